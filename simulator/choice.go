@@ -1,0 +1,74 @@
+package simulator
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Verb is what a Choice does. Its numbers stand in traces and never change.
+type Verb uint8
+
+// The ordinary course of things. Faults use verbs of their own, from FaultVerb
+// on; see Fault.
+const (
+	Pass      Verb = 1 // true time moves on by D
+	Arrive    Verb = 2 // the request of Client's Thread reaches its server
+	Answer    Verb = 3 // the reply reaches Client's Thread
+	Wake      Verb = 4 // the sleep of Client's Thread is over
+	GiveUp    Verb = 5 // Client's Thread has waited long enough for its reply
+	Resume    Verb = 6 // Client's pause ends
+	Late      Verb = 7 // the request in late place Thread arrives, its sender gone
+	Replicate Verb = 8 // the replica of Node catches up
+	Start     Verb = 9 // Client's program begins
+
+	FaultVerb Verb = 32
+)
+
+var verbNames = map[Verb]string{
+	Pass: "pass", Arrive: "arrive", Answer: "answer", Wake: "wake", GiveUp: "give-up",
+	Resume: "resume", Late: "late", Replicate: "replicate", Start: "start",
+}
+
+// A Choice is one thing that may happen next.
+type Choice struct {
+	Verb   Verb
+	Client int8          // from 1
+	Thread int8          // 0 is the main thread; Late: the place
+	Node   int8          // from 1
+	D      time.Duration // Pass, and faults that have a length or size
+}
+
+// String gives the choice for error messages. Faults print as their number;
+// Lab.Describe knows their names.
+func (c Choice) String() string { return c.text(verbNames[c.Verb]) }
+
+func (c Choice) text(verb string) string {
+	if verb == "" {
+		verb = fmt.Sprintf("verb %d", c.Verb)
+	}
+	s := verb
+	if c.Client != 0 {
+		s += fmt.Sprintf(" c%d", c.Client)
+	}
+	if c.Thread != 0 {
+		s += fmt.Sprintf(".%d", c.Thread)
+	}
+	if c.Node != 0 {
+		s += fmt.Sprintf(" n%d", c.Node)
+	}
+	if c.D != 0 {
+		s += " " + c.D.String()
+	}
+	return s
+}
+
+// NotEnabledError is a choice that cannot happen in the world it was made in.
+type NotEnabledError struct {
+	Choice string
+	At     time.Duration // true time
+	Why    string
+}
+
+func (e *NotEnabledError) Error() string {
+	return fmt.Sprintf("simulator: %q cannot happen at %v: %s", e.Choice, e.At, e.Why)
+}

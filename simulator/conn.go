@@ -1,0 +1,129 @@
+package simulator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// connections are a process's go-redis clients, one a server. They outlive
+// the process's incarnations: a command that was under way when one was
+// unwound fails its connection, and the client dials another.
+type connections struct {
+	p       *process
+	clients [MaxNodes]*redis.Client
+}
+
+func newConnections(p *process) *connections { return &connections{p: p} }
+
+// client is the go-redis client for server n (from 1): as it comes, without
+// its own retries (a lost reply must reach the strategy, not be retried behind
+// its back), without the niceties of a new connection, and without deadlines,
+// which the lab keeps in its own time.
+func (c *connections) client(n int) *redis.Client {
+	if r := c.clients[n-1]; r != nil {
+		return r
+	}
+	r := redis.NewClient(&redis.Options{
+		Addr: "127.0.0.1:1", // never dialed; a name would be looked up
+		Dialer: func(context.Context, string, string) (net.Conn, error) {
+			return &conn{p: c.p, node: int8(n)}, nil
+		},
+		Protocol:                 2,
+		DisableIdentity:          true,
+		MaxRetries:               -1,
+		DialTimeout:              -1,
+		ReadTimeout:              -2,
+		WriteTimeout:             -2,
+		ConnMaxIdleTime:          -1,
+		PoolSize:                 MaxThreads,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	})
+	c.clients[n-1] = r
+	return r
+}
+
+func (c *connections) close() {
+	for _, r := range c.clients {
+		if r != nil {
+			r.Close()
+		}
+	}
+}
+
+// conn is a connection that ends in the lab. What the client writes is
+// gathered until it wants to read; that exchange is one operation of the
+// thread that runs.
+type conn struct {
+	p    *process
+	node int8
+	out  []byte // written, not yet sent
+	in   string // received, not yet read
+}
+
+var hello = []byte("*2\r\n$5\r\nhello\r\n")
+
+func (c *conn) Write(b []byte) (int, error) {
+	if bytes.HasPrefix(b, hello) { // the handshake is no business of the strategy
+		c.in += c.p.lab.table.engine.hello
+		return len(b), nil
+	}
+	c.out = append(c.out, b...)
+	return len(b), nil
+}
+
+func (c *conn) Read(b []byte) (int, error) {
+	if c.in == "" {
+		if err := c.exchange(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(b, c.in)
+	c.in = c.in[n:]
+	return n, nil
+}
+
+func (c *conn) exchange() error {
+	if len(c.out) == 0 {
+		return errors.New("simulator: a read without a request: the lab pushes nothing")
+	}
+	id, err := c.p.lab.table.internBatch(c.out)
+	c.out = c.out[:0]
+	if err != nil {
+		return err
+	}
+	s, ok := c.p.ask(op{kind: opCommand, node: c.node, batch: id})
+	if !ok {
+		return net.ErrClosed
+	}
+	if err := s.err("read"); err != nil {
+		return err
+	}
+	c.in = c.p.lab.table.replies[s.val].resp
+	return nil
+}
+
+// err is how an observation that is no reply looks to code that reads a socket.
+func (s seen) err(what string) error {
+	switch s.kind {
+	case timedOut:
+		return &net.OpError{Op: what, Net: "tcp", Err: os.ErrDeadlineExceeded}
+	case broken:
+		return &net.OpError{Op: what, Net: "tcp", Err: syscall.ECONNRESET}
+	}
+	return nil
+}
+
+func (c *conn) Close() error                     { return nil }
+func (c *conn) LocalAddr() net.Addr              { return &net.TCPAddr{} }
+func (c *conn) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
+func (c *conn) SetDeadline(time.Time) error      { return nil }
+func (c *conn) SetReadDeadline(time.Time) error  { return nil }
+func (c *conn) SetWriteDeadline(time.Time) error { return nil }

@@ -1,0 +1,21 @@
+// Package simulator is a small world in which real lock code runs against real
+// Redis commands, and in which nothing moves unless somebody chooses so.
+//
+// A run is a list of choices. A [World] is a value: the true time, the
+// clients, the servers, the network and the protected resource. [Lab.Enabled]
+// lists what may happen next and [Lab.Step] makes it happen. Whoever picks
+// among the enabled choices is a scheduler, and schedulers are all that
+// differs between telling a story, sampling, searching and replaying.
+//
+// A client is ordinary blocking Go code on an unmodified go-redis client. Its
+// connections end in the lab, its clock and its tokens come from the lab, and
+// so what it does next is a function of what it has observed. That function is
+// kept in a table (process.go): code runs only where the table has no entry.
+// A server is a miniredis, and what a command does to its data is kept in a
+// table in the same way (node.go, engine.go).
+//
+// What this world leaves out: a server executes one request at a time and in
+// no time; a pipeline arrives whole; connections are re-established without
+// delay; SELECT, MULTI, SUBSCRIBE and blocking commands are refused, because
+// they would leave state on a connection that no snapshot holds.
+package simulator

@@ -1,0 +1,299 @@
+package simulator
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/proto"
+	"github.com/alicebob/miniredis/v2/server"
+)
+
+// engine is the one real Redis of a lab: a miniredis without a listener that
+// is put into a state, given a command, and read out again. Every server of
+// the lab's worlds borrows it.
+type engine struct {
+	m       *miniredis.Miniredis
+	peer    *server.Peer
+	out     bytes.Buffer
+	hello   string   // its answer to the handshake of a new connection
+	sources []string // scripts it has been shown, by first appearance
+	known   map[string]bool
+
+	ran      []string // commands since the last call, those of scripts included
+	needs    needs    // what those commands read beside the shape
+	refused  string   // the first of them that a snapshot could not carry
+	scripted bool     // one of them may have changed the script cache
+}
+
+// needs says what a command may have read beside the shape of the data.
+type needs uint8
+
+const (
+	needsNothing needs = iota
+	needsTTLs          // how long keys have still to live
+	needsClock         // the server's clock, and the above
+)
+
+// blind are the commands whose reply and effect do not depend on how long a
+// key has still to live, in the forms that classify lets through. Anything not
+// named in this file is taken to read the clock, which is always safe.
+var blind = map[string]bool{
+	"PING": true, "ECHO": true, "GET": true, "SET": true, "SETNX": true, "SETEX": true, "PSETEX": true,
+	"GETSET": true, "GETDEL": true, "MGET": true, "MSET": true, "MSETNX": true, "APPEND": true, "STRLEN": true,
+	"DEL": true, "UNLINK": true, "EXISTS": true, "TYPE": true, "EXPIRE": true, "PEXPIRE": true, "PERSIST": true,
+	"INCR": true, "INCRBY": true, "DECR": true, "DECRBY": true,
+	"HSET": true, "HSETNX": true, "HGET": true, "HMGET": true, "HGETALL": true, "HEXISTS": true, "HDEL": true,
+	"HINCRBY": true, "HLEN": true, "HKEYS": true, "HVALS": true,
+	"LPUSH": true, "RPUSH": true, "LPOP": true, "RPOP": true, "LLEN": true, "LINDEX": true, "LRANGE": true, "LREM": true,
+	"SADD": true, "SREM": true, "SISMEMBER": true, "SMEMBERS": true, "SCARD": true,
+	"ZADD": true, "ZREM": true, "ZSCORE": true, "ZRANK": true, "ZRANGE": true, "ZCARD": true, "ZCOUNT": true,
+	"ZRANGEBYSCORE": true, "ZREMRANGEBYSCORE": true,
+	"PUBLISH": true, "EVAL": true, "EVALSHA": true, "SCRIPT": true, "FLUSHALL": true, "FLUSHDB": true, "DBSIZE": true,
+}
+
+// readsTTL are the commands that look at what remains of a key's life.
+var readsTTL = map[string]bool{"TTL": true, "PTTL": true, "GETEX": true, "COPY": true, "RENAME": true, "RENAMENX": true}
+
+// unfit are the commands that would leave something behind that no snapshot
+// holds (state of a connection, of the whole process) or that roll dice.
+var unfit = map[string]bool{
+	"MULTI": true, "EXEC": true, "DISCARD": true, "WATCH": true, "UNWATCH": true, "SELECT": true, "SWAPDB": true, "MOVE": true,
+	"SUBSCRIBE": true, "PSUBSCRIBE": true, "UNSUBSCRIBE": true, "PUNSUBSCRIBE": true, "BLPOP": true, "BRPOP": true,
+	"BRPOPLPUSH": true, "BLMOVE": true, "XREAD": true, "XREADGROUP": true, "WAIT": true, "AUTH": true, "CLIENT": true,
+	"SPOP": true, "SRANDMEMBER": true, "HRANDFIELD": true, "RANDOMKEY": true, "QUIT": true,
+}
+
+func classify(cmd string, args []string) needs {
+	switch {
+	case cmd == "SET" && slices.ContainsFunc(args, isAbsolute):
+		return needsClock
+	case (cmd == "EXPIRE" || cmd == "PEXPIRE") && len(args) > 2:
+		return needsTTLs // NX, XX, GT, LT
+	case blind[cmd]:
+		return needsNothing
+	case readsTTL[cmd]:
+		return needsTTLs
+	}
+	return needsClock
+}
+
+func isAbsolute(arg string) bool {
+	return strings.EqualFold(arg, "PXAT") || strings.EqualFold(arg, "EXAT")
+}
+
+func newEngine() (*engine, error) {
+	e := &engine{m: miniredis.NewMiniRedis(), known: map[string]bool{}}
+	conn, err := e.m.Dial() // starts it, without a listener
+	if err != nil {
+		return nil, fmt.Errorf("simulator: start miniredis: %w", err)
+	}
+	conn.Close()
+	e.peer = server.NewPeer(bufio.NewWriter(&e.out))
+	e.hello = e.dispatch([]string{"HELLO", "2"})
+	e.m.Server().SetPreHook(e.watch)
+	return e, nil
+}
+
+func (e *engine) close() { e.m.Close() }
+
+// watch sees every command before it runs, also those that a script calls.
+func (e *engine) watch(_ *server.Peer, cmd string, args ...string) bool {
+	e.needs = max(e.needs, classify(cmd, args))
+	if unfit[cmd] && e.refused == "" {
+		e.refused = cmd
+	}
+	switch cmd {
+	case "EVAL":
+		if len(args) > 0 {
+			e.learn(args[0])
+		}
+	case "SCRIPT":
+		if len(args) > 1 && strings.EqualFold(args[0], "LOAD") {
+			e.learn(args[1])
+		}
+		e.scripted = true
+	}
+	return false
+}
+
+func (e *engine) learn(source string) {
+	e.scripted = true
+	if !e.known[source] {
+		e.known[source] = true
+		e.sources = append(e.sources, source)
+	}
+}
+
+func (e *engine) dispatch(args []string) string {
+	e.out.Reset()
+	e.m.Server().Dispatch(e.peer, args)
+	e.peer.Flush()
+	return e.out.String()
+}
+
+// scriptSHA is the name under which Redis caches a script.
+func scriptSHA(source string) string {
+	sum := sha1.Sum([]byte(source))
+	return hex.EncodeToString(sum[:])
+}
+
+// mark is added to every lifetime that is restored. Redis counts whole
+// milliseconds, so a command cannot set a lifetime with such a fraction: what
+// carries it afterwards was kept and not set. It also keeps a key alive whose
+// last millisecond has begun, as Redis does.
+const mark = 500 * time.Microsecond
+
+// longTTL is what the i-th expiring key gets when the true remainder must not matter.
+func longTTL(i int) time.Duration { return time.Duration(400*24+i) * time.Hour }
+
+// outcome is what a batch of commands did.
+type outcome struct {
+	reply string // RESP
+	shape shape
+	ttls  []time.Duration // of the expiring keys, in the order of their places; with mark: kept
+	needs needs
+}
+
+// run restores shape s with the given lifetimes, sets the clock, runs the
+// commands as one batch, and reads the result.
+func (e *engine) run(s *shape, ttls []time.Duration, now time.Time, batch [][]string) (outcome, error) {
+	e.restore(s, ttls)
+	e.m.SetTime(now)
+	e.needs, e.refused, e.scripted = needsNothing, "", false
+	var reply strings.Builder
+	for _, args := range batch {
+		reply.WriteString(e.dispatch(args))
+	}
+	if e.refused != "" {
+		return outcome{}, fmt.Errorf("simulator: the lab cannot carry the command %s: %s", e.refused, "its effect does not fit into a snapshot")
+	}
+	needs, scripted := e.needs, e.scripted
+	keys, after, err := e.read()
+	if err != nil {
+		return outcome{}, err
+	}
+	scripts := s.scripts
+	if scripted {
+		scripts = e.cached()
+	}
+	return outcome{reply: reply.String(), shape: newShape(keys, scripts), ttls: after, needs: needs}, nil
+}
+
+func (e *engine) restore(s *shape, ttls []time.Duration) {
+	e.m.FlushAll()
+	n := 0
+	for i := range s.keys {
+		k := &s.keys[i]
+		e.put(k)
+		if k.expires {
+			e.m.SetTTL(k.name, ttls[n]+mark)
+			n++
+		}
+	}
+	if !slices.Equal(e.cached(), s.scripts) {
+		e.dispatch([]string{"SCRIPT", "FLUSH"})
+		for _, src := range s.scripts {
+			e.dispatch([]string{"SCRIPT", "LOAD", src})
+		}
+	}
+}
+
+// put writes one key. The errors of these calls all say "wrong type", which a
+// freshly flushed database rules out.
+func (e *engine) put(k *keyShape) {
+	switch k.kind {
+	case "string":
+		_ = e.m.Set(k.name, k.parts[0])
+	case "hash":
+		e.m.HSet(k.name, k.parts...)
+	case "list":
+		_, _ = e.m.Push(k.name, k.parts...)
+	case "set":
+		_, _ = e.m.SAdd(k.name, k.parts...)
+	case "zset":
+		for i := 0; i+1 < len(k.parts); i += 2 {
+			e.dispatch([]string{"ZADD", k.name, k.parts[i], k.parts[i+1]})
+		}
+	}
+}
+
+func (e *engine) read() (keys []keyShape, ttls []time.Duration, err error) {
+	names := e.m.Keys()
+	for _, name := range names {
+		k := keyShape{name: name, kind: e.m.Type(name)}
+		if k.parts, err = e.parts(name, k.kind); err != nil {
+			return nil, nil, err
+		}
+		if ttl := e.m.TTL(name); ttl > 0 {
+			k.expires = true
+			ttls = append(ttls, ttl)
+		}
+		keys = append(keys, k)
+	}
+	return keys, ttls, nil
+}
+
+func (e *engine) parts(name, kind string) (parts []string, err error) {
+	switch kind {
+	case "string":
+		v, err := e.m.Get(name)
+		return []string{v}, err
+	case "hash":
+		fields, err := e.m.HKeys(name)
+		for _, f := range fields {
+			parts = append(parts, f, e.m.HGet(name, f))
+		}
+		return parts, err
+	case "list":
+		return e.m.List(name)
+	case "set":
+		return e.m.SMembers(name)
+	case "zset":
+		scores, err := e.m.SortedSet(name)
+		for member, score := range scores {
+			parts = append(parts, fmt.Sprint(score)+"\x00"+member)
+		}
+		sort.Strings(parts)
+		return slices.Collect(func(yield func(string) bool) {
+			for _, p := range parts {
+				score, member, _ := strings.Cut(p, "\x00")
+				if !yield(score) || !yield(member) {
+					return
+				}
+			}
+		}), err
+	}
+	return nil, fmt.Errorf("simulator: the lab cannot carry a key of type %q (%s)", kind, name)
+}
+
+// cached lists the sources that the script cache holds, sorted.
+func (e *engine) cached() []string {
+	if len(e.sources) == 0 {
+		return nil
+	}
+	args := []string{"SCRIPT", "EXISTS"}
+	for _, src := range e.sources {
+		args = append(args, scriptSHA(src))
+	}
+	var in []string
+	answers, err := proto.Parse(e.dispatch(args))
+	list, ok := answers.([]any)
+	if err != nil || !ok {
+		return nil
+	}
+	for i, a := range list {
+		if a == 1 {
+			in = append(in, e.sources[i])
+		}
+	}
+	sort.Strings(in)
+	return in
+}

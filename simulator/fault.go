@@ -1,0 +1,304 @@
+package simulator
+
+import (
+	"time"
+
+	"locklab/simulator/history"
+)
+
+// A Fault is one kind of misfortune. It adds choices to Enabled while its
+// budget lasts, and makes them happen with the levers of a Moment.
+type Fault interface {
+	// Name is how the fault is typed: "crash".
+	Name() string
+	// Verb is its own verb, from FaultVerb on. It stands in traces and never changes.
+	Verb() Verb
+	// Strikes appends every way in which the fault can strike now.
+	Strikes(m Moment, buf []Choice) []Choice
+	// Strike makes c happen. c need not be one that Strikes gave: its D is
+	// free. "" is done; otherwise the world is untouched and the text says why.
+	Strike(m Moment, c Choice) (why string)
+}
+
+// strike spends the budget of the i-th fault.
+func (l *Lab) strike(w *World, i int, c Choice) error {
+	f := l.setup.Faults[i]
+	switch {
+	case w.budget[i] == 0:
+		return l.refuse(w, c, "the budget of this fault is spent")
+	case f.Max > 0 && max(c.D, -c.D) > f.Max:
+		return l.refuse(w, c, "the budget allows no more than "+f.Max.String())
+	}
+	if why := f.Fault.Strike(Moment{l, w}, c); why != "" {
+		return l.refuse(w, c, why)
+	}
+	w.budget[i]--
+	return nil
+}
+
+// A Moment is a world with its levers: the ways in which a fault can reach
+// into it. Clients and servers count from 1. A lever that answers with a text
+// has done nothing, for the reason given.
+type Moment struct {
+	lab *Lab
+	w   *World
+}
+
+// World is the world as it stands.
+func (m Moment) World() *World { return m.w }
+
+// Clients is how many clients there are.
+func (m Moment) Clients() int { return len(m.lab.procs) }
+
+// Nodes is how many servers there are.
+func (m Moment) Nodes() int { return len(m.lab.setup.Nodes) }
+
+// Max is the longest or largest strike that the budget of verb v allows; 0: any.
+func (m Moment) Max(v Verb) time.Duration {
+	for _, f := range m.lab.setup.Faults {
+		if f.Fault.Verb() == v {
+			return f.Max
+		}
+	}
+	return 0
+}
+
+// HasReplica says whether server n can fail over.
+func (m Moment) HasReplica(n int) bool { return m.lab.setup.Nodes[n-1].Replica }
+
+// Running says whether client c is neither dead, nor paused, nor at its end.
+func (m Moment) Running(c int) bool {
+	p := &m.w.procs[c-1]
+	if p.dead || p.paused {
+		return false
+	}
+	for t := range p.threads {
+		if p.threads[t].phase != idle && p.threads[t].phase != unborn {
+			return true
+		}
+	}
+	return false
+}
+
+// Requests calls yield for each request on the way to a server or the resource
+// whose sender waits for it, and Replies for each reply on its way back.
+func (m Moment) Requests(yield func(c Choice)) { m.messages(asking, yield) }
+
+// Replies calls yield for each reply on its way to a client that waits for it.
+func (m Moment) Replies(yield func(c Choice)) { m.messages(answered, yield) }
+
+func (m Moment) messages(ph phase, yield func(c Choice)) {
+	for c := range m.lab.procs {
+		for t := range m.w.procs[c].threads {
+			th := &m.w.procs[c].threads[t]
+			if th.phase == ph && !m.w.procs[c].dead && th.reply != lostConn {
+				yield(Choice{Client: int8(c + 1), Thread: int8(t)})
+			}
+		}
+	}
+}
+
+func (m Moment) client(c int8) (*procState, string) {
+	if c < 1 || int(c) > len(m.lab.procs) {
+		return nil, "there is no such client"
+	}
+	if p := &m.w.procs[c-1]; !p.dead {
+		return p, ""
+	}
+	return nil, "the client is dead"
+}
+
+func (m Moment) node(n int8) (*nodeState, string) {
+	if n < 1 || int(n) > m.Nodes() {
+		return nil, "there is no such server"
+	}
+	return &m.w.nodes[n-1], ""
+}
+
+// Crash kills client c with all its threads. Requests on the way still arrive.
+func (m Moment) Crash(c int8) (why string) {
+	p, why := m.client(c)
+	if why != "" {
+		return why
+	}
+	ops := &m.lab.procs[c-1].nodes[p.at].ops
+	m.lab.emitClient(m.w, history.Crash, c, 0)
+	for t := range p.threads {
+		if p.threads[t].phase == asking {
+			m.w.addLate(ops[t], c, p.threads[t].msg)
+		}
+	}
+	*p = procState{dead: true, clock: p.clock, at: p.at}
+	return ""
+}
+
+// Pause stops client c with all its threads for d; its clock goes on. With
+// d = 0 it lasts until a Resume is chosen, but no longer than longest (0: any).
+func (m Moment) Pause(c int8, d, longest time.Duration) (why string) {
+	p, why := m.client(c)
+	switch {
+	case why != "":
+		return why
+	case p.paused:
+		return "the client is paused already"
+	case d < 0:
+		return "a pause cannot be negative"
+	}
+	p.paused, p.open, p.until = true, d == 0, m.w.now+d
+	if p.open {
+		p.until = Never
+		if longest > 0 {
+			p.until = m.w.now + longest
+		}
+	}
+	m.lab.emitClient(m.w, history.Pause, c, 0).D = d
+	return ""
+}
+
+// LoseRequest makes the request that thread t of client c waits for vanish
+// before the server sees it.
+func (m Moment) LoseRequest(c, t int8) (why string) {
+	return m.lose(c, t, asking, history.LoseRequest)
+}
+
+// LoseReply makes the reply to thread t of client c vanish: the command has
+// been executed, and its sender never hears of it.
+func (m Moment) LoseReply(c, t int8) (why string) {
+	return m.lose(c, t, answered, history.LoseReply)
+}
+
+func (m Moment) lose(c, t int8, ph phase, k history.Kind) (why string) {
+	p, why := m.client(c)
+	if why != "" {
+		return why
+	}
+	if t < 0 || t >= MaxThreads || p.threads[t].phase != ph || p.threads[t].reply == lostConn {
+		return "no such message is on the way"
+	}
+	o := m.lab.op(m.w, Choice{Client: c, Thread: t})
+	p.threads[t].phase = unheard
+	e := m.lab.emitClient(m.w, k, c, t)
+	e.Node, e.Msg = int(o.node), int(p.threads[t].msg)
+	if o.kind == opCommand {
+		e.Cmd = m.lab.table.batches[o.batch].text
+	}
+	return ""
+}
+
+// StepClock moves the clock of client c by d. Timers that run are not affected.
+func (m Moment) StepClock(c int8, d time.Duration) (why string) {
+	p, why := m.client(c)
+	if why != "" {
+		return why
+	}
+	p.clock.offset += d
+	m.lab.emitClient(m.w, history.ClockStep, c, 0).D = d
+	return ""
+}
+
+// StepNodeClock moves the clock of server n by d, and with it the end of every
+// key that has one.
+func (m Moment) StepNodeClock(n int8, d time.Duration) (why string) {
+	node, why := m.node(n)
+	if why != "" {
+		return why
+	}
+	node.clock.offset += d
+	e := m.lab.emit(m.w, history.ClockStep)
+	e.Node, e.D = int(n), d
+	m.lab.expire(m.w)
+	return ""
+}
+
+// Wipe restarts server n at once and without its data.
+func (m Moment) Wipe(n int8) (why string) {
+	node, why := m.node(n)
+	if why != "" {
+		return why
+	}
+	m.lab.emit(m.w, history.Down).Node = int(n)
+	m.hangUp(n)
+	m.replace(node, n, dataState{})
+	e := m.lab.emit(m.w, history.Up)
+	e.Node, e.Note = int(n), "empty"
+	return ""
+}
+
+// Stop takes server n away with its data kept: who asks it hears at once that
+// nobody is there. Begin brings it back.
+func (m Moment) Stop(n int8) (why string) {
+	node, why := m.node(n)
+	switch {
+	case why != "":
+		return why
+	case node.down:
+		return "the server is down already"
+	}
+	node.down = true
+	m.lab.emit(m.w, history.Down).Node = int(n)
+	m.hangUp(n)
+	return ""
+}
+
+// Begin brings server n back with the data it had.
+func (m Moment) Begin(n int8) (why string) {
+	node, why := m.node(n)
+	switch {
+	case why != "":
+		return why
+	case !node.down:
+		return "the server is up already"
+	}
+	node.down = false
+	e := m.lab.emit(m.w, history.Up)
+	e.Node, e.Note = int(n), "with its data"
+	m.lab.expire(m.w)
+	return ""
+}
+
+// Failover puts the replica of server n in its place, with what it has heard
+// of, no cached scripts, and the connections to the old one broken.
+func (m Moment) Failover(n int8) (why string) {
+	node, why := m.node(n)
+	switch {
+	case why != "":
+		return why
+	case !m.HasReplica(int(n)):
+		return "the server has no replica"
+	}
+	m.lab.emit(m.w, history.Failover).Node = int(n)
+	m.hangUp(n)
+	m.replace(node, n, node.replica)
+	node.behind, node.down = false, false
+	m.lab.expire(m.w)
+	return ""
+}
+
+// hangUp breaks every connection to server n.
+func (m Moment) hangUp(n int8) {
+	for c := range m.lab.procs {
+		p := &m.w.procs[c]
+		for t := range p.threads {
+			th := &p.threads[t]
+			if th.phase.waiting() && m.lab.op(m.w, Choice{Client: int8(c + 1), Thread: int8(t)}).node == n {
+				th.phase, th.reply = answered, lostConn
+			}
+		}
+	}
+	for i := range m.w.late {
+		if m.w.late[i].op.node == n {
+			m.w.late[i] = lateState{}
+		}
+	}
+}
+
+// replace swaps the data of a server and records which keys became others by it.
+func (m Moment) replace(node *nodeState, n int8, data dataState) {
+	t := m.lab.table
+	from, to := &t.shapes[node.data.shape], &t.shapes[data.shape]
+	kept := [MaxKeys]lifetime{}
+	node.data = data
+	for _, ch := range diff(from, to, &kept) {
+		m.lab.emitChange(m.w, node, 0, int(n), &ch)
+	}
+}

@@ -1,0 +1,176 @@
+package simulator
+
+import (
+	"fmt"
+	"time"
+
+	"locklab/simulator/history"
+)
+
+// A Setup is what a world starts from.
+type Setup struct {
+	Clients []ClientSetup // 1 to MaxClients
+	Nodes   []NodeSetup   // 1 to MaxNodes
+	// Timeout is how long a client waits for an answer, above 0, on its own
+	// clock. 0 is go-redis's default of 3 s.
+	Timeout time.Duration
+	// Fenced makes the resource refuse a fencing token lower than the highest seen.
+	Fenced bool
+	Faults []Allowance // at most MaxFaults
+}
+
+// ClientSetup is one client process.
+type ClientSetup struct {
+	// Program is all that the process does. It is called anew whenever the lab
+	// needs to know what follows on some history of observations, so it must
+	// keep its state in local variables.
+	Program func(*Client)
+	Offset  time.Duration // what its clock is ahead of true time at the start
+	PPM     int32         // microseconds that its clock gains per true second
+}
+
+// NodeSetup is one server.
+type NodeSetup struct {
+	Replica bool          // has a replica, to which Replicate copies and Failover moves
+	Offset  time.Duration // what its clock is ahead of true time at the start
+	PPM     int32         // microseconds that its clock gains per true second
+}
+
+// An Allowance is a fault with its budget.
+type Allowance struct {
+	Fault Fault
+	Times int           // how often it may strike, 0 to 255
+	Max   time.Duration // longest or largest single strike; 0: any
+}
+
+// A Lab holds what all worlds of one Setup share: the tables and the machinery
+// behind them. A Lab is used by one goroutine at a time.
+type Lab struct {
+	setup  Setup
+	table  *redisTable
+	procs  []*process
+	events []history.Event
+	limit  int
+}
+
+// tableLimit bounds the entries of a lab's tables. With a few hundred bytes an
+// entry they stay under some 50 MB.
+const tableLimit = 200_000
+
+// New makes a lab. The error names what is wrong with the setup. Close it.
+func New(s Setup) (*Lab, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if s.Timeout == 0 {
+		s.Timeout = 3 * time.Second
+	}
+	table, err := newRedisTable()
+	if err != nil {
+		return nil, err
+	}
+	l := &Lab{setup: s, table: table, limit: tableLimit}
+	for i, c := range s.Clients {
+		l.procs = append(l.procs, newProcess(l, i+1, c.Program))
+	}
+	return l, nil
+}
+
+func (s *Setup) check() error {
+	switch {
+	case len(s.Clients) < 1 || len(s.Clients) > MaxClients:
+		return fmt.Errorf("simulator: %d clients: give 1 to %d", len(s.Clients), MaxClients)
+	case len(s.Nodes) < 1 || len(s.Nodes) > MaxNodes:
+		return fmt.Errorf("simulator: %d servers: give 1 to %d", len(s.Nodes), MaxNodes)
+	case s.Timeout < 0:
+		return fmt.Errorf("simulator: a time-out of %v: give 0 or more", s.Timeout)
+	case len(s.Faults) > MaxFaults:
+		return fmt.Errorf("simulator: %d kinds of fault: give at most %d", len(s.Faults), MaxFaults)
+	}
+	for i, f := range s.Faults {
+		if f.Times < 0 || f.Times > 255 || f.Max < 0 {
+			return fmt.Errorf("simulator: %s=%d@%v: give 0 to 255 strikes of no negative length", f.Fault.Name(), f.Times, f.Max)
+		}
+		for _, g := range s.Faults[:i] {
+			if f.Fault.Verb() == g.Fault.Verb() {
+				return fmt.Errorf("simulator: fault %s is listed twice", f.Fault.Name())
+			}
+		}
+	}
+	return nil
+}
+
+// Close ends the parked code and the machinery.
+func (l *Lab) Close() {
+	for _, p := range l.procs {
+		p.stop()
+		p.conns.close()
+	}
+	l.table.engine.close()
+}
+
+// NewWorld is the world at the start of a run. It may empty tables that have
+// grown too large: worlds of earlier runs then mean nothing any more.
+func (l *Lab) NewWorld() World {
+	if l.Size() > l.limit {
+		l.table.clear()
+		for _, p := range l.procs {
+			p.clear()
+		}
+	}
+	var w World
+	for i, c := range l.setup.Clients {
+		p := &w.procs[i]
+		p.clock = clockState{offset: c.Offset, ppm: c.PPM}
+		p.threads[0].phase = unborn
+	}
+	for i, n := range l.setup.Nodes {
+		w.nodes[i].clock = clockState{offset: n.Offset, ppm: n.PPM}
+	}
+	for i, f := range l.setup.Faults {
+		w.budget[i] = uint8(f.Times)
+	}
+	return w
+}
+
+// Size is the number of entries in the lab's tables.
+func (l *Lab) Size() int {
+	n := l.table.size()
+	for _, p := range l.procs {
+		n += len(p.nodes)
+	}
+	return n
+}
+
+// Runs says how often the program of client c (from 1) has been started:
+// everything else came out of its table.
+func (l *Lab) Runs(c int) int { return l.procs[c-1].runs }
+
+// Setup is what the lab was made from.
+func (l *Lab) Setup() Setup { return l.setup }
+
+// opText names pending operations for an error message.
+func (l *Lab) opText(ops [MaxThreads]op) string {
+	s := ""
+	for i, o := range ops {
+		if o.kind == opNone {
+			continue
+		}
+		if s != "" {
+			s += ", "
+		}
+		s += fmt.Sprintf("thread %d: ", i)
+		switch o.kind {
+		case opCommand:
+			s += fmt.Sprintf("%q to n%d", l.table.batches[o.batch].text, o.node)
+		case opSleep:
+			s += "sleep " + o.d.String()
+		default:
+			s += [...]string{opStart: "begin", opRead: "read the resource", opWrite: "write the resource", opClock: "read the clock"}[o.kind]
+		}
+	}
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}

@@ -1,0 +1,318 @@
+package simulator
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/alicebob/miniredis/v2/proto"
+)
+
+// redisTable is what servers do, as far as it is known: (shape, command) ->
+// (shape, reply). An entry is computed by the engine, once.
+//
+// Times are kept out of it. A command that does not look at them is run with
+// lifetimes that tell a kept one from a set one, so that one entry serves
+// whatever remains; a command that does look gets an entry for each remainder
+// (and clock reading) that occurs.
+type redisTable struct {
+	engine  *engine
+	shapes  []shape
+	shapeID map[string]uint32
+	batches []batch
+	batchID map[string]uint32
+	replies []reply
+	replyID map[string]uint32
+	effects map[effectKey]*effect
+	exact   map[exactKey]*effect
+	bare    map[uint32]uint32    // shape -> the same without scripts
+	less    map[[2]uint32]uint32 // shape, place -> the same without that key
+}
+
+// batch is what one write to a connection held: almost always one command.
+type batch struct {
+	commands [][]string
+	text     []string // the commands in a row, as histories show them
+}
+
+type reply struct {
+	resp string
+	text string // as redis-cli shows it
+}
+
+type effectKey struct{ shape, batch uint32 }
+
+type exactKey struct {
+	effectKey
+	left [MaxKeys]int64 // milliseconds that remain
+	now  int64          // the server's clock, if the command reads it; otherwise 0
+}
+
+// effect is what a batch does to a shape.
+type effect struct {
+	needs   needs // if not needsNothing, this entry only says: look in exact
+	to      uint32
+	reply   uint32
+	lives   [MaxKeys]lifetime // of the expiring keys of to
+	changes []change
+}
+
+// lifetime is where a deadline comes from: from place keep of the old shape, or,
+// if keep is negative, so many milliseconds from now.
+type lifetime struct {
+	keep int8
+	ms   int64
+}
+
+type change struct {
+	key, before, after string
+	place              int8 // in the new shape; -1: the key does not expire, or is gone
+}
+
+func newRedisTable() (*redisTable, error) {
+	e, err := newEngine()
+	if err != nil {
+		return nil, err
+	}
+	t := &redisTable{engine: e}
+	t.clear()
+	return t, nil
+}
+
+// clear forgets everything. Worlds made before mean nothing afterwards.
+func (t *redisTable) clear() {
+	t.shapes, t.shapeID = nil, map[string]uint32{}
+	t.batches, t.batchID = nil, map[string]uint32{}
+	t.replies, t.replyID = nil, map[string]uint32{}
+	t.effects, t.exact = map[effectKey]*effect{}, map[exactKey]*effect{}
+	t.bare, t.less = map[uint32]uint32{}, map[[2]uint32]uint32{}
+	t.internShape(newShape(nil, nil))
+	t.internReply("") // 0: nothing
+}
+
+func (t *redisTable) size() int {
+	return len(t.shapes) + len(t.batches) + len(t.replies) + len(t.effects) + len(t.exact)
+}
+
+func (t *redisTable) internShape(s shape) uint32 {
+	if id, ok := t.shapeID[s.id]; ok {
+		return id
+	}
+	id := uint32(len(t.shapes))
+	t.shapes = append(t.shapes, s)
+	t.shapeID[s.id] = id
+	return id
+}
+
+func (t *redisTable) internReply(resp string) uint32 {
+	if id, ok := t.replyID[resp]; ok {
+		return id
+	}
+	id := uint32(len(t.replies))
+	t.replies = append(t.replies, reply{resp: resp, text: replyText(resp)})
+	t.replyID[resp] = id
+	return id
+}
+
+// internBatch takes the bytes of one write.
+func (t *redisTable) internBatch(wire []byte) (uint32, error) {
+	if id, ok := t.batchID[string(wire)]; ok {
+		return id, nil
+	}
+	commands, err := parseBatch(string(wire))
+	if err != nil {
+		return 0, err
+	}
+	var text []string
+	for i, c := range commands {
+		if i > 0 {
+			text = append(text, ";")
+		}
+		text = append(text, c...)
+	}
+	if len(text) > 0 {
+		text[0] = strings.ToUpper(text[0])
+	}
+	id := uint32(len(t.batches))
+	t.batches = append(t.batches, batch{commands: commands, text: text})
+	t.batchID[string(wire)] = id
+	return id, nil
+}
+
+// apply runs batch b on data d at the server's time now (of its own clock,
+// since the epoch), and says what it did.
+func (t *redisTable) apply(d *dataState, now time.Duration, b uint32) (*effect, error) {
+	key := effectKey{d.shape, b}
+	eff := t.effects[key]
+	if eff == nil {
+		var err error
+		if eff, err = t.run(d, now, b, needsNothing); err != nil {
+			return nil, err
+		}
+		t.effects[key] = eff
+	}
+	if eff.needs != needsNothing {
+		var err error
+		if eff, err = t.applyExact(d, now, b, eff.needs); err != nil {
+			return nil, err
+		}
+	}
+	ms := now.Milliseconds()
+	var deadline [MaxKeys]int64
+	for i := range t.shapes[eff.to].ttls {
+		if l := eff.lives[i]; l.keep >= 0 {
+			deadline[i] = d.deadline[l.keep]
+		} else {
+			deadline[i] = ms + l.ms
+		}
+	}
+	d.shape, d.deadline = eff.to, deadline
+	return eff, nil
+}
+
+func (t *redisTable) applyExact(d *dataState, now time.Duration, b uint32, n needs) (*effect, error) {
+	key := exactKey{effectKey: effectKey{d.shape, b}, left: t.left(d, now)}
+	if n == needsClock {
+		key.now = now.Milliseconds()
+	}
+	if eff := t.exact[key]; eff != nil {
+		return eff, nil
+	}
+	eff, err := t.run(d, now, b, n)
+	if err == nil {
+		t.exact[key] = eff
+	}
+	return eff, err
+}
+
+// left is how many milliseconds each expiring key has still to live.
+func (t *redisTable) left(d *dataState, now time.Duration) (left [MaxKeys]int64) {
+	for i := range t.shapes[d.shape].ttls {
+		left[i] = d.deadline[i] - now.Milliseconds()
+	}
+	return left
+}
+
+// run asks the engine. Asked with less than the command turns out to need, it
+// answers with an effect that says what is needed and nothing else.
+func (t *redisTable) run(d *dataState, now time.Duration, b uint32, n needs) (*effect, error) {
+	from := &t.shapes[d.shape]
+	ttls := make([]time.Duration, from.ttls)
+	left := t.left(d, now)
+	for i := range ttls {
+		ttls[i] = longTTL(i)
+		if n != needsNothing {
+			ttls[i] = time.Duration(left[i]) * time.Millisecond
+		}
+	}
+	out, err := t.engine.run(from, ttls, Epoch.Add(now), t.batches[b].commands)
+	if err != nil {
+		return nil, err
+	}
+	if out.needs > n {
+		return &effect{needs: out.needs}, nil
+	}
+	if out.shape.ttls > MaxKeys {
+		return nil, fmt.Errorf("simulator: more than %d keys with a time to live on one server", MaxKeys)
+	}
+	eff := &effect{to: t.internShape(out.shape), reply: t.internReply(out.reply)}
+	to := &t.shapes[eff.to]
+	from = &t.shapes[d.shape] // interning may have moved it
+	place := 0
+	for i := range to.keys {
+		if !to.keys[i].expires {
+			continue
+		}
+		l := lifetime{keep: -1, ms: out.ttls[place].Milliseconds()}
+		if p := from.place(to.keys[i].name); out.ttls[place]%time.Millisecond == mark {
+			l = lifetime{keep: int8(p)}
+		}
+		eff.lives[place] = l
+		place++
+	}
+	eff.changes = diff(from, to, &eff.lives)
+	return eff, nil
+}
+
+// diff lists the keys that a command touched, in the order of their names.
+func diff(from, to *shape, lives *[MaxKeys]lifetime) (changes []change) {
+	i, j := 0, 0
+	for i < len(from.keys) || j < len(to.keys) {
+		switch {
+		case j == len(to.keys) || i < len(from.keys) && from.keys[i].name < to.keys[j].name:
+			changes = append(changes, change{key: from.keys[i].name, before: from.keys[i].text(), place: -1})
+			i++
+		case i == len(from.keys) || to.keys[j].name < from.keys[i].name:
+			k := &to.keys[j]
+			changes = append(changes, change{key: k.name, after: k.text(), place: int8(to.place(k.name))})
+			j++
+		default:
+			a, b := &from.keys[i], &to.keys[j]
+			p := to.place(b.name)
+			if !a.same(b) || p >= 0 && lives[p].keep < 0 {
+				changes = append(changes, change{key: b.name, before: a.text(), after: b.text(), place: int8(p)})
+			}
+			i, j = i+1, j+1
+		}
+	}
+	return changes
+}
+
+// overdue finds the expiring key of d that has been dead longest at the
+// server's time now, and its place. A key lives through the millisecond of its
+// deadline, as in Redis.
+func (t *redisTable) overdue(d *dataState, now time.Duration) (place int, ok bool) {
+	ms := now.Milliseconds()
+	for i := range t.shapes[d.shape].ttls {
+		if ms > d.deadline[i] && (!ok || d.deadline[i] < d.deadline[place]) {
+			place, ok = i, true
+		}
+	}
+	return place, ok
+}
+
+// drop removes the key in the given place, as expiry does.
+func (t *redisTable) drop(d *dataState, place int) *keyShape {
+	from := &t.shapes[d.shape]
+	key := from.expiring(place)
+	id := [2]uint32{d.shape, uint32(place)}
+	to, ok := t.less[id]
+	if !ok {
+		to = t.internShape(from.without(key.name))
+		t.less[id] = to
+	}
+	copy(d.deadline[place:], d.deadline[place+1:])
+	d.deadline[MaxKeys-1] = 0
+	d.shape = to
+	return key
+}
+
+// scriptless is shape id with an empty script cache.
+func (t *redisTable) scriptless(id uint32) uint32 {
+	to, ok := t.bare[id]
+	if !ok {
+		to = t.internShape(t.shapes[id].scriptless())
+		t.bare[id] = to
+	}
+	return to
+}
+
+// parseBatch splits what a client wrote into commands.
+func parseBatch(wire string) (commands [][]string, err error) {
+	for wire != "" {
+		n, err := frame(wire)
+		if err != nil {
+			return nil, err
+		}
+		args, err := proto.ReadStrings(wire[:n])
+		if err != nil {
+			return nil, fmt.Errorf("simulator: what the client wrote is no command: %w", err)
+		}
+		if len(args) == 0 {
+			return nil, fmt.Errorf("simulator: the client wrote an empty command")
+		}
+		commands = append(commands, args)
+		wire = wire[n:]
+	}
+	return commands, nil
+}

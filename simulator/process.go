@@ -1,0 +1,170 @@
+package simulator
+
+import (
+	"fmt"
+	"time"
+
+	"locklab/simulator/history"
+)
+
+// A process is the table of what one client's code does: a tree whose paths
+// are histories of observations and whose entries are the operations that the
+// code then waits for. Two runs in which the client has observed the same
+// share an entry, and then no code runs.
+//
+// Where the tree ends, code must run. The coroutines parked at the newest
+// entry are simply continued (live); for any other entry they are started
+// afresh and fed the recorded observations, alone, without a server.
+type process struct {
+	lab     *Lab
+	id      int // from 1
+	program func(*Client)
+	nodes   []procNode
+	edges   map[edge]uint32
+	live    *incarnation
+	conns   *connections
+	runs    int // how often the program was started
+}
+
+// procNode is one history of observations.
+type procNode struct {
+	parent uint32
+	seen   seen            // the last observation on the way here
+	ops    [MaxThreads]op  // what each thread waits for
+	fresh  uint8           // bit t: thread t's operation began, or ended, with that observation
+	notes  []history.Event // what the program recorded on the way
+	next   seen            // cache of the first edge that was followed from here
+	to     uint32          // where it leads; 0: nowhere yet
+}
+
+// op is what a thread waits for.
+type op struct {
+	kind  opKind
+	node  int8          // command: the server
+	batch uint32        // command: what is sent
+	d     time.Duration // sleep: how long, on the client's clock
+	base  int32         // write: the version that was read
+	token uint64        // read, write: fencing token
+}
+
+type opKind uint8
+
+const (
+	opNone    opKind = iota // no thread here
+	opStart                 // the program has not begun
+	opCommand               // a request to a server
+	opRead                  // reads the resource
+	opWrite                 // writes the resource
+	opSleep                 // sleeps
+	opClock                 // reads the client's clock: answered at once
+)
+
+func (k opKind) asks() bool { return k == opCommand || k == opRead || k == opWrite }
+
+// seen is one observation.
+type seen struct {
+	thread uint8
+	kind   seenKind
+	val    int64 // replied: the reply; clock: the reading; resource: see resource.go
+}
+
+type seenKind uint8
+
+const (
+	started  seenKind = iota + 1 // the program begins
+	replied                      // the server answered
+	timedOut                     // nobody answered in time
+	broken                       // the connection is gone
+	slept                        // the sleep is over
+	clockWas                     // the clock was read
+)
+
+type edge struct {
+	from uint32
+	seen seen
+}
+
+func newProcess(lab *Lab, id int, program func(*Client)) *process {
+	p := &process{lab: lab, id: id, program: program}
+	p.conns = newConnections(p)
+	p.clear()
+	return p
+}
+
+// clear forgets the table and the parked coroutines. Entry 0 is the program
+// that has observed nothing and has not begun.
+func (p *process) clear() {
+	p.stop()
+	clear(p.nodes)
+	p.nodes, p.edges = append(p.nodes[:0], procNode{ops: notBegun}), map[edge]uint32{}
+}
+
+func (p *process) stop() {
+	if p.live != nil {
+		p.live.stop()
+		p.live = nil
+	}
+}
+
+// advance is the entry that follows at when s is observed.
+func (p *process) advance(at uint32, s seen) (uint32, error) {
+	n := &p.nodes[at]
+	if n.to != 0 && n.next == s {
+		return n.to, nil
+	}
+	if to, ok := p.edges[edge{at, s}]; ok {
+		return to, nil
+	}
+	if p.live == nil || p.live.at != at {
+		if err := p.rerun(at); err != nil {
+			return 0, err
+		}
+	}
+	if err := p.live.observe(s); err != nil {
+		return 0, err
+	}
+	to := uint32(len(p.nodes))
+	p.nodes = append(p.nodes, p.live.entry(at, s))
+	p.live.at = to
+	if n = &p.nodes[at]; n.to == 0 {
+		n.next, n.to = s, to
+	} else {
+		p.edges[edge{at, s}] = to
+	}
+	return to, nil
+}
+
+// rerun brings coroutines to entry at. Code that does something else than it
+// did the first time has looked at something that the lab did not give it.
+func (p *process) rerun(at uint32) error {
+	var path []uint32
+	for n := at; n != 0; n = p.nodes[n].parent {
+		path = append(path, n)
+	}
+	p.stop()
+	p.runs++
+	p.live = newIncarnation(p)
+	for i := len(path) - 1; i >= 0; i-- {
+		n := path[i]
+		if err := p.live.observe(p.nodes[n].seen); err != nil {
+			return err
+		}
+		if p.live.ops != p.nodes[n].ops {
+			return &NondeterministicError{Client: p.id, Was: p.lab.opText(p.nodes[n].ops), Is: p.lab.opText(p.live.ops)}
+		}
+	}
+	p.live.at = at
+	return nil
+}
+
+// NondeterministicError is client code that, given the same observations
+// twice, did two different things: it reads a clock, a random source or a
+// variable that is not the lab's.
+type NondeterministicError struct {
+	Client  int
+	Was, Is string // what it waited for the first and the second time
+}
+
+func (e *NondeterministicError) Error() string {
+	return fmt.Sprintf("simulator: the code of c%d is not deterministic: after the same observations it first did %s, then %s", e.Client, e.Was, e.Is)
+}

@@ -1,0 +1,123 @@
+package simulator
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// A shape is a server's data without the times: which keys there are, of what
+// type and value, which of them will expire, and which scripts are cached.
+// Shapes are interned; shape 0 is an empty server.
+type shape struct {
+	keys    []keyShape // by name
+	scripts []string   // sources, sorted
+	id      string     // all of the above in one string
+	ttls    int        // how many keys expire
+}
+
+// keyShape is one key. Keys that expire are numbered in the order of their
+// names; that number is their place in dataState.deadline.
+type keyShape struct {
+	name    string
+	kind    string   // string, hash, list, set, zset
+	parts   []string // string: the value; hash: field, value, …; zset: score, member, …
+	expires bool
+}
+
+// text is the key's value as histories show it.
+func (k *keyShape) text() string {
+	switch k.kind {
+	case "string":
+		return k.parts[0]
+	case "hash":
+		var b strings.Builder
+		for i := 0; i+1 < len(k.parts); i += 2 {
+			fmt.Fprintf(&b, "%s%s=%s", sep(i), k.parts[i], k.parts[i+1])
+		}
+		return "{" + b.String() + "}"
+	default:
+		return "[" + strings.Join(k.parts, " ") + "]"
+	}
+}
+
+func sep(i int) string {
+	if i == 0 {
+		return ""
+	}
+	return " "
+}
+
+func (k *keyShape) same(o *keyShape) bool {
+	return k.kind == o.kind && k.expires == o.expires && slices.Equal(k.parts, o.parts)
+}
+
+// newShape puts keys and scripts into their one canonical form.
+func newShape(keys []keyShape, scripts []string) shape {
+	sort.Slice(keys, func(i, j int) bool { return keys[i].name < keys[j].name })
+	scripts = slices.Clone(scripts)
+	sort.Strings(scripts)
+	s := shape{keys: keys, scripts: slices.Compact(scripts)}
+	var b strings.Builder
+	for i := range keys {
+		k := &keys[i]
+		fmt.Fprintf(&b, "%q%s%t%q;", k.name, k.kind, k.expires, k.parts)
+		if k.expires {
+			s.ttls++
+		}
+	}
+	fmt.Fprintf(&b, "%q", s.scripts)
+	s.id = b.String()
+	return s
+}
+
+// key finds a key by name; nil if there is none.
+func (s *shape) key(name string) *keyShape {
+	for i := range s.keys {
+		if s.keys[i].name == name {
+			return &s.keys[i]
+		}
+	}
+	return nil
+}
+
+// place is where the deadline of the named key is kept; -1 if it does not expire.
+func (s *shape) place(name string) int {
+	n := 0
+	for i := range s.keys {
+		if s.keys[i].name == name {
+			if s.keys[i].expires {
+				return n
+			}
+			return -1
+		}
+		if s.keys[i].expires {
+			n++
+		}
+	}
+	return -1
+}
+
+// expiring is the key whose deadline is kept in place i.
+func (s *shape) expiring(i int) *keyShape {
+	for j := range s.keys {
+		if s.keys[j].expires {
+			if i == 0 {
+				return &s.keys[j]
+			}
+			i--
+		}
+	}
+	panic("simulator: a deadline without a key")
+}
+
+// without is s less one key.
+func (s *shape) without(name string) shape {
+	keys := slices.Clone(s.keys)
+	keys = slices.DeleteFunc(keys, func(k keyShape) bool { return k.name == name })
+	return newShape(keys, s.scripts)
+}
+
+// scriptless is s with an empty script cache.
+func (s *shape) scriptless() shape { return newShape(slices.Clone(s.keys), nil) }

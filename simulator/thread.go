@@ -1,0 +1,172 @@
+package simulator
+
+import (
+	"fmt"
+	"iter"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"locklab/simulator/history"
+)
+
+// incarnation is a running incarnation of a process: its coroutines, parked at the
+// operations they wait for.
+type incarnation struct {
+	p       *process
+	number  uint32 // of this incarnation
+	at      uint32 // entry of the process's table at which it stands
+	threads [MaxThreads]thread
+	ops     [MaxThreads]op
+	fresh   uint8
+	notes   []history.Event
+	current int    // the thread that runs
+	tokens  uint64 // handed out
+	dead    bool   // being unwound: nothing may be asked for any more
+	err     error  // why it could not go on
+}
+
+// thread is one coroutine, or a timer that has not fired yet.
+type thread struct {
+	timer *timer // not nil: not started yet
+	next  func() (op, bool)
+	stop  func()
+	yield func(op) bool
+	given seen // the answer to what it last asked for
+}
+
+// stopped unwinds the code of a process that is no longer needed.
+type stopped struct{}
+
+// newIncarnation is a process whose program has not begun: its main thread is a
+// timer that nobody has armed, so the first observation starts it.
+func newIncarnation(p *process) *incarnation {
+	l := &incarnation{p: p, number: uint32(p.runs), ops: notBegun}
+	l.threads[0].timer = &timer{p: p, f: func() { p.program(&Client{p: p}) }}
+	return l
+}
+
+// notBegun is what the threads of a process wait for before its program begins.
+var notBegun = [MaxThreads]op{{kind: opStart}}
+
+func (l *incarnation) start(slot int, f func()) {
+	t := &l.threads[slot]
+	t.timer = nil
+	t.next, t.stop = iter.Pull(func(yield func(op) bool) {
+		t.yield = yield
+		defer l.unwound()
+		f()
+	})
+}
+
+// unwound ends a coroutine: quietly if it was stopped, with an error that
+// names the place if the client's code panicked.
+func (l *incarnation) unwound() {
+	switch r := recover().(type) {
+	case nil, stopped:
+	default:
+		l.err = fmt.Errorf("simulator: the code of c%d panicked: %v\n%s", l.p.id, r, debug.Stack())
+	}
+}
+
+// observe hands s to the thread that waits for it and lets it run to its next
+// operation.
+func (l *incarnation) observe(s seen) error {
+	l.fresh, l.notes = 0, nil
+	slot := int(s.thread)
+	if t := &l.threads[slot]; t.timer != nil {
+		l.start(slot, t.timer.f)
+	}
+	l.resume(slot, s)
+	return l.err
+}
+
+func (l *incarnation) resume(slot int, s seen) {
+	t := &l.threads[slot]
+	t.given = s
+	l.current = slot
+	o, ok := t.next()
+	if !ok {
+		o = op{}
+		*t = thread{}
+	}
+	l.ops[slot] = o
+	l.fresh |= 1 << slot
+}
+
+// entry is what the table keeps of where the process now stands.
+func (l *incarnation) entry(parent uint32, s seen) procNode {
+	return procNode{parent: parent, seen: s, ops: l.ops, fresh: l.fresh, notes: l.notes}
+}
+
+func (l *incarnation) stop() {
+	l.dead = true
+	for i := range l.threads {
+		if stop := l.threads[i].stop; stop != nil {
+			l.current = i
+			stop()
+		}
+	}
+}
+
+// ask waits for o on behalf of the running thread. ok is false when the
+// process is being unwound; a second question then ends the coroutine.
+func (p *process) ask(o op) (s seen, ok bool) {
+	l := p.live
+	if l == nil || l.dead {
+		panic(stopped{})
+	}
+	t := &l.threads[l.current]
+	if !t.yield(o) {
+		return seen{}, false
+	}
+	return t.given, true
+}
+
+// mustAsk is ask for operations that cannot fail: unwinding passes through.
+func (p *process) mustAsk(o op) seen {
+	s, ok := p.ask(o)
+	if !ok {
+		panic(stopped{})
+	}
+	return s
+}
+
+func (p *process) startTimer(d time.Duration, f func()) *timer {
+	t := &timer{p: p, f: f}
+	p.armTimer(t, d)
+	return t
+}
+
+func (p *process) armTimer(t *timer, d time.Duration) {
+	l := p.live
+	if l.dead {
+		return
+	}
+	for i := 1; i < MaxThreads; i++ {
+		if l.threads[i].timer == nil && l.threads[i].next == nil {
+			t.slot, t.life = i, l.number
+			l.threads[i].timer = t
+			l.ops[i] = op{kind: opSleep, d: d}
+			l.fresh |= 1 << i
+			return
+		}
+	}
+	panic(fmt.Sprintf("more than %d timers at once", MaxThreads-1))
+}
+
+func (p *process) stopTimer(t *timer) bool {
+	l := p.live
+	if l == nil || l.number != t.life || l.threads[t.slot].timer != t {
+		return false
+	}
+	l.threads[t.slot] = thread{}
+	l.ops[t.slot] = op{}
+	l.fresh |= 1 << t.slot
+	return true
+}
+
+func (p *process) nextToken() string {
+	p.live.tokens++
+	return "c" + strconv.Itoa(p.id) + "." + strconv.FormatUint(p.live.tokens, 10)
+}

@@ -1,0 +1,113 @@
+package simulator
+
+import "time"
+
+// Limits of one world. They keep a World a plain value; New refuses a Setup
+// that exceeds them.
+const (
+	MaxClients = 8  // client processes
+	MaxNodes   = 7  // servers
+	MaxThreads = 4  // threads of one process: its main thread and running timers
+	MaxKeys    = 4  // keys with a time to live on one server
+	MaxFaults  = 16 // kinds of fault
+	maxLate    = 12 // requests under way whose sender no longer waits
+)
+
+// Never is later than everything.
+const Never time.Duration = 1<<63 - 1
+
+// A World is everything that is, at one instant. It is a value: assign it to
+// keep it, compare it with ==. The numbers in it name entries of its Lab's
+// tables, so a World means something to the Lab that made it and to no other.
+type World struct {
+	now    time.Duration // true time since the start
+	procs  [MaxClients]procState
+	nodes  [MaxNodes]nodeState
+	late   [maxLate]lateState
+	res    resourceState
+	budget [MaxFaults]uint8 // what is left of each fault, in the Setup's order
+	sent   uint32           // messages so far; names them in the history
+}
+
+// procState is one client process.
+type procState struct {
+	at      uint32 // what it has observed so far: an entry of its table
+	dead    bool
+	paused  bool
+	until   time.Duration // paused: when it ends, true time
+	open    bool          // paused: it may end before
+	clock   clockState
+	threads [MaxThreads]threadState
+}
+
+// threadState is where one thread's pending operation has got to.
+type threadState struct {
+	phase phase
+	reply uint32        // answered: what is on its way back; lostConn: nothing ever will
+	msg   uint32        // number of the request
+	due   time.Duration // asleep: when it wakes; waiting: when it gives up. True time
+}
+
+type phase uint8
+
+const (
+	idle     phase = iota // no such thread, or it has ended
+	unborn                // its program has not begun
+	asleep                // until due
+	asking                // its request is on the way to the server
+	answered              // the reply is on the way back
+	unheard               // request or reply is lost: only the time-out can end it
+)
+
+// lostConn in place of a reply is a connection that broke.
+const lostConn = ^uint32(0)
+
+func (p phase) waiting() bool { return p == asking || p == answered || p == unheard }
+
+// lateState is a request whose sender gave up or died while it was on the way.
+type lateState struct {
+	op   op // the request; kind 0 is a free place
+	from int8
+	msg  uint32
+}
+
+// nodeState is one server and, if it has one, its replica.
+type nodeState struct {
+	down    bool
+	behind  bool // the replica lacks something that the server has
+	data    dataState
+	replica dataState
+	clock   clockState
+}
+
+// dataState is what a server holds: a shape, and for each of its keys the
+// millisecond of the server's own clock up to which it lives (0: no limit).
+type dataState struct {
+	shape    uint32
+	deadline [MaxKeys]int64
+}
+
+// resourceState is the thing that the lock protects: a register that counts
+// its accepted writes.
+type resourceState struct {
+	version int32
+	highest uint64 // highest fencing token seen
+}
+
+// Now is the true time since the start of the run.
+func (w *World) Now() time.Duration { return w.now }
+
+// Alive says whether client c (from 1) has not been killed.
+func (w *World) Alive(c int) bool { return !w.procs[c-1].dead }
+
+// Paused says whether client c (from 1) is standing still.
+func (w *World) Paused(c int) bool { return w.procs[c-1].paused }
+
+// Down says whether server n (from 1) is gone.
+func (w *World) Down(n int) bool { return w.nodes[n-1].down }
+
+// Behind says whether the replica of server n (from 1) lacks something.
+func (w *World) Behind(n int) bool { return w.nodes[n-1].behind }
+
+// Budget is what is left of the i-th fault of the Setup.
+func (w *World) Budget(i int) int { return int(w.budget[i]) }
