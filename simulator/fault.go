@@ -224,38 +224,6 @@ func (m Moment) Wipe(n int8) (why string) {
 	return ""
 }
 
-// Stop takes server n away with its data kept: who asks it hears at once that
-// nobody is there. Begin brings it back.
-func (m Moment) Stop(n int8) (why string) {
-	node, why := m.node(n)
-	switch {
-	case why != "":
-		return why
-	case node.down:
-		return "the server is down already"
-	}
-	node.down = true
-	m.lab.emit(m.w, history.Down).Node = int(n)
-	m.hangUp(n)
-	return ""
-}
-
-// Begin brings server n back with the data it had.
-func (m Moment) Begin(n int8) (why string) {
-	node, why := m.node(n)
-	switch {
-	case why != "":
-		return why
-	case !node.down:
-		return "the server is up already"
-	}
-	node.down = false
-	e := m.lab.emit(m.w, history.Up)
-	e.Node, e.Note = int(n), "with its data"
-	m.lab.expire(m.w)
-	return ""
-}
-
 // Failover puts the replica of server n in its place, with what it has heard
 // of, no cached scripts, and the connections to the old one broken.
 func (m Moment) Failover(n int8) (why string) {
@@ -269,7 +237,7 @@ func (m Moment) Failover(n int8) (why string) {
 	m.lab.emit(m.w, history.Failover).Node = int(n)
 	m.hangUp(n)
 	m.replace(node, n, node.replica)
-	node.behind, node.down = false, false
+	node.behind = false
 	m.lab.expire(m.w)
 	return ""
 }

@@ -19,7 +19,7 @@ func (l *Lab) Enabled(w *World, buf []Choice) []Choice {
 		}
 	}
 	for n := range l.setup.Nodes {
-		if w.nodes[n].behind && !w.nodes[n].down {
+		if w.nodes[n].behind {
 			buf = append(buf, Choice{Verb: Replicate, Node: int8(n + 1)})
 		}
 	}
@@ -268,10 +268,6 @@ func (l *Lab) op(w *World, c Choice) *op {
 
 func (l *Lab) arrive(w *World, c Choice, p *procState, th *threadState) error {
 	o := l.op(w, c)
-	if o.kind == opCommand && w.nodes[o.node-1].down {
-		th.phase, th.reply = answered, lostConn
-		return nil
-	}
 	answer, err := l.serve(w, *o, c.Client, th.msg)
 	th.phase, th.reply = answered, answer
 	return err
@@ -359,9 +355,6 @@ func (l *Lab) arriveLate(w *World, c Choice) error {
 	}
 	m := w.late[c.Thread]
 	w.late[c.Thread] = lateState{}
-	if m.op.kind == opCommand && w.nodes[m.op.node-1].down {
-		return nil
-	}
 	_, err := l.serve(w, m.op, m.from, m.msg)
 	return err
 }
@@ -438,7 +431,7 @@ func (l *Lab) resume(w *World, c Choice) error {
 }
 
 func (l *Lab) replicate(w *World, c Choice) error {
-	if c.Node < 1 || int(c.Node) > len(l.setup.Nodes) || !w.nodes[c.Node-1].behind || w.nodes[c.Node-1].down {
+	if c.Node < 1 || int(c.Node) > len(l.setup.Nodes) || !w.nodes[c.Node-1].behind {
 		return l.refuse(w, c, "no replica of this server is behind")
 	}
 	node := &w.nodes[c.Node-1]

@@ -73,7 +73,6 @@ type lateState struct {
 
 // nodeState is one server and, if it has one, its replica.
 type nodeState struct {
-	down    bool
 	behind  bool // the replica lacks something that the server has
 	data    dataState
 	replica dataState
@@ -102,9 +101,6 @@ func (w *World) Alive(c int) bool { return !w.procs[c-1].dead }
 
 // Paused says whether client c (from 1) is standing still.
 func (w *World) Paused(c int) bool { return w.procs[c-1].paused }
-
-// Down says whether server n (from 1) is gone.
-func (w *World) Down(n int) bool { return w.nodes[n-1].down }
 
 // Behind says whether the replica of server n (from 1) lacks something.
 func (w *World) Behind(n int) bool { return w.nodes[n-1].behind }

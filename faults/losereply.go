@@ -1,0 +1,28 @@
+package faults
+
+import "locklab/simulator"
+
+// LoseReply loses a server's answer on its way: the command has been executed,
+// and its sender waits until it gives up.
+type LoseReply struct{}
+
+func (LoseReply) Name() string         { return "lose-reply" }
+func (LoseReply) Verb() simulator.Verb { return verbLoseReply }
+
+func (LoseReply) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+	m.Replies(func(c simulator.Choice) {
+		c.Verb = verbLoseReply
+		buf = append(buf, c)
+	})
+	return buf
+}
+
+func (LoseReply) Strike(m simulator.Moment, c simulator.Choice) string {
+	return m.LoseReply(c.Client, c.Thread)
+}
+
+// LoseReplyTo is the choice that loses the reply on its way to a thread (0 is
+// the main one) of client c, from 1.
+func LoseReplyTo(c, thread int) simulator.Choice {
+	return simulator.Choice{Verb: verbLoseReply, Client: int8(c), Thread: int8(thread)}
+}

@@ -1,0 +1,35 @@
+package faults
+
+import (
+	"time"
+
+	"locklab/simulator"
+)
+
+// NodeClock makes a server's clock jump. Redis counts leases on the wall clock,
+// so a jump forward ends them early and a jump back prolongs them.
+type NodeClock struct{}
+
+func (NodeClock) Name() string         { return "node-clock" }
+func (NodeClock) Verb() simulator.Verb { return verbNodeClock }
+
+// Strikes offers the largest jump that the budget allows, forward and back; a
+// budget without a size offers none, since every size would be as good.
+func (NodeClock) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+	d := m.Max(verbNodeClock)
+	for n := 1; n <= m.Nodes() && d > 0; n++ {
+		buf = append(buf,
+			simulator.Choice{Verb: verbNodeClock, Node: int8(n), D: d},
+			simulator.Choice{Verb: verbNodeClock, Node: int8(n), D: -d})
+	}
+	return buf
+}
+
+func (NodeClock) Strike(m simulator.Moment, c simulator.Choice) string {
+	return m.StepNodeClock(c.Node, c.D)
+}
+
+// NodeClockOf is the choice that moves the clock of server n, from 1, by d.
+func NodeClockOf(n int, d time.Duration) simulator.Choice {
+	return simulator.Choice{Verb: verbNodeClock, Node: int8(n), D: d}
+}
