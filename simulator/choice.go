@@ -17,7 +17,7 @@ const (
 	Wake      Verb = 4 // the sleep of Client's Thread is over
 	GiveUp    Verb = 5 // Client's Thread has waited long enough for its reply
 	Resume    Verb = 6 // Client's pause ends
-	Late      Verb = 7 // the request in late place Thread arrives, its sender gone
+	Late      Verb = 7 // a request of Client whose sender has gone arrives; Thread is its place
 	Replicate Verb = 8 // the replica of Node catches up
 	Start     Verb = 9 // Client's program begins
 

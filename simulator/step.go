@@ -15,7 +15,7 @@ func (l *Lab) Enabled(w *World, buf []Choice) []Choice {
 	}
 	for i := range w.late {
 		if w.late[i].op.kind != opNone {
-			buf = append(buf, Choice{Verb: Late, Thread: int8(i)})
+			buf = append(buf, Choice{Verb: Late, Client: w.late[i].from, Thread: int8(i)})
 		}
 	}
 	for n := range l.setup.Nodes {
@@ -350,7 +350,7 @@ func (w *World) addLate(o op, from int8, msg uint32) {
 }
 
 func (l *Lab) arriveLate(w *World, c Choice) error {
-	if c.Thread < 0 || c.Thread >= maxLate || w.late[c.Thread].op.kind == opNone {
+	if c.Thread < 0 || c.Thread >= maxLate || w.late[c.Thread].op.kind == opNone || w.late[c.Thread].from != c.Client {
 		return l.refuse(w, c, "no such request is on the way")
 	}
 	m := w.late[c.Thread]

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"locklab/simulator"
@@ -46,21 +47,50 @@ var ErrEndless = errors.New("schedule: the run does not come to an end")
 
 const maxChoices = 1_000_000
 
+// A Player plays runs of one lab, one after the other, and reuses its memory.
+type Player struct{ stage Stage }
+
+// NewPlayer makes a player for lab. The lab must not be used for anything else
+// while a run is played.
+func NewPlayer(lab *simulator.Lab) *Player {
+	p := &Player{Stage{lab: lab, late: map[int8]time.Duration{}}}
+	for c := range p.stage.rng {
+		p.stage.rng[c] = rand.New(&p.stage.pcg[c])
+	}
+	return p
+}
+
+// Play plays one run by the clock: whatever is due first happens first; of what
+// is due at once, what Enabled lists first. The Run is good until the next Play.
+func (p *Player) Play(opt Options) (*Run, error) {
+	s := &p.stage
+	s.reset(opt)
+	return &s.run, s.play()
+}
+
+// Play plays a single run of lab; see Player.Play.
+func Play(lab *simulator.Lab, opt Options) (*Run, error) { return NewPlayer(lab).Play(opt) }
+
 // Stage is a running run, as its script sees it.
 type Stage struct {
 	lab     *simulator.Lab
 	opt     Options
 	world   simulator.World
-	run     *Run
+	run     Run
 	enabled []simulator.Choice
 	actions []action // of the script, not done yet, by time and order of asking
-	arrival [simulator.MaxClients + 1][simulator.MaxThreads]time.Duration
-	server  [simulator.MaxClients + 1][simulator.MaxThreads]int // whom the message under way concerns
-	held    [simulator.MaxClients + 1][simulator.MaxThreads]bool
-	copying [simulator.MaxNodes + 1]time.Duration // when a replica catches up; 0: nothing to copy
-	late    map[int8]time.Duration
+	clients [simulator.MaxClients + 1]messages
+	copying [simulator.MaxNodes + 1]time.Duration // when a replica catches up
+	late    map[int8]time.Duration                // when a request without a sender arrives
 	pcg     [simulator.MaxClients + 1]rand.PCG
 	rng     [simulator.MaxClients + 1]*rand.Rand
+}
+
+// messages are those of one client that are under way.
+type messages struct {
+	arrival [simulator.MaxThreads]time.Duration
+	msg     [simulator.MaxThreads]int
+	frozen  bool // requests do not arrive
 }
 
 type action struct {
@@ -68,16 +98,17 @@ type action struct {
 	do func()
 }
 
-// Play plays one run by the clock: whatever is due first happens first; of what
-// is due at once, what Enabled lists first.
-func Play(lab *simulator.Lab, opt Options) (*Run, error) {
-	s := &Stage{lab: lab, opt: opt, world: lab.NewWorld(), run: &Run{}}
-	s.late = map[int8]time.Duration{}
-	for c := range s.rng {
+func (s *Stage) reset(opt Options) {
+	s.opt = opt
+	s.world = s.lab.NewWorld()
+	s.run = Run{Choices: s.run.Choices[:0], Events: s.run.Events[:0]}
+	s.actions = s.actions[:0]
+	clear(s.clients[:])
+	clear(s.copying[:])
+	clear(s.late)
+	for c := range s.pcg {
 		s.pcg[c].Seed(opt.Seed, uint64(c))
-		s.rng[c] = rand.New(&s.pcg[c])
 	}
-	return s.run, s.play()
 }
 
 func (s *Stage) play() error {
@@ -102,7 +133,7 @@ func (s *Stage) play() error {
 func (s *Stage) next() (bool, error) {
 	if len(s.actions) > 0 && s.actions[0].at <= s.world.Now() {
 		do := s.actions[0].do
-		s.actions = s.actions[1:]
+		s.actions = slices.Delete(s.actions, 0, 1)
 		do()
 		return true, nil
 	}
@@ -135,13 +166,17 @@ func (s *Stage) due(c simulator.Choice) time.Duration {
 		}
 		return 0
 	case simulator.Arrive, simulator.Answer:
-		if s.held[c.Client][c.Thread] {
+		m := &s.clients[c.Client]
+		if m.frozen && c.Verb == simulator.Arrive {
 			return simulator.Never
 		}
-		return s.arrival[c.Client][c.Thread]
+		return m.arrival[c.Thread]
 	case simulator.Wake, simulator.GiveUp, simulator.Resume:
 		return s.world.Now()
 	case simulator.Late:
+		if s.clients[c.Client].frozen {
+			return simulator.Never
+		}
 		t, ok := s.late[c.Thread]
 		if !ok {
 			t = s.world.Now() + s.opt.Latency
@@ -177,15 +212,13 @@ func (s *Stage) step(c simulator.Choice) error {
 
 // plan decides when the messages that e put under way arrive.
 func (s *Stage) plan(e *history.Event) {
+	m := &s.clients[e.Client]
 	switch e.Kind {
 	case history.Send:
-		s.arrival[e.Client][e.Thread] = e.At + s.latency(e.Client)
-		s.server[e.Client][e.Thread] = e.Msg
+		m.arrival[e.Thread], m.msg[e.Thread] = e.At+s.latency(e.Client), e.Msg
 	case history.Apply, history.Read, history.Write:
-		for t, msg := range s.server[e.Client] {
-			if msg == e.Msg {
-				s.arrival[e.Client][t] = e.At + s.latency(e.Client)
-			}
+		if t := slices.Index(m.msg[:], e.Msg); t >= 0 {
+			m.arrival[t] = e.At + s.latency(e.Client)
 		}
 	case history.Change, history.Expire:
 		if s.copying[e.Node] <= e.At {
@@ -230,12 +263,15 @@ func (s *Stage) Strike(d time.Duration, c simulator.Choice) {
 	})
 }
 
-// Hold keeps the message that client's thread waits for under way until
-// Deliver. The client may give up waiting meanwhile.
-func (s *Stage) Hold(client, thread int) { s.held[client][thread] = true }
+// Freeze keeps every request of client under way, also those whose sender has
+// given up waiting, until Thaw.
+func (s *Stage) Freeze(client int) { s.clients[client].frozen = true }
 
-// Deliver lets a held message go on, now.
-func (s *Stage) Deliver(client, thread int) {
-	s.held[client][thread] = false
-	s.arrival[client][thread] = s.world.Now()
+// Thaw lets the client's requests go on: what was kept arrives now.
+func (s *Stage) Thaw(client int) {
+	m := &s.clients[client]
+	m.frozen = false
+	for t := range m.arrival {
+		m.arrival[t] = max(m.arrival[t], s.world.Now())
+	}
 }

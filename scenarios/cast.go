@@ -1,0 +1,94 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms"
+	"locklab/simulator"
+	"locklab/simulator/history"
+)
+
+// key is what everybody locks.
+const key = "lock"
+
+// program is a client's whole life: the strategy's code in the middle, and
+// around it what every user of a lock does. It testifies to nothing but what it
+// does itself.
+func program(entry algorithms.Entry, s Settings, r Role, nodes int, fence bool) func(*simulator.Client) {
+	if r.Retry == 0 {
+		r.Retry = s.Retry
+	}
+	return func(c *simulator.Client) {
+		env := algorithms.Env{Clock: c.Clock(), Tokens: c, TTL: s.TTL}
+		for n := range nodes {
+			env.Nodes = append(env.Nodes, redis.UniversalClient(c.Redis(n+1)))
+		}
+		lock := entry.New(env)
+		if fence {
+			lock = algorithms.Fence(lock, env)
+		}
+		lease := acquire(c, lock, r)
+		work(c, lease, r)
+		if !r.Dies {
+			release(c, lease)
+		}
+		c.Record(history.Event{Kind: history.Done})
+	}
+}
+
+func acquire(c *simulator.Client, lock algorithms.Strategy, r Role) algorithms.Lease {
+	for {
+		c.Record(history.Event{Kind: history.Acquire})
+		lease, err := lock.Acquire(context.Background(), key)
+		if err == nil {
+			c.Record(history.Event{Kind: history.Enter, Token: token(lease)})
+			return lease
+		}
+		c.Record(history.Event{Kind: history.Refuse, Note: note(err)})
+		c.Clock().Sleep(r.Retry)
+	}
+}
+
+// work is the critical section. Errors of the resource end it early: there is
+// nothing left to do.
+func work(c *simulator.Client, lease algorithms.Lease, r Role) {
+	base, err := c.Read(token(lease))
+	c.Clock().Sleep(r.Work)
+	if r.Dies {
+		c.Record(history.Event{Kind: history.Leave, Note: "exception"})
+		return
+	}
+	if err == nil {
+		_ = c.Write(base, token(lease)) // a refusal is the resource's to record
+		c.Clock().Sleep(r.Tail)
+	}
+	c.Record(history.Event{Kind: history.Leave})
+}
+
+func release(c *simulator.Client, lease algorithms.Lease) {
+	c.Record(history.Event{Kind: history.Release})
+	err := lease.Release(context.Background())
+	_, claims := lease.(algorithms.Reporter)
+	e := history.Event{Kind: history.Released, Claims: claims, OK: err == nil, Note: note(err)}
+	if err != nil && !errors.Is(err, algorithms.ErrNotHeld) {
+		e.Claims = false // the outcome is open
+	}
+	c.Record(e)
+}
+
+func token(lease algorithms.Lease) uint64 {
+	if f, ok := lease.(algorithms.Fencer); ok {
+		return f.FencingToken()
+	}
+	return 0
+}
+
+func note(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

@@ -1,0 +1,31 @@
+package scenarios
+
+import (
+	"locklab/simulator/history"
+)
+
+var clientSkew = Scenario{
+	ID:    "client-skew",
+	Race:  "R09",
+	Title: "one client's clock is ahead of the others'",
+	Story: Text{
+		EN: "c2's clock is ahead by one and a half leases. c1 holds the lock in good order. A lock that compares timestamps lets c2 see c1's as long past, and take over; one whose lease the server counts does not care.",
+		ZH: "c2 的时钟快了一个半租约，c1 正常持有锁。靠比较时间戳的锁，会让 c2 认为 c1 的锁早已超时而接管；由服务器计算过期时间的锁不受影响。",
+	},
+	Numbers: Text{
+		EN: "Any skew larger than what remains of the lease will do; 15 s is larger than the whole lease of 10 s, so the moment does not matter. c1 works 5 s, c2 is inside from the first half second on and stays until c1 has gone.",
+		ZH: "只要偏差大于租约的剩余时间就会出事；15 秒大于整个 10 秒租约，所以与时机无关。c1 干 5 秒，c2 半秒后就进来，一直待到 c1 离开之后。",
+	},
+	Settings: with(func(s *Settings) { s.Skew = seconds(15) }),
+	Cast: func(s Settings) []Role {
+		return []Role{
+			{Work: s.TTL / 2},
+			{Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL * 2 / 5, Skew: s.Skew},
+		}
+	},
+	Struck: func(h *history.History) bool {
+		return then(h, kind(history.Enter, 1), func(e *history.Event) bool {
+			return e.Kind == history.Acquire && e.Client == 2 && e.Skew > 0
+		}, kind(history.Leave, 1))
+	},
+}

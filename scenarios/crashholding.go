@@ -1,0 +1,68 @@
+package scenarios
+
+import (
+	"locklab/faults"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+)
+
+var crashHolding = Scenario{
+	ID:    "crash-holding",
+	Race:  "R01",
+	Title: "the holder dies and cannot give the lock back",
+	Story: Text{
+		EN: "c1 takes the lock and is killed in the middle of its work. c2 keeps asking. What nobody gives back must end by itself, or it never ends.",
+		ZH: "c1 拿到锁，业务执行到一半进程被杀。c2 一直重试。没有人释放的锁，要么自己到期，要么永远存在。",
+	},
+	Numbers: Text{
+		EN: "The crash comes one second into the lease of ten, so that almost all of the lease is left to be waited for.",
+		ZH: "崩溃发生在 10 秒租约的第 1 秒，几乎整个租约都要由别人来等。",
+	},
+	Settings: standard(),
+	Budget:   always("crash=1"),
+	Cast: func(s Settings) []Role {
+		return []Role{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
+	},
+	Script: func(s Settings, _ int) []Beat {
+		return []Beat{{On: kind(history.Enter, 1), Do: strike(s.TTL/10, faults.CrashOf(1))}}
+	},
+	Struck: func(h *history.History) bool {
+		return then(h, kind(history.Enter, 1), kind(history.Crash, 1), other(history.Acquire, 1))
+	},
+}
+
+var crashBeforeExpire = Scenario{
+	ID:    "crash-before-expire",
+	Race:  "R02",
+	Title: "the client dies between SETNX and EXPIRE",
+	Story: Text{
+		EN: "c1's SETNX is answered with 1. Before its EXPIRE leaves, c1 is killed. The key has no time to live, and nobody is left to give it one.",
+		ZH: "c1 的 SETNX 返回 1，EXPIRE 还没发出进程就挂了。key 没有过期时间，也没有人再来设置。",
+	},
+	Numbers: Text{
+		EN: "The crash comes at the instant at which the server has executed the SETNX: the last moment at which the second command has certainly not been sent.",
+		ZH: "崩溃发生在服务器执行完 SETNX 的那一刻：此时第二条命令一定还没有发出。",
+	},
+	Settings: standard(),
+	Budget:   always("crash=1"),
+	Needs: func(p Profile) string {
+		if !p.TwoSteps {
+			return "it never leaves a key without a time to live between two commands of one acquire"
+		}
+		return ""
+	},
+	Cast: func(s Settings) []Role {
+		return []Role{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
+	},
+	Script: func(s Settings, _ int) []Beat {
+		return []Beat{{On: leavesBare, Do: func(st *schedule.Stage, _ *history.Event) { st.Strike(0, faults.CrashOf(1)) }}}
+	},
+	Struck: func(h *history.History) bool {
+		return then(h, leavesBare, kind(history.Crash, 1), other(history.Acquire, 1))
+	},
+}
+
+// leavesBare names the moment at which c1 has made a key that does not expire.
+func leavesBare(e *history.Event) bool {
+	return e.Kind == history.Change && e.Client == 1 && e.Before == "" && e.Until == history.Forever
+}

@@ -1,0 +1,52 @@
+package scenarios
+
+import (
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+)
+
+var getsetNil = Scenario{
+	ID:    "getset-nil",
+	Race:  "R06",
+	Title: "GETSET finds nothing, and what it leaves behind is nobody's",
+	Story: Text{
+		EN: "c2 reads a lapsed timestamp and sends GETSET to take the lock over. Before that arrives, c1 deletes its key. GETSET returns nil, c2 takes that for a defeat, and yet its timestamp is in the key: everybody waits for a lock that nobody has.",
+		ZH: "c2 读到一个已超时的时间戳，发出 GETSET 准备接管。GETSET 到达之前，c1 删掉了自己的 key。GETSET 返回 nil，c2 认为没抢到，但它的时间戳已经写进去了：所有人都在等一把没有人持有的锁。",
+	},
+	Numbers: Text{
+		EN: "c1 works 10.3 s on a lease of 10 s; c2 asks at 10.1 s, finds the timestamp lapsed, and its GETSET is kept on the way until c1's DEL has run. c3 shows that the lock is refused from then on.",
+		ZH: "租约 10 秒，c1 干 10.3 秒；c2 在 10.1 秒发现时间戳超时，它的 GETSET 被压到 c1 的 DEL 之后执行。c3 用来证明此后锁一直被拒绝。",
+	},
+	Settings: with(func(s *Settings) { s.Clients = 3 }),
+	Needs: func(p Profile) string {
+		if !p.Swaps {
+			return "it does not take locks over with GETSET"
+		}
+		return ""
+	},
+	Cast: func(s Settings) []Role {
+		return []Role{
+			{Work: s.TTL + s.Retry*3/10},
+			{Start: s.Retry / 10, Work: s.Retry},
+			{Start: s.Retry * 6 / 10, Work: s.Retry},
+		}
+	},
+	Script: func(s Settings, _ int) []Beat {
+		return []Beat{
+			{On: sends(2, "GETSET"), Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(2) }},
+			{On: removes(1), Do: func(st *schedule.Stage, _ *history.Event) { st.After(0, func() { st.Thaw(2) }) }},
+		}
+	},
+	Struck: func(h *history.History) bool {
+		return then(h, sends(2, "GETSET"), removes(1), func(e *history.Event) bool {
+			return e.Kind == history.Apply && e.Client == 2 && e.Cmd[0] == "GETSET" && e.Reply == "(nil)"
+		})
+	},
+}
+
+// removes names the moment at which a client's command has deleted the lock.
+func removes(client int) func(*history.Event) bool {
+	return func(e *history.Event) bool {
+		return e.Kind == history.Change && e.Client == client && e.Key == key && e.After == ""
+	}
+}

@@ -1,0 +1,34 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+
+	"locklab/algorithms"
+)
+
+// ByName finds a scenario by its ID or its race, in any case of letters. The
+// error names the nearest.
+func ByName(name string) (Scenario, error) {
+	var names []string
+	for _, sc := range All() {
+		if strings.EqualFold(name, sc.ID) || strings.EqualFold(name, sc.Race) {
+			return sc, nil
+		}
+		names = append(names, sc.ID, sc.Race)
+	}
+	return Scenario{}, fmt.Errorf("there is no scenario %q: did you mean %s? 'locklab list scenarios' shows all", name, Nearest(name, names))
+}
+
+// Strategy finds a lock by its ID or the article's, in any case of letters. The
+// error names the nearest.
+func Strategy(name string) (algorithms.Entry, error) {
+	if e, ok := algorithms.ByName(name); ok {
+		return e, nil
+	}
+	var names []string
+	for _, e := range algorithms.All() {
+		names = append(names, e.ID, e.Article)
+	}
+	return algorithms.Entry{}, fmt.Errorf("there is no lock %q: did you mean %s? 'locklab list strategies' shows all", name, Nearest(name, names))
+}

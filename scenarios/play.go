@@ -1,0 +1,254 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms"
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+	"locklab/simulator/verdict"
+)
+
+// An Outcome is what became of one lock in one scenario.
+type Outcome struct {
+	Strategy algorithms.Entry
+	Scenario Scenario
+	Settings Settings
+	// NotApplicable says why the question has no meaning for this lock; then
+	// there is no history.
+	NotApplicable string
+	History       *history.History
+	Judgement     verdict.Judgement
+	Reached       bool // the fault struck, as Scenario.Struck sees it; true where not applicable
+	Verdicts      []verdict.Word
+	Expected      []verdict.Word // by the contract; nil if the settings are not the scenario's own
+	Trace         simulator.Trace
+	Missed        []error // strikes of the script that could not happen
+}
+
+// AsExpected says whether the contract holds. Without one there is nothing to
+// differ from.
+func (o *Outcome) AsExpected() bool {
+	return o.Expected == nil || o.Reached && sameWords(o.Verdicts, o.Expected)
+}
+
+// Play plays one lock in one scenario. The error is about the settings, or
+// about code that the lab cannot carry.
+func Play(entry algorithms.Entry, sc Scenario, s Settings) (*Outcome, error) {
+	if err := sc.Check(entry, s); err != nil {
+		return nil, err
+	}
+	if sc.Needs != nil {
+		p, err := profile(entry, s.TTL)
+		if err != nil {
+			return nil, err
+		}
+		if why := sc.Needs(p); why != "" {
+			return sc.notApplicable(entry, s, why), nil
+		}
+	}
+	return sc.play(entry, s)
+}
+
+func (sc Scenario) notApplicable(entry algorithms.Entry, s Settings, why string) *Outcome {
+	return &Outcome{
+		Strategy: entry, Scenario: sc, Settings: s, NotApplicable: why, Reached: true,
+		Verdicts: []verdict.Word{verdict.NA}, Expected: sc.expected(entry, s),
+		Trace: simulator.Trace{Strategy: entry.ID, Scenario: sc.ID, Settings: s.String()},
+	}
+}
+
+// Check says what is wrong with the settings, with what would do.
+func (sc Scenario) Check(entry algorithms.Entry, s Settings) error {
+	for _, n := range settingNames {
+		if d := *n.get(&s); d < 0 {
+			return fmt.Errorf("%s=%v is negative: give a length above 0", n.name, d)
+		}
+	}
+	switch {
+	case s.TTL == 0:
+		return fmt.Errorf("ttl=0s: a lease needs a length above 0, for example ttl=%v", sc.Settings.TTL)
+	case s.Clients < 1 || s.Clients > simulator.MaxClients:
+		return fmt.Errorf("clients=%d: give 1 to %d", s.Clients, simulator.MaxClients)
+	case s.Horizon == 0:
+		return fmt.Errorf("horizon=0s: the run would end before it began, give for example horizon=%v", sc.Settings.Horizon)
+	case s.Retry == 0:
+		return fmt.Errorf("retry=0s: a client that never rests stops the world, give for example retry=%v", sc.Settings.Retry)
+	case s.Horizon < 3*s.TTL:
+		return fmt.Errorf("horizon=%v is less than three leases of %v: a lock that recovers could not be told from one that does not; give at least horizon=%v", s.Horizon, s.TTL, 3*s.TTL)
+	}
+	if _, err := sc.budget(entry, s); err != nil {
+		return err
+	}
+	return entry.Check(dummyEnv(entry, s.TTL))
+}
+
+// dummyEnv is enough of an environment to have a strategy's demands checked.
+func dummyEnv(entry algorithms.Entry, ttl time.Duration) algorithms.Env {
+	env := algorithms.Env{Clock: clockwork.NewFakeClock(), Tokens: algorithms.RandomTokens{}, TTL: ttl}
+	for range entry.Nodes {
+		env.Nodes = append(env.Nodes, redis.UniversalClient((*redis.Client)(nil)))
+	}
+	return env
+}
+
+// budget is what may strike. A budget that a user gives must cover what the
+// script does, or the story could not be told.
+func (sc Scenario) budget(entry algorithms.Entry, s Settings) ([]simulator.Allowance, error) {
+	text := ""
+	if sc.Budget != nil {
+		text = sc.Budget(entry.Nodes)
+	}
+	needed, err := faults.ParseBudget(text)
+	if err != nil || s.Budget == "" {
+		return needed, err
+	}
+	given, err := faults.ParseBudget(s.Budget)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range needed {
+		have := 0
+		for _, g := range given {
+			if g.Fault.Name() == n.Fault.Name() {
+				have = g.Times
+			}
+		}
+		if have < n.Times {
+			return nil, fmt.Errorf("budget %q allows %s %d times, %s needs %d: give at least %s", s.Budget, n.Fault.Name(), have, sc.ID, n.Times, text)
+		}
+	}
+	return given, nil
+}
+
+// play plays without asking whether it makes sense.
+func (sc Scenario) play(entry algorithms.Entry, s Settings) (*Outcome, error) {
+	p, err := sc.stage(entry, s)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	run, err := p.player.Play(p.options(s))
+	if err != nil {
+		return nil, fmt.Errorf("%s in %s: %w", entry.ID, sc.ID, err)
+	}
+	return p.outcome(run, s), nil
+}
+
+// A production is a scenario with its lock, ready to be played many times.
+type production struct {
+	entry  algorithms.Entry
+	sc     Scenario
+	cast   []Role
+	lab    *simulator.Lab
+	player *schedule.Player
+}
+
+func (p *production) Close() { p.lab.Close() }
+
+// stage builds the lab. Its tables depend on the settings that the clients'
+// code sees (ttl, retry, the cast's times); the rest may change from run to run.
+func (sc Scenario) stage(entry algorithms.Entry, s Settings) (*production, error) {
+	budget, err := sc.budget(entry, s)
+	if err != nil {
+		return nil, err
+	}
+	setup := simulator.Setup{Faults: budget, Timeout: s.Timeout, Fenced: sc.Fenced}
+	if setup.Timeout == 0 && entry.Nodes > 1 {
+		setup.Timeout = 50 * time.Millisecond
+	}
+	cast := sc.cast(s)
+	for _, r := range cast {
+		setup.Clients = append(setup.Clients, simulator.ClientSetup{
+			Program: program(entry, s, r, entry.Nodes, sc.Fenced), Offset: r.Skew,
+		})
+	}
+	for range entry.Nodes {
+		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replica: sc.Replicas})
+	}
+	lab, err := simulator.New(setup)
+	if err != nil {
+		return nil, err
+	}
+	return &production{entry: entry, sc: sc, cast: cast, lab: lab, player: schedule.NewPlayer(lab)}, nil
+}
+
+func (sc Scenario) cast(s Settings) []Role {
+	cast := sc.Cast(s)
+	for len(cast) < s.Clients {
+		next := cast[len(cast)-1]
+		next.Start += s.Retry * 3 / 10
+		cast = append(cast, next)
+	}
+	return cast[:s.Clients]
+}
+
+func (p *production) options(s Settings) schedule.Options {
+	opt := schedule.Options{Seed: s.Seed, Latency: s.Latency, Horizon: s.Horizon, Lag: s.Lag}
+	if s.Lag == 0 {
+		opt.Lag = simulator.Never
+	}
+	for _, r := range p.cast {
+		opt.Start = append(opt.Start, r.Start)
+	}
+	if p.sc.Script != nil {
+		opt.Script = direct(p.sc.Script(s, p.entry.Nodes))
+	}
+	return opt
+}
+
+func (p *production) outcome(run *schedule.Run, s Settings) *Outcome {
+	h := &history.History{
+		Strategy: p.entry.ID, Scenario: p.sc.ID, Clients: len(p.cast), Nodes: p.entry.Nodes,
+		Key: key, TTL: s.TTL, Fenced: p.sc.Fenced, End: run.End, Horizon: run.Horizon, Events: run.Events,
+	}
+	o := &Outcome{
+		Strategy: p.entry, Scenario: p.sc, Settings: s, History: h, Missed: run.Missed,
+		Judgement: verdict.Judge(h), Expected: p.sc.expected(p.entry, s),
+		Trace: simulator.Trace{Strategy: p.entry.ID, Scenario: p.sc.ID, Settings: s.String(), Choices: run.Choices},
+	}
+	o.Reached = p.sc.Struck == nil || p.sc.Struck(h)
+	o.Verdicts = verdict.Settle(o.Judgement, o.Reached && o.Judgement.Contended, true)
+	return o
+}
+
+// Replay plays a trace again, choice by choice.
+func Replay(t simulator.Trace) (*Outcome, error) {
+	entry, sc, s, err := Resolve(t)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.Choices) == 0 {
+		return Play(entry, sc, s)
+	}
+	p, err := sc.stage(entry, s)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	run, err := schedule.Replay(p.lab, t.Choices)
+	if err != nil {
+		return nil, fmt.Errorf("this trace does not fit this version of %s in %s: %w", entry.ID, sc.ID, err)
+	}
+	return p.outcome(run, s), nil
+}
+
+// Resolve finds what a trace names.
+func Resolve(t simulator.Trace) (entry algorithms.Entry, sc Scenario, s Settings, err error) {
+	if entry, err = Strategy(t.Strategy); err != nil {
+		return
+	}
+	if sc, err = ByName(t.Scenario); err != nil {
+		return
+	}
+	if s, err = sc.Settings.With(t.Settings); err != nil {
+		return
+	}
+	return entry, sc, s, sc.Check(entry, s)
+}

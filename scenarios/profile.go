@@ -1,0 +1,72 @@
+package scenarios
+
+import (
+	"strings"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/simulator/history"
+)
+
+// A Profile is what a lock shows when nothing goes wrong and nobody else is
+// there: a client acquires it, works for most of the lease and gives it back.
+// It is observed, not declared, and decides where a question has no meaning.
+type Profile struct {
+	Nodes    int  // servers that it asks
+	TwoSteps bool // its acquire leaves a key without TTL behind one command and goes on
+	Looks    bool // its release looks whose lock it is before or while it deletes
+	Swaps    bool // its acquire uses GETSET where the key exists
+	Renews   bool // it prolongs the lease while its client works
+}
+
+// profile plays the lock alone, and then once against a leftover that has
+// lapsed, where a lock that takes over shows how.
+func profile(entry algorithms.Entry, ttl time.Duration) (Profile, error) {
+	calm := Scenario{
+		ID:       "calm",
+		Settings: Settings{TTL: ttl, Clients: 2, Retry: ttl / 10, Latency: 500 * time.Microsecond, Horizon: 6 * ttl},
+		Cast: func(s Settings) []Role {
+			return []Role{{Work: s.TTL * 4 / 5, Dies: true}, {Start: s.TTL * 3 / 2, Work: s.TTL * 4 / 5}}
+		},
+	}
+	p := Profile{Nodes: entry.Nodes}
+	out, err := calm.play(entry, calm.Settings)
+	if err != nil {
+		return p, err
+	}
+	p.observe(out.History)
+	return p, nil
+}
+
+func (p *Profile) observe(h *history.History) {
+	var acquiring, releasing, inside, bare [3]bool
+	for i := range h.Events {
+		e := &h.Events[i]
+		c := e.Client
+		switch e.Kind {
+		case history.Acquire:
+			acquiring[c], bare[c] = true, false
+		case history.Enter:
+			acquiring[c], inside[c] = false, true
+		case history.Refuse:
+			acquiring[c] = false
+		case history.Leave:
+			inside[c] = false
+		case history.Release:
+			releasing[c] = true
+		case history.Released:
+			releasing[c] = false
+		case history.Change:
+			bare[c] = acquiring[c] && e.After != "" && e.Until == history.Forever
+		case history.Send:
+			if e.Node == history.Resource {
+				continue
+			}
+			name := strings.ToUpper(e.Cmd[0])
+			p.TwoSteps = p.TwoSteps || acquiring[c] && bare[c]
+			p.Looks = p.Looks || releasing[c] && name != "DEL"
+			p.Swaps = p.Swaps || acquiring[c] && name == "GETSET"
+			p.Renews = p.Renews || inside[c] && e.Thread > 0
+		}
+	}
+}

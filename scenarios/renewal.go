@@ -1,0 +1,98 @@
+package scenarios
+
+import (
+	"locklab/faults"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+)
+
+// renews is what the renewal scenarios need.
+func renews(p Profile) string {
+	if !p.Renews {
+		return "it does not prolong its lease"
+	}
+	return ""
+}
+
+var lateRenewal = Scenario{
+	ID:    "late-renewal",
+	Race:  "R14",
+	Title: "the process stands still when a renewal is due",
+	Story: Text{
+		EN: "c1's watchdog is due, and at that moment the whole process stops for a while. The renewal comes late. Whether the lock survives is a matter of margin: how much of the lease is left when the renewal is due.",
+		ZH: "该续期的时候，c1 整个进程恰好停顿了一下，续期迟到。锁能不能保住取决于余量：续期时刻租约还剩多少。",
+	},
+	Numbers: Text{
+		EN: "A renewal every third of a lease of 10 s leaves a margin of 6.7 s. The pause begins just before the first renewal and lasts 6 s: it uses up nearly all of the margin.",
+		ZH: "10 秒租约每三分之一续期一次，余量 6.7 秒。停顿从第一次续期前开始，持续 6 秒，几乎用完余量。",
+	},
+	Settings: with(func(s *Settings) { s.Pause = seconds(6) }),
+	Budget:   always("pause=1"),
+	Needs:    renews,
+	Cast: func(s Settings) []Role {
+		return []Role{{Work: s.TTL * 3 / 2}, {Start: s.Retry / 2, Work: s.Retry}}
+	},
+	Script: func(s Settings, _ int) []Beat {
+		return []Beat{{On: kind(history.Enter, 1), Do: strike(s.TTL/3-s.Retry/50, faults.PauseOf(1, s.Pause))}}
+	},
+	Struck: func(h *history.History) bool {
+		return then(h, kind(history.Pause, 1), other(history.Refuse, 1), kind(history.Resume, 1), func(e *history.Event) bool {
+			return e.Kind == history.Send && e.Client == 1 && e.Thread > 0
+		})
+	},
+}
+
+var failedRenewal = Scenario{
+	ID:    "failed-renewal",
+	Race:  "R15",
+	Title: "one renewal fails, and the watchdog gives up",
+	Story: Text{
+		EN: "The reply to one renewal is lost. The watchdog gets an error and never tries again, while the business goes on and believes itself protected. The lease that was meant to last for ever ends after one TTL.",
+		ZH: "某一次续期的应答丢了。看门狗收到异常后不再调度，业务线程却还以为有人在续期。号称一直不会释放的锁，过了一个 TTL 就没了。",
+	},
+	Numbers: Text{
+		EN: "c1 works for two and a half leases, so that the lease that the last renewal bought ends in the middle of its work.",
+		ZH: "c1 干两个半租约的活，最后一次续期换来的租约在业务中途到期。",
+	},
+	Settings: standard(),
+	Budget:   always("lose-reply=1"),
+	Needs:    renews,
+	Cast: func(s Settings) []Role {
+		return []Role{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.Retry}}
+	},
+	Script: func(Settings, int) []Beat {
+		var renewal history.Event
+		return []Beat{
+			{On: func(e *history.Event) bool { return e.Kind == history.Send && e.Client == 1 && e.Thread > 0 },
+				Do: func(_ *schedule.Stage, e *history.Event) { renewal = *e }},
+			{On: func(e *history.Event) bool { return e.Kind == history.Apply && e.Msg == renewal.Msg },
+				Do: func(st *schedule.Stage, _ *history.Event) { st.Strike(0, faults.LoseReplyTo(1, renewal.Thread)) }},
+		}
+	},
+	Struck: func(h *history.History) bool {
+		return then(h, kind(history.Enter, 1), kind(history.LoseReply, 1), kind(history.Timeout, 1), other(history.Acquire, 1), kind(history.Leave, 1))
+	},
+}
+
+var deadBusiness = Scenario{
+	ID:    "dead-business",
+	Race:  "R16",
+	Title: "the business dies of an exception, its process lives on",
+	Story: Text{
+		EN: "An exception ends c1's business without a release; the process stays up, and with it whatever prolongs the lease. A plain lease ends by itself. A watched one is held for as long as the process lives, by nobody.",
+		ZH: "c1 的业务抛异常退出，没有释放锁；进程还活着，续期的线程也活着。普通租约会自己到期；有看门狗的锁会一直被占着，直到进程退出，而没有任何人在用。",
+	},
+	Numbers: Text{
+		EN: "The exception comes one second into the lease; the run lasts six leases, long enough to tell waiting from waiting for ever.",
+		ZH: "异常发生在租约的第 1 秒；运行持续六个租约，足以区分等一会儿和一直等。",
+	},
+	Settings: standard(),
+	Cast: func(s Settings) []Role {
+		return []Role{{Work: s.TTL / 10, Dies: true}, {Start: s.Retry / 2, Work: s.Retry}}
+	},
+	Struck: func(h *history.History) bool {
+		return then(h, kind(history.Enter, 1), func(e *history.Event) bool {
+			return e.Kind == history.Leave && e.Client == 1 && e.Note != ""
+		}, other(history.Acquire, 1))
+	},
+}

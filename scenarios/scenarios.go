@@ -1,0 +1,78 @@
+// Package scenarios holds the races that people tell about distributed locks,
+// as runs: each with its cast, its numbers and the reason for these numbers, a
+// script that brings the misfortune about, and the proof that it struck. What
+// becomes of each lock in it is not written here but in the contract, and is
+// found by playing.
+package scenarios
+
+import (
+	"time"
+
+	"locklab/simulator/history"
+)
+
+// A Scenario is one race.
+type Scenario struct {
+	ID    string // as typed
+	Race  string // as the catalogues of races number it: R18
+	Title string // one line
+	// Story is what happens and why it was told, Numbers why these numbers bring
+	// it about; each in English and in Chinese.
+	Story, Numbers Text
+	// Settings are the numbers. What is zero here is no setting of this scenario.
+	Settings Settings
+	// Budget is how often each fault may strike, given the number of servers.
+	Budget func(nodes int) string
+	// Replicas says that every server has a replica.
+	Replicas bool
+	// Fenced gives the lock fencing tokens, and the resource eyes for them.
+	Fenced bool
+	// Needs says why the question has no meaning for a lock with this profile;
+	// "" is: it has. Nil needs nothing.
+	Needs func(p Profile) string
+	// Cast is who plays. Settings.Clients cuts it, or prolongs it with more
+	// clients like the last.
+	Cast func(s Settings) []Role
+	// Script makes the hand that interferes; nil: nobody does. It is made anew
+	// for each run.
+	Script func(s Settings, nodes int) []Beat
+	// Struck says whether a run is what its title says: the pause did outlast
+	// the lease while somebody was inside.
+	Struck func(h *history.History) bool
+}
+
+// Text is the same in two languages.
+type Text struct{ EN, ZH string }
+
+// A Role is one client: it asks for the lock until it has it, reads the
+// resource, works, writes what follows from what it read, works on, and gives
+// the lock back. All times are of its own clock, unless said otherwise.
+type Role struct {
+	Start time.Duration // true time at which it begins
+	Work  time.Duration // inside, from the read to the write
+	Tail  time.Duration // inside, after the write
+	Retry time.Duration // after a refusal; 0: Settings.Retry
+	Skew  time.Duration // what its clock is ahead of true time
+	Dies  bool          // after Work an exception ends its business: no write, no release; its process lives on
+}
+
+// All is every scenario, in the order of the races.
+func All() []Scenario {
+	return []Scenario{
+		crashHolding,
+		crashBeforeExpire,
+		slowWork,
+		lateRelease,
+		getsetNil,
+		clientSkew,
+		lateRenewal,
+		failedRenewal,
+		deadBusiness,
+		gcPause,
+		gcPauseFenced,
+		failover,
+		restart,
+		clockJump,
+		lostReply,
+	}
+}

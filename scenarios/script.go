@@ -1,0 +1,80 @@
+package scenarios
+
+import (
+	"strings"
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+)
+
+// A Beat is one thing that a script does: once the beats before it are done, it
+// waits for the first event that On names, and then acts.
+type Beat struct {
+	On func(e *history.Event) bool
+	Do func(s *schedule.Stage, e *history.Event)
+	// Each lets the beat act on every event that On names, from the start of
+	// the run to its end, beside the others.
+	Each bool
+}
+
+// direct makes the hand that plays the beats.
+func direct(beats []Beat) func(s *schedule.Stage, e *history.Event) {
+	next := 0
+	return func(s *schedule.Stage, e *history.Event) {
+		for i := range beats {
+			if b := &beats[i]; b.Each && b.On(e) {
+				b.Do(s, e)
+			}
+		}
+		for next < len(beats) && beats[next].Each {
+			next++
+		}
+		if next < len(beats) && beats[next].On(e) {
+			next++
+			beats[next-1].Do(s, e)
+		}
+	}
+}
+
+// strike is a beat's action: after d the fault happens.
+func strike(d time.Duration, c simulator.Choice) func(*schedule.Stage, *history.Event) {
+	return func(s *schedule.Stage, _ *history.Event) { s.Strike(d, c) }
+}
+
+// kind names the events of one kind of one client.
+func kind(k history.Kind, client int) func(*history.Event) bool {
+	return func(e *history.Event) bool { return e.Kind == k && e.Client == client }
+}
+
+// sends names a client's requests whose command is one of those named.
+func sends(client int, commands ...string) func(*history.Event) bool {
+	return func(e *history.Event) bool {
+		if e.Kind != history.Send || e.Client != client || len(e.Cmd) == 0 {
+			return false
+		}
+		for _, c := range commands {
+			if strings.EqualFold(e.Cmd[0], c) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// then says whether events that the conditions name follow one another in this
+// order, with others in between.
+func then(h *history.History, is ...func(e *history.Event) bool) bool {
+	for i := range h.Events {
+		if len(is) > 0 && is[0](&h.Events[i]) {
+			is = is[1:]
+		}
+	}
+	return len(is) == 0
+}
+
+// other names the events of one kind of everybody but client.
+func other(k history.Kind, client int) func(*history.Event) bool {
+	return func(e *history.Event) bool { return e.Kind == k && e.Client != client }
+}

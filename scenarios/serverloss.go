@@ -1,0 +1,161 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	"locklab/faults"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+)
+
+// losing is the cast of the races in which a server forgets: c1 works long
+// enough to be overtaken, c2 writes before it and is inside when it leaves.
+func losing(s Settings) []Role {
+	return []Role{
+		{Work: s.TTL / 2},
+		{Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL * 2 / 5},
+	}
+}
+
+var failover = Scenario{
+	ID:    "failover",
+	Race:  "R21",
+	Title: "the master dies before its replica has heard of the lock",
+	Story: Text{
+		EN: "c1 has the lock on the master. Before the write is replicated the master dies and the replica is promoted. It knows of no lock, and gives it to c2.",
+		ZH: "c1 在 Master 上加了锁，还没同步到 Slave，Master 就挂了，Slave 被提升。新的 Master 不知道有这把锁，把它给了 c2。",
+	},
+	Numbers: Text{
+		EN: "The replica lags by 5 s and the master dies one second after c1 has entered: any lag longer than that second gives the same. Of several independent servers only the first fails over.",
+		ZH: "复制延迟 5 秒，Master 在 c1 进入 1 秒后宕机：延迟只要大于这 1 秒，结果都一样。多个独立节点时，只有第一个发生切换。",
+	},
+	Settings: with(func(s *Settings) { s.Lag = seconds(5) }),
+	Budget:   always("failover=1"),
+	Replicas: true,
+	Cast:     losing,
+	Script: func(s Settings, _ int) []Beat {
+		return []Beat{{On: kind(history.Enter, 1), Do: strike(time.Second, faults.FailoverOf(1))}}
+	},
+	Struck: func(h *history.History) bool {
+		return then(h, kind(history.Enter, 1), forgets, other(history.Acquire, 1), kind(history.Leave, 1))
+	},
+}
+
+// forgets names the moment at which a server loses a lock that was held on it.
+func forgets(e *history.Event) bool {
+	return e.Kind == history.Change && e.Client == 0 && e.Key == key && e.After == ""
+}
+
+var restart = Scenario{
+	ID:    "restart",
+	Race:  "R24",
+	Title: "a server restarts without its memory",
+	Story: Text{
+		EN: "c1 has the lock. The server that keeps it crashes and comes back empty. Of several servers, c1 had reached only a bare majority, and one of those is the one that forgets: c2 finds a majority too.",
+		ZH: "c1 持有锁，保存锁的服务器崩溃重启，内存清空。多节点时，c1 只在刚好过半的节点上加锁成功，其中一个失忆：c2 也能凑够过半。",
+	},
+	Numbers: Text{
+		EN: "The restart comes one second after c1 has entered. On five servers c1's requests to the fourth and the fifth are lost, so that its majority is {1, 2, 3}; server 3 forgets, and c2 gets {3, 4, 5}.",
+		ZH: "重启发生在 c1 进入 1 秒后。五个节点时，c1 发往 4、5 的请求丢失，它的多数派是 {1,2,3}；节点 3 失忆，c2 拿到 {3,4,5}。",
+	},
+	Settings: standard(),
+	Budget: func(nodes int) string {
+		return "restart=1" + bareMajorityBudget(nodes)
+	},
+	Cast: losing,
+	Script: func(s Settings, nodes int) []Beat {
+		return append(bareMajority(nodes),
+			Beat{On: kind(history.Enter, 1), Do: strike(time.Second, faults.RestartOf(quorum(nodes)))})
+	},
+	Struck: func(h *history.History) bool {
+		return then(h, kind(history.Enter, 1), forgets, other(history.Acquire, 1), kind(history.Leave, 1))
+	},
+}
+
+// bareMajority loses c1's first requests to the servers beyond the smallest
+// majority.
+func bareMajority(nodes int) []Beat {
+	if nodes == 1 {
+		return nil
+	}
+	inside := false
+	return []Beat{
+		{Each: true, On: kind(history.Enter, 1), Do: func(*schedule.Stage, *history.Event) { inside = true }},
+		{Each: true, On: func(e *history.Event) bool {
+			return e.Kind == history.Send && e.Client == 1 && e.Node > quorum(nodes) && !inside
+		}, Do: func(st *schedule.Stage, e *history.Event) { st.Strike(0, faults.LoseRequestOf(1, e.Thread)) }},
+	}
+}
+
+func bareMajorityBudget(nodes int) string {
+	if nodes == 1 {
+		return ""
+	}
+	return fmt.Sprintf(",lose-request=%d", nodes-quorum(nodes))
+}
+
+var clockJump = Scenario{
+	ID:    "clock-jump",
+	Race:  "R25",
+	Title: "a machine's clock is set forward by more than a lease",
+	Story: Text{
+		EN: "An administrator, or NTP, sets a clock forward by more than a lease: that of a server that keeps the lock, and that of c2, which runs on the same machine. Redis counts leases on the wall clock, so the lease ends at once; a lock that keeps timestamps sees c1's as long past.",
+		ZH: "管理员或 NTP 把时钟向前拨了超过一个租约：既是保存锁的服务器的时钟，也是同一台机器上 c2 的时钟。Redis 用墙上时钟计算过期，租约立即结束；用时间戳的锁则会认为 c1 早已超时。",
+	},
+	Numbers: Text{
+		EN: "The jump of 11 s is one second more than a lease, and comes one second after c1 has entered. On five servers c1 holds {1, 2, 3} only, and it is server 3 whose clock jumps.",
+		ZH: "跳变 11 秒，比租约多 1 秒，发生在 c1 进入 1 秒后。五个节点时，c1 只持有 {1,2,3}，跳变的是节点 3。",
+	},
+	Settings: with(func(s *Settings) { s.Jump = seconds(11) }),
+	Budget: func(nodes int) string {
+		return "node-clock=1,client-clock=1" + bareMajorityBudget(nodes)
+	},
+	Cast: losing,
+	Script: func(s Settings, nodes int) []Beat {
+		return append(bareMajority(nodes), Beat{On: kind(history.Enter, 1), Do: func(st *schedule.Stage, _ *history.Event) {
+			st.Strike(time.Second, faults.NodeClockOf(quorum(nodes), s.Jump))
+			st.Strike(time.Second, faults.ClientClockOf(2, s.Jump))
+		}})
+	},
+	Struck: func(h *history.History) bool {
+		jumps := func(e *history.Event) bool { return e.Kind == history.ClockStep && e.D > h.TTL }
+		return then(h, kind(history.Enter, 1), jumps, jumps, other(history.Acquire, 1), kind(history.Leave, 1))
+	},
+}
+
+var lostReply = Scenario{
+	ID:    "lost-reply",
+	Race:  "R32",
+	Title: "the lock is granted, and the answer is lost",
+	Story: Text{
+		EN: "The server executes c1's acquire and the answer never arrives. c1 gives up waiting and asks again, and finds the lock taken: by itself. It does not know.",
+		ZH: "服务器执行了 c1 的加锁命令，应答却丢了。c1 等到超时后重试，发现锁被占用了：占着锁的正是它自己，而它不知道。",
+	},
+	Numbers: Text{
+		EN: "The answer to the first command of c1 that makes the key is lost; on several servers, the answers of a majority, so that the lock cannot do without them.",
+		ZH: "丢失的是 c1 第一条写入 key 的命令的应答；多节点时丢失过半节点的应答，使它无法绕过。",
+	},
+	Settings: standard(),
+	Budget: func(nodes int) string {
+		return fmt.Sprintf("lose-reply=%d", quorum(nodes))
+	},
+	Cast: func(s Settings) []Role {
+		return []Role{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
+	},
+	Script: func(_ Settings, nodes int) []Beat {
+		lost := 0
+		return []Beat{{Each: true,
+			On: func(e *history.Event) bool {
+				return lost < quorum(nodes) && e.Kind == history.Change && e.Client == 1 && e.Before == ""
+			},
+			Do: func(st *schedule.Stage, _ *history.Event) {
+				lost++
+				st.Strike(0, faults.LoseReplyTo(1, 0))
+			},
+		}}
+	},
+	Struck: func(h *history.History) bool {
+		return then(h, kind(history.LoseReply, 1), kind(history.Timeout, 1), other(history.Acquire, 1))
+	},
+}

@@ -1,0 +1,172 @@
+package simulator
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"strings"
+	"time"
+)
+
+// A Trace is a run that can be played again: who played what, with which
+// settings, and every choice that was made. Everything else about the run
+// follows from it.
+type Trace struct {
+	Strategy string
+	Scenario string
+	Settings string // as the scenario writes and reads them
+	Choices  []Choice
+}
+
+// TraceVersion is the version of links that this program writes and reads. It
+// changes whenever an old link could mean something else.
+const TraceVersion = 1
+
+const tracePrefix = "locklab"
+
+// What can be wrong with a link. All of them are final: nothing of it is played.
+var (
+	ErrTraceForeign = errors.New("this is no locklab trace")
+	ErrTraceVersion = errors.New("this trace is of another version")
+	ErrTraceDamaged = errors.New("this trace is damaged")
+)
+
+// Link writes the trace as one word that is safe in URLs and shells:
+// "locklab1-" and base64url of the content with its CRC-32.
+func (t Trace) Link() string {
+	var plain []byte
+	for _, s := range []string{t.Strategy, t.Scenario, t.Settings} {
+		plain = binary.AppendUvarint(plain, uint64(len(s)))
+		plain = append(plain, s...)
+	}
+	for _, c := range t.Choices {
+		plain = c.append(plain)
+	}
+	plain = binary.BigEndian.AppendUint32(plain, crc32.ChecksumIEEE(plain))
+	return fmt.Sprintf("%s%d-%s", tracePrefix, TraceVersion, base64.RawURLEncoding.EncodeToString(plain))
+}
+
+// ParseLink reads what Link wrote. White space around it does not matter. The
+// error wraps one of ErrTraceForeign, ErrTraceVersion, ErrTraceDamaged.
+func ParseLink(link string) (Trace, error) {
+	link = strings.TrimSpace(link)
+	head, body, ok := strings.Cut(link, "-")
+	version, known := strings.CutPrefix(head, tracePrefix)
+	switch {
+	case !ok || !known || version == "":
+		return Trace{}, fmt.Errorf("%w: it does not begin with %s%d-", ErrTraceForeign, tracePrefix, TraceVersion)
+	case version != fmt.Sprint(TraceVersion):
+		return Trace{}, fmt.Errorf("%w: it says %q, this program reads %d; play the scenario again to get a new one", ErrTraceVersion, version, TraceVersion)
+	}
+	plain, err := base64.RawURLEncoding.Strict().DecodeString(body)
+	switch {
+	case err != nil:
+		return Trace{}, fmt.Errorf("%w: it was cut off or changed (%v)", ErrTraceDamaged, err)
+	case len(plain) < 4 || binary.BigEndian.Uint32(plain[len(plain)-4:]) != crc32.ChecksumIEEE(plain[:len(plain)-4]):
+		return Trace{}, fmt.Errorf("%w: it was cut off or changed (its checksum does not fit)", ErrTraceDamaged)
+	}
+	return parseTrace(plain[:len(plain)-4])
+}
+
+func parseTrace(b []byte) (t Trace, err error) {
+	r := reader{b: b}
+	for _, s := range []*string{&t.Strategy, &t.Scenario, &t.Settings} {
+		*s = r.text()
+	}
+	for len(r.b) > 0 && !r.failed {
+		t.Choices = append(t.Choices, r.choice())
+	}
+	if r.failed {
+		return Trace{}, fmt.Errorf("%w: its content ends in the middle", ErrTraceDamaged)
+	}
+	return t, nil
+}
+
+// append writes a choice: its verb, then only the fields that such a verb has.
+func (c Choice) append(b []byte) []byte {
+	b = append(b, byte(c.Verb))
+	switch c.Verb {
+	case Pass:
+		return appendDuration(b, c.D)
+	case Replicate:
+		return append(b, byte(c.Node))
+	case Start, Arrive, Answer, Wake, GiveUp, Resume, Late:
+		return append(b, byte(c.Client)<<4|byte(c.Thread))
+	}
+	b = append(b, byte(c.Client)<<4|byte(c.Thread), byte(c.Node))
+	return appendDuration(b, c.D)
+}
+
+// appendDuration writes whole microseconds, which is what nearly all are, in
+// fewer bytes.
+func appendDuration(b []byte, d time.Duration) []byte {
+	if d%time.Microsecond == 0 {
+		return binary.AppendVarint(b, int64(d/time.Microsecond)*2)
+	}
+	return binary.AppendVarint(b, int64(d)*2+1)
+}
+
+// reader takes a trace's content apart; after a failure it answers with zeros.
+type reader struct {
+	b      []byte
+	failed bool
+}
+
+func (r *reader) choice() (c Choice) {
+	c.Verb = Verb(r.byte())
+	switch c.Verb {
+	case Pass:
+		c.D = r.duration()
+	case Replicate:
+		c.Node = int8(r.byte())
+	case Start, Arrive, Answer, Wake, GiveUp, Resume, Late:
+		r.who(&c)
+	default:
+		r.who(&c)
+		c.Node = int8(r.byte())
+		c.D = r.duration()
+	}
+	return c
+}
+
+func (r *reader) who(c *Choice) {
+	b := r.byte()
+	c.Client, c.Thread = int8(b>>4), int8(b&15)
+}
+
+func (r *reader) byte() byte {
+	if len(r.b) == 0 {
+		r.failed = true
+		return 0
+	}
+	b := r.b[0]
+	r.b = r.b[1:]
+	return b
+}
+
+func (r *reader) duration() time.Duration {
+	v, n := binary.Varint(r.b)
+	if n <= 0 {
+		r.failed = true
+		return 0
+	}
+	r.b = r.b[n:]
+	if v&1 == 1 {
+		return time.Duration(v >> 1)
+	}
+	return time.Duration(v>>1) * time.Microsecond
+}
+
+func (r *reader) text() string {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 || v > math.MaxInt32 || int(v) > len(r.b)-n {
+		r.failed = true
+		return ""
+	}
+	s := string(r.b[n : n+int(v)])
+	r.b = r.b[n+int(v):]
+	return s
+}
