@@ -114,9 +114,20 @@ type Tokens interface {
 type Entry struct {
 	ID      string        // short name, as typed on a command line
 	Article string        // id of the variant in the seed articles, for example "003-A"
-	Year    int           // when the idea reached its public
+	Year    int           // when the idea, in its first form, was released or described in public
 	Title   string        // one line, in the words that people search for
-	Nodes   int           // how many independent servers it wants
-	TTL     time.Duration // the lease that its article uses
+	Nodes   int           // how many independent servers it wants: 1, or the article's number for a quorum
+	TTL     time.Duration // the lease that its article uses; 0: its article sets none
+	Unit    time.Duration // Env.TTL must be a whole number of these; 0: the strategy ignores Env.TTL
+	Expiry  Expiry        // what ends a lease that nobody releases
 	New     func(Env) Strategy
 }
+
+// Expiry names what ends a lease that nobody releases.
+type Expiry int
+
+const (
+	ExpiryNone    Expiry = iota // nothing: the key stays until somebody deletes it
+	ExpiryServer                // the server's clock: the key carries a TTL
+	ExpiryClients               // the clients' clocks: the key carries a time that they compare with
+)

@@ -14,10 +14,10 @@ var lateRelease = Scenario{
 		ZH: "c1 赶在租约结束前发出释放请求，但请求在路上很慢：租约到期，c2 进来，释放请求才到。判断归属和删除是一步完成的锁在这里是安全的；先判断、后删除的不是。",
 	},
 	Numbers: Text{
-		EN: "c1 works 9.5 s of its 10. c2 asks each second and gets in at about 10.5 s, a good second before c1 would stop waiting for its answer.",
-		ZH: "租约 10 秒，c1 干 9.5 秒。c2 每秒尝试一次，约 10.5 秒进来，此时 c1 还在等待应答。",
+		EN: "c1 works 9.5 s of its 10, and its release is kept on the way until c2 is in: at about 10.5 s, or later where the lease had been prolonged. Clients wait 20 s for an answer, so that c1 has not given up by then.",
+		ZH: "租约 10 秒，c1 干 9.5 秒，它的释放请求被压到 c2 进来之后才到：约 10.5 秒，续过期的锁则更晚。客户端等待应答的超时为 20 秒，所以 c1 此时还没有放弃。",
 	},
-	Settings: with(func(s *Settings) { s.Clients = 3 }),
+	Settings: with(func(s *Settings) { s.Clients, s.Timeout = 3, seconds(20) }),
 	Needs: func(p Profile) string {
 		if !p.Looks {
 			return "its release deletes without looking, so there is no window between the look and the deletion"

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"locklab/algorithms"
+	"locklab/faults"
 	"locklab/simulator/history"
 )
 
-// A Profile is what a lock shows when nothing goes wrong and nobody else is
-// there: a client acquires it, works for most of the lease and gives it back.
-// It is observed, not declared, and decides where a question has no meaning.
+// A Profile is what a lock shows when hardly anything goes wrong: a client
+// acquires it, works for most of the lease and gives it back; another comes
+// upon the lock of one that has died. It is observed, not declared, and decides where a question has no meaning.
 type Profile struct {
 	Nodes    int  // servers that it asks
 	TwoSteps bool // its acquire leaves a key without TTL behind one command and goes on
@@ -19,22 +20,28 @@ type Profile struct {
 	Renews   bool // it prolongs the lease while its client works
 }
 
-// profile plays the lock alone, and then once against a leftover that has
-// lapsed, where a lock that takes over shows how.
+// profile plays the lock alone, and then against a leftover whose owner has
+// died, where a lock that takes over shows how.
 func profile(entry algorithms.Entry, ttl time.Duration) (Profile, error) {
-	calm := Scenario{
-		ID:       "calm",
-		Settings: Settings{TTL: ttl, Clients: 2, Retry: ttl / 10, Latency: 500 * time.Microsecond, Horizon: 6 * ttl},
-		Cast: func(s Settings) []Role {
-			return []Role{{Work: s.TTL * 4 / 5, Dies: true}, {Start: s.TTL * 3 / 2, Work: s.TTL * 4 / 5}}
+	p := Profile{Nodes: entry.Nodes}
+	s := Settings{TTL: ttl, Clients: 1, Retry: ttl / 10, Latency: 500 * time.Microsecond, Horizon: 3 * ttl}
+	alone := Scenario{Settings: s, Cast: func(s Settings) []Role { return []Role{{Work: s.TTL * 4 / 5}} }}
+	s.Clients = 2
+	leftover := Scenario{
+		Settings: s,
+		Budget:   always("crash=1"),
+		Cast:     func(s Settings) []Role { return []Role{{Work: s.TTL}, {Start: s.TTL / 2}} },
+		Script: func(s Settings, _ int) []Beat {
+			return []Beat{{On: kind(history.Enter, 1), Do: strike(0, faults.CrashOf(1))}}
 		},
 	}
-	p := Profile{Nodes: entry.Nodes}
-	out, err := calm.play(entry, calm.Settings)
-	if err != nil {
-		return p, err
+	for _, sc := range []Scenario{alone, leftover} {
+		out, err := sc.play(entry, sc.Settings)
+		if err != nil {
+			return p, err
+		}
+		p.observe(out.History)
 	}
-	p.observe(out.History)
 	return p, nil
 }
 

@@ -1,14 +1,18 @@
 package simulator
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"math"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/flate"
 )
 
 // A Trace is a run that can be played again: who played what, with which
@@ -35,7 +39,7 @@ var (
 )
 
 // Link writes the trace as one word that is safe in URLs and shells:
-// "locklab1-" and base64url of the content with its CRC-32.
+// "locklab1-" and base64url of the deflated content with its CRC-32.
 func (t Trace) Link() string {
 	var plain []byte
 	for _, s := range []string{t.Strategy, t.Scenario, t.Settings} {
@@ -46,8 +50,24 @@ func (t Trace) Link() string {
 		plain = c.append(plain)
 	}
 	plain = binary.BigEndian.AppendUint32(plain, crc32.ChecksumIEEE(plain))
-	return fmt.Sprintf("%s%d-%s", tracePrefix, TraceVersion, base64.RawURLEncoding.EncodeToString(plain))
+	return fmt.Sprintf("%s%d-%s", tracePrefix, TraceVersion, base64.RawURLEncoding.EncodeToString(pack(plain)))
 }
+
+// pack deflates. Not with the standard library, whose output may change with
+// the Go release: the same trace is to give the same link everywhere.
+func pack(plain []byte) []byte {
+	var b bytes.Buffer
+	z, err := flate.NewWriter(&b, flate.BestCompression)
+	if err != nil {
+		panic(err) // the level is a constant
+	}
+	z.Write(plain) // a bytes.Buffer takes everything
+	z.Close()
+	return b.Bytes()
+}
+
+// maxTrace bounds what a link may unpack to, in bytes; no run comes near.
+const maxTrace = 1 << 20
 
 // ParseLink reads what Link wrote. White space around it does not matter. The
 // error wraps one of ErrTraceForeign, ErrTraceVersion, ErrTraceDamaged.
@@ -61,10 +81,16 @@ func ParseLink(link string) (Trace, error) {
 	case version != fmt.Sprint(TraceVersion):
 		return Trace{}, fmt.Errorf("%w: it says %q, this program reads %d; play the scenario again to get a new one", ErrTraceVersion, version, TraceVersion)
 	}
-	plain, err := base64.RawURLEncoding.Strict().DecodeString(body)
+	packed, err := base64.RawURLEncoding.Strict().DecodeString(body)
+	if err != nil {
+		return Trace{}, fmt.Errorf("%w: it was cut off or changed (%v)", ErrTraceDamaged, err)
+	}
+	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxTrace+1))
 	switch {
 	case err != nil:
 		return Trace{}, fmt.Errorf("%w: it was cut off or changed (%v)", ErrTraceDamaged, err)
+	case len(plain) > maxTrace:
+		return Trace{}, fmt.Errorf("%w: it is longer than any run", ErrTraceDamaged)
 	case len(plain) < 4 || binary.BigEndian.Uint32(plain[len(plain)-4:]) != crc32.ChecksumIEEE(plain[:len(plain)-4]):
 		return Trace{}, fmt.Errorf("%w: it was cut off or changed (its checksum does not fit)", ErrTraceDamaged)
 	}

@@ -1,0 +1,65 @@
+package algorithms
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// What several strategies say to one server, in one place.
+
+// compareAndDelete removes a key if it still holds the caller's token. The
+// server runs a script without interruption, so nobody can come between the
+// look and the removal. KEYS: lock. ARGV: token. Reply: how many keys went.
+var compareAndDelete = redis.NewScript(`
+if redis.call("GET", KEYS[1]) ~= ARGV[1] then
+  return 0
+end
+return redis.call("DEL", KEYS[1])
+`)
+
+// deleteIfMine runs compareAndDelete on node. It returns ErrNotHeld when the
+// key is gone or holds another token.
+func deleteIfMine(ctx context.Context, node redis.UniversalClient, key, token string) error {
+	deleted, err := compareAndDelete.Run(ctx, node, []string{key}, token).Int()
+	switch {
+	case err != nil:
+		return unknown("compare and delete", key, err)
+	case deleted == 0:
+		return ErrNotHeld
+	}
+	return nil
+}
+
+// setnx sends SETNX key value and says whether that created the key. The SetNX of
+// go-redis would send SET key value NX, which the servers of that time do not know.
+func setnx(ctx context.Context, node redis.UniversalClient, key, value string) (created bool, err error) {
+	created, err = node.Do(ctx, "SETNX", key, value).Bool()
+	if err != nil {
+		return false, unknown("SETNX", key, err)
+	}
+	return created, nil
+}
+
+// setIfFree sends SET key token NX PX ttl, in the order of words in which
+// articles print it. It returns ErrNotAcquired when the key exists. ttl goes out
+// in whole milliseconds.
+func setIfFree(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
+	err := node.Do(ctx, "SET", key, token, "NX", "PX", ttl.Milliseconds()).Err()
+	switch {
+	case errors.Is(err, redis.Nil):
+		return ErrNotAcquired
+	case err != nil:
+		return unknown("SET NX PX", key, err)
+	}
+	return nil
+}
+
+// unknown says that the server may or may not have run command: an error of the
+// network or the server, which the network's own words do not tie to a command.
+func unknown(command, key string, err error) error {
+	return fmt.Errorf("algorithms: %s %q: %w", command, key, err)
+}

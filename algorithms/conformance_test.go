@@ -1,0 +1,200 @@
+package algorithms_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+)
+
+// rules hold for every strategy. Each gets empty servers, as many as the strategy
+// wants, and plays on the key "lock" with processes of its own.
+var rules = []struct {
+	name string
+	why  string
+	play func(*testing.T, *stage, algorithms.Entry)
+}{
+	{
+		name: "a free key is acquired",
+		why:  "a lock that nobody can have is safe and useless",
+		play: func(t *testing.T, s *stage, e algorithms.Entry) {
+			must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+			if n := s.holding(t, "lock"); n != e.Nodes {
+				t.Errorf("%d of %d servers have the key", n, e.Nodes)
+			}
+		},
+	},
+	{
+		name: "a held key is refused, and untouched",
+		why:  "the attempt of a loser must not change the winner's lock",
+		play: func(t *testing.T, s *stage, e algorithms.Entry) {
+			must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+			before := s.allValues(t)
+			mustRefuse(t, s.process(t, e, "B"), "lock")
+			if after := s.allValues(t); !sameValues(before, after) {
+				t.Errorf("the refusal turned %v into %v", before, after)
+			}
+		},
+	},
+	{
+		name: "a released key is gone from every server",
+		why:  "what stays behind keeps the next client out, or lets a quorum be missed",
+		play: func(t *testing.T, s *stage, e algorithms.Entry) {
+			lease := must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+			mustRelease(t, lease, nil)
+			if n := s.holding(t, "lock"); n != 0 {
+				t.Errorf("%d servers still have the key", n)
+			}
+		},
+	},
+	{
+		name: "a released key can be acquired again, by others and by the same",
+		why:  "a Strategy is used again and again",
+		play: func(t *testing.T, s *stage, e algorithms.Entry) {
+			a, b := s.process(t, e, "A"), s.process(t, e, "B")
+			for _, p := range []*process{a, b, a} {
+				mustRelease(t, must(p.Acquire(t.Context(), "lock"))(t), nil)
+			}
+		},
+	},
+	{
+		name: "two keys are two locks",
+		why:  "nothing of a lease may be kept in the Strategy",
+		play: func(t *testing.T, s *stage, e algorithms.Entry) {
+			a, b := s.process(t, e, "A"), s.process(t, e, "B")
+			lock := must(a.Acquire(t.Context(), "lock"))(t)
+			must(a.Acquire(t.Context(), "other"))(t)
+			mustRelease(t, lock, nil)
+			must(b.Acquire(t.Context(), "lock"))(t)
+			mustRefuse(t, b, "other")
+		},
+	},
+	{
+		name: "the key has a TTL where the server is to end the lease",
+		why:  "Entry.Expiry is what a reader relies on",
+		play: func(t *testing.T, s *stage, e algorithms.Entry) {
+			must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+			for i, admin := range s.admins {
+				left := must(admin.PTTL(t.Context(), "lock").Result())(t)
+				// A real server's clock runs on while we look: half is enough.
+				limited := left > e.TTL/2 && left <= e.TTL
+				if want := e.Expiry == algorithms.ExpiryServer; limited != want {
+					t.Errorf("server %d: TTL %v of %v, want one: %v", i+1, left, e.TTL, want)
+				}
+			}
+		},
+	},
+	{
+		name: "a dead holder blocks the others for its lease, or for ever without one",
+		why:  "deadlock or a bounded wait, as Entry.Expiry says",
+		play: func(t *testing.T, s *stage, e algorithms.Entry) {
+			must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+			b := s.process(t, e, "B")
+			mustRefuse(t, b, "lock")
+			s.lapse(e, b)
+			_, err := b.Acquire(t.Context(), "lock")
+			if e.Expiry == algorithms.ExpiryNone {
+				if !errors.Is(err, algorithms.ErrNotAcquired) {
+					t.Errorf("no lease, and yet it ended: %v", err)
+				}
+			} else if err != nil {
+				t.Errorf("the lease is over, and yet: %v", err)
+			}
+		},
+	},
+	{
+		name: "a late release is refused, or takes the successor's key: never in between",
+		why:  "the answer of Release and what it did must agree",
+		play: func(t *testing.T, s *stage, e algorithms.Entry) {
+			if e.Expiry == algorithms.ExpiryNone {
+				t.Skip("there is no late release without an expiry")
+			}
+			stale := must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+			b := s.process(t, e, "B")
+			s.lapse(e, b)
+			must(b.Acquire(t.Context(), "lock"))(t)
+
+			err := stale.Release(t.Context())
+			switch n := s.holding(t, "lock"); {
+			case errors.Is(err, algorithms.ErrNotHeld) && n == e.Nodes:
+			case err == nil && n == 0:
+			default:
+				t.Errorf("Release: %v, and %d of %d servers have the successor's key", err, n, e.Nodes)
+			}
+		},
+	},
+	{
+		name: "a Reporter misses a key that a stranger deleted, others say nothing",
+		why:  "Reporter is the promise that nil is a statement",
+		play: func(t *testing.T, s *stage, e algorithms.Entry) {
+			lease := must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+			s.steal(t, "lock")
+			var want error
+			if _, ok := lease.(algorithms.Reporter); ok {
+				want = algorithms.ErrNotHeld
+			}
+			mustRelease(t, lease, want)
+		},
+	},
+	{
+		name: "servers that do not answer leave the outcome open",
+		why:  "to say taken, or not held, would be a guess",
+		play: func(t *testing.T, s *stage, e algorithms.Entry) {
+			a := s.process(t, e, "A")
+			lease := must(a.Acquire(t.Context(), "lock"))(t)
+			for _, c := range a.conns {
+				c.Close()
+			}
+			if err := lease.Release(t.Context()); err == nil || errors.Is(err, algorithms.ErrNotHeld) {
+				t.Errorf("Release: %v", err)
+			}
+			if _, err := a.Acquire(t.Context(), "other"); err == nil || errors.Is(err, algorithms.ErrNotAcquired) {
+				t.Errorf("Acquire: %v", err)
+			}
+		},
+	},
+	{
+		name: "an attempt that was cancelled before it began touches nothing",
+		why:  "the context reaches every command",
+		play: func(t *testing.T, s *stage, e algorithms.Entry) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := s.process(t, e, "A").Acquire(ctx, "lock"); !errors.Is(err, context.Canceled) {
+				t.Errorf("Acquire: %v, want %v", err, context.Canceled)
+			}
+			if n := s.holding(t, "lock"); n != 0 {
+				t.Errorf("%d servers have the key", n)
+			}
+		},
+	},
+}
+
+// lapse lets one lease and a millisecond pass, on the servers and for p. Whoever
+// else there is has stopped: a paused or dead process sees no time.
+func (s *stage) lapse(e algorithms.Entry, p *process) {
+	d := e.TTL + time.Millisecond
+	s.pass(d)
+	p.clock.Advance(d)
+}
+
+func TestConformance(t *testing.T) {
+	forEachRule(t, func(t *testing.T, e algorithms.Entry) *stage { return newStage(t, e.Nodes) })
+}
+
+// forEachRule plays every rule with every strategy on what newStage gives.
+func forEachRule(t *testing.T, newStage func(*testing.T, algorithms.Entry) *stage) {
+	for _, e := range algorithms.All() {
+		t.Run(e.ID, func(t *testing.T) {
+			for _, rule := range rules {
+				t.Run(rule.name, func(t *testing.T) {
+					rule.play(t, newStage(t, e), e)
+					if t.Failed() {
+						t.Log("the rule is there because", rule.why)
+					}
+				})
+			}
+		})
+	}
+}

@@ -1,0 +1,60 @@
+package algorithms_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"locklab/algorithms"
+)
+
+// Two processes want one lock on a real server; here a small one stands in for it.
+func Example() {
+	server, err := miniredis.Run()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close()
+
+	strategy, _ := algorithms.ByName("token")
+	process := func() algorithms.Strategy {
+		env := algorithms.Production(10*time.Second, redis.NewClient(&redis.Options{
+			Addr:                     server.Addr(),
+			MaxRetries:               -1, // or a lost reply is retried behind the strategy's back
+			ReadTimeout:              time.Second,
+			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		}))
+		if err := strategy.Check(env); err != nil {
+			panic(err) // the error says what to change
+		}
+		return strategy.New(env)
+	}
+	ctx := context.Background()
+	a, b := process(), process()
+
+	lease, err := a.Acquire(ctx, "seckill")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("A acquired the lock")
+
+	if _, err := b.Acquire(ctx, "seckill"); errors.Is(err, algorithms.ErrNotAcquired) {
+		fmt.Println("B was refused:", err)
+	}
+
+	fmt.Println("A released it:", lease.Release(ctx))
+	fmt.Println("A released it again:", lease.Release(ctx))
+
+	// Output:
+	// A acquired the lock
+	// B was refused: algorithms: lock not acquired
+	// A released it: <nil>
+	// A released it again: algorithms: lock not held
+}

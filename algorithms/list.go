@@ -1,0 +1,74 @@
+package algorithms
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// All returns the strategies in the order in which one was meant to mend
+// another. The caller may change the slice.
+func All() []Entry {
+	return []Entry{
+		setNX,
+		setNXExpire,
+		getSet,
+		tokenLock,
+		watchdog,
+		redlock,
+	}
+}
+
+// ByName finds a strategy by its ID or its Article, in any case of letters.
+func ByName(name string) (Entry, bool) {
+	for _, e := range All() {
+		if strings.EqualFold(name, e.ID) || strings.EqualFold(name, e.Article) {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
+// Check says whether e.New can work with env: a nil means that it can. Call it
+// before New, which looks at nothing: there a wrong number of servers ends in a
+// panic or a lock on too few, and a TTL that the strategy cannot express is
+// rounded or refused by the server. The error names the value and what to give
+// instead.
+//
+// A quorum strategy takes any number of servers from 3 on, since fewer survive no
+// failure. That they are independent, Check cannot see.
+func (e Entry) Check(env Env) error {
+	switch n := len(env.Nodes); {
+	case e.Nodes == 1 && n != 1:
+		return fmt.Errorf("algorithms: %s locks on one server, got %d: pass exactly one node", e.ID, n)
+	case e.Nodes > 1 && n < 3:
+		return fmt.Errorf("algorithms: %s needs a majority of at least 3 servers, got %d: its article uses %d", e.ID, n, e.Nodes)
+	}
+	if i := slices.Index(env.Nodes, redis.UniversalClient(nil)); i >= 0 {
+		return fmt.Errorf("algorithms: node %d is nil: pass a connected client", i+1)
+	}
+	switch {
+	case env.Clock == nil:
+		return errors.New("algorithms: Env.Clock is nil: use clockwork.NewRealClock, or Production")
+	case env.Tokens == nil:
+		return errors.New("algorithms: Env.Tokens is nil: use RandomTokens{}, or Production")
+	}
+	return e.checkTTL(env)
+}
+
+// checkTTL says whether the strategy can express env.TTL.
+func (e Entry) checkTTL(env Env) error {
+	switch {
+	case e.Unit == 0: // it asks for no lease
+		return nil
+	case env.TTL <= 0:
+		return fmt.Errorf("algorithms: TTL %v is not above 0: the article of %s uses %v", env.TTL, e.ID, e.TTL)
+	case env.TTL%e.Unit != 0:
+		return fmt.Errorf("algorithms: TTL %v is not a whole multiple of %v, which %s sends: try %v",
+			env.TTL, e.Unit, e.ID, env.TTL.Truncate(e.Unit)+e.Unit)
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package algorithms_test
+
+import (
+	"encoding/hex"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms"
+)
+
+// The list is the timeline: no name twice, no gap, nothing out of order.
+func TestAll(t *testing.T) {
+	var ids []string
+	year := 0
+	for _, e := range algorithms.All() {
+		ids = append(ids, e.ID, strings.ToLower(e.Article))
+		if e.Title == "" || e.Nodes < 1 || e.New == nil {
+			t.Errorf("%s is incomplete: %+v", e.ID, e)
+		}
+		if e.Year < year {
+			t.Errorf("%s of %d stands after one of %d", e.ID, e.Year, year)
+		}
+		year = e.Year
+		if (e.Unit == 0) != (e.Expiry == algorithms.ExpiryNone) || (e.Unit == 0) != (e.TTL == 0) {
+			t.Errorf("%s: TTL %v, unit %v and expiry %v disagree", e.ID, e.TTL, e.Unit, e.Expiry)
+		}
+	}
+	slices.Sort(ids)
+	if unique := slices.Compact(slices.Clone(ids)); len(unique) != len(ids) {
+		t.Errorf("a name stands twice in %v", ids)
+	}
+}
+
+func TestByName(t *testing.T) {
+	for name, id := range map[string]string{"Redlock": "redlock", "002-e": "redlock", "003-A": "setnx"} {
+		if e, ok := algorithms.ByName(name); !ok || e.ID != id {
+			t.Errorf("%s: %s, %v, want %s", name, e.ID, ok, id)
+		}
+	}
+	if e, ok := algorithms.ByName(""); ok {
+		t.Errorf("the empty name is %s", e.ID)
+	}
+}
+
+func TestEntryCheck(t *testing.T) {
+	node := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // never dialled
+	defer node.Close()
+	env := func(ttl time.Duration, nodes int) algorithms.Env {
+		return algorithms.Production(ttl, slices.Repeat([]redis.UniversalClient{node}, nodes)...)
+	}
+	noClock, noTokens, nilNode := env(time.Second, 1), env(time.Second, 1), env(time.Second, 1)
+	noClock.Clock, noTokens.Tokens, nilNode.Nodes[0] = nil, nil, nil
+
+	tests := []struct {
+		id   string
+		env  algorithms.Env
+		want string // part of the error; empty: no error
+	}{
+		{"setnx", env(0, 1), ""},
+		{"setnx-expire", env(30*time.Second, 1), ""},
+		{"setnx-expire", env(1500*time.Millisecond, 1), "TTL 1.5s is not a whole multiple of 1s, which setnx-expire sends: try 2s"},
+		{"token", env(1500*time.Millisecond, 1), ""},
+		{"token", env(time.Microsecond, 1), "try 1ms"},
+		{"token", env(0, 1), "TTL 0s is not above 0"},
+		{"getset", env(-time.Second, 1), "TTL -1s is not above 0"},
+		{"watchdog", env(time.Second, 0), "one server, got 0"},
+		{"watchdog", env(time.Second, 5), "one server, got 5"},
+		{"redlock", env(time.Second, 5), ""},
+		{"redlock", env(time.Second, 3), ""},
+		{"redlock", env(time.Second, 2), "at least 3 servers, got 2"},
+		{"token", noClock, "Clock is nil"},
+		{"token", noTokens, "Tokens is nil"},
+		{"token", nilNode, "node 1 is nil"},
+	}
+	for _, tt := range tests {
+		err := entry(t, tt.id).Check(tt.env)
+		switch {
+		case tt.want == "" && err != nil:
+			t.Errorf("%s: %v", tt.id, err)
+		case tt.want != "" && err == nil:
+			t.Errorf("%s: no error, want one with %q", tt.id, tt.want)
+		case tt.want != "" && !strings.Contains(err.Error(), tt.want):
+			t.Errorf("%s: %v, want %q", tt.id, err, tt.want)
+		}
+	}
+}
+
+func TestRandomTokens(t *testing.T) {
+	a, b := algorithms.RandomTokens{}.Token(), algorithms.RandomTokens{}.Token()
+	if a == b {
+		t.Errorf("%s twice", a)
+	}
+	if raw, err := hex.DecodeString(a); err != nil || len(raw) != 20 {
+		t.Errorf("%q is not 20 bytes in hex: %v", a, err)
+	}
+}

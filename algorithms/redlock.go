@@ -1,0 +1,179 @@
+package algorithms
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+var _ Strategy = (*Redlock)(nil)
+
+var redlock = Entry{
+	ID:      "redlock",
+	Article: "002-E",
+	Year:    2014,
+	Title:   "Redlock: a majority of independent servers, without a drift term",
+	Nodes:   5,
+	TTL:     30 * time.Second,
+	Unit:    time.Millisecond,
+	Expiry:  ExpiryServer,
+	New:     func(env Env) Strategy { return &Redlock{env.Nodes, env.Clock, env.Tokens, env.TTL} },
+}
+
+// Redlock asks several servers that know nothing of each other, and holds the
+// lock when more than half of them said yes in time. (2014: antirez published
+// the first implementation in May. Article 002-E; 003-D tells the same with a
+// TTL of 10 s.)
+//
+// It was meant to mend the failover: with [TokenLock] or [Watchdog] on a master
+// and its replica, a master that dies before the key was copied grants the lock
+// twice. Here any two majorities share a server, and that one says yes only once.
+//
+// The five steps: read the clock; send SET NX PX with one token to each server in
+// turn, going on at once after a failure of any kind; read the clock again; hold
+// the lock if at least N/2+1 servers agreed and less than the TTL has passed, and
+// then only for what is left of the TTL, its validity; otherwise take the token
+// back from all servers, also from those that did not answer.
+//
+// How it falls: a server that restarts without its keys, or whose clock jumps
+// ahead, says yes twice. Clocks that run at different rates shorten the lease
+// below its validity, since the article subtracts nothing for drift. A pause
+// after the second look at the clock is no better than with one server, and
+// there is no counter to make a fencing token of. With three clients on five
+// servers the votes may split 2, 2, 1, and nobody wins.
+//
+// The time-out of one server is that of its client. The article asks for some
+// tens of milliseconds, against a TTL of 30 s: set ReadTimeout, WriteTimeout and
+// DialTimeout to it, and DialerRetries to 1 (the package go-redis tries a dial
+// five times by default). With time-outs of seconds a dead server spends the
+// validity of every lease.
+//
+// Our form is the article's: N is Env's number of nodes, elapsed times are
+// differences of Unix milliseconds (so a step of the client's clock counts as
+// time, and up to 1 ms goes unseen), and nothing is retried or sent in parallel.
+type Redlock struct {
+	nodes  []redis.UniversalClient
+	clock  Clock
+	tokens Tokens
+	ttl    time.Duration
+}
+
+// Acquire asks every server once. Without a lock it returns
+//   - ErrNotAcquired, when so many servers refused that the others, whatever
+//     became of their answers, are no majority;
+//   - ErrNotAcquired, wrapped, when a majority agreed but too late;
+//   - the servers' errors, joined, when those decided it. The lock is not held
+//     then either, but keys that could not be taken back stay for one TTL, and so
+//     does one whose SET was late and arrived after it was taken back.
+func (s *Redlock) Acquire(ctx context.Context, key string) (Lease, error) {
+	start := s.now()
+	l := &redlockLease{lock: s, key: key, token: s.tokens.Token()}
+	votes := s.poll(func(node redis.UniversalClient) error {
+		return setIfFree(ctx, node, key, l.token, s.ttl)
+	}, ErrNotAcquired)
+	end := s.now()
+
+	validity := s.ttl.Milliseconds() - (end - start)
+	if votes.yes >= s.quorum() && validity > 0 {
+		l.validUntil = end + validity
+		return l, nil
+	}
+	// A caller who gave up still wants his tokens back.
+	l.takeBack(context.WithoutCancel(ctx))
+	switch {
+	case votes.no > len(s.nodes)-s.quorum():
+		return nil, ErrNotAcquired
+	case votes.yes >= s.quorum():
+		return nil, fmt.Errorf("%w: the servers took %d ms of a TTL of %v", ErrNotAcquired, end-start, s.ttl)
+	}
+	return nil, s.undecided("SET NX PX", key, votes)
+}
+
+// quorum is the least number of servers that is more than half of them.
+func (s *Redlock) quorum() int { return len(s.nodes)/2 + 1 }
+
+// now reads the client's clock in Unix milliseconds.
+func (s *Redlock) now() int64 { return s.clock.Now().UnixMilli() }
+
+// votes are the answers of all servers to one question.
+type votes struct {
+	yes, no int
+	errs    []error // of the servers whose answer is not known
+}
+
+// poll asks the servers in turn. An answer of refusal counts as no, any other
+// error as unknown.
+func (s *Redlock) poll(ask func(redis.UniversalClient) error, refusal error) (v votes) {
+	for i, node := range s.nodes {
+		err := ask(node)
+		switch {
+		case err == nil:
+			v.yes++
+		case errors.Is(err, refusal):
+			v.no++
+		default:
+			v.errs = append(v.errs, fmt.Errorf("node %d: %w", i+1, err))
+		}
+	}
+	return v
+}
+
+// undecided is the error of a poll that could have gone either way.
+func (s *Redlock) undecided(command, key string, v votes) error {
+	return fmt.Errorf("algorithms: %s %q: %d of %d servers agreed, want %d: %w",
+		command, key, v.yes, len(s.nodes), s.quorum(), errors.Join(v.errs...))
+}
+
+var (
+	_ Reporter = (*redlockLease)(nil)
+	_ Checker  = (*redlockLease)(nil)
+)
+
+type redlockLease struct {
+	lock       *Redlock
+	key, token string
+	validUntil int64 // on the client's clock, Unix milliseconds; not valid any more then
+}
+
+// Check returns ErrNotHeld once the validity is over by the client's own clock.
+// It asks no server: a nil is wrong when a server lost its keys or the clocks run
+// at different rates.
+func (l *redlockLease) Check(context.Context) error {
+	if l.lock.now() >= l.validUntil {
+		return ErrNotHeld
+	}
+	return nil
+}
+
+// Release takes the token back from all servers, also from those that never had
+// it, and says how the lock stood when the release began. A token that is gone
+// from a server does not come back, so
+//   - nil: a majority still had it, and nobody else can have had the lock;
+//   - ErrNotHeld: no majority had it, even if every server that failed to answer did;
+//   - the servers' errors, joined: it depends on those.
+//
+// Validity plays no part: a lease whose validity is over may still be whole.
+func (l *redlockLease) Release(ctx context.Context) error {
+	votes := l.takeBack(ctx)
+	quorum := l.lock.quorum()
+	switch {
+	case votes.yes >= quorum:
+		return nil
+	case votes.yes+len(votes.errs) < quorum:
+		return ErrNotHeld
+	}
+	return l.lock.undecided("compare and delete", l.key, votes)
+}
+
+// takeBack deletes the token on every server that has it.
+func (l *redlockLease) takeBack(ctx context.Context) votes {
+	return l.lock.poll(func(node redis.UniversalClient) error {
+		return deleteIfMine(ctx, node, l.key, l.token)
+	}, ErrNotHeld)
+}
+
+// Reports implements [Reporter].
+func (l *redlockLease) Reports() {}

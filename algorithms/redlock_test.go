@@ -1,0 +1,201 @@
+package algorithms_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms"
+)
+
+// Article 002, step 2: any failure of a server sends the client to the next one
+// at once, and two of five may fail.
+func TestRedlockSurvivesAMinority(t *testing.T) {
+	e := entry(t, "redlock")
+	for dead := range e.Nodes {
+		s := newStage(t, e.Nodes)
+		a, b := s.process(t, e, "A"), s.process(t, e, "B")
+		for _, p := range []*process{a, b} {
+			for _, c := range p.conns[:dead] {
+				c.Close()
+			}
+		}
+		lease, err := a.Acquire(t.Context(), "lock")
+		if dead >= 3 {
+			if err == nil || errors.Is(err, algorithms.ErrNotAcquired) {
+				t.Errorf("%d dead: %v, want the servers' errors", dead, err)
+			}
+			if !errors.Is(err, redis.ErrClosed) {
+				t.Errorf("%d dead: %v does not tell why", dead, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%d dead: %v", dead, err)
+		}
+		mustRefuse(t, b, "lock")
+		mustRelease(t, lease, nil)
+	}
+}
+
+// Article 002, step 5: a client that failed takes its token back everywhere, also
+// where it heard nothing and where its caller has lost patience.
+func TestRedlockTakesBackWhatItGot(t *testing.T) {
+	e := entry(t, "redlock")
+	t.Run("lost replies", func(t *testing.T) {
+		s := newStage(t, e.Nodes)
+		a := s.process(t, e, "A")
+		for _, c := range a.conns[:3] {
+			c.AddHook(&fault{command: "set", mute: 1})
+		}
+		if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, errFault) {
+			t.Fatalf("Acquire: %v, want the fault", err)
+		}
+		if n := s.holding(t, "lock"); n != 0 {
+			t.Errorf("%d servers still have the key", n)
+		}
+	})
+	t.Run("cancelled half-way", func(t *testing.T) {
+		s := newStage(t, e.Nodes)
+		a := s.process(t, e, "A")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		a.conns[2].AddHook(&fault{command: "set", before: cancel})
+		if _, err := a.Acquire(ctx, "lock"); !errors.Is(err, context.Canceled) {
+			t.Fatalf("Acquire: %v, want %v", err, context.Canceled)
+		}
+		if n := s.holding(t, "lock"); n != 0 {
+			t.Errorf("%d servers still have the key", n)
+		}
+	})
+}
+
+// Split vote: with three clients on five servers, 2, 2 and 1, nobody has a
+// majority, and each is told that others are in its way.
+func TestRedlockSplitVote(t *testing.T) {
+	e := entry(t, "redlock")
+	s := newStage(t, e.Nodes)
+	for i, owner := range []string{"B-1", "B-1", "C-1"} {
+		must(s.admins[i].Set(t.Context(), "lock", owner, e.TTL).Result())(t)
+	}
+	mustRefuse(t, s.process(t, e, "A"), "lock")
+	if n := s.holding(t, "lock"); n != 3 {
+		t.Errorf("%d servers have a key, want the 3 of the others", n)
+	}
+}
+
+// One refusal is no majority against: with the two silent servers' votes A would
+// have won, so it is they who decided, and not B.
+func TestRedlockUndecided(t *testing.T) {
+	e := entry(t, "redlock")
+	s := newStage(t, e.Nodes)
+	must(s.admins[0].Set(t.Context(), "lock", "B-1", e.TTL).Result())(t)
+	a := s.process(t, e, "A")
+	for _, c := range a.conns[1:3] {
+		c.AddHook(&fault{command: "set", lose: 1})
+	}
+	_, err := a.Acquire(t.Context(), "lock")
+	if !errors.Is(err, errFault) || errors.Is(err, algorithms.ErrNotAcquired) {
+		t.Errorf("Acquire: %v, want the fault", err)
+	}
+}
+
+// Article 002, step 3: the time that the servers took must be below the TTL, and
+// step 4: what is left of it is how long the lock may be used.
+func TestRedlockValidity(t *testing.T) {
+	e := entry(t, "redlock")
+	per := e.TTL / time.Duration(e.Nodes)
+
+	s := newStage(t, e.Nodes)
+	a := s.process(t, e, "A")
+	for _, c := range a.conns {
+		c.AddHook(slow("set", a.clock, per))
+	}
+	if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, algorithms.ErrNotAcquired) {
+		t.Errorf("all servers agreed after one whole TTL: %v, want %v", err, algorithms.ErrNotAcquired)
+	}
+	if n := s.holding(t, "lock"); n != 0 {
+		t.Errorf("%d servers still have the key", n)
+	}
+
+	b := s.process(t, e, "B")
+	for _, c := range b.conns {
+		c.AddHook(slow("set", b.clock, per-time.Millisecond))
+	}
+	lease := must(b.Acquire(t.Context(), "lock"))(t)
+	checker, _ := algorithms.As[algorithms.Checker](lease)
+	validity := time.Duration(e.Nodes) * time.Millisecond
+	b.clock.Advance(validity - time.Millisecond)
+	if err := checker.Check(t.Context()); err != nil {
+		t.Errorf("Check inside the validity of %v: %v", validity, err)
+	}
+	b.clock.Advance(time.Millisecond)
+	if err := checker.Check(t.Context()); !errors.Is(err, algorithms.ErrNotHeld) {
+		t.Errorf("Check after the validity of %v: %v", validity, err)
+	}
+}
+
+// What Release says is how the lock stood: a majority still had the token, or
+// could not have had it, or it depends on servers that did not answer.
+func TestRedlockReleaseCounts(t *testing.T) {
+	e := entry(t, "redlock")
+	tests := []struct {
+		name         string
+		gone, silent int
+		want         error
+	}{
+		{"whole", 0, 0, nil},
+		{"a minority gone", 2, 0, nil},
+		{"a minority silent", 0, 2, nil},
+		{"a majority gone", 3, 0, algorithms.ErrNotHeld},
+		{"a majority gone, the rest silent", 3, 2, algorithms.ErrNotHeld},
+		{"two gone, one silent", 2, 1, errFault},
+		{"all silent", 0, 5, errFault},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStage(t, e.Nodes)
+			a := s.process(t, e, "A")
+			lease := must(a.Acquire(t.Context(), "lock"))(t)
+			for _, admin := range s.admins[:tt.gone] {
+				must(admin.Del(t.Context(), "lock").Result())(t)
+			}
+			for _, c := range a.conns[tt.gone : tt.gone+tt.silent] {
+				c.AddHook(&fault{command: "evalsha", lose: 1})
+			}
+			mustRelease(t, lease, tt.want)
+		})
+	}
+}
+
+// A server that restarts without its keys says yes twice: A holds on 1, 2 and 3,
+// server 3 forgets, B holds on 3, 4 and 5.
+func TestRedlockForgetfulServer(t *testing.T) {
+	e := entry(t, "redlock")
+	s := newStage(t, e.Nodes)
+	a, b := s.process(t, e, "A"), s.process(t, e, "B")
+	for _, c := range a.conns[3:] {
+		c.AddHook(&fault{command: "set", lose: 1})
+	}
+	must(a.Acquire(t.Context(), "lock"))(t)
+	must(s.admins[2].FlushAll(t.Context()).Result())(t)
+	must(b.Acquire(t.Context(), "lock"))(t)
+}
+
+// A strategy counts the servers it was given, not those of the article.
+func TestRedlockOfThree(t *testing.T) {
+	e := entry(t, "redlock")
+	s := newStage(t, 3)
+	a, b := s.process(t, e, "A"), s.process(t, e, "B")
+	a.conns[0].Close()
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
+	mustRefuse(t, b, "lock")
+	mustRelease(t, lease, nil)
+	a.conns[1].Close()
+	if _, err := a.Acquire(t.Context(), "lock"); err == nil {
+		t.Error("one of three is no majority")
+	}
+}

@@ -1,0 +1,215 @@
+package algorithms
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/redis/go-redis/v9"
+)
+
+var _ Strategy = (*Watchdog)(nil)
+
+var watchdog = Entry{
+	ID:      "watchdog",
+	Article: "003-C",
+	Year:    2014,
+	Title:   "Redisson's RLock: reentrant hash, renewed by a watchdog",
+	Nodes:   1,
+	TTL:     30 * time.Second,
+	Unit:    time.Millisecond,
+	Expiry:  ExpiryServer,
+	New:     newWatchdog,
+}
+
+// Watchdog keeps its lease alive: as long as the process lives and the lock is
+// its own, a timer resets the TTL every third of it. (2014: RLock came with
+// Redisson 1.0.0 in January; its source renews from a commit of November 2014
+// on, released as 1.3.0 in July 2015, and asks whose lock it renews only since
+// September 2016. Article 003-C, on version 3.12.5.)
+//
+// It was meant to mend the work that takes longer than the TTL, the fall that
+// [TokenLock] leaves open: the TTL need not be guessed any more, it only bounds
+// how long a crashed holder blocks the others. A crash takes the watchdog with it.
+//
+// The key is a hash of one field, process and thread, whose value counts how
+// often that thread holds the lock. A thread that has it may acquire it again,
+// and each Release takes one off; the last one deletes the key and tells the
+// waiters on a channel.
+//
+// How it falls: one renewal that fails is the last one (from Redisson 3.44 on, the
+// next one comes all the same), and the holder is not told; the key goes when the
+// TTL ends. A pause of the whole process stops the watchdog as well: with 30 s,
+// one that begins just before a renewal may last 20 s, one that begins just after
+// it 30 s. A holder that hangs holds for ever. A failover that loses the key
+// grants it twice, and a holder on the wrong side of a split renews happily.
+//
+// Where our form differs from 3.12.5:
+//   - No WAIT. That version sends every script together with a WAIT for the
+//     replicas, when it knows of any.
+//   - One watchdog for each lease. Redisson has one for each process and key, and
+//     starts no other for a re-entry. Since it also keeps the entry of one whose
+//     renewal failed (until 3.14.0), the next lock of that key in that process is
+//     not renewed at all, unless somebody there has unlocked in the meantime.
+//   - The thread id is always 1, since a Strategy is one process's, used by one
+//     thread at a time.
+//   - It does not wait for its turn, so nobody here listens on the channel, and
+//     the refusal's reply, the milliseconds left, is dropped.
+type Watchdog struct {
+	node  redis.UniversalClient
+	clock Clock
+	ttl   time.Duration
+	owner string // the hash field: process id, colon, thread id
+}
+
+func newWatchdog(env Env) Strategy {
+	return &Watchdog{env.Nodes[0], env.Clock, env.TTL, env.Tokens.Token() + ":1"}
+}
+
+// acquireHash takes a free lock, or one more hold of the caller's own. KEYS:
+// lock. ARGV: owner, TTL in ms. Reply: nil when taken, else the TTL left in ms.
+var acquireHash = redis.NewScript(`
+local free = redis.call("EXISTS", KEYS[1]) == 0
+if free or redis.call("HEXISTS", KEYS[1], ARGV[1]) == 1 then
+  redis.call("HINCRBY", KEYS[1], ARGV[1], 1)
+  redis.call("PEXPIRE", KEYS[1], ARGV[2])
+  return nil
+end
+return redis.call("PTTL", KEYS[1])
+`)
+
+// renewHash resets the TTL of the caller's own lock. KEYS: lock. ARGV: owner,
+// TTL in ms. Reply: 1, or 0 when the lock is not the caller's.
+var renewHash = redis.NewScript(`
+if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
+  return 0
+end
+return redis.call("PEXPIRE", KEYS[1], ARGV[2])
+`)
+
+// releaseHash gives one hold back. KEYS: lock, channel. ARGV: owner, TTL in ms,
+// message. Reply: nil when the lock is not the caller's, 0 when the caller still
+// has holds left, 1 when the lock is free.
+var releaseHash = redis.NewScript(`
+if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
+  return nil
+end
+if redis.call("HINCRBY", KEYS[1], ARGV[1], -1) > 0 then
+  redis.call("PEXPIRE", KEYS[1], ARGV[2])
+  return 0
+end
+redis.call("DEL", KEYS[1])
+redis.call("PUBLISH", KEYS[2], ARGV[3])
+return 1
+`)
+
+// unlockMessage is what waiters hear when the lock becomes free.
+const unlockMessage = 0
+
+// Acquire takes the lock, or one more hold if this process has it already, and
+// sets the watchdog on it. An error leaves open whether the lock was taken; no
+// watchdog runs then, so the key goes when its TTL ends.
+func (s *Watchdog) Acquire(ctx context.Context, key string) (Lease, error) {
+	err := acquireHash.Run(ctx, s.node, []string{key}, s.owner, s.ttl.Milliseconds()).Err()
+	switch {
+	case err == nil: // a reply other than nil is the holder's remaining TTL
+		return nil, ErrNotAcquired
+	case !errors.Is(err, redis.Nil):
+		return nil, unknown("acquire script", key, err)
+	}
+	l := &watchdogLease{lock: s, key: key}
+	// The renewals outlive the call that acquired, and its deadline.
+	l.arm(context.WithoutCancel(ctx))
+	return l, nil
+}
+
+// period is the time from one renewal to the next: a third of the TTL in whole
+// milliseconds, at least one.
+func (s *Watchdog) period() time.Duration {
+	return max((s.ttl / 3).Truncate(time.Millisecond), time.Millisecond)
+}
+
+var (
+	_ Reporter = (*watchdogLease)(nil)
+	_ Renewer  = (*watchdogLease)(nil)
+)
+
+// A watchdogLease is shared by the process's thread and the thread of its timer.
+type watchdogLease struct {
+	lock  *Watchdog
+	key   string
+	timer atomic.Pointer[clockwork.Timer] // of the next renewal
+	ended atomic.Bool                     // Release has spoken to the server
+}
+
+// arm schedules the next renewal.
+func (l *watchdogLease) arm(ctx context.Context) {
+	if l.ended.Load() {
+		return
+	}
+	timer := l.lock.clock.AfterFunc(l.lock.period(), func() { l.tick(ctx) })
+	l.timer.Store(&timer)
+	// A Release since the look above has stopped the timer before this one.
+	if l.ended.Load() {
+		timer.Stop()
+	}
+}
+
+// tick is one renewal, in the timer's thread. Any failure is final, ErrNotHeld
+// and a lost packet alike: the next renewal is armed by the success of this one.
+func (l *watchdogLease) tick(ctx context.Context) {
+	if l.ended.Load() {
+		return
+	}
+	if err := l.Renew(ctx); err != nil {
+		return // Redisson writes a line into its log; the holder is not told
+	}
+	l.arm(ctx)
+}
+
+// Renew resets the TTL to its full length. It returns ErrNotHeld when the
+// process does not hold the lock any more. It does not wake a watchdog that died.
+func (l *watchdogLease) Renew(ctx context.Context) error {
+	s := l.lock
+	renewed, err := renewHash.Run(ctx, s.node, []string{l.key}, s.owner, s.ttl.Milliseconds()).Int()
+	switch {
+	case err != nil:
+		return unknown("renewal script", l.key, err)
+	case renewed == 0:
+		return ErrNotHeld
+	}
+	return nil
+}
+
+// Release gives this hold back, and returns ErrNotHeld when the process does not
+// hold the lock any more. The watchdog ends after the server's answer, whatever
+// it was: if the answer is an error, the key goes when its TTL ends.
+func (l *watchdogLease) Release(ctx context.Context) error {
+	s := l.lock
+	keys := []string{l.key, unlockChannel(l.key)}
+	err := releaseHash.Run(ctx, s.node, keys, s.owner, s.ttl.Milliseconds(), unlockMessage).Err()
+	l.ended.Store(true)
+	(*l.timer.Load()).Stop()
+	switch {
+	case errors.Is(err, redis.Nil):
+		return ErrNotHeld
+	case err != nil:
+		return unknown("release script", l.key, err)
+	}
+	return nil
+}
+
+// Reports implements [Reporter].
+func (l *watchdogLease) Reports() {}
+
+// unlockChannel is Redisson's channel for key. The braces put it on the key's
+// shard of a cluster; a key that brings its own is left as it is.
+func unlockChannel(key string) string {
+	if strings.Contains(key, "{") {
+		return "redisson_lock__channel:" + key
+	}
+	return "redisson_lock__channel:{" + key + "}"
+}
