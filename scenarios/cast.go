@@ -58,7 +58,7 @@ func work(c *simulator.Client, lease algorithms.Lease, r Role) {
 	base, err := c.Read(token(lease))
 	c.Clock().Sleep(r.Work)
 	if r.Dies {
-		c.Record(history.Event{Kind: history.Leave, Note: "exception"})
+		c.Record(history.Event{Kind: history.Leave, Note: history.Exception})
 		return
 	}
 	if err == nil {

@@ -92,7 +92,7 @@ var deadBusiness = Scenario{
 	},
 	Struck: func(h *history.History) bool {
 		return then(h, kind(history.Enter, 1), func(e *history.Event) bool {
-			return e.Kind == history.Leave && e.Client == 1 && e.Note != ""
+			return e.Kind == history.Leave && e.Client == 1 && e.Note == history.Exception
 		}, other(history.Acquire, 1))
 	},
 }

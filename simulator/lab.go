@@ -51,6 +51,9 @@ type Lab struct {
 	procs  []*process
 	events []history.Event
 	limit  int
+	// forgetful is the simple path, for tests: code is run from its beginning for
+	// every observation, and every command goes to the engine.
+	forgetful bool
 }
 
 // tableLimit bounds the entries of a lab's tables. With a few hundred bytes an

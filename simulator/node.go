@@ -16,17 +16,18 @@ import (
 // whatever remains; a command that does look gets an entry for each remainder
 // (and clock reading) that occurs.
 type redisTable struct {
-	engine  *engine
-	shapes  []shape
-	shapeID map[string]uint32
-	batches []batch
-	batchID map[string]uint32
-	replies []reply
-	replyID map[string]uint32
-	effects map[effectKey]*effect
-	exact   map[exactKey]*effect
-	bare    map[uint32]uint32    // shape -> the same without scripts
-	less    map[[2]uint32]uint32 // shape, place -> the same without that key
+	engine    *engine
+	shapes    []shape
+	shapeID   map[string]uint32
+	batches   []batch
+	batchID   map[string]uint32
+	replies   []reply
+	replyID   map[string]uint32
+	effects   map[effectKey]*effect
+	exact     map[exactKey]*effect
+	forgetful bool                 // the simple path, for tests: always ask the engine
+	bare      map[uint32]uint32    // shape -> the same without scripts
+	less      map[[2]uint32]uint32 // shape, place -> the same without that key
 }
 
 // batch is what one write to a connection held: almost always one command.
@@ -142,20 +143,9 @@ func (t *redisTable) internBatch(wire []byte) (uint32, error) {
 // apply runs batch b on data d at the server's time now (of its own clock,
 // since the epoch), and says what it did.
 func (t *redisTable) apply(d *dataState, now time.Duration, b uint32) (*effect, error) {
-	key := effectKey{d.shape, b}
-	eff := t.effects[key]
-	if eff == nil {
-		var err error
-		if eff, err = t.run(d, now, b, needsNothing); err != nil {
-			return nil, err
-		}
-		t.effects[key] = eff
-	}
-	if eff.needs != needsNothing {
-		var err error
-		if eff, err = t.applyExact(d, now, b, eff.needs); err != nil {
-			return nil, err
-		}
+	eff, err := t.look(d, now, b)
+	if err != nil {
+		return nil, err
 	}
 	ms := now.Milliseconds()
 	var deadline [MaxKeys]int64
@@ -170,7 +160,26 @@ func (t *redisTable) apply(d *dataState, now time.Duration, b uint32) (*effect, 
 	return eff, nil
 }
 
-func (t *redisTable) applyExact(d *dataState, now time.Duration, b uint32, n needs) (*effect, error) {
+func (t *redisTable) look(d *dataState, now time.Duration, b uint32) (*effect, error) {
+	if t.forgetful {
+		return t.run(d, now, b, needsClock)
+	}
+	key := effectKey{d.shape, b}
+	eff := t.effects[key]
+	if eff == nil {
+		var err error
+		if eff, err = t.run(d, now, b, needsNothing); err != nil {
+			return nil, err
+		}
+		t.effects[key] = eff
+	}
+	if eff.needs == needsNothing {
+		return eff, nil
+	}
+	return t.lookExact(d, now, b, eff.needs)
+}
+
+func (t *redisTable) lookExact(d *dataState, now time.Duration, b uint32, n needs) (*effect, error) {
 	key := exactKey{effectKey: effectKey{d.shape, b}, left: t.left(d, now)}
 	if n == needsClock {
 		key.now = now.Milliseconds()

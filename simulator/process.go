@@ -108,14 +108,10 @@ func (p *process) stop() {
 
 // advance is the entry that follows at when s is observed.
 func (p *process) advance(at uint32, s seen) (uint32, error) {
-	n := &p.nodes[at]
-	if n.to != 0 && n.next == s {
-		return n.to, nil
-	}
-	if to, ok := p.edges[edge{at, s}]; ok {
+	if to, ok := p.known(at, s); ok && !p.lab.forgetful {
 		return to, nil
 	}
-	if p.live == nil || p.live.at != at {
+	if p.live == nil || p.live.at != at || p.lab.forgetful {
 		if err := p.rerun(at); err != nil {
 			return 0, err
 		}
@@ -126,12 +122,20 @@ func (p *process) advance(at uint32, s seen) (uint32, error) {
 	to := uint32(len(p.nodes))
 	p.nodes = append(p.nodes, p.live.entry(at, s))
 	p.live.at = to
-	if n = &p.nodes[at]; n.to == 0 {
+	if n := &p.nodes[at]; n.to == 0 {
 		n.next, n.to = s, to
 	} else {
 		p.edges[edge{at, s}] = to
 	}
 	return to, nil
+}
+
+func (p *process) known(at uint32, s seen) (to uint32, ok bool) {
+	if n := &p.nodes[at]; n.to != 0 && n.next == s {
+		return n.to, true
+	}
+	to, ok = p.edges[edge{at, s}]
+	return to, ok
 }
 
 // rerun brings coroutines to entry at. Code that does something else than it

@@ -26,6 +26,10 @@ type History struct {
 // not a lock server.
 const Resource = -1
 
+// Exception is the Note of a Leave by which the client's business died: no
+// Release follows, though its process lives on.
+const Exception = "exception"
+
 // Forever is the Until of a key that has no time to live.
 const Forever time.Duration = 1<<63 - 1
 
@@ -92,7 +96,7 @@ const (
 	Acquire  // Client asks its strategy for the lock
 	Enter    // Acquire returned a lease: Client is inside the critical section from now on
 	Refuse   // Acquire returned without a lease; Note says why
-	Leave    // Client is outside again: its work is done, or died (Note: "exception")
+	Leave    // Client is outside again: its work is done, or died (Note: Exception)
 	Release  // Client asks its strategy to give the lock back
 	Released // Release returned; OK and Claims, Note on error
 	Done     // Client's program has ended

@@ -1,8 +1,18 @@
 // Package verdict judges runs. Its judges see a history and nothing else: not
 // which strategy was played, not what anybody expected.
+//
+// [Judge] hears all judges on a finished run. A [Monitor] hears them event by
+// event: its state is a small comparable value, so that whoever searches runs
+// can keep it (or its [Safety] part, which carries no clock) inside a hashed
+// state. What every judge means by its word, with the cases in which one could
+// mean something else, stands at the head of its file.
+//
+// Deliberately absent: expectations, statistics over runs, and whether the
+// fault of a scenario struck; see [Settle] for where the latter comes in.
 package verdict
 
 import (
+	"slices"
 	"time"
 
 	"locklab/simulator/history"
@@ -51,14 +61,72 @@ type Finding struct {
 type Judgement struct {
 	// Verdicts are the distinct words of Findings, safety first, each in the
 	// order in which the constants above stand; just HOLDS when there are none.
+	// Shared: do not change it.
 	Verdicts []Word    `json:"verdicts"`
 	Findings []Finding `json:"findings"` // in order of Event
 	// Contended says that a client asked for the lock while another had it,
-	// was being granted it, or had lost it without knowing.
+	// was being granted it, or had lost it without knowing; see
+	// [Safety.Contends] for the exact rule.
 	Contended bool `json:"contended"`
 }
 
-// Judge hears all judges on a finished run.
+// Judge hears all judges on a finished run. It panics, naming the limit, if
+// the history has more clients or nodes than a Monitor has room for.
 func Judge(h *history.History) Judgement {
-	panic("to be written")
+	var (
+		c = CaseOf(h)
+		m Monitor
+		r record
+	)
+	note := r.note
+	for i := range h.Events {
+		e := &h.Events[i]
+		m.Observe(&c, i, e, note)
+		r.closeOverlaps(e)
+	}
+	m.Finish(&c, h.End, h.Horizon, len(h.Events)-1, note)
+	r.finish(h.End)
+	if m.fenced() {
+		r.note(fencedBy(h))
+	}
+	slices.SortStableFunc(r.findings, func(a, b Finding) int { return a.Event - b.Event })
+	return Judgement{Verdicts: verdicts(r.findings), Findings: r.findings, Contended: m.Contended()}
+}
+
+// A record keeps what the judges find in one run.
+type record struct {
+	findings []Finding
+	open     []int // the OVERLAP findings whose end has not been seen
+}
+
+func (r *record) note(f Finding) {
+	if f.Verdict == Overlap {
+		r.open = append(r.open, len(r.findings))
+	}
+	r.findings = append(r.findings, f)
+}
+
+// closeOverlaps gives the OVERLAPs that end with e their To. The judge itself
+// reports an overlap when it begins: a search wants to know at once, and a
+// state that remembered the beginning would never recur.
+func (r *record) closeOverlaps(e *history.Event) {
+	if len(r.open) == 0 || !endsInside(e.Kind) {
+		return
+	}
+	r.open = slices.DeleteFunc(r.open, func(i int) bool {
+		f := &r.findings[i]
+		if !slices.Contains(f.Clients, e.Client) {
+			return false
+		}
+		f.To = e.At
+		return true
+	})
+}
+
+// finish lets the OVERLAPs that are still open end with the run.
+func (r *record) finish(end time.Duration) {
+	for _, i := range r.open {
+		r.findings[i].To = end
+	}
+	r.open = nil
 }

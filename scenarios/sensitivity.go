@@ -1,0 +1,120 @@
+package scenarios
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/faults"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// A Point is how often something happened at one size of a fault.
+type Point struct {
+	X float64 // size of the fault
+	K int     // runs in which it happened
+	N int     // runs
+}
+
+// Sensitivity is, for each lock and each pause/TTL in xs, the number of runs
+// out of n in which two clients were inside at once.
+//
+// In a run c1 works for 1 to 9 s of a lease of 10 s, each whole number equally
+// often, and its process stands still once, beginning at a moment drawn from
+// its work. c2 has been asking once a second since a moment drawn from the
+// first second. Every lock and every size meets the same draws.
+//
+// done and ctx are as for Matrix; a lock that was not finished is nil.
+func Sensitivity(ctx context.Context, locks []algorithms.Entry, xs []float64, n int, done func(n int)) ([][]Point, error) {
+	counts := make([][pauseWorks][]int, len(locks))
+	err := each(ctx, len(locks)*pauseWorks, done, func(i int) (err error) {
+		l, work := i/pauseWorks, i%pauseWorks
+		counts[l][work], err = pauseRuns(ctx, locks[l], work, xs, n)
+		return err
+	})
+	points := make([][]Point, len(locks))
+	for l := range locks {
+		points[l] = sum(counts[l], xs, n)
+	}
+	return points, err
+}
+
+// sum is nil if a part is missing.
+func sum(parts [pauseWorks][]int, xs []float64, n int) []Point {
+	points := make([]Point, len(xs))
+	for i, x := range xs {
+		points[i] = Point{X: x, N: n}
+		for _, k := range parts {
+			if k == nil {
+				return nil
+			}
+			points[i].K += k[i]
+		}
+	}
+	return points
+}
+
+// pauseWorks is how many lengths of work there are; run i has length i modulo it.
+const pauseWorks = 9
+
+// SensitivitySteps is how often done is called at most, for progress.
+func SensitivitySteps(locks int) int { return locks * pauseWorks }
+
+func pauseRuns(ctx context.Context, entry algorithms.Entry, work int, xs []float64, n int) (counts []int, err error) {
+	s := standard()
+	sc := Scenario{
+		ID: "pause-sweep", Settings: s, Budget: always("pause=1"),
+		Cast: func(s Settings) []Role {
+			length := time.Duration(work+1) * s.TTL / (pauseWorks + 1)
+			return []Role{{Work: length / 2, Tail: length - length/2}, {Work: s.Retry}}
+		},
+	}
+	p, err := sc.stage(entry, s)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	length := p.cast[0].Work + p.cast[0].Tail
+	counts = make([]int, len(xs))
+	for i := work; i < n; i += pauseWorks {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s.Seed = uint64(i + 1)
+		draw := stream(s.Seed, "pause sweep")
+		begin := time.Duration(draw.Int64N(int64(length))).Truncate(time.Microsecond)
+		p.cast[1].Start = time.Duration(draw.Int64N(int64(s.Retry))).Truncate(time.Microsecond)
+		for j, x := range xs {
+			pause := time.Duration(x * float64(s.TTL)).Truncate(time.Millisecond)
+			broken, err := p.overlaps(s, begin, pause)
+			if err != nil {
+				return nil, err
+			}
+			if broken {
+				counts[j]++
+			}
+		}
+	}
+	return counts, nil
+}
+
+func (p *production) overlaps(s Settings, begin, pause time.Duration) (bool, error) {
+	p.sc.Script = nil
+	if pause > 0 {
+		p.sc.Script = func(Settings, int) []Beat {
+			return []Beat{{On: kind(history.Enter, 1), Do: strike(begin, faults.PauseOf(1, pause))}}
+		}
+	}
+	run, err := p.player.Play(p.options(s))
+	if err != nil {
+		return false, err
+	}
+	var judge verdict.Safety
+	c := verdict.CaseOf(&history.History{Clients: len(p.cast), Nodes: p.entry.Nodes, Key: key, TTL: s.TTL})
+	for i := range run.Events {
+		judge.Observe(&c, i, &run.Events[i], nil)
+	}
+	return slices.Contains(judge.Words(), verdict.Overlap), nil
+}

@@ -1,0 +1,25 @@
+package verdict
+
+import "locklab/simulator/history"
+
+// Contends says whether e, which s has just observed or is about to, is a
+// client that asks for the lock while another stands in its way: another one is
+// asking too, or is inside, leaving or releasing (whether or not its grant
+// still stands), or a grant of another, dead or alive, stands on some node.
+// It is no part of the state: a search that wants to know whether there was
+// contention anywhere asks at every step.
+func (s *Safety) Contends(e *history.Event) bool {
+	if e.Kind != history.Acquire {
+		return false
+	}
+	c := client8(e.Client)
+	if s.facts.active()&^only(c) != 0 {
+		return true
+	}
+	for _, g := range s.facts.grant {
+		if g.owner != 0 && g.owner != c {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,152 @@
+package verdict
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/simulator/history"
+)
+
+// tell writes a history down from a text: events separated by "|", each a time
+// in milliseconds, who, and what. Values before a change, and versions of the
+// resource, are filled in. Who is c1…c8, n1…n8, or "-" for nobody.
+//
+//	0 c1 acquire            and enter, refuse, leave, release, released, done, crash
+//	5 c1 leave exception    any word more is the Note
+//	9 c1 released ok        claims that the lock was its own; "released" alone claims nothing
+//	2 c1 set a until 30     the key on n1 gets value a, gone at 30 (or "until never")
+//	2 c1 set@3 a until 30   the same on n3
+//	2 c1 other x            some other key on n1 gets value x
+//	3 c1 renew until 60     its time to live alone is changed
+//	4 c1 del                the key is removed
+//	8 n1 expire             and down, up, replicate, failover
+//	5 c1 write 0            accepted, based on version 0; "write 0 refused"
+func tell(t testing.TB, text string) *history.History {
+	t.Helper()
+	b := teller{t: t, h: &history.History{Key: "lock", Nodes: 1, TTL: 10 * time.Millisecond}}
+	for part := range strings.SplitSeq(text, "|") {
+		words := strings.Fields(part)
+		if len(words) < 3 {
+			t.Fatalf("not an event: %q", part)
+		}
+		b.event(words)
+	}
+	return b.h
+}
+
+type teller struct {
+	t       testing.TB
+	h       *history.History
+	value   [MaxNodes]string
+	version int
+}
+
+func (b *teller) event(words []string) {
+	e := history.Event{At: b.ms(words[0])}
+	switch n := b.number(words[1]); words[1][0] {
+	case 'c':
+		e.Client = n
+		b.h.Clients = max(b.h.Clients, n)
+	case 'n':
+		e.Node = n
+		b.h.Nodes = max(b.h.Nodes, n)
+	}
+	verb, at, found := strings.Cut(words[2], "@")
+	if e.Node == 0 {
+		e.Node = 1
+	}
+	if found {
+		e.Node = b.number("n" + at)
+		b.h.Nodes = max(b.h.Nodes, e.Node)
+	}
+	args := words[3:]
+	switch verb {
+	case "set", "renew", "del":
+		b.change(&e, verb, args)
+	case "other":
+		e.Kind, e.Key, e.After, e.Until = history.Change, "other", args[0], history.Forever
+	case "write":
+		b.write(&e, args)
+	default:
+		if err := e.Kind.UnmarshalText([]byte(verb)); err != nil {
+			b.t.Fatal(err)
+		}
+		b.plain(&e, args)
+	}
+	b.h.Events = append(b.h.Events, e)
+	b.h.End = e.At
+}
+
+func (b *teller) change(e *history.Event, verb string, args []string) {
+	v := &b.value[e.Node-1]
+	e.Kind, e.Key, e.Before = history.Change, b.h.Key, *v
+	if verb == "set" {
+		*v = args[0]
+	}
+	if verb == "del" {
+		*v = ""
+	} else {
+		e.Until = b.ms(args[len(args)-1])
+	}
+	e.After = *v
+}
+
+func (b *teller) write(e *history.Event, args []string) {
+	e.Kind, e.Node, e.Base, e.OK = history.Write, history.Resource, b.number("v"+args[0]), len(args) == 1
+	if e.OK {
+		b.version++
+	}
+	e.Version = b.version
+}
+
+func (b *teller) plain(e *history.Event, args []string) {
+	switch {
+	case e.Kind == history.Expire:
+		e.Key, e.Before = b.h.Key, b.value[e.Node-1]
+		b.value[e.Node-1] = ""
+	case e.Client != 0:
+		e.Node = 0
+	}
+	if e.Kind == history.Released && len(args) > 0 {
+		e.Claims, e.OK = true, args[0] == "ok"
+		return
+	}
+	e.Note = strings.Join(args, " ")
+}
+
+func (b *teller) ms(s string) time.Duration {
+	if s == "never" {
+		return history.Forever
+	}
+	return time.Duration(b.number("@"+s)) * time.Millisecond
+}
+
+func (b *teller) number(s string) int {
+	if s == "-" {
+		return 0
+	}
+	n, err := strconv.Atoi(s[1:])
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return n
+}
+
+// short writes findings the way the tables below do: word, clients, interval.
+func short(findings []Finding) string {
+	var parts []string
+	for _, f := range findings {
+		s := fmt.Sprintf("%s %s %d", f.Verdict, strings.Trim(fmt.Sprint(f.Clients), "[]"), f.From.Milliseconds())
+		if f.To != f.From {
+			s += fmt.Sprintf("..%d", f.To.Milliseconds())
+		}
+		if f.Forever {
+			s += " forever"
+		}
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, ", ")
+}

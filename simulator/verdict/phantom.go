@@ -1,0 +1,82 @@
+package verdict
+
+import (
+	"time"
+
+	"locklab/simulator/history"
+)
+
+// PHANTOM: the key stands, on a quorum of nodes, by the grant of a living
+// client that does not believe in it (it was refused, it met an error, it has
+// given the lock back, it had an exception), and nobody else believes to have
+// the lock. It lasts until the key goes or is somebody else's, until its owner
+// enters after all, or until the run ends. Clients: the owner.
+//
+// Choices:
+//
+//   - A dead owner's key is not PHANTOM but BLOCKED: the dead believe nothing,
+//     and expiry is made for them.
+//   - While somebody is inside, leaving or releasing there is no phantom. The
+//     loser of a GETSET race leaves its stamp over the winner's; as long as the
+//     winner works, that key keeps the others out rightly.
+//   - A phantom counts if another client was refused while it stood, or if it
+//     outlasts the run. Otherwise every release that gives up on a slow answer
+//     would be one for the milliseconds until its command arrives.
+//   - Forever: it outlasts the run, and has no time to live on a quorum.
+type phantom struct {
+	open  clients                   // whose phantoms stand
+	felt  clients                   // …and refused somebody
+	since [MaxClients]time.Duration // …and since when
+}
+
+func (p *phantom) observe(h *hearing) {
+	if h.e.Kind == history.Refuse {
+		p.felt |= p.open &^ only(client8(h.e.Client))
+	}
+	now := standing(h)
+	if now == p.open {
+		return
+	}
+	for s := p.open &^ now; s != 0; s &= s - 1 {
+		p.close(h, s.first())
+	}
+	for s := now &^ p.open; s != 0; s &= s - 1 {
+		p.since[s.first()-1] = h.at
+	}
+	p.open = now
+}
+
+// close ends the phantom of c, and reports it if it was felt.
+func (p *phantom) close(h *hearing, c client8) {
+	if p.felt.has(c) {
+		h.report(Finding{Verdict: Phantom, Clients: []int{int(c)}, From: p.since[c-1], To: h.at})
+	}
+	p.felt.remove(c)
+	p.since[c-1] = 0
+}
+
+func (p *phantom) finish(h *hearing, l *leases) {
+	for s := p.open; s != 0; s &= s - 1 {
+		c := s.first()
+		h.report(Finding{
+			Verdict: Phantom, Clients: []int{int(c)}, From: p.since[c-1], To: h.at,
+			Forever: h.c.majority(h.f.owned(c) & l.timeless()),
+		})
+	}
+}
+
+// standing are the clients whose phantoms stand now.
+func standing(h *hearing) clients {
+	left := h.f.leftovers()
+	if left == 0 || h.f.holders() != 0 {
+		return 0
+	}
+	var s clients
+	for n := range h.c.nodes {
+		o := h.f.grant[n].owner
+		if !h.f.dead.has(o) && h.c.majority(left&h.f.owned(o)) {
+			s.add(o)
+		}
+	}
+	return s
+}

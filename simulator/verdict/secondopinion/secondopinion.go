@@ -1,0 +1,92 @@
+// Package secondopinion asks porcupine, a linearizability checker that knows
+// nothing of locklab, whether a history is that of a lock. It is for tests, and
+// too slow for an inner loop.
+package secondopinion
+
+import (
+	"math"
+
+	"github.com/anishathalye/porcupine"
+
+	"locklab/simulator/history"
+)
+
+// Linearizable says whether the clients of h could have got and given back an
+// ordinary mutex in the same way. It must be so exactly if nowhere in h two
+// clients are inside at one time (OVERLAP).
+//
+// Every Enter is a lock that was called at the Acquire before it and returned
+// then. Every Leave is an unlock that was called then and returned with the
+// Release's end, or never. A crash inside is an unlock by death: called then,
+// never returned. Attempts that were refused or cut short are left out, since a
+// mutex may always refuse. Events are compared by their order, which is finer
+// than their times.
+func Linearizable(h *history.History) bool {
+	t := teller{clients: make([]client, h.Clients+1)}
+	for i := range h.Events {
+		t.observe(int64(i), &h.Events[i])
+	}
+	for c := range t.clients {
+		t.giveBack(c, math.MaxInt64)
+	}
+	return porcupine.CheckOperations(mutex, t.operations)
+}
+
+// mutex is a lock that only its owner can give back. Its state is the owner, 0
+// for none; an input is a client that locks, or minus a client that unlocks.
+var mutex = porcupine.Model{
+	Init: func() any { return 0 },
+	Step: func(state, input, _ any) (bool, any) {
+		owner, c := state.(int), input.(int)
+		if c > 0 {
+			return owner == 0, c
+		}
+		return owner == -c, 0
+	},
+}
+
+// A teller retells a history as operations.
+type teller struct {
+	operations []porcupine.Operation
+	clients    []client
+}
+
+// A client is what is under way: times of call, where something is.
+type client struct {
+	inside  bool
+	leaving bool
+	asked   int64
+	left    int64
+}
+
+func (t *teller) observe(at int64, e *history.Event) {
+	switch c := &t.clients[e.Client]; e.Kind {
+	case history.Acquire:
+		t.giveBack(e.Client, at)
+		c.asked = at
+	case history.Enter:
+		t.operation(e.Client, e.Client, c.asked, at)
+		c.inside = true
+	case history.Leave:
+		c.inside, c.leaving, c.left = false, true, at
+	case history.Released:
+		t.giveBack(e.Client, at)
+	case history.Crash:
+		if c.inside {
+			c.inside, c.leaving, c.left = false, true, at
+		}
+		t.giveBack(e.Client, math.MaxInt64)
+	}
+}
+
+// giveBack ends the unlock of a client that is giving the lock back.
+func (t *teller) giveBack(c int, at int64) {
+	if t.clients[c].leaving {
+		t.operation(c, -c, t.clients[c].left, at)
+		t.clients[c].leaving = false
+	}
+}
+
+func (t *teller) operation(c, input int, call, end int64) {
+	t.operations = append(t.operations, porcupine.Operation{ClientId: c - 1, Input: input, Call: call, Return: end})
+}
