@@ -8,25 +8,61 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"locklab/algorithms"
+	"locklab/simulator/verdict"
 )
 
 // Matrix plays every lock in every scenario, on all cores, with the scenarios'
-// own numbers. Cells come back by scenario, then by lock, in the given order.
+// own numbers, and each cell runs times more with the seeds from 1 on. Cells
+// come back by scenario, then by lock, in the given order.
 //
 // done is told how many cells are finished, from several goroutines; nil: nobody
 // asks. When ctx ends, the cells that are not finished are nil and the error is
 // ctx's.
-func Matrix(ctx context.Context, locks []algorithms.Entry, scs []Scenario, done func(n int)) ([][]*Outcome, error) {
+func Matrix(ctx context.Context, locks []algorithms.Entry, scs []Scenario, runs int, done func(n int)) ([][]*Outcome, error) {
 	cells := make([][]*Outcome, len(scs))
 	for i := range cells {
 		cells[i] = make([]*Outcome, len(locks))
 	}
-	err := each(ctx, len(scs)*len(locks), done, func(i int) (err error) {
+	err := each(ctx, len(scs)*len(locks), done, func(i int) error {
 		sc, l := i/len(locks), i%len(locks)
-		cells[sc][l], err = Play(locks[l], scs[sc], scs[sc].Settings)
+		o, err := Play(locks[l], scs[sc], scs[sc].Settings)
+		if err == nil {
+			err = o.count(ctx, runs)
+		}
+		if err == nil {
+			cells[sc][l] = o
+		}
 		return err
 	})
 	return cells, err
+}
+
+// count plays the outcome's cell with further seeds.
+func (o *Outcome) count(ctx context.Context, runs int) error {
+	if o.NotApplicable != "" || runs == 0 {
+		return nil
+	}
+	p, err := o.Scenario.stage(o.Strategy, o.Settings)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	for seed := range runs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s := o.Settings
+		s.Seed = uint64(seed + 1)
+		run, err := p.player.Play(p.options(s))
+		if err != nil {
+			return err
+		}
+		o.Runs++
+		if verdict.Judge(p.history(run, s)).Verdicts[0].Broken() {
+			o.Broken++
+		}
+	}
+	return nil
 }
 
 // each does n pieces of work on all cores. Which core does which does not show:

@@ -32,3 +32,15 @@ func Strategy(name string) (algorithms.Entry, error) {
 	}
 	return algorithms.Entry{}, fmt.Errorf("there is no lock %q: did you mean %s? 'locklab list strategies' shows all", name, Nearest(name, names))
 }
+
+// Successor is the lock that was meant to mend this one: the next in historical
+// order.
+func Successor(e algorithms.Entry) (algorithms.Entry, bool) {
+	all := algorithms.All()
+	for i := range all[:len(all)-1] {
+		if all[i].ID == e.ID {
+			return all[i+1], true
+		}
+	}
+	return algorithms.Entry{}, false
+}

@@ -30,6 +30,7 @@ type Outcome struct {
 	Expected      []verdict.Word // by the contract; nil if the settings are not the scenario's own
 	Trace         simulator.Trace
 	Missed        []error // strikes of the script that could not happen
+	Runs, Broken  int     // seeded runs played beside this one, and how many broke the lock
 }
 
 // AsExpected says whether the contract holds. Without one there is nothing to
@@ -203,11 +204,15 @@ func (p *production) options(s Settings) schedule.Options {
 	return opt
 }
 
-func (p *production) outcome(run *schedule.Run, s Settings) *Outcome {
-	h := &history.History{
+func (p *production) history(run *schedule.Run, s Settings) *history.History {
+	return &history.History{
 		Strategy: p.entry.ID, Scenario: p.sc.ID, Clients: len(p.cast), Nodes: p.entry.Nodes,
 		Key: key, TTL: s.TTL, Fenced: p.sc.Fenced, End: run.End, Horizon: run.Horizon, Events: run.Events,
 	}
+}
+
+func (p *production) outcome(run *schedule.Run, s Settings) *Outcome {
+	h := p.history(run, s)
 	o := &Outcome{
 		Strategy: p.entry, Scenario: p.sc, Settings: s, History: h, Missed: run.Missed,
 		Judgement: verdict.Judge(h), Expected: p.sc.expected(p.entry, s),
@@ -251,4 +256,14 @@ func Resolve(t simulator.Trace) (entry algorithms.Entry, sc Scenario, s Settings
 		return
 	}
 	return entry, sc, s, sc.Check(entry, s)
+}
+
+// Demo is the run that introduces the lab: the lock that most people would
+// write, in the race that most people forget.
+func Demo() (*Outcome, error) {
+	entry, err := Strategy("token")
+	if err != nil {
+		return nil, err
+	}
+	return Play(entry, gcPause, gcPause.Settings)
 }

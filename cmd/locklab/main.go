@@ -1,0 +1,142 @@
+// Command locklab runs, breaks, explains and compares the locks that people
+// have built on Redis.
+//
+// Results go to standard output, talk and progress to standard error. The exit
+// status is 0 when everything came out as contracted, 1 when a verdict
+// differed, 2 for wrong use, 3 when it could not be told, 4 for a mistake of
+// locklab itself.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+	stop()
+	os.Exit(code)
+}
+
+// Exit statuses.
+const (
+	exitOK       = 0
+	exitDiffers  = 1
+	exitUsage    = 2
+	exitUntold   = 3
+	exitInternal = 4
+)
+
+// exitError ends the program with a status. A nil error in it says nothing: the
+// output has said it all.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// internal marks an error as a mistake of locklab.
+func internal(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{exitInternal, err}
+}
+
+// run is the whole program. It touches nothing global, so tests call it.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(stderr, "locklab: a mistake of locklab itself: %v\nPlease report it with the command that you typed: locklab %s\n", r, strings.Join(args, " "))
+			if getenv("LOCKLAB_DEBUG") != "" {
+				stderr.Write(debug.Stack())
+			}
+			code = exitInternal
+		}
+	}()
+	a := newApp(stdin, stdout, stderr, getenv)
+	root := a.root()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = a.failed
+	}
+	return a.report(err)
+}
+
+// report says what went wrong and picks the exit status. What is no exitError
+// is wrong use.
+func (a *app) report(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	code := exitUsage
+	if e := (*exitError)(nil); errors.As(err, &e) {
+		code = e.code
+	}
+	if text := strings.TrimSpace(err.Error()); text != "" {
+		fmt.Fprintln(a.stderr, "locklab: "+text)
+	}
+	return code
+}
+
+const landing = `locklab runs, breaks and compares the locks that people have built on Redis.
+
+  locklab demo                       a tour of one minute
+  locklab list                       the locks, the races, the faults
+  locklab run token gc-pause         one lock in one race, told in lanes
+  locklab explain R18                what a race or a lock is about
+  locklab replay LINK                the same run again, or --against another lock
+  locklab matrix                     every lock in every race
+  locklab sweep pause/ttl            how often, against the size of the fault
+
+Names may be ids (token, gc-pause), articles' (002-C) or races' (R18).
+locklab COMMAND --help says more.
+`
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "locklab",
+		Short:         "run, break and compare the locks that people have built on Redis",
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			return a.settle()
+		},
+		RunE: func(*cobra.Command, []string) error {
+			_, err := io.WriteString(a.stdout, landing)
+			return internal(err)
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	f := root.PersistentFlags()
+	f.BoolVar(&a.json, "json", false, "print JSON instead of text")
+	f.StringVar(&a.lang, "lang", "", "language of sentences: en, zh or both (default: from LANG)")
+	f.StringVar(&a.color, "color", "auto", "colours: auto, always or never")
+	f.IntVar(&a.width, "width", 0, "columns of the output (default: the terminal's, or 120)")
+	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.matrix(), a.sweep())
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w\n'%s --help' lists the flags", err, c.CommandPath())
+	})
+	return root
+}

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"locklab/algorithms"
+	"locklab/reports"
+	"locklab/scenarios"
+	"locklab/simulator/verdict"
+)
+
+type cellJSON struct {
+	Strategy   string         `json:"strategy"`
+	Article    string         `json:"article"`
+	Scenario   string         `json:"scenario"`
+	Race       string         `json:"race"`
+	Verdicts   []verdict.Word `json:"verdicts"`
+	Expected   []verdict.Word `json:"expected"`
+	AsExpected bool           `json:"as_expected"`
+	Reached    bool           `json:"reached"`
+	Trace      string         `json:"trace"`
+	Runs       int            `json:"runs,omitempty"`   // seeded runs played beside the story
+	Broken     int            `json:"broken,omitempty"` // how many of them broke the lock
+}
+
+type matrixJSON struct {
+	Version    int        `json:"version"`
+	Incomplete bool       `json:"incomplete,omitempty"`
+	Cells      []cellJSON `json:"cells"`
+}
+
+func cellsJSON(outcomes []*scenarios.Outcome) []cellJSON {
+	cells := []cellJSON{}
+	for _, o := range outcomes {
+		cells = append(cells, cellJSON{
+			Strategy: o.Strategy.ID, Article: o.Strategy.Article, Scenario: o.Scenario.ID, Race: o.Scenario.Race,
+			Verdicts: o.Verdicts, Expected: words(o.Expected), AsExpected: o.AsExpected(), Reached: o.Reached,
+			Trace: o.Trace.Link(), Runs: o.Runs, Broken: o.Broken,
+		})
+	}
+	return cells
+}
+
+func encode(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+func (a *app) matrix() *cobra.Command {
+	var (
+		locks, races []string
+		runs         int
+		dir          string
+	)
+	c := &cobra.Command{
+		Use:   "matrix",
+		Short: "every lock in every race",
+		Long: `Plays every lock in every race and prints the grid. The exit status is 1 if a
+cell is not as contracted.
+
+--runs N plays each cell N more times with sampled latencies and counts how
+often the lock broke. -o DIR writes the grid as text, CSV, PNG and SVG, the
+chart of overlaps against the length of a pause, and the report page.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			entries, err := pickLocks(locks)
+			if err != nil {
+				return err
+			}
+			scs, err := pickRaces(races)
+			if err != nil {
+				return err
+			}
+			if runs < 0 || runs > 100_000 {
+				return fmt.Errorf("--runs %d: give 0 to 100000", runs)
+			}
+			return a.playMatrix(c.Context(), entries, scs, runs, dir)
+		},
+	}
+	f := c.Flags()
+	f.StringSliceVar(&locks, "strategies", nil, "only these locks, as in token,redlock")
+	f.StringSliceVar(&races, "scenarios", nil, "only these races, as in R18,failover")
+	f.IntVar(&runs, "runs", 0, "seeded runs for each cell, beside the story")
+	f.StringVarP(&dir, "out", "o", "", "write grid, charts and report into DIR")
+	return c
+}
+
+func pickLocks(names []string) (entries []algorithms.Entry, err error) {
+	if names == nil {
+		return algorithms.All(), nil
+	}
+	for _, n := range names {
+		e, err := scenarios.Strategy(n)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+func pickRaces(names []string) (scs []scenarios.Scenario, err error) {
+	if names == nil {
+		return scenarios.All(), nil
+	}
+	for _, n := range names {
+		sc, err := scenarios.ByName(n)
+		if err != nil {
+			return nil, err
+		}
+		scs = append(scs, sc)
+	}
+	return scs, nil
+}
+
+func (a *app) playMatrix(ctx context.Context, entries []algorithms.Entry, scs []scenarios.Scenario, runs int, dir string) error {
+	done, end := a.progress(len(entries)*len(scs), "cells")
+	cells, err := scenarios.Matrix(ctx, entries, scs, runs, done)
+	end()
+	stopped := errors.Is(err, context.Canceled)
+	if err != nil && !stopped {
+		return internal(err)
+	}
+	grid := gridOf(entries, scs, cells)
+	flat, complete := flatten(cells)
+	if a.json {
+		err = a.printJSON(matrixJSON{Version: schema, Incomplete: !complete, Cells: cellsJSON(flat)})
+	} else {
+		err = a.printGrid(grid, flat, runs)
+	}
+	if err != nil {
+		return err
+	}
+	if dir != "" && !stopped {
+		if stopped, err = a.writeReport(ctx, dir, entries, grid, flat); err != nil {
+			return err
+		}
+	}
+	switch {
+	case stopped || !complete:
+		return &exitError{exitUntold, errors.New("stopped before the end: what is printed is incomplete")}
+	default:
+		return differing(flat)
+	}
+}
+
+// differing is the exit status for cells that are not as contracted, with the
+// line that plays the first of them again.
+func differing(outcomes []*scenarios.Outcome) error {
+	var bad []string
+	for _, o := range outcomes {
+		if !o.AsExpected() {
+			bad = append(bad, fmt.Sprintf("%s in %s: expected %s, got %s (reached %t): locklab run %s %s",
+				o.Strategy.ID, o.Scenario.ID, join(o.Expected), join(o.Verdicts), o.Reached, o.Strategy.ID, o.Scenario.ID))
+		}
+	}
+	if bad == nil {
+		return nil
+	}
+	return &exitError{exitDiffers, errors.New("not as contracted:\n  " + strings.Join(bad, "\n  "))}
+}
+
+func flatten(cells [][]*scenarios.Outcome) (flat []*scenarios.Outcome, complete bool) {
+	complete = true
+	for _, row := range cells {
+		for _, o := range row {
+			if o == nil {
+				complete = false
+				continue
+			}
+			flat = append(flat, o)
+		}
+	}
+	return flat, complete
+}
+
+func (a *app) printGrid(grid *reports.Grid, outcomes []*scenarios.Outcome, runs int) error {
+	if err := grid.Text(a.stdout, a.options()); err != nil {
+		return internal(err)
+	}
+	if runs > 0 {
+		a.printCounts(outcomes)
+	}
+	a.next("locklab run token gc-pause", "locklab explain R18", "locklab matrix -o out")
+	return nil
+}
+
+// printCounts answers the other question, how often, with the interval that
+// the count supports.
+func (a *app) printCounts(outcomes []*scenarios.Outcome) {
+	a.printf("\n%s\n", a.say("Seeded runs in which the lock broke (95 % Wilson interval):", "锁失守的随机运行次数（95% Wilson 区间）："))
+	for _, o := range outcomes {
+		if o.Runs == 0 {
+			continue
+		}
+		lo, hi := reports.Wilson(o.Broken, o.Runs)
+		a.printf("  %-20s %-13s %5d/%d  %5.1f%% to %5.1f%%\n", o.Scenario.ID, o.Strategy.ID, o.Broken, o.Runs, 100*lo, 100*hi)
+	}
+}
+
+// gridOf turns outcomes into what reports draw. A nil outcome was not played.
+func gridOf(entries []algorithms.Entry, scs []scenarios.Scenario, cells [][]*scenarios.Outcome) *reports.Grid {
+	g := &reports.Grid{}
+	for _, sc := range scs {
+		g.Scenarios = append(g.Scenarios, reports.Column{ID: sc.ID, Race: sc.Race, Title: sc.Title})
+	}
+	for l, e := range entries {
+		g.Strategies = append(g.Strategies, reports.Row{ID: e.ID, Article: e.Article, Title: e.Title})
+		row := make([]reports.Cell, len(scs))
+		for s := range scs {
+			row[s] = cellOf(e, scs[s], cells[s][l])
+		}
+		g.Cells = append(g.Cells, row)
+	}
+	return g
+}
+
+func cellOf(e algorithms.Entry, sc scenarios.Scenario, o *scenarios.Outcome) reports.Cell {
+	c := reports.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, AsExpected: true}
+	if o != nil {
+		c.Verdicts, c.Expected, c.AsExpected, c.Reached = o.Verdicts, o.Expected, o.AsExpected(), o.Reached
+		c.Trace = o.Trace.Link()
+		c.Blocked, c.Overlap = longest(o, verdict.Blocked), longest(o, verdict.Overlap)
+	}
+	return c
+}
+
+// writeReport writes everything that can be made of the grid.
+func (a *app) writeReport(ctx context.Context, dir string, entries []algorithms.Entry, grid *reports.Grid, outcomes []*scenarios.Outcome) (stopped bool, err error) {
+	sense, err := a.sensitivity(ctx, entries, defaultSizes(), defaultRuns)
+	if errors.Is(err, context.Canceled) {
+		return true, nil
+	}
+	if err != nil {
+		return false, internal(err)
+	}
+	for _, f := range []struct {
+		name string
+		fill func(io.Writer) error
+	}{
+		{"grid.txt", func(w io.Writer) error { return grid.Text(w, reports.Options{Width: defaultWidth}) }},
+		{"grid.csv", grid.CSV},
+		{"grid.png", grid.PNG},
+		{"grid.svg", grid.SVG},
+		{"sensitivity.csv", sense.CSV},
+		{"sensitivity.png", sense.PNG},
+		{"sensitivity.svg", sense.SVG},
+		{"report.html", func(w io.Writer) error {
+			page, err := reportPage(grid, sense, outcomes)
+			if err != nil {
+				return err
+			}
+			return reports.HTML(w, page)
+		}},
+	} {
+		if err := a.write(filepath.Join(dir, f.name), f.fill); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}

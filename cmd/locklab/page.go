@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"locklab/algorithms"
+	"locklab/reports"
+	"locklab/scenarios"
+	"locklab/simulator"
+)
+
+// version is what a page says of the program that made it.
+func version() string {
+	return fmt.Sprintf("trace format %d, output format %d", simulator.TraceVersion, schema)
+}
+
+// assumptions are what every run of the lab takes for granted.
+var assumptions = []string{
+	"Every lock is its own Go code on the go-redis client; every server is a miniredis. Time moves only when the run says so.",
+	"A lease of 10 s, half a millisecond each way, a refused client asks again after a second, unless a race says otherwise.",
+	"A story is one run chosen to show a race. It proves that a lock can fall; that it holds here does not prove that it holds everywhere.",
+}
+
+func reportPage(grid *reports.Grid, sense *reports.Sensitivity, outcomes []*scenarios.Outcome) (reports.Report, error) {
+	gridSVG, err := drawn(grid.SVG)
+	if err != nil {
+		return reports.Report{}, err
+	}
+	senseSVG, err := drawn(sense.SVG)
+	if err != nil {
+		return reports.Report{}, err
+	}
+	return reports.Report{
+		Title: "locklab: which lock falls to what", Version: version(), Command: "locklab matrix -o out",
+		Seeds: fmt.Sprintf("0 for the stories; 1 to %d for the chart of pauses", defaultRuns), Assumptions: assumptions,
+		Grid: *grid, Runs: evidence(outcomes),
+		Charts: []reports.Chart{
+			{Title: "The verdict grid", Takeaway: grid.Headline("en"), SVG: gridSVG, CSV: "grid.csv"},
+			{Title: sense.Title, Takeaway: sense.Takeaway(), SVG: senseSVG, CSV: "sensitivity.csv"},
+		},
+	}, nil
+}
+
+func drawn(draw func(w io.Writer) error) ([]byte, error) {
+	var b bytes.Buffer
+	err := draw(&b)
+	return b.Bytes(), err
+}
+
+func evidence(outcomes []*scenarios.Outcome) map[reports.RunKey]reports.Run {
+	runs := map[reports.RunKey]reports.Run{}
+	for _, o := range outcomes {
+		if o.History != nil {
+			runs[reports.RunKey{Strategy: o.Strategy.ID, Scenario: o.Scenario.ID}] = reports.Run{
+				History: o.History, Judgement: o.Judgement, Replay: "locklab replay " + o.Trace.Link(),
+			}
+		}
+	}
+	return runs
+}
+
+// singlePage is the page of one run.
+func singlePage(o *scenarios.Outcome) reports.Report {
+	grid := gridOf([]algorithms.Entry{o.Strategy}, []scenarios.Scenario{o.Scenario}, [][]*scenarios.Outcome{{o}})
+	return reports.Report{
+		Title: o.Strategy.ID + " in " + o.Scenario.ID, Version: version(),
+		Command: "locklab replay " + o.Trace.Link(), Seeds: fmt.Sprint(o.Settings.Seed), Assumptions: assumptions[:1],
+		Grid: *grid, Runs: evidence([]*scenarios.Outcome{o}),
+	}
+}

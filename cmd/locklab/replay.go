@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"locklab/reports"
+	"locklab/scenarios"
+	"locklab/simulator"
+)
+
+func (a *app) replay() *cobra.Command {
+	var (
+		against, view, expect string
+		files                 []string
+		step                  bool
+	)
+	c := &cobra.Command{
+		Use:   "replay LINK|FILE",
+		Short: "the same run again, or the same attack on another lock",
+		Long: `Plays a trace: a link that another command printed, or a file that holds one
+(the link alone, or the JSON of run).
+
+--against NAME makes the same attack on another lock: the race's script, with
+the trace's numbers and seed.
+--step shows one step after the other; on a terminal each waits for Enter.`,
+		Args: exactly(1, "replay LINK|FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			want, err := parseExpect(expect)
+			if err != nil {
+				return err
+			}
+			if err := checkOutputs(files); err != nil {
+				return err
+			}
+			t, err := readTrace(args[0])
+			if err != nil {
+				return err
+			}
+			o, err := replayed(t, against)
+			if err != nil {
+				return err
+			}
+			if step && o.History != nil && !a.json {
+				return a.stepThrough(o)
+			}
+			return a.show(o, view, files, want)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&against, "against", "", "another lock to attack in the same way")
+	f.StringVar(&view, "view", "lanes", "lanes, table, redis, story, or several with commas")
+	f.StringVar(&expect, "expect", "", "verdicts that must come out")
+	f.BoolVar(&step, "step", false, "one step after the other")
+	f.StringArrayVarP(&files, "out", "o", nil, "write to FILE: .json, .txt or .html (repeatable)")
+	return c
+}
+
+func replayed(t simulator.Trace, against string) (*scenarios.Outcome, error) {
+	if against == "" {
+		return scenarios.Replay(t)
+	}
+	_, sc, s, err := scenarios.Resolve(t)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := scenarios.Strategy(against)
+	if err != nil {
+		return nil, fmt.Errorf("--against: %w", err)
+	}
+	return scenarios.Play(entry, sc, s)
+}
+
+// readTrace takes a link, or the name of a file that holds one.
+func readTrace(arg string) (simulator.Trace, error) {
+	t, err := simulator.ParseLink(arg)
+	if !errors.Is(err, simulator.ErrTraceForeign) {
+		return t, err
+	}
+	text, readErr := readLimited(arg, 64<<20)
+	if errors.Is(readErr, os.ErrNotExist) {
+		return t, fmt.Errorf("%.60q is neither a trace nor a file: %w; 'locklab run' prints a link and 'locklab run -o run.json' writes a file", arg, err)
+	}
+	if readErr != nil {
+		return t, fmt.Errorf("cannot read the trace: %w", readErr)
+	}
+	link := strings.TrimSpace(string(text))
+	if strings.HasPrefix(link, "{") {
+		var j struct {
+			Version int    `json:"version"`
+			Trace   string `json:"trace"`
+		}
+		if err := json.Unmarshal(text, &j); err != nil {
+			return t, fmt.Errorf("%s: this JSON is damaged: %w; write it again with 'locklab run -o'", arg, err)
+		}
+		if j.Version != schema {
+			return t, fmt.Errorf("%s: this file is of version %d, this program reads %d; write it again with 'locklab run -o'", arg, j.Version, schema)
+		}
+		link = j.Trace
+	}
+	if t, err = simulator.ParseLink(link); err != nil {
+		return t, fmt.Errorf("%s: %w", arg, err)
+	}
+	return t, nil
+}
+
+func readLimited(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = fmt.Errorf("%s is larger than any run", name)
+	}
+	return b, err
+}
+
+// stepThrough shows the table row by row.
+func (a *app) stepThrough(o *scenarios.Outcome) error {
+	var text strings.Builder
+	if err := reports.Table(&text, o.History, o.Judgement, a.options()); err != nil {
+		return internal(err)
+	}
+	_, interactive := terminal(a.stdin)
+	in := bufio.NewReader(a.stdin)
+	for line := range strings.Lines(text.String()) {
+		a.printf("%s", line)
+		if interactive && strings.TrimSpace(line) != "" {
+			if _, err := in.ReadString('\n'); err != nil {
+				return nil // the reader has gone
+			}
+		}
+	}
+	a.conclude(o)
+	return nil
+}

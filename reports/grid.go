@@ -1,0 +1,399 @@
+package reports
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/simulator/verdict"
+)
+
+// A Grid is the verdicts on every lock in every scenario. Cells[i][j] is
+// Strategies[i] in Scenarios[j]. Pictures and texts draw a scenario per line
+// and a strategy per column, in the order given.
+type Grid struct {
+	Strategies []Row
+	Scenarios  []Column
+	Cells      [][]Cell
+}
+
+// A Row of the grid is a strategy.
+type Row struct{ ID, Article, Title string }
+
+// A Column of the grid is a scenario; Race is the race it plays ("R18"), or "".
+type Column struct{ ID, Race, Title string }
+
+// A Cell is the outcome of one strategy in one scenario.
+type Cell struct {
+	Strategy, Article, Scenario, Race string
+
+	Verdicts   []verdict.Word // as in verdict.Judgement; empty: the scenario was not played
+	Expected   []verdict.Word // as contracted
+	AsExpected bool           // the two agree
+	Reached    bool           // what the scenario is about did happen
+	Trace      string         // where the run is kept, "": nowhere
+	Blocked    time.Duration  // the longest BLOCKED, 0: none
+	Overlap    time.Duration  // the longest OVERLAP, 0: none
+}
+
+// word is the verdict that stands for the cell: broken before unknown before
+// vacuous before holds. FENCED stands for the OVERLAP that it implies, unless a
+// stale write came through.
+func (c *Cell) word() verdict.Word {
+	if slices.Contains(c.Verdicts, verdict.Fenced) && !slices.Contains(c.Verdicts, verdict.StaleWrite) {
+		return verdict.Fenced
+	}
+	best := len(words)
+	for i, w := range words {
+		for _, v := range c.Verdicts {
+			if v == w {
+				best = min(best, i)
+			}
+		}
+	}
+	switch {
+	case best == len(words):
+		return verdict.NA
+	case words[best] == verdict.Holds && !c.Reached:
+		return verdict.Vacuous
+	}
+	return words[best]
+}
+
+// falls says whether the lock falls in this cell. A wait that time ends
+// (PHANTOM, BLOCKED) is the known price of a time to live, and counts as a cost.
+func (c *Cell) falls() bool { return c.word().Broken() && lookOf(c.word()).class != classSlow }
+
+// asked says whether the cell answers its question.
+func (c *Cell) asked() bool {
+	switch c.word() {
+	case verdict.NA, verdict.Vacuous, verdict.Unknown:
+		return false
+	}
+	return true
+}
+
+// label is the cell's text without its glyph: the gravest word, how many more
+// there are, and for how long the lock was blocked.
+func (c *Cell) label() string {
+	w := c.word()
+	text := string(w)
+	if w == verdict.Holds {
+		return "holds"
+	}
+	if n := c.more(); n > 0 {
+		text += "+" + strconv.Itoa(n)
+	}
+	if w == verdict.Blocked && c.Blocked > 0 {
+		text += " " + shortSpan(c.Blocked)
+	}
+	return text
+}
+
+// more is how many words the cell has that its label neither names nor implies.
+func (c *Cell) more() int {
+	n := len(c.Verdicts) - 1
+	if c.word() == verdict.Fenced && slices.Contains(c.Verdicts, verdict.Overlap) {
+		n--
+	}
+	return n
+}
+
+// shortSpan rounds a time to what fits into a cell.
+func shortSpan(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < 10*time.Second:
+		return span(d.Round(100 * time.Millisecond))
+	}
+	return span(d.Round(time.Second))
+}
+
+// text is the cell in a terminal: "# OVERLAP+2", in brackets where it is not
+// what was expected.
+func (c *Cell) text() string {
+	text := lookOf(c.word()).glyph
+	if c.word() != verdict.NA {
+		text += " " + c.label()
+	}
+	if !c.AsExpected {
+		return "[" + text + "]"
+	}
+	return " " + text
+}
+
+func (g *Grid) cell(strategy, scenario int) *Cell { return &g.Cells[strategy][scenario] }
+
+// Text prints the grid with a legend. Strategies that do not fit side by side
+// follow in further blocks.
+func (g *Grid) Text(w io.Writer, o Options) error {
+	out := newLines(w, o)
+	labels := g.labels()
+	for from := 0; from < len(g.Strategies); {
+		to := g.fitting(from, labels, o.Width)
+		if from > 0 {
+			out.put("", 0)
+		}
+		if s := g.block(labels, from, to); !s.write(out) {
+			g.list(out, labels, from)
+		}
+		from = to
+	}
+	g.legend(out)
+	return out.err
+}
+
+func (g *Grid) labels() []string {
+	race := 0
+	for _, s := range g.Scenarios {
+		race = max(race, textWidth(s.Race))
+	}
+	labels := make([]string, len(g.Scenarios))
+	for j, s := range g.Scenarios {
+		labels[j] = strings.TrimSpace(padRight(s.Race, race) + " " + s.ID)
+	}
+	return labels
+}
+
+// fitting is the end of the block of strategies that begins at from.
+func (g *Grid) fitting(from int, labels []string, width int) int {
+	to := from + 1
+	for to < len(g.Strategies) {
+		widths, _ := g.block(labels, from, to+1).widths(0)
+		if width > 0 && rowWidth(widths) > width {
+			break
+		}
+		to++
+	}
+	return to
+}
+
+func (g *Grid) block(labels []string, from, to int) *sheet {
+	s := &sheet{floor: 12}
+	s.rows = g.headRows(from, to)
+	for j, label := range labels {
+		row := []string{label}
+		for i := from; i < to; i++ {
+			row = append(row, g.cell(i, j).text())
+		}
+		s.rows = append(s.rows, row)
+	}
+	return s
+}
+
+// list prints one strategy a cell a line, where there is no room for columns.
+func (g *Grid) list(out *lines, labels []string, strategy int) {
+	out.put(g.Strategies[strategy].ID+" "+g.Strategies[strategy].Article, 2)
+	for j, label := range labels {
+		out.put(label+" "+g.cell(strategy, j).text(), 2)
+	}
+}
+
+// maxHead is how wide a strategy's name may make its column; a longer one is
+// broken at a hyphen.
+const maxHead = 15
+
+func (g *Grid) headRows(from, to int) [][]string {
+	var rows [][]string
+	for i := from; i < to; i++ {
+		parts := append(breakName(g.Strategies[i].ID, maxHead), g.Strategies[i].Article)
+		for n, part := range parts {
+			if n == len(rows) {
+				rows = append(rows, make([]string, 1+to-from))
+			}
+			rows[n][1+i-from] = " " + part
+		}
+	}
+	return rows
+}
+
+// breakName breaks an id at hyphens into parts of at most width characters; a
+// part without a hyphen stays whole.
+func breakName(id string, width int) []string {
+	var out []string
+	line := ""
+	for _, part := range strings.SplitAfter(id, "-") {
+		if line != "" && len(line)+len(part) > width {
+			out = append(out, line)
+			line = ""
+		}
+		line += part
+	}
+	return append(out, line)
+}
+
+// legend explains the glyphs that occur.
+func (g *Grid) legend(out *lines) {
+	out.put("", 0)
+	for _, w := range words {
+		if g.count(func(c *Cell) bool { return c.word() == w }) > 0 {
+			out.put(padRight(lookOf(w).glyph+" "+string(w), 14)+Meaning(w, "en"), 14)
+		}
+	}
+	if g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
+		out.put(padRight("  +n", 14)+"and n more verdicts, less grave ones", 14)
+	}
+	if g.count(func(c *Cell) bool { return !c.AsExpected }) > 0 {
+		out.put(padRight("  [...]", 14)+"not what was expected", 14)
+	}
+	out.put("", 0)
+	for _, lang := range out.langs {
+		out.put(g.Headline(lang), 0)
+	}
+}
+
+func (g *Grid) count(is func(*Cell) bool) int {
+	n := 0
+	for i := range g.Strategies {
+		for j := range g.Scenarios {
+			if is(g.cell(i, j)) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// A tally is how many of the cells of one line that answer their question show
+// a fall.
+type tally struct {
+	name     string
+	falls, n int
+}
+
+func (t *tally) add(c *Cell) {
+	if !c.asked() {
+		return
+	}
+	t.n++
+	if c.falls() {
+		t.falls++
+	}
+}
+
+func (g *Grid) byStrategy() []tally {
+	out := make([]tally, len(g.Strategies))
+	for i, s := range g.Strategies {
+		out[i].name = s.ID
+		for j := range g.Scenarios {
+			out[i].add(g.cell(i, j))
+		}
+	}
+	return out
+}
+
+func (g *Grid) byScenario() []tally {
+	out := make([]tally, len(g.Scenarios))
+	for j, s := range g.Scenarios {
+		out[j].name = strings.TrimSpace(s.Race + " " + s.ID)
+		for i := range g.Strategies {
+			out[j].add(g.cell(i, j))
+		}
+	}
+	return out
+}
+
+// maxNamed is how many equals a sentence names before it only counts them.
+const maxNamed = 3
+
+// extreme is the tally with the most falls, or with the fewest, under the names
+// of all that equal it. Lines that answer no question do not count.
+func extreme(lang string, ts []tally, most bool) (best tally) {
+	var names []string
+	for _, t := range ts {
+		switch {
+		case t.n == 0:
+			continue
+		case names == nil, most && t.falls > best.falls, !most && t.falls < best.falls:
+			best, names = t, []string{t.name}
+		case t.falls == best.falls && t.n == best.n:
+			names = append(names, t.name)
+		}
+	}
+	best.name = strings.Join(names[:min(maxNamed, len(names))], ", ")
+	if more := len(names) - maxNamed; more > 0 {
+		best.name = say(lang, "grid.more", "first", best.name, "n", strconv.Itoa(more))
+	}
+	return best
+}
+
+// Headline says in a sentence or two what the grid shows, in lang ("en" or
+// "zh"): the scenario that breaks most locks, the lock that falls most often and
+// the one that falls least, and whether anything differs from what was expected.
+func (g *Grid) Headline(lang string) string {
+	if lang != "zh" {
+		lang = "en"
+	}
+	surprises := g.count(func(c *Cell) bool { return !c.AsExpected })
+	tail := say(lang, "grid.expected")
+	if surprises > 0 {
+		tail = say(lang, "grid.surprise", "n", strconv.Itoa(surprises),
+			"all", strconv.Itoa(len(g.Strategies)*len(g.Scenarios)))
+	}
+	return say(lang, "grid.both", "first", g.fallen(lang), "next", tail)
+}
+
+func (g *Grid) fallen(lang string) string {
+	worst := extreme(lang, g.byScenario(), true)
+	if worst.falls == 0 {
+		return say(lang, "grid.quiet")
+	}
+	text := say(lang, "grid.worst", "scenario", worst.name, "k", strconv.Itoa(worst.falls), "n", strconv.Itoa(worst.n))
+	if len(g.Strategies) > 1 {
+		text = say(lang, "grid.join", "first", text, "next", g.mostAndLeast(lang))
+	}
+	return say(lang, "grid.stop", "text", text)
+}
+
+func (g *Grid) mostAndLeast(lang string) string {
+	most, least := extreme(lang, g.byStrategy(), true), extreme(lang, g.byStrategy(), false)
+	if most.falls == least.falls {
+		return say(lang, "grid.same", "k", strconv.Itoa(most.falls))
+	}
+	one := func(key string, t tally) string {
+		return say(lang, key, "lock", t.name, "k", strconv.Itoa(t.falls), "n", strconv.Itoa(t.n))
+	}
+	return say(lang, "grid.join", "first", one("grid.most", most), "next", one("grid.least", least))
+}
+
+// CSV writes one line a cell, under a line of heads. Times are in milliseconds;
+// verdicts are separated by blanks.
+func (g *Grid) CSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	records := [][]string{{"strategy", "article", "scenario", "race", "verdicts", "expected",
+		"as_expected", "reached", "blocked_ms", "overlap_ms", "trace"}}
+	for i := range g.Strategies {
+		for j := range g.Scenarios {
+			records = append(records, g.cell(i, j).record(g.Strategies[i], g.Scenarios[j]))
+		}
+	}
+	if err := out.WriteAll(records); err != nil {
+		return fmt.Errorf("reports: writing the grid: %w", err)
+	}
+	return nil
+}
+
+func (c *Cell) record(s Row, n Column) []string {
+	return []string{
+		s.ID, s.Article, n.ID, n.Race, joinWords(c.Verdicts), joinWords(c.Expected),
+		strconv.FormatBool(c.AsExpected), strconv.FormatBool(c.Reached),
+		csvMillis(c.Blocked), csvMillis(c.Overlap), c.Trace,
+	}
+}
+
+func csvMillis(d time.Duration) string {
+	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', -1, 64)
+}
+
+func joinWords(ws []verdict.Word) string {
+	text := make([]string, len(ws))
+	for i, w := range ws {
+		text[i] = string(w)
+	}
+	return strings.Join(text, " ")
+}

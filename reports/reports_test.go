@@ -1,0 +1,417 @@
+package reports
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+var update = flag.Bool("update", false, "rewrite the files in testdata; read the difference before you commit it")
+
+// golden compares what write produces with testdata/name.
+func golden(t *testing.T, name string, write func(io.Writer) error) {
+	t.Helper()
+	var got bytes.Buffer
+	if err := write(&got); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; go test ./reports -update writes it", err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("%s (-want +got; -update rewrites it):\n%s", path, diff)
+	}
+}
+
+// views are the texts of one run.
+var views = []struct {
+	name string
+	text func(io.Writer, *history.History, verdict.Judgement, Options) error
+}{
+	{"lanes", Lanes}, {"table", Table}, {"redis-cli", RedisCLI}, {"narrate", Narrate},
+}
+
+func TestTexts(t *testing.T) {
+	for _, s := range samples {
+		h, j := s.make()
+		for _, v := range views {
+			t.Run(s.name+"/"+v.name, func(t *testing.T) {
+				golden(t, s.name+"."+v.name+".txt", func(w io.Writer) error {
+					return v.text(w, h, j, Options{Width: NarrowWidth, Lang: "both"})
+				})
+			})
+		}
+		t.Run(s.name+"/narrow", func(t *testing.T) {
+			golden(t, s.name+".narrow.txt", func(w io.Writer) error { return Lanes(w, h, j, Options{Width: 80}) })
+		})
+	}
+}
+
+// Whatever the width, no line is wider.
+func TestWidth(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	grid := gridSample()
+	for range 150 {
+		o := Options{Width: 2 + random.IntN(150), Lang: []string{"en", "zh", "both"}[random.IntN(3)]}
+		for _, s := range samples {
+			h, j := s.make()
+			for _, v := range views {
+				checkWidth(t, s.name+" "+v.name, o, func(w io.Writer) error { return v.text(w, h, j, o) })
+			}
+		}
+		checkWidth(t, "grid", o, func(w io.Writer) error { return grid.Text(w, o) })
+	}
+}
+
+func checkWidth(t *testing.T, what string, o Options, write func(io.Writer) error) {
+	t.Helper()
+	var b strings.Builder
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := textWidth(strings.TrimSuffix(line, "\n")); n > o.Width {
+			t.Fatalf("%s with %+v: %d cells in %q", what, o, n, line)
+		}
+	}
+}
+
+// Paint repeats what the text says: without it, every character is the same.
+func TestColorTakesNoRoom(t *testing.T) {
+	ansi := regexp.MustCompile("\x1b\\[[0-9]+m")
+	for _, s := range samples {
+		h, j := s.make()
+		var plain, painted strings.Builder
+		if err := Lanes(&plain, h, j, Options{Width: NarrowWidth}); err != nil {
+			t.Fatal(err)
+		}
+		if err := Lanes(&painted, h, j, Options{Width: NarrowWidth, Color: true}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(painted.String(), "\x1b[31m!! OVERLAP") {
+			t.Errorf("%s: the verdict is not painted", s.name)
+		}
+		if diff := cmp.Diff(plain.String(), ansi.ReplaceAllString(painted.String(), "")); diff != "" {
+			t.Errorf("%s (-plain +painted):\n%s", s.name, diff)
+		}
+	}
+}
+
+// A writer that fails is reported by every text.
+func TestWriteError(t *testing.T) {
+	h, j := gcPause()
+	for _, v := range views {
+		if err := v.text(brokenPipe{}, h, j, Options{}); err != io.ErrClosedPipe {
+			t.Errorf("%s: got %v", v.name, err)
+		}
+	}
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// An empty history and one of nobody's are drawn without a panic.
+func TestNothingHappened(t *testing.T) {
+	for _, h := range []*history.History{{}, {Clients: 2, Nodes: 3, Key: "lock"}} {
+		for _, v := range views {
+			if err := v.text(io.Discard, h, verdict.Judgement{}, Options{Width: 80}); err != nil {
+				t.Errorf("%s: %v", v.name, err)
+			}
+		}
+	}
+}
+
+// lanesOf draws a script that has no findings unless told otherwise.
+func lanesOf(t *testing.T, s *script, findings ...verdict.Finding) string {
+	t.Helper()
+	var b strings.Builder
+	if err := Lanes(&b, s.h, verdict.Judgement{Findings: findings}, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func wantLines(t *testing.T, text string, patterns ...string) {
+	t.Helper()
+	for _, p := range patterns {
+		if !regexp.MustCompile("(?m)" + p).MatchString(text) {
+			t.Errorf("no line matches %q in\n%s", p, text)
+		}
+	}
+}
+
+// A command that takes effect long before it is heard is two rows: the key has
+// an owner who does not know it yet.
+func TestLanesLateAnswer(t *testing.T) {
+	s := newScript("token", "late", 2, 1, time.Second)
+	s.client(1, history.Acquire)
+	cmd := s.apply(1, 1, "SET lock a NX PX 1000", "OK", value{"", "a", time.Second})
+	s.at(10 * ms).add(history.Event{Kind: history.Pause, Client: 1, D: 500 * ms})
+	s.at(510 * ms).add(history.Event{Kind: history.Resume, Client: 1})
+	s.add(history.Event{Kind: history.Answer, Client: 1, Node: 1, Msg: s.msg, Cmd: cmd, Reply: "OK"})
+	s.client(1, history.Enter)
+	wantLines(t, lanesOf(t, s),
+		`^ +0 +~ +c1  ttl 1000  c1's SET NX PX lands +\.$`,
+		`^ +10 +PAUSE 500ms +c1  ttl  990 +\.$`,
+		`^ +510 +wakes, SET NX PX -> OK \[ENTER +c1  ttl  490 +\.$`)
+}
+
+// A script that the server does not know is sent again in full: one command.
+// Where it is not, the error is the story.
+func TestLanesUnknownScript(t *testing.T) {
+	unknown := "(error) NOSCRIPT No matching script."
+	s := newScript("token", "noscript", 1, 1, time.Second)
+	s.command(1, 1, "EVALSHA 0123456789abcdef 1 lock a", unknown)
+	s.at(ms).command(1, 1, "EVAL return 1 lock a", "1")
+	s.at(2*ms).command(1, 1, "EVALSHA 0123456789abcdef 1 lock a", unknown)
+	text := lanesOf(t, s)
+	if n := strings.Count(text, "NOSCRIPT"); n != 1 {
+		t.Errorf("%d NOSCRIPT, want the last one only:\n%s", n, text)
+	}
+}
+
+// Two pollers that take turns fold into one row with a count each; the last try
+// of one that gives up stands apart.
+func TestLanesFoldsPolls(t *testing.T) {
+	s := newScript("setnx", "polls", 3, 1, 0)
+	s.client(1, history.Acquire).command(1, 1, "SETNX lock 1", "1", value{"", "1", history.Forever}).client(1, history.Enter)
+	for i := range 4 {
+		for c := 2; c <= 3; c++ {
+			s.at(time.Duration(100*i+10*c)*ms).client(c, history.Acquire).command(c, 1, "SETNX lock 1", "0").client(c, history.Refuse)
+		}
+	}
+	wantLines(t, lanesOf(t, s),
+		`^ *0 +SETNX -> 1 \[ENTER +c1  no ttl +\. +\.$`,
+		`^ *20\.\.230 +\| +c1  no ttl +SETNX -> 0, retry x3  SETNX -> 0, retry x3$`,
+		`^ *320\.\.330 +\| +c1  no ttl +SETNX -> 0, gives up +SETNX -> 0, gives up$`)
+}
+
+// What a server has after a failover is read off the next event that touches
+// the key.
+func TestLanesFailover(t *testing.T) {
+	s := newScript("token", "failover", 2, 1, time.Second)
+	s.client(1, history.Acquire).command(1, 1, "SET lock a NX PX 1000", "OK", value{"", "a", time.Second}).client(1, history.Enter)
+	s.at(100 * ms).add(history.Event{Kind: history.Failover, Node: 1})
+	s.at(200*ms).client(2, history.Acquire).command(2, 1, "SET lock b NX PX 1000", "OK", value{"", "b", 1200 * ms}).client(2, history.Enter)
+	s.at(300 * ms).add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "b"})
+	wantLines(t, lanesOf(t, s),
+		`^ +100 +\| +-   FAILOVER +\.$`,
+		`^ +200 +\| +c2  ttl 1000 +SET NX PX -> OK \[ENTER$`,
+		`^ +300 +\| +-   somebody's change lands \(it was c2's\) +\|$`)
+}
+
+// A stretch of time is marked where it begins, an instant on its event, even if
+// that event would otherwise go unseen.
+func TestLanesPlacesFindings(t *testing.T) {
+	s := newScript("token", "places", 2, 1, time.Second)
+	s.client(1, history.Acquire).command(1, 1, "SET lock a NX PX 1000", "OK", value{"", "a", time.Second}).client(1, history.Enter)
+	s.at(100*ms).client(1, history.Leave, history.Release)
+	s.add(history.Event{Kind: history.Released, Client: 1, OK: true, Claims: true})
+	lie := verdict.Finding{Verdict: verdict.Lie, Clients: []int{1}, From: s.now, To: s.now, Event: s.last()}
+	s.at(200 * ms).add(history.Event{Kind: history.Crash, Client: 1})
+	s.at(300*ms).client(2, history.Acquire).command(2, 1, "SET lock b NX PX 1000", "(nil)").client(2, history.Refuse)
+	s.at(1000*ms).expire(1, "a")
+	blocked := verdict.Finding{Verdict: verdict.Blocked, Clients: []int{1, 2}, From: 200 * ms, To: time.Second, Event: s.last()}
+	wantLines(t, lanesOf(t, s, lie, blocked),
+		`^ +100 +EXIT\] released: "still mine" .*!! LIE to c1$`,
+		`^ +200 +CRASH .*!! BLOCKED c1,c2 800ms$`)
+}
+
+// A story has an upper length, and keeps its beginning and its moral.
+func TestNarrateStaysShort(t *testing.T) {
+	s := newScript("token", "long", 2, 1, time.Second)
+	for i := range 40 {
+		s.at(time.Duration(i)*time.Second).read(1, i).write(1, i, i+1)
+	}
+	told := story("en", s.h, verdict.Judgement{Verdicts: []verdict.Word{verdict.Holds}})
+	if len(told) != maxSentences {
+		t.Errorf("%d sentences, want %d", len(told), maxSentences)
+	}
+	if last := told[len(told)-1].text; !strings.HasPrefix(last, "HOLDS means") {
+		t.Errorf("the story ends with %q", last)
+	}
+}
+
+// The languages tell the same, sentence by sentence, at the same times.
+func TestNarrateLanguagesCorrespond(t *testing.T) {
+	for _, s := range samples {
+		h, j := s.make()
+		en, zh := story("en", h, j), story("zh", h, j)
+		if len(en) != len(zh) {
+			t.Fatalf("%s: %d sentences in English, %d in Chinese", s.name, len(en), len(zh))
+		}
+		for i := range en {
+			if en[i].at != zh[i].at || en[i].weight != zh[i].weight {
+				t.Errorf("%s: %q and %q do not correspond", s.name, en[i].text, zh[i].text)
+			}
+		}
+	}
+}
+
+func TestRedisCLIQuotes(t *testing.T) {
+	for arg, want := range map[string]string{
+		"lock": "lock", "": `""`, "a b": `"a b"`, "a\n\"b\"": `"a\n\"b\""`, "锁": "锁",
+	} {
+		if got := quote(arg); got != want {
+			t.Errorf("quote(%q) = %s, want %s", arg, got, want)
+		}
+	}
+}
+
+func TestShortCommand(t *testing.T) {
+	for _, c := range []struct{ command, want string }{
+		{"set lock token ex 10 nx", "SET EX NX"},
+		{"SETNX lock nx", "SETNX"},
+		{"INCR lock:fence", "INCR lock:fence"},
+		{"WAIT 1 100", "WAIT 1"},
+		{"EVAL return 1 lock a", "EVAL " + scriptID([]string{"eval", "return"})},
+		{"EVALSHA 0123456789abcdef 1 lock a", "EVALSHA 01234567"},
+		{"EVALSHA 0123456789abcdef 1 other a", "EVALSHA 01234567 other"},
+	} {
+		if got := shortCommand(strings.Fields(c.command), "lock"); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.command, got, c.want)
+		}
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 250 * ms: "250ms", 28 * time.Second: "28s", 1500 * ms: "1.5s", history.Forever: "for ever", -5 * time.Second: "-5s",
+	} {
+		if got := span(d); got != want {
+			t.Errorf("span(%d) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func ExampleLanes() {
+	h, j := wrongDel()
+	if err := Lanes(os.Stdout, h, j, Options{Width: 80}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// t/ms                                            redis: lock
+	//            0.0  c1  SET EX NX -> OK [ENTER                c1  ttl 5000
+	//              :      : 5s
+	//         5000.0                                            -   EXPIRED
+	//         5100.5  c2  SET EX NX -> OK [ENTER (own 10100.5)  c2  ttl 4999
+	//                     !! OVERLAP c1+c2
+	// 5500.0..6500.0  c2  timer: EXPIRE -> 1 x3                 c2  ttl 5000
+	//         7000.0  c1  EXIT] DEL -> 1                        -   (it was c2's)
+	//                     !! WRONG-DEL by c1
+	//         7100.0  c3  SET EX NX -> OK [ENTER                c3  ttl 5000
+	//                     !! OVERLAP c3+c2
+	//         7500.0  c2  CRASH                                 c3  ttl 4600
+	//         8000.0  c3  EXIT]                                 c3  ttl 4100
+	//         8200.0  c3  DEL reply LOST                        -
+	//         9000.0  c3  DEL -> TIMEOUT                        -
+	//
+	// | inside   ~ waiting   (asleep) paused   x dead   . idle   : time passes   !!
+	//   verdict
+}
+
+func ExampleNarrate() {
+	h, j := quorum()
+	if err := Narrate(os.Stdout, h, j, Options{Width: 90, Lang: "zh"}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// 锁是键 lock，租约 10s。
+	//    2 ms  c1 发送 SET lock c1 NX PX 10000（n1 n2），收到 OK。
+	//    4 ms  c1 发送 SET lock c1 NX PX 10000（n3），服务器已执行，但回复丢失。
+	//   54 ms  c1 等不到 SET lock c1 NX PX 10000（n3） 的回复而放弃：无法知道命令是否生效。
+	//   54 ms  c1 认定锁已归自己：进入临界区。
+	// 1000 ms  n2 宕机。
+	// 1500 ms  n2 恢复 (empty)。
+	// 1700 ms  n3 的时钟跳变 +10s。
+	// 1700 ms  键到期（n3），Redis 将它删除，而 c1 还在临界区内。
+	// 2000 ms  c2 发送 SET lock c2 NX PX 10000（n1），收到 nil，再发 SET lock c2 NX PX 10000（n2
+	//          n3），收到 OK：进入临界区。
+	// 2000 ms  OVERLAP 双持有：c1 和 c2 同时在临界区内。
+	//          判定：OVERLAP。
+	//          OVERLAP 的意思：同一时刻有两个客户端在临界区内，暂停中的也算。只靠租约防不住：让
+	//          工作远短于租约，及时续期，并由资源检查 fencing token。
+}
+
+func ExampleRedisCLI() {
+	h, j := gcPause()
+	if err := RedisCLI(os.Stdout, h, j, Options{}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// # c1
+	// 127.0.0.1:6379> SET lock c1-1 NX PX 10000
+	// OK
+	// # 0 ms: c1 is inside the critical section
+	//
+	// # c2
+	// 127.0.0.1:6379> SET lock c2-1 NX PX 10000
+	// (nil)
+	// # 1800 ms: 8 more of the same, with the same reply
+	// # 2000 ms: c1: PAUSE 12s (GC)
+	// 127.0.0.1:6379> SET lock c2-1 NX PX 10000
+	// (nil)
+	// # 10000 ms: lock expires on n1 (in a hurry: PEXPIRE lock 0)
+	// 127.0.0.1:6379> SET lock c2-2 NX PX 10000
+	// OK
+	// # 10200 ms: c2 is inside the critical section
+	// # 10200 ms: !! OVERLAP c1+c2
+	// # 12000 ms: c2: WRITE v1
+	// # 14000 ms: c1: wakes
+	// # 14000 ms: c1: WRITE v2 (had read v0)
+	// # 14000 ms: !! STALE-WRITE by c1
+	// # 14001 ms: c1 is outside again
+	//
+	// # c1
+	// 127.0.0.1:6379> EVALSHA 3f2a9c01d4e5b6a7988899aabbccddeeff001122 1 lock c1-1
+	// (integer) 0
+	// # 15000 ms: c2 is outside again
+	//
+	// # c2
+	// 127.0.0.1:6379> EVALSHA 3f2a9c01d4e5b6a7988899aabbccddeeff001122 1 lock c2-2
+	// (integer) 1
+}
+
+func ExampleTable() {
+	h, j := quorum()
+	if err := Table(os.Stdout, h, j, Options{Width: 100}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// step  t/ms  who  what                         reply       redis: lock
+	//    1     0  c1   SET lock c1 NX PX 10000 @n1  OK          c1 -  -   ttl 10000
+	//    2     2  c1   SET lock c1 NX PX 10000 @n2  OK          c1 c1 -   ttl 9998
+	//    3     4  c1   SET lock c1 NX PX 10000 @n3  reply LOST  c1 c1 c1  ttl 9996
+	//    4    54  c1   SET lock c1 NX PX 10000 @n3  TIMEOUT     c1 c1 c1  ttl 9946
+	//    5    54  c1   ENTER                                    c1 c1 c1  ttl 9946
+	//    6  1000  n2   DOWN                                     c1 c1 c1  ttl 9000
+	//    7  1500  n2   RESTART empty                            c1 -  c1  ttl 8500
+	//    8  1700  n3   CLOCK +10s                               c1 -  c1  ttl 0
+	//    9  1700  n3   EXPIRED                                  c1 -  -   ttl 8300
+	//   10  2000  c2   SET lock c2 NX PX 10000 @n1  (nil)       c1 -  -   ttl 8000
+	//   11  2000  c2   SET lock c2 NX PX 10000 @n2  OK          c1 c2 -   ttl 8000
+	//   12  2000  c2   SET lock c2 NX PX 10000 @n3  OK          c1 c2 c2  ttl 8000
+	//   13  2000  c2   ENTER                                    c1 c2 c2  ttl 8000
+	//                  !! OVERLAP c1+c2
+}

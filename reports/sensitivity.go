@@ -1,0 +1,129 @@
+package reports
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Sensitivity is a dose-response chart: the share of seeded runs in which a
+// harm was seen, against the size of a fault, for each strategy.
+type Sensitivity struct {
+	Title          string
+	XLabel, YLabel string // what is set (in units of the TTL), and what is counted
+	Series         []Series
+	Assumptions    string // under which the shares are what they are: one line
+}
+
+// A Series is one strategy's points, by increasing X.
+type Series struct {
+	Strategy string
+	Points   []Point
+}
+
+// A Point says that K of N runs at X showed the harm.
+type Point struct {
+	X    float64
+	K, N int
+}
+
+// share is K of N, 0 without runs.
+func (p Point) share() float64 {
+	if p.N == 0 {
+		return 0
+	}
+	return float64(p.K) / float64(p.N)
+}
+
+// CSV writes one line a point, with its Wilson interval.
+func (s *Sensitivity) CSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	records := [][]string{{"strategy", "x", "k", "n", "share", "wilson_lo", "wilson_hi"}}
+	for _, one := range s.Series {
+		for _, p := range one.Points {
+			lo, hi := Wilson(p.K, p.N)
+			records = append(records, []string{one.Strategy, decimal(p.X), strconv.Itoa(p.K), strconv.Itoa(p.N),
+				fixed(p.share()), fixed(lo), fixed(hi)})
+		}
+	}
+	if err := out.WriteAll(records); err != nil {
+		return fmt.Errorf("reports: writing a sensitivity chart: %w", err)
+	}
+	return nil
+}
+
+func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+func fixed(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
+
+// Takeaway says what the chart shows: from which size of the fault each lock
+// falls, how often at most, and what bound holds for those that never fell.
+// Strategies whose intervals overlap are not ranked.
+func (s *Sensitivity) Takeaway() string {
+	var never, fell []string
+	for _, one := range s.Series {
+		at, ok := one.onset()
+		if !ok {
+			never = append(never, one.Strategy+" "+one.zero())
+			continue
+		}
+		fell = append(fell, fmt.Sprintf("%s from %s on, up to %s", one.Strategy, decimal(at.X), one.top()))
+	}
+	var parts []string
+	if len(fell) > 0 {
+		parts = append(parts, "Seen: "+strings.Join(fell, "; ")+".")
+	}
+	if len(never) > 0 {
+		parts = append(parts, "Never seen: "+strings.Join(never, "; ")+".")
+	}
+	return strings.Join(parts, " ")
+}
+
+// onset is the first point at which the harm was seen.
+func (s *Series) onset() (Point, bool) {
+	for _, p := range s.Points {
+		if p.K > 0 {
+			return p, true
+		}
+	}
+	return Point{}, false
+}
+
+// top is the largest share with its interval: "52 % (49-55)".
+func (s *Series) top() string {
+	p := slices.MaxFunc(s.Points, func(a, b Point) int { return cmp.Compare(a.share(), b.share()) })
+	lo, hi := Wilson(p.K, p.N)
+	return fmt.Sprintf("%s %% (%s-%s)", percent(p.share()), percent(lo), percent(hi))
+}
+
+// zero is the bound that the largest point of a series without a hit gives:
+// "0/1,000 -> < 0.4 %".
+func (s *Series) zero() string {
+	runs := 0
+	for _, p := range s.Points {
+		runs = max(runs, p.N)
+	}
+	_, hi := Wilson(0, runs)
+	return "0/" + thousands(runs) + " -> " + bound(hi)
+}
+
+func percent(share float64) string {
+	p := 100 * share
+	if p < 10 && p > 0 {
+		return strconv.FormatFloat(p, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(p, 'f', 0, 64)
+}
+
+// thousands writes 1000 as 1,000.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,189 @@
+package reports
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// clientName is how the articles call a client: c1.
+func clientName(c int) string { return "c" + strconv.Itoa(c) }
+
+func nodeName(n int) string { return "n" + strconv.Itoa(n) }
+
+func clientNames(cs []int, sep string) string {
+	names := make([]string, len(cs))
+	for i, c := range cs {
+		names[i] = clientName(c)
+	}
+	return strings.Join(names, sep)
+}
+
+// millis prints t in milliseconds, with a tenth only where decimals is 1.
+func millis(t time.Duration, decimals int) string {
+	return strconv.FormatFloat(float64(t)/float64(time.Millisecond), 'f', decimals, 64)
+}
+
+// decimalsOf says whether the events of a run lie on whole milliseconds.
+func decimalsOf(h *history.History) int {
+	for _, e := range h.Events {
+		if e.At%time.Millisecond != 0 {
+			return 1
+		}
+	}
+	return 0
+}
+
+// span prints a length of time as people say it: 250ms, 28s, 1.5s, for ever.
+func span(d time.Duration) string {
+	switch {
+	case d == history.Forever:
+		return "for ever"
+	case d < time.Second && d > -time.Second:
+		return d.Round(time.Microsecond).String()
+	}
+	return strconv.FormatFloat(d.Round(time.Millisecond).Seconds(), 'f', -1, 64) + "s"
+}
+
+func signed(d time.Duration) string {
+	if d < 0 {
+		return span(d)
+	}
+	return "+" + span(d)
+}
+
+// setFlags are the words of a SET that make it a lock.
+var setFlags = []string{"NX", "XX", "GET", "EX", "PX", "EXAT", "PXAT", "KEEPTTL", "IFEQ"}
+
+// shortCommand is a command's name and what matters of the rest: the flags of a
+// SET, the first 8 digits of a script's SHA1 (the same for EVAL and EVALSHA), a
+// key that is not the lock's.
+func shortCommand(cmd []string, key string) string {
+	if len(cmd) == 0 {
+		return "request"
+	}
+	words := []string{strings.ToUpper(cmd[0])}
+	switch {
+	case isScript(cmd):
+		words = append(words, scriptID(cmd))
+	case words[0] == "SET" && len(cmd) > 3:
+		for _, arg := range cmd[3:] {
+			if flag := strings.ToUpper(arg); slices.Contains(setFlags, flag) {
+				words = append(words, flag)
+			}
+		}
+	}
+	if k := commandKey(cmd); k != key && k != "" {
+		words = append(words, clip(k, 14))
+	}
+	return strings.Join(words, " ")
+}
+
+func isScript(cmd []string) bool {
+	name := strings.ToUpper(cmd[0])
+	return len(cmd) > 1 && (strings.HasPrefix(name, "EVAL") || strings.HasPrefix(name, "FCALL"))
+}
+
+// scriptID names a script the way EVALSHA does, shortened.
+func scriptID(cmd []string) string {
+	if strings.EqualFold(cmd[0], "EVAL") || strings.EqualFold(cmd[0], "EVAL_RO") {
+		sum := sha1.Sum([]byte(cmd[1]))
+		return hex.EncodeToString(sum[:])[:8]
+	}
+	return cmd[1][:min(8, len(cmd[1]))]
+}
+
+// commandKey is the first key that a command names, or "".
+func commandKey(cmd []string) string {
+	switch {
+	case isScript(cmd):
+		if len(cmd) > 3 && cmd[2] != "0" {
+			return cmd[3]
+		}
+		return ""
+	case len(cmd) > 1:
+		return cmd[1]
+	}
+	return ""
+}
+
+// fullCommand is the command as sent, but for scripts and long values, which
+// are cut to what a reader needs to tell them apart.
+func fullCommand(cmd []string) string {
+	words := make([]string, len(cmd))
+	for i, arg := range cmd {
+		words[i] = clip(arg, 20)
+	}
+	if len(words) > 0 {
+		words[0] = strings.ToUpper(words[0])
+	}
+	if len(cmd) > 0 && isScript(cmd) {
+		words[1] = scriptID(cmd)
+	}
+	if len(words) == 0 {
+		return "its request"
+	}
+	for i := 3; i < len(words) && words[0] == "SET"; i++ {
+		if flag := strings.ToUpper(words[i]); slices.Contains(setFlags, flag) {
+			words[i] = flag
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// shortReply is a reply without redis-cli's decoration.
+func shortReply(reply string) string {
+	if text, isError := strings.CutPrefix(reply, "(error) "); isError {
+		code, _, _ := strings.Cut(text, " ")
+		return "-" + clip(code, 14)
+	}
+	if reply == "(nil)" {
+		return "nil"
+	}
+	return clip(reply, 16)
+}
+
+func isError(reply string) bool { return strings.HasPrefix(reply, "(error)") }
+
+// mark is a finding as it stands in a margin: "!! OVERLAP c1+c2".
+func mark(f verdict.Finding) string {
+	who := ""
+	switch {
+	case len(f.Clients) == 0:
+	case f.Verdict == verdict.Overlap || f.Verdict == verdict.Fenced:
+		who = " " + clientNames(f.Clients, "+")
+	case f.Verdict == verdict.StaleWrite || f.Verdict == verdict.WrongDel:
+		who = " by " + clientName(f.Clients[0])
+	case f.Verdict == verdict.Lie:
+		who = " to " + clientName(f.Clients[0])
+	default:
+		who = " " + clientNames(f.Clients, ",")
+	}
+	return "!! " + string(f.Verdict) + who + lasting(f)
+}
+
+// lasting is the length of a finding whose length is the point of it.
+func lasting(f verdict.Finding) string {
+	switch f.Verdict {
+	case verdict.Phantom, verdict.Stall, verdict.Blocked, verdict.Starved:
+	default:
+		return ""
+	}
+	switch {
+	case f.Forever:
+		return " for ever"
+	case f.To > f.From:
+		return " " + span(f.To-f.From)
+	}
+	return ""
+}
+
+// bound writes a share that was never seen as the upper bound that it is.
+func bound(hi float64) string { return fmt.Sprintf("< %.1f %%", 100*ceilTo(hi, 0.001)) }
