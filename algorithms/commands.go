@@ -21,6 +21,22 @@ end
 return redis.call("DEL", KEYS[1])
 `)
 
+// ScriptName says in a word what the script with this SHA1 does, for readers of
+// a transcript; "" if it is none of this package's.
+func ScriptName(sha string) string {
+	for name, script := range map[string]*redis.Script{
+		"delifequals": compareAndDelete, // as article 002 calls the command that it wishes for
+		"lock":        acquireHash,
+		"renew":       renewHash,
+		"unlock":      releaseHash,
+	} {
+		if script.Hash() == sha {
+			return name
+		}
+	}
+	return ""
+}
+
 // deleteIfMine runs compareAndDelete on node. It returns ErrNotHeld when the
 // key is gone or holds another token.
 func deleteIfMine(ctx context.Context, node redis.UniversalClient, key, token string) error {

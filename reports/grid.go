@@ -144,7 +144,14 @@ func (g *Grid) Text(w io.Writer, o Options) error {
 		}
 		from = to
 	}
-	g.legend(out)
+	if o.Brief {
+		g.glyphs(out)
+	} else {
+		g.legend(out)
+	}
+	for _, lang := range out.langs {
+		out.put(g.Headline(lang), 0)
+	}
 	return out.err
 }
 
@@ -164,8 +171,8 @@ func (g *Grid) labels() []string {
 func (g *Grid) fitting(from int, labels []string, width int) int {
 	to := from + 1
 	for to < len(g.Strategies) {
-		widths, _ := g.block(labels, from, to+1).widths(0)
-		if width > 0 && rowWidth(widths) > width {
+		block := g.block(labels, from, to+1)
+		if widths, _ := block.widths(0); width > 0 && block.rowWidth(widths) > width {
 			break
 		}
 		to++
@@ -174,7 +181,7 @@ func (g *Grid) fitting(from int, labels []string, width int) int {
 }
 
 func (g *Grid) block(labels []string, from, to int) *sheet {
-	s := &sheet{floor: 12}
+	s := &sheet{floor: 12, tight: true} // a cell begins with a blank or a bracket of its own
 	s.rows = g.headRows(from, to)
 	for j, label := range labels {
 		row := []string{label}
@@ -242,9 +249,17 @@ func (g *Grid) legend(out *lines) {
 		out.put(padRight("  [...]", 14)+"not what was expected", 14)
 	}
 	out.put("", 0)
-	for _, lang := range out.langs {
-		out.put(g.Headline(lang), 0)
+}
+
+// glyphs is the legend in one line: words without their meanings.
+func (g *Grid) glyphs(out *lines) {
+	var parts []string
+	for _, w := range words {
+		if g.count(func(c *Cell) bool { return c.word() == w }) > 0 {
+			parts = append(parts, lookOf(w).glyph+" "+string(w))
+		}
 	}
+	out.put(strings.Join(parts, "   "), 2)
 }
 
 func (g *Grid) count(is func(*Cell) bool) int {

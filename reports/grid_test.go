@@ -161,12 +161,12 @@ func ExampleGrid_Text() {
 		fmt.Println(err)
 	}
 	// Output:
-	// setnx     setnx-expire    getset
-	//                     003-A     003-B           000-C
-	// calm                - holds   - holds         - holds
-	// R01 crash-holding   @ STALL   > BLOCKED 15s   > BLOCKED 22s
-	// R02 crash-between   .         @ STALL         .
-	// R03 slow-owner      - holds   # OVERLAP+2     # OVERLAP+1
+	//                    setnx    setnx-expire   getset
+	//                    003-A    003-B          000-C
+	// calm               - holds  - holds        - holds
+	// R01 crash-holding  @ STALL  > BLOCKED 15s  > BLOCKED 22s
+	// R02 crash-between  .        @ STALL        .
+	// R03 slow-owner     - holds  # OVERLAP+2    # OVERLAP+1
 	//
 	// # OVERLAP     Two clients were inside the critical section at one instant; a
 	//               paused one counts.

@@ -20,6 +20,9 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Options) erro
 	if o.Width > 0 && o.Width < NarrowWidth || !d.columns().write(out) {
 		d.list(out)
 	}
+	if o.Brief {
+		return out.err
+	}
 	out.put("", 0)
 	for _, lang := range o.langs() {
 		out.put(say(lang, "lanes.legend"), 2)

@@ -132,9 +132,15 @@ type sheet struct {
 	rows  [][]string
 	right map[int]bool // columns that stand against their right edge
 	floor int          // width below which no column is squeezed
+	tight bool         // one blank between columns instead of two
 }
 
-const sheetGap = 2
+func (s *sheet) gap() int {
+	if s.tight {
+		return 1
+	}
+	return 2
+}
 
 // write prints the sheet, or reports that it cannot be squeezed into the width.
 func (s *sheet) write(out *lines) bool {
@@ -166,7 +172,7 @@ func (s *sheet) writeRow(out *lines, row []string, widths []int) {
 			} else {
 				b.WriteString(padRight(text, widths[c]))
 			}
-			b.WriteString("  ")
+			b.WriteString(strings.Repeat(" ", s.gap()))
 		}
 		out.put(b.String(), 0)
 	}
@@ -186,7 +192,7 @@ func (s *sheet) widths(limit int) ([]int, bool) {
 			}
 		}
 	}
-	for limit > 0 && rowWidth(widths) > limit {
+	for limit > 0 && s.rowWidth(widths) > limit {
 		widest := 0
 		for c, n := range widths {
 			if n > widths[widest] {
@@ -201,8 +207,8 @@ func (s *sheet) widths(limit int) ([]int, bool) {
 	return widths, true
 }
 
-func rowWidth(widths []int) int {
-	sum := sheetGap * max(0, len(widths)-1)
+func (s *sheet) rowWidth(widths []int) int {
+	sum := s.gap() * max(0, len(widths)-1)
 	for _, n := range widths {
 		sum += n
 	}

@@ -38,6 +38,8 @@ type Options struct {
 	// Color paints verdicts, faults and brackets with ANSI sequences, which take
 	// no room. They repeat what the text says.
 	Color bool
+	// Brief leaves out what explains the drawing, for pages that do so themselves.
+	Brief bool
 }
 
 // NarrowWidth is the width from which columns are worth drawing.

@@ -193,19 +193,19 @@ func (g guides) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// note is the label inside a panel: the largest share, or the bound.
+// note is the label inside a panel: the largest share, or the bound. It stands
+// where the curve does not: in the right half at mid-height, which a curve that
+// rises crosses on its left, or at the top of a curve that does not rise.
 type note struct{ series *Series }
 
 func (n note) Plot(c draw.Canvas, p *plot.Plot) {
 	_, y := p.Transforms(&c)
-	at := vg.Point{X: c.Min.X + 6, Y: y(0.91)}
-	text := "up to "
-	if _, fell := n.series.onset(); fell {
-		text += n.series.top()
-	} else {
-		text = n.series.zero()
-	}
 	style := bold(writing(smallSize, ink))
+	text, at := n.series.zero(), vg.Point{X: c.Min.X + 6, Y: y(0.91)}
+	if _, fell := n.series.onset(); fell {
+		text = "up to " + n.series.top()
+		at = vg.Point{X: c.Max.X - style.Width(text) - 6, Y: y(0.38)}
+	}
 	fillBox(c, box(at.X-3, at.Y-6, at.X+style.Width(text)+3, at.Y+6), white)
 	c.FillText(style, at, text)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"locklab/algorithms"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -63,8 +64,7 @@ func signed(d time.Duration) string {
 var setFlags = []string{"NX", "XX", "GET", "EX", "PX", "EXAT", "PXAT", "KEEPTTL", "IFEQ"}
 
 // shortCommand is a command's name and what matters of the rest: the flags of a
-// SET, the first 8 digits of a script's SHA1 (the same for EVAL and EVALSHA), a
-// key that is not the lock's.
+// SET, a script's name, a key that is not the lock's.
 func shortCommand(cmd []string, key string) string {
 	if len(cmd) == 0 {
 		return "request"
@@ -72,6 +72,7 @@ func shortCommand(cmd []string, key string) string {
 	words := []string{strings.ToUpper(cmd[0])}
 	switch {
 	case isScript(cmd):
+		words[0], _ = strings.CutSuffix(words[0], "SHA") // by digest or by source is no matter
 		words = append(words, scriptID(cmd))
 	case words[0] == "SET" && len(cmd) > 3:
 		for _, arg := range cmd[3:] {
@@ -91,13 +92,18 @@ func isScript(cmd []string) bool {
 	return len(cmd) > 1 && (strings.HasPrefix(name, "EVAL") || strings.HasPrefix(name, "FCALL"))
 }
 
-// scriptID names a script the way EVALSHA does, shortened.
+// scriptID names a script: one of the locks' by what it does, any other the way
+// EVALSHA does, shortened.
 func scriptID(cmd []string) string {
+	sha := cmd[1]
 	if strings.EqualFold(cmd[0], "EVAL") || strings.EqualFold(cmd[0], "EVAL_RO") {
 		sum := sha1.Sum([]byte(cmd[1]))
-		return hex.EncodeToString(sum[:])[:8]
+		sha = hex.EncodeToString(sum[:])
 	}
-	return cmd[1][:min(8, len(cmd[1]))]
+	if name := algorithms.ScriptName(sha); name != "" {
+		return name
+	}
+	return sha[:min(8, len(sha))]
 }
 
 // commandKey is the first key that a command names, or "".

@@ -37,22 +37,23 @@ func (a *app) demo() *cobra.Command {
 }
 
 func (a *app) tour(told *scenarios.Outcome, grid *reports.Grid) error {
+	o := a.options()
+	o.Brief = true
 	a.wrap("", a.say(
-		"A lock lets one in at a time. This one expires after 10 s, so that a crash blocks nobody for ever. What if its holder merely sleeps?",
-		"锁一次只让一个人进来。这把锁 10 秒后自动过期，这样崩溃就不会永远挡住别人。可如果持有者只是睡着了呢？"))
+		"This lock lets one in at a time and expires after 10 s, so that a crash blocks nobody. What if its holder sleeps?",
+		"这把锁一次只放一个人进来，10 秒后自动过期，崩溃也不会永远挡住别人。可如果持有者只是睡着了呢？"))
 	a.printf("\n")
-	if err := reports.Lanes(a.stdout, told.History, told.Judgement, a.options()); err != nil {
+	if err := reports.Lanes(a.stdout, told.History, told.Judgement, o); err != nil {
 		return internal(err)
 	}
 	a.printf("\n")
 	a.wrap("", a.say(
-		"c1 slept through the end of its lease, c2 got in, and c1's late write destroyed c2's. Every lock that people have tried since, in every race:",
-		"c1 睡过了租约，c2 进来了，c1 醒来后迟到的写入毁掉了 c2 的数据。人们先后用过的锁，在各种竞态里的结局："))
+		"c1 slept past its lease, c2 got in, c1 woke and overwrote c2's work. Every lock of the articles, in every race:",
+		"c1 睡过了租约，c2 进来了，c1 醒来又覆盖了 c2 的数据。文章里的每一种锁，在每一种竞态里："))
 	a.printf("\n")
-	if err := grid.Text(a.stdout, a.options()); err != nil {
+	if err := grid.Text(a.stdout, o); err != nil {
 		return internal(err)
 	}
-	a.printf("\n%s\n", a.say("Your turn:", "轮到你了："))
-	a.printf("  locklab run redlock gc-pause      locklab explain R18      locklab matrix -o out\n")
+	a.printf("\n%s locklab run redlock gc-pause | locklab explain R18 | locklab matrix -o out\n", a.say("Your turn:", "轮到你了："))
 	return nil
 }

@@ -125,16 +125,10 @@ func (a *app) explainRace(sc scenarios.Scenario) error {
 	}
 	a.tellRace(sc)
 	a.printf("\n%s\n", a.say("What becomes of each lock:", "各种锁的结局："))
-	var fallen string
 	for _, o := range outcomes {
 		a.outcomeLine(fmt.Sprintf("%-13s %-6s", o.Strategy.ID, o.Strategy.Article), o)
-		if fallen == "" && o.Verdicts[0].Broken() {
-			fallen = o.Strategy.ID
-		}
 	}
-	if fallen == "" {
-		fallen = "token"
-	}
+	fallen := gravest(outcomes).Strategy.ID
 	a.next("locklab run "+fallen+" "+sc.ID, "locklab explain "+fallen+" "+sc.ID, "locklab matrix")
 	return nil
 }
@@ -154,19 +148,37 @@ func (a *app) explainLock(e algorithms.Entry) error {
 		fmt.Sprintf("Servers: %d. The article's lease: %s.", e.Nodes, leaseText(e.TTL, "none")),
 		fmt.Sprintf("节点数：%d。文章中的租约：%s。", e.Nodes, leaseText(e.TTL, "没有"))))
 	a.printf("\n%s\n", a.say("What becomes of it in each race:", "它在各个竞态中的结局："))
-	var fallen string
 	for _, o := range outcomes {
-		a.outcomeLine(fmt.Sprintf("%-9s %-20s", o.Scenario.Race, o.Scenario.ID), o)
-		if fallen == "" && o.Verdicts[0].Broken() {
-			fallen = o.Scenario.ID
-		}
+		a.outcomeLine(fmt.Sprintf("%-5s %-20s", o.Scenario.Race, o.Scenario.ID), o)
 	}
+	fallen := gravest(outcomes).Scenario.ID
 	steps := []string{"locklab explain " + e.ID + " " + fallen, "locklab run " + e.ID + " " + fallen + " --view redis"}
 	if s, ok := scenarios.Successor(e); ok {
 		steps = append(steps, "locklab explain "+s.ID)
 	}
 	a.next(steps...)
 	return nil
+}
+
+// gravest is the outcome worth looking at first: one that breaks exclusion, or
+// else progress, or else any that was played.
+func gravest(outcomes []*scenarios.Outcome) *scenarios.Outcome {
+	best, rank := outcomes[0], 0
+	for _, o := range outcomes {
+		r := 0
+		switch {
+		case o.Judgement.Safety() != nil:
+			r = 3
+		case o.Judgement.Progress() != nil:
+			r = 2
+		case o.History != nil:
+			r = 1
+		}
+		if r > rank {
+			best, rank = o, r
+		}
+	}
+	return best
 }
 
 func leaseText(d time.Duration, none string) string {

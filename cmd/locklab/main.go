@@ -18,6 +18,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"locklab/scenarios"
 )
 
 func main() {
@@ -113,11 +115,25 @@ Names may be ids (token, gc-pause), articles' (002-C) or races' (R18).
 locklab COMMAND --help says more.
 `
 
+// knownCommand refuses a first word that is no command, and offers the nearest.
+func (a *app) knownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return fmt.Errorf("there is no command %q: did you mean %s? 'locklab' alone lists them", args[0], scenarios.Nearest(args[0], names))
+}
+
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "locklab",
 		Short:         "run, break and compare the locks that people have built on Redis",
-		Args:          cobra.NoArgs,
+		Args:          a.knownCommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 
 	"locklab/algorithms"
 	"locklab/reports"
@@ -24,29 +23,16 @@ var assumptions = []string{
 }
 
 func reportPage(grid *reports.Grid, sense *reports.Sensitivity, outcomes []*scenarios.Outcome) (reports.Report, error) {
-	gridSVG, err := drawn(grid.SVG)
-	if err != nil {
-		return reports.Report{}, err
-	}
-	senseSVG, err := drawn(sense.SVG)
-	if err != nil {
+	var svg bytes.Buffer
+	if err := sense.SVG(&svg); err != nil {
 		return reports.Report{}, err
 	}
 	return reports.Report{
 		Title: "locklab: which lock falls to what", Version: version(), Command: "locklab matrix -o out",
 		Seeds: fmt.Sprintf("0 for the stories; 1 to %d for the chart of pauses", defaultRuns), Assumptions: assumptions,
 		Grid: *grid, Runs: evidence(outcomes),
-		Charts: []reports.Chart{
-			{Title: "The verdict grid", Takeaway: grid.Headline("en"), SVG: gridSVG, CSV: "grid.csv"},
-			{Title: sense.Title, Takeaway: sense.Takeaway(), SVG: senseSVG, CSV: "sensitivity.csv"},
-		},
+		Charts: []reports.Chart{{Title: sense.Title, Takeaway: sense.Takeaway(), SVG: svg.Bytes(), CSV: "sensitivity.csv"}},
 	}, nil
-}
-
-func drawn(draw func(w io.Writer) error) ([]byte, error) {
-	var b bytes.Buffer
-	err := draw(&b)
-	return b.Bytes(), err
 }
 
 func evidence(outcomes []*scenarios.Outcome) map[reports.RunKey]reports.Run {

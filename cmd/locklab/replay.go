@@ -37,7 +37,7 @@ the trace's numbers and seed.
 			if err != nil {
 				return err
 			}
-			if err := checkOutputs(files); err != nil {
+			if err := checkView(view, files); err != nil {
 				return err
 			}
 			t, err := readTrace(args[0])

@@ -126,7 +126,7 @@ see. With --expect the status is 1 unless the verdicts are those given.`,
 			if err != nil {
 				return err
 			}
-			if err := checkOutputs(files); err != nil {
+			if err := checkView(view, files); err != nil {
 				return err
 			}
 			o, err := scenarios.Play(entry, sc, s)
@@ -208,9 +208,6 @@ func (a *app) tell(o *scenarios.Outcome, view string) error {
 	}
 	for _, name := range strings.Split(view, ",") {
 		i := slices.Index(viewNames(), name)
-		if i < 0 {
-			return fmt.Errorf("--view %q: did you mean %s? There are %s", name, scenarios.Nearest(name, viewNames()), strings.Join(viewNames(), ", "))
-		}
 		a.printf("\n")
 		if err := views[i].draw(a.stdout, o.History, o.Judgement, a.options()); err != nil {
 			return internal(err)
@@ -290,7 +287,13 @@ var runFormats = map[string]func(*app, io.Writer, *scenarios.Outcome) error{
 	},
 }
 
-func checkOutputs(files []string) error {
+// checkView refuses views and files that there are not, before anything is played.
+func checkView(view string, files []string) error {
+	for _, name := range strings.Split(view, ",") {
+		if !slices.Contains(viewNames(), name) {
+			return fmt.Errorf("--view %q: did you mean %s? There are %s", name, scenarios.Nearest(name, viewNames()), strings.Join(viewNames(), ", "))
+		}
+	}
 	for _, f := range files {
 		if runFormats[filepath.Ext(f)] == nil {
 			return fmt.Errorf("-o %s: a run can be written as .json, .txt or .html", f)

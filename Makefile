@@ -1,0 +1,32 @@
+# Everything here needs Go and nothing else; `make test` also uses redis-server
+# where it is installed.
+GO ?= go
+OUT ?= out
+
+.PHONY: help run test check race bench update fmt
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+run: ## the tour, the grid, the charts and the report (into out/)
+	$(GO) run ./cmd/locklab demo
+	$(GO) run ./cmd/locklab matrix -o $(OUT) >/dev/null
+	@echo "Open $(OUT)/report.html, $(OUT)/grid.png and $(OUT)/sensitivity.png."
+
+test: ## all tests
+	$(GO) test ./...
+
+check: ## what CI runs: format, vet, staticcheck, all tests with the race detector
+	@test -z "$$(gofmt -l .)" || { echo "gofmt these files:"; gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+	$(MAKE) test
+	$(GO) test -race ./...
+	GOMAXPROCS=1 $(GO) test -count=1 ./...
+
+bench: ## benchmarks with allocations
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+update: ## write the golden files anew; read the diff before you commit it
+	$(GO) test ./reports ./scenarios ./cmd/... ./algorithms -update

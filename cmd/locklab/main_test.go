@@ -1,0 +1,358 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files and the README's blocks anew")
+
+// call runs the program as a shell would, in English and without a terminal.
+func call(t testing.TB, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	env := func(string) string { return "" }
+	code = run(context.Background(), args, strings.NewReader(""), &out, &errs, env)
+	return code, out.String(), errs.String()
+}
+
+// golden compares with testdata/name, or writes it.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (go test ./cmd/... -update writes it)", err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s has changed; go test ./cmd/... -update writes it anew, then read the diff\ngot:\n%.2000s", path, got)
+	}
+}
+
+// What people see, command by command. The files are what to read first when a
+// change makes this test fail.
+func TestOutputs(t *testing.T) {
+	for name, args := range map[string][]string{
+		"landing":      {},
+		"demo":         {"demo"},
+		"demo.zh":      {"demo", "--lang", "zh"},
+		"list":         {"list"},
+		"run":          {"run", "token", "gc-pause"},
+		"run.story.zh": {"run", "setnx-expire", "R02", "--view", "story", "--lang", "zh"},
+		"run.redis":    {"run", "getset", "getset-nil", "--view", "redis"},
+		"run.na":       {"run", "redlock", "getset-nil"},
+		"run.narrow":   {"run", "watchdog", "failed-renewal", "--width", "80"},
+		"explain.lock": {"explain", "003-C"},
+		"explain.race": {"explain", "R18", "--lang", "both"},
+		"matrix":       {"matrix"},
+		"matrix.part":  {"matrix", "--strategies", "token,redlock", "--scenarios", "R21,restart", "--width", "80"},
+		"sweep":        {"sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--strategies", "setnx,token,watchdog"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, out, errs := call(t, args...)
+			if code != 0 || errs != "" {
+				t.Errorf("exit status %d, standard error %q", code, errs)
+			}
+			golden(t, name+".txt", []byte(out))
+		})
+	}
+}
+
+// The tour has to fit on a screen.
+func TestDemoIsShort(t *testing.T) {
+	_, out, _ := call(t, "demo")
+	if n := strings.Count(out, "\n"); n > 45 {
+		t.Errorf("the demo has %d lines, more than 45", n)
+	}
+	for line := range strings.Lines(out) {
+		if len(line) > 121 {
+			t.Errorf("wider than 120: %s", line)
+		}
+	}
+}
+
+// Wrong use ends with status 2 and a word that names what was wrong and what
+// would be right.
+func TestWrongUse(t *testing.T) {
+	good := link(t)
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"dmo"}, []string{`"dmo"`, "demo"}},
+		{[]string{"demo", "now"}, []string{"now"}},
+		{[]string{"demo", "--jsn"}, []string{"--jsn", "--help"}},
+		{[]string{"demo", "--lang", "fr"}, []string{`"fr"`, "en, zh or both"}},
+		{[]string{"demo", "--color", "red"}, []string{`"red"`, "auto, always or never"}},
+		{[]string{"demo", "--width", "7"}, []string{"7", "40"}},
+		{[]string{"list", "locks"}, []string{`"locks"`, "strategies, scenarios, faults"}},
+		{[]string{"run", "token"}, []string{"run STRATEGY SCENARIO"}},
+		{[]string{"run", "tokn", "gc-pause"}, []string{`"tokn"`, "did you mean token"}},
+		{[]string{"run", "token", "gc-paus"}, []string{`"gc-paus"`, "did you mean gc-pause"}},
+		{[]string{"run", "token", "R99"}, []string{`"R99"`, "did you mean R"}},
+		{[]string{"run", "token", "gc-pause", "--set", "ttl=0s"}, []string{"ttl=0s", "ttl=10s"}},
+		{[]string{"run", "token", "gc-pause", "--set", "pause=-1s"}, []string{"pause=-1s", "negative"}},
+		{[]string{"run", "token", "gc-pause", "--set", "clients=0"}, []string{"clients=0", "1 to 8"}},
+		{[]string{"run", "token", "gc-pause", "--set", "clients=9"}, []string{"clients=9", "1 to 8"}},
+		{[]string{"run", "token", "gc-pause", "--set", "skew=3s"}, []string{"skew=3s", "no skew"}},
+		{[]string{"run", "token", "gc-pause", "--set", "puase=3s"}, []string{"puase", "did you mean pause"}},
+		{[]string{"run", "token", "gc-pause", "--set", "ttl"}, []string{`"ttl"`, "name=value"}},
+		{[]string{"run", "token", "gc-pause", "--set", "ttl=soon"}, []string{"ttl=soon", "unit"}},
+		{[]string{"run", "token", "gc-pause", "--set", "horizon=5s"}, []string{"horizon=5s", "horizon=30s"}},
+		{[]string{"run", "token", "gc-pause", "--budget", "pause=0"}, []string{"pause=0", "pause=1"}},
+		{[]string{"run", "token", "gc-pause", "--budget", "pauze=1"}, []string{`"pauze"`, "did you mean pause"}},
+		{[]string{"run", "setnx-expire", "gc-pause", "--set", "ttl=1500ms"}, []string{"1.5s", "2s"}},
+		{[]string{"run", "token", "gc-pause", "--view", "lane"}, []string{`"lane"`, "did you mean lanes"}},
+		{[]string{"run", "token", "gc-pause", "--expect", "fine"}, []string{`"fine"`, "HOLDS"}},
+		{[]string{"run", "token", "gc-pause", "-o", "x.pdf"}, []string{"x.pdf", ".json"}},
+		{[]string{"replay"}, []string{"replay LINK"}},
+		{[]string{"replay", "no-such-file"}, []string{"no-such-file", "neither a trace nor a file"}},
+		{[]string{"replay", strings.Replace(good, "locklab1", "locklab0", 1)}, []string{"another version", "0"}},
+		{[]string{"replay", good[:len(good)-5]}, []string{"damaged"}},
+		{[]string{"replay", good, "--against", "readlock"}, []string{"--against", "did you mean redlock"}},
+		{[]string{"explain"}, []string{"a lock, a race"}},
+		{[]string{"explain", "gcpause"}, []string{`"gcpause"`, "did you mean gc-pause"}},
+		{[]string{"matrix", "--strategies", "tokn"}, []string{"did you mean token"}},
+		{[]string{"matrix", "--scenarios", "failovr"}, []string{"did you mean failover"}},
+		{[]string{"matrix", "--runs", "-1"}, []string{"-1"}},
+		{[]string{"sweep", "skew"}, []string{`"skew"`, "pause/ttl"}},
+		{[]string{"sweep", "pause/ttl=2:1:0.1"}, []string{"2:1:0.1", "TO"}},
+		{[]string{"sweep", "pause/ttl=0:x:1"}, []string{"0:x:1", "0:2:0.1"}},
+		{[]string{"sweep", "pause/ttl", "-o", "x.gif"}, []string{"x.gif", ".png"}},
+	} {
+		code, out, errs := call(t, c.args...)
+		if code != exitUsage || out != "" {
+			t.Errorf("%v: exit status %d, want %d; standard output %q", c.args, code, exitUsage, out)
+		}
+		for _, w := range c.want {
+			if !strings.Contains(errs, w) {
+				t.Errorf("%v: %q does not say %q", c.args, strings.TrimSpace(errs), w)
+			}
+		}
+	}
+}
+
+// link is a trace of the token lock in gc-pause.
+func link(t testing.TB) string {
+	t.Helper()
+	code, out, errs := call(t, "run", "token", "gc-pause", "--seed", "3", "--json")
+	if code != 0 {
+		t.Fatal(errs)
+	}
+	var j runJSON
+	if err := json.Unmarshal([]byte(out), &j); err != nil {
+		t.Fatal(err)
+	}
+	return j.Trace
+}
+
+// A link plays the same run: the same JSON, byte for byte. So does the file
+// that -o wrote, and the JSON itself.
+func TestReplayIsTheSameRun(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "run.json")
+	_, first, _ := call(t, "run", "redlock", "restart", "--seed", "5", "--json", "-o", file)
+	var j runJSON
+	if err := json.Unmarshal([]byte(first), &j); err != nil {
+		t.Fatal(err)
+	}
+	plain := filepath.Join(dir, "trace.txt")
+	if err := os.WriteFile(plain, []byte(j.Trace+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, arg := range []string{j.Trace, file, plain} {
+		if code, again, errs := call(t, "replay", arg, "--json"); code != 0 || again != first {
+			t.Errorf("replay %.20s…: exit status %d, same %t, %s", arg, code, again == first, errs)
+		}
+	}
+}
+
+// The same attack on another lock: the token lock falls to the pause, the one
+// without a lease does not.
+func TestReplayAgainst(t *testing.T) {
+	code, out, _ := call(t, "replay", link(t), "--against", "setnx", "--expect", "holds")
+	if code != 0 || !strings.Contains(out, "setnx (003-A) in gc-pause") {
+		t.Errorf("exit status %d:\n%s", code, out)
+	}
+}
+
+func TestReplayStep(t *testing.T) {
+	code, out, _ := call(t, "replay", link(t), "--step")
+	if code != 0 || !strings.Contains(out, "step ") || !strings.Contains(out, "Verdict: OVERLAP") {
+		t.Errorf("exit status %d:\n%s", code, out)
+	}
+}
+
+// --expect turns a verdict into an exit status; without it a lock that falls is
+// what one came to see.
+func TestExpect(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"run", "token", "gc-pause"}, exitOK},
+		{[]string{"run", "token", "gc-pause", "--expect", "overlap,stale-write"}, exitOK},
+		{[]string{"run", "token", "gc-pause", "--expect", "holds"}, exitDiffers},
+		{[]string{"run", "redlock", "getset-nil", "--expect", "n/a"}, exitOK},
+		{[]string{"run", "token", "gc-pause", "--set", "pause=0s"}, exitUntold},
+	} {
+		if code, _, errs := call(t, c.args...); code != c.code {
+			t.Errorf("%v: exit status %d, want %d: %s", c.args, code, c.code, errs)
+		}
+	}
+}
+
+// Every command speaks JSON, and says which version of it.
+func TestJSON(t *testing.T) {
+	for _, args := range [][]string{
+		{"demo"}, {"run", "watchdog", "R15"}, {"run", "setnx", "R06"}, {"explain", "token"}, {"explain", "R01"}, {"explain", "token", "R01"},
+		{"replay", link(t)}, {"matrix", "--scenarios", "R02"}, {"sweep", "pause/ttl=1:1:1", "--runs", "9"},
+	} {
+		code, out, errs := call(t, append(args, "--json")...)
+		var v struct{ Version int }
+		if err := json.Unmarshal([]byte(out), &v); code != 0 || err != nil || v.Version != schema {
+			t.Errorf("%v: exit status %d, version %d, %v %s", args, code, v.Version, err, errs)
+		}
+	}
+}
+
+// The fields that others build on.
+func TestJSONFields(t *testing.T) {
+	want := map[string][]string{
+		"list strategies":       {"id", "article", "year", "title"},
+		"list scenarios":        {"id", "race", "title"},
+		"run setnx R01":         {"version", "strategy", "scenario", "seed", "verdicts", "expected", "reached", "findings", "events", "trace"},
+		"matrix":                {"version", "cells"},
+		"explain gc-pause":      {"version", "scenario", "story", "cells"},
+		"sweep pause/ttl=1:1:1": {"version", "series"},
+	}
+	for line, fields := range want {
+		_, out, _ := call(t, append(strings.Fields(line), "--json")...)
+		for _, f := range fields {
+			if !strings.Contains(out, `"`+f+`":`) {
+				t.Errorf("%s: no field %q", line, f)
+			}
+		}
+	}
+	_, out, _ := call(t, "matrix", "--json")
+	var m matrixJSON
+	if err := json.Unmarshal([]byte(out), &m); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range m.Cells {
+		if !c.AsExpected || !c.Reached || len(c.Verdicts) == 0 || len(c.Expected) == 0 || c.Trace == "" {
+			t.Errorf("%s in %s: %+v", c.Strategy, c.Scenario, c)
+		}
+	}
+}
+
+// Ctrl-C leaves what is finished, says that it is not all, and writes no report
+// of half a grid.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	dir := t.TempDir()
+	var out, errs bytes.Buffer
+	code := run(ctx, []string{"matrix", "-o", dir}, strings.NewReader(""), &out, &errs, func(string) string { return "" })
+	if code != exitUntold || !strings.Contains(errs.String(), "incomplete") {
+		t.Errorf("exit status %d: %s", code, errs.String())
+	}
+	if files, _ := os.ReadDir(dir); len(files) > 0 {
+		t.Errorf("files were written: %v", files)
+	}
+}
+
+// The pictures in the README are those that the program draws today.
+func TestReport(t *testing.T) {
+	dir := t.TempDir()
+	code, _, errs := call(t, "matrix", "-o", dir)
+	if code != 0 {
+		t.Fatal(errs)
+	}
+	for _, name := range []string{"grid.png", "sensitivity.png", "grid.csv", "sensitivity.csv"} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, b)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(page) > 2<<20 || regexp.MustCompile(`(?i)(src|href)="https?:`).Match(page) {
+		t.Errorf("the page has %d bytes, or wants the network", len(page))
+	}
+}
+
+// A file is replaced whole or not at all, and a place where none can be written
+// is an error that names it.
+func TestOutputCannotBeWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "occupied")
+	if err := os.WriteFile(file, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errs := call(t, "run", "token", "R18", "-o", filepath.Join(file, "run.json"))
+	if code != exitUsage || !strings.Contains(errs, "occupied") {
+		t.Errorf("exit status %d: %s", code, errs)
+	}
+	if b, _ := os.ReadFile(file); string(b) != "mine" {
+		t.Error("the file that was there is damaged")
+	}
+}
+
+// The README shows what the program prints. A block that begins with a command
+// is that command's output.
+func TestREADME(t *testing.T) {
+	path := filepath.Join("..", "..", "README.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := 0
+	fresh := regexp.MustCompile("(?s)```\n\\$ locklab ([^\n]*)\n(.*?)```").ReplaceAllFunc(text, func(block []byte) []byte {
+		blocks++
+		command, _, _ := strings.Cut(strings.TrimPrefix(string(block), "```\n$ locklab "), "\n")
+		code, out, errs := call(t, strings.Fields(command)...)
+		if code != 0 {
+			t.Errorf("%s: %s", command, errs)
+		}
+		return []byte("```\n$ locklab " + command + "\n" + out + "```")
+	})
+	if blocks == 0 {
+		t.Error("the README shows no session")
+	}
+	if bytes.Equal(fresh, text) {
+		return
+	}
+	if !*update {
+		t.Fatal("the README shows something else than the program prints; go test ./cmd/... -update writes it anew")
+	}
+	if err := os.WriteFile(path, fresh, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// No command may cost the reader's patience before the first word.
+func BenchmarkDemo(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		call(b, "demo")
+	}
+}
