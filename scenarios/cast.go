@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -22,10 +23,7 @@ func program(entry algorithms.Entry, s Settings, r Role, nodes int, fence bool) 
 		r.Retry = s.Retry
 	}
 	return func(c *simulator.Client) {
-		env := algorithms.Env{Clock: c.Clock(), Tokens: c, TTL: s.TTL}
-		for n := range nodes {
-			env.Nodes = append(env.Nodes, redis.UniversalClient(c.Redis(n+1)))
-		}
+		env := environment(c, s.TTL, nodes)
 		lock := entry.New(env)
 		if fence {
 			lock = algorithms.Fence(lock, env)
@@ -39,17 +37,35 @@ func program(entry algorithms.Entry, s Settings, r Role, nodes int, fence bool) 
 	}
 }
 
+// environment is all that a strategy sees of the lab.
+func environment(c *simulator.Client, ttl time.Duration, nodes int) algorithms.Env {
+	env := algorithms.Env{Clock: c.Clock(), Tokens: c, TTL: ttl}
+	for n := range nodes {
+		env.Nodes = append(env.Nodes, redis.UniversalClient(c.Redis(n+1)))
+	}
+	return env
+}
+
 func acquire(c *simulator.Client, lock algorithms.Strategy, r Role) algorithms.Lease {
 	for {
-		c.Record(history.Event{Kind: history.Acquire})
-		lease, err := lock.Acquire(context.Background(), key)
+		lease, err := try(c, lock)
 		if err == nil {
-			c.Record(history.Event{Kind: history.Enter, Token: token(lease)})
 			return lease
 		}
-		c.Record(history.Event{Kind: history.Refuse, Note: note(err)})
 		c.Clock().Sleep(r.Retry)
 	}
+}
+
+// try is one attempt.
+func try(c *simulator.Client, lock algorithms.Strategy) (algorithms.Lease, error) {
+	c.Record(history.Event{Kind: history.Acquire})
+	lease, err := lock.Acquire(context.Background(), key)
+	if err != nil {
+		c.Record(history.Event{Kind: history.Refuse, Note: note(err)})
+		return nil, err
+	}
+	c.Record(history.Event{Kind: history.Enter, Token: token(lease)})
+	return lease, nil
 }
 
 // work is the critical section. Errors of the resource end it early: there is

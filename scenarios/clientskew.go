@@ -13,8 +13,8 @@ var clientSkew = Scenario{
 		ZH: "c2 的时钟快了一个半租约，c1 正常持有锁。靠比较时间戳的锁，会让 c2 认为 c1 的锁早已超时而接管；由服务器计算过期时间的锁不受影响。",
 	},
 	Numbers: Text{
-		EN: "Any skew larger than what remains of the lease will do; 15 s is larger than the whole lease of 10 s, so the moment does not matter. c1 works 5 s, c2 is inside from the first half second on and stays until c1 has gone.",
-		ZH: "只要偏差大于租约的剩余时间就会出事；15 秒大于整个 10 秒租约，所以与时机无关。c1 干 5 秒，c2 半秒后就进来，一直待到 c1 离开之后。",
+		EN: "Any skew larger than what remains of the lease will do; 15 s is larger than the whole lease of 10 s, so the moment does not matter. c1 works 5 s; c2 first asks after half a second and, where that lets it in, stays until c1 has gone.",
+		ZH: "只要偏差大于租约的剩余时间就会出事；15 秒大于整个 10 秒租约，所以与时机无关。c1 干 5 秒；c2 半秒后开始抢锁，如果当时就被放进来，会一直待到 c1 离开之后。",
 	},
 	Settings: with(func(s *Settings) { s.Skew = seconds(15) }),
 	Cast: func(s Settings) []Role {

@@ -33,10 +33,9 @@ func ParseContract(file, text string) (Contract, error) {
 		if len(fields) == 0 {
 			continue
 		}
-		err := error(nil)
-		if name, ok := strings.CutPrefix(fields[0], "["); ok {
-			scenario, err = strings.TrimSuffix(name, "]"), nil
-			_, err = ByName(scenario)
+		var err error
+		if strings.HasPrefix(fields[0], "[") {
+			scenario, err = section(strings.TrimSpace(line))
 		} else {
 			err = c.add(scenario, fields)
 		}
@@ -44,17 +43,31 @@ func ParseContract(file, text string) (Contract, error) {
 			return nil, fmt.Errorf("%s:%d: %w", file, i+1, err)
 		}
 	}
-	return c, c.complete(file)
+	if err := c.complete(file); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// section reads "[scenario]" and gives the scenario's ID.
+func section(line string) (string, error) {
+	name, closed := strings.CutSuffix(line, "]")
+	if !closed {
+		return "", fmt.Errorf("%q: write [scenario] on a line of its own", line)
+	}
+	sc, err := ByName(name[1:])
+	return sc.ID, err
 }
 
 func (c Contract) add(scenario string, fields []string) error {
 	if scenario == "" {
 		return fmt.Errorf("a line before the first [scenario]")
 	}
-	if _, err := Strategy(fields[0]); err != nil {
+	entry, err := Strategy(fields[0])
+	if err != nil {
 		return err
 	}
-	cell := [2]string{fields[0], scenario}
+	cell := [2]string{entry.ID, scenario}
 	if c[cell] != nil {
 		return fmt.Errorf("%s in %s stands here for the second time", fields[0], scenario)
 	}
@@ -62,6 +75,9 @@ func (c Contract) add(scenario string, fields []string) error {
 		w := verdict.Word(f)
 		if !slices.Contains(contractWords, w) {
 			return fmt.Errorf("%q is no verdict that can be promised: write one of %v", f, contractWords)
+		}
+		if slices.Contains(c[cell], w) {
+			return fmt.Errorf("%s stands here twice", w)
 		}
 		c[cell] = append(c[cell], w)
 	}

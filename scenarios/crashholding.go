@@ -27,7 +27,7 @@ var crashHolding = Scenario{
 		return []Beat{{On: kind(history.Enter, 1), Do: strike(s.TTL/10, faults.CrashOf(1))}}
 	},
 	Struck: func(h *history.History) bool {
-		return then(h, kind(history.Enter, 1), kind(history.Crash, 1), other(history.Acquire, 1))
+		return unless(h, kind(history.Leave, 1), kind(history.Enter, 1), kind(history.Crash, 1), other(history.Acquire, 1))
 	},
 }
 
@@ -36,8 +36,8 @@ var crashBeforeExpire = Scenario{
 	Race:  "R02",
 	Title: "the client dies between SETNX and EXPIRE",
 	Story: Text{
-		EN: "c1's SETNX is answered with 1. Before its EXPIRE leaves, c1 is killed. The key has no time to live, and nobody is left to give it one.",
-		ZH: "c1 的 SETNX 返回 1，EXPIRE 还没发出进程就挂了。key 没有过期时间，也没有人再来设置。",
+		EN: "c1's SETNX makes the key. Before its EXPIRE leaves, c1 is killed. The key has no time to live, and nobody is left to give it one.",
+		ZH: "c1 的 SETNX 已经在服务器上创建了 key，EXPIRE 还没发出，进程就被杀了。key 没有过期时间，也没有人再来设置。",
 	},
 	Numbers: Text{
 		EN: "The crash comes at the instant at which the server has executed the SETNX: the last moment at which the second command has certainly not been sent.",
@@ -58,11 +58,16 @@ var crashBeforeExpire = Scenario{
 		return []Beat{{On: leavesBare, Do: func(st *schedule.Stage, _ *history.Event) { st.Strike(0, faults.CrashOf(1)) }}}
 	},
 	Struck: func(h *history.History) bool {
-		return then(h, leavesBare, kind(history.Crash, 1), other(history.Acquire, 1))
+		return unless(h, bounds, leavesBare, kind(history.Crash, 1), other(history.Acquire, 1))
 	},
+}
+
+// bounds names the moment at which c1's key gets an end after all.
+func bounds(e *history.Event) bool {
+	return e.Kind == history.Change && e.Client == 1 && e.Key == key && e.Until != history.Forever
 }
 
 // leavesBare names the moment at which c1 has made a key that does not expire.
 func leavesBare(e *history.Event) bool {
-	return e.Kind == history.Change && e.Client == 1 && e.Before == "" && e.Until == history.Forever
+	return e.Kind == history.Change && e.Client == 1 && e.Key == key && e.Before == "" && e.Until == history.Forever
 }

@@ -28,13 +28,16 @@ var gcPause = Scenario{
 
 var gcPauseFenced = Scenario{
 	ID:    "gc-pause-fenced",
-	Race:  "R18+fence",
+	Race:  "R18F",
 	Title: "the same pause, with fencing tokens and a resource that looks at them",
 	Story: Text{
 		EN: "As gc-pause, but each client draws a number with INCR when it has the lock, and the resource refuses a number lower than the highest it has seen. Two are still inside at once; the one that came too late can no longer do harm.",
 		ZH: "与 gc-pause 相同，但每个客户端拿到锁后用 INCR 取一个号，资源拒绝比见过的最大号更小的写入。临界区里仍然同时有两个人，只是迟到的那个再也造不成破坏。",
 	},
-	Numbers:  gcPause.Numbers,
+	Numbers: Text{
+		EN: "Those of gc-pause: the pause of 12.5 s begins one second into a lease of 10 s. c2 gets in soon after 10 s and writes with number 2 at 13 s; c1 wakes at 13.5 s and its write with number 1 is refused. With a seed other than 0 the pause begins anywhere in c1's work.",
+		ZH: "与 gc-pause 相同：停顿 12.5 秒，从 10 秒租约的第 1 秒开始。c2 在 10 秒后进来，13 秒用 2 号写入；c1 在 13.5 秒醒来，用 1 号写入，被拒绝。seed 不为 0 时，停顿可能从 c1 工作期间的任意时刻开始。",
+	},
 	Settings: gcPause.Settings,
 	Budget:   gcPause.Budget,
 	Fenced:   true,
@@ -65,7 +68,8 @@ func pauseScript(s Settings, _ int) []Beat {
 }
 
 // paused says whether c1's process stood still inside the critical section
-// while somebody else asked.
+// while somebody else asked. How long is the question, not the proof: a pause
+// that the lease outlasts is an answer too.
 func paused(h *history.History) bool {
 	return then(h, kind(history.Enter, 1), kind(history.Pause, 1), other(history.Acquire, 1), kind(history.Resume, 1), kind(history.Leave, 1))
 }

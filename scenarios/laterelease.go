@@ -14,8 +14,8 @@ var lateRelease = Scenario{
 		ZH: "c1 赶在租约结束前发出释放请求，但请求在路上很慢：租约到期，c2 进来，释放请求才到。判断归属和删除是一步完成的锁在这里是安全的；先判断、后删除的不是。",
 	},
 	Numbers: Text{
-		EN: "c1 works 9.5 s of its 10, and its release is kept on the way until c2 is in: at about 10.5 s, or later where the lease had been prolonged. Clients wait 20 s for an answer, so that c1 has not given up by then.",
-		ZH: "租约 10 秒，c1 干 9.5 秒，它的释放请求被压到 c2 进来之后才到：约 10.5 秒，续过期的锁则更晚。客户端等待应答的超时为 20 秒，所以 c1 此时还没有放弃。",
+		EN: "c1 works 9.5 s of its 10, and from the request that deletes on, all that it sends is kept on the way until c2 is in: at about 10.5 s, or 17.5 s where the lease had been prolonged. Clients wait 20 s for an answer, so that c1 has not given up by then. c3 asks soon after c2 has got in: had the release removed c2's lock, it would walk in.",
+		ZH: "租约 10 秒，c1 干 9.5 秒，从负责删除的那个请求开始，它发出的一切都被压到 c2 进来之后才到：约 10.5 秒，续过期的锁则是 17.5 秒。客户端等待应答的超时为 20 秒，所以 c1 此时还没有放弃。c3 在 c2 进来之后不久开始抢锁：如果释放误删了 c2 的锁，它就会跟着进来。",
 	},
 	Settings: with(func(s *Settings) { s.Clients, s.Timeout = 3, seconds(20) }),
 	Needs: func(p Profile) string {
@@ -28,12 +28,13 @@ var lateRelease = Scenario{
 		return []Role{
 			{Work: s.TTL*19/20 - s.Retry/100},
 			{Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5},
-			{Start: s.TTL, Retry: s.Retry * 7 / 10, Work: s.Retry},
+			{Start: s.TTL + s.Retry*13/20, Work: s.Retry},
 		}
 	},
 	Script: func(s Settings, _ int) []Beat {
 		return []Beat{
-			{On: kind(history.Release, 1), Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(1) }},
+			{On: kind(history.Release, 1), Do: func(*schedule.Stage, *history.Event) {}},
+			{On: deletes, Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(1) }},
 			{On: kind(history.Enter, 2), Do: func(st *schedule.Stage, _ *history.Event) { st.After(0, func() { st.Thaw(1) }) }},
 		}
 	},
@@ -42,4 +43,10 @@ var lateRelease = Scenario{
 			return e.Kind == history.Apply && e.Client == 1
 		})
 	},
+}
+
+// deletes names the request of c1 that may delete: in a release that looks first,
+// the one after the look.
+func deletes(e *history.Event) bool {
+	return e.Kind == history.Send && e.Client == 1 && e.Node != history.Resource && !sends(1, "GET")(e)
 }

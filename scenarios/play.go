@@ -46,7 +46,7 @@ func Play(entry algorithms.Entry, sc Scenario, s Settings) (*Outcome, error) {
 		return nil, err
 	}
 	if sc.Needs != nil {
-		p, err := profile(entry, s.TTL)
+		p, err := profile(entry)
 		if err != nil {
 			return nil, err
 		}
@@ -65,16 +65,31 @@ func (sc Scenario) notApplicable(entry algorithms.Entry, s Settings, why string)
 	}
 }
 
+const (
+	// longest is what a setting may be at most. Every multiple of it that a cast
+	// or a script makes is still a time.
+	longest = 50_000 * time.Hour
+	// mostTurns is how often all clients together may come back within a run, be
+	// it to ask or to prolong. It keeps a run within a second or so and some tens of MB.
+	mostTurns = 10_000
+)
+
 // Check says what is wrong with the settings, with what would do.
 func (sc Scenario) Check(entry algorithms.Entry, s Settings) error {
 	for _, n := range settingNames {
-		if d := *n.get(&s); d < 0 {
-			return fmt.Errorf("%s=%v is negative: give a length above 0", n.name, d)
+		switch d := *n.get(&s); {
+		case d < 0:
+			return fmt.Errorf("%s=%v is negative: give a length from 0", n.name, d)
+		case d > longest:
+			return fmt.Errorf("%s=%v is more than a run can carry: give at most %v", n.name, d, longest)
 		}
 	}
+	rhythm := min(s.Retry, s.TTL)
 	switch {
 	case s.TTL == 0:
 		return fmt.Errorf("ttl=0s: a lease needs a length above 0, for example ttl=%v", sc.Settings.TTL)
+	case s.TTL < time.Millisecond:
+		return fmt.Errorf("ttl=%v: Redis counts leases in milliseconds, give at least 1ms", s.TTL)
 	case s.Clients < 1 || s.Clients > simulator.MaxClients:
 		return fmt.Errorf("clients=%d: give 1 to %d", s.Clients, simulator.MaxClients)
 	case s.Horizon == 0:
@@ -83,6 +98,9 @@ func (sc Scenario) Check(entry algorithms.Entry, s Settings) error {
 		return fmt.Errorf("retry=0s: a client that never rests stops the world, give for example retry=%v", sc.Settings.Retry)
 	case s.Horizon < 3*s.TTL:
 		return fmt.Errorf("horizon=%v is less than three leases of %v: a lock that recovers could not be told from one that does not; give at least horizon=%v", s.Horizon, s.TTL, 3*s.TTL)
+	case int64(s.Horizon/rhythm) > mostTurns/int64(s.Clients):
+		return fmt.Errorf("horizon=%v is too long for %d clients that come back every %v (the shorter of ttl and retry): give at most horizon=%v, or longer ttl and retry",
+			s.Horizon, s.Clients, rhythm, rhythm*mostTurns/time.Duration(s.Clients))
 	}
 	if _, err := sc.budget(entry, s); err != nil {
 		return err
@@ -117,8 +135,12 @@ func (sc Scenario) budget(entry algorithms.Entry, s Settings) ([]simulator.Allow
 	for _, n := range needed {
 		have := 0
 		for _, g := range given {
-			if g.Fault.Name() == n.Fault.Name() {
-				have = g.Times
+			if g.Fault.Name() != n.Fault.Name() {
+				continue
+			}
+			have = g.Times
+			if size := s.size(n.Fault.Name()); g.Max > 0 && g.Max < size {
+				return nil, fmt.Errorf("budget %q allows %s up to %v, and here it takes %v: give %s=%d@%v", s.Budget, n.Fault.Name(), g.Max, size, n.Fault.Name(), have, size)
 			}
 		}
 		if have < n.Times {
@@ -192,9 +214,6 @@ func (sc Scenario) cast(s Settings) []Role {
 
 func (p *production) options(s Settings) schedule.Options {
 	opt := schedule.Options{Seed: s.Seed, Latency: s.Latency, Horizon: s.Horizon, Lag: s.Lag}
-	if s.Lag == 0 {
-		opt.Lag = simulator.Never
-	}
 	for _, r := range p.cast {
 		opt.Start = append(opt.Start, r.Start)
 	}

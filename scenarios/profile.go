@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"strings"
-	"time"
 
 	"locklab/algorithms"
 	"locklab/faults"
@@ -10,8 +9,9 @@ import (
 )
 
 // A Profile is what a lock shows when hardly anything goes wrong: a client
-// acquires it, works for most of the lease and gives it back; another comes
-// upon the lock of one that has died. It is observed, not declared, and decides where a question has no meaning.
+// acquires it, works for one and a half leases and gives it back; another comes
+// upon the lock of one that has died. It is observed, not declared, and decides
+// where a question has no meaning.
 type Profile struct {
 	Nodes    int  // servers that it asks
 	TwoSteps bool // its acquire leaves a key without TTL behind one command and goes on
@@ -21,11 +21,13 @@ type Profile struct {
 }
 
 // profile plays the lock alone, and then against a leftover whose owner has
-// died, where a lock that takes over shows how.
-func profile(entry algorithms.Entry, ttl time.Duration) (Profile, error) {
+// died, where a lock that takes over shows how. It does so with the standard
+// numbers: what a lock is does not depend on those of a run.
+func profile(entry algorithms.Entry) (Profile, error) {
 	p := Profile{Nodes: entry.Nodes}
-	s := Settings{TTL: ttl, Clients: 1, Retry: ttl / 10, Latency: 500 * time.Microsecond, Horizon: 3 * ttl}
-	alone := Scenario{Settings: s, Cast: func(s Settings) []Role { return []Role{{Work: s.TTL * 4 / 5}} }}
+	s := standard()
+	s.Clients = 1
+	alone := Scenario{Settings: s, Cast: func(s Settings) []Role { return []Role{{Work: s.TTL * 3 / 2}} }}
 	s.Clients = 2
 	leftover := Scenario{
 		Settings: s,

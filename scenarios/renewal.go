@@ -1,6 +1,9 @@
 package scenarios
 
 import (
+	"strings"
+	"time"
+
 	"locklab/faults"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
@@ -33,11 +36,18 @@ var lateRenewal = Scenario{
 		return []Role{{Work: s.TTL * 3 / 2}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
 	Script: func(s Settings, _ int) []Beat {
-		return []Beat{{On: kind(history.Enter, 1), Do: strike(s.TTL/3-s.Retry/50, faults.PauseOf(1, s.Pause))}}
+		waits := func(e *history.Event) bool { return e.Kind == history.Sleep && e.Client == 1 && e.Thread > 0 }
+		return []Beat{{On: waits, Do: func(st *schedule.Stage, e *history.Event) {
+			st.Strike(e.D-s.Retry/50, faults.PauseOf(1, s.Pause))
+		}}}
 	},
 	Struck: func(h *history.History) bool {
-		return then(h, kind(history.Pause, 1), other(history.Refuse, 1), kind(history.Resume, 1), func(e *history.Event) bool {
-			return e.Kind == history.Send && e.Client == 1 && e.Thread > 0
+		var resumed time.Duration
+		return then(h, kind(history.Enter, 1), kind(history.Pause, 1), other(history.Acquire, 1), func(e *history.Event) bool {
+			resumed = e.At
+			return e.Kind == history.Resume && e.Client == 1
+		}, func(e *history.Event) bool { // overdue: it leaves as soon as it can
+			return e.Kind == history.Send && e.Client == 1 && e.Thread > 0 && e.At == resumed
 		})
 	},
 }
@@ -47,12 +57,12 @@ var failedRenewal = Scenario{
 	Race:  "R15",
 	Title: "one renewal fails, and the watchdog gives up",
 	Story: Text{
-		EN: "The reply to one renewal is lost. The watchdog gets an error and never tries again, while the business goes on and believes itself protected. The lease that was meant to last for ever ends after one TTL.",
-		ZH: "某一次续期的应答丢了。看门狗收到异常后不再调度，业务线程却还以为有人在续期。号称一直不会释放的锁，过了一个 TTL 就没了。",
+		EN: "One renewal is executed, and its reply is lost. The watchdog gets an error and never tries again, while the business goes on and believes itself protected. The lease that was meant to last for ever ends one TTL after that renewal.",
+		ZH: "某一次续期执行了，应答却丢了。看门狗收到异常后不再调度，业务线程却还以为有人在续期。号称一直不会释放的锁，在这次续期之后过了一个 TTL 就没了。",
 	},
 	Numbers: Text{
-		EN: "c1 works for two and a half leases, so that the lease that the last renewal bought ends in the middle of its work.",
-		ZH: "c1 干两个半租约的活，最后一次续期换来的租约在业务中途到期。",
+		EN: "The reply that is lost is that to the first renewal, after a third of the lease of 10 s: it is executed at 3.3 s, so the key goes at 13.3 s. c1 works for two and a half leases, to 25 s: the lock ends in the middle of its work, and c2 gets in.",
+		ZH: "丢失的是第一次续期的应答：10 秒租约的三分之一处，3.3 秒时执行，所以 key 在 13.3 秒消失。c1 要干两个半租约的活，到 25 秒才结束：锁在业务中途到期，c2 进来。",
 	},
 	Settings: standard(),
 	Budget:   always("lose-reply=1"),
@@ -61,17 +71,29 @@ var failedRenewal = Scenario{
 		return []Role{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.Retry}}
 	},
 	Script: func(Settings, int) []Beat {
-		var renewal history.Event
-		return []Beat{
-			{On: func(e *history.Event) bool { return e.Kind == history.Send && e.Client == 1 && e.Thread > 0 },
-				Do: func(_ *schedule.Stage, e *history.Event) { renewal = *e }},
-			{On: func(e *history.Event) bool { return e.Kind == history.Apply && e.Msg == renewal.Msg },
-				Do: func(st *schedule.Stage, _ *history.Event) { st.Strike(0, faults.LoseReplyTo(1, renewal.Thread)) }},
-		}
+		var r renewal
+		return []Beat{{On: r.applied, Do: func(st *schedule.Stage, _ *history.Event) { st.Strike(0, faults.LoseReplyTo(1, r.sent.Thread)) }}}
 	},
 	Struck: func(h *history.History) bool {
-		return then(h, kind(history.Enter, 1), kind(history.LoseReply, 1), kind(history.Timeout, 1), other(history.Acquire, 1), kind(history.Leave, 1))
+		var r renewal
+		lost := func(e *history.Event) bool { return e.Kind == history.LoseReply && e.Msg == r.sent.Msg }
+		return unless(h, kind(history.Leave, 1), kind(history.Enter, 1), r.applied, lost, kind(history.Timeout, 1), other(history.Acquire, 1))
 	},
+}
+
+// A renewal follows the requests of c1's timers.
+type renewal struct {
+	sent history.Event // the latest
+}
+
+// applied names the moment at which a renewal takes effect. A script that the
+// server does not know yet is refused and sent once more, and the refusal is no
+// renewal.
+func (r *renewal) applied(e *history.Event) bool {
+	if e.Kind == history.Send && e.Client == 1 && e.Thread > 0 {
+		r.sent = *e
+	}
+	return e.Kind == history.Apply && e.Client == 1 && e.Msg == r.sent.Msg && !strings.HasPrefix(e.Reply, "(error)")
 }
 
 var deadBusiness = Scenario{

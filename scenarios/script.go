@@ -74,6 +74,23 @@ func then(h *history.History, is ...func(e *history.Event) bool) bool {
 	return len(is) == 0
 }
 
+// unless is as then, but the search starts over with every event that broken
+// names: what follows one another must do so without it.
+func unless(h *history.History, broken func(e *history.Event) bool, is ...func(e *history.Event) bool) bool {
+	left := is
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case len(left) == 0:
+			return true
+		case left[0](e):
+			left = left[1:]
+		case broken(e):
+			left = is
+		}
+	}
+	return len(left) == 0
+}
+
 // other names the events of one kind of everybody but client.
 func other(k history.Kind, client int) func(*history.Event) bool {
 	return func(e *history.Event) bool { return e.Kind == k && e.Client != client }

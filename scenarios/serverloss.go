@@ -104,8 +104,8 @@ var clockJump = Scenario{
 		ZH: "管理员或 NTP 把时钟向前拨了超过一个租约：既是保存锁的服务器的时钟，也是同一台机器上 c2 的时钟。Redis 用墙上时钟计算过期，租约立即结束；用时间戳的锁则会认为 c1 早已超时。",
 	},
 	Numbers: Text{
-		EN: "The jump of 11 s is one second more than a lease, and comes one second after c1 has entered. On five servers c1 holds {1, 2, 3} only, and it is server 3 whose clock jumps.",
-		ZH: "跳变 11 秒，比租约多 1 秒，发生在 c1 进入 1 秒后。五个节点时，c1 只持有 {1,2,3}，跳变的是节点 3。",
+		EN: "The jump of 11 s is one second more than a lease, and comes one second after c1 has entered. On five servers c1 holds {1, 2, 3} only, as in restart, and it is server 3 whose clock jumps.",
+		ZH: "跳变 11 秒，比租约多 1 秒，发生在 c1 进入 1 秒后。五个节点时，c1 与 restart 中一样只持有 {1,2,3}，跳变的是节点 3。",
 	},
 	Settings: with(func(s *Settings) { s.Jump = seconds(11) }),
 	Budget: func(nodes int) string {
@@ -129,12 +129,12 @@ var lostReply = Scenario{
 	Race:  "R32",
 	Title: "the lock is granted, and the answer is lost",
 	Story: Text{
-		EN: "The server executes c1's acquire and the answer never arrives. c1 gives up waiting and asks again, and finds the lock taken: by itself. It does not know.",
-		ZH: "服务器执行了 c1 的加锁命令，应答却丢了。c1 等到超时后重试，发现锁被占用了：占着锁的正是它自己，而它不知道。",
+		EN: "The server executes c1's acquire and the answer never arrives. c1 gives up waiting and asks again, and finds the lock taken: by itself. It does not know, unless the lock recognises its owner, or cleans up after a failure.",
+		ZH: "服务器执行了 c1 的加锁命令，应答却丢了。c1 等到超时后重试，发现锁被占用了：占着锁的正是它自己，而它不知道；除非锁能认出自己的主人，或者失败之后会清理。",
 	},
 	Numbers: Text{
-		EN: "The answer to the first command of c1 that makes the key is lost; on several servers, the answers of a majority, so that the lock cannot do without them.",
-		ZH: "丢失的是 c1 第一条写入 key 的命令的应答；多节点时丢失过半节点的应答，使它无法绕过。",
+		EN: "The answer to the first command of c1 that makes the key is lost; on several servers, the answers of a majority, so that the lock cannot do without them. c1 waits 3 s for an answer, or 50 ms for each of several servers, and asks again a second later.",
+		ZH: "丢失的是 c1 第一条写入 key 的命令的应答；多节点时丢失过半节点的应答，使它无法绕过。c1 等待应答 3 秒（多节点时每个节点 50 毫秒），一秒后重试。",
 	},
 	Settings: standard(),
 	Budget: func(nodes int) string {

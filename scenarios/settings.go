@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/agnivade/levenshtein"
+
+	"locklab/faults"
 )
 
 // Settings are the numbers of a run.
@@ -22,7 +24,7 @@ type Settings struct {
 	Pause   time.Duration // length of the pause
 	Skew    time.Duration // what the second client's clock is ahead
 	Jump    time.Duration // how far a clock jumps
-	Lag     time.Duration // how long a replica takes to hear of a change
+	Lag     time.Duration // how long a replica takes to hear of a change; 0: it hears at once
 	Budget  string        // faults that may strike; "": what the scenario needs
 }
 
@@ -46,6 +48,17 @@ var settingNames = []setting{
 	{"lag", func(s *Settings) *time.Duration { return &s.Lag }},
 }
 
+// size is how long or how large a strike of the named fault is; 0: it has no size.
+func (s Settings) size(fault string) time.Duration {
+	switch fault {
+	case "pause":
+		return s.Pause
+	case "client-clock", "node-clock":
+		return s.Jump
+	}
+	return 0
+}
+
 // String writes all settings, as With reads them.
 func (s Settings) String() string {
 	items := []string{"seed=" + strconv.FormatUint(s.Seed, 10), "clients=" + strconv.Itoa(s.Clients)}
@@ -67,11 +80,11 @@ func (s Settings) With(text string) (Settings, error) {
 	}
 	base := s
 	for _, item := range strings.Split(text, ",") {
-		name, value, ok := strings.Cut(strings.TrimSpace(item), "=")
+		name, value, ok := strings.Cut(item, "=")
 		if !ok {
 			return base, fmt.Errorf("setting %q: write name=value, for example ttl=5s", item)
 		}
-		if err := s.set(&base, name, value); err != nil {
+		if err := s.set(&base, strings.TrimSpace(name), strings.TrimSpace(value)); err != nil {
 			return base, fmt.Errorf("setting %q: %w", item, err)
 		}
 	}
@@ -92,7 +105,8 @@ func (s *Settings) set(base *Settings, name, value string) (err error) {
 		return nil
 	case "budget":
 		s.Budget = strings.ReplaceAll(value, "+", ",")
-		return nil
+		_, err = faults.ParseBudget(s.Budget)
+		return err
 	}
 	for _, n := range settingNames {
 		if n.name != name {

@@ -23,6 +23,7 @@ var floors = map[string]int{
 	"reports":                         3,
 	"faults":                          2,
 	"simulator/schedule":              2,
+	"simulator/explore":               2,
 	"simulator/verdict/secondopinion": 2, // for tests only
 	"simulator":                       1,
 	"simulator/verdict":               1,

@@ -1,0 +1,102 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms"
+	"locklab/simulator/verdict"
+)
+
+// careless is a token lock with one of two flaws, each of which a scenario is
+// there to find, and which none of the six locks has.
+type careless struct {
+	env           algorithms.Env
+	looksFirst    bool // its release compares in one command and deletes in another
+	renewsTooLate bool // it renews when a thirtieth of the lease is left
+}
+
+func (c *careless) name() string {
+	switch {
+	case c.looksFirst:
+		return "look first, delete later"
+	case c.renewsTooLate:
+		return "renew too late"
+	}
+	return "flawless"
+}
+
+func (c *careless) Acquire(ctx context.Context, key string) (algorithms.Lease, error) {
+	l := &carelessLease{careless: c, key: key, token: c.env.Tokens.Token()}
+	ttl := c.env.TTL
+	switch err := c.env.Nodes[0].Do(ctx, "SET", key, l.token, "NX", "PX", ttl.Milliseconds()).Err(); {
+	case errors.Is(err, redis.Nil):
+		return nil, algorithms.ErrNotAcquired
+	case err != nil:
+		return nil, err
+	}
+	if c.renewsTooLate {
+		l.timer = c.env.Clock.AfterFunc(ttl*29/30, func() { c.env.Nodes[0].PExpire(ctx, key, ttl) })
+	}
+	return l, nil
+}
+
+type carelessLease struct {
+	*careless
+	key, token string
+	timer      clockwork.Timer
+}
+
+func (l *carelessLease) Release(ctx context.Context) error {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	if l.looksFirst {
+		if is, err := l.env.Nodes[0].Get(ctx, l.key).Result(); err != nil || is != l.token {
+			return algorithms.ErrNotHeld
+		}
+		return l.env.Nodes[0].Del(ctx, l.key).Err()
+	}
+	return l.env.Nodes[0].Eval(ctx, `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) else return 0 end`, []string{l.key}, l.token).Err()
+}
+
+// TestScenariosFindWhatTheyAreFor: every lock of the list holds in late-release
+// and late-renewal. A lock that has the flaw they are about must not; and one
+// that has it not, and is the same otherwise, must.
+func TestScenariosFindWhatTheyAreFor(t *testing.T) {
+	for _, f := range []struct {
+		scenario string
+		lock     careless
+		want     []verdict.Word
+	}{
+		{"late-release", careless{looksFirst: true}, []verdict.Word{verdict.Overlap, verdict.WrongDel}},
+		{"late-release", careless{}, []verdict.Word{verdict.Holds}},
+		{"late-renewal", careless{renewsTooLate: true}, []verdict.Word{verdict.Overlap}},
+		{"late-renewal", careless{}, []verdict.Word{verdict.NA}},
+	} {
+		e := algorithms.Entry{ID: "careless", Nodes: 1, Unit: time.Millisecond, TTL: 10 * time.Second, New: func(env algorithms.Env) algorithms.Strategy {
+			lock := f.lock
+			lock.env = env
+			return &lock
+		}}
+		_, sc := mustCell(t, "token", f.scenario)
+		o := mustPlay(t, e, sc, sc.Settings)
+		for _, w := range f.want {
+			if !slices.Contains(o.Verdicts, w) {
+				t.Errorf("%s with the %s lock: %v, want %v", f.scenario, f.lock.name(), o.Verdicts, f.want)
+			}
+		}
+		if !o.Reached || o.Missed != nil {
+			t.Errorf("%s with the %s lock: reached %t, could not happen: %v", f.scenario, f.lock.name(), o.Reached, o.Missed)
+		}
+		if o.Expected != nil {
+			t.Errorf("the contract speaks of a lock that is not in the list: %v", o.Expected)
+		}
+	}
+}

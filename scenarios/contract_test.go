@@ -1,0 +1,368 @@
+package scenarios_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/reports"
+	"locklab/scenarios"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// TestContract plays every lock in every scenario: what comes out is what the
+// contract says, no more and no less, and the run is about what its title says.
+func TestContract(t *testing.T) {
+	t.Parallel()
+	for _, e := range algorithms.All() {
+		t.Run(e.ID, func(t *testing.T) {
+			for _, sc := range scenarios.All() {
+				t.Run(sc.ID, func(t *testing.T) { testCell(t, e, sc) })
+			}
+		})
+	}
+}
+
+func testCell(t *testing.T, e algorithms.Entry, sc scenarios.Scenario) {
+	o := play(t, e, sc)
+	if o.Expected == nil {
+		t.Fatal("the contract says nothing")
+	}
+	if !sameWords(o.Verdicts, o.Expected) {
+		t.Errorf("it is %v, the contract says %v%s", o.Verdicts, o.Expected, evidence(o))
+	}
+	if !o.AsExpected() {
+		t.Errorf("AsExpected is false%s", evidence(o))
+	}
+	if !o.Reached {
+		t.Errorf("the fault did not strike%s", evidence(o))
+	}
+	if o.Missed != nil {
+		t.Errorf("strikes that could not happen: %v%s", o.Missed, evidence(o))
+	}
+	if o.NotApplicable == "" && !o.Judgement.Contended {
+		t.Errorf("nobody wanted the lock while another stood in the way%s", evidence(o))
+	}
+}
+
+func play(t testing.TB, e algorithms.Entry, sc scenarios.Scenario) *scenarios.Outcome {
+	t.Helper()
+	o, err := scenarios.Play(e, sc, sc.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// evidence is the line that plays the run again, and the run.
+func evidence(o *scenarios.Outcome) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nlocklab run %s %s\n", o.Strategy.ID, o.Scenario.ID)
+	if o.History == nil {
+		return b.String() + "N/A: " + o.NotApplicable
+	}
+	if err := reports.Lanes(&b, o.History, o.Judgement, reports.Options{Width: 120}); err != nil {
+		return b.String() + err.Error()
+	}
+	return b.String()
+}
+
+func sameWords(a, b []verdict.Word) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(a, b)
+}
+
+// The catalogue of races, as far as it speaks of the six locks: what must come
+// out where. Its codes are
+//
+//	OK  safe and live          MX  two clients believe that they hold the lock
+//	CR  the resource corrupted WR  a client removes a lock that is not its own
+//	PH  held by nobody         BL  blocked for a time    DL  blocked for ever
+//	-CR not corrupted          ·   no meaning, or safe by construction
+//
+// A fact says what must be there, not that nothing else is.
+var catalogue = []struct {
+	race  string
+	facts [6]string // in the order of algorithms.All
+}{
+	//        setnx  setnx-expire getset     token    watchdog redlock
+	{"R01", [6]string{"DL", "BL", "BL", "BL", "BL", "BL"}},
+	{"R02", [6]string{"·", "DL", "·", "·", "·", "·"}},
+	{"R03", [6]string{"OK", "MX WR", "MX WR", "MX", "OK", "MX"}},
+	{"R04", [6]string{"·", "·", "·", "OK", "OK", "OK"}},
+	{"R06", [6]string{"·", "·", "PH", "·", "·", "·"}},
+	{"R09", [6]string{"OK", "OK", "MX", "OK", "OK", "OK"}},
+	{"R14", [6]string{"·", "·", "·", "·", "OK", "·"}},
+	{"R15", [6]string{"·", "·", "·", "·", "MX", "·"}},
+	{"R16", [6]string{"·", "·", "BL", "BL", "DL", "BL"}},
+	{"R18", [6]string{"OK", "MX CR", "MX CR", "MX CR", "MX CR", "MX CR"}},
+	{"gc-pause-fenced", [6]string{"OK", "-CR", "-CR", "-CR", "-CR", "·"}},
+	{"R21", [6]string{"MX", "MX", "MX", "MX", "OK", "OK"}},
+	{"R24", [6]string{"MX", "MX", "MX", "MX", "MX", "MX"}},
+	{"R25", [6]string{"OK", "MX", "MX", "MX", "MX", "MX"}},
+	{"R32", [6]string{"DL", "DL", "BL", "BL", "BL", "BL"}},
+}
+
+// disagreements are the cells in which the run is right and the catalogue is
+// not, or means something else. Each is proven by what happens in the run.
+var disagreements = []struct {
+	lock, scenario string
+	why            string
+	proof          func(h *history.History) bool
+}{
+	{"setnx", "dead-business",
+		"the catalogue asks this of locks with a lease only; without one, a business that never releases is a deadlock, renewal or not",
+		func(h *history.History) bool { return leavesByException(h) && !removed(h, 1) && entries(h, 2) == 0 }},
+	{"setnx-expire", "dead-business",
+		"the catalogue asks this of locks with SET NX EX only; a lease given by EXPIRE ends as well, and the wait is the same",
+		func(h *history.History) bool {
+			return leavesByException(h) && happens(h, func(e *history.Event) bool { return e.Kind == history.Expire && e.Key == h.Key }) && entries(h, 2) == 1
+		}},
+	{"watchdog", "failover",
+		"the catalogue's version sends WAIT and has its acknowledgement; ours sends none, as the versions before did",
+		func(h *history.History) bool {
+			lost := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Failover })
+			heard := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Replicate })
+			return !happens(h, func(e *history.Event) bool { return e.Kind == history.Apply && strings.EqualFold(e.Cmd[0], "WAIT") }) &&
+				lost >= 0 && (heard < 0 || heard > lost) && entries(h, 2) == 1
+		}},
+	{"redlock", "lost-reply",
+		"it releases on every server after a failed attempt, also where it heard nothing, so nothing stays behind",
+		func(h *history.History) bool {
+			lost := 0
+			for i := range h.Events {
+				if h.Events[i].Kind == history.LoseReply {
+					lost++
+				}
+			}
+			return lost > h.Nodes/2 && removed(h, 1) && entries(h, 2) == 1
+		}},
+}
+
+// TestContractAgreesWithCatalogue holds the contract against what the articles
+// and the literature say of the races. TestContract holds it against the runs.
+func TestContractAgreesWithCatalogue(t *testing.T) {
+	t.Parallel()
+	locks := algorithms.All()
+	if n := len(scenarios.All()); n != len(catalogue) {
+		t.Fatalf("%d scenarios, and the catalogue has %d", n, len(catalogue))
+	}
+	excused := map[[2]string]bool{}
+	for _, d := range disagreements {
+		excused[[2]string{d.lock, d.scenario}] = true
+	}
+	for _, row := range catalogue {
+		sc, err := scenarios.ByName(row.race)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, fact := range row.facts {
+			o := play(t, locks[i], sc)
+			missing := lacks(o.Expected, fact)
+			cell := [2]string{locks[i].ID, sc.ID}
+			switch {
+			case missing != "" && !excused[cell]:
+				t.Errorf("%s in %s: the catalogue says %q, the contract %v lacks %s: mend one, or list the disagreement with its reason%s",
+					locks[i].ID, sc.ID, fact, o.Expected, missing, evidence(o))
+			case missing == "" && excused[cell]:
+				t.Errorf("%s in %s: contract and catalogue agree: strike it off the disagreements", locks[i].ID, sc.ID)
+			}
+		}
+	}
+}
+
+func TestDisagreementsAreProven(t *testing.T) {
+	for _, d := range disagreements {
+		e, err := scenarios.Strategy(d.lock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc, err := scenarios.ByName(d.scenario)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := play(t, e, sc); !d.proof(o.History) {
+			t.Errorf("the run does not show that %s%s", d.why, evidence(o))
+		}
+	}
+}
+
+// lacks gives the first code of the fact that the words do not bear out.
+func lacks(words []verdict.Word, fact string) string {
+	needs := map[string]verdict.Word{
+		"MX": verdict.Overlap, "CR": verdict.StaleWrite, "WR": verdict.WrongDel, "PH": verdict.Phantom,
+		"BL": verdict.Blocked, "DL": verdict.Stall, "OK": verdict.Holds, "·": verdict.NA,
+	}
+	for _, code := range strings.Fields(fact) {
+		if code, not := strings.CutPrefix(code, "-"); not {
+			// "not corrupted" is said of an overlap that is there
+			if slices.Contains(words, needs[code]) || !slices.Contains(words, verdict.Overlap) {
+				return "-" + code
+			}
+		} else if !slices.Contains(words, needs[code]) {
+			return code
+		}
+	}
+	return ""
+}
+
+func happens(h *history.History, is func(e *history.Event) bool) bool {
+	return slices.ContainsFunc(h.Events, func(e history.Event) bool { return is(&e) })
+}
+
+func leavesByException(h *history.History) bool {
+	return happens(h, func(e *history.Event) bool {
+		return e.Kind == history.Leave && e.Client == 1 && e.Note == history.Exception
+	})
+}
+
+// removed says whether a client has removed the key wherever it made it.
+func removed(h *history.History, client int) bool {
+	left := 0
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Change && e.Client == client && e.Key == h.Key {
+			if e.Before == "" {
+				left++
+			}
+			if e.After == "" {
+				left--
+			}
+		}
+	}
+	return left == 0
+}
+
+func entries(h *history.History, client int) (n int) {
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Enter && e.Client == client {
+			n++
+		}
+	}
+	return n
+}
+
+// TestCatalogueDetails are facts of the catalogue that say who and how long.
+func TestCatalogueDetails(t *testing.T) {
+	for _, f := range []struct {
+		lock, scenario, claim string
+		holds                 func(o *scenarios.Outcome) bool
+	}{
+		{"setnx-expire", "slow-work", "the first two overlap, the first deletes the second's lock, the second and the third overlap",
+			func(o *scenarios.Outcome) bool {
+				return finds(o, verdict.Overlap, 1, 2) && finds(o, verdict.WrongDel, 1, 2) && finds(o, verdict.Overlap, 2, 3)
+			}},
+		{"getset", "slow-work", "the first two overlap, the first deletes the second's lock, the second and the third overlap",
+			func(o *scenarios.Outcome) bool {
+				return finds(o, verdict.Overlap, 1, 2) && finds(o, verdict.WrongDel, 1, 2) && finds(o, verdict.Overlap, 2, 3)
+			}},
+		{"token", "slow-work", "the first two overlap, and that is all: the third waits its turn",
+			func(o *scenarios.Outcome) bool {
+				return finds(o, verdict.Overlap, 1, 2) && !finds(o, verdict.Overlap, 2, 3)
+			}},
+		{"getset", "getset-nil", "the phantom stands for one lease, as it does for the blocked",
+			func(o *scenarios.Outcome) bool { return lasts(o, verdict.Phantom, 1) && lasts(o, verdict.Blocked, 1) }},
+		{"token", "crash-holding", "blocked for the rest of the lease, at most one lease",
+			func(o *scenarios.Outcome) bool { return lasts(o, verdict.Blocked, 0.9) }},
+		{"getset", "crash-holding", "blocked until the stamp has lapsed, then taken over by replacing it",
+			func(o *scenarios.Outcome) bool {
+				return lasts(o, verdict.Blocked, 0.95) && happens(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Change && e.Client == 2 && e.Before != "" && e.After != "" && e.After != e.Before && e.At > o.History.TTL
+				})
+			}},
+		{"redlock", "restart", "c1 holds {1,2,3} and c2 {3,4,5}: both have three of five, and they share only the one that forgot",
+			func(o *scenarios.Outcome) bool { return holders(o.History) == "c1:1,2,3 c2:3,4,5" }},
+		{"redlock", "clock-jump", "c1 holds {1,2,3} and c2 {3,4,5}: both have three of five, and they share only the one whose clock jumped",
+			func(o *scenarios.Outcome) bool { return holders(o.History) == "c1:1,2,3 c2:3,4,5" }},
+		{"watchdog", "lost-reply", "it re-enters its own lock, and one release of two leaves a count of one behind",
+			func(o *scenarios.Outcome) bool {
+				return entries(o.History, 1) == 1 && happens(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Change && e.Client == 1 && strings.HasSuffix(e.After, "=2}")
+				}) && happens(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Expire && strings.HasSuffix(e.Before, "=1}")
+				})
+			}},
+		{"redlock", "gc-pause", "no process asks whether the validity has ended once it is inside",
+			func(o *scenarios.Outcome) bool { return finds(o, verdict.StaleWrite, 1, 2) }},
+	} {
+		e, err := scenarios.Strategy(f.lock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc, err := scenarios.ByName(f.scenario)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := play(t, e, sc); !f.holds(o) {
+			t.Errorf("not so: %s%s", f.claim, evidence(o))
+		}
+	}
+}
+
+func finds(o *scenarios.Outcome, w verdict.Word, clients ...int) bool {
+	return slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool {
+		return f.Verdict == w && slices.Equal(f.Clients, clients)
+	})
+}
+
+// lasts says whether a finding of this word is as long as so many leases, give
+// or take one retry.
+func lasts(o *scenarios.Outcome, w verdict.Word, leases float64) bool {
+	want := leases * float64(o.History.TTL)
+	return slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool {
+		d := float64(f.To-f.From) - want
+		return f.Verdict == w && d > -float64(o.Settings.Retry) && d < float64(o.Settings.Retry)
+	})
+}
+
+// holders says on which servers each client's key stood when it entered first.
+func holders(h *history.History) string {
+	on := make([]int, h.Nodes+1)
+	var said []string
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case e.Kind == history.Change && e.Key == h.Key && e.After != "":
+			on[e.Node] = e.Client
+		case e.Kind == history.Change && e.Key == h.Key, e.Kind == history.Expire:
+			on[e.Node] = 0
+		case e.Kind == history.Enter:
+			var nodes []string
+			for n := range on {
+				if on[n] == e.Client {
+					nodes = append(nodes, fmt.Sprint(n))
+				}
+			}
+			said = append(said, fmt.Sprintf("c%d:%s", e.Client, strings.Join(nodes, ",")))
+		}
+	}
+	return strings.Join(said, " ")
+}
+
+// TestParseContractRefuses: every mistake is named with its file and line.
+func TestParseContractRefuses(t *testing.T) {
+	for _, f := range []struct{ rule, text, want string }{
+		{"an unknown lock", "[gc-pause]\ntokn OVERLAP\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
+		{"an unknown scenario", "# the first line\n[gc-pausw]\n", `c.txt:2: there is no scenario "gc-pausw": did you mean gc-pause?`},
+		{"an unknown verdict", "[gc-pause]\n\ntoken OVERLOP\n", `c.txt:3: "OVERLOP" is no verdict that can be promised`},
+		{"a verdict that is no answer", "[gc-pause]\ntoken UNKNOWN\n", `c.txt:2: "UNKNOWN" is no verdict that can be promised`},
+		{"no verdict", "[gc-pause]\ntoken # HOLDS\n", "c.txt:2: token in gc-pause has no verdict"},
+		{"the same cell twice", "[gc-pause]\ntoken HOLDS\n[gc-pause]\ntoken HOLDS\n", "c.txt:4: token in gc-pause stands here for the second time"},
+		{"the same verdict twice", "[gc-pause]\ntoken OVERLAP OVERLAP\n", "c.txt:2: OVERLAP stands here twice"},
+		{"a line before a section", "\ntoken HOLDS\n", "c.txt:2: a line before the first [scenario]"},
+		{"an open section", "[gc-pause\n", `c.txt:1: "[gc-pause": write [scenario] on a line of its own`},
+		{"something after a section", "[gc-pause] token HOLDS\n", `c.txt:1: "[gc-pause] token HOLDS": write [scenario] on a line of its own`},
+		{"a missing cell", "[gc-pause]\ntoken HOLDS\n", "c.txt: nothing is said of setnx in crash-holding: add a line under [crash-holding]"},
+	} {
+		c, err := scenarios.ParseContract("c.txt", f.text)
+		if err == nil || !strings.Contains(err.Error(), f.want) {
+			t.Errorf("%s: error %v, want it to say %s", f.rule, err, f.want)
+		}
+		if c != nil {
+			t.Errorf("%s: a contract came with the error", f.rule)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package scenarios
+
+import (
+	"testing"
+
+	"locklab/algorithms"
+)
+
+// TestProfiles: what the lab observes of each lock, by which scenarios decide
+// whether their question has a meaning for it.
+func TestProfiles(t *testing.T) {
+	want := map[string]Profile{
+		"setnx":        {Nodes: 1},
+		"setnx-expire": {Nodes: 1, TwoSteps: true},
+		"getset":       {Nodes: 1, Swaps: true}, // its key never has a time to live, and no second command is to give it one
+		"token":        {Nodes: 1, Looks: true},
+		"watchdog":     {Nodes: 1, Looks: true, Renews: true},
+		"redlock":      {Nodes: 5, Looks: true}, // sends on after its first key, which has a time to live
+	}
+	for _, e := range algorithms.All() {
+		got, err := profile(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w, ok := want[e.ID]; !ok || got != w {
+			t.Errorf("%s: %+v, want %+v", e.ID, got, w)
+		}
+	}
+}
+
+// TestNeedsGoByProfile: a question is asked of a lock exactly if the lock shows
+// what the question is about, whatever the lock's name.
+func TestNeedsGoByProfile(t *testing.T) {
+	for _, f := range []struct {
+		scenario string
+		has      Profile // the least that gives the question a meaning
+	}{
+		{"crash-before-expire", Profile{Nodes: 1, TwoSteps: true}},
+		{"late-release", Profile{Nodes: 1, Looks: true}},
+		{"getset-nil", Profile{Nodes: 1, Swaps: true}},
+		{"late-renewal", Profile{Nodes: 1, Renews: true}},
+		{"failed-renewal", Profile{Nodes: 1, Renews: true}},
+	} {
+		_, sc := mustCell(t, "token", f.scenario)
+		if why := sc.Needs(f.has); why != "" {
+			t.Errorf("%s is not asked of %+v: %s", f.scenario, f.has, why)
+		}
+		if sc.Needs(Profile{Nodes: 1}) == "" {
+			t.Errorf("%s is asked of a lock that shows nothing", f.scenario)
+		}
+	}
+	_, sc := mustCell(t, "token", "gc-pause-fenced")
+	if sc.Needs(Profile{Nodes: 1}) != "" || sc.Needs(Profile{Nodes: 5}) == "" {
+		t.Error("gc-pause-fenced is asked of locks on one server, and of no other")
+	}
+}

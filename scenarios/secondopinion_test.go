@@ -1,0 +1,56 @@
+package scenarios
+
+import (
+	"slices"
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/simulator/verdict"
+	"locklab/simulator/verdict/secondopinion"
+)
+
+// TestSecondOpinion: a linearizability checker that knows nothing of leases
+// finds a mutex in a history exactly if our judges find no overlap in it.
+func TestSecondOpinion(t *testing.T) {
+	t.Parallel()
+	overlaps, runs := 0, 0
+	agree := func(t *testing.T, o *Outcome) {
+		t.Helper()
+		if o.History == nil {
+			return
+		}
+		runs++
+		overlap := slices.Contains(o.Judgement.Verdicts, verdict.Overlap)
+		if overlap {
+			overlaps++
+		}
+		if secondopinion.Linearizable(o.History) == overlap {
+			t.Errorf("%s: OVERLAP is %t, and the second opinion differs", o.Trace.Link(), overlap)
+		}
+	}
+	forEveryCell(t, func(t *testing.T, e algorithms.Entry, sc Scenario, s Settings) { agree(t, mustPlay(t, e, sc, s)) })
+	for _, e := range algorithms.All() {
+		_, sc := mustCell(t, e.ID, "gc-pause")
+		sc.Settings.Clients = 3
+		p, err := sc.stage(e, sc.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		for seed := range uint64(20) {
+			s := sc.Settings
+			s.Seed = seed
+			if seed%2 == 1 { // short enough to do no harm, so that both answers occur
+				s.Pause = s.TTL / 2
+			}
+			run, err := p.player.Play(p.options(s))
+			if err != nil {
+				t.Fatal(err)
+			}
+			agree(t, p.outcome(run, s))
+		}
+	}
+	if overlaps == 0 || overlaps == runs {
+		t.Errorf("%d of %d runs overlap: agreement says nothing", overlaps, runs)
+	}
+}

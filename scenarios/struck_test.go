@@ -1,0 +1,125 @@
+package scenarios
+
+import (
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// mutants are runs that look like a scenario, and in which what it is about does
+// not happen. That they are told apart is what gives "reached" its meaning.
+var mutants = []struct {
+	scenario, mutation string
+	change             func(sc *Scenario)
+	harms              string // why the mutant may break locks all the same; "": it must not
+	misses             bool   // the script tries, and the world refuses
+}{
+	{scenario: "crash-holding", mutation: "nobody dies", change: withoutScript},
+	{scenario: "crash-holding", mutation: "c1 dies when it is outside again", change: onEvent(kind(history.Leave, 1), faults.CrashOf(1)), harms: "a key without a time to live is still there"},
+	{scenario: "crash-holding", mutation: "nobody asks after the crash", change: func(sc *Scenario) { sc.Settings.Clients = 1 }, harms: "nobody is left to find out"},
+	{scenario: "crash-before-expire", mutation: "nobody dies", change: withoutScript},
+	{scenario: "crash-before-expire", mutation: "c1 dies when EXPIRE has been executed", change: onEvent(kind(history.Enter, 1), faults.CrashOf(1)), harms: "it is a crash all the same, blocked for one lease"},
+	{scenario: "slow-work", mutation: "the work takes half a lease", change: func(sc *Scenario) {
+		sc.Cast = func(s Settings) []Role {
+			return []Role{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}, {Start: s.Retry, Work: s.Retry}}
+		}
+	}},
+	{scenario: "late-release", mutation: "the release is as fast as everything", change: withoutScript},
+	{scenario: "getset-nil", mutation: "the GETSET is as fast as everything", change: withoutScript, harms: "c1 works longer than its lease, and the takeover succeeds"},
+	{scenario: "client-skew", mutation: "skew=0", change: func(sc *Scenario) { sc.Settings.Skew = 0 }},
+	{scenario: "late-renewal", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
+	{scenario: "late-renewal", mutation: "the pause is over before the renewal is due", change: func(sc *Scenario) {
+		sc.Script = func(s Settings, _ int) []Beat {
+			return []Beat{{On: kind(history.Enter, 1), Do: strike(0, faults.PauseOf(1, s.TTL/5))}}
+		}
+	}},
+	{scenario: "failed-renewal", mutation: "all renewals are answered", change: withoutScript},
+	{scenario: "failed-renewal", mutation: "the answer that is lost is that to a script not known yet", change: func(sc *Scenario) {
+		sc.Script = func(Settings, int) []Beat {
+			var r renewal
+			return []Beat{{
+				On: func(e *history.Event) bool {
+					r.applied(e) // follows who sent what
+					return e.Kind == history.Apply && e.Client == 1 && e.Msg == r.sent.Msg
+				},
+				Do: strikeFirstTimer,
+			}}
+		}
+	}, harms: "the watchdog gives up after this error too"},
+	{scenario: "dead-business", mutation: "c1 lives and releases", change: func(sc *Scenario) {
+		sc.Cast = func(s Settings) []Role { return []Role{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}} }
+	}},
+	{scenario: "gc-pause", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
+	{scenario: "gc-pause", mutation: "nobody is paused", change: withoutScript},
+	{scenario: "gc-pause-fenced", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
+	{scenario: "failover", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
+	{scenario: "failover", mutation: "the replica is in step when the master dies", change: func(sc *Scenario) { sc.Settings.Lag = 500 * time.Millisecond }},
+	{scenario: "failover", mutation: "the master lives", change: withoutScript},
+	{scenario: "restart", mutation: "the server stays up", change: withoutScript},
+	{scenario: "clock-jump", mutation: "jump=0", change: func(sc *Scenario) { sc.Settings.Jump = 0 }, misses: true},
+	{scenario: "clock-jump", mutation: "the jump is shorter than the lease", change: func(sc *Scenario) { sc.Settings.Jump = sc.Settings.TTL / 2 }},
+	{scenario: "lost-reply", mutation: "all answers arrive", change: withoutScript},
+}
+
+func withoutScript(sc *Scenario) { sc.Script = nil }
+
+// strikeFirstTimer loses what is on its way to c1's first timer.
+var strikeFirstTimer = strike(0, faults.LoseReplyTo(1, 1))
+
+// TestStruckCanFail: a scenario that does not happen is not reached, whatever
+// the lock, and a lock that nothing happened to has proven nothing.
+func TestStruckCanFail(t *testing.T) {
+	t.Parallel()
+	covered := map[string]bool{}
+	for _, m := range mutants {
+		covered[m.scenario] = true
+		played := 0
+		for _, e := range algorithms.All() {
+			_, sc := mustCell(t, e.ID, m.scenario)
+			if mustPlay(t, e, sc, sc.Settings).NotApplicable != "" {
+				continue
+			}
+			played++
+			m.change(&sc)
+			o, err := sc.play(e, sc.Settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (o.Missed != nil) != m.misses {
+				t.Errorf("%s in %s, %s: could not happen: %v", e.ID, sc.ID, m.mutation, o.Missed)
+			}
+			if o.Reached {
+				t.Errorf("%s in %s, %s: and yet it counts as reached", e.ID, sc.ID, m.mutation)
+			}
+			if w := o.Verdicts[0]; w != verdict.Vacuous && (m.harms == "" || !w.Broken()) {
+				// broken without the misfortune: the scenario would prove something else than its title says
+				t.Errorf("%s in %s, %s: %v, want VACUOUS", e.ID, sc.ID, m.mutation, o.Verdicts)
+			}
+			if o.Expected = []verdict.Word{o.Verdicts[0]}; o.AsExpected() {
+				t.Errorf("%s in %s, %s: as contracted, and yet not reached", e.ID, sc.ID, m.mutation)
+			}
+		}
+		if played == 0 {
+			t.Errorf("%s: no lock plays it", m.scenario)
+		}
+	}
+	for _, sc := range All() {
+		if sc.Struck == nil {
+			t.Errorf("%s cannot tell whether it happened", sc.ID)
+		}
+		if !covered[sc.ID] {
+			t.Errorf("%s: no mutant shows that it can fail to happen", sc.ID)
+		}
+	}
+}
+
+func onEvent(on func(*history.Event) bool, c simulator.Choice) func(sc *Scenario) {
+	return func(sc *Scenario) {
+		sc.Script = func(Settings, int) []Beat { return []Beat{{On: on, Do: strike(0, c)}} }
+	}
+}

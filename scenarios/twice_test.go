@@ -1,0 +1,250 @@
+package scenarios
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/simulator"
+)
+
+// encoded is everything that a run says, as bytes.
+func encoded(t testing.TB, o *Outcome) []byte {
+	t.Helper()
+	b, err := json.Marshal(struct {
+		H, J, Verdicts, Expected, Missed any
+		Reached                          bool
+		NotApplicable, Trace             string
+	}{o.History, o.Judgement, o.Verdicts, o.Expected, fmt.Sprint(o.Missed), o.Reached, o.NotApplicable, o.Trace.Link()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func mustPlay(t testing.TB, e algorithms.Entry, sc Scenario, s Settings) *Outcome {
+	t.Helper()
+	o, err := Play(e, sc, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// mustCell finds a lock and a scenario by name.
+func mustCell(t testing.TB, lock, scenario string) (algorithms.Entry, Scenario) {
+	t.Helper()
+	e, err := Strategy(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc, err := ByName(scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, sc
+}
+
+// onProcs runs do with n processors at work, and puts the number back.
+func onProcs(n int, do func()) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
+	do()
+}
+
+// same fails unless two runs are the same byte for byte, and says where they part.
+func same(t *testing.T, what string, a, b []byte) {
+	t.Helper()
+	if bytes.Equal(a, b) {
+		return
+	}
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	t.Errorf("%s: the runs part at byte %d:\n%.300s\n%.300s", what, i, a[max(0, i-100):], b[max(0, i-100):])
+}
+
+// forEveryCell plays all cells as told, and some with seeds.
+func forEveryCell(t *testing.T, do func(t *testing.T, e algorithms.Entry, sc Scenario, s Settings)) {
+	for _, sc := range All() {
+		for _, e := range algorithms.All() {
+			t.Run(e.ID+"/"+sc.ID, func(t *testing.T) { do(t, e, sc, sc.Settings) })
+		}
+	}
+	for _, cell := range [][2]string{
+		{"token", "gc-pause"}, {"getset", "slow-work"}, {"watchdog", "failed-renewal"},
+		{"redlock", "restart"}, {"redlock", "lost-reply"}, {"setnx-expire", "failover"},
+	} {
+		e, sc := mustCell(t, cell[0], cell[1])
+		for seed := uint64(1); seed <= 5; seed++ {
+			s := sc.Settings
+			s.Seed = seed
+			t.Run(fmt.Sprintf("%s/%s/seed=%d", e.ID, sc.ID, seed), func(t *testing.T) { do(t, e, sc, s) })
+		}
+	}
+}
+
+// TestPlayedTwice: a run depends on nothing but lock, scenario and settings,
+// and its link says all that is needed to have it again.
+func TestPlayedTwice(t *testing.T) {
+	forEveryCell(t, func(t *testing.T, e algorithms.Entry, sc Scenario, s Settings) {
+		var first []byte
+		var link string
+		onProcs(1, func() {
+			o := mustPlay(t, e, sc, s)
+			first, link = encoded(t, o), o.Trace.Link()
+		})
+		onProcs(2, func() { same(t, "on two processors", first, encoded(t, mustPlay(t, e, sc, s))) })
+
+		trace, err := simulator.ParseLink(link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := Replay(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Missed = nil // a replay has no script that could miss
+		same(t, "replayed", first, encoded(t, o))
+	})
+}
+
+// TestSeedsDiffer: were a seed without effect, the runs above would be one run.
+func TestSeedsDiffer(t *testing.T) {
+	e, sc := mustCell(t, "token", "gc-pause")
+	seen := map[string]uint64{}
+	for seed := range uint64(6) {
+		s := sc.Settings
+		s.Seed = seed
+		o := mustPlay(t, e, sc, s)
+		h, err := json.Marshal(o.History)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := seen[string(h)]; ok {
+			t.Errorf("seeds %d and %d give the same run", other, seed)
+		}
+		seen[string(h)] = seed
+	}
+}
+
+// TestProductionKeepsNothing: what was played before on the same lab, whose
+// tables are warm by then, does not show.
+func TestProductionKeepsNothing(t *testing.T) {
+	t.Parallel()
+	for _, e := range algorithms.All() {
+		_, sc := mustCell(t, e.ID, "gc-pause")
+		p, err := sc.stage(e, sc.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		for _, seed := range []uint64{0, 3, 4, 0, 3} {
+			s := sc.Settings
+			s.Seed = seed
+			run, err := p.player.Play(p.options(s))
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, fmt.Sprintf("%s, seed %d, on a warm lab", e.ID, seed), encoded(t, mustPlay(t, e, sc, s)), encoded(t, p.outcome(run, s)))
+		}
+	}
+}
+
+// TestMatrixIsPlay: the grid is what one gets by playing its cells one by one,
+// on however many processors.
+func TestMatrixIsPlay(t *testing.T) {
+	single := map[[2]string][]byte{}
+	for _, sc := range All() {
+		for _, e := range algorithms.All() {
+			single[[2]string{e.ID, sc.ID}] = encoded(t, mustPlay(t, e, sc, sc.Settings))
+		}
+	}
+	for _, procs := range []int{1, 2} {
+		onProcs(procs, func() {
+			finished := make(chan int, len(single))
+			cells, err := Matrix(t.Context(), algorithms.All(), All(), 0, func(n int) { finished <- n })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(finished) != cap(finished) {
+				t.Errorf("told of %d finished cells, there are %d", len(finished), cap(finished))
+			}
+			for i, sc := range All() {
+				for j, e := range algorithms.All() {
+					same(t, fmt.Sprintf("%s in %s, %d processors", e.ID, sc.ID, procs), single[[2]string{e.ID, sc.ID}], encoded(t, cells[i][j]))
+				}
+			}
+		})
+	}
+}
+
+// TestMatrixCounts: a cell's counts are those of single runs with the seeds from
+// 1 on; where the question has no meaning, nothing is counted.
+func TestMatrixCounts(t *testing.T) {
+	t.Parallel()
+	const runs = 3
+	scs := []Scenario{gcPause, gcPauseFenced}
+	cells, err := Matrix(t.Context(), algorithms.All(), scs, runs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, sc := range scs {
+		for j, e := range algorithms.All() {
+			o, n, broken := cells[i][j], 0, 0
+			for seed := range uint64(runs) {
+				s := sc.Settings
+				s.Seed = seed + 1
+				if one := mustPlay(t, e, sc, s); one.NotApplicable == "" {
+					n++
+					if one.Verdicts[0].Broken() {
+						broken++
+					}
+				}
+			}
+			if o.Runs != n || o.Broken != broken {
+				t.Errorf("%s in %s: %d of %d broken, want %d of %d", e.ID, sc.ID, o.Broken, o.Runs, broken, n)
+			}
+		}
+	}
+}
+
+// TestMatrixCancelled: what was finished by then is there, the rest is nil, and
+// the error is ctx's.
+func TestMatrixCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	onProcs(1, func() {
+		cells, err := Matrix(ctx, algorithms.All(), All(), 0, func(n int) {
+			if n == 10 {
+				cancel()
+			}
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want that of the context", err)
+		}
+		done := 0
+		for i, row := range cells {
+			for j, o := range row {
+				if first := i*len(row)+j < 10; (o != nil) != first {
+					t.Errorf("cell %d,%d is there: %t, want %t", i, j, o != nil, first)
+				}
+				if o != nil {
+					done++
+				}
+			}
+		}
+		if done != 10 {
+			t.Errorf("%d cells are finished, want 10", done)
+		}
+	})
+	points, err := Sensitivity(ctx, algorithms.All(), []float64{1}, 10, nil)
+	if !errors.Is(err, context.Canceled) || len(points) != len(algorithms.All()) || points[0] != nil {
+		t.Errorf("Sensitivity, cancelled before it began: %v, %v", points, err)
+	}
+}
