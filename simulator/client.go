@@ -1,6 +1,8 @@
 package simulator
 
 import (
+	"fmt"
+
 	"github.com/redis/go-redis/v9"
 
 	"locklab/simulator/history"
@@ -16,7 +18,12 @@ func (c *Client) ID() int { return c.p.id }
 
 // Redis is the client's connection pool to server n, from 1. It belongs to the
 // lab; do not close it.
-func (c *Client) Redis(n int) *redis.Client { return c.p.conns.client(n) }
+func (c *Client) Redis(n int) *redis.Client {
+	if nodes := len(c.p.lab.setup.Nodes); n < 1 || n > nodes {
+		panic(fmt.Sprintf("there is no server %d: the setup has %d", n, nodes))
+	}
+	return c.p.conns.client(n)
+}
 
 // Clock is the client's own clock.
 func (c *Client) Clock() Clock { return Clock{c.p} }

@@ -22,20 +22,50 @@ func (c clockState) read(now time.Duration) time.Duration {
 	return now + c.offset + drift(now, c.ppm)
 }
 
-// drift is ppm/1e6 of d, without overflow for runs of up to years.
-func drift(d time.Duration, ppm int32) time.Duration {
-	if ppm == 0 {
-		return 0
+// millis is the whole millisecond that a clock shows at reading r, as Redis
+// counts it; before the epoch, too.
+func millis(r time.Duration) int64 {
+	ms := r.Milliseconds()
+	if r%time.Millisecond < 0 {
+		ms--
 	}
-	return d/1_000_000*time.Duration(ppm) + d%1_000_000*time.Duration(ppm)/1_000_000
+	return ms
 }
 
-// after is the true time that passes while this clock gains d, rounded up.
-func (c clockState) after(d time.Duration) time.Duration {
-	if c.ppm == 0 || d <= 0 {
-		return max(d, 0)
+// jump moves the clock by d. The text says why it cannot.
+func (c *clockState) jump(d time.Duration) (why string) {
+	switch {
+	case d == 0:
+		return "a jump needs a length other than 0"
+	case d > endOfTime || d < -endOfTime || c.offset+d > endOfTime || c.offset+d < -endOfTime:
+		return "no clock may be off by more than " + endOfTime.String()
 	}
-	t := time.Duration(float64(d) / (1 + float64(c.ppm)/1e6))
+	c.offset += d
+	return ""
+}
+
+// drift is ppm/1e6 of d, rounded down, without overflow for all of a world's time.
+func drift(d time.Duration, ppm int32) time.Duration {
+	whole, rest := d/1_000_000*time.Duration(ppm), d%1_000_000*time.Duration(ppm)
+	if rest%1_000_000 < 0 {
+		whole--
+	}
+	return whole + rest/1_000_000
+}
+
+// after is the true time that passes while this clock gains d, rounded up;
+// Never if that is beyond all time.
+func (c clockState) after(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	t := d
+	if c.ppm != 0 {
+		t = time.Duration(min(float64(d)/(1+float64(c.ppm)/1e6), 1.1*float64(endOfTime)))
+	}
+	if t > endOfTime+endOfTime/20 { // far enough beyond for the error of a float
+		return Never
+	}
 	for t > 0 && t-1+drift(t-1, c.ppm) >= d {
 		t--
 	}
@@ -46,16 +76,16 @@ func (c clockState) after(d time.Duration) time.Duration {
 }
 
 // when is the first true time, not before now, at which this clock reads at
-// least r.
+// least r; Never if that is beyond all time.
 func (c clockState) when(now, r time.Duration) time.Duration {
 	read := c.read(now)
 	if read >= r {
 		return now
 	}
-	if c.ppm == 0 {
-		return r - c.offset
+	t := later(now, c.after(r-read))
+	if c.ppm == 0 || t == Never {
+		return t
 	}
-	t := now + c.after(r-read)
 	for t > now && c.read(t-1) >= r {
 		t--
 	}

@@ -17,5 +17,15 @@
 // What this world leaves out: a server executes one request at a time and in
 // no time; a pipeline arrives whole; connections are re-established without
 // delay; SELECT, MULTI, SUBSCRIBE and blocking commands are refused, because
-// they would leave state on a connection that no snapshot holds.
+// they would leave state on a connection that no snapshot holds. What else cannot
+// be carried is refused by name: commands that wait (WAIT) or roll dice (SPOP,
+// math.random in a script), lifetimes of hash fields, streams, HyperLogLogs. The
+// servers' clocks are read in whole milliseconds.
+//
+// Where a miniredis answers otherwise than a Redis 7, so does the lab: the words
+// of some errors; in a script, the code of a failed command's error (ERR for
+// WRONGTYPE); a script that fails is not cached; TTL rounds down; a lifetime of
+// more than 292 years ends at once; SET with EXAT or PXAT that names the present
+// millisecond makes a key without an end. A test holds all else that the
+// strategies send against a real server.
 package simulator

@@ -24,13 +24,16 @@ type engine struct {
 	peer    *server.Peer
 	out     bytes.Buffer
 	hello   string   // its answer to the handshake of a new connection
+	held    string   // id of the shape that it holds; "": not known
+	loaded  []string // sources in its script cache, sorted
 	sources []string // scripts it has been shown, by first appearance
 	known   map[string]bool
+	// forgetful is the simple path, for tests: every state is built anew.
+	forgetful bool
 
-	ran      []string // commands since the last call, those of scripts included
-	needs    needs    // what those commands read beside the shape
-	refused  string   // the first of them that a snapshot could not carry
-	scripted bool     // one of them may have changed the script cache
+	needs    needs  // what the commands of this call, those of scripts included, read beside the shape
+	refused  string // the first of them that the lab cannot carry
+	scripted bool   // one of them may have changed the script cache
 }
 
 // needs says what a command may have read beside the shape of the data.
@@ -56,24 +59,28 @@ var blind = map[string]bool{
 	"SADD": true, "SREM": true, "SISMEMBER": true, "SMEMBERS": true, "SCARD": true,
 	"ZADD": true, "ZREM": true, "ZSCORE": true, "ZRANK": true, "ZRANGE": true, "ZCARD": true, "ZCOUNT": true,
 	"ZRANGEBYSCORE": true, "ZREMRANGEBYSCORE": true,
-	"PUBLISH": true, "EVAL": true, "EVALSHA": true, "SCRIPT": true, "FLUSHALL": true, "FLUSHDB": true, "DBSIZE": true,
+	"PUBLISH": true, "EVAL": true, "EVALSHA": true, "EVAL_RO": true, "EVALSHA_RO": true, "SCRIPT": true, "FLUSHALL": true, "FLUSHDB": true, "DBSIZE": true,
 }
 
 // readsTTL are the commands that look at what remains of a key's life.
 var readsTTL = map[string]bool{"TTL": true, "PTTL": true, "GETEX": true, "COPY": true, "RENAME": true, "RENAMENX": true}
 
 // unfit are the commands that would leave something behind that no snapshot
-// holds (state of a connection, of the whole process) or that roll dice.
+// holds (state of a connection, of the whole process, lifetimes of hash
+// fields), that tell of such a thing, that wait, or that roll dice. They are
+// never executed.
 var unfit = map[string]bool{
 	"MULTI": true, "EXEC": true, "DISCARD": true, "WATCH": true, "UNWATCH": true, "SELECT": true, "SWAPDB": true, "MOVE": true,
 	"SUBSCRIBE": true, "PSUBSCRIBE": true, "UNSUBSCRIBE": true, "PUNSUBSCRIBE": true, "BLPOP": true, "BRPOP": true,
-	"BRPOPLPUSH": true, "BLMOVE": true, "XREAD": true, "XREADGROUP": true, "WAIT": true, "AUTH": true, "CLIENT": true,
-	"SPOP": true, "SRANDMEMBER": true, "HRANDFIELD": true, "RANDOMKEY": true, "QUIT": true,
+	"BRPOPLPUSH": true, "BLMOVE": true, "BZMPOP": true, "BZPOPMAX": true, "BZPOPMIN": true, "XREAD": true, "XREADGROUP": true,
+	"WAIT": true, "AUTH": true, "HELLO": true, "CLIENT": true, "QUIT": true, "INFO": true, "OBJECT": true,
+	"HEXPIRE": true, "HSETEX": true,
+	"SPOP": true, "SRANDMEMBER": true, "HRANDFIELD": true, "ZRANDMEMBER": true, "RANDOMKEY": true,
 }
 
 func classify(cmd string, args []string) needs {
 	switch {
-	case cmd == "SET" && slices.ContainsFunc(args, isAbsolute):
+	case (cmd == "SET" || cmd == "GETEX") && slices.ContainsFunc(args, isAbsolute):
 		return needsClock
 	case (cmd == "EXPIRE" || cmd == "PEXPIRE") && len(args) > 2:
 		return needsTTLs // NX, XX, GT, LT
@@ -107,11 +114,12 @@ func (e *engine) close() { e.m.Close() }
 // watch sees every command before it runs, also those that a script calls.
 func (e *engine) watch(_ *server.Peer, cmd string, args ...string) bool {
 	e.needs = max(e.needs, classify(cmd, args))
-	if unfit[cmd] && e.refused == "" {
-		e.refused = cmd
+	if unfit[cmd] {
+		e.refuse("the command " + cmd)
+		return true
 	}
 	switch cmd {
-	case "EVAL":
+	case "EVAL", "EVAL_RO":
 		if len(args) > 0 {
 			e.learn(args[0])
 		}
@@ -124,8 +132,19 @@ func (e *engine) watch(_ *server.Peer, cmd string, args ...string) bool {
 	return false
 }
 
+// refuse keeps the first reason.
+func (e *engine) refuse(what string) {
+	if e.refused == "" {
+		e.refused = what
+	}
+}
+
 func (e *engine) learn(source string) {
 	e.scripted = true
+	if strings.Contains(source, "math.random") {
+		// Redis seeds it anew for each script, miniredis does not
+		e.refuse("a script that calls math.random")
+	}
 	if !e.known[source] {
 		e.known[source] = true
 		e.sources = append(e.sources, source)
@@ -162,48 +181,73 @@ type outcome struct {
 	needs needs
 }
 
-// run restores shape s with the given lifetimes, sets the clock, runs the
-// commands as one batch, and reads the result.
+// run brings miniredis to shape s with the given lifetimes, sets the clock, runs
+// the commands as one batch, and reads the result.
 func (e *engine) run(s *shape, ttls []time.Duration, now time.Time, batch [][]string) (outcome, error) {
 	e.restore(s, ttls)
 	e.m.SetTime(now)
 	e.needs, e.refused, e.scripted = needsNothing, "", false
-	var reply strings.Builder
-	for _, args := range batch {
-		reply.WriteString(e.dispatch(args))
+	reply := ""
+	for _, args := range batch { // nearly always one
+		reply += e.dispatch(args)
+	}
+	if e.scripted {
+		e.loaded = e.cached()
 	}
 	if e.refused != "" {
-		return outcome{}, fmt.Errorf("simulator: the lab cannot carry the command %s: %s", e.refused, "its effect does not fit into a snapshot")
+		return outcome{}, fmt.Errorf("simulator: the lab cannot carry %s: it waits, rolls dice, or leaves or tells what no snapshot holds", e.refused)
 	}
-	needs, scripted := e.needs, e.scripted
+	needs := e.needs
 	keys, after, err := e.read()
 	if err != nil {
 		return outcome{}, err
 	}
-	scripts := s.scripts
-	if scripted {
-		scripts = e.cached()
+	out := outcome{reply: reply, shape: newShape(keys, e.loaded), ttls: after, needs: needs}
+	if needs == needsNothing {
+		e.held = out.shape.id
 	}
-	return outcome{reply: reply.String(), shape: newShape(keys, scripts), ttls: after, needs: needs}, nil
+	return out, nil
 }
 
+// restore makes miniredis hold s. Mostly it does already, since the last command
+// led there; then only the lifetimes are told anew. That is trusted of the blind
+// commands only: after others a miniredis may hold more than it shows (COPY with
+// REPLACE leaves the old value under a new one of another type).
 func (e *engine) restore(s *shape, ttls []time.Duration) {
-	e.m.FlushAll()
+	held := e.held == s.id && !e.forgetful
+	e.held = ""
+	if !held {
+		e.m.FlushAll()
+	}
 	n := 0
 	for i := range s.keys {
 		k := &s.keys[i]
-		e.put(k)
+		if !held {
+			e.put(k)
+		}
 		if k.expires {
 			e.m.SetTTL(k.name, ttls[n]+mark)
 			n++
 		}
 	}
-	if !slices.Equal(e.cached(), s.scripts) {
-		e.dispatch([]string{"SCRIPT", "FLUSH"})
-		for _, src := range s.scripts {
-			e.dispatch([]string{"SCRIPT", "LOAD", src})
-		}
+	if !held && (e.forgetful || !slices.Equal(e.loaded, s.scripts)) {
+		e.loadScripts(s.scripts)
 	}
+}
+
+func (e *engine) loadScripts(sources []string) {
+	e.dispatch([]string{"SCRIPT", "FLUSH"})
+	for _, src := range sources {
+		e.dispatch([]string{"SCRIPT", "LOAD", src})
+	}
+	e.loaded = sources
+}
+
+// forget drops the scripts that it has been shown.
+func (e *engine) forget() {
+	e.loadScripts(nil)
+	e.held, e.sources = "", nil
+	clear(e.known)
 }
 
 // put writes one key. The errors of these calls all say "wrong type", which a
@@ -227,14 +271,21 @@ func (e *engine) put(k *keyShape) {
 
 func (e *engine) read() (keys []keyShape, ttls []time.Duration, err error) {
 	names := e.m.Keys()
+	keys = make([]keyShape, 0, len(names))
 	for _, name := range names {
 		k := keyShape{name: name, kind: e.m.Type(name)}
 		if k.parts, err = e.parts(name, k.kind); err != nil {
 			return nil, nil, err
 		}
-		if ttl := e.m.TTL(name); ttl > 0 {
+		switch ttl := e.m.TTL(name); {
+		case ttl > 0:
 			k.expires = true
 			ttls = append(ttls, ttl)
+		case ttl < 0:
+			// Its deadline had come when it was set: SET with PXAT. A Redis does
+			// not keep such a key.
+			e.m.Del(name)
+			continue
 		}
 		keys = append(keys, k)
 	}

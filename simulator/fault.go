@@ -26,7 +26,7 @@ func (l *Lab) strike(w *World, i int, c Choice) error {
 	switch {
 	case w.budget[i] == 0:
 		return l.refuse(w, c, "the budget of this fault is spent")
-	case f.Max > 0 && max(c.D, -c.D) > f.Max:
+	case f.Max > 0 && (c.D > f.Max || c.D < -f.Max):
 		return l.refuse(w, c, "the budget allows no more than "+f.Max.String())
 	}
 	if why := f.Fault.Strike(Moment{l, w}, c); why != "" {
@@ -144,11 +144,11 @@ func (m Moment) Pause(c int8, d, longest time.Duration) (why string) {
 	case d < 0:
 		return "a pause cannot be negative"
 	}
-	p.paused, p.open, p.until = true, d == 0, m.w.now+d
+	p.paused, p.open, p.until = true, d == 0, later(m.w.now, d)
 	if p.open {
 		p.until = Never
 		if longest > 0 {
-			p.until = m.w.now + longest
+			p.until = later(m.w.now, longest)
 		}
 	}
 	m.lab.emitClient(m.w, history.Pause, c, 0).D = d
@@ -191,9 +191,10 @@ func (m Moment) StepClock(c int8, d time.Duration) (why string) {
 	if why != "" {
 		return why
 	}
-	p.clock.offset += d
-	m.lab.emitClient(m.w, history.ClockStep, c, 0).D = d
-	return ""
+	if why = p.clock.jump(d); why == "" {
+		m.lab.emitClient(m.w, history.ClockStep, c, 0).D = d
+	}
+	return why
 }
 
 // StepNodeClock moves the clock of server n by d, and with it the end of every
@@ -203,14 +204,17 @@ func (m Moment) StepNodeClock(n int8, d time.Duration) (why string) {
 	if why != "" {
 		return why
 	}
-	node.clock.offset += d
+	if why = node.clock.jump(d); why != "" {
+		return why
+	}
 	e := m.lab.emit(m.w, history.ClockStep)
 	e.Node, e.D = int(n), d
 	m.lab.expire(m.w)
 	return ""
 }
 
-// Wipe restarts server n at once and without its data.
+// Wipe restarts server n at once and without its data. A replica would copy the
+// emptiness: until it does, it can still fail over with what it has.
 func (m Moment) Wipe(n int8) (why string) {
 	node, why := m.node(n)
 	if why != "" {
@@ -219,6 +223,7 @@ func (m Moment) Wipe(n int8) (why string) {
 	m.lab.emit(m.w, history.Down).Node = int(n)
 	m.hangUp(n)
 	m.replace(node, n, dataState{})
+	node.behind = m.HasReplica(int(n)) && node.replica != node.data
 	e := m.lab.emit(m.w, history.Up)
 	e.Node, e.Note = int(n), "empty"
 	return ""
@@ -260,13 +265,21 @@ func (m Moment) hangUp(n int8) {
 	}
 }
 
-// replace swaps the data of a server and records which keys became others by it.
+// replace swaps the data of a server and records which keys became others by
+// it, in value or only in how long they live.
 func (m Moment) replace(node *nodeState, n int8, data dataState) {
 	t := m.lab.table
 	from, to := &t.shapes[node.data.shape], &t.shapes[data.shape]
-	kept := [MaxKeys]lifetime{}
+	var lives [MaxKeys]lifetime
+	for i := range to.ttls {
+		p := from.place(to.expiring(i).name)
+		if p >= 0 && node.data.deadline[p] != data.deadline[i] {
+			p = -1
+		}
+		lives[i].keep = int8(p)
+	}
 	node.data = data
-	for _, ch := range diff(from, to, &kept) {
+	for _, ch := range diff(from, to, &lives) {
 		m.lab.emitChange(m.w, node, 0, int(n), &ch)
 	}
 }

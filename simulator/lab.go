@@ -25,15 +25,15 @@ type ClientSetup struct {
 	// needs to know what follows on some history of observations, so it must
 	// keep its state in local variables.
 	Program func(*Client)
-	Offset  time.Duration // what its clock is ahead of true time at the start
-	PPM     int32         // microseconds that its clock gains per true second
+	Offset  time.Duration // what its clock is ahead of true time at the start, up to 100 years either way
+	PPM     int32         // microseconds that its clock gains per true second, up to 500,000 either way
 }
 
 // NodeSetup is one server.
 type NodeSetup struct {
 	Replica bool          // has a replica, to which Replicate copies and Failover moves
-	Offset  time.Duration // what its clock is ahead of true time at the start
-	PPM     int32         // microseconds that its clock gains per true second
+	Offset  time.Duration // as of a client
+	PPM     int32         // as of a client
 }
 
 // An Allowance is a fault with its budget.
@@ -51,6 +51,8 @@ type Lab struct {
 	procs  []*process
 	events []history.Event
 	limit  int
+	// absolute: somebody has read a clock; see Absolute
+	absolute bool
 	// forgetful is the simple path, for tests: code is run from its beginning for
 	// every observation, and every command goes to the engine.
 	forgetful bool
@@ -75,6 +77,10 @@ func New(s Setup) (*Lab, error) {
 	l := &Lab{setup: s, table: table, limit: tableLimit}
 	for i, c := range s.Clients {
 		l.procs = append(l.procs, newProcess(l, i+1, c.Program))
+		l.absolute = l.absolute || c.PPM != 0
+	}
+	for _, n := range s.Nodes {
+		l.absolute = l.absolute || n.PPM != 0
 	}
 	return l, nil
 }
@@ -90,7 +96,43 @@ func (s *Setup) check() error {
 	case len(s.Faults) > MaxFaults:
 		return fmt.Errorf("simulator: %d kinds of fault: give at most %d", len(s.Faults), MaxFaults)
 	}
+	for i, c := range s.Clients {
+		if c.Program == nil {
+			return fmt.Errorf("simulator: client %d has no program", i+1)
+		}
+		if err := checkClock("client", i, c.Offset, c.PPM); err != nil {
+			return err
+		}
+	}
+	for i, n := range s.Nodes {
+		if err := checkClock("server", i, n.Offset, n.PPM); err != nil {
+			return err
+		}
+	}
+	return s.checkFaults()
+}
+
+// maxPPM keeps a clock from standing still or running backwards.
+const maxPPM = 500_000
+
+func checkClock(who string, i int, offset time.Duration, ppm int32) error {
+	switch {
+	case offset > endOfTime || offset < -endOfTime:
+		return fmt.Errorf("simulator: the clock of %s %d is off by %v: give up to %v either way", who, i+1, offset, endOfTime)
+	case ppm > maxPPM || ppm < -maxPPM:
+		return fmt.Errorf("simulator: the clock of %s %d gains %d ppm: give up to %d either way", who, i+1, ppm, maxPPM)
+	}
+	return nil
+}
+
+func (s *Setup) checkFaults() error {
 	for i, f := range s.Faults {
+		switch {
+		case f.Fault == nil:
+			return fmt.Errorf("simulator: fault %d of the setup is nil", i+1)
+		case f.Fault.Verb() < FaultVerb:
+			return fmt.Errorf("simulator: fault %s has verb %d: give one from %d on", f.Fault.Name(), f.Fault.Verb(), FaultVerb)
+		}
 		if f.Times < 0 || f.Times > 255 || f.Max < 0 {
 			return fmt.Errorf("simulator: %s=%d@%v: give 0 to 255 strikes of no negative length", f.Fault.Name(), f.Times, f.Max)
 		}
@@ -152,6 +194,19 @@ func (l *Lab) Runs(c int) int { return l.procs[c-1].runs }
 // Setup is what the lab was made from.
 func (l *Lab) Setup() Setup { return l.setup }
 
+// didText is what entry n says, for an error message.
+func (l *Lab) didText(n *procNode) string {
+	s := ""
+	for i := range n.notes {
+		s += "record " + n.notes[i].Kind.String()
+		if n.notes[i].Note != "" {
+			s += fmt.Sprintf(" %q", n.notes[i].Note)
+		}
+		s += ", "
+	}
+	return s + l.opText(n.ops)
+}
+
 // opText names pending operations for an error message.
 func (l *Lab) opText(ops [MaxThreads]op) string {
 	s := ""
@@ -176,4 +231,14 @@ func (l *Lab) opText(ops [MaxThreads]op) string {
 		return "nothing"
 	}
 	return s
+}
+
+// Histories is the number of distinct histories of observations that the
+// clients' tables hold.
+func (l *Lab) Histories() int {
+	n := 0
+	for _, p := range l.procs {
+		n += len(p.nodes)
+	}
+	return n
 }

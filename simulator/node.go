@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/alicebob/miniredis/v2/proto"
 )
 
 // redisTable is what servers do, as far as it is known: (shape, command) ->
@@ -16,18 +14,17 @@ import (
 // whatever remains; a command that does look gets an entry for each remainder
 // (and clock reading) that occurs.
 type redisTable struct {
-	engine    *engine
-	shapes    []shape
-	shapeID   map[string]uint32
-	batches   []batch
-	batchID   map[string]uint32
-	replies   []reply
-	replyID   map[string]uint32
-	effects   map[effectKey]*effect
-	exact     map[exactKey]*effect
-	forgetful bool                 // the simple path, for tests: always ask the engine
-	bare      map[uint32]uint32    // shape -> the same without scripts
-	less      map[[2]uint32]uint32 // shape, place -> the same without that key
+	engine  *engine
+	shapes  []shape
+	shapeID map[string]uint32
+	batches []batch
+	batchID map[string]uint32
+	replies []reply
+	replyID map[string]uint32
+	effects map[effectKey]*effect
+	exact   map[exactKey]*effect
+	bare    map[uint32]uint32    // shape -> the same without scripts
+	less    map[[2]uint32]uint32 // shape, place -> the same without that key
 }
 
 // batch is what one write to a connection held: almost always one command.
@@ -75,20 +72,35 @@ func newRedisTable() (*redisTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &redisTable{engine: e}
+	t := &redisTable{
+		engine: e, shapeID: map[string]uint32{}, batchID: map[string]uint32{}, replyID: map[string]uint32{},
+		effects: map[effectKey]*effect{}, exact: map[exactKey]*effect{},
+		bare: map[uint32]uint32{}, less: map[[2]uint32]uint32{},
+	}
 	t.clear()
 	return t, nil
 }
 
-// clear forgets everything. Worlds made before mean nothing afterwards.
+// clear forgets everything and keeps the room. Worlds made before mean nothing
+// afterwards.
 func (t *redisTable) clear() {
-	t.shapes, t.shapeID = nil, map[string]uint32{}
-	t.batches, t.batchID = nil, map[string]uint32{}
-	t.replies, t.replyID = nil, map[string]uint32{}
-	t.effects, t.exact = map[effectKey]*effect{}, map[exactKey]*effect{}
-	t.bare, t.less = map[uint32]uint32{}, map[[2]uint32]uint32{}
+	t.engine.forget()
+	t.shapes, t.batches, t.replies = forgotten(t.shapes), forgotten(t.batches), forgotten(t.replies)
+	clear(t.shapeID)
+	clear(t.batchID)
+	clear(t.replyID)
+	clear(t.effects)
+	clear(t.exact)
+	clear(t.bare)
+	clear(t.less)
 	t.internShape(newShape(nil, nil))
 	t.internReply("") // 0: nothing
+}
+
+// forgotten is a list without its entries, in the same room.
+func forgotten[E any](list []E) []E {
+	clear(list)
+	return list[:0]
 }
 
 func (t *redisTable) size() int {
@@ -147,7 +159,7 @@ func (t *redisTable) apply(d *dataState, now time.Duration, b uint32) (*effect, 
 	if err != nil {
 		return nil, err
 	}
-	ms := now.Milliseconds()
+	ms := millis(now)
 	var deadline [MaxKeys]int64
 	for i := range t.shapes[eff.to].ttls {
 		if l := eff.lives[i]; l.keep >= 0 {
@@ -161,7 +173,7 @@ func (t *redisTable) apply(d *dataState, now time.Duration, b uint32) (*effect, 
 }
 
 func (t *redisTable) look(d *dataState, now time.Duration, b uint32) (*effect, error) {
-	if t.forgetful {
+	if t.engine.forgetful {
 		return t.run(d, now, b, needsClock)
 	}
 	key := effectKey{d.shape, b}
@@ -182,7 +194,7 @@ func (t *redisTable) look(d *dataState, now time.Duration, b uint32) (*effect, e
 func (t *redisTable) lookExact(d *dataState, now time.Duration, b uint32, n needs) (*effect, error) {
 	key := exactKey{effectKey: effectKey{d.shape, b}, left: t.left(d, now)}
 	if n == needsClock {
-		key.now = now.Milliseconds()
+		key.now = millis(now)
 	}
 	if eff := t.exact[key]; eff != nil {
 		return eff, nil
@@ -197,7 +209,7 @@ func (t *redisTable) lookExact(d *dataState, now time.Duration, b uint32, n need
 // left is how many milliseconds each expiring key has still to live.
 func (t *redisTable) left(d *dataState, now time.Duration) (left [MaxKeys]int64) {
 	for i := range t.shapes[d.shape].ttls {
-		left[i] = d.deadline[i] - now.Milliseconds()
+		left[i] = d.deadline[i] - millis(now)
 	}
 	return left
 }
@@ -214,7 +226,7 @@ func (t *redisTable) run(d *dataState, now time.Duration, b uint32, n needs) (*e
 			ttls[i] = time.Duration(left[i]) * time.Millisecond
 		}
 	}
-	out, err := t.engine.run(from, ttls, Epoch.Add(now), t.batches[b].commands)
+	out, err := t.engine.run(from, ttls, Epoch.Add(time.Duration(millis(now))*time.Millisecond), t.batches[b].commands)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +245,10 @@ func (t *redisTable) run(d *dataState, now time.Duration, b uint32, n needs) (*e
 			continue
 		}
 		l := lifetime{keep: -1, ms: out.ttls[place].Milliseconds()}
-		if p := from.place(to.keys[i].name); out.ttls[place]%time.Millisecond == mark {
+		// A lifetime that was kept may have come from another key (RENAME), which
+		// only a command that reads lifetimes can do, so that they are true here.
+		p := from.place(to.keys[i].name)
+		if p >= 0 && out.ttls[place]%time.Millisecond == mark && (n == needsNothing || left[p] == l.ms) {
 			l = lifetime{keep: int8(p)}
 		}
 		eff.lives[place] = l
@@ -271,7 +286,7 @@ func diff(from, to *shape, lives *[MaxKeys]lifetime) (changes []change) {
 // server's time now, and its place. A key lives through the millisecond of its
 // deadline, as in Redis.
 func (t *redisTable) overdue(d *dataState, now time.Duration) (place int, ok bool) {
-	ms := now.Milliseconds()
+	ms := millis(now)
 	for i := range t.shapes[d.shape].ttls {
 		if ms > d.deadline[i] && (!ok || d.deadline[i] < d.deadline[place]) {
 			place, ok = i, true
@@ -304,24 +319,4 @@ func (t *redisTable) scriptless(id uint32) uint32 {
 		t.bare[id] = to
 	}
 	return to
-}
-
-// parseBatch splits what a client wrote into commands.
-func parseBatch(wire string) (commands [][]string, err error) {
-	for wire != "" {
-		n, err := frame(wire)
-		if err != nil {
-			return nil, err
-		}
-		args, err := proto.ReadStrings(wire[:n])
-		if err != nil {
-			return nil, fmt.Errorf("simulator: what the client wrote is no command: %w", err)
-		}
-		if len(args) == 0 {
-			return nil, fmt.Errorf("simulator: the client wrote an empty command")
-		}
-		commands = append(commands, args)
-		wire = wire[n:]
-	}
-	return commands, nil
 }

@@ -85,7 +85,7 @@ type edge struct {
 }
 
 func newProcess(lab *Lab, id int, program func(*Client)) *process {
-	p := &process{lab: lab, id: id, program: program}
+	p := &process{lab: lab, id: id, program: program, edges: map[edge]uint32{}}
 	p.conns = newConnections(p)
 	p.clear()
 	return p
@@ -95,8 +95,8 @@ func newProcess(lab *Lab, id int, program func(*Client)) *process {
 // that has observed nothing and has not begun.
 func (p *process) clear() {
 	p.stop()
-	clear(p.nodes)
-	p.nodes, p.edges = append(p.nodes[:0], procNode{ops: notBegun}), map[edge]uint32{}
+	clear(p.edges)
+	p.nodes = append(forgotten(p.nodes), procNode{ops: notBegun})
 }
 
 func (p *process) stop() {
@@ -117,10 +117,11 @@ func (p *process) advance(at uint32, s seen) (uint32, error) {
 		}
 	}
 	if err := p.live.observe(s); err != nil {
+		p.stop() // it stands nowhere now
 		return 0, err
 	}
 	to := uint32(len(p.nodes))
-	p.nodes = append(p.nodes, p.live.entry(at, s))
+	p.nodes = append(p.nodes, *p.live.entry(at, s))
 	p.live.at = to
 	if n := &p.nodes[at]; n.to == 0 {
 		n.next, n.to = s, to
@@ -149,12 +150,14 @@ func (p *process) rerun(at uint32) error {
 	p.runs++
 	p.live = newIncarnation(p)
 	for i := len(path) - 1; i >= 0; i-- {
-		n := path[i]
-		if err := p.live.observe(p.nodes[n].seen); err != nil {
-			return err
+		n := &p.nodes[path[i]]
+		err := p.live.observe(n.seen)
+		if err == nil && !p.live.did(n) {
+			err = &NondeterministicError{Client: p.id, Was: p.lab.didText(n), Is: p.lab.didText(p.live.entry(0, n.seen))}
 		}
-		if p.live.ops != p.nodes[n].ops {
-			return &NondeterministicError{Client: p.id, Was: p.lab.opText(p.nodes[n].ops), Is: p.lab.opText(p.live.ops)}
+		if err != nil {
+			p.stop()
+			return err
 		}
 	}
 	p.live.at = at
@@ -166,7 +169,7 @@ func (p *process) rerun(at uint32) error {
 // variable that is not the lab's.
 type NondeterministicError struct {
 	Client  int
-	Was, Is string // what it waited for the first and the second time
+	Was, Is string // what it did, and then waited for, the first and the second time
 }
 
 func (e *NondeterministicError) Error() string {

@@ -9,6 +9,48 @@ import (
 
 var errFrame = errors.New("simulator: not a RESP value")
 
+// parseBatch splits what a client wrote into commands, each of at least one word.
+func parseBatch(wire string) (commands [][]string, err error) {
+	for wire != "" {
+		var args []string
+		if args, wire, err = command(wire); err != nil {
+			return nil, fmt.Errorf("simulator: what the client wrote is no command: %w", err)
+		}
+		commands = append(commands, args)
+	}
+	return commands, nil
+}
+
+// command reads one array of bulk strings off s.
+func command(s string) (args []string, rest string, err error) {
+	n, s, err := header(s, '*')
+	if err != nil || n < 1 {
+		return nil, "", errFrame
+	}
+	args = make([]string, n)
+	for i := range args {
+		if n, s, err = header(s, '$'); err != nil || n < 0 || n+2 > len(s) || s[n:n+2] != "\r\n" {
+			return nil, "", errFrame
+		}
+		args[i], s = s[:n], s[n+2:]
+	}
+	return args, s, nil
+}
+
+// header reads the line that begins a value of the given kind, a string or an
+// array, and tells its length; -1 is a missing value.
+func header(s string, kind byte) (n int, rest string, err error) {
+	line, rest, ok := strings.Cut(s, "\r\n")
+	if !ok || line == "" || line[0] != kind {
+		return 0, "", errFrame
+	}
+	n, err = strconv.Atoi(line[1:])
+	if err != nil || n < -1 || n > len(rest) || strconv.Itoa(n) != line[1:] {
+		return 0, "", errFrame
+	}
+	return n, rest, nil
+}
+
 // frame is the length of the first RESP2 value in s.
 func frame(s string) (int, error) { return frameDepth(s, 8) }
 
@@ -25,9 +67,9 @@ func frameDepth(s string, depth int) (int, error) {
 	default:
 		return 0, errFrame
 	}
-	n, err := strconv.Atoi(s[1:eol])
+	n, _, err := header(s, s[0])
 	switch {
-	case err != nil || n < -1 || n > len(s):
+	case err != nil:
 		return 0, errFrame
 	case n == -1:
 		return end, nil

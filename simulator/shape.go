@@ -1,9 +1,9 @@
 package simulator
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -13,7 +13,7 @@ import (
 type shape struct {
 	keys    []keyShape // by name
 	scripts []string   // sources, sorted
-	id      string     // all of the above in one string
+	id      string     // all of the above in one string; never ""
 	ttls    int        // how many keys expire
 }
 
@@ -55,21 +55,36 @@ func (k *keyShape) same(o *keyShape) bool {
 
 // newShape puts keys and scripts into their one canonical form.
 func newShape(keys []keyShape, scripts []string) shape {
-	sort.Slice(keys, func(i, j int) bool { return keys[i].name < keys[j].name })
-	scripts = slices.Clone(scripts)
-	sort.Strings(scripts)
-	s := shape{keys: keys, scripts: slices.Compact(scripts)}
-	var b strings.Builder
+	slices.SortFunc(keys, func(a, b keyShape) int { return strings.Compare(a.name, b.name) })
+	s := shape{keys: keys, scripts: scripts}
+	if !slices.IsSorted(scripts) {
+		s.scripts = slices.Sorted(slices.Values(scripts))
+	}
+	id := binary.AppendUvarint(make([]byte, 0, 64), uint64(len(keys)))
 	for i := range keys {
 		k := &keys[i]
-		fmt.Fprintf(&b, "%q%s%t%q;", k.name, k.kind, k.expires, k.parts)
+		id = appendText(appendText(id, k.name), k.kind)
+		id = binary.AppendUvarint(id, uint64(len(k.parts)))
+		for _, p := range k.parts {
+			id = appendText(id, p)
+		}
 		if k.expires {
 			s.ttls++
+			id = append(id, '!')
+		} else {
+			id = append(id, '.')
 		}
 	}
-	fmt.Fprintf(&b, "%q", s.scripts)
-	s.id = b.String()
+	for _, src := range s.scripts {
+		id = appendText(id, src)
+	}
+	s.id = string(id)
 	return s
+}
+
+// appendText appends s such that no other texts in a row give the same bytes.
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
 // key finds a key by name; nil if there is none.

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"fmt"
 	"time"
 
 	"locklab/simulator/history"
@@ -8,7 +9,8 @@ import (
 
 // Enabled appends to buf everything that may happen next in w, in a fixed
 // order: what is ready, then the passing of time up to the next deadline of
-// anybody, then the faults. Time may also pass by less than the listed D.
+// anybody, then the faults. Time may also pass by less than the listed D, and
+// by anything up to 100 years after the start if nobody has a deadline.
 func (l *Lab) Enabled(w *World, buf []Choice) []Choice {
 	for c := range l.procs {
 		buf = w.procs[c].enabled(w, int8(c+1), buf)
@@ -103,11 +105,17 @@ func (l *Lab) Next(w *World) time.Duration {
 			next = min(next, node.gone(w.now, node.data.deadline[i]))
 		}
 	}
+	if next > endOfTime {
+		return Never
+	}
 	return max(next, w.now)
 }
 
 // gone is the first true time at which a key with the given deadline is dead.
 func (n *nodeState) gone(now time.Duration, deadline int64) time.Duration {
+	if deadline >= endOfTime.Milliseconds() {
+		return Never
+	}
 	return n.clock.when(now, time.Duration(deadline+1)*time.Millisecond)
 }
 
@@ -192,8 +200,10 @@ func (l *Lab) pass(w *World, c Choice) error {
 		return l.refuse(w, c, "time moves forward only")
 	case next <= w.now:
 		return l.refuse(w, c, "something is due first")
-	case w.now+c.D > next || w.now+c.D < w.now:
+	case c.D > next-w.now:
 		return l.refuse(w, c, "something is due before")
+	case c.D > endOfTime-w.now:
+		return l.refuse(w, c, "a world lasts "+endOfTime.String())
 	}
 	w.now += c.D
 	l.expire(w)
@@ -365,7 +375,7 @@ func (l *Lab) observe(w *World, c Choice, s seen) error {
 	p := &w.procs[c.Client-1]
 	proc := l.procs[c.Client-1]
 	s.thread = uint8(c.Thread)
-	for {
+	for range maxReadings {
 		at, err := proc.advance(p.at, s)
 		if err != nil {
 			return err
@@ -384,7 +394,12 @@ func (l *Lab) observe(w *World, c Choice, s seen) error {
 		}
 		s = seen{thread: uint8(reading), kind: clockWas, val: int64(p.clock.read(w.now))}
 	}
+	return fmt.Errorf("simulator: the code of c%d reads its clock %d times on end: time stands still until it asks a server or sleeps", c.Client, maxReadings)
 }
+
+// maxReadings bounds how often code may look at its clock before it does
+// something else: whoever waits like that waits for ever.
+const maxReadings = 10_000
 
 // arm starts the operations that are new at entry n. It returns the thread
 // that reads the clock, or -1.
@@ -401,12 +416,13 @@ func (l *Lab) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
 		case opClock:
 			*th = threadState{}
 			reading = t
+			l.absolute = true
 		case opSleep:
-			*th = threadState{phase: asleep, due: w.now + p.clock.after(o.d)}
+			*th = threadState{phase: asleep, due: later(w.now, p.clock.after(o.d))}
 			l.emitClient(w, history.Sleep, c, int8(t)).D = o.d
 		default:
 			w.sent++
-			*th = threadState{phase: asking, msg: w.sent, due: w.now + p.clock.after(l.setup.Timeout)}
+			*th = threadState{phase: asking, msg: w.sent, due: later(w.now, p.clock.after(l.setup.Timeout))}
 			e := l.emitClient(w, history.Send, c, int8(t))
 			e.Node, e.Msg = int(o.node), int(w.sent)
 			if o.kind == opCommand {

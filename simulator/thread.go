@@ -3,7 +3,9 @@ package simulator
 import (
 	"fmt"
 	"iter"
+	"reflect"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"time"
 
@@ -85,7 +87,7 @@ func (l *incarnation) resume(slot int, s seen) {
 	t := &l.threads[slot]
 	t.given = s
 	l.current = slot
-	o, ok := t.next()
+	o, ok := t.next() // runs the code up to its next question
 	if !ok {
 		o = op{}
 		*t = thread{}
@@ -95,8 +97,14 @@ func (l *incarnation) resume(slot int, s seen) {
 }
 
 // entry is what the table keeps of where the process now stands.
-func (l *incarnation) entry(parent uint32, s seen) procNode {
-	return procNode{parent: parent, seen: s, ops: l.ops, fresh: l.fresh, notes: l.notes}
+func (l *incarnation) entry(parent uint32, s seen) *procNode {
+	return &procNode{parent: parent, seen: s, ops: l.ops, fresh: l.fresh, notes: l.notes}
+}
+
+// did says whether the code has just done what entry n says.
+func (l *incarnation) did(n *procNode) bool {
+	same := func(a, b history.Event) bool { return reflect.DeepEqual(a, b) }
+	return l.ops == n.ops && l.fresh == n.fresh && slices.EqualFunc(l.notes, n.notes, same)
 }
 
 func (l *incarnation) stop() {
@@ -152,7 +160,7 @@ func (p *process) armTimer(t *timer, d time.Duration) {
 			return
 		}
 	}
-	panic(fmt.Sprintf("more than %d timers at once", MaxThreads-1))
+	panic(fmt.Sprintf("more than %d timers at once: the lab has room for no more", MaxThreads-1))
 }
 
 func (p *process) stopTimer(t *timer) bool {

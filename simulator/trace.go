@@ -39,7 +39,8 @@ var (
 )
 
 // Link writes the trace as one word that is safe in URLs and shells:
-// "locklab1-" and base64url of the deflated content with its CRC-32.
+// "locklab1-" and base64url of the deflated content and its CRC-32. The checksum
+// stands outside, since a deflated text has bits that unpacking does not look at.
 func (t Trace) Link() string {
 	var plain []byte
 	for _, s := range []string{t.Strategy, t.Scenario, t.Settings} {
@@ -49,8 +50,9 @@ func (t Trace) Link() string {
 	for _, c := range t.Choices {
 		plain = c.append(plain)
 	}
-	plain = binary.BigEndian.AppendUint32(plain, crc32.ChecksumIEEE(plain))
-	return fmt.Sprintf("%s%d-%s", tracePrefix, TraceVersion, base64.RawURLEncoding.EncodeToString(pack(plain)))
+	packed := pack(plain)
+	packed = binary.BigEndian.AppendUint32(packed, crc32.ChecksumIEEE(packed))
+	return fmt.Sprintf("%s%d-%s", tracePrefix, TraceVersion, base64.RawURLEncoding.EncodeToString(packed))
 }
 
 // pack deflates. Not with the standard library, whose output may change with
@@ -76,7 +78,7 @@ func ParseLink(link string) (Trace, error) {
 	head, body, ok := strings.Cut(link, "-")
 	version, known := strings.CutPrefix(head, tracePrefix)
 	switch {
-	case !ok || !known || version == "":
+	case !ok || !known || strings.Trim(version, "0123456789") != "" || version == "":
 		return Trace{}, fmt.Errorf("%w: it does not begin with %s%d-", ErrTraceForeign, tracePrefix, TraceVersion)
 	case version != fmt.Sprint(TraceVersion):
 		return Trace{}, fmt.Errorf("%w: it says %q, this program reads %d; play the scenario again to get a new one", ErrTraceVersion, version, TraceVersion)
@@ -85,16 +87,18 @@ func ParseLink(link string) (Trace, error) {
 	if err != nil {
 		return Trace{}, fmt.Errorf("%w: it was cut off or changed (%v)", ErrTraceDamaged, err)
 	}
-	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxTrace+1))
-	switch {
-	case err != nil:
-		return Trace{}, fmt.Errorf("%w: it was cut off or changed (%v)", ErrTraceDamaged, err)
-	case len(plain) > maxTrace:
-		return Trace{}, fmt.Errorf("%w: it is longer than any run", ErrTraceDamaged)
-	case len(plain) < 4 || binary.BigEndian.Uint32(plain[len(plain)-4:]) != crc32.ChecksumIEEE(plain[:len(plain)-4]):
+	end := len(packed) - 4
+	if end < 0 || binary.BigEndian.Uint32(packed[end:]) != crc32.ChecksumIEEE(packed[:end]) {
 		return Trace{}, fmt.Errorf("%w: it was cut off or changed (its checksum does not fit)", ErrTraceDamaged)
 	}
-	return parseTrace(plain[:len(plain)-4])
+	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed[:end])), maxTrace+1))
+	switch {
+	case err != nil:
+		return Trace{}, fmt.Errorf("%w: it cannot be unpacked (%v)", ErrTraceDamaged, err)
+	case len(plain) > maxTrace:
+		return Trace{}, fmt.Errorf("%w: it is longer than any run", ErrTraceDamaged)
+	}
+	return parseTrace(plain)
 }
 
 func parseTrace(b []byte) (t Trace, err error) {
@@ -106,7 +110,7 @@ func parseTrace(b []byte) (t Trace, err error) {
 		t.Choices = append(t.Choices, r.choice())
 	}
 	if r.failed {
-		return Trace{}, fmt.Errorf("%w: its content ends in the middle", ErrTraceDamaged)
+		return Trace{}, fmt.Errorf("%w: its content makes no sense", ErrTraceDamaged)
 	}
 	return t, nil
 }
@@ -127,7 +131,7 @@ func (c Choice) append(b []byte) []byte {
 }
 
 // appendDuration writes whole microseconds, which is what nearly all are, in
-// fewer bytes.
+// fewer bytes. It has room for 146 years, more than a world lasts.
 func appendDuration(b []byte, d time.Duration) []byte {
 	if d%time.Microsecond == 0 {
 		return binary.AppendVarint(b, int64(d/time.Microsecond)*2)
@@ -175,7 +179,7 @@ func (r *reader) byte() byte {
 
 func (r *reader) duration() time.Duration {
 	v, n := binary.Varint(r.b)
-	if n <= 0 {
+	if n <= 0 || v&1 == 0 && time.Duration(v>>1)*time.Microsecond/time.Microsecond != time.Duration(v>>1) {
 		r.failed = true
 		return 0
 	}

@@ -16,6 +16,19 @@ const (
 // Never is later than everything.
 const Never time.Duration = 1<<63 - 1
 
+// endOfTime is the last true time of a world, and the furthest that any clock
+// may be off. Within it no sum of times overflows; what is due later is due
+// Never.
+const endOfTime = 100 * 365 * 24 * time.Hour
+
+// later is d after now; Never if that is beyond all time.
+func later(now, d time.Duration) time.Duration {
+	if d > endOfTime {
+		return Never
+	}
+	return now + d
+}
+
 // A World is everything that is, at one instant. It is a value: assign it to
 // keep it, compare it with ==. The numbers in it name entries of its Lab's
 // tables, so a World means something to the Lab that made it and to no other.
@@ -79,8 +92,8 @@ type nodeState struct {
 	clock   clockState
 }
 
-// dataState is what a server holds: a shape, and for each of its keys the
-// millisecond of the server's own clock up to which it lives (0: no limit).
+// dataState is what a server holds: a shape, and for each key that expires, in
+// its place, the last millisecond of the server's own clock in which it lives.
 type dataState struct {
 	shape    uint32
 	deadline [MaxKeys]int64

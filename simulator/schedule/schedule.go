@@ -21,8 +21,8 @@ type Options struct {
 	// one client changes nothing for the others.
 	Seed    uint64
 	Latency time.Duration // mean one-way delay of a message, at least 0
-	// Lag is how long after a change a replica hears of it; simulator.Never: not
-	// at all.
+	// Lag is how long after a change a replica hears of it, and of what else has
+	// changed since; simulator.Never: not at all.
 	Lag time.Duration
 	// Start is when each client begins, true time; missing ones begin at 0.
 	Start []time.Duration
@@ -45,7 +45,8 @@ type Run struct {
 // tries again and again without sleeping.
 var ErrEndless = errors.New("schedule: the run does not come to an end")
 
-const maxChoices = 1_000_000
+// maxTurns is how many choices, and actions of its script, a run may have.
+const maxTurns = 1_000_000
 
 // A Player plays runs of one lab, one after the other, and reuses its memory.
 type Player struct{ stage Stage }
@@ -53,7 +54,7 @@ type Player struct{ stage Stage }
 // NewPlayer makes a player for lab. The lab must not be used for anything else
 // while a run is played.
 func NewPlayer(lab *simulator.Lab) *Player {
-	p := &Player{Stage{lab: lab, late: map[int8]time.Duration{}}}
+	p := &Player{Stage{lab: lab, limit: maxTurns, late: map[int8]time.Duration{}}}
 	for c := range p.stage.rng {
 		p.stage.rng[c] = rand.New(&p.stage.pcg[c])
 	}
@@ -75,6 +76,7 @@ func Play(lab *simulator.Lab, opt Options) (*Run, error) { return NewPlayer(lab)
 type Stage struct {
 	lab     *simulator.Lab
 	opt     Options
+	limit   int // of turns
 	world   simulator.World
 	run     Run
 	enabled []simulator.Choice
@@ -112,9 +114,9 @@ func (s *Stage) reset(opt Options) {
 }
 
 func (s *Stage) play() error {
-	for !s.lab.Quiet(&s.world) {
-		if len(s.run.Choices) >= maxChoices {
-			return fmt.Errorf("%w (%d choices, %v of true time)", ErrEndless, maxChoices, s.world.Now())
+	for turns := 0; !s.lab.Quiet(&s.world); turns++ {
+		if turns == s.limit {
+			return fmt.Errorf("%w (%d choices, %v of true time)", ErrEndless, len(s.run.Choices), s.world.Now())
 		}
 		more, err := s.next()
 		if err != nil {
@@ -131,13 +133,14 @@ func (s *Stage) play() error {
 
 // next does one thing; false: the horizon is reached.
 func (s *Stage) next() (bool, error) {
+	s.enabled = s.lab.Enabled(&s.world, s.enabled[:0])
+	s.forgetGone()
 	if len(s.actions) > 0 && s.actions[0].at <= s.world.Now() {
 		do := s.actions[0].do
 		s.actions = slices.Delete(s.actions, 0, 1)
 		do()
 		return true, nil
 	}
-	s.enabled = s.lab.Enabled(&s.world, s.enabled[:0])
 	best, when := -1, simulator.Never
 	for i, c := range s.enabled {
 		if t := s.due(c); t < when {
@@ -155,6 +158,17 @@ func (s *Stage) next() (bool, error) {
 		return false, nil
 	}
 	return true, s.step(simulator.Choice{Verb: simulator.Pass, D: when - s.world.Now()})
+}
+
+// forgetGone drops the plans for late requests that are no longer under way,
+// since others may take their places.
+func (s *Stage) forgetGone() {
+	for place := range s.late {
+		there := func(c simulator.Choice) bool { return c.Verb == simulator.Late && c.Thread == place }
+		if !slices.ContainsFunc(s.enabled, there) {
+			delete(s.late, place)
+		}
+	}
 }
 
 // due is when an enabled choice is to happen; Never: not by the clock.
@@ -194,9 +208,6 @@ func (s *Stage) step(c simulator.Choice) error {
 	if err != nil {
 		return err
 	}
-	if c.Verb == simulator.Late {
-		delete(s.late, c.Thread)
-	}
 	s.run.Choices = append(s.run.Choices, c)
 	first := len(s.run.Events)
 	s.run.Events = append(s.run.Events, events...)
@@ -227,6 +238,8 @@ func (s *Stage) plan(e *history.Event) {
 				s.copying[e.Node] = e.At + s.opt.Lag
 			}
 		}
+	case history.Failover:
+		s.copying[e.Node] = 0
 	}
 }
 

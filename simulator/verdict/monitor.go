@@ -58,7 +58,7 @@ type Monitor struct {
 // found for every verdict that stands with it; a nil found is allowed. It
 // keeps neither e nor found.
 func (m *Monitor) Observe(c *Case, i int, e *history.Event, found func(Finding)) {
-	if !matters(e.Kind) {
+	if !Matters(e.Kind) {
 		return
 	}
 	m.Safety.observe(c, i, e, found)
@@ -88,7 +88,7 @@ type Safety struct {
 
 // Observe is Monitor.Observe for these judges alone.
 func (s *Safety) Observe(c *Case, i int, e *history.Event, found func(Finding)) {
-	if matters(e.Kind) {
+	if Matters(e.Kind) {
 		s.observe(c, i, e, found)
 	}
 }
@@ -194,4 +194,5 @@ const (
 
 func in(kinds uint64, k history.Kind) bool { return kinds>>k&1 != 0 }
 
-func matters(k history.Kind) bool { return in(ofClients|ofNodes, k) }
+// Matters says whether any judge looks at events of kind k.
+func Matters(k history.Kind) bool { return in(ofClients|ofNodes, k) }

@@ -1,0 +1,282 @@
+package faults_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/history"
+)
+
+const sec = time.Second
+
+// pinger asks for ever; a second thread of it sleeps.
+func pinger(c *simulator.Client) {
+	c.Clock().AfterFunc(time.Hour, func() {})
+	for {
+		_ = c.Redis(1).Ping(context.Background()).Err() // what becomes of it is the test's choice
+	}
+}
+
+func idle(*simulator.Client) {}
+
+// stage is a world with three clients. The first is asking, the second sleeps, the
+// third's program has not begun. One server of two has a replica.
+type stage struct {
+	lab   *simulator.Lab
+	world simulator.World
+}
+
+func newStage(t *testing.T, budget string) *stage {
+	t.Helper()
+	allowed, err := faults.ParseBudget(budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sleeper := func(c *simulator.Client) { c.Clock().Sleep(time.Hour) }
+	lab, err := simulator.New(simulator.Setup{
+		Clients: []simulator.ClientSetup{{Program: pinger}, {Program: sleeper}, {Program: idle}},
+		Nodes:   []simulator.NodeSetup{{Replica: true}, {}},
+		Faults:  allowed,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(lab.Close)
+	s := &stage{lab: lab, world: lab.NewWorld()}
+	for c := range int8(2) {
+		s.step(t, simulator.Choice{Verb: simulator.Start, Client: c + 1})
+	}
+	return s
+}
+
+func (s *stage) step(t *testing.T, c simulator.Choice) []history.Event {
+	t.Helper()
+	events, err := s.lab.Step(&s.world, c)
+	if err != nil {
+		t.Fatalf("%s: %v", s.lab.Describe(c), err)
+	}
+	return events
+}
+
+// refused checks that c cannot happen, for a reason that has these words, and
+// that it changes nothing.
+func (s *stage) refused(t *testing.T, c simulator.Choice, why string) {
+	t.Helper()
+	w := s.world
+	_, err := s.lab.Step(&w, c)
+	var not *simulator.NotEnabledError
+	if !errors.As(err, &not) || !strings.Contains(not.Why, why) {
+		t.Errorf("%s: %v, want a refusal with %q", s.lab.Describe(c), err, why)
+	}
+	if w != s.world {
+		t.Errorf("%s was refused and changed the world", s.lab.Describe(c))
+	}
+}
+
+// strikes are the faults that are enabled.
+func (s *stage) strikes() (cs []simulator.Choice) {
+	for _, c := range s.lab.Enabled(&s.world, nil) {
+		if c.Verb >= simulator.FaultVerb {
+			cs = append(cs, c)
+		}
+	}
+	return cs
+}
+
+// TestFaults strikes with each fault in turn.
+func TestFaults(t *testing.T) {
+	type C = simulator.Choice
+	answered := func(t *testing.T, s *stage) { s.step(t, C{Verb: simulator.Arrive, Client: 1}) }
+	for _, test := range []struct {
+		name     string
+		budget   string // of two strikes
+		before   func(t *testing.T, s *stage)
+		lists    []C // all that can strike
+		strike   C
+		event    history.Kind
+		effect   func(s *stage) bool
+		refusals map[C]string
+	}{
+		{
+			name: "crash", budget: "crash=2",
+			lists:  []C{faults.CrashOf(1), faults.CrashOf(2)}, // c3 has nothing to lose yet
+			strike: faults.CrashOf(1), event: history.Crash,
+			effect:   func(s *stage) bool { return !s.world.Alive(1) && s.world.Alive(2) },
+			refusals: map[C]string{faults.CrashOf(1): "the client is dead", faults.CrashOf(0): "no such client", faults.CrashOf(4): "no such client"},
+		},
+		{
+			name: "pause", budget: "pause=2@5s",
+			lists:  []C{faults.PauseOf(1, 0), faults.PauseOf(2, 0)},
+			strike: faults.PauseOf(2, 3*sec), event: history.Pause,
+			effect: func(s *stage) bool { return s.world.Paused(2) && s.lab.Next(&s.world) == 3*sec },
+			refusals: map[C]string{
+				faults.PauseOf(2, 0): "paused already", faults.PauseOf(1, 6*sec): "no more than 5s",
+				faults.PauseOf(1, -sec): "cannot be negative", faults.PauseOf(9, 0): "no such client",
+			},
+		},
+		{
+			name: "lose-request", budget: "lose-request=2",
+			lists:  []C{faults.LoseRequestOf(1, 0)},
+			strike: faults.LoseRequestOf(1, 0), event: history.LoseRequest,
+			effect: func(s *stage) bool { return s.lab.Next(&s.world) == 3*sec && len(s.strikes()) == 0 },
+			refusals: map[C]string{
+				faults.LoseRequestOf(1, 0): "no such message", faults.LoseRequestOf(2, 0): "no such message",
+				faults.LoseRequestOf(1, 1): "no such message", faults.LoseRequestOf(1, 99): "no such message", faults.LoseRequestOf(1, -1): "no such message",
+			},
+		},
+		{
+			name: "lose-reply", budget: "lose-reply=2", before: answered,
+			lists:  []C{faults.LoseReplyTo(1, 0)},
+			strike: faults.LoseReplyTo(1, 0), event: history.LoseReply,
+			effect:   func(s *stage) bool { return s.lab.Next(&s.world) == 3*sec && len(s.strikes()) == 0 },
+			refusals: map[C]string{faults.LoseReplyTo(1, 0): "no such message", faults.LoseReplyTo(2, 1): "no such message", faults.LoseReplyTo(0, 0): "no such client"},
+		},
+		{
+			name: "client-clock", budget: "client-clock=2@5s",
+			lists:  []C{faults.ClientClockOf(1, 5*sec), faults.ClientClockOf(1, -5*sec), faults.ClientClockOf(2, 5*sec), faults.ClientClockOf(2, -5*sec), faults.ClientClockOf(3, 5*sec), faults.ClientClockOf(3, -5*sec)},
+			strike: faults.ClientClockOf(2, -2*sec), event: history.ClockStep,
+			effect: func(s *stage) bool {
+				events, err := s.lab.Step(&s.world, C{Verb: simulator.Start, Client: 3})
+				return err == nil && len(events) == 0 && s.lab.Next(&s.world) == 3*sec // timers and patience go on as they did
+			},
+			refusals: map[C]string{
+				faults.ClientClockOf(1, 5*sec+1): "no more than 5s", faults.ClientClockOf(1, -5*sec-1): "no more than 5s", faults.ClientClockOf(1, math.MinInt64): "no more than 5s",
+				faults.ClientClockOf(1, 0): "other than 0", faults.ClientClockOf(7, sec): "no such client",
+			},
+		},
+		{
+			name: "node-clock", budget: "node-clock=2@5s",
+			lists:  []C{faults.NodeClockOf(1, 5*sec), faults.NodeClockOf(1, -5*sec), faults.NodeClockOf(2, 5*sec), faults.NodeClockOf(2, -5*sec)},
+			strike: faults.NodeClockOf(2, 5*sec), event: history.ClockStep,
+			effect:   func(s *stage) bool { return len(s.strikes()) == 4 },
+			refusals: map[C]string{faults.NodeClockOf(1, 6*sec): "no more than 5s", faults.NodeClockOf(1, 0): "other than 0", faults.NodeClockOf(3, sec): "no such server", faults.NodeClockOf(0, sec): "no such server"},
+		},
+		{
+			name: "restart", budget: "restart=2",
+			lists:  []C{faults.RestartOf(1), faults.RestartOf(2)},
+			strike: faults.RestartOf(1), event: history.Down,
+			effect: func(s *stage) bool { // the asker's connection is broken
+				events, err := s.lab.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
+				return err == nil && events[0].Kind == history.Broken
+			},
+			refusals: map[C]string{faults.RestartOf(3): "no such server", faults.RestartOf(-1): "no such server"},
+		},
+		{
+			name: "failover", budget: "failover=2",
+			lists:  []C{faults.FailoverOf(1)}, // server 2 has no replica
+			strike: faults.FailoverOf(1), event: history.Failover,
+			effect: func(s *stage) bool {
+				events, err := s.lab.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
+				return err == nil && events[0].Kind == history.Broken
+			},
+			refusals: map[C]string{faults.FailoverOf(2): "no replica", faults.FailoverOf(3): "no such server"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newStage(t, test.budget)
+			if test.before != nil {
+				test.before(t, s)
+			}
+			if got := s.strikes(); !slices.Equal(got, test.lists) {
+				t.Errorf("can strike: %v, want %v", got, test.lists)
+			}
+			if e, err := faults.ByName(test.name); err != nil || e.Verb() != test.strike.Verb || s.lab.Describe(test.strike)[:len(test.name)] != test.name {
+				t.Errorf("%q finds %+v, %v, and its choice is called %q", test.name, e, err, s.lab.Describe(test.strike))
+			}
+			if events := s.step(t, test.strike); len(events) == 0 || events[0].Kind != test.event {
+				t.Errorf("told %+v, want %v", events, test.event)
+			}
+			if left := s.world.Budget(0); left != 1 {
+				t.Errorf("after one strike of two, %d are left", left)
+			}
+			for c, why := range test.refusals {
+				s.refused(t, c, why)
+			}
+			if left := s.world.Budget(0); left != 1 {
+				t.Errorf("refusals spent the budget: %d are left", left)
+			}
+			if !test.effect(s) {
+				t.Error("it had no effect")
+			}
+
+			spent := newStage(t, strings.Replace(test.budget, "=2", "=0", 1))
+			if test.before != nil {
+				test.before(t, spent)
+			}
+			if got := spent.strikes(); len(got) != 0 {
+				t.Errorf("without a budget it can strike: %v", got)
+			}
+			spent.refused(t, test.strike, "budget of this fault is spent")
+
+			none := newStage(t, "")
+			none.refused(t, test.strike, "no fault of this scenario")
+		})
+	}
+	if n := len(faults.All()); n != 8 {
+		t.Errorf("there are %d faults and 8 tests", n)
+	}
+}
+
+// A pause without a length can end at any time, and ends by itself at the
+// longest that the budget allows. Without a bound it needs somebody to end it.
+func TestOpenPause(t *testing.T) {
+	resume := simulator.Choice{Verb: simulator.Resume, Client: 2}
+	for budget, want := range map[string]time.Duration{"pause=1@5s": 5 * sec, "pause=1": time.Hour} {
+		s := newStage(t, budget+",crash=1")
+		s.step(t, faults.CrashOf(1))
+		s.step(t, faults.PauseOf(2, 0))
+		if !slices.Contains(s.lab.Enabled(&s.world, nil), resume) {
+			t.Errorf("%s: the pause cannot end", budget)
+		}
+		next := s.lab.Next(&s.world)
+		if budget == "pause=1" {
+			if next != simulator.Never {
+				t.Errorf("%s: something is due at %v", budget, next)
+			}
+			s.step(t, resume)
+			next = s.lab.Next(&s.world)
+		}
+		if next != want {
+			t.Errorf("%s: next is due at %v, want %v", budget, next, want)
+		}
+	}
+}
+
+// Jumps of a size that nobody has named are not offered: each would be as good.
+func TestJumpsNeedASizeToBeOffered(t *testing.T) {
+	s := newStage(t, "client-clock=1,node-clock=1")
+	if got := s.strikes(); len(got) != 0 {
+		t.Errorf("offered: %v", got)
+	}
+	s.step(t, faults.ClientClockOf(3, time.Hour)) // and may be made
+	s.step(t, faults.NodeClockOf(1, -time.Hour))
+}
+
+// The dead, and those whose program has ended, are left alone.
+func TestNobodyIsStruckTwice(t *testing.T) {
+	s := newStage(t, "crash=9,pause=9,client-clock=9@1s")
+	s.step(t, simulator.Choice{Verb: simulator.Start, Client: 3}) // and ends
+	s.step(t, faults.CrashOf(1))
+	s.step(t, faults.CrashOf(2))
+	want := []simulator.Choice{faults.ClientClockOf(3, sec), faults.ClientClockOf(3, -sec)}
+	if got := s.strikes(); !slices.Equal(got, want) {
+		t.Errorf("can strike: %v, want %v", got, want)
+	}
+}
+
+// TestVerbs pins the numbers that stand in saved traces.
+func TestVerbs(t *testing.T) {
+	want := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover"}
+	for i, e := range faults.All() {
+		if int(e.Verb()) != 32+i || e.Name() != want[i] || e.Title == "" {
+			t.Errorf("%s has verb %d and title %q, want %s with %d", e.Name(), e.Verb(), e.Title, want[i], 32+i)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package simulator
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Every command here is two steps: its request arrives, its reply arrives and
+// the client goes on to its next command.
+const commandsPerRun = 1000
+
+// stepThrough plays one run of a lab whose only client sends commandsPerRun
+// commands, one after the other.
+func stepThrough(tb testing.TB, l *Lab) {
+	w := l.NewWorld()
+	for c := (Choice{Verb: Start, Client: 1}); !l.Quiet(&w); {
+		if _, err := l.Step(&w, c); err != nil {
+			tb.Fatal(err)
+		}
+		if c.Verb == Arrive {
+			c.Verb = Answer
+		} else {
+			c.Verb = Arrive
+		}
+	}
+}
+
+// setAndGet sends SET and GET in turn. fresh makes every command one that no
+// table has seen.
+func setAndGet(fresh bool) func(*Client) {
+	n := 0 // outlives the program's runs: only for a bench that never re-runs one
+	return func(c *Client) {
+		ctx, r := context.Background(), c.Redis(1)
+		for i := range commandsPerRun {
+			value := "v"
+			if fresh {
+				n++
+				value = fmt.Sprint(n)
+			}
+			var err error
+			if i%2 == 0 {
+				err = r.Do(ctx, "SET", "lock", value, "PX", 10000).Err()
+			} else {
+				err = r.Get(ctx, "lock").Err()
+			}
+			if err != nil {
+				panic(err)
+			}
+		}
+	}
+}
+
+// BenchmarkCommandMiniredis is the whole way of a command that no table knows:
+// go-redis, connection, world, miniredis and back.
+func BenchmarkCommandMiniredis(b *testing.B) {
+	l := mustLab(b, Setup{Clients: []ClientSetup{{Program: setAndGet(true)}}, Nodes: []NodeSetup{{}}})
+	l.limit = 0
+	b.ReportAllocs()
+	for b.Loop() {
+		stepThrough(b, l)
+	}
+	perCommand(b, 1)
+}
+
+// BenchmarkCommandNodeTable runs the client's code; the server's table answers.
+func BenchmarkCommandNodeTable(b *testing.B) {
+	l := mustLab(b, Setup{Clients: []ClientSetup{{Program: setAndGet(false)}}, Nodes: []NodeSetup{{}}})
+	stepThrough(b, l)
+	b.ReportAllocs()
+	for b.Loop() {
+		l.procs[0].clear()
+		stepThrough(b, l)
+	}
+	perCommand(b, 1)
+}
+
+// BenchmarkTransition is a step that both tables answer.
+func BenchmarkTransition(b *testing.B) {
+	l := mustLab(b, Setup{Clients: []ClientSetup{{Program: setAndGet(false)}}, Nodes: []NodeSetup{{}}})
+	stepThrough(b, l)
+	runs := l.Runs(1)
+	b.ReportAllocs()
+	for b.Loop() {
+		stepThrough(b, l)
+	}
+	if l.Runs(1) != runs {
+		b.Fatal("code ran")
+	}
+	perCommand(b, 2)
+}
+
+// perCommand reports the time of one of n parts of a command.
+func perCommand(b *testing.B, n int) {
+	unit := map[int]string{1: "ns/command", 2: "ns/step"}[n]
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*commandsPerRun*n), unit)
+}
+
+// BenchmarkSwitch is what it takes to let a parked process see an answer and
+// run to its next question, without a table, a server or go-redis.
+func BenchmarkSwitch(b *testing.B) {
+	l := mustLab(b, Setup{Nodes: []NodeSetup{{}}, Clients: []ClientSetup{{Program: func(c *Client) {
+		for {
+			c.Clock().Sleep(time.Second)
+		}
+	}}}})
+	p := l.procs[0]
+	if err := p.rerun(0); err != nil {
+		b.Fatal(err)
+	}
+	if err := p.live.observe(seen{kind: started}); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := p.live.observe(seen{kind: slept}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkWorldCopy is what keeping a world costs, and comparing it.
+func BenchmarkWorldCopy(b *testing.B) {
+	l := mustLab(b, Setup{Clients: []ClientSetup{{Program: setAndGet(false)}}, Nodes: []NodeSetup{{}}})
+	w := l.NewWorld()
+	var kept World
+	b.ReportAllocs()
+	for b.Loop() {
+		kept = w
+		if kept != w {
+			b.Fatal("a copy differs")
+		}
+	}
+	b.ReportMetric(float64(unsafe.Sizeof(kept)), "B/world")
+}
+
+// BenchmarkScript is a command that no table knows and that runs Lua, for which
+// miniredis makes an interpreter each time.
+func BenchmarkScript(b *testing.B) {
+	script := redis.NewScript(`return redis.call("get", KEYS[1])`)
+	l := mustLab(b, Setup{Nodes: []NodeSetup{{}}, Clients: []ClientSetup{{Program: func(c *Client) {
+		for i := range 100 {
+			if err := script.Run(context.Background(), c.Redis(1), []string{fmt.Sprint("key", i)}).Err(); err != redis.Nil {
+				panic(fmt.Sprint("not nil: ", err))
+			}
+		}
+	}}}})
+	l.limit = 0
+	b.ReportAllocs()
+	for b.Loop() {
+		stepThrough(b, l)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*100), "ns/command")
+}

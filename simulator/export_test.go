@@ -1,0 +1,37 @@
+package simulator
+
+import "testing"
+
+// What the tests from outside the package need of its inside. They stand
+// outside to use faults and algorithms, which import this package or must not
+// be known to it.
+
+// Forgetful makes l the dumb twin: code is run from its beginning for every
+// observation, every state of a server is built anew for every command.
+func Forgetful(l *Lab) {
+	l.forgetful = true
+	l.table.engine.forgetful = true
+}
+
+// SetLimit sets the number of table entries from which on NewWorld clears them.
+func SetLimit(l *Lab, n int) { l.limit = n }
+
+const MaxLate = maxLate
+
+const EndOfTime = endOfTime
+
+const MaxPPM = maxPPM
+
+// mustLab makes a lab for the length of a test.
+func mustLab(t testing.TB, s Setup) *Lab {
+	t.Helper()
+	l, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return l
+}
+
+// MustLab is mustLab for the tests outside.
+var MustLab = mustLab

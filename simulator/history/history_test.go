@@ -1,0 +1,80 @@
+package history_test
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"testing"
+
+	"locklab/simulator/history"
+)
+
+// TestKinds: every kind has a name of its own, by which JSON finds it again.
+func TestKinds(t *testing.T) {
+	seen := map[string]history.Kind{}
+	for k := history.Acquire; k <= history.Failover; k++ {
+		name := k.String()
+		if other, taken := seen[name]; taken || name == "unknown" || name == "" {
+			t.Errorf("kind %d is called %q, as %d is", k, name, other)
+		}
+		seen[name] = k
+		text, err := json.Marshal(k)
+		var back history.Kind
+		if err == nil {
+			err = json.Unmarshal(text, &back)
+		}
+		if err != nil || back != k {
+			t.Errorf("%v becomes %s and then %v, %v", k, text, back, err)
+		}
+	}
+	for _, k := range []history.Kind{0, history.Failover + 1, 255} {
+		if got := k.String(); got != "unknown" {
+			t.Errorf("kind %d is called %q", k, got)
+		}
+	}
+}
+
+func TestUnknownKind(t *testing.T) {
+	var k history.Kind
+	for _, text := range []string{`"nonsense"`, `""`, `"unknown"`} {
+		err := json.Unmarshal([]byte(text), &k)
+		var unknown *history.UnknownKindError
+		if !errors.As(err, &unknown) || `"`+unknown.Name+`"` != text {
+			t.Errorf("%s: %v, want an error that names it", text, err)
+		}
+	}
+}
+
+// TestJSON: a history can be saved and read again, whole.
+func TestJSON(t *testing.T) {
+	want := history.History{Strategy: "token", Scenario: "gc-pause", Clients: 2, Nodes: 1, Key: "lock", TTL: 10e9, Fenced: true, End: 15e9, Horizon: true,
+		Events: []history.Event{
+			{Kind: history.Acquire, Client: 1},
+			{At: 5e5, Kind: history.Apply, Client: 1, Skew: -3, Node: 1, Msg: 7, Cmd: []string{"SET", "lock", "\x00é"}, Reply: "OK"},
+			{At: 5e5, Kind: history.Change, Client: 1, Node: 1, Key: "lock", After: "x", Until: history.Forever},
+			{At: 6e5, Kind: history.Write, Client: 1, Node: history.Resource, Token: 1<<64 - 1, Version: 2, Base: 1, OK: true},
+			{At: 7e5, Kind: history.Released, Client: 1, Thread: 3, OK: true, Claims: true, Note: "n", D: 5},
+		}}
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got history.History
+	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// TestFaultKinds: a fault's own event is misfortune, and what follows from it is
+// the ordinary course of things.
+func TestFaultKinds(t *testing.T) {
+	want := map[history.Kind]bool{
+		history.Crash: true, history.Pause: true, history.ClockStep: true, history.LoseRequest: true,
+		history.LoseReply: true, history.Down: true, history.Failover: true,
+	}
+	for k := history.Acquire; k <= history.Failover; k++ {
+		if k.Fault() != want[k] {
+			t.Errorf("%v counts as a fault: %v", k, k.Fault())
+		}
+	}
+}

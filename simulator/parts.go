@@ -1,0 +1,215 @@
+package simulator
+
+import "time"
+
+// A World falls into parts: a client each, a server each, and the rest. Hardly
+// any choice reaches more than two of them. A search that keeps parts apart can
+// remember what a choice does to the few parts it reaches, and name a whole
+// world by a handful of numbers. Parts are comparable values.
+//
+// Times in a part count from the present, so that a part recurs whenever the
+// same is left to happen. Where somebody reads a clock the present itself
+// matters: see Lab.Absolute.
+type (
+	ClientPart struct{ s procState }
+	NodePart   struct{ s nodeState }
+	RestPart   struct {
+		late   [maxLate]lateState
+		res    resourceState
+		budget [MaxFaults]uint8
+	}
+)
+
+// Absolute says whether what happens in this lab may depend on what time it is,
+// and not only on how much time is left: somebody has read a clock so far, or a
+// clock has a rate of its own. It can become true, and stays so.
+func (l *Lab) Absolute() bool { return l.absolute }
+
+// ClientPart takes client c's part (from 1) out of w.
+func (w *World) ClientPart(c int) ClientPart {
+	p := w.procs[c-1]
+	if p.dead {
+		return ClientPart{procState{dead: true}}
+	}
+	if p.paused && p.until != Never {
+		p.until -= w.now
+	}
+	for t := range p.threads {
+		th := &p.threads[t]
+		th.msg = 0
+		if (th.phase == asleep || th.phase.waiting()) && th.due != Never {
+			th.due = max(th.due-w.now, 0) // overdue is overdue: it stood still
+		}
+	}
+	return ClientPart{p}
+}
+
+// SetClientPart puts a part in client c's place, from 1.
+func (w *World) SetClientPart(c int, part *ClientPart) {
+	p := &w.procs[c-1]
+	*p = part.s
+	if p.paused && p.until != Never {
+		p.until += w.now
+	}
+	for t := range p.threads {
+		th := &p.threads[t]
+		if (th.phase == asleep || th.phase.waiting()) && th.due != Never {
+			th.due += w.now
+		}
+	}
+}
+
+// NodePart takes server n's part (from 1) out of w. Unless absolute, what is
+// kept of its clock is where in its present millisecond it stands.
+func (l *Lab) NodePart(w *World, n int) NodePart {
+	s := w.nodes[n-1]
+	read := s.clock.read(w.now)
+	l.shift(&s.data, -millis(read))
+	l.shift(&s.replica, -millis(read))
+	if !l.absolute {
+		s.clock.offset = read % time.Millisecond
+	}
+	return NodePart{s}
+}
+
+// SetNodePart puts a part in server n's place, from 1.
+func (l *Lab) SetNodePart(w *World, n int, part *NodePart) {
+	s := &w.nodes[n-1]
+	*s = part.s
+	read := s.clock.read(w.now)
+	l.shift(&s.data, millis(read))
+	l.shift(&s.replica, millis(read))
+}
+
+// shift moves the deadlines of data by ms.
+func (l *Lab) shift(d *dataState, ms int64) {
+	for i := range l.table.shapes[d.shape].ttls {
+		d.deadline[i] += ms
+	}
+}
+
+// RestPart takes what belongs to nobody in particular out of w.
+func (w *World) RestPart() RestPart {
+	r := RestPart{w.late, w.res, w.budget}
+	for i := range r.late {
+		r.late[i].msg = 0
+	}
+	return r
+}
+
+// SetRestPart puts it back.
+func (w *World) SetRestPart(r *RestPart) { w.late, w.res, w.budget = r.late, r.res, r.budget }
+
+// At is an empty world at the given true time, for putting parts into.
+func (l *Lab) At(now time.Duration) World { return World{now: now} }
+
+// Finished says whether the client's main thread has come to its end, or to its
+// death; its timers may still run.
+func (p *ClientPart) Finished() bool {
+	return p.s.dead || !p.s.paused && p.s.threads[0].phase == idle
+}
+
+// Timeless says whether the part does not change as time passes.
+func (p *ClientPart) Timeless() bool {
+	if p.s.paused && p.s.until != Never {
+		return false
+	}
+	for t := range p.s.threads {
+		if th := &p.s.threads[t]; (th.phase == asleep || th.phase.waiting()) && th.due != Never && th.due > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Ready appends what the client can do at once, as Enabled lists it, and says
+// how long it is until something of its own is due: 0 if something is, Never if
+// nothing ever will be.
+func (l *Lab) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, due time.Duration) {
+	w := l.At(0)
+	w.SetClientPart(c, part)
+	p := &w.procs[c-1]
+	choices = p.enabled(&w, int8(c), buf)
+	due = Never
+	switch {
+	case p.dead:
+	case p.paused:
+		due = p.until
+	default:
+		for t := range p.threads {
+			if th := &p.threads[t]; th.phase == asleep || th.phase.waiting() {
+				due = min(due, th.due)
+			}
+		}
+	}
+	return choices, max(due, 0)
+}
+
+// Gone is how long it is until the next key of the server's expires; Never if
+// none does.
+func (l *Lab) Gone(part *NodePart, now time.Duration) time.Duration {
+	w := l.At(now)
+	l.SetNodePart(&w, 1, part)
+	due := Never
+	n := &w.nodes[0]
+	for i := range l.table.shapes[n.data.shape].ttls {
+		if g := n.gone(now, n.data.deadline[i]); g != Never {
+			due = min(due, g-now)
+		}
+	}
+	return due
+}
+
+// Behind says whether the server's replica lacks something.
+func (p *NodePart) Behind() bool { return p.s.behind }
+
+// LateRequests calls yield for every request whose sender is gone: its choice,
+// and the server it goes to (0: the resource).
+func (r *RestPart) LateRequests(yield func(c Choice, node int)) {
+	for i := range r.late {
+		if o := &r.late[i]; o.op.kind != opNone {
+			yield(Choice{Verb: Late, Client: o.from, Thread: int8(i)}, max(int(o.op.node), 0))
+		}
+	}
+}
+
+// Spent is how many strikes the faults have made, of what the setup allows.
+func (l *Lab) Spent(r *RestPart) (spent int) {
+	for i, f := range l.setup.Faults {
+		spent += f.Times - int(r.budget[i])
+	}
+	return spent
+}
+
+// Strikes appends every strike of a fault that is possible in w.
+func (l *Lab) Strikes(w *World, buf []Choice) []Choice {
+	for i, f := range l.setup.Faults {
+		if w.budget[i] > 0 {
+			buf = f.Fault.Strikes(Moment{l, w}, buf)
+		}
+	}
+	return buf
+}
+
+// WaitsOn is the set of servers, bit n-1 for server n, from which client c waits
+// for an answer.
+func (l *Lab) WaitsOn(c int, part *ClientPart) (servers uint8) {
+	for t := range part.s.threads {
+		if part.s.threads[t].phase.waiting() {
+			if n := l.Target(c, part, t); n > 0 {
+				servers |= 1 << (n - 1)
+			}
+		}
+	}
+	return servers
+}
+
+// Target is the server that the request of client c's thread goes to, from 1; 0
+// is the resource.
+func (l *Lab) Target(c int, part *ClientPart, thread int) int {
+	return max(int(l.procs[c-1].nodes[part.s.at].ops[thread].node), 0)
+}
+
+// Skip moves the present by d without looking at what is due. It is for worlds
+// that hold a single client's part.
+func (w *World) Skip(d time.Duration) { w.now += d }

@@ -1,0 +1,374 @@
+package simulator_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/history"
+)
+
+// note is how a test's program tells what it saw.
+func note(c *simulator.Client, v ...any) {
+	c.Record(history.Event{Kind: history.Refuse, Note: fmt.Sprint(v...)})
+}
+
+// stage is a lab with one world, driven choice by choice.
+type stage struct {
+	t     *testing.T
+	lab   *simulator.Lab
+	world simulator.World
+	told  []history.Event
+}
+
+func newStage(t *testing.T, s simulator.Setup) *stage {
+	if s.Nodes == nil {
+		s.Nodes = []simulator.NodeSetup{{}}
+	}
+	st := &stage{t: t, lab: simulator.MustLab(t, s)}
+	st.world = st.lab.NewWorld()
+	return st
+}
+
+// solo is a stage with one client and every fault.
+func solo(t *testing.T, program func(*simulator.Client)) *stage {
+	return newStage(t, simulator.Setup{Clients: []simulator.ClientSetup{{Program: program}}, Faults: budget(t)})
+}
+
+// step takes choices that must happen.
+func (s *stage) step(cs ...simulator.Choice) {
+	s.t.Helper()
+	for _, c := range cs {
+		events, err := s.lab.Step(&s.world, c)
+		if err != nil {
+			s.t.Fatalf("%s: %v", s.lab.Describe(c), err)
+		}
+		s.told = append(s.told, events...)
+	}
+}
+
+// settle takes the first of what is enabled, without faults, until nothing is
+// left or true time would go beyond until.
+func (s *stage) settle(until time.Duration) {
+	s.t.Helper()
+	for {
+		enabled := s.lab.Enabled(&s.world, nil)
+		if len(enabled) == 0 || enabled[0].Verb >= simulator.FaultVerb {
+			return
+		}
+		c := enabled[0]
+		if c.Verb == simulator.Pass {
+			if s.world.Now() == until {
+				return
+			}
+			c.D = min(c.D, until-s.world.Now())
+		}
+		s.step(c)
+	}
+}
+
+// notes are what the programs told, with the true time.
+func (s *stage) notes() string {
+	var out []string
+	for _, e := range s.told {
+		if e.Kind == history.Refuse {
+			out = append(out, fmt.Sprintf("%v:%s", e.At, e.Note))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func (s *stage) wantNotes(want string) {
+	s.t.Helper()
+	if got := s.notes(); got != want {
+		s.t.Errorf("the program told\n%s\nwant\n%s", got, want)
+	}
+}
+
+// count is how many events of kind k there were.
+func (s *stage) count(k history.Kind) (n int) {
+	for _, e := range s.told {
+		if e.Kind == k {
+			n++
+		}
+	}
+	return n
+}
+
+const sec = time.Second
+
+func TestTimers(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		program func(*simulator.Client)
+		want    string
+	}{
+		{"fires once", func(c *simulator.Client) {
+			c.Clock().AfterFunc(2*sec, func() { note(c, "fired") })
+			note(c, "armed")
+		}, "0s:armed 2s:fired"},
+		{"outlives the main thread's sleep", func(c *simulator.Client) {
+			c.Clock().AfterFunc(2*sec, func() { note(c, "fired"); c.Clock().Sleep(2 * sec); note(c, "slept") })
+			c.Clock().Sleep(3 * sec)
+			note(c, "main")
+		}, "2s:fired 3s:main 4s:slept"},
+		{"stopped before", func(c *simulator.Client) {
+			timer := c.Clock().AfterFunc(2*sec, func() { note(c, "fired") })
+			c.Clock().Sleep(sec)
+			note(c, timer.Stop(), timer.Stop())
+			c.Clock().Sleep(2 * sec)
+			note(c, "end")
+		}, "1s:true false 3s:end"},
+		{"stopped after", func(c *simulator.Client) {
+			timer := c.Clock().AfterFunc(sec, func() { note(c, "fired") })
+			c.Clock().Sleep(2 * sec)
+			note(c, timer.Stop())
+		}, "1s:fired 2s:false"},
+		{"stopped while its thread is under way", func(c *simulator.Client) {
+			timer := c.Clock().AfterFunc(sec, func() { c.Clock().Sleep(2 * sec); note(c, "fired") })
+			c.Clock().Sleep(2 * sec)
+			note(c, timer.Stop())
+		}, "2s:false 3s:fired"},
+		{"stopped after another took its place", func(c *simulator.Client) {
+			first := c.Clock().AfterFunc(sec, func() { note(c, "first") })
+			c.Clock().Sleep(2 * sec)
+			c.Clock().AfterFunc(sec, func() { note(c, "second") })
+			note(c, first.Stop())
+		}, "1s:first 2s:false 3s:second"},
+		{"reset before, after, and after a stop", func(c *simulator.Client) {
+			timer := c.Clock().AfterFunc(2*sec, func() { note(c, "fired") })
+			c.Clock().Sleep(sec)
+			note(c, timer.Reset(2*sec))
+			c.Clock().Sleep(3 * sec)
+			note(c, timer.Reset(sec))
+			c.Clock().Sleep(2 * sec)
+			note(c, timer.Stop(), timer.Reset(sec))
+			c.Clock().Sleep(2 * sec)
+		}, "1s:true 3s:fired 4s:false 5s:fired 6s:false false 7s:fired"},
+		{"no length", func(c *simulator.Client) {
+			c.Clock().AfterFunc(-sec, func() { note(c, "fired") })
+			c.Clock().Sleep(0)
+			note(c, "main")
+		}, "0s:main 0s:fired"},
+		{"again from its own thread", func(c *simulator.Client) {
+			left := 3
+			var tick func()
+			tick = func() {
+				if note(c, left); left > 0 {
+					left--
+					c.Clock().AfterFunc(sec, tick)
+				}
+			}
+			c.Clock().AfterFunc(sec, tick)
+		}, "1s:3 2s:2 3s:1 4s:0"},
+		{"has no channel", func(c *simulator.Client) {
+			note(c, c.Clock().AfterFunc(sec, func() {}).Chan() == nil)
+		}, "0s:true"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := solo(t, test.program)
+			s.settle(20 * sec)
+			s.wantNotes(test.want)
+			if !s.lab.Quiet(&s.world) {
+				t.Error("somebody is still there")
+			}
+		})
+	}
+}
+
+// beater notes a beat each second from a timer's thread while its main thread
+// sleeps long.
+func beater(c *simulator.Client) {
+	var beat func()
+	beat = func() {
+		note(c, "beat")
+		c.Clock().AfterFunc(sec, beat)
+	}
+	c.Clock().AfterFunc(sec, beat)
+	c.Clock().Sleep(10 * sec)
+	note(c, "main")
+}
+
+// A crash takes the timers with it.
+func TestTimersDieWithTheProcess(t *testing.T) {
+	s := solo(t, beater)
+	s.settle(2500 * time.Millisecond)
+	s.step(faults.CrashOf(1))
+	s.settle(20 * sec)
+	s.wantNotes("1s:beat 2s:beat")
+	if !s.lab.Quiet(&s.world) || s.world.Alive(1) {
+		t.Error("the process is not dead")
+	}
+}
+
+// A pause keeps all threads back; what became due in it happens at its end.
+func TestTimersFreezeInAPause(t *testing.T) {
+	s := solo(t, beater)
+	s.settle(1500 * time.Millisecond)
+	s.step(faults.PauseOf(1, 1500*time.Millisecond))
+	s.settle(5 * sec)
+	s.wantNotes("1s:beat 3s:beat 4s:beat 5s:beat")
+}
+
+// TestBadPrograms holds that nothing that client code does comes out of Step in
+// any other way than as an error that names the client, and that the world
+// before it can be used again.
+func TestBadPrograms(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		program    func(*simulator.Client)
+	}{
+		{"panics", "c1 panicked: boom", func(c *simulator.Client) { do(c, 1, "PING"); panic("boom") }},
+		{"panics in a timer", "c1 panicked: boom", func(c *simulator.Client) {
+			c.Clock().AfterFunc(sec, func() { panic("boom") })
+			c.Clock().Sleep(10 * sec)
+		}},
+		{"panics before it asks for anything", "c1 panicked: runtime error: index out of range", func(c *simulator.Client) {
+			_ = []int{}[c.ID()]
+		}},
+		{"too many timers", "c1 panicked: more than 3 timers at once", func(c *simulator.Client) {
+			for range simulator.MaxThreads {
+				c.Clock().AfterFunc(sec, func() {})
+			}
+		}},
+		{"no such server", "c1 panicked: there is no server 2: the setup has 1", func(c *simulator.Client) { do(c, 2, "SET", "a", 1) }},
+		{"looks at its clock for ever", "c1 reads its clock 10000 times on end", func(c *simulator.Client) {
+			for end := c.Clock().Now().Add(sec); c.Clock().Now().Before(end); {
+			}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := solo(t, test.program)
+			for range 2 { // the second time its code stands nowhere and is run anew
+				w := s.lab.NewWorld()
+				var err error
+				for range 10 {
+					if _, err = s.lab.Step(&w, s.lab.Enabled(&w, nil)[0]); err != nil {
+						break
+					}
+				}
+				if err == nil || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("error %v, want %q", err, test.want)
+				}
+			}
+		})
+	}
+}
+
+// A sleep longer than all time has no end, and is no hang either.
+func TestEndlessSleep(t *testing.T) {
+	for _, ppm := range []int32{0, simulator.MaxPPM, -simulator.MaxPPM} {
+		s := newStage(t, simulator.Setup{Clients: []simulator.ClientSetup{{PPM: ppm, Program: func(c *simulator.Client) {
+			c.Clock().Sleep(simulator.Never)
+			note(c, "awake")
+		}}}})
+		s.settle(simulator.EndOfTime)
+		if s.wantNotes(""); s.lab.Quiet(&s.world) {
+			t.Errorf("ppm %d: the sleeper has ended", ppm)
+		}
+	}
+}
+
+// counter is what a client's code must not look at.
+var counter int
+
+// TestNondeterminism has code run twice on the same observations. It is reported
+// when it does two things, by the client's name and with both.
+func TestNondeterminism(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		observe func() any
+		tell    func(c *simulator.Client, v any)
+		want    string
+	}{
+		{"a counter of the package, sent", func() any { counter++; return counter }, func(c *simulator.Client, v any) { do(c, 1, "SET", "a", v) }, `["SET" "a" "`},
+		{"the wall clock, sent", func() any { return time.Now().UnixNano() }, func(c *simulator.Client, v any) { do(c, 1, "SET", "a", v) }, `["SET" "a" "`},
+		{"the wall clock, slept on", func() any { return time.Now().UnixNano() }, func(c *simulator.Client, v any) { c.Clock().Sleep(time.Duration(v.(int64))) }, "sleep "},
+		{"a counter, only recorded", func() any { counter++; return counter }, func(c *simulator.Client, v any) { note(c, v) }, `record refuse "`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := solo(t, func(c *simulator.Client) {
+				do(c, 1, "PING")
+				test.tell(c, test.observe())
+				do(c, 1, "LAST")
+			})
+			// The same way up to the last command, and there another answer: to find
+			// out what the code does with it, the code must be run again.
+			var err error
+			for w := s.lab.NewWorld(); !s.lab.Quiet(&w) && err == nil; {
+				_, err = s.lab.Step(&w, s.lab.Enabled(&w, nil)[0])
+			}
+			w := s.lab.NewWorld()
+			for asked := ""; asked != "LAST" && err == nil; {
+				var events []history.Event
+				events, err = s.lab.Step(&w, s.lab.Enabled(&w, nil)[0])
+				for _, e := range events {
+					if e.Kind == history.Send {
+						asked = e.Cmd[0]
+					}
+				}
+			}
+			if err != nil {
+				t.Fatalf("before the code was run again: %v", err)
+			}
+			_, errBreak := s.lab.Step(&w, faults.RestartOf(1))
+			_, err = s.lab.Step(&w, simulator.Choice{Verb: simulator.Answer, Client: 1})
+			if errBreak != nil {
+				t.Fatal(errBreak)
+			}
+			var not *simulator.NondeterministicError
+			if !errors.As(err, &not) {
+				t.Fatalf("got %v, want a NondeterministicError", err)
+			}
+			if not.Client != 1 || !strings.Contains(not.Was, test.want) || !strings.Contains(not.Is, test.want) || not.Was == not.Is {
+				t.Errorf("got %+v, want two different %q", not, test.want)
+			}
+		})
+	}
+}
+
+// TestWarmTablesRunNoCode plays one run twice, and a branch that only its end
+// tells from the first: that costs one more run of the code and no more.
+func TestWarmTablesRunNoCode(t *testing.T) {
+	ran := 0
+	s := solo(t, func(c *simulator.Client) {
+		ran++ // the test's own look at the code: nothing depends on it
+		for range 3 {
+			do(c, 1, "INCR", "n")
+		}
+	})
+	s.settle(sec)
+	if ran != 1 || s.lab.Runs(1) != 1 {
+		t.Fatalf("the code ran %d times, Runs says %d, want 1", ran, s.lab.Runs(1))
+	}
+	first := s.notes()
+	s.world, s.told = s.lab.NewWorld(), nil
+	s.settle(sec)
+	s.wantNotes(first)
+	if ran != 1 {
+		t.Errorf("warm tables ran the code %d times more", ran-1)
+	}
+	s.world = s.lab.NewWorld()
+	for range 5 { // begin, and two commands with their answers
+		s.step(s.lab.Enabled(&s.world, nil)[0])
+	}
+	s.step(faults.RestartOf(1))
+	s.settle(sec)
+	if ran != 2 || s.lab.Runs(1) != 2 {
+		t.Errorf("a new branch made it %d runs, Runs says %d, want 2", ran, s.lab.Runs(1))
+	}
+}
+
+// Tokens are the process's own and the same in every telling.
+func TestTokens(t *testing.T) {
+	s := newStage(t, simulator.Setup{Clients: []simulator.ClientSetup{
+		{Program: func(c *simulator.Client) { note(c, c.Token(), c.Token(), c.ID()) }},
+		{Program: func(c *simulator.Client) { note(c, c.Token()) }},
+	}})
+	s.settle(0)
+	s.wantNotes("0s:c1.1c1.21 0s:c2.1")
+}

@@ -1,0 +1,257 @@
+package simulator
+
+import (
+	"bufio"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// realRedis is a connection to a redis-server that lives as long as the test.
+type realRedis struct {
+	t    *testing.T
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+// startRedis starts a redis-server without any memory on disk.
+func startRedis(t *testing.T) *realRedis {
+	t.Helper()
+	binary, err := exec.LookPath("redis-server")
+	switch {
+	case err != nil && os.Getenv("CI") == "true":
+		t.Fatal("redis-server is not on PATH: install the package redis-server")
+	case err != nil:
+		t.Skip("redis-server is not on PATH: install the package redis-server")
+	}
+	for range 5 { // somebody may take the port that was just found free
+		if addr, ok := launch(t, binary); ok {
+			conn, err := net.Dial("tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { conn.Close() })
+			return &realRedis{t: t, conn: conn, in: bufio.NewReader(conn)}
+		}
+	}
+	t.Fatal("redis-server does not start")
+	return nil
+}
+
+// launch returns once the server has said that it is ready, or has ended.
+func launch(t *testing.T, binary string) (addr string, ok bool) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr = free.Addr().String()
+	free.Close()
+	_, port, _ := net.SplitHostPort(addr)
+	cmd := exec.Command(binary, "--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no", "--dir", t.TempDir())
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if strings.Contains(lines.Text(), "Ready to accept connections") {
+			return addr, true
+		}
+	}
+	return "", false
+}
+
+// raw is the answer to a command, as it goes over the wire.
+func (r *realRedis) raw(args ...string) string {
+	r.t.Helper()
+	r.conn.SetDeadline(time.Now().Add(20 * time.Second))
+	if _, err := r.conn.Write(wire(args)); err != nil {
+		r.t.Fatal(err)
+	}
+	var resp strings.Builder
+	for {
+		b, err := r.in.ReadByte()
+		if err != nil {
+			r.t.Fatalf("%q: %v", args, err)
+		}
+		resp.WriteByte(b)
+		if b != '\n' {
+			continue
+		}
+		if n, err := frame(resp.String()); err == nil && n == resp.Len() {
+			return resp.String()
+		}
+	}
+}
+
+// The scripts that strategies send, in the forms in which they send them.
+var lockScripts = []string{
+	`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`,
+	`
+if redis.call("GET", KEYS[1]) ~= ARGV[1] then
+  return 0
+end
+return redis.call("DEL", KEYS[1])
+`, `
+local free = redis.call("EXISTS", KEYS[1]) == 0
+if free or redis.call("HEXISTS", KEYS[1], ARGV[1]) == 1 then
+  redis.call("HINCRBY", KEYS[1], ARGV[1], 1)
+  redis.call("PEXPIRE", KEYS[1], ARGV[2])
+  return nil
+end
+return redis.call("PTTL", KEYS[1]) > 0
+`, `
+if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
+  return 0
+end
+return redis.call("PEXPIRE", KEYS[1], ARGV[2])
+`, `
+if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
+  return nil
+end
+if redis.call("HINCRBY", KEYS[1], ARGV[1], -1) > 0 then
+  redis.call("PEXPIRE", KEYS[1], ARGV[2])
+  return 0
+end
+redis.call("DEL", KEYS[1])
+redis.call("PUBLISH", "channel", "0")
+return 1
+`,
+}
+
+// lockCommand is a random command as strategies send them, on one of two keys.
+// Lifetimes are hours, so that a slow machine ends none, or nothing.
+func lockCommand(rng *rand.Rand) []string {
+	key, value := pick(rng, "lock", "other"), pick(rng, "1", "c1.1", "c2.1", "1000000020000")
+	field := pick(rng, "c1:1", "c2:1")
+	s, ms := strconv.Itoa(10000*(1+rng.IntN(3))), strconv.Itoa(10_000_000*(1+rng.IntN(3)))
+	script := pick(rng, lockScripts...)
+	arg := pick(rng, value, field)
+	all := [][]string{
+		{"SETNX", key, value}, {"SET", key, value, "NX", "PX", ms}, {"set", key, value, "ex", s, "nx"}, {"SET", key, value},
+		{"SET", key, value, "PX", pick(rng, "0", "-1", "x")}, {"GET", key}, {"GETSET", key, value}, {"DEL", key}, {"DEL", "lock", "other"},
+		{"EXPIRE", key, s}, {"PEXPIRE", key, ms}, {"EXPIRE", key, pick(rng, "0", "-1")}, {"PEXPIRE", key, "0"}, {"PERSIST", key}, {"EXISTS", key},
+		{"INCR", key}, {"INCR", "lock:fence"}, {"HSET", key, field, "1"}, {"HINCRBY", key, field, pick(rng, "1", "-1")}, {"HEXISTS", key, field}, {"HGET", key, field}, {"HDEL", key, field},
+		{"EVAL", script, "1", key, arg, ms}, {"EVALSHA", scriptSHA(script), "1", key, arg, ms}, {"EVALSHA", scriptSHA(script), "1", key, arg, ms},
+		{"SCRIPT", "LOAD", script}, {"SCRIPT", "EXISTS", scriptSHA(script)}, {"PUBLISH", "channel", "0"},
+		{"SET", key}, {"NOSUCH", key},
+	}
+	switch rng.IntN(40) {
+	case 0:
+		return []string{"SCRIPT", "FLUSH"}
+	case 1:
+		return []string{"FLUSHALL"}
+	}
+	return all[rng.IntN(len(all))]
+}
+
+func pick(rng *rand.Rand, words ...string) string { return words[rng.IntN(len(words))] }
+
+// ttlClass is all that may be compared of a lifetime while time passes on one
+// side only.
+func ttlClass(pttl string) string {
+	switch {
+	case pttl == ":-2\r\n":
+		return "missing"
+	case pttl == ":-1\r\n":
+		return "none"
+	case strings.HasPrefix(pttl, ":-"):
+		return "negative"
+	}
+	return "some"
+}
+
+// sameReply compares replies; of errors only the code by which clients tell them
+// apart, and of those of scripts not even that: see TestKnownDifferences.
+func sameReply(cmd []string, got, want string) bool {
+	if strings.HasPrefix(got, "-") && strings.HasPrefix(want, "-") {
+		if strings.HasPrefix(cmd[0], "EVAL") && !strings.HasPrefix(got+want, "-NOSCRIPT") {
+			return !strings.HasPrefix(want, "-NOSCRIPT")
+		}
+		got, _, _ = strings.Cut(got, " ")
+		want, _, _ = strings.Cut(want, " ")
+	}
+	return got == want
+}
+
+// TestRealRedis sends what strategies send to a server of the lab and to a real
+// one: equal replies, equal classes of lifetimes.
+func TestRealRedis(t *testing.T) {
+	real, lab := startRedis(t), newServer(t)
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		lab.data = dataState{}
+		real.raw("FLUSHALL")
+		real.raw("SCRIPT", "FLUSH")
+		for i := range 60 {
+			cmd := lockCommand(rng)
+			got, want := lab.raw(cmd...), real.raw(cmd...)
+			if !sameReply(cmd, got, want) {
+				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s", seed, i, cmd, replyText(got), replyText(want))
+			}
+			if cmd[0] == "EVAL" && strings.HasPrefix(got, "-") { // see TestKnownDifferences
+				lab.raw("SCRIPT", "LOAD", cmd[1])
+			}
+			for _, key := range []string{"lock", "other", "lock:fence"} {
+				if got, want := ttlClass(lab.raw("PTTL", key)), ttlClass(real.raw("PTTL", key)); got != want {
+					t.Fatalf("seed %d, command %d, after %q the lifetime of %s is %q, in Redis %q", seed, i, cmd, key, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestKnownDifferences pins where a miniredis, and so the lab, answers otherwise
+// than a Redis, beside the words of errors. The package doc tells them. When one
+// of these fails, miniredis or Redis has changed: strike it out in both places.
+func TestKnownDifferences(t *testing.T) {
+	real, lab := startRedis(t), newServer(t)
+	const fails = `return redis.call("incr", KEYS[1])`
+	for _, test := range []struct {
+		what      string
+		before    []string
+		cmd       string // fields
+		lab, real string // how the replies begin
+	}{
+		{"the code of a command's error is lost in a script", []string{"HSET k f v", "SCRIPT LOAD " + fails}, "EVALSHA " + scriptSHA(fails) + " 1 k", "-ERR Error compiling script", "-WRONGTYPE"},
+		{"a script that fails is not cached", []string{"HSET k f v", "EVAL " + fails + " 1 k"}, "SCRIPT EXISTS " + scriptSHA(fails), "*1\r\n:0\r\n", "*1\r\n:1\r\n"},
+		{"TTL is rounded down", []string{"SET k v PX 10999"}, "TTL k", ":10\r\n", ":11\r\n"},
+		{"a lifetime of more than 292 years is none", []string{"SET k v", "PEXPIRE k 9223372036855"}, "EXISTS k", ":0\r\n", ":1\r\n"},
+		{"SET with a deadline of this very millisecond sets none", []string{"SET k v PXAT 1000000000000"}, "PTTL k", ":-1\r\n", ":-2\r\n"},
+	} {
+		lab.data = dataState{}
+		for _, line := range append([]string{"FLUSHALL", "SCRIPT FLUSH"}, test.before...) {
+			cmd := fields(line)
+			lab.raw(cmd...)
+			real.raw(cmd...)
+		}
+		cmd := fields(test.cmd)
+		if got := lab.raw(cmd...); !strings.HasPrefix(got, test.lab) {
+			t.Errorf("%s: the lab says %q, want %q", test.what, got, test.lab)
+		}
+		if got := real.raw(cmd...); !strings.HasPrefix(got, test.real) {
+			t.Errorf("%s: Redis says %q, want %q", test.what, got, test.real)
+		}
+	}
+}
+
+// fields splits a command line; a script in it is one word.
+func fields(line string) []string {
+	before, script, ok := strings.Cut(line, "return ")
+	if !ok {
+		return strings.Fields(line)
+	}
+	script, after, _ := strings.Cut(script, ")")
+	return append(append(strings.Fields(before), "return "+script+")"), strings.Fields(after)...)
+}

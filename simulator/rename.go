@@ -1,0 +1,151 @@
+package simulator
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alicebob/miniredis/v2/proto"
+)
+
+// Where several clients run the same code, worlds that differ only in which of
+// them is which have the same futures. Renaming turns one into the other. The
+// clients' names stand in their tokens (see Client.Token), and with them in
+// keys, in requests and in whatever a server may answer.
+
+// Names says how clients are to be called: client c becomes Names[c]. Names[0]
+// is not used.
+type Names [MaxClients + 1]uint8
+
+// AsymmetricError is a reply that names a client: whoever hears it knows who is
+// who, and clients can no longer change places.
+type AsymmetricError struct{ Reply string }
+
+func (e *AsymmetricError) Error() string {
+	return fmt.Sprintf("simulator: the reply %s names a client, so clients cannot change places", e.Reply)
+}
+
+// RenameClient is the part of client from (1-based) as if client to were in its
+// place. Both must run the same code. The error is an *AsymmetricError, or one
+// of Step's.
+func (l *Lab) RenameClient(part ClientPart, from, to int) (ClientPart, error) {
+	if from == to || part.s.dead {
+		return part, nil
+	}
+	for t := range part.s.threads {
+		th := &part.s.threads[t]
+		if th.phase == answered && th.reply != lostConn && l.procs[from-1].nodes[part.s.at].ops[t].kind == opCommand {
+			if err := l.nameless(th.reply); err != nil {
+				return part, err
+			}
+		}
+	}
+	at, err := l.follow(part.s.at, l.procs[from-1], l.procs[to-1])
+	part.s.at = at
+	return part, err
+}
+
+// follow finds the entry of process b that has observed what entry at of
+// process a has.
+func (l *Lab) follow(at uint32, a, b *process) (uint32, error) {
+	if at == 0 {
+		return 0, nil
+	}
+	n := a.nodes[at]
+	before, err := l.follow(n.parent, a, b)
+	if err != nil {
+		return 0, err
+	}
+	if n.seen.kind == replied && a.nodes[n.parent].ops[n.seen.thread].kind == opCommand {
+		if err := l.nameless(uint32(n.seen.val)); err != nil {
+			return 0, err
+		}
+	}
+	return b.advance(before, n.seen)
+}
+
+func (l *Lab) nameless(reply uint32) error {
+	text := l.table.replies[reply].resp
+	if renameText(text, &Names{1: 2, 2: 1}) != text || renameText(text, &Names{3: 4, 4: 3, 5: 6, 6: 5, 7: 8, 8: 7}) != text {
+		return &AsymmetricError{Reply: l.table.replies[reply].text}
+	}
+	return nil
+}
+
+// RenameNode is a server's part with the clients renamed in its data.
+func (l *Lab) RenameNode(part NodePart, to *Names) NodePart {
+	l.renameData(&part.s.data, to)
+	l.renameData(&part.s.replica, to)
+	return part
+}
+
+func (l *Lab) renameData(d *dataState, to *Names) {
+	from := l.table.shapes[d.shape]
+	keys := make([]keyShape, len(from.keys))
+	for i, k := range from.keys {
+		k.name = renameText(k.name, to)
+		parts := make([]string, len(k.parts))
+		for j, p := range k.parts {
+			parts[j] = renameText(p, to)
+		}
+		k.parts = parts
+		keys[i] = k
+	}
+	renamed := newShape(keys, from.scripts)
+	deadline := d.deadline
+	for i := range from.ttls {
+		deadline[renamed.place(renameText(from.expiring(i).name, to))] = d.deadline[i]
+	}
+	d.shape, d.deadline = l.table.internShape(renamed), deadline
+}
+
+// RenameRest is the rest with the clients renamed in the requests under way.
+func (l *Lab) RenameRest(part RestPart, to *Names) (RestPart, error) {
+	for i := range part.late {
+		o := &part.late[i]
+		if o.op.kind == opNone {
+			continue
+		}
+		o.from = int8(to[o.from])
+		if o.op.kind != opCommand {
+			continue
+		}
+		var wire strings.Builder
+		for _, c := range l.table.batches[o.op.batch].commands {
+			args := make([]string, len(c))
+			for j, arg := range c {
+				args[j] = proto.String(renameText(arg, to))
+			}
+			wire.WriteString(proto.Array(args...))
+		}
+		id, err := l.table.internBatch([]byte(wire.String()))
+		if err != nil {
+			return part, err
+		}
+		o.op.batch = id
+	}
+	return part, nil
+}
+
+// renameText renames the clients in tokens: c2.1 and the like.
+func renameText(s string, to *Names) string {
+	var b []byte
+	for i := 0; i+2 < len(s); i++ {
+		if s[i] != 'c' || s[i+1] < '1' || s[i+1] > '8' || s[i+2] != '.' || i > 0 && isWord(s[i-1]) {
+			continue
+		}
+		if name := to[s[i+1]-'0']; name != 0 && name != s[i+1]-'0' {
+			if b == nil {
+				b = []byte(s)
+			}
+			b[i+1] = '0' + name
+		}
+	}
+	if b == nil {
+		return s
+	}
+	return string(b)
+}
+
+func isWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}

@@ -1,0 +1,209 @@
+package simulator_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/history"
+)
+
+// replicated is a stage with one server that has a replica.
+func replicated(t *testing.T, program func(*simulator.Client)) *stage {
+	return newStage(t, simulator.Setup{
+		Clients: []simulator.ClientSetup{{Program: program}}, Nodes: []simulator.NodeSetup{{Replica: true}}, Faults: budget(t),
+	})
+}
+
+var replicate = simulator.Choice{Verb: simulator.Replicate, Node: 1}
+
+// changes are the data's changes that no client made, since the last call.
+func (s *stage) changes() (out []string) {
+	for _, e := range s.told {
+		if e.Kind == history.Change && e.Client == 0 {
+			until := "for ever"
+			if e.Until != history.Forever {
+				until = e.Until.String()
+			}
+			if e.After == "" {
+				until = "gone"
+			}
+			out = append(out, fmt.Sprintf("%s: %q -> %q %s", e.Key, e.Before, e.After, until))
+		}
+	}
+	s.told = nil
+	return out
+}
+
+func (s *stage) wantChanges(want ...string) {
+	s.t.Helper()
+	if got := s.changes(); !slices.Equal(got, want) {
+		s.t.Errorf("the data changed by\n%q\nwant\n%q", got, want)
+	}
+}
+
+// TestFailover loses what the replica has not heard of, brings back what it has
+// not heard the end of, and restates a grant that it knows with another end.
+func TestFailover(t *testing.T) {
+	s := replicated(t, func(c *simulator.Client) {
+		do(c, 1, "SET", "early", "x")
+		do(c, 1, "SET", "renewed", "x", "PX", 10000)
+		do(c, 1, "SET", "kept", "x", "PX", 10000)
+		do(c, 1, "SET", "changed", "1")
+		do(c, 1, "SET", "removed", "x")
+		c.Clock().Sleep(sec)
+		do(c, 1, "PEXPIRE", "renewed", 20000)
+		do(c, 1, "SET", "late", "x")
+		do(c, 1, "SET", "changed", "2")
+		do(c, 1, "DEL", "removed")
+		c.Clock().Sleep(60 * sec)
+	})
+	s.settleNoReplica()
+	s.step(replicate)
+	if s.world.Behind(1) {
+		t.Error("the replica is behind after it has caught up")
+	}
+	s.step(simulator.Choice{Verb: simulator.Pass, D: sec})
+	s.settleNoReplica()
+	if !s.world.Behind(1) {
+		t.Error("the replica is not behind after changes")
+	}
+	s.told = nil
+	s.step(faults.FailoverOf(1))
+	s.wantChanges(`changed: "2" -> "1" for ever`, `late: "x" -> "" gone`, `removed: "" -> "x" for ever`, `renewed: "x" -> "x" 10.001s`)
+	if s.world.Behind(1) {
+		t.Error("a new server's replica is behind before anything has changed")
+	}
+	s.step(simulator.Choice{Verb: simulator.Pass, D: 9*sec + 1e6})
+	if n := s.count(history.Expire); n != 2 {
+		t.Errorf("%d keys expired, want kept and renewed", n)
+	}
+}
+
+// settleNoReplica does what can be done at once; the replica hears of nothing.
+func (s *stage) settleNoReplica() {
+	for {
+		enabled := s.lab.Enabled(&s.world, nil)
+		i := slices.IndexFunc(enabled, func(c simulator.Choice) bool { return c.Verb < simulator.FaultVerb && c.Verb != simulator.Replicate })
+		if i < 0 || enabled[i].Verb == simulator.Pass {
+			return
+		}
+		s.step(enabled[i])
+	}
+}
+
+// A replica that was left behind brings back keys whose time is over: they go at
+// once.
+func TestFailoverToDeadKeys(t *testing.T) {
+	s := replicated(t, func(c *simulator.Client) {
+		do(c, 1, "SET", "lock", "x", "PX", 1000)
+		c.Clock().Sleep(60 * sec)
+	})
+	s.settleNoReplica()
+	s.step(replicate, simulator.Choice{Verb: simulator.Pass, D: sec + 1e6})
+	if !s.world.Behind(1) || s.count(history.Expire) != 1 {
+		t.Error("the replica has heard of the key's end before it was told")
+	}
+	s.step(faults.FailoverOf(1))
+	if s.count(history.Expire) != 2 {
+		t.Error("the new server keeps a dead key")
+	}
+}
+
+// TestWhatGoesWithAServer: its connections, its scripts, and after a restart its
+// data. A replica copies the emptiness, too.
+func TestWhatGoesWithAServer(t *testing.T) {
+	const script = `return redis.call("get", "k")`
+	sha := redis.NewScript(script).Hash()
+	program := func(c *simulator.Client) {
+		do(c, 1, "SET", "k", "v")
+		do(c, 1, "SCRIPT", "LOAD", script)
+		c.Clock().Sleep(sec)
+		do(c, 1, "PING") // the connection breaks under this
+		do(c, 1, "EVALSHA", sha, 0)
+		do(c, 1, "SCRIPT", "EXISTS", sha)
+		do(c, 1, "GET", "k")
+	}
+	for fault, last := range map[simulator.Choice]string{faults.FailoverOf(1): `"v"`, faults.RestartOf(1): "(nil)"} {
+		s := replicated(t, program)
+		s.settleNoReplica()
+		s.step(replicate, simulator.Choice{Verb: simulator.Pass, D: sec}, simulator.Choice{Verb: simulator.Wake, Client: 1})
+		s.told = nil
+		s.step(fault)
+		wiped := fault == faults.RestartOf(1)
+		if s.world.Behind(1) != wiped {
+			t.Errorf("%s: the replica lacks something: %v", s.lab.Describe(fault), s.world.Behind(1))
+		}
+		s.settleNoReplica()
+		got := ""
+		for _, e := range s.told {
+			switch {
+			case e.Kind == history.Broken && e.Cmd[0] == "PING":
+				got += "(broken) "
+			case e.Kind == history.Answer:
+				got += e.Reply + " "
+			}
+		}
+		want := "(broken) (error) NOSCRIPT No matching script. Please use EVAL. [0] " + last + " "
+		if got != want {
+			t.Errorf("after %s the client saw\n%s\nwant\n%s", s.lab.Describe(fault), got, want)
+		}
+	}
+}
+
+// The replica of a server that came back empty can still take over with the
+// data, until it has copied the emptiness.
+func TestReplicaCopiesEmptiness(t *testing.T) {
+	s := replicated(t, func(c *simulator.Client) { do(c, 1, "SET", "k", "v"); c.Clock().Sleep(60 * sec) })
+	s.settleNoReplica()
+	s.step(replicate, faults.RestartOf(1))
+	kept := s.world
+	s.told = nil
+	s.step(faults.FailoverOf(1))
+	s.wantChanges(`k: "" -> "v" for ever`)
+	s.world = kept
+	s.step(replicate, faults.FailoverOf(1))
+	s.wantChanges()
+}
+
+// Requests on their way to a server go with it, those to another do not.
+func TestLateRequestsGoWithTheirServer(t *testing.T) {
+	for node, want := range map[int]string{1: `0s:<nil>`, 2: `0s:x`} {
+		sender := func(c *simulator.Client) { do(c, 1, "SET", "k", "x") }
+		reader := func(c *simulator.Client) { do(c, 1, "GET", "k") }
+		s := newStage(t, simulator.Setup{
+			Clients: []simulator.ClientSetup{{Program: sender}, {Program: reader}}, Nodes: []simulator.NodeSetup{{}, {}}, Faults: budget(t),
+		})
+		s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.CrashOf(1), faults.RestartOf(node))
+		late := simulator.Choice{Verb: simulator.Late, Client: 1}
+		if there := slices.Contains(s.lab.Enabled(&s.world, nil), late); there != (node == 2) {
+			t.Errorf("after a restart of server %d the late request to server 1 is there: %v", node, there)
+		} else if there {
+			s.step(late)
+		}
+		s.settle(0)
+		s.wantNotes(want)
+	}
+}
+
+// Only so many requests can be late; the oldest is lost to the newest.
+func TestTooManyLateRequests(t *testing.T) {
+	s := solo(t, func(c *simulator.Client) {
+		for i := range simulator.MaxLate + 2 {
+			do(c, 1, "RPUSH", "seen", i)
+		}
+		c.Clock().Sleep(sec)
+		do(c, 1, "LRANGE", "seen", 0, -1)
+	})
+	s.step(simulator.Choice{Verb: simulator.Start, Client: 1})
+	for range simulator.MaxLate + 2 {
+		s.step(simulator.Choice{Verb: simulator.Pass, D: 3 * sec}, simulator.Choice{Verb: simulator.GiveUp, Client: 1})
+	}
+	s.told = nil
+	s.settle(s.world.Now() + sec)
+	s.wantNotes(fmt.Sprintf("%v:[2 3 4 5 6 7 8 9 10 11 12 13]", s.world.Now()))
+}

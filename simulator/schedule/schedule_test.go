@@ -1,0 +1,452 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/history"
+)
+
+const (
+	sec = time.Second
+	ms  = time.Millisecond
+)
+
+func mustLab(t testing.TB, budget string, programs ...func(*simulator.Client)) *simulator.Lab {
+	t.Helper()
+	allowed, err := faults.ParseBudget(budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := simulator.Setup{Nodes: []simulator.NodeSetup{{Replica: true}}, Faults: allowed, Timeout: sec}
+	for _, p := range programs {
+		s.Clients = append(s.Clients, simulator.ClientSetup{Program: p})
+	}
+	lab, err := simulator.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(lab.Close)
+	return lab
+}
+
+func mustPlay(t testing.TB, lab *simulator.Lab, opt Options) *Run {
+	t.Helper()
+	run, err := Play(lab, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// user takes a lock, works for work, and gives it back, n times.
+func user(entry algorithms.Entry, work time.Duration, n int) func(*simulator.Client) {
+	return func(c *simulator.Client) {
+		ctx := context.Background()
+		env := algorithms.Env{Clock: c.Clock(), Tokens: c, TTL: 3 * sec}
+		for range entry.Nodes {
+			env.Nodes = append(env.Nodes, c.Redis(1))
+		}
+		lock := entry.New(env)
+		for range n {
+			c.Record(history.Event{Kind: history.Acquire})
+			lease, err := lock.Acquire(ctx, "lock")
+			if err != nil {
+				c.Record(history.Event{Kind: history.Refuse, Note: err.Error()})
+				c.Clock().Sleep(500 * ms)
+				continue
+			}
+			c.Record(history.Event{Kind: history.Enter})
+			c.Clock().Sleep(work)
+			c.Record(history.Event{Kind: history.Leave})
+			_ = lease.Release(ctx) // what became of it stands in the history
+		}
+	}
+}
+
+// pinger sends n commands, one after the other.
+func pinger(n int) func(*simulator.Client) {
+	return func(c *simulator.Client) {
+		for range n {
+			_ = c.Redis(1).Ping(context.Background()).Err()
+		}
+	}
+}
+
+// eventful is a run in which much happens: three users, a pause, a failover,
+// lost replies, and requests that are late on their way.
+func eventful(t testing.TB, entry algorithms.Entry) (*simulator.Lab, Options) {
+	lab := mustLab(t, "crash=1,pause=1,failover=1,lose-reply=1", user(entry, 4*sec, 3), user(entry, sec, 4), user(entry, 2*sec, 3))
+	begun := false
+	return lab, Options{
+		Seed: 5, Latency: 3 * ms, Lag: 200 * ms, Start: []time.Duration{0, 50 * ms, 100 * ms}, Horizon: 60 * sec,
+		Script: func(s *Stage, e *history.Event) {
+			switch {
+			case e.Kind == history.Send && !begun:
+				begun = true
+				s.Strike(sec, faults.PauseOf(1, 5*sec))
+				s.After(400*ms, func() { s.Freeze(2) })
+				s.After(3*sec, func() { s.Thaw(2) })
+			case e.Kind == history.Apply && e.Client == 3:
+				s.Strike(0, faults.LoseReplyTo(3, 0))
+			case e.Kind == history.Resume:
+				s.Strike(100*ms, faults.FailoverOf(1))
+			}
+		},
+	}
+}
+
+// TestReplay plays the choices of a timed run again.
+func TestReplay(t *testing.T) {
+	for _, entry := range algorithms.All() {
+		lab, opt := eventful(t, entry)
+		run := mustPlay(t, lab, opt)
+		for _, k := range []history.Kind{history.Pause, history.Failover, history.LoseReply, history.Replicate, history.Timeout} {
+			if !slices.ContainsFunc(run.Events, func(e history.Event) bool { return e.Kind == k }) {
+				t.Errorf("%s: the run has no %v", entry.ID, k)
+			}
+		}
+		fresh, _ := eventful(t, entry)
+		for name, l := range map[string]*simulator.Lab{"the same lab": lab, "another lab": fresh} {
+			again, err := Replay(l, run.Choices)
+			if err != nil {
+				t.Fatalf("%s, %s: %v", entry.ID, name, err)
+			}
+			if !reflect.DeepEqual(again.Events, run.Events) || !slices.Equal(again.Choices, run.Choices) || again.End != run.End || again.Horizon != run.Horizon {
+				t.Errorf("%s: %s plays it otherwise", entry.ID, name)
+			}
+		}
+	}
+}
+
+// TestReplayStopsAtTheFirstImpossibleChoice, and says which it is.
+func TestReplayStopsAtTheFirstImpossibleChoice(t *testing.T) {
+	lab := mustLab(t, "", pinger(2))
+	run := mustPlay(t, lab, Options{Latency: ms, Horizon: sec})
+	bad := slices.Insert(slices.Clone(run.Choices), 2, simulator.Choice{Verb: simulator.Wake, Client: 1})
+	got, err := Replay(lab, bad)
+	var not *simulator.NotEnabledError
+	if !errors.As(err, &not) || !strings.HasPrefix(err.Error(), fmt.Sprintf("choice 3 of %d: ", len(bad))) {
+		t.Errorf("error %v, want choice 3 not enabled", err)
+	}
+	if !slices.Equal(got.Choices, run.Choices[:2]) {
+		t.Errorf("played %v", got.Choices)
+	}
+	// A run that was cut off has not reached its end.
+	half, err := Replay(lab, run.Choices[:3])
+	if err != nil || !half.Horizon {
+		t.Errorf("half a run ends with %v, horizon %v", err, half.Horizon)
+	}
+	if whole, err := Replay(lab, run.Choices); err != nil || whole.Horizon {
+		t.Errorf("a whole run ends with %v, horizon %v", err, whole.Horizon)
+	}
+}
+
+// TestSameSeedSameRun: on the same lab, on another, with one processor and with
+// two, and by a player that has played other runs before.
+func TestSameSeedSameRun(t *testing.T) {
+	entry, _ := algorithms.ByName("watchdog")
+	lab, opt := eventful(t, entry)
+	want := mustPlay(t, lab, opt)
+	for _, procs := range []int{1, 2} {
+		old := runtime.GOMAXPROCS(procs)
+		fresh, opt := eventful(t, entry)
+		got := mustPlay(t, fresh, opt)
+		runtime.GOMAXPROCS(old)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("on %d processors the run is another", procs)
+		}
+	}
+	p := NewPlayer(lab)
+	other := opt
+	other.Seed = 6
+	run, err := p.Play(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reflect.DeepEqual(run.Events, want.Events) {
+		t.Error("another seed gives the same run")
+	}
+	_, opt = eventful(t, entry)
+	if run, err = p.Play(opt); err != nil || !reflect.DeepEqual(run, want) {
+		t.Errorf("a player that has played before plays it otherwise (%v)", err)
+	}
+}
+
+// arrivals are the times that the requests and replies of one client took.
+func arrivals(run *Run, client int) (took []time.Duration) {
+	sent := map[int]time.Duration{}
+	for _, e := range run.Events {
+		switch {
+		case e.Client != client || e.Msg == 0:
+		case e.Kind == history.Send:
+			sent[e.Msg] = e.At
+		default:
+			took = append(took, e.At-sent[e.Msg])
+			sent[e.Msg] = e.At
+		}
+	}
+	return took
+}
+
+// TestLatency: seed 0 takes exactly what is asked for; others sample around it,
+// each seed otherwise, and no client's draws depend on how much another says.
+func TestLatency(t *testing.T) {
+	exact := mustPlay(t, mustLab(t, "", pinger(50)), Options{Latency: ms, Horizon: sec})
+	for i, d := range arrivals(exact, 1) {
+		if d != ms {
+			t.Fatalf("message %d took %v, want 1ms", i, d)
+		}
+	}
+	sample := func(seed uint64, of int, programs ...func(*simulator.Client)) []time.Duration {
+		return arrivals(mustPlay(t, mustLab(t, "", programs...), Options{Seed: seed, Latency: ms, Horizon: 60 * sec}), of)
+	}
+	one := sample(1, 1, pinger(2000))
+	if len(one) != 4000 {
+		t.Fatalf("%d messages, want 4000", len(one))
+	}
+	var sum time.Duration
+	for i, d := range one {
+		if d < ms/2 || d > 10*ms || d%time.Microsecond != 0 {
+			t.Fatalf("message %d took %v: want whole microseconds from 500µs to 10ms", i, d)
+		}
+		sum += d
+	}
+	if mean := sum / 4000; mean < 950*time.Microsecond || mean > 1050*time.Microsecond {
+		t.Errorf("the mean is %v, want about 1ms", mean)
+	}
+	if two := sample(2, 1, pinger(2000)); slices.Equal(one, two) {
+		t.Error("two seeds give the same latencies")
+	}
+	few, many := sample(1, 2, pinger(3), pinger(40)), sample(1, 2, pinger(30), pinger(40))
+	if !slices.Equal(few, many) {
+		t.Error("what client 1 sends changes the latencies of client 2")
+	}
+	if slices.Equal(few, sample(1, 1, pinger(40))) {
+		t.Error("two clients have the same latencies")
+	}
+}
+
+// TestFreeze keeps a client's requests under way, also those whose sender has
+// given up or died, and nobody else's.
+func TestFreeze(t *testing.T) {
+	for name, fault := range map[string]*simulator.Choice{
+		"its sender gives up": nil, "its sender dies": new(faults.CrashOf(1)),
+	} {
+		busy := func(c *simulator.Client) { pinger(100)(c); c.Clock().Sleep(5 * sec) }
+		lab := mustLab(t, "crash=1", pinger(1), busy)
+		applied := map[int][]time.Duration{}
+		run := mustPlay(t, lab, Options{Latency: ms, Horizon: 10 * sec, Script: func(s *Stage, e *history.Event) {
+			switch {
+			case e.Kind == history.Send && e.Client == 1:
+				s.Freeze(1)
+				if fault != nil {
+					s.Strike(5*ms, *fault)
+				}
+				s.After(2500*ms, func() { s.Thaw(1) })
+			case e.Kind == history.Apply:
+				applied[e.Client] = append(applied[e.Client], e.At)
+			}
+		}})
+		if len(run.Missed) > 0 {
+			t.Error(run.Missed)
+		}
+		if len(applied[1]) != 1 || applied[1][0] < 2500*ms || applied[1][0] > 2500*ms+ms {
+			t.Errorf("%s: the frozen request was executed at %v, want 2.5s", name, applied[1])
+		}
+		if len(applied[2]) != 100 || applied[2][99] > 200*ms {
+			t.Errorf("%s: the other client's were executed at %v", name, applied[2])
+		}
+	}
+}
+
+// TestLateRequest: what has no sender any more takes one more latency from then,
+// also where an earlier one was lost from the same place.
+func TestLateRequest(t *testing.T) {
+	sleeper := func(c *simulator.Client) {
+		pinger(1)(c)
+		c.Clock().Sleep(20 * ms)
+		pinger(1)(c)
+	}
+	lab := mustLab(t, "crash=1,restart=1", sleeper, sleeper)
+	var late time.Duration
+	run := mustPlay(t, lab, Options{Latency: 10 * ms, Horizon: 10 * sec, Start: []time.Duration{0, 20 * ms}, Script: func(s *Stage, e *history.Event) {
+		switch {
+		case e.Kind == history.Send && e.Client == 1:
+			s.Freeze(1)
+			s.After(2*ms, func() { s.Thaw(1) })
+			s.Strike(2*ms, faults.CrashOf(1))   // its request has 10 ms to go
+			s.Strike(4*ms, faults.RestartOf(1)) // and goes down with the server
+		case e.Kind == history.Send && e.Client == 2 && e.At < 25*ms:
+			s.After(0, func() { s.Freeze(2) })
+		case e.Kind == history.Timeout:
+			s.After(3*ms, func() { s.Thaw(2) })
+		case e.Kind == history.Apply && e.Client == 2 && late == 0:
+			late = e.At
+		}
+	}})
+	if len(run.Missed) > 0 {
+		t.Error(run.Missed)
+	}
+	if want := 20*ms + sec + 3*ms + 10*ms; late != want {
+		t.Errorf("the late request was executed at %v, want %v", late, want)
+	}
+}
+
+// TestReplication: the replica hears of a change Lag later, and never if so asked.
+func TestReplication(t *testing.T) {
+	writer := func(c *simulator.Client) {
+		ctx := context.Background()
+		for range 2 {
+			_ = c.Redis(1).Incr(ctx, "n").Err()
+			c.Clock().Sleep(100 * ms)
+		}
+	}
+	heard := func(lag time.Duration) (at []time.Duration) {
+		run := mustPlay(t, mustLab(t, "", writer), Options{Latency: ms, Lag: lag, Horizon: sec})
+		for _, e := range run.Events {
+			if e.Kind == history.Replicate {
+				at = append(at, e.At)
+			}
+		}
+		return at
+	}
+	if got, want := heard(20*ms), []time.Duration{21 * ms, 123 * ms}; !slices.Equal(got, want) {
+		t.Errorf("a lag of 20ms: heard at %v, want %v", got, want)
+	}
+	if got, want := heard(150*ms), []time.Duration{151 * ms}; !slices.Equal(got, want) { // both changes at once
+		t.Errorf("a lag of 150ms: heard at %v, want %v", got, want)
+	}
+	if got := heard(simulator.Never); got != nil {
+		t.Errorf("without replication: heard at %v", got)
+	}
+}
+
+// TestHorizon: a run that is not done ends there, exactly.
+func TestHorizon(t *testing.T) {
+	sleeper := func(c *simulator.Client) { c.Clock().Sleep(10 * sec) }
+	for horizon, want := range map[time.Duration]Run{
+		3 * sec:  {End: 3 * sec, Horizon: true},
+		10 * sec: {End: 10 * sec},
+		20 * sec: {End: 10 * sec},
+		0:        {Horizon: true},
+	} {
+		run := mustPlay(t, mustLab(t, "", sleeper), Options{Horizon: horizon})
+		if run.End != want.End || run.Horizon != want.Horizon {
+			t.Errorf("horizon %v: ends at %v, by the horizon: %v", horizon, run.End, run.Horizon)
+		}
+	}
+	// Somebody who waits for what never comes does not keep the clock.
+	lab := mustLab(t, "pause=1", sleeper)
+	run := mustPlay(t, lab, Options{Horizon: sec, Script: func(s *Stage, e *history.Event) {
+		if e.Kind == history.Sleep {
+			s.Strike(0, faults.PauseOf(1, simulator.Never))
+		}
+	}})
+	if run.End != sec || !run.Horizon || len(run.Missed) != 0 {
+		t.Errorf("ends at %v, by the horizon: %v, missed %v", run.End, run.Horizon, run.Missed)
+	}
+}
+
+// TestEndless: code that asks again and again in no time, and a script that acts
+// again and again, end in an error and not in a hang.
+func TestEndless(t *testing.T) {
+	idle := func(c *simulator.Client) { c.Clock().Sleep(sec) }
+	var again func(s *Stage)
+	again = func(s *Stage) { s.After(0, func() { again(s) }) }
+	for name, test := range map[string]struct {
+		program func(*simulator.Client)
+		script  func(*Stage, *history.Event)
+	}{
+		"a program": {pinger(1 << 30), nil},
+		"a script":  {idle, func(s *Stage, _ *history.Event) { again(s) }},
+	} {
+		p := NewPlayer(mustLab(t, "", test.program))
+		if p.stage.limit != maxTurns {
+			t.Fatalf("a player stops after %d turns", p.stage.limit)
+		}
+		p.stage.limit = 5000
+		run, err := p.Play(Options{Horizon: sec, Script: test.script})
+		if !errors.Is(err, ErrEndless) || len(run.Choices) > 5000 {
+			t.Errorf("%s without end: %v after %d choices", name, err, len(run.Choices))
+		}
+	}
+}
+
+// TestMissed: a strike that cannot happen is kept, with its reason, and the run
+// goes on without it.
+func TestMissed(t *testing.T) {
+	lab := mustLab(t, "crash=1", pinger(3))
+	plain := mustPlay(t, lab, Options{Latency: ms, Horizon: sec})
+	run := mustPlay(t, lab, Options{Latency: ms, Horizon: sec, Script: func(s *Stage, e *history.Event) {
+		if e.Kind == history.Send && e.Msg == 1 {
+			s.Strike(0, faults.CrashOf(2))
+			s.Strike(ms, faults.RestartOf(1))
+		}
+	}})
+	if len(run.Missed) != 2 {
+		t.Fatalf("missed %v, want two", run.Missed)
+	}
+	for i, want := range []string{"there is no such client", "no fault of this scenario"} {
+		var not *simulator.NotEnabledError
+		if !errors.As(run.Missed[i], &not) || !strings.Contains(not.Why, want) {
+			t.Errorf("missed %v, want %q", run.Missed[i], want)
+		}
+	}
+	if !reflect.DeepEqual(run.Events, plain.Events) {
+		t.Error("a missed strike changed the run")
+	}
+}
+
+// TestErrors: what the lab cannot carry ends the run with its error.
+func TestErrors(t *testing.T) {
+	lab := mustLab(t, "", func(c *simulator.Client) { _ = c.Redis(1).Wait(context.Background(), 1, sec).Err() })
+	if _, err := Play(lab, Options{Horizon: sec}); err == nil || !strings.Contains(err.Error(), "WAIT") {
+		t.Errorf("error %v, want one that names WAIT", err)
+	}
+}
+
+// TestAfterKeepsItsOrder: by time, and of one time by the order of asking.
+func TestAfterKeepsItsOrder(t *testing.T) {
+	var did []string
+	lab := mustLab(t, "", func(c *simulator.Client) { c.Clock().Sleep(sec) })
+	mustPlay(t, lab, Options{Horizon: 2 * sec, Script: func(s *Stage, e *history.Event) {
+		if e.Kind != history.Sleep {
+			return
+		}
+		for _, d := range []time.Duration{30 * ms, 10 * ms, 0, 10 * ms, -ms, 20 * ms} {
+			s.After(d, func() { did = append(did, fmt.Sprint(d, "@", s.World().Now())) })
+		}
+	}})
+	want := []string{"-1ms@0s", "0s@0s", "10ms@10ms", "10ms@10ms", "20ms@20ms", "30ms@30ms"}
+	if !slices.Equal(did, want) {
+		t.Errorf("did %v, want %v", did, want)
+	}
+}
+
+func BenchmarkPlay(b *testing.B) {
+	entry, _ := algorithms.ByName("token")
+	lab := mustLab(b, "", user(entry, sec, 2), user(entry, sec, 2))
+	p := NewPlayer(lab)
+	steps, seed := 0, uint64(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		seed++
+		run, err := p.Play(Options{Seed: seed, Latency: ms, Horizon: 60 * sec})
+		if err != nil {
+			b.Fatal(err)
+		}
+		steps += len(run.Choices)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(steps), "ns/step")
+}

@@ -1,0 +1,187 @@
+package simulator
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/quick"
+	"time"
+)
+
+// golden is a link that must stay readable, and must go on being what its trace
+// gives. If this test fails, links that people have saved are broken: mend the
+// code, or raise TraceVersion and say so in the release notes.
+const golden = "locklab1-Yi3Jz07N40hP1i1ILC1OlShOTU2xNdBJzslMzSsptjXSKSnJsTU0KOYUYLzAzyTALMA4b8taJhZF1mY2BXZtDnYFAQYGVQbG_0f_igAGAAXQ5vs"
+
+var goldenTrace = Trace{
+	Strategy: "token",
+	Scenario: "gc-pause",
+	Settings: "seed=0,clients=2,ttl=10s",
+	Choices: []Choice{
+		{Verb: Start, Client: 1},
+		{Verb: Pass, D: 500 * time.Microsecond},
+		{Verb: Arrive, Client: 1},
+		{Verb: Answer, Client: 1},
+		{Verb: Pass, D: 1234567 * time.Nanosecond},
+		{Verb: Wake, Client: 2, Thread: 1},
+		{Verb: GiveUp, Client: 8, Thread: 3},
+		{Verb: Resume, Client: 2},
+		{Verb: Late, Client: 2, Thread: 11},
+		{Verb: Replicate, Node: 7},
+		{Verb: FaultVerb, Client: 1},
+		{Verb: FaultVerb + 5, Node: 1, D: -11 * time.Second},
+	},
+}
+
+func TestGoldenLink(t *testing.T) {
+	if got := goldenTrace.Link(); got != golden {
+		t.Errorf("the trace now gives\n%s\nwant\n%s", got, golden)
+	}
+	if got, err := ParseLink(golden); err != nil || !reflect.DeepEqual(got, goldenTrace) {
+		t.Errorf("the link now reads %+v, %v", got, err)
+	}
+}
+
+// anyTrace is a trace with choices such as a lab could make.
+func anyTrace(rng *rand.Rand) Trace {
+	word := func() string {
+		b := make([]byte, rng.IntN(20))
+		for i := range b {
+			b[i] = byte(rng.Uint32())
+		}
+		return string(b)
+	}
+	t := Trace{Strategy: word(), Scenario: word(), Settings: word()}
+	for range rng.IntN(60) {
+		d := time.Duration(rng.Int64N(int64(endOfTime)) >> rng.IntN(60))
+		if rng.IntN(2) == 0 {
+			d = d.Truncate(time.Microsecond)
+		}
+		who := Choice{Client: int8(1 + rng.IntN(MaxClients)), Thread: int8(rng.IntN(maxLate))}
+		switch who.Verb = Verb(1 + rng.IntN(12)); {
+		case who.Verb == Pass:
+			t.Choices = append(t.Choices, Choice{Verb: Pass, D: d})
+		case who.Verb == Replicate:
+			t.Choices = append(t.Choices, Choice{Verb: Replicate, Node: int8(1 + rng.IntN(MaxNodes))})
+		case who.Verb <= Start:
+			t.Choices = append(t.Choices, who)
+		default:
+			who.Verb, who.Node, who.D = FaultVerb+Verb(rng.IntN(200)), int8(rng.IntN(MaxNodes+1)), d
+			if rng.IntN(2) == 0 {
+				who.D = -d
+			}
+			t.Choices = append(t.Choices, who)
+		}
+	}
+	return t
+}
+
+func TestLinkRoundTrip(t *testing.T) {
+	back := func(seed uint64) bool {
+		want := anyTrace(rand.New(rand.NewPCG(seed, 0)))
+		link := want.Link()
+		got, err := ParseLink(" " + link + "\n")
+		return err == nil && reflect.DeepEqual(got, want) && strings.Trim(link, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
+	}
+	if err := quick.Check(back, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// content wraps what a trace should hold into a link that is undamaged.
+func content(plain []byte) string {
+	packed := pack(plain)
+	packed = binary.BigEndian.AppendUint32(packed, crc32.ChecksumIEEE(packed))
+	return fmt.Sprintf("%s%d-%s", tracePrefix, TraceVersion, base64.RawURLEncoding.EncodeToString(packed))
+}
+
+func TestLinkRefuses(t *testing.T) {
+	for _, test := range []struct {
+		link string
+		want error
+		text string // that the error has, so that it says what to do
+	}{
+		{"", ErrTraceForeign, "does not begin with locklab1-"},
+		{"https://example.org/", ErrTraceForeign, "does not begin with locklab1-"},
+		{"locklab-abc", ErrTraceForeign, ""},
+		{"locklabx-abc", ErrTraceForeign, ""},
+		{"LOCKLAB1-abc", ErrTraceForeign, ""},
+		{strings.Replace(golden, "locklab1", "locklab0", 1), ErrTraceVersion, "play the scenario again"},
+		{strings.Replace(golden, "locklab1", "locklab2", 1), ErrTraceVersion, `it says "2", this program reads 1`},
+		{strings.Replace(golden, "locklab1", "locklab11", 1), ErrTraceVersion, ""},
+		{"locklab1-", ErrTraceDamaged, "cut off or changed"},
+		{"locklab1-????", ErrTraceDamaged, "cut off or changed"},
+		{golden + "A", ErrTraceDamaged, ""},
+		{content(nil), ErrTraceDamaged, "makes no sense"},
+		{content([]byte{200, 1, 'x'}), ErrTraceDamaged, "makes no sense"},                                                                  // a text longer than all
+		{content([]byte{0, 0, 0, byte(Arrive)}), ErrTraceDamaged, "makes no sense"},                                                        // ends in a choice
+		{content([]byte{0, 0, 0, byte(Pass)}), ErrTraceDamaged, "makes no sense"},                                                          // ends before a length
+		{content(append([]byte{0, 0, 0, byte(Pass)}, 0xfc, 255, 255, 255, 255, 255, 255, 255, 255, 1)), ErrTraceDamaged, "makes no sense"}, // a length beyond all time
+		{content(make([]byte, maxTrace+1)), ErrTraceDamaged, "longer than any run"},
+	} {
+		got, err := ParseLink(test.link)
+		if !errors.Is(err, test.want) || !strings.Contains(fmt.Sprint(err), test.text) {
+			t.Errorf("%.40q: %v, want %v with %q", test.link, err, test.want, test.text)
+		}
+		if !reflect.DeepEqual(got, Trace{}) {
+			t.Errorf("%.40q is refused and gives %+v", test.link, got)
+		}
+	}
+}
+
+// TestEveryDamage cuts a link at every place and changes every character of it
+// into every other.
+func TestEveryDamage(t *testing.T) {
+	right := func(i int, err error) bool {
+		if i < len(tracePrefix) {
+			return errors.Is(err, ErrTraceForeign)
+		}
+		return errors.Is(err, ErrTraceForeign) || errors.Is(err, ErrTraceVersion) || errors.Is(err, ErrTraceDamaged)
+	}
+	for i := range golden {
+		if _, err := ParseLink(golden[:i]); !right(i, err) {
+			t.Errorf("the first %d characters: %v", i, err)
+		}
+		for c := byte(' '); c <= '~'; c++ {
+			if c == golden[i] {
+				continue
+			}
+			changed := golden[:i] + string(c) + golden[i+1:]
+			if _, err := ParseLink(changed); !right(i, err) {
+				t.Errorf("%q for %q at %d: %v", c, golden[i], i, err)
+			}
+			if _, err := ParseLink(changed); i > len("locklab1-") && !errors.Is(err, ErrTraceDamaged) {
+				t.Errorf("%q for %q at %d: %v, want damage", c, golden[i], i, err)
+			}
+		}
+	}
+}
+
+// FuzzParseLink: nothing panics, and what can be read can be written and read
+// again as the same.
+func FuzzParseLink(f *testing.F) {
+	f.Add([]byte(nil), golden)
+	f.Add([]byte{0, 0, 0, byte(Pass), 2, byte(FaultVerb), 0x11, 255, 1}, "")
+	f.Add([]byte{1, 'a', 0, 0, 0, 0, 0, 0, byte(Late), 0xff}, "locklab1-")
+	f.Fuzz(func(t *testing.T, plain []byte, link string) {
+		if _, err := ParseLink(link); err != nil {
+			link = content(plain)
+		}
+		got, err := ParseLink(link)
+		if err != nil {
+			if !errors.Is(err, ErrTraceDamaged) {
+				t.Errorf("%q: %v", link, err)
+			}
+			return
+		}
+		if back, err := ParseLink(got.Link()); err != nil || !reflect.DeepEqual(back, got) {
+			t.Errorf("%+v is written and read again as %+v, %v", got, back, err)
+		}
+	})
+}

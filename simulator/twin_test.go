@@ -1,0 +1,83 @@
+package simulator_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"locklab/simulator"
+	"locklab/simulator/history"
+)
+
+// TestTwin holds the tables against the simple path: whatever is chosen, a lab
+// without memory sees the same world.
+func TestTwin(t *testing.T) {
+	const seeds, choices = 15, 160
+	for name, setup := range casts(t) {
+		t.Run(name, func(t *testing.T) {
+			seen := map[history.Kind]bool{}
+			dumb := simulator.MustLab(t, setup)
+			simulator.Forgetful(dumb)
+			clever := simulator.MustLab(t, setup)
+			for seed := range uint64(seeds) {
+				rng := rand.New(rand.NewPCG(seed, 0))
+				w, v := clever.NewWorld(), dumb.NewWorld()
+				var a, b []simulator.Choice
+				walk(rng, clever, &w, choices, func(c simulator.Choice, s step) {
+					for _, e := range s.events {
+						seen[e.Kind] = true
+					}
+					again(t, dumb, &v, []simulator.Choice{c}, []step{s})
+					a, b = clever.Enabled(&w, a[:0]), dumb.Enabled(&v, b[:0])
+					if !slices.Equal(a, b) {
+						t.Fatalf("seed %d, after %s: enabled is\n%v, without tables\n%v", seed, clever.Describe(c), a, b)
+					}
+				})
+			}
+			// Without these the walks have not gone where memory could err.
+			for _, k := range []history.Kind{history.Answer, history.Timeout, history.Crash, history.Pause, history.Failover, history.Replicate, history.ClockStep} {
+				if !seen[k] {
+					t.Errorf("no walk has seen %v", k)
+				}
+			}
+			if clever.Runs(1) >= dumb.Runs(1) {
+				t.Errorf("c1's code was run %d times with tables, %d times without", clever.Runs(1), dumb.Runs(1))
+			}
+		})
+	}
+}
+
+// TestWarmAndClearedTables plays the same choices on tables that know the run,
+// that know other runs, and that were emptied in between.
+func TestWarmAndClearedTables(t *testing.T) {
+	const seeds, choices = 6, 300
+	for name, setup := range casts(t) {
+		t.Run(name, func(t *testing.T) {
+			l := simulator.MustLab(t, setup)
+			var runs [seeds][]simulator.Choice
+			var steps [seeds][]step
+			for seed := range runs {
+				runs[seed], steps[seed] = run(rand.New(rand.NewPCG(uint64(seed), 1)), l, choices)
+			}
+			size := l.Size()
+			for _, how := range []string{"warm", "cleared"} {
+				if how == "cleared" {
+					simulator.SetLimit(l, 0)
+				}
+				for seed := range runs {
+					ran := l.Runs(1) + l.Runs(2)
+					w := l.NewWorld()
+					again(t, l, &w, runs[seed], steps[seed])
+					switch cleared := how == "cleared"; {
+					case !cleared && l.Size() != size:
+						t.Errorf("seed %d: warm tables grew from %d to %d entries", seed, size, l.Size())
+					case !cleared && l.Runs(1)+l.Runs(2) != ran:
+						t.Errorf("seed %d: code ran although the tables know all", seed)
+					case cleared && l.Size() >= size:
+						t.Errorf("seed %d: %d entries of %d are left", seed, l.Size(), size)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,56 @@
+package verdict
+
+// Names says how clients are to be called: client c becomes Names[c]. Names[0]
+// is not used.
+type Names [MaxClients + 1]uint8
+
+// Rename calls every client by its new name. Where all clients run the same
+// code, a state and a renamed one have the same futures, up to names.
+func (s *Safety) Rename(to *Names) {
+	f := &s.facts
+	for _, set := range []*clients{&f.acquiring, &f.inside, &f.leaving, &f.releasing, &f.dead, &s.lie.own, &s.lie.decided} {
+		*set = to.set(*set)
+	}
+	for n := range f.grant {
+		f.grant[n].owner = to.one(f.grant[n].owner)
+		f.replica[n] = to.one(f.replica[n])
+	}
+	s.staleWrite.last.by = to.one(s.staleWrite.last.by)
+	s.staleWrite.other.by = to.one(s.staleWrite.other.by)
+}
+
+func (to *Names) set(s clients) (renamed clients) {
+	for ; s != 0; s &= s - 1 {
+		renamed.add(client8(to[s.first()]))
+	}
+	return renamed
+}
+
+func (to *Names) one(c client8) client8 {
+	if c == 0 || c == nobody {
+		return c
+	}
+	return client8(to[c])
+}
+
+// Role is what the judges know of client c, without its name: two clients with
+// equal roles can change places before the judges.
+func (s *Safety) Role(c int) (role uint64) {
+	f, me := &s.facts, client8(c)
+	bit := func(is bool) {
+		role <<= 1
+		if is {
+			role |= 1
+		}
+	}
+	for _, set := range []clients{f.acquiring, f.inside, f.leaving, f.releasing, f.dead, s.lie.own, s.lie.decided} {
+		bit(set.has(me))
+	}
+	for n := range f.grant {
+		bit(f.grant[n].owner == me)
+		bit(f.replica[n] == me)
+	}
+	bit(s.staleWrite.last.by == me)
+	bit(s.staleWrite.other.by == me)
+	return role
+}

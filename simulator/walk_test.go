@@ -1,0 +1,208 @@
+package simulator_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms"
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/history"
+)
+
+// What the tests outside the package share: programs, and ways to walk through
+// their worlds.
+
+// lockUser is a client that takes a lock again and again, as any user would.
+func lockUser(entry algorithms.Entry, ttl time.Duration, rounds int) func(*simulator.Client) {
+	return func(c *simulator.Client) {
+		ctx := context.Background()
+		env := algorithms.Env{Clock: c.Clock(), Tokens: c, TTL: ttl}
+		for n := range entry.Nodes {
+			env.Nodes = append(env.Nodes, c.Redis(n+1))
+		}
+		lock := entry.New(env)
+		for range rounds {
+			c.Record(history.Event{Kind: history.Acquire})
+			lease, err := lock.Acquire(ctx, "lock")
+			if err != nil {
+				c.Record(history.Event{Kind: history.Refuse, Note: err.Error()})
+				c.Clock().Sleep(ttl / 10)
+				continue
+			}
+			c.Record(history.Event{Kind: history.Enter})
+			if base, err := c.Read(0); err == nil {
+				c.Clock().Sleep(ttl / 2)
+				_ = c.Write(base, 0) // whether it was accepted stands in the history
+			}
+			c.Record(history.Event{Kind: history.Leave})
+			if err := lease.Release(ctx); err != nil {
+				c.Record(history.Event{Kind: history.Released, Note: err.Error()})
+			}
+		}
+		c.Record(history.Event{Kind: history.Done})
+	}
+}
+
+// do sends one command and records the answer, so that the history of the
+// program shows all that it has observed.
+func do(c *simulator.Client, node int, args ...any) any {
+	v, err := c.Redis(node).Do(context.Background(), args...).Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		v = err.Error()
+	}
+	c.Record(history.Event{Kind: history.Refuse, Note: fmt.Sprint(v)})
+	return v
+}
+
+// ttlReader looks at lifetimes in every way there is, and moves them around.
+func ttlReader(c *simulator.Client) {
+	for i := range 4 {
+		do(c, 1, "SET", "a", i, "PX", 2000+i)
+		do(c, 1, "PTTL", "a")
+		do(c, 1, "SET", "b", i, "EX", 3)
+		do(c, 1, "RENAME", "a", "b")
+		do(c, 1, "COPY", "b", "a")
+		do(c, 1, "PEXPIRE", "b", 1500, "GT")
+		do(c, 1, "EVAL", `local left = redis.call("pttl", KEYS[1]); if left > 700 then redis.call("pexpire", KEYS[1], left - 700) end; return left`, 1, "a")
+		c.Clock().Sleep(300 * time.Millisecond)
+		do(c, 1, "GETSET", "b", "x")
+		do(c, 1, "PTTL", "b")
+	}
+}
+
+// clockReader looks at its own clock and at the server's, and sets deadlines by
+// both.
+func clockReader(c *simulator.Client) {
+	for range 4 {
+		now := c.Clock().Now()
+		do(c, 1, "SET", "a", now.UnixNano(), "PXAT", now.Add(2*time.Second).UnixMilli())
+		do(c, 1, "TIME")
+		do(c, 1, "PEXPIRETIME", "a")
+		do(c, 1, "GETEX", "a", "PXAT", now.Add(time.Second).UnixMilli())
+		do(c, 1, "EVAL", `local t = redis.call("time"); redis.call("set", KEYS[1], t[1]); redis.call("expireat", KEYS[1], t[1] + 2); return t`, 1, "b")
+		c.Clock().Sleep(c.Clock().Now().Sub(now) + 700*time.Millisecond)
+	}
+}
+
+// timerUser arms, stops and resets timers whose threads talk to the server.
+func timerUser(c *simulator.Client) {
+	ping := func(key string) func() { return func() { do(c, 1, "INCR", key) } }
+	for range 3 {
+		t := c.Clock().AfterFunc(400*time.Millisecond, ping("t"))
+		u := c.Clock().AfterFunc(700*time.Millisecond, ping("u"))
+		do(c, 1, "GET", "t")
+		c.Clock().Sleep(300 * time.Millisecond)
+		note := fmt.Sprint(t.Reset(500*time.Millisecond), u.Stop())
+		c.Record(history.Event{Kind: history.Refuse, Note: note})
+		c.Clock().Sleep(600 * time.Millisecond)
+		do(c, 1, "GET", "t")
+		t.Stop()
+	}
+}
+
+// budget allows every fault, with a bound on those that have a size.
+func budget(t testing.TB) []simulator.Allowance {
+	b, err := faults.ParseBudget("crash=1,pause=2@1500ms,lose-reply=2,lose-request=2,client-clock=2@1s,node-clock=2@900ms,restart=1,failover=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// casts are the setups on which tricks of the lab are held against simple ways.
+func casts(t testing.TB) map[string]simulator.Setup {
+	cast := func(nodes int, programs ...func(*simulator.Client)) simulator.Setup {
+		s := simulator.Setup{Faults: budget(t), Timeout: 800 * time.Millisecond}
+		for i, p := range programs {
+			s.Clients = append(s.Clients, simulator.ClientSetup{
+				Program: p, Offset: time.Duration(i) * -300 * time.Microsecond, PPM: int32(i) * 20_000,
+			})
+		}
+		for i := range nodes {
+			s.Nodes = append(s.Nodes, simulator.NodeSetup{
+				Replica: i == 0, Offset: time.Duration(i) * -700300 * time.Microsecond, PPM: int32(i) * -7_000,
+			})
+		}
+		return s
+	}
+	all := map[string]simulator.Setup{
+		"ttl readers":   cast(1, ttlReader, ttlReader),
+		"clock readers": cast(1, clockReader, clockReader),
+		"timers":        cast(1, timerUser, timerUser),
+	}
+	for _, e := range algorithms.All() {
+		user := lockUser(e, 3*time.Second, 3)
+		all[e.ID] = cast(e.Nodes, user, user, user)
+	}
+	return all
+}
+
+// step is what became of one choice.
+type step struct {
+	events []history.Event
+	err    string
+}
+
+// take makes a choice and keeps what came of it. Of an error the first line: a
+// panic's trace has addresses in it.
+func take(l *simulator.Lab, w *simulator.World, c simulator.Choice) step {
+	events, err := l.Step(w, c)
+	s := step{events: slices.Clone(events)}
+	if err != nil {
+		s.err, _, _ = strings.Cut(err.Error(), "\n")
+	}
+	return s
+}
+
+// walk plays one random run from w on: at most n choices, mostly of the ordinary
+// course of things, and time passing by less than it could now and then.
+func walk(rng *rand.Rand, l *simulator.Lab, w *simulator.World, n int, look func(c simulator.Choice, s step)) {
+	var enabled []simulator.Choice
+	for range n {
+		if enabled = l.Enabled(w, enabled[:0]); len(enabled) == 0 {
+			return
+		}
+		c := enabled[rng.IntN(len(enabled))]
+		if c.Verb >= simulator.FaultVerb && rng.IntN(4) > 0 {
+			c = enabled[0]
+		}
+		if c.Verb == simulator.Pass && rng.IntN(3) == 0 {
+			c.D = 1 + time.Duration(rng.Int64N(int64(c.D)))
+		}
+		s := take(l, w, c)
+		look(c, s)
+		if s.err != "" {
+			return
+		}
+	}
+}
+
+// run is a walk from the start, kept.
+func run(rng *rand.Rand, l *simulator.Lab, n int) (choices []simulator.Choice, steps []step) {
+	w := l.NewWorld()
+	walk(rng, l, &w, n, func(c simulator.Choice, s step) {
+		choices = append(choices, c)
+		steps = append(steps, s)
+	})
+	return choices, steps
+}
+
+// again takes the choices of a run in w and compares what comes of them.
+func again(t *testing.T, l *simulator.Lab, w *simulator.World, choices []simulator.Choice, want []step) {
+	t.Helper()
+	for i, c := range choices {
+		if got := take(l, w, c); !reflect.DeepEqual(got, want[i]) {
+			t.Fatalf("choice %d, %s:\ngot  %+v\nwant %+v", i, l.Describe(c), got, want[i])
+		}
+	}
+}

@@ -1,0 +1,267 @@
+package simulator_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"locklab/faults"
+	"locklab/simulator"
+)
+
+// TestWorldIsAValue keeps a world, goes one way, then another from the copy, and
+// comes back: nothing that was done to one world is seen in another.
+func TestWorldIsAValue(t *testing.T) {
+	for name, setup := range casts(t) {
+		t.Run(name, func(t *testing.T) {
+			l := simulator.MustLab(t, setup)
+			rng := rand.New(rand.NewPCG(7, 7))
+			w := l.NewWorld()
+			var trunk []simulator.Choice
+			var trunkSteps []step
+			walk(rng, l, &w, 25, func(c simulator.Choice, s step) {
+				trunk, trunkSteps = append(trunk, c), append(trunkSteps, s)
+			})
+			kept := w
+			type branch struct {
+				choices []simulator.Choice
+				steps   []step
+				end     simulator.World
+			}
+			var branches []branch
+			for range 4 {
+				var b branch
+				b.end = kept
+				walk(rng, l, &b.end, 60, func(c simulator.Choice, s step) {
+					b.choices, b.steps = append(b.choices, c), append(b.steps, s)
+				})
+				branches = append(branches, b)
+			}
+			if kept != w {
+				t.Fatal("a copy was changed by what was done to another")
+			}
+			for i, b := range branches {
+				back := kept
+				again(t, l, &back, b.choices, b.steps)
+				if back != b.end {
+					t.Errorf("branch %d ends in another world when it is taken again", i)
+				}
+				fresh := simulator.MustLab(t, setup)
+				v := fresh.NewWorld()
+				again(t, fresh, &v, trunk, trunkSteps)
+				again(t, fresh, &v, b.choices, b.steps)
+			}
+		})
+	}
+}
+
+// TestWorldSize keeps an eye on what a state costs a search.
+func TestWorldSize(t *testing.T) {
+	size := unsafe.Sizeof(simulator.World{})
+	t.Logf("a World has %d bytes", size)
+	if size > 2400 {
+		t.Errorf("a World has %d bytes: more than 2400 make a search slow", size)
+	}
+}
+
+// TestEnabledCanBeStepped takes everything that is ever enabled, from the world
+// in which it is. Only the code of the clients could refuse, and it does not.
+func TestEnabledCanBeStepped(t *testing.T) {
+	for name, setup := range casts(t) {
+		t.Run(name, func(t *testing.T) {
+			l := simulator.MustLab(t, setup)
+			verbs := map[simulator.Verb]bool{}
+			for seed := range uint64(6) {
+				w := l.NewWorld()
+				var enabled []simulator.Choice
+				walk(rand.New(rand.NewPCG(seed, 2)), l, &w, 120, func(simulator.Choice, step) {
+					enabled = l.Enabled(&w, enabled[:0])
+					for _, c := range enabled {
+						v := w
+						if _, err := l.Step(&v, c); err != nil {
+							t.Fatalf("seed %d: %s is enabled: %v", seed, l.Describe(c), err)
+						}
+						if v == w {
+							t.Fatalf("seed %d: %s did nothing", seed, l.Describe(c))
+						}
+						verbs[c.Verb] = true
+					}
+				})
+			}
+			for v := simulator.Pass; v <= simulator.Start; v++ {
+				if !verbs[v] {
+					t.Errorf("%v was never enabled", simulator.Choice{Verb: v})
+				}
+			}
+		})
+	}
+}
+
+// TestWhatIsNotEnabled tries, in many worlds, every verb with everybody and
+// nobody. What is refused leaves no trace; what is not is what Enabled lists, or
+// differs from it in a length.
+func TestWhatIsNotEnabled(t *testing.T) {
+	setup := casts(t)["timers"]
+	l := simulator.MustLab(t, setup)
+	numbers := []int8{math.MinInt8, -1, 0, 1, 2, 3, simulator.MaxThreads, simulator.MaxClients, simulator.MaxLate, math.MaxInt8}
+	refused := map[simulator.Verb]int{}
+	w := l.NewWorld()
+	met := 0
+	walk(rand.New(rand.NewPCG(3, 3)), l, &w, 60, func(simulator.Choice, step) {
+		if met++; met%6 != 0 {
+			return // enough worlds; there are thousands of choices to try in each
+		}
+		enabled := map[simulator.Choice]bool{}
+		for _, c := range l.Enabled(&w, nil) {
+			c.D = 0
+			enabled[c] = true
+		}
+		for verb := range simulator.Verb(simulator.FaultVerb + 12) {
+			for _, n := range numbers {
+				for _, m := range numbers {
+					for _, c := range []simulator.Choice{
+						{Verb: verb, Client: n, Thread: m}, {Verb: verb, Node: n, D: -1}, {Verb: verb, Client: n, D: math.MinInt64},
+					} {
+						if tryChoice(t, l, w, c) {
+							refused[verb]++
+							continue
+						}
+						c.D = 0
+						ordinary := verb < simulator.FaultVerb && verb != simulator.Pass
+						if ordinary && !enabled[trimmed(c)] {
+							t.Fatalf("%s happened and was not enabled", l.Describe(c))
+						}
+					}
+				}
+			}
+		}
+	})
+	for verb := range simulator.Verb(simulator.FaultVerb + 12) {
+		if refused[verb] == 0 {
+			t.Errorf("verb %d was never refused", verb)
+		}
+	}
+}
+
+// trimmed is c without the fields that its verb does not look at.
+func trimmed(c simulator.Choice) simulator.Choice {
+	switch c.Verb {
+	case simulator.Replicate:
+		return simulator.Choice{Verb: c.Verb, Node: c.Node}
+	case simulator.Resume:
+		return simulator.Choice{Verb: c.Verb, Client: c.Client}
+	}
+	c.Node = 0
+	return c
+}
+
+// tryChoice says whether c is refused in w, and checks how.
+func tryChoice(t *testing.T, l *simulator.Lab, w simulator.World, c simulator.Choice) (refused bool) {
+	t.Helper()
+	v := w
+	events, err := l.Step(&v, c)
+	if err == nil {
+		return false
+	}
+	var not *simulator.NotEnabledError
+	if !errors.As(err, &not) {
+		t.Fatalf("%s: %v is no NotEnabledError", l.Describe(c), err)
+	}
+	if v != w {
+		t.Fatalf("%s was refused and changed the world", l.Describe(c))
+	}
+	if len(events) != 0 {
+		t.Fatalf("%s was refused and told %v", l.Describe(c), events)
+	}
+	if not.At != w.Now() || not.Choice != l.Describe(c) || not.Why == "" {
+		t.Fatalf("%s was refused at %v with %+v", l.Describe(c), w.Now(), not)
+	}
+	return true
+}
+
+// TestRefusals reads the reasons.
+func TestRefusals(t *testing.T) {
+	sleeper := func(c *simulator.Client) { do(c, 1, "PING"); c.Clock().Sleep(time.Second) }
+	l := simulator.MustLab(t, simulator.Setup{
+		Clients: []simulator.ClientSetup{{Program: sleeper}, {Program: sleeper}},
+		Nodes:   []simulator.NodeSetup{{}}, Faults: budget(t),
+	})
+	w := l.NewWorld()
+	mustStep := func(cs ...simulator.Choice) {
+		t.Helper()
+		for _, c := range cs {
+			if _, err := l.Step(&w, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	type C = simulator.Choice
+	refuse := func(c C, why string) {
+		t.Helper()
+		v := w
+		_, err := l.Step(&v, c)
+		var not *simulator.NotEnabledError
+		if !errors.As(err, &not) || !strings.Contains(not.Why, why) {
+			t.Errorf("%s: %v, want a refusal with %q", l.Describe(c), err, why)
+		}
+	}
+	refuse(C{}, "no fault of this scenario")
+	refuse(C{Verb: simulator.Pass}, "moves forward only")
+	refuse(C{Verb: simulator.Pass, D: simulator.EndOfTime + 1}, "a world lasts")
+	refuse(C{Verb: simulator.Arrive, Client: 1}, "no request is on the way")
+	mustStep(C{Verb: simulator.Start, Client: 1})
+	refuse(C{Verb: simulator.Start, Client: 1}, "has started")
+	refuse(C{Verb: simulator.Start, Client: 9}, "no such client or thread")
+	refuse(C{Verb: simulator.Answer, Client: 1}, "no reply is on the way")
+	refuse(C{Verb: simulator.GiveUp, Client: 1}, "patience")
+	refuse(C{Verb: simulator.Wake, Client: 1}, "not time to wake")
+	refuse(C{Verb: simulator.Pass, D: time.Hour}, "something is due before")
+	refuse(C{Verb: simulator.Resume, Client: 1}, "no pause of this client ends now")
+	refuse(C{Verb: simulator.Resume, Client: 3}, "no such client")
+	refuse(C{Verb: simulator.Late, Client: 1}, "no such request")
+	refuse(C{Verb: simulator.Replicate, Node: 1}, "no replica of this server is behind")
+	mustStep(C{Verb: simulator.Pass, D: 800 * time.Millisecond}, faults.PauseOf(1, 0))
+	refuse(C{Verb: simulator.Answer, Client: 1}, "the client is paused")
+	mustStep(faults.CrashOf(1))
+	refuse(C{Verb: simulator.Start, Client: 1}, "the client is dead")
+	mustStep(C{Verb: simulator.Start, Client: 2}, C{Verb: simulator.Arrive, Client: 2}, C{Verb: simulator.Answer, Client: 2}, C{Verb: simulator.Pass, D: time.Second})
+	refuse(C{Verb: simulator.Pass, D: 1}, "something is due first")
+}
+
+// FuzzStep throws anything at a world. Nothing of it may panic, and whatever is
+// refused leaves the world as it was.
+func FuzzStep(f *testing.F) {
+	f.Add([]byte{9, 1, 0, 0, 0, 2, 1, 0, 0, 0, 3, 1, 0, 0, 0, 1, 0, 0, 0, 200})
+	f.Add([]byte{32, 1, 0, 0, 0, 33, 2, 0, 0, 3, 36, 1, 0, 0, 255, 37, 0, 0, 1, 129, 38, 0, 0, 1, 0, 39, 0, 0, 1, 0})
+	f.Add([]byte{7, 1, 255, 0, 0, 8, 0, 0, 128, 0, 5, 1, 3, 0, 0})
+	setup := casts(f)["watchdog"]
+	l := simulator.MustLab(f, setup)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		w := l.NewWorld()
+		for ; len(b) >= 5; b = b[5:] {
+			c := simulator.Choice{Verb: simulator.Verb(b[0]), Client: int8(b[1]), Thread: int8(b[2]), Node: int8(b[3])}
+			// from a nanosecond to centuries, either way
+			if size := int8(b[4]); size > 0 {
+				c.D = 1 << (size % 64)
+			} else {
+				c.D = -1 << (-int(size) % 64)
+			}
+			if tryChoice(t, l, w, c) {
+				if enabled := l.Enabled(&w, nil); len(enabled) > 0 {
+					c = enabled[int(b[4])%len(enabled)]
+				}
+			}
+			before := w.Now()
+			if _, err := l.Step(&w, c); err != nil && !errors.As(err, new(*simulator.NotEnabledError)) {
+				t.Fatalf("%s: %v", l.Describe(c), err)
+			}
+			if w.Now() < before || w.Now() > simulator.EndOfTime {
+				t.Fatalf("%s: time went from %v to %v", l.Describe(c), before, w.Now())
+			}
+		}
+	})
+}
