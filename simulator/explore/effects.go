@@ -1,0 +1,254 @@
+package explore
+
+import (
+	"fmt"
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// ownEffect is what the k-th own choice of client c does. It reaches the client
+// and, when it gives up, the rest.
+func (s *system) ownEffect(c, k int, state []uint32) (effect, error) {
+	e := s.clientTab[c].entries[state[c]]
+	if s.lab.Absolute() || e.own[k].Verb == simulator.GiveUp {
+		key := arrival{client: state[c], rest: state[s.restAt()], now: s.nowID(state), choice: e.ownID[k], who: uint8(c)}
+		return s.remember(key, state, c, -1)
+	}
+	if e.effects[k].events != unseen {
+		return e.effects[k], nil
+	}
+	eff, err := s.compute(state, c, -1, e.own[k])
+	if err == nil {
+		s.clientTab[c].entries[state[c]].effects[k] = eff
+	}
+	return eff, err
+}
+
+// arriveEffect is what the arrival of the k-th request of client c does.
+func (s *system) arriveEffect(c, k int, state []uint32) (effect, error) {
+	e := s.clientTab[c].entries[state[c]]
+	key := arrival{client: state[c], choice: e.arriveID[k], who: uint8(c)}
+	n := e.target[k] - 1
+	if n < 0 {
+		key.rest = state[s.restAt()]
+	} else {
+		key.node = state[s.clients+n]
+		key.now = s.nowID(state) // the server's clock
+	}
+	return s.remember(key, state, c, n)
+}
+
+// remember looks up what a choice does by what it depends on. c and node are the
+// client and the server that it reaches, counted from 0; -1: none.
+func (s *system) remember(key arrival, state []uint32, c, node int) (effect, error) {
+	if eff, ok := s.arrivals[key]; ok {
+		return eff, nil
+	}
+	eff, err := s.compute(state, c, node, s.choices[key.choice])
+	if err == nil {
+		s.arrivals[key] = eff
+	}
+	return eff, err
+}
+
+// strikesOn lists the strikes of faults on one client, or on one server.
+func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
+	key := arrival{rest: state[s.restAt()], who: nobody}
+	if c >= 0 {
+		key.client, key.who = state[c], uint8(c)
+	} else {
+		key.node, key.choice = state[s.clients+node], uint16(node)
+	}
+	list, ok := s.offers[key]
+	if ok {
+		return list
+	}
+	w := s.lab.At(s.now(state))
+	if c >= 0 {
+		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
+	} else {
+		s.lab.SetNodePart(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
+	}
+	w.SetRestPart(&s.restTab.keys[state[s.restAt()]])
+	for _, ch := range s.lab.Strikes(&w, nil) {
+		if int(ch.Client) == c+1 && int(ch.Node) == node+1 {
+			list = append(list, s.choice(ch))
+		}
+	}
+	s.offers[key] = list
+	return list
+}
+
+// compute has the lab make choice ch in a world that holds only client c, server
+// node (-1: none) and the rest, and takes these parts out again.
+func (s *system) compute(state []uint32, c, node int, ch simulator.Choice) (eff effect, err error) {
+	w := s.lab.At(s.now(state))
+	if c >= 0 {
+		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
+	}
+	if node >= 0 {
+		s.lab.SetNodePart(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
+	}
+	w.SetRestPart(&s.restTab.keys[state[s.restAt()]])
+	events, err := s.lab.Step(&w, ch)
+	if err != nil {
+		return eff, fmt.Errorf("explore: %w", err)
+	}
+	eff.events = s.keep(w.Now(), events)
+	if c >= 0 {
+		eff.client = s.client(c, &w)
+	}
+	if node >= 0 {
+		eff.node = s.node(node, &w)
+	}
+	eff.rest = s.rest(&w)
+	return eff, nil
+}
+
+// due is how long it is until something is due in a state; Never: nothing is.
+func (s *system) due(state []uint32) time.Duration {
+	due := simulator.Never
+	for c := range s.clients {
+		due = min(due, s.clientTab[c].entries[state[c]].due)
+	}
+	now := s.now(state)
+	for n := range s.nodes {
+		e := s.nodeTab.entries[state[s.clients+n]]
+		gone, ok := e.gone[now]
+		if !ok {
+			gone = s.lab.Gone(&s.nodeTab.keys[state[s.clients+n]], now)
+			e.gone[now] = gone
+		}
+		due = min(due, gone)
+	}
+	return due
+}
+
+// pass lets time pass by d: every part by itself, then the judges.
+func (s *system) pass(state, next []uint32, d time.Duration) (found wordSet, err error) {
+	copy(next, state)
+	w := s.lab.At(s.now(state) + d)
+	if len(state) > s.timeAt() {
+		next[s.timeAt()] = s.times.id(w.Now(), func(uint32) struct{} { return struct{}{} })
+	}
+	for c := range s.clients {
+		next[c] = s.passClient(c, state, d)
+	}
+	next[s.judgeAt()] = s.passJudges(state[s.judgeAt()], d)
+	for n := range s.nodes {
+		eff, err := s.passNode(n, state, d)
+		if err != nil {
+			return 0, err
+		}
+		next[s.clients+n] = eff.node
+		found |= s.hear(next, eff.events)
+	}
+	return found, nil
+}
+
+func (s *system) passClient(c int, state []uint32, d time.Duration) uint32 {
+	e := s.clientTab[c].entries[state[c]]
+	if e.timeless {
+		return state[c]
+	}
+	to, ok := e.passed[d]
+	if !ok {
+		now := s.now(state)
+		w := s.lab.At(now)
+		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
+		w.Skip(d)
+		to = s.client(c, &w)
+		e.passed[d] = to
+	}
+	return to
+}
+
+func (s *system) passNode(n int, state []uint32, d time.Duration) (effect, error) {
+	id := state[s.clients+n]
+	e := s.nodeTab.entries[id]
+	key := arrival{node: uint32(d / time.Microsecond), rest: uint32(d % time.Microsecond), now: s.nowID(state), client: uint32(d / time.Microsecond >> 32)}
+	if eff, ok := e.passed[key]; ok {
+		return eff, nil
+	}
+	w := s.lab.At(s.now(state))
+	s.lab.SetNodePart(&w, n+1, &s.nodeTab.keys[id])
+	events, err := s.lab.Step(&w, simulator.Choice{Verb: simulator.Pass, D: d})
+	if err != nil {
+		return effect{}, fmt.Errorf("explore: %w", err)
+	}
+	eff := effect{events: s.keep(w.Now(), events), node: s.node(n, &w)}
+	s.nodeTab.entries[id].passed[key] = eff
+	return eff, nil
+}
+
+func (s *system) judges(v verdict.Safety) uint32 {
+	return s.judgeTab.id(v, func(uint32) *judgeEntry {
+		e := &judgeEntry{heard: map[uint32]heard{}, passed: map[time.Duration]uint32{}}
+		for c := range s.alike {
+			e.roles[c] = uint32(v.Role(c + 1))
+		}
+		return e
+	})
+}
+
+func (s *system) passJudges(id uint32, d time.Duration) uint32 {
+	e := s.judgeTab.entries[id]
+	to, ok := e.passed[d]
+	if !ok {
+		v := s.judgeTab.keys[id]
+		v.Rebase(d)
+		to = s.judges(v)
+		e.passed[d] = to
+	}
+	return to
+}
+
+// hear tells the judges of a state what happened, and what they find.
+func (s *system) hear(state []uint32, events uint32) wordSet {
+	if events == 0 {
+		return 0
+	}
+	id := state[s.judgeAt()]
+	e := s.judgeTab.entries[id]
+	h, ok := e.heard[events]
+	if !ok {
+		h = s.listen(id, events)
+		e.heard[events] = h
+	}
+	state[s.judgeAt()] = h.to
+	return h.found
+}
+
+func (s *system) listen(id, events uint32) (h heard) {
+	v := s.judgeTab.keys[id]
+	list := s.events[events]
+	for i := range list {
+		v.Observe(&s.judge, i, &list[i], nil)
+		if e := &list[i]; e.Client == s.probe && e.Kind == history.Refuse && e.Note == Stuck {
+			h.found.add(verdict.Stall)
+		}
+	}
+	for _, w := range v.Words() {
+		h.found.add(w)
+	}
+	v.Forget()
+	h.to = s.judges(v)
+	return h
+}
+
+// wordSet is a set of verdicts.
+type wordSet uint16
+
+// order is the order of a wordSet's bits.
+var order = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Stall}
+
+func (s *wordSet) add(w verdict.Word) {
+	for i, o := range order {
+		if o == w {
+			*s |= 1 << i
+		}
+	}
+}

@@ -1,0 +1,514 @@
+// Package explore answers whether a lock can break: it visits every state that
+// any interleaving and any fault within a budget can reach, by the code that
+// runs in production, and hands out the shortest way to each harm.
+//
+// Time: what is ready happens before time moves, in every possible order; time
+// moves to the next deadline of anybody. Only a pause lets time pass somebody
+// who is ready, as often and as long as the budget allows; it ends at a
+// deadline of somebody else, or at its own bound.
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// Stuck is the Note of a Refuse by which the probe says that it waited longer
+// than any lease, with everybody else at an end, and was refused still.
+const Stuck = "refused after all leases"
+
+// Options bound a search.
+type Options struct {
+	// Clients, Nodes, Key and TTL of the history that the judges are to read.
+	Head history.History
+	// Probe is the client, from 1, that begins only when every other client has
+	// finished or died. It asks once, waits for longer than any lease, and asks
+	// again; if that is refused it says so with Stuck. 0: nobody does, and no
+	// deadlock is found.
+	Probe int
+	// Alike says that so many clients, from the first, run the same code with the
+	// same clock, so that states that differ only in who is who count as one.
+	Alike int
+	// MaxStates ends the search; 0: no limit.
+	MaxStates int
+	// Progress is told now and then how far the search has come; nil: nobody asks.
+	Progress func(r *Result)
+}
+
+// A Result is what a search has covered and found.
+type Result struct {
+	Complete    bool // every reachable state was visited
+	States      int
+	Transitions int
+	Depth       int   // steps from the start to the farthest state
+	Frontier    int   // states that were reached but not visited
+	Bytes       int64 // memory of the states, with what finds them again
+	Absolute    bool  // the time of day was part of the state: somebody reads a clock
+	Symmetry    bool  // states that differ only in who is who were counted as one
+	Histories   int   // entries of the clients' tables: distinct histories of observations
+	Found       []Found
+}
+
+// Found is a harm with the shortest way to it.
+type Found struct {
+	Verdict verdict.Word
+	Par     int // fewest unlucky moves: strikes of faults
+	Steps   int // fewest choices with that many strikes
+	Choices []simulator.Choice
+}
+
+// Run searches. The error is about code that the lab cannot carry, or ctx's;
+// the result then says how far the search had come.
+func Run(ctx context.Context, lab *simulator.Lab, opt Options) (*Result, error) {
+	for {
+		s := newSearch(lab, opt)
+		err := s.run(ctx)
+		asymmetric := (*simulator.AsymmetricError)(nil)
+		switch {
+		case errors.As(err, &asymmetric):
+			opt.Alike = 0
+		case !errors.Is(err, errNowAbsolute):
+			r := s.result()
+			if err == nil || errors.Is(err, ctx.Err()) {
+				err = errors.Join(err, s.witnesses(r))
+			}
+			return r, err
+		}
+	}
+}
+
+var errNowAbsolute = errors.New("explore: a clock was read for the first time")
+
+// search is one pass over the states, in order of strikes and then of steps.
+type search struct {
+	*system
+	opt    Options
+	width  int      // words of a state
+	words  []uint32 // all states, one after the other
+	parent []uint32
+	via    []uint16
+	depth  []uint16
+	index  []uint32 // open addressing: number of the state + 1
+	queue  []level  // by strikes
+	next   []uint32
+	cur    []uint32 // the state that is visited, with every client under its own number
+	spent  int
+	broken error // why a state could not be named; ends the search
+
+	transitions, deepest, visited int
+	complete                      bool
+	found                         map[verdict.Word]*discovery
+}
+
+// level is the states with the same number of strikes that are still to be
+// visited, in order of depth: those that came from one strike less, and those
+// that came from the level itself.
+type level struct{ below, own []uint32 }
+
+func (l *level) pop(depth []uint16) (id uint32, ok bool) {
+	switch {
+	case len(l.below) == 0 && len(l.own) == 0:
+		return 0, false
+	case len(l.own) == 0 || len(l.below) > 0 && depth[l.below[0]] <= depth[l.own[0]]:
+		id, l.below = l.below[0], l.below[1:]
+	default:
+		id, l.own = l.own[0], l.own[1:]
+	}
+	return id, true
+}
+
+type discovery struct {
+	par, steps int
+	state      uint32
+	choice     uint16
+}
+
+func newSearch(lab *simulator.Lab, opt Options) *search {
+	s := &search{system: newSystem(lab, verdict.CaseOf(&opt.Head), opt.Probe, opt.Alike), opt: opt, found: map[verdict.Word]*discovery{}}
+	s.width = s.stride()
+	s.next, s.cur = make([]uint32, s.width), make([]uint32, s.width)
+	s.index = make([]uint32, 1<<12)
+	return s
+}
+
+func (s *search) run(ctx context.Context) error {
+	absolute := s.lab.Absolute()
+	w := s.lab.NewWorld()
+	s.take(&w, s.judges(verdict.Safety{}), s.next)
+	if err := s.settle(s.next); err != nil {
+		return err
+	}
+	s.add(0, 0, 0, 0)
+	for strikes := 0; strikes < len(s.queue); strikes++ {
+		s.spent = strikes
+		for {
+			id, ok := s.queue[strikes].pop(s.depth)
+			if !ok {
+				break
+			}
+			if err := s.load(id); err != nil {
+				return err
+			}
+			if err := errors.Join(s.expand(id), s.broken); err != nil {
+				return err
+			}
+			if s.lab.Absolute() != absolute {
+				return errNowAbsolute
+			}
+			s.visited++
+			if s.visited%(1<<14) == 0 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if s.opt.Progress != nil {
+					s.opt.Progress(s.result())
+				}
+			}
+			if s.opt.MaxStates > 0 && len(s.parent) >= s.opt.MaxStates {
+				return nil
+			}
+		}
+	}
+	s.complete = true
+	return nil
+}
+
+// expand makes every choice of state id, whose words are in cur.
+func (s *search) expand(id uint32) error {
+	ready := false
+	alone := s.othersFinished(s.cur)
+	if alone && (s.probe == 0 || s.clientTab[s.probe-1].entries[s.cur[s.probe-1]].finished) {
+		return nil // timers that run on serve nobody
+	}
+	for c := range s.clients {
+		e := s.clientTab[c].entries[s.cur[c]]
+		for k := range e.own {
+			switch e.own[k].Verb {
+			case simulator.Start:
+				if c+1 == s.probe && !alone {
+					continue
+				}
+				ready = true
+			case simulator.Resume:
+				ready = ready || e.due == 0
+			default:
+				ready = true
+			}
+			eff, err := s.ownEffect(c, k, s.cur)
+			if err != nil {
+				return err
+			}
+			copy(s.next, s.cur)
+			s.next[c] = eff.client
+			if e.own[k].Verb == simulator.GiveUp {
+				s.next[s.restAt()] = eff.rest
+			}
+			s.arriveAt(id, e.ownID[k], eff.events, 0)
+		}
+		for k := range e.arrive {
+			ready = true
+			eff, err := s.arriveEffect(c, k, s.cur)
+			if err != nil {
+				return err
+			}
+			copy(s.next, s.cur)
+			s.next[c] = eff.client
+			if n := e.target[k]; n > 0 {
+				s.next[s.clients+n-1] = eff.node
+			} else {
+				s.next[s.restAt()] = eff.rest
+			}
+			s.arriveAt(id, e.arriveID[k], eff.events, 0)
+		}
+	}
+	rest := s.restTab.entries[s.cur[s.restAt()]]
+	for k := range rest.late {
+		ready = true
+		if err := s.lateArrives(id, rest, k); err != nil {
+			return err
+		}
+	}
+	for n := range s.nodes {
+		if s.nodeTab.entries[s.cur[s.clients+n]].behind {
+			ready = true
+			ch := s.choice(simulator.Choice{Verb: simulator.Replicate, Node: int8(n + 1)})
+			if err := s.reachNode(id, n, ch, 0); err != nil {
+				return err
+			}
+		}
+	}
+	if rest.faults {
+		if err := s.strikes(id); err != nil {
+			return err
+		}
+	}
+	if ready {
+		return nil
+	}
+	d := s.due(s.cur)
+	if d == simulator.Never || d == 0 {
+		return nil
+	}
+	found, err := s.pass(s.cur, s.next, d)
+	if err != nil {
+		return err
+	}
+	s.reach(id, s.choice(simulator.Choice{Verb: simulator.Pass, D: d}), found, 0)
+	return nil
+}
+
+func (s *search) othersFinished(state []uint32) bool {
+	for c := range s.clients {
+		if c+1 != s.probe && !s.clientTab[c].entries[state[c]].finished {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *search) lateArrives(id uint32, rest *restEntry, k int) error {
+	n := rest.target[k] - 1
+	key := arrival{rest: s.cur[s.restAt()], choice: rest.lateID[k], now: s.nowID(s.cur), who: nobody}
+	if n >= 0 {
+		key.node = s.cur[s.clients+n]
+	}
+	eff, err := s.remember(key, s.cur, -1, n)
+	if err != nil {
+		return err
+	}
+	copy(s.next, s.cur)
+	s.next[s.restAt()] = eff.rest
+	if n >= 0 {
+		s.next[s.clients+n] = eff.node
+	}
+	s.arriveAt(id, rest.lateID[k], eff.events, 0)
+	return nil
+}
+
+// strikes makes every fault that the budget still allows.
+func (s *search) strikes(id uint32) error {
+	for c := range s.clients {
+		if c+1 == s.probe {
+			continue // a measuring instrument
+		}
+		for _, ch := range s.strikesOn(c, -1, s.cur) {
+			if err := s.strikeClient(id, c, ch); err != nil {
+				return err
+			}
+		}
+	}
+	for n := range s.nodes {
+		for _, ch := range s.strikesOn(-1, n, s.cur) {
+			if err := s.reachNode(id, n, ch, 1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *search) strikeClient(id uint32, c int, ch uint16) error {
+	key := arrival{client: s.cur[c], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: uint8(c)}
+	eff, err := s.remember(key, s.cur, c, -1)
+	if err != nil {
+		return err
+	}
+	copy(s.next, s.cur)
+	s.next[c], s.next[s.restAt()] = eff.client, eff.rest
+	s.arriveAt(id, ch, eff.events, 1)
+	return nil
+}
+
+// reachNode makes a choice that concerns server n: its data, the requests of
+// the dead on their way to it, and, if it is a fault, the connections of whoever
+// waits for it.
+func (s *search) reachNode(id uint32, n int, ch uint16, strikes int) error {
+	key := arrival{node: s.cur[s.clients+n], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: nobody}
+	eff, err := s.remember(key, s.cur, -1, n)
+	if err != nil {
+		return err
+	}
+	copy(s.next, s.cur)
+	s.next[s.clients+n], s.next[s.restAt()] = eff.node, eff.rest
+	for c := range s.clients {
+		if strikes == 0 || s.clientTab[c].entries[s.cur[c]].waitsOn&(1<<n) == 0 {
+			continue
+		}
+		key := arrival{client: s.cur[c], rest: s.cur[s.restAt()], choice: ch, who: uint8(c)}
+		eff, err := s.remember(key, s.cur, c, -1)
+		if err != nil {
+			return err
+		}
+		s.next[c] = eff.client
+	}
+	s.arriveAt(id, ch, eff.events, strikes)
+	return nil
+}
+
+// arriveAt is reach for a next state whose judges have still to hear of events.
+func (s *search) arriveAt(from uint32, via uint16, events uint32, strikes int) {
+	s.reach(from, via, s.hear(s.next, events), strikes)
+}
+
+// reach notes that next follows a state by a choice.
+func (s *search) reach(from uint32, via uint16, found wordSet, strikes int) {
+	s.transitions++
+	steps := int(s.depth[from]) + 1
+	if found != 0 {
+		s.discover(found, from, via, s.spent+strikes, steps)
+	}
+	if err := s.settle(s.next); err != nil {
+		s.broken = err
+		return
+	}
+	s.add(from, via, uint16(steps), s.spent+strikes)
+}
+
+func (s *search) discover(found wordSet, from uint32, via uint16, par, steps int) {
+	for i, w := range order {
+		if found&(1<<i) == 0 {
+			continue
+		}
+		if d := s.found[w]; d == nil || par < d.par || par == d.par && steps < d.steps {
+			s.found[w] = &discovery{par, steps, from, via}
+		}
+	}
+}
+
+// add numbers the next state if it is new, and queues it.
+func (s *search) add(from uint32, via uint16, depth uint16, strikes int) {
+	mask := uint32(len(s.index) - 1)
+	at := uint32(hash(s.next)) & mask
+	for s.index[at] != 0 {
+		if same(s.words[int(s.index[at]-1)*s.width:], s.next) {
+			return
+		}
+		at = (at + 1) & mask
+	}
+	id := uint32(len(s.parent))
+	s.index[at] = id + 1
+	s.words = append(s.words, s.next...)
+	s.parent = append(s.parent, from)
+	s.via = append(s.via, via)
+	s.depth = append(s.depth, depth)
+	s.deepest = max(s.deepest, int(depth))
+	for len(s.queue) <= strikes {
+		s.queue = append(s.queue, level{})
+	}
+	if q := &s.queue[strikes]; strikes > s.spent {
+		q.below = append(q.below, id)
+	} else {
+		q.own = append(q.own, id)
+	}
+	if len(s.parent)*2 > len(s.index) {
+		s.grow()
+	}
+}
+
+func same(a, b []uint32) bool {
+	for i, x := range b {
+		if a[i] != x {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *search) grow() {
+	s.index = make([]uint32, 2*len(s.index))
+	mask := uint32(len(s.index) - 1)
+	for id := range s.parent {
+		at := uint32(hash(s.words[id*s.width:(id+1)*s.width])) & mask
+		for s.index[at] != 0 {
+			at = (at + 1) & mask
+		}
+		s.index[at] = uint32(id) + 1
+	}
+}
+
+func hash(words []uint32) uint64 {
+	h := uint64(len(words)) * 0x9e3779b97f4a7c15
+	for _, w := range words {
+		h = (h ^ uint64(w)) * 0xff51afd7ed558ccd
+		h ^= h >> 32
+	}
+	return h
+}
+
+func (s *search) result() *Result {
+	r := &Result{
+		Complete: s.complete, States: len(s.parent), Transitions: s.transitions, Depth: s.deepest,
+		Frontier: len(s.parent) - s.visited, Absolute: s.lab.Absolute(), Symmetry: s.alike > 1, Histories: s.lab.Histories(),
+		Bytes: int64(cap(s.words)+cap(s.parent)+cap(s.index))*4 + int64(cap(s.via)+cap(s.depth))*2,
+	}
+	for _, w := range order {
+		if d := s.found[w]; d != nil {
+			r.Found = append(r.Found, Found{Verdict: w, Par: d.par, Steps: d.steps})
+		}
+	}
+	return r
+}
+
+// witnesses fills in the ways to what was found.
+func (s *search) witnesses(r *Result) (err error) {
+	for i := range r.Found {
+		f := &r.Found[i]
+		if f.Choices, err = s.path(s.found[f.Verdict]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// path is the way from the start to a discovery, by the clients' own names: the
+// states on the way call them by their places, which change from step to step.
+func (s *search) path(d *discovery) ([]simulator.Choice, error) {
+	states, choices := make([]uint32, d.steps), make([]simulator.Choice, d.steps)
+	id, via := d.state, d.choice
+	for n := d.steps - 1; n >= 0; n-- {
+		states[n], choices[n] = id, s.choices[via]
+		id, via = s.parent[id], s.via[id]
+	}
+	var owner verdict.Names // place -> client
+	for c := range owner {
+		owner[c] = uint8(c)
+	}
+	for n, id := range states {
+		to, err := s.follow(id, choices[n])
+		if err != nil {
+			return nil, err
+		}
+		choices[n].Client = int8(owner[choices[n].Client])
+		var next verdict.Names
+		for place, now := range to {
+			next[now] = owner[place]
+		}
+		owner = next
+	}
+	return choices, nil
+}
+
+// follow makes a choice of state id again and says who changes places by it.
+func (s *search) follow(id uint32, c simulator.Choice) (verdict.Names, error) {
+	if err := s.load(id); err != nil {
+		return verdict.Names{}, err
+	}
+	w := s.put(s.cur)
+	judges := s.cur[s.judgeAt()]
+	if c.Verb == simulator.Pass {
+		judges = s.passJudges(judges, c.D)
+	}
+	events, err := s.lab.Step(&w, c)
+	if err != nil {
+		return verdict.Names{}, fmt.Errorf("explore: the way to a harm cannot be gone again: %w", err)
+	}
+	kept := s.keep(w.Now(), events)
+	s.take(&w, judges, s.next)
+	s.hear(s.next, kept)
+	return s.settleNames(s.next)
+}

@@ -1,0 +1,166 @@
+package explore
+
+import (
+	"fmt"
+
+	"locklab/simulator"
+	"locklab/simulator/verdict"
+)
+
+// Clients that run the same code can change places: a state in which c1 holds
+// and c2 waits has the same futures, up to names, as one in which c2 holds and
+// c1 waits. Of all states that renaming turns into one another the search keeps
+// one: the clients sorted by what they have observed and then by what the
+// judges know of them. The sort is not perfect (two clients that are equal in
+// both may still stand differently in a server's data), which costs states and
+// nothing else.
+
+// renaming is a part under new names.
+type renaming struct {
+	kind renamingKind
+	id   uint32
+	to   uint32 // see code
+}
+
+type renamingKind uint8
+
+const (
+	ofNode renamingKind = iota
+	ofRest
+	ofJudges
+)
+
+// class is the number of a state of client c as a state of client 1.
+func (s *system) class(c int, id uint32) (uint32, error) {
+	e := s.clientTab[c].entries[id]
+	if e.class != unseen {
+		return e.class, nil
+	}
+	part, err := s.lab.RenameClient(s.clientTab[c].keys[id], c+1, 1)
+	if err != nil {
+		return 0, fmt.Errorf("explore: %w", err)
+	}
+	e.class = s.clientPart(0, part)
+	first := s.clientTab[0].entries[e.class]
+	first.class, first.as[0], first.as[c] = e.class, e.class, id
+	return e.class, nil
+}
+
+// ofClass is the number of a class as a state of client c.
+func (s *system) ofClass(class uint32, c int) (uint32, error) {
+	first := s.clientTab[0].entries[class]
+	if first.as[c] != unseen {
+		return first.as[c], nil
+	}
+	part, err := s.lab.RenameClient(s.clientTab[0].keys[class], 1, c+1)
+	if err != nil {
+		return 0, fmt.Errorf("explore: %w", err)
+	}
+	id := s.clientPart(c, part)
+	first.as[c] = id
+	s.clientTab[c].entries[id].class = class
+	return id, nil
+}
+
+// settle brings a state into its one form: the words of clients that are alike
+// become classes, sorted, and everything else is renamed to fit.
+func (s *system) settle(state []uint32) error {
+	_, err := s.settleNames(state)
+	return err
+}
+
+// settleNames is settle, and says who has become who.
+func (s *system) settleNames(state []uint32) (to verdict.Names, err error) {
+	for c := range to {
+		to[c] = uint8(c)
+	}
+	if s.alike < 2 {
+		return to, nil
+	}
+	var order [simulator.MaxClients]int
+	var rank [simulator.MaxClients]uint64
+	roles := &s.judgeTab.entries[state[s.judgeAt()]].roles
+	for c := range s.alike {
+		class, err := s.class(c, state[c])
+		if err != nil {
+			return to, err
+		}
+		state[c] = class
+		order[c], rank[c] = c, uint64(class)<<32|uint64(roles[c])
+	}
+	moved := false
+	for i := 1; i < s.alike; i++ {
+		for j := i; j > 0 && rank[order[j]] < rank[order[j-1]]; j-- {
+			order[j], order[j-1] = order[j-1], order[j]
+			moved = true
+		}
+	}
+	if !moved {
+		return to, nil
+	}
+	var classes [simulator.MaxClients]uint32
+	copy(classes[:], state[:s.alike])
+	for place, c := range order[:s.alike] {
+		state[place] = classes[c]
+		to[c+1] = uint8(place + 1)
+	}
+	return to, s.rename(state, &to)
+}
+
+// rename gives the clients in everything but their own words new names.
+func (s *system) rename(state []uint32, to *verdict.Names) error {
+	code := uint32(0)
+	for _, name := range to[1 : s.alike+1] {
+		code = code<<4 | uint32(name)
+	}
+	for n := range s.nodes {
+		word := &state[s.clients+n]
+		key := renaming{ofNode, *word, code}
+		id, ok := s.renamed[key]
+		if !ok {
+			id = s.nodePart(s.lab.RenameNode(s.nodeTab.keys[*word], (*simulator.Names)(to)))
+			s.renamed[key] = id
+		}
+		*word = id
+	}
+	word := &state[s.restAt()]
+	key := renaming{ofRest, *word, code}
+	id, ok := s.renamed[key]
+	if !ok {
+		part, err := s.lab.RenameRest(s.restTab.keys[*word], (*simulator.Names)(to))
+		if err != nil {
+			return fmt.Errorf("explore: %w", err)
+		}
+		id = s.restPart(part)
+		s.renamed[key] = id
+	}
+	*word = id
+	word = &state[s.judgeAt()]
+	key = renaming{ofJudges, *word, code}
+	if id, ok = s.renamed[key]; !ok {
+		v := s.judgeTab.keys[*word]
+		v.Rename(to)
+		id = s.judges(v)
+		s.renamed[key] = id
+	}
+	*word = id
+	return nil
+}
+
+// load puts state id into cur, with every client under its own number.
+func (s *search) load(id uint32) error {
+	copy(s.cur, s.words[int(id)*s.width:])
+	return s.unsettle(s.cur)
+}
+
+func (s *system) unsettle(state []uint32) (err error) {
+	if s.alike < 2 {
+		return nil
+	}
+	for c := range s.alike {
+		if state[c], err = s.ofClass(state[c], c); err != nil {
+			return err
+		}
+	}
+	return nil
+}

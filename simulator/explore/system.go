@@ -1,0 +1,291 @@
+package explore
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// system is the transition relation, kept apart by the parts of the world. What
+// a choice does to the parts it reaches is computed once, by the lab's own
+// Step on a world that holds only these parts, and looked up from then on.
+type system struct {
+	lab     *simulator.Lab
+	judge   verdict.Case
+	clients int
+	nodes   int
+	probe   int // the client that begins when all others have finished; 0: none
+	alike   int // so many clients, from the first, run the same code; 0 or 1: symmetry is not used
+
+	clientTab []table[simulator.ClientPart, *clientEntry] // one a client
+	nodeTab   table[simulator.NodePart, *nodeEntry]
+	restTab   table[simulator.RestPart, *restEntry]
+	judgeTab  table[verdict.Safety, *judgeEntry]
+	times     table[time.Duration, struct{}] // absolute only
+
+	arrivals map[arrival]effect
+	offers   map[arrival][]uint16 // strikes that are possible
+	renamed  map[renaming]uint32
+	events   []eventList // 0: none
+	eventID  map[string]uint32
+	choices  []simulator.Choice
+	choiceID map[simulator.Choice]uint16
+}
+
+// table numbers values and keeps something for each.
+type table[K comparable, E any] struct {
+	ids     map[K]uint32
+	keys    []K
+	entries []E
+}
+
+func (t *table[K, E]) id(k K, fresh func(id uint32) E) uint32 {
+	if id, ok := t.ids[k]; ok {
+		return id
+	}
+	if t.ids == nil {
+		t.ids = map[K]uint32{}
+	}
+	id := uint32(len(t.keys))
+	t.ids[k] = id
+	t.keys = append(t.keys, k)
+	var e E
+	t.entries = append(t.entries, e)
+	t.entries[id] = fresh(id)
+	return id
+}
+
+// clientEntry is what is known of one state of one client.
+type clientEntry struct {
+	own      []simulator.Choice // what touches no server: answers, wakes, …
+	ownID    []uint16
+	effects  []effect           // of own, where they depend on nothing else; unknown: events == unseen
+	arrive   []simulator.Choice // requests on their way
+	arriveID []uint16
+	target   []int // their servers; 0: the resource
+	due      time.Duration
+	finished bool
+	timeless bool // time does not change it
+	waitsOn  uint8
+	passed   map[time.Duration]uint32
+	// Where clients are alike, a state names them by classes: the same state of
+	// client 1. as is the same state of each of them, unseen if it has not come
+	// up; it is filled in for client 1 only.
+	class uint32
+	as    [simulator.MaxClients]uint32
+}
+
+type nodeEntry struct {
+	behind bool
+	gone   map[time.Duration]time.Duration // by the present; relative labs use 0
+	passed map[arrival]effect
+}
+
+type restEntry struct {
+	late   []simulator.Choice
+	lateID []uint16
+	target []int
+	spent  int
+	faults bool // some may still strike
+}
+
+type judgeEntry struct {
+	heard  map[uint32]heard
+	passed map[time.Duration]uint32
+	roles  [simulator.MaxClients]uint32 // of the clients, folded
+}
+
+// heard is what became of the judges on a list of events.
+type heard struct {
+	to    uint32
+	found wordSet
+}
+
+// effect is what a choice did: the numbers of the parts it reached.
+type effect struct {
+	client, node, rest uint32
+	events             uint32
+}
+
+const unseen = ^uint32(0)
+
+// nobody in place of a client.
+const nobody = 1<<8 - 1
+
+// arrival is what an effect depends on.
+type arrival struct {
+	client, node, rest uint32
+	now                uint32
+	choice             uint16
+	who                uint8
+}
+
+// eventList is what a choice wrote, as far as the judges care, with times
+// counted from the choice.
+type eventList []history.Event
+
+func newSystem(lab *simulator.Lab, c verdict.Case, probe, alike int) *system {
+	s := &system{lab: lab, judge: c, clients: len(lab.Setup().Clients), nodes: len(lab.Setup().Nodes), probe: probe, alike: alike}
+	s.renamed = map[renaming]uint32{}
+	s.clientTab = make([]table[simulator.ClientPart, *clientEntry], s.clients)
+	s.offers = map[arrival][]uint16{}
+	s.arrivals, s.eventID, s.choiceID = map[arrival]effect{}, map[string]uint32{}, map[simulator.Choice]uint16{}
+	s.events = []eventList{nil}
+	return s
+}
+
+// The words of a state, in this order: clients, servers, rest, judges, time.
+func (s *system) stride() int {
+	n := s.clients + s.nodes + 2
+	if s.lab.Absolute() {
+		n++
+	}
+	return n
+}
+
+func (s *system) restAt() int  { return s.clients + s.nodes }
+func (s *system) judgeAt() int { return s.clients + s.nodes + 1 }
+func (s *system) timeAt() int  { return s.clients + s.nodes + 2 }
+
+// now is the true time of a state; 0 where it does not matter.
+func (s *system) now(state []uint32) time.Duration {
+	if len(state) > s.timeAt() {
+		return s.times.keys[state[s.timeAt()]]
+	}
+	return 0
+}
+
+func (s *system) nowID(state []uint32) uint32 {
+	if len(state) > s.timeAt() {
+		return state[s.timeAt()]
+	}
+	return 0
+}
+
+// put builds the world of a state.
+func (s *system) put(state []uint32) simulator.World {
+	w := s.lab.At(s.now(state))
+	for c := range s.clients {
+		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
+	}
+	for n := range s.nodes {
+		s.lab.SetNodePart(&w, n+1, &s.nodeTab.keys[state[s.clients+n]])
+	}
+	w.SetRestPart(&s.restTab.keys[state[s.restAt()]])
+	return w
+}
+
+// take is the state of a world, with the given judges.
+func (s *system) take(w *simulator.World, judges uint32, state []uint32) {
+	for c := range s.clients {
+		state[c] = s.client(c, w)
+	}
+	for n := range s.nodes {
+		state[s.clients+n] = s.node(n, w)
+	}
+	state[s.restAt()] = s.rest(w)
+	state[s.judgeAt()] = judges
+	if len(state) > s.timeAt() {
+		state[s.timeAt()] = s.times.id(w.Now(), func(uint32) struct{} { return struct{}{} })
+	}
+}
+
+func (s *system) client(c int, w *simulator.World) uint32 { return s.clientPart(c, w.ClientPart(c+1)) }
+
+func (s *system) clientPart(c int, part simulator.ClientPart) uint32 {
+	return s.clientTab[c].id(part, func(uint32) *clientEntry {
+		e := &clientEntry{passed: map[time.Duration]uint32{}, class: unseen}
+		for i := range e.as {
+			e.as[i] = unseen
+		}
+		var all []simulator.Choice
+		all, e.due = s.lab.Ready(c+1, &part, nil)
+		for _, ch := range all {
+			if ch.Verb == simulator.Arrive {
+				e.arrive = append(e.arrive, ch)
+				e.arriveID = append(e.arriveID, s.choice(ch))
+				e.target = append(e.target, s.lab.Target(c+1, &part, int(ch.Thread)))
+				continue
+			}
+			e.own = append(e.own, ch)
+			e.ownID = append(e.ownID, s.choice(ch))
+			e.effects = append(e.effects, effect{events: unseen})
+		}
+		e.finished, e.timeless = part.Finished(), part.Timeless()
+		e.waitsOn = s.lab.WaitsOn(c+1, &part)
+		return e
+	})
+}
+
+func (s *system) node(n int, w *simulator.World) uint32 { return s.nodePart(s.lab.NodePart(w, n+1)) }
+
+func (s *system) nodePart(part simulator.NodePart) uint32 {
+	return s.nodeTab.id(part, func(uint32) *nodeEntry {
+		return &nodeEntry{behind: part.Behind(), gone: map[time.Duration]time.Duration{}, passed: map[arrival]effect{}}
+	})
+}
+
+func (s *system) rest(w *simulator.World) uint32 { return s.restPart(w.RestPart()) }
+
+func (s *system) restPart(part simulator.RestPart) uint32 {
+	return s.restTab.id(part, func(uint32) *restEntry {
+		e := &restEntry{spent: s.lab.Spent(&part)}
+		allowed := 0
+		for _, f := range s.lab.Setup().Faults {
+			allowed += f.Times
+		}
+		e.faults = e.spent < allowed
+		part.LateRequests(func(c simulator.Choice, node int) {
+			e.late = append(e.late, c)
+			e.lateID = append(e.lateID, s.choice(c))
+			e.target = append(e.target, node)
+		})
+		return e
+	})
+}
+
+func (s *system) choice(c simulator.Choice) uint16 {
+	if id, ok := s.choiceID[c]; ok {
+		return id
+	}
+	id := uint16(len(s.choices))
+	if int(id) != len(s.choices) {
+		panic("explore: more kinds of choice than can be numbered")
+	}
+	s.choices = append(s.choices, c)
+	s.choiceID[c] = id
+	return id
+}
+
+// keep numbers a list of events, with what no judge reads left out.
+func (s *system) keep(now time.Duration, events []history.Event) uint32 {
+	var b strings.Builder
+	list := make(eventList, 0, len(events))
+	for i := range events {
+		e := events[i]
+		if !verdict.Matters(e.Kind) {
+			continue
+		}
+		e.At -= now
+		if e.Until != 0 && e.Until != history.Forever {
+			e.Until -= now
+		}
+		e.Msg, e.Cmd, e.Reply, e.Skew = 0, nil, "", 0
+		list = append(list, e)
+		fmt.Fprintf(&b, "%+v\n", e)
+	}
+	if len(list) == 0 {
+		return 0
+	}
+	if id, ok := s.eventID[b.String()]; ok {
+		return id
+	}
+	id := uint32(len(s.events))
+	s.events = append(s.events, list)
+	s.eventID[b.String()] = id
+	return id
+}
