@@ -343,6 +343,10 @@ func (t *teller) fault(s *step) {
 	client, node := t.sender(s), nodeName(s.Node)
 	switch s.Kind {
 	case history.Pause:
+		if s.D == 0 { // until it is told to go on
+			t.tell(s.At, grave, "story.pause.open", "client", client)
+			break
+		}
 		t.tell(s.At, grave, "story.pause", "client", client, "time", span(s.D))
 	case history.Resume:
 		key := "story.resume"

@@ -200,6 +200,9 @@ func cellText(h *history.History, s *step) string {
 func misfortune(s *step) string {
 	switch s.Kind {
 	case history.Pause:
+		if s.D == 0 { // until it is told to go on
+			return "PAUSE" + remark(s.Note)
+		}
 		return "PAUSE " + span(s.D) + remark(s.Note)
 	case history.Resume:
 		return "wakes"

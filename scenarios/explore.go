@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"locklab/algorithms"
@@ -11,6 +14,8 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+	"locklab/simulator/verdict"
 )
 
 // Bounds are what an exhaustive search covers.
@@ -63,23 +68,168 @@ func (b Bounds) Check(entry algorithms.Entry) error {
 	return entry.Check(env)
 }
 
-// Explore searches everything that a lock can come to within the bounds.
-func Explore(ctx context.Context, entry algorithms.Entry, b Bounds) (*explore.Result, error) {
-	if err := b.Check(entry); err != nil {
-		return nil, err
+// String writes the bounds as ParseBounds reads them.
+func (b Bounds) String() string {
+	return fmt.Sprintf("clients=%d,attempts=%d,nodes=%d,ttl=%v,fenced=%t,budget=%s",
+		b.Clients, b.Attempts, b.Nodes, b.TTL, b.Fenced, strings.ReplaceAll(b.Budget, ",", "+"))
+}
+
+// ParseBounds reads what String wrote. The error names the item.
+func ParseBounds(text string) (b Bounds, err error) {
+	for _, item := range strings.Split(text, ",") {
+		name, value, _ := strings.Cut(item, "=")
+		err := error(nil)
+		switch name {
+		case "clients":
+			b.Clients, err = strconv.Atoi(value)
+		case "attempts":
+			b.Attempts, err = strconv.Atoi(value)
+		case "nodes":
+			b.Nodes, err = strconv.Atoi(value)
+		case "ttl":
+			b.TTL, err = time.ParseDuration(value)
+		case "fenced":
+			b.Fenced, err = strconv.ParseBool(value)
+		case "budget":
+			b.Budget = strings.ReplaceAll(value, "+", ",")
+		default:
+			err = errors.New("there is no such bound")
+		}
+		if err != nil {
+			return b, fmt.Errorf("bound %q: %w", item, err)
+		}
 	}
+	return b, nil
+}
+
+// A Search is what an exhaustive search of one lock has covered and found.
+type Search struct {
+	Strategy  algorithms.Entry
+	Bounds    Bounds
+	Result    *explore.Result
+	Witnesses []Witness // one for each verdict, in the verdicts' order
+}
+
+// A Witness is the shortest way to a verdict.
+type Witness struct {
+	Verdict verdict.Word
+	Par     int // fewest unlucky moves: strikes of faults
+	Steps   int // fewest choices with that many
+	Trace   simulator.Trace
+}
+
+// SearchID is the scenario of traces that a search has found.
+const SearchID = "search"
+
+// Explore searches everything that a lock can come to within the bounds. When
+// ctx ends, the search so far comes with ctx's error.
+func Explore(ctx context.Context, entry algorithms.Entry, b Bounds) (*Search, error) {
 	if b.Nodes == 0 {
 		b.Nodes = entry.Nodes
+	}
+	if err := b.Check(entry); err != nil {
+		return nil, err
 	}
 	lab, err := b.lab(entry)
 	if err != nil {
 		return nil, err
 	}
 	defer lab.Close()
-	return explore.Run(ctx, lab, explore.Options{
-		Head:  *b.head(entry),
-		Probe: b.Clients + 1, Alike: b.Clients, MaxStates: b.MaxStates, Progress: b.Progress,
+	result, err := explore.Run(ctx, lab, b.options(entry))
+	if err != nil && !errors.Is(err, ctx.Err()) {
+		return nil, fmt.Errorf("%s: %w", entry.ID, err)
+	}
+	s := &Search{Strategy: entry, Bounds: b, Result: result}
+	for _, f := range result.Found {
+		s.Witnesses = append(s.Witnesses, s.witness(lab, f))
+	}
+	return s, err
+}
+
+func (b Bounds) options(entry algorithms.Entry) explore.Options {
+	return explore.Options{Head: *b.head(entry), Probe: b.Clients + 1, Alike: b.Clients, MaxStates: b.MaxStates, Progress: b.Progress}
+}
+
+// witness tells a discovery so that each client's story stays together.
+func (s *Search) witness(lab *simulator.Lab, f explore.Found) Witness {
+	choices := explore.Tidy(f.Choices, func(choices []simulator.Choice) bool {
+		run, err := schedule.Replay(lab, choices)
+		if err != nil {
+			return false
+		}
+		_, words := s.Bounds.judge(s.Strategy, run)
+		return slices.Contains(words, f.Verdict)
 	})
+	return Witness{f.Verdict, f.Par, f.Steps, simulator.Trace{
+		Strategy: s.Strategy.ID, Scenario: SearchID, Settings: s.Bounds.String(), Choices: choices,
+	}}
+}
+
+// judge hears the judges on a run of a search, and the probe's word.
+func (b Bounds) judge(entry algorithms.Entry, run *schedule.Run) (*Outcome, []verdict.Word) {
+	h := b.head(entry)
+	h.Events, h.End, h.Horizon = run.Events, run.End, run.Horizon
+	o := &Outcome{Strategy: entry, Scenario: b.scenario(), History: h, Judgement: verdict.Judge(h), Reached: true}
+	o.Verdicts = append(o.Verdicts, o.Judgement.Safety()...)
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Refuse && e.Note == explore.Stuck {
+			o.Verdicts = append(o.Verdicts, verdict.Stall)
+			o.settleStall()
+			break
+		}
+	}
+	if o.Verdicts == nil {
+		o.Verdicts = []verdict.Word{verdict.Holds}
+	}
+	return o, o.Verdicts
+}
+
+// settleStall turns what the judges had to leave open, because the run has come
+// to its end, into what the probe has shown: nothing is left that could end it.
+func (o *Outcome) settleStall() {
+	for i := range o.Judgement.Findings {
+		if f := &o.Judgement.Findings[i]; f.Verdict == verdict.Unknown {
+			f.Verdict, f.Forever = verdict.Stall, true
+		}
+	}
+}
+
+func (b Bounds) scenario() Scenario {
+	return Scenario{ID: SearchID, Title: fmt.Sprintf("found by search: %d clients, %d attempts each, faults: %s", b.Clients, b.Attempts, b.faults())}
+}
+
+func (b Bounds) faults() string {
+	if b.Budget == "" {
+		return "none"
+	}
+	return b.Budget
+}
+
+// replaySearch plays a trace that a search has found.
+func replaySearch(t simulator.Trace) (*Outcome, error) {
+	entry, err := Strategy(t.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	b, err := ParseBounds(t.Settings)
+	if err == nil {
+		err = b.Check(entry)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the trace's bounds: %w", err)
+	}
+	lab, err := b.lab(entry)
+	if err != nil {
+		return nil, err
+	}
+	defer lab.Close()
+	run, err := schedule.Replay(lab, t.Choices)
+	if err != nil {
+		return nil, fmt.Errorf("this trace does not fit this version of %s: %w", entry.ID, err)
+	}
+	o, _ := b.judge(entry, run)
+	o.Trace = t
+	return o, nil
 }
 
 func (b Bounds) head(entry algorithms.Entry) *history.History {

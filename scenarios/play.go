@@ -244,6 +244,9 @@ func (p *production) outcome(run *schedule.Run, s Settings) *Outcome {
 
 // Replay plays a trace again, choice by choice.
 func Replay(t simulator.Trace) (*Outcome, error) {
+	if t.Scenario == SearchID {
+		return replaySearch(t)
+	}
 	entry, sc, s, err := Resolve(t)
 	if err != nil {
 		return nil, err

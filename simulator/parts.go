@@ -191,6 +191,17 @@ func (l *Lab) Strikes(w *World, buf []Choice) []Choice {
 	return buf
 }
 
+// Threads is how many threads of the client wait for something that is not a
+// sleep: an answer, or to begin.
+func (p *ClientPart) Threads() (n int) {
+	for t := range p.s.threads {
+		if ph := p.s.threads[t].phase; ph == unborn || ph.waiting() {
+			n++
+		}
+	}
+	return n
+}
+
 // WaitsOn is the set of servers, bit n-1 for server n, from which client c waits
 // for an answer.
 func (l *Lab) WaitsOn(c int, part *ClientPart) (servers uint8) {

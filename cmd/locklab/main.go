@@ -110,6 +110,7 @@ const landing = `locklab runs, breaks and compares the locks that people have bu
   locklab replay LINK                the same run again, or --against another lock
   locklab matrix                     every lock in every race
   locklab sweep pause/ttl            how often, against the size of the fault
+  locklab explore token              can it break? every interleaving within bounds
 
 Names may be ids (token, gc-pause), articles' (002-C) or races' (R18).
 locklab COMMAND --help says more.
@@ -150,7 +151,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.lang, "lang", "", "language of sentences: en, zh or both (default: from LANG)")
 	f.StringVar(&a.color, "color", "auto", "colours: auto, always or never")
 	f.IntVar(&a.width, "width", 0, "columns of the output (default: the terminal's, or 120)")
-	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.matrix(), a.sweep())
+	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.matrix(), a.sweep(), a.explore())
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w\n'%s --help' lists the flags", err, c.CommandPath())
 	})

@@ -41,7 +41,7 @@ type runJSON struct {
 func outcomeJSON(o *scenarios.Outcome) runJSON {
 	j := runJSON{
 		Version: schema, Strategy: o.Strategy.ID, Article: o.Strategy.Article, Scenario: o.Scenario.ID, Race: o.Scenario.Race,
-		Seed: o.Settings.Seed, Settings: o.Settings.String(), Verdicts: o.Verdicts, Expected: words(o.Expected),
+		Seed: o.Settings.Seed, Settings: o.Trace.Settings, Verdicts: o.Verdicts, Expected: words(o.Expected),
 		AsExpected: o.AsExpected(), Reached: o.Reached, NotApplicable: o.NotApplicable,
 		Findings: o.Judgement.Findings, Trace: o.Trace.Link(), Events: []history.Event{},
 	}

@@ -34,6 +34,8 @@ type Options struct {
 	// Alike says that so many clients, from the first, run the same code with the
 	// same clock, so that states that differ only in who is who count as one.
 	Alike int
+	// Plain does without reduction and, with Alike 0, without symmetry.
+	Plain bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
 	// Progress is told now and then how far the search has come; nil: nobody asks.
@@ -64,9 +66,33 @@ type Found struct {
 
 // Run searches. The error is about code that the lab cannot carry, or ctx's;
 // the result then says how far the search had come.
+//
+// A first pass visits every state, with reduction, and says what there is to
+// find; a second one, without, finds the shortest ways to it. The figures of
+// the result are those of the first.
 func Run(ctx context.Context, lab *simulator.Lab, opt Options) (*Result, error) {
+	r, err := pass(ctx, lab, &opt, nil)
+	if err != nil || opt.Plain || len(r.Found) == 0 {
+		return r, err
+	}
+	short, err := pass(ctx, lab, &opt, r.Found)
+	for i := range r.Found {
+		for _, f := range short.Found {
+			if f.Verdict == r.Found[i].Verdict {
+				r.Found[i] = f
+			}
+		}
+	}
+	return r, err
+}
+
+// pass is one search. With a list of what there is to find it goes without
+// reduction and ends when it has the shortest way to each.
+func pass(ctx context.Context, lab *simulator.Lab, opt *Options, wanted []Found) (*Result, error) {
 	for {
-		s := newSearch(lab, opt)
+		s := newSearch(lab, *opt)
+		s.plain = s.plain || wanted != nil
+		s.wanted = wanted
 		err := s.run(ctx)
 		asymmetric := (*simulator.AsymmetricError)(nil)
 		switch {
@@ -98,7 +124,9 @@ type search struct {
 	next   []uint32
 	cur    []uint32 // the state that is visited, with every client under its own number
 	spent  int
-	broken error // why a state could not be named; ends the search
+	broken error   // why a state could not be named; ends the search
+	plain  bool    // without reduction
+	wanted []Found // what there is to find; nil: everything is to be visited
 
 	transitions, deepest, visited int
 	complete                      bool
@@ -129,7 +157,7 @@ type discovery struct {
 }
 
 func newSearch(lab *simulator.Lab, opt Options) *search {
-	s := &search{system: newSystem(lab, verdict.CaseOf(&opt.Head), opt.Probe, opt.Alike), opt: opt, found: map[verdict.Word]*discovery{}}
+	s := &search{system: newSystem(lab, verdict.CaseOf(&opt.Head), opt.Probe, opt.Alike), opt: opt, plain: opt.Plain, found: map[verdict.Word]*discovery{}}
 	s.width = s.stride()
 	s.next, s.cur = make([]uint32, s.width), make([]uint32, s.width)
 	s.index = make([]uint32, 1<<12)
@@ -150,6 +178,9 @@ func (s *search) run(ctx context.Context) error {
 			id, ok := s.queue[strikes].pop(s.depth)
 			if !ok {
 				break
+			}
+			if s.satisfied(int(s.depth[id])) {
+				return nil
 			}
 			if err := s.load(id); err != nil {
 				return err
@@ -178,12 +209,34 @@ func (s *search) run(ctx context.Context) error {
 	return nil
 }
 
+// satisfied says whether everything wanted is found, by ways that no state from
+// the given depth on can shorten.
+func (s *search) satisfied(depth int) bool {
+	if s.wanted == nil {
+		return false
+	}
+	for _, f := range s.wanted {
+		d := s.found[f.Verdict]
+		if d == nil || d.par > s.spent || d.par == s.spent && d.steps > depth+1 {
+			return false
+		}
+	}
+	return true
+}
+
 // expand makes every choice of state id, whose words are in cur.
 func (s *search) expand(id uint32) error {
 	ready := false
 	alone := s.othersFinished(s.cur)
 	if alone && (s.probe == 0 || s.clientTab[s.probe-1].entries[s.cur[s.probe-1]].finished) {
 		return nil // timers that run on serve nobody
+	}
+	first, err := s.first(s.cur)
+	if err != nil {
+		return err
+	}
+	if first >= 0 {
+		return s.expandOne(id, first)
 	}
 	for c := range s.clients {
 		e := s.clientTab[c].entries[s.cur[c]]
@@ -259,6 +312,27 @@ func (s *search) expand(id uint32) error {
 		return err
 	}
 	s.reach(id, s.choice(simulator.Choice{Verb: simulator.Pass, D: d}), found, 0)
+	return nil
+}
+
+// expandOne makes the only choice of client c, and the strikes against it.
+func (s *search) expandOne(id uint32, c int) error {
+	e := s.clientTab[c].entries[s.cur[c]]
+	eff, err := s.ownEffect(c, 0, s.cur)
+	if err != nil {
+		return err
+	}
+	copy(s.next, s.cur)
+	s.next[c] = eff.client
+	s.arriveAt(id, e.ownID[0], eff.events, 0)
+	if !s.restTab.entries[s.cur[s.restAt()]].faults {
+		return nil
+	}
+	for _, ch := range s.strikesOn(c, -1, s.cur) {
+		if err := s.strikeClient(id, c, ch); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

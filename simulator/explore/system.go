@@ -71,6 +71,7 @@ type clientEntry struct {
 	finished bool
 	timeless bool // time does not change it
 	waitsOn  uint8
+	single   bool // it can do one thing, and nothing else of it is under way
 	passed   map[time.Duration]uint32
 	// Where clients are alike, a state names them by classes: the same state of
 	// client 1. as is the same state of each of them, unseen if it has not come
@@ -217,6 +218,7 @@ func (s *system) clientPart(c int, part simulator.ClientPart) uint32 {
 		}
 		e.finished, e.timeless = part.Finished(), part.Timeless()
 		e.waitsOn = s.lab.WaitsOn(c+1, &part)
+		e.single = s.mayGoFirst(e, &part)
 		return e
 	})
 }

@@ -78,7 +78,8 @@ type Event struct {
 	// still its own, so that OK is a statement that can be false (Released).
 	Claims bool `json:"claims,omitempty"`
 
-	// D is the length of a Pause or Sleep, and the size of a ClockStep.
+	// D is the length of a Pause or Sleep (0: a Pause that lasts until its
+	// Resume), and the size of a ClockStep.
 	D time.Duration `json:"d_ns,omitempty"`
 	// Note is an error's text (Refuse, Released, Timeout, Broken) or a short
 	// plain remark.

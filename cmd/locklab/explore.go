@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locklab/faults"
+	"locklab/reports"
+	"locklab/scenarios"
+	"locklab/simulator/explore"
+	"locklab/simulator/verdict"
+)
+
+type exploreJSON struct {
+	Version     int            `json:"version"`
+	Strategy    string         `json:"strategy"`
+	Clients     int            `json:"clients"`
+	Attempts    int            `json:"attempts"`
+	Nodes       int            `json:"nodes"`
+	Budget      map[string]int `json:"budget"`
+	States      int            `json:"states"`
+	Transitions int            `json:"transitions"`
+	Depth       int            `json:"depth"`
+	Complete    bool           `json:"complete"`
+	Seconds     float64        `json:"seconds"`
+	Verdicts    []witnessJSON  `json:"verdicts"`
+	Certificate string         `json:"certificate"`
+}
+
+type witnessJSON struct {
+	Verdict verdict.Word `json:"verdict"`
+	Par     int          `json:"par"`
+	Steps   int          `json:"steps"`
+	Trace   string       `json:"trace"`
+}
+
+func (a *app) explore() *cobra.Command {
+	b := scenarios.DefaultBounds()
+	var file string
+	c := &cobra.Command{
+		Use:   "explore STRATEGY",
+		Short: "can it break? every interleaving and fault within bounds",
+		Long: `Visits every state that a lock can come to within the bounds, and prints a
+certificate of what was covered and, for every harm that was found, the fewest
+unlucky moves (par) and steps to it, as a trace.
+
+Each client asks for the lock so many times; when it has it, it reads the
+resource, works for less than a lease, writes, and gives the lock back. What is
+ready happens before time moves, in every order; only a pause lets time pass
+somebody who is ready. A fault may strike wherever it can, as often as the
+budget says: crash=1,pause=1@5s.
+
+"Proved within these bounds" is said of a complete search only. One that was
+cut short, by --max-states or Ctrl-C, says what it covered and ends with 3.`,
+		Example: "  locklab explore token\n  locklab explore redlock --nodes 3 --budget restart=1\n  locklab explore setnx --clients 3 --budget crash=1 --json",
+		Args:    exactly(1, "explore STRATEGY"),
+		RunE: func(c *cobra.Command, args []string) error {
+			entry, err := scenarios.Strategy(args[0])
+			if err != nil {
+				return err
+			}
+			if err := b.Check(entry); err != nil {
+				return err
+			}
+			b.Progress = a.searching()
+			began := time.Now()
+			s, err := scenarios.Explore(c.Context(), entry, b)
+			stopped := errors.Is(err, context.Canceled)
+			if err != nil && !stopped {
+				return internal(err)
+			}
+			return a.showSearch(s, time.Since(began), file)
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&b.Clients, "clients", b.Clients, "how many clients contend")
+	f.IntVar(&b.Attempts, "attempts", b.Attempts, "how often each asks for the lock")
+	f.IntVar(&b.Nodes, "nodes", 0, "servers; 0: as many as the lock wants")
+	f.StringVar(&b.Budget, "budget", b.Budget, "how often each fault may strike")
+	f.DurationVar(&b.TTL, "ttl", b.TTL, "the lease")
+	f.BoolVar(&b.Fenced, "fenced", false, "fencing tokens, and a resource that looks at them")
+	f.IntVar(&b.MaxStates, "max-states", 20_000_000, "give up after so many states; 0: never")
+	f.StringVarP(&file, "out", "o", "", "write the first witness to FILE: .json, .txt or .html")
+	return c
+}
+
+// searching shows how a long search comes along, on a terminal only.
+func (a *app) searching() func(r *explore.Result) {
+	f, ok := terminal(a.stderr)
+	if !ok {
+		return nil
+	}
+	began := time.Now()
+	return func(r *explore.Result) {
+		seconds := time.Since(began).Seconds()
+		fmt.Fprintf(f, "\r%d states, %.2f M transitions/s, %d waiting, %d MB ", r.States, float64(r.Transitions)/seconds/1e6, r.Frontier, r.Bytes>>20)
+	}
+}
+
+func (a *app) showSearch(s *scenarios.Search, took time.Duration, file string) error {
+	r := s.Result
+	if file != "" && len(s.Witnesses) > 0 {
+		if err := a.writeWitness(file, s.Witnesses[0]); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		out := exploreJSON{
+			Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
+			Budget: map[string]int{}, States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete,
+			Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(),
+		}
+		budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
+		for _, f := range budget {
+			out.Budget[f.Fault.Name()] = f.Times
+		}
+		for _, w := range s.Witnesses {
+			out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Trace.Link()})
+		}
+		if err := a.printJSON(out); err != nil {
+			return err
+		}
+	} else if err := a.tellSearch(s, took); err != nil {
+		return err
+	}
+	if !r.Complete {
+		return &exitError{exitUntold, errors.New("the search was cut short: what it did not visit is unknown")}
+	}
+	return nil
+}
+
+func (a *app) tellSearch(s *scenarios.Search, took time.Duration) error {
+	a.printf("%s\n", s.Certificate())
+	a.printf("%.2f s, %.2f million transitions/s, %d bytes a state\n", took.Seconds(), float64(s.Result.Transitions)/took.Seconds()/1e6, s.Result.Bytes/int64(max(s.Result.States, 1)))
+	if len(s.Witnesses) == 0 {
+		a.next("locklab explore "+s.Strategy.ID+" --clients 3", "locklab explain "+s.Strategy.ID)
+		return nil
+	}
+	a.printf("\n%-12s %4s %6s\n", "verdict", "par", "steps")
+	for _, w := range s.Witnesses {
+		a.printf("%-12s %4d %6d\n", w.Verdict, w.Par, w.Steps)
+	}
+	first := s.Witnesses[0]
+	o, err := scenarios.Replay(first.Trace)
+	if err != nil {
+		return internal(err)
+	}
+	a.printf("\n%s\n\n", a.say("The shortest way to "+string(first.Verdict)+":", "到达 "+string(first.Verdict)+" 的最短路径："))
+	if err := reports.Lanes(a.stdout, o.History, o.Judgement, a.options()); err != nil {
+		return internal(err)
+	}
+	var again []string
+	for _, w := range s.Witnesses {
+		again = append(again, "locklab replay "+w.Trace.Link())
+	}
+	a.next(again...)
+	return nil
+}
+
+func (a *app) writeWitness(name string, w scenarios.Witness) error {
+	if runFormats[filepath.Ext(name)] == nil {
+		return fmt.Errorf("-o %s: a witness can be written as .json, .txt or .html", name)
+	}
+	o, err := scenarios.Replay(w.Trace)
+	if err != nil {
+		return internal(err)
+	}
+	return a.write(name, func(out io.Writer) error { return runFormats[filepath.Ext(name)](a, out, o) })
+}

@@ -1,0 +1,40 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Certificate says what the search covered, what it took for granted, and what
+// it did not look at.
+func (s *Search) Certificate() string {
+	r, b := s.Result, s.Bounds
+	var t strings.Builder
+	claim := "Searched, not proved: the search was cut short, and what it did not visit is unknown."
+	switch {
+	case r.Complete && len(r.Found) == 0:
+		claim = "Proved within these bounds: none of the verdicts below can come about."
+	case r.Complete:
+		claim = "Proved within these bounds: these verdicts can come about and no others of those below."
+	}
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&t, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	fmt.Fprintf(&t, "%s (%s): %s\n", s.Strategy.ID, s.Strategy.Article, claim)
+	line("bounds", "%d clients with %d attempts each, servers: %d, lease %v, faults %s", b.Clients, b.Attempts, b.Nodes, b.TTL, b.faults())
+	line("clients", "work %v inside, ask again %v after a refusal or a release; a probe asks when all others have ended", b.work(), b.retry())
+	line("time", "what is ready happens before time moves; time moves to the next deadline of anybody; a pause ends at one")
+	line("states", "%d, transitions %d, depth %d, complete %t", r.States, r.Transitions, r.Depth, r.Complete)
+	line("reduction", "symmetry %s, partial order used, time of day %s", used(r.Symmetry), map[bool]string{true: "part of the state: the lock reads a clock", false: "not part of the state"}[r.Absolute])
+	line("code", "%d distinct histories of observations of the lock's own code", r.Histories)
+	line("looked for", "OVERLAP STALE-WRITE FENCED WRONG-DEL LIE STALL")
+	line("not checked", "PHANTOM BLOCKED STARVED, clocks of unlike rate, delays other than pauses and lost messages")
+	return strings.TrimSuffix(t.String(), "\n")
+}
+
+func used(is bool) string {
+	if is {
+		return "used"
+	}
+	return "not used"
+}
