@@ -44,12 +44,12 @@ func (s *system) arriveEffect(c, k int, state []uint32) (effect, error) {
 // remember looks up what a choice does by what it depends on. c and node are the
 // client and the server that it reaches, counted from 0; -1: none.
 func (s *system) remember(key arrival, state []uint32, c, node int) (effect, error) {
-	if eff, ok := s.arrivals[key]; ok {
+	if eff, ok := s.effects.get(&key); ok {
 		return eff, nil
 	}
 	eff, err := s.compute(state, c, node, s.choices[key.choice])
 	if err == nil {
-		s.arrivals[key] = eff
+		s.effects.put(key, eff)
 	}
 	return eff, err
 }
@@ -62,10 +62,10 @@ func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 	} else {
 		key.node, key.choice = state[s.clients+node], uint16(node)
 	}
-	list, ok := s.offers[key]
-	if ok {
-		return list
+	if at, ok := s.offers.get(&key); ok {
+		return s.offered[at.events]
 	}
+	var list []uint16
 	w := s.lab.At(s.now(state))
 	if c >= 0 {
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
@@ -78,7 +78,8 @@ func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 			list = append(list, s.choice(ch))
 		}
 	}
-	s.offers[key] = list
+	s.offers.put(key, effect{events: uint32(len(s.offered))})
+	s.offered = append(s.offered, list)
 	return list
 }
 

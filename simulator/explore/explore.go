@@ -114,13 +114,8 @@ var errNowAbsolute = errors.New("explore: a clock was read for the first time")
 type search struct {
 	*system
 	opt    Options
-	width  int      // words of a state
-	words  []uint32 // all states, one after the other
-	parent []uint32
-	via    []uint16
-	depth  []uint16
-	index  []uint32 // open addressing: number of the state + 1
-	queue  []level  // by strikes
+	states *store
+	queue  []level // by strikes
 	next   []uint32
 	cur    []uint32 // the state that is visited, with every client under its own number
 	spent  int
@@ -138,11 +133,11 @@ type search struct {
 // that came from the level itself.
 type level struct{ below, own []uint32 }
 
-func (l *level) pop(depth []uint16) (id uint32, ok bool) {
+func (l *level) pop(states *store) (id uint32, ok bool) {
 	switch {
 	case len(l.below) == 0 && len(l.own) == 0:
 		return 0, false
-	case len(l.own) == 0 || len(l.below) > 0 && depth[l.below[0]] <= depth[l.own[0]]:
+	case len(l.own) == 0 || len(l.below) > 0 && states.depth(l.below[0]) <= states.depth(l.own[0]):
 		id, l.below = l.below[0], l.below[1:]
 	default:
 		id, l.own = l.own[0], l.own[1:]
@@ -158,9 +153,8 @@ type discovery struct {
 
 func newSearch(lab *simulator.Lab, opt Options) *search {
 	s := &search{system: newSystem(lab, verdict.CaseOf(&opt.Head), opt.Probe, opt.Alike), opt: opt, plain: opt.Plain, found: map[verdict.Word]*discovery{}}
-	s.width = s.stride()
-	s.next, s.cur = make([]uint32, s.width), make([]uint32, s.width)
-	s.index = make([]uint32, 1<<12)
+	s.states = newStore(s.stride())
+	s.next, s.cur = make([]uint32, s.states.width), make([]uint32, s.states.width)
 	return s
 }
 
@@ -175,11 +169,11 @@ func (s *search) run(ctx context.Context) error {
 	for strikes := 0; strikes < len(s.queue); strikes++ {
 		s.spent = strikes
 		for {
-			id, ok := s.queue[strikes].pop(s.depth)
+			id, ok := s.queue[strikes].pop(s.states)
 			if !ok {
 				break
 			}
-			if s.satisfied(int(s.depth[id])) {
+			if s.satisfied(int(s.states.depth(id))) {
 				return nil
 			}
 			if err := s.load(id); err != nil {
@@ -200,7 +194,7 @@ func (s *search) run(ctx context.Context) error {
 					s.opt.Progress(s.result())
 				}
 			}
-			if s.opt.MaxStates > 0 && len(s.parent) >= s.opt.MaxStates {
+			if s.opt.MaxStates > 0 && s.states.n >= s.opt.MaxStates {
 				return nil
 			}
 		}
@@ -432,7 +426,7 @@ func (s *search) arriveAt(from uint32, via uint16, events uint32, strikes int) {
 // reach notes that next follows a state by a choice.
 func (s *search) reach(from uint32, via uint16, found wordSet, strikes int) {
 	s.transitions++
-	steps := int(s.depth[from]) + 1
+	steps := int(s.states.depth(from)) + 1
 	if found != 0 {
 		s.discover(found, from, via, s.spent+strikes, steps)
 	}
@@ -456,20 +450,10 @@ func (s *search) discover(found wordSet, from uint32, via uint16, par, steps int
 
 // add numbers the next state if it is new, and queues it.
 func (s *search) add(from uint32, via uint16, depth uint16, strikes int) {
-	mask := uint32(len(s.index) - 1)
-	at := uint32(hash(s.next)) & mask
-	for s.index[at] != 0 {
-		if same(s.words[int(s.index[at]-1)*s.width:], s.next) {
-			return
-		}
-		at = (at + 1) & mask
+	id, fresh := s.states.add(s.next, from, via, depth)
+	if !fresh {
+		return
 	}
-	id := uint32(len(s.parent))
-	s.index[at] = id + 1
-	s.words = append(s.words, s.next...)
-	s.parent = append(s.parent, from)
-	s.via = append(s.via, via)
-	s.depth = append(s.depth, depth)
 	s.deepest = max(s.deepest, int(depth))
 	for len(s.queue) <= strikes {
 		s.queue = append(s.queue, level{})
@@ -479,46 +463,13 @@ func (s *search) add(from uint32, via uint16, depth uint16, strikes int) {
 	} else {
 		q.own = append(q.own, id)
 	}
-	if len(s.parent)*2 > len(s.index) {
-		s.grow()
-	}
-}
-
-func same(a, b []uint32) bool {
-	for i, x := range b {
-		if a[i] != x {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *search) grow() {
-	s.index = make([]uint32, 2*len(s.index))
-	mask := uint32(len(s.index) - 1)
-	for id := range s.parent {
-		at := uint32(hash(s.words[id*s.width:(id+1)*s.width])) & mask
-		for s.index[at] != 0 {
-			at = (at + 1) & mask
-		}
-		s.index[at] = uint32(id) + 1
-	}
-}
-
-func hash(words []uint32) uint64 {
-	h := uint64(len(words)) * 0x9e3779b97f4a7c15
-	for _, w := range words {
-		h = (h ^ uint64(w)) * 0xff51afd7ed558ccd
-		h ^= h >> 32
-	}
-	return h
 }
 
 func (s *search) result() *Result {
 	r := &Result{
-		Complete: s.complete, States: len(s.parent), Transitions: s.transitions, Depth: s.deepest,
-		Frontier: len(s.parent) - s.visited, Absolute: s.lab.Absolute(), Symmetry: s.alike > 1, Histories: s.lab.Histories(),
-		Bytes: int64(cap(s.words)+cap(s.parent)+cap(s.index))*4 + int64(cap(s.via)+cap(s.depth))*2,
+		Complete: s.complete, States: s.states.n, Transitions: s.transitions, Depth: s.deepest,
+		Frontier: s.states.n - s.visited, Absolute: s.lab.Absolute(), Symmetry: s.alike > 1, Histories: s.lab.Histories(),
+		Bytes: s.states.bytes(),
 	}
 	for _, w := range order {
 		if d := s.found[w]; d != nil {
@@ -546,7 +497,7 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 	id, via := d.state, d.choice
 	for n := d.steps - 1; n >= 0; n-- {
 		states[n], choices[n] = id, s.choices[via]
-		id, via = s.parent[id], s.via[id]
+		id, via = s.states.parent(id), s.states.via(id)
 	}
 	var owner verdict.Names // place -> client
 	for c := range owner {

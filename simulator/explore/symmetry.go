@@ -149,7 +149,7 @@ func (s *system) rename(state []uint32, to *verdict.Names) error {
 
 // load puts state id into cur, with every client under its own number.
 func (s *search) load(id uint32) error {
-	copy(s.cur, s.words[int(id)*s.width:])
+	copy(s.cur, s.states.words(id))
 	return s.unsettle(s.cur)
 }
 

@@ -27,8 +27,9 @@ type system struct {
 	judgeTab  table[verdict.Safety, *judgeEntry]
 	times     table[time.Duration, struct{}] // absolute only
 
-	arrivals map[arrival]effect
-	offers   map[arrival][]uint16 // strikes that are possible
+	effects  memo
+	offers   memo       // where in offered the strikes that are possible stand
+	offered  [][]uint16 // choices
 	renamed  map[renaming]uint32
 	events   []eventList // 0: none
 	eventID  map[string]uint32
@@ -133,8 +134,7 @@ func newSystem(lab *simulator.Lab, c verdict.Case, probe, alike int) *system {
 	s := &system{lab: lab, judge: c, clients: len(lab.Setup().Clients), nodes: len(lab.Setup().Nodes), probe: probe, alike: alike}
 	s.renamed = map[renaming]uint32{}
 	s.clientTab = make([]table[simulator.ClientPart, *clientEntry], s.clients)
-	s.offers = map[arrival][]uint16{}
-	s.arrivals, s.eventID, s.choiceID = map[arrival]effect{}, map[string]uint32{}, map[simulator.Choice]uint16{}
+	s.eventID, s.choiceID = map[string]uint32{}, map[simulator.Choice]uint16{}
 	s.events = []eventList{nil}
 	return s
 }

@@ -1,0 +1,107 @@
+package explore
+
+// store keeps all states: their words, how each was first reached, and an index
+// that finds a state by its words. It grows by blocks, so that nothing is copied
+// but the index.
+type store struct {
+	width  int // words of a state
+	blocks []block
+	n      int
+	index  []slot // open addressing
+}
+
+// block is blockSize states.
+type block struct {
+	words  []uint32
+	parent []uint32 // the state from which it was first reached
+	via    []uint16 // by which choice
+	depth  []uint16 // in how many steps
+}
+
+const (
+	blockBits = 14
+	blockSize = 1 << blockBits
+)
+
+// slot is the number of a state, plus one, with some bits of its hash: most
+// slots that hold another state show so by themselves.
+type slot struct{ id, tag uint32 }
+
+func newStore(width int) *store { return &store{width: width, index: make([]slot, 1<<10)} }
+
+func (s *store) words(id uint32) []uint32 {
+	at := int(id&(blockSize-1)) * s.width
+	return s.blocks[id>>blockBits].words[at : at+s.width : at+s.width]
+}
+
+func (s *store) parent(id uint32) uint32 { return s.blocks[id>>blockBits].parent[id&(blockSize-1)] }
+func (s *store) via(id uint32) uint16    { return s.blocks[id>>blockBits].via[id&(blockSize-1)] }
+func (s *store) depth(id uint32) uint16  { return s.blocks[id>>blockBits].depth[id&(blockSize-1)] }
+
+// add numbers a state if it is new.
+func (s *store) add(words []uint32, parent uint32, via, depth uint16) (id uint32, fresh bool) {
+	h := hash(words)
+	tag := uint32(h >> 32)
+	mask := uint32(len(s.index) - 1)
+	at := uint32(h) & mask
+	for s.index[at].id != 0 {
+		if s.index[at].tag == tag && same(s.words(s.index[at].id-1), words) {
+			return s.index[at].id - 1, false
+		}
+		at = (at + 1) & mask
+	}
+	id = uint32(s.n)
+	if id&(blockSize-1) == 0 {
+		s.blocks = append(s.blocks, block{
+			words: make([]uint32, blockSize*s.width), parent: make([]uint32, blockSize),
+			via: make([]uint16, blockSize), depth: make([]uint16, blockSize),
+		})
+	}
+	b, i := &s.blocks[id>>blockBits], id&(blockSize-1)
+	copy(b.words[int(i)*s.width:], words)
+	b.parent[i], b.via[i], b.depth[i] = parent, via, depth
+	s.index[at] = slot{id + 1, tag}
+	s.n++
+	if s.n*5 > len(s.index)*4 {
+		s.grow()
+	}
+	return id, true
+}
+
+// grow doubles the index. A tag is not enough to place a state anew: the rest of
+// the hash comes from its words.
+func (s *store) grow() {
+	s.index = make([]slot, 2*len(s.index))
+	mask := uint32(len(s.index) - 1)
+	for id := range s.n {
+		h := hash(s.words(uint32(id)))
+		at := uint32(h) & mask
+		for s.index[at].id != 0 {
+			at = (at + 1) & mask
+		}
+		s.index[at] = slot{uint32(id) + 1, uint32(h >> 32)}
+	}
+}
+
+// bytes is the memory of the states and what finds them.
+func (s *store) bytes() int64 {
+	return int64(len(s.blocks))*int64(blockSize)*int64(4*s.width+8) + int64(len(s.index))*8
+}
+
+func same(a, b []uint32) bool {
+	for i, x := range b {
+		if a[i] != x {
+			return false
+		}
+	}
+	return true
+}
+
+func hash(words []uint32) uint64 {
+	h := uint64(len(words)) * 0x9e3779b97f4a7c15
+	for _, w := range words {
+		h = (h ^ uint64(w)) * 0xff51afd7ed558ccd
+		h ^= h >> 32
+	}
+	return h
+}
