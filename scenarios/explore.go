@@ -26,8 +26,9 @@ type Bounds struct {
 	Nodes    int    // servers; 0: as many as the lock wants
 	TTL      time.Duration
 	Fenced   bool
-	// MaxStates and Progress are as in explore.Options.
+	// MaxStates, MaxBytes and Progress are as in explore.Options.
 	MaxStates int
+	MaxBytes  int64
 	Progress  func(r *explore.Result)
 }
 
@@ -147,7 +148,7 @@ func Explore(ctx context.Context, entry algorithms.Entry, b Bounds) (*Search, er
 }
 
 func (b Bounds) options(entry algorithms.Entry) explore.Options {
-	return explore.Options{Head: *b.head(entry), Probe: b.Clients + 1, Alike: b.Clients, MaxStates: b.MaxStates, Progress: b.Progress}
+	return explore.Options{Head: *b.head(entry), Probe: b.Clients + 1, Alike: b.Clients, MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress}
 }
 
 // witness tells a discovery so that each client's story stays together.

@@ -42,7 +42,10 @@ type witnessJSON struct {
 
 func (a *app) explore() *cobra.Command {
 	b := scenarios.DefaultBounds()
-	var file string
+	var (
+		file   string
+		memory int64
+	)
 	c := &cobra.Command{
 		Use:   "explore STRATEGY",
 		Short: "can it break? every interleaving and fault within bounds",
@@ -68,6 +71,13 @@ cut short, by --max-states or Ctrl-C, says what it covered and ends with 3.`,
 			if err := b.Check(entry); err != nil {
 				return err
 			}
+			if memory < 0 || memory > 1<<30 {
+				return fmt.Errorf("--max-memory %d: give MB, or 0 for no limit", memory)
+			}
+			if file != "" && runFormats[filepath.Ext(file)] == nil {
+				return fmt.Errorf("-o %s: a witness can be written as .json, .txt or .html", file)
+			}
+			b.MaxBytes = memory << 20
 			b.Progress = a.searching()
 			began := time.Now()
 			s, err := scenarios.Explore(c.Context(), entry, b)
@@ -86,6 +96,7 @@ cut short, by --max-states or Ctrl-C, says what it covered and ends with 3.`,
 	f.DurationVar(&b.TTL, "ttl", b.TTL, "the lease")
 	f.BoolVar(&b.Fenced, "fenced", false, "fencing tokens, and a resource that looks at them")
 	f.IntVar(&b.MaxStates, "max-states", 20_000_000, "give up after so many states; 0: never")
+	f.Int64Var(&memory, "max-memory", 4096, "give up when the program needs more MB; 0: never")
 	f.StringVarP(&file, "out", "o", "", "write the first witness to FILE: .json, .txt or .html")
 	return c
 }
@@ -164,9 +175,6 @@ func (a *app) tellSearch(s *scenarios.Search, took time.Duration) error {
 }
 
 func (a *app) writeWitness(name string, w scenarios.Witness) error {
-	if runFormats[filepath.Ext(name)] == nil {
-		return fmt.Errorf("-o %s: a witness can be written as .json, .txt or .html", name)
-	}
 	o, err := scenarios.Replay(w.Trace)
 	if err != nil {
 		return internal(err)

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/metrics"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -38,6 +39,9 @@ type Options struct {
 	Plain bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
+	// MaxBytes ends the search when the whole program uses more memory; 0: no
+	// limit. It is looked at now and then, so a little more may be used.
+	MaxBytes int64
 	// Progress is told now and then how far the search has come; nil: nobody asks.
 	Progress func(r *Result)
 }
@@ -192,6 +196,9 @@ func (s *search) run(ctx context.Context) error {
 				}
 				if s.opt.Progress != nil {
 					s.opt.Progress(s.result())
+				}
+				if s.opt.MaxBytes > 0 && memory() > s.opt.MaxBytes {
+					return nil
 				}
 			}
 			if s.opt.MaxStates > 0 && s.states.n >= s.opt.MaxStates {
@@ -477,6 +484,13 @@ func (s *search) result() *Result {
 		}
 	}
 	return r
+}
+
+// memory is what the program has from the operating system.
+func memory() int64 {
+	m := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(m)
+	return int64(m[0].Value.Uint64() - m[1].Value.Uint64())
 }
 
 // witnesses fills in the ways to what was found.
