@@ -1,9 +1,10 @@
-# Everything here needs Go and nothing else; `make test` also uses redis-server
-# where it is installed.
+# run, test and bench need Go and nothing else; test also uses redis-server where
+# it is installed. check fetches staticcheck, and its race detector needs a C
+# compiler.
 GO ?= go
 OUT ?= out
 
-.PHONY: help run test check race bench update fmt
+.PHONY: help run verify test check bench update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -14,16 +15,20 @@ run: ## the tour, the grid, the charts and the report (into out/)
 	$(GO) run ./cmd/locklab matrix -o $(OUT) >/dev/null
 	@echo "Open $(OUT)/report.html, $(OUT)/grid.png and $(OUT)/sensitivity.png."
 
+verify: ## prove the contract in both directions
+	$(GO) run ./cmd/locklab verify
+
 test: ## all tests
 	$(GO) test ./...
 
 check: ## what CI runs: format, vet, staticcheck, all tests with the race detector
 	@test -z "$$(gofmt -l .)" || { echo "gofmt these files:"; gofmt -l .; exit 1; }
+	$(GO) mod tidy -diff
 	$(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
-	$(MAKE) test
 	$(GO) test -race ./...
 	GOMAXPROCS=1 $(GO) test -count=1 ./...
+	GOMAXPROCS=2 $(GO) test -count=1 ./...
 
 bench: ## benchmarks with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...

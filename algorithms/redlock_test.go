@@ -164,7 +164,7 @@ func TestRedlockReleaseCounts(t *testing.T) {
 				must(admin.Del(t.Context(), "lock").Result())(t)
 			}
 			for _, c := range a.conns[tt.gone : tt.gone+tt.silent] {
-				c.AddHook(&fault{command: "evalsha", lose: 1})
+				c.AddHook(&fault{command: "eval", lose: 1})
 			}
 			mustRelease(t, lease, tt.want)
 		})

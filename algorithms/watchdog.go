@@ -113,7 +113,7 @@ const unlockMessage = 0
 // sets the watchdog on it. An error leaves open whether the lock was taken; no
 // watchdog runs then, so the key goes when its TTL ends.
 func (s *Watchdog) Acquire(ctx context.Context, key string) (Lease, error) {
-	err := acquireHash.Run(ctx, s.node, []string{key}, s.owner, s.ttl.Milliseconds()).Err()
+	err := acquireHash.Eval(ctx, s.node, []string{key}, s.owner, s.ttl.Milliseconds()).Err()
 	switch {
 	case err == nil: // a reply other than nil is the holder's remaining TTL
 		return nil, ErrNotAcquired
@@ -174,7 +174,7 @@ func (l *watchdogLease) tick(ctx context.Context) {
 // process does not hold the lock any more. It does not wake a watchdog that died.
 func (l *watchdogLease) Renew(ctx context.Context) error {
 	s := l.lock
-	renewed, err := renewHash.Run(ctx, s.node, []string{l.key}, s.owner, s.ttl.Milliseconds()).Int()
+	renewed, err := renewHash.Eval(ctx, s.node, []string{l.key}, s.owner, s.ttl.Milliseconds()).Int()
 	switch {
 	case err != nil:
 		return unknown("renewal script", l.key, err)
@@ -190,7 +190,7 @@ func (l *watchdogLease) Renew(ctx context.Context) error {
 func (l *watchdogLease) Release(ctx context.Context) error {
 	s := l.lock
 	keys := []string{l.key, unlockChannel(l.key)}
-	err := releaseHash.Run(ctx, s.node, keys, s.owner, s.ttl.Milliseconds(), unlockMessage).Err()
+	err := releaseHash.Eval(ctx, s.node, keys, s.owner, s.ttl.Milliseconds(), unlockMessage).Err()
 	l.ended.Store(true)
 	(*l.timer.Load()).Stop()
 	switch {

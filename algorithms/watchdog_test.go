@@ -58,7 +58,7 @@ func TestWatchdogFailedRenewalIsFinal(t *testing.T) {
 	if !a.clock.armed() {
 		t.Fatal("no watchdog after Acquire")
 	}
-	a.conns[0].AddHook(&fault{command: "evalsha", lose: 1})
+	a.conns[0].AddHook(&fault{command: "eval", lose: 1})
 	s.third(e, a)
 	if a.clock.armed() {
 		t.Error("the watchdog is armed again after a failed renewal")
@@ -104,7 +104,7 @@ func TestWatchdogEndsWithRelease(t *testing.T) {
 			lease := must(a.Acquire(t.Context(), "lock"))(t)
 			switch want {
 			case errFault:
-				a.conns[0].AddHook(&fault{command: "evalsha", lose: 1})
+				a.conns[0].AddHook(&fault{command: "eval", lose: 1})
 			case algorithms.ErrNotHeld:
 				s.steal(t, "lock")
 			}

@@ -66,7 +66,7 @@ func (c *Cell) word() verdict.Word {
 
 // falls says whether the lock falls in this cell. A wait that time ends
 // (PHANTOM, BLOCKED) is the known price of a time to live, and counts as a cost.
-func (c *Cell) falls() bool { return c.word().Broken() && lookOf(c.word()).class != classSlow }
+func (c *Cell) falls() bool { return c.word().Harm() }
 
 // asked says whether the cell answers its question.
 func (c *Cell) asked() bool {
@@ -343,6 +343,9 @@ func extreme(lang string, ts []tally, most bool) (best tally) {
 func (g *Grid) Headline(lang string) string {
 	if lang != "zh" {
 		lang = "en"
+	}
+	if open := g.count(func(c *Cell) bool { return c.word() == verdict.Unknown }); open > 0 {
+		return say(lang, "grid.open", "n", strconv.Itoa(open), "all", strconv.Itoa(len(g.Strategies)*len(g.Scenarios)))
 	}
 	surprises := g.count(func(c *Cell) bool { return !c.AsExpected })
 	tail := say(lang, "grid.expected")

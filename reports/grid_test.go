@@ -116,8 +116,8 @@ func TestGridHeadline(t *testing.T) {
 		{small("HOLDS", "BLOCKED"), "No lock in this grid falls to anything. Every cell came out as expected."},
 		{small("OVERLAP"), "1 of 1 locks fall to R18 pause. Every cell came out as expected."},
 		{small("OVERLAP", "LIE"), "2 of 2 locks fall to R18 pause; every lock falls equally often (1 each). 1 of 2 cells differ from what was expected."},
-		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fall to R18 pause; most falls: lock1 (1 of 1 scenarios); fewest: lock2 (0 of 1). Every cell came out as expected."},
-		{small("HOLDS", "STALL", "STALL", "STALL", "STALL"), "4 of 5 locks fall to R18 pause; most falls: lock2, lock3, lock4 and 1 more (1 of 1 scenarios); fewest: lock1 (0 of 1). Every cell came out as expected."},
+		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fall to R18 pause; most falls: lock1 (1 of 1 scenarios, waits that end aside); fewest: lock2 (0 of 1). Every cell came out as expected."},
+		{small("HOLDS", "STALL", "STALL", "STALL", "STALL"), "4 of 5 locks fall to R18 pause; most falls: lock2, lock3, lock4 and 1 more (1 of 1 scenarios, waits that end aside); fewest: lock1 (0 of 1). Every cell came out as expected."},
 	} {
 		if got := c.grid.Headline("en"); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
@@ -176,8 +176,9 @@ func ExampleGrid_Text() {
 	// . N/A         The question has no meaning for this lock.
 	//   +n          and n more verdicts, less grave ones
 	//
-	// 2 of 3 locks fall to R03 slow-owner; most falls: setnx-expire (2 of 4
-	// scenarios); fewest: setnx, getset (1 of 3). Every cell came out as expected.
+	// 2 of 3 locks fall to R03 slow-owner; most falls: setnx-expire (2 of 4 scenarios,
+	// waits that end aside); fewest: setnx, getset (1 of 3). Every cell came out as
+	// expected.
 }
 
 func TestGridEmpty(t *testing.T) {

@@ -12,6 +12,10 @@ var clientSkew = Scenario{
 		EN: "c2's clock is ahead by one and a half leases. c1 holds the lock in good order. A lock that compares timestamps lets c2 see c1's as long past, and take over; one whose lease the server counts does not care.",
 		ZH: "c2 的时钟快了一个半租约，c1 正常持有锁。靠比较时间戳的锁，会让 c2 认为 c1 的锁早已超时而接管；由服务器计算过期时间的锁不受影响。",
 	},
+	Cure: Text{
+		EN: "Let the server count the lease: no client's clock in the value.",
+		ZH: "让服务器来计算过期：值里不要放客户端的时钟。",
+	},
 	Numbers: Text{
 		EN: "Any skew larger than what remains of the lease will do; 15 s is larger than the whole lease of 10 s, so the moment does not matter. c1 works 5 s; c2 first asks after half a second and, where that lets it in, stays until c1 has gone.",
 		ZH: "只要偏差大于租约的剩余时间就会出事；15 秒大于整个 10 秒租约，所以与时机无关。c1 干 5 秒；c2 半秒后开始抢锁，如果当时就被放进来，会一直待到 c1 离开之后。",

@@ -14,6 +14,10 @@ var crashHolding = Scenario{
 		EN: "c1 takes the lock and is killed in the middle of its work. c2 keeps asking. What nobody gives back must end by itself, or it never ends.",
 		ZH: "c1 拿到锁，业务执行到一半进程被杀。c2 一直重试。没有人释放的锁，要么自己到期，要么永远存在。",
 	},
+	Cure: Text{
+		EN: "A time to live, set in the command that takes the lock; renewal, where it exists, must die with its process.",
+		ZH: "过期时间要和加锁写在同一条命令里；如果有续期，续期必须随进程一起死掉。",
+	},
 	Numbers: Text{
 		EN: "The crash comes one second into the lease of ten, so that almost all of the lease is left to be waited for.",
 		ZH: "崩溃发生在 10 秒租约的第 1 秒，几乎整个租约都要由别人来等。",
@@ -38,6 +42,10 @@ var crashBeforeExpire = Scenario{
 	Story: Text{
 		EN: "c1's SETNX makes the key. Before its EXPIRE leaves, c1 is killed. The key has no time to live, and nobody is left to give it one.",
 		ZH: "c1 的 SETNX 已经在服务器上创建了 key，EXPIRE 还没发出，进程就被杀了。key 没有过期时间，也没有人再来设置。",
+	},
+	Cure: Text{
+		EN: "One command for value and time to live: SET NX PX, or a script.",
+		ZH: "值和过期时间用一条命令写入：SET NX PX，或者一段脚本。",
 	},
 	Numbers: Text{
 		EN: "The crash comes at the instant at which the server has executed the SETNX: the last moment at which the second command has certainly not been sent.",

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -26,13 +27,11 @@ func Matrix(ctx context.Context, locks []algorithms.Entry, scs []Scenario, runs 
 	err := each(ctx, len(scs)*len(locks), done, func(i int) error {
 		sc, l := i/len(locks), i%len(locks)
 		o, err := Play(locks[l], scs[sc], scs[sc].Settings)
-		if err == nil {
-			err = o.count(ctx, runs)
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			cells[sc][l] = o
-		}
-		return err
+		cells[sc][l] = o // the story stands, however far the counting comes
+		return o.count(ctx, runs)
 	})
 	return cells, err
 }
@@ -58,7 +57,7 @@ func (o *Outcome) count(ctx context.Context, runs int) error {
 			return err
 		}
 		o.Runs++
-		if verdict.Judge(p.history(run, s)).Verdicts[0].Broken() {
+		if slices.ContainsFunc(verdict.Judge(p.history(run, s)).Verdicts, verdict.Word.Harm) {
 			o.Broken++
 		}
 	}

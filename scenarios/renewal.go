@@ -25,6 +25,10 @@ var lateRenewal = Scenario{
 		EN: "c1's watchdog is due, and at that moment the whole process stops for a while. The renewal comes late. Whether the lock survives is a matter of margin: how much of the lease is left when the renewal is due.",
 		ZH: "该续期的时候，c1 整个进程恰好停顿了一下，续期迟到。锁能不能保住取决于余量：续期时刻租约还剩多少。",
 	},
+	Cure: Text{
+		EN: "A margin: renew at a third of the lease, so that two renewals may be late before it ends.",
+		ZH: "留足余量：在租约的三分之一处续期，迟到两次也不会过期。",
+	},
 	Numbers: Text{
 		EN: "A renewal every third of a lease of 10 s leaves a margin of 6.7 s. The pause begins just before the first renewal and lasts 6 s: it uses up nearly all of the margin.",
 		ZH: "10 秒租约每三分之一续期一次，余量 6.7 秒。停顿从第一次续期前开始，持续 6 秒，几乎用完余量。",
@@ -59,6 +63,10 @@ var failedRenewal = Scenario{
 	Story: Text{
 		EN: "One renewal is executed, and its reply is lost. The watchdog gets an error and never tries again, while the business goes on and believes itself protected. The lease that was meant to last for ever ends one TTL after that renewal.",
 		ZH: "某一次续期执行了，应答却丢了。看门狗收到异常后不再调度，业务线程却还以为有人在续期。号称一直不会释放的锁，在这次续期之后过了一个 TTL 就没了。",
+	},
+	Cure: Text{
+		EN: "Try the renewal again while the lease still stands, and tell the business when it could not be prolonged.",
+		ZH: "租约还在时要重试续期；确实续不上时必须通知业务停止。",
 	},
 	Numbers: Text{
 		EN: "The reply that is lost is that to the first renewal, after a third of the lease of 10 s: it is executed at 3.3 s, so the key goes at 13.3 s. c1 works for two and a half leases, to 25 s: the lock ends in the middle of its work, and c2 gets in.",
@@ -103,6 +111,10 @@ var deadBusiness = Scenario{
 	Story: Text{
 		EN: "An exception ends c1's business without a release; the process stays up, and with it whatever prolongs the lease. A plain lease ends by itself. A watched one is held for as long as the process lives, by nobody.",
 		ZH: "c1 的业务抛异常退出，没有释放锁；进程还活着，续期的线程也活着。普通租约会自己到期；有看门狗的锁会一直被占着，直到进程退出，而没有任何人在用。",
+	},
+	Cure: Text{
+		EN: "Release in finally; bind the renewal to the thread that works, and give it an end.",
+		ZH: "在 finally 里释放；续期要绑定在干活的线程上，并且要有上限。",
 	},
 	Numbers: Text{
 		EN: "The exception comes one second into the lease; the run lasts six leases, long enough to tell waiting from waiting for ever.",

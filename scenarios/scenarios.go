@@ -17,8 +17,8 @@ type Scenario struct {
 	Race  string // as the catalogues of races number it: R18
 	Title string // one line
 	// Story is what happens and why it was told, Numbers why these numbers bring
-	// it about; each in English and in Chinese.
-	Story, Numbers Text
+	// it about, Cure what mends it; each in English and in Chinese.
+	Story, Numbers, Cure Text
 	// Settings are the numbers. What is zero here is no setting of this scenario.
 	Settings Settings
 	// Budget is how often each fault may strike, given the number of servers.
@@ -36,8 +36,8 @@ type Scenario struct {
 	// Script makes the hand that interferes; nil: nobody does. It is made anew
 	// for each run.
 	Script func(s Settings, nodes int) []Beat
-	// Struck says whether a run is what its title says: the pause did outlast
-	// the lease while somebody was inside.
+	// Struck says whether a run is what its title says: the process did
+	// stand still while it was inside and somebody else asked.
 	Struck func(h *history.History) bool
 }
 

@@ -26,6 +26,10 @@ var failover = Scenario{
 		EN: "c1 has the lock on the master. Before the write is replicated the master dies and the replica is promoted. It knows of no lock, and gives it to c2.",
 		ZH: "c1 在 Master 上加了锁，还没同步到 Slave，Master 就挂了，Slave 被提升。新的 Master 不知道有这把锁，把它给了 c2。",
 	},
+	Cure: Text{
+		EN: "WAIT for the replica before believing in the lock, several independent servers, or a store that replicates before it answers.",
+		ZH: "加锁后用 WAIT 等待副本确认，或用多个独立节点，或用先复制再应答的存储。",
+	},
 	Numbers: Text{
 		EN: "The replica lags by 5 s and the master dies one second after c1 has entered: any lag longer than that second gives the same. Of several independent servers only the first fails over.",
 		ZH: "复制延迟 5 秒，Master 在 c1 进入 1 秒后宕机：延迟只要大于这 1 秒，结果都一样。多个独立节点时，只有第一个发生切换。",
@@ -54,6 +58,10 @@ var restart = Scenario{
 	Story: Text{
 		EN: "c1 has the lock. The server that keeps it crashes and comes back empty. Of several servers, c1 had reached only a bare majority, and one of those is the one that forgets: c2 finds a majority too.",
 		ZH: "c1 持有锁，保存锁的服务器崩溃重启，内存清空。多节点时，c1 只在刚好过半的节点上加锁成功，其中一个失忆：c2 也能凑够过半。",
+	},
+	Cure: Text{
+		EN: "Make the server remember (appendfsync always), or keep it away for longer than the longest lease after a crash.",
+		ZH: "让服务器记住（appendfsync always），或者崩溃后停机时间超过最长的租约再启动。",
 	},
 	Numbers: Text{
 		EN: "The restart comes one second after c1 has entered. On five servers c1's requests to the fourth and the fifth are lost, so that its majority is {1, 2, 3}; server 3 forgets, and c2 gets {3, 4, 5}.",
@@ -103,6 +111,10 @@ var clockJump = Scenario{
 		EN: "An administrator, or NTP, sets a clock forward by more than a lease: that of a server that keeps the lock, and that of c2, which runs on the same machine. Redis counts leases on the wall clock, so the lease ends at once; a lock that keeps timestamps sees c1's as long past.",
 		ZH: "管理员或 NTP 把时钟向前拨了超过一个租约：既是保存锁的服务器的时钟，也是同一台机器上 c2 的时钟。Redis 用墙上时钟计算过期，租约立即结束；用时间戳的锁则会认为 c1 早已超时。",
 	},
+	Cure: Text{
+		EN: "Keep clocks from being stepped: let NTP slew, forbid setting them by hand. Redis counts leases on the wall clock.",
+		ZH: "不要让时钟跳变：NTP 用渐进调整，禁止手工改时间。Redis 用墙上时钟计算过期。",
+	},
 	Numbers: Text{
 		EN: "The jump of 11 s is one second more than a lease, and comes one second after c1 has entered. On five servers c1 holds {1, 2, 3} only, as in restart, and it is server 3 whose clock jumps.",
 		ZH: "跳变 11 秒，比租约多 1 秒，发生在 c1 进入 1 秒后。五个节点时，c1 与 restart 中一样只持有 {1,2,3}，跳变的是节点 3。",
@@ -119,8 +131,9 @@ var clockJump = Scenario{
 		}})
 	},
 	Struck: func(h *history.History) bool {
-		jumps := func(e *history.Event) bool { return e.Kind == history.ClockStep && e.D > h.TTL }
-		return then(h, kind(history.Enter, 1), jumps, jumps, other(history.Acquire, 1), kind(history.Leave, 1))
+		server := func(e *history.Event) bool { return e.Kind == history.ClockStep && e.Node > 0 && e.D > h.TTL }
+		client := func(e *history.Event) bool { return e.Kind == history.ClockStep && e.Client == 2 && e.D > h.TTL }
+		return then(h, kind(history.Enter, 1), server, client, other(history.Acquire, 1), kind(history.Leave, 1))
 	},
 }
 
@@ -131,6 +144,10 @@ var lostReply = Scenario{
 	Story: Text{
 		EN: "The server executes c1's acquire and the answer never arrives. c1 gives up waiting and asks again, and finds the lock taken: by itself. It does not know, unless the lock recognises its owner, or cleans up after a failure.",
 		ZH: "服务器执行了 c1 的加锁命令，应答却丢了。c1 等到超时后重试，发现锁被占用了：占着锁的正是它自己，而它不知道；除非锁能认出自己的主人，或者失败之后会清理。",
+	},
+	Cure: Text{
+		EN: "After an attempt whose outcome is unknown, release by one's own token before asking again, or ask whether the value is one's own.",
+		ZH: "结果未知的尝试之后，先用自己的令牌释放再重试，或者检查值是不是自己的。",
 	},
 	Numbers: Text{
 		EN: "The answer to the first command of c1 that makes the key is lost; on several servers, the answers of a majority, so that the lock cannot do without them. c1 waits 3 s for an answer, or 50 ms for each of several servers, and asks again a second later.",
@@ -156,6 +173,10 @@ var lostReply = Scenario{
 		}}
 	},
 	Struck: func(h *history.History) bool {
-		return then(h, kind(history.LoseReply, 1), kind(history.Timeout, 1), other(history.Acquire, 1))
+		steps := []func(*history.Event) bool{}
+		for range quorum(h.Nodes) {
+			steps = append(steps, kind(history.LoseReply, 1), kind(history.Timeout, 1))
+		}
+		return then(h, append(steps, other(history.Acquire, 1))...)
 	},
 }

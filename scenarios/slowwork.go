@@ -12,6 +12,10 @@ var slowWork = Scenario{
 		EN: "c1 works for one and a half leases. Its lock ends under it and c2 gets in. When c1 is done it gives back a lock that is no longer its own; if that removes c2's, c3 walks in beside c2.",
 		ZH: "c1 的业务执行了一个半租约。锁在它手里过期，c2 进来。c1 干完活去释放的已经不是自己的锁；如果它删掉了 c2 的锁，c3 又会和 c2 同时进来。",
 	},
+	Cure: Text{
+		EN: "Renew the lease while the work lasts, or stop the work when the lease ends; and delete by comparing with a token of one's own.",
+		ZH: "业务没完就续期，或者租约一到就停下业务；删除时必须先比对自己的令牌。",
+	},
 	Numbers: Text{
 		EN: "c1 works 15 s on a lease of 10 s. c2 gets in soon after 10 s and stays 8 s, so it is inside when c1 releases at 15 s; c3 begins to ask just before that.",
 		ZH: "租约 10 秒，c1 干 15 秒。c2 在 10 秒后进来并停留 8 秒，所以 15 秒时 c1 释放锁，c2 还在里面；c3 在此之前开始抢锁。",

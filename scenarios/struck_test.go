@@ -39,18 +39,6 @@ var mutants = []struct {
 		}
 	}},
 	{scenario: "failed-renewal", mutation: "all renewals are answered", change: withoutScript},
-	{scenario: "failed-renewal", mutation: "the answer that is lost is that to a script not known yet", change: func(sc *Scenario) {
-		sc.Script = func(Settings, int) []Beat {
-			var r renewal
-			return []Beat{{
-				On: func(e *history.Event) bool {
-					r.applied(e) // follows who sent what
-					return e.Kind == history.Apply && e.Client == 1 && e.Msg == r.sent.Msg
-				},
-				Do: strikeFirstTimer,
-			}}
-		}
-	}, harms: "the watchdog gives up after this error too"},
 	{scenario: "dead-business", mutation: "c1 lives and releases", change: func(sc *Scenario) {
 		sc.Cast = func(s Settings) []Role { return []Role{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}} }
 	}},
@@ -67,9 +55,6 @@ var mutants = []struct {
 }
 
 func withoutScript(sc *Scenario) { sc.Script = nil }
-
-// strikeFirstTimer loses what is on its way to c1's first timer.
-var strikeFirstTimer = strike(0, faults.LoseReplyTo(1, 1))
 
 // TestStruckCanFail: a scenario that does not happen is not reached, whatever
 // the lock, and a lock that nothing happened to has proven nothing.

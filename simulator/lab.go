@@ -58,9 +58,9 @@ type Lab struct {
 	forgetful bool
 }
 
-// tableLimit bounds the entries of a lab's tables. With a few hundred bytes an
-// entry they stay under some 50 MB.
-const tableLimit = 200_000
+// tableLimit bounds the entries of a lab's tables between runs. An entry is up
+// to a kilobyte, with what hangs on it, and there may be a lab on every core.
+const tableLimit = 20_000
 
 // New makes a lab. The error names what is wrong with the setup. Close it.
 func New(s Setup) (*Lab, error) {

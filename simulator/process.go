@@ -59,8 +59,6 @@ const (
 	opClock                 // reads the client's clock: answered at once
 )
 
-func (k opKind) asks() bool { return k == opCommand || k == opRead || k == opWrite }
-
 // seen is one observation.
 type seen struct {
 	thread uint8

@@ -251,8 +251,6 @@ type vocabulary struct{ *rand.Rand }
 
 func (v vocabulary) pick(words ...string) string { return words[v.IntN(len(words))] }
 
-func (v vocabulary) number(n int) string { return strconv.Itoa(v.IntN(n)) }
-
 func (v vocabulary) command() []string {
 	k, f := v.pick("a", "b", "c"), v.pick("f", "g", "\x00", "")
 	val := v.pick("1", "x", "", "a\r\nb", "中")

@@ -87,16 +87,6 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// key finds a key by name; nil if there is none.
-func (s *shape) key(name string) *keyShape {
-	for i := range s.keys {
-		if s.keys[i].name == name {
-			return &s.keys[i]
-		}
-	}
-	return nil
-}
-
 // place is where the deadline of the named key is kept; -1 if it does not expire.
 func (s *shape) place(name string) int {
 	n := 0

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,11 +24,13 @@ type app struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
 
-	json   bool
-	lang   string
-	color  string
-	width  int
-	failed error // an outcome that is no mistake, but changes the exit status
+	command string          // as it was typed
+	ctx     context.Context // ends with Ctrl-C; for what waits for a reader
+	json    bool
+	lang    string
+	color   string
+	width   int
+	failed  error // output that could not be written
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) *app {
@@ -80,18 +83,31 @@ func (a *app) options() reports.Options {
 	return reports.Options{Width: a.width, Lang: a.lang, Color: color}
 }
 
-// say picks the language of one of the command's own sentences.
+// sentence prints one of the command's own sentences, wrapped, in each language.
+func (a *app) sentence(en, zh string) {
+	for _, lang := range a.langs() {
+		a.wrap("", map[string]string{"en": en, "zh": zh}[lang])
+	}
+}
+
+// say picks the language of a few words.
 func (a *app) say(en, zh string) string {
 	switch a.lang {
 	case "zh":
 		return zh
 	case "both":
-		return en + "\n" + zh
+		return en + " / " + zh
 	}
 	return en
 }
 
-func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.stdout, format, args...) }
+// printf writes to standard output. What could not be written ends the program
+// with the first such error.
+func (a *app) printf(format string, args ...any) {
+	if _, err := fmt.Fprintf(a.stdout, format, args...); err != nil && a.failed == nil {
+		a.failed = internal(fmt.Errorf("cannot write the output: %w", err))
+	}
+}
 
 // next ends an output with at most three commands to try.
 func (a *app) next(commands ...string) {
@@ -101,11 +117,14 @@ func (a *app) next(commands ...string) {
 	}
 }
 
-func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.stdout)
+func (a *app) printJSON(v any) error { return internal(encode(a.stdout, v)) }
+
+// encode writes JSON as all commands do.
+func encode(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return internal(e.Encode(v))
+	return e.Encode(v)
 }
 
 // write makes a file in one move: a reader sees the old one or the new one.

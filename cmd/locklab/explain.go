@@ -1,13 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
 	"locklab/scenarios"
+	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
 
@@ -44,8 +47,8 @@ while you wait.`,
 				}
 				return a.explainRun(o)
 			}
-			if len(args[0]) > 40 { // too long for a name
-				return notTrace
+			if _, err := os.Stat(args[0]); err == nil || !errors.Is(notTrace, simulator.ErrTraceForeign) {
+				return notTrace // it was meant as a trace
 			}
 			return unknownName(args[0])
 		},
@@ -94,6 +97,7 @@ func (a *app) tellRace(sc scenarios.Scenario) {
 		a.wrap("", in(lang, sc.Story))
 		a.printf("\n")
 		a.wrap(map[string]string{"en": "Why these numbers: ", "zh": "为什么是这些数字："}[lang], in(lang, sc.Numbers))
+		a.wrap(map[string]string{"en": "What mends it: ", "zh": "怎么解决："}[lang], in(lang, sc.Cure))
 	}
 }
 

@@ -74,6 +74,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 	}()
 	a := newApp(stdin, stdout, stderr, getenv)
+	a.command = strings.Join(append([]string{"locklab"}, args...), " ")
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -111,6 +112,9 @@ const landing = `locklab runs, breaks and compares the locks that people have bu
   locklab matrix                     every lock in every race
   locklab sweep pause/ttl            how often, against the size of the fault
   locklab explore token              can it break? every interleaving within bounds
+  locklab par                        how little bad luck each lock needs to break
+  locklab frontier                   how large a single fault each lock survives
+  locklab verify                     the whole contract proved, for CI
 
 Names may be ids (token, gc-pause), articles' (002-C) or races' (R18).
 locklab COMMAND --help says more.
@@ -151,7 +155,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.lang, "lang", "", "language of sentences: en, zh or both (default: from LANG)")
 	f.StringVar(&a.color, "color", "auto", "colours: auto, always or never")
 	f.IntVar(&a.width, "width", 0, "columns of the output (default: the terminal's, or 120)")
-	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.matrix(), a.sweep(), a.explore())
+	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.matrix(), a.sweep(), a.explore(), a.verify(), a.par(), a.frontier())
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w\n'%s --help' lists the flags", err, c.CommandPath())
 	})

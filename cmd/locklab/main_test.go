@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -131,6 +133,10 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"matrix", "--strategies", "tokn"}, []string{"did you mean token"}},
 		{[]string{"matrix", "--scenarios", "failovr"}, []string{"did you mean failover"}},
 		{[]string{"matrix", "--runs", "-1"}, []string{"-1"}},
+		{[]string{"matrix", "--strategies="}, []string{"names no lock"}},
+		{[]string{"matrix", "--scenarios="}, []string{"names no race"}},
+		{[]string{"matrix", "--strategies", "token,002-C"}, []string{"token twice"}},
+		{[]string{"replay", good[1:]}, []string{"neither a trace nor a file"}},
 		{[]string{"sweep", "skew"}, []string{`"skew"`, "pause/ttl"}},
 		{[]string{"sweep", "pause/ttl=2:1:0.1"}, []string{"2:1:0.1", "TO"}},
 		{[]string{"sweep", "pause/ttl=0:x:1"}, []string{"0:x:1", "0:2:0.1"}},
@@ -232,24 +238,62 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// The fields that others build on.
+// The fields that others build on, by name and kind. A rename, or a field that
+// goes, breaks somebody's script.
 func TestJSONFields(t *testing.T) {
-	want := map[string][]string{
-		"list strategies":       {"id", "article", "year", "title"},
-		"list scenarios":        {"id", "race", "title"},
-		"run setnx R01":         {"version", "strategy", "scenario", "seed", "verdicts", "expected", "reached", "findings", "events", "trace"},
-		"matrix":                {"version", "cells"},
-		"explain gc-pause":      {"version", "scenario", "story", "cells"},
-		"sweep pause/ttl=1:1:1": {"version", "series"},
+	cell := map[string]any{"strategy": "", "article": "", "scenario": "", "race": "", "verdicts": []any{}, "expected": []any{},
+		"as_expected": true, "reached": true, "trace": ""}
+	for line, want := range map[string]map[string]any{
+		"list strategies": {"id": "", "article": "", "year": 0.0, "title": ""},
+		"list scenarios":  {"id": "", "race": "", "title": ""},
+		"list faults":     {"id": "", "title": ""},
+		"run setnx R01 --seed 4": {"version": 0.0, "strategy": "", "article": "", "scenario": "", "race": "", "seed": 0.0, "settings": "",
+			"verdicts": []any{}, "expected": []any{}, "as_expected": true, "reached": true, "findings": []any{}, "events": []any{}, "trace": ""},
+		"matrix":      {"version": 0.0, "cells": []any{}},
+		"matrix cell": cell,
+		"explore setnx": {"version": 0.0, "strategy": "", "clients": 0.0, "attempts": 0.0, "nodes": 0.0, "budget": map[string]any{}, "states": 0.0,
+			"transitions": 0.0, "depth": 0.0, "complete": true, "seconds": 0.0, "verdicts": []any{}, "certificate": ""},
+		"sweep pause/ttl=1:1:1": {"version": 0.0, "sweep": "", "takeaway": "", "series": []any{}},
+	} {
+		sameKinds(t, line, jsonOf(t, line), want)
 	}
-	for line, fields := range want {
-		_, out, _ := call(t, append(strings.Fields(line), "--json")...)
-		for _, f := range fields {
-			if !strings.Contains(out, `"`+f+`":`) {
-				t.Errorf("%s: no field %q", line, f)
-			}
+}
+
+// jsonOf is the object that a command prints; of a list, or of the cells, the
+// first one.
+func jsonOf(t *testing.T, line string) map[string]any {
+	t.Helper()
+	line, cell := strings.CutSuffix(line, " cell")
+	_, out, errs := call(t, append(strings.Fields(line), "--json")...)
+	var v any
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		t.Fatalf("%s: %v %s", line, err, errs)
+	}
+	if cell {
+		v = v.(map[string]any)["cells"]
+	}
+	if list, ok := v.([]any); ok {
+		v = list[0]
+	}
+	return v.(map[string]any)
+}
+
+func sameKinds(t *testing.T, line string, got, want map[string]any) {
+	t.Helper()
+	for name, v := range want {
+		if g, ok := got[name]; !ok || reflect.TypeOf(g) != reflect.TypeOf(v) {
+			t.Errorf("%s: field %q is %T, want %T", line, name, g, v)
 		}
 	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s: field %q is new: add it here, it stays", line, name)
+		}
+	}
+}
+
+// Every cell of the grid is as contracted, and says so.
+func TestMatrixJSON(t *testing.T) {
 	_, out, _ := call(t, "matrix", "--json")
 	var m matrixJSON
 	if err := json.Unmarshal([]byte(out), &m); err != nil {
@@ -262,6 +306,22 @@ func TestJSONFields(t *testing.T) {
 	}
 }
 
+// Output that cannot be written is no success.
+func TestLostOutput(t *testing.T) {
+	for _, args := range [][]string{{"list"}, {"explain", "R18"}, {"run", "token", "R18"}, {"sweep", "pause/ttl=1:1:1", "--runs", "9"}} {
+		var errs bytes.Buffer
+		code := run(context.Background(), args, strings.NewReader(""), full{}, &errs, func(string) string { return "" })
+		if code != exitInternal || !strings.Contains(errs.String(), "no room") {
+			t.Errorf("%v: exit status %d: %s", args, code, errs.String())
+		}
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
+
 // Ctrl-C leaves what is finished, says that it is not all, and writes no report
 // of half a grid.
 func TestInterrupted(t *testing.T) {
@@ -270,8 +330,11 @@ func TestInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	var out, errs bytes.Buffer
 	code := run(ctx, []string{"matrix", "-o", dir}, strings.NewReader(""), &out, &errs, func(string) string { return "" })
-	if code != exitUntold || !strings.Contains(errs.String(), "incomplete") {
-		t.Errorf("exit status %d: %s", code, errs.String())
+	if code != exitUntold || !strings.Contains(errs.String(), "incomplete") || !strings.Contains(out.String(), "incomplete, 0 of 90 cells") {
+		t.Errorf("exit status %d: %s\n%s", code, errs.String(), out.String())
+	}
+	if strings.Contains(out.String(), "came out as expected") || strings.Contains(out.String(), "no meaning") {
+		t.Errorf("cells that were not played are told as if they had been:\n%s", out.String())
 	}
 	if files, _ := os.ReadDir(dir); len(files) > 0 {
 		t.Errorf("files were written: %v", files)

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,13 +49,6 @@ func cellsJSON(outcomes []*scenarios.Outcome) []cellJSON {
 	return cells
 }
 
-func encode(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
 func (a *app) matrix() *cobra.Command {
 	var (
 		locks, races []string
@@ -70,7 +63,7 @@ cell is not as contracted.
 
 --runs N plays each cell N more times with sampled latencies and counts how
 often the lock broke. -o DIR writes the grid as text, CSV, PNG and SVG, the
-chart of overlaps against the length of a pause, and the report page.`,
+charts of locklab sweep pause/ttl, par and frontier, and the report page.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			entries, err := pickLocks(locks)
@@ -95,14 +88,23 @@ chart of overlaps against the length of a pause, and the report page.`,
 	return c
 }
 
+// pickLocks finds the named locks, all of them where nobody named any. A list
+// that is there and empty is a mistake: an unset variable must not pass for a
+// grid in which everything is well.
 func pickLocks(names []string) (entries []algorithms.Entry, err error) {
 	if names == nil {
 		return algorithms.All(), nil
+	}
+	if len(names) == 0 {
+		return nil, errors.New("--strategies names no lock: leave it out for all, or write for example token,redlock")
 	}
 	for _, n := range names {
 		e, err := scenarios.Strategy(n)
 		if err != nil {
 			return nil, err
+		}
+		if slices.ContainsFunc(entries, func(o algorithms.Entry) bool { return o.ID == e.ID }) {
+			return nil, fmt.Errorf("--strategies names %s twice", e.ID)
 		}
 		entries = append(entries, e)
 	}
@@ -113,10 +115,16 @@ func pickRaces(names []string) (scs []scenarios.Scenario, err error) {
 	if names == nil {
 		return scenarios.All(), nil
 	}
+	if len(names) == 0 {
+		return nil, errors.New("--scenarios names no race: leave it out for all, or write for example R18,failover")
+	}
 	for _, n := range names {
 		sc, err := scenarios.ByName(n)
 		if err != nil {
 			return nil, err
+		}
+		if slices.ContainsFunc(scs, func(o scenarios.Scenario) bool { return o.ID == sc.ID }) {
+			return nil, fmt.Errorf("--scenarios names %s twice", sc.ID)
 		}
 		scs = append(scs, sc)
 	}
@@ -141,17 +149,22 @@ func (a *app) playMatrix(ctx context.Context, entries []algorithms.Entry, scs []
 	if err != nil {
 		return err
 	}
-	if dir != "" && !stopped {
+	if stopped || !complete {
+		text := fmt.Sprintf("stopped before the end: incomplete, %d of %d cells were played", len(flat), len(entries)*len(scs))
+		if !a.json {
+			a.printf("%s\n", text)
+		}
+		return &exitError{exitUntold, errors.New(text)}
+	}
+	if dir != "" {
 		if stopped, err = a.writeReport(ctx, dir, entries, grid, flat); err != nil {
 			return err
 		}
+		if stopped {
+			return &exitError{exitUntold, errors.New("stopped before the charts were done: the grid above is complete, no file was written")}
+		}
 	}
-	switch {
-	case stopped || !complete:
-		return &exitError{exitUntold, errors.New("stopped before the end: what is printed is incomplete")}
-	default:
-		return differing(flat)
-	}
+	return differing(flat)
 }
 
 // differing is the exit status for cells that are not as contracted, with the
@@ -198,7 +211,7 @@ func (a *app) printGrid(grid *reports.Grid, outcomes []*scenarios.Outcome, runs 
 // printCounts answers the other question, how often, with the interval that
 // the count supports.
 func (a *app) printCounts(outcomes []*scenarios.Outcome) {
-	a.printf("\n%s\n", a.say("Seeded runs in which the lock broke (95 % Wilson interval):", "锁失守的随机运行次数（95% Wilson 区间）："))
+	a.printf("\n%s\n", a.say("Seeded runs in which the lock fell (95 % Wilson interval; waits that time ends are no fall):", "锁失守的随机运行次数（95% Wilson 区间；会自己结束的等待不算）："))
 	for _, o := range outcomes {
 		if o.Runs == 0 {
 			continue
@@ -226,8 +239,8 @@ func gridOf(entries []algorithms.Entry, scs []scenarios.Scenario, cells [][]*sce
 }
 
 func cellOf(e algorithms.Entry, sc scenarios.Scenario, o *scenarios.Outcome) reports.Cell {
-	c := reports.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, AsExpected: true}
-	if o != nil {
+	c := reports.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Verdicts: []verdict.Word{verdict.Unknown}}
+	if o != nil { // nil was not played: unknown, and not as expected
 		c.Verdicts, c.Expected, c.AsExpected, c.Reached = o.Verdicts, o.Expected, o.AsExpected(), o.Reached
 		c.Trace = o.Trace.Link()
 		c.Blocked, c.Overlap = longest(o, verdict.Blocked), longest(o, verdict.Overlap)
@@ -237,35 +250,38 @@ func cellOf(e algorithms.Entry, sc scenarios.Scenario, o *scenarios.Outcome) rep
 
 // writeReport writes everything that can be made of the grid.
 func (a *app) writeReport(ctx context.Context, dir string, entries []algorithms.Entry, grid *reports.Grid, outcomes []*scenarios.Outcome) (stopped bool, err error) {
-	sense, err := a.sensitivity(ctx, entries, defaultSizes(), defaultRuns)
+	charts, err := a.charts(ctx, entries)
 	if errors.Is(err, context.Canceled) {
 		return true, nil
 	}
 	if err != nil {
 		return false, internal(err)
 	}
-	for _, f := range []struct {
-		name string
-		fill func(io.Writer) error
-	}{
+	files := []reportFile{
 		{"grid.txt", func(w io.Writer) error { return grid.Text(w, reports.Options{Width: defaultWidth}) }},
 		{"grid.csv", grid.CSV},
 		{"grid.png", grid.PNG},
 		{"grid.svg", grid.SVG},
-		{"sensitivity.csv", sense.CSV},
-		{"sensitivity.png", sense.PNG},
-		{"sensitivity.svg", sense.SVG},
-		{"report.html", func(w io.Writer) error {
-			page, err := reportPage(grid, sense, outcomes)
-			if err != nil {
-				return err
-			}
-			return reports.HTML(w, page)
-		}},
-	} {
+	}
+	for _, c := range charts {
+		files = append(files, reportFile{c.name + ".csv", c.CSV}, reportFile{c.name + ".png", c.PNG}, reportFile{c.name + ".svg", c.SVG})
+	}
+	files = append(files, reportFile{"report.html", func(w io.Writer) error {
+		page, err := reportPage(grid, charts, outcomes, a.command)
+		if err != nil {
+			return err
+		}
+		return reports.HTML(w, page)
+	}})
+	for _, f := range files {
 		if err := a.write(filepath.Join(dir, f.name), f.fill); err != nil {
 			return false, err
 		}
 	}
 	return false, nil
+}
+
+type reportFile struct {
+	name string
+	fill func(io.Writer) error
 }

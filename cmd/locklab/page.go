@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 
 	"locklab/algorithms"
 	"locklab/reports"
@@ -22,17 +24,50 @@ var assumptions = []string{
 	"A story is one run chosen to show a race. It proves that a lock can fall; that it holds here does not prove that it holds everywhere.",
 }
 
-func reportPage(grid *reports.Grid, sense *reports.Sensitivity, outcomes []*scenarios.Outcome) (reports.Report, error) {
-	var svg bytes.Buffer
-	if err := sense.SVG(&svg); err != nil {
-		return reports.Report{}, err
+// A chart is a picture beside the grid, under the name of its files.
+type chart struct {
+	name, title string
+	drawing
+}
+
+type drawing interface {
+	Takeaway() string
+	CSV(io.Writer) error
+	PNG(io.Writer) error
+	SVG(io.Writer) error
+}
+
+// charts plays and searches what the report's charts show.
+func (a *app) charts(ctx context.Context, entries []algorithms.Entry) ([]chart, error) {
+	sense, err := a.sensitivity(ctx, entries, defaultSizes(), defaultRuns)
+	if err != nil {
+		return nil, err
 	}
-	return reports.Report{
-		Title: "locklab: which lock falls to what", Version: version(), Command: "locklab matrix -o out",
+	par, err := a.searchPar(ctx, entries, parBounds(), scenarios.SingleFaults())
+	if err != nil {
+		return nil, err
+	}
+	frontier, err := a.searchFrontier(ctx, entries)
+	if err != nil {
+		return nil, err
+	}
+	return []chart{{"sensitivity", sense.Title, sense}, {"par", par.Title, par}, {"frontier", frontier.Title, frontier}}, nil
+}
+
+func reportPage(grid *reports.Grid, charts []chart, outcomes []*scenarios.Outcome, command string) (reports.Report, error) {
+	page := reports.Report{
+		Title: "locklab: which lock falls to what", Version: version(), Command: command,
 		Seeds: fmt.Sprintf("0 for the stories; 1 to %d for the chart of pauses", defaultRuns), Assumptions: assumptions,
 		Grid: *grid, Runs: evidence(outcomes),
-		Charts: []reports.Chart{{Title: sense.Title, Takeaway: sense.Takeaway(), SVG: svg.Bytes(), CSV: "sensitivity.csv"}},
-	}, nil
+	}
+	for _, c := range charts {
+		var svg bytes.Buffer
+		if err := c.SVG(&svg); err != nil {
+			return reports.Report{}, err
+		}
+		page.Charts = append(page.Charts, reports.Chart{Title: c.title, Takeaway: c.Takeaway(), SVG: svg.Bytes(), CSV: c.name + ".csv"})
+	}
+	return page, nil
 }
 
 func evidence(outcomes []*scenarios.Outcome) map[reports.RunKey]reports.Run {

@@ -32,7 +32,7 @@ func (a *app) replay() *cobra.Command {
 the trace's numbers and seed.
 --step shows one step after the other; on a terminal each waits for Enter.`,
 		Args: exactly(1, "replay LINK|FILE"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			want, err := parseExpect(expect)
 			if err != nil {
 				return err
@@ -48,9 +48,10 @@ the trace's numbers and seed.
 			if err != nil {
 				return err
 			}
-			if step && o.History != nil && !a.json {
-				return a.stepThrough(o)
+			if step {
+				view = "step"
 			}
+			a.ctx = c.Context()
 			return a.show(o, view, files, want)
 		},
 	}
@@ -85,7 +86,7 @@ func readTrace(arg string) (simulator.Trace, error) {
 		return t, err
 	}
 	text, readErr := readLimited(arg, 64<<20)
-	if errors.Is(readErr, os.ErrNotExist) {
+	if noFile(readErr) {
 		return t, fmt.Errorf("%.60q is neither a trace nor a file: %w; 'locklab run' prints a link and 'locklab run -o run.json' writes a file", arg, err)
 	}
 	if readErr != nil {
@@ -111,6 +112,13 @@ func readTrace(arg string) (simulator.Trace, error) {
 	return t, nil
 }
 
+// noFile says that a name is the name of no file, for whatever reason, such as
+// being too long.
+func noFile(err error) bool {
+	path := (*os.PathError)(nil)
+	return errors.As(err, &path) && !errors.Is(err, os.ErrPermission) && path.Op == "open"
+}
+
 func readLimited(name string, limit int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -124,7 +132,8 @@ func readLimited(name string, limit int64) ([]byte, error) {
 	return b, err
 }
 
-// stepThrough shows the table row by row.
+// stepThrough shows the table row by row; on a terminal each waits for Enter, or
+// for Ctrl-C.
 func (a *app) stepThrough(o *scenarios.Outcome) error {
 	var text strings.Builder
 	if err := reports.Table(&text, o.History, o.Judgement, a.options()); err != nil {
@@ -134,12 +143,24 @@ func (a *app) stepThrough(o *scenarios.Outcome) error {
 	in := bufio.NewReader(a.stdin)
 	for line := range strings.Lines(text.String()) {
 		a.printf("%s", line)
-		if interactive && strings.TrimSpace(line) != "" {
-			if _, err := in.ReadString('\n'); err != nil {
-				return nil // the reader has gone
-			}
+		if interactive && strings.TrimSpace(line) != "" && !a.entered(in) {
+			return nil // the reader has gone
 		}
 	}
-	a.conclude(o)
 	return nil
+}
+
+// entered waits for a line of input; false: there will be none.
+func (a *app) entered(in *bufio.Reader) bool {
+	line := make(chan error, 1)
+	go func() {
+		_, err := in.ReadString('\n')
+		line <- err
+	}()
+	select {
+	case err := <-line:
+		return err == nil
+	case <-a.ctx.Done():
+		return false
+	}
 }

@@ -207,8 +207,14 @@ func (a *app) tell(o *scenarios.Outcome, view string) error {
 		return nil
 	}
 	for _, name := range strings.Split(view, ",") {
-		i := slices.Index(viewNames(), name)
 		a.printf("\n")
+		if name == "step" {
+			if err := a.stepThrough(o); err != nil {
+				return err
+			}
+			continue
+		}
+		i := slices.Index(viewNames(), name)
 		if err := views[i].draw(a.stdout, o.History, o.Judgement, a.options()); err != nil {
 			return internal(err)
 		}
@@ -229,7 +235,11 @@ func (a *app) conclude(o *scenarios.Outcome) {
 			a.wrap("  "+string(w)+": ", reports.Meaning(w, lang))
 		}
 		if w := o.Verdicts[0]; w.Broken() {
-			a.wrap(map[string]string{"en": "  Cure: ", "zh": "  解法："}[lang], reports.Cure(w, lang))
+			cure := in(lang, o.Scenario.Cure)
+			if cure == "" { // found by search: the verdict is all there is to go by
+				cure = reports.Cure(w, lang)
+			}
+			a.wrap(map[string]string{"en": "  Cure: ", "zh": "  解法："}[lang], cure)
 		}
 	}
 	switch {

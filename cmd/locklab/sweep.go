@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,8 +69,21 @@ lock and every length meets the same draws.`,
 	f := c.Flags()
 	f.StringSliceVar(&locks, "strategies", nil, "only these locks, as in token,redlock")
 	f.IntVar(&runs, "runs", defaultRuns, "seeded runs for each lock and length")
-	f.StringArrayVarP(&files, "out", "o", nil, "write to FILE: .png, .svg or .csv (repeatable)")
+	f.StringArrayVarP(&files, "out", "o", nil, "write to FILE: .png, .svg or .csv, the CSV beside every picture (repeatable)")
 	return c
+}
+
+// withNumbers puts the CSV beside every picture: a chart without its numbers is
+// a claim.
+func withNumbers(files []string) (all []string) {
+	for _, f := range files {
+		all = append(all, f)
+		csv := strings.TrimSuffix(f, filepath.Ext(f)) + ".csv"
+		if !slices.Contains(files, csv) && !slices.Contains(all, csv) {
+			all = append(all, csv)
+		}
+	}
+	return all
 }
 
 var sweepFormats = map[string]func(*reports.Sensitivity, io.Writer) error{
@@ -158,7 +172,7 @@ func (a *app) playSweep(ctx context.Context, entries []algorithms.Entry, xs []fl
 	if err != nil && !stopped {
 		return internal(err)
 	}
-	for _, name := range files {
+	for _, name := range withNumbers(files) {
 		if stopped {
 			break
 		}

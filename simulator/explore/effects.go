@@ -170,7 +170,7 @@ func (s *system) passClient(c int, state []uint32, d time.Duration) uint32 {
 func (s *system) passNode(n int, state []uint32, d time.Duration) (effect, error) {
 	id := state[s.clients+n]
 	e := s.nodeTab.entries[id]
-	key := arrival{node: uint32(d / time.Microsecond), rest: uint32(d % time.Microsecond), now: s.nowID(state), client: uint32(d / time.Microsecond >> 32)}
+	key := passing{d: d, now: s.nowID(state), server: uint8(n)} // its events name the server
 	if eff, ok := e.passed[key]; ok {
 		return eff, nil
 	}

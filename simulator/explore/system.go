@@ -84,7 +84,14 @@ type clientEntry struct {
 type nodeEntry struct {
 	behind bool
 	gone   map[time.Duration]time.Duration // by the present; relative labs use 0
-	passed map[arrival]effect
+	passed map[passing]effect
+}
+
+// passing is what the passing of time does to a server depends on.
+type passing struct {
+	d      time.Duration
+	now    uint32
+	server uint8
 }
 
 type restEntry struct {
@@ -227,7 +234,7 @@ func (s *system) node(n int, w *simulator.World) uint32 { return s.nodePart(s.la
 
 func (s *system) nodePart(part simulator.NodePart) uint32 {
 	return s.nodeTab.id(part, func(uint32) *nodeEntry {
-		return &nodeEntry{behind: part.Behind(), gone: map[time.Duration]time.Duration{}, passed: map[arrival]effect{}}
+		return &nodeEntry{behind: part.Behind(), gone: map[time.Duration]time.Duration{}, passed: map[passing]effect{}}
 	})
 }
 

@@ -15,6 +15,11 @@ func (w Word) Broken() bool {
 	return slices.Contains(safetyWords, w) || slices.Contains(progressWords, w)
 }
 
+// Harm says whether w is a fall: exclusion broken, somebody lied to, or no way
+// on. A wait that time ends (PHANTOM, BLOCKED) is the price of a time to live,
+// and no fall.
+func (w Word) Harm() bool { return w.Broken() && w != Phantom && w != Blocked }
+
 // Safety gives the words about exclusion that were found, nil if none.
 func (j Judgement) Safety() []Word { return among(j.Verdicts, safetyWords) }
 

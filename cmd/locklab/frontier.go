@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"locklab/algorithms"
+	"locklab/reports"
+	"locklab/scenarios"
+)
+
+func (a *app) frontier() *cobra.Command {
+	var locks, files []string
+	c := &cobra.Command{
+		Use:   "frontier",
+		Short: "how large a single fault each lock survives",
+		Long: `Searches, for each lock and each fault, how large one strike may be before two
+clients are inside at once: by bisection, in twentieths of a lease, up to two
+leases. Every answer rests on a complete search of all interleavings.
+
+Two clients that are alike ask at once and, refused, again and again for more
+than two leases; who has the lock works for two fifths of one. A lock that wants
+more than three servers gets three.
+
+A search cannot say how long a replica lags, only whether it had heard of a
+write when it was made master; failover and restart have no size for that
+reason.`,
+		Example: "  locklab frontier\n  locklab frontier --strategies token,redlock -o frontier.png -o frontier.csv",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			entries, err := pickLocks(locks)
+			if err != nil {
+				return err
+			}
+			for _, f := range files {
+				if frontierFormats[filepath.Ext(f)] == nil {
+					return fmt.Errorf("-o %s: a frontier can be written as .png, .svg or .csv", f)
+				}
+			}
+			return a.showFrontier(c.Context(), entries, files)
+		},
+	}
+	f := c.Flags()
+	f.StringSliceVar(&locks, "strategies", nil, "only these locks, as in token,redlock")
+	f.StringArrayVarP(&files, "out", "o", nil, "write to FILE: .png, .svg or .csv (repeatable)")
+	return c
+}
+
+var frontierFormats = map[string]func(*reports.Frontier, io.Writer) error{
+	".png": (*reports.Frontier).PNG,
+	".svg": (*reports.Frontier).SVG,
+	".csv": (*reports.Frontier).CSV,
+}
+
+// hazardNames say what the faults of a frontier are, below their ids.
+var hazardNames = map[string]string{
+	"pause":        "one client stands still, once",
+	"client-clock": "one client's clock jumps, once",
+	"node-clock":   "one server's clock jumps, once",
+	"failover":     "to a stale replica",
+	"restart":      "without its data",
+}
+
+// guides are the sizes that theory expects: a lease that is never renewed outlasts
+// the work by three fifths of itself, and one that is renewed every third of a
+// lease has two thirds left when the next renewal is due.
+var guides = map[string][]reports.Guide{
+	"pause":        {{At: 0.6, Name: "lease - work"}, {At: 2.0 / 3, Name: "lease - renewal"}},
+	"client-clock": {{At: 0.6, Name: "lease - work"}},
+	"node-clock":   {{At: 0.6, Name: "lease - work"}, {At: 2.0 / 3, Name: "lease - renewal"}},
+}
+
+// searchFrontier searches, and puts what was found into words for the chart.
+func (a *app) searchFrontier(ctx context.Context, entries []algorithms.Entry) (*reports.Frontier, error) {
+	done, end := a.progress(scenarios.FrontierCells(len(entries)), "limits")
+	limits, err := scenarios.Frontier(ctx, entries, done)
+	end()
+	const parts = scenarios.FrontierParts
+	chart := &reports.Frontier{
+		Title: "How large a single fault does each lock survive?",
+		Max:   float64(scenarios.FrontierSteps) / parts,
+		Bounds: "2 clients that take the lock once each and ask again until they have it; work of 2/5 lease; locks for several servers get 3. " +
+			"Sizes in steps of 1/20 lease, by bisection. One strike in all, anywhere. Replication lag has no size here: one failover, before a write was copied.",
+	}
+	for _, e := range entries {
+		note := ""
+		if n := scenarios.FrontierNodes(e); n > 1 {
+			note = fmt.Sprintf("%d servers", n)
+		}
+		chart.Locks, chart.Notes = append(chart.Locks, e.ID), append(chart.Notes, note)
+	}
+	for n, h := range scenarios.Hazards() {
+		one := reports.Hazard{ID: h.Fault, Name: hazardNames[h.Fault], Sized: h.Sized, Guides: guides[h.Fault]}
+		for l := range entries {
+			limit := limits[l][n]
+			if limit == nil {
+				one.Limits = append(one.Limits, reports.Limit{Untold: true})
+				continue
+			}
+			one.Limits = append(one.Limits, reports.Limit{Untold: !limit.Told, Holds: float64(limit.Holds) / parts, Falls: float64(limit.Falls) / parts})
+		}
+		chart.Hazards = append(chart.Hazards, one)
+	}
+	return chart, err
+}
+
+type frontierJSON struct {
+	Version    int         `json:"version"`
+	Incomplete bool        `json:"incomplete,omitempty"`
+	Takeaway   string      `json:"takeaway"`
+	Bounds     string      `json:"bounds"`
+	Unit       string      `json:"unit"`
+	Max        float64     `json:"largest_searched"`
+	Limits     []limitJSON `json:"limits"`
+}
+
+type limitJSON struct {
+	Strategy string   `json:"strategy"`
+	Fault    string   `json:"fault"`
+	Result   string   `json:"result"`
+	Holds    *float64 `json:"holds_up_to,omitempty"`
+	Falls    *float64 `json:"falls_at,omitempty"`
+}
+
+func frontierToJSON(chart *reports.Frontier, stopped bool) frontierJSON {
+	out := frontierJSON{Version: schema, Incomplete: stopped, Takeaway: chart.Takeaway(), Bounds: chart.Bounds, Unit: "lease", Max: chart.Max, Limits: []limitJSON{}}
+	for i, lock := range chart.Locks {
+		for n := range chart.Hazards {
+			h := &chart.Hazards[n]
+			l := h.Limits[i]
+			one := limitJSON{Strategy: lock, Fault: h.ID, Result: h.Result(l)}
+			if h.Sized && !l.Untold {
+				one.Holds, one.Falls = known(l.Holds), known(l.Falls)
+			}
+			out.Limits = append(out.Limits, one)
+		}
+	}
+	return out
+}
+
+// known is nil for a size that there is not.
+func known(x float64) *float64 {
+	if x == 0 {
+		return nil
+	}
+	return &x
+}
+
+func (a *app) showFrontier(ctx context.Context, entries []algorithms.Entry, files []string) error {
+	chart, err := a.searchFrontier(ctx, entries)
+	stopped := errors.Is(err, context.Canceled)
+	if err != nil && !stopped {
+		return internal(err)
+	}
+	for _, name := range files {
+		if stopped {
+			break
+		}
+		if err := a.write(name, func(w io.Writer) error { return frontierFormats[filepath.Ext(name)](chart, w) }); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		err = a.printJSON(frontierToJSON(chart, stopped))
+	} else if err = internal(chart.Text(a.stdout, a.options())); err == nil {
+		a.next("locklab frontier -o frontier.png", "locklab par", "locklab sweep pause/ttl")
+	}
+	if err == nil && stopped {
+		return errStopped
+	}
+	if err == nil && chart.Untold() {
+		return &exitError{exitUntold, errors.New("a search was cut short: what it did not visit is unknown")}
+	}
+	return err
+}
+
+// errStopped is the end of a search that somebody interrupted.
+var errStopped = &exitError{exitUntold, errors.New("stopped before the end: what is printed is incomplete, and no file was written")}

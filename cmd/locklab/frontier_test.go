@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What people see of the charts from search.
+func TestSearchCharts(t *testing.T) {
+	for name, args := range map[string][]string{
+		"frontier": {"frontier", "--strategies", "setnx,getset,token"},
+		"par":      {"par", "--strategies", "setnx,getset,token"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			files := []string{filepath.Join(dir, name+".csv"), filepath.Join(dir, name+".svg"), filepath.Join(dir, name+".png")}
+			for _, f := range files {
+				args = append(args, "-o", f)
+			}
+			code, out, errs := call(t, args...)
+			if code != 0 {
+				t.Fatalf("exit status %d, standard error %q", code, errs)
+			}
+			golden(t, name+".txt", []byte(out))
+			for _, f := range files {
+				if b, err := os.ReadFile(f); err != nil || len(b) == 0 {
+					t.Errorf("%s: %d bytes, %v", f, len(b), err)
+				}
+			}
+			code, out, errs = call(t, append(args[:3:3], "--json")...)
+			var v struct {
+				Version      int
+				Incomplete   bool
+				Takeaway     string
+				Limits, Pars []json.RawMessage
+			}
+			if err := json.Unmarshal([]byte(out), &v); code != 0 || err != nil || v.Version != schema || v.Takeaway == "" || len(v.Limits)+len(v.Pars) != 15 {
+				t.Errorf("exit status %d, %v: %s%s", code, err, out, errs)
+			}
+		})
+	}
+}
+
+func TestSearchChartsWrongUse(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"frontier", "--strategies", "tokn"}, "did you mean token"},
+		{[]string{"frontier", "-o", "x.gif"}, ".png, .svg or .csv"},
+		{[]string{"frontier", "token"}, "token"},
+		{[]string{"par", "--strategies", "tokn"}, "did you mean token"},
+		{[]string{"par", "-o", "x.gif"}, ".png, .svg or .csv"},
+		{[]string{"par", "--budget", "pauze=1"}, "did you mean pause"},
+		{[]string{"par", "--clients", "9"}, "clients=9"},
+	} {
+		if code, out, errs := call(t, c.args...); code != exitUsage || out != "" || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: exit status %d, %q, want it to say %q; standard output %q", c.args, code, errs, c.want, out)
+		}
+	}
+}
+
+// A search that is interrupted or given up ends with 3, and what it did not
+// reach is not told; only files of what is whole are written.
+func TestSearchChartsUntold(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, command := range []string{"frontier", "par"} {
+		file := filepath.Join(t.TempDir(), "x.csv")
+		var out, errs bytes.Buffer
+		code := run(ctx, []string{command, "--strategies", "token", "--json", "-o", file}, strings.NewReader(""), &out, &errs, func(string) string { return "" })
+		var v struct{ Incomplete bool }
+		if err := json.Unmarshal(out.Bytes(), &v); code != exitUntold || err != nil || !v.Incomplete || !strings.Contains(errs.String(), "incomplete") {
+			t.Errorf("%s: exit status %d, %v: %s", command, code, err, errs.String())
+		}
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("%s: wrote a file of half a search", command)
+		}
+	}
+	code, out, errs := call(t, "par", "--strategies", "token", "--max-states", "50", "--budget", "crash=1")
+	if code != exitUntold || !strings.Contains(out, "not told") || !strings.Contains(errs, "cut short") {
+		t.Errorf("exit status %d: %s%s", code, out, errs)
+	}
+}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"locklab/reports"
+	"locklab/scenarios"
+	"locklab/simulator/verdict"
+)
+
+type verifyJSON struct {
+	Version    int             `json:"version"`
+	Incomplete bool            `json:"incomplete,omitempty"`
+	Cells      int             `json:"cells"` // races played
+	Searches   []searchJSON    `json:"searches"`
+	Deviations []deviationJSON `json:"deviations"`
+}
+
+type searchJSON struct {
+	Strategy   string               `json:"strategy"`
+	Bounds     string               `json:"bounds"`
+	Verdicts   []verdict.Word       `json:"verdicts"`
+	Expected   []string             `json:"expected"` // as the contract has them, with par
+	AsExpected bool                 `json:"as_expected"`
+	Complete   bool                 `json:"complete"`
+	States     int                  `json:"states"`
+	Par        map[verdict.Word]int `json:"par"`
+	Trace      string               `json:"trace,omitempty"` // of the first verdict
+}
+
+type deviationJSON struct {
+	Strategy  string `json:"strategy"`
+	Subject   string `json:"subject"`
+	File      string `json:"file"`
+	Line      int    `json:"line"`
+	Told      bool   `json:"told"` // false: it could not be told whether it is as contracted
+	Message   string `json:"message"`
+	Expected  string `json:"expected"`
+	Found     string `json:"found"`
+	Reproduce string `json:"reproduce"`
+	Trace     string `json:"trace,omitempty"`
+}
+
+// verifyFlags are where the answer goes beside standard output.
+type verifyFlags struct{ contract, junit, summary, annotations string }
+
+func (a *app) verify() *cobra.Command {
+	var flags verifyFlags
+	c := &cobra.Command{
+		Use:   "verify",
+		Short: "prove the contract, in both directions",
+		Long: `Plays every lock in every race and searches every lock within the contract's
+bounds, on all cores. What must hold is proved by a complete search; what must
+break must still break, and to as little bad luck: otherwise the lab itself has
+gone blind. Prints what is not as contracted, each with a line that shows it.
+
+--contract FILE holds your own contract against the locks, instead of the lab's:
+
+  [gc-pause]                                what a race must come to
+  token   OVERLAP STALE-WRITE
+  [search clients=3 budget=crash=1]         what a search must come to; bounds are
+  token   HOLDS                             clients, attempts, nodes, ttl, fenced,
+  [search budget=pause=1]                   budget and max-states
+  token   OVERLAP@1 STALE-WRITE@1           with the fewest unlucky moves to each
+
+Exit status: 0 as contracted, 1 a verdict differs, 2 wrong use, 3 it could not be
+told (a search was cut short, or Ctrl-C), 4 a mistake of locklab.`,
+		Example: "  locklab verify\n  locklab verify --junit verify.xml --annotations github --summary \"$GITHUB_STEP_SUMMARY\"\n  locklab verify --contract my-contract.txt --json",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if flags.annotations != "" && flags.annotations != "github" {
+				return fmt.Errorf("--annotations %q: write github", flags.annotations)
+			}
+			rows, err := contractRows(flags.contract)
+			if err != nil {
+				return err
+			}
+			return a.proveRows(c.Context(), rows, flags)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&flags.contract, "contract", "", "a contract of your own, from FILE")
+	f.StringVar(&flags.junit, "junit", "", "write JUnit XML to FILE")
+	f.StringVar(&flags.summary, "summary", "", "write a summary in GitHub markdown to FILE")
+	f.StringVar(&flags.annotations, "annotations", "", "mark deviations in the contract: github")
+	return c
+}
+
+// contractRows reads a user's contract; "" is the lab's own.
+func contractRows(file string) ([]scenarios.Row, error) {
+	if file == "" {
+		return scenarios.ContractRows(), nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("--contract: %w", err)
+	}
+	return scenarios.ParseRows(file, string(text))
+}
+
+func (a *app) proveRows(ctx context.Context, rows []scenarios.Row, flags verifyFlags) error {
+	done, end := a.progress(len(rows), "proofs")
+	proofs, err := scenarios.Verify(ctx, rows, done)
+	end()
+	stopped := errors.Is(err, context.Canceled)
+	if err != nil && !stopped {
+		return internal(err)
+	}
+	v := verification(proofs)
+	if a.json {
+		err = a.printJSON(verifyToJSON(proofs, v))
+	} else {
+		err = a.printVerification(v)
+	}
+	if err == nil {
+		err = a.writeVerification(v, flags)
+	}
+	if err != nil {
+		return err
+	}
+	return verifyStatus(v, stopped)
+}
+
+func (a *app) printVerification(v *reports.Verification) error {
+	if err := v.Text(a.stdout); err != nil {
+		return internal(err)
+	}
+	a.printf("%s\n", v.Counts())
+	return nil
+}
+
+func (a *app) writeVerification(v *reports.Verification, flags verifyFlags) error {
+	if flags.annotations != "" {
+		out := a.stdout
+		if a.json { // which is one JSON value; GitHub reads both streams
+			out = a.stderr
+		}
+		if err := v.Annotations(out); err != nil {
+			return internal(err)
+		}
+	}
+	for _, f := range []struct {
+		name string
+		fill func(io.Writer) error
+	}{{flags.junit, v.JUnit}, {flags.summary, v.Summary}} {
+		if f.name == "" {
+			continue
+		}
+		if err := a.write(f.name, f.fill); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifyStatus turns what came out into an exit status. The output has said the
+// rest.
+func verifyStatus(v *reports.Verification, stopped bool) error {
+	if stopped {
+		return &exitError{exitUntold, errors.New("stopped before the end: what is printed is incomplete")}
+	}
+	worst := reports.CheckOK
+	for i := range v.Checks {
+		worst = max(worst, v.Checks[i].Status)
+	}
+	switch worst {
+	case reports.CheckDiffers:
+		return &exitError{exitDiffers, nil}
+	case reports.CheckUntold:
+		return &exitError{exitUntold, nil}
+	}
+	return nil
+}
+
+var checkStatus = map[scenarios.Answer]reports.CheckStatus{
+	scenarios.Unasked:      reports.CheckUnasked,
+	scenarios.AsContracted: reports.CheckOK,
+	scenarios.Untold:       reports.CheckUntold,
+	scenarios.Differs:      reports.CheckDiffers,
+}
+
+// verification turns proofs into what reports write.
+func verification(proofs []scenarios.Proof) *reports.Verification {
+	v := &reports.Verification{}
+	for i := range proofs {
+		p := &proofs[i]
+		c := reports.Check{
+			Strategy: p.Strategy.ID, Subject: p.Subject(), IsSearch: p.IsSearch(), File: p.File, Line: p.Line,
+			Want: scenarios.Promises(p.Want), Got: scenarios.Promises(p.Got),
+			Status: checkStatus[p.Answer], Reasons: p.Reasons, Reproduce: p.Command(),
+		}
+		if p.Search != nil {
+			c.Certificate = p.Search.Certificate()
+		}
+		if p.Outcome != nil {
+			c.Trace, c.History, c.Judgement = p.Outcome.Trace.Link(), p.Outcome.History, p.Outcome.Judgement
+		}
+		v.Checks = append(v.Checks, c)
+	}
+	return v
+}
+
+func verifyToJSON(proofs []scenarios.Proof, v *reports.Verification) verifyJSON {
+	j := verifyJSON{Version: schema, Searches: []searchJSON{}, Deviations: []deviationJSON{}}
+	for i := range proofs {
+		switch p := &proofs[i]; {
+		case p.Answer == scenarios.Unasked:
+			j.Incomplete = true
+		case p.IsSearch():
+			j.Searches = append(j.Searches, searchToJSON(p))
+		default:
+			j.Cells++
+		}
+	}
+	for _, c := range v.Deviations() {
+		j.Deviations = append(j.Deviations, deviationJSON{
+			c.Strategy, c.Subject, c.File, c.Line, c.Status == reports.CheckDiffers, c.Message(), c.Want, c.Got, c.Reproduce, c.Trace,
+		})
+	}
+	return j
+}
+
+func searchToJSON(p *scenarios.Proof) searchJSON {
+	s := searchJSON{
+		Strategy: p.Strategy.ID, Bounds: p.Subject(), Verdicts: []verdict.Word{}, AsExpected: p.Answer == scenarios.AsContracted,
+		Complete: p.Search.Result.Complete, States: p.Search.Result.States, Par: map[verdict.Word]int{},
+	}
+	for _, w := range p.Want {
+		s.Expected = append(s.Expected, w.String())
+	}
+	for _, g := range p.Got {
+		s.Verdicts = append(s.Verdicts, g.Verdict)
+		if g.Verdict != verdict.Holds {
+			s.Par[g.Verdict] = g.Par
+		}
+	}
+	if p.Outcome != nil {
+		s.Trace = p.Outcome.Trace.Link()
+	}
+	return s
+}

@@ -1,0 +1,87 @@
+package reports
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+// frontierSample has every kind of limit in it.
+func frontierSample() Frontier {
+	return Frontier{
+		Title: "How large a single fault does each lock survive?",
+		Locks: []string{"setnx", "getset", "token", "watchdog", "redlock"},
+		Notes: []string{"", "", "", "", "3 servers"},
+		Max:   2,
+		Hazards: []Hazard{
+			{
+				ID: "pause", Name: "one client stands still, once", Sized: true,
+				Guides: []Guide{{0.6, "lease - work"}, {2.0 / 3, "lease - renewal"}},
+				Limits: []Limit{{Holds: 2}, {Holds: 0.55, Falls: 0.6}, {Holds: 0.55, Falls: 0.6}, {Holds: 1.95, Falls: 2}, {Holds: 0.85, Falls: 0.9}},
+			},
+			{
+				ID: "node-clock", Name: "one server's clock jumps, once", Sized: true,
+				Limits: []Limit{{Holds: 2}, {Holds: 2}, {Holds: 0.55, Falls: 0.6}, {Untold: true}, {Holds: 0.5, Falls: 0.55}},
+			},
+			{
+				ID: "client-clock", Name: "one client's clock jumps, once", Sized: true,
+				Limits: []Limit{{Holds: 2}, {Falls: 0.05}, {Holds: 2}, {Holds: 2}, {Holds: 2}},
+			},
+			{ID: "failover", Name: "to a stale replica", Limits: []Limit{{Falls: 1}, {Falls: 1}, {Falls: 1}, {Untold: true}, {}}},
+			{ID: "restart", Name: "without its data", Limits: []Limit{{Falls: 1}, {Falls: 1}, {Falls: 1}, {Falls: 1}}}, // redlock not given
+		},
+		Bounds: "2 clients, 1 attempt each.",
+	}
+}
+
+func TestFrontierCSV(t *testing.T) {
+	f := frontierSample()
+	golden(t, "frontier.csv", f.CSV)
+}
+
+func TestFrontierSVG(t *testing.T) {
+	f := frontierSample()
+	golden(t, "frontier.svg", f.SVG)
+}
+
+func TestFrontierText(t *testing.T) {
+	f := frontierSample()
+	golden(t, "frontier.txt", func(w io.Writer) error { return f.Text(w, Options{Width: NarrowWidth}) })
+	for _, width := range []int{30, 60, 81} {
+		checkWidth(t, "frontier", Options{Width: width}, func(w io.Writer) error { return f.Text(w, Options{Width: width}) })
+	}
+}
+
+func TestFrontierPNG(t *testing.T) {
+	f := frontierSample()
+	checkPNG(t, f.PNG, f.picture())
+}
+
+func TestFrontierTakeaway(t *testing.T) {
+	f := frontierSample()
+	want := "A majority (redlock) stands more pause than one server (0.90 and 0.60 leases), and less node-clock than one server (0.55 and 0.60 leases). " +
+		"pause: getset, token from 0.60 leases on; redlock from 0.90 leases on; watchdog from 2.00 leases on; setnx never up to 2 leases. " +
+		"node-clock: redlock from 0.55 leases on; token from 0.60 leases on; setnx, getset never up to 2 leases; watchdog not told. " +
+		"client-clock: getset at any size; the others never up to 2 leases. " +
+		"failover: setnx, getset, token with one strike; redlock never; watchdog not told. " +
+		"restart: setnx, getset, token, watchdog with one strike; redlock not told."
+	if got := f.Takeaway(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	f.Locks = f.Locks[:1]
+	if got := f.Takeaway(); strings.Contains(got, "majority") || strings.Contains(got, "every") {
+		t.Errorf("of one lock it says %s", got)
+	}
+}
+
+// Charts of nothing, of no lock and of no hazard are drawn all the same.
+func TestFrontierOddSizes(t *testing.T) {
+	for _, f := range []Frontier{{}, {Locks: []string{"token"}}, {Max: 2, Hazards: []Hazard{{ID: "pause", Sized: true}}}} {
+		if err := f.PNG(io.Discard); err != nil {
+			t.Error(err)
+		}
+		if err := f.Text(io.Discard, Options{}); err != nil {
+			t.Error(err)
+		}
+	}
+}

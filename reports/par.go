@@ -1,0 +1,218 @@
+package reports
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"locklab/simulator/verdict"
+)
+
+// A ParChart is the par of verdicts for each lock: the fewest unlucky moves,
+// strikes of faults, with which a verdict comes about, as complete searches tell.
+type ParChart struct {
+	Title    string
+	Verdicts []verdict.Word
+	Rows     []ParRow
+	Bounds   string // what the searches covered: one or two sentences
+}
+
+// A ParRow is one lock's pars, in the order of the chart's verdicts.
+type ParRow struct {
+	Strategy string
+	Pars     []ParCell
+}
+
+// A ParCell is the par of one verdict.
+type ParCell struct {
+	Told  bool // the searches were complete; otherwise Par is an upper bound, or nothing is known
+	Found bool
+	Par   int
+	Steps int      // fewest choices with that many moves
+	Ways  []string // the moves that do it: "pause", "crash+pause"; one is enough
+	Trace string   // link to the shortest way
+}
+
+// cell is that of the n-th verdict; what was not given is not told.
+func (r *ParRow) cell(n int) ParCell {
+	if n < len(r.Pars) {
+		return r.Pars[n]
+	}
+	return ParCell{}
+}
+
+// label is the par in a word: "1", "<= 1", "none", "?".
+func (p ParCell) label() string {
+	switch {
+	case p.Found && p.Told:
+		return strconv.Itoa(p.Par)
+	case p.Found:
+		return "<= " + strconv.Itoa(p.Par)
+	case p.Told:
+		return "none"
+	}
+	return "?"
+}
+
+// Untold says whether a search was given up, so that the chart does not say all.
+func (c *ParChart) Untold() bool {
+	for i := range c.Rows {
+		for n := range c.Verdicts {
+			if !c.Rows[i].cell(n).Told {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// top is the largest par of the chart, at least 1.
+func (c *ParChart) top() int {
+	top := 1
+	for _, r := range c.Rows {
+		for _, p := range r.Pars {
+			if p.Found {
+				top = max(top, p.Par)
+			}
+		}
+	}
+	return top
+}
+
+// ways are the moves, "pause, failover": one of them is enough.
+func (p ParCell) ways() string {
+	switch {
+	case !p.Found:
+		return ""
+	case p.Par == 0:
+		return "no bad luck at all"
+	}
+	return strings.Join(p.Ways, ", ")
+}
+
+// Takeaway says for every verdict how many locks it befalls, with how few moves,
+// and which are proved to be spared. Verdicts that have the same said of them
+// stand together.
+func (c *ParChart) Takeaway() string {
+	var names, words []string
+	for n, word := range c.Verdicts {
+		s := c.sentence(n)
+		if last := len(words) - 1; last >= 0 && words[last] == s {
+			names[last] += ", " + string(word)
+			continue
+		}
+		names, words = append(names, string(word)), append(words, s)
+	}
+	for i := range words {
+		words[i] = names[i] + ": " + words[i] + "."
+	}
+	return strings.Join(words, " ")
+}
+
+func (c *ParChart) sentence(n int) string {
+	var spared, untold []string
+	befallen := map[int][]string{}
+	for i := range c.Rows {
+		p, lock := c.Rows[i].cell(n), c.Rows[i].Strategy
+		switch {
+		case p.Found:
+			befallen[p.Par] = append(befallen[p.Par], lock)
+		case p.Told:
+			spared = append(spared, lock)
+		default:
+			untold = append(untold, lock)
+		}
+	}
+	var parts []string
+	for _, par := range sortedKeys(befallen) {
+		parts = append(parts, who(befallen[par], len(c.Rows), false)+" with "+moves(par))
+	}
+	if spared != nil {
+		parts = append(parts, who(spared, len(c.Rows), untold == nil)+" proved free of it")
+	}
+	if untold != nil {
+		parts = append(parts, who(untold, len(c.Rows), true)+" not told")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func sortedKeys(m map[int][]string) []int {
+	var keys []int
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func moves(n int) string {
+	switch n {
+	case 0:
+		return "no bad luck at all"
+	case 1:
+		return "1 unlucky move"
+	}
+	return strconv.Itoa(n) + " unlucky moves"
+}
+
+// CSV writes one line for each lock and verdict. par and steps are empty where
+// nothing was found; ways are separated by blanks.
+func (c *ParChart) CSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	records := [][]string{{"strategy", "verdict", "found", "complete", "par", "steps", "ways", "trace"}}
+	for i := range c.Rows {
+		for n, word := range c.Verdicts {
+			p := c.Rows[i].cell(n)
+			r := []string{c.Rows[i].Strategy, string(word), strconv.FormatBool(p.Found), strconv.FormatBool(p.Told), "", "", "", ""}
+			if p.Found {
+				r[4], r[5], r[6], r[7] = strconv.Itoa(p.Par), strconv.Itoa(p.Steps), strings.Join(p.Ways, " "), p.Trace
+			}
+			records = append(records, r)
+		}
+	}
+	if err := out.WriteAll(records); err != nil {
+		return fmt.Errorf("reports: writing a table of pars: %w", err)
+	}
+	return nil
+}
+
+// Text writes a lock per line and a verdict per column, and then the moves.
+func (c *ParChart) Text(w io.Writer, o Options) error {
+	out := newLines(w, o)
+	out.put(c.Title, 0)
+	out.put("", 0)
+	head := []string{"par"}
+	for _, word := range c.Verdicts {
+		head = append(head, string(word))
+	}
+	s := sheet{rows: [][]string{head}, floor: 4}
+	for i := range c.Rows {
+		row := []string{c.Rows[i].Strategy}
+		for n := range c.Verdicts {
+			row = append(row, c.Rows[i].cell(n).label())
+		}
+		s.rows = append(s.rows, row)
+	}
+	if !s.write(out) {
+		for _, row := range s.rows[1:] {
+			for n, cell := range row[1:] {
+				out.put(row[0]+" "+head[n+1]+": "+cell, 2)
+			}
+		}
+	}
+	out.put("", 0)
+	for i := range c.Rows {
+		for n, word := range c.Verdicts {
+			if p := c.Rows[i].cell(n); p.Found {
+				out.put(fmt.Sprintf("%s %s by %s", padRight(c.Rows[i].Strategy, 13), padRight(string(word), 12), p.ways()), 30)
+			}
+		}
+	}
+	out.put("", 0)
+	out.put(c.Takeaway(), 0)
+	out.put(c.Bounds, 0)
+	return out.err
+}

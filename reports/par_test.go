@@ -1,0 +1,85 @@
+package reports
+
+import (
+	"io"
+	"testing"
+
+	"locklab/simulator/verdict"
+)
+
+// parSample has every kind of cell in it.
+func parSample() ParChart {
+	return ParChart{
+		Title: "How little bad luck does each lock need?", Verdicts: []verdict.Word{verdict.Overlap, verdict.Lie, verdict.Stall},
+		Rows: []ParRow{
+			{"setnx", []ParCell{
+				{Told: true, Found: true, Par: 0, Steps: 9, Trace: "locklab1-a"},
+				{Told: true},
+				{Told: true, Found: true, Par: 1, Steps: 19, Ways: []string{"crash", "lose-reply"}, Trace: "locklab1-b"},
+			}},
+			{"token", []ParCell{
+				{Told: true, Found: true, Par: 1, Steps: 13, Ways: []string{"pause"}, Trace: "locklab1-c"},
+				{Told: true},
+				{Told: true},
+			}},
+			{"redlock", []ParCell{
+				{Told: true, Found: true, Par: 1, Steps: 15, Ways: []string{"pause", "restart", "failover"}, Trace: "locklab1-d"},
+				{Found: true, Par: 2, Steps: 67, Ways: []string{"crash+pause"}, Trace: "locklab1-e"},
+				{},
+			}},
+			{Strategy: "watchdog"}, // not finished
+		},
+		Bounds: "2 clients ask 2 times each.",
+	}
+}
+
+func TestParCSV(t *testing.T) {
+	c := parSample()
+	golden(t, "par.csv", c.CSV)
+}
+
+func TestParSVG(t *testing.T) {
+	c := parSample()
+	golden(t, "par.svg", c.SVG)
+}
+
+func TestParText(t *testing.T) {
+	c := parSample()
+	golden(t, "par.txt", func(w io.Writer) error { return c.Text(w, Options{Width: NarrowWidth}) })
+	for _, width := range []int{16, 30, 60} {
+		checkWidth(t, "par", Options{Width: width}, func(w io.Writer) error { return c.Text(w, Options{Width: width}) })
+	}
+}
+
+func TestParPNG(t *testing.T) {
+	c := parSample()
+	checkPNG(t, c.PNG, c.picture())
+}
+
+func TestParTakeaway(t *testing.T) {
+	c := parSample()
+	want := "OVERLAP: setnx with no bad luck at all; token, redlock with 1 unlucky move; watchdog not told. " +
+		"LIE: redlock with 2 unlucky moves; setnx, token proved free of it; watchdog not told. " +
+		"STALL: setnx with 1 unlucky move; token proved free of it; redlock, watchdog not told."
+	if got := c.Takeaway(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	c.Verdicts, c.Rows = c.Verdicts[:1], c.Rows[1:3]
+	if got, want := c.Takeaway(), "OVERLAP: every lock with 1 unlucky move."; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if c.Untold() {
+		t.Error("everything was told")
+	}
+}
+
+func TestParOddSizes(t *testing.T) {
+	for _, c := range []ParChart{{}, {Rows: []ParRow{{Strategy: "token"}}}, {Verdicts: []verdict.Word{verdict.Lie}}} {
+		if err := c.PNG(io.Discard); err != nil {
+			t.Error(err)
+		}
+		if err := c.Text(io.Discard, Options{}); err != nil {
+			t.Error(err)
+		}
+	}
+}
