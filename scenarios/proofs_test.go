@@ -3,10 +3,8 @@ package scenarios_test
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -32,18 +30,7 @@ func TestProofs(t *testing.T) {
 	}
 }
 
-// underRace says whether the race detector is built in.
-var underRace = sync.OnceValue(func() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
-})
-
 func testSearch(t *testing.T, r scenarios.Row) {
-	// A search is one goroutine, and the detector makes it ten times as slow and
-	// large: it gets the locks on one server, whose searches run the same code.
-	if underRace() && r.Strategy.Nodes > 1 {
-		t.Skip("too large for the race detector, which has nothing to find in it")
-	}
 	p, err := r.Prove(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -135,9 +135,15 @@ type search struct {
 // level is the states with the same number of strikes that are still to be
 // visited, in order of depth: those that came from one strike less, and those
 // that came from the level itself.
-type level struct{ below, own []uint32 }
+type level struct {
+	below, own []uint32
+	moved      map[uint32]bool // from below to own: within the level there was a shorter way
+}
 
 func (l *level) pop(states *store) (id uint32, ok bool) {
+	for len(l.below) > 0 && l.moved[l.below[0]] {
+		l.below = l.below[1:]
+	}
 	switch {
 	case len(l.below) == 0 && len(l.own) == 0:
 		return 0, false
@@ -180,6 +186,7 @@ func (s *search) run(ctx context.Context) error {
 			if s.satisfied(int(s.states.depth(id))) {
 				return nil
 			}
+			s.deepest = max(s.deepest, int(s.states.depth(id)))
 			if err := s.load(id); err != nil {
 				return err
 			}
@@ -459,9 +466,11 @@ func (s *search) discover(found wordSet, from uint32, via uint16, par, steps int
 func (s *search) add(from uint32, via uint16, depth uint16, strikes int) {
 	id, fresh := s.states.add(s.next, from, via, depth)
 	if !fresh {
+		if depth < s.states.depth(id) {
+			s.shorten(id, from, via, depth)
+		}
 		return
 	}
-	s.deepest = max(s.deepest, int(depth))
 	for len(s.queue) <= strikes {
 		s.queue = append(s.queue, level{})
 	}
@@ -470,6 +479,19 @@ func (s *search) add(from uint32, via uint16, depth uint16, strikes int) {
 	} else {
 		q.own = append(q.own, id)
 	}
+}
+
+// shorten notes a shorter way to a state that was first reached by a strike, at
+// the end of a longer way: strikes count before steps, so such a state waits
+// until its level begins, and nothing has followed from it yet.
+func (s *search) shorten(id, from uint32, via, depth uint16) {
+	s.states.shorten(id, from, via, depth)
+	q := &s.queue[s.spent]
+	if q.moved == nil {
+		q.moved = map[uint32]bool{}
+	}
+	q.moved[id] = true
+	q.own = append(q.own, id)
 }
 
 func (s *search) result() *Result {

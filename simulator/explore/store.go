@@ -68,6 +68,12 @@ func (s *store) add(words []uint32, parent uint32, via, depth uint16) (id uint32
 	return id, true
 }
 
+// shorten replaces the way to a state by a shorter one.
+func (s *store) shorten(id, parent uint32, via, depth uint16) {
+	b, i := &s.blocks[id>>blockBits], id&(blockSize-1)
+	b.parent[i], b.via[i], b.depth[i] = parent, via, depth
+}
+
 // grow doubles the index. A tag is not enough to place a state anew: the rest of
 // the hash comes from its words.
 func (s *store) grow() {
