@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -248,8 +249,13 @@ func cellOf(e algorithms.Entry, sc scenarios.Scenario, o *scenarios.Outcome) rep
 	return c
 }
 
+// reportMemory is what the garbage collector is to stay under while the report is
+// made, in bytes: a matrix fits into 200 MB.
+const reportMemory = 150 << 20
+
 // writeReport writes everything that can be made of the grid.
 func (a *app) writeReport(ctx context.Context, dir string, entries []algorithms.Entry, grid *reports.Grid, outcomes []*scenarios.Outcome) (stopped bool, err error) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory)) // searches are generous otherwise
 	charts, err := a.charts(ctx, entries)
 	if errors.Is(err, context.Canceled) {
 		return true, nil
