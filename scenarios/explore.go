@@ -290,9 +290,24 @@ func give(c *simulator.Client, lease algorithms.Lease) {
 	release(c, lease)
 }
 
+// patience is longer than any lease: a clock that jumps can prolong one by as
+// much as it jumps.
+func (b Bounds) patience() time.Duration {
+	d := 2 * b.retry()
+	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
+	for _, a := range budget {
+		switch a.Fault.(type) {
+		case faults.ClientClock, faults.NodeClock:
+			d += time.Duration(a.Times) * a.Max
+		}
+	}
+	return d
+}
+
 // probe asks when everybody else is at an end, and once more after every lease
 // must have ended. Refused again, it reports a deadlock.
 func (b Bounds) probe(entry algorithms.Entry) func(*simulator.Client) {
+	patience := b.patience()
 	return func(c *simulator.Client) {
 		lock := b.lock(entry, c)
 		if lease, err := try(c, lock); err == nil {
@@ -300,7 +315,7 @@ func (b Bounds) probe(entry algorithms.Entry) func(*simulator.Client) {
 			return
 		}
 		for {
-			c.Clock().Sleep(2 * b.retry())
+			c.Clock().Sleep(patience)
 			c.Record(history.Event{Kind: history.Acquire})
 			lease, err := lock.Acquire(context.Background(), key)
 			switch {

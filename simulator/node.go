@@ -25,6 +25,7 @@ type redisTable struct {
 	exact   map[exactKey]*effect
 	bare    map[uint32]uint32    // shape -> the same without scripts
 	less    map[[2]uint32]uint32 // shape, place -> the same without that key
+	clocked bool                 // some command has read its server's clock
 }
 
 // batch is what one write to a connection held: almost always one command.
@@ -195,6 +196,7 @@ func (t *redisTable) lookExact(d *dataState, now time.Duration, b uint32, n need
 	key := exactKey{effectKey: effectKey{d.shape, b}, left: t.left(d, now)}
 	if n == needsClock {
 		key.now = millis(now)
+		t.clocked = true
 	}
 	if eff := t.exact[key]; eff != nil {
 		return eff, nil

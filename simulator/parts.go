@@ -21,9 +21,10 @@ type (
 )
 
 // Absolute says whether what happens in this lab may depend on what time it is,
-// and not only on how much time is left: somebody has read a clock so far, or a
-// clock has a rate of its own. It can become true, and stays so.
-func (l *Lab) Absolute() bool { return l.absolute }
+// and not only on how much time is left: somebody has read a clock so far, a
+// client its own or a command its server's, or a clock has a rate of its own. It
+// can become true, and stays so.
+func (l *Lab) Absolute() bool { return l.absolute || l.table.clocked }
 
 // ClientPart takes client c's part (from 1) out of w.
 func (w *World) ClientPart(c int) ClientPart {
@@ -66,8 +67,8 @@ func (l *Lab) NodePart(w *World, n int) NodePart {
 	read := s.clock.read(w.now)
 	l.shift(&s.data, -millis(read))
 	l.shift(&s.replica, -millis(read))
-	if !l.absolute {
-		s.clock.offset = read % time.Millisecond
+	if !l.Absolute() {
+		s.clock.offset = read - time.Duration(millis(read))*time.Millisecond
 	}
 	return NodePart{s}
 }

@@ -24,6 +24,9 @@ type process struct {
 	live    *incarnation
 	conns   *connections
 	runs    int // how often the program was started
+	// twins are the entries of other processes that stand for entries of this
+	// one; see Lab.follow.
+	twins map[twin]uint32
 }
 
 // procNode is one history of observations.
@@ -83,7 +86,7 @@ type edge struct {
 }
 
 func newProcess(lab *Lab, id int, program func(*Client)) *process {
-	p := &process{lab: lab, id: id, program: program, edges: map[edge]uint32{}}
+	p := &process{lab: lab, id: id, program: program, edges: map[edge]uint32{}, twins: map[twin]uint32{}}
 	p.conns = newConnections(p)
 	p.clear()
 	return p
@@ -94,6 +97,7 @@ func newProcess(lab *Lab, id int, program func(*Client)) *process {
 func (p *process) clear() {
 	p.stop()
 	clear(p.edges)
+	clear(p.twins)
 	p.nodes = append(forgotten(p.nodes), procNode{ops: notBegun})
 }
 

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/alicebob/miniredis/v2/proto"
@@ -16,11 +17,18 @@ import (
 // is not used.
 type Names [MaxClients + 1]uint8
 
-// AsymmetricError is a reply that names a client: whoever hears it knows who is
-// who, and clients can no longer change places.
-type AsymmetricError struct{ Reply string }
+// AsymmetricError is code that can tell clients apart: a reply that names one, so
+// that whoever hears it knows who is who, or something that one client does and
+// another one in its place would not do.
+type AsymmetricError struct {
+	Reply string // the reply; "": it is the other thing
+	Does  string // what it does
+}
 
 func (e *AsymmetricError) Error() string {
+	if e.Reply == "" {
+		return fmt.Sprintf("simulator: one client asks for %s, another in its place does not, so clients cannot change places", e.Does)
+	}
 	return fmt.Sprintf("simulator: the reply %s names a client, so clients cannot change places", e.Reply)
 }
 
@@ -44,11 +52,22 @@ func (l *Lab) RenameClient(part ClientPart, from, to int) (ClientPart, error) {
 	return part, err
 }
 
+// twin is an entry of the process with the given id.
+type twin struct {
+	id int
+	at uint32
+}
+
 // follow finds the entry of process b that has observed what entry at of
-// process a has.
+// process a has. That both then do the same, but for their names, is looked at
+// and not believed: a token that is cut short or hashed bears no name that could
+// be found in a server's data, and code may ask who it is.
 func (l *Lab) follow(at uint32, a, b *process) (uint32, error) {
 	if at == 0 {
 		return 0, nil
+	}
+	if to, ok := a.twins[twin{b.id, at}]; ok {
+		return to, nil
 	}
 	n := a.nodes[at]
 	before, err := l.follow(n.parent, a, b)
@@ -60,7 +79,46 @@ func (l *Lab) follow(at uint32, a, b *process) (uint32, error) {
 			return 0, err
 		}
 	}
-	return b.advance(before, n.seen)
+	to, err := b.advance(before, n.seen)
+	if err != nil {
+		return 0, err
+	}
+	var swapped Names
+	swapped[a.id], swapped[b.id] = uint8(b.id), uint8(a.id)
+	if !l.sameDeeds(&n, &b.nodes[to], &swapped) {
+		return 0, &AsymmetricError{Does: l.didText(&n)}
+	}
+	a.twins[twin{b.id, at}] = to
+	return to, nil
+}
+
+// sameDeeds says whether two entries ask for and record the same, but for names.
+func (l *Lab) sameDeeds(a, b *procNode, names *Names) bool {
+	if a.fresh != b.fresh || len(a.notes) != len(b.notes) {
+		return false
+	}
+	for i := range a.notes {
+		x, y := &a.notes[i], &b.notes[i]
+		if x.Kind != y.Kind || x.OK != y.OK || x.Claims != y.Claims || x.Token != y.Token || renameText(x.Note, names) != y.Note {
+			return false
+		}
+	}
+	for t := range a.ops {
+		x, y := a.ops[t], b.ops[t]
+		if x.kind == opCommand && y.kind == opCommand && l.sameBatch(x.batch, y.batch, names) {
+			x.batch = y.batch
+		}
+		if x != y {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *Lab) sameBatch(a, b uint32, names *Names) bool {
+	return slices.EqualFunc(l.table.batches[a].commands, l.table.batches[b].commands, func(x, y []string) bool {
+		return slices.EqualFunc(x, y, func(x, y string) bool { return renameText(x, names) == y })
+	})
 }
 
 func (l *Lab) nameless(reply uint32) error {

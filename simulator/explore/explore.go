@@ -82,7 +82,8 @@ func Run(ctx context.Context, lab *simulator.Lab, opt Options) (*Result, error) 
 	short, err := pass(ctx, lab, &opt, r.Found)
 	for i := range r.Found {
 		for _, f := range short.Found {
-			if f.Verdict == r.Found[i].Verdict {
+			old := &r.Found[i] // cut short, the second pass may know a longer way only
+			if f.Verdict == old.Verdict && (f.Par < old.Par || f.Par == old.Par && f.Steps < old.Steps) {
 				r.Found[i] = f
 			}
 		}
