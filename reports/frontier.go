@@ -41,6 +41,7 @@ type Limit struct {
 	Untold bool    // a search had to be given up, or was never made
 	Holds  float64 // the largest size that let nobody in, in leases; 0: none
 	Falls  float64 // the smallest size that let two in, in leases; 0: none. Not 0 for a hazard without size: it falls
+	Trace  string  // link to a run that falls at that size; "": none
 }
 
 // The results of a limit, as CSV and JSON write them.
@@ -214,12 +215,12 @@ func (f *Frontier) verdict(h *Hazard, l Limit) (at float64, words string) {
 // is empty where no size holds or there is none, falls_at where none falls.
 func (f *Frontier) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	records := [][]string{{"strategy", "fault", "result", "holds_up_to", "falls_at", "largest_searched"}}
+	records := [][]string{{"strategy", "fault", "result", "holds_up_to", "falls_at", "largest_searched", "trace"}}
 	for i, lock := range f.Locks {
 		for n := range f.Hazards {
 			h := &f.Hazards[n]
 			l := h.limit(i)
-			r := []string{lock, h.ID, h.Result(l), "", "", ""}
+			r := []string{lock, h.ID, h.Result(l), "", "", "", l.Trace}
 			if h.Sized && !l.Untold {
 				r[3], r[4], r[5] = sizeText(l.Holds), sizeText(l.Falls), decimal(f.Max)
 			}

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Certificate says what the search covered, what it took for granted, and what
@@ -22,7 +23,7 @@ func (s *Search) Certificate() string {
 	}
 	fmt.Fprintf(&t, "%s (%s): %s\n", s.Strategy.ID, s.Strategy.Article, claim)
 	line("bounds", "%d clients with %d attempts each, servers: %d, lease %v, faults %s", b.Clients, b.Attempts, b.Nodes, b.TTL, b.faults())
-	line("clients", "work %v inside, ask again %v after a refusal or a release; a probe asks when all others have ended", b.work(), b.retry())
+	line("clients", "work %v inside, ask %s, and once more %v after a refusal or a release; a probe asks when all others have ended", b.work(), b.asking(), b.retry())
 	line("time", "what is ready happens before time moves; time moves to the next deadline of anybody; a pause ends at one")
 	line("states", "%d, transitions %d, depth %d, complete %t", r.States, r.Transitions, r.Depth, r.Complete)
 	line("reduction", "symmetry %s, partial order used, time of day %s", used(r.Symmetry), map[bool]string{true: "part of the state: the lock reads a clock", false: "not part of the state"}[r.Absolute])
@@ -37,4 +38,12 @@ func used(is bool) string {
 		return "used"
 	}
 	return "not used"
+}
+
+// asking says how often a client asks each time it wants the lock.
+func (b Bounds) asking() string {
+	if b.Asks == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("up to %d times within %v", b.Asks, b.TTL*time.Duration(AskingTimes()[b.Asks-1])/FrontierParts)
 }

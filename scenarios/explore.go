@@ -21,7 +21,8 @@ import (
 // Bounds are what an exhaustive search covers.
 type Bounds struct {
 	Clients  int    // 1 to 6; a probe that looks for deadlocks comes on top
-	Attempts int    // how often each client asks for the lock, 1 to 9
+	Attempts int    // how often each client wants the lock, 1 to 9
+	Asks     int    // how often it asks for it each time at most, 1 to 6, see AskingTimes; 0: once, or twice where a clock may jump
 	Budget   string // faults that may strike, as in crash=1,pause=1@5s
 	Nodes    int    // servers; 0: as many as the lock wants
 	TTL      time.Duration
@@ -39,11 +40,26 @@ func DefaultBounds() Bounds {
 }
 
 // The numbers of a search, in parts of a lease: a client works for less than a
-// lease, and one that was refused, or is done, asks again after more than one.
-// A lease of nine seconds makes all of them, and a third of a lease, whole
-// milliseconds: states recur that way.
-func (b Bounds) work() time.Duration  { return b.TTL * 2 / 5 }
+// lease, and one that was refused, or is done, wants the lock again after more
+// than one. A lease of nine seconds makes all of them, and a third of a lease,
+// whole milliseconds: states recur that way.
+func (b Bounds) work() time.Duration {
+	if b.Asks > 1 {
+		return b.TTL*2/5 + moment // a rival that asks again does so at its very end
+	}
+	return b.TTL * 2 / 5
+}
 func (b Bounds) retry() time.Duration { return b.TTL + b.TTL/10 }
+
+// AskingTimes are when a client asks that is refused again and again, in
+// twentieths of a lease, all but the first a moment later: as two clients work
+// for two fifths of a lease, the second asks when the first one's work ends, and
+// just after a lease has ended. Who asked all the time would see no more.
+func AskingTimes() []int { return []int{0, 8, 20, 28, 40, 48} }
+
+// moment keeps clients from asking at the instant at which a lease ends, when
+// some servers would still say no.
+const moment = time.Millisecond
 
 // Check says what is wrong with the bounds, with what would do.
 func (b Bounds) Check(entry algorithms.Entry) error {
@@ -52,6 +68,8 @@ func (b Bounds) Check(entry algorithms.Entry) error {
 		return fmt.Errorf("clients=%d: give 1 to %d", b.Clients, simulator.MaxClients-2)
 	case b.Attempts < 1 || b.Attempts > 9:
 		return fmt.Errorf("attempts=%d: give 1 to 9", b.Attempts)
+	case b.Asks < 0 || b.Asks > len(AskingTimes()):
+		return fmt.Errorf("asks=%d: give 1 to %d, or 0 for what the faults want", b.Asks, len(AskingTimes()))
 	case b.Nodes < 0 || b.Nodes > simulator.MaxNodes:
 		return fmt.Errorf("nodes=%d: give 1 to %d, or 0 for what the lock wants", b.Nodes, simulator.MaxNodes)
 	case b.Nodes > 1 && entry.Nodes == 1:
@@ -59,7 +77,7 @@ func (b Bounds) Check(entry algorithms.Entry) error {
 	case b.MaxStates < 0:
 		return fmt.Errorf("max-states=%d: give a number above 0, or 0 for no limit", b.MaxStates)
 	}
-	if _, err := faults.ParseBudget(b.Budget); err != nil {
+	if err := b.canStrike(); err != nil {
 		return err
 	}
 	env := dummyEnv(entry, b.TTL)
@@ -69,10 +87,52 @@ func (b Bounds) Check(entry algorithms.Entry) error {
 	return entry.Check(env)
 }
 
+// canStrike refuses a budget by which nothing would ever happen: a proof against
+// a jump of no size is none.
+func (b Bounds) canStrike() error {
+	budget, err := faults.ParseBudget(b.Budget)
+	for _, a := range budget {
+		switch a.Fault.(type) {
+		case faults.ClientClock, faults.NodeClock:
+			if a.Times > 0 && a.Max == 0 {
+				return fmt.Errorf("budget %q: a clock jumps by some length: write %s=%d@10s", b.Budget, a.Fault.Name(), a.Times)
+			}
+		}
+	}
+	return err
+}
+
+// settled fills in what was left open. A clock that jumps ends a lease early:
+// somebody must ask early, or nothing would be learned of it.
+func (b Bounds) settled(entry algorithms.Entry) Bounds {
+	if b.Nodes == 0 {
+		b.Nodes = entry.Nodes
+	}
+	if b.Asks == 0 {
+		b.Asks = 1
+		if b.clocksJump() > 0 {
+			b.Asks = 2
+		}
+	}
+	return b
+}
+
+// clocksJump is how much clocks can jump in all.
+func (b Bounds) clocksJump() (d time.Duration) {
+	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
+	for _, a := range budget {
+		switch a.Fault.(type) {
+		case faults.ClientClock, faults.NodeClock:
+			d += time.Duration(a.Times) * a.Max
+		}
+	}
+	return d
+}
+
 // String writes the bounds as ParseBounds reads them.
 func (b Bounds) String() string {
-	return fmt.Sprintf("clients=%d,attempts=%d,nodes=%d,ttl=%v,fenced=%t,budget=%s",
-		b.Clients, b.Attempts, b.Nodes, b.TTL, b.Fenced, strings.ReplaceAll(b.Budget, ",", "+"))
+	return fmt.Sprintf("clients=%d,attempts=%d,asks=%d,nodes=%d,ttl=%v,fenced=%t,budget=%s",
+		b.Clients, b.Attempts, b.Asks, b.Nodes, b.TTL, b.Fenced, strings.ReplaceAll(b.Budget, ",", "+"))
 }
 
 // ParseBounds reads what String wrote. The error names the item.
@@ -85,6 +145,8 @@ func ParseBounds(text string) (b Bounds, err error) {
 			b.Clients, err = strconv.Atoi(value)
 		case "attempts":
 			b.Attempts, err = strconv.Atoi(value)
+		case "asks":
+			b.Asks, err = strconv.Atoi(value)
 		case "nodes":
 			b.Nodes, err = strconv.Atoi(value)
 		case "ttl":
@@ -125,12 +187,10 @@ const SearchID = "search"
 // Explore searches everything that a lock can come to within the bounds. When
 // ctx ends, the search so far comes with ctx's error.
 func Explore(ctx context.Context, entry algorithms.Entry, b Bounds) (*Search, error) {
-	if b.Nodes == 0 {
-		b.Nodes = entry.Nodes
-	}
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}
+	b = b.settled(entry)
 	lab, err := b.lab(entry)
 	if err != nil {
 		return nil, err
@@ -219,6 +279,7 @@ func replaySearch(t simulator.Trace) (*Outcome, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the trace's bounds: %w", err)
 	}
+	b = b.settled(entry)
 	lab, err := b.lab(entry)
 	if err != nil {
 		return nil, err
@@ -247,7 +308,7 @@ func (b Bounds) lab(entry algorithms.Entry) (*simulator.Lab, error) {
 		setup.Timeout = 50 * time.Millisecond
 	}
 	for range b.Clients {
-		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: b.contender(entry)})
+		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: b.contender(entry, AskingTimes()[:b.Asks])})
 	}
 	setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: b.probe(entry)})
 	replicas := false
@@ -269,19 +330,38 @@ func (b Bounds) lock(entry algorithms.Entry, c *simulator.Client) algorithms.Str
 	return lock
 }
 
-// contender asks for the lock so many times, and does its work when it gets it.
-func (b Bounds) contender(entry algorithms.Entry) func(*simulator.Client) {
+// contender wants the lock so many times, and does its work when it gets it.
+func (b Bounds) contender(entry algorithms.Entry, times []int) func(*simulator.Client) {
 	return func(c *simulator.Client) {
 		lock := b.lock(entry, c)
-		for range b.Attempts {
-			if lease, err := try(c, lock); err == nil {
+		for i := range b.Attempts {
+			if i > 0 {
+				c.Clock().Sleep(b.retry())
+			}
+			if lease, err := b.ask(c, lock, times); err == nil {
 				work(c, lease, Role{Work: b.work()})
 				release(c, lease)
 			}
-			c.Clock().Sleep(b.retry())
 		}
 		c.Record(history.Event{Kind: history.Done})
 	}
+}
+
+// ask asks at the given times, until it is given the lock.
+func (b Bounds) ask(c *simulator.Client, lock algorithms.Strategy, times []int) (lease algorithms.Lease, err error) {
+	for i, at := range times {
+		if i > 0 {
+			d := b.TTL * time.Duration(at-times[i-1]) / FrontierParts
+			if i == 1 {
+				d += moment
+			}
+			c.Clock().Sleep(d)
+		}
+		if lease, err = try(c, lock); err == nil {
+			break
+		}
+	}
+	return lease, err
 }
 
 // give is a visit without work.
@@ -290,24 +370,11 @@ func give(c *simulator.Client, lease algorithms.Lease) {
 	release(c, lease)
 }
 
-// patience is longer than any lease: a clock that jumps can prolong one by as
-// much as it jumps.
-func (b Bounds) patience() time.Duration {
-	d := 2 * b.retry()
-	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
-	for _, a := range budget {
-		switch a.Fault.(type) {
-		case faults.ClientClock, faults.NodeClock:
-			d += time.Duration(a.Times) * a.Max
-		}
-	}
-	return d
-}
-
 // probe asks when everybody else is at an end, and once more after every lease
 // must have ended. Refused again, it reports a deadlock.
 func (b Bounds) probe(entry algorithms.Entry) func(*simulator.Client) {
-	patience := b.patience()
+	// longer than any lease: a clock that jumps can prolong one by as much
+	patience := 2*b.retry() + b.clocksJump()
 	return func(c *simulator.Client) {
 		lock := b.lock(entry, c)
 		if lease, err := try(c, lock); err == nil {

@@ -90,7 +90,8 @@ cut short, by --max-states or Ctrl-C, says what it covered and ends with 3.`,
 	}
 	f := c.Flags()
 	f.IntVar(&b.Clients, "clients", b.Clients, "how many clients contend")
-	f.IntVar(&b.Attempts, "attempts", b.Attempts, "how often each asks for the lock")
+	f.IntVar(&b.Attempts, "attempts", b.Attempts, "how often each wants the lock")
+	f.IntVar(&b.Asks, "asks", b.Asks, "how often it asks each time, until it has it: at once, and 2/5, 1, 7/5, 2, 12/5 leases later; 0: once, or twice where a clock may jump")
 	f.IntVar(&b.Nodes, "nodes", 0, "servers; 0: as many as the lock wants")
 	f.StringVar(&b.Budget, "budget", b.Budget, "how often each fault may strike")
 	f.DurationVar(&b.TTL, "ttl", b.TTL, "the lease")

@@ -102,7 +102,11 @@ func (a *app) searchFrontier(ctx context.Context, entries []algorithms.Entry) (*
 				one.Limits = append(one.Limits, reports.Limit{Untold: true})
 				continue
 			}
-			one.Limits = append(one.Limits, reports.Limit{Untold: !limit.Told, Holds: float64(limit.Holds) / parts, Falls: float64(limit.Falls) / parts})
+			told := reports.Limit{Untold: !limit.Told, Holds: float64(limit.Holds) / parts, Falls: float64(limit.Falls) / parts}
+			if limit.Falls > 0 {
+				told.Trace = limit.Trace.Link()
+			}
+			one.Limits = append(one.Limits, told)
 		}
 		chart.Hazards = append(chart.Hazards, one)
 	}
@@ -125,6 +129,7 @@ type limitJSON struct {
 	Result   string   `json:"result"`
 	Holds    *float64 `json:"holds_up_to,omitempty"`
 	Falls    *float64 `json:"falls_at,omitempty"`
+	Trace    string   `json:"trace,omitempty"`
 }
 
 func frontierToJSON(chart *reports.Frontier, stopped bool) frontierJSON {
@@ -133,7 +138,7 @@ func frontierToJSON(chart *reports.Frontier, stopped bool) frontierJSON {
 		for n := range chart.Hazards {
 			h := &chart.Hazards[n]
 			l := h.Limits[i]
-			one := limitJSON{Strategy: lock, Fault: h.ID, Result: h.Result(l)}
+			one := limitJSON{Strategy: lock, Fault: h.ID, Result: h.Result(l), Trace: l.Trace}
 			if h.Sized && !l.Untold {
 				one.Holds, one.Falls = known(l.Holds), known(l.Falls)
 			}
