@@ -4,9 +4,8 @@
 GO ?= go
 OUT ?= out
 
-# A search is one goroutine over tables of its own: the race detector has nothing
-# to find in it, and makes it ten times as slow and as large. These tests run in
-# all the other ways.
+# The race detector makes a search ten times as slow and as large. It watches a
+# short one (TestSearchOnTwoCores); these tests run in all the other ways.
 SEARCHES = ^Test(Proofs|Frontier|ParTable|SearchCharts|Verify|Report|Explore|DumbTwin|Mutants)
 
 .PHONY: help run verify test check bench update

@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/metrics"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -97,7 +96,7 @@ func pass(ctx context.Context, lab *simulator.Lab, opt *Options, wanted []Found)
 	for {
 		s := newSearch(lab, *opt)
 		s.plain = s.plain || wanted != nil
-		s.wanted = wanted
+		s.ledger.wanted = wanted
 		err := s.run(ctx)
 		asymmetric := (*simulator.AsymmetricError)(nil)
 		switch {
@@ -115,122 +114,91 @@ func pass(ctx context.Context, lab *simulator.Lab, opt *Options, wanted []Found)
 
 var errNowAbsolute = errors.New("explore: a clock was read for the first time")
 
-// search is one pass over the states, in order of strikes and then of steps.
+// search is one pass over the states, in order of strikes and then of steps. It
+// goes by layers: the states of one layer have cost the same strikes and steps.
+// What follows from them is worked out here and entered into the ledger, which
+// knows the states, on a core of its own.
 type search struct {
 	*system
 	opt    Options
-	states *store
-	queue  []level // by strikes
+	ledger *ledger
+	out    *batch // not yet given to the ledger
 	next   []uint32
 	cur    []uint32 // the state that is visited, with every client under its own number
-	spent  int
-	broken error   // why a state could not be named; ends the search
-	plain  bool    // without reduction
-	wanted []Found // what there is to find; nil: everything is to be visited
-
-	transitions, deepest, visited int
-	complete                      bool
-	found                         map[verdict.Word]*discovery
-}
-
-// level is the states with the same number of strikes that are still to be
-// visited, in order of depth: those that came from one strike less, and those
-// that came from the level itself.
-type level struct {
-	below, own []uint32
-	moved      map[uint32]bool // from below to own: within the level there was a shorter way
-}
-
-func (l *level) pop(states *store) (id uint32, ok bool) {
-	for len(l.below) > 0 && l.moved[l.below[0]] {
-		l.below = l.below[1:]
-	}
-	switch {
-	case len(l.below) == 0 && len(l.own) == 0:
-		return 0, false
-	case len(l.own) == 0 || len(l.below) > 0 && states.depth(l.below[0]) <= states.depth(l.own[0]):
-		id, l.below = l.below[0], l.below[1:]
-	default:
-		id, l.own = l.own[0], l.own[1:]
-	}
-	return id, true
-}
-
-type discovery struct {
-	par, steps int
-	state      uint32
-	choice     uint16
+	broken error    // why a state could not be named; ends the search
+	plain  bool     // without reduction
 }
 
 func newSearch(lab *simulator.Lab, opt Options) *search {
-	s := &search{system: newSystem(lab, verdict.CaseOf(&opt.Head), opt.Probe, opt.Alike), opt: opt, plain: opt.Plain, found: map[verdict.Word]*discovery{}}
-	s.states = newStore(s.stride())
-	s.next, s.cur = make([]uint32, s.states.width), make([]uint32, s.states.width)
+	s := &search{system: newSystem(lab, verdict.CaseOf(&opt.Head), opt.Probe, opt.Alike), opt: opt, plain: opt.Plain}
+	s.ledger = newLedger(s.stride(), &s.opt)
+	s.next, s.cur = make([]uint32, s.stride()), make([]uint32, s.stride())
 	return s
 }
 
 func (s *search) run(ctx context.Context) error {
-	absolute := s.lab.Absolute()
+	l := s.ledger
 	w := s.lab.NewWorld()
 	s.take(&w, s.judges(verdict.Safety{}), s.next)
 	if err := s.settle(s.next); err != nil {
 		return err
 	}
-	s.add(0, 0, 0, 0)
-	for strikes := 0; strikes < len(s.queue); strikes++ {
-		s.spent = strikes
-		for {
-			id, ok := s.queue[strikes].pop(s.states)
-			if !ok {
-				break
-			}
-			if s.satisfied(int(s.states.depth(id))) {
-				return nil
-			}
-			s.deepest = max(s.deepest, int(s.states.depth(id)))
-			if err := s.load(id); err != nil {
-				return err
-			}
-			if err := errors.Join(s.expand(id), s.broken); err != nil {
-				return err
-			}
-			if s.lab.Absolute() != absolute {
-				return errNowAbsolute
-			}
-			s.visited++
-			if s.visited%(1<<14) == 0 {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				if s.opt.Progress != nil {
-					s.opt.Progress(s.result())
-				}
-				if s.opt.MaxBytes > 0 && memory() > s.opt.MaxBytes {
-					return nil
-				}
-			}
-			if s.opt.MaxStates > 0 && s.states.n >= s.opt.MaxStates {
-				return nil
-			}
+	l.begin(s.next)
+	for {
+		layer := l.layer()
+		if layer == nil {
+			return nil
+		}
+		if err := s.visit(ctx, layer); err != nil {
+			return err
 		}
 	}
-	s.complete = true
-	return nil
 }
 
-// satisfied says whether everything wanted is found, by ways that no state from
-// the given depth on can shorten.
-func (s *search) satisfied(depth int) bool {
-	if s.wanted == nil {
-		return false
+// visit makes every choice of every state of a layer.
+func (s *search) visit(ctx context.Context, layer []uint32) error {
+	states := s.ledger.states.snapshot()
+	desk := s.ledger.open(len(layer))
+	err := s.visitAll(ctx, layer, states, desk)
+	if s.out != nil {
+		s.out.histories = s.lab.Histories()
+		desk.hand(s.out)
 	}
-	for _, f := range s.wanted {
-		d := s.found[f.Verdict]
-		if d == nil || d.par > s.spent || d.par == s.spent && d.steps > depth+1 {
-			return false
+	desk.close(err == nil)
+	if s.ledger.enough.Load() {
+		return nil // what came to light beyond the end does not count
+	}
+	return err
+}
+
+func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, desk *desk) error {
+	absolute := s.lab.Absolute()
+	s.out = desk.blank()
+	for i, id := range layer {
+		s.out.at = uint32(i)
+		copy(s.cur, states.words(id))
+		if err := s.unsettle(s.cur); err != nil {
+			return err
+		}
+		if err := errors.Join(s.expand(id), s.broken); err != nil {
+			return err
+		}
+		if s.lab.Absolute() != absolute {
+			return errNowAbsolute
+		}
+		if !s.out.full() {
+			continue
+		}
+		s.out.histories = s.lab.Histories()
+		desk.hand(s.out)
+		if s.out = desk.blank(); s.out == nil {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 	}
-	return true
+	return nil
 }
 
 // expand makes every choice of state id, whose words are in cur.
@@ -440,87 +408,24 @@ func (s *search) arriveAt(from uint32, via uint16, events uint32, strikes int) {
 
 // reach notes that next follows a state by a choice.
 func (s *search) reach(from uint32, via uint16, found wordSet, strikes int) {
-	s.transitions++
-	steps := int(s.states.depth(from)) + 1
-	if found != 0 {
-		s.discover(found, from, via, s.spent+strikes, steps)
-	}
 	if err := s.settle(s.next); err != nil {
 		s.broken = err
 		return
 	}
-	s.add(from, via, uint16(steps), s.spent+strikes)
-}
-
-func (s *search) discover(found wordSet, from uint32, via uint16, par, steps int) {
-	for i, w := range order {
-		if found&(1<<i) == 0 {
-			continue
-		}
-		if d := s.found[w]; d == nil || par < d.par || par == d.par && steps < d.steps {
-			s.found[w] = &discovery{par, steps, from, via}
-		}
-	}
-}
-
-// add numbers the next state if it is new, and queues it.
-func (s *search) add(from uint32, via uint16, depth uint16, strikes int) {
-	id, fresh := s.states.add(s.next, from, via, depth)
-	if !fresh {
-		if depth < s.states.depth(id) {
-			s.shorten(id, from, via, depth)
-		}
-		return
-	}
-	for len(s.queue) <= strikes {
-		s.queue = append(s.queue, level{})
-	}
-	if q := &s.queue[strikes]; strikes > s.spent {
-		q.below = append(q.below, id)
-	} else {
-		q.own = append(q.own, id)
-	}
-}
-
-// shorten notes a shorter way to a state that was first reached by a strike, at
-// the end of a longer way: strikes count before steps, so such a state waits
-// until its level begins, and nothing has followed from it yet.
-func (s *search) shorten(id, from uint32, via, depth uint16) {
-	s.states.shorten(id, from, via, depth)
-	q := &s.queue[s.spent]
-	if q.moved == nil {
-		q.moved = map[uint32]bool{}
-	}
-	q.moved[id] = true
-	q.own = append(q.own, id)
+	s.out.add(s.next, arc{from: from, via: via, found: found, strikes: uint8(strikes)})
 }
 
 func (s *search) result() *Result {
-	r := &Result{
-		Complete: s.complete, States: s.states.n, Transitions: s.transitions, Depth: s.deepest,
-		Frontier: s.states.n - s.visited, Absolute: s.lab.Absolute(), Symmetry: s.alike > 1, Histories: s.lab.Histories(),
-		Bytes: s.states.bytes(),
-	}
-	for _, w := range order {
-		if d := s.found[w]; d != nil {
-			r.Found = append(r.Found, Found{Verdict: w, Par: d.par, Steps: d.steps})
-		}
-	}
+	r := s.ledger.result()
+	r.Absolute, r.Symmetry = s.lab.Absolute(), s.alike > 1
 	return r
-}
-
-// memory is what the program has from the operating system.
-func memory() int64 {
-	m := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(m)
-	return int64(m[0].Value.Uint64() - m[1].Value.Uint64())
 }
 
 // witnesses fills in the ways to what was found.
 func (s *search) witnesses(r *Result) (err error) {
 	for i := range r.Found {
 		f := &r.Found[i]
-		if f.Choices, err = s.path(s.found[f.Verdict]); err != nil {
+		if f.Choices, err = s.path(s.ledger.found[f.Verdict]); err != nil {
 			return err
 		}
 	}
@@ -534,7 +439,7 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 	id, via := d.state, d.choice
 	for n := d.steps - 1; n >= 0; n-- {
 		states[n], choices[n] = id, s.choices[via]
-		id, via = s.states.parent(id), s.states.via(id)
+		id, via = s.ledger.states.parent(id), s.ledger.states.via(id)
 	}
 	var owner verdict.Names // place -> client
 	for c := range owner {

@@ -34,6 +34,12 @@ func (s *store) words(id uint32) []uint32 {
 	return s.blocks[id>>blockBits].words[at : at+s.width : at+s.width]
 }
 
+// snapshot is for reading the words of the states that there are while others are
+// added.
+func (s *store) snapshot() *store {
+	return &store{width: s.width, blocks: s.blocks[:len(s.blocks):len(s.blocks)]}
+}
+
 func (s *store) parent(id uint32) uint32 { return s.blocks[id>>blockBits].parent[id&(blockSize-1)] }
 func (s *store) via(id uint32) uint16    { return s.blocks[id>>blockBits].via[id&(blockSize-1)] }
 func (s *store) depth(id uint32) uint16  { return s.blocks[id>>blockBits].depth[id&(blockSize-1)] }
