@@ -26,10 +26,10 @@ func (s *Search) Certificate() string {
 	line("clients", "work %v inside, ask %s, and once more %v after a refusal or a release; a probe asks when all others have ended", b.work(), b.asking(), b.retry())
 	line("time", "what is ready happens before time moves; time moves to the next deadline of anybody; a pause ends at one")
 	line("states", "%d, transitions %d, depth %d, complete %t", r.States, r.Transitions, r.Depth, r.Complete)
-	line("reduction", "symmetry %s, partial order used, time of day %s", used(r.Symmetry), map[bool]string{true: "part of the state: the lock reads a clock", false: "not part of the state"}[r.Absolute])
+	line("reduction", "symmetry %s, partial order %s, time of day %s", used(r.Symmetry), used(!b.Causes), map[bool]string{true: "part of the state: the lock reads a clock", false: "not part of the state"}[r.Absolute])
 	line("code", "%d distinct histories of observations of the lock's own code", r.Histories)
-	line("looked for", "OVERLAP STALE-WRITE FENCED WRONG-DEL LIE STALL")
-	line("not checked", "PHANTOM BLOCKED STARVED, clocks of unlike rate, delays other than pauses and lost messages")
+	line("looked for", "%s", searchList())
+	line("not checked", "BLOCKED, waiting without end (attempts are counted), clocks of unlike rate, delays other than pauses and lost messages")
 	return strings.TrimSuffix(t.String(), "\n")
 }
 
@@ -46,4 +46,12 @@ func (b Bounds) asking() string {
 		return "once"
 	}
 	return fmt.Sprintf("up to %d times within %v", b.Asks, b.TTL*time.Duration(AskingTimes()[b.Asks-1])/FrontierParts)
+}
+
+func searchList() string {
+	var s []string
+	for _, w := range searchWords {
+		s = append(s, string(w))
+	}
+	return strings.Join(s, " ")
 }

@@ -27,7 +27,8 @@ type Bounds struct {
 	Nodes    int    // servers; 0: as many as the lock wants
 	TTL      time.Duration
 	Fenced   bool
-	// MaxStates, MaxBytes and Progress are as in explore.Options.
+	// Causes, MaxStates, MaxBytes and Progress are as in explore.Options.
+	Causes    bool
 	MaxStates int
 	MaxBytes  int64
 	Progress  func(r *explore.Result)
@@ -170,14 +171,15 @@ type Search struct {
 	Strategy  algorithms.Entry
 	Bounds    Bounds
 	Result    *explore.Result
-	Witnesses []Witness // one for each verdict, in the verdicts' order
+	Witnesses []Witness // one for each verdict, in the verdicts' order; with Bounds.Causes one for each cause
 }
 
 // A Witness is the shortest way to a verdict.
 type Witness struct {
 	Verdict verdict.Word
-	Par     int // fewest unlucky moves: strikes of faults
-	Steps   int // fewest choices with that many
+	Par     int      // fewest unlucky moves: strikes of faults
+	Steps   int      // fewest choices with that many
+	Cause   []string // with Bounds.Causes: what struck, and what its victim was at
 	Trace   simulator.Trace
 }
 
@@ -202,13 +204,29 @@ func Explore(ctx context.Context, entry algorithms.Entry, b Bounds) (*Search, er
 	}
 	s := &Search{Strategy: entry, Bounds: b, Result: result}
 	for _, f := range result.Found {
-		s.Witnesses = append(s.Witnesses, s.witness(lab, f))
+		if !slices.ContainsFunc(result.Found, func(g explore.Found) bool { return g.Verdict == f.Verdict && lesser(g.Cause, f.Cause) }) {
+			s.Witnesses = append(s.Witnesses, s.witness(lab, f))
+		}
 	}
 	return s, err
 }
 
+// lesser says whether cause a is b with something left out: b then says nothing
+// new. Both are sorted.
+func lesser(a, b []string) bool {
+	if len(a) >= len(b) {
+		return false
+	}
+	for _, what := range b {
+		if len(a) > 0 && a[0] == what {
+			a = a[1:]
+		}
+	}
+	return len(a) == 0
+}
+
 func (b Bounds) options(entry algorithms.Entry) explore.Options {
-	return explore.Options{Head: *b.head(entry), Probe: b.Clients + 1, Alike: b.Clients, MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress}
+	return explore.Options{Head: *b.head(entry), Probe: b.Clients + 1, Alike: b.Clients, Causes: b.Causes, MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress}
 }
 
 // witness tells a discovery so that each client's story stays together.
@@ -218,20 +236,23 @@ func (s *Search) witness(lab *simulator.Lab, f explore.Found) Witness {
 		if err != nil {
 			return false
 		}
-		_, words := s.Bounds.judge(s.Strategy, run)
+		_, words := s.Bounds.judge(s.Strategy, run, choices)
 		return slices.Contains(words, f.Verdict)
 	})
-	return Witness{f.Verdict, f.Par, f.Steps, simulator.Trace{
+	return Witness{f.Verdict, f.Par, f.Steps, f.Cause, simulator.Trace{
 		Strategy: s.Strategy.ID, Scenario: SearchID, Settings: s.Bounds.String(), Choices: choices,
 	}}
 }
 
 // judge hears the judges on a run of a search, and the probe's word.
-func (b Bounds) judge(entry algorithms.Entry, run *schedule.Run) (*Outcome, []verdict.Word) {
+func (b Bounds) judge(entry algorithms.Entry, run *schedule.Run, choices []simulator.Choice) (*Outcome, []verdict.Word) {
 	h := b.head(entry)
 	h.Events, h.End, h.Horizon = run.Events, run.End, run.Horizon
 	o := &Outcome{Strategy: entry, Scenario: b.scenario(), History: h, Judgement: verdict.Judge(h), Reached: true}
 	o.Verdicts = append(o.Verdicts, o.Judgement.Safety()...)
+	if slices.Contains(o.Judgement.Verdicts, verdict.Phantom) {
+		o.Verdicts = append(o.Verdicts, verdict.Phantom)
+	}
 	for i := range h.Events {
 		if e := &h.Events[i]; e.Kind == history.Refuse && e.Note == explore.Stuck {
 			o.Verdicts = append(o.Verdicts, verdict.Stall)
@@ -239,10 +260,35 @@ func (b Bounds) judge(entry algorithms.Entry, run *schedule.Run) (*Outcome, []ve
 			break
 		}
 	}
+	if b.allInVain(h) && strikes(choices) == "" {
+		o.Verdicts = append(o.Verdicts, verdict.Starved)
+		f := verdict.Finding{Verdict: verdict.Starved, To: h.End, Event: len(h.Events) - 1}
+		for c := range b.Clients {
+			f.Clients = append(f.Clients, c+1)
+		}
+		o.Judgement.Findings = append(o.Judgement.Findings, f)
+	}
 	if o.Verdicts == nil {
 		o.Verdicts = []verdict.Word{verdict.Holds}
 	}
 	return o, o.Verdicts
+}
+
+// allInVain says whether every client came to its end, and none was ever given
+// the lock.
+func (b Bounds) allInVain(h *history.History) bool {
+	done := 0
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Client > b.Clients: // the probe
+		case e.Kind == history.Enter:
+			return false
+		case e.Kind == history.Done:
+			done++
+		}
+	}
+	return done == b.Clients
 }
 
 // settleStall turns what the judges had to leave open, because the run has come
@@ -289,7 +335,7 @@ func replaySearch(t simulator.Trace) (*Outcome, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this trace does not fit this version of %s: %w", entry.ID, err)
 	}
-	o, _ := b.judge(entry, run)
+	o, _ := b.judge(entry, run, t.Choices)
 	o.Trace = t
 	return o, nil
 }

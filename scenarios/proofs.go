@@ -268,9 +268,10 @@ func (p *rowParser) search(r *Row, fields []string) (err error) {
 	return nil
 }
 
-// searchWords are what a search looks for.
+// searchWords are what a search looks for. PHANTOM is one that refused somebody
+// else. STARVED: with nobody's bad luck, every client was refused each time.
 var searchWords = []verdict.Word{
-	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Stall,
+	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Phantom, verdict.Stall, verdict.Starved,
 }
 
 // parsePromise reads "HOLDS" or "OVERLAP@1".

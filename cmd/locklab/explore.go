@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,7 @@ type witnessJSON struct {
 	Verdict verdict.Word `json:"verdict"`
 	Par     int          `json:"par"`
 	Steps   int          `json:"steps"`
+	Cause   []string     `json:"cause,omitempty"`
 	Trace   string       `json:"trace"`
 }
 
@@ -96,6 +98,7 @@ cut short, by --max-states or Ctrl-C, says what it covered and ends with 3.`,
 	f.StringVar(&b.Budget, "budget", b.Budget, "how often each fault may strike")
 	f.DurationVar(&b.TTL, "ttl", b.TTL, "the lease")
 	f.BoolVar(&b.Fenced, "fenced", false, "fencing tokens, and a resource that looks at them")
+	f.BoolVar(&b.Causes, "all", false, "one witness for each cause: what struck, and what its victim was at")
 	f.IntVar(&b.MaxStates, "max-states", 20_000_000, "give up after so many states; 0: never")
 	f.Int64Var(&memory, "max-memory", 4096, "give up when the program needs more MB; 0: never")
 	f.StringVarP(&file, "out", "o", "", "write the first witness to FILE: .json, .txt or .html")
@@ -133,7 +136,7 @@ func (a *app) showSearch(s *scenarios.Search, took time.Duration, file string) e
 			out.Budget[f.Fault.Name()] = f.Times
 		}
 		for _, w := range s.Witnesses {
-			out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Trace.Link()})
+			out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, w.Trace.Link()})
 		}
 		if err := a.printJSON(out); err != nil {
 			return err
@@ -154,9 +157,9 @@ func (a *app) tellSearch(s *scenarios.Search, took time.Duration) error {
 		a.next("locklab explore "+s.Strategy.ID+" --clients 3", "locklab explain "+s.Strategy.ID)
 		return nil
 	}
-	a.printf("\n%-12s %4s %6s\n", "verdict", "par", "steps")
+	a.printf("\n%-12s %4s %6s%s\n", "verdict", "par", "steps", causeTitle(s.Bounds))
 	for _, w := range s.Witnesses {
-		a.printf("%-12s %4d %6d\n", w.Verdict, w.Par, w.Steps)
+		a.printf("%-12s %4d %6d%s\n", w.Verdict, w.Par, w.Steps, cause(w))
 	}
 	first := s.Witnesses[0]
 	o, err := scenarios.Replay(first.Trace)
@@ -173,6 +176,20 @@ func (a *app) tellSearch(s *scenarios.Search, took time.Duration) error {
 	}
 	a.next(again...)
 	return nil
+}
+
+func causeTitle(b scenarios.Bounds) string {
+	if b.Causes {
+		return "  cause"
+	}
+	return ""
+}
+
+func cause(w scenarios.Witness) string {
+	if w.Cause == nil {
+		return ""
+	}
+	return "  " + strings.Join(w.Cause, "; ")
 }
 
 func (a *app) writeWitness(name string, w scenarios.Witness) error {

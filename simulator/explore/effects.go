@@ -227,6 +227,9 @@ func (s *system) listen(id, events uint32) (h heard) {
 	v := s.judgeTab.keys[id]
 	list := s.events[events]
 	for i := range list {
+		if v.Haunted(&s.judge, &list[i]) {
+			h.found.add(verdict.Phantom)
+		}
 		v.Observe(&s.judge, i, &list[i], nil)
 		if e := &list[i]; e.Client == s.probe && e.Kind == history.Refuse && e.Note == Stuck {
 			h.found.add(verdict.Stall)
@@ -246,7 +249,7 @@ func (s *system) listen(id, events uint32) (h heard) {
 type wordSet uint16
 
 // order is the order of a wordSet's bits.
-var order = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Stall}
+var order = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Phantom, verdict.Stall, verdict.Starved}
 
 func (s *wordSet) add(w verdict.Word) {
 	for i, o := range order {

@@ -34,6 +34,10 @@ type Options struct {
 	// Alike says that so many clients, from the first, run the same code with the
 	// same clock, so that states that differ only in who is who count as one.
 	Alike int
+	// Causes looks for the shortest way to each harm by each cause, and not by any:
+	// what struck, and what its victim was at. The causes are part of the state
+	// then, of which there are several times as many, and reduction is not used.
+	Causes bool
 	// Plain does without reduction and, with Alike 0, without symmetry.
 	Plain bool
 	// MaxStates ends the search; 0: no limit.
@@ -64,6 +68,8 @@ type Found struct {
 	Verdict verdict.Word
 	Par     int // fewest unlucky moves: strikes of faults
 	Steps   int // fewest choices with that many strikes
+	cause   uint32
+	Cause   []string // with Options.Causes: what struck, as "pause, its SET on the way"; sorted
 	Choices []simulator.Choice
 }
 
@@ -75,7 +81,7 @@ type Found struct {
 // the result are those of the first.
 func Run(ctx context.Context, lab *simulator.Lab, opt Options) (*Result, error) {
 	r, err := pass(ctx, lab, &opt, nil)
-	if err != nil || opt.Plain || len(r.Found) == 0 {
+	if err != nil || opt.Plain || opt.Causes || len(r.Found) == 0 {
 		return r, err
 	}
 	short, err := pass(ctx, lab, &opt, r.Found)
@@ -95,7 +101,7 @@ func Run(ctx context.Context, lab *simulator.Lab, opt Options) (*Result, error) 
 func pass(ctx context.Context, lab *simulator.Lab, opt *Options, wanted []Found) (*Result, error) {
 	for {
 		s := newSearch(lab, *opt)
-		s.plain = s.plain || wanted != nil
+		s.plain = s.plain || wanted != nil || opt.Causes
 		s.ledger.wanted = wanted
 		err := s.run(ctx)
 		asymmetric := (*simulator.AsymmetricError)(nil)
@@ -130,7 +136,7 @@ type search struct {
 }
 
 func newSearch(lab *simulator.Lab, opt Options) *search {
-	s := &search{system: newSystem(lab, verdict.CaseOf(&opt.Head), opt.Probe, opt.Alike), opt: opt, plain: opt.Plain}
+	s := &search{system: newSystem(lab, verdict.CaseOf(&opt.Head), opt.Probe, opt.Alike, opt.Causes), opt: opt, plain: opt.Plain}
 	s.ledger = newLedger(s.stride(), &s.opt)
 	s.next, s.cur = make([]uint32, s.stride()), make([]uint32, s.stride())
 	return s
@@ -238,7 +244,11 @@ func (s *search) expand(id uint32) error {
 			if e.own[k].Verb == simulator.GiveUp {
 				s.next[s.restAt()] = eff.rest
 			}
-			s.arriveAt(id, e.ownID[k], eff.events, 0)
+			found := s.hear(s.next, eff.events)
+			if c+1 == s.probe && e.own[k].Verb == simulator.Start && s.allInVain() {
+				found.add(verdict.Starved)
+			}
+			s.reach(id, e.ownID[k], found, 0)
 		}
 		for k := range e.arrive {
 			ready = true
@@ -313,6 +323,20 @@ func (s *search) expandOne(id uint32, c int) error {
 	return nil
 }
 
+// allInVain says whether every client has come to its end, with nobody's bad
+// luck, and none was ever given the lock.
+func (s *search) allInVain() bool {
+	if s.ledger.spent > 0 {
+		return false
+	}
+	for c := range s.clients {
+		if s.clientTab[c].entries[s.cur[c]].entered {
+			return false
+		}
+	}
+	return true
+}
+
 func (s *search) othersFinished(state []uint32) bool {
 	for c := range s.clients {
 		if c+1 != s.probe && !s.clientTab[c].entries[state[c]].finished {
@@ -371,6 +395,7 @@ func (s *search) strikeClient(id uint32, c int, ch uint16) error {
 	}
 	copy(s.next, s.cur)
 	s.next[c], s.next[s.restAt()] = eff.client, eff.rest
+	s.blame(s.next, ch, c)
 	s.arriveAt(id, ch, eff.events, 1)
 	return nil
 }
@@ -397,6 +422,9 @@ func (s *search) reachNode(id uint32, n int, ch uint16, strikes int) error {
 		}
 		s.next[c] = eff.client
 	}
+	if strikes > 0 {
+		s.blame(s.next, ch, -1)
+	}
 	s.arriveAt(id, ch, eff.events, strikes)
 	return nil
 }
@@ -412,12 +440,15 @@ func (s *search) reach(from uint32, via uint16, found wordSet, strikes int) {
 		s.broken = err
 		return
 	}
-	s.out.add(s.next, arc{from: from, via: via, found: found, strikes: uint8(strikes)})
+	s.out.add(s.next, arc{from: from, via: via, found: found, strikes: uint8(strikes), cause: s.cause(s.next)})
 }
 
 func (s *search) result() *Result {
 	r := s.ledger.result()
 	r.Absolute, r.Symmetry = s.lab.Absolute(), s.alike > 1
+	for i := range r.Found {
+		r.Found[i].Cause = s.causes[r.Found[i].cause]
+	}
 	return r
 }
 
@@ -425,7 +456,7 @@ func (s *search) result() *Result {
 func (s *search) witnesses(r *Result) (err error) {
 	for i := range r.Found {
 		f := &r.Found[i]
-		if f.Choices, err = s.path(s.ledger.found[f.Verdict]); err != nil {
+		if f.Choices, err = s.path(s.ledger.found[finding{f.Verdict, f.cause}]); err != nil {
 			return err
 		}
 	}

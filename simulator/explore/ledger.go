@@ -1,7 +1,9 @@
 package explore
 
 import (
+	"cmp"
 	"runtime/metrics"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -23,7 +25,7 @@ type ledger struct {
 	transitions, deepest, visited int
 	done                          bool // nothing is left to visit
 	enough                        atomic.Bool
-	found                         map[verdict.Word]*discovery
+	found                         map[finding]*discovery
 	histories                     int
 	cutAt                         uint32 // enough: the place in its layer of the last state whose arcs count
 	spare                         []*batch
@@ -35,6 +37,12 @@ type ledger struct {
 type level struct {
 	below, own []uint32
 	moved      map[uint32]bool // from below to own: within the level there was a shorter way
+}
+
+// finding is a harm by a cause.
+type finding struct {
+	word  verdict.Word
+	cause uint32
 }
 
 type discovery struct {
@@ -50,6 +58,7 @@ type arc struct {
 	via     uint16
 	found   wordSet
 	strikes uint8
+	cause   uint32 // of what was found
 }
 
 // batch is arcs on their way to the ledger.
@@ -74,7 +83,7 @@ func (b *batch) full() bool { return len(b.arcs) >= batchSize }
 func (b *batch) clear() { b.words, b.arcs = b.words[:0], b.arcs[:0] }
 
 func newLedger(width int, opt *Options) *ledger {
-	l := &ledger{opt: opt, states: newStore(width), found: map[verdict.Word]*discovery{}}
+	l := &ledger{opt: opt, states: newStore(width), found: map[finding]*discovery{}}
 	for range 3 {
 		l.spare = append(l.spare, &batch{width: width})
 	}
@@ -152,7 +161,7 @@ func (l *ledger) satisfied() bool {
 		return false
 	}
 	for _, f := range l.wanted {
-		d := l.found[f.Verdict]
+		d := l.found[finding{f.Verdict, f.cause}]
 		if d == nil || d.par > l.spent || d.par == l.spent && d.steps > l.depth+1 {
 			return false
 		}
@@ -295,8 +304,9 @@ func (l *ledger) discover(a *arc, par, steps int) {
 		if a.found&(1<<i) == 0 {
 			continue
 		}
-		if d := l.found[w]; d == nil || par < d.par || par == d.par && steps < d.steps {
-			l.found[w] = &discovery{par, steps, a.from, a.via}
+		f := finding{w, a.cause}
+		if d := l.found[f]; d == nil || par < d.par || par == d.par && steps < d.steps {
+			l.found[f] = &discovery{par, steps, a.from, a.via}
 		}
 	}
 }
@@ -320,11 +330,13 @@ func (l *ledger) result() *Result {
 		Complete: l.done, States: l.states.n, Transitions: l.transitions, Depth: l.deepest,
 		Frontier: l.states.n - l.visited, Bytes: l.states.bytes(), Histories: l.histories,
 	}
-	for _, w := range order {
-		if d := l.found[w]; d != nil {
-			r.Found = append(r.Found, Found{Verdict: w, Par: d.par, Steps: d.steps})
-		}
+	for f, d := range l.found {
+		r.Found = append(r.Found, Found{Verdict: f.word, Par: d.par, Steps: d.steps, cause: f.cause})
 	}
+	slices.SortFunc(r.Found, func(a, b Found) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Verdict), slices.Index(order, b.Verdict)),
+			cmp.Compare(a.Par, b.Par), cmp.Compare(a.Steps, b.Steps), cmp.Compare(a.cause, b.cause))
+	})
 	return r
 }
 
