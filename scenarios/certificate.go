@@ -28,6 +28,9 @@ func (s *Search) Certificate() string {
 	line("states", "%d, transitions %d, depth %d, complete %t", r.States, r.Transitions, r.Depth, r.Complete)
 	line("reduction", "symmetry %s, partial order %s, time of day %s", used(r.Symmetry), used(!b.Causes), map[bool]string{true: "part of the state: the lock reads a clock", false: "not part of the state"}[r.Absolute])
 	line("code", "%d distinct histories of observations of the lock's own code", r.Histories)
+	if names := s.Unstruck(); names != nil {
+		line("never struck", "%s", strings.Join(names, ", "))
+	}
 	line("looked for", "%s", searchList())
 	line("not checked", "BLOCKED, waiting without end (attempts are counted), clocks of unlike rate, delays other than pauses and lost messages")
 	return strings.TrimSuffix(t.String(), "\n")

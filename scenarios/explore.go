@@ -183,6 +183,18 @@ type Witness struct {
 	Trace   simulator.Trace
 }
 
+// Unstruck names the faults of the budget that could strike nowhere: of them the
+// search says nothing.
+func (s *Search) Unstruck() (names []string) {
+	budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
+	for _, a := range budget {
+		if a.Times > 0 && !slices.Contains(s.Result.Struck, a.Fault.Verb()) {
+			names = append(names, a.Fault.Name())
+		}
+	}
+	return names
+}
+
 // SearchID is the scenario of traces that a search has found.
 const SearchID = "search"
 

@@ -445,6 +445,9 @@ func (p *Proof) compareSearch() {
 	if p.Got == nil && complete {
 		p.Got = []Promise{{verdict.Holds, noPar}}
 	}
+	if names := p.Search.Unstruck(); complete && names != nil {
+		p.find(Untold, "%s never struck: the search says nothing of it", strings.Join(names, ", "))
+	}
 	if !complete && p.Answer == AsContracted {
 		p.find(Untold, "the search was cut short after %d states: what it did not visit is unknown", p.Search.Result.States)
 	}

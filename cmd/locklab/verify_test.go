@@ -202,7 +202,7 @@ func TestVerifyJSON(t *testing.T) {
 		t.Errorf("%d annotations on standard error, want 6", n)
 	}
 	for _, s := range j.Searches {
-		if s.Strategy == "getset" && (s.Par["LIE"] != 1 || s.AsExpected || !s.Complete || s.States == 0 || len(s.Verdicts) != 4 || len(s.Expected) != 3 || s.Trace == "") {
+		if s.Strategy == "getset" && (s.Par["LIE"] != 1 || s.AsExpected || !s.Complete || s.States == 0 || len(s.Verdicts) != 5 || len(s.Expected) != 3 || s.Trace == "") {
 			t.Errorf("%+v", s)
 		}
 	}

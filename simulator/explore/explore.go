@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -54,12 +55,13 @@ type Result struct {
 	Complete    bool // every reachable state was visited
 	States      int
 	Transitions int
-	Depth       int   // steps from the start to the farthest state
-	Frontier    int   // states that were reached but not visited
-	Bytes       int64 // memory of the states, with what finds them again
-	Absolute    bool  // the time of day was part of the state: somebody reads a clock
-	Symmetry    bool  // states that differ only in who is who were counted as one
-	Histories   int   // entries of the clients' tables: distinct histories of observations
+	Depth       int              // steps from the start to the farthest state
+	Frontier    int              // states that were reached but not visited
+	Bytes       int64            // memory of the states, with what finds them again
+	Absolute    bool             // the time of day was part of the state: somebody reads a clock
+	Symmetry    bool             // states that differ only in who is who were counted as one
+	Histories   int              // entries of the clients' tables: distinct histories of observations
+	Struck      []simulator.Verb // the faults that have struck, anywhere, in order
 	Found       []Found
 }
 
@@ -446,6 +448,12 @@ func (s *search) reach(from uint32, via uint16, found wordSet, strikes int) {
 func (s *search) result() *Result {
 	r := s.ledger.result()
 	r.Absolute, r.Symmetry = s.lab.Absolute(), s.alike > 1
+	for ch, struck := range s.ledger.struck {
+		if v := s.choices[ch].Verb; struck && !slices.Contains(r.Struck, v) {
+			r.Struck = append(r.Struck, v)
+		}
+	}
+	slices.Sort(r.Struck)
 	for i := range r.Found {
 		r.Found[i].Cause = s.causes[r.Found[i].cause]
 	}

@@ -27,6 +27,7 @@ type ledger struct {
 	enough                        atomic.Bool
 	found                         map[finding]*discovery
 	histories                     int
+	struck                        []bool // by choice: a fault that has struck
 	cutAt                         uint32 // enough: the place in its layer of the last state whose arcs count
 	spare                         []*batch
 }
@@ -279,6 +280,12 @@ func (l *ledger) look(visited int) {
 func (l *ledger) enter(words []uint32, a *arc) {
 	l.transitions++
 	steps, strikes := l.depth+1, l.spent+int(a.strikes)
+	if a.strikes > 0 {
+		for len(l.struck) <= int(a.via) {
+			l.struck = append(l.struck, false)
+		}
+		l.struck[a.via] = true
+	}
 	if a.found != 0 {
 		l.discover(a, strikes, steps)
 	}
