@@ -88,6 +88,8 @@ type page struct {
 	Style                          template.CSS
 	Strategies                     []Row
 	Lines                          []pageLine
+	Many                           []pageBand // in place of Lines, where there are many strategies
+	Scenarios                      []Column
 	Charts                         []pageChart
 	Runs                           []*pageRun
 	Glossary                       []glossaryEntry
@@ -95,6 +97,17 @@ type page struct {
 
 type pageLine struct {
 	Scenario Column
+	Cells    []pageCell
+}
+
+// A pageBand is a group of strategies, a line each.
+type pageBand struct {
+	Group string
+	Lines []pageLock
+}
+
+type pageLock struct {
+	Strategy Row
 	Cells    []pageCell
 }
 
@@ -157,6 +170,9 @@ func (p *page) addGrid(r *Report) error {
 		}
 		p.Lines = append(p.Lines, line)
 	}
+	if r.Grid.many() {
+		p.addMany(&r.Grid)
+	}
 	for i, strategy := range r.Grid.Strategies {
 		for j, scenario := range r.Grid.Scenarios {
 			run, ok := r.Runs[RunKey{strategy.ID, scenario.ID}]
@@ -172,6 +188,24 @@ func (p *page) addGrid(r *Report) error {
 		}
 	}
 	return nil
+}
+
+// addMany turns the table round.
+func (p *page) addMany(g *Grid) {
+	p.Scenarios = g.Scenarios
+	for _, b := range g.bands() {
+		one := pageBand{Group: b.group}
+		for _, l := range b.lines {
+			for _, i := range append([]int{l.first}, l.same...) {
+				lock := pageLock{Strategy: g.Strategies[i]}
+				for j := range g.Scenarios {
+					lock.Cells = append(lock.Cells, p.Lines[j].Cells[i])
+				}
+				one.Lines = append(one.Lines, lock)
+			}
+		}
+		p.Many = append(p.Many, one)
+	}
 }
 
 func newPageCell(r *Report, i, j int) pageCell {
