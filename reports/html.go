@@ -112,9 +112,9 @@ type pageLock struct {
 }
 
 type pageCell struct {
-	Class, Glyph, Label, Link string
-	Surprise                  bool
-	Expected                  string
+	Class, Glyph, Label, Link, Why string
+	Surprise                       bool
+	Expected                       string
 }
 
 type pageChart struct {
@@ -212,7 +212,7 @@ func newPageCell(r *Report, i, j int) pageCell {
 	c := r.Grid.cell(i, j)
 	strategy, scenario := r.Grid.Strategies[i].ID, r.Grid.Scenarios[j].ID
 	l := lookOf(c.word())
-	out := pageCell{Class: string(l.class), Glyph: l.glyph, Surprise: !c.AsExpected, Expected: joinWords(c.Expected)}
+	out := pageCell{Class: string(l.class), Glyph: l.glyph, Why: c.Why, Surprise: !c.AsExpected, Expected: joinWords(c.Expected)}
 	if c.word() != verdict.NA {
 		out.Label = c.label()
 	}

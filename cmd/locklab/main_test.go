@@ -242,7 +242,7 @@ func TestJSON(t *testing.T) {
 // goes, breaks somebody's script.
 func TestJSONFields(t *testing.T) {
 	cell := map[string]any{"strategy": "", "article": "", "scenario": "", "race": "", "verdicts": []any{}, "expected": []any{},
-		"as_expected": true, "reached": true, "trace": ""}
+		"as_expected": true, "reached": true, "trace": "", "why": "", "why_zh": ""}
 	for line, want := range map[string]map[string]any{
 		"list strategies": {"id": "", "article": "", "year": 0.0, "title": ""},
 		"list scenarios":  {"id": "", "race": "", "title": ""},
