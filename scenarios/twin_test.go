@@ -118,6 +118,11 @@ func (r *rules) step(p *position, c simulator.Choice) (events []history.Event, w
 	if c.Verb >= simulator.FaultVerb {
 		p.strikes++
 	}
+	return slices.Clone(events), r.hear(p, events), nil
+}
+
+// hear tells the judges what happened.
+func (r *rules) hear(p *position, events []history.Event) (words []verdict.Word) {
 	for i := range events {
 		e := &events[i]
 		p.judges.Observe(&r.judge, i, e, func(f verdict.Finding) { words = append(words, f.Verdict) })
@@ -129,7 +134,7 @@ func (r *rules) step(p *position, c simulator.Choice) (events []history.Event, w
 			p.ended |= 1 << e.Client
 		}
 	}
-	return slices.Clone(events), append(words, p.judges.Words()...), nil
+	return append(words, p.judges.Words()...)
 }
 
 // play makes choices one after the other, each by the rules.
