@@ -28,6 +28,8 @@ type twin struct {
 	seeds [2]maphash.Seed // two hashes stand for a state, which takes kilobytes
 	found map[verdict.Word]price
 	runs  int // executed once more
+	// histories are those of observations that clients can make
+	histories int
 }
 
 // price is what a harm costs: strikes, and choices with that many strikes.
@@ -167,6 +169,7 @@ func dumbly(t testing.TB, entry algorithms.Entry, b Bounds, again bool) *twin {
 	defer d.lab.Close()
 	d.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 	d.search(t)
+	d.histories = d.lab.Histories()
 	return d
 }
 
@@ -311,10 +314,15 @@ func searched(t testing.TB, entry algorithms.Entry, b Bounds, change func(*explo
 }
 
 // compare holds the search against its twin: the same verdicts, each with the
-// same fewest strikes and the same fewest steps.
+// same fewest strikes and the same fewest steps; and, where every client has a
+// table of its own, the same histories that a client can observe.
 func compare(t *testing.T, entry algorithms.Entry, b Bounds) {
 	r := searched(t, entry, b, nil)
 	d := dumbly(t, entry, b, false)
+	asymmetric := searched(t, entry, b, func(o *explore.Options) { o.Alike = 0 })
+	if got, want := asymmetric.Histories, d.histories; got != want {
+		t.Errorf("clients observe %d histories, in the twin %d", got, want)
+	}
 	t.Logf("%d states, the twin has %d: %s", r.States, len(d.seen), listed(d.found))
 	if got, want := listed(prices(r)), listed(d.found); got != want {
 		t.Errorf("the search finds\n%s, its twin\n%s", got, want)
@@ -364,7 +372,7 @@ func TestDumbTwinOfOddities(t *testing.T) {
 	stamped := own("stamped", func(env algorithms.Env) algorithms.Strategy {
 		script := `local now = redis.call("TIME") now = now[1] * 1000 + math.floor(now[2] / 1000)
 if now < tonumber(redis.call("GET", KEYS[1]) or 0) then return 0 end
-redis.call("SET", KEYS[1], now + ARGV[1]) return 1`
+redis.call("SET", KEYS[1], now + ARGV[1]) return now + ARGV[1]`
 		return acquiring(func(ctx context.Context, key string) (algorithms.Lease, error) {
 			n, err := env.Nodes[0].Eval(ctx, script, []string{key}, env.TTL.Milliseconds()).Int64()
 			if err == nil && n == 0 {
@@ -373,7 +381,7 @@ redis.call("SET", KEYS[1], now + ARGV[1]) return 1`
 			return reporting(func(ctx context.Context) error { return lost(env.Nodes[0].Del(ctx, key).Result()) }), err
 		})
 	})
-	b := small(stamped, 2, 2, "crash=1")
+	b := small(stamped, 2, 2, "crash=1,pause=1@5s")
 	compare(t, stamped, b)
 	if !searched(t, stamped, b, nil).Absolute {
 		t.Error("the time of day was not part of the state")
