@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,6 +161,35 @@ func TestExploreNamesDiceRollers(t *testing.T) {
 		var dicey *simulator.NondeterministicError
 		if !errors.As(err, &dicey) || !strings.HasPrefix(err.Error(), name+": ") || !strings.Contains(err.Error(), "not deterministic") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestExploreNamesGoroutines: a goroutine of a lock's own goes when it likes, and
+// the lab cannot tell it when. It speaks up wherever it happens to, also outside
+// of any function of ours, so another process bears the risk.
+func TestExploreNamesGoroutines(t *testing.T) {
+	const asked = "LOCKLAB_TEST_GOROUTINE"
+	kinds := map[string]func(env algorithms.Env, key string){
+		"command": func(env algorithms.Env, key string) { env.Nodes[0].PExpire(context.Background(), key, env.TTL) },
+		"sleep":   func(env algorithms.Env, _ string) { env.Clock.Sleep(time.Second) },
+	}
+	if kind := os.Getenv(asked); kind != "" {
+		entry := own(kind, func(env algorithms.Env) algorithms.Strategy {
+			return plain(env, env.Tokens.Token, func(_ context.Context, key string) { go kinds[kind](env, key) })
+		})
+		_, err := Explore(t.Context(), entry, DefaultBounds())
+		var dicey *simulator.NondeterministicError
+		if !errors.As(err, &dicey) || !strings.HasPrefix(err.Error(), kind+": ") {
+			t.Errorf("%s: %v", kind, err)
+		}
+		return
+	}
+	for kind := range kinds {
+		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestExploreNamesGoroutines$", "-test.timeout=10s")
+		again.Env = append(os.Environ(), asked+"="+kind)
+		if out, err := again.CombinedOutput(); err != nil {
+			t.Errorf("%s in a goroutine: %v\n%.600s", kind, err, out)
 		}
 	}
 }
