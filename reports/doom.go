@@ -124,11 +124,13 @@ func shareText(share float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(100*share, 'f', 1, 64), ".0") + " %"
 }
 
-func (d *Doom) title(lang string) string {
+// Title is what the chart asks.
+func (d *Doom) Title(lang string) string {
 	return say(lang, "doom.title", "lock", d.History.Strategy, "harm", string(d.Harm))
 }
 
-func (d *Doom) bounds(lang string) string {
+// Bounds says what is counted, and what is not.
+func (d *Doom) Bounds(lang string) string {
 	return say(lang, "doom.bounds", "states", thousands(d.States))
 }
 
@@ -189,7 +191,7 @@ func (d *Doom) Text(w io.Writer, o Options) error {
 	out := newLines(w, o)
 	lang := o.langs()[0]
 	for _, l := range o.langs() {
-		out.put(d.title(l), 0)
+		out.put(d.Title(l), 0)
 	}
 	out.put("", 0)
 	s := sheet{rows: [][]string{{say(lang, "doom.step"), "t/ms", say(lang, "doom.what"), say(lang, "doom.share"), ""}}, right: map[int]bool{0: true, 1: true, 3: true}, floor: 8}
@@ -212,7 +214,7 @@ func (d *Doom) Text(w io.Writer, o Options) error {
 	out.put("", 0)
 	for _, l := range o.langs() {
 		out.put(d.Takeaway(l), 0)
-		out.put(d.bounds(l), 0)
+		out.put(d.Bounds(l), 0)
 	}
 	return out.err
 }

@@ -48,12 +48,8 @@ func newDoomPlot(d *Doom) *doomPlot {
 		p.stride = 900 / steps
 	}
 	p.width = 2*margin + doomScale + p.stride*steps + 12
-	lock := ""
-	if d.History != nil {
-		lock = d.title("en")
-	}
-	p.heading = heading{title: lock, takeaway: d.Takeaway("en"), width: p.width - 2*margin}
-	p.foot = foldText(writing(smallSize, ink), "Diamonds: strikes of faults. "+d.bounds("en"), p.width-2*margin)
+	p.heading = heading{title: d.Title("en"), takeaway: d.Takeaway("en"), width: p.width - 2*margin}
+	p.foot = foldText(writing(smallSize, ink), "Diamonds: strikes of faults. "+d.Bounds("en"), p.width-2*margin)
 	return p
 }
 

@@ -31,7 +31,7 @@ type chart struct {
 }
 
 type drawing interface {
-	Headline(lang string) string
+	Title(lang string) string
 	Takeaway(lang string) string
 	CSV(io.Writer) error
 	PNG(io.Writer) error
@@ -71,7 +71,7 @@ func reportPage(grid *reports.Grid, charts []chart, outcomes []*scenarios.Outcom
 			return reports.Report{}, err
 		}
 		page.Charts = append(page.Charts, reports.Chart{
-			TitleEN: c.Headline("en"), TakeawayEN: c.Takeaway("en"), TitleZH: c.Headline("zh"), TakeawayZH: c.Takeaway("zh"),
+			TitleEN: c.Title("en"), TakeawayEN: c.Takeaway("en"), TitleZH: c.Title("zh"), TakeawayZH: c.Takeaway("zh"),
 			SVG: svg.Bytes(), CSV: c.name + ".csv",
 		})
 	}
