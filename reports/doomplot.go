@@ -170,7 +170,9 @@ func (p *doomPlot) labels(c draw.Canvas, a doomArea) {
 	for _, n := range p.told() {
 		text := p.d.deed(n) + ": " + shareText(p.d.Steps[n].Share)
 		at, width := a.point(n, p.d.Steps[n].Share), style.Width(text)
-		for i := range 24 {
+		// left and right of the step, above and below, and not so far off that it
+		// could be another's
+		for i := range 12 {
 			rise := vg.Length(i/4) * 11
 			if i%2 == 1 {
 				rise = -rise
