@@ -67,7 +67,8 @@ cell is not as contracted.
 
 --runs N plays each cell N more times with sampled latencies and counts how
 often the lock broke. -o DIR writes the grid as text, CSV, PNG and SVG, the
-charts of locklab sweep pause/ttl, par and frontier, and the report page.`,
+charts of locklab sweep pause/ttl, par and frontier, the doom curve of token and
+one pause (locklab explore --doom), and the report page.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			entries, err := pickLocks(locks)
