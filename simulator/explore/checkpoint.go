@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -15,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/klauspost/compress/s2"
 
 	"locklab/simulator"
 	"locklab/simulator/plain"
@@ -49,7 +50,8 @@ type Kept struct {
 	Had      int           // states that the file held at the beginning; 0: there was none
 	Before   time.Duration // wall-clock time that the search had taken to get there
 	Has      int           // states that the file holds now
-	Failed   string        // why it could not be written, the last time; "": it could
+	Open     bool          // the search was cut short: it can go on from the file
+	Failed   string        // why the file could not be written, the last time; "": it could
 }
 
 // CheckpointError is a checkpoint that this search cannot go on from, or cannot
@@ -58,12 +60,14 @@ type CheckpointError struct{ File, Why string }
 
 func (e *CheckpointError) Error() string { return "checkpoint " + e.File + ": " + e.Why }
 
-// checkpointTitle begins the first line of a checkpoint. The number changes
-// with what the lines up to the first empty one mean; what follows them is
-// meant for the same build.
-const checkpointTitle = "locklab checkpoint "
-
-const checkpointVersion = "1"
+// A checkpoint is three lines of text (title and version, search, build), then
+// plain values in s2, then the checksum of all that. The version changes with
+// the form of the lines and of what holds the rest; the rest is read by the
+// build that wrote it.
+const (
+	checkpointTitle   = "locklab checkpoint "
+	checkpointVersion = "1"
+)
 
 // phase is how far a search had come.
 type phase uint8
@@ -86,13 +90,27 @@ type keeper struct {
 	off   bool          // what is searched now is not to be kept
 	cut   bool          // the search has not come to its end
 
-	began, saved time.Time     // this run, and its last save
-	cost         time.Duration // of the last save
-	size         int64         // bytes of states, then
+	began time.Time // this run
+	last  save
 }
 
-// share bounds what saving costs: one part in so many of the time that goes by.
-var share = 25.0
+// save is one write of the file.
+type save struct {
+	at               time.Time // when it was done
+	filling, syncing time.Duration
+	states           int
+}
+
+// cost is what the next save will take, with so many states: filling the file
+// takes longer with each, waiting for the disk does not.
+func (s *save) cost(states int) time.Duration {
+	const tables = 1 << 17 // take as long as so many states
+	return s.syncing + time.Duration(float64(s.filling)*float64(tables+states)/float64(tables+s.states))
+}
+
+// share bounds what saving costs: one part in so many of the time that goes by
+// between two saves. Whoever is killed loses that time at most.
+var share time.Duration = 25
 
 // openKeeper reads what there is of the checkpoint, up to the tables.
 func openKeeper(c Checkpoint) (*keeper, error) {
@@ -104,16 +122,17 @@ func openKeeper(c Checkpoint) (*keeper, error) {
 		return nil, err
 	}
 	k := &keeper{Checkpoint: c, build: build, began: time.Now()}
-	k.saved = k.began
+	k.last.at = k.began
 	f, err := os.Open(c.File)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return k, nil
-	case err == nil:
-		err = k.read(f)
 	}
 	if err != nil {
-		return nil, &CheckpointError{c.File, err.Error()}
+		return nil, &CheckpointError{c.File, reason(err) + ": name another file"}
+	}
+	if err := k.read(f); err != nil {
+		f.Close()
+		return nil, &CheckpointError{c.File, reason(err)}
 	}
 	return k, nil
 }
@@ -123,12 +142,10 @@ func openKeeper(c Checkpoint) (*keeper, error) {
 func (k *keeper) read(f *os.File) error {
 	head := make([]byte, len(checkpointTitle))
 	if _, err := io.ReadFull(f, head); err != nil || string(head) != checkpointTitle {
-		f.Close()
 		return errors.New("this is no checkpoint of locklab: name another file, or one that does not exist")
 	}
 	size, err := whole(f)
 	if err != nil {
-		f.Close()
 		return err
 	}
 	in := bufio.NewReader(io.NewSectionReader(f, int64(len(checkpointTitle)), size))
@@ -141,21 +158,15 @@ func (k *keeper) read(f *os.File) error {
 			err = fmt.Errorf("it is of the %s %q, and this is %q: go on with the former, or name a new file", line.what, there, line.here)
 		}
 		if err != nil {
-			f.Close()
 			return err
 		}
 	}
-	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		f.Close()
-		return err
-	}
-	k.rest, k.close = plain.NewReader(z), func() {
-		z.Close()
-		f.Close()
-	}
+	k.rest, k.close = plain.NewReader(s2.NewReader(in)), func() { f.Close() }
 	return k.readResult()
 }
+
+// castagnoli is the checksum that processors compute.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // whole says whether a file ends in the checksum of what stands before it, and
 // how much does, title aside. It may have been cut off or changed since it was
@@ -165,8 +176,8 @@ func whole(f *os.File) (size int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	end := info.Size() - sha256.Size
-	sum, want := sha256.New(), make([]byte, sha256.Size)
+	end := info.Size() - crc32.Size
+	sum, want := crc32.New(castagnoli), make([]byte, crc32.Size)
 	if end > 0 {
 		if _, err = io.Copy(sum, io.NewSectionReader(f, 0, end)); err == nil {
 			_, err = f.ReadAt(want, end)
@@ -190,8 +201,8 @@ func (k *keeper) readResult() error {
 	}
 	k.kept.Has = k.kept.Had
 	err := k.rest.Err()
-	k.kept.Finished = k.phase == finished && err == nil
-	if k.kept.Finished || err != nil {
+	if err == nil && k.phase == finished {
+		k.kept.Finished = true
 		k.close()
 		k.rest = nil
 	}
@@ -204,6 +215,14 @@ func unreadable(err error) error {
 		return nil
 	}
 	return fmt.Errorf("it cannot be read (%w): delete it and search anew", err)
+}
+
+// reason is an error without the name of the file, which is told beside it.
+func reason(err error) string {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err.Error()
+	}
+	return err.Error()
 }
 
 // thisBuild names the program down to the last instruction: what an entry of a
@@ -255,7 +274,7 @@ func (k *keeper) search(lab *simulator.Lab, opt *Options) (*search, error) {
 		return nil, &CheckpointError{k.File, unreadable(err).Error()}
 	}
 	// reading takes about as long as writing
-	k.saved, k.cost, k.size = time.Now(), time.Since(began), s.ledger.states.bytes()
+	k.last = save{at: time.Now(), filling: time.Since(began), states: s.ledger.states.n}
 	return s, nil
 }
 
@@ -266,16 +285,12 @@ func (k *keeper) before(s *search) error {
 		return nil
 	}
 	s.before = s.mark()
-	cost := float64(k.cost)
-	if k.size > 0 {
-		cost *= float64(s.ledger.states.bytes()) / float64(k.size)
-	}
-	if float64(time.Since(k.saved)) < share*cost {
+	if time.Since(k.last.at) < share*k.last.cost(s.ledger.states.n) {
 		return nil
 	}
 	k.save(s)
 	if k.kept.Failed != "" && k.kept.Has == 0 { // nothing is lost yet
-		return &CheckpointError{k.File, "it cannot be written: " + k.kept.Failed}
+		return &CheckpointError{k.File, "it cannot be written (" + k.kept.Failed + "): name another file"}
 	}
 	return nil
 }
@@ -316,11 +331,10 @@ func (k *keeper) finish(r *Result, err error) {
 		}, r.States)
 	}
 	r.Kept = k.kept
+	r.Kept.Open = k.cut
 }
 
 func (k *keeper) save(s *search) {
-	began := time.Now()
-	k.size = s.ledger.states.bytes()
 	k.write(func(w *plain.Writer) {
 		w.Put(k.phase, k.kept.Before+time.Since(k.began), s.ledger.states.n)
 		if k.phase == shortening {
@@ -330,54 +344,57 @@ func (k *keeper) save(s *search) {
 		w.Put(s.alike)
 		s.save(w, s.before)
 	}, s.ledger.states.n)
-	k.saved = time.Now()
-	k.cost = k.saved.Sub(began)
 	s.ledger.kept = k.kept
 }
 
 // write puts a new checkpoint in the old one's place.
 func (k *keeper) write(body func(w *plain.Writer), states int) {
-	k.kept.Failed = ""
+	began := time.Now()
 	next := k.File + ".new"
-	err := k.writeTo(next, body)
+	err := k.fill(next, body)
+	filled := time.Now()
 	if err == nil {
-		err = os.Rename(next, k.File)
+		err = replace(next, k.File)
 	}
+	k.last = save{time.Now(), filled.Sub(began), time.Since(filled), states}
 	if err != nil {
 		os.Remove(next)
-		k.kept.Failed = err.Error()
+		k.kept.Failed = reason(err)
 		return
 	}
-	k.kept.Has = states
+	k.kept.Has, k.kept.Failed = states, ""
 }
 
-func (k *keeper) writeTo(name string, body func(w *plain.Writer)) error {
+// replace gives a file another's name, once it is sure to outlive the machine.
+func replace(file, name string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file, name)
+}
+
+func (k *keeper) fill(name string, body func(w *plain.Writer)) error {
 	f, err := os.Create(name)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	sum := sha256.New()
-	if err := k.fill(io.MultiWriter(f, sum), body); err != nil {
-		return err
+	sum := crc32.New(castagnoli)
+	err = k.fillWith(io.MultiWriter(f, sum), body)
+	if err == nil {
+		_, err = f.Write(sum.Sum(nil))
 	}
-	if _, err := f.Write(sum.Sum(nil)); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil { // it is to outlive the machine
-		return err
-	}
-	return f.Close()
+	return errors.Join(err, f.Close())
 }
 
-func (k *keeper) fill(out io.Writer, body func(w *plain.Writer)) error {
+func (k *keeper) fillWith(out io.Writer, body func(w *plain.Writer)) error {
 	if _, err := fmt.Fprintf(out, "%s%s\n%s\n%s\n", checkpointTitle, checkpointVersion, k.Search, k.build); err != nil {
 		return err
 	}
-	z, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return err
-	}
+	z := s2.NewWriter(out) // on all cores: the search stands still meanwhile
 	w := plain.NewWriter(z)
 	body(w)
 	return errors.Join(w.Flush(), z.Close())

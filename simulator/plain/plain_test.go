@@ -27,7 +27,7 @@ type outer struct {
 var sample = outer{
 	small: math.MinInt8, large: math.MaxUint64, Text: "锁\x00",
 	list:  []inner{{d: -time.Hour}, {d: math.MaxInt64, flags: [3]bool{true, false, true}}},
-	words: []uint32{0, math.MaxUint32},
+	words: []uint32{0, math.MaxUint32}, none: nil,
 }
 
 func put(t *testing.T, values ...any) []byte {
