@@ -6,7 +6,7 @@ OUT ?= out
 
 # The race detector makes a search ten times as slow and as large. It watches a
 # short one (TestSearchOnTwoCores); these tests run in all the other ways.
-SEARCHES = ^Test(Proofs|Frontier|ParTable|SearchCharts|Verify|Report|Explore|DumbTwin|Mutants)
+SEARCHES = ^Test(Proofs|Frontier|ParTable|SearchCharts|Verify|Report|Explore|Checkpoint|DumbTwin|Mutants)
 
 .PHONY: help run verify test mutants check bench update
 .DEFAULT_GOAL := help

@@ -28,10 +28,11 @@ type Bounds struct {
 	TTL      time.Duration
 	Fenced   bool
 	// Causes, MaxStates, MaxBytes and Progress are as in explore.Options.
-	Causes    bool
-	MaxStates int
-	MaxBytes  int64
-	Progress  func(r *explore.Result)
+	Causes     bool
+	MaxStates  int
+	MaxBytes   int64
+	Progress   func(r *explore.Result)
+	Checkpoint string // file that keeps the search, see explore.Checkpoint; "": none
 }
 
 // DefaultBounds are those of the smallest search that shows most of what there
@@ -211,6 +212,9 @@ func Explore(ctx context.Context, entry algorithms.Entry, b Bounds) (*Search, er
 	}
 	defer lab.Close()
 	result, err := explore.Run(ctx, lab, b.options(entry))
+	if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
+		return nil, err
+	}
 	if err != nil && !errors.Is(err, ctx.Err()) {
 		return nil, fmt.Errorf("%s: %w", entry.ID, err)
 	}
@@ -238,7 +242,14 @@ func lesser(a, b []string) bool {
 }
 
 func (b Bounds) options(entry algorithms.Entry) explore.Options {
-	return explore.Options{Head: *b.head(entry), Probe: b.Clients + 1, Alike: b.Clients, Causes: b.Causes, MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress}
+	search := entry.ID + " " + b.String()
+	if b.Causes {
+		search += " by cause"
+	}
+	return explore.Options{
+		Head: *b.head(entry), Probe: b.Clients + 1, Alike: b.Clients, Causes: b.Causes, MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress,
+		Checkpoint: explore.Checkpoint{File: b.Checkpoint, Search: search},
+	}
 }
 
 // witness tells a discovery so that each client's story stays together.

@@ -130,12 +130,17 @@ func (p *process) advance(at uint32, s seen) (uint32, error) {
 	to := uint32(len(p.nodes))
 	p.nodes = append(p.nodes, *p.live.entry(at, s))
 	p.live.at = to
+	p.link(at, s, to)
+	return to, nil
+}
+
+// link notes that entry to follows at when s is observed.
+func (p *process) link(at uint32, s seen, to uint32) {
 	if n := &p.nodes[at]; n.to == 0 {
 		n.next, n.to = s, to
 	} else {
 		p.edges[edge{at, s}] = to
 	}
-	return to, nil
 }
 
 func (p *process) known(at uint32, s seen) (to uint32, ok bool) {

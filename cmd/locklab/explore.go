@@ -67,8 +67,14 @@ budget says: crash=1,pause=1@5s.
 "Proved within these bounds" is said of a complete search only. One that was
 cut short, by --max-states or Ctrl-C, says what it covered and ends with 3.
 
+With --checkpoint FILE the search is kept in FILE: now and then, and when it is
+cut short. The same command goes on from there, after a kill or a power cut too,
+and comes to the same result as if nothing had happened; --max-states and
+--max-memory may be others. A file of a finished search answers at once. One of
+another search or of another build of locklab is refused.
+
 ` + doomHelp + ` It is that of the first witness.`,
-		Example: "  locklab explore token\n  locklab explore redlock --nodes 3 --budget restart=1\n  locklab explore setnx --clients 3 --budget crash=1 --json\n  locklab explore token --budget pause=1 --doom -o doom.png",
+		Example: "  locklab explore token\n  locklab explore redlock --nodes 3 --budget restart=1\n  locklab explore setnx --clients 3 --budget crash=1 --json\n  locklab explore token --budget pause=1 --doom -o doom.png\n  locklab explore redlock --nodes 5 --max-states 0 --checkpoint redlock.search",
 		Args:    exactly(1, "explore STRATEGY"),
 		RunE: func(c *cobra.Command, args []string) error {
 			entry, err := scenarios.Strategy(args[0])
@@ -94,11 +100,15 @@ cut short, by --max-states or Ctrl-C, says what it covered and ends with 3.
 			b.Progress = a.searching()
 			began := time.Now()
 			s, err := scenarios.Explore(c.Context(), entry, b)
+			if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
+				return fmt.Errorf("--checkpoint %s: %s", unfit.File, unfit.Why)
+			}
 			stopped := errors.Is(err, context.Canceled)
 			if err != nil && !stopped {
 				return internal(err)
 			}
-			took, untold := time.Since(began), error(nil)
+			a.tellKept(b.Checkpoint, s.Result.Kept)
+			took, untold := s.Result.Kept.Before+time.Since(began), error(nil)
 			if doom && len(s.Witnesses) > 0 {
 				w := s.Witnesses[0]
 				if untold, err = a.foresee(c.Context(), w.Trace, w.Verdict, curve); err != nil {
@@ -119,6 +129,7 @@ cut short, by --max-states or Ctrl-C, says what it covered and ends with 3.
 	f.BoolVar(&b.Causes, "all", false, "one witness for each cause: what struck, and what its victim was at")
 	f.IntVar(&b.MaxStates, "max-states", 20_000_000, "give up after so many states; 0: never")
 	f.Int64Var(&memory, "max-memory", 4096, "give up when the program needs more MB; 0: never")
+	f.StringVar(&b.Checkpoint, "checkpoint", "", "keep the search in FILE, and go on from what FILE holds")
 	f.BoolVar(&doom, "doom", false, "how much is lost after each step of the first witness, and its point of no return")
 	f.StringArrayVarP(&files, "out", "o", nil, "write the first witness to FILE: .json, .txt or .html, its doom curve as .png, .svg or .csv (repeatable)")
 	return c
@@ -132,8 +143,27 @@ func (a *app) searching() func(r *explore.Result) {
 	}
 	began := time.Now()
 	return func(r *explore.Result) {
-		seconds := time.Since(began).Seconds()
+		seconds := (r.Kept.Before + time.Since(began)).Seconds()
 		fmt.Fprintf(f, "\r%d states, %.2f M transitions/s, %d waiting, %d MB ", r.States, float64(r.Transitions)/seconds/1e6, r.Frontier, r.Bytes>>20)
+		if r.Kept.Has > 0 {
+			fmt.Fprintf(f, "(%d states saved) ", r.Kept.Has)
+		}
+	}
+}
+
+// tellKept says what the checkpoint had to do with a search.
+func (a *app) tellKept(file string, k explore.Kept) {
+	switch {
+	case k.Finished:
+		fmt.Fprintf(a.stderr, "%s holds this search finished: nothing was searched anew\n", file)
+	case k.Had > 0:
+		fmt.Fprintf(a.stderr, "went on from %s, which held %d states\n", file, k.Had)
+	}
+	switch {
+	case k.Failed != "":
+		fmt.Fprintf(a.stderr, "%s could not be written, and holds %d states: %s\n", file, k.Has, k.Failed)
+	case k.Open:
+		fmt.Fprintf(a.stderr, "%s holds %d states: the same command goes on from there\n", file, k.Has)
 	}
 }
 

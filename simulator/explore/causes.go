@@ -30,6 +30,11 @@ func (s *search) blame(state []uint32, ch uint16, c int) {
 	}
 	all := append(slices.Clone(s.causes[s.cause(s.cur)]), label)
 	slices.Sort(all)
+	state[s.causeAt()] = s.numberCauses(all)
+}
+
+// numberCauses numbers a sorted list; 0 is the empty one.
+func (s *system) numberCauses(all []string) uint32 {
 	text := strings.Join(all, "\n")
 	id, ok := s.causeID[text]
 	if !ok {
@@ -37,5 +42,5 @@ func (s *search) blame(state []uint32, ch uint16, c int) {
 		s.causes = append(s.causes, all)
 		s.causeID[text] = id
 	}
-	state[s.causeAt()] = id
+	return id
 }

@@ -133,7 +133,7 @@ func (s *system) pass(state, next []uint32, d time.Duration) (found wordSet, err
 	copy(next, state)
 	w := s.lab.At(s.now(state) + d)
 	if len(state) > s.timeAt() {
-		next[s.timeAt()] = s.times.id(w.Now(), func(uint32) struct{} { return struct{}{} })
+		next[s.timeAt()] = s.moment(w.Now())
 	}
 	for c := range s.clients {
 		next[c] = s.passClient(c, state, d)

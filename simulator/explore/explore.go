@@ -9,6 +9,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,9 @@ type Options struct {
 	MaxBytes int64
 	// Progress is told now and then how far the search has come; nil: nobody asks.
 	Progress func(r *Result)
+	// Checkpoint is where the search is kept, so that one that was cut short can
+	// go on.
+	Checkpoint Checkpoint
 }
 
 // A Result is what a search has covered and found.
@@ -63,6 +67,7 @@ type Result struct {
 	Histories   int              // entries of the clients' tables: distinct histories of observations
 	Struck      []simulator.Verb // the faults that have struck, anywhere, in order
 	Found       []Found
+	Kept        Kept // of Options.Checkpoint
 }
 
 // Found is a harm with the shortest way to it.
@@ -75,18 +80,39 @@ type Found struct {
 	Choices []simulator.Choice
 }
 
-// Run searches. The error is about code that the lab cannot carry, or ctx's;
-// the result then says how far the search had come.
+// Run searches. The error is about code that the lab cannot carry, a
+// *CheckpointError, or ctx's; with ctx's the result says how far the search had
+// come.
 //
 // A first pass visits every state, with reduction, and says what there is to
 // find; a second one, without, finds the shortest ways to it. The figures of
 // the result are those of the first.
 func Run(ctx context.Context, lab *simulator.Lab, opt Options) (*Result, error) {
-	r, err := pass(ctx, lab, &opt, nil)
-	if err != nil || opt.Plain || opt.Causes || len(r.Found) == 0 {
+	k, err := openKeeper(opt.Checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	r, err := passes(ctx, lab, &opt, k)
+	k.finish(r, err)
+	return r, err
+}
+
+func passes(ctx context.Context, lab *simulator.Lab, opt *Options, k *keeper) (*Result, error) {
+	r := k.known()
+	if r == nil {
+		var err error
+		if r, err = pass(ctx, lab, opt, k, nil); err != nil {
+			return r, err
+		}
+		k.passed(r)
+	}
+	if opt.Plain || opt.Causes || len(r.Found) == 0 || k.done() {
+		return r, nil
+	}
+	short, err := pass(ctx, lab, opt, k, r.Found)
+	if short == nil {
 		return r, err
 	}
-	short, err := pass(ctx, lab, &opt, r.Found)
 	for i := range r.Found {
 		for _, f := range short.Found {
 			old := &r.Found[i] // cut short, the second pass may know a longer way only
@@ -100,12 +126,15 @@ func Run(ctx context.Context, lab *simulator.Lab, opt Options) (*Result, error) 
 
 // pass is one search. With a list of what there is to find it goes without
 // reduction and ends when it has the shortest way to each.
-func pass(ctx context.Context, lab *simulator.Lab, opt *Options, wanted []Found) (*Result, error) {
+func pass(ctx context.Context, lab *simulator.Lab, opt *Options, k *keeper, wanted []Found) (*Result, error) {
 	for {
-		s := newSearch(lab, *opt)
+		s, err := k.search(lab, opt)
+		if err != nil {
+			return nil, err
+		}
 		s.plain = s.plain || wanted != nil || opt.Causes
 		s.ledger.wanted = wanted
-		err := s.run(ctx)
+		err = s.run(ctx, k)
 		asymmetric := (*simulator.AsymmetricError)(nil)
 		switch {
 		case errors.As(err, &asymmetric):
@@ -114,6 +143,7 @@ func pass(ctx context.Context, lab *simulator.Lab, opt *Options, wanted []Found)
 			r := s.result()
 			if err == nil || errors.Is(err, ctx.Err()) {
 				err = errors.Join(err, s.witnesses(r))
+				k.after(s)
 			}
 			return r, err
 		}
@@ -135,6 +165,7 @@ type search struct {
 	cur    []uint32 // the state that is visited, with every client under its own number
 	broken error    // why a state could not be named; ends the search
 	plain  bool     // without reduction
+	before *mark    // how it stood before the layer; nil: nobody needs to know
 }
 
 func newSearch(lab *simulator.Lab, opt Options) *search {
@@ -144,15 +175,17 @@ func newSearch(lab *simulator.Lab, opt Options) *search {
 	return s
 }
 
-func (s *search) run(ctx context.Context) error {
+func (s *search) run(ctx context.Context, k *keeper) error {
 	l := s.ledger
-	w := s.lab.NewWorld()
-	s.take(&w, s.judges(verdict.Safety{}), s.next)
-	if err := s.settle(s.next); err != nil {
-		return err
+	if l.states.n == 0 {
+		if err := s.begin(); err != nil {
+			return err
+		}
 	}
-	l.begin(s.next)
 	for {
+		if err := cmp.Or(k.before(s), ctx.Err()); err != nil {
+			return err
+		}
 		layer := l.layer()
 		if layer == nil {
 			return nil
@@ -164,6 +197,17 @@ func (s *search) run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// begin enters the first state.
+func (s *search) begin() error {
+	w := s.lab.NewWorld()
+	s.take(&w, s.judges(verdict.Safety{}), s.next)
+	if err := s.settle(s.next); err != nil {
+		return err
+	}
+	s.ledger.begin(s.next)
+	return nil
 }
 
 // visit makes every choice of every state of a layer.
@@ -450,7 +494,7 @@ func (s *search) reach(from uint32, via uint16, found wordSet, strikes int) {
 
 func (s *search) result() *Result {
 	r := s.ledger.result()
-	r.Absolute, r.Symmetry = s.lab.Absolute(), s.alike > 1
+	r.Absolute, r.Symmetry = len(s.cur) > s.timeAt(), s.alike > 1
 	for ch, struck := range s.ledger.struck {
 		if v := s.choices[ch].Verb; struck && !slices.Contains(r.Struck, v) {
 			r.Struck = append(r.Struck, v)

@@ -18,18 +18,32 @@ type ledger struct {
 	opt    *Options
 	states *store
 	queue  []level // by strikes
-	spent  int     // strikes of the layer that is visited
-	depth  int     // and its steps
 	wanted []Found // what there is to find; nil: everything is to be visited
+	tally
+	found map[finding]*discovery
+
+	done      bool // nothing is left to visit
+	enough    atomic.Bool
+	cutAt     uint32 // enough: the place in its layer of the last state whose arcs count
+	shortened []way  // within the layer that is visited: the ways that were longer
+	kept      Kept
+	spare     []*batch
+}
+
+// tally is what the ledger has counted.
+type tally struct {
+	spent int // strikes of the layer that is visited
+	depth int // and its steps
 
 	transitions, deepest, visited int
-	done                          bool // nothing is left to visit
-	enough                        atomic.Bool
-	found                         map[finding]*discovery
 	histories                     int
 	struck                        []bool // by choice: a fault that has struck
-	cutAt                         uint32 // enough: the place in its layer of the last state whose arcs count
-	spare                         []*batch
+}
+
+// way is how a state was first reached.
+type way struct {
+	id, parent uint32
+	via, depth uint16
 }
 
 // level is the states with the same number of strikes that are still to be
@@ -44,6 +58,10 @@ type level struct {
 type finding struct {
 	word  verdict.Word
 	cause uint32
+}
+
+func (f finding) compare(o finding) int {
+	return cmp.Or(cmp.Compare(slices.Index(order, f.word), slices.Index(order, o.word)), cmp.Compare(f.cause, o.cause))
 }
 
 type discovery struct {
@@ -170,6 +188,9 @@ func (l *ledger) satisfied() bool {
 	return true
 }
 
+// ended says whether the search has done all that it was to do.
+func (l *ledger) ended() bool { return l.done || l.satisfied() }
+
 // desk is where the arcs of one layer are handed in. A small layer is entered on
 // the spot, a large one is worth a second core.
 type desk struct {
@@ -226,6 +247,7 @@ func (d *desk) close(all bool) {
 	}
 	if all && !d.enough.Load() {
 		d.visited = d.before + d.size
+		d.shortened = d.shortened[:0]
 	}
 }
 
@@ -322,7 +344,9 @@ func (l *ledger) discover(a *arc, par, steps int) {
 // the end of a longer way: strikes count before steps, so such a state waits
 // until its level begins, and nothing has followed from it yet.
 func (l *ledger) shorten(id uint32, a *arc, depth uint16) {
-	l.states.shorten(id, a.from, a.via, depth)
+	st := l.states
+	l.shortened = append(l.shortened, way{id, st.parent(id), st.via(id), st.depth(id)})
+	st.shorten(id, a.from, a.via, depth)
 	q := &l.queue[l.spent]
 	if q.moved == nil {
 		q.moved = map[uint32]bool{}
@@ -335,7 +359,7 @@ func (l *ledger) shorten(id uint32, a *arc, depth uint16) {
 func (l *ledger) result() *Result {
 	r := &Result{
 		Complete: l.done, States: l.states.n, Transitions: l.transitions, Depth: l.deepest,
-		Frontier: l.states.n - l.visited, Bytes: l.states.bytes(), Histories: l.histories,
+		Frontier: l.states.n - l.visited, Bytes: l.states.bytes(), Histories: l.histories, Kept: l.kept,
 	}
 	for f, d := range l.found {
 		r.Found = append(r.Found, Found{Verdict: f.word, Par: d.par, Steps: d.steps, cause: f.cause})

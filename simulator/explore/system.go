@@ -210,8 +210,13 @@ func (s *system) take(w *simulator.World, judges uint32, state []uint32) {
 	state[s.restAt()] = s.rest(w)
 	state[s.judgeAt()] = judges
 	if len(state) > s.timeAt() {
-		state[s.timeAt()] = s.times.id(w.Now(), func(uint32) struct{} { return struct{}{} })
+		state[s.timeAt()] = s.moment(w.Now())
 	}
+}
+
+// moment numbers a true time.
+func (s *system) moment(now time.Duration) uint32 {
+	return s.times.id(now, func(uint32) struct{} { return struct{}{} })
 }
 
 func (s *system) client(c int, w *simulator.World) uint32 { return s.clientPart(c, w.ClientPart(c+1)) }
@@ -284,7 +289,6 @@ func (s *system) choice(c simulator.Choice) uint16 {
 
 // keep numbers a list of events, with what no judge reads left out.
 func (s *system) keep(now time.Duration, events []history.Event) uint32 {
-	var b strings.Builder
 	list := make(eventList, 0, len(events))
 	for i := range events {
 		e := events[i]
@@ -297,10 +301,18 @@ func (s *system) keep(now time.Duration, events []history.Event) uint32 {
 		}
 		e.Msg, e.Cmd, e.Reply, e.Skew = 0, nil, "", 0
 		list = append(list, e)
-		fmt.Fprintf(&b, "%+v\n", e)
 	}
+	return s.numberEvents(list)
+}
+
+// numberEvents numbers a list; 0 is the empty one.
+func (s *system) numberEvents(list eventList) uint32 {
 	if len(list) == 0 {
 		return 0
+	}
+	var b strings.Builder
+	for i := range list {
+		fmt.Fprintf(&b, "%+v\n", list[i])
 	}
 	if id, ok := s.eventID[b.String()]; ok {
 		return id
