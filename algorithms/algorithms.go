@@ -11,7 +11,6 @@ package algorithms
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -96,17 +95,14 @@ type Env struct {
 	Clock Clock
 	// Tokens makes the values by which a client recognises its own lock.
 	Tokens Tokens
-	// Thread is the number that the process's runtime gives to the thread which
-	// uses the strategy. Another process may well have a thread of that number.
-	Thread int64
+	// Thread is the id that the process's runtime gives to the thread which uses
+	// the strategy, as text. Another process may well have a thread of that id.
+	Thread string
 	// TTL is the lease to ask for, above 0, a whole number of milliseconds
 	// (strategies that speak EX or EXPIRE need whole seconds). A strategy
 	// without expiry ignores it.
 	TTL time.Duration
 }
-
-// thread is the thread's number as a value to write.
-func (e Env) thread() func() string { return constant(strconv.FormatInt(e.Thread, 10)) }
 
 // Clock is what strategies need of a clock. Those of clockwork satisfy it.
 type Clock interface {

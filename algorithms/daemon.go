@@ -61,7 +61,7 @@ var daemon29 = Entry{
 	Unit:    time.Second,
 	Expiry:  ExpiryServer,
 	New: func(env Env) Strategy {
-		return newKeyLock(env, env.thread(), setIfFreeEX, mine).kept(after29(env, expireAnybodys))
+		return newKeyLock(env, constant(env.Thread), setIfFreeEX, mine).kept(after29(env, expireAnybodys))
 	},
 }
 
@@ -76,7 +76,7 @@ var daemon10 = Entry{
 	Unit:   time.Second,
 	Expiry: ExpiryServer,
 	New: func(env Env) Strategy {
-		return newKeyLock(env, env.thread(), setIfFreeEX, mine).kept(each(env, 10, expireAnybodys))
+		return newKeyLock(env, constant(env.Thread), setIfFreeEX, mine).kept(each(env, 10, expireAnybodys))
 	},
 }
 

@@ -18,7 +18,7 @@ func Production(ttl time.Duration, nodes ...redis.UniversalClient) Env {
 		Nodes:  nodes,
 		Clock:  clockwork.NewRealClock(),
 		Tokens: RandomTokens{},
-		Thread: 1,
+		Thread: "1",
 		TTL:    ttl,
 	}
 }

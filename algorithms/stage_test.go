@@ -82,7 +82,7 @@ type process struct {
 func (s *stage) process(t testing.TB, e algorithms.Entry, name string) *process {
 	s.processes++
 	p := &process{clock: newHearingClock(s.start)}
-	p.env = algorithms.Env{Clock: p.clock, Tokens: &countedTokens{name: name}, Thread: int64(s.processes), TTL: e.TTL}
+	p.env = algorithms.Env{Clock: p.clock, Tokens: &countedTokens{name: name}, Thread: fmt.Sprint(s.processes), TTL: e.TTL}
 	for _, addr := range s.addrs {
 		c := dial(t, addr)
 		p.conns = append(p.conns, c)

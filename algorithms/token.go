@@ -42,7 +42,7 @@ var setNXEX = Entry{
 // thread's number is unique in its process only: two processes whose threads are
 // both number 17 are one owner to this lock.
 //
-// Our form takes the number from Env.Thread.
+// Our form takes the number from Env.Thread, whatever text that is.
 var threadID = Entry{
 	ID:      "thread-id",
 	Article: "004-C",
@@ -53,7 +53,7 @@ var threadID = Entry{
 	Unit:    time.Second,
 	Expiry:  ExpiryServer,
 	New: func(env Env) Strategy {
-		return newKeyLock(env, env.thread(), setIfFreeEX, looked)
+		return newKeyLock(env, constant(env.Thread), setIfFreeEX, looked)
 	},
 }
 
@@ -75,7 +75,7 @@ var threadIDLua = Entry{
 	Unit:    time.Second,
 	Expiry:  ExpiryServer,
 	New: func(env Env) Strategy {
-		return newKeyLock(env, env.thread(), setIfFreeEX, mine)
+		return newKeyLock(env, constant(env.Thread), setIfFreeEX, mine)
 	},
 }
 
