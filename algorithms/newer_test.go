@@ -2,6 +2,7 @@ package algorithms_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -20,8 +21,8 @@ var lacking = map[string]string{
 //     number of keys removed, 1 if key holds value and else 0;
 //   - SET key value IFEQ old PX ms, of Valkey 8.1 and Redis 8.4: OK and a new TTL if
 //     key holds old, else nil;
-//   - WAIT: a server in a test has one replica, which has all.
-func newer(m *miniredis.Miniredis) server.Hook {
+//   - WAIT: how many replicas the test says have acknowledged.
+func newer(m *miniredis.Miniredis, replicas *atomic.Int64) server.Hook {
 	holds := func(key, value string) bool {
 		found, err := m.Get(key)
 		return err == nil && found == value
@@ -35,14 +36,14 @@ func newer(m *miniredis.Miniredis) server.Hook {
 		c.WriteInt(1)
 	}
 	return func(c *server.Peer, command string, args ...string) bool {
-		switch words := strings.ToUpper(command); {
-		case words == "WAIT" && len(args) == 2:
-			c.WriteInt(1)
-		case words == "DELIFEQ" && len(args) == 2:
+		switch name := strings.ToUpper(command); {
+		case name == "WAIT" && len(args) == 2:
+			c.WriteInt(int(replicas.Load()))
+		case name == "DELIFEQ" && len(args) == 2:
 			remove(c, args[0], args[1])
-		case words == "DELEX" && len(args) == 3 && args[1] == "IFEQ":
+		case name == "DELEX" && len(args) == 3 && args[1] == "IFEQ":
 			remove(c, args[0], args[2])
-		case words == "SET" && len(args) == 6 && args[2] == "IFEQ" && args[4] == "PX":
+		case name == "SET" && len(args) == 6 && args[2] == "IFEQ" && args[4] == "PX":
 			ttl, err := time.ParseDuration(args[5] + "ms")
 			switch {
 			case err != nil:

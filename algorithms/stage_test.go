@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,18 +27,20 @@ type stage struct {
 	admins []*redis.Client     // one for each server: to look and to meddle
 	pass   func(time.Duration) // lets time pass on all servers, and on no client
 
-	processes int // made so far
+	processes int          // made so far
+	replicas  atomic.Int64 // how many acknowledge a WAIT
 }
 
 // newStage starts n servers in this process, on real sockets.
 func newStage(t testing.TB, n int) *stage {
 	s := &stage{start: epoch}
+	s.replicas.Store(1)
 	var servers []*miniredis.Miniredis
 	for range n {
 		m := miniredis.RunT(t)
 		m.SetTime(epoch)
 		m.ClockTTL(true)
-		m.Server().SetPreHook(newer(m))
+		m.Server().SetPreHook(newer(m, &s.replicas))
 		servers = append(servers, m)
 		s.addServer(t, m.Addr())
 	}
