@@ -21,9 +21,10 @@ import (
 // process; its methods may be called again and again, but not concurrently.
 type Strategy interface {
 	// Acquire makes one attempt to lock key and does not wait for its turn:
-	// waiting policies belong to the caller. It returns ErrNotAcquired, wrapped
-	// or bare, when somebody else has the lock, and any other error (a
-	// time-out, a broken connection) when the outcome is unknown.
+	// waiting policies belong to the caller ([Spin] alone brings one). It
+	// returns ErrNotAcquired, wrapped or bare, when somebody else has the lock
+	// or the strategy gave it back because it could not be relied on, and any
+	// other error (a time-out, a broken connection) when the outcome is unknown.
 	Acquire(ctx context.Context, key string) (Lease, error)
 }
 

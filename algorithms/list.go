@@ -58,11 +58,11 @@ func All() []Entry {
 		redissonWait,
 		redissonEntry,
 		clientExpiry,
-		redlockTopUp,
 		redissonRearm,
+		redlockTopUp,
 		delIfEq,
-		setIfEq,
 		delEx,
+		setIfEq,
 	}
 }
 

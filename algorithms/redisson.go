@@ -58,8 +58,8 @@ var redissonWait = Entry{
 }
 
 // redissonEntry has one watchdog for each key of a process, and an entry in a map
-// that says that there is one. (2020: Redisson 3.12.5; the entry is removed by a
-// failed renewal from 3.14.0 on, December.)
+// that says that there is one. (2020: Redisson 3.12.5; issues 2515, 3194 and 3712
+// tell it. From 3.14.0 on, November 2020, a failed renewal removes the entry.)
 //
 // How it falls: a renewal that fails ends the watchdog and leaves the entry. If the
 // holder does not unlock (an exception, no finally), the next lock of that key in
@@ -79,8 +79,7 @@ var redissonEntry = Entry{
 	},
 }
 
-// redissonRearm renews again after a renewal that failed. (2025: Redisson 3.44.0,
-// January.)
+// redissonRearm renews again after a renewal that failed. (2025: Redisson 3.44.0.)
 //
 // It was meant to mend that one lost packet ends the watchdog. Only the answer that
 // the lock is not ours ends it now. How it falls: as [Watchdog], but for that.

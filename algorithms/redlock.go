@@ -69,7 +69,7 @@ var redlockExtend = Entry{
 }
 
 // redlockTopUp is redlock-drift that, having a majority, asks the other servers
-// once more. (2024: proposed in an issue of redsync, number 186.)
+// once more. (2025: proposed in issue 186 of redsync, in July.)
 //
 // It was meant to mend the bare majority: the holder of three out of five keys loses
 // its majority to the restart of one server. With five it takes three.
@@ -78,7 +78,7 @@ var redlockExtend = Entry{
 // are not topped up.
 var redlockTopUp = Entry{
 	ID:     "redlock-topup",
-	Year:   2024,
+	Year:   2025,
 	Title:  "Redlock that asks the missing servers again once it has a majority",
 	Nodes:  5,
 	TTL:    30 * time.Second,

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// spin is threadlocal whose Acquire waits for its turn. (2013. Article 001-F.)
+// spinning is threadlocal whose Acquire waits for its turn. (2013. Article 001-F.)
 //
 // It was meant to mend the refusal that a user would see.
 //

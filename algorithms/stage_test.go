@@ -159,16 +159,18 @@ func (c *countedTokens) Token() string {
 type hearingClock struct {
 	*clockwork.FakeClock
 	returned chan struct{}
+	last     time.Duration // of the timer armed last
 }
 
 func newHearingClock(start time.Time) *hearingClock {
-	return &hearingClock{clockwork.NewFakeClockAt(start), make(chan struct{}, 100)}
+	return &hearingClock{FakeClock: clockwork.NewFakeClockAt(start), returned: make(chan struct{}, 100)}
 }
 
 // Sleep lets d pass, as there is nobody else to do it.
 func (c *hearingClock) Sleep(d time.Duration) { c.Advance(d) }
 
 func (c *hearingClock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
+	c.last = d // read after tick, or where no timer is due
 	return c.FakeClock.AfterFunc(d, func() {
 		f()
 		c.returned <- struct{}{}

@@ -45,7 +45,8 @@ var threadLocal = Entry{
 //	e  one token stands for all keys, so that a second key is never asked for
 //	f  an Acquire of what is held asks nobody, so that a lease which has ended goes on
 //
-// And as threadlocal does, by GET and DEL.
+// And as threadlocal does, by GET and DEL. To acquire again does not prolong the
+// lease.
 var reentrant = reentrantEntry("reentrant", "001-E", "a reentrant lock with a counter in a ThreadLocal, as printed", 0)
 
 // The variants of reentrant with one defect mended, and with all six.
