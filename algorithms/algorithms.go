@@ -21,9 +21,10 @@ import (
 // process; its methods may be called again and again, but not concurrently.
 type Strategy interface {
 	// Acquire makes one attempt to lock key and does not wait for its turn:
-	// waiting policies belong to the caller. It returns ErrNotAcquired, wrapped
-	// or bare, when somebody else has the lock, and any other error (a
-	// time-out, a broken connection) when the outcome is unknown.
+	// waiting policies belong to the caller ([Spin] alone brings one). It
+	// returns ErrNotAcquired, wrapped or bare, when somebody else has the lock
+	// or the strategy gave it back because it could not be relied on, and any
+	// other error (a time-out, a broken connection) when the outcome is unknown.
 	Acquire(ctx context.Context, key string) (Lease, error)
 }
 
@@ -34,6 +35,14 @@ type Lease interface {
 	// not look returns nil whatever it removed. Other errors are the server's
 	// or the network's, and leave the outcome open.
 	Release(ctx context.Context) error
+}
+
+// A Closer is a Strategy with work to do when its process is shut down in good
+// order. A process that crashes does not get to call it.
+type Closer interface {
+	Strategy
+	// Close does that work. Its errors are the server's or the network's.
+	Close(ctx context.Context) error
 }
 
 // Optional powers. A Lease that has one implements its interface.
@@ -87,6 +96,9 @@ type Env struct {
 	Clock Clock
 	// Tokens makes the values by which a client recognises its own lock.
 	Tokens Tokens
+	// Thread is the id that the process's runtime gives to the thread which uses
+	// the strategy, as text. Another process may well have a thread of that id.
+	Thread string
 	// TTL is the lease to ask for, above 0, a whole number of milliseconds
 	// (strategies that speak EX or EXPIRE need whole seconds). A strategy
 	// without expiry ignores it.
@@ -113,7 +125,8 @@ type Tokens interface {
 // An Entry is a strategy's place in the timeline.
 type Entry struct {
 	ID      string        // short name, as typed on a command line
-	Article string        // id of the variant in the seed articles, for example "003-A"
+	Article string        // id of the variant in the articles, for example "003-A"; "": none of them has it
+	Also    []string      // ids of the same lock in other articles
 	Year    int           // when the idea, in its first form, was released or described in public
 	Title   string        // one line, in the words that people search for
 	Nodes   int           // how many independent servers it wants: 1, or the article's number for a quorum

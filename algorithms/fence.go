@@ -30,7 +30,8 @@ var errNoCounter = errors.New("algorithms: no single server to count on")
 // s.
 //
 // The lease is a [Reporter] if that of s is one. It hides the other powers of the
-// lease of s from a type assertion; [As] finds them.
+// lease of s from a type assertion; [As] finds them. A [Closer] is hidden as well:
+// close s itself.
 func Fence(s Strategy, env Env) Strategy {
 	return &fence{s, env.Nodes}
 }

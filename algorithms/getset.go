@@ -2,7 +2,6 @@ package algorithms
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -30,7 +29,7 @@ var getSet = Entry{
 // on the SETNX page of Redis's manual from December 2009. Article 000-C is a
 // Java class of 2017 that does it in milliseconds.)
 //
-// It was meant to mend the deadlock of [SetNX] without a TTL (why, [SetNXExpire]
+// It was meant to mend the deadlock of setnx without a TTL (why, setnx-expire
 // tells), and without the race of "too old: DEL, then SETNX", in which the second
 // of two cleaners deletes the first one's new lock. GETSET writes and reads in one
 // step, so of all clients that saw the same old stamp exactly one gets it back.
@@ -68,7 +67,7 @@ func (s *GetSet) Acquire(ctx context.Context, key string) (Lease, error) {
 	case err != nil:
 		return nil, err
 	case created:
-		return &getSetLease{s.node, key}, nil
+		return &getSetLease{node: s.node, key: key}, nil
 	}
 	return s.takeOver(ctx, key, now, expiry)
 }
@@ -76,12 +75,12 @@ func (s *GetSet) Acquire(ctx context.Context, key string) (Lease, error) {
 // takeOver is the second half of Acquire: the key exists, but its time may have
 // passed. now is the client's clock on entry, in Unix milliseconds.
 func (s *GetSet) takeOver(ctx context.Context, key string, now int64, expiry string) (Lease, error) {
-	old, err := s.node.Get(ctx, key).Result()
+	old, there, err := get(ctx, s.node, key)
 	switch {
-	case errors.Is(err, redis.Nil): // released since the SETNX; the class does not try again
-		return nil, ErrNotAcquired
 	case err != nil:
-		return nil, unknown("GET", key, err)
+		return nil, err
+	case !there: // released since the SETNX; the class does not try again
+		return nil, ErrNotAcquired
 	}
 	oldStamp, err := parseStamp(key, old)
 	if err != nil {
@@ -91,12 +90,12 @@ func (s *GetSet) takeOver(ctx context.Context, key string, now int64, expiry str
 		return nil, ErrNotAcquired
 	}
 
-	replaced, err := s.node.GetSet(ctx, key, expiry).Result()
+	replaced, there, err := getset(ctx, s.node, key, expiry)
 	switch {
-	case errors.Is(err, redis.Nil), err == nil && strings.TrimSpace(replaced) == "":
-		return nil, ErrNotAcquired // and expiry stays behind: the phantom
 	case err != nil:
-		return nil, unknown("GETSET", key, err)
+		return nil, err
+	case !there || strings.TrimSpace(replaced) == "":
+		return nil, ErrNotAcquired // and expiry stays behind: the phantom
 	}
 	replacedStamp, err := parseStamp(key, replaced)
 	switch {
@@ -105,10 +104,10 @@ func (s *GetSet) takeOver(ctx context.Context, key string, now int64, expiry str
 	case replacedStamp != oldStamp: // somebody was faster, and now has our stamp
 		return nil, ErrNotAcquired
 	}
-	return &getSetLease{s.node, key}, nil
+	return &getSetLease{node: s.node, key: key}, nil
 }
 
-// parseStamp reads a Unix time in milliseconds.
+// parseStamp reads a Unix time, in whatever unit.
 func parseStamp(key, value string) (int64, error) {
 	stamp, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
@@ -120,6 +119,7 @@ func parseStamp(key, value string) (int64, error) {
 var _ Reporter = (*getSetLease)(nil)
 
 type getSetLease struct {
+	reports
 	node redis.UniversalClient
 	key  string
 }
@@ -137,6 +137,3 @@ func (l *getSetLease) Release(ctx context.Context) error {
 	}
 	return nil
 }
-
-// Reports implements [Reporter].
-func (l *getSetLease) Reports() {}

@@ -10,26 +10,79 @@ import (
 )
 
 // All returns the strategies in the order in which one was meant to mend
-// another. The caller may change the slice.
+// another, the oldest first. The caller may change the slice.
 func All() []Entry {
 	return []Entry{
+		mutex,
 		setNX,
 		setNXExpire,
+		takeoverDel,
+		getSetTimeout,
+		getSetTimeoutMS,
+		getSetNil,
+		getSetRetry,
+		getSetRetryMS,
+		getSetCheck,
 		getSet,
+		cronV2,
+		cronV3,
+		setNXEX,
+		threadID,
+		threadIDLua,
 		tokenLock,
+		threadLocal,
+		reentrant,
+		reentrantIncrement,
+		reentrantDecrement,
+		reentrantForget,
+		reentrantRefused,
+		reentrantKeyed,
+		reentrantAsking,
+		reentrantCounted,
+		spinning,
+		spinReentrant,
+		daemon20,
+		daemon29,
+		daemon10,
+		daemon20Owned,
+		daemon29Owned,
+		daemon10Owned,
 		watchdog,
+		redissonLease,
 		redlock,
+		redlockDrift,
+		redlockExtend,
+		lockDelay,
+		tokenWait,
+		queue,
+		redissonWait,
+		redissonEntry,
+		clientExpiry,
+		redissonRearm,
+		redlockTopUp,
+		delIfEq,
+		delEx,
+		setIfEq,
 	}
 }
 
-// ByName finds a strategy by its ID or its Article, in any case of letters.
+// ByName finds a strategy by one of its Names, in any case of letters.
 func ByName(name string) (Entry, bool) {
 	for _, e := range All() {
-		if strings.EqualFold(name, e.ID) || strings.EqualFold(name, e.Article) {
+		if slices.ContainsFunc(e.Names(), func(n string) bool { return strings.EqualFold(name, n) }) {
 			return e, true
 		}
 	}
 	return Entry{}, false
+}
+
+// Names are the ID and all ids that the articles have for the strategy.
+func (e Entry) Names() []string {
+	names := []string{e.ID}
+	if e.Article != "" {
+		names = append(names, e.Article)
+	}
+	return append(names, e.Also...)
 }
 
 // Check says whether e.New can work with env: a nil means that it can. Call it

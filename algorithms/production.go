@@ -11,12 +11,14 @@ import (
 
 // Production returns an Env on the machine's clock, with random tokens. Its lease
 // is ttl (see Env.TTL) and its servers are nodes, whose options carry the time-out
-// of a command and must switch off retries (see Env.Nodes).
+// of a command and must switch off retries (see Env.Nodes). Its thread is number
+// 1 in every process, as the main thread is on many runtimes.
 func Production(ttl time.Duration, nodes ...redis.UniversalClient) Env {
 	return Env{
 		Nodes:  nodes,
 		Clock:  clockwork.NewRealClock(),
 		Tokens: RandomTokens{},
+		Thread: "1",
 		TTL:    ttl,
 	}
 }

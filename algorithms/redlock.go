@@ -14,13 +14,82 @@ var _ Strategy = (*Redlock)(nil)
 var redlock = Entry{
 	ID:      "redlock",
 	Article: "002-E",
+	Also:    []string{"003-D"},
 	Year:    2014,
 	Title:   "Redlock: a majority of independent servers, without a drift term",
 	Nodes:   5,
 	TTL:     30 * time.Second,
 	Unit:    time.Millisecond,
 	Expiry:  ExpiryServer,
-	New:     func(env Env) Strategy { return &Redlock{env.Nodes, env.Clock, env.Tokens, env.TTL} },
+	New:     func(env Env) Strategy { return newRedlock(env) },
+}
+
+// redlockDrift subtracts what the clocks may drift apart from the validity: 1 % of
+// the TTL and 2 ms. (2014: in antirez's first implementation, and in the manual.)
+//
+// It was meant to mend clocks that run at different rates, up to that much.
+var redlockDrift = Entry{
+	ID:     "redlock-drift",
+	Year:   2014,
+	Title:  "Redlock with the drift term: 1 % of the TTL and 2 ms",
+	Nodes:  5,
+	TTL:    30 * time.Second,
+	Unit:   time.Millisecond,
+	Expiry: ExpiryServer,
+	New: func(env Env) Strategy {
+		s := newRedlock(env)
+		s.drift = env.TTL/100 + 2*time.Millisecond
+		return s
+	},
+}
+
+// redlockExtend is redlock-drift whose holder can prolong its lease, on a majority
+// and within the validity. (2014: the manual, "making the algorithm more reliable".)
+//
+// It was meant to mend work that takes longer than the validity. It prolongs only
+// what it still has: a key that is gone stays gone, and nothing is taken back when
+// the majority is missed, since the lease may still be whole.
+//
+// The manual bounds how often one may prolong, or a holder that hangs holds for
+// ever. Here that is the caller's business, who calls Renew.
+var redlockExtend = Entry{
+	ID:     "redlock-extend",
+	Year:   2014,
+	Title:  "Redlock with extension of the lease on a majority",
+	Nodes:  5,
+	TTL:    30 * time.Second,
+	Unit:   time.Millisecond,
+	Expiry: ExpiryServer,
+	New: func(env Env) Strategy {
+		s := newRedlock(env)
+		s.drift = env.TTL/100 + 2*time.Millisecond
+		s.extends = true
+		return s
+	},
+}
+
+// redlockTopUp is redlock-drift that, having a majority, asks the other servers
+// once more. (2025: proposed in issue 186 of redsync, in July.)
+//
+// It was meant to mend the bare majority: the holder of three out of five keys loses
+// its majority to the restart of one server. With five it takes three.
+//
+// How it falls: servers that are held by somebody else, or down, at that moment
+// are not topped up.
+var redlockTopUp = Entry{
+	ID:     "redlock-topup",
+	Year:   2025,
+	Title:  "Redlock that asks the missing servers again once it has a majority",
+	Nodes:  5,
+	TTL:    30 * time.Second,
+	Unit:   time.Millisecond,
+	Expiry: ExpiryServer,
+	New: func(env Env) Strategy {
+		s := newRedlock(env)
+		s.drift = env.TTL/100 + 2*time.Millisecond
+		s.topsUp = true
+		return s
+	},
 }
 
 // Redlock asks several servers that know nothing of each other, and holds the
@@ -28,7 +97,7 @@ var redlock = Entry{
 // the first implementation in May. Article 002-E; 003-D tells the same with a
 // TTL of 10 s.)
 //
-// It was meant to mend the failover: with [TokenLock] or [Watchdog] on a master
+// It was meant to mend the failover: with the token lock or [Watchdog] on a master
 // and its replica, a master that dies before the key was copied grants the lock
 // twice. Here any two majorities share a server, and that one says yes only once.
 //
@@ -59,6 +128,15 @@ type Redlock struct {
 	clock  Clock
 	tokens Tokens
 	ttl    time.Duration
+
+	// What the variants change.
+	drift   time.Duration // taken off each validity
+	topsUp  bool
+	extends bool
+}
+
+func newRedlock(env Env) *Redlock {
+	return &Redlock{nodes: env.Nodes, clock: env.Clock, tokens: env.Tokens, ttl: env.TTL}
 }
 
 // Acquire asks every server once. Without a lock it returns
@@ -71,14 +149,21 @@ type Redlock struct {
 func (s *Redlock) Acquire(ctx context.Context, key string) (Lease, error) {
 	start := s.now()
 	l := &redlockLease{lock: s, key: key, token: s.tokens.Token()}
-	votes := s.poll(func(node redis.UniversalClient) error {
+	set := func(node redis.UniversalClient) error {
 		return setIfFree(ctx, node, key, l.token, s.ttl)
-	}, ErrNotAcquired)
+	}
+	votes := s.poll(s.nodes, set, ErrNotAcquired)
 	end := s.now()
 
-	validity := s.ttl.Milliseconds() - (end - start)
+	validity := s.validity(start, end)
 	if votes.yes >= s.quorum() && validity > 0 {
 		l.validUntil = end + validity
+		if s.topsUp {
+			s.poll(votes.missing, set, ErrNotAcquired)
+		}
+		if s.extends {
+			return &extendableLease{l}, nil
+		}
 		return l, nil
 	}
 	// A caller who gave up still wants his tokens back.
@@ -98,17 +183,27 @@ func (s *Redlock) quorum() int { return len(s.nodes)/2 + 1 }
 // now reads the client's clock in Unix milliseconds.
 func (s *Redlock) now() int64 { return s.clock.Now().UnixMilli() }
 
+// validity is what is left of the TTL, in ms, of a poll from start to end. The
+// servers began to count at start or later.
+func (s *Redlock) validity(start, end int64) int64 {
+	return (s.ttl - s.drift).Milliseconds() - (end - start)
+}
+
 // votes are the answers of all servers to one question.
 type votes struct {
 	yes, no int
-	errs    []error // of the servers whose answer is not known
+	errs    []error                 // of the servers whose answer is not known
+	missing []redis.UniversalClient // the servers that did not say yes
 }
 
-// poll asks the servers in turn. An answer of refusal counts as no, any other
-// error as unknown.
-func (s *Redlock) poll(ask func(redis.UniversalClient) error, refusal error) (v votes) {
-	for i, node := range s.nodes {
+// poll asks nodes in turn. An answer of refusal counts as no, any other error as
+// unknown.
+func (s *Redlock) poll(nodes []redis.UniversalClient, ask func(redis.UniversalClient) error, refusal error) (v votes) {
+	for i, node := range nodes {
 		err := ask(node)
+		if err != nil {
+			v.missing = append(v.missing, node)
+		}
 		switch {
 		case err == nil:
 			v.yes++
@@ -133,6 +228,7 @@ var (
 )
 
 type redlockLease struct {
+	reports
 	lock       *Redlock
 	key, token string
 	validUntil int64 // on the client's clock, Unix milliseconds; not valid any more then
@@ -170,10 +266,42 @@ func (l *redlockLease) Release(ctx context.Context) error {
 
 // takeBack deletes the token on every server that has it.
 func (l *redlockLease) takeBack(ctx context.Context) votes {
-	return l.lock.poll(func(node redis.UniversalClient) error {
+	return l.lock.poll(l.lock.nodes, func(node redis.UniversalClient) error {
 		return deleteIfMine(ctx, node, l.key, l.token)
 	}, ErrNotHeld)
 }
 
-// Reports implements [Reporter].
-func (l *redlockLease) Reports() {}
+var _ Renewer = (*extendableLease)(nil)
+
+type extendableLease struct{ *redlockLease }
+
+// Renew resets the TTL on every server that still has the token. The lease is
+// prolonged if these are a majority and some of the new validity is left; otherwise
+// it ends when it would have ended. Renew then returns
+//   - ErrNotHeld, when the validity was over, or when so many servers had lost the
+//     token that the others are no majority;
+//   - ErrNotHeld, wrapped, when a majority agreed but too late;
+//   - the servers' errors, joined, when those decided it.
+func (l *extendableLease) Renew(ctx context.Context) error {
+	s := l.lock
+	start := s.now()
+	if start >= l.validUntil {
+		return ErrNotHeld // in between, somebody may have had the lock and given it back
+	}
+	votes := s.poll(s.nodes, func(node redis.UniversalClient) error {
+		return expireIfMine(ctx, node, l.key, l.token, s.ttl)
+	}, ErrNotHeld)
+	end := s.now()
+
+	validity := s.validity(start, end)
+	switch {
+	case votes.yes >= s.quorum() && end >= l.validUntil, votes.yes >= s.quorum() && validity <= 0:
+		return fmt.Errorf("%w: the servers took %d ms", ErrNotHeld, end-start)
+	case votes.yes >= s.quorum():
+		l.validUntil = end + validity
+		return nil
+	case votes.no > len(s.nodes)-s.quorum():
+		return ErrNotHeld
+	}
+	return s.undecided("compare and expire", l.key, votes)
+}

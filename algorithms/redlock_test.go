@@ -199,3 +199,126 @@ func TestRedlockOfThree(t *testing.T) {
 		t.Error("one of three is no majority")
 	}
 }
+
+// The drift term is taken off the validity: 1 % of 30 s and 2 ms.
+func TestRedlockDrift(t *testing.T) {
+	for id, drift := range map[string]time.Duration{"redlock": 0, "redlock-drift": 302 * time.Millisecond} {
+		e := entry(t, id)
+		s := newStage(t, e.Nodes)
+		a := s.process(t, e, "A")
+		checker, _ := algorithms.As[algorithms.Checker](must(a.Acquire(t.Context(), "lock"))(t))
+		a.clock.Advance(e.TTL - drift - time.Millisecond)
+		if err := checker.Check(t.Context()); err != nil {
+			t.Errorf("%s: Check inside the validity: %v", id, err)
+		}
+		a.clock.Advance(time.Millisecond)
+		if err := checker.Check(t.Context()); !errors.Is(err, algorithms.ErrNotHeld) {
+			t.Errorf("%s: Check after the validity: %v", id, err)
+		}
+	}
+}
+
+// Renew is true only if a majority still has the token, in time, and the lease has
+// never ended in between. When it fails it takes nothing back.
+func TestRedlockExtension(t *testing.T) {
+	e := entry(t, "redlock-extend")
+	drift := e.TTL/100 + 2*time.Millisecond
+	tests := []struct {
+		name   string
+		before func(*testing.T, *stage, *process)
+		want   error
+		keys   int // left
+	}{
+		{"whole", func(*testing.T, *stage, *process) {}, nil, 5},
+		{"a minority gone", func(t *testing.T, s *stage, a *process) { s.forget(t, 2) }, nil, 3},
+		{"a majority gone", func(t *testing.T, s *stage, a *process) { s.forget(t, 3) }, algorithms.ErrNotHeld, 2},
+		{"two gone, one silent", func(t *testing.T, s *stage, a *process) {
+			s.forget(t, 2)
+			a.conns[2].AddHook(&fault{command: "eval", lose: 1})
+		}, errFault, 3},
+		{"validity over, keys still there", func(t *testing.T, s *stage, a *process) {
+			a.clock.Advance(e.TTL - drift)
+		}, algorithms.ErrNotHeld, 5},
+		{"slow beyond the old validity", func(t *testing.T, s *stage, a *process) {
+			a.clock.Advance(e.TTL / 2)
+			a.conns[4].AddHook(slow("eval", a.clock, e.TTL/2))
+		}, algorithms.ErrNotHeld, 5},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStage(t, e.Nodes)
+			a := s.process(t, e, "A")
+			renewer, _ := algorithms.As[algorithms.Renewer](must(a.Acquire(t.Context(), "lock"))(t))
+			checker := renewer.(algorithms.Checker)
+			a.clock.Advance(time.Second)
+			tt.before(t, s, a)
+			if err := renewer.Renew(t.Context()); !errors.Is(err, tt.want) {
+				t.Fatalf("Renew: %v, want %v", err, tt.want)
+			}
+			if n := s.holding(t, "lock"); n != tt.keys {
+				t.Errorf("%d servers have the key, want %d", n, tt.keys)
+			}
+			if tt.want != nil {
+				return
+			}
+			a.clock.Advance(e.TTL - drift - time.Millisecond)
+			if err := checker.Check(t.Context()); err != nil {
+				t.Errorf("Check inside the new validity: %v", err)
+			}
+			a.clock.Advance(time.Millisecond)
+			if err := checker.Check(t.Context()); !errors.Is(err, algorithms.ErrNotHeld) {
+				t.Errorf("Check after the new validity: %v", err)
+			}
+		})
+	}
+}
+
+// After the validity Renew does not even ask: the keys end when they would have.
+func TestRedlockDoesNotReviveALease(t *testing.T) {
+	e := entry(t, "redlock-extend")
+	s := newStage(t, e.Nodes)
+	a := s.process(t, e, "A")
+	renewer, _ := algorithms.As[algorithms.Renewer](must(a.Acquire(t.Context(), "lock"))(t))
+	drift := e.TTL/100 + 2*time.Millisecond
+	s.pass(e.TTL - drift)
+	a.clock.Advance(e.TTL - drift)
+	if err := renewer.Renew(t.Context()); !errors.Is(err, algorithms.ErrNotHeld) {
+		t.Errorf("Renew: %v, want %v", err, algorithms.ErrNotHeld)
+	}
+	if got := s.left(t); got != drift {
+		t.Errorf("%v left, want the %v that were left before", got, drift)
+	}
+}
+
+// forget lets the first n servers lose their keys.
+func (s *stage) forget(t *testing.T, n int) {
+	t.Helper()
+	for _, admin := range s.admins[:n] {
+		must(admin.FlushAll(t.Context()).Result())(t)
+	}
+}
+
+// With a bare majority one server's loss gives the lock away; asking the others
+// once more makes it take three.
+func TestRedlockTopUp(t *testing.T) {
+	for id, want := range map[string]int{"redlock-drift": 3, "redlock-topup": 5} {
+		e := entry(t, id)
+		s := newStage(t, e.Nodes)
+		a, b := s.process(t, e, "A"), s.process(t, e, "B")
+		for _, c := range a.conns[:2] {
+			c.AddHook(&fault{command: "set", lose: 1})
+		}
+		lease := must(a.Acquire(t.Context(), "lock"))(t)
+		if n := s.holding(t, "lock"); n != want {
+			t.Errorf("%s: %d servers have the key, want %d", id, n, want)
+		}
+		must(s.admins[4].FlushAll(t.Context()).Result())(t)
+		_, err := b.Acquire(t.Context(), "lock")
+		if refused := errors.Is(err, algorithms.ErrNotAcquired); refused != (want == 5) {
+			t.Errorf("%s: %v after the loss of one server", id, err)
+		}
+		if want == 5 {
+			mustRelease(t, lease, nil)
+		}
+	}
+}

@@ -1,30 +1,14 @@
 package algorithms
 
-import (
-	"context"
+import "time"
 
-	"github.com/redis/go-redis/v9"
-)
-
-var _ Strategy = (*SetNX)(nil)
-
-var setNX = Entry{
-	ID:      "setnx",
-	Article: "003-A",
-	Year:    2009,
-	Title:   "SETNX and DEL, no expiry",
-	Nodes:   1,
-	Expiry:  ExpiryNone,
-	New:     func(env Env) Strategy { return &SetNX{env.Nodes[0]} },
-}
-
-// SetNX is the first Redis lock: whoever creates the key holds the lock, and
+// setNX is the first Redis lock: whoever creates the key holds the lock, and
 // gives it back by deleting the key. (2009: SETNX is in the first commit of
 // Redis, March 2009. Article 003-A; 001-A and 002-A write another constant.)
 //
-// It was meant to mend the mutex inside one process (003-0), which excludes
-// nobody on the next machine. The server runs one command at a time, so of any
-// number of SETNX on a free key exactly one is answered 1.
+// It was meant to mend [Mutex], which excludes nobody on the next machine. The
+// server runs one command at a time, so of any number of SETNX on a free key
+// exactly one is answered 1.
 //
 // How it falls: the key has no TTL. A holder that crashes before DEL locks
 // everybody out for ever, and so does one that throws between the two commands
@@ -35,33 +19,52 @@ var setNX = Entry{
 // creator takes for somebody else's.
 //
 // Our form is the article's, command for command. It ignores Env.TTL.
-type SetNX struct {
-	node redis.UniversalClient
+var setNX = Entry{
+	ID:      "setnx",
+	Article: "003-A",
+	Also:    []string{"001-A", "002-A"},
+	Year:    2009,
+	Title:   "SETNX and DEL, no expiry",
+	Nodes:   1,
+	Expiry:  ExpiryNone,
+	New: func(env Env) Strategy {
+		return newKeyLock(env, constant("1"), setnxOnly, anybodys)
+	},
 }
 
-// Acquire sends SETNX key 1. An error leaves open whether the key was created.
-func (s *SetNX) Acquire(ctx context.Context, key string) (Lease, error) {
-	created, err := setnx(ctx, s.node, key, "1")
-	switch {
-	case err != nil:
-		return nil, err
-	case !created:
-		return nil, ErrNotAcquired
-	}
-	return &blindLease{s.node, key}, nil
-}
-
-// A blindLease is given back by DEL without a look at whose key it is. It is no
-// Reporter: the article does not read the reply.
-type blindLease struct {
-	node redis.UniversalClient
-	key  string
-}
-
-// Release deletes the key, whoever holds it.
-func (l *blindLease) Release(ctx context.Context) error {
-	if err := l.node.Del(ctx, l.key).Err(); err != nil {
-		return unknown("DEL", l.key, err)
-	}
-	return nil
+// setNXExpire creates the key and then gives it a TTL. (2009: EXPIRE came in
+// April 2009, a month after SETNX. Article 004-A; 003-B differs in the TTL, 3 s.)
+//
+// It was meant to mend the deadlock of setnx: a crashed holder's key now goes
+// away by itself.
+//
+// How it falls: a crash, or an error, between the two commands leaves the key
+// without a TTL, the old deadlock in a smaller window. And the TTL brings a fall
+// of its own: a holder that works or pauses for longer than the TTL shares the
+// critical section with its successor, and its DEL then removes the successor's
+// key, which lets a third client in.
+//
+// And for a while it did not lock at all. From December 2009 up to Redis 2.0 a
+// SETNX removed a key that carried a TTL and put its own in place (Redis's own
+// test suite asked for that), so the second client won as well; 2.2, of February
+// 2011, lets the first one stand. A lock of that time had better keep its expiry
+// in the value, as [GetSet] does.
+//
+// Our form is the article's. The try block begins after EXPIRE, so an error of
+// EXPIRE leaves Acquire and nobody deletes the key; and the reply of EXPIRE is
+// not read, so a 0 (the key went in between) still counts as acquired. Env.TTL
+// goes out in whole seconds.
+var setNXExpire = Entry{
+	ID:      "setnx-expire",
+	Article: "004-A",
+	Also:    []string{"003-B"},
+	Year:    2009,
+	Title:   "SETNX, then EXPIRE, then DEL: two commands where one is needed",
+	Nodes:   1,
+	TTL:     30 * time.Second,
+	Unit:    time.Second,
+	Expiry:  ExpiryServer,
+	New: func(env Env) Strategy {
+		return newKeyLock(env, constant("1"), setnxThenExpire, anybodys)
+	},
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,19 +22,25 @@ var epoch = time.Date(2014, time.May, 16, 12, 0, 0, 0, time.UTC)
 
 // A stage is a set of servers, all empty at first, on which a test plays.
 type stage struct {
+	start  time.Time // what the servers' clocks, and those of new processes, show at first
 	addrs  []string
 	admins []*redis.Client     // one for each server: to look and to meddle
 	pass   func(time.Duration) // lets time pass on all servers, and on no client
+
+	processes int          // made so far
+	replicas  atomic.Int64 // how many acknowledge a WAIT
 }
 
 // newStage starts n servers in this process, on real sockets.
 func newStage(t testing.TB, n int) *stage {
-	s := &stage{}
+	s := &stage{start: epoch}
+	s.replicas.Store(1)
 	var servers []*miniredis.Miniredis
 	for range n {
 		m := miniredis.RunT(t)
 		m.SetTime(epoch)
 		m.ClockTTL(true)
+		m.Server().SetPreHook(newer(m, &s.replicas))
 		servers = append(servers, m)
 		s.addServer(t, m.Addr())
 	}
@@ -77,8 +83,9 @@ type process struct {
 
 // process makes a process called name that uses e with the TTL of its article.
 func (s *stage) process(t testing.TB, e algorithms.Entry, name string) *process {
-	p := &process{clock: newHearingClock()}
-	p.env = algorithms.Env{Clock: p.clock, Tokens: &countedTokens{name: name}, TTL: e.TTL}
+	s.processes++
+	p := &process{clock: newHearingClock(s.start)}
+	p.env = algorithms.Env{Clock: p.clock, Tokens: &countedTokens{name: name}, Thread: fmt.Sprint(s.processes), TTL: e.TTL}
 	for _, addr := range s.addrs {
 		c := dial(t, addr)
 		p.conns = append(p.conns, c)
@@ -91,34 +98,38 @@ func (s *stage) process(t testing.TB, e algorithms.Entry, name string) *process 
 	return p
 }
 
-// values returns every key of server i with its value; a hash is given as text.
+// values returns every key of server i with its value; a hash or a list is given
+// as text.
 func (s *stage) values(t testing.TB, i int) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, key := range must(s.admins[i].Keys(t.Context(), "*").Result())(t) {
-		if must(s.admins[i].Type(t.Context(), key).Result())(t) == "hash" {
+		switch must(s.admins[i].Type(t.Context(), key).Result())(t) {
+		case "hash":
 			all[key] = fmt.Sprint(must(s.admins[i].HGetAll(t.Context(), key).Result())(t))
-			continue
+		case "list":
+			all[key] = fmt.Sprint(must(s.admins[i].LRange(t.Context(), key, 0, -1).Result())(t))
+		default:
+			all[key] = must(s.admins[i].Get(t.Context(), key).Result())(t)
 		}
-		all[key] = must(s.admins[i].Get(t.Context(), key).Result())(t)
 	}
 	return all
 }
 
-// allValues returns values of every server.
-func (s *stage) allValues(t testing.TB) (all []map[string]string) {
+// lockValues returns the value of the key "lock" on every server, "" for none.
+func (s *stage) lockValues(t testing.TB) (values []string) {
 	t.Helper()
 	for i := range s.admins {
-		all = append(all, s.values(t, i))
+		values = append(values, s.values(t, i)["lock"])
 	}
-	return all
+	return values
 }
 
 // holding counts the servers that have key.
 func (s *stage) holding(t testing.TB, key string) (n int) {
 	t.Helper()
-	for _, values := range s.allValues(t) {
-		if _, ok := values[key]; ok {
+	for i := range s.admins {
+		if _, ok := s.values(t, i)[key]; ok {
 			n++
 		}
 	}
@@ -131,15 +142,6 @@ func (s *stage) steal(t testing.TB, key string) {
 	for _, admin := range s.admins {
 		must(admin.Del(t.Context(), key).Result())(t)
 	}
-}
-
-func sameValues(a, b []map[string]string) bool {
-	for i := range a {
-		if !maps.Equal(a[i], b[i]) {
-			return false
-		}
-	}
-	return len(a) == len(b)
 }
 
 // countedTokens makes, …: unique as long as the names are.
@@ -157,13 +159,18 @@ func (c *countedTokens) Token() string {
 type hearingClock struct {
 	*clockwork.FakeClock
 	returned chan struct{}
+	last     time.Duration // of the timer armed last
 }
 
-func newHearingClock() *hearingClock {
-	return &hearingClock{clockwork.NewFakeClockAt(epoch), make(chan struct{}, 100)}
+func newHearingClock(start time.Time) *hearingClock {
+	return &hearingClock{FakeClock: clockwork.NewFakeClockAt(start), returned: make(chan struct{}, 100)}
 }
+
+// Sleep lets d pass, as there is nobody else to do it.
+func (c *hearingClock) Sleep(d time.Duration) { c.Advance(d) }
 
 func (c *hearingClock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
+	c.last = d // read after tick, or where no timer is due
 	return c.FakeClock.AfterFunc(d, func() {
 		f()
 		c.returned <- struct{}{}

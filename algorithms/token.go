@@ -1,32 +1,90 @@
 package algorithms
 
-import (
-	"context"
-	"time"
+import "time"
 
-	"github.com/redis/go-redis/v9"
-)
+// Locks of one SET: key and TTL are created in one command, since Redis 2.6.12
+// of March 2013 knows NX, EX and PX. They differ in the value and in who looks at
+// it before the key is removed.
 
-var _ Strategy = (*TokenLock)(nil)
-
-var tokenLock = Entry{
-	ID:      "token",
-	Article: "002-C",
+// setNXEX creates the key together with its TTL and writes the same value for
+// everybody. (2013. Article 001-B; 002-B asks for 5 s, 004-B writes 1.)
+//
+// It was meant to mend the gap between the two commands of setnx-expire.
+//
+// How it falls: DEL asks nobody. A holder that works or pauses for longer than
+// the TTL shares the critical section with its successor, then removes the
+// successor's key and lets a third client in.
+//
+// Our form is the article's, in the words of the command that Spring's
+// setIfAbsent sends.
+var setNXEX = Entry{
+	ID:      "constant",
+	Article: "001-B",
+	Also:    []string{"002-B", "004-B"},
 	Year:    2013,
-	Title:   "SET NX PX with a random token, compare-and-delete in Lua",
+	Title:   "SET NX EX with a constant value, release by DEL",
 	Nodes:   1,
 	TTL:     30 * time.Second,
-	Unit:    time.Millisecond,
+	Unit:    time.Second,
 	Expiry:  ExpiryServer,
-	New:     func(env Env) Strategy { return &TokenLock{env.Nodes[0], env.Tokens, env.TTL} },
+	New: func(env Env) Strategy {
+		return newKeyLock(env, constant("binghe"), setIfFreeEX, anybodys)
+	},
 }
 
-// TokenLock creates the key together with its TTL, in one command, and writes a
+// threadID writes the number of the thread and looks for it before DEL. (2013.
+// Article 004-C.)
+//
+// It was meant to mend the DEL of a successor's key by constant.
+//
+// How it falls: the look and DEL are two commands. A pause between them, or a
+// slow network, and the key that is removed is the successor's after all. And a
+// thread's number is unique in its process only: two processes whose threads are
+// both number 17 are one owner to this lock.
+//
+// Our form takes the number from Env.Thread, whatever text that is.
+var threadID = Entry{
+	ID:      "thread-id",
+	Article: "004-C",
+	Year:    2013,
+	Title:   "SET NX EX with the thread id, GET and DEL: two commands again",
+	Nodes:   1,
+	TTL:     30 * time.Second,
+	Unit:    time.Second,
+	Expiry:  ExpiryServer,
+	New: func(env Env) Strategy {
+		return newKeyLock(env, constant(env.Thread), setIfFreeEX, looked)
+	},
+}
+
+// threadIDLua is thread-id with the look and the removal in one script. (2013.
+// Article 004-D.)
+//
+// It was meant to mend the gap between them.
+//
+// How it falls: the script cannot tell two threads of one number apart, so a
+// holder that is late removes its successor's key in a single step. All falls of
+// token remain as well.
+var threadIDLua = Entry{
+	ID:      "thread-id-lua",
+	Article: "004-D",
+	Year:    2013,
+	Title:   "SET NX EX with the thread id, compare-and-delete in Lua",
+	Nodes:   1,
+	TTL:     30 * time.Second,
+	Unit:    time.Second,
+	Expiry:  ExpiryServer,
+	New: func(env Env) Strategy {
+		return newKeyLock(env, constant(env.Thread), setIfFreeEX, mine)
+	},
+}
+
+// tokenLock creates the key together with its TTL, in one command, and writes a
 // value into it by which it recognises its own lock. (2013: the NX and PX of SET
 // came with Redis 2.6.12 in March 2013; scripts are a little older. Article
-// 002-C, which also prints EX 5.)
+// 002-C, which also prints EX 5; 002-D sets it on a master with a replica.)
 //
-// It was meant to mend both falls of [SetNXExpire]: the gap between SETNX and
+// It was meant to mend both falls of setnx-expire: the gap between SETNX and
 // EXPIRE, and the DEL that removes a successor's lock. And it needs no clock of
 // the clients, as [GetSet] does: only the server's counts.
 //
@@ -40,34 +98,17 @@ var tokenLock = Entry{
 //
 // Our form takes its token from Env.Tokens, a new one for each Acquire, and
 // Env.TTL in whole milliseconds. It has no watchdog; see [Watchdog].
-type TokenLock struct {
-	node   redis.UniversalClient
-	tokens Tokens
-	ttl    time.Duration
+var tokenLock = Entry{
+	ID:      "token",
+	Article: "002-C",
+	Also:    []string{"002-D"},
+	Year:    2013,
+	Title:   "SET NX PX with a random token, compare-and-delete in Lua",
+	Nodes:   1,
+	TTL:     30 * time.Second,
+	Unit:    time.Millisecond,
+	Expiry:  ExpiryServer,
+	New: func(env Env) Strategy {
+		return newKeyLock(env, env.Tokens.Token, setIfFree, mine)
+	},
 }
-
-// Acquire sends SET key token NX PX ttl. An error leaves open whether the key was
-// created; if it was, it goes when its TTL ends.
-func (s *TokenLock) Acquire(ctx context.Context, key string) (Lease, error) {
-	token := s.tokens.Token()
-	if err := setIfFree(ctx, s.node, key, token, s.ttl); err != nil {
-		return nil, err
-	}
-	return &tokenLease{s.node, key, token}, nil
-}
-
-var _ Reporter = (*tokenLease)(nil)
-
-type tokenLease struct {
-	node       redis.UniversalClient
-	key, token string
-}
-
-// Release deletes the key if it still holds this lease's token, and returns
-// ErrNotHeld otherwise.
-func (l *tokenLease) Release(ctx context.Context) error {
-	return deleteIfMine(ctx, l.node, l.key, l.token)
-}
-
-// Reports implements [Reporter].
-func (l *tokenLease) Reports() {}

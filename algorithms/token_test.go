@@ -8,16 +8,21 @@ import (
 )
 
 // Article 002: with a token of its own a client cannot release a lock that it
-// lost in the meantime.
+// lost in the meantime. The same holds for all who look and remove in one step.
 func TestTokenSparesTheSuccessor(t *testing.T) {
-	e := entry(t, "token")
-	s := newStage(t, 1)
-	a, b, c := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C")
-	stale := must(a.Acquire(t.Context(), "lock"))(t)
-	s.lapse(e, b)
-	must(b.Acquire(t.Context(), "lock"))(t)
-	mustRelease(t, stale, algorithms.ErrNotHeld)
-	mustRefuse(t, c, "lock")
+	for _, id := range []string{
+		"token", "delifeq", "delex", "set-ifeq", "thread-id-lua", "client-expiry", "lock-delay", "token-wait", "queue",
+		"daemon-10-owned", "watchdog", "redisson-lease", "redisson-wait", "redlock",
+	} {
+		e := entry(t, id)
+		s := newStage(t, e.Nodes)
+		a, b, c := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C")
+		stale := must(a.Acquire(t.Context(), "lock"))(t)
+		s.lapse(e, b)
+		must(b.Acquire(t.Context(), "lock"))(t)
+		mustRelease(t, stale, algorithms.ErrNotHeld)
+		mustRefuse(t, c, "lock")
+	}
 }
 
 // Article 002, why a constant will not do: two clients with the same token are

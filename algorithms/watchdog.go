@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync/atomic"
 	"time"
 
-	"github.com/jonboulle/clockwork"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -22,7 +20,7 @@ var watchdog = Entry{
 	TTL:     30 * time.Second,
 	Unit:    time.Millisecond,
 	Expiry:  ExpiryServer,
-	New:     newWatchdog,
+	New:     func(env Env) Strategy { return newWatchdog(env) },
 }
 
 // Watchdog keeps its lease alive: as long as the process lives and the lock is
@@ -32,7 +30,7 @@ var watchdog = Entry{
 // September 2016. Article 003-C, on version 3.12.5.)
 //
 // It was meant to mend the work that takes longer than the TTL, the fall that
-// [TokenLock] leaves open: the TTL need not be guessed any more, it only bounds
+// the token lock leaves open: the TTL need not be guessed any more, it only bounds
 // how long a crashed holder blocks the others. A crash takes the watchdog with it.
 //
 // The key is a hash of one field, process and thread, whose value counts how
@@ -49,11 +47,12 @@ var watchdog = Entry{
 //
 // Where our form differs from 3.12.5:
 //   - No WAIT. That version sends every script together with a WAIT for the
-//     replicas, when it knows of any.
+//     replicas, when it knows of any; see redisson-wait.
 //   - One watchdog for each lease. Redisson has one for each process and key, and
 //     starts no other for a re-entry. Since it also keeps the entry of one whose
 //     renewal failed (until 3.14.0), the next lock of that key in that process is
-//     not renewed at all, unless somebody there has unlocked in the meantime.
+//     not renewed at all, unless somebody there has unlocked in the meantime; see
+//     redisson-entry.
 //   - The thread id is always 1, since a Strategy is one process's, used by one
 //     thread at a time.
 //   - It does not wait for its turn, so nobody here listens on the channel, and
@@ -63,10 +62,16 @@ type Watchdog struct {
 	clock Clock
 	ttl   time.Duration
 	owner string // the hash field: process id, colon, thread id
+
+	// What the variants of redisson.go change.
+	unwatched bool                // no renewal: the caller has given a lease time
+	again     bool                // a renewal that failed for an unknown reason does not end the watchdog
+	waits     bool                // each script goes out with a WAIT
+	entries   map[string]*watched // not nil: one watchdog for each key of the process
 }
 
-func newWatchdog(env Env) Strategy {
-	return &Watchdog{env.Nodes[0], env.Clock, env.TTL, env.Tokens.Token() + ":1"}
+func newWatchdog(env Env) *Watchdog {
+	return &Watchdog{node: env.Nodes[0], clock: env.Clock, ttl: env.TTL, owner: env.Tokens.Token() + ":1"}
 }
 
 // acquireHash takes a free lock, or one more hold of the caller's own. KEYS:
@@ -113,16 +118,18 @@ const unlockMessage = 0
 // sets the watchdog on it. An error leaves open whether the lock was taken; no
 // watchdog runs then, so the key goes when its TTL ends.
 func (s *Watchdog) Acquire(ctx context.Context, key string) (Lease, error) {
-	err := acquireHash.Eval(ctx, s.node, []string{key}, s.owner, s.ttl.Milliseconds()).Err()
+	err := s.eval(ctx, acquireHash, []string{key}, s.owner, s.ttl.Milliseconds()).Err()
 	switch {
 	case err == nil: // a reply other than nil is the holder's remaining TTL
 		return nil, ErrNotAcquired
 	case !errors.Is(err, redis.Nil):
 		return nil, unknown("acquire script", key, err)
 	}
-	l := &watchdogLease{lock: s, key: key}
-	// The renewals outlive the call that acquired, and its deadline.
-	l.arm(context.WithoutCancel(ctx))
+	l := &watchdogLease{lock: s, key: key, watched: s.entry(key)}
+	if !s.unwatched {
+		// The renewals outlive the call that acquired, and its deadline.
+		l.watch(context.WithoutCancel(ctx))
+	}
 	return l, nil
 }
 
@@ -137,44 +144,69 @@ var (
 	_ Renewer  = (*watchdogLease)(nil)
 )
 
-// A watchdogLease is shared by the process's thread and the thread of its timer.
 type watchdogLease struct {
-	lock  *Watchdog
-	key   string
-	timer atomic.Pointer[clockwork.Timer] // of the next renewal
-	ended atomic.Bool                     // Release has spoken to the server
+	reports
+	lock    *Watchdog
+	key     string
+	watched *watched
 }
 
-// arm schedules the next renewal.
-func (l *watchdogLease) arm(ctx context.Context) {
-	if l.ended.Load() {
-		return
-	}
-	timer := l.lock.clock.AfterFunc(l.lock.period(), func() { l.tick(ctx) })
-	l.timer.Store(&timer)
-	// A Release since the look above has stopped the timer before this one.
-	if l.ended.Load() {
-		timer.Stop()
-	}
+// watched is what one watchdog serves: a lease, or all that a process has of a key.
+type watched struct {
+	leases  int
+	renewal *renewal
 }
 
-// tick is one renewal, in the timer's thread. Any failure is final, ErrNotHeld
-// and a lost packet alike: the next renewal is armed by the success of this one.
-func (l *watchdogLease) tick(ctx context.Context) {
-	if l.ended.Load() {
+// entry is what a new lease of key is watched with.
+func (s *Watchdog) entry(key string) *watched {
+	if s.entries == nil {
+		return &watched{}
+	}
+	if s.entries[key] == nil {
+		s.entries[key] = &watched{}
+	}
+	return s.entries[key]
+}
+
+// watch sets the watchdog on the lease, unless there is one by the entry.
+func (l *watchdogLease) watch(ctx context.Context) {
+	if l.watched.leases++; l.watched.leases > 1 {
+		return // nobody looks whether that one is alive
+	}
+	every := l.lock.period()
+	l.watched.renewal = &renewal{clock: l.lock.clock, every: every, send: func() error { return l.tick(ctx) }}
+	l.watched.renewal.arm(every)
+}
+
+// tick is one renewal, in the timer's thread. Redisson writes a failure into its
+// log; the holder is not told.
+func (l *watchdogLease) tick(ctx context.Context) error {
+	err := l.Renew(ctx)
+	if l.lock.again && !errors.Is(err, ErrNotHeld) {
+		return nil
+	}
+	return err
+}
+
+// unwatch ends the watchdog with the last lease that it serves.
+func (l *watchdogLease) unwatch() {
+	w := l.watched
+	if w.leases--; w.leases > 0 {
 		return
 	}
-	if err := l.Renew(ctx); err != nil {
-		return // Redisson writes a line into its log; the holder is not told
+	if l.lock.entries[l.key] == w {
+		delete(l.lock.entries, l.key)
 	}
-	l.arm(ctx)
+	if w.renewal != nil {
+		w.renewal.stop()
+	}
 }
 
 // Renew resets the TTL to its full length. It returns ErrNotHeld when the
 // process does not hold the lock any more. It does not wake a watchdog that died.
 func (l *watchdogLease) Renew(ctx context.Context) error {
 	s := l.lock
-	renewed, err := renewHash.Eval(ctx, s.node, []string{l.key}, s.owner, s.ttl.Milliseconds()).Int()
+	renewed, err := s.eval(ctx, renewHash, []string{l.key}, s.owner, s.ttl.Milliseconds()).Int()
 	switch {
 	case err != nil:
 		return unknown("renewal script", l.key, err)
@@ -190,9 +222,8 @@ func (l *watchdogLease) Renew(ctx context.Context) error {
 func (l *watchdogLease) Release(ctx context.Context) error {
 	s := l.lock
 	keys := []string{l.key, unlockChannel(l.key)}
-	err := releaseHash.Eval(ctx, s.node, keys, s.owner, s.ttl.Milliseconds(), unlockMessage).Err()
-	l.ended.Store(true)
-	(*l.timer.Load()).Stop()
+	err := s.eval(ctx, releaseHash, keys, s.owner, s.ttl.Milliseconds(), unlockMessage).Err()
+	l.unwatch()
 	switch {
 	case errors.Is(err, redis.Nil):
 		return ErrNotHeld
@@ -201,9 +232,6 @@ func (l *watchdogLease) Release(ctx context.Context) error {
 	}
 	return nil
 }
-
-// Reports implements [Reporter].
-func (l *watchdogLease) Reports() {}
 
 // unlockChannel is Redisson's channel for key. The braces put it on the key's
 // shard of a cluster; a key that brings its own is left as it is.

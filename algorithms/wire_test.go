@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -44,8 +45,11 @@ func TestWire(t *testing.T) {
 
 func transcript(t *testing.T, e algorithms.Entry) string {
 	var log strings.Builder
-	fmt.Fprintf(&log, "# %s (%s): %s\n# TTL %v; clocks begin at %d ms\n",
-		e.ID, e.Article, e.Title, e.TTL, epoch.UnixMilli())
+	name := e.ID
+	if articles := e.Names()[1:]; len(articles) > 0 {
+		name += " (" + strings.Join(articles, ", ") + ")"
+	}
+	fmt.Fprintf(&log, "# %s: %s\n# TTL %v; clocks begin at %d ms\n", name, e.Title, e.TTL, epoch.UnixMilli())
 	s := newStage(t, e.Nodes)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	seen := map[string]bool{}
@@ -69,8 +73,14 @@ func transcript(t *testing.T, e algorithms.Entry) string {
 	fmt.Fprint(&log, "\nA releases\n")
 	fmt.Fprintf(&log, "= %s\n", outcome(lease.Release(t.Context()), "released"))
 	acquire("A acquires again, and dies", a)
-	s.lapse(e, b)
-	acquire("B acquires, one lease and a millisecond later", b)
+	later := "one lease and a millisecond"
+	switch d := s.lapse(e, b); {
+	case d == e.TTL+time.Second:
+		later = "one lease and a second"
+	case d > e.TTL+time.Second: // the key has outlived it
+		later = d.String()
+	}
+	acquire("B acquires, "+later+" later", b)
 	return log.String()
 }
 
@@ -91,16 +101,26 @@ type scribe struct {
 func (s scribe) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (s scribe) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := next(ctx, cmds)
+		for _, cmd := range cmds {
+			s.write(cmd, cmd.Err())
+		}
+		return err
+	}
 }
 
 func (s scribe) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
-		if cmd.Name() != "hello" { // the connection's greeting, not the strategy's
-			fmt.Fprintf(s.log, "%s%s -> %s\n", s.margin, s.words(cmd.Args()), reply(cmd, err))
-		}
+		s.write(cmd, err)
 		return err
+	}
+}
+
+func (s scribe) write(cmd redis.Cmder, err error) {
+	if cmd.Name() != "hello" { // the connection's greeting, not the strategy's
+		fmt.Fprintf(s.log, "%s%s -> %s\n", s.margin, s.words(cmd.Args()), reply(cmd, err))
 	}
 }
 

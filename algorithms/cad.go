@@ -1,0 +1,75 @@
+package algorithms
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Locks on the commands that article 002 wished for. No server before 2025 has
+// them.
+
+// delIfEq is token with Valkey's DELIFEQ in place of the script. (2025: Valkey 9.0,
+// October.)
+//
+// It was meant to mend the script, which each client had to bring along. It falls
+// as token does.
+var delIfEq = Entry{
+	ID:     "delifeq",
+	Year:   2025,
+	Title:  "SET NX PX with a token, release by Valkey's DELIFEQ",
+	Nodes:  1,
+	TTL:    30 * time.Second,
+	Unit:   time.Millisecond,
+	Expiry: ExpiryServer,
+	New: func(env Env) Strategy {
+		return newKeyLock(env, env.Tokens.Token, setIfFree, giving{send: sendDelIfEq, reports: true})
+	},
+}
+
+// delEx is token with DELEX … IFEQ of Redis. (2025: Redis 8.4, November.) It falls
+// as token does.
+var delEx = Entry{
+	ID:     "delex",
+	Year:   2025,
+	Title:  "SET NX PX with a token, release by DELEX IFEQ of Redis 8.4",
+	Nodes:  1,
+	TTL:    30 * time.Second,
+	Unit:   time.Millisecond,
+	Expiry: ExpiryServer,
+	New: func(env Env) Strategy {
+		return newKeyLock(env, env.Tokens.Token, setIfFree, giving{send: sendDelEx, reports: true})
+	},
+}
+
+// setIfEq is daemon-10-owned without a script: SET … IFEQ writes the same token
+// again and by that resets the TTL, and DELEX removes it. (2025: SET IFEQ came
+// with Valkey 8.1 in March, with Redis 8.4 in November.) It falls as
+// daemon-10-owned does.
+var setIfEq = Entry{
+	ID:     "set-ifeq",
+	Year:   2025,
+	Title:  "SET NX PX with a token, renewed by SET IFEQ, release by DELEX IFEQ",
+	Nodes:  1,
+	TTL:    30 * time.Second,
+	Unit:   time.Millisecond,
+	Expiry: ExpiryServer,
+	New: func(env Env) Strategy {
+		k := each(env, 10, sendSetIfEq)
+		k.owned = true
+		return newKeyLock(env, env.Tokens.Token, setIfFree, giving{send: sendDelEx, reports: true}).kept(k)
+	},
+}
+
+func sendDelIfEq(ctx context.Context, node redis.UniversalClient, key, token string) error {
+	return changed("DELIFEQ", key, node.Do(ctx, "DELIFEQ", key, token))
+}
+
+func sendDelEx(ctx context.Context, node redis.UniversalClient, key, token string) error {
+	return changed("DELEX IFEQ", key, node.Do(ctx, "DELEX", key, "IFEQ", token))
+}
+
+func sendSetIfEq(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
+	return set(ctx, node, ErrNotHeld, key, token, "IFEQ", token, "PX", ttl.Milliseconds())
+}

@@ -1,0 +1,114 @@
+package algorithms
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// What else Redisson's RLock does, or did in another version: each is [Watchdog]
+// with one thing changed.
+
+// redissonLease is lock(leaseTime, unit): who says how long he needs gets no
+// watchdog. (2014, as watchdog.)
+//
+// It was meant to mend the holder that hangs and holds for ever.
+//
+// How it falls: work that takes longer than the lease, as with token. Whoever
+// passes a lease time to be on the safe side has switched the watchdog off.
+var redissonLease = Entry{
+	ID:     "redisson-lease",
+	Year:   2014,
+	Title:  "Redisson's lock with a lease time: no watchdog",
+	Nodes:  1,
+	TTL:    30 * time.Second,
+	Unit:   time.Millisecond,
+	Expiry: ExpiryServer,
+	New: func(env Env) Strategy {
+		s := newWatchdog(env)
+		s.unwatched = true
+		return s
+	},
+}
+
+// redissonWait sends every script together with WAIT, for one replica and one
+// second. (2020: Redisson 3.12.5, April.)
+//
+// It was meant to mend the failover to a replica that has not seen the key.
+//
+// How it falls: nobody looks at the number that WAIT answers. A lock that no
+// replica has acknowledged within the second is held like any other.
+//
+// Redisson waits for as many replicas as it knows to be there, and sends no WAIT
+// when there are none. Ours always asks for one, since an Env knows of none.
+var redissonWait = Entry{
+	ID:     "redisson-wait",
+	Year:   2020,
+	Title:  "Redisson 3.12.5: WAIT with every script, its answer ignored",
+	Nodes:  1,
+	TTL:    30 * time.Second,
+	Unit:   time.Millisecond,
+	Expiry: ExpiryServer,
+	New: func(env Env) Strategy {
+		s := newWatchdog(env)
+		s.waits = true
+		return s
+	},
+}
+
+// redissonEntry has one watchdog for each key of a process, and an entry in a map
+// that says that there is one. (2020: Redisson 3.12.5; issues 2515, 3194 and 3712
+// tell it. From 3.14.0 on, November 2020, a failed renewal removes the entry.)
+//
+// How it falls: a renewal that fails ends the watchdog and leaves the entry. If the
+// holder does not unlock (an exception, no finally), the next lock of that key in
+// that process finds the entry and starts no watchdog: the lease ends unrenewed.
+var redissonEntry = Entry{
+	ID:     "redisson-entry",
+	Year:   2020,
+	Title:  "Redisson 3.12.5: a failed renewal leaves the next lock without a watchdog",
+	Nodes:  1,
+	TTL:    30 * time.Second,
+	Unit:   time.Millisecond,
+	Expiry: ExpiryServer,
+	New: func(env Env) Strategy {
+		s := newWatchdog(env)
+		s.entries = map[string]*watched{}
+		return s
+	},
+}
+
+// redissonRearm renews again after a renewal that failed. (2025: Redisson 3.44.0.)
+//
+// It was meant to mend that one lost packet ends the watchdog. Only the answer that
+// the lock is not ours ends it now. How it falls: as [Watchdog], but for that.
+var redissonRearm = Entry{
+	ID:     "redisson-rearm",
+	Year:   2025,
+	Title:  "Redisson since 3.44: a failed renewal is tried again",
+	Nodes:  1,
+	TTL:    30 * time.Second,
+	Unit:   time.Millisecond,
+	Expiry: ExpiryServer,
+	New: func(env Env) Strategy {
+		s := newWatchdog(env)
+		s.again = true
+		return s
+	},
+}
+
+// eval runs a script, with a WAIT behind it if this lock waits. An error of WAIT
+// counts as one of the script, whose outcome is then open; its number is dropped.
+func (s *Watchdog) eval(ctx context.Context, script *redis.Script, keys []string, args ...any) *redis.Cmd {
+	if !s.waits {
+		return script.Eval(ctx, s.node, keys, args...)
+	}
+	reply, _, err := andWait(ctx, s.node, waitReplicas, waitTime, func(p redis.Pipeliner) *redis.Cmd {
+		return script.Eval(ctx, p, keys, args...)
+	})
+	if err != nil {
+		reply.SetErr(err)
+	}
+	return reply
+}
