@@ -216,13 +216,13 @@ func TestRealRedis(t *testing.T) {
 // against the scripts that they stand for.
 func TestRealIfEqual(t *testing.T) {
 	const (
-		get     = `local was = redis.call("get", KEYS[1]); `
-		del     = get + `if was == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`
-		delNot  = get + `if was and was ~= ARGV[1] then return redis.call("del", KEYS[1]) end return 0`
-		set     = get + `if was == ARGV[1] then return redis.call("set", KEYS[1], unpack(ARGV, 2)) end return nil`
-		setGet  = get + `if was == ARGV[1] then redis.call("set", KEYS[1], unpack(ARGV, 2)) end return was`
-		nested  = `return redis.call("set", KEYS[1], ARGV[2], "IFEQ", ARGV[1]) and redis.call("delifeq", KEYS[1], ARGV[2])`
-		both    = get + `if was ~= ARGV[1] then return false end redis.call("del", KEYS[1]); return 1`
+		get    = `local was = redis.call("get", KEYS[1]); `
+		del    = get + `if was == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`
+		delNot = get + `if was and was ~= ARGV[1] then return redis.call("del", KEYS[1]) end return 0`
+		set    = get + `if was == ARGV[1] then return redis.call("set", KEYS[1], unpack(ARGV, 2)) end return nil`
+		setGet = get + `if was == ARGV[1] then redis.call("set", KEYS[1], unpack(ARGV, 2)) end return was`
+		nested = `return redis.call("set", KEYS[1], ARGV[2], "IFEQ", ARGV[1]) and redis.call("delifeq", KEYS[1], ARGV[2])`
+		both   = get + `if was ~= ARGV[1] then return false end redis.call("del", KEYS[1]); return 1`
 	)
 	real, lab := startRedis(t), newServer(t)
 	for seed := range uint64(60) {
