@@ -258,6 +258,34 @@ func TestRealIfEqual(t *testing.T) {
 	}
 }
 
+// TestRealFailoverLosesScripts holds, on a real server and its replica, what the
+// lab takes for granted: data comes along at a failover, cached scripts do not.
+func TestRealFailoverLosesScripts(t *testing.T) {
+	primary, replica := startRedis(t), startRedis(t)
+	sha, _, _ := strings.Cut(primary.raw("SCRIPT", "LOAD", lockScripts[0])[len("$40\r\n"):], "\r\n")
+	primary.raw("EVAL", lockScripts[1], "1", "lock", "c1.1")
+	primary.raw("CONFIG", "SET", "repl-diskless-sync-delay", "0")
+	host, port, _ := net.SplitHostPort(primary.conn.RemoteAddr().String())
+	replica.raw("REPLICAOF", host, port)
+	primary.raw("SET", "lock", "c1.1")
+	if got := primary.raw("WAIT", "1", "15000"); got != ":1\r\n" {
+		t.Fatalf("WAIT for the replica says %q", got)
+	}
+	replica.raw("REPLICAOF", "NO", "ONE")
+	if got := replica.raw("EVALSHA", sha, "1", "lock", "c1.1"); !strings.HasPrefix(got, "-NOSCRIPT") {
+		t.Errorf("EVALSHA on the replica that took over says %q", got)
+	}
+	if got := replica.raw("SCRIPT", "EXISTS", sha, scriptSHA(lockScripts[1])); got != "*2\r\n:0\r\n:0\r\n" {
+		t.Errorf("SCRIPT EXISTS there says %q", got)
+	}
+	if got := replica.raw("EVAL", lockScripts[0], "1", "lock", "c1.1"); got != ":1\r\n" {
+		t.Errorf("EVAL there, on data that came along, says %q", got)
+	}
+	if got := primary.raw("SCRIPT", "EXISTS", sha, scriptSHA(lockScripts[1])); got != "*2\r\n:1\r\n:1\r\n" {
+		t.Errorf("SCRIPT EXISTS on the old primary says %q", got)
+	}
+}
+
 // TestKnownDifferences pins where a miniredis, and so the lab, answers otherwise
 // than a Redis, beside the words of errors. The package doc tells them. When one
 // of these fails, miniredis or Redis has changed: strike it out in both places.
