@@ -22,6 +22,9 @@
 // math.random in a script), lifetimes of hash fields, streams, HyperLogLogs. The
 // servers' clocks are read in whole milliseconds.
 //
+// Beyond Redis 7 a server knows what compares before it writes: DELEX with IFEQ
+// or IFNE and SET with IFEQ, of Redis 8.4, and DELIFEQ, of Valkey 9.0 (ifequal.go).
+//
 // Where a miniredis answers otherwise than a Redis 7, so does the lab: the words
 // of some errors; in a script, the code of a failed command's error (ERR for
 // WRONGTYPE); a script that fails is not cached; TTL rounds down; a lifetime of

@@ -51,7 +51,7 @@ const (
 var blind = map[string]bool{
 	"PING": true, "ECHO": true, "GET": true, "SET": true, "SETNX": true, "SETEX": true, "PSETEX": true,
 	"GETSET": true, "GETDEL": true, "MGET": true, "MSET": true, "MSETNX": true, "APPEND": true, "STRLEN": true,
-	"DEL": true, "UNLINK": true, "EXISTS": true, "TYPE": true, "EXPIRE": true, "PEXPIRE": true, "PERSIST": true,
+	"DEL": true, "UNLINK": true, "DELEX": true, "DELIFEQ": true, "EXISTS": true, "TYPE": true, "EXPIRE": true, "PEXPIRE": true, "PERSIST": true,
 	"INCR": true, "INCRBY": true, "DECR": true, "DECRBY": true,
 	"HSET": true, "HSETNX": true, "HGET": true, "HMGET": true, "HGETALL": true, "HEXISTS": true, "HDEL": true,
 	"HINCRBY": true, "HLEN": true, "HKEYS": true, "HVALS": true,
@@ -105,6 +105,9 @@ func newEngine() (*engine, error) {
 	conn.Close()
 	e.peer = server.NewPeer(bufio.NewWriter(&e.out))
 	e.hello = e.dispatch([]string{"HELLO", "2"})
+	if err := e.m.Server().Register("DELIFEQ", e.deleteIfEqual); err != nil {
+		return nil, fmt.Errorf("simulator: %w", err)
+	}
 	e.m.Server().SetPreHook(e.watch)
 	return e, nil
 }
@@ -112,13 +115,18 @@ func newEngine() (*engine, error) {
 func (e *engine) close() { e.m.Close() }
 
 // watch sees every command before it runs, also those that a script calls.
-func (e *engine) watch(_ *server.Peer, cmd string, args ...string) bool {
+func (e *engine) watch(c *server.Peer, cmd string, args ...string) bool {
 	e.needs = max(e.needs, classify(cmd, args))
 	if unfit[cmd] {
 		e.refuse("the command " + cmd)
 		return true
 	}
 	switch cmd {
+	case "SET":
+		if set, comparison, ok := cutIfEqual(args); ok {
+			e.setIfEqual(c, set, comparison)
+			return true
+		}
 	case "EVAL", "EVAL_RO":
 		if len(args) > 0 {
 			e.learn(args[0])

@@ -212,6 +212,80 @@ func TestRealRedis(t *testing.T) {
 	}
 }
 
+// TestRealIfEqual holds the comparing commands, which the real server has not,
+// against the scripts that they stand for.
+func TestRealIfEqual(t *testing.T) {
+	const (
+		get    = `local was = redis.call("get", KEYS[1]); `
+		del    = get + `if was == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`
+		delNot = get + `if was and was ~= ARGV[1] then return redis.call("del", KEYS[1]) end return 0`
+		set    = get + `if was == ARGV[1] then return redis.call("set", KEYS[1], unpack(ARGV, 2)) end return nil`
+		setGet = get + `if was == ARGV[1] then redis.call("set", KEYS[1], unpack(ARGV, 2)) end return was`
+		nested = `return redis.call("set", KEYS[1], ARGV[2], "IFEQ", ARGV[1]) and redis.call("delifeq", KEYS[1], ARGV[2])`
+		both   = get + `if was ~= ARGV[1] then return false end redis.call("del", KEYS[1]); return 1`
+	)
+	real, lab := startRedis(t), newServer(t)
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 12))
+		lab.data = dataState{}
+		real.raw("FLUSHALL")
+		for i := range 60 {
+			key, value, is := pick(rng, "lock", "other"), pick(rng, "c1.1", "c2.1", ""), pick(rng, "c1.1", "c2.1", "")
+			ms := strconv.Itoa(10_000_000 * (1 + rng.IntN(3)))
+			same := func(cmd ...string) [2][]string { return [2][]string{cmd, cmd} }
+			eval := func(script string, args ...string) []string {
+				return append([]string{"EVAL", script, "1", key, is}, args...)
+			}
+			all := [][2][]string{
+				same("SET", key, value, "NX", "PX", ms), same("SET", key, value), same("GET", key), same("DEL", key), same("HSET", key, "f", "v"),
+				{{"DELIFEQ", key, is}, eval(del)}, {{"DELEX", key, "IFEQ", is}, eval(del)}, {{"DELEX", key, "IFNE", is}, eval(delNot)},
+				{{"SET", key, value, "IFEQ", is}, eval(set, value)}, {{"SET", key, value, "IFEQ", is, "PX", ms}, eval(set, value, "PX", ms)},
+				{{"SET", key, value, "KEEPTTL", "IFEQ", is}, eval(set, value, "KEEPTTL")},
+				{{"SET", key, value, "PX", ms, "GET", "IFEQ", is}, eval(setGet, value, "PX", ms)},
+				{eval(nested, value), eval(both)},
+			}
+			cmd := all[rng.IntN(len(all))]
+			got, want := lab.raw(cmd[0]...), real.raw(cmd[1]...)
+			if got != want && !(isError(got) && isError(want)) {
+				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s to %q", seed, i, cmd[0], replyText(got), replyText(want), cmd[1])
+			}
+			for _, key := range []string{"lock", "other"} {
+				if got, want := ttlClass(lab.raw("PTTL", key)), ttlClass(real.raw("PTTL", key)); got != want {
+					t.Fatalf("seed %d, command %d, after %q the lifetime of %s is %q, in Redis %q", seed, i, cmd[0], key, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestRealFailoverLosesScripts holds, on a real server and its replica, what the
+// lab takes for granted: data comes along at a failover, cached scripts do not.
+func TestRealFailoverLosesScripts(t *testing.T) {
+	primary, replica := startRedis(t), startRedis(t)
+	sha, _, _ := strings.Cut(primary.raw("SCRIPT", "LOAD", lockScripts[0])[len("$40\r\n"):], "\r\n")
+	primary.raw("EVAL", lockScripts[1], "1", "lock", "c1.1")
+	primary.raw("CONFIG", "SET", "repl-diskless-sync-delay", "0")
+	host, port, _ := net.SplitHostPort(primary.conn.RemoteAddr().String())
+	replica.raw("REPLICAOF", host, port)
+	primary.raw("SET", "lock", "c1.1")
+	if got := primary.raw("WAIT", "1", "15000"); got != ":1\r\n" {
+		t.Fatalf("WAIT for the replica says %q", got)
+	}
+	replica.raw("REPLICAOF", "NO", "ONE")
+	if got := replica.raw("EVALSHA", sha, "1", "lock", "c1.1"); !strings.HasPrefix(got, "-NOSCRIPT") {
+		t.Errorf("EVALSHA on the replica that took over says %q", got)
+	}
+	if got := replica.raw("SCRIPT", "EXISTS", sha, scriptSHA(lockScripts[1])); got != "*2\r\n:0\r\n:0\r\n" {
+		t.Errorf("SCRIPT EXISTS there says %q", got)
+	}
+	if got := replica.raw("EVAL", lockScripts[0], "1", "lock", "c1.1"); got != ":1\r\n" {
+		t.Errorf("EVAL there, on data that came along, says %q", got)
+	}
+	if got := primary.raw("SCRIPT", "EXISTS", sha, scriptSHA(lockScripts[1])); got != "*2\r\n:1\r\n:1\r\n" {
+		t.Errorf("SCRIPT EXISTS on the old primary says %q", got)
+	}
+}
+
 // TestKnownDifferences pins where a miniredis, and so the lab, answers otherwise
 // than a Redis, beside the words of errors. The package doc tells them. When one
 // of these fails, miniredis or Redis has changed: strike it out in both places.

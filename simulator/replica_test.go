@@ -1,6 +1,7 @@
 package simulator_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -152,6 +153,35 @@ func TestWhatGoesWithAServer(t *testing.T) {
 		if got != want {
 			t.Errorf("after %s the client saw\n%s\nwant\n%s", s.lab.Describe(fault), got, want)
 		}
+	}
+}
+
+// TestScriptAfterFailover: whoever sends a script by name must be ready to send
+// it in full, and what has run before the tables know.
+func TestScriptAfterFailover(t *testing.T) {
+	release := redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`)
+	s := replicated(t, func(c *simulator.Client) {
+		ctx, node := context.Background(), c.Redis(1)
+		note(c, release.Load(ctx, node).Err())
+		for range 2 {
+			note(c, " ", node.Set(ctx, "lock", "mine", 0).Err())
+			c.Clock().Sleep(sec)
+			note(c, ",", release.EvalSha(ctx, node, []string{"lock"}, "mine").Err())
+			note(c, ",", release.Run(ctx, node, []string{"lock"}, "mine").Val())
+		}
+	})
+	play := func() {
+		s.world, s.told = s.lab.NewWorld(), nil
+		s.settleNoReplica()
+		s.step(replicate, faults.FailoverOf(1))
+		s.settle(5 * sec)
+		s.wantNotes("0s:<nil> 0s: <nil> 1s:,NOSCRIPT No matching script. Please use EVAL. 1s:,1 1s: <nil> 2s:,<nil> 2s:,0")
+	}
+	play()
+	size := s.lab.Size()
+	play()
+	if s.lab.Size() != size {
+		t.Errorf("played again, the tables grew from %d to %d entries", size, s.lab.Size())
 	}
 }
 

@@ -144,6 +144,62 @@ func TestServer(t *testing.T) {
 			EXISTS d c -> 2
 			+1ms
 			EXISTS d c -> 0`,
+		"DELIFEQ and DELEX delete what is as expected": `
+			DELIFEQ k mine -> 0
+			SET k mine PX 1000 -> OK
+			DELIFEQ k yours -> 0
+			PTTL k -> 1000
+			DELIFEQ k mine -> 1
+			EXISTS k -> 0
+			SET k mine -> OK
+			DELEX k IFEQ yours -> 0
+			DELEX k IFNE mine -> 0
+			DELEX k IFEQ mine -> 1
+			SET k mine -> OK
+			DELEX k IFNE yours -> 1
+			DELEX k IFNE yours -> 0
+			HSET h f v -> 1
+			DELIFEQ h f -> (error) WRONGTYPE Operation against a key holding the wrong kind of value
+			DELEX h IFEQ f -> (error) ERR Key should be of string type if conditions are specified
+			DELIFEQ h -> (error) ERR wrong number of arguments for 'delifeq' command
+			EXISTS h -> 1`,
+		"SET IFEQ sets what is as expected, and its lifetime anew": `
+			SET k mine IFEQ mine PX 1000 -> (nil)
+			EXISTS k -> 0
+			SET k mine PX 1000 -> OK
+			+400ms
+			SET k yours IFEQ yours PX 5000 -> (nil)
+			PTTL k -> 600
+			SET k mine PX 1000 IFEQ mine -> OK
+			PTTL k -> 1000
+			+400ms
+			SET k next ifeq mine keepttl -> OK
+			PTTL k -> 600
+			SET k last IFEQ next -> OK
+			PTTL k -> -1
+			SET k mine EX 2 GET IFEQ yours -> "last"
+			SET k mine EX 2 GET IFEQ last -> "last"
+			SET k IFEQ IFEQ mine GET PXAT 1000000001000 -> "mine"
+			GET k -> "IFEQ"
+			PTTL k -> 200
+			SET none v IFEQ v GET -> (nil)
+			DBSIZE -> 1`,
+		"SET IFEQ goes by the rules of SET": `
+			SET k mine -> OK
+			SET k v IFEQ mine PX 0 -> (error) ERR invalid expire time in set
+			SET k v IFEQ yours PX 0 -> (error) ERR invalid expire time in set
+			SET none v IFEQ mine PX x -> (error) ERR value is not an integer or out of range
+			SET k v IFEQ -> (error) ERR syntax error
+			SET k v IFEQ mine NX -> (error) ERR syntax error
+			SET k v XX IFEQ mine -> (error) ERR syntax error
+			SET k v IFEQ mine IFEQ mine -> (error) ERR syntax error
+			SET k v IFEQ mine IFEQ -> (error) ERR syntax error
+			HSET h f v -> 1
+			SET h v IFEQ v -> (error) WRONGTYPE Operation against a key holding the wrong kind of value
+			SET h v IFEQ v GET -> (error) WRONGTYPE Operation against a key holding the wrong kind of value
+			SET h v IFEQ v EX 0 -> (error) ERR invalid expire time in set
+			GET k -> "mine"
+			TYPE h -> hash`,
 		"deadlines by the clock": `
 			SET k v PXAT 1000000010000 -> OK
 			+4s
@@ -258,7 +314,7 @@ func (v vocabulary) command() []string {
 	sec, ms := strconv.Itoa(1+v.IntN(9)), strconv.Itoa(1000*(1+v.IntN(9)))
 	all := [][]string{
 		{"SET", k, val}, {"SET", k, val, "EX", sec}, {"SET", k, val, "NX", "PX", ms}, {"SET", k, val, "XX", "KEEPTTL"}, {"SETNX", k, val},
-		{"GET", k}, {"GETSET", k, val}, {"GETDEL", k}, {"DEL", k}, {"APPEND", k, val}, {"INCR", k}, {"INCRBY", k, num}, {"TYPE", k}, {"EXISTS", k},
+		{"GET", k}, {"GETSET", k, val}, {"GETDEL", k}, {"DEL", k}, {"DELIFEQ", k, val}, {"SET", k, f, "IFEQ", val, "PX", ms}, {"APPEND", k, val}, {"INCR", k}, {"INCRBY", k, num}, {"TYPE", k}, {"EXISTS", k},
 		{"EXPIRE", k, sec}, {"PEXPIRE", k, ms}, {"EXPIRE", k, sec, v.pick("NX", "XX", "GT", "LT")}, {"PERSIST", k}, {"TTL", k}, {"PTTL", k}, {"EXPIRE", k, "0"},
 		{"RENAME", k, v.pick("a", "b", "c")}, {"COPY", k, v.pick("a", "b", "c")}, {"GETEX", k, "PX", ms},
 		{"HSET", k, f, val}, {"HSETNX", k, f, val}, {"HGET", k, f}, {"HDEL", k, f}, {"HINCRBY", k, f, num}, {"HEXISTS", k, f}, {"HGETALL", k}, {"HLEN", k},

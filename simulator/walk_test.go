@@ -94,6 +94,21 @@ func clockReader(c *simulator.Client) {
 	}
 }
 
+// scriptUser sends its script by name and, where the server does not know it, in
+// full; only the names of the others.
+func scriptUser(c *simulator.Client) {
+	count := redis.NewScript(`return redis.call("incr", KEYS[1]) + ` + fmt.Sprint(c.ID()))
+	others := redis.NewScript(`return redis.call("incr", KEYS[1]) + ` + fmt.Sprint(3-c.ID()))
+	for range 4 {
+		n, err := count.Run(context.Background(), c.Redis(1), []string{"n"}).Result()
+		c.Record(history.Event{Kind: history.Refuse, Note: fmt.Sprint(n, err)})
+		do(c, 1, "EVALSHA", others.Hash(), 1, "n")
+		do(c, 1, "SCRIPT", "EXISTS", count.Hash(), others.Hash())
+		c.Clock().Sleep(300 * time.Millisecond)
+	}
+	do(c, 1, "SCRIPT", "LOAD", `return 1`)
+}
+
 // timerUser arms, stops and resets timers whose threads talk to the server.
 func timerUser(c *simulator.Client) {
 	ping := func(key string) func() { return func() { do(c, 1, "INCR", key) } }
@@ -138,6 +153,7 @@ func casts(t testing.TB) map[string]simulator.Setup {
 	all := map[string]simulator.Setup{
 		"ttl readers":   cast(1, ttlReader, ttlReader),
 		"clock readers": cast(1, clockReader, clockReader),
+		"script users":  cast(1, scriptUser, scriptUser),
 		"timers":        cast(1, timerUser, timerUser),
 	}
 	for _, e := range algorithms.All() {
