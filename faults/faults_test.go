@@ -35,6 +35,11 @@ type stage struct {
 
 func newStage(t *testing.T, budget string) *stage {
 	t.Helper()
+	return stageWith(t, budget, simulator.NodeSetup{Replicas: 1}, simulator.NodeSetup{})
+}
+
+func stageWith(t *testing.T, budget string, nodes ...simulator.NodeSetup) *stage {
+	t.Helper()
 	allowed, err := faults.ParseBudget(budget)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +47,7 @@ func newStage(t *testing.T, budget string) *stage {
 	sleeper := func(c *simulator.Client) { c.Clock().Sleep(time.Hour) }
 	lab, err := simulator.New(simulator.Setup{
 		Clients: []simulator.ClientSetup{{Program: pinger}, {Program: sleeper}, {Program: idle}},
-		Nodes:   []simulator.NodeSetup{{Replica: true}, {}},
+		Nodes:   nodes,
 		Faults:  allowed,
 	})
 	if err != nil {
@@ -222,6 +227,20 @@ func TestFaults(t *testing.T) {
 	if n := len(faults.All()); n != 8 {
 		t.Errorf("there are %d faults and 8 tests", n)
 	}
+}
+
+// Each replica can be promoted, and what there is not cannot.
+func TestFailoverTo(t *testing.T) {
+	s := stageWith(t, "failover=3", simulator.NodeSetup{Replicas: 2}, simulator.NodeSetup{Replicas: 1})
+	want := []simulator.Choice{faults.FailoverTo(1, 0), faults.FailoverTo(1, 1), faults.FailoverTo(2, 0)}
+	if got := s.strikes(); !slices.Equal(got, want) {
+		t.Errorf("can strike: %v, want %v", got, want)
+	}
+	if e := s.step(t, faults.FailoverTo(1, 1))[0]; e.Replica != 1 || e.Node != 1 {
+		t.Errorf("told %+v", e)
+	}
+	s.refused(t, faults.FailoverTo(2, 1), "no such replica")
+	s.refused(t, faults.FailoverTo(1, -1), "no such replica")
 }
 
 // A pause without a length can end at any time, and ends by itself at the

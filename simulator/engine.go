@@ -195,7 +195,7 @@ func (e *engine) run(s *shape, ttls []time.Duration, now time.Time, batch [][]st
 		e.loaded = e.cached()
 	}
 	if e.refused != "" {
-		return outcome{}, fmt.Errorf("simulator: the lab cannot carry %s: it waits, rolls dice, or leaves or tells what no snapshot holds", e.refused)
+		return outcome{}, fmt.Errorf("simulator: the lab cannot carry %s: it waits in a script, rolls dice, or leaves or tells what no snapshot holds", e.refused)
 	}
 	needs := e.needs
 	keys, after, err := e.read()

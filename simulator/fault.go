@@ -63,8 +63,8 @@ func (m Moment) Max(v Verb) time.Duration {
 	return 0
 }
 
-// HasReplica says whether server n can fail over.
-func (m Moment) HasReplica(n int) bool { return m.lab.setup.Nodes[n-1].Replica }
+// Replicas is how many replicas server n has.
+func (m Moment) Replicas(n int) int { return m.lab.setup.Nodes[n-1].Replicas }
 
 // Running says whether client c is neither dead, nor paused, nor at its end.
 func (m Moment) Running(c int) bool {
@@ -223,28 +223,44 @@ func (m Moment) Wipe(n int8) (why string) {
 	m.lab.emit(m.w, history.Down).Node = int(n)
 	m.hangUp(n)
 	m.replace(node, n, dataState{})
-	node.behind = m.HasReplica(int(n)) && node.replica != node.data
+	m.compare(node, n)
 	e := m.lab.emit(m.w, history.Up)
 	e.Node, e.Note = int(n), "empty"
 	return ""
 }
 
-// Failover puts the replica of server n in its place, with what it has heard
-// of, no cached scripts, and the connections to the old one broken.
-func (m Moment) Failover(n int8) (why string) {
+// Failover puts a replica of server n, counted from 0, in its place, with what
+// it has heard of, no cached scripts, and the connections to the old one broken.
+// The other replicas become those of the new server, and a new one takes the
+// place of the promoted.
+func (m Moment) Failover(n, replica int8) (why string) {
 	node, why := m.node(n)
 	switch {
 	case why != "":
 		return why
-	case !m.HasReplica(int(n)):
+	case m.Replicas(int(n)) == 0:
 		return "the server has no replica"
+	case replica < 0 || int(replica) >= m.Replicas(int(n)):
+		return "the server has no such replica"
 	}
-	m.lab.emit(m.w, history.Failover).Node = int(n)
+	e := m.lab.emit(m.w, history.Failover)
+	e.Node, e.Replica = int(n), int(replica)
 	m.hangUp(n)
-	m.replace(node, n, node.replica)
-	node.behind = false
+	m.replace(node, n, m.lab.copiesOf(m.w, int(n-1))[replica])
+	m.compare(node, n)
 	m.lab.expire(m.w)
 	return ""
+}
+
+// compare finds out which copies of server n lack something that it has. All
+// connections to it are new: nobody has written anything by them.
+func (m Moment) compare(node *nodeState, n int8) {
+	node.behind, node.lacks = 0, [MaxReplicas]clientSet{}
+	for i, data := range m.lab.copiesOf(m.w, int(n-1)) {
+		if data != node.data {
+			node.behind |= 1 << i
+		}
+	}
 }
 
 // hangUp breaks every connection to server n.
@@ -254,7 +270,7 @@ func (m Moment) hangUp(n int8) {
 		for t := range p.threads {
 			th := &p.threads[t]
 			if th.phase.waiting() && m.lab.op(m.w, Choice{Client: int8(c + 1), Thread: int8(t)}).node == n {
-				th.phase, th.reply = answered, lostConn
+				th.answer(lostConn)
 			}
 		}
 	}

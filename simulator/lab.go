@@ -31,9 +31,9 @@ type ClientSetup struct {
 
 // NodeSetup is one server.
 type NodeSetup struct {
-	Replica bool          // has a replica, to which Replicate copies and Failover moves
-	Offset  time.Duration // as of a client
-	PPM     int32         // as of a client
+	Replicas int           // 0 to MaxReplicas, to which Replicate copies and Failover moves
+	Offset   time.Duration // as of a client
+	PPM      int32         // as of a client
 }
 
 // An Allowance is a fault with its budget.
@@ -47,6 +47,7 @@ type Allowance struct {
 // behind them. A Lab is used by one goroutine at a time.
 type Lab struct {
 	setup  Setup
+	first  [MaxNodes]int // where in World.copies those of a server begin
 	table  *redisTable
 	procs  []*process
 	events []history.Event
@@ -79,10 +80,21 @@ func New(s Setup) (*Lab, error) {
 		l.procs = append(l.procs, newProcess(l, i+1, c.Program))
 		l.absolute = l.absolute || c.PPM != 0
 	}
-	for _, n := range s.Nodes {
+	copies := 0
+	for i, n := range s.Nodes {
 		l.absolute = l.absolute || n.PPM != 0
+		l.first[i] = copies
+		copies += n.copies()
 	}
 	return l, nil
+}
+
+// copies is how many copies of its data a server has beside its own.
+func (n *NodeSetup) copies() int { return n.Replicas }
+
+// copiesOf is what the copies of server n hold, from 0.
+func (l *Lab) copiesOf(w *World, n int) []dataState {
+	return w.copies[l.first[n] : l.first[n]+l.setup.Nodes[n].copies()]
 }
 
 func (s *Setup) check() error {
@@ -104,9 +116,16 @@ func (s *Setup) check() error {
 			return err
 		}
 	}
+	copies := 0
 	for i, n := range s.Nodes {
 		if err := checkClock("server", i, n.Offset, n.PPM); err != nil {
 			return err
+		}
+		if n.Replicas < 0 || n.Replicas > MaxReplicas {
+			return fmt.Errorf("simulator: server %d has %d replicas: give 0 to %d", i+1, n.Replicas, MaxReplicas)
+		}
+		if copies += n.copies(); copies > maxCopies {
+			return fmt.Errorf("simulator: the first %d servers have %d replicas: give up to %d in all", i+1, copies, maxCopies)
 		}
 	}
 	return s.checkFaults()

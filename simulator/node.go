@@ -31,7 +31,8 @@ type redisTable struct {
 // batch is what one write to a connection held: almost always one command.
 type batch struct {
 	commands [][]string
-	text     []string // the commands in a row, as histories show them
+	text     []string     // the commands in a row, as histories show them
+	wait     *waitCommand // the last of them, if it is one
 }
 
 type reply struct {
@@ -147,8 +148,12 @@ func (t *redisTable) internBatch(wire []byte) (uint32, error) {
 	if len(text) > 0 {
 		text[0] = strings.ToUpper(text[0])
 	}
+	wait, err := t.waitOf(commands)
+	if err != nil {
+		return 0, err
+	}
 	id := uint32(len(t.batches))
-	t.batches = append(t.batches, batch{commands: commands, text: text})
+	t.batches = append(t.batches, batch{commands: commands, text: text, wait: wait})
 	t.batchID[string(wire)] = id
 	return id, nil
 }

@@ -41,7 +41,7 @@ func (l *Lab) RenameClient(part ClientPart, from, to int) (ClientPart, error) {
 	}
 	for t := range part.s.threads {
 		th := &part.s.threads[t]
-		if th.phase == answered && th.reply != lostConn && l.procs[from-1].nodes[part.s.at].ops[t].kind == opCommand {
+		if (th.phase == answered || th.phase == blocked) && th.reply != lostConn && l.procs[from-1].nodes[part.s.at].ops[t].kind == opCommand {
 			if err := l.nameless(th.reply); err != nil {
 				return part, err
 			}
@@ -132,8 +132,22 @@ func (l *Lab) nameless(reply uint32) error {
 // RenameNode is a server's part with the clients renamed in its data.
 func (l *Lab) RenameNode(part NodePart, to *Names) NodePart {
 	l.renameData(&part.s.data, to)
-	l.renameData(&part.s.replica, to)
+	for i := range part.copies {
+		l.renameData(&part.copies[i], to)
+	}
+	for i := range part.s.lacks {
+		part.s.lacks[i] = part.s.lacks[i].renamed(to)
+	}
 	return part
+}
+
+func (s clientSet) renamed(to *Names) (renamed clientSet) {
+	for c := range int8(MaxClients) {
+		if s.has(c + 1) {
+			renamed |= 1 << (to[c+1] - 1)
+		}
+	}
+	return renamed
 }
 
 func (l *Lab) renameData(d *dataState, to *Names) {

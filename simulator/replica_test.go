@@ -15,7 +15,7 @@ import (
 // replicated is a stage with one server that has a replica.
 func replicated(t *testing.T, program func(*simulator.Client)) *stage {
 	return newStage(t, simulator.Setup{
-		Clients: []simulator.ClientSetup{{Program: program}}, Nodes: []simulator.NodeSetup{{Replica: true}}, Faults: budget(t),
+		Clients: []simulator.ClientSetup{{Program: program}}, Nodes: []simulator.NodeSetup{{Replicas: 1}}, Faults: budget(t),
 	})
 }
 

@@ -21,9 +21,7 @@ func (l *Lab) Enabled(w *World, buf []Choice) []Choice {
 		}
 	}
 	for n := range l.setup.Nodes {
-		if w.nodes[n].behind {
-			buf = append(buf, Choice{Verb: Replicate, Node: int8(n + 1)})
-		}
+		buf = w.nodes[n].enabled(int8(n+1), buf)
 	}
 	if next := l.Next(w); next > w.now && next != Never {
 		buf = append(buf, Choice{Verb: Pass, D: next - w.now})
@@ -46,8 +44,12 @@ func (p *procState) enabled(w *World, c int8, buf []Choice) []Choice {
 		}
 		// the network goes on: requests on the way arrive
 		for t := range p.threads {
-			if p.threads[t].phase == asking {
+			th := &p.threads[t]
+			switch {
+			case th.phase == asking:
 				buf = append(buf, Choice{Verb: Arrive, Client: c, Thread: int8(t)})
+			case th.phase == blocked && th.hold <= w.now:
+				buf = append(buf, Choice{Verb: Unblock, Client: c, Thread: int8(t)})
 			}
 		}
 		return buf
@@ -60,15 +62,16 @@ func (p *procState) enabled(w *World, c int8, buf []Choice) []Choice {
 			ch.Verb = Start
 		case asking:
 			ch.Verb = Arrive
+		case blocked:
+			if th.hold <= w.now {
+				ch.Verb = Unblock
+			}
 		case answered:
 			ch.Verb = Answer
 		case asleep:
-			if th.due > w.now {
-				continue
+			if th.due <= w.now {
+				ch.Verb = Wake
 			}
-			ch.Verb = Wake
-		default:
-			ch.Verb = 0
 		}
 		if ch.Verb != 0 {
 			buf = append(buf, ch)
@@ -80,24 +83,22 @@ func (p *procState) enabled(w *World, c int8, buf []Choice) []Choice {
 	return buf
 }
 
+func (n *nodeState) enabled(number int8, buf []Choice) []Choice {
+	for i := range int8(MaxReplicas) {
+		if n.behind>>i&1 != 0 {
+			buf = append(buf, Choice{Verb: Replicate, Node: number, Thread: i})
+		}
+	}
+	return buf
+}
+
 // Next is the next true time, not before now, at which something is due: a
 // sleep or a pause ends, somebody gives up waiting, a key expires. Never if
 // nothing is. Time cannot pass beyond it.
 func (l *Lab) Next(w *World) time.Duration {
 	next := Never
 	for c := range l.procs {
-		p := &w.procs[c]
-		switch {
-		case p.dead:
-		case p.paused:
-			next = min(next, p.until)
-		default:
-			for t := range p.threads {
-				if th := &p.threads[t]; th.phase == asleep || th.phase.waiting() {
-					next = min(next, th.due)
-				}
-			}
-		}
+		next = min(next, w.procs[c].due())
 	}
 	for n := range l.setup.Nodes {
 		node := &w.nodes[n]
@@ -109,6 +110,25 @@ func (l *Lab) Next(w *World) time.Duration {
 		return Never
 	}
 	return max(next, w.now)
+}
+
+// due is when the next thing of the process's own is due; Never if nothing is.
+// While it stands still the network and the servers go on.
+func (p *procState) due() time.Duration {
+	next := Never
+	if p.paused {
+		next = p.until
+	}
+	for t := range p.threads {
+		th := &p.threads[t]
+		if !p.paused && (th.phase == asleep || th.phase.waiting()) {
+			next = min(next, th.due)
+		}
+		if th.phase == blocked {
+			next = min(next, th.hold)
+		}
+	}
+	return next
 }
 
 // gone is the first true time at which a key with the given deadline is dead.
@@ -150,7 +170,7 @@ func (l *Lab) step(w *World, c Choice) error {
 	switch c.Verb {
 	case Pass:
 		return l.pass(w, c)
-	case Start, Arrive, Answer, Wake, GiveUp:
+	case Start, Arrive, Answer, Wake, GiveUp, Unblock:
 		return l.stepThread(w, c)
 	case Resume:
 		return l.resume(w, c)
@@ -223,9 +243,14 @@ func (l *Lab) expire(w *World) {
 			key := l.table.drop(&node.data, place)
 			e := l.emit(w, history.Expire)
 			e.Node, e.Key, e.Before = n+1, key.name, key.text()
-			node.behind = l.setup.Nodes[n].Replica
+			l.leaveBehind(node, n)
 		}
 	}
+}
+
+// leaveBehind says that no copy of server n, from 0, has what it has just become.
+func (l *Lab) leaveBehind(node *nodeState, n int) {
+	node.behind = 1<<l.setup.Nodes[n].copies() - 1
 }
 
 // stepThread is what happens to one thread of one client.
@@ -238,7 +263,7 @@ func (l *Lab) stepThread(w *World, c Choice) error {
 	switch {
 	case p.dead:
 		return l.refuse(w, c, "the client is dead")
-	case p.paused && c.Verb != Arrive:
+	case p.paused && c.Verb != Arrive && c.Verb != Unblock:
 		return l.refuse(w, c, "the client is paused")
 	}
 	switch c.Verb {
@@ -258,6 +283,12 @@ func (l *Lab) stepThread(w *World, c Choice) error {
 			return l.refuse(w, c, "no request is on the way")
 		}
 		return l.arrive(w, c, p, th)
+	case Unblock:
+		if th.phase != blocked || th.hold > w.now {
+			return l.refuse(w, c, "no WAIT of this thread has lasted long enough")
+		}
+		l.unblock(w, c, th)
+		return nil
 	case Answer:
 		if th.phase != answered {
 			return l.refuse(w, c, "no reply is on the way")
@@ -278,8 +309,11 @@ func (l *Lab) op(w *World, c Choice) *op {
 
 func (l *Lab) arrive(w *World, c Choice, p *procState, th *threadState) error {
 	o := l.op(w, c)
+	if o.kind == opCommand && l.table.batches[o.batch].wait != nil {
+		return l.arriveWait(w, c, th, *o)
+	}
 	answer, err := l.serve(w, *o, c.Client, th.msg)
-	th.phase, th.reply = answered, answer
+	th.answer(answer)
 	return err
 }
 
@@ -299,8 +333,11 @@ func (l *Lab) serve(w *World, o op, from int8, msg uint32) (answer uint32, err e
 	for i := range eff.changes {
 		l.emitChange(w, node, int(from), int(o.node), &eff.changes[i])
 	}
-	if len(eff.changes) > 0 && l.setup.Nodes[o.node-1].Replica {
-		node.behind = true
+	if len(eff.changes) > 0 {
+		l.leaveBehind(node, int(o.node-1))
+		for i := range node.lacks[:l.setup.Nodes[o.node-1].Replicas] {
+			node.lacks[i] |= 1 << (from - 1)
+		}
 	}
 	return eff.reply, nil
 }
@@ -365,6 +402,14 @@ func (l *Lab) arriveLate(w *World, c Choice) error {
 	}
 	m := w.late[c.Thread]
 	w.late[c.Thread] = lateState{}
+	if m.op.kind == opCommand {
+		if wait := l.table.batches[m.op.batch].wait; wait != nil { // nobody hears how many there are
+			m.op.batch = wait.before
+		}
+		if m.op.batch == noBatch {
+			return nil
+		}
+	}
 	_, err := l.serve(w, m.op, m.from, m.msg)
 	return err
 }
@@ -447,13 +492,23 @@ func (l *Lab) resume(w *World, c Choice) error {
 }
 
 func (l *Lab) replicate(w *World, c Choice) error {
-	if c.Node < 1 || int(c.Node) > len(l.setup.Nodes) || !w.nodes[c.Node-1].behind {
-		return l.refuse(w, c, "no replica of this server is behind")
+	if c.Node < 1 || int(c.Node) > len(l.setup.Nodes) || c.Thread < 0 || w.nodes[c.Node-1].behind>>c.Thread&1 == 0 {
+		return l.refuse(w, c, "no such replica of this server is behind")
 	}
 	node := &w.nodes[c.Node-1]
-	node.behind = false
-	node.replica = node.data
-	node.replica.shape = l.table.scriptless(node.data.shape)
-	l.emit(w, history.Replicate).Node = int(c.Node)
+	l.copyTo(w, int(c.Node-1), int(c.Thread))
+	node.behind &^= 1 << c.Thread
+	node.lacks[c.Thread] = 0
+	e := l.emit(w, history.Replicate)
+	e.Node, e.Replica = int(c.Node), int(c.Thread)
+	l.acknowledge(w, c.Node, c.Thread)
 	return nil
+}
+
+// copyTo brings copy i of server n, both from 0, up to date. Cached scripts stay
+// where they are.
+func (l *Lab) copyTo(w *World, n, i int) {
+	to := &l.copiesOf(w, n)[i]
+	*to = w.nodes[n].data
+	to.shape = l.table.scriptless(to.shape)
 }

@@ -44,6 +44,9 @@ type Event struct {
 	Skew   time.Duration `json:"skew_ns,omitempty"` // Client's own clock minus true time, at At
 	Node   int           `json:"node,omitempty"`    // 1-based, or Resource; 0: none
 
+	// Replica is which replica of Node it is, from 0 (Replicate, Failover).
+	Replica int `json:"replica,omitempty"`
+
 	// Msg ties the Send, Apply, Answer (or Timeout, Lost…) of one request
 	// together. It counts from 1 within a run; 0: no message.
 	Msg int `json:"msg,omitempty"`
@@ -124,8 +127,8 @@ const (
 	LoseReply   // Node's reply is lost on its way to Client
 	Down        // Node is gone, with everybody's connections to it
 	Up          // Node is back; Note says with what data
-	Replicate   // Node's replica has caught up with it
-	Failover    // Node's replica takes its place, with what it has
+	Replicate   // a replica of Node has caught up with it
+	Failover    // a replica of Node takes its place, with what it has
 )
 
 var kindNames = [...]string{

@@ -22,10 +22,11 @@ import (
 type facts struct {
 	acquiring, inside, leaving, releasing, dead clients
 
-	keyed   bool              // the key was seen to change: the lock lives on it
-	down    nodes             // who is gone
-	grant   [MaxNodes]grant   // of the key
-	replica [MaxNodes]client8 // owner of the grant that the node's replica has
+	keyed   bool                           // the key was seen to change: the lock lives on it
+	down    nodes                          // who is gone
+	grant   [MaxNodes]grant                // of the key
+	replica [MaxNodes][maxReplicas]client8 // owners of the grants that the node's replicas have
+	source  [MaxNodes]uint8                // the replica that a node was last replaced by
 
 	// lapse is the true time from which a grant without a time to live may
 	// be taken over: TTL after its value was made. 0: long ago.
@@ -85,10 +86,13 @@ func (f *facts) observe(c *Case, e *history.Event) {
 		}
 	case history.Down:
 		f.down |= 1 << (e.Node - 1)
-	case history.Up, history.Failover:
+	case history.Up:
 		f.down &^= 1 << (e.Node - 1)
+	case history.Failover:
+		f.down &^= 1 << (e.Node - 1)
+		f.source[e.Node-1] = uint8(e.Replica)
 	case history.Replicate:
-		f.replica[e.Node-1] = f.grant[e.Node-1].owner
+		f.replica[e.Node-1][e.Replica] = f.grant[e.Node-1].owner
 	default:
 		f.move(client8(e.Client), e)
 	}
@@ -180,7 +184,7 @@ func (f *facts) maker(e *history.Event) client8 {
 	if e.Client != 0 {
 		return client8(e.Client)
 	}
-	if r := f.replica[e.Node-1]; r != 0 {
+	if r := f.replica[e.Node-1][f.source[e.Node-1]]; r != 0 {
 		return r
 	}
 	return nobody

@@ -9,8 +9,9 @@ import (
 
 // What a Monitor has room for. The limits are what keeps it a fixed-size value.
 const (
-	MaxClients = 8
-	MaxNodes   = 8
+	MaxClients  = 8
+	MaxNodes    = 8
+	maxReplicas = 2 // of one node
 )
 
 // A Case is what the judges must know of a run before it begins, the same for
@@ -40,9 +41,10 @@ func CaseOf(h *history.History) Case {
 func (c *Case) admit(i int, e *history.Event) {
 	client := e.Client >= 0 && e.Client <= c.clients && (e.Client > 0 || !in(ofClients, e.Kind))
 	node := e.Node <= c.nodes && (e.Node > 0 || !in(ofNodes, e.Kind))
-	if !client || !node {
-		panic(fmt.Sprintf("verdict: event %d (%s) is of client %d and node %d, but the run has %d and %d",
-			i, e.Kind, e.Client, e.Node, c.clients, c.nodes))
+	replica := e.Replica >= 0 && e.Replica < maxReplicas
+	if !client || !node || !replica {
+		panic(fmt.Sprintf("verdict: event %d (%s) is of client %d and node %d (replica %d), but the run has %d and %d (replicas 0 to %d)",
+			i, e.Kind, e.Client, e.Node, e.Replica, c.clients, c.nodes, maxReplicas-1))
 	}
 }
 

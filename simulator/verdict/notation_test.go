@@ -22,7 +22,8 @@ import (
 //	2 c1 other x            some other key on n1 gets value x
 //	3 c1 renew until 60     its time to live alone is changed
 //	4 c1 del                the key is removed
-//	8 n1 expire             and down, up, replicate, failover
+//	8 n1 expire             and down, up
+//	8 n1 replicate 1        replica 1; none is replica 0; and failover
 //	5 c1 write 0            accepted, based on version 0; "write 0 refused"
 func tell(t testing.TB, text string) *history.History {
 	t.Helper()
@@ -112,6 +113,10 @@ func (b *teller) plain(e *history.Event, args []string) {
 	}
 	if e.Kind == history.Released && len(args) > 0 {
 		e.Claims, e.OK = true, args[0] == "ok"
+		return
+	}
+	if (e.Kind == history.Replicate || e.Kind == history.Failover) && len(args) > 0 {
+		e.Replica = b.number("r" + args[0])
 		return
 	}
 	e.Note = strings.Join(args, " ")
