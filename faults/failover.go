@@ -14,8 +14,10 @@ func (Failover) Verb() simulator.Verb { return verbFailover }
 
 func (Failover) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
 	for n := 1; n <= m.Nodes(); n++ {
-		for r := range m.Replicas(n) {
-			buf = append(buf, FailoverTo(n, r))
+		for r := range simulator.MaxReplicas {
+			if m.HasReplica(n, r) {
+				buf = append(buf, FailoverTo(n, r))
+			}
 		}
 	}
 	return buf

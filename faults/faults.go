@@ -28,6 +28,7 @@ const (
 	verbNodeClock
 	verbRestart
 	verbFailover
+	verbSplit
 )
 
 // An Entry is a fault's place in the list.
@@ -47,6 +48,7 @@ func All() []Entry {
 		{NodeClock{}, "a server's clock jumps, and with it the end of every lease it keeps"},
 		{Restart{}, "a server crashes and comes back at once without its data"},
 		{Failover{}, "a server is replaced by its replica, which may lag behind"},
+		{Split{}, "a server is cut off with some clients and lives on, while its replica serves the others"},
 	}
 }
 

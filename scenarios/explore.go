@@ -371,7 +371,8 @@ func (b Bounds) lab(entry algorithms.Entry) (*simulator.Lab, error) {
 	setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: b.probe(entry)})
 	replicas := 0
 	for _, a := range budget {
-		if a.Fault.Name() == (faults.Failover{}).Name() {
+		switch a.Fault.(type) {
+		case faults.Failover, faults.Split:
 			replicas = 1
 		}
 	}

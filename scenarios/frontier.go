@@ -209,7 +209,7 @@ func (r rivals) lab(entry algorithms.Entry, budget string) (*simulator.Lab, erro
 		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: b.contender(entry, r.asks)})
 	}
 	replicas := 0
-	if allowed[0].Fault.Name() == (faults.Failover{}).Name() {
+	if _, ok := allowed[0].Fault.(faults.Failover); ok {
 		replicas = 1
 	}
 	for range b.Nodes {

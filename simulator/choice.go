@@ -21,13 +21,14 @@ const (
 	Replicate Verb = 8  // a replica of Node catches up; Thread is which, from 0
 	Start     Verb = 9  // Client's program begins
 	Unblock   Verb = 10 // the WAIT of Client's Thread has lasted long enough: its server answers
+	Heal      Verb = 11 // the network of Node, which is split, heals
 
 	FaultVerb Verb = 32
 )
 
 var verbNames = map[Verb]string{
 	Pass: "pass", Arrive: "arrive", Answer: "answer", Wake: "wake", GiveUp: "give-up",
-	Resume: "resume", Late: "late", Replicate: "replicate", Start: "start", Unblock: "unblock",
+	Resume: "resume", Late: "late", Replicate: "replicate", Start: "start", Unblock: "unblock", Heal: "heal",
 }
 
 // A Choice is one thing that may happen next.

@@ -34,6 +34,7 @@ type engine struct {
 	needs    needs  // what the commands of this call, those of scripts included, read beside the shape
 	refused  string // the first of them that the lab cannot carry
 	scripted bool   // one of them may have changed the script cache
+	refuses  bool   // the server has too few replicas to write
 }
 
 // needs says what a command may have read beside the shape of the data.
@@ -112,10 +113,13 @@ func newEngine() (*engine, error) {
 func (e *engine) close() { e.m.Close() }
 
 // watch sees every command before it runs, also those that a script calls.
-func (e *engine) watch(_ *server.Peer, cmd string, args ...string) bool {
+func (e *engine) watch(peer *server.Peer, cmd string, args ...string) bool {
 	e.needs = max(e.needs, classify(cmd, args))
 	if unfit[cmd] {
 		e.refuse("the command " + cmd)
+		return true
+	}
+	if e.refuses && refuseWrite(peer, cmd) {
 		return true
 	}
 	switch cmd {

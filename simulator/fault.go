@@ -63,8 +63,11 @@ func (m Moment) Max(v Verb) time.Duration {
 	return 0
 }
 
-// Replicas is how many replicas server n has.
-func (m Moment) Replicas(n int) int { return m.lab.setup.Nodes[n-1].Replicas }
+// HasReplica says whether server n has that replica, counted from 0, to promote.
+func (m Moment) HasReplica(n, replica int) bool {
+	node := &m.w.nodes[n-1]
+	return replica >= 0 && replica < m.lab.setup.Nodes[n-1].Replicas && (node.cut == 0 || replica != int(node.stray))
+}
 
 // Running says whether client c is neither dead, nor paused, nor at its end.
 func (m Moment) Running(c int) bool {
@@ -221,7 +224,7 @@ func (m Moment) Wipe(n int8) (why string) {
 		return why
 	}
 	m.lab.emit(m.w, history.Down).Node = int(n)
-	m.hangUp(n)
+	m.hangUp(n, everybody)
 	m.replace(node, n, dataState{})
 	m.compare(node, n)
 	e := m.lab.emit(m.w, history.Up)
@@ -238,14 +241,12 @@ func (m Moment) Failover(n, replica int8) (why string) {
 	switch {
 	case why != "":
 		return why
-	case m.Replicas(int(n)) == 0:
-		return "the server has no replica"
-	case replica < 0 || int(replica) >= m.Replicas(int(n)):
+	case !m.HasReplica(int(n), int(replica)):
 		return "the server has no such replica"
 	}
 	e := m.lab.emit(m.w, history.Failover)
 	e.Node, e.Replica = int(n), int(replica)
-	m.hangUp(n)
+	m.hangUp(n, everybody)
 	m.replace(node, n, m.lab.copiesOf(m.w, int(n-1))[replica])
 	m.compare(node, n)
 	m.lab.expire(m.w)
@@ -257,16 +258,22 @@ func (m Moment) Failover(n, replica int8) (why string) {
 func (m Moment) compare(node *nodeState, n int8) {
 	node.behind, node.lacks = 0, [MaxReplicas]clientSet{}
 	for i, data := range m.lab.copiesOf(m.w, int(n-1)) {
-		if data != node.data {
+		if data != node.data && (node.cut == 0 || i != int(node.stray)) {
 			node.behind |= 1 << i
 		}
 	}
 }
 
-// hangUp breaks every connection to server n.
-func (m Moment) hangUp(n int8) {
+// everybody is all clients.
+const everybody = ^clientSet(0)
+
+// hangUp breaks the connections of some clients to server n.
+func (m Moment) hangUp(n int8, who clientSet) {
 	for c := range m.lab.procs {
 		p := &m.w.procs[c]
+		if !who.has(int8(c + 1)) {
+			continue
+		}
 		for t := range p.threads {
 			th := &p.threads[t]
 			if th.phase.waiting() && m.lab.op(m.w, Choice{Client: int8(c + 1), Thread: int8(t)}).node == n {
@@ -275,7 +282,7 @@ func (m Moment) hangUp(n int8) {
 		}
 	}
 	for i := range m.w.late {
-		if m.w.late[i].op.node == n {
+		if late := &m.w.late[i]; late.op.node == n && who.has(late.from) {
 			m.w.late[i] = lateState{}
 		}
 	}
@@ -296,6 +303,6 @@ func (m Moment) replace(node *nodeState, n int8, data dataState) {
 	}
 	node.data = data
 	for _, ch := range diff(from, to, &lives) {
-		m.lab.emitChange(m.w, node, 0, int(n), &ch)
+		m.lab.emitChange(m.w, node, &node.data, 0, int(n), &ch)
 	}
 }

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"locklab/simulator/history"
@@ -31,9 +32,14 @@ type ClientSetup struct {
 
 // NodeSetup is one server.
 type NodeSetup struct {
-	Replicas int           // 0 to MaxReplicas, to which Replicate copies and Failover moves
-	Offset   time.Duration // as of a client
-	PPM      int32         // as of a client
+	Replicas int // 0 to MaxReplicas, to which Replicate copies and Failover moves
+	// MinReplicas is Redis's min-replicas-to-write, up to Replicas: with fewer that
+	// it has heard of within MaxLag, on its own clock, the server refuses writes. It
+	// hears of all but those that a split has cut it off from.
+	MinReplicas int
+	MaxLag      time.Duration // min-replicas-max-lag; 0: Redis's default of 10 s
+	Offset      time.Duration // as of a client
+	PPM         int32         // as of a client
 }
 
 // An Allowance is a fault with its budget.
@@ -70,6 +76,12 @@ func New(s Setup) (*Lab, error) {
 	}
 	if s.Timeout == 0 {
 		s.Timeout = 3 * time.Second
+	}
+	s.Nodes = slices.Clone(s.Nodes)
+	for i := range s.Nodes {
+		if s.Nodes[i].MaxLag == 0 {
+			s.Nodes[i].MaxLag = defaultMaxLag
+		}
 	}
 	table, err := newRedisTable()
 	if err != nil {
@@ -123,6 +135,9 @@ func (s *Setup) check() error {
 		}
 		if n.Replicas < 0 || n.Replicas > MaxReplicas {
 			return fmt.Errorf("simulator: server %d has %d replicas: give 0 to %d", i+1, n.Replicas, MaxReplicas)
+		}
+		if n.MinReplicas < 0 || n.MinReplicas > n.Replicas || n.MaxLag < 0 {
+			return fmt.Errorf("simulator: server %d has %d replicas and refuses writes with fewer than %d within %v: give 0 to %d and a time of 0 or more", i+1, n.Replicas, n.MinReplicas, n.MaxLag, n.Replicas)
 		}
 		if copies += n.copies(); copies > maxCopies {
 			return fmt.Errorf("simulator: the first %d servers have %d replicas: give up to %d in all", i+1, copies, maxCopies)

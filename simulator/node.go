@@ -224,6 +224,7 @@ func (t *redisTable) left(d *dataState, now time.Duration) (left [MaxKeys]int64)
 // run asks the engine. Asked with less than the command turns out to need, it
 // answers with an effect that says what is needed and nothing else.
 func (t *redisTable) run(d *dataState, now time.Duration, b uint32, n needs) (*effect, error) {
+	t.engine.refuses, b = b&refusing != 0, b&^refusing
 	from := &t.shapes[d.shape]
 	ttls := make([]time.Duration, from.ttls)
 	left := t.left(d, now)

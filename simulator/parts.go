@@ -82,6 +82,9 @@ func (l *Lab) NodePart(w *World, n int) NodePart {
 	part := NodePart{s: s}
 	copy(part.copies[:], l.copiesOf(w, n-1))
 	l.shiftNode(&part, -millis(read))
+	if s.cut != 0 && s.refuses != Never {
+		part.s.refuses = max(s.refuses-w.now, 0)
+	}
 	if !l.Absolute() {
 		part.s.clock.offset = read - time.Duration(millis(read))*time.Millisecond
 	}
@@ -92,6 +95,9 @@ func (l *Lab) NodePart(w *World, n int) NodePart {
 func (l *Lab) SetNodePart(w *World, n int, part *NodePart) {
 	p := *part
 	l.shiftNode(&p, millis(p.s.clock.read(w.now)))
+	if p.s.cut != 0 && p.s.refuses != Never {
+		p.s.refuses += w.now
+	}
 	w.nodes[n-1] = p.s
 	copy(l.copiesOf(w, n-1), p.copies[:])
 }
@@ -164,11 +170,12 @@ func (l *Lab) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, du
 func (l *Lab) Gone(part *NodePart, now time.Duration) time.Duration {
 	p := *part
 	l.shiftNode(&p, millis(p.s.clock.read(now)))
-	due := Never
-	for i := range l.table.shapes[p.s.data.shape].ttls {
-		if g := p.s.gone(now, p.s.data.deadline[i]); g != Never {
-			due = min(due, g-now)
-		}
+	due := l.gone(now, &p.s, &p.s.data)
+	if p.s.cut != 0 {
+		due = min(due, l.gone(now, &p.s, &p.copies[p.s.stray]))
+	}
+	if due != Never {
+		due -= now
 	}
 	return due
 }
@@ -177,6 +184,9 @@ func (l *Lab) Gone(part *NodePart, now time.Duration) time.Duration {
 func (l *Lab) ReadyNode(n int, part *NodePart, buf []Choice) []Choice {
 	return part.s.enabled(int8(n), buf)
 }
+
+// Split says whether the server's old master lives on.
+func (p *NodePart) Split() bool { return p.s.cut != 0 }
 
 // LateRequests calls yield for every request whose sender is gone: its choice,
 // and the server it goes to (0: the resource).

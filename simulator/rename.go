@@ -138,6 +138,7 @@ func (l *Lab) RenameNode(part NodePart, to *Names) NodePart {
 	for i := range part.s.lacks {
 		part.s.lacks[i] = part.s.lacks[i].renamed(to)
 	}
+	part.s.cut = part.s.cut.renamed(to)
 	return part
 }
 

@@ -84,11 +84,14 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// settleNoReplica does what can be done at once; the replica hears of nothing.
+// settleNoReplica does what can be done at once; the replica hears of nothing,
+// and no network heals.
 func (s *stage) settleNoReplica() {
 	for {
 		enabled := s.lab.Enabled(&s.world, nil)
-		i := slices.IndexFunc(enabled, func(c simulator.Choice) bool { return c.Verb < simulator.FaultVerb && c.Verb != simulator.Replicate })
+		i := slices.IndexFunc(enabled, func(c simulator.Choice) bool {
+			return c.Verb < simulator.FaultVerb && c.Verb != simulator.Replicate && c.Verb != simulator.Heal
+		})
 		if i < 0 || enabled[i].Verb == simulator.Pass {
 			return
 		}

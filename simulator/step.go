@@ -89,6 +89,9 @@ func (n *nodeState) enabled(number int8, buf []Choice) []Choice {
 			buf = append(buf, Choice{Verb: Replicate, Node: number, Thread: i})
 		}
 	}
+	if n.cut != 0 {
+		buf = append(buf, Choice{Verb: Heal, Node: number})
+	}
 	return buf
 }
 
@@ -102,8 +105,10 @@ func (l *Lab) Next(w *World) time.Duration {
 	}
 	for n := range l.setup.Nodes {
 		node := &w.nodes[n]
-		for i := range l.table.shapes[node.data.shape].ttls {
-			next = min(next, node.gone(w.now, node.data.deadline[i]))
+		next = min(next, l.gone(w.now, node, &node.data))
+		if node.cut != 0 {
+			data, _ := l.stray(w, n)
+			next = min(next, l.gone(w.now, node, data))
 		}
 	}
 	if next > endOfTime {
@@ -129,6 +134,15 @@ func (p *procState) due() time.Duration {
 		}
 	}
 	return next
+}
+
+// gone is the first true time at which a key of a server's data is dead.
+func (l *Lab) gone(now time.Duration, node *nodeState, data *dataState) time.Duration {
+	first := Never
+	for i := range l.table.shapes[data.shape].ttls {
+		first = min(first, node.gone(now, data.deadline[i]))
+	}
+	return first
 }
 
 // gone is the first true time at which a key with the given deadline is dead.
@@ -178,6 +192,8 @@ func (l *Lab) step(w *World, c Choice) error {
 		return l.arriveLate(w, c)
 	case Replicate:
 		return l.replicate(w, c)
+	case Heal:
+		return l.heal(w, c)
 	}
 	for i, f := range l.setup.Faults {
 		if f.Fault.Verb() == c.Verb {
@@ -234,23 +250,35 @@ func (l *Lab) pass(w *World, c Choice) error {
 func (l *Lab) expire(w *World) {
 	for n := range l.setup.Nodes {
 		node := &w.nodes[n]
-		now := node.clock.read(w.now)
-		for {
-			place, ok := l.table.overdue(&node.data, now)
-			if !ok {
-				break
-			}
-			key := l.table.drop(&node.data, place)
-			e := l.emit(w, history.Expire)
-			e.Node, e.Key, e.Before = n+1, key.name, key.text()
+		if l.expireIn(w, node, &node.data, n+1) {
 			l.leaveBehind(node, n)
 		}
+		if node.cut != 0 {
+			data, number := l.stray(w, n)
+			l.expireIn(w, node, data, number)
+		}
+	}
+}
+
+// expireIn does so with one server's data, and says whether there were any.
+func (l *Lab) expireIn(w *World, node *nodeState, data *dataState, number int) (any bool) {
+	for now := node.clock.read(w.now); ; any = true {
+		place, ok := l.table.overdue(data, now)
+		if !ok {
+			return any
+		}
+		key := l.table.drop(data, place)
+		e := l.emit(w, history.Expire)
+		e.Node, e.Key, e.Before = number, key.name, key.text()
 	}
 }
 
 // leaveBehind says that no copy of server n, from 0, has what it has just become.
 func (l *Lab) leaveBehind(node *nodeState, n int) {
 	node.behind = 1<<l.setup.Nodes[n].copies() - 1
+	if node.cut != 0 {
+		node.behind &^= 1 << node.stray
+	}
 }
 
 // stepThread is what happens to one thread of one client.
@@ -324,30 +352,37 @@ func (l *Lab) serve(w *World, o op, from int8, msg uint32) (answer uint32, err e
 	if o.kind != opCommand {
 		return uint32(w.res.serve(o, l.setup.Fenced, e)), nil
 	}
-	node := &w.nodes[o.node-1]
-	eff, err := l.table.apply(&node.data, node.clock.read(w.now), o.batch)
+	n := int(o.node - 1)
+	node := &w.nodes[n]
+	data, number := l.side(w, n, from)
+	e.Node = number
+	batch := o.batch
+	if l.refusing(w, n, from) {
+		batch |= refusing
+	}
+	eff, err := l.table.apply(data, node.clock.read(w.now), batch)
 	if err != nil {
 		return 0, err
 	}
 	e.Cmd, e.Reply = l.table.batches[o.batch].text, l.table.replies[eff.reply].text
 	for i := range eff.changes {
-		l.emitChange(w, node, int(from), int(o.node), &eff.changes[i])
+		l.emitChange(w, node, data, int(from), number, &eff.changes[i])
 	}
-	if len(eff.changes) > 0 {
-		l.leaveBehind(node, int(o.node-1))
-		for i := range node.lacks[:l.setup.Nodes[o.node-1].Replicas] {
+	if len(eff.changes) > 0 && data == &node.data {
+		l.leaveBehind(node, n)
+		for i := range node.lacks[:l.setup.Nodes[n].Replicas] {
 			node.lacks[i] |= 1 << (from - 1)
 		}
 	}
 	return eff.reply, nil
 }
 
-func (l *Lab) emitChange(w *World, node *nodeState, client, n int, ch *change) {
+func (l *Lab) emitChange(w *World, node *nodeState, data *dataState, client, n int, ch *change) {
 	e := l.emit(w, history.Change)
 	e.Client, e.Node, e.Key, e.Before, e.After = client, n, ch.key, ch.before, ch.after
 	switch {
 	case ch.place >= 0:
-		e.Until = node.gone(w.now, node.data.deadline[ch.place])
+		e.Until = node.gone(w.now, data.deadline[ch.place])
 	case ch.after != "":
 		e.Until = history.Forever
 	}
@@ -495,20 +530,19 @@ func (l *Lab) replicate(w *World, c Choice) error {
 	if c.Node < 1 || int(c.Node) > len(l.setup.Nodes) || c.Thread < 0 || w.nodes[c.Node-1].behind>>c.Thread&1 == 0 {
 		return l.refuse(w, c, "no such replica of this server is behind")
 	}
-	node := &w.nodes[c.Node-1]
-	l.copyTo(w, int(c.Node-1), int(c.Thread))
-	node.behind &^= 1 << c.Thread
-	node.lacks[c.Thread] = 0
-	e := l.emit(w, history.Replicate)
-	e.Node, e.Replica = int(c.Node), int(c.Thread)
-	l.acknowledge(w, c.Node, c.Thread)
+	l.catchUp(w, c.Node, c.Thread)
 	return nil
 }
 
-// copyTo brings copy i of server n, both from 0, up to date. Cached scripts stay
-// where they are.
-func (l *Lab) copyTo(w *World, n, i int) {
-	to := &l.copiesOf(w, n)[i]
-	*to = w.nodes[n].data
+// catchUp gives a replica, from 0, of server n, from 1, all that the server has.
+// Cached scripts stay where they are.
+func (l *Lab) catchUp(w *World, n, replica int8) {
+	node, to := &w.nodes[n-1], &l.copiesOf(w, int(n-1))[replica]
+	*to = node.data
 	to.shape = l.table.scriptless(to.shape)
+	node.behind &^= 1 << replica
+	node.lacks[replica] = 0
+	e := l.emit(w, history.Replicate)
+	e.Node, e.Replica = int(n), int(replica)
+	l.acknowledge(w, n, replica)
 }

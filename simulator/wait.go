@@ -88,8 +88,8 @@ func (l *Lab) arriveWait(w *World, c Choice, th *threadState, o op) (err error) 
 	}
 	node := &w.nodes[o.node-1]
 	th.acks, th.hold = 0, Never
-	for i, lacking := range node.lacks[:l.setup.Nodes[o.node-1].Replicas] {
-		if !lacking.has(c.Client) {
+	for i, lacking := range node.lacks {
+		if !lacking.has(c.Client) && !node.cut.has(c.Client) && (Moment{l, w}).HasReplica(int(o.node), i) {
 			th.acks |= 1 << i
 		}
 	}
@@ -113,7 +113,7 @@ func (l *Lab) acknowledge(w *World, n, replica int8) {
 				continue
 			}
 			o := l.op(w, c)
-			if o.node != n {
+			if o.node != n || w.nodes[n-1].cut.has(c.Client) {
 				continue
 			}
 			th.acks |= 1 << replica
@@ -133,7 +133,8 @@ func (l *Lab) unblock(w *World, c Choice, th *threadState) {
 		resp = ":" + strconv.Itoa(th.acks.size()) + "\r\n"
 	}
 	e := l.emit(w, history.Apply)
-	e.Client, e.Node, e.Msg = int(c.Client), int(o.node), int(th.msg)
+	_, number := l.side(w, int(o.node-1), c.Client)
+	e.Client, e.Node, e.Msg = int(c.Client), number, int(th.msg)
 	e.Cmd, e.Reply = wait.text, replyText(resp)
 	th.answer(l.table.internReply(l.table.replies[th.reply].resp + resp))
 }

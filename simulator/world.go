@@ -105,6 +105,11 @@ type nodeState struct {
 	clock  clockState
 	behind copySet                // the replicas that lack something that the server has
 	lacks  [MaxReplicas]clientSet // whose writes are among what a replica lacks
+
+	// While the old master lives on:
+	cut     clientSet     // who is cut off with it; none: there is none
+	stray   uint8         // the replica in whose place it is
+	refuses time.Duration // true time from which it refuses to write
 }
 
 // copySet is a set of the replicas of one server, clientSet one of clients.

@@ -75,7 +75,7 @@ func TestEnabledCanBeStepped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := simulator.MustLab(t, setup)
 			verbs := map[simulator.Verb]bool{}
-			for seed := range uint64(6) {
+			for seed := range uint64(12) {
 				w := l.NewWorld()
 				var enabled []simulator.Choice
 				walk(rand.New(rand.NewPCG(seed, 2)), l, &w, 120, func(simulator.Choice, step) {

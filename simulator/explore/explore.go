@@ -277,7 +277,7 @@ func (s *search) expand(id uint32) error {
 	}
 	for n := range s.nodes {
 		for _, ch := range s.nodeTab.entries[s.cur[s.clients+n]].own {
-			ready = true
+			ready = ready || ch.Verb == simulator.Replicate // a network may heal at any time
 			ch.Node = int8(n + 1)
 			if err := s.reachNode(id, n, s.choice(ch), 0); err != nil {
 				return err
@@ -381,6 +381,9 @@ func (s *search) strikes(id uint32) error {
 	}
 	for n := range s.nodes {
 		for _, ch := range s.strikesOn(-1, n, s.cur) {
+			if c := int(s.choices[ch].Client); c != 0 && (c == s.probe || s.clientTab[c-1].entries[s.cur[c-1]].finished) {
+				continue
+			}
 			if err := s.reachNode(id, n, ch, 1); err != nil {
 				return err
 			}
@@ -404,8 +407,10 @@ func (s *search) strikeClient(id uint32, c int, ch uint16) error {
 
 // reachNode makes a choice that concerns server n: its data, the requests of
 // the dead on their way to it, and whoever waits for it: by a fault their
-// connections break, by a replica's catching up their WAIT may be over.
+// connections break, as do some when a network heals; by a replica's catching up
+// their WAIT may be over.
 func (s *search) reachNode(id uint32, n int, ch uint16, strikes int) error {
+	choice := s.choices[ch]
 	key := arrival{node: s.cur[s.clients+n], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: nobody}
 	eff, err := s.remember(key, s.cur, -1, n)
 	if err != nil {
@@ -414,13 +419,13 @@ func (s *search) reachNode(id uint32, n int, ch uint16, strikes int) error {
 	copy(s.next, s.cur)
 	s.next[s.clients+n], s.next[s.restAt()] = eff.node, eff.rest
 	for c := range s.clients {
-		key, node := arrival{client: s.cur[c], rest: s.cur[s.restAt()], choice: ch, who: uint8(c)}, -1
-		switch e := s.clientTab[c].entries[s.cur[c]]; {
-		case strikes > 0 && e.waitsOn&(1<<n) != 0:
-		case strikes == 0 && e.blocked&(1<<n) != 0:
-			key.node, key.now, node = s.cur[s.clients+n], s.nowID(s.cur), n
-		default:
+		e := s.clientTab[c].entries[s.cur[c]]
+		if hears := choice.Verb == simulator.Replicate && e.blocked&(1<<n) != 0 || choice.Verb != simulator.Replicate && e.waitsOn&(1<<n) != 0; !hears {
 			continue
+		}
+		key, node := arrival{client: s.cur[c], rest: s.cur[s.restAt()], choice: ch, who: uint8(c)}, -1
+		if strikes == 0 || choice.Client != 0 { // not all clients fare alike: the server knows
+			key.node, key.now, node = s.cur[s.clients+n], s.nowID(s.cur), n
 		}
 		eff, err := s.remember(key, s.cur, c, node)
 		if err != nil {

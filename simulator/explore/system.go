@@ -87,7 +87,8 @@ type clientEntry struct {
 }
 
 type nodeEntry struct {
-	own    []simulator.Choice              // what it can do at once, as server 1
+	own    []simulator.Choice // what it can do at once, as server 1
+	split  bool
 	gone   map[time.Duration]time.Duration // by the present; relative labs use 0
 	passed map[passing]effect
 }
@@ -247,7 +248,7 @@ func (s *system) node(n int, w *simulator.World) uint32 { return s.nodePart(s.la
 
 func (s *system) nodePart(part simulator.NodePart) uint32 {
 	return s.nodeTab.id(part, func(uint32) *nodeEntry {
-		return &nodeEntry{own: s.lab.ReadyNode(1, &part, nil), gone: map[time.Duration]time.Duration{}, passed: map[passing]effect{}}
+		return &nodeEntry{own: s.lab.ReadyNode(1, &part, nil), split: part.Split(), gone: map[time.Duration]time.Duration{}, passed: map[passing]effect{}}
 	})
 }
 

@@ -44,7 +44,7 @@ type Event struct {
 	Skew   time.Duration `json:"skew_ns,omitempty"` // Client's own clock minus true time, at At
 	Node   int           `json:"node,omitempty"`    // 1-based, or Resource; 0: none
 
-	// Replica is which replica of Node it is, from 0 (Replicate, Failover).
+	// Replica is which replica of Node it is, from 0 (Replicate, Failover, Split).
 	Replica int `json:"replica,omitempty"`
 
 	// Msg ties the Send, Apply, Answer (or Timeout, Lost…) of one request
@@ -129,6 +129,12 @@ const (
 	Up          // Node is back; Note says with what data
 	Replicate   // a replica of Node has caught up with it
 	Failover    // a replica of Node takes its place, with what it has
+
+	// Node's old master lives on, cut off with Client (or joined by it), with what
+	// it had; a replica takes its place for the others. Until the Heal the old
+	// master goes by the number of Node plus that of all nodes.
+	Split
+	Heal // Node's old master gives up what it has, and becomes a replica
 )
 
 var kindNames = [...]string{
@@ -140,6 +146,7 @@ var kindNames = [...]string{
 	Crash: "crash", Pause: "pause", Resume: "resume", ClockStep: "clock-step",
 	LoseRequest: "lose-request", LoseReply: "lose-reply",
 	Down: "down", Up: "up", Replicate: "replicate", Failover: "failover",
+	Split: "split", Heal: "heal",
 }
 
 // String gives the kind's name, as it stands in JSON.
@@ -173,7 +180,7 @@ func (e *UnknownKindError) Error() string { return "history: unknown event kind 
 // the ordinary course of things.
 func (k Kind) Fault() bool {
 	switch k {
-	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover:
+	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split:
 		return true
 	}
 	return false

@@ -27,6 +27,7 @@ type facts struct {
 	grant   [MaxNodes]grant                // of the key
 	replica [MaxNodes][maxReplicas]client8 // owners of the grants that the node's replicas have
 	source  [MaxNodes]uint8                // the replica that a node was last replaced by
+	split   nodes                          // whose old masters live on
 
 	// lapse is the true time from which a grant without a time to live may
 	// be taken over: TTL after its value was made. 0: long ago.
@@ -91,11 +92,27 @@ func (f *facts) observe(c *Case, e *history.Event) {
 	case history.Failover:
 		f.down &^= 1 << (e.Node - 1)
 		f.source[e.Node-1] = uint8(e.Replica)
+	case history.Split:
+		f.part(c, e)
+	case history.Heal:
+		f.split &^= 1 << (e.Node - 1)
+		f.remove(c.nodes + e.Node - 1)
 	case history.Replicate:
 		f.replica[e.Node-1][e.Replica] = f.grant[e.Node-1].owner
 	default:
 		f.move(client8(e.Client), e)
 	}
+}
+
+// part gives the old master of a node, and the grant on it, a number of its own.
+func (f *facts) part(c *Case, e *history.Event) {
+	n, old := e.Node-1, c.nodes+e.Node-1
+	if f.split&(1<<n) != 0 { // one more client is cut off
+		return
+	}
+	f.split |= 1 << n
+	f.grant[old], f.lapse[old] = f.grant[n], f.lapse[n]
+	f.source[n] = uint8(e.Replica)
 }
 
 // move follows a client from one stage to the next.
@@ -249,9 +266,12 @@ func (f *facts) leftovers() nodes {
 	return s
 }
 
-// majority says whether the nodes in s are a quorum.
-func (c *Case) majority(s nodes) bool { return bits.OnesCount8(uint8(s)) >= c.quorum }
+// majority says whether the nodes in s are a quorum. Old masters that live on
+// are none of the quorum's.
+func (c *Case) majority(s nodes) bool { return c.count(s) >= c.quorum }
 
 // barring says whether the nodes in s are so many that the others are no
 // quorum. Of four nodes, two bar although they are no majority.
-func (c *Case) barring(s nodes) bool { return c.nodes-bits.OnesCount8(uint8(s)) < c.quorum }
+func (c *Case) barring(s nodes) bool { return c.nodes-c.count(s) < c.quorum }
+
+func (c *Case) count(s nodes) int { return bits.OnesCount8(uint8(s) & (1<<c.nodes - 1)) }

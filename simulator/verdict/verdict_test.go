@@ -134,6 +134,14 @@ func TestWrongDel(t *testing.T) {
 		{rule: "each replica knows the owner that it has heard of",
 			text: has + "1 n1 replicate | 2 c1 leave | 2 c1 release | 2 c1 del | 2 c1 released | 3 c2 acquire | 3 c2 set b until 13 | 3 c2 enter | 3 n1 replicate 1 | 3 c2 renew until 20 | 4 n1 failover 1 | 4 - set b2 until 13 | 5 c3 acquire | 5 c3 del | 5 c3 refuse",
 			want: "WRONG-DEL 3 2 5"},
+		{rule: "an old master that lives on has what it had, with its owner",
+			text: has + "1 n1 split 1 | 1 - del | 2 c1 renew@2 until 12 | 2 c2 acquire | 2 c2 set b until 12 | 2 c2 refuse | 3 c3 acquire | 3 c3 del@2 | 3 c3 refuse", want: "WRONG-DEL 3 1 3"},
+		{rule: "one more client that is cut off with it changes nothing",
+			text: has + "1 n1 split 1 | 1 - del | 2 c2 acquire | 2 c2 set b until 12 | 2 n1 split 3 | 3 c3 acquire | 3 c3 del@2 | 3 c3 refuse", want: "WRONG-DEL 3 1 3"},
+		{rule: "the replica in its place has what it had heard of",
+			text: has + "1 n1 replicate | 1 n1 split 1 | 1 - renew until 10 | 2 c2 acquire | 2 c2 del | 2 c2 refuse", want: "WRONG-DEL 2 1 2"},
+		{rule: "when the network heals the old master has nothing",
+			text: has + "1 n1 split 1 | 1 - del | 2 n1 heal | 2 c1 leave | 3 c2 acquire | 3 c2 set b until 13 | 3 c2 enter | 3 n1 split 1 | 3 - renew until 13 | 4 c3 acquire | 4 c3 del@2 | 4 c3 refuse", want: "WRONG-DEL 3 2 4"},
 		{rule: "each node of a quorum lock is judged on its own",
 			text: "0 c1 acquire | 0 c1 set@1 a until 10 | 0 c1 set@2 a until 10 | 0 c1 enter | 1 c2 acquire | 1 c2 del@2 | 1 c2 refuse | 1 c2 del@3",
 			want: "WRONG-DEL 2 1 1"},
@@ -244,6 +252,8 @@ func TestBlocked(t *testing.T) {
 			text: has + "1 c1 leave | 2 c1 done | 3 c2 acquire | 3 c2 refuse | 10 n1 expire", want: "PHANTOM 1 2..10, BLOCKED 1 2 2..10"},
 		{rule: "of four nodes, two bar", nodes: 4,
 			text: "0 c1 acquire | 0 c1 set@1 a until 10 | 0 c1 set@2 a until 10 | 0 c1 crash | 2 c2 acquire | 2 c2 refuse | 10 n1 expire", want: "BLOCKED 1 2 0..10"},
+		{rule: "what an old master keeps bars nobody",
+			text: "0 c1 acquire | 0 c1 set a until never | 0 c1 enter | 1 n1 split 1 | 1 - del | 2 c1 crash | 3 c2 acquire | 3 c2 refuse | 4 c2 acquire | 4 c2 set b until never | 4 c2 enter"},
 		{rule: "a replica that takes over ends the outage", text: "1 n1 down | 2 n1 failover | 3 c1 acquire | 3 c1 refuse | 4 c1 acquire | 4 c1 enter"},
 	})
 }
