@@ -174,6 +174,17 @@ func TestFaults(t *testing.T) {
 			refusals: map[C]string{faults.RestartOf(3): "no such server", faults.RestartOf(-1): "no such server"},
 		},
 		{
+			name: "restart", budget: "restart=2@5s",
+			lists:  []C{faults.RestartAfter(1, 5*sec), faults.RestartAfter(2, 5*sec)},
+			strike: faults.RestartAfter(1, 3*sec), event: history.Down,
+			effect: func(s *stage) bool {
+				return s.world.Down(1) && s.lab.Next(&s.world) == 3*sec && slices.Equal(s.strikes(), []C{faults.RestartAfter(2, 5*sec)})
+			},
+			refusals: map[C]string{
+				faults.RestartAfter(1, sec): "down already", faults.RestartAfter(2, 6*sec): "no more than 5s", faults.RestartAfter(2, -sec): "less than no time",
+			},
+		},
+		{
 			name: "failover", budget: "failover=2",
 			lists:  []C{faults.FailoverOf(1)}, // server 2 has no replica
 			strike: faults.FailoverOf(1), event: history.Failover,

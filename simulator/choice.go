@@ -18,7 +18,7 @@ const (
 	GiveUp    Verb = 5  // Client's Thread has waited long enough for its reply
 	Resume    Verb = 6  // Client's pause ends
 	Late      Verb = 7  // a request of Client whose sender has gone arrives; Thread is its place
-	Replicate Verb = 8  // a replica of Node catches up; Thread is which, from 0
+	Replicate Verb = 8  // a copy of Node's data catches up; Thread is which: its replicas from 0, then its disk
 	Start     Verb = 9  // Client's program begins
 	Unblock   Verb = 10 // the WAIT of Client's Thread has lasted long enough: its server answers
 	Heal      Verb = 11 // the network of Node, which is split, heals
@@ -35,7 +35,7 @@ var verbNames = map[Verb]string{
 type Choice struct {
 	Verb   Verb
 	Client int8          // from 1
-	Thread int8          // 0 is the main thread; Late: the place; Replicate, Failover: the replica
+	Thread int8          // 0 is the main thread; Late: the place; Replicate, Failover, Split: the replica
 	Node   int8          // from 1
 	D      time.Duration // Pass, and faults that have a length or size
 }

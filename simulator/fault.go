@@ -216,20 +216,39 @@ func (m Moment) StepNodeClock(n int8, d time.Duration) (why string) {
 	return ""
 }
 
-// Wipe restarts server n at once and without its data. A replica would copy the
-// emptiness: until it does, it can still fail over with what it has.
-func (m Moment) Wipe(n int8) (why string) {
+// Restart crashes server n, which comes back after d with what it keeps on disk.
+// A replica would copy what that has become: until it does, it can still fail
+// over with what it has.
+func (m Moment) Restart(n int8, d time.Duration) (why string) {
 	node, why := m.node(n)
-	if why != "" {
+	switch {
+	case why != "":
 		return why
+	case node.out == down:
+		return "the server is down already"
+	case d < 0:
+		return "a server cannot be down for less than no time"
 	}
 	m.lab.emit(m.w, history.Down).Node = int(n)
-	m.hangUp(n, everybody)
-	m.replace(node, n, dataState{})
+	m.hangUp(n, everybody&^node.cut)
+	m.replace(node, n, m.kept(node, n))
 	m.compare(node, n)
-	e := m.lab.emit(m.w, history.Up)
-	e.Node, e.Note = int(n), "empty"
+	if node.out, node.until = down, later(m.w.now, d); d == 0 {
+		m.lab.up(m.w, int(n-1))
+		m.lab.expire(m.w)
+	}
 	return ""
+}
+
+// kept is what server n has on disk.
+func (m Moment) kept(node *nodeState, n int8) dataState {
+	switch s := &m.lab.setup.Nodes[n-1]; s.AOF {
+	case Always:
+		return m.lab.scriptless(node.data)
+	case EverySecond:
+		return m.lab.copiesOf(m.w, int(n-1))[s.Replicas]
+	}
+	return dataState{}
 }
 
 // Failover puts a replica of server n, counted from 0, in its place, with what
@@ -246,11 +265,22 @@ func (m Moment) Failover(n, replica int8) (why string) {
 	}
 	e := m.lab.emit(m.w, history.Failover)
 	e.Node, e.Replica = int(n), int(replica)
-	m.hangUp(n, everybody)
-	m.replace(node, n, m.lab.copiesOf(m.w, int(n-1))[replica])
-	m.compare(node, n)
+	m.hangUp(n, everybody&^node.cut)
+	m.promote(node, n, replica)
 	m.lab.expire(m.w)
 	return ""
+}
+
+// promote puts a replica of server n, from 0, in its place. Its disk has what it
+// has itself.
+func (m Moment) promote(node *nodeState, n, replica int8) {
+	copies := m.lab.copiesOf(m.w, int(n-1))
+	m.replace(node, n, copies[replica])
+	if s := &m.lab.setup.Nodes[n-1]; s.AOF == EverySecond {
+		copies[s.Replicas] = node.data
+	}
+	node.out, node.until = serving, 0
+	m.compare(node, n)
 }
 
 // compare finds out which copies of server n lack something that it has. All
@@ -282,7 +312,7 @@ func (m Moment) hangUp(n int8, who clientSet) {
 		}
 	}
 	for i := range m.w.late {
-		if late := &m.w.late[i]; late.op.node == n && who.has(late.from) {
+		if late := &m.w.late[i]; late.node == n && who.has(late.from) {
 			m.w.late[i] = lateState{}
 		}
 	}

@@ -38,9 +38,20 @@ type NodeSetup struct {
 	// hears of all but those that a split has cut it off from.
 	MinReplicas int
 	MaxLag      time.Duration // min-replicas-max-lag; 0: Redis's default of 10 s
+	AOF         AOF           // what a crash leaves; the zero value is nothing
 	Offset      time.Duration // as of a client
 	PPM         int32         // as of a client
 }
+
+// AOF is what a server keeps on disk, in the words of Redis's appendfsync
+// (redis.io, operate, persistence). Cached scripts are never kept.
+type AOF uint8
+
+const (
+	NoAOF       AOF = iota // nothing: it comes back empty
+	EverySecond            // what it had at its last fsync, which the Sync choice makes
+	Always                 // all that it has answered for
+)
 
 // An Allowance is a fault with its budget.
 type Allowance struct {
@@ -101,8 +112,14 @@ func New(s Setup) (*Lab, error) {
 	return l, nil
 }
 
-// copies is how many copies of its data a server has beside its own.
-func (n *NodeSetup) copies() int { return n.Replicas }
+// copies is how many copies of its data a server has beside its own: its
+// replicas, and after them its disk, if that can lag.
+func (n *NodeSetup) copies() int {
+	if n.AOF == EverySecond {
+		return n.Replicas + 1
+	}
+	return n.Replicas
+}
 
 // copiesOf is what the copies of server n hold, from 0.
 func (l *Lab) copiesOf(w *World, n int) []dataState {
@@ -139,8 +156,11 @@ func (s *Setup) check() error {
 		if n.MinReplicas < 0 || n.MinReplicas > n.Replicas || n.MaxLag < 0 {
 			return fmt.Errorf("simulator: server %d has %d replicas and refuses writes with fewer than %d within %v: give 0 to %d and a time of 0 or more", i+1, n.Replicas, n.MinReplicas, n.MaxLag, n.Replicas)
 		}
+		if n.AOF > Always {
+			return fmt.Errorf("simulator: server %d has AOF %d: give NoAOF, EverySecond or Always", i+1, n.AOF)
+		}
 		if copies += n.copies(); copies > maxCopies {
-			return fmt.Errorf("simulator: the first %d servers have %d replicas: give up to %d in all", i+1, copies, maxCopies)
+			return fmt.Errorf("simulator: the first %d servers have %d replicas, and disks that lag: give up to %d in all", i+1, copies, maxCopies)
 		}
 	}
 	return s.checkFaults()

@@ -19,7 +19,7 @@ type (
 	ClientPart struct{ s procState }
 	NodePart   struct {
 		s      nodeState
-		copies [MaxReplicas]dataState
+		copies [MaxReplicas + 1]dataState
 	}
 	RestPart struct {
 		late   [maxLate]lateState
@@ -85,6 +85,9 @@ func (l *Lab) NodePart(w *World, n int) NodePart {
 	if s.cut != 0 && s.refuses != Never {
 		part.s.refuses = max(s.refuses-w.now, 0)
 	}
+	if s.out != serving && s.until != Never {
+		part.s.until -= w.now
+	}
 	if !l.Absolute() {
 		part.s.clock.offset = read - time.Duration(millis(read))*time.Millisecond
 	}
@@ -97,6 +100,9 @@ func (l *Lab) SetNodePart(w *World, n int, part *NodePart) {
 	l.shiftNode(&p, millis(p.s.clock.read(w.now)))
 	if p.s.cut != 0 && p.s.refuses != Never {
 		p.s.refuses += w.now
+	}
+	if p.s.out != serving && p.s.until != Never {
+		p.s.until += w.now
 	}
 	w.nodes[n-1] = p.s
 	copy(l.copiesOf(w, n-1), p.copies[:])
@@ -165,15 +171,15 @@ func (l *Lab) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, du
 	return p.enabled(&w, int8(c), buf), max(p.due(), 0)
 }
 
-// Gone is how long it is until the next key of the server's expires; Never if
-// none does.
-func (l *Lab) Gone(part *NodePart, now time.Duration) time.Duration {
+// DueAt is how long it is until something is due at the server: a key expires, it
+// comes back. Never if nothing is.
+func (l *Lab) DueAt(part *NodePart, now time.Duration) time.Duration {
 	p := *part
 	l.shiftNode(&p, millis(p.s.clock.read(now)))
-	due := l.gone(now, &p.s, &p.s.data)
-	if p.s.cut != 0 {
-		due = min(due, l.gone(now, &p.s, &p.copies[p.s.stray]))
+	if p.s.until != Never {
+		p.s.until += now
 	}
+	due := l.dueAt(now, &p.s, p.copies[:])
 	if due != Never {
 		due -= now
 	}
@@ -192,8 +198,8 @@ func (p *NodePart) Split() bool { return p.s.cut != 0 }
 // and the server it goes to (0: the resource).
 func (r *RestPart) LateRequests(yield func(c Choice, node int)) {
 	for i := range r.late {
-		if o := &r.late[i]; o.op.kind != opNone {
-			yield(Choice{Verb: Late, Client: o.from, Thread: int8(i)}, max(int(o.op.node), 0))
+		if o := &r.late[i]; o.kind != opNone {
+			yield(Choice{Verb: Late, Client: o.from, Thread: int8(i)}, max(int(o.node), 0))
 		}
 	}
 }

@@ -175,15 +175,15 @@ func (l *Lab) renameData(d *dataState, to *Names) {
 func (l *Lab) RenameRest(part RestPart, to *Names) (RestPart, error) {
 	for i := range part.late {
 		o := &part.late[i]
-		if o.op.kind == opNone {
+		if o.kind == opNone {
 			continue
 		}
 		o.from = int8(to[o.from])
-		if o.op.kind != opCommand {
+		if o.kind != opCommand {
 			continue
 		}
 		var wire strings.Builder
-		for _, c := range l.table.batches[o.op.batch].commands {
+		for _, c := range l.table.batches[o.batch].commands {
 			args := make([]string, len(c))
 			for j, arg := range c {
 				args[j] = proto.String(renameText(arg, to))
@@ -194,7 +194,7 @@ func (l *Lab) RenameRest(part RestPart, to *Names) (RestPart, error) {
 		if err != nil {
 			return part, err
 		}
-		o.op.batch = id
+		o.batch = id
 	}
 	return part, nil
 }

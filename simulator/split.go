@@ -38,9 +38,8 @@ func (m Moment) Split(c, n, replica int8) (why string) {
 	if s := &m.lab.setup.Nodes[n-1]; s.MinReplicas > 0 {
 		node.refuses = later(m.w.now, node.clock.after(s.MaxLag))
 	}
-	m.replace(node, n, *promoted)
+	m.promote(node, n, replica)
 	*promoted = old
-	m.compare(node, n)
 	m.lab.expire(m.w)
 	return ""
 }
@@ -57,6 +56,8 @@ func (m Moment) cannotSplit(c, n, replica int8) (why string) {
 		return why
 	case c < 1 || int(c) > len(m.lab.procs):
 		return "there is no such client"
+	case node.out != serving:
+		return "the server does not run"
 	case m.Nodes()+int(n) > maxNumber:
 		return "its old master would need a number, and histories have none above that of server 8"
 	case node.cut.has(c):
@@ -74,8 +75,11 @@ const maxNumber = 8
 
 // heal demotes the old master of a server to a replica of the new one.
 func (l *Lab) heal(w *World, c Choice) error {
-	if c.Node < 1 || int(c.Node) > len(l.setup.Nodes) || w.nodes[c.Node-1].cut == 0 {
+	switch {
+	case c.Node < 1 || int(c.Node) > len(l.setup.Nodes) || w.nodes[c.Node-1].cut == 0:
 		return l.refuse(w, c, "no such server is split")
+	case w.nodes[c.Node-1].out != serving:
+		return l.refuse(w, c, "the new master does not run")
 	}
 	node := &w.nodes[c.Node-1]
 	l.emit(w, history.Heal).Node = int(c.Node)

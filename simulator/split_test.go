@@ -15,7 +15,11 @@ import (
 // parted is a stage with one server, and as many clients as programs; replicas
 // and what the server asks of them are given.
 func parted(t *testing.T, node simulator.NodeSetup, programs ...func(*simulator.Client)) *stage {
-	s := simulator.Setup{Nodes: []simulator.NodeSetup{node}, Faults: budget(t)}
+	allowed, err := faults.ParseBudget("crash=1,restart=3,failover=3,split=3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := simulator.Setup{Nodes: []simulator.NodeSetup{node}, Faults: allowed}
 	for _, p := range programs {
 		s.Clients = append(s.Clients, simulator.ClientSetup{Program: p})
 	}

@@ -16,7 +16,7 @@ func (l *Lab) Enabled(w *World, buf []Choice) []Choice {
 		buf = w.procs[c].enabled(w, int8(c+1), buf)
 	}
 	for i := range w.late {
-		if w.late[i].op.kind != opNone {
+		if w.late[i].kind != opNone {
 			buf = append(buf, Choice{Verb: Late, Client: w.late[i].from, Thread: int8(i)})
 		}
 	}
@@ -84,7 +84,10 @@ func (p *procState) enabled(w *World, c int8, buf []Choice) []Choice {
 }
 
 func (n *nodeState) enabled(number int8, buf []Choice) []Choice {
-	for i := range int8(MaxReplicas) {
+	if n.out != serving {
+		return buf
+	}
+	for i := range int8(MaxReplicas + 1) {
 		if n.behind>>i&1 != 0 {
 			buf = append(buf, Choice{Verb: Replicate, Node: number, Thread: i})
 		}
@@ -104,12 +107,7 @@ func (l *Lab) Next(w *World) time.Duration {
 		next = min(next, w.procs[c].due())
 	}
 	for n := range l.setup.Nodes {
-		node := &w.nodes[n]
-		next = min(next, l.gone(w.now, node, &node.data))
-		if node.cut != 0 {
-			data, _ := l.stray(w, n)
-			next = min(next, l.gone(w.now, node, data))
-		}
+		next = min(next, l.dueAt(w.now, &w.nodes[n], l.copiesOf(w, n)))
 	}
 	if next > endOfTime {
 		return Never
@@ -132,6 +130,21 @@ func (p *procState) due() time.Duration {
 		if th.phase == blocked {
 			next = min(next, th.hold)
 		}
+	}
+	return next
+}
+
+// dueAt is when the next thing is due at a server: a key expires, it comes back.
+func (l *Lab) dueAt(now time.Duration, node *nodeState, copies []dataState) time.Duration {
+	next := Never
+	switch node.out {
+	case serving:
+		next = l.gone(now, node, &node.data)
+	case down:
+		next = node.until
+	}
+	if node.cut != 0 {
+		next = min(next, l.gone(now, node, &copies[node.stray]))
 	}
 	return next
 }
@@ -242,15 +255,33 @@ func (l *Lab) pass(w *World, c Choice) error {
 		return l.refuse(w, c, "a world lasts "+endOfTime.String())
 	}
 	w.now += c.D
+	l.comeBack(w)
 	l.expire(w)
 	return nil
 }
 
-// expire removes the keys whose time is over.
+// comeBack brings back the servers whose time has come.
+func (l *Lab) comeBack(w *World) {
+	for n := range l.setup.Nodes {
+		if node := &w.nodes[n]; node.out == down && node.until <= w.now {
+			l.up(w, n)
+		}
+	}
+}
+
+// up says that server n, from 0, serves again, and with what.
+func (l *Lab) up(w *World, n int) {
+	w.nodes[n].out, w.nodes[n].until = serving, 0
+	e := l.emit(w, history.Up)
+	e.Node, e.Note = n+1, [...]string{NoAOF: "empty", EverySecond: "with its last fsync", Always: "with its data"}[l.setup.Nodes[n].AOF]
+}
+
+// expire removes the keys whose time is over. A server that is down removes
+// nothing until it is back.
 func (l *Lab) expire(w *World) {
 	for n := range l.setup.Nodes {
 		node := &w.nodes[n]
-		if l.expireIn(w, node, &node.data, n+1) {
+		if node.out != down && l.expireIn(w, node, &node.data, n+1) {
 			l.leaveBehind(node, n)
 		}
 		if node.cut != 0 {
@@ -337,12 +368,21 @@ func (l *Lab) op(w *World, c Choice) *op {
 
 func (l *Lab) arrive(w *World, c Choice, p *procState, th *threadState) error {
 	o := l.op(w, c)
+	if o.kind == opCommand && l.unreachable(w, int(o.node-1), c.Client) {
+		th.answer(lostConn)
+		return nil
+	}
 	if o.kind == opCommand && l.table.batches[o.batch].wait != nil {
 		return l.arriveWait(w, c, th, *o)
 	}
 	answer, err := l.serve(w, *o, c.Client, th.msg)
 	th.answer(answer)
 	return err
+}
+
+// unreachable says whether what a client reaches at server n, from 0, is down.
+func (l *Lab) unreachable(w *World, n int, client int8) bool {
+	return w.nodes[n].out == down && !w.nodes[n].cut.has(client)
 }
 
 // serve has a request executed where it was sent to.
@@ -422,30 +462,33 @@ func (l *Lab) giveUp(w *World, c Choice, p *procState, th *threadState) error {
 // addLate keeps a request under way. If there is no room the oldest is lost.
 func (w *World) addLate(o op, from int8, msg uint32) {
 	for i := range w.late {
-		if w.late[i].op.kind == opNone {
-			w.late[i] = lateState{op: o, from: from, msg: msg}
+		if w.late[i].kind == opNone {
+			w.late[i] = newLate(o, from, msg)
 			return
 		}
 	}
 	copy(w.late[:], w.late[1:])
-	w.late[maxLate-1] = lateState{op: o, from: from, msg: msg}
+	w.late[maxLate-1] = newLate(o, from, msg)
 }
 
 func (l *Lab) arriveLate(w *World, c Choice) error {
-	if c.Thread < 0 || c.Thread >= maxLate || w.late[c.Thread].op.kind == opNone || w.late[c.Thread].from != c.Client {
+	if c.Thread < 0 || c.Thread >= maxLate || w.late[c.Thread].kind == opNone || w.late[c.Thread].from != c.Client {
 		return l.refuse(w, c, "no such request is on the way")
 	}
 	m := w.late[c.Thread]
 	w.late[c.Thread] = lateState{}
-	if m.op.kind == opCommand {
-		if wait := l.table.batches[m.op.batch].wait; wait != nil { // nobody hears how many there are
-			m.op.batch = wait.before
+	if m.kind == opCommand {
+		if l.unreachable(w, int(m.node-1), m.from) {
+			return nil
 		}
-		if m.op.batch == noBatch {
+		if wait := l.table.batches[m.batch].wait; wait != nil { // nobody hears how many there are
+			m.batch = wait.before
+		}
+		if m.batch == noBatch {
 			return nil
 		}
 	}
-	_, err := l.serve(w, m.op, m.from, m.msg)
+	_, err := l.serve(w, m.op(), m.from, m.msg)
 	return err
 }
 
@@ -527,22 +570,33 @@ func (l *Lab) resume(w *World, c Choice) error {
 }
 
 func (l *Lab) replicate(w *World, c Choice) error {
-	if c.Node < 1 || int(c.Node) > len(l.setup.Nodes) || c.Thread < 0 || w.nodes[c.Node-1].behind>>c.Thread&1 == 0 {
+	switch {
+	case c.Node < 1 || int(c.Node) > len(l.setup.Nodes) || c.Thread < 0 || w.nodes[c.Node-1].behind>>c.Thread&1 == 0:
 		return l.refuse(w, c, "no such replica of this server is behind")
+	case w.nodes[c.Node-1].out != serving:
+		return l.refuse(w, c, "the server does not run")
 	}
 	l.catchUp(w, c.Node, c.Thread)
 	return nil
 }
 
-// catchUp gives a replica, from 0, of server n, from 1, all that the server has.
-// Cached scripts stay where they are.
+// catchUp gives a copy, from 0, of server n, from 1, all that the server has.
 func (l *Lab) catchUp(w *World, n, replica int8) {
-	node, to := &w.nodes[n-1], &l.copiesOf(w, int(n-1))[replica]
-	*to = node.data
-	to.shape = l.table.scriptless(to.shape)
+	node := &w.nodes[n-1]
+	l.copiesOf(w, int(n-1))[replica] = l.scriptless(node.data)
 	node.behind &^= 1 << replica
+	if int(replica) == l.setup.Nodes[n-1].Replicas {
+		l.emit(w, history.Sync).Node = int(n)
+		return
+	}
 	node.lacks[replica] = 0
 	e := l.emit(w, history.Replicate)
 	e.Node, e.Replica = int(n), int(replica)
 	l.acknowledge(w, n, replica)
+}
+
+// scriptless is data as it goes to a copy: cached scripts stay where they are.
+func (l *Lab) scriptless(data dataState) dataState {
+	data.shape = l.table.scriptless(data.shape)
+	return data
 }

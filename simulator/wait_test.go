@@ -169,9 +169,10 @@ func TestWaitRunsOnTheServersClock(t *testing.T) {
 func TestReplicaLimits(t *testing.T) {
 	idle := []simulator.ClientSetup{{Program: func(*simulator.Client) {}}}
 	for want, nodes := range map[string][]simulator.NodeSetup{
-		"server 2 has 3 replicas: give 0 to 2":                 {{}, {Replicas: 3}},
-		"server 1 has -1 replicas":                             {{Replicas: -1}},
-		"the first 4 servers have 8 replicas: give up to 7 in": {{Replicas: 2}, {Replicas: 2}, {Replicas: 2}, {Replicas: 2}},
+		"server 2 has 3 replicas: give 0 to 2":                                         {{}, {Replicas: 3}},
+		"server 1 has -1 replicas":                                                     {{Replicas: -1}},
+		"the first 4 servers have 8 replicas, and disks that lag: give up to 7 in all": {{Replicas: 2}, {Replicas: 2}, {Replicas: 2}, {Replicas: 1, AOF: simulator.EverySecond}},
+		"server 1 has AOF 3":                                                           {{AOF: 3}},
 	} {
 		if _, err := simulator.New(simulator.Setup{Clients: idle, Nodes: nodes}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -128,7 +128,7 @@ func waiter(c *simulator.Client) {
 
 // budget allows every fault, with a bound on those that have a size.
 func budget(t testing.TB) []simulator.Allowance {
-	b, err := faults.ParseBudget("crash=1,pause=2@1500ms,lose-reply=2,lose-request=2,client-clock=2@1s,node-clock=2@900ms,restart=1,failover=2,split=2")
+	b, err := faults.ParseBudget("crash=1,pause=2@1500ms,lose-reply=2,lose-request=2,client-clock=2@1s,node-clock=2@900ms,restart=2@700ms,failover=2,split=2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,6 +159,9 @@ func casts(t testing.TB) map[string]simulator.Setup {
 	waiters := cast(1, waiter, waiter)
 	waiters.Nodes[0].Replicas = simulator.MaxReplicas
 	all["waiters"] = waiters
+	savers := cast(2, ttlReader, lockUser(algorithms.All()[0], 3*time.Second, 3))
+	savers.Nodes[0].AOF, savers.Nodes[1].AOF = simulator.EverySecond, simulator.Always
+	all["savers"] = savers
 	for _, e := range algorithms.All() {
 		user := lockUser(e, 3*time.Second, 3)
 		all[e.ID] = cast(e.Nodes, user, user, user)

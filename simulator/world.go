@@ -12,7 +12,7 @@ const (
 	MaxFaults  = 16 // kinds of fault
 
 	MaxReplicas = 2  // of one server
-	maxCopies   = 7  // replicas of all servers
+	maxCopies   = 7  // replicas and disks of all servers
 	maxLate     = 12 // requests under way whose sender no longer waits
 )
 
@@ -39,7 +39,7 @@ type World struct {
 	now    time.Duration // true time since the start
 	procs  [MaxClients]procState
 	nodes  [MaxNodes]nodeState
-	copies [maxCopies]dataState // what replicas hold; see Lab.copiesOf
+	copies [maxCopies]dataState // what replicas and disks hold; see Lab.copiesOf
 	late   [maxLate]lateState
 	res    resourceState
 	budget [MaxFaults]uint8 // what is left of each fault, in the Setup's order
@@ -93,26 +93,48 @@ func (th *threadState) answer(reply uint32) {
 
 // lateState is a request whose sender gave up or died while it was on the way.
 type lateState struct {
-	op   op // the request; kind 0 is a free place
-	from int8
-	msg  uint32
+	token uint64
+	batch uint32
+	base  int32
+	msg   uint32
+	kind  opKind // opNone is a free place
+	node  int8
+	from  int8
 }
 
-// nodeState is one server. What its replicas hold stands in World.copies; they
-// share its clock.
+func newLate(o op, from int8, msg uint32) lateState {
+	return lateState{token: o.token, batch: o.batch, base: o.base, msg: msg, kind: o.kind, node: o.node, from: from}
+}
+
+func (s *lateState) op() op {
+	return op{kind: s.kind, node: s.node, batch: s.batch, base: s.base, token: s.token}
+}
+
+// nodeState is one server. What its replicas and its disk hold stands in
+// World.copies; they share its clock.
 type nodeState struct {
 	data   dataState
 	clock  clockState
-	behind copySet                // the replicas that lack something that the server has
+	behind copySet                // the copies that lack something that the server has
 	lacks  [MaxReplicas]clientSet // whose writes are among what a replica lacks
 
-	// While the old master lives on:
-	cut     clientSet     // who is cut off with it; none: there is none
-	stray   uint8         // the replica in whose place it is
-	refuses time.Duration // true time from which it refuses to write
+	cut   clientSet // who is cut off with the old master; none: there is none
+	stray uint8     // the replica in whose place that is
+	out   outage
+
+	refuses time.Duration // cut: when the old master begins to refuse writes, true time
+	until   time.Duration // out: when that ends, true time
 }
 
-// copySet is a set of the replicas of one server, clientSet one of clients.
+type outage uint8
+
+const (
+	serving outage = iota
+	down           // crashed: whoever asks sees the connection break
+)
+
+// copySet is a set of the copies of one server, the replicas before the disk;
+// clientSet is one of clients.
 type (
 	copySet   uint8
 	clientSet uint8
@@ -145,6 +167,9 @@ func (w *World) Paused(c int) bool { return w.procs[c-1].paused }
 
 // Behind says whether a replica of server n (from 1) lacks something.
 func (w *World) Behind(n int) bool { return w.nodes[n-1].behind != 0 }
+
+// Down says whether server n (from 1) has crashed and is not back.
+func (w *World) Down(n int) bool { return w.nodes[n-1].out == down }
 
 // Budget is what is left of the i-th fault of the Setup.
 func (w *World) Budget(i int) int { return int(w.budget[i]) }

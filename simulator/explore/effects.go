@@ -121,7 +121,7 @@ func (s *system) due(state []uint32) time.Duration {
 		e := s.nodeTab.entries[state[s.clients+n]]
 		gone, ok := e.gone[now]
 		if !ok {
-			gone = s.lab.Gone(&s.nodeTab.keys[state[s.clients+n]], now)
+			gone = s.lab.DueAt(&s.nodeTab.keys[state[s.clients+n]], now)
 			e.gone[now] = gone
 		}
 		due = min(due, gone)

@@ -135,6 +135,8 @@ const (
 	// master goes by the number of Node plus that of all nodes.
 	Split
 	Heal // Node's old master gives up what it has, and becomes a replica
+
+	Sync // Node's disk has caught up with it
 )
 
 var kindNames = [...]string{
@@ -146,7 +148,7 @@ var kindNames = [...]string{
 	Crash: "crash", Pause: "pause", Resume: "resume", ClockStep: "clock-step",
 	LoseRequest: "lose-request", LoseReply: "lose-reply",
 	Down: "down", Up: "up", Replicate: "replicate", Failover: "failover",
-	Split: "split", Heal: "heal",
+	Split: "split", Heal: "heal", Sync: "sync",
 }
 
 // String gives the kind's name, as it stands in JSON.

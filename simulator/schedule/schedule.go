@@ -95,8 +95,8 @@ type messages struct {
 	frozen  bool // requests do not arrive
 }
 
-// copying is when the replicas of a server catch up.
-type copying [simulator.MaxReplicas]time.Duration
+// copying is when the replicas of a server, and its disk, catch up.
+type copying [simulator.MaxReplicas + 1]time.Duration
 
 type action struct {
 	at time.Duration
@@ -239,9 +239,13 @@ func (s *Stage) plan(e *history.Event) {
 			if t > e.At {
 				continue
 			}
+			lag := s.opt.Lag
+			if e.Node <= len(s.lab.Setup().Nodes) && i == s.lab.Setup().Nodes[e.Node-1].Replicas {
+				lag = time.Second // a disk's
+			}
 			s.copying[e.Node][i] = simulator.Never
-			if s.opt.Lag < simulator.Never-e.At {
-				s.copying[e.Node][i] = e.At + s.opt.Lag
+			if lag < simulator.Never-e.At {
+				s.copying[e.Node][i] = e.At + lag
 			}
 		}
 	case history.Failover:

@@ -460,6 +460,33 @@ func TestReplicasCatchUp(t *testing.T) {
 	}
 }
 
+// TestDiskLags: a disk that is fsynced every second hears of a change a second
+// later, whatever the replicas' lag, and a server that is down comes back in time.
+func TestDiskLags(t *testing.T) {
+	lab := labWith(t, simulator.NodeSetup{Replicas: 1, AOF: simulator.EverySecond}, "restart=1", func(c *simulator.Client) {
+		c.Redis(1).Set(context.Background(), "k", "v", 0)
+		c.Clock().Sleep(700 * ms)
+		c.Redis(1).Set(context.Background(), "k", "w", 0)
+		c.Clock().Sleep(2 * sec)
+	})
+	run := mustPlay(t, lab, Options{Horizon: 10 * sec, Lag: 300 * ms, Script: func(s *Stage, e *history.Event) {
+		if e.Kind == history.Sync {
+			s.Strike(100*ms, faults.RestartAfter(1, 400*ms))
+		}
+	}})
+	var told []string
+	for _, e := range run.Events {
+		switch e.Kind {
+		case history.Replicate, history.Sync, history.Down, history.Up:
+			told = append(told, fmt.Sprintf("%v %v%s", e.At, e.Kind, e.Note))
+		}
+	}
+	want := []string{"300ms replicate", "1s replicate", "1s sync", "1.1s down", "1.5s upwith its last fsync"}
+	if !slices.Equal(told, want) {
+		t.Errorf("got  %q\nwant %q", told, want)
+	}
+}
+
 // TestErrors: what the lab cannot carry ends the run with its error.
 func TestErrors(t *testing.T) {
 	lab := mustLab(t, "", func(c *simulator.Client) { _ = c.Redis(1).SPop(context.Background(), "k").Err() })

@@ -22,12 +22,12 @@ import (
 type facts struct {
 	acquiring, inside, leaving, releasing, dead clients
 
-	keyed   bool                           // the key was seen to change: the lock lives on it
-	down    nodes                          // who is gone
-	grant   [MaxNodes]grant                // of the key
-	replica [MaxNodes][maxReplicas]client8 // owners of the grants that the node's replicas have
-	source  [MaxNodes]uint8                // the replica that a node was last replaced by
-	split   nodes                          // whose old masters live on
+	keyed   bool                               // the key was seen to change: the lock lives on it
+	down    nodes                              // who is gone
+	grant   [MaxNodes]grant                    // of the key
+	replica [MaxNodes][maxReplicas + 1]client8 // owners of the grants that the node's replicas have, and last its disk
+	source  [MaxNodes]uint8                    // the copy that a node was last replaced by
+	split   nodes                              // whose old masters live on
 
 	// lapse is the true time from which a grant without a time to live may
 	// be taken over: TTL after its value was made. 0: long ago.
@@ -87,6 +87,9 @@ func (f *facts) observe(c *Case, e *history.Event) {
 		}
 	case history.Down:
 		f.down |= 1 << (e.Node - 1)
+		f.source[e.Node-1] = maxReplicas
+	case history.Sync:
+		f.replica[e.Node-1][maxReplicas] = f.grant[e.Node-1].owner
 	case history.Up:
 		f.down &^= 1 << (e.Node - 1)
 	case history.Failover:
@@ -195,7 +198,8 @@ func (f *facts) change(c *Case, e *history.Event) {
 }
 
 // maker says whose the value is that e has made. What a replica brings with it
-// at a failover belongs to whoever owned it when the replica last caught up; a
+// at a failover, and a disk after a crash, belongs to whoever owned it when the
+// copy last caught up; a
 // key that stands from the beginning (told by a Change of client 0) is nobody's.
 func (f *facts) maker(e *history.Event) client8 {
 	if e.Client != 0 {

@@ -194,7 +194,7 @@ const (
 		1<<history.Release | 1<<history.Released | 1<<history.Done | 1<<history.Crash | 1<<history.Write
 	ofNodes = 1<<history.Change | 1<<history.Expire |
 		1<<history.Down | 1<<history.Up | 1<<history.Replicate | 1<<history.Failover |
-		1<<history.Split | 1<<history.Heal
+		1<<history.Split | 1<<history.Heal | 1<<history.Sync
 )
 
 func in(kinds uint64, k history.Kind) bool { return kinds>>k&1 != 0 }

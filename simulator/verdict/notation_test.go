@@ -23,7 +23,8 @@ import (
 //	3 c1 renew until 60     its time to live alone is changed
 //	4 c1 del                the key is removed
 //	8 n1 expire             and down, up
-//	8 n1 replicate 1        replica 1; none is replica 0; and failover
+//	8 n1 sync               its disk has caught up
+//	8 n1 replicate 1 replica 1; none is replica 0; and failover
 //	8 n1 split 2            the old master lives on, with client 2; and heal
 //	5 c1 write 0            accepted, based on version 0; "write 0 refused"
 func tell(t testing.TB, text string) *history.History {

@@ -134,6 +134,8 @@ func TestWrongDel(t *testing.T) {
 		{rule: "each replica knows the owner that it has heard of",
 			text: has + "1 n1 replicate | 2 c1 leave | 2 c1 release | 2 c1 del | 2 c1 released | 3 c2 acquire | 3 c2 set b until 13 | 3 c2 enter | 3 n1 replicate 1 | 3 c2 renew until 20 | 4 n1 failover 1 | 4 - set b2 until 13 | 5 c3 acquire | 5 c3 del | 5 c3 refuse",
 			want: "WRONG-DEL 3 2 5"},
+		{rule: "a crash brings back what the disk had, with its owner",
+			text: has + "1 n1 sync | 2 c1 leave | 2 c1 release | 2 c1 del | 3 n1 down | 3 - set a until 10 | 3 n1 up | 4 c2 acquire | 4 c2 del | 4 c2 refuse", want: "WRONG-DEL 2 1 4"},
 		{rule: "an old master that lives on has what it had, with its owner",
 			text: has + "1 n1 split 1 | 1 - del | 2 c1 renew@2 until 12 | 2 c2 acquire | 2 c2 set b until 12 | 2 c2 refuse | 3 c3 acquire | 3 c3 del@2 | 3 c3 refuse", want: "WRONG-DEL 3 1 3"},
 		{rule: "one more client that is cut off with it changes nothing",
