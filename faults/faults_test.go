@@ -35,6 +35,11 @@ type stage struct {
 
 func newStage(t *testing.T, budget string) *stage {
 	t.Helper()
+	return stageWith(t, budget, simulator.NodeSetup{Replicas: 1}, simulator.NodeSetup{})
+}
+
+func stageWith(t *testing.T, budget string, nodes ...simulator.NodeSetup) *stage {
+	t.Helper()
 	allowed, err := faults.ParseBudget(budget)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +47,7 @@ func newStage(t *testing.T, budget string) *stage {
 	sleeper := func(c *simulator.Client) { c.Clock().Sleep(time.Hour) }
 	lab, err := simulator.New(simulator.Setup{
 		Clients: []simulator.ClientSetup{{Program: pinger}, {Program: sleeper}, {Program: idle}},
-		Nodes:   []simulator.NodeSetup{{Replica: true}, {}},
+		Nodes:   nodes,
 		Faults:  allowed,
 	})
 	if err != nil {
@@ -169,6 +174,17 @@ func TestFaults(t *testing.T) {
 			refusals: map[C]string{faults.RestartOf(3): "no such server", faults.RestartOf(-1): "no such server"},
 		},
 		{
+			name: "restart", budget: "restart=2@5s",
+			lists:  []C{faults.RestartAfter(1, 5*sec), faults.RestartAfter(2, 5*sec)},
+			strike: faults.RestartAfter(1, 3*sec), event: history.Down,
+			effect: func(s *stage) bool {
+				return s.world.Down(1) && s.lab.Next(&s.world) == 3*sec && slices.Equal(s.strikes(), []C{faults.RestartAfter(2, 5*sec)})
+			},
+			refusals: map[C]string{
+				faults.RestartAfter(1, sec): "down already", faults.RestartAfter(2, 6*sec): "no more than 5s", faults.RestartAfter(2, -sec): "less than no time",
+			},
+		},
+		{
 			name: "failover", budget: "failover=2",
 			lists:  []C{faults.FailoverOf(1)}, // server 2 has no replica
 			strike: faults.FailoverOf(1), event: history.Failover,
@@ -176,7 +192,21 @@ func TestFaults(t *testing.T) {
 				events, err := s.lab.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
 				return err == nil && events[0].Kind == history.Broken
 			},
-			refusals: map[C]string{faults.FailoverOf(2): "no replica", faults.FailoverOf(3): "no such server"},
+			refusals: map[C]string{faults.FailoverOf(2): "no such replica", faults.FailoverOf(3): "no such server"},
+		},
+		{
+			name: "split", budget: "split=2",
+			lists:  []C{faults.SplitOf(1, 1, 0), faults.SplitOf(2, 1, 0), faults.SplitOf(3, 1, 0)},
+			strike: faults.SplitOf(2, 1, 0), event: history.Split,
+			effect: func(s *stage) bool { // the asker's connection is broken, and one more can be cut off
+				events, err := s.lab.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
+				return err == nil && events[0].Kind == history.Broken && slices.Equal(s.strikes(), []C{faults.SplitOf(1, 1, 0), faults.SplitOf(3, 1, 0)})
+			},
+			refusals: map[C]string{
+				faults.SplitOf(2, 1, 0): "cut off with the old master already", faults.SplitOf(1, 1, 1): "split already, by another replica",
+				faults.SplitOf(1, 2, 0): "no such replica", faults.SplitOf(1, 3, 0): "no such server", faults.SplitOf(4, 1, 0): "no such client", faults.SplitOf(0, 1, 0): "no such client",
+				{Verb: faults.SplitOf(1, 1, 0).Verb, Client: 1, Node: 1, Thread: -1}: "split already",
+			},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -219,9 +249,39 @@ func TestFaults(t *testing.T) {
 			none.refused(t, test.strike, "no fault of this scenario")
 		})
 	}
-	if n := len(faults.All()); n != 8 {
-		t.Errorf("there are %d faults and 8 tests", n)
+	if n := len(faults.All()); n != 9 {
+		t.Errorf("there are %d faults and 9 tests", n)
 	}
+}
+
+// Each replica can be promoted, and what there is not cannot.
+func TestFailoverTo(t *testing.T) {
+	s := stageWith(t, "failover=3", simulator.NodeSetup{Replicas: 2}, simulator.NodeSetup{Replicas: 1})
+	want := []simulator.Choice{faults.FailoverTo(1, 0), faults.FailoverTo(1, 1), faults.FailoverTo(2, 0)}
+	if got := s.strikes(); !slices.Equal(got, want) {
+		t.Errorf("can strike: %v, want %v", got, want)
+	}
+	if e := s.step(t, faults.FailoverTo(1, 1))[0]; e.Replica != 1 || e.Node != 1 {
+		t.Errorf("told %+v", e)
+	}
+	s.refused(t, faults.FailoverTo(2, 1), "no such replica")
+	s.refused(t, faults.FailoverTo(1, -1), "no such replica")
+}
+
+// The old master of a server needs a number of its own, and there are eight.
+func TestSplitOfManyServers(t *testing.T) {
+	nodes := make([]simulator.NodeSetup, 5)
+	for i := range nodes {
+		nodes[i].Replicas = 1
+	}
+	s := stageWith(t, "split=1", nodes...)
+	for _, c := range s.strikes() {
+		if c.Node > 3 {
+			t.Errorf("%s can strike", s.lab.Describe(c))
+		}
+	}
+	s.refused(t, faults.SplitOf(1, 4, 0), "none above that of server 8")
+	s.step(t, faults.SplitOf(1, 3, 0))
 }
 
 // A pause without a length can end at any time, and ends by itself at the
@@ -273,7 +333,7 @@ func TestNobodyIsStruckTwice(t *testing.T) {
 
 // TestVerbs pins the numbers that stand in saved traces.
 func TestVerbs(t *testing.T) {
-	want := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover"}
+	want := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split"}
 	for i, e := range faults.All() {
 		if int(e.Verb()) != 32+i || e.Name() != want[i] || e.Title == "" {
 			t.Errorf("%s has verb %d and title %q, want %s with %d", e.Name(), e.Verb(), e.Title, want[i], 32+i)

@@ -1,22 +1,37 @@
 package faults
 
-import "locklab/simulator"
+import (
+	"time"
 
-// Restart crashes a server and brings it back at once, empty: it kept its data
-// in memory only. Whoever waited for its answer sees the connection break.
+	"locklab/simulator"
+)
+
+// Restart crashes a server, which comes back with what it keeps on disk (the AOF
+// of its setup): nothing, all, or what it had at its last fsync. Whoever waits
+// for its answer sees the connection break; so does whoever asks while it is
+// down.
 type Restart struct{}
 
 func (Restart) Name() string         { return "restart" }
 func (Restart) Verb() simulator.Verb { return verbRestart }
 
+// Strikes offers coming back after the length that the budget names, or at once
+// if it names none: restart=1@10s is a restart delayed by 10 s.
 func (Restart) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
 	for n := 1; n <= m.Nodes(); n++ {
-		buf = append(buf, simulator.Choice{Verb: verbRestart, Node: int8(n)})
+		if !m.World().Down(n) {
+			buf = append(buf, RestartAfter(n, m.Max(verbRestart)))
+		}
 	}
 	return buf
 }
 
-func (Restart) Strike(m simulator.Moment, c simulator.Choice) string { return m.Wipe(c.Node) }
+func (Restart) Strike(m simulator.Moment, c simulator.Choice) string { return m.Restart(c.Node, c.D) }
 
-// RestartOf is the choice that restarts server n, from 1.
-func RestartOf(n int) simulator.Choice { return simulator.Choice{Verb: verbRestart, Node: int8(n)} }
+// RestartOf is the choice that restarts server n, from 1, at once.
+func RestartOf(n int) simulator.Choice { return RestartAfter(n, 0) }
+
+// RestartAfter is the choice that crashes server n, from 1, for d of true time.
+func RestartAfter(n int, d time.Duration) simulator.Choice {
+	return simulator.Choice{Verb: verbRestart, Node: int8(n), D: d}
+}

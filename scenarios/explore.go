@@ -395,12 +395,15 @@ func (b Bounds) lab(entry algorithms.Entry) (*simulator.Lab, error) {
 		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: b.contender(entry, AskingTimes()[:b.Asks])})
 	}
 	setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: b.probe(entry)})
-	replicas := false
+	replicas := 0
 	for _, a := range budget {
-		replicas = replicas || a.Fault.Name() == faults.Failover{}.Name()
+		switch a.Fault.(type) {
+		case faults.Failover, faults.Split:
+			replicas = 1
+		}
 	}
 	for range b.Nodes {
-		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replica: replicas})
+		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: replicas})
 	}
 	return simulator.New(setup)
 }

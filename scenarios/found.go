@@ -106,7 +106,7 @@ var failoverInStep = Scenario{
 	},
 	Settings: standard(),
 	Budget:   always("failover=1"),
-	Replicas: true,
+	Replicas: 1,
 	Cast:     lostReply.Cast,
 	Script: func(Settings, int) []Beat {
 		return []Beat{
@@ -141,7 +141,7 @@ var undoneRelease = Scenario{
 	},
 	Settings: with(func(s *Settings) { s.Lag = seconds(5) }),
 	Budget:   always("failover=1"),
-	Replicas: true,
+	Replicas: 1,
 	Cast: func(s Settings) []Role {
 		return []Role{{Work: s.TTL * 3 / 5}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
@@ -174,7 +174,7 @@ var quorumFailover = Scenario{
 	},
 	Settings: failover.Settings,
 	Budget:   func(nodes int) string { return "failover=1" + bareMajorityBudget(nodes) },
-	Replicas: true,
+	Replicas: 1,
 	Needs: func(p Profile) string {
 		if p.Nodes == 1 {
 			return "one server is no majority to lose a part of: see failover"
@@ -207,7 +207,7 @@ var failoverFenced = Scenario{
 	},
 	Settings: failover.Settings,
 	Budget:   failover.Budget,
-	Replicas: true,
+	Replicas: 1,
 	Fenced:   true,
 	Needs:    gcPauseFenced.Needs,
 	Cast:     losing,

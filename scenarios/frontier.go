@@ -208,9 +208,12 @@ func (r rivals) lab(entry algorithms.Entry, budget string) (*simulator.Lab, erro
 	for range b.Clients {
 		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: b.contender(entry, r.asks)})
 	}
-	replicas := allowed[0].Fault.Name() == faults.Failover{}.Name()
+	replicas := 0
+	if _, ok := allowed[0].Fault.(faults.Failover); ok {
+		replicas = 1
+	}
 	for range b.Nodes {
-		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replica: replicas})
+		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: replicas})
 	}
 	return simulator.New(setup)
 }

@@ -193,7 +193,7 @@ func (sc Scenario) stage(entry algorithms.Entry, s Settings) (*production, error
 		})
 	}
 	for range entry.Nodes {
-		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replica: sc.Replicas})
+		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: sc.Replicas})
 	}
 	lab, err := simulator.New(setup)
 	if err != nil {

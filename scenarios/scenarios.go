@@ -23,8 +23,8 @@ type Scenario struct {
 	Settings Settings
 	// Budget is how often each fault may strike, given the number of servers.
 	Budget func(nodes int) string
-	// Replicas says that every server has a replica.
-	Replicas bool
+	// Replicas is how many replicas every server has.
+	Replicas int
 	// Fenced gives the lock fencing tokens, and the resource eyes for them.
 	Fenced bool
 	// Needs says why the question has no meaning for a lock with this profile;

@@ -36,7 +36,7 @@ var failover = Scenario{
 	},
 	Settings: with(func(s *Settings) { s.Lag = seconds(5) }),
 	Budget:   always("failover=1"),
-	Replicas: true,
+	Replicas: 1,
 	Cast:     losing,
 	Script: func(s Settings, _ int) []Beat {
 		return []Beat{{On: kind(history.Enter, 1), Do: strike(time.Second, faults.FailoverOf(1))}}

@@ -11,29 +11,31 @@ type Verb uint8
 // The ordinary course of things. Faults use verbs of their own, from FaultVerb
 // on; see Fault.
 const (
-	Pass      Verb = 1 // true time moves on by D
-	Arrive    Verb = 2 // the request of Client's Thread reaches its server
-	Answer    Verb = 3 // the reply reaches Client's Thread
-	Wake      Verb = 4 // the sleep of Client's Thread is over
-	GiveUp    Verb = 5 // Client's Thread has waited long enough for its reply
-	Resume    Verb = 6 // Client's pause ends
-	Late      Verb = 7 // a request of Client whose sender has gone arrives; Thread is its place
-	Replicate Verb = 8 // the replica of Node catches up
-	Start     Verb = 9 // Client's program begins
+	Pass      Verb = 1  // true time moves on by D
+	Arrive    Verb = 2  // the request of Client's Thread reaches its server
+	Answer    Verb = 3  // the reply reaches Client's Thread
+	Wake      Verb = 4  // the sleep of Client's Thread is over
+	GiveUp    Verb = 5  // Client's Thread has waited long enough for its reply
+	Resume    Verb = 6  // Client's pause ends
+	Late      Verb = 7  // a request of Client whose sender has gone arrives; Thread is its place
+	Replicate Verb = 8  // a copy of Node's data catches up; Thread is which: its replicas from 0, then its disk
+	Start     Verb = 9  // Client's program begins
+	Unblock   Verb = 10 // the WAIT of Client's Thread has lasted long enough: its server answers
+	Heal      Verb = 11 // the network of Node, which is split, heals
 
 	FaultVerb Verb = 32
 )
 
 var verbNames = map[Verb]string{
 	Pass: "pass", Arrive: "arrive", Answer: "answer", Wake: "wake", GiveUp: "give-up",
-	Resume: "resume", Late: "late", Replicate: "replicate", Start: "start",
+	Resume: "resume", Late: "late", Replicate: "replicate", Start: "start", Unblock: "unblock", Heal: "heal",
 }
 
 // A Choice is one thing that may happen next.
 type Choice struct {
 	Verb   Verb
 	Client int8          // from 1
-	Thread int8          // 0 is the main thread; Late: the place
+	Thread int8          // 0 is the main thread; Late: the place; Replicate, Failover, Split: the replica
 	Node   int8          // from 1
 	D      time.Duration // Pass, and faults that have a length or size
 }

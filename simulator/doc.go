@@ -18,8 +18,8 @@
 // no time; a pipeline arrives whole; connections are re-established without
 // delay; SELECT, MULTI, SUBSCRIBE and blocking commands are refused, because
 // they would leave state on a connection that no snapshot holds. What else cannot
-// be carried is refused by name: commands that wait (WAIT) or roll dice (SPOP,
-// math.random in a script), lifetimes of hash fields, streams, HyperLogLogs. The
+// be carried is refused by name: commands that roll dice (SPOP, math.random in a
+// script), WAIT in a script, lifetimes of hash fields, streams, HyperLogLogs. The
 // servers' clocks are read in whole milliseconds.
 //
 // Beyond Redis 7 a server knows what compares before it writes: DELEX with IFEQ

@@ -34,6 +34,7 @@ type engine struct {
 	needs    needs  // what the commands of this call, those of scripts included, read beside the shape
 	refused  string // the first of them that the lab cannot carry
 	scripted bool   // one of them may have changed the script cache
+	refuses  bool   // the server has too few replicas to write
 }
 
 // needs says what a command may have read beside the shape of the data.
@@ -115,16 +116,19 @@ func newEngine() (*engine, error) {
 func (e *engine) close() { e.m.Close() }
 
 // watch sees every command before it runs, also those that a script calls.
-func (e *engine) watch(c *server.Peer, cmd string, args ...string) bool {
+func (e *engine) watch(peer *server.Peer, cmd string, args ...string) bool {
 	e.needs = max(e.needs, classify(cmd, args))
 	if unfit[cmd] {
 		e.refuse("the command " + cmd)
 		return true
 	}
+	if e.refuses && refuseWrite(peer, cmd) {
+		return true
+	}
 	switch cmd {
 	case "SET":
 		if set, comparison, ok := cutIfEqual(args); ok {
-			e.setIfEqual(c, set, comparison)
+			e.setIfEqual(peer, set, comparison)
 			return true
 		}
 	case "EVAL", "EVAL_RO":
@@ -203,7 +207,7 @@ func (e *engine) run(s *shape, ttls []time.Duration, now time.Time, batch [][]st
 		e.loaded = e.cached()
 	}
 	if e.refused != "" {
-		return outcome{}, fmt.Errorf("simulator: the lab cannot carry %s: it waits, rolls dice, or leaves or tells what no snapshot holds", e.refused)
+		return outcome{}, fmt.Errorf("simulator: the lab cannot carry %s: it waits in a script, rolls dice, or leaves or tells what no snapshot holds", e.refused)
 	}
 	needs := e.needs
 	keys, after, err := e.read()

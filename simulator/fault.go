@@ -63,8 +63,11 @@ func (m Moment) Max(v Verb) time.Duration {
 	return 0
 }
 
-// HasReplica says whether server n can fail over.
-func (m Moment) HasReplica(n int) bool { return m.lab.setup.Nodes[n-1].Replica }
+// HasReplica says whether server n has that replica, counted from 0, to promote.
+func (m Moment) HasReplica(n, replica int) bool {
+	node := &m.w.nodes[n-1]
+	return replica >= 0 && replica < m.lab.setup.Nodes[n-1].Replicas && (node.cut == 0 || replica != int(node.stray))
+}
 
 // Running says whether client c is neither dead, nor paused, nor at its end.
 func (m Moment) Running(c int) bool {
@@ -213,53 +216,103 @@ func (m Moment) StepNodeClock(n int8, d time.Duration) (why string) {
 	return ""
 }
 
-// Wipe restarts server n at once and without its data. A replica would copy the
-// emptiness: until it does, it can still fail over with what it has.
-func (m Moment) Wipe(n int8) (why string) {
-	node, why := m.node(n)
-	if why != "" {
-		return why
-	}
-	m.lab.emit(m.w, history.Down).Node = int(n)
-	m.hangUp(n)
-	m.replace(node, n, dataState{})
-	node.behind = m.HasReplica(int(n)) && node.replica != node.data
-	e := m.lab.emit(m.w, history.Up)
-	e.Node, e.Note = int(n), "empty"
-	return ""
-}
-
-// Failover puts the replica of server n in its place, with what it has heard
-// of, no cached scripts, and the connections to the old one broken.
-func (m Moment) Failover(n int8) (why string) {
+// Restart crashes server n, which comes back after d with what it keeps on disk.
+// A replica would copy what that has become: until it does, it can still fail
+// over with what it has.
+func (m Moment) Restart(n int8, d time.Duration) (why string) {
 	node, why := m.node(n)
 	switch {
 	case why != "":
 		return why
-	case !m.HasReplica(int(n)):
-		return "the server has no replica"
+	case node.out == down:
+		return "the server is down already"
+	case d < 0:
+		return "a server cannot be down for less than no time"
 	}
-	m.lab.emit(m.w, history.Failover).Node = int(n)
-	m.hangUp(n)
-	m.replace(node, n, node.replica)
-	node.behind = false
+	m.lab.emit(m.w, history.Down).Node = int(n)
+	m.hangUp(n, everybody&^node.cut)
+	m.replace(node, n, m.kept(node, n))
+	m.compare(node, n)
+	if node.out, node.until = down, later(m.w.now, d); d == 0 {
+		m.lab.up(m.w, int(n-1))
+		m.lab.expire(m.w)
+	}
+	return ""
+}
+
+// kept is what server n has on disk.
+func (m Moment) kept(node *nodeState, n int8) dataState {
+	switch s := &m.lab.setup.Nodes[n-1]; s.AOF {
+	case Always:
+		return m.lab.scriptless(node.data)
+	case EverySecond:
+		return m.lab.copiesOf(m.w, int(n-1))[s.Replicas]
+	}
+	return dataState{}
+}
+
+// Failover puts a replica of server n, counted from 0, in its place, with what
+// it has heard of, no cached scripts, and the connections to the old one broken.
+// The other replicas become those of the new server, and a new one takes the
+// place of the promoted.
+func (m Moment) Failover(n, replica int8) (why string) {
+	node, why := m.node(n)
+	switch {
+	case why != "":
+		return why
+	case !m.HasReplica(int(n), int(replica)):
+		return "the server has no such replica"
+	}
+	e := m.lab.emit(m.w, history.Failover)
+	e.Node, e.Replica = int(n), int(replica)
+	m.hangUp(n, everybody&^node.cut)
+	m.promote(node, n, replica)
 	m.lab.expire(m.w)
 	return ""
 }
 
-// hangUp breaks every connection to server n.
-func (m Moment) hangUp(n int8) {
+// promote puts a replica of server n, from 0, in its place. Its disk has what it
+// has itself.
+func (m Moment) promote(node *nodeState, n, replica int8) {
+	copies := m.lab.copiesOf(m.w, int(n-1))
+	m.replace(node, n, copies[replica])
+	if s := &m.lab.setup.Nodes[n-1]; s.AOF == EverySecond {
+		copies[s.Replicas] = node.data
+	}
+	node.out, node.until = serving, 0
+	m.compare(node, n)
+}
+
+// compare finds out which copies of server n lack something that it has. All
+// connections to it are new: nobody has written anything by them.
+func (m Moment) compare(node *nodeState, n int8) {
+	node.behind, node.lacks = 0, [MaxReplicas]clientSet{}
+	for i, data := range m.lab.copiesOf(m.w, int(n-1)) {
+		if data != node.data && (node.cut == 0 || i != int(node.stray)) {
+			node.behind |= 1 << i
+		}
+	}
+}
+
+// everybody is all clients.
+const everybody = ^clientSet(0)
+
+// hangUp breaks the connections of some clients to server n.
+func (m Moment) hangUp(n int8, who clientSet) {
 	for c := range m.lab.procs {
 		p := &m.w.procs[c]
+		if !who.has(int8(c + 1)) {
+			continue
+		}
 		for t := range p.threads {
 			th := &p.threads[t]
 			if th.phase.waiting() && m.lab.op(m.w, Choice{Client: int8(c + 1), Thread: int8(t)}).node == n {
-				th.phase, th.reply = answered, lostConn
+				th.answer(lostConn)
 			}
 		}
 	}
 	for i := range m.w.late {
-		if m.w.late[i].op.node == n {
+		if late := &m.w.late[i]; late.node == n && who.has(late.from) {
 			m.w.late[i] = lateState{}
 		}
 	}
@@ -280,6 +333,6 @@ func (m Moment) replace(node *nodeState, n int8, data dataState) {
 	}
 	node.data = data
 	for _, ch := range diff(from, to, &lives) {
-		m.lab.emitChange(m.w, node, 0, int(n), &ch)
+		m.lab.emitChange(m.w, node, &node.data, 0, int(n), &ch)
 	}
 }

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"locklab/simulator/history"
@@ -31,10 +32,26 @@ type ClientSetup struct {
 
 // NodeSetup is one server.
 type NodeSetup struct {
-	Replica bool          // has a replica, to which Replicate copies and Failover moves
-	Offset  time.Duration // as of a client
-	PPM     int32         // as of a client
+	Replicas int // 0 to MaxReplicas, to which Replicate copies and Failover moves
+	// MinReplicas is Redis's min-replicas-to-write, up to Replicas: with fewer that
+	// it has heard of within MaxLag, on its own clock, the server refuses writes. It
+	// hears of all but those that a split has cut it off from.
+	MinReplicas int
+	MaxLag      time.Duration // min-replicas-max-lag; 0: Redis's default of 10 s
+	AOF         AOF           // what a crash leaves; the zero value is nothing
+	Offset      time.Duration // as of a client
+	PPM         int32         // as of a client
 }
+
+// AOF is what a server keeps on disk, in the words of Redis's appendfsync
+// (redis.io, operate, persistence). Cached scripts are never kept.
+type AOF uint8
+
+const (
+	NoAOF       AOF = iota // nothing: it comes back empty
+	EverySecond            // what it had at its last fsync, which the Sync choice makes
+	Always                 // all that it has answered for
+)
 
 // An Allowance is a fault with its budget.
 type Allowance struct {
@@ -47,6 +64,7 @@ type Allowance struct {
 // behind them. A Lab is used by one goroutine at a time.
 type Lab struct {
 	setup  Setup
+	first  [MaxNodes]int // where in World.copies those of a server begin
 	table  *redisTable
 	procs  []*process
 	events []history.Event
@@ -70,6 +88,12 @@ func New(s Setup) (*Lab, error) {
 	if s.Timeout == 0 {
 		s.Timeout = 3 * time.Second
 	}
+	s.Nodes = slices.Clone(s.Nodes)
+	for i := range s.Nodes {
+		if s.Nodes[i].MaxLag == 0 {
+			s.Nodes[i].MaxLag = defaultMaxLag
+		}
+	}
 	table, err := newRedisTable()
 	if err != nil {
 		return nil, err
@@ -79,10 +103,27 @@ func New(s Setup) (*Lab, error) {
 		l.procs = append(l.procs, newProcess(l, i+1, c.Program))
 		l.absolute = l.absolute || c.PPM != 0
 	}
-	for _, n := range s.Nodes {
+	copies := 0
+	for i, n := range s.Nodes {
 		l.absolute = l.absolute || n.PPM != 0
+		l.first[i] = copies
+		copies += n.copies()
 	}
 	return l, nil
+}
+
+// copies is how many copies of its data a server has beside its own: its
+// replicas, and after them its disk, if that can lag.
+func (n *NodeSetup) copies() int {
+	if n.AOF == EverySecond {
+		return n.Replicas + 1
+	}
+	return n.Replicas
+}
+
+// copiesOf is what the copies of server n hold, from 0.
+func (l *Lab) copiesOf(w *World, n int) []dataState {
+	return w.copies[l.first[n] : l.first[n]+l.setup.Nodes[n].copies()]
 }
 
 func (s *Setup) check() error {
@@ -104,9 +145,22 @@ func (s *Setup) check() error {
 			return err
 		}
 	}
+	copies := 0
 	for i, n := range s.Nodes {
 		if err := checkClock("server", i, n.Offset, n.PPM); err != nil {
 			return err
+		}
+		if n.Replicas < 0 || n.Replicas > MaxReplicas {
+			return fmt.Errorf("simulator: server %d has %d replicas: give 0 to %d", i+1, n.Replicas, MaxReplicas)
+		}
+		if n.MinReplicas < 0 || n.MinReplicas > n.Replicas || n.MaxLag < 0 {
+			return fmt.Errorf("simulator: server %d has %d replicas and refuses writes with fewer than %d within %v: give 0 to %d and a time of 0 or more", i+1, n.Replicas, n.MinReplicas, n.MaxLag, n.Replicas)
+		}
+		if n.AOF > Always {
+			return fmt.Errorf("simulator: server %d has AOF %d: give NoAOF, EverySecond or Always", i+1, n.AOF)
+		}
+		if copies += n.copies(); copies > maxCopies {
+			return fmt.Errorf("simulator: the first %d servers have %d replicas, and disks that lag: give up to %d in all", i+1, copies, maxCopies)
 		}
 	}
 	return s.checkFaults()

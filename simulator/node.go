@@ -31,7 +31,8 @@ type redisTable struct {
 // batch is what one write to a connection held: almost always one command.
 type batch struct {
 	commands [][]string
-	text     []string // the commands in a row, as histories show them
+	text     []string     // the commands in a row, as histories show them
+	wait     *waitCommand // the last of them, if it is one
 }
 
 type reply struct {
@@ -147,8 +148,12 @@ func (t *redisTable) internBatch(wire []byte) (uint32, error) {
 	if len(text) > 0 {
 		text[0] = strings.ToUpper(text[0])
 	}
+	wait, err := t.waitOf(commands)
+	if err != nil {
+		return 0, err
+	}
 	id := uint32(len(t.batches))
-	t.batches = append(t.batches, batch{commands: commands, text: text})
+	t.batches = append(t.batches, batch{commands: commands, text: text, wait: wait})
 	t.batchID[string(wire)] = id
 	return id, nil
 }
@@ -219,6 +224,7 @@ func (t *redisTable) left(d *dataState, now time.Duration) (left [MaxKeys]int64)
 // run asks the engine. Asked with less than the command turns out to need, it
 // answers with an effect that says what is needed and nothing else.
 func (t *redisTable) run(d *dataState, now time.Duration, b uint32, n needs) (*effect, error) {
+	t.engine.refuses, b = b&refusing != 0, b&^refusing
 	from := &t.shapes[d.shape]
 	ttls := make([]time.Duration, from.ttls)
 	left := t.left(d, now)

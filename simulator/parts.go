@@ -17,8 +17,11 @@ import (
 // matters: see Lab.Absolute.
 type (
 	ClientPart struct{ s procState }
-	NodePart   struct{ s nodeState }
-	RestPart   struct {
+	NodePart   struct {
+		s      nodeState
+		copies [MaxReplicas + 1]dataState
+	}
+	RestPart struct {
 		late   [maxLate]lateState
 		res    resourceState
 		budget [MaxFaults]uint8
@@ -46,6 +49,9 @@ func (w *World) ClientPart(c int) ClientPart {
 		if (th.phase == asleep || th.phase.waiting()) && th.due != Never {
 			th.due = max(th.due-w.now, 0) // overdue is overdue: it stood still
 		}
+		if th.phase == blocked && th.hold != Never {
+			th.hold = max(th.hold-w.now, 0)
+		}
 	}
 	return ClientPart{p}
 }
@@ -62,6 +68,9 @@ func (w *World) SetClientPart(c int, part *ClientPart) {
 		if (th.phase == asleep || th.phase.waiting()) && th.due != Never {
 			th.due += w.now
 		}
+		if th.phase == blocked && th.hold != Never {
+			th.hold += w.now
+		}
 	}
 }
 
@@ -70,21 +79,41 @@ func (w *World) SetClientPart(c int, part *ClientPart) {
 func (l *Lab) NodePart(w *World, n int) NodePart {
 	s := w.nodes[n-1]
 	read := s.clock.read(w.now)
-	l.shift(&s.data, -millis(read))
-	l.shift(&s.replica, -millis(read))
-	if !l.Absolute() {
-		s.clock.offset = read - time.Duration(millis(read))*time.Millisecond
+	part := NodePart{s: s}
+	copy(part.copies[:], l.copiesOf(w, n-1))
+	l.shiftNode(&part, -millis(read))
+	if s.cut != 0 && s.refuses != Never {
+		part.s.refuses = max(s.refuses-w.now, 0)
 	}
-	return NodePart{s}
+	if s.out != serving && s.until != Never {
+		part.s.until -= w.now
+	}
+	if !l.Absolute() {
+		part.s.clock.offset = read - time.Duration(millis(read))*time.Millisecond
+	}
+	return part
 }
 
 // SetNodePart puts a part in server n's place, from 1.
 func (l *Lab) SetNodePart(w *World, n int, part *NodePart) {
-	s := &w.nodes[n-1]
-	*s = part.s
-	read := s.clock.read(w.now)
-	l.shift(&s.data, millis(read))
-	l.shift(&s.replica, millis(read))
+	p := *part
+	l.shiftNode(&p, millis(p.s.clock.read(w.now)))
+	if p.s.cut != 0 && p.s.refuses != Never {
+		p.s.refuses += w.now
+	}
+	if p.s.out != serving && p.s.until != Never {
+		p.s.until += w.now
+	}
+	w.nodes[n-1] = p.s
+	copy(l.copiesOf(w, n-1), p.copies[:])
+}
+
+// shiftNode moves the deadlines of a server and its copies by ms.
+func (l *Lab) shiftNode(p *NodePart, ms int64) {
+	l.shift(&p.s.data, ms)
+	for i := range p.copies {
+		l.shift(&p.copies[i], ms)
+	}
 }
 
 // shift moves the deadlines of data by ms.
@@ -121,7 +150,11 @@ func (p *ClientPart) Timeless() bool {
 		return false
 	}
 	for t := range p.s.threads {
-		if th := &p.s.threads[t]; (th.phase == asleep || th.phase.waiting()) && th.due != Never && th.due > 0 {
+		th := &p.s.threads[t]
+		if (th.phase == asleep || th.phase.waiting()) && th.due != Never && th.due > 0 {
+			return false
+		}
+		if th.phase == blocked && th.hold != Never && th.hold > 0 {
 			return false
 		}
 	}
@@ -135,46 +168,38 @@ func (l *Lab) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, du
 	w := l.At(0)
 	w.SetClientPart(c, part)
 	p := &w.procs[c-1]
-	choices = p.enabled(&w, int8(c), buf)
-	due = Never
-	switch {
-	case p.dead:
-	case p.paused:
-		due = p.until
-	default:
-		for t := range p.threads {
-			if th := &p.threads[t]; th.phase == asleep || th.phase.waiting() {
-				due = min(due, th.due)
-			}
-		}
-	}
-	return choices, max(due, 0)
+	return p.enabled(&w, int8(c), buf), max(p.due(), 0)
 }
 
-// Gone is how long it is until the next key of the server's expires; Never if
-// none does.
-func (l *Lab) Gone(part *NodePart, now time.Duration) time.Duration {
-	w := l.At(now)
-	l.SetNodePart(&w, 1, part)
-	due := Never
-	n := &w.nodes[0]
-	for i := range l.table.shapes[n.data.shape].ttls {
-		if g := n.gone(now, n.data.deadline[i]); g != Never {
-			due = min(due, g-now)
-		}
+// DueAt is how long it is until something is due at the server: a key expires, it
+// comes back. Never if nothing is.
+func (l *Lab) DueAt(part *NodePart, now time.Duration) time.Duration {
+	p := *part
+	l.shiftNode(&p, millis(p.s.clock.read(now)))
+	if p.s.until != Never {
+		p.s.until += now
+	}
+	due := l.dueAt(now, &p.s, p.copies[:])
+	if due != Never {
+		due -= now
 	}
 	return due
 }
 
-// Behind says whether the server's replica lacks something.
-func (p *NodePart) Behind() bool { return p.s.behind }
+// ReadyNode appends what server n can do at once, as Enabled lists it.
+func (l *Lab) ReadyNode(n int, part *NodePart, buf []Choice) []Choice {
+	return part.s.enabled(int8(n), buf)
+}
+
+// Split says whether the server's old master lives on.
+func (p *NodePart) Split() bool { return p.s.cut != 0 }
 
 // LateRequests calls yield for every request whose sender is gone: its choice,
 // and the server it goes to (0: the resource).
 func (r *RestPart) LateRequests(yield func(c Choice, node int)) {
 	for i := range r.late {
-		if o := &r.late[i]; o.op.kind != opNone {
-			yield(Choice{Verb: Late, Client: o.from, Thread: int8(i)}, max(int(o.op.node), 0))
+		if o := &r.late[i]; o.kind != opNone {
+			yield(Choice{Verb: Late, Client: o.from, Thread: int8(i)}, max(int(o.node), 0))
 		}
 	}
 }
@@ -273,6 +298,17 @@ func (l *Lab) WaitsOn(c int, part *ClientPart) (servers uint8) {
 			if n := l.Target(c, part, t); n > 0 {
 				servers |= 1 << (n - 1)
 			}
+		}
+	}
+	return servers
+}
+
+// BlockedOn is the set of servers that hold back an answer to client c until
+// replicas have caught up.
+func (l *Lab) BlockedOn(c int, part *ClientPart) (servers uint8) {
+	for t := range part.s.threads {
+		if part.s.threads[t].phase == blocked {
+			servers |= 1 << (l.Target(c, part, t) - 1)
 		}
 	}
 	return servers

@@ -286,6 +286,37 @@ func TestRealFailoverLosesScripts(t *testing.T) {
 	}
 }
 
+// TestReadsAgainstRedis: what a server with too few replicas still executes is
+// what Redis does not list as a write.
+func TestReadsAgainstRedis(t *testing.T) {
+	real := startRedis(t)
+	names := map[string]bool{}
+	for _, list := range []map[string]bool{reads, blind, readsTTL} {
+		for name := range list {
+			names[name] = true
+		}
+	}
+	for name := range names {
+		info := real.raw("COMMAND", "INFO", name)
+		if strings.Contains(info, "$-1") || info == "*1\r\n*-1\r\n" {
+			t.Errorf("Redis does not know %s", name)
+		} else if reads[name] == strings.Contains(info, "+write\r\n") {
+			t.Errorf("%s is a read: %v, and Redis says %q", name, reads[name], info)
+		}
+	}
+	real.raw("CONFIG", "SET", "min-replicas-to-write", "1")
+	want := real.raw("SET", "k", "v")
+	lab := newServer(t)
+	id, err := lab.table.internBatch(wire([]string{"SET", "k", "v"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eff, err := lab.table.apply(&lab.data, 0, id|refusing)
+	if err != nil || lab.table.replies[eff.reply].resp != want {
+		t.Errorf("the lab says %q, %v, Redis %q", lab.table.replies[eff.reply].resp, err, want)
+	}
+}
+
 // TestKnownDifferences pins where a miniredis, and so the lab, answers otherwise
 // than a Redis, beside the words of errors. The package doc tells them. When one
 // of these fails, miniredis or Redis has changed: strike it out in both places.

@@ -38,7 +38,7 @@ func (l *Lab) RenameClient(part ClientPart, from, to int) (ClientPart, error) {
 	}
 	for t := range part.s.threads {
 		th := &part.s.threads[t]
-		if th.phase == answered && th.reply != lostConn && l.procs[from-1].nodes[part.s.at].ops[t].kind == opCommand {
+		if (th.phase == answered || th.phase == blocked) && th.reply != lostConn && l.procs[from-1].nodes[part.s.at].ops[t].kind == opCommand {
 			if err := l.nameless(th.reply); err != nil {
 				return part, err
 			}
@@ -129,8 +129,23 @@ func (l *Lab) nameless(reply uint32) error {
 // RenameNode is a server's part with the clients renamed in its data.
 func (l *Lab) RenameNode(part NodePart, to *Names) NodePart {
 	l.renameData(&part.s.data, to)
-	l.renameData(&part.s.replica, to)
+	for i := range part.copies {
+		l.renameData(&part.copies[i], to)
+	}
+	for i := range part.s.lacks {
+		part.s.lacks[i] = part.s.lacks[i].renamed(to)
+	}
+	part.s.cut = part.s.cut.renamed(to)
 	return part
+}
+
+func (s clientSet) renamed(to *Names) (renamed clientSet) {
+	for c := range int8(MaxClients) {
+		if s.has(c + 1) {
+			renamed |= 1 << (to[c+1] - 1)
+		}
+	}
+	return renamed
 }
 
 func (l *Lab) renameData(d *dataState, to *Names) {
@@ -157,15 +172,15 @@ func (l *Lab) renameData(d *dataState, to *Names) {
 func (l *Lab) RenameRest(part RestPart, to *Names) (RestPart, error) {
 	for i := range part.late {
 		o := &part.late[i]
-		if o.op.kind == opNone {
+		if o.kind == opNone {
 			continue
 		}
 		o.from = int8(to[o.from])
-		if o.op.kind != opCommand {
+		if o.kind != opCommand {
 			continue
 		}
 		var commands [][]string
-		for _, c := range l.table.batches[o.op.batch].commands {
+		for _, c := range l.table.batches[o.batch].commands {
 			renamed := make([]string, len(c))
 			for j, arg := range c {
 				renamed[j] = renameText(arg, to)
@@ -176,7 +191,7 @@ func (l *Lab) RenameRest(part RestPart, to *Names) (RestPart, error) {
 		if err != nil {
 			return part, err
 		}
-		o.op.batch = id
+		o.batch = id
 	}
 	return part, nil
 }

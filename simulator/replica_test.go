@@ -16,7 +16,7 @@ import (
 // replicated is a stage with one server that has a replica.
 func replicated(t *testing.T, program func(*simulator.Client)) *stage {
 	return newStage(t, simulator.Setup{
-		Clients: []simulator.ClientSetup{{Program: program}}, Nodes: []simulator.NodeSetup{{Replica: true}}, Faults: budget(t),
+		Clients: []simulator.ClientSetup{{Program: program}}, Nodes: []simulator.NodeSetup{{Replicas: 1}}, Faults: budget(t),
 	})
 }
 
@@ -85,11 +85,14 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// settleNoReplica does what can be done at once; the replica hears of nothing.
+// settleNoReplica does what can be done at once; the replica hears of nothing,
+// and no network heals.
 func (s *stage) settleNoReplica() {
 	for {
 		enabled := s.lab.Enabled(&s.world, nil)
-		i := slices.IndexFunc(enabled, func(c simulator.Choice) bool { return c.Verb < simulator.FaultVerb && c.Verb != simulator.Replicate })
+		i := slices.IndexFunc(enabled, func(c simulator.Choice) bool {
+			return c.Verb < simulator.FaultVerb && c.Verb != simulator.Replicate && c.Verb != simulator.Heal
+		})
 		if i < 0 || enabled[i].Verb == simulator.Pass {
 			return
 		}

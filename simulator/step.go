@@ -16,14 +16,12 @@ func (l *Lab) Enabled(w *World, buf []Choice) []Choice {
 		buf = w.procs[c].enabled(w, int8(c+1), buf)
 	}
 	for i := range w.late {
-		if w.late[i].op.kind != opNone {
+		if w.late[i].kind != opNone {
 			buf = append(buf, Choice{Verb: Late, Client: w.late[i].from, Thread: int8(i)})
 		}
 	}
 	for n := range l.setup.Nodes {
-		if w.nodes[n].behind {
-			buf = append(buf, Choice{Verb: Replicate, Node: int8(n + 1)})
-		}
+		buf = w.nodes[n].enabled(int8(n+1), buf)
 	}
 	if next := l.Next(w); next > w.now && next != Never {
 		buf = append(buf, Choice{Verb: Pass, D: next - w.now})
@@ -46,8 +44,12 @@ func (p *procState) enabled(w *World, c int8, buf []Choice) []Choice {
 		}
 		// the network goes on: requests on the way arrive
 		for t := range p.threads {
-			if p.threads[t].phase == asking {
+			th := &p.threads[t]
+			switch {
+			case th.phase == asking:
 				buf = append(buf, Choice{Verb: Arrive, Client: c, Thread: int8(t)})
+			case th.phase == blocked && th.hold <= w.now:
+				buf = append(buf, Choice{Verb: Unblock, Client: c, Thread: int8(t)})
 			}
 		}
 		return buf
@@ -60,15 +62,16 @@ func (p *procState) enabled(w *World, c int8, buf []Choice) []Choice {
 			ch.Verb = Start
 		case asking:
 			ch.Verb = Arrive
+		case blocked:
+			if th.hold <= w.now {
+				ch.Verb = Unblock
+			}
 		case answered:
 			ch.Verb = Answer
 		case asleep:
-			if th.due > w.now {
-				continue
+			if th.due <= w.now {
+				ch.Verb = Wake
 			}
-			ch.Verb = Wake
-		default:
-			ch.Verb = 0
 		}
 		if ch.Verb != 0 {
 			buf = append(buf, ch)
@@ -80,35 +83,79 @@ func (p *procState) enabled(w *World, c int8, buf []Choice) []Choice {
 	return buf
 }
 
+func (n *nodeState) enabled(number int8, buf []Choice) []Choice {
+	if n.out != serving {
+		return buf
+	}
+	for i := range int8(MaxReplicas + 1) {
+		if n.behind>>i&1 != 0 {
+			buf = append(buf, Choice{Verb: Replicate, Node: number, Thread: i})
+		}
+	}
+	if n.cut != 0 {
+		buf = append(buf, Choice{Verb: Heal, Node: number})
+	}
+	return buf
+}
+
 // Next is the next true time, not before now, at which something is due: a
 // sleep or a pause ends, somebody gives up waiting, a key expires. Never if
 // nothing is. Time cannot pass beyond it.
 func (l *Lab) Next(w *World) time.Duration {
 	next := Never
 	for c := range l.procs {
-		p := &w.procs[c]
-		switch {
-		case p.dead:
-		case p.paused:
-			next = min(next, p.until)
-		default:
-			for t := range p.threads {
-				if th := &p.threads[t]; th.phase == asleep || th.phase.waiting() {
-					next = min(next, th.due)
-				}
-			}
-		}
+		next = min(next, w.procs[c].due())
 	}
 	for n := range l.setup.Nodes {
-		node := &w.nodes[n]
-		for i := range l.table.shapes[node.data.shape].ttls {
-			next = min(next, node.gone(w.now, node.data.deadline[i]))
-		}
+		next = min(next, l.dueAt(w.now, &w.nodes[n], l.copiesOf(w, n)))
 	}
 	if next > endOfTime {
 		return Never
 	}
 	return max(next, w.now)
+}
+
+// due is when the next thing of the process's own is due; Never if nothing is.
+// While it stands still the network and the servers go on.
+func (p *procState) due() time.Duration {
+	next := Never
+	if p.paused {
+		next = p.until
+	}
+	for t := range p.threads {
+		th := &p.threads[t]
+		if !p.paused && (th.phase == asleep || th.phase.waiting()) {
+			next = min(next, th.due)
+		}
+		if th.phase == blocked {
+			next = min(next, th.hold)
+		}
+	}
+	return next
+}
+
+// dueAt is when the next thing is due at a server: a key expires, it comes back.
+func (l *Lab) dueAt(now time.Duration, node *nodeState, copies []dataState) time.Duration {
+	next := Never
+	switch node.out {
+	case serving:
+		next = l.gone(now, node, &node.data)
+	case down:
+		next = node.until
+	}
+	if node.cut != 0 {
+		next = min(next, l.gone(now, node, &copies[node.stray]))
+	}
+	return next
+}
+
+// gone is the first true time at which a key of a server's data is dead.
+func (l *Lab) gone(now time.Duration, node *nodeState, data *dataState) time.Duration {
+	first := Never
+	for i := range l.table.shapes[data.shape].ttls {
+		first = min(first, node.gone(now, data.deadline[i]))
+	}
+	return first
 }
 
 // gone is the first true time at which a key with the given deadline is dead.
@@ -150,7 +197,7 @@ func (l *Lab) step(w *World, c Choice) error {
 	switch c.Verb {
 	case Pass:
 		return l.pass(w, c)
-	case Start, Arrive, Answer, Wake, GiveUp:
+	case Start, Arrive, Answer, Wake, GiveUp, Unblock:
 		return l.stepThread(w, c)
 	case Resume:
 		return l.resume(w, c)
@@ -158,6 +205,8 @@ func (l *Lab) step(w *World, c Choice) error {
 		return l.arriveLate(w, c)
 	case Replicate:
 		return l.replicate(w, c)
+	case Heal:
+		return l.heal(w, c)
 	}
 	for i, f := range l.setup.Faults {
 		if f.Fault.Verb() == c.Verb {
@@ -206,25 +255,60 @@ func (l *Lab) pass(w *World, c Choice) error {
 		return l.refuse(w, c, "a world lasts "+endOfTime.String())
 	}
 	w.now += c.D
+	l.comeBack(w)
 	l.expire(w)
 	return nil
 }
 
-// expire removes the keys whose time is over.
+// comeBack brings back the servers whose time has come.
+func (l *Lab) comeBack(w *World) {
+	for n := range l.setup.Nodes {
+		if node := &w.nodes[n]; node.out == down && node.until <= w.now {
+			l.up(w, n)
+		}
+	}
+}
+
+// up says that server n, from 0, serves again, and with what.
+func (l *Lab) up(w *World, n int) {
+	w.nodes[n].out, w.nodes[n].until = serving, 0
+	e := l.emit(w, history.Up)
+	e.Node, e.Note = n+1, [...]string{NoAOF: "empty", EverySecond: "with its last fsync", Always: "with its data"}[l.setup.Nodes[n].AOF]
+}
+
+// expire removes the keys whose time is over. A server that is down removes
+// nothing until it is back.
 func (l *Lab) expire(w *World) {
 	for n := range l.setup.Nodes {
 		node := &w.nodes[n]
-		now := node.clock.read(w.now)
-		for {
-			place, ok := l.table.overdue(&node.data, now)
-			if !ok {
-				break
-			}
-			key := l.table.drop(&node.data, place)
-			e := l.emit(w, history.Expire)
-			e.Node, e.Key, e.Before = n+1, key.name, key.text()
-			node.behind = l.setup.Nodes[n].Replica
+		if node.out != down && l.expireIn(w, node, &node.data, n+1) {
+			l.leaveBehind(node, n)
 		}
+		if node.cut != 0 {
+			data, number := l.stray(w, n)
+			l.expireIn(w, node, data, number)
+		}
+	}
+}
+
+// expireIn does so with one server's data, and says whether there were any.
+func (l *Lab) expireIn(w *World, node *nodeState, data *dataState, number int) (any bool) {
+	for now := node.clock.read(w.now); ; any = true {
+		place, ok := l.table.overdue(data, now)
+		if !ok {
+			return any
+		}
+		key := l.table.drop(data, place)
+		e := l.emit(w, history.Expire)
+		e.Node, e.Key, e.Before = number, key.name, key.text()
+	}
+}
+
+// leaveBehind says that no copy of server n, from 0, has what it has just become.
+func (l *Lab) leaveBehind(node *nodeState, n int) {
+	node.behind = 1<<l.setup.Nodes[n].copies() - 1
+	if node.cut != 0 {
+		node.behind &^= 1 << node.stray
 	}
 }
 
@@ -238,7 +322,7 @@ func (l *Lab) stepThread(w *World, c Choice) error {
 	switch {
 	case p.dead:
 		return l.refuse(w, c, "the client is dead")
-	case p.paused && c.Verb != Arrive:
+	case p.paused && c.Verb != Arrive && c.Verb != Unblock:
 		return l.refuse(w, c, "the client is paused")
 	}
 	switch c.Verb {
@@ -258,6 +342,12 @@ func (l *Lab) stepThread(w *World, c Choice) error {
 			return l.refuse(w, c, "no request is on the way")
 		}
 		return l.arrive(w, c, p, th)
+	case Unblock:
+		if th.phase != blocked || th.hold > w.now {
+			return l.refuse(w, c, "no WAIT of this thread has lasted long enough")
+		}
+		l.unblock(w, c, th)
+		return nil
 	case Answer:
 		if th.phase != answered {
 			return l.refuse(w, c, "no reply is on the way")
@@ -278,9 +368,21 @@ func (l *Lab) op(w *World, c Choice) *op {
 
 func (l *Lab) arrive(w *World, c Choice, p *procState, th *threadState) error {
 	o := l.op(w, c)
+	if o.kind == opCommand && l.unreachable(w, int(o.node-1), c.Client) {
+		th.answer(lostConn)
+		return nil
+	}
+	if o.kind == opCommand && l.table.batches[o.batch].wait != nil {
+		return l.arriveWait(w, c, th, *o)
+	}
 	answer, err := l.serve(w, *o, c.Client, th.msg)
-	th.phase, th.reply = answered, answer
+	th.answer(answer)
 	return err
+}
+
+// unreachable says whether what a client reaches at server n, from 0, is down.
+func (l *Lab) unreachable(w *World, n int, client int8) bool {
+	return w.nodes[n].out == down && !w.nodes[n].cut.has(client)
 }
 
 // serve has a request executed where it was sent to.
@@ -290,27 +392,37 @@ func (l *Lab) serve(w *World, o op, from int8, msg uint32) (answer uint32, err e
 	if o.kind != opCommand {
 		return uint32(w.res.serve(o, l.setup.Fenced, e)), nil
 	}
-	node := &w.nodes[o.node-1]
-	eff, err := l.table.apply(&node.data, node.clock.read(w.now), o.batch)
+	n := int(o.node - 1)
+	node := &w.nodes[n]
+	data, number := l.side(w, n, from)
+	e.Node = number
+	batch := o.batch
+	if l.refusing(w, n, from) {
+		batch |= refusing
+	}
+	eff, err := l.table.apply(data, node.clock.read(w.now), batch)
 	if err != nil {
 		return 0, err
 	}
 	e.Cmd, e.Reply = l.table.batches[o.batch].text, l.table.replies[eff.reply].text
 	for i := range eff.changes {
-		l.emitChange(w, node, int(from), int(o.node), &eff.changes[i])
+		l.emitChange(w, node, data, int(from), number, &eff.changes[i])
 	}
-	if len(eff.changes) > 0 && l.setup.Nodes[o.node-1].Replica {
-		node.behind = true
+	if len(eff.changes) > 0 && data == &node.data {
+		l.leaveBehind(node, n)
+		for i := range node.lacks[:l.setup.Nodes[n].Replicas] {
+			node.lacks[i] |= 1 << (from - 1)
+		}
 	}
 	return eff.reply, nil
 }
 
-func (l *Lab) emitChange(w *World, node *nodeState, client, n int, ch *change) {
+func (l *Lab) emitChange(w *World, node *nodeState, data *dataState, client, n int, ch *change) {
 	e := l.emit(w, history.Change)
 	e.Client, e.Node, e.Key, e.Before, e.After = client, n, ch.key, ch.before, ch.after
 	switch {
 	case ch.place >= 0:
-		e.Until = node.gone(w.now, node.data.deadline[ch.place])
+		e.Until = node.gone(w.now, data.deadline[ch.place])
 	case ch.after != "":
 		e.Until = history.Forever
 	}
@@ -350,22 +462,33 @@ func (l *Lab) giveUp(w *World, c Choice, p *procState, th *threadState) error {
 // addLate keeps a request under way. If there is no room the oldest is lost.
 func (w *World) addLate(o op, from int8, msg uint32) {
 	for i := range w.late {
-		if w.late[i].op.kind == opNone {
-			w.late[i] = lateState{op: o, from: from, msg: msg}
+		if w.late[i].kind == opNone {
+			w.late[i] = newLate(o, from, msg)
 			return
 		}
 	}
 	copy(w.late[:], w.late[1:])
-	w.late[maxLate-1] = lateState{op: o, from: from, msg: msg}
+	w.late[maxLate-1] = newLate(o, from, msg)
 }
 
 func (l *Lab) arriveLate(w *World, c Choice) error {
-	if c.Thread < 0 || c.Thread >= maxLate || w.late[c.Thread].op.kind == opNone || w.late[c.Thread].from != c.Client {
+	if c.Thread < 0 || c.Thread >= maxLate || w.late[c.Thread].kind == opNone || w.late[c.Thread].from != c.Client {
 		return l.refuse(w, c, "no such request is on the way")
 	}
 	m := w.late[c.Thread]
 	w.late[c.Thread] = lateState{}
-	_, err := l.serve(w, m.op, m.from, m.msg)
+	if m.kind == opCommand {
+		if l.unreachable(w, int(m.node-1), m.from) {
+			return nil
+		}
+		if wait := l.table.batches[m.batch].wait; wait != nil { // nobody hears how many there are
+			m.batch = wait.before
+		}
+		if m.batch == noBatch {
+			return nil
+		}
+	}
+	_, err := l.serve(w, m.op(), m.from, m.msg)
 	return err
 }
 
@@ -447,13 +570,33 @@ func (l *Lab) resume(w *World, c Choice) error {
 }
 
 func (l *Lab) replicate(w *World, c Choice) error {
-	if c.Node < 1 || int(c.Node) > len(l.setup.Nodes) || !w.nodes[c.Node-1].behind {
-		return l.refuse(w, c, "no replica of this server is behind")
+	switch {
+	case c.Node < 1 || int(c.Node) > len(l.setup.Nodes) || c.Thread < 0 || w.nodes[c.Node-1].behind>>c.Thread&1 == 0:
+		return l.refuse(w, c, "no such replica of this server is behind")
+	case w.nodes[c.Node-1].out != serving:
+		return l.refuse(w, c, "the server does not run")
 	}
-	node := &w.nodes[c.Node-1]
-	node.behind = false
-	node.replica = node.data
-	node.replica.shape = l.table.scriptless(node.data.shape)
-	l.emit(w, history.Replicate).Node = int(c.Node)
+	l.catchUp(w, c.Node, c.Thread)
 	return nil
+}
+
+// catchUp gives a copy, from 0, of server n, from 1, all that the server has.
+func (l *Lab) catchUp(w *World, n, replica int8) {
+	node := &w.nodes[n-1]
+	l.copiesOf(w, int(n-1))[replica] = l.scriptless(node.data)
+	node.behind &^= 1 << replica
+	if int(replica) == l.setup.Nodes[n-1].Replicas {
+		l.emit(w, history.Sync).Node = int(n)
+		return
+	}
+	node.lacks[replica] = 0
+	e := l.emit(w, history.Replicate)
+	e.Node, e.Replica = int(n), int(replica)
+	l.acknowledge(w, n, replica)
+}
+
+// scriptless is data as it goes to a copy: cached scripts stay where they are.
+func (l *Lab) scriptless(data dataState) dataState {
+	data.shape = l.table.scriptless(data.shape)
+	return data
 }

@@ -121,9 +121,9 @@ func (c Choice) append(b []byte) []byte {
 	switch c.Verb {
 	case Pass:
 		return appendDuration(b, c.D)
-	case Replicate:
-		return append(b, byte(c.Node))
-	case Start, Arrive, Answer, Wake, GiveUp, Resume, Late:
+	case Replicate, Heal:
+		return append(b, byte(c.Thread)<<4|byte(c.Node))
+	case Start, Arrive, Answer, Wake, GiveUp, Resume, Late, Unblock:
 		return append(b, byte(c.Client)<<4|byte(c.Thread))
 	}
 	b = append(b, byte(c.Client)<<4|byte(c.Thread), byte(c.Node))
@@ -150,9 +150,10 @@ func (r *reader) choice() (c Choice) {
 	switch c.Verb {
 	case Pass:
 		c.D = r.duration()
-	case Replicate:
-		c.Node = int8(r.byte())
-	case Start, Arrive, Answer, Wake, GiveUp, Resume, Late:
+	case Replicate, Heal:
+		b := r.byte()
+		c.Thread, c.Node = int8(b>>4), int8(b&15)
+	case Start, Arrive, Answer, Wake, GiveUp, Resume, Late, Unblock:
 		r.who(&c)
 	default:
 		r.who(&c)

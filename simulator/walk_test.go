@@ -125,9 +125,25 @@ func timerUser(c *simulator.Client) {
 	}
 }
 
+// waiter writes, waits for replicas in every way there is, and tells how many
+// it was.
+func waiter(c *simulator.Client) {
+	for i := range 4 {
+		do(c, 1, "SET", "a", i, "PX", 1500)
+		do(c, 1, "WAIT", 1, 400)
+		do(c, 1, "INCR", "n")
+		pipe := c.Redis(1).Pipeline()
+		pipe.Do(context.Background(), "INCR", "n")
+		count := pipe.Do(context.Background(), "WAIT", 2, 300*i)
+		_, _ = pipe.Exec(context.Background()) // told by the next line
+		c.Record(history.Event{Kind: history.Refuse, Note: fmt.Sprint(count.Result())})
+		c.Clock().Sleep(200 * time.Millisecond)
+	}
+}
+
 // budget allows every fault, with a bound on those that have a size.
 func budget(t testing.TB) []simulator.Allowance {
-	b, err := faults.ParseBudget("crash=1,pause=2@1500ms,lose-reply=2,lose-request=2,client-clock=2@1s,node-clock=2@900ms,restart=1,failover=2")
+	b, err := faults.ParseBudget("crash=1,pause=2@1500ms,lose-reply=2,lose-request=2,client-clock=2@1s,node-clock=2@900ms,restart=2@700ms,failover=2,split=2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +161,7 @@ func casts(t testing.TB) map[string]simulator.Setup {
 		}
 		for i := range nodes {
 			s.Nodes = append(s.Nodes, simulator.NodeSetup{
-				Replica: i == 0, Offset: time.Duration(i) * -700300 * time.Microsecond, PPM: int32(i) * -7_000,
+				Replicas: max(1-i, 0), Offset: time.Duration(i) * -700300 * time.Microsecond, PPM: int32(i) * -7_000,
 			})
 		}
 		return s
@@ -156,6 +172,12 @@ func casts(t testing.TB) map[string]simulator.Setup {
 		"script users":  cast(1, scriptUser, scriptUser),
 		"timers":        cast(1, timerUser, timerUser),
 	}
+	waiters := cast(1, waiter, waiter)
+	waiters.Nodes[0].Replicas = simulator.MaxReplicas
+	all["waiters"] = waiters
+	savers := cast(2, ttlReader, lockUser(algorithms.All()[0], 3*time.Second, 3))
+	savers.Nodes[0].AOF, savers.Nodes[1].AOF = simulator.EverySecond, simulator.Always
+	all["savers"] = savers
 	for _, e := range algorithms.All() {
 		user := lockUser(e, 3*time.Second, 3)
 		all[e.ID] = cast(e.Nodes, user, user, user)

@@ -10,7 +10,10 @@ const (
 	MaxThreads = 4  // threads of one process: its main thread and running timers
 	MaxKeys    = 4  // keys with a time to live on one server
 	MaxFaults  = 16 // kinds of fault
-	maxLate    = 12 // requests under way whose sender no longer waits
+
+	MaxReplicas = 2  // of one server
+	maxCopies   = 7  // replicas and disks of all servers
+	maxLate     = 12 // requests under way whose sender no longer waits
 )
 
 // Never is later than everything.
@@ -36,6 +39,7 @@ type World struct {
 	now    time.Duration // true time since the start
 	procs  [MaxClients]procState
 	nodes  [MaxNodes]nodeState
+	copies [maxCopies]dataState // what replicas and disks hold; see Lab.copiesOf
 	late   [maxLate]lateState
 	res    resourceState
 	budget [MaxFaults]uint8 // what is left of each fault, in the Setup's order
@@ -47,18 +51,20 @@ type procState struct {
 	at      uint32 // what it has observed so far: an entry of its table
 	dead    bool
 	paused  bool
-	until   time.Duration // paused: when it ends, true time
 	open    bool          // paused: it may end before
+	until   time.Duration // paused: when it ends, true time
 	clock   clockState
 	threads [MaxThreads]threadState
 }
 
 // threadState is where one thread's pending operation has got to.
 type threadState struct {
-	phase phase
+	due   time.Duration // asleep: when it wakes; waiting: when it gives up. True time
+	hold  time.Duration // blocked: when its server answers at the latest, true time
 	reply uint32        // answered: what is on its way back; lostConn: nothing ever will
 	msg   uint32        // number of the request
-	due   time.Duration // asleep: when it wakes; waiting: when it gives up. True time
+	acks  copySet       // blocked: the replicas that have what it waits for
+	phase phase
 }
 
 type phase uint8
@@ -68,6 +74,7 @@ const (
 	unborn                // its program has not begun
 	asleep                // until due
 	asking                // its request is on the way to the server
+	blocked               // its server waits for replicas before it answers
 	answered              // the reply is on the way back
 	unheard               // request or reply is lost: only the time-out can end it
 )
@@ -75,22 +82,65 @@ const (
 // lostConn in place of a reply is a connection that broke.
 const lostConn = ^uint32(0)
 
-func (p phase) waiting() bool { return p == asking || p == answered || p == unheard }
+func (p phase) waiting() bool {
+	return p == asking || p == blocked || p == answered || p == unheard
+}
+
+// answer puts a reply, or lostConn, on its way to the thread.
+func (th *threadState) answer(reply uint32) {
+	*th = threadState{phase: answered, reply: reply, msg: th.msg, due: th.due}
+}
 
 // lateState is a request whose sender gave up or died while it was on the way.
 type lateState struct {
-	op   op // the request; kind 0 is a free place
-	from int8
-	msg  uint32
+	token uint64
+	batch uint32
+	base  int32
+	msg   uint32
+	kind  opKind // opNone is a free place
+	node  int8
+	from  int8
 }
 
-// nodeState is one server and, if it has one, its replica.
-type nodeState struct {
-	behind  bool // the replica lacks something that the server has
-	data    dataState
-	replica dataState
-	clock   clockState
+func newLate(o op, from int8, msg uint32) lateState {
+	return lateState{token: o.token, batch: o.batch, base: o.base, msg: msg, kind: o.kind, node: o.node, from: from}
 }
+
+func (s *lateState) op() op {
+	return op{kind: s.kind, node: s.node, batch: s.batch, base: s.base, token: s.token}
+}
+
+// nodeState is one server. What its replicas and its disk hold stands in
+// World.copies; they share its clock.
+type nodeState struct {
+	data   dataState
+	clock  clockState
+	behind copySet                // the copies that lack something that the server has
+	lacks  [MaxReplicas]clientSet // whose writes are among what a replica lacks
+
+	cut   clientSet // who is cut off with the old master; none: there is none
+	stray uint8     // the replica in whose place that is
+	out   outage
+
+	refuses time.Duration // cut: when the old master begins to refuse writes, true time
+	until   time.Duration // out: when that ends, true time
+}
+
+type outage uint8
+
+const (
+	serving outage = iota
+	down           // crashed: whoever asks sees the connection break
+)
+
+// copySet is a set of the copies of one server, the replicas before the disk;
+// clientSet is one of clients.
+type (
+	copySet   uint8
+	clientSet uint8
+)
+
+func (s clientSet) has(c int8) bool { return s>>(c-1)&1 != 0 }
 
 // dataState is what a server holds: a shape, and for each key that expires, in
 // its place, the last millisecond of the server's own clock in which it lives.
@@ -115,8 +165,11 @@ func (w *World) Alive(c int) bool { return !w.procs[c-1].dead }
 // Paused says whether client c (from 1) is standing still.
 func (w *World) Paused(c int) bool { return w.procs[c-1].paused }
 
-// Behind says whether the replica of server n (from 1) lacks something.
-func (w *World) Behind(n int) bool { return w.nodes[n-1].behind }
+// Behind says whether a replica of server n (from 1) lacks something.
+func (w *World) Behind(n int) bool { return w.nodes[n-1].behind != 0 }
+
+// Down says whether server n (from 1) has crashed and is not back.
+func (w *World) Down(n int) bool { return w.nodes[n-1].out == down }
 
 // Budget is what is left of the i-th fault of the Setup.
 func (w *World) Budget(i int) int { return int(w.budget[i]) }

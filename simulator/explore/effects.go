@@ -54,7 +54,8 @@ func (s *system) remember(key arrival, state []uint32, c, node int) (effect, err
 	return eff, err
 }
 
-// strikesOn lists the strikes of faults on one client, or on one server.
+// strikesOn lists the strikes of faults on one client, or on one server, be it
+// with any client.
 func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 	key := arrival{rest: state[s.restAt()], who: nobody}
 	if c >= 0 {
@@ -74,7 +75,7 @@ func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 	}
 	w.SetRestPart(&s.restTab.keys[state[s.restAt()]])
 	for _, ch := range s.lab.Strikes(&w, nil) {
-		if int(ch.Client) == c+1 && int(ch.Node) == node+1 {
+		if int(ch.Node) == node+1 && (node >= 0 || int(ch.Client) == c+1) {
 			list = append(list, s.choice(ch))
 		}
 	}
@@ -120,7 +121,7 @@ func (s *system) due(state []uint32) time.Duration {
 		e := s.nodeTab.entries[state[s.clients+n]]
 		gone, ok := e.gone[now]
 		if !ok {
-			gone = s.lab.Gone(&s.nodeTab.keys[state[s.clients+n]], now)
+			gone = s.lab.DueAt(&s.nodeTab.keys[state[s.clients+n]], now)
 			e.gone[now] = gone
 		}
 		due = min(due, gone)

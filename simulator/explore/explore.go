@@ -323,10 +323,10 @@ func (s *search) expand(id uint32) error {
 		}
 	}
 	for n := range s.nodes {
-		if s.nodeTab.entries[s.cur[s.clients+n]].behind {
-			ready = true
-			ch := s.choice(simulator.Choice{Verb: simulator.Replicate, Node: int8(n + 1)})
-			if err := s.reachNode(id, n, ch, 0); err != nil {
+		for _, ch := range s.nodeTab.entries[s.cur[s.clients+n]].own {
+			ready = ready || ch.Verb == simulator.Replicate // a network may heal at any time
+			ch.Node = int8(n + 1)
+			if err := s.reachNode(id, n, s.choice(ch), 0); err != nil {
 				return err
 			}
 		}
@@ -428,6 +428,9 @@ func (s *search) strikes(id uint32) error {
 	}
 	for n := range s.nodes {
 		for _, ch := range s.strikesOn(-1, n, s.cur) {
+			if c := int(s.choices[ch].Client); c != 0 && (c == s.probe || s.clientTab[c-1].entries[s.cur[c-1]].finished) {
+				continue
+			}
 			if err := s.reachNode(id, n, ch, 1); err != nil {
 				return err
 			}
@@ -450,9 +453,11 @@ func (s *search) strikeClient(id uint32, c int, ch uint16) error {
 }
 
 // reachNode makes a choice that concerns server n: its data, the requests of
-// the dead on their way to it, and, if it is a fault, the connections of whoever
-// waits for it.
+// the dead on their way to it, and whoever waits for it: by a fault their
+// connections break, as do some when a network heals; by a replica's catching up
+// their WAIT may be over.
 func (s *search) reachNode(id uint32, n int, ch uint16, strikes int) error {
+	choice := s.choices[ch]
 	key := arrival{node: s.cur[s.clients+n], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: nobody}
 	eff, err := s.remember(key, s.cur, -1, n)
 	if err != nil {
@@ -461,11 +466,15 @@ func (s *search) reachNode(id uint32, n int, ch uint16, strikes int) error {
 	copy(s.next, s.cur)
 	s.next[s.clients+n], s.next[s.restAt()] = eff.node, eff.rest
 	for c := range s.clients {
-		if strikes == 0 || s.clientTab[c].entries[s.cur[c]].waitsOn&(1<<n) == 0 {
+		e := s.clientTab[c].entries[s.cur[c]]
+		if hears := choice.Verb == simulator.Replicate && e.blocked&(1<<n) != 0 || choice.Verb != simulator.Replicate && e.waitsOn&(1<<n) != 0; !hears {
 			continue
 		}
-		key := arrival{client: s.cur[c], rest: s.cur[s.restAt()], choice: ch, who: uint8(c)}
-		eff, err := s.remember(key, s.cur, c, -1)
+		key, node := arrival{client: s.cur[c], rest: s.cur[s.restAt()], choice: ch, who: uint8(c)}, -1
+		if strikes == 0 || choice.Client != 0 { // not all clients fare alike: the server knows
+			key.node, key.now, node = s.cur[s.clients+n], s.nowID(s.cur), n
+		}
+		eff, err := s.remember(key, s.cur, c, node)
 		if err != nil {
 			return err
 		}

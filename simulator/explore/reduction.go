@@ -67,10 +67,11 @@ func (s *system) unseen(events uint32) bool {
 	return true
 }
 
-// endangered says whether a fault can still strike one of these servers.
+// endangered says whether the connections to one of these servers can still
+// break: by a fault, or when its network heals.
 func (s *system) endangered(servers uint8, state []uint32) bool {
 	for n := range s.nodes {
-		if servers&(1<<n) != 0 && len(s.strikesOn(-1, n, state)) > 0 {
+		if servers&(1<<n) != 0 && (s.nodeTab.entries[state[s.clients+n]].split || len(s.strikesOn(-1, n, state)) > 0) {
 			return true
 		}
 	}

@@ -76,7 +76,8 @@ type clientEntry struct {
 	entered  bool // it was given the lock, now or before
 	timeless bool // time does not change it
 	waitsOn  uint8
-	single   bool // it can do one thing, and nothing else of it is under way
+	blocked  uint8 // the servers that wait for replicas on its behalf
+	single   bool  // it can do one thing, and nothing else of it is under way
 	passed   map[time.Duration]uint32
 	// Where clients are alike, a state names them by classes: the same state of
 	// client 1. as is the same state of each of them, unseen if it has not come
@@ -86,7 +87,8 @@ type clientEntry struct {
 }
 
 type nodeEntry struct {
-	behind bool
+	own    []simulator.Choice // what it can do at once, as server 1
+	split  bool
 	gone   map[time.Duration]time.Duration // by the present; relative labs use 0
 	passed map[passing]effect
 }
@@ -241,7 +243,7 @@ func (s *system) clientPart(c int, part simulator.ClientPart) uint32 {
 			e.effects = append(e.effects, effect{events: unseen})
 		}
 		e.finished, e.timeless, e.entered = part.Finished(), part.Timeless(), s.lab.Entered(c+1, &part)
-		e.waitsOn = s.lab.WaitsOn(c+1, &part)
+		e.waitsOn, e.blocked = s.lab.WaitsOn(c+1, &part), s.lab.BlockedOn(c+1, &part)
 		e.single = s.mayGoFirst(e, &part)
 		return e
 	})
@@ -251,7 +253,7 @@ func (s *system) node(n int, w *simulator.World) uint32 { return s.nodePart(s.la
 
 func (s *system) nodePart(part simulator.NodePart) uint32 {
 	return s.nodeTab.id(part, func(uint32) *nodeEntry {
-		return &nodeEntry{behind: part.Behind(), gone: map[time.Duration]time.Duration{}, passed: map[passing]effect{}}
+		return &nodeEntry{own: s.lab.ReadyNode(1, &part, nil), split: part.Split(), gone: map[time.Duration]time.Duration{}, passed: map[passing]effect{}}
 	})
 }
 

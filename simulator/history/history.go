@@ -44,6 +44,9 @@ type Event struct {
 	Skew   time.Duration `json:"skew_ns,omitempty"` // Client's own clock minus true time, at At
 	Node   int           `json:"node,omitempty"`    // 1-based, or Resource; 0: none
 
+	// Replica is which replica of Node it is, from 0 (Replicate, Failover, Split).
+	Replica int `json:"replica,omitempty"`
+
 	// Msg ties the Send, Apply, Answer (or Timeout, Lost…) of one request
 	// together. It counts from 1 within a run; 0: no message.
 	Msg int `json:"msg,omitempty"`
@@ -124,8 +127,16 @@ const (
 	LoseReply   // Node's reply is lost on its way to Client
 	Down        // Node is gone, with everybody's connections to it
 	Up          // Node is back; Note says with what data
-	Replicate   // Node's replica has caught up with it
-	Failover    // Node's replica takes its place, with what it has
+	Replicate   // a replica of Node has caught up with it
+	Failover    // a replica of Node takes its place, with what it has
+
+	// Node's old master lives on, cut off with Client (or joined by it), with what
+	// it had; a replica takes its place for the others. Until the Heal the old
+	// master goes by the number of Node plus that of all nodes.
+	Split
+	Heal // Node's old master gives up what it has, and becomes a replica
+
+	Sync // Node's disk has caught up with it
 )
 
 var kindNames = [...]string{
@@ -137,6 +148,7 @@ var kindNames = [...]string{
 	Crash: "crash", Pause: "pause", Resume: "resume", ClockStep: "clock-step",
 	LoseRequest: "lose-request", LoseReply: "lose-reply",
 	Down: "down", Up: "up", Replicate: "replicate", Failover: "failover",
+	Split: "split", Heal: "heal", Sync: "sync",
 }
 
 // String gives the kind's name, as it stands in JSON.
@@ -170,7 +182,7 @@ func (e *UnknownKindError) Error() string { return "history: unknown event kind 
 // the ordinary course of things.
 func (k Kind) Fault() bool {
 	switch k {
-	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover:
+	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split:
 		return true
 	}
 	return false

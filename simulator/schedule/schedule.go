@@ -82,8 +82,8 @@ type Stage struct {
 	enabled []simulator.Choice
 	actions []action // of the script, not done yet, by time and order of asking
 	clients [simulator.MaxClients + 1]messages
-	copying [simulator.MaxNodes + 1]time.Duration // when a replica catches up
-	late    map[int8]time.Duration                // when a request without a sender arrives
+	copying [simulator.MaxNodes + 1]copying
+	late    map[int8]time.Duration // when a request without a sender arrives
 	pcg     [simulator.MaxClients + 1]rand.PCG
 	rng     [simulator.MaxClients + 1]*rand.Rand
 }
@@ -94,6 +94,9 @@ type messages struct {
 	msg     [simulator.MaxThreads]int
 	frozen  bool // requests do not arrive
 }
+
+// copying is when the replicas of a server, and its disk, catch up.
+type copying [simulator.MaxReplicas + 1]time.Duration
 
 type action struct {
 	at time.Duration
@@ -185,7 +188,7 @@ func (s *Stage) due(c simulator.Choice) time.Duration {
 			return simulator.Never
 		}
 		return m.arrival[c.Thread]
-	case simulator.Wake, simulator.GiveUp, simulator.Resume:
+	case simulator.Wake, simulator.GiveUp, simulator.Resume, simulator.Unblock:
 		return s.world.Now()
 	case simulator.Late:
 		if s.clients[c.Client].frozen {
@@ -198,7 +201,7 @@ func (s *Stage) due(c simulator.Choice) time.Duration {
 		}
 		return t
 	case simulator.Replicate:
-		return s.copying[c.Node]
+		return s.copying[c.Node][c.Thread]
 	}
 	return simulator.Never
 }
@@ -232,14 +235,21 @@ func (s *Stage) plan(e *history.Event) {
 			m.arrival[t] = e.At + s.latency(e.Client)
 		}
 	case history.Change, history.Expire:
-		if s.copying[e.Node] <= e.At {
-			s.copying[e.Node] = simulator.Never
-			if s.opt.Lag < simulator.Never-e.At {
-				s.copying[e.Node] = e.At + s.opt.Lag
+		for i, t := range s.copying[e.Node] {
+			if t > e.At {
+				continue
+			}
+			lag := s.opt.Lag
+			if e.Node <= len(s.lab.Setup().Nodes) && i == s.lab.Setup().Nodes[e.Node-1].Replicas {
+				lag = time.Second // a disk's
+			}
+			s.copying[e.Node][i] = simulator.Never
+			if lag < simulator.Never-e.At {
+				s.copying[e.Node][i] = e.At + lag
 			}
 		}
 	case history.Failover:
-		s.copying[e.Node] = 0
+		s.copying[e.Node] = copying{}
 	}
 }
 

@@ -22,13 +22,19 @@ const (
 	ms  = time.Millisecond
 )
 
+// mustLab is a lab with one server that has a replica.
 func mustLab(t testing.TB, budget string, programs ...func(*simulator.Client)) *simulator.Lab {
+	t.Helper()
+	return labWith(t, simulator.NodeSetup{Replicas: 1}, budget, programs...)
+}
+
+func labWith(t testing.TB, node simulator.NodeSetup, budget string, programs ...func(*simulator.Client)) *simulator.Lab {
 	t.Helper()
 	allowed, err := faults.ParseBudget(budget)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := simulator.Setup{Nodes: []simulator.NodeSetup{{Replica: true}}, Faults: allowed, Timeout: sec}
+	s := simulator.Setup{Nodes: []simulator.NodeSetup{node}, Faults: allowed, Timeout: sec}
 	for _, p := range programs {
 		s.Clients = append(s.Clients, simulator.ClientSetup{Program: p})
 	}
@@ -408,11 +414,84 @@ func TestMissed(t *testing.T) {
 	}
 }
 
+// TestReplicasCatchUp: WAIT is over as soon as the lag is, for both replicas, and
+// after a failover the one that was left catches up with its new master.
+func TestReplicasCatchUp(t *testing.T) {
+	lab := labWith(t, simulator.NodeSetup{Replicas: 2}, "failover=1", func(c *simulator.Client) {
+		c.Redis(1).Set(context.Background(), "k", "v", 0)
+		n := c.Redis(1).Wait(context.Background(), 2, sec).Val()
+		c.Record(history.Event{Kind: history.Refuse, Note: fmt.Sprint(n)})
+		c.Clock().Sleep(ms)
+	})
+	run := mustPlay(t, lab, Options{Lag: 400 * ms, Horizon: sec})
+	var told []string
+	for _, e := range run.Events {
+		switch e.Kind {
+		case history.Replicate:
+			told = append(told, fmt.Sprintf("%v replica %d", e.At, e.Replica))
+		case history.Refuse:
+			told = append(told, fmt.Sprintf("%v %s", e.At, e.Note))
+		}
+	}
+	if want := []string{"400ms replica 0", "400ms replica 1", "400ms 2"}; !slices.Equal(told, want) {
+		t.Errorf("got %q, want %q", told, want)
+	}
+
+	run = mustPlay(t, lab, Options{Lag: simulator.Never, Horizon: sec, Script: func(s *Stage, e *history.Event) {
+		if e.Kind == history.Change && e.Client == 1 {
+			s.Strike(100*ms, simulator.Choice{Verb: simulator.Replicate, Node: 1, Thread: 1})
+			s.Strike(200*ms, faults.FailoverTo(1, 1))
+		}
+	}})
+	if len(run.Missed) != 0 {
+		t.Fatal(run.Missed)
+	}
+	last := run.Events[len(run.Events)-1]
+	for _, e := range run.Events {
+		if e.Kind == history.Replicate {
+			last = e
+		}
+		if e.Kind == history.Change && e.Client == 0 {
+			t.Errorf("replica 1 had heard of everything, and yet %s changed from %q to %q", e.Key, e.Before, e.After)
+		}
+	}
+	if last.Replica != 0 || last.At != 200*ms {
+		t.Errorf("the last to catch up was replica %d at %v, want 0 at 200ms", last.Replica, last.At)
+	}
+}
+
+// TestDiskLags: a disk that is fsynced every second hears of a change a second
+// later, whatever the replicas' lag, and a server that is down comes back in time.
+func TestDiskLags(t *testing.T) {
+	lab := labWith(t, simulator.NodeSetup{Replicas: 1, AOF: simulator.EverySecond}, "restart=1", func(c *simulator.Client) {
+		c.Redis(1).Set(context.Background(), "k", "v", 0)
+		c.Clock().Sleep(700 * ms)
+		c.Redis(1).Set(context.Background(), "k", "w", 0)
+		c.Clock().Sleep(2 * sec)
+	})
+	run := mustPlay(t, lab, Options{Horizon: 10 * sec, Lag: 300 * ms, Script: func(s *Stage, e *history.Event) {
+		if e.Kind == history.Sync {
+			s.Strike(100*ms, faults.RestartAfter(1, 400*ms))
+		}
+	}})
+	var told []string
+	for _, e := range run.Events {
+		switch e.Kind {
+		case history.Replicate, history.Sync, history.Down, history.Up:
+			told = append(told, fmt.Sprintf("%v %v%s", e.At, e.Kind, e.Note))
+		}
+	}
+	want := []string{"300ms replicate", "1s replicate", "1s sync", "1.1s down", "1.5s upwith its last fsync"}
+	if !slices.Equal(told, want) {
+		t.Errorf("got  %q\nwant %q", told, want)
+	}
+}
+
 // TestErrors: what the lab cannot carry ends the run with its error.
 func TestErrors(t *testing.T) {
-	lab := mustLab(t, "", func(c *simulator.Client) { _ = c.Redis(1).Wait(context.Background(), 1, sec).Err() })
-	if _, err := Play(lab, Options{Horizon: sec}); err == nil || !strings.Contains(err.Error(), "WAIT") {
-		t.Errorf("error %v, want one that names WAIT", err)
+	lab := mustLab(t, "", func(c *simulator.Client) { _ = c.Redis(1).SPop(context.Background(), "k").Err() })
+	if _, err := Play(lab, Options{Horizon: sec}); err == nil || !strings.Contains(err.Error(), "SPOP") {
+		t.Errorf("error %v, want one that names SPOP", err)
 	}
 }
 

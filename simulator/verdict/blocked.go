@@ -104,7 +104,7 @@ func (b *blocked) leavers(h *hearing) clients {
 		return b.ghosts
 	}
 	var s clients
-	for _, g := range h.f.grant {
+	for _, g := range h.f.grant[:h.c.nodes] {
 		if g.left {
 			s.add(g.owner)
 		}

@@ -22,10 +22,12 @@ import (
 type facts struct {
 	acquiring, inside, leaving, releasing, dead clients
 
-	keyed   bool              // the key was seen to change: the lock lives on it
-	down    nodes             // who is gone
-	grant   [MaxNodes]grant   // of the key
-	replica [MaxNodes]client8 // owner of the grant that the node's replica has
+	keyed   bool                               // the key was seen to change: the lock lives on it
+	down    nodes                              // who is gone
+	grant   [MaxNodes]grant                    // of the key
+	replica [MaxNodes][maxReplicas + 1]client8 // owners of the grants that the node's replicas have, and last its disk
+	source  [MaxNodes]uint8                    // the copy that a node was last replaced by
+	split   nodes                              // whose old masters live on
 
 	// lapse is the true time from which a grant without a time to live may
 	// be taken over: TTL after its value was made. 0: long ago.
@@ -85,13 +87,35 @@ func (f *facts) observe(c *Case, e *history.Event) {
 		}
 	case history.Down:
 		f.down |= 1 << (e.Node - 1)
-	case history.Up, history.Failover:
+		f.source[e.Node-1] = maxReplicas
+	case history.Sync:
+		f.replica[e.Node-1][maxReplicas] = f.grant[e.Node-1].owner
+	case history.Up:
 		f.down &^= 1 << (e.Node - 1)
+	case history.Failover:
+		f.down &^= 1 << (e.Node - 1)
+		f.source[e.Node-1] = uint8(e.Replica)
+	case history.Split:
+		f.part(c, e)
+	case history.Heal:
+		f.split &^= 1 << (e.Node - 1)
+		f.remove(c.nodes + e.Node - 1)
 	case history.Replicate:
-		f.replica[e.Node-1] = f.grant[e.Node-1].owner
+		f.replica[e.Node-1][e.Replica] = f.grant[e.Node-1].owner
 	default:
 		f.move(client8(e.Client), e)
 	}
+}
+
+// part gives the old master of a node, and the grant on it, a number of its own.
+func (f *facts) part(c *Case, e *history.Event) {
+	n, old := e.Node-1, c.nodes+e.Node-1
+	if f.split&(1<<n) != 0 { // one more client is cut off
+		return
+	}
+	f.split |= 1 << n
+	f.grant[old], f.lapse[old] = f.grant[n], f.lapse[n]
+	f.source[n] = uint8(e.Replica)
 }
 
 // move follows a client from one stage to the next.
@@ -174,13 +198,14 @@ func (f *facts) change(c *Case, e *history.Event) {
 }
 
 // maker says whose the value is that e has made. What a replica brings with it
-// at a failover belongs to whoever owned it when the replica last caught up; a
+// at a failover, and a disk after a crash, belongs to whoever owned it when the
+// copy last caught up; a
 // key that stands from the beginning (told by a Change of client 0) is nobody's.
 func (f *facts) maker(e *history.Event) client8 {
 	if e.Client != 0 {
 		return client8(e.Client)
 	}
-	if r := f.replica[e.Node-1]; r != 0 {
+	if r := f.replica[e.Node-1][f.source[e.Node-1]]; r != 0 {
 		return r
 	}
 	return nobody
@@ -245,9 +270,12 @@ func (f *facts) leftovers() nodes {
 	return s
 }
 
-// majority says whether the nodes in s are a quorum.
-func (c *Case) majority(s nodes) bool { return bits.OnesCount8(uint8(s)) >= c.quorum }
+// majority says whether the nodes in s are a quorum. Old masters that live on
+// are none of the quorum's.
+func (c *Case) majority(s nodes) bool { return c.count(s) >= c.quorum }
 
 // barring says whether the nodes in s are so many that the others are no
 // quorum. Of four nodes, two bar although they are no majority.
-func (c *Case) barring(s nodes) bool { return c.nodes-bits.OnesCount8(uint8(s)) < c.quorum }
+func (c *Case) barring(s nodes) bool { return c.nodes-c.count(s) < c.quorum }
+
+func (c *Case) count(s nodes) int { return bits.OnesCount8(uint8(s) & (1<<c.nodes - 1)) }

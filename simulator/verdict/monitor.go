@@ -9,8 +9,9 @@ import (
 
 // What a Monitor has room for. The limits are what keeps it a fixed-size value.
 const (
-	MaxClients = 8
-	MaxNodes   = 8
+	MaxClients  = 8
+	MaxNodes    = 8
+	maxReplicas = 2 // of one node
 )
 
 // A Case is what the judges must know of a run before it begins, the same for
@@ -36,13 +37,16 @@ func CaseOf(h *history.History) Case {
 }
 
 // admit panics if e concerns a client or node that the run does not have: the
-// judges would accuse the wrong one.
-func (c *Case) admit(i int, e *history.Event) {
+// judges would accuse the wrong one. The nodes that are split have a second
+// number each.
+func (c *Case) admit(i int, e *history.Event, split nodes) {
 	client := e.Client >= 0 && e.Client <= c.clients && (e.Client > 0 || !in(ofClients, e.Kind))
-	node := e.Node <= c.nodes && (e.Node > 0 || !in(ofNodes, e.Kind))
-	if !client || !node {
-		panic(fmt.Sprintf("verdict: event %d (%s) is of client %d and node %d, but the run has %d and %d",
-			i, e.Kind, e.Client, e.Node, c.clients, c.nodes))
+	known := e.Node <= c.nodes || split>>(e.Node-c.nodes-1)&1 != 0
+	node := known && (e.Node > 0 || !in(ofNodes, e.Kind))
+	replica := e.Replica >= 0 && e.Replica < maxReplicas
+	if !client || !node || !replica {
+		panic(fmt.Sprintf("verdict: event %d (%s) is of client %d and node %d (replica %d), but the run has %d and %d (replicas 0 to %d)",
+			i, e.Kind, e.Client, e.Node, e.Replica, c.clients, c.nodes, maxReplicas-1))
 	}
 }
 
@@ -96,7 +100,7 @@ func (s *Safety) Observe(c *Case, i int, e *history.Event, found func(Finding)) 
 // observe hears every judge on e, with the facts as they were before it, and
 // only then lets e change the facts.
 func (s *Safety) observe(c *Case, i int, e *history.Event, found func(Finding)) {
-	c.admit(i, e)
+	c.admit(i, e, s.facts.split)
 	h := hearing{c: c, f: &s.facts, i: i, e: e, at: e.At, found: found, words: &s.words}
 	s.overlap.observe(&h)
 	s.staleWrite.observe(&h)
@@ -189,7 +193,8 @@ const (
 	ofClients = 1<<history.Acquire | 1<<history.Enter | 1<<history.Refuse | 1<<history.Leave |
 		1<<history.Release | 1<<history.Released | 1<<history.Done | 1<<history.Crash | 1<<history.Write
 	ofNodes = 1<<history.Change | 1<<history.Expire |
-		1<<history.Down | 1<<history.Up | 1<<history.Replicate | 1<<history.Failover
+		1<<history.Down | 1<<history.Up | 1<<history.Replicate | 1<<history.Failover |
+		1<<history.Split | 1<<history.Heal | 1<<history.Sync
 )
 
 func in(kinds uint64, k history.Kind) bool { return kinds>>k&1 != 0 }

@@ -22,7 +22,10 @@ import (
 //	2 c1 other x            some other key on n1 gets value x
 //	3 c1 renew until 60     its time to live alone is changed
 //	4 c1 del                the key is removed
-//	8 n1 expire             and down, up, replicate, failover
+//	8 n1 expire             and down, up
+//	8 n1 sync               its disk has caught up
+//	8 n1 replicate 1 replica 1; none is replica 0; and failover
+//	8 n1 split 2            the old master lives on, with client 2; and heal
 //	5 c1 write 0            accepted, based on version 0; "write 0 refused"
 func tell(t testing.TB, text string) *history.History {
 	t.Helper()
@@ -41,6 +44,7 @@ type teller struct {
 	t       testing.TB
 	h       *history.History
 	value   [MaxNodes]string
+	split   int // how many nodes are
 	version int
 }
 
@@ -52,7 +56,9 @@ func (b *teller) event(words []string) {
 		b.h.Clients = max(b.h.Clients, n)
 	case 'n':
 		e.Node = n
-		b.h.Nodes = max(b.h.Nodes, n)
+		if n > b.h.Nodes+b.split {
+			b.h.Nodes = n
+		}
 	}
 	verb, at, found := strings.Cut(words[2], "@")
 	if e.Node == 0 {
@@ -60,7 +66,9 @@ func (b *teller) event(words []string) {
 	}
 	if found {
 		e.Node = b.number("n" + at)
-		b.h.Nodes = max(b.h.Nodes, e.Node)
+		if e.Node > b.h.Nodes+b.split {
+			b.h.Nodes = e.Node
+		}
 	}
 	args := words[3:]
 	switch verb {
@@ -112,6 +120,17 @@ func (b *teller) plain(e *history.Event, args []string) {
 	}
 	if e.Kind == history.Released && len(args) > 0 {
 		e.Claims, e.OK = true, args[0] == "ok"
+		return
+	}
+	if (e.Kind == history.Replicate || e.Kind == history.Failover) && len(args) > 0 {
+		e.Replica = b.number("r" + args[0])
+		return
+	}
+	if e.Kind == history.Split {
+		if old := b.h.Nodes + e.Node - 1; b.split <= e.Node {
+			b.value[old], b.split = b.value[e.Node-1], e.Node
+		}
+		e.Client = b.number("c" + args[0])
 		return
 	}
 	e.Note = strings.Join(args, " ")

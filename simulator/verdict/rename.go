@@ -13,7 +13,9 @@ func (s *Safety) Rename(to *Names) {
 	}
 	for n := range f.grant {
 		f.grant[n].owner = to.one(f.grant[n].owner)
-		f.replica[n] = to.one(f.replica[n])
+		for i := range f.replica[n] {
+			f.replica[n][i] = to.one(f.replica[n][i])
+		}
 	}
 	s.staleWrite.last.by = to.one(s.staleWrite.last.by)
 	s.staleWrite.other.by = to.one(s.staleWrite.other.by)
@@ -48,7 +50,9 @@ func (s *Safety) Role(c int) (role uint64) {
 	}
 	for n := range f.grant {
 		bit(f.grant[n].owner == me)
-		bit(f.replica[n] == me)
+		for _, owner := range f.replica[n] {
+			bit(owner == me)
+		}
 	}
 	bit(s.staleWrite.last.by == me)
 	bit(s.staleWrite.other.by == me)

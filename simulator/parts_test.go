@@ -1,0 +1,107 @@
+package simulator_test
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/history"
+)
+
+// rebuilt takes a world apart and puts it together again at another time.
+func rebuilt(l *simulator.Lab, w *simulator.World, now time.Duration) simulator.World {
+	v := l.At(now)
+	for c := range l.Setup().Clients {
+		part := w.ClientPart(c + 1)
+		v.SetClientPart(c+1, &part)
+	}
+	for n := range l.Setup().Nodes {
+		part := l.NodePart(w, n+1)
+		l.SetNodePart(&v, n+1, &part)
+	}
+	rest := w.RestPart()
+	v.SetRestPart(&rest)
+	return v
+}
+
+// told is a step without what parts leave out on purpose: the numbers of
+// messages, and when it is.
+func told(s step, now time.Duration) step {
+	for i := range s.events {
+		e := &s.events[i]
+		e.Msg, e.At = 0, e.At-now
+		if e.Until != 0 && e.Until != history.Forever {
+			e.Until -= now
+		}
+	}
+	return s
+}
+
+// TestParts: the parts of a world are all of it. Put together again it has the
+// same futures, and, where nobody looks at a clock, at any time of day.
+func TestParts(t *testing.T) {
+	const seeds, choices = 8, 160
+	for name, setup := range casts(t) {
+		for _, elsewhen := range []bool{false, true} {
+			setup, how := setup, "now"
+			if elsewhen {
+				setup, how = rightClocks(setup), "elsewhen"
+			}
+			t.Run(name+" "+how, func(t *testing.T) {
+				l := simulator.MustLab(t, setup)
+				seen := map[simulator.Verb]bool{}
+				for seed := range uint64(seeds) {
+					rng := rand.New(rand.NewPCG(seed, 4))
+					w := l.NewWorld()
+					var a, b []simulator.Choice
+					walk(rng, l, &w, choices, func(simulator.Choice, step) {
+						if rng.IntN(4) > 0 || elsewhen && l.Absolute() {
+							return
+						}
+						now := w.Now()
+						if elsewhen {
+							now = time.Hour
+						}
+						v := rebuilt(l, &w, now)
+						a, b = l.Enabled(&w, a[:0]), l.Enabled(&v, b[:0])
+						if !slices.Equal(a, b) {
+							t.Fatalf("seed %d: enabled is\n%v, put together again\n%v", seed, a, b)
+						}
+						for _, c := range a {
+							seen[c.Verb] = true
+							x, y := w, v
+							got, want := told(take(l, &y, c), now), told(take(l, &x, c), w.Now())
+							if !reflect.DeepEqual(got, want) {
+								t.Fatalf("seed %d, %s: put together again it comes to\n%+v, and else to\n%+v", seed, l.Describe(c), got, want)
+							}
+							if elsewhen && l.Absolute() {
+								return
+							}
+							if now := x.Now(); rebuilt(l, &x, now) != rebuilt(l, &y, now) {
+								t.Fatalf("seed %d, %s: put together again it leads to\n%+v\nand else to\n%+v", seed, l.Describe(c), rebuilt(l, &y, 0), rebuilt(l, &x, 0))
+							}
+						}
+					})
+				}
+				if !elsewhen && !seen[simulator.Replicate] {
+					t.Error("no walk had a replica to catch up")
+				}
+			})
+		}
+	}
+}
+
+// rightClocks is the same cast, where all clocks go alike.
+func rightClocks(s simulator.Setup) simulator.Setup {
+	s.Clients, s.Nodes = slices.Clone(s.Clients), slices.Clone(s.Nodes)
+	for i := range s.Clients {
+		s.Clients[i].Offset, s.Clients[i].PPM = 0, 0
+	}
+	for i := range s.Nodes {
+		s.Nodes[i].Offset, s.Nodes[i].PPM = 0, 0
+	}
+	return s
+}

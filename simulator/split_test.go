@@ -1,0 +1,258 @@
+package simulator_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/history"
+)
+
+// parted is a stage with one server, and as many clients as programs; replicas
+// and what the server asks of them are given.
+func parted(t *testing.T, node simulator.NodeSetup, programs ...func(*simulator.Client)) *stage {
+	allowed, err := faults.ParseBudget("crash=1,restart=3,failover=3,split=3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := simulator.Setup{Nodes: []simulator.NodeSetup{node}, Faults: allowed}
+	for _, p := range programs {
+		s.Clients = append(s.Clients, simulator.ClientSetup{Program: p})
+	}
+	return newStage(t, s)
+}
+
+var heal = simulator.Choice{Verb: simulator.Heal, Node: 1}
+
+// holder and taker want the same key: the holder has it, renews it in the middle
+// of its lease, and the taker asks again and again.
+func holder(c *simulator.Client) {
+	do(c, 1, "SET", "lock", "a", "NX", "PX", 10000)
+	for range 3 {
+		c.Clock().Sleep(5 * sec)
+		do(c, 1, "PEXPIRE", "lock", 10000)
+	}
+	do(c, 1, "GET", "lock")
+}
+
+func taker(c *simulator.Client) {
+	for range 4 {
+		do(c, 1, "SET", "lock", "b", "NX", "PX", 10000)
+		c.Clock().Sleep(4 * sec)
+	}
+}
+
+// server is what happened to the data, and where: "0s n1 a" is a value that was
+// set, "8s n2 -" a key that went.
+func (s *stage) server() string {
+	var out []string
+	for _, e := range s.told {
+		value := e.After
+		switch e.Kind {
+		case history.Split, history.Heal, history.Replicate:
+			value = strings.ToUpper(e.Kind.String())
+		case history.Expire:
+			value = "-"
+		case history.Change:
+			if value == "" {
+				value = "-"
+			}
+		default:
+			continue
+		}
+		out = append(out, fmt.Sprintf("%v n%d %s", e.At, e.Node, value))
+	}
+	s.told = nil
+	return strings.Join(out, ", ")
+}
+
+func (s *stage) wantServer(want string) {
+	s.t.Helper()
+	if got := s.server(); got != want {
+		s.t.Errorf("the servers' data:\n%s\nwant\n%s", got, want)
+	}
+}
+
+// run goes on until true time d; the replicas hear of nothing and the network
+// does not heal.
+func (s *stage) run(d time.Duration) {
+	s.t.Helper()
+	for {
+		s.settleNoReplica()
+		if s.world.Now() == d {
+			return
+		}
+		s.step(pass(min(s.lab.Next(&s.world), d) - s.world.Now()))
+	}
+}
+
+// TestSplit: the holder renews on the old master what the taker has taken on the
+// new one; when the network heals the old master gives up what it has.
+func TestSplit(t *testing.T) {
+	s := parted(t, simulator.NodeSetup{Replicas: 1}, holder, taker)
+	s.run(sec)
+	s.step(faults.SplitOf(1, 1, 0))
+	s.run(12 * sec)
+	s.wantServer("0s n1 a, 1s n1 SPLIT, 1s n1 -, 4s n1 b, 5s n2 a, 10s n2 a")
+	s.step(heal)
+	if s.world.Behind(1) {
+		t.Error("the old master has not copied the new one's data")
+	}
+	s.run(60 * sec)
+	s.wantServer("12s n1 HEAL, 12s n1 REPLICATE, 14.001s n1 -")
+	if slices.Contains(s.lab.Enabled(&s.world, nil), heal) {
+		t.Error("what is whole can heal")
+	}
+}
+
+// On the old master keys expire as ever, under its own number.
+func TestSplitExpires(t *testing.T) {
+	once := func(c *simulator.Client) { do(c, 1, "SET", "lock", "a", "PX", 10000); c.Clock().Sleep(time.Hour) }
+	s := parted(t, simulator.NodeSetup{Replicas: 1}, once)
+	s.settleNoReplica()
+	s.step(replicate, pass(sec), faults.SplitOf(1, 1, 0))
+	s.run(20 * sec)
+	s.wantServer("0s n1 a, 0s n1 REPLICATE, 1s n1 SPLIT, 10.001s n1 -, 10.001s n2 -")
+}
+
+// Who is cut off keeps its connection, the others' break; at the healing it is
+// the other way round. Who is cut off later loses its connection then.
+func TestSplitBreaksConnections(t *testing.T) {
+	asker := func(c *simulator.Client) {
+		for range 3 {
+			do(c, 1, "PING")
+		}
+	}
+	broken := func(s *stage) (clients []int) {
+		for c := range 3 {
+			if slices.Contains(s.lab.Enabled(&s.world, nil), simulator.Choice{Verb: simulator.Answer, Client: int8(c + 1)}) {
+				s.step(simulator.Choice{Verb: simulator.Answer, Client: int8(c + 1)})
+				if n := s.count(history.Broken); n > 0 {
+					clients = append(clients, c+1)
+				}
+				s.told = nil
+			}
+		}
+		return clients
+	}
+	s := parted(t, simulator.NodeSetup{Replicas: 1}, asker, asker, asker)
+	for c := range int8(3) {
+		s.step(simulator.Choice{Verb: simulator.Start, Client: c + 1})
+	}
+	for _, test := range []struct {
+		choice simulator.Choice
+		want   []int
+	}{
+		{faults.SplitOf(1, 1, 0), []int{2, 3}},
+		{faults.SplitOf(2, 1, 0), []int{2}},
+		{heal, []int{1, 2}},
+	} {
+		s.step(test.choice)
+		if got := broken(s); !slices.Equal(got, test.want) {
+			t.Errorf("%s breaks the connections of %v, want %v", s.lab.Describe(test.choice), got, test.want)
+		}
+	}
+}
+
+// WAIT counts nobody on the old master, and the new one has one replica less.
+func TestSplitAndWait(t *testing.T) {
+	waits := func(c *simulator.Client) {
+		c.Clock().Sleep(sec)
+		do(c, 1, "WAIT", 2, 500)
+	}
+	s := parted(t, simulator.NodeSetup{Replicas: 2}, waits, waits)
+	s.run(sec / 2)
+	s.step(faults.SplitOf(1, 1, 1))
+	s.run(3 * sec)
+	s.wantNotes("1.5s:0 1.5s:1")
+}
+
+// A request under way goes to where its sender is.
+func TestSplitAndLateRequests(t *testing.T) {
+	sender := func(c *simulator.Client) { do(c, 1, "SET", "k", c.ID()) }
+	s := parted(t, simulator.NodeSetup{Replicas: 1}, sender, sender)
+	for c := range int8(2) {
+		s.step(simulator.Choice{Verb: simulator.Start, Client: c + 1}, pass(3*sec), simulator.Choice{Verb: simulator.GiveUp, Client: c + 1})
+	}
+	s.step(faults.SplitOf(1, 1, 0))
+	s.run(7 * sec)
+	s.wantServer("6s n1 SPLIT, 6s n2 1")
+}
+
+// min-replicas-to-write bounds how long the old master takes writes; reads, and
+// scripts up to their first write, go on. The new master, with no replica left,
+// takes none at all until the network heals.
+func TestMinReplicas(t *testing.T) {
+	const ms = time.Millisecond
+	program := func(c *simulator.Client) {
+		c.Clock().Sleep(2 * sec)
+		for range 2 {
+			do(c, 1, "INCR", "n")
+			do(c, 1, "EVAL", `redis.call("get", "n"); return redis.call("incr", "n")`, 0)
+			do(c, 1, "GET", "n")
+			c.Clock().Sleep(2 * sec)
+		}
+	}
+	const no = "NOREPLICAS Not enough good replicas to write."
+	for _, test := range []struct {
+		node            simulator.NodeSetup
+		cutOff, newSide string
+	}{
+		{simulator.NodeSetup{Replicas: 1, MinReplicas: 1, MaxLag: 2 * sec}, "2s:1 2s:2 2s:2 4s:NO 4s:NO 4s:2", "2s:NO 2s:NO 2s:<nil> 4s:NO 4s:NO 4s:<nil>"},
+		{simulator.NodeSetup{Replicas: 2, MinReplicas: 1, MaxLag: 2 * sec}, "2s:1 2s:2 2s:2 4s:NO 4s:NO 4s:2", "2s:1 2s:2 2s:2 4s:3 4s:4 4s:4"},
+		{simulator.NodeSetup{Replicas: 1, MinReplicas: 1}, "2s:1 2s:2 2s:2 4s:3 4s:4 4s:4", "2s:NO 2s:NO 2s:<nil> 4s:NO 4s:NO 4s:<nil>"},
+		{simulator.NodeSetup{Replicas: 1}, "2s:1 2s:2 2s:2 4s:3 4s:4 4s:4", "2s:1 2s:2 2s:2 4s:3 4s:4 4s:4"},
+	} {
+		for c, want := range []string{test.cutOff, test.newSide} {
+			s := parted(t, test.node, program)
+			s.run(1500 * ms)
+			if c == 0 {
+				s.step(faults.SplitOf(1, 1, 0))
+			} else {
+				s = parted(t, test.node, program, func(*simulator.Client) {})
+				s.run(1500 * ms)
+				s.step(faults.SplitOf(2, 1, 0))
+			}
+			s.run(5 * sec)
+			var got []string
+			for _, e := range s.told {
+				switch {
+				case e.Kind != history.Refuse:
+				case strings.Contains(e.Note, no):
+					got = append(got, fmt.Sprintf("%v:NO", e.At))
+				default:
+					got = append(got, fmt.Sprintf("%v:%s", e.At, e.Note))
+				}
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%+v, side %d:\n%s\nwant\n%s", test.node, c, strings.Join(got, " "), want)
+			}
+		}
+	}
+	for want, node := range map[string]simulator.NodeSetup{
+		"server 1 has 1 replicas and refuses writes with fewer than 2": {Replicas: 1, MinReplicas: 2},
+		"within -1s: give 0 to 1 and a time of 0 or more":              {Replicas: 1, MaxLag: -sec},
+	} {
+		if _, err := simulator.New(simulator.Setup{Clients: []simulator.ClientSetup{{Program: program}}, Nodes: []simulator.NodeSetup{node}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// A server that is split can lose its new master as well, to another replica.
+func TestSplitAndFailover(t *testing.T) {
+	s := parted(t, simulator.NodeSetup{Replicas: 2}, holder, taker)
+	s.run(sec)
+	s.step(faults.SplitOf(1, 1, 0))
+	s.run(4 * sec)
+	s.step(faults.FailoverTo(1, 1))
+	s.run(5 * sec)
+	s.wantServer("0s n1 a, 1s n1 SPLIT, 1s n1 -, 4s n1 b, 4s n1 -, 5s n2 a")
+	s.step(heal)
+	s.run(6 * sec)
+	s.wantServer("5s n1 HEAL, 5s n1 REPLICATE")
+}

@@ -1,0 +1,190 @@
+package simulator_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/history"
+)
+
+// group is a stage with one server that has so many replicas.
+func group(t *testing.T, replicas int, programs ...func(*simulator.Client)) *stage {
+	s := simulator.Setup{Nodes: []simulator.NodeSetup{{Replicas: replicas}}, Faults: budget(t)}
+	for _, p := range programs {
+		s.Clients = append(s.Clients, simulator.ClientSetup{Program: p})
+	}
+	return newStage(t, s)
+}
+
+// caughtUp is the choice by which replica r, from 0, of server 1 catches up.
+func caughtUp(r int8) simulator.Choice {
+	return simulator.Choice{Verb: simulator.Replicate, Node: 1, Thread: r}
+}
+
+func pass(d time.Duration) simulator.Choice { return simulator.Choice{Verb: simulator.Pass, D: d} }
+
+// TestWait writes, waits for replicas, and lets them catch up at given times.
+func TestWait(t *testing.T) {
+	wait := func(need, ms int) func(*simulator.Client) {
+		return func(c *simulator.Client) {
+			do(c, 1, "SET", "lock", "x")
+			do(c, 1, "WAIT", need, ms)
+		}
+	}
+	type at = map[time.Duration]int8
+	for _, test := range []struct {
+		name     string
+		replicas int
+		program  func(*simulator.Client)
+		catchUp  at
+		want     string
+	}{
+		{"nobody is asked for", 2, wait(0, 1000), nil, "0s:OK 0s:0"},
+		{"there is no replica", 0, wait(1, 1000), nil, "0s:OK 1s:0"},
+		{"one of one, in time", 1, wait(1, 1000), at{sec / 2: 0}, "0s:OK 500ms:1"},
+		{"one of two", 2, wait(1, 1000), at{sec / 2: 1}, "0s:OK 500ms:1"},
+		{"both", 2, wait(2, 1000), at{sec / 4: 1, sec / 2: 0}, "0s:OK 500ms:2"},
+		{"one of the two is too late", 2, wait(2, 1000), at{sec / 4: 1}, "0s:OK 1s:1"},
+		{"more than there are", 1, wait(2, 1000), at{sec / 4: 0}, "0s:OK 1s:1"},
+		{"for ever", 1, wait(1, 0), at{2 * sec: 0}, "0s:OK 2s:1"},
+		{"for longer than the client's patience", 1, wait(1, 0), nil, "0s:OK 3s:read tcp: i/o timeout"},
+		{"nothing was written before", 2, func(c *simulator.Client) { do(c, 1, "GET", "lock"); do(c, 1, "WAIT", 2, 1000) }, nil, "0s:<nil> 0s:2"},
+		{"no number", 1, func(c *simulator.Client) { do(c, 1, "WAIT", "x", 1) }, nil, "0s:ERR value is not an integer or out of range"},
+		{"no time", 1, func(c *simulator.Client) { do(c, 1, "WAIT", 1, "x") }, nil, "0s:ERR timeout is not an integer or out of range"},
+		{"no positive time", 1, func(c *simulator.Client) { do(c, 1, "WAIT", 1, -1) }, nil, "0s:ERR timeout is negative"},
+		{"no argument", 1, func(c *simulator.Client) { do(c, 1, "WAIT", 1) }, nil, "0s:ERR wrong number of arguments for 'wait' command"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := group(t, test.replicas, test.program)
+			s.settleNoReplica()
+			for s.world.Now() < 4*sec && !s.lab.Quiet(&s.world) {
+				s.step(pass(sec / 4))
+				if r, ok := test.catchUp[s.world.Now()]; ok {
+					s.step(caughtUp(r))
+				}
+				s.settleNoReplica()
+			}
+			s.wantNotes(test.want)
+		})
+	}
+}
+
+// The rest of a pipeline is executed at once; its answers come with WAIT's. That
+// is how a lock's script and its WAIT reach one and the same connection.
+func TestWaitEndsAPipeline(t *testing.T) {
+	s := group(t, 1, func(c *simulator.Client) {
+		pipe := c.Redis(1).Pipeline()
+		set := pipe.Do(context.Background(), "SET", "lock", "x", "NX")
+		count := pipe.Do(context.Background(), "WAIT", 1, 1000)
+		_, err := pipe.Exec(context.Background())
+		note(c, set.Val(), " ", count.Val(), " ", err)
+	})
+	s.settleNoReplica()
+	if n := s.count(history.Change); n != 1 {
+		t.Errorf("%d changes before the replica has caught up, want the SET", n)
+	}
+	s.step(pass(sec/2), caughtUp(0))
+	s.settle(sec)
+	s.wantNotes("500ms:OK 1 <nil>")
+	if last := s.told[len(s.told)-2]; last.Kind != history.Answer || last.Reply != "OK; 1" {
+		t.Errorf("the answer is told as %v %q", last.Kind, last.Reply)
+	}
+}
+
+// What others write concerns nobody's WAIT but theirs.
+func TestWaitForOnesOwn(t *testing.T) {
+	s := group(t, 1,
+		func(c *simulator.Client) { do(c, 1, "SET", "a", "x") },
+		func(c *simulator.Client) { do(c, 1, "WAIT", 1, 1000) })
+	s.settleNoReplica()
+	s.wantNotes("0s:OK 0s:1")
+}
+
+// A server that dies takes along who waits at it, and what they waited for.
+func TestWaitBreaks(t *testing.T) {
+	for strike, last := range map[simulator.Choice]string{faults.FailoverTo(1, 0): "x", faults.FailoverTo(1, 1): "<nil>", faults.RestartOf(1): "<nil>"} {
+		s := group(t, 2, func(c *simulator.Client) {
+			do(c, 1, "SET", "lock", "x")
+			do(c, 1, "WAIT", 2, 0)
+			do(c, 1, "GET", "lock")
+			do(c, 1, "WAIT", 2, 0) // nothing was written since
+		})
+		s.settleNoReplica()
+		s.step(caughtUp(0), strike)
+		s.settleNoReplica()
+		s.wantNotes("0s:OK 0s:read tcp: connection reset by peer 0s:" + last + " 0s:2")
+	}
+}
+
+// Who is dead or has given up is not answered, and a WAIT that arrives after its
+// sender has gone does nothing; the rest of its pipeline does.
+func TestWaitOfNobody(t *testing.T) {
+	program := func(c *simulator.Client) {
+		pipe := c.Redis(1).Pipeline()
+		pipe.Do(context.Background(), "INCR", "n")
+		pipe.Do(context.Background(), "WAIT", 1, 0)
+		_, _ = pipe.Exec(context.Background()) // nobody lives to look at it
+	}
+	s := group(t, 1, program, program)
+	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, simulator.Choice{Verb: simulator.Arrive, Client: 1}, faults.CrashOf(1), caughtUp(0))
+	if n := s.count(history.Apply); n != 1 {
+		t.Errorf("%d requests were answered, want the INCR", n)
+	}
+	s = group(t, 1, program)
+	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.CrashOf(1), simulator.Choice{Verb: simulator.Late, Client: 1})
+	if n := s.count(history.Apply); n != 1 {
+		t.Errorf("%d requests were executed, want the INCR", n)
+	}
+}
+
+// A script cannot wait, and says so by name.
+func TestWaitInAScript(t *testing.T) {
+	s := group(t, 1, func(c *simulator.Client) { do(c, 1, "EVAL", `return redis.call("wait", 1, 10)`, 0) })
+	s.step(simulator.Choice{Verb: simulator.Start, Client: 1})
+	if _, err := s.lab.Step(&s.world, simulator.Choice{Verb: simulator.Arrive, Client: 1}); err == nil || !strings.Contains(err.Error(), "WAIT") {
+		t.Errorf("error %v, want one that names WAIT", err)
+	}
+}
+
+// WAIT goes on while its client stands still, and its time is the server's.
+func TestWaitRunsOnTheServersClock(t *testing.T) {
+	s := newStage(t, simulator.Setup{
+		Clients: []simulator.ClientSetup{{Program: func(c *simulator.Client) { do(c, 1, "SET", "a", 1); do(c, 1, "WAIT", 1, 1000) }}},
+		Nodes:   []simulator.NodeSetup{{Replicas: 1, PPM: 250_000}}, Faults: budget(t),
+	})
+	s.settleNoReplica()
+	s.step(faults.PauseOf(1, sec), pass(800*time.Millisecond), simulator.Choice{Verb: simulator.Unblock, Client: 1})
+	s.settleNoReplica()
+	s.step(pass(200 * time.Millisecond))
+	s.settleNoReplica()
+	s.wantNotes("0s:OK 1s:0")
+}
+
+// Which replicas a server has is bounded, and the setup says so.
+func TestReplicaLimits(t *testing.T) {
+	idle := []simulator.ClientSetup{{Program: func(*simulator.Client) {}}}
+	for want, nodes := range map[string][]simulator.NodeSetup{
+		"server 2 has 3 replicas: give 0 to 2":                                         {{}, {Replicas: 3}},
+		"server 1 has -1 replicas":                                                     {{Replicas: -1}},
+		"the first 4 servers have 8 replicas, and disks that lag: give up to 7 in all": {{Replicas: 2}, {Replicas: 2}, {Replicas: 2}, {Replicas: 1, AOF: simulator.EverySecond}},
+		"server 1 has AOF 3":                                                           {{AOF: 3}},
+	} {
+		if _, err := simulator.New(simulator.Setup{Clients: idle, Nodes: nodes}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// A link keeps which replica it was, and those of before mean the first.
+func TestReplicaInATrace(t *testing.T) {
+	want := []simulator.Choice{caughtUp(0), caughtUp(1), faults.FailoverTo(1, 1), {Verb: simulator.Unblock, Client: 2, Thread: 3}}
+	got, err := simulator.ParseLink(simulator.Trace{Choices: want}.Link())
+	if err != nil || fmt.Sprint(got.Choices) != fmt.Sprint(want) {
+		t.Errorf("got %v, %v, want %v", got.Choices, err, want)
+	}
+}
