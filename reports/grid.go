@@ -34,6 +34,7 @@ type Cell struct {
 
 	Verdicts   []verdict.Word // as in verdict.Judgement; empty: the scenario was not played
 	Expected   []verdict.Word // as contracted
+	Why        string         // the contract's reason, in a few words
 	AsExpected bool           // the two agree
 	Reached    bool           // what the scenario is about did happen
 	Trace      string         // where the run is kept, "": nowhere

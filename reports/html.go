@@ -46,10 +46,13 @@ type Run struct {
 
 // A Chart is a picture made beforehand, for example by Sensitivity.SVG.
 type Chart struct {
-	Title    string
-	Takeaway string // one sentence; the picture shows it, and readers who cannot see it hear it
-	SVG      []byte
-	CSV      string // name of the file with the numbers
+	// What the chart asks and what it shows, in a sentence or some: the picture
+	// says it in English, and readers who cannot see it hear it; the page adds
+	// the Chinese below the picture.
+	TitleEN, TakeawayEN string
+	TitleZH, TakeawayZH string
+	SVG                 []byte
+	CSV                 string // name of the file with the numbers
 }
 
 var (
@@ -112,14 +115,15 @@ type pageLock struct {
 }
 
 type pageCell struct {
-	Class, Glyph, Label, Link string
-	Surprise                  bool
-	Expected                  string
+	Class, Glyph, Label, Link, Why string
+	Surprise                       bool
+	Expected                       string
 }
 
 type pageChart struct {
-	CSV string
-	SVG template.HTML
+	CSV                 string
+	SVG                 template.HTML
+	TitleZH, TakeawayZH string
 }
 
 type pageRun struct {
@@ -156,9 +160,17 @@ func newPage(r *Report) (*page, error) {
 		p.HeadlineEN, p.HeadlineZH = r.Grid.Headline("en"), r.Grid.Headline("zh")
 	}
 	for _, c := range r.Charts {
-		p.Charts = append(p.Charts, pageChart{c.CSV, inline(c.SVG, strings.TrimSpace(c.Title+". "+c.Takeaway))})
+		p.Charts = append(p.Charts, pageChart{c.CSV, inline(c.SVG, spoken(c.TitleEN, c.TakeawayEN)), c.TitleZH, c.TakeawayZH})
 	}
 	return p, p.addGrid(r)
+}
+
+// spoken is a title and what follows from it, as one hears them.
+func spoken(title, takeaway string) string {
+	if title != "" && !strings.HasSuffix(title, "?") {
+		title += "."
+	}
+	return strings.TrimSpace(title + " " + takeaway)
 }
 
 // addGrid fills in the table, and the runs strategy by strategy.
@@ -212,7 +224,7 @@ func newPageCell(r *Report, i, j int) pageCell {
 	c := r.Grid.cell(i, j)
 	strategy, scenario := r.Grid.Strategies[i].ID, r.Grid.Scenarios[j].ID
 	l := lookOf(c.word())
-	out := pageCell{Class: string(l.class), Glyph: l.glyph, Surprise: !c.AsExpected, Expected: joinWords(c.Expected)}
+	out := pageCell{Class: string(l.class), Glyph: l.glyph, Why: c.Why, Surprise: !c.AsExpected, Expected: joinWords(c.Expected)}
 	if c.word() != verdict.NA {
 		out.Label = c.label()
 	}

@@ -264,9 +264,8 @@ func wordsOf(text string) []verdict.Word {
 // sensitivitySample has six locks: some fall early, some late, one never.
 func sensitivitySample() Sensitivity {
 	s := Sensitivity{
-		Title:  "How long a pause does each lock survive?",
 		XLabel: "pause / TTL", YLabel: "an overlap was seen",
-		Assumptions: "2 clients, TTL 10 s, one pause at a random instant inside the lease, 1,000 seeded runs a point",
+		Runs: 1000,
 	}
 	for i, id := range []string{"setnx", "setnx-expire", "getset", "watchdog", "token", "redlock"} {
 		one := Series{Strategy: id}

@@ -273,7 +273,7 @@ func (b Bounds) judge(entry algorithms.Entry, run *schedule.Run, choices []simul
 	h.Events, h.End, h.Horizon = run.Events, run.End, run.Horizon
 	o := &Outcome{Strategy: entry, Scenario: b.scenario(), History: h, Judgement: verdict.Judge(h), Reached: true}
 	o.Verdicts = append(o.Verdicts, o.Judgement.Safety()...)
-	if slices.Contains(o.Judgement.Verdicts, verdict.Phantom) {
+	if haunted(h) {
 		o.Verdicts = append(o.Verdicts, verdict.Phantom)
 	}
 	for i := range h.Events {
@@ -295,6 +295,20 @@ func (b Bounds) judge(entry algorithms.Entry, run *schedule.Run, choices []simul
 		o.Verdicts = []verdict.Word{verdict.Holds}
 	}
 	return o, o.Verdicts
+}
+
+// haunted says whether a phantom refused somebody. One that has not yet done so
+// when the run ends is none for a search.
+func haunted(h *history.History) bool {
+	var judges verdict.Safety
+	c := verdict.CaseOf(h)
+	for i := range h.Events {
+		if judges.Haunted(&c, &h.Events[i]) {
+			return true
+		}
+		judges.Observe(&c, i, &h.Events[i], nil)
+	}
+	return false
 }
 
 // allInVain says whether every client came to its end, and none was ever given
@@ -368,6 +382,7 @@ func (b Bounds) head(entry algorithms.Entry) *history.History {
 }
 
 func (b Bounds) lab(entry algorithms.Entry) (*simulator.Lab, error) {
+	b = b.settled(entry)
 	budget, err := faults.ParseBudget(b.Budget)
 	if err != nil {
 		return nil, err

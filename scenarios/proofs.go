@@ -160,8 +160,14 @@ func (p *rowParser) read(number int, line string) (err error) {
 		p.bounds = nil
 		p.scenario, err = section(line)
 		return err
+	case p.bounds != nil:
+		r := Row{File: p.file, Line: number}
+		if err := p.search(&r, fields); err != nil {
+			return err
+		}
+		return p.add(r)
 	default:
-		return p.add(number, fields)
+		return p.cellRows(number, line)
 	}
 }
 
@@ -209,36 +215,40 @@ func (b *Bounds) set(name, value string) (err error) {
 	return nil
 }
 
-func (p *rowParser) add(number int, fields []string) (err error) {
-	r := Row{File: p.file, Line: number}
-	if p.bounds != nil {
-		err = p.search(&r, fields)
-	} else {
-		err = p.cell(&r, fields)
-	}
-	if err != nil {
-		return err
-	}
+func (p *rowParser) add(r Row) error {
 	if line := p.seen[r.Name()]; line > 0 {
 		return fmt.Errorf("%s stands on line %d already", r.Name(), line)
 	}
-	p.seen[r.Name()] = number
+	p.seen[r.Name()] = r.Line
 	p.rows = append(p.rows, r)
 	return nil
 }
 
-func (p *rowParser) cell(r *Row, fields []string) (err error) {
-	if err := p.cells.add(p.scenario, fields); err != nil {
+// cellRows reads a line of a scenario, with or without why.
+func (p *rowParser) cellRows(number int, line string) error {
+	ids, clause, err := parseClause(line)
+	if err != nil {
 		return err
 	}
-	if r.Strategy, err = Strategy(fields[0]); err != nil {
-		return err
+	for _, id := range ids {
+		r := Row{File: p.file, Line: number}
+		if err := p.cells.add(p.scenario, id, clause); err != nil {
+			return err
+		}
+		if r.Strategy, err = Strategy(id); err != nil {
+			return err
+		}
+		if r.Scenario, err = ByName(p.scenario); err != nil {
+			return err
+		}
+		for _, w := range clause.Words {
+			r.Want = append(r.Want, Promise{w, noPar})
+		}
+		if err := p.add(r); err != nil {
+			return err
+		}
 	}
-	for _, w := range p.cells[[2]string{r.Strategy.ID, p.scenario}] {
-		r.Want = append(r.Want, Promise{w, noPar})
-	}
-	r.Scenario, err = ByName(p.scenario)
-	return err
+	return nil
 }
 
 func (p *rowParser) search(r *Row, fields []string) (err error) {

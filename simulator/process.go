@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"locklab/simulator/history"
@@ -24,6 +25,10 @@ type process struct {
 	live    *incarnation
 	conns   *connections
 	runs    int // how often the program was started
+	// questions counts what its coroutines have asked for, while goroutines are
+	// watched; strayed says that one of the code's own has asked.
+	questions int
+	strayed   atomic.Bool
 	// twins are the entries of other processes that stand for entries of this
 	// one; see Lab.follow.
 	twins map[twin]uint32

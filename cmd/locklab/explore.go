@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,7 @@ type exploreJSON struct {
 	Seconds     float64        `json:"seconds"`
 	Verdicts    []witnessJSON  `json:"verdicts"`
 	Certificate string         `json:"certificate"`
+	Doom        *doomJSON      `json:"doom,omitempty"` // of the first verdict's trace
 }
 
 type witnessJSON struct {
@@ -45,8 +47,9 @@ type witnessJSON struct {
 func (a *app) explore() *cobra.Command {
 	b := scenarios.DefaultBounds()
 	var (
-		file   string
+		files  []string
 		memory int64
+		doom   bool
 	)
 	c := &cobra.Command{
 		Use:   "explore STRATEGY",
@@ -68,8 +71,10 @@ With --checkpoint FILE the search is kept in FILE: now and then, and when it is
 cut short. The same command goes on from there, after a kill or a power cut too,
 and comes to the same result as if nothing had happened; --max-states and
 --max-memory may be others. A file of a finished search answers at once. One of
-another search or of another build of locklab is refused.`,
-		Example: "  locklab explore token\n  locklab explore redlock --nodes 3 --budget restart=1\n  locklab explore setnx --clients 3 --budget crash=1 --json\n  locklab explore redlock --nodes 5 --max-states 0 --checkpoint redlock.search",
+another search or of another build of locklab is refused.
+
+` + doomHelp + ` It is that of the first witness.`,
+		Example: "  locklab explore token\n  locklab explore redlock --nodes 3 --budget restart=1\n  locklab explore setnx --clients 3 --budget crash=1 --json\n  locklab explore token --budget pause=1 --doom -o doom.png\n  locklab explore redlock --nodes 5 --max-states 0 --checkpoint redlock.search",
 		Args:    exactly(1, "explore STRATEGY"),
 		RunE: func(c *cobra.Command, args []string) error {
 			entry, err := scenarios.Strategy(args[0])
@@ -82,8 +87,14 @@ another search or of another build of locklab is refused.`,
 			if memory < 0 || memory > 1<<30 {
 				return fmt.Errorf("--max-memory %d: give MB, or 0 for no limit", memory)
 			}
-			if file != "" && runFormats[filepath.Ext(file)] == nil {
-				return fmt.Errorf("-o %s: a witness can be written as .json, .txt or .html", file)
+			curve, files, err := doomFiles(files, doom)
+			if err != nil {
+				return err
+			}
+			for _, file := range files {
+				if runFormats[filepath.Ext(file)] == nil {
+					return fmt.Errorf("-o %s: a witness can be written as .json, .txt or .html, and with --doom as .png, .svg or .csv", file)
+				}
 			}
 			b.MaxBytes = memory << 20
 			b.Progress = a.searching()
@@ -97,7 +108,14 @@ another search or of another build of locklab is refused.`,
 				return internal(err)
 			}
 			a.tellKept(b.Checkpoint, s.Result.Kept)
-			return a.showSearch(s, s.Result.Kept.Before+time.Since(began), file)
+			took, untold := s.Result.Kept.Before+time.Since(began), error(nil)
+			if doom && len(s.Witnesses) > 0 {
+				w := s.Witnesses[0]
+				if untold, err = a.foresee(c.Context(), w.Trace, w.Verdict, curve); err != nil {
+					return internal(err)
+				}
+			}
+			return cmp.Or(a.showSearch(s, took, files), untold)
 		},
 	}
 	f := c.Flags()
@@ -112,7 +130,8 @@ another search or of another build of locklab is refused.`,
 	f.IntVar(&b.MaxStates, "max-states", 20_000_000, "give up after so many states; 0: never")
 	f.Int64Var(&memory, "max-memory", 4096, "give up when the program needs more MB; 0: never")
 	f.StringVar(&b.Checkpoint, "checkpoint", "", "keep the search in FILE, and go on from what FILE holds")
-	f.StringVarP(&file, "out", "o", "", "write the first witness to FILE: .json, .txt or .html")
+	f.BoolVar(&doom, "doom", false, "how much is lost after each step of the first witness, and its point of no return")
+	f.StringArrayVarP(&files, "out", "o", nil, "write the first witness to FILE: .json, .txt or .html, its doom curve as .png, .svg or .csv (repeatable)")
 	return c
 }
 
@@ -148,9 +167,12 @@ func (a *app) tellKept(file string, k explore.Kept) {
 	}
 }
 
-func (a *app) showSearch(s *scenarios.Search, took time.Duration, file string) error {
+func (a *app) showSearch(s *scenarios.Search, took time.Duration, files []string) error {
 	r := s.Result
-	if file != "" && len(s.Witnesses) > 0 {
+	for _, file := range files {
+		if len(s.Witnesses) == 0 {
+			break
+		}
 		if err := a.writeWitness(file, s.Witnesses[0]); err != nil {
 			return err
 		}
@@ -159,7 +181,7 @@ func (a *app) showSearch(s *scenarios.Search, took time.Duration, file string) e
 		out := exploreJSON{
 			Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
 			Budget: map[string]int{}, States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete,
-			Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(),
+			Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
 		}
 		budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
 		for _, f := range budget {
@@ -199,6 +221,9 @@ func (a *app) tellSearch(s *scenarios.Search, took time.Duration) error {
 	a.printf("\n%s\n\n", a.say("The shortest way to "+string(first.Verdict)+":", "到达 "+string(first.Verdict)+" 的最短路径："))
 	if err := reports.Lanes(a.stdout, o.History, o.Judgement, a.options()); err != nil {
 		return internal(err)
+	}
+	if err := a.tellDoom(); err != nil {
+		return err
 	}
 	var again []string
 	for _, w := range s.Witnesses {

@@ -81,12 +81,7 @@ func (a *app) searchFrontier(ctx context.Context, entries []algorithms.Entry) (*
 	limits, err := scenarios.Frontier(ctx, entries, done)
 	end()
 	const parts = scenarios.FrontierParts
-	chart := &reports.Frontier{
-		Title: "How large a single fault does each lock survive?",
-		Max:   float64(scenarios.FrontierSteps) / parts,
-		Bounds: "2 clients that take the lock once each and ask again until they have it; work of 2/5 lease; locks for several servers get 3. " +
-			"Sizes in steps of 1/20 lease, by bisection. One strike in all, anywhere. Replication lag has no size here: one failover, before a write was copied.",
-	}
+	chart := &reports.Frontier{Max: float64(scenarios.FrontierSteps) / parts}
 	for _, e := range entries {
 		note := ""
 		if n := scenarios.FrontierNodes(e); n > 1 {
@@ -133,7 +128,7 @@ type limitJSON struct {
 }
 
 func frontierToJSON(chart *reports.Frontier, stopped bool) frontierJSON {
-	out := frontierJSON{Version: schema, Incomplete: stopped, Takeaway: chart.Takeaway(), Bounds: chart.Bounds, Unit: "lease", Max: chart.Max, Limits: []limitJSON{}}
+	out := frontierJSON{Version: schema, Incomplete: stopped, Takeaway: chart.Takeaway("en"), Bounds: chart.Bounds("en"), Unit: "lease", Max: chart.Max, Limits: []limitJSON{}}
 	for i, lock := range chart.Locks {
 		for n := range chart.Hazards {
 			h := &chart.Hazards[n]

@@ -190,6 +190,9 @@ func (s *search) run(ctx context.Context, k *keeper) error {
 		if layer == nil {
 			return nil
 		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := s.visit(ctx, layer); err != nil {
 			return err
 		}
