@@ -115,6 +115,9 @@ another search or of another build of locklab is refused.
 					return internal(err)
 				}
 			}
+			if stopped && s.Result.Complete {
+				untold = &exitError{exitUntold, errors.New("stopped while the shortest ways were looked for: what was found is there, but a shorter way may be")}
+			}
 			return cmp.Or(a.showSearch(s, took, files), untold)
 		},
 	}

@@ -9,7 +9,6 @@
 package explore
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -183,7 +182,7 @@ func (s *search) run(ctx context.Context, k *keeper) error {
 		}
 	}
 	for {
-		if err := cmp.Or(k.before(s), ctx.Err()); err != nil {
+		if err := k.before(s); err != nil {
 			return err
 		}
 		layer := l.layer()
