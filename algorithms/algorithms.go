@@ -124,17 +124,35 @@ type Tokens interface {
 
 // An Entry is a strategy's place in the timeline.
 type Entry struct {
-	ID      string        // short name, as typed on a command line
-	Article string        // id of the variant in the articles, for example "003-A"; "": none of them has it
-	Also    []string      // ids of the same lock in other articles
-	Year    int           // when the idea, in its first form, was released or described in public
-	Title   string        // one line, in the words that people search for
-	Nodes   int           // how many independent servers it wants: 1, or the article's number for a quorum
-	TTL     time.Duration // the lease that its article uses; 0: its article sets none
-	Unit    time.Duration // Env.TTL must be a whole number of these; 0: the strategy ignores Env.TTL
-	Expiry  Expiry        // what ends a lease that nobody releases
-	New     func(Env) Strategy
+	ID      string   // short name, as typed on a command line
+	Family  Family   // by which mechanism it excludes
+	Article string   // id of the variant in the articles, for example "003-A"; "": none of them has it
+	Also    []string // ids of the same lock in other articles
+	Year    int      // when the idea, in its first form, was released or described in public
+	Title   string   // one line, in the words that people search for
+	Nodes   int      // how many independent servers it wants: 1, or the article's number for a quorum
+	// Replicas is how many replicas it wants each server to have, and to hear of
+	// the lock; 0: it does not ask.
+	Replicas int
+	TTL      time.Duration // the lease that its article uses; 0: its article sets none
+	Unit     time.Duration // Env.TTL must be a whole number of these; 0: the strategy ignores Env.TTL
+	Expiry   Expiry        // what ends a lease that nobody releases
+	New      func(Env) Strategy
 }
+
+// A Family is the mechanism that locks have in common.
+type Family string
+
+const (
+	OneProcess Family = "one process"
+	TwoSteps   Family = "SETNX, and what follows"
+	Stamps     Family = "a time stamp as value"
+	OneStep    Family = "SET NX with a time to live"
+	Reentrant  Family = "reentrant by ThreadLocal"
+	Renewed    Family = "renewed by a daemon"
+	Redisson   Family = "Redisson's hash"
+	Majority   Family = "a majority of servers"
+)
 
 // Expiry names what ends a lease that nobody releases.
 type Expiry int

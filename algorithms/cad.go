@@ -17,6 +17,7 @@ import (
 // as token does.
 var delIfEq = Entry{
 	ID:     "delifeq",
+	Family: OneStep,
 	Year:   2025,
 	Title:  "SET NX PX with a token, release by Valkey's DELIFEQ",
 	Nodes:  1,
@@ -32,6 +33,7 @@ var delIfEq = Entry{
 // as token does.
 var delEx = Entry{
 	ID:     "delex",
+	Family: OneStep,
 	Year:   2025,
 	Title:  "SET NX PX with a token, release by DELEX IFEQ of Redis 8.4",
 	Nodes:  1,
@@ -49,6 +51,7 @@ var delEx = Entry{
 // daemon-10-owned does.
 var setIfEq = Entry{
 	ID:     "set-ifeq",
+	Family: Renewed,
 	Year:   2025,
 	Title:  "SET NX PX with a token, renewed by SET IFEQ, release by DELEX IFEQ",
 	Nodes:  1,

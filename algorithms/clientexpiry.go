@@ -19,6 +19,7 @@ import (
 // everybody holds the lock.
 var clientExpiry = Entry{
 	ID:     "client-expiry",
+	Family: OneStep,
 	Year:   2021,
 	Title:  "SET NX PXAT: the client's clock says when the lease ends",
 	Nodes:  1,

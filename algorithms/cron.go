@@ -25,6 +25,7 @@ import (
 // article's class has one.
 var cronV2 = Entry{
 	ID:      "cron-v2",
+	Family:  TwoSteps,
 	Article: "004-F",
 	Year:    2009,
 	Title:   "closeOrderTaskV2: SETNX, EXPIRE, DEL, and DEL in @PreDestroy",
@@ -47,6 +48,7 @@ var cronV2 = Entry{
 // only safety left.
 var cronV3 = Entry{
 	ID:      "cron-v3",
+	Family:  Stamps,
 	Article: "004-G",
 	Year:    2009,
 	Title:   "closeOrderTaskV3: SETNX with a time stamp, EXPIRE, takeover by GETSET",

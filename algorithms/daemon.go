@@ -26,6 +26,7 @@ import "time"
 // one after an error has ended it.
 var daemon20 = Entry{
 	ID:      "daemon-20",
+	Family:  Renewed,
 	Article: "001-C",
 	Year:    2013,
 	Title:   "SET NX EX 30, a child thread renews every 20 s, whoever holds the lock",
@@ -53,6 +54,7 @@ var daemon20 = Entry{
 // Our form closes the daemon before it gives the key back.
 var daemon29 = Entry{
 	ID:      "daemon-29",
+	Family:  Renewed,
 	Article: "004-E",
 	Year:    2013,
 	Title:   "SET NX EX 30, a daemon renews for 20 s after 29 s and every 20 s, whoever holds the lock",
@@ -69,6 +71,7 @@ var daemon29 = Entry{
 // margin is 20 s, and the daemon still asks nobody.
 var daemon10 = Entry{
 	ID:     "daemon-10",
+	Family: Renewed,
 	Year:   2013,
 	Title:  "SET NX EX 30, a daemon renews every 10 s, whoever holds the lock",
 	Nodes:  1,
@@ -95,6 +98,7 @@ var (
 func ownedDaemon(id, title string, rhythm func(Env) keeping) Entry {
 	return Entry{
 		ID:     id,
+		Family: Renewed,
 		Year:   2013,
 		Title:  title,
 		Nodes:  1,

@@ -14,6 +14,7 @@ var _ Strategy = (*GetSet)(nil)
 
 var getSet = Entry{
 	ID:      "getset",
+	Family:  Stamps,
 	Article: "000-C",
 	Year:    2009,
 	Title:   "SETNX with a time stamp, takeover by GETSET",

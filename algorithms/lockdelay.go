@@ -22,6 +22,7 @@ import (
 // client's own clock when Env.TTL is over.
 var lockDelay = Entry{
 	ID:     "lock-delay",
+	Family: OneStep,
 	Year:   2014,
 	Title:  "lock-delay: after an expiry, but not after a release, the lock stays closed for a while",
 	Nodes:  1,

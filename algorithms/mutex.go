@@ -9,6 +9,7 @@ var _ Strategy = (*Mutex)(nil)
 
 var mutex = Entry{
 	ID:      "mutex",
+	Family:  OneProcess,
 	Article: "003-0",
 	Year:    1974,
 	Title:   "synchronized: a mutex inside one process",

@@ -9,6 +9,7 @@ import (
 
 var queue = Entry{
 	ID:     "queue",
+	Family: OneStep,
 	Year:   2016,
 	Title:  "a fair lock on Redis: a queue of waiters in Lua",
 	Nodes:  1,

@@ -19,6 +19,7 @@ import (
 // passes a lease time to be on the safe side has switched the watchdog off.
 var redissonLease = Entry{
 	ID:     "redisson-lease",
+	Family: Redisson,
 	Year:   2014,
 	Title:  "Redisson's lock with a lease time: no watchdog",
 	Nodes:  1,
@@ -43,13 +44,15 @@ var redissonLease = Entry{
 // Redisson waits for as many replicas as it knows to be there, and sends no WAIT
 // when there are none. Ours always asks for one, since an Env knows of none.
 var redissonWait = Entry{
-	ID:     "redisson-wait",
-	Year:   2020,
-	Title:  "Redisson 3.12.5: WAIT with every script, its answer ignored",
-	Nodes:  1,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: ExpiryServer,
+	ID:       "redisson-wait",
+	Family:   Redisson,
+	Year:     2020,
+	Title:    "Redisson 3.12.5: WAIT with every script, its answer ignored",
+	Nodes:    1,
+	Replicas: 1,
+	TTL:      30 * time.Second,
+	Unit:     time.Millisecond,
+	Expiry:   ExpiryServer,
 	New: func(env Env) Strategy {
 		s := newWatchdog(env)
 		s.waits = true
@@ -66,6 +69,7 @@ var redissonWait = Entry{
 // that process finds the entry and starts no watchdog: the lease ends unrenewed.
 var redissonEntry = Entry{
 	ID:     "redisson-entry",
+	Family: Redisson,
 	Year:   2020,
 	Title:  "Redisson 3.12.5: a failed renewal leaves the next lock without a watchdog",
 	Nodes:  1,
@@ -85,6 +89,7 @@ var redissonEntry = Entry{
 // the lock is not ours ends it now. How it falls: as [Watchdog], but for that.
 var redissonRearm = Entry{
 	ID:     "redisson-rearm",
+	Family: Redisson,
 	Year:   2025,
 	Title:  "Redisson since 3.44: a failed renewal is tried again",
 	Nodes:  1,

@@ -13,6 +13,7 @@ var _ Strategy = (*Redlock)(nil)
 
 var redlock = Entry{
 	ID:      "redlock",
+	Family:  Majority,
 	Article: "002-E",
 	Also:    []string{"003-D"},
 	Year:    2014,
@@ -30,6 +31,7 @@ var redlock = Entry{
 // It was meant to mend clocks that run at different rates, up to that much.
 var redlockDrift = Entry{
 	ID:     "redlock-drift",
+	Family: Majority,
 	Year:   2014,
 	Title:  "Redlock with the drift term: 1 % of the TTL and 2 ms",
 	Nodes:  5,
@@ -54,6 +56,7 @@ var redlockDrift = Entry{
 // ever. Here that is the caller's business, who calls Renew.
 var redlockExtend = Entry{
 	ID:     "redlock-extend",
+	Family: Majority,
 	Year:   2014,
 	Title:  "Redlock with extension of the lease on a majority",
 	Nodes:  5,
@@ -78,6 +81,7 @@ var redlockExtend = Entry{
 // are not topped up.
 var redlockTopUp = Entry{
 	ID:     "redlock-topup",
+	Family: Majority,
 	Year:   2025,
 	Title:  "Redlock that asks the missing servers again once it has a majority",
 	Nodes:  5,

@@ -21,6 +21,7 @@ import "time"
 // Our form is the article's, command for command. It ignores Env.TTL.
 var setNX = Entry{
 	ID:      "setnx",
+	Family:  TwoSteps,
 	Article: "003-A",
 	Also:    []string{"001-A", "002-A"},
 	Year:    2009,
@@ -56,6 +57,7 @@ var setNX = Entry{
 // goes out in whole seconds.
 var setNXExpire = Entry{
 	ID:      "setnx-expire",
+	Family:  TwoSteps,
 	Article: "004-A",
 	Also:    []string{"003-B"},
 	Year:    2009,

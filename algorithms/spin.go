@@ -15,6 +15,7 @@ import (
 // and all of threadlocal's falls.
 var spinning = Entry{
 	ID:      "spin",
+	Family:  OneStep,
 	Article: "001-F",
 	Year:    2013,
 	Title:   "a spin lock with a time limit, around threadlocal",
@@ -30,6 +31,7 @@ var spinning = Entry{
 // and counts as the lock.
 var spinReentrant = Entry{
 	ID:      "spin-reentrant",
+	Family:  Reentrant,
 	Article: "001-F-E",
 	Year:    2013,
 	Title:   "a spin lock with a time limit, around reentrant",

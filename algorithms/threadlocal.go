@@ -19,6 +19,7 @@ import (
 // its Release then leaves the key until the TTL ends.
 var threadLocal = Entry{
 	ID:      "threadlocal",
+	Family:  OneStep,
 	Article: "001-D",
 	Year:    2013,
 	Title:   "SET NX EX with a UUID in a ThreadLocal, GET and DEL",
@@ -64,6 +65,7 @@ var (
 func reentrantEntry(id, article, title string, m mending) Entry {
 	return Entry{
 		ID:      id,
+		Family:  Reentrant,
 		Article: article,
 		Year:    2013,
 		Title:   title,

@@ -20,6 +20,7 @@ var _ Strategy = (*Timestamp)(nil)
 // creates its own; the second deletes that one and creates its own. Both hold.
 var takeoverDel = Entry{
 	ID:      "takeover-del",
+	Family:  Stamps,
 	Article: "000-A",
 	Year:    2009,
 	Title:   "SETNX with a time stamp, takeover by DEL and SETNX",
@@ -46,6 +47,7 @@ var takeoverDel = Entry{
 // whoever came in between. That one's lease then ends when the loser's would.
 var getSetTimeout = Entry{
 	ID:      "getset-timeout",
+	Family:  Stamps,
 	Article: "000-B1",
 	Year:    2009,
 	Title:   "SETNX with a time stamp, takeover by GETSET, also when GET finds nothing",
@@ -64,6 +66,7 @@ var getSetTimeout = Entry{
 // 000 sees the cure; see getset-retry-ms.
 var getSetTimeoutMS = Entry{
 	ID:      "getset-timeout-ms",
+	Family:  Stamps,
 	Article: "000-B1-ms",
 	Year:    2009,
 	Title:   "getset-timeout with stamps in milliseconds",
@@ -87,6 +90,7 @@ var getSetTimeoutMS = Entry{
 // the second lock for the first.
 var getSetRetry = Entry{
 	ID:      "getset-retry",
+	Family:  Stamps,
 	Article: "000-B2",
 	Also:    []string{"000-B"},
 	Year:    2009,
@@ -107,6 +111,7 @@ var getSetRetry = Entry{
 // clocks and pauses remain.
 var getSetRetryMS = Entry{
 	ID:      "getset-retry-ms",
+	Family:  Stamps,
 	Article: "000-B2-ms",
 	Year:    2009,
 	Title:   "SETNX with a time stamp in milliseconds, takeover by GETSET",
@@ -130,6 +135,7 @@ var getSetRetryMS = Entry{
 // next one finds a stamp that nobody holds. It blocks all for a whole lease.
 var getSetNil = Entry{
 	ID:      "getset-nil",
+	Family:  Stamps,
 	Article: "000-Bnil",
 	Year:    2009,
 	Title:   "SETNX with a time stamp, takeover by GETSET, nil counts as lost",
@@ -158,6 +164,7 @@ var getSetNil = Entry{
 // it gives this advice.
 var getSetCheck = Entry{
 	ID:      "getset-check",
+	Family:  Stamps,
 	Article: "000-D",
 	Year:    2009,
 	Title:   "SETNX with a time stamp, takeover by GETSET, the holder looks again",

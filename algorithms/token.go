@@ -19,6 +19,7 @@ import "time"
 // setIfAbsent sends.
 var setNXEX = Entry{
 	ID:      "constant",
+	Family:  OneStep,
 	Article: "001-B",
 	Also:    []string{"002-B", "004-B"},
 	Year:    2013,
@@ -45,6 +46,7 @@ var setNXEX = Entry{
 // Our form takes the number from Env.Thread, whatever text that is.
 var threadID = Entry{
 	ID:      "thread-id",
+	Family:  OneStep,
 	Article: "004-C",
 	Year:    2013,
 	Title:   "SET NX EX with the thread id, GET and DEL: two commands again",
@@ -67,6 +69,7 @@ var threadID = Entry{
 // token remain as well.
 var threadIDLua = Entry{
 	ID:      "thread-id-lua",
+	Family:  OneStep,
 	Article: "004-D",
 	Year:    2013,
 	Title:   "SET NX EX with the thread id, compare-and-delete in Lua",
@@ -100,6 +103,7 @@ var threadIDLua = Entry{
 // Env.TTL in whole milliseconds. It has no watchdog; see [Watchdog].
 var tokenLock = Entry{
 	ID:      "token",
+	Family:  OneStep,
 	Article: "002-C",
 	Also:    []string{"002-D"},
 	Year:    2013,

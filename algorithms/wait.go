@@ -20,14 +20,16 @@ import (
 // replica that restarts empty has lost the key all the same. And while no replica
 // answers nobody acquires, although nobody holds.
 var tokenWait = Entry{
-	ID:     "token-wait",
-	Year:   2015,
-	Title:  "SET NX PX and WAIT: held only if a replica has it",
-	Nodes:  1,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: ExpiryServer,
-	New:    func(env Env) Strategy { return newKeyLock(env, env.Tokens.Token, setAndWait, mine) },
+	ID:       "token-wait",
+	Family:   OneStep,
+	Year:     2015,
+	Title:    "SET NX PX and WAIT: held only if a replica has it",
+	Nodes:    1,
+	Replicas: 1,
+	TTL:      30 * time.Second,
+	Unit:     time.Millisecond,
+	Expiry:   ExpiryServer,
+	New:      func(env Env) Strategy { return newKeyLock(env, env.Tokens.Token, setAndWait, mine) },
 }
 
 const (

@@ -13,6 +13,7 @@ var _ Strategy = (*Watchdog)(nil)
 
 var watchdog = Entry{
 	ID:      "watchdog",
+	Family:  Redisson,
 	Article: "003-C",
 	Year:    2014,
 	Title:   "Redisson's RLock: reentrant hash, renewed by a watchdog",

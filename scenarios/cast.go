@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -39,7 +40,7 @@ func program(entry algorithms.Entry, s Settings, r Role, nodes int, fence bool) 
 
 // environment is all that a strategy sees of the lab.
 func environment(c *simulator.Client, ttl time.Duration, nodes int) algorithms.Env {
-	env := algorithms.Env{Clock: c.Clock(), Tokens: c, TTL: ttl}
+	env := algorithms.Env{Clock: c.Clock(), Tokens: c, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.ID())}
 	for n := range nodes {
 		env.Nodes = append(env.Nodes, redis.UniversalClient(c.Redis(n+1)))
 	}

@@ -362,7 +362,7 @@ func TestParseContractRefuses(t *testing.T) {
 		{"a line before a section", "\ntoken HOLDS\n", "c.txt:2: a line before the first [scenario]"},
 		{"an open section", "[gc-pause\n", `c.txt:1: "[gc-pause": write [scenario] on a line of its own`},
 		{"something after a section", "[gc-pause] token HOLDS\n", `c.txt:1: "[gc-pause] token HOLDS": write [scenario] on a line of its own`},
-		{"a missing cell", "[gc-pause]\ntoken HOLDS\n", "c.txt: nothing is said of setnx in crash-holding: add a line under [crash-holding]"},
+		{"a missing cell", "[gc-pause]\ntoken HOLDS\n", "c.txt: nothing is said of mutex in calm: add a line under [calm]"},
 	} {
 		c, err := scenarios.ParseContract("c.txt", f.text)
 		if err == nil || !strings.Contains(err.Error(), f.want) {

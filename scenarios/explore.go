@@ -395,11 +395,11 @@ func (b Bounds) lab(entry algorithms.Entry) (*simulator.Lab, error) {
 		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: b.contender(entry, AskingTimes()[:b.Asks])})
 	}
 	setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: b.probe(entry)})
-	replicas := 0
+	replicas := entry.Replicas
 	for _, a := range budget {
 		switch a.Fault.(type) {
 		case faults.Failover, faults.Split:
-			replicas = 1
+			replicas = max(replicas, 1)
 		}
 	}
 	for range b.Nodes {

@@ -43,7 +43,7 @@ func TestExploreReductions(t *testing.T) {
 			t.Errorf("clients observe %d histories, without reduction %d", reduced.Histories, plain.Histories)
 		}
 	}
-	atSize(t, algorithms.All(), 2, 1, []string{"crash=1,lose-reply=1"}, same)
+	atSize(t, algorithms.Milestones(), 2, 1, []string{"crash=1,lose-reply=1"}, same)
 	atSize(t, oneServer(), 2, 2, []string{"crash=1,pause=1@5s", "failover=1,lose-reply=1"}, same)
 	atSize(t, oneServer(), 3, 1, []string{"pause=1,crash=1", "restart=1,lose-request=1", "node-clock=1@10s,crash=1", "client-clock=1@10s"}, same)
 }
@@ -59,7 +59,7 @@ func TestExploreWitnesses(t *testing.T) {
 			}
 		})
 	}
-	for _, entry := range algorithms.All() {
+	for _, entry := range algorithms.Milestones() {
 		for _, budget := range []string{"crash=1", "pause=1", "lose-reply=1", "failover=1", "node-clock=1@10s", "client-clock=1@10s,crash=1"} {
 			b := small(entry, 2, 2, budget)
 			if b.Nodes > 1 {
@@ -264,7 +264,7 @@ func TestExploreCutShort(t *testing.T) {
 // TestExploreTwice: a search depends on nothing but its bounds, neither on the
 // order of a map nor on the number of processors.
 func TestExploreTwice(t *testing.T) {
-	for _, entry := range algorithms.All() {
+	for _, entry := range algorithms.Milestones() {
 		said := ""
 		for _, procs := range []int{2, 1} {
 			b := small(entry, 2, 2, "failover=1,lose-reply=1")

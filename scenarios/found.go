@@ -142,6 +142,7 @@ var undoneRelease = Scenario{
 	Settings: with(func(s *Settings) { s.Lag = seconds(5) }),
 	Budget:   always("failover=1"),
 	Replicas: 1,
+	Needs:    heedless,
 	Cast: func(s Settings) []Role {
 		return []Role{{Work: s.TTL * 3 / 5}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
@@ -154,6 +155,14 @@ var undoneRelease = Scenario{
 		}
 		return then(h, kind(history.Released, 1), failsOver, remembers, other(history.Acquire, 1))
 	},
+}
+
+// heedless is what scenarios need in which the replica is behind for long.
+func heedless(p Profile) string {
+	if p.Waits {
+		return "it waits for its replica, which is too far behind here"
+	}
+	return ""
 }
 
 var quorumFailover = Scenario{
@@ -209,9 +218,14 @@ var failoverFenced = Scenario{
 	Budget:   failover.Budget,
 	Replicas: 1,
 	Fenced:   true,
-	Needs:    gcPauseFenced.Needs,
-	Cast:     losing,
-	Script:   failover.Script,
+	Needs: func(p Profile) string {
+		if why := gcPauseFenced.Needs(p); why != "" {
+			return why
+		}
+		return heedless(p)
+	},
+	Cast:   losing,
+	Script: failover.Script,
 	Struck: func(h *history.History) bool {
 		var number uint64
 		return then(h, func(e *history.Event) bool {

@@ -208,9 +208,9 @@ func (r rivals) lab(entry algorithms.Entry, budget string) (*simulator.Lab, erro
 	for range b.Clients {
 		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: b.contender(entry, r.asks)})
 	}
-	replicas := 0
+	replicas := entry.Replicas
 	if _, ok := allowed[0].Fault.(faults.Failover); ok {
-		replicas = 1
+		replicas = max(replicas, 1)
 	}
 	for range b.Nodes {
 		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: replicas})

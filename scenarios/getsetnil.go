@@ -18,8 +18,8 @@ var getsetNil = Scenario{
 		ZH: "GETSET 返回 nil 就是拿到了锁，要按拿到处理。更好的做法是根本不用时间戳接管。",
 	},
 	Numbers: Text{
-		EN: "c1 works 10.3 s on a lease of 10 s; c2 asks at 10.1 s, finds the timestamp lapsed, and its GETSET is kept on the way until ten milliseconds after c1's DEL has run. c3 shows that the lock is refused from then on.",
-		ZH: "租约 10 秒，c1 干 10.3 秒；c2 在 10.1 秒发现时间戳超时，它的 GETSET 被压到 c1 的 DEL 之后 10 毫秒才执行。c3 用来证明此后锁一直被拒绝。",
+		EN: "c1 works 11.3 s on a lease of 10 s; c2 asks at 10.1 s, or at 11.1 s where stamps count whole seconds, finds the timestamp lapsed, and its GETSET is kept on the way until ten milliseconds after c1's DEL has run. c3 comes at 11.6 s and shows that the lock is refused from then on.",
+		ZH: "租约 10 秒，c1 干 11.3 秒；c2 在 10.1 秒（时间戳以秒为单位时在 11.1 秒）发现时间戳超时，它的 GETSET 被压到 c1 的 DEL 之后 10 毫秒才执行。c3 在 11.6 秒到来，用来证明此后锁一直被拒绝。",
 	},
 	Settings: with(func(s *Settings) { s.Clients = 3 }),
 	Needs: func(p Profile) string {
@@ -30,9 +30,9 @@ var getsetNil = Scenario{
 	},
 	Cast: func(s Settings) []Role {
 		return []Role{
-			{Work: s.TTL + s.Retry*3/10},
+			{Work: s.TTL + s.Retry*13/10},
 			{Start: s.Retry / 10, Work: s.Retry},
-			{Start: s.Retry * 6 / 10, Work: s.Retry},
+			{Start: s.TTL + s.Retry*16/10, Work: s.Retry},
 		}
 	},
 	Script: func(s Settings, _ int) []Beat {

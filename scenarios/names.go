@@ -28,15 +28,15 @@ func Strategy(name string) (algorithms.Entry, error) {
 	}
 	var names []string
 	for _, e := range algorithms.All() {
-		names = append(names, e.ID, e.Article)
+		names = append(names, e.Names()...)
 	}
 	return algorithms.Entry{}, fmt.Errorf("there is no lock %q: did you mean %s? 'locklab list strategies' shows all", name, Nearest(name, names))
 }
 
 // Successor is the lock that was meant to mend this one: the next in historical
-// order.
+// order, of those on which the story turns.
 func Successor(e algorithms.Entry) (algorithms.Entry, bool) {
-	all := algorithms.All()
+	all := algorithms.Milestones()
 	for i := range all[:len(all)-1] {
 		if all[i].ID == e.ID {
 			return all[i+1], true

@@ -45,14 +45,12 @@ func Play(entry algorithms.Entry, sc Scenario, s Settings) (*Outcome, error) {
 	if err := sc.Check(entry, s); err != nil {
 		return nil, err
 	}
-	if sc.Needs != nil {
-		p, err := profile(entry)
-		if err != nil {
-			return nil, err
-		}
-		if why := sc.Needs(p); why != "" {
-			return sc.notApplicable(entry, s, why), nil
-		}
+	p, err := profile(entry)
+	if err != nil {
+		return nil, err
+	}
+	if why := sc.needs(p); why != "" {
+		return sc.notApplicable(entry, s, why), nil
 	}
 	return sc.play(entry, s)
 }
@@ -150,6 +148,17 @@ func (sc Scenario) budget(entry algorithms.Entry, s Settings) ([]simulator.Allow
 	return given, nil
 }
 
+// needs says why the question has no meaning for a lock with this profile.
+func (sc Scenario) needs(p Profile) string {
+	switch {
+	case !p.Excludes && !sc.Calm:
+		return "it lets a second client in without any mishap: see R00"
+	case sc.Needs != nil:
+		return sc.Needs(p)
+	}
+	return ""
+}
+
 // play plays without asking whether it makes sense.
 func (sc Scenario) play(entry algorithms.Entry, s Settings) (*Outcome, error) {
 	p, err := sc.stage(entry, s)
@@ -193,7 +202,7 @@ func (sc Scenario) stage(entry algorithms.Entry, s Settings) (*production, error
 		})
 	}
 	for range entry.Nodes {
-		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: sc.Replicas})
+		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas)})
 	}
 	lab, err := simulator.New(setup)
 	if err != nil {

@@ -1,11 +1,13 @@
 package scenarios
 
 import (
+	"slices"
 	"strings"
 
 	"locklab/algorithms"
 	"locklab/faults"
 	"locklab/simulator/history"
+	"locklab/simulator/verdict"
 )
 
 // A Profile is what a lock shows when hardly anything goes wrong: a client
@@ -18,6 +20,8 @@ type Profile struct {
 	Looks    bool // its release looks whose lock it is before or while it deletes
 	Swaps    bool // its acquire uses GETSET where the key exists
 	Renews   bool // it prolongs the lease while its client works
+	Waits    bool // it asks how many replicas have heard of it
+	Excludes bool // it keeps another process out while nothing goes wrong
 }
 
 // profile plays the lock alone, and then against a leftover whose owner has
@@ -44,7 +48,9 @@ func profile(entry algorithms.Entry) (Profile, error) {
 		}
 		p.observe(out.History)
 	}
-	return p, nil
+	out, err := calm.play(entry, calm.Settings)
+	p.Excludes = err == nil && !slices.Contains(out.Verdicts, verdict.Overlap)
+	return p, err
 }
 
 func (p *Profile) observe(h *history.History) {
@@ -74,6 +80,7 @@ func (p *Profile) observe(h *history.History) {
 			name := strings.ToUpper(e.Cmd[0])
 			p.TwoSteps = p.TwoSteps || acquiring[c] && bare[c]
 			p.Looks = p.Looks || releasing[c] && name != "DEL"
+			p.Waits = p.Waits || slices.ContainsFunc(e.Cmd, func(arg string) bool { return strings.EqualFold(arg, "WAIT") })
 			p.Swaps = p.Swaps || acquiring[c] && name == "GETSET"
 			p.Renews = p.Renews || inside[c] && e.Thread > 0
 		}

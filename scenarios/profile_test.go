@@ -10,12 +10,14 @@ import (
 // whether their question has a meaning for it.
 func TestProfiles(t *testing.T) {
 	want := map[string]Profile{
-		"setnx":        {Nodes: 1},
-		"setnx-expire": {Nodes: 1, TwoSteps: true},
-		"getset":       {Nodes: 1, Swaps: true}, // its key never has a time to live, and no second command is to give it one
-		"token":        {Nodes: 1, Looks: true},
-		"watchdog":     {Nodes: 1, Looks: true, Renews: true},
-		"redlock":      {Nodes: 5, Looks: true}, // sends on after its first key, which has a time to live
+		"setnx":        {Nodes: 1, Excludes: true},
+		"setnx-expire": {Nodes: 1, TwoSteps: true, Excludes: true},
+		"getset":       {Nodes: 1, Swaps: true, Excludes: true}, // its key never has a time to live, and no second command is to give it one
+		"token":        {Nodes: 1, Looks: true, Excludes: true},
+		"watchdog":     {Nodes: 1, Looks: true, Renews: true, Excludes: true},
+		"redlock":      {Nodes: 5, Looks: true, Excludes: true}, // sends on after its first key, which has a time to live
+		"mutex":        {Nodes: 1},
+		"token-wait":   {Nodes: 1, Looks: true, Waits: true, Excludes: true},
 	}
 	for id, w := range want {
 		e, ok := algorithms.ByName(id)

@@ -78,9 +78,11 @@ var failedRenewal = Scenario{
 	Cast: func(s Settings) []Role {
 		return []Role{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.Retry}}
 	},
-	Script: func(Settings, int) []Beat {
+	Script: func(s Settings, _ int) []Beat {
 		var r renewal
-		return []Beat{{On: r.applied, Do: func(st *schedule.Stage, _ *history.Event) { st.Strike(0, faults.LoseReplyTo(1, r.sent.Thread)) }}}
+		return []Beat{{On: r.applied, Do: func(st *schedule.Stage, _ *history.Event) {
+			st.Strike(s.Latency/2, faults.LoseReplyTo(1, r.sent.Thread)) // on its way, also where a replica is waited for
+		}}}
 	},
 	Struck: func(h *history.History) bool {
 		var r renewal

@@ -30,6 +30,9 @@ type Scenario struct {
 	// Needs says why the question has no meaning for a lock with this profile;
 	// "" is: it has. Nil needs nothing.
 	Needs func(p Profile) string
+	// Calm says that nothing goes wrong. A lock that lets a second client in even
+	// then is not asked anything else.
+	Calm bool
 	// Cast is who plays. Settings.Clients cuts it, or prolongs it with more
 	// clients like the last.
 	Cast func(s Settings) []Role
@@ -60,6 +63,7 @@ type Role struct {
 // those that search has found.
 func All() []Scenario {
 	return []Scenario{
+		calm,
 		crashHolding,
 		crashBeforeExpire,
 		slowWork,

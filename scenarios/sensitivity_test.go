@@ -14,8 +14,8 @@ func TestSensitivity(t *testing.T) {
 	var first [][]Point
 	for _, procs := range []int{1, 2} {
 		onProcs(procs, func() {
-			steps := make(chan int, SensitivitySteps(len(algorithms.All())))
-			points, err := Sensitivity(t.Context(), algorithms.All(), xs, n, func(k int) { steps <- k })
+			steps := make(chan int, SensitivitySteps(len(algorithms.Milestones())))
+			points, err := Sensitivity(t.Context(), algorithms.Milestones(), xs, n, func(k int) { steps <- k })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -30,7 +30,7 @@ func TestSensitivity(t *testing.T) {
 			}
 		})
 	}
-	for l, e := range algorithms.All() {
+	for l, e := range algorithms.Milestones() {
 		points := first[l]
 		for i, p := range points {
 			if p.X != xs[i] || p.N != n {

@@ -31,7 +31,7 @@ var failover = Scenario{
 		ZH: "加锁后用 WAIT 等待副本确认，或用多个独立节点，或用先复制再应答的存储。",
 	},
 	Numbers: Text{
-		EN: "The replica lags by 5 s and the master dies one second after c1 has entered: any lag longer than that second gives the same. Of several independent servers only the first fails over.",
+		EN: "The replica lags by 5 s and the master dies one second after c1 has entered: any lag longer than that second gives the same. Of several independent servers only the first fails over. A lock that waits for the replica gives up before it has heard; then the master dies a second after that.",
 		ZH: "复制延迟 5 秒，Master 在 c1 进入 1 秒后宕机：延迟只要大于这 1 秒，结果都一样。多个独立节点时，只有第一个发生切换。",
 	},
 	Settings: with(func(s *Settings) { s.Lag = seconds(5) }),
@@ -39,11 +39,23 @@ var failover = Scenario{
 	Replicas: 1,
 	Cast:     losing,
 	Script: func(s Settings, _ int) []Beat {
-		return []Beat{{On: kind(history.Enter, 1), Do: strike(time.Second, faults.FailoverOf(1))}}
+		return []Beat{{On: decides(1), Do: strike(time.Second, faults.FailoverOf(1))}}
 	},
 	Struck: func(h *history.History) bool {
-		return then(h, kind(history.Enter, 1), forgets, other(history.Acquire, 1), kind(history.Leave, 1))
+		return then(h, kind(history.Enter, 1), forgets, asks, kind(history.Leave, 1)) || then(h, makes(1), removes(1), failsOver, asks)
 	},
+}
+
+// asks names a request of somebody else than c1 to a server.
+func asks(e *history.Event) bool {
+	return e.Kind == history.Send && e.Client != 1 && e.Node != history.Resource
+}
+
+// decides names the moment at which a client has the lock, or is refused it.
+func decides(client int) func(*history.Event) bool {
+	return func(e *history.Event) bool {
+		return e.Client == client && (e.Kind == history.Enter || e.Kind == history.Refuse)
+	}
 }
 
 // forgets names the moment at which a server loses a lock that was held on it.
@@ -77,7 +89,7 @@ var restart = Scenario{
 			Beat{On: kind(history.Enter, 1), Do: strike(time.Second, faults.RestartOf(quorum(nodes)))})
 	},
 	Struck: func(h *history.History) bool {
-		return then(h, kind(history.Enter, 1), forgets, other(history.Acquire, 1), kind(history.Leave, 1))
+		return then(h, kind(history.Enter, 1), forgets, asks, kind(history.Leave, 1))
 	},
 }
 
@@ -87,13 +99,16 @@ func bareMajority(nodes int) []Beat {
 	if nodes == 1 {
 		return nil
 	}
-	inside := false
-	return []Beat{
-		{Each: true, On: kind(history.Enter, 1), Do: func(*schedule.Stage, *history.Event) { inside = true }},
-		{Each: true, On: func(e *history.Event) bool {
-			return e.Kind == history.Send && e.Client == 1 && e.Node > quorum(nodes) && !inside
-		}, Do: func(st *schedule.Stage, e *history.Event) { st.Strike(0, faults.LoseRequestOf(1, e.Thread)) }},
-	}
+	left := nodes - quorum(nodes)
+	return []Beat{{Each: true,
+		On: func(e *history.Event) bool {
+			return e.Kind == history.Send && e.Client == 1 && e.Node > quorum(nodes) && left > 0
+		},
+		Do: func(st *schedule.Stage, e *history.Event) {
+			left--
+			st.Strike(0, faults.LoseRequestOf(1, e.Thread))
+		},
+	}}
 }
 
 func bareMajorityBudget(nodes int) string {
@@ -133,7 +148,7 @@ var clockJump = Scenario{
 	Struck: func(h *history.History) bool {
 		server := func(e *history.Event) bool { return e.Kind == history.ClockStep && e.Node > 0 && e.D > h.TTL }
 		client := func(e *history.Event) bool { return e.Kind == history.ClockStep && e.Client == 2 && e.D > h.TTL }
-		return then(h, kind(history.Enter, 1), server, client, other(history.Acquire, 1), kind(history.Leave, 1))
+		return then(h, kind(history.Enter, 1), server, client, asks, kind(history.Leave, 1))
 	},
 }
 
@@ -160,7 +175,7 @@ var lostReply = Scenario{
 	Cast: func(s Settings) []Role {
 		return []Role{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
-	Script: func(_ Settings, nodes int) []Beat {
+	Script: func(s Settings, nodes int) []Beat {
 		lost := 0
 		return []Beat{{Each: true,
 			On: func(e *history.Event) bool {
@@ -168,7 +183,7 @@ var lostReply = Scenario{
 			},
 			Do: func(st *schedule.Stage, _ *history.Event) {
 				lost++
-				st.Strike(0, faults.LoseReplyTo(1, 0))
+				st.Strike(s.Latency/2, faults.LoseReplyTo(1, 0))
 			},
 		}}
 	},

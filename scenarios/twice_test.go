@@ -72,7 +72,7 @@ func same(t *testing.T, what string, a, b []byte) {
 // forEveryCell plays all cells as told, and some with seeds.
 func forEveryCell(t *testing.T, do func(t *testing.T, e algorithms.Entry, sc Scenario, s Settings)) {
 	for _, sc := range All() {
-		for _, e := range algorithms.All() {
+		for _, e := range algorithms.Milestones() {
 			t.Run(e.ID+"/"+sc.ID, func(t *testing.T) { do(t, e, sc, sc.Settings) })
 		}
 	}
@@ -137,7 +137,7 @@ func TestSeedsDiffer(t *testing.T) {
 // tables are warm by then, does not show.
 func TestProductionKeepsNothing(t *testing.T) {
 	t.Parallel()
-	for _, e := range algorithms.All() {
+	for _, e := range algorithms.Milestones() {
 		_, sc := mustCell(t, e.ID, "gc-pause")
 		p, err := sc.stage(e, sc.Settings)
 		if err != nil {
@@ -161,14 +161,14 @@ func TestProductionKeepsNothing(t *testing.T) {
 func TestMatrixIsPlay(t *testing.T) {
 	single := map[[2]string][]byte{}
 	for _, sc := range All() {
-		for _, e := range algorithms.All() {
+		for _, e := range algorithms.Milestones() {
 			single[[2]string{e.ID, sc.ID}] = encoded(t, mustPlay(t, e, sc, sc.Settings))
 		}
 	}
 	for _, procs := range []int{1, 2} {
 		onProcs(procs, func() {
 			finished := make(chan int, len(single))
-			cells, err := Matrix(t.Context(), algorithms.All(), All(), 0, func(n int) { finished <- n })
+			cells, err := Matrix(t.Context(), algorithms.Milestones(), All(), 0, func(n int) { finished <- n })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,7 +176,7 @@ func TestMatrixIsPlay(t *testing.T) {
 				t.Errorf("told of %d finished cells, there are %d", len(finished), cap(finished))
 			}
 			for i, sc := range All() {
-				for j, e := range algorithms.All() {
+				for j, e := range algorithms.Milestones() {
 					same(t, fmt.Sprintf("%s in %s, %d processors", e.ID, sc.ID, procs), single[[2]string{e.ID, sc.ID}], encoded(t, cells[i][j]))
 				}
 			}
@@ -190,12 +190,12 @@ func TestMatrixCounts(t *testing.T) {
 	t.Parallel()
 	const runs = 3
 	scs := []Scenario{gcPause, gcPauseFenced}
-	cells, err := Matrix(t.Context(), algorithms.All(), scs, runs, nil)
+	cells, err := Matrix(t.Context(), algorithms.Milestones(), scs, runs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, sc := range scs {
-		for j, e := range algorithms.All() {
+		for j, e := range algorithms.Milestones() {
 			o, n, broken := cells[i][j], 0, 0
 			for seed := range uint64(runs) {
 				s := sc.Settings
@@ -220,7 +220,7 @@ func TestMatrixCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	onProcs(1, func() {
-		cells, err := Matrix(ctx, algorithms.All(), All(), 0, func(n int) {
+		cells, err := Matrix(ctx, algorithms.Milestones(), All(), 0, func(n int) {
 			if n == 10 {
 				cancel()
 			}
@@ -243,8 +243,8 @@ func TestMatrixCancelled(t *testing.T) {
 			t.Errorf("%d cells are finished, want 10", done)
 		}
 	})
-	points, err := Sensitivity(ctx, algorithms.All(), []float64{1}, 10, nil)
-	if !errors.Is(err, context.Canceled) || len(points) != len(algorithms.All()) || points[0] != nil {
+	points, err := Sensitivity(ctx, algorithms.Milestones(), []float64{1}, 10, nil)
+	if !errors.Is(err, context.Canceled) || len(points) != len(algorithms.Milestones()) || points[0] != nil {
 		t.Errorf("Sensitivity, cancelled before it began: %v, %v", points, err)
 	}
 }

@@ -269,7 +269,7 @@ var (
 
 // oneServer are the locks that need no more.
 func oneServer() []algorithms.Entry {
-	return slices.DeleteFunc(algorithms.All(), func(e algorithms.Entry) bool { return e.Nodes > 1 })
+	return slices.DeleteFunc(algorithms.Milestones(), func(e algorithms.Entry) bool { return e.Nodes > 1 })
 }
 
 // tooMany are bounds that would take the twin seconds, with hundreds of thousands
@@ -340,7 +340,7 @@ func compare(t *testing.T, entry algorithms.Entry, b Bounds) {
 // one server two attempts under the faults of clients and messages, and three
 // clients under a crash or a pause.
 func TestDumbTwin(t *testing.T) {
-	atSize(t, algorithms.All(), 2, 1, slices.Concat(clientFaults, serverFaults), compare)
+	atSize(t, algorithms.Milestones(), 2, 1, slices.Concat(clientFaults, serverFaults), compare)
 	atSize(t, oneServer(), 2, 2, clientFaults, compare)
 	atSize(t, oneServer(), 3, 1, []string{"crash=1", "pause=1@5s"}, compare)
 }
@@ -355,7 +355,7 @@ func TestDumbTwinExecutes(t *testing.T) {
 		}
 	}
 	atSize(t, oneServer(), 2, 1, []string{"crash=1", "pause=1@5s", "lose-reply=1"}, execute)
-	atSize(t, algorithms.All(), 2, 1, []string{""}, execute)
+	atSize(t, algorithms.Milestones(), 2, 1, []string{""}, execute)
 }
 
 // TestDumbTwinOfOddities: a resource that fences, a clock that jumps by a part

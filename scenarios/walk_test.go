@@ -32,7 +32,7 @@ func TestExploreWalks(t *testing.T) {
 	const seeds = 400
 	budgets := []string{"crash=1,lose-reply=1", "pause=1@5s", "client-clock=1@10s,crash=1", "crash=1,pause=1", "failover=1,lose-request=1", "node-clock=1@10s,restart=1"}
 	met := map[string]bool{}
-	for _, entry := range algorithms.All() {
+	for _, entry := range algorithms.Milestones() {
 		clients, strikes := 3, budgets
 		if entry.Nodes > 1 {
 			clients, strikes = 2, budgets[:3] // the others take millions of states

@@ -175,10 +175,10 @@ func casts(t testing.TB) map[string]simulator.Setup {
 	waiters := cast(1, waiter, waiter)
 	waiters.Nodes[0].Replicas = simulator.MaxReplicas
 	all["waiters"] = waiters
-	savers := cast(2, ttlReader, lockUser(algorithms.All()[0], 3*time.Second, 3))
+	savers := cast(2, ttlReader, lockUser(algorithms.Milestones()[0], 3*time.Second, 3))
 	savers.Nodes[0].AOF, savers.Nodes[1].AOF = simulator.EverySecond, simulator.Always
 	all["savers"] = savers
-	for _, e := range algorithms.All() {
+	for _, e := range algorithms.Milestones() {
 		user := lockUser(e, 3*time.Second, 3)
 		all[e.ID] = cast(e.Nodes, user, user, user)
 	}

@@ -27,7 +27,7 @@ func (a *app) demo() *cobra.Command {
 			if err != nil {
 				return internal(err)
 			}
-			cast, err := pickLocks(demoLocks)
+			cast, err := pickLocks(demoLocks, nil)
 			if err != nil {
 				return internal(err)
 			}

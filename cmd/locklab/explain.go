@@ -58,7 +58,7 @@ while you wait.`,
 func unknownName(name string) error {
 	var names []string
 	for _, e := range algorithms.All() {
-		names = append(names, e.ID, e.Article)
+		names = append(names, e.Names()...)
 	}
 	for _, s := range scenarios.All() {
 		names = append(names, s.ID, s.Race)
@@ -118,7 +118,7 @@ type explainedJSON struct {
 }
 
 func (a *app) explainRace(sc scenarios.Scenario) error {
-	outcomes, err := playRow(algorithms.All(), []scenarios.Scenario{sc})
+	outcomes, err := playRow(algorithms.Milestones(), []scenarios.Scenario{sc})
 	if err != nil {
 		return err
 	}

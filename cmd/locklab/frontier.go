@@ -33,7 +33,7 @@ reason.`,
 		Example: "  locklab frontier\n  locklab frontier --strategies token,redlock -o frontier.png -o frontier.csv",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			entries, err := pickLocks(locks)
+			entries, err := pickLocks(locks, algorithms.Milestones())
 			if err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ reason.`,
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&locks, "strategies", nil, "only these locks, as in token,redlock")
+	f.StringSliceVar(&locks, "strategies", nil, "these locks, as in token,redlock, or all; else the six of the tour")
 	f.StringArrayVarP(&files, "out", "o", nil, "write to FILE: .png, .svg or .csv (repeatable)")
 	return c
 }

@@ -71,7 +71,7 @@ charts of locklab sweep pause/ttl, par and frontier, the doom curve of token and
 one pause (locklab explore --doom), and the report page.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			entries, err := pickLocks(locks)
+			entries, err := pickLocks(locks, algorithms.All())
 			if err != nil {
 				return err
 			}
@@ -93,11 +93,14 @@ one pause (locklab explore --doom), and the report page.`,
 	return c
 }
 
-// pickLocks finds the named locks, all of them where nobody named any. A list
-// that is there and empty is a mistake: an unset variable must not pass for a
-// grid in which everything is well.
-func pickLocks(names []string) (entries []algorithms.Entry, err error) {
-	if names == nil {
+// pickLocks finds the named locks, "all" of them, or the usual ones where nobody
+// named any. A list that is there and empty is a mistake: an unset variable must
+// not pass for a grid in which everything is well.
+func pickLocks(names []string, usual []algorithms.Entry) (entries []algorithms.Entry, err error) {
+	switch {
+	case names == nil:
+		return usual, nil
+	case slices.Equal(names, []string{"all"}):
 		return algorithms.All(), nil
 	}
 	if len(names) == 0 {
@@ -233,7 +236,7 @@ func gridOf(entries []algorithms.Entry, scs []scenarios.Scenario, cells [][]*sce
 		g.Scenarios = append(g.Scenarios, reports.Column{ID: sc.ID, Race: sc.Race, Title: sc.Title})
 	}
 	for l, e := range entries {
-		g.Strategies = append(g.Strategies, reports.Row{ID: e.ID, Article: e.Article, Title: e.Title})
+		g.Strategies = append(g.Strategies, reports.Row{ID: e.ID, Article: e.Article, Title: e.Title, Group: string(e.Family)})
 		row := make([]reports.Cell, len(scs))
 		for s := range scs {
 			row[s] = cellOf(e, scs[s], cells[s][l])
@@ -261,7 +264,7 @@ const reportMemory = 150 << 20
 // writeReport writes everything that can be made of the grid.
 func (a *app) writeReport(ctx context.Context, dir string, entries []algorithms.Entry, grid *reports.Grid, outcomes []*scenarios.Outcome) (stopped bool, err error) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory)) // searches are generous otherwise
-	charts, err := a.charts(ctx, entries)
+	charts, err := a.charts(ctx, charted(entries))
 	if errors.Is(err, context.Canceled) {
 		return true, nil
 	}
@@ -290,6 +293,16 @@ func (a *app) writeReport(ctx context.Context, dir string, entries []algorithms.
 		}
 	}
 	return false, nil
+}
+
+// charted are the locks that charts draw: lines of a dozen cannot be told apart.
+func charted(entries []algorithms.Entry) []algorithms.Entry {
+	if len(entries) <= 12 {
+		return entries
+	}
+	return slices.DeleteFunc(slices.Clone(entries), func(e algorithms.Entry) bool {
+		return !slices.ContainsFunc(algorithms.Milestones(), func(m algorithms.Entry) bool { return m.ID == e.ID })
+	})
 }
 
 type reportFile struct {

@@ -31,7 +31,7 @@ more than three servers gets three. locklab frontier says what jumps of clocks d
 		Example: "  locklab par\n  locklab par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s\n  locklab par -o par.png -o par.csv",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			entries, err := pickLocks(locks)
+			entries, err := pickLocks(locks, algorithms.Milestones())
 			if err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ more than three servers gets three. locklab frontier says what jumps of clocks d
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&locks, "strategies", nil, "only these locks, as in token,redlock")
+	f.StringSliceVar(&locks, "strategies", nil, "these locks, as in token,redlock, or all; else the six of the tour")
 	f.StringArrayVar(&budgets, "budget", scenarios.SingleFaults(), "how often each fault may strike (repeatable: one search each)")
 	f.IntVar(&b.Clients, "clients", b.Clients, "how many clients contend")
 	f.IntVar(&b.Attempts, "attempts", b.Attempts, "how often each asks for the lock")

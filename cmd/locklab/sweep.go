@@ -51,7 +51,7 @@ lock and every length meets the same draws.`,
 			if err != nil {
 				return err
 			}
-			entries, err := pickLocks(locks)
+			entries, err := pickLocks(locks, algorithms.Milestones())
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ lock and every length meets the same draws.`,
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&locks, "strategies", nil, "only these locks, as in token,redlock")
+	f.StringSliceVar(&locks, "strategies", nil, "these locks, as in token,redlock, or all; else the six of the tour")
 	f.IntVar(&runs, "runs", defaultRuns, "seeded runs for each lock and length")
 	f.StringArrayVarP(&files, "out", "o", nil, "write to FILE: .png, .svg or .csv, the CSV beside every picture (repeatable)")
 	return c

@@ -114,7 +114,7 @@ func eventful(t testing.TB, entry algorithms.Entry) (*simulator.Lab, Options) {
 
 // TestReplay plays the choices of a timed run again.
 func TestReplay(t *testing.T) {
-	for _, entry := range algorithms.All() {
+	for _, entry := range algorithms.Milestones() {
 		lab, opt := eventful(t, entry)
 		run := mustPlay(t, lab, opt)
 		for _, k := range []history.Kind{history.Pause, history.Failover, history.LoseReply, history.Replicate, history.Timeout} {
