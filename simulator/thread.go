@@ -26,6 +26,8 @@ type incarnation struct {
 	tokens  uint64 // handed out
 	dead    bool   // being unwound: nothing may be asked for any more
 	err     error  // why it could not go on
+	// watchers says of each number whether a connection that watches keys has it.
+	watchers []bool
 }
 
 // thread is one coroutine, or a timer that has not fired yet.
