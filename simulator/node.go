@@ -148,10 +148,7 @@ func (t *redisTable) internBatch(on link, wire []byte) (uint32, error) {
 		if i > 0 {
 			text = append(text, ";")
 		}
-		text = append(text, c...)
-	}
-	if len(text) > 0 {
-		text[0] = strings.ToUpper(text[0])
+		text = append(append(text, strings.ToUpper(c[0])), c[1:]...)
 	}
 	id := uint32(len(t.batches))
 	t.batches = append(t.batches, batch{commands: commands, text: text, link: on, transaction: transactionOf(commands)})
