@@ -2,6 +2,7 @@ package reports
 
 import (
 	_ "embed"
+	"regexp"
 	"strings"
 
 	"locklab/simulator/verdict"
@@ -44,7 +45,49 @@ func say(lang, key string, pairs ...string) string {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		text = strings.ReplaceAll(text, "{"+pairs[i]+"}", pairs[i+1])
 	}
+	return betweenHan.ReplaceAllString(text, "$1$2")
+}
+
+// betweenHan is a blank between two Chinese characters. It stands in a sentence
+// for names in Latin letters, and goes where Chinese is filled in.
+var betweenHan = regexp.MustCompile(`(\p{Han}) (\p{Han})`)
+
+// sayAll joins parts by the sentence of a key with {first} and {next}.
+func sayAll(lang, key string, parts []string) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	text := parts[0]
+	for _, next := range parts[1:] {
+		text = say(lang, key, "first", text, "next", next)
+	}
 	return text
+}
+
+// sayOf says the same of several things together, in the order in which they
+// first come up: "a, b: text. c: another."
+func sayOf(lang string, names, texts []string) string {
+	var together []string
+	for i := 0; i < len(names); {
+		n := i + 1
+		for n < len(names) && texts[n] == texts[i] {
+			n++
+		}
+		together = append(together, say(lang, "chart.of", "names", sayAll(lang, "chart.list", names[i:n]), "text", texts[i]))
+		i = n
+	}
+	return sayAll(lang, "grid.both", together)
+}
+
+// who names locks, or says that they are all, or all that are left.
+func who(lang string, locks []string, all int, last bool) string {
+	switch {
+	case len(locks) == all && all > 1:
+		return say(lang, "chart.every")
+	case last && len(locks) < all && len(locks) > 2:
+		return say(lang, "chart.others")
+	}
+	return sayAll(lang, "chart.list", locks)
 }
 
 // Meaning says in one line what a verdict means. lang is "en" or "zh"; an

@@ -60,7 +60,7 @@ func TestCatalogueKeysAreUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := regexp.MustCompile(`"((?:lanes|part|story|found|grid)\.[a-z.]+)"`)
+	key := regexp.MustCompile(`"((?:lanes|part|story|found|grid|doom|chart|par|frontier|sensitivity)\.[a-z.]+)"`)
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue

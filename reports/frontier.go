@@ -13,13 +13,17 @@ import (
 // A Frontier is how large a single fault may be before a lock lets two clients
 // in at once, as complete searches tell.
 type Frontier struct {
-	Title   string
 	Locks   []string // in the order in which they are drawn
 	Notes   []string // a word on each lock, drawn below its name; nil: none
 	Hazards []Hazard
 	Max     float64 // the largest size that was searched, in leases
-	Bounds  string  // what the searches covered: one or two sentences
 }
+
+// Title is what the chart asks.
+func (f *Frontier) Title(lang string) string { return say(lang, "frontier.title") }
+
+// Bounds says what the searches covered.
+func (f *Frontier) Bounds(lang string) string { return say(lang, "frontier.bounds") }
 
 // A Hazard is a fault that strikes once, and how each of the locks stood it.
 type Hazard struct {
@@ -41,6 +45,7 @@ type Limit struct {
 	Untold bool    // a search had to be given up, or was never made
 	Holds  float64 // the largest size that let nobody in, in leases; 0: none
 	Falls  float64 // the smallest size that let two in, in leases; 0: none. Not 0 for a hazard without size: it falls
+	Trace  string  // link to a run that falls at that size; "": none
 }
 
 // The results of a limit, as CSV and JSON write them.
@@ -112,14 +117,22 @@ func leases(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 // Takeaway says for every hazard which locks fall from which size on. Locks that
 // fall at the same size stand together, the frailest first, and so do hazards
 // that have the same said of them.
-func (f *Frontier) Takeaway() string {
-	return strings.TrimSpace(f.debate() + " " + f.each())
+func (f *Frontier) Takeaway(lang string) string {
+	var names, texts []string
+	for i := range f.Hazards {
+		names, texts = append(names, f.Hazards[i].ID), append(texts, f.groups(lang, &f.Hazards[i]))
+	}
+	each := sayOf(lang, names, texts)
+	if debate := f.debate(lang); debate != "" {
+		return say(lang, "grid.both", "first", debate, "next", each)
+	}
+	return each
 }
 
 // debate says whether a majority of servers is worth more than one server, which
 // is what Kleppmann and antirez disagreed about in 2016; "" without the two locks
 // that tell.
-func (f *Frontier) debate() string {
+func (f *Frontier) debate(lang string) string {
 	one, many := slices.Index(f.Locks, "token"), slices.Index(f.Locks, "redlock")
 	if one < 0 || many < 0 {
 		return ""
@@ -131,41 +144,24 @@ func (f *Frontier) debate() string {
 		if h.Result(a) != resultLimited || h.Result(b) != resultLimited {
 			continue
 		}
-		word := map[int]string{-1: "less", 0: "no more", 1: "more"}[cmp.Compare(b.Falls, a.Falls)]
-		parts = append(parts, fmt.Sprintf("%s %s than one server (%s and %s leases)", word, h.ID, leases(b.Falls), leases(a.Falls)))
+		key := map[int]string{-1: "frontier.less", 0: "frontier.same", 1: "frontier.more"}[cmp.Compare(b.Falls, a.Falls)]
+		parts = append(parts, say(lang, key, "fault", h.ID, "many", leases(b.Falls), "one", leases(a.Falls)))
 	}
 	if parts == nil {
 		return ""
 	}
-	return "A majority (redlock) stands " + strings.Join(parts, ", and ") + "."
+	return say(lang, "frontier.majority", "text", sayAll(lang, "frontier.and", parts))
 }
 
-func (f *Frontier) each() string {
-	var names, words []string
-	for i := range f.Hazards {
-		h := &f.Hazards[i]
-		w := f.groups(h)
-		if n := len(words); n > 0 && words[n-1] == w {
-			names[n-1] += ", " + h.ID
-			continue
-		}
-		names, words = append(names, h.ID), append(words, w)
-	}
-	for i := range words {
-		words[i] = names[i] + ": " + words[i] + "."
-	}
-	return strings.Join(words, " ")
-}
-
-func (f *Frontier) groups(h *Hazard) string {
+func (f *Frontier) groups(lang string, h *Hazard) string {
 	type group struct {
 		at    float64
-		words string
+		words string // {locks} is left open
 		locks []string
 	}
 	var all []*group
 	for i, lock := range f.Locks {
-		at, words := f.verdict(h, h.limit(i))
+		at, words := f.verdict(lang, h, h.limit(i))
 		n := slices.IndexFunc(all, func(g *group) bool { return g.words == words })
 		if n < 0 {
 			n = len(all)
@@ -176,37 +172,27 @@ func (f *Frontier) groups(h *Hazard) string {
 	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Compare(a.at, b.at) })
 	parts := make([]string, len(all))
 	for i, g := range all {
-		parts[i] = who(g.locks, len(f.Locks), i+1 == len(all)) + " " + g.words
+		parts[i] = strings.Replace(g.words, "{locks}", who(lang, g.locks, len(f.Locks), i+1 == len(all)), 1)
 	}
-	return strings.Join(parts, "; ")
+	return sayAll(lang, "grid.join", parts)
 }
 
-// who names locks, or says that they are all, or all that are left.
-func who(locks []string, all int, last bool) string {
-	switch {
-	case len(locks) == all && all > 1:
-		return "every lock"
-	case last && len(locks) < all && len(locks) > 2:
-		return "the others"
-	}
-	return strings.Join(locks, ", ")
-}
-
-// verdict puts a limit into words, with where it stands among the others.
-func (f *Frontier) verdict(h *Hazard, l Limit) (at float64, words string) {
+// verdict puts a limit into words about {locks}, with where it stands among the
+// others.
+func (f *Frontier) verdict(lang string, h *Hazard, l Limit) (at float64, words string) {
 	switch r := h.Result(l); r {
 	case resultUnknown:
-		return f.Max + 2, "not told"
+		return f.Max + 2, say(lang, "frontier.untold")
 	case resultHolds:
-		return f.Max + 1, "never up to " + decimal(f.Max) + " leases"
+		return f.Max + 1, say(lang, "frontier.never", "max", decimal(f.Max))
 	case resultAlways:
-		return 0, "at any size"
+		return 0, say(lang, "frontier.always")
 	case resultLimited:
-		return l.Falls, "from " + leases(l.Falls) + " leases on"
+		return l.Falls, say(lang, "frontier.from", "at", leases(l.Falls))
 	case resultStands:
-		return f.Max + 1, "never"
+		return f.Max + 1, say(lang, "frontier.stands")
 	default:
-		return 0, "with one strike"
+		return 0, say(lang, "frontier.falls")
 	}
 }
 
@@ -214,12 +200,12 @@ func (f *Frontier) verdict(h *Hazard, l Limit) (at float64, words string) {
 // is empty where no size holds or there is none, falls_at where none falls.
 func (f *Frontier) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	records := [][]string{{"strategy", "fault", "result", "holds_up_to", "falls_at", "largest_searched"}}
+	records := [][]string{{"strategy", "fault", "result", "holds_up_to", "falls_at", "largest_searched", "trace"}}
 	for i, lock := range f.Locks {
 		for n := range f.Hazards {
 			h := &f.Hazards[n]
 			l := h.limit(i)
-			r := []string{lock, h.ID, h.Result(l), "", "", ""}
+			r := []string{lock, h.ID, h.Result(l), "", "", "", l.Trace}
 			if h.Sized && !l.Untold {
 				r[3], r[4], r[5] = sizeText(l.Holds), sizeText(l.Falls), decimal(f.Max)
 			}
@@ -242,7 +228,9 @@ func sizeText(x float64) string {
 // Text writes a lock per line and a hazard per column.
 func (f *Frontier) Text(w io.Writer, o Options) error {
 	out := newLines(w, o)
-	out.put(f.Title, 0)
+	for _, lang := range o.langs() {
+		out.put(f.Title(lang), 0)
+	}
 	out.put("", 0)
 	head := []string{"falls from, in leases"}
 	for i := range f.Hazards {
@@ -264,7 +252,9 @@ func (f *Frontier) Text(w io.Writer, o Options) error {
 		}
 	}
 	out.put("", 0)
-	out.put(f.Takeaway(), 0)
-	out.put(f.Bounds, 0)
+	for _, lang := range o.langs() {
+		out.put(f.Takeaway(lang), 0)
+		out.put(f.Bounds(lang), 0)
+	}
 	return out.err
 }

@@ -9,7 +9,6 @@ import (
 // frontierSample has every kind of limit in it.
 func frontierSample() Frontier {
 	return Frontier{
-		Title: "How large a single fault does each lock survive?",
 		Locks: []string{"setnx", "getset", "token", "watchdog", "redlock"},
 		Notes: []string{"", "", "", "", "3 servers"},
 		Max:   2,
@@ -30,7 +29,6 @@ func frontierSample() Frontier {
 			{ID: "failover", Name: "to a stale replica", Limits: []Limit{{Falls: 1}, {Falls: 1}, {Falls: 1}, {Untold: true}, {}}},
 			{ID: "restart", Name: "without its data", Limits: []Limit{{Falls: 1}, {Falls: 1}, {Falls: 1}, {Falls: 1}}}, // redlock not given
 		},
-		Bounds: "2 clients, 1 attempt each.",
 	}
 }
 
@@ -65,11 +63,11 @@ func TestFrontierTakeaway(t *testing.T) {
 		"client-clock: getset at any size; the others never up to 2 leases. " +
 		"failover: setnx, getset, token with one strike; redlock never; watchdog not told. " +
 		"restart: setnx, getset, token, watchdog with one strike; redlock not told."
-	if got := f.Takeaway(); got != want {
+	if got := f.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	f.Locks = f.Locks[:1]
-	if got := f.Takeaway(); strings.Contains(got, "majority") || strings.Contains(got, "every") {
+	if got := f.Takeaway("en"); strings.Contains(got, "majority") || strings.Contains(got, "every") {
 		t.Errorf("of one lock it says %s", got)
 	}
 }

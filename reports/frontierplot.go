@@ -57,14 +57,14 @@ func newFrontierPlot(f *Frontier) *frontierPlot {
 		}
 	}
 	p.width = max(x+margin, 480)
-	p.heading = heading{title: f.Title, takeaway: f.Takeaway(), width: p.width - 2*margin}
+	p.heading = heading{title: f.Title("en"), takeaway: f.Takeaway("en"), width: p.width - 2*margin}
 	p.foot = foldText(writing(smallSize, ink), f.legend(), p.width-2*margin)
 	return p
 }
 
 func (f *Frontier) legend() string {
 	return "End of a line: the largest size at which no interleaving lets two in. x: the next size, at which one does. " +
-		"Open arrow: no size up to " + decimal(f.Max) + " leases does. " + f.Bounds
+		"Open arrow: no size up to " + decimal(f.Max) + " leases does. " + f.Bounds("en")
 }
 
 func (p *frontierPlot) body() vg.Length {

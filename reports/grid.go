@@ -21,8 +21,9 @@ type Grid struct {
 	Cells      [][]Cell
 }
 
-// A Row of the grid is a strategy.
-type Row struct{ ID, Article, Title string }
+// A Row of the grid is a strategy. Group is what it is drawn together with where
+// there are many.
+type Row struct{ ID, Article, Title, Group string }
 
 // A Column of the grid is a scenario; Race is the race it plays ("R18"), or "".
 type Column struct{ ID, Race, Title string }
@@ -33,6 +34,7 @@ type Cell struct {
 
 	Verdicts   []verdict.Word // as in verdict.Judgement; empty: the scenario was not played
 	Expected   []verdict.Word // as contracted
+	Why        string         // the contract's reason, in a few words
 	AsExpected bool           // the two agree
 	Reached    bool           // what the scenario is about did happen
 	Trace      string         // where the run is kept, "": nowhere
@@ -130,19 +132,13 @@ func (c *Cell) text() string {
 func (g *Grid) cell(strategy, scenario int) *Cell { return &g.Cells[strategy][scenario] }
 
 // Text prints the grid with a legend. Strategies that do not fit side by side
-// follow in further blocks.
+// follow in further blocks; many of them become an overview.
 func (g *Grid) Text(w io.Writer, o Options) error {
 	out := newLines(w, o)
-	labels := g.labels()
-	for from := 0; from < len(g.Strategies); {
-		to := g.fitting(from, labels, o.Width)
-		if from > 0 {
-			out.put("", 0)
-		}
-		if s := g.block(labels, from, to); !s.write(out) {
-			g.list(out, labels, from)
-		}
-		from = to
+	if g.many() {
+		g.overview(out)
+	} else {
+		g.columns(out)
 	}
 	if o.Brief {
 		g.glyphs(out)
@@ -153,6 +149,21 @@ func (g *Grid) Text(w io.Writer, o Options) error {
 		out.put(g.Headline(lang), 0)
 	}
 	return out.err
+}
+
+// columns prints a scenario per line and a strategy per column.
+func (g *Grid) columns(out *lines) {
+	labels := g.labels()
+	for from := 0; from < len(g.Strategies); {
+		to := g.fitting(from, labels, out.width)
+		if from > 0 {
+			out.put("", 0)
+		}
+		if s := g.block(labels, from, to); !s.write(out) {
+			g.list(out, labels, from)
+		}
+		from = to
+	}
 }
 
 func (g *Grid) labels() []string {
@@ -238,15 +249,19 @@ func breakName(id string, width int) []string {
 func (g *Grid) legend(out *lines) {
 	out.put("", 0)
 	for _, w := range words {
-		if g.count(func(c *Cell) bool { return c.word() == w }) > 0 {
+		if g.occurs(w) {
 			out.put(padRight(lookOf(w).glyph+" "+string(w), 14)+Meaning(w, "en"), 14)
 		}
 	}
-	if g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
+	mark := "  [...]"
+	if g.many() {
+		mark = "["
+	}
+	if !g.many() && g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
 		out.put(padRight("  +n", 14)+"and n more verdicts, less grave ones", 14)
 	}
 	if g.count(func(c *Cell) bool { return !c.AsExpected }) > 0 {
-		out.put(padRight("  [...]", 14)+"not what was expected", 14)
+		out.put(padRight(mark, 14)+"not what was expected", 14)
 	}
 	out.put("", 0)
 }
@@ -255,7 +270,7 @@ func (g *Grid) legend(out *lines) {
 func (g *Grid) glyphs(out *lines) {
 	var parts []string
 	for _, w := range words {
-		if g.count(func(c *Cell) bool { return c.word() == w }) > 0 {
+		if g.occurs(w) {
 			parts = append(parts, lookOf(w).glyph+" "+string(w))
 		}
 	}

@@ -25,6 +25,9 @@ const (
 )
 
 func (g *Grid) picture() picture {
+	if g.many() {
+		return newOverviewPlot(g).picture()
+	}
 	p := newGridPlot(g)
 	return picture{width: p.width(), height: p.height(), draw: p.drawPage}
 }
@@ -179,11 +182,11 @@ const captionHeight vg.Length = 15
 func captions(g *Grid) []caption {
 	var out []caption
 	for _, w := range words {
-		if g.count(func(c *Cell) bool { return c.word() == w }) > 0 {
+		if g.occurs(w) {
 			out = append(out, caption{look: lookOf(w), word: string(w), means: Meaning(w, "en")})
 		}
 	}
-	if g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
+	if !g.many() && g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
 		out = append(out, caption{look: look{"", classNotAsked}, word: "+n", means: "And n more verdicts, less grave ones."})
 	}
 	return append(out, caption{look: look{"", classNotAsked}, thick: true, word: "thick border", means: "Not what was expected."})

@@ -46,10 +46,13 @@ type Run struct {
 
 // A Chart is a picture made beforehand, for example by Sensitivity.SVG.
 type Chart struct {
-	Title    string
-	Takeaway string // one sentence; the picture shows it, and readers who cannot see it hear it
-	SVG      []byte
-	CSV      string // name of the file with the numbers
+	// What the chart asks and what it shows, in a sentence or some: the picture
+	// says it in English, and readers who cannot see it hear it; the page adds
+	// the Chinese below the picture.
+	TitleEN, TakeawayEN string
+	TitleZH, TakeawayZH string
+	SVG                 []byte
+	CSV                 string // name of the file with the numbers
 }
 
 var (
@@ -88,6 +91,8 @@ type page struct {
 	Style                          template.CSS
 	Strategies                     []Row
 	Lines                          []pageLine
+	Many                           []pageBand // in place of Lines, where there are many strategies
+	Scenarios                      []Column
 	Charts                         []pageChart
 	Runs                           []*pageRun
 	Glossary                       []glossaryEntry
@@ -98,15 +103,27 @@ type pageLine struct {
 	Cells    []pageCell
 }
 
+// A pageBand is a group of strategies, a line each.
+type pageBand struct {
+	Group string
+	Lines []pageLock
+}
+
+type pageLock struct {
+	Strategy Row
+	Cells    []pageCell
+}
+
 type pageCell struct {
-	Class, Glyph, Label, Link string
-	Surprise                  bool
-	Expected                  string
+	Class, Glyph, Label, Link, Why string
+	Surprise                       bool
+	Expected                       string
 }
 
 type pageChart struct {
-	CSV string
-	SVG template.HTML
+	CSV                 string
+	SVG                 template.HTML
+	TitleZH, TakeawayZH string
 }
 
 type pageRun struct {
@@ -143,9 +160,17 @@ func newPage(r *Report) (*page, error) {
 		p.HeadlineEN, p.HeadlineZH = r.Grid.Headline("en"), r.Grid.Headline("zh")
 	}
 	for _, c := range r.Charts {
-		p.Charts = append(p.Charts, pageChart{c.CSV, inline(c.SVG, strings.TrimSpace(c.Title+". "+c.Takeaway))})
+		p.Charts = append(p.Charts, pageChart{c.CSV, inline(c.SVG, spoken(c.TitleEN, c.TakeawayEN)), c.TitleZH, c.TakeawayZH})
 	}
 	return p, p.addGrid(r)
+}
+
+// spoken is a title and what follows from it, as one hears them.
+func spoken(title, takeaway string) string {
+	if title != "" && !strings.HasSuffix(title, "?") {
+		title += "."
+	}
+	return strings.TrimSpace(title + " " + takeaway)
 }
 
 // addGrid fills in the table, and the runs strategy by strategy.
@@ -156,6 +181,9 @@ func (p *page) addGrid(r *Report) error {
 			line.Cells = append(line.Cells, newPageCell(r, i, j))
 		}
 		p.Lines = append(p.Lines, line)
+	}
+	if r.Grid.many() {
+		p.addMany(&r.Grid)
 	}
 	for i, strategy := range r.Grid.Strategies {
 		for j, scenario := range r.Grid.Scenarios {
@@ -174,11 +202,29 @@ func (p *page) addGrid(r *Report) error {
 	return nil
 }
 
+// addMany turns the table round.
+func (p *page) addMany(g *Grid) {
+	p.Scenarios = g.Scenarios
+	for _, b := range g.bands() {
+		one := pageBand{Group: b.group}
+		for _, l := range b.lines {
+			for _, i := range append([]int{l.first}, l.same...) {
+				lock := pageLock{Strategy: g.Strategies[i]}
+				for j := range g.Scenarios {
+					lock.Cells = append(lock.Cells, p.Lines[j].Cells[i])
+				}
+				one.Lines = append(one.Lines, lock)
+			}
+		}
+		p.Many = append(p.Many, one)
+	}
+}
+
 func newPageCell(r *Report, i, j int) pageCell {
 	c := r.Grid.cell(i, j)
 	strategy, scenario := r.Grid.Strategies[i].ID, r.Grid.Scenarios[j].ID
 	l := lookOf(c.word())
-	out := pageCell{Class: string(l.class), Glyph: l.glyph, Surprise: !c.AsExpected, Expected: joinWords(c.Expected)}
+	out := pageCell{Class: string(l.class), Glyph: l.glyph, Why: c.Why, Surprise: !c.AsExpected, Expected: joinWords(c.Expected)}
 	if c.word() != verdict.NA {
 		out.Label = c.label()
 	}

@@ -22,7 +22,7 @@ func reportSample(t *testing.T) Report {
 		Assumptions: []string{"Two clients & one server.", "A command takes 1 ms."},
 		Grid:        gridSample(),
 		Runs:        map[RunKey]Run{},
-		Charts:      []Chart{{Title: chart.Title, Takeaway: chart.Takeaway(), SVG: svg.Bytes(), CSV: "pause.csv"}},
+		Charts:      []Chart{{TitleEN: chart.Title("en"), TakeawayEN: chart.Takeaway("en"), TitleZH: chart.Title("zh"), TakeawayZH: chart.Takeaway("zh"), SVG: svg.Bytes(), CSV: "pause.csv"}},
 	}
 	for key, s := range map[RunKey]int{
 		{"token", "gc-pause"}: 0, {"setnx-expire", "slow-owner"}: 1, {"redlock", "restart-empty"}: 2, {"token", "slow-owner"}: 0,

@@ -16,7 +16,11 @@ import (
 // prints an event a line.
 func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
 	out := newLines(w, o)
-	d := newDrawing(h, rowsOf(h, withoutReloads(walk(h, j))))
+	steps := withoutReloads(walk(h, j))
+	if o.NoReturn > 0 && len(steps) > 0 {
+		steps[stepAt(steps, o.NoReturn-1)].remark = say(out.langs[0], "lanes.noreturn")
+	}
+	d := newDrawing(h, rowsOf(h, steps))
 	if o.Width > 0 && o.Width < NarrowWidth || !d.columns().write(out) {
 		d.list(out)
 	}

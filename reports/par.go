@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"locklab/simulator/verdict"
 )
@@ -14,10 +15,22 @@ import (
 // A ParChart is the par of verdicts for each lock: the fewest unlucky moves,
 // strikes of faults, with which a verdict comes about, as complete searches tell.
 type ParChart struct {
-	Title    string
 	Verdicts []verdict.Word
 	Rows     []ParRow
-	Bounds   string // what the searches covered: one or two sentences
+
+	// What the searches covered.
+	Clients, Attempts int
+	TTL               time.Duration
+	Budgets           []string // one search each
+}
+
+// Title is what the chart asks.
+func (c *ParChart) Title(lang string) string { return say(lang, "par.title") }
+
+// Bounds says what the searches covered.
+func (c *ParChart) Bounds(lang string) string {
+	return say(lang, "par.bounds", "clients", strconv.Itoa(c.Clients), "attempts", strconv.Itoa(c.Attempts), "ttl", span(c.TTL),
+		"budgets", sayAll(lang, "grid.join", c.Budgets))
 }
 
 // A ParRow is one lock's pars, in the order of the chart's verdicts.
@@ -96,23 +109,15 @@ func (p ParCell) ways() string {
 // Takeaway says for every verdict how many locks it befalls, with how few moves,
 // and which are proved to be spared. Verdicts that have the same said of them
 // stand together.
-func (c *ParChart) Takeaway() string {
-	var names, words []string
+func (c *ParChart) Takeaway(lang string) string {
+	var names, texts []string
 	for n, word := range c.Verdicts {
-		s := c.sentence(n)
-		if last := len(words) - 1; last >= 0 && words[last] == s {
-			names[last] += ", " + string(word)
-			continue
-		}
-		names, words = append(names, string(word)), append(words, s)
+		names, texts = append(names, string(word)), append(texts, c.sentence(lang, n))
 	}
-	for i := range words {
-		words[i] = names[i] + ": " + words[i] + "."
-	}
-	return strings.Join(words, " ")
+	return sayOf(lang, names, texts)
 }
 
-func (c *ParChart) sentence(n int) string {
+func (c *ParChart) sentence(lang string, n int) string {
 	var spared, untold []string
 	befallen := map[int][]string{}
 	for i := range c.Rows {
@@ -128,15 +133,15 @@ func (c *ParChart) sentence(n int) string {
 	}
 	var parts []string
 	for _, par := range sortedKeys(befallen) {
-		parts = append(parts, who(befallen[par], len(c.Rows), false)+" with "+moves(par))
+		parts = append(parts, with(lang, par, who(lang, befallen[par], len(c.Rows), false)))
 	}
 	if spared != nil {
-		parts = append(parts, who(spared, len(c.Rows), untold == nil)+" proved free of it")
+		parts = append(parts, say(lang, "par.spared", "locks", who(lang, spared, len(c.Rows), untold == nil)))
 	}
 	if untold != nil {
-		parts = append(parts, who(untold, len(c.Rows), true)+" not told")
+		parts = append(parts, say(lang, "par.untold", "locks", who(lang, untold, len(c.Rows), true)))
 	}
-	return strings.Join(parts, "; ")
+	return sayAll(lang, "grid.join", parts)
 }
 
 func sortedKeys(m map[int][]string) []int {
@@ -148,14 +153,15 @@ func sortedKeys(m map[int][]string) []int {
 	return keys
 }
 
-func moves(n int) string {
-	switch n {
+// with says how many unlucky moves locks need.
+func with(lang string, par int, locks string) string {
+	switch par {
 	case 0:
-		return "no bad luck at all"
+		return say(lang, "par.with.none", "locks", locks)
 	case 1:
-		return "1 unlucky move"
+		return say(lang, "par.with.one", "locks", locks)
 	}
-	return strconv.Itoa(n) + " unlucky moves"
+	return say(lang, "par.with", "locks", locks, "n", strconv.Itoa(par))
 }
 
 // CSV writes one line for each lock and verdict. par and steps are empty where
@@ -182,7 +188,9 @@ func (c *ParChart) CSV(w io.Writer) error {
 // Text writes a lock per line and a verdict per column, and then the moves.
 func (c *ParChart) Text(w io.Writer, o Options) error {
 	out := newLines(w, o)
-	out.put(c.Title, 0)
+	for _, lang := range o.langs() {
+		out.put(c.Title(lang), 0)
+	}
 	out.put("", 0)
 	head := []string{"par"}
 	for _, word := range c.Verdicts {
@@ -212,7 +220,9 @@ func (c *ParChart) Text(w io.Writer, o Options) error {
 		}
 	}
 	out.put("", 0)
-	out.put(c.Takeaway(), 0)
-	out.put(c.Bounds, 0)
+	for _, lang := range o.langs() {
+		out.put(c.Takeaway(lang), 0)
+		out.put(c.Bounds(lang), 0)
+	}
 	return out.err
 }

@@ -3,6 +3,7 @@ package reports
 import (
 	"io"
 	"testing"
+	"time"
 
 	"locklab/simulator/verdict"
 )
@@ -10,7 +11,7 @@ import (
 // parSample has every kind of cell in it.
 func parSample() ParChart {
 	return ParChart{
-		Title: "How little bad luck does each lock need?", Verdicts: []verdict.Word{verdict.Overlap, verdict.Lie, verdict.Stall},
+		Verdicts: []verdict.Word{verdict.Overlap, verdict.Lie, verdict.Stall},
 		Rows: []ParRow{
 			{"setnx", []ParCell{
 				{Told: true, Found: true, Par: 0, Steps: 9, Trace: "locklab1-a"},
@@ -29,7 +30,7 @@ func parSample() ParChart {
 			}},
 			{Strategy: "watchdog"}, // not finished
 		},
-		Bounds: "2 clients ask 2 times each.",
+		Clients: 2, Attempts: 2, TTL: 9 * time.Second, Budgets: []string{"crash=1", "pause=1"},
 	}
 }
 
@@ -61,11 +62,11 @@ func TestParTakeaway(t *testing.T) {
 	want := "OVERLAP: setnx with no bad luck at all; token, redlock with 1 unlucky move; watchdog not told. " +
 		"LIE: redlock with 2 unlucky moves; setnx, token proved free of it; watchdog not told. " +
 		"STALL: setnx with 1 unlucky move; token proved free of it; redlock, watchdog not told."
-	if got := c.Takeaway(); got != want {
+	if got := c.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	c.Verdicts, c.Rows = c.Verdicts[:1], c.Rows[1:3]
-	if got, want := c.Takeaway(), "OVERLAP: every lock with 1 unlucky move."; got != want {
+	if got, want := c.Takeaway("en"), "OVERLAP: every lock with 1 unlucky move."; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if c.Untold() {

@@ -49,14 +49,14 @@ func newParPlot(c *ParChart) *parPlot {
 		}
 	}
 	p.width = max(2*margin+p.label+dotWord+p.scaleWidth()+ways, 560)
-	p.heading = heading{title: c.Title, takeaway: c.Takeaway(), width: p.width - 2*margin}
+	p.heading = heading{title: c.Title("en"), takeaway: c.Takeaway("en"), width: p.width - 2*margin}
 	p.foot = foldText(writing(smallSize, ink), c.legend(), p.width-2*margin)
 	return p
 }
 
 func (c *ParChart) legend() string {
 	return "Filled dot: the fewest unlucky moves, and to its right those that do it. Open ring under none: proved that " +
-		"nothing that was searched can do it. ?: the search was not finished. " + c.Bounds
+		"nothing that was searched can do it. ?: the search was not finished. " + c.Bounds("en")
 }
 
 // places are the pars from 0 on, "none", and "?" if there is one.

@@ -18,6 +18,9 @@
 //
 //	[Grid]         which lock falls to what
 //	[Sensitivity]  how often, against the size of a fault
+//	[ParChart]     how little bad luck it takes
+//	[Frontier]     how large a fault is survived
+//	[Doom]         how much is lost already, step by step
 //	[HTML]         everything on one page
 //
 // Texts are framed in ASCII, because the box-drawing characters are of
@@ -38,6 +41,9 @@ type Options struct {
 	// Color paints verdicts, faults and brackets with ANSI sequences, which take
 	// no room. They repeat what the text says.
 	Color bool
+	// NoReturn is the event, from 1, beside which Lanes shows the point of no
+	// return; 0: there is none to show. See Doom.
+	NoReturn int
 	// Brief leaves out what explains the drawing, for pages that do so themselves.
 	Brief bool
 }

@@ -297,7 +297,7 @@ func TestShortCommand(t *testing.T) {
 
 func TestSpan(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0s", 250 * ms: "250ms", 28 * time.Second: "28s", 1500 * ms: "1.5s", history.Forever: "for ever", -5 * time.Second: "-5s",
+		0: "0s", 250 * ms: "250ms", 28 * time.Second: "28s", 1500 * ms: "1.5s", 3897 * ms: "3.897s", history.Forever: "for ever", -5 * time.Second: "-5s",
 	} {
 		if got := span(d); got != want {
 			t.Errorf("span(%d) = %q, want %q", d, got, want)

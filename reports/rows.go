@@ -80,6 +80,9 @@ func extend(r *row, h *history.History, s *step) {
 	for _, f := range s.findings {
 		r.marks = append(r.marks, mark(f))
 	}
+	if s.remark != "" {
+		r.marks = append(r.marks, s.remark)
+	}
 	r.quiet = r.quiet && isQuiet(s)
 	r.last = *s
 }
@@ -104,7 +107,7 @@ func extendCell(c *cell, h *history.History, s, prev *step) {
 }
 
 func isQuiet(s *step) bool {
-	if len(s.findings) > 0 || s.took != 0 {
+	if len(s.findings) > 0 || s.remark != "" || s.took != 0 {
 		return false
 	}
 	switch s.Kind {

@@ -192,12 +192,12 @@ var samples = []struct {
 func gridSample() Grid {
 	g := Grid{
 		Strategies: []Row{
-			{"setnx", "003-A", "SETNX without a time to live"},
-			{"setnx-expire", "003-B", "SETNX, then EXPIRE"},
-			{"getset", "000-C", "SETNX with a timestamp, GETSET takes over"},
-			{"watchdog", "003-C", "A reentrant hash, renewed by a watchdog"},
-			{"token", "002-C", "SET NX PX with a token, released by a script"},
-			{"redlock", "002-E", "A quorum of independent servers"},
+			{ID: "setnx", Article: "003-A", Title: "SETNX without a time to live"},
+			{ID: "setnx-expire", Article: "003-B", Title: "SETNX, then EXPIRE"},
+			{ID: "getset", Article: "000-C", Title: "SETNX with a timestamp, GETSET takes over"},
+			{ID: "watchdog", Article: "003-C", Title: "A reentrant hash, renewed by a watchdog"},
+			{ID: "token", Article: "002-C", Title: "SET NX PX with a token, released by a script"},
+			{ID: "redlock", Article: "002-E", Title: "A quorum of independent servers"},
 		},
 		Scenarios: []Column{
 			{"calm", "", "Two clients, nothing goes wrong"},
@@ -264,9 +264,8 @@ func wordsOf(text string) []verdict.Word {
 // sensitivitySample has six locks: some fall early, some late, one never.
 func sensitivitySample() Sensitivity {
 	s := Sensitivity{
-		Title:  "How long a pause does each lock survive?",
 		XLabel: "pause / TTL", YLabel: "an overlap was seen",
-		Assumptions: "2 clients, TTL 10 s, one pause at a random instant inside the lease, 1,000 seeded runs a point",
+		Runs: 1000,
 	}
 	for i, id := range []string{"setnx", "setnx-expire", "getset", "watchdog", "token", "redlock"} {
 		one := Series{Strategy: id}

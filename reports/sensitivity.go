@@ -7,16 +7,22 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // A Sensitivity is a dose-response chart: the share of seeded runs in which a
 // harm was seen, against the size of a fault, for each strategy.
 type Sensitivity struct {
-	Title          string
 	XLabel, YLabel string // what is set (in units of the TTL), and what is counted
 	Series         []Series
-	Assumptions    string // under which the shares are what they are: one line
+	Runs           int // seeded runs a point
+}
+
+// Title is what the chart shows.
+func (s *Sensitivity) Title(lang string) string { return say(lang, "sensitivity.title") }
+
+// Assumptions are those under which the shares are what they are.
+func (s *Sensitivity) Assumptions(lang string) string {
+	return say(lang, "sensitivity.assumptions", "runs", thousands(s.Runs))
 }
 
 // A Series is one strategy's points, by increasing X.
@@ -63,24 +69,24 @@ func fixed(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
 // Takeaway says what the chart shows: from which size of the fault each lock
 // falls, how often at most, and what bound holds for those that never fell.
 // Strategies whose intervals overlap are not ranked.
-func (s *Sensitivity) Takeaway() string {
+func (s *Sensitivity) Takeaway(lang string) string {
 	var never, fell []string
 	for _, one := range s.Series {
 		at, ok := one.onset()
 		if !ok {
-			never = append(never, one.Strategy+" "+one.zero())
+			never = append(never, say(lang, "sensitivity.zero", "lock", one.Strategy, "bound", one.zero()))
 			continue
 		}
-		fell = append(fell, fmt.Sprintf("%s from %s on, up to %s", one.Strategy, decimal(at.X), one.top()))
+		fell = append(fell, say(lang, "sensitivity.from", "lock", one.Strategy, "x", decimal(at.X), "top", one.top()))
 	}
 	var parts []string
 	if len(fell) > 0 {
-		parts = append(parts, "Seen: "+strings.Join(fell, "; ")+".")
+		parts = append(parts, say(lang, "sensitivity.seen", "text", sayAll(lang, "grid.join", fell)))
 	}
 	if len(never) > 0 {
-		parts = append(parts, "Never seen: "+strings.Join(never, "; ")+".")
+		parts = append(parts, say(lang, "sensitivity.never", "text", sayAll(lang, "grid.join", never)))
 	}
-	return strings.Join(parts, " ")
+	return sayAll(lang, "grid.both", parts)
 }
 
 // onset is the first point at which the harm was seen.

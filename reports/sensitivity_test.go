@@ -68,7 +68,7 @@ func TestSensitivityTakeaway(t *testing.T) {
 		{"token", []Point{{0.5, 0, 1000}, {1, 3, 1000}, {1.5, 520, 1000}}},
 	}}
 	want := "Seen: token from 1 on, up to 52 % (49-55). Never seen: setnx 0/1,000 -> < 0.4 %."
-	if got := s.Takeaway(); got != want {
+	if got := s.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"image/color"
 	"io"
 	"math"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -47,7 +46,7 @@ func (s *Sensitivity) picture() (picture, error) {
 		return picture{}, err
 	}
 	width := 2*margin + max(panelWidth*vg.Length(columns), 480)
-	head := heading{title: s.Title, takeaway: s.Takeaway(), axes: "Up: " + s.YLabel + ", in % of runs. Across: " + s.XLabel + ".", width: width - 2*margin}
+	head := heading{title: s.Title("en"), takeaway: s.Takeaway("en"), axes: "Up: " + s.YLabel + ", in % of runs. Across: " + s.XLabel + ".", width: width - 2*margin}
 	foot := foldText(writing(smallSize, ink), s.legend(), width-2*margin)
 	footHeight := smallSize * leading * vg.Length(len(foot))
 	body := panelHeight * vg.Length(rows)
@@ -74,11 +73,7 @@ func (s *Sensitivity) picture() (picture, error) {
 }
 
 func (s *Sensitivity) legend() string {
-	text := "Bands: 95 % Wilson intervals. Dashed vertical: " + s.XLabel + " = 1."
-	if s.Assumptions != "" {
-		text += " Assumed: " + strings.TrimSuffix(s.Assumptions, ".") + "."
-	}
-	return text
+	return "Bands: 95 % Wilson intervals. Dashed vertical: " + s.XLabel + " = 1. Assumed: " + s.Assumptions("en")
 }
 
 func (s *Sensitivity) panels(rows, columns int) ([][]*plot.Plot, error) {

@@ -23,6 +23,7 @@ type step struct {
 	keys     []keyState    // by node, from 0
 	clients  []clientState // by client, from 0
 	findings []verdict.Finding
+	remark   string // what else stands in the margin
 }
 
 // keyState is the locked key at one node.

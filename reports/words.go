@@ -50,7 +50,8 @@ func span(d time.Duration) string {
 	case d < time.Second && d > -time.Second:
 		return d.Round(time.Microsecond).String()
 	}
-	return strconv.FormatFloat(d.Round(time.Millisecond).Seconds(), 'f', -1, 64) + "s"
+	// one division: the sum that Seconds is can be off in the last digit, 3.8970000000000002
+	return strconv.FormatFloat(float64(d.Round(time.Millisecond).Milliseconds())/1000, 'f', -1, 64) + "s"
 }
 
 func signed(d time.Duration) string {

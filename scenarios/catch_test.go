@@ -11,6 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms"
+	"locklab/faults"
+	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
@@ -98,5 +100,22 @@ func TestScenariosFindWhatTheyAreFor(t *testing.T) {
 		if o.Expected != nil {
 			t.Errorf("the contract speaks of a lock that is not in the list: %v", o.Expected)
 		}
+	}
+}
+
+// TestTwoPausesLeaveNoMoment: what saves the watchdog in two-pauses is the moment
+// between them. Search has found that without one it falls as well.
+func TestTwoPausesLeaveNoMoment(t *testing.T) {
+	e, sc := mustCell(t, "watchdog", "two-pauses")
+	sc.Script = func(s Settings, _ int) []Beat {
+		again := faults.PauseOf(1, s.Pause)
+		return []Beat{{On: kind(history.Enter, 1), Do: strike(0, again)}, {On: kind(history.Resume, 1), Do: strike(0, again)}}
+	}
+	o, err := sc.play(e, sc.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !o.Reached || !slices.Contains(o.Verdicts, verdict.Overlap) {
+		t.Errorf("%v, reached %t: want an overlap", o.Verdicts, o.Reached)
 	}
 }

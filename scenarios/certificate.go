@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Certificate says what the search covered, what it took for granted, and what
@@ -22,13 +23,16 @@ func (s *Search) Certificate() string {
 	}
 	fmt.Fprintf(&t, "%s (%s): %s\n", s.Strategy.ID, s.Strategy.Article, claim)
 	line("bounds", "%d clients with %d attempts each, servers: %d, lease %v, faults %s", b.Clients, b.Attempts, b.Nodes, b.TTL, b.faults())
-	line("clients", "work %v inside, ask again %v after a refusal or a release; a probe asks when all others have ended", b.work(), b.retry())
+	line("clients", "work %v inside, ask %s, and once more %v after a refusal or a release; a probe asks when all others have ended", b.work(), b.asking(), b.retry())
 	line("time", "what is ready happens before time moves; time moves to the next deadline of anybody; a pause ends at one")
 	line("states", "%d, transitions %d, depth %d, complete %t", r.States, r.Transitions, r.Depth, r.Complete)
-	line("reduction", "symmetry %s, partial order used, time of day %s", used(r.Symmetry), map[bool]string{true: "part of the state: the lock reads a clock", false: "not part of the state"}[r.Absolute])
+	line("reduction", "symmetry %s, partial order %s, time of day %s", used(r.Symmetry), used(!b.Causes), map[bool]string{true: "part of the state: the lock reads a clock", false: "not part of the state"}[r.Absolute])
 	line("code", "%d distinct histories of observations of the lock's own code", r.Histories)
-	line("looked for", "OVERLAP STALE-WRITE FENCED WRONG-DEL LIE STALL")
-	line("not checked", "PHANTOM BLOCKED STARVED, clocks of unlike rate, delays other than pauses and lost messages")
+	if names := s.Unstruck(); names != nil {
+		line("never struck", "%s", strings.Join(names, ", "))
+	}
+	line("looked for", "%s", searchList())
+	line("not checked", "BLOCKED, waiting without end (attempts are counted), clocks of unlike rate, delays other than pauses and lost messages")
 	return strings.TrimSuffix(t.String(), "\n")
 }
 
@@ -37,4 +41,20 @@ func used(is bool) string {
 		return "used"
 	}
 	return "not used"
+}
+
+// asking says how often a client asks each time it wants the lock.
+func (b Bounds) asking() string {
+	if b.Asks == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("up to %d times within %v", b.Asks, b.TTL*time.Duration(AskingTimes()[b.Asks-1])/FrontierParts)
+}
+
+func searchList() string {
+	var s []string
+	for _, w := range searchWords {
+		s = append(s, string(w))
+	}
+	return strings.Join(s, " ")
 }

@@ -14,30 +14,40 @@ import (
 //go:embed contract.txt
 var contractText string
 
-// Contract is what every lock does in every scenario: strategy and scenario to
-// verdicts, in the verdicts' own order.
-type Contract map[[2]string][]verdict.Word
+// A Contract is what every lock does in every scenario: by strategy and
+// scenario.
+type Contract map[[2]string]Clause
 
-// ParseContract reads a contract. Errors name the file and the line.
+// A Clause is the contract of one cell.
+type Clause struct {
+	Words []verdict.Word // in the verdicts' own order
+	Why   Text           // a few words; empty where the lock holds or the question has no meaning
+}
+
+// ParseContract reads a contract that speaks of every lock in every scenario.
+// Errors name the file and the line.
 //
 //	# a comment
 //	[gc-pause]
-//	setnx   HOLDS
-//	token   OVERLAP STALE-WRITE
+//	setnx            HOLDS
+//	token watchdog   OVERLAP STALE-WRITE | it slept past its lease | 睡过了租期
+//
+// A line names locks, what becomes of each of them, and why, in English and in
+// Chinese. Where they hold, or the question has no meaning, there is no need to
+// say why.
 func ParseContract(file, text string) (Contract, error) {
 	c := Contract{}
 	scenario := ""
 	for i, line := range strings.Split(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
-		fields := strings.Fields(line)
-		if len(fields) == 0 {
+		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
 		var err error
-		if strings.HasPrefix(fields[0], "[") {
-			scenario, err = section(strings.TrimSpace(line))
+		if strings.HasPrefix(line, "[") {
+			scenario, err = section(line)
 		} else {
-			err = c.add(scenario, fields)
+			err = c.read(scenario, line)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, i+1, err)
@@ -59,31 +69,76 @@ func section(line string) (string, error) {
 	return sc.ID, err
 }
 
-func (c Contract) add(scenario string, fields []string) error {
+// read adds a line's cells.
+func (c Contract) read(scenario, line string) error {
+	ids, clause, err := parseClause(line)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := c.add(scenario, id, clause); err != nil {
+			return err
+		}
+	}
+	harmless := slices.Contains(clause.Words, verdict.Holds) || slices.Contains(clause.Words, verdict.NA)
+	if clause.Why == (Text{}) && !harmless {
+		return fmt.Errorf("%s: say why: %s | a few words | 几个字", line, line)
+	}
+	return nil
+}
+
+// parseClause reads a line: locks, verdicts, and why.
+func parseClause(line string) (ids []string, c Clause, err error) {
+	parts := strings.Split(line, "|")
+	fields := strings.Fields(parts[0])
+	for len(fields) > 0 && namesLock(fields[0]) {
+		ids, fields = append(ids, fields[0]), fields[1:]
+	}
+	for _, f := range fields {
+		w := verdict.Word(f)
+		if !slices.Contains(contractWords, w) {
+			return nil, c, fmt.Errorf("%q is no verdict that can be promised: write one of %v", f, contractWords)
+		}
+		if slices.Contains(c.Words, w) {
+			return nil, c, fmt.Errorf("%s stands here twice", w)
+		}
+		c.Words = append(c.Words, w)
+	}
+	switch {
+	case ids == nil:
+		return nil, c, fmt.Errorf("%q names no lock: write token OVERLAP", line)
+	case c.Words == nil:
+		return nil, c, fmt.Errorf("%q has no verdict", line)
+	case len(parts) == 1:
+		return ids, c, nil
+	case len(parts) == 3:
+		c.Why = Text{EN: strings.TrimSpace(parts[1]), ZH: strings.TrimSpace(parts[2])}
+	}
+	if c.Why.EN == "" || c.Why.ZH == "" {
+		return nil, c, fmt.Errorf("%q: say why in English and in Chinese: | a few words | 几个字", line)
+	}
+	return ids, c, nil
+}
+
+// namesLock says whether a field is a lock, known or mistyped, and no verdict.
+func namesLock(field string) bool {
+	_, known := algorithms.ByName(field)
+	return known || field != strings.ToUpper(field)
+}
+
+func (c Contract) add(scenario, id string, clause Clause) error {
 	if scenario == "" {
 		return fmt.Errorf("a line before the first [scenario]")
 	}
-	entry, err := Strategy(fields[0])
+	entry, err := Strategy(id)
 	if err != nil {
 		return err
 	}
 	cell := [2]string{entry.ID, scenario}
-	if c[cell] != nil {
-		return fmt.Errorf("%s in %s stands here for the second time", fields[0], scenario)
+	if _, ok := c[cell]; ok {
+		return fmt.Errorf("%s in %s stands here for the second time", id, scenario)
 	}
-	for _, f := range fields[1:] {
-		w := verdict.Word(f)
-		if !slices.Contains(contractWords, w) {
-			return fmt.Errorf("%q is no verdict that can be promised: write one of %v", f, contractWords)
-		}
-		if slices.Contains(c[cell], w) {
-			return fmt.Errorf("%s stands here twice", w)
-		}
-		c[cell] = append(c[cell], w)
-	}
-	if c[cell] == nil {
-		return fmt.Errorf("%s in %s has no verdict", fields[0], scenario)
-	}
+	c[cell] = clause
 	return nil
 }
 
@@ -96,7 +151,7 @@ var contractWords = []verdict.Word{
 func (c Contract) complete(file string) error {
 	for _, sc := range All() {
 		for _, e := range algorithms.All() {
-			if c[[2]string{e.ID, sc.ID}] == nil {
+			if _, ok := c[[2]string{e.ID, sc.ID}]; !ok {
 				return fmt.Errorf("%s: nothing is said of %s in %s: add a line under [%s]", file, e.ID, sc.ID, sc.ID)
 			}
 		}
@@ -120,7 +175,13 @@ func (sc Scenario) expected(entry algorithms.Entry, s Settings) []verdict.Word {
 	if _, err := ByName(sc.ID); err != nil || s != sc.Settings {
 		return nil
 	}
-	return contract()[[2]string{entry.ID, sc.ID}]
+	return contract()[[2]string{entry.ID, sc.ID}].Words
+}
+
+// Why is the contract's reason for what becomes of a lock in a scenario; empty
+// where it holds, or the question has no meaning.
+func Why(entry algorithms.Entry, sc Scenario) Text {
+	return contract()[[2]string{entry.ID, sc.ID}].Why
 }
 
 // sameWords compares verdicts in whatever order.

@@ -47,6 +47,8 @@ type Limit struct {
 	// Falls is the smallest size that let two in; 0: none was found. It is 1 for
 	// a fault without a size that let two in.
 	Falls int
+	// Trace shows the fall at that size: one way to it, not the shortest.
+	Trace simulator.Trace
 
 	Searches, States, Transitions int
 }
@@ -99,15 +101,11 @@ type rivals struct {
 }
 
 func usualRivals() rivals {
-	return rivals{9 * time.Second, []int{0, 8, 20, 28, 40, 48}}
+	return rivals{9 * time.Second, AskingTimes()}
 }
 
-// moment keeps the rivals from asking at the instant at which a lease ends, when
-// some servers would still say no.
-const moment = time.Millisecond
-
 func (r rivals) bounds(entry algorithms.Entry) Bounds {
-	return Bounds{Clients: 2, Attempts: 1, Nodes: FrontierNodes(entry), TTL: r.ttl}
+	return Bounds{Clients: 2, Attempts: 1, Asks: len(AskingTimes()), Nodes: FrontierNodes(entry), TTL: r.ttl}
 }
 
 // limit bisects.
@@ -161,7 +159,7 @@ func (r rivals) falls(ctx context.Context, entry algorithms.Entry, out *Limit, s
 		Alike:     b.Clients,
 		MaxStates: frontierStates,
 		Progress: func(r *explore.Result) {
-			if overlaps(r) {
+			if overlap(r) != nil {
 				found.Store(true)
 				cancel()
 			}
@@ -176,21 +174,25 @@ func (r rivals) falls(ctx context.Context, entry algorithms.Entry, out *Limit, s
 	out.Searches++
 	out.States += result.States
 	out.Transitions += result.Transitions
-	fell := found.Load() || overlaps(result)
-	out.Told = out.Told && (fell || result.Complete)
-	return fell, nil
+	way := overlap(result)
+	if way != nil {
+		b.Budget = budget
+		out.Trace = simulator.Trace{Strategy: entry.ID, Scenario: SearchID, Settings: b.String(), Choices: way.Choices}
+	}
+	out.Told = out.Told && (way != nil || result.Complete)
+	return way != nil, nil
 }
 
 // frontierStates is when a search is given up, some hundred megabytes on.
 const frontierStates = 3_000_000
 
-func overlaps(r *explore.Result) bool {
-	for _, f := range r.Found {
-		if f.Verdict == verdict.Overlap {
-			return true
+func overlap(r *explore.Result) *explore.Found {
+	for i := range r.Found {
+		if r.Found[i].Verdict == verdict.Overlap {
+			return &r.Found[i]
 		}
 	}
-	return false
+	return nil
 }
 
 func (r rivals) lab(entry algorithms.Entry, budget string) (*simulator.Lab, error) {
@@ -204,37 +206,11 @@ func (r rivals) lab(entry algorithms.Entry, budget string) (*simulator.Lab, erro
 		setup.Timeout = 50 * time.Millisecond
 	}
 	for range b.Clients {
-		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: r.program(b, entry)})
+		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: b.contender(entry, r.asks)})
 	}
 	replicas := allowed[0].Fault.Name() == faults.Failover{}.Name()
 	for range b.Nodes {
 		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replica: replicas})
 	}
 	return simulator.New(setup)
-}
-
-func (r rivals) program(b Bounds, entry algorithms.Entry) func(*simulator.Client) {
-	return func(c *simulator.Client) {
-		lock := b.lock(entry, c)
-		for i := range r.asks {
-			if lease, err := try(c, lock); err == nil {
-				work(c, lease, Role{Work: b.work() + moment})
-				release(c, lease)
-				break
-			}
-			if i+1 < len(r.asks) {
-				c.Clock().Sleep(r.until(i + 1))
-			}
-		}
-		c.Record(history.Event{Kind: history.Done})
-	}
-}
-
-// until is the time between asking for the i-th time, from 0, and the time before.
-func (r rivals) until(i int) time.Duration {
-	d := r.ttl * time.Duration(r.asks[i]-r.asks[i-1]) / FrontierParts
-	if i == 1 {
-		d += moment
-	}
-	return d
 }

@@ -89,6 +89,11 @@ func checkFrontier(t *testing.T, lock []algorithms.Entry, want map[string]int) {
 		case falls > 0:
 			holds = falls - 1
 		}
+		if falls > 0 {
+			if o, err := Replay(l.Trace); err != nil || !slices.Contains(o.Verdicts, verdict.Overlap) {
+				t.Errorf("%s: the trace of the fall does not show it: %v", h.Fault, err)
+			}
+		}
 		if !l.Told || l.Falls != falls || l.Holds != holds || l.Hazard != h {
 			t.Errorf("%s: %+v, want to hold up to %d and to fall at %d", h.Fault, *l, holds, falls)
 		}

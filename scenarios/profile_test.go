@@ -53,4 +53,8 @@ func TestNeedsGoByProfile(t *testing.T) {
 	if sc.Needs(Profile{Nodes: 1}) != "" || sc.Needs(Profile{Nodes: 5}) == "" {
 		t.Error("gc-pause-fenced is asked of locks on one server, and of no other")
 	}
+	_, sc = mustCell(t, "token", "quorum-failover")
+	if sc.Needs(Profile{Nodes: 5}) != "" || sc.Needs(Profile{Nodes: 1}) == "" {
+		t.Error("quorum-failover is asked of locks on several servers, and of no other")
+	}
 }

@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"locklab/algorithms"
-	"locklab/faults"
 	"locklab/simulator/verdict"
 )
 
@@ -58,6 +57,9 @@ func (r *Row) Subject() string {
 	}
 	b, usual := r.Bounds, usualBounds()
 	text := fmt.Sprintf("clients=%d,attempts=%d", b.Clients, b.Attempts)
+	if b.Asks != usual.Asks {
+		text += fmt.Sprintf(",asks=%d", b.Asks)
+	}
 	if b.Nodes != usual.Nodes {
 		text += fmt.Sprintf(",nodes=%d", b.Nodes)
 	}
@@ -87,6 +89,9 @@ func (r *Row) Command() string {
 	}
 	b := r.Bounds
 	line := fmt.Sprintf("locklab explore %s --clients %d --attempts %d", r.Strategy.ID, b.Clients, b.Attempts)
+	if b.Asks > 0 {
+		line += fmt.Sprintf(" --asks %d", b.Asks)
+	}
 	if b.Nodes > 0 {
 		line += fmt.Sprintf(" --nodes %d", b.Nodes)
 	}
@@ -117,7 +122,7 @@ func usualBounds() Bounds {
 //	[search budget=pause=1]
 //	token   OVERLAP@1 STALE-WRITE@1
 //
-// A search is bounded by clients, attempts, nodes, ttl, fenced, budget and
+// A search is bounded by clients, attempts, asks, nodes, ttl, fenced, budget and
 // max-states; a verdict comes with its par, the fewest unlucky moves.
 func ParseRows(file, text string) ([]Row, error) {
 	p := rowParser{file: file, cells: Contract{}, seen: map[string]int{}}
@@ -155,8 +160,14 @@ func (p *rowParser) read(number int, line string) (err error) {
 		p.bounds = nil
 		p.scenario, err = section(line)
 		return err
+	case p.bounds != nil:
+		r := Row{File: p.file, Line: number}
+		if err := p.search(&r, fields); err != nil {
+			return err
+		}
+		return p.add(r)
 	default:
-		return p.add(number, fields)
+		return p.cellRows(number, line)
 	}
 }
 
@@ -199,41 +210,45 @@ func (b *Bounds) set(name, value string) (err error) {
 	*b, err = ParseBounds(b.String() + "," + name + "=" + value)
 	b.MaxStates = limit
 	if err != nil {
-		return fmt.Errorf("%w; bounds are clients, attempts, nodes, ttl, fenced, budget and max-states", err)
+		return fmt.Errorf("%w; bounds are clients, attempts, asks, nodes, ttl, fenced, budget and max-states", err)
 	}
 	return nil
 }
 
-func (p *rowParser) add(number int, fields []string) (err error) {
-	r := Row{File: p.file, Line: number}
-	if p.bounds != nil {
-		err = p.search(&r, fields)
-	} else {
-		err = p.cell(&r, fields)
-	}
-	if err != nil {
-		return err
-	}
+func (p *rowParser) add(r Row) error {
 	if line := p.seen[r.Name()]; line > 0 {
 		return fmt.Errorf("%s stands on line %d already", r.Name(), line)
 	}
-	p.seen[r.Name()] = number
+	p.seen[r.Name()] = r.Line
 	p.rows = append(p.rows, r)
 	return nil
 }
 
-func (p *rowParser) cell(r *Row, fields []string) (err error) {
-	if err := p.cells.add(p.scenario, fields); err != nil {
+// cellRows reads a line of a scenario, with or without why.
+func (p *rowParser) cellRows(number int, line string) error {
+	ids, clause, err := parseClause(line)
+	if err != nil {
 		return err
 	}
-	if r.Strategy, err = Strategy(fields[0]); err != nil {
-		return err
+	for _, id := range ids {
+		r := Row{File: p.file, Line: number}
+		if err := p.cells.add(p.scenario, id, clause); err != nil {
+			return err
+		}
+		if r.Strategy, err = Strategy(id); err != nil {
+			return err
+		}
+		if r.Scenario, err = ByName(p.scenario); err != nil {
+			return err
+		}
+		for _, w := range clause.Words {
+			r.Want = append(r.Want, Promise{w, noPar})
+		}
+		if err := p.add(r); err != nil {
+			return err
+		}
 	}
-	for _, w := range p.cells[[2]string{r.Strategy.ID, p.scenario}] {
-		r.Want = append(r.Want, Promise{w, noPar})
-	}
-	r.Scenario, err = ByName(p.scenario)
-	return err
+	return nil
 }
 
 func (p *rowParser) search(r *Row, fields []string) (err error) {
@@ -242,9 +257,6 @@ func (p *rowParser) search(r *Row, fields []string) (err error) {
 	}
 	r.Bounds = *p.bounds
 	if err := r.Bounds.Check(r.Strategy); err != nil {
-		return err
-	}
-	if err := r.Bounds.canStrike(); err != nil {
 		return err
 	}
 	for _, f := range fields[1:] {
@@ -266,24 +278,10 @@ func (p *rowParser) search(r *Row, fields []string) (err error) {
 	return nil
 }
 
-// canStrike refuses a budget by which nothing would ever happen: a proof against
-// a jump of no size is none.
-func (b *Bounds) canStrike() error {
-	budget, err := faults.ParseBudget(b.Budget)
-	for _, a := range budget {
-		switch a.Fault.(type) {
-		case faults.ClientClock, faults.NodeClock:
-			if a.Max == 0 {
-				return fmt.Errorf("budget %q: a clock jumps by some length: write %s=%d@10s", b.Budget, a.Fault.Name(), a.Times)
-			}
-		}
-	}
-	return err
-}
-
-// searchWords are what a search looks for.
+// searchWords are what a search looks for. PHANTOM is one that refused somebody
+// else. STARVED: with nobody's bad luck, every client was refused each time.
 var searchWords = []verdict.Word{
-	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Stall,
+	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Phantom, verdict.Stall, verdict.Starved,
 }
 
 // parsePromise reads "HOLDS" or "OVERLAP@1".
@@ -456,6 +454,9 @@ func (p *Proof) compareSearch() {
 	}
 	if p.Got == nil && complete {
 		p.Got = []Promise{{verdict.Holds, noPar}}
+	}
+	if names := p.Search.Unstruck(); complete && names != nil {
+		p.find(Untold, "%s never struck: the search says nothing of it", strings.Join(names, ", "))
 	}
 	if !complete && p.Answer == AsContracted {
 		p.find(Untold, "the search was cut short after %d states: what it did not visit is unknown", p.Search.Result.States)

@@ -145,7 +145,7 @@ func TestParseRowsRefuses(t *testing.T) {
 		{"a verdict without par", "[search]\ntoken OVERLAP\n", `c.txt:2: "OVERLAP": write OVERLAP@1`},
 		{"a par that is none", "[search]\ntoken OVERLAP@-1\n", `c.txt:2: "OVERLAP@-1": write OVERLAP@1`},
 		{"par in a race", "[gc-pause]\ntoken OVERLAP@1\n", `c.txt:2: "OVERLAP@1" is no verdict that can be promised`},
-		{"what is not searched for", "[search]\ntoken PHANTOM@1\n", `c.txt:2: "PHANTOM@1" is nothing that a search looks for`},
+		{"what is not searched for", "[search]\ntoken BLOCKED@1\n", `c.txt:2: "BLOCKED@1" is nothing that a search looks for`},
 		{"HOLDS and more", "[search]\ntoken HOLDS OVERLAP@1\n", "c.txt:2: HOLDS stands alone"},
 		{"the same verdict twice", "[search]\ntoken OVERLAP@1 OVERLAP@2\n", "c.txt:2: OVERLAP stands here twice"},
 		{"no verdict", "[search]\ntoken\n", "c.txt:2: token/clients=2,attempts=2,budget=none has no verdict"},

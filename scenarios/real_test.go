@@ -27,7 +27,8 @@ import (
 // after each command, every key: its value, and whether it has a time to live.
 //
 // The real server's clock is not the lab's. Where a key's time ends in the lab,
-// it is deleted by hand here; and a reply that is itself a remaining time (PTTL,
+// it is deleted by hand here; what a replica brings back is restored from a dump
+// that the real server made when the lab's replica caught up; and a reply that is itself a remaining time (PTTL,
 // at the end of the watchdog's script) is compared as a class: missing, endless,
 // or some time.
 func TestRealServer(t *testing.T) {
@@ -40,7 +41,7 @@ func TestRealServer(t *testing.T) {
 			return
 		}
 		for n := 1; n <= o.History.Nodes; n++ {
-			r := replayer{t: t, server: server, h: o.History, node: n, keys: map[string]keyState{}, scripts: map[string]string{}}
+			r := replayer{t: t, server: server, h: o.History, node: n, keys: map[string]keyState{}, replica: map[string]copied{}, scripts: map[string]string{}}
 			commands += r.replay()
 		}
 	})
@@ -57,12 +58,19 @@ type replayer struct {
 	node   int
 	keys   map[string]keyState // as the history has it
 
+	replica map[string]copied // of the real server, as it was when the lab's caught up
 	scripts map[string]string // by their SHA-1, as they were sent
 }
 
 type keyState struct {
 	value string // as in history.Event
 	ends  bool   // it has a time to live
+}
+
+// copied is a key in the server's own form.
+type copied struct {
+	dump string
+	left time.Duration // 0: it has no time to live
 }
 
 func (r *replayer) replay() (commands int) {
@@ -83,7 +91,9 @@ func (r *replayer) replay() (commands int) {
 			}
 			r.compare(e)
 			commands++
-		case history.Change: // nobody's command: the server has lost something
+		case history.Replicate:
+			r.replicate()
+		case history.Change: // nobody's command: the server has lost something, or its replica had kept it
 			if e.Client != 0 {
 				r.t.Fatalf("n%d at %v: a change by c%d without its command", r.node, e.At, e.Client)
 			}
@@ -119,10 +129,27 @@ func (r *replayer) note(e *history.Event) {
 
 // restate brings a key to where the history has it without a client's command.
 func (r *replayer) restate(e *history.Event) {
-	if e.After != "" {
+	if e.After == "" {
+		must(r.server.Del(r.t.Context(), e.Key).Result())(r.t)
+		return
+	}
+	k, ok := r.replica[e.Key]
+	if !ok {
 		r.t.Fatalf("n%d at %v: a key that comes from nowhere: %q", r.node, e.At, e.After)
 	}
-	must(r.server.Del(r.t.Context(), e.Key).Result())(r.t)
+	must(r.server.RestoreReplace(r.t.Context(), e.Key, k.left, k.dump).Result())(r.t)
+	r.compare(e)
+}
+
+// replicate copies every key as it stands.
+func (r *replayer) replicate() {
+	ctx := r.t.Context()
+	clear(r.replica)
+	for key, k := range r.keys {
+		if k.value != "" {
+			r.replica[key] = copied{must(r.server.Dump(ctx, key).Result())(r.t), max(0, must(r.server.PTTL(ctx, key).Result())(r.t))}
+		}
+	}
 }
 
 func (r *replayer) send(cmd []string) string {

@@ -14,7 +14,7 @@ import (
 // A Scenario is one race.
 type Scenario struct {
 	ID    string // as typed
-	Race  string // as the catalogues of races number it: R18
+	Race  string // as the catalogues of races number it: R18; S1 and on are those that search has found
 	Title string // one line
 	// Story is what happens and why it was told, Numbers why these numbers bring
 	// it about, Cure what mends it; each in English and in Chinese.
@@ -56,7 +56,8 @@ type Role struct {
 	Dies  bool          // after Work an exception ends its business: no write, no release; its process lives on
 }
 
-// All is every scenario, in the order of the races.
+// All is every scenario, in the order of the races: those that are told, and then
+// those that search has found.
 func All() []Scenario {
 	return []Scenario{
 		crashHolding,
@@ -74,5 +75,12 @@ func All() []Scenario {
 		restart,
 		clockJump,
 		lostReply,
+		lateAnswer,
+		twoPauses,
+		failoverInStep,
+		undoneRelease,
+		quorumFailover,
+		failoverFenced,
+		lostRelease,
 	}
 }

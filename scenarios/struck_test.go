@@ -52,6 +52,32 @@ var mutants = []struct {
 	{scenario: "clock-jump", mutation: "jump=0", change: func(sc *Scenario) { sc.Settings.Jump = 0 }, misses: true},
 	{scenario: "clock-jump", mutation: "the jump is shorter than the lease", change: func(sc *Scenario) { sc.Settings.Jump = sc.Settings.TTL / 2 }},
 	{scenario: "lost-reply", mutation: "all answers arrive", change: withoutScript},
+	{scenario: "late-answer", mutation: "nobody is paused", change: withoutScript},
+	{scenario: "late-answer", mutation: "the pause is shorter than the patience", change: func(sc *Scenario) { sc.Settings.Pause, sc.Settings.Timeout = seconds(2), seconds(3) }, misses: true},
+	{scenario: "late-answer", mutation: "c1 sleeps before it has asked", change: onEvent(kind(history.Acquire, 1), faults.PauseOf(1, seconds(2)))},
+	{scenario: "two-pauses", mutation: "only the first", change: onEvent(kind(history.Enter, 1), faults.PauseOf(1, twoPauses.Settings.Pause))},
+	{scenario: "two-pauses", mutation: "only the second", change: func(sc *Scenario) {
+		sc.Script = func(s Settings, _ int) []Beat {
+			return []Beat{{On: kind(history.Enter, 1), Do: strike(s.Retry, faults.PauseOf(1, s.Pause))}}
+		}
+	}},
+	{scenario: "two-pauses", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
+	{scenario: "failover-in-step", mutation: "the master lives", change: withoutScript},
+	{scenario: "failover-in-step", mutation: "the replica has heard of nothing", change: func(sc *Scenario) {
+		sc.Settings.Lag = time.Second
+		onEvent(makes(1), faults.FailoverOf(1))(sc)
+	}},
+	{scenario: "failover-in-step", mutation: "c1 has its answer", change: onEvent(kind(history.Enter, 1), faults.FailoverOf(1))},
+	{scenario: "undone-release", mutation: "the master lives", change: withoutScript},
+	{scenario: "undone-release", mutation: "the replica has heard of the release", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
+	{scenario: "undone-release", mutation: "the replica has never heard of the lock", change: func(sc *Scenario) { sc.Settings.Lag = sc.Settings.TTL }},
+	{scenario: "quorum-failover", mutation: "the master lives", change: func(sc *Scenario) {
+		sc.Script = func(_ Settings, nodes int) []Beat { return bareMajority(nodes) }
+	}},
+	{scenario: "quorum-failover", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
+	{scenario: "failover-fenced", mutation: "the master lives", change: withoutScript},
+	{scenario: "failover-fenced", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
+	{scenario: "lost-release", mutation: "all requests arrive", change: withoutScript},
 }
 
 func withoutScript(sc *Scenario) { sc.Script = nil }

@@ -62,6 +62,10 @@ func (c Choice) text(verb string) string {
 	return s
 }
 
+// Anonymous is the choice without who and where, for what is said of a kind of
+// choice.
+func (c Choice) Anonymous() Choice { return Choice{Verb: c.Verb, D: c.D} }
+
 // NotEnabledError is a choice that cannot happen in the world it was made in.
 type NotEnabledError struct {
 	Choice string

@@ -97,6 +97,7 @@ func (c *conn) exchange() error {
 	if len(c.out) == 0 {
 		return errors.New("simulator: a read without a request: the lab pushes nothing")
 	}
+	c.p.own()
 	id, err := c.request()
 	c.out = c.out[:0]
 	if err != nil {

@@ -1,6 +1,11 @@
 package simulator
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	"locklab/simulator/history"
+)
 
 // A World falls into parts: a client each, a server each, and the rest. Hardly
 // any choice reaches more than two of them. A search that keeps parts apart can
@@ -190,6 +195,63 @@ func (l *Lab) Strikes(w *World, buf []Choice) []Choice {
 		}
 	}
 	return buf
+}
+
+// Entered says whether client c was given the lock, now or before. Of the dead
+// nothing is known.
+func (l *Lab) Entered(c int, part *ClientPart) bool {
+	for at := part.s.at; at != 0; at = l.procs[c-1].nodes[at].parent {
+		if l.procs[c-1].nodes[at].last(history.Enter) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Doing says what a thread of client c is at: "its SET on the way", "at work".
+func (l *Lab) Doing(c int, part *ClientPart, thread int) string {
+	p := l.procs[c-1]
+	o := &p.nodes[part.s.at].ops[thread]
+	what := "read"
+	switch o.kind {
+	case opCommand:
+		what = strings.ToUpper(l.table.batches[o.batch].text[0])
+	case opWrite:
+		what = "write"
+	}
+	switch part.s.threads[thread].phase {
+	case unborn:
+		return "not yet begun"
+	case asking:
+		return "its " + what + " on the way"
+	case answered:
+		return "its " + what + " executed"
+	case unheard:
+		return "its " + what + " unheard of"
+	case idle:
+		return "at its end"
+	}
+	for at := part.s.at; at != 0; at = p.nodes[at].parent {
+		n := &p.nodes[at]
+		enter, leave := n.last(history.Enter), n.last(history.Leave)
+		switch {
+		case enter > leave:
+			return "at work"
+		case leave >= 0:
+			return "between two attempts"
+		}
+	}
+	return "between two attempts"
+}
+
+// last is the place of the last note of a kind; -1: there is none.
+func (n *procNode) last(k history.Kind) int {
+	for i := len(n.notes) - 1; i >= 0; i-- {
+		if n.notes[i].Kind == k {
+			return i
+		}
+	}
+	return -1
 }
 
 // Threads is how many threads of the client wait for something that is not a

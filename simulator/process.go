@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"locklab/simulator/history"
@@ -24,6 +25,10 @@ type process struct {
 	live    *incarnation
 	conns   *connections
 	runs    int // how often the program was started
+	// questions counts what its coroutines have asked for, while goroutines are
+	// watched; strayed says that one of the code's own has asked.
+	questions int
+	strayed   atomic.Bool
 	// twins are the entries of other processes that stand for entries of this
 	// one; see Lab.follow.
 	twins map[twin]uint32
@@ -132,12 +137,17 @@ func (p *process) advance(at uint32, s seen) (uint32, error) {
 	to := uint32(len(p.nodes))
 	p.nodes = append(p.nodes, *p.live.entry(at, s))
 	p.live.at = to
+	p.link(at, s, to)
+	return to, nil
+}
+
+// link notes that entry to follows at when s is observed.
+func (p *process) link(at uint32, s seen, to uint32) {
 	if n := &p.nodes[at]; n.to == 0 {
 		n.next, n.to = s, to
 	} else {
 		p.edges[edge{at, s}] = to
 	}
-	return to, nil
 }
 
 func (p *process) known(at uint32, s seen) (to uint32, ok bool) {

@@ -3,9 +3,6 @@ package simulator
 import (
 	"fmt"
 	"slices"
-	"strings"
-
-	"github.com/alicebob/miniredis/v2/proto"
 )
 
 // Where several clients run the same code, worlds that differ only in which of
@@ -182,16 +179,16 @@ func (l *Lab) RenameRest(part RestPart, to *Names) (RestPart, error) {
 		if o.op.kind != opCommand {
 			continue
 		}
-		var wire strings.Builder
+		var commands [][]string
 		b := &l.table.batches[o.op.batch]
 		for _, c := range b.commands {
-			args := make([]string, len(c))
+			renamed := make([]string, len(c))
 			for j, arg := range c {
-				args[j] = proto.String(renameText(arg, to))
+				renamed[j] = renameText(arg, to)
 			}
-			wire.WriteString(proto.Array(args...))
+			commands = append(commands, renamed)
 		}
-		id, err := l.table.internBatch(b.link.rename(to), []byte(wire.String()))
+		id, err := l.table.internBatch(b.link.rename(to), writeBatch(commands))
 		if err != nil {
 			return part, err
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/alicebob/miniredis/v2/proto"
 )
 
 var errFrame = errors.New("simulator: not a RESP value")
@@ -19,6 +21,14 @@ func parseBatch(wire string) (commands [][]string, err error) {
 		commands = append(commands, args)
 	}
 	return commands, nil
+}
+
+// writeBatch is what a client writes for these commands: parseBatch undone.
+func writeBatch(commands [][]string) (wire []byte) {
+	for _, c := range commands {
+		wire = append(wire, proto.Strings(c...)...)
+	}
+	return wire
 }
 
 // command reads one array of bulk strings off s.

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"locklab/simulator/history"
@@ -22,10 +25,11 @@ type incarnation struct {
 	ops     [MaxThreads]op
 	fresh   uint8
 	notes   []history.Event
-	current int    // the thread that runs
-	tokens  uint64 // handed out
-	dead    bool   // being unwound: nothing may be asked for any more
-	err     error  // why it could not go on
+	current int         // the thread that runs
+	tokens  uint64      // handed out
+	dead    bool        // being unwound: nothing may be asked for any more
+	running atomic.Bool // a coroutine runs, until it asks for something
+	err     error       // why it could not go on
 	// watchers says of each number whether a connection that watches keys has it.
 	watchers []bool
 }
@@ -36,7 +40,8 @@ type thread struct {
 	next  func() (op, bool)
 	stop  func()
 	yield func(op) bool
-	given seen // the answer to what it last asked for
+	given seen   // the answer to what it last asked for
+	goid  string // its goroutine; "": not looked at
 }
 
 // stopped unwinds the code of a process that is no longer needed.
@@ -58,6 +63,9 @@ func (l *incarnation) start(slot int, f func()) {
 	t.timer = nil
 	t.next, t.stop = iter.Pull(func(yield func(op) bool) {
 		t.yield = yield
+		if l.p.watched() {
+			t.goid = goroutine()
+		}
 		defer l.unwound()
 		f()
 	})
@@ -82,6 +90,9 @@ func (l *incarnation) observe(s seen) error {
 		l.start(slot, t.timer.f)
 	}
 	l.resume(slot, s)
+	if l.p.strayed.Load() {
+		return &NondeterministicError{Client: l.p.id, Was: "what its own goroutine asked for", Is: "it a moment sooner or later: the lab cannot tell a goroutine of the code's own when to run"}
+	}
 	return l.err
 }
 
@@ -89,7 +100,9 @@ func (l *incarnation) resume(slot int, s seen) {
 	t := &l.threads[slot]
 	t.given = s
 	l.current = slot
+	l.running.Store(true)
 	o, ok := t.next() // runs the code up to its next question
+	l.running.Store(false)
 	if !ok {
 		o = op{}
 		*t = thread{}
@@ -114,7 +127,9 @@ func (l *incarnation) stop() {
 	for i := range l.threads {
 		if stop := l.threads[i].stop; stop != nil {
 			l.current = i
+			l.running.Store(true)
 			stop()
+			l.running.Store(false)
 		}
 	}
 }
@@ -122,15 +137,43 @@ func (l *incarnation) stop() {
 // ask waits for o on behalf of the running thread. ok is false when the
 // process is being unwound; a second question then ends the coroutine.
 func (p *process) ask(o op) (s seen, ok bool) {
+	p.own()
 	l := p.live
 	if l == nil || l.dead {
 		panic(stopped{})
 	}
 	t := &l.threads[l.current]
+	l.running.Store(false)
 	if !t.yield(o) {
 		return seen{}, false
 	}
 	return t.given, true
+}
+
+// own ends a goroutine that asks the lab for something and is no coroutine of
+// the lab's: the code has started it by itself. Who is asked for their name is
+// certain, but that takes too long to do always: after the first questions only
+// a goroutine that asks while no coroutine runs gives itself away.
+func (p *process) own() {
+	l := p.live
+	stray := l == nil || !l.running.Load()
+	if !stray && l.threads[l.current].goid != "" && p.watched() {
+		p.questions++
+		stray = l.threads[l.current].goid != goroutine()
+	}
+	if stray {
+		p.strayed.Store(true)
+		runtime.Goexit()
+	}
+}
+
+// watched says whether goroutines are still asked for their names.
+func (p *process) watched() bool { return p.questions < 32 }
+
+// goroutine is the name of the goroutine that runs.
+func goroutine() string {
+	var b [32]byte
+	return strings.Fields(string(b[:runtime.Stack(b[:], false)]))[1]
 }
 
 // mustAsk is ask for operations that cannot fail: unwinding passes through.

@@ -1,8 +1,10 @@
 package simulator_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
+	"locklab/simulator/plain"
 )
 
 // TestReleaseByWatch: WATCH closes the window between GET and DEL, in which a
@@ -177,5 +180,37 @@ func TestWatchersInSearch(t *testing.T) {
 		if a, b := words(plain), words(quick); !slices.Equal(a, b) || slices.Contains(a, "OVERLAP") != overlap {
 			t.Errorf("%q: found %v, with symmetry and reduction %v; want an overlap: %v", budget, a, b, overlap)
 		}
+	}
+}
+
+// TestSavedWatches: a lab that was told what another knew goes on from the middle
+// of an attempt as that one does.
+func TestSavedWatches(t *testing.T) {
+	setup := simulator.Setup{Nodes: []simulator.NodeSetup{{}}, Clients: []simulator.ClientSetup{{Program: watchUser}, {Program: watchUser}}}
+	first, second := simulator.MustLab(t, setup), simulator.MustLab(t, setup)
+	w := first.NewWorld()
+	watching := func(e history.Event) bool { return e.Kind == history.Answer && e.Cmd[0] == "WATCH" }
+	for told := false; !told; {
+		s := take(first, &w, first.Enabled(&w, nil)[0])
+		told = slices.ContainsFunc(s.events, watching)
+	}
+	var file bytes.Buffer
+	out := plain.NewWriter(&file)
+	first.Save(out, first.Mark())
+	if err := out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Load(plain.NewReader(&file)); err != nil {
+		t.Fatal(err)
+	}
+	v, transactions := w, 0
+	walk(rand.New(rand.NewPCG(1, 5)), first, &w, 200, func(c simulator.Choice, s step) {
+		again(t, second, &v, []simulator.Choice{c}, []step{s})
+		if slices.ContainsFunc(s.events, func(e history.Event) bool { return e.Kind == history.Apply && e.Cmd[0] == "MULTI" }) {
+			transactions++
+		}
+	})
+	if transactions == 0 {
+		t.Error("nobody came to a transaction")
 	}
 }

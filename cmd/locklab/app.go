@@ -30,7 +30,8 @@ type app struct {
 	lang    string
 	color   string
 	width   int
-	failed  error // output that could not be written
+	doom    *reports.Doom // of the run that is shown; nil: nobody asked
+	failed  error         // output that could not be written
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) *app {
@@ -80,7 +81,11 @@ func terminal(w any) (*os.File, bool) {
 func (a *app) options() reports.Options {
 	_, tty := terminal(a.stdout)
 	color := a.color == "always" || a.color == "auto" && tty && a.getenv("NO_COLOR") == ""
-	return reports.Options{Width: a.width, Lang: a.lang, Color: color}
+	o := reports.Options{Width: a.width, Lang: a.lang, Color: color}
+	if a.doom != nil {
+		o.NoReturn = a.doom.NoReturnEvent()
+	}
+	return o
 }
 
 // sentence prints one of the command's own sentences, wrapped, in each language.

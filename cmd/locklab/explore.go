@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,20 +33,23 @@ type exploreJSON struct {
 	Seconds     float64        `json:"seconds"`
 	Verdicts    []witnessJSON  `json:"verdicts"`
 	Certificate string         `json:"certificate"`
+	Doom        *doomJSON      `json:"doom,omitempty"` // of the first verdict's trace
 }
 
 type witnessJSON struct {
 	Verdict verdict.Word `json:"verdict"`
 	Par     int          `json:"par"`
 	Steps   int          `json:"steps"`
+	Cause   []string     `json:"cause,omitempty"`
 	Trace   string       `json:"trace"`
 }
 
 func (a *app) explore() *cobra.Command {
 	b := scenarios.DefaultBounds()
 	var (
-		file   string
+		files  []string
 		memory int64
+		doom   bool
 	)
 	c := &cobra.Command{
 		Use:   "explore STRATEGY",
@@ -60,8 +65,16 @@ somebody who is ready. A fault may strike wherever it can, as often as the
 budget says: crash=1,pause=1@5s.
 
 "Proved within these bounds" is said of a complete search only. One that was
-cut short, by --max-states or Ctrl-C, says what it covered and ends with 3.`,
-		Example: "  locklab explore token\n  locklab explore redlock --nodes 3 --budget restart=1\n  locklab explore setnx --clients 3 --budget crash=1 --json",
+cut short, by --max-states or Ctrl-C, says what it covered and ends with 3.
+
+With --checkpoint FILE the search is kept in FILE: now and then, and when it is
+cut short. The same command goes on from there, after a kill or a power cut too,
+and comes to the same result as if nothing had happened; --max-states and
+--max-memory may be others. A file of a finished search answers at once. One of
+another search or of another build of locklab is refused.
+
+` + doomHelp + ` It is that of the first witness.`,
+		Example: "  locklab explore token\n  locklab explore redlock --nodes 3 --budget restart=1\n  locklab explore setnx --clients 3 --budget crash=1 --json\n  locklab explore token --budget pause=1 --doom -o doom.png\n  locklab explore redlock --nodes 5 --max-states 0 --checkpoint redlock.search",
 		Args:    exactly(1, "explore STRATEGY"),
 		RunE: func(c *cobra.Command, args []string) error {
 			entry, err := scenarios.Strategy(args[0])
@@ -74,30 +87,54 @@ cut short, by --max-states or Ctrl-C, says what it covered and ends with 3.`,
 			if memory < 0 || memory > 1<<30 {
 				return fmt.Errorf("--max-memory %d: give MB, or 0 for no limit", memory)
 			}
-			if file != "" && runFormats[filepath.Ext(file)] == nil {
-				return fmt.Errorf("-o %s: a witness can be written as .json, .txt or .html", file)
+			curve, files, err := doomFiles(files, doom)
+			if err != nil {
+				return err
+			}
+			for _, file := range files {
+				if runFormats[filepath.Ext(file)] == nil {
+					return fmt.Errorf("-o %s: a witness can be written as .json, .txt or .html, and with --doom as .png, .svg or .csv", file)
+				}
 			}
 			b.MaxBytes = memory << 20
 			b.Progress = a.searching()
 			began := time.Now()
 			s, err := scenarios.Explore(c.Context(), entry, b)
+			if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
+				return fmt.Errorf("--checkpoint %s: %s", unfit.File, unfit.Why)
+			}
 			stopped := errors.Is(err, context.Canceled)
 			if err != nil && !stopped {
 				return internal(err)
 			}
-			return a.showSearch(s, time.Since(began), file)
+			a.tellKept(b.Checkpoint, s.Result.Kept)
+			took, untold := s.Result.Kept.Before+time.Since(began), error(nil)
+			if doom && len(s.Witnesses) > 0 {
+				w := s.Witnesses[0]
+				if untold, err = a.foresee(c.Context(), w.Trace, w.Verdict, curve); err != nil {
+					return internal(err)
+				}
+			}
+			if stopped && s.Result.Complete {
+				untold = &exitError{exitUntold, errors.New("stopped while the shortest ways were looked for: what was found is there, but a shorter way may be")}
+			}
+			return cmp.Or(a.showSearch(s, took, files), untold)
 		},
 	}
 	f := c.Flags()
 	f.IntVar(&b.Clients, "clients", b.Clients, "how many clients contend")
-	f.IntVar(&b.Attempts, "attempts", b.Attempts, "how often each asks for the lock")
+	f.IntVar(&b.Attempts, "attempts", b.Attempts, "how often each wants the lock")
+	f.IntVar(&b.Asks, "asks", b.Asks, "how often it asks each time, until it has it: at once, and 2/5, 1, 7/5, 2, 12/5 leases later; 0: once, or twice where a clock may jump")
 	f.IntVar(&b.Nodes, "nodes", 0, "servers; 0: as many as the lock wants")
 	f.StringVar(&b.Budget, "budget", b.Budget, "how often each fault may strike")
 	f.DurationVar(&b.TTL, "ttl", b.TTL, "the lease")
 	f.BoolVar(&b.Fenced, "fenced", false, "fencing tokens, and a resource that looks at them")
+	f.BoolVar(&b.Causes, "all", false, "one witness for each cause: what struck, and what its victim was at")
 	f.IntVar(&b.MaxStates, "max-states", 20_000_000, "give up after so many states; 0: never")
 	f.Int64Var(&memory, "max-memory", 4096, "give up when the program needs more MB; 0: never")
-	f.StringVarP(&file, "out", "o", "", "write the first witness to FILE: .json, .txt or .html")
+	f.StringVar(&b.Checkpoint, "checkpoint", "", "keep the search in FILE, and go on from what FILE holds")
+	f.BoolVar(&doom, "doom", false, "how much is lost after each step of the first witness, and its point of no return")
+	f.StringArrayVarP(&files, "out", "o", nil, "write the first witness to FILE: .json, .txt or .html, its doom curve as .png, .svg or .csv (repeatable)")
 	return c
 }
 
@@ -109,14 +146,36 @@ func (a *app) searching() func(r *explore.Result) {
 	}
 	began := time.Now()
 	return func(r *explore.Result) {
-		seconds := time.Since(began).Seconds()
+		seconds := (r.Kept.Before + time.Since(began)).Seconds()
 		fmt.Fprintf(f, "\r%d states, %.2f M transitions/s, %d waiting, %d MB ", r.States, float64(r.Transitions)/seconds/1e6, r.Frontier, r.Bytes>>20)
+		if r.Kept.Has > 0 {
+			fmt.Fprintf(f, "(%d states saved) ", r.Kept.Has)
+		}
 	}
 }
 
-func (a *app) showSearch(s *scenarios.Search, took time.Duration, file string) error {
+// tellKept says what the checkpoint had to do with a search.
+func (a *app) tellKept(file string, k explore.Kept) {
+	switch {
+	case k.Finished:
+		fmt.Fprintf(a.stderr, "%s holds this search finished: nothing was searched anew\n", file)
+	case k.Had > 0:
+		fmt.Fprintf(a.stderr, "went on from %s, which held %d states\n", file, k.Had)
+	}
+	switch {
+	case k.Failed != "":
+		fmt.Fprintf(a.stderr, "%s could not be written, and holds %d states: %s\n", file, k.Has, k.Failed)
+	case k.Open:
+		fmt.Fprintf(a.stderr, "%s holds %d states: the same command goes on from there\n", file, k.Has)
+	}
+}
+
+func (a *app) showSearch(s *scenarios.Search, took time.Duration, files []string) error {
 	r := s.Result
-	if file != "" && len(s.Witnesses) > 0 {
+	for _, file := range files {
+		if len(s.Witnesses) == 0 {
+			break
+		}
 		if err := a.writeWitness(file, s.Witnesses[0]); err != nil {
 			return err
 		}
@@ -125,14 +184,14 @@ func (a *app) showSearch(s *scenarios.Search, took time.Duration, file string) e
 		out := exploreJSON{
 			Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
 			Budget: map[string]int{}, States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete,
-			Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(),
+			Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
 		}
 		budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
 		for _, f := range budget {
 			out.Budget[f.Fault.Name()] = f.Times
 		}
 		for _, w := range s.Witnesses {
-			out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Trace.Link()})
+			out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, w.Trace.Link()})
 		}
 		if err := a.printJSON(out); err != nil {
 			return err
@@ -153,9 +212,9 @@ func (a *app) tellSearch(s *scenarios.Search, took time.Duration) error {
 		a.next("locklab explore "+s.Strategy.ID+" --clients 3", "locklab explain "+s.Strategy.ID)
 		return nil
 	}
-	a.printf("\n%-12s %4s %6s\n", "verdict", "par", "steps")
+	a.printf("\n%-12s %4s %6s%s\n", "verdict", "par", "steps", causeTitle(s.Bounds))
 	for _, w := range s.Witnesses {
-		a.printf("%-12s %4d %6d\n", w.Verdict, w.Par, w.Steps)
+		a.printf("%-12s %4d %6d%s\n", w.Verdict, w.Par, w.Steps, cause(w))
 	}
 	first := s.Witnesses[0]
 	o, err := scenarios.Replay(first.Trace)
@@ -166,12 +225,29 @@ func (a *app) tellSearch(s *scenarios.Search, took time.Duration) error {
 	if err := reports.Lanes(a.stdout, o.History, o.Judgement, a.options()); err != nil {
 		return internal(err)
 	}
+	if err := a.tellDoom(); err != nil {
+		return err
+	}
 	var again []string
 	for _, w := range s.Witnesses {
 		again = append(again, "locklab replay "+w.Trace.Link())
 	}
 	a.next(again...)
 	return nil
+}
+
+func causeTitle(b scenarios.Bounds) string {
+	if b.Causes {
+		return "  cause"
+	}
+	return ""
+}
+
+func cause(w scenarios.Witness) string {
+	if w.Cause == nil {
+		return ""
+	}
+	return "  " + strings.Join(w.Cause, "; ")
 }
 
 func (a *app) writeWitness(name string, w scenarios.Witness) error {

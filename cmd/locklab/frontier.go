@@ -81,12 +81,7 @@ func (a *app) searchFrontier(ctx context.Context, entries []algorithms.Entry) (*
 	limits, err := scenarios.Frontier(ctx, entries, done)
 	end()
 	const parts = scenarios.FrontierParts
-	chart := &reports.Frontier{
-		Title: "How large a single fault does each lock survive?",
-		Max:   float64(scenarios.FrontierSteps) / parts,
-		Bounds: "2 clients that take the lock once each and ask again until they have it; work of 2/5 lease; locks for several servers get 3. " +
-			"Sizes in steps of 1/20 lease, by bisection. One strike in all, anywhere. Replication lag has no size here: one failover, before a write was copied.",
-	}
+	chart := &reports.Frontier{Max: float64(scenarios.FrontierSteps) / parts}
 	for _, e := range entries {
 		note := ""
 		if n := scenarios.FrontierNodes(e); n > 1 {
@@ -102,7 +97,11 @@ func (a *app) searchFrontier(ctx context.Context, entries []algorithms.Entry) (*
 				one.Limits = append(one.Limits, reports.Limit{Untold: true})
 				continue
 			}
-			one.Limits = append(one.Limits, reports.Limit{Untold: !limit.Told, Holds: float64(limit.Holds) / parts, Falls: float64(limit.Falls) / parts})
+			told := reports.Limit{Untold: !limit.Told, Holds: float64(limit.Holds) / parts, Falls: float64(limit.Falls) / parts}
+			if limit.Falls > 0 {
+				told.Trace = limit.Trace.Link()
+			}
+			one.Limits = append(one.Limits, told)
 		}
 		chart.Hazards = append(chart.Hazards, one)
 	}
@@ -125,15 +124,16 @@ type limitJSON struct {
 	Result   string   `json:"result"`
 	Holds    *float64 `json:"holds_up_to,omitempty"`
 	Falls    *float64 `json:"falls_at,omitempty"`
+	Trace    string   `json:"trace,omitempty"`
 }
 
 func frontierToJSON(chart *reports.Frontier, stopped bool) frontierJSON {
-	out := frontierJSON{Version: schema, Incomplete: stopped, Takeaway: chart.Takeaway(), Bounds: chart.Bounds, Unit: "lease", Max: chart.Max, Limits: []limitJSON{}}
+	out := frontierJSON{Version: schema, Incomplete: stopped, Takeaway: chart.Takeaway("en"), Bounds: chart.Bounds("en"), Unit: "lease", Max: chart.Max, Limits: []limitJSON{}}
 	for i, lock := range chart.Locks {
 		for n := range chart.Hazards {
 			h := &chart.Hazards[n]
 			l := h.Limits[i]
-			one := limitJSON{Strategy: lock, Fault: h.ID, Result: h.Result(l)}
+			one := limitJSON{Strategy: lock, Fault: h.ID, Result: h.Result(l), Trace: l.Trace}
 			if h.Sized && !l.Untold {
 				one.Holds, one.Falls = known(l.Holds), known(l.Falls)
 			}

@@ -6,12 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"locklab/algorithms"
+	"locklab/scenarios"
 )
 
 var update = flag.Bool("update", false, "write the golden files and the README's blocks anew")
@@ -24,6 +28,9 @@ func call(t testing.TB, args ...string) (code int, stdout, stderr string) {
 	code = run(context.Background(), args, strings.NewReader(""), &out, &errs, env)
 	return code, out.String(), errs.String()
 }
+
+// allCells is how many cells the whole grid has.
+func allCells() int { return len(algorithms.All()) * len(scenarios.All()) }
 
 // golden compares with testdata/name, or writes it.
 func golden(t *testing.T, name string, got []byte) {
@@ -242,7 +249,7 @@ func TestJSON(t *testing.T) {
 // goes, breaks somebody's script.
 func TestJSONFields(t *testing.T) {
 	cell := map[string]any{"strategy": "", "article": "", "scenario": "", "race": "", "verdicts": []any{}, "expected": []any{},
-		"as_expected": true, "reached": true, "trace": ""}
+		"as_expected": true, "reached": true, "trace": "", "why": "", "why_zh": ""}
 	for line, want := range map[string]map[string]any{
 		"list strategies": {"id": "", "article": "", "year": 0.0, "title": ""},
 		"list scenarios":  {"id": "", "race": "", "title": ""},
@@ -330,7 +337,7 @@ func TestInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	var out, errs bytes.Buffer
 	code := run(ctx, []string{"matrix", "-o", dir}, strings.NewReader(""), &out, &errs, func(string) string { return "" })
-	if code != exitUntold || !strings.Contains(errs.String(), "incomplete") || !strings.Contains(out.String(), "incomplete, 0 of 90 cells") {
+	if code != exitUntold || !strings.Contains(errs.String(), "incomplete") || !strings.Contains(out.String(), fmt.Sprintf("incomplete, 0 of %d cells", allCells())) {
 		t.Errorf("exit status %d: %s\n%s", code, errs.String(), out.String())
 	}
 	if strings.Contains(out.String(), "came out as expected") || strings.Contains(out.String(), "no meaning") {

@@ -27,6 +27,8 @@ type cellJSON struct {
 	Expected   []verdict.Word `json:"expected"`
 	AsExpected bool           `json:"as_expected"`
 	Reached    bool           `json:"reached"`
+	Why        string         `json:"why,omitempty"`    // the contract's reason, in English
+	WhyZH      string         `json:"why_zh,omitempty"` // and in Chinese
 	Trace      string         `json:"trace"`
 	Runs       int            `json:"runs,omitempty"`   // seeded runs played beside the story
 	Broken     int            `json:"broken,omitempty"` // how many of them broke the lock
@@ -41,9 +43,10 @@ type matrixJSON struct {
 func cellsJSON(outcomes []*scenarios.Outcome) []cellJSON {
 	cells := []cellJSON{}
 	for _, o := range outcomes {
+		why := scenarios.Why(o.Strategy, o.Scenario)
 		cells = append(cells, cellJSON{
 			Strategy: o.Strategy.ID, Article: o.Strategy.Article, Scenario: o.Scenario.ID, Race: o.Scenario.Race,
-			Verdicts: o.Verdicts, Expected: words(o.Expected), AsExpected: o.AsExpected(), Reached: o.Reached,
+			Verdicts: o.Verdicts, Expected: words(o.Expected), AsExpected: o.AsExpected(), Reached: o.Reached, Why: why.EN, WhyZH: why.ZH,
 			Trace: o.Trace.Link(), Runs: o.Runs, Broken: o.Broken,
 		})
 	}
@@ -64,7 +67,8 @@ cell is not as contracted.
 
 --runs N plays each cell N more times with sampled latencies and counts how
 often the lock broke. -o DIR writes the grid as text, CSV, PNG and SVG, the
-charts of locklab sweep pause/ttl, par and frontier, and the report page.`,
+charts of locklab sweep pause/ttl, par and frontier, the doom curve of token and
+one pause (locklab explore --doom), and the report page.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			entries, err := pickLocks(locks)
@@ -240,7 +244,8 @@ func gridOf(entries []algorithms.Entry, scs []scenarios.Scenario, cells [][]*sce
 }
 
 func cellOf(e algorithms.Entry, sc scenarios.Scenario, o *scenarios.Outcome) reports.Cell {
-	c := reports.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Verdicts: []verdict.Word{verdict.Unknown}}
+	why := scenarios.Why(e, sc)
+	c := reports.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: why.EN, Verdicts: []verdict.Word{verdict.Unknown}}
 	if o != nil { // nil was not played: unknown, and not as expected
 		c.Verdicts, c.Expected, c.AsExpected, c.Reached = o.Verdicts, o.Expected, o.AsExpected(), o.Reached
 		c.Trace = o.Trace.Link()

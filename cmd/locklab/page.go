@@ -26,12 +26,13 @@ var assumptions = []string{
 
 // A chart is a picture beside the grid, under the name of its files.
 type chart struct {
-	name, title string
+	name string
 	drawing
 }
 
 type drawing interface {
-	Takeaway() string
+	Title(lang string) string
+	Takeaway(lang string) string
 	CSV(io.Writer) error
 	PNG(io.Writer) error
 	SVG(io.Writer) error
@@ -51,7 +52,11 @@ func (a *app) charts(ctx context.Context, entries []algorithms.Entry) ([]chart, 
 	if err != nil {
 		return nil, err
 	}
-	return []chart{{"sensitivity", sense.Title, sense}, {"par", par.Title, par}, {"frontier", frontier.Title, frontier}}, nil
+	doom, err := a.showcaseDoom(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []chart{{"sensitivity", sense}, {"par", par}, {"frontier", frontier}, {"doom", doom}}, nil
 }
 
 func reportPage(grid *reports.Grid, charts []chart, outcomes []*scenarios.Outcome, command string) (reports.Report, error) {
@@ -65,7 +70,10 @@ func reportPage(grid *reports.Grid, charts []chart, outcomes []*scenarios.Outcom
 		if err := c.SVG(&svg); err != nil {
 			return reports.Report{}, err
 		}
-		page.Charts = append(page.Charts, reports.Chart{Title: c.title, Takeaway: c.Takeaway(), SVG: svg.Bytes(), CSV: c.name + ".csv"})
+		page.Charts = append(page.Charts, reports.Chart{
+			TitleEN: c.Title("en"), TakeawayEN: c.Takeaway("en"), TitleZH: c.Title("zh"), TakeawayZH: c.Takeaway("zh"),
+			SVG: svg.Bytes(), CSV: c.name + ".csv",
+		})
 	}
 	return page, nil
 }

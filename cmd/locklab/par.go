@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -82,11 +81,7 @@ func (a *app) searchPar(ctx context.Context, entries []algorithms.Entry, b scena
 	done, end := a.progress(len(entries)*len(budgets), "searches")
 	table, err := scenarios.ParTable(ctx, entries, b, budgets, done)
 	end()
-	chart := &reports.ParChart{
-		Title: "How little bad luck does each lock need?", Verdicts: scenarios.ParWords(),
-		Bounds: fmt.Sprintf("%d clients ask %d times each; a lease of %v, work of 2/5 lease, a refused client asks again after 11/10; locks for several servers get 3. "+
-			"Searched one after the other: %s. Jumps of clocks are the frontier's matter.", b.Clients, b.Attempts, b.TTL, strings.Join(budgets, "; ")),
-	}
+	chart := &reports.ParChart{Verdicts: scenarios.ParWords(), Clients: b.Clients, Attempts: b.Attempts, TTL: b.TTL, Budgets: budgets}
 	for l, e := range entries {
 		row := reports.ParRow{Strategy: e.ID}
 		if table[l] != nil {
@@ -123,7 +118,7 @@ type parCellJSON struct {
 }
 
 func parToJSON(chart *reports.ParChart, stopped bool) parJSON {
-	out := parJSON{Version: schema, Incomplete: stopped, Takeaway: chart.Takeaway(), Bounds: chart.Bounds, Pars: []parCellJSON{}}
+	out := parJSON{Version: schema, Incomplete: stopped, Takeaway: chart.Takeaway("en"), Bounds: chart.Bounds("en"), Pars: []parCellJSON{}}
 	for _, row := range chart.Rows {
 		for n, p := range row.Pars {
 			out.Pars = append(out.Pars, parCellJSON{

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ func (a *app) replay() *cobra.Command {
 	var (
 		against, view, expect string
 		files                 []string
-		step                  bool
+		step, doom            bool
 	)
 	c := &cobra.Command{
 		Use:   "replay LINK|FILE",
@@ -30,10 +31,18 @@ func (a *app) replay() *cobra.Command {
 
 --against NAME makes the same attack on another lock: the race's script, with
 the trace's numbers and seed.
---step shows one step after the other; on a terminal each waits for Enter.`,
+--step shows one step after the other; on a terminal each waits for Enter.
+
+` + doomHelp + `
+It is there for what a search has found (locklab explore): in a race's lab a
+clock says how long each message takes, and only one thing can come next.`,
 		Args: exactly(1, "replay LINK|FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			want, err := parseExpect(expect)
+			if err != nil {
+				return err
+			}
+			curve, files, err := doomFiles(files, doom)
 			if err != nil {
 				return err
 			}
@@ -52,7 +61,13 @@ the trace's numbers and seed.
 				view = "step"
 			}
 			a.ctx = c.Context()
-			return a.show(o, view, files, want)
+			untold := error(nil)
+			if doom {
+				if untold, err = a.foresee(c.Context(), o.Trace, "", curve); err != nil {
+					return fmt.Errorf("--doom: %w", err)
+				}
+			}
+			return cmp.Or(a.show(o, view, files, want), untold)
 		},
 	}
 	f := c.Flags()
@@ -60,7 +75,8 @@ the trace's numbers and seed.
 	f.StringVar(&view, "view", "lanes", "lanes, table, redis, story, or several with commas")
 	f.StringVar(&expect, "expect", "", "verdicts that must come out")
 	f.BoolVar(&step, "step", false, "one step after the other")
-	f.StringArrayVarP(&files, "out", "o", nil, "write to FILE: .json, .txt or .html (repeatable)")
+	f.BoolVar(&doom, "doom", false, "how much is lost after each step, and the point of no return; of traces found by search")
+	f.StringArrayVarP(&files, "out", "o", nil, "write to FILE: .json, .txt or .html; the doom curve as .png, .svg or .csv (repeatable)")
 	return c
 }
 

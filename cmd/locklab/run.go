@@ -36,6 +36,7 @@ type runJSON struct {
 	Findings      []verdict.Finding `json:"findings"`
 	Events        []history.Event   `json:"events"`
 	Trace         string            `json:"trace"`
+	Doom          *doomJSON         `json:"doom,omitempty"`
 }
 
 func outcomeJSON(o *scenarios.Outcome) runJSON {
@@ -177,7 +178,9 @@ func (a *app) show(o *scenarios.Outcome, view string, files []string, want []ver
 		}
 	}
 	if a.json {
-		if err := a.printJSON(outcomeJSON(o)); err != nil {
+		j := outcomeJSON(o)
+		j.Doom = a.doomToJSON()
+		if err := a.printJSON(j); err != nil {
 			return err
 		}
 	} else if err := a.tell(o, view); err != nil {
@@ -218,6 +221,9 @@ func (a *app) tell(o *scenarios.Outcome, view string) error {
 		if err := views[i].draw(a.stdout, o.History, o.Judgement, a.options()); err != nil {
 			return internal(err)
 		}
+	}
+	if err := a.tellDoom(); err != nil {
+		return err
 	}
 	a.conclude(o)
 	for _, m := range o.Missed {
@@ -267,6 +273,9 @@ func join(w []verdict.Word) string {
 
 func nextAfter(o *scenarios.Outcome) []string {
 	first := "locklab explain " + o.Strategy.ID
+	if o.Scenario.ID == scenarios.SearchID { // which is no race that one could run or explain
+		return []string{first, "locklab replay " + o.Trace.Link() + " --doom"}
+	}
 	if successor, ok := scenarios.Successor(o.Strategy); ok {
 		first = fmt.Sprintf("locklab run %s %s", successor.ID, o.Scenario.ID) + seedFlag(o)
 	}

@@ -126,12 +126,7 @@ func (a *app) sensitivity(ctx context.Context, entries []algorithms.Entry, xs []
 	done, end := a.progress(scenarios.SensitivitySteps(len(entries)), "pauses")
 	points, err := scenarios.Sensitivity(ctx, entries, xs, runs, done)
 	end()
-	chart := &reports.Sensitivity{
-		Title:       "Runs with an overlap, against the length of a pause",
-		XLabel:      "pause / TTL",
-		YLabel:      "runs with an overlap",
-		Assumptions: fmt.Sprintf("%d seeded runs a point; work 1 to 9 s of a 10 s lease; one pause, beginning anywhere in the work; a second client asks every second", runs),
-	}
+	chart := &reports.Sensitivity{XLabel: "pause / TTL", YLabel: "runs with an overlap", Runs: runs}
 	for i, e := range entries {
 		if points[i] == nil {
 			continue
@@ -193,7 +188,7 @@ func (a *app) playSweep(ctx context.Context, entries []algorithms.Entry, xs []fl
 }
 
 func sweepToJSON(chart *reports.Sensitivity, stopped bool) sweepJSON {
-	out := sweepJSON{Version: schema, Incomplete: stopped, Sweep: chart.XLabel, Takeaway: chart.Takeaway(), Series: []seriesJSON{}}
+	out := sweepJSON{Version: schema, Incomplete: stopped, Sweep: chart.XLabel, Takeaway: chart.Takeaway("en"), Series: []seriesJSON{}}
 	for _, s := range chart.Series {
 		one := seriesJSON{Strategy: s.Strategy, Points: []pointJSON{}}
 		for _, p := range s.Points {
@@ -206,8 +201,10 @@ func sweepToJSON(chart *reports.Sensitivity, stopped bool) sweepJSON {
 }
 
 func (a *app) printSweep(chart *reports.Sensitivity) {
-	a.printf("%s\n", chart.Title)
-	a.wrap("", chart.Assumptions)
+	for _, lang := range a.langs() {
+		a.printf("%s\n", chart.Title(lang))
+		a.wrap("", chart.Assumptions(lang))
+	}
 	a.printf("\n%10s", "pause/TTL")
 	for _, s := range chart.Series {
 		a.printf("  %12s", s.Strategy)
@@ -223,6 +220,8 @@ func (a *app) printSweep(chart *reports.Sensitivity) {
 		}
 	}
 	a.printf("\n")
-	a.wrap("", chart.Takeaway())
+	for _, lang := range a.langs() {
+		a.wrap("", chart.Takeaway(lang))
+	}
 	a.next("locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,10 +20,10 @@ token     HOLDS                                  # it breaks
 token     HOLDS
 watchdog  OVERLAP@1                              # gone blind
 [search budget=pause=1]
-token     OVERLAP@2 STALE-WRITE@1                # par too high
-getset    OVERLAP@1 STALE-WRITE@1 WRONG-DEL@1    # LIE too
+token     OVERLAP@2 STALE-WRITE@1 PHANTOM@1      # par too high
+getset    OVERLAP@1 STALE-WRITE@1 WRONG-DEL@1 PHANTOM@1 #  LIE too
 [search budget=pause=2@5s]
-token     OVERLAP@1 STALE-WRITE@2                # par too low
+token     OVERLAP@1 STALE-WRITE@2 PHANTOM@1      # par too low
 [search max-states=20 budget=crash=1]
 token     HOLDS                                  # cut short
 `
@@ -66,12 +67,12 @@ func TestVerifyStatus(t *testing.T) {
 		code           int
 		want           string
 	}{
-		{"as contracted", "[gc-pause]\ntoken OVERLAP STALE-WRITE\n[search budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1\n", exitOK, "1 cell and 1 search as contracted."},
+		{"as contracted", "[gc-pause]\ntoken OVERLAP STALE-WRITE\n[search budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1 PHANTOM@1\n", exitOK, "1 cell and 1 search as contracted."},
 		{"a race differs", "[gc-pause]\ntoken HOLDS\n", exitDiffers, "contract.txt:2: token in gc-pause: it is OVERLAP STALE-WRITE, contracted HOLDS\n  locklab run token gc-pause --expect holds\n"},
 		{"a verdict is missing", "[search budget=crash=1]\ntoken OVERLAP@1\n", exitDiffers, "OVERLAP does not come about any more"},
-		{"a verdict too many", "[search budget=pause=1]\ntoken OVERLAP@1\n", exitDiffers, "STALE-WRITE@1 comes about"},
-		{"par too high", "[search budget=pause=1]\ntoken OVERLAP@2 STALE-WRITE@1\n", exitDiffers, "takes only 1 unlucky move"},
-		{"par too low", "[search budget=pause=2@5s]\ntoken OVERLAP@1 STALE-WRITE@2\n", exitDiffers, "takes 2 unlucky moves"},
+		{"a verdict too many", "[search budget=pause=1]\ntoken OVERLAP@1 PHANTOM@1\n", exitDiffers, "STALE-WRITE@1 comes about"},
+		{"par too high", "[search budget=pause=1]\ntoken OVERLAP@2 STALE-WRITE@1 PHANTOM@1\n", exitDiffers, "takes only 1 unlucky move"},
+		{"par too low", "[search budget=pause=2@5s]\ntoken OVERLAP@1 STALE-WRITE@2 PHANTOM@1\n", exitDiffers, "takes 2 unlucky moves"},
 		{"cut short", "[search max-states=20 budget=crash=1]\ntoken HOLDS\n", exitUntold, "could not tell: the search was cut short"},
 		{"cut short, and another differs", "[search max-states=20 budget=crash=1]\ntoken HOLDS\n[gc-pause]\ntoken HOLDS\n", exitDiffers, "1 of 1 cell and 1 of 1 search not as contracted."},
 		{"an unknown lock", "[search]\ntokn HOLDS\n", exitUsage, "contract.txt:2: there is no lock \"tokn\": did you mean token?"},
@@ -202,7 +203,7 @@ func TestVerifyJSON(t *testing.T) {
 		t.Errorf("%d annotations on standard error, want 6", n)
 	}
 	for _, s := range j.Searches {
-		if s.Strategy == "getset" && (s.Par["LIE"] != 1 || s.AsExpected || !s.Complete || s.States == 0 || len(s.Verdicts) != 4 || len(s.Expected) != 3 || s.Trace == "") {
+		if s.Strategy == "getset" && (s.Par["LIE"] != 1 || s.AsExpected || !s.Complete || s.States == 0 || len(s.Verdicts) != 5 || len(s.Expected) != 4 || s.Trace == "") {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -228,14 +229,14 @@ func TestVerifyInterrupted(t *testing.T) {
 	junit := filepath.Join(t.TempDir(), "verify.xml")
 	var out, errs bytes.Buffer
 	code := run(ctx, []string{"verify", "--junit", junit}, strings.NewReader(""), &out, &errs, func(string) string { return "" })
-	if code != exitUntold || !strings.Contains(errs.String(), "incomplete") || !strings.Contains(out.String(), "Incomplete: 0 of 90 cells") {
+	if code != exitUntold || !strings.Contains(errs.String(), "incomplete") || !strings.Contains(out.String(), fmt.Sprintf("Incomplete: 0 of %d cells", allCells())) {
 		t.Errorf("exit status %d: %s%s", code, out.String(), errs.String())
 	}
 	text, err := os.ReadFile(junit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tests, errors := bytes.Count(text, []byte("<testcase ")), bytes.Count(text, []byte("<error ")); tests != errors || tests < 90 {
+	if tests, errors := bytes.Count(text, []byte("<testcase ")), bytes.Count(text, []byte("<error ")); tests != errors || tests < allCells() {
 		t.Errorf("%d tests and %d errors", tests, errors)
 	}
 }

@@ -133,7 +133,7 @@ func (s *system) pass(state, next []uint32, d time.Duration) (found wordSet, err
 	copy(next, state)
 	w := s.lab.At(s.now(state) + d)
 	if len(state) > s.timeAt() {
-		next[s.timeAt()] = s.times.id(w.Now(), func(uint32) struct{} { return struct{}{} })
+		next[s.timeAt()] = s.moment(w.Now())
 	}
 	for c := range s.clients {
 		next[c] = s.passClient(c, state, d)
@@ -227,6 +227,9 @@ func (s *system) listen(id, events uint32) (h heard) {
 	v := s.judgeTab.keys[id]
 	list := s.events[events]
 	for i := range list {
+		if v.Haunted(&s.judge, &list[i]) {
+			h.found.add(verdict.Phantom)
+		}
 		v.Observe(&s.judge, i, &list[i], nil)
 		if e := &list[i]; e.Client == s.probe && e.Kind == history.Refuse && e.Note == Stuck {
 			h.found.add(verdict.Stall)
@@ -246,7 +249,7 @@ func (s *system) listen(id, events uint32) (h heard) {
 type wordSet uint16
 
 // order is the order of a wordSet's bits.
-var order = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Stall}
+var order = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Phantom, verdict.Stall, verdict.Starved}
 
 func (s *wordSet) add(w verdict.Word) {
 	for i, o := range order {

@@ -12,7 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/metrics"
+	"slices"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -35,6 +35,10 @@ type Options struct {
 	// Alike says that so many clients, from the first, run the same code with the
 	// same clock, so that states that differ only in who is who count as one.
 	Alike int
+	// Causes looks for the shortest way to each harm by each cause, and not by any:
+	// what struck, and what its victim was at. The causes are part of the state
+	// then, of which there are several times as many, and reduction is not used.
+	Causes bool
 	// Plain does without reduction and, with Alike 0, without symmetry.
 	Plain bool
 	// MaxStates ends the search; 0: no limit.
@@ -44,6 +48,9 @@ type Options struct {
 	MaxBytes int64
 	// Progress is told now and then how far the search has come; nil: nobody asks.
 	Progress func(r *Result)
+	// Checkpoint is where the search is kept, so that one that was cut short can
+	// go on.
+	Checkpoint Checkpoint
 }
 
 // A Result is what a search has covered and found.
@@ -51,13 +58,15 @@ type Result struct {
 	Complete    bool // every reachable state was visited
 	States      int
 	Transitions int
-	Depth       int   // steps from the start to the farthest state
-	Frontier    int   // states that were reached but not visited
-	Bytes       int64 // memory of the states, with what finds them again
-	Absolute    bool  // the time of day was part of the state: somebody reads a clock
-	Symmetry    bool  // states that differ only in who is who were counted as one
-	Histories   int   // entries of the clients' tables: distinct histories of observations
+	Depth       int              // steps from the start to the farthest state
+	Frontier    int              // states that were reached but not visited
+	Bytes       int64            // memory of the states, with what finds them again
+	Absolute    bool             // the time of day was part of the state: somebody reads a clock
+	Symmetry    bool             // states that differ only in who is who were counted as one
+	Histories   int              // entries of the clients' tables: distinct histories of observations
+	Struck      []simulator.Verb // the faults that have struck, anywhere, in order
 	Found       []Found
+	Kept        Kept // of Options.Checkpoint
 }
 
 // Found is a harm with the shortest way to it.
@@ -65,21 +74,44 @@ type Found struct {
 	Verdict verdict.Word
 	Par     int // fewest unlucky moves: strikes of faults
 	Steps   int // fewest choices with that many strikes
+	cause   uint32
+	Cause   []string // with Options.Causes: what struck, as "pause, its SET on the way"; sorted
 	Choices []simulator.Choice
 }
 
-// Run searches. The error is about code that the lab cannot carry, or ctx's;
-// the result then says how far the search had come.
+// Run searches. The error is about code that the lab cannot carry, a
+// *CheckpointError, or ctx's; with ctx's the result says how far the search had
+// come.
 //
 // A first pass visits every state, with reduction, and says what there is to
 // find; a second one, without, finds the shortest ways to it. The figures of
 // the result are those of the first.
 func Run(ctx context.Context, lab *simulator.Lab, opt Options) (*Result, error) {
-	r, err := pass(ctx, lab, &opt, nil)
-	if err != nil || opt.Plain || len(r.Found) == 0 {
+	k, err := openKeeper(opt.Checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	r, err := passes(ctx, lab, &opt, k)
+	k.finish(r, err)
+	return r, err
+}
+
+func passes(ctx context.Context, lab *simulator.Lab, opt *Options, k *keeper) (*Result, error) {
+	r := k.known()
+	if r == nil {
+		var err error
+		if r, err = pass(ctx, lab, opt, k, nil); err != nil {
+			return r, err
+		}
+		k.passed(r)
+	}
+	if opt.Plain || opt.Causes || len(r.Found) == 0 || k.done() {
+		return r, nil
+	}
+	short, err := pass(ctx, lab, opt, k, r.Found)
+	if short == nil {
 		return r, err
 	}
-	short, err := pass(ctx, lab, &opt, r.Found)
 	for i := range r.Found {
 		for _, f := range short.Found {
 			old := &r.Found[i] // cut short, the second pass may know a longer way only
@@ -93,12 +125,15 @@ func Run(ctx context.Context, lab *simulator.Lab, opt Options) (*Result, error) 
 
 // pass is one search. With a list of what there is to find it goes without
 // reduction and ends when it has the shortest way to each.
-func pass(ctx context.Context, lab *simulator.Lab, opt *Options, wanted []Found) (*Result, error) {
+func pass(ctx context.Context, lab *simulator.Lab, opt *Options, k *keeper, wanted []Found) (*Result, error) {
 	for {
-		s := newSearch(lab, *opt)
-		s.plain = s.plain || wanted != nil
-		s.wanted = wanted
-		err := s.run(ctx)
+		s, err := k.search(lab, opt)
+		if err != nil {
+			return nil, err
+		}
+		s.plain = s.plain || wanted != nil || opt.Causes
+		s.ledger.wanted = wanted
+		err = s.run(ctx, k)
 		asymmetric := (*simulator.AsymmetricError)(nil)
 		switch {
 		case errors.As(err, &asymmetric):
@@ -107,6 +142,7 @@ func pass(ctx context.Context, lab *simulator.Lab, opt *Options, wanted []Found)
 			r := s.result()
 			if err == nil || errors.Is(err, ctx.Err()) {
 				err = errors.Join(err, s.witnesses(r))
+				k.after(s)
 			}
 			return r, err
 		}
@@ -115,122 +151,108 @@ func pass(ctx context.Context, lab *simulator.Lab, opt *Options, wanted []Found)
 
 var errNowAbsolute = errors.New("explore: a clock was read for the first time")
 
-// search is one pass over the states, in order of strikes and then of steps.
+// search is one pass over the states, in order of strikes and then of steps. It
+// goes by layers: the states of one layer have cost the same strikes and steps.
+// What follows from them is worked out here and entered into the ledger, which
+// knows the states, on a core of its own.
 type search struct {
 	*system
 	opt    Options
-	states *store
-	queue  []level // by strikes
+	ledger *ledger
+	out    *batch // not yet given to the ledger
 	next   []uint32
 	cur    []uint32 // the state that is visited, with every client under its own number
-	spent  int
-	broken error   // why a state could not be named; ends the search
-	plain  bool    // without reduction
-	wanted []Found // what there is to find; nil: everything is to be visited
-
-	transitions, deepest, visited int
-	complete                      bool
-	found                         map[verdict.Word]*discovery
-}
-
-// level is the states with the same number of strikes that are still to be
-// visited, in order of depth: those that came from one strike less, and those
-// that came from the level itself.
-type level struct {
-	below, own []uint32
-	moved      map[uint32]bool // from below to own: within the level there was a shorter way
-}
-
-func (l *level) pop(states *store) (id uint32, ok bool) {
-	for len(l.below) > 0 && l.moved[l.below[0]] {
-		l.below = l.below[1:]
-	}
-	switch {
-	case len(l.below) == 0 && len(l.own) == 0:
-		return 0, false
-	case len(l.own) == 0 || len(l.below) > 0 && states.depth(l.below[0]) <= states.depth(l.own[0]):
-		id, l.below = l.below[0], l.below[1:]
-	default:
-		id, l.own = l.own[0], l.own[1:]
-	}
-	return id, true
-}
-
-type discovery struct {
-	par, steps int
-	state      uint32
-	choice     uint16
+	broken error    // why a state could not be named; ends the search
+	plain  bool     // without reduction
+	before *mark    // how it stood before the layer; nil: nobody needs to know
 }
 
 func newSearch(lab *simulator.Lab, opt Options) *search {
-	s := &search{system: newSystem(lab, verdict.CaseOf(&opt.Head), opt.Probe, opt.Alike), opt: opt, plain: opt.Plain, found: map[verdict.Word]*discovery{}}
-	s.states = newStore(s.stride())
-	s.next, s.cur = make([]uint32, s.states.width), make([]uint32, s.states.width)
+	s := &search{system: newSystem(lab, verdict.CaseOf(&opt.Head), opt.Probe, opt.Alike, opt.Causes), opt: opt, plain: opt.Plain}
+	s.ledger = newLedger(s.stride(), &s.opt)
+	s.next, s.cur = make([]uint32, s.stride()), make([]uint32, s.stride())
 	return s
 }
 
-func (s *search) run(ctx context.Context) error {
-	absolute := s.lab.Absolute()
+func (s *search) run(ctx context.Context, k *keeper) error {
+	l := s.ledger
+	if l.states.n == 0 {
+		if err := s.begin(); err != nil {
+			return err
+		}
+	}
+	for {
+		if err := k.before(s); err != nil {
+			return err
+		}
+		layer := l.layer()
+		if layer == nil {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.visit(ctx, layer); err != nil {
+			return err
+		}
+	}
+}
+
+// begin enters the first state.
+func (s *search) begin() error {
 	w := s.lab.NewWorld()
 	s.take(&w, s.judges(verdict.Safety{}), s.next)
 	if err := s.settle(s.next); err != nil {
 		return err
 	}
-	s.add(0, 0, 0, 0)
-	for strikes := 0; strikes < len(s.queue); strikes++ {
-		s.spent = strikes
-		for {
-			id, ok := s.queue[strikes].pop(s.states)
-			if !ok {
-				break
-			}
-			if s.satisfied(int(s.states.depth(id))) {
-				return nil
-			}
-			s.deepest = max(s.deepest, int(s.states.depth(id)))
-			if err := s.load(id); err != nil {
-				return err
-			}
-			if err := errors.Join(s.expand(id), s.broken); err != nil {
-				return err
-			}
-			if s.lab.Absolute() != absolute {
-				return errNowAbsolute
-			}
-			s.visited++
-			if s.visited%(1<<14) == 0 {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				if s.opt.Progress != nil {
-					s.opt.Progress(s.result())
-				}
-				if s.opt.MaxBytes > 0 && memory() > s.opt.MaxBytes {
-					return nil
-				}
-			}
-			if s.opt.MaxStates > 0 && s.states.n >= s.opt.MaxStates {
-				return nil
-			}
-		}
-	}
-	s.complete = true
+	s.ledger.begin(s.next)
 	return nil
 }
 
-// satisfied says whether everything wanted is found, by ways that no state from
-// the given depth on can shorten.
-func (s *search) satisfied(depth int) bool {
-	if s.wanted == nil {
-		return false
+// visit makes every choice of every state of a layer.
+func (s *search) visit(ctx context.Context, layer []uint32) error {
+	states := s.ledger.states.snapshot()
+	desk := s.ledger.open(len(layer))
+	err := s.visitAll(ctx, layer, states, desk)
+	if s.out != nil {
+		s.out.histories = s.lab.Histories()
+		desk.hand(s.out)
 	}
-	for _, f := range s.wanted {
-		d := s.found[f.Verdict]
-		if d == nil || d.par > s.spent || d.par == s.spent && d.steps > depth+1 {
-			return false
+	desk.close(err == nil)
+	if s.ledger.enough.Load() {
+		return nil // what came to light beyond the end does not count
+	}
+	return err
+}
+
+func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, desk *desk) error {
+	absolute := s.lab.Absolute()
+	s.out = desk.blank()
+	for i, id := range layer {
+		s.out.at = uint32(i)
+		copy(s.cur, states.words(id))
+		if err := s.unsettle(s.cur); err != nil {
+			return err
+		}
+		if err := errors.Join(s.expand(id), s.broken); err != nil {
+			return err
+		}
+		if s.lab.Absolute() != absolute {
+			return errNowAbsolute
+		}
+		if !s.out.full() {
+			continue
+		}
+		s.out.histories = s.lab.Histories()
+		desk.hand(s.out)
+		if s.out = desk.blank(); s.out == nil {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 	}
-	return true
+	return nil
 }
 
 // expand makes every choice of state id, whose words are in cur.
@@ -270,7 +292,11 @@ func (s *search) expand(id uint32) error {
 			if e.own[k].Verb == simulator.GiveUp {
 				s.next[s.restAt()] = eff.rest
 			}
-			s.arriveAt(id, e.ownID[k], eff.events, 0)
+			found := s.hear(s.next, eff.events)
+			if c+1 == s.probe && e.own[k].Verb == simulator.Start && s.allInVain() {
+				found.add(verdict.Starved)
+			}
+			s.reach(id, e.ownID[k], found, 0)
 		}
 		for k := range e.arrive {
 			ready = true
@@ -345,6 +371,20 @@ func (s *search) expandOne(id uint32, c int) error {
 	return nil
 }
 
+// allInVain says whether every client has come to its end, with nobody's bad
+// luck, and none was ever given the lock.
+func (s *search) allInVain() bool {
+	if s.ledger.spent > 0 {
+		return false
+	}
+	for c := range s.clients {
+		if s.clientTab[c].entries[s.cur[c]].entered {
+			return false
+		}
+	}
+	return true
+}
+
 func (s *search) othersFinished(state []uint32) bool {
 	for c := range s.clients {
 		if c+1 != s.probe && !s.clientTab[c].entries[state[c]].finished {
@@ -403,6 +443,7 @@ func (s *search) strikeClient(id uint32, c int, ch uint16) error {
 	}
 	copy(s.next, s.cur)
 	s.next[c], s.next[s.restAt()] = eff.client, eff.rest
+	s.blame(s.next, ch, c)
 	s.arriveAt(id, ch, eff.events, 1)
 	return nil
 }
@@ -429,6 +470,9 @@ func (s *search) reachNode(id uint32, n int, ch uint16, strikes int) error {
 		}
 		s.next[c] = eff.client
 	}
+	if strikes > 0 {
+		s.blame(s.next, ch, -1)
+	}
 	s.arriveAt(id, ch, eff.events, strikes)
 	return nil
 }
@@ -440,87 +484,33 @@ func (s *search) arriveAt(from uint32, via uint16, events uint32, strikes int) {
 
 // reach notes that next follows a state by a choice.
 func (s *search) reach(from uint32, via uint16, found wordSet, strikes int) {
-	s.transitions++
-	steps := int(s.states.depth(from)) + 1
-	if found != 0 {
-		s.discover(found, from, via, s.spent+strikes, steps)
-	}
 	if err := s.settle(s.next); err != nil {
 		s.broken = err
 		return
 	}
-	s.add(from, via, uint16(steps), s.spent+strikes)
-}
-
-func (s *search) discover(found wordSet, from uint32, via uint16, par, steps int) {
-	for i, w := range order {
-		if found&(1<<i) == 0 {
-			continue
-		}
-		if d := s.found[w]; d == nil || par < d.par || par == d.par && steps < d.steps {
-			s.found[w] = &discovery{par, steps, from, via}
-		}
-	}
-}
-
-// add numbers the next state if it is new, and queues it.
-func (s *search) add(from uint32, via uint16, depth uint16, strikes int) {
-	id, fresh := s.states.add(s.next, from, via, depth)
-	if !fresh {
-		if depth < s.states.depth(id) {
-			s.shorten(id, from, via, depth)
-		}
-		return
-	}
-	for len(s.queue) <= strikes {
-		s.queue = append(s.queue, level{})
-	}
-	if q := &s.queue[strikes]; strikes > s.spent {
-		q.below = append(q.below, id)
-	} else {
-		q.own = append(q.own, id)
-	}
-}
-
-// shorten notes a shorter way to a state that was first reached by a strike, at
-// the end of a longer way: strikes count before steps, so such a state waits
-// until its level begins, and nothing has followed from it yet.
-func (s *search) shorten(id, from uint32, via, depth uint16) {
-	s.states.shorten(id, from, via, depth)
-	q := &s.queue[s.spent]
-	if q.moved == nil {
-		q.moved = map[uint32]bool{}
-	}
-	q.moved[id] = true
-	q.own = append(q.own, id)
+	s.out.add(s.next, arc{from: from, via: via, found: found, strikes: uint8(strikes), cause: s.cause(s.next)})
 }
 
 func (s *search) result() *Result {
-	r := &Result{
-		Complete: s.complete, States: s.states.n, Transitions: s.transitions, Depth: s.deepest,
-		Frontier: s.states.n - s.visited, Absolute: s.lab.Absolute(), Symmetry: s.alike > 1, Histories: s.lab.Histories(),
-		Bytes: s.states.bytes(),
-	}
-	for _, w := range order {
-		if d := s.found[w]; d != nil {
-			r.Found = append(r.Found, Found{Verdict: w, Par: d.par, Steps: d.steps})
+	r := s.ledger.result()
+	r.Absolute, r.Symmetry = len(s.cur) > s.timeAt(), s.alike > 1
+	for ch, struck := range s.ledger.struck {
+		if v := s.choices[ch].Verb; struck && !slices.Contains(r.Struck, v) {
+			r.Struck = append(r.Struck, v)
 		}
 	}
+	slices.Sort(r.Struck)
+	for i := range r.Found {
+		r.Found[i].Cause = s.causes[r.Found[i].cause]
+	}
 	return r
-}
-
-// memory is what the program has from the operating system.
-func memory() int64 {
-	m := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(m)
-	return int64(m[0].Value.Uint64() - m[1].Value.Uint64())
 }
 
 // witnesses fills in the ways to what was found.
 func (s *search) witnesses(r *Result) (err error) {
 	for i := range r.Found {
 		f := &r.Found[i]
-		if f.Choices, err = s.path(s.found[f.Verdict]); err != nil {
+		if f.Choices, err = s.path(s.ledger.found[finding{f.Verdict, f.cause}]); err != nil {
 			return err
 		}
 	}
@@ -534,7 +524,7 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 	id, via := d.state, d.choice
 	for n := d.steps - 1; n >= 0; n-- {
 		states[n], choices[n] = id, s.choices[via]
-		id, via = s.states.parent(id), s.states.via(id)
+		id, via = s.ledger.states.parent(id), s.ledger.states.via(id)
 	}
 	var owner verdict.Names // place -> client
 	for c := range owner {

@@ -18,6 +18,13 @@ type block struct {
 	depth  []uint16 // in how many steps
 }
 
+func newBlock(width int) block {
+	return block{
+		words: make([]uint32, blockSize*width), parent: make([]uint32, blockSize),
+		via: make([]uint16, blockSize), depth: make([]uint16, blockSize),
+	}
+}
+
 const (
 	blockBits = 14
 	blockSize = 1 << blockBits
@@ -32,6 +39,12 @@ func newStore(width int) *store { return &store{width: width, index: make([]slot
 func (s *store) words(id uint32) []uint32 {
 	at := int(id&(blockSize-1)) * s.width
 	return s.blocks[id>>blockBits].words[at : at+s.width : at+s.width]
+}
+
+// snapshot is for reading the words of the states that there are while others are
+// added.
+func (s *store) snapshot() *store {
+	return &store{width: s.width, blocks: s.blocks[:len(s.blocks):len(s.blocks)]}
 }
 
 func (s *store) parent(id uint32) uint32 { return s.blocks[id>>blockBits].parent[id&(blockSize-1)] }
@@ -52,10 +65,7 @@ func (s *store) add(words []uint32, parent uint32, via, depth uint16) (id uint32
 	}
 	id = uint32(s.n)
 	if id&(blockSize-1) == 0 {
-		s.blocks = append(s.blocks, block{
-			words: make([]uint32, blockSize*s.width), parent: make([]uint32, blockSize),
-			via: make([]uint16, blockSize), depth: make([]uint16, blockSize),
-		})
+		s.blocks = append(s.blocks, newBlock(s.width))
 	}
 	b, i := &s.blocks[id>>blockBits], id&(blockSize-1)
 	copy(b.words[int(i)*s.width:], words)
@@ -63,7 +73,7 @@ func (s *store) add(words []uint32, parent uint32, via, depth uint16) (id uint32
 	s.index[at] = slot{id + 1, tag}
 	s.n++
 	if s.n*5 > len(s.index)*4 {
-		s.grow()
+		s.reindex(2 * len(s.index))
 	}
 	return id, true
 }
@@ -74,10 +84,10 @@ func (s *store) shorten(id, parent uint32, via, depth uint16) {
 	b.parent[i], b.via[i], b.depth[i] = parent, via, depth
 }
 
-// grow doubles the index. A tag is not enough to place a state anew: the rest of
-// the hash comes from its words.
-func (s *store) grow() {
-	s.index = make([]slot, 2*len(s.index))
+// reindex makes an index of the given size, a power of two. A tag is not enough
+// to place a state anew: the rest of the hash comes from its words.
+func (s *store) reindex(size int) {
+	s.index = make([]slot, size)
 	mask := uint32(len(s.index) - 1)
 	for id := range s.n {
 		h := hash(s.words(uint32(id)))

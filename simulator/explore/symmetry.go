@@ -149,10 +149,11 @@ func (s *system) rename(state []uint32, to *verdict.Names) error {
 
 // load puts state id into cur, with every client under its own number.
 func (s *search) load(id uint32) error {
-	copy(s.cur, s.states.words(id))
+	copy(s.cur, s.ledger.states.words(id))
 	return s.unsettle(s.cur)
 }
 
+// unsettle gives the clients of a state their own numbers again.
 func (s *system) unsettle(state []uint32) (err error) {
 	if s.alike < 2 {
 		return nil

@@ -31,6 +31,9 @@ type system struct {
 	offers   memo       // where in offered the strikes that are possible stand
 	offered  [][]uint16 // choices
 	renamed  map[renaming]uint32
+	byCause  bool // the causes are part of the state
+	causes   [][]string
+	causeID  map[string]uint32
 	events   []eventList // 0: none
 	eventID  map[string]uint32
 	choices  []simulator.Choice
@@ -70,6 +73,7 @@ type clientEntry struct {
 	target   []int // their servers; 0: the resource
 	due      time.Duration
 	finished bool
+	entered  bool // it was given the lock, now or before
 	timeless bool // time does not change it
 	waitsOn  uint8
 	single   bool // it can do one thing, and nothing else of it is under way
@@ -137,18 +141,20 @@ type arrival struct {
 // counted from the choice.
 type eventList []history.Event
 
-func newSystem(lab *simulator.Lab, c verdict.Case, probe, alike int) *system {
-	s := &system{lab: lab, judge: c, clients: len(lab.Setup().Clients), nodes: len(lab.Setup().Nodes), probe: probe, alike: alike}
+func newSystem(lab *simulator.Lab, c verdict.Case, probe, alike int, byCause bool) *system {
+	s := &system{lab: lab, judge: c, clients: len(lab.Setup().Clients), nodes: len(lab.Setup().Nodes), probe: probe, alike: alike, byCause: byCause}
 	s.renamed = map[renaming]uint32{}
 	s.clientTab = make([]table[simulator.ClientPart, *clientEntry], s.clients)
 	s.eventID, s.choiceID = map[string]uint32{}, map[simulator.Choice]uint16{}
 	s.events = []eventList{nil}
+	s.causes, s.causeID = [][]string{nil}, map[string]uint32{"": 0}
 	return s
 }
 
-// The words of a state, in this order: clients, servers, rest, judges, time.
+// The words of a state, in this order: clients, servers, rest, judges, causes,
+// time.
 func (s *system) stride() int {
-	n := s.clients + s.nodes + 2
+	n := s.timeAt()
 	if s.lab.Absolute() {
 		n++
 	}
@@ -157,7 +163,13 @@ func (s *system) stride() int {
 
 func (s *system) restAt() int  { return s.clients + s.nodes }
 func (s *system) judgeAt() int { return s.clients + s.nodes + 1 }
-func (s *system) timeAt() int  { return s.clients + s.nodes + 2 }
+func (s *system) causeAt() int { return s.clients + s.nodes + 2 }
+func (s *system) timeAt() int {
+	if s.byCause {
+		return s.causeAt() + 1
+	}
+	return s.causeAt()
+}
 
 // now is the true time of a state; 0 where it does not matter.
 func (s *system) now(state []uint32) time.Duration {
@@ -198,8 +210,13 @@ func (s *system) take(w *simulator.World, judges uint32, state []uint32) {
 	state[s.restAt()] = s.rest(w)
 	state[s.judgeAt()] = judges
 	if len(state) > s.timeAt() {
-		state[s.timeAt()] = s.times.id(w.Now(), func(uint32) struct{} { return struct{}{} })
+		state[s.timeAt()] = s.moment(w.Now())
 	}
+}
+
+// moment numbers a true time.
+func (s *system) moment(now time.Duration) uint32 {
+	return s.times.id(now, func(uint32) struct{} { return struct{}{} })
 }
 
 func (s *system) client(c int, w *simulator.World) uint32 { return s.clientPart(c, w.ClientPart(c+1)) }
@@ -223,7 +240,7 @@ func (s *system) clientPart(c int, part simulator.ClientPart) uint32 {
 			e.ownID = append(e.ownID, s.choice(ch))
 			e.effects = append(e.effects, effect{events: unseen})
 		}
-		e.finished, e.timeless = part.Finished(), part.Timeless()
+		e.finished, e.timeless, e.entered = part.Finished(), part.Timeless(), s.lab.Entered(c+1, &part)
 		e.waitsOn = s.lab.WaitsOn(c+1, &part)
 		e.single = s.mayGoFirst(e, &part)
 		return e
@@ -272,7 +289,6 @@ func (s *system) choice(c simulator.Choice) uint16 {
 
 // keep numbers a list of events, with what no judge reads left out.
 func (s *system) keep(now time.Duration, events []history.Event) uint32 {
-	var b strings.Builder
 	list := make(eventList, 0, len(events))
 	for i := range events {
 		e := events[i]
@@ -285,10 +301,18 @@ func (s *system) keep(now time.Duration, events []history.Event) uint32 {
 		}
 		e.Msg, e.Cmd, e.Reply, e.Skew = 0, nil, "", 0
 		list = append(list, e)
-		fmt.Fprintf(&b, "%+v\n", e)
 	}
+	return s.numberEvents(list)
+}
+
+// numberEvents numbers a list; 0 is the empty one.
+func (s *system) numberEvents(list eventList) uint32 {
 	if len(list) == 0 {
 		return 0
+	}
+	var b strings.Builder
+	for i := range list {
+		fmt.Fprintf(&b, "%+v\n", list[i])
 	}
 	if id, ok := s.eventID[b.String()]; ok {
 		return id

@@ -46,6 +46,13 @@ func (p *phantom) observe(h *hearing) {
 	p.open = now
 }
 
+// Haunted says whether e, which s has not yet observed, refuses a client while a
+// PHANTOM of another stands. It is no part of the state: a search that wants to
+// know whether one was ever felt asks at every step.
+func (s *Safety) Haunted(c *Case, e *history.Event) bool {
+	return e.Kind == history.Refuse && standing(&hearing{c: c, f: &s.facts})&^only(client8(e.Client)) != 0
+}
+
 // close ends the phantom of c, and reports it if it was felt.
 func (p *phantom) close(h *hearing, c client8) {
 	if p.felt.has(c) {

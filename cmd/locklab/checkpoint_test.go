@@ -1,0 +1,38 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A search that was cut short goes on from its file, prints what an undisturbed
+// one prints, and says on standard error what the file had to do with it.
+func TestExploreCheckpoint(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token.search")
+	explore := func(status int, says string, args ...string) string {
+		t.Helper()
+		code, out, errs := call(t, append(strings.Fields("explore token --attempts 1"), args...)...)
+		if code != status || !strings.Contains(errs, says) {
+			t.Errorf("%v: exit status %d, want %d; %q, want %q", args, code, status, errs, says)
+		}
+		return regexp.MustCompile(`(?m)^.* s, .* million transitions/s`).ReplaceAllString(out, "")
+	}
+	whole := explore(exitOK, "")
+	explore(exitUntold, "the same command goes on from there", "--checkpoint", file, "--max-states", "200")
+	explore(exitUsage, `it is of the search "token clients=2,`, "--checkpoint", file, "--clients", "3")
+	if got := explore(exitOK, "went on from "+file, "--checkpoint", file); got != whole {
+		t.Errorf("cut short and gone on:\n%s\nundisturbed:\n%s", got, whole)
+	}
+	if got := explore(exitOK, file+" holds this search finished", "--checkpoint", file); got != whole {
+		t.Errorf("out of the file:\n%s\nundisturbed:\n%s", got, whole)
+	}
+	explore(exitUsage, "not a directory: name another file", "--checkpoint", filepath.Join(file, "below"))
+	explore(exitUsage, "it cannot be written (no such file or directory): name another file", "--checkpoint", filepath.Join(t.TempDir(), "missing", "file"))
+	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	explore(exitUsage, "--checkpoint "+file+": this is no checkpoint of locklab", "--checkpoint", file)
+}

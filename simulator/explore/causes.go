@@ -1,0 +1,46 @@
+package explore
+
+import (
+	"slices"
+	"strings"
+)
+
+// Where causes are kept apart, a state knows what has struck on the way to it:
+// each fault with what its victim was at, in no order. Two ways to one harm by
+// unlike causes then stay two.
+
+// cause is the number of a state's causes.
+func (s *system) cause(state []uint32) uint32 {
+	if !s.byCause {
+		return 0
+	}
+	return state[s.causeAt()]
+}
+
+// blame adds the strike of choice ch to the causes of a state that follows from
+// it. c is the client that was struck, from 0; -1: a server was.
+func (s *search) blame(state []uint32, ch uint16, c int) {
+	if !s.byCause {
+		return
+	}
+	choice := s.choices[ch]
+	label := s.lab.Describe(choice.Anonymous())
+	if c >= 0 {
+		label += ", " + s.lab.Doing(c+1, &s.clientTab[c].keys[s.cur[c]], int(choice.Thread))
+	}
+	all := append(slices.Clone(s.causes[s.cause(s.cur)]), label)
+	slices.Sort(all)
+	state[s.causeAt()] = s.numberCauses(all)
+}
+
+// numberCauses numbers a sorted list; 0 is the empty one.
+func (s *system) numberCauses(all []string) uint32 {
+	text := strings.Join(all, "\n")
+	id, ok := s.causeID[text]
+	if !ok {
+		id = uint32(len(s.causes))
+		s.causes = append(s.causes, all)
+		s.causeID[text] = id
+	}
+	return id
+}

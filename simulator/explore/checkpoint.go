@@ -1,0 +1,401 @@
+package explore
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/s2"
+
+	"locklab/simulator"
+	"locklab/simulator/plain"
+)
+
+// A search that was stopped, by whatever means, goes on from its checkpoint and
+// then comes to the same, number for number and step for step, as one that was
+// never stopped. What a search knows is numbers of table entries, so the tables
+// are written in order: every number then means the same again. Its memories of
+// what a choice does are not written: they are made of entries that the tables
+// hold, so that whoever makes them again numbers nothing anew.
+//
+// A checkpoint is how a search stood before some layer. One that is stopped
+// within a layer is taken back to the beginning of it (see mark): the tables
+// may have run ahead of the ledger, by an amount that depends on the machine.
+
+// Checkpoint says where a search is kept.
+type Checkpoint struct {
+	// File is written now and then, when the search is cut short and when it ends,
+	// each time in one move; it is never left half written. If it exists the
+	// search goes on from it. "": the search is not kept.
+	File string
+	// Search says in one line what is searched. A file of another search, or by
+	// another build of this program, is refused.
+	Search string
+}
+
+// Kept is what a checkpoint had to do with a search.
+type Kept struct {
+	Finished bool          // the file held the whole search: nothing was searched anew
+	Had      int           // states that the file held at the beginning; 0: there was none
+	Before   time.Duration // wall-clock time that the search had taken to get there
+	Has      int           // states that the file holds now
+	Open     bool          // the search was cut short: it can go on from the file
+	Failed   string        // why the file could not be written, the last time; "": it could
+}
+
+// CheckpointError is a checkpoint that this search cannot go on from, or cannot
+// be kept in. Nothing was searched.
+type CheckpointError struct{ File, Why string }
+
+func (e *CheckpointError) Error() string { return "checkpoint " + e.File + ": " + e.Why }
+
+// A checkpoint is three lines of text (title and version, search, build), then
+// plain values in s2, then the checksum of all that. The version changes with
+// the form of the lines and of what holds the rest; the rest is read by the
+// build that wrote it.
+const (
+	checkpointTitle   = "locklab checkpoint "
+	checkpointVersion = "1"
+)
+
+// phase is how far a search had come.
+type phase uint8
+
+const (
+	visiting   phase = iota // in the first pass
+	shortening              // in the second
+	finished
+)
+
+// keeper keeps a search in its checkpoint. A nil keeper keeps nothing.
+type keeper struct {
+	Checkpoint
+	build string
+	kept  Kept
+	phase phase
+	first *Result       // of the first pass, once that is done
+	rest  *plain.Reader // what follows in the file from which a pass is to go on
+	close func()        // ends rest
+	off   bool          // what is searched now is not to be kept
+	cut   bool          // the search has not come to its end
+
+	began time.Time // this run
+	last  save
+}
+
+// save is one write of the file.
+type save struct {
+	at               time.Time // when it was done
+	filling, syncing time.Duration
+	states           int
+}
+
+// cost is what the next save will take, with so many states: filling the file
+// takes longer with each, waiting for the disk does not.
+func (s *save) cost(states int) time.Duration {
+	const tables = 1 << 17 // take as long as so many states
+	return s.syncing + time.Duration(float64(s.filling)*float64(tables+states)/float64(tables+s.states))
+}
+
+// share bounds what saving costs: one part in so many of the time that goes by
+// between two saves. Whoever is killed loses that time at most.
+var share time.Duration = 25
+
+// openKeeper reads what there is of the checkpoint, up to the tables.
+func openKeeper(c Checkpoint) (*keeper, error) {
+	if c.File == "" {
+		return nil, nil
+	}
+	build, err := thisBuild()
+	if err != nil {
+		return nil, err
+	}
+	k := &keeper{Checkpoint: c, build: build, began: time.Now()}
+	k.last.at = k.began
+	f, err := os.Open(c.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return k, nil
+	}
+	if err != nil {
+		return nil, &CheckpointError{c.File, reason(err) + ": name another file"}
+	}
+	if err := k.read(f); err != nil {
+		f.Close()
+		return nil, &CheckpointError{c.File, reason(err)}
+	}
+	return k, nil
+}
+
+// read looks at a checkpoint from the outside in: is it one, is it whole, is it
+// this search's.
+func (k *keeper) read(f *os.File) error {
+	head := make([]byte, len(checkpointTitle))
+	if _, err := io.ReadFull(f, head); err != nil || string(head) != checkpointTitle {
+		return errors.New("this is no checkpoint of locklab: name another file, or one that does not exist")
+	}
+	size, err := whole(f)
+	if err != nil {
+		return err
+	}
+	in := bufio.NewReader(io.NewSectionReader(f, int64(len(checkpointTitle)), size))
+	for _, line := range []struct{ what, here string }{
+		{"format", checkpointVersion}, {"search", k.Search}, {"program", k.build},
+	} {
+		there, err := in.ReadString('\n')
+		there = strings.TrimSuffix(there, "\n")
+		if err == nil && there != line.here {
+			err = fmt.Errorf("it is of the %s %q, and this is %q: go on with the former, or name a new file", line.what, there, line.here)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	k.rest, k.close = plain.NewReader(s2.NewReader(in)), func() { f.Close() }
+	return k.readResult()
+}
+
+// castagnoli is the checksum that processors compute.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// whole says whether a file ends in the checksum of what stands before it, and
+// how much does, title aside. It may have been cut off or changed since it was
+// written.
+func whole(f *os.File) (size int64, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	end := info.Size() - crc32.Size
+	sum, want := crc32.New(castagnoli), make([]byte, crc32.Size)
+	if end > 0 {
+		if _, err = io.Copy(sum, io.NewSectionReader(f, 0, end)); err == nil {
+			_, err = f.ReadAt(want, end)
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	if !bytes.Equal(sum.Sum(nil), want) {
+		return 0, errors.New("it was cut off or changed (its checksum does not fit): delete it and search anew")
+	}
+	return end - int64(len(checkpointTitle)), nil
+}
+
+// readResult reads how far the search had come, and what had come out.
+func (k *keeper) readResult() error {
+	k.rest.Get(&k.phase, &k.kept.Before, &k.kept.Had)
+	if k.phase != visiting {
+		k.first = &Result{}
+		k.rest.Get(k.first)
+	}
+	k.kept.Has = k.kept.Had
+	err := k.rest.Err()
+	if err == nil && k.phase == finished {
+		k.kept.Finished = true
+		k.close()
+		k.rest = nil
+	}
+	return unreadable(err)
+}
+
+// unreadable is an error in a file whose checksum fits: it was not written so.
+func unreadable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("it cannot be read (%w): delete it and search anew", err)
+}
+
+// reason is an error without the name of the file, which is told beside it.
+func reason(err error) string {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// thisBuild names the program down to the last instruction: what an entry of a
+// table means may change with any of them.
+var thisBuild = sync.OnceValues(func() (string, error) {
+	name, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return "build " + hex.EncodeToString(sum.Sum(nil)[:8]) + ", " + runtime.Version(), nil
+})
+
+// known is what the first pass has come to, if the checkpoint holds that.
+func (k *keeper) known() *Result {
+	if k == nil {
+		return nil
+	}
+	return k.first
+}
+
+// done says whether the checkpoint holds all that there is to know.
+func (k *keeper) done() bool { return k != nil && k.kept.Finished }
+
+// search is the next search of a pass: the one that was kept, or a new one.
+func (k *keeper) search(lab *simulator.Lab, opt *Options) (*search, error) {
+	if k == nil || k.rest == nil {
+		return newSearch(lab, *opt), nil
+	}
+	in := k.rest
+	k.rest = nil
+	defer k.close()
+	began := time.Now()
+	err := lab.Load(in)
+	in.Get(&opt.Alike)
+	s := newSearch(lab, *opt)
+	if err == nil {
+		err = s.restore(in)
+	}
+	if err != nil {
+		return nil, &CheckpointError{k.File, unreadable(err).Error()}
+	}
+	// reading takes about as long as writing
+	k.last = save{at: time.Now(), filling: time.Since(began), states: s.ledger.states.n}
+	return s, nil
+}
+
+// before is told that s is about to begin a layer. It saves s if that costs
+// little of the time that has gone by, and remembers how it stands.
+func (k *keeper) before(s *search) error {
+	if k == nil || k.off || s.ledger.enough.Load() { // the last layer may not be whole
+		return nil
+	}
+	s.before = s.mark()
+	if time.Since(k.last.at) < share*k.last.cost(s.ledger.states.n) {
+		return nil
+	}
+	k.save(s)
+	if k.kept.Failed != "" && k.kept.Has == 0 { // nothing is lost yet
+		return &CheckpointError{k.File, "it cannot be written (" + k.kept.Failed + "): name another file"}
+	}
+	return nil
+}
+
+// after is told that s has come to an end.
+func (k *keeper) after(s *search) {
+	if k == nil || k.off || s.ledger.ended() {
+		return
+	}
+	k.cut = true
+	if s.before != nil {
+		s.ledger.rewind(s.before)
+		k.save(s)
+	}
+}
+
+// passed is told what the first pass has come to. Where it was cut short it is
+// what there is to go on from, and not the second.
+func (k *keeper) passed(r *Result) {
+	if k == nil {
+		return
+	}
+	if k.cut {
+		k.off = true
+		return
+	}
+	k.phase, k.first = shortening, r
+}
+
+// finish is told what the whole search has come to.
+func (k *keeper) finish(r *Result, err error) {
+	if k == nil || r == nil {
+		return
+	}
+	if err == nil && !k.cut && !k.kept.Finished {
+		k.write(func(w *plain.Writer) {
+			w.Put(finished, k.kept.Before+time.Since(k.began), r.States, *r)
+		}, r.States)
+	}
+	r.Kept = k.kept
+	r.Kept.Open = k.cut
+}
+
+func (k *keeper) save(s *search) {
+	k.write(func(w *plain.Writer) {
+		w.Put(k.phase, k.kept.Before+time.Since(k.began), s.ledger.states.n)
+		if k.phase == shortening {
+			w.Put(*k.first)
+		}
+		s.lab.Save(w, s.before.lab)
+		w.Put(s.alike)
+		s.save(w, s.before)
+	}, s.ledger.states.n)
+	s.ledger.kept = k.kept
+}
+
+// write puts a new checkpoint in the old one's place.
+func (k *keeper) write(body func(w *plain.Writer), states int) {
+	began := time.Now()
+	next := k.File + ".new"
+	err := k.fill(next, body)
+	filled := time.Now()
+	if err == nil {
+		err = replace(next, k.File)
+	}
+	k.last = save{time.Now(), filled.Sub(began), time.Since(filled), states}
+	if err != nil {
+		os.Remove(next)
+		k.kept.Failed = reason(err)
+		return
+	}
+	k.kept.Has, k.kept.Failed = states, ""
+}
+
+// replace gives a file another's name, once it is sure to outlive the machine.
+func replace(file, name string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file, name)
+}
+
+func (k *keeper) fill(name string, body func(w *plain.Writer)) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	sum := crc32.New(castagnoli)
+	err = k.fillWith(io.MultiWriter(f, sum), body)
+	if err == nil {
+		_, err = f.Write(sum.Sum(nil))
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (k *keeper) fillWith(out io.Writer, body func(w *plain.Writer)) error {
+	if _, err := fmt.Fprintf(out, "%s%s\n%s\n%s\n", checkpointTitle, checkpointVersion, k.Search, k.build); err != nil {
+		return err
+	}
+	z := s2.NewWriter(out) // on all cores: the search stands still meanwhile
+	w := plain.NewWriter(z)
+	body(w)
+	return errors.Join(w.Flush(), z.Close())
+}

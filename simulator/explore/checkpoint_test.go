@@ -1,0 +1,258 @@
+package explore_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"locklab/scenarios"
+	"locklab/simulator/explore"
+)
+
+// searches are of every kind: alike clients or not, the time of day part of the
+// state or not, a second pass or none, causes.
+var searches = []struct {
+	lock, bounds string
+	causes       bool
+}{
+	{"token", "clients=2,attempts=2,ttl=9s,budget=crash=1+pause=1", false},
+	{"token", "clients=3,attempts=1,ttl=9s,budget=crash=1", false}, // holds
+	{"setnx", "clients=3,attempts=1,ttl=9s,budget=crash=1", false},
+	{"token", "clients=2,attempts=1,ttl=9s,budget=crash=1+pause=1", true},
+	{"getset", "clients=2,attempts=1,ttl=9s,budget=crash=1+pause=1", false},
+	{"watchdog", "clients=2,attempts=1,ttl=9s,budget=crash=1+failover=1", false},
+	{"redlock", "clients=2,attempts=1,nodes=3,ttl=9s,budget=restart=1", false},
+}
+
+func search(t *testing.T, ctx context.Context, lock, bounds string, causes bool, file string, max int) *scenarios.Search {
+	t.Helper()
+	entry, err := scenarios.Strategy(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := scenarios.ParseBounds(bounds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Causes, b.Checkpoint, b.MaxStates = causes, file, max
+	s, err := scenarios.Explore(ctx, entry, b)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// same compares what is to be the same however often a search was stopped.
+func same(t *testing.T, what string, got, want *scenarios.Search) {
+	t.Helper()
+	if g, w := got.Certificate(), want.Certificate(); g != w {
+		t.Errorf("%s:\n%s\nwant\n%s", what, g, w)
+	}
+	g, w := *got.Result, *want.Result
+	g.Kept, w.Kept = explore.Kept{}, explore.Kept{}
+	if !reflect.DeepEqual(g, w) || !reflect.DeepEqual(got.Witnesses, want.Witnesses) {
+		t.Errorf("%s: %+v, want %+v", what, g, w)
+	}
+}
+
+// TestCheckpoint stops searches at many points and goes on, to the end or to
+// the next stop: they come to the same as those that were never stopped.
+func TestCheckpoint(t *testing.T) {
+	for _, f := range searches {
+		t.Run(f.lock+" "+f.bounds, func(t *testing.T) {
+			whole := search(t, t.Context(), f.lock, f.bounds, f.causes, "", 0)
+			states := whole.Result.States
+			dir := t.TempDir()
+			relay := filepath.Join(dir, "relay")
+			const stops = 8
+			resumed := 0
+			for i := 1; i < stops; i++ {
+				limit := max(1, states*i/stops)
+				file := filepath.Join(dir, strconv.Itoa(i))
+				cut := search(t, t.Context(), f.lock, f.bounds, f.causes, "", limit)
+				same(t, "stopped", search(t, t.Context(), f.lock, f.bounds, f.causes, file, limit), cut)
+				same(t, "stopped again", search(t, t.Context(), f.lock, f.bounds, f.causes, file, limit), cut)
+				same(t, "gone on from the stop before", search(t, t.Context(), f.lock, f.bounds, f.causes, relay, limit), cut)
+				s := search(t, t.Context(), f.lock, f.bounds, f.causes, file, 0)
+				same(t, "gone on to the end", s, whole)
+				if s.Result.Kept.Had > 1 {
+					resumed++
+				}
+			}
+			if resumed < stops-2 {
+				t.Errorf("%d searches went on", resumed)
+			}
+			s := search(t, t.Context(), f.lock, f.bounds, f.causes, relay, 0)
+			same(t, "the last of many", s, whole)
+			s = search(t, t.Context(), f.lock, f.bounds, f.causes, relay, 0)
+			same(t, "finished before", s, whole)
+			if !s.Result.Kept.Finished {
+				t.Error("a finished search was made again")
+			}
+		})
+	}
+}
+
+// countdown is a context that ends when it has been asked so often.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestCheckpointSecondPass stops searches while they look for the shortest ways.
+func TestCheckpointSecondPass(t *testing.T) {
+	for _, f := range searches {
+		t.Run(f.lock+" "+f.bounds, func(t *testing.T) {
+			const plenty = 1 << 30
+			count := &countdown{t.Context(), plenty}
+			whole := search(t, count, f.lock, f.bounds, f.causes, "", 0)
+			if f.causes || len(whole.Witnesses) == 0 {
+				return // it has one pass
+			}
+			asked := plenty - count.left
+			relay := filepath.Join(t.TempDir(), "relay")
+			second := 0
+			for n := asked - 5; n > 0; n -= 8 {
+				file := filepath.Join(t.TempDir(), "search")
+				cut := search(t, &countdown{t.Context(), n}, f.lock, f.bounds, f.causes, file, 0)
+				if !cut.Result.Complete {
+					break
+				}
+				second++
+				same(t, "gone on to the end", search(t, t.Context(), f.lock, f.bounds, f.causes, file, 0), whole)
+				search(t, &countdown{t.Context(), asked - n}, f.lock, f.bounds, f.causes, relay, 0)
+			}
+			if second == 0 {
+				t.Error("no second pass was stopped")
+			}
+			same(t, "the last of many", search(t, t.Context(), f.lock, f.bounds, f.causes, relay, 0), whole)
+		})
+	}
+}
+
+// witness is a context that, now and then when a search asks whether it is to
+// stop, takes a copy of its checkpoint: what a search that is killed then would
+// leave. It ends the search after some of them.
+type witness struct {
+	context.Context
+	t      *testing.T
+	file   string
+	asked  int
+	copies []string
+}
+
+func (w *witness) Err() error {
+	switch w.asked++; {
+	case len(w.copies) == 8:
+		return context.Canceled
+	case w.asked%9 != 0:
+		return nil
+	}
+	text, err := os.ReadFile(w.file)
+	if err != nil {
+		w.t.Error(err)
+	}
+	w.copies = append(w.copies, fmt.Sprintf("%s.%d", w.file, len(w.copies)))
+	if err := os.WriteFile(w.copies[len(w.copies)-1], text, 0o600); err != nil {
+		w.t.Error(err)
+	}
+	return nil
+}
+
+// TestCheckpointKilled goes on from what a search has saved on its way, and from
+// what one saves that is told to stop.
+func TestCheckpointKilled(t *testing.T) {
+	const lock, bounds = "watchdog", "clients=2,attempts=1,ttl=9s,budget=crash=1+failover=1"
+	whole := search(t, t.Context(), lock, bounds, false, "", 0)
+	w := &witness{Context: t.Context(), t: t, file: filepath.Join(t.TempDir(), "search")}
+	restore := explore.SaveAlways()
+	stopped := search(t, w, lock, bounds, false, w.file, 0)
+	restore()
+	if stopped.Result.Complete || len(w.copies) == 0 {
+		t.Fatalf("the search was to be stopped: %d copies, %+v", len(w.copies), stopped.Result)
+	}
+	had := map[int]bool{}
+	for _, file := range append(w.copies, w.file) {
+		s := search(t, t.Context(), lock, bounds, false, file, 0)
+		same(t, "killed", s, whole)
+		had[s.Result.Kept.Had] = true
+	}
+	if len(had) < 8 {
+		t.Errorf("the copies are of %d moments only", len(had))
+	}
+}
+
+// What a search cannot go on from is refused, and left as it is.
+func TestCheckpointRefused(t *testing.T) {
+	const lock, bounds = "token", "clients=2,attempts=1,ttl=9s,budget=crash=1"
+	file := filepath.Join(t.TempDir(), "search")
+	search(t, t.Context(), lock, bounds, false, file, 40)
+	good, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := bytes.Clone(good)
+	flipped[len(flipped)/2] ^= 1
+	sealed := func(from, to string) []byte { // with a checksum that fits
+		text := bytes.Replace(good[:len(good)-crc32.Size], []byte(from), []byte(to), 1)
+		return binary.BigEndian.AppendUint32(text, crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)))
+	}
+	for _, f := range []struct {
+		what string
+		text []byte
+		want string
+	}{
+		{"nothing", nil, "this is no checkpoint of locklab"},
+		{"something else", []byte("a diary, years of it, that must not be written over"), "this is no checkpoint of locklab"},
+		{"the title alone", good[:len("locklab checkpoint 1\n")], "it was cut off or changed"},
+		{"its first half", good[:len(good)/2], "it was cut off or changed"},
+		{"all but the last byte", good[:len(good)-1], "it was cut off or changed"},
+		{"one bit changed", flipped, "it was cut off or changed"},
+		{"another format", sealed("checkpoint 1", "checkpoint 2"), `it is of the format "2", and this is "1"`},
+		{"another search", sealed("token clients=2", "setnx clients=3"), `it is of the search "setnx clients=3`},
+		{"another program", sealed("build ", "build 0"), `it is of the program "build 0`},
+		{"less than there should be", sealed(string(good[len(good)-crc32.Size-20:len(good)-crc32.Size]), ""), "it cannot be read"},
+	} {
+		if err := os.WriteFile(file, f.text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		entry, _ := scenarios.Strategy(lock)
+		b, _ := scenarios.ParseBounds(bounds)
+		b.Checkpoint = file
+		_, err := scenarios.Explore(t.Context(), entry, b)
+		unfit := (*explore.CheckpointError)(nil)
+		if !errors.As(err, &unfit) || !strings.Contains(err.Error(), file+": "+f.want) {
+			t.Errorf("%s: %v, want %q", f.what, err, f.want)
+		}
+		if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, f.text) {
+			t.Errorf("%s: the file was changed (%v)", f.what, err)
+		}
+	}
+}
+
+// A checkpoint that cannot be written is refused before anything is searched.
+func TestCheckpointUnwritable(t *testing.T) {
+	entry, _ := scenarios.Strategy("token")
+	b := scenarios.DefaultBounds()
+	b.Checkpoint = filepath.Join(t.TempDir(), "missing", "search")
+	_, err := scenarios.Explore(t.Context(), entry, b)
+	if err == nil || !strings.Contains(err.Error(), "it cannot be written") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,267 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms"
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// doomed is a lab of two clients that ask at once for a lease of nine seconds, and
+// one of them, refused, once more after it; the probe asks when they are done.
+func doomed(t *testing.T, lock, budget string) (*simulator.Lab, Options) {
+	t.Helper()
+	entry, ok := algorithms.ByName(lock)
+	if !ok {
+		t.Fatalf("there is no lock %s", lock)
+	}
+	allowed, err := faults.ParseBudget(budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ttl = 9 * time.Second
+	program := func(waits ...time.Duration) func(*simulator.Client) {
+		return func(c *simulator.Client) {
+			l := entry.New(algorithms.Env{Clock: c.Clock(), Tokens: c, TTL: ttl, Nodes: []redis.UniversalClient{c.Redis(1)}})
+			for _, wait := range waits {
+				if wait > 0 {
+					c.Clock().Sleep(wait)
+				}
+				c.Record(history.Event{Kind: history.Acquire})
+				lease, err := l.Acquire(context.Background(), "lock")
+				switch {
+				case errors.Is(err, algorithms.ErrNotAcquired):
+					c.Record(history.Event{Kind: history.Refuse, Note: Stuck}) // from the probe, which waits long enough
+					continue
+				case err != nil:
+					continue
+				}
+				c.Record(history.Event{Kind: history.Enter})
+				c.Clock().Sleep(4 * time.Second)
+				c.Record(history.Event{Kind: history.Leave})
+				_ = lease.Release(context.Background())
+				return
+			}
+		}
+	}
+	setup := simulator.Setup{Faults: allowed, Nodes: []simulator.NodeSetup{{}}}
+	for _, p := range []func(*simulator.Client){program(0), program(0, 10*time.Second), program(3 * ttl)} {
+		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: p})
+	}
+	lab, err := simulator.New(setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(lab.Close)
+	return lab, Options{Probe: 3, Head: history.History{Strategy: lock, Clients: 3, Nodes: 1, Key: "lock", TTL: ttl}}
+}
+
+// twin works out the share of a prefix as one would by hand: it makes every
+// choice of every continuation, one after the other, remembers nothing, hears
+// the judges on the whole run each time, and counts in fractions.
+type twin struct {
+	t    *testing.T
+	lab  *simulator.Lab
+	opt  Options
+	harm verdict.Word
+	ends int
+}
+
+func (tw *twin) share(w simulator.World, events []history.Event) *big.Rat {
+	if tw.harmed(events) {
+		tw.ends++
+		return big.NewRat(1, 1)
+	}
+	next := tw.next(&w)
+	if len(next) == 0 {
+		tw.ends++
+		return new(big.Rat)
+	}
+	sum := new(big.Rat)
+	for _, c := range next {
+		after, more := tw.step(w, c)
+		sum.Add(sum, tw.share(after, slices.Concat(events, more)))
+	}
+	return sum.Quo(sum, big.NewRat(int64(len(next)), 1))
+}
+
+func (tw *twin) step(w simulator.World, c simulator.Choice) (simulator.World, []history.Event) {
+	events, err := tw.lab.Step(&w, c)
+	if err != nil {
+		tw.t.Fatal(err)
+	}
+	return w, slices.Clone(events)
+}
+
+// next is what may come next, faults aside: the probe begins when all others are
+// at an end, and time passes where nobody but a sleeper could do anything.
+func (tw *twin) next(w *simulator.World) (next []simulator.Choice) {
+	others, probe := true, w.ClientPart(tw.opt.Probe)
+	for c := 1; c < tw.opt.Probe; c++ {
+		part := w.ClientPart(c)
+		others = others && part.Finished()
+	}
+	if others && probe.Finished() {
+		return nil
+	}
+	ready := false
+	for _, c := range tw.lab.Enabled(w, nil) {
+		switch {
+		case c.Verb >= simulator.FaultVerb, int(c.Client) == tw.opt.Probe && c.Verb == simulator.Start && !others:
+		case c.Verb == simulator.Pass && ready:
+		default:
+			next = append(next, c)
+			ready = ready || c.Verb != simulator.Resume
+		}
+	}
+	return next
+}
+
+func (tw *twin) harmed(events []history.Event) bool {
+	for i := range events {
+		if e := &events[i]; tw.harm == verdict.Stall && e.Client == tw.opt.Probe && e.Note == Stuck {
+			return true
+		}
+	}
+	h := tw.opt.Head
+	h.Events, h.Horizon = events, true
+	j := verdict.Judge(&h)
+	return slices.Contains(j.Safety(), tw.harm) || tw.harm == verdict.Phantom && slices.Contains(j.Verdicts, tw.harm)
+}
+
+// TestDoomTwin: what is read off the graph is what one gets who tries out all
+// that can follow, to the last digit of a float, for every step of every witness.
+func TestDoomTwin(t *testing.T) {
+	ends := 0
+	for _, lock := range []string{"setnx", "setnx-expire", "getset", "token", "watchdog"} {
+		for _, budget := range []string{"crash=1", "pause=1", "pause=1@10s", "restart=1", "lose-reply=1"} {
+			if lock == "watchdog" && budget == "pause=1" {
+				continue // thousands more ways than with a bound, and no others
+			}
+			lab, opt := doomed(t, lock, budget)
+			r, err := Run(t.Context(), lab, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range r.Found {
+				d, err := DoomOf(t.Context(), lab, opt, f.Choices, f.Verdict)
+				if err != nil {
+					t.Fatalf("%s, %s, %s: %v", lock, budget, f.Verdict, err)
+				}
+				ends += compareDoom(t, lab, opt, f, d)
+			}
+		}
+	}
+	if ends < 10_000 {
+		t.Errorf("%d continuations in all: too few to mean anything", ends)
+	}
+}
+
+func compareDoom(t *testing.T, lab *simulator.Lab, opt Options, f Found, d *Doom) int {
+	t.Helper()
+	tw := &twin{t: t, lab: lab, opt: opt, harm: f.Verdict}
+	w, events := lab.NewWorld(), []history.Event(nil)
+	one, first := big.NewRat(1, 1), -1
+	for n := 0; n <= len(f.Choices); n++ {
+		want := tw.share(w, events)
+		if float, _ := want.Float64(); math.Abs(d.Shares[n]-float) > 1e-14 {
+			t.Errorf("%s, %s after %d of %d choices: share %v, want %v", opt.Head.Strategy, f.Verdict, n, len(f.Choices), d.Shares[n], want)
+		}
+		if (want.Cmp(one) == 0) != (d.Shares[n] == 1) || (want.Sign() == 0) != (d.Shares[n] == 0) {
+			t.Errorf("%s, %s after %d choices: %v is not what %v is, certain or out of reach", opt.Head.Strategy, f.Verdict, n, d.Shares[n], want)
+		}
+		if want.Cmp(one) == 0 && first < 0 {
+			first = n
+		}
+		if n < len(f.Choices) {
+			var more []history.Event
+			w, more = tw.step(w, f.Choices[n])
+			events = slices.Concat(events, more)
+		}
+	}
+	if d.NoReturn != first {
+		t.Errorf("%s, %s: no return after %d choices, want %d", opt.Head.Strategy, f.Verdict, d.NoReturn, first)
+	}
+	return tw.ends
+}
+
+// TestDoomOfCircles: clients come to an end, so their states do not go round in
+// circles; if they ever do, the shares are those of a random walk.
+func TestDoomOfCircles(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		arcs  [][]uint32
+		share []float64
+		sure  []bool
+	}{
+		{"nothing follows", [][]uint32{{}}, []float64{0}, []bool{false}},
+		{"for ever", [][]uint32{{1}, {0}}, []float64{0, 0}, []bool{false, false}},
+		{"one way out, and it is the harm", [][]uint32{{0, lost}}, []float64{1}, []bool{true}},
+		{"a coin", [][]uint32{{lost, 1}, {}}, []float64{0.5, 0}, []bool{false, false}},
+		{"two steps to one state are two", [][]uint32{{1, 1, lost}, {}}, []float64{1. / 3, 0}, []bool{false, false}},
+		{"round and out on either side", [][]uint32{{1, 2}, {0, lost}, {}}, []float64{1. / 3, 2. / 3, 0}, []bool{false, false, false}},
+		{"into a circle without an end", [][]uint32{{1, lost}, {2}, {1}}, []float64{0.5, 0, 0}, []bool{false, false, false}},
+		{"a circle before the harm", [][]uint32{{1, 1, 1}, {0, 2}, {lost}}, []float64{1, 1, 1}, []bool{true, true, true}},
+	} {
+		var g graph
+		for _, arcs := range c.arcs {
+			g.begin()
+			for _, to := range arcs {
+				g.arc(to)
+			}
+		}
+		for id, share := range g.shares() {
+			if math.Abs(share-c.share[id]) > 1e-14 {
+				t.Errorf("%s: share of state %d is %v, want %v", c.name, id, share, c.share[id])
+			}
+		}
+		if sure := g.sure(); !slices.Equal(sure, c.sure) {
+			t.Errorf("%s: sure %v, want %v", c.name, sure, c.sure)
+		}
+	}
+}
+
+// TestDoomRefuses what it cannot say, and says why.
+func TestDoomRefuses(t *testing.T) {
+	lab, opt := doomed(t, "token", "pause=1")
+	r, err := Run(t.Context(), lab, opt)
+	if err != nil || len(r.Found) == 0 {
+		t.Fatal(r, err)
+	}
+	choices := r.Found[0].Choices
+	if _, err := DoomOf(t.Context(), lab, opt, choices, verdict.Stall); !errors.Is(err, ErrNoHarm) {
+		t.Errorf("a harm that does not come: %v", err)
+	}
+	if _, err := DoomOf(t.Context(), lab, opt, choices[:3], ""); !errors.Is(err, ErrNoHarm) {
+		t.Errorf("a run without harm: %v", err)
+	}
+	if d, err := DoomOf(t.Context(), lab, opt, choices, ""); err != nil || d.Harm != r.Found[0].Verdict {
+		t.Errorf("the harm at the end of the run: %+v, %v", d, err)
+	}
+	not := (*simulator.NotEnabledError)(nil)
+	if _, err := DoomOf(t.Context(), lab, opt, choices[1:], ""); !errors.As(err, &not) {
+		t.Errorf("a run that cannot be: %v", err)
+	}
+	opt.MaxStates = 10
+	large := (*TooLargeError)(nil)
+	if _, err := DoomOf(t.Context(), lab, opt, choices, ""); !errors.As(err, &large) || large.Error() != "not computed: more than 10 states" {
+		t.Errorf("more than may be: %v", err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	opt.MaxStates = 0
+	if _, err := DoomOf(stopped, lab, opt, choices, ""); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
+	}
+}

@@ -1,0 +1,65 @@
+package explore_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/explore"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// TestShortestWay: strikes count before steps, so a search can come to a state
+// first by a late strike at the end of a long way, and only then by an early one.
+// c1 has much to say before it sets the guard without which the probe is stuck; it
+// can die at its first word, and at its last.
+func TestShortestWay(t *testing.T) {
+	ctx := context.Background()
+	asleep := func(c *simulator.Client) { c.Clock().Sleep(30 * time.Second) }
+	budget, err := faults.ParseBudget("crash=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab, err := simulator.New(simulator.Setup{
+		Faults: budget, Nodes: make([]simulator.NodeSetup, 1),
+		Clients: []simulator.ClientSetup{
+			{Program: func(c *simulator.Client) {
+				for range 5 {
+					c.Redis(1).Ping(ctx)
+				}
+				asleep(c)
+				c.Redis(1).Set(ctx, "guard", 1, 0)
+				c.Record(history.Event{Kind: history.Enter}) // or nobody ever gets in: STARVED
+				c.Record(history.Event{Kind: history.Done})
+			}},
+			{Program: func(c *simulator.Client) {
+				asleep(c)
+				c.Record(history.Event{Kind: history.Done})
+			}},
+			{Program: func(c *simulator.Client) {
+				if err := c.Redis(1).Get(ctx, "guard").Err(); errors.Is(err, redis.Nil) {
+					c.Record(history.Event{Kind: history.Refuse, Note: explore.Stuck})
+				}
+			}},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	r, err := explore.Run(ctx, lab, explore.Options{Head: history.History{Clients: 3, Nodes: 1, Key: "guard"}, Probe: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// c1 and c2 start, c1's first word arrives, c1 dies; 30 s pass, c2 wakes; the
+	// probe starts, asks and hears.
+	if len(r.Found) != 1 || r.Found[0].Verdict != verdict.Stall || r.Found[0].Par != 1 || r.Found[0].Steps != 9 {
+		t.Errorf("found %+v, want STALL by one strike in 9 steps", r.Found)
+	}
+}

@@ -1,0 +1,379 @@
+package explore
+
+import (
+	"cmp"
+	"runtime/metrics"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"locklab/simulator/verdict"
+)
+
+// ledger knows the states: which there are, in what order they are to be
+// visited, and what was found on the way. Entries are made in the order in which
+// they were worked out, so that a search comes out the same on one core and on
+// two.
+type ledger struct {
+	opt    *Options
+	states *store
+	queue  []level // by strikes
+	wanted []Found // what there is to find; nil: everything is to be visited
+	tally
+	found map[finding]*discovery
+
+	done      bool // nothing is left to visit
+	enough    atomic.Bool
+	cutAt     uint32 // enough: the place in its layer of the last state whose arcs count
+	shortened []way  // within the layer that is visited: the ways that were longer
+	kept      Kept
+	spare     []*batch
+}
+
+// tally is what the ledger has counted.
+type tally struct {
+	spent int // strikes of the layer that is visited
+	depth int // and its steps
+
+	transitions, deepest, visited int
+	histories                     int
+	struck                        []bool // by choice: a fault that has struck
+}
+
+// way is how a state was first reached.
+type way struct {
+	id, parent uint32
+	via, depth uint16
+}
+
+// level is the states with the same number of strikes that are still to be
+// visited, in order of depth: those that came from one strike less, and those
+// that came from the level itself.
+type level struct {
+	below, own []uint32
+	moved      map[uint32]bool // from below to own: within the level there was a shorter way
+}
+
+// finding is a harm by a cause.
+type finding struct {
+	word  verdict.Word
+	cause uint32
+}
+
+func (f finding) compare(o finding) int {
+	return cmp.Or(cmp.Compare(slices.Index(order, f.word), slices.Index(order, o.word)), cmp.Compare(f.cause, o.cause))
+}
+
+type discovery struct {
+	par, steps int
+	state      uint32
+	choice     uint16
+}
+
+// arc is a step from one state to another, which the batch holds beside it.
+type arc struct {
+	from    uint32
+	at      uint32 // from's place in its layer
+	via     uint16
+	found   wordSet
+	strikes uint8
+	cause   uint32 // of what was found
+}
+
+// batch is arcs on their way to the ledger.
+type batch struct {
+	at        uint32 // of the state that is visited
+	histories int    // entries of the clients' tables when the batch was full
+	width     int
+	words     []uint32
+	arcs      []arc
+}
+
+const batchSize = 1 << 12
+
+func (b *batch) add(words []uint32, a arc) {
+	a.at = b.at
+	b.words = append(b.words, words...)
+	b.arcs = append(b.arcs, a)
+}
+
+func (b *batch) full() bool { return len(b.arcs) >= batchSize }
+
+func (b *batch) clear() { b.words, b.arcs = b.words[:0], b.arcs[:0] }
+
+func newLedger(width int, opt *Options) *ledger {
+	l := &ledger{opt: opt, states: newStore(width), found: map[finding]*discovery{}}
+	for range 3 {
+		l.spare = append(l.spare, &batch{width: width})
+	}
+	return l
+}
+
+// begin enters the first state.
+func (l *ledger) begin(words []uint32) {
+	l.states.add(words, 0, 0, 0)
+	l.queue = []level{{own: []uint32{0}}}
+}
+
+// layer takes out the states that are to be visited next: those with the fewest
+// steps among those with the fewest strikes. nil: the search is at its end.
+func (l *ledger) layer() (ids []uint32) {
+	for ; l.spent < len(l.queue); l.spent++ {
+		q := &l.queue[l.spent]
+		l.depth = q.depth(l.states)
+		if l.depth < 0 {
+			*q = level{}
+			continue
+		}
+		if l.enough.Load() || l.satisfied() {
+			return nil
+		}
+		l.deepest = max(l.deepest, l.depth)
+		return q.take(l.states, l.depth)
+	}
+	l.done = true
+	return nil
+}
+
+// depth is that of the states to visit next; -1: there are none.
+func (q *level) depth(states *store) int {
+	for len(q.below) > 0 && q.moved[q.below[0]] {
+		q.below = q.below[1:]
+	}
+	depth := -1
+	if len(q.own) > 0 {
+		depth = int(states.depth(q.own[0]))
+	}
+	if len(q.below) > 0 {
+		if d := int(states.depth(q.below[0])); depth < 0 || d < depth {
+			depth = d
+		}
+	}
+	return depth
+}
+
+// take takes out the states of a depth.
+func (q *level) take(states *store, depth int) (ids []uint32) {
+	for len(q.below) > 0 && (q.moved[q.below[0]] || int(states.depth(q.below[0])) == depth) {
+		if !q.moved[q.below[0]] {
+			ids = append(ids, q.below[0])
+		}
+		q.below = q.below[1:]
+	}
+	n := 0
+	for n < len(q.own) && int(states.depth(q.own[n])) == depth {
+		n++
+	}
+	if ids == nil {
+		ids = q.own[:n:n]
+	} else {
+		ids = append(ids, q.own[:n]...)
+	}
+	q.own = q.own[n:]
+	return ids
+}
+
+// satisfied says whether everything wanted is found, by ways that no state of
+// the layer can shorten.
+func (l *ledger) satisfied() bool {
+	if l.wanted == nil {
+		return false
+	}
+	for _, f := range l.wanted {
+		d := l.found[finding{f.Verdict, f.cause}]
+		if d == nil || d.par > l.spent || d.par == l.spent && d.steps > l.depth+1 {
+			return false
+		}
+	}
+	return true
+}
+
+// ended says whether the search has done all that it was to do.
+func (l *ledger) ended() bool { return l.done || l.satisfied() }
+
+// desk is where the arcs of one layer are handed in. A small layer is entered on
+// the spot, a large one is worth a second core.
+type desk struct {
+	*ledger
+	before        int // states visited when the layer began
+	size          int // states of the layer
+	filled, empty chan *batch
+	entering      sync.WaitGroup
+}
+
+// open begins a layer of so many states.
+func (l *ledger) open(size int) *desk {
+	d := &desk{ledger: l, before: l.visited, size: size}
+	if size < 1<<9 {
+		return d
+	}
+	d.filled, d.empty = make(chan *batch, len(l.spare)), make(chan *batch, len(l.spare))
+	for _, b := range l.spare {
+		d.empty <- b
+	}
+	d.entering.Go(func() {
+		for b := range d.filled {
+			l.enterAll(b, d.before)
+			d.empty <- b
+		}
+	})
+	return d
+}
+
+// blank is an empty batch; nil: the ledger has enough.
+func (d *desk) blank() *batch {
+	switch {
+	case d.enough.Load():
+		return nil
+	case d.filled == nil:
+		return d.spare[0]
+	}
+	return <-d.empty
+}
+
+func (d *desk) hand(b *batch) {
+	if d.filled == nil {
+		d.enterAll(b, d.before)
+		return
+	}
+	d.filled <- b
+}
+
+// close ends the layer; all says that every state of it was visited.
+func (d *desk) close(all bool) {
+	if d.filled != nil {
+		close(d.filled)
+		d.entering.Wait()
+	}
+	if all && !d.enough.Load() {
+		d.visited = d.before + d.size
+		d.shortened = d.shortened[:0]
+	}
+}
+
+// enterAll enters the arcs of a batch. before is how many states were visited
+// when its layer began.
+func (l *ledger) enterAll(b *batch, before int) {
+	if !l.enough.Load() {
+		l.histories = b.histories
+	}
+	for i := range b.arcs {
+		a := &b.arcs[i]
+		if l.enough.Load() && a.at != l.cutAt {
+			break
+		}
+		l.enter(b.words[i*b.width:(i+1)*b.width], a)
+		if l.opt.MaxStates > 0 && l.states.n >= l.opt.MaxStates && !l.enough.Load() {
+			l.stopAt(a.at)
+			l.visited = before + int(a.at) + 1
+		}
+	}
+	if !l.enough.Load() {
+		l.look(before + int(b.at))
+		if l.satisfied() {
+			l.stopAt(b.at)
+		}
+	}
+	b.clear()
+}
+
+func (l *ledger) stopAt(at uint32) {
+	l.cutAt = at
+	l.enough.Store(true)
+}
+
+// look tells who asks how far the search has come, now and then, and minds the
+// memory.
+func (l *ledger) look(visited int) {
+	if visited>>14 == l.visited>>14 {
+		return
+	}
+	l.visited = visited
+	if l.opt.Progress != nil {
+		l.opt.Progress(l.result())
+	}
+	if l.opt.MaxBytes > 0 && memory() > l.opt.MaxBytes {
+		l.stopAt(^uint32(0))
+	}
+}
+
+// enter notes an arc, and numbers and queues the state that it leads to, if it
+// is new.
+func (l *ledger) enter(words []uint32, a *arc) {
+	l.transitions++
+	steps, strikes := l.depth+1, l.spent+int(a.strikes)
+	if a.strikes > 0 {
+		for len(l.struck) <= int(a.via) {
+			l.struck = append(l.struck, false)
+		}
+		l.struck[a.via] = true
+	}
+	if a.found != 0 {
+		l.discover(a, strikes, steps)
+	}
+	id, fresh := l.states.add(words, a.from, a.via, uint16(steps))
+	if !fresh {
+		if steps < int(l.states.depth(id)) {
+			l.shorten(id, a, uint16(steps))
+		}
+		return
+	}
+	for len(l.queue) <= strikes {
+		l.queue = append(l.queue, level{})
+	}
+	if q := &l.queue[strikes]; strikes > l.spent {
+		q.below = append(q.below, id)
+	} else {
+		q.own = append(q.own, id)
+	}
+}
+
+func (l *ledger) discover(a *arc, par, steps int) {
+	for i, w := range order {
+		if a.found&(1<<i) == 0 {
+			continue
+		}
+		f := finding{w, a.cause}
+		if d := l.found[f]; d == nil || par < d.par || par == d.par && steps < d.steps {
+			l.found[f] = &discovery{par, steps, a.from, a.via}
+		}
+	}
+}
+
+// shorten notes a shorter way to a state that was first reached by a strike, at
+// the end of a longer way: strikes count before steps, so such a state waits
+// until its level begins, and nothing has followed from it yet.
+func (l *ledger) shorten(id uint32, a *arc, depth uint16) {
+	st := l.states
+	l.shortened = append(l.shortened, way{id, st.parent(id), st.via(id), st.depth(id)})
+	st.shorten(id, a.from, a.via, depth)
+	q := &l.queue[l.spent]
+	if q.moved == nil {
+		q.moved = map[uint32]bool{}
+	}
+	q.moved[id] = true
+	q.own = append(q.own, id)
+}
+
+// result is what the ledger knows of one.
+func (l *ledger) result() *Result {
+	r := &Result{
+		Complete: l.done, States: l.states.n, Transitions: l.transitions, Depth: l.deepest,
+		Frontier: l.states.n - l.visited, Bytes: l.states.bytes(), Histories: l.histories, Kept: l.kept,
+	}
+	for f, d := range l.found {
+		r.Found = append(r.Found, Found{Verdict: f.word, Par: d.par, Steps: d.steps, cause: f.cause})
+	}
+	slices.SortFunc(r.Found, func(a, b Found) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Verdict), slices.Index(order, b.Verdict)),
+			cmp.Compare(a.Par, b.Par), cmp.Compare(a.Steps, b.Steps), cmp.Compare(a.cause, b.cause))
+	})
+	return r
+}
+
+// memory is what the program has from the operating system.
+func memory() int64 {
+	m := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(m)
+	return int64(m[0].Value.Uint64() - m[1].Value.Uint64())
+}

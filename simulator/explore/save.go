@@ -1,0 +1,195 @@
+package explore
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/plain"
+	"locklab/simulator/verdict"
+)
+
+// mark is how a search stood before a layer. Tables, states and queues only
+// grow, so what they held then is told by how long they were.
+type mark struct {
+	lab     simulator.Mark
+	clients []int // lengths of the tables
+	nodes, rest, judges, times,
+	causes, events, choices int
+
+	tally
+	states int
+	queue  []level
+	found  map[finding]discovery
+}
+
+// mark notes how the search stands. No layer may be under way.
+func (s *search) mark() *mark {
+	l := s.ledger
+	m := &mark{
+		lab: s.lab.Mark(), nodes: len(s.nodeTab.keys), rest: len(s.restTab.keys), judges: len(s.judgeTab.keys),
+		times: len(s.times.keys), causes: len(s.causes), events: len(s.events), choices: len(s.choices),
+		tally: l.tally, states: l.states.n, queue: slices.Clone(l.queue), found: map[finding]discovery{},
+	}
+	for c := range s.clientTab {
+		m.clients = append(m.clients, len(s.clientTab[c].keys))
+	}
+	m.struck = slices.Clone(l.struck)
+	for f, d := range l.found {
+		m.found[f] = *d
+	}
+	return m
+}
+
+// rewind takes the ledger back to where it stood before the layer that it was in.
+// Nothing may be entered afterwards.
+func (l *ledger) rewind(m *mark) {
+	for _, w := range slices.Backward(l.shortened) {
+		l.states.shorten(w.id, w.parent, w.via, w.depth)
+		for i := range m.queue {
+			delete(m.queue[i].moved, w.id)
+		}
+	}
+	l.tally, l.states.n, l.queue = m.tally, m.states, m.queue
+	l.found = map[finding]*discovery{}
+	for f, d := range m.found {
+		l.found[f] = &d
+	}
+}
+
+// save writes how the search stood at m, to which its ledger has been taken back.
+func (s *search) save(w *plain.Writer, m *mark) {
+	w.Put(s.choices[:m.choices], s.causes[:m.causes], s.events[:m.events], s.times.keys[:m.times])
+	for c, n := range m.clients {
+		w.Put(s.clientTab[c].keys[:n])
+	}
+	w.Put(s.nodeTab.keys[:m.nodes], s.restTab.keys[:m.rest], s.judgeTab.keys[:m.judges])
+	s.ledger.save(w)
+}
+
+// restore reads what save wrote into a search in which nothing has happened yet.
+func (s *search) restore(r *plain.Reader) error {
+	var (
+		choices []simulator.Choice
+		causes  [][]string
+		events  []eventList
+		times   []time.Duration
+		parts   []simulator.ClientPart
+		nodes   []simulator.NodePart
+		rest    []simulator.RestPart
+		judges  []verdict.Safety
+	)
+	sound := true
+	r.Get(&choices, &causes, &events, &times)
+	for i, c := range choices {
+		sound = sound && int(s.choice(c)) == i
+	}
+	for i, c := range causes {
+		sound = sound && int(s.numberCauses(c)) == i
+	}
+	for i, e := range events {
+		sound = sound && int(s.numberEvents(e)) == i
+	}
+	for i, d := range times {
+		sound = sound && int(s.moment(d)) == i
+	}
+	for c := range s.clientTab {
+		r.Get(&parts)
+		for i, p := range parts {
+			sound = sound && int(s.clientPart(c, p)) == i
+		}
+	}
+	r.Get(&nodes, &rest, &judges)
+	for i, p := range nodes {
+		sound = sound && int(s.nodePart(p)) == i
+	}
+	for i, p := range rest {
+		sound = sound && int(s.restPart(p)) == i
+	}
+	for i, v := range judges {
+		sound = sound && int(s.judges(v)) == i
+	}
+	s.ledger.load(r)
+	if r.Err() == nil && (!sound || len(s.choices) != len(choices)) {
+		return errors.New("its tables are not in order")
+	}
+	return r.Err()
+}
+
+// savedDiscovery is an entry of ledger.found.
+type savedDiscovery struct {
+	finding
+	discovery
+}
+
+func (l *ledger) save(w *plain.Writer) {
+	l.states.save(w)
+	w.Put(l.tally, len(l.queue))
+	for i := range l.queue {
+		q := &l.queue[i]
+		var moved []uint32
+		for _, id := range q.below {
+			if q.moved[id] {
+				moved = append(moved, id)
+			}
+		}
+		w.Put(q.below, q.own, moved)
+	}
+	var found []savedDiscovery
+	for _, f := range slices.SortedFunc(maps.Keys(l.found), finding.compare) {
+		found = append(found, savedDiscovery{f, *l.found[f]})
+	}
+	w.Put(found)
+}
+
+func (l *ledger) load(r *plain.Reader) {
+	l.states.load(r)
+	var levels int
+	r.Get(&l.tally, &levels)
+	for range levels {
+		q, moved := level{}, []uint32(nil)
+		r.Get(&q.below, &q.own, &moved)
+		for _, id := range moved {
+			if q.moved == nil {
+				q.moved = map[uint32]bool{}
+			}
+			q.moved[id] = true
+		}
+		if r.Err() != nil {
+			return
+		}
+		l.queue = append(l.queue, q)
+	}
+	var found []savedDiscovery
+	r.Get(&found)
+	for _, f := range found {
+		l.found[f.finding] = &f.discovery
+	}
+}
+
+func (s *store) save(w *plain.Writer) {
+	w.Put(s.n)
+	for left, i := s.n, 0; left > 0; i++ {
+		b, n := &s.blocks[i], min(left, blockSize)
+		w.Put(b.words[:n*s.width], b.parent[:n], b.via[:n], b.depth[:n])
+		left -= n
+	}
+}
+
+func (s *store) load(r *plain.Reader) {
+	n := 0
+	r.Get(&n)
+	for ; s.n < n && r.Err() == nil; s.n = min(n, s.n+blockSize) {
+		b := newBlock(s.width)
+		words, parent, via, depth := b.words, b.parent, b.via, b.depth
+		r.Get(&words, &parent, &via, &depth) // into the block's own room
+		s.blocks = append(s.blocks, b)
+	}
+	size := len(s.index)
+	for s.n*5 > size*4 {
+		size *= 2
+	}
+	s.reindex(size)
+}

@@ -1,0 +1,99 @@
+package plain_test
+
+import (
+	"bytes"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"locklab/simulator/plain"
+)
+
+type inner struct {
+	d     time.Duration
+	flags [3]bool
+}
+
+type outer struct {
+	small int8
+	large uint64
+	Text  string
+	list  []inner
+	words []uint32
+	none  []string
+}
+
+var sample = outer{
+	small: math.MinInt8, large: math.MaxUint64, Text: "锁\x00",
+	list:  []inner{{d: -time.Hour}, {d: math.MaxInt64, flags: [3]bool{true, false, true}}},
+	words: []uint32{0, math.MaxUint32}, none: nil,
+}
+
+func put(t *testing.T, values ...any) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := plain.NewWriter(&b)
+	w.Put(values...)
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestPlain(t *testing.T) {
+	r := plain.NewReader(bytes.NewReader(put(t, sample, []uint32{1, 2, 3}, []uint16{7}, "end")))
+	var (
+		got   outer
+		words = make([]uint32, 0, 8)
+		short []uint16
+		end   string
+	)
+	roomy := &words[:1][0]
+	r.Get(&got, &words, &short, &end)
+	if r.Err() != nil || !reflect.DeepEqual(got, sample) || end != "end" {
+		t.Errorf("%+v, %q, %v", got, end, r.Err())
+	}
+	if !reflect.DeepEqual(words, []uint32{1, 2, 3}) || !reflect.DeepEqual(short, []uint16{7}) {
+		t.Errorf("%v %v", words, short)
+	}
+	if &words[0] != roomy {
+		t.Error("a list that had room was moved")
+	}
+}
+
+// Wherever the input ends, the reader says so.
+func TestPlainCutOff(t *testing.T) {
+	whole := put(t, sample, []uint32{1, 2, 3})
+	for n := range whole {
+		var (
+			got   outer
+			words []uint32
+		)
+		r := plain.NewReader(bytes.NewReader(whole[:n]))
+		if r.Get(&got, &words); r.Err() == nil {
+			t.Fatalf("%d of %d bytes are enough", n, len(whole))
+		}
+	}
+}
+
+func TestPlainDoesNotFit(t *testing.T) {
+	var small int8
+	r := plain.NewReader(bytes.NewReader(put(t, 1000)))
+	if r.Get(&small); r.Err() == nil {
+		t.Errorf("1000 was read as the int8 %d", small)
+	}
+}
+
+func TestNotPlain(t *testing.T) {
+	for _, v := range []any{map[int]int{}, &sample, struct{ err error }{}, func() {}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%T was written", v)
+				}
+			}()
+			put(t, v)
+		}()
+	}
+}

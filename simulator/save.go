@@ -1,0 +1,151 @@
+package simulator
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"locklab/simulator/plain"
+)
+
+// A Mark is how far a lab's tables had come at some moment. They only grow, so
+// that it can be told later what they held then.
+type Mark struct {
+	absolute, clocked        bool
+	shapes, replies, batches int
+	histories                [MaxClients]int
+}
+
+// Mark is the present moment. NewWorld may make it void, as it does worlds.
+func (l *Lab) Mark() Mark {
+	t := l.table
+	m := Mark{absolute: l.absolute, clocked: t.clocked, shapes: len(t.shapes), replies: len(t.replies), batches: len(t.batches)}
+	for i, p := range l.procs {
+		m.histories[i] = len(p.nodes)
+	}
+	return m
+}
+
+// Save writes what the lab's tables held at m, so that worlds and parts of that
+// time mean the same to another lab of the same setup. What code and servers do
+// is written as it was observed; neither is asked again.
+func (l *Lab) Save(w *plain.Writer, m Mark) {
+	t := l.table
+	w.Put(m.absolute, m.clocked, m.shapes, m.replies, m.batches)
+	for i := range m.shapes {
+		w.Put(t.shapes[i].keys, t.shapes[i].scripts, t.shapes[i].watches)
+	}
+	for i := range m.replies {
+		w.Put(t.replies[i].resp)
+	}
+	for i := range m.batches {
+		w.Put(t.batches[i].link, t.batches[i].commands)
+	}
+	for i, p := range l.procs {
+		w.Put(m.histories[i])
+		for _, n := range p.nodes[:m.histories[i]] {
+			n.next, n.to = seen{}, 0 // Load finds what follows from what went before
+			w.Put(n)
+		}
+	}
+	m.saveEffects(w, t)
+}
+
+func (m *Mark) saveEffects(w *plain.Writer, t *redisTable) {
+	known := func(k effectKey, e *effect) bool {
+		return int(k.shape) < m.shapes && int(k.batch) < m.batches && int(e.to) < m.shapes && int(e.reply) < m.replies
+	}
+	var keys []effectKey
+	for k, e := range t.effects {
+		if known(k, e) {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, effectKey.compare)
+	w.Put(keys)
+	for _, k := range keys {
+		w.Put(*t.effects[k])
+	}
+	var exact []exactKey
+	for k, e := range t.exact {
+		if known(k.effectKey, e) {
+			exact = append(exact, k)
+		}
+	}
+	slices.SortFunc(exact, func(a, b exactKey) int {
+		return cmp.Or(a.compare(b.effectKey), slices.Compare(a.left[:], b.left[:]), cmp.Compare(a.now, b.now))
+	})
+	w.Put(exact)
+	for _, k := range exact {
+		w.Put(*t.exact[k])
+	}
+}
+
+func (k effectKey) compare(o effectKey) int {
+	return cmp.Or(cmp.Compare(k.shape, o.shape), cmp.Compare(k.batch, o.batch))
+}
+
+// Load reads what Save wrote into a lab in which nothing has happened yet. After
+// an error the lab is of no use.
+func (l *Lab) Load(r *plain.Reader) error {
+	var shapes, replies, batches int
+	t := l.table
+	r.Get(&l.absolute, &t.clocked, &shapes, &replies, &batches)
+	for i := 0; i < shapes && r.Err() == nil; i++ {
+		var s shape
+		r.Get(&s.keys, &s.scripts, &s.watches)
+		t.internShape(newShape(s.keys, s.scripts, s.watches...))
+	}
+	for i := 0; i < replies && r.Err() == nil; i++ {
+		var resp string
+		r.Get(&resp)
+		t.internReply(resp)
+	}
+	for i := 0; i < batches && r.Err() == nil; i++ {
+		var on link
+		var commands [][]string
+		r.Get(&on, &commands)
+		if _, err := t.internBatch(on, writeBatch(commands)); err != nil {
+			return err
+		}
+	}
+	for _, p := range l.procs {
+		p.load(r)
+	}
+	t.loadEffects(r)
+	if r.Err() != nil {
+		return r.Err()
+	}
+	if len(t.shapes) != shapes || len(t.replies) != replies || len(t.batches) != batches {
+		return errors.New("simulator: saved tables hold something twice")
+	}
+	return nil
+}
+
+func (p *process) load(r *plain.Reader) {
+	var n int
+	r.Get(&n)
+	for at := 0; at < n && r.Err() == nil; at++ {
+		var node procNode
+		if r.Get(&node); at == 0 {
+			continue // the program that has not begun: every lab has it
+		}
+		p.nodes = append(p.nodes, node)
+		p.link(node.parent, node.seen, uint32(at))
+	}
+}
+
+func (t *redisTable) loadEffects(r *plain.Reader) {
+	var keys []effectKey
+	r.Get(&keys)
+	for _, k := range keys {
+		t.effects[k] = new(effect)
+		r.Get(t.effects[k])
+	}
+	var exact []exactKey
+	r.Get(&exact)
+	for _, k := range exact {
+		t.exact[k] = new(effect)
+		r.Get(t.exact[k])
+	}
+}
