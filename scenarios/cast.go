@@ -25,16 +25,37 @@ func program(entry algorithms.Entry, s Settings, r Role, nodes int, fence bool) 
 	}
 	return func(c *simulator.Client) {
 		env := environment(c, s.TTL, nodes)
-		lock := entry.New(env)
-		if fence {
-			lock = algorithms.Fence(lock, env)
+		if r.Thread != "" {
+			env.Thread = r.Thread
 		}
-		lease := acquire(c, lock, r)
-		work(c, lease, r)
-		if !r.Dies {
-			release(c, lease)
+		a := actor{Client: c, lock: entry.New(env), r: r}
+		a.bare = a.lock
+		if fence {
+			a.lock = algorithms.Fence(a.lock, env)
+		}
+		if r.Play != nil {
+			r.Play(&a)
+		} else {
+			a.play()
 		}
 		c.Record(history.Event{Kind: history.Done})
+	}
+}
+
+// An actor plays a role.
+type actor struct {
+	*simulator.Client
+	lock algorithms.Strategy
+	bare algorithms.Strategy // the lock without its fencing: what optional powers are looked for on
+	r    Role
+}
+
+// play is what roles do that have no other play.
+func (a *actor) play() {
+	lease := acquire(a.Client, a.lock, a.r)
+	work(a.Client, lease, a.r)
+	if !a.r.Dies {
+		release(a.Client, lease)
 	}
 }
 

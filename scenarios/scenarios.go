@@ -56,7 +56,11 @@ type Role struct {
 	Tail  time.Duration // inside, after the write
 	Retry time.Duration // after a refusal; 0: Settings.Retry
 	Skew  time.Duration // what its clock is ahead of true time
-	Dies  bool          // after Work an exception ends its business: no write, no release; its process lives on
+	// Thread is what its runtime calls its thread; "": a name that nobody else has.
+	Thread string
+	// Play is what it does instead; nil: all of the above.
+	Play func(a *actor)
+	Dies bool // after Work an exception ends its business: no write, no release; its process lives on
 }
 
 // All is every scenario, in the order of the races: those that are told, and then

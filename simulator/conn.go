@@ -43,7 +43,7 @@ func (c *connections) client(n int) *redis.Client {
 		ReadTimeout:              -2,
 		WriteTimeout:             -2,
 		ConnMaxIdleTime:          -1,
-		PoolSize:                 MaxThreads,
+		PoolSize:                 2 * MaxThreads, // a thread may hold a connection that watches, and use another
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})
 	c.clients[n-1] = r
@@ -66,6 +66,9 @@ type conn struct {
 	node int8
 	out  []byte // written, not yet sent
 	in   string // received, not yet read
+	// watcher is its number among the connections of the incarnation that watch
+	// keys, from 1; 0: it watches none.
+	watcher int
 }
 
 var hello = []byte("*2\r\n$5\r\nhello\r\n")
@@ -95,7 +98,7 @@ func (c *conn) exchange() error {
 		return errors.New("simulator: a read without a request: the lab pushes nothing")
 	}
 	c.p.own()
-	id, err := c.p.lab.table.internBatch(c.out)
+	id, err := c.request()
 	c.out = c.out[:0]
 	if err != nil {
 		return err
@@ -108,7 +111,25 @@ func (c *conn) exchange() error {
 		return err
 	}
 	c.in = c.p.lab.table.replies[s.val].resp
+	if b := &c.p.lab.table.batches[id]; b.ends && len(b.watches) == 0 && c.watcher != 0 {
+		c.p.live.watchers[c.watcher-1] = false
+		c.watcher = 0
+	}
 	return nil
+}
+
+// request is what has been written. A connection that begins to watch gets a
+// name, by which the server knows it again.
+func (c *conn) request() (uint32, error) {
+	t, made := c.p.lab.table, c.watcher != 0
+	if !made {
+		id, err := t.internBatch(link{}, c.out)
+		if err != nil || len(t.batches[id].watches) == 0 {
+			return id, err
+		}
+		c.watcher = c.p.live.watcher()
+	}
+	return t.internBatch(link{watcherName(c.p.id, c.watcher), made}, c.out)
 }
 
 // err is how an observation that is no reply looks to code that reads a socket.

@@ -16,19 +16,24 @@
 //
 // What this world leaves out: a server executes one request at a time and in
 // no time; a pipeline arrives whole; connections are re-established without
-// delay; SELECT, MULTI, SUBSCRIBE and blocking commands are refused, because
-// they would leave state on a connection that no snapshot holds. What else cannot
-// be carried is refused by name: commands that roll dice (SPOP, math.random in a
-// script), WAIT in a script, lifetimes of hash fields, streams, HyperLogLogs. The
-// servers' clocks are read in whole milliseconds.
+// delay, except those that watch keys, which break with their server (watch.go);
+// SELECT, SUBSCRIBE and blocking commands are refused, because they would leave
+// state on a connection that no snapshot holds, and so is a MULTI whose EXEC does
+// not come in the same write. What else cannot be carried is refused by name:
+// commands that roll dice (SPOP, math.random in a script), WAIT in a script,
+// lifetimes of hash fields, streams, HyperLogLogs. The servers' clocks are read in
+// whole milliseconds. A server does not learn that a client has given a
+// connection up; what that watched is kept, to no effect.
 //
 // Beyond Redis 7 a server knows what compares before it writes: DELEX with IFEQ
 // or IFNE and SET with IFEQ, of Redis 8.4, and DELIFEQ, of Valkey 9.0 (ifequal.go).
 //
 // Where a miniredis answers otherwise than a Redis 7, so does the lab: the words
 // of some errors; in a script, the code of a failed command's error (ERR for
-// WRONGTYPE); a script that fails is not cached; TTL rounds down; a lifetime of
-// more than 292 years ends at once; SET with EXAT or PXAT that names the present
-// millisecond makes a key without an end. A test holds all else that the
-// strategies send against a real server.
+// WRONGTYPE); a script that fails is not cached; between MULTI and EXEC an unknown
+// command does not spoil the transaction, and a number that is none spoils it
+// whole; LREM and SREM that find nothing count as writes for WATCH; TTL rounds
+// down; a lifetime of more than 292 years ends at once; SET with EXAT or PXAT that
+// names the present millisecond makes a key without an end. A test holds all else
+// that the strategies send against a real server.
 package simulator

@@ -60,6 +60,7 @@ var blind = map[string]bool{
 	"SADD": true, "SREM": true, "SISMEMBER": true, "SMEMBERS": true, "SCARD": true,
 	"ZADD": true, "ZREM": true, "ZSCORE": true, "ZRANK": true, "ZRANGE": true, "ZCARD": true, "ZCOUNT": true,
 	"ZRANGEBYSCORE": true, "ZREMRANGEBYSCORE": true,
+	"WATCH": true, "UNWATCH": true, "MULTI": true, "EXEC": true, "DISCARD": true,
 	"PUBLISH": true, "EVAL": true, "EVALSHA": true, "EVAL_RO": true, "EVALSHA_RO": true, "SCRIPT": true, "FLUSHALL": true, "FLUSHDB": true, "DBSIZE": true,
 }
 
@@ -71,7 +72,7 @@ var readsTTL = map[string]bool{"TTL": true, "PTTL": true, "GETEX": true, "COPY":
 // fields), that tell of such a thing, that wait, or that roll dice. They are
 // never executed.
 var unfit = map[string]bool{
-	"MULTI": true, "EXEC": true, "DISCARD": true, "WATCH": true, "UNWATCH": true, "SELECT": true, "SWAPDB": true, "MOVE": true,
+	"SELECT": true, "SWAPDB": true, "MOVE": true,
 	"SUBSCRIBE": true, "PSUBSCRIBE": true, "UNSUBSCRIBE": true, "PUNSUBSCRIBE": true, "BLPOP": true, "BRPOP": true,
 	"BRPOPLPUSH": true, "BLMOVE": true, "BZMPOP": true, "BZPOPMAX": true, "BZPOPMIN": true, "XREAD": true, "XREADGROUP": true,
 	"WAIT": true, "AUTH": true, "HELLO": true, "CLIENT": true, "QUIT": true, "INFO": true, "OBJECT": true,
@@ -122,6 +123,10 @@ func (e *engine) watch(peer *server.Peer, cmd string, args ...string) bool {
 		e.refuse("the command " + cmd)
 		return true
 	}
+	if e.refuses && cmd == "MULTI" {
+		e.refuse("a transaction on a server with too few replicas")
+		return true
+	}
 	if e.refuses && refuseWrite(peer, cmd) {
 		return true
 	}
@@ -163,10 +168,13 @@ func (e *engine) learn(source string) {
 	}
 }
 
-func (e *engine) dispatch(args []string) string {
+// dispatch has a command executed that came on the connection that is always there.
+func (e *engine) dispatch(args []string) string { return e.send(e.peer, args) }
+
+func (e *engine) send(peer *server.Peer, args []string) string {
 	e.out.Reset()
-	e.m.Server().Dispatch(e.peer, args)
-	e.peer.Flush()
+	e.m.Server().Dispatch(peer, args)
+	peer.Flush()
 	return e.out.String()
 }
 
@@ -194,14 +202,17 @@ type outcome struct {
 }
 
 // run brings miniredis to shape s with the given lifetimes, sets the clock, runs
-// the commands as one batch, and reads the result.
-func (e *engine) run(s *shape, ttls []time.Duration, now time.Time, batch [][]string) (outcome, error) {
+// the commands of one batch, and reads the result.
+func (e *engine) run(s *shape, ttls []time.Duration, now time.Time, b *batch) (outcome, error) {
 	e.restore(s, ttls)
 	e.m.SetTime(now)
-	e.needs, e.refused, e.scripted = needsNothing, "", false
+	watches, peers, conn := e.connect(s, b)
+	e.needs, e.refused, e.scripted = needsNothing, b.unfit, false
 	reply := ""
-	for _, args := range batch { // nearly always one
-		reply += e.dispatch(args)
+	if b.unfit == "" {
+		for _, args := range b.commands { // nearly always one
+			reply += e.send(conn, args)
+		}
 	}
 	if e.scripted {
 		e.loaded = e.cached()
@@ -214,7 +225,8 @@ func (e *engine) run(s *shape, ttls []time.Duration, now time.Time, batch [][]st
 	if err != nil {
 		return outcome{}, err
 	}
-	out := outcome{reply: reply, shape: newShape(keys, e.loaded), ttls: after, needs: needs}
+	watches = e.watching(s, keys, b, watches, peers)
+	out := outcome{reply: reply, shape: newShape(keys, e.loaded, watches...), ttls: after, needs: needs}
 	if needs == needsNothing {
 		e.held = out.shape.id
 	}

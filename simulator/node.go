@@ -23,7 +23,7 @@ type redisTable struct {
 	replyID map[string]uint32
 	effects map[effectKey]*effect
 	exact   map[exactKey]*effect
-	bare    map[uint32]uint32    // shape -> the same without scripts
+	bare    map[uint32]uint32    // shape -> the same without scripts and watches
 	less    map[[2]uint32]uint32 // shape, place -> the same without that key
 	clocked bool                 // some command has read its server's clock
 }
@@ -33,6 +33,8 @@ type batch struct {
 	commands [][]string
 	text     []string     // the commands in a row, as histories show them
 	wait     *waitCommand // the last of them, if it is one
+	link     link         // the connection it comes on, if that watches keys
+	transaction
 }
 
 type reply struct {
@@ -129,9 +131,13 @@ func (t *redisTable) internReply(resp string) uint32 {
 	return id
 }
 
-// internBatch takes the bytes of one write.
-func (t *redisTable) internBatch(wire []byte) (uint32, error) {
-	if id, ok := t.batchID[string(wire)]; ok {
+// internBatch takes the bytes of one write, and the connection if that watches keys.
+func (t *redisTable) internBatch(on link, wire []byte) (uint32, error) {
+	key := wire
+	if on != (link{}) {
+		key = fmt.Appendf(nil, "%v%s", on, wire)
+	}
+	if id, ok := t.batchID[string(key)]; ok {
 		return id, nil
 	}
 	commands, err := parseBatch(string(wire))
@@ -143,18 +149,15 @@ func (t *redisTable) internBatch(wire []byte) (uint32, error) {
 		if i > 0 {
 			text = append(text, ";")
 		}
-		text = append(text, c...)
-	}
-	if len(text) > 0 {
-		text[0] = strings.ToUpper(text[0])
+		text = append(append(text, strings.ToUpper(c[0])), c[1:]...)
 	}
 	wait, err := t.waitOf(commands)
 	if err != nil {
 		return 0, err
 	}
 	id := uint32(len(t.batches))
-	t.batches = append(t.batches, batch{commands: commands, text: text, wait: wait})
-	t.batchID[string(wire)] = id
+	t.batches = append(t.batches, batch{commands: commands, text: text, wait: wait, link: on, transaction: transactionOf(commands)})
+	t.batchID[string(key)] = id
 	return id, nil
 }
 
@@ -234,7 +237,7 @@ func (t *redisTable) run(d *dataState, now time.Duration, b uint32, n needs) (*e
 			ttls[i] = time.Duration(left[i]) * time.Millisecond
 		}
 	}
-	out, err := t.engine.run(from, ttls, Epoch.Add(time.Duration(millis(now))*time.Millisecond), t.batches[b].commands)
+	out, err := t.engine.run(from, ttls, Epoch.Add(time.Duration(millis(now))*time.Millisecond), &t.batches[b])
 	if err != nil {
 		return nil, err
 	}
@@ -319,7 +322,7 @@ func (t *redisTable) drop(d *dataState, place int) *keyShape {
 	return key
 }
 
-// scriptless is shape id with an empty script cache.
+// scriptless is what another server takes over of shape id: see shape.scriptless.
 func (t *redisTable) scriptless(id uint32) uint32 {
 	to, ok := t.bare[id]
 	if !ok {

@@ -106,11 +106,18 @@ func (p *process) clear() {
 	p.nodes = append(forgotten(p.nodes), procNode{ops: notBegun})
 }
 
+// stop unwinds the coroutines. Code that was unwound while a connection watched
+// may not have given it back to its pool, so the pools go as well.
 func (p *process) stop() {
-	if p.live != nil {
-		p.live.stop()
-		p.live = nil
+	if p.live == nil {
+		return
 	}
+	p.live.stop()
+	if len(p.live.watchers) > 0 {
+		p.conns.close()
+		p.conns = newConnections(p)
+	}
+	p.live = nil
 }
 
 // advance is the entry that follows at when s is observed.

@@ -113,10 +113,15 @@ func (l *Lab) sameDeeds(a, b *procNode, names *Names) bool {
 }
 
 func (l *Lab) sameBatch(a, b uint32, names *Names) bool {
+	if l.table.batches[a].link.rename(names) != l.table.batches[b].link {
+		return false
+	}
 	return slices.EqualFunc(l.table.batches[a].commands, l.table.batches[b].commands, func(x, y []string) bool {
 		return slices.EqualFunc(x, y, func(x, y string) bool { return renameText(x, names) == y })
 	})
 }
+
+func (on link) rename(to *Names) link { return link{renameText(on.conn, to), on.made} }
 
 func (l *Lab) nameless(reply uint32) error {
 	text := l.table.replies[reply].resp
@@ -160,7 +165,17 @@ func (l *Lab) renameData(d *dataState, to *Names) {
 		k.parts = parts
 		keys[i] = k
 	}
-	renamed := newShape(keys, from.scripts)
+	watches := slices.Clone(from.watches)
+	for i := range watches {
+		w := &watches[i]
+		w.conn = renameText(w.conn, to)
+		w.keys = slices.Clone(w.keys)
+		for j, k := range w.keys {
+			w.keys[j] = renameText(k, to)
+		}
+		slices.Sort(w.keys)
+	}
+	renamed := newShape(keys, from.scripts, watches...)
 	deadline := d.deadline
 	for i := range from.ttls {
 		deadline[renamed.place(renameText(from.expiring(i).name, to))] = d.deadline[i]
@@ -180,14 +195,15 @@ func (l *Lab) RenameRest(part RestPart, to *Names) (RestPart, error) {
 			continue
 		}
 		var commands [][]string
-		for _, c := range l.table.batches[o.batch].commands {
+		b := &l.table.batches[o.batch]
+		for _, c := range b.commands {
 			renamed := make([]string, len(c))
 			for j, arg := range c {
 				renamed[j] = renameText(arg, to)
 			}
 			commands = append(commands, renamed)
 		}
-		id, err := l.table.internBatch(writeBatch(commands))
+		id, err := l.table.internBatch(b.link.rename(to), writeBatch(commands))
 		if err != nil {
 			return part, err
 		}

@@ -33,13 +33,13 @@ func (l *Lab) Save(w *plain.Writer, m Mark) {
 	t := l.table
 	w.Put(m.absolute, m.clocked, m.shapes, m.replies, m.batches)
 	for i := range m.shapes {
-		w.Put(t.shapes[i].keys, t.shapes[i].scripts)
+		w.Put(t.shapes[i].keys, t.shapes[i].scripts, t.shapes[i].watches)
 	}
 	for i := range m.replies {
 		w.Put(t.replies[i].resp)
 	}
 	for i := range m.batches {
-		w.Put(t.batches[i].commands)
+		w.Put(t.batches[i].link, t.batches[i].commands)
 	}
 	for i, p := range l.procs {
 		w.Put(m.histories[i])
@@ -93,8 +93,8 @@ func (l *Lab) Load(r *plain.Reader) error {
 	r.Get(&l.absolute, &t.clocked, &shapes, &replies, &batches)
 	for i := 0; i < shapes && r.Err() == nil; i++ {
 		var s shape
-		r.Get(&s.keys, &s.scripts)
-		t.internShape(newShape(s.keys, s.scripts))
+		r.Get(&s.keys, &s.scripts, &s.watches)
+		t.internShape(newShape(s.keys, s.scripts, s.watches...))
 	}
 	for i := 0; i < replies && r.Err() == nil; i++ {
 		var resp string
@@ -102,9 +102,10 @@ func (l *Lab) Load(r *plain.Reader) error {
 		t.internReply(resp)
 	}
 	for i := 0; i < batches && r.Err() == nil; i++ {
+		var on link
 		var commands [][]string
-		r.Get(&commands)
-		if _, err := t.internBatch(writeBatch(commands)); err != nil {
+		r.Get(&on, &commands)
+		if _, err := t.internBatch(on, writeBatch(commands)); err != nil {
 			return err
 		}
 	}

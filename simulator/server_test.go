@@ -41,12 +41,28 @@ func (s *bareServer) raw(args ...string) string {
 	return s.table.replies[eff.reply].resp
 }
 
-func (s *bareServer) try(args ...string) (*effect, error) {
-	id, err := s.table.internBatch(wire(args))
+func (s *bareServer) try(args ...string) (*effect, error) { return s.tryBatch("", args) }
+
+func (s *bareServer) tryBatch(conn string, commands ...[]string) (*effect, error) {
+	var out []byte
+	for _, args := range commands {
+		out = append(out, wire(args)...)
+	}
+	id, err := s.table.internBatch(link{conn: conn}, out)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return s.table.apply(&s.data, s.now, id)
+}
+
+// batch is the answers to commands that are sent in one write on a connection.
+func (s *bareServer) batch(conn string, commands ...[]string) string {
+	s.t.Helper()
+	eff, err := s.tryBatch(conn, commands...)
+	if err != nil {
+		s.t.Fatalf("%s: %q: %v", conn, commands, err)
+	}
+	return s.table.replies[eff.reply].resp
 }
 
 // do is a line of words, and the answer as redis-cli shows it.

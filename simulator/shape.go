@@ -8,11 +8,13 @@ import (
 )
 
 // A shape is a server's data without the times: which keys there are, of what
-// type and value, which of them will expire, and which scripts are cached.
+// type and value, which of them will expire, which scripts are cached, and which
+// connections watch keys.
 // Shapes are interned; shape 0 is an empty server.
 type shape struct {
 	keys    []keyShape // by name
 	scripts []string   // sources, sorted
+	watches []watch    // by connection
 	id      string     // all of the above in one string; never ""
 	ttls    int        // how many keys expire
 }
@@ -53,10 +55,11 @@ func (k *keyShape) same(o *keyShape) bool {
 	return k.kind == o.kind && k.expires == o.expires && slices.Equal(k.parts, o.parts)
 }
 
-// newShape puts keys and scripts into their one canonical form.
-func newShape(keys []keyShape, scripts []string) shape {
+// newShape puts keys, scripts and watches into their one canonical form.
+func newShape(keys []keyShape, scripts []string, watches ...watch) shape {
 	slices.SortFunc(keys, func(a, b keyShape) int { return strings.Compare(a.name, b.name) })
-	s := shape{keys: keys, scripts: scripts}
+	slices.SortFunc(watches, func(a, b watch) int { return strings.Compare(a.conn, b.conn) })
+	s := shape{keys: keys, scripts: scripts, watches: watches}
 	if !slices.IsSorted(scripts) {
 		s.scripts = slices.Sorted(slices.Values(scripts))
 	}
@@ -75,8 +78,12 @@ func newShape(keys []keyShape, scripts []string) shape {
 			id = append(id, '.')
 		}
 	}
+	id = binary.AppendUvarint(id, uint64(len(s.scripts)))
 	for _, src := range s.scripts {
 		id = appendText(id, src)
+	}
+	for i := range watches {
+		id = appendText(id, watches[i].text())
 	}
 	s.id = string(id)
 	return s
@@ -117,12 +124,13 @@ func (s *shape) expiring(i int) *keyShape {
 	panic("simulator: a deadline without a key")
 }
 
-// without is s less one key.
+// without is s after one key has expired.
 func (s *shape) without(name string) shape {
 	keys := slices.Clone(s.keys)
 	keys = slices.DeleteFunc(keys, func(k keyShape) bool { return k.name == name })
-	return newShape(keys, s.scripts)
+	return newShape(keys, s.scripts, touch(s.watches, name)...)
 }
 
-// scriptless is s with an empty script cache.
+// scriptless is what another server takes over of s: the data, but no cached
+// script and no connection.
 func (s *shape) scriptless() shape { return newShape(slices.Clone(s.keys), nil) }

@@ -133,6 +133,7 @@ var reads = map[string]bool{
 	"SISMEMBER": true, "SMISMEMBER": true, "SMEMBERS": true, "SCARD": true,
 	"ZSCORE": true, "ZMSCORE": true, "ZRANK": true, "ZREVRANK": true, "ZRANGE": true, "ZREVRANGE": true, "ZCARD": true, "ZCOUNT": true,
 	"ZRANGEBYSCORE": true, "ZREVRANGEBYSCORE": true,
+	"WATCH": true, "UNWATCH": true, "MULTI": true, "EXEC": true, "DISCARD": true,
 	"EVAL": true, "EVALSHA": true, "EVAL_RO": true, "EVALSHA_RO": true, "SCRIPT": true,
 }
 

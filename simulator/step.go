@@ -387,6 +387,9 @@ func (l *Lab) unreachable(w *World, n int, client int8) bool {
 
 // serve has a request executed where it was sent to.
 func (l *Lab) serve(w *World, o op, from int8, msg uint32) (answer uint32, err error) {
+	if o.kind == opCommand && l.table.cut(&w.nodes[o.node-1].data, o.batch) {
+		return lostConn, nil
+	}
 	e := l.emit(w, history.Apply)
 	e.Client, e.Node, e.Msg = int(from), int(o.node), int(msg)
 	if o.kind != opCommand {

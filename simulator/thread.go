@@ -30,6 +30,8 @@ type incarnation struct {
 	dead    bool        // being unwound: nothing may be asked for any more
 	running atomic.Bool // a coroutine runs, until it asks for something
 	err     error       // why it could not go on
+	// watchers says of each number whether a connection that watches keys has it.
+	watchers []bool
 }
 
 // thread is one coroutine, or a timer that has not fired yet.

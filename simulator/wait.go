@@ -47,7 +47,7 @@ func (t *redisTable) waitOf(commands [][]string) (*waitCommand, error) {
 		wire.WriteString(proto.Strings(args...))
 	}
 	var err error
-	c.before, err = t.internBatch([]byte(wire.String()))
+	c.before, err = t.internBatch(link{}, []byte(wire.String()))
 	return c, err
 }
 

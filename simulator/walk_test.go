@@ -109,6 +109,39 @@ func scriptUser(c *simulator.Client) {
 	do(c, 1, "SCRIPT", "LOAD", `return 1`)
 }
 
+// watchUser takes a lock and gives it back by a transaction, on two connections
+// at once every other time.
+func watchUser(c *simulator.Client) {
+	for i := range 3 {
+		token := c.Token()
+		do(c, 1, "SET", "lock", token, "NX", "PX", 2000)
+		do(c, 1, "SET", "other", token)
+		c.Clock().Sleep(1500 * time.Millisecond)
+		tell := func(err error) { c.Record(history.Event{Kind: history.Refuse, Note: fmt.Sprint(err)}) }
+		if i%2 == 1 {
+			tell(releaseByWatch(c, "other", token, func() { tell(releaseByWatch(c, "lock", token, nil)) }))
+		} else {
+			tell(releaseByWatch(c, "lock", token, nil))
+		}
+	}
+}
+
+// releaseByWatch deletes key if it holds token: WATCH, GET, MULTI, DEL, EXEC.
+// What is to happen between GET and MULTI may be nil.
+func releaseByWatch(c *simulator.Client, key, token string, between func()) error {
+	ctx := context.Background()
+	return c.Redis(1).Watch(ctx, func(tx *redis.Tx) error {
+		if got, err := tx.Get(ctx, key).Result(); err != nil || got != token {
+			return fmt.Errorf("not held: %q %v", got, err)
+		}
+		if between != nil {
+			between()
+		}
+		_, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error { p.Del(ctx, key); return nil })
+		return err
+	}, key)
+}
+
 // timerUser arms, stops and resets timers whose threads talk to the server.
 func timerUser(c *simulator.Client) {
 	ping := func(key string) func() { return func() { do(c, 1, "INCR", key) } }
@@ -171,6 +204,7 @@ func casts(t testing.TB) map[string]simulator.Setup {
 		"clock readers": cast(1, clockReader, clockReader),
 		"script users":  cast(1, scriptUser, scriptUser),
 		"timers":        cast(1, timerUser, timerUser),
+		"watchers":      cast(1, watchUser, watchUser),
 	}
 	waiters := cast(1, waiter, waiter)
 	waiters.Nodes[0].Replicas = simulator.MaxReplicas

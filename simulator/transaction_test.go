@@ -1,0 +1,216 @@
+package simulator_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/explore"
+	"locklab/simulator/history"
+	"locklab/simulator/plain"
+)
+
+// TestReleaseByWatch: WATCH closes the window between GET and DEL, in which a
+// lock may change hands.
+func TestReleaseByWatch(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		meanwhile  []any
+	}{
+		{"another looks at it", `2s:<nil> 2s:<nil>`, []any{"PTTL", "lock"}},
+		{"another takes it", `2s:redis: transaction failed 2s:c2.1`, []any{"SET", "lock", "c2.1"}},
+		{"another writes the same", `2s:redis: transaction failed 2s:c1.1`, []any{"SET", "lock", "c1.1", "KEEPTTL"}},
+		{"another deletes it", `2s:redis: transaction failed 2s:<nil>`, []any{"DEL", "lock"}},
+		{"its time is over", `2s:redis: transaction failed 2s:<nil>`, []any{"PEXPIRE", "lock", 500}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newStage(t, simulator.Setup{Clients: []simulator.ClientSetup{
+				{Program: func(c *simulator.Client) {
+					c.Redis(1).Do(context.Background(), "SET", "lock", c.Token(), "PX", 10_000)
+					note(c, releaseByWatch(c, "lock", "c1.1", func() { c.Clock().Sleep(2 * sec) }))
+					do(c, 1, "GET", "lock")
+				}},
+				{Program: func(c *simulator.Client) {
+					c.Clock().Sleep(sec)
+					c.Redis(1).Do(context.Background(), test.meanwhile...)
+				}},
+			}})
+			s.settle(5 * sec)
+			s.wantNotes(test.want)
+		})
+	}
+}
+
+// TestWithoutMulti: WATCH alone guards nothing, as redis-py before 3.0 had it.
+func TestWithoutMulti(t *testing.T) {
+	s := newStage(t, simulator.Setup{Clients: []simulator.ClientSetup{
+		{Program: func(c *simulator.Client) {
+			ctx := context.Background()
+			note(c, c.Redis(1).Watch(ctx, func(tx *redis.Tx) error {
+				c.Clock().Sleep(2 * sec)
+				return tx.Del(ctx, "lock").Err()
+			}, "lock"))
+			do(c, 1, "GET", "lock")
+		}},
+		{Program: func(c *simulator.Client) {
+			c.Clock().Sleep(sec)
+			c.Redis(1).Do(context.Background(), "SET", "lock", "c2.1")
+		}},
+	}})
+	s.settle(5 * sec)
+	s.wantNotes("2s:<nil> 2s:<nil>")
+}
+
+// TestWatchEndsWithItsServer: a connection that watches does not outlive the
+// server. In its place a new one would have nothing to fear, and delete.
+func TestWatchEndsWithItsServer(t *testing.T) {
+	for fault, last := range map[simulator.Choice]string{faults.FailoverOf(1): "mine", faults.RestartOf(1): "<nil>"} {
+		s := replicated(t, func(c *simulator.Client) {
+			do(c, 1, "SET", "lock", "mine")
+			err := releaseByWatch(c, "lock", "mine", func() { c.Clock().Sleep(2 * sec) })
+			note(c, errors.Is(err, redis.TxFailedErr), err)
+			do(c, 1, "GET", "lock")
+			note(c, releaseByWatch(c, "lock", last, nil))
+			do(c, 1, "GET", "lock")
+		})
+		s.settleNoReplica()
+		s.step(replicate, fault)
+		s.told = nil
+		s.settle(5 * sec)
+		want := "2s:false read tcp: connection reset by peer 2s:" + last + " 2s:<nil> 2s:<nil>"
+		if last == "<nil>" {
+			want = "2s:false read tcp: connection reset by peer 2s:<nil> 2s:not held: \"\" redis: nil 2s:<nil>"
+		}
+		if got := s.notes(); got != want {
+			t.Errorf("after %s\n%s\nwant\n%s", s.lab.Describe(fault), got, want)
+		}
+		if s.count(history.Broken) != 1 {
+			t.Errorf("after %s %d connections broke, want that which watched", s.lab.Describe(fault), s.count(history.Broken))
+		}
+	}
+}
+
+// TestLateExec: a transaction whose sender has given up is still executed on the
+// connection that it was sent on, which is not the one of the next attempt.
+func TestLateExec(t *testing.T) {
+	s := solo(t, func(c *simulator.Client) {
+		do(c, 1, "SET", "lock", "mine")
+		for range 2 {
+			note(c, releaseByWatch(c, "lock", "mine", func() { c.Clock().Sleep(sec) }))
+		}
+	})
+	s.settleNoReplica()
+	exec := simulator.Choice{Verb: simulator.Pass, D: sec}
+	giveUp := []simulator.Choice{{Verb: simulator.Pass, D: 3 * sec}, {Verb: simulator.GiveUp, Client: 1}}
+	s.step(exec, simulator.Choice{Verb: simulator.Wake, Client: 1})
+	s.step(giveUp...)
+	for s.count(history.Sleep) < 2 { // up to the middle of the second attempt
+		s.step(s.lab.Enabled(&s.world, nil)[0])
+	}
+	late := simulator.Choice{Verb: simulator.Late, Client: 1}
+	if !slices.Contains(s.lab.Enabled(&s.world, nil), late) {
+		t.Fatal("the first EXEC is not under way any more")
+	}
+	s.told = nil
+	s.step(late)
+	if i := slices.IndexFunc(s.told, func(e history.Event) bool { return e.Kind == history.Change }); i < 0 || s.told[i].After != "" {
+		t.Errorf("the late EXEC did not delete the lock: %+v", s.told)
+	}
+	s.settle(10 * sec)
+	s.wantNotes("5s:redis: transaction failed")
+}
+
+// TestWatchersInSearch: a search that takes clients in each other's place for the
+// same, and leaves out what cannot matter, finds what one finds that does not.
+func TestWatchersInSearch(t *testing.T) {
+	taker := func(c *simulator.Client) {
+		ctx, node := context.Background(), c.Redis(1)
+		for range 2 {
+			token := c.Token()
+			err := node.Watch(ctx, func(tx *redis.Tx) error {
+				if n, err := tx.Exists(ctx, "lock").Result(); err != nil || n > 0 {
+					return redis.TxFailedErr
+				}
+				_, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
+					return p.Do(ctx, "SET", "lock", token, "PX", 10_000).Err()
+				})
+				return err
+			}, "lock")
+			if err != nil {
+				continue
+			}
+			c.Record(history.Event{Kind: history.Enter})
+			c.Clock().Sleep(sec)
+			c.Record(history.Event{Kind: history.Leave})
+			node.Del(ctx, "lock")
+		}
+	}
+	setup := simulator.Setup{Nodes: []simulator.NodeSetup{{Replicas: 1}}}
+	for range 3 {
+		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: taker})
+	}
+	head := history.History{Clients: 3, Nodes: 1, Key: "lock", TTL: 10 * sec}
+	for budget, overlap := range map[string]bool{"": false, "crash=1": false, "failover=1": true} {
+		setup.Faults, _ = faults.ParseBudget(budget)
+		search := func(alike int, plain bool) *explore.Result {
+			r, err := explore.Run(context.Background(), simulator.MustLab(t, setup), explore.Options{Head: head, Alike: alike, Plain: plain})
+			if err != nil || !r.Complete {
+				t.Fatalf("%s: complete: %v, %v", budget, r.Complete, err)
+			}
+			return r
+		}
+		plain, quick := search(0, true), search(3, false)
+		if !quick.Symmetry || quick.States >= plain.States {
+			t.Errorf("%q: %d states with symmetry (%v), %d without", budget, quick.States, quick.Symmetry, plain.States)
+		}
+		words := func(r *explore.Result) (words []string) {
+			for _, f := range r.Found {
+				words = append(words, string(f.Verdict))
+			}
+			slices.Sort(words)
+			return words
+		}
+		if a, b := words(plain), words(quick); !slices.Equal(a, b) || slices.Contains(a, "OVERLAP") != overlap {
+			t.Errorf("%q: found %v, with symmetry and reduction %v; want an overlap: %v", budget, a, b, overlap)
+		}
+	}
+}
+
+// TestSavedWatches: a lab that was told what another knew goes on from the middle
+// of an attempt as that one does.
+func TestSavedWatches(t *testing.T) {
+	setup := simulator.Setup{Nodes: []simulator.NodeSetup{{}}, Clients: []simulator.ClientSetup{{Program: watchUser}, {Program: watchUser}}}
+	first, second := simulator.MustLab(t, setup), simulator.MustLab(t, setup)
+	w := first.NewWorld()
+	watching := func(e history.Event) bool { return e.Kind == history.Answer && e.Cmd[0] == "WATCH" }
+	for told := false; !told; {
+		s := take(first, &w, first.Enabled(&w, nil)[0])
+		told = slices.ContainsFunc(s.events, watching)
+	}
+	var file bytes.Buffer
+	out := plain.NewWriter(&file)
+	first.Save(out, first.Mark())
+	if err := out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Load(plain.NewReader(&file)); err != nil {
+		t.Fatal(err)
+	}
+	v, transactions := w, 0
+	walk(rand.New(rand.NewPCG(1, 5)), first, &w, 200, func(c simulator.Choice, s step) {
+		again(t, second, &v, []simulator.Choice{c}, []step{s})
+		if slices.ContainsFunc(s.events, func(e history.Event) bool { return e.Kind == history.Apply && e.Cmd[0] == "MULTI" }) {
+			transactions++
+		}
+	})
+	if transactions == 0 {
+		t.Error("nobody came to a transaction")
+	}
+}
