@@ -29,6 +29,8 @@ const (
 	verbRestart
 	verbFailover
 	verbSplit
+	verbHang
+	verbDelay
 )
 
 // An Entry is a fault's place in the list.
@@ -49,6 +51,8 @@ func All() []Entry {
 		{Restart{}, "a server crashes and comes back, at once or later, with what it keeps on disk: nothing, unless told otherwise"},
 		{Failover{}, "a server is replaced by its replica, which may lag behind"},
 		{Split{}, "a server is cut off with some clients and lives on, while its replica serves the others"},
+		{Hang{}, "a server stands still: what reaches it meanwhile is executed afterwards"},
+		{Delay{}, "one message is held up in the network, until its sender may have given up"},
 	}
 }
 

@@ -208,6 +208,30 @@ func TestFaults(t *testing.T) {
 				{Verb: faults.SplitOf(1, 1, 0).Verb, Client: 1, Node: 1, Thread: -1}: "split already",
 			},
 		},
+		{
+			name: "hang", budget: "hang=2@5s",
+			lists:  []C{faults.HangOf(1, 5*sec), faults.HangOf(2, 5*sec)},
+			strike: faults.HangOf(1, 2*sec), event: history.Hang,
+			effect: func(s *stage) bool { // the asker's request waits
+				_, err := s.lab.Step(&s.world, C{Verb: simulator.Arrive, Client: 1})
+				return err == nil && s.lab.Next(&s.world) == 2*sec && slices.Equal(s.strikes(), []C{faults.HangOf(2, 5*sec)})
+			},
+			refusals: map[C]string{
+				faults.HangOf(1, sec): "does not run", faults.HangOf(2, 6*sec): "no more than 5s", faults.HangOf(2, 0): "above 0",
+				faults.HangOf(2, -sec): "above 0", faults.HangOf(3, sec): "no such server",
+			},
+		},
+		{
+			name: "delay", budget: "delay=2@5s",
+			lists:  []C{faults.DelayOf(1, 0, 5*sec)},
+			strike: faults.DelayOf(1, 0, 2*sec), event: history.Delay,
+			effect: func(s *stage) bool { return len(s.strikes()) == 0 && s.lab.Next(&s.world) == 2*sec },
+			refusals: map[C]string{
+				faults.DelayOf(1, 0, sec): "held up already", faults.DelayOf(2, 0, sec): "no such message", faults.DelayOf(1, 1, sec): "no such message",
+				faults.DelayOf(1, 0, 0): "above 0", faults.DelayOf(1, 0, -sec): "above 0", faults.DelayOf(1, 9, sec): "no such message",
+				faults.DelayOf(1, -1, sec): "no such message", faults.DelayOf(1, 0, 6*sec): "no more than 5s", faults.DelayOf(9, 0, sec): "no such client",
+			},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newStage(t, test.budget)
@@ -249,8 +273,8 @@ func TestFaults(t *testing.T) {
 			none.refused(t, test.strike, "no fault of this scenario")
 		})
 	}
-	if n := len(faults.All()); n != 9 {
-		t.Errorf("there are %d faults and 9 tests", n)
+	if n := len(faults.All()); n != 11 {
+		t.Errorf("there are %d faults and 11 are tested", n)
 	}
 }
 
@@ -309,14 +333,16 @@ func TestOpenPause(t *testing.T) {
 	}
 }
 
-// Jumps of a size that nobody has named are not offered: each would be as good.
+// What has a size that nobody has named is not offered: each would be as good.
 func TestJumpsNeedASizeToBeOffered(t *testing.T) {
-	s := newStage(t, "client-clock=1,node-clock=1")
+	s := newStage(t, "client-clock=1,node-clock=1,hang=1,delay=1")
 	if got := s.strikes(); len(got) != 0 {
 		t.Errorf("offered: %v", got)
 	}
 	s.step(t, faults.ClientClockOf(3, time.Hour)) // and may be made
 	s.step(t, faults.NodeClockOf(1, -time.Hour))
+	s.step(t, faults.DelayOf(1, 0, time.Hour))
+	s.step(t, faults.HangOf(1, time.Hour))
 }
 
 // The dead, and those whose program has ended, are left alone.
@@ -333,7 +359,7 @@ func TestNobodyIsStruckTwice(t *testing.T) {
 
 // TestVerbs pins the numbers that stand in saved traces.
 func TestVerbs(t *testing.T) {
-	want := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split"}
+	want := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split", "hang", "delay"}
 	for i, e := range faults.All() {
 		if int(e.Verb()) != 32+i || e.Name() != want[i] || e.Title == "" {
 			t.Errorf("%s has verb %d and title %q, want %s with %d", e.Name(), e.Verb(), e.Title, want[i], 32+i)

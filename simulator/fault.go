@@ -101,6 +101,9 @@ func (m Moment) messages(ph phase, yield func(c Choice)) {
 	}
 }
 
+// Held says whether the message that thread t of client c waits for is held up.
+func (m Moment) Held(c, t int8) bool { return m.w.procs[c-1].threads[t].hold > m.w.now }
+
 func (m Moment) client(c int8) (*procState, string) {
 	if c < 1 || int(c) > len(m.lab.procs) {
 		return nil, "there is no such client"
@@ -128,7 +131,7 @@ func (m Moment) Crash(c int8) (why string) {
 	m.lab.emitClient(m.w, history.Crash, c, 0)
 	for t := range p.threads {
 		if p.threads[t].phase == asking {
-			m.w.addLate(ops[t], c, p.threads[t].msg)
+			m.w.addLate(ops[t], c, &p.threads[t])
 		}
 	}
 	*p = procState{dead: true, clock: p.clock, at: p.at}
@@ -179,12 +182,57 @@ func (m Moment) lose(c, t int8, ph phase, k history.Kind) (why string) {
 		return "no such message is on the way"
 	}
 	o := m.lab.op(m.w, Choice{Client: c, Thread: t})
-	p.threads[t].phase = unheard
+	p.threads[t].phase, p.threads[t].hold = unheard, 0
 	e := m.lab.emitClient(m.w, k, c, t)
 	e.Node, e.Msg = int(o.node), int(p.threads[t].msg)
 	if o.kind == opCommand {
 		e.Cmd = m.lab.table.batches[o.batch].text
 	}
+	return ""
+}
+
+// Delay holds up the message, on its way to or from thread t of client c, for d.
+// A request arrives then, also if its sender has given up by that time.
+func (m Moment) Delay(c, t int8, d time.Duration) (why string) {
+	p, why := m.client(c)
+	switch {
+	case why != "":
+		return why
+	case d <= 0:
+		return "a delay needs a length above 0"
+	case t < 0 || t >= MaxThreads || p.threads[t].phase != asking && p.threads[t].phase != answered || p.threads[t].reply == lostConn:
+		return "no such message is on the way"
+	case p.threads[t].hold > m.w.now:
+		return "the message is held up already"
+	}
+	th, o := &p.threads[t], m.lab.op(m.w, Choice{Client: c, Thread: t})
+	th.hold = later(m.w.now, d)
+	e := m.lab.emitClient(m.w, history.Delay, c, t)
+	e.Node, e.Msg, e.D, e.Note = int(o.node), int(th.msg), d, "request"
+	if th.phase == answered {
+		e.Note = "reply"
+	}
+	if o.kind == opCommand {
+		e.Cmd = m.lab.table.batches[o.batch].text
+	}
+	return ""
+}
+
+// Hang has server n stand still for d. What arrives meanwhile is executed
+// afterwards; its clock goes on, and keys expire.
+func (m Moment) Hang(n int8, d time.Duration) (why string) {
+	node, why := m.node(n)
+	switch {
+	case why != "":
+		return why
+	case d <= 0:
+		return "a server needs a time above 0 to stand still"
+	case node.out != serving:
+		return "the server does not run"
+	}
+	node.out, node.until = hung, later(m.w.now, d)
+	e := m.lab.emit(m.w, history.Hang)
+	e.Node, e.D = int(n), d
 	return ""
 }
 

@@ -49,7 +49,7 @@ func (w *World) ClientPart(c int) ClientPart {
 		if (th.phase == asleep || th.phase.waiting()) && th.due != Never {
 			th.due = max(th.due-w.now, 0) // overdue is overdue: it stood still
 		}
-		if th.phase == blocked && th.hold != Never {
+		if th.hold != Never {
 			th.hold = max(th.hold-w.now, 0)
 		}
 	}
@@ -68,8 +68,8 @@ func (w *World) SetClientPart(c int, part *ClientPart) {
 		if (th.phase == asleep || th.phase.waiting()) && th.due != Never {
 			th.due += w.now
 		}
-		if th.phase == blocked && th.hold != Never {
-			th.hold += w.now
+		if th.hold > 0 && th.hold != Never || th.phase == blocked {
+			th.hold = later(w.now, th.hold)
 		}
 	}
 }
@@ -127,13 +127,24 @@ func (l *Lab) shift(d *dataState, ms int64) {
 func (w *World) RestPart() RestPart {
 	r := RestPart{w.late, w.res, w.budget}
 	for i := range r.late {
-		r.late[i].msg = 0
+		late := &r.late[i]
+		late.msg = 0
+		if late.hold != Never {
+			late.hold = max(late.hold-w.now, 0)
+		}
 	}
 	return r
 }
 
 // SetRestPart puts it back.
-func (w *World) SetRestPart(r *RestPart) { w.late, w.res, w.budget = r.late, r.res, r.budget }
+func (w *World) SetRestPart(r *RestPart) {
+	w.late, w.res, w.budget = r.late, r.res, r.budget
+	for i := range w.late {
+		if late := &w.late[i]; late.hold > 0 {
+			late.hold = later(w.now, late.hold)
+		}
+	}
+}
 
 // At is an empty world at the given true time, for putting parts into.
 func (l *Lab) At(now time.Duration) World { return World{now: now} }
@@ -154,7 +165,7 @@ func (p *ClientPart) Timeless() bool {
 		if (th.phase == asleep || th.phase.waiting()) && th.due != Never && th.due > 0 {
 			return false
 		}
-		if th.phase == blocked && th.hold != Never && th.hold > 0 {
+		if th.hold != Never && th.hold > 0 {
 			return false
 		}
 	}
@@ -168,7 +179,7 @@ func (l *Lab) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, du
 	w := l.At(0)
 	w.SetClientPart(c, part)
 	p := &w.procs[c-1]
-	return p.enabled(&w, int8(c), buf), max(p.due(), 0)
+	return p.enabled(&w, int8(c), buf), max(p.due(0), 0)
 }
 
 // DueAt is how long it is until something is due at the server: a key expires, it
@@ -194,14 +205,21 @@ func (l *Lab) ReadyNode(n int, part *NodePart, buf []Choice) []Choice {
 // Split says whether the server's old master lives on.
 func (p *NodePart) Split() bool { return p.s.cut != 0 }
 
-// LateRequests calls yield for every request whose sender is gone: its choice,
-// and the server it goes to (0: the resource).
-func (r *RestPart) LateRequests(yield func(c Choice, node int)) {
+// LateRequests calls yield for every request that can arrive and whose sender is
+// gone: its choice, and the server it goes to (0: the resource). It says how long
+// it is until one more can; Never if none is held up.
+func (r *RestPart) LateRequests(yield func(c Choice, node int)) (due time.Duration) {
+	due = Never
 	for i := range r.late {
-		if o := &r.late[i]; o.kind != opNone {
+		switch o := &r.late[i]; {
+		case o.kind == opNone:
+		case o.hold > 0:
+			due = min(due, o.hold)
+		default:
 			yield(Choice{Verb: Late, Client: o.from, Thread: int8(i)}, max(int(o.node), 0))
 		}
 	}
+	return due
 }
 
 // Spent is how many strikes the faults have made, of what the setup allows.
@@ -321,5 +339,5 @@ func (l *Lab) Target(c int, part *ClientPart, thread int) int {
 }
 
 // Skip moves the present by d without looking at what is due. It is for worlds
-// that hold a single client's part.
+// that hold no server's part.
 func (w *World) Skip(d time.Duration) { w.now += d }

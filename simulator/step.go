@@ -16,7 +16,7 @@ func (l *Lab) Enabled(w *World, buf []Choice) []Choice {
 		buf = w.procs[c].enabled(w, int8(c+1), buf)
 	}
 	for i := range w.late {
-		if w.late[i].kind != opNone {
+		if w.late[i].kind != opNone && w.late[i].hold <= w.now {
 			buf = append(buf, Choice{Verb: Late, Client: w.late[i].from, Thread: int8(i)})
 		}
 	}
@@ -46,9 +46,10 @@ func (p *procState) enabled(w *World, c int8, buf []Choice) []Choice {
 		for t := range p.threads {
 			th := &p.threads[t]
 			switch {
+			case th.hold > w.now:
 			case th.phase == asking:
 				buf = append(buf, Choice{Verb: Arrive, Client: c, Thread: int8(t)})
-			case th.phase == blocked && th.hold <= w.now:
+			case th.phase == blocked:
 				buf = append(buf, Choice{Verb: Unblock, Client: c, Thread: int8(t)})
 			}
 		}
@@ -57,21 +58,18 @@ func (p *procState) enabled(w *World, c int8, buf []Choice) []Choice {
 	for t := range p.threads {
 		th := &p.threads[t]
 		ch := Choice{Client: c, Thread: int8(t)}
-		switch th.phase {
-		case unborn:
+		switch held := th.hold > w.now; {
+		case held:
+		case th.phase == unborn:
 			ch.Verb = Start
-		case asking:
+		case th.phase == asking:
 			ch.Verb = Arrive
-		case blocked:
-			if th.hold <= w.now {
-				ch.Verb = Unblock
-			}
-		case answered:
+		case th.phase == blocked:
+			ch.Verb = Unblock
+		case th.phase == answered:
 			ch.Verb = Answer
-		case asleep:
-			if th.due <= w.now {
-				ch.Verb = Wake
-			}
+		case th.phase == asleep && th.due <= w.now:
+			ch.Verb = Wake
 		}
 		if ch.Verb != 0 {
 			buf = append(buf, ch)
@@ -104,7 +102,12 @@ func (n *nodeState) enabled(number int8, buf []Choice) []Choice {
 func (l *Lab) Next(w *World) time.Duration {
 	next := Never
 	for c := range l.procs {
-		next = min(next, w.procs[c].due())
+		next = min(next, w.procs[c].due(w.now))
+	}
+	for i := range w.late {
+		if w.late[i].hold > w.now {
+			next = min(next, w.late[i].hold)
+		}
 	}
 	for n := range l.setup.Nodes {
 		next = min(next, l.dueAt(w.now, &w.nodes[n], l.copiesOf(w, n)))
@@ -117,7 +120,7 @@ func (l *Lab) Next(w *World) time.Duration {
 
 // due is when the next thing of the process's own is due; Never if nothing is.
 // While it stands still the network and the servers go on.
-func (p *procState) due() time.Duration {
+func (p *procState) due(now time.Duration) time.Duration {
 	next := Never
 	if p.paused {
 		next = p.until
@@ -127,7 +130,7 @@ func (p *procState) due() time.Duration {
 		if !p.paused && (th.phase == asleep || th.phase.waiting()) {
 			next = min(next, th.due)
 		}
-		if th.phase == blocked {
+		if th.phase == blocked || th.hold > now {
 			next = min(next, th.hold)
 		}
 	}
@@ -140,6 +143,8 @@ func (l *Lab) dueAt(now time.Duration, node *nodeState, copies []dataState) time
 	switch node.out {
 	case serving:
 		next = l.gone(now, node, &node.data)
+	case hung:
+		next = min(node.until, l.gone(now, node, &node.data))
 	case down:
 		next = node.until
 	}
@@ -260,11 +265,15 @@ func (l *Lab) pass(w *World, c Choice) error {
 	return nil
 }
 
-// comeBack brings back the servers whose time has come.
+// comeBack ends the outages whose time has come.
 func (l *Lab) comeBack(w *World) {
 	for n := range l.setup.Nodes {
-		if node := &w.nodes[n]; node.out == down && node.until <= w.now {
+		switch node := &w.nodes[n]; {
+		case node.out == serving || node.until > w.now:
+		case node.out == down:
 			l.up(w, n)
+		default:
+			node.out, node.until = serving, 0
 		}
 	}
 }
@@ -338,8 +347,8 @@ func (l *Lab) stepThread(w *World, c Choice) error {
 		l.emitClient(w, history.Wake, c.Client, c.Thread)
 		return l.observe(w, c, seen{kind: slept})
 	case Arrive:
-		if th.phase != asking {
-			return l.refuse(w, c, "no request is on the way")
+		if th.phase != asking || th.hold > w.now {
+			return l.refuse(w, c, "no request is on the way, or it is held up")
 		}
 		return l.arrive(w, c, p, th)
 	case Unblock:
@@ -349,8 +358,8 @@ func (l *Lab) stepThread(w *World, c Choice) error {
 		l.unblock(w, c, th)
 		return nil
 	case Answer:
-		if th.phase != answered {
-			return l.refuse(w, c, "no reply is on the way")
+		if th.phase != answered || th.hold > w.now {
+			return l.refuse(w, c, "no reply is on the way, or it is held up")
 		}
 		return l.answer(w, c, p, th)
 	default:
@@ -368,9 +377,15 @@ func (l *Lab) op(w *World, c Choice) *op {
 
 func (l *Lab) arrive(w *World, c Choice, p *procState, th *threadState) error {
 	o := l.op(w, c)
-	if o.kind == opCommand && l.unreachable(w, int(o.node-1), c.Client) {
-		th.answer(lostConn)
-		return nil
+	if o.kind == opCommand {
+		switch node := &w.nodes[o.node-1]; l.outage(w, int(o.node-1), c.Client) {
+		case down:
+			th.answer(lostConn)
+			return nil
+		case hung:
+			th.hold = node.until
+			return nil
+		}
 	}
 	if o.kind == opCommand && l.table.batches[o.batch].wait != nil {
 		return l.arriveWait(w, c, th, *o)
@@ -380,9 +395,12 @@ func (l *Lab) arrive(w *World, c Choice, p *procState, th *threadState) error {
 	return err
 }
 
-// unreachable says whether what a client reaches at server n, from 0, is down.
-func (l *Lab) unreachable(w *World, n int, client int8) bool {
-	return w.nodes[n].out == down && !w.nodes[n].cut.has(client)
+// outage is the state of what a client reaches at server n, from 0.
+func (l *Lab) outage(w *World, n int, client int8) outage {
+	if w.nodes[n].cut.has(client) {
+		return serving
+	}
+	return w.nodes[n].out
 }
 
 // serve has a request executed where it was sent to.
@@ -452,7 +470,7 @@ func (l *Lab) answer(w *World, c Choice, p *procState, th *threadState) error {
 func (l *Lab) giveUp(w *World, c Choice, p *procState, th *threadState) error {
 	o := l.op(w, c)
 	if th.phase == asking {
-		w.addLate(*o, c.Client, th.msg)
+		w.addLate(*o, c.Client, th)
 	}
 	e := l.emitClient(w, history.Timeout, c.Client, c.Thread)
 	e.Node, e.Msg = int(o.node), int(th.msg)
@@ -463,15 +481,15 @@ func (l *Lab) giveUp(w *World, c Choice, p *procState, th *threadState) error {
 }
 
 // addLate keeps a request under way. If there is no room the oldest is lost.
-func (w *World) addLate(o op, from int8, msg uint32) {
+func (w *World) addLate(o op, from int8, th *threadState) {
 	for i := range w.late {
 		if w.late[i].kind == opNone {
-			w.late[i] = newLate(o, from, msg)
+			w.late[i] = newLate(o, from, th)
 			return
 		}
 	}
 	copy(w.late[:], w.late[1:])
-	w.late[maxLate-1] = newLate(o, from, msg)
+	w.late[maxLate-1] = newLate(o, from, th)
 }
 
 func (l *Lab) arriveLate(w *World, c Choice) error {
@@ -479,9 +497,17 @@ func (l *Lab) arriveLate(w *World, c Choice) error {
 		return l.refuse(w, c, "no such request is on the way")
 	}
 	m := w.late[c.Thread]
+	if m.hold > w.now {
+		return l.refuse(w, c, "this request is held up")
+	}
 	w.late[c.Thread] = lateState{}
 	if m.kind == opCommand {
-		if l.unreachable(w, int(m.node-1), m.from) {
+		switch l.outage(w, int(m.node-1), m.from) {
+		case down:
+			return nil
+		case hung:
+			m.hold = w.nodes[m.node-1].until
+			w.late[c.Thread] = m
 			return nil
 		}
 		if wait := l.table.batches[m.batch].wait; wait != nil { // nobody hears how many there are

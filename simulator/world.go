@@ -60,7 +60,7 @@ type procState struct {
 // threadState is where one thread's pending operation has got to.
 type threadState struct {
 	due   time.Duration // asleep: when it wakes; waiting: when it gives up. True time
-	hold  time.Duration // blocked: when its server answers at the latest, true time
+	hold  time.Duration // asking, answered: it does not arrive before; blocked: its server answers then at the latest. True time
 	reply uint32        // answered: what is on its way back; lostConn: nothing ever will
 	msg   uint32        // number of the request
 	acks  copySet       // blocked: the replicas that have what it waits for
@@ -94,6 +94,7 @@ func (th *threadState) answer(reply uint32) {
 // lateState is a request whose sender gave up or died while it was on the way.
 type lateState struct {
 	token uint64
+	hold  time.Duration // it does not arrive before, true time
 	batch uint32
 	base  int32
 	msg   uint32
@@ -102,8 +103,8 @@ type lateState struct {
 	from  int8
 }
 
-func newLate(o op, from int8, msg uint32) lateState {
-	return lateState{token: o.token, batch: o.batch, base: o.base, msg: msg, kind: o.kind, node: o.node, from: from}
+func newLate(o op, from int8, th *threadState) lateState {
+	return lateState{token: o.token, hold: th.hold, msg: th.msg, batch: o.batch, base: o.base, kind: o.kind, node: o.node, from: from}
 }
 
 func (s *lateState) op() op {
@@ -131,6 +132,7 @@ type outage uint8
 const (
 	serving outage = iota
 	down           // crashed: whoever asks sees the connection break
+	hung           // stands still: what arrives waits in its queue
 )
 
 // copySet is a set of the copies of one server, the replicas before the disk;
@@ -170,6 +172,9 @@ func (w *World) Behind(n int) bool { return w.nodes[n-1].behind != 0 }
 
 // Down says whether server n (from 1) has crashed and is not back.
 func (w *World) Down(n int) bool { return w.nodes[n-1].out == down }
+
+// Hung says whether server n (from 1) stands still.
+func (w *World) Hung(n int) bool { return w.nodes[n-1].out == hung }
 
 // Budget is what is left of the i-th fault of the Setup.
 func (w *World) Budget(i int) int { return int(w.budget[i]) }

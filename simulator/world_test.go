@@ -63,8 +63,8 @@ func TestWorldIsAValue(t *testing.T) {
 func TestWorldSize(t *testing.T) {
 	size := unsafe.Sizeof(simulator.World{})
 	t.Logf("a World has %d bytes", size)
-	if size > 2600 {
-		t.Errorf("a World has %d bytes: more than 2600 make a search slow", size)
+	if size > 2700 {
+		t.Errorf("a World has %d bytes: more than 2700 make a search slow", size)
 	}
 }
 
@@ -154,6 +154,8 @@ func trimmed(c simulator.Choice) simulator.Choice {
 	switch c.Verb {
 	case simulator.Replicate:
 		return simulator.Choice{Verb: c.Verb, Node: c.Node, Thread: c.Thread}
+	case simulator.Heal:
+		return simulator.Choice{Verb: c.Verb, Node: c.Node}
 	case simulator.Resume:
 		return simulator.Choice{Verb: c.Verb, Client: c.Client}
 	}

@@ -112,7 +112,7 @@ func (s *system) compute(state []uint32, c, node int, ch simulator.Choice) (eff 
 
 // due is how long it is until something is due in a state; Never: nothing is.
 func (s *system) due(state []uint32) time.Duration {
-	due := simulator.Never
+	due := s.restTab.entries[state[s.restAt()]].due
 	for c := range s.clients {
 		due = min(due, s.clientTab[c].entries[state[c]].due)
 	}
@@ -139,6 +139,7 @@ func (s *system) pass(state, next []uint32, d time.Duration) (found wordSet, err
 	for c := range s.clients {
 		next[c] = s.passClient(c, state, d)
 	}
+	next[s.restAt()] = s.passRest(state, d)
 	next[s.judgeAt()] = s.passJudges(state[s.judgeAt()], d)
 	for n := range s.nodes {
 		eff, err := s.passNode(n, state, d)
@@ -163,6 +164,23 @@ func (s *system) passClient(c int, state []uint32, d time.Duration) uint32 {
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
 		w.Skip(d)
 		to = s.client(c, &w)
+		e.passed[d] = to
+	}
+	return to
+}
+
+func (s *system) passRest(state []uint32, d time.Duration) uint32 {
+	id := state[s.restAt()]
+	e := s.restTab.entries[id]
+	if e.due == simulator.Never { // time does not change it
+		return id
+	}
+	to, ok := e.passed[d]
+	if !ok {
+		w := s.lab.At(s.now(state))
+		w.SetRestPart(&s.restTab.keys[id])
+		w.Skip(d)
+		to = s.rest(&w)
 		e.passed[d] = to
 	}
 	return to

@@ -102,6 +102,8 @@ type passing struct {
 
 type restEntry struct {
 	late   []simulator.Choice
+	due    time.Duration // of the next that is held up
+	passed map[time.Duration]uint32
 	lateID []uint16
 	target []int
 	spent  int
@@ -261,13 +263,13 @@ func (s *system) rest(w *simulator.World) uint32 { return s.restPart(w.RestPart(
 
 func (s *system) restPart(part simulator.RestPart) uint32 {
 	return s.restTab.id(part, func(uint32) *restEntry {
-		e := &restEntry{spent: s.lab.Spent(&part)}
+		e := &restEntry{spent: s.lab.Spent(&part), passed: map[time.Duration]uint32{}}
 		allowed := 0
 		for _, f := range s.lab.Setup().Faults {
 			allowed += f.Times
 		}
 		e.faults = e.spent < allowed
-		part.LateRequests(func(c simulator.Choice, node int) {
+		e.due = part.LateRequests(func(c simulator.Choice, node int) {
 			e.late = append(e.late, c)
 			e.lateID = append(e.lateID, s.choice(c))
 			e.target = append(e.target, node)

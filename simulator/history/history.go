@@ -51,7 +51,7 @@ type Event struct {
 	// together. It counts from 1 within a run; 0: no message.
 	Msg int `json:"msg,omitempty"`
 	// Cmd is the command as it was sent, name first (Send, Apply, Answer,
-	// Timeout, Broken, LoseRequest, LoseReply). Shared: do not change it.
+	// Timeout, Broken, LoseRequest, LoseReply, Delay). Shared: do not change it.
 	Cmd []string `json:"cmd,omitempty"`
 	// Reply is the server's answer in redis-cli's notation: OK, (nil), 1,
 	// "text", (error) … (Apply, Answer).
@@ -82,7 +82,7 @@ type Event struct {
 	Claims bool `json:"claims,omitempty"`
 
 	// D is the length of a Pause or Sleep (0: a Pause that lasts until its
-	// Resume), and the size of a ClockStep.
+	// Resume), a Hang or Delay, and the size of a ClockStep.
 	D time.Duration `json:"d_ns,omitempty"`
 	// Note is an error's text (Refuse, Released, Timeout, Broken) or a short
 	// plain remark.
@@ -137,6 +137,9 @@ const (
 	Heal // Node's old master gives up what it has, and becomes a replica
 
 	Sync // Node's disk has caught up with it
+
+	Hang  // Node stands still for D: what arrives waits
+	Delay // Client's request, or the reply to it (Note says which), is held up for D
 )
 
 var kindNames = [...]string{
@@ -148,7 +151,7 @@ var kindNames = [...]string{
 	Crash: "crash", Pause: "pause", Resume: "resume", ClockStep: "clock-step",
 	LoseRequest: "lose-request", LoseReply: "lose-reply",
 	Down: "down", Up: "up", Replicate: "replicate", Failover: "failover",
-	Split: "split", Heal: "heal", Sync: "sync",
+	Split: "split", Heal: "heal", Sync: "sync", Hang: "hang", Delay: "delay",
 }
 
 // String gives the kind's name, as it stands in JSON.
@@ -182,7 +185,7 @@ func (e *UnknownKindError) Error() string { return "history: unknown event kind 
 // the ordinary course of things.
 func (k Kind) Fault() bool {
 	switch k {
-	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split:
+	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split, Hang, Delay:
 		return true
 	}
 	return false

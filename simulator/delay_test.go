@@ -1,0 +1,121 @@
+package simulator_test
+
+import (
+	"slices"
+	"testing"
+
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/history"
+)
+
+// TestHang: what reaches a server that stands still is executed when it goes on,
+// also if its sender has given up by then; what it executed before is heard of.
+func TestHang(t *testing.T) {
+	patient := func(c *simulator.Client) {
+		do(c, 1, "INCR", "n")
+		c.Clock().Sleep(sec)
+		do(c, 1, "INCR", "n")
+	}
+	for _, test := range []struct {
+		name string
+		hang simulator.Choice
+		want string
+	}{
+		{"shorter than the client's patience", faults.HangOf(1, 2*sec), "0s:1 2s:2"},
+		{"longer", faults.HangOf(1, 6*sec), "0s:1 4s:read tcp: i/o timeout"},
+		{"over before", faults.HangOf(1, sec/2), "0s:1 1s:2"},
+	} {
+		s := parted(t, simulator.NodeSetup{Replicas: 1}, patient)
+		s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, simulator.Choice{Verb: simulator.Arrive, Client: 1}, test.hang)
+		if slices.ContainsFunc(s.lab.Enabled(&s.world, nil), func(c simulator.Choice) bool { return c.Verb == simulator.Replicate }) {
+			t.Errorf("%s: a replica can catch up with a server that stands still", test.name)
+		}
+		s.run(8 * sec)
+		s.wantNotes(test.want)
+		if n := s.count(history.Apply); n != 2 {
+			t.Errorf("%s: %d requests were executed, want 2", test.name, n)
+		}
+		if s.world.Hung(1) {
+			t.Errorf("%s: it hangs for ever", test.name)
+		}
+	}
+}
+
+// A server that stands still lets its leases run out, and hears of late requests
+// when it goes on; the old master of a split does not stand still with it.
+func TestHangWhileTimePasses(t *testing.T) {
+	s := parted(t, simulator.NodeSetup{Replicas: 1},
+		func(c *simulator.Client) { do(c, 1, "SET", "k", "a", "PX", 1000); do(c, 1, "APPEND", "k", "b") },
+		func(c *simulator.Client) { c.Clock().Sleep(sec); do(c, 1, "GET", "k") })
+	s.settleNoReplica()
+	s.step(caughtUp(0), faults.SplitOf(2, 1, 0), faults.HangOf(1, 2*sec))
+	s.run(4 * sec)
+	s.wantServer("0s n1 a, 0s n1 ab, 0s n1 REPLICATE, 0s n1 SPLIT, 1.001s n1 -, 1.001s n2 -")
+
+	s = parted(t, simulator.NodeSetup{}, func(c *simulator.Client) { do(c, 1, "INCR", "n") })
+	late := simulator.Choice{Verb: simulator.Late, Client: 1}
+	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.CrashOf(1), faults.HangOf(1, sec), late)
+	if _, err := s.lab.Step(&s.world, late); err == nil || s.lab.Next(&s.world) != sec {
+		t.Errorf("a request was executed by a server that stands still, or its turn is not at 1s: %v, %v", err, s.lab.Next(&s.world))
+	}
+	s.step(pass(sec), late)
+	s.wantServer("1s n1 1")
+}
+
+// TestDelay holds up a request or a reply, for less and for more than the
+// client's patience.
+func TestDelay(t *testing.T) {
+	client := func(c *simulator.Client) {
+		do(c, 1, "INCR", "n")
+		c.Clock().Sleep(10 * sec)
+	}
+	start, arrive := simulator.Choice{Verb: simulator.Start, Client: 1}, simulator.Choice{Verb: simulator.Arrive, Client: 1}
+	for _, test := range []struct {
+		name    string
+		choices []simulator.Choice
+		server  string
+		want    string
+	}{
+		{"a request", []simulator.Choice{start, faults.DelayOf(1, 0, 2*sec)}, "2s n1 1", "2s:1"},
+		{"a request, for longer than anybody waits", []simulator.Choice{start, faults.DelayOf(1, 0, 5*sec)}, "5s n1 1", "3s:read tcp: i/o timeout"},
+		{"a reply", []simulator.Choice{start, arrive, faults.DelayOf(1, 0, 2*sec)}, "0s n1 1", "2s:1"},
+		{"a reply, for longer", []simulator.Choice{start, arrive, faults.DelayOf(1, 0, 5*sec)}, "0s n1 1", "3s:read tcp: i/o timeout"},
+		{"both ways", []simulator.Choice{start, faults.DelayOf(1, 0, sec), pass(sec), arrive, faults.DelayOf(1, 0, sec)}, "1s n1 1", "2s:1"},
+		{"a request of somebody who dies", []simulator.Choice{start, faults.DelayOf(1, 0, 2*sec), faults.CrashOf(1)}, "2s n1 1", ""},
+		{"a reply that is lost after all", []simulator.Choice{start, arrive, faults.DelayOf(1, 0, sec), faults.LoseReplyTo(1, 0)}, "0s n1 1", "3s:read tcp: i/o timeout"},
+		{"a connection that breaks", []simulator.Choice{start, faults.DelayOf(1, 0, 2*sec), faults.RestartOf(1)}, "", "0s:read tcp: connection reset by peer"},
+	} {
+		s := parted(t, simulator.NodeSetup{}, client)
+		s.step(test.choices...)
+		s.run(8 * sec)
+		notes := s.notes()
+		if notes != test.want {
+			t.Errorf("%s: the program told %q, want %q", test.name, notes, test.want)
+		}
+		if got := s.server(); got != test.server {
+			t.Errorf("%s: the server's data: %q, want %q", test.name, got, test.server)
+		}
+	}
+}
+
+// A write that is held up reaches the resource after a later one.
+func TestDelayedWrite(t *testing.T) {
+	write := func(c *simulator.Client) { _ = c.Write(0, uint64(c.ID())) }
+	s := parted(t, simulator.NodeSetup{}, write, write)
+	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.DelayOf(1, 0, sec), simulator.Choice{Verb: simulator.Start, Client: 2}, simulator.Choice{Verb: simulator.Arrive, Client: 2}, pass(sec), simulator.Choice{Verb: simulator.Arrive, Client: 1})
+	var order []int
+	for _, e := range s.told {
+		switch e.Kind {
+		case history.Write:
+			order = append(order, e.Client)
+		case history.Delay:
+			if e.Note != "request" || e.D != sec || e.Node != history.Resource || e.Msg == 0 {
+				t.Errorf("told %+v", e)
+			}
+		}
+	}
+	if !slices.Equal(order, []int{2, 1}) {
+		t.Errorf("the resource was written by %v, want 2 and then 1", order)
+	}
+}
