@@ -31,6 +31,10 @@ const (
 	verbSplit
 	verbHang
 	verbDelay
+	verbFailCall
+	verbEvict
+	verbFlush
+	verbDelete
 )
 
 // An Entry is a fault's place in the list.
@@ -53,6 +57,10 @@ func All() []Entry {
 		{Split{}, "a server is cut off with some clients and lives on, while its replica serves the others"},
 		{Hang{}, "a server stands still: what reaches it meanwhile is executed afterwards"},
 		{Delay{}, "one message is held up in the network, until its sender may have given up"},
+		{FailCall{}, "a server answers one request with an error and does not execute it"},
+		{Evict{}, "memory is short, and a key that has a time to live goes before its time"},
+		{Flush{}, "somebody empties a server"},
+		{Delete{}, "somebody deletes a key that is not theirs"},
 	}
 }
 

@@ -3,6 +3,7 @@ package faults_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -16,9 +17,14 @@ import (
 
 const sec = time.Second
 
-// pinger asks for ever; a second thread of it sleeps.
+// pinger asks for ever; a second thread of it sleeps. Its second and third request
+// leave two keys, of which the second has a time to live.
 func pinger(c *simulator.Client) {
 	c.Clock().AfterFunc(time.Hour, func() {})
+	ctx := context.Background()
+	_ = c.Redis(1).Ping(ctx).Err()
+	_ = c.Redis(1).Set(ctx, "a", "x", 0).Err()
+	_ = c.Redis(1).Set(ctx, "b", "x", sec).Err()
 	for {
 		_ = c.Redis(1).Ping(context.Background()).Err() // what becomes of it is the test's choice
 	}
@@ -93,6 +99,14 @@ func (s *stage) strikes() (cs []simulator.Choice) {
 		}
 	}
 	return cs
+}
+
+// stocked lets the first client store its keys.
+func stocked(t *testing.T, s *stage) {
+	for range 3 {
+		s.step(t, simulator.Choice{Verb: simulator.Arrive, Client: 1})
+		s.step(t, simulator.Choice{Verb: simulator.Answer, Client: 1})
+	}
 }
 
 // TestFaults strikes with each fault in turn.
@@ -232,6 +246,48 @@ func TestFaults(t *testing.T) {
 				faults.DelayOf(1, -1, sec): "no such message", faults.DelayOf(1, 0, 6*sec): "no more than 5s", faults.DelayOf(9, 0, sec): "no such client",
 			},
 		},
+		{
+			name: "fail-call", budget: "fail-call=2",
+			lists:  []C{faults.FailCallOf(1, 0)},
+			strike: faults.FailCallOf(1, 0), event: history.Reject,
+			effect: func(s *stage) bool {
+				events, err := s.lab.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
+				return err == nil && strings.HasPrefix(events[0].Reply, "(error) BUSY") && s.world.Budget(0) == 1
+			},
+			refusals: map[C]string{
+				faults.FailCallOf(1, 0): "no request to a server", faults.FailCallOf(2, 0): "no request to a server", faults.FailCallOf(1, 1): "no request to a server",
+				faults.FailCallOf(1, 9): "no request to a server", faults.FailCallOf(1, -1): "no request to a server", faults.FailCallOf(0, 0): "no such client",
+			},
+		},
+		{
+			name: "evict", budget: "evict=2", before: stocked,
+			lists:  []C{faults.EvictOf(1, 1)}, // the first key has no time to live
+			strike: faults.EvictOf(1, 1), event: history.Stranger,
+			effect: func(s *stage) bool {
+				return s.lab.Next(&s.world) == 3*sec && len(s.strikes()) == 0 && s.world.Behind(1)
+			},
+			refusals: map[C]string{
+				faults.EvictOf(1, 0): "no time to live", faults.EvictOf(1, 1): "no such key", faults.EvictOf(1, -1): "no such key", faults.EvictOf(2, 0): "no such key", faults.EvictOf(3, 0): "no such server",
+			},
+		},
+		{
+			name: "flush", budget: "flush=2", before: stocked,
+			lists:  []C{faults.FlushOf(1)}, // the other server is empty
+			strike: faults.FlushOf(1), event: history.Stranger,
+			effect: func(s *stage) bool {
+				return s.lab.Next(&s.world) == 3*sec && len(s.strikes()) == 0 && s.world.Behind(1)
+			},
+			refusals: map[C]string{faults.FlushOf(3): "no such server", faults.FlushOf(0): "no such server"},
+		},
+		{
+			name: "delete", budget: "delete=2", before: stocked,
+			lists:  []C{faults.DeleteOf(1, 0), faults.DeleteOf(1, 1)},
+			strike: faults.DeleteOf(1, 0), event: history.Stranger,
+			effect: func(s *stage) bool { return slices.Equal(s.strikes(), []C{faults.DeleteOf(1, 0)}) && s.world.Behind(1) },
+			refusals: map[C]string{
+				faults.DeleteOf(1, 1): "no such key", faults.DeleteOf(1, -1): "no such key", faults.DeleteOf(2, 0): "no such key", faults.DeleteOf(9, 0): "no such server",
+			},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newStage(t, test.budget)
@@ -273,8 +329,8 @@ func TestFaults(t *testing.T) {
 			none.refused(t, test.strike, "no fault of this scenario")
 		})
 	}
-	if n := len(faults.All()); n != 11 {
-		t.Errorf("there are %d faults and 11 are tested", n)
+	if n := len(faults.All()); n != 15 {
+		t.Errorf("there are %d faults and 15 are tested", n)
 	}
 }
 
@@ -306,6 +362,82 @@ func TestSplitOfManyServers(t *testing.T) {
 	}
 	s.refused(t, faults.SplitOf(1, 4, 0), "none above that of server 8")
 	s.step(t, faults.SplitOf(1, 3, 0))
+}
+
+// A stranger's command is told before what it changed, in nobody's name.
+func TestStranger(t *testing.T) {
+	for c, want := range map[simulator.Choice]string{
+		faults.EvictOf(1, 1):  `stranger memory is short [DEL b] 1; change b "x"; `,
+		faults.DeleteOf(1, 0): `stranger by a stranger's hand [DEL a] 1; change a "x"; `,
+		faults.FlushOf(1):     `stranger by a stranger's hand [FLUSHALL] OK; change a "x"; change b "x"; `,
+	} {
+		s := newStage(t, "evict=1,flush=1,delete=1")
+		stocked(t, s)
+		got := ""
+		for _, e := range s.step(t, c) {
+			switch {
+			case e.Client != 0 || e.Node != 1 || e.After != "":
+				t.Errorf("%s: told %+v", s.lab.Describe(c), e)
+			case e.Kind == history.Change:
+				got += fmt.Sprintf("change %s %q; ", e.Key, e.Before)
+			default:
+				got += fmt.Sprintf("%v %s %v %s; ", e.Kind, e.Note, e.Cmd, e.Reply)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: told %q, want %q", s.lab.Describe(c), got, want)
+		}
+	}
+}
+
+// A server that does not run has no keys to take.
+func TestStrangerFindsNobody(t *testing.T) {
+	for budget, out := range map[string]simulator.Choice{"hang=1": faults.HangOf(1, sec), "restart=1": faults.RestartAfter(1, sec)} {
+		s := newStage(t, budget+",evict=1,flush=1,delete=1")
+		stocked(t, s)
+		s.step(t, out)
+		if got := s.strikes(); len(got) != 0 {
+			t.Errorf("after %s can strike: %v", budget, got)
+		}
+		s.refused(t, faults.EvictOf(1, 1), "does not run")
+		s.refused(t, faults.FlushOf(1), "does not run")
+	}
+}
+
+// A call that fails changes nothing, for each command of a pipeline.
+func TestFailedPipeline(t *testing.T) {
+	allowed, err := faults.ParseBudget("fail-call=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab, err := simulator.New(simulator.Setup{Nodes: make([]simulator.NodeSetup, 1), Faults: allowed, Clients: []simulator.ClientSetup{{Program: func(c *simulator.Client) {
+		pipe := c.Redis(1).Pipeline()
+		pipe.Incr(context.Background(), "n")
+		pipe.Incr(context.Background(), "n")
+		cmds, _ := pipe.Exec(context.Background())
+		for _, cmd := range cmds {
+			c.Record(history.Event{Kind: history.Refuse, Note: cmd.Err().Error()[:4]})
+		}
+		c.Record(history.Event{Kind: history.Refuse, Note: c.Redis(1).Incr(context.Background(), "n").String()})
+	}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(lab.Close)
+	s := &stage{lab: lab, world: lab.NewWorld()}
+	ch := simulator.Choice{Client: 1}
+	var notes []string
+	for _, verb := range []simulator.Verb{simulator.Start, faults.FailCallOf(1, 0).Verb, simulator.Answer, simulator.Arrive, simulator.Answer} {
+		ch.Verb = verb
+		for _, e := range s.step(t, ch) {
+			if e.Kind == history.Refuse {
+				notes = append(notes, e.Note)
+			}
+		}
+	}
+	if want := []string{"BUSY", "BUSY", "incr n: 1"}; !slices.Equal(notes, want) {
+		t.Errorf("told %q, want %q", notes, want)
+	}
 }
 
 // A pause without a length can end at any time, and ends by itself at the
@@ -359,7 +491,7 @@ func TestNobodyIsStruckTwice(t *testing.T) {
 
 // TestVerbs pins the numbers that stand in saved traces.
 func TestVerbs(t *testing.T) {
-	want := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split", "hang", "delay"}
+	want := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split", "hang", "delay", "fail-call", "evict", "flush", "delete"}
 	for i, e := range faults.All() {
 		if int(e.Verb()) != 32+i || e.Name() != want[i] || e.Title == "" {
 			t.Errorf("%s has verb %d and title %q, want %s with %d", e.Name(), e.Verb(), e.Title, want[i], 32+i)

@@ -1,7 +1,10 @@
 package simulator
 
 import (
+	"strings"
 	"time"
+
+	"github.com/alicebob/miniredis/v2/proto"
 
 	"locklab/simulator/history"
 )
@@ -236,6 +239,69 @@ func (m Moment) Hang(n int8, d time.Duration) (why string) {
 	return ""
 }
 
+// Reject has the request of thread t of client c answered with an error, and not
+// executed. It concerns requests to servers only.
+func (m Moment) Reject(c, t int8, err string) (why string) {
+	p, why := m.client(c)
+	switch {
+	case why != "":
+		return why
+	case t < 0 || t >= MaxThreads || p.threads[t].phase != asking || !m.ToServer(c, t):
+		return "no request to a server is on the way"
+	case p.threads[t].hold > m.w.now:
+		return "the request is held up"
+	}
+	th, o, table := &p.threads[t], m.lab.op(m.w, Choice{Client: c, Thread: t}), m.lab.table
+	resp := strings.Repeat("-"+err+"\r\n", len(table.batches[o.batch].commands))
+	e := m.lab.emitClient(m.w, history.Reject, c, t)
+	e.Node, e.Msg, e.Cmd, e.Reply = int(o.node), int(th.msg), table.batches[o.batch].text, replyText(resp)
+	th.answer(table.internReply(resp))
+	return ""
+}
+
+// ToServer says whether what thread t of client c waits for is an answer of a
+// server, and not of the resource.
+func (m Moment) ToServer(c, t int8) bool {
+	return m.lab.op(m.w, Choice{Client: c, Thread: t}).kind == opCommand
+}
+
+// Keys calls yield for the keys of server n, in the order of their names, and
+// says of each whether it has a time to live.
+func (m Moment) Keys(n int, yield func(name string, expires bool)) {
+	for _, k := range m.lab.table.shapes[m.w.nodes[n-1].data.shape].keys {
+		yield(k.name, k.expires)
+	}
+}
+
+// Command has server n execute what no client sent; note says why it does.
+func (m Moment) Command(n int8, note string, args ...string) (why string) {
+	node, why := m.node(n)
+	switch {
+	case why != "":
+		return why
+	case node.out != serving:
+		return "the server does not run"
+	}
+	table := m.lab.table
+	id, err := table.internBatch(link{}, []byte(proto.Strings(args...)))
+	if err != nil {
+		return err.Error()
+	}
+	eff, err := table.apply(&node.data, node.clock.read(m.w.now), id)
+	if err != nil {
+		return err.Error()
+	}
+	e := m.lab.emit(m.w, history.Stranger)
+	e.Node, e.Cmd, e.Reply, e.Note = int(n), table.batches[id].text, table.replies[eff.reply].text, note
+	for i := range eff.changes {
+		m.lab.emitChange(m.w, node, &node.data, 0, int(n), &eff.changes[i])
+	}
+	if len(eff.changes) > 0 {
+		m.lab.leaveBehind(node, int(n-1))
+	}
+	return ""
+}
+
 // StepClock moves the clock of client c by d. Timers that run are not affected.
 func (m Moment) StepClock(c int8, d time.Duration) (why string) {
 	p, why := m.client(c)
@@ -279,7 +345,7 @@ func (m Moment) Restart(n int8, d time.Duration) (why string) {
 	}
 	m.lab.emit(m.w, history.Down).Node = int(n)
 	m.hangUp(n, everybody&^node.cut)
-	m.replace(node, n, m.kept(node, n))
+	m.replace(node, n, m.kept(node, n), history.Disk)
 	m.compare(node, n)
 	if node.out, node.until = down, later(m.w.now, d); d == 0 {
 		m.lab.up(m.w, int(n-1))
@@ -323,7 +389,7 @@ func (m Moment) Failover(n, replica int8) (why string) {
 // has itself.
 func (m Moment) promote(node *nodeState, n, replica int8) {
 	copies := m.lab.copiesOf(m.w, int(n-1))
-	m.replace(node, n, copies[replica])
+	m.replace(node, n, copies[replica], int(replica))
 	if s := &m.lab.setup.Nodes[n-1]; s.AOF == EverySecond {
 		copies[s.Replicas] = node.data
 	}
@@ -366,9 +432,9 @@ func (m Moment) hangUp(n int8, who clientSet) {
 	}
 }
 
-// replace swaps the data of a server and records which keys became others by
-// it, in value or only in how long they live.
-func (m Moment) replace(node *nodeState, n int8, data dataState) {
+// replace swaps the data of a server for that of a copy and records which keys
+// became others by it, in value or only in how long they live.
+func (m Moment) replace(node *nodeState, n int8, data dataState, source int) {
 	t := m.lab.table
 	from, to := &t.shapes[node.data.shape], &t.shapes[data.shape]
 	var lives [MaxKeys]lifetime
@@ -381,6 +447,6 @@ func (m Moment) replace(node *nodeState, n int8, data dataState) {
 	}
 	node.data = data
 	for _, ch := range diff(from, to, &lives) {
-		m.lab.emitChange(m.w, node, &node.data, 0, int(n), &ch)
+		m.lab.emitChange(m.w, node, &node.data, 0, int(n), &ch).Replica = source
 	}
 }

@@ -26,6 +26,7 @@ type redisTable struct {
 	bare    map[uint32]uint32    // shape -> the same without scripts and watches
 	less    map[[2]uint32]uint32 // shape, place -> the same without that key
 	clocked bool                 // some command has read its server's clock
+	waited  bool                 // somebody has sent WAIT
 }
 
 // batch is what one write to a connection held: almost always one command.

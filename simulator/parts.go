@@ -34,6 +34,10 @@ type (
 // can become true, and stays so.
 func (l *Lab) Absolute() bool { return l.absolute || l.table.clocked }
 
+// Waits says whether somebody has sent WAIT so far, so that it matters whose
+// writes a replica lacks. It can become true, and stays so.
+func (l *Lab) Waits() bool { return l.table.waited }
+
 // ClientPart takes client c's part (from 1) out of w.
 func (w *World) ClientPart(c int) ClientPart {
 	p := w.procs[c-1]
@@ -87,6 +91,9 @@ func (l *Lab) NodePart(w *World, n int) NodePart {
 	}
 	if s.out != serving && s.until != Never {
 		part.s.until -= w.now
+	}
+	if !l.Waits() {
+		part.s.lacks = [MaxReplicas]clientSet{}
 	}
 	if !l.Absolute() {
 		part.s.clock.offset = read - time.Duration(millis(read))*time.Millisecond

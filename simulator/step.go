@@ -438,7 +438,7 @@ func (l *Lab) serve(w *World, o op, from int8, msg uint32) (answer uint32, err e
 	return eff.reply, nil
 }
 
-func (l *Lab) emitChange(w *World, node *nodeState, data *dataState, client, n int, ch *change) {
+func (l *Lab) emitChange(w *World, node *nodeState, data *dataState, client, n int, ch *change) *history.Event {
 	e := l.emit(w, history.Change)
 	e.Client, e.Node, e.Key, e.Before, e.After = client, n, ch.key, ch.before, ch.after
 	switch {
@@ -447,6 +447,7 @@ func (l *Lab) emitChange(w *World, node *nodeState, data *dataState, client, n i
 	case ch.after != "":
 		e.Until = history.Forever
 	}
+	return e
 }
 
 func (l *Lab) answer(w *World, c Choice, p *procState, th *threadState) error {

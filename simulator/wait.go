@@ -37,6 +37,7 @@ func (t *redisTable) waitOf(commands [][]string) (*waitCommand, error) {
 	if !strings.EqualFold(last[0], "WAIT") {
 		return nil, nil
 	}
+	t.waited = true
 	c := &waitCommand{before: noBatch, text: append([]string{"WAIT"}, last[1:]...)}
 	c.read(last[1:])
 	if len(commands) == 1 {

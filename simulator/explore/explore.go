@@ -149,7 +149,7 @@ func pass(ctx context.Context, lab *simulator.Lab, opt *Options, k *keeper, want
 	}
 }
 
-var errNowAbsolute = errors.New("explore: a clock was read for the first time")
+var errNowAbsolute = errors.New("explore: a clock was read, or replicas were waited for, for the first time")
 
 // search is one pass over the states, in order of strikes and then of steps. It
 // goes by layers: the states of one layer have cost the same strikes and steps.
@@ -226,7 +226,7 @@ func (s *search) visit(ctx context.Context, layer []uint32) error {
 }
 
 func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, desk *desk) error {
-	absolute := s.lab.Absolute()
+	absolute, waits := s.lab.Absolute(), s.lab.Waits()
 	s.out = desk.blank()
 	for i, id := range layer {
 		s.out.at = uint32(i)
@@ -237,7 +237,7 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, de
 		if err := errors.Join(s.expand(id), s.broken); err != nil {
 			return err
 		}
-		if s.lab.Absolute() != absolute {
+		if s.lab.Absolute() != absolute || s.lab.Waits() != waits {
 			return errNowAbsolute
 		}
 		if !s.out.full() {
@@ -469,11 +469,9 @@ func (s *search) reachNode(id uint32, n int, ch uint16, strikes int) error {
 		if hears := choice.Verb == simulator.Replicate && e.blocked&(1<<n) != 0 || choice.Verb != simulator.Replicate && e.waitsOn&(1<<n) != 0; !hears {
 			continue
 		}
-		key, node := arrival{client: s.cur[c], rest: s.cur[s.restAt()], choice: ch, who: uint8(c)}, -1
-		if strikes == 0 || choice.Client != 0 { // not all clients fare alike: the server knows
-			key.node, key.now, node = s.cur[s.clients+n], s.nowID(s.cur), n
-		}
-		eff, err := s.remember(key, s.cur, c, node)
+		key := key
+		key.client, key.who = s.cur[c], uint8(c)
+		eff, err := s.remember(key, s.cur, c, n)
 		if err != nil {
 			return err
 		}

@@ -26,6 +26,9 @@ type History struct {
 // not a lock server.
 const Resource = -1
 
+// Disk is the Replica of a Change that a crash brought: what Node had on disk.
+const Disk = 2
+
 // Exception is the Note of a Leave by which the client's business died: no
 // Release follows, though its process lives on.
 const Exception = "exception"
@@ -44,17 +47,18 @@ type Event struct {
 	Skew   time.Duration `json:"skew_ns,omitempty"` // Client's own clock minus true time, at At
 	Node   int           `json:"node,omitempty"`    // 1-based, or Resource; 0: none
 
-	// Replica is which replica of Node it is, from 0 (Replicate, Failover, Split).
+	// Replica is which copy of Node's data it is: its replicas count from 0
+	// (Replicate, Failover, Split; with a Change, what brought it).
 	Replica int `json:"replica,omitempty"`
 
 	// Msg ties the Send, Apply, Answer (or Timeout, Lost…) of one request
 	// together. It counts from 1 within a run; 0: no message.
 	Msg int `json:"msg,omitempty"`
 	// Cmd is the command as it was sent, name first (Send, Apply, Answer,
-	// Timeout, Broken, LoseRequest, LoseReply, Delay). Shared: do not change it.
+	// Timeout, Broken, LoseRequest, LoseReply, Delay, Reject, Stranger). Shared: do not change it.
 	Cmd []string `json:"cmd,omitempty"`
 	// Reply is the server's answer in redis-cli's notation: OK, (nil), 1,
-	// "text", (error) … (Apply, Answer).
+	// "text", (error) … (Apply, Answer, Reject, Stranger).
 	Reply string `json:"reply,omitempty"`
 
 	// A key's value before and after (Change, Expire). "" is a missing key;
@@ -140,6 +144,9 @@ const (
 
 	Hang  // Node stands still for D: what arrives waits
 	Delay // Client's request, or the reply to it (Note says which), is held up for D
+
+	Reject   // Node answers Client's request with an error (Reply) and does not execute it
+	Stranger // Node executes Cmd, which no client sent; Note says why. The Changes it made follow directly
 )
 
 var kindNames = [...]string{
@@ -151,7 +158,7 @@ var kindNames = [...]string{
 	Crash: "crash", Pause: "pause", Resume: "resume", ClockStep: "clock-step",
 	LoseRequest: "lose-request", LoseReply: "lose-reply",
 	Down: "down", Up: "up", Replicate: "replicate", Failover: "failover",
-	Split: "split", Heal: "heal", Sync: "sync", Hang: "hang", Delay: "delay",
+	Split: "split", Heal: "heal", Sync: "sync", Hang: "hang", Delay: "delay", Reject: "reject", Stranger: "stranger",
 }
 
 // String gives the kind's name, as it stands in JSON.
@@ -185,7 +192,7 @@ func (e *UnknownKindError) Error() string { return "history: unknown event kind 
 // the ordinary course of things.
 func (k Kind) Fault() bool {
 	switch k {
-	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split, Hang, Delay:
+	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split, Hang, Delay, Reject, Stranger:
 		return true
 	}
 	return false

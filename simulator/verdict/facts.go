@@ -22,12 +22,11 @@ import (
 type facts struct {
 	acquiring, inside, leaving, releasing, dead clients
 
-	keyed   bool                               // the key was seen to change: the lock lives on it
-	down    nodes                              // who is gone
-	grant   [MaxNodes]grant                    // of the key
-	replica [MaxNodes][maxReplicas + 1]client8 // owners of the grants that the node's replicas have, and last its disk
-	source  [MaxNodes]uint8                    // the copy that a node was last replaced by
-	split   nodes                              // whose old masters live on
+	keyed   bool                         // the key was seen to change: the lock lives on it
+	down    nodes                        // who is gone
+	grant   [MaxNodes]grant              // of the key
+	replica [MaxNodes][maxCopies]client8 // owners of the grants that the node's replicas have, and last its disk
+	split   nodes                        // whose old masters live on
 
 	// lapse is the true time from which a grant without a time to live may
 	// be taken over: TTL after its value was made. 0: long ago.
@@ -87,14 +86,10 @@ func (f *facts) observe(c *Case, e *history.Event) {
 		}
 	case history.Down:
 		f.down |= 1 << (e.Node - 1)
-		f.source[e.Node-1] = maxReplicas
 	case history.Sync:
-		f.replica[e.Node-1][maxReplicas] = f.grant[e.Node-1].owner
-	case history.Up:
+		f.replica[e.Node-1][history.Disk] = f.grant[e.Node-1].owner
+	case history.Up, history.Failover:
 		f.down &^= 1 << (e.Node - 1)
-	case history.Failover:
-		f.down &^= 1 << (e.Node - 1)
-		f.source[e.Node-1] = uint8(e.Replica)
 	case history.Split:
 		f.part(c, e)
 	case history.Heal:
@@ -115,7 +110,6 @@ func (f *facts) part(c *Case, e *history.Event) {
 	}
 	f.split |= 1 << n
 	f.grant[old], f.lapse[old] = f.grant[n], f.lapse[n]
-	f.source[n] = uint8(e.Replica)
 }
 
 // move follows a client from one stage to the next.
@@ -205,7 +199,7 @@ func (f *facts) maker(e *history.Event) client8 {
 	if e.Client != 0 {
 		return client8(e.Client)
 	}
-	if r := f.replica[e.Node-1][f.source[e.Node-1]]; r != 0 {
+	if r := f.replica[e.Node-1][e.Replica]; r != 0 {
 		return r
 	}
 	return nobody

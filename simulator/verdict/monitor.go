@@ -9,9 +9,9 @@ import (
 
 // What a Monitor has room for. The limits are what keeps it a fixed-size value.
 const (
-	MaxClients  = 8
-	MaxNodes    = 8
-	maxReplicas = 2 // of one node
+	MaxClients = 8
+	MaxNodes   = 8
+	maxCopies  = history.Disk + 1 // of one node's data
 )
 
 // A Case is what the judges must know of a run before it begins, the same for
@@ -43,10 +43,10 @@ func (c *Case) admit(i int, e *history.Event, split nodes) {
 	client := e.Client >= 0 && e.Client <= c.clients && (e.Client > 0 || !in(ofClients, e.Kind))
 	known := e.Node <= c.nodes || split>>(e.Node-c.nodes-1)&1 != 0
 	node := known && (e.Node > 0 || !in(ofNodes, e.Kind))
-	replica := e.Replica >= 0 && e.Replica < maxReplicas
+	replica := e.Replica >= 0 && e.Replica < maxCopies
 	if !client || !node || !replica {
-		panic(fmt.Sprintf("verdict: event %d (%s) is of client %d and node %d (replica %d), but the run has %d and %d (replicas 0 to %d)",
-			i, e.Kind, e.Client, e.Node, e.Replica, c.clients, c.nodes, maxReplicas-1))
+		panic(fmt.Sprintf("verdict: event %d (%s) is of client %d and node %d (copy %d), but the run has %d and %d (copies 0 to %d)",
+			i, e.Kind, e.Client, e.Node, e.Replica, c.clients, c.nodes, maxCopies-1))
 	}
 }
 

@@ -44,7 +44,8 @@ type teller struct {
 	t       testing.TB
 	h       *history.History
 	value   [MaxNodes]string
-	split   int // how many nodes are
+	split   int           // how many nodes are
+	source  [MaxNodes]int // the copy that a node was last replaced by
 	version int
 }
 
@@ -91,6 +92,9 @@ func (b *teller) event(words []string) {
 func (b *teller) change(e *history.Event, verb string, args []string) {
 	v := &b.value[e.Node-1]
 	e.Kind, e.Key, e.Before = history.Change, b.h.Key, *v
+	if e.Client == 0 {
+		e.Replica = b.source[e.Node-1]
+	}
 	if verb == "set" {
 		*v = args[0]
 	}
@@ -122,11 +126,20 @@ func (b *teller) plain(e *history.Event, args []string) {
 		e.Claims, e.OK = true, args[0] == "ok"
 		return
 	}
-	if (e.Kind == history.Replicate || e.Kind == history.Failover) && len(args) > 0 {
-		e.Replica = b.number("r" + args[0])
+	if e.Kind == history.Replicate || e.Kind == history.Failover {
+		if len(args) > 0 {
+			e.Replica = b.number("r" + args[0])
+		}
+		if e.Kind == history.Failover {
+			b.source[e.Node-1] = e.Replica
+		}
 		return
 	}
+	if e.Kind == history.Down {
+		b.source[e.Node-1] = history.Disk
+	}
 	if e.Kind == history.Split {
+		b.source[e.Node-1] = 0
 		if old := b.h.Nodes + e.Node - 1; b.split <= e.Node {
 			b.value[old], b.split = b.value[e.Node-1], e.Node
 		}
