@@ -55,7 +55,7 @@ func (a *actor) play() {
 	lease := acquire(a.Client, a.lock, a.r)
 	work(a.Client, lease, a.r)
 	if !a.r.Dies {
-		release(a.Client, lease)
+		_ = release(a.Client, lease) // an error is recorded, and nothing is left to do
 	}
 }
 
@@ -106,7 +106,7 @@ func work(c *simulator.Client, lease algorithms.Lease, r Role) {
 	c.Record(history.Event{Kind: history.Leave})
 }
 
-func release(c *simulator.Client, lease algorithms.Lease) {
+func release(c *simulator.Client, lease algorithms.Lease) error {
 	c.Record(history.Event{Kind: history.Release})
 	err := lease.Release(context.Background())
 	_, claims := lease.(algorithms.Reporter)
@@ -115,6 +115,7 @@ func release(c *simulator.Client, lease algorithms.Lease) {
 		e.Claims = false // the outcome is open
 	}
 	c.Record(e)
+	return err
 }
 
 func token(lease algorithms.Lease) uint64 {

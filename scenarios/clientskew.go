@@ -33,3 +33,32 @@ var clientSkew = Scenario{
 		}, kind(history.Leave, 1))
 	},
 }
+
+var clientBehind = Scenario{
+	ID:    "client-behind",
+	Race:  "R09B",
+	Title: "the holder's clock is behind the others' and the server's",
+	Story: Text{
+		EN: "c1's clock is behind by one and a half leases, and c1 acquires the lock. A stamp that it computes has lapsed for everybody else, so c2 takes over. Where c1 tells the server the instant at which the lease is to end, that instant is past: the server answers OK and keeps no key, a lock that has never existed.",
+		ZH: "c1 的时钟慢了一个半租约，由它来加锁。它算出的时间戳在别人眼里早已超时，c2 随即接管。如果 c1 告诉服务器的是租约结束的时刻，那一刻已经过去：服务器回答 OK，却不会留下 key，这把锁从未存在过。",
+	},
+	Cure: Text{
+		EN: "Give the server a length (PX), not an instant (PXAT) that two clocks have to agree on.",
+		ZH: "告诉服务器时长（PX），而不是需要两个时钟一致的时刻（PXAT）。",
+	},
+	Numbers: Text{
+		EN: "15 s is larger than the lease of 10 s, so the lease ends before it has begun. c1 works 5 s; c2 asks after half a second and, where that lets it in, stays until c1 has gone.",
+		ZH: "15 秒大于 10 秒租约，所以租约还没开始就已结束。c1 干 5 秒；c2 半秒后抢锁，如果被放进来，会一直待到 c1 离开之后。",
+	},
+	Settings: clientSkew.Settings,
+	Cast: func(s Settings) []Role {
+		cast := losing(s)
+		cast[0].Skew = -s.Skew
+		return cast
+	},
+	Struck: func(h *history.History) bool {
+		return then(h, func(e *history.Event) bool {
+			return e.Kind == history.Enter && e.Client == 1 && e.Skew < 0
+		}, other(history.Acquire, 1), kind(history.Leave, 1))
+	},
+}

@@ -99,15 +99,23 @@ var catalogue = []struct {
 	{"R04", [6]string{"·", "·", "·", "OK", "OK", "OK"}},
 	{"R06", [6]string{"·", "·", "PH", "·", "·", "·"}},
 	{"R09", [6]string{"OK", "OK", "MX", "OK", "OK", "OK"}},
+	{"R09B", [6]string{"OK", "OK", "MX", "OK", "OK", "OK"}},
 	{"R14", [6]string{"·", "·", "·", "·", "OK", "·"}},
 	{"R15", [6]string{"·", "·", "·", "·", "MX", "·"}},
 	{"R16", [6]string{"·", "·", "BL", "BL", "DL", "BL"}},
+	{"R16B", [6]string{"·", "·", "·", "·", "BL", "·"}},
 	{"R18", [6]string{"OK", "MX CR", "MX CR", "MX CR", "MX CR", "MX CR"}},
 	{"gc-pause-fenced", [6]string{"OK", "-CR", "-CR", "-CR", "-CR", "·"}},
+	{"R20", [6]string{"CR", "CR", "CR", "CR", "CR", "CR"}},
+	{"late-write-fenced", [6]string{"OK", "OK", "OK", "OK", "OK", "·"}},
 	{"R21", [6]string{"MX", "MX", "MX", "MX", "OK", "OK"}},
+	{"R22", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
+	{"R22B", [6]string{"·", "·", "·", "·", "MX", "·"}},
+	{"R22C", [6]string{"OK", "OK", "OK", "OK", "OK", "·"}},
 	{"R24", [6]string{"MX", "MX", "MX", "MX", "MX", "MX"}},
 	{"R25", [6]string{"OK", "MX", "MX", "MX", "MX", "MX"}},
 	{"R32", [6]string{"DL", "DL", "BL", "BL", "BL", "BL"}},
+	{"R33", [6]string{"MX WR", "MX WR", "MX WR", "OK", "OK", "OK"}},
 }
 
 // disagreements are the cells in which the run is right and the catalogue is
@@ -287,6 +295,34 @@ func TestCatalogueDetails(t *testing.T) {
 				}) && happens(o.History, func(e *history.Event) bool {
 					return e.Kind == history.Expire && strings.HasSuffix(e.Before, "=1}")
 				})
+			}},
+		{"watchdog", "split-renewed", "two are inside for as long as the network is parted and the first one works",
+			func(o *scenarios.Outcome) bool { return lasts(o, verdict.Overlap, 1.45) }},
+		{"token", "split-bounded", "the old master refuses until the network heals, and no longer",
+			func(o *scenarios.Outcome) bool {
+				healed := slices.IndexFunc(o.History.Events, func(e history.Event) bool { return e.Kind == history.Heal })
+				enters := slices.IndexFunc(o.History.Events, func(e history.Event) bool { return e.Kind == history.Enter && e.Client == 3 })
+				return healed >= 0 && enters > healed && entries(o.History, 3) == 1
+			}},
+		{"token", "release-again", "the second release is told that the lock is not held, a false alarm",
+			func(o *scenarios.Outcome) bool {
+				return removed(o.History, 1) && happens(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Released && e.Client == 1 && !e.OK && e.Note == algorithms.ErrNotHeld.Error()
+				})
+			}},
+		{"client-expiry", "client-behind", "the server answers OK and keeps no key",
+			func(o *scenarios.Outcome) bool {
+				return entries(o.History, 1) == 1 && !happens(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Change && e.Client == 1 && e.After != ""
+				})
+			}},
+		{"token", "late-write", "no two are inside, and the update of the second is lost",
+			func(o *scenarios.Outcome) bool {
+				return finds(o, verdict.StaleWrite, 1, 2) && !slices.Contains(o.Verdicts, verdict.Overlap)
+			}},
+		{"token", "late-write-fenced", "the resource refuses the write that comes too late",
+			func(o *scenarios.Outcome) bool {
+				return happens(o.History, func(e *history.Event) bool { return e.Kind == history.Write && e.Client == 1 && !e.OK })
 			}},
 		{"redlock", "gc-pause", "no process asks whether the validity has ended once it is inside",
 			func(o *scenarios.Outcome) bool { return finds(o, verdict.StaleWrite, 1, 2) }},

@@ -202,7 +202,7 @@ func (sc Scenario) stage(entry algorithms.Entry, s Settings) (*production, error
 		})
 	}
 	for range entry.Nodes {
-		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas)})
+		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas})
 	}
 	lab, err := simulator.New(setup)
 	if err != nil {

@@ -42,6 +42,8 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"getset-nil", Profile{Nodes: 1, Swaps: true}},
 		{"late-renewal", Profile{Nodes: 1, Renews: true}},
 		{"failed-renewal", Profile{Nodes: 1, Renews: true}},
+		{"dead-process", Profile{Nodes: 1, Renews: true}},
+		{"split-renewed", Profile{Nodes: 1, Renews: true}},
 	} {
 		_, sc := mustCell(t, "token", f.scenario)
 		if why := sc.Needs(f.has); why != "" {
@@ -54,6 +56,10 @@ func TestNeedsGoByProfile(t *testing.T) {
 	_, sc := mustCell(t, "token", "gc-pause-fenced")
 	if sc.Needs(Profile{Nodes: 1}) != "" || sc.Needs(Profile{Nodes: 5}) == "" {
 		t.Error("gc-pause-fenced is asked of locks on one server, and of no other")
+	}
+	_, sc = mustCell(t, "token", "split-bounded")
+	if sc.Needs(Profile{Nodes: 1}) != "" || sc.Needs(Profile{Nodes: 5}) == "" {
+		t.Error("split-bounded is asked of locks on one server, and of no other")
 	}
 	_, sc = mustCell(t, "token", "quorum-failover")
 	if sc.Needs(Profile{Nodes: 5}) != "" || sc.Needs(Profile{Nodes: 1}) == "" {

@@ -132,3 +132,30 @@ var deadBusiness = Scenario{
 		}, other(history.Acquire, 1))
 	},
 }
+
+var deadProcess = Scenario{
+	ID:    "dead-process",
+	Race:  "R16B",
+	Title: "the business dies of an exception, and later its process is restarted",
+	Story: Text{
+		EN: "As dead-business, but somebody notices at last and kills the process. The watchdog dies with it, and the lock ends one lease later: what it was held for was the process, not the business.",
+		ZH: "与 dead-business 相同，但终于有人发现，把进程杀掉了。看门狗随之消失，再过一个租约锁就释放了：这把锁一直占着，为的是进程，而不是业务。",
+	},
+	Cure: deadBusiness.Cure,
+	Numbers: Text{
+		EN: "The exception comes one second into the lease, the kill 12 s after it, when a lease of 10 s that nobody prolonged would be over. c2 has been asking all that time, and gets in within one more lease.",
+		ZH: "异常发生在租约的第 1 秒，12 秒之后进程被杀，而没人续期的 10 秒租约这时早已到期。c2 一直在抢锁，再过不到一个租约才拿到。",
+	},
+	Settings: standard(),
+	Budget:   always("crash=1"),
+	Needs:    renews,
+	Cast:     deadBusiness.Cast,
+	Script: func(s Settings, _ int) []Beat {
+		return []Beat{{On: kind(history.Leave, 1), Do: strike(s.TTL*6/5, faults.CrashOf(1))}}
+	},
+	Struck: func(h *history.History) bool {
+		return then(h, func(e *history.Event) bool {
+			return e.Kind == history.Leave && e.Client == 1 && e.Note == history.Exception
+		}, other(history.Acquire, 1), kind(history.Crash, 1), other(history.Acquire, 1))
+	},
+}

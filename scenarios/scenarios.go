@@ -25,6 +25,9 @@ type Scenario struct {
 	Budget func(nodes int) string
 	// Replicas is how many replicas every server has.
 	Replicas int
+	// MinReplicas is how many of them a server wants to have heard of, or it refuses
+	// to write; 0: it always writes.
+	MinReplicas int
 	// Fenced gives the lock fencing tokens, and the resource eyes for them.
 	Fenced bool
 	// Needs says why the question has no meaning for a lock with this profile;
@@ -74,15 +77,23 @@ func All() []Scenario {
 		lateRelease,
 		getsetNil,
 		clientSkew,
+		clientBehind,
 		lateRenewal,
 		failedRenewal,
 		deadBusiness,
+		deadProcess,
 		gcPause,
 		gcPauseFenced,
+		lateWrite,
+		lateWriteFenced,
 		failover,
+		splitBrain,
+		splitRenewed,
+		splitBounded,
 		restart,
 		clockJump,
 		lostReply,
+		releaseAgain,
 		lateAnswer,
 		twoPauses,
 		failoverInStep,

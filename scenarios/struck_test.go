@@ -55,6 +55,32 @@ var mutants = []struct {
 	{scenario: "clock-jump", mutation: "jump=0", change: func(sc *Scenario) { sc.Settings.Jump = 0 }, misses: true},
 	{scenario: "clock-jump", mutation: "the jump is shorter than the lease", change: func(sc *Scenario) { sc.Settings.Jump = sc.Settings.TTL / 2 }},
 	{scenario: "lost-reply", mutation: "all answers arrive", change: withoutScript},
+	{scenario: "client-behind", mutation: "skew=0", change: func(sc *Scenario) { sc.Settings.Skew = 0 }},
+	{scenario: "dead-process", mutation: "nobody kills the process", change: withoutScript, harms: "it is dead-business"},
+	{scenario: "dead-process", mutation: "c1 lives and releases", change: func(sc *Scenario) {
+		sc.Cast = func(s Settings) []Role { return []Role{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}} }
+	}},
+	{scenario: "late-write", mutation: "the network is as fast as ever", change: withoutScript},
+	{scenario: "late-write", mutation: "the write is late, and c1 waits for it", change: func(sc *Scenario) { sc.Settings.Timeout = sc.Settings.TTL }},
+	{scenario: "late-write", mutation: "it is the read that is late", change: onEvent(func(e *history.Event) bool {
+		return e.Kind == history.Send && e.Client == 1 && e.Node == history.Resource
+	}, faults.DelayOf(1, 0, seconds(6)))},
+	{scenario: "late-write-fenced", mutation: "the network is as fast as ever", change: withoutScript},
+	{scenario: "split-brain", mutation: "the network stays whole", change: withoutScript},
+	{scenario: "split-brain", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }, harms: "c1's release reaches the old master alone"},
+	{scenario: "split-renewed", mutation: "the network stays whole", change: withoutScript},
+	{scenario: "split-renewed", mutation: "the replica has heard of nothing", change: func(sc *Scenario) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is split-brain"},
+	{scenario: "split-bounded", mutation: "the network stays whole", change: withoutScript},
+	{scenario: "split-bounded", mutation: "min-replicas-to-write is 0", change: func(sc *Scenario) { sc.MinReplicas = 0 }, harms: "it is what bounds the split"},
+	{scenario: "release-again", mutation: "all answers arrive", change: withoutScript},
+	{scenario: "release-again", mutation: "c1 releases once", change: func(sc *Scenario) {
+		cast := sc.Cast
+		sc.Cast = func(s Settings) []Role {
+			roles := cast(s)
+			roles[0].Play = nil
+			return roles
+		}
+	}},
 	{scenario: "late-answer", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "late-answer", mutation: "the pause is shorter than the patience", change: func(sc *Scenario) { sc.Settings.Pause, sc.Settings.Timeout = seconds(2), seconds(3) }, misses: true},
 	{scenario: "late-answer", mutation: "c1 sleeps before it has asked", change: onEvent(kind(history.Acquire, 1), faults.PauseOf(1, seconds(2)))},
