@@ -116,6 +116,9 @@ var catalogue = []struct {
 	{"R25", [6]string{"OK", "MX", "MX", "MX", "MX", "MX"}},
 	{"R32", [6]string{"DL", "DL", "BL", "BL", "BL", "BL"}},
 	{"R33", [6]string{"MX WR", "MX WR", "MX WR", "OK", "OK", "OK"}},
+	{"R38", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
+	{"R38B", [6]string{"·", "MX", "·", "MX", "MX", "OK"}},
+	{"R38C", [6]string{"MX CR", "MX CR", "MX CR", "MX CR", "MX CR", "·"}},
 }
 
 // disagreements are the cells in which the run is right and the catalogue is

@@ -226,15 +226,19 @@ var failoverFenced = Scenario{
 	},
 	Cast:   losing,
 	Script: failover.Script,
-	Struck: func(h *history.History) bool {
-		var number uint64
-		return then(h, func(e *history.Event) bool {
-			number = e.Token
-			return kind(history.Enter, 1)(e)
-		}, forgets, func(e *history.Event) bool {
-			return e.Kind == history.Enter && e.Client != 1 && e.Token == number
-		}, kind(history.Leave, 1))
-	},
+	Struck: sameNumber,
+}
+
+// sameNumber says whether a server forgot c1's lock, and somebody entered with
+// c1's fencing token while c1 was inside.
+func sameNumber(h *history.History) bool {
+	var number uint64
+	return then(h, func(e *history.Event) bool {
+		number = e.Token
+		return kind(history.Enter, 1)(e)
+	}, forgets, func(e *history.Event) bool {
+		return e.Kind == history.Enter && e.Client != 1 && e.Token == number
+	}, kind(history.Leave, 1))
 }
 
 var lostRelease = Scenario{

@@ -20,6 +20,7 @@ type Profile struct {
 	Looks    bool // its release looks whose lock it is before or while it deletes
 	Swaps    bool // its acquire uses GETSET where the key exists
 	Renews   bool // it prolongs the lease while its client works
+	Expires  bool // while its client works, its key has a time to live
 	Waits    bool // it asks how many replicas have heard of it
 	Excludes bool // it keeps another process out while nothing goes wrong
 }
@@ -72,6 +73,7 @@ func (p *Profile) observe(h *history.History) {
 		case history.Released:
 			releasing[c] = false
 		case history.Change:
+			p.Expires = p.Expires || e.Key == key && e.After != "" && e.Until != history.Forever
 			bare[c] = acquiring[c] && e.After != "" && e.Until == history.Forever
 		case history.Send:
 			if e.Node == history.Resource {

@@ -11,13 +11,13 @@ import (
 func TestProfiles(t *testing.T) {
 	want := map[string]Profile{
 		"setnx":        {Nodes: 1, Excludes: true},
-		"setnx-expire": {Nodes: 1, TwoSteps: true, Excludes: true},
+		"setnx-expire": {Nodes: 1, TwoSteps: true, Expires: true, Excludes: true},
 		"getset":       {Nodes: 1, Swaps: true, Excludes: true}, // its key never has a time to live, and no second command is to give it one
-		"token":        {Nodes: 1, Looks: true, Excludes: true},
-		"watchdog":     {Nodes: 1, Looks: true, Renews: true, Excludes: true},
-		"redlock":      {Nodes: 5, Looks: true, Excludes: true}, // sends on after its first key, which has a time to live
+		"token":        {Nodes: 1, Looks: true, Expires: true, Excludes: true},
+		"watchdog":     {Nodes: 1, Looks: true, Renews: true, Expires: true, Excludes: true},
+		"redlock":      {Nodes: 5, Looks: true, Expires: true, Excludes: true}, // sends on after its first key, which has a time to live
 		"mutex":        {Nodes: 1},
-		"token-wait":   {Nodes: 1, Looks: true, Waits: true, Excludes: true},
+		"token-wait":   {Nodes: 1, Looks: true, Expires: true, Waits: true, Excludes: true},
 	}
 	for id, w := range want {
 		e, ok := algorithms.ByName(id)
@@ -42,6 +42,7 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"getset-nil", Profile{Nodes: 1, Swaps: true}},
 		{"late-renewal", Profile{Nodes: 1, Renews: true}},
 		{"failed-renewal", Profile{Nodes: 1, Renews: true}},
+		{"eviction", Profile{Nodes: 1, Expires: true}},
 		{"dead-process", Profile{Nodes: 1, Renews: true}},
 		{"split-renewed", Profile{Nodes: 1, Renews: true}},
 	} {

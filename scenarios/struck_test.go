@@ -81,6 +81,14 @@ var mutants = []struct {
 			return roles
 		}
 	}},
+	{scenario: "stray-delete", mutation: "nobody deletes it", change: withoutScript},
+	{scenario: "stray-delete", mutation: "c1 has left already", change: func(sc *Scenario) {
+		sc.Script = func(s Settings, _ int) []Beat {
+			return []Beat{{On: kind(history.Leave, 1), Do: strike(0, faults.DeleteOf(1, 0))}}
+		}
+	}},
+	{scenario: "eviction", mutation: "there is memory enough", change: withoutScript},
+	{scenario: "flush", mutation: "nobody empties it", change: withoutScript},
 	{scenario: "late-answer", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "late-answer", mutation: "the pause is shorter than the patience", change: func(sc *Scenario) { sc.Settings.Pause, sc.Settings.Timeout = seconds(2), seconds(3) }, misses: true},
 	{scenario: "late-answer", mutation: "c1 sleeps before it has asked", change: onEvent(kind(history.Acquire, 1), faults.PauseOf(1, seconds(2)))},
