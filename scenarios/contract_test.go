@@ -313,6 +313,20 @@ func TestCatalogueDetails(t *testing.T) {
 					return e.Kind == history.Released && e.Client == 1 && !e.OK && e.Note == algorithms.ErrNotHeld.Error()
 				})
 			}},
+		{"token", "overtaken", "it is refused as long as the other goes on, fifteen times nine tenths of a second",
+			func(o *scenarios.Outcome) bool { return finds(o, verdict.Starved, 1) && lasts(o, verdict.Starved, 1.35) }},
+		{"queue", "overtaken", "c1 waits for one turn and no more",
+			func(o *scenarios.Outcome) bool {
+				turns := 0
+				for i := range o.History.Events {
+					if e := &o.History.Events[i]; e.Kind == history.Enter && e.Client == 1 {
+						return turns == 1
+					} else if e.Kind == history.Enter {
+						turns++
+					}
+				}
+				return false
+			}},
 		{"client-expiry", "client-behind", "the server answers OK and keeps no key",
 			func(o *scenarios.Outcome) bool {
 				return entries(o.History, 1) == 1 && !happens(o.History, func(e *history.Event) bool {

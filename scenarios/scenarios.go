@@ -94,6 +94,7 @@ func All() []Scenario {
 		clockJump,
 		lostReply,
 		releaseAgain,
+		overtaken,
 		strayDelete,
 		evicted,
 		flushed,

@@ -81,6 +81,27 @@ var mutants = []struct {
 			return roles
 		}
 	}},
+	{scenario: "overtaken", mutation: "c2 comes once", change: func(sc *Scenario) {
+		cast := sc.Cast
+		sc.Cast = func(s Settings) []Role {
+			roles := cast(s)
+			roles[1].Play = nil
+			return roles
+		}
+	}},
+	{scenario: "overtaken", mutation: "c2 rests after each release", change: func(sc *Scenario) {
+		cast := sc.Cast
+		sc.Cast = func(s Settings) []Role {
+			roles := cast(s)
+			roles[1].Play = func(a *actor) {
+				for range 15 {
+					a.play()
+					a.Clock().Sleep(s.Retry * 3 / 2)
+				}
+			}
+			return roles
+		}
+	}},
 	{scenario: "stray-delete", mutation: "nobody deletes it", change: withoutScript},
 	{scenario: "stray-delete", mutation: "c1 has left already", change: func(sc *Scenario) {
 		sc.Script = func(s Settings, _ int) []Beat {

@@ -138,6 +138,8 @@ type Progress struct {
 	blocked blocked
 	starved starved
 
+	overtaken overtaken
+
 	contended bool
 }
 
@@ -150,12 +152,14 @@ func (p *Progress) observe(c *Case, s *Safety, i int, e *history.Event, found fu
 	p.phantom.observe(&h)
 	p.blocked.observe(&h)
 	p.starved.observe(&h)
+	p.overtaken.observe(&h)
 }
 
 func (p *Progress) finish(h *hearing, horizon bool) {
 	p.phantom.finish(h, &p.leases)
 	p.blocked.finish(h, &p.leases, horizon)
 	p.starved.finish(h)
+	p.overtaken.finish(h)
 }
 
 // Contended says whether an event seen so far contended; see Safety.Contends.

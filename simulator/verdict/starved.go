@@ -14,8 +14,7 @@ import (
 //
 // Refusals on a lock that somebody has, or that a leftover blocks, do not
 // count: the first is what locks are for, the second is BLOCKED. That one
-// client is overtaken without bound by the others is not judged from a single
-// run; it takes a distribution of waiting times.
+// client is overtaken by the others is judged in overtaken.go.
 type starved struct {
 	refused int // in a row
 	since   time.Duration

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -307,6 +308,26 @@ func TestStarved(t *testing.T) {
 		{rule: "and a crash on a lock that does not live on the key",
 			text: "0 c3 acquire | 0 c3 enter | 0 c3 crash | " + strings.Repeat("1 c1 acquire | 1 c1 refuse | ", 10) + "2 c1 sleep", want: "UNKNOWN 3 1 0..2"},
 		{rule: "without one, nothing does", text: strings.Repeat("1 c1 acquire | 1 c1 refuse | ", 10) + "2 c1 sleep", want: "STARVED 1 1..2"},
+	})
+}
+
+func TestOvertaken(t *testing.T) {
+	turn := "@ c2 acquire | @ c2 enter | @ c1 acquire | @ c1 refuse | @ c2 leave | @ c2 release | @ c2 released | "
+	turns := func(from, to int) (s string) {
+		for at := from; at <= to; at++ {
+			s += strings.ReplaceAll(turn, "@ ", fmt.Sprint(at, " "))
+		}
+		return s
+	}
+	const enters = "c1 acquire | 50 c1 enter"
+	judge(t, []row{
+		{rule: "ten rounds, and then its turn", text: turns(0, 10) + "50 " + enters, want: "STARVED 1 0..50"},
+		{rule: "nine are bad luck", text: turns(0, 9) + "50 " + enters},
+		{rule: "the end of the run", text: turns(0, 10) + "40 c2 sleep", want: "STARVED 1 0..40"},
+		{rule: "its death", text: turns(0, 10) + "20 c1 crash | 40 c2 sleep", want: "STARVED 1 0..20"},
+		{rule: "a turn of its own begins a new row", text: turns(0, 5) + "6 c1 acquire | 6 c1 enter | 6 c1 leave | 6 c1 release | 6 c1 released | " + turns(7, 13) + "50 " + enters},
+		{rule: "one who asks once is overtaken once", text: "0 c1 acquire | 0 c1 refuse | " + strings.Repeat("1 c2 acquire | 1 c2 enter | 1 c2 leave | 1 c2 release | 1 c2 released | ", 20) + "2 c1 acquire | 2 c1 refuse | 50 " + enters},
+		{rule: "a lock taken again by its holder overtakes nobody", text: "0 c2 acquire | 0 c2 enter | " + strings.Repeat("1 c1 acquire | 1 c1 refuse | 1 c2 acquire | 1 c2 enter | 1 c2 release | 1 c2 released | ", 20) + "2 c2 leave | 2 c2 release | 2 c2 released | 50 " + enters},
 	})
 }
 
