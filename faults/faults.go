@@ -52,7 +52,7 @@ func All() []Entry {
 		{LoseRequest{}, "a command is lost on the way and never executed"},
 		{ClientClock{}, "a client's clock jumps"},
 		{NodeClock{}, "a server's clock jumps, and with it the end of every lease it keeps"},
-		{Restart{}, "a server crashes and comes back, at once or later, with what it keeps on disk: nothing, unless told otherwise"},
+		{Restart{}, "a server crashes and comes back, at once or later, with what it keeps on disk: mostly nothing"},
 		{Failover{}, "a server is replaced by its replica, which may lag behind"},
 		{Split{}, "a server is cut off with some clients and lives on, while its replica serves the others"},
 		{Hang{}, "a server stands still: what reaches it meanwhile is executed afterwards"},

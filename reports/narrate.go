@@ -373,6 +373,22 @@ func (t *teller) fault(s *step) {
 		t.tell(s.At, turning, "story.up", "node", node, "note", strings.TrimSpace(remark(s.Note)))
 	case history.Failover:
 		t.tell(s.At, grave, "story.failover", "node", node)
+	case history.Split:
+		t.tell(s.At, grave, "story.split", "client", client, "node", node)
+	case history.Heal:
+		t.tell(s.At, turning, "story.heal", "node", node)
+	case history.Hang:
+		t.tell(s.At, grave, "story.hang", "node", node, "time", span(s.D))
+	case history.Delay:
+		key := "story.delay.request"
+		if s.Note == "reply" {
+			key = "story.delay.reply"
+		}
+		t.tell(s.At, grave, key, "client", client, "command", t.command(s), "time", span(s.D))
+	case history.Reject:
+		t.tell(s.At, grave, "story.fail", "client", client, "command", t.command(s), "node", node)
+	case history.Stranger:
+		t.tell(s.At, grave, "story.hand", "node", node, "command", t.command(s))
 	case history.Replicate:
 		t.tell(s.At, detail, "story.replicate", "node", node)
 	}

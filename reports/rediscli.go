@@ -86,12 +86,12 @@ func (c *transcript) event(e history.Event) {
 }
 
 func (c *transcript) fault(e history.Event) {
-	if !e.Kind.Fault() && e.Kind != history.Resume && e.Kind != history.Up {
+	if !e.Kind.Fault() && e.Kind != history.Resume && e.Kind != history.Up && e.Kind != history.Heal {
 		return
 	}
 	who := nodeName(e.Node)
 	s := &step{Event: e}
-	text := serverText(s)
+	text := serverNote(c.h, s)
 	if e.Client > 0 {
 		who, text = clientName(e.Client), cellText(c.h, s)
 	}

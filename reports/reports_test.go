@@ -221,6 +221,32 @@ func TestLanesFailover(t *testing.T) {
 		`^ +300 +\| +-   somebody's change lands \(it was c2's\) +\|$`)
 }
 
+// What befalls messages and servers without anybody's death stands where it
+// happens; the old master of a split goes by the number behind the last.
+func TestLanesOfOddFaults(t *testing.T) {
+	s := newScript("token", "odd", 2, 1, time.Second)
+	set := strings.Fields("SET lock b NX PX 1000")
+	s.client(1, history.Acquire).command(1, 1, "SET lock a NX PX 1000", "OK", value{"", "a", time.Second}).client(1, history.Enter)
+	s.at(100 * ms).add(history.Event{Kind: history.Split, Client: 1, Node: 1})
+	s.add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "a"})
+	s.at(200*ms).client(2, history.Acquire).add(history.Event{Kind: history.Delay, Client: 2, Node: 1, Cmd: set, D: ms, Note: "request"})
+	s.at(300 * ms).add(history.Event{Kind: history.Delay, Client: 2, Node: 1, Cmd: set, D: ms, Note: "reply"})
+	s.at(400 * ms).add(history.Event{Kind: history.Reject, Client: 2, Node: 1, Cmd: set, Reply: "(error) BUSY"})
+	s.at(500 * ms).add(history.Event{Kind: history.Hang, Node: 1, D: 2 * time.Second})
+	s.at(600 * ms).add(history.Event{Kind: history.Stranger, Node: 1, Cmd: []string{"FLUSHALL"}, Reply: "OK", Note: "by a stranger's hand"})
+	s.at(700 * ms).add(history.Event{Kind: history.Expire, Node: 2, Key: "lock", Before: "a"})
+	s.at(800 * ms).add(history.Event{Kind: history.Heal, Node: 1})
+	wantLines(t, lanesOf(t, s),
+		`^ +100 +\|  CUT OFF with the old master +-   SPLIT`,
+		`^ +200 .*SET NX PX HELD UP 1ms$`,
+		`^ +300 .*SET NX PX reply HELD UP 1ms$`,
+		`^ +400 .*SET NX PX FAILS, not executed$`,
+		`^ +500 .*HANGS 2s`,
+		`^ +600 .*FLUSHALL \(by a stranger's hand\)`,
+		`^ +700 .*n2 EXPIRED`,
+		`^ +800 .*HEALED`)
+}
+
 // A stretch of time is marked where it begins, an instant on its event, even if
 // that event would otherwise go unseen.
 func TestLanesPlacesFindings(t *testing.T) {

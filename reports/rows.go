@@ -185,6 +185,15 @@ func cellText(h *history.History, s *step) string {
 		return sent(h, s) + " request LOST"
 	case history.LoseReply:
 		return sent(h, s) + " reply LOST"
+	case history.Delay:
+		if s.Note == "reply" {
+			return sent(h, s) + " reply HELD UP " + span(s.D)
+		}
+		return sent(h, s) + " HELD UP " + span(s.D)
+	case history.Reject:
+		return sent(h, s) + " FAILS, not executed"
+	case history.Split:
+		return "CUT OFF with the old master"
 	case history.Enter:
 		return "[ENTER" + fence(s.Token)
 	case history.Leave:
@@ -273,6 +282,15 @@ func remark(note string) string {
 
 // redisNote is what a step writes into the redis column, beside the owner.
 func redisNote(h *history.History, s *step) string {
+	note := serverNote(h, s)
+	if note != "" && s.Node > 0 && (h.Nodes > 1 || s.Node > h.Nodes) {
+		return nodeName(s.Node) + " " + note
+	}
+	return note
+}
+
+// serverNote is what befell a server, without its name.
+func serverNote(h *history.History, s *step) string {
 	note := ""
 	switch s.Kind {
 	case history.Expire:
@@ -287,15 +305,20 @@ func redisNote(h *history.History, s *step) string {
 		note = strings.TrimSpace("RESTART " + s.Note)
 	case history.Failover:
 		note = "FAILOVER" + remark(s.Note)
+	case history.Split:
+		note = "SPLIT"
+	case history.Heal:
+		note = "HEALED"
+	case history.Hang:
+		note = "HANGS " + span(s.D)
+	case history.Stranger:
+		note = shortCommand(s.Cmd, h.Key) + remark(s.Note)
 	case history.Replicate:
 		note = "replica in step"
 	case history.ClockStep:
 		if s.Client == 0 {
 			note = "CLOCK " + signed(s.D)
 		}
-	}
-	if note != "" && h.Nodes > 1 && s.Node > 0 {
-		return nodeName(s.Node) + " " + note
 	}
 	return note
 }

@@ -87,7 +87,7 @@ func whatAndReply(h *history.History, s *step) (what, reply string) {
 	switch s.Kind {
 	case history.Answer:
 		return fullCommand(s.Cmd) + where, clip(s.Reply, 24)
-	case history.Timeout, history.Broken, history.LoseRequest, history.LoseReply:
+	case history.Timeout, history.Broken, history.LoseRequest, history.LoseReply, history.Delay, history.Reject:
 		_, fate, _ := strings.Cut(cellText(h, s), shortCommand(s.Cmd, h.Key))
 		fate = strings.TrimPrefix(strings.TrimPrefix(fate, " "+nodeName(s.Node)), " -> ")
 		return fullCommand(s.Cmd) + where, strings.TrimSpace(fate)
@@ -99,11 +99,8 @@ func whatAndReply(h *history.History, s *step) (what, reply string) {
 	if s.who() > 0 {
 		return strings.Trim(cellText(h, s), "[]"), ""
 	}
-	return serverText(s), ""
+	return serverNote(h, s), ""
 }
-
-// serverText is what befell a server, without its name.
-func serverText(s *step) string { return redisNote(&history.History{Nodes: 1}, s) }
 
 // keyText is the key after a step: its owner and what is left of its life.
 func keyText(h *history.History, s *step) string {

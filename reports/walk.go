@@ -123,7 +123,7 @@ func (w *walker) take(i int) int {
 
 func causesChanges(k history.Kind) bool {
 	switch k {
-	case history.Apply, history.Down, history.Up, history.Failover, history.Replicate:
+	case history.Apply, history.Down, history.Up, history.Failover, history.Replicate, history.Split, history.Stranger:
 		return true
 	}
 	return false
@@ -156,7 +156,7 @@ func (w *walker) apply(e history.Event, i int) {
 		if k := w.key(e); k != nil {
 			*k = keyState{}
 		}
-	case history.Up, history.Failover:
+	case history.Up, history.Failover, history.Split:
 		w.reload(e.Node, i)
 	case history.ClockStep:
 		if k := w.node(e.Node); k != nil && k.held && k.until != history.Forever {
@@ -227,7 +227,7 @@ func (w *walker) reload(node, from int) {
 			continue
 		}
 		switch {
-		case e.Kind == history.Up || e.Kind == history.Failover:
+		case e.Kind == history.Up || e.Kind == history.Failover || e.Kind == history.Split:
 			return
 		case e.Kind == history.Expire && e.Key == w.h.Key:
 			return
@@ -261,7 +261,7 @@ func (w *walker) noteworthy(e history.Event, first, last int) bool {
 	case history.Answer:
 		return e.Node != history.Resource // the Read or Write has told it
 	case history.Enter, history.Refuse, history.Leave, history.Timeout, history.Broken,
-		history.Read, history.Write, history.Resume, history.Up, history.Change:
+		history.Read, history.Write, history.Resume, history.Up, history.Heal, history.Change:
 		return true
 	case history.Expire:
 		return e.Key == w.h.Key

@@ -378,7 +378,7 @@ func (m Moment) Failover(n, replica int8) (why string) {
 		return "the server has no such replica"
 	}
 	e := m.lab.emit(m.w, history.Failover)
-	e.Node, e.Replica = int(n), int(replica)
+	e.Node, e.Replica = int(n), replica
 	m.hangUp(n, everybody&^node.cut)
 	m.promote(node, n, replica)
 	m.lab.expire(m.w)
@@ -389,7 +389,7 @@ func (m Moment) Failover(n, replica int8) (why string) {
 // has itself.
 func (m Moment) promote(node *nodeState, n, replica int8) {
 	copies := m.lab.copiesOf(m.w, int(n-1))
-	m.replace(node, n, copies[replica], int(replica))
+	m.replace(node, n, copies[replica], replica)
 	if s := &m.lab.setup.Nodes[n-1]; s.AOF == EverySecond {
 		copies[s.Replicas] = node.data
 	}
@@ -434,7 +434,7 @@ func (m Moment) hangUp(n int8, who clientSet) {
 
 // replace swaps the data of a server for that of a copy and records which keys
 // became others by it, in value or only in how long they live.
-func (m Moment) replace(node *nodeState, n int8, data dataState, source int) {
+func (m Moment) replace(node *nodeState, n int8, data dataState, source int8) {
 	t := m.lab.table
 	from, to := &t.shapes[node.data.shape], &t.shapes[data.shape]
 	var lives [MaxKeys]lifetime

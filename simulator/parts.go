@@ -162,6 +162,9 @@ func (p *ClientPart) Finished() bool {
 	return p.s.dead || !p.s.paused && p.s.threads[0].phase == idle
 }
 
+// Dead says whether the client has been killed.
+func (p *ClientPart) Dead() bool { return p.s.dead }
+
 // Timeless says whether the part does not change as time passes.
 func (p *ClientPart) Timeless() bool {
 	if p.s.paused && p.s.until != Never {

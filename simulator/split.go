@@ -26,7 +26,7 @@ func (m Moment) Split(c, n, replica int8) (why string) {
 	}
 	node := &m.w.nodes[n-1]
 	e := m.lab.emit(m.w, history.Split)
-	e.Client, e.Node, e.Replica = int(c), int(n), int(replica)
+	e.Client, e.Node, e.Replica = int(c), int(n), replica
 	if node.cut != 0 {
 		m.hangUp(n, 1<<(c-1))
 		node.cut |= 1 << (c - 1)

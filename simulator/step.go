@@ -378,7 +378,7 @@ func (l *Lab) op(w *World, c Choice) *op {
 func (l *Lab) arrive(w *World, c Choice, p *procState, th *threadState) error {
 	o := l.op(w, c)
 	if o.kind == opCommand {
-		switch node := &w.nodes[o.node-1]; l.outage(w, int(o.node-1), c.Client) {
+		switch node := &w.nodes[o.node-1]; node.outage(c.Client) {
 		case down:
 			th.answer(lostConn)
 			return nil
@@ -386,21 +386,21 @@ func (l *Lab) arrive(w *World, c Choice, p *procState, th *threadState) error {
 			th.hold = node.until
 			return nil
 		}
-	}
-	if o.kind == opCommand && l.table.batches[o.batch].wait != nil {
-		return l.arriveWait(w, c, th, *o)
+		if l.table.batches[o.batch].wait != nil {
+			return l.arriveWait(w, c, th, *o)
+		}
 	}
 	answer, err := l.serve(w, *o, c.Client, th.msg)
 	th.answer(answer)
 	return err
 }
 
-// outage is the state of what a client reaches at server n, from 0.
-func (l *Lab) outage(w *World, n int, client int8) outage {
-	if w.nodes[n].cut.has(client) {
+// outage is the state of what a client reaches of a server.
+func (n *nodeState) outage(client int8) outage {
+	if n.out != serving && n.cut.has(client) {
 		return serving
 	}
-	return w.nodes[n].out
+	return n.out
 }
 
 // serve has a request executed where it was sent to.
@@ -415,11 +415,13 @@ func (l *Lab) serve(w *World, o op, from int8, msg uint32) (answer uint32, err e
 	}
 	n := int(o.node - 1)
 	node := &w.nodes[n]
-	data, number := l.side(w, n, from)
-	e.Node = number
-	batch := o.batch
-	if l.refusing(w, n, from) {
-		batch |= refusing
+	data, number, batch := &node.data, n+1, o.batch
+	if node.cut != 0 {
+		data, number = l.side(w, n, from)
+		e.Node = number
+		if l.refusing(w, n, from) {
+			batch |= refusing
+		}
 	}
 	eff, err := l.table.apply(data, node.clock.read(w.now), batch)
 	if err != nil {
@@ -429,7 +431,7 @@ func (l *Lab) serve(w *World, o op, from int8, msg uint32) (answer uint32, err e
 	for i := range eff.changes {
 		l.emitChange(w, node, data, int(from), number, &eff.changes[i])
 	}
-	if len(eff.changes) > 0 && data == &node.data {
+	if len(eff.changes) > 0 && data == &node.data && l.setup.Nodes[n].copies() > 0 {
 		l.leaveBehind(node, n)
 		for i := range node.lacks[:l.setup.Nodes[n].Replicas] {
 			node.lacks[i] |= 1 << (from - 1)
@@ -503,7 +505,7 @@ func (l *Lab) arriveLate(w *World, c Choice) error {
 	}
 	w.late[c.Thread] = lateState{}
 	if m.kind == opCommand {
-		switch l.outage(w, int(m.node-1), m.from) {
+		switch w.nodes[m.node-1].outage(m.from) {
 		case down:
 			return nil
 		case hung:
@@ -621,7 +623,7 @@ func (l *Lab) catchUp(w *World, n, replica int8) {
 	}
 	node.lacks[replica] = 0
 	e := l.emit(w, history.Replicate)
-	e.Node, e.Replica = int(n), int(replica)
+	e.Node, e.Replica = int(n), replica
 	l.acknowledge(w, n, replica)
 }
 

@@ -427,7 +427,7 @@ func (s *search) strikes(id uint32) error {
 	}
 	for n := range s.nodes {
 		for _, ch := range s.strikesOn(-1, n, s.cur) {
-			if c := int(s.choices[ch].Client); c != 0 && (c == s.probe || s.clientTab[c-1].entries[s.cur[c-1]].finished) {
+			if c := int(s.choices[ch].Client); c != 0 && (c == s.probe || s.clientTab[c-1].keys[s.cur[c-1]].Dead()) {
 				continue
 			}
 			if err := s.reachNode(id, n, ch, 1); err != nil {

@@ -47,10 +47,6 @@ type Event struct {
 	Skew   time.Duration `json:"skew_ns,omitempty"` // Client's own clock minus true time, at At
 	Node   int           `json:"node,omitempty"`    // 1-based, or Resource; 0: none
 
-	// Replica is which copy of Node's data it is: its replicas count from 0
-	// (Replicate, Failover, Split; with a Change, what brought it).
-	Replica int `json:"replica,omitempty"`
-
 	// Msg ties the Send, Apply, Answer (or Timeout, Lost…) of one request
 	// together. It counts from 1 within a run; 0: no message.
 	Msg int `json:"msg,omitempty"`
@@ -84,6 +80,9 @@ type Event struct {
 	// Claims says that the strategy's release reports whether the lock was
 	// still its own, so that OK is a statement that can be false (Released).
 	Claims bool `json:"claims,omitempty"`
+	// Replica is which copy of Node's data it is: its replicas count from 0
+	// (Replicate, Failover, Split; with a Change, what brought it).
+	Replica int8 `json:"replica,omitempty"`
 
 	// D is the length of a Pause or Sleep (0: a Pause that lasts until its
 	// Resume), a Hang or Delay, and the size of a ClockStep.

@@ -93,7 +93,7 @@ func (b *teller) change(e *history.Event, verb string, args []string) {
 	v := &b.value[e.Node-1]
 	e.Kind, e.Key, e.Before = history.Change, b.h.Key, *v
 	if e.Client == 0 {
-		e.Replica = b.source[e.Node-1]
+		e.Replica = int8(b.source[e.Node-1])
 	}
 	if verb == "set" {
 		*v = args[0]
@@ -128,10 +128,10 @@ func (b *teller) plain(e *history.Event, args []string) {
 	}
 	if e.Kind == history.Replicate || e.Kind == history.Failover {
 		if len(args) > 0 {
-			e.Replica = b.number("r" + args[0])
+			e.Replica = int8(b.number("r" + args[0]))
 		}
 		if e.Kind == history.Failover {
-			b.source[e.Node-1] = e.Replica
+			b.source[e.Node-1] = int(e.Replica)
 		}
 		return
 	}
