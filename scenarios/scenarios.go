@@ -8,6 +8,7 @@ package scenarios
 import (
 	"time"
 
+	"locklab/simulator"
 	"locklab/simulator/history"
 )
 
@@ -25,6 +26,8 @@ type Scenario struct {
 	Budget func(nodes int) string
 	// Replicas is how many replicas every server has.
 	Replicas int
+	// AOF is what every server keeps on disk for when it restarts.
+	AOF simulator.AOF
 	// Fenced gives the lock fencing tokens, and the resource eyes for them.
 	Fenced bool
 	// Needs says why the question has no meaning for a lock with this profile;
@@ -56,6 +59,8 @@ type Role struct {
 	Tail  time.Duration // inside, after the write
 	Retry time.Duration // after a refusal; 0: Settings.Retry
 	Skew  time.Duration // what its clock is ahead of true time
+	PPM   int32         // microseconds that its clock gains per true second
+	First int           // how many servers its list of them begins later than that of others
 	// Thread is what its runtime calls its thread; "": a name that nobody else has.
 	Thread string
 	// Play is what it does instead; nil: all of the above.
@@ -80,8 +85,21 @@ func All() []Scenario {
 		gcPause,
 		gcPauseFenced,
 		failover,
+		failoverBehind,
+		failoverOther,
+		replicaGone,
+		restartEverySecond,
+		restartAlways,
+		restartDelayed,
 		restart,
+		quorumRestart,
 		clockJump,
+		slowAcquire,
+		pauseInFlight,
+		clockDrift,
+		splitVote,
+		splitVoteSpread,
+		partialAcquire,
 		lostReply,
 		lateAnswer,
 		twoPauses,
