@@ -60,7 +60,7 @@ type Role struct {
 	Retry time.Duration // after a refusal; 0: Settings.Retry
 	Skew  time.Duration // what its clock is ahead of true time
 	PPM   int32         // microseconds that its clock gains per true second
-	First int           // how many servers its list of them begins later than that of others
+	First int           // the server with which its list of them begins, from 0
 	// Thread is what its runtime calls its thread; "": a name that nobody else has.
 	Thread string
 	// Play is what it does instead; nil: all of the above.
