@@ -94,8 +94,7 @@ var replicaGone = Scenario{
 	Replicas: 1,
 	Cast:     calm.Cast,
 	Struck: func(h *history.History) bool {
-		return unless(h, replicates, kind(history.Acquire, 1), makes(1), other(history.Acquire, 1), decides(1)) ||
-			unless(h, replicates, kind(history.Acquire, 1), makes(1), decides(1), other(history.Acquire, 1))
+		return unless(h, replicates, kind(history.Acquire, 1), makes(1), other(history.Acquire, 1))
 	},
 }
 
