@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -28,6 +29,7 @@ func program(entry algorithms.Entry, s Settings, r Role, nodes int, fence bool) 
 		if r.Thread != "" {
 			env.Thread = r.Thread
 		}
+		env.Nodes = slices.Concat(env.Nodes[r.First%nodes:], env.Nodes[:r.First%nodes])
 		a := actor{Client: c, lock: entry.New(env), r: r}
 		a.bare = a.lock
 		if fence {

@@ -119,3 +119,64 @@ func TestTwoPausesLeaveNoMoment(t *testing.T) {
 		t.Errorf("%v, reached %t: want an overlap", o.Verdicts, o.Reached)
 	}
 }
+
+// TestDriftTerm: 1 % of the lease and 2 ms cover clocks that drift apart by 1 %, as
+// they are said to, and no more than that.
+func TestDriftTerm(t *testing.T) {
+	for _, f := range []struct {
+		lock string
+		ppm  int32 // of the holder's clock
+		want verdict.Word
+	}{
+		{"redlock", -5_000, verdict.Overlap},
+		{"redlock", 5_000, verdict.Vacuous}, // a fast clock ends early: nobody is there to be asked about
+		{"redlock-drift", -10_000, verdict.Holds},
+		{"redlock-drift", -20_000, verdict.Overlap},
+	} {
+		e, sc := mustCell(t, f.lock, "clock-drift")
+		sc.Cast = func(s Settings) []Role {
+			cast := clockDrift.Cast(s)
+			cast[0].PPM = f.ppm
+			return cast
+		}
+		o, err := sc.play(e, sc.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Verdicts[0] != f.want {
+			t.Errorf("%s with a clock of %d ppm: %v, want %v", f.lock, f.ppm, o.Verdicts, f.want)
+		}
+	}
+}
+
+// TestSplitVoteHeals: what keeps the votes split is that all rounds are alike. One
+// client that waits longer than a round is enough to end it, and so are messages
+// that are not equally fast.
+func TestSplitVoteHeals(t *testing.T) {
+	e, sc := mustCell(t, "redlock", "split-vote")
+	enters := func(s Settings) bool {
+		o, err := sc.play(e, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return then(o.History, func(e *history.Event) bool { return e.Kind == history.Enter })
+	}
+	if enters(sc.Settings) {
+		t.Error("somebody gets in although all rounds are alike")
+	}
+	for seed := range uint64(20) {
+		s := sc.Settings
+		s.Seed = seed + 1
+		if !enters(s) {
+			t.Errorf("seed %d: nobody ever gets in", seed+1)
+		}
+	}
+	sc.Cast = func(s Settings) []Role {
+		cast := splitVote.Cast(s)
+		cast[2].Retry = s.Retry + 20*time.Millisecond
+		return cast
+	}
+	if !enters(sc.Settings) {
+		t.Error("nobody gets in although c3 waits longer than a round")
+	}
+}

@@ -83,6 +83,7 @@ func sameWords(a, b []verdict.Word) bool {
 //	OK  safe and live          MX  two clients believe that they hold the lock
 //	CR  the resource corrupted WR  a client removes a lock that is not its own
 //	PH  held by nobody         BL  blocked for a time    DL  blocked for ever
+//	ST  nobody wins
 //	-CR not corrupted          ·   no meaning, or safe by construction
 //
 // A fact says what must be there, not that nothing else is.
@@ -112,8 +113,21 @@ var catalogue = []struct {
 	{"R22", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
 	{"R22B", [6]string{"·", "·", "·", "·", "MX", "·"}},
 	{"R22C", [6]string{"OK", "OK", "OK", "OK", "OK", "·"}},
+	{"R21B", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
+	{"R21C", [6]string{"MX", "MX", "MX", "MX", "MX", "·"}},
+	{"R21D", [6]string{"OK", "OK", "OK", "OK", "OK", "OK"}}, // safe as long as the master lives
+	{"R23", [6]string{"MX", "MX", "MX", "MX", "MX", "MX"}},
+	{"R23B", [6]string{"OK", "OK", "OK", "OK", "OK", "OK"}},
+	{"R23C", [6]string{"BL", "BL", "BL", "BL", "BL", "OK"}},
 	{"R24", [6]string{"MX", "MX", "MX", "MX", "MX", "MX"}},
+	{"R24B", [6]string{"·", "·", "·", "·", "·", "MX"}},
 	{"R25", [6]string{"OK", "MX", "MX", "MX", "MX", "MX"}},
+	{"R26", [6]string{"OK", "OK", "MX CR", "MX CR", "MX CR", "OK"}}, // without a time to live, nothing ends while SETNX is not answered
+	{"R27", [6]string{"OK", "OK", "MX CR", "MX CR", "MX CR", "OK"}},
+	{"R28", [6]string{"OK", "MX", "MX", "MX", "OK", "MX"}},
+	{"R29", [6]string{"·", "·", "·", "·", "·", "ST"}},
+	{"R29B", [6]string{"·", "·", "·", "·", "·", "OK"}},
+	{"R30", [6]string{"·", "·", "·", "·", "·", "BL"}}, // the key of a dead client is no phantom here: see R01
 	{"R32", [6]string{"DL", "DL", "BL", "BL", "BL", "BL"}},
 	{"R33", [6]string{"MX WR", "MX WR", "MX WR", "OK", "OK", "OK"}},
 	{"R38", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
@@ -209,7 +223,7 @@ func TestDisagreementsAreProven(t *testing.T) {
 func lacks(words []verdict.Word, fact string) string {
 	needs := map[string]verdict.Word{
 		"MX": verdict.Overlap, "CR": verdict.StaleWrite, "WR": verdict.WrongDel, "PH": verdict.Phantom,
-		"BL": verdict.Blocked, "DL": verdict.Stall, "OK": verdict.Holds, "·": verdict.NA,
+		"BL": verdict.Blocked, "DL": verdict.Stall, "ST": verdict.Starved, "OK": verdict.Holds, "·": verdict.NA,
 	}
 	for _, code := range strings.Fields(fact) {
 		if code, not := strings.CutPrefix(code, "-"); not {
@@ -291,6 +305,38 @@ func TestCatalogueDetails(t *testing.T) {
 			func(o *scenarios.Outcome) bool { return holders(o.History) == "c1:1,2,3 c2:3,4,5" }},
 		{"redlock", "clock-jump", "c1 holds {1,2,3} and c2 {3,4,5}: both have three of five, and they share only the one whose clock jumped",
 			func(o *scenarios.Outcome) bool { return holders(o.History) == "c1:1,2,3 c2:3,4,5" }},
+		{"redlock", "quorum-restart", "c1 holds {1,2,3} and c2 {3,4,5}, and no message was lost",
+			func(o *scenarios.Outcome) bool {
+				return holders(o.History) == "c1:1,2,3 c2:3,4,5" && !happens(o.History, func(e *history.Event) bool {
+					return e.Kind == history.LoseRequest || e.Kind == history.LoseReply || e.Kind == history.Timeout
+				})
+			}},
+		{"redlock-topup", "quorum-restart", "the two that came back were asked again, so that three would have to forget",
+			func(o *scenarios.Outcome) bool { return strings.HasPrefix(holders(o.History), "c1:1,2,3,4,5") }},
+		{"token-wait", "failover-other", "a replica had acknowledged before c1 entered, and the other was promoted",
+			func(o *scenarios.Outcome) bool {
+				heard := slices.IndexFunc(o.History.Events, func(e history.Event) bool { return e.Kind == history.Replicate && e.Replica == 0 })
+				entered := slices.IndexFunc(o.History.Events, func(e history.Event) bool { return e.Kind == history.Enter })
+				return heard >= 0 && heard < entered && finds(o, verdict.Overlap, 1, 2)
+			}},
+		{"token-wait", "replica-gone", "nobody ever enters", func(o *scenarios.Outcome) bool { return entries(o.History, 1)+entries(o.History, 2) == 0 }},
+		{"token", "restart-delayed", "blocked from when c1 is done until the server is back, seven tenths of a lease",
+			func(o *scenarios.Outcome) bool { return lasts(o, verdict.Blocked, 0.7) }},
+		{"redlock", "slow-acquire", "all servers said yes, and it took too long: refused", refusedLate},
+		{"redlock", "pause-in-flight", "all servers said yes, and it took too long: refused", refusedLate},
+		{"redlock", "clock-drift", "the overlap is no longer than the drift of a lease, 50 ms of 10 s",
+			func(o *scenarios.Outcome) bool {
+				return slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool {
+					return f.Verdict == verdict.Overlap && f.To-f.From <= o.History.TTL/200+o.History.TTL/1000
+				})
+			}},
+		{"redlock", "split-vote", "nobody ever enters", func(o *scenarios.Outcome) bool {
+			return entries(o.History, 1)+entries(o.History, 2)+entries(o.History, 3) == 0
+		}},
+		{"redlock", "split-vote-spread", "everybody enters once", func(o *scenarios.Outcome) bool {
+			return entries(o.History, 1) == 1 && entries(o.History, 2) == 1 && entries(o.History, 3) == 1
+		}},
+		{"redlock", "partial-acquire", "blocked for the whole lease", func(o *scenarios.Outcome) bool { return lasts(o, verdict.Blocked, 1) }},
 		{"watchdog", "lost-reply", "it re-enters its own lock, and one release of two leaves a count of one behind",
 			func(o *scenarios.Outcome) bool {
 				return entries(o.History, 1) == 1 && happens(o.History, func(e *history.Event) bool {
@@ -314,7 +360,9 @@ func TestCatalogueDetails(t *testing.T) {
 				})
 			}},
 		{"token", "overtaken", "it is refused as long as the other goes on, fifteen times nine tenths of a second",
-			func(o *scenarios.Outcome) bool { return finds(o, verdict.Starved, 1) && lasts(o, verdict.Starved, 1.35) }},
+			func(o *scenarios.Outcome) bool {
+				return finds(o, verdict.Starved, 1) && lasts(o, verdict.Starved, 1.35)
+			}},
 		{"queue", "overtaken", "c1 waits for one turn and no more",
 			func(o *scenarios.Outcome) bool {
 				turns := 0
@@ -356,6 +404,20 @@ func TestCatalogueDetails(t *testing.T) {
 			t.Errorf("not so: %s%s", f.claim, evidence(o))
 		}
 	}
+}
+
+// refusedLate says whether c1 made the key on all servers and was refused all the same.
+func refusedLate(o *scenarios.Outcome) bool {
+	made := 0
+	for i := range o.History.Events {
+		switch e := &o.History.Events[i]; {
+		case e.Client == 1 && e.Kind == history.Change && e.Before == "":
+			made++
+		case e.Client == 1 && e.Kind == history.Refuse:
+			return made == o.History.Nodes && e.At > o.History.TTL
+		}
+	}
+	return false
 }
 
 func finds(o *scenarios.Outcome, w verdict.Word, clients ...int) bool {

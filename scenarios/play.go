@@ -198,11 +198,11 @@ func (sc Scenario) stage(entry algorithms.Entry, s Settings) (*production, error
 	cast := sc.cast(s)
 	for _, r := range cast {
 		setup.Clients = append(setup.Clients, simulator.ClientSetup{
-			Program: program(entry, s, r, entry.Nodes, sc.Fenced), Offset: r.Skew,
+			Program: program(entry, s, r, entry.Nodes, sc.Fenced), Offset: r.Skew, PPM: r.PPM,
 		})
 	}
 	for range entry.Nodes {
-		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas})
+		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF})
 	}
 	lab, err := simulator.New(setup)
 	if err != nil {

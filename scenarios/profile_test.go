@@ -62,8 +62,14 @@ func TestNeedsGoByProfile(t *testing.T) {
 	if sc.Needs(Profile{Nodes: 1}) != "" || sc.Needs(Profile{Nodes: 5}) == "" {
 		t.Error("split-bounded is asked of locks on one server, and of no other")
 	}
-	_, sc = mustCell(t, "token", "quorum-failover")
-	if sc.Needs(Profile{Nodes: 5}) != "" || sc.Needs(Profile{Nodes: 1}) == "" {
-		t.Error("quorum-failover is asked of locks on several servers, and of no other")
+	for _, id := range []string{"quorum-failover", "quorum-restart", "split-vote", "split-vote-spread", "partial-acquire"} {
+		_, sc = mustCell(t, "token", id)
+		if sc.Needs(Profile{Nodes: 5}) != "" || sc.Needs(Profile{Nodes: 1}) == "" {
+			t.Errorf("%s is asked of locks on several servers, and of no other", id)
+		}
+	}
+	_, sc = mustCell(t, "token", "failover-other")
+	if sc.Needs(Profile{Nodes: 1}) != "" || sc.Needs(Profile{Nodes: 5}) == "" {
+		t.Error("failover-other is asked of locks on one server, and of no other")
 	}
 }

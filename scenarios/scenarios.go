@@ -8,6 +8,7 @@ package scenarios
 import (
 	"time"
 
+	"locklab/simulator"
 	"locklab/simulator/history"
 )
 
@@ -28,6 +29,8 @@ type Scenario struct {
 	// MinReplicas is how many of them a server wants to have heard of, or it refuses
 	// to write; 0: it always writes.
 	MinReplicas int
+	// AOF is what every server keeps on disk for when it restarts.
+	AOF simulator.AOF
 	// Fenced gives the lock fencing tokens, and the resource eyes for them.
 	Fenced bool
 	// Needs says why the question has no meaning for a lock with this profile;
@@ -59,6 +62,8 @@ type Role struct {
 	Tail  time.Duration // inside, after the write
 	Retry time.Duration // after a refusal; 0: Settings.Retry
 	Skew  time.Duration // what its clock is ahead of true time
+	PPM   int32         // microseconds that its clock gains per true second
+	First int           // the server with which its list of them begins, from 0
 	// Thread is what its runtime calls its thread; "": a name that nobody else has.
 	Thread string
 	// Play is what it does instead; nil: all of the above.
@@ -90,8 +95,21 @@ func All() []Scenario {
 		splitBrain,
 		splitRenewed,
 		splitBounded,
+		failoverBehind,
+		failoverOther,
+		replicaGone,
+		restartEverySecond,
+		restartAlways,
+		restartDelayed,
 		restart,
+		quorumRestart,
 		clockJump,
+		slowAcquire,
+		pauseInFlight,
+		clockDrift,
+		splitVote,
+		splitVoteSpread,
+		partialAcquire,
 		lostReply,
 		releaseAgain,
 		overtaken,

@@ -51,9 +51,65 @@ var mutants = []struct {
 	{scenario: "failover", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
 	{scenario: "failover", mutation: "the replica is in step when the master dies", change: func(sc *Scenario) { sc.Settings.Lag = 500 * time.Millisecond }},
 	{scenario: "failover", mutation: "the master lives", change: withoutScript},
+	{scenario: "failover-behind", mutation: "the master lives", change: withoutScript},
+	{scenario: "failover-behind", mutation: "the replica has heard when the master dies", change: func(sc *Scenario) { sc.Settings.Lag = 90 * time.Millisecond; sc.Script = failover.Script }},
+	{scenario: "failover-other", mutation: "the master lives", change: withoutScript},
+	{scenario: "failover-other", mutation: "the one that has heard is promoted", change: func(sc *Scenario) {
+		sc.Script = func(s Settings, _ int) []Beat {
+			return []Beat{{On: kind(history.Enter, 1), Do: strike(s.Lag*3/2, faults.FailoverOf(1))}}
+		}
+	}},
+	{scenario: "failover-other", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
+	{scenario: "replica-gone", mutation: "the replica hears at once", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
+	{scenario: "restart-everysec", mutation: "the server stays up", change: withoutScript},
+	{scenario: "restart-everysec", mutation: "the lock is on disk when the server restarts", change: func(sc *Scenario) {
+		sc.Script = func(s Settings, nodes int) []Beat {
+			return append(bareMajority(nodes), Beat{On: kind(history.Enter, 1), Do: strike(2*time.Second, faults.RestartOf(quorum(nodes)))})
+		}
+	}},
+	{scenario: "restart-always", mutation: "the server stays up", change: withoutScript},
+	{scenario: "restart-always", mutation: "the server keeps nothing", change: func(sc *Scenario) { sc.AOF = simulator.NoAOF }, harms: "it is restart then"},
+	{scenario: "restart-delayed", mutation: "the server stays up", change: withoutScript},
+	{scenario: "restart-delayed", mutation: "the server is back at once", change: func(sc *Scenario) { sc.Script = restart.Script }, harms: "it is restart then"},
 	{scenario: "restart", mutation: "the server stays up", change: withoutScript},
 	{scenario: "clock-jump", mutation: "jump=0", change: func(sc *Scenario) { sc.Settings.Jump = 0 }, misses: true},
 	{scenario: "clock-jump", mutation: "the jump is shorter than the lease", change: func(sc *Scenario) { sc.Settings.Jump = sc.Settings.TTL / 2 }},
+	{scenario: "quorum-restart", mutation: "the server stays up", change: func(sc *Scenario) {
+		sc.Script = func(s Settings, nodes int) []Beat { return quorumRestart.Script(s, nodes)[:1] }
+	}},
+	{scenario: "quorum-restart", mutation: "nobody is paused", change: onEvent(kind(history.Enter, 1), faults.RestartOf(3))},
+	{scenario: "slow-acquire", mutation: "all answers are in time", change: withoutScript},
+	{scenario: "slow-acquire", mutation: "the answers are late by less than a lease", change: func(sc *Scenario) {
+		sc.Script = func(s Settings, nodes int) []Beat { s.TTL /= 2; return slowAcquire.Script(s, nodes) }
+	}},
+	{scenario: "pause-in-flight", mutation: "nobody is paused", change: withoutScript},
+	{scenario: "pause-in-flight", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
+	{scenario: "pause-in-flight", mutation: "c1 has its answers", change: onEvent(kind(history.Enter, 1), faults.PauseOf(1, pauseInFlight.Settings.Pause)), harms: "it is gc-pause then"},
+	{scenario: "clock-drift", mutation: "c1's clock is right", change: func(sc *Scenario) {
+		sc.Cast = func(s Settings) []Role {
+			cast := clockDrift.Cast(s)
+			cast[0].PPM = 0
+			return cast
+		}
+	}},
+	{scenario: "clock-drift", mutation: "nobody else asks while c1 is inside", change: func(sc *Scenario) {
+		sc.Cast = func(s Settings) []Role {
+			cast := clockDrift.Cast(s)
+			cast[1].Start = s.TTL * 2
+			return cast
+		}
+	}},
+	{scenario: "split-vote", mutation: "all ask the servers in the same order", change: withoutOrder},
+	{scenario: "split-vote", mutation: "c1 comes first", change: func(sc *Scenario) {
+		sc.Cast = func(s Settings) []Role {
+			cast := splitVote.Cast(s)
+			cast[1].Start, cast[2].Start = s.Retry/2, s.Retry/2
+			return cast
+		}
+	}},
+	{scenario: "split-vote-spread", mutation: "all ask the servers in the same order", change: withoutOrder},
+	{scenario: "partial-acquire", mutation: "nobody dies", change: withoutScript},
+	{scenario: "partial-acquire", mutation: "c1 dies when it is inside", change: onEvent(kind(history.Enter, 1), faults.CrashOf(1)), harms: "it is crash-holding then"},
 	{scenario: "lost-reply", mutation: "all answers arrive", change: withoutScript},
 	{scenario: "client-behind", mutation: "skew=0", change: func(sc *Scenario) { sc.Settings.Skew = 0 }},
 	{scenario: "dead-process", mutation: "nobody kills the process", change: withoutScript, harms: "it is dead-business"},
@@ -139,6 +195,18 @@ var mutants = []struct {
 }
 
 func withoutScript(sc *Scenario) { sc.Script = nil }
+
+// withoutOrder has everybody ask the servers in the same order.
+func withoutOrder(sc *Scenario) {
+	cast := sc.Cast
+	sc.Cast = func(s Settings) []Role {
+		roles := cast(s)
+		for i := range roles {
+			roles[i].First = 0
+		}
+		return roles
+	}
+}
 
 // TestStruckCanFail: a scenario that does not happen is not reached, whatever
 // the lock, and a lock that nothing happened to has proven nothing.

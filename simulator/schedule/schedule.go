@@ -22,7 +22,8 @@ type Options struct {
 	Seed    uint64
 	Latency time.Duration // mean one-way delay of a message, at least 0
 	// Lag is how long after a change a replica hears of it, and of what else has
-	// changed since; simulator.Never: not at all.
+	// changed since; simulator.Never: not at all. A server's second replica takes
+	// twice as long.
 	Lag time.Duration
 	// Start is when each client begins, true time; missing ones begin at 0.
 	Start []time.Duration
@@ -240,6 +241,9 @@ func (s *Stage) plan(e *history.Event) {
 				continue
 			}
 			lag := s.opt.Lag
+			if i > 0 && lag < simulator.Never/2 {
+				lag *= 2
+			}
 			if e.Node <= len(s.lab.Setup().Nodes) && i == s.lab.Setup().Nodes[e.Node-1].Replicas {
 				lag = time.Second // a disk's
 			}
