@@ -59,6 +59,40 @@ func (a *actor) play() {
 	}
 }
 
+// once is the play of a job that a timetable starts: refused, it does not ask
+// again before the next time.
+func (a *actor) once() {
+	lease, err := try(a.Client, a.lock)
+	if err != nil {
+		return
+	}
+	work(a.Client, lease, a.r)
+	release(a.Client, lease)
+}
+
+// wary is play, but after Work it looks whether it still has the lock, if the lock
+// lets it, and does not write when it is told that it has not.
+func (a *actor) wary() {
+	lease := acquire(a.Client, a.lock, a.r)
+	base, err := a.Read(token(lease))
+	a.Clock().Sleep(a.r.Work)
+	if c, ok := lease.(algorithms.Checker); ok && err == nil {
+		err = c.Check(context.Background())
+	}
+	if err == nil {
+		_ = a.Write(base, token(lease)) // a refusal is the resource's to record
+	}
+	a.Record(history.Event{Kind: history.Leave})
+	release(a.Client, lease)
+}
+
+// shutDown is what the runtime does with a process that is told to end.
+func (a *actor) shutDown() {
+	if c, ok := a.bare.(algorithms.Closer); ok {
+		_ = c.Close(context.Background()) // there is nobody left to hear of an error
+	}
+}
+
 // environment is all that a strategy sees of the lab.
 func environment(c *simulator.Client, ttl time.Duration, nodes int) algorithms.Env {
 	env := algorithms.Env{Clock: c.Clock(), Tokens: c, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.ID())}
