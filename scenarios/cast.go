@@ -28,6 +28,9 @@ func program(entry algorithms.Entry, s Settings, r Role, nodes int, fence bool) 
 		if r.Thread != "" {
 			env.Thread = r.Thread
 		}
+		if r.Token != "" {
+			env.Tokens = stuck(r.Token)
+		}
 		a := actor{Client: c, lock: entry.New(env), r: r}
 		a.bare = a.lock
 		if fence {
@@ -41,6 +44,11 @@ func program(entry algorithms.Entry, s Settings, r Role, nodes int, fence bool) 
 		c.Record(history.Event{Kind: history.Done})
 	}
 }
+
+// stuck is a source of tokens that gives the same one each time.
+type stuck string
+
+func (s stuck) Token() string { return string(s) }
 
 // An actor plays a role.
 type actor struct {

@@ -313,6 +313,14 @@ func TestCatalogueDetails(t *testing.T) {
 			func(o *scenarios.Outcome) bool {
 				return finds(o, verdict.WrongDel, 1, 2) && finds(o, verdict.Overlap, 2, 3)
 			}},
+		{"token", "same-token", "and so does a random number that two have drawn",
+			func(o *scenarios.Outcome) bool {
+				return finds(o, verdict.WrongDel, 1, 2) && finds(o, verdict.Overlap, 2, 3)
+			}},
+		{"watchdog", "same-token", "it takes the second for its owner, and lets it in beside the first",
+			func(o *scenarios.Outcome) bool { return finds(o, verdict.Overlap, 1, 2) }},
+		{"redlock", "same-token", "the second is refused, cleans up, and deletes the first one's lock",
+			func(o *scenarios.Outcome) bool { return finds(o, verdict.WrongDel, 2, 1) }},
 		{"cron-v2", "double-run", "the job of one minute is done twice, and never by two at once",
 			func(o *scenarios.Outcome) bool {
 				return entries(o.History, 1) == 1 && entries(o.History, 2) == 1 && entries(o.History, 3) == 0

@@ -51,6 +51,7 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"foreign-shutdown", Profile{Nodes: 1, Closes: true}},
 		{"own-shutdown", Profile{Nodes: 1, Closes: true}},
 		{"same-thread", Profile{Nodes: 1, Looks: true}},
+		{"same-token", Profile{Nodes: 1, Looks: true}},
 		{"late-renewal", Profile{Nodes: 1, Renews: true}},
 		{"failed-renewal", Profile{Nodes: 1, Renews: true}},
 	} {

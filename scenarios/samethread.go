@@ -41,3 +41,35 @@ var sameThread = Scenario{
 	},
 	Struck: lateRelease.Struck,
 }
+
+var sameToken = Scenario{
+	ID:    "same-token",
+	Race:  "R12B",
+	Title: "two processes draw the same random number",
+	Story: Text{
+		EN: "The token is a random integer, as in the article, and the generators of two processes were seeded alike, or chance has it: c1 and c2 draw the same. c1's release is slow: its lease ends, c2 gets in, and the server, asked to compare, finds them equal. It deletes c2's lock, and c3 walks in. Where an owner may enter again, c2 is let in at its first attempt; and where the refused clean up behind them, it deletes c1's lock on its way out.",
+		ZH: "令牌是文章里那样的随机整数，两个进程的随机数种子相同，或者就是碰巧：c1 和 c2 抽到同一个数。c1 的释放请求很慢：租约到期，c2 进来，服务器一比，相等，删掉的是 c2 的锁，c3 跟着进来。可重入的锁把 c2 当成主人，一开始就放它进来；失败后会清理的锁，c2 清理时就把 c1 的锁删了。",
+	},
+	Cure: Text{
+		EN: "A token from the system's source of randomness, of 16 bytes or more, or with the process's own name in it.",
+		ZH: "令牌取自系统的随机源，至少 16 字节，或者带上进程自己的标识。",
+	},
+	Numbers: Text{
+		EN: "Those of same-thread; the threads differ, and both generators always give 42.",
+		ZH: "与 same-thread 相同；线程号不同，而两个生成器总是给出 42。",
+	},
+	Settings: lateRelease.Settings,
+	Needs:    sameThread.Needs,
+	Cast: func(s Settings) []Role {
+		cast := lateRelease.Cast(s)
+		cast[0].Token, cast[1].Token = "42", "42"
+		return cast
+	},
+	Script: sameThread.Script,
+	Struck: func(h *history.History) bool {
+		mistaken := func(e *history.Event) bool { // for c1, while that is inside
+			return kind(history.Enter, 2)(e) || e.Kind == history.Change && e.Client == 2 && e.Key == key && e.Before != ""
+		}
+		return lateRelease.Struck(h) || then(h, kind(history.Enter, 1), mistaken, kind(history.Leave, 1))
+	},
+}

@@ -58,6 +58,9 @@ type Role struct {
 	Skew  time.Duration // what its clock is ahead of true time
 	// Thread is what its runtime calls its thread; "": a name that nobody else has.
 	Thread string
+	// Token is what its source of tokens gives each time; "": each time a value
+	// that nobody else has.
+	Token string
 	// Play is what it does instead; nil: all of the above.
 	Play func(a *actor)
 	Dies bool // after Work an exception ends its business: no write, no release; its process lives on
@@ -82,6 +85,7 @@ func All() []Scenario {
 		foreignShutdown,
 		ownShutdown,
 		sameThread,
+		sameToken,
 		lateRenewal,
 		failedRenewal,
 		deadBusiness,

@@ -68,6 +68,10 @@ var mutants = []struct {
 		}
 	}},
 	{scenario: "same-thread", mutation: "the release is as fast as everything", change: withoutScript},
+	{scenario: "same-token", mutation: "each draws its own, and the release is as fast as everything", change: func(sc *Scenario) {
+		sc.Cast = lateRelease.Cast
+		withoutScript(sc)
+	}},
 	{scenario: "late-renewal", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "late-renewal", mutation: "the pause is over before the renewal is due", change: func(sc *Scenario) {
 		sc.Script = func(s Settings, _ int) []Beat {
