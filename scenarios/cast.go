@@ -30,6 +30,9 @@ func program(entry algorithms.Entry, s Settings, r Role, nodes int, fence bool) 
 			env.Thread = r.Thread
 		}
 		env.Nodes = slices.Concat(env.Nodes[r.First%nodes:], env.Nodes[:r.First%nodes])
+		if r.Token != "" {
+			env.Tokens = stuck(r.Token)
+		}
 		a := actor{Client: c, lock: entry.New(env), r: r}
 		a.bare = a.lock
 		if fence {
@@ -43,6 +46,11 @@ func program(entry algorithms.Entry, s Settings, r Role, nodes int, fence bool) 
 		c.Record(history.Event{Kind: history.Done})
 	}
 }
+
+// stuck is a source of tokens that gives the same one each time.
+type stuck string
+
+func (s stuck) Token() string { return string(s) }
 
 // An actor plays a role.
 type actor struct {
@@ -58,6 +66,40 @@ func (a *actor) play() {
 	work(a.Client, lease, a.r)
 	if !a.r.Dies {
 		_ = release(a.Client, lease) // an error is recorded, and nothing is left to do
+	}
+}
+
+// once is the play of a job that a timetable starts: refused, it does not ask
+// again before the next time.
+func (a *actor) once() {
+	lease, err := try(a.Client, a.lock)
+	if err != nil {
+		return
+	}
+	work(a.Client, lease, a.r)
+	release(a.Client, lease)
+}
+
+// wary is play, but after Work it looks whether it still has the lock, if the lock
+// lets it, and does not write when it is told that it has not.
+func (a *actor) wary() {
+	lease := acquire(a.Client, a.lock, a.r)
+	base, err := a.Read(token(lease))
+	a.Clock().Sleep(a.r.Work)
+	if c, ok := lease.(algorithms.Checker); ok && err == nil {
+		err = c.Check(context.Background())
+	}
+	if err == nil {
+		_ = a.Write(base, token(lease)) // a refusal is the resource's to record
+	}
+	a.Record(history.Event{Kind: history.Leave})
+	release(a.Client, lease)
+}
+
+// shutDown is what the runtime does with a process that is told to end.
+func (a *actor) shutDown() {
+	if c, ok := a.bare.(algorithms.Closer); ok {
+		_ = c.Close(context.Background()) // there is nobody left to hear of an error
 	}
 }
 

@@ -98,9 +98,15 @@ var catalogue = []struct {
 	{"R02", [6]string{"·", "DL", "·", "·", "·", "·"}},
 	{"R03", [6]string{"OK", "MX WR", "MX WR", "MX", "OK", "MX"}},
 	{"R04", [6]string{"·", "·", "·", "OK", "OK", "OK"}},
+	{"R05", [6]string{"·", "·", "OK", "·", "·", "·"}},
 	{"R06", [6]string{"·", "·", "PH", "·", "·", "·"}},
+	{"R07", [6]string{"·", "·", "OK", "·", "·", "·"}},
+	{"R08", [6]string{"·", "·", "WR", "·", "·", "·"}},
 	{"R09", [6]string{"OK", "OK", "MX", "OK", "OK", "OK"}},
 	{"R09B", [6]string{"OK", "OK", "MX", "OK", "OK", "OK"}},
+	{"R10", [6]string{"·", "·", "WR", "·", "·", "·"}},
+	{"R11", [6]string{"·", "·", "·", "·", "·", "·"}},
+	{"R12", [6]string{"·", "·", "·", "OK", "OK", "OK"}},
 	{"R14", [6]string{"·", "·", "·", "·", "OK", "·"}},
 	{"R15", [6]string{"·", "·", "·", "·", "MX", "·"}},
 	{"R16", [6]string{"·", "·", "BL", "BL", "DL", "BL"}},
@@ -133,6 +139,8 @@ var catalogue = []struct {
 	{"R38", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
 	{"R38B", [6]string{"·", "MX", "·", "MX", "MX", "OK"}},
 	{"R38C", [6]string{"MX CR", "MX CR", "MX CR", "MX CR", "MX CR", "·"}},
+	{"R44", [6]string{"OK", "OK", "OK", "OK", "OK", "OK"}}, // it runs twice, and never at once
+	{"R45", [6]string{"DL", "BL", "BL", "BL", "DL", "BL"}},
 }
 
 // disagreements are the cells in which the run is right and the catalogue is
@@ -142,6 +150,13 @@ var disagreements = []struct {
 	why            string
 	proof          func(h *history.History) bool
 }{
+	{"getset", "double-del",
+		"the catalogue asks here whether two get in, and one does; the other's stamp is in the key all the same, which it tells as R08",
+		func(h *history.History) bool {
+			return entries(h, 2) == 1 && entries(h, 3) == 1 && happens(h, func(e *history.Event) bool {
+				return e.Kind == history.Change && e.Client == 3 && e.Before != "" && e.After != "" && e.After != e.Before
+			})
+		}},
 	{"setnx", "dead-business",
 		"the catalogue asks this of locks with a lease only; without one, a business that never releases is a deadlock, renewal or not",
 		func(h *history.History) bool { return leavesByException(h) && !removed(h, 1) && entries(h, 2) == 0 }},
@@ -291,6 +306,56 @@ func TestCatalogueDetails(t *testing.T) {
 			func(o *scenarios.Outcome) bool {
 				return finds(o, verdict.Overlap, 1, 2) && !finds(o, verdict.Overlap, 2, 3)
 			}},
+		{"takeover-del", "double-del", "the last deletes the lock of the one before, and both are inside",
+			func(o *scenarios.Outcome) bool {
+				return finds(o, verdict.WrongDel, 3, 2) && finds(o, verdict.Overlap, 2, 3)
+			}},
+		{"getset-check", "overwritten-stamp", "the winner does not write, and all wait until the loser's stamp has lapsed",
+			func(o *scenarios.Outcome) bool {
+				return lasts(o, verdict.Blocked, 0.85) && !happens(o.History, func(e *history.Event) bool { return e.Kind == history.Write && e.Client == 2 })
+			}},
+		{"cron-v3", "overwritten-stamp", "the winner has set a time to live, and the loser's GETSET takes it away",
+			func(o *scenarios.Outcome) bool {
+				bounded := false
+				return happens(o.History, func(e *history.Event) bool {
+					if e.Kind == history.Change && e.Client == 2 {
+						bounded = e.Until != history.Forever
+					}
+					return bounded && e.Kind == history.Change && e.Client == 3 && e.Until == history.Forever
+				})
+			}},
+		{"getset-retry", "same-second", "the equal stamp lets the second in beside the third",
+			func(o *scenarios.Outcome) bool { return finds(o, verdict.Overlap, 3, 2) }},
+		{"getset-retry-ms", "same-second", "a finer stamp refuses it, and is overwritten",
+			func(o *scenarios.Outcome) bool {
+				return finds(o, verdict.WrongDel, 2, 3) && !finds(o, verdict.Overlap, 3, 2)
+			}},
+		{"cron-v2", "foreign-shutdown", "who was refused deletes the holder's lock, and lets the third in beside it",
+			func(o *scenarios.Outcome) bool {
+				return entries(o.History, 2) == 0 && finds(o, verdict.WrongDel, 2, 1) && finds(o, verdict.Overlap, 1, 3)
+			}},
+		{"thread-id-lua", "same-thread", "compare-and-delete in one step removes the lock of the other thread 17, and the third gets in beside it",
+			func(o *scenarios.Outcome) bool {
+				return finds(o, verdict.WrongDel, 1, 2) && finds(o, verdict.Overlap, 2, 3)
+			}},
+		{"token", "same-token", "and so does a random number that two have drawn",
+			func(o *scenarios.Outcome) bool {
+				return finds(o, verdict.WrongDel, 1, 2) && finds(o, verdict.Overlap, 2, 3)
+			}},
+		{"watchdog", "same-token", "it takes the second for its owner, and lets it in beside the first",
+			func(o *scenarios.Outcome) bool { return finds(o, verdict.Overlap, 1, 2) }},
+		{"redlock", "same-token", "the second is refused, cleans up, and deletes the first one's lock",
+			func(o *scenarios.Outcome) bool { return finds(o, verdict.WrongDel, 2, 1) }},
+		{"cron-v2", "double-run", "the job of one minute is done twice, and never by two at once",
+			func(o *scenarios.Outcome) bool {
+				return entries(o.History, 1) == 1 && entries(o.History, 2) == 1 && entries(o.History, 3) == 0
+			}},
+		{"watchdog", "no-finally", "its owner enters again, and one release of two leaves a count of one behind",
+			func(o *scenarios.Outcome) bool {
+				return entries(o.History, 1) == 2 && entries(o.History, 2) == 0 && !removed(o.History, 1)
+			}},
+		{"cron-v2", "no-finally", "its owner waits for the rest of the lease like everybody",
+			func(o *scenarios.Outcome) bool { return lasts(o, verdict.Blocked, 0.9) }},
 		{"getset", "getset-nil", "the phantom stands for one lease, as it does for the blocked",
 			func(o *scenarios.Outcome) bool { return lasts(o, verdict.Phantom, 1) && lasts(o, verdict.Blocked, 1) }},
 		{"token", "crash-holding", "blocked for the rest of the lease, at most one lease",

@@ -23,8 +23,11 @@ var getsetNil = Scenario{
 	},
 	Settings: with(func(s *Settings) { s.Clients = 3 }),
 	Needs: func(p Profile) string {
-		if !p.Swaps {
-			return "it does not take locks over with GETSET"
+		if why := swaps(p); why != "" {
+			return why
+		}
+		if !p.Endless {
+			return "its key is gone when its stamp has lapsed"
 		}
 		return ""
 	},

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"locklab/algorithms"
 	"locklab/reports"
 	"locklab/scenarios"
 	"locklab/simulator/verdict"
@@ -87,7 +86,7 @@ func transcript(t *testing.T, sc scenarios.Scenario) []byte {
 	paragraph("Why these numbers: " + sc.Numbers.EN)
 	paragraph("Settings: " + settings(sc.Settings))
 	fmt.Fprintf(&b, "# Time runs downwards, in milliseconds. What a request does stands where its answer arrives.\n")
-	for _, e := range algorithms.Milestones() {
+	for _, e := range scenarios.Tellers(t, sc) {
 		o := play(t, e, sc)
 		fmt.Fprintf(&b, "\n== %s (%s, %d): %s\n", e.ID, e.Article, e.Year, words(o))
 		if o.NotApplicable != "" {

@@ -11,14 +11,17 @@ import (
 )
 
 // A Profile is what a lock shows when hardly anything goes wrong: a client
-// acquires it, works for one and a half leases and gives it back; another comes
-// upon the lock of one that has died. It is observed, not declared, and decides
-// where a question has no meaning.
+// acquires it, works for one and a half leases, gives it back and shuts down;
+// another comes upon the lock of one that has died over its acquire. It is
+// observed, not declared, and decides where a question has no meaning.
 type Profile struct {
 	Nodes    int  // servers that it asks
 	TwoSteps bool // its acquire leaves a key without TTL behind one command and goes on
+	Endless  bool // its key has no time to live when its acquire is done
 	Looks    bool // its release looks whose lock it is before or while it deletes
 	Swaps    bool // its acquire uses GETSET where the key exists
+	Deletes  bool // its acquire deletes what it finds
+	Closes   bool // its process has something to tell the server when it is shut down in good order
 	Renews   bool // it prolongs the lease while its client works
 	Expires  bool // while its client works, its key has a time to live
 	Waits    bool // it asks how many replicas have heard of it
@@ -32,14 +35,16 @@ func profile(entry algorithms.Entry) (Profile, error) {
 	p := Profile{Nodes: entry.Nodes}
 	s := standard()
 	s.Clients = 1
-	alone := Scenario{Settings: s, Cast: func(s Settings) []Role { return []Role{{Work: s.TTL * 3 / 2}} }}
+	alone := Scenario{Settings: s, Cast: func(s Settings) []Role {
+		return []Role{{Work: s.TTL * 3 / 2, Play: func(a *actor) { a.play(); a.shutDown() }}}
+	}}
 	s.Clients = 2
 	leftover := Scenario{
 		Settings: s,
 		Budget:   always("crash=1"),
 		Cast:     func(s Settings) []Role { return []Role{{Work: s.TTL}, {Start: s.TTL / 2}} },
 		Script: func(s Settings, _ int) []Beat {
-			return []Beat{{On: kind(history.Enter, 1), Do: strike(0, faults.CrashOf(1))}}
+			return []Beat{{On: makes(1), Do: strike(0, faults.CrashOf(1))}}
 		},
 	}
 	for _, sc := range []Scenario{alone, leftover} {
@@ -55,7 +60,7 @@ func profile(entry algorithms.Entry) (Profile, error) {
 }
 
 func (p *Profile) observe(h *history.History) {
-	var acquiring, releasing, inside, bare [3]bool
+	var acquiring, releasing, inside, bare, done [3]bool
 	for i := range h.Events {
 		e := &h.Events[i]
 		c := e.Client
@@ -64,6 +69,7 @@ func (p *Profile) observe(h *history.History) {
 			acquiring[c], bare[c] = true, false
 		case history.Enter:
 			acquiring[c], inside[c] = false, true
+			p.Endless = p.Endless || bare[c]
 		case history.Refuse:
 			acquiring[c] = false
 		case history.Leave:
@@ -71,7 +77,7 @@ func (p *Profile) observe(h *history.History) {
 		case history.Release:
 			releasing[c] = true
 		case history.Released:
-			releasing[c] = false
+			releasing[c], done[c] = false, true
 		case history.Change:
 			p.Expires = p.Expires || e.Key == key && e.After != "" && e.Until != history.Forever
 			bare[c] = acquiring[c] && e.After != "" && e.Until == history.Forever
@@ -84,6 +90,8 @@ func (p *Profile) observe(h *history.History) {
 			p.Looks = p.Looks || releasing[c] && name != "DEL"
 			p.Waits = p.Waits || slices.ContainsFunc(e.Cmd, func(arg string) bool { return strings.EqualFold(arg, "WAIT") })
 			p.Swaps = p.Swaps || acquiring[c] && name == "GETSET"
+			p.Deletes = p.Deletes || acquiring[c] && name == "DEL"
+			p.Closes = p.Closes || done[c] && e.Thread == 0
 			p.Renews = p.Renews || inside[c] && e.Thread > 0
 		}
 	}

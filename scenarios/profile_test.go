@@ -10,9 +10,12 @@ import (
 // whether their question has a meaning for it.
 func TestProfiles(t *testing.T) {
 	want := map[string]Profile{
-		"setnx":        {Nodes: 1, Excludes: true},
+		"setnx":        {Nodes: 1, Endless: true, Excludes: true},
 		"setnx-expire": {Nodes: 1, TwoSteps: true, Expires: true, Excludes: true},
-		"getset":       {Nodes: 1, Swaps: true, Excludes: true}, // its key never has a time to live, and no second command is to give it one
+		"getset":       {Nodes: 1, Endless: true, Swaps: true, Excludes: true}, // no second command is to give its key a time to live
+		"takeover-del": {Nodes: 1, Endless: true, Deletes: true, Excludes: true},
+		"cron-v2":      {Nodes: 1, TwoSteps: true, Closes: true, Expires: true, Excludes: true},
+		"cron-v3":      {Nodes: 1, TwoSteps: true, Swaps: true, Closes: true, Expires: true, Excludes: true},
 		"token":        {Nodes: 1, Looks: true, Expires: true, Excludes: true},
 		"watchdog":     {Nodes: 1, Looks: true, Renews: true, Expires: true, Excludes: true},
 		"redlock":      {Nodes: 5, Looks: true, Expires: true, Excludes: true}, // sends on after its first key, which has a time to live
@@ -39,7 +42,16 @@ func TestNeedsGoByProfile(t *testing.T) {
 	}{
 		{"crash-before-expire", Profile{Nodes: 1, TwoSteps: true}},
 		{"late-release", Profile{Nodes: 1, Looks: true}},
-		{"getset-nil", Profile{Nodes: 1, Swaps: true}},
+		{"double-del", Profile{Nodes: 1, Deletes: true}},
+		{"getset-nil", Profile{Nodes: 1, Endless: true, Swaps: true}},
+		{"get-nil", Profile{Nodes: 1, Deletes: true}},
+		{"get-nil-taken", Profile{Nodes: 1, Swaps: true}},
+		{"overwritten-stamp", Profile{Nodes: 1, Swaps: true}},
+		{"same-second", Profile{Nodes: 1, Swaps: true}},
+		{"foreign-shutdown", Profile{Nodes: 1, Closes: true}},
+		{"own-shutdown", Profile{Nodes: 1, Closes: true}},
+		{"same-thread", Profile{Nodes: 1, Looks: true}},
+		{"same-token", Profile{Nodes: 1, Looks: true}},
 		{"late-renewal", Profile{Nodes: 1, Renews: true}},
 		{"failed-renewal", Profile{Nodes: 1, Renews: true}},
 		{"eviction", Profile{Nodes: 1, Expires: true}},

@@ -66,6 +66,9 @@ type Role struct {
 	First int           // the server with which its list of them begins, from 0
 	// Thread is what its runtime calls its thread; "": a name that nobody else has.
 	Thread string
+	// Token is what its source of tokens gives each time; "": each time a value
+	// that nobody else has.
+	Token string
 	// Play is what it does instead; nil: all of the above.
 	Play func(a *actor)
 	Dies bool // after Work an exception ends its business: no write, no release; its process lives on
@@ -80,9 +83,18 @@ func All() []Scenario {
 		crashBeforeExpire,
 		slowWork,
 		lateRelease,
+		doubleDel,
 		getsetNil,
+		getNil,
+		getNilTaken,
+		overwrittenStamp,
 		clientSkew,
 		clientBehind,
+		sameSecond,
+		foreignShutdown,
+		ownShutdown,
+		sameThread,
+		sameToken,
 		lateRenewal,
 		failedRenewal,
 		deadBusiness,
@@ -92,12 +104,12 @@ func All() []Scenario {
 		lateWrite,
 		lateWriteFenced,
 		failover,
-		splitBrain,
-		splitRenewed,
-		splitBounded,
 		failoverBehind,
 		failoverOther,
 		replicaGone,
+		splitBrain,
+		splitRenewed,
+		splitBounded,
 		restartEverySecond,
 		restartAlways,
 		restartDelayed,
@@ -116,6 +128,8 @@ func All() []Scenario {
 		strayDelete,
 		evicted,
 		flushed,
+		doubleRun,
+		noFinally,
 		lateAnswer,
 		twoPauses,
 		failoverInStep,

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -50,16 +51,18 @@ func kind(k history.Kind, client int) func(*history.Event) bool {
 
 // sends names a client's requests whose command is one of those named.
 func sends(client int, commands ...string) func(*history.Event) bool {
+	return request(history.Send, client, commands)
+}
+
+// applies names the moments at which a server executes them.
+func applies(client int, commands ...string) func(*history.Event) bool {
+	return request(history.Apply, client, commands)
+}
+
+func request(k history.Kind, client int, commands []string) func(*history.Event) bool {
 	return func(e *history.Event) bool {
-		if e.Kind != history.Send || e.Client != client || len(e.Cmd) == 0 {
-			return false
-		}
-		for _, c := range commands {
-			if strings.EqualFold(e.Cmd[0], c) {
-				return true
-			}
-		}
-		return false
+		return e.Kind == k && e.Client == client && len(e.Cmd) > 0 &&
+			slices.ContainsFunc(commands, func(c string) bool { return strings.EqualFold(e.Cmd[0], c) })
 	}
 }
 

@@ -1,0 +1,41 @@
+package scenarios
+
+import (
+	"locklab/simulator/history"
+)
+
+var noFinally = Scenario{
+	ID:    "no-finally",
+	Race:  "R45",
+	Title: "the release is in no finally, and the program goes on to its next attempt",
+	Story: Text{
+		EN: "An exception ends c1's work, and the line that releases comes after it, in no finally. Somebody catches it further up and the program goes on: some time later c1 asks for the same lock again. Its first lock is still there. A plain lock refuses its own owner like anybody else; a reentrant one lets it in a second time, counts two, and one release is one too few.",
+		ZH: "c1 的业务抛了异常，释放锁的那一行写在后面，没有放进 finally。异常在上层被捕获，程序继续跑，过一会儿 c1 又来抢同一把锁，而它上一次的锁还在。普通的锁对它和对别人一样：拒绝；可重入的锁让它再进一次，计数变成二，之后只释放一次，少了一次。",
+	},
+	Cure: Text{
+		EN: "Release in finally, in the method that has acquired. A time to live for all that is forgotten; and a renewal that ends with the work, not with the process.",
+		ZH: "在加锁的那个方法里用 finally 释放。忘掉的靠过期时间兜底；续期要随业务结束，而不是随进程结束。",
+	},
+	Numbers: Text{
+		EN: "The exception comes one second into the lease of ten, and c1 asks again at three seconds, well within it. c2 asks from half a second on. Six leases tell waiting from waiting for ever.",
+		ZH: "异常发生在 10 秒租约的第 1 秒，c1 在第 3 秒再来，仍在租约之内。c2 从 0.5 秒起一直在抢。六个租约足以区分等一会儿和一直等。",
+	},
+	Settings: standard(),
+	Cast: func(s Settings) []Role {
+		return []Role{
+			{Work: s.Retry, Play: func(a *actor) {
+				failing := a.r
+				failing.Dies = true
+				work(a.Client, acquire(a.Client, a.lock, a.r), failing)
+				a.Clock().Sleep(s.Retry * 2)
+				a.play()
+			}},
+			{Start: s.Retry / 2, Work: s.Retry},
+		}
+	},
+	Struck: func(h *history.History) bool {
+		return then(h, kind(history.Enter, 1), func(e *history.Event) bool {
+			return e.Kind == history.Leave && e.Client == 1 && e.Note == history.Exception
+		}, other(history.Acquire, 1), kind(history.Acquire, 1))
+	},
+}
