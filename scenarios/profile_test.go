@@ -10,14 +10,15 @@ import (
 // whether their question has a meaning for it.
 func TestProfiles(t *testing.T) {
 	want := map[string]Profile{
-		"setnx":        {Nodes: 1, Excludes: true},
-		"setnx-expire": {Nodes: 1, TwoSteps: true, Excludes: true},
-		"getset":       {Nodes: 1, Swaps: true, Excludes: true}, // its key never has a time to live, and no second command is to give it one
-		"token":        {Nodes: 1, Looks: true, Excludes: true},
-		"watchdog":     {Nodes: 1, Looks: true, Renews: true, Excludes: true},
-		"redlock":      {Nodes: 5, Looks: true, Excludes: true}, // sends on after its first key, which has a time to live
+		"setnx":        {Nodes: 1, Excludes: true, Remote: true, Apart: true},
+		"setnx-expire": {Nodes: 1, TwoSteps: true, Excludes: true, Remote: true, Apart: true},
+		"getset":       {Nodes: 1, Swaps: true, Excludes: true, Remote: true, Apart: true}, // its key never has a time to live, and no second command is to give it one
+		"token":        {Nodes: 1, Looks: true, Excludes: true, Remote: true, Apart: true},
+		"watchdog":     {Nodes: 1, Looks: true, Renews: true, Excludes: true, Remote: true, Reenters: true, Apart: true, Extends: true},
+		"redlock":      {Nodes: 5, Looks: true, Excludes: true, Remote: true, Apart: true, Checks: true}, // sends on after its first key, which has a time to live
 		"mutex":        {Nodes: 1},
-		"token-wait":   {Nodes: 1, Looks: true, Waits: true, Excludes: true},
+		"reentrant":    {Nodes: 1, Looks: true, Remote: true, Reenters: true}, // takes another key for locked
+		"token-wait":   {Nodes: 1, Looks: true, Waits: true, Excludes: true, Remote: true, Apart: true},
 	}
 	for id, w := range want {
 		e, ok := algorithms.ByName(id)
@@ -42,6 +43,19 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"getset-nil", Profile{Nodes: 1, Swaps: true}},
 		{"late-renewal", Profile{Nodes: 1, Renews: true}},
 		{"failed-renewal", Profile{Nodes: 1, Renews: true}},
+		{"zombie-daemon", Profile{Nodes: 1, Renews: true}},
+		{"zombie-keeps", Profile{Nodes: 1, Renews: true}},
+		{"renewal-in-flight", Profile{Nodes: 1, Renews: true}},
+		{"nested", Profile{Nodes: 1, Reenters: true}},
+		{"late-re-entry", Profile{Nodes: 1, Reenters: true}},
+		{"pooled-thread", Profile{Nodes: 1, Remote: true}},
+		{"second-try", Profile{Nodes: 1, Remote: true}},
+		{"second-key", Profile{Nodes: 1, Remote: true}},
+		{"two-keys", Profile{Nodes: 1, Remote: true}},
+		{"check-then-pause", Profile{Nodes: 1, Checks: true}},
+		{"renew-held", Profile{Nodes: 1, Extends: true}},
+		{"renew-free", Profile{Nodes: 1, Extends: true}},
+		{"opposite-order", Profile{Nodes: 1, Apart: true}},
 	} {
 		_, sc := mustCell(t, "token", f.scenario)
 		if why := sc.Needs(f.has); why != "" {
