@@ -186,7 +186,7 @@ func cellText(h *history.History, s *step) string {
 	case history.LoseReply:
 		return sent(h, s) + " reply LOST"
 	case history.Enter:
-		return "[ENTER" + fence(s.Token)
+		return "[ENTER" + fence(s.Token) + remark(s.Note)
 	case history.Leave:
 		return "EXIT]" + remark(s.Note)
 	case history.Refuse:

@@ -21,8 +21,8 @@ var lateCheck = Scenario{
 		ZH: "不管查得多晚，答案到手时就已经旧了：检查要放在写入那一步，由资源比对 fencing token 或版本号。",
 	},
 	Numbers: Text{
-		EN: "c1 checks at 1 s, and its pause of 12.5 s begins a twentieth of a second later, half of the time that it takes from the check to the write. The rest is as in gc-pause.",
-		ZH: "c1 在 1 秒时检查，0.05 秒后开始停顿 12.5 秒，正好落在检查与写入之间。其余与 gc-pause 相同。",
+		EN: "c1 checks at 1 s, and its pause of 12.5 s begins a twentieth of a second later, half of the time that it takes from the check to the write. c2 gets in soon after 10 s, or after 11 s where stamps count whole seconds, and writes a second and a half later. c1 wakes at 13.6 s and overwrites that, while c2 is still inside.",
+		ZH: "c1 在 1 秒时检查，0.05 秒后开始停顿 12.5 秒，正好落在检查与写入之间。c2 在 10 秒多（时间戳只精确到秒的则是 11 秒多）进来，再过 1.5 秒写入。c1 在 13.6 秒醒来把它覆盖，此时 c2 还在里面。",
 	},
 	Settings: gcPause.Settings,
 	Budget:   always("pause=1"),
@@ -46,7 +46,7 @@ var lateCheck = Scenario{
 				a.Record(history.Event{Kind: history.Leave})
 				release(a.Client, lease)
 			}},
-			pauseCast(s)[1],
+			{Start: s.Retry / 2, Work: s.Retry * 3 / 2, Tail: s.Retry * 5 / 2},
 		}
 	},
 	Script: func(s Settings, _ int) []Beat {
