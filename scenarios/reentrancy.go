@@ -45,7 +45,7 @@ var nested = Scenario{
 		ZH: "在锁所在的地方计数，由加锁解锁的脚本来做：服务器上的 hash。进程里的计数器，加一减一之后都要写回去，原文两处都忘了。",
 	},
 	Numbers: Text{
-		EN: "c1 is inside for five seconds, half a lease. c2 asks in the middle of them and, if refused, again when all is over; c3 asks for the first time a second after c1's last unlock, five seconds before the lease would end.",
+		EN: "c1 is inside for five seconds, half a lease. c2 asks in the middle of them and, if refused, again when all is over; c3 asks for the first time a second after c1's last unlock, four seconds before the lease would end.",
 		ZH: "c1 在里面 5 秒，半个租约。c2 在中途来要锁，被拒绝就等一切结束后再来；c3 在 c1 最后一次解锁 1 秒之后才第一次来，离租约到期还有约 4 秒。",
 	},
 	Settings:    with(func(s *Settings) { s.Clients = 3 }),
