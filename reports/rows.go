@@ -195,7 +195,7 @@ func cellText(h *history.History, s *step) string {
 	case history.Split:
 		return "CUT OFF with the old master"
 	case history.Enter:
-		return "[ENTER" + fence(s.Token)
+		return "[ENTER" + fence(s.Token) + remark(s.Note)
 	case history.Leave:
 		return "EXIT]" + remark(s.Note)
 	case history.Refuse:

@@ -134,6 +134,36 @@ func try(c *simulator.Client, lock algorithms.Strategy) (algorithms.Lease, error
 	return lease, nil
 }
 
+// What a client that has the lock may ask of its lease, as the history notes it.
+const (
+	renewing = "renew"
+	checking = "check"
+)
+
+// renew asks the lease to be prolonged, and says whether the client goes on: what
+// it was told, or true where the lease has no such power and nobody is asked.
+func (a *actor) renew(lease algorithms.Lease) bool {
+	r, ok := algorithms.As[algorithms.Renewer](lease)
+	return !ok || a.ask(renewing, r.Renew)
+}
+
+// check asks the lease whether it still stands, and says whether the client goes on.
+func (a *actor) check(lease algorithms.Lease) bool {
+	c, ok := algorithms.As[algorithms.Checker](lease)
+	return !ok || a.ask(checking, c.Check)
+}
+
+// ask is an attempt of one who has the lock to be told that it still has it.
+func (a *actor) ask(what string, power func(context.Context) error) bool {
+	a.Record(history.Event{Kind: history.Acquire, Note: what})
+	if err := power(context.Background()); err != nil {
+		a.Record(history.Event{Kind: history.Refuse, Note: note(err)})
+		return false
+	}
+	a.Record(history.Event{Kind: history.Enter, Note: what})
+	return true
+}
+
 // work is the critical section. Errors of the resource end it early: there is
 // nothing left to do.
 func work(c *simulator.Client, lease algorithms.Lease, r Role) {

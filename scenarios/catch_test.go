@@ -16,12 +16,14 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// careless is a token lock with one of two flaws, each of which a scenario is
+// careless is a token lock with one of some flaws, each of which a scenario is
 // there to find, and which none of the six locks has.
 type careless struct {
 	env           algorithms.Env
 	looksFirst    bool // its release compares in one command and deletes in another
 	renewsTooLate bool // it renews when a thirtieth of the lease is left
+	renewsAnybody bool // asked to renew, it prolongs the key that is there, whosever it is
+	renewsNothing bool // asked to renew, it makes the key anew where it is gone
 }
 
 func (c *careless) name() string {
@@ -30,6 +32,10 @@ func (c *careless) name() string {
 		return "look first, delete later"
 	case c.renewsTooLate:
 		return "renew too late"
+	case c.renewsAnybody:
+		return "renew anybody's"
+	case c.renewsNothing:
+		return "renew what is gone"
 	}
 	return "flawless"
 }
@@ -68,8 +74,24 @@ func (l *carelessLease) Release(ctx context.Context) error {
 	return l.env.Nodes[0].Eval(ctx, `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) else return 0 end`, []string{l.key}, l.token).Err()
 }
 
-// TestScenariosFindWhatTheyAreFor: every lock of the list holds in late-release
-// and late-renewal. A lock that has the flaw they are about must not; and one
+// Renew implements [algorithms.Renewer].
+func (l *carelessLease) Renew(ctx context.Context) error {
+	prolong := `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) else return 0 end`
+	switch {
+	case l.renewsAnybody:
+		prolong = `return redis.call("PEXPIRE", KEYS[1], ARGV[2])`
+	case l.renewsNothing:
+		prolong = `if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return 1 else return 0 end`
+	}
+	done, err := l.env.Nodes[0].Eval(ctx, prolong, []string{l.key}, l.token, l.env.TTL.Milliseconds()).Int()
+	if err == nil && done == 0 {
+		return algorithms.ErrNotHeld
+	}
+	return err
+}
+
+// TestScenariosFindWhatTheyAreFor: every one of the six holds in late-release
+// and late-renewal, and all locks in renew-held and renew-free. A lock that has the flaw they are about must not; and one
 // that has it not, and is the same otherwise, must.
 func TestScenariosFindWhatTheyAreFor(t *testing.T) {
 	for _, f := range []struct {
@@ -81,6 +103,12 @@ func TestScenariosFindWhatTheyAreFor(t *testing.T) {
 		{"late-release", careless{}, []verdict.Word{verdict.Holds}},
 		{"late-renewal", careless{renewsTooLate: true}, []verdict.Word{verdict.Overlap}},
 		{"late-renewal", careless{}, []verdict.Word{verdict.NA}},
+		{"renew-held", careless{renewsAnybody: true}, []verdict.Word{verdict.Overlap, verdict.WrongDel}},
+		{"renew-held", careless{renewsNothing: true}, []verdict.Word{verdict.Holds}},
+		{"renew-held", careless{}, []verdict.Word{verdict.Holds}},
+		{"renew-free", careless{renewsNothing: true}, []verdict.Word{verdict.StaleWrite}},
+		{"renew-free", careless{renewsAnybody: true}, []verdict.Word{verdict.Holds}},
+		{"renew-free", careless{}, []verdict.Word{verdict.Holds}},
 	} {
 		e := algorithms.Entry{ID: "careless", Nodes: 1, Unit: time.Millisecond, TTL: 10 * time.Second, New: func(env algorithms.Env) algorithms.Strategy {
 			lock := f.lock

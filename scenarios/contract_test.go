@@ -456,6 +456,24 @@ func TestCatalogueDetails(t *testing.T) {
 			}},
 		{"redlock", "gc-pause", "no process asks whether the validity has ended once it is inside",
 			func(o *scenarios.Outcome) bool { return finds(o, verdict.StaleWrite, 1, 2) }},
+		{"daemon-29", "zombie-daemon", "the first one's daemon shortens the second's lease, and the third gets in beside it",
+			func(o *scenarios.Outcome) bool {
+				return finds(o, verdict.WrongDel, 1, 2) && finds(o, verdict.Overlap, 2, 3) && !finds(o, verdict.Overlap, 1, 2)
+			}},
+		{"daemon-20", "zombie-keeps", "the first one's daemon keeps the dead second's key, and the third never gets in",
+			func(o *scenarios.Outcome) bool { return entries(o.History, 3) == 0 }},
+		{"daemon-20-owned", "zombie-keeps", "the dead second's key ends with its lease, and the third gets in",
+			func(o *scenarios.Outcome) bool { return lasts(o, verdict.Blocked, 0.9) && entries(o.History, 3) == 1 }},
+		{"getset-check", "check-then-pause", "it has looked, and overwrites what the other has written since",
+			func(o *scenarios.Outcome) bool { return finds(o, verdict.StaleWrite, 1, 2) }},
+		{"setnx", "opposite-order", "neither ever gets in",
+			func(o *scenarios.Outcome) bool { return entries(o.History, 1)+entries(o.History, 2) == 0 }},
+		{"token", "opposite-order", "the leases end the deadlock, and both are in at once",
+			func(o *scenarios.Outcome) bool {
+				return lasts(o, verdict.Blocked, 0.9) && finds(o, verdict.Overlap, 2, 1)
+			}},
+		{"threadlocal", "two-keys", "its release finds a token that it does not know, and the key stays for its lease",
+			func(o *scenarios.Outcome) bool { return lasts(o, verdict.Phantom, 0.8) && !removed(o.History, 1) }},
 	} {
 		e, err := scenarios.Strategy(f.lock)
 		if err != nil {
@@ -483,6 +501,45 @@ func refusedLate(o *scenarios.Outcome) bool {
 		}
 	}
 	return false
+}
+
+// TestReentrancyAsPrinted: the claim is that a counter, +1 and -1, makes a lock
+// reentrant. The code that goes with it breaks in six ways, each in a race of its
+// own, and each race is mended by the fix of its defect: a and b share one, since
+// nothing is seen of b before a is mended. To look at the key before entering again
+// (f) mends c, d and e too, since a token that the key does not hold is forgotten.
+func TestReentrancyAsPrinted(t *testing.T) {
+	printed, _ := algorithms.ByName("reentrant")
+	for _, d := range []struct {
+		scenario string
+		mended   []string // the variants in which it is mended
+	}{
+		{"nested", []string{"reentrant-counted"}},
+		{"pooled-thread", []string{"reentrant-forget", "reentrant-asking", "reentrant-counted"}},
+		{"second-try", []string{"reentrant-refused", "reentrant-asking", "reentrant-counted"}},
+		{"second-key", []string{"reentrant-keyed", "reentrant-asking", "reentrant-counted"}},
+		{"late-re-entry", []string{"reentrant-asking", "reentrant-counted"}},
+	} {
+		sc, err := scenarios.ByName(d.scenario)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range algorithms.All() {
+			if !strings.HasPrefix(e.ID, printed.ID) {
+				continue
+			}
+			o := play(t, e, sc)
+			if holds := slices.Equal(o.Verdicts, []verdict.Word{verdict.Holds}); holds != slices.Contains(d.mended, e.ID) {
+				t.Errorf("%v is not what was told%s", o.Verdicts, evidence(o))
+			}
+		}
+	}
+	// a mended alone lets b be seen: no second client gets in, and the key stays
+	half, _ := algorithms.ByName("reentrant-increment")
+	sc, _ := scenarios.ByName("nested")
+	if o := play(t, half, sc); finds(o, verdict.Overlap, 1, 2) || !finds(o, verdict.Phantom, 1) || removed(o.History, 1) {
+		t.Errorf("the counter that only goes up does not keep the key%s", evidence(o))
+	}
 }
 
 func finds(o *scenarios.Outcome, w verdict.Word, clients ...int) bool {

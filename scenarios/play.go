@@ -151,7 +151,7 @@ func (sc Scenario) budget(entry algorithms.Entry, s Settings) ([]simulator.Allow
 // needs says why the question has no meaning for a lock with this profile.
 func (sc Scenario) needs(p Profile) string {
 	switch {
-	case !p.Excludes && !sc.Calm:
+	case !p.Excludes && !sc.Unprotected:
 		return "it lets a second client in without any mishap: see R00"
 	case sc.Needs != nil:
 		return sc.Needs(p)

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -12,7 +13,8 @@ import (
 
 // A Profile is what a lock shows when hardly anything goes wrong: a client
 // acquires it, works for one and a half leases, gives it back and shuts down;
-// another comes upon the lock of one that has died over its acquire. It is
+// another comes upon the lock of one that has died over its acquire; and one that
+// has it asks for it again, and tries whatever else its lease can do. It is
 // observed, not declared, and decides where a question has no meaning.
 type Profile struct {
 	Nodes    int  // servers that it asks
@@ -26,6 +28,11 @@ type Profile struct {
 	Expires  bool // while its client works, its key has a time to live
 	Waits    bool // it asks how many replicas have heard of it
 	Excludes bool // it keeps another process out while nothing goes wrong
+	Remote   bool // it asks a server at all
+	Reenters bool // it lets its holder in once more
+	Apart    bool // with one key locked it asks for another as well
+	Extends  bool // its lease can be prolonged by its holder
+	Checks   bool // its lease can be asked whether it still stands
 }
 
 // profile plays the lock alone, and then against a leftover whose owner has
@@ -47,7 +54,8 @@ func profile(entry algorithms.Entry) (Profile, error) {
 			return []Beat{{On: makes(1), Do: strike(0, faults.CrashOf(1))}}
 		},
 	}
-	for _, sc := range []Scenario{alone, leftover} {
+	again := Scenario{Settings: alone.Settings, Cast: func(Settings) []Role { return []Role{{Play: tryPowers}} }}
+	for _, sc := range []Scenario{alone, leftover, again} {
 		out, err := sc.play(entry, sc.Settings)
 		if err != nil {
 			return p, err
@@ -61,14 +69,21 @@ func profile(entry algorithms.Entry) (Profile, error) {
 
 func (p *Profile) observe(h *history.History) {
 	var acquiring, releasing, inside, bare, done [3]bool
+	var held [3]int // leases that have not been given back
 	for i := range h.Events {
 		e := &h.Events[i]
 		c := e.Client
 		switch e.Kind {
 		case history.Acquire:
 			acquiring[c], bare[c] = true, false
+			p.Extends = p.Extends || e.Note == renewing
+			p.Checks = p.Checks || e.Note == checking
 		case history.Enter:
+			p.Reenters = p.Reenters || inside[c] && e.Note == ""
 			acquiring[c], inside[c] = false, true
+			if e.Note == "" {
+				held[c]++
+			}
 			p.Endless = p.Endless || bare[c]
 		case history.Refuse:
 			acquiring[c] = false
@@ -77,15 +92,18 @@ func (p *Profile) observe(h *history.History) {
 		case history.Release:
 			releasing[c] = true
 		case history.Released:
-			releasing[c], done[c] = false, true
+			releasing[c], held[c] = false, held[c]-1
+			done[c] = held[c] == 0
 		case history.Change:
 			p.Expires = p.Expires || e.Key == key && e.After != "" && e.Until != history.Forever
+			p.Apart = p.Apart || e.Key == otherKey
 			bare[c] = acquiring[c] && e.After != "" && e.Until == history.Forever
 		case history.Send:
 			if e.Node == history.Resource {
 				continue
 			}
 			name := strings.ToUpper(e.Cmd[0])
+			p.Remote = true
 			p.TwoSteps = p.TwoSteps || acquiring[c] && bare[c]
 			p.Looks = p.Looks || releasing[c] && name != "DEL"
 			p.Waits = p.Waits || slices.ContainsFunc(e.Cmd, func(arg string) bool { return strings.EqualFold(arg, "WAIT") })
@@ -95,4 +113,20 @@ func (p *Profile) observe(h *history.History) {
 			p.Renews = p.Renews || inside[c] && e.Thread > 0
 		}
 	}
+}
+
+// tryPowers is a client that has the lock and asks for it again, and then whether
+// it still has it, in all the ways that its lease offers.
+func tryPowers(a *actor) {
+	lease := acquire(a.Client, a.lock, a.r)
+	if inner, err := try(a.Client, a.lock); err == nil {
+		release(a.Client, inner)
+	}
+	a.renew(lease)
+	a.check(lease)
+	if second, err := a.lock.Acquire(context.Background(), otherKey); err == nil {
+		_ = second.Release(context.Background()) // whether it was asked for is the question
+	}
+	a.Record(history.Event{Kind: history.Leave})
+	release(a.Client, lease)
 }

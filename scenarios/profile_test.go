@@ -10,17 +10,18 @@ import (
 // whether their question has a meaning for it.
 func TestProfiles(t *testing.T) {
 	want := map[string]Profile{
-		"setnx":        {Nodes: 1, Endless: true, Excludes: true},
-		"setnx-expire": {Nodes: 1, TwoSteps: true, Expires: true, Excludes: true},
-		"getset":       {Nodes: 1, Endless: true, Swaps: true, Excludes: true}, // no second command is to give its key a time to live
-		"takeover-del": {Nodes: 1, Endless: true, Deletes: true, Excludes: true},
-		"cron-v2":      {Nodes: 1, TwoSteps: true, Closes: true, Expires: true, Excludes: true},
-		"cron-v3":      {Nodes: 1, TwoSteps: true, Swaps: true, Closes: true, Expires: true, Excludes: true},
-		"token":        {Nodes: 1, Looks: true, Expires: true, Excludes: true},
-		"watchdog":     {Nodes: 1, Looks: true, Renews: true, Expires: true, Excludes: true},
-		"redlock":      {Nodes: 5, Looks: true, Expires: true, Excludes: true}, // sends on after its first key, which has a time to live
+		"setnx":        {Nodes: 1, Endless: true, Excludes: true, Remote: true, Apart: true},
+		"setnx-expire": {Nodes: 1, TwoSteps: true, Expires: true, Excludes: true, Remote: true, Apart: true},
+		"getset":       {Nodes: 1, Endless: true, Swaps: true, Excludes: true, Remote: true, Apart: true}, // no second command is to give its key a time to live
+		"takeover-del": {Nodes: 1, Endless: true, Deletes: true, Excludes: true, Remote: true, Apart: true},
+		"cron-v2":      {Nodes: 1, TwoSteps: true, Closes: true, Expires: true, Excludes: true, Remote: true, Apart: true},
+		"cron-v3":      {Nodes: 1, TwoSteps: true, Swaps: true, Closes: true, Expires: true, Excludes: true, Remote: true, Apart: true},
+		"token":        {Nodes: 1, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true},
+		"watchdog":     {Nodes: 1, Looks: true, Renews: true, Expires: true, Excludes: true, Remote: true, Reenters: true, Apart: true, Extends: true},
+		"redlock":      {Nodes: 5, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true, Checks: true}, // sends on after its first key, which has a time to live
 		"mutex":        {Nodes: 1},
-		"token-wait":   {Nodes: 1, Looks: true, Expires: true, Waits: true, Excludes: true},
+		"token-wait":   {Nodes: 1, Looks: true, Expires: true, Waits: true, Excludes: true, Remote: true, Apart: true},
+		"reentrant":    {Nodes: 1, Looks: true, Expires: true, Remote: true, Reenters: true}, // takes another key for locked
 	}
 	for id, w := range want {
 		e, ok := algorithms.ByName(id)
@@ -57,6 +58,19 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"eviction", Profile{Nodes: 1, Expires: true}},
 		{"dead-process", Profile{Nodes: 1, Renews: true}},
 		{"split-renewed", Profile{Nodes: 1, Renews: true}},
+		{"zombie-daemon", Profile{Nodes: 1, Renews: true}},
+		{"zombie-keeps", Profile{Nodes: 1, Renews: true}},
+		{"renewal-in-flight", Profile{Nodes: 1, Renews: true}},
+		{"nested", Profile{Nodes: 1, Reenters: true}},
+		{"late-re-entry", Profile{Nodes: 1, Reenters: true}},
+		{"pooled-thread", Profile{Nodes: 1, Remote: true}},
+		{"second-try", Profile{Nodes: 1, Remote: true}},
+		{"second-key", Profile{Nodes: 1, Remote: true}},
+		{"two-keys", Profile{Nodes: 1, Remote: true}},
+		{"check-then-pause", Profile{Nodes: 1, Checks: true}},
+		{"renew-held", Profile{Nodes: 1, Extends: true}},
+		{"renew-free", Profile{Nodes: 1, Extends: true}},
+		{"opposite-order", Profile{Nodes: 1, Apart: true}},
 	} {
 		_, sc := mustCell(t, "token", f.scenario)
 		if why := sc.Needs(f.has); why != "" {

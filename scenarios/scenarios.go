@@ -36,9 +36,9 @@ type Scenario struct {
 	// Needs says why the question has no meaning for a lock with this profile;
 	// "" is: it has. Nil needs nothing.
 	Needs func(p Profile) string
-	// Calm says that nothing goes wrong. A lock that lets a second client in even
-	// then is not asked anything else.
-	Calm bool
+	// Unprotected asks also the locks that let a second client in while nothing
+	// goes wrong. The others do not: what such a lock does there proves nothing.
+	Unprotected bool
 	// Cast is who plays. Settings.Clients cuts it, or prolongs it with more
 	// clients like the last.
 	Cast func(s Settings) []Role
@@ -95,12 +95,22 @@ func All() []Scenario {
 		ownShutdown,
 		sameThread,
 		sameToken,
+		nested,
+		pooledThread,
+		secondTry,
+		secondKey,
+		reentryLate,
+		twoTokens,
 		lateRenewal,
+		zombieShortens,
+		zombieKeeps,
 		failedRenewal,
 		deadBusiness,
 		deadProcess,
+		renewalInFlight,
 		gcPause,
 		gcPauseFenced,
+		lateCheck,
 		lateWrite,
 		lateWriteFenced,
 		failover,
@@ -124,12 +134,15 @@ func All() []Scenario {
 		partialAcquire,
 		lostReply,
 		releaseAgain,
+		renewHeld,
+		renewFree,
 		overtaken,
 		strayDelete,
 		evicted,
 		flushed,
 		doubleRun,
 		noFinally,
+		oppositeOrder,
 		lateAnswer,
 		twoPauses,
 		failoverInStep,

@@ -9,6 +9,7 @@ import (
 	"locklab/faults"
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
 
@@ -72,19 +73,45 @@ var mutants = []struct {
 		sc.Cast = lateRelease.Cast
 		withoutScript(sc)
 	}},
+	{scenario: "nested", mutation: "everybody locks once", change: func(sc *Scenario) { plays(sc, 0, nil) }},
+	{scenario: "pooled-thread", mutation: "no second request comes", change: func(sc *Scenario) { plays(sc, 0, nil) }},
+	{scenario: "second-try", mutation: "c1 is done before anybody else comes", change: func(sc *Scenario) {
+		sc.Cast = func(s Settings) []Role { return []Role{{}, {Start: s.Retry / 2, Work: s.Retry}} }
+	}},
+	{scenario: "second-try", mutation: "c2 tries once only while c1 is inside", change: func(sc *Scenario) {
+		sc.Cast = func(s Settings) []Role { return []Role{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}} }
+	}},
+	{scenario: "second-key", mutation: "c2 has no other key", change: func(sc *Scenario) { plays(sc, 1, nil) }},
+	{scenario: "late-re-entry", mutation: "everybody locks once", change: func(sc *Scenario) { plays(sc, 0, nil) }},
+	{scenario: "two-keys", mutation: "c1 takes one key only", change: func(sc *Scenario) { plays(sc, 0, nil) }},
 	{scenario: "late-renewal", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "late-renewal", mutation: "the pause is over before the renewal is due", change: func(sc *Scenario) {
 		sc.Script = func(s Settings, _ int) []Beat {
 			return []Beat{{On: kind(history.Enter, 1), Do: strike(0, faults.PauseOf(1, s.TTL/5))}}
 		}
 	}},
+	{scenario: "zombie-daemon", mutation: "c1 sleeps through nothing", change: withoutScript, harms: "its watchdog keeps its lock, as in dead-business"},
+	{scenario: "zombie-daemon", mutation: "c1 lives and releases", change: func(sc *Scenario) { plays(sc, 0, (*actor).play) }},
+	{scenario: "zombie-keeps", mutation: "c1 sleeps through nothing", change: withoutScript, harms: "its watchdog keeps its lock, as in dead-business"},
+	{scenario: "zombie-keeps", mutation: "c2 lives", change: func(sc *Scenario) { sc.Script = zombieShortens.Script }},
 	{scenario: "failed-renewal", mutation: "all renewals are answered", change: withoutScript},
 	{scenario: "dead-business", mutation: "c1 lives and releases", change: func(sc *Scenario) {
 		sc.Cast = func(s Settings) []Role { return []Role{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}} }
 	}},
+	{scenario: "renewal-in-flight", mutation: "renewals are as fast as everything", change: withoutScript},
+	{scenario: "renewal-in-flight", mutation: "the renewal arrives before the release", change: func(sc *Scenario) {
+		sc.Script = func(s Settings, _ int) []Beat {
+			return []Beat{{On: ticks, Do: func(st *schedule.Stage, _ *history.Event) {
+				st.Freeze(1)
+				st.After(s.Retry, func() { st.Thaw(1) })
+			}}}
+		}
+	}},
 	{scenario: "gc-pause", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "gc-pause", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "gc-pause-fenced", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
+	{scenario: "check-then-pause", mutation: "nobody is paused", change: withoutScript},
+	{scenario: "check-then-pause", mutation: "c1 does not check", change: func(sc *Scenario) { plays(sc, 0, nil) }},
 	{scenario: "failover", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
 	{scenario: "failover", mutation: "the replica is in step when the master dies", change: func(sc *Scenario) { sc.Settings.Lag = 500 * time.Millisecond }},
 	{scenario: "failover", mutation: "the master lives", change: withoutScript},
@@ -209,6 +236,18 @@ var mutants = []struct {
 		sc.Cast = func(s Settings) []Role { return []Role{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}} }
 	}},
 	{scenario: "no-finally", mutation: "c1 does not come back", change: func(sc *Scenario) { sc.Cast = deadBusiness.Cast }, harms: "its lock stands all the same"},
+	{scenario: "renew-held", mutation: "nobody is paused", change: withoutScript},
+	{scenario: "renew-held", mutation: "c2 is gone", change: func(sc *Scenario) { sc.Cast = renewFree.Cast }},
+	{scenario: "renew-free", mutation: "nobody is paused", change: withoutScript},
+	{scenario: "renew-free", mutation: "c2 is still inside", change: func(sc *Scenario) { sc.Cast = renewHeld.Cast }},
+	{scenario: "opposite-order", mutation: "both in the same order", change: func(sc *Scenario) { plays(sc, 1, inOrder(key, otherKey)) }},
+	{scenario: "opposite-order", mutation: "c2 comes when c1 is done", change: func(sc *Scenario) {
+		sc.Cast = func(s Settings) []Role {
+			cast := oppositeOrder.Cast(s)
+			cast[1].Start = s.TTL * 3 / 4
+			return cast
+		}
+	}},
 	{scenario: "late-answer", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "late-answer", mutation: "the pause is shorter than the patience", change: func(sc *Scenario) { sc.Settings.Pause, sc.Settings.Timeout = seconds(2), seconds(3) }, misses: true},
 	{scenario: "late-answer", mutation: "c1 sleeps before it has asked", change: onEvent(kind(history.Acquire, 1), faults.PauseOf(1, seconds(2)))},
@@ -235,6 +274,16 @@ var mutants = []struct {
 	{scenario: "failover-fenced", mutation: "the master lives", change: withoutScript},
 	{scenario: "failover-fenced", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
 	{scenario: "lost-release", mutation: "all requests arrive", change: withoutScript},
+}
+
+// plays gives one role of the cast another play.
+func plays(sc *Scenario, role int, play func(*actor)) {
+	cast := sc.Cast
+	sc.Cast = func(s Settings) []Role {
+		roles := cast(s)
+		roles[role].Play, roles[role].Dies = play, false
+		return roles
+	}
 }
 
 func withoutScript(sc *Scenario) { sc.Script = nil }

@@ -16,8 +16,8 @@ import (
 // clients are inside at one time (OVERLAP).
 //
 // Every Enter is a lock that was called at the Acquire before it and returned
-// then. Every Leave is an unlock that was called then and returned with the
-// Release's end, or never. A crash inside is an unlock by death: called then,
+// then; one of a client that is inside already is nothing new. Every Leave is an
+// unlock that was called then and returned with the Release's end, or never. A crash inside is an unlock by death: called then,
 // never returned. Attempts that were refused or cut short are left out, since a
 // mutex may always refuse. Events are compared by their order, which is finer
 // than their times.
@@ -65,7 +65,9 @@ func (t *teller) observe(at int64, e *history.Event) {
 		t.giveBack(e.Client, at)
 		c.asked = at
 	case history.Enter:
-		t.operation(e.Client, e.Client, c.asked, at)
+		if !c.inside {
+			t.operation(e.Client, e.Client, c.asked, at)
+		}
 		c.inside = true
 	case history.Leave:
 		c.inside, c.leaving, c.left = false, true, at

@@ -21,6 +21,15 @@ func TestLinearizable(t *testing.T) {
 			{Kind: history.Acquire, Client: 1}, {Kind: history.Enter, Client: 1}, {Kind: history.Acquire, Client: 2}, {Kind: history.Enter, Client: 2},
 			{Kind: history.Leave, Client: 1},
 		}, false},
+		{"who enters again is inside already", []history.Event{
+			{Kind: history.Acquire, Client: 1}, {Kind: history.Enter, Client: 1}, {Kind: history.Acquire, Client: 1}, {Kind: history.Enter, Client: 1},
+			{Kind: history.Release, Client: 1}, {Kind: history.Released, Client: 1}, {Kind: history.Leave, Client: 1},
+			{Kind: history.Acquire, Client: 2}, {Kind: history.Enter, Client: 2},
+		}, true},
+		{"the inner release lets nobody in", []history.Event{
+			{Kind: history.Acquire, Client: 1}, {Kind: history.Enter, Client: 1}, {Kind: history.Acquire, Client: 1}, {Kind: history.Enter, Client: 1},
+			{Kind: history.Release, Client: 1}, {Kind: history.Released, Client: 1}, {Kind: history.Acquire, Client: 2}, {Kind: history.Enter, Client: 2},
+		}, false},
 		{"the dead one is out", []history.Event{
 			{Kind: history.Acquire, Client: 1}, {Kind: history.Enter, Client: 1}, {Kind: history.Crash, Client: 1},
 			{Kind: history.Acquire, Client: 2}, {Kind: history.Enter, Client: 2},

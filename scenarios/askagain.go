@@ -1,0 +1,156 @@
+package scenarios
+
+import (
+	"locklab/faults"
+	"locklab/simulator/history"
+)
+
+// The races of this file are those of a client that asks once more whether it
+// still has the lock, and goes on by the answer.
+
+var lateCheck = Scenario{
+	ID:    "check-then-pause",
+	Race:  "R19",
+	Title: "the holder looks whether it still has the lock, stands still, and writes",
+	Story: Text{
+		EN: "c1 is careful: before it writes, it asks once more whether the lock is still its own. It is. Between that answer and the write its whole process stands still; the lease ends, c2 gets in and writes. Then c1 wakes and does what it was told it might.",
+		ZH: "c1 很小心：写之前再查一次锁还是不是自己的。是。就在查完和写入之间，整个进程停住了；租约到期，c2 进来写入。然后 c1 醒来，按刚才的答案继续写。",
+	},
+	Cure: Text{
+		EN: "An answer is old when it arrives, however late one asks: the look belongs into the write itself, where the resource compares a fencing token or a version.",
+		ZH: "不管查得多晚，答案到手时就已经旧了：检查要放在写入那一步，由资源比对 fencing token 或版本号。",
+	},
+	Numbers: Text{
+		EN: "c1 checks at 1 s, and its pause of 12.5 s begins a twentieth of a second later, half of the time that it takes from the check to the write. c2 gets in soon after 10 s, or after 11 s where stamps count whole seconds, and writes a second and a half later. c1 wakes at 13.6 s and overwrites that, while c2 is still inside.",
+		ZH: "c1 在 1 秒时检查，0.05 秒后开始停顿 12.5 秒，正好落在检查与写入之间。c2 在 10 秒多（时间戳只精确到秒的则是 11 秒多）进来，再过 1.5 秒写入。c1 在 13.6 秒醒来把它覆盖，此时 c2 还在里面。",
+	},
+	Settings: gcPause.Settings,
+	Budget:   always("pause=1"),
+	Needs: func(p Profile) string {
+		if !p.Checks {
+			return "its lease cannot be asked whether it still stands"
+		}
+		return ""
+	},
+	Cast: func(s Settings) []Role {
+		return []Role{
+			{Work: s.Retry, Tail: s.Retry, Play: func(a *actor) {
+				lease := acquire(a.Client, a.lock, a.r)
+				base, err := a.Read(token(lease))
+				a.Clock().Sleep(a.r.Work)
+				if a.check(lease) && err == nil {
+					a.Clock().Sleep(s.Retry / 10)
+					_ = a.Write(base, token(lease)) // a refusal is the resource's to record
+					a.Clock().Sleep(a.r.Tail)
+				}
+				a.Record(history.Event{Kind: history.Leave})
+				release(a.Client, lease)
+			}},
+			{Start: s.Retry / 2, Work: s.Retry * 3 / 2, Tail: s.Retry * 5 / 2},
+		}
+	},
+	Script: func(s Settings, _ int) []Beat {
+		return []Beat{{On: assured(checking), Do: strike(s.Retry/20, faults.PauseOf(1, s.Pause))}}
+	},
+	Struck: func(h *history.History) bool {
+		return then(h, assured(checking), kind(history.Pause, 1), other(history.Acquire, 1), kind(history.Resume, 1), kind(history.Write, 1))
+	},
+}
+
+// assured names the moment at which c1 is told that it still has the lock.
+func assured(what string) func(*history.Event) bool {
+	return func(e *history.Event) bool {
+		return e.Kind == history.Enter && e.Client == 1 && e.Note == what
+	}
+}
+
+// asked names the moment at which c1 asks to have its lease prolonged.
+func asked(e *history.Event) bool {
+	return e.Kind == history.Acquire && e.Client == 1 && e.Note == renewing
+}
+
+// extends is what these scenarios need.
+func extends(p Profile) string {
+	if !p.Extends {
+		return "its lease cannot be prolonged by its holder"
+	}
+	return ""
+}
+
+var renewHeld = Scenario{
+	ID:    "renew-held",
+	Race:  "R34",
+	Title: "a lease that has ended is to be prolonged while somebody else has the lock",
+	Story: Text{
+		EN: "c1 has read and goes out to wait for something; there its process stands still, and its lease ends. c2 is inside when c1 comes back and asks to have its lease prolonged. The true answer is no. Yes would put c1 beside c2, with what it read long ago.",
+		ZH: "c1 读完之后出去等别的事情，进程在那里停住，租约到期。c1 回来要求续租时，c2 正在里面。正确的回答是不行。如果答应了，c1 就带着早已过时的数据和 c2 同时在里面。",
+	},
+	Cure: Text{
+		EN: "Prolong by comparing with one's own token, in one command, and believe the answer.",
+		ZH: "续租时在同一条命令里比对自己的令牌，并且相信它的回答。",
+	},
+	Numbers: Text{
+		EN: "The pause of 12.5 s begins a tenth of a second after c1 has read, on a lease of 10 s. c2 gets in at 10.5 s and stays until 14.5 s; c1 asks at 12.6 s.",
+		ZH: "租约 10 秒，c1 读完 0.1 秒后停顿 12.5 秒。c2 在 10.5 秒进来，待到 14.5 秒；c1 在 12.6 秒要求续租。",
+	},
+	Settings: gcPause.Settings,
+	Budget:   always("pause=1"),
+	Needs:    extends,
+	Cast: func(s Settings) []Role {
+		return []Role{comesBack(s), {Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5}}
+	},
+	Script: sleepsOutside,
+	Struck: func(h *history.History) bool {
+		return unless(h, kind(history.Leave, 2), outside, kind(history.Pause, 1), kind(history.Enter, 2), kind(history.Resume, 1), asked)
+	},
+}
+
+var renewFree = Scenario{
+	ID:    "renew-free",
+	Race:  "R34B",
+	Title: "a lease that has ended is to be prolonged, and nobody has the lock",
+	Story: Text{
+		EN: "As renew-held, but c2 has come, written and gone when c1 asks to have its lease prolonged. The lock is free; to take it anew and call that prolonging looks harmless. But what c1 read is no longer so, and its write undoes c2's.",
+		ZH: "与 renew-held 相同，但 c1 要求续租时，c2 已经来过、写过、走了。锁是空的，顺手重新加上、当作续租成功，看起来无害。可是 c1 读到的早已不是现状，它一写就把 c2 的更新冲掉了。",
+	},
+	Cure: Text{
+		EN: "To prolong is to have had the lock all the time: where the key is gone the answer is no, and the work starts over with a new acquire and a new read.",
+		ZH: "续租意味着中间从没断过：key 不在了就必须回答不行，重新加锁、重新读、从头再来。",
+	},
+	Numbers: Text{
+		EN: "Those of renew-held, but c2, which gets in at 10.5 s, is gone a second later.",
+		ZH: "与 renew-held 相同，只是 10.5 秒进来的 c2 过 1 秒就走了。",
+	},
+	Settings: gcPause.Settings,
+	Budget:   always("pause=1"),
+	Needs:    extends,
+	Cast: func(s Settings) []Role {
+		return []Role{comesBack(s), {Start: s.Retry / 2, Work: s.Retry / 2, Tail: s.Retry / 2}}
+	},
+	Script: sleepsOutside,
+	Struck: func(h *history.History) bool {
+		return then(h, outside, kind(history.Pause, 1), kind(history.Enter, 2), kind(history.Released, 2), kind(history.Resume, 1), asked)
+	},
+}
+
+// comesBack is a client that leaves between its read and its write, and keeps the
+// lock meanwhile: it goes on if it is told that its lease is prolonged.
+func comesBack(s Settings) Role {
+	return Role{Play: func(a *actor) {
+		lease := acquire(a.Client, a.lock, a.r)
+		base, err := a.Read(token(lease))
+		a.Record(history.Event{Kind: history.Leave})
+		a.Clock().Sleep(s.Retry)
+		if a.renew(lease) && err == nil {
+			_ = a.Write(base, token(lease)) // a refusal is the resource's to record
+			a.Record(history.Event{Kind: history.Leave})
+		}
+		release(a.Client, lease)
+	}}
+}
+
+func outside(e *history.Event) bool { return e.Kind == history.Leave && e.Client == 1 }
+
+func sleepsOutside(s Settings, _ int) []Beat {
+	return []Beat{{On: outside, Do: strike(s.Retry/10, faults.PauseOf(1, s.Pause))}}
+}
