@@ -52,7 +52,7 @@ func BenchmarkCell(b *testing.B) {
 func BenchmarkMatrix(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Matrix(b.Context(), algorithms.All(), All(), 0, nil); err != nil {
+		if _, err := Matrix(b.Context(), algorithms.All(), All(), 0, nil, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

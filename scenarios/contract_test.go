@@ -48,9 +48,12 @@ func testCell(t *testing.T, e algorithms.Entry, sc scenarios.Scenario) {
 	}
 }
 
+// company plays all cells of the contract's tests.
+var company scenarios.Company
+
 func play(t testing.TB, e algorithms.Entry, sc scenarios.Scenario) *scenarios.Outcome {
 	t.Helper()
-	o, err := scenarios.Play(e, sc, sc.Settings)
+	o, err := company.Play(e, sc, sc.Settings)
 	if err != nil {
 		t.Fatal(err)
 	}

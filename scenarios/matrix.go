@@ -16,21 +16,26 @@ import (
 // own numbers, and each cell runs times more with the seeds from 1 on. Cells
 // come back by scenario, then by lock, in the given order.
 //
-// done is told how many cells are finished, from several goroutines; nil: nobody
-// asks. When ctx ends, the cells that are not finished are nil and the error is
+// keep says of which locks the histories are kept, which take much memory; nil: of
+// all. done is told how many cells are finished, from several goroutines; nil:
+// nobody asks. When ctx ends, the cells that are not finished are nil and the error is
 // ctx's.
-func Matrix(ctx context.Context, locks []algorithms.Entry, scs []Scenario, runs int, done func(n int)) ([][]*Outcome, error) {
+func Matrix(ctx context.Context, locks []algorithms.Entry, scs []Scenario, runs int, keep func(algorithms.Entry) bool, done func(n int)) ([][]*Outcome, error) {
 	cells := make([][]*Outcome, len(scs))
 	for i := range cells {
 		cells[i] = make([]*Outcome, len(locks))
 	}
+	var company Company
 	err := each(ctx, len(scs)*len(locks), done, func(i int) error {
 		sc, l := i/len(locks), i%len(locks)
-		o, err := Play(locks[l], scs[sc], scs[sc].Settings)
+		o, err := company.Play(locks[l], scs[sc], scs[sc].Settings)
 		if err != nil {
 			return err
 		}
 		cells[sc][l] = o // the story stands, however far the counting comes
+		if keep != nil && !keep(locks[l]) {
+			o.History = nil
+		}
 		return o.count(ctx, runs)
 	})
 	return cells, err

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -42,10 +43,20 @@ func (o *Outcome) AsExpected() bool {
 // Play plays one lock in one scenario. The error is about the settings, or
 // about code that the lab cannot carry.
 func Play(entry algorithms.Entry, sc Scenario, s Settings) (*Outcome, error) {
+	return new(Company).Play(entry, sc, s)
+}
+
+// A Company plays many cells and asks each lock for its profile only once. The
+// zero Company is ready; several goroutines may use it. Locks are told apart by
+// their ID.
+type Company struct{ profiles sync.Map }
+
+// Play is the function of that name.
+func (c *Company) Play(entry algorithms.Entry, sc Scenario, s Settings) (*Outcome, error) {
 	if err := sc.Check(entry, s); err != nil {
 		return nil, err
 	}
-	p, err := profile(entry)
+	p, err := c.profile(entry)
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +157,11 @@ func (sc Scenario) budget(entry algorithms.Entry, s Settings) ([]simulator.Allow
 		}
 	}
 	return given, nil
+}
+
+func (c *Company) profile(entry algorithms.Entry) (Profile, error) {
+	known, _ := c.profiles.LoadOrStore(entry.ID, sync.OnceValues(func() (Profile, error) { return profile(entry) }))
+	return known.(func() (Profile, error))()
 }
 
 // needs says why the question has no meaning for a lock with this profile.

@@ -354,9 +354,10 @@ func Verify(ctx context.Context, rows []Row, done func(n int)) ([]Proof, error) 
 	for i := range rows {
 		proofs[i].Row, order[i] = rows[i], i
 	}
+	var company Company
 	slices.SortStableFunc(order, func(a, b int) int { return rows[b].weight() - rows[a].weight() })
 	err := each(ctx, len(rows), done, func(i int) error {
-		p, err := rows[order[i]].Prove(ctx)
+		p, err := rows[order[i]].prove(ctx, &company)
 		if err == nil {
 			proofs[order[i]] = *p
 		}
@@ -380,14 +381,16 @@ func (r *Row) weight() int {
 
 // Prove plays or searches one row. The error is about code that the lab cannot
 // carry, or ctx's.
-func (r Row) Prove(ctx context.Context) (*Proof, error) {
+func (r Row) Prove(ctx context.Context) (*Proof, error) { return r.prove(ctx, new(Company)) }
+
+func (r Row) prove(ctx context.Context, company *Company) (*Proof, error) {
 	p := &Proof{Row: r, Answer: AsContracted}
 	var err error
 	if r.IsSearch() {
 		if p.Search, err = Explore(ctx, r.Strategy, r.Bounds); err == nil {
 			p.compareSearch()
 		}
-	} else if p.Outcome, err = Play(r.Strategy, r.Scenario, r.Scenario.Settings); err == nil {
+	} else if p.Outcome, err = company.Play(r.Strategy, r.Scenario, r.Scenario.Settings); err == nil {
 		p.compareCell()
 	}
 	if err != nil && !errors.Is(err, ctx.Err()) {

@@ -168,7 +168,7 @@ func TestMatrixIsPlay(t *testing.T) {
 	for _, procs := range []int{1, 2} {
 		onProcs(procs, func() {
 			finished := make(chan int, len(single))
-			cells, err := Matrix(t.Context(), algorithms.Milestones(), All(), 0, func(n int) { finished <- n })
+			cells, err := Matrix(t.Context(), algorithms.Milestones(), All(), 0, nil, func(n int) { finished <- n })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -190,7 +190,7 @@ func TestMatrixCounts(t *testing.T) {
 	t.Parallel()
 	const runs = 3
 	scs := []Scenario{gcPause, gcPauseFenced}
-	cells, err := Matrix(t.Context(), algorithms.Milestones(), scs, runs, nil)
+	cells, err := Matrix(t.Context(), algorithms.Milestones(), scs, runs, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestMatrixCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	onProcs(1, func() {
-		cells, err := Matrix(ctx, algorithms.Milestones(), All(), 0, func(n int) {
+		cells, err := Matrix(ctx, algorithms.Milestones(), All(), 0, nil, func(n int) {
 			if n == 10 {
 				cancel()
 			}

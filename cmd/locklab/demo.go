@@ -35,7 +35,7 @@ func (a *app) demo() *cobra.Command {
 			if err != nil {
 				return internal(err)
 			}
-			cells, err := scenarios.Matrix(c.Context(), cast, races, 0, nil)
+			cells, err := scenarios.Matrix(c.Context(), cast, races, 0, nil, nil)
 			if err != nil {
 				return internal(err)
 			}

@@ -141,7 +141,7 @@ func pickRaces(names []string) (scs []scenarios.Scenario, err error) {
 
 func (a *app) playMatrix(ctx context.Context, entries []algorithms.Entry, scs []scenarios.Scenario, runs int, dir string) error {
 	done, end := a.progress(len(entries)*len(scs), "cells")
-	cells, err := scenarios.Matrix(ctx, entries, scs, runs, done)
+	cells, err := scenarios.Matrix(ctx, entries, scs, runs, keeping(entries, dir), done)
 	end()
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {
@@ -293,6 +293,14 @@ func (a *app) writeReport(ctx context.Context, dir string, entries []algorithms.
 		}
 	}
 	return false, nil
+}
+
+// keeping says which runs the report shows in full.
+func keeping(entries []algorithms.Entry, dir string) func(algorithms.Entry) bool {
+	shown := charted(entries)
+	return func(e algorithms.Entry) bool {
+		return dir != "" && slices.ContainsFunc(shown, func(s algorithms.Entry) bool { return s.ID == e.ID })
+	}
 }
 
 // charted are the locks that charts draw: lines of a dozen cannot be told apart.
