@@ -146,7 +146,8 @@ func TestLooks(t *testing.T) {
 func TestStylesDiffer(t *testing.T) {
 	owner := map[string]string{}
 	for _, e := range algorithms.All() {
-		s := fmt.Sprintf("%+v", styleOf(e.ID))
+		look := styleOf(e.ID)
+		s := fmt.Sprintf("%v %T %v", look.color, look.marker, look.dash)
 		if other, taken := owner[s]; taken {
 			t.Errorf("%s and %s look the same", e.ID, other)
 		}

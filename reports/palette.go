@@ -115,12 +115,13 @@ var (
 	}
 )
 
-// styleOf gives a strategy its colour, marker and dash: those of its place in
-// the timeline, in whatever company it is drawn. The three lists have lengths
+// styleOf gives a strategy its colour, marker and dash: those of its place among
+// the milestones, and then in the timeline, in whatever company it is drawn. The three lists have lengths
 // without a common factor, so that 280 places differ. A lock that is not in the
 // timeline gets a place that follows from its id.
 func styleOf(id string) style {
-	n := slices.IndexFunc(algorithms.All(), func(e algorithms.Entry) bool { return e.ID == id })
+	known := slices.Concat(algorithms.Milestones(), algorithms.All())
+	n := slices.IndexFunc(known, func(e algorithms.Entry) bool { return e.ID == id })
 	if n < 0 {
 		sum := fnv.New32a()
 		sum.Write([]byte(id))

@@ -94,7 +94,7 @@ func (a *app) listText(what string) {
 	if what == "" || what == "strategies" {
 		a.printf("%s\n", a.say("Locks, in the order in which one was meant to mend another", "锁，按演进顺序排列"))
 		for _, e := range strategies() {
-			a.printf("  %-14s %-6s %d  %s\n", e.ID, e.Article, e.Year, e.Title)
+			a.printf("  %-19s %-9s %d  %s\n", e.ID, e.Article, e.Year, e.Title)
 		}
 	}
 	if what == "" || what == "scenarios" {
