@@ -63,7 +63,7 @@ func (l *incarnation) start(slot int, f func()) {
 	t.timer = nil
 	t.next, t.stop = iter.Pull(func(yield func(op) bool) {
 		t.yield = yield
-		if l.p.watched() {
+		if l.p.runs < 200 { // or nobody is called by name any more
 			t.goid = goroutine()
 		}
 		defer l.unwound()
@@ -140,7 +140,7 @@ func (p *process) ask(o op) (s seen, ok bool) {
 	p.own()
 	l := p.live
 	if l == nil || l.dead {
-		panic(stopped{})
+		p.unwind()
 	}
 	t := &l.threads[l.current]
 	l.running.Store(false)
@@ -157,7 +157,7 @@ func (p *process) ask(o op) (s seen, ok bool) {
 func (p *process) own() {
 	l := p.live
 	stray := l == nil || !l.running.Load()
-	if !stray && l.threads[l.current].goid != "" && p.watched() {
+	if !stray && l.threads[l.current].goid != "" && p.questions < 32 {
 		p.questions++
 		stray = l.threads[l.current].goid != goroutine()
 	}
@@ -167,8 +167,14 @@ func (p *process) own() {
 	}
 }
 
-// watched says whether goroutines are still asked for their names.
-func (p *process) watched() bool { return p.questions < 32 }
+// unwind ends the coroutine that runs, or a stray goroutine in its place.
+func (p *process) unwind() {
+	if l := p.live; l != nil && l.threads[l.current].goid != "" && l.threads[l.current].goid != goroutine() {
+		p.strayed.Store(true)
+		runtime.Goexit()
+	}
+	panic(stopped{})
+}
 
 // goroutine is the name of the goroutine that runs.
 func goroutine() string {
@@ -180,7 +186,7 @@ func goroutine() string {
 func (p *process) mustAsk(o op) seen {
 	s, ok := p.ask(o)
 	if !ok {
-		panic(stopped{})
+		p.unwind()
 	}
 	return s
 }
