@@ -17,6 +17,7 @@ import (
 //	2  faults             simulator/schedule   what goes wrong | ways to pick what is next
 //	1  simulator          simulator/verdict    the world | the judges
 //	0  algorithms         simulator/history    the locks | what happened
+//	                      simulator/zookeeper  a ZooKeeper's memory
 var floors = map[string]int{
 	"cmd/locklab":                     4,
 	"scenarios":                       3,
@@ -29,6 +30,8 @@ var floors = map[string]int{
 	"simulator/verdict":               1,
 	"algorithms":                      0,
 	"simulator/history":               0,
+	"simulator/zookeeper":             0,
+	"simulator/zookeeper/realserver":  0, // for tests only
 }
 
 func TestFloors(t *testing.T) {
