@@ -36,6 +36,15 @@ type Lease interface {
 	Release(ctx context.Context) error
 }
 
+// A Queuer is a Strategy that can stand in line for its turn: an optional power.
+type Queuer interface {
+	Strategy
+	// Await is an Acquire that waits for its turn, for at most patience on the
+	// client's own clock, and then returns ErrNotAcquired. Acquire is an Await
+	// without patience.
+	Await(ctx context.Context, key string, patience time.Duration) (Lease, error)
+}
+
 // Optional powers. A Lease that has one implements its interface.
 type (
 	// A Reporter's Release reports: nil is the statement that the lock was
@@ -83,6 +92,9 @@ type Env struct {
 	// single command (ReadTimeout); retries inside the client must be off
 	// (MaxRetries: -1), or a lost reply is retried behind the strategy's back.
 	Nodes []redis.UniversalClient
+	// ZooKeeper is the client's session with an ensemble, for the strategies that
+	// lock there; otherwise nil.
+	ZooKeeper ZooKeeper
 	// Clock is the client's own clock. It may be wrong.
 	Clock Clock
 	// Tokens makes the values by which a client recognises its own lock.
@@ -116,12 +128,16 @@ type Entry struct {
 	Article string        // id of the variant in the seed articles, for example "003-A"
 	Year    int           // when the idea, in its first form, was released or described in public
 	Title   string        // one line, in the words that people search for
-	Nodes   int           // how many independent servers it wants: 1, or the article's number for a quorum
+	Nodes   int           // how many independent servers it wants: 1, or the article's number for a quorum; 0: a ZooKeeper
 	TTL     time.Duration // the lease that its article uses; 0: its article sets none
 	Unit    time.Duration // Env.TTL must be a whole number of these; 0: the strategy ignores Env.TTL
 	Expiry  Expiry        // what ends a lease that nobody releases
+	Holders int           // how many may hold it at a time: 0 is one, AnyNumber is that of a reader among readers
 	New     func(Env) Strategy
 }
+
+// AnyNumber of holders may have a lock at a time.
+const AnyNumber = -1
 
 // Expiry names what ends a lease that nobody releases.
 type Expiry int
@@ -130,4 +146,5 @@ const (
 	ExpiryNone    Expiry = iota // nothing: the key stays until somebody deletes it
 	ExpiryServer                // the server's clock: the key carries a TTL
 	ExpiryClients               // the clients' clocks: the key carries a time that they compare with
+	ExpirySession               // the server's clock: the holder's session ends when nothing is heard of it
 )

@@ -22,6 +22,23 @@ func All() []Entry {
 	}
 }
 
+// OnZooKeeper returns the strategies that lock on a ZooKeeper, in the order in
+// which one was meant to mend another. The caller may change the slice.
+func OnZooKeeper() []Entry {
+	return []Entry{
+		naiveQueue,
+		herdQueue,
+		checkedQueue,
+		protectedQueue,
+		reentrantMutex,
+		nonReentrantMutex,
+		semaphore,
+		writeLock,
+		readLock,
+		multiLock,
+	}
+}
+
 // ByName finds a strategy by its ID or its Article, in any case of letters.
 func ByName(name string) (Entry, bool) {
 	for _, e := range All() {
@@ -42,6 +59,8 @@ func ByName(name string) (Entry, bool) {
 // failure. That they are independent, Check cannot see.
 func (e Entry) Check(env Env) error {
 	switch n := len(env.Nodes); {
+	case e.Nodes == 0 && env.ZooKeeper == nil:
+		return fmt.Errorf("algorithms: %s locks on a ZooKeeper, and Env.ZooKeeper is nil: use OnConn", e.ID)
 	case e.Nodes == 1 && n != 1:
 		return fmt.Errorf("algorithms: %s locks on one server, got %d: pass exactly one node", e.ID, n)
 	case e.Nodes > 1 && n < 3:

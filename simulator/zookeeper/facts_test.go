@@ -28,7 +28,7 @@ func TestSilence(t *testing.T) {
 	must(t, s.ask(silent, Request{Op: Create, Path: "/silence/own", Mode: Ephemeral}))
 	must(t, s.ask(watcher, Request{Op: Exists, Path: "/silence/own", Watch: true}))
 	must(t, s.ask(watcher, Request{Op: GetChildren, Path: "/silence", Watch: true}))
-	silent.line.hangUp()
+	silent.line.HangUp()
 
 	heard := []Event{<-watcher.events, <-watcher.events} // when the server has lost patience
 	s.state = s.state.Disconnect(silent.id)
@@ -52,12 +52,12 @@ func TestSilence(t *testing.T) {
 	}
 
 	// It learns so when it comes back, and not before.
-	silent.line.pass <- struct{}{}
-	<-silent.line.expired
+	silent.line.Pass <- struct{}{}
+	<-silent.expired
 	if _, code, _ := s.state.Reconnect(timeout, silent.id, silent.seen, nil); code != SessionExpired {
 		t.Errorf("the State takes the session back: %v", code)
 	}
-	silent.line.cut(silent.conn)
+	silent.line.Cut(silent.conn)
 }
 
 // TestNothingMissed leaves and returns when the last transaction was the one that

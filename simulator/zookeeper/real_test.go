@@ -2,16 +2,12 @@ package zookeeper_test
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -108,12 +104,15 @@ func newStage(addr, root string) *stage {
 type client struct {
 	id     SessionID
 	conn   *zk.Conn
-	line   *line
+	line   *realserver.Line
 	seen   int64          // as a client library keeps it
 	wait   map[Watch]bool // as a client library keeps it
 	told   []Event        // by the State, not yet compared
 	away   bool
 	events chan Event // from the real server
+
+	ready   chan struct{} // the real client has its session, once a connection
+	expired chan struct{} // the real client has heard that its session ended
 }
 
 // cases numbers the roots, so that every case has its own part of the tree.
@@ -172,16 +171,17 @@ func (s *stage) begin() error {
 func (s *stage) connect() error { return s.connectFor(time.Minute) }
 
 func (s *stage) connectFor(timeout time.Duration) error {
-	c := &client{wait: map[Watch]bool{}, events: make(chan Event, 1000), line: newLine()}
+	c := &client{wait: map[Watch]bool{}, events: make(chan Event, 1000), line: realserver.NewLine(),
+		ready: make(chan struct{}, 100), expired: make(chan struct{}, 100)}
 	var err error
 	// Twice the same address: after a failure the client tries the next at once.
-	c.conn, _, err = zk.Connect([]string{s.addr, s.addr}, timeout, zk.WithDialer(c.line.dial), zk.WithLogger(silent{}),
+	c.conn, _, err = zk.Connect([]string{s.addr, s.addr}, timeout, zk.WithDialer(c.line.Dial), zk.WithLogger(silent{}),
 		zk.WithEventCallback(func(e zk.Event) {
 			switch {
 			case e.State == zk.StateHasSession && e.Type == zk.EventSession:
-				c.line.ready <- struct{}{}
+				c.ready <- struct{}{}
 			case e.State == zk.StateExpired && e.Type == zk.EventSession:
-				c.line.expired <- struct{}{}
+				c.expired <- struct{}{}
 			case e.Type >= zk.EventNodeCreated && e.Type <= zk.EventNodeChildrenChanged:
 				c.events <- Event{Type: EventType(e.Type), Path: e.Path}
 			}
@@ -189,8 +189,8 @@ func (s *stage) connectFor(timeout time.Duration) error {
 	if err != nil {
 		return err
 	}
-	c.line.pass <- struct{}{}
-	<-c.line.ready
+	c.line.Pass <- struct{}{}
+	<-c.ready
 	s.state, c.id = s.state.Connect(0, timeout)
 	s.names[c.conn.SessionID()] = c.id
 	s.sessions = append(s.sessions, c)
@@ -235,7 +235,7 @@ func (s *stage) step(st step) error {
 func (s *stage) leave(c *client) {
 	s.said = append(s.said, fmt.Sprintf("s%d leaves", c.id))
 	c.away = true
-	c.line.hangUp()
+	c.line.HangUp()
 	s.state = s.state.Disconnect(c.id)
 }
 
@@ -243,15 +243,15 @@ func (s *stage) leave(c *client) {
 func (s *stage) comeBack(c *client) {
 	s.said = append(s.said, fmt.Sprintf("s%d returns", c.id))
 	c.away = false
-	c.line.pass <- struct{}{}
-	<-c.line.ready
+	c.line.Pass <- struct{}{}
+	<-c.ready
 	var watches []Watch
 	for w := range c.wait {
 		watches = append(watches, w)
 	}
 	slices.SortFunc(watches, func(a, b Watch) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind)) })
 	if len(watches) > 0 {
-		<-c.line.rearmed
+		<-c.line.Rearmed
 	}
 	var fired []Event
 	s.state, _, fired = s.state.Reconnect(0, c.id, c.seen, watches)
@@ -281,9 +281,9 @@ func (s *stage) ask(c *client, r Request) error {
 // end ends the session on the server: by its own request, or from elsewhere if
 // its connection is not there or not to be used.
 func (c *client) end(addr string) error {
-	defer c.line.cut(c.conn)
+	defer c.line.Cut(c.conn)
 	if c.away {
-		return c.line.expire(addr)
+		return c.line.Expire(addr)
 	}
 	c.conn.Close() // returns when the server has answered
 	return nil
@@ -454,112 +454,6 @@ func code(err error) Code {
 		}
 	}
 	return -1 // no State answers so
-}
-
-// A line is the way from a real client to the server. Each dial waits for a pass.
-type line struct {
-	pass    chan struct{} // one for each connection that may be made
-	dead    chan struct{} // closed: none will be any more
-	ready   chan struct{} // the client has its session, once a connection
-	expired chan struct{} // the client has heard that its session ended
-	rearmed chan struct{} // the client has left its watches again
-
-	mu    sync.Mutex
-	conn  net.Conn
-	hello []byte // the server's answer to the first request
-}
-
-func newLine() *line {
-	return &line{
-		pass: make(chan struct{}, 1), dead: make(chan struct{}),
-		ready: make(chan struct{}, 100), expired: make(chan struct{}, 100), rearmed: make(chan struct{}, 100),
-	}
-}
-
-var errDead = errors.New("the session has ended")
-
-func (l *line) dial(network, addr string, timeout time.Duration) (net.Conn, error) {
-	select {
-	case <-l.dead:
-		return nil, errDead
-	case <-l.pass:
-	}
-	conn, err := net.DialTimeout(network, addr, timeout)
-	if err != nil {
-		return nil, err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.conn, l.hello = conn, nil
-	return &tap{Conn: conn, line: l}, nil
-}
-
-// A tap is a connection on which the line looks at what goes by.
-type tap struct {
-	net.Conn
-	line *line
-}
-
-func (c *tap) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	c.line.mu.Lock()
-	defer c.line.mu.Unlock()
-	if have := len(c.line.hello); have < helloLen {
-		c.line.hello = append(c.line.hello, b[:min(n, helloLen-have)]...)
-	}
-	return n, err
-}
-
-func (c *tap) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	const setWatches = 101
-	if len(b) >= 12 && binary.BigEndian.Uint32(b[8:]) == setWatches {
-		c.line.rearmed <- struct{}{}
-	}
-	return n, err
-}
-
-// helloLen is how long the answer to a connect request is, at least: length,
-// protocol, time-out, session, and the password with its length.
-const helloLen = 4 + 4 + 4 + 8 + 4 + 16
-
-// hangUp breaks the connection.
-func (l *line) hangUp() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.conn.Close()
-}
-
-// cut ends the real client, whose session has ended.
-func (l *line) cut(conn *zk.Conn) {
-	go conn.Close() // it waits a second for an answer that does not come
-	close(l.dead)
-}
-
-// expire ends the session from elsewhere: another connection takes it over and
-// closes it. To the server's memory that is the same transaction as its end by
-// silence, which TestSilence waits for.
-func (l *line) expire(addr string) error {
-	l.mu.Lock()
-	hello := slices.Clone(l.hello)
-	l.mu.Unlock()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	var connect, bye []byte
-	connect = binary.BigEndian.AppendUint32(connect, 4+8+4+8+4+16)
-	connect = append(connect, make([]byte, 4+8)...) // protocol, last zxid seen
-	connect = append(connect, hello[8:]...)         // time-out, session, password
-	bye = binary.BigEndian.AppendUint32(bye, 8)
-	bye = binary.BigEndian.AppendUint32(bye, 1)
-	bye = append(bye, 0xff, 0xff, 0xff, 0xf5) // -11: close session
-	if _, err := conn.Write(append(connect, bye...)); err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, conn) // the server hangs up when it is done
-	return err
 }
 
 type silent struct{}
