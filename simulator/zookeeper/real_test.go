@@ -174,8 +174,8 @@ func (s *stage) connectFor(timeout time.Duration) error {
 	c := &client{wait: map[Watch]bool{}, events: make(chan Event, 1000), line: realserver.NewLine(),
 		ready: make(chan struct{}, 100), expired: make(chan struct{}, 100)}
 	var err error
-	// Twice the same address: after a failure the client tries the next at once.
-	c.conn, _, err = zk.Connect([]string{s.addr, s.addr}, timeout, zk.WithDialer(c.line.Dial), zk.WithLogger(silent{}),
+	// See realserver.Line for the repeated address.
+	c.conn, _, err = zk.Connect([]string{s.addr, s.addr, s.addr}, timeout, zk.WithDialer(c.line.Dial), zk.WithLogger(silent{}),
 		zk.WithEventCallback(func(e zk.Event) {
 			switch {
 			case e.State == zk.StateHasSession && e.Type == zk.EventSession:

@@ -13,8 +13,8 @@ import (
 )
 
 // A Line is the way from a real client to the server: its Dial is for
-// zk.WithDialer. Give the client the address twice; after a failure it then tries
-// the next one at once.
+// zk.WithDialer. Give the client the address three times: it pauses for a second
+// only when it has tried all, and an ended session takes two.
 type Line struct {
 	Pass    chan struct{} // one is taken for each connection that is made
 	Rearmed chan struct{} // one comes when the client leaves its watches again, on a new connection
