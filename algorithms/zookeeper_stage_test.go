@@ -67,6 +67,8 @@ type ensemble struct {
 	sessions  map[zookeeper.SessionID]*memory
 	meanwhile []func() // what happens, one by one, while somebody waits
 	told      int      // events so far
+
+	park func() bool // not nil: a process that waits stands still in it; false: the test is over
 }
 
 func newEnsemble() *ensemble {
@@ -216,7 +218,8 @@ type memoryWatch struct {
 
 // Wait lets happen what there is to happen, and then time pass.
 func (w *memoryWatch) Wait(ctx context.Context, patience time.Duration) (bool, error) {
-	e := w.session.ensemble
+	e, clock := w.session.ensemble, w.session.clock
+	until := clock.Now().Add(patience)
 	for {
 		switch {
 		case ctx.Err() != nil:
@@ -225,8 +228,15 @@ func (w *memoryWatch) Wait(ctx context.Context, patience time.Duration) (bool, e
 			return false, algorithms.ErrSessionEnded
 		case w.fired:
 			return true, nil
+		case !clock.Now().Before(until):
+			return false, nil
+		case e.park != nil:
+			if !e.park() {
+				return false, context.Canceled
+			}
+			continue
 		case len(e.meanwhile) == 0:
-			w.session.clock.Advance(patience)
+			clock.Advance(patience)
 			return false, nil
 		}
 		next := e.meanwhile[0]

@@ -79,6 +79,24 @@ var houseRules = []struct {
 		},
 	},
 	{
+		name: "who gives up while it waits leaves the line",
+		why:  "the request that takes its place back must outlive the caller's context",
+		play: func(t *testing.T, h *house, e algorithms.Entry) {
+			fill(t, h, e)
+			before := h.places(t, "/locks")
+			b := h.join(t, rival(t, e), "Z")
+			ctx, cancel := context.WithCancel(t.Context())
+			h.waiting(cancel, func() {
+				if _, err := b.Await(ctx, "lock", time.Minute); !errors.Is(err, context.Canceled) {
+					t.Errorf("Await: %v, want %v", err, context.Canceled)
+				}
+			})
+			if after := h.places(t, "/locks"); !slices.Equal(sorted(before), sorted(after)) {
+				t.Errorf("giving up turned %v into %v", before, after)
+			}
+		},
+	},
+	{
 		name: "a session that ends takes its lock along",
 		why:  "Entry.Expiry says so",
 		play: func(t *testing.T, h *house, e algorithms.Entry) {
