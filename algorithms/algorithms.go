@@ -1,11 +1,12 @@
 // Package algorithms holds the locks that people have built on Redis, each in
 // the form in which it was published, behind one interface, in the order in
-// which history tried them.
+// which history tried them; and those on ZooKeeper, which were meant to do better.
 //
 // A strategy is ordinary blocking Go code on the go-redis client. It knows a
 // Redis client, a clock and a source of tokens, and nothing of where they come
 // from: with [Production] it locks a real server, and a laboratory can hand it
-// connections and clocks of its own. See the package example.
+// connections and clocks of its own. See the package example. A strategy on
+// ZooKeeper knows a session in the place of the Redis client; see [OnConn].
 package algorithms
 
 import (

@@ -29,7 +29,7 @@ var (
 	nonReentrantMutex = Entry{
 		ID:      "zk-mutex",
 		Article: "003-F",
-		Year:    2011,
+		Year:    2012,
 		Title:   "Curator's InterProcessSemaphoreMutex: a semaphore of one, not reentrant",
 		Expiry:  ExpirySession,
 		New:     func(env Env) Strategy { return NewSemaphore(env, 1) },
@@ -75,7 +75,7 @@ func newProtected(env Env) *ProtectedQueue {
 }
 
 // Mutex is a [ProtectedQueue] that its holder may enter again. (2011: Curator's
-// InterProcessMutex, open since November 2011 at Netflix, at Apache since 2013.)
+// InterProcessMutex; Netflix made Curator public that autumn.)
 // Who holds is counted in the process: a further hold asks nobody, and the last
 // Release gives the place up.
 //
@@ -155,13 +155,15 @@ func (l *mutexLease) Check(ctx context.Context) error {
 func (l *mutexLease) FencingToken() uint64 { return l.hold.lease.(Fencer).FencingToken() }
 
 // Semaphore lets a number of holders in at a time, in the order in which they
-// came. (2012: Curator's InterProcessSemaphoreV2. With one permit it is the
-// InterProcessSemaphoreMutex, its mutex that is not reentrant.) All clients of a
-// key must agree on the number.
+// came. (2012: Curator's InterProcessSemaphoreV2, of 1.2.2 in September. With one
+// permit it is its mutex that is not reentrant, InterProcessSemaphoreMutex, which
+// 1.1.16 had brought in August.) All clients of a key must agree on the number.
 //
 // Whoever wants a permit queues for a mutex first. Its holder alone adds a znode
 // to the permits that are out, and waits until they are few enough; so one
-// client is woken by a permit that comes back, and nobody is overtaken.
+// client is woken by a permit that comes back, and nobody is overtaken. Both was
+// not so in Curator's first semaphore, a queue in which each waited for the one
+// so many places before it.
 //
 // How it falls: as [ProtectedQueue] does. A holder whose session ends while it is
 // paused is one too many, and permits have no order by which a resource could
@@ -232,8 +234,8 @@ func (s *Semaphore) few(ctx context.Context, own *place, wait *wait) error {
 
 // ReadWriteLock lets readers in together, and a writer alone; it is one side of
 // the lock, and both sides queue in one line, so that no stream of readers
-// starves a writer. (2011: Curator's InterProcessReadWriteLock, after the recipe
-// "Shared Locks".) A writer waits for the one before it; a reader only for
+// starves a writer. (2011: Curator's InterProcessReadWriteLock, of 0.6.4 in
+// December, after the recipe "Shared Locks".) A writer waits for the one before it; a reader only for
 // writers before it, and watches the first of them.
 //
 // How it falls: as [ProtectedQueue] does. The writer's lease is a [Fencer]; the

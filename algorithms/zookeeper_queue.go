@@ -28,7 +28,7 @@ var (
 	herdQueue = Entry{
 		ID:      "zk-herd",
 		Article: "003-E",
-		Year:    2008,
+		Year:    2010,
 		Title:   "ZooKeeper: everybody watches the whole queue",
 		Expiry:  ExpirySession,
 		New:     func(env Env) Strategy { return &HerdQueue{env.ZooKeeper, env.Clock} },
@@ -44,7 +44,7 @@ var (
 	protectedQueue = Entry{
 		ID:      "zk-protected",
 		Article: "003-F",
-		Year:    2012,
+		Year:    2011,
 		Title:   "ZooKeeper: look again, and a GUID in the name against a lost answer",
 		Expiry:  ExpirySession,
 		New:     func(env Env) Strategy { return &ProtectedQueue{env.ZooKeeper, env.Clock, env.Tokens} },
@@ -110,8 +110,9 @@ func (s *NaiveQueue) turn(ctx context.Context, own *place, wait *wait) error {
 }
 
 // HerdQueue watches the whole queue, and looks at it again whenever anybody comes
-// or goes. (The USENIX paper on ZooKeeper of 2010, section 2.4, calls it a simple
-// lock "with herd effect"; its simple lock there has no queue at all.)
+// or goes. (2010: the USENIX paper on ZooKeeper, section 2.4, describes the herd
+// that locks without a queue wake up, and the queue as the cure. This is the
+// queue without the cure.)
 //
 // It takes [NaiveQueue]'s wrong step back: a wake-up says that something has
 // changed, and no more.
@@ -200,8 +201,8 @@ func (s *CheckedQueue) Await(ctx context.Context, key string, patience time.Dura
 
 // ProtectedQueue is a [CheckedQueue] whose places carry a name of their own, so
 // that a client which has lost the answer to create finds its place in the
-// queue. (2012: Curator's withProtection, after the flaw in the recipe that
-// ZOOKEEPER-1262 reports.)
+// queue. (2011: in Curator since October, as withProtection since 1.1.10 of May
+// 2012; and in the recipe by April 2012, after ZOOKEEPER-1262.)
 //
 // How it falls: a pause is no better than with CheckedQueue. If the look fails as
 // well, the place stands until the session ends. And where the ensemble gives one

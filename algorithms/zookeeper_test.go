@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -183,6 +184,15 @@ func TestHouseRules(t *testing.T) {
 					t.Log("the rule is there because", rule.why)
 				}
 			})
+		}
+	}
+}
+
+// Every one of them says that it has no ensemble, before it is used.
+func TestNoEnsemble(t *testing.T) {
+	for _, e := range algorithms.OnZooKeeper() {
+		if err := e.Check(algorithms.Production(0)); err == nil || !strings.Contains(err.Error(), "OnConn") {
+			t.Errorf("%s: Check: %v", e.ID, err)
 		}
 	}
 }

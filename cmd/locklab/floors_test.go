@@ -54,10 +54,12 @@ func TestStrangers(t *testing.T) {
 		t.Error("simulator knows the locks")
 	}
 	if got := imports(t, "algorithms"); len(got) > 0 {
-		t.Errorf("algorithms imports %v: a lock knows Redis, a clock and tokens", got)
+		t.Errorf("algorithms imports %v: a lock knows Redis or ZooKeeper, a clock and tokens", got)
 	}
-	if got := imports(t, "simulator/history"); len(got) > 0 {
-		t.Errorf("simulator/history imports %v", got)
+	for _, dir := range []string{"simulator/history", "simulator/zookeeper"} {
+		if got := imports(t, dir); len(got) > 0 {
+			t.Errorf("%s imports %v", dir, got)
+		}
 	}
 	if slices.Contains(imports(t, "reports"), "simulator") {
 		t.Error("reports can play runs: they are to be made of what has been played")

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// jar is where Debian's package zookeeper has the server; its manifest names the
-// rest.
+// jar is where Debian's package zookeeper has the server, once installed; its
+// manifest names the rest.
 const jar = "/usr/share/java/zookeeper.jar"
 
 // logger lets the server say on stderr when it is ready.
@@ -35,9 +35,9 @@ func Start(t testing.TB, dataDir string) string {
 	}
 	switch {
 	case err != nil && os.Getenv("CI") == "true":
-		t.Fatalf("no ZooKeeper here (%v): install the packages zookeeper and default-jre-headless", err)
+		t.Fatalf("no ZooKeeper here (%v): install the package zookeeper", err)
 	case err != nil:
-		t.Skipf("no ZooKeeper here (%v): install the packages zookeeper and default-jre-headless", err)
+		t.Skipf("no ZooKeeper here (%v): install the package zookeeper", err)
 	}
 	var talk string
 	for range 5 { // somebody may take the port that was just found free
