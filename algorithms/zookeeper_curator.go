@@ -11,7 +11,7 @@ import (
 // The family that article 003 names: Curator's locks.
 
 var (
-	_ Queuer = (*Mutex)(nil)
+	_ Queuer = (*InterProcessMutex)(nil)
 	_ Queuer = (*Semaphore)(nil)
 	_ Queuer = (*ReadWriteLock)(nil)
 	_ Queuer = (*MultiLock)(nil)
@@ -24,7 +24,7 @@ var (
 		Year:    2011,
 		Title:   "Curator's InterProcessMutex: a protected queue, reentrant",
 		Expiry:  ExpirySession,
-		New:     func(env Env) Strategy { return newMutex(env) },
+		New:     func(env Env) Strategy { return newInterProcessMutex(env) },
 	}
 	nonReentrantMutex = Entry{
 		ID:      "zk-mutex",
@@ -74,8 +74,8 @@ func newProtected(env Env) *ProtectedQueue {
 	return &ProtectedQueue{env.ZooKeeper, env.Clock, env.Tokens}
 }
 
-// Mutex is a [ProtectedQueue] that its holder may enter again. (2011: Curator's
-// InterProcessMutex; Netflix made Curator public that autumn.)
+// InterProcessMutex is a [ProtectedQueue] that its holder may enter again. (2011:
+// Curator's lock of this name; Netflix made Curator public that autumn.)
 // Who holds is counted in the process: a further hold asks nobody, and the last
 // Release gives the place up.
 //
@@ -84,53 +84,53 @@ func newProtected(env Env) *ProtectedQueue {
 //
 // Our form counts by Strategy value, where Curator counts by thread. Its lease is
 // no [Reporter], since the Release of an inner hold does not look.
-type Mutex struct {
+type InterProcessMutex struct {
 	queue *ProtectedQueue
-	held  map[string]*mutexHold // by key
+	held  map[string]*processHold // by key
 }
 
-func newMutex(env Env) *Mutex { return &Mutex{newProtected(env), map[string]*mutexHold{}} }
+func newInterProcessMutex(env Env) *InterProcessMutex { return &InterProcessMutex{newProtected(env), map[string]*processHold{}} }
 
-// A mutexHold is the place of a process that holds the lock so many times.
-type mutexHold struct {
+// A processHold is the place of a process that holds the lock so many times.
+type processHold struct {
 	lease Lease
 	count int
 }
 
 // Acquire implements [Strategy].
-func (s *Mutex) Acquire(ctx context.Context, key string) (Lease, error) { return s.Await(ctx, key, 0) }
+func (s *InterProcessMutex) Acquire(ctx context.Context, key string) (Lease, error) { return s.Await(ctx, key, 0) }
 
 // Await implements [Queuer]. The errors are those of [ProtectedQueue].
-func (s *Mutex) Await(ctx context.Context, key string, patience time.Duration) (Lease, error) {
+func (s *InterProcessMutex) Await(ctx context.Context, key string, patience time.Duration) (Lease, error) {
 	hold := s.held[key]
 	if hold == nil {
 		lease, err := s.queue.Await(ctx, key, patience)
 		if err != nil {
 			return nil, err
 		}
-		hold = &mutexHold{lease: lease}
+		hold = &processHold{lease: lease}
 		s.held[key] = hold
 	}
 	hold.count++
-	return &mutexLease{lock: s, key: key, hold: hold}, nil
+	return &processLease{lock: s, key: key, hold: hold}, nil
 }
 
 var (
-	_ Fencer  = (*mutexLease)(nil)
-	_ Checker = (*mutexLease)(nil)
+	_ Fencer  = (*processLease)(nil)
+	_ Checker = (*processLease)(nil)
 )
 
-// A mutexLease is one of the holds of a process.
-type mutexLease struct {
-	lock  *Mutex
+// A processLease is one of the holds of a process.
+type processLease struct {
+	lock  *InterProcessMutex
 	key   string
-	hold  *mutexHold
+	hold  *processHold
 	ended bool
 }
 
 // Release gives this hold back, and with the last one the place. That is over for
 // the process whatever the ensemble answers.
-func (l *mutexLease) Release(ctx context.Context) error {
+func (l *processLease) Release(ctx context.Context) error {
 	if l.ended {
 		return ErrNotHeld
 	}
@@ -144,7 +144,7 @@ func (l *mutexLease) Release(ctx context.Context) error {
 }
 
 // Check returns ErrNotHeld if the place is gone. It asks the ensemble.
-func (l *mutexLease) Check(ctx context.Context) error {
+func (l *processLease) Check(ctx context.Context) error {
 	if l.ended {
 		return ErrNotHeld
 	}
@@ -152,7 +152,7 @@ func (l *mutexLease) Check(ctx context.Context) error {
 }
 
 // FencingToken is that of the place: all holds of one process in a row share it.
-func (l *mutexLease) FencingToken() uint64 { return l.hold.lease.(Fencer).FencingToken() }
+func (l *processLease) FencingToken() uint64 { return l.hold.lease.(Fencer).FencingToken() }
 
 // Semaphore lets a number of holders in at a time, in the order in which they
 // came. (2012: Curator's InterProcessSemaphoreV2, of 1.2.2 in September. With one
