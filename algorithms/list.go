@@ -59,7 +59,7 @@ func ByName(name string) (Entry, bool) {
 // failure. That they are independent, Check cannot see.
 func (e Entry) Check(env Env) error {
 	switch n := len(env.Nodes); {
-	case e.Nodes == 0 && env.ZooKeeper == nil:
+	case e.Expiry == ExpirySession && env.ZooKeeper == nil:
 		return fmt.Errorf("algorithms: %s locks on a ZooKeeper, and Env.ZooKeeper is nil: use OnConn", e.ID)
 	case e.Nodes == 1 && n != 1:
 		return fmt.Errorf("algorithms: %s locks on one server, got %d: pass exactly one node", e.ID, n)

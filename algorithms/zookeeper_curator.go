@@ -89,7 +89,9 @@ type InterProcessMutex struct {
 	held  map[string]*processHold // by key
 }
 
-func newInterProcessMutex(env Env) *InterProcessMutex { return &InterProcessMutex{newProtected(env), map[string]*processHold{}} }
+func newInterProcessMutex(env Env) *InterProcessMutex {
+	return &InterProcessMutex{newProtected(env), map[string]*processHold{}}
+}
 
 // A processHold is the place of a process that holds the lock so many times.
 type processHold struct {
@@ -98,7 +100,9 @@ type processHold struct {
 }
 
 // Acquire implements [Strategy].
-func (s *InterProcessMutex) Acquire(ctx context.Context, key string) (Lease, error) { return s.Await(ctx, key, 0) }
+func (s *InterProcessMutex) Acquire(ctx context.Context, key string) (Lease, error) {
+	return s.Await(ctx, key, 0)
+}
 
 // Await implements [Queuer]. The errors are those of [ProtectedQueue].
 func (s *InterProcessMutex) Await(ctx context.Context, key string, patience time.Duration) (Lease, error) {
