@@ -1,11 +1,12 @@
 // Package algorithms holds the locks that people have built on Redis, each in
 // the form in which it was published, behind one interface, in the order in
-// which history tried them.
+// which history tried them; and those on ZooKeeper, which were meant to do better.
 //
 // A strategy is ordinary blocking Go code on the go-redis client. It knows a
 // Redis client, a clock and a source of tokens, and nothing of where they come
 // from: with [Production] it locks a real server, and a laboratory can hand it
-// connections and clocks of its own. See the package example.
+// connections and clocks of its own. See the package example. A strategy on
+// ZooKeeper knows a session in the place of the Redis client; see [OnConn].
 package algorithms
 
 import (
@@ -43,6 +44,15 @@ type Closer interface {
 	Strategy
 	// Close does that work. Its errors are the server's or the network's.
 	Close(ctx context.Context) error
+}
+
+// A Queuer is a Strategy that can stand in line for its turn: an optional power.
+type Queuer interface {
+	Strategy
+	// Await is an Acquire that waits for its turn, for at most patience on the
+	// client's own clock, and then returns ErrNotAcquired. Acquire is an Await
+	// without patience.
+	Await(ctx context.Context, key string, patience time.Duration) (Lease, error)
 }
 
 // Optional powers. A Lease that has one implements its interface.
@@ -92,6 +102,9 @@ type Env struct {
 	// single command (ReadTimeout); retries inside the client must be off
 	// (MaxRetries: -1), or a lost reply is retried behind the strategy's back.
 	Nodes []redis.UniversalClient
+	// ZooKeeper is the client's session with an ensemble, for the strategies that
+	// lock there; otherwise nil.
+	ZooKeeper ZooKeeper
 	// Clock is the client's own clock. It may be wrong.
 	Clock Clock
 	// Tokens makes the values by which a client recognises its own lock.
@@ -130,13 +143,14 @@ type Entry struct {
 	Also    []string // ids of the same lock in other articles
 	Year    int      // when the idea, in its first form, was released or described in public
 	Title   string   // one line, in the words that people search for
-	Nodes   int      // how many independent servers it wants: 1, or the article's number for a quorum
+	Nodes   int      // how many independent servers it wants: 1, or the article's number for a quorum; 0: a ZooKeeper
 	// Replicas is how many replicas it wants each server to have, and to hear of
 	// the lock; 0: it does not ask.
 	Replicas int
 	TTL      time.Duration // the lease that its article uses; 0: its article sets none
 	Unit     time.Duration // Env.TTL must be a whole number of these; 0: the strategy ignores Env.TTL
 	Expiry   Expiry        // what ends a lease that nobody releases
+	Holders  int           // how many may hold it at a time: 0 is one, AnyNumber is that of a reader among readers
 	New      func(Env) Strategy
 }
 
@@ -154,6 +168,9 @@ const (
 	Majority   Family = "a majority of servers"
 )
 
+// AnyNumber of holders may have a lock at a time.
+const AnyNumber = -1
+
 // Expiry names what ends a lease that nobody releases.
 type Expiry int
 
@@ -161,4 +178,5 @@ const (
 	ExpiryNone    Expiry = iota // nothing: the key stays until somebody deletes it
 	ExpiryServer                // the server's clock: the key carries a TTL
 	ExpiryClients               // the clients' clocks: the key carries a time that they compare with
+	ExpirySession               // the server's clock: the holder's session ends when nothing is heard of it
 )

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/go-zookeeper/zk"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
@@ -57,4 +59,24 @@ func Example() {
 	// B was refused: algorithms: lock not acquired
 	// A released it: <nil>
 	// A released it again: algorithms: lock not held
+}
+
+// At most two processes work at a time, on a real ensemble; who comes third waits.
+func ExampleOnConn() {
+	conn, _, err := zk.Connect([]string{"127.0.0.1:2181"}, 10*time.Second)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer conn.Close()
+
+	env := algorithms.Production(0) // a lease lasts as long as the session
+	env.ZooKeeper = algorithms.OnConn(conn, env.Clock)
+	lease, err := algorithms.NewSemaphore(env, 2).Await(context.Background(), "report", time.Minute)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// work
+	if err := lease.Release(context.Background()); err != nil {
+		log.Fatal(err)
+	}
 }

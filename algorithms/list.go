@@ -72,6 +72,24 @@ func Milestones() []Entry {
 	return []Entry{setNX, setNXExpire, getSet, tokenLock, watchdog, redlock}
 }
 
+// OnZooKeeper returns the strategies that lock on a ZooKeeper, in the order in
+// which one was meant to mend another. They are not among All: no race is told of
+// them yet. The caller may change the slice.
+func OnZooKeeper() []Entry {
+	return []Entry{
+		naiveQueue,
+		herdQueue,
+		checkedQueue,
+		protectedQueue,
+		reentrantMutex,
+		nonReentrantMutex,
+		semaphore,
+		writeLock,
+		readLock,
+		multiLock,
+	}
+}
+
 // ByName finds a strategy by one of its Names, in any case of letters.
 func ByName(name string) (Entry, bool) {
 	for _, e := range All() {
@@ -101,6 +119,8 @@ func (e Entry) Names() []string {
 // failure. That they are independent, Check cannot see.
 func (e Entry) Check(env Env) error {
 	switch n := len(env.Nodes); {
+	case e.Expiry == ExpirySession && env.ZooKeeper == nil:
+		return fmt.Errorf("algorithms: %s locks on a ZooKeeper, and Env.ZooKeeper is nil: use OnConn", e.ID)
 	case e.Nodes == 1 && n != 1:
 		return fmt.Errorf("algorithms: %s locks on one server, got %d: pass exactly one node", e.ID, n)
 	case e.Nodes > 1 && n < 3:

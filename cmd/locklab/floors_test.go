@@ -17,6 +17,7 @@ import (
 //	2  faults             simulator/schedule   what goes wrong | ways to pick what is next
 //	1  simulator          simulator/verdict    the world | the judges
 //	0  algorithms         simulator/history    the locks | what happened
+//	                      simulator/zookeeper  a ZooKeeper's memory
 var floors = map[string]int{
 	"cmd/locklab":                     4,
 	"scenarios":                       3,
@@ -30,6 +31,8 @@ var floors = map[string]int{
 	"algorithms":                      0,
 	"simulator/history":               0,
 	"simulator/plain":                 0,
+	"simulator/zookeeper":             0,
+	"simulator/zookeeper/realserver":  0, // for tests only
 }
 
 func TestFloors(t *testing.T) {
@@ -52,10 +55,12 @@ func TestStrangers(t *testing.T) {
 		t.Error("simulator knows the locks")
 	}
 	if got := imports(t, "algorithms"); len(got) > 0 {
-		t.Errorf("algorithms imports %v: a lock knows Redis, a clock and tokens", got)
+		t.Errorf("algorithms imports %v: a lock knows Redis or ZooKeeper, a clock and tokens", got)
 	}
-	if got := imports(t, "simulator/history"); len(got) > 0 {
-		t.Errorf("simulator/history imports %v", got)
+	for _, dir := range []string{"simulator/history", "simulator/zookeeper"} {
+		if got := imports(t, dir); len(got) > 0 {
+			t.Errorf("%s imports %v", dir, got)
+		}
 	}
 	if slices.Contains(imports(t, "reports"), "simulator") {
 		t.Error("reports can play runs: they are to be made of what has been played")

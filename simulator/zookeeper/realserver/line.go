@@ -1,0 +1,151 @@
+package realserver
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// A Line is the way from a real client to the server: its Dial is for
+// zk.WithDialer. Give the client the address three times: it pauses for a second
+// only when it has tried all, and an ended session takes two.
+type Line struct {
+	Pass    chan struct{} // one is taken for each connection that is made
+	Rearmed chan struct{} // one comes when the client leaves its watches again, on a new connection
+
+	dead chan struct{} // closed: no connection will be made any more
+
+	mu    sync.Mutex
+	conn  net.Conn
+	hello []byte // the server's answer to the first request
+	lose  opcode // the next answer to this kind of request is lost; or 0
+	lost  bool   // it is the next to come
+}
+
+// opcode is a kind of request in the protocol.
+type opcode uint32
+
+const (
+	opCreate     opcode = 1
+	opSetWatches opcode = 101
+	opClose      opcode = 1<<32 - 11
+)
+
+// NewLine is a line on which nothing may pass yet.
+func NewLine() *Line {
+	return &Line{Pass: make(chan struct{}, 100), Rearmed: make(chan struct{}, 100), dead: make(chan struct{})}
+}
+
+var (
+	errDead = errors.New("the session has ended")
+	errLost = errors.New("the answer is lost")
+)
+
+// Dial makes a connection when one may pass.
+func (l *Line) Dial(network, addr string, timeout time.Duration) (net.Conn, error) {
+	select {
+	case <-l.dead:
+		return nil, errDead
+	case <-l.Pass:
+	}
+	conn, err := net.DialTimeout(network, addr, timeout)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conn, l.hello = conn, nil
+	return &tap{Conn: conn, line: l}, nil
+}
+
+// HangUp breaks the connection.
+func (l *Line) HangUp() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conn.Close()
+}
+
+// LoseCreate breaks the connection when the answer to the next create is there,
+// and keeps it from the client.
+func (l *Line) LoseCreate() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lose = opCreate
+}
+
+// Cut ends the real client, whose session has ended.
+func (l *Line) Cut(conn *zk.Conn) {
+	go conn.Close() // it waits a second for an answer that does not come
+	close(l.dead)
+}
+
+// Expire ends the session from elsewhere: another connection takes it over and
+// closes it. To the server's memory that is the same transaction as its end by
+// silence.
+func (l *Line) Expire(addr string) error {
+	l.mu.Lock()
+	hello := slices.Clone(l.hello)
+	l.mu.Unlock()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var connect, bye []byte
+	connect = binary.BigEndian.AppendUint32(connect, 4+8+4+8+4+16)
+	connect = append(connect, make([]byte, 4+8)...) // protocol, last zxid seen
+	connect = append(connect, hello[8:]...)         // time-out, session, password
+	bye = binary.BigEndian.AppendUint32(bye, 4+4)
+	bye = binary.BigEndian.AppendUint32(bye, 1) // number of the request
+	bye = binary.BigEndian.AppendUint32(bye, uint32(opClose))
+	if _, err := conn.Write(append(connect, bye...)); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, conn) // the server hangs up when it is done
+	return err
+}
+
+// A tap is a connection on which the line looks at what goes by.
+type tap struct {
+	net.Conn
+	line *Line
+}
+
+// helloLen is how long the answer to a connect request is, at least: length,
+// protocol, time-out, session, and the password with its length.
+const helloLen = 4 + 4 + 4 + 8 + 4 + 16
+
+func (c *tap) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.line.mu.Lock()
+	defer c.line.mu.Unlock()
+	if c.line.lost {
+		c.line.lost = false
+		c.Conn.Close()
+		return 0, errLost
+	}
+	if have := len(c.line.hello); have < helloLen {
+		c.line.hello = append(c.line.hello, b[:min(n, helloLen-have)]...)
+	}
+	return n, err
+}
+
+func (c *tap) Write(b []byte) (int, error) {
+	c.line.mu.Lock()
+	defer c.line.mu.Unlock()
+	if len(b) >= 4+4+4 { // length, number, kind
+		switch kind := opcode(binary.BigEndian.Uint32(b[8:])); {
+		case kind == opSetWatches:
+			c.line.Rearmed <- struct{}{}
+		case kind != 0 && kind == c.line.lose:
+			c.line.lose, c.line.lost = 0, true
+		}
+	}
+	return c.Conn.Write(b)
+}

@@ -1,0 +1,184 @@
+package zookeeper
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"time"
+)
+
+// session is a client's, for as long as the server hears of it often enough.
+type session struct {
+	id      SessionID
+	timeout time.Duration
+	heard   time.Duration // when it last was, by the server's clock
+}
+
+func (x *session) deadline() time.Duration { return x.heard + x.timeout }
+
+func (s *State) session(id SessionID) (int, bool) {
+	return slices.BinarySearchFunc(s.sessions, id, func(x session, id SessionID) int { return cmp.Compare(x.id, id) })
+}
+
+// hear is s in which the session in place i was heard from at now. Every
+// request counts, not only a ping ("ZooKeeper Sessions").
+func (s State) hear(i int, now time.Duration) State {
+	if s.sessions[i].heard != now {
+		s.sessions = slices.Clone(s.sessions)
+		s.sessions[i].heard = now
+	}
+	return s
+}
+
+// Connect begins a session at now on the server's clock. It ends when the server
+// has not heard from it for timeout, above 0.
+func (s State) Connect(now, timeout time.Duration) (State, SessionID) {
+	s.zxid++
+	s.newest++
+	s.sessions = append(slices.Clip(s.sessions), session{s.newest, timeout, now})
+	return s, s.newest
+}
+
+// Disconnect is s after session's connection broke. The session goes on, but
+// nothing can be told to it, so the server forgets its watches.
+func (s State) Disconnect(id SessionID) State {
+	s.watches = slices.DeleteFunc(slices.Clone(s.watches), func(w watch) bool { return w.session == id })
+	return s
+}
+
+// Reconnect is the same session on a new connection, at now on the server's
+// clock. The client hands in the watches that it still waits for and the highest
+// zxid it has seen in a reply; what it missed fires at once, and the rest is left
+// with the server again. A znode that was created and deleted in the meantime is
+// missed ("Semantics of Watches"). It answers SessionExpired if the session has
+// ended.
+func (s State) Reconnect(now time.Duration, id SessionID, seen int64, watches []Watch) (State, Code, []Event) {
+	i, ok := s.session(id)
+	if !ok {
+		return s, SessionExpired, nil
+	}
+	s = s.Disconnect(id).hear(i, now) // whatever the old connection had left is gone
+	var fired []Event
+	for _, w := range watches {
+		event := EventType(0)
+		switch n, there := s.find(w.Path); {
+		case w.Kind == WatchCreation && there:
+			event = NodeCreated
+		case w.Kind == WatchCreation:
+		case !there:
+			event = NodeDeleted
+		case w.Kind == WatchData && s.nodes[n].mzxid > seen:
+			event = NodeDataChanged
+		case w.Kind == WatchChildren && s.nodes[n].pzxid > seen:
+			event = NodeChildrenChanged
+		}
+		if event != 0 {
+			fired = append(fired, Event{id, event, w.Path})
+			continue
+		}
+		kind := w.Kind
+		if kind == WatchCreation {
+			kind = WatchData
+		}
+		s = s.watch(watch{id, w.Path, kind})
+	}
+	return s, OK, fired
+}
+
+// Close ends a session at its own request: its ephemerals and watches go. It
+// answers SessionExpired if the session has ended before.
+func (s State) Close(id SessionID) (State, Code, []Event) {
+	i, ok := s.session(id)
+	if !ok {
+		return s, SessionExpired, nil
+	}
+	s, fired := s.end(i, nil)
+	return s, OK, fired
+}
+
+// end is one transaction that removes the session in place i and all of its.
+func (s State) end(i int, fired []Event) (State, []Event) {
+	id := s.sessions[i].id
+	s.zxid++
+	s = s.Disconnect(id)
+	s.sessions = slices.Delete(slices.Clone(s.sessions), i, i+1)
+	mine := func(n node) bool { return n.owner == id }
+	for i := slices.IndexFunc(s.nodes, mine); i >= 0; i = slices.IndexFunc(s.nodes, mine) {
+		s, fired = s.remove(i, fired)
+	}
+	return s, fired
+}
+
+// Expire ends every session that has not been heard from for its time-out, the
+// longest overdue first, and says which those were.
+func (s State) Expire(now time.Duration) (State, []SessionID, []Event) {
+	var ended []SessionID
+	var fired []Event
+	for {
+		i := s.next()
+		if i < 0 || s.sessions[i].deadline() > now {
+			return s, ended, fired
+		}
+		ended = append(ended, s.sessions[i].id)
+		s, fired = s.end(i, fired)
+	}
+}
+
+// Deadline is when, by the server's clock, the next session ends if none is
+// heard from; false if there is no session.
+func (s State) Deadline() (time.Duration, bool) {
+	i := s.next()
+	if i < 0 {
+		return 0, false
+	}
+	return s.sessions[i].deadline(), true
+}
+
+// next is the place of the session that ends first, or -1.
+func (s *State) next() int {
+	first := -1
+	for i := range s.sessions {
+		if first < 0 || s.sessions[i].deadline() < s.sessions[first].deadline() {
+			first = i
+		}
+	}
+	return first
+}
+
+// Alive says whether the session has not ended.
+func (s State) Alive(id SessionID) bool {
+	_, ok := s.session(id)
+	return ok
+}
+
+// AppendKey appends a canonical form of s to b: two states have the same form if
+// and only if they hold the same. Times are written as what is left at now on
+// the server's clock, so that a state recurs when the same is left to happen.
+func (s State) AppendKey(b []byte, now time.Duration) []byte {
+	num := func(v int64) { b = binary.AppendVarint(b, v) }
+	text := func(t string) { b = append(binary.AppendUvarint(b, uint64(len(t))), t...) }
+	num(s.zxid)
+	num(int64(s.newest))
+	num(int64(len(s.nodes)))
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		text(n.path)
+		text(n.data)
+		for _, v := range []int64{n.czxid, n.mzxid, n.pzxid, int64(n.version), int64(n.creates), int64(n.owner)} {
+			num(v)
+		}
+	}
+	num(int64(len(s.sessions)))
+	for i := range s.sessions {
+		x := &s.sessions[i]
+		num(int64(x.id))
+		num(int64(x.timeout))
+		num(int64(x.deadline() - now))
+	}
+	for _, w := range s.watches {
+		num(int64(w.session))
+		num(int64(w.kind))
+		text(w.path)
+	}
+	return b
+}

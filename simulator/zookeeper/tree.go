@@ -1,0 +1,243 @@
+package zookeeper
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+)
+
+// node is one znode.
+type node struct {
+	path    string
+	data    string
+	czxid   int64
+	mzxid   int64
+	pzxid   int64
+	version int32
+	// creates counts the children that were ever created here, plain ones too. It
+	// is the number that the next sequential child gets. See count.
+	creates int32
+	owner   SessionID
+}
+
+// find is the place of path among the nodes.
+func (s *State) find(path string) (int, bool) {
+	return slices.BinarySearchFunc(s.nodes, path, func(n node, path string) int { return cmp.Compare(n.path, path) })
+}
+
+// with is s with n in place i.
+func (s State) with(i int, n node) State {
+	s.nodes = slices.Clone(s.nodes)
+	s.nodes[i] = n
+	return s
+}
+
+// parent is the path above path; "" if path has no slash.
+func parent(path string) string {
+	i := strings.LastIndexByte(path, '/')
+	if i == 0 {
+		return "/"
+	}
+	return path[:max(i, 0)]
+}
+
+// children calls yield with the name of every child of path.
+func (s *State) children(path string, yield func(name string)) {
+	prefix := strings.TrimSuffix(path, "/") + "/"
+	i, _ := s.find(prefix)
+	for ; i < len(s.nodes); i++ {
+		name, below := strings.CutPrefix(s.nodes[i].path, prefix)
+		if !below {
+			return
+		}
+		if name != "" && !strings.Contains(name, "/") {
+			yield(name)
+		}
+	}
+}
+
+func (s *State) stat(n *node) Stat {
+	st := Stat{
+		Czxid: n.czxid, Mzxid: n.mzxid, Pzxid: n.pzxid, Version: n.version, Owner: n.owner, DataLength: len(n.data),
+	}
+	s.children(n.path, func(string) { st.NumChildren++ })
+	// Of those created all but the present ones have been deleted.
+	st.Cversion = 2*n.creates - int32(st.NumChildren)
+	return st
+}
+
+// valid says whether path may name a znode ("The ZooKeeper Data Model").
+func valid(path string) bool {
+	switch {
+	case path == "/":
+		return true
+	case !strings.HasPrefix(path, "/"):
+		return false
+	}
+	for name := range strings.SplitSeq(path[1:], "/") {
+		if name == "" || name == "." || name == ".." {
+			return false
+		}
+	}
+	return !strings.ContainsFunc(path, func(r rune) bool {
+		return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0 && r <= 0xffff
+	})
+}
+
+// create makes a znode.
+func (s State) create(id SessionID, r Request) (State, Reply, []Event) {
+	s.zxid++
+	above, path := parent(r.Path), r.Path
+	p, ok := s.find(above)
+	switch {
+	case above == "" || strings.Contains(path, "\x00"):
+		return s, Reply{Code: BadArguments}, nil
+	case !ok:
+		return s, Reply{Code: NoNode}, nil
+	}
+	from := s.nodes[p]
+	if r.Mode&Sequential != 0 {
+		path += sequence(from.creates)
+	}
+	i, exists := s.find(path)
+	switch {
+	case !valid(path):
+		return s, Reply{Code: BadArguments}, nil
+	case exists:
+		return s, Reply{Code: NodeExists}, nil
+	case from.owner != 0:
+		return s, Reply{Code: NoChildrenForEphemerals}, nil
+	}
+	n := node{path: path, data: r.Data, czxid: s.zxid, mzxid: s.zxid, pzxid: s.zxid}
+	if r.Mode&Ephemeral != 0 {
+		n.owner = id
+	}
+	from.count(s.zxid)
+	s = s.with(p, from)
+	s.nodes = slices.Insert(s.nodes, i, n) // with has made the slice ours
+	var fired []Event
+	s, fired = s.fire(fired, NodeCreated, path, WatchData)
+	s, fired = s.fire(fired, NodeChildrenChanged, above, WatchChildren)
+	return s, Reply{Path: path}, fired
+}
+
+// count counts one more child. The guide says that the counter overflows, to
+// -2147483648, beyond 2147483647 ("Sequence Nodes"). A server 3.8 takes over only
+// a larger number: its counter stays at 2147483647 for good, every further
+// sequential child gets that number, and pzxid stands still. (It is the guard by
+// which a log can be replayed on a younger snapshot; only of requests so close
+// together that one is not yet applied can the later one still be numbered
+// -2147483648.)
+func (n *node) count(zxid int64) {
+	if next := n.creates + 1; next > n.creates {
+		n.creates, n.pzxid = next, zxid
+	}
+}
+
+// sequence is how a counter appears in a name: a signed number of 32 bits with
+// leading zeros up to ten places, the sign counted ("Sequence Nodes").
+func sequence(n int32) string { return fmt.Sprintf("%010d", n) }
+
+// delete removes a znode.
+func (s State) delete(r Request) (State, Reply, []Event) {
+	s.zxid++
+	i, ok := s.find(r.Path)
+	switch {
+	case r.Path == "/" || parent(r.Path) == "" || strings.Contains(r.Path, "\x00"):
+		return s, Reply{Code: BadArguments}, nil
+	case !ok:
+		return s, Reply{Code: NoNode}, nil
+	case !matches(s.nodes[i].version, r.Version):
+		return s, Reply{Code: BadVersion}, nil
+	case s.stat(&s.nodes[i]).NumChildren > 0:
+		return s, Reply{Code: NotEmpty}, nil
+	}
+	s, fired := s.remove(i, nil)
+	return s, Reply{}, fired
+}
+
+// remove takes the znode in place i away, in the present transaction.
+func (s State) remove(i int, fired []Event) (State, []Event) {
+	path := s.nodes[i].path
+	above := parent(path)
+	p, _ := s.find(above)
+	from := s.nodes[p]
+	from.pzxid = s.zxid
+	s = s.with(p, from)
+	s.nodes = slices.Delete(s.nodes, i, i+1)
+	s, fired = s.fire(fired, NodeDeleted, path, WatchData, WatchChildren)
+	return s.fire(fired, NodeChildrenChanged, above, WatchChildren)
+}
+
+// setData replaces the data of a znode.
+func (s State) setData(r Request) (State, Reply, []Event) {
+	s.zxid++
+	i, ok := s.find(r.Path)
+	switch {
+	case !valid(r.Path):
+		return s, Reply{Code: BadArguments}, nil
+	case !ok:
+		return s, Reply{Code: NoNode}, nil
+	case !matches(s.nodes[i].version, r.Version):
+		return s, Reply{Code: BadVersion}, nil
+	}
+	n := s.nodes[i]
+	n.data, n.mzxid = r.Data, s.zxid
+	n.version++
+	s = s.with(i, n)
+	s, fired := s.fire(nil, NodeDataChanged, r.Path, WatchData)
+	return s, Reply{Stat: s.stat(&n)}, fired
+}
+
+func matches(is, want int32) bool { return want == AnyVersion || want == is }
+
+// read looks at a znode and may leave a watch. Only Exists leaves one on a
+// znode that is not there.
+func (s State) read(id SessionID, r Request) (State, Reply) {
+	i, ok := s.find(r.Path)
+	if r.Watch && (ok || r.Op == Exists) {
+		kind := WatchData
+		if r.Op == GetChildren {
+			kind = WatchChildren
+		}
+		s = s.watch(watch{id, r.Path, kind})
+	}
+	if !ok {
+		return s, Reply{Code: NoNode}
+	}
+	n := &s.nodes[i]
+	reply := Reply{Stat: s.stat(n)}
+	switch r.Op {
+	case GetData:
+		reply.Data = n.data
+	case GetChildren:
+		s.children(n.path, func(name string) { reply.Children = append(reply.Children, name) })
+		slices.SortFunc(reply.Children, func(a, b string) int {
+			return cmp.Or(cmp.Compare(hash(a), hash(b)), cmp.Compare(a, b))
+		})
+	}
+	return s, reply
+}
+
+func hash(name string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return h.Sum32()
+}
+
+// SetCounter is s in which the next sequential child of path gets the number
+// next, as after 2^31 children and more. It panics if there is no such znode.
+//
+// With -2147483648 it is the ensemble of the guide just after the overflow: that
+// child's name sorts before all others, also by value.
+func (s State) SetCounter(path string, next int32) State {
+	i, ok := s.find(path)
+	if !ok {
+		panic(fmt.Sprintf("zookeeper: SetCounter: there is no znode %q", path))
+	}
+	n := s.nodes[i]
+	n.creates = next
+	return s.with(i, n)
+}

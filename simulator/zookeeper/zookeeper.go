@@ -1,0 +1,232 @@
+// Package zookeeper is the memory of a ZooKeeper ensemble as a value: what an
+// operation makes of it, what it answers, and which watches it fires.
+//
+// Nothing here has a clock, a socket or a thread. A [State] does not change; an
+// operation returns the next one. The caller says what time it is on the
+// server's clock, carries replies and events, and loses them if it likes.
+//
+// The behaviour is that of the ZooKeeper Programmer's Guide, sections "The
+// ZooKeeper Data Model" (znodes, versions, "Ephemeral Nodes", "Sequence Nodes"),
+// "ZooKeeper Sessions" and "ZooKeeper Watches" ("Semantics of Watches", "What
+// ZooKeeper Guarantees about Watches"). Where the guide is silent, as on which
+// of two errors is reported, it is that of the server 3.8, against which a test
+// holds it. The order in which the server runs requests is the order of the
+// calls here: an ensemble agrees on one order of writes ("Consistency
+// Guarantees", sequential consistency), and a read of the one server that this
+// package is never lags, so that sync has nothing to wait for.
+//
+// What is left out: access control, quotas and the reserved znodes below
+// /zookeeper; containers and znodes with a TTL of their own; persistent and
+// recursive watches; multi; the wall-clock times ctime and mtime in a Stat; the
+// password of a session.
+//
+// Where ours differs from a server 3.8:
+//   - A session ends at its time-out to the nanosecond. A server rounds the end
+//     up to its next tick, and bounds a time-out to 2 to 20 ticks (tickTime in
+//     the Administrator's Guide).
+//   - The children of a znode are listed in the order of a hash of their names.
+//     A server promises no order either, so that code which forgets to sort is
+//     found out on both; the orders differ.
+//   - The ephemerals of a session that ends go in the order of their paths, all
+//     in one transaction. On a server their order in it is that of a hash table.
+//   - A session that ends by its own request hears nothing more. A server still
+//     sends what its own end fired.
+//   - SetCounter puts a counter where only 2^31 creations would bring it.
+package zookeeper
+
+import (
+	"time"
+)
+
+// A SessionID names a session. The first one is 1; 0 is nobody.
+type SessionID int64
+
+// AnyVersion in a Request matches every version.
+const AnyVersion int32 = -1
+
+// A Mode says what kind of znode a create makes: 0 is a plain, persistent one.
+type Mode uint8
+
+// Modes can be added up. The numbers are those of the protocol.
+const (
+	Ephemeral  Mode = 1 // goes when the session that created it ends; has no children
+	Sequential Mode = 2 // its parent's counter is appended to its name
+)
+
+// An Op is what a Request asks for.
+type Op uint8
+
+const (
+	Ping        Op = iota // nothing: the session is heard from
+	Create                // Path, Data, Mode
+	Delete                // Path, Version
+	Exists                // Path, Watch
+	GetData               // Path, Watch
+	SetData               // Path, Data, Version
+	GetChildren           // Path, Watch
+	Sync                  // Path; answered when the server has caught up: at once
+)
+
+// A Request is what a session sends. It is comparable.
+type Request struct {
+	Op      Op
+	Path    string
+	Data    string
+	Mode    Mode
+	Version int32 // the version that the znode must have, or AnyVersion
+	Watch   bool  // leave a watch: fires once, as Watch.Kind says
+}
+
+// A Reply is what the server answers. Fields that the operation does not fill,
+// or that an error leaves empty, are zero.
+type Reply struct {
+	Code     Code
+	Zxid     int64    // the last transaction that the server had run, this one included
+	Path     string   // Create: the name that the znode got; Sync: as asked
+	Data     string   // GetData
+	Children []string // GetChildren: names, not paths, in no useful order. The caller must not change it
+	Stat     Stat     // Exists, GetData, SetData, GetChildren
+}
+
+// A Stat is what the server knows of a znode ("ZooKeeper Stat Structure").
+type Stat struct {
+	Czxid       int64     // the transaction that created it
+	Mzxid       int64     // the one that last set its data
+	Pzxid       int64     // the one that last created or deleted a child
+	Version     int32     // changes of its data
+	Cversion    int32     // creations and deletions of children
+	Owner       SessionID // the session of an ephemeral, or 0
+	DataLength  int
+	NumChildren int
+}
+
+// A Code is how an operation ended. Codes other than OK are errors; the numbers
+// are those of the protocol.
+type Code int32
+
+const (
+	OK                      Code = 0
+	BadArguments            Code = -8
+	NoNode                  Code = -101
+	BadVersion              Code = -103
+	NoChildrenForEphemerals Code = -108
+	NodeExists              Code = -110
+	NotEmpty                Code = -111
+	SessionExpired          Code = -112
+)
+
+var codeText = map[Code]string{
+	OK:                      "ok",
+	BadArguments:            "bad arguments",
+	NoNode:                  "no such znode",
+	BadVersion:              "another version than asked for",
+	NoChildrenForEphemerals: "an ephemeral has no children",
+	NodeExists:              "the znode exists",
+	NotEmpty:                "the znode has children",
+	SessionExpired:          "the session has ended",
+}
+
+// Error says in words what the code means.
+func (c Code) Error() string { return "zookeeper: " + codeText[c] }
+
+// An EventType is what happened to the path of an Event.
+type EventType uint8
+
+// The numbers are those of the protocol.
+const (
+	NodeCreated         EventType = 1
+	NodeDeleted         EventType = 2
+	NodeDataChanged     EventType = 3
+	NodeChildrenChanged EventType = 4
+)
+
+// An Event tells Session that a watch has fired. It reaches the session before
+// any reply that the server gives it later ("What ZooKeeper Guarantees about
+// Watches"); so among the events and replies to one session the order in which
+// this package returns them is kept, an operation's events first.
+type Event struct {
+	Session SessionID
+	Type    EventType
+	Path    string
+}
+
+// A WatchKind says what a watch looks at.
+type WatchKind uint8
+
+const (
+	// WatchData is left by Exists on a znode that is there, and by GetData: it
+	// fires when the data is set or the znode is deleted.
+	WatchData WatchKind = iota
+	// WatchChildren is left by GetChildren: it fires when a child is created or
+	// deleted, or the znode itself is deleted.
+	WatchChildren
+	// WatchCreation is left by Exists on a znode that is not there: it fires when
+	// the znode is created. The server does not tell it from WatchData; a client
+	// that comes back must (see Reconnect).
+	WatchCreation
+)
+
+// A Watch is a client's memory of a watch that it has left and not seen fire.
+type Watch struct {
+	Kind WatchKind
+	Path string
+}
+
+// A State is everything that the ensemble holds. It is a value that never
+// changes, so a copy is a snapshot. The zero State is an ensemble without the
+// root; use New.
+type State struct {
+	zxid     int64
+	newest   SessionID
+	nodes    []node    // in the order of their paths
+	sessions []session // in the order of their ids
+	watches  []watch   // in the order of less
+}
+
+// New is an ensemble in which only the root exists and no session.
+func New() State { return State{nodes: []node{{path: "/"}}} }
+
+// Zxid is the last transaction that was run. Each write takes one, also one
+// that fails, and so do the beginning and the end of a session.
+func (s State) Zxid() int64 { return s.zxid }
+
+// Apply runs what session asks for at the time now on the server's clock, and
+// returns what the ensemble holds then, the answer, and the watches that fired.
+// It does not look whether the session's time is over: see Expire. A session
+// that has ended is answered SessionExpired, and nothing happens; from a real
+// server it learns so when it reconnects.
+func (s State) Apply(now time.Duration, id SessionID, r Request) (State, Reply, []Event) {
+	i, ok := s.session(id)
+	if !ok {
+		return s, Reply{Code: SessionExpired, Zxid: s.zxid}, nil
+	}
+	s = s.hear(i, now)
+	var reply Reply
+	var fired []Event
+	switch r.Op {
+	case Ping:
+	case Sync:
+		reply.Path = r.Path
+	case Create:
+		s, reply, fired = s.create(id, r)
+	case Delete:
+		s, reply, fired = s.delete(r)
+	case SetData:
+		s, reply, fired = s.setData(r)
+	case Exists, GetData, GetChildren:
+		s, reply = s.read(id, r)
+	default:
+		reply.Code = BadArguments
+	}
+	reply.Zxid = s.zxid
+	return s, reply, fired
+}
+
+// Paths lists the znodes, the root included, in the order of their paths.
+func (s State) Paths() []string {
+	paths := make([]string, len(s.nodes))
+	for i := range s.nodes {
+		paths[i] = s.nodes[i].path
+	}
+	return paths
+}
