@@ -32,7 +32,7 @@ func (s *Search) Certificate() string {
 		line("never struck", "%s", strings.Join(names, ", "))
 	}
 	line("looked for", "%s", searchList())
-	line("not checked", "BLOCKED, waiting without end (attempts are counted), clocks of unlike rate, delays other than pauses and lost messages")
+	line("not checked", "BLOCKED, waiting without end (attempts are counted), clocks of unlike rate, delays that no fault of the budget makes")
 	return strings.TrimSuffix(t.String(), "\n")
 }
 

@@ -29,6 +29,7 @@ type process struct {
 	// watched; strayed says that one of the code's own has asked.
 	questions int
 	strayed   atomic.Bool
+	resumed   int // how often a coroutine was let run
 	// twins are the entries of other processes that stand for entries of this
 	// one; see Lab.follow.
 	twins map[twin]uint32

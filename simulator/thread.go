@@ -63,7 +63,7 @@ func (l *incarnation) start(slot int, f func()) {
 	t.timer = nil
 	t.next, t.stop = iter.Pull(func(yield func(op) bool) {
 		t.yield = yield
-		if l.p.runs < 200 { // or nobody is called by name any more
+		if l.p.runs < namedRuns {
 			t.goid = goroutine()
 		}
 		defer l.unwound()
@@ -103,6 +103,9 @@ func (l *incarnation) resume(slot int, s seen) {
 	l.running.Store(true)
 	o, ok := t.next() // runs the code up to its next question
 	l.running.Store(false)
+	if l.p.resumed++; l.p.resumed < 1000 {
+		runtime.Gosched() // a goroutine that the code has started shows itself now
+	}
 	if !ok {
 		o = op{}
 		*t = thread{}
@@ -166,6 +169,10 @@ func (p *process) own() {
 		runtime.Goexit()
 	}
 }
+
+// namedRuns is how often a process is started before the names of its coroutines
+// are not looked up any more.
+const namedRuns = 200
 
 // unwind ends the coroutine that runs, or a stray goroutine in its place.
 func (p *process) unwind() {
