@@ -9,11 +9,12 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 )
 
-// lacking names the commands that no redis-server of version 7 has.
-var lacking = map[string]string{
-	"delifeq":  "DELIFEQ (Valkey 9.0)",
-	"delex":    "DELEX (Redis 8.4)",
-	"set-ifeq": "SET IFEQ (Valkey 8.1, Redis 8.4)",
+// lacking are the locks whose commands no redis-server of version 7 has, with such a
+// command.
+var lacking = map[string][]any{
+	"delifeq":  {"DELIFEQ", "lock", "x"},          // Valkey 9.0
+	"delex":    {"DELEX", "lock", "IFEQ", "x"},    // Redis 8.4
+	"set-ifeq": {"SET", "lock", "y", "IFEQ", "x"}, // Valkey 8.1, Redis 8.4
 }
 
 // newer teaches a small server what it lacks, in the form that the strategies send:

@@ -32,7 +32,8 @@ type Bounds struct {
 	MaxStates  int
 	MaxBytes   int64
 	Progress   func(r *explore.Result)
-	Checkpoint string // file that keeps the search, see explore.Checkpoint; "": none
+	Checkpoint string           // file that keeps the search, see explore.Checkpoint; "": none
+	Now        func() time.Time // wall clock for Checkpoint
 }
 
 // DefaultBounds are those of the smallest search that shows most of what there
@@ -248,7 +249,7 @@ func (b Bounds) options(entry algorithms.Entry) explore.Options {
 	}
 	return explore.Options{
 		Head: *b.head(entry), Probe: b.Clients + 1, Alike: b.Clients, Causes: b.Causes, MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress,
-		Checkpoint: explore.Checkpoint{File: b.Checkpoint, Search: search},
+		Checkpoint: explore.Checkpoint{File: b.Checkpoint, Search: search, Now: b.Now},
 	}
 }
 

@@ -97,7 +97,7 @@ another search or of another build of locklab is refused.
 				}
 			}
 			b.MaxBytes = memory << 20
-			b.Progress = a.searching()
+			b.Progress, b.Now = a.searching(), time.Now
 			began := time.Now()
 			s, err := scenarios.Explore(c.Context(), entry, b)
 			if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {

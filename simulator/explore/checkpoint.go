@@ -42,6 +42,9 @@ type Checkpoint struct {
 	// Search says in one line what is searched. A file of another search, or by
 	// another build of this program, is refused.
 	Search string
+	// Now is the wall clock, by which writes are paced and the time taken is told;
+	// nothing else depends on it. It must be given with File.
+	Now func() time.Time
 }
 
 // Kept is what a checkpoint had to do with a search.
@@ -117,11 +120,14 @@ func openKeeper(c Checkpoint) (*keeper, error) {
 	if c.File == "" {
 		return nil, nil
 	}
+	if c.Now == nil {
+		return nil, &CheckpointError{c.File, "there is no clock to pace it by: give Checkpoint.Now, for example time.Now"}
+	}
 	build, err := thisBuild()
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{Checkpoint: c, build: build, began: time.Now()}
+	k := &keeper{Checkpoint: c, build: build, began: c.Now()}
 	k.last.at = k.began
 	f, err := os.Open(c.File)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -244,6 +250,8 @@ var thisBuild = sync.OnceValues(func() (string, error) {
 	return "build " + hex.EncodeToString(sum.Sum(nil)[:8]) + ", " + runtime.Version(), nil
 })
 
+func (k *keeper) since(t time.Time) time.Duration { return k.Now().Sub(t) }
+
 // known is what the first pass has come to, if the checkpoint holds that.
 func (k *keeper) known() *Result {
 	if k == nil {
@@ -263,7 +271,7 @@ func (k *keeper) search(lab *simulator.Lab, opt *Options) (*search, error) {
 	in := k.rest
 	k.rest = nil
 	defer k.close()
-	began := time.Now()
+	began := k.Now()
 	err := lab.Load(in)
 	in.Get(&opt.Alike)
 	s := newSearch(lab, *opt)
@@ -274,7 +282,7 @@ func (k *keeper) search(lab *simulator.Lab, opt *Options) (*search, error) {
 		return nil, &CheckpointError{k.File, unreadable(err).Error()}
 	}
 	// reading takes about as long as writing
-	k.last = save{at: time.Now(), filling: time.Since(began), states: s.ledger.states.n}
+	k.last = save{at: k.Now(), filling: k.since(began), states: s.ledger.states.n}
 	return s, nil
 }
 
@@ -285,7 +293,7 @@ func (k *keeper) before(s *search) error {
 		return nil
 	}
 	s.before = s.mark()
-	if time.Since(k.last.at) < share*k.last.cost(s.ledger.states.n) {
+	if k.since(k.last.at) < share*k.last.cost(s.ledger.states.n) {
 		return nil
 	}
 	k.save(s)
@@ -327,7 +335,7 @@ func (k *keeper) finish(r *Result, err error) {
 	}
 	if err == nil && !k.cut && !k.kept.Finished {
 		k.write(func(w *plain.Writer) {
-			w.Put(finished, k.kept.Before+time.Since(k.began), r.States, *r)
+			w.Put(finished, k.kept.Before+k.since(k.began), r.States, *r)
 		}, r.States)
 	}
 	r.Kept = k.kept
@@ -336,7 +344,7 @@ func (k *keeper) finish(r *Result, err error) {
 
 func (k *keeper) save(s *search) {
 	k.write(func(w *plain.Writer) {
-		w.Put(k.phase, k.kept.Before+time.Since(k.began), s.ledger.states.n)
+		w.Put(k.phase, k.kept.Before+k.since(k.began), s.ledger.states.n)
 		if k.phase == shortening {
 			w.Put(*k.first)
 		}
@@ -349,14 +357,14 @@ func (k *keeper) save(s *search) {
 
 // write puts a new checkpoint in the old one's place.
 func (k *keeper) write(body func(w *plain.Writer), states int) {
-	began := time.Now()
+	began := k.Now()
 	next := k.File + ".new"
 	err := k.fill(next, body)
-	filled := time.Now()
+	filled := k.Now()
 	if err == nil {
 		err = replace(next, k.File)
 	}
-	k.last = save{time.Now(), filled.Sub(began), time.Since(filled), states}
+	k.last = save{k.Now(), filled.Sub(began), k.since(filled), states}
 	if err != nil {
 		os.Remove(next)
 		k.kept.Failed = reason(err)

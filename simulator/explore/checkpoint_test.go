@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"locklab/scenarios"
 	"locklab/simulator/explore"
@@ -43,7 +44,7 @@ func search(t *testing.T, ctx context.Context, lock, bounds string, causes bool,
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Causes, b.Checkpoint, b.MaxStates = causes, file, max
+	b.Causes, b.Checkpoint, b.Now, b.MaxStates = causes, file, time.Now, max
 	s, err := scenarios.Explore(ctx, entry, b)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
@@ -234,7 +235,7 @@ func TestCheckpointRefused(t *testing.T) {
 		}
 		entry, _ := scenarios.Strategy(lock)
 		b, _ := scenarios.ParseBounds(bounds)
-		b.Checkpoint = file
+		b.Checkpoint, b.Now = file, time.Now
 		_, err := scenarios.Explore(t.Context(), entry, b)
 		unfit := (*explore.CheckpointError)(nil)
 		if !errors.As(err, &unfit) || !strings.Contains(err.Error(), file+": "+f.want) {
@@ -251,6 +252,7 @@ func TestCheckpointUnwritable(t *testing.T) {
 	entry, _ := scenarios.Strategy("token")
 	b := scenarios.DefaultBounds()
 	b.Checkpoint = filepath.Join(t.TempDir(), "missing", "search")
+	b.Now = time.Now
 	_, err := scenarios.Explore(t.Context(), entry, b)
 	if err == nil || !strings.Contains(err.Error(), "it cannot be written") {
 		t.Error(err)
