@@ -112,7 +112,7 @@ func (s *GetSet) takeOver(ctx context.Context, key string, now int64, expiry str
 func parseStamp(key, value string) (int64, error) {
 	stamp, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("algorithms: %q holds %q, which is no time stamp", key, value)
+		return 0, fmt.Errorf("algorithms: %q holds no time stamp: %w", key, err)
 	}
 	return stamp, nil
 }
