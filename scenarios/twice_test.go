@@ -19,7 +19,8 @@ func encoded(t testing.TB, o *Outcome) []byte {
 	b, err := json.Marshal(struct {
 		H, J, Verdicts, Expected, Missed any
 		Reached                          bool
-		NotApplicable, Trace             string
+		NotApplicable                    Text
+		Trace                            string
 	}{o.History, o.Judgement, o.Verdicts, o.Expected, fmt.Sprint(o.Missed), o.Reached, o.NotApplicable, o.Trace.Link()})
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +215,7 @@ func TestMatrixCounts(t *testing.T) {
 			for seed := range uint64(runs) {
 				s := sc.Settings
 				s.Seed = seed + 1
-				if one := mustPlay(t, e, sc, s); one.NotApplicable == "" {
+				if one := mustPlay(t, e, sc, s); one.NotApplicable == (Text{}) {
 					n++
 					if one.Verdicts[0].Broken() {
 						broken++
