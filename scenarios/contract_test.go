@@ -433,6 +433,16 @@ func TestCatalogueDetails(t *testing.T) {
 			func(o *scenarios.Outcome) bool {
 				return finds(o, verdict.WrongDel, 1, 2) && finds(o, verdict.Overlap, 2, 3)
 			}},
+		{"token", "double-run", "the job is done twice in one minute",
+			func(o *scenarios.Outcome) bool { return entries(o.History, 1)+entries(o.History, 2) == 2 }},
+		{"at-least-for", "double-run", "the lock is kept for longer than the clocks differ, and the job is done once",
+			func(o *scenarios.Outcome) bool {
+				return entries(o.History, 1)+entries(o.History, 2)+entries(o.History, 3) == 1
+			}},
+		{"redlock-failfast", "split-vote", "who lost first has asked the fewest servers, and is back before the others",
+			func(o *scenarios.Outcome) bool {
+				return entries(o.History, 1)+entries(o.History, 2)+entries(o.History, 3) == 3
+			}},
 		{"token", "release-again", "the second release is told that the lock is not held, a false alarm",
 			func(o *scenarios.Outcome) bool {
 				return removed(o.History, 1) && happens(o.History, func(e *history.Event) bool {
