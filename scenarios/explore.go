@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -340,15 +341,13 @@ func (o *Outcome) settleStall() {
 }
 
 func (b Bounds) scenario() Scenario {
-	return Scenario{ID: SearchID, Title: fmt.Sprintf("found by search: %d clients, %d attempts each, faults: %s", b.Clients, b.Attempts, b.faults())}
+	return Scenario{ID: SearchID, Title: Text{
+		EN: fmt.Sprintf("found by search: %d clients, %d attempts each, faults: %s", b.Clients, b.Attempts, b.faults()),
+		ZH: fmt.Sprintf("搜索发现：%d 个客户端，各申请 %d 次，故障：%s", b.Clients, b.Attempts, cmp.Or(b.Budget, "无")),
+	}}
 }
 
-func (b Bounds) faults() string {
-	if b.Budget == "" {
-		return "none"
-	}
-	return b.Budget
-}
+func (b Bounds) faults() string { return cmp.Or(b.Budget, "none") }
 
 // replaySearch plays a trace that a search has found.
 func replaySearch(t simulator.Trace) (*Outcome, error) {

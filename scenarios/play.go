@@ -23,7 +23,7 @@ type Outcome struct {
 	Settings Settings
 	// NotApplicable says why the question has no meaning for this lock; then
 	// there is no history.
-	NotApplicable string
+	NotApplicable Text
 	History       *history.History
 	Judgement     verdict.Judgement
 	Reached       bool // the fault struck, as Scenario.Struck sees it; true where not applicable
@@ -60,13 +60,13 @@ func (c *Company) Play(entry algorithms.Entry, sc Scenario, s Settings) (*Outcom
 	if err != nil {
 		return nil, err
 	}
-	if why := sc.needs(p); why != "" {
+	if why := sc.needs(p); why != (Text{}) {
 		return sc.notApplicable(entry, s, why), nil
 	}
 	return sc.play(entry, s)
 }
 
-func (sc Scenario) notApplicable(entry algorithms.Entry, s Settings, why string) *Outcome {
+func (sc Scenario) notApplicable(entry algorithms.Entry, s Settings, why Text) *Outcome {
 	return &Outcome{
 		Strategy: entry, Scenario: sc, Settings: s, NotApplicable: why, Reached: true,
 		Verdicts: []verdict.Word{verdict.NA}, Expected: sc.expected(entry, s),
@@ -165,14 +165,14 @@ func (c *Company) profile(entry algorithms.Entry) (Profile, error) {
 }
 
 // needs says why the question has no meaning for a lock with this profile.
-func (sc Scenario) needs(p Profile) string {
+func (sc Scenario) needs(p Profile) Text {
 	switch {
 	case !p.Excludes && !sc.Unprotected:
-		return "it lets a second client in without any mishap: see R00"
+		return Text{EN: "it lets a second client in without any mishap: see R00", ZH: "不出任何意外它也会放第二个客户端进来：见 R00"}
 	case sc.Needs != nil:
 		return sc.Needs(p)
 	}
-	return ""
+	return Text{}
 }
 
 // play plays without asking whether it makes sense.
