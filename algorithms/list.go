@@ -52,6 +52,7 @@ func All() []Entry {
 		redlock,
 		redlockDrift,
 		redlockExtend,
+		redlockParallel,
 		lockDelay,
 		tokenWait,
 		queue,

@@ -22,7 +22,7 @@ var (
 		ID:      "zk-reentrant",
 		Article: "003-F",
 		Year:    2011,
-		Title:   "Curator's InterProcessMutex: a protected queue, reentrant",
+		Title:   Text{EN: "Curator's InterProcessMutex: a protected queue, reentrant", ZH: "Curator 的 InterProcessMutex：带 GUID 保护的排队锁，可重入"},
 		Expiry:  ExpirySession,
 		New:     func(env Env) Strategy { return newInterProcessMutex(env) },
 	}
@@ -30,7 +30,7 @@ var (
 		ID:      "zk-mutex",
 		Article: "003-F",
 		Year:    2012,
-		Title:   "Curator's InterProcessSemaphoreMutex: a semaphore of one, not reentrant",
+		Title:   Text{EN: "Curator's InterProcessSemaphoreMutex: a semaphore of one, not reentrant", ZH: "Curator 的 InterProcessSemaphoreMutex：一个许可的信号量，不可重入"},
 		Expiry:  ExpirySession,
 		New:     func(env Env) Strategy { return NewSemaphore(env, 1) },
 	}
@@ -38,7 +38,7 @@ var (
 		ID:      "zk-semaphore",
 		Article: "003-F",
 		Year:    2012,
-		Title:   "Curator's InterProcessSemaphoreV2, with two permits",
+		Title:   Text{EN: "Curator's InterProcessSemaphoreV2, with two permits", ZH: "Curator 的 InterProcessSemaphoreV2：两个许可的信号量"},
 		Expiry:  ExpirySession,
 		Holders: 2,
 		New:     func(env Env) Strategy { return NewSemaphore(env, 2) },
@@ -47,7 +47,7 @@ var (
 		ID:      "zk-write",
 		Article: "003-F",
 		Year:    2011,
-		Title:   "Curator's InterProcessReadWriteLock: the writer's side",
+		Title:   Text{EN: "Curator's InterProcessReadWriteLock: the writer's side", ZH: "Curator 的 InterProcessReadWriteLock：写锁"},
 		Expiry:  ExpirySession,
 		New:     func(env Env) Strategy { return &ReadWriteLock{env.ZooKeeper, env.Clock, env.Tokens, false} },
 	}
@@ -55,7 +55,7 @@ var (
 		ID:      "zk-read",
 		Article: "003-F",
 		Year:    2011,
-		Title:   "Curator's InterProcessReadWriteLock: the reader's side",
+		Title:   Text{EN: "Curator's InterProcessReadWriteLock: the reader's side", ZH: "Curator 的 InterProcessReadWriteLock：读锁"},
 		Expiry:  ExpirySession,
 		Holders: AnyNumber,
 		New:     func(env Env) Strategy { return &ReadWriteLock{env.ZooKeeper, env.Clock, env.Tokens, true} },
@@ -64,7 +64,7 @@ var (
 		ID:      "zk-multi",
 		Article: "003-F",
 		Year:    2011,
-		Title:   "Curator's InterProcessMultiLock: two locks, all or none",
+		Title:   Text{EN: "Curator's InterProcessMultiLock: two locks, all or none", ZH: "Curator 的 InterProcessMultiLock：两把锁，要么全拿到，要么都不要"},
 		Expiry:  ExpirySession,
 		New:     func(env Env) Strategy { return &MultiLock{newProtected(env), []string{"1", "2"}} },
 	}

@@ -23,10 +23,27 @@ type Grid struct {
 
 // A Row of the grid is a strategy. Group is what it is drawn together with where
 // there are many.
-type Row struct{ ID, Article, Title, Group string }
+type Row struct {
+	ID, Article  string
+	Title, Group Text
+}
 
 // A Column of the grid is a scenario; Race is the race it plays ("R18"), or "".
-type Column struct{ ID, Race, Title string }
+type Column struct {
+	ID, Race string
+	Title    Text
+}
+
+// Text is the same in English and in Chinese.
+type Text struct{ EN, ZH string }
+
+// in is the text in a language ("en" or "zh").
+func (t Text) in(lang string) string {
+	if lang == "zh" {
+		return t.ZH
+	}
+	return t.EN
+}
 
 // A Cell is the outcome of one strategy in one scenario.
 type Cell struct {
@@ -34,7 +51,7 @@ type Cell struct {
 
 	Verdicts   []verdict.Word // as in verdict.Judgement; empty: the scenario was not played
 	Expected   []verdict.Word // as contracted
-	Why        string         // the contract's reason, in a few words
+	Why        Text           // the contract's reason, in a few words
 	AsExpected bool           // the two agree
 	Reached    bool           // what the scenario is about did happen
 	Trace      string         // where the run is kept, "": nowhere
@@ -250,7 +267,7 @@ func (g *Grid) legend(out *lines) {
 	out.put("", 0)
 	for _, w := range words {
 		if g.occurs(w) {
-			out.put(padRight(lookOf(w).glyph+" "+string(w), 14)+Meaning(w, "en"), 14)
+			out.put(padRight(lookOf(w).glyph+" "+string(w), 14)+out.each(func(lang string) string { return Meaning(w, lang) }), 14)
 		}
 	}
 	mark := "  [...]"
@@ -258,10 +275,10 @@ func (g *Grid) legend(out *lines) {
 		mark = "["
 	}
 	if !g.many() && g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
-		out.put(padRight("  +n", 14)+"and n more verdicts, less grave ones", 14)
+		out.put(padRight("  +n", 14)+out.say("grid.legend.more"), 14)
 	}
 	if g.count(func(c *Cell) bool { return !c.AsExpected }) > 0 {
-		out.put(padRight(mark, 14)+"not what was expected", 14)
+		out.put(padRight(mark, 14)+out.say("grid.legend.surprise"), 14)
 	}
 	out.put("", 0)
 }

@@ -43,7 +43,7 @@ func testCell(t *testing.T, e algorithms.Entry, sc scenarios.Scenario) {
 	if o.Missed != nil {
 		t.Errorf("strikes that could not happen: %v%s", o.Missed, evidence(o))
 	}
-	if o.NotApplicable == "" && !o.Judgement.Contended {
+	if o.NotApplicable == (scenarios.Text{}) && !o.Judgement.Contended {
 		t.Errorf("nobody wanted the lock while another stood in the way%s", evidence(o))
 	}
 }
@@ -65,7 +65,7 @@ func evidence(o *scenarios.Outcome) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nlocklab run %s %s\n", o.Strategy.ID, o.Scenario.ID)
 	if o.History == nil {
-		return b.String() + "N/A: " + o.NotApplicable
+		return b.String() + "N/A: " + o.NotApplicable.EN
 	}
 	if err := reports.Lanes(&b, o.History, o.Judgement, reports.Options{Width: 120}); err != nil {
 		return b.String() + err.Error()

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -271,7 +272,7 @@ func (s *Search) witness(lab *simulator.Lab, f explore.Found) Witness {
 // judge hears the judges on a run of a search, and the probe's word.
 func (b Bounds) judge(entry algorithms.Entry, run *schedule.Run, choices []simulator.Choice) (*Outcome, []verdict.Word) {
 	h := b.head(entry)
-	h.Events, h.End, h.Horizon = run.Events, run.End, run.Horizon
+	h.Events, h.End, h.Horizon = inOneThread(run.Events), run.End, run.Horizon
 	o := &Outcome{Strategy: entry, Scenario: b.scenario(), History: h, Judgement: verdict.Judge(h), Reached: true}
 	o.Verdicts = append(o.Verdicts, o.Judgement.Safety()...)
 	if haunted(h) {
@@ -340,15 +341,13 @@ func (o *Outcome) settleStall() {
 }
 
 func (b Bounds) scenario() Scenario {
-	return Scenario{ID: SearchID, Title: fmt.Sprintf("found by search: %d clients, %d attempts each, faults: %s", b.Clients, b.Attempts, b.faults())}
+	return Scenario{ID: SearchID, Title: Text{
+		EN: fmt.Sprintf("found by search: %d clients, %d attempts each, faults: %s", b.Clients, b.Attempts, b.faults()),
+		ZH: fmt.Sprintf("搜索发现：%d 个客户端，各申请 %d 次，故障：%s", b.Clients, b.Attempts, cmp.Or(b.Budget, "无")),
+	}}
 }
 
-func (b Bounds) faults() string {
-	if b.Budget == "" {
-		return "none"
-	}
-	return b.Budget
-}
+func (b Bounds) faults() string { return cmp.Or(b.Budget, "none") }
 
 // replaySearch plays a trace that a search has found.
 func replaySearch(t simulator.Trace) (*Outcome, error) {

@@ -10,7 +10,7 @@ import (
 var gcPause = Scenario{
 	ID:    "gc-pause",
 	Race:  "R18",
-	Title: "the holder's whole process stands still inside its lease",
+	Title: Text{EN: "the holder's whole process stands still inside its lease", ZH: "持锁者在租约之内整个进程停顿（GC）"},
 	Story: Text{
 		EN: "c1 is inside when its whole process stops: a garbage collection, a SIGSTOP, a virtual machine on the move. Its lease ends, c2 gets in and writes. Then c1 wakes, knows nothing of it, and writes too.",
 		ZH: "c1 在临界区里，整个进程突然停住：GC、SIGSTOP、虚拟机迁移。租约到期，c2 进来并写入。然后 c1 醒来，对此一无所知，也写了。",
@@ -33,7 +33,7 @@ var gcPause = Scenario{
 var gcPauseFenced = Scenario{
 	ID:    "gc-pause-fenced",
 	Race:  "R18F",
-	Title: "the same pause, with fencing tokens and a resource that looks at them",
+	Title: Text{EN: "the same pause, with fencing tokens and a resource that looks at them", ZH: "同样的停顿，资源会检查围栏令牌"},
 	Story: Text{
 		EN: "As gc-pause, but each client draws a number with INCR when it has the lock, and the resource refuses a number lower than the highest it has seen. Two are still inside at once; the one that came too late can no longer do harm.",
 		ZH: "与 gc-pause 相同，但每个客户端拿到锁后用 INCR 取一个号，资源拒绝比见过的最大号更小的写入。临界区里仍然同时有两个人，只是迟到的那个再也造不成破坏。",
@@ -45,11 +45,11 @@ var gcPauseFenced = Scenario{
 	Settings: gcPause.Settings,
 	Budget:   gcPause.Budget,
 	Fenced:   true,
-	Needs: func(p Profile) string {
+	Needs: func(p Profile) Text {
 		if p.Nodes > 1 {
-			return "several independent servers have no counter to draw a fencing token from"
+			return Text{EN: "several independent servers have no counter to draw a fencing token from", ZH: "几台互相独立的服务器没有共同的计数器，发不出围栏令牌"}
 		}
-		return ""
+		return Text{}
 	},
 	Cast:   pauseCast,
 	Script: pauseScript,

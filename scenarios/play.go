@@ -23,7 +23,7 @@ type Outcome struct {
 	Settings Settings
 	// NotApplicable says why the question has no meaning for this lock; then
 	// there is no history.
-	NotApplicable string
+	NotApplicable Text
 	History       *history.History
 	Judgement     verdict.Judgement
 	Reached       bool // the fault struck, as Scenario.Struck sees it; true where not applicable
@@ -60,13 +60,13 @@ func (c *Company) Play(entry algorithms.Entry, sc Scenario, s Settings) (*Outcom
 	if err != nil {
 		return nil, err
 	}
-	if why := sc.needs(p); why != "" {
+	if why := sc.needs(p); why != (Text{}) {
 		return sc.notApplicable(entry, s, why), nil
 	}
 	return sc.play(entry, s)
 }
 
-func (sc Scenario) notApplicable(entry algorithms.Entry, s Settings, why string) *Outcome {
+func (sc Scenario) notApplicable(entry algorithms.Entry, s Settings, why Text) *Outcome {
 	return &Outcome{
 		Strategy: entry, Scenario: sc, Settings: s, NotApplicable: why, Reached: true,
 		Verdicts: []verdict.Word{verdict.NA}, Expected: sc.expected(entry, s),
@@ -165,14 +165,14 @@ func (c *Company) profile(entry algorithms.Entry) (Profile, error) {
 }
 
 // needs says why the question has no meaning for a lock with this profile.
-func (sc Scenario) needs(p Profile) string {
+func (sc Scenario) needs(p Profile) Text {
 	switch {
 	case !p.Excludes && !sc.Unprotected:
-		return "it lets a second client in without any mishap: see R00"
+		return Text{EN: "it lets a second client in without any mishap: see R00", ZH: "不出任何意外它也会放第二个客户端进来：见 R00"}
 	case sc.Needs != nil:
 		return sc.Needs(p)
 	}
-	return ""
+	return Text{}
 }
 
 // play plays without asking whether it makes sense.
@@ -251,8 +251,27 @@ func (p *production) options(s Settings) schedule.Options {
 func (p *production) history(run *schedule.Run, s Settings) *history.History {
 	return &history.History{
 		Strategy: p.entry.ID, Scenario: p.sc.ID, Clients: len(p.cast), Nodes: p.entry.Nodes,
-		Key: key, TTL: s.TTL, Fenced: p.sc.Fenced, End: run.End, Horizon: run.Horizon, Events: run.Events,
+		Key: key, TTL: s.TTL, Fenced: p.sc.Fenced, End: run.End, Horizon: run.Horizon, Events: inOneThread(run.Events),
 	}
+}
+
+// inOneThread tells what tasks do that run side by side as their caller's deeds:
+// they are one call of one client, and to a reader another thread is a timer. A
+// timer sleeps before all else.
+func inOneThread(events []history.Event) []history.Event {
+	type thread struct{ client, number int }
+	timer := map[thread]bool{}
+	for i := range events {
+		e := &events[i]
+		who := thread{e.Client, e.Thread}
+		if e.Kind == history.Sleep {
+			timer[who] = true
+		}
+		if !timer[who] {
+			e.Thread = 0
+		}
+	}
+	return events
 }
 
 func (p *production) outcome(run *schedule.Run, s Settings) *Outcome {

@@ -73,29 +73,29 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"opposite-order", Profile{Nodes: 1, Apart: true}},
 	} {
 		_, sc := mustCell(t, "token", f.scenario)
-		if why := sc.Needs(f.has); why != "" {
-			t.Errorf("%s is not asked of %+v: %s", f.scenario, f.has, why)
+		if why := sc.Needs(f.has); why != (Text{}) {
+			t.Errorf("%s is not asked of %+v: %s", f.scenario, f.has, why.EN)
 		}
-		if sc.Needs(Profile{Nodes: 1}) == "" {
+		if sc.Needs(Profile{Nodes: 1}) == (Text{}) {
 			t.Errorf("%s is asked of a lock that shows nothing", f.scenario)
 		}
 	}
 	_, sc := mustCell(t, "token", "gc-pause-fenced")
-	if sc.Needs(Profile{Nodes: 1}) != "" || sc.Needs(Profile{Nodes: 5}) == "" {
+	if sc.Needs(Profile{Nodes: 1}) != (Text{}) || sc.Needs(Profile{Nodes: 5}) == (Text{}) {
 		t.Error("gc-pause-fenced is asked of locks on one server, and of no other")
 	}
 	_, sc = mustCell(t, "token", "split-bounded")
-	if sc.Needs(Profile{Nodes: 1}) != "" || sc.Needs(Profile{Nodes: 5}) == "" {
+	if sc.Needs(Profile{Nodes: 1}) != (Text{}) || sc.Needs(Profile{Nodes: 5}) == (Text{}) {
 		t.Error("split-bounded is asked of locks on one server, and of no other")
 	}
 	for _, id := range []string{"quorum-failover", "quorum-restart", "split-vote", "split-vote-spread", "partial-acquire"} {
 		_, sc = mustCell(t, "token", id)
-		if sc.Needs(Profile{Nodes: 5}) != "" || sc.Needs(Profile{Nodes: 1}) == "" {
+		if sc.Needs(Profile{Nodes: 5}) != (Text{}) || sc.Needs(Profile{Nodes: 1}) == (Text{}) {
 			t.Errorf("%s is asked of locks on several servers, and of no other", id)
 		}
 	}
 	_, sc = mustCell(t, "token", "failover-other")
-	if sc.Needs(Profile{Nodes: 1}) != "" || sc.Needs(Profile{Nodes: 5}) == "" {
+	if sc.Needs(Profile{Nodes: 1}) != (Text{}) || sc.Needs(Profile{Nodes: 5}) == (Text{}) {
 		t.Error("failover-other is asked of locks on one server, and of no other")
 	}
 }

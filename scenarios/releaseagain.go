@@ -13,7 +13,7 @@ import (
 var releaseAgain = Scenario{
 	ID:    "release-again",
 	Race:  "R33",
-	Title: "the answer to a release is lost, and the lock is released once more",
+	Title: Text{EN: "the answer to a release is lost, and the lock is released once more", ZH: "释放的应答丢失，于是再释放一次"},
 	Story: Text{
 		EN: "c1 releases, the server executes it, and the answer is lost. c1 does what lost-release advises and releases again. By then the lock is c2's. A lock with a token of its own finds that it is not held, a false alarm and nothing worse; one that deletes whatever is there deletes c2's lock, and c3 walks in beside c2.",
 		ZH: "c1 释放锁，服务器执行了，应答却丢了。c1 按 lost-release 的建议再释放一次，而此时锁已经是 c2 的。带自己令牌的锁会发现锁已不归它，只是一次虚惊；不看内容就删除的锁会删掉 c2 的锁，c3 又会和 c2 同时进来。",
@@ -37,20 +37,23 @@ var releaseAgain = Scenario{
 	},
 	Script: func(s Settings, nodes int) []Beat {
 		lost, releasing := 0, false
+		follow, thread := askers(1)
 		return []Beat{
+			follow,
 			{On: kind(history.Release, 1), Each: true, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
 			{Each: true,
 				On: func(e *history.Event) bool { return releasing && lost < quorum(nodes) && removes(1)(e) },
 				Do: func(st *schedule.Stage, e *history.Event) {
 					lost++
-					st.Strike(s.Latency/2, faults.LoseReplyTo(1, e.Thread))
+					st.Strike(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
 				}},
 		}
 	},
 	Struck: func(h *history.History) bool {
 		steps := []func(*history.Event) bool{kind(history.Release, 1)}
+		unheard := givenUp(history.LoseReply, 1)
 		for range quorum(h.Nodes) {
-			steps = append(steps, kind(history.LoseReply, 1), kind(history.Timeout, 1))
+			steps = append(steps, unheard)
 		}
 		again := []func(*history.Event) bool{kind(history.Release, 1), kind(history.Leave, 2)}
 		return then(h, append(steps, again...)...) && then(h, append([]func(*history.Event) bool{kind(history.LoseReply, 1), kind(history.Enter, 2)}, again...)...)

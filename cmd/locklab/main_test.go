@@ -251,9 +251,9 @@ func TestJSONFields(t *testing.T) {
 	cell := map[string]any{"strategy": "", "article": "", "scenario": "", "race": "", "verdicts": []any{}, "expected": []any{},
 		"as_expected": true, "reached": true, "trace": "", "why": "", "why_zh": ""}
 	for line, want := range map[string]map[string]any{
-		"list strategies": {"id": "", "article": "", "year": 0.0, "title": ""},
-		"list scenarios":  {"id": "", "race": "", "title": ""},
-		"list faults":     {"id": "", "title": ""},
+		"list strategies": {"id": "", "article": "", "family": "", "year": 0.0, "title": "", "title_zh": ""},
+		"list scenarios":  {"id": "", "race": "", "title": "", "title_zh": ""},
+		"list faults":     {"id": "", "title": "", "title_zh": ""},
 		"run setnx R01 --seed 4": {"version": 0.0, "strategy": "", "article": "", "scenario": "", "race": "", "seed": 0.0, "settings": "",
 			"verdicts": []any{}, "expected": []any{}, "as_expected": true, "reached": true, "findings": []any{}, "events": []any{}, "trace": ""},
 		"matrix":      {"version": 0.0, "cells": []any{}},

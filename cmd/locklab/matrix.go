@@ -233,10 +233,10 @@ func (a *app) printCounts(outcomes []*scenarios.Outcome) {
 func gridOf(entries []algorithms.Entry, scs []scenarios.Scenario, cells [][]*scenarios.Outcome) *reports.Grid {
 	g := &reports.Grid{}
 	for _, sc := range scs {
-		g.Scenarios = append(g.Scenarios, reports.Column{ID: sc.ID, Race: sc.Race, Title: sc.Title})
+		g.Scenarios = append(g.Scenarios, reports.Column{ID: sc.ID, Race: sc.Race, Title: reports.Text(sc.Title)})
 	}
 	for l, e := range entries {
-		g.Strategies = append(g.Strategies, reports.Row{ID: e.ID, Article: e.Article, Title: e.Title, Group: string(e.Family)})
+		g.Strategies = append(g.Strategies, reports.Row{ID: e.ID, Article: e.Article, Title: reports.Text(e.Title), Group: reports.Text(e.Family.Title())})
 		row := make([]reports.Cell, len(scs))
 		for s := range scs {
 			row[s] = cellOf(e, scs[s], cells[s][l])
@@ -248,7 +248,7 @@ func gridOf(entries []algorithms.Entry, scs []scenarios.Scenario, cells [][]*sce
 
 func cellOf(e algorithms.Entry, sc scenarios.Scenario, o *scenarios.Outcome) reports.Cell {
 	why := scenarios.Why(e, sc)
-	c := reports.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: why.EN, Verdicts: []verdict.Word{verdict.Unknown}}
+	c := reports.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: reports.Text(why), Verdicts: []verdict.Word{verdict.Unknown}}
 	if o != nil { // nil was not played: unknown, and not as expected
 		c.Verdicts, c.Expected, c.AsExpected, c.Reached = o.Verdicts, o.Expected, o.AsExpected(), o.Reached
 		c.Trace = o.Trace.Link()
