@@ -32,7 +32,7 @@ func TestRealServer(t *testing.T) {
 	server := realServer(t)
 	commands := 0
 	forEveryCell(t, func(t *testing.T, e algorithms.Entry, sc Scenario, s Settings) {
-		o := mustPlay(t, e, sc, s)
+		o := mustPlayListed(t, e, sc, s)
 		if o.History == nil {
 			return
 		}

@@ -28,6 +28,20 @@ func encoded(t testing.TB, o *Outcome) []byte {
 	return b
 }
 
+// company plays the locks as they are in the list; it asks each for its profile
+// once for all tests.
+var company Company
+
+// mustPlayListed is mustPlay of a lock as it is in the list.
+func mustPlayListed(t testing.TB, e algorithms.Entry, sc Scenario, s Settings) *Outcome {
+	t.Helper()
+	o, err := company.Play(e, sc, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
 func mustPlay(t testing.TB, e algorithms.Entry, sc Scenario, s Settings) *Outcome {
 	t.Helper()
 	o, err := Play(e, sc, s)
@@ -97,10 +111,10 @@ func TestPlayedTwice(t *testing.T) {
 		var first []byte
 		var link string
 		onProcs(1, func() {
-			o := mustPlay(t, e, sc, s)
+			o := mustPlayListed(t, e, sc, s)
 			first, link = encoded(t, o), o.Trace.Link()
 		})
-		onProcs(2, func() { same(t, "on two processors", first, encoded(t, mustPlay(t, e, sc, s))) })
+		onProcs(2, func() { same(t, "on two processors", first, encoded(t, mustPlayListed(t, e, sc, s))) })
 
 		trace, err := simulator.ParseLink(link)
 		if err != nil {
@@ -122,7 +136,7 @@ func TestSeedsDiffer(t *testing.T) {
 	for seed := range uint64(6) {
 		s := sc.Settings
 		s.Seed = seed
-		o := mustPlay(t, e, sc, s)
+		o := mustPlayListed(t, e, sc, s)
 		h, err := json.Marshal(o.History)
 		if err != nil {
 			t.Fatal(err)
