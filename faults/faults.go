@@ -35,6 +35,7 @@ const (
 	verbEvict
 	verbFlush
 	verbDelete
+	verbExpireSession
 )
 
 // An Entry is a fault's place in the list.
@@ -61,6 +62,7 @@ func All() []Entry {
 		{Evict{}, "memory is short, and a key that has a time to live goes before its time"},
 		{Flush{}, "somebody empties a server"},
 		{Delete{}, "somebody deletes a key that is not theirs"},
+		{ExpireSession{}, "a ZooKeeper ends a client's session before its time"},
 	}
 }
 

@@ -32,6 +32,7 @@ type incarnation struct {
 	err     error       // why it could not go on
 	// watchers says of each number whether a connection that watches keys has it.
 	watchers []bool
+	library  library // of its session with the ensemble
 }
 
 // thread is one coroutine, or a timer that has not fired yet.
@@ -116,7 +117,11 @@ func (l *incarnation) resume(slot int, s seen) {
 
 // entry is what the table keeps of where the process now stands.
 func (l *incarnation) entry(parent uint32, s seen) *procNode {
-	return &procNode{parent: parent, seen: s, ops: l.ops, fresh: l.fresh, notes: l.notes}
+	n := &procNode{parent: parent, seen: s, ops: l.ops, fresh: l.fresh, notes: l.notes}
+	if zoo := l.p.lab.zoo; zoo != nil {
+		n.memory = zoo.internMemory(l.library.memory())
+	}
+	return n
 }
 
 // did says whether the code has just done what entry n says.
