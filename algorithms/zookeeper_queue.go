@@ -23,6 +23,7 @@ var (
 		Year:    2008,
 		Title:   "ZooKeeper: watch the one before, woken means it is mine",
 		Expiry:  ExpirySession,
+		Line:    lockPath,
 		New:     func(env Env) Strategy { return &NaiveQueue{env.ZooKeeper, env.Clock} },
 	}
 	herdQueue = Entry{
@@ -31,6 +32,7 @@ var (
 		Year:    2010,
 		Title:   "ZooKeeper: everybody watches the whole queue",
 		Expiry:  ExpirySession,
+		Line:    lockPath,
 		New:     func(env Env) Strategy { return &HerdQueue{env.ZooKeeper, env.Clock} },
 	}
 	checkedQueue = Entry{
@@ -39,6 +41,7 @@ var (
 		Year:    2008,
 		Title:   "ZooKeeper: watch the one before, woken means look again",
 		Expiry:  ExpirySession,
+		Line:    lockPath,
 		New:     func(env Env) Strategy { return &CheckedQueue{env.ZooKeeper, env.Clock} },
 	}
 	protectedQueue = Entry{
@@ -47,6 +50,7 @@ var (
 		Year:    2011,
 		Title:   "ZooKeeper: look again, and a GUID in the name against a lost answer",
 		Expiry:  ExpirySession,
+		Line:    lockPath,
 		New:     func(env Env) Strategy { return &ProtectedQueue{env.ZooKeeper, env.Clock, env.Tokens} },
 	}
 )

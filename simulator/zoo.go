@@ -84,13 +84,7 @@ func (l *Lab) zooEnabled(w *World, c int8, buf []Choice) []Choice {
 	if l.cannotReconnect(w, c) == "" {
 		buf = append(buf, Choice{Verb: Reconnect, Client: c})
 	}
-	for t := range p.threads {
-		ch := Choice{Verb: Deliver, Client: c, Thread: int8(t)}
-		if l.hears(w, ch) {
-			buf = append(buf, ch)
-		}
-	}
-	return buf
+	return l.News(int(c), &ClientPart{*p}, &NodePart{zoo: w.zoo}, buf)
 }
 
 // hears says whether there are news for a thread that waits for a watch.
@@ -285,6 +279,35 @@ func (l *Lab) emitLine(w *World, ch *lineChange, kind zooActKind, client int) {
 		e := l.emit(w, history.Change)
 		e.Client, e.Node, e.Key, e.Before, e.After, e.Until = int(ch.owner), ensemble, ch.path, before, ch.after, history.Forever
 	}
+}
+
+// ZooKeeper says whether the lab's server is one.
+func (l *Lab) ZooKeeper() bool { return l.zoo != nil }
+
+// Awaits says whether a thread of client c waits for a watch, and can hear of it.
+func (l *Lab) Awaits(c int, part *ClientPart) bool {
+	for t := range part.s.threads {
+		if l.awaits(c, part, t) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Lab) awaits(c int, part *ClientPart, t int) bool {
+	return !part.s.dead && !part.s.paused && part.s.threads[t].phase == asleep && l.procs[c-1].nodes[part.s.at].ops[t].kind == opWatch
+}
+
+// News appends the choices by which client c hears of its watches, as Enabled
+// lists them, given the ensemble's part.
+func (l *Lab) News(c int, part *ClientPart, node *NodePart, buf []Choice) []Choice {
+	k := &l.zoo.shapes[node.zoo.shape].links[c-1]
+	for t := range part.s.threads {
+		if l.awaits(c, part, t) && k.heard(l.zoo.watches[l.procs[c-1].nodes[part.s.at].ops[t].batch]) {
+			buf = append(buf, Choice{Verb: Deliver, Client: int8(c), Thread: int8(t)})
+		}
+	}
+	return buf
 }
 
 // cmd is what a request says, as histories show it; nil: it asks the resource.

@@ -10,16 +10,17 @@ import "time"
 
 // A History is one finished run.
 type History struct {
-	Strategy string        `json:"strategy"` // id of the lock that was played
-	Scenario string        `json:"scenario"` // id of the scenario that was played
-	Clients  int           `json:"clients"`  // how many clients; client i is called "c<i>", from 1
-	Nodes    int           `json:"nodes"`    // how many servers; node i is called "n<i>", from 1
-	Key      string        `json:"key"`      // the key that is locked
-	TTL      time.Duration `json:"ttl_ns"`   // lease that the run asked for, on the clock the lock uses
-	Fenced   bool          `json:"fenced"`   // the resource refuses tokens lower than the highest seen
-	End      time.Duration `json:"end_ns"`   // true time at which the run was stopped
-	Horizon  bool          `json:"horizon"`  // stopped by the clock, with work left; false: everybody was done
-	Events   []Event       `json:"events"`   // in the order in which they happened; At never decreases
+	Strategy string        `json:"strategy"`          // id of the lock that was played
+	Scenario string        `json:"scenario"`          // id of the scenario that was played
+	Clients  int           `json:"clients"`           // how many clients; client i is called "c<i>", from 1
+	Nodes    int           `json:"nodes"`             // how many servers; node i is called "n<i>", from 1
+	Key      string        `json:"key"`               // the key that is locked
+	Holders  int           `json:"holders,omitempty"` // how many may be inside at a time: 0 is one, below 0 any number
+	TTL      time.Duration `json:"ttl_ns"`            // lease that the run asked for, on the clock the lock uses
+	Fenced   bool          `json:"fenced"`            // the resource refuses tokens lower than the highest seen
+	End      time.Duration `json:"end_ns"`            // true time at which the run was stopped
+	Horizon  bool          `json:"horizon"`           // stopped by the clock, with work left; false: everybody was done
+	Events   []Event       `json:"events"`            // in the order in which they happened; At never decreases
 }
 
 // Resource is the Node of an event that concerns the protected resource and

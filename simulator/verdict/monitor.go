@@ -22,6 +22,7 @@ type Case struct {
 	clients int
 	nodes   int
 	quorum  int // how many nodes make a majority
+	holders int // how many may be inside at a time
 }
 
 // CaseOf takes the Case from the head of a history; Events, End and Horizon
@@ -33,7 +34,14 @@ func CaseOf(h *history.History) Case {
 			h.Clients, h.Nodes, MaxClients, MaxNodes))
 	}
 	nodes := max(h.Nodes, 1)
-	return Case{key: h.Key, ttl: h.TTL, clients: h.Clients, nodes: nodes, quorum: nodes/2 + 1}
+	c := Case{key: h.Key, ttl: h.TTL, clients: h.Clients, nodes: nodes, quorum: nodes/2 + 1, holders: h.Holders}
+	switch {
+	case h.Holders == 0:
+		c.holders = 1
+	case h.Holders < 0:
+		c.holders = MaxClients
+	}
+	return c
 }
 
 // admit panics if e concerns a client or node that the run does not have: the

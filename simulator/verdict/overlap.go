@@ -11,6 +11,9 @@ import "locklab/simulator/history"
 // where it stopped, believing in its lock: that is the pause everybody argues
 // about. A dead one is not inside.
 //
+// Where a lock lets several in (a semaphore, readers together), the one too many
+// overlaps with each of the others.
+//
 // There is one finding for each pair and interval, reported when it begins,
 // with To equal to From; Judge fills in To. Clients: who was inside already,
 // the newcomer.
@@ -18,7 +21,7 @@ type overlap struct{}
 
 func (overlap) observe(h *hearing) {
 	c := client8(h.e.Client)
-	if h.e.Kind != history.Enter || h.f.inside.has(c) {
+	if h.e.Kind != history.Enter || h.f.inside.has(c) || h.f.inside.size() < h.c.holders {
 		return
 	}
 	for s := h.f.inside; s != 0; s &= s - 1 {
