@@ -272,7 +272,7 @@ func (s *Search) witness(lab *simulator.Lab, f explore.Found) Witness {
 // judge hears the judges on a run of a search, and the probe's word.
 func (b Bounds) judge(entry algorithms.Entry, run *schedule.Run, choices []simulator.Choice) (*Outcome, []verdict.Word) {
 	h := b.head(entry)
-	h.Events, h.End, h.Horizon = run.Events, run.End, run.Horizon
+	h.Events, h.End, h.Horizon = inOneThread(run.Events), run.End, run.Horizon
 	o := &Outcome{Strategy: entry, Scenario: b.scenario(), History: h, Judgement: verdict.Judge(h), Reached: true}
 	o.Verdicts = append(o.Verdicts, o.Judgement.Safety()...)
 	if haunted(h) {
@@ -350,7 +350,7 @@ func (b Bounds) scenario() Scenario {
 func (b Bounds) faults() string { return cmp.Or(b.Budget, "none") }
 
 // replaySearch plays a trace that a search has found.
-func replaySearch(t simulator.Trace) (*Outcome, error) {
+func replaySearch(t simulator.Trace, watched string) (*Outcome, error) {
 	entry, err := Strategy(t.Strategy)
 	if err != nil {
 		return nil, err
@@ -368,6 +368,7 @@ func replaySearch(t simulator.Trace) (*Outcome, error) {
 		return nil, err
 	}
 	defer lab.Close()
+	lab.ShowCode(watched)
 	run, err := schedule.Replay(lab, t.Choices)
 	if err != nil {
 		return nil, fmt.Errorf("this trace does not fit this version of %s: %w", entry.ID, err)

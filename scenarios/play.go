@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"reflect"
 	"sync"
 	"time"
 
@@ -251,8 +252,27 @@ func (p *production) options(s Settings) schedule.Options {
 func (p *production) history(run *schedule.Run, s Settings) *history.History {
 	return &history.History{
 		Strategy: p.entry.ID, Scenario: p.sc.ID, Clients: len(p.cast), Nodes: p.entry.Nodes,
-		Key: key, TTL: s.TTL, Fenced: p.sc.Fenced, End: run.End, Horizon: run.Horizon, Events: run.Events,
+		Key: key, TTL: s.TTL, Fenced: p.sc.Fenced, End: run.End, Horizon: run.Horizon, Events: inOneThread(run.Events),
 	}
+}
+
+// inOneThread tells what tasks do that run side by side as their caller's deeds:
+// they are one call of one client, and to a reader another thread is a timer. A
+// timer sleeps before all else.
+func inOneThread(events []history.Event) []history.Event {
+	type thread struct{ client, number int }
+	timer := map[thread]bool{}
+	for i := range events {
+		e := &events[i]
+		who := thread{e.Client, e.Thread}
+		if e.Kind == history.Sleep {
+			timer[who] = true
+		}
+		if !timer[who] {
+			e.Thread = 0
+		}
+	}
+	return events
 }
 
 func (p *production) outcome(run *schedule.Run, s Settings) *Outcome {
@@ -268,9 +288,18 @@ func (p *production) outcome(run *schedule.Run, s Settings) *Outcome {
 }
 
 // Replay plays a trace again, choice by choice.
-func Replay(t simulator.Trace) (*Outcome, error) {
+func Replay(t simulator.Trace) (*Outcome, error) { return replay(t, "") }
+
+// Watch is Replay with an eye on the lock's code: the history names its lines, see
+// history.Event.Code.
+func Watch(t simulator.Trace) (*Outcome, error) {
+	return replay(t, reflect.TypeFor[algorithms.Entry]().PkgPath())
+}
+
+// replay plays a trace, and notes the lines of a package, or none.
+func replay(t simulator.Trace, watched string) (*Outcome, error) {
 	if t.Scenario == SearchID {
-		return replaySearch(t)
+		return replaySearch(t, watched)
 	}
 	entry, sc, s, err := Resolve(t)
 	if err != nil {
@@ -284,6 +313,7 @@ func Replay(t simulator.Trace) (*Outcome, error) {
 		return nil, err
 	}
 	defer p.Close()
+	p.lab.ShowCode(watched)
 	run, err := schedule.Replay(p.lab, t.Choices)
 	if err != nil {
 		return nil, fmt.Errorf("this trace does not fit this version of %s in %s: %w", entry.ID, sc.ID, err)

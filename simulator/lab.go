@@ -74,6 +74,7 @@ type Lab struct {
 	// forgetful is the simple path, for tests: code is run from its beginning for
 	// every observation, and every command goes to the engine.
 	forgetful bool
+	watched   string // package whose lines stand in Event.Code; "": none
 }
 
 // tableLimit bounds the entries of a lab's tables between runs. An entry is up
@@ -278,7 +279,7 @@ func (l *Lab) opText(ops [MaxThreads]op) string {
 		case opSleep:
 			s += "sleep " + o.d.String()
 		default:
-			s += [...]string{opStart: "begin", opRead: "read the resource", opWrite: "write the resource", opClock: "read the clock"}[o.kind]
+			s += [...]string{opStart: "begin", opRead: "read the resource", opWrite: "write the resource", opClock: "read the clock", opJoin: "wait for its tasks"}[o.kind]
 		}
 	}
 	if s == "" {

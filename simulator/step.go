@@ -562,6 +562,9 @@ func (l *Lab) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
 	reading = -1
 	for t := range p.threads {
 		if n.fresh&(1<<t) == 0 {
+			if n.ops[t].kind == opClock { // another thread's turn came first
+				reading = t
+			}
 			continue
 		}
 		th := &p.threads[t]
@@ -572,14 +575,17 @@ func (l *Lab) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
 			*th = threadState{}
 			reading = t
 			l.absolute = true
+		case opJoin:
+			*th = threadState{phase: joining}
 		case opSleep:
 			*th = threadState{phase: asleep, due: later(w.now, p.clock.after(o.d))}
-			l.emitClient(w, history.Sleep, c, int8(t)).D = o.d
+			e := l.emitClient(w, history.Sleep, c, int8(t))
+			e.D, e.Code = o.d, n.whence(t)
 		default:
 			w.sent++
 			*th = threadState{phase: asking, msg: w.sent, due: later(w.now, p.clock.after(l.setup.Timeout))}
 			e := l.emitClient(w, history.Send, c, int8(t))
-			e.Node, e.Msg = int(o.node), int(w.sent)
+			e.Node, e.Msg, e.Code = int(o.node), int(w.sent), n.whence(t)
 			if o.kind == opCommand {
 				e.Cmd = l.table.batches[o.batch].text
 			}
