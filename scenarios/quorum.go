@@ -33,7 +33,12 @@ var quorumRestart = Scenario{
 	},
 	Settings: with(func(s *Settings) { s.Pause = 6 * time.Millisecond }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("pause=1,restart=1,delay=%d", nodes-quorum(nodes)) },
-	Needs:    severalServers,
+	Needs: func(p Profile) Text {
+		if p.Stops {
+			return Text{EN: "refused by a majority it asks no further, so that the loser takes no server from the winner", ZH: "被过半节点拒绝后它就不再往下问，输家不会从赢家手里分走节点"}
+		}
+		return severalServers(p)
+	},
 	Cast: func(s Settings) []Role {
 		cast := losing(s)
 		cast[1].Start = s.Latency * 2
