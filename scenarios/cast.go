@@ -37,6 +37,9 @@ func program(entry algorithms.Entry, s Settings, r Role, nodes int, fence bool) 
 		}
 		a := actor{Client: c, lock: entry.New(env), r: r}
 		a.bare = a.lock
+		if q, ok := a.bare.(algorithms.Queuer); ok && r.Patience > 0 {
+			a.lock = patient{q, r.Patience}
+		}
 		if fence && !onZooKeeper(entry) { // there a lease brings its own token
 			a.lock = algorithms.Fence(a.lock, env)
 		}
@@ -53,6 +56,16 @@ func program(entry algorithms.Entry, s Settings, r Role, nodes int, fence bool) 
 type stuck string
 
 func (s stuck) Token() string { return string(s) }
+
+// patient is a lock whose every attempt stands in line for so long.
+type patient struct {
+	algorithms.Queuer
+	patience time.Duration
+}
+
+func (p patient) Acquire(ctx context.Context, key string) (algorithms.Lease, error) {
+	return p.Await(ctx, key, p.patience)
+}
 
 // An actor plays a role.
 type actor struct {

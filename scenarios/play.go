@@ -222,6 +222,11 @@ func (sc Scenario) stage(entry algorithms.Entry, s Settings) (*production, error
 		})
 	}
 	setup.Nodes = nodes(entry, s.TTL, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF}, entry.Nodes)
+	if sc.Worn && onZooKeeper(entry) {
+		if setup.Nodes[0].Znodes, err = worn(entry); err != nil {
+			return nil, err
+		}
+	}
 	lab, err := simulator.New(setup)
 	if err != nil {
 		return nil, err

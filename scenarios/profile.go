@@ -35,6 +35,7 @@ type Profile struct {
 	Checks    bool // its lease can be asked whether it still stands
 	Stops     bool // refused by a majority, it asks no further
 	ZooKeeper bool // it locks on a ZooKeeper
+	Shares    bool // it lets two in together, as it says it does
 }
 
 // profile plays the lock alone, and then against a leftover whose owner has
@@ -70,6 +71,7 @@ func profile(entry algorithms.Entry) (Profile, error) {
 	}
 	p.Excludes = !slices.Contains(out.Verdicts, verdict.Overlap)
 	p.Stops = stops(out.History)
+	p.Shares = p.Excludes && unless(out.History, kind(history.Leave, 1), kind(history.Enter, 1), kind(history.Enter, 2))
 	return p, nil
 }
 

@@ -34,6 +34,8 @@ type Scenario struct {
 	AOF simulator.AOF
 	// Fenced gives the lock fencing tokens, and the resource eyes for them.
 	Fenced bool
+	// Worn has the queues of a ZooKeeper give out their last number from the start.
+	Worn bool
 	// Needs says why the question has no meaning for a lock with this profile;
 	// the empty Text is: it has. Nil needs nothing.
 	Needs func(p Profile) Text
@@ -65,6 +67,9 @@ type Role struct {
 	Skew  time.Duration // what its clock is ahead of true time
 	PPM   int32         // microseconds that its clock gains per true second
 	First int           // the server with which its list of them begins, from 0
+	// Patience is how long it stands in line at each attempt, on its own clock, where
+	// the lock has a line; 0: it does not wait.
+	Patience time.Duration
 	// Thread is what its runtime calls its thread; "": a name that nobody else has.
 	Thread string
 	// Token is what its source of tokens gives each time; "": each time a value

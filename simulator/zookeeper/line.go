@@ -8,7 +8,8 @@ import (
 )
 
 // A Line is what the recipe "Locks" makes of a znode: its children that are
-// ephemeral and carry a number queue there, and the lowest number is the first.
+// ephemeral and carry a number queue there, and the lowest number is the first. Of
+// one number, which only a counter at its end gives twice, the older child is.
 type Line struct {
 	Parent string    // path
 	First  string    // name of the first child
@@ -18,7 +19,8 @@ type Line struct {
 // Lines lists the znodes at which somebody queues, in the order of their paths.
 // Whether a queue is a lock is for its users to say.
 func (s State) Lines() (lines []Line) {
-	numbers := map[string]int64{} // of the first, by parent
+	type rank struct{ number, czxid int64 }
+	ranks := map[string]rank{} // of the first, by parent
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		number, ok := numbered(n.path)
@@ -31,12 +33,12 @@ func (s State) Lines() (lines []Line) {
 		switch {
 		case at < 0:
 			lines = append(lines, line)
-		case number < numbers[above]:
+		case number < ranks[above].number, number == ranks[above].number && n.czxid < ranks[above].czxid:
 			lines[at] = line
 		default:
 			continue
 		}
-		numbers[above] = number
+		ranks[above] = rank{number, n.czxid}
 	}
 	slices.SortFunc(lines, func(a, b Line) int { return cmp.Compare(a.Parent, b.Parent) })
 	return lines
