@@ -379,7 +379,7 @@ func replaySearch(t simulator.Trace) (*Outcome, error) {
 }
 
 func (b Bounds) head(entry algorithms.Entry) *history.History {
-	return &history.History{Strategy: entry.ID, Scenario: "search", Clients: b.Clients + 1, Nodes: b.Nodes, Key: keyOf(entry), Holders: entry.Holders, TTL: b.TTL, Fenced: b.Fenced}
+	return &history.History{Strategy: entry.ID, Scenario: "search", Clients: b.Clients + 1, Nodes: b.Nodes, Key: key, ZooKeeper: onZooKeeper(entry), Holders: entry.Holders, TTL: b.TTL, Fenced: b.Fenced}
 }
 
 func (b Bounds) lab(entry algorithms.Entry) (*simulator.Lab, error) {

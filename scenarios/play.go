@@ -172,6 +172,8 @@ func (sc Scenario) needs(p Profile) string {
 	switch {
 	case !p.Excludes && !sc.Unprotected:
 		return "it lets a second client in without any mishap: see R00"
+	case p.ZooKeeper && sc.wholeEnsemble() != "":
+		return sc.wholeEnsemble()
 	case sc.Needs != nil:
 		return sc.Needs(p)
 	}
@@ -252,7 +254,7 @@ func (p *production) options(s Settings) schedule.Options {
 func (p *production) history(run *schedule.Run, s Settings) *history.History {
 	return &history.History{
 		Strategy: p.entry.ID, Scenario: p.sc.ID, Clients: len(p.cast), Nodes: servers(p.entry),
-		Key: keyOf(p.entry), Holders: p.entry.Holders, TTL: s.TTL, Fenced: p.sc.Fenced, End: run.End, Horizon: run.Horizon, Events: run.Events,
+		Key: key, ZooKeeper: onZooKeeper(p.entry), Holders: p.entry.Holders, TTL: s.TTL, Fenced: p.sc.Fenced, End: run.End, Horizon: run.Horizon, Events: run.Events,
 	}
 }
 

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"locklab/algorithms"
+	"locklab/faults"
 	"locklab/simulator"
 	"locklab/simulator/zookeeper"
 )
@@ -19,20 +21,53 @@ func onZooKeeper(entry algorithms.Entry) bool { return entry.Line != nil }
 func servers(entry algorithms.Entry) int { return max(entry.Nodes, 1) }
 
 // nodes are the servers of a lock: so many like one, or an ensemble whose sessions
-// last for ttl.
+// last for ttl, and on which the lock has been used before.
 func nodes(entry algorithms.Entry, ttl time.Duration, like simulator.NodeSetup, n int) []simulator.NodeSetup {
 	if onZooKeeper(entry) {
-		return []simulator.NodeSetup{{Session: ttl}}
+		return []simulator.NodeSetup{{Session: ttl, Znodes: queuedAt(entry.Line(key)), Lines: map[string]string{entry.Line(key): key, entry.Line(otherKey): otherKey}}}
 	}
 	return slices.Repeat([]simulator.NodeSetup{like}, n)
 }
 
-// keyOf is what histories call the lock.
-func keyOf(entry algorithms.Entry) string {
-	if onZooKeeper(entry) {
-		return entry.Line(key)
+// mentions says whether a command is about a key, or a znode below that of its
+// lock.
+func mentions(cmd []string, key string) bool {
+	return slices.ContainsFunc(cmd, func(arg string) bool { return arg == key || strings.Contains(arg, "/"+key) })
+}
+
+// wholeEnsemble says why a scenario has no meaning on a ZooKeeper, of which no
+// single server is looked at; "": it has one.
+func (sc Scenario) wholeEnsemble() string {
+	if sc.Replicas > 0 {
+		return "the servers of a ZooKeeper ensemble agree before they answer: none lags behind"
 	}
-	return key
+	if sc.Budget == nil {
+		return ""
+	}
+	budget, _ := faults.ParseBudget(sc.Budget(1)) // Check has read it
+	for _, a := range budget {
+		switch a.Fault.(type) {
+		case faults.NodeClock:
+			return "a ZooKeeper counts the time of sessions by a clock that does not jump"
+		case faults.Restart, faults.Hang:
+			return "a ZooKeeper ensemble outlives the loss of one of its servers"
+		case faults.FailCall, faults.Evict, faults.Flush, faults.Delete:
+			return "it befalls keys and commands of a Redis: this lock is on a ZooKeeper"
+		}
+	}
+	return ""
+}
+
+// queuedAt is an ensemble on which somebody has queued below path and gone.
+func queuedAt(path string) zookeeper.State {
+	state, id := zookeeper.New().Connect(0, time.Second)
+	for i := 1; i <= len(path); i++ {
+		if i == len(path) || path[i] == '/' {
+			state, _, _ = state.Apply(0, id, zookeeper.Request{Op: zookeeper.Create, Path: path[:i]})
+		}
+	}
+	state, _, _ = state.Close(id)
+	return state
 }
 
 // zooSession is a lab's session as the locks know one.
