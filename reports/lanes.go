@@ -164,7 +164,10 @@ func (d *drawing) redis(r *row) string {
 }
 
 func (d *drawing) ttl(left time.Duration) string {
-	if left == history.Forever {
+	switch {
+	case left == history.Forever && d.h.ZooKeeper:
+		return "session"
+	case left == history.Forever:
 		return "no ttl"
 	}
 	return "ttl " + padLeft(millis(left.Truncate(time.Millisecond), 0), d.ttlWidth)

@@ -356,30 +356,31 @@ func ends(e zookeeper.Event, w zookeeper.Watch) bool {
 	return e.Path == w.Path && (e.Type == zookeeper.NodeChildrenChanged) == (w.Kind == zookeeper.WatchChildren)
 }
 
-// requestText is a request as histories show it, in the words of ZooKeeper's
-// command line where that has some.
+// requestText is a request as histories show it, in the words of the API.
 func requestText(r zookeeper.Request) []string {
 	text := []string{[...]string{
-		zookeeper.Ping: "ping", zookeeper.Create: "create", zookeeper.Delete: "delete", zookeeper.Exists: "stat", zookeeper.GetData: "get",
-		zookeeper.SetData: "set", zookeeper.GetChildren: "ls", zookeeper.Sync: "sync",
+		zookeeper.Ping: "PING", zookeeper.Create: "CREATE", zookeeper.Delete: "DELETE", zookeeper.Exists: "EXISTS", zookeeper.GetData: "GETDATA",
+		zookeeper.SetData: "SETDATA", zookeeper.GetChildren: "GETCHILDREN", zookeeper.Sync: "SYNC",
 	}[r.Op]}
-	if r.Mode&zookeeper.Sequential != 0 {
-		text = append(text, "-s")
-	}
-	if r.Mode&zookeeper.Ephemeral != 0 {
-		text = append(text, "-e")
-	}
-	if r.Watch {
-		text = append(text, "-w")
-	}
-	if versioned := r.Op == zookeeper.Delete || r.Op == zookeeper.SetData; versioned && r.Version != zookeeper.AnyVersion {
-		text = append(text, "-v", fmt.Sprint(r.Version))
-	}
 	if r.Path != "" {
 		text = append(text, r.Path)
 	}
 	if r.Data != "" || r.Op == zookeeper.SetData {
 		text = append(text, r.Data)
+	}
+	switch r.Mode {
+	case zookeeper.Ephemeral:
+		text = append(text, "EPHEMERAL")
+	case zookeeper.Sequential:
+		text = append(text, "PERSISTENT_SEQUENTIAL")
+	case zookeeper.Ephemeral | zookeeper.Sequential:
+		text = append(text, "EPHEMERAL_SEQUENTIAL")
+	}
+	if versioned := r.Op == zookeeper.Delete || r.Op == zookeeper.SetData; versioned && r.Version != zookeeper.AnyVersion {
+		text = append(text, "VERSION", fmt.Sprint(r.Version))
+	}
+	if r.Watch {
+		text = append(text, "WATCH")
 	}
 	return text
 }
@@ -387,7 +388,7 @@ func requestText(r zookeeper.Request) []string {
 // replyToText is the reply to a request as histories show it.
 func replyToText(r zookeeper.Request, reply zookeeper.Reply) string {
 	if reply.Code != zookeeper.OK {
-		return "(error) " + strings.TrimPrefix(reply.Code.Error(), "zookeeper: ")
+		return "(error) " + codeText[reply.Code]
 	}
 	switch r.Op {
 	case zookeeper.Create:
@@ -400,6 +401,12 @@ func replyToText(r zookeeper.Request, reply zookeeper.Reply) string {
 		return "[" + strings.Join(reply.Children, ", ") + "]"
 	}
 	return "OK"
+}
+
+// codeText is what the API calls the ways in which a request is refused.
+var codeText = map[zookeeper.Code]string{
+	zookeeper.BadArguments: "BADARGUMENTS", zookeeper.NoNode: "NONODE", zookeeper.BadVersion: "BADVERSION", zookeeper.NodeExists: "NODEEXISTS",
+	zookeeper.NoChildrenForEphemerals: "NOCHILDRENFOREPHEMERALS", zookeeper.NotEmpty: "NOTEMPTY", zookeeper.SessionExpired: "SESSIONEXPIRED",
 }
 
 func eventText(e zookeeper.EventType) string {
