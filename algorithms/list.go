@@ -54,6 +54,7 @@ func All() []Entry {
 		redlock,
 		redlockDrift,
 		redlockExtend,
+		redlockParallel,
 		lockDelay,
 		tokenWait,
 		queue,

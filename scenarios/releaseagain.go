@@ -37,20 +37,23 @@ var releaseAgain = Scenario{
 	},
 	Script: func(s Settings, nodes int) []Beat {
 		lost, releasing := 0, false
+		follow, thread := askers(1)
 		return []Beat{
+			follow,
 			{On: kind(history.Release, 1), Each: true, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
 			{Each: true,
 				On: func(e *history.Event) bool { return releasing && lost < quorum(nodes) && removes(1)(e) },
 				Do: func(st *schedule.Stage, e *history.Event) {
 					lost++
-					st.Strike(s.Latency/2, faults.LoseReplyTo(1, e.Thread))
+					st.Strike(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
 				}},
 		}
 	},
 	Struck: func(h *history.History) bool {
 		steps := []func(*history.Event) bool{kind(history.Release, 1)}
+		unheard := givenUp(history.LoseReply, 1)
 		for range quorum(h.Nodes) {
-			steps = append(steps, kind(history.LoseReply, 1), kind(history.Timeout, 1))
+			steps = append(steps, unheard)
 		}
 		again := []func(*history.Event) bool{kind(history.Release, 1), kind(history.Leave, 2)}
 		return then(h, append(steps, again...)...) && then(h, append([]func(*history.Event) bool{kind(history.LoseReply, 1), kind(history.Enter, 2)}, again...)...)
