@@ -116,8 +116,10 @@ var catalogue = []struct {
 	{"R16B", [6]string{"·", "·", "·", "·", "BL", "·"}},
 	{"R18", [6]string{"OK", "MX CR", "MX CR", "MX CR", "MX CR", "MX CR"}},
 	{"gc-pause-fenced", [6]string{"OK", "-CR", "-CR", "-CR", "-CR", "·"}},
+	{"gc-pause-cas", [6]string{"OK", "-CR", "-CR", "-CR", "-CR", "-CR"}}, // no counter is needed: redlock can have it too
 	{"R20", [6]string{"CR", "CR", "CR", "CR", "CR", "CR"}},
 	{"late-write-fenced", [6]string{"OK", "OK", "OK", "OK", "OK", "·"}},
+	{"late-write-cas", [6]string{"OK", "OK", "OK", "OK", "OK", "OK"}},
 	{"R21", [6]string{"MX", "MX", "MX", "MX", "OK", "OK"}},
 	{"R22", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
 	{"R22B", [6]string{"·", "·", "·", "·", "MX", "·"}},

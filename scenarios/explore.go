@@ -378,7 +378,14 @@ func replaySearch(t simulator.Trace) (*Outcome, error) {
 }
 
 func (b Bounds) head(entry algorithms.Entry) *history.History {
-	return &history.History{Strategy: entry.ID, Scenario: "search", Clients: b.Clients + 1, Nodes: b.Nodes, Key: key, TTL: b.TTL, Fenced: b.Fenced}
+	return &history.History{Strategy: entry.ID, Scenario: "search", Clients: b.Clients + 1, Nodes: b.Nodes, Key: key, TTL: b.TTL, Guard: b.guard()}
+}
+
+func (b Bounds) guard() history.Guard {
+	if b.Fenced {
+		return history.Fenced
+	}
+	return history.Naive
 }
 
 func (b Bounds) lab(entry algorithms.Entry) (*simulator.Lab, error) {
@@ -387,7 +394,7 @@ func (b Bounds) lab(entry algorithms.Entry) (*simulator.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	setup := simulator.Setup{Faults: budget, Fenced: b.Fenced}
+	setup := simulator.Setup{Faults: budget, Guard: b.guard()}
 	if b.Nodes > 1 {
 		setup.Timeout = 50 * time.Millisecond
 	}

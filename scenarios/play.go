@@ -207,14 +207,14 @@ func (sc Scenario) stage(entry algorithms.Entry, s Settings) (*production, error
 	if err != nil {
 		return nil, err
 	}
-	setup := simulator.Setup{Faults: budget, Timeout: s.Timeout, Fenced: sc.Fenced}
+	setup := simulator.Setup{Faults: budget, Timeout: s.Timeout, Guard: sc.Guard}
 	if setup.Timeout == 0 && entry.Nodes > 1 {
 		setup.Timeout = 50 * time.Millisecond
 	}
 	cast := sc.cast(s)
 	for _, r := range cast {
 		setup.Clients = append(setup.Clients, simulator.ClientSetup{
-			Program: program(entry, s, r, entry.Nodes, sc.Fenced), Offset: r.Skew, PPM: r.PPM,
+			Program: program(entry, s, r, entry.Nodes, sc.Guard == history.Fenced), Offset: r.Skew, PPM: r.PPM,
 		})
 	}
 	for range entry.Nodes {
@@ -251,7 +251,7 @@ func (p *production) options(s Settings) schedule.Options {
 func (p *production) history(run *schedule.Run, s Settings) *history.History {
 	return &history.History{
 		Strategy: p.entry.ID, Scenario: p.sc.ID, Clients: len(p.cast), Nodes: p.entry.Nodes,
-		Key: key, TTL: s.TTL, Fenced: p.sc.Fenced, End: run.End, Horizon: run.Horizon, Events: inOneThread(run.Events),
+		Key: key, TTL: s.TTL, Guard: p.sc.Guard, End: run.End, Horizon: run.Horizon, Events: inOneThread(run.Events),
 	}
 }
 
