@@ -147,6 +147,7 @@ func All() []Scenario {
 		doubleRun,
 		noFinally,
 		oppositeOrder,
+		scriptLost,
 		lateAnswer,
 		twoPauses,
 		failoverInStep,

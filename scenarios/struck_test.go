@@ -251,6 +251,8 @@ var mutants = []struct {
 			return cast
 		}
 	}},
+	{scenario: "script-cache-lost", mutation: "the master lives", change: withoutScript},
+	{scenario: "script-cache-lost", mutation: "the replica has heard of nothing", change: func(sc *Scenario) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is failover then"},
 	{scenario: "late-answer", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "late-answer", mutation: "the pause is shorter than the patience", change: func(sc *Scenario) { sc.Settings.Pause, sc.Settings.Timeout = seconds(2), seconds(3) }, misses: true},
 	{scenario: "late-answer", mutation: "c1 sleeps before it has asked", change: onEvent(kind(history.Acquire, 1), faults.PauseOf(1, seconds(2)))},
