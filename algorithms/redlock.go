@@ -96,33 +96,6 @@ var redlockTopUp = Entry{
 	},
 }
 
-// redlockFailFast is redlock-drift that asks no further once a majority cannot be
-// reached any more. (2023: the option WithFailFast of redsync, pull request 133.)
-//
-// It was meant to mend attempts that are lost and go on all the same: with servers
-// that do not answer, each costs its time-out, and what the attempt has collected
-// keeps others from their majority for as long.
-//
-// It falls as redlock-drift does. redsync asks all servers at once and goes on
-// early with a majority as well; here they are asked in turn, and a holder still
-// wants more than the least.
-var redlockFailFast = Entry{
-	ID:     "redlock-failfast",
-	Family: Majority,
-	Year:   2023,
-	Title:  Text{EN: "Redlock that gives up as soon as a majority cannot be reached", ZH: "Redlock 一旦凑不够过半就立即放弃"},
-	Nodes:  5,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: ExpiryServer,
-	New: func(env Env) Strategy {
-		s := newRedlock(env)
-		s.drift = env.TTL/100 + 2*time.Millisecond
-		s.spare = len(s.nodes) - s.quorum()
-		return s
-	},
-}
-
 // redlockParallel is redlock-drift that asks all servers at once, and takes back
 // from all at once. (2014: the manual, "retry on failure": ideally the SET commands
 // go out at the same time, by multiplexing.)
@@ -149,6 +122,33 @@ var redlockParallel = Entry{
 		s := newRedlock(env)
 		s.drift = env.TTL/100 + 2*time.Millisecond
 		s.together = env.Together
+		return s
+	},
+}
+
+// redlockFailFast is redlock-drift that asks no further once a majority cannot be
+// reached any more. (2023: the option WithFailFast of redsync, pull request 133.)
+//
+// It was meant to mend attempts that are lost and go on all the same: with servers
+// that do not answer, each costs its time-out, and what the attempt has collected
+// keeps others from their majority for as long.
+//
+// It falls as redlock-drift does. redsync asks all servers at once and goes on
+// early with a majority as well; here they are asked in turn, and a holder still
+// wants more than the least.
+var redlockFailFast = Entry{
+	ID:     "redlock-failfast",
+	Family: Majority,
+	Year:   2023,
+	Title:  Text{EN: "Redlock that gives up as soon as a majority cannot be reached", ZH: "Redlock 一旦凑不够过半就立即放弃"},
+	Nodes:  5,
+	TTL:    30 * time.Second,
+	Unit:   time.Millisecond,
+	Expiry: ExpiryServer,
+	New: func(env Env) Strategy {
+		s := newRedlock(env)
+		s.drift = env.TTL/100 + 2*time.Millisecond
+		s.spare = len(s.nodes) - s.quorum()
 		return s
 	},
 }
@@ -264,42 +264,39 @@ type votes struct {
 // asked is how many servers were asked.
 func (v *votes) asked() int { return v.yes + len(v.missing) }
 
-// poll asks nodes in turn, until it has missed more than spare of them, or all at
-// once. An answer of refusal counts as no, any other error as unknown.
+// poll asks nodes in turn, until more than spare of them did not say yes; or all
+// of them at once. An answer of refusal counts as no, any other error as unknown.
 func (s *Redlock) poll(nodes []redis.UniversalClient, spare int, ask func(redis.UniversalClient) error, refusal error) (v votes) {
-	if s.together == nil {
-		for i, node := range nodes {
-			if len(v.missing) <= spare {
-				v.count(i, node, ask(node), refusal)
-			}
-		}
-		return v
-	}
 	answers := make([]error, len(nodes))
-	tasks := make([]func(), len(nodes))
-	for i, node := range nodes {
-		tasks[i] = func() { answers[i] = ask(node) }
+	if s.together != nil {
+		tasks := make([]func(), len(nodes))
+		for i, node := range nodes {
+			tasks[i] = func() { answers[i] = ask(node) }
+		}
+		s.together(tasks...)
 	}
-	s.together(tasks...)
 	for i, node := range nodes {
-		v.count(i, node, answers[i], refusal)
+		switch {
+		case s.together != nil:
+		case len(v.missing) > spare:
+			return v
+		default:
+			answers[i] = ask(node)
+		}
+		err := answers[i]
+		if err != nil {
+			v.missing = append(v.missing, node)
+		}
+		switch {
+		case err == nil:
+			v.yes++
+		case errors.Is(err, refusal):
+			v.no++
+		default:
+			v.errs = append(v.errs, fmt.Errorf("node %d: %w", i+1, err))
+		}
 	}
 	return v
-}
-
-// count adds the answer of the i-th node.
-func (v *votes) count(i int, node redis.UniversalClient, answer, refusal error) {
-	if answer != nil {
-		v.missing = append(v.missing, node)
-	}
-	switch {
-	case answer == nil:
-		v.yes++
-	case errors.Is(answer, refusal):
-		v.no++
-	default:
-		v.errs = append(v.errs, fmt.Errorf("node %d: %w", i+1, answer))
-	}
 }
 
 // undecided is the error of a poll that could have gone either way.

@@ -324,6 +324,28 @@ func TestRedlockTopUp(t *testing.T) {
 	}
 }
 
+// All servers are asked at once, by goroutines in production: none is answered
+// before each has been asked. One after the other this would never end.
+func TestRedlockParallel(t *testing.T) {
+	e := entry(t, "redlock-parallel")
+	s := newStage(t, e.Nodes)
+	a := s.process(t, e, "A")
+	a.env.Together = algorithms.Production(e.TTL).Together
+	a.Strategy = e.New(a.env)
+	for _, command := range []string{"set", "eval"} {
+		var asked sync.WaitGroup
+		asked.Add(e.Nodes)
+		for _, c := range a.conns {
+			c.AddHook(&fault{command: command, before: func() { asked.Done(); asked.Wait() }})
+		}
+	}
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
+	if n := s.holding(t, "lock"); n != e.Nodes {
+		t.Errorf("%d servers have the key, want %d", n, e.Nodes)
+	}
+	mustRelease(t, lease, nil)
+}
+
 // With three servers gone no majority is left: the other two are not asked, and
 // what was asked is taken back.
 func TestRedlockFailsFast(t *testing.T) {
@@ -349,26 +371,4 @@ func TestRedlockFailsFast(t *testing.T) {
 			t.Errorf("%s: %d servers still have the key", id, n)
 		}
 	}
-}
-
-// All servers are asked at once, by goroutines in production: none is answered
-// before each has been asked. One after the other this would never end.
-func TestRedlockParallel(t *testing.T) {
-	e := entry(t, "redlock-parallel")
-	s := newStage(t, e.Nodes)
-	a := s.process(t, e, "A")
-	a.env.Together = algorithms.Production(e.TTL).Together
-	a.Strategy = e.New(a.env)
-	for _, command := range []string{"set", "eval"} {
-		var asked sync.WaitGroup
-		asked.Add(e.Nodes)
-		for _, c := range a.conns {
-			c.AddHook(&fault{command: command, before: func() { asked.Done(); asked.Wait() }})
-		}
-	}
-	lease := must(a.Acquire(t.Context(), "lock"))(t)
-	if n := s.holding(t, "lock"); n != e.Nodes {
-		t.Errorf("%d servers have the key, want %d", n, e.Nodes)
-	}
-	mustRelease(t, lease, nil)
 }

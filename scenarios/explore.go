@@ -350,7 +350,7 @@ func (b Bounds) scenario() Scenario {
 func (b Bounds) faults() string { return cmp.Or(b.Budget, "none") }
 
 // replaySearch plays a trace that a search has found.
-func replaySearch(t simulator.Trace) (*Outcome, error) {
+func replaySearch(t simulator.Trace, watched string) (*Outcome, error) {
 	entry, err := Strategy(t.Strategy)
 	if err != nil {
 		return nil, err
@@ -368,6 +368,7 @@ func replaySearch(t simulator.Trace) (*Outcome, error) {
 		return nil, err
 	}
 	defer lab.Close()
+	lab.ShowCode(watched)
 	run, err := schedule.Replay(lab, t.Choices)
 	if err != nil {
 		return nil, fmt.Errorf("this trace does not fit this version of %s: %w", entry.ID, err)

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"reflect"
 	"sync"
 	"time"
 
@@ -287,9 +288,18 @@ func (p *production) outcome(run *schedule.Run, s Settings) *Outcome {
 }
 
 // Replay plays a trace again, choice by choice.
-func Replay(t simulator.Trace) (*Outcome, error) {
+func Replay(t simulator.Trace) (*Outcome, error) { return replay(t, "") }
+
+// Watch is Replay with an eye on the lock's code: the history names its lines, see
+// history.Event.Code.
+func Watch(t simulator.Trace) (*Outcome, error) {
+	return replay(t, reflect.TypeFor[algorithms.Entry]().PkgPath())
+}
+
+// replay plays a trace, and notes the lines of a package, or none.
+func replay(t simulator.Trace, watched string) (*Outcome, error) {
 	if t.Scenario == SearchID {
-		return replaySearch(t)
+		return replaySearch(t, watched)
 	}
 	entry, sc, s, err := Resolve(t)
 	if err != nil {
@@ -303,6 +313,7 @@ func Replay(t simulator.Trace) (*Outcome, error) {
 		return nil, err
 	}
 	defer p.Close()
+	p.lab.ShowCode(watched)
 	run, err := schedule.Replay(p.lab, t.Choices)
 	if err != nil {
 		return nil, fmt.Errorf("this trace does not fit this version of %s in %s: %w", entry.ID, sc.ID, err)

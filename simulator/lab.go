@@ -73,6 +73,7 @@ type Lab struct {
 	// forgetful is the simple path, for tests: code is run from its beginning for
 	// every observation, and every command goes to the engine.
 	forgetful bool
+	watched   string // package whose lines stand in Event.Code; "": none
 }
 
 // tableLimit bounds the entries of a lab's tables between runs. An entry is up

@@ -579,12 +579,13 @@ func (l *Lab) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
 			*th = threadState{phase: joining}
 		case opSleep:
 			*th = threadState{phase: asleep, due: later(w.now, p.clock.after(o.d))}
-			l.emitClient(w, history.Sleep, c, int8(t)).D = o.d
+			e := l.emitClient(w, history.Sleep, c, int8(t))
+			e.D, e.Code = o.d, n.whence(t)
 		default:
 			w.sent++
 			*th = threadState{phase: asking, msg: w.sent, due: later(w.now, p.clock.after(l.setup.Timeout))}
 			e := l.emitClient(w, history.Send, c, int8(t))
-			e.Node, e.Msg = int(o.node), int(w.sent)
+			e.Node, e.Msg, e.Code = int(o.node), int(w.sent), n.whence(t)
 			if o.kind == opCommand {
 				e.Cmd = l.table.batches[o.batch].text
 			}

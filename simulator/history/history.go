@@ -105,6 +105,11 @@ type Event struct {
 	// Note is an error's text (Refuse, Released, Timeout, Broken) or a short
 	// plain remark.
 	Note string `json:"note,omitempty"`
+
+	// Code is where in Client's code a Send or a Sleep was asked for: "file.go:12",
+	// the innermost call first. Only where the run was asked to look; it is no part
+	// of what happened, and so not written out. Shared: do not change it.
+	Code []string `json:"-"`
 }
 
 // Kind says what sort of thing happened.
