@@ -493,7 +493,7 @@ func TestNobodyIsStruckTwice(t *testing.T) {
 func TestVerbs(t *testing.T) {
 	want := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split", "hang", "delay", "fail-call", "evict", "flush", "delete", "expire-session"}
 	for i, e := range faults.All() {
-		if int(e.Verb()) != 32+i || e.Name() != want[i] || e.Title == "" {
+		if int(e.Verb()) != 32+i || e.Name() != want[i] || e.Title == "" || e.TitleZH == "" || e.Title == e.TitleZH {
 			t.Errorf("%s has verb %d and title %q, want %s with %d", e.Name(), e.Verb(), e.Title, want[i], 32+i)
 		}
 	}

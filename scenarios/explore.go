@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,7 +143,7 @@ func (b Bounds) String() string {
 func ParseBounds(text string) (b Bounds, err error) {
 	for _, item := range strings.Split(text, ",") {
 		name, value, _ := strings.Cut(item, "=")
-		err := error(nil)
+		err, want := error(nil), "give a whole number"
 		switch name {
 		case "clients":
 			b.Clients, err = strconv.Atoi(value)
@@ -154,15 +155,17 @@ func ParseBounds(text string) (b Bounds, err error) {
 			b.Nodes, err = strconv.Atoi(value)
 		case "ttl":
 			b.TTL, err = time.ParseDuration(value)
+			want = "give a length with its unit, such as 10s"
 		case "fenced":
 			b.Fenced, err = strconv.ParseBool(value)
+			want = "write true or false"
 		case "budget":
 			b.Budget = strings.ReplaceAll(value, "+", ",")
 		default:
-			err = errors.New("there is no such bound")
+			return b, fmt.Errorf("bound %q: there is no such bound", item)
 		}
 		if err != nil {
-			return b, fmt.Errorf("bound %q: %w", item, err)
+			return b, fmt.Errorf("bound %q: %s", item, want)
 		}
 	}
 	return b, nil
@@ -271,7 +274,7 @@ func (s *Search) witness(lab *simulator.Lab, f explore.Found) Witness {
 // judge hears the judges on a run of a search, and the probe's word.
 func (b Bounds) judge(entry algorithms.Entry, run *schedule.Run, choices []simulator.Choice) (*Outcome, []verdict.Word) {
 	h := b.head(entry)
-	h.Events, h.End, h.Horizon = run.Events, run.End, run.Horizon
+	h.Events, h.End, h.Horizon = inOneThread(run.Events), run.End, run.Horizon
 	o := &Outcome{Strategy: entry, Scenario: b.scenario(), History: h, Judgement: verdict.Judge(h), Reached: true}
 	o.Verdicts = append(o.Verdicts, o.Judgement.Safety()...)
 	if haunted(h) {
@@ -340,18 +343,16 @@ func (o *Outcome) settleStall() {
 }
 
 func (b Bounds) scenario() Scenario {
-	return Scenario{ID: SearchID, Title: fmt.Sprintf("found by search: %d clients, %d attempts each, faults: %s", b.Clients, b.Attempts, b.faults())}
+	return Scenario{ID: SearchID, Title: Text{
+		EN: fmt.Sprintf("found by search: %d clients, %d attempts each, faults: %s", b.Clients, b.Attempts, b.faults()),
+		ZH: fmt.Sprintf("搜索发现：%d 个客户端，各申请 %d 次，故障：%s", b.Clients, b.Attempts, cmp.Or(b.Budget, "无")),
+	}}
 }
 
-func (b Bounds) faults() string {
-	if b.Budget == "" {
-		return "none"
-	}
-	return b.Budget
-}
+func (b Bounds) faults() string { return cmp.Or(b.Budget, "none") }
 
 // replaySearch plays a trace that a search has found.
-func replaySearch(t simulator.Trace) (*Outcome, error) {
+func replaySearch(t simulator.Trace, watched string) (*Outcome, error) {
 	entry, err := Strategy(t.Strategy)
 	if err != nil {
 		return nil, err
@@ -369,6 +370,7 @@ func replaySearch(t simulator.Trace) (*Outcome, error) {
 		return nil, err
 	}
 	defer lab.Close()
+	lab.ShowCode(watched)
 	run, err := schedule.Replay(lab, t.Choices)
 	if err != nil {
 		return nil, fmt.Errorf("this trace does not fit this version of %s: %w", entry.ID, err)
@@ -379,7 +381,14 @@ func replaySearch(t simulator.Trace) (*Outcome, error) {
 }
 
 func (b Bounds) head(entry algorithms.Entry) *history.History {
-	return &history.History{Strategy: entry.ID, Scenario: "search", Clients: b.Clients + 1, Nodes: b.Nodes, Key: key, ZooKeeper: onZooKeeper(entry), Holders: entry.Holders, TTL: b.TTL, Fenced: b.Fenced}
+	return &history.History{Strategy: entry.ID, Scenario: "search", Clients: b.Clients + 1, Nodes: b.Nodes, Key: key, ZooKeeper: onZooKeeper(entry), Holders: holders(entry, b.Clients+1), TTL: b.TTL, Guard: b.guard()}
+}
+
+func (b Bounds) guard() history.Guard {
+	if b.Fenced {
+		return history.Fenced
+	}
+	return history.Naive
 }
 
 func (b Bounds) lab(entry algorithms.Entry) (*simulator.Lab, error) {
@@ -388,7 +397,7 @@ func (b Bounds) lab(entry algorithms.Entry) (*simulator.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	setup := simulator.Setup{Faults: budget, Fenced: b.Fenced}
+	setup := simulator.Setup{Faults: budget, Guard: b.guard()}
 	if b.Nodes > 1 {
 		setup.Timeout = 50 * time.Millisecond
 	}

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"locklab/algorithms"
@@ -17,7 +18,7 @@ import (
 var quorumRestart = Scenario{
 	ID:    "quorum-restart",
 	Race:  "R24B",
-	Title: "two share the servers, the loser gives his back, and one of the winner's forgets",
+	Title: Text{EN: "two share the servers, the loser gives his back, and one of the winner's forgets", ZH: "两个客户端瓜分节点，败者退还，胜者的一个节点失忆"},
 	Story: Text{
 		EN: "c1 and c2 ask at the same time. c1 gets three of five servers and the lock, c2 the other two, and it gives them back. No message was lost and nobody has died, and yet c1 stands on a bare majority. Then one of the three restarts without its memory, and c2 finds it free beside the two.",
 		ZH: "c1 和 c2 同时来抢。c1 拿到五个节点中的三个，加锁成功；c2 拿到另外两个，随后退还。消息一条没丢，也没有人宕机，c1 却只站在刚好过半的节点上。这时三个之中有一个失忆重启，加上那两个，c2 也凑够了过半。",
@@ -27,19 +28,31 @@ var quorumRestart = Scenario{
 		ZH: "凑够过半之后，再向缺的节点补要一次：那样要三个节点同时失忆才会出事。另外还有 restart 里的办法。",
 	},
 	Numbers: Text{
-		EN: "c2 begins 1 ms after c1 and overtakes it: c1's process stands still for 6 ms while the answer of server 3 is on its way, and c2 is the first at 4 and 5. c1 wakes in time to be refused there, enters, and c2 has given both back a moment later. Server 3 restarts half a second after that, before c2 asks again.",
-		ZH: "c2 晚 1 毫秒开始，却超过了 c1：节点 3 的应答还在路上时，c1 的进程停顿了 6 毫秒，c2 先到了 4 和 5。c1 醒来后被这两个节点拒绝，但已过半，进入；片刻之后 c2 把两个都退还了。节点 3 在 c1 进入半秒后重启，此时 c2 还没有重试。",
+		EN: "c2 begins 1 ms after c1 and overtakes it: c1's process stands still for 6 ms while the answer of server 3 is on its way, and c2 is the first at 4 and 5. c1 wakes in time to be refused there, enters, and c2 has given both back a moment later. Server 3 restarts half a second after that, before c2 asks again. Where c1 asks all servers at once, its requests to 4 and 5 take 2 ms.",
+		ZH: "c2 晚 1 毫秒开始，却超过了 c1：节点 3 的应答还在路上时，c1 的进程停顿了 6 毫秒，c2 先到了 4 和 5。c1 醒来后被这两个节点拒绝，但已过半，进入；片刻之后 c2 把两个都退还了。节点 3 在 c1 进入半秒后重启，此时 c2 还没有重试。如果 c1 同时询问所有节点，它发往 4 和 5 的请求要走 2 毫秒。",
 	},
 	Settings: with(func(s *Settings) { s.Pause = 6 * time.Millisecond }),
-	Budget:   always("pause=1,restart=1"),
-	Needs:    severalServers,
+	Budget:   func(nodes int) string { return fmt.Sprintf("pause=1,restart=1,delay=%d", nodes-quorum(nodes)) },
+	Needs: func(p Profile) Text {
+		if p.Stops {
+			return Text{EN: "refused by a majority it asks no further, so that the loser takes no server from the winner", ZH: "被过半节点拒绝后它就不再往下问，输家不会从赢家手里分走节点"}
+		}
+		return severalServers(p)
+	},
 	Cast: func(s Settings) []Role {
 		cast := losing(s)
 		cast[1].Start = s.Latency * 2
 		return cast
 	},
 	Script: func(s Settings, nodes int) []Beat {
+		far := nodes - quorum(nodes)
 		return []Beat{
+			{Each: true,
+				On: func(e *history.Event) bool { return far > 0 && abreast(1)(e) && e.Node > quorum(nodes) },
+				Do: func(st *schedule.Stage, e *history.Event) {
+					far--
+					st.Strike(0, faults.DelayOf(1, e.Thread, 4*s.Latency))
+				}},
 			{On: makesOn(1, quorum(nodes)), Do: strike(0, faults.PauseOf(1, s.Pause))},
 			{On: kind(history.Enter, 1), Do: strike(s.Retry/2, faults.RestartOf(quorum(nodes)))},
 		}
@@ -50,11 +63,16 @@ var quorumRestart = Scenario{
 	},
 }
 
-func severalServers(p Profile) string {
+func severalServers(p Profile) Text {
 	if p.Nodes == 1 {
-		return "one server gives its whole answer at once"
+		return Text{EN: "one server gives its whole answer at once", ZH: "只有一台服务器，一次就给出全部答复"}
 	}
-	return ""
+	return Text{}
+}
+
+// abreast names the requests of a client that leave beside others.
+func abreast(client int) func(*history.Event) bool {
+	return func(e *history.Event) bool { return kind(history.Send, client)(e) && e.Thread > 0 }
 }
 
 // makesOn is makes on one server.
@@ -65,7 +83,7 @@ func makesOn(client, node int) func(*history.Event) bool {
 var slowAcquire = Scenario{
 	ID:    "slow-acquire",
 	Race:  "R26",
-	Title: "the answers to an acquire take longer than the lease",
+	Title: Text{EN: "the answers to an acquire take longer than the lease", ZH: "加锁的应答来得比租约还慢"},
 	Story: Text{
 		EN: "c1's acquire is executed, and the answers are held up: together for longer than the lease. The servers count from when they grant, c1 enters when it hears. Whoever does not ask how long that took enters with a lease that has ended, beside c2.",
 		ZH: "c1 的加锁命令已经执行，应答却迟迟不到：加起来比租约还久。服务器从授予时开始计时，c1 收到应答才进入。不看一眼花了多久的，进入时租约早已结束，而 c2 已经在里面。",
@@ -75,32 +93,37 @@ var slowAcquire = Scenario{
 		ZH: "请求之前和收到应答之后各读一次时钟，从租约里减去耗时；什么都不剩，就退还并放弃。",
 	},
 	Numbers: Text{
-		EN: "The answers to what makes c1's key are 11 s late in all, a second more than a lease: 11 s for one server, 2.2 s for each of five. The client is a patient one that waits 15 s for an answer (go-redis gives up after 3 s). c2 gets in soon after 10 s and writes at 11.5 s; c1 enters at 11 s and writes at 12.5 s.",
-		ZH: "写入 c1 的 key 的那些应答一共迟到 11 秒，比租约多一秒：单节点迟到 11 秒，五个节点各迟到 2.2 秒。客户端很有耐心，等待应答 15 秒（go-redis 默认 3 秒）。c2 在 10 秒后进来，11.5 秒写入；c1 在 11 秒进入，12.5 秒写入。",
+		EN: "The answers to what makes c1's key are 11 s late in all, a second more than a lease: 11 s for one server, 2.2 s for each of five. The client is a patient one that waits 15 s for an answer (go-redis gives up after 3 s). c2 gets in soon after 10 s and writes at 11.5 s; c1 enters at 11 s and writes at 12.5 s. Whoever asks all servers at once waits for the slowest of them, 2.2 s, and not for their sum.",
+		ZH: "写入 c1 的 key 的那些应答一共迟到 11 秒，比租约多一秒：单节点迟到 11 秒，五个节点各迟到 2.2 秒。客户端很有耐心，等待应答 15 秒（go-redis 默认 3 秒）。c2 在 10 秒后进来，11.5 秒写入；c1 在 11 秒进入，12.5 秒写入。同时询问所有节点的锁，只等最慢的那个 2.2 秒，而不是五个之和。",
 	},
 	Settings: with(func(s *Settings) { s.Timeout = seconds(15) }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("delay=%d", nodes) },
-	Cast:     lateCast,
+	Cast: func(s Settings) []Role {
+		cast := lateCast(s)
+		cast[0].Tail = s.Retry * 9 / 5 // whoever enters early is still inside when c2 begins
+		return cast
+	},
 	Script: func(s Settings, nodes int) []Beat {
 		late := 0
-		return []Beat{{Each: true,
+		follow, thread := askers(1)
+		return []Beat{follow, {Each: true,
 			On: func(e *history.Event) bool { return late < nodes && makes(1)(e) },
-			Do: func(st *schedule.Stage, _ *history.Event) {
+			Do: func(st *schedule.Stage, e *history.Event) {
 				late++
-				st.Strike(s.Latency/2, faults.DelayOf(1, 0, (s.TTL+s.Retry)/time.Duration(nodes)))
+				st.Strike(s.Latency/2, faults.DelayOf(1, thread(e), (s.TTL+s.Retry)/time.Duration(nodes)))
 			},
 		}}
 	},
 	Struck: func(h *history.History) bool {
-		var asked, held time.Duration
+		var held, until time.Duration // how late the answers are together, and when the last is there
 		for i := range h.Events {
 			switch e := &h.Events[i]; {
 			case kind(history.Acquire, 1)(e):
-				asked, held = e.At, 0
+				held = 0
 			case kind(history.Delay, 1)(e) && e.Note == "reply":
-				held += e.D
+				held, until = held+e.D, max(until, e.At+e.D)
 			case decides(1)(e):
-				return held > h.TTL && e.At-asked > h.TTL
+				return held > h.TTL && e.At >= until
 			}
 		}
 		return false
@@ -119,7 +142,7 @@ func lateCast(s Settings) []Role {
 var pauseInFlight = Scenario{
 	ID:    "pause-in-flight",
 	Race:  "R27",
-	Title: "the process stands still while the last answer to its acquire is on its way",
+	Title: Text{EN: "the process stands still while the last answer to its acquire is on its way", ZH: "加锁的最后一个应答还在路上，进程停顿了"},
 	Story: Text{
 		EN: "All servers have said yes, and c1's process stops before it reads the last answer. When it wakes, the answer lies there and the lease has ended. Kleppmann brought this up against Redlock, and antirez answered that it is the one pause that Redlock does catch: it reads the clock after the answers. The locks on one server do not.",
 		ZH: "服务器都答应了，c1 的进程在读到最后一个应答之前停住。醒来时应答就在那里，租约却已经结束。Kleppmann 用这个例子质疑 Redlock，antirez 回答说，恰恰是这种停顿 Redlock 防得住：它在收到应答之后才读时钟。单节点的锁都不这么做。",
@@ -146,7 +169,7 @@ var pauseInFlight = Scenario{
 var clockDrift = Scenario{
 	ID:    "clock-drift",
 	Race:  "R28",
-	Title: "the holder stops when its lease ends, by a clock that is slow",
+	Title: Text{EN: "the holder stops when its lease ends, by a clock that is slow", ZH: "持锁者到期就停手，可它的时钟走得慢"},
 	Story: Text{
 		EN: "c1 does what the lease asks of it: it leaves when its time is over, counted on its own clock from before it asked. But that clock loses half a percent, and the server's does not. The server lets c2 in while c1 has, by its clock, a moment left.",
 		ZH: "c1 按租约的要求做了：从请求之前开始用自己的时钟计时，时间一到就离开。可是它的时钟慢了千分之五，服务器的没有慢。服务器放 c2 进来时，按 c1 的时钟还剩片刻。",
@@ -206,7 +229,7 @@ func (a *actor) stay(ttl time.Duration) {
 var splitVote = Scenario{
 	ID:    "split-vote",
 	Race:  "R29",
-	Title: "three clients share five servers, and all try again at the same time",
+	Title: Text{EN: "three clients share five servers, and all try again at the same time", ZH: "三个客户端瓜分五个节点，然后同时重试"},
 	Story: Text{
 		EN: "c1, c2 and c3 ask at once, each beginning with another server. Two votes, two votes and one: nobody has a majority, all give theirs back, all wait equally long, and it begins anew. Nothing has failed, and nobody ever gets in.",
 		ZH: "c1、c2、c3 同时来抢，各自从不同的节点问起：两票、两票、一票，谁都没有过半。三个人都退还，都等同样久，然后重新来过。什么故障都没有，却谁也进不去。",
@@ -216,8 +239,8 @@ var splitVote = Scenario{
 		ZH: "重试前随机等待，让其中一个错开，见 split-vote-spread。或者所有人按同样的顺序问各个节点，先到的就一路领先。",
 	},
 	Numbers: Text{
-		EN: "c1 asks the servers in the order 1 2 3 4 5, c2 in the order 3 4 5 1 2, c3 begins with 5: each lists them as its configuration does. Every message takes half a millisecond, so all rounds are alike. All wait five seconds, for six rounds in half a minute; a second would only be more of the same.",
-		ZH: "c1 按 1 2 3 4 5 的顺序问，c2 按 3 4 5 1 2，c3 从 5 问起：顺序由各自的配置决定。每条消息都是半毫秒，所以每一轮都一样。所有人都等 5 秒再试，半分钟里是六轮；等 1 秒只是轮数更多。",
+		EN: "c1 asks the servers in the order 1 2 3 4 5, c2 in the order 3 4 5 1 2, c3 begins with 5: each lists them as its configuration does. Every message takes half a millisecond, so all rounds are alike; of those who ask all servers at once, the requests to all but the first two of their list take a millisecond. All wait five seconds, for six rounds in half a minute; a second would only be more of the same.",
+		ZH: "c1 按 1 2 3 4 5 的顺序问，c2 按 3 4 5 1 2，c3 从 5 问起：顺序由各自的配置决定。每条消息都是半毫秒，所以每一轮都一样；同时询问所有节点的锁，发往列表前两个以外的节点的请求要走 1 毫秒。所有人都等 5 秒再试，半分钟里是六轮；等 1 秒只是轮数更多。",
 	},
 	Settings: with(func(s *Settings) { s.Clients, s.Retry, s.Horizon = 3, seconds(5), seconds(30) }),
 	Needs:    severalServers,
@@ -225,13 +248,25 @@ var splitVote = Scenario{
 		work := s.TTL / 10
 		return []Role{{Work: work}, {First: 2, Work: work}, {First: 4, Work: work}}
 	},
+	Budget: always("delay=200"),
+	Script: func(s Settings, _ int) []Beat {
+		// Whoever asks all servers at once is nearest to those that he lists first.
+		return []Beat{{Each: true,
+			On: func(e *history.Event) bool {
+				return e.Kind == history.Send && e.Thread > 1 && strings.EqualFold(e.Cmd[0], "SET")
+			},
+			Do: func(st *schedule.Stage, e *history.Event) {
+				st.Strike(0, faults.DelayOf(e.Client, e.Thread, 2*s.Latency))
+			},
+		}}
+	},
 	Struck: splitsVote,
 }
 
 var splitVoteSpread = Scenario{
 	ID:    "split-vote-spread",
 	Race:  "R29B",
-	Title: "the same split vote, and the clients try again at different times",
+	Title: Text{EN: "the same split vote, and the clients try again at different times", ZH: "同样的选票瓜分，但各自错开时间重试"},
 	Story: Text{
 		EN: "As split-vote, but each client waits another time before it asks again. The first round is lost by all three; in the second, c1 is alone and has its majority before anybody else asks.",
 		ZH: "与 split-vote 相同，但每个客户端重试前等待的时间不同。第一轮三个人都没抢到；第二轮 c1 先来，别人还没问，它已经过半。",
@@ -253,6 +288,8 @@ var splitVoteSpread = Scenario{
 		}
 		return cast
 	},
+	Budget: splitVote.Budget,
+	Script: splitVote.Script,
 	Struck: splitsVote,
 }
 
@@ -283,7 +320,7 @@ func splitsVote(h *history.History) bool {
 var partialAcquire = Scenario{
 	ID:    "partial-acquire",
 	Race:  "R30",
-	Title: "the client dies in the middle of asking the servers",
+	Title: Text{EN: "the client dies in the middle of asking the servers", ZH: "客户端逐个询问节点，中途宕机"},
 	Story: Text{
 		EN: "c1 asks one server after the other, and is killed when three of five have granted the lock. It never held it, nobody else does, and two servers are no majority for c2.",
 		ZH: "c1 逐个询问节点，五个里有三个刚刚答应，进程就被杀了。它从未持有锁，别人也没有；对 c2 来说，剩下两个节点凑不够过半。",

@@ -36,26 +36,38 @@ func mentions(cmd []string, key string) bool {
 }
 
 // wholeEnsemble says why a scenario has no meaning on a ZooKeeper, of which no
-// single server is looked at; "": it has one.
-func (sc Scenario) wholeEnsemble() string {
+// single server is looked at; empty: it has one.
+func (sc Scenario) wholeEnsemble() Text {
 	if sc.Replicas > 0 {
-		return "the servers of a ZooKeeper ensemble agree before they answer: none lags behind"
+		return Text{
+			EN: "the servers of a ZooKeeper ensemble agree before they answer: there is no replica that lags",
+			ZH: "ZooKeeper 集群先达成一致再应答：没有落后的副本",
+		}
 	}
 	if sc.Budget == nil {
-		return ""
+		return Text{}
 	}
 	budget, _ := faults.ParseBudget(sc.Budget(1)) // Check has read it
 	for _, a := range budget {
 		switch a.Fault.(type) {
 		case faults.NodeClock:
-			return "a ZooKeeper counts the time of sessions by a clock that does not jump"
+			return Text{
+				EN: "a ZooKeeper counts the time of a session by a clock that does not jump",
+				ZH: "ZooKeeper 用单调时钟给会话计时，时钟不会跳变",
+			}
 		case faults.Restart, faults.Hang:
-			return "a ZooKeeper ensemble outlives the loss of one of its servers"
+			return Text{
+				EN: "a ZooKeeper ensemble outlives the loss of one of its servers",
+				ZH: "ZooKeeper 集群少一台服务器照常工作",
+			}
 		case faults.FailCall, faults.Evict, faults.Flush, faults.Delete:
-			return "it befalls keys and commands of a Redis: this lock is on a ZooKeeper"
+			return Text{
+				EN: "it befalls the keys and commands of a Redis, and this lock is on a ZooKeeper",
+				ZH: "这是 Redis 的 key 和命令才会遇到的事，而这把锁在 ZooKeeper 上",
+			}
 		}
 	}
-	return ""
+	return Text{}
 }
 
 // queuedAt is an ensemble on which somebody has queued below path and gone.
@@ -68,6 +80,15 @@ func queuedAt(path string) zookeeper.State {
 	}
 	state, _, _ = state.Close(id)
 	return state
+}
+
+// holders is for how many of a lock's clients there is room inside, as histories
+// say it.
+func holders(entry algorithms.Entry, clients int) []int {
+	if entry.Holders == 0 {
+		return nil
+	}
+	return slices.Repeat([]int{entry.Holders}, clients)
 }
 
 // zooSession is a lab's session as the locks know one.

@@ -64,7 +64,7 @@ func TestZooProbe(t *testing.T) {
 			case err != nil:
 				t.Errorf("%s %s: %v", e.ID, sc.ID, err)
 				line += " ERROR"
-			case o.NotApplicable != "":
+			case o.NotApplicable != (Text{}):
 				line += " N/A"
 			default:
 				line += fmt.Sprint(" ", o.Verdicts)

@@ -16,9 +16,8 @@ type Setup struct {
 	// Timeout is how long a client waits for an answer, above 0, on its own
 	// clock. 0 is go-redis's default of 3 s.
 	Timeout time.Duration
-	// Fenced makes the resource refuse a fencing token lower than the highest seen.
-	Fenced bool
-	Faults []Allowance // at most MaxFaults
+	Guard   history.Guard // of the resource
+	Faults  []Allowance   // at most MaxFaults
 }
 
 // ClientSetup is one client process.
@@ -85,6 +84,7 @@ type Lab struct {
 	// forgetful is the simple path, for tests: code is run from its beginning for
 	// every observation, and every command goes to the engine.
 	forgetful bool
+	watched   string // package whose lines stand in Event.Code; "": none
 }
 
 // tableLimit bounds the entries of a lab's tables between runs. An entry is up
@@ -306,7 +306,7 @@ func (l *Lab) opText(ops [MaxThreads]op) string {
 		case opSleep:
 			s += "sleep " + o.d.String()
 		default:
-			s += [...]string{opStart: "begin", opRead: "read the resource", opWrite: "write the resource", opClock: "read the clock"}[o.kind]
+			s += [...]string{opStart: "begin", opRead: "read the resource", opWrite: "write the resource", opClock: "read the clock", opJoin: "wait for its tasks"}[o.kind]
 		}
 	}
 	if s == "" {

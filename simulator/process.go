@@ -42,6 +42,7 @@ type procNode struct {
 	ops    [MaxThreads]op  // what each thread waits for
 	fresh  uint8           // bit t: thread t's operation began, or ended, with that observation
 	notes  []history.Event // what the program recorded on the way
+	code   [][]string      // by thread, where in its code each operation was asked for; nil: nobody looks
 	memory uint32          // what its library remembers of its session with the ensemble
 	next   seen            // cache of the first edge that was followed from here
 	to     uint32          // where it leads; 0: nowhere yet
@@ -67,6 +68,7 @@ const (
 	opWrite                 // writes the resource
 	opSleep                 // sleeps
 	opClock                 // reads the client's clock: answered at once
+	opJoin                  // waits for threads of its own process
 	opZoo                   // a request to the ensemble
 	opWatch                 // sleeps, unless there are news of a watch
 )

@@ -429,7 +429,7 @@ func (l *Lab) serve(w *World, o op, from int8, msg uint32) (answer uint32, err e
 	e := l.emit(w, history.Apply)
 	e.Client, e.Node, e.Msg = int(from), int(o.node), int(msg)
 	if o.kind != opCommand {
-		return uint32(w.res.serve(o, l.setup.Fenced, e)), nil
+		return uint32(w.res.serve(o, l.setup.Guard, e)), nil
 	}
 	n := int(o.node - 1)
 	node := &w.nodes[n]
@@ -589,6 +589,9 @@ func (l *Lab) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
 	reading = -1
 	for t := range p.threads {
 		if n.fresh&(1<<t) == 0 {
+			if n.ops[t].kind == opClock { // another thread's turn came first
+				reading = t
+			}
 			continue
 		}
 		th := &p.threads[t]
@@ -599,9 +602,12 @@ func (l *Lab) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
 			*th = threadState{}
 			reading = t
 			l.absolute = true
+		case opJoin:
+			*th = threadState{phase: joining}
 		case opSleep, opWatch:
 			*th = threadState{phase: asleep, due: later(w.now, p.clock.after(o.d))}
-			l.emitClient(w, history.Sleep, c, int8(t)).D = o.d
+			e := l.emitClient(w, history.Sleep, c, int8(t))
+			e.D, e.Code = o.d, n.whence(t)
 		default:
 			w.sent++
 			*th = threadState{phase: asking, msg: w.sent, due: later(w.now, p.clock.after(l.patience(o)))}
@@ -609,7 +615,7 @@ func (l *Lab) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
 				th.phase = stranded
 			}
 			e := l.emitClient(w, history.Send, c, int8(t))
-			e.Node, e.Msg, e.Cmd = int(o.node), int(w.sent), l.cmd(o)
+			e.Node, e.Msg, e.Cmd, e.Code = int(o.node), int(w.sent), l.cmd(o), n.whence(t)
 		}
 	}
 	return reading

@@ -25,13 +25,15 @@ type incarnation struct {
 	ops     [MaxThreads]op
 	fresh   uint8
 	notes   []history.Event
-	current int         // the thread that runs
-	tokens  uint64      // handed out
-	dead    bool        // being unwound: nothing may be asked for any more
-	running atomic.Bool // a coroutine runs, until it asks for something
-	err     error       // why it could not go on
+	code    [MaxThreads][]string // see procNode
+	current int                  // the thread that runs
+	tokens  uint64               // handed out
+	dead    bool                 // being unwound: nothing may be asked for any more
+	running atomic.Bool          // a coroutine runs, until it asks for something
+	err     error                // why it could not go on
 	// watchers says of each number whether a connection that watches keys has it.
 	watchers []bool
+	begun    []int   // threads of tasks that are to start when the one that runs waits
 	library  library // of its session with the ensemble
 }
 
@@ -43,6 +45,7 @@ type thread struct {
 	yield func(op) bool
 	given seen   // the answer to what it last asked for
 	goid  string // its goroutine; "": not looked at
+	joint *joint // not nil: the task that it runs is one of several
 }
 
 // stopped unwinds the code of a process that is no longer needed.
@@ -107,17 +110,24 @@ func (l *incarnation) resume(slot int, s seen) {
 	if l.p.resumed++; l.p.resumed < 1000 {
 		runtime.Gosched() // a goroutine that the code has started shows itself now
 	}
+	var ended *joint
 	if !ok {
-		o = op{}
+		o, ended = op{}, t.joint
 		*t = thread{}
 	}
 	l.ops[slot] = o
 	l.fresh |= 1 << slot
+	if ended != nil || len(l.begun) > 0 {
+		l.settle(ended)
+	}
 }
 
 // entry is what the table keeps of where the process now stands.
 func (l *incarnation) entry(parent uint32, s seen) *procNode {
 	n := &procNode{parent: parent, seen: s, ops: l.ops, fresh: l.fresh, notes: l.notes}
+	if l.p.lab.watched != "" {
+		n.code = slices.Clone(l.code[:])
+	}
 	if zoo := l.p.lab.zoo; zoo != nil {
 		n.memory = zoo.internMemory(l.library.memory())
 	}
@@ -151,6 +161,7 @@ func (p *process) ask(o op) (s seen, ok bool) {
 		p.unwind()
 	}
 	t := &l.threads[l.current]
+	l.code[l.current] = p.lab.whence()
 	l.running.Store(false)
 	if !t.yield(o) {
 		return seen{}, false
@@ -214,16 +225,15 @@ func (p *process) armTimer(t *timer, d time.Duration) {
 	if l.dead {
 		return
 	}
-	for i := 1; i < MaxThreads; i++ {
-		if l.threads[i].timer == nil && l.threads[i].next == nil {
-			t.slot, t.life = i, l.number
-			l.threads[i].timer = t
-			l.ops[i] = op{kind: opSleep, d: d}
-			l.fresh |= 1 << i
-			return
-		}
+	i := l.vacant()
+	if i < 0 {
+		panic(fmt.Sprintf("more than %d timers at once: the lab has room for no more", MaxThreads-1))
 	}
-	panic(fmt.Sprintf("more than %d timers at once: the lab has room for no more", MaxThreads-1))
+	t.slot, t.life = i, l.number
+	l.threads[i].timer = t
+	l.ops[i] = op{kind: opSleep, d: d}
+	l.code[i] = p.lab.whence()
+	l.fresh |= 1 << i
 }
 
 func (p *process) stopTimer(t *timer) bool {

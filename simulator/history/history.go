@@ -16,13 +16,27 @@ type History struct {
 	Nodes     int           `json:"nodes"`               // how many servers; node i is called "n<i>", from 1
 	Key       string        `json:"key"`                 // the key that is locked
 	ZooKeeper bool          `json:"zookeeper,omitempty"` // the server is an ensemble of ZooKeeper, and no Redis
-	Holders   int           `json:"holders,omitempty"`   // how many may be inside at a time: 0 is one, below 0 any number
 	TTL       time.Duration `json:"ttl_ns"`              // lease that the run asked for, on the clock the lock uses
-	Fenced    bool          `json:"fenced"`              // the resource refuses tokens lower than the highest seen
-	End       time.Duration `json:"end_ns"`              // true time at which the run was stopped
-	Horizon   bool          `json:"horizon"`             // stopped by the clock, with work left; false: everybody was done
-	Events    []Event       `json:"events"`              // in the order in which they happened; At never decreases
+	Guard     Guard         `json:"guard,omitempty"`     // what the resource does about a write that comes too late
+	// Holders is with how many inside, itself counted, each client may be inside:
+	// 1 is alone, AnyNumber is a reader among readers. Nil: each alone.
+	Holders []int         `json:"holders,omitempty"`
+	End     time.Duration `json:"end_ns"`  // true time at which the run was stopped
+	Horizon bool          `json:"horizon"` // stopped by the clock, with work left; false: everybody was done
+	Events  []Event       `json:"events"`  // in the order in which they happened; At never decreases
 }
+
+// A Guard is what the protected resource does about a write that comes too late.
+type Guard string
+
+const (
+	Naive         Guard = ""                // nothing: it takes every write
+	Fenced        Guard = "fenced"          // it refuses a fencing token lower than the highest it has seen
+	CompareAndSet Guard = "compare-and-set" // it refuses a write that does not build on its newest version
+)
+
+// AnyNumber of clients may be inside together.
+const AnyNumber = -1
 
 // Resource is the Node of an event that concerns the protected resource and
 // not a lock server.
@@ -92,6 +106,11 @@ type Event struct {
 	// Note is an error's text (Refuse, Released, Timeout, Broken) or a short
 	// plain remark.
 	Note string `json:"note,omitempty"`
+
+	// Code is where in Client's code a Send or a Sleep was asked for: "file.go:12",
+	// the innermost call first. Only where the run was asked to look; it is no part
+	// of what happened, and so not written out. Shared: do not change it.
+	Code []string `json:"-"`
 }
 
 // Kind says what sort of thing happened.

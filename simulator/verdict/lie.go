@@ -40,7 +40,7 @@ func (l *lie) observe(h *hearing) {
 			l.decided.add(c)
 		}
 	case history.Released:
-		if h.e.Claims && h.e.OK && !l.own.has(c) && h.f.keyed && h.c.holders == 1 {
+		if h.e.Claims && h.e.OK && !l.own.has(c) && h.f.keyed && h.c.room[c-1] == 1 {
 			h.instant(Lie, int(c))
 		}
 		l.forget(c)

@@ -29,7 +29,7 @@ type wrote struct {
 }
 
 func (s *staleWrite) observe(h *hearing) {
-	if h.e.Kind != history.Write || !h.e.OK || h.c.holders > 1 {
+	if h.e.Kind != history.Write || !h.e.OK || h.c.room[h.e.Client-1] > 1 {
 		return
 	}
 	w := wrote{version: int32(h.e.Version), by: client8(h.e.Client)}
