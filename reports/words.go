@@ -19,6 +19,14 @@ func clientName(c int) string { return "c" + strconv.Itoa(c) }
 
 func nodeName(n int) string { return "n" + strconv.Itoa(n) }
 
+// serverName is what the one server of a run is called.
+func serverName(h *history.History) string {
+	if h.ZooKeeper {
+		return "zookeeper"
+	}
+	return "redis"
+}
+
 func clientNames(cs []int, sep string) string {
 	names := make([]string, len(cs))
 	for i, c := range cs {
@@ -78,7 +86,6 @@ func shortCommand(cmd []string, key string) string {
 		}
 		return strings.Join(words, " ")
 	case isScript(cmd):
-		words[0], _ = strings.CutSuffix(words[0], "SHA") // by digest or by source is no matter
 		words = append(words, scriptID(cmd))
 	case words[0] == "SET" && len(cmd) > 3:
 		for _, arg := range cmd[3:] {

@@ -38,7 +38,7 @@ func program(entry algorithms.Entry, s Settings, r Role, nodes int, fence bool) 
 		a := actor{Client: c, lock: entry.New(env), r: r}
 		a.bare = a.lock
 		if q, ok := a.bare.(algorithms.Queuer); ok && r.Patience > 0 {
-			a.lock = patient{q, r.Patience}
+			a.lock = patientLock{q, r.Patience}
 		}
 		if fence && !onZooKeeper(entry) { // there a lease brings its own token
 			a.lock = algorithms.Fence(a.lock, env)
@@ -57,14 +57,14 @@ type stuck string
 
 func (s stuck) Token() string { return string(s) }
 
-// patient is a lock whose every attempt stands in line for so long.
-type patient struct {
+// patientLock is one whose every attempt stands in line for so long.
+type patientLock struct {
 	algorithms.Queuer
 	patience time.Duration
 }
 
-func (p patient) Acquire(ctx context.Context, key string) (algorithms.Lease, error) {
-	return p.Await(ctx, key, p.patience)
+func (l patientLock) Acquire(ctx context.Context, key string) (algorithms.Lease, error) {
+	return l.Await(ctx, key, l.patience)
 }
 
 // An actor plays a role.

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"math"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,9 +130,9 @@ var lostCreate = Scenario{
 
 // linesUp names the moments at which a client is given a place in line.
 func linesUp(client int) func(*history.Event) bool {
-	applied := applies(client, "create")
+	applied := applies(client, "CREATE")
 	return func(e *history.Event) bool {
-		return applied(e) && e.Cmd[1] == "-s" && !strings.HasPrefix(e.Reply, "(error)")
+		return applied(e) && slices.Contains(e.Cmd, "EPHEMERAL_SEQUENTIAL") && !strings.HasPrefix(e.Reply, "(error)")
 	}
 }
 
@@ -234,21 +235,16 @@ func worn(entry algorithms.Entry) (zookeeper.State, error) {
 	if err != nil {
 		return zookeeper.State{}, err
 	}
-	state, id := zookeeper.New().Connect(0, time.Second)
+	var queues []string
 	for i := range out.History.Events {
-		e := &out.History.Events[i]
-		if !linesUp(e.Client)(e) {
-			continue
+		if e := &out.History.Events[i]; linesUp(e.Client)(e) {
+			queues = append(queues, path.Dir(e.Reply))
 		}
-		queue := path.Dir(e.Reply)
-		for at := 1; at <= len(queue); at++ {
-			if at == len(queue) || queue[at] == '/' {
-				state, _, _ = state.Apply(0, id, zookeeper.Request{Op: zookeeper.Create, Path: queue[:at]})
-			}
-		}
+	}
+	state := queuedAt(queues...)
+	for _, queue := range queues {
 		state = state.SetCounter(queue, math.MaxInt32)
 	}
-	state, _, _ = state.Close(id)
 	return state, nil
 }
 

@@ -36,6 +36,7 @@ type Profile struct {
 	Stops     bool // refused by a majority, it asks no further
 	ZooKeeper bool // it locks on a ZooKeeper
 	Shares    bool // it lets two in together, as it says it does
+	Digests   bool // it calls a script by its digest
 }
 
 // profile plays the lock alone, and then against a leftover whose owner has
@@ -119,7 +120,8 @@ func (p *Profile) observe(h *history.History) {
 		case history.Change:
 			p.Expires = p.Expires || e.Key == key && e.After != "" && e.Until != history.Forever
 			p.Apart = p.Apart || e.Key == otherKey
-			bare[c] = acquiring[c] && e.After != "" && e.Until == history.Forever
+			// what a session keeps ends with it
+			bare[c] = acquiring[c] && e.After != "" && e.Until == history.Forever && !p.ZooKeeper
 		case history.Send:
 			if e.Node == history.Resource {
 				continue
@@ -128,6 +130,7 @@ func (p *Profile) observe(h *history.History) {
 			p.Remote = true
 			p.TwoSteps = p.TwoSteps || acquiring[c] && bare[c]
 			p.Looks = p.Looks || releasing[c] && name != "DEL"
+			p.Digests = p.Digests || name == "EVALSHA"
 			p.Waits = p.Waits || slices.ContainsFunc(e.Cmd, func(arg string) bool { return strings.EqualFold(arg, "WAIT") })
 			p.Swaps = p.Swaps || acquiring[c] && name == "GETSET"
 			p.Deletes = p.Deletes || acquiring[c] && name == "DEL"

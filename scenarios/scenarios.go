@@ -32,8 +32,9 @@ type Scenario struct {
 	MinReplicas int
 	// AOF is what every server keeps on disk for when it restarts.
 	AOF simulator.AOF
-	// Fenced gives the lock fencing tokens, and the resource eyes for them.
-	Fenced bool
+	// Guard is what the resource does about late writes. Where it is Fenced, the
+	// lock gets fencing tokens.
+	Guard history.Guard
 	// Worn has the queues of a ZooKeeper give out their last number from the start.
 	Worn bool
 	// Needs says why the question has no meaning for a lock with this profile;
@@ -116,9 +117,11 @@ func All() []Scenario {
 		renewalInFlight,
 		gcPause,
 		gcPauseFenced,
+		gcPauseCAS,
 		lateCheck,
 		lateWrite,
 		lateWriteFenced,
+		lateWriteCAS,
 		failover,
 		failoverBehind,
 		failoverOther,
@@ -142,13 +145,24 @@ func All() []Scenario {
 		releaseAgain,
 		renewHeld,
 		renewFree,
+		watchHerd,
 		overtaken,
+		inLine,
 		strayDelete,
 		evicted,
 		flushed,
+		lostCreate,
+		sessionPause,
+		sessionEnds,
+		suspended,
+		suspendedIgnored,
+		waiterDies,
+		waiterLeaves,
+		numbersEnd,
 		doubleRun,
 		noFinally,
 		oppositeOrder,
+		scriptLost,
 		lateAnswer,
 		twoPauses,
 		failoverInStep,

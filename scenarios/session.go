@@ -104,11 +104,13 @@ var suspended = Scenario{
 		asked := func(e *history.Event) bool { return kind(history.Acquire, 1)(e) && e.Note == checking }
 		return []Beat{
 			{On: asked, Do: func(*schedule.Stage, *history.Event) {}},
-			{On: sends(1, "stat"), Do: strike(0, faults.ExpireSessionOf(1))},
+			{On: sends(1, "EXISTS"), Do: strike(0, faults.ExpireSessionOf(1))},
 		}
 	},
 	Struck: func(h *history.History) bool {
-		unanswered := func(e *history.Event) bool { return kind(history.Refuse, 1)(e) && e.Note != note(algorithms.ErrNotHeld) }
+		unanswered := func(e *history.Event) bool {
+			return kind(history.Refuse, 1)(e) && e.Note != note(algorithms.ErrNotHeld)
+		}
 		return unless(h, kind(history.Leave, 1), kind(history.Enter, 1), other(history.Acquire, 1), kind(history.SessionEnd, 1), unanswered)
 	},
 }

@@ -110,6 +110,8 @@ var mutants = []struct {
 	{scenario: "gc-pause", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "gc-pause", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "gc-pause-fenced", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
+	{scenario: "gc-pause-cas", mutation: "nobody is paused", change: withoutScript},
+	{scenario: "gc-pause-cas", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "check-then-pause", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "check-then-pause", mutation: "c1 does not check", change: func(sc *Scenario) { plays(sc, 0, nil) }},
 	{scenario: "failover", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
@@ -186,6 +188,7 @@ var mutants = []struct {
 		return e.Kind == history.Send && e.Client == 1 && e.Node == history.Resource
 	}, faults.DelayOf(1, 0, seconds(6)))},
 	{scenario: "late-write-fenced", mutation: "the network is as fast as ever", change: withoutScript},
+	{scenario: "late-write-cas", mutation: "the network is as fast as ever", change: withoutScript},
 	{scenario: "split-brain", mutation: "the network stays whole", change: withoutScript},
 	{scenario: "split-brain", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }, harms: "c1's release reaches the old master alone"},
 	{scenario: "split-renewed", mutation: "the network stays whole", change: withoutScript},
@@ -248,6 +251,8 @@ var mutants = []struct {
 			return cast
 		}
 	}},
+	{scenario: "script-cache-lost", mutation: "the master lives", change: withoutScript},
+	{scenario: "script-cache-lost", mutation: "the replica has heard of nothing", change: func(sc *Scenario) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is failover then"},
 	{scenario: "late-answer", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "late-answer", mutation: "the pause is shorter than the patience", change: func(sc *Scenario) { sc.Settings.Pause, sc.Settings.Timeout = seconds(2), seconds(3) }, misses: true},
 	{scenario: "late-answer", mutation: "c1 sleeps before it has asked", change: onEvent(kind(history.Acquire, 1), faults.PauseOf(1, seconds(2)))},
@@ -273,6 +278,26 @@ var mutants = []struct {
 	{scenario: "quorum-failover", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
 	{scenario: "failover-fenced", mutation: "the master lives", change: withoutScript},
 	{scenario: "failover-fenced", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
+	{scenario: "watch-herd", mutation: "c5 comes when c1 has gone", change: starts(4, seconds(3))},
+	{scenario: "watch-herd", mutation: "nobody waits in line", change: withoutPatience},
+	{scenario: "in-line", mutation: "c1 comes when c2 has gone", change: starts(0, seconds(30))},
+	{scenario: "lost-create", mutation: "all answers arrive", change: withoutScript},
+	{scenario: "lost-create", mutation: "it is the request that is lost", change: func(sc *Scenario) {
+		sc.Budget = always("lose-request=1")
+		onEvent(sends(1, "CREATE"), faults.LoseRequestOf(1, 0))(sc)
+	}},
+	{scenario: "session-pause", mutation: "nobody is paused", change: withoutScript},
+	{scenario: "session-pause", mutation: "the pause is shorter than a session lasts", change: func(sc *Scenario) { sc.Settings.Pause = sc.Settings.TTL / 2 }},
+	{scenario: "session-ends", mutation: "the session lives", change: withoutScript},
+	{scenario: "session-ends", mutation: "it ends when c1 is outside", change: onEvent(kind(history.Released, 1), faults.ExpireSessionOf(1))},
+	{scenario: "suspended", mutation: "the connection holds", change: withoutScript},
+	{scenario: "suspended", mutation: "c1 does not ask", change: func(sc *Scenario) { plays(sc, 0, nil) }},
+	{scenario: "suspended-ignored", mutation: "the connection holds", change: withoutScript},
+	{scenario: "waiter-dies", mutation: "the session lives", change: withoutScript},
+	{scenario: "waiter-dies", mutation: "nobody waits behind c2", change: func(sc *Scenario) { sc.Settings.Clients = 2 }},
+	{scenario: "waiter-leaves", mutation: "c2 has patience", change: func(sc *Scenario) { sc.Cast = threeInLine }},
+	{scenario: "waiter-leaves", mutation: "nobody waits behind c2", change: func(sc *Scenario) { sc.Settings.Clients = 2 }},
+	{scenario: "numbers-end", mutation: "the counter begins at 0", change: func(sc *Scenario) { sc.Worn = false }},
 	{scenario: "lost-release", mutation: "all requests arrive", change: withoutScript},
 }
 
@@ -283,6 +308,32 @@ func plays(sc *Scenario, role int, play func(*actor)) {
 		roles := cast(s)
 		roles[role].Play, roles[role].Dies = play, false
 		return roles
+	}
+}
+
+// starts has one role of the cast begin at another time.
+func starts(role int, at time.Duration) func(sc *Scenario) {
+	return castBut(func(roles []Role) { roles[role].Start = at })
+}
+
+// withoutPatience has nobody wait in line.
+func withoutPatience(sc *Scenario) {
+	castBut(func(roles []Role) {
+		for i := range roles {
+			roles[i].Patience = 0
+		}
+	})(sc)
+}
+
+// castBut changes the cast.
+func castBut(change func(roles []Role)) func(sc *Scenario) {
+	return func(sc *Scenario) {
+		cast := sc.Cast
+		sc.Cast = func(s Settings) []Role {
+			roles := cast(s)
+			change(roles)
+			return roles
+		}
 	}
 }
 
@@ -359,7 +410,7 @@ func Tellers(t testing.TB, sc Scenario) []algorithms.Entry {
 			return tellers
 		}
 	}
-	return append(tellers, slices.DeleteFunc(algorithms.All(), unasked)...)
+	return append(tellers, slices.DeleteFunc(slices.Concat(algorithms.All(), algorithms.OnZooKeeper()), unasked)...)
 }
 
 func onEvent(on func(*history.Event) bool, c simulator.Choice) func(sc *Scenario) {
