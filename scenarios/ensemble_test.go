@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -68,7 +67,9 @@ func TestEnsembleDetails(t *testing.T) {
 		{"zk-recheck", "in-line", "c1 waits for one turn and no more", func(o *Outcome) bool { return strings.HasPrefix(entries(o.History), "212") }},
 		{"zk-recheck", "lost-create", "nobody ever gets in, c1 least of all", func(o *Outcome) bool { return entries(o.History) == "" }},
 		{"zk-naive", "lost-create", "the orphan does not keep everybody out: who is woken walks in", func(o *Outcome) bool { return strings.Contains(entries(o.History), "2") }},
-		{"zk-protected", "lost-create", "c1 finds its own place, and is inside at its first attempt", func(o *Outcome) bool { return entries(o.History) == "12" && !refused(o.History, 1, algorithms.ErrNotAcquired) }},
+		{"zk-protected", "lost-create", "c1 finds its own place, and is inside at its first attempt", func(o *Outcome) bool {
+			return entries(o.History) == "12" && !refused(o.History, 1, algorithms.ErrNotAcquired)
+		}},
 		{"zk-recheck", "session-pause", "c1 is told when it asks, and does not write", func(o *Outcome) bool {
 			return !slices.ContainsFunc(o.History.Events, func(e history.Event) bool { return e.Kind == history.Write && e.Client == 1 })
 		}},
@@ -104,67 +105,68 @@ func found(o *Outcome, w verdict.Word, clients ...int) bool {
 	})
 }
 
-// steps is the race of every step: c1 is inside, c2 stands in line and c3 behind
-// it, and at one step of c2's the fault strikes it.
-func steps(fault string, at func(e *history.Event) bool, c simulator.Choice, step int) Scenario {
-	seen := 0
+// atStep is what befalls c2 some time after it has sent its n-th request: c1 is
+// inside, c2 stands in line behind it, and c3 behind c2.
+func atStep(n int, after time.Duration, fault string, c simulator.Choice) Scenario {
 	return Scenario{
 		ID:       "step",
-		Settings: with(func(s *Settings) { s.Clients = 3 }),
+		Settings: waiterDies.Settings,
 		Budget:   always(fault),
 		Cast:     threeInLine,
 		Script: func(Settings, int) []Beat {
-			seen = 0
+			sent := 0
 			return []Beat{{Each: true, On: func(e *history.Event) bool {
-				if !at(e) {
-					return false
+				if kind(history.Send, 2)(e) {
+					sent++
+					return sent == n
 				}
-				seen++
-				return seen == step
-			}, Do: strike(0, c)}}
+				return false
+			}, Do: strike(after, c)}}
 		},
-		Struck: func(*history.History) bool { return seen >= step },
 	}
 }
 
-// TestEveryStep has the session of one who waits end at each of its steps, and each
-// answer of the ensemble to it be lost, for each lock, and holds what comes of it
+// TestEveryStep has the session of one who waits end at each of its steps, and the
+// answer to each of its requests be lost, for each lock, and holds what comes of it
 // against testdata/steps.golden.
 func TestEveryStep(t *testing.T) {
 	t.Parallel()
+	half := waiterDies.Settings.Latency / 2
+	ends, loses := faults.ExpireSessionOf(2), faults.LoseReplyTo(2, 0)
 	var b bytes.Buffer
-	fmt.Fprint(&b, "# c1 is inside, c2 stands in line behind it, c3 behind c2. At each step of c2's until it\n# is outside again its session ends; and each answer that the ensemble gives it is lost.\n")
-	for _, f := range []struct {
-		fault string
-		at    func(e *history.Event) bool
-		c     simulator.Choice
-	}{
-		{"expire-session", func(e *history.Event) bool {
-			return e.Client == 2 && slices.Contains([]history.Kind{history.Send, history.Apply, history.Answer, history.Enter, history.Leave}, e.Kind)
-		}, faults.ExpireSessionOf(2)},
-		{"lose-reply", func(e *history.Event) bool {
-			return e.Kind == history.Apply && e.Client == 2 && e.Node > 0
-		}, faults.LoseReplyTo(2, 0)},
+	for _, line := range []string{
+		"c1 is inside, c2 stands in line behind it, and c3 behind c2. A line is a request of c2's.",
+		"Its session ends while the request is on the way; while the answer is; a fifth of a",
+		"second later; or that answer is lost. A dot is HOLDS.",
 	} {
-		for _, e := range algorithms.OnZooKeeper() {
-			fmt.Fprintf(&b, "\n[%s, %s]\n", e.ID, f.fault)
-			last := ""
-			for step := 1; ; step++ {
-				sc := steps(f.fault+"=1", f.at, f.c, step)
-				o, err := sc.play(e, sc.Settings)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !o.Reached {
-					break
-				}
-				line := describeStep(o.History, f.at, step) + ":"
-				for _, w := range o.Verdicts {
-					line += " " + string(w)
-				}
-				_ = last
-				fmt.Fprintf(&b, "%2d %s\n", step, line)
+		fmt.Fprintf(&b, "# %s\n", line)
+	}
+	for _, e := range algorithms.OnZooKeeper() {
+		fmt.Fprintf(&b, "\n%-62s | %-23s | %-23s | %-23s | %s\n", e.ID, "on the way", "answer on the way", "later", "answer lost")
+		play := func(sc Scenario) *Outcome {
+			o, err := sc.play(e, sc.Settings)
+			if err != nil || o.Missed != nil {
+				t.Fatal(e.ID, err, o.Missed)
 			}
+			return o
+		}
+		n := 0
+		for _, r := range play(atStep(0, 0, "", ends)).History.Events {
+			if !kind(history.Send, 2)(&r) {
+				continue
+			}
+			n++
+			cells := []string{strings.Join(r.Cmd, " ")}
+			for _, after := range []time.Duration{0, 3 * half, 200 * time.Millisecond} {
+				cells = append(cells, brief(play(atStep(n, after, "expire-session=1", ends))))
+			}
+			if r.Node == history.Resource {
+				cells[0] = "(the resource)"
+				cells = append(cells, "-")
+			} else {
+				cells = append(cells, brief(play(atStep(n, 3*half, "lose-reply=1", loses))))
+			}
+			fmt.Fprintf(&b, "%-62s | %-23s | %-23s | %-23s | %s\n", cells[0], cells[1], cells[2], cells[3], cells[4])
 		}
 	}
 	const file = "testdata/steps.golden"
@@ -178,24 +180,112 @@ func TestEveryStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(b.Bytes(), want) {
-		t.Errorf("%s is no longer what the program says: write it anew with go test ./scenarios -run EveryStep -update, and read the diff\n%s", file, b.Bytes())
+		t.Errorf("%s is no longer what the program says; if it should not be, write it anew with: go test ./scenarios -run EveryStep -update\n%s", file, b.Bytes())
 	}
 }
 
-// describeStep says what c2 did at a step.
-func describeStep(h *history.History, at func(e *history.Event) bool, step int) string {
-	for i := range h.Events {
-		e := &h.Events[i]
-		if !at(e) {
-			continue
-		}
-		if step--; step == 0 {
-			return strings.TrimSpace(fmt.Sprintf("%v %s", e.Kind, strings.Join(e.Cmd, " ")))
-		}
+// brief are the verdicts in a cell.
+func brief(o *Outcome) string {
+	var words []string
+	for _, w := range o.Verdicts {
+		words = append(words, strings.ReplaceAll(string(w), "HOLDS", "."))
 	}
-	return ""
+	return strings.Join(words, " ")
 }
 
-var _ = errors.Is
-var _ = time.Second
-var _ = schedule.NewPlayer
+// TestSeveralHolders: what one lock allows those of another, which no scenario
+// shows, since its clients all use the same.
+func TestSeveralHolders(t *testing.T) {
+	t.Parallel()
+	read, write := zooLock(t, "zk-read"), zooLock(t, "zk-write")
+	protected, semaphore, multi := zooLock(t, "zk-protected"), zooLock(t, "zk-semaphore"), zooLock(t, "zk-multi")
+	s := with(func(s *Settings) { s.Clients = 3 })
+	inLine := []Role{
+		{Work: s.Retry, Patience: s.TTL},
+		{Start: s.Retry / 2, Work: s.Retry, Patience: s.TTL},
+		{Start: s.Retry * 3 / 5, Work: s.Retry, Patience: s.TTL},
+	}
+	// who has a lock of the two that the multi-lock wants, until after that gave up
+	hasOther := Role{Work: s.TTL / 2, Play: func(a *actor) {
+		lease, err := a.lock.Acquire(t.Context(), key+"/2")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		a.Clock().Sleep(a.r.Work)
+		if err := lease.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}}
+	for _, f := range []struct {
+		rule  string
+		locks []algorithms.Entry
+		cast  []Role
+		want  string // the entries and leaves of clients, in order
+	}{
+		{"readers wait for the writer, and come in together", []algorithms.Entry{write, read, read}, inLine, "+1 -1 +2 +3 -2 -3"},
+		{"a writer waits for the readers, and a reader that came after it for the writer", []algorithms.Entry{read, write, read}, inLine, "+1 -1 +2 -2 +3 -3"},
+		{"a writer waits for all readers before it", []algorithms.Entry{read, read, write}, inLine, "+1 +2 -1 -2 +3 -3"},
+		{"the third of a semaphore with two permits waits for the first that comes back", []algorithms.Entry{semaphore, semaphore, semaphore}, inLine, "+1 +2 -1 +3 -2 -3"},
+		{"a multi-lock takes all or none: while one is another's, whoever wants the other alone gets it", []algorithms.Entry{protected, multi, protected}, []Role{
+			hasOther,
+			{Start: s.Retry / 10, Work: s.Retry, Patience: s.Retry},
+			{Start: s.Retry / 5, Work: s.Retry / 10, Play: func(a *actor) {
+				lease, err := patientLock{a.bare.(algorithms.Queuer), s.Retry * 2}.Acquire(t.Context(), key+"/1")
+				if err != nil {
+					t.Error("the first of two is kept by who did not get the second:", err)
+					return
+				}
+				a.Record(history.Event{Kind: history.Enter})
+				a.Record(history.Event{Kind: history.Leave})
+				if err := lease.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}},
+		}, "+3 -3 +2 -2"},
+	} {
+		h := mixed(t, s, f.locks, f.cast)
+		var order []string
+		for i := range h.Events {
+			switch e := &h.Events[i]; e.Kind {
+			case history.Enter:
+				order = append(order, fmt.Sprint("+", e.Client))
+			case history.Leave:
+				order = append(order, fmt.Sprint("-", e.Client))
+			}
+		}
+		if got := strings.Join(order, " "); got != f.want {
+			t.Errorf("%s: %s, want %s", f.rule, got, f.want)
+		}
+		if j := verdict.Judge(h); len(j.Safety()) > 0 {
+			t.Errorf("%s: %v", f.rule, j.Findings)
+		}
+	}
+}
+
+// mixed plays clients each of which uses a lock of its own on the same ensemble.
+func mixed(t *testing.T, s Settings, locks []algorithms.Entry, cast []Role) *history.History {
+	t.Helper()
+	setup := simulator.Setup{Nodes: nodes(locks[0], s.TTL, simulator.NodeSetup{}, 1)}
+	opt := schedule.Options{Latency: s.Latency, Horizon: s.Horizon}
+	h := &history.History{Clients: len(cast), Nodes: 1, Key: key, ZooKeeper: true, TTL: s.TTL}
+	for i, r := range cast {
+		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: program(locks[i], s, r, 1, false)})
+		opt.Start = append(opt.Start, r.Start)
+		h.Holders = append(h.Holders, max(1, locks[i].Holders))
+		if locks[i].Holders == algorithms.AnyNumber {
+			h.Holders[i] = history.AnyNumber
+		}
+	}
+	lab, err := simulator.New(setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	run, err := schedule.Play(lab, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.End, h.Horizon, h.Events = run.End, run.Horizon, slices.Clone(run.Events)
+	return h
+}

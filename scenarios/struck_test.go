@@ -410,7 +410,9 @@ func Tellers(t testing.TB, sc Scenario) []algorithms.Entry {
 			return tellers
 		}
 	}
-	return append(tellers, slices.DeleteFunc(slices.Concat(algorithms.All(), algorithms.OnZooKeeper()), unasked)...)
+	redis := slices.DeleteFunc(algorithms.All(), func(e algorithms.Entry) bool { return onZooKeeper(e) || unasked(e) })
+	lines := slices.DeleteFunc(algorithms.OnZooKeeper()[:4], unasked) // Curator's are built on the last of these
+	return slices.Concat(tellers, redis, lines)
 }
 
 func onEvent(on func(*history.Event) bool, c simulator.Choice) func(sc *Scenario) {
