@@ -188,7 +188,7 @@ func (m Moment) lose(c, t int8, ph phase, k history.Kind) (why string) {
 	p.threads[t].phase, p.threads[t].hold = unheard, 0
 	e := m.lab.emitClient(m.w, k, c, t)
 	e.Node, e.Msg = int(o.node), int(p.threads[t].msg)
-	if o.kind == opCommand {
+	if o.kind.toServer() {
 		e.Cmd = m.lab.table.batches[o.batch].text
 	}
 	return ""
@@ -215,7 +215,7 @@ func (m Moment) Delay(c, t int8, d time.Duration) (why string) {
 	if th.phase == answered {
 		e.Note = "reply"
 	}
-	if o.kind == opCommand {
+	if o.kind.toServer() {
 		e.Cmd = m.lab.table.batches[o.batch].text
 	}
 	return ""

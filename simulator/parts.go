@@ -267,7 +267,7 @@ func (l *Lab) Doing(c int, part *ClientPart, thread int) string {
 	o := &p.nodes[part.s.at].ops[thread]
 	what := "read"
 	switch o.kind {
-	case opCommand:
+	case opCommand, opListen:
 		what = strings.ToUpper(l.table.batches[o.batch].text[0])
 	case opWrite:
 		what = "write"
@@ -281,6 +281,8 @@ func (l *Lab) Doing(c int, part *ClientPart, thread int) string {
 		return "its " + what + " executed"
 	case unheard:
 		return "its " + what + " unheard of"
+	case listening:
+		return "waiting for a message"
 	case idle:
 		return "at its end"
 	}

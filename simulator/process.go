@@ -49,9 +49,9 @@ type procNode struct {
 // op is what a thread waits for.
 type op struct {
 	kind  opKind
-	node  int8          // command: the server
-	batch uint32        // command: what is sent
-	d     time.Duration // sleep: how long, on the client's clock
+	node  int8          // command, listen: the server
+	batch uint32        // command: what is sent; listen: see takeCommand
+	d     time.Duration // sleep, listen: how long, on the client's clock
 	base  int32         // write: the version that was read
 	token uint64        // read, write: fencing token
 }
@@ -67,7 +67,11 @@ const (
 	opSleep                 // sleeps
 	opClock                 // reads the client's clock: answered at once
 	opJoin                  // waits for threads of its own process
+	opListen                // waits for a message on a connection
 )
+
+// toServer says whether a server answers it.
+func (k opKind) toServer() bool { return k == opCommand || k == opListen }
 
 // seen is one observation.
 type seen struct {

@@ -14,6 +14,9 @@ import (
 func (l *Lab) Enabled(w *World, buf []Choice) []Choice {
 	for c := range l.procs {
 		buf = w.procs[c].enabled(w, int8(c+1), buf)
+		if l.table.listens {
+			buf = l.heard(w, int8(c+1), buf)
+		}
 	}
 	for i := range w.late {
 		if w.late[i].kind != opNone && w.late[i].hold <= w.now {
@@ -352,6 +355,9 @@ func (l *Lab) stepThread(w *World, c Choice) error {
 		}
 		return l.arrive(w, c, p, th)
 	case Unblock:
+		if th.phase == listening {
+			return l.push(w, c, th)
+		}
 		if th.phase != blocked || th.hold > w.now {
 			return l.refuse(w, c, "no WAIT of this thread has lasted long enough")
 		}
@@ -461,7 +467,7 @@ func (l *Lab) answer(w *World, c Choice, p *procState, th *threadState) error {
 	}
 	e := l.emitClient(w, kind, c.Client, c.Thread)
 	e.Node, e.Msg = int(o.node), int(th.msg)
-	if o.kind == opCommand {
+	if o.kind.toServer() {
 		e.Cmd = l.table.batches[o.batch].text
 		if kind == history.Answer {
 			e.Reply = l.table.replies[th.reply].text
@@ -477,7 +483,7 @@ func (l *Lab) giveUp(w *World, c Choice, p *procState, th *threadState) error {
 	}
 	e := l.emitClient(w, history.Timeout, c.Client, c.Thread)
 	e.Node, e.Msg = int(o.node), int(th.msg)
-	if o.kind == opCommand {
+	if o.kind.toServer() {
 		e.Cmd = l.table.batches[o.batch].text
 	}
 	return l.observe(w, c, seen{kind: timedOut})
@@ -577,6 +583,9 @@ func (l *Lab) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
 			l.absolute = true
 		case opJoin:
 			*th = threadState{phase: joining}
+		case opListen:
+			w.sent++
+			*th = threadState{phase: listening, msg: w.sent, due: later(w.now, p.clock.after(o.d))}
 		case opSleep:
 			*th = threadState{phase: asleep, due: later(w.now, p.clock.after(o.d))}
 			l.emitClient(w, history.Sleep, c, int8(t)).D = o.d

@@ -313,6 +313,19 @@ func (s *search) expand(id uint32) error {
 			}
 			s.arriveAt(id, e.arriveID[k], eff.events, 0)
 		}
+		for k := range e.hears {
+			eff, hears, err := s.hearEffect(c, k, s.cur)
+			if err != nil {
+				return err
+			}
+			if !hears {
+				continue
+			}
+			ready = true
+			copy(s.next, s.cur)
+			s.next[c], s.next[s.clients+e.source[k]-1] = eff.client, eff.node
+			s.arriveAt(id, e.hearsID[k], eff.events, 0)
+		}
 	}
 	rest := s.restTab.entries[s.cur[s.restAt()]]
 	for k := range rest.late {

@@ -70,7 +70,10 @@ type clientEntry struct {
 	effects  []effect           // of own, where they depend on nothing else; unknown: events == unseen
 	arrive   []simulator.Choice // requests on their way
 	arriveID []uint16
-	target   []int // their servers; 0: the resource
+	target   []int              // their servers; 0: the resource
+	hears    []simulator.Choice // what it may be told by a server that it listens to
+	hearsID  []uint16
+	source   []int // these servers
 	due      time.Duration
 	finished bool
 	entered  bool // it was given the lock, now or before
@@ -243,6 +246,11 @@ func (s *system) clientPart(c int, part simulator.ClientPart) uint32 {
 			e.own = append(e.own, ch)
 			e.ownID = append(e.ownID, s.choice(ch))
 			e.effects = append(e.effects, effect{events: unseen})
+		}
+		for _, ch := range part.Listens(c+1, nil) {
+			e.hears = append(e.hears, ch)
+			e.hearsID = append(e.hearsID, s.choice(ch))
+			e.source = append(e.source, s.lab.Target(c+1, &part, int(ch.Thread)))
 		}
 		e.finished, e.timeless, e.entered = part.Finished(), part.Timeless(), s.lab.Entered(c+1, &part)
 		e.waitsOn, e.blocked = s.lab.WaitsOn(c+1, &part), s.lab.BlockedOn(c+1, &part)

@@ -54,7 +54,7 @@ type Event struct {
 	// Timeout, Broken, LoseRequest, LoseReply, Delay, Reject, Stranger). Shared: do not change it.
 	Cmd []string `json:"cmd,omitempty"`
 	// Reply is the server's answer in redis-cli's notation: OK, (nil), 1,
-	// "text", (error) … (Apply, Answer, Reject, Stranger).
+	// "text", (error) … (Apply, Answer, Reject, Stranger, Push).
 	Reply string `json:"reply,omitempty"`
 
 	// A key's value before and after (Change, Expire). "" is a missing key;
@@ -146,6 +146,8 @@ const (
 
 	Reject   // Node answers Client's request with an error (Reply) and does not execute it
 	Stranger // Node executes Cmd, which no client sent; Note says why. The Changes it made follow directly
+
+	Push // Node sends Client a message (Reply) that it has subscribed to; the Answer is when Client hears it
 )
 
 var kindNames = [...]string{
@@ -157,7 +159,7 @@ var kindNames = [...]string{
 	Crash: "crash", Pause: "pause", Resume: "resume", ClockStep: "clock-step",
 	LoseRequest: "lose-request", LoseReply: "lose-reply",
 	Down: "down", Up: "up", Replicate: "replicate", Failover: "failover",
-	Split: "split", Heal: "heal", Sync: "sync", Hang: "hang", Delay: "delay", Reject: "reject", Stranger: "stranger",
+	Split: "split", Heal: "heal", Sync: "sync", Hang: "hang", Delay: "delay", Reject: "reject", Stranger: "stranger", Push: "push",
 }
 
 // String gives the kind's name, as it stands in JSON.

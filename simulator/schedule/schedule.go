@@ -235,6 +235,8 @@ func (s *Stage) plan(e *history.Event) {
 		if t := slices.Index(m.msg[:], e.Msg); t >= 0 {
 			m.arrival[t] = e.At + s.latency(e.Client)
 		}
+	case history.Push:
+		m.arrival[e.Thread] = e.At + s.latency(e.Client)
 	case history.Change, history.Expire:
 		for i, t := range s.copying[e.Node] {
 			if t > e.At {
