@@ -129,7 +129,7 @@ func (t *redisTable) internReply(resp string) uint32 {
 		return id
 	}
 	id := uint32(len(t.replies))
-	t.replies = append(t.replies, reply{resp: resp, text: replyText(resp)})
+	t.replies = append(t.replies, reply{resp: resp, text: pushText(resp)})
 	t.replyID[resp] = id
 	return id
 }

@@ -169,6 +169,26 @@ func (s *sub) tell(resp *strings.Builder, n int) {
 	}
 }
 
+// pushText is replyText, but of a message its payload, and of a confirmation the
+// number of channels.
+func pushText(resp string) string {
+	text := replyText(resp)
+	if n, err := frame(resp); err != nil || n != len(resp) || !strings.HasPrefix(resp, "*3\r\n") {
+		return text
+	}
+	for _, kind := range []string{"message", "subscribe", "unsubscribe"} {
+		if strings.HasPrefix(resp[len("*3\r\n"):], bulk(kind)) {
+			rest := resp[len("*3\r\n"):]
+			for range 2 { // the kind, the channel
+				n, _ := frame(rest)
+				rest = rest[n:]
+			}
+			return valueText(rest)
+		}
+	}
+	return text
+}
+
 func bulk(s string) string { return "$" + strconv.Itoa(len(s)) + "\r\n" + s + "\r\n" }
 
 // publish answers PUBLISH with how many connections get the message; false: it has
