@@ -145,7 +145,7 @@ type Entry struct {
 	Article string   // id of the variant in the articles, for example "003-A"; "": none of them has it
 	Also    []string // ids of the same lock in other articles
 	Year    int      // when the idea, in its first form, was released or described in public
-	Title   string   // one line, in the words that people search for
+	Title   Text     // one line, in the words that people search for
 	Nodes   int      // how many independent servers it wants: 1, or the article's number for a quorum; 0: a ZooKeeper
 	// Replicas is how many replicas it wants each server to have, and to hear of
 	// the lock; 0: it does not ask.
@@ -154,22 +154,50 @@ type Entry struct {
 	Unit     time.Duration // Env.TTL must be a whole number of these; 0: the strategy ignores Env.TTL
 	Expiry   Expiry        // what ends a lease that nobody releases
 	Holders  int           // how many may hold it at a time: 0 is one, AnyNumber is that of a reader among readers
-	New      func(Env) Strategy
+	// Line is, of a lock on a ZooKeeper, the znode at which its holders stand first
+	// in line, given the key; of a lock of several, that of the first. nil: the lock
+	// is on a Redis.
+	Line func(key string) string
+	New  func(Env) Strategy
 }
 
-// A Family is the mechanism that locks have in common.
+// Text is the same in English and in Chinese, both in plain text.
+type Text struct{ EN, ZH string }
+
+// A Family is the mechanism that locks have in common, by its short name, as
+// typed on a command line.
 type Family string
 
 const (
-	OneProcess Family = "one process"
-	TwoSteps   Family = "SETNX, and what follows"
-	Stamps     Family = "a time stamp as value"
-	OneStep    Family = "SET NX with a time to live"
-	Reentrant  Family = "reentrant by ThreadLocal"
-	Renewed    Family = "renewed by a daemon"
-	Redisson   Family = "Redisson's hash"
-	Majority   Family = "a majority of servers"
+	OneProcess Family = "one-process"
+	TwoSteps   Family = "two-steps"
+	Stamps     Family = "stamps"
+	OneStep    Family = "one-step"
+	Reentrant  Family = "reentrant"
+	Renewed    Family = "renewed"
+	Redisson   Family = "redisson"
+	Majority   Family = "majority"
 )
+
+// Families returns all families, in the order in which their first locks came.
+func Families() []Family {
+	return []Family{OneProcess, TwoSteps, Stamps, OneStep, Reentrant, Renewed, Redisson, Majority}
+}
+
+// Title is what the family's locks do, in a few words; empty: there is no such
+// family.
+func (f Family) Title() Text {
+	return map[Family]Text{
+		OneProcess: {EN: "one process", ZH: "单个进程"},
+		TwoSteps:   {EN: "SETNX, and what follows", ZH: "先 SETNX，再做其他"},
+		Stamps:     {EN: "a time stamp as value", ZH: "值是时间戳"},
+		OneStep:    {EN: "SET NX with a time to live", ZH: "SET NX 带过期时间，一步到位"},
+		Reentrant:  {EN: "reentrant by ThreadLocal", ZH: "用 ThreadLocal 实现可重入"},
+		Renewed:    {EN: "renewed by a daemon", ZH: "守护线程续期"},
+		Redisson:   {EN: "Redisson's hash", ZH: "Redisson 的 hash"},
+		Majority:   {EN: "a majority of servers", ZH: "多个节点过半"},
+	}[f]
+}
 
 // AnyNumber of holders may have a lock at a time.
 const AnyNumber = -1

@@ -21,7 +21,7 @@ var clientExpiry = Entry{
 	ID:     "client-expiry",
 	Family: OneStep,
 	Year:   2021,
-	Title:  "SET NX PXAT: the client's clock says when the lease ends",
+	Title:  Text{EN: "SET NX PXAT: the client's clock says when the lease ends", ZH: "SET NX PXAT：租约何时结束由客户端的时钟决定"},
 	Nodes:  1,
 	TTL:    30 * time.Second,
 	Unit:   time.Millisecond,

@@ -29,7 +29,7 @@ var daemon20 = Entry{
 	Family:  Renewed,
 	Article: "001-C",
 	Year:    2013,
-	Title:   "SET NX EX 30, a child thread renews every 20 s, whoever holds the lock",
+	Title:   Text{EN: "SET NX EX 30, a child thread renews every 20 s, whoever holds the lock", ZH: "SET NX EX 30，子线程每 20 秒续期一次，不管锁在谁手里"},
 	Nodes:   1,
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
@@ -57,7 +57,7 @@ var daemon29 = Entry{
 	Family:  Renewed,
 	Article: "004-E",
 	Year:    2013,
-	Title:   "SET NX EX 30, a daemon renews for 20 s after 29 s and every 20 s, whoever holds the lock",
+	Title:   Text{EN: "SET NX EX 30, a daemon renews for 20 s after 29 s and every 20 s, whoever holds the lock", ZH: "SET NX EX 30，守护线程在第 29 秒续 20 秒，之后每 20 秒一次，不管锁在谁手里"},
 	Nodes:   1,
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
@@ -73,7 +73,7 @@ var daemon10 = Entry{
 	ID:     "daemon-10",
 	Family: Renewed,
 	Year:   2013,
-	Title:  "SET NX EX 30, a daemon renews every 10 s, whoever holds the lock",
+	Title:  Text{EN: "SET NX EX 30, a daemon renews every 10 s, whoever holds the lock", ZH: "SET NX EX 30，守护线程每 10 秒续期一次，不管锁在谁手里"},
 	Nodes:  1,
 	TTL:    30 * time.Second,
 	Unit:   time.Second,
@@ -87,15 +87,15 @@ var daemon10 = Entry{
 // prolongs the key only if it holds it. daemon-10-owned is what is left of
 // [Watchdog] without the hash, and what most libraries do.
 var (
-	daemon10Owned = ownedDaemon("daemon-10-owned", "SET NX PX with a token, renewed every third of the TTL if it is still one's own",
+	daemon10Owned = ownedDaemon("daemon-10-owned", Text{EN: "SET NX PX with a token, renewed every third of the TTL if it is still one's own", ZH: "SET NX PX 加令牌，每三分之一 TTL 续期一次，只续自己的锁"},
 		func(env Env) keeping { return each(env, 10, expireIfMine) })
-	daemon20Owned = ownedDaemon("daemon-20-owned", "SET NX PX with a token, renewed every two thirds of the TTL if it is still one's own",
+	daemon20Owned = ownedDaemon("daemon-20-owned", Text{EN: "SET NX PX with a token, renewed every two thirds of the TTL if it is still one's own", ZH: "SET NX PX 加令牌，每三分之二 TTL 续期一次，只续自己的锁"},
 		func(env Env) keeping { return each(env, 20, expireIfMine) })
-	daemon29Owned = ownedDaemon("daemon-29-owned", "SET NX PX with a token, renewed as daemon-29 does if it is still one's own",
+	daemon29Owned = ownedDaemon("daemon-29-owned", Text{EN: "SET NX PX with a token, renewed as daemon-29 does if it is still one's own", ZH: "SET NX PX 加令牌，续期节奏同 daemon-29，只续自己的锁"},
 		func(env Env) keeping { return after29(env, expireIfMine) })
 )
 
-func ownedDaemon(id, title string, rhythm func(Env) keeping) Entry {
+func ownedDaemon(id string, title Text, rhythm func(Env) keeping) Entry {
 	return Entry{
 		ID:     id,
 		Family: Renewed,

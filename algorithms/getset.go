@@ -17,7 +17,7 @@ var getSet = Entry{
 	Family:  Stamps,
 	Article: "000-C",
 	Year:    2009,
-	Title:   "SETNX with a time stamp, takeover by GETSET",
+	Title:   Text{EN: "SETNX with a time stamp, takeover by GETSET", ZH: "SETNX 存时间戳，用 GETSET 接管"},
 	Nodes:   1,
 	TTL:     20 * time.Second,
 	Unit:    time.Millisecond,

@@ -20,7 +20,7 @@ func TestAll(t *testing.T) {
 		for _, name := range e.Names() {
 			ids = append(ids, strings.ToLower(name))
 		}
-		if e.Title == "" || e.Nodes < 1 || e.New == nil {
+		if e.Title.EN == "" || e.Title.ZH == "" || e.Title.EN == e.Title.ZH || e.Nodes < 1 || e.New == nil {
 			t.Errorf("%s is incomplete: %+v", e.ID, e)
 		}
 		if e.Year < year {

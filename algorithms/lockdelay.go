@@ -24,7 +24,7 @@ var lockDelay = Entry{
 	ID:     "lock-delay",
 	Family: OneStep,
 	Year:   2014,
-	Title:  "lock-delay: after an expiry, but not after a release, the lock stays closed for a while",
+	Title:  Text{EN: "lock-delay: after an expiry, but not after a release, the lock stays closed for a while", ZH: "lock-delay：锁若是到期失效而非主动释放，则过一段时间才能再被获取"},
 	Nodes:  1,
 	TTL:    30 * time.Second,
 	Unit:   2 * time.Millisecond,

@@ -12,7 +12,7 @@ var mutex = Entry{
 	Family:  OneProcess,
 	Article: "003-0",
 	Year:    1974,
-	Title:   "synchronized: a mutex inside one process",
+	Title:   Text{EN: "synchronized: a mutex inside one process", ZH: "synchronized：单个进程内的互斥锁"},
 	Nodes:   1,
 	Expiry:  ExpiryNone,
 	New:     func(Env) Strategy { return &Mutex{} },

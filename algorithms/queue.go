@@ -11,7 +11,7 @@ var queue = Entry{
 	ID:     "queue",
 	Family: OneStep,
 	Year:   2016,
-	Title:  "a fair lock on Redis: a queue of waiters in Lua",
+	Title:  Text{EN: "a fair lock on Redis: a queue of waiters in Lua", ZH: "Redis 公平锁：用 Lua 让等待者排队"},
 	Nodes:  1,
 	TTL:    30 * time.Second,
 	Unit:   time.Millisecond,

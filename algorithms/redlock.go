@@ -17,7 +17,7 @@ var redlock = Entry{
 	Article: "002-E",
 	Also:    []string{"003-D"},
 	Year:    2014,
-	Title:   "Redlock: a majority of independent servers, without a drift term",
+	Title:   Text{EN: "Redlock: a majority of independent servers, without a drift term", ZH: "Redlock：多个独立节点过半即加锁成功，有效期不减时钟漂移"},
 	Nodes:   5,
 	TTL:     30 * time.Second,
 	Unit:    time.Millisecond,
@@ -33,7 +33,7 @@ var redlockDrift = Entry{
 	ID:     "redlock-drift",
 	Family: Majority,
 	Year:   2014,
-	Title:  "Redlock with the drift term: 1 % of the TTL and 2 ms",
+	Title:  Text{EN: "Redlock with the drift term: 1 % of the TTL and 2 ms", ZH: "Redlock，有效期再减去时钟漂移：TTL 的 1% 加 2 毫秒"},
 	Nodes:  5,
 	TTL:    30 * time.Second,
 	Unit:   time.Millisecond,
@@ -58,7 +58,7 @@ var redlockExtend = Entry{
 	ID:     "redlock-extend",
 	Family: Majority,
 	Year:   2014,
-	Title:  "Redlock with extension of the lease on a majority",
+	Title:  Text{EN: "Redlock with extension of the lease on a majority", ZH: "Redlock，可在过半节点上续期"},
 	Nodes:  5,
 	TTL:    30 * time.Second,
 	Unit:   time.Millisecond,
@@ -83,7 +83,7 @@ var redlockTopUp = Entry{
 	ID:     "redlock-topup",
 	Family: Majority,
 	Year:   2025,
-	Title:  "Redlock that asks the missing servers again once it has a majority",
+	Title:  Text{EN: "Redlock that asks the missing servers again once it has a majority", ZH: "Redlock，过半之后向没答应的节点再要一次"},
 	Nodes:  5,
 	TTL:    30 * time.Second,
 	Unit:   time.Millisecond,
@@ -113,7 +113,7 @@ var redlockParallel = Entry{
 	ID:     "redlock-parallel",
 	Family: Majority,
 	Year:   2014,
-	Title:  "Redlock that asks all servers at once",
+	Title:  Text{EN: "Redlock that asks all servers at once", ZH: "Redlock 同时询问所有节点"},
 	Nodes:  5,
 	TTL:    30 * time.Second,
 	Unit:   time.Millisecond,
@@ -122,6 +122,33 @@ var redlockParallel = Entry{
 		s := newRedlock(env)
 		s.drift = env.TTL/100 + 2*time.Millisecond
 		s.together = env.Together
+		return s
+	},
+}
+
+// redlockFailFast is redlock-drift that asks no further once a majority cannot be
+// reached any more. (2023: the option WithFailFast of redsync, pull request 133.)
+//
+// It was meant to mend attempts that are lost and go on all the same: with servers
+// that do not answer, each costs its time-out, and what the attempt has collected
+// keeps others from their majority for as long.
+//
+// It falls as redlock-drift does. redsync asks all servers at once and goes on
+// early with a majority as well; here they are asked in turn, and a holder still
+// wants more than the least.
+var redlockFailFast = Entry{
+	ID:     "redlock-failfast",
+	Family: Majority,
+	Year:   2023,
+	Title:  Text{EN: "Redlock that gives up as soon as a majority cannot be reached", ZH: "Redlock 一旦凑不够过半就立即放弃"},
+	Nodes:  5,
+	TTL:    30 * time.Second,
+	Unit:   time.Millisecond,
+	Expiry: ExpiryServer,
+	New: func(env Env) Strategy {
+		s := newRedlock(env)
+		s.drift = env.TTL/100 + 2*time.Millisecond
+		s.spare = len(s.nodes) - s.quorum()
 		return s
 	},
 }
@@ -166,6 +193,7 @@ type Redlock struct {
 
 	// What the variants change.
 	drift   time.Duration // taken off each validity
+	spare   int           // how many servers Acquire can miss; with one more it asks no further
 	topsUp  bool
 	extends bool
 	// together asks several servers at once; nil: one after the other.
@@ -173,10 +201,10 @@ type Redlock struct {
 }
 
 func newRedlock(env Env) *Redlock {
-	return &Redlock{nodes: env.Nodes, clock: env.Clock, tokens: env.Tokens, ttl: env.TTL}
+	return &Redlock{nodes: env.Nodes, clock: env.Clock, tokens: env.Tokens, ttl: env.TTL, spare: len(env.Nodes)}
 }
 
-// Acquire asks every server once. Without a lock it returns
+// Acquire asks every server once, or until it can miss no more. Without a lock it returns
 //   - ErrNotAcquired, when so many servers refused that the others, whatever
 //     became of their answers, are no majority;
 //   - ErrNotAcquired, wrapped, when a majority agreed but too late;
@@ -189,14 +217,14 @@ func (s *Redlock) Acquire(ctx context.Context, key string) (Lease, error) {
 	set := func(node redis.UniversalClient) error {
 		return setIfFree(ctx, node, key, l.token, s.ttl)
 	}
-	votes := s.poll(s.nodes, set, ErrNotAcquired)
+	votes := s.poll(s.nodes, s.spare, set, ErrNotAcquired)
 	end := s.now()
 
 	validity := s.validity(start, end)
 	if votes.yes >= s.quorum() && validity > 0 {
 		l.validUntil = end + validity
 		if s.topsUp {
-			s.poll(votes.missing, set, ErrNotAcquired)
+			s.poll(votes.missing, len(votes.missing), set, ErrNotAcquired)
 		}
 		if s.extends {
 			return &extendableLease{l}, nil
@@ -204,7 +232,7 @@ func (s *Redlock) Acquire(ctx context.Context, key string) (Lease, error) {
 		return l, nil
 	}
 	// A caller who gave up still wants his tokens back.
-	l.takeBack(context.WithoutCancel(ctx))
+	l.takeBack(context.WithoutCancel(ctx), s.nodes[:votes.asked()])
 	switch {
 	case votes.no > len(s.nodes)-s.quorum():
 		return nil, ErrNotAcquired
@@ -233,18 +261,31 @@ type votes struct {
 	missing []redis.UniversalClient // the servers that did not say yes
 }
 
-// poll asks nodes in turn, or all at once. An answer of refusal counts as no, any
-// other error as unknown.
-func (s *Redlock) poll(nodes []redis.UniversalClient, ask func(redis.UniversalClient) error, refusal error) (v votes) {
+// asked is how many servers were asked.
+func (v *votes) asked() int { return v.yes + len(v.missing) }
+
+// poll asks nodes in turn, until more than spare of them did not say yes; or all
+// of them at once. An answer of refusal counts as no, any other error as unknown.
+func (s *Redlock) poll(nodes []redis.UniversalClient, spare int, ask func(redis.UniversalClient) error, refusal error) (v votes) {
 	answers := make([]error, len(nodes))
-	tasks := make([]func(), len(nodes))
-	for i, node := range nodes {
-		tasks[i] = func() { answers[i] = ask(node) }
+	if s.together != nil {
+		tasks := make([]func(), len(nodes))
+		for i, node := range nodes {
+			tasks[i] = func() { answers[i] = ask(node) }
+		}
+		s.together(tasks...)
 	}
-	s.run(tasks)
-	for i, err := range answers {
+	for i, node := range nodes {
+		switch {
+		case s.together != nil:
+		case len(v.missing) > spare:
+			return v
+		default:
+			answers[i] = ask(node)
+		}
+		err := answers[i]
 		if err != nil {
-			v.missing = append(v.missing, nodes[i])
+			v.missing = append(v.missing, node)
 		}
 		switch {
 		case err == nil:
@@ -256,16 +297,6 @@ func (s *Redlock) poll(nodes []redis.UniversalClient, ask func(redis.UniversalCl
 		}
 	}
 	return v
-}
-
-func (s *Redlock) run(tasks []func()) {
-	if s.together != nil {
-		s.together(tasks...)
-		return
-	}
-	for _, task := range tasks {
-		task()
-	}
 }
 
 // undecided is the error of a poll that could have gone either way.
@@ -305,7 +336,7 @@ func (l *redlockLease) Check(context.Context) error {
 //
 // Validity plays no part: a lease whose validity is over may still be whole.
 func (l *redlockLease) Release(ctx context.Context) error {
-	votes := l.takeBack(ctx)
+	votes := l.takeBack(ctx, l.lock.nodes)
 	quorum := l.lock.quorum()
 	switch {
 	case votes.yes >= quorum:
@@ -316,9 +347,9 @@ func (l *redlockLease) Release(ctx context.Context) error {
 	return l.lock.undecided("compare and delete", l.key, votes)
 }
 
-// takeBack deletes the token on every server that has it.
-func (l *redlockLease) takeBack(ctx context.Context) votes {
-	return l.lock.poll(l.lock.nodes, func(node redis.UniversalClient) error {
+// takeBack deletes the token on each of nodes that has it.
+func (l *redlockLease) takeBack(ctx context.Context, nodes []redis.UniversalClient) votes {
+	return l.lock.poll(nodes, len(nodes), func(node redis.UniversalClient) error {
 		return deleteIfMine(ctx, node, l.key, l.token)
 	}, ErrNotHeld)
 }
@@ -340,7 +371,7 @@ func (l *extendableLease) Renew(ctx context.Context) error {
 	if start >= l.validUntil {
 		return ErrNotHeld // in between, somebody may have had the lock and given it back
 	}
-	votes := s.poll(s.nodes, func(node redis.UniversalClient) error {
+	votes := s.poll(s.nodes, len(s.nodes), func(node redis.UniversalClient) error {
 		return expireIfMine(ctx, node, l.key, l.token, s.ttl)
 	}, ErrNotHeld)
 	end := s.now()

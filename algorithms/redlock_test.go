@@ -345,3 +345,30 @@ func TestRedlockParallel(t *testing.T) {
 	}
 	mustRelease(t, lease, nil)
 }
+
+// With three servers gone no majority is left: the other two are not asked, and
+// what was asked is taken back.
+func TestRedlockFailsFast(t *testing.T) {
+	for id, asked := range map[string]int{"redlock-drift": 5, "redlock-failfast": 4} {
+		e := entry(t, id)
+		s := newStage(t, e.Nodes)
+		a := s.process(t, e, "A")
+		sets, evals := 0, 0
+		for i, c := range a.conns {
+			c.AddHook(&fault{command: "set", before: func() { sets++ }})
+			c.AddHook(&fault{command: "eval", before: func() { evals++ }})
+			if i > 0 && i < 4 {
+				c.Close()
+			}
+		}
+		if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, redis.ErrClosed) {
+			t.Errorf("%s: %v, want %v", id, err, redis.ErrClosed)
+		}
+		if sets != asked || evals != asked {
+			t.Errorf("%s: asked %d servers and %d to take it back, want %d", id, sets, evals, asked)
+		}
+		if n := s.holding(t, "lock"); n != 0 {
+			t.Errorf("%s: %d servers still have the key", id, n)
+		}
+	}
+}

@@ -25,7 +25,7 @@ var setNX = Entry{
 	Article: "003-A",
 	Also:    []string{"001-A", "002-A"},
 	Year:    2009,
-	Title:   "SETNX and DEL, no expiry",
+	Title:   Text{EN: "SETNX and DEL, no expiry", ZH: "SETNX 加锁，DEL 释放，没有过期时间"},
 	Nodes:   1,
 	Expiry:  ExpiryNone,
 	New: func(env Env) Strategy {
@@ -61,7 +61,7 @@ var setNXExpire = Entry{
 	Article: "004-A",
 	Also:    []string{"003-B"},
 	Year:    2009,
-	Title:   "SETNX, then EXPIRE, then DEL: two commands where one is needed",
+	Title:   Text{EN: "SETNX, then EXPIRE, then DEL: two commands where one is needed", ZH: "先 SETNX 再 EXPIRE，最后 DEL：本该一条命令完成的加锁拆成了两条"},
 	Nodes:   1,
 	TTL:     30 * time.Second,
 	Unit:    time.Second,

@@ -22,7 +22,7 @@ var threadLocal = Entry{
 	Family:  OneStep,
 	Article: "001-D",
 	Year:    2013,
-	Title:   "SET NX EX with a UUID in a ThreadLocal, GET and DEL",
+	Title:   Text{EN: "SET NX EX with a UUID in a ThreadLocal, GET and DEL", ZH: "SET NX EX，UUID 存在 ThreadLocal 里，释放时先 GET 再 DEL"},
 	Nodes:   1,
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
@@ -48,21 +48,21 @@ var threadLocal = Entry{
 //
 // And as threadlocal does, by GET and DEL. To acquire again does not prolong the
 // lease.
-var reentrant = reentrantEntry("reentrant", "001-E", "a reentrant lock with a counter in a ThreadLocal, as printed", 0)
+var reentrant = reentrantEntry("reentrant", "001-E", Text{EN: "a reentrant lock with a counter in a ThreadLocal, as printed", ZH: "可重入锁，计数放在 ThreadLocal 里，照文章原样"}, 0)
 
 // The variants of reentrant with one defect mended, and with all six.
 var (
-	reentrantIncrement = reentrantEntry("reentrant-increment", "001-Ea", "reentrant whose counter is incremented", increments)
-	reentrantDecrement = reentrantEntry("reentrant-decrement", "001-Eb", "reentrant whose counter is decremented", decrements)
-	reentrantForget    = reentrantEntry("reentrant-forget", "001-Ec", "reentrant that forgets its token on release", forgets)
-	reentrantRefused   = reentrantEntry("reentrant-refused", "001-Ed", "reentrant that forgets its token when refused", forgetsRefused)
-	reentrantKeyed     = reentrantEntry("reentrant-keyed", "001-Ee", "reentrant with a token for each key", perKey)
-	reentrantAsking    = reentrantEntry("reentrant-asking", "001-Ef", "reentrant that looks at the key before it enters again", asks)
-	reentrantCounted   = reentrantEntry("reentrant-counted", "001-Eall", "reentrant with all six defects mended",
+	reentrantIncrement = reentrantEntry("reentrant-increment", "001-Ea", Text{EN: "reentrant whose counter is incremented", ZH: "reentrant，修好计数加一"}, increments)
+	reentrantDecrement = reentrantEntry("reentrant-decrement", "001-Eb", Text{EN: "reentrant whose counter is decremented", ZH: "reentrant，修好计数减一"}, decrements)
+	reentrantForget    = reentrantEntry("reentrant-forget", "001-Ec", Text{EN: "reentrant that forgets its token on release", ZH: "reentrant，释放时清掉令牌"}, forgets)
+	reentrantRefused   = reentrantEntry("reentrant-refused", "001-Ed", Text{EN: "reentrant that forgets its token when refused", ZH: "reentrant，加锁失败时清掉令牌"}, forgetsRefused)
+	reentrantKeyed     = reentrantEntry("reentrant-keyed", "001-Ee", Text{EN: "reentrant with a token for each key", ZH: "reentrant，每个 key 各用一个令牌"}, perKey)
+	reentrantAsking    = reentrantEntry("reentrant-asking", "001-Ef", Text{EN: "reentrant that looks at the key before it enters again", ZH: "reentrant，重入之前先看 key 还在不在自己手里"}, asks)
+	reentrantCounted   = reentrantEntry("reentrant-counted", "001-Eall", Text{EN: "reentrant with all six defects mended", ZH: "reentrant，六处缺陷全部修好"},
 		increments|decrements|forgets|forgetsRefused|perKey|asks)
 )
 
-func reentrantEntry(id, article, title string, m mending) Entry {
+func reentrantEntry(id, article string, title Text, m mending) Entry {
 	return Entry{
 		ID:      id,
 		Family:  Reentrant,

@@ -23,7 +23,7 @@ var tokenWait = Entry{
 	ID:       "token-wait",
 	Family:   OneStep,
 	Year:     2015,
-	Title:    "SET NX PX and WAIT: held only if a replica has it",
+	Title:    Text{EN: "SET NX PX and WAIT: held only if a replica has it", ZH: "SET NX PX 加 WAIT：从库确认之后才算持有"},
 	Nodes:    1,
 	Replicas: 1,
 	TTL:      30 * time.Second,

@@ -16,7 +16,7 @@ var watchdog = Entry{
 	Family:  Redisson,
 	Article: "003-C",
 	Year:    2014,
-	Title:   "Redisson's RLock: reentrant hash, renewed by a watchdog",
+	Title:   Text{EN: "Redisson's RLock: reentrant hash, renewed by a watchdog", ZH: "Redisson 的 RLock：可重入的 hash，由看门狗续期"},
 	Nodes:   1,
 	TTL:     30 * time.Second,
 	Unit:    time.Millisecond,

@@ -23,10 +23,27 @@ type Grid struct {
 
 // A Row of the grid is a strategy. Group is what it is drawn together with where
 // there are many.
-type Row struct{ ID, Article, Title, Group string }
+type Row struct {
+	ID, Article  string
+	Title, Group Text
+}
 
 // A Column of the grid is a scenario; Race is the race it plays ("R18"), or "".
-type Column struct{ ID, Race, Title string }
+type Column struct {
+	ID, Race string
+	Title    Text
+}
+
+// Text is the same in English and in Chinese.
+type Text struct{ EN, ZH string }
+
+// in is the text in a language ("en" or "zh").
+func (t Text) in(lang string) string {
+	if lang == "zh" {
+		return t.ZH
+	}
+	return t.EN
+}
 
 // A Cell is the outcome of one strategy in one scenario.
 type Cell struct {
@@ -34,7 +51,7 @@ type Cell struct {
 
 	Verdicts   []verdict.Word // as in verdict.Judgement; empty: the scenario was not played
 	Expected   []verdict.Word // as contracted
-	Why        string         // the contract's reason, in a few words
+	Why        Text           // the contract's reason, in a few words
 	AsExpected bool           // the two agree
 	Reached    bool           // what the scenario is about did happen
 	Trace      string         // where the run is kept, "": nowhere
@@ -250,7 +267,7 @@ func (g *Grid) legend(out *lines) {
 	out.put("", 0)
 	for _, w := range words {
 		if g.occurs(w) {
-			out.put(padRight(lookOf(w).glyph+" "+string(w), 14)+Meaning(w, "en"), 14)
+			out.put(padRight(lookOf(w).glyph+" "+string(w), 14)+out.each(func(lang string) string { return Meaning(w, lang) }), 14)
 		}
 	}
 	mark := "  [...]"
@@ -258,10 +275,10 @@ func (g *Grid) legend(out *lines) {
 		mark = "["
 	}
 	if !g.many() && g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
-		out.put(padRight("  +n", 14)+"and n more verdicts, less grave ones", 14)
+		out.put(padRight("  +n", 14)+out.say("grid.legend.more"), 14)
 	}
 	if g.count(func(c *Cell) bool { return !c.AsExpected }) > 0 {
-		out.put(padRight(mark, 14)+"not what was expected", 14)
+		out.put(padRight(mark, 14)+out.say("grid.legend.surprise"), 14)
 	}
 	out.put("", 0)
 }
@@ -331,15 +348,15 @@ func (g *Grid) byScenario() []tally {
 // maxNamed is how many equals a sentence names before it only counts them.
 const maxNamed = 3
 
-// extreme is the tally with the most falls, or with the fewest, under the names
-// of all that equal it. Lines that answer no question do not count.
-func extreme(lang string, ts []tally, most bool) (best tally) {
+// extreme is the tally that goes before all others, under the names of all that
+// equal it. Lines that answer no question do not count.
+func extreme(lang string, ts []tally, before func(a, b tally) bool) (best tally) {
 	var names []string
 	for _, t := range ts {
 		switch {
 		case t.n == 0:
 			continue
-		case names == nil, most && t.falls > best.falls, !most && t.falls < best.falls:
+		case names == nil, before(t, best):
 			best, names = t, []string{t.name}
 		case t.falls == best.falls && t.n == best.n:
 			names = append(names, t.name)
@@ -352,9 +369,40 @@ func extreme(lang string, ts []tally, most bool) (best tally) {
 	return best
 }
 
+func moreFalls(a, b tally) bool { return a.falls > b.falls }
+
+// higherShare compares falls by what was asked, since locks are not asked equally
+// much; between equal shares, the one that was asked more says more.
+func higherShare(a, b tally) bool {
+	x, y := a.falls*b.n, b.falls*a.n
+	return x > y || x == y && a.n > b.n
+}
+
+func lowerShare(a, b tally) bool {
+	x, y := a.falls*b.n, b.falls*a.n
+	return x < y || x == y && a.n > b.n
+}
+
+// measured leaves out the locks that answer less than half as many questions as
+// the one that answers most: of a lock that excludes nobody hardly anything is
+// asked, and one answer makes no share.
+func measured(ts []tally) (out []tally) {
+	most := 0
+	for _, t := range ts {
+		most = max(most, t.n)
+	}
+	for _, t := range ts {
+		if 2*t.n >= most {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // Headline says in a sentence or two what the grid shows, in lang ("en" or
-// "zh"): the scenario that breaks most locks, the lock that falls most often and
-// the one that falls least, and whether anything differs from what was expected.
+// "zh"): the scenario that breaks most locks, the lock that falls in the largest
+// share of its scenarios and the one that falls in the smallest, and whether
+// anything differs from what was expected.
 func (g *Grid) Headline(lang string) string {
 	if lang != "zh" {
 		lang = "en"
@@ -372,7 +420,7 @@ func (g *Grid) Headline(lang string) string {
 }
 
 func (g *Grid) fallen(lang string) string {
-	worst := extreme(lang, g.byScenario(), true)
+	worst := extreme(lang, g.byScenario(), moreFalls)
 	if worst.falls == 0 {
 		return say(lang, "grid.quiet")
 	}
@@ -384,9 +432,10 @@ func (g *Grid) fallen(lang string) string {
 }
 
 func (g *Grid) mostAndLeast(lang string) string {
-	most, least := extreme(lang, g.byStrategy(), true), extreme(lang, g.byStrategy(), false)
-	if most.falls == least.falls {
-		return say(lang, "grid.same", "k", strconv.Itoa(most.falls))
+	locks := measured(g.byStrategy())
+	most, least := extreme(lang, locks, higherShare), extreme(lang, locks, lowerShare)
+	if most.falls*least.n == least.falls*most.n {
+		return say(lang, "grid.same", "k", strconv.Itoa(most.falls), "n", strconv.Itoa(most.n))
 	}
 	one := func(key string, t tally) string {
 		return say(lang, key, "lock", t.name, "k", strconv.Itoa(t.falls), "n", strconv.Itoa(t.n))

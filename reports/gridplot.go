@@ -50,7 +50,7 @@ func newGridPlot(g *Grid) *gridPlot {
 	p := &gridPlot{g: g, cell: minCell, label: 60}
 	for _, s := range g.Scenarios {
 		p.race = max(p.race, bold(writing(textSize, ink)).Width(s.Race)+cellPad)
-		p.label = max(p.label, bold(writing(textSize, ink)).Width(s.ID), writing(smallSize, ink).Width(s.Title))
+		p.label = max(p.label, bold(writing(textSize, ink)).Width(s.ID), writing(smallSize, ink).Width(s.Title.EN))
 	}
 	p.label = p.race + min(p.label, maxLabel) + 2*cellPad
 	for i, s := range g.Strategies {
@@ -151,7 +151,7 @@ func (p *gridPlot) drawLabel(c draw.Canvas, j int) {
 	name := bold(writing(textSize, ink))
 	c.FillText(name, vg.Point{X: x, Y: upper}, fitText(name, s.ID, width))
 	title := writing(smallSize, faintInk)
-	c.FillText(title, vg.Point{X: x, Y: lower}, fitText(title, s.Title, width))
+	c.FillText(title, vg.Point{X: x, Y: lower}, fitText(title, s.Title.EN, width))
 }
 
 func (p *gridPlot) drawCell(c draw.Canvas, i, j int) {

@@ -105,7 +105,7 @@ type pageLine struct {
 
 // A pageBand is a group of strategies, a line each.
 type pageBand struct {
-	Group string
+	Group Text
 	Lines []pageLock
 }
 
@@ -115,9 +115,10 @@ type pageLock struct {
 }
 
 type pageCell struct {
-	Class, Glyph, Label, Link, Why string
-	Surprise                       bool
-	Expected                       string
+	Class, Glyph, Label, Link string
+	Why                       Text
+	Surprise                  bool
+	Expected                  string
 }
 
 type pageChart struct {

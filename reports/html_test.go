@@ -113,7 +113,7 @@ func TestHTMLIsDeterministic(t *testing.T) {
 // surprises.
 func TestHTMLIsBounded(t *testing.T) {
 	r := reportSample(t)
-	padding := bytes.Repeat([]byte("<g></g>"), (MaxPage-200_000)/7)
+	padding := bytes.Repeat([]byte("<g></g>"), (MaxPage-240_000)/7)
 	r.Charts[0].SVG = append(append([]byte("<svg>"), padding...), "</svg>"...)
 	for i, s := range r.Grid.Strategies {
 		for j, n := range r.Grid.Scenarios {

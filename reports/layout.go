@@ -41,6 +41,20 @@ func newLines(w io.Writer, o Options) *lines {
 	return &lines{langs: o.langs(), w: w, width: o.Width, paint: o.Color}
 }
 
+// say is a sentence of the catalogues in the languages of the output.
+func (l *lines) say(key string, pairs ...string) string {
+	return l.each(func(lang string) string { return say(lang, key, pairs...) })
+}
+
+// each joins what text is in each language of the output.
+func (l *lines) each(text func(lang string) string) string {
+	parts := make([]string, len(l.langs))
+	for i, lang := range l.langs {
+		parts[i] = text(lang)
+	}
+	return strings.Join(parts, " / ")
+}
+
 // put writes one line, folded where it is too wide; continuation lines are
 // indented by hang cells, as far as the width allows.
 func (l *lines) put(s string, hang int) {

@@ -19,7 +19,7 @@ func (g *Grid) many() bool { return len(g.Strategies) >= overviewFrom }
 
 // A band is one group of an overview.
 type band struct {
-	group string
+	group Text
 	lines []overviewLine
 }
 
@@ -109,7 +109,7 @@ func (g *Grid) overview(out *lines) {
 	for _, b := range bands {
 		for _, l := range b.lines {
 			if len(l.same) > 0 {
-				out.put(padRight(g.lineName(l), label)+" also "+g.names(l.same), label+1)
+				out.put(padRight(g.lineName(l), label)+" "+out.say("grid.also")+" "+g.names(l.same), label+1)
 			}
 		}
 	}
@@ -147,8 +147,8 @@ func (g *Grid) overviewBlock(out *lines, bands []band, label, from, to int) {
 		out.put(line, 0)
 	}
 	for _, b := range bands {
-		if b.group != "" {
-			out.put(b.group, 0)
+		if b.group != (Text{}) {
+			out.put(out.each(b.group.in), 0)
 		}
 		for _, l := range b.lines {
 			line := padRight("  "+g.lineName(l), label)

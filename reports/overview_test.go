@@ -16,7 +16,7 @@ func manySample() Grid {
 	g.Strategies, g.Cells = nil, nil
 	for round := range 3 {
 		for i, s := range few {
-			s.Group = []string{"no lease", "a lease by the server's clock", "a majority"}[i/2]
+			s.Group = []Text{{"no lease", "没有租约"}, {"a lease by the server's clock", "服务器计时的租约"}, {"a majority", "过半"}}[i/2]
 			row := append([]Cell(nil), cells[i]...)
 			if round > 0 {
 				s.ID = fmt.Sprintf("%s-%d", s.ID, round+1)

@@ -98,7 +98,7 @@ func (p *overviewPlot) draw(c draw.Canvas) {
 	}
 	y -= p.head
 	for _, b := range p.bands {
-		c.FillText(bold(writing(textSize, ink)), vg.Point{X: left, Y: y - bandHeight*0.6}, b.group)
+		c.FillText(bold(writing(textSize, ink)), vg.Point{X: left, Y: y - bandHeight*0.6}, b.group.EN)
 		y -= bandHeight
 		for _, l := range b.lines {
 			p.drawLine(c, l, left, y)

@@ -11,7 +11,7 @@ import (
 var lateCheck = Scenario{
 	ID:    "check-then-pause",
 	Race:  "R19",
-	Title: "the holder looks whether it still has the lock, stands still, and writes",
+	Title: Text{EN: "the holder looks whether it still has the lock, stands still, and writes", ZH: "持锁者查过锁还在，停顿，然后写入"},
 	Story: Text{
 		EN: "c1 is careful: before it writes, it asks once more whether the lock is still its own. It is. Between that answer and the write its whole process stands still; the lease ends, c2 gets in and writes. Then c1 wakes and does what it was told it might.",
 		ZH: "c1 很小心：写之前再查一次锁还是不是自己的。是。就在查完和写入之间，整个进程停住了；租约到期，c2 进来写入。然后 c1 醒来，按刚才的答案继续写。",
@@ -26,11 +26,11 @@ var lateCheck = Scenario{
 	},
 	Settings: gcPause.Settings,
 	Budget:   always("pause=1"),
-	Needs: func(p Profile) string {
+	Needs: func(p Profile) Text {
 		if !p.Checks {
-			return "its lease cannot be asked whether it still stands"
+			return Text{EN: "its lease cannot be asked whether it still stands", ZH: "它的租约没有提供检查，问不出是否还有效"}
 		}
-		return ""
+		return Text{}
 	},
 	Cast: func(s Settings) []Role {
 		return []Role{
@@ -70,17 +70,17 @@ func asked(e *history.Event) bool {
 }
 
 // extends is what these scenarios need.
-func extends(p Profile) string {
+func extends(p Profile) Text {
 	if !p.Extends {
-		return "its lease cannot be prolonged by its holder"
+		return Text{EN: "its lease cannot be prolonged by its holder", ZH: "它的持有者不能续期"}
 	}
-	return ""
+	return Text{}
 }
 
 var renewHeld = Scenario{
 	ID:    "renew-held",
 	Race:  "R34",
-	Title: "a lease that has ended is to be prolonged while somebody else has the lock",
+	Title: Text{EN: "a lease that has ended is to be prolonged while somebody else has the lock", ZH: "租约已到期，锁在别人手里，却要续期"},
 	Story: Text{
 		EN: "c1 has read and goes out to wait for something; there its process stands still, and its lease ends. c2 is inside when c1 comes back and asks to have its lease prolonged. The true answer is no. Yes would put c1 beside c2, with what it read long ago.",
 		ZH: "c1 读完之后出去等别的事情，进程在那里停住，租约到期。c1 回来要求续租时，c2 正在里面。正确的回答是不行。如果答应了，c1 就带着早已过时的数据和 c2 同时在里面。",
@@ -108,7 +108,7 @@ var renewHeld = Scenario{
 var renewFree = Scenario{
 	ID:    "renew-free",
 	Race:  "R34B",
-	Title: "a lease that has ended is to be prolonged, and nobody has the lock",
+	Title: Text{EN: "a lease that has ended is to be prolonged, and nobody has the lock", ZH: "租约已到期，锁没有人持有，却要续期"},
 	Story: Text{
 		EN: "As renew-held, but c2 has come, written and gone when c1 asks to have its lease prolonged. The lock is free; to take it anew and call that prolonging looks harmless. But what c1 read is no longer so, and its write undoes c2's.",
 		ZH: "与 renew-held 相同，但 c1 要求续租时，c2 已经来过、写过、走了。锁是空的，顺手重新加上、当作续租成功，看起来无害。可是 c1 读到的早已不是现状，它一写就把 c2 的更新冲掉了。",

@@ -175,14 +175,17 @@ func (sc Scenario) expected(entry algorithms.Entry, s Settings) []verdict.Word {
 	if _, err := ByName(sc.ID); err != nil || s != sc.Settings {
 		return nil
 	}
-	return contract()[[2]string{entry.ID, sc.ID}].Words
+	return Contracted(entry, sc).Words
+}
+
+// Contracted is what the lab's own contract says of a lock in a scenario.
+func Contracted(entry algorithms.Entry, sc Scenario) Clause {
+	return contract()[[2]string{entry.ID, sc.ID}]
 }
 
 // Why is the contract's reason for what becomes of a lock in a scenario; empty
 // where it holds, or the question has no meaning.
-func Why(entry algorithms.Entry, sc Scenario) Text {
-	return contract()[[2]string{entry.ID, sc.ID}].Why
-}
+func Why(entry algorithms.Entry, sc Scenario) Text { return Contracted(entry, sc).Why }
 
 // sameWords compares verdicts in whatever order.
 func sameWords(a, b []verdict.Word) bool {

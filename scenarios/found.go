@@ -16,7 +16,7 @@ import (
 var lateAnswer = Scenario{
 	ID:    "late-answer",
 	Race:  "S1",
-	Title: "the process sleeps through the answer to its acquire",
+	Title: Text{EN: "the process sleeps through the answer to its acquire", ZH: "进程停顿，错过了加锁的应答"},
 	Story: Text{
 		EN: "The server executes c1's acquire, and c1's process stands still before it has read the answer. When it wakes, its command has timed out: to c1 the attempt has failed, while the key stands. A lock without a lease, immune to any pause of its holder, blocks everybody for ever; where the lease takes a second command, that command is never sent.",
 		ZH: "服务器执行了 c1 的加锁命令，c1 还没读到应答，进程就停住了。醒来时命令已经超时：c1 认为加锁失败，key 却在。没有租约的锁不怕持有者停顿，在这里却让所有人永远等下去；要靠第二条命令设置过期时间的锁，那条命令也不会再发出。",
@@ -55,7 +55,7 @@ func makes(client int) func(*history.Event) bool {
 var twoPauses = Scenario{
 	ID:    "two-pauses",
 	Race:  "S2",
-	Title: "two pauses in one lease, each of which alone would be survived",
+	Title: Text{EN: "two pauses in one lease, each of which alone would be survived", ZH: "同一个租约里停顿两次，单独哪一次都扛得住"},
 	Story: Text{
 		EN: "c1's process stands still as soon as it is inside, and once more soon after. Each pause is far shorter than the lease and leaves time enough for the work; together they outlast it. Whoever measured the longest pause of his machines and made the lease longer than that has measured the wrong thing. A watchdog needs only the moment between the two.",
 		ZH: "c1 刚进临界区进程就停住，醒来不久又停一次。每次停顿都远短于租约，单独一次都来得及干完；加起来却超过了租约。只按机器上最长的一次停顿来定租约，量错了东西。看门狗只需要两次停顿之间的片刻。",
@@ -91,7 +91,7 @@ var twoPauses = Scenario{
 var failoverInStep = Scenario{
 	ID:    "failover-in-step",
 	Race:  "S3",
-	Title: "the replica knows of the lock when it takes over, and its owner does not",
+	Title: Text{EN: "the replica knows of the lock when it takes over, and its owner does not", ZH: "从库接管时已经有这把锁，加锁的人自己却不知道"},
 	Story: Text{
 		EN: "c1's lock has reached the replica when the master dies: nothing is forgotten, and nobody else gets in. But with the master went c1's connection, and the answer with it. c1 takes the error for a refusal, and the lock that was so well replicated is nobody's.",
 		ZH: "Master 宕机时，c1 的锁已经同步到 Slave：什么都没丢，也没有别人能进来。但 c1 的连接随 Master 一起断了，应答也没了。c1 把错误当成加锁失败，这把同步得好好的锁成了无主的锁。",
@@ -126,7 +126,7 @@ func failsOver(e *history.Event) bool  { return e.Kind == history.Failover }
 var undoneRelease = Scenario{
 	ID:    "undone-release",
 	Race:  "S4",
-	Title: "the master dies before its replica has heard of the release",
+	Title: Text{EN: "the master dies before its replica has heard of the release", ZH: "释放还没复制到从库，主库就宕机了"},
 	Story: Text{
 		EN: "c1 has done its work, has released the lock, and has been told so. The replica knows of the lock and not yet of the release, and takes over: the lock is back, held for somebody who has finished with it.",
 		ZH: "c1 干完活，释放了锁，也收到了成功的应答。副本知道这把锁，却还不知道它已释放，就被提升为 Master：锁又回来了，替一个早已用完它的人占着。",
@@ -158,17 +158,17 @@ var undoneRelease = Scenario{
 }
 
 // heedless is what scenarios need in which the replica is behind for long.
-func heedless(p Profile) string {
+func heedless(p Profile) Text {
 	if p.Waits {
-		return "it waits for its replica, which is too far behind here"
+		return Text{EN: "it waits for its replica, which is too far behind here", ZH: "它要等从库确认，而这里的从库落后太多"}
 	}
-	return ""
+	return Text{}
 }
 
 var quorumFailover = Scenario{
 	ID:    "quorum-failover",
 	Race:  "S5",
-	Title: "one server of a bare majority is replaced by its replica",
+	Title: Text{EN: "one server of a bare majority is replaced by its replica", ZH: "刚好过半的节点中，有一个发生主从切换"},
 	Story: Text{
 		EN: "Several independent servers are said to solve what a failover does to one. c1 has reached a bare majority. One server of it dies, and its replica, which had not heard of the lock, takes its place: c2 finds a majority too. To those who vote, a failover is a restart without memory.",
 		ZH: "据说多个独立节点解决了单节点故障切换的问题。c1 只在刚好过半的节点上加锁成功，其中一个宕机，还没收到这把锁的副本顶了上来：c2 也能凑够过半。对投票来说，故障切换就是一次失忆的重启。",
@@ -184,11 +184,11 @@ var quorumFailover = Scenario{
 	Settings: failover.Settings,
 	Budget:   func(nodes int) string { return "failover=1" + bareMajorityBudget(nodes) },
 	Replicas: 1,
-	Needs: func(p Profile) string {
+	Needs: func(p Profile) Text {
 		if p.Nodes == 1 {
-			return "one server is no majority to lose a part of: see failover"
+			return Text{EN: "one server is no majority to lose a part of: see failover", ZH: "只有一台服务器，谈不上丢掉过半中的一个：见 failover"}
 		}
-		return ""
+		return Text{}
 	},
 	Cast: losing,
 	Script: func(s Settings, nodes int) []Beat {
@@ -201,7 +201,7 @@ var quorumFailover = Scenario{
 var failoverFenced = Scenario{
 	ID:    "failover-fenced",
 	Race:  "S6",
-	Title: "the same failover, with fencing tokens from the server that fails over",
+	Title: Text{EN: "the same failover, with fencing tokens from the server that fails over", ZH: "同样的主从切换，围栏令牌也由这台服务器发放"},
 	Story: Text{
 		EN: "As failover, but each client draws a number with INCR when it has the lock, and the resource refuses a number lower than the highest it has seen. The counter lives beside the lock and is forgotten with it: c2 is handed c1's number once more, and the resource cannot tell the two apart. What helps against a pause is worth nothing here.",
 		ZH: "与 failover 相同，但每个客户端拿到锁后用 INCR 取一个号，资源拒绝比见过的最大号更小的写入。计数器和锁在同一台服务器上，一起被忘记：c2 领到与 c1 相同的号，资源分不清两者。对付停顿有效的办法，在这里毫无用处。",
@@ -217,9 +217,9 @@ var failoverFenced = Scenario{
 	Settings: failover.Settings,
 	Budget:   failover.Budget,
 	Replicas: 1,
-	Fenced:   true,
-	Needs: func(p Profile) string {
-		if why := gcPauseFenced.Needs(p); why != "" {
+	Guard:    history.Fenced,
+	Needs: func(p Profile) Text {
+		if why := gcPauseFenced.Needs(p); why != (Text{}) {
 			return why
 		}
 		return heedless(p)
@@ -244,7 +244,7 @@ func sameNumber(h *history.History) bool {
 var lostRelease = Scenario{
 	ID:    "lost-release",
 	Race:  "S7",
-	Title: "the request that releases the lock is lost",
+	Title: Text{EN: "the request that releases the lock is lost", ZH: "释放锁的请求丢失"},
 	Story: Text{
 		EN: "c1 has done its work and releases the lock, in finally, as it should. The request is lost on the way. No exception was forgotten and nobody has died, and still the lock stands: until its lease ends, or for ever.",
 		ZH: "c1 干完活，按规矩在 finally 里释放锁，请求却在路上丢了。没有漏掉异常，也没有人崩溃，锁还是留了下来：要么等租约结束，要么永远。",

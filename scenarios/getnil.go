@@ -21,7 +21,7 @@ func findsNothing(e *history.Event) bool {
 var getNil = Scenario{
 	ID:    "get-nil",
 	Race:  "R07",
-	Title: "SETNX is refused, and the GET after it finds nothing",
+	Title: Text{EN: "SETNX is refused, and the GET after it finds nothing", ZH: "SETNX 失败，紧接着的 GET 却什么都没查到"},
 	Story: Text{
 		EN: "c2's SETNX is refused, since c1 has the lock. c2 looks how old it is; but before its GET arrives, c1 has released. The lock is free, and what c2 makes of that differs: back to SETNX, on to GETSET as if the lock had lapsed, or one needless refusal.",
 		ZH: "c1 持有锁，c2 的 SETNX 失败。c2 要看看锁有多旧；GET 到达之前，c1 已经释放了。锁是空闲的，各家的处理不同：回去重新 SETNX；当作超时继续 GETSET；或者直接返回失败，白等一次。",
@@ -52,7 +52,7 @@ var getNil = Scenario{
 var getNilTaken = Scenario{
 	ID:    "get-nil-taken",
 	Race:  "R07B",
-	Title: "the GET finds nothing, and before the next command somebody has locked",
+	Title: Text{EN: "the GET finds nothing, and before the next command somebody has locked", ZH: "GET 什么都没查到，下一条命令之前又有人加了锁"},
 	Story: Text{
 		EN: "As get-nil, but c3 comes between c2's GET and what c2 sends next. Who goes back to SETNX is refused, and that is all. Who goes on to GETSET is refused as well, and has replaced the stamp of c3, which has the lock and knows nothing of it.",
 		ZH: "与 get-nil 相同，但 c3 赶在 c2 的 GET 和下一条命令之间进来。回到 SETNX 的，失败了事。继续 GETSET 的也失败，却把 c3 的时间戳换掉了，而 c3 正拿着锁，毫不知情。",

@@ -8,7 +8,7 @@ import (
 var getsetNil = Scenario{
 	ID:    "getset-nil",
 	Race:  "R06",
-	Title: "GETSET finds nothing, and what it leaves behind is nobody's",
+	Title: Text{EN: "GETSET finds nothing, and what it leaves behind is nobody's", ZH: "GETSET 返回 nil，写下的值却不属于任何人"},
 	Story: Text{
 		EN: "c2 reads a lapsed timestamp and sends GETSET to take the lock over. Before that arrives, c1 deletes its key. GETSET returns nil, c2 takes that for a defeat, and yet its timestamp is in the key: everybody waits, for one lease, for a lock that nobody has.",
 		ZH: "c2 读到一个已超时的时间戳，发出 GETSET 准备接管。GETSET 到达之前，c1 删掉了自己的 key。GETSET 返回 nil，c2 认为没抢到，但它的时间戳已经写进去了：整整一个租约里，所有人都在等一把没有人持有的锁。",
@@ -22,14 +22,14 @@ var getsetNil = Scenario{
 		ZH: "租约 10 秒，c1 干 11.3 秒；c2 在 10.1 秒（时间戳以秒为单位时在 11.1 秒）发现时间戳超时，它的 GETSET 被压到 c1 的 DEL 之后 10 毫秒才执行。c3 在 11.6 秒到来，用来证明此后锁一直被拒绝。",
 	},
 	Settings: with(func(s *Settings) { s.Clients = 3 }),
-	Needs: func(p Profile) string {
-		if why := swaps(p); why != "" {
+	Needs: func(p Profile) Text {
+		if why := swaps(p); why != (Text{}) {
 			return why
 		}
 		if !p.Endless {
-			return "its key is gone when its stamp has lapsed"
+			return Text{EN: "its key is gone when its stamp has lapsed", ZH: "时间戳超时之时，它的 key 也已经没了"}
 		}
-		return ""
+		return Text{}
 	},
 	Cast: func(s Settings) []Role {
 		return []Role{

@@ -8,7 +8,7 @@ import (
 var lateRelease = Scenario{
 	ID:    "late-release",
 	Race:  "R04",
-	Title: "the release arrives after the lock has become somebody else's",
+	Title: Text{EN: "the release arrives after the lock has become somebody else's", ZH: "释放命令到达时，锁已经是别人的了"},
 	Story: Text{
 		EN: "c1 is done just before its lease ends and sends its release. The request is slow: the lease ends, c2 gets in, and only then does the release arrive. A lock that looks whose it is and deletes in one step is safe here; one that looks first and deletes later is not.",
 		ZH: "c1 赶在租约结束前发出释放请求，但请求在路上很慢：租约到期，c2 进来，释放请求才到。判断归属和删除是一步完成的锁在这里是安全的；先判断、后删除的不是。",
@@ -22,11 +22,11 @@ var lateRelease = Scenario{
 		ZH: "租约 10 秒，c1 干 9.5 秒，从负责删除的那个请求开始，它发出的一切都被压到 c2 进来之后才到：约 10.5 秒，续过期的锁则是 17.5 秒。客户端等待应答的超时为 20 秒，所以 c1 此时还没有放弃。c3 在 c2 进来之后不久开始抢锁：如果释放误删了 c2 的锁，它就会跟着进来。",
 	},
 	Settings: with(func(s *Settings) { s.Clients, s.Timeout = 3, seconds(20) }),
-	Needs: func(p Profile) string {
+	Needs: func(p Profile) Text {
 		if !p.Looks {
-			return "its release deletes without looking, so there is no window between the look and the deletion"
+			return Text{EN: "its release deletes without looking, so there is no window between the look and the deletion", ZH: "它释放时不看就删，不存在查看与删除之间的空隙"}
 		}
-		return ""
+		return Text{}
 	},
 	Cast: func(s Settings) []Role {
 		return []Role{
@@ -52,5 +52,5 @@ var lateRelease = Scenario{
 // deletes names the request of c1 that may delete: in a release that looks first,
 // the one after the look.
 func deletes(e *history.Event) bool {
-	return e.Kind == history.Send && e.Client == 1 && e.Node != history.Resource && !sends(1, "GET")(e)
+	return e.Kind == history.Send && e.Client == 1 && e.Node != history.Resource && !sends(1, "WATCH", "GET")(e)
 }

@@ -43,7 +43,7 @@ func Matrix(ctx context.Context, locks []algorithms.Entry, scs []Scenario, runs 
 
 // count plays the outcome's cell with further seeds.
 func (o *Outcome) count(ctx context.Context, runs int) error {
-	if o.NotApplicable != "" || runs == 0 {
+	if o.NotApplicable != (Text{}) || runs == 0 {
 		return nil
 	}
 	p, err := o.Scenario.stage(o.Strategy, o.Settings)

@@ -7,7 +7,7 @@ import (
 var noFinally = Scenario{
 	ID:    "no-finally",
 	Race:  "R45",
-	Title: "the release is in no finally, and the program goes on to its next attempt",
+	Title: Text{EN: "the release is in no finally, and the program goes on to its next attempt", ZH: "释放没有写在 finally 里，程序又去抢下一次锁"},
 	Story: Text{
 		EN: "An exception ends c1's work, and the line that releases comes after it, in no finally. Somebody catches it further up and the program goes on: some time later c1 asks for the same lock again. Its first lock is still there. A plain lock refuses its own owner like anybody else; a reentrant one lets it in a second time, counts two, and one release is one too few.",
 		ZH: "c1 的业务抛了异常，释放锁的那一行写在后面，没有放进 finally。异常在上层被捕获，程序继续跑，过一会儿 c1 又来抢同一把锁，而它上一次的锁还在。普通的锁对它和对别人一样：拒绝；可重入的锁让它再进一次，计数变成二，之后只释放一次，少了一次。",

@@ -7,7 +7,7 @@ import (
 var overtaken = Scenario{
 	ID:    "overtaken",
 	Race:  "R37",
-	Title: "who asks seldom is overtaken by who asks often, again and again",
+	Title: Text{EN: "who asks seldom is overtaken by who asks often, again and again", ZH: "很少重试的，一次次被频繁重试的抢先"},
 	Story: Text{
 		EN: "c1 asks, is refused, and rests a second before it asks again, as one should. c2 has the lock over and over: it asks again as soon as it has released, and the moment in between is too short for c1 ever to hit it. Nothing has gone wrong anywhere; a lock that has no queue goes to whoever is there first.",
 		ZH: "c1 抢锁被拒，按规矩歇一秒再来。c2 却一次接一次地拿锁：刚释放就马上再抢，中间的空隙太短，c1 怎么也碰不上。哪里都没有出错：没有队列的锁，谁先到就归谁。",

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"reflect"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ type Outcome struct {
 	Settings Settings
 	// NotApplicable says why the question has no meaning for this lock; then
 	// there is no history.
-	NotApplicable string
+	NotApplicable Text
 	History       *history.History
 	Judgement     verdict.Judgement
 	Reached       bool // the fault struck, as Scenario.Struck sees it; true where not applicable
@@ -60,13 +61,13 @@ func (c *Company) Play(entry algorithms.Entry, sc Scenario, s Settings) (*Outcom
 	if err != nil {
 		return nil, err
 	}
-	if why := sc.needs(p); why != "" {
+	if why := sc.needs(p); why != (Text{}) {
 		return sc.notApplicable(entry, s, why), nil
 	}
 	return sc.play(entry, s)
 }
 
-func (sc Scenario) notApplicable(entry algorithms.Entry, s Settings, why string) *Outcome {
+func (sc Scenario) notApplicable(entry algorithms.Entry, s Settings, why Text) *Outcome {
 	return &Outcome{
 		Strategy: entry, Scenario: sc, Settings: s, NotApplicable: why, Reached: true,
 		Verdicts: []verdict.Word{verdict.NA}, Expected: sc.expected(entry, s),
@@ -120,6 +121,9 @@ func (sc Scenario) Check(entry algorithms.Entry, s Settings) error {
 // dummyEnv is enough of an environment to have a strategy's demands checked.
 func dummyEnv(entry algorithms.Entry, ttl time.Duration) algorithms.Env {
 	env := algorithms.Env{Clock: clockwork.NewFakeClock(), Tokens: algorithms.RandomTokens{}, TTL: ttl}
+	if onZooKeeper(entry) {
+		env.ZooKeeper = zooSession{}
+	}
 	for range entry.Nodes {
 		env.Nodes = append(env.Nodes, redis.UniversalClient((*redis.Client)(nil)))
 	}
@@ -131,7 +135,7 @@ func dummyEnv(entry algorithms.Entry, ttl time.Duration) algorithms.Env {
 func (sc Scenario) budget(entry algorithms.Entry, s Settings) ([]simulator.Allowance, error) {
 	text := ""
 	if sc.Budget != nil {
-		text = sc.Budget(entry.Nodes)
+		text = sc.Budget(servers(entry))
 	}
 	needed, err := faults.ParseBudget(text)
 	if err != nil || s.Budget == "" {
@@ -165,14 +169,14 @@ func (c *Company) profile(entry algorithms.Entry) (Profile, error) {
 }
 
 // needs says why the question has no meaning for a lock with this profile.
-func (sc Scenario) needs(p Profile) string {
+func (sc Scenario) needs(p Profile) Text {
 	switch {
 	case !p.Excludes && !sc.Unprotected:
-		return "it lets a second client in without any mishap: see R00"
+		return Text{EN: "it lets a second client in without any mishap: see R00", ZH: "不出任何意外它也会放第二个客户端进来：见 R00"}
 	case sc.Needs != nil:
 		return sc.Needs(p)
 	}
-	return ""
+	return Text{}
 }
 
 // play plays without asking whether it makes sense.
@@ -207,19 +211,17 @@ func (sc Scenario) stage(entry algorithms.Entry, s Settings) (*production, error
 	if err != nil {
 		return nil, err
 	}
-	setup := simulator.Setup{Faults: budget, Timeout: s.Timeout, Fenced: sc.Fenced}
+	setup := simulator.Setup{Faults: budget, Timeout: s.Timeout, Guard: sc.Guard}
 	if setup.Timeout == 0 && entry.Nodes > 1 {
 		setup.Timeout = 50 * time.Millisecond
 	}
 	cast := sc.cast(s)
 	for _, r := range cast {
 		setup.Clients = append(setup.Clients, simulator.ClientSetup{
-			Program: program(entry, s, r, entry.Nodes, sc.Fenced), Offset: r.Skew, PPM: r.PPM,
+			Program: program(entry, s, r, servers(entry), sc.Guard == history.Fenced), Offset: r.Skew, PPM: r.PPM,
 		})
 	}
-	for range entry.Nodes {
-		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF})
-	}
+	setup.Nodes = nodes(entry, s.TTL, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF}, entry.Nodes)
 	lab, err := simulator.New(setup)
 	if err != nil {
 		return nil, err
@@ -243,15 +245,15 @@ func (p *production) options(s Settings) schedule.Options {
 		opt.Start = append(opt.Start, r.Start)
 	}
 	if p.sc.Script != nil {
-		opt.Script = direct(p.sc.Script(s, p.entry.Nodes))
+		opt.Script = direct(p.sc.Script(s, servers(p.entry)))
 	}
 	return opt
 }
 
 func (p *production) history(run *schedule.Run, s Settings) *history.History {
 	return &history.History{
-		Strategy: p.entry.ID, Scenario: p.sc.ID, Clients: len(p.cast), Nodes: p.entry.Nodes,
-		Key: key, TTL: s.TTL, Fenced: p.sc.Fenced, End: run.End, Horizon: run.Horizon, Events: inOneThread(run.Events),
+		Strategy: p.entry.ID, Scenario: p.sc.ID, Clients: len(p.cast), Nodes: servers(p.entry),
+		Key: keyOf(p.entry), Holders: holders(p.entry, len(p.cast)), TTL: s.TTL, Guard: p.sc.Guard, End: run.End, Horizon: run.Horizon, Events: inOneThread(run.Events),
 	}
 }
 
@@ -287,9 +289,18 @@ func (p *production) outcome(run *schedule.Run, s Settings) *Outcome {
 }
 
 // Replay plays a trace again, choice by choice.
-func Replay(t simulator.Trace) (*Outcome, error) {
+func Replay(t simulator.Trace) (*Outcome, error) { return replay(t, "") }
+
+// Watch is Replay with an eye on the lock's code: the history names its lines, see
+// history.Event.Code.
+func Watch(t simulator.Trace) (*Outcome, error) {
+	return replay(t, reflect.TypeFor[algorithms.Entry]().PkgPath())
+}
+
+// replay plays a trace, and notes the lines of a package, or none.
+func replay(t simulator.Trace, watched string) (*Outcome, error) {
 	if t.Scenario == SearchID {
-		return replaySearch(t)
+		return replaySearch(t, watched)
 	}
 	entry, sc, s, err := Resolve(t)
 	if err != nil {
@@ -303,6 +314,7 @@ func Replay(t simulator.Trace) (*Outcome, error) {
 		return nil, err
 	}
 	defer p.Close()
+	p.lab.ShowCode(watched)
 	run, err := schedule.Replay(p.lab, t.Choices)
 	if err != nil {
 		return nil, fmt.Errorf("this trace does not fit this version of %s in %s: %w", entry.ID, sc.ID, err)

@@ -10,18 +10,19 @@ import (
 // whether their question has a meaning for it.
 func TestProfiles(t *testing.T) {
 	want := map[string]Profile{
-		"setnx":        {Nodes: 1, Endless: true, Excludes: true, Remote: true, Apart: true},
-		"setnx-expire": {Nodes: 1, TwoSteps: true, Expires: true, Excludes: true, Remote: true, Apart: true},
-		"getset":       {Nodes: 1, Endless: true, Swaps: true, Excludes: true, Remote: true, Apart: true}, // no second command is to give its key a time to live
-		"takeover-del": {Nodes: 1, Endless: true, Deletes: true, Excludes: true, Remote: true, Apart: true},
-		"cron-v2":      {Nodes: 1, TwoSteps: true, Closes: true, Expires: true, Excludes: true, Remote: true, Apart: true},
-		"cron-v3":      {Nodes: 1, TwoSteps: true, Swaps: true, Closes: true, Expires: true, Excludes: true, Remote: true, Apart: true},
-		"token":        {Nodes: 1, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true},
-		"watchdog":     {Nodes: 1, Looks: true, Renews: true, Expires: true, Excludes: true, Remote: true, Reenters: true, Apart: true, Extends: true},
-		"redlock":      {Nodes: 5, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true, Checks: true}, // sends on after its first key, which has a time to live
-		"mutex":        {Nodes: 1},
-		"token-wait":   {Nodes: 1, Looks: true, Expires: true, Waits: true, Excludes: true, Remote: true, Apart: true},
-		"reentrant":    {Nodes: 1, Looks: true, Expires: true, Remote: true, Reenters: true}, // takes another key for locked
+		"setnx":            {Nodes: 1, Endless: true, Excludes: true, Remote: true, Apart: true},
+		"setnx-expire":     {Nodes: 1, TwoSteps: true, Expires: true, Excludes: true, Remote: true, Apart: true},
+		"getset":           {Nodes: 1, Endless: true, Swaps: true, Excludes: true, Remote: true, Apart: true}, // no second command is to give its key a time to live
+		"takeover-del":     {Nodes: 1, Endless: true, Deletes: true, Excludes: true, Remote: true, Apart: true},
+		"cron-v2":          {Nodes: 1, TwoSteps: true, Closes: true, Expires: true, Excludes: true, Remote: true, Apart: true},
+		"cron-v3":          {Nodes: 1, TwoSteps: true, Swaps: true, Closes: true, Expires: true, Excludes: true, Remote: true, Apart: true},
+		"token":            {Nodes: 1, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true},
+		"watchdog":         {Nodes: 1, Looks: true, Renews: true, Expires: true, Excludes: true, Remote: true, Reenters: true, Apart: true, Extends: true},
+		"redlock":          {Nodes: 5, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true, Checks: true}, // sends on after its first key, which has a time to live
+		"mutex":            {Nodes: 1},
+		"redlock-failfast": {Nodes: 5, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true, Checks: true, Stops: true},
+		"token-wait":       {Nodes: 1, Looks: true, Expires: true, Waits: true, Excludes: true, Remote: true, Apart: true},
+		"reentrant":        {Nodes: 1, Looks: true, Expires: true, Remote: true, Reenters: true}, // takes another key for locked
 	}
 	for id, w := range want {
 		e, ok := algorithms.ByName(id)
@@ -71,31 +72,35 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"renew-held", Profile{Nodes: 1, Extends: true}},
 		{"renew-free", Profile{Nodes: 1, Extends: true}},
 		{"opposite-order", Profile{Nodes: 1, Apart: true}},
+		{"script-cache-lost", Profile{Nodes: 1, Digests: true}},
 	} {
 		_, sc := mustCell(t, "token", f.scenario)
-		if why := sc.Needs(f.has); why != "" {
-			t.Errorf("%s is not asked of %+v: %s", f.scenario, f.has, why)
+		if why := sc.Needs(f.has); why != (Text{}) {
+			t.Errorf("%s is not asked of %+v: %s", f.scenario, f.has, why.EN)
 		}
-		if sc.Needs(Profile{Nodes: 1}) == "" {
+		if sc.Needs(Profile{Nodes: 1}) == (Text{}) {
 			t.Errorf("%s is asked of a lock that shows nothing", f.scenario)
 		}
 	}
 	_, sc := mustCell(t, "token", "gc-pause-fenced")
-	if sc.Needs(Profile{Nodes: 1}) != "" || sc.Needs(Profile{Nodes: 5}) == "" {
+	if sc.Needs(Profile{Nodes: 1}) != (Text{}) || sc.Needs(Profile{Nodes: 5}) == (Text{}) {
 		t.Error("gc-pause-fenced is asked of locks on one server, and of no other")
 	}
 	_, sc = mustCell(t, "token", "split-bounded")
-	if sc.Needs(Profile{Nodes: 1}) != "" || sc.Needs(Profile{Nodes: 5}) == "" {
+	if sc.Needs(Profile{Nodes: 1}) != (Text{}) || sc.Needs(Profile{Nodes: 5}) == (Text{}) {
 		t.Error("split-bounded is asked of locks on one server, and of no other")
 	}
 	for _, id := range []string{"quorum-failover", "quorum-restart", "split-vote", "split-vote-spread", "partial-acquire"} {
 		_, sc = mustCell(t, "token", id)
-		if sc.Needs(Profile{Nodes: 5}) != "" || sc.Needs(Profile{Nodes: 1}) == "" {
+		if sc.Needs(Profile{Nodes: 5}) != (Text{}) || sc.Needs(Profile{Nodes: 1}) == (Text{}) {
 			t.Errorf("%s is asked of locks on several servers, and of no other", id)
 		}
 	}
+	if _, sc = mustCell(t, "token", "quorum-restart"); sc.Needs(Profile{Nodes: 5, Stops: true}) == (Text{}) {
+		t.Error("quorum-restart is asked of locks that stop asking, where nothing is shared")
+	}
 	_, sc = mustCell(t, "token", "failover-other")
-	if sc.Needs(Profile{Nodes: 1}) != "" || sc.Needs(Profile{Nodes: 5}) == "" {
+	if sc.Needs(Profile{Nodes: 1}) != (Text{}) || sc.Needs(Profile{Nodes: 5}) == (Text{}) {
 		t.Error("failover-other is asked of locks on one server, and of no other")
 	}
 }

@@ -18,7 +18,7 @@ import (
 var quorumRestart = Scenario{
 	ID:    "quorum-restart",
 	Race:  "R24B",
-	Title: "two share the servers, the loser gives his back, and one of the winner's forgets",
+	Title: Text{EN: "two share the servers, the loser gives his back, and one of the winner's forgets", ZH: "两个客户端瓜分节点，败者退还，胜者的一个节点失忆"},
 	Story: Text{
 		EN: "c1 and c2 ask at the same time. c1 gets three of five servers and the lock, c2 the other two, and it gives them back. No message was lost and nobody has died, and yet c1 stands on a bare majority. Then one of the three restarts without its memory, and c2 finds it free beside the two.",
 		ZH: "c1 和 c2 同时来抢。c1 拿到五个节点中的三个，加锁成功；c2 拿到另外两个，随后退还。消息一条没丢，也没有人宕机，c1 却只站在刚好过半的节点上。这时三个之中有一个失忆重启，加上那两个，c2 也凑够了过半。",
@@ -33,7 +33,12 @@ var quorumRestart = Scenario{
 	},
 	Settings: with(func(s *Settings) { s.Pause = 6 * time.Millisecond }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("pause=1,restart=1,delay=%d", nodes-quorum(nodes)) },
-	Needs:    severalServers,
+	Needs: func(p Profile) Text {
+		if p.Stops {
+			return Text{EN: "refused by a majority it asks no further, so that the loser takes no server from the winner", ZH: "被过半节点拒绝后它就不再往下问，输家不会从赢家手里分走节点"}
+		}
+		return severalServers(p)
+	},
 	Cast: func(s Settings) []Role {
 		cast := losing(s)
 		cast[1].Start = s.Latency * 2
@@ -58,11 +63,11 @@ var quorumRestart = Scenario{
 	},
 }
 
-func severalServers(p Profile) string {
+func severalServers(p Profile) Text {
 	if p.Nodes == 1 {
-		return "one server gives its whole answer at once"
+		return Text{EN: "one server gives its whole answer at once", ZH: "只有一台服务器，一次就给出全部答复"}
 	}
-	return ""
+	return Text{}
 }
 
 // abreast names the requests of a client that leave beside others.
@@ -78,7 +83,7 @@ func makesOn(client, node int) func(*history.Event) bool {
 var slowAcquire = Scenario{
 	ID:    "slow-acquire",
 	Race:  "R26",
-	Title: "the answers to an acquire take longer than the lease",
+	Title: Text{EN: "the answers to an acquire take longer than the lease", ZH: "加锁的应答来得比租约还慢"},
 	Story: Text{
 		EN: "c1's acquire is executed, and the answers are held up: together for longer than the lease. The servers count from when they grant, c1 enters when it hears. Whoever does not ask how long that took enters with a lease that has ended, beside c2.",
 		ZH: "c1 的加锁命令已经执行，应答却迟迟不到：加起来比租约还久。服务器从授予时开始计时，c1 收到应答才进入。不看一眼花了多久的，进入时租约早已结束，而 c2 已经在里面。",
@@ -137,7 +142,7 @@ func lateCast(s Settings) []Role {
 var pauseInFlight = Scenario{
 	ID:    "pause-in-flight",
 	Race:  "R27",
-	Title: "the process stands still while the last answer to its acquire is on its way",
+	Title: Text{EN: "the process stands still while the last answer to its acquire is on its way", ZH: "加锁的最后一个应答还在路上，进程停顿了"},
 	Story: Text{
 		EN: "All servers have said yes, and c1's process stops before it reads the last answer. When it wakes, the answer lies there and the lease has ended. Kleppmann brought this up against Redlock, and antirez answered that it is the one pause that Redlock does catch: it reads the clock after the answers. The locks on one server do not.",
 		ZH: "服务器都答应了，c1 的进程在读到最后一个应答之前停住。醒来时应答就在那里，租约却已经结束。Kleppmann 用这个例子质疑 Redlock，antirez 回答说，恰恰是这种停顿 Redlock 防得住：它在收到应答之后才读时钟。单节点的锁都不这么做。",
@@ -164,7 +169,7 @@ var pauseInFlight = Scenario{
 var clockDrift = Scenario{
 	ID:    "clock-drift",
 	Race:  "R28",
-	Title: "the holder stops when its lease ends, by a clock that is slow",
+	Title: Text{EN: "the holder stops when its lease ends, by a clock that is slow", ZH: "持锁者到期就停手，可它的时钟走得慢"},
 	Story: Text{
 		EN: "c1 does what the lease asks of it: it leaves when its time is over, counted on its own clock from before it asked. But that clock loses half a percent, and the server's does not. The server lets c2 in while c1 has, by its clock, a moment left.",
 		ZH: "c1 按租约的要求做了：从请求之前开始用自己的时钟计时，时间一到就离开。可是它的时钟慢了千分之五，服务器的没有慢。服务器放 c2 进来时，按 c1 的时钟还剩片刻。",
@@ -224,7 +229,7 @@ func (a *actor) stay(ttl time.Duration) {
 var splitVote = Scenario{
 	ID:    "split-vote",
 	Race:  "R29",
-	Title: "three clients share five servers, and all try again at the same time",
+	Title: Text{EN: "three clients share five servers, and all try again at the same time", ZH: "三个客户端瓜分五个节点，然后同时重试"},
 	Story: Text{
 		EN: "c1, c2 and c3 ask at once, each beginning with another server. Two votes, two votes and one: nobody has a majority, all give theirs back, all wait equally long, and it begins anew. Nothing has failed, and nobody ever gets in.",
 		ZH: "c1、c2、c3 同时来抢，各自从不同的节点问起：两票、两票、一票，谁都没有过半。三个人都退还，都等同样久，然后重新来过。什么故障都没有，却谁也进不去。",
@@ -261,7 +266,7 @@ var splitVote = Scenario{
 var splitVoteSpread = Scenario{
 	ID:    "split-vote-spread",
 	Race:  "R29B",
-	Title: "the same split vote, and the clients try again at different times",
+	Title: Text{EN: "the same split vote, and the clients try again at different times", ZH: "同样的选票瓜分，但各自错开时间重试"},
 	Story: Text{
 		EN: "As split-vote, but each client waits another time before it asks again. The first round is lost by all three; in the second, c1 is alone and has its majority before anybody else asks.",
 		ZH: "与 split-vote 相同，但每个客户端重试前等待的时间不同。第一轮三个人都没抢到；第二轮 c1 先来，别人还没问，它已经过半。",
@@ -315,7 +320,7 @@ func splitsVote(h *history.History) bool {
 var partialAcquire = Scenario{
 	ID:    "partial-acquire",
 	Race:  "R30",
-	Title: "the client dies in the middle of asking the servers",
+	Title: Text{EN: "the client dies in the middle of asking the servers", ZH: "客户端逐个询问节点，中途宕机"},
 	Story: Text{
 		EN: "c1 asks one server after the other, and is killed when three of five have granted the lock. It never held it, nobody else does, and two servers are no majority for c2.",
 		ZH: "c1 逐个询问节点，五个里有三个刚刚答应，进程就被杀了。它从未持有锁，别人也没有；对 c2 来说，剩下两个节点凑不够过半。",

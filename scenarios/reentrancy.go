@@ -17,25 +17,25 @@ import (
 const otherKey = "other"
 
 // remote is what these scenarios need.
-func remote(p Profile) string {
+func remote(p Profile) Text {
 	if !p.Remote {
-		return "it asks no server: see R00"
+		return Text{EN: "it asks no server: see R00", ZH: "它根本不问服务器：见 R00"}
 	}
-	return ""
+	return Text{}
 }
 
 // reenters is what those need in which the holder asks for what it has.
-func reenters(p Profile) string {
+func reenters(p Profile) Text {
 	if !p.Reenters {
-		return "it refuses its own holder as anybody else"
+		return Text{EN: "it refuses its own holder as anybody else", ZH: "它不可重入，对持锁者自己也一样拒绝"}
 	}
-	return ""
+	return Text{}
 }
 
 var nested = Scenario{
 	ID:    "nested",
 	Race:  "R13",
-	Title: "lock, lock, unlock: the inner unlock, and what it leaves of the outer lock",
+	Title: Text{EN: "lock, lock, unlock: the inner unlock, and what it leaves of the outer lock", ZH: "加锁、再加锁、解锁：内层解锁之后，外层的锁还在不在"},
 	Story: Text{
 		EN: "A section that takes the lock calls another that takes it too. c1 locks, locks again, and unlocks once; then it does the outer section's work. If the inner unlock has deleted the key, c2 walks in. And if a counter that never comes down keeps the last unlock from deleting it, c3 waits for nobody.",
 		ZH: "加锁的方法里又调用了另一个加锁的方法。c1 加锁，再加锁，解锁一次，然后继续干外层的活。如果内层解锁已经把 key 删了，c2 就会闯进来；如果计数减不下去，最后一次解锁也没有删 key，c3 就要白等。",
@@ -74,7 +74,7 @@ var nested = Scenario{
 var pooledThread = Scenario{
 	ID:    "pooled-thread",
 	Race:  "R13C",
-	Title: "unlock, and the next request on the same thread locks again",
+	Title: Text{EN: "unlock, and the next request on the same thread locks again", ZH: "解锁之后，同一个线程的下一个请求又来加锁"},
 	Story: Text{
 		EN: "A request on a thread of the pool takes the lock, works, and gives it back. c2 gets it. The pool hands the same thread the next request, and it asks for the lock: what the ThreadLocal still holds is the token of the last time, and it counts as the lock.",
 		ZH: "线程池里的一个线程处理请求：加锁，干活，解锁。锁到了 c2 手里。同一个线程又接到下一个请求，再来加锁：ThreadLocal 里还留着上一次的令牌，于是当成已经持有锁。",
@@ -108,7 +108,7 @@ var pooledThread = Scenario{
 var secondTry = Scenario{
 	ID:    "second-try",
 	Race:  "R13D",
-	Title: "refused, and tried once more by the same thread",
+	Title: Text{EN: "refused, and tried once more by the same thread", ZH: "加锁失败，同一个线程再试一次"},
 	Story: Text{
 		EN: "c1 has the lock. c2's tryLock is refused, and it tries a second time. Its token went into the ThreadLocal before anybody knew whether it would count, and nobody took it out: the second try finds it there and believes to have the lock. A spin is nothing but such second tries.",
 		ZH: "c1 拿着锁。c2 的 tryLock 被拒绝，又试一次。令牌在结果出来之前就放进了 ThreadLocal，失败后也没人取出来：第二次尝试看到它，就以为自己持有锁。自旋无非就是这样一次次的第二次。",
@@ -137,7 +137,7 @@ var secondTry = Scenario{
 var secondKey = Scenario{
 	ID:    "second-key",
 	Race:  "R13E",
-	Title: "a thread that has one key asks for another",
+	Title: Text{EN: "a thread that has one key asks for another", ZH: "已经锁住一个 key 的线程，再去锁另一个"},
 	Story: Text{
 		EN: "c2 has locked one key, and needs a second one, which c1 has. There is one place in the thread for the token of all keys: it is full, so the second key counts as locked, and no server has heard of it.",
 		ZH: "c2 已经锁住一个 key，还需要第二个，而第二个在 c1 手里。线程里所有 key 共用一个放令牌的地方：那里已经有值，第二个 key 就算锁上了，服务器却从没听说过。",
@@ -180,7 +180,7 @@ func speaksOfOther(client int) func(*history.Event) bool {
 var reentryLate = Scenario{
 	ID:    "late-re-entry",
 	Race:  "R13F",
-	Title: "the lease has ended, and its thread enters again",
+	Title: Text{EN: "the lease has ended, and its thread enters again", ZH: "租约已到期，原来的线程又要重入"},
 	Story: Text{
 		EN: "c1 locks, does something, and then waits for something else, the lock still its own as it believes. The lease ends; c2 gets in. Now c1 calls a section that locks again: it has its token, asks nobody, and stands beside c2.",
 		ZH: "c1 加锁，干完一段，又去等别的事情，自以为锁还在手里。租约到期，c2 进来。这时 c1 调用另一个要加锁的方法：令牌还在，不问任何人就进去，和 c2 撞在一起。",
@@ -227,7 +227,7 @@ var reentryLate = Scenario{
 var twoTokens = Scenario{
 	ID:    "two-keys",
 	Race:  "R13G",
-	Title: "a thread takes a second key, and its first can no longer be given back",
+	Title: Text{EN: "a thread takes a second key, and its first can no longer be given back", ZH: "线程又锁了第二个 key，第一把锁就释放不掉了"},
 	Story: Text{
 		EN: "c1 has the lock, takes another key as well, gives that back, and then the lock. With one place for the token of all keys, the second has overwritten the first: the release finds a value that it does not know, takes the lock for somebody else's, and leaves it.",
 		ZH: "c1 拿着锁，又锁了另一个 key，用完先释放它，再释放第一把锁。所有 key 共用一个放令牌的地方，第二个令牌把第一个覆盖了：释放时一比对，值不认识，以为是别人的锁，就留在那里了。",

@@ -10,17 +10,17 @@ import (
 )
 
 // renews is what the renewal scenarios need.
-func renews(p Profile) string {
+func renews(p Profile) Text {
 	if !p.Renews {
-		return "it does not prolong its lease"
+		return Text{EN: "it does not prolong its lease", ZH: "它不续期"}
 	}
-	return ""
+	return Text{}
 }
 
 var lateRenewal = Scenario{
 	ID:    "late-renewal",
 	Race:  "R14",
-	Title: "the process stands still when a renewal is due",
+	Title: Text{EN: "the process stands still when a renewal is due", ZH: "该续期的时候，进程停顿了"},
 	Story: Text{
 		EN: "c1's watchdog is due, and at that moment the whole process stops for a while. The renewal comes late. Whether the lock survives is a matter of margin: how much of the lease is left when the renewal is due.",
 		ZH: "该续期的时候，c1 整个进程恰好停顿了一下，续期迟到。锁能不能保住取决于余量：续期时刻租约还剩多少。",
@@ -59,7 +59,7 @@ var lateRenewal = Scenario{
 var failedRenewal = Scenario{
 	ID:    "failed-renewal",
 	Race:  "R15",
-	Title: "one renewal fails, and the watchdog gives up",
+	Title: Text{EN: "one renewal fails, and the watchdog gives up", ZH: "一次续期失败，看门狗就此罢工"},
 	Story: Text{
 		EN: "One renewal is executed, and its reply is lost. The watchdog gets an error and never tries again, while the business goes on and believes itself protected. The lease that was meant to last for ever ends one TTL after that renewal.",
 		ZH: "某一次续期执行了，应答却丢了。看门狗收到异常后不再调度，业务线程却还以为有人在续期。号称一直不会释放的锁，在这次续期之后过了一个 TTL 就没了。",
@@ -109,7 +109,7 @@ func (r *renewal) applied(e *history.Event) bool {
 var deadBusiness = Scenario{
 	ID:    "dead-business",
 	Race:  "R16",
-	Title: "the business dies of an exception, its process lives on",
+	Title: Text{EN: "the business dies of an exception, its process lives on", ZH: "业务抛异常退出，进程还活着"},
 	Story: Text{
 		EN: "An exception ends c1's business without a release; the process stays up, and with it whatever prolongs the lease. A plain lease ends by itself. A watched one is held for as long as the process lives, by nobody.",
 		ZH: "c1 的业务抛异常退出，没有释放锁；进程还活着，续期的线程也活着。普通租约会自己到期；有看门狗的锁会一直被占着，直到进程退出，而没有任何人在用。",
@@ -136,7 +136,7 @@ var deadBusiness = Scenario{
 var deadProcess = Scenario{
 	ID:    "dead-process",
 	Race:  "R16B",
-	Title: "the business dies of an exception, and later its process is restarted",
+	Title: Text{EN: "the business dies of an exception, and later its process is restarted", ZH: "业务抛异常退出，过后进程重启"},
 	Story: Text{
 		EN: "As dead-business, but somebody notices at last and kills the process. The watchdog dies with it, and the lock ends one lease later: what it was held for was the process, not the business.",
 		ZH: "与 dead-business 相同，但终于有人发现，把进程杀掉了。看门狗随之消失，再过一个租约锁就释放了：这把锁一直占着，为的是进程，而不是业务。",

@@ -13,7 +13,7 @@ import (
 var failoverBehind = Scenario{
 	ID:    "failover-behind",
 	Race:  "R21B",
-	Title: "the master dies as soon as the lock is granted, its replica a moment behind",
+	Title: Text{EN: "the master dies as soon as the lock is granted, its replica a moment behind", ZH: "刚加上锁主库就宕机，从库只落后片刻"},
 	Story: Text{
 		EN: "The replica is a fifth of a second behind, and the master dies a tenth of a second after c1 was told that it has the lock. Whoever did not ask whether the replica has heard holds what the new master does not know. Whoever waited was told later, when the replica had it.",
 		ZH: "副本落后 0.2 秒，c1 得知自己拿到锁之后 0.1 秒，Master 就宕机。没有问过副本是否收到的，手里的锁新 Master 并不知道；用 WAIT 等过的，是在副本收到之后才被告知的。",
@@ -42,7 +42,7 @@ var failoverBehind = Scenario{
 var failoverOther = Scenario{
 	ID:    "failover-other",
 	Race:  "R21C",
-	Title: "one of two replicas has heard of the lock, and the other is promoted",
+	Title: Text{EN: "one of two replicas has heard of the lock, and the other is promoted", ZH: "两个从库中一个已有这把锁，提升的却是另一个"},
 	Story: Text{
 		EN: "c1 waited until a replica had acknowledged its lock, and one of two has. The master dies, and the other one is promoted: WAIT counts replicas, it does not choose who follows. c2 gets in.",
 		ZH: "c1 等到了一个副本的确认：两个副本里确实有一个收到了锁。Master 宕机，被提升的却是另一个。WAIT 只管数量，不管由谁接任。c2 进来了。",
@@ -58,11 +58,11 @@ var failoverOther = Scenario{
 	Settings: failoverBehind.Settings,
 	Budget:   always("failover=1"),
 	Replicas: 2,
-	Needs: func(p Profile) string {
+	Needs: func(p Profile) Text {
 		if p.Nodes > 1 {
-			return "several independent servers do not count replicas: see failover and quorum-failover"
+			return Text{EN: "several independent servers do not count replicas: see failover and quorum-failover", ZH: "几台互相独立的服务器不看从库的个数：见 failover 和 quorum-failover"}
 		}
-		return ""
+		return Text{}
 	},
 	Cast: losing,
 	Script: func(s Settings, _ int) []Beat {
@@ -77,7 +77,7 @@ var failoverOther = Scenario{
 var replicaGone = Scenario{
 	ID:    "replica-gone",
 	Race:  "R21D",
-	Title: "the only replica is out of reach, and the master lives",
+	Title: Text{EN: "the only replica is out of reach, and the master lives", ZH: "唯一的从库失联，主库还活着"},
 	Story: Text{
 		EN: "The link to the replica is down; the master is well. A lock that insists on the replica's acknowledgement is refused to everybody, although nobody has it. One that asks and does not look at the answer loses a second at each command and is as unsafe as before.",
 		ZH: "通往副本的链路断了，Master 一切正常。坚持要副本确认的锁，谁也拿不到，尽管没有人持有；问了却不看答案的，每条命令白等一秒，和从前一样不安全。",
@@ -103,7 +103,7 @@ var replicaGone = Scenario{
 var restartEverySecond = Scenario{
 	ID:    "restart-everysec",
 	Race:  "R23",
-	Title: "a server restarts, and its disk lacks the last second",
+	Title: Text{EN: "a server restarts, and its disk lacks the last second", ZH: "服务器重启，磁盘上缺最后一秒的数据"},
 	Story: Text{
 		EN: "The server writes an append-only file and brings it to disk once a second, as most do. It loses power half a second after c1 has its lock, comes back with all that was on disk, and the lock was not: c2 gets in.",
 		ZH: "服务器开了 AOF，每秒刷盘一次（appendfsync everysec，多数人的配置）。c1 拿到锁半秒后断电，恢复的是盘上的数据，而这把锁还没落盘：c2 进来了。",
@@ -130,7 +130,7 @@ var restartEverySecond = Scenario{
 var restartAlways = Scenario{
 	ID:    "restart-always",
 	Race:  "R23B",
-	Title: "a server restarts with all that it has answered for",
+	Title: Text{EN: "a server restarts with all that it has answered for", ZH: "服务器重启，答应过的数据都在"},
 	Story: Text{
 		EN: "The server brings each command to disk before it answers. It crashes under c1's lock, and when it is back the lock is back with it, and its time to live has gone on. A lock without one survives as well, for better or worse.",
 		ZH: "服务器每条命令先落盘再应答（appendfsync always）。它在 c1 持锁期间崩溃，恢复之后锁还在，过期时间也照常走。没有过期时间的锁同样会留下来，是好是坏另说。",
@@ -156,7 +156,7 @@ var restartAlways = Scenario{
 var restartDelayed = Scenario{
 	ID:    "restart-delayed",
 	Race:  "R23C",
-	Title: "a server without a disk comes back only when every lease has ended",
+	Title: Text{EN: "a server without a disk comes back only when every lease has ended", ZH: "没有持久化的服务器，等所有租约都到期才重启（延迟重启）"},
 	Story: Text{
 		EN: "The server forgets everything in the crash, and is kept away for longer than a lease: when it is back, whatever it has forgotten has ended anyhow. Of five servers the others go on meanwhile. A single one is missed by everybody, and c1 cannot even give its lock back.",
 		ZH: "服务器崩溃后什么都不记得，但停机时间超过一个租约：等它回来，它忘掉的锁本来也已经到期。五个节点时，其余节点照常服务；只有一个节点时，谁都用不了，连 c1 也无法释放锁。",

@@ -8,6 +8,7 @@ package scenarios
 import (
 	"time"
 
+	"locklab/algorithms"
 	"locklab/simulator"
 	"locklab/simulator/history"
 )
@@ -16,7 +17,7 @@ import (
 type Scenario struct {
 	ID    string // as typed
 	Race  string // as the catalogues of races number it: R18; S1 and on are those that search has found
-	Title string // one line
+	Title Text   // one line
 	// Story is what happens and why it was told, Numbers why these numbers bring
 	// it about, Cure what mends it; each in English and in Chinese.
 	Story, Numbers, Cure Text
@@ -31,11 +32,12 @@ type Scenario struct {
 	MinReplicas int
 	// AOF is what every server keeps on disk for when it restarts.
 	AOF simulator.AOF
-	// Fenced gives the lock fencing tokens, and the resource eyes for them.
-	Fenced bool
+	// Guard is what the resource does about late writes. Where it is Fenced, the
+	// lock gets fencing tokens.
+	Guard history.Guard
 	// Needs says why the question has no meaning for a lock with this profile;
-	// "" is: it has. Nil needs nothing.
-	Needs func(p Profile) string
+	// the empty Text is: it has. Nil needs nothing.
+	Needs func(p Profile) Text
 	// Unprotected asks also the locks that let a second client in while nothing
 	// goes wrong. The others do not: what such a lock does there proves nothing.
 	Unprotected bool
@@ -51,7 +53,7 @@ type Scenario struct {
 }
 
 // Text is the same in two languages.
-type Text struct{ EN, ZH string }
+type Text = algorithms.Text
 
 // A Role is one client: it asks for the lock until it has it, reads the
 // resource, works, writes what follows from what it read, works on, and gives
@@ -110,9 +112,11 @@ func All() []Scenario {
 		renewalInFlight,
 		gcPause,
 		gcPauseFenced,
+		gcPauseCAS,
 		lateCheck,
 		lateWrite,
 		lateWriteFenced,
+		lateWriteCAS,
 		failover,
 		failoverBehind,
 		failoverOther,
@@ -146,6 +150,7 @@ func All() []Scenario {
 		doubleRun,
 		noFinally,
 		oppositeOrder,
+		scriptLost,
 		lateAnswer,
 		twoPauses,
 		failoverInStep,

@@ -22,7 +22,7 @@ func losing(s Settings) []Role {
 var failover = Scenario{
 	ID:    "failover",
 	Race:  "R21",
-	Title: "the master dies before its replica has heard of the lock",
+	Title: Text{EN: "the master dies before its replica has heard of the lock", ZH: "锁还没复制到从库，主库就宕机了"},
 	Story: Text{
 		EN: "c1 has the lock on the master. Before the write is replicated the master dies and the replica is promoted. It knows of no lock, and gives it to c2.",
 		ZH: "c1 在 Master 上加了锁，还没同步到 Slave，Master 就挂了，Slave 被提升。新的 Master 不知道有这把锁，把它给了 c2。",
@@ -67,7 +67,7 @@ func forgets(e *history.Event) bool {
 var restart = Scenario{
 	ID:    "restart",
 	Race:  "R24",
-	Title: "a server restarts without its memory",
+	Title: Text{EN: "a server restarts without its memory", ZH: "服务器重启，内存里的数据全丢了"},
 	Story: Text{
 		EN: "c1 has the lock. The server that keeps it crashes and comes back empty. Of several servers, c1 had reached only a bare majority, and one of those is the one that forgets: c2 finds a majority too.",
 		ZH: "c1 持有锁，保存锁的服务器崩溃重启，内存清空。多节点时，c1 只在刚好过半的节点上加锁成功，其中一个失忆：c2 也能凑够过半。",
@@ -122,7 +122,7 @@ func bareMajorityBudget(nodes int) string {
 var clockJump = Scenario{
 	ID:    "clock-jump",
 	Race:  "R25",
-	Title: "a machine's clock is set forward by more than a lease",
+	Title: Text{EN: "a machine's clock is set forward by more than a lease", ZH: "服务器的时钟被往前拨，超过一个租约"},
 	Story: Text{
 		EN: "An administrator, or NTP, sets a clock forward by more than a lease: that of a server that keeps the lock, and that of c2, which runs on the same machine. Redis counts leases on the wall clock, so the lease ends at once; a lock that keeps timestamps sees c1's as long past.",
 		ZH: "管理员或 NTP 把时钟向前拨了超过一个租约：既是保存锁的服务器的时钟，也是同一台机器上 c2 的时钟。Redis 用墙上时钟计算过期，租约立即结束；用时间戳的锁则会认为 c1 早已超时。",
@@ -156,7 +156,7 @@ var clockJump = Scenario{
 var lostReply = Scenario{
 	ID:    "lost-reply",
 	Race:  "R32",
-	Title: "the lock is granted, and the answer is lost",
+	Title: Text{EN: "the lock is granted, and the answer is lost", ZH: "加锁成功，应答却丢了"},
 	Story: Text{
 		EN: "The server executes c1's acquire and the answer never arrives. c1 gives up waiting and asks again, and finds the lock taken: by itself. It does not know, unless the lock recognises its owner, or cleans up after a failure.",
 		ZH: "服务器执行了 c1 的加锁命令，应答却丢了。c1 等到超时后重试，发现锁被占用了：占着锁的正是它自己，而它不知道；除非锁能认出自己的主人，或者失败之后会清理。",

@@ -159,7 +159,7 @@ func TestExtremesEnd(t *testing.T) {
 	}
 	if err := each(t.Context(), len(runs), nil, func(i int) error {
 		r := &runs[i]
-		if o, err := Play(r.entry, r.sc, r.settings); err != nil || len(o.Verdicts) == 0 {
+		if o, err := company.Play(r.entry, r.sc, r.settings); err != nil || len(o.Verdicts) == 0 {
 			t.Errorf("%s in %s with %s: no verdict, %v", r.entry.ID, r.sc.ID, r.set, err)
 		}
 		return nil

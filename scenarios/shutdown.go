@@ -5,17 +5,17 @@ import (
 )
 
 // closes is what the races of a shutdown need.
-func closes(p Profile) string {
+func closes(p Profile) Text {
 	if !p.Closes {
-		return "its process leaves the server alone when it is shut down in good order"
+		return Text{EN: "its process leaves the server alone when it is shut down in good order", ZH: "它的进程正常下线时不会去动服务器"}
 	}
-	return ""
+	return Text{}
 }
 
 var foreignShutdown = Scenario{
 	ID:    "foreign-shutdown",
 	Race:  "R11",
-	Title: "an instance that does not have the lock is shut down in good order",
+	Title: Text{EN: "an instance that does not have the lock is shut down in good order", ZH: "没有持锁的实例正常下线"},
 	Story: Text{
 		EN: "c1 has the lock and works. c2 is another instance of the same service: it has asked once and been refused. Now it is stopped, as in every deployment, and on its way out it cleans up: it deletes the key, which is c1's. c3 walks in beside c1.",
 		ZH: "c1 拿着锁干活。c2 是同一个服务的另一个实例，来抢过一次，没抢到。现在发版，它被正常停掉，@PreDestroy 里做清理：DEL 掉了 key，而那是 c1 的。c3 就这样和 c1 同时进来了。",
@@ -49,7 +49,7 @@ var foreignShutdown = Scenario{
 var ownShutdown = Scenario{
 	ID:    "own-shutdown",
 	Race:  "R11B",
-	Title: "the instance that has the lock is shut down in good order, and its job goes on",
+	Title: Text{EN: "the instance that has the lock is shut down in good order, and its job goes on", ZH: "持锁的实例正常下线，任务却还在跑"},
 	Story: Text{
 		EN: "c1 has the lock, and its service is told to stop. The hook that cleans up runs beside the job, and deletes the key; the job has not heard of it and finishes what it is doing. c2 gets in meanwhile, and c1's release at the end deletes c2's lock.",
 		ZH: "c1 拿着锁干活，服务收到停机信号。清理钩子和任务在不同线程上，先把 key 删了；任务并不知情，继续把活干完。这段时间 c2 进来了，c1 最后释放时又删掉了 c2 的锁。",

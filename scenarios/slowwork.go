@@ -7,7 +7,7 @@ import (
 var slowWork = Scenario{
 	ID:    "slow-work",
 	Race:  "R03",
-	Title: "the work takes longer than the lease, and then the lock is released",
+	Title: Text{EN: "the work takes longer than the lease, and then the lock is released", ZH: "业务耗时超过租约，干完又去释放锁"},
 	Story: Text{
 		EN: "c1 works for one and a half leases. Its lock ends under it and c2 gets in. When c1 is done it gives back a lock that is no longer its own; if that removes c2's, c3 walks in beside c2.",
 		ZH: "c1 的业务执行了一个半租约。锁在它手里过期，c2 进来。c1 干完活去释放的已经不是自己的锁；如果它删掉了 c2 的锁，c3 又会和 c2 同时进来。",

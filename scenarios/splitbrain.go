@@ -11,7 +11,7 @@ import (
 var splitBrain = Scenario{
 	ID:    "split-brain",
 	Race:  "R22",
-	Title: "the master is cut off with its client and lives on, and a replica takes its place",
+	Title: Text{EN: "the master is cut off with its client and lives on, and a replica takes its place", ZH: "脑裂：旧主库连同它的客户端被隔离，从库被提升为主库"},
 	Story: Text{
 		EN: "As failover, but the master has not died: the network has parted. It goes on serving c1, and c1 has no error to notice. The replica is promoted on the other side, has not heard of the lock, and gives it to c2. When the network heals, the old master forgets all it was told.",
 		ZH: "与 failover 相似，但 Master 没有宕机，只是网络分区了。它继续为 c1 服务，c1 察觉不到任何错误。另一侧的 Slave 被提升，它不知道这把锁，就给了 c2。网络恢复后，旧 Master 忘掉分区期间收到的一切。",
@@ -45,7 +45,7 @@ func heals(e *history.Event) bool  { return e.Kind == history.Heal }
 var splitRenewed = Scenario{
 	ID:    "split-renewed",
 	Race:  "R22B",
-	Title: "a watchdog renews on a master that is cut off",
+	Title: Text{EN: "a watchdog renews on a master that is cut off", ZH: "脑裂：看门狗在被隔离的旧主库上一直续期"},
 	Story: Text{
 		EN: "The replica knows of c1's lock when the network parts and it is promoted, so nothing is forgotten. But c1's watchdog reaches the old master only. There the lease goes on, on the new master it ends, and c2 gets in: the renewal, of which c1 hears nothing but good, protects it from nobody. Without a watchdog two would be inside for no longer than the work outlasts the lease; with it, for as long as the network is parted.",
 		ZH: "网络分区、副本被提升时，副本已经知道 c1 的锁，什么都没丢。但 c1 的看门狗只能连到旧 Master：那里的租约一直在续，新 Master 上的却到期了，c2 进来。c1 看到每次续期都成功，却挡不住任何人。没有看门狗，两个人同时在里面的时间不会超过业务超出租约的部分；有了看门狗，网络分区多久就有多久。",
@@ -78,7 +78,7 @@ var splitRenewed = Scenario{
 var splitBounded = Scenario{
 	ID:    "split-bounded",
 	Race:  "R22C",
-	Title: "a master that is cut off refuses, for it has no replicas",
+	Title: Text{EN: "a master that is cut off refuses, for it has no replicas", ZH: "脑裂：被隔离的主库身边没有从库，于是拒绝写入"},
 	Story: Text{
 		EN: "The network has parted, and c3 reaches nothing but the old master, which would grant it a lock that c2 has on the other side. With min-replicas-to-write the old master refuses to write once it has not heard of its replicas for long enough: split brain is bounded. Until then it grants, and to whoever is inside already nobody tells anything.",
 		ZH: "网络分区之后，c3 只连得上旧 Master，而锁在另一侧的 c2 手里，旧 Master 却会再给 c3 一把。配置了 min-replicas-to-write，旧 Master 一段时间听不到副本就拒绝写入：脑裂有了上限。在那之前它照样放行，而已经进去的人什么也不会被告知。",
@@ -91,11 +91,11 @@ var splitBounded = Scenario{
 	Budget:      always("split=1"),
 	Replicas:    2,
 	MinReplicas: 1,
-	Needs: func(p Profile) string {
+	Needs: func(p Profile) Text {
 		if p.Nodes > 1 {
-			return "one server of several grants nothing by itself: see split-brain"
+			return Text{EN: "one server of several grants nothing by itself: see split-brain", ZH: "多台服务器中的一台不能单独授予锁：见 split-brain"}
 		}
-		return ""
+		return Text{}
 	},
 	Cast: func(s Settings) []Role {
 		return []Role{

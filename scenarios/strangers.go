@@ -12,7 +12,7 @@ import (
 var strayDelete = Scenario{
 	ID:    "stray-delete",
 	Race:  "R38",
-	Title: "somebody who has nothing to do with the lock deletes its key",
+	Title: Text{EN: "somebody who has nothing to do with the lock deletes its key", ZH: "与这把锁无关的人删掉了它的 key"},
 	Story: Text{
 		EN: "c1 holds the lock, and an operator takes it for a leftover and deletes the key, or a script does that cleans up. c1 is not told; c2 gets in beside it.",
 		ZH: "c1 正持有锁，运维人员以为是残留的锁，手工删掉了 key，或者清理脚本把它删了。没有人通知 c1，c2 跟着进来。",
@@ -35,7 +35,7 @@ var strayDelete = Scenario{
 var evicted = Scenario{
 	ID:    "eviction",
 	Race:  "R38B",
-	Title: "memory is short, and the server evicts the lock",
+	Title: Text{EN: "memory is short, and the server evicts the lock", ZH: "内存不足，服务器把锁淘汰了"},
 	Story: Text{
 		EN: "The server that keeps the locks is a cache as well, and full. The volatile-* policies look for keys to drop among those that have a time to live: the very thing that makes a lock safe against a crash offers it for eviction. c1 is not told; c2 gets in beside it.",
 		ZH: "存锁的服务器同时也当缓存用，内存满了。volatile-* 淘汰策略只在设了过期时间的 key 里挑：锁为了防崩溃才设过期时间，恰恰因此成了淘汰的对象。没有人通知 c1，c2 跟着进来。",
@@ -47,11 +47,11 @@ var evicted = Scenario{
 	Numbers:  strayDelete.Numbers,
 	Settings: strayDelete.Settings,
 	Budget:   always("evict=1"),
-	Needs: func(p Profile) string {
+	Needs: func(p Profile) Text {
 		if !p.Expires {
-			return "its key has no time to live, and the volatile policies spare it"
+			return Text{EN: "its key has no time to live, and the volatile policies spare it", ZH: "它的 key 没有过期时间，volatile 类淘汰策略不会碰它"}
 		}
-		return ""
+		return Text{}
 	},
 	Cast:   losing,
 	Script: loses(faults.EvictOf(1, 0)),
@@ -61,7 +61,7 @@ var evicted = Scenario{
 var flushed = Scenario{
 	ID:    "flush",
 	Race:  "R38C",
-	Title: "somebody empties the server, and the fencing counter goes with the lock",
+	Title: Text{EN: "somebody empties the server, and the fencing counter goes with the lock", ZH: "有人清空了服务器，围栏令牌的计数器也一起没了"},
 	Story: Text{
 		EN: "FLUSHALL, meant for another server, or for the cache that lives beside the locks. All locks are gone at once, of whoever holds them, the waiting lines, and the counter from which fencing tokens are drawn. c2 gets in beside c1, is handed c1's number once more, and the resource cannot tell the two apart.",
 		ZH: "有人执行了 FLUSHALL，本想清的是另一台服务器，或者是和锁放在一起的缓存。所有人的锁、排队的队列，还有发 fencing token 的计数器，一下子全没了。c2 跟着进来，领到与 c1 相同的号，资源分不清两者。",
@@ -76,7 +76,7 @@ var flushed = Scenario{
 	},
 	Settings: strayDelete.Settings,
 	Budget:   always("flush=1"),
-	Fenced:   true,
+	Guard:    history.Fenced,
 	Needs:    gcPauseFenced.Needs,
 	Cast:     losing,
 	Script:   loses(faults.FlushOf(1)),

@@ -10,19 +10,19 @@ import (
 // two that have read the same old stamp, one is late.
 
 // takesOver is what they need.
-func takesOver(p Profile) string {
+func takesOver(p Profile) Text {
 	if !p.Swaps && !p.Deletes {
-		return "it does not take over what it finds locked"
+		return Text{EN: "it does not take over what it finds locked", ZH: "它遇到别人的锁不会接管"}
 	}
-	return ""
+	return Text{}
 }
 
 // swaps is what those need that are about GETSET.
-func swaps(p Profile) string {
+func swaps(p Profile) Text {
 	if !p.Swaps {
-		return "it does not take locks over with GETSET"
+		return Text{EN: "it does not take locks over with GETSET", ZH: "它不用 GETSET 接管锁"}
 	}
-	return ""
+	return Text{}
 }
 
 // takeover are the commands by which a client begins to take over.
@@ -46,7 +46,7 @@ func bothSee(last Beat) []Beat {
 var doubleDel = Scenario{
 	ID:    "double-del",
 	Race:  "R05",
-	Title: "two clients clear away the same lapsed lock",
+	Title: Text{EN: "two clients clear away the same lapsed lock", ZH: "两个客户端清理同一把超时的锁"},
 	Story: Text{
 		EN: "c1 is dead and its stamp has lapsed. c2 and c3 have both read it, and both set about taking over. c2 deletes the key, makes its own and goes in. c3's DEL comes only now: it was meant for the dead one's key and hits c2's. By GETSET exactly one of the two gets the old stamp back, and the other is refused; but it, too, has put its stamp over the winner's.",
 		ZH: "c1 已死，时间戳已超时。c2、c3 都读到了它，都动手接管。c2 先 DEL，再 SETNX，进去了。c3 的 DEL 这时才到：它想删的是死者的 key，删掉的却是 c2 的。换成 GETSET，两个人里只有一个能拿回旧时间戳，另一个被拒绝；只是它也把自己的时间戳盖在了赢家的上面。",
@@ -85,7 +85,7 @@ func heirs(s Settings) []Role {
 var overwrittenStamp = Scenario{
 	ID:    "overwritten-stamp",
 	Race:  "R08",
-	Title: "the loser of the takeover leaves its stamp in the winner's key",
+	Title: Text{EN: "the loser of the takeover leaves its stamp in the winner's key", ZH: "接管失败的一方，把自己的时间戳留在了胜者的 key 里"},
 	Story: Text{
 		EN: "c2 and c3 have both seen that c1's stamp has lapsed. c2's GETSET wins, and c2 goes to work. c3's comes while it works: c3 is refused, and yet its stamp is in the key now. The manual calls that harmless, and also advises the holder to look for its own stamp before it acts. Together the two are not harmless: c2 looks, finds another's stamp, drops its work and does not delete the key. Where GETSET also drops the time to live that c2 had set, only the stamp of the loser is left to end the lock.",
 		ZH: "c2、c3 都看到 c1 的时间戳超时。c2 的 GETSET 抢到了，开始干活。干到一半 c3 的 GETSET 才到：c3 没抢到，时间戳却已经写进 key 里。手册说这无妨，又建议持有者动手之前先看看是不是自己的时间戳。两句话合在一起就有妨了：c2 一看不是自己的，放弃了业务，也不去删 key。如果 GETSET 还顺手抹掉了 c2 设好的过期时间，能结束这把锁的就只剩输家的时间戳了。",
@@ -117,7 +117,7 @@ var overwrittenStamp = Scenario{
 var sameSecond = Scenario{
 	ID:    "same-second",
 	Race:  "R10",
-	Title: "two locks of one second have the same stamp",
+	Title: Text{EN: "two locks of one second have the same stamp", ZH: "同一秒内的两次加锁，时间戳相同"},
 	Story: Text{
 		EN: "c2's clock is ahead, so that c1's fresh stamp looks lapsed to it, and it sends GETSET. On the way it is overtaken: c1 releases, and c3 acquires in the same second. Stamps that count whole seconds are equal, c2 gets back what it had read, and takes c3's lock for c1's. With milliseconds it is refused, and still has put its stamp over c3's.",
 		ZH: "c2 的时钟快，c1 的新时间戳在它看来早已超时，于是发出 GETSET。请求在路上的时候，c1 释放，c3 在同一秒内加锁。时间戳以秒为单位，两次的值相等，c2 拿回了它读到的值，把 c3 的锁当成 c1 的接管了。换成毫秒它会被拒绝，但还是把自己的时间戳盖在了 c3 的上面。",

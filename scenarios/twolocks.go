@@ -10,7 +10,7 @@ import (
 var oppositeOrder = Scenario{
 	ID:    "opposite-order",
 	Race:  "R46",
-	Title: "two processes take the same two locks in opposite order",
+	Title: Text{EN: "two processes take the same two locks in opposite order", ZH: "两个进程以相反的顺序获取同样两把锁"},
 	Story: Text{
 		EN: "c1 needs the lock and another one, c2 the same two the other way round. Each has its first and waits for the other's. Each is inside only when it has both: until then its attempt is refused, and it keeps what it has. Without an end they wait for ever. A lease breaks the deadlock, and at a price: who then gets the second lock does not hear that his first has gone, or will go soon. A watchdog keeps both leases alive, and the deadlock with them.",
 		ZH: "c1 要先拿这把锁再拿另一把，c2 要的是同样两把，顺序相反。各自拿到第一把，等着对方手里的那把。两把都到手才算进了临界区：在此之前，尝试被拒绝，已有的不放。锁没有过期时间，就永远等下去。租约能打破死锁，但有代价：等到第二把锁的人，没人告诉他第一把已经没了，或者马上要没了。看门狗让两边的租约一直续着，死锁也就一直续着。",
@@ -24,11 +24,11 @@ var oppositeOrder = Scenario{
 		ZH: "c1 立刻拿到第一把锁，c2 晚半秒；各自 1 秒后去要对方的那把，之后每秒一次。两个租约先后相差半秒到期，正好在下一次尝试之前。判定只看 c1 先拿的那把锁；另一把在同样的服务器上。",
 	},
 	Settings: standard(),
-	Needs: func(p Profile) string {
+	Needs: func(p Profile) Text {
 		if !p.Apart {
-			return "it takes a second key for locked and asks nobody: see R13E"
+			return Text{EN: "it takes a second key for locked and asks nobody: see R13E", ZH: "它不问任何人就把第二个 key 当成已锁住：见 R13E"}
 		}
-		return ""
+		return Text{}
 	},
 	Cast: func(s Settings) []Role {
 		return []Role{

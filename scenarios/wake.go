@@ -13,7 +13,7 @@ import (
 var missedWake = Scenario{
 	ID:    "missed-wake",
 	Race:  "R35",
-	Title: "the lock is released before the waiter has subscribed",
+	Title: Text{EN: "the lock is released before the waiter has subscribed", ZH: "等待者还没订阅，锁就释放了"},
 	Story: Text{
 		EN: "c2 is refused and subscribes to the lock's channel. While its SUBSCRIBE is on the way c1 releases and publishes: to nobody. A message that nobody hears is lost for ever. Who tries again after subscribing finds the lock free. Who only waits now waits beside a free lock.",
 		ZH: "c2 没抢到锁，去订阅锁的频道。SUBSCRIBE 还在路上，c1 释放锁并发布消息：没有人在听。没人听到的消息就永远没了。订阅之后再试一次的，会发现锁空着；只管等消息的，就守着一把空锁等下去。",
@@ -41,7 +41,7 @@ var missedWake = Scenario{
 var silentCrash = Scenario{
 	ID:    "silent-crash",
 	Race:  "R35B",
-	Title: "the holder dies while others wait for its message",
+	Title: Text{EN: "the holder dies while others wait for its message", ZH: "别人都在等消息，持有者却死了"},
 	Story: Text{
 		EN: "c2 has subscribed and waits. c1 is killed: its lease ends, and an expiry publishes nothing. Who knows how long the lease had left wakes by himself when it is over.",
 		ZH: "c2 已经订阅，在等消息。c1 被杀：租约到期，可过期不会发布任何消息。知道租约还剩多久的，到点自己醒来。",
@@ -67,7 +67,7 @@ var silentCrash = Scenario{
 var herd = Scenario{
 	ID:    "herd",
 	Race:  "R36",
-	Title: "one release wakes all who wait",
+	Title: Text{EN: "one release wakes all who wait", ZH: "一次释放，叫醒所有等待者"},
 	Story: Text{
 		EN: "Three clients wait for c1's message. It comes, all three try at once, one gets the lock and two have tried in vain. Nothing breaks; but each hand-over among n waiters costs n tries, and the whole queue half of n squared.",
 		ZH: "三个客户端等着 c1 的消息。消息一到，三个同时去抢，一个抢到，两个白跑。什么都没坏；可是 n 个人在等时，每交接一次就要抢 n 次，整队走完大约是 n 平方的一半。",
@@ -87,11 +87,11 @@ var herd = Scenario{
 }
 
 // waitsByItself is what the races of waking ask of a lock.
-func waitsByItself(p Profile) string {
+func waitsByItself(p Profile) Text {
 	if !p.Queues {
-		return "who waits for it asks again and again: there is no message to miss"
+		return Text{EN: "who waits for it asks again and again: there is no message to miss", ZH: "等它的人是反复重试的，没有消息可以错过"}
 	}
-	return ""
+	return Text{}
 }
 
 // awaiting is a holder and n who wait for it.

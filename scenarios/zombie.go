@@ -14,7 +14,7 @@ import (
 var zombieShortens = Scenario{
 	ID:    "zombie-daemon",
 	Race:  "R14C",
-	Title: "a daemon that nobody has ended comes upon somebody else's lease",
+	Title: Text{EN: "a daemon that nobody has ended comes upon somebody else's lease", ZH: "没人关掉的守护线程，续到了别人的租约上"},
 	Story: Text{
 		EN: "An exception ends c1's business, and its daemon lives on. The process stands still until the lease has ended, so that c2 gets in. Then c1's daemon wakes and sends what is due. If it does not ask whose key it is, it gives c2's lease the end that it meant for c1's; where that is earlier, c3 gets in while c2, well within its own lease, is still inside.",
 		ZH: "c1 的业务抛异常退出，守护线程还活着。进程停顿到租约到期，c2 进来。然后 c1 的守护线程醒来，补发早该发的续期。它若不问 key 是谁的，就把给 c1 定的期限套在了 c2 的租约上；如果反而更短，c2 还在自己的租约之内干活，c3 就进来了。",
@@ -42,7 +42,7 @@ var zombieShortens = Scenario{
 var zombieKeeps = Scenario{
 	ID:    "zombie-keeps",
 	Race:  "R14D",
-	Title: "a daemon that nobody has ended keeps the lock of a dead one alive",
+	Title: Text{EN: "a daemon that nobody has ended keeps the lock of a dead one alive", ZH: "没人关掉的守护线程，一直替死掉的进程续着锁"},
 	Story: Text{
 		EN: "As zombie-daemon, but c2 is killed when it has just got in. Its own renewal has died with it, and its lease would end. If c1's daemon does not ask whose key it is, it keeps the lock of a dead process alive, in a process that has long finished with it.",
 		ZH: "与 zombie-daemon 相同，但 c2 刚进来进程就被杀。它自己的续期随进程一起死了，租约本该到期。可 c1 的守护线程不问 key 是谁的，就一直替一个死掉的进程续着锁，而 c1 自己早就用完了。",
@@ -88,7 +88,7 @@ func ticks(e *history.Event) bool {
 var renewalInFlight = Scenario{
 	ID:    "renewal-in-flight",
 	Race:  "R17",
-	Title: "a renewal is still under way when the lock has been given back",
+	Title: Text{EN: "a renewal is still under way when the lock has been given back", ZH: "锁已经释放，续期命令还在路上"},
 	Story: Text{
 		EN: "c1's renewal leaves and is held up in the network. Its release, on another connection, is not: the lock is given back, and c2 gets it. Now the renewal arrives. No cancelling in c1's process could have called it back.",
 		ZH: "c1 的续期命令发出后滞留在网络里；走另一条连接的释放命令却到了：锁已释放，被 c2 拿到。这时续期命令才到。在 c1 的进程里怎么取消都来不及，命令早已发出。",

@@ -242,9 +242,9 @@ func (s *sub) renamed(to *Names) sub {
 	return r
 }
 
-// hears says whether client c's thread, which listens, is to be told something: a
+// mayTell says whether client c's thread, which listens, is to be told something: a
 // message waits for it, or its server does not know its connection any more.
-func (l *Lab) hears(w *World, c, thread int8) bool {
+func (l *Lab) mayTell(w *World, c, thread int8) bool {
 	o := l.op(w, Choice{Client: c, Thread: thread})
 	if w.nodes[o.node-1].outage(c) != serving {
 		return false
@@ -254,10 +254,10 @@ func (l *Lab) hears(w *World, c, thread int8) bool {
 	return s == nil || len(s.inbox) > 0
 }
 
-// heard appends what the threads of client c that listen are to be told.
-func (l *Lab) heard(w *World, c int8, buf []Choice) []Choice {
+// tellings appends what the threads of client c that listen are to be told.
+func (l *Lab) tellings(w *World, c int8, buf []Choice) []Choice {
 	for t := range w.procs[c-1].threads {
-		if w.procs[c-1].threads[t].phase == listening && l.hears(w, c, int8(t)) {
+		if w.procs[c-1].threads[t].phase == listening && l.mayTell(w, c, int8(t)) {
 			buf = append(buf, Choice{Verb: Unblock, Client: c, Thread: int8(t)})
 		}
 	}
@@ -267,7 +267,7 @@ func (l *Lab) heard(w *World, c int8, buf []Choice) []Choice {
 // push sends a thread that listens the first of its messages, or breaks its
 // connection where its server does not know that.
 func (l *Lab) push(w *World, c Choice, th *threadState) error {
-	if !l.hears(w, c.Client, c.Thread) {
+	if !l.mayTell(w, c.Client, c.Thread) {
 		return l.refuse(w, c, "no message waits for this thread")
 	}
 	o := l.op(w, c)
@@ -287,13 +287,13 @@ func (l *Lab) push(w *World, c Choice, th *threadState) error {
 	return nil
 }
 
-// Hears says whether the thread of client c that listens can be told something by
+// MayTell says whether the thread of client c that listens can be told something by
 // the server that it listens to, n.
-func (l *Lab) Hears(c int, client *ClientPart, n int, node *NodePart, now time.Duration, thread int) bool {
+func (l *Lab) MayTell(c int, client *ClientPart, n int, node *NodePart, now time.Duration, thread int) bool {
 	w := l.At(now)
 	w.SetClientPart(c, client)
 	l.SetNodePart(&w, n, node)
-	return l.hears(&w, int8(c), int8(thread))
+	return l.mayTell(&w, int8(c), int8(thread))
 }
 
 // Listens appends the choices by which client c's threads that listen would be

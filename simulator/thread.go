@@ -25,14 +25,16 @@ type incarnation struct {
 	ops     [MaxThreads]op
 	fresh   uint8
 	notes   []history.Event
-	current int         // the thread that runs
-	tokens  uint64      // handed out
-	dead    bool        // being unwound: nothing may be asked for any more
-	running atomic.Bool // a coroutine runs, until it asks for something
-	err     error       // why it could not go on
+	code    [MaxThreads][]string // see procNode
+	current int                  // the thread that runs
+	tokens  uint64               // handed out
+	dead    bool                 // being unwound: nothing may be asked for any more
+	running atomic.Bool          // a coroutine runs, until it asks for something
+	err     error                // why it could not go on
 	// watchers says of each number whether a connection that watches keys has it.
 	watchers []bool
-	begun    []int // threads of tasks that are to start when the one that runs waits
+	begun    []int   // threads of tasks that are to start when the one that runs waits
+	library  library // of its session with the ensemble
 }
 
 // thread is one coroutine, or a timer that has not fired yet.
@@ -122,7 +124,14 @@ func (l *incarnation) resume(slot int, s seen) {
 
 // entry is what the table keeps of where the process now stands.
 func (l *incarnation) entry(parent uint32, s seen) *procNode {
-	return &procNode{parent: parent, seen: s, ops: l.ops, fresh: l.fresh, notes: l.notes}
+	n := &procNode{parent: parent, seen: s, ops: l.ops, fresh: l.fresh, notes: l.notes}
+	if l.p.lab.watched != "" {
+		n.code = slices.Clone(l.code[:])
+	}
+	if zoo := l.p.lab.zoo; zoo != nil {
+		n.memory = zoo.internMemory(l.library.memory())
+	}
+	return n
 }
 
 // did says whether the code has just done what entry n says.
@@ -152,6 +161,7 @@ func (p *process) ask(o op) (s seen, ok bool) {
 		p.unwind()
 	}
 	t := &l.threads[l.current]
+	l.code[l.current] = p.lab.whence()
 	l.running.Store(false)
 	if !t.yield(o) {
 		return seen{}, false
@@ -222,6 +232,7 @@ func (p *process) armTimer(t *timer, d time.Duration) {
 	t.slot, t.life = i, l.number
 	l.threads[i].timer = t
 	l.ops[i] = op{kind: opSleep, d: d}
+	l.code[i] = p.lab.whence()
 	l.fresh |= 1 << i
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/faults"
 	"locklab/scenarios"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
@@ -63,7 +64,7 @@ func unknownName(name string) error {
 	for _, s := range scenarios.All() {
 		names = append(names, s.ID, s.Race)
 	}
-	return fmt.Errorf("there is no lock, race or file %q: did you mean %s? 'locklab list' shows all names", name, scenarios.Nearest(name, names))
+	return fmt.Errorf("there is no lock, race or file %q:%s 'locklab list' shows all names", name, faults.DidYouMean(name, names))
 }
 
 func (a *app) explainPair(strategy, scenario string) error {
@@ -92,7 +93,7 @@ func (a *app) explainRun(o *scenarios.Outcome) error {
 }
 
 func (a *app) tellRace(sc scenarios.Scenario) {
-	a.printf("%s %s: %s\n\n", sc.Race, sc.ID, sc.Title)
+	a.printf("%s %s: %s\n\n", sc.Race, sc.ID, a.say(sc.Title.EN, sc.Title.ZH))
 	for _, lang := range a.langs() {
 		a.wrap("", in(lang, sc.Story))
 		a.printf("\n")
@@ -124,7 +125,7 @@ func (a *app) explainRace(sc scenarios.Scenario) error {
 	}
 	if a.json {
 		return a.printJSON(explainedJSON{
-			Version: schema, Race: &listedScenario{sc.ID, sc.Race, sc.Title}, Story: &sc.Story, Numbers: &sc.Numbers, Cells: cellsJSON(outcomes),
+			Version: schema, Race: new(listedRace(sc)), Story: &sc.Story, Numbers: &sc.Numbers, Cells: cellsJSON(outcomes),
 		})
 	}
 	a.tellRace(sc)
@@ -144,10 +145,10 @@ func (a *app) explainLock(e algorithms.Entry) error {
 	}
 	if a.json {
 		return a.printJSON(explainedJSON{
-			Version: schema, Lock: &listedStrategy{e.ID, e.Article, e.Year, e.Title}, Cells: cellsJSON(outcomes),
+			Version: schema, Lock: new(listed(e)), Cells: cellsJSON(outcomes),
 		})
 	}
-	a.printf("%s (%s, %d): %s\n", e.ID, e.Article, e.Year, e.Title)
+	a.printf("%s (%s, %d): %s\n", e.ID, e.Article, e.Year, a.say(e.Title.EN, e.Title.ZH))
 	a.printf("%s\n", a.say(
 		fmt.Sprintf("Servers: %d. The article's lease: %s.", e.Nodes, leaseText(e.TTL, "none")),
 		fmt.Sprintf("节点数：%d。文章中的租约：%s。", e.Nodes, leaseText(e.TTL, "没有"))))
@@ -197,8 +198,8 @@ func (a *app) outcomeLine(label string, o *scenarios.Outcome) {
 	if d := longest(o, verdict.Blocked); d > 0 {
 		text += " (" + d.Round(100*time.Millisecond).String() + ")"
 	}
-	if o.NotApplicable != "" {
-		text += ": " + o.NotApplicable
+	if why := o.NotApplicable; why != (scenarios.Text{}) {
+		text += ": " + a.say(why.EN, why.ZH)
 	}
 	a.wrap("  "+label+" ", text)
 }

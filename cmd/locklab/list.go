@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
@@ -13,27 +12,32 @@ import (
 )
 
 type listedStrategy struct {
-	ID      string `json:"id"`
-	Article string `json:"article"`
-	Year    int    `json:"year"`
-	Title   string `json:"title"`
+	ID      string            `json:"id"`
+	Article string            `json:"article"`
+	Family  algorithms.Family `json:"family"`
+	Year    int               `json:"year"`
+	Title   string            `json:"title"`
+	TitleZH string            `json:"title_zh"`
 }
 
 type listedScenario struct {
-	ID    string `json:"id"`
-	Race  string `json:"race"`
-	Title string `json:"title"`
+	ID      string `json:"id"`
+	Race    string `json:"race"`
+	Title   string `json:"title"`
+	TitleZH string `json:"title_zh"`
 }
 
 type listedFault struct {
-	ID    string `json:"id"`
-	Title string `json:"title"`
+	ID      string `json:"id"`
+	Title   string `json:"title"`
+	TitleZH string `json:"title_zh"`
 }
 
 var listable = []string{"strategies", "scenarios", "faults"}
 
 func (a *app) list() *cobra.Command {
-	return &cobra.Command{
+	var families []string
+	c := &cobra.Command{
 		Use:       "list [strategies|scenarios|faults]",
 		Short:     "the locks in historical order, the races, the faults",
 		Args:      cobra.MaximumNArgs(1),
@@ -46,67 +50,90 @@ func (a *app) list() *cobra.Command {
 			switch what {
 			case "", "strategies", "scenarios", "faults":
 			default:
-				return fmt.Errorf("cannot list %q: did you mean %s? Write one of %s", what, scenarios.Nearest(what, listable), strings.Join(listable, ", "))
+				return fmt.Errorf("cannot list %q:%s write one of %s", what, faults.DidYouMean(what, listable), strings.Join(listable, ", "))
+			}
+			entries := algorithms.All()
+			if families != nil {
+				var err error
+				if entries, err = ofFamilies(families); err != nil {
+					return err
+				}
+				if what == "" {
+					what = "strategies"
+				}
+			}
+			if families != nil && what != "strategies" {
+				return fmt.Errorf("--families says which locks, and %s have none: leave it out", what)
 			}
 			if a.json {
-				return a.listJSON(what)
+				return a.listJSON(what, entries)
 			}
-			a.listText(what)
+			a.listText(what, entries)
 			return nil
 		},
 	}
+	addFamilies(c.Flags(), &families)
+	return c
 }
 
-func strategies() (l []listedStrategy) {
-	for _, e := range algorithms.All() {
-		l = append(l, listedStrategy{e.ID, e.Article, e.Year, e.Title})
+func strategies(entries []algorithms.Entry) (l []listedStrategy) {
+	for _, e := range entries {
+		l = append(l, listed(e))
 	}
 	return l
+}
+
+func listed(e algorithms.Entry) listedStrategy {
+	return listedStrategy{e.ID, e.Article, e.Family, e.Year, e.Title.EN, e.Title.ZH}
 }
 
 func races() (l []listedScenario) {
 	for _, s := range scenarios.All() {
-		l = append(l, listedScenario{s.ID, s.Race, s.Title})
+		l = append(l, listedRace(s))
 	}
 	return l
+}
+
+func listedRace(s scenarios.Scenario) listedScenario {
+	return listedScenario{s.ID, s.Race, s.Title.EN, s.Title.ZH}
 }
 
 func misfortunes() (l []listedFault) {
 	for _, f := range faults.All() {
-		l = append(l, listedFault{f.Name(), f.Title})
+		l = append(l, listedFault{f.Name(), f.Title, f.TitleZH})
 	}
 	return l
 }
 
-func (a *app) listJSON(what string) error {
+func (a *app) listJSON(what string, entries []algorithms.Entry) error {
 	switch what {
 	case "strategies":
-		return a.printJSON(strategies())
+		return a.printJSON(strategies(entries))
 	case "scenarios":
 		return a.printJSON(races())
 	case "faults":
 		return a.printJSON(misfortunes())
 	}
-	return a.printJSON(map[string]any{"strategies": strategies(), "scenarios": races(), "faults": misfortunes()})
+	return a.printJSON(map[string]any{"strategies": strategies(entries), "scenarios": races(), "faults": misfortunes()})
 }
 
-func (a *app) listText(what string) {
+func (a *app) listText(what string, entries []algorithms.Entry) {
 	if what == "" || what == "strategies" {
 		a.printf("%s\n", a.say("Locks, in the order in which one was meant to mend another", "锁，按演进顺序排列"))
-		for _, e := range strategies() {
-			a.printf("  %-19s %-9s %d  %s\n", e.ID, e.Article, e.Year, e.Title)
+		for _, e := range strategies(entries) {
+			a.wrap(fmt.Sprintf("  %-19s %-9s %d  ", e.ID, e.Article, e.Year), a.say(e.Title, e.TitleZH))
 		}
 	}
 	if what == "" || what == "scenarios" {
 		a.printf("%s\n", a.say("Races", "竞态场景"))
 		for _, s := range races() {
-			a.printf("  %-20s %-10s %s\n", s.ID, s.Race, s.Title)
+			a.wrap(fmt.Sprintf("  %-20s %-10s ", s.ID, s.Race), a.say(s.Title, s.TitleZH))
 		}
 	}
 	if what == "" || what == "faults" {
 		a.printf("%s\n", a.say("Faults", "故障"))
 		for _, f := range misfortunes() {
-			a.printf("  %-14s %s\n", f.ID, runewidth.Truncate(f.Title, max(40, a.width-17), "..."))
+			a.wrap(fmt.Sprintf("  %-14s ", f.ID), a.say(f.Title, f.TitleZH))
 		}
 	}
 	a.next("locklab run token gc-pause", "locklab explain R18", "locklab matrix")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locklab/faults"
 	"locklab/reports"
 	"locklab/scenarios"
 	"locklab/simulator/history"
@@ -21,29 +22,30 @@ import (
 const schema = 1
 
 type runJSON struct {
-	Version       int               `json:"version"`
-	Strategy      string            `json:"strategy"`
-	Article       string            `json:"article"`
-	Scenario      string            `json:"scenario"`
-	Race          string            `json:"race"`
-	Seed          uint64            `json:"seed"`
-	Settings      string            `json:"settings"`
-	Verdicts      []verdict.Word    `json:"verdicts"`
-	Expected      []verdict.Word    `json:"expected"` // empty: the contract says nothing about these settings
-	AsExpected    bool              `json:"as_expected"`
-	Reached       bool              `json:"reached"`
-	NotApplicable string            `json:"not_applicable,omitempty"`
-	Findings      []verdict.Finding `json:"findings"`
-	Events        []history.Event   `json:"events"`
-	Trace         string            `json:"trace"`
-	Doom          *doomJSON         `json:"doom,omitempty"`
+	Version         int               `json:"version"`
+	Strategy        string            `json:"strategy"`
+	Article         string            `json:"article"`
+	Scenario        string            `json:"scenario"`
+	Race            string            `json:"race"`
+	Seed            uint64            `json:"seed"`
+	Settings        string            `json:"settings"`
+	Verdicts        []verdict.Word    `json:"verdicts"`
+	Expected        []verdict.Word    `json:"expected"` // empty: the contract says nothing about these settings
+	AsExpected      bool              `json:"as_expected"`
+	Reached         bool              `json:"reached"`
+	NotApplicable   string            `json:"not_applicable,omitempty"`    // why, in English
+	NotApplicableZH string            `json:"not_applicable_zh,omitempty"` // and in Chinese
+	Findings        []verdict.Finding `json:"findings"`
+	Events          []history.Event   `json:"events"`
+	Trace           string            `json:"trace"`
+	Doom            *doomJSON         `json:"doom,omitempty"`
 }
 
 func outcomeJSON(o *scenarios.Outcome) runJSON {
 	j := runJSON{
 		Version: schema, Strategy: o.Strategy.ID, Article: o.Strategy.Article, Scenario: o.Scenario.ID, Race: o.Scenario.Race,
 		Seed: o.Settings.Seed, Settings: o.Trace.Settings, Verdicts: o.Verdicts, Expected: words(o.Expected),
-		AsExpected: o.AsExpected(), Reached: o.Reached, NotApplicable: o.NotApplicable,
+		AsExpected: o.AsExpected(), Reached: o.Reached, NotApplicable: o.NotApplicable.EN, NotApplicableZH: o.NotApplicable.ZH,
 		Findings: o.Judgement.Findings, Trace: o.Trace.Link(), Events: []history.Event{},
 	}
 	if j.Findings == nil {
@@ -203,9 +205,9 @@ func sameSet(a, b []verdict.Word) bool {
 }
 
 func (a *app) tell(o *scenarios.Outcome, view string) error {
-	a.printf("%s (%s) in %s (%s): %s\n", o.Strategy.ID, o.Strategy.Article, o.Scenario.ID, o.Scenario.Race, o.Scenario.Title)
-	if o.NotApplicable != "" {
-		a.printf("%s: %s.\n", verdict.NA, o.NotApplicable)
+	a.printf("%s (%s) in %s (%s): %s\n", o.Strategy.ID, o.Strategy.Article, o.Scenario.ID, o.Scenario.Race, a.say(o.Scenario.Title.EN, o.Scenario.Title.ZH))
+	if why := o.NotApplicable; why != (scenarios.Text{}) {
+		a.printf("%s: %s\n", verdict.NA, a.say(why.EN+".", why.ZH+"。"))
 		a.next("locklab explain "+o.Scenario.ID, "locklab matrix --scenarios "+o.Scenario.ID)
 		return nil
 	}
@@ -310,7 +312,7 @@ var runFormats = map[string]func(*app, io.Writer, *scenarios.Outcome) error{
 func checkView(view string, files []string) error {
 	for _, name := range strings.Split(view, ",") {
 		if !slices.Contains(viewNames(), name) {
-			return fmt.Errorf("--view %q: did you mean %s? There are %s", name, scenarios.Nearest(name, viewNames()), strings.Join(viewNames(), ", "))
+			return fmt.Errorf("--view %q:%s there are %s", name, faults.DidYouMean(name, viewNames()), strings.Join(viewNames(), ", "))
 		}
 	}
 	for _, f := range files {
@@ -323,7 +325,7 @@ func checkView(view string, files []string) error {
 
 func (a *app) writeRun(name string, o *scenarios.Outcome) error {
 	if o.History == nil && filepath.Ext(name) != ".json" {
-		return errors.New("-o " + name + ": there is no run to write, the question has no meaning here: " + o.NotApplicable)
+		return errors.New("-o " + name + ": there is no run to write, the question has no meaning here: " + o.NotApplicable.EN)
 	}
 	return a.write(name, func(w io.Writer) error { return runFormats[filepath.Ext(name)](a, w, o) })
 }

@@ -13,6 +13,10 @@ import (
 // and, when it gives up, the rest.
 func (s *system) ownEffect(c, k int, state []uint32) (effect, error) {
 	e := s.clientTab[c].entries[state[c]]
+	if s.lab.ZooKeeper() { // its connection may break, or be made again
+		key := arrival{client: state[c], node: state[s.clients], rest: state[s.restAt()], now: s.nowID(state), choice: e.ownID[k], who: uint8(c)}
+		return s.remember(key, state, c, 0)
+	}
 	if s.lab.Absolute() || e.own[k].Verb == simulator.GiveUp {
 		key := arrival{client: state[c], rest: state[s.restAt()], now: s.nowID(state), choice: e.ownID[k], who: uint8(c)}
 		return s.remember(key, state, c, -1)
@@ -41,17 +45,17 @@ func (s *system) arriveEffect(c, k int, state []uint32) (effect, error) {
 	return s.remember(key, state, c, n)
 }
 
-// hearEffect is what client c's hearing by its k-th thread that listens does; false:
+// tellEffect is what client c's hearing by its k-th thread that listens does; false:
 // there is nothing to hear.
-func (s *system) hearEffect(c, k int, state []uint32) (eff effect, hears bool, err error) {
+func (s *system) tellEffect(c, k int, state []uint32) (eff effect, tells bool, err error) {
 	e := s.clientTab[c].entries[state[c]]
 	n := e.source[k] - 1
-	key := arrival{client: state[c], node: state[s.clients+n], now: s.nowID(state), choice: e.hearsID[k], who: uint8(c)}
+	key := arrival{client: state[c], node: state[s.clients+n], now: s.nowID(state), choice: e.listensID[k], who: uint8(c)}
 	if eff, ok := s.effects.get(&key); ok {
 		return eff, eff.events != unseen, nil
 	}
 	client, node := &s.clientTab[c].keys[state[c]], &s.nodeTab.keys[state[s.clients+n]]
-	if !s.lab.Hears(c+1, client, n+1, node, s.now(state), int(e.hears[k].Thread)) {
+	if !s.lab.MayTell(c+1, client, n+1, node, s.now(state), int(e.listens[k].Thread)) {
 		s.effects.put(key, effect{events: unseen})
 		return eff, false, nil
 	}
@@ -78,6 +82,9 @@ func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 	key := arrival{rest: state[s.restAt()], who: nobody}
 	if c >= 0 {
 		key.client, key.who = state[c], uint8(c)
+		if s.lab.ZooKeeper() {
+			key.node = state[s.clients]
+		}
 	} else {
 		key.node, key.choice = state[s.clients+node], uint16(node)
 	}
@@ -88,6 +95,9 @@ func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 	w := s.lab.At(s.now(state))
 	if c >= 0 {
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
+		if s.lab.ZooKeeper() {
+			s.lab.SetNodePart(&w, 1, &s.nodeTab.keys[state[s.clients]])
+		}
 	} else {
 		s.lab.SetNodePart(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
 	}
@@ -275,7 +285,7 @@ func (s *system) listen(id, events uint32) (h heard) {
 	for _, w := range v.Words() {
 		h.found.add(w)
 	}
-	if !s.lab.Setup().Fenced { // FENCED looks back at an overlap
+	if s.lab.Setup().Guard == history.Naive { // FENCED looks back at an overlap
 		v.Forget()
 	}
 	h.to = s.judges(v)

@@ -10,17 +10,32 @@ import "time"
 
 // A History is one finished run.
 type History struct {
-	Strategy string        `json:"strategy"` // id of the lock that was played
-	Scenario string        `json:"scenario"` // id of the scenario that was played
-	Clients  int           `json:"clients"`  // how many clients; client i is called "c<i>", from 1
-	Nodes    int           `json:"nodes"`    // how many servers; node i is called "n<i>", from 1
-	Key      string        `json:"key"`      // the key that is locked
-	TTL      time.Duration `json:"ttl_ns"`   // lease that the run asked for, on the clock the lock uses
-	Fenced   bool          `json:"fenced"`   // the resource refuses tokens lower than the highest seen
-	End      time.Duration `json:"end_ns"`   // true time at which the run was stopped
-	Horizon  bool          `json:"horizon"`  // stopped by the clock, with work left; false: everybody was done
-	Events   []Event       `json:"events"`   // in the order in which they happened; At never decreases
+	Strategy string        `json:"strategy"`        // id of the lock that was played
+	Scenario string        `json:"scenario"`        // id of the scenario that was played
+	Clients  int           `json:"clients"`         // how many clients; client i is called "c<i>", from 1
+	Nodes    int           `json:"nodes"`           // how many servers; node i is called "n<i>", from 1
+	Key      string        `json:"key"`             // the key that is locked
+	TTL      time.Duration `json:"ttl_ns"`          // lease that the run asked for, on the clock the lock uses
+	Guard    Guard         `json:"guard,omitempty"` // what the resource does about a write that comes too late
+	// Holders is with how many inside, itself counted, each client may be inside:
+	// 1 is alone, AnyNumber is a reader among readers. Nil: each alone.
+	Holders []int         `json:"holders,omitempty"`
+	End     time.Duration `json:"end_ns"`  // true time at which the run was stopped
+	Horizon bool          `json:"horizon"` // stopped by the clock, with work left; false: everybody was done
+	Events  []Event       `json:"events"`  // in the order in which they happened; At never decreases
 }
+
+// A Guard is what the protected resource does about a write that comes too late.
+type Guard string
+
+const (
+	Naive         Guard = ""                // nothing: it takes every write
+	Fenced        Guard = "fenced"          // it refuses a fencing token lower than the highest it has seen
+	CompareAndSet Guard = "compare-and-set" // it refuses a write that does not build on its newest version
+)
+
+// AnyNumber of clients may be inside together.
+const AnyNumber = -1
 
 // Resource is the Node of an event that concerns the protected resource and
 // not a lock server.
@@ -90,6 +105,11 @@ type Event struct {
 	// Note is an error's text (Refuse, Released, Timeout, Broken) or a short
 	// plain remark.
 	Note string `json:"note,omitempty"`
+
+	// Code is where in Client's code a Send or a Sleep was asked for: "file.go:12",
+	// the innermost call first. Only where the run was asked to look; it is no part
+	// of what happened, and so not written out. Shared: do not change it.
+	Code []string `json:"-"`
 }
 
 // Kind says what sort of thing happened.
@@ -147,6 +167,14 @@ const (
 	Reject   // Node answers Client's request with an error (Reply) and does not execute it
 	Stranger // Node executes Cmd, which no client sent; Note says why. The Changes it made follow directly
 
+	// At a ZooKeeper Key is a znode at which clients queue, and its value the name
+	// of the first in line, whose owner is the Client of the Change that made it
+	// so. If the session of the first ends that is an Expire.
+
+	SessionEnd // Node ends Client's session; Client does not know. The Expires and Changes it made follow directly
+	Fire       // a watch of Client on Key fires at Node, and the news of it (Note) are on the way
+	Reconnect  // Client has a connection to Node again; Note says if its session has ended
+
 	Push // Node sends Client a message (Reply) that it has subscribed to; the Answer is when Client hears it
 )
 
@@ -159,7 +187,8 @@ var kindNames = [...]string{
 	Crash: "crash", Pause: "pause", Resume: "resume", ClockStep: "clock-step",
 	LoseRequest: "lose-request", LoseReply: "lose-reply",
 	Down: "down", Up: "up", Replicate: "replicate", Failover: "failover",
-	Split: "split", Heal: "heal", Sync: "sync", Hang: "hang", Delay: "delay", Reject: "reject", Stranger: "stranger", Push: "push",
+	Split: "split", Heal: "heal", Sync: "sync", Hang: "hang", Delay: "delay", Reject: "reject", Stranger: "stranger",
+	SessionEnd: "session-end", Fire: "fire", Reconnect: "reconnect", Push: "push",
 }
 
 // String gives the kind's name, as it stands in JSON.

@@ -22,6 +22,8 @@ type Case struct {
 	clients int
 	nodes   int
 	quorum  int // how many nodes make a majority
+
+	room [MaxClients]int // for how many there is room inside with this client
 }
 
 // CaseOf takes the Case from the head of a history; Events, End and Horizon
@@ -33,7 +35,18 @@ func CaseOf(h *history.History) Case {
 			h.Clients, h.Nodes, MaxClients, MaxNodes))
 	}
 	nodes := max(h.Nodes, 1)
-	return Case{key: h.Key, ttl: h.TTL, clients: h.Clients, nodes: nodes, quorum: nodes/2 + 1}
+	c := Case{key: h.Key, ttl: h.TTL, clients: h.Clients, nodes: nodes, quorum: nodes/2 + 1}
+	for i := range c.room {
+		c.room[i] = 1
+		switch {
+		case i >= len(h.Holders):
+		case h.Holders[i] == history.AnyNumber:
+			c.room[i] = MaxClients
+		default:
+			c.room[i] = max(h.Holders[i], 1)
+		}
+	}
+	return c
 }
 
 // admit panics if e concerns a client or node that the run does not have: the

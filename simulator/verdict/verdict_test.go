@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"locklab/simulator/history"
 )
 
 // A row is a small history and what must be found in it, and says which rule
@@ -15,6 +17,7 @@ type row struct {
 	nodes   int // if more than the text names
 	horizon bool
 	noTTL   bool // the lock asked for no lease
+	holders []int
 	text    string
 	want    string
 }
@@ -24,7 +27,7 @@ func judge(t *testing.T, rows []row) {
 	for _, r := range rows {
 		h := tell(t, r.text)
 		h.Nodes = max(h.Nodes, r.nodes)
-		h.Horizon = r.horizon
+		h.Horizon, h.Holders = r.horizon, r.holders
 		if r.noTTL {
 			h.TTL = 0
 		}
@@ -63,6 +66,22 @@ func TestOverlap(t *testing.T) {
 			want: "OVERLAP 1 2 3..4"},
 		{rule: "who is done is out",
 			text: "0 c1 acquire | 0 c1 enter | 1 c2 acquire | 1 c2 enter | 2 c2 done | 3 c1 leave", want: "OVERLAP 1 2 1..2"},
+	})
+}
+
+// together is three clients that enter one after the other, and leave.
+const together = "0 c1 acquire | 0 c1 enter | 1 c2 acquire | 1 c2 enter | 2 c3 acquire | 2 c3 enter | 3 c1 leave | 4 c2 leave | 5 c3 leave"
+
+func TestOverlapOfSharedLocks(t *testing.T) {
+	judge(t, []row{
+		{rule: "readers are in together", holders: []int{history.AnyNumber, history.AnyNumber, history.AnyNumber}, text: together},
+		{rule: "a writer is alone, whoever came first", holders: []int{history.AnyNumber, 1, history.AnyNumber}, text: together,
+			want: "OVERLAP 1 2 1..3, OVERLAP 1 3 2..3, OVERLAP 2 3 2..4"},
+		{rule: "a semaphore of two has room for two: the third is one too many, beside both", holders: []int{2, 2, 2}, text: together,
+			want: "OVERLAP 1 3 2..3, OVERLAP 2 3 2..4"},
+		{rule: "a semaphore of three has room for three", holders: []int{3, 3, 3}, text: together},
+		{rule: "who says nothing is alone", holders: []int{2, 2}, text: together,
+			want: "OVERLAP 1 3 2..3, OVERLAP 2 3 2..4"},
 	})
 }
 

@@ -1,0 +1,120 @@
+package scenarios
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// A pause makes it certain where the pause is all that goes wrong; work that is too
+// long needs no mishap at all; and where a lock stands there is nothing to be
+// certain of.
+func TestCertainFrom(t *testing.T) {
+	for _, c := range []struct {
+		lock, race string
+		kind       history.Kind // of the event; 0: none is needed
+		harm       verdict.Word
+	}{
+		{"token", "gc-pause", history.Pause, verdict.Overlap},
+		{"setnx", "crash-holding", history.Crash, verdict.Stall},
+		{"redlock", "restart", history.Down, verdict.Overlap},
+		{"token", "slow-work", 0, verdict.Overlap},
+	} {
+		o := played(t, c.lock, c.race)
+		got, err := CertainFrom(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := history.Kind(0)
+		if got.Event > 0 {
+			kind = o.History.Events[got.Event-1].Kind
+		}
+		if kind != c.kind || got.Harm != c.harm {
+			t.Errorf("%s in %s: %s, certain from %s; want %s from %s", c.lock, c.race, got.Harm, kind, c.harm, c.kind)
+		}
+	}
+	if _, err := CertainFrom(played(t, "setnx", "gc-pause")); !errors.Is(err, ErrNoHarm) {
+		t.Errorf("a lock that stands: %v", err)
+	}
+}
+
+// The lines are those by which the lock asked: each is in the source, the outermost
+// is a method of the lock or its timer, and a run that is not watched has none.
+func TestWatch(t *testing.T) {
+	for _, lock := range []string{"setnx", "token", "watchdog", "redlock", "daemon-29-owned"} {
+		o := played(t, lock, "gc-pause")
+		w, err := Watch(o.Trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(w.History.Events) != len(o.History.Events) {
+			t.Fatalf("%s: a watched run has %d events, want %d", lock, len(w.History.Events), len(o.History.Events))
+		}
+		commands := 0
+		for i, e := range w.History.Events {
+			if o.History.Events[i].Code != nil {
+				t.Fatalf("%s: nobody looks, and event %d has code", lock, i)
+			}
+			if e.Kind != history.Send || e.Node == history.Resource {
+				continue
+			}
+			commands++
+			if len(e.Code) == 0 {
+				t.Errorf("%s: %v comes from nowhere", lock, e.Cmd)
+			}
+			for _, at := range e.Code {
+				file, line, _ := strings.Cut(at, ":")
+				if n, err := strconv.Atoi(line); err != nil || n < 1 || n > strings.Count(algorithms.Source(file), "\n") {
+					t.Errorf("%s: %s is no line of the source", lock, at)
+				}
+			}
+		}
+		if commands == 0 {
+			t.Errorf("%s sends nothing", lock)
+		}
+	}
+}
+
+// A trace that a search has found can be watched too.
+func TestWatchOfASearch(t *testing.T) {
+	entry, err := Strategy("token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := DefaultBounds()
+	b.Budget = "pause=1"
+	s, err := Explore(t.Context(), entry, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := Watch(s.Witnesses[0].Trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(w.History.Events, func(e history.Event) bool { return len(e.Code) > 0 }) {
+		t.Error("nothing is known of its code")
+	}
+}
+
+func played(t *testing.T, lock, race string) *Outcome {
+	t.Helper()
+	entry, err := Strategy(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc, err := ByName(race)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := Play(entry, sc, sc.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}

@@ -1,0 +1,56 @@
+package scenarios
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+
+	"locklab/algorithms"
+)
+
+// TestTextsAreComplete: what is said in one language is said in the other, and
+// each is that language.
+func TestTextsAreComplete(t *testing.T) {
+	t.Parallel()
+	for _, e := range append(algorithms.All(), algorithms.OnZooKeeper()...) {
+		twoLanguages(t, e.ID+": title", e.Title)
+	}
+	for _, e := range algorithms.All() {
+		twoLanguages(t, e.ID+": family "+string(e.Family), e.Family.Title())
+	}
+	for _, sc := range All() {
+		twoLanguages(t, sc.ID+": title", sc.Title)
+		for name, text := range map[string]Text{"story": sc.Story, "numbers": sc.Numbers, "cure": sc.Cure} {
+			if name == "cure" && text == (Text{}) { // then that of the verdict is told
+				continue
+			}
+			twoLanguages(t, sc.ID+": "+name, text)
+			if !strings.HasSuffix(text.ZH, "。") || !strings.HasSuffix(text.EN, ".") {
+				t.Errorf("%s: the %s does not end with a full stop", sc.ID, name)
+			}
+		}
+	}
+	company := new(Company)
+	for _, e := range algorithms.All() {
+		p, err := company.profile(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sc := range All() {
+			if why := sc.needs(p); why != (Text{}) {
+				twoLanguages(t, e.ID+" in "+sc.ID+": reason", why)
+			}
+		}
+	}
+	twoLanguages(t, "search", Bounds{}.scenario().Title)
+}
+
+func twoLanguages(t *testing.T, what string, text Text) {
+	t.Helper()
+	han := func(s string) bool {
+		return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Han, r) })
+	}
+	if text.EN == "" || han(text.EN) || !han(text.ZH) {
+		t.Errorf("%s is not in both languages: %+v", what, text)
+	}
+}
