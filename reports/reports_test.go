@@ -312,6 +312,7 @@ func TestShortCommand(t *testing.T) {
 		{"INCR lock:fence", "INCR lock:fence"},
 		{"WAIT 1 100", "WAIT 1"},
 		{"MULTI ; DEL lock ; EXEC", "MULTI DEL EXEC"},
+		{"SET lock t NX PX 1 ; WAIT 1 100", "SET NX PX; WAIT 1"},
 		{"EVAL return 1 lock a", "EVAL " + scriptID([]string{"eval", "return"})},
 		{"EVALSHA 0123456789abcdef 1 lock a", "EVALSHA 01234567"},
 		{"EVALSHA 0123456789abcdef 1 other a", "EVALSHA 01234567 other"},
