@@ -275,6 +275,9 @@ var broken = map[string]map[string]string{
 		"a dead holder blocks the others for its lease, or for ever without one": secondTry,
 		again: notForgotten, "two keys are two locks": oneToken, "servers that do not answer leave the outcome open": oneToken,
 	},
+	"at-least-for": {
+		again: leastTime, "two keys are two locks": leastTime, "a released key is gone from every server": leastTime,
+	},
 	"lock-delay": {"the key has a TTL where the server is to end the lease": "the key outlives the lease by the delay"},
 }
 
@@ -285,6 +288,7 @@ const (
 	noServer     = "it excludes nobody in another process and knows no server"
 	oneToken     = "the thread has one token for all keys"
 	notForgotten = "the token outlives the lock, and counts as one"
+	leastTime    = "the key stays for its least time"
 	secondTry    = "the token of the refused first try counts as the lock"
 )
 

@@ -3,6 +3,7 @@ package algorithms
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"sync"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -12,15 +13,25 @@ import (
 // Production returns an Env on the machine's clock, with random tokens. Its lease
 // is ttl (see Env.TTL) and its servers are nodes, whose options carry the time-out
 // of a command and must switch off retries (see Env.Nodes). Its thread is number
-// 1 in every process, as the main thread is on many runtimes.
+// 1 in every process, as the main thread is on many runtimes. Tasks that run side
+// by side are goroutines.
 func Production(ttl time.Duration, nodes ...redis.UniversalClient) Env {
 	return Env{
-		Nodes:  nodes,
-		Clock:  clockwork.NewRealClock(),
-		Tokens: RandomTokens{},
-		Thread: "1",
-		TTL:    ttl,
+		Nodes:    nodes,
+		Clock:    clockwork.NewRealClock(),
+		Together: sideBySide,
+		Tokens:   RandomTokens{},
+		Thread:   "1",
+		TTL:      ttl,
 	}
+}
+
+func sideBySide(tasks ...func()) {
+	var all sync.WaitGroup
+	for _, task := range tasks {
+		all.Go(task)
+	}
+	all.Wait()
 }
 
 var _ Tokens = RandomTokens{}

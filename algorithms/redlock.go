@@ -96,6 +96,63 @@ var redlockTopUp = Entry{
 	},
 }
 
+// redlockParallel is redlock-drift that asks all servers at once, and takes back
+// from all at once. (2014: the manual, "retry on failure": ideally the SET commands
+// go out at the same time, by multiplexing.)
+//
+// It was meant to mend two things: that an attempt takes as long as all servers
+// together, and not as long as the slowest of them, which leaves less of the validity
+// and holds up whoever shares the majority; and that slow attempts of several
+// clients collide, since all are half-way for so long.
+//
+// How it falls: as redlock-drift. And asked in one order the first server is a gate,
+// since who is refused there seldom gets a majority; asked at once, servers are won
+// in any order, so that two clients already can split the votes when one server is
+// down, and three can without.
+var redlockParallel = Entry{
+	ID:     "redlock-parallel",
+	Family: Majority,
+	Year:   2014,
+	Title:  Text{EN: "Redlock that asks all servers at once", ZH: "Redlock 同时询问所有节点"},
+	Nodes:  5,
+	TTL:    30 * time.Second,
+	Unit:   time.Millisecond,
+	Expiry: ExpiryServer,
+	New: func(env Env) Strategy {
+		s := newRedlock(env)
+		s.drift = env.TTL/100 + 2*time.Millisecond
+		s.together = env.Together
+		return s
+	},
+}
+
+// redlockFailFast is redlock-drift that asks no further once a majority cannot be
+// reached any more. (2023: the option WithFailFast of redsync, pull request 133.)
+//
+// It was meant to mend attempts that are lost and go on all the same: with servers
+// that do not answer, each costs its time-out, and what the attempt has collected
+// keeps others from their majority for as long.
+//
+// It falls as redlock-drift does. redsync asks all servers at once and goes on
+// early with a majority as well; here they are asked in turn, and a holder still
+// wants more than the least.
+var redlockFailFast = Entry{
+	ID:     "redlock-failfast",
+	Family: Majority,
+	Year:   2023,
+	Title:  Text{EN: "Redlock that gives up as soon as a majority cannot be reached", ZH: "Redlock 一旦凑不够过半就立即放弃"},
+	Nodes:  5,
+	TTL:    30 * time.Second,
+	Unit:   time.Millisecond,
+	Expiry: ExpiryServer,
+	New: func(env Env) Strategy {
+		s := newRedlock(env)
+		s.drift = env.TTL/100 + 2*time.Millisecond
+		s.spare = len(s.nodes) - s.quorum()
+		return s
+	},
+}
+
 // Redlock asks several servers that know nothing of each other, and holds the
 // lock when more than half of them said yes in time. (2014: antirez published
 // the first implementation in May. Article 002-E; 003-D tells the same with a
@@ -126,7 +183,8 @@ var redlockTopUp = Entry{
 //
 // Our form is the article's: N is Env's number of nodes, elapsed times are
 // differences of Unix milliseconds (so a step of the client's clock counts as
-// time, and up to 1 ms goes unseen), and nothing is retried or sent in parallel.
+// time, and up to 1 ms goes unseen), and nothing is retried, or sent in parallel as
+// redlock-parallel does.
 type Redlock struct {
 	nodes  []redis.UniversalClient
 	clock  Clock
@@ -135,15 +193,18 @@ type Redlock struct {
 
 	// What the variants change.
 	drift   time.Duration // taken off each validity
+	spare   int           // how many servers Acquire can miss; with one more it asks no further
 	topsUp  bool
 	extends bool
+	// together asks several servers at once; nil: one after the other.
+	together func(tasks ...func())
 }
 
 func newRedlock(env Env) *Redlock {
-	return &Redlock{nodes: env.Nodes, clock: env.Clock, tokens: env.Tokens, ttl: env.TTL}
+	return &Redlock{nodes: env.Nodes, clock: env.Clock, tokens: env.Tokens, ttl: env.TTL, spare: len(env.Nodes)}
 }
 
-// Acquire asks every server once. Without a lock it returns
+// Acquire asks every server once, or until it can miss no more. Without a lock it returns
 //   - ErrNotAcquired, when so many servers refused that the others, whatever
 //     became of their answers, are no majority;
 //   - ErrNotAcquired, wrapped, when a majority agreed but too late;
@@ -156,14 +217,14 @@ func (s *Redlock) Acquire(ctx context.Context, key string) (Lease, error) {
 	set := func(node redis.UniversalClient) error {
 		return setIfFree(ctx, node, key, l.token, s.ttl)
 	}
-	votes := s.poll(s.nodes, set, ErrNotAcquired)
+	votes := s.poll(s.nodes, s.spare, set, ErrNotAcquired)
 	end := s.now()
 
 	validity := s.validity(start, end)
 	if votes.yes >= s.quorum() && validity > 0 {
 		l.validUntil = end + validity
 		if s.topsUp {
-			s.poll(votes.missing, set, ErrNotAcquired)
+			s.poll(votes.missing, len(votes.missing), set, ErrNotAcquired)
 		}
 		if s.extends {
 			return &extendableLease{l}, nil
@@ -171,7 +232,7 @@ func (s *Redlock) Acquire(ctx context.Context, key string) (Lease, error) {
 		return l, nil
 	}
 	// A caller who gave up still wants his tokens back.
-	l.takeBack(context.WithoutCancel(ctx))
+	l.takeBack(context.WithoutCancel(ctx), s.nodes[:votes.asked()])
 	switch {
 	case votes.no > len(s.nodes)-s.quorum():
 		return nil, ErrNotAcquired
@@ -200,11 +261,29 @@ type votes struct {
 	missing []redis.UniversalClient // the servers that did not say yes
 }
 
-// poll asks nodes in turn. An answer of refusal counts as no, any other error as
-// unknown.
-func (s *Redlock) poll(nodes []redis.UniversalClient, ask func(redis.UniversalClient) error, refusal error) (v votes) {
+// asked is how many servers were asked.
+func (v *votes) asked() int { return v.yes + len(v.missing) }
+
+// poll asks nodes in turn, until more than spare of them did not say yes; or all
+// of them at once. An answer of refusal counts as no, any other error as unknown.
+func (s *Redlock) poll(nodes []redis.UniversalClient, spare int, ask func(redis.UniversalClient) error, refusal error) (v votes) {
+	answers := make([]error, len(nodes))
+	if s.together != nil {
+		tasks := make([]func(), len(nodes))
+		for i, node := range nodes {
+			tasks[i] = func() { answers[i] = ask(node) }
+		}
+		s.together(tasks...)
+	}
 	for i, node := range nodes {
-		err := ask(node)
+		switch {
+		case s.together != nil:
+		case len(v.missing) > spare:
+			return v
+		default:
+			answers[i] = ask(node)
+		}
+		err := answers[i]
 		if err != nil {
 			v.missing = append(v.missing, node)
 		}
@@ -257,7 +336,7 @@ func (l *redlockLease) Check(context.Context) error {
 //
 // Validity plays no part: a lease whose validity is over may still be whole.
 func (l *redlockLease) Release(ctx context.Context) error {
-	votes := l.takeBack(ctx)
+	votes := l.takeBack(ctx, l.lock.nodes)
 	quorum := l.lock.quorum()
 	switch {
 	case votes.yes >= quorum:
@@ -268,9 +347,9 @@ func (l *redlockLease) Release(ctx context.Context) error {
 	return l.lock.undecided("compare and delete", l.key, votes)
 }
 
-// takeBack deletes the token on every server that has it.
-func (l *redlockLease) takeBack(ctx context.Context) votes {
-	return l.lock.poll(l.lock.nodes, func(node redis.UniversalClient) error {
+// takeBack deletes the token on each of nodes that has it.
+func (l *redlockLease) takeBack(ctx context.Context, nodes []redis.UniversalClient) votes {
+	return l.lock.poll(nodes, len(nodes), func(node redis.UniversalClient) error {
 		return deleteIfMine(ctx, node, l.key, l.token)
 	}, ErrNotHeld)
 }
@@ -292,7 +371,7 @@ func (l *extendableLease) Renew(ctx context.Context) error {
 	if start >= l.validUntil {
 		return ErrNotHeld // in between, somebody may have had the lock and given it back
 	}
-	votes := s.poll(s.nodes, func(node redis.UniversalClient) error {
+	votes := s.poll(s.nodes, len(s.nodes), func(node redis.UniversalClient) error {
 		return expireIfMine(ctx, node, l.key, l.token, s.ttl)
 	}, ErrNotHeld)
 	end := s.now()

@@ -3,6 +3,7 @@ package algorithms_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -319,6 +320,55 @@ func TestRedlockTopUp(t *testing.T) {
 		}
 		if want == 5 {
 			mustRelease(t, lease, nil)
+		}
+	}
+}
+
+// All servers are asked at once, by goroutines in production: none is answered
+// before each has been asked. One after the other this would never end.
+func TestRedlockParallel(t *testing.T) {
+	e := entry(t, "redlock-parallel")
+	s := newStage(t, e.Nodes)
+	a := s.process(t, e, "A")
+	a.env.Together = algorithms.Production(e.TTL).Together
+	a.Strategy = e.New(a.env)
+	for _, command := range []string{"set", "eval"} {
+		var asked sync.WaitGroup
+		asked.Add(e.Nodes)
+		for _, c := range a.conns {
+			c.AddHook(&fault{command: command, before: func() { asked.Done(); asked.Wait() }})
+		}
+	}
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
+	if n := s.holding(t, "lock"); n != e.Nodes {
+		t.Errorf("%d servers have the key, want %d", n, e.Nodes)
+	}
+	mustRelease(t, lease, nil)
+}
+
+// With three servers gone no majority is left: the other two are not asked, and
+// what was asked is taken back.
+func TestRedlockFailsFast(t *testing.T) {
+	for id, asked := range map[string]int{"redlock-drift": 5, "redlock-failfast": 4} {
+		e := entry(t, id)
+		s := newStage(t, e.Nodes)
+		a := s.process(t, e, "A")
+		sets, evals := 0, 0
+		for i, c := range a.conns {
+			c.AddHook(&fault{command: "set", before: func() { sets++ }})
+			c.AddHook(&fault{command: "eval", before: func() { evals++ }})
+			if i > 0 && i < 4 {
+				c.Close()
+			}
+		}
+		if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, redis.ErrClosed) {
+			t.Errorf("%s: %v, want %v", id, err, redis.ErrClosed)
+		}
+		if sets != asked || evals != asked {
+			t.Errorf("%s: asked %d servers and %d to take it back, want %d", id, sets, evals, asked)
+		}
+		if n := s.holding(t, "lock"); n != 0 {
+			t.Errorf("%s: %d servers still have the key", id, n)
 		}
 	}
 }

@@ -142,15 +142,28 @@ func (c *transcript) command(e history.Event) {
 		c.client = e.Client
 		c.lines.put("# "+typist(e), 2)
 	}
-	words := make([]string, len(e.Cmd))
-	for i, arg := range e.Cmd {
+	commands, replies := batch(e.Cmd), []string{e.Reply}
+	if len(commands) > 1 {
+		replies = strings.SplitN(e.Reply, "; ", len(commands))
+	}
+	for i, cmd := range commands {
+		c.lines.put(address(e.Node)+"> "+typed(cmd), 2)
+		if i < len(replies) {
+			c.lines.put(cliReply(replies[i]), 2)
+		}
+	}
+}
+
+// typed is a command as redis-cli reads it.
+func typed(cmd []string) string {
+	words := make([]string, len(cmd))
+	for i, arg := range cmd {
 		words[i] = quote(arg)
 	}
 	if len(words) > 0 {
 		words[0] = strings.ToUpper(words[0])
 	}
-	c.lines.put(address(e.Node)+"> "+strings.Join(words, " "), 2)
-	c.lines.put(cliReply(e.Reply), 2)
+	return strings.Join(words, " ")
 }
 
 func typist(e history.Event) string {

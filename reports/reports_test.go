@@ -311,6 +311,7 @@ func TestShortCommand(t *testing.T) {
 		{"SETNX lock nx", "SETNX"},
 		{"INCR lock:fence", "INCR lock:fence"},
 		{"WAIT 1 100", "WAIT 1"},
+		{"MULTI ; DEL lock ; EXEC", "MULTI DEL EXEC"},
 		{"EVAL return 1 lock a", "EVAL " + scriptID([]string{"eval", "return"})},
 		{"EVALSHA 0123456789abcdef 1 lock a", "EVAL 01234567"},
 		{"EVALSHA 0123456789abcdef 1 other a", "EVAL 01234567 other"},

@@ -72,6 +72,11 @@ func shortCommand(cmd []string, key string) string {
 	}
 	words := []string{strings.ToUpper(cmd[0])}
 	switch {
+	case words[0] == "MULTI":
+		for _, queued := range batch(cmd)[1:] {
+			words = append(words, shortCommand(queued, key))
+		}
+		return strings.Join(words, " ")
 	case isScript(cmd):
 		words[0], _ = strings.CutSuffix(words[0], "SHA") // by digest or by source is no matter
 		words = append(words, scriptID(cmd))
@@ -86,6 +91,17 @@ func shortCommand(cmd []string, key string) string {
 		words = append(words, clip(k, 14))
 	}
 	return strings.Join(words, " ")
+}
+
+// batch is what came in one write, command by command.
+func batch(cmd []string) (commands [][]string) {
+	for {
+		end := slices.Index(cmd, ";")
+		if end < 0 {
+			return append(commands, cmd)
+		}
+		commands, cmd = append(commands, cmd[:end]), cmd[end+1:]
+	}
 }
 
 func isScript(cmd []string) bool {
@@ -150,6 +166,11 @@ func shortReply(reply string) string {
 	if text, isError := strings.CutPrefix(reply, "(error) "); isError {
 		code, _, _ := strings.Cut(text, " ")
 		return "-" + clip(code, 14)
+	}
+	// of a transaction, what its EXEC was answered
+	const queued = "QUEUED; "
+	if i := strings.LastIndex(reply, queued); i >= 0 {
+		reply = reply[i+len(queued):]
 	}
 	if reply == "(nil)" {
 		return "nil"

@@ -105,7 +105,7 @@ func (a *actor) shutDown() {
 
 // environment is all that a strategy sees of the lab.
 func environment(c *simulator.Client, ttl time.Duration, nodes int) algorithms.Env {
-	env := algorithms.Env{Clock: c.Clock(), Tokens: c, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.ID())}
+	env := algorithms.Env{Clock: c.Clock(), Together: c.Together, Tokens: c, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.ID())}
 	for n := range nodes {
 		env.Nodes = append(env.Nodes, redis.UniversalClient(c.Redis(n+1)))
 	}

@@ -421,6 +421,28 @@ func TestCatalogueDetails(t *testing.T) {
 				enters := slices.IndexFunc(o.History.Events, func(e history.Event) bool { return e.Kind == history.Enter && e.Client == 3 })
 				return healed >= 0 && enters > healed && entries(o.History, 3) == 1
 			}},
+		{"watch-multi", "late-release", "its EXEC is answered nil, and a second look finds the lock to be another's",
+			func(o *scenarios.Outcome) bool {
+				return happens(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Apply && e.Client == 1 && e.Cmd[0] == "MULTI" && strings.HasSuffix(e.Reply, "(nil)")
+				}) && happens(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Released && e.Client == 1 && !e.OK && e.Note == algorithms.ErrNotHeld.Error()
+				})
+			}},
+		{"watch-del", "late-release", "without a transaction WATCH hinders nobody: its DEL hits the second's lock, and the third walks in",
+			func(o *scenarios.Outcome) bool {
+				return finds(o, verdict.WrongDel, 1, 2) && finds(o, verdict.Overlap, 2, 3)
+			}},
+		{"token", "double-run", "the job is done twice in one minute",
+			func(o *scenarios.Outcome) bool { return entries(o.History, 1)+entries(o.History, 2) == 2 }},
+		{"at-least-for", "double-run", "the lock is kept for longer than the clocks differ, and the job is done once",
+			func(o *scenarios.Outcome) bool {
+				return entries(o.History, 1)+entries(o.History, 2)+entries(o.History, 3) == 1
+			}},
+		{"redlock-failfast", "split-vote", "who lost first has asked the fewest servers, and is back before the others",
+			func(o *scenarios.Outcome) bool {
+				return entries(o.History, 1)+entries(o.History, 2)+entries(o.History, 3) == 3
+			}},
 		{"token", "release-again", "the second release is told that the lock is not held, a false alarm",
 			func(o *scenarios.Outcome) bool {
 				return removed(o.History, 1) && happens(o.History, func(e *history.Event) bool {

@@ -15,8 +15,8 @@ var doubleRun = Scenario{
 		ZH: "任务做完得再快，锁也要至少保持到超过时钟误差（ShedLock 的 lockAtLeastFor），或者在数据里记下哪一分钟已经做过。",
 	},
 	Numbers: Text{
-		EN: "The job takes 300 ms and c2's clock is 2 s behind: any difference longer than the job will do. Where waiters queue, c3's place is still kept when c2 comes, which spares the second run by accident.",
-		ZH: "任务 300 毫秒，c2 的时钟慢 2 秒：误差只要比任务长就会出事。排队的锁在 c2 来时还替 c3 留着位置，碰巧免去了第二遍。",
+		EN: "The job takes 300 ms and c2's clock is 2 s behind: any difference longer than the job will do. Where waiters queue, c3's place is still kept when c2 comes, which spares the second run by accident; at-least-for spares it on purpose, as it keeps the lock for 2.5 s.",
+		ZH: "任务 300 毫秒，c2 的时钟慢 2 秒：误差只要比任务长就会出事。排队的锁在 c2 来时还替 c3 留着位置，碰巧免去了第二遍；at-least-for 让锁至少保持 2.5 秒，是有意避免第二遍。",
 	},
 	Settings: with(func(s *Settings) { s.Clients, s.Skew = 3, seconds(2) }),
 	Cast: func(s Settings) []Role {

@@ -272,7 +272,7 @@ func (s *Search) witness(lab *simulator.Lab, f explore.Found) Witness {
 // judge hears the judges on a run of a search, and the probe's word.
 func (b Bounds) judge(entry algorithms.Entry, run *schedule.Run, choices []simulator.Choice) (*Outcome, []verdict.Word) {
 	h := b.head(entry)
-	h.Events, h.End, h.Horizon = run.Events, run.End, run.Horizon
+	h.Events, h.End, h.Horizon = inOneThread(run.Events), run.End, run.Horizon
 	o := &Outcome{Strategy: entry, Scenario: b.scenario(), History: h, Judgement: verdict.Judge(h), Reached: true}
 	o.Verdicts = append(o.Verdicts, o.Judgement.Safety()...)
 	if haunted(h) {

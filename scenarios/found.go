@@ -272,8 +272,9 @@ var lostRelease = Scenario{
 	},
 	Struck: func(h *history.History) bool {
 		steps := []func(*history.Event) bool{kind(history.Release, 1)}
+		unheard := givenUp(history.LoseRequest, 1)
 		for range quorum(h.Nodes) {
-			steps = append(steps, kind(history.LoseRequest, 1), kind(history.Timeout, 1))
+			steps = append(steps, unheard)
 		}
 		return then(h, append(steps, other(history.Acquire, 1))...)
 	},

@@ -52,5 +52,5 @@ var lateRelease = Scenario{
 // deletes names the request of c1 that may delete: in a release that looks first,
 // the one after the look.
 func deletes(e *history.Event) bool {
-	return e.Kind == history.Send && e.Client == 1 && e.Node != history.Resource && !sends(1, "GET")(e)
+	return e.Kind == history.Send && e.Client == 1 && e.Node != history.Resource && !sends(1, "WATCH", "GET")(e)
 }

@@ -252,8 +252,27 @@ func (p *production) options(s Settings) schedule.Options {
 func (p *production) history(run *schedule.Run, s Settings) *history.History {
 	return &history.History{
 		Strategy: p.entry.ID, Scenario: p.sc.ID, Clients: len(p.cast), Nodes: p.entry.Nodes,
-		Key: key, TTL: s.TTL, Fenced: p.sc.Fenced, End: run.End, Horizon: run.Horizon, Events: run.Events,
+		Key: key, TTL: s.TTL, Fenced: p.sc.Fenced, End: run.End, Horizon: run.Horizon, Events: inOneThread(run.Events),
 	}
+}
+
+// inOneThread tells what tasks do that run side by side as their caller's deeds:
+// they are one call of one client, and to a reader another thread is a timer. A
+// timer sleeps before all else.
+func inOneThread(events []history.Event) []history.Event {
+	type thread struct{ client, number int }
+	timer := map[thread]bool{}
+	for i := range events {
+		e := &events[i]
+		who := thread{e.Client, e.Thread}
+		if e.Kind == history.Sleep {
+			timer[who] = true
+		}
+		if !timer[who] {
+			e.Thread = 0
+		}
+	}
+	return events
 }
 
 func (p *production) outcome(run *schedule.Run, s Settings) *Outcome {

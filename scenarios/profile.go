@@ -33,6 +33,7 @@ type Profile struct {
 	Apart    bool // with one key locked it asks for another as well
 	Extends  bool // its lease can be prolonged by its holder
 	Checks   bool // its lease can be asked whether it still stands
+	Stops    bool // refused by a majority, it asks no further
 }
 
 // profile plays the lock alone, and then against a leftover whose owner has
@@ -63,8 +64,26 @@ func profile(entry algorithms.Entry) (Profile, error) {
 		p.observe(out.History)
 	}
 	out, err := calm.play(entry, calm.Settings)
-	p.Excludes = err == nil && !slices.Contains(out.Verdicts, verdict.Overlap)
-	return p, err
+	if err != nil {
+		return p, err
+	}
+	p.Excludes = !slices.Contains(out.Verdicts, verdict.Overlap)
+	p.Stops = stops(out.History)
+	return p, nil
+}
+
+// stops says whether c2, refused for the first time, had not asked all servers.
+func stops(h *history.History) bool {
+	asked := map[int]bool{}
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case kind(history.Send, 2)(e) && e.Node != history.Resource:
+			asked[e.Node] = true
+		case kind(history.Refuse, 2)(e):
+			return len(asked) > 0 && len(asked) < h.Nodes
+		}
+	}
+	return false
 }
 
 func (p *Profile) observe(h *history.History) {

@@ -10,18 +10,19 @@ import (
 // whether their question has a meaning for it.
 func TestProfiles(t *testing.T) {
 	want := map[string]Profile{
-		"setnx":        {Nodes: 1, Endless: true, Excludes: true, Remote: true, Apart: true},
-		"setnx-expire": {Nodes: 1, TwoSteps: true, Expires: true, Excludes: true, Remote: true, Apart: true},
-		"getset":       {Nodes: 1, Endless: true, Swaps: true, Excludes: true, Remote: true, Apart: true}, // no second command is to give its key a time to live
-		"takeover-del": {Nodes: 1, Endless: true, Deletes: true, Excludes: true, Remote: true, Apart: true},
-		"cron-v2":      {Nodes: 1, TwoSteps: true, Closes: true, Expires: true, Excludes: true, Remote: true, Apart: true},
-		"cron-v3":      {Nodes: 1, TwoSteps: true, Swaps: true, Closes: true, Expires: true, Excludes: true, Remote: true, Apart: true},
-		"token":        {Nodes: 1, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true},
-		"watchdog":     {Nodes: 1, Looks: true, Renews: true, Expires: true, Excludes: true, Remote: true, Reenters: true, Apart: true, Extends: true},
-		"redlock":      {Nodes: 5, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true, Checks: true}, // sends on after its first key, which has a time to live
-		"mutex":        {Nodes: 1},
-		"token-wait":   {Nodes: 1, Looks: true, Expires: true, Waits: true, Excludes: true, Remote: true, Apart: true},
-		"reentrant":    {Nodes: 1, Looks: true, Expires: true, Remote: true, Reenters: true}, // takes another key for locked
+		"setnx":            {Nodes: 1, Endless: true, Excludes: true, Remote: true, Apart: true},
+		"setnx-expire":     {Nodes: 1, TwoSteps: true, Expires: true, Excludes: true, Remote: true, Apart: true},
+		"getset":           {Nodes: 1, Endless: true, Swaps: true, Excludes: true, Remote: true, Apart: true}, // no second command is to give its key a time to live
+		"takeover-del":     {Nodes: 1, Endless: true, Deletes: true, Excludes: true, Remote: true, Apart: true},
+		"cron-v2":          {Nodes: 1, TwoSteps: true, Closes: true, Expires: true, Excludes: true, Remote: true, Apart: true},
+		"cron-v3":          {Nodes: 1, TwoSteps: true, Swaps: true, Closes: true, Expires: true, Excludes: true, Remote: true, Apart: true},
+		"token":            {Nodes: 1, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true},
+		"watchdog":         {Nodes: 1, Looks: true, Renews: true, Expires: true, Excludes: true, Remote: true, Reenters: true, Apart: true, Extends: true},
+		"redlock":          {Nodes: 5, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true, Checks: true}, // sends on after its first key, which has a time to live
+		"mutex":            {Nodes: 1},
+		"redlock-failfast": {Nodes: 5, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true, Checks: true, Stops: true},
+		"token-wait":       {Nodes: 1, Looks: true, Expires: true, Waits: true, Excludes: true, Remote: true, Apart: true},
+		"reentrant":        {Nodes: 1, Looks: true, Expires: true, Remote: true, Reenters: true}, // takes another key for locked
 	}
 	for id, w := range want {
 		e, ok := algorithms.ByName(id)
@@ -93,6 +94,9 @@ func TestNeedsGoByProfile(t *testing.T) {
 		if sc.Needs(Profile{Nodes: 5}) != (Text{}) || sc.Needs(Profile{Nodes: 1}) == (Text{}) {
 			t.Errorf("%s is asked of locks on several servers, and of no other", id)
 		}
+	}
+	if _, sc = mustCell(t, "token", "quorum-restart"); sc.Needs(Profile{Nodes: 5, Stops: true}) == (Text{}) {
+		t.Error("quorum-restart is asked of locks that stop asking, where nothing is shared")
 	}
 	_, sc = mustCell(t, "token", "failover-other")
 	if sc.Needs(Profile{Nodes: 1}) != (Text{}) || sc.Needs(Profile{Nodes: 5}) == (Text{}) {

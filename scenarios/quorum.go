@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"locklab/algorithms"
@@ -27,19 +28,31 @@ var quorumRestart = Scenario{
 		ZH: "凑够过半之后，再向缺的节点补要一次：那样要三个节点同时失忆才会出事。另外还有 restart 里的办法。",
 	},
 	Numbers: Text{
-		EN: "c2 begins 1 ms after c1 and overtakes it: c1's process stands still for 6 ms while the answer of server 3 is on its way, and c2 is the first at 4 and 5. c1 wakes in time to be refused there, enters, and c2 has given both back a moment later. Server 3 restarts half a second after that, before c2 asks again.",
-		ZH: "c2 晚 1 毫秒开始，却超过了 c1：节点 3 的应答还在路上时，c1 的进程停顿了 6 毫秒，c2 先到了 4 和 5。c1 醒来后被这两个节点拒绝，但已过半，进入；片刻之后 c2 把两个都退还了。节点 3 在 c1 进入半秒后重启，此时 c2 还没有重试。",
+		EN: "c2 begins 1 ms after c1 and overtakes it: c1's process stands still for 6 ms while the answer of server 3 is on its way, and c2 is the first at 4 and 5. c1 wakes in time to be refused there, enters, and c2 has given both back a moment later. Server 3 restarts half a second after that, before c2 asks again. Where c1 asks all servers at once, its requests to 4 and 5 take 2 ms.",
+		ZH: "c2 晚 1 毫秒开始，却超过了 c1：节点 3 的应答还在路上时，c1 的进程停顿了 6 毫秒，c2 先到了 4 和 5。c1 醒来后被这两个节点拒绝，但已过半，进入；片刻之后 c2 把两个都退还了。节点 3 在 c1 进入半秒后重启，此时 c2 还没有重试。如果 c1 同时询问所有节点，它发往 4 和 5 的请求要走 2 毫秒。",
 	},
 	Settings: with(func(s *Settings) { s.Pause = 6 * time.Millisecond }),
-	Budget:   always("pause=1,restart=1"),
-	Needs:    severalServers,
+	Budget:   func(nodes int) string { return fmt.Sprintf("pause=1,restart=1,delay=%d", nodes-quorum(nodes)) },
+	Needs: func(p Profile) Text {
+		if p.Stops {
+			return Text{EN: "refused by a majority it asks no further, so that the loser takes no server from the winner", ZH: "被过半节点拒绝后它就不再往下问，输家不会从赢家手里分走节点"}
+		}
+		return severalServers(p)
+	},
 	Cast: func(s Settings) []Role {
 		cast := losing(s)
 		cast[1].Start = s.Latency * 2
 		return cast
 	},
 	Script: func(s Settings, nodes int) []Beat {
+		far := nodes - quorum(nodes)
 		return []Beat{
+			{Each: true,
+				On: func(e *history.Event) bool { return far > 0 && abreast(1)(e) && e.Node > quorum(nodes) },
+				Do: func(st *schedule.Stage, e *history.Event) {
+					far--
+					st.Strike(0, faults.DelayOf(1, e.Thread, 4*s.Latency))
+				}},
 			{On: makesOn(1, quorum(nodes)), Do: strike(0, faults.PauseOf(1, s.Pause))},
 			{On: kind(history.Enter, 1), Do: strike(s.Retry/2, faults.RestartOf(quorum(nodes)))},
 		}
@@ -55,6 +68,11 @@ func severalServers(p Profile) Text {
 		return Text{EN: "one server gives its whole answer at once", ZH: "只有一台服务器，一次就给出全部答复"}
 	}
 	return Text{}
+}
+
+// abreast names the requests of a client that leave beside others.
+func abreast(client int) func(*history.Event) bool {
+	return func(e *history.Event) bool { return kind(history.Send, client)(e) && e.Thread > 0 }
 }
 
 // makesOn is makes on one server.
@@ -75,32 +93,37 @@ var slowAcquire = Scenario{
 		ZH: "请求之前和收到应答之后各读一次时钟，从租约里减去耗时；什么都不剩，就退还并放弃。",
 	},
 	Numbers: Text{
-		EN: "The answers to what makes c1's key are 11 s late in all, a second more than a lease: 11 s for one server, 2.2 s for each of five. The client is a patient one that waits 15 s for an answer (go-redis gives up after 3 s). c2 gets in soon after 10 s and writes at 11.5 s; c1 enters at 11 s and writes at 12.5 s.",
-		ZH: "写入 c1 的 key 的那些应答一共迟到 11 秒，比租约多一秒：单节点迟到 11 秒，五个节点各迟到 2.2 秒。客户端很有耐心，等待应答 15 秒（go-redis 默认 3 秒）。c2 在 10 秒后进来，11.5 秒写入；c1 在 11 秒进入，12.5 秒写入。",
+		EN: "The answers to what makes c1's key are 11 s late in all, a second more than a lease: 11 s for one server, 2.2 s for each of five. The client is a patient one that waits 15 s for an answer (go-redis gives up after 3 s). c2 gets in soon after 10 s and writes at 11.5 s; c1 enters at 11 s and writes at 12.5 s. Whoever asks all servers at once waits for the slowest of them, 2.2 s, and not for their sum.",
+		ZH: "写入 c1 的 key 的那些应答一共迟到 11 秒，比租约多一秒：单节点迟到 11 秒，五个节点各迟到 2.2 秒。客户端很有耐心，等待应答 15 秒（go-redis 默认 3 秒）。c2 在 10 秒后进来，11.5 秒写入；c1 在 11 秒进入，12.5 秒写入。同时询问所有节点的锁，只等最慢的那个 2.2 秒，而不是五个之和。",
 	},
 	Settings: with(func(s *Settings) { s.Timeout = seconds(15) }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("delay=%d", nodes) },
-	Cast:     lateCast,
+	Cast: func(s Settings) []Role {
+		cast := lateCast(s)
+		cast[0].Tail = s.Retry * 9 / 5 // whoever enters early is still inside when c2 begins
+		return cast
+	},
 	Script: func(s Settings, nodes int) []Beat {
 		late := 0
-		return []Beat{{Each: true,
+		follow, thread := askers(1)
+		return []Beat{follow, {Each: true,
 			On: func(e *history.Event) bool { return late < nodes && makes(1)(e) },
-			Do: func(st *schedule.Stage, _ *history.Event) {
+			Do: func(st *schedule.Stage, e *history.Event) {
 				late++
-				st.Strike(s.Latency/2, faults.DelayOf(1, 0, (s.TTL+s.Retry)/time.Duration(nodes)))
+				st.Strike(s.Latency/2, faults.DelayOf(1, thread(e), (s.TTL+s.Retry)/time.Duration(nodes)))
 			},
 		}}
 	},
 	Struck: func(h *history.History) bool {
-		var asked, held time.Duration
+		var held, until time.Duration // how late the answers are together, and when the last is there
 		for i := range h.Events {
 			switch e := &h.Events[i]; {
 			case kind(history.Acquire, 1)(e):
-				asked, held = e.At, 0
+				held = 0
 			case kind(history.Delay, 1)(e) && e.Note == "reply":
-				held += e.D
+				held, until = held+e.D, max(until, e.At+e.D)
 			case decides(1)(e):
-				return held > h.TTL && e.At-asked > h.TTL
+				return held > h.TTL && e.At >= until
 			}
 		}
 		return false
@@ -216,14 +239,26 @@ var splitVote = Scenario{
 		ZH: "重试前随机等待，让其中一个错开，见 split-vote-spread。或者所有人按同样的顺序问各个节点，先到的就一路领先。",
 	},
 	Numbers: Text{
-		EN: "c1 asks the servers in the order 1 2 3 4 5, c2 in the order 3 4 5 1 2, c3 begins with 5: each lists them as its configuration does. Every message takes half a millisecond, so all rounds are alike. All wait five seconds, for six rounds in half a minute; a second would only be more of the same.",
-		ZH: "c1 按 1 2 3 4 5 的顺序问，c2 按 3 4 5 1 2，c3 从 5 问起：顺序由各自的配置决定。每条消息都是半毫秒，所以每一轮都一样。所有人都等 5 秒再试，半分钟里是六轮；等 1 秒只是轮数更多。",
+		EN: "c1 asks the servers in the order 1 2 3 4 5, c2 in the order 3 4 5 1 2, c3 begins with 5: each lists them as its configuration does. Every message takes half a millisecond, so all rounds are alike; of those who ask all servers at once, the requests to all but the first two of their list take a millisecond. All wait five seconds, for six rounds in half a minute; a second would only be more of the same.",
+		ZH: "c1 按 1 2 3 4 5 的顺序问，c2 按 3 4 5 1 2，c3 从 5 问起：顺序由各自的配置决定。每条消息都是半毫秒，所以每一轮都一样；同时询问所有节点的锁，发往列表前两个以外的节点的请求要走 1 毫秒。所有人都等 5 秒再试，半分钟里是六轮；等 1 秒只是轮数更多。",
 	},
 	Settings: with(func(s *Settings) { s.Clients, s.Retry, s.Horizon = 3, seconds(5), seconds(30) }),
 	Needs:    severalServers,
 	Cast: func(s Settings) []Role {
 		work := s.TTL / 10
 		return []Role{{Work: work}, {First: 2, Work: work}, {First: 4, Work: work}}
+	},
+	Budget: always("delay=200"),
+	Script: func(s Settings, _ int) []Beat {
+		// Whoever asks all servers at once is nearest to those that he lists first.
+		return []Beat{{Each: true,
+			On: func(e *history.Event) bool {
+				return e.Kind == history.Send && e.Thread > 1 && strings.EqualFold(e.Cmd[0], "SET")
+			},
+			Do: func(st *schedule.Stage, e *history.Event) {
+				st.Strike(0, faults.DelayOf(e.Client, e.Thread, 2*s.Latency))
+			},
+		}}
 	},
 	Struck: splitsVote,
 }
@@ -253,6 +288,8 @@ var splitVoteSpread = Scenario{
 		}
 		return cast
 	},
+	Budget: splitVote.Budget,
+	Script: splitVote.Script,
 	Struck: splitsVote,
 }
 

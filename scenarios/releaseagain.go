@@ -23,34 +23,37 @@ var releaseAgain = Scenario{
 		ZH: "用自己的令牌，并在服务器上比较：这样释放可以重发任意多次。没收到应答之后再得到“未持有”，就当作已经释放成功。",
 	},
 	Numbers: Text{
-		EN: "c1 releases at 1 s, waits 3 s for the answer (50 ms for each of several servers, a majority of whose answers are lost), rests a second, and releases again. c2 has entered at 1.5 s, writes at 6.5 s and stays for a second more; c3 asks every second, so it would be in before that, and write after it.",
-		ZH: "c1 在 1 秒释放，等应答 3 秒（多节点时每个节点 50 毫秒，过半节点的应答丢失），歇 1 秒后再次释放。c2 在 1.5 秒进来，6.5 秒写入，再停留 1 秒；c3 每秒抢一次锁，一旦被放进来，就会在此之前进入、在此之后写入。",
+		EN: "c1 releases at 3 s, waits 3 s for the answer (50 ms for each of several servers, a majority of whose answers are lost), rests a second, and releases again. c2 has entered at 3.5 s, writes at 8.5 s and stays for a second more; c3 asks every second, so it would be in before that, and write after it.",
+		ZH: "c1 在 3 秒释放，等应答 3 秒（多节点时每个节点 50 毫秒，过半节点的应答丢失），歇 1 秒后再次释放。c2 在 3.5 秒进来，8.5 秒写入，再停留 1 秒；c3 每秒抢一次锁，一旦被放进来，就会在此之前进入、在此之后写入。",
 	},
 	Settings: with(func(s *Settings) { s.Clients = 3 }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-reply=%d", quorum(nodes)) },
 	Cast: func(s Settings) []Role {
 		return []Role{
-			{Work: s.Retry, Play: (*actor).insist},
+			{Work: s.TTL * 3 / 10, Play: (*actor).insist},
 			{Start: s.Retry / 2, Work: s.TTL / 2, Tail: s.Retry},
 			{Start: s.Retry * 4 / 5, Work: s.Retry},
 		}
 	},
 	Script: func(s Settings, nodes int) []Beat {
 		lost, releasing := 0, false
+		follow, thread := askers(1)
 		return []Beat{
+			follow,
 			{On: kind(history.Release, 1), Each: true, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
 			{Each: true,
 				On: func(e *history.Event) bool { return releasing && lost < quorum(nodes) && removes(1)(e) },
 				Do: func(st *schedule.Stage, e *history.Event) {
 					lost++
-					st.Strike(s.Latency/2, faults.LoseReplyTo(1, e.Thread))
+					st.Strike(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
 				}},
 		}
 	},
 	Struck: func(h *history.History) bool {
 		steps := []func(*history.Event) bool{kind(history.Release, 1)}
+		unheard := givenUp(history.LoseReply, 1)
 		for range quorum(h.Nodes) {
-			steps = append(steps, kind(history.LoseReply, 1), kind(history.Timeout, 1))
+			steps = append(steps, unheard)
 		}
 		again := []func(*history.Event) bool{kind(history.Release, 1), kind(history.Leave, 2)}
 		return then(h, append(steps, again...)...) && then(h, append([]func(*history.Event) bool{kind(history.LoseReply, 1), kind(history.Enter, 2)}, again...)...)

@@ -59,6 +59,26 @@ func applies(client int, commands ...string) func(*history.Event) bool {
 	return request(history.Apply, client, commands)
 }
 
+// askers follows a client's requests: the beat takes note of them, and thread is
+// the one that has asked a server last, which waits for what the server executes.
+func askers(client int) (beat Beat, thread func(e *history.Event) int) {
+	last := map[int]int{}
+	note := func(_ *schedule.Stage, e *history.Event) { last[e.Node] = e.Thread }
+	return Beat{On: kind(history.Send, client), Do: note, Each: true}, func(e *history.Event) int { return last[e.Node] }
+}
+
+// givenUp names the moments at which a client stops waiting for a message that was
+// lost, as k says.
+func givenUp(k history.Kind, client int) func(*history.Event) bool {
+	lost := map[int]bool{}
+	return func(e *history.Event) bool {
+		if kind(k, client)(e) {
+			lost[e.Msg] = true
+		}
+		return kind(history.Timeout, client)(e) && lost[e.Msg]
+	}
+}
+
 func request(k history.Kind, client int, commands []string) func(*history.Event) bool {
 	return func(e *history.Event) bool {
 		return e.Kind == k && e.Client == client && len(e.Cmd) > 0 &&

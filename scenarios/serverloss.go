@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"locklab/faults"
@@ -177,21 +178,19 @@ var lostReply = Scenario{
 	},
 	Script: func(s Settings, nodes int) []Beat {
 		lost := 0
-		return []Beat{{Each: true,
+		follow, thread := askers(1)
+		return []Beat{follow, {Each: true,
 			On: func(e *history.Event) bool {
 				return lost < quorum(nodes) && e.Kind == history.Change && e.Client == 1 && e.Before == ""
 			},
-			Do: func(st *schedule.Stage, _ *history.Event) {
+			Do: func(st *schedule.Stage, e *history.Event) {
 				lost++
-				st.Strike(s.Latency/2, faults.LoseReplyTo(1, 0))
+				st.Strike(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
 			},
 		}}
 	},
 	Struck: func(h *history.History) bool {
-		steps := []func(*history.Event) bool{}
-		for range quorum(h.Nodes) {
-			steps = append(steps, kind(history.LoseReply, 1), kind(history.Timeout, 1))
-		}
-		return then(h, append(steps, other(history.Acquire, 1))...)
+		unheard := []func(*history.Event) bool{givenUp(history.LoseReply, 1)}
+		return then(h, append(slices.Repeat(unheard, quorum(h.Nodes)), other(history.Acquire, 1))...)
 	},
 }

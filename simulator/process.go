@@ -67,6 +67,7 @@ const (
 	opWrite                 // writes the resource
 	opSleep                 // sleeps
 	opClock                 // reads the client's clock: answered at once
+	opJoin                  // waits for threads of its own process
 )
 
 // seen is one observation.

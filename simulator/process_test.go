@@ -230,10 +230,17 @@ func TestBadPrograms(t *testing.T) {
 		{"panics before it asks for anything", "c1 panicked: runtime error: index out of range", func(c *simulator.Client) {
 			_ = []int{}[c.ID()]
 		}},
-		{"too many timers", "c1 panicked: more than 3 timers at once", func(c *simulator.Client) {
+		{"too many timers", "c1 panicked: more than 4 timers at once", func(c *simulator.Client) {
 			for range simulator.MaxThreads {
 				c.Clock().AfterFunc(sec, func() {})
 			}
+		}},
+		{"panics in one of several tasks", "c1 panicked: boom", func(c *simulator.Client) {
+			c.Together(func() { c.Clock().Sleep(sec) }, func() { do(c, 1, "PING"); panic("boom") })
+		}},
+		{"too many tasks", "c1 panicked: 6 tasks at once: with running timers and the thread that calls, the lab has room for 5", func(c *simulator.Client) {
+			idle := func() { c.Clock().Sleep(sec) }
+			c.Together(idle, idle, idle, idle, idle, idle)
 		}},
 		{"no such server", "c1 panicked: there is no server 2: the setup has 1", func(c *simulator.Client) { do(c, 2, "SET", "a", 1) }},
 		{"looks at its clock for ever", "c1 reads its clock 10000 times on end", func(c *simulator.Client) {

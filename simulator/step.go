@@ -562,6 +562,9 @@ func (l *Lab) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
 	reading = -1
 	for t := range p.threads {
 		if n.fresh&(1<<t) == 0 {
+			if n.ops[t].kind == opClock { // another thread's turn came first
+				reading = t
+			}
 			continue
 		}
 		th := &p.threads[t]
@@ -572,6 +575,8 @@ func (l *Lab) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
 			*th = threadState{}
 			reading = t
 			l.absolute = true
+		case opJoin:
+			*th = threadState{phase: joining}
 		case opSleep:
 			*th = threadState{phase: asleep, due: later(w.now, p.clock.after(o.d))}
 			e := l.emitClient(w, history.Sleep, c, int8(t))

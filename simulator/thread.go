@@ -33,6 +33,7 @@ type incarnation struct {
 	err     error                // why it could not go on
 	// watchers says of each number whether a connection that watches keys has it.
 	watchers []bool
+	begun    []int // threads of tasks that are to start when the one that runs waits
 }
 
 // thread is one coroutine, or a timer that has not fired yet.
@@ -43,6 +44,7 @@ type thread struct {
 	yield func(op) bool
 	given seen   // the answer to what it last asked for
 	goid  string // its goroutine; "": not looked at
+	joint *joint // not nil: the task that it runs is one of several
 }
 
 // stopped unwinds the code of a process that is no longer needed.
@@ -107,12 +109,16 @@ func (l *incarnation) resume(slot int, s seen) {
 	if l.p.resumed++; l.p.resumed < 1000 {
 		runtime.Gosched() // a goroutine that the code has started shows itself now
 	}
+	var ended *joint
 	if !ok {
-		o = op{}
+		o, ended = op{}, t.joint
 		*t = thread{}
 	}
 	l.ops[slot] = o
 	l.fresh |= 1 << slot
+	if ended != nil || len(l.begun) > 0 {
+		l.settle(ended)
+	}
 }
 
 // entry is what the table keeps of where the process now stands.
@@ -215,17 +221,15 @@ func (p *process) armTimer(t *timer, d time.Duration) {
 	if l.dead {
 		return
 	}
-	for i := 1; i < MaxThreads; i++ {
-		if l.threads[i].timer == nil && l.threads[i].next == nil {
-			t.slot, t.life = i, l.number
-			l.threads[i].timer = t
-			l.ops[i] = op{kind: opSleep, d: d}
-			l.code[i] = p.lab.whence()
-			l.fresh |= 1 << i
-			return
-		}
+	i := l.vacant()
+	if i < 0 {
+		panic(fmt.Sprintf("more than %d timers at once: the lab has room for no more", MaxThreads-1))
 	}
-	panic(fmt.Sprintf("more than %d timers at once: the lab has room for no more", MaxThreads-1))
+	t.slot, t.life = i, l.number
+	l.threads[i].timer = t
+	l.ops[i] = op{kind: opSleep, d: d}
+	l.code[i] = p.lab.whence()
+	l.fresh |= 1 << i
 }
 
 func (p *process) stopTimer(t *timer) bool {

@@ -205,6 +205,7 @@ func casts(t testing.TB) map[string]simulator.Setup {
 		"script users":  cast(1, scriptUser, scriptUser),
 		"timers":        cast(1, timerUser, timerUser),
 		"watchers":      cast(1, watchUser, watchUser),
+		"joiners":       cast(2, joiner, joiner),
 	}
 	waiters := cast(1, waiter, waiter)
 	waiters.Nodes[0].Replicas = simulator.MaxReplicas

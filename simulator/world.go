@@ -7,7 +7,7 @@ import "time"
 const (
 	MaxClients = 8  // client processes
 	MaxNodes   = 7  // servers
-	MaxThreads = 4  // threads of one process: its main thread and running timers
+	MaxThreads = 5  // threads of one process: its main thread, running timers and joined tasks
 	MaxKeys    = 4  // keys with a time to live on one server
 	MaxFaults  = 16 // kinds of fault
 
@@ -77,6 +77,7 @@ const (
 	blocked               // its server waits for replicas before it answers
 	answered              // the reply is on the way back
 	unheard               // request or reply is lost: only the time-out can end it
+	joining               // other threads of its process are to end first
 )
 
 // lostConn in place of a reply is a connection that broke.
