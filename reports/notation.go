@@ -131,22 +131,27 @@ func noteText(h *history.History, s *step) string {
 	if s.noScript {
 		return ""
 	}
+	full := fullCommand(s.Cmd)
+	if h.Nodes > 1 {
+		full += " " + nodeName(s.Node)
+	}
 	switch s.Kind {
-	case history.Answer:
-		text := fullCommand(s.Cmd)
-		if h.Nodes > 1 {
-			text += " " + nodeName(s.Node)
-		}
-		return strings.TrimSpace(text + " -> " + shortReply(s.Reply) + " " + tookNote(s))
 	case history.Apply:
 		if s.Client > 0 && len(s.Cmd) > 0 {
-			return strings.TrimSpace(fullCommand(s.Cmd) + " lands " + tookNote(s))
+			return strings.TrimSpace(full + " lands " + tookNote(s))
 		}
 	case history.Expire:
 		return "the key EXPIRES"
 	}
-	if text := cellText(h, s); text != "" {
-		return text
+	text := cellText(h, s)
+	if rest, ok := strings.CutPrefix(text, sent(h, s)); ok && len(s.Cmd) > 0 {
+		text = full + rest
 	}
-	return redisNote(h, s)
+	switch {
+	case text == "":
+		return serverNote(h, s)
+	case s.Kind == history.Answer:
+		text += " " + tookNote(s)
+	}
+	return strings.TrimSpace(text)
 }

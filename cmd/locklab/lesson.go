@@ -65,7 +65,10 @@ func (a *app) label(name string) string {
 }
 
 // part begins a part of a page.
-func (a *app) part(heading string) { a.printf("\n%s\n", heading) }
+func (a *app) part(heading string) {
+	a.printf("\n")
+	a.wrap("", heading)
+}
 
 // beside is a label with what follows it on the same line kept apart from it.
 func beside(label string) string {
@@ -154,7 +157,7 @@ func (a *app) explainLock(e algorithms.Entry) error {
 		return a.printJSON(explainedJSON{Version: schema, Lock: new(listed(e)), Texts: texts, Cells: cellsJSON(row)})
 	}
 	key := "lock." + e.ID
-	a.wrap(fmt.Sprintf("%s (%s): ", e.ID, article(e)), a.say(e.Title.EN, e.Title.ZH))
+	a.wrap("", fmt.Sprintf("%s (%s): %s", e.ID, article(e), a.say(e.Title.EN, e.Title.ZH)))
 	if err := a.textParts([2]string{"words", key + ".words"}, [2]string{"origin", key + ".origin"}, [2]string{"how", key + ".how"}); err != nil {
 		return err
 	}
@@ -287,7 +290,7 @@ func (a *app) explainRace(sc scenarios.Scenario) error {
 
 // raceHead is what a race is about.
 func (a *app) raceHead(sc scenarios.Scenario) {
-	a.wrap(strings.TrimSpace(sc.Race+" "+sc.ID)+": ", a.say(sc.Title.EN, sc.Title.ZH))
+	a.wrap("", strings.TrimSpace(sc.Race+" "+sc.ID)+": "+a.say(sc.Title.EN, sc.Title.ZH))
 	if sc.Story == (scenarios.Text{}) {
 		return
 	}
@@ -383,9 +386,9 @@ func (a *app) explainPair(lock, race string) error {
 // explainRun explains one run, of a race or found by search.
 func (a *app) explainRun(o *scenarios.Outcome) error {
 	if a.json {
-		return a.printJSON(outcomeJSON(o))
+		return a.runJSON(o)
 	}
-	a.printf("%s (%s): %s\n", o.Strategy.ID, article(o.Strategy), a.say(o.Strategy.Title.EN, o.Strategy.Title.ZH))
+	a.wrap("", fmt.Sprintf("%s (%s): %s", o.Strategy.ID, article(o.Strategy), a.say(o.Strategy.Title.EN, o.Strategy.Title.ZH)))
 	a.raceHead(o.Scenario)
 	if o.NotApplicable != (scenarios.Text{}) {
 		a.printf("\n%s: %s\n", verdict.NA, a.say(o.NotApplicable.EN, o.NotApplicable.ZH))
@@ -401,16 +404,18 @@ func (a *app) explainRun(o *scenarios.Outcome) error {
 		return err
 	}
 	look := a.options()
-	look.NoReturn = max(look.NoReturn, event)
+	look.NoReturn = event
 	a.part(a.label("lanes"))
 	if err := reports.Lanes(a.stdout, watched.History, watched.Judgement, look); err != nil {
 		return internal(err)
 	}
 	a.meanings(o)
-	a.compare(o)
-	for i, lang := range a.langs() {
-		a.part(lessons.In(lang).Name("label.certain"))
-		a.wrap("  ", from[i])
+	if o.Scenario.ID != scenarios.SearchID {
+		a.compare(o)
+	}
+	for i, text := range from {
+		a.part(lessons.In(a.langs()[i]).Name("label.certain"))
+		a.wrap("  ", text)
 	}
 	if err := a.tellDoom(); err != nil {
 		return err
@@ -432,6 +437,35 @@ func (a *app) explainRun(o *scenarios.Outcome) error {
 	return nil
 }
 
+// explainedRunJSON is a run with the lines of the lock's code.
+type explainedRunJSON struct {
+	runJSON
+	Code []codeJSON `json:"code"`
+}
+
+// codeJSON are the lines by which an event of the run was asked for, the innermost
+// call first.
+type codeJSON struct {
+	Event int      `json:"event"` // its place among the events, from 0
+	Lines []string `json:"lines"`
+}
+
+func (a *app) runJSON(o *scenarios.Outcome) error {
+	j := explainedRunJSON{runJSON: outcomeJSON(o), Code: []codeJSON{}}
+	if o.History != nil {
+		watched, err := scenarios.Watch(o.Trace)
+		if err != nil {
+			return internal(err)
+		}
+		for i, e := range watched.History.Events {
+			if len(e.Code) > 0 {
+				j.Code = append(j.Code, codeJSON{i, e.Code})
+			}
+		}
+	}
+	return a.printJSON(j)
+}
+
 // mend says what mends a race, or what else there is to go by.
 func (a *app) mend(o *scenarios.Outcome) error {
 	if key := "race." + o.Scenario.ID + ".mends"; lessons.In("en").Has(key) {
@@ -442,7 +476,7 @@ func (a *app) mend(o *scenarios.Outcome) error {
 }
 
 // certainty says, in each language, from when the harm of a run was certain, and at
-// which of its events; of what a search has found by the exact share of its futures.
+// which of its events. Of what a search has found the curve of its doom says it.
 func (a *app) certainty(o *scenarios.Outcome) (text []string, event int, err error) {
 	key, own := "label.certain.none", map[string]string{}
 	if o.Scenario.ID == scenarios.SearchID {
@@ -457,10 +491,7 @@ func (a *app) certainty(o *scenarios.Outcome) (text []string, event int, err err
 			return a.certainText(key, own), 0, nil
 		}
 		a.doom = doomCurve(d)
-		for _, lang := range a.langs() {
-			text = append(text, a.doom.Takeaway(lang))
-		}
-		return text, a.doom.NoReturnEvent(), nil
+		return nil, a.doom.NoReturnEvent(), nil
 	}
 	c, err := scenarios.CertainFrom(o)
 	switch {
