@@ -14,11 +14,19 @@ import (
 	"locklab/scenarios"
 )
 
+// played is what the tests here have played: each cell once for all of them.
+var played = newStage()
+
+func atStage(t *testing.T) *app {
+	a := newApp(nil, nil, nil, nil)
+	a.ctx, a.stage = t.Context(), played
+	return a
+}
+
 // Every place of every text is filled in, in both languages: what it names is there,
 // and came about in a run. The error names the file and the line.
 func TestEveryTextIsFilled(t *testing.T) {
-	a := newApp(nil, nil, nil, nil)
-	a.ctx, a.stage = t.Context(), newStage()
+	a := atStage(t)
 	for _, lang := range []string{"en", "zh"} {
 		teacher := a.teacher(lang)
 		teacher.own = map[string]string{"harm": "OVERLAP", "time": "1"}
@@ -59,8 +67,7 @@ func TestEveryRaceIsTold(t *testing.T) {
 // What backs a screen of the path, or an answer, is a run that falls, the same one
 // in both languages.
 func TestBacking(t *testing.T) {
-	a := newApp(nil, nil, nil, nil)
-	a.ctx, a.stage = t.Context(), newStage()
+	a := atStage(t)
 	en, zh := lessons.In("en"), lessons.In("zh")
 	same := func(key string) string {
 		if en.Name(key) != zh.Name(key) {
@@ -140,9 +147,8 @@ func TestExplainWitness(t *testing.T) {
 
 // All locks and all races can be explained, and each page has its texts.
 func TestExplainAll(t *testing.T) {
-	a := newApp(nil, nil, nil, nil)
+	a := atStage(t)
 	a.lang, a.width = "zh", 100
-	a.ctx, a.stage = t.Context(), newStage()
 	for _, e := range algorithms.All() {
 		var out bytes.Buffer
 		a.stdout = &out
