@@ -175,6 +175,11 @@ const (
 	Majority   Family = "majority"
 )
 
+// Families returns all families, in the order in which their first locks came.
+func Families() []Family {
+	return []Family{OneProcess, TwoSteps, Stamps, OneStep, Reentrant, Renewed, Redisson, Majority}
+}
+
 // Title is what the family's locks do, in a few words; empty: there is no such
 // family.
 func (f Family) Title() Text {

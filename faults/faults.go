@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agnivade/levenshtein"
-
 	"locklab/simulator"
 )
 
@@ -64,21 +62,16 @@ func All() []Entry {
 	}
 }
 
-// ByName finds a fault. The error names the nearest one.
+// ByName finds a fault. The error names the one that was probably meant.
 func ByName(name string) (Entry, error) {
-	best, distance := "", len(name)
+	var names []string
 	for _, e := range All() {
 		if e.Name() == name {
 			return e, nil
 		}
-		if d := levenshtein.ComputeDistance(name, e.Name()); d < distance {
-			best, distance = e.Name(), d
-		}
+		names = append(names, e.Name())
 	}
-	if best != "" {
-		return Entry{}, fmt.Errorf("unknown fault %q: did you mean %s?", name, best)
-	}
-	return Entry{}, fmt.Errorf("unknown fault %q: locklab list faults shows all", name)
+	return Entry{}, fmt.Errorf("unknown fault %q:%s 'locklab list faults' shows all", name, DidYouMean(name, names))
 }
 
 // ParseBudget reads "crash=1,pause=2@5s": how often each fault may strike, and

@@ -143,7 +143,7 @@ func (b Bounds) String() string {
 func ParseBounds(text string) (b Bounds, err error) {
 	for _, item := range strings.Split(text, ",") {
 		name, value, _ := strings.Cut(item, "=")
-		err := error(nil)
+		err, want := error(nil), "give a whole number"
 		switch name {
 		case "clients":
 			b.Clients, err = strconv.Atoi(value)
@@ -155,15 +155,17 @@ func ParseBounds(text string) (b Bounds, err error) {
 			b.Nodes, err = strconv.Atoi(value)
 		case "ttl":
 			b.TTL, err = time.ParseDuration(value)
+			want = "give a length with its unit, such as 10s"
 		case "fenced":
 			b.Fenced, err = strconv.ParseBool(value)
+			want = "write true or false"
 		case "budget":
 			b.Budget = strings.ReplaceAll(value, "+", ",")
 		default:
-			err = errors.New("there is no such bound")
+			return b, fmt.Errorf("bound %q: there is no such bound", item)
 		}
 		if err != nil {
-			return b, fmt.Errorf("bound %q: %w", item, err)
+			return b, fmt.Errorf("bound %q: %s", item, want)
 		}
 	}
 	return b, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/faults"
 	"locklab/scenarios"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
@@ -93,7 +94,7 @@ func unknownName(name string) error {
 		names = append(names, s.ID, s.Race)
 	}
 	names = append(append(names, terms()...), "path", "interview", "glossary")
-	return fmt.Errorf("there is no lock, race, term or file %q: did you mean %s? 'locklab list' and 'locklab explain glossary' show all names", name, scenarios.Nearest(name, names))
+	return fmt.Errorf("there is no lock, race, term or file %q:%s 'locklab list' and 'locklab explain glossary' show all names", name, faults.DidYouMean(name, names))
 }
 
 func in(lang string, t scenarios.Text) string {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"locklab/algorithms"
+	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/lessons"
 	"locklab/scenarios"
@@ -562,15 +563,15 @@ func (a *app) nextSearched(o *scenarios.Outcome) error {
 		if s, err := scenarios.Explore(a.ctx, e, with); err != nil {
 			text = err.Error()
 		} else {
-			text = searched(s)
+			text = witnesses(s)
 		}
 		a.wrap("  "+padded(e.ID, 14)+" ", text)
 	}
 	return nil
 }
 
-// searched is what a search has found, each verdict with its par.
-func searched(s *scenarios.Search) string {
+// witnesses are what a search has found: each verdict with its par.
+func witnesses(s *scenarios.Search) string {
 	var words []string
 	for _, w := range s.Witnesses {
 		words = append(words, fmt.Sprintf("%s@%d", w.Verdict, w.Par))
@@ -652,7 +653,7 @@ func (a *app) screen(n int) error {
 func (a *app) explainInterview(topic string) error {
 	topics := topicsOf("interview.", ".question")
 	if topic != "" && !slices.Contains(topics, topic) {
-		return fmt.Errorf("there is no question on %q: did you mean %s? There are %s", topic, scenarios.Nearest(topic, topics), strings.Join(topics, ", "))
+		return fmt.Errorf("there is no question on %q:%s there are %s", topic, faults.DidYouMean(topic, topics), strings.Join(topics, ", "))
 	}
 	if a.json {
 		texts, err := a.texts("interview.")
@@ -733,7 +734,7 @@ func (a *app) explainGlossary(name string) error {
 	if name != "" {
 		slug, ok := termOf(name)
 		if !ok {
-			return fmt.Errorf("the glossary has no %q: did you mean %s? 'locklab explain glossary' shows all", name, scenarios.Nearest(name, slugs))
+			return fmt.Errorf("the glossary has no %q:%s 'locklab explain glossary' shows all", name, faults.DidYouMean(name, slugs))
 		}
 		slugs = []string{slug}
 	}
