@@ -33,6 +33,7 @@ const (
 	verbEvict
 	verbFlush
 	verbDelete
+	verbExpireSession
 )
 
 // An Entry is a fault's place in the list.
@@ -59,6 +60,7 @@ func All() []Entry {
 		{Evict{}, "memory is short, and a key that has a time to live goes before its time", "内存不足，带过期时间的 key 被提前淘汰"},
 		{Flush{}, "somebody empties a server", "有人清空了服务器（FLUSHALL）"},
 		{Delete{}, "somebody deletes a key that is not theirs", "有人删了不属于自己的 key"},
+		{ExpireSession{}, "a ZooKeeper ends a client's session before its time", "ZooKeeper 提前结束了客户端的会话"},
 	}
 }
 
