@@ -188,9 +188,16 @@ func (a *app) session(e algorithms.Entry) error {
 		return err
 	}
 	a.part(a.label("session"))
-	return internal(a.indented(func(b *app) error {
-		return reports.RedisCLI(b.stdout, o.History, o.Judgement, b.options())
-	}))
+	first := *o.History // of several servers the first will do: all are asked the same
+	first.Nodes = 1
+	first.Events = slices.DeleteFunc(slices.Clone(first.Events), func(e history.Event) bool { return e.Node > 1 })
+	err = a.indented(func(b *app) error {
+		return reports.RedisCLI(b.stdout, &first, verdict.Judgement{}, b.options())
+	})
+	if o.History.Nodes > 1 {
+		a.wrap("  # ", a.label("session.all"))
+	}
+	return internal(err)
 }
 
 // becomes sorts what becomes of a lock in each race: falls, each with the command that
@@ -677,6 +684,7 @@ func (a *app) explainInterview(topic string) error {
 		a.next("locklab explain "+o.Strategy.ID+" "+o.Scenario.ID, "locklab explain interview")
 		return nil
 	}
+	a.wrap("", a.label("interview"))
 	if err := a.textParts([2]string{"short", "interview.short"}, [2]string{"long", "interview.long"}); err != nil {
 		return err
 	}
