@@ -12,9 +12,8 @@ import (
 // What several strategies say to one server, in one place.
 //
 // Scripts are sent by EVAL, as the articles print them and as Redisson 3.12.5
-// does by default. EVALSHA would save bytes and bring a failure of its own: a
-// server that has lost its script cache refuses it until somebody sends the
-// source again.
+// does by default. EVALSHA would save bytes and bring a failure of its own: see
+// evalsha.
 
 // compareAndDelete removes a key if it still holds the caller's token. The
 // server runs a script without interruption, so nobody can come between the

@@ -57,6 +57,8 @@ func All() []Entry {
 		redlockParallel,
 		lockDelay,
 		tokenWait,
+		evalSHA,
+		evalSHAOrEval,
 		queue,
 		atLeastFor,
 		redissonWait,

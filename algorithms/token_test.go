@@ -11,7 +11,7 @@ import (
 // lost in the meantime. The same holds for all who look and remove in one step.
 func TestTokenSparesTheSuccessor(t *testing.T) {
 	for _, id := range []string{
-		"token", "watch-multi", "watch-del", "delifeq", "delex", "set-ifeq", "thread-id-lua", "client-expiry", "lock-delay", "token-wait", "queue", "at-least-for",
+		"token", "watch-multi", "watch-del", "delifeq", "delex", "set-ifeq", "thread-id-lua", "client-expiry", "lock-delay", "token-wait", "evalsha", "evalsha-eval", "queue", "at-least-for",
 		"daemon-10-owned", "watchdog", "redisson-lease", "redisson-wait", "redlock",
 	} {
 		e := entry(t, id)

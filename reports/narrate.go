@@ -321,6 +321,8 @@ func (t *teller) expire(s *step) {
 func (t *teller) write(s *step) {
 	client := clientName(s.Client)
 	switch {
+	case !s.OK && t.h.Guard == history.CompareAndSet:
+		t.tell(s.At, grave, "story.write.old", "client", client, "base", strconv.Itoa(s.Base))
 	case !s.OK:
 		t.tell(s.At, grave, "story.write.refused", "client", client)
 	case s.Base != s.Version-1:

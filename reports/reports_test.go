@@ -313,8 +313,8 @@ func TestShortCommand(t *testing.T) {
 		{"WAIT 1 100", "WAIT 1"},
 		{"MULTI ; DEL lock ; EXEC", "MULTI DEL EXEC"},
 		{"EVAL return 1 lock a", "EVAL " + scriptID([]string{"eval", "return"})},
-		{"EVALSHA 0123456789abcdef 1 lock a", "EVAL 01234567"},
-		{"EVALSHA 0123456789abcdef 1 other a", "EVAL 01234567 other"},
+		{"EVALSHA 0123456789abcdef 1 lock a", "EVALSHA 01234567"},
+		{"EVALSHA 0123456789abcdef 1 other a", "EVALSHA 01234567 other"},
 	} {
 		if got := shortCommand(strings.Fields(c.command), "lock"); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.command, got, c.want)

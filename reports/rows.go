@@ -258,6 +258,8 @@ func refusal(s *step) string {
 
 func writeText(s *step) string {
 	switch {
+	case !s.OK && s.Token == 0: // there is no token to show
+		return fmt.Sprintf("WRITE refused (had read v%d)", s.Base)
 	case !s.OK:
 		return "WRITE refused" + fence(s.Token)
 	case s.Base != s.Version-1:

@@ -78,7 +78,6 @@ func shortCommand(cmd []string, key string) string {
 		}
 		return strings.Join(words, " ")
 	case isScript(cmd):
-		words[0], _ = strings.CutSuffix(words[0], "SHA") // by digest or by source is no matter
 		words = append(words, scriptID(cmd))
 	case words[0] == "SET" && len(cmd) > 3:
 		for _, arg := range cmd[3:] {

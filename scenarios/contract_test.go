@@ -116,8 +116,10 @@ var catalogue = []struct {
 	{"R16B", [6]string{"·", "·", "·", "·", "BL", "·"}},
 	{"R18", [6]string{"OK", "MX CR", "MX CR", "MX CR", "MX CR", "MX CR"}},
 	{"gc-pause-fenced", [6]string{"OK", "-CR", "-CR", "-CR", "-CR", "·"}},
+	{"gc-pause-cas", [6]string{"OK", "-CR", "-CR", "-CR", "-CR", "-CR"}}, // no counter is needed: redlock can have it too
 	{"R20", [6]string{"CR", "CR", "CR", "CR", "CR", "CR"}},
 	{"late-write-fenced", [6]string{"OK", "OK", "OK", "OK", "OK", "·"}},
+	{"late-write-cas", [6]string{"OK", "OK", "OK", "OK", "OK", "OK"}},
 	{"R21", [6]string{"MX", "MX", "MX", "MX", "OK", "OK"}},
 	{"R22", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
 	{"R22B", [6]string{"·", "·", "·", "·", "MX", "·"}},
@@ -142,6 +144,7 @@ var catalogue = []struct {
 	{"R38", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
 	{"R38B", [6]string{"·", "MX", "·", "MX", "MX", "OK"}},
 	{"R38C", [6]string{"MX CR", "MX CR", "MX CR", "MX CR", "MX CR", "·"}},
+	{"R48", [6]string{"·", "·", "·", "·", "·", "·"}},       // none of them calls a script by its digest
 	{"R44", [6]string{"OK", "OK", "OK", "OK", "OK", "OK"}}, // it runs twice, and never at once
 	{"R45", [6]string{"DL", "BL", "BL", "BL", "DL", "BL"}},
 }
@@ -442,6 +445,12 @@ func TestCatalogueDetails(t *testing.T) {
 		{"redlock-failfast", "split-vote", "who lost first has asked the fewest servers, and is back before the others",
 			func(o *scenarios.Outcome) bool {
 				return entries(o.History, 1)+entries(o.History, 2)+entries(o.History, 3) == 3
+			}},
+		{"evalsha", "script-cache-lost", "blocked for the rest of the lease, seven tenths of it, and the release is told an error",
+			func(o *scenarios.Outcome) bool {
+				return lasts(o, verdict.Blocked, 0.7) && happens(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Released && e.Client == 1 && strings.Contains(e.Note, "NOSCRIPT")
+				})
 			}},
 		{"token", "release-again", "the second release is told that the lock is not held, a false alarm",
 			func(o *scenarios.Outcome) bool {

@@ -381,7 +381,14 @@ func replaySearch(t simulator.Trace, watched string) (*Outcome, error) {
 }
 
 func (b Bounds) head(entry algorithms.Entry) *history.History {
-	return &history.History{Strategy: entry.ID, Scenario: "search", Clients: b.Clients + 1, Nodes: b.Nodes, Key: keyOf(entry), Holders: holders(entry, b.Clients+1), TTL: b.TTL, Fenced: b.Fenced}
+	return &history.History{Strategy: entry.ID, Scenario: "search", Clients: b.Clients + 1, Nodes: b.Nodes, Key: keyOf(entry), Holders: holders(entry, b.Clients+1), TTL: b.TTL, Guard: b.guard()}
+}
+
+func (b Bounds) guard() history.Guard {
+	if b.Fenced {
+		return history.Fenced
+	}
+	return history.Naive
 }
 
 func (b Bounds) lab(entry algorithms.Entry) (*simulator.Lab, error) {
@@ -390,7 +397,7 @@ func (b Bounds) lab(entry algorithms.Entry) (*simulator.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	setup := simulator.Setup{Faults: budget, Fenced: b.Fenced}
+	setup := simulator.Setup{Faults: budget, Guard: b.guard()}
 	if b.Nodes > 1 {
 		setup.Timeout = 50 * time.Millisecond
 	}

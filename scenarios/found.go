@@ -217,7 +217,7 @@ var failoverFenced = Scenario{
 	Settings: failover.Settings,
 	Budget:   failover.Budget,
 	Replicas: 1,
-	Fenced:   true,
+	Guard:    history.Fenced,
 	Needs: func(p Profile) Text {
 		if why := gcPauseFenced.Needs(p); why != (Text{}) {
 			return why

@@ -44,7 +44,7 @@ var gcPauseFenced = Scenario{
 	},
 	Settings: gcPause.Settings,
 	Budget:   gcPause.Budget,
-	Fenced:   true,
+	Guard:    history.Fenced,
 	Needs: func(p Profile) Text {
 		if p.Nodes > 1 {
 			return Text{EN: "several independent servers have no counter to draw a fencing token from", ZH: "几台互相独立的服务器没有共同的计数器，发不出围栏令牌"}
@@ -54,6 +54,26 @@ var gcPauseFenced = Scenario{
 	Cast:   pauseCast,
 	Script: pauseScript,
 	Struck: paused,
+}
+
+var gcPauseCAS = Scenario{
+	ID:    "gc-pause-cas",
+	Race:  "R18C",
+	Title: Text{EN: "the same pause, and a resource that compares versions", ZH: "同样的停顿，资源会比较版本（CAS）"},
+	Story: Text{
+		EN: "As gc-pause, but the resource takes a write only if it builds on the newest version: compare-and-set. No token has to be drawn, so a majority of independent servers can have it as well. Two are still inside at once; c1's write builds on what c2 has overwritten, and is refused. antirez brought it up in his answer to Kleppmann: with a store that can do this, tokens need no order.",
+		ZH: "与 gc-pause 相同，但资源只接受基于最新版本的写入，即比较并设置（CAS）。不需要取号，所以多个独立节点的锁也能用。临界区里仍然同时有两个人；c1 的写入所依据的版本已被 c2 覆盖，于是被拒绝。antirez 在给 Kleppmann 的答复里提过：存储若能做到这一点，令牌就不必有大小顺序。",
+	},
+	Numbers: Text{
+		EN: "Those of gc-pause: the pause of 12.5 s begins one second into a lease of 10 s. c1 has read version 0 before it. c2 gets in soon after 10 s, reads the same, and writes version 1 at 13 s; c1 wakes at 13.5 s, and its write builds on version 0. With a seed other than 0 the pause begins anywhere in c1's work; then c1 may be the first to write, and it is c2's write that is refused, the holder's: nothing is lost, but the right one has to begin anew.",
+		ZH: "与 gc-pause 相同：停顿 12.5 秒，从 10 秒租约的第 1 秒开始，此前 c1 已读到版本 0。c2 在 10 秒后进来，读到同样的版本，13 秒写入版本 1；c1 在 13.5 秒醒来，写入依据的还是版本 0。seed 不为 0 时，停顿可能从 c1 工作期间的任意时刻开始；这时也可能是 c1 先写，被拒绝的反而是持锁的 c2：数据没丢，只是对的人要重来一遍。",
+	},
+	Settings: gcPause.Settings,
+	Budget:   gcPause.Budget,
+	Guard:    history.CompareAndSet,
+	Cast:     pauseCast,
+	Script:   pauseScript,
+	Struck:   paused,
 }
 
 func pauseCast(s Settings) []Role {

@@ -45,13 +45,33 @@ var lateWriteFenced = Scenario{
 	},
 	Settings: lateWrite.Settings,
 	Budget:   lateWrite.Budget,
-	Fenced:   true,
+	Guard:    history.Fenced,
 	Needs:    gcPauseFenced.Needs,
 	Cast:     lateWriters,
 	Script:   holdWrite,
 	Struck: func(h *history.History) bool {
 		return then(h, wroteLate(func(e *history.Event) bool { return e.Kind == history.Write })...)
 	},
+}
+
+var lateWriteCAS = Scenario{
+	ID:    "late-write-cas",
+	Race:  "R20C",
+	Title: Text{EN: "the same late write, and a resource that compares versions", ZH: "同样迟到的写请求，资源会比较版本（CAS）"},
+	Story: Text{
+		EN: "As late-write, but the resource takes a write only if it builds on the newest version. When c1's write arrives, c2 has written, and what c1 had read is no longer the newest: refused. That works for every lock, also where nobody can draw a fencing token.",
+		ZH: "与 late-write 相同，但资源只接受基于最新版本的写入。c1 的写请求到达时，c2 已经写过，c1 读到的已不是最新版本，于是被拒绝。这对每一种锁都有效，哪怕没有地方可以取围栏令牌。",
+	},
+	Numbers: Text{
+		EN: "Those of late-write. c1's write at 7 s builds on version 0; c2 has read that as well, and made version 1 of it.",
+		ZH: "与 late-write 相同。c1 在 7 秒到达的写请求依据的是版本 0；c2 读到的也是它，并且已经写成版本 1。",
+	},
+	Settings: lateWrite.Settings,
+	Budget:   lateWrite.Budget,
+	Guard:    history.CompareAndSet,
+	Cast:     lateWriters,
+	Script:   holdWrite,
+	Struck:   lateWriteFenced.Struck,
 }
 
 func lateWriters(s Settings) []Role {

@@ -211,14 +211,14 @@ func (sc Scenario) stage(entry algorithms.Entry, s Settings) (*production, error
 	if err != nil {
 		return nil, err
 	}
-	setup := simulator.Setup{Faults: budget, Timeout: s.Timeout, Fenced: sc.Fenced}
+	setup := simulator.Setup{Faults: budget, Timeout: s.Timeout, Guard: sc.Guard}
 	if setup.Timeout == 0 && entry.Nodes > 1 {
 		setup.Timeout = 50 * time.Millisecond
 	}
 	cast := sc.cast(s)
 	for _, r := range cast {
 		setup.Clients = append(setup.Clients, simulator.ClientSetup{
-			Program: program(entry, s, r, servers(entry), sc.Fenced), Offset: r.Skew, PPM: r.PPM,
+			Program: program(entry, s, r, servers(entry), sc.Guard == history.Fenced), Offset: r.Skew, PPM: r.PPM,
 		})
 	}
 	setup.Nodes = nodes(entry, s.TTL, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF}, entry.Nodes)
@@ -253,7 +253,7 @@ func (p *production) options(s Settings) schedule.Options {
 func (p *production) history(run *schedule.Run, s Settings) *history.History {
 	return &history.History{
 		Strategy: p.entry.ID, Scenario: p.sc.ID, Clients: len(p.cast), Nodes: servers(p.entry),
-		Key: keyOf(p.entry), Holders: holders(p.entry, len(p.cast)), TTL: s.TTL, Fenced: p.sc.Fenced, End: run.End, Horizon: run.Horizon, Events: inOneThread(run.Events),
+		Key: keyOf(p.entry), Holders: holders(p.entry, len(p.cast)), TTL: s.TTL, Guard: p.sc.Guard, End: run.End, Horizon: run.Horizon, Events: inOneThread(run.Events),
 	}
 }
 

@@ -35,6 +35,7 @@ type Profile struct {
 	Checks    bool // its lease can be asked whether it still stands
 	Stops     bool // refused by a majority, it asks no further
 	ZooKeeper bool // it locks on a ZooKeeper
+	Digests   bool // it calls a script by its digest
 }
 
 // profile plays the lock alone, and then against a leftover whose owner has
@@ -126,6 +127,7 @@ func (p *Profile) observe(h *history.History) {
 			p.Remote = true
 			p.TwoSteps = p.TwoSteps || acquiring[c] && bare[c]
 			p.Looks = p.Looks || releasing[c] && name != "DEL"
+			p.Digests = p.Digests || name == "EVALSHA"
 			p.Waits = p.Waits || slices.ContainsFunc(e.Cmd, func(arg string) bool { return strings.EqualFold(arg, "WAIT") })
 			p.Swaps = p.Swaps || acquiring[c] && name == "GETSET"
 			p.Deletes = p.Deletes || acquiring[c] && name == "DEL"

@@ -72,6 +72,7 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"renew-held", Profile{Nodes: 1, Extends: true}},
 		{"renew-free", Profile{Nodes: 1, Extends: true}},
 		{"opposite-order", Profile{Nodes: 1, Apart: true}},
+		{"script-cache-lost", Profile{Nodes: 1, Digests: true}},
 	} {
 		_, sc := mustCell(t, "token", f.scenario)
 		if why := sc.Needs(f.has); why != (Text{}) {

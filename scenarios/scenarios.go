@@ -32,8 +32,9 @@ type Scenario struct {
 	MinReplicas int
 	// AOF is what every server keeps on disk for when it restarts.
 	AOF simulator.AOF
-	// Fenced gives the lock fencing tokens, and the resource eyes for them.
-	Fenced bool
+	// Guard is what the resource does about late writes. Where it is Fenced, the
+	// lock gets fencing tokens.
+	Guard history.Guard
 	// Needs says why the question has no meaning for a lock with this profile;
 	// the empty Text is: it has. Nil needs nothing.
 	Needs func(p Profile) Text
@@ -111,9 +112,11 @@ func All() []Scenario {
 		renewalInFlight,
 		gcPause,
 		gcPauseFenced,
+		gcPauseCAS,
 		lateCheck,
 		lateWrite,
 		lateWriteFenced,
+		lateWriteCAS,
 		failover,
 		failoverBehind,
 		failoverOther,
@@ -144,6 +147,7 @@ func All() []Scenario {
 		doubleRun,
 		noFinally,
 		oppositeOrder,
+		scriptLost,
 		lateAnswer,
 		twoPauses,
 		failoverInStep,

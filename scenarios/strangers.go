@@ -76,7 +76,7 @@ var flushed = Scenario{
 	},
 	Settings: strayDelete.Settings,
 	Budget:   always("flush=1"),
-	Fenced:   true,
+	Guard:    history.Fenced,
 	Needs:    gcPauseFenced.Needs,
 	Cast:     losing,
 	Script:   loses(faults.FlushOf(1)),

@@ -110,6 +110,8 @@ var mutants = []struct {
 	{scenario: "gc-pause", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "gc-pause", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "gc-pause-fenced", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
+	{scenario: "gc-pause-cas", mutation: "nobody is paused", change: withoutScript},
+	{scenario: "gc-pause-cas", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "check-then-pause", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "check-then-pause", mutation: "c1 does not check", change: func(sc *Scenario) { plays(sc, 0, nil) }},
 	{scenario: "failover", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
@@ -186,6 +188,7 @@ var mutants = []struct {
 		return e.Kind == history.Send && e.Client == 1 && e.Node == history.Resource
 	}, faults.DelayOf(1, 0, seconds(6)))},
 	{scenario: "late-write-fenced", mutation: "the network is as fast as ever", change: withoutScript},
+	{scenario: "late-write-cas", mutation: "the network is as fast as ever", change: withoutScript},
 	{scenario: "split-brain", mutation: "the network stays whole", change: withoutScript},
 	{scenario: "split-brain", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }, harms: "c1's release reaches the old master alone"},
 	{scenario: "split-renewed", mutation: "the network stays whole", change: withoutScript},
@@ -248,6 +251,8 @@ var mutants = []struct {
 			return cast
 		}
 	}},
+	{scenario: "script-cache-lost", mutation: "the master lives", change: withoutScript},
+	{scenario: "script-cache-lost", mutation: "the replica has heard of nothing", change: func(sc *Scenario) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is failover then"},
 	{scenario: "late-answer", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "late-answer", mutation: "the pause is shorter than the patience", change: func(sc *Scenario) { sc.Settings.Pause, sc.Settings.Timeout = seconds(2), seconds(3) }, misses: true},
 	{scenario: "late-answer", mutation: "c1 sleeps before it has asked", change: onEvent(kind(history.Acquire, 1), faults.PauseOf(1, seconds(2)))},

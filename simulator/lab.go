@@ -16,9 +16,8 @@ type Setup struct {
 	// Timeout is how long a client waits for an answer, above 0, on its own
 	// clock. 0 is go-redis's default of 3 s.
 	Timeout time.Duration
-	// Fenced makes the resource refuse a fencing token lower than the highest seen.
-	Fenced bool
-	Faults []Allowance // at most MaxFaults
+	Guard   history.Guard // of the resource
+	Faults  []Allowance   // at most MaxFaults
 }
 
 // ClientSetup is one client process.

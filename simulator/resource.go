@@ -7,12 +7,18 @@ import (
 )
 
 // The protected resource is a register across the network that counts its
-// accepted writes. A naive one accepts all; a fenced one refuses a token lower
-// than the highest it has seen, in reads and writes alike (Kleppmann 2016).
+// accepted writes, and refuses those that its guard finds late.
+//
+// Naive accepts all. Fenced refuses a token lower than the highest it has seen, in
+// reads and writes alike (Kleppmann 2016). CompareAndSet refuses a write that does
+// not build on the newest version, and needs no token. (Sanfilippo 2016: a random
+// token, which the holder sets before it works and compares when it writes. There
+// the holder registers by that; here a read does, as any accepted write makes what
+// was read before it too old. Unlike there, a read alone shuts nobody out: of two
+// who have read the same, the first to write wins, whoever has the lock.)
 
-// ErrFenced is a write that the resource refused because it has seen a higher
-// fencing token.
-var ErrFenced = errors.New("simulator: write refused: a higher fencing token has been seen")
+// ErrRefused is a write that the resource's guard refused.
+var ErrRefused = errors.New("simulator: write refused: it comes too late")
 
 // Read reads the resource and returns the version it saw. token 0 is no
 // fencing token. An error means that the answer did not arrive.
@@ -25,23 +31,29 @@ func (c *Client) Read(token uint64) (version int, err error) {
 }
 
 // Write writes the resource; base is the version that the write builds on. The
-// error is ErrFenced if it was refused; any other leaves the outcome open.
+// error is ErrRefused if it was refused; any other leaves the outcome open.
 func (c *Client) Write(base int, token uint64) error {
 	s, ok := c.p.ask(op{kind: opWrite, node: history.Resource, base: int32(base), token: token})
 	if !ok {
 		panic(stopped{})
 	}
 	if s.kind == replied && s.val == 0 {
-		return ErrFenced
+		return ErrRefused
 	}
 	return s.err("write")
 }
 
 // serve is the resource's side. The answer is the version for a read, and 1 or
 // 0 (accepted, refused) for a write.
-func (r *resourceState) serve(o op, fenced bool, e *history.Event) (answer int64) {
+func (r *resourceState) serve(o op, guard history.Guard, e *history.Event) (answer int64) {
 	e.Token = o.token
-	accepted := !fenced || o.token >= r.highest
+	accepted := true
+	switch guard {
+	case history.Fenced:
+		accepted = o.token >= r.highest
+	case history.CompareAndSet:
+		accepted = o.base == r.version
+	}
 	r.highest = max(r.highest, o.token)
 	if o.kind == opRead {
 		e.Kind, e.Version = history.Read, int(r.version)

@@ -429,7 +429,7 @@ func (l *Lab) serve(w *World, o op, from int8, msg uint32) (answer uint32, err e
 	e := l.emit(w, history.Apply)
 	e.Client, e.Node, e.Msg = int(from), int(o.node), int(msg)
 	if o.kind != opCommand {
-		return uint32(w.res.serve(o, l.setup.Fenced, e)), nil
+		return uint32(w.res.serve(o, l.setup.Guard, e)), nil
 	}
 	n := int(o.node - 1)
 	node := &w.nodes[n]

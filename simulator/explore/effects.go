@@ -267,7 +267,7 @@ func (s *system) listen(id, events uint32) (h heard) {
 	for _, w := range v.Words() {
 		h.found.add(w)
 	}
-	if !s.lab.Setup().Fenced { // FENCED looks back at an overlap
+	if s.lab.Setup().Guard == history.Naive { // FENCED looks back at an overlap
 		v.Forget()
 	}
 	h.to = s.judges(v)

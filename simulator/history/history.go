@@ -10,13 +10,13 @@ import "time"
 
 // A History is one finished run.
 type History struct {
-	Strategy string        `json:"strategy"` // id of the lock that was played
-	Scenario string        `json:"scenario"` // id of the scenario that was played
-	Clients  int           `json:"clients"`  // how many clients; client i is called "c<i>", from 1
-	Nodes    int           `json:"nodes"`    // how many servers; node i is called "n<i>", from 1
-	Key      string        `json:"key"`      // the key that is locked
-	TTL      time.Duration `json:"ttl_ns"`   // lease that the run asked for, on the clock the lock uses
-	Fenced   bool          `json:"fenced"`   // the resource refuses tokens lower than the highest seen
+	Strategy string        `json:"strategy"`        // id of the lock that was played
+	Scenario string        `json:"scenario"`        // id of the scenario that was played
+	Clients  int           `json:"clients"`         // how many clients; client i is called "c<i>", from 1
+	Nodes    int           `json:"nodes"`           // how many servers; node i is called "n<i>", from 1
+	Key      string        `json:"key"`             // the key that is locked
+	TTL      time.Duration `json:"ttl_ns"`          // lease that the run asked for, on the clock the lock uses
+	Guard    Guard         `json:"guard,omitempty"` // what the resource does about a write that comes too late
 	// Holders is with how many inside, itself counted, each client may be inside:
 	// 1 is alone, AnyNumber is a reader among readers. Nil: each alone.
 	Holders []int         `json:"holders,omitempty"`
@@ -24,6 +24,15 @@ type History struct {
 	Horizon bool          `json:"horizon"` // stopped by the clock, with work left; false: everybody was done
 	Events  []Event       `json:"events"`  // in the order in which they happened; At never decreases
 }
+
+// A Guard is what the protected resource does about a write that comes too late.
+type Guard string
+
+const (
+	Naive         Guard = ""                // nothing: it takes every write
+	Fenced        Guard = "fenced"          // it refuses a fencing token lower than the highest it has seen
+	CompareAndSet Guard = "compare-and-set" // it refuses a write that does not build on its newest version
+)
 
 // AnyNumber of clients may be inside together.
 const AnyNumber = -1

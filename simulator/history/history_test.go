@@ -47,7 +47,7 @@ func TestUnknownKind(t *testing.T) {
 
 // TestJSON: a history can be saved and read again, whole.
 func TestJSON(t *testing.T) {
-	want := history.History{Strategy: "token", Scenario: "gc-pause", Clients: 2, Nodes: 1, Key: "lock", TTL: 10e9, Fenced: true, End: 15e9, Horizon: true,
+	want := history.History{Strategy: "token", Scenario: "gc-pause", Clients: 2, Nodes: 1, Key: "lock", TTL: 10e9, Guard: history.Fenced, End: 15e9, Horizon: true,
 		Events: []history.Event{
 			{Kind: history.Acquire, Client: 1},
 			{At: 5e5, Kind: history.Apply, Client: 1, Skew: -3, Node: 1, Msg: 7, Cmd: []string{"SET", "lock", "\x00é"}, Reply: "OK"},
