@@ -48,7 +48,7 @@ var views = []struct {
 	name string
 	text func(io.Writer, *history.History, verdict.Judgement, Options) error
 }{
-	{"lanes", Lanes}, {"table", Table}, {"redis-cli", RedisCLI}, {"narrate", Narrate},
+	{"lanes", Lanes}, {"table", Table}, {"redis-cli", RedisCLI}, {"narrate", Narrate}, {"notation", Notation},
 }
 
 func TestTexts(t *testing.T) {
