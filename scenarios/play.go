@@ -173,6 +173,8 @@ func (sc Scenario) needs(p Profile) Text {
 	switch {
 	case !p.Excludes && !sc.Unprotected:
 		return Text{EN: "it lets a second client in without any mishap: see R00", ZH: "不出任何意外它也会放第二个客户端进来：见 R00"}
+	case p.ZooKeeper && sc.wholeEnsemble() != (Text{}):
+		return sc.wholeEnsemble()
 	case sc.Needs != nil:
 		return sc.Needs(p)
 	}
@@ -253,7 +255,7 @@ func (p *production) options(s Settings) schedule.Options {
 func (p *production) history(run *schedule.Run, s Settings) *history.History {
 	return &history.History{
 		Strategy: p.entry.ID, Scenario: p.sc.ID, Clients: len(p.cast), Nodes: servers(p.entry),
-		Key: keyOf(p.entry), Holders: holders(p.entry, len(p.cast)), TTL: s.TTL, Guard: p.sc.Guard, End: run.End, Horizon: run.Horizon, Events: inOneThread(run.Events),
+		Key: key, ZooKeeper: onZooKeeper(p.entry), Holders: holders(p.entry, len(p.cast)), TTL: s.TTL, Guard: p.sc.Guard, End: run.End, Horizon: run.Horizon, Events: inOneThread(run.Events),
 	}
 }
 
