@@ -219,7 +219,7 @@ func (sc Scenario) stage(entry algorithms.Entry, s Settings) (*production, error
 		})
 	}
 	for range entry.Nodes {
-		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF})
+		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: sc.NodePPM})
 	}
 	lab, err := simulator.New(setup)
 	if err != nil {

@@ -57,6 +57,7 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"late-renewal", Profile{Nodes: 1, Renews: true}},
 		{"failed-renewal", Profile{Nodes: 1, Renews: true}},
 		{"eviction", Profile{Nodes: 1, Expires: true}},
+		{"server-drift", Profile{Nodes: 1, Expires: true}},
 		{"dead-process", Profile{Nodes: 1, Renews: true}},
 		{"split-renewed", Profile{Nodes: 1, Renews: true}},
 		{"zombie-daemon", Profile{Nodes: 1, Renews: true}},
