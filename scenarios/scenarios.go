@@ -144,6 +144,8 @@ func All() []Scenario {
 		releaseAgain,
 		renewHeld,
 		renewFree,
+		renewLate,
+		renewPartly,
 		overtaken,
 		strayDelete,
 		evicted,

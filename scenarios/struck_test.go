@@ -253,6 +253,11 @@ var mutants = []struct {
 	{scenario: "renew-held", mutation: "c2 is gone", change: func(sc *Scenario) { sc.Cast = renewFree.Cast }},
 	{scenario: "renew-free", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "renew-free", mutation: "c2 is still inside", change: func(sc *Scenario) { sc.Cast = renewHeld.Cast }},
+	{scenario: "renew-late", mutation: "all answers are in time", change: withoutScript},
+	{scenario: "renew-late", mutation: "the answer is late by less than a lease", change: func(sc *Scenario) {
+		sc.Script = func(s Settings, nodes int) []Beat { s.TTL /= 2; return renewLate.Script(s, nodes) }
+	}},
+	{scenario: "renew-partly", mutation: "all requests arrive", change: withoutScript},
 	{scenario: "opposite-order", mutation: "both in the same order", change: func(sc *Scenario) { plays(sc, 1, inOrder(key, otherKey)) }},
 	{scenario: "opposite-order", mutation: "c2 comes when c1 is done", change: func(sc *Scenario) {
 		sc.Cast = func(s Settings) []Role {
