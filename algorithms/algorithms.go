@@ -154,7 +154,11 @@ type Entry struct {
 	Unit     time.Duration // Env.TTL must be a whole number of these; 0: the strategy ignores Env.TTL
 	Expiry   Expiry        // what ends a lease that nobody releases
 	Holders  int           // how many may hold it at a time: 0 is one, AnyNumber is that of a reader among readers
-	New      func(Env) Strategy
+	// Line is, of a lock on a ZooKeeper, the znode at which its holders stand first
+	// in line, given the key; of a lock of several, that of the first. nil: the lock
+	// is on a Redis.
+	Line func(key string) string
+	New  func(Env) Strategy
 }
 
 // Text is the same in English and in Chinese, both in plain text.
@@ -174,6 +178,11 @@ const (
 	Redisson   Family = "redisson"
 	Majority   Family = "majority"
 )
+
+// Families returns all families, in the order in which their first locks came.
+func Families() []Family {
+	return []Family{OneProcess, TwoSteps, Stamps, OneStep, Reentrant, Renewed, Redisson, Majority}
+}
 
 // Title is what the family's locks do, in a few words; empty: there is no such
 // family.

@@ -24,6 +24,7 @@ var (
 		Year:    2011,
 		Title:   Text{EN: "Curator's InterProcessMutex: a protected queue, reentrant", ZH: "Curator 的 InterProcessMutex：带 GUID 保护的排队锁，可重入"},
 		Expiry:  ExpirySession,
+		Line:    lockPath,
 		New:     func(env Env) Strategy { return newInterProcessMutex(env) },
 	}
 	nonReentrantMutex = Entry{
@@ -32,6 +33,7 @@ var (
 		Year:    2012,
 		Title:   Text{EN: "Curator's InterProcessSemaphoreMutex: a semaphore of one, not reentrant", ZH: "Curator 的 InterProcessSemaphoreMutex：一个许可的信号量，不可重入"},
 		Expiry:  ExpirySession,
+		Line:    permitPath,
 		New:     func(env Env) Strategy { return NewSemaphore(env, 1) },
 	}
 	semaphore = Entry{
@@ -40,6 +42,7 @@ var (
 		Year:    2012,
 		Title:   Text{EN: "Curator's InterProcessSemaphoreV2, with two permits", ZH: "Curator 的 InterProcessSemaphoreV2：两个许可的信号量"},
 		Expiry:  ExpirySession,
+		Line:    permitPath,
 		Holders: 2,
 		New:     func(env Env) Strategy { return NewSemaphore(env, 2) },
 	}
@@ -49,6 +52,7 @@ var (
 		Year:    2011,
 		Title:   Text{EN: "Curator's InterProcessReadWriteLock: the writer's side", ZH: "Curator 的 InterProcessReadWriteLock：写锁"},
 		Expiry:  ExpirySession,
+		Line:    lockPath,
 		New:     func(env Env) Strategy { return &ReadWriteLock{env.ZooKeeper, env.Clock, env.Tokens, false} },
 	}
 	readLock = Entry{
@@ -57,6 +61,7 @@ var (
 		Year:    2011,
 		Title:   Text{EN: "Curator's InterProcessReadWriteLock: the reader's side", ZH: "Curator 的 InterProcessReadWriteLock：读锁"},
 		Expiry:  ExpirySession,
+		Line:    lockPath,
 		Holders: AnyNumber,
 		New:     func(env Env) Strategy { return &ReadWriteLock{env.ZooKeeper, env.Clock, env.Tokens, true} },
 	}
@@ -66,6 +71,7 @@ var (
 		Year:    2011,
 		Title:   Text{EN: "Curator's InterProcessMultiLock: two locks, all or none", ZH: "Curator 的 InterProcessMultiLock：两把锁，要么全拿到，要么都不要"},
 		Expiry:  ExpirySession,
+		Line:    func(key string) string { return lockPath(key + "/1") },
 		New:     func(env Env) Strategy { return &MultiLock{newProtected(env), []string{"1", "2"}} },
 	}
 )
@@ -194,7 +200,7 @@ func (s *Semaphore) Await(ctx context.Context, key string, patience time.Duratio
 	if err != nil {
 		return nil, err
 	}
-	permit, err := s.take(ctx, lockPath(key)+"/leases", wait)
+	permit, err := s.take(ctx, permitPath(key), wait)
 	if err = turn.leave(ctx, err); err != nil { // whatever came of it, it is the next one's turn
 		if permit != nil {
 			err = permit.leave(ctx, err)
@@ -203,6 +209,9 @@ func (s *Semaphore) Await(ctx context.Context, key string, patience time.Duratio
 	}
 	return &placeLease{permit}, nil
 }
+
+// permitPath is the znode below which the permits of key are that are out.
+func permitPath(key string) string { return lockPath(key) + "/leases" }
 
 // take adds a permit to those that are out, and waits until they are few enough.
 // Only one client at a time may do so.

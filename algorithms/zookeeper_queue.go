@@ -23,6 +23,7 @@ var (
 		Year:    2008,
 		Title:   Text{EN: "ZooKeeper: watch the one before, woken means it is mine", ZH: "ZooKeeper：监听前一个节点，一被唤醒就当锁归自己"},
 		Expiry:  ExpirySession,
+		Line:    lockPath,
 		New:     func(env Env) Strategy { return &NaiveQueue{env.ZooKeeper, env.Clock} },
 	}
 	herdQueue = Entry{
@@ -31,6 +32,7 @@ var (
 		Year:    2010,
 		Title:   Text{EN: "ZooKeeper: everybody watches the whole queue", ZH: "ZooKeeper：所有人都监听整个队列（羊群效应）"},
 		Expiry:  ExpirySession,
+		Line:    lockPath,
 		New:     func(env Env) Strategy { return &HerdQueue{env.ZooKeeper, env.Clock} },
 	}
 	checkedQueue = Entry{
@@ -39,6 +41,7 @@ var (
 		Year:    2008,
 		Title:   Text{EN: "ZooKeeper: watch the one before, woken means look again", ZH: "ZooKeeper：监听前一个节点，被唤醒后重新检查"},
 		Expiry:  ExpirySession,
+		Line:    lockPath,
 		New:     func(env Env) Strategy { return &CheckedQueue{env.ZooKeeper, env.Clock} },
 	}
 	protectedQueue = Entry{
@@ -47,6 +50,7 @@ var (
 		Year:    2011,
 		Title:   Text{EN: "ZooKeeper: look again, and a GUID in the name against a lost answer", ZH: "ZooKeeper：重新检查，并在节点名里带 GUID，防止创建成功而应答丢失"},
 		Expiry:  ExpirySession,
+		Line:    lockPath,
 		New:     func(env Env) Strategy { return &ProtectedQueue{env.ZooKeeper, env.Clock, env.Tokens} },
 	}
 )

@@ -44,7 +44,7 @@ func TestParseBudgetRefuses(t *testing.T) {
 		"Pause=1":          {`unknown fault "Pause"`, "did you mean pause?"},
 		"losereply=1":      {"did you mean lose-reply?"},
 		"lose-requests=1":  {"did you mean lose-request?"},
-		"xxxxxxxx=1":       {`unknown fault "xxxxxxxx": locklab list faults shows all`},
+		"xxxxxxxx=1":       {`unknown fault "xxxxxxxx": 'locklab list faults' shows all`},
 		"=1":               {`unknown fault ""`, "locklab list faults"},
 	} {
 		budget, err := faults.ParseBudget(text)

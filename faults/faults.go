@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agnivade/levenshtein"
-
 	"locklab/simulator"
 )
 
@@ -35,6 +33,7 @@ const (
 	verbEvict
 	verbFlush
 	verbDelete
+	verbExpireSession
 )
 
 // An Entry is a fault's place in the list.
@@ -61,24 +60,20 @@ func All() []Entry {
 		{Evict{}, "memory is short, and a key that has a time to live goes before its time", "内存不足，带过期时间的 key 被提前淘汰"},
 		{Flush{}, "somebody empties a server", "有人清空了服务器（FLUSHALL）"},
 		{Delete{}, "somebody deletes a key that is not theirs", "有人删了不属于自己的 key"},
+		{ExpireSession{}, "a ZooKeeper ends a client's session before its time", "ZooKeeper 提前结束了客户端的会话"},
 	}
 }
 
-// ByName finds a fault. The error names the nearest one.
+// ByName finds a fault. The error names the one that was probably meant.
 func ByName(name string) (Entry, error) {
-	best, distance := "", len(name)
+	var names []string
 	for _, e := range All() {
 		if e.Name() == name {
 			return e, nil
 		}
-		if d := levenshtein.ComputeDistance(name, e.Name()); d < distance {
-			best, distance = e.Name(), d
-		}
+		names = append(names, e.Name())
 	}
-	if best != "" {
-		return Entry{}, fmt.Errorf("unknown fault %q: did you mean %s?", name, best)
-	}
-	return Entry{}, fmt.Errorf("unknown fault %q: locklab list faults shows all", name)
+	return Entry{}, fmt.Errorf("unknown fault %q:%s 'locklab list faults' shows all", name, DidYouMean(name, names))
 }
 
 // ParseBudget reads "crash=1,pause=2@5s": how often each fault may strike, and

@@ -329,8 +329,8 @@ func TestFaults(t *testing.T) {
 			none.refused(t, test.strike, "no fault of this scenario")
 		})
 	}
-	if n := len(faults.All()); n != 15 {
-		t.Errorf("there are %d faults and 15 are tested", n)
+	if n := len(faults.All()); n != 16 { // of them one in TestExpireSession
+		t.Errorf("there are %d faults and 16 are tested", n)
 	}
 }
 
@@ -491,7 +491,7 @@ func TestNobodyIsStruckTwice(t *testing.T) {
 
 // TestVerbs pins the numbers that stand in saved traces.
 func TestVerbs(t *testing.T) {
-	want := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split", "hang", "delay", "fail-call", "evict", "flush", "delete"}
+	want := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split", "hang", "delay", "fail-call", "evict", "flush", "delete", "expire-session"}
 	for i, e := range faults.All() {
 		if int(e.Verb()) != 32+i || e.Name() != want[i] || e.Title == "" || e.TitleZH == "" || e.Title == e.TitleZH {
 			t.Errorf("%s has verb %d and title %q, want %s with %d", e.Name(), e.Verb(), e.Title, want[i], 32+i)

@@ -348,15 +348,15 @@ func (g *Grid) byScenario() []tally {
 // maxNamed is how many equals a sentence names before it only counts them.
 const maxNamed = 3
 
-// extreme is the tally with the most falls, or with the fewest, under the names
-// of all that equal it. Lines that answer no question do not count.
-func extreme(lang string, ts []tally, most bool) (best tally) {
+// extreme is the tally that goes before all others, under the names of all that
+// equal it. Lines that answer no question do not count.
+func extreme(lang string, ts []tally, before func(a, b tally) bool) (best tally) {
 	var names []string
 	for _, t := range ts {
 		switch {
 		case t.n == 0:
 			continue
-		case names == nil, most && t.falls > best.falls, !most && t.falls < best.falls:
+		case names == nil, before(t, best):
 			best, names = t, []string{t.name}
 		case t.falls == best.falls && t.n == best.n:
 			names = append(names, t.name)
@@ -369,9 +369,40 @@ func extreme(lang string, ts []tally, most bool) (best tally) {
 	return best
 }
 
+func moreFalls(a, b tally) bool { return a.falls > b.falls }
+
+// higherShare compares falls by what was asked, since locks are not asked equally
+// much; between equal shares, the one that was asked more says more.
+func higherShare(a, b tally) bool {
+	x, y := a.falls*b.n, b.falls*a.n
+	return x > y || x == y && a.n > b.n
+}
+
+func lowerShare(a, b tally) bool {
+	x, y := a.falls*b.n, b.falls*a.n
+	return x < y || x == y && a.n > b.n
+}
+
+// measured leaves out the locks that answer less than half as many questions as
+// the one that answers most: of a lock that excludes nobody hardly anything is
+// asked, and one answer makes no share.
+func measured(ts []tally) (out []tally) {
+	most := 0
+	for _, t := range ts {
+		most = max(most, t.n)
+	}
+	for _, t := range ts {
+		if 2*t.n >= most {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // Headline says in a sentence or two what the grid shows, in lang ("en" or
-// "zh"): the scenario that breaks most locks, the lock that falls most often and
-// the one that falls least, and whether anything differs from what was expected.
+// "zh"): the scenario that breaks most locks, the lock that falls in the largest
+// share of its scenarios and the one that falls in the smallest, and whether
+// anything differs from what was expected.
 func (g *Grid) Headline(lang string) string {
 	if lang != "zh" {
 		lang = "en"
@@ -389,7 +420,7 @@ func (g *Grid) Headline(lang string) string {
 }
 
 func (g *Grid) fallen(lang string) string {
-	worst := extreme(lang, g.byScenario(), true)
+	worst := extreme(lang, g.byScenario(), moreFalls)
 	if worst.falls == 0 {
 		return say(lang, "grid.quiet")
 	}
@@ -401,9 +432,10 @@ func (g *Grid) fallen(lang string) string {
 }
 
 func (g *Grid) mostAndLeast(lang string) string {
-	most, least := extreme(lang, g.byStrategy(), true), extreme(lang, g.byStrategy(), false)
-	if most.falls == least.falls {
-		return say(lang, "grid.same", "k", strconv.Itoa(most.falls))
+	locks := measured(g.byStrategy())
+	most, least := extreme(lang, locks, higherShare), extreme(lang, locks, lowerShare)
+	if most.falls*least.n == least.falls*most.n {
+		return say(lang, "grid.same", "k", strconv.Itoa(most.falls), "n", strconv.Itoa(most.n))
 	}
 	one := func(key string, t tally) string {
 		return say(lang, key, "lock", t.name, "k", strconv.Itoa(t.falls), "n", strconv.Itoa(t.n))

@@ -115,13 +115,36 @@ func TestGridHeadline(t *testing.T) {
 	}{
 		{small("HOLDS", "BLOCKED"), "No lock in this grid falls to anything. Every cell came out as expected."},
 		{small("OVERLAP"), "1 of 1 locks fall to R18 pause. Every cell came out as expected."},
-		{small("OVERLAP", "LIE"), "2 of 2 locks fall to R18 pause; every lock falls equally often (1 each). 1 of 2 cells differ from what was expected."},
-		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fall to R18 pause; most falls: lock1 (1 of 1 scenarios, waits that end aside); fewest: lock2 (0 of 1). Every cell came out as expected."},
-		{small("HOLDS", "STALL", "STALL", "STALL", "STALL"), "4 of 5 locks fall to R18 pause; most falls: lock2, lock3, lock4 and 1 more (1 of 1 scenarios, waits that end aside); fewest: lock1 (0 of 1). Every cell came out as expected."},
+		{small("OVERLAP", "LIE"), "2 of 2 locks fall to R18 pause; every lock falls in the same share of its scenarios (1 of 1). 1 of 2 cells differ from what was expected."},
+		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fall to R18 pause; largest share of falls: lock1 (1 of 1 scenarios, waits that end aside); smallest: lock2 (0 of 1). Every cell came out as expected."},
+		{small("HOLDS", "STALL", "STALL", "STALL", "STALL"), "4 of 5 locks fall to R18 pause; largest share of falls: lock2, lock3, lock4 and 1 more (1 of 1 scenarios, waits that end aside); smallest: lock1 (0 of 1). Every cell came out as expected."},
 	} {
 		if got := c.grid.Headline("en"); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
+	}
+}
+
+// What counts is the share of what was asked; and of a lock that is asked hardly
+// anything nothing can be said, whatever it answers.
+func TestGridHeadlineCountsShares(t *testing.T) {
+	g := Grid{Scenarios: []Column{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}}}
+	for id, cells := range [][]string{
+		{"OVERLAP", "N/A", "N/A", "N/A"}, // lock0 answers one question of four
+		{"OVERLAP", "OVERLAP", "HOLDS", "HOLDS"},
+		{"OVERLAP", "OVERLAP", "N/A", "N/A"}, // as many falls, of half as many questions
+		{"OVERLAP", "HOLDS", "HOLDS", "N/A"},
+		{"OVERLAP", "HOLDS", "HOLDS", "HOLDS"}, // as many falls as lock3, of more questions
+	} {
+		row := make([]Cell, len(cells))
+		for j, c := range cells {
+			row[j] = Cell{Verdicts: wordsOf(c), AsExpected: true, Reached: true}
+		}
+		g.Strategies, g.Cells = append(g.Strategies, Row{ID: fmt.Sprintf("lock%d", id)}), append(g.Cells, row)
+	}
+	want := "5 of 5 locks fall to a; largest share of falls: lock2 (2 of 2 scenarios, waits that end aside); smallest: lock4 (1 of 4). Every cell came out as expected."
+	if got := g.Headline("en"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
@@ -177,9 +200,9 @@ func ExampleGrid_Text() {
 	// . N/A         The question has no meaning for this lock.
 	//   +n          and n more verdicts, less grave ones
 	//
-	// 2 of 3 locks fall to R03 slow-owner; most falls: setnx-expire (2 of 4 scenarios,
-	// waits that end aside); fewest: setnx, getset (1 of 3). Every cell came out as
-	// expected.
+	// 2 of 3 locks fall to R03 slow-owner; largest share of falls: setnx-expire (2 of
+	// 4 scenarios, waits that end aside); smallest: setnx, getset (1 of 3). Every cell
+	// came out as expected.
 }
 
 func TestGridEmpty(t *testing.T) {

@@ -374,9 +374,9 @@ func (t *teller) fault(s *step) {
 	case history.Up:
 		t.tell(s.At, turning, "story.up", "node", node, "note", strings.TrimSpace(remark(s.Note)))
 	case history.Failover:
-		t.tell(s.At, grave, "story.failover", "node", node)
+		t.tell(s.At, grave, "story.failover", "node", node, "replica", t.replica(s))
 	case history.Split:
-		t.tell(s.At, grave, "story.split", "client", client, "node", node)
+		t.tell(s.At, grave, "story.split", "client", client, "node", node, "replica", t.replica(s))
 	case history.Heal:
 		t.tell(s.At, turning, "story.heal", "node", node)
 	case history.Hang:
@@ -392,8 +392,16 @@ func (t *teller) fault(s *step) {
 	case history.Stranger:
 		t.tell(s.At, grave, "story.hand", "node", node, "command", t.command(s))
 	case history.Replicate:
-		t.tell(s.At, detail, "story.replicate", "node", node)
+		t.tell(s.At, detail, "story.replicate", "node", node, "replica", t.replica(s))
 	}
+}
+
+// replica names the replica that a step is about.
+func (t *teller) replica(s *step) string {
+	if n := replicaNumber(t.h, s); n > 0 {
+		return say(t.lang, "part.replica.n", "n", strconv.Itoa(n))
+	}
+	return say(t.lang, "part.replica")
 }
 
 func (t *teller) finding(at time.Duration, f verdict.Finding) {

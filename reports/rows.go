@@ -306,9 +306,16 @@ func serverNote(h *history.History, s *step) string {
 	case history.Up:
 		note = strings.TrimSpace("RESTART " + s.Note)
 	case history.Failover:
-		note = "FAILOVER" + remark(s.Note)
+		note = "FAILOVER"
+		if n := replicaNumber(h, s); n > 0 {
+			note += " to replica " + strconv.Itoa(n)
+		}
+		note += remark(s.Note)
 	case history.Split:
 		note = "SPLIT"
+		if n := replicaNumber(h, s); n > 0 {
+			note += ", replica " + strconv.Itoa(n) + " leads"
+		}
 	case history.Heal:
 		note = "HEALED"
 	case history.Hang:
@@ -317,12 +324,29 @@ func serverNote(h *history.History, s *step) string {
 		note = shortCommand(s.Cmd, h.Key) + remark(s.Note)
 	case history.Replicate:
 		note = "replica in step"
+		if n := replicaNumber(h, s); n > 0 {
+			note = "replica " + strconv.Itoa(n) + " in step"
+		}
 	case history.ClockStep:
 		if s.Client == 0 {
 			note = "CLOCK " + signed(s.D)
 		}
 	}
 	return note
+}
+
+// replicaNumber is which replica an event is about, from 1; 0 where a server has
+// but one, as far as the run shows.
+func replicaNumber(h *history.History, s *step) int {
+	for i := range h.Events {
+		switch e := &h.Events[i]; e.Kind {
+		case history.Replicate, history.Failover, history.Split:
+			if e.Replica > 0 {
+				return int(s.Replica) + 1
+			}
+		}
+	}
+	return 0
 }
 
 // tookNote says whose key it was that a command removed, replaced or re-timed.

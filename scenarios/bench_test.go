@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"locklab/algorithms"
+	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
@@ -46,6 +47,60 @@ func BenchmarkCell(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkRedisson is one life of a lock whose every command is Lua: acquired,
+// renewed four times and released. In the lab an interpreter is built for each
+// command and a new lab for each life; from the tables nothing is run at all.
+func BenchmarkRedisson(b *testing.B) {
+	alone := Scenario{
+		Settings: with(func(s *Settings) { s.Clients = 1 }),
+		Cast:     func(s Settings) []Role { return []Role{{Work: s.TTL * 3 / 2}} },
+	}
+	e, _ := mustCell(b, "watchdog", "calm")
+	const scripts = 6
+	perScript := func(b *testing.B, h *history.History) {
+		sent := 0
+		for i := range h.Events {
+			if applies(1, "EVAL")(&h.Events[i]) {
+				sent++
+			}
+		}
+		if sent != scripts {
+			b.Fatalf("%d scripts, want %d", sent, scripts)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*scripts), "ns/script")
+	}
+	b.Run("lab", func(b *testing.B) {
+		b.ReportAllocs()
+		var last *Outcome
+		for b.Loop() {
+			o, err := alone.play(e, alone.Settings)
+			if err != nil {
+				b.Fatal(err)
+			}
+			last = o
+		}
+		perScript(b, last.History)
+	})
+	b.Run("tables", func(b *testing.B) {
+		p, err := alone.stage(e, alone.Settings)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer p.Close()
+		run, err := p.player.Play(p.options(alone.Settings)) // fills them
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			if run, err = p.player.Play(p.options(alone.Settings)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		perScript(b, p.history(run, alone.Settings))
+	})
 }
 
 // BenchmarkMatrix is the whole grid.

@@ -29,13 +29,15 @@ func program(entry algorithms.Entry, s Settings, r Role, nodes int, fence bool) 
 		if r.Thread != "" {
 			env.Thread = r.Thread
 		}
-		env.Nodes = slices.Concat(env.Nodes[r.First%nodes:], env.Nodes[:r.First%nodes])
+		if len(env.Nodes) > 0 {
+			env.Nodes = slices.Concat(env.Nodes[r.First%nodes:], env.Nodes[:r.First%nodes])
+		}
 		if r.Token != "" {
 			env.Tokens = stuck(r.Token)
 		}
 		a := actor{Client: c, lock: entry.New(env), r: r}
 		a.bare = a.lock
-		if fence {
+		if fence && !onZooKeeper(entry) { // there a lease brings its own token
 			a.lock = algorithms.Fence(a.lock, env)
 		}
 		if r.Play != nil {
@@ -106,6 +108,10 @@ func (a *actor) shutDown() {
 // environment is all that a strategy sees of the lab.
 func environment(c *simulator.Client, ttl time.Duration, nodes int) algorithms.Env {
 	env := algorithms.Env{Clock: c.Clock(), Together: c.Together, Tokens: c, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.ID())}
+	if session := c.ZooKeeper(); session != nil {
+		env.ZooKeeper = zooSession{session}
+		return env
+	}
 	for n := range nodes {
 		env.Nodes = append(env.Nodes, redis.UniversalClient(c.Redis(n+1)))
 	}

@@ -76,7 +76,7 @@ func (b Bounds) Check(entry algorithms.Entry) error {
 		return fmt.Errorf("asks=%d: give 1 to %d, or 0 for what the faults want", b.Asks, len(AskingTimes()))
 	case b.Nodes < 0 || b.Nodes > simulator.MaxNodes:
 		return fmt.Errorf("nodes=%d: give 1 to %d, or 0 for what the lock wants", b.Nodes, simulator.MaxNodes)
-	case b.Nodes > 1 && entry.Nodes == 1:
+	case b.Nodes > 1 && servers(entry) == 1:
 		return fmt.Errorf("nodes=%d: %s locks on one server", b.Nodes, entry.ID)
 	case b.MaxStates < 0:
 		return fmt.Errorf("max-states=%d: give a number above 0, or 0 for no limit", b.MaxStates)
@@ -110,7 +110,7 @@ func (b Bounds) canStrike() error {
 // somebody must ask early, or nothing would be learned of it.
 func (b Bounds) settled(entry algorithms.Entry) Bounds {
 	if b.Nodes == 0 {
-		b.Nodes = entry.Nodes
+		b.Nodes = servers(entry)
 	}
 	if b.Asks == 0 {
 		b.Asks = 1
@@ -143,7 +143,7 @@ func (b Bounds) String() string {
 func ParseBounds(text string) (b Bounds, err error) {
 	for _, item := range strings.Split(text, ",") {
 		name, value, _ := strings.Cut(item, "=")
-		err := error(nil)
+		err, want := error(nil), "give a whole number"
 		switch name {
 		case "clients":
 			b.Clients, err = strconv.Atoi(value)
@@ -155,15 +155,17 @@ func ParseBounds(text string) (b Bounds, err error) {
 			b.Nodes, err = strconv.Atoi(value)
 		case "ttl":
 			b.TTL, err = time.ParseDuration(value)
+			want = "give a length with its unit, such as 10s"
 		case "fenced":
 			b.Fenced, err = strconv.ParseBool(value)
+			want = "write true or false"
 		case "budget":
 			b.Budget = strings.ReplaceAll(value, "+", ",")
 		default:
-			err = errors.New("there is no such bound")
+			return b, fmt.Errorf("bound %q: there is no such bound", item)
 		}
 		if err != nil {
-			return b, fmt.Errorf("bound %q: %w", item, err)
+			return b, fmt.Errorf("bound %q: %s", item, want)
 		}
 	}
 	return b, nil
@@ -379,7 +381,7 @@ func replaySearch(t simulator.Trace, watched string) (*Outcome, error) {
 }
 
 func (b Bounds) head(entry algorithms.Entry) *history.History {
-	return &history.History{Strategy: entry.ID, Scenario: "search", Clients: b.Clients + 1, Nodes: b.Nodes, Key: key, TTL: b.TTL, Guard: b.guard()}
+	return &history.History{Strategy: entry.ID, Scenario: "search", Clients: b.Clients + 1, Nodes: b.Nodes, Key: keyOf(entry), Holders: holders(entry, b.Clients+1), TTL: b.TTL, Guard: b.guard()}
 }
 
 func (b Bounds) guard() history.Guard {
@@ -410,16 +412,14 @@ func (b Bounds) lab(entry algorithms.Entry) (*simulator.Lab, error) {
 			replicas = max(replicas, 1)
 		}
 	}
-	for range b.Nodes {
-		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: replicas})
-	}
+	setup.Nodes = nodes(entry, b.TTL, simulator.NodeSetup{Replicas: replicas}, b.Nodes)
 	return simulator.New(setup)
 }
 
 func (b Bounds) lock(entry algorithms.Entry, c *simulator.Client) algorithms.Strategy {
 	env := environment(c, b.TTL, b.Nodes)
 	lock := entry.New(env)
-	if b.Fenced {
+	if b.Fenced && !onZooKeeper(entry) {
 		lock = algorithms.Fence(lock, env)
 	}
 	return lock

@@ -55,7 +55,7 @@ type Limit struct {
 
 // FrontierNodes is how many servers a frontier gives a lock: as many as it
 // wants, but no more than three, the least that have a majority worth the name.
-func FrontierNodes(entry algorithms.Entry) int { return min(entry.Nodes, 3) }
+func FrontierNodes(entry algorithms.Entry) int { return min(servers(entry), 3) }
 
 // Frontier is, for each lock and each of Hazards, the limit up to which the lock
 // excludes, found by bisection. Each answer is that of a complete search of all
@@ -155,7 +155,7 @@ func (r rivals) falls(ctx context.Context, entry algorithms.Entry, out *Limit, s
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	result, err := explore.Run(inner, lab, explore.Options{
-		Head:      history.History{Strategy: entry.ID, Scenario: SearchID, Clients: b.Clients, Nodes: b.Nodes, Key: key, TTL: r.ttl},
+		Head:      history.History{Strategy: entry.ID, Scenario: SearchID, Clients: b.Clients, Nodes: b.Nodes, Key: keyOf(entry), Holders: holders(entry, b.Clients), TTL: r.ttl},
 		Alike:     b.Clients,
 		MaxStates: frontierStates,
 		Progress: func(r *explore.Result) {
@@ -212,8 +212,6 @@ func (r rivals) lab(entry algorithms.Entry, budget string) (*simulator.Lab, erro
 	if _, ok := allowed[0].Fault.(faults.Failover); ok {
 		replicas = max(replicas, 1)
 	}
-	for range b.Nodes {
-		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: replicas})
-	}
+	setup.Nodes = nodes(entry, b.TTL, simulator.NodeSetup{Replicas: replicas}, b.Nodes)
 	return simulator.New(setup)
 }

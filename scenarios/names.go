@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"locklab/algorithms"
+	"locklab/faults"
 )
 
 // ByName finds a scenario by its ID or its race, in any case of letters. The
@@ -17,11 +18,11 @@ func ByName(name string) (Scenario, error) {
 		}
 		names = append(names, sc.ID, sc.Race)
 	}
-	return Scenario{}, fmt.Errorf("there is no scenario %q: did you mean %s? 'locklab list scenarios' shows all", name, Nearest(name, names))
+	return Scenario{}, fmt.Errorf("there is no scenario %q:%s 'locklab list scenarios' shows all", name, faults.DidYouMean(name, names))
 }
 
 // Strategy finds a lock by its ID or the article's, in any case of letters. The
-// error names the nearest.
+// error names the one that was probably meant.
 func Strategy(name string) (algorithms.Entry, error) {
 	if e, ok := algorithms.ByName(name); ok {
 		return e, nil
@@ -30,7 +31,7 @@ func Strategy(name string) (algorithms.Entry, error) {
 	for _, e := range algorithms.All() {
 		names = append(names, e.Names()...)
 	}
-	return algorithms.Entry{}, fmt.Errorf("there is no lock %q: did you mean %s? 'locklab list strategies' shows all", name, Nearest(name, names))
+	return algorithms.Entry{}, fmt.Errorf("there is no lock %q:%s 'locklab list strategies' shows all", name, faults.DidYouMean(name, names))
 }
 
 // Successor is the lock that was meant to mend this one: the next in historical

@@ -121,6 +121,9 @@ func (sc Scenario) Check(entry algorithms.Entry, s Settings) error {
 // dummyEnv is enough of an environment to have a strategy's demands checked.
 func dummyEnv(entry algorithms.Entry, ttl time.Duration) algorithms.Env {
 	env := algorithms.Env{Clock: clockwork.NewFakeClock(), Tokens: algorithms.RandomTokens{}, TTL: ttl}
+	if onZooKeeper(entry) {
+		env.ZooKeeper = zooSession{}
+	}
 	for range entry.Nodes {
 		env.Nodes = append(env.Nodes, redis.UniversalClient((*redis.Client)(nil)))
 	}
@@ -132,7 +135,7 @@ func dummyEnv(entry algorithms.Entry, ttl time.Duration) algorithms.Env {
 func (sc Scenario) budget(entry algorithms.Entry, s Settings) ([]simulator.Allowance, error) {
 	text := ""
 	if sc.Budget != nil {
-		text = sc.Budget(entry.Nodes)
+		text = sc.Budget(servers(entry))
 	}
 	needed, err := faults.ParseBudget(text)
 	if err != nil || s.Budget == "" {
@@ -215,12 +218,10 @@ func (sc Scenario) stage(entry algorithms.Entry, s Settings) (*production, error
 	cast := sc.cast(s)
 	for _, r := range cast {
 		setup.Clients = append(setup.Clients, simulator.ClientSetup{
-			Program: program(entry, s, r, entry.Nodes, sc.Guard == history.Fenced), Offset: r.Skew, PPM: r.PPM,
+			Program: program(entry, s, r, servers(entry), sc.Guard == history.Fenced), Offset: r.Skew, PPM: r.PPM,
 		})
 	}
-	for range entry.Nodes {
-		setup.Nodes = append(setup.Nodes, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: sc.NodePPM})
-	}
+	setup.Nodes = nodes(entry, s.TTL, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: sc.NodePPM}, entry.Nodes)
 	lab, err := simulator.New(setup)
 	if err != nil {
 		return nil, err
@@ -244,15 +245,15 @@ func (p *production) options(s Settings) schedule.Options {
 		opt.Start = append(opt.Start, r.Start)
 	}
 	if p.sc.Script != nil {
-		opt.Script = direct(p.sc.Script(s, p.entry.Nodes))
+		opt.Script = direct(p.sc.Script(s, servers(p.entry)))
 	}
 	return opt
 }
 
 func (p *production) history(run *schedule.Run, s Settings) *history.History {
 	return &history.History{
-		Strategy: p.entry.ID, Scenario: p.sc.ID, Clients: len(p.cast), Nodes: p.entry.Nodes,
-		Key: key, TTL: s.TTL, Guard: p.sc.Guard, End: run.End, Horizon: run.Horizon, Events: inOneThread(run.Events),
+		Strategy: p.entry.ID, Scenario: p.sc.ID, Clients: len(p.cast), Nodes: servers(p.entry),
+		Key: keyOf(p.entry), Holders: holders(p.entry, len(p.cast)), TTL: s.TTL, Guard: p.sc.Guard, End: run.End, Horizon: run.Horizon, Events: inOneThread(run.Events),
 	}
 }
 

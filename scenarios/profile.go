@@ -17,31 +17,32 @@ import (
 // has it asks for it again, and tries whatever else its lease can do. It is
 // observed, not declared, and decides where a question has no meaning.
 type Profile struct {
-	Nodes    int  // servers that it asks
-	TwoSteps bool // its acquire leaves a key without TTL behind one command and goes on
-	Endless  bool // its key has no time to live when its acquire is done
-	Looks    bool // its release looks whose lock it is before or while it deletes
-	Swaps    bool // its acquire uses GETSET where the key exists
-	Deletes  bool // its acquire deletes what it finds
-	Closes   bool // its process has something to tell the server when it is shut down in good order
-	Renews   bool // it prolongs the lease while its client works
-	Expires  bool // while its client works, its key has a time to live
-	Waits    bool // it asks how many replicas have heard of it
-	Excludes bool // it keeps another process out while nothing goes wrong
-	Remote   bool // it asks a server at all
-	Reenters bool // it lets its holder in once more
-	Apart    bool // with one key locked it asks for another as well
-	Extends  bool // its lease can be prolonged by its holder
-	Checks   bool // its lease can be asked whether it still stands
-	Stops    bool // refused by a majority, it asks no further
-	Digests  bool // it calls a script by its digest
+	Nodes     int  // servers that it asks
+	TwoSteps  bool // its acquire leaves a key without TTL behind one command and goes on
+	Endless   bool // its key has no time to live when its acquire is done
+	Looks     bool // its release looks whose lock it is before or while it deletes
+	Swaps     bool // its acquire uses GETSET where the key exists
+	Deletes   bool // its acquire deletes what it finds
+	Closes    bool // its process has something to tell the server when it is shut down in good order
+	Renews    bool // it prolongs the lease while its client works
+	Expires   bool // while its client works, its key has a time to live
+	Waits     bool // it asks how many replicas have heard of it
+	Excludes  bool // it keeps another process out while nothing goes wrong
+	Remote    bool // it asks a server at all
+	Reenters  bool // it lets its holder in once more
+	Apart     bool // with one key locked it asks for another as well
+	Extends   bool // its lease can be prolonged by its holder
+	Checks    bool // its lease can be asked whether it still stands
+	Stops     bool // refused by a majority, it asks no further
+	ZooKeeper bool // it locks on a ZooKeeper
+	Digests   bool // it calls a script by its digest
 }
 
 // profile plays the lock alone, and then against a leftover whose owner has
 // died, where a lock that takes over shows how. It does so with the standard
 // numbers: what a lock is does not depend on those of a run.
 func profile(entry algorithms.Entry) (Profile, error) {
-	p := Profile{Nodes: entry.Nodes}
+	p := Profile{Nodes: servers(entry), ZooKeeper: onZooKeeper(entry)}
 	s := standard()
 	s.Clients = 1
 	alone := Scenario{Settings: s, Cast: func(s Settings) []Role {

@@ -1,15 +1,10 @@
 package scenarios
 
 import (
-	"bufio"
-	"context"
 	"crypto/sha1"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
-	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +15,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/simulator/history"
+	"locklab/simulator/realserver"
 )
 
 // TestRealServer sends every command that a server of the lab has executed, in
@@ -276,55 +272,7 @@ func must[T any](v T, err error) func(t testing.TB) T {
 
 // realServer runs a redis-server for the length of the test.
 func realServer(t *testing.T) *redis.Client {
-	binary, err := exec.LookPath("redis-server")
-	switch {
-	case err != nil && os.Getenv("CI") == "true":
-		t.Fatal("redis-server is not on PATH: install the package redis-server")
-	case err != nil:
-		t.Skip("redis-server is not on PATH: install the package redis-server")
-	}
-	talk := ""
-	for range 5 { // somebody may take the port that was just found free
-		free := must(net.Listen("tcp", "127.0.0.1:0"))(t)
-		addr := free.Addr().String()
-		if err := free.Close(); err != nil {
-			t.Fatal(err)
-		}
-		var ready bool
-		if talk, ready = startServer(t, binary, addr); !ready {
-			continue
-		}
-		client := redis.NewClient(&redis.Options{Addr: addr, Protocol: 2, MaxRetries: -1, DisableIdentity: true})
-		t.Cleanup(func() { client.Close() })
-		return client
-	}
-	t.Fatalf("redis-server does not start; it says:\n%s", talk)
-	return nil
-}
-
-// startServer reads the server's log until it is ready or has ended.
-func startServer(t *testing.T, binary, addr string) (talk string, ready bool) {
-	_, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
-	t.Cleanup(stop)
-	cmd := exec.CommandContext(ctx, binary, "--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no", "--dir", t.TempDir())
-	stdout := must(cmd.StdoutPipe())(t)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		stop()
-		cmd.Wait() // it was killed: that is no news
-	})
-	var said strings.Builder
-	for lines := bufio.NewScanner(stdout); lines.Scan(); {
-		fmt.Fprintln(&said, lines.Text())
-		if strings.Contains(lines.Text(), "Ready to accept connections") {
-			return said.String(), true
-		}
-	}
-	return said.String(), false
+	client := redis.NewClient(&redis.Options{Addr: realserver.Start(t), Protocol: 2, MaxRetries: -1, DisableIdentity: true})
+	t.Cleanup(func() { client.Close() })
+	return client
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agnivade/levenshtein"
-
 	"locklab/faults"
 )
 
@@ -126,16 +124,5 @@ func (s *Settings) set(base *Settings, name, value string) (err error) {
 	for _, n := range settingNames {
 		names = append(names, n.name)
 	}
-	return fmt.Errorf("there is no setting %q: did you mean %s? All are: %s", name, Nearest(name, names), strings.Join(names, ", "))
-}
-
-// Nearest is the name that is most like the given one.
-func Nearest(name string, names []string) string {
-	best, distance := "", 1<<30
-	for _, n := range names {
-		if d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(n)); d < distance {
-			best, distance = n, d
-		}
-	}
-	return best
+	return fmt.Errorf("there is no setting %q:%s all are %s", name, faults.DidYouMean(name, names), strings.Join(names, ", "))
 }

@@ -22,6 +22,8 @@ const (
 	Start     Verb = 9  // Client's program begins
 	Unblock   Verb = 10 // the WAIT of Client's Thread has lasted long enough: its server answers
 	Heal      Verb = 11 // the network of Node, which is split, heals
+	Deliver   Verb = 12 // news of a watch reach Client's Thread, which waits for them
+	Reconnect Verb = 13 // Client connects to its ZooKeeper again
 
 	FaultVerb Verb = 32
 )
@@ -29,6 +31,7 @@ const (
 var verbNames = map[Verb]string{
 	Pass: "pass", Arrive: "arrive", Answer: "answer", Wake: "wake", GiveUp: "give-up",
 	Resume: "resume", Late: "late", Replicate: "replicate", Start: "start", Unblock: "unblock", Heal: "heal",
+	Deliver: "deliver", Reconnect: "reconnect",
 }
 
 // A Choice is one thing that may happen next.

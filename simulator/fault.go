@@ -53,8 +53,14 @@ func (m Moment) World() *World { return m.w }
 // Clients is how many clients there are.
 func (m Moment) Clients() int { return len(m.lab.procs) }
 
-// Nodes is how many servers there are.
-func (m Moment) Nodes() int { return len(m.lab.setup.Nodes) }
+// Nodes is how many servers there are that something can befall: none, if the
+// server is a ZooKeeper.
+func (m Moment) Nodes() int {
+	if m.lab.zoo != nil {
+		return 0
+	}
+	return len(m.lab.setup.Nodes)
+}
 
 // Max is the longest or largest strike that the budget of verb v allows; 0: any.
 func (m Moment) Max(v Verb) time.Duration {
@@ -118,7 +124,10 @@ func (m Moment) client(c int8) (*procState, string) {
 }
 
 func (m Moment) node(n int8) (*nodeState, string) {
-	if n < 1 || int(n) > m.Nodes() {
+	switch {
+	case m.lab.zoo != nil:
+		return nil, "the server is a ZooKeeper, and what befalls the servers of an ensemble is not looked at"
+	case n < 1 || int(n) > m.Nodes():
 		return nil, "there is no such server"
 	}
 	return &m.w.nodes[n-1], ""
@@ -132,6 +141,9 @@ func (m Moment) Crash(c int8) (why string) {
 	}
 	ops := &m.lab.procs[c-1].nodes[p.at].ops
 	m.lab.emitClient(m.w, history.Crash, c, 0)
+	if m.lab.zoo != nil {
+		m.lab.cutOff(m.w, c)
+	}
 	for t := range p.threads {
 		if p.threads[t].phase == asking {
 			m.w.addLate(ops[t], c, &p.threads[t])
@@ -161,17 +173,21 @@ func (m Moment) Pause(c int8, d, longest time.Duration) (why string) {
 		}
 	}
 	m.lab.emitClient(m.w, history.Pause, c, 0).D = d
+	if m.lab.zoo != nil {
+		m.lab.silence(m.w, c)
+	}
 	return ""
 }
 
 // LoseRequest makes the request that thread t of client c waits for vanish
-// before the server sees it.
+// before the server sees it. One to a ZooKeeper takes the connection with it.
 func (m Moment) LoseRequest(c, t int8) (why string) {
 	return m.lose(c, t, asking, history.LoseRequest)
 }
 
 // LoseReply makes the reply to thread t of client c vanish: the command has
-// been executed, and its sender never hears of it.
+// been executed, and its sender never hears of it. One of a ZooKeeper takes the
+// connection with it.
 func (m Moment) LoseReply(c, t int8) (why string) {
 	return m.lose(c, t, answered, history.LoseReply)
 }
@@ -188,8 +204,9 @@ func (m Moment) lose(c, t int8, ph phase, k history.Kind) (why string) {
 	p.threads[t].phase, p.threads[t].hold = unheard, 0
 	e := m.lab.emitClient(m.w, k, c, t)
 	e.Node, e.Msg = int(o.node), int(p.threads[t].msg)
-	if o.kind == opCommand {
-		e.Cmd = m.lab.table.batches[o.batch].text
+	e.Cmd = m.lab.cmd(o)
+	if o.kind == opZoo {
+		m.lab.cutOff(m.w, c)
 	}
 	return ""
 }
@@ -215,9 +232,7 @@ func (m Moment) Delay(c, t int8, d time.Duration) (why string) {
 	if th.phase == answered {
 		e.Note = "reply"
 	}
-	if o.kind == opCommand {
-		e.Cmd = m.lab.table.batches[o.batch].text
-	}
+	e.Cmd = m.lab.cmd(o)
 	return ""
 }
 

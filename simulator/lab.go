@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/zookeeper"
 )
 
 // A Setup is what a world starts from.
@@ -40,6 +41,12 @@ type NodeSetup struct {
 	AOF         AOF           // what a crash leaves; the zero value is nothing
 	Offset      time.Duration // as of a client
 	PPM         int32         // as of a client
+	// Session above 0 makes the server a ZooKeeper ensemble, which must be alone:
+	// the time-out of the clients' sessions, on its clock. All else but PPM is for
+	// a Redis.
+	Session time.Duration
+	// Znodes is what an ensemble holds at the start; the zero value is only a root.
+	Znodes zookeeper.State
 }
 
 // AOF is what a server keeps on disk, in the words of Redis's appendfsync
@@ -65,6 +72,7 @@ type Lab struct {
 	setup  Setup
 	first  [MaxNodes]int // where in World.copies those of a server begin
 	table  *redisTable
+	zoo    *zooTable // nil: the servers are no ensemble
 	procs  []*process
 	events []history.Event
 	limit  int
@@ -99,6 +107,9 @@ func New(s Setup) (*Lab, error) {
 		return nil, err
 	}
 	l := &Lab{setup: s, table: table, limit: tableLimit}
+	if s.Nodes[0].Session > 0 {
+		l.zoo = newZooTable(&s.Nodes[0])
+	}
 	for i, c := range s.Clients {
 		l.procs = append(l.procs, newProcess(l, i+1, c.Program))
 		l.absolute = l.absolute || c.PPM != 0
@@ -144,6 +155,9 @@ func (s *Setup) check() error {
 		if err := checkClock("client", i, c.Offset, c.PPM); err != nil {
 			return err
 		}
+	}
+	if why := s.checkZooKeeper(); why != "" {
+		return fmt.Errorf("simulator: %s", why)
 	}
 	copies := 0
 	for i, n := range s.Nodes {
@@ -213,6 +227,9 @@ func (l *Lab) Close() {
 func (l *Lab) NewWorld() World {
 	if l.Size() > l.limit {
 		l.table.clear()
+		if l.zoo != nil {
+			l.zoo.clear()
+		}
 		for _, p := range l.procs {
 			p.clear()
 		}
@@ -226,6 +243,9 @@ func (l *Lab) NewWorld() World {
 	for i, n := range l.setup.Nodes {
 		w.nodes[i].clock = clockState{offset: n.Offset, ppm: n.PPM}
 	}
+	if l.zoo != nil {
+		w.zoo.shape = l.zoo.begin(len(l.procs))
+	}
 	for i, f := range l.setup.Faults {
 		w.budget[i] = uint8(f.Times)
 	}
@@ -235,6 +255,9 @@ func (l *Lab) NewWorld() World {
 // Size is the number of entries in the lab's tables.
 func (l *Lab) Size() int {
 	n := l.table.size()
+	if l.zoo != nil {
+		n += l.zoo.size()
+	}
 	for _, p := range l.procs {
 		n += len(p.nodes)
 	}
@@ -273,8 +296,10 @@ func (l *Lab) opText(ops [MaxThreads]op) string {
 		}
 		s += fmt.Sprintf("thread %d: ", i)
 		switch o.kind {
-		case opCommand:
-			s += fmt.Sprintf("%q to n%d", l.table.batches[o.batch].text, o.node)
+		case opCommand, opZoo:
+			s += fmt.Sprintf("%q to n%d", l.cmd(&o), o.node)
+		case opWatch:
+			s += fmt.Sprintf("wait %v for a watch on %q", o.d, l.zoo.watches[o.batch].Path)
 		case opSleep:
 			s += "sleep " + o.d.String()
 		default:

@@ -20,6 +20,7 @@ type (
 	NodePart   struct {
 		s      nodeState
 		copies [MaxReplicas + 1]dataState
+		zoo    zooState // of the ensemble
 	}
 	RestPart struct {
 		late   [maxLate]lateState
@@ -83,7 +84,7 @@ func (w *World) SetClientPart(c int, part *ClientPart) {
 func (l *Lab) NodePart(w *World, n int) NodePart {
 	s := w.nodes[n-1]
 	read := s.clock.read(w.now)
-	part := NodePart{s: s}
+	part := NodePart{s: s, zoo: w.zoo.shift(-w.now)}
 	copy(part.copies[:], l.copiesOf(w, n-1))
 	l.shiftNode(&part, -millis(read))
 	if s.cut != 0 && s.refuses != Never {
@@ -112,6 +113,7 @@ func (l *Lab) SetNodePart(w *World, n int, part *NodePart) {
 		p.s.until += w.now
 	}
 	w.nodes[n-1] = p.s
+	w.zoo = p.zoo.shift(w.now)
 	copy(l.copiesOf(w, n-1), p.copies[:])
 }
 
@@ -189,7 +191,11 @@ func (l *Lab) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, du
 	w := l.At(0)
 	w.SetClientPart(c, part)
 	p := &w.procs[c-1]
-	return p.enabled(&w, int8(c), buf), max(p.due(0), 0)
+	buf = p.enabled(&w, int8(c), buf)
+	if l.zoo != nil {
+		buf = l.zooEnabled(&w, int8(c), buf)
+	}
+	return buf, max(p.due(0), 0)
 }
 
 // DueAt is how long it is until something is due at the server: a key expires, it
@@ -204,7 +210,7 @@ func (l *Lab) DueAt(part *NodePart, now time.Duration) time.Duration {
 	if due != Never {
 		due -= now
 	}
-	return due
+	return min(due, p.zoo.due())
 }
 
 // ReadyNode appends what server n can do at once, as Enabled lists it.
@@ -267,8 +273,8 @@ func (l *Lab) Doing(c int, part *ClientPart, thread int) string {
 	o := &p.nodes[part.s.at].ops[thread]
 	what := "read"
 	switch o.kind {
-	case opCommand:
-		what = strings.ToUpper(l.table.batches[o.batch].text[0])
+	case opCommand, opZoo:
+		what = strings.ToUpper(l.cmd(o)[0])
 	case opWrite:
 		what = "write"
 	}
@@ -277,6 +283,8 @@ func (l *Lab) Doing(c int, part *ClientPart, thread int) string {
 		return "not yet begun"
 	case asking:
 		return "its " + what + " on the way"
+	case stranded:
+		return "its " + what + " not yet sent"
 	case answered:
 		return "its " + what + " executed"
 	case unheard:

@@ -43,6 +43,7 @@ type procNode struct {
 	fresh  uint8           // bit t: thread t's operation began, or ended, with that observation
 	notes  []history.Event // what the program recorded on the way
 	code   [][]string      // by thread, where in its code each operation was asked for; nil: nobody looks
+	memory uint32          // what its library remembers of its session with the ensemble
 	next   seen            // cache of the first edge that was followed from here
 	to     uint32          // where it leads; 0: nowhere yet
 }
@@ -50,9 +51,9 @@ type procNode struct {
 // op is what a thread waits for.
 type op struct {
 	kind  opKind
-	node  int8          // command: the server
-	batch uint32        // command: what is sent
-	d     time.Duration // sleep: how long, on the client's clock
+	node  int8          // command, zoo: the server
+	batch uint32        // command: what is sent; zoo: the request; watch: which
+	d     time.Duration // sleep, watch: how long, on the client's clock
 	base  int32         // write: the version that was read
 	token uint64        // read, write: fencing token
 }
@@ -68,13 +69,15 @@ const (
 	opSleep                 // sleeps
 	opClock                 // reads the client's clock: answered at once
 	opJoin                  // waits for threads of its own process
+	opZoo                   // a request to the ensemble
+	opWatch                 // sleeps, unless there are news of a watch
 )
 
 // seen is one observation.
 type seen struct {
 	thread uint8
 	kind   seenKind
-	val    int64 // replied: the reply; clock: the reading; resource: see resource.go
+	val    int64 // replied, told: what was heard; clock: the reading; resource: see resource.go
 }
 
 type seenKind uint8
@@ -86,6 +89,7 @@ const (
 	broken                       // the connection is gone
 	slept                        // the sleep is over
 	clockWas                     // the clock was read
+	told                         // there are news of a watch
 )
 
 type edge struct {

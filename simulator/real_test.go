@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"math/rand/v2"
 	"net"
-	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"locklab/simulator/realserver"
 )
 
 // realRedis is a connection to a redis-server that lives as long as the test.
@@ -22,54 +22,12 @@ type realRedis struct {
 // startRedis starts a redis-server without any memory on disk.
 func startRedis(t *testing.T) *realRedis {
 	t.Helper()
-	binary, err := exec.LookPath("redis-server")
-	switch {
-	case err != nil && os.Getenv("CI") == "true":
-		t.Fatal("redis-server is not on PATH: install the package redis-server")
-	case err != nil:
-		t.Skip("redis-server is not on PATH: install the package redis-server")
-	}
-	for range 5 { // somebody may take the port that was just found free
-		if addr, ok := launch(t, binary); ok {
-			conn, err := net.Dial("tcp", addr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { conn.Close() })
-			return &realRedis{t: t, conn: conn, in: bufio.NewReader(conn)}
-		}
-	}
-	t.Fatal("redis-server does not start")
-	return nil
-}
-
-// launch returns once the server has said that it is ready, or has ended.
-func launch(t *testing.T, binary string) (addr string, ok bool) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	conn, err := net.Dial("tcp", realserver.Start(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr = free.Addr().String()
-	free.Close()
-	_, port, _ := net.SplitHostPort(addr)
-	cmd := exec.Command(binary, "--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no", "--dir", t.TempDir())
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if strings.Contains(lines.Text(), "Ready to accept connections") {
-			return addr, true
-		}
-	}
-	return "", false
+	t.Cleanup(func() { conn.Close() })
+	return &realRedis{t: t, conn: conn, in: bufio.NewReader(conn)}
 }
 
 // another is one more connection to the same server.

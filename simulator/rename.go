@@ -36,6 +36,9 @@ func (l *Lab) RenameClient(part ClientPart, from, to int) (ClientPart, error) {
 	if from == to || part.s.dead {
 		return part, nil
 	}
+	if l.zoo != nil { // sessions and the order of transactions tell them apart
+		return part, &AsymmetricError{Does: "what its own session is for"}
+	}
 	for t := range part.s.threads {
 		th := &part.s.threads[t]
 		if (th.phase == answered || th.phase == blocked) && th.reply != lostConn && l.procs[from-1].nodes[part.s.at].ops[t].kind == opCommand {

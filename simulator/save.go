@@ -14,6 +14,7 @@ type Mark struct {
 	absolute, clocked        bool
 	shapes, replies, batches int
 	histories                [MaxClients]int
+	zoo                      zooMark
 }
 
 // Mark is the present moment. NewWorld may make it void, as it does worlds.
@@ -22,6 +23,9 @@ func (l *Lab) Mark() Mark {
 	m := Mark{absolute: l.absolute, clocked: t.clocked, shapes: len(t.shapes), replies: len(t.replies), batches: len(t.batches)}
 	for i, p := range l.procs {
 		m.histories[i] = len(p.nodes)
+	}
+	if l.zoo != nil {
+		m.zoo = l.zoo.mark()
 	}
 	return m
 }
@@ -49,6 +53,9 @@ func (l *Lab) Save(w *plain.Writer, m Mark) {
 		}
 	}
 	m.saveEffects(w, t)
+	if l.zoo != nil {
+		l.zoo.save(w, &m.zoo)
+	}
 }
 
 func (m *Mark) saveEffects(w *plain.Writer, t *redisTable) {
@@ -113,6 +120,9 @@ func (l *Lab) Load(r *plain.Reader) error {
 		p.load(r)
 	}
 	t.loadEffects(r)
+	if l.zoo != nil {
+		l.zoo.load(r)
+	}
 	if r.Err() != nil {
 		return r.Err()
 	}

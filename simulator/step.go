@@ -14,6 +14,9 @@ import (
 func (l *Lab) Enabled(w *World, buf []Choice) []Choice {
 	for c := range l.procs {
 		buf = w.procs[c].enabled(w, int8(c+1), buf)
+		if l.zoo != nil {
+			buf = l.zooEnabled(w, int8(c+1), buf)
+		}
 	}
 	for i := range w.late {
 		if w.late[i].kind != opNone && w.late[i].hold <= w.now {
@@ -111,6 +114,9 @@ func (l *Lab) Next(w *World) time.Duration {
 	}
 	for n := range l.setup.Nodes {
 		next = min(next, l.dueAt(w.now, &w.nodes[n], l.copiesOf(w, n)))
+	}
+	if l.zoo != nil {
+		next = min(next, w.zoo.due())
 	}
 	if next > endOfTime {
 		return Never
@@ -212,6 +218,10 @@ func (l *Lab) step(w *World, c Choice) error {
 		return l.replicate(w, c)
 	case Heal:
 		return l.heal(w, c)
+	case Deliver:
+		return l.deliver(w, c)
+	case Reconnect:
+		return l.reconnect(w, c)
 	}
 	for i, f := range l.setup.Faults {
 		if f.Fault.Verb() == c.Verb {
@@ -288,6 +298,10 @@ func (l *Lab) up(w *World, n int) {
 // expire removes the keys whose time is over. A server that is down removes
 // nothing until it is back.
 func (l *Lab) expire(w *World) {
+	if l.zoo != nil {
+		l.endSessions(w)
+		return
+	}
 	for n := range l.setup.Nodes {
 		node := &w.nodes[n]
 		if node.out != down && l.expireIn(w, node, &node.data, n+1) {
@@ -350,7 +364,7 @@ func (l *Lab) stepThread(w *World, c Choice) error {
 		if th.phase != asking || th.hold > w.now {
 			return l.refuse(w, c, "no request is on the way, or it is held up")
 		}
-		return l.arrive(w, c, p, th)
+		return l.arrive(w, c, th)
 	case Unblock:
 		if th.phase != blocked || th.hold > w.now {
 			return l.refuse(w, c, "no WAIT of this thread has lasted long enough")
@@ -375,9 +389,13 @@ func (l *Lab) op(w *World, c Choice) *op {
 	return &l.procs[c.Client-1].nodes[w.procs[c.Client-1].at].ops[c.Thread]
 }
 
-func (l *Lab) arrive(w *World, c Choice, p *procState, th *threadState) error {
+func (l *Lab) arrive(w *World, c Choice, th *threadState) error {
 	o := l.op(w, c)
-	if o.kind == opCommand {
+	switch o.kind {
+	case opZoo:
+		th.answer(l.zooServe(w, o, c.Client, th.msg, zooServe))
+		return nil
+	case opCommand:
 		switch node := &w.nodes[o.node-1]; node.outage(c.Client) {
 		case down:
 			th.answer(lostConn)
@@ -461,10 +479,13 @@ func (l *Lab) answer(w *World, c Choice, p *procState, th *threadState) error {
 	}
 	e := l.emitClient(w, kind, c.Client, c.Thread)
 	e.Node, e.Msg = int(o.node), int(th.msg)
-	if o.kind == opCommand {
-		e.Cmd = l.table.batches[o.batch].text
-		if kind == history.Answer {
+	e.Cmd = l.cmd(o)
+	if kind == history.Answer {
+		switch o.kind {
+		case opCommand:
 			e.Reply = l.table.replies[th.reply].text
+		case opZoo:
+			e.Reply = l.zoo.answers[th.reply].text
 		}
 	}
 	return l.observe(w, c, s)
@@ -472,14 +493,15 @@ func (l *Lab) answer(w *World, c Choice, p *procState, th *threadState) error {
 
 func (l *Lab) giveUp(w *World, c Choice, p *procState, th *threadState) error {
 	o := l.op(w, c)
-	if th.phase == asking {
+	switch {
+	case o.kind == opZoo:
+		l.cutOff(w, c.Client)
+	case th.phase == asking:
 		w.addLate(*o, c.Client, th)
 	}
 	e := l.emitClient(w, history.Timeout, c.Client, c.Thread)
 	e.Node, e.Msg = int(o.node), int(th.msg)
-	if o.kind == opCommand {
-		e.Cmd = l.table.batches[o.batch].text
-	}
+	e.Cmd = l.cmd(o)
 	return l.observe(w, c, seen{kind: timedOut})
 }
 
@@ -504,7 +526,12 @@ func (l *Lab) arriveLate(w *World, c Choice) error {
 		return l.refuse(w, c, "this request is held up")
 	}
 	w.late[c.Thread] = lateState{}
-	if m.kind == opCommand {
+	switch m.kind {
+	case opZoo:
+		o := m.op()
+		l.zooServe(w, &o, m.from, m.msg, zooLate)
+		return nil
+	case opCommand:
 		switch w.nodes[m.node-1].outage(m.from) {
 		case down:
 			return nil
@@ -577,18 +604,18 @@ func (l *Lab) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
 			l.absolute = true
 		case opJoin:
 			*th = threadState{phase: joining}
-		case opSleep:
+		case opSleep, opWatch:
 			*th = threadState{phase: asleep, due: later(w.now, p.clock.after(o.d))}
 			e := l.emitClient(w, history.Sleep, c, int8(t))
 			e.D, e.Code = o.d, n.whence(t)
 		default:
 			w.sent++
-			*th = threadState{phase: asking, msg: w.sent, due: later(w.now, p.clock.after(l.setup.Timeout))}
-			e := l.emitClient(w, history.Send, c, int8(t))
-			e.Node, e.Msg, e.Code = int(o.node), int(w.sent), n.whence(t)
-			if o.kind == opCommand {
-				e.Cmd = l.table.batches[o.batch].text
+			*th = threadState{phase: asking, msg: w.sent, due: later(w.now, p.clock.after(l.patience(o)))}
+			if o.kind == opZoo && p.cut {
+				th.phase = stranded
 			}
+			e := l.emitClient(w, history.Send, c, int8(t))
+			e.Node, e.Msg, e.Cmd, e.Code = int(o.node), int(w.sent), l.cmd(o), n.whence(t)
 		}
 	}
 	return reading
@@ -604,6 +631,9 @@ func (l *Lab) resume(w *World, c Choice) error {
 	}
 	p.paused, p.open, p.until = false, false, 0
 	l.emitClient(w, history.Resume, c.Client, 0)
+	if l.zoo != nil {
+		l.wakeUp(w, c.Client)
+	}
 	return nil
 }
 

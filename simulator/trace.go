@@ -123,7 +123,7 @@ func (c Choice) append(b []byte) []byte {
 		return appendDuration(b, c.D)
 	case Replicate, Heal:
 		return append(b, byte(c.Thread)<<4|byte(c.Node))
-	case Start, Arrive, Answer, Wake, GiveUp, Resume, Late, Unblock:
+	case Start, Arrive, Answer, Wake, GiveUp, Resume, Late, Unblock, Deliver, Reconnect:
 		return append(b, byte(c.Client)<<4|byte(c.Thread))
 	}
 	b = append(b, byte(c.Client)<<4|byte(c.Thread), byte(c.Node))
@@ -153,7 +153,7 @@ func (r *reader) choice() (c Choice) {
 	case Replicate, Heal:
 		b := r.byte()
 		c.Thread, c.Node = int8(b>>4), int8(b&15)
-	case Start, Arrive, Answer, Wake, GiveUp, Resume, Late, Unblock:
+	case Start, Arrive, Answer, Wake, GiveUp, Resume, Late, Unblock, Deliver, Reconnect:
 		r.who(&c)
 	default:
 		r.who(&c)

@@ -41,6 +41,7 @@ type World struct {
 	nodes  [MaxNodes]nodeState
 	copies [maxCopies]dataState // what replicas and disks hold; see Lab.copiesOf
 	late   [maxLate]lateState
+	zoo    zooState // the ensemble, if the server is one
 	res    resourceState
 	budget [MaxFaults]uint8 // what is left of each fault, in the Setup's order
 	sent   uint32           // messages so far; names them in the history
@@ -52,6 +53,7 @@ type procState struct {
 	dead    bool
 	paused  bool
 	open    bool          // paused: it may end before
+	cut     bool          // its connection to the ensemble has broken
 	until   time.Duration // paused: when it ends, true time
 	clock   clockState
 	threads [MaxThreads]threadState
@@ -78,13 +80,14 @@ const (
 	answered              // the reply is on the way back
 	unheard               // request or reply is lost: only the time-out can end it
 	joining               // other threads of its process are to end first
+	stranded              // its request waits for a connection to the ensemble
 )
 
 // lostConn in place of a reply is a connection that broke.
 const lostConn = ^uint32(0)
 
 func (p phase) waiting() bool {
-	return p == asking || p == blocked || p == answered || p == unheard
+	return p == asking || p == blocked || p == answered || p == unheard || p == stranded
 }
 
 // answer puts a reply, or lostConn, on its way to the thread.

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -146,6 +148,28 @@ func (a *app) write(name string, fill func(w io.Writer) error) error {
 	}
 	fmt.Fprintln(a.stderr, "wrote "+name)
 	return nil
+}
+
+// writable says what keeps files from being written into dir, or into a dir that
+// is yet to be made: to be asked before minutes of work, not after them.
+func writable(dir string) error {
+	for {
+		info, err := os.Stat(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			dir = filepath.Dir(dir)
+			continue
+		case err != nil:
+			return fmt.Errorf("cannot write there: %w", err)
+		case !info.IsDir():
+			return fmt.Errorf("cannot write there: %s is a file", dir)
+		}
+		probe, err := os.CreateTemp(dir, ".locklab-")
+		if err != nil {
+			return fmt.Errorf("cannot write there: %w", err)
+		}
+		return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	}
 }
 
 // progress shows how far long work has come, on a terminal only.

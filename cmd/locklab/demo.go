@@ -27,7 +27,7 @@ func (a *app) demo() *cobra.Command {
 			if err != nil {
 				return internal(err)
 			}
-			cast, err := pickLocks(demoLocks, nil)
+			cast, err := named(demoLocks)
 			if err != nil {
 				return internal(err)
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"locklab/reports"
@@ -13,12 +12,6 @@ import (
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
-
-var doomFormats = map[string]func(*reports.Doom, io.Writer) error{
-	".png": (*reports.Doom).PNG,
-	".svg": (*reports.Doom).SVG,
-	".csv": (*reports.Doom).CSV,
-}
 
 // doomHelp is what --doom prints, for the commands that have it.
 const doomHelp = `--doom shows for each step how much is lost already: the exact share of all that
@@ -31,7 +24,7 @@ step is equally likely; and it marks the point of no return. -o FILE draws it as
 func doomFiles(files []string, doom bool) (curve, rest []string, err error) {
 	for _, f := range files {
 		switch {
-		case doomFormats[filepath.Ext(f)] == nil:
+		case chartFormats[filepath.Ext(f)] == nil:
 			rest = append(rest, f)
 		case !doom:
 			return nil, nil, fmt.Errorf("-o %s: what can be drawn of one run is its doom curve: add --doom", f)
@@ -55,12 +48,7 @@ func (a *app) foresee(ctx context.Context, t simulator.Trace, harm verdict.Word,
 		return nil, err
 	}
 	a.doom = doomCurve(d)
-	for _, name := range files {
-		if err := a.write(name, func(w io.Writer) error { return doomFormats[filepath.Ext(name)](a.doom, w) }); err != nil {
-			return nil, err
-		}
-	}
-	return nil, nil
+	return nil, a.writeCharts(a.doom, files)
 }
 
 func doomCurve(d *scenarios.Doom) *reports.Doom {

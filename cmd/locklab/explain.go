@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/faults"
 	"locklab/scenarios"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
@@ -63,7 +64,7 @@ func unknownName(name string) error {
 	for _, s := range scenarios.All() {
 		names = append(names, s.ID, s.Race)
 	}
-	return fmt.Errorf("there is no lock, race or file %q: did you mean %s? 'locklab list' shows all names", name, scenarios.Nearest(name, names))
+	return fmt.Errorf("there is no lock, race or file %q:%s 'locklab list' shows all names", name, faults.DidYouMean(name, names))
 }
 
 func (a *app) explainPair(strategy, scenario string) error {

@@ -33,6 +33,7 @@ var floors = map[string]int{
 	"simulator/plain":                 0,
 	"simulator/zookeeper":             0,
 	"simulator/zookeeper/realserver":  0, // for tests only
+	"simulator/realserver":            0, // for tests only
 }
 
 func TestFloors(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +13,10 @@ import (
 )
 
 func (a *app) frontier() *cobra.Command {
-	var locks, files []string
+	var (
+		locks lockFlags
+		files []string
+	)
 	c := &cobra.Command{
 		Use:   "frontier",
 		Short: "how large a single fault each lock survives",
@@ -33,28 +34,20 @@ reason.`,
 		Example: "  locklab frontier\n  locklab frontier --strategies token,redlock -o frontier.png -o frontier.csv",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			entries, err := pickLocks(locks, algorithms.Milestones())
+			entries, err := locks.pick(algorithms.Milestones())
 			if err != nil {
 				return err
 			}
-			for _, f := range files {
-				if frontierFormats[filepath.Ext(f)] == nil {
-					return fmt.Errorf("-o %s: a frontier can be written as .png, .svg or .csv", f)
-				}
+			if err := checkCharts(files, "a frontier"); err != nil {
+				return err
 			}
 			return a.showFrontier(c.Context(), entries, files)
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&locks, "strategies", nil, "these locks, as in token,redlock, or all; else the six of the tour")
+	locks.add(f, "the six of the tour")
 	f.StringArrayVarP(&files, "out", "o", nil, "write to FILE: .png, .svg or .csv (repeatable)")
 	return c
-}
-
-var frontierFormats = map[string]func(*reports.Frontier, io.Writer) error{
-	".png": (*reports.Frontier).PNG,
-	".svg": (*reports.Frontier).SVG,
-	".csv": (*reports.Frontier).CSV,
 }
 
 // hazardNames say what the faults of a frontier are, below their ids.
@@ -157,27 +150,6 @@ func (a *app) showFrontier(ctx context.Context, entries []algorithms.Entry, file
 	if err != nil && !stopped {
 		return internal(err)
 	}
-	for _, name := range files {
-		if stopped {
-			break
-		}
-		if err := a.write(name, func(w io.Writer) error { return frontierFormats[filepath.Ext(name)](chart, w) }); err != nil {
-			return err
-		}
-	}
-	if a.json {
-		err = a.printJSON(frontierToJSON(chart, stopped))
-	} else if err = internal(chart.Text(a.stdout, a.options())); err == nil {
-		a.next("locklab frontier -o frontier.png", "locklab par", "locklab sweep pause/ttl")
-	}
-	if err == nil && stopped {
-		return errStopped
-	}
-	if err == nil && chart.Untold() {
-		return &exitError{exitUntold, errors.New("a search was cut short: what it did not visit is unknown")}
-	}
-	return err
+	next := []string{"locklab frontier -o frontier.png", "locklab par", "locklab sweep pause/ttl"}
+	return a.showSearched(chart, stopped, files, frontierToJSON(chart, stopped), next)
 }
-
-// errStopped is the end of a search that somebody interrupted.
-var errStopped = &exitError{exitUntold, errors.New("stopped before the end: what is printed is incomplete, and no file was written")}

@@ -36,7 +36,8 @@ type listedFault struct {
 var listable = []string{"strategies", "scenarios", "faults"}
 
 func (a *app) list() *cobra.Command {
-	return &cobra.Command{
+	var families []string
+	c := &cobra.Command{
 		Use:       "list [strategies|scenarios|faults]",
 		Short:     "the locks in historical order, the races, the faults",
 		Args:      cobra.MaximumNArgs(1),
@@ -49,19 +50,34 @@ func (a *app) list() *cobra.Command {
 			switch what {
 			case "", "strategies", "scenarios", "faults":
 			default:
-				return fmt.Errorf("cannot list %q: did you mean %s? Write one of %s", what, scenarios.Nearest(what, listable), strings.Join(listable, ", "))
+				return fmt.Errorf("cannot list %q:%s write one of %s", what, faults.DidYouMean(what, listable), strings.Join(listable, ", "))
+			}
+			entries := algorithms.All()
+			if families != nil {
+				var err error
+				if entries, err = ofFamilies(families); err != nil {
+					return err
+				}
+				if what == "" {
+					what = "strategies"
+				}
+			}
+			if families != nil && what != "strategies" {
+				return fmt.Errorf("--families says which locks, and %s have none: leave it out", what)
 			}
 			if a.json {
-				return a.listJSON(what)
+				return a.listJSON(what, entries)
 			}
-			a.listText(what)
+			a.listText(what, entries)
 			return nil
 		},
 	}
+	addFamilies(c.Flags(), &families)
+	return c
 }
 
-func strategies() (l []listedStrategy) {
-	for _, e := range algorithms.All() {
+func strategies(entries []algorithms.Entry) (l []listedStrategy) {
+	for _, e := range entries {
 		l = append(l, listed(e))
 	}
 	return l
@@ -89,22 +105,22 @@ func misfortunes() (l []listedFault) {
 	return l
 }
 
-func (a *app) listJSON(what string) error {
+func (a *app) listJSON(what string, entries []algorithms.Entry) error {
 	switch what {
 	case "strategies":
-		return a.printJSON(strategies())
+		return a.printJSON(strategies(entries))
 	case "scenarios":
 		return a.printJSON(races())
 	case "faults":
 		return a.printJSON(misfortunes())
 	}
-	return a.printJSON(map[string]any{"strategies": strategies(), "scenarios": races(), "faults": misfortunes()})
+	return a.printJSON(map[string]any{"strategies": strategies(entries), "scenarios": races(), "faults": misfortunes()})
 }
 
-func (a *app) listText(what string) {
+func (a *app) listText(what string, entries []algorithms.Entry) {
 	if what == "" || what == "strategies" {
 		a.printf("%s\n", a.say("Locks, in the order in which one was meant to mend another", "锁，按演进顺序排列"))
-		for _, e := range strategies() {
+		for _, e := range strategies(entries) {
 			a.wrap(fmt.Sprintf("  %-19s %-9s %d  ", e.ID, e.Article, e.Year), a.say(e.Title, e.TitleZH))
 		}
 	}

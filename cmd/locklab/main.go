@@ -14,12 +14,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"locklab/scenarios"
+	"locklab/faults"
 )
 
 func main() {
@@ -131,8 +133,31 @@ func (a *app) knownCommand(root *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return fmt.Errorf("there is no command %q: did you mean %s? 'locklab' alone lists them", args[0], scenarios.Nearest(args[0], names))
+	return fmt.Errorf("there is no command %q:%s 'locklab' alone lists them", args[0], faults.DidYouMean(args[0], names))
 }
+
+// plainly says in people's words that a flag's value is no number.
+func plainly(err error) error {
+	number, given := (*strconv.NumError)(nil), interface{ GetValue() string }(nil)
+	if !errors.As(err, &given) {
+		return err
+	}
+	want := "give a length with its unit, such as 10s" // the only flags that are no numbers
+	if errors.As(err, &number) {
+		switch number.Func {
+		case "ParseBool":
+			want = "write true or false"
+		case "ParseUint":
+			want = "give a whole number from 0"
+		default:
+			want = "give a whole number"
+		}
+	}
+	return fmt.Errorf("%s %q: %s", flagName.FindString(err.Error()), given.GetValue(), want)
+}
+
+// flagName finds the flag in what pflag says of it.
+var flagName = regexp.MustCompile(`--[a-z-]+`)
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
@@ -157,7 +182,7 @@ func (a *app) root() *cobra.Command {
 	f.IntVar(&a.width, "width", 0, "columns of the output (default: the terminal's, or 120)")
 	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.matrix(), a.sweep(), a.explore(), a.verify(), a.par(), a.frontier())
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fmt.Errorf("%w\n'%s --help' lists the flags", err, c.CommandPath())
+		return fmt.Errorf("%w\n'%s --help' lists the flags", plainly(err), c.CommandPath())
 	})
 	return root
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -148,8 +149,23 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"sweep", "pause/ttl=2:1:0.1"}, []string{"2:1:0.1", "TO"}},
 		{[]string{"sweep", "pause/ttl=0:x:1"}, []string{"0:x:1", "0:2:0.1"}},
 		{[]string{"sweep", "pause/ttl", "-o", "x.gif"}, []string{"x.gif", ".png"}},
+		{[]string{"run", "token", "gc-pause", "--seed", "x"}, []string{`--seed "x": give a whole number from 0`}},
+		{[]string{"run", "token", "gc-pause", "--seed", "-1"}, []string{`--seed "-1": give a whole number from 0`}},
+		{[]string{"matrix", "--runs", "1.5"}, []string{`--runs "1.5": give a whole number`}},
+		{[]string{"explore", "token", "--ttl", "soon"}, []string{`--ttl "soon": give a length with its unit`}},
+		{[]string{"demo", "--json=maybe"}, []string{`--json "maybe": write true or false`}},
+		{[]string{"matrix", "--families", "redison"}, []string{`"redison"`, "did you mean redisson", "majority"}},
+		{[]string{"list", "--families", "zzz"}, []string{`"zzz"`, "they are one-process"}},
+		{[]string{"list", "faults", "--families", "stamps"}, []string{"faults", "--families"}},
+		{[]string{"sweep", "pause/ttl", "--families", "stamps,stamps"}, []string{"stamps twice"}},
+		{[]string{"verify", "--families="}, []string{"names no family"}},
+		{[]string{"matrix", "--families", "stamps", "--strategies", "token"}, []string{"give one of them"}},
+		{[]string{"run", "somethingelse", "gc-pause"}, []string{`"somethingelse": 'locklab list strategies'`}},
 	} {
 		code, out, errs := call(t, c.args...)
+		if strings.Contains(errs, "strconv") {
+			t.Errorf("%v speaks of its own code: %s", c.args, errs)
+		}
 		if code != exitUsage || out != "" {
 			t.Errorf("%v: exit status %d, want %d; standard output %q", c.args, code, exitUsage, out)
 		}
@@ -371,6 +387,33 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// Families choose locks: all of theirs, in historical order, and no others.
+func TestFamilies(t *testing.T) {
+	var listed []struct{ ID, Family string }
+	_, out, _ := call(t, "list", "--families", "majority,one-process", "--json")
+	if err := json.Unmarshal([]byte(out), &listed); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, e := range algorithms.All() {
+		if e.Family == algorithms.Majority || e.Family == algorithms.OneProcess {
+			want = append(want, e.ID)
+		}
+	}
+	var got []string
+	for _, l := range listed {
+		got = append(got, l.ID)
+	}
+	if !slices.Equal(got, want) || len(got) < 2 {
+		t.Errorf("%v, want %v", got, want)
+	}
+	var grid matrixJSON
+	_, out, _ = call(t, "matrix", "--families", "majority", "--scenarios", "R18", "--json")
+	if err := json.Unmarshal([]byte(out), &grid); err != nil || len(grid.Cells) != len(want)-1 {
+		t.Errorf("%d cells, want those of the %d locks but mutex: %v", len(grid.Cells), len(want), err)
+	}
+}
+
 // A file is replaced whole or not at all, and a place where none can be written
 // is an error that names it.
 func TestOutputCannotBeWritten(t *testing.T) {
@@ -378,9 +421,17 @@ func TestOutputCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(file, []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	code, _, errs := call(t, "run", "token", "R18", "-o", filepath.Join(file, "run.json"))
-	if code != exitUsage || !strings.Contains(errs, "occupied") {
-		t.Errorf("exit status %d: %s", code, errs)
+	for _, args := range [][]string{
+		{"run", "token", "R18", "-o", filepath.Join(file, "run.json")},
+		{"matrix", "-o", filepath.Join(file, "report")},
+		{"sweep", "pause/ttl", "-o", filepath.Join(file, "sweep.png")},
+		{"par", "-o", filepath.Join(file, "par.csv")},
+		{"verify", "--junit", filepath.Join(file, "verify.xml")},
+	} {
+		code, out, errs := call(t, args...)
+		if code != exitUsage || !strings.Contains(errs, "occupied") || out != "" { // and nothing was played for it
+			t.Errorf("%v: exit status %d: %s%s", args, code, errs, out)
+		}
 	}
 	if b, _ := os.ReadFile(file); string(b) != "mine" {
 		t.Error("the file that was there is damaged")

@@ -55,9 +55,10 @@ func cellsJSON(outcomes []*scenarios.Outcome) []cellJSON {
 
 func (a *app) matrix() *cobra.Command {
 	var (
-		locks, races []string
-		runs         int
-		dir          string
+		locks lockFlags
+		races []string
+		runs  int
+		dir   string
 	)
 	c := &cobra.Command{
 		Use:   "matrix",
@@ -71,7 +72,7 @@ charts of locklab sweep pause/ttl, par and frontier, the doom curve of token and
 one pause (locklab explore --doom), and the report page.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			entries, err := pickLocks(locks, algorithms.All())
+			entries, err := locks.pick(algorithms.All())
 			if err != nil {
 				return err
 			}
@@ -82,41 +83,20 @@ one pause (locklab explore --doom), and the report page.`,
 			if runs < 0 || runs > 100_000 {
 				return fmt.Errorf("--runs %d: give 0 to 100000", runs)
 			}
+			if dir != "" {
+				if err := writable(dir); err != nil {
+					return fmt.Errorf("-o %s: %w", dir, err)
+				}
+			}
 			return a.playMatrix(c.Context(), entries, scs, runs, dir)
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&locks, "strategies", nil, "only these locks, as in token,redlock")
+	locks.add(f, "every lock")
 	f.StringSliceVar(&races, "scenarios", nil, "only these races, as in R18,failover")
 	f.IntVar(&runs, "runs", 0, "seeded runs for each cell, beside the story")
 	f.StringVarP(&dir, "out", "o", "", "write grid, charts and report into DIR")
 	return c
-}
-
-// pickLocks finds the named locks, "all" of them, or the usual ones where nobody
-// named any. A list that is there and empty is a mistake: an unset variable must
-// not pass for a grid in which everything is well.
-func pickLocks(names []string, usual []algorithms.Entry) (entries []algorithms.Entry, err error) {
-	switch {
-	case names == nil:
-		return usual, nil
-	case slices.Equal(names, []string{"all"}):
-		return algorithms.All(), nil
-	}
-	if len(names) == 0 {
-		return nil, errors.New("--strategies names no lock: leave it out for all, or write for example token,redlock")
-	}
-	for _, n := range names {
-		e, err := scenarios.Strategy(n)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(entries, func(o algorithms.Entry) bool { return o.ID == e.ID }) {
-			return nil, fmt.Errorf("--strategies names %s twice", e.ID)
-		}
-		entries = append(entries, e)
-	}
-	return entries, nil
 }
 
 func pickRaces(names []string) (scs []scenarios.Scenario, err error) {

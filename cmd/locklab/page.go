@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"io"
 
 	"locklab/algorithms"
 	"locklab/reports"
@@ -22,41 +20,6 @@ var assumptions = []string{
 	"Every lock is its own Go code on the go-redis client; every server is a miniredis. Time moves only when the run says so.",
 	"A lease of 10 s, half a millisecond each way, a refused client asks again after a second, unless a race says otherwise.",
 	"A story is one run chosen to show a race. It proves that a lock can fall; that it holds here does not prove that it holds everywhere.",
-}
-
-// A chart is a picture beside the grid, under the name of its files.
-type chart struct {
-	name string
-	drawing
-}
-
-type drawing interface {
-	Title(lang string) string
-	Takeaway(lang string) string
-	CSV(io.Writer) error
-	PNG(io.Writer) error
-	SVG(io.Writer) error
-}
-
-// charts plays and searches what the report's charts show.
-func (a *app) charts(ctx context.Context, entries []algorithms.Entry) ([]chart, error) {
-	sense, err := a.sensitivity(ctx, entries, defaultSizes(), defaultRuns)
-	if err != nil {
-		return nil, err
-	}
-	par, err := a.searchPar(ctx, entries, parBounds(), scenarios.SingleFaults())
-	if err != nil {
-		return nil, err
-	}
-	frontier, err := a.searchFrontier(ctx, entries)
-	if err != nil {
-		return nil, err
-	}
-	doom, err := a.showcaseDoom(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return []chart{{"sensitivity", sense}, {"par", par}, {"frontier", frontier}, {"doom", doom}}, nil
 }
 
 func reportPage(grid *reports.Grid, charts []chart, outcomes []*scenarios.Outcome, command string) (reports.Report, error) {

@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +14,10 @@ import (
 
 func (a *app) par() *cobra.Command {
 	b := parBounds()
-	var locks, budgets, files []string
+	var (
+		locks          lockFlags
+		budgets, files []string
+	)
 	c := &cobra.Command{
 		Use:   "par",
 		Short: "how little bad luck each lock needs to break",
@@ -31,14 +31,12 @@ more than three servers gets three. locklab frontier says what jumps of clocks d
 		Example: "  locklab par\n  locklab par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s\n  locklab par -o par.png -o par.csv",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			entries, err := pickLocks(locks, algorithms.Milestones())
+			entries, err := locks.pick(algorithms.Milestones())
 			if err != nil {
 				return err
 			}
-			for _, f := range files {
-				if parFormats[filepath.Ext(f)] == nil {
-					return fmt.Errorf("-o %s: a table of pars can be written as .png, .svg or .csv", f)
-				}
+			if err := checkCharts(files, "a table of pars"); err != nil {
+				return err
 			}
 			for _, e := range entries {
 				for _, budget := range budgets {
@@ -53,7 +51,7 @@ more than three servers gets three. locklab frontier says what jumps of clocks d
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&locks, "strategies", nil, "these locks, as in token,redlock, or all; else the six of the tour")
+	locks.add(f, "the six of the tour")
 	f.StringArrayVar(&budgets, "budget", scenarios.SingleFaults(), "how often each fault may strike (repeatable: one search each)")
 	f.IntVar(&b.Clients, "clients", b.Clients, "how many clients contend")
 	f.IntVar(&b.Attempts, "attempts", b.Attempts, "how often each asks for the lock")
@@ -67,12 +65,6 @@ func parBounds() scenarios.Bounds {
 	b := scenarios.DefaultBounds()
 	b.Budget, b.MaxStates = "", 20_000_000
 	return b
-}
-
-var parFormats = map[string]func(*reports.ParChart, io.Writer) error{
-	".png": (*reports.ParChart).PNG,
-	".svg": (*reports.ParChart).SVG,
-	".csv": (*reports.ParChart).CSV,
 }
 
 // searchPar searches, and puts what was found into words for the chart. A lock
@@ -136,26 +128,7 @@ func (a *app) showPar(ctx context.Context, entries []algorithms.Entry, b scenari
 	if err != nil && !stopped {
 		return internal(err)
 	}
-	for _, name := range files {
-		if stopped {
-			break
-		}
-		if err := a.write(name, func(w io.Writer) error { return parFormats[filepath.Ext(name)](chart, w) }); err != nil {
-			return err
-		}
-	}
-	if a.json {
-		err = a.printJSON(parToJSON(chart, stopped))
-	} else if err = internal(chart.Text(a.stdout, a.options())); err == nil {
-		a.next(replayFirst(chart)...)
-	}
-	if err == nil && stopped {
-		return errStopped
-	}
-	if err == nil && chart.Untold() {
-		return &exitError{exitUntold, errors.New("a search was cut short: what it did not visit is unknown")}
-	}
-	return err
+	return a.showSearched(chart, stopped, files, parToJSON(chart, stopped), replayFirst(chart))
 }
 
 // replayFirst offers the first way that was found.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locklab/faults"
 	"locklab/reports"
 	"locklab/scenarios"
 	"locklab/simulator/history"
@@ -311,7 +312,7 @@ var runFormats = map[string]func(*app, io.Writer, *scenarios.Outcome) error{
 func checkView(view string, files []string) error {
 	for _, name := range strings.Split(view, ",") {
 		if !slices.Contains(viewNames(), name) {
-			return fmt.Errorf("--view %q: did you mean %s? There are %s", name, scenarios.Nearest(name, viewNames()), strings.Join(viewNames(), ", "))
+			return fmt.Errorf("--view %q:%s there are %s", name, faults.DidYouMean(name, viewNames()), strings.Join(viewNames(), ", "))
 		}
 	}
 	for _, f := range files {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -31,7 +30,7 @@ func defaultSizes() (xs []float64) {
 
 func (a *app) sweep() *cobra.Command {
 	var (
-		locks []string
+		locks lockFlags
 		runs  int
 		files []string
 	)
@@ -51,23 +50,21 @@ lock and every length meets the same draws.`,
 			if err != nil {
 				return err
 			}
-			entries, err := pickLocks(locks, algorithms.Milestones())
+			entries, err := locks.pick(algorithms.Milestones())
 			if err != nil {
 				return err
 			}
 			if runs < 1 || runs > 1_000_000 {
 				return fmt.Errorf("--runs %d: give 1 to 1000000", runs)
 			}
-			for _, f := range files {
-				if sweepFormats[filepath.Ext(f)] == nil {
-					return fmt.Errorf("-o %s: a sweep can be written as .png, .svg or .csv", f)
-				}
+			if err := checkCharts(files, "a sweep"); err != nil {
+				return err
 			}
 			return a.playSweep(c.Context(), entries, xs, runs, files)
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&locks, "strategies", nil, "these locks, as in token,redlock, or all; else the six of the tour")
+	locks.add(f, "the six of the tour")
 	f.IntVar(&runs, "runs", defaultRuns, "seeded runs for each lock and length")
 	f.StringArrayVarP(&files, "out", "o", nil, "write to FILE: .png, .svg or .csv, the CSV beside every picture (repeatable)")
 	return c
@@ -84,12 +81,6 @@ func withNumbers(files []string) (all []string) {
 		}
 	}
 	return all
-}
-
-var sweepFormats = map[string]func(*reports.Sensitivity, io.Writer) error{
-	".png": (*reports.Sensitivity).PNG,
-	".svg": (*reports.Sensitivity).SVG,
-	".csv": (*reports.Sensitivity).CSV,
 }
 
 func parseSizes(arg string) ([]float64, error) {
@@ -167,11 +158,8 @@ func (a *app) playSweep(ctx context.Context, entries []algorithms.Entry, xs []fl
 	if err != nil && !stopped {
 		return internal(err)
 	}
-	for _, name := range withNumbers(files) {
-		if stopped {
-			break
-		}
-		if err := a.write(name, func(w io.Writer) error { return sweepFormats[filepath.Ext(name)](chart, w) }); err != nil {
+	if !stopped {
+		if err := a.writeCharts(chart, withNumbers(files)); err != nil {
 			return err
 		}
 	}

@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"locklab/algorithms"
 	"locklab/reports"
 	"locklab/scenarios"
 	"locklab/simulator/verdict"
@@ -51,7 +55,10 @@ type deviationJSON struct {
 type verifyFlags struct{ contract, junit, summary, annotations string }
 
 func (a *app) verify() *cobra.Command {
-	var flags verifyFlags
+	var (
+		flags    verifyFlags
+		families []string
+	)
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "prove the contract, in both directions",
@@ -78,13 +85,22 @@ told (a search was cut short, or Ctrl-C), 4 a mistake of locklab.`,
 				return fmt.Errorf("--annotations %q: write github", flags.annotations)
 			}
 			rows, err := contractRows(flags.contract)
+			if err == nil && families != nil {
+				rows, err = rowsOf(families, rows)
+			}
 			if err != nil {
 				return err
+			}
+			for _, f := range []string{flags.junit, flags.summary} {
+				if err := writable(filepath.Dir(f)); f != "" && err != nil {
+					return fmt.Errorf("%s: %w", f, err)
+				}
 			}
 			return a.proveRows(c.Context(), rows, flags)
 		},
 	}
 	f := c.Flags()
+	addFamilies(f, &families)
 	f.StringVar(&flags.contract, "contract", "", "a contract of your own, from FILE")
 	f.StringVar(&flags.junit, "junit", "", "write JUnit XML to FILE")
 	f.StringVar(&flags.summary, "summary", "", "write a summary in GitHub markdown to FILE")
@@ -102,6 +118,21 @@ func contractRows(file string) ([]scenarios.Row, error) {
 		return nil, fmt.Errorf("--contract: %w", err)
 	}
 	return scenarios.ParseRows(file, string(text))
+}
+
+// rowsOf are the rows that speak of locks of these families.
+func rowsOf(families []string, rows []scenarios.Row) ([]scenarios.Row, error) {
+	locks, err := ofFamilies(families)
+	if err != nil {
+		return nil, err
+	}
+	rows = slices.DeleteFunc(rows, func(r scenarios.Row) bool {
+		return !slices.ContainsFunc(locks, func(e algorithms.Entry) bool { return e.ID == r.Strategy.ID })
+	})
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("--families %s: the contract says nothing of their locks", strings.Join(families, ","))
+	}
+	return rows, nil
 }
 
 func (a *app) proveRows(ctx context.Context, rows []scenarios.Row, flags verifyFlags) error {

@@ -13,6 +13,10 @@ import (
 // and, when it gives up, the rest.
 func (s *system) ownEffect(c, k int, state []uint32) (effect, error) {
 	e := s.clientTab[c].entries[state[c]]
+	if s.lab.ZooKeeper() { // its connection may break, or be made again
+		key := arrival{client: state[c], node: state[s.clients], rest: state[s.restAt()], now: s.nowID(state), choice: e.ownID[k], who: uint8(c)}
+		return s.remember(key, state, c, 0)
+	}
 	if s.lab.Absolute() || e.own[k].Verb == simulator.GiveUp {
 		key := arrival{client: state[c], rest: state[s.restAt()], now: s.nowID(state), choice: e.ownID[k], who: uint8(c)}
 		return s.remember(key, state, c, -1)
@@ -60,6 +64,9 @@ func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 	key := arrival{rest: state[s.restAt()], who: nobody}
 	if c >= 0 {
 		key.client, key.who = state[c], uint8(c)
+		if s.lab.ZooKeeper() {
+			key.node = state[s.clients]
+		}
 	} else {
 		key.node, key.choice = state[s.clients+node], uint16(node)
 	}
@@ -70,6 +77,9 @@ func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 	w := s.lab.At(s.now(state))
 	if c >= 0 {
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
+		if s.lab.ZooKeeper() {
+			s.lab.SetNodePart(&w, 1, &s.nodeTab.keys[state[s.clients]])
+		}
 	} else {
 		s.lab.SetNodePart(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
 	}

@@ -289,6 +289,9 @@ func (s *search) expand(id uint32) error {
 			}
 			copy(s.next, s.cur)
 			s.next[c] = eff.client
+			if s.lab.ZooKeeper() {
+				s.next[s.clients], s.next[s.restAt()] = eff.node, eff.rest
+			}
 			if e.own[k].Verb == simulator.GiveUp {
 				s.next[s.restAt()] = eff.rest
 			}
@@ -313,6 +316,11 @@ func (s *search) expand(id uint32) error {
 			}
 			s.arriveAt(id, e.arriveID[k], eff.events, 0)
 		}
+		news, err := s.news(id, c)
+		if err != nil {
+			return err
+		}
+		ready = ready || news
 	}
 	rest := s.restTab.entries[s.cur[s.restAt()]]
 	for k := range rest.late {
@@ -394,6 +402,27 @@ func (s *search) othersFinished(state []uint32) bool {
 	return true
 }
 
+// news brings client c what it waits to hear of its watches, if there is anything.
+func (s *search) news(id uint32, c int) (any bool, err error) {
+	e := s.clientTab[c].entries[s.cur[c]]
+	if !e.awaits {
+		return false, nil
+	}
+	for _, choice := range s.lab.News(c+1, &s.clientTab[c].keys[s.cur[c]], &s.nodeTab.keys[s.cur[s.clients]], nil) {
+		ch := s.choice(choice)
+		key := arrival{client: s.cur[c], node: s.cur[s.clients], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: uint8(c)}
+		eff, err := s.remember(key, s.cur, c, 0)
+		if err != nil {
+			return any, err
+		}
+		copy(s.next, s.cur)
+		s.next[c], s.next[s.clients], s.next[s.restAt()] = eff.client, eff.node, eff.rest
+		s.arriveAt(id, ch, eff.events, 0)
+		any = true
+	}
+	return any, nil
+}
+
 func (s *search) lateArrives(id uint32, rest *restEntry, k int) error {
 	n := rest.target[k] - 1
 	key := arrival{rest: s.cur[s.restAt()], choice: rest.lateID[k], now: s.nowID(s.cur), who: nobody}
@@ -440,12 +469,19 @@ func (s *search) strikes(id uint32) error {
 
 func (s *search) strikeClient(id uint32, c int, ch uint16) error {
 	key := arrival{client: s.cur[c], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: uint8(c)}
-	eff, err := s.remember(key, s.cur, c, -1)
+	n := -1
+	if s.lab.ZooKeeper() { // it feels what becomes of its clients
+		n, key.node = 0, s.cur[s.clients]
+	}
+	eff, err := s.remember(key, s.cur, c, n)
 	if err != nil {
 		return err
 	}
 	copy(s.next, s.cur)
 	s.next[c], s.next[s.restAt()] = eff.client, eff.rest
+	if n >= 0 {
+		s.next[s.clients+n] = eff.node
+	}
 	s.blame(s.next, ch, c)
 	s.arriveAt(id, ch, eff.events, 1)
 	return nil

@@ -75,6 +75,7 @@ type clientEntry struct {
 	finished bool
 	entered  bool // it was given the lock, now or before
 	timeless bool // time does not change it
+	awaits   bool // it waits for a watch
 	waitsOn  uint8
 	blocked  uint8 // the servers that wait for replicas on its behalf
 	single   bool  // it can do one thing, and nothing else of it is under way
@@ -246,7 +247,7 @@ func (s *system) clientPart(c int, part simulator.ClientPart) uint32 {
 		}
 		e.finished, e.timeless, e.entered = part.Finished(), part.Timeless(), s.lab.Entered(c+1, &part)
 		e.waitsOn, e.blocked = s.lab.WaitsOn(c+1, &part), s.lab.BlockedOn(c+1, &part)
-		e.single = s.mayGoFirst(e, &part)
+		e.single, e.awaits = s.mayGoFirst(e, &part), s.lab.Awaits(c+1, &part)
 		return e
 	})
 }

@@ -166,6 +166,14 @@ const (
 
 	Reject   // Node answers Client's request with an error (Reply) and does not execute it
 	Stranger // Node executes Cmd, which no client sent; Note says why. The Changes it made follow directly
+
+	// At a ZooKeeper Key is a znode at which clients queue, and its value the name
+	// of the first in line, whose owner is the Client of the Change that made it
+	// so. If the session of the first ends that is an Expire.
+
+	SessionEnd // Node ends Client's session; Client does not know. The Expires and Changes it made follow directly
+	Fire       // a watch of Client on Key fires at Node, and the news of it (Note) are on the way
+	Reconnect  // Client has a connection to Node again; Note says if its session has ended
 )
 
 var kindNames = [...]string{
@@ -178,6 +186,7 @@ var kindNames = [...]string{
 	LoseRequest: "lose-request", LoseReply: "lose-reply",
 	Down: "down", Up: "up", Replicate: "replicate", Failover: "failover",
 	Split: "split", Heal: "heal", Sync: "sync", Hang: "hang", Delay: "delay", Reject: "reject", Stranger: "stranger",
+	SessionEnd: "session-end", Fire: "fire", Reconnect: "reconnect",
 }
 
 // String gives the kind's name, as it stands in JSON.

@@ -93,7 +93,8 @@ type Stage struct {
 type messages struct {
 	arrival [simulator.MaxThreads]time.Duration
 	msg     [simulator.MaxThreads]int
-	frozen  bool // requests do not arrive
+	news    time.Duration // when what it has been told of its watches has arrived
+	frozen  bool          // requests do not arrive
 }
 
 // copying is when the replicas of a server, and its disk, catch up.
@@ -189,7 +190,9 @@ func (s *Stage) due(c simulator.Choice) time.Duration {
 			return simulator.Never
 		}
 		return m.arrival[c.Thread]
-	case simulator.Wake, simulator.GiveUp, simulator.Resume, simulator.Unblock:
+	case simulator.Deliver:
+		return s.clients[c.Client].news
+	case simulator.Wake, simulator.GiveUp, simulator.Resume, simulator.Unblock, simulator.Reconnect:
 		return s.world.Now()
 	case simulator.Late:
 		if s.clients[c.Client].frozen {
@@ -235,6 +238,8 @@ func (s *Stage) plan(e *history.Event) {
 		if t := slices.Index(m.msg[:], e.Msg); t >= 0 {
 			m.arrival[t] = e.At + s.latency(e.Client)
 		}
+	case history.Fire:
+		m.news = max(m.news, e.At+s.latency(e.Client))
 	case history.Change, history.Expire:
 		for i, t := range s.copying[e.Node] {
 			if t > e.At {

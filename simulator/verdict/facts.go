@@ -67,6 +67,7 @@ func (s clients) has(c client8) bool { return s&only(c) != 0 }
 func (s *clients) add(c client8)     { *s |= only(c) }
 func (s *clients) remove(c client8)  { *s &^= only(c) }
 func (s clients) first() client8     { return client8(bits.TrailingZeros8(uint8(s)) + 1) }
+func (s clients) size() int          { return bits.OnesCount8(uint8(s)) }
 func (s clients) appendTo(l []int) []int {
 	for ; s != 0; s &= s - 1 {
 		l = append(l, int(s.first()))

@@ -1,10 +1,6 @@
 package verdict
 
-import (
-	"math/bits"
-
-	"locklab/simulator/history"
-)
+import "locklab/simulator/history"
 
 // OVERLAP: two clients are inside the critical section at one true time, that
 // is, both between their Enter and their Leave or Crash. The order of events
@@ -30,7 +26,7 @@ func (overlap) observe(h *hearing) {
 	if h.e.Kind != history.Enter || h.f.inside.has(c) {
 		return
 	}
-	if bits.OnesCount8(uint8(h.f.inside))+1 <= h.c.roomWith(h.f.inside|only(c)) {
+	if h.f.inside.size() < h.c.roomWith(h.f.inside|only(c)) {
 		return
 	}
 	for s := h.f.inside; s != 0; s &= s - 1 {

@@ -11,6 +11,9 @@ import "locklab/simulator/history"
 // writes do not hide somebody else's either: read 1, somebody writes 2, write 3
 // and then 4, both based on 1, are two stale writes.
 //
+// A lock that lets several in does not say which of them may write: it is not
+// judged by that.
+//
 // It needs no OVERLAP: a write that is long on its way arrives when its client
 // has properly given the lock back and another has written.
 type staleWrite struct {
@@ -26,7 +29,7 @@ type wrote struct {
 }
 
 func (s *staleWrite) observe(h *hearing) {
-	if h.e.Kind != history.Write || !h.e.OK {
+	if h.e.Kind != history.Write || !h.e.OK || h.c.room[h.e.Client-1] > 1 {
 		return
 	}
 	w := wrote{version: int32(h.e.Version), by: client8(h.e.Client)}

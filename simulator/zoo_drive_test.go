@@ -1,0 +1,188 @@
+package simulator_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/zookeeper"
+)
+
+// A driver holds the package zookeeper against the lab: it is told what happens
+// in a run, drives a State of its own by the true time, with a ping of whoever is
+// heard of before every event, and must come to the same.
+type driver struct {
+	t        *testing.T
+	state    zookeeper.State
+	sessions map[int]zookeeper.SessionID
+	silent   map[int]bool     // nothing is heard of the client
+	cut      map[int]bool     // it has no connection
+	told     map[int][]string // paths of watches that have fired and are not accounted for
+	timeout  time.Duration
+}
+
+func newDriver(t *testing.T, clients int, timeout time.Duration) *driver {
+	d := &driver{t: t, state: zookeeper.New(), sessions: map[int]zookeeper.SessionID{}, silent: map[int]bool{}, cut: map[int]bool{}, told: map[int][]string{}, timeout: timeout}
+	for c := range clients {
+		d.state, d.sessions[c+1] = d.state.Connect(0, timeout)
+	}
+	return d
+}
+
+// hear is told one event of a run, in order, and the choice that brought it about.
+func (d *driver) hear(verb simulator.Verb, e *history.Event) {
+	for c, id := range d.sessions {
+		if !d.silent[c] {
+			d.state, _, _ = d.state.Apply(e.At, id, zookeeper.Request{Op: zookeeper.Ping})
+		}
+	}
+	switch c := e.Client; e.Kind {
+	case history.Pause, history.Crash:
+		d.silent[c] = true
+		if e.Kind == history.Crash {
+			d.hangUp(c)
+		}
+	case history.Resume:
+		d.silent[c] = d.cut[c]
+	case history.LoseReply, history.LoseRequest, history.Timeout:
+		if e.Node > 0 {
+			d.silent[c] = true
+			d.hangUp(c)
+		}
+	case history.Reconnect:
+		if ended := !d.state.Alive(d.sessions[c]); ended != (e.Note != "") {
+			d.t.Fatalf("%v: c%d is told %q, and its session has ended: %t", e.At, c, e.Note, ended)
+		} else if ended {
+			d.state, d.sessions[c] = d.state.Connect(e.At, d.timeout)
+		}
+		d.silent[c], d.cut[c] = false, false
+	case history.SessionEnd:
+		if _, ended, _ := d.state.Expire(e.At - 1); !d.state.Alive(d.sessions[c]) || slices.Contains(ended, d.sessions[c]) {
+			d.t.Fatalf("%v: the session of c%d has ended before", e.At, c)
+		}
+		if _, ended, _ := d.state.Expire(e.At); verb == simulator.Pass && !slices.Contains(ended, d.sessions[c]) {
+			d.t.Fatalf("%v: the session of c%d ends too early", e.At, c)
+		}
+		var fired []zookeeper.Event
+		d.state, _, fired = d.state.Close(d.sessions[c])
+		d.silent[c] = true
+		d.fire(fired)
+	case history.Apply:
+		if e.Node != 1 {
+			return
+		}
+		var reply zookeeper.Reply
+		var fired []zookeeper.Event
+		r := request(e.Cmd)
+		d.state, reply, fired = d.state.Apply(e.At, d.sessions[c], r)
+		if got := replyText(r, reply); got != e.Reply {
+			d.t.Fatalf("%v: c%d's %v is answered %q, and %q without a lab", e.At, c, e.Cmd, e.Reply, got)
+		}
+		if d.cut[c] { // late: a watch that it leaves is left on a connection that is none
+			d.state = d.state.Disconnect(d.sessions[c])
+		}
+		d.fire(fired)
+	case history.Fire:
+		i := slices.Index(d.told[c], e.Key)
+		if i < 0 {
+			return // it has been missed, and fires at a Reconnect
+		}
+		d.told[c] = slices.Delete(d.told[c], i, i+1)
+	}
+}
+
+func (d *driver) hangUp(c int) {
+	d.cut[c] = true
+	d.state = d.state.Disconnect(d.sessions[c])
+}
+
+func (d *driver) fire(events []zookeeper.Event) {
+	for _, e := range events {
+		for c, id := range d.sessions {
+			if id == e.Session {
+				d.told[c] = append(d.told[c], e.Path)
+			}
+		}
+	}
+}
+
+// done checks that nobody's time was over and that all news were on their way.
+func (d *driver) done(now time.Duration) {
+	for c, id := range d.sessions {
+		if _, ended, _ := d.state.Expire(now - 1); d.silent[c] && slices.Contains(ended, id) {
+			d.t.Errorf("the session of c%d should have ended before %v", c, now)
+		}
+		if len(d.told[c]) > 0 {
+			d.t.Errorf("c%d was not told of %v", c, d.told[c])
+		}
+	}
+}
+
+// request reads a request as histories show it.
+func request(cmd []string) (r zookeeper.Request) {
+	r.Op = map[string]zookeeper.Op{
+		"create": zookeeper.Create, "delete": zookeeper.Delete, "stat": zookeeper.Exists, "get": zookeeper.GetData, "set": zookeeper.SetData, "ls": zookeeper.GetChildren,
+	}[cmd[0]]
+	r.Version = zookeeper.AnyVersion
+	for _, arg := range cmd[1:] {
+		switch {
+		case arg == "-e":
+			r.Mode |= zookeeper.Ephemeral
+		case arg == "-s":
+			r.Mode |= zookeeper.Sequential
+		case arg == "-w":
+			r.Watch = true
+		case r.Path == "":
+			r.Path = arg
+		default:
+			r.Data = arg
+		}
+	}
+	return r
+}
+
+// replyText is what a history says of a reply.
+func replyText(r zookeeper.Request, reply zookeeper.Reply) string {
+	switch {
+	case reply.Code != zookeeper.OK:
+		return "(error) " + strings.TrimPrefix(reply.Code.Error(), "zookeeper: ")
+	case r.Op == zookeeper.Create:
+		return reply.Path
+	case r.Op == zookeeper.Exists:
+		return "czxid " + strconv.FormatInt(reply.Stat.Czxid, 10)
+	case r.Op == zookeeper.GetChildren:
+		return "[" + strings.Join(reply.Children, ", ") + "]"
+	}
+	return "OK"
+}
+
+// Whole runs of the lab, with everything that can go wrong, give the answers that
+// the ensemble's value gives by itself.
+func TestZooKeeperDriven(t *testing.T) {
+	lab := simulator.MustLab(t, zoo())
+	applied, ended := 0, 0
+	for seed := range uint64(100) {
+		d := newDriver(t, 3, 2*time.Second)
+		w := lab.NewWorld()
+		walk(rand.New(rand.NewPCG(seed, 7)), lab, &w, 300, func(c simulator.Choice, s step) {
+			for i := range s.events {
+				d.hear(c.Verb, &s.events[i])
+				switch s.events[i].Kind {
+				case history.Apply:
+					applied++
+				case history.SessionEnd:
+					ended++
+				}
+			}
+		})
+		d.done(w.Now())
+	}
+	if applied < 1000 || ended < 20 {
+		t.Errorf("only %d requests and %d ends of sessions were looked at", applied, ended)
+	}
+}

@@ -1,0 +1,116 @@
+package simulator_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/zookeeper"
+)
+
+// tell records what a program has observed.
+func tell(c *simulator.Client, what ...any) {
+	c.Record(history.Event{Kind: history.Refuse, Note: fmt.Sprint(what...)})
+}
+
+// inLine is a client that queues, and waits for whoever is before it.
+func inLine(c *simulator.Client) {
+	zk := c.ZooKeeper()
+	do := func(r zookeeper.Request) (zookeeper.Reply, error) {
+		reply, err := zk.Do(r)
+		tell(c, r.Op, reply, err)
+		return reply, err
+	}
+	_, _ = do(zookeeper.Request{Op: zookeeper.Create, Path: "/q"})
+	for range 3 {
+		own, err := do(zookeeper.Request{Op: zookeeper.Create, Path: "/q/n-", Mode: zookeeper.Ephemeral | zookeeper.Sequential})
+		if err != nil {
+			continue
+		}
+		for {
+			reply, watch, err := zk.Watch(zookeeper.Request{Op: zookeeper.GetChildren, Path: "/q"})
+			tell(c, reply, err)
+			if err != nil || "/q/"+slices.Min(reply.Children) >= own.Path {
+				break
+			}
+			fired, err := watch.Wait(1500 * time.Millisecond)
+			tell(c, fired, err)
+			if err != nil || !fired {
+				break
+			}
+		}
+		c.Clock().Sleep(500 * time.Millisecond)
+		_, _ = do(zookeeper.Request{Op: zookeeper.Delete, Path: own.Path, Version: zookeeper.AnyVersion})
+	}
+}
+
+// onlooker looks at what inLine does.
+func onlooker(c *simulator.Client) {
+	zk := c.ZooKeeper()
+	for range 4 {
+		_, w, err := zk.Watch(zookeeper.Request{Op: zookeeper.Exists, Path: "/q"})
+		tell(c, err)
+		c.Clock().Sleep(300 * time.Millisecond)
+		if w != nil {
+			fired, err := w.Wait(700 * time.Millisecond)
+			tell(c, fired, err)
+		}
+		reply, err := zk.Do(zookeeper.Request{Op: zookeeper.SetData, Path: "/q", Data: c.Token(), Version: zookeeper.AnyVersion})
+		tell(c, reply, err)
+	}
+}
+
+// zoo is a cast on an ensemble, with everything that can befall it.
+func zoo() simulator.Setup {
+	return simulator.Setup{
+		Clients: []simulator.ClientSetup{{Program: inLine}, {Program: inLine}, {Program: onlooker}},
+		Nodes:   []simulator.NodeSetup{{Session: 2 * time.Second}},
+		Faults: []simulator.Allowance{
+			{Fault: faults.Crash{}, Times: 1}, {Fault: faults.Pause{}, Times: 2}, {Fault: faults.LoseReply{}, Times: 2},
+			{Fault: faults.LoseRequest{}, Times: 2}, {Fault: faults.Delay{}, Times: 2, Max: 3 * time.Second}, {Fault: faults.ExpireSession{}, Times: 2},
+			{Fault: faults.Restart{}, Times: 1}, {Fault: faults.Hang{}, Times: 1}, {Fault: faults.NodeClock{}, Times: 1, Max: time.Second},
+		},
+	}
+}
+
+// Whatever is chosen, a lab without memory sees the same world; and no walk ends
+// where nothing can happen although somebody waits.
+func TestZooKeeperTwin(t *testing.T) {
+	const seeds, choices = 40, 250
+	dumb := simulator.MustLab(t, zoo())
+	simulator.Forgetful(dumb)
+	clever := simulator.MustLab(t, zoo())
+	seen := map[history.Kind]bool{}
+	verbs := map[simulator.Verb]bool{}
+	for seed := range uint64(seeds) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		w, v := clever.NewWorld(), dumb.NewWorld()
+		var a, b []simulator.Choice
+		walk(rng, clever, &w, choices, func(c simulator.Choice, s step) {
+			verbs[c.Verb] = true
+			for _, e := range s.events {
+				seen[e.Kind] = true
+			}
+			again(t, dumb, &v, []simulator.Choice{c}, []step{s})
+			a, b = clever.Enabled(&w, a[:0]), dumb.Enabled(&v, b[:0])
+			if !slices.Equal(a, b) {
+				t.Fatalf("seed %d, after %s: enabled is\n%v, without tables\n%v", seed, clever.Describe(c), a, b)
+			}
+		})
+	}
+	for _, k := range []history.Kind{history.SessionEnd, history.Fire, history.Reconnect, history.Broken, history.Timeout, history.Crash, history.Expire, history.Change} {
+		if !seen[k] {
+			t.Errorf("no walk has seen %v", k)
+		}
+	}
+	for _, v := range []simulator.Verb{simulator.Deliver, simulator.Reconnect, simulator.Late} {
+		if !verbs[v] {
+			t.Errorf("no walk has made choice %d", v)
+		}
+	}
+}
