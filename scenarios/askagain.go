@@ -165,6 +165,8 @@ var renewLate = Scenario{
 				a.Record(history.Event{Kind: history.Leave})
 				a.Clock().Sleep(s.Retry)
 				if prolong(lease) == nil && err == nil {
+					// told afterwards: until it is answered, c1 has its old lease
+					a.Record(history.Event{Kind: history.Acquire, Note: renewing})
 					a.Record(history.Event{Kind: history.Enter, Note: renewing})
 					_ = a.Write(base, token(lease)) // a refusal is the resource's to record
 					a.Record(history.Event{Kind: history.Leave})
