@@ -116,6 +116,12 @@ func (e Entry) Names() []string {
 	return append(names, e.Also...)
 }
 
+// variant is a lock like e, but for what is given: no other article has it.
+func (e Entry) variant(id string, year int, title Text, create func(Env) Strategy) Entry {
+	e.ID, e.Article, e.Also, e.Year, e.Title, e.New = id, "", nil, year, title, create
+	return e
+}
+
 // Check says whether e.New can work with env: a nil means that it can. Call it
 // before New, which looks at nothing: there a wrong number of servers ends in a
 // panic or a lock on too few, and a TTL that the strategy cannot express is

@@ -265,6 +265,10 @@ func (a *actor) stay(ttl time.Duration) {
 	}
 }
 
+// It is often told of any three clients that ask five servers at once. Asked in one
+// order the first server is a gate, though: who is refused there seldom gets three
+// of the rest. The votes split where clients list the servers in different orders,
+// as here, or ask all of them at the same time.
 var splitVote = Scenario{
 	ID:    "split-vote",
 	Race:  "R29",
@@ -356,6 +360,9 @@ func splitsVote(h *history.History) bool {
 	return true
 }
 
+// What is left on three servers is often called a phantom. Here that word is for a
+// key in the name of a process that lives and does not know: nobody is left who could
+// know better, so this is BLOCKED, as in crash-holding.
 var partialAcquire = Scenario{
 	ID:    "partial-acquire",
 	Race:  "R30",

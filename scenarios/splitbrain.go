@@ -8,6 +8,9 @@ import (
 	"locklab/simulator/history"
 )
 
+// WAIT is said to bound this. It does for who looks at its answer: token-wait does
+// not believe in a lock that no replica has. Redisson 3.12.5 sends WAIT and drops the
+// number, so redisson-wait falls like the locks that ask nobody.
 var splitBrain = Scenario{
 	ID:    "split-brain",
 	Race:  "R22",
