@@ -99,9 +99,10 @@ func OnZooKeeper() []Entry {
 	}
 }
 
-// ByName finds a strategy by one of its Names, in any case of letters.
+// ByName finds a strategy by one of its Names, in any case of letters, on a Redis
+// or on a ZooKeeper.
 func ByName(name string) (Entry, bool) {
-	for _, e := range All() {
+	for _, e := range slices.Concat(All(), OnZooKeeper()) {
 		if slices.ContainsFunc(e.Names(), func(n string) bool { return strings.EqualFold(name, n) }) {
 			return e, true
 		}
@@ -116,6 +117,12 @@ func (e Entry) Names() []string {
 		names = append(names, e.Article)
 	}
 	return append(names, e.Also...)
+}
+
+// variant is a lock like e, but for what is given: no other article has it.
+func (e Entry) variant(id string, year int, title Text, create func(Env) Strategy) Entry {
+	e.ID, e.Article, e.Also, e.Year, e.Title, e.New = id, "", nil, year, title, create
+	return e
 }
 
 // Check says whether e.New can work with env: a nil means that it can. Call it

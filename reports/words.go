@@ -19,6 +19,14 @@ func clientName(c int) string { return "c" + strconv.Itoa(c) }
 
 func nodeName(n int) string { return "n" + strconv.Itoa(n) }
 
+// serverName is what the one server of a run is called.
+func serverName(h *history.History) string {
+	if h.ZooKeeper {
+		return "zookeeper"
+	}
+	return "redis"
+}
+
 func clientNames(cs []int, sep string) string {
 	names := make([]string, len(cs))
 	for i, c := range cs {
@@ -71,12 +79,18 @@ func shortCommand(cmd []string, key string) string {
 		return "request"
 	}
 	words := []string{strings.ToUpper(cmd[0])}
-	switch {
-	case words[0] == "MULTI":
-		for _, queued := range batch(cmd)[1:] {
-			words = append(words, shortCommand(queued, key))
+	if sent := batch(cmd); len(sent) > 1 {
+		between := "; "
+		if words[0] == "MULTI" { // one thing, as far as the reader is concerned
+			between = " "
 		}
-		return strings.Join(words, " ")
+		words = nil
+		for _, one := range sent {
+			words = append(words, shortCommand(one, key))
+		}
+		return strings.Join(words, between)
+	}
+	switch {
 	case isScript(cmd):
 		words = append(words, scriptID(cmd))
 	case words[0] == "SET" && len(cmd) > 3:
