@@ -394,7 +394,7 @@ func (a *app) explainPair(lock, race string) error {
 // explainRun explains one run, of a race or found by search.
 func (a *app) explainRun(o *scenarios.Outcome) error {
 	if a.json {
-		return a.runJSON(o)
+		return a.printRun(o)
 	}
 	a.wrap("", fmt.Sprintf("%s (%s): %s", o.Strategy.ID, article(o.Strategy), a.say(o.Strategy.Title.EN, o.Strategy.Title.ZH)))
 	a.raceHead(o.Scenario)
@@ -458,7 +458,7 @@ type codeJSON struct {
 	Lines []string `json:"lines"`
 }
 
-func (a *app) runJSON(o *scenarios.Outcome) error {
+func (a *app) printRun(o *scenarios.Outcome) error {
 	j := explainedRunJSON{runJSON: outcomeJSON(o), Code: []codeJSON{}}
 	if o.History != nil {
 		watched, err := scenarios.Watch(o.Trace)
