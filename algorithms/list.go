@@ -97,9 +97,10 @@ func OnZooKeeper() []Entry {
 	}
 }
 
-// ByName finds a strategy by one of its Names, in any case of letters.
+// ByName finds a strategy by one of its Names, in any case of letters, on a Redis
+// or on a ZooKeeper.
 func ByName(name string) (Entry, bool) {
-	for _, e := range All() {
+	for _, e := range slices.Concat(All(), OnZooKeeper()) {
 		if slices.ContainsFunc(e.Names(), func(n string) bool { return strings.EqualFold(name, n) }) {
 			return e, true
 		}

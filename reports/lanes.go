@@ -85,7 +85,7 @@ func (d *drawing) heads() []string {
 	for c := range d.h.Clients {
 		line = append(line, clientName(c+1))
 	}
-	title := "redis: " + d.h.Key
+	title := serverName(d.h) + ": " + d.h.Key
 	if d.h.Nodes > 1 {
 		title = d.eachNode(func(n int) string { return nodeName(n + 1) }) + "  " + d.h.Key
 	}
@@ -164,7 +164,10 @@ func (d *drawing) redis(r *row) string {
 }
 
 func (d *drawing) ttl(left time.Duration) string {
-	if left == history.Forever {
+	switch {
+	case left == history.Forever && d.h.ZooKeeper:
+		return "session"
+	case left == history.Forever:
 		return "no ttl"
 	}
 	return "ttl " + padLeft(millis(left.Truncate(time.Millisecond), 0), d.ttlWidth)
@@ -198,7 +201,7 @@ func timeLeft(keys []keyState, at time.Duration) (left time.Duration, held bool)
 // list is the narrow form: an event a line, its verdicts beneath it.
 func (d *drawing) list(out *lines) {
 	s := &sheet{right: map[int]bool{0: true}, floor: 8}
-	s.rows = append(s.rows, []string{"t/ms", "", "", "redis: " + d.h.Key})
+	s.rows = append(s.rows, []string{"t/ms", "", "", serverName(d.h) + ": " + d.h.Key})
 	for i := range d.rows {
 		r := &d.rows[i]
 		if i > 0 && r.from-d.rows[i-1].to > d.gap {

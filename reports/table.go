@@ -28,7 +28,7 @@ func Table(w io.Writer, h *history.History, j verdict.Judgement, o Options) erro
 func tabulate(h *history.History, steps []step) *sheet {
 	skewed, decimals, number := anySkew(steps), decimalsOf(h), 0
 	t := &sheet{right: map[int]bool{0: true, 1: true, 2: skewed}, floor: 6}
-	t.rows = append(t.rows, tableRow(skewed, "step", "t/ms", "own clock", "who", "what", "reply", "redis: "+h.Key))
+	t.rows = append(t.rows, tableRow(skewed, "step", "t/ms", "own clock", "who", "what", "reply", serverName(h)+": "+h.Key))
 	for i := range steps {
 		s := &steps[i]
 		own := ""
@@ -76,7 +76,7 @@ func actor(h *history.History, s *step) string {
 	case h.Nodes > 1 && s.Node > 0:
 		return nodeName(s.Node)
 	}
-	return "redis"
+	return serverName(h)
 }
 
 func whatAndReply(h *history.History, s *step) (what, reply string) {

@@ -19,6 +19,14 @@ func clientName(c int) string { return "c" + strconv.Itoa(c) }
 
 func nodeName(n int) string { return "n" + strconv.Itoa(n) }
 
+// serverName is what the one server of a run is called.
+func serverName(h *history.History) string {
+	if h.ZooKeeper {
+		return "zookeeper"
+	}
+	return "redis"
+}
+
 func clientNames(cs []int, sep string) string {
 	names := make([]string, len(cs))
 	for i, c := range cs {

@@ -123,6 +123,7 @@ var catalogue = []struct {
 	{"R21", [6]string{"MX", "MX", "MX", "MX", "OK", "OK"}},
 	{"R22", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
 	{"R22B", [6]string{"·", "·", "·", "·", "MX", "·"}},
+	{"R22D", [6]string{"DL", "BL", "BL", "BL", "BL", "OK"}},
 	{"R22C", [6]string{"OK", "OK", "OK", "OK", "OK", "·"}},
 	{"R21B", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
 	{"R21C", [6]string{"MX", "MX", "MX", "MX", "MX", "·"}},
@@ -136,6 +137,7 @@ var catalogue = []struct {
 	{"R26", [6]string{"OK", "OK", "MX CR", "MX CR", "MX CR", "OK"}}, // without a time to live, nothing ends while SETNX is not answered
 	{"R27", [6]string{"OK", "OK", "MX CR", "MX CR", "MX CR", "OK"}},
 	{"R28", [6]string{"OK", "MX", "MX", "MX", "OK", "MX"}},
+	{"R28B", [6]string{"·", "MX", "·", "MX", "OK", "MX"}},
 	{"R29", [6]string{"·", "·", "·", "·", "·", "ST"}},
 	{"R29B", [6]string{"·", "·", "·", "·", "·", "OK"}},
 	{"R30", [6]string{"·", "·", "·", "·", "·", "BL"}}, // the key of a dead client is no phantom here: see R01

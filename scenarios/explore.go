@@ -381,7 +381,7 @@ func replaySearch(t simulator.Trace, watched string) (*Outcome, error) {
 }
 
 func (b Bounds) head(entry algorithms.Entry) *history.History {
-	return &history.History{Strategy: entry.ID, Scenario: "search", Clients: b.Clients + 1, Nodes: b.Nodes, Key: keyOf(entry), Holders: holders(entry, b.Clients+1), TTL: b.TTL, Guard: b.guard()}
+	return &history.History{Strategy: entry.ID, Scenario: "search", Clients: b.Clients + 1, Nodes: b.Nodes, Key: key, ZooKeeper: onZooKeeper(entry), Holders: holders(entry, b.Clients+1), TTL: b.TTL, Guard: b.guard()}
 }
 
 func (b Bounds) guard() history.Guard {

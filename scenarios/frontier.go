@@ -155,7 +155,7 @@ func (r rivals) falls(ctx context.Context, entry algorithms.Entry, out *Limit, s
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	result, err := explore.Run(inner, lab, explore.Options{
-		Head:      history.History{Strategy: entry.ID, Scenario: SearchID, Clients: b.Clients, Nodes: b.Nodes, Key: keyOf(entry), Holders: holders(entry, b.Clients), TTL: r.ttl},
+		Head:      history.History{Strategy: entry.ID, Scenario: SearchID, Clients: b.Clients, Nodes: b.Nodes, Key: key, ZooKeeper: onZooKeeper(entry), Holders: holders(entry, b.Clients), TTL: r.ttl},
 		Alike:     b.Clients,
 		MaxStates: frontierStates,
 		Progress: func(r *explore.Result) {

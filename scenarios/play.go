@@ -173,6 +173,8 @@ func (sc Scenario) needs(p Profile) Text {
 	switch {
 	case !p.Excludes && !sc.Unprotected:
 		return Text{EN: "it lets a second client in without any mishap: see R00", ZH: "不出任何意外它也会放第二个客户端进来：见 R00"}
+	case p.ZooKeeper && sc.wholeEnsemble() != (Text{}):
+		return sc.wholeEnsemble()
 	case sc.Needs != nil:
 		return sc.Needs(p)
 	}
@@ -221,7 +223,7 @@ func (sc Scenario) stage(entry algorithms.Entry, s Settings) (*production, error
 			Program: program(entry, s, r, servers(entry), sc.Guard == history.Fenced), Offset: r.Skew, PPM: r.PPM,
 		})
 	}
-	setup.Nodes = nodes(entry, s.TTL, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF}, entry.Nodes)
+	setup.Nodes = nodes(entry, s.TTL, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: sc.NodePPM}, entry.Nodes)
 	lab, err := simulator.New(setup)
 	if err != nil {
 		return nil, err
@@ -253,7 +255,7 @@ func (p *production) options(s Settings) schedule.Options {
 func (p *production) history(run *schedule.Run, s Settings) *history.History {
 	return &history.History{
 		Strategy: p.entry.ID, Scenario: p.sc.ID, Clients: len(p.cast), Nodes: servers(p.entry),
-		Key: keyOf(p.entry), Holders: holders(p.entry, len(p.cast)), TTL: s.TTL, Guard: p.sc.Guard, End: run.End, Horizon: run.Horizon, Events: inOneThread(run.Events),
+		Key: key, ZooKeeper: onZooKeeper(p.entry), Holders: holders(p.entry, len(p.cast)), TTL: s.TTL, Guard: p.sc.Guard, End: run.End, Horizon: run.Horizon, Events: inOneThread(run.Events),
 	}
 }
 

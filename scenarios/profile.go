@@ -118,7 +118,8 @@ func (p *Profile) observe(h *history.History) {
 		case history.Change:
 			p.Expires = p.Expires || e.Key == key && e.After != "" && e.Until != history.Forever
 			p.Apart = p.Apart || e.Key == otherKey
-			bare[c] = acquiring[c] && e.After != "" && e.Until == history.Forever
+			// what a session keeps ends with it
+			bare[c] = acquiring[c] && e.After != "" && e.Until == history.Forever && !p.ZooKeeper
 		case history.Send:
 			if e.Node == history.Resource {
 				continue

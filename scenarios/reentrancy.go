@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"context"
-	"slices"
 
 	"locklab/simulator/history"
 )
@@ -173,7 +172,7 @@ var secondKey = Scenario{
 // speaksOfOther names a client's requests that are about the second key.
 func speaksOfOther(client int) func(*history.Event) bool {
 	return func(e *history.Event) bool {
-		return e.Kind == history.Send && e.Client == client && slices.Contains(e.Cmd, otherKey)
+		return e.Kind == history.Send && e.Client == client && mentions(e.Cmd, otherKey)
 	}
 }
 

@@ -32,6 +32,8 @@ type Scenario struct {
 	MinReplicas int
 	// AOF is what every server keeps on disk for when it restarts.
 	AOF simulator.AOF
+	// NodePPM is how many microseconds each server's clock gains per true second.
+	NodePPM int32
 	// Guard is what the resource does about late writes. Where it is Fenced, the
 	// lock gets fencing tokens.
 	Guard history.Guard
@@ -122,6 +124,7 @@ func All() []Scenario {
 		failoverOther,
 		replicaGone,
 		splitBrain,
+		splitInStep,
 		splitRenewed,
 		splitBounded,
 		restartEverySecond,
@@ -133,6 +136,7 @@ func All() []Scenario {
 		slowAcquire,
 		pauseInFlight,
 		clockDrift,
+		serverDrift,
 		splitVote,
 		splitVoteSpread,
 		partialAcquire,
@@ -140,6 +144,8 @@ func All() []Scenario {
 		releaseAgain,
 		renewHeld,
 		renewFree,
+		renewLate,
+		renewPartly,
 		overtaken,
 		strayDelete,
 		evicted,

@@ -112,7 +112,7 @@ func (p *production) overlaps(s Settings, begin, pause time.Duration) (bool, err
 		return false, err
 	}
 	var judge verdict.Safety
-	c := verdict.CaseOf(&history.History{Clients: len(p.cast), Nodes: servers(p.entry), Key: keyOf(p.entry), Holders: holders(p.entry, len(p.cast)), TTL: s.TTL})
+	c := verdict.CaseOf(&history.History{Clients: len(p.cast), Nodes: servers(p.entry), Key: key, ZooKeeper: onZooKeeper(p.entry), Holders: holders(p.entry, len(p.cast)), TTL: s.TTL})
 	for i := range run.Events {
 		judge.Observe(&c, i, &run.Events[i], nil)
 	}

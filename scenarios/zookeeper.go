@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"locklab/algorithms"
+	"locklab/faults"
 	"locklab/simulator"
 	"locklab/simulator/zookeeper"
 )
@@ -19,20 +21,65 @@ func onZooKeeper(entry algorithms.Entry) bool { return entry.Line != nil }
 func servers(entry algorithms.Entry) int { return max(entry.Nodes, 1) }
 
 // nodes are the servers of a lock: so many like one, or an ensemble whose sessions
-// last for ttl.
+// last for ttl, and on which the lock has been used before.
 func nodes(entry algorithms.Entry, ttl time.Duration, like simulator.NodeSetup, n int) []simulator.NodeSetup {
 	if onZooKeeper(entry) {
-		return []simulator.NodeSetup{{Session: ttl}}
+		return []simulator.NodeSetup{{Session: ttl, Znodes: queuedAt(entry.Line(key)), Lines: map[string]string{entry.Line(key): key, entry.Line(otherKey): otherKey}}}
 	}
 	return slices.Repeat([]simulator.NodeSetup{like}, n)
 }
 
-// keyOf is what histories call the lock.
-func keyOf(entry algorithms.Entry) string {
-	if onZooKeeper(entry) {
-		return entry.Line(key)
+// mentions says whether a command is about a key, or a znode below that of its
+// lock.
+func mentions(cmd []string, key string) bool {
+	return slices.ContainsFunc(cmd, func(arg string) bool { return arg == key || strings.Contains(arg, "/"+key) })
+}
+
+// wholeEnsemble says why a scenario has no meaning on a ZooKeeper, of which no
+// single server is looked at; empty: it has one.
+func (sc Scenario) wholeEnsemble() Text {
+	if sc.Replicas > 0 {
+		return Text{
+			EN: "the servers of a ZooKeeper ensemble agree before they answer: there is no replica that lags",
+			ZH: "ZooKeeper 集群先达成一致再应答：没有落后的副本",
+		}
 	}
-	return key
+	if sc.Budget == nil {
+		return Text{}
+	}
+	budget, _ := faults.ParseBudget(sc.Budget(1)) // Check has read it
+	for _, a := range budget {
+		switch a.Fault.(type) {
+		case faults.NodeClock:
+			return Text{
+				EN: "a ZooKeeper counts the time of a session by a clock that does not jump",
+				ZH: "ZooKeeper 用单调时钟给会话计时，时钟不会跳变",
+			}
+		case faults.Restart, faults.Hang:
+			return Text{
+				EN: "a ZooKeeper ensemble outlives the loss of one of its servers",
+				ZH: "ZooKeeper 集群少一台服务器照常工作",
+			}
+		case faults.FailCall, faults.Evict, faults.Flush, faults.Delete:
+			return Text{
+				EN: "it befalls the keys and commands of a Redis, and this lock is on a ZooKeeper",
+				ZH: "这是 Redis 的 key 和命令才会遇到的事，而这把锁在 ZooKeeper 上",
+			}
+		}
+	}
+	return Text{}
+}
+
+// queuedAt is an ensemble on which somebody has queued below path and gone.
+func queuedAt(path string) zookeeper.State {
+	state, id := zookeeper.New().Connect(0, time.Second)
+	for i := 1; i <= len(path); i++ {
+		if i == len(path) || path[i] == '/' {
+			state, _, _ = state.Apply(0, id, zookeeper.Request{Op: zookeeper.Create, Path: path[:i]})
+		}
+	}
+	state, _, _ = state.Close(id)
+	return state
 }
 
 // holders is for how many of a lock's clients there is room inside, as histories

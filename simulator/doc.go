@@ -14,6 +14,8 @@
 // A server is a miniredis, and what a command does to its data is kept in a
 // table in the same way (node.go, engine.go).
 //
+// Or the server is a ZooKeeper ensemble, by the package zookeeper below (zoo.go).
+//
 // What this world leaves out: a server executes one request at a time and in
 // no time; a pipeline arrives whole; connections are re-established without
 // delay, except those that watch keys, which break with their server (watch.go);

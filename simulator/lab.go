@@ -47,6 +47,9 @@ type NodeSetup struct {
 	Session time.Duration
 	// Znodes is what an ensemble holds at the start; the zero value is only a root.
 	Znodes zookeeper.State
+	// Lines is what histories call the znodes at which clients queue; those that are
+	// not in it go by their paths.
+	Lines map[string]string
 }
 
 // AOF is what a server keeps on disk, in the words of Redis's appendfsync

@@ -272,12 +272,12 @@ func (l *Lab) emitLine(w *World, ch *lineChange, kind zooActKind, client int) {
 			k, client = history.Expire, 0
 		}
 		e := l.emit(w, k)
-		e.Client, e.Node, e.Key, e.Before = client, ensemble, ch.path, ch.before
+		e.Client, e.Node, e.Key, e.Before = client, ensemble, ch.key, ch.before
 		before = ""
 	}
 	if ch.after != "" {
 		e := l.emit(w, history.Change)
-		e.Client, e.Node, e.Key, e.Before, e.After, e.Until = int(ch.owner), ensemble, ch.path, before, ch.after, history.Forever
+		e.Client, e.Node, e.Key, e.Before, e.After, e.Until = int(ch.owner), ensemble, ch.key, before, ch.after, history.Forever
 	}
 }
 

@@ -126,19 +126,15 @@ func (d *driver) done(now time.Duration) {
 // request reads a request as histories show it.
 func request(cmd []string) (r zookeeper.Request) {
 	r.Op = map[string]zookeeper.Op{
-		"create": zookeeper.Create, "delete": zookeeper.Delete, "stat": zookeeper.Exists, "get": zookeeper.GetData, "set": zookeeper.SetData, "ls": zookeeper.GetChildren,
+		"CREATE": zookeeper.Create, "DELETE": zookeeper.Delete, "EXISTS": zookeeper.Exists, "SETDATA": zookeeper.SetData, "GETCHILDREN": zookeeper.GetChildren,
 	}[cmd[0]]
-	r.Version = zookeeper.AnyVersion
-	for _, arg := range cmd[1:] {
-		switch {
-		case arg == "-e":
-			r.Mode |= zookeeper.Ephemeral
-		case arg == "-s":
-			r.Mode |= zookeeper.Sequential
-		case arg == "-w":
+	r.Path, r.Version = cmd[1], zookeeper.AnyVersion
+	for _, arg := range cmd[2:] {
+		switch arg {
+		case "EPHEMERAL_SEQUENTIAL":
+			r.Mode = zookeeper.Ephemeral | zookeeper.Sequential
+		case "WATCH":
 			r.Watch = true
-		case r.Path == "":
-			r.Path = arg
 		default:
 			r.Data = arg
 		}
@@ -149,8 +145,12 @@ func request(cmd []string) (r zookeeper.Request) {
 // replyText is what a history says of a reply.
 func replyText(r zookeeper.Request, reply zookeeper.Reply) string {
 	switch {
+	case reply.Code == zookeeper.NoNode:
+		return "(error) NONODE"
+	case reply.Code == zookeeper.NodeExists:
+		return "(error) NODEEXISTS"
 	case reply.Code != zookeeper.OK:
-		return "(error) " + strings.TrimPrefix(reply.Code.Error(), "zookeeper: ")
+		return reply.Code.Error()
 	case r.Op == zookeeper.Create:
 		return reply.Path
 	case r.Op == zookeeper.Exists:

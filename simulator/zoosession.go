@@ -26,6 +26,10 @@ type Session struct{ p *process }
 // the ensemble refused, and a *net.OpError if the connection broke, or the
 // answer did not come within two thirds of the session's time-out: then the
 // request may have been run. While there is no connection it waits for one.
+//
+// Of the reply a client is told Code, Path, Data, Children, and of Exists
+// Stat.Czxid: whatever else a server tells would keep apart what comes to the
+// same.
 func (s *Session) Do(r zookeeper.Request) (zookeeper.Reply, error) {
 	r.Watch = false
 	reply, _, err := s.ask(r)
@@ -96,7 +100,7 @@ func (w *Watch) Wait(patience time.Duration) (fired bool, err error) {
 // library is what a client's library remembers of its session. It follows from
 // what the client has observed, and so belongs to an incarnation.
 type library struct {
-	seen    int64    // the last transaction that it has heard of
+	seen    int64    // the last transaction when the latest watch was left
 	watches []*Watch // that have not fired
 }
 
@@ -135,7 +139,9 @@ func (l *library) watch(p *process, r zookeeper.Request, code zookeeper.Code) *W
 
 // memory is what the library needs to connect again.
 func (l *library) memory() (m zooMemory) {
-	m.seen = l.seen
+	if len(l.watches) > 0 {
+		m.seen = l.seen
+	}
 	for _, w := range l.watches {
 		if !slices.Contains(m.watches, w.watch) {
 			m.watches = append(m.watches, w.watch)

@@ -17,6 +17,7 @@ import (
 type zooTable struct {
 	timeout time.Duration // of a session
 	first   zookeeper.State
+	names   map[string]string // of lines
 
 	shapes    []zooShape
 	shapeID   map[string]uint32
@@ -70,7 +71,7 @@ type zooAnswer struct {
 }
 
 // zooMemory is what a client's library must know to connect again: the watches
-// that have not fired, and the last transaction that it has heard of.
+// that have not fired, and the last transaction that it has heard of with one.
 type zooMemory struct {
 	seen    int64
 	watches []zookeeper.Watch
@@ -106,7 +107,7 @@ type zooEffect struct {
 
 // lineChange is one line whose first has become another.
 type lineChange struct {
-	path          string
+	key           string // what histories call it
 	before, after string // names
 	gone          bool   // the former first has left the line, and was not overtaken
 	owner         int8   // client of the new one; 0: none, or of no client
@@ -121,7 +122,7 @@ type zooFired struct {
 
 func newZooTable(s *NodeSetup) *zooTable {
 	t := &zooTable{
-		timeout: s.Session, first: s.Znodes,
+		timeout: s.Session, first: s.Znodes, names: s.Lines,
 		shapeID: map[string]uint32{}, requestID: map[zookeeper.Request]uint32{}, answerID: map[string]uint32{},
 		watchID: map[zookeeper.Watch]uint32{}, memoryID: map[string]uint32{}, effects: map[zooAct]*zooEffect{},
 	}
@@ -233,7 +234,7 @@ func (t *zooTable) run(a zooAct) *zooEffect {
 		}
 		if a.kind == zooLate { // what it leaves behind is left on a connection that is none
 			s.state = s.state.Disconnect(own.session)
-			eff.answer = t.internAnswer(zooAnswer{reply: reply, text: replyToText(r, reply)})
+			eff.answer = t.internAnswer(zooAnswer{text: replyToText(r, reply)})
 			break
 		}
 		news := slices.Clone(own.news)
@@ -243,7 +244,7 @@ func (t *zooTable) run(a zooAct) *zooEffect {
 			}
 		}
 		own.news = nil
-		eff.answer = t.internAnswer(zooAnswer{news, reply, replyToText(r, reply)})
+		eff.answer = t.internAnswer(zooAnswer{news, known(r, reply), replyToText(r, reply)})
 	case zooTell:
 		eff.answer = t.internAnswer(zooAnswer{news: own.news})
 		own.news = nil
@@ -278,8 +279,22 @@ func (t *zooTable) run(a zooAct) *zooEffect {
 		}
 	}
 	eff.to = t.internShape(s)
-	eff.lines = lineChanges(&before, &t.shapes[eff.to])
+	eff.lines = t.lineChanges(&before, &t.shapes[eff.to])
 	return eff
+}
+
+// known is what of a reply a client is told: see Session.Do. The last transaction
+// is kept with a watch only. A watch that has not fired has seen no change up to
+// the latest reply, so what was the last when it was left serves as well.
+func known(r zookeeper.Request, reply zookeeper.Reply) (t zookeeper.Reply) {
+	t = zookeeper.Reply{Code: reply.Code, Path: reply.Path, Data: reply.Data, Children: reply.Children}
+	if r.Op == zookeeper.Exists {
+		t.Stat.Czxid = reply.Stat.Czxid
+	}
+	if r.Watch {
+		t.Zxid = reply.Zxid
+	}
+	return t
 }
 
 // lose drops the news on a connection that breaks. That a session has ended is
@@ -294,7 +309,7 @@ func (k *zooLink) lose() {
 
 // lineChanges lists the lines that have another first, in the order of their
 // paths.
-func lineChanges(from, to *zooShape) (changes []lineChange) {
+func (t *zooTable) lineChanges(from, to *zooShape) (changes []lineChange) {
 	path := func(l zookeeper.Line, path string) int { return cmp.Compare(l.Parent, path) }
 	look := func(s *zooShape, parent string) (l zookeeper.Line) {
 		if i, ok := slices.BinarySearchFunc(s.lines, parent, path); ok {
@@ -312,7 +327,10 @@ func lineChanges(from, to *zooShape) (changes []lineChange) {
 		if a == b {
 			continue
 		}
-		ch := lineChange{path: parent, before: a.First, after: b.First}
+		ch := lineChange{key: parent, before: a.First, after: b.First}
+		if name, ok := t.names[parent]; ok {
+			ch.key = name
+		}
 		ch.gone = a.First != "" && !slices.Contains(to.state.Paths(), strings.TrimSuffix(parent, "/")+"/"+a.First)
 		if b.First != "" {
 			ch.owner = int8(slices.IndexFunc(to.links[:], func(k zooLink) bool { return k.session == b.Owner }) + 1)
@@ -338,30 +356,31 @@ func ends(e zookeeper.Event, w zookeeper.Watch) bool {
 	return e.Path == w.Path && (e.Type == zookeeper.NodeChildrenChanged) == (w.Kind == zookeeper.WatchChildren)
 }
 
-// requestText is a request as histories show it, in the words of ZooKeeper's
-// command line where that has some.
+// requestText is a request as histories show it, in the words of the API.
 func requestText(r zookeeper.Request) []string {
 	text := []string{[...]string{
-		zookeeper.Ping: "ping", zookeeper.Create: "create", zookeeper.Delete: "delete", zookeeper.Exists: "stat", zookeeper.GetData: "get",
-		zookeeper.SetData: "set", zookeeper.GetChildren: "ls", zookeeper.Sync: "sync",
+		zookeeper.Ping: "PING", zookeeper.Create: "CREATE", zookeeper.Delete: "DELETE", zookeeper.Exists: "EXISTS", zookeeper.GetData: "GETDATA",
+		zookeeper.SetData: "SETDATA", zookeeper.GetChildren: "GETCHILDREN", zookeeper.Sync: "SYNC",
 	}[r.Op]}
-	if r.Mode&zookeeper.Sequential != 0 {
-		text = append(text, "-s")
-	}
-	if r.Mode&zookeeper.Ephemeral != 0 {
-		text = append(text, "-e")
-	}
-	if r.Watch {
-		text = append(text, "-w")
-	}
-	if versioned := r.Op == zookeeper.Delete || r.Op == zookeeper.SetData; versioned && r.Version != zookeeper.AnyVersion {
-		text = append(text, "-v", fmt.Sprint(r.Version))
-	}
 	if r.Path != "" {
 		text = append(text, r.Path)
 	}
 	if r.Data != "" || r.Op == zookeeper.SetData {
 		text = append(text, r.Data)
+	}
+	switch r.Mode {
+	case zookeeper.Ephemeral:
+		text = append(text, "EPHEMERAL")
+	case zookeeper.Sequential:
+		text = append(text, "PERSISTENT_SEQUENTIAL")
+	case zookeeper.Ephemeral | zookeeper.Sequential:
+		text = append(text, "EPHEMERAL_SEQUENTIAL")
+	}
+	if versioned := r.Op == zookeeper.Delete || r.Op == zookeeper.SetData; versioned && r.Version != zookeeper.AnyVersion {
+		text = append(text, "VERSION", fmt.Sprint(r.Version))
+	}
+	if r.Watch {
+		text = append(text, "WATCH")
 	}
 	return text
 }
@@ -369,7 +388,7 @@ func requestText(r zookeeper.Request) []string {
 // replyToText is the reply to a request as histories show it.
 func replyToText(r zookeeper.Request, reply zookeeper.Reply) string {
 	if reply.Code != zookeeper.OK {
-		return "(error) " + strings.TrimPrefix(reply.Code.Error(), "zookeeper: ")
+		return "(error) " + codeText[reply.Code]
 	}
 	switch r.Op {
 	case zookeeper.Create:
@@ -382,6 +401,12 @@ func replyToText(r zookeeper.Request, reply zookeeper.Reply) string {
 		return "[" + strings.Join(reply.Children, ", ") + "]"
 	}
 	return "OK"
+}
+
+// codeText is what the API calls the ways in which a request is refused.
+var codeText = map[zookeeper.Code]string{
+	zookeeper.BadArguments: "BADARGUMENTS", zookeeper.NoNode: "NONODE", zookeeper.BadVersion: "BADVERSION", zookeeper.NodeExists: "NODEEXISTS",
+	zookeeper.NoChildrenForEphemerals: "NOCHILDRENFOREPHEMERALS", zookeeper.NotEmpty: "NOTEMPTY", zookeeper.SessionExpired: "SESSIONEXPIRED",
 }
 
 func eventText(e zookeeper.EventType) string {

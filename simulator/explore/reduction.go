@@ -22,7 +22,7 @@ import (
 // mayGoFirst says whether the client has a single choice, of the kind that
 // concerns nobody else, and nothing under way beside it.
 func (s *system) mayGoFirst(e *clientEntry, part *simulator.ClientPart) bool {
-	if len(e.own) != 1 || len(e.arrive) > 0 {
+	if len(e.own) != 1 || len(e.arrive) > 0 || e.awaits { // news may come first
 		return false
 	}
 	switch e.own[0].Verb {
@@ -36,7 +36,7 @@ func (s *system) mayGoFirst(e *clientEntry, part *simulator.ClientPart) bool {
 
 // first is a client that may go before all others in a state; -1: none may.
 func (s *search) first(state []uint32) (int, error) {
-	if s.plain || s.lab.ZooKeeper() { // what is on its way to a client is with the server, and not looked at here
+	if s.plain {
 		return -1, nil
 	}
 	for c := range s.clients {

@@ -247,7 +247,8 @@ func (s *system) clientPart(c int, part simulator.ClientPart) uint32 {
 		}
 		e.finished, e.timeless, e.entered = part.Finished(), part.Timeless(), s.lab.Entered(c+1, &part)
 		e.waitsOn, e.blocked = s.lab.WaitsOn(c+1, &part), s.lab.BlockedOn(c+1, &part)
-		e.single, e.awaits = s.mayGoFirst(e, &part), s.lab.Awaits(c+1, &part)
+		e.awaits = s.lab.Awaits(c+1, &part)
+		e.single = s.mayGoFirst(e, &part)
 		return e
 	})
 }

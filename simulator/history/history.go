@@ -10,13 +10,14 @@ import "time"
 
 // A History is one finished run.
 type History struct {
-	Strategy string        `json:"strategy"`        // id of the lock that was played
-	Scenario string        `json:"scenario"`        // id of the scenario that was played
-	Clients  int           `json:"clients"`         // how many clients; client i is called "c<i>", from 1
-	Nodes    int           `json:"nodes"`           // how many servers; node i is called "n<i>", from 1
-	Key      string        `json:"key"`             // the key that is locked
-	TTL      time.Duration `json:"ttl_ns"`          // lease that the run asked for, on the clock the lock uses
-	Guard    Guard         `json:"guard,omitempty"` // what the resource does about a write that comes too late
+	Strategy  string        `json:"strategy"`            // id of the lock that was played
+	Scenario  string        `json:"scenario"`            // id of the scenario that was played
+	Clients   int           `json:"clients"`             // how many clients; client i is called "c<i>", from 1
+	Nodes     int           `json:"nodes"`               // how many servers; node i is called "n<i>", from 1
+	Key       string        `json:"key"`                 // the key that is locked
+	ZooKeeper bool          `json:"zookeeper,omitempty"` // the server is an ensemble of ZooKeeper, and no Redis
+	TTL       time.Duration `json:"ttl_ns"`              // lease that the run asked for, on the clock the lock uses
+	Guard     Guard         `json:"guard,omitempty"`     // what the resource does about a write that comes too late
 	// Holders is with how many inside, itself counted, each client may be inside:
 	// 1 is alone, AnyNumber is a reader among readers. Nil: each alone.
 	Holders []int         `json:"holders,omitempty"`
@@ -167,9 +168,9 @@ const (
 	Reject   // Node answers Client's request with an error (Reply) and does not execute it
 	Stranger // Node executes Cmd, which no client sent; Note says why. The Changes it made follow directly
 
-	// At a ZooKeeper Key is a znode at which clients queue, and its value the name
-	// of the first in line, whose owner is the Client of the Change that made it
-	// so. If the session of the first ends that is an Expire.
+	// At a ZooKeeper Key stands for a znode at which clients queue, and its value is
+	// the name of the first in line, whose owner is the Client of the Change that
+	// made it so. If the session of the first ends that is an Expire.
 
 	SessionEnd // Node ends Client's session; Client does not know. The Expires and Changes it made follow directly
 	Fire       // a watch of Client on Key fires at Node, and the news of it (Note) are on the way

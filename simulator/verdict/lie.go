@@ -19,7 +19,8 @@ import "locklab/simulator/history"
 // "Still its own" is: the client owns the key on a quorum of nodes. A stamp
 // that has lapsed but that nobody took over is still its own. Where the key
 // never changed at all, the lock does not live on it (sessions, queues of
-// nodes), and nothing can be said.
+// nodes), and nothing can be said; nor can it of a lock that lets several in, of
+// whom only the first owns the key.
 //
 // Entering claims nothing that could be false here: what is wrong with it is
 // OVERLAP.
@@ -39,7 +40,7 @@ func (l *lie) observe(h *hearing) {
 			l.decided.add(c)
 		}
 	case history.Released:
-		if h.e.Claims && h.e.OK && !l.own.has(c) && h.f.keyed {
+		if h.e.Claims && h.e.OK && !l.own.has(c) && h.f.keyed && h.c.room[c-1] == 1 {
 			h.instant(Lie, int(c))
 		}
 		l.forget(c)
