@@ -181,11 +181,16 @@ func (a *app) explainLock(e algorithms.Entry) error {
 	return nil
 }
 
-// session is the lock with nobody else about, as typed into redis-cli.
+// session is the lock with nobody else about, as typed into redis-cli; or what is said
+// to a ZooKeeper.
 func (a *app) session(e algorithms.Entry) error {
 	o, err := a.teacher("en").alone(e)
 	if err != nil || !slices.ContainsFunc(o.History.Events, asksRedis) {
 		return err
+	}
+	if e.Expiry == algorithms.ExpirySession {
+		a.part(a.label("session.zookeeper"))
+		return a.notation(o)
 	}
 	a.part(a.label("session"))
 	first := *o.History // of several servers the first will do: all are asked the same
