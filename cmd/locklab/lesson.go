@@ -181,11 +181,16 @@ func (a *app) explainLock(e algorithms.Entry) error {
 	return nil
 }
 
-// session is the lock with nobody else about, as typed into redis-cli.
+// session is the lock with nobody else about, as typed into redis-cli; or what is said
+// to a ZooKeeper.
 func (a *app) session(e algorithms.Entry) error {
 	o, err := a.teacher("en").alone(e)
 	if err != nil || !slices.ContainsFunc(o.History.Events, asksRedis) {
 		return err
+	}
+	if e.Expiry == algorithms.ExpirySession {
+		a.part(a.label("session.zookeeper"))
+		return a.notation(o)
 	}
 	a.part(a.label("session"))
 	first := *o.History // of several servers the first will do: all are asked the same
@@ -394,7 +399,7 @@ func (a *app) explainPair(lock, race string) error {
 // explainRun explains one run, of a race or found by search.
 func (a *app) explainRun(o *scenarios.Outcome) error {
 	if a.json {
-		return a.runJSON(o)
+		return a.printRun(o)
 	}
 	a.wrap("", fmt.Sprintf("%s (%s): %s", o.Strategy.ID, article(o.Strategy), a.say(o.Strategy.Title.EN, o.Strategy.Title.ZH)))
 	a.raceHead(o.Scenario)
@@ -458,7 +463,7 @@ type codeJSON struct {
 	Lines []string `json:"lines"`
 }
 
-func (a *app) runJSON(o *scenarios.Outcome) error {
+func (a *app) printRun(o *scenarios.Outcome) error {
 	j := explainedRunJSON{runJSON: outcomeJSON(o), Code: []codeJSON{}}
 	if o.History != nil {
 		watched, err := scenarios.Watch(o.Trace)
