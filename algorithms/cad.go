@@ -15,55 +15,31 @@ import (
 //
 // It was meant to mend the script, which each client had to bring along. It falls
 // as token does.
-var delIfEq = Entry{
-	ID:     "delifeq",
-	Family: OneStep,
-	Year:   2025,
-	Title:  Text{EN: "SET NX PX with a token, release by Valkey's DELIFEQ", ZH: "SET NX PX 加令牌，用 Valkey 的 DELIFEQ 释放"},
-	Nodes:  1,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: ExpiryServer,
-	New: func(env Env) Strategy {
+var delIfEq = tokenLock.variant("delifeq", 2025,
+	Text{EN: "SET NX PX with a token, release by Valkey's DELIFEQ", ZH: "SET NX PX 加令牌，用 Valkey 的 DELIFEQ 释放"},
+	func(env Env) Strategy {
 		return newKeyLock(env, env.Tokens.Token, setIfFree, giving{send: sendDelIfEq, reports: true})
-	},
-}
+	})
 
 // delEx is token with DELEX … IFEQ of Redis. (2025: Redis 8.4, November.) It falls
 // as token does.
-var delEx = Entry{
-	ID:     "delex",
-	Family: OneStep,
-	Year:   2025,
-	Title:  Text{EN: "SET NX PX with a token, release by DELEX IFEQ of Redis 8.4", ZH: "SET NX PX 加令牌，用 Redis 8.4 的 DELEX IFEQ 释放"},
-	Nodes:  1,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: ExpiryServer,
-	New: func(env Env) Strategy {
+var delEx = tokenLock.variant("delex", 2025,
+	Text{EN: "SET NX PX with a token, release by DELEX IFEQ of Redis 8.4", ZH: "SET NX PX 加令牌，用 Redis 8.4 的 DELEX IFEQ 释放"},
+	func(env Env) Strategy {
 		return newKeyLock(env, env.Tokens.Token, setIfFree, giving{send: sendDelEx, reports: true})
-	},
-}
+	})
 
 // setIfEq is daemon-10-owned without a script: SET … IFEQ writes the same token
 // again and by that resets the TTL, and DELEX removes it. (2025: SET IFEQ came
 // with Valkey 8.1 in March, with Redis 8.4 in November.) It falls as
 // daemon-10-owned does.
-var setIfEq = Entry{
-	ID:     "set-ifeq",
-	Family: Renewed,
-	Year:   2025,
-	Title:  Text{EN: "SET NX PX with a token, renewed by SET IFEQ, release by DELEX IFEQ", ZH: "SET NX PX 加令牌，用 SET IFEQ 续期，用 DELEX IFEQ 释放"},
-	Nodes:  1,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: ExpiryServer,
-	New: func(env Env) Strategy {
+var setIfEq = daemon10Owned.variant("set-ifeq", 2025,
+	Text{EN: "SET NX PX with a token, renewed by SET IFEQ, release by DELEX IFEQ", ZH: "SET NX PX 加令牌，用 SET IFEQ 续期，用 DELEX IFEQ 释放"},
+	func(env Env) Strategy {
 		k := each(env, 10, sendSetIfEq)
 		k.owned = true
 		return newKeyLock(env, env.Tokens.Token, setIfFree, giving{send: sendDelEx, reports: true}).kept(k)
-	},
-}
+	})
 
 func sendDelIfEq(ctx context.Context, node redis.UniversalClient, key, token string) error {
 	return changed("DELIFEQ", key, node.Do(ctx, "DELIFEQ", key, token))

@@ -30,6 +30,7 @@ func All() []Entry {
 		threadID,
 		threadIDLua,
 		tokenLock,
+		naiveWake,
 		watchMulti,
 		threadLocal,
 		reentrant,
@@ -51,6 +52,7 @@ func All() []Entry {
 		watchDel,
 		watchdog,
 		redissonLease,
+		redissonLock,
 		redlock,
 		redlockDrift,
 		redlockExtend,
@@ -115,6 +117,12 @@ func (e Entry) Names() []string {
 		names = append(names, e.Article)
 	}
 	return append(names, e.Also...)
+}
+
+// variant is a lock like e, but for what is given: no other article has it.
+func (e Entry) variant(id string, year int, title Text, create func(Env) Strategy) Entry {
+	e.ID, e.Article, e.Also, e.Year, e.Title, e.New = id, "", nil, year, title, create
+	return e
 }
 
 // Check says whether e.New can work with env: a nil means that it can. Call it

@@ -2,7 +2,6 @@ package algorithms
 
 import (
 	"context"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -17,21 +16,9 @@ import (
 //
 // How it falls: work that takes longer than the lease, as with token. Whoever
 // passes a lease time to be on the safe side has switched the watchdog off.
-var redissonLease = Entry{
-	ID:     "redisson-lease",
-	Family: Redisson,
-	Year:   2014,
-	Title:  Text{EN: "Redisson's lock with a lease time: no watchdog", ZH: "Redisson 指定租约时长的锁：不启动看门狗"},
-	Nodes:  1,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: ExpiryServer,
-	New: func(env Env) Strategy {
-		s := newWatchdog(env)
-		s.unwatched = true
-		return s
-	},
-}
+var redissonLease = watchdog.variant("redisson-lease", 2014,
+	Text{EN: "Redisson's lock with a lease time: no watchdog", ZH: "Redisson 指定租约时长的锁：不启动看门狗"},
+	watching(func(s *Watchdog) { s.unwatched = true }))
 
 // redissonWait sends every script together with WAIT, for one replica and one
 // second. (2020: Redisson 3.12.5, April.)
@@ -43,22 +30,13 @@ var redissonLease = Entry{
 //
 // Redisson waits for as many replicas as it knows to be there, and sends no WAIT
 // when there are none. Ours always asks for one, since an Env knows of none.
-var redissonWait = Entry{
-	ID:       "redisson-wait",
-	Family:   Redisson,
-	Year:     2020,
-	Title:    Text{EN: "Redisson 3.12.5: WAIT with every script, its answer ignored", ZH: "Redisson 3.12.5：每段脚本都带 WAIT，却不看它的返回值"},
-	Nodes:    1,
-	Replicas: 1,
-	TTL:      30 * time.Second,
-	Unit:     time.Millisecond,
-	Expiry:   ExpiryServer,
-	New: func(env Env) Strategy {
-		s := newWatchdog(env)
-		s.waits = true
-		return s
-	},
-}
+var redissonWait = func() Entry {
+	e := watchdog.variant("redisson-wait", 2020,
+		Text{EN: "Redisson 3.12.5: WAIT with every script, its answer ignored", ZH: "Redisson 3.12.5：每段脚本都带 WAIT，却不看它的返回值"},
+		watching(func(s *Watchdog) { s.waits = true }))
+	e.Replicas = waitReplicas
+	return e
+}()
 
 // redissonEntry has one watchdog for each key of a process, and an entry in a map
 // that says that there is one. (2020: Redisson 3.12.5; issues 2515, 3194 and 3712
@@ -67,40 +45,25 @@ var redissonWait = Entry{
 // How it falls: a renewal that fails ends the watchdog and leaves the entry. If the
 // holder does not unlock (an exception, no finally), the next lock of that key in
 // that process finds the entry and starts no watchdog: the lease ends unrenewed.
-var redissonEntry = Entry{
-	ID:     "redisson-entry",
-	Family: Redisson,
-	Year:   2020,
-	Title:  Text{EN: "Redisson 3.12.5: a failed renewal leaves the next lock without a watchdog", ZH: "Redisson 3.12.5：一次续期失败，下一次加锁就没有看门狗了"},
-	Nodes:  1,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: ExpiryServer,
-	New: func(env Env) Strategy {
-		s := newWatchdog(env)
-		s.entries = map[string]*watched{}
-		return s
-	},
-}
+var redissonEntry = watchdog.variant("redisson-entry", 2020,
+	Text{EN: "Redisson 3.12.5: a failed renewal leaves the next lock without a watchdog", ZH: "Redisson 3.12.5：一次续期失败，下一次加锁就没有看门狗了"},
+	watching(func(s *Watchdog) { s.entries = map[string]*watched{} }))
 
 // redissonRearm renews again after a renewal that failed. (2025: Redisson 3.44.0.)
 //
 // It was meant to mend that one lost packet ends the watchdog. Only the answer that
 // the lock is not ours ends it now. How it falls: as [Watchdog], but for that.
-var redissonRearm = Entry{
-	ID:     "redisson-rearm",
-	Family: Redisson,
-	Year:   2025,
-	Title:  Text{EN: "Redisson since 3.44: a failed renewal is tried again", ZH: "Redisson 3.44 起：续期失败会再试"},
-	Nodes:  1,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: ExpiryServer,
-	New: func(env Env) Strategy {
+var redissonRearm = watchdog.variant("redisson-rearm", 2025,
+	Text{EN: "Redisson since 3.44: a failed renewal is tried again", ZH: "Redisson 3.44 起：续期失败会再试"},
+	watching(func(s *Watchdog) { s.again = true }))
+
+// watching makes a Watchdog and changes it.
+func watching(change func(s *Watchdog)) func(Env) Strategy {
+	return func(env Env) Strategy {
 		s := newWatchdog(env)
-		s.again = true
+		change(s)
 		return s
-	},
+	}
 }
 
 // eval runs a script, with a WAIT behind it if this lock waits. An error of WAIT

@@ -29,21 +29,9 @@ var redlock = Entry{
 // the TTL and 2 ms. (2014: in antirez's first implementation, and in the manual.)
 //
 // It was meant to mend clocks that run at different rates, up to that much.
-var redlockDrift = Entry{
-	ID:     "redlock-drift",
-	Family: Majority,
-	Year:   2014,
-	Title:  Text{EN: "Redlock with the drift term: 1 % of the TTL and 2 ms", ZH: "Redlock，有效期再减去时钟漂移：TTL 的 1% 加 2 毫秒"},
-	Nodes:  5,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: ExpiryServer,
-	New: func(env Env) Strategy {
-		s := newRedlock(env)
-		s.drift = env.TTL/100 + 2*time.Millisecond
-		return s
-	},
-}
+var redlockDrift = redlock.variant("redlock-drift", 2014,
+	Text{EN: "Redlock with the drift term: 1 % of the TTL and 2 ms", ZH: "Redlock，有效期再减去时钟漂移：TTL 的 1% 加 2 毫秒"},
+	drifting(func(*Redlock, Env) {}))
 
 // redlockExtend is redlock-drift whose holder can prolong its lease, on a majority
 // and within the validity. (2014: the manual, "making the algorithm more reliable".)
@@ -54,22 +42,9 @@ var redlockDrift = Entry{
 //
 // The manual bounds how often one may prolong, or a holder that hangs holds for
 // ever. Here that is the caller's business, who calls Renew.
-var redlockExtend = Entry{
-	ID:     "redlock-extend",
-	Family: Majority,
-	Year:   2014,
-	Title:  Text{EN: "Redlock with extension of the lease on a majority", ZH: "Redlock，可在过半节点上续期"},
-	Nodes:  5,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: ExpiryServer,
-	New: func(env Env) Strategy {
-		s := newRedlock(env)
-		s.drift = env.TTL/100 + 2*time.Millisecond
-		s.extends = true
-		return s
-	},
-}
+var redlockExtend = redlock.variant("redlock-extend", 2014,
+	Text{EN: "Redlock with extension of the lease on a majority", ZH: "Redlock，可在过半节点上续期"},
+	drifting(func(s *Redlock, _ Env) { s.extends = true }))
 
 // redlockTopUp is redlock-drift that, having a majority, asks the other servers
 // once more. (2025: proposed in issue 186 of redsync, in July.)
@@ -79,22 +54,9 @@ var redlockExtend = Entry{
 //
 // How it falls: servers that are held by somebody else, or down, at that moment
 // are not topped up.
-var redlockTopUp = Entry{
-	ID:     "redlock-topup",
-	Family: Majority,
-	Year:   2025,
-	Title:  Text{EN: "Redlock that asks the missing servers again once it has a majority", ZH: "Redlock，过半之后向没答应的节点再要一次"},
-	Nodes:  5,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: ExpiryServer,
-	New: func(env Env) Strategy {
-		s := newRedlock(env)
-		s.drift = env.TTL/100 + 2*time.Millisecond
-		s.topsUp = true
-		return s
-	},
-}
+var redlockTopUp = redlock.variant("redlock-topup", 2025,
+	Text{EN: "Redlock that asks the missing servers again once it has a majority", ZH: "Redlock，过半之后向没答应的节点再要一次"},
+	drifting(func(s *Redlock, _ Env) { s.topsUp = true }))
 
 // redlockParallel is redlock-drift that asks all servers at once, and takes back
 // from all at once. (2014: the manual, "retry on failure": ideally the SET commands
@@ -109,22 +71,9 @@ var redlockTopUp = Entry{
 // since who is refused there seldom gets a majority; asked at once, servers are won
 // in any order, so that two clients already can split the votes when one server is
 // down, and three can without.
-var redlockParallel = Entry{
-	ID:     "redlock-parallel",
-	Family: Majority,
-	Year:   2014,
-	Title:  Text{EN: "Redlock that asks all servers at once", ZH: "Redlock 同时询问所有节点"},
-	Nodes:  5,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: ExpiryServer,
-	New: func(env Env) Strategy {
-		s := newRedlock(env)
-		s.drift = env.TTL/100 + 2*time.Millisecond
-		s.together = env.Together
-		return s
-	},
-}
+var redlockParallel = redlock.variant("redlock-parallel", 2014,
+	Text{EN: "Redlock that asks all servers at once", ZH: "Redlock 同时询问所有节点"},
+	drifting(func(s *Redlock, env Env) { s.together = env.Together }))
 
 // redlockFailFast is redlock-drift that asks no further once a majority cannot be
 // reached any more. (2023: the option WithFailFast of redsync, pull request 133.)
@@ -136,22 +85,9 @@ var redlockParallel = Entry{
 // It falls as redlock-drift does. redsync asks all servers at once and goes on
 // early with a majority as well; here they are asked in turn, and a holder still
 // wants more than the least.
-var redlockFailFast = Entry{
-	ID:     "redlock-failfast",
-	Family: Majority,
-	Year:   2023,
-	Title:  Text{EN: "Redlock that gives up as soon as a majority cannot be reached", ZH: "Redlock 一旦凑不够过半就立即放弃"},
-	Nodes:  5,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: ExpiryServer,
-	New: func(env Env) Strategy {
-		s := newRedlock(env)
-		s.drift = env.TTL/100 + 2*time.Millisecond
-		s.spare = len(s.nodes) - s.quorum()
-		return s
-	},
-}
+var redlockFailFast = redlock.variant("redlock-failfast", 2023,
+	Text{EN: "Redlock that gives up as soon as a majority cannot be reached", ZH: "Redlock 一旦凑不够过半就立即放弃"},
+	drifting(func(s *Redlock, _ Env) { s.spare = len(s.nodes) - s.quorum() }))
 
 // Redlock asks several servers that know nothing of each other, and holds the
 // lock when more than half of them said yes in time. (2014: antirez published
@@ -198,6 +134,16 @@ type Redlock struct {
 	extends bool
 	// together asks several servers at once; nil: one after the other.
 	together func(tasks ...func())
+}
+
+// drifting makes a Redlock with the drift term and changes it.
+func drifting(change func(s *Redlock, env Env)) func(Env) Strategy {
+	return func(env Env) Strategy {
+		s := newRedlock(env)
+		s.drift = env.TTL/100 + 2*time.Millisecond
+		change(s, env)
+		return s
+	}
 }
 
 func newRedlock(env Env) *Redlock {

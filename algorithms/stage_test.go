@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -226,11 +225,4 @@ func entry(t testing.TB, id string) algorithms.Entry {
 		t.Fatalf("no strategy %q", id)
 	}
 	return e
-}
-
-// nobody is an address at which nobody listens.
-func nobody(t testing.TB) string {
-	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -18,22 +18,9 @@ var _ Strategy = (*Timestamp)(nil)
 //
 // How it falls: two clients see the same old stamp. The first deletes the key and
 // creates its own; the second deletes that one and creates its own. Both hold.
-var takeoverDel = Entry{
-	ID:      "takeover-del",
-	Family:  Stamps,
-	Article: "000-A",
-	Year:    2009,
-	Title:   Text{EN: "SETNX with a time stamp, takeover by DEL and SETNX", ZH: "SETNX 存时间戳，超时后先 DEL 再 SETNX 接管"},
-	Nodes:   1,
-	TTL:     20 * time.Second,
-	Unit:    time.Second,
-	Expiry:  ExpiryClients,
-	New: func(env Env) Strategy {
-		s := newTimestamp(env, time.Second)
-		s.again, s.takeOver = true, s.delAndSetnx
-		return s
-	},
-}
+var takeoverDel = stamped("takeover-del", time.Second,
+	Text{EN: "SETNX with a time stamp, takeover by DEL and SETNX", ZH: "SETNX 存时间戳，超时后先 DEL 再 SETNX 接管"},
+	func(s *Timestamp) { s.again, s.takeOver = true, s.delAndSetnx }, "000-A")
 
 // getSetTimeout is [Timestamp] with takeover by GETSET, of which exactly one of
 // many clients gets the old stamp back. A GET that finds no key is treated like
@@ -45,41 +32,15 @@ var takeoverDel = Entry{
 // How it falls: with an unlocked key the lock is taken by GETSET and not by SETNX,
 // so a client that was slow between its GET and its GETSET replaces the stamp of
 // whoever came in between. That one's lease then ends when the loser's would.
-var getSetTimeout = Entry{
-	ID:      "getset-timeout",
-	Family:  Stamps,
-	Article: "000-B1",
-	Year:    2009,
-	Title:   Text{EN: "SETNX with a time stamp, takeover by GETSET, also when GET finds nothing", ZH: "SETNX 存时间戳，用 GETSET 接管，GET 为空也走接管"},
-	Nodes:   1,
-	TTL:     20 * time.Second,
-	Unit:    time.Second,
-	Expiry:  ExpiryClients,
-	New: func(env Env) Strategy {
-		s := newTimestamp(env, time.Second)
-		s.takeOver = s.getSet
-		return s
-	},
-}
+var getSetTimeout = stamped("getset-timeout", time.Second,
+	Text{EN: "SETNX with a time stamp, takeover by GETSET, also when GET finds nothing", ZH: "SETNX 存时间戳，用 GETSET 接管，GET 为空也走接管"},
+	func(s *Timestamp) { s.takeOver = s.getSet }, "000-B1")
 
 // getSetTimeoutMS is getset-timeout with stamps in milliseconds, in which article
 // 000 sees the cure; see getset-retry-ms.
-var getSetTimeoutMS = Entry{
-	ID:      "getset-timeout-ms",
-	Family:  Stamps,
-	Article: "000-B1-ms",
-	Year:    2009,
-	Title:   Text{EN: "getset-timeout with stamps in milliseconds", ZH: "getset-timeout，时间戳精确到毫秒"},
-	Nodes:   1,
-	TTL:     20 * time.Second,
-	Unit:    time.Millisecond,
-	Expiry:  ExpiryClients,
-	New: func(env Env) Strategy {
-		s := newTimestamp(env, time.Millisecond)
-		s.takeOver = s.getSet
-		return s
-	},
-}
+var getSetTimeoutMS = stamped("getset-timeout-ms", time.Millisecond,
+	Text{EN: "getset-timeout with stamps in milliseconds", ZH: "getset-timeout，时间戳精确到毫秒"},
+	func(s *Timestamp) { s.takeOver = s.getSet }, "000-B1-ms")
 
 // getSetRetry is getset-timeout with the other way to go on: a GET that finds no
 // key goes back to SETNX. (2009. Article 000-B, the way that its text prefers.)
@@ -88,43 +49,16 @@ var getSetTimeoutMS = Entry{
 // lock is released and taken again within the second, and a client whose clock is
 // ahead, which read the first stamp, gets an equal one back from GETSET and takes
 // the second lock for the first.
-var getSetRetry = Entry{
-	ID:      "getset-retry",
-	Family:  Stamps,
-	Article: "000-B2",
-	Also:    []string{"000-B"},
-	Year:    2009,
-	Title:   Text{EN: "SETNX with a time stamp in seconds, takeover by GETSET", ZH: "SETNX 存时间戳（精确到秒），用 GETSET 接管"},
-	Nodes:   1,
-	TTL:     20 * time.Second,
-	Unit:    time.Second,
-	Expiry:  ExpiryClients,
-	New: func(env Env) Strategy {
-		s := newTimestamp(env, time.Second)
-		s.again, s.takeOver = true, s.getSet
-		return s
-	},
-}
+var getSetRetry = stamped("getset-retry", time.Second,
+	Text{EN: "SETNX with a time stamp in seconds, takeover by GETSET", ZH: "SETNX 存时间戳（精确到秒），用 GETSET 接管"},
+	func(s *Timestamp) { s.again, s.takeOver = true, s.getSet }, "000-B2", "000-B")
 
 // getSetRetryMS is getset-retry with stamps in milliseconds, so that two of them
 // are seldom equal. Article 000 calls it safe then. All falls that come from
 // clocks and pauses remain.
-var getSetRetryMS = Entry{
-	ID:      "getset-retry-ms",
-	Family:  Stamps,
-	Article: "000-B2-ms",
-	Year:    2009,
-	Title:   Text{EN: "SETNX with a time stamp in milliseconds, takeover by GETSET", ZH: "SETNX 存时间戳（精确到毫秒），用 GETSET 接管"},
-	Nodes:   1,
-	TTL:     20 * time.Second,
-	Unit:    time.Millisecond,
-	Expiry:  ExpiryClients,
-	New: func(env Env) Strategy {
-		s := newTimestamp(env, time.Millisecond)
-		s.again, s.takeOver = true, s.getSet
-		return s
-	},
-}
+var getSetRetryMS = stamped("getset-retry-ms", time.Millisecond,
+	Text{EN: "SETNX with a time stamp in milliseconds, takeover by GETSET", ZH: "SETNX 存时间戳（精确到毫秒），用 GETSET 接管"},
+	func(s *Timestamp) { s.again, s.takeOver = true, s.getSet }, "000-B2-ms")
 
 // getSetNil is getset-timeout with the condition that its author had written
 // first: the lock is acquired if GET and GETSET answer the same, and nothing else
@@ -133,22 +67,9 @@ var getSetRetryMS = Entry{
 // How it falls: GET answers an old stamp, the key is deleted, GETSET answers nil
 // and creates it. The two differ, so the client takes the lock for lost, and the
 // next one finds a stamp that nobody holds. It blocks all for a whole lease.
-var getSetNil = Entry{
-	ID:      "getset-nil",
-	Family:  Stamps,
-	Article: "000-Bnil",
-	Year:    2009,
-	Title:   Text{EN: "SETNX with a time stamp, takeover by GETSET, nil counts as lost", ZH: "SETNX 存时间戳，用 GETSET 接管，GETSET 返回 nil 时算没抢到"},
-	Nodes:   1,
-	TTL:     20 * time.Second,
-	Unit:    time.Second,
-	Expiry:  ExpiryClients,
-	New: func(env Env) Strategy {
-		s := newTimestamp(env, time.Second)
-		s.takeOver = s.getSetEqual
-		return s
-	},
-}
+var getSetNil = stamped("getset-nil", time.Second,
+	Text{EN: "SETNX with a time stamp, takeover by GETSET, nil counts as lost", ZH: "SETNX 存时间戳，用 GETSET 接管，GETSET 返回 nil 时算没抢到"},
+	func(s *Timestamp) { s.takeOver = s.getSetEqual }, "000-Bnil")
 
 // getSetCheck is getset-retry whose holder looks whether the key still has its
 // own stamp, by Check before the critical step, and again before DEL. (2009: the
@@ -162,22 +83,9 @@ var getSetNil = Entry{
 // lost a lock that nobody else has, and does not delete it: it blocks all for a
 // whole lease. Article 000 says that this write does no harm, a few lines before
 // it gives this advice.
-var getSetCheck = Entry{
-	ID:      "getset-check",
-	Family:  Stamps,
-	Article: "000-D",
-	Year:    2009,
-	Title:   Text{EN: "SETNX with a time stamp, takeover by GETSET, the holder looks again", ZH: "SETNX 存时间戳，用 GETSET 接管，持有者动手前再查一次"},
-	Nodes:   1,
-	TTL:     20 * time.Second,
-	Unit:    time.Second,
-	Expiry:  ExpiryClients,
-	New: func(env Env) Strategy {
-		s := newTimestamp(env, time.Second)
-		s.again, s.takeOver, s.looks = true, s.getSet, true
-		return s
-	},
-}
+var getSetCheck = stamped("getset-check", time.Second,
+	Text{EN: "SETNX with a time stamp, takeover by GETSET, the holder looks again", ZH: "SETNX 存时间戳，用 GETSET 接管，持有者动手前再查一次"},
+	func(s *Timestamp) { s.again, s.takeOver, s.looks = true, s.getSet, true }, "000-D")
 
 // Timestamp writes the time into the key at which it was created. Whoever finds
 // it there longer ago than a TTL takes the lock over: the article's text tells
@@ -207,6 +115,27 @@ type Timestamp struct {
 type reading struct {
 	value string
 	there bool
+}
+
+// stamped is a Timestamp that counts in unit and is changed, under its articles' ids.
+func stamped(id string, unit time.Duration, title Text, change func(s *Timestamp), articles ...string) Entry {
+	return Entry{
+		ID:      id,
+		Family:  Stamps,
+		Article: articles[0],
+		Also:    articles[1:],
+		Year:    2009,
+		Title:   title,
+		Nodes:   1,
+		TTL:     20 * time.Second,
+		Unit:    unit,
+		Expiry:  ExpiryClients,
+		New: func(env Env) Strategy {
+			s := newTimestamp(env, unit)
+			change(s)
+			return s
+		},
+	}
 }
 
 func newTimestamp(env Env, unit time.Duration) *Timestamp {

@@ -18,19 +18,11 @@ import (
 //
 // Our form sends SET NX PX, and an EXEC that is answered nil is followed by
 // another look, as in the book: the key was touched, by whom is not known yet.
-var watchMulti = Entry{
-	ID:     "watch-multi",
-	Family: OneStep,
-	Year:   2013,
-	Title:  Text{EN: "SET NX PX with a token, release by WATCH, GET, MULTI, DEL, EXEC", ZH: "SET NX PX 加令牌，用 WATCH、GET、MULTI、DEL、EXEC 释放"},
-	Nodes:  1,
-	TTL:    tokenLock.TTL,
-	Unit:   tokenLock.Unit,
-	Expiry: tokenLock.Expiry,
-	New: func(env Env) Strategy {
+var watchMulti = tokenLock.variant("watch-multi", 2013,
+	Text{EN: "SET NX PX with a token, release by WATCH, GET, MULTI, DEL, EXEC", ZH: "SET NX PX 加令牌，用 WATCH、GET、MULTI、DEL、EXEC 释放"},
+	func(env Env) Strategy {
 		return newKeyLock(env, env.Tokens.Token, setIfFree, giving{send: deleteInTransaction, reports: true})
-	},
-}
+	})
 
 // watchDel is watch-multi without MULTI and EXEC. (2014: the Lock of redis-py,
 // from 2.10 on and until 3.0 of 2018; pull request 1031 tells the mistake.)
@@ -41,19 +33,11 @@ var watchMulti = Entry{
 //
 // How it falls: WATCH hinders EXEC only. The look and DEL are two commands, as
 // with thread-id, though the token is unique; what else breaks token breaks it too.
-var watchDel = Entry{
-	ID:     "watch-del",
-	Family: OneStep,
-	Year:   2014,
-	Title:  Text{EN: "SET NX PX with a token, release by WATCH, GET and DEL: MULTI was forgotten", ZH: "SET NX PX 加令牌，用 WATCH、GET、DEL 释放：忘了 MULTI"},
-	Nodes:  1,
-	TTL:    tokenLock.TTL,
-	Unit:   tokenLock.Unit,
-	Expiry: tokenLock.Expiry,
-	New: func(env Env) Strategy {
+var watchDel = tokenLock.variant("watch-del", 2014,
+	Text{EN: "SET NX PX with a token, release by WATCH, GET and DEL: MULTI was forgotten", ZH: "SET NX PX 加令牌，用 WATCH、GET、DEL 释放：忘了 MULTI"},
+	func(env Env) Strategy {
 		return newKeyLock(env, env.Tokens.Token, setIfFree, giving{send: deleteUnderWatch})
-	},
-}
+	})
 
 // deleteInTransaction removes the key if it still holds token. It returns
 // ErrNotHeld when the key is gone or holds another.

@@ -48,7 +48,7 @@ var views = []struct {
 	name string
 	text func(io.Writer, *history.History, verdict.Judgement, Options) error
 }{
-	{"lanes", Lanes}, {"table", Table}, {"redis-cli", RedisCLI}, {"narrate", Narrate},
+	{"lanes", Lanes}, {"table", Table}, {"redis-cli", RedisCLI}, {"narrate", Narrate}, {"notation", Notation},
 }
 
 func TestTexts(t *testing.T) {
@@ -312,6 +312,7 @@ func TestShortCommand(t *testing.T) {
 		{"INCR lock:fence", "INCR lock:fence"},
 		{"WAIT 1 100", "WAIT 1"},
 		{"MULTI ; DEL lock ; EXEC", "MULTI DEL EXEC"},
+		{"SET lock t NX PX 1 ; WAIT 1 100", "SET NX PX; WAIT 1"},
 		{"EVAL return 1 lock a", "EVAL " + scriptID([]string{"eval", "return"})},
 		{"EVALSHA 0123456789abcdef 1 lock a", "EVALSHA 01234567"},
 		{"EVALSHA 0123456789abcdef 1 other a", "EVALSHA 01234567 other"},

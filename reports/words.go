@@ -79,12 +79,20 @@ func shortCommand(cmd []string, key string) string {
 		return "request"
 	}
 	words := []string{strings.ToUpper(cmd[0])}
-	switch {
-	case words[0] == "MULTI":
-		for _, queued := range batch(cmd)[1:] {
-			words = append(words, shortCommand(queued, key))
+	if sent := batch(cmd); len(sent) > 1 {
+		between := "; "
+		if words[0] == "MULTI" { // one thing, as far as the reader is concerned
+			between = " "
 		}
-		return strings.Join(words, " ")
+		words = nil
+		for _, one := range sent {
+			words = append(words, shortCommand(one, key))
+		}
+		return strings.Join(words, between)
+	}
+	switch {
+	case loadsScript(cmd):
+		return "SCRIPT LOAD " + nameOf(cmd[2])
 	case isScript(cmd):
 		words = append(words, scriptID(cmd))
 	case words[0] == "SET" && len(cmd) > 3:
@@ -119,15 +127,28 @@ func isScript(cmd []string) bool {
 // scriptID names a script: one of the locks' by what it does, any other the way
 // EVALSHA does, shortened.
 func scriptID(cmd []string) string {
-	sha := cmd[1]
 	if strings.EqualFold(cmd[0], "EVAL") || strings.EqualFold(cmd[0], "EVAL_RO") {
-		sum := sha1.Sum([]byte(cmd[1]))
-		sha = hex.EncodeToString(sum[:])
+		return nameOf(cmd[1])
 	}
+	return digestName(cmd[1])
+}
+
+// nameOf names a script by its source.
+func nameOf(source string) string {
+	sum := sha1.Sum([]byte(source))
+	return digestName(hex.EncodeToString(sum[:]))
+}
+
+func digestName(sha string) string {
 	if name := algorithms.ScriptName(sha); name != "" {
 		return name
 	}
 	return sha[:min(8, len(sha))]
+}
+
+// loadsScript says whether a command is SCRIPT LOAD.
+func loadsScript(cmd []string) bool {
+	return len(cmd) == 3 && strings.EqualFold(cmd[0], "SCRIPT") && strings.EqualFold(cmd[1], "LOAD")
 }
 
 // commandKey is the first key that a command names, or "".
@@ -147,6 +168,9 @@ func commandKey(cmd []string) string {
 // fullCommand is the command as sent, but for scripts and long values, which
 // are cut to what a reader needs to tell them apart.
 func fullCommand(cmd []string) string {
+	if loadsScript(cmd) {
+		return "SCRIPT LOAD " + nameOf(cmd[2])
+	}
 	words := make([]string, len(cmd))
 	for i, arg := range cmd {
 		words[i] = clip(arg, 20)

@@ -1,8 +1,13 @@
 package scenarios
 
 import (
+	"context"
+	"fmt"
+
+	"locklab/algorithms"
 	"locklab/faults"
 	"locklab/simulator/history"
+	"locklab/simulator/schedule"
 )
 
 // The races of this file are those of a client that asks once more whether it
@@ -130,6 +135,131 @@ var renewFree = Scenario{
 	Script: sleepsOutside,
 	Struck: func(h *history.History) bool {
 		return then(h, outside, kind(history.Pause, 1), kind(history.Enter, 2), kind(history.Released, 2), kind(history.Resume, 1), asked)
+	},
+}
+
+var renewLate = Scenario{
+	ID:    "renew-late",
+	Race:  "R34C",
+	Title: Text{EN: "the answer to a renewal takes longer than the lease", ZH: "续期的应答比租约还慢"},
+	Story: Text{
+		EN: "c1 asks to have its lease prolonged, in time, and the servers do it. But the answer that makes the majority is held up for longer than the new lease. The yes that c1 hears in the end is true of a time that has passed; c2 is inside by then. A lock that counts from when it asked says no.",
+		ZH: "c1 及时要求续租，服务器也照办了，但凑够过半的那个应答在路上滞留得比新租约还久。c1 最后听到的“可以”说的是早已过去的时刻，c2 此时已在里面。从发出请求时开始计时的锁会回答不行。",
+	},
+	Cure: Text{
+		EN: "Read the clock before asking and after the answers, as for the acquire: a lease that is over by then was not prolonged.",
+		ZH: "和加锁时一样，请求之前和收到应答之后各读一次时钟：此时已经过完的租约，不算续成。",
+	},
+	Numbers: Text{
+		EN: "c1 asks at 1 s, and the decisive answer, that of the third of five servers, is 11 s late, a second more than a lease. The client waits 15 s for an answer. c2 gets in after 11 s, and writes before c1 would, and leaves after it. Where a watchdog renews as well, c2 waits until c1 has gone.",
+		ZH: "c1 在 1 秒要求续租，决定性的应答（五个节点中的第三个）迟到 11 秒，比租约多一秒。客户端等待应答 15 秒。c2 在 11 秒后进来，比 c1 先写、比 c1 晚走。有看门狗同时续期的，c2 一直等到 c1 离开。",
+	},
+	Settings: slowAcquire.Settings,
+	Budget:   always("delay=1"),
+	Needs:    extends,
+	Cast: func(s Settings) []Role {
+		return []Role{
+			{Play: func(a *actor) {
+				lease := acquire(a.Client, a.lock, a.r)
+				base, err := a.Read(token(lease))
+				a.Record(history.Event{Kind: history.Leave})
+				a.Clock().Sleep(s.Retry)
+				if prolong(lease) == nil && err == nil {
+					// told afterwards: until it is answered, c1 has its old lease
+					a.Record(history.Event{Kind: history.Acquire, Note: renewing})
+					a.Record(history.Event{Kind: history.Enter, Note: renewing})
+					_ = a.Write(base, token(lease)) // a refusal is the resource's to record
+					a.Record(history.Event{Kind: history.Leave})
+				}
+				release(a.Client, lease)
+			}},
+			{Start: s.Retry / 5, Work: s.Retry / 2, Tail: s.TTL / 2},
+		}
+	},
+	Script: func(s Settings, nodes int) []Beat {
+		beats := []Beat{{On: outside, Do: func(*schedule.Stage, *history.Event) {}}}
+		for range quorum(nodes) - 1 {
+			beats = append(beats, Beat{On: prolongs, Do: func(*schedule.Stage, *history.Event) {}})
+		}
+		return append(beats, Beat{On: prolongs, Do: strike(s.Latency/2, faults.DelayOf(1, 0, s.TTL+s.Retry))})
+	},
+	Struck: func(h *history.History) bool {
+		tooLate := func(e *history.Event) bool { return kind(history.Delay, 1)(e) && e.Note == "reply" && e.D > h.TTL }
+		return unless(h, kind(history.Release, 1), outside, prolongs, tooLate, other(history.Acquire, 1), kind(history.Answer, 1))
+	},
+}
+
+// prolong asks the lease to be prolonged, without a word in the history: what the
+// client does by the answer stands there.
+func prolong(lease algorithms.Lease) error {
+	r, ok := algorithms.As[algorithms.Renewer](lease)
+	if !ok {
+		return nil // nobody to ask
+	}
+	return r.Renew(context.Background())
+}
+
+// prolongs names the moments at which a server prolongs c1's lease because c1 itself
+// has asked, and no watchdog.
+func prolongs(e *history.Event) bool {
+	return kind(history.Change, 1)(e) && e.Thread == 0 && e.Key == key && e.Before != "" && e.After != ""
+}
+
+var renewPartly = Scenario{
+	ID:    "renew-partly",
+	Race:  "R34D",
+	Title: Text{EN: "a renewal reaches too few servers, and the old lease has not ended", ZH: "续期没有到达过半的节点，而旧租约还没到期"},
+	Story: Text{
+		EN: "c1 asks to have its lease prolonged while it works, and the requests to a majority are lost. It was not prolonged, and not ended either: until the time that was granted first, the lock is c1's. A lock that cleans up after the failure, as it must after a failed acquire, lets c2 in beside c1.",
+		ZH: "c1 干活时要求续租，发往过半节点的请求都丢了。租约没有续上，但也没有结束：在最初答应的时刻之前，锁仍是 c1 的。如果像加锁失败那样把令牌退还，就会放 c2 进来，和 c1 同时在里面。",
+	},
+	Cure: Text{
+		EN: "Leave the keys alone when a renewal fails, and go by the old end of the lease.",
+		ZH: "续期失败不要动 key，仍按原来的到期时间算。",
+	},
+	Numbers: Text{
+		EN: "c1 asks at 1 s and is told of the failure after 3 s (50 ms for each of several servers), works on until 6 s, and writes; the lease lasts until 10 s. c2 asks every second.",
+		ZH: "c1 在 1 秒要求续租，3 秒后得知失败（多节点时每个节点 50 毫秒），继续干到 6 秒写入；租约到 10 秒。c2 每秒抢一次锁。",
+	},
+	Settings: standard(),
+	Budget:   func(nodes int) string { return fmt.Sprintf("lose-request=%d", quorum(nodes)) },
+	Needs:    extends,
+	Cast: func(s Settings) []Role {
+		return []Role{
+			{Play: func(a *actor) {
+				lease := acquire(a.Client, a.lock, a.r)
+				base, err := a.Read(token(lease))
+				end := a.Clock().Now().Add(s.TTL * 3 / 5)
+				a.Clock().Sleep(s.Retry)
+				_ = prolong(lease) // it fails, and the old lease is long enough
+				a.Clock().Sleep(end.Sub(a.Clock().Now()))
+				if err == nil {
+					_ = a.Write(base, token(lease)) // a refusal is the resource's to record
+				}
+				a.Record(history.Event{Kind: history.Leave})
+				release(a.Client, lease)
+			}},
+			{Start: s.Retry / 5, Work: s.Retry, Tail: s.TTL / 2},
+		}
+	},
+	Script: func(s Settings, nodes int) []Beat {
+		lost := 0
+		return []Beat{{Each: true,
+			On: func(e *history.Event) bool {
+				return e.Kind == history.Send && e.Client == 1 && e.Thread == 0 && e.Node != history.Resource && e.At > s.Retry/2 && lost < quorum(nodes)
+			},
+			Do: func(st *schedule.Stage, _ *history.Event) {
+				lost++
+				st.Strike(0, faults.LoseRequestOf(1, 0))
+			},
+		}}
+	},
+	Struck: func(h *history.History) bool {
+		steps := []func(*history.Event) bool{kind(history.Enter, 1)}
+		for range quorum(h.Nodes) {
+			steps = append(steps, kind(history.LoseRequest, 1), kind(history.Timeout, 1))
+		}
+		return unless(h, kind(history.Leave, 1), append(steps, other(history.Acquire, 1))...)
 	},
 }
 

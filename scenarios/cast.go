@@ -157,6 +157,7 @@ func try(c *simulator.Client, lock algorithms.Strategy) (algorithms.Lease, error
 const (
 	renewing = "renew"
 	checking = "check"
+	waiting  = "wait"
 )
 
 // renew asks the lease to be prolonged, and says whether the client goes on: what

@@ -23,6 +23,8 @@ type careless struct {
 	looksFirst    bool // its release compares in one command and deletes in another
 	renewsTooLate bool // it renews when a thirtieth of the lease is left
 	renewsAnybody bool // asked to renew, it prolongs the key that is there, whosever it is
+	believesLate  bool // asked to renew, it takes a yes that comes when the lease is over
+	givesUp       bool // asked to renew, it gives the key back when that fails
 	renewsNothing bool // asked to renew, it makes the key anew where it is gone
 }
 
@@ -36,6 +38,10 @@ func (c *careless) name() string {
 		return "renew anybody's"
 	case c.renewsNothing:
 		return "renew what is gone"
+	case c.believesLate:
+		return "believe a late answer"
+	case c.givesUp:
+		return "give up what was not renewed"
 	}
 	return "flawless"
 }
@@ -83,8 +89,12 @@ func (l *carelessLease) Renew(ctx context.Context) error {
 	case l.renewsNothing:
 		prolong = `if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return 1 else return 0 end`
 	}
+	asked := l.env.Clock.Now()
 	done, err := l.env.Nodes[0].Eval(ctx, prolong, []string{l.key}, l.token, l.env.TTL.Milliseconds()).Int()
-	if err == nil && done == 0 {
+	switch late := l.env.Clock.Now().Sub(asked) >= l.env.TTL; {
+	case err != nil && l.givesUp:
+		_ = l.Release(ctx) // the error is told
+	case err == nil && (done == 0 || late && !l.believesLate):
 		return algorithms.ErrNotHeld
 	}
 	return err
@@ -109,6 +119,10 @@ func TestScenariosFindWhatTheyAreFor(t *testing.T) {
 		{"renew-free", careless{renewsNothing: true}, []verdict.Word{verdict.StaleWrite}},
 		{"renew-free", careless{renewsAnybody: true}, []verdict.Word{verdict.Holds}},
 		{"renew-free", careless{}, []verdict.Word{verdict.Holds}},
+		{"renew-late", careless{believesLate: true}, []verdict.Word{verdict.Overlap, verdict.StaleWrite}},
+		{"renew-late", careless{}, []verdict.Word{verdict.Holds}},
+		{"renew-partly", careless{givesUp: true}, []verdict.Word{verdict.Overlap}},
+		{"renew-partly", careless{}, []verdict.Word{verdict.Holds}},
 	} {
 		e := algorithms.Entry{ID: "careless", Nodes: 1, Unit: time.Millisecond, TTL: 10 * time.Second, New: func(env algorithms.Env) algorithms.Strategy {
 			lock := f.lock

@@ -2,6 +2,10 @@ package scenarios
 
 import "locklab/simulator/history"
 
+// It is told as a fall of the cron locks. No lock falls: nobody is inside together
+// with anybody; what is done twice is the job. The lock that is made against it,
+// at-least-for, is the one with a verdict: it stands when nobody needs it any more, a
+// PHANTOM on purpose.
 var doubleRun = Scenario{
 	ID:    "double-run",
 	Race:  "R44",

@@ -223,7 +223,7 @@ func (sc Scenario) stage(entry algorithms.Entry, s Settings) (*production, error
 			Program: program(entry, s, r, servers(entry), sc.Guard == history.Fenced), Offset: r.Skew, PPM: r.PPM,
 		})
 	}
-	setup.Nodes = nodes(entry, s.TTL, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF}, entry.Nodes)
+	setup.Nodes = nodes(entry, s.TTL, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: sc.NodePPM}, entry.Nodes)
 	if sc.Worn && onZooKeeper(entry) {
 		if setup.Nodes[0].Znodes, err = worn(entry); err != nil {
 			return nil, err

@@ -57,6 +57,7 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"late-renewal", Profile{Nodes: 1, Renews: true}},
 		{"failed-renewal", Profile{Nodes: 1, Renews: true}},
 		{"eviction", Profile{Nodes: 1, Expires: true}},
+		{"server-drift", Profile{Nodes: 1, Expires: true}},
 		{"dead-process", Profile{Nodes: 1, Renews: true}},
 		{"split-renewed", Profile{Nodes: 1, Renews: true}},
 		{"zombie-daemon", Profile{Nodes: 1, Renews: true}},
@@ -71,6 +72,8 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"check-then-pause", Profile{Nodes: 1, Checks: true}},
 		{"renew-held", Profile{Nodes: 1, Extends: true}},
 		{"renew-free", Profile{Nodes: 1, Extends: true}},
+		{"renew-late", Profile{Nodes: 1, Extends: true}},
+		{"renew-partly", Profile{Nodes: 1, Extends: true}},
 		{"opposite-order", Profile{Nodes: 1, Apart: true}},
 		{"script-cache-lost", Profile{Nodes: 1, Digests: true}},
 	} {

@@ -42,6 +42,10 @@ var sameThread = Scenario{
 	Struck: lateRelease.Struck,
 }
 
+// A token that two have drawn is told as a danger to the release. Where it strikes
+// depends on the lock: compare-and-delete removes the other's key; a reentrant lock
+// takes the second for its owner and lets it in; and Redlock deletes with the clean-up
+// of the one who was refused, before anybody releases.
 var sameToken = Scenario{
 	ID:    "same-token",
 	Race:  "R12B",

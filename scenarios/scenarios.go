@@ -32,6 +32,8 @@ type Scenario struct {
 	MinReplicas int
 	// AOF is what every server keeps on disk for when it restarts.
 	AOF simulator.AOF
+	// NodePPM is how many microseconds each server's clock gains per true second.
+	NodePPM int32
 	// Guard is what the resource does about late writes. Where it is Fenced, the
 	// lock gets fencing tokens.
 	Guard history.Guard
@@ -127,6 +129,7 @@ func All() []Scenario {
 		failoverOther,
 		replicaGone,
 		splitBrain,
+		splitInStep,
 		splitRenewed,
 		splitBounded,
 		restartEverySecond,
@@ -138,6 +141,7 @@ func All() []Scenario {
 		slowAcquire,
 		pauseInFlight,
 		clockDrift,
+		serverDrift,
 		splitVote,
 		splitVoteSpread,
 		partialAcquire,
@@ -145,6 +149,11 @@ func All() []Scenario {
 		releaseAgain,
 		renewHeld,
 		renewFree,
+		renewLate,
+		renewPartly,
+		missedWake,
+		silentCrash,
+		herd,
 		watchHerd,
 		overtaken,
 		inLine,

@@ -165,6 +165,14 @@ var mutants = []struct {
 			return cast
 		}
 	}},
+	{scenario: "server-drift", mutation: "the servers' clocks are right", change: func(sc *Scenario) { sc.NodePPM = 0 }},
+	{scenario: "server-drift", mutation: "nobody else asks while c1 is inside", change: func(sc *Scenario) {
+		sc.Cast = func(s Settings) []Role {
+			cast := serverDrift.Cast(s)
+			cast[1].Start = s.TTL * 2
+			return cast
+		}
+	}},
 	{scenario: "split-vote", mutation: "all ask the servers in the same order", change: withoutOrder},
 	{scenario: "split-vote", mutation: "c1 comes first", change: func(sc *Scenario) {
 		sc.Cast = func(s Settings) []Role {
@@ -191,6 +199,8 @@ var mutants = []struct {
 	{scenario: "late-write-cas", mutation: "the network is as fast as ever", change: withoutScript},
 	{scenario: "split-brain", mutation: "the network stays whole", change: withoutScript},
 	{scenario: "split-brain", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }, harms: "c1's release reaches the old master alone"},
+	{scenario: "split-in-step", mutation: "the network stays whole", change: withoutScript},
+	{scenario: "split-in-step", mutation: "the replica has heard of nothing", change: func(sc *Scenario) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is split-brain"},
 	{scenario: "split-renewed", mutation: "the network stays whole", change: withoutScript},
 	{scenario: "split-renewed", mutation: "the replica has heard of nothing", change: func(sc *Scenario) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is split-brain"},
 	{scenario: "split-bounded", mutation: "the network stays whole", change: withoutScript},
@@ -204,6 +214,16 @@ var mutants = []struct {
 			return roles
 		}
 	}},
+	{scenario: "missed-wake", mutation: "the SUBSCRIBE is as fast as everything", change: withoutScript},
+	{scenario: "silent-crash", mutation: "nobody dies", change: withoutScript},
+	{scenario: "silent-crash", mutation: "c2 comes after the crash", change: func(sc *Scenario) {
+		sc.Cast = func(s Settings) []Role {
+			roles := silentCrash.Cast(s)
+			roles[1].Start = s.TTL / 5
+			return roles
+		}
+	}, harms: "the message does not come either way"},
+	{scenario: "herd", mutation: "one waits", change: func(sc *Scenario) { sc.Settings.Clients = 2 }},
 	{scenario: "overtaken", mutation: "c2 comes once", change: func(sc *Scenario) {
 		cast := sc.Cast
 		sc.Cast = func(s Settings) []Role {
@@ -243,6 +263,11 @@ var mutants = []struct {
 	{scenario: "renew-held", mutation: "c2 is gone", change: func(sc *Scenario) { sc.Cast = renewFree.Cast }},
 	{scenario: "renew-free", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "renew-free", mutation: "c2 is still inside", change: func(sc *Scenario) { sc.Cast = renewHeld.Cast }},
+	{scenario: "renew-late", mutation: "all answers are in time", change: withoutScript},
+	{scenario: "renew-late", mutation: "the answer is late by less than a lease", change: func(sc *Scenario) {
+		sc.Script = func(s Settings, nodes int) []Beat { s.TTL /= 2; return renewLate.Script(s, nodes) }
+	}},
+	{scenario: "renew-partly", mutation: "all requests arrive", change: withoutScript},
 	{scenario: "opposite-order", mutation: "both in the same order", change: func(sc *Scenario) { plays(sc, 1, inOrder(key, otherKey)) }},
 	{scenario: "opposite-order", mutation: "c2 comes when c1 is done", change: func(sc *Scenario) {
 		sc.Cast = func(s Settings) []Role {

@@ -43,6 +43,10 @@ func bothSee(last Beat) []Beat {
 	}
 }
 
+// GETSET is told as the answer to this race, and of exclusion that is true: one of the
+// two gets in. But the other has written its stamp into the winner's key (WRONG-DEL),
+// and the class of article 000 then releases a key with a foreign stamp and reports
+// that it was its own (LIE). overwritten-stamp shows what that costs.
 var doubleDel = Scenario{
 	ID:    "double-del",
 	Race:  "R05",

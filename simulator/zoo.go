@@ -316,7 +316,7 @@ func (l *Lab) News(c int, part *ClientPart, node *NodePart, buf []Choice) []Choi
 // cmd is what a request says, as histories show it; nil: it asks the resource.
 func (l *Lab) cmd(o *op) []string {
 	switch o.kind {
-	case opCommand:
+	case opCommand, opListen:
 		return l.table.batches[o.batch].text
 	case opZoo:
 		return l.zoo.requests[o.batch].text

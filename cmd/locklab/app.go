@@ -33,6 +33,8 @@ type app struct {
 	color   string
 	width   int
 	doom    *reports.Doom // of the run that is shown; nil: nobody asked
+	stage   *stage        // what explain has played
+	pages   *os.File      // the terminal, while what is printed is gathered for its pager
 	failed  error         // output that could not be written
 }
 
@@ -82,6 +84,7 @@ func terminal(w any) (*os.File, bool) {
 
 func (a *app) options() reports.Options {
 	_, tty := terminal(a.stdout)
+	tty = tty || a.pages != nil
 	color := a.color == "always" || a.color == "auto" && tty && a.getenv("NO_COLOR") == ""
 	o := reports.Options{Width: a.width, Lang: a.lang, Color: color}
 	if a.doom != nil {

@@ -14,6 +14,7 @@ import (
 //
 //	4  cmd/locklab                             the commands, thin
 //	3  scenarios          reports              stories and the contract | pictures and pages
+//	                      reports/lessons      what is told of locks, races and terms
 //	2  faults             simulator/schedule   what goes wrong | ways to pick what is next
 //	1  simulator          simulator/verdict    the world | the judges
 //	0  algorithms         simulator/history    the locks | what happened
@@ -22,6 +23,7 @@ var floors = map[string]int{
 	"cmd/locklab":                     4,
 	"scenarios":                       3,
 	"reports":                         3,
+	"reports/lessons":                 3,
 	"faults":                          2,
 	"simulator/schedule":              2,
 	"simulator/explore":               2,

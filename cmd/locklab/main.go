@@ -109,7 +109,8 @@ const landing = `locklab runs, breaks and compares the locks that people have bu
   locklab demo                       a tour of one minute
   locklab list                       the locks, the races, the faults
   locklab run token gc-pause         one lock in one race, told in lanes
-  locklab explain R18                what a race or a lock is about
+  locklab explain R18                what a race, a lock, a run or a word is about
+  locklab explain path               a guided tour; explain interview: what to answer
   locklab replay LINK                the same run again, or --against another lock
   locklab matrix                     every lock in every race
   locklab sweep pause/ttl            how often, against the size of the fault

@@ -59,20 +59,25 @@ func golden(t *testing.T, name string, got []byte) {
 // change makes this test fail.
 func TestOutputs(t *testing.T) {
 	for name, args := range map[string][]string{
-		"landing":      {},
-		"demo":         {"demo"},
-		"demo.zh":      {"demo", "--lang", "zh"},
-		"list":         {"list"},
-		"run":          {"run", "token", "gc-pause"},
-		"run.story.zh": {"run", "setnx-expire", "R02", "--view", "story", "--lang", "zh"},
-		"run.redis":    {"run", "getset", "getset-nil", "--view", "redis"},
-		"run.na":       {"run", "redlock", "getset-nil"},
-		"run.narrow":   {"run", "watchdog", "failed-renewal", "--width", "80"},
-		"explain.lock": {"explain", "003-C"},
-		"explain.race": {"explain", "R18", "--lang", "both"},
-		"matrix":       {"matrix"},
-		"matrix.part":  {"matrix", "--strategies", "token,redlock", "--scenarios", "R21,restart", "--width", "80"},
-		"sweep":        {"sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--strategies", "setnx,token,watchdog"},
+		"landing":           {},
+		"demo":              {"demo"},
+		"demo.zh":           {"demo", "--lang", "zh"},
+		"list":              {"list"},
+		"run":               {"run", "token", "gc-pause"},
+		"run.story.zh":      {"run", "setnx-expire", "R02", "--view", "story", "--lang", "zh"},
+		"run.redis":         {"run", "getset", "getset-nil", "--view", "redis"},
+		"run.na":            {"run", "redlock", "getset-nil"},
+		"run.narrow":        {"run", "watchdog", "failed-renewal", "--width", "80"},
+		"explain.lock":      {"explain", "003-C"},
+		"explain.race":      {"explain", "R18", "--lang", "both"},
+		"explain.run":       {"explain", "token", "gc-pause"},
+		"explain.run.zh":    {"explain", "setnx-expire", "R02", "--lang", "zh", "--width", "80"},
+		"explain.path.zh":   {"explain", "path", "5", "--lang", "zh", "--width", "80"},
+		"explain.interview": {"explain", "interview", "ttl"},
+		"explain.term":      {"explain", "lease", "--lang", "both"},
+		"matrix":            {"matrix"},
+		"matrix.part":       {"matrix", "--strategies", "token,redlock", "--scenarios", "R21,restart", "--width", "80"},
+		"sweep":             {"sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--strategies", "setnx,token,watchdog"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := call(t, args...)
@@ -138,6 +143,10 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"replay", good, "--against", "readlock"}, []string{"--against", "did you mean redlock"}},
 		{[]string{"explain"}, []string{"a lock, a race"}},
 		{[]string{"explain", "gcpause"}, []string{`"gcpause"`, "did you mean gc-pause"}},
+		{[]string{"explain", "leas"}, []string{`"leas"`, "did you mean lease"}},
+		{[]string{"explain", "path", "11"}, []string{`"11"`, "1 to 10"}},
+		{[]string{"explain", "interview", "redlok"}, []string{`"redlok"`, "did you mean redlock"}},
+		{[]string{"explain", "glossary", "fance"}, []string{`"fance"`, "did you mean"}},
 		{[]string{"matrix", "--strategies", "tokn"}, []string{"did you mean token"}},
 		{[]string{"matrix", "--scenarios", "failovr"}, []string{"did you mean failover"}},
 		{[]string{"matrix", "--runs", "-1"}, []string{"-1"}},
@@ -250,7 +259,7 @@ func TestExpect(t *testing.T) {
 // Every command speaks JSON, and says which version of it.
 func TestJSON(t *testing.T) {
 	for _, args := range [][]string{
-		{"demo"}, {"run", "watchdog", "R15"}, {"run", "setnx", "R06"}, {"explain", "token"}, {"explain", "R01"}, {"explain", "token", "R01"},
+		{"demo"}, {"run", "watchdog", "R15"}, {"run", "setnx", "R06"}, {"explain", "token"}, {"explain", "R01"}, {"explain", "token", "R01"}, {"explain", "path"}, {"explain", "interview"}, {"explain", "lease"},
 		{"replay", link(t)}, {"matrix", "--scenarios", "R02"}, {"sweep", "pause/ttl=1:1:1", "--runs", "9"},
 	} {
 		code, out, errs := call(t, append(args, "--json")...)
@@ -276,6 +285,8 @@ func TestJSONFields(t *testing.T) {
 		"matrix cell": cell,
 		"explore setnx": {"version": 0.0, "strategy": "", "clients": 0.0, "attempts": 0.0, "nodes": 0.0, "budget": map[string]any{}, "states": 0.0,
 			"transitions": 0.0, "depth": 0.0, "complete": true, "seconds": 0.0, "verdicts": []any{}, "certificate": ""},
+		"explain token":         {"version": 0.0, "strategy": map[string]any{}, "texts": map[string]any{}, "cells": []any{}},
+		"explain lease":         {"version": 0.0, "texts": map[string]any{}},
 		"sweep pause/ttl=1:1:1": {"version": 0.0, "sweep": "", "takeaway": "", "series": []any{}},
 	} {
 		sameKinds(t, line, jsonOf(t, line), want)

@@ -237,19 +237,39 @@ func (a *app) tell(o *scenarios.Outcome, view string) error {
 
 // conclude gives the verdicts with what they mean and what mends them.
 func (a *app) conclude(o *scenarios.Outcome) {
+	a.meanings(o)
+	for _, lang := range a.langs() {
+		if text := cure(o, lang); text != "" {
+			a.wrap(map[string]string{"en": "  Cure: ", "zh": "  解法："}[lang], text)
+		}
+	}
+	a.compare(o)
+}
+
+// meanings gives the verdicts with what they mean.
+func (a *app) meanings(o *scenarios.Outcome) {
 	a.printf("\n%s %s\n", a.say("Verdict:", "判定："), join(o.Verdicts))
 	for _, lang := range a.langs() {
 		for _, w := range o.Verdicts {
 			a.wrap("  "+string(w)+": ", reports.Meaning(w, lang))
 		}
-		if w := o.Verdicts[0]; w.Broken() {
-			cure := in(lang, o.Scenario.Cure)
-			if cure == "" { // found by search: the verdict is all there is to go by
-				cure = reports.Cure(w, lang)
-			}
-			a.wrap(map[string]string{"en": "  Cure: ", "zh": "  解法："}[lang], cure)
-		}
 	}
+}
+
+// cure is what mends the race, or what search has found; "": nothing needs to be.
+func cure(o *scenarios.Outcome, lang string) string {
+	w := o.Verdicts[0]
+	switch text := in(lang, o.Scenario.Cure); {
+	case !w.Broken():
+		return ""
+	case text != "":
+		return text
+	}
+	return reports.Cure(w, lang) // found by search: the verdict is all there is to go by
+}
+
+// compare says where an outcome differs from the contract.
+func (a *app) compare(o *scenarios.Outcome) {
 	switch {
 	case o.Expected == nil:
 		a.printf("%s\n", a.say("The contract speaks of the race's own numbers only.", "契约只针对场景自带的参数。"))

@@ -26,13 +26,13 @@ func (a *app) wrap(label, text string) {
 }
 
 // splitWords cuts a text where a line may break: before a space, and around
-// wide characters, but not before closing punctuation.
+// wide characters, but not before closing punctuation, nor after opening.
 func splitWords(text string) (words []string) {
 	start := 0
 	runes := []rune(text)
 	for i := 1; i < len(runes); i++ {
 		wide := runewidth.RuneWidth(runes[i]) == 2 || runewidth.RuneWidth(runes[i-1]) == 2
-		if runes[i] == ' ' || wide && !strings.ContainsRune("，。；：！？、）」”", runes[i]) {
+		if runes[i] == ' ' || wide && !strings.ContainsRune("，。；：！？、）」”》):,.;!?", runes[i]) && !strings.ContainsRune("（「“《(", runes[i-1]) {
 			words = append(words, string(runes[start:i]))
 			start = i
 		}

@@ -243,6 +243,8 @@ func (s *Stage) plan(e *history.Event) {
 		if t := slices.Index(m.msg[:], e.Msg); t >= 0 {
 			m.arrival[t] = e.At + s.latency(e.Client)
 		}
+	case history.Push:
+		m.arrival[e.Thread] = e.At + s.latency(e.Client)
 	case history.Fire:
 		m.news = max(m.news, e.At+s.latency(e.Client))
 	case history.Change, history.Expire:

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mattn/go-runewidth"
+
+	"locklab/algorithms"
+	"locklab/reports/lessons"
+	"locklab/scenarios"
+)
+
+// played is what the tests here have played: each cell once for all of them.
+var played = newStage()
+
+func atStage(t *testing.T) *app {
+	a := newApp(nil, nil, nil, nil)
+	a.ctx, a.stage = t.Context(), played
+	return a
+}
+
+// Every place of every text is filled in, in both languages: what it names is there,
+// and came about in a run. The error names the file and the line.
+func TestEveryTextIsFilled(t *testing.T) {
+	a := atStage(t)
+	for _, lang := range []string{"en", "zh"} {
+		teacher := a.teacher(lang)
+		teacher.own = map[string]string{"harm": "OVERLAP", "time": "1"}
+		for _, key := range lessons.In(lang).Keys("") {
+			lines, err := teacher.lines(key)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			for _, line := range lines {
+				if line == "" || strings.ContainsAny(line, "{}") {
+					t.Errorf("%s: %s: a line is %q", lang, key, line)
+				}
+			}
+		}
+	}
+}
+
+// Every race is told: why, what mends it and what does not.
+func TestEveryRaceIsTold(t *testing.T) {
+	book := lessons.In("en")
+	var ids []string
+	for _, sc := range scenarios.All() {
+		ids = append(ids, sc.ID)
+		for _, part := range []string{"why", "mends", "not"} {
+			if key := "race." + sc.ID + "." + part; !book.Has(key) {
+				t.Errorf("%s is not written", key)
+			}
+		}
+	}
+	for _, key := range book.Keys("race.") {
+		if id := strings.Split(key, ".")[1]; !slices.Contains(ids, id) {
+			t.Errorf("%s: there is no such race", key)
+		}
+	}
+}
+
+// What backs a screen of the path, or an answer, is a run that falls, the same one
+// in both languages.
+func TestBacking(t *testing.T) {
+	a := atStage(t)
+	en, zh := lessons.In("en"), lessons.In("zh")
+	same := func(key string) string {
+		if en.Name(key) != zh.Name(key) {
+			t.Errorf("%s: %q in English, %q in Chinese", key, en.Name(key), zh.Name(key))
+		}
+		return en.Name(key)
+	}
+	falls := func(what, lock, race string) {
+		e, err := scenarios.Strategy(lock)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			return
+		}
+		sc, err := scenarios.ByName(race)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			return
+		}
+		if o, err := a.stage.play(e, sc); err != nil || !o.Verdicts[0].Broken() {
+			t.Errorf("%s: %s in %s comes to %v, %v: there is nothing to see", what, lock, race, o.Verdicts, err)
+		}
+	}
+	for n := range lessons.PathScreens {
+		key := fmt.Sprintf("path.%d.", n+1)
+		falls(key, same(key+"lock"), same(key+"scenario"))
+	}
+	for _, topic := range topicsOf("interview.", ".question") {
+		key := "interview." + topic + ".trace"
+		lock, race, _ := strings.Cut(same(key), " ")
+		falls(key, lock, race)
+	}
+}
+
+// No line of an explanation is wider than the output, in either language, but for
+// commands, which must stay in one piece.
+func TestExplanationsFit(t *testing.T) {
+	pages := [][]string{{"token"}, {"redlock"}, {"R18"}, {"watchdog", "R15"}, {"redlock", "restart"}, {"mutex", "calm"}, {"path"}, {"interview"}, {"glossary"}, {"interview", "redlock"}}
+	for _, page := range pages {
+		for lang, widths := range map[string][]int{"en": {80, 120}, "zh": {80, 120}, "both": {80}} {
+			for _, width := range widths {
+				args := append(append([]string{"explain"}, page...), "--lang", lang, "--width", fmt.Sprint(width))
+				code, out, errs := call(t, args...)
+				if code != 0 || errs != "" {
+					t.Fatalf("%v: exit status %d, %s", args, code, errs)
+				}
+				for line := range strings.Lines(out) {
+					line = strings.TrimRight(line, "\n")
+					if runewidth.StringWidth(line) > width && !strings.HasPrefix(line, "  locklab ") {
+						t.Errorf("%v: %d cells: %s", args, runewidth.StringWidth(line), line)
+					}
+				}
+			}
+		}
+	}
+}
+
+// What a search has found is explained like a race: its lanes, its code, its doom, and
+// the other locks under the same bad luck.
+func TestExplainWitness(t *testing.T) {
+	_, out, _ := call(t, "explore", "token", "--budget", "pause=1", "--json")
+	link := ""
+	for line := range strings.Lines(out) {
+		if _, rest, ok := strings.Cut(line, `"trace": "`); ok && link == "" {
+			link, _, _ = strings.Cut(rest, `"`)
+		}
+	}
+	code, out, errs := call(t, "explain", link)
+	if code != 0 {
+		t.Fatalf("exit status %d: %s", code, errs)
+	}
+	for _, want := range []string{"point of no return", "s.take(ctx, s.node, key", "setnx          PHANTOM@1 STALL@1", "redlock        OVERLAP@1 STALE-WRITE@1"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+}
+
+// All locks and all races can be explained, and each page has its texts.
+func TestExplainAll(t *testing.T) {
+	a := atStage(t)
+	a.lang, a.width = "zh", 100
+	for _, e := range algorithms.All() {
+		var out bytes.Buffer
+		a.stdout = &out
+		if err := a.explainLock(e); err != nil || !strings.Contains(out.String(), "怎么工作") {
+			t.Errorf("%s: %v\n%s", e.ID, err, out.String())
+		}
+	}
+	for _, sc := range scenarios.All() {
+		var out bytes.Buffer
+		a.stdout = &out
+		if err := a.explainRace(sc); err != nil || !strings.Contains(out.String(), "谁失守") {
+			t.Errorf("%s: %v\n%s", sc.ID, err, out.String())
+		}
+	}
+}
+
+// A pager gets the whole text; one that cannot be started gets nothing, and the text is
+// then printed.
+func TestPage(t *testing.T) {
+	for pager, want := range map[string]bool{"cat": true, "cat -u": true, "no-such-pager-here": false, " ": false} {
+		var out bytes.Buffer
+		a := newApp(nil, &out, &bytes.Buffer{}, func(name string) string {
+			if name == "PAGER" {
+				return pager
+			}
+			return ""
+		})
+		if got := a.page([]byte("long\n"), &out); got != want || want && out.String() != "long\n" {
+			t.Errorf("%q: %t, %q", pager, got, out.String())
+		}
+	}
+}

@@ -1,0 +1,323 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"locklab/algorithms"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// Code prints what a lock asked for in a run, numbered, and then its own code with
+// these numbers beside the lines that asked. The run must have been watched; see
+// history.Event.Code. The code is that which was compiled, so it cannot drift; lines
+// have no numbers, since a line added above changes nothing of what is told.
+func Code(w io.Writer, h *history.History, o Options) error {
+	out := newLines(w, o)
+	asked := requests(h)
+	if len(asked) == 0 {
+		return nil
+	}
+	s := &sheet{right: map[int]bool{0: true, 1: true}, floor: 8}
+	for i, r := range asked {
+		s.rows = append(s.rows, []string{strconv.Itoa(i + 1), r.when(decimalsOf(h)), r.who, r.what})
+	}
+	if !s.write(out) {
+		for _, row := range s.rows {
+			out.put(oneLine(row), 2)
+		}
+	}
+	shown, margin, file := withScripts(blocks(asked)), 0, ""
+	for _, b := range shown {
+		margin = max(margin, b.margin())
+	}
+	for _, b := range shown {
+		out.put("", 0)
+		if b.file != file {
+			file = b.file
+			out.put(file+":", 0)
+		}
+		b.write(out, margin)
+	}
+	return out.err
+}
+
+// A request is what the lock asked a server or the clock for, once or again and again.
+type request struct {
+	from, to time.Duration
+	who      string
+	what     string
+	code     []string
+	count    int
+}
+
+func (r *request) when(decimals int) string {
+	if r.from == r.to {
+		return millis(r.from, decimals)
+	}
+	return millis(r.from, decimals) + ".." + millis(r.to, decimals)
+}
+
+// requests are those of a run, in the order of the replies; what a thread asks for
+// again in vain, or again with the same reply, is one.
+func requests(h *history.History) (all []*request) {
+	heard := map[int]*step{}
+	for _, s := range walk(h, verdict.Judgement{}) {
+		switch s.Kind {
+		case history.Answer, history.Timeout, history.Broken:
+			heard[s.Msg] = &s
+		}
+	}
+	known := map[string]*request{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		if len(e.Code) == 0 {
+			continue
+		}
+		r, sig := requestOf(h, e, heard[e.Msg])
+		sig += fmt.Sprint(e.Client, e.Thread, r.code)
+		if p := known[sig]; p != nil {
+			p.to, p.count, p.what = r.to, p.count+1, r.what
+			continue
+		}
+		known[sig] = r
+		all = append(all, r)
+	}
+	slices.SortStableFunc(all, func(a, b *request) int { return cmp.Compare(a.from, b.from) })
+	for _, r := range all {
+		if r.count > 1 {
+			r.what += " x" + strconv.Itoa(r.count)
+		}
+	}
+	return all
+}
+
+// requestOf is what an event asks for, with what was heard of it, and what makes it
+// the same as another.
+func requestOf(h *history.History, e *history.Event, heard *step) (r *request, sig string) {
+	r = &request{from: e.At, to: e.At, who: clientName(e.Client), code: e.Code, count: 1}
+	if e.Kind == history.Sleep {
+		r.what = "sleeps " + span(e.D)
+		if e.Thread > 0 {
+			r.what = "timer in " + span(e.D)
+		}
+		return r, r.what
+	}
+	r.what = shortCommand(e.Cmd, h.Key)
+	if e.Thread > 0 {
+		r.what = "timer: " + r.what
+	}
+	sig = r.what
+	reply := " -> no reply"
+	if heard != nil {
+		_, text, _ := strings.Cut(cellText(h, heard), " -> ")
+		r.from, r.to, reply = heard.At, heard.At, " -> "+text
+		if heard.refused {
+			return r.with(reply), sig + " refused"
+		}
+	}
+	return r.with(reply), sig + reply
+}
+
+func (r *request) with(reply string) *request {
+	r.what += reply
+	return r
+}
+
+// A block is a function or another declaration of the lock's code, and which requests
+// came through which of its lines.
+type block struct {
+	file        string
+	script      string // the variable that holds it; "": it is none
+	first, last int    // lines, from 1
+	lines       []string
+	marks       map[int][]int // by line, the numbers of requests
+}
+
+// blocks are the declarations through which requests came, callers before what they
+// call, in the order of the requests.
+func blocks(asked []*request) (all []*block) {
+	for n, r := range asked {
+		for _, at := range slices.Backward(r.code) { // the outermost call first
+			file, number, _ := strings.Cut(at, ":")
+			line, err := strconv.Atoi(number)
+			if err != nil {
+				continue
+			}
+			i := slices.IndexFunc(all, func(b *block) bool { return b.file == file && b.first <= line && line <= b.last })
+			if i < 0 {
+				b := blockAt(file, line)
+				if b == nil {
+					continue
+				}
+				all, i = append(all, b), len(all)
+			}
+			all[i].marks[line] = append(all[i].marks[line], n+1)
+		}
+	}
+	return all
+}
+
+// declarations are those of all locks: their functions, and the scripts that they
+// have servers run.
+var declarations = sync.OnceValue(func() (all []block) {
+	files, err := fs.Glob(algorithms.Sources(), "*.go")
+	if err != nil {
+		panic(err)
+	}
+	for _, file := range files {
+		text, err := fs.ReadFile(algorithms.Sources(), file)
+		if err != nil {
+			panic(err) // it was compiled
+		}
+		set := token.NewFileSet()
+		tree, err := parser.ParseFile(set, file, text, parser.SkipObjectResolution)
+		if err != nil {
+			panic(err)
+		}
+		lines := strings.Split(string(text), "\n")
+		for _, d := range tree.Decls {
+			first, last := set.Position(d.Pos()).Line, set.Position(d.End()).Line
+			all = append(all, block{file: file, script: scriptOf(d), first: first, last: last, lines: lines[first-1 : last]})
+		}
+	}
+	return all
+})
+
+// scriptOf is the name of the variable that a declaration makes of a Lua script; "" if
+// it does something else.
+func scriptOf(d ast.Decl) string {
+	g, ok := d.(*ast.GenDecl)
+	if !ok || len(g.Specs) != 1 {
+		return ""
+	}
+	v, ok := g.Specs[0].(*ast.ValueSpec)
+	if !ok || len(v.Values) != 1 {
+		return ""
+	}
+	call, ok := v.Values[0].(*ast.CallExpr)
+	if !ok {
+		return ""
+	}
+	if f, ok := call.Fun.(*ast.SelectorExpr); !ok || f.Sel.Name != "NewScript" {
+		return ""
+	}
+	return v.Names[0].Name
+}
+
+// blockAt is the declaration around a line of a file; nil if there is none.
+func blockAt(file string, line int) *block {
+	for _, d := range declarations() {
+		if d.file == file && d.first <= line && line <= d.last {
+			d.marks = map[int][]int{}
+			return &d
+		}
+	}
+	return nil
+}
+
+// withScripts puts the scripts that marked lines name behind the blocks that name them.
+func withScripts(blocks []*block) (all []*block) {
+	shown := map[string]bool{}
+	for _, b := range blocks {
+		all = append(all, b)
+		for _, d := range declarations() {
+			if d.script != "" && !shown[d.script] && b.names(d.script) {
+				shown[d.script] = true
+				all = append(all, &d)
+			}
+		}
+	}
+	return all
+}
+
+// names says whether a marked line has a word.
+func (b *block) names(word string) bool {
+	for line := range b.marks {
+		if slices.Contains(strings.FieldsFunc(b.lines[line-b.first], notLetter), word) {
+			return true
+		}
+	}
+	return false
+}
+
+func notLetter(r rune) bool { return !unicode.IsLetter(r) }
+
+// Of a long declaration those lines are shown that are near a marked one.
+const (
+	longBlock = 36
+	nearMark  = 5
+)
+
+// margin is how wide the numbers beside a block are.
+func (b *block) margin() (width int) {
+	for _, m := range b.marks {
+		width = max(width, len(ranges(m)))
+	}
+	return width
+}
+
+func (b *block) write(out *lines, margin int) {
+	left := false
+	for i, text := range b.lines {
+		line := b.first + i
+		if !b.shows(line) {
+			left = true
+			continue
+		}
+		if left {
+			out.put(strings.Repeat(" ", margin+3)+"...", 0)
+			left = false
+		}
+		text = strings.ReplaceAll(text, "\t", "    ")
+		head := strings.Repeat(" ", margin) + "   "
+		if m := b.marks[line]; len(m) > 0 {
+			head = padLeft(ranges(m), margin) + " > "
+		}
+		out.put(head+text, margin+3+8)
+	}
+}
+
+// shows says whether a line is shown: all of them, or those near a marked one, and
+// the first and the last.
+func (b *block) shows(line int) bool {
+	if len(b.lines) <= longBlock || line == b.first || line == b.last {
+		return true
+	}
+	for marked := range b.marks {
+		if line-nearMark <= marked && marked <= line+nearMark {
+			return true
+		}
+	}
+	return false
+}
+
+// ranges writes numbers in rising order briefly: 1-3,7.
+func ranges(numbers []int) string {
+	var parts []string
+	for i := 0; i < len(numbers); {
+		n := i
+		for n+1 < len(numbers) && numbers[n+1] <= numbers[n]+1 {
+			n++
+		}
+		if numbers[n] > numbers[i] {
+			parts = append(parts, fmt.Sprintf("%d-%d", numbers[i], numbers[n]))
+		} else {
+			parts = append(parts, strconv.Itoa(numbers[i]))
+		}
+		i = n + 1
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,200 @@
+package lessons
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"locklab/algorithms"
+)
+
+func book(t *testing.T, lang string) *Book {
+	t.Helper()
+	b, err := load(lang)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Both languages say the same things, in the same order, and with the same places.
+func TestSameInBothLanguages(t *testing.T) {
+	en, zh := book(t, "en"), book(t, "zh")
+	for _, pair := range [][2]*Book{{en, zh}, {zh, en}} {
+		for _, key := range pair[0].keys {
+			if !pair[1].Has(key) {
+				p := pair[0].texts[key]
+				t.Errorf("%s:%d: %s is not in the other language", p.file, p.line, key)
+			}
+		}
+	}
+	for _, key := range en.keys {
+		a, b := placesOf(en, key), placesOf(zh, key)
+		if zh.Has(key) && !slices.Equal(a, b) {
+			t.Errorf("%s has other places in Chinese: %v, %v", key, a, b)
+		}
+	}
+}
+
+func placesOf(b *Book, key string) []string {
+	var all []string
+	for _, m := range place.FindAllStringSubmatch(b.texts[key].text, -1) {
+		if !strings.HasPrefix(m[1], "quoted ") { // a unit may be written otherwise
+			all = append(all, strings.Join(strings.Fields(m[1]), " "))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// A lock, a screen, a question and a term are told whole.
+func TestComplete(t *testing.T) {
+	parts := map[string][]string{
+		"lock":      {"words", "origin", "how", "mends", "choose", "beside"},
+		"race":      {"why", "mends", "not"}, // and cases, where there are any
+		"path":      {"title", "idea", "lock", "scenario", "next"},
+		"interview": {"question", "answer", "trace"},
+		"term":      {"name", "text"},
+	}
+	b := book(t, "en")
+	wanted := map[string][]string{}
+	for _, e := range slices.Concat(algorithms.All(), algorithms.OnZooKeeper()) {
+		wanted["lock"] = append(wanted["lock"], e.ID)
+	}
+	for n := range PathScreens {
+		wanted["path"] = append(wanted["path"], fmt.Sprint(n+1))
+	}
+	for _, key := range b.keys {
+		words := strings.Split(key, ".")
+		if len(words) == 3 && !slices.Contains(wanted[words[0]], words[1]) {
+			if words[0] == "lock" || words[0] == "path" {
+				t.Errorf("%s tells of something that is not there", key)
+			}
+			wanted[words[0]] = append(wanted[words[0]], words[1])
+		}
+	}
+	for kind, names := range wanted {
+		for _, name := range names {
+			for _, part := range parts[kind] {
+				if key := kind + "." + name + "." + part; !b.Has(key) {
+					t.Errorf("%s is not written", key)
+				}
+			}
+			if n := len(strings.Split(b.Name(kind+"."+name+".how"), "//")); kind == "lock" && n > 5 {
+				t.Errorf("lock.%s.how has %d lines, more than 5", name, n)
+			}
+		}
+	}
+	for _, key := range []string{"interview.short", "interview.long"} {
+		if !b.Has(key) {
+			t.Errorf("%s is not written", key)
+		}
+	}
+	for _, key := range b.keys {
+		kind, rest, _ := strings.Cut(key, ".")
+		words := strings.Split(rest, ".")
+		part := words[len(words)-1]
+		known := kind == "label" || slices.Contains(parts[kind], part) || kind == "race" && part == "cases" ||
+			kind == "interview" && (rest == "short" || rest == "long")
+		if !known {
+			t.Errorf("%s: nobody prints this", key)
+		}
+	}
+}
+
+// names hold digits that no run could give: c1, R18F, n2, daemon-20-owned, 002-C,
+// Redis 7.
+var names = regexp.MustCompile(`[A-Za-z][A-Za-z-]*[0-9]+[A-Za-z0-9-]*|\b00[0-4]-[A-Z0-9]+\b|Redis [0-9]\b`)
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// literals are figures that were typed.
+func literals(text string) []string {
+	return digits.FindAllString(names.ReplaceAllString(place.ReplaceAllString(text, " "), " "), -1)
+}
+
+// Figures come from runs, or are quoted.
+func TestNoFigureIsTyped(t *testing.T) {
+	for _, lang := range []string{"en", "zh"} {
+		b := book(t, lang)
+		for _, key := range b.keys {
+			if strings.HasPrefix(key, "label.") {
+				continue // "in 30 seconds" is the name of an exercise
+			}
+			p := b.texts[key]
+			if found := literals(p.text); len(found) > 0 {
+				t.Errorf("%s:%d: %s has figures that were typed: %v", p.file, p.line, key, found)
+			}
+		}
+	}
+}
+
+func TestLiterals(t *testing.T) {
+	for text, want := range map[string]int{
+		"waits 10 s":                            1,
+		"waits {ttl token}, as in R18 and R18F": 0,
+		"c1 and n2, since Redis 7":              0,
+		"SHA1 of daemon-20-owned (002-C)":       0,
+		"since {quoted 2.6.12}":                 0,
+		"三个客户端，30 秒":                            1,
+		"3.8 and 5":                             3,
+	} {
+		if got := literals(text); len(got) != want {
+			t.Errorf("%q: %v, want %d", text, got, want)
+		}
+	}
+}
+
+// Verdicts come from runs too: the words of a verdict stand in a text only where
+// the glossary says what they mean.
+func TestNoVerdictIsTyped(t *testing.T) {
+	word := regexp.MustCompile(`\b(OVERLAP|STALE-WRITE|WRONG-DEL|PHANTOM|STALL|LIE|STARVED|BLOCKED|HOLDS)\b`)
+	for _, lang := range []string{"en", "zh"} {
+		b := book(t, lang)
+		for _, key := range b.keys {
+			if p := b.texts[key]; !strings.HasPrefix(key, "term.") && word.MatchString(place.ReplaceAllString(p.text, "")) {
+				t.Errorf("%s:%d: %s has a verdict that was typed: %s", p.file, p.line, key, word.FindString(p.text))
+			}
+		}
+	}
+}
+
+func TestMistakesAreNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		"a.b = {verdict tokn gc-pause}": `f.txt:1: a.b: {verdict tokn gc-pause}: there is no lock "tokn"`,
+		"# c\na.b = {vredict token x}":  "f.txt:2: a.b: {vredict token x}: there is no place of this kind",
+		"a.b = {verdict token}":         "1 words after verdict, want 2",
+		"a.b = {}":                      "empty",
+		"a.b = {verdict token gc-pause": "a brace stands alone",
+		"a.b = x\na.b = y":              "f.txt:2: a.b stands here for the second time",
+		"  more":                        "goes on with no text",
+		"a.b: x":                        "write key = text",
+	} {
+		b := &Book{texts: map[string]passage{}}
+		if err := b.read("f.txt", text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	b := &Book{texts: map[string]passage{}}
+	err := b.read("f.txt", "term.lease.name = 租约\n\na = 一把锁\n  就是一个{term lease}, {ttl token}. // Second\n  line {quoted 2.6.12}.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.Lines("a", func(kind string, args []string) (string, error) { return kind + "!" + args[0], nil })
+	if want := []string{"一把锁就是一个租约, ttl!token.", "Second line 2.6.12."}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	_, err = b.Lines("a", func(string, []string) (string, error) { return "", errors.New("never played") })
+	if err == nil || !strings.Contains(err.Error(), "f.txt:3: a: {ttl token}: never played") {
+		t.Errorf("a place that nobody can fill: %v", err)
+	}
+	if got, err := b.Lines("none", nil); got != nil || err != nil {
+		t.Errorf("a text that is not there: %q, %v", got, err)
+	}
+}
