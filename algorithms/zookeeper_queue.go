@@ -181,9 +181,9 @@ func (s *HerdQueue) turn(ctx context.Context, own *place, wait *wait) error {
 //     joins once more, and waits behind itself for as long as its session lives.
 //   - Numbers end. ZooKeeper's guide says that the counter overflows beyond
 //     2147483647; the first place after that has the lowest number, and walks in
-//     beside the holder. The server 3.8 stays at 2147483647 instead, and refuses
-//     every further place of the same name with "node exists": nobody gets the
-//     lock any more until the parent is made anew.
+//     beside the holder. The server 3.8 stays at 2147483647 instead, and as long
+//     as one place stands refuses all others of that name with "node exists":
+//     there is still a lock, but no line, until the parent is made anew.
 type CheckedQueue struct {
 	zk    ZooKeeper
 	clock Clock
