@@ -38,6 +38,7 @@ return redis.call("PEXPIRE", KEYS[1], ARGV[2])
 // a transcript; "" if it is none of this package's.
 func ScriptName(sha string) string {
 	for name, script := range map[string]*redis.Script{
+		"delandtell":     compareDeleteAndTell,
 		"delifequals":    compareAndDelete, // as article 002 calls the command that it wishes for
 		"expireifequals": compareAndExpire,
 		"enqueue":        acquireInTurn,

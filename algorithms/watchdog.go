@@ -56,8 +56,8 @@ var watchdog = Entry{
 //     redisson-entry.
 //   - The thread id is always 1, since a Strategy is one process's, used by one
 //     thread at a time.
-//   - It does not wait for its turn, so nobody here listens on the channel, and
-//     the refusal's reply, the milliseconds left, is dropped.
+//   - It does not wait for its turn; see [RedissonLock], which listens on the channel
+//     and makes use of the refusal's reply, the milliseconds left.
 type Watchdog struct {
 	node  redis.UniversalClient
 	clock Clock
@@ -119,19 +119,26 @@ const unlockMessage = 0
 // sets the watchdog on it. An error leaves open whether the lock was taken; no
 // watchdog runs then, so the key goes when its TTL ends.
 func (s *Watchdog) Acquire(ctx context.Context, key string) (Lease, error) {
-	err := s.eval(ctx, acquireHash, []string{key}, s.owner, s.ttl.Milliseconds()).Err()
+	lease, _, err := s.try(ctx, key)
+	return lease, err
+}
+
+// try is Acquire. With ErrNotAcquired it says what is left of the holder's lease;
+// below 0, the key has no end, or has just come to it.
+func (s *Watchdog) try(ctx context.Context, key string) (lease Lease, left time.Duration, err error) {
+	ms, err := s.eval(ctx, acquireHash, []string{key}, s.owner, s.ttl.Milliseconds()).Int64()
 	switch {
-	case err == nil: // a reply other than nil is the holder's remaining TTL
-		return nil, ErrNotAcquired
+	case err == nil: // a reply other than nil
+		return nil, time.Duration(ms) * time.Millisecond, ErrNotAcquired
 	case !errors.Is(err, redis.Nil):
-		return nil, unknown("acquire script", key, err)
+		return nil, 0, unknown("acquire script", key, err)
 	}
 	l := &watchdogLease{lock: s, key: key, watched: s.entry(key)}
 	if !s.unwatched {
 		// The renewals outlive the call that acquired, and its deadline.
 		l.watch(context.WithoutCancel(ctx))
 	}
-	return l, nil
+	return l, 0, nil
 }
 
 // period is the time from one renewal to the next: a third of the TTL in whole

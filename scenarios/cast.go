@@ -82,6 +82,25 @@ func (a *actor) once() {
 	release(a.Client, lease)
 }
 
+// await is play, but it waits for its turn as the lock itself does it, for as long as
+// it takes.
+func (a *actor) await(patience time.Duration) {
+	q, ok := a.bare.(algorithms.Queuer)
+	if !ok {
+		a.play()
+		return
+	}
+	a.Record(history.Event{Kind: history.Acquire})
+	lease, err := q.Await(context.Background(), key, patience)
+	if err != nil {
+		a.Record(history.Event{Kind: history.Refuse, Note: note(err)})
+		return
+	}
+	a.Record(history.Event{Kind: history.Enter, Token: token(lease)})
+	work(a.Client, lease, a.r)
+	_ = release(a.Client, lease) // an error is recorded, and nothing is left to do
+}
+
 // wary is play, but after Work it looks whether it still has the lock, if the lock
 // lets it, and does not write when it is told that it has not.
 func (a *actor) wary() {
@@ -144,6 +163,7 @@ func try(c *simulator.Client, lock algorithms.Strategy) (algorithms.Lease, error
 const (
 	renewing = "renew"
 	checking = "check"
+	waiting  = "wait"
 )
 
 // renew asks the lease to be prolonged, and says whether the client goes on: what

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"locklab/algorithms"
 	"locklab/reports"
@@ -460,6 +461,44 @@ func TestCatalogueDetails(t *testing.T) {
 					return e.Kind == history.Released && e.Client == 1 && !e.OK && e.Note == algorithms.ErrNotHeld.Error()
 				})
 			}},
+		{"redlock-parallel", "slow-acquire", "it waits for the slowest answer, 2.2 s, and not for five of them",
+			func(o *scenarios.Outcome) bool {
+				return happens(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Enter && e.Client == 1 && e.At < 2300*time.Millisecond && e.At > 2200*time.Millisecond
+				})
+			}},
+		{"naive-wake", "missed-wake", "no message reaches it, and it never asks again",
+			func(o *scenarios.Outcome) bool {
+				return messages(o.History) == 0 && entries(o.History, 2) == 0 && lasts(o, verdict.Stall, 5.8)
+			}},
+		{"redisson-lock", "missed-wake", "no message reaches it, and it asks again when it has subscribed",
+			func(o *scenarios.Outcome) bool { return messages(o.History) == 0 && entries(o.History, 2) == 1 }},
+		{"redisson-lock", "silent-crash", "it enters within 10 ms of the end of the lease, without a message",
+			func(o *scenarios.Outcome) bool {
+				return messages(o.History) == 0 && happens(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Enter && e.Client == 2 && e.At > o.History.TTL && e.At < o.History.TTL+10*time.Millisecond
+				})
+			}},
+		{"redisson-lock", "herd", "three hand-overs wake three, two and one", func(o *scenarios.Outcome) bool {
+			return messages(o.History) == 6 && entries(o.History, 2)+entries(o.History, 3)+entries(o.History, 4) == 3
+		}},
+		{"naive-wake", "herd", "three hand-overs take six tries, of which three are in vain", func(o *scenarios.Outcome) bool {
+			tries, vain := 0, 0
+			woken := map[int]bool{}
+			for i := range o.History.Events {
+				switch e := &o.History.Events[i]; {
+				case e.Kind == history.Push:
+					woken[e.Client] = true
+				case e.Kind == history.Apply && woken[e.Client] && len(e.Cmd) > 0 && e.Cmd[0] == "SET":
+					woken[e.Client] = false
+					tries++
+					if e.Reply == "(nil)" {
+						vain++
+					}
+				}
+			}
+			return tries == 6 && vain == 3
+		}},
 		{"token", "overtaken", "it is refused as long as the other goes on, fifteen times nine tenths of a second",
 			func(o *scenarios.Outcome) bool {
 				return finds(o, verdict.Starved, 1) && lasts(o, verdict.Starved, 1.35)
@@ -645,4 +684,14 @@ func TestParseContractRefuses(t *testing.T) {
 			t.Errorf("%s: a contract came with the error", f.rule)
 		}
 	}
+}
+
+// messages is how many messages leave for somebody.
+func messages(h *history.History) (n int) {
+	for i := range h.Events {
+		if h.Events[i].Kind == history.Push {
+			n++
+		}
+	}
+	return n
 }

@@ -31,6 +31,12 @@ var lateAnswer = Scenario{
 	},
 	Settings: with(func(s *Settings) { s.Pause = seconds(5) }),
 	Budget:   always("pause=1"),
+	Needs: func(p Profile) Text {
+		if p.ZooKeeper {
+			return sessionsPatience
+		}
+		return Text{}
+	},
 	Cast: func(s Settings) []Role {
 		return []Role{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.TTL / 2, Tail: s.Retry}}
 	},

@@ -36,6 +36,7 @@ type Profile struct {
 	Stops     bool // refused by a majority, it asks no further
 	ZooKeeper bool // it locks on a ZooKeeper
 	Digests   bool // it calls a script by its digest
+	Queues    bool // it can wait for its turn by itself
 }
 
 // profile plays the lock alone, and then against a leftover whose owner has
@@ -99,6 +100,7 @@ func (p *Profile) observe(h *history.History) {
 			acquiring[c], bare[c] = true, false
 			p.Extends = p.Extends || e.Note == renewing
 			p.Checks = p.Checks || e.Note == checking
+			p.Queues = p.Queues || e.Note == waiting
 		case history.Enter:
 			p.Reenters = p.Reenters || inside[c] && e.Note == ""
 			acquiring[c], inside[c] = false, true
@@ -138,6 +140,14 @@ func (p *Profile) observe(h *history.History) {
 	}
 }
 
+// again gives back at once what was granted.
+func again(lease algorithms.Lease, err error) error {
+	if err == nil {
+		_ = lease.Release(context.Background()) // whether it was granted is the question
+	}
+	return err
+}
+
 // tryPowers is a client that has the lock and asks for it again, and then whether
 // it still has it, in all the ways that its lease offers.
 func tryPowers(a *actor) {
@@ -147,6 +157,9 @@ func tryPowers(a *actor) {
 	}
 	a.renew(lease)
 	a.check(lease)
+	if q, ok := a.bare.(algorithms.Queuer); ok {
+		a.ask(waiting, func(ctx context.Context) error { return again(q.Await(ctx, key, 0)) })
+	}
 	if second, err := a.lock.Acquire(context.Background(), otherKey); err == nil {
 		_ = second.Release(context.Background()) // whether it was asked for is the question
 	}

@@ -68,14 +68,14 @@ func askers(client int) (beat Beat, thread func(e *history.Event) int) {
 }
 
 // givenUp names the moments at which a client stops waiting for a message that was
-// lost, as k says.
+// lost, as k says: its patience ends, or the connection was lost with it.
 func givenUp(k history.Kind, client int) func(*history.Event) bool {
 	lost := map[int]bool{}
 	return func(e *history.Event) bool {
 		if kind(k, client)(e) {
 			lost[e.Msg] = true
 		}
-		return kind(history.Timeout, client)(e) && lost[e.Msg]
+		return (kind(history.Timeout, client)(e) || kind(history.Broken, client)(e)) && lost[e.Msg]
 	}
 }
 

@@ -214,6 +214,16 @@ var mutants = []struct {
 			return roles
 		}
 	}},
+	{scenario: "missed-wake", mutation: "the SUBSCRIBE is as fast as everything", change: withoutScript},
+	{scenario: "silent-crash", mutation: "nobody dies", change: withoutScript},
+	{scenario: "silent-crash", mutation: "c2 comes after the crash", change: func(sc *Scenario) {
+		sc.Cast = func(s Settings) []Role {
+			roles := silentCrash.Cast(s)
+			roles[1].Start = s.TTL / 5
+			return roles
+		}
+	}, harms: "the message does not come either way"},
+	{scenario: "herd", mutation: "one waits", change: func(sc *Scenario) { sc.Settings.Clients = 2 }},
 	{scenario: "overtaken", mutation: "c2 comes once", change: func(sc *Scenario) {
 		cast := sc.Cast
 		sc.Cast = func(s Settings) []Role {

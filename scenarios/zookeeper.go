@@ -44,6 +44,9 @@ func (sc Scenario) wholeEnsemble() Text {
 			ZH: "ZooKeeper 集群先达成一致再应答：没有落后的副本",
 		}
 	}
+	if sc.Settings.Timeout > 0 {
+		return sessionsPatience
+	}
 	if sc.Budget == nil {
 		return Text{}
 	}
@@ -68,6 +71,13 @@ func (sc Scenario) wholeEnsemble() Text {
 		}
 	}
 	return Text{}
+}
+
+// sessionsPatience is why a race with the time-out of a command has no meaning on a
+// ZooKeeper.
+var sessionsPatience = Text{
+	EN: "a client of a ZooKeeper waits for an answer as long as its session allows, and then drops the connection",
+	ZH: "ZooKeeper 客户端等应答的时间由会话超时决定，等不到就断开连接",
 }
 
 // queuedAt is an ensemble on which somebody has queued below path and gone.

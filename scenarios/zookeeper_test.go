@@ -3,6 +3,8 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,32 +49,91 @@ func TestDumbTwinOnZooKeeper(t *testing.T) {
 		for _, budget := range test.budgets {
 			b := small(test.entry, 2, 1, budget)
 			t.Run(fmt.Sprintf("%s/%s", test.entry.ID, b.faults()), func(t *testing.T) {
-				start := time.Now()
 				compare(t, test.entry, b)
-				t.Log(time.Since(start))
 			})
 		}
 	}
 }
 
-func TestZooProbe(t *testing.T) {
+// What becomes of each lock in the races that all of them know.
+func TestZooKeeperPlays(t *testing.T) {
 	for _, sc := range All() {
-		line := fmt.Sprintf("%-22s", sc.ID)
+		want, told := map[string]string{
+			"calm":            "[HOLDS]",
+			"crash-holding":   "[BLOCKED]",
+			"slow-work":       "[HOLDS]",
+			"client-skew":     "[HOLDS]",
+			"clock-drift":     "[HOLDS]",
+			"gc-pause":        "[OVERLAP STALE-WRITE]",
+			"gc-pause-fenced": "[OVERLAP FENCED]",
+			"late-write":      "[STALE-WRITE]",
+			"dead-business":   "[PHANTOM STALL]",
+			"failover":        "[N/A]",
+			"restart":         "[N/A]",
+			"clock-jump":      "[N/A]",
+			"split-brain":     "[N/A]",
+			"flush":           "[N/A]",
+		}[sc.ID]
 		for _, e := range algorithms.OnZooKeeper() {
 			o, err := Play(e, sc, sc.Settings)
-			switch {
-			case err != nil:
-				t.Errorf("%s %s: %v", e.ID, sc.ID, err)
-				line += " ERROR"
-			case o.NotApplicable != (Text{}):
-				line += " N/A"
-			default:
-				line += fmt.Sprint(" ", o.Verdicts)
-				if len(o.Missed) > 0 {
-					line += fmt.Sprint("!", o.Missed)
-				}
+			if err != nil {
+				t.Errorf("%s in %s: %v", e.ID, sc.ID, err)
+				continue
+			}
+			if len(o.Missed) > 0 {
+				t.Errorf("%s in %s: %v", e.ID, sc.ID, o.Missed)
+			}
+			shared, unfenced := e.Holders != 0, e.ID == "zk-mutex" || e.ID == "zk-multi"
+			if got := fmt.Sprint(o.Verdicts); told && !shared && got != want && !(unfenced && sc.ID == "gc-pause-fenced") {
+				t.Errorf("%s in %s: %s, want %s", e.ID, sc.ID, got, want)
+			}
+			again, err := Replay(o.Trace)
+			if err == nil && o.History != nil && !reflect.DeepEqual(again.History.Events, o.History.Events) {
+				t.Errorf("%s in %s: its trace gives another run", e.ID, sc.ID)
+			}
+			if err != nil {
+				t.Errorf("%s in %s: replayed: %v", e.ID, sc.ID, err)
 			}
 		}
-		t.Log(line)
+	}
+}
+
+// The races of the queues, as a search finds them.
+func TestZooKeeperRaces(t *testing.T) {
+	wait := 20 * time.Second
+	checked, protected := patient(zooLock(t, "zk-recheck"), wait), patient(zooLock(t, "zk-protected"), wait)
+	hasty := func(id string) algorithms.Entry { return patient(zooLock(t, id), 2*time.Second) } // less than the work takes
+	for _, test := range []struct {
+		race    string
+		entry   algorithms.Entry
+		clients int
+		budget  string
+		want    string // words with their par
+	}{
+		{"R41: one who waits leaves, and the next takes that for its turn", hasty("zk-naive"), 3, "", "OVERLAP@0 STALE-WRITE@0"},
+		{"R41, looking again", hasty("zk-recheck"), 3, "", ""},
+		{"R41, everybody looking", hasty("zk-herd"), 3, "", ""},
+		{"R01: the holder dies", checked, 3, "crash=1", ""},
+		{"R39: the answer to create is lost", checked, 2, "lose-reply=1", "PHANTOM@1 STALL@1"},
+		{"R39, with a GUID", protected, 2, "lose-reply=1", ""},
+		{"R40: the session ends, at any step", checked, 2, "expire-session=1", "OVERLAP@1 STALE-WRITE@1"},
+		{"R40, with a GUID", protected, 2, "expire-session=1", "OVERLAP@1 STALE-WRITE@1"},
+		{"R18: the process stands still, at any step", protected, 2, "pause=1", "OVERLAP@1 STALE-WRITE@1"},
+	} {
+		t.Run(test.race, func(t *testing.T) {
+			b := small(test.entry, test.clients, 1, test.budget)
+			r := searched(t, test.entry, b, nil)
+			var got []string
+			for _, f := range r.Found {
+				got = append(got, fmt.Sprintf("%s@%d", f.Verdict, f.Par))
+			}
+			t.Logf("%d states", r.States)
+			if text := strings.Join(got, " "); text != test.want {
+				t.Errorf("the search finds %q, want %q", text, test.want)
+			}
+			if test.budget != "" && len(r.Struck) == 0 {
+				t.Error("nothing has struck")
+			}
+		})
 	}
 }

@@ -3,7 +3,6 @@ package simulator
 import (
 	"bytes"
 	"context"
-	"errors"
 	"net"
 	"os"
 	"syscall"
@@ -67,8 +66,10 @@ type conn struct {
 	out  []byte // written, not yet sent
 	in   string // received, not yet read
 	// watcher is its number among the connections of the incarnation that watch
-	// keys, from 1; 0: it watches none.
-	watcher int
+	// keys or listen, from 1; 0: it does not.
+	watcher  int
+	channels []string  // that it listens to
+	deadline time.Time // of a message, by the client's clock; zero: none
 }
 
 var hello = []byte("*2\r\n$5\r\nhello\r\n")
@@ -95,7 +96,7 @@ func (c *conn) Read(b []byte) (int, error) {
 
 func (c *conn) exchange() error {
 	if len(c.out) == 0 {
-		return errors.New("simulator: a read without a request: the lab pushes nothing")
+		return c.hear()
 	}
 	c.p.own()
 	id, err := c.request()
@@ -107,29 +108,30 @@ func (c *conn) exchange() error {
 	if !ok {
 		return net.ErrClosed
 	}
-	if err := s.err("read"); err != nil {
+	if err := c.lost(s); err != nil {
 		return err
 	}
 	c.in = c.p.lab.table.replies[s.val].resp
-	if b := &c.p.lab.table.batches[id]; b.ends && len(b.watches) == 0 && c.watcher != 0 {
+	b := &c.p.lab.table.batches[id]
+	if c.watcher != 0 && (b.ends && len(b.watches) == 0 || b.about && len(c.channels) == 0) {
 		c.p.live.watchers[c.watcher-1] = false
 		c.watcher = 0
 	}
 	return nil
 }
 
-// request is what has been written. A connection that begins to watch gets a
-// name, by which the server knows it again.
+// request is what has been written. A connection that begins to watch or to listen
+// gets a name, by which the server knows it again.
 func (c *conn) request() (uint32, error) {
 	t, made := c.p.lab.table, c.watcher != 0
 	if !made {
 		id, err := t.internBatch(link{}, c.out)
-		if err != nil || len(t.batches[id].watches) == 0 {
+		if err != nil || len(t.batches[id].watches) == 0 && !t.batches[id].about {
 			return id, err
 		}
 		c.watcher = c.p.live.watcher()
 	}
-	return t.internBatch(link{watcherName(c.p.id, c.watcher), made}, c.out)
+	return t.internBatch(link{watcherName(c.p.id, c.watcher), made}, c.subscribe(c.out))
 }
 
 // err is how an observation that is no reply looks to code that reads a socket.
@@ -143,9 +145,7 @@ func (s seen) err(what string) error {
 	return nil
 }
 
-func (c *conn) Close() error                     { return nil }
 func (c *conn) LocalAddr() net.Addr              { return &net.TCPAddr{} }
 func (c *conn) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
 func (c *conn) SetDeadline(time.Time) error      { return nil }
-func (c *conn) SetReadDeadline(time.Time) error  { return nil }
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }

@@ -35,6 +35,9 @@ type engine struct {
 	refused  string // the first of them that the lab cannot carry
 	scripted bool   // one of them may have changed the script cache
 	refuses  bool   // the server has too few replicas to write
+
+	subs      []sub     // the connections that listen to the server
+	published []message // by the commands of this call
 }
 
 // needs says what a command may have read beside the shape of the data.
@@ -75,6 +78,7 @@ var unfit = map[string]bool{
 	"SELECT": true, "SWAPDB": true, "MOVE": true,
 	"SUBSCRIBE": true, "PSUBSCRIBE": true, "UNSUBSCRIBE": true, "PUNSUBSCRIBE": true, "BLPOP": true, "BRPOP": true,
 	"BRPOPLPUSH": true, "BLMOVE": true, "BZMPOP": true, "BZPOPMAX": true, "BZPOPMIN": true, "XREAD": true, "XREADGROUP": true,
+	"SSUBSCRIBE": true, "SUNSUBSCRIBE": true, "SPUBLISH": true, "PUBSUB": true,
 	"WAIT": true, "AUTH": true, "HELLO": true, "CLIENT": true, "QUIT": true, "INFO": true, "OBJECT": true,
 	"HEXPIRE": true, "HSETEX": true,
 	"SPOP": true, "SRANDMEMBER": true, "HRANDFIELD": true, "ZRANDMEMBER": true, "RANDOMKEY": true,
@@ -136,6 +140,8 @@ func (e *engine) watch(peer *server.Peer, cmd string, args ...string) bool {
 			e.setIfEqual(peer, set, comparison)
 			return true
 		}
+	case "PUBLISH":
+		return e.publish(peer, args)
 	case "EVAL", "EVAL_RO":
 		if len(args) > 0 {
 			e.learn(args[0])
@@ -208,6 +214,7 @@ func (e *engine) run(s *shape, ttls []time.Duration, now time.Time, b *batch) (o
 	e.m.SetTime(now)
 	watches, peers, conn := e.connect(s, b)
 	e.needs, e.refused, e.scripted = needsNothing, b.unfit, false
+	e.subs, e.published = s.subs, nil
 	reply := ""
 	if b.unfit == "" {
 		for _, args := range b.commands { // nearly always one
@@ -226,7 +233,7 @@ func (e *engine) run(s *shape, ttls []time.Duration, now time.Time, b *batch) (o
 		return outcome{}, err
 	}
 	watches = e.watching(s, keys, b, watches, peers)
-	out := outcome{reply: reply, shape: newShape(keys, e.loaded, watches...), ttls: after, needs: needs}
+	out := outcome{reply: reply, shape: newShape(keys, e.loaded, watches...).listened(e.delivered()), ttls: after, needs: needs}
 	if needs == needsNothing {
 		e.held = out.shape.id
 	}

@@ -231,6 +231,8 @@ func (m Moment) Delay(c, t int8, d time.Duration) (why string) {
 	e.Node, e.Msg, e.D, e.Note = int(o.node), int(th.msg), d, "request"
 	if th.phase == answered {
 		e.Note = "reply"
+	} else if o.kind == opZoo {
+		m.lab.silence(m.w, c)
 	}
 	e.Cmd = m.lab.cmd(o)
 	return ""

@@ -306,7 +306,7 @@ func (l *Lab) opText(ops [MaxThreads]op) string {
 		case opSleep:
 			s += "sleep " + o.d.String()
 		default:
-			s += [...]string{opStart: "begin", opRead: "read the resource", opWrite: "write the resource", opClock: "read the clock", opJoin: "wait for its tasks"}[o.kind]
+			s += [...]string{opStart: "begin", opRead: "read the resource", opWrite: "write the resource", opClock: "read the clock", opJoin: "wait for its tasks", opListen: "listen for a message"}[o.kind]
 		}
 	}
 	if s == "" {

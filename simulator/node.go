@@ -26,6 +26,7 @@ type redisTable struct {
 	bare    map[uint32]uint32    // shape -> the same without scripts and watches
 	less    map[[2]uint32]uint32 // shape, place -> the same without that key
 	clocked bool                 // some command has read its server's clock
+	listens bool                 // somebody has subscribed
 	waited  bool                 // somebody has sent WAIT
 }
 
@@ -35,6 +36,7 @@ type batch struct {
 	text     []string     // the commands in a row, as histories show them
 	wait     *waitCommand // the last of them, if it is one
 	link     link         // the connection it comes on, if that watches keys
+	about    bool         // it is about a subscription: see pubsub.go
 	transaction
 }
 
@@ -127,7 +129,7 @@ func (t *redisTable) internReply(resp string) uint32 {
 		return id
 	}
 	id := uint32(len(t.replies))
-	t.replies = append(t.replies, reply{resp: resp, text: replyText(resp)})
+	t.replies = append(t.replies, reply{resp: resp, text: pushText(resp)})
 	t.replyID[resp] = id
 	return id
 }
@@ -156,8 +158,10 @@ func (t *redisTable) internBatch(on link, wire []byte) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
+	b := batch{commands: commands, text: text, wait: wait, link: on, transaction: transactionOf(commands)}
+	t.about(&b)
 	id := uint32(len(t.batches))
-	t.batches = append(t.batches, batch{commands: commands, text: text, wait: wait, link: on, transaction: transactionOf(commands)})
+	t.batches = append(t.batches, b)
 	t.batchID[string(key)] = id
 	return id, nil
 }
@@ -229,6 +233,9 @@ func (t *redisTable) left(d *dataState, now time.Duration) (left [MaxKeys]int64)
 // answers with an effect that says what is needed and nothing else.
 func (t *redisTable) run(d *dataState, now time.Duration, b uint32, n needs) (*effect, error) {
 	t.engine.refuses, b = b&refusing != 0, b&^refusing
+	if t.batches[b].about && t.batches[b].unfit == "" {
+		return t.listen(d.shape, &t.batches[b]), nil
+	}
 	from := &t.shapes[d.shape]
 	ttls := make([]time.Duration, from.ttls)
 	left := t.left(d, now)

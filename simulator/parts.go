@@ -273,7 +273,7 @@ func (l *Lab) Doing(c int, part *ClientPart, thread int) string {
 	o := &p.nodes[part.s.at].ops[thread]
 	what := "read"
 	switch o.kind {
-	case opCommand, opZoo:
+	case opCommand, opListen, opZoo:
 		what = strings.ToUpper(l.cmd(o)[0])
 	case opWrite:
 		what = "write"
@@ -289,6 +289,8 @@ func (l *Lab) Doing(c int, part *ClientPart, thread int) string {
 		return "its " + what + " executed"
 	case unheard:
 		return "its " + what + " unheard of"
+	case listening:
+		return "waiting for a message"
 	case idle:
 		return "at its end"
 	}

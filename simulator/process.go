@@ -51,9 +51,9 @@ type procNode struct {
 // op is what a thread waits for.
 type op struct {
 	kind  opKind
-	node  int8          // command, zoo: the server
-	batch uint32        // command: what is sent; zoo: the request; watch: which
-	d     time.Duration // sleep, watch: how long, on the client's clock
+	node  int8          // command, listen, zoo: the server
+	batch uint32        // command: what is sent; listen: see takeCommand; zoo: the request; watch: which
+	d     time.Duration // sleep, listen, watch: how long, on the client's clock
 	base  int32         // write: the version that was read
 	token uint64        // read, write: fencing token
 }
@@ -69,9 +69,13 @@ const (
 	opSleep                 // sleeps
 	opClock                 // reads the client's clock: answered at once
 	opJoin                  // waits for threads of its own process
+	opListen                // waits for a message on a connection
 	opZoo                   // a request to the ensemble
 	opWatch                 // sleeps, unless there are news of a watch
 )
+
+// toServer says whether a server answers it.
+func (k opKind) toServer() bool { return k == opCommand || k == opListen }
 
 // seen is one observation.
 type seen struct {

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"bufio"
+	"bytes"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -17,6 +18,8 @@ type realRedis struct {
 	t    *testing.T
 	conn net.Conn
 	in   *bufio.Reader
+	// heard is what a connection that listens has been told; see readUpTo.
+	heard bytes.Buffer
 }
 
 // startRedis starts a redis-server without any memory on disk.

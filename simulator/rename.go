@@ -41,7 +41,7 @@ func (l *Lab) RenameClient(part ClientPart, from, to int) (ClientPart, error) {
 	}
 	for t := range part.s.threads {
 		th := &part.s.threads[t]
-		if (th.phase == answered || th.phase == blocked) && th.reply != lostConn && l.procs[from-1].nodes[part.s.at].ops[t].kind == opCommand {
+		if (th.phase == answered || th.phase == blocked) && th.reply != lostConn && l.procs[from-1].nodes[part.s.at].ops[t].kind.toServer() {
 			if err := l.nameless(th.reply); err != nil {
 				return part, err
 			}
@@ -74,7 +74,7 @@ func (l *Lab) follow(at uint32, a, b *process) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	if n.seen.kind == replied && a.nodes[n.parent].ops[n.seen.thread].kind == opCommand {
+	if n.seen.kind == replied && a.nodes[n.parent].ops[n.seen.thread].kind.toServer() {
 		if err := l.nameless(uint32(n.seen.val)); err != nil {
 			return 0, err
 		}
@@ -105,7 +105,7 @@ func (l *Lab) sameDeeds(a, b *procNode, names *Names) bool {
 	}
 	for t := range a.ops {
 		x, y := a.ops[t], b.ops[t]
-		if x.kind == opCommand && y.kind == opCommand && l.sameBatch(x.batch, y.batch, names) {
+		if x.kind.toServer() && y.kind == x.kind && l.sameBatch(x.batch, y.batch, names) {
 			x.batch = y.batch
 		}
 		if x != y {
@@ -178,7 +178,11 @@ func (l *Lab) renameData(d *dataState, to *Names) {
 		}
 		slices.Sort(w.keys)
 	}
-	renamed := newShape(keys, from.scripts, watches...)
+	var subs []sub
+	for i := range from.subs {
+		subs = append(subs, from.subs[i].renamed(to))
+	}
+	renamed := newShape(keys, from.scripts, watches...).listened(subs)
 	deadline := d.deadline
 	for i := range from.ttls {
 		deadline[renamed.place(renameText(from.expiring(i).name, to))] = d.deadline[i]

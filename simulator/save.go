@@ -37,7 +37,7 @@ func (l *Lab) Save(w *plain.Writer, m Mark) {
 	t := l.table
 	w.Put(m.absolute, m.clocked, m.shapes, m.replies, m.batches)
 	for i := range m.shapes {
-		w.Put(t.shapes[i].keys, t.shapes[i].scripts, t.shapes[i].watches)
+		w.Put(t.shapes[i].keys, t.shapes[i].scripts, t.shapes[i].watches, t.shapes[i].subs)
 	}
 	for i := range m.replies {
 		w.Put(t.replies[i].resp)
@@ -100,8 +100,8 @@ func (l *Lab) Load(r *plain.Reader) error {
 	r.Get(&l.absolute, &t.clocked, &shapes, &replies, &batches)
 	for i := 0; i < shapes && r.Err() == nil; i++ {
 		var s shape
-		r.Get(&s.keys, &s.scripts, &s.watches)
-		t.internShape(newShape(s.keys, s.scripts, s.watches...))
+		r.Get(&s.keys, &s.scripts, &s.watches, &s.subs)
+		t.internShape(newShape(s.keys, s.scripts, s.watches...).listened(s.subs))
 	}
 	for i := 0; i < replies && r.Err() == nil; i++ {
 		var resp string

@@ -9,12 +9,13 @@ import (
 
 // A shape is a server's data without the times: which keys there are, of what
 // type and value, which of them will expire, which scripts are cached, and which
-// connections watch keys.
+// connections watch keys or listen.
 // Shapes are interned; shape 0 is an empty server.
 type shape struct {
 	keys    []keyShape // by name
 	scripts []string   // sources, sorted
 	watches []watch    // by connection
+	subs    []sub      // by connection; see listened
 	id      string     // all of the above in one string; never ""
 	ttls    int        // how many keys expire
 }
@@ -128,7 +129,7 @@ func (s *shape) expiring(i int) *keyShape {
 func (s *shape) without(name string) shape {
 	keys := slices.Clone(s.keys)
 	keys = slices.DeleteFunc(keys, func(k keyShape) bool { return k.name == name })
-	return newShape(keys, s.scripts, touch(s.watches, name)...)
+	return newShape(keys, s.scripts, touch(s.watches, name)...).listened(s.subs)
 }
 
 // scriptless is what another server takes over of s: the data, but no cached

@@ -14,6 +14,9 @@ import (
 func (l *Lab) Enabled(w *World, buf []Choice) []Choice {
 	for c := range l.procs {
 		buf = w.procs[c].enabled(w, int8(c+1), buf)
+		if l.table.listens {
+			buf = l.tellings(w, int8(c+1), buf)
+		}
 		if l.zoo != nil {
 			buf = l.zooEnabled(w, int8(c+1), buf)
 		}
@@ -366,6 +369,9 @@ func (l *Lab) stepThread(w *World, c Choice) error {
 		}
 		return l.arrive(w, c, th)
 	case Unblock:
+		if th.phase == listening {
+			return l.push(w, c, th)
+		}
 		if th.phase != blocked || th.hold > w.now {
 			return l.refuse(w, c, "no WAIT of this thread has lasted long enough")
 		}
@@ -482,7 +488,7 @@ func (l *Lab) answer(w *World, c Choice, p *procState, th *threadState) error {
 	e.Cmd = l.cmd(o)
 	if kind == history.Answer {
 		switch o.kind {
-		case opCommand:
+		case opCommand, opListen:
 			e.Reply = l.table.replies[th.reply].text
 		case opZoo:
 			e.Reply = l.zoo.answers[th.reply].text
@@ -604,6 +610,9 @@ func (l *Lab) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
 			l.absolute = true
 		case opJoin:
 			*th = threadState{phase: joining}
+		case opListen:
+			w.sent++
+			*th = threadState{phase: listening, msg: w.sent, due: later(w.now, p.clock.after(o.d))}
 		case opSleep, opWatch:
 			*th = threadState{phase: asleep, due: later(w.now, p.clock.after(o.d))}
 			e := l.emitClient(w, history.Sleep, c, int8(t))

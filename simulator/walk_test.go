@@ -206,6 +206,7 @@ func casts(t testing.TB) map[string]simulator.Setup {
 		"timers":        cast(1, timerUser, timerUser),
 		"watchers":      cast(1, watchUser, watchUser),
 		"joiners":       cast(2, joiner, joiner),
+		"listeners":     cast(1, listener, listener),
 	}
 	waiters := cast(1, waiter, waiter)
 	waiters.Nodes[0].Replicas = simulator.MaxReplicas

@@ -37,7 +37,8 @@ type link struct {
 // the one in its place, does not know it.
 func (t *redisTable) cut(d *dataState, b uint32) bool {
 	on := t.batches[b].link
-	return on.made && !slices.ContainsFunc(t.shapes[d.shape].watches, func(w watch) bool { return w.conn == on.conn })
+	s := &t.shapes[d.shape]
+	return on.made && !slices.ContainsFunc(s.watches, func(w watch) bool { return w.conn == on.conn }) && s.sub(on.conn) == nil
 }
 
 // transaction is what a batch does to the watches of the connection it comes on.
@@ -55,7 +56,7 @@ func transactionOf(commands [][]string) (t transaction) {
 	for _, c := range commands {
 		cmd := strings.ToUpper(c[0])
 		switch {
-		case multi && (cmd == "MULTI" || cmd == "WATCH" || cmd == "UNWATCH"):
+		case multi && (cmd == "MULTI" || cmd == "WATCH" || cmd == "UNWATCH" || cmd == "PUBLISH"):
 			t.unfit = cmd + " between MULTI and EXEC"
 		case !multi && (cmd == "EXEC" || cmd == "DISCARD"):
 			t.unfit = cmd + " without a MULTI in the same write"

@@ -72,22 +72,23 @@ type threadState struct {
 type phase uint8
 
 const (
-	idle     phase = iota // no such thread, or it has ended
-	unborn                // its program has not begun
-	asleep                // until due
-	asking                // its request is on the way to the server
-	blocked               // its server waits for replicas before it answers
-	answered              // the reply is on the way back
-	unheard               // request or reply is lost: only the time-out can end it
-	joining               // other threads of its process are to end first
-	stranded              // its request waits for a connection to the ensemble
+	idle      phase = iota // no such thread, or it has ended
+	unborn                 // its program has not begun
+	asleep                 // until due
+	asking                 // its request is on the way to the server
+	blocked                // its server waits for replicas before it answers
+	answered               // the reply is on the way back
+	unheard                // request or reply is lost: only the time-out can end it
+	listening              // waits for a message that its server has for it
+	joining                // other threads of its process are to end first
+	stranded               // its request waits for a connection to the ensemble
 )
 
 // lostConn in place of a reply is a connection that broke.
 const lostConn = ^uint32(0)
 
 func (p phase) waiting() bool {
-	return p == asking || p == blocked || p == answered || p == unheard || p == stranded
+	return p == asking || p == blocked || p == answered || p == unheard || p == listening || p == stranded
 }
 
 // answer puts a reply, or lostConn, on its way to the thread.

@@ -17,7 +17,8 @@ import (
 // paused and has a connection, the ensemble hears of it all the time; from the
 // moment at which it does not, the session's time-out runs, on the ensemble's
 // clock, which has a rate and does not jump (a server counts elapsed time). A
-// process whose program has ended pings on. A real library pings every third of
+// process whose program has ended pings on. A request that is held up holds up the
+// pings behind it. A real library pings every third of
 // the time-out, so that a session may end up to that much sooner.
 //
 // When a session ends its ephemerals go and watches fire, and the client knows
@@ -172,7 +173,9 @@ func (l *Lab) zooServe(w *World, o *op, from int8, msg uint32, kind zooActKind) 
 	l.events[apply].Reply = l.zoo.answers[eff.answer].text
 	if w.zoo.ends[from-1] > 0 { // every request is a sign of life
 		w.zoo.ends[from-1] = 0
-		l.silence(w, from)
+		if p := &w.procs[from-1]; p.dead || p.paused || p.cut || kind == zooLate {
+			l.silence(w, from)
+		}
 	}
 	return eff.answer
 }
@@ -313,7 +316,7 @@ func (l *Lab) News(c int, part *ClientPart, node *NodePart, buf []Choice) []Choi
 // cmd is what a request says, as histories show it; nil: it asks the resource.
 func (l *Lab) cmd(o *op) []string {
 	switch o.kind {
-	case opCommand:
+	case opCommand, opListen:
 		return l.table.batches[o.batch].text
 	case opZoo:
 		return l.zoo.requests[o.batch].text

@@ -21,13 +21,14 @@ type driver struct {
 	state    zookeeper.State
 	sessions map[int]zookeeper.SessionID
 	silent   map[int]bool     // nothing is heard of the client
+	still    map[int]bool     // it is dead or paused
 	cut      map[int]bool     // it has no connection
 	told     map[int][]string // paths of watches that have fired and are not accounted for
 	timeout  time.Duration
 }
 
 func newDriver(t *testing.T, clients int, timeout time.Duration) *driver {
-	d := &driver{t: t, state: zookeeper.New(), sessions: map[int]zookeeper.SessionID{}, silent: map[int]bool{}, cut: map[int]bool{}, told: map[int][]string{}, timeout: timeout}
+	d := &driver{t: t, state: zookeeper.New(), sessions: map[int]zookeeper.SessionID{}, silent: map[int]bool{}, still: map[int]bool{}, cut: map[int]bool{}, told: map[int][]string{}, timeout: timeout}
 	for c := range clients {
 		d.state, d.sessions[c+1] = d.state.Connect(0, timeout)
 	}
@@ -43,12 +44,16 @@ func (d *driver) hear(verb simulator.Verb, e *history.Event) {
 	}
 	switch c := e.Client; e.Kind {
 	case history.Pause, history.Crash:
-		d.silent[c] = true
+		d.silent[c], d.still[c] = true, true
 		if e.Kind == history.Crash {
 			d.hangUp(c)
 		}
 	case history.Resume:
-		d.silent[c] = d.cut[c]
+		d.silent[c], d.still[c] = d.cut[c], false
+	case history.Delay:
+		if e.Note == "request" {
+			d.silent[c] = true
+		}
 	case history.LoseReply, history.LoseRequest, history.Timeout:
 		if e.Node > 0 {
 			d.silent[c] = true
@@ -80,6 +85,7 @@ func (d *driver) hear(verb simulator.Verb, e *history.Event) {
 		var fired []zookeeper.Event
 		r := request(e.Cmd)
 		d.state, reply, fired = d.state.Apply(e.At, d.sessions[c], r)
+		d.silent[c] = d.silent[c] && (d.still[c] || d.cut[c])
 		if got := replyText(r, reply); got != e.Reply {
 			d.t.Fatalf("%v: c%d's %v is answered %q, and %q without a lab", e.At, c, e.Cmd, e.Reply, got)
 		}

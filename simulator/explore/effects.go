@@ -45,6 +45,24 @@ func (s *system) arriveEffect(c, k int, state []uint32) (effect, error) {
 	return s.remember(key, state, c, n)
 }
 
+// tellEffect is what client c's hearing by its k-th thread that listens does; false:
+// there is nothing to hear.
+func (s *system) tellEffect(c, k int, state []uint32) (eff effect, tells bool, err error) {
+	e := s.clientTab[c].entries[state[c]]
+	n := e.source[k] - 1
+	key := arrival{client: state[c], node: state[s.clients+n], now: s.nowID(state), choice: e.listensID[k], who: uint8(c)}
+	if eff, ok := s.effects.get(&key); ok {
+		return eff, eff.events != unseen, nil
+	}
+	client, node := &s.clientTab[c].keys[state[c]], &s.nodeTab.keys[state[s.clients+n]]
+	if !s.lab.MayTell(c+1, client, n+1, node, s.now(state), int(e.listens[k].Thread)) {
+		s.effects.put(key, effect{events: unseen})
+		return eff, false, nil
+	}
+	eff, err = s.remember(key, state, c, n)
+	return eff, true, err
+}
+
 // remember looks up what a choice does by what it depends on. c and node are the
 // client and the server that it reaches, counted from 0; -1: none.
 func (s *system) remember(key arrival, state []uint32, c, node int) (effect, error) {

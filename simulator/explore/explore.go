@@ -316,6 +316,19 @@ func (s *search) expand(id uint32) error {
 			}
 			s.arriveAt(id, e.arriveID[k], eff.events, 0)
 		}
+		for k := range e.listens {
+			eff, tells, err := s.tellEffect(c, k, s.cur)
+			if err != nil {
+				return err
+			}
+			if !tells {
+				continue
+			}
+			ready = true
+			copy(s.next, s.cur)
+			s.next[c], s.next[s.clients+e.source[k]-1] = eff.client, eff.node
+			s.arriveAt(id, e.listensID[k], eff.events, 0)
+		}
 		news, err := s.news(id, c)
 		if err != nil {
 			return err

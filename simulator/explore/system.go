@@ -65,21 +65,24 @@ func (t *table[K, E]) id(k K, fresh func(id uint32) E) uint32 {
 
 // clientEntry is what is known of one state of one client.
 type clientEntry struct {
-	own      []simulator.Choice // what touches no server: answers, wakes, …
-	ownID    []uint16
-	effects  []effect           // of own, where they depend on nothing else; unknown: events == unseen
-	arrive   []simulator.Choice // requests on their way
-	arriveID []uint16
-	target   []int // their servers; 0: the resource
-	due      time.Duration
-	finished bool
-	entered  bool // it was given the lock, now or before
-	timeless bool // time does not change it
-	awaits   bool // it waits for a watch
-	waitsOn  uint8
-	blocked  uint8 // the servers that wait for replicas on its behalf
-	single   bool  // it can do one thing, and nothing else of it is under way
-	passed   map[time.Duration]uint32
+	own       []simulator.Choice // what touches no server: answers, wakes, …
+	ownID     []uint16
+	effects   []effect           // of own, where they depend on nothing else; unknown: events == unseen
+	arrive    []simulator.Choice // requests on their way
+	arriveID  []uint16
+	target    []int              // their servers; 0: the resource
+	listens   []simulator.Choice // what it may be told by a server that it listens to
+	listensID []uint16
+	source    []int // these servers
+	due       time.Duration
+	finished  bool
+	entered   bool // it was given the lock, now or before
+	timeless  bool // time does not change it
+	awaits    bool // it waits for a watch
+	waitsOn   uint8
+	blocked   uint8 // the servers that wait for replicas on its behalf
+	single    bool  // it can do one thing, and nothing else of it is under way
+	passed    map[time.Duration]uint32
 	// Where clients are alike, a state names them by classes: the same state of
 	// client 1. as is the same state of each of them, unseen if it has not come
 	// up; it is filled in for client 1 only.
@@ -244,6 +247,11 @@ func (s *system) clientPart(c int, part simulator.ClientPart) uint32 {
 			e.own = append(e.own, ch)
 			e.ownID = append(e.ownID, s.choice(ch))
 			e.effects = append(e.effects, effect{events: unseen})
+		}
+		for _, ch := range part.Listens(c+1, nil) {
+			e.listens = append(e.listens, ch)
+			e.listensID = append(e.listensID, s.choice(ch))
+			e.source = append(e.source, s.lab.Target(c+1, &part, int(ch.Thread)))
 		}
 		e.finished, e.timeless, e.entered = part.Finished(), part.Timeless(), s.lab.Entered(c+1, &part)
 		e.waitsOn, e.blocked = s.lab.WaitsOn(c+1, &part), s.lab.BlockedOn(c+1, &part)

@@ -70,7 +70,7 @@ type Event struct {
 	// Timeout, Broken, LoseRequest, LoseReply, Delay, Reject, Stranger). Shared: do not change it.
 	Cmd []string `json:"cmd,omitempty"`
 	// Reply is the server's answer in redis-cli's notation: OK, (nil), 1,
-	// "text", (error) … (Apply, Answer, Reject, Stranger).
+	// "text", (error) … (Apply, Answer, Reject, Stranger, Push).
 	Reply string `json:"reply,omitempty"`
 
 	// A key's value before and after (Change, Expire). "" is a missing key;
@@ -175,6 +175,8 @@ const (
 	SessionEnd // Node ends Client's session; Client does not know. The Expires and Changes it made follow directly
 	Fire       // a watch of Client on Key fires at Node, and the news of it (Note) are on the way
 	Reconnect  // Client has a connection to Node again; Note says if its session has ended
+
+	Push // Node sends Client a message (Reply) that it has subscribed to; the Answer is when Client hears it
 )
 
 var kindNames = [...]string{
@@ -187,7 +189,7 @@ var kindNames = [...]string{
 	LoseRequest: "lose-request", LoseReply: "lose-reply",
 	Down: "down", Up: "up", Replicate: "replicate", Failover: "failover",
 	Split: "split", Heal: "heal", Sync: "sync", Hang: "hang", Delay: "delay", Reject: "reject", Stranger: "stranger",
-	SessionEnd: "session-end", Fire: "fire", Reconnect: "reconnect",
+	SessionEnd: "session-end", Fire: "fire", Reconnect: "reconnect", Push: "push",
 }
 
 // String gives the kind's name, as it stands in JSON.

@@ -12,7 +12,7 @@ import (
 // TestKinds: every kind has a name of its own, by which JSON finds it again.
 func TestKinds(t *testing.T) {
 	seen := map[string]history.Kind{}
-	for k := history.Acquire; k <= history.Reconnect; k++ {
+	for k := history.Acquire; k <= history.Push; k++ {
 		name := k.String()
 		if other, taken := seen[name]; taken || name == "unknown" || name == "" {
 			t.Errorf("kind %d is called %q, as %d is", k, name, other)
@@ -27,7 +27,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%v becomes %s and then %v, %v", k, text, back, err)
 		}
 	}
-	for _, k := range []history.Kind{0, history.Reconnect + 1, 255} {
+	for _, k := range []history.Kind{0, history.Push + 1, 255} {
 		if got := k.String(); got != "unknown" {
 			t.Errorf("kind %d is called %q", k, got)
 		}
@@ -72,7 +72,7 @@ func TestFaultKinds(t *testing.T) {
 		history.Crash: true, history.Pause: true, history.ClockStep: true, history.LoseRequest: true,
 		history.LoseReply: true, history.Down: true, history.Failover: true, history.Split: true, history.Hang: true, history.Delay: true, history.Reject: true, history.Stranger: true,
 	}
-	for k := history.Acquire; k <= history.Reconnect; k++ {
+	for k := history.Acquire; k <= history.Push; k++ {
 		if k.Fault() != want[k] {
 			t.Errorf("%v counts as a fault: %v", k, k.Fault())
 		}

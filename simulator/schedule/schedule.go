@@ -192,7 +192,12 @@ func (s *Stage) due(c simulator.Choice) time.Duration {
 		return m.arrival[c.Thread]
 	case simulator.Deliver:
 		return s.clients[c.Client].news
-	case simulator.Wake, simulator.GiveUp, simulator.Resume, simulator.Unblock, simulator.Reconnect:
+	case simulator.Reconnect:
+		if s.clients[c.Client].frozen {
+			return simulator.Never
+		}
+		return s.world.Now()
+	case simulator.Wake, simulator.GiveUp, simulator.Resume, simulator.Unblock:
 		return s.world.Now()
 	case simulator.Late:
 		if s.clients[c.Client].frozen {
@@ -238,6 +243,8 @@ func (s *Stage) plan(e *history.Event) {
 		if t := slices.Index(m.msg[:], e.Msg); t >= 0 {
 			m.arrival[t] = e.At + s.latency(e.Client)
 		}
+	case history.Push:
+		m.arrival[e.Thread] = e.At + s.latency(e.Client)
 	case history.Fire:
 		m.news = max(m.news, e.At+s.latency(e.Client))
 	case history.Change, history.Expire:
@@ -296,7 +303,7 @@ func (s *Stage) Strike(d time.Duration, c simulator.Choice) {
 }
 
 // Freeze keeps every request of client under way, also those whose sender has
-// given up waiting, until Thaw.
+// given up waiting, until Thaw. It does not connect to a ZooKeeper meanwhile.
 func (s *Stage) Freeze(client int) { s.clients[client].frozen = true }
 
 // Thaw lets the client's requests go on: what was kept arrives now.

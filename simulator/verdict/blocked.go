@@ -22,6 +22,8 @@ import (
 //   - A hand-over, in which nobody is refused, or is refused because of the
 //     holder that has gone meanwhile, leaves nothing behind and is not BLOCKED.
 //   - A refusal does not count against the phantom that it leaves itself.
+//   - One attempt that lasts from before the interval to its end, by a lock that
+//     waits by itself, was refused all that time.
 //   - The clients of a split vote block each other with live grants; that is
 //     contention, and STARVED if it never ends.
 //   - A taker-over who loses makes the lock look taken for a moment. That does
@@ -49,6 +51,8 @@ type blocked struct {
 	refused      int           // attempts refused meanwhile
 	first        client8       // the first of them
 	culprits     clients       // whose leftovers barred at since
+	waiting      clients       // who asks since before then, and has not been answered
+	asked        clients       // who was asking before the event
 
 	busy   clients // who was not idle before the event
 	ghosts clients // who of them crashed or failed, on a lock that does not live on the key
@@ -58,10 +62,13 @@ func (b *blocked) observe(h *hearing) {
 	b.haunt(h)
 	if h.e.Kind == history.Enter {
 		b.end(h, h.at)
-		*b = blocked{busy: b.busy}
+		*b = blocked{busy: b.busy, asked: h.f.acquiring}
 		return
 	}
 	free, barred := h.f.free(), b.barred(h)
+	if b.waiting &= h.f.acquiring; b.waiting != 0 && b.refused == 0 && free && !barred {
+		b.refused, b.first = 1, b.waiting.first()
+	}
 	switch {
 	case !free: // granted to somebody, who may yet be refused
 	case barred && b.open:
@@ -73,12 +80,13 @@ func (b *blocked) observe(h *hearing) {
 			}
 		}
 	case barred:
-		b.open, b.since, b.culprits = true, h.at, b.leavers(h)
+		b.open, b.since, b.culprits, b.waiting = true, h.at, b.leavers(h), b.asked&h.f.acquiring
 	case b.refused == 0:
-		b.open, b.since, b.culprits = false, 0, 0
+		b.open, b.since, b.culprits, b.waiting = false, 0, 0, 0
 	case !b.cleared:
 		b.cleared, b.until = true, h.at
 	}
+	b.asked = h.f.acquiring
 }
 
 // haunt remembers who may have left something behind that is not the key. The

@@ -149,6 +149,7 @@ type Progress struct {
 
 	phantom phantom
 	blocked blocked
+	unwoken unwoken
 	starved starved
 
 	overtaken overtaken
@@ -164,6 +165,7 @@ func (p *Progress) observe(c *Case, s *Safety, i int, e *history.Event, found fu
 	p.leases.observe(&h)
 	p.phantom.observe(&h)
 	p.blocked.observe(&h)
+	p.unwoken.observe(&h)
 	p.starved.observe(&h)
 	p.overtaken.observe(&h)
 }
@@ -171,6 +173,7 @@ func (p *Progress) observe(c *Case, s *Safety, i int, e *history.Event, found fu
 func (p *Progress) finish(h *hearing, horizon bool) {
 	p.phantom.finish(h, &p.leases)
 	p.blocked.finish(h, &p.leases, horizon)
+	p.unwoken.finish(h, horizon)
 	p.starved.finish(h)
 	p.overtaken.finish(h)
 }

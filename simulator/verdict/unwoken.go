@@ -1,0 +1,44 @@
+package verdict
+
+import "time"
+
+// BLOCKED and STALL, where nothing stands in the way: the lock is free, no server is
+// down and no key is left behind, and who asks is neither let in nor refused. It
+// waits for a message that was sent before it listened, or that nobody sends.
+//
+// The interval begins when all that is so, and ends when it is so no longer, for
+// example with an Enter of anybody. From a lease on it is BLOCKED: no lock that asks
+// again by itself, however seldom, leaves that much time. Where the run was stopped by
+// its horizon it is STALL from two leases on. Clients: who waited from its beginning.
+type unwoken struct {
+	waiting clients
+	since   time.Duration
+}
+
+func (u *unwoken) observe(h *hearing) {
+	still := clients(0)
+	if h.f.free() && !h.c.barring(h.f.down|h.f.leftovers()) && (h.f.keyed || h.f.dead == 0) {
+		still = h.f.acquiring
+	}
+	switch {
+	case u.waiting&still == 0:
+		u.end(h, Blocked)
+		u.waiting, u.since = still, h.at
+	default:
+		u.waiting &= still
+	}
+}
+
+func (u *unwoken) end(h *hearing, w Word) {
+	if u.waiting != 0 && h.c.ttl > 0 && h.at-u.since >= h.c.ttl {
+		h.report(Finding{Verdict: w, Clients: u.waiting.appendTo(nil), From: u.since, To: h.at})
+	}
+}
+
+func (u *unwoken) finish(h *hearing, horizon bool) {
+	if horizon && h.at-u.since >= 2*h.c.ttl {
+		u.end(h, Stall)
+		return
+	}
+	u.end(h, Blocked)
+}
