@@ -1,0 +1,75 @@
+package explore_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/explore"
+	"locklab/simulator/history"
+)
+
+// TestMissedMessage: a search goes through both orders of a SUBSCRIBE and a PUBLISH,
+// and through the message's arrival before and after its time. Who heard it lets the
+// probe be.
+func TestMissedMessage(t *testing.T) {
+	ctx := context.Background()
+	for _, test := range []struct {
+		name    string
+		confirm bool // c2 publishes when c1 has told it that it listens
+		stuck   bool
+	}{
+		{"whoever comes first", false, true},
+		{"subscribed, then published", true, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			lab, err := simulator.New(simulator.Setup{
+				Nodes: make([]simulator.NodeSetup, 1),
+				Clients: []simulator.ClientSetup{
+					{Program: func(c *simulator.Client) {
+						s := c.Redis(1).Subscribe(ctx, "news")
+						_, _ = s.Receive(ctx) // the confirmation
+						c.Redis(1).Set(ctx, "listens", 1, 0)
+						if _, err := s.ReceiveTimeout(until{ctx, c.Clock().Now().Add(5 * time.Second)}, time.Hour); err == nil {
+							c.Redis(1).Set(ctx, "heard", 1, 0)
+						}
+						c.Record(history.Event{Kind: history.Enter}) // or nobody ever gets in: STARVED
+						c.Record(history.Event{Kind: history.Done})
+					}},
+					{Program: func(c *simulator.Client) {
+						for test.confirm && c.Redis(1).Exists(ctx, "listens").Val() == 0 {
+							c.Clock().Sleep(time.Second)
+						}
+						c.Redis(1).Publish(ctx, "news", "x")
+						c.Record(history.Event{Kind: history.Done})
+					}},
+					{Program: func(c *simulator.Client) {
+						if c.Redis(1).Exists(ctx, "heard").Val() == 0 {
+							c.Record(history.Event{Kind: history.Refuse, Note: explore.Stuck})
+						}
+					}},
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer lab.Close()
+			r, err := explore.Run(ctx, lab, explore.Options{Head: history.History{Clients: 3, Nodes: 1, Key: "lock"}, Probe: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.Complete || (len(r.Found) > 0) != test.stuck {
+				t.Errorf("complete %v, found %+v, want stuck %v", r.Complete, r.Found, test.stuck)
+			}
+		})
+	}
+}
+
+// until is a context whose deadline is the client's own.
+type until struct {
+	context.Context
+	end time.Time
+}
+
+func (u until) Deadline() (time.Time, bool) { return u.end, true }
