@@ -126,12 +126,16 @@ func actorName(h *history.History, s *step) string {
 	return name
 }
 
+// longArgument is how much of an argument, or of a reply, the notation has room for:
+// the path of a place in ZooKeeper's queue.
+const longArgument = 48
+
 // noteText is one step in the articles' notation, "" if they would not tell it.
 func noteText(h *history.History, s *step) string {
 	if s.noScript {
 		return ""
 	}
-	full := fullCommand(s.Cmd)
+	full := commandText(s.Cmd, longArgument)
 	if h.Nodes > 1 {
 		full += " " + nodeName(s.Node)
 	}
@@ -144,6 +148,9 @@ func noteText(h *history.History, s *step) string {
 		return "the key EXPIRES"
 	}
 	text := cellText(h, s)
+	if s.Kind == history.Answer {
+		text = sent(h, s) + " -> " + replyText(s.Reply, longArgument)
+	}
 	if rest, ok := strings.CutPrefix(text, sent(h, s)); ok && len(s.Cmd) > 0 {
 		text = full + rest
 	}

@@ -167,13 +167,16 @@ func commandKey(cmd []string) string {
 
 // fullCommand is the command as sent, but for scripts and long values, which
 // are cut to what a reader needs to tell them apart.
-func fullCommand(cmd []string) string {
+func fullCommand(cmd []string) string { return commandText(cmd, 20) }
+
+// commandText is fullCommand with arguments of at most so many cells.
+func commandText(cmd []string, longest int) string {
 	if loadsScript(cmd) {
 		return "SCRIPT LOAD " + nameOf(cmd[2])
 	}
 	words := make([]string, len(cmd))
 	for i, arg := range cmd {
-		words[i] = clip(arg, 20)
+		words[i] = clip(arg, longest)
 	}
 	if len(words) > 0 {
 		words[0] = strings.ToUpper(words[0])
@@ -193,7 +196,10 @@ func fullCommand(cmd []string) string {
 }
 
 // shortReply is a reply without redis-cli's decoration.
-func shortReply(reply string) string {
+func shortReply(reply string) string { return replyText(reply, 16) }
+
+// replyText is shortReply of at most so many cells.
+func replyText(reply string, longest int) string {
 	if text, isError := strings.CutPrefix(reply, "(error) "); isError {
 		code, _, _ := strings.Cut(text, " ")
 		return "-" + clip(code, 14)
@@ -206,7 +212,7 @@ func shortReply(reply string) string {
 	if reply == "(nil)" {
 		return "nil"
 	}
-	return clip(reply, 16)
+	return clip(reply, longest)
 }
 
 func isError(reply string) bool { return strings.HasPrefix(reply, "(error)") }
