@@ -177,11 +177,12 @@ const (
 	Renewed    Family = "renewed"
 	Redisson   Family = "redisson"
 	Majority   Family = "majority"
+	Line       Family = "line"
 )
 
 // Families returns all families, in the order in which their first locks came.
 func Families() []Family {
-	return []Family{OneProcess, TwoSteps, Stamps, OneStep, Reentrant, Renewed, Redisson, Majority}
+	return []Family{OneProcess, TwoSteps, Stamps, OneStep, Reentrant, Renewed, Redisson, Majority, Line}
 }
 
 // Title is what the family's locks do, in a few words; empty: there is no such
@@ -196,6 +197,7 @@ func (f Family) Title() Text {
 		Renewed:    {EN: "renewed by a daemon", ZH: "守护线程续期"},
 		Redisson:   {EN: "Redisson's hash", ZH: "Redisson 的 hash"},
 		Majority:   {EN: "a majority of servers", ZH: "多个节点过半"},
+		Line:       {EN: "a line on a ZooKeeper", ZH: "在 ZooKeeper 上排队"},
 	}[f]
 }
 

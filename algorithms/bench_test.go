@@ -10,7 +10,7 @@ import (
 // this process behind real sockets: the cost of the strategy's commands and of its
 // own code, not of a network.
 func BenchmarkAcquireRelease(b *testing.B) {
-	for _, e := range algorithms.All() {
+	for _, e := range algorithms.OnRedis() {
 		b.Run(e.ID, func(b *testing.B) {
 			p := newStage(b, e.Nodes).process(b, e, "A")
 			b.ReportAllocs()

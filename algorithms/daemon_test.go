@@ -145,7 +145,7 @@ func TestDaemon20StartsOnce(t *testing.T) {
 
 // Every Renewer sets the whole TTL, and says when the lease had ended.
 func TestRenewers(t *testing.T) {
-	for _, e := range algorithms.All() {
+	for _, e := range algorithms.OnRedis() {
 		s := newStage(t, e.Nodes)
 		a := s.process(t, e, "A")
 		renewer, ok := algorithms.As[algorithms.Renewer](must(a.Acquire(t.Context(), "lock"))(t))

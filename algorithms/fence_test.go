@@ -30,7 +30,7 @@ func acquireToken(t *testing.T, p *process) (algorithms.Lease, uint64) {
 
 // Every strategy on one server can be fenced, and is refused on more.
 func TestFence(t *testing.T) {
-	for _, e := range algorithms.All() {
+	for _, e := range algorithms.OnRedis() {
 		t.Run(e.ID, func(t *testing.T) {
 			s := newStage(t, e.Nodes)
 			a, b := s.fenced(t, e, "A"), s.fenced(t, e, "B")
@@ -63,7 +63,7 @@ func TestFence(t *testing.T) {
 
 // A Reporter stays one, and nothing becomes one; other powers are found by As.
 func TestFenceKeepsThePowers(t *testing.T) {
-	for _, e := range algorithms.All() {
+	for _, e := range algorithms.OnRedis() {
 		if e.Nodes > 1 {
 			continue
 		}

@@ -9,9 +9,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// All returns the strategies in the order in which one was meant to mend
-// another, the oldest first. The caller may change the slice.
-func All() []Entry {
+// All returns the strategies: those on Redis, and then those on a ZooKeeper, which
+// were meant to do better. The caller may change the slice.
+func All() []Entry { return slices.Concat(OnRedis(), OnZooKeeper()) }
+
+// OnRedis returns the strategies that lock on Redis, or did before there was one, in
+// the order in which one was meant to mend another, the oldest first. The caller may
+// change the slice.
+func OnRedis() []Entry {
 	return []Entry{
 		mutex,
 		setNX,
@@ -82,8 +87,7 @@ func Milestones() []Entry {
 }
 
 // OnZooKeeper returns the strategies that lock on a ZooKeeper, in the order in
-// which one was meant to mend another. They are not among All: no race is told of
-// them yet. The caller may change the slice.
+// which one was meant to mend another. The caller may change the slice.
 func OnZooKeeper() []Entry {
 	return []Entry{
 		naiveQueue,
@@ -99,10 +103,9 @@ func OnZooKeeper() []Entry {
 	}
 }
 
-// ByName finds a strategy by one of its Names, in any case of letters, on a Redis
-// or on a ZooKeeper.
+// ByName finds a strategy by one of its Names, in any case of letters.
 func ByName(name string) (Entry, bool) {
-	for _, e := range slices.Concat(All(), OnZooKeeper()) {
+	for _, e := range All() {
 		if slices.ContainsFunc(e.Names(), func(n string) bool { return strings.EqualFold(name, n) }) {
 			return e, true
 		}

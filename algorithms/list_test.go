@@ -12,17 +12,22 @@ import (
 	"locklab/algorithms"
 )
 
-// The list is the timeline: no name twice, no gap, nothing out of order.
+// The list is the timeline: no name twice, no gap, and on Redis nothing out of order.
 func TestAll(t *testing.T) {
 	var ids []string
-	year := 0
 	for _, e := range algorithms.All() {
 		for _, name := range e.Names() {
 			ids = append(ids, strings.ToLower(name))
 		}
-		if e.Title.EN == "" || e.Title.ZH == "" || e.Title.EN == e.Title.ZH || e.Nodes < 1 || e.New == nil {
+		if e.Title.EN == "" || e.Title.ZH == "" || e.Title.EN == e.Title.ZH || e.Family.Title().EN == "" || e.New == nil {
 			t.Errorf("%s is incomplete: %+v", e.ID, e)
 		}
+		if (e.Nodes == 0) != (e.Expiry == algorithms.ExpirySession) {
+			t.Errorf("%s: %d servers and expiry %v disagree", e.ID, e.Nodes, e.Expiry)
+		}
+	}
+	year := 0
+	for _, e := range algorithms.OnRedis() {
 		if e.Year < year {
 			t.Errorf("%s of %d stands after one of %d", e.ID, e.Year, year)
 		}
@@ -37,8 +42,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// Every lock of the articles that runs on Redis, or in one process, is found under
-// the id that each of them has for it.
+// Every lock of the articles is found under the id that each of them has for it.
 func TestByName(t *testing.T) {
 	for name, id := range map[string]string{
 		"Redlock": "redlock", "002-e": "redlock",
@@ -48,7 +52,7 @@ func TestByName(t *testing.T) {
 		"002-A": "setnx", "002-B": "constant", "002-C": "token", "002-D": "token", "002-E": "redlock",
 		"003-0": "mutex", "003-A": "setnx", "003-B": "setnx-expire", "003-C": "watchdog", "003-D": "redlock",
 		"004-A": "setnx-expire", "004-B": "constant", "004-C": "thread-id", "004-D": "thread-id-lua", "004-E": "daemon-29",
-		"004-F": "cron-v2", "004-G": "cron-v3",
+		"003-E": "zk-naive", "003-F": "zk-reentrant", "004-F": "cron-v2", "004-G": "cron-v3",
 	} {
 		if e, ok := algorithms.ByName(name); !ok || e.ID != id {
 			t.Errorf("%s: %s, %v, want %s", name, e.ID, ok, id)

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write testdata/*.txt from what the stra
 // same: A acquires, B is refused, A releases; A acquires again and dies, and B
 // comes again after one lease.
 func TestWire(t *testing.T) {
-	for _, e := range algorithms.All() {
+	for _, e := range algorithms.OnRedis() {
 		t.Run(e.ID, func(t *testing.T) {
 			got := transcript(t, e)
 			golden := filepath.Join("testdata", e.ID+".txt")

@@ -20,6 +20,7 @@ var (
 var (
 	reentrantMutex = Entry{
 		ID:      "zk-reentrant",
+		Family:  Line,
 		Article: "003-F",
 		Year:    2011,
 		Title:   Text{EN: "Curator's InterProcessMutex: a protected queue, reentrant", ZH: "Curator 的 InterProcessMutex：带 GUID 保护的排队锁，可重入"},
@@ -28,17 +29,17 @@ var (
 		New:     func(env Env) Strategy { return newInterProcessMutex(env) },
 	}
 	nonReentrantMutex = Entry{
-		ID:      "zk-mutex",
-		Article: "003-F",
-		Year:    2012,
-		Title:   Text{EN: "Curator's InterProcessSemaphoreMutex: a semaphore of one, not reentrant", ZH: "Curator 的 InterProcessSemaphoreMutex：一个许可的信号量，不可重入"},
-		Expiry:  ExpirySession,
-		Line:    permitPath,
-		New:     func(env Env) Strategy { return NewSemaphore(env, 1) },
+		ID:     "zk-mutex",
+		Family: Line,
+		Year:   2012,
+		Title:  Text{EN: "Curator's InterProcessSemaphoreMutex: a semaphore of one, not reentrant", ZH: "Curator 的 InterProcessSemaphoreMutex：一个许可的信号量，不可重入"},
+		Expiry: ExpirySession,
+		Line:   permitPath,
+		New:    func(env Env) Strategy { return NewSemaphore(env, 1) },
 	}
 	semaphore = Entry{
 		ID:      "zk-semaphore",
-		Article: "003-F",
+		Family:  Line,
 		Year:    2012,
 		Title:   Text{EN: "Curator's InterProcessSemaphoreV2, with two permits", ZH: "Curator 的 InterProcessSemaphoreV2：两个许可的信号量"},
 		Expiry:  ExpirySession,
@@ -47,17 +48,17 @@ var (
 		New:     func(env Env) Strategy { return NewSemaphore(env, 2) },
 	}
 	writeLock = Entry{
-		ID:      "zk-write",
-		Article: "003-F",
-		Year:    2011,
-		Title:   Text{EN: "Curator's InterProcessReadWriteLock: the writer's side", ZH: "Curator 的 InterProcessReadWriteLock：写锁"},
-		Expiry:  ExpirySession,
-		Line:    lockPath,
-		New:     func(env Env) Strategy { return &ReadWriteLock{env.ZooKeeper, env.Clock, env.Tokens, false} },
+		ID:     "zk-write",
+		Family: Line,
+		Year:   2011,
+		Title:  Text{EN: "Curator's InterProcessReadWriteLock: the writer's side", ZH: "Curator 的 InterProcessReadWriteLock：写锁"},
+		Expiry: ExpirySession,
+		Line:   lockPath,
+		New:    func(env Env) Strategy { return &ReadWriteLock{env.ZooKeeper, env.Clock, env.Tokens, false} },
 	}
 	readLock = Entry{
 		ID:      "zk-read",
-		Article: "003-F",
+		Family:  Line,
 		Year:    2011,
 		Title:   Text{EN: "Curator's InterProcessReadWriteLock: the reader's side", ZH: "Curator 的 InterProcessReadWriteLock：读锁"},
 		Expiry:  ExpirySession,
@@ -66,13 +67,13 @@ var (
 		New:     func(env Env) Strategy { return &ReadWriteLock{env.ZooKeeper, env.Clock, env.Tokens, true} },
 	}
 	multiLock = Entry{
-		ID:      "zk-multi",
-		Article: "003-F",
-		Year:    2011,
-		Title:   Text{EN: "Curator's InterProcessMultiLock: two locks, all or none", ZH: "Curator 的 InterProcessMultiLock：两把锁，要么全拿到，要么都不要"},
-		Expiry:  ExpirySession,
-		Line:    func(key string) string { return lockPath(key + "/1") },
-		New:     func(env Env) Strategy { return &MultiLock{newProtected(env), []string{"1", "2"}} },
+		ID:     "zk-multi",
+		Family: Line,
+		Year:   2011,
+		Title:  Text{EN: "Curator's InterProcessMultiLock: two locks, all or none", ZH: "Curator 的 InterProcessMultiLock：两把锁，要么全拿到，要么都不要"},
+		Expiry: ExpirySession,
+		Line:   func(key string) string { return lockPath(key + "/1") },
+		New:    func(env Env) Strategy { return &MultiLock{newProtected(env), []string{"1", "2"}} },
 	}
 )
 

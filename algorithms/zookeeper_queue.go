@@ -19,6 +19,7 @@ var (
 var (
 	naiveQueue = Entry{
 		ID:      "zk-naive",
+		Family:  Line,
 		Article: "003-E",
 		Year:    2008,
 		Title:   Text{EN: "ZooKeeper: watch the one before, woken means it is mine", ZH: "ZooKeeper：监听前一个节点，一被唤醒就当锁归自己"},
@@ -27,31 +28,31 @@ var (
 		New:     func(env Env) Strategy { return &NaiveQueue{env.ZooKeeper, env.Clock} },
 	}
 	herdQueue = Entry{
-		ID:      "zk-herd",
-		Article: "003-E",
-		Year:    2010,
-		Title:   Text{EN: "ZooKeeper: everybody watches the whole queue", ZH: "ZooKeeper：所有人都监听整个队列（羊群效应）"},
-		Expiry:  ExpirySession,
-		Line:    lockPath,
-		New:     func(env Env) Strategy { return &HerdQueue{env.ZooKeeper, env.Clock} },
+		ID:     "zk-herd",
+		Family: Line,
+		Year:   2010,
+		Title:  Text{EN: "ZooKeeper: everybody watches the whole queue", ZH: "ZooKeeper：所有人都监听整个队列（羊群效应）"},
+		Expiry: ExpirySession,
+		Line:   lockPath,
+		New:    func(env Env) Strategy { return &HerdQueue{env.ZooKeeper, env.Clock} },
 	}
 	checkedQueue = Entry{
-		ID:      "zk-recheck",
-		Article: "003-E",
-		Year:    2008,
-		Title:   Text{EN: "ZooKeeper: watch the one before, woken means look again", ZH: "ZooKeeper：监听前一个节点，被唤醒后重新检查"},
-		Expiry:  ExpirySession,
-		Line:    lockPath,
-		New:     func(env Env) Strategy { return &CheckedQueue{env.ZooKeeper, env.Clock} },
+		ID:     "zk-recheck",
+		Family: Line,
+		Year:   2008,
+		Title:  Text{EN: "ZooKeeper: watch the one before, woken means look again", ZH: "ZooKeeper：监听前一个节点，被唤醒后重新检查"},
+		Expiry: ExpirySession,
+		Line:   lockPath,
+		New:    func(env Env) Strategy { return &CheckedQueue{env.ZooKeeper, env.Clock} },
 	}
 	protectedQueue = Entry{
-		ID:      "zk-protected",
-		Article: "003-F",
-		Year:    2011,
-		Title:   Text{EN: "ZooKeeper: look again, and a GUID in the name against a lost answer", ZH: "ZooKeeper：重新检查，并在节点名里带 GUID，防止创建成功而应答丢失"},
-		Expiry:  ExpirySession,
-		Line:    lockPath,
-		New:     func(env Env) Strategy { return &ProtectedQueue{env.ZooKeeper, env.Clock, env.Tokens} },
+		ID:     "zk-protected",
+		Family: Line,
+		Year:   2011,
+		Title:  Text{EN: "ZooKeeper: look again, and a GUID in the name against a lost answer", ZH: "ZooKeeper：重新检查，并在节点名里带 GUID，防止创建成功而应答丢失"},
+		Expiry: ExpirySession,
+		Line:   lockPath,
+		New:    func(env Env) Strategy { return &ProtectedQueue{env.ZooKeeper, env.Clock, env.Tokens} },
 	}
 )
 

@@ -12,7 +12,7 @@ import (
 // each is that language.
 func TestTextsAreComplete(t *testing.T) {
 	t.Parallel()
-	for _, e := range append(algorithms.All(), algorithms.OnZooKeeper()...) {
+	for _, e := range algorithms.All() {
 		twoLanguages(t, e.ID+": title", e.Title)
 	}
 	for _, e := range algorithms.All() {

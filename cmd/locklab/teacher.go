@@ -69,7 +69,7 @@ func (t *teacher) fill(kind string, args []string) (string, error) {
 	if kind == "length" {
 		return t.length(args[0], args[1])
 	}
-	e, err := findLock(args[0])
+	e, err := scenarios.Strategy(args[0])
 	if err != nil {
 		return "", err
 	}
@@ -116,16 +116,6 @@ func (t *teacher) fill(kind string, args []string) (string, error) {
 		return t.span(o.Settings.TTL), nil
 	}
 	return "", fmt.Errorf("nobody knows what %s is", kind)
-}
-
-// findLock also knows the locks on a ZooKeeper.
-func findLock(name string) (algorithms.Entry, error) {
-	for _, e := range algorithms.OnZooKeeper() {
-		if e.ID == name {
-			return e, nil
-		}
-	}
-	return scenarios.Strategy(name)
 }
 
 func (t *teacher) verdicts(words []verdict.Word) string {

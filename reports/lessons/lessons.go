@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -186,7 +185,7 @@ func (p passage) check() error {
 
 func isLock(name string) bool {
 	_, ok := algorithms.ByName(name)
-	return ok || slices.ContainsFunc(algorithms.OnZooKeeper(), func(e algorithms.Entry) bool { return e.ID == name })
+	return ok
 }
 
 // PathScreens is how many screens the guided tour has: path.1 and on.

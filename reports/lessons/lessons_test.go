@@ -61,7 +61,7 @@ func TestComplete(t *testing.T) {
 	}
 	b := book(t, "en")
 	wanted := map[string][]string{}
-	for _, e := range slices.Concat(algorithms.All(), algorithms.OnZooKeeper()) {
+	for _, e := range algorithms.All() {
 		wanted["lock"] = append(wanted["lock"], e.ID)
 	}
 	for n := range PathScreens {
