@@ -1,10 +1,12 @@
-package zookeeper
+package zookeeper_test
 
 import (
 	"math"
 	"slices"
 	"testing"
 	"time"
+
+	. "locklab/simulator/zookeeper"
 )
 
 // TestLines: the first of a line is the lowest number, and of those that have one
