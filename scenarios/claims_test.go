@@ -72,6 +72,24 @@ func TestClaims(t *testing.T) {
 		}
 	})
 
+	// 003: with ZooKeeper there is no deadlock, and where data must be absolutely
+	// correct one takes it. True of a holder that dies, of work that lasts, of clients'
+	// clocks and of whoever waits politely. Refuted by an answer that is lost, by a
+	// pause, by a session that ends, and in the article's own words without any fault.
+	t.Run("003 a lock on ZooKeeper knows no deadlock and is absolutely correct", func(t *testing.T) {
+		see(t, "zk-recheck", "crash-holding", shows(verdict.Blocked), spares(verdict.Stall))
+		for _, scenario := range []string{"slow-work", "client-skew", "in-line", "waiter-dies", "waiter-leaves"} {
+			see(t, "zk-recheck", scenario, holds)
+		}
+		see(t, "zk-recheck", "lost-create", shows(verdict.Stall))
+		see(t, "zk-protected", "lost-create", holds)
+		for _, scenario := range []string{"gc-pause", "session-pause", "session-ends"} {
+			see(t, "zk-protected", scenario, finds(verdict.Overlap, 1, 2))
+		}
+		see(t, "zk-naive", "waiter-dies", finds(verdict.Overlap, 1, 3))
+		see(t, "zk-naive", "waiter-leaves", finds(verdict.Overlap, 1, 3))
+	})
+
 	// 002, 003: Redlock solves the failover of one server. It does, and falls when a
 	// server of its majority forgets: by a failover of its own, a restart, a clock. And
 	// where the data needs fencing it has no token to give.

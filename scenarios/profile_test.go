@@ -20,6 +20,8 @@ func TestProfiles(t *testing.T) {
 		"watchdog":         {Nodes: 1, Looks: true, Renews: true, Expires: true, Excludes: true, Remote: true, Reenters: true, Apart: true, Extends: true},
 		"redlock":          {Nodes: 5, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true, Checks: true}, // sends on after its first key, which has a time to live
 		"mutex":            {Nodes: 1},
+		"zk-recheck":       {Nodes: 1, Looks: true, Excludes: true, Remote: true, Apart: true, Checks: true, ZooKeeper: true, Queues: true},
+		"zk-semaphore":     {Nodes: 1, Looks: true, Excludes: true, Remote: true, Reenters: true, Apart: true, Checks: true, ZooKeeper: true, Shares: true, Queues: true},
 		"redlock-failfast": {Nodes: 5, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true, Checks: true, Stops: true},
 		"token-wait":       {Nodes: 1, Looks: true, Expires: true, Waits: true, Excludes: true, Remote: true, Apart: true},
 		"reentrant":        {Nodes: 1, Looks: true, Expires: true, Remote: true, Reenters: true}, // takes another key for locked
@@ -75,6 +77,16 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"renew-late", Profile{Nodes: 1, Extends: true}},
 		{"renew-partly", Profile{Nodes: 1, Extends: true}},
 		{"opposite-order", Profile{Nodes: 1, Apart: true}},
+		{"watch-herd", Profile{Nodes: 1, ZooKeeper: true}},
+		{"in-line", Profile{Nodes: 1, ZooKeeper: true}},
+		{"lost-create", Profile{Nodes: 1, ZooKeeper: true}},
+		{"session-pause", Profile{Nodes: 1, ZooKeeper: true, Checks: true}},
+		{"session-ends", Profile{Nodes: 1, ZooKeeper: true}},
+		{"suspended", Profile{Nodes: 1, ZooKeeper: true, Checks: true}},
+		{"suspended-ignored", Profile{Nodes: 1, ZooKeeper: true, Checks: true}},
+		{"waiter-dies", Profile{Nodes: 1, ZooKeeper: true}},
+		{"waiter-leaves", Profile{Nodes: 1, ZooKeeper: true}},
+		{"numbers-end", Profile{Nodes: 1, ZooKeeper: true}},
 		{"script-cache-lost", Profile{Nodes: 1, Digests: true}},
 	} {
 		_, sc := mustCell(t, "token", f.scenario)
@@ -83,6 +95,12 @@ func TestNeedsGoByProfile(t *testing.T) {
 		}
 		if sc.Needs(Profile{Nodes: 1}) == (Text{}) {
 			t.Errorf("%s is asked of a lock that shows nothing", f.scenario)
+		}
+	}
+	shares := Profile{Nodes: 1, ZooKeeper: true, Checks: true, Shares: true}
+	for _, id := range []string{"watch-herd", "in-line", "session-pause", "suspended", "suspended-ignored", "waiter-dies", "waiter-leaves", "numbers-end"} {
+		if _, sc := mustCell(t, "token", id); sc.Needs(shares) == (Text{}) {
+			t.Errorf("%s is asked of locks of whose two clients none waits", id)
 		}
 	}
 	_, sc := mustCell(t, "token", "gc-pause-fenced")
