@@ -18,6 +18,7 @@ var calm = Scenario{
 		EN: "c1 works for half a lease, five seconds; c2 comes half a second later and asks every second.",
 		ZH: "c1 干活半个租约，5 秒；c2 晚来半秒，每秒重试一次。",
 	},
+	Together:    true,
 	Settings:    standard(),
 	Unprotected: true,
 	Cast: func(s Settings) []Role {

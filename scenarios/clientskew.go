@@ -20,6 +20,7 @@ var clientSkew = Scenario{
 		EN: "Any skew larger than what remains of the lease will do; 15 s is larger than the whole lease of 10 s, so the moment does not matter. c1 works 5 s; c2 first asks after half a second and, where that lets it in, stays until c1 has gone.",
 		ZH: "只要偏差大于租约的剩余时间就会出事；15 秒大于整个 10 秒租约，所以与时机无关。c1 干 5 秒；c2 半秒后开始抢锁，如果当时就被放进来，会一直待到 c1 离开之后。",
 	},
+	Together: true,
 	Settings: with(func(s *Settings) { s.Skew = seconds(15) }),
 	Cast: func(s Settings) []Role {
 		return []Role{
@@ -50,6 +51,7 @@ var clientBehind = Scenario{
 		EN: "15 s is larger than the lease of 10 s, so the lease ends before it has begun. c1 works 5 s; c2 asks after half a second and, where that lets it in, stays until c1 has gone.",
 		ZH: "15 秒大于 10 秒租约，所以租约还没开始就已结束。c1 干 5 秒；c2 半秒后抢锁，如果被放进来，会一直待到 c1 离开之后。",
 	},
+	Together: true,
 	Settings: clientSkew.Settings,
 	Cast: func(s Settings) []Role {
 		cast := losing(s)

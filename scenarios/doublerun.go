@@ -22,6 +22,7 @@ var doubleRun = Scenario{
 		EN: "The job takes 300 ms and c2's clock is 2 s behind: any difference longer than the job will do. Where waiters queue, c3's place is still kept when c2 comes, which spares the second run by accident; at-least-for spares it on purpose, as it keeps the lock for 2.5 s.",
 		ZH: "任务 300 毫秒，c2 的时钟慢 2 秒：误差只要比任务长就会出事。排队的锁在 c2 来时还替 c3 留着位置，碰巧免去了第二遍；at-least-for 让锁至少保持 2.5 秒，是有意避免第二遍。",
 	},
+	Together: true,
 	Settings: with(func(s *Settings) { s.Clients, s.Skew = 3, seconds(2) }),
 	Cast: func(s Settings) []Role {
 		job := Role{Work: s.Retry * 3 / 10, Play: (*actor).once}

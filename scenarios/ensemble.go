@@ -34,7 +34,7 @@ var watchHerd = Scenario{
 		ZH: "数一数从 c1 释放起触发了几次 watch。每人只监听前一个：四次，每交接一次触发一次。都监听整个队列：十四次，4 + 3 + 2 + 1，再加上四个人各自进去前那一看又留下的一个 watch，自己释放时触发。其中十次白费；队里有 n 个人，就按 n 平方的一半增长。",
 	},
 	Settings: with(func(s *Settings) { s.Clients = 5 }),
-	Needs:    queues,
+	Needs:    onEnsemble,
 	Cast: func(s Settings) []Role {
 		cast := []Role{{Work: s.Retry}}
 		for i := range time.Duration(4) {
@@ -88,7 +88,7 @@ var inLine = Scenario{
 		ZH: "与 overtaken 相同：c2 每次干 0.9 秒。c2 只进去过一次，c1 就进去了；n 个人排队，谁最多也只等 n - 1 轮。",
 	},
 	Settings: standard(),
-	Needs:    queues,
+	Needs:    onEnsemble,
 	Cast:     func(s Settings) []Role { return patiently(s, overtaken.Cast(s)) },
 	Struck: func(h *history.History) bool {
 		return then(h, kind(history.Enter, 2), kind(history.Acquire, 1), kind(history.Released, 2), kind(history.Acquire, 2))
@@ -111,6 +111,7 @@ var lostCreate = Scenario{
 		EN: "The answer to c1's first place is lost. Both wait in line for three seconds at a time, and come again a second later, up to the end at six times the session's time-out: a session whose client is alive does not end.",
 		ZH: "丢的是 c1 第一次排队的应答。两个客户端每次排队等 3 秒，歇 1 秒再来，直到会话超时的六倍为止：客户端活着，会话就不会结束。",
 	},
+	Together: true,
 	Settings: standard(),
 	Budget:   always("lose-reply=1"),
 	Needs:    onEnsemble,
@@ -154,7 +155,7 @@ var waiterDies = Scenario{
 	},
 	Settings: with(func(s *Settings) { s.Clients = 3 }),
 	Budget:   always("expire-session=1"),
-	Needs:    queues,
+	Needs:    onEnsemble,
 	Cast:     threeInLine,
 	Script: func(s Settings, _ int) []Beat {
 		return []Beat{{On: kind(history.Enter, 1), Do: strike(s.Retry*2, faults.ExpireSessionOf(2))}}
@@ -187,7 +188,7 @@ var waiterLeaves = Scenario{
 		ZH: "与 waiter-dies 相同，只是 c2 只等 2 秒：它在 2.5 秒时离开，那时 c1 的活才干了一半。",
 	},
 	Settings: waiterDies.Settings,
-	Needs:    queues,
+	Needs:    onEnsemble,
 	Cast: func(s Settings) []Role {
 		cast := threeInLine(s)
 		cast[1].Patience = s.Retry * 2
@@ -215,7 +216,7 @@ var numbersEnd = Scenario{
 		ZH: "与 in-line 相同的客户端，计数器从最后一个编号开始。c1 的 GUID 排在 c2 前面，随机抽取时这有一半的可能。每秒加锁一千次，编号能用 25 天。",
 	},
 	Settings: standard(),
-	Needs:    queues,
+	Needs:    onEnsemble,
 	Worn:     true,
 	Cast: func(s Settings) []Role {
 		cast := inLine.Cast(s)
@@ -262,12 +263,4 @@ func onEnsemble(p Profile) Text {
 		return Text{EN: "it is on Redis, where there is no session and no line of znodes", ZH: "它在 Redis 上，没有会话，也没有节点排成的队列"}
 	}
 	return Text{}
-}
-
-// queues is what those of them need in which somebody has to wait for one other.
-func queues(p Profile) Text {
-	if p.ZooKeeper && p.Shares {
-		return Text{EN: "it lets two in together: nobody has to wait for one other", ZH: "它本来就允许两个同时在里面，不会两个人里就有一个要等"}
-	}
-	return onEnsemble(p)
 }

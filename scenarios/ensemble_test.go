@@ -18,27 +18,6 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// TestEnsembleContract plays what the contract says of the locks on a ZooKeeper.
-func TestEnsembleContract(t *testing.T) {
-	t.Parallel()
-	var company Company
-	for _, sc := range All() {
-		for _, e := range algorithms.OnZooKeeper() {
-			want := Contracted(e, sc).Words
-			if want == nil {
-				continue
-			}
-			o, err := company.Play(e, sc, sc.Settings)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !sameWords(o.Verdicts, want) || !o.Reached || o.Missed != nil || o.NotApplicable == (Text{}) && !o.Judgement.Contended {
-				t.Errorf("%s in %s: %v, reached %v, missed %v, the contract says %v", e.ID, sc.ID, o.Verdicts, o.Reached, o.Missed, want)
-			}
-		}
-	}
-}
-
 // TestEnsembleDetails are facts of these races that say who, and how often.
 func TestEnsembleDetails(t *testing.T) {
 	t.Parallel()

@@ -175,6 +175,8 @@ func (sc Scenario) needs(p Profile) Text {
 		return Text{EN: "it lets a second client in without any mishap: see R00", ZH: "不出任何意外它也会放第二个客户端进来：见 R00"}
 	case p.ZooKeeper && sc.wholeEnsemble() != (Text{}):
 		return sc.wholeEnsemble()
+	case p.Shares && !sc.Together:
+		return Text{EN: "it lets two in together: nobody has to wait for one other", ZH: "它本来就允许两个同时在里面，不会两个人里就有一个要等"}
 	case sc.Needs != nil:
 		return sc.Needs(p)
 	}

@@ -97,10 +97,10 @@ func TestNeedsGoByProfile(t *testing.T) {
 			t.Errorf("%s is asked of a lock that shows nothing", f.scenario)
 		}
 	}
-	shares := Profile{Nodes: 1, ZooKeeper: true, Checks: true, Shares: true}
-	for _, id := range []string{"watch-herd", "in-line", "session-pause", "suspended", "suspended-ignored", "waiter-dies", "waiter-leaves", "numbers-end"} {
-		if _, sc := mustCell(t, "token", id); sc.Needs(shares) == (Text{}) {
-			t.Errorf("%s is asked of locks of whose two clients none waits", id)
+	shares := Profile{Nodes: 1, ZooKeeper: true, Excludes: true, Remote: true, Checks: true, Shares: true}
+	for id, asked := range map[string]bool{"calm": true, "session-ends": true, "gc-pause": false, "waiter-dies": false} {
+		if _, sc := mustCell(t, "token", id); (sc.needs(shares) == (Text{})) != asked {
+			t.Errorf("%s of locks of whose two clients none waits: asked is not %v", id, asked)
 		}
 	}
 	_, sc := mustCell(t, "token", "gc-pause-fenced")

@@ -19,7 +19,7 @@ import (
 // TestContract plays the scenarios.
 func TestProofs(t *testing.T) {
 	t.Parallel()
-	for _, e := range slices.Concat(algorithms.All(), algorithms.OnZooKeeper()) {
+	for _, e := range algorithms.All() {
 		t.Run(e.ID, func(t *testing.T) {
 			for _, r := range scenarios.ContractRows() {
 				if r.Strategy.ID == e.ID && r.IsSearch() {

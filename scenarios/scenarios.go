@@ -45,6 +45,9 @@ type Scenario struct {
 	// Unprotected asks also the locks that let a second client in while nothing
 	// goes wrong. The others do not: what such a lock does there proves nothing.
 	Unprotected bool
+	// Together asks also the locks that let two in together, as they say they do. The
+	// others are about two of whom one has to wait.
+	Together bool
 	// Cast is who plays. Settings.Clients cuts it, or prolongs it with more
 	// clients like the last.
 	Cast func(s Settings) []Role

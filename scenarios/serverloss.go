@@ -176,6 +176,7 @@ var lostReply = Scenario{
 		EN: "The answer to the first command of c1 that makes the key is lost; on several servers, the answers of a majority, so that the lock cannot do without them. c1 waits 3 s for an answer, or 50 ms for each of several servers, and asks again a second later.",
 		ZH: "丢失的是 c1 第一条写入 key 的命令的应答；多节点时丢失过半节点的应答，使它无法绕过。c1 等待应答 3 秒（多节点时每个节点 50 毫秒），一秒后重试。",
 	},
+	Together: true,
 	Settings: standard(),
 	Budget: func(nodes int) string {
 		return fmt.Sprintf("lose-reply=%d", quorum(nodes))

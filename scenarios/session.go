@@ -62,6 +62,7 @@ var sessionEnds = Scenario{
 		EN: "c1 works for four seconds, and its session ends after the first. Two others stand in line, each of whom works for two seconds: of a semaphore with two permits it takes three to be one too many.",
 		ZH: "c1 干 4 秒，第 1 秒时会话到期。另外两个在排队，各干 2 秒：对两个许可的信号量，要有三个才算多一个。",
 	},
+	Together: true,
 	Settings: with(func(s *Settings) { s.Clients = 3 }),
 	Budget:   always("expire-session=1"),
 	Needs:    onEnsemble,
@@ -164,5 +165,5 @@ func checksOnEnsemble(p Profile) Text {
 	if p.ZooKeeper && !p.Checks {
 		return lateCheck.Needs(p)
 	}
-	return queues(p)
+	return onEnsemble(p)
 }

@@ -20,6 +20,7 @@ var slowWork = Scenario{
 		EN: "c1 works 15 s on a lease of 10 s. c2 gets in soon after 10 s and stays 8 s, so it is inside when c1 releases at 15 s; c3 begins to ask just before that.",
 		ZH: "租约 10 秒，c1 干 15 秒。c2 在 10 秒后进来并停留 8 秒，所以 15 秒时 c1 释放锁，c2 还在里面；c3 在此之前开始抢锁。",
 	},
+	Together: true,
 	Settings: with(func(s *Settings) { s.Clients = 3 }),
 	Cast: func(s Settings) []Role {
 		return []Role{
