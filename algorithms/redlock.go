@@ -213,36 +213,39 @@ func (v *votes) asked() int { return v.yes + len(v.missing) }
 // poll asks nodes in turn, until more than spare of them did not say yes; or all
 // of them at once. An answer of refusal counts as no, any other error as unknown.
 func (s *Redlock) poll(nodes []redis.UniversalClient, spare int, ask func(redis.UniversalClient) error, refusal error) (v votes) {
-	answers := make([]error, len(nodes))
+	answer := func(i int) error { return ask(nodes[i]) }
 	if s.together != nil {
-		tasks := make([]func(), len(nodes))
-		for i, node := range nodes {
-			tasks[i] = func() { answers[i] = ask(node) }
-		}
-		s.together(tasks...)
+		answers := s.askAtOnce(nodes, ask)
+		answer, spare = func(i int) error { return answers[i] }, len(nodes)
 	}
 	for i, node := range nodes {
-		switch {
-		case s.together != nil:
-		case len(v.missing) > spare:
+		if len(v.missing) > spare {
 			return v
-		default:
-			answers[i] = ask(node)
 		}
-		err := answers[i]
-		if err != nil {
-			v.missing = append(v.missing, node)
-		}
+		err := answer(i)
 		switch {
 		case err == nil:
 			v.yes++
+			continue
 		case errors.Is(err, refusal):
 			v.no++
 		default:
 			v.errs = append(v.errs, fmt.Errorf("node %d: %w", i+1, err))
 		}
+		v.missing = append(v.missing, node)
 	}
 	return v
+}
+
+// askAtOnce asks all nodes side by side. The answers are in the order of nodes.
+func (s *Redlock) askAtOnce(nodes []redis.UniversalClient, ask func(redis.UniversalClient) error) []error {
+	answers := make([]error, len(nodes))
+	tasks := make([]func(), len(nodes))
+	for i, node := range nodes {
+		tasks[i] = func() { answers[i] = ask(node) }
+	}
+	s.together(tasks...)
+	return answers
 }
 
 // undecided is the error of a poll that could have gone either way.

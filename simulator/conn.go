@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -99,6 +100,7 @@ func (c *conn) exchange() error {
 		return c.hear()
 	}
 	c.p.own()
+	channels := c.channels
 	id, err := c.request()
 	c.out = c.out[:0]
 	if err != nil {
@@ -113,7 +115,11 @@ func (c *conn) exchange() error {
 	}
 	c.in = c.p.lab.table.replies[s.val].resp
 	b := &c.p.lab.table.batches[id]
-	if c.watcher != 0 && (b.ends && len(b.watches) == 0 || b.about && len(c.channels) == 0) {
+	over := b.ends && len(b.watches) == 0 || b.about && len(c.channels) == 0
+	if strings.HasPrefix(c.in, "-") { // refused: all is as before
+		c.channels, over = channels, !b.link.made
+	}
+	if c.watcher != 0 && over {
 		c.p.live.watchers[c.watcher-1] = false
 		c.watcher = 0
 	}

@@ -18,14 +18,16 @@
 //
 // What this world leaves out: a server executes one request at a time and in
 // no time; a pipeline arrives whole; connections are re-established without
-// delay, except those that watch keys, which break with their server (watch.go);
-// SELECT, SUBSCRIBE and blocking commands are refused, because they would leave
-// state on a connection that no snapshot holds, and so is a MULTI whose EXEC does
-// not come in the same write. What else cannot be carried is refused by name:
+// delay, except those that watch keys (watch.go) or listen to channels
+// (pubsub.go), which break with their server; SELECT, patterns of channels and
+// blocking commands are refused, because they would leave state on a connection
+// that no snapshot holds, and so is a MULTI whose EXEC does not come in the same
+// write. What else cannot be carried is refused by name:
 // commands that roll dice (SPOP, math.random in a script), WAIT in a script,
 // lifetimes of hash fields, streams, HyperLogLogs. The servers' clocks are read in
 // whole milliseconds. A server does not learn that a client has given a
-// connection up; what that watched is kept, to no effect.
+// connection up; what that watched is kept, to no effect, and so is what it listened
+// to, whose messages nobody hears.
 //
 // Beyond Redis 7 a server knows what compares before it writes: DELEX with IFEQ
 // or IFNE and SET with IFEQ, of Redis 8.4, and DELIFEQ, of Valkey 9.0 (ifequal.go).

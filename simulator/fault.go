@@ -187,7 +187,8 @@ func (m Moment) LoseRequest(c, t int8) (why string) {
 
 // LoseReply makes the reply to thread t of client c vanish: the command has
 // been executed, and its sender never hears of it. One of a ZooKeeper takes the
-// connection with it.
+// connection with it, and so does a message of a subscription: where later ones
+// are heard, none before has been lost.
 func (m Moment) LoseReply(c, t int8) (why string) {
 	return m.lose(c, t, answered, history.LoseReply)
 }
@@ -205,8 +206,12 @@ func (m Moment) lose(c, t int8, ph phase, k history.Kind) (why string) {
 	e := m.lab.emitClient(m.w, k, c, t)
 	e.Node, e.Msg = int(o.node), int(p.threads[t].msg)
 	e.Cmd = m.lab.cmd(o)
-	if o.kind == opZoo {
+	switch o.kind {
+	case opZoo:
 		m.lab.cutOff(m.w, c)
+		p.threads[t].answer(lostConn) // also where it had come by a connection that was cut before
+	case opListen:
+		p.threads[t].answer(lostConn)
 	}
 	return ""
 }

@@ -74,14 +74,16 @@ const (
 	opWatch                 // sleeps, unless there are news of a watch
 )
 
-// toServer says whether a server answers it.
+// toServer says whether a Redis answers it.
 func (k opKind) toServer() bool { return k == opCommand || k == opListen }
 
 // seen is one observation.
 type seen struct {
 	thread uint8
 	kind   seenKind
-	val    int64 // replied, told: what was heard; clock: the reading; resource: see resource.go
+	// val is, replied and told: what was heard; timedOut: the message that comes
+	// when the time is over, 0: none; clock: the reading; resource: see resource.go.
+	val int64
 }
 
 type seenKind uint8

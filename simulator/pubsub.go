@@ -26,7 +26,8 @@ import (
 // PUBLISH, also one in a script, concerns its server only, and that a message leaves
 // for a client (Unblock) concerns that client and its server. A restart, a failover
 // or a split breaks the connection, and what was in the buffer is lost with it; a
-// client that stands still finds its messages when it goes on.
+// client that stands still finds its messages when it goes on, and one whose time is
+// over while a message is on its way finds that when it listens next.
 //
 // Ours differs: a buffer holds maxInbox messages, and who lets one more come loses
 // the connection, as by client-output-buffer-limit, which counts bytes. That a
@@ -339,11 +340,8 @@ func (c *conn) hear() error {
 	if !ok {
 		return net.ErrClosed
 	}
-	if err := c.lost(s); err != nil {
-		return err
-	}
-	c.in = c.p.lab.table.replies[s.val].resp
-	return nil
+	c.in = c.p.lab.table.replies[s.val].resp // also when the time is over: see giveUp
+	return c.lost(s)
 }
 
 // lost is the error of an observation that is no reply. A connection that is gone
@@ -367,10 +365,10 @@ func (c *conn) subscribe(out []byte) []byte {
 		switch channels := command[1:]; strings.ToUpper(command[0]) {
 		case "SUBSCRIBE":
 			slices.Sort(channels)
-			c.channels = append(c.channels, channels...)
+			c.channels = slices.Concat(c.channels, channels)
 		case "UNSUBSCRIBE":
 			slices.Sort(channels)
-			c.channels = slices.DeleteFunc(c.channels, func(have string) bool {
+			c.channels = slices.DeleteFunc(slices.Clone(c.channels), func(have string) bool {
 				return len(channels) == 0 || slices.Contains(channels, have)
 			})
 		}

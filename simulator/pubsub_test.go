@@ -181,6 +181,63 @@ func TestMessagesAndMisfortune(t *testing.T) {
 	}
 }
 
+// A message on its way is not lost by what befalls its reader alone: it comes when
+// the time is over as well, and where it is lost the connection has broken.
+func TestMessageOnItsWay(t *testing.T) {
+	const subscribed = "0s:subscribe: news"
+	for _, test := range []struct {
+		name   string
+		befall simulator.Choice
+		want   string
+	}{
+		{"heard", simulator.Choice{Verb: simulator.Answer, Client: 1}, subscribed + " 1s:1 1s:1 2s:nothing"},
+		{"the time is over first", simulator.Choice{Verb: simulator.GiveUp, Client: 1}, subscribed + " 1s:nothing 1s:1 1s:1"},
+		{"lost", faults.LoseReplyTo(1, 0), subscribed + " 1s:broken " + "1s:subscribe: news 1s:1"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := duo(t, reader(2, sec), writer(1))
+			s.settle(999 * time.Millisecond)
+			s.step(simulator.Choice{Verb: simulator.Pass, D: time.Millisecond}, simulator.Choice{Verb: simulator.Wake, Client: 2},
+				simulator.Choice{Verb: simulator.Arrive, Client: 2}, simulator.Choice{Verb: simulator.Unblock, Client: 1}, test.befall)
+			s.settle(20 * sec)
+			s.wantNotes(test.want)
+		})
+	}
+}
+
+// A server that refuses to SUBSCRIBE, or to WATCH, does not know the connection:
+// it goes on as any other.
+func TestRefusedSubscription(t *testing.T) {
+	ctx := context.Background()
+	for _, test := range []struct {
+		name    string
+		program func(*simulator.Client)
+		want    string
+	}{
+		{"SUBSCRIBE", func(c *simulator.Client) {
+			s := c.Redis(1).Subscribe(ctx, "news")
+			_, err := s.Receive(ctx)
+			note(c, err.Error()[:4])
+			note(c, s.Close())
+			reader(0, sec)(c)
+			do(c, 1, "PUBLISH", "news", "x")
+		}, "0s:BUSY 0s:<nil> 0s:subscribe: news 0s:0"},
+		{"WATCH", func(c *simulator.Client) {
+			pool := c.Redis(1).Conn()
+			defer pool.Close()
+			note(c, pool.Do(ctx, "WATCH", "a").Err().Error()[:4])
+			note(c, pool.Do(ctx, "GET", "a").Err())
+		}, "0s:BUSY 0s:redis: nil"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := solo(t, test.program)
+			s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.FailCallOf(1, 0))
+			s.settle(20 * sec)
+			s.wantNotes(test.want)
+		})
+	}
+}
+
 // A deadline by the machine's clock would differ from run to run: it is refused.
 func TestMachineClock(t *testing.T) {
 	s := duo(t, func(c *simulator.Client) {

@@ -74,7 +74,7 @@ func (l *Lab) follow(at uint32, a, b *process) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	if n.seen.kind == replied && a.nodes[n.parent].ops[n.seen.thread].kind.toServer() {
+	if (n.seen.kind == replied || n.seen.kind == timedOut) && a.nodes[n.parent].ops[n.seen.thread].kind.toServer() {
 		if err := l.nameless(uint32(n.seen.val)); err != nil {
 			return 0, err
 		}

@@ -32,7 +32,8 @@ func (l *Lab) Mark() Mark {
 
 // Save writes what the lab's tables held at m, so that worlds and parts of that
 // time mean the same to another lab of the same setup. What code and servers do
-// is written as it was observed; neither is asked again.
+// is written as it was observed, and neither is asked again; only what an ensemble
+// does is found out anew.
 func (l *Lab) Save(w *plain.Writer, m Mark) {
 	t := l.table
 	w.Put(m.absolute, m.clocked, m.shapes, m.replies, m.batches)

@@ -508,7 +508,11 @@ func (l *Lab) giveUp(w *World, c Choice, p *procState, th *threadState) error {
 	e := l.emitClient(w, history.Timeout, c.Client, c.Thread)
 	e.Node, e.Msg = int(o.node), int(th.msg)
 	e.Cmd = l.cmd(o)
-	return l.observe(w, c, seen{kind: timedOut})
+	s := seen{kind: timedOut}
+	if o.kind == opListen && th.phase == answered && th.reply != lostConn {
+		s.val = int64(th.reply) // it comes all the same, and whoever reads next finds it
+	}
+	return l.observe(w, c, s)
 }
 
 // addLate keeps a request under way. If there is no room the oldest is lost.

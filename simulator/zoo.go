@@ -168,6 +168,9 @@ func (l *Lab) zooServe(w *World, o *op, from int8, msg uint32, kind zooActKind) 
 	eff := l.zooAct(w, kind, from, o.batch)
 	if eff.refused { // the ensemble has closed the connection on which it comes
 		l.events = l.events[:apply]
+		if kind == zooServe {
+			l.cutOff(w, from)
+		}
 		return lostConn
 	}
 	l.events[apply].Reply = l.zoo.answers[eff.answer].text
@@ -217,11 +220,23 @@ func (l *Lab) cutOff(w *World, c int8) {
 func (l *Lab) wakeUp(w *World, c int8) {
 	switch {
 	case w.procs[c-1].cut:
-	case l.hasSession(w, c):
-		w.zoo.ends[c-1] = 0
-	default:
+	case !l.hasSession(w, c):
 		l.cutOff(w, c)
+	case !l.pingsHeldUp(w, c):
+		w.zoo.ends[c-1] = 0
 	}
+}
+
+// pingsHeldUp says whether a request of client c is held up, and so are the pings
+// behind it.
+func (l *Lab) pingsHeldUp(w *World, c int8) bool {
+	p := &w.procs[c-1]
+	for t := range p.threads {
+		if p.threads[t].phase == asking && p.threads[t].hold > w.now && l.op(w, Choice{Client: c, Thread: int8(t)}).kind == opZoo {
+			return true
+		}
+	}
+	return false
 }
 
 // endSessions ends those whose time is over, the longest overdue first.

@@ -20,15 +20,16 @@ type driver struct {
 	t        *testing.T
 	state    zookeeper.State
 	sessions map[int]zookeeper.SessionID
-	silent   map[int]bool     // nothing is heard of the client
-	still    map[int]bool     // it is dead or paused
-	cut      map[int]bool     // it has no connection
-	told     map[int][]string // paths of watches that have fired and are not accounted for
+	silent   map[int]bool          // nothing is heard of the client
+	still    map[int]bool          // it is dead or paused
+	cut      map[int]bool          // it has no connection
+	held     map[int]time.Duration // until when a request of it, and all behind, is held up
+	told     map[int][]string      // paths of watches that have fired and are not accounted for
 	timeout  time.Duration
 }
 
 func newDriver(t *testing.T, clients int, timeout time.Duration) *driver {
-	d := &driver{t: t, state: zookeeper.New(), sessions: map[int]zookeeper.SessionID{}, silent: map[int]bool{}, still: map[int]bool{}, cut: map[int]bool{}, told: map[int][]string{}, timeout: timeout}
+	d := &driver{t: t, state: zookeeper.New(), sessions: map[int]zookeeper.SessionID{}, silent: map[int]bool{}, still: map[int]bool{}, cut: map[int]bool{}, held: map[int]time.Duration{}, told: map[int][]string{}, timeout: timeout}
 	for c := range clients {
 		d.state, d.sessions[c+1] = d.state.Connect(0, timeout)
 	}
@@ -49,10 +50,10 @@ func (d *driver) hear(verb simulator.Verb, e *history.Event) {
 			d.hangUp(c)
 		}
 	case history.Resume:
-		d.silent[c], d.still[c] = d.cut[c], false
+		d.silent[c], d.still[c] = d.cut[c] || d.held[c] > e.At, false
 	case history.Delay:
 		if e.Note == "request" {
-			d.silent[c] = true
+			d.silent[c], d.held[c] = true, e.At+e.D
 		}
 	case history.LoseReply, history.LoseRequest, history.Timeout:
 		if e.Node > 0 {
@@ -103,7 +104,7 @@ func (d *driver) hear(verb simulator.Verb, e *history.Event) {
 }
 
 func (d *driver) hangUp(c int) {
-	d.cut[c] = true
+	d.cut[c], d.held[c] = true, 0
 	d.state = d.state.Disconnect(d.sessions[c])
 }
 

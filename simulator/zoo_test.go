@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -112,5 +113,52 @@ func TestZooKeeperTwin(t *testing.T) {
 		if !verbs[v] {
 			t.Errorf("no walk has made choice %d", v)
 		}
+	}
+}
+
+// asker asks n times and tells what comes.
+func asker(n int) func(*simulator.Client) {
+	return func(c *simulator.Client) {
+		for range n {
+			_, err := c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Exists, Path: "/"})
+			note(c, err)
+		}
+	}
+}
+
+func ensemble(t *testing.T, cl simulator.ClientSetup) *stage {
+	return newStage(t, simulator.Setup{Clients: []simulator.ClientSetup{cl}, Nodes: []simulator.NodeSetup{{Session: sec}}, Faults: budget(t)})
+}
+
+// The end of a pause is no sign of life while a request, and the pings behind it,
+// are held up.
+func TestPauseWhileHeldUp(t *testing.T) {
+	s := ensemble(t, simulator.ClientSetup{Program: asker(1)})
+	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.DelayOf(1, 0, 1900*time.Millisecond), faults.PauseOf(1, 750*time.Millisecond),
+		simulator.Choice{Verb: simulator.Pass, D: 750 * time.Millisecond}, simulator.Choice{Verb: simulator.Resume, Client: 1},
+		simulator.Choice{Verb: simulator.GiveUp, Client: 1}, simulator.Choice{Verb: simulator.Pass, D: 250 * time.Millisecond})
+	if last := s.told[len(s.told)-1]; last.Kind != history.SessionEnd || last.At != sec {
+		t.Errorf("at last there was %+v, want the end of the session at 1s", last)
+	}
+}
+
+// A client whose clock is slow waits on when its session has ended. When its request
+// arrives it hears so, and connects again.
+func TestSessionEndsBeforeTheClientGivesUp(t *testing.T) {
+	s := ensemble(t, simulator.ClientSetup{Program: asker(3), PPM: -500_000})
+	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.DelayOf(1, 0, 1200*time.Millisecond))
+	s.settle(20 * sec)
+	s.wantNotes("1.2s:read tcp: connection reset by peer 1.2s:<nil> 1.2s:<nil>")
+}
+
+// What comes on a connection comes in one order, so one thread alone waits for it.
+func TestOneThreadWaits(t *testing.T) {
+	s := ensemble(t, simulator.ClientSetup{Program: func(c *simulator.Client) {
+		_, w, _ := c.ZooKeeper().Watch(zookeeper.Request{Op: zookeeper.Exists, Path: "/"})
+		c.Together(func() { _, _ = w.Wait(sec) }, func() { asker(1)(c) })
+	}})
+	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, simulator.Choice{Verb: simulator.Arrive, Client: 1})
+	if _, err := s.lab.Step(&s.world, simulator.Choice{Verb: simulator.Answer, Client: 1}); err == nil || !strings.Contains(err.Error(), "two threads wait on one ZooKeeper session") {
+		t.Errorf("error %v", err)
 	}
 }

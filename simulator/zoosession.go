@@ -19,7 +19,8 @@ func (c *Client) ZooKeeper() *Session {
 }
 
 // A Session is a client's with the ensemble. One thread of the process may wait
-// for an answer on it at a time.
+// on it at a time, for an answer or for a watch: what comes on one connection
+// comes in one order.
 type Session struct{ p *process }
 
 // Do sends a request and waits for the answer. An error is a [zookeeper.Code] if
@@ -43,14 +44,20 @@ func (s *Session) Watch(r zookeeper.Request) (zookeeper.Reply, *Watch, error) {
 	return s.ask(r)
 }
 
-func (s *Session) ask(r zookeeper.Request) (zookeeper.Reply, *Watch, error) {
-	p, t := s.p, s.p.lab.zoo
-	p.own()
-	for i, o := range p.live.ops {
-		if o.kind == opZoo && i != p.live.current {
-			panic("two threads use one ZooKeeper session at a time: the lab carries one request of a session")
+// own makes sure that no other thread waits on the session.
+func (s *Session) own() {
+	s.p.own()
+	l := s.p.live
+	for i, o := range l.ops {
+		if i != l.current && (o.kind == opZoo || o.kind == opWatch) {
+			panic("two threads wait on one ZooKeeper session at a time, for an answer or a watch: let one of them do both")
 		}
 	}
+}
+
+func (s *Session) ask(r zookeeper.Request) (zookeeper.Reply, *Watch, error) {
+	p, t := s.p, s.p.lab.zoo
+	s.own()
 	seen := p.mustAsk(op{kind: opZoo, node: ensemble, batch: t.internRequest(r)})
 	if err := seen.err("read"); err != nil {
 		return zookeeper.Reply{}, nil, err
@@ -85,6 +92,7 @@ func (w *Watch) Wait(patience time.Duration) (fired bool, err error) {
 	case w.fired:
 		return true, nil
 	}
+	(&Session{w.p}).own()
 	t := w.p.lab.zoo
 	seen := w.p.mustAsk(op{kind: opWatch, batch: t.internWatch(w.watch), d: max(patience, 0)})
 	if seen.kind == slept {

@@ -75,11 +75,13 @@ type Monitor struct {
 // found for every verdict that stands with it; a nil found is allowed. It
 // keeps neither e nor found.
 func (m *Monitor) Observe(c *Case, i int, e *history.Event, found func(Finding)) {
-	if !Matters(e.Kind) {
-		return
+	switch {
+	case Matters(e.Kind):
+		m.Safety.observe(c, i, e, found)
+		m.Progress.observe(c, &m.Safety, i, e, found)
+	case e.Kind == history.Pause || e.Kind == history.Resume: // matters to one judge, and to no search
+		m.unwoken.observe(&hearing{c: c, f: &m.facts, i: i, e: e, at: e.At, found: found})
 	}
-	m.Safety.observe(c, i, e, found)
-	m.Progress.observe(c, &m.Safety, i, e, found)
 }
 
 // Finish tells the judges that the run has ended, at true time end, after the

@@ -14,7 +14,7 @@ import (
 // in milliseconds, who, and what. Values before a change, and versions of the
 // resource, are filled in. Who is c1…c8, n1…n8, or "-" for nobody.
 //
-//	0 c1 acquire            and enter, refuse, leave, release, released, done, crash
+//	0 c1 acquire            and enter, refuse, leave, release, released, done, crash, pause, resume
 //	5 c1 leave exception    any word more is the Note
 //	9 c1 released ok        claims that the lock was its own; "released" alone claims nothing
 //	2 c1 set a until 30     the key on n1 gets value a, gone at 30 (or "until never")

@@ -1,6 +1,10 @@
 package verdict
 
-import "time"
+import (
+	"time"
+
+	"locklab/simulator/history"
+)
 
 // BLOCKED and STALL, where nothing stands in the way: the lock is free, no server is
 // down and no key is left behind, and who asks is neither let in nor refused. It
@@ -10,15 +14,24 @@ import "time"
 // example with an Enter of anybody. From a lease on it is BLOCKED: no lock that asks
 // again by itself, however seldom, leaves that much time. Where the run was stopped by
 // its horizon it is STALL from two leases on. Clients: who waited from its beginning.
+//
+// A client that is paused keeps itself waiting, and is no part of it.
 type unwoken struct {
 	waiting clients
 	since   time.Duration
+	paused  clients
 }
 
 func (u *unwoken) observe(h *hearing) {
+	switch h.e.Kind {
+	case history.Pause:
+		u.paused.add(client8(h.e.Client))
+	case history.Resume, history.Crash:
+		u.paused.remove(client8(h.e.Client))
+	}
 	still := clients(0)
 	if h.f.free() && !h.c.barring(h.f.down|h.f.leftovers()) && (h.f.keyed || h.f.dead == 0) {
-		still = h.f.acquiring
+		still = h.f.acquiring &^ u.paused
 	}
 	switch {
 	case u.waiting&still == 0:
