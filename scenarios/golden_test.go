@@ -88,7 +88,8 @@ func transcript(t *testing.T, sc scenarios.Scenario) []byte {
 	fmt.Fprintf(&b, "# Time runs downwards, in milliseconds. What a request does stands where its answer arrives.\n")
 	for _, e := range scenarios.Tellers(t, sc) {
 		o := play(t, e, sc)
-		fmt.Fprintf(&b, "\n== %s (%s, %d): %s\n", e.ID, e.Article, e.Year, words(o))
+		from := strings.TrimPrefix(fmt.Sprintf("%s, %d", e.Article, e.Year), ", ")
+		fmt.Fprintf(&b, "\n== %s (%s): %s\n", e.ID, from, words(o))
 		if o.NotApplicable != (scenarios.Text{}) {
 			continue
 		}

@@ -33,12 +33,12 @@ func TestExploreWalks(t *testing.T) {
 	budgets := []string{"crash=1,lose-reply=1", "pause=1@5s", "client-clock=1@10s,crash=1", "crash=1,pause=1", "failover=1,lose-request=1", "node-clock=1@10s,restart=1"}
 	met := map[string]bool{}
 	for _, entry := range algorithms.Milestones() {
-		clients, strikes := 3, budgets
+		clients, attempts, strikes := 3, 2, budgets
 		if entry.Nodes > 1 {
-			clients, strikes = 2, budgets[:3] // the others take millions of states
+			clients, attempts, strikes = 2, 1, budgets[:3] // the others take millions of states
 		}
 		for _, budget := range strikes {
-			b := small(entry, clients, 2, budget)
+			b := small(entry, clients, attempts, budget)
 			t.Run(entry.ID+"/"+budget, func(t *testing.T) {
 				found := prices(searched(t, entry, b, nil))
 				r := rulesOf(t, entry, b)

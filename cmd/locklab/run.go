@@ -205,7 +205,11 @@ func sameSet(a, b []verdict.Word) bool {
 }
 
 func (a *app) tell(o *scenarios.Outcome, view string) error {
-	a.printf("%s (%s) in %s (%s): %s\n", o.Strategy.ID, o.Strategy.Article, o.Scenario.ID, o.Scenario.Race, a.say(o.Scenario.Title.EN, o.Scenario.Title.ZH))
+	name := o.Strategy.ID
+	if o.Strategy.Article != "" {
+		name += " (" + o.Strategy.Article + ")"
+	}
+	a.printf("%s in %s (%s): %s\n", name, o.Scenario.ID, o.Scenario.Race, a.say(o.Scenario.Title.EN, o.Scenario.Title.ZH))
 	if why := o.NotApplicable; why != (scenarios.Text{}) {
 		a.printf("%s: %s\n", verdict.NA, a.say(why.EN+".", why.ZH+"。"))
 		a.next("locklab explain "+o.Scenario.ID, "locklab matrix --scenarios "+o.Scenario.ID)
