@@ -236,15 +236,28 @@ func TestRefusals(t *testing.T) {
 	refuse(C{Verb: simulator.Pass, D: 1}, "something is due first")
 }
 
-// FuzzStep throws anything at a world. Nothing of it may panic, and whatever is
-// refused leaves the world as it was.
+// FuzzStep throws anything at a world: one of locks, of listeners, or of an ensemble,
+// by the first byte. Nothing of it may panic, and whatever is refused leaves the
+// world as it was.
 func FuzzStep(f *testing.F) {
-	f.Add([]byte{9, 1, 0, 0, 0, 2, 1, 0, 0, 0, 3, 1, 0, 0, 0, 1, 0, 0, 0, 200})
-	f.Add([]byte{32, 1, 0, 0, 0, 33, 2, 0, 0, 3, 36, 1, 0, 0, 255, 37, 0, 0, 1, 129, 38, 0, 0, 1, 0, 39, 0, 0, 1, 0})
-	f.Add([]byte{7, 1, 255, 0, 0, 8, 0, 0, 128, 0, 5, 1, 3, 0, 0})
-	setup := casts(f)["watchdog"]
-	l := simulator.MustLab(f, setup)
+	f.Add([]byte{0, 9, 1, 0, 0, 0, 2, 1, 0, 0, 0, 3, 1, 0, 0, 0, 1, 0, 0, 0, 200})
+	f.Add([]byte{0, 32, 1, 0, 0, 0, 33, 2, 0, 0, 3, 36, 1, 0, 0, 255, 37, 0, 0, 1, 129, 38, 0, 0, 1, 0, 39, 0, 0, 1, 0})
+	f.Add([]byte{0, 7, 1, 255, 0, 0, 8, 0, 0, 128, 0, 5, 1, 3, 0, 0})
+	f.Add([]byte{1, 9, 1, 0, 0, 0, 10, 1, 0, 0, 0, 5, 1, 0, 0, 0, 34, 1, 0, 0, 0, 43, 1, 0, 0, 0})
+	f.Add([]byte{2, 9, 1, 0, 0, 0, 47, 1, 0, 0, 0, 13, 1, 0, 0, 0, 12, 1, 0, 0, 0, 12, 15, 15, 0, 0})
+	var labs []*simulator.Lab
+	for _, setup := range []simulator.Setup{casts(f)["watchdog"], {
+		Clients: []simulator.ClientSetup{{Program: listener}, {Program: listener}},
+		Nodes:   []simulator.NodeSetup{{Replicas: 1}}, Faults: budget(f),
+	}, zoo()} {
+		labs = append(labs, simulator.MustLab(f, setup))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) == 0 {
+			return
+		}
+		l := labs[int(b[0])%len(labs)]
+		b = b[1:]
 		w := l.NewWorld()
 		for ; len(b) >= 5; b = b[5:] {
 			c := simulator.Choice{Verb: simulator.Verb(b[0]), Client: int8(b[1]), Thread: int8(b[2]), Node: int8(b[3])}

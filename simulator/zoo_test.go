@@ -36,7 +36,7 @@ func inLine(c *simulator.Client) {
 		for {
 			reply, watch, err := zk.Watch(zookeeper.Request{Op: zookeeper.GetChildren, Path: "/q"})
 			tell(c, reply, err)
-			if err != nil || "/q/"+slices.Min(reply.Children) >= own.Path {
+			if err != nil || len(reply.Children) == 0 || "/q/"+slices.Min(reply.Children) >= own.Path { // its own may have gone with a session
 				break
 			}
 			fired, err := watch.Wait(1500 * time.Millisecond)
