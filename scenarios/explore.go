@@ -78,6 +78,8 @@ func (b Bounds) Check(entry algorithms.Entry) error {
 		return fmt.Errorf("nodes=%d: give 1 to %d, or 0 for what the lock wants", b.Nodes, simulator.MaxNodes)
 	case b.Nodes > 1 && servers(entry) == 1:
 		return fmt.Errorf("nodes=%d: %s locks on one server", b.Nodes, entry.ID)
+	case b.TTL <= 0 && onZooKeeper(entry):
+		return fmt.Errorf("ttl=%v: %s locks by a session, which has a time-out above 0: give a length such as 9s", b.TTL, entry.ID)
 	case b.MaxStates < 0:
 		return fmt.Errorf("max-states=%d: give a number above 0, or 0 for no limit", b.MaxStates)
 	}

@@ -145,6 +145,7 @@ func TestParseRowsRefuses(t *testing.T) {
 		{"clients out of range", "[search clients=9]\ntoken HOLDS\n", "c.txt:2: clients=9: give 1 to 6"},
 		{"no lease", "[search ttl=0s]\ntoken HOLDS\n", "c.txt:2: "},
 		{"servers for a lock of one", "[search nodes=3]\n\ntoken HOLDS\n", "c.txt:3: nodes=3: token locks on one server"},
+		{"a session of no length", "[search ttl=0s]\n\nzk-recheck HOLDS\n", "c.txt:3: ttl=0s: zk-recheck locks by a session"},
 		{"an unknown fault", "[search budget=crush=1]\ntoken HOLDS\n", `c.txt:2: budget "crush=1": unknown fault "crush": did you mean crash?`},
 		{"a jump of no length", "[search budget=client-clock=1]\ntoken HOLDS\n", "c.txt:2: budget \"client-clock=1\": a clock jumps by some length: write client-clock=1@10s"},
 		{"a verdict without par", "[search]\ntoken OVERLAP\n", `c.txt:2: "OVERLAP": write OVERLAP@1`},

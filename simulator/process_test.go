@@ -230,7 +230,7 @@ func TestBadPrograms(t *testing.T) {
 		{"panics before it asks for anything", "c1 panicked: runtime error: index out of range", func(c *simulator.Client) {
 			_ = []int{}[c.ID()]
 		}},
-		{"too many timers", "c1 panicked: more than 4 timers at once", func(c *simulator.Client) {
+		{"too many timers", "c1 asks for too much: more than 4 timers at once", func(c *simulator.Client) {
 			for range simulator.MaxThreads {
 				c.Clock().AfterFunc(sec, func() {})
 			}
@@ -238,7 +238,7 @@ func TestBadPrograms(t *testing.T) {
 		{"panics in one of several tasks", "c1 panicked: boom", func(c *simulator.Client) {
 			c.Together(func() { c.Clock().Sleep(sec) }, func() { do(c, 1, "PING"); panic("boom") })
 		}},
-		{"too many tasks", "c1 panicked: 6 tasks at once: with running timers and the thread that calls, the lab has room for 5", func(c *simulator.Client) {
+		{"too many tasks", "c1 asks for too much: 6 tasks at once: with running timers and the thread that calls there is room for 5", func(c *simulator.Client) {
 			idle := func() { c.Clock().Sleep(sec) }
 			c.Together(idle, idle, idle, idle, idle, idle)
 		}},

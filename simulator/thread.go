@@ -75,11 +75,17 @@ func (l *incarnation) start(slot int, f func()) {
 	})
 }
 
+// A limit is what the client's code panics with that asks for more than the lab has
+// room for.
+type limit string
+
 // unwound ends a coroutine: quietly if it was stopped, with an error that
 // names the place if the client's code panicked.
 func (l *incarnation) unwound() {
 	switch r := recover().(type) {
 	case nil, stopped:
+	case limit:
+		l.err = fmt.Errorf("simulator: the code of c%d asks for too much: %s", l.p.id, string(r))
 	default:
 		l.err = fmt.Errorf("simulator: the code of c%d panicked: %v\n%s", l.p.id, r, debug.Stack())
 	}
@@ -227,7 +233,7 @@ func (p *process) armTimer(t *timer, d time.Duration) {
 	}
 	i := l.vacant()
 	if i < 0 {
-		panic(fmt.Sprintf("more than %d timers at once: the lab has room for no more", MaxThreads-1))
+		panic(limit(fmt.Sprintf("more than %d timers at once: let it run fewer", MaxThreads-1)))
 	}
 	t.slot, t.life = i, l.number
 	l.threads[i].timer = t

@@ -24,7 +24,7 @@ func (c *Client) Together(tasks ...func()) {
 	for _, f := range tasks[1:] {
 		slot := l.vacant()
 		if slot < 0 {
-			panic(fmt.Sprintf("%d tasks at once: with running timers and the thread that calls, the lab has room for %d", len(tasks), MaxThreads))
+			panic(limit(fmt.Sprintf("%d tasks at once: with running timers and the thread that calls there is room for %d, so give it no more servers to ask", len(tasks), MaxThreads)))
 		}
 		l.threads[slot] = thread{timer: &timer{p: c.p, f: f}, joint: j}
 		l.begun = append(l.begun, slot)

@@ -50,7 +50,7 @@ func (s *Session) own() {
 	l := s.p.live
 	for i, o := range l.ops {
 		if i != l.current && (o.kind == opZoo || o.kind == opWatch) {
-			panic("two threads wait on one ZooKeeper session at a time, for an answer or a watch: let one of them do both")
+			panic(limit("two threads wait on one ZooKeeper session at a time, for an answer or a watch: let one of them do both"))
 		}
 	}
 }
