@@ -48,9 +48,10 @@ func say(lang, key string, pairs ...string) string {
 	return betweenHan.ReplaceAllString(text, "$1$2")
 }
 
-// betweenHan is a blank between two Chinese characters. It stands in a sentence
-// for names in Latin letters, and goes where Chinese is filled in.
-var betweenHan = regexp.MustCompile(`(\p{Han}) (\p{Han})`)
+// betweenHan is a blank between two Chinese characters, or wide brackets. It
+// stands in a sentence for names in Latin letters, and goes where Chinese is
+// filled in.
+var betweenHan = regexp.MustCompile(`([\p{Han}）]) ([\p{Han}（])`)
 
 // sayAll joins parts by the sentence of a key with {first} and {next}.
 func sayAll(lang, key string, parts []string) string {

@@ -362,7 +362,7 @@ func extreme(lang string, ts []tally, before func(a, b tally) bool) (best tally)
 			names = append(names, t.name)
 		}
 	}
-	best.name = strings.Join(names[:min(maxNamed, len(names))], ", ")
+	best.name = sayAll(lang, "chart.list", names[:min(maxNamed, len(names))])
 	if more := len(names) - maxNamed; more > 0 {
 		best.name = say(lang, "grid.more", "first", best.name, "n", strconv.Itoa(more))
 	}

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -108,10 +109,11 @@ func (t *teller) intro() {
 		t.tell(untimed, always, "story.intro.forever", "key", t.h.Key)
 		return
 	}
-	t.tell(untimed, always, "story.intro", "key", t.h.Key, "ttl", span(t.h.TTL))
+	t.tell(untimed, always, "story.intro", "key", t.h.Key, "ttl", t.span(t.h.TTL))
 }
 
-// moral closes the story with the first, which is the gravest, verdict.
+// moral closes the story with the gravest verdict: the first, but for a STALL that
+// stands behind the PHANTOM it comes from.
 func (t *teller) moral(j verdict.Judgement) {
 	if len(j.Verdicts) == 0 {
 		return
@@ -120,9 +122,13 @@ func (t *teller) moral(j verdict.Judgement) {
 	for i, w := range j.Verdicts {
 		words[i] = string(w)
 	}
-	t.tell(untimed, always, "story.verdicts", "verdicts", strings.Join(words, ", "))
-	t.tell(untimed, always, "story.why", "verdict", words[0],
-		"meaning", Meaning(j.Verdicts[0], t.lang), "cure", Cure(j.Verdicts[0], t.lang))
+	t.tell(untimed, always, "story.verdicts", "verdicts", sayAll(t.lang, "chart.list", words))
+	gravest := j.Verdicts[0]
+	if i := slices.IndexFunc(j.Verdicts, verdict.Word.Harm); i > 0 {
+		gravest = j.Verdicts[i]
+	}
+	t.tell(untimed, always, "story.why", "verdict", string(gravest),
+		"meaning", Meaning(gravest, t.lang), "cure", Cure(gravest, t.lang))
 }
 
 // step tells one step, or keeps it until its consequence is known: a command is
@@ -202,8 +208,17 @@ func (t *teller) renewal(s *step) {
 	t.tellTook(s)
 }
 
+// flush tells what is kept, in the order in which it was answered.
 func (t *teller) flush() {
-	for c := range t.pending {
+	var clients []int
+	for c, commands := range t.pending {
+		if len(commands) > 0 {
+			clients = append(clients, c)
+		}
+	}
+	answered := func(c int) time.Duration { return t.pending[c][len(t.pending[c])-1].At }
+	slices.SortStableFunc(clients, func(a, b int) int { return cmp.Compare(answered(a), answered(b)) })
+	for _, c := range clients {
 		t.flushClient(c)
 	}
 }
@@ -241,6 +256,9 @@ func (t *teller) sender(s *step) string {
 
 // command is one command without its reply, and its node where there are many.
 func (t *teller) command(s *step) string {
+	if len(s.Cmd) == 0 {
+		return say(t.lang, "part.request")
+	}
 	if t.h.Nodes < 2 {
 		return fullCommand(s.Cmd)
 	}
@@ -349,7 +367,7 @@ func (t *teller) fault(s *step) {
 			t.tell(s.At, grave, "story.pause.open", "client", client)
 			break
 		}
-		t.tell(s.At, grave, "story.pause", "client", client, "time", span(s.D))
+		t.tell(s.At, grave, "story.pause", "client", client, "time", t.span(s.D))
 	case history.Resume:
 		key := "story.resume"
 		if s.now().stand == inside {
@@ -363,7 +381,7 @@ func (t *teller) fault(s *step) {
 		if s.Client == 0 {
 			who = node
 		}
-		t.tell(s.At, grave, "story.clock", "who", who, "time", signed(s.D))
+		t.tell(s.At, grave, "story.clock", "who", who, "time", t.signed(s.D))
 	case history.LoseRequest:
 		t.tell(s.At, grave, "story.lost.request", "client", client, "command", t.command(s))
 	case history.LoseReply:
@@ -372,7 +390,7 @@ func (t *teller) fault(s *step) {
 	case history.Down:
 		t.tell(s.At, grave, "story.down", "node", node)
 	case history.Up:
-		t.tell(s.At, turning, "story.up", "node", node, "note", strings.TrimSpace(remark(s.Note)))
+		t.tell(s.At, turning, "story.up", "node", node, "note", t.keeps(s.Note))
 	case history.Failover:
 		t.tell(s.At, grave, "story.failover", "node", node, "replica", t.replica(s))
 	case history.Split:
@@ -380,13 +398,13 @@ func (t *teller) fault(s *step) {
 	case history.Heal:
 		t.tell(s.At, turning, "story.heal", "node", node)
 	case history.Hang:
-		t.tell(s.At, grave, "story.hang", "node", node, "time", span(s.D))
+		t.tell(s.At, grave, "story.hang", "node", node, "time", t.span(s.D))
 	case history.Delay:
 		key := "story.delay.request"
 		if s.Note == "reply" {
 			key = "story.delay.reply"
 		}
-		t.tell(s.At, grave, key, "client", client, "command", t.command(s), "time", span(s.D))
+		t.tell(s.At, grave, key, "client", client, "command", t.command(s), "time", t.span(s.D))
 	case history.Reject:
 		t.tell(s.At, grave, "story.fail", "client", client, "command", t.command(s), "node", node)
 	case history.Stranger:
@@ -394,6 +412,39 @@ func (t *teller) fault(s *step) {
 	case history.Replicate:
 		t.tell(s.At, detail, "story.replicate", "node", node, "replica", t.replica(s))
 	}
+}
+
+// keeps says what a server that is back still has.
+func (t *teller) keeps(note string) string {
+	switch note {
+	case "empty":
+		return say(t.lang, "part.empty")
+	case "with its last fsync":
+		return say(t.lang, "part.fsync")
+	}
+	return say(t.lang, "part.data")
+}
+
+// span is a length of time with its unit in words.
+func (t *teller) span(d time.Duration) string {
+	text := span(d)
+	number := strings.TrimRight(text, "µms")
+	switch text[len(number):] {
+	case "s":
+		return say(t.lang, "part.seconds", "n", number)
+	case "ms":
+		return say(t.lang, "part.millis", "n", number)
+	case "µs":
+		return say(t.lang, "part.micros", "n", number)
+	}
+	return say(t.lang, "part.ever")
+}
+
+func (t *teller) signed(d time.Duration) string {
+	if d < 0 {
+		return t.span(d)
+	}
+	return "+" + t.span(d)
 }
 
 // replica names the replica that a step is about.
@@ -410,7 +461,7 @@ func (t *teller) finding(at time.Duration, f verdict.Finding) {
 	case f.Forever:
 		lasts = say(t.lang, "found.ever")
 	case f.To > f.From:
-		lasts = say(t.lang, "found.for", "time", span(f.To-f.From))
+		lasts = say(t.lang, "found.for", "time", t.span(f.To-f.From))
 	}
 	client := "?"
 	if len(f.Clients) > 0 {

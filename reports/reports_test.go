@@ -365,21 +365,21 @@ func ExampleNarrate() {
 		fmt.Println(err)
 	}
 	// Output:
-	// 锁是键 lock，租约 10s。
+	// 锁是 lock 这个 key，租约 10 秒。
 	//    2 ms  c1 发送 SET lock c1 NX PX 10000（n1 n2），收到 OK。
-	//    4 ms  c1 发送 SET lock c1 NX PX 10000（n3），服务器已执行，但回复丢失。
-	//   54 ms  c1 等不到 SET lock c1 NX PX 10000（n3） 的回复而放弃：无法知道命令是否生效。
+	//    4 ms  c1 发送 SET lock c1 NX PX 10000（n3），服务器已执行，但应答丢失。
+	//   54 ms  c1 等不到 SET lock c1 NX PX 10000（n3）的应答而放弃：无法知道命令是否生效。
 	//   54 ms  c1 认定锁已归自己：进入临界区。
 	// 1000 ms  n2 宕机。
-	// 1500 ms  n2 恢复 (empty)。
-	// 1700 ms  n3 的时钟跳变 +10s。
-	// 1700 ms  键到期（n3），Redis 将它删除，而 c1 还在临界区内。
+	// 1500 ms  n2 恢复，内存全空。
+	// 1700 ms  n3 的时钟跳变 +10 秒。
+	// 1700 ms  key 到期（n3），Redis 将它删除，而 c1 还在临界区内。
 	// 2000 ms  c2 发送 SET lock c2 NX PX 10000（n1），收到 nil，再发 SET lock c2 NX PX 10000（n2
 	//          n3），收到 OK：进入临界区。
 	// 2000 ms  OVERLAP 双持有：c1 和 c2 同时在临界区内。
 	//          判定：OVERLAP。
 	//          OVERLAP 的意思：同一时刻有两个客户端在临界区内，暂停中的也算。只靠租约防不住：让
-	//          工作远短于租约，及时续期，并由资源检查 fencing token。
+	//          工作远短于租约，及时续期，并由资源检查围栏令牌。
 }
 
 func ExampleRedisCLI() {

@@ -8,7 +8,7 @@ var calm = Scenario{
 	Title: Text{EN: "nothing goes wrong: two processes want the lock", ZH: "一切正常：两个进程来抢同一把锁"},
 	Story: Text{
 		EN: "c1 has the lock and works. c2, another process on another machine, asks, is refused, and asks again until c1 is done. Nobody dies, nobody sleeps, nothing is lost. What does not hold here is no lock.",
-		ZH: "c1 拿着锁干活。另一台机器上的另一个进程 c2 来要锁，被拒绝，就一直重试到 c1 干完。没有人宕机，没有停顿，什么都没丢。在这里都守不住的，不算锁。",
+		ZH: "c1 拿着锁干活。另一台机器上的另一个进程 c2 来要锁，被拒绝，就一直重试到 c1 干完。没有人崩溃，没有停顿，什么都没丢。在这里都守不住的，不算锁。",
 	},
 	Cure: Text{
 		EN: "Ask a server that all processes share, at each attempt, and believe its answer.",

@@ -38,7 +38,7 @@ var clientSkew = Scenario{
 var clientBehind = Scenario{
 	ID:    "client-behind",
 	Race:  "R09B",
-	Title: Text{EN: "the holder's clock is behind the others' and the server's", ZH: "持锁者的时钟比别人和服务器都慢"},
+	Title: Text{EN: "the holder's clock is behind the others' and the server's", ZH: "持有者的时钟比别人和服务器都慢"},
 	Story: Text{
 		EN: "c1's clock is behind by one and a half leases, and c1 acquires the lock. A stamp that it computes has lapsed for everybody else, so c2 takes over. Where c1 tells the server the instant at which the lease is to end, that instant is past: the server answers OK and keeps no key, a lock that has never existed.",
 		ZH: "c1 的时钟慢了一个半租约，由它来加锁。它算出的时间戳在别人眼里早已超时，c2 随即接管。如果 c1 告诉服务器的是租约结束的时刻，那一刻已经过去：服务器回答 OK，却不会留下 key，这把锁从未存在过。",

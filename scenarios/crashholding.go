@@ -9,7 +9,7 @@ import (
 var crashHolding = Scenario{
 	ID:    "crash-holding",
 	Race:  "R01",
-	Title: Text{EN: "the holder dies and cannot give the lock back", ZH: "持锁者宕机，锁无法归还"},
+	Title: Text{EN: "the holder dies and cannot give the lock back", ZH: "持有者崩溃，锁无法归还"},
 	Story: Text{
 		EN: "c1 takes the lock and is killed in the middle of its work. c2 keeps asking. What nobody gives back must end by itself, or it never ends.",
 		ZH: "c1 拿到锁，业务执行到一半进程被杀。c2 一直重试。没有人释放的锁，要么自己到期，要么永远存在。",
@@ -38,7 +38,7 @@ var crashHolding = Scenario{
 var crashBeforeExpire = Scenario{
 	ID:    "crash-before-expire",
 	Race:  "R02",
-	Title: Text{EN: "the client dies between SETNX and EXPIRE", ZH: "客户端在 SETNX 与 EXPIRE 之间宕机"},
+	Title: Text{EN: "the client dies between SETNX and EXPIRE", ZH: "客户端在 SETNX 与 EXPIRE 之间崩溃"},
 	Story: Text{
 		EN: "c1's SETNX makes the key. Before its EXPIRE leaves, c1 is killed. The key has no time to live, and nobody is left to give it one.",
 		ZH: "c1 的 SETNX 已经在服务器上创建了 key，EXPIRE 还没发出，进程就被杀了。key 没有过期时间，也没有人再来设置。",

@@ -68,7 +68,7 @@ var twoPauses = Scenario{
 	},
 	Cure: Text{
 		EN: "Count all the time since the acquire against the lease, not the pauses one by one: renew, or let the resource check a fencing token.",
-		ZH: "租约要和加锁以来的总时间比，而不是和单次停顿比：要么续期，要么由资源检查 fencing token。",
+		ZH: "租约要和加锁以来的总时间比，而不是和单次停顿比：要么续期，要么由资源检查围栏令牌。",
 	},
 	Numbers: Text{
 		EN: "c1 needs 2.5 s, so one pause of 6 s leaves 1.5 s of the lease of 10 s. The first lasts to 6 s, the second from 7 s to 13 s. c2 gets in soon after 10 s and writes at 12.5 s; c1 overwrites that at 13 s and releases at 14 s, while c2 is still inside. In the second between the pauses the watchdog sends the renewal that was due at 3.3 s, and has a lease until 16 s.",
@@ -100,7 +100,7 @@ var failoverInStep = Scenario{
 	Title: Text{EN: "the replica knows of the lock when it takes over, and its owner does not", ZH: "从库接管时已经有这把锁，加锁的人自己却不知道"},
 	Story: Text{
 		EN: "c1's lock has reached the replica when the master dies: nothing is forgotten, and nobody else gets in. But with the master went c1's connection, and the answer with it. c1 takes the error for a refusal, and the lock that was so well replicated is nobody's.",
-		ZH: "Master 宕机时，c1 的锁已经同步到 Slave：什么都没丢，也没有别人能进来。但 c1 的连接随 Master 一起断了，应答也没了。c1 把错误当成加锁失败，这把同步得好好的锁成了无主的锁。",
+		ZH: "主库宕机时，c1 的锁已经同步到从库：什么都没丢，也没有别人能进来。但 c1 的连接随主库一起断了，应答也没了。c1 把错误当成加锁失败，这把同步得好好的锁成了无主的锁。",
 	},
 	Cure: Text{
 		EN: "Replication mends what the server forgets, not what the client never heard: release by one's own token after every error, and give each lock a time to live.",
@@ -108,7 +108,7 @@ var failoverInStep = Scenario{
 	},
 	Numbers: Text{
 		EN: "The replica lags by nothing. The master dies when the replica has heard of c1's key, half a millisecond before the answer would have reached c1. Of several independent servers only the first fails over.",
-		ZH: "复制没有延迟。副本一收到 c1 的 key，Master 就宕机，再过半毫秒应答就会到达 c1。多个独立节点时，只有第一个发生切换。",
+		ZH: "复制没有延迟。从库一收到 c1 的 key，主库就宕机，再过半毫秒应答就会到达 c1。多个独立节点时，只有第一个发生切换。",
 	},
 	Settings: standard(),
 	Budget:   always("failover=1"),
@@ -135,7 +135,7 @@ var undoneRelease = Scenario{
 	Title: Text{EN: "the master dies before its replica has heard of the release", ZH: "释放还没复制到从库，主库就宕机了"},
 	Story: Text{
 		EN: "c1 has done its work, has released the lock, and has been told so. The replica knows of the lock and not yet of the release, and takes over: the lock is back, held for somebody who has finished with it.",
-		ZH: "c1 干完活，释放了锁，也收到了成功的应答。副本知道这把锁，却还不知道它已释放，就被提升为 Master：锁又回来了，替一个早已用完它的人占着。",
+		ZH: "c1 干完活，释放了锁，也收到了成功的应答。从库知道这把锁，却还不知道它已释放，就被提升为主库：锁又回来了，替一个早已用完它的人占着。",
 	},
 	Cure: Text{
 		EN: "A time to live, so that it ends by itself; WAIT after the release as after the acquire, where a lease is too long to wait for.",
@@ -143,7 +143,7 @@ var undoneRelease = Scenario{
 	},
 	Numbers: Text{
 		EN: "The replica hears of each change 5 s later, and so of the lock at 5 s. c1 releases at 6 s, and the master dies a tenth of a second after c1 was told. Where nothing ends the key, c2 asks in vain until the run is over. Of several independent servers only the first fails over.",
-		ZH: "副本在 5 秒之后得知每次变更，所以 5 秒时知道了锁。c1 在 6 秒释放，收到应答 0.1 秒后 Master 宕机。key 若没有过期时间，直到运行结束 c2 都抢不到。多个独立节点时，只有第一个发生切换。",
+		ZH: "从库在 5 秒之后得知每次变更，所以 5 秒时知道了锁。c1 在 6 秒释放，收到应答 0.1 秒后主库宕机。key 若没有过期时间，直到运行结束 c2 都抢不到。多个独立节点时，只有第一个发生切换。",
 	},
 	Settings: with(func(s *Settings) { s.Lag = seconds(5) }),
 	Budget:   always("failover=1"),
@@ -177,11 +177,11 @@ var quorumFailover = Scenario{
 	Title: Text{EN: "one server of a bare majority is replaced by its replica", ZH: "刚好过半的节点中，有一个发生主从切换"},
 	Story: Text{
 		EN: "Several independent servers are said to solve what a failover does to one. c1 has reached a bare majority. One server of it dies, and its replica, which had not heard of the lock, takes its place: c2 finds a majority too. To those who vote, a failover is a restart without memory.",
-		ZH: "据说多个独立节点解决了单节点故障切换的问题。c1 只在刚好过半的节点上加锁成功，其中一个宕机，还没收到这把锁的副本顶了上来：c2 也能凑够过半。对投票来说，故障切换就是一次失忆的重启。",
+		ZH: "据说多个独立节点解决了单节点主从切换的问题。c1 只在刚好过半的节点上加锁成功，其中一个宕机，还没收到这把锁的从库顶了上来：c2 也能凑够过半。对投票来说，主从切换就是一次失忆的重启。",
 	},
 	Cure: Text{
 		EN: "Give the servers of a quorum no replicas that take over; a server that is gone must stay away for longer than the longest lease.",
-		ZH: "参与投票的节点不要配置自动提升的副本；宕机的节点要等超过最长租约之后再回来。",
+		ZH: "参与投票的节点不要配置自动提升的从库；宕机的节点要等超过最长租约之后再回来。",
 	},
 	Numbers: Text{
 		EN: "As in restart, c1's requests to the fourth and the fifth of five servers are lost, and its majority is {1, 2, 3}. The replicas lag by 5 s, and server 3 fails over one second after c1 has entered: c2 gets {3, 4, 5}. In failover c1 has all five, and one of them may forget.",
@@ -214,11 +214,11 @@ var failoverFenced = Scenario{
 	},
 	Cure: Text{
 		EN: "Draw fencing tokens from what does not forget: a store that replicates before it answers, or the resource itself, by compare-and-set.",
-		ZH: "fencing token 要从不会忘记的地方取：先复制再应答的存储，或者由资源自己做比较并设置。",
+		ZH: "围栏令牌要从不会忘记的地方取：先复制再应答的存储，或者由资源自己做比较并设置。",
 	},
 	Numbers: Text{
 		EN: "Those of failover: the replica lags by 5 s, and the master dies one second after c1 has entered with number 1. c2 enters with number 1 too and writes before c1 does, which works until 5 s.",
-		ZH: "与 failover 相同：复制延迟 5 秒，Master 在 c1 以 1 号进入 1 秒后宕机。c2 也以 1 号进入，并在 c1 之前写入；c1 要干到 5 秒。",
+		ZH: "与 failover 相同：复制延迟 5 秒，主库在 c1 以 1 号进入 1 秒后宕机。c2 也以 1 号进入，并在 c1 之前写入；c1 要干到 5 秒。",
 	},
 	Settings: failover.Settings,
 	Budget:   failover.Budget,

@@ -10,14 +10,14 @@ import (
 var gcPause = Scenario{
 	ID:    "gc-pause",
 	Race:  "R18",
-	Title: Text{EN: "the holder's whole process stands still inside its lease", ZH: "持锁者在租约之内整个进程停顿（GC）"},
+	Title: Text{EN: "the holder's whole process stands still inside its lease", ZH: "持有者在租约之内整个进程停顿（GC）"},
 	Story: Text{
 		EN: "c1 is inside when its whole process stops: a garbage collection, a SIGSTOP, a virtual machine on the move. Its lease ends, c2 gets in and writes. Then c1 wakes, knows nothing of it, and writes too.",
 		ZH: "c1 在临界区里，整个进程突然停住：GC、SIGSTOP、虚拟机迁移。租约到期，c2 进来并写入。然后 c1 醒来，对此一无所知，也写了。",
 	},
 	Cure: Text{
 		EN: "No lock on a lease alone survives it: let the resource refuse whoever comes too late, by a fencing token or a compare-and-set.",
-		ZH: "单靠租约的锁都躲不过：要由资源拒绝迟到者，用 fencing token 或比较并设置。",
+		ZH: "单靠租约的锁都躲不过：要由资源拒绝迟到者，用围栏令牌或比较并设置。",
 	},
 	Numbers: Text{
 		EN: "The pause of 12.5 s begins one second into a lease of 10 s and outlasts it. c2 gets in soon after 10 s and writes at 13 s; c1 wakes at 13.5 s, overwrites that, and is done at 15 s, while c2 is still inside. With a seed other than 0 the pause begins anywhere in c1's work.",

@@ -16,7 +16,7 @@ var lateWrite = Scenario{
 	},
 	Cure: Text{
 		EN: "The resource has to refuse what comes too late: by a fencing token, or by comparing the version that the write builds on.",
-		ZH: "只能由资源拒绝迟到的写入：检查 fencing token，或者比较写入所依据的版本。",
+		ZH: "只能由资源拒绝迟到的写入：检查围栏令牌，或者比较写入所依据的版本。",
 	},
 	Numbers: Text{
 		EN: "c1 sends its write after a second, and the network holds it up for 6 s, far less than the 90 s that were once observed at GitHub. c1 gives up after 3 s (50 ms where there are several servers), and the lease of 10 s has not ended. c2 enters at 4.5 s (1.5 s), writes a second later, and is still at work when c1's write arrives at 7 s.",

@@ -18,7 +18,7 @@ import (
 var quorumRestart = Scenario{
 	ID:    "quorum-restart",
 	Race:  "R24B",
-	Title: Text{EN: "two share the servers, the loser gives his back, and one of the winner's forgets", ZH: "两个客户端瓜分节点，败者退还，胜者的一个节点失忆"},
+	Title: Text{EN: "two share the servers, the loser gives his back, and one of the winner's forgets", ZH: "两个客户端瓜分节点，输家退还，赢家的一个节点失忆"},
 	Story: Text{
 		EN: "c1 and c2 ask at the same time. c1 gets three of five servers and the lock, c2 the other two, and it gives them back. No message was lost and nobody has died, and yet c1 stands on a bare majority. Then one of the three restarts without its memory, and c2 finds it free beside the two.",
 		ZH: "c1 和 c2 同时来抢。c1 拿到五个节点中的三个，加锁成功；c2 拿到另外两个，随后退还。消息一条没丢，也没有人宕机，c1 却只站在刚好过半的节点上。这时三个之中有一个失忆重启，加上那两个，c2 也凑够了过半。",
@@ -169,7 +169,7 @@ var pauseInFlight = Scenario{
 var clockDrift = Scenario{
 	ID:    "clock-drift",
 	Race:  "R28",
-	Title: Text{EN: "the holder stops when its lease ends, by a clock that is slow", ZH: "持锁者到期就停手，可它的时钟走得慢"},
+	Title: Text{EN: "the holder stops when its lease ends, by a clock that is slow", ZH: "持有者到期就停手，可它的时钟走得慢"},
 	Story: Text{
 		EN: "c1 does what the lease asks of it: it leaves when its time is over, counted on its own clock from before it asked. But that clock loses half a percent, and the server's does not. The server lets c2 in while c1 has, by its clock, a moment left.",
 		ZH: "c1 按租约的要求做了：从请求之前开始用自己的时钟计时，时间一到就离开。可是它的时钟慢了千分之五，服务器的没有慢。服务器放 c2 进来时，按 c1 的时钟还剩片刻。",
@@ -207,7 +207,7 @@ var clockDrift = Scenario{
 var serverDrift = Scenario{
 	ID:    "server-drift",
 	Race:  "R28B",
-	Title: Text{EN: "the holder stops when its lease ends, and the servers' clocks are fast", ZH: "服务器的时钟走得快，持锁者按自己的时钟到点才离开"},
+	Title: Text{EN: "the holder stops when its lease ends, and the servers' clocks are fast", ZH: "服务器的时钟走得快，持有者按自己的时钟到点才离开"},
 	Story: Text{
 		EN: "As clock-drift, but c1's clock is right, and it is the servers' that gain half a percent: by their count the lease ends sooner than c1 has any way of knowing. Nobody has jumped a clock, and every log looks well.",
 		ZH: "与 clock-drift 相同，但 c1 的时钟是准的，快了千分之五的是服务器：按服务器的计时，租约提前结束，而 c1 无从得知。没有人拨过时钟，所有日志看起来都正常。",
@@ -366,7 +366,7 @@ func splitsVote(h *history.History) bool {
 var partialAcquire = Scenario{
 	ID:    "partial-acquire",
 	Race:  "R30",
-	Title: Text{EN: "the client dies in the middle of asking the servers", ZH: "客户端逐个询问节点，中途宕机"},
+	Title: Text{EN: "the client dies in the middle of asking the servers", ZH: "客户端逐个询问节点，中途崩溃"},
 	Story: Text{
 		EN: "c1 asks one server after the other, and is killed when three of five have granted the lock. It never held it, nobody else does, and two servers are no majority for c2.",
 		ZH: "c1 逐个询问节点，五个里有三个刚刚答应，进程就被杀了。它从未持有锁，别人也没有；对 c2 来说，剩下两个节点凑不够过半。",

@@ -26,7 +26,7 @@ func remote(p Profile) Text {
 // reenters is what those need in which the holder asks for what it has.
 func reenters(p Profile) Text {
 	if !p.Reenters {
-		return Text{EN: "it refuses its own holder as anybody else", ZH: "它不可重入，对持锁者自己也一样拒绝"}
+		return Text{EN: "it refuses its own holder as anybody else", ZH: "它不可重入，对持有者自己也一样拒绝"}
 	}
 	return Text{}
 }

@@ -20,7 +20,7 @@ var releaseAgain = Scenario{
 	},
 	Cure: Text{
 		EN: "A token of one's own, compared on the server: then a release may be sent as often as one likes. Take \"not held\" after an unanswered release for a success.",
-		ZH: "用自己的令牌，并在服务器上比较：这样释放可以重发任意多次。没收到应答之后再得到“未持有”，就当作已经释放成功。",
+		ZH: "用自己的令牌，并在服务器上比较：这样释放可以重发任意多次。没收到应答之后再得到「未持有」，就当作已经释放成功。",
 	},
 	Numbers: Text{
 		EN: "c1 releases at 3 s, waits 3 s for the answer (50 ms for each of several servers, a majority of whose answers are lost), rests a second, and releases again. c2 has entered at 3.5 s, writes at 8.5 s and stays for a second more; c3 asks every second, so it would be in before that, and write after it.",

@@ -16,11 +16,11 @@ var failoverBehind = Scenario{
 	Title: Text{EN: "the master dies as soon as the lock is granted, its replica a moment behind", ZH: "刚加上锁主库就宕机，从库只落后片刻"},
 	Story: Text{
 		EN: "The replica is a fifth of a second behind, and the master dies a tenth of a second after c1 was told that it has the lock. Whoever did not ask whether the replica has heard holds what the new master does not know. Whoever waited was told later, when the replica had it.",
-		ZH: "副本落后 0.2 秒，c1 得知自己拿到锁之后 0.1 秒，Master 就宕机。没有问过副本是否收到的，手里的锁新 Master 并不知道；用 WAIT 等过的，是在副本收到之后才被告知的。",
+		ZH: "从库落后 0.2 秒，c1 得知自己拿到锁之后 0.1 秒，主库就宕机。没有问过从库是否收到的，手里的锁新主库并不知道；用 WAIT 等过的，是在从库收到之后才被告知的。",
 	},
 	Cure: Text{
 		EN: "Enter only when WAIT has answered that the replica which would be promoted has the key.",
-		ZH: "加锁后先 WAIT，等将被提升的副本确认收到，再进入临界区。",
+		ZH: "加锁后先 WAIT，等将被提升的从库确认收到，再进入临界区。",
 	},
 	Numbers: Text{
 		EN: "A lag of 200 ms is ordinary under load; the failover comes 100 ms after c1 has entered, less than the lag. c2 asks half a second after c1. Of several independent servers only the first fails over.",
@@ -45,15 +45,15 @@ var failoverOther = Scenario{
 	Title: Text{EN: "one of two replicas has heard of the lock, and the other is promoted", ZH: "两个从库中一个已有这把锁，提升的却是另一个"},
 	Story: Text{
 		EN: "c1 waited until a replica had acknowledged its lock, and one of two has. The master dies, and the other one is promoted: WAIT counts replicas, it does not choose who follows. c2 gets in.",
-		ZH: "c1 等到了一个副本的确认：两个副本里确实有一个收到了锁。Master 宕机，被提升的却是另一个。WAIT 只管数量，不管由谁接任。c2 进来了。",
+		ZH: "c1 等到了一个从库的确认：两个从库里确实有一个收到了锁。主库宕机，被提升的却是另一个。WAIT 只管数量，不管由谁接任。c2 进来了。",
 	},
 	Cure: Text{
 		EN: "Wait for all replicas that may be promoted, or for so many that the promotion cannot miss them all; or take a store that elects only who has heard.",
-		ZH: "WAIT 要等所有可能被提升的副本，或者多到选谁都绕不开；要么换成只选举数据最新者的存储。",
+		ZH: "WAIT 要等所有可能被提升的从库，或者多到选谁都绕不开；要么换成只选举数据最新者的存储。",
 	},
 	Numbers: Text{
 		EN: "The first replica is 200 ms behind, the second 400 ms. 100 ms after c1 has entered, whether or not it waited for one acknowledgement, the second has not heard yet, and it is the one that takes over.",
-		ZH: "第一个副本落后 200 毫秒，第二个落后 400 毫秒。c1 进入 100 毫秒后（无论它有没有等一个确认），第二个还没收到，而接任的正是它。",
+		ZH: "第一个从库落后 200 毫秒，第二个落后 400 毫秒。c1 进入 100 毫秒后（无论它有没有等一个确认），第二个还没收到，而接任的正是它。",
 	},
 	Settings: failoverBehind.Settings,
 	Budget:   always("failover=1"),
@@ -80,15 +80,15 @@ var replicaGone = Scenario{
 	Title: Text{EN: "the only replica is out of reach, and the master lives", ZH: "唯一的从库失联，主库还活着"},
 	Story: Text{
 		EN: "The link to the replica is down; the master is well. A lock that insists on the replica's acknowledgement is refused to everybody, although nobody has it. One that asks and does not look at the answer loses a second at each command and is as unsafe as before.",
-		ZH: "通往副本的链路断了，Master 一切正常。坚持要副本确认的锁，谁也拿不到，尽管没有人持有；问了却不看答案的，每条命令白等一秒，和从前一样不安全。",
+		ZH: "通往从库的链路断了，主库一切正常。坚持要从库确认的锁，谁也拿不到，尽管没有人持有；问了却不看答案的，每条命令白等一秒，和从前一样不安全。",
 	},
 	Cure: Text{
 		EN: "That is the price of the acknowledgement: watch for replicas that have gone, and have more of them than one waits for.",
-		ZH: "这就是等待确认的代价：要监控失联的副本，并且副本数要多于需要确认的数目。",
+		ZH: "这就是等待确认的代价：要监控失联的从库，并且从库数要多于需要确认的数目。",
 	},
 	Numbers: Text{
 		EN: "The replica hears of nothing for an hour, which is longer than the run. WAIT gives up after a second; both clients ask again a second after each refusal, until the run is over. No server dies here: what is judged is whether anybody can work.",
-		ZH: "副本一小时收不到任何数据，比整个运行还长。WAIT 一秒后放弃；两个客户端每次被拒绝后一秒重试，直到运行结束。这里没有服务器宕机，要看的是还有没有人能干活。",
+		ZH: "从库一小时收不到任何数据，比整个运行还长。WAIT 一秒后放弃；两个客户端每次被拒绝后一秒重试，直到运行结束。这里没有服务器宕机，要看的是还有没有人能干活。",
 	},
 	Settings: with(func(s *Settings) { s.Lag = time.Hour }),
 	Replicas: 1,

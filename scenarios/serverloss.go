@@ -29,15 +29,15 @@ var failover = Scenario{
 	Title: Text{EN: "the master dies before its replica has heard of the lock", ZH: "锁还没复制到从库，主库就宕机了"},
 	Story: Text{
 		EN: "c1 has the lock on the master. Before the write is replicated the master dies and the replica is promoted. It knows of no lock, and gives it to c2.",
-		ZH: "c1 在 Master 上加了锁，还没同步到 Slave，Master 就挂了，Slave 被提升。新的 Master 不知道有这把锁，把它给了 c2。",
+		ZH: "c1 在主库上加了锁，还没同步到从库，主库就挂了，从库被提升。新的主库不知道有这把锁，把它给了 c2。",
 	},
 	Cure: Text{
 		EN: "WAIT for the replica before believing in the lock, several independent servers, or a store that replicates before it answers.",
-		ZH: "加锁后用 WAIT 等待副本确认，或用多个独立节点，或用先复制再应答的存储。",
+		ZH: "加锁后用 WAIT 等待从库确认，或用多个独立节点，或用先复制再应答的存储。",
 	},
 	Numbers: Text{
 		EN: "The replica lags by 5 s and the master dies one second after c1 has entered: any lag longer than that second gives the same. Of several independent servers only the first fails over. A lock that waits for the replica gives up before it has heard; then the master dies a second after that.",
-		ZH: "复制延迟 5 秒，Master 在 c1 进入 1 秒后宕机：延迟只要大于这 1 秒，结果都一样。多个独立节点时，只有第一个发生切换。",
+		ZH: "复制延迟 5 秒，主库在 c1 进入 1 秒后宕机：延迟只要大于这 1 秒，结果都一样。多个独立节点时，只有第一个发生切换。",
 	},
 	Settings: with(func(s *Settings) { s.Lag = seconds(5) }),
 	Budget:   always("failover=1"),

@@ -16,14 +16,14 @@ import (
 var sessionPause = Scenario{
 	ID:    "session-pause",
 	Race:  "R40",
-	Title: Text{EN: "the holder stands still, its session ends, and it looks when it wakes", ZH: "持锁者停顿，会话到期，醒来先查一遍"},
+	Title: Text{EN: "the holder stands still, its session ends, and it looks when it wakes", ZH: "持有者停顿，会话到期，醒来先查一遍"},
 	Story: Text{
 		EN: "What gc-pause is for a lease. c1's process stands still, heartbeats and all, and the ensemble ends its session: its place goes, and it is c2's turn. c1 wakes, its library connects again and is told that the session has expired. c1 asks whether its place still stands before it writes, and does not write. But while it slept both were inside.",
 		ZH: "gc-pause 的会话版。c1 整个进程停住，心跳也停了，集群让它的会话到期：节点消失，轮到 c2。c1 醒来，客户端库重连，被告知会话已过期。它写之前先查节点还在不在，于是没有写。但它睡着的时候，两个人同时在里面。",
 	},
 	Cure: Text{
 		EN: "Nothing in the client: it cannot look while it stands still, and what it looks up is old when it writes. Give the resource the czxid as a fencing token.",
-		ZH: "客户端没有办法：停顿时查不了，查完到写入之间又会过时。把 czxid 当作 fencing token 交给资源去比对。",
+		ZH: "客户端没有办法：停顿时查不了，查完到写入之间又会过时。把 czxid 当作围栏令牌交给资源去比对。",
 	},
 	Numbers: Text{
 		EN: "Curator's note on the matter has a session of 3 s and a collection of 10 s; here it is a session of 10 s, and a pause of 12.5 s that begins half a second after c1 is inside. c2 gets in after 10.5 s and works for a second and a half; c1 wakes at 13 s and asks at once.",
@@ -56,7 +56,7 @@ var sessionEnds = Scenario{
 	},
 	Cure: Text{
 		EN: "Listen to the state of the connection, and stop the work when it is SUSPENDED or LOST; and a fencing token at the resource, for the moment until it has stopped.",
-		ZH: "监听连接状态，SUSPENDED 或 LOST 就停下业务；停下之前的那一刻，靠资源端的 fencing token。",
+		ZH: "监听连接状态，SUSPENDED 或 LOST 就停下业务；停下之前的那一刻，靠资源端的围栏令牌。",
 	},
 	Numbers: Text{
 		EN: "c1 works for four seconds, and its session ends after the first. Two others stand in line, each of whom works for two seconds: of a semaphore with two permits it takes three to be one too many.",
@@ -84,10 +84,10 @@ var sessionEnds = Scenario{
 var suspended = Scenario{
 	ID:    "suspended",
 	Race:  "R40C",
-	Title: Text{EN: "the connection breaks while the holder asks, and it takes that for a no", ZH: "持锁者查询时连接断开，它当作锁已经没了"},
+	Title: Text{EN: "the connection breaks while the holder asks, and it takes that for a no", ZH: "持有者查询时连接断开，它当作锁已经没了"},
 	Story: Text{
 		EN: "c1 asks in the middle of its work whether its place still stands. The connection breaks before the answer: Curator calls this SUSPENDED. The session may live on, or have ended; here it has. c1 takes what it does not know for a no, and stops. c2 comes in after it.",
-		ZH: "c1 干到一半，查自己的节点还在不在。应答没到，连接断了：Curator 把这叫 SUSPENDED。会话也许还在，也许已经到期；这里是到期了。c1 把“不知道”当成“没了”，停下来。c2 随后进来。",
+		ZH: "c1 干到一半，查自己的节点还在不在。应答没到，连接断了：Curator 把这叫 SUSPENDED。会话也许还在，也许已经到期；这里是到期了。c1 把「不知道」当成「没了」，停下来。c2 随后进来。",
 	},
 	Cure: Text{
 		EN: "It is the cure: SUSPENDED is as good as LOST until the opposite is known.",
@@ -119,7 +119,7 @@ var suspended = Scenario{
 var suspendedIgnored = Scenario{
 	ID:    "suspended-ignored",
 	Race:  "R40D",
-	Title: Text{EN: "the connection breaks while the holder asks, and it works on", ZH: "持锁者查询时连接断开，它照常干下去"},
+	Title: Text{EN: "the connection breaks while the holder asks, and it works on", ZH: "持有者查询时连接断开，它照常干下去"},
 	Story: Text{
 		EN: "As suspended, but c1 stops only if it is told that its place is gone. A broken connection is no such answer; it has happened before, and the session has always been there again. So c1 works on and writes, while c2 has been inside and has written.",
 		ZH: "与 suspended 相同，但 c1 只有被明确告知节点没了才停。连接断了不算：以前也断过，重连之后会话都还在。于是它接着干、接着写，而 c2 已经进来写过了。",

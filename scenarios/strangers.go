@@ -19,7 +19,7 @@ var strayDelete = Scenario{
 	},
 	Cure: Text{
 		EN: "A majority of servers outlives one such accident. Against all of them: let the resource check a fencing token, and forbid DEL on locks to all others (ACL).",
-		ZH: "多个节点的多数派经得起一次这样的事故。要彻底防住：由资源检查 fencing token，并用 ACL 禁止其他人删除锁的 key。",
+		ZH: "多个节点的多数派经得起一次这样的事故。要彻底防住：由资源检查围栏令牌，并用 ACL 禁止其他人删除锁的 key。",
 	},
 	Numbers: Text{
 		EN: "The key goes one second after c1 has entered, far from the end of the lease of 10 s. c1 writes at 5 s; c2 enters at 1.5 s, writes before it, and is inside when c1 leaves. Of several servers the first one loses the key.",
@@ -64,11 +64,11 @@ var flushed = Scenario{
 	Title: Text{EN: "somebody empties the server, and the fencing counter goes with the lock", ZH: "有人清空了服务器，围栏令牌的计数器也一起没了"},
 	Story: Text{
 		EN: "FLUSHALL, meant for another server, or for the cache that lives beside the locks. All locks are gone at once, of whoever holds them, the waiting lines, and the counter from which fencing tokens are drawn. c2 gets in beside c1, is handed c1's number once more, and the resource cannot tell the two apart.",
-		ZH: "有人执行了 FLUSHALL，本想清的是另一台服务器，或者是和锁放在一起的缓存。所有人的锁、排队的队列，还有发 fencing token 的计数器，一下子全没了。c2 跟着进来，领到与 c1 相同的号，资源分不清两者。",
+		ZH: "有人执行了 FLUSHALL，本想清的是另一台服务器，或者是和锁放在一起的缓存。所有人的锁、排队的队列，还有发围栏令牌的计数器，一下子全没了。c2 跟着进来，领到与 c1 相同的号，资源分不清两者。",
 	},
 	Cure: Text{
 		EN: "Keep locks away from caches, and forbid FLUSHALL (ACL). Draw fencing tokens from what cannot be emptied by accident.",
-		ZH: "锁和缓存分开存放，用 ACL 禁用 FLUSHALL。fencing token 要从不会被误清的地方取。",
+		ZH: "锁和缓存分开存放，用 ACL 禁用 FLUSHALL。围栏令牌要从不会被误清的地方取。",
 	},
 	Numbers: Text{
 		EN: "Those of stray-delete. Both clients enter with number 1.",

@@ -89,7 +89,7 @@ func heirs(s Settings) []Role {
 var overwrittenStamp = Scenario{
 	ID:    "overwritten-stamp",
 	Race:  "R08",
-	Title: Text{EN: "the loser of the takeover leaves its stamp in the winner's key", ZH: "接管失败的一方，把自己的时间戳留在了胜者的 key 里"},
+	Title: Text{EN: "the loser of the takeover leaves its stamp in the winner's key", ZH: "接管失败的一方，把自己的时间戳留在了赢家的 key 里"},
 	Story: Text{
 		EN: "c2 and c3 have both seen that c1's stamp has lapsed. c2's GETSET wins, and c2 goes to work. c3's comes while it works: c3 is refused, and yet its stamp is in the key now. The manual calls that harmless, and also advises the holder to look for its own stamp before it acts. Together the two are not harmless: c2 looks, finds another's stamp, drops its work and does not delete the key. Where GETSET also drops the time to live that c2 had set, only the stamp of the loser is left to end the lock.",
 		ZH: "c2、c3 都看到 c1 的时间戳超时。c2 的 GETSET 抢到了，开始干活。干到一半 c3 的 GETSET 才到：c3 没抢到，时间戳却已经写进 key 里。手册说这无妨，又建议持有者动手之前先看看是不是自己的时间戳。两句话合在一起就有妨了：c2 一看不是自己的，放弃了业务，也不去删 key。如果 GETSET 还顺手抹掉了 c2 设好的过期时间，能结束这把锁的就只剩输家的时间戳了。",

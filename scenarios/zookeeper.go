@@ -41,7 +41,7 @@ func (sc Scenario) wholeEnsemble() Text {
 	if sc.Replicas > 0 {
 		return Text{
 			EN: "the servers of a ZooKeeper ensemble agree before they answer: there is no replica that lags",
-			ZH: "ZooKeeper 集群先达成一致再应答：没有落后的副本",
+			ZH: "ZooKeeper 集群先达成一致再应答：没有落后的从库",
 		}
 	}
 	if sc.Settings.Timeout > 0 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,6 +121,13 @@ func (a *app) told(label string, t scenarios.Text) {
 	}
 }
 
+// capitals says where to look up the verdicts in a text.
+func (a *app) capitals() {
+	for _, text := range a.ownText("label.capitals", map[string]string{"harm": string(verdict.Overlap)}) {
+		a.wrap("", text)
+	}
+}
+
 // indented prints what draw prints, two columns to the right.
 func (a *app) indented(draw func(b *app) error) error {
 	var text bytes.Buffer
@@ -159,27 +167,35 @@ func (a *app) explainLock(e algorithms.Entry) error {
 	}
 	key := "lock." + e.ID
 	a.wrap("", fmt.Sprintf("%s (%s): %s", e.ID, article(e), a.say(e.Title.EN, e.Title.ZH)))
-	if err := a.textParts([2]string{"words", key + ".words"}, [2]string{"origin", key + ".origin"}, [2]string{"how", key + ".how"}); err != nil {
+	if err := a.text("how", key+".how"); err != nil {
 		return err
 	}
 	if err := a.session(e); err != nil {
 		return err
 	}
-	if err := a.text("mends", key+".mends"); err != nil {
+	if err := a.textParts([2]string{"mends", key + ".mends"}, [2]string{"choose", key + ".choose"}, [2]string{"beside", key + ".beside"}); err != nil {
 		return err
 	}
 	a.becomes(row)
-	if err := a.textParts([2]string{"choose", key + ".choose"}, [2]string{"beside", key + ".beside"}); err != nil {
+	if err := a.textParts([2]string{"origin", key + ".origin"}, [2]string{"words", key + ".words"}); err != nil {
 		return err
 	}
+	a.printf("\n")
+	a.capitals()
 	fallen := gravest(row).Scenario.ID
 	steps := []string{"locklab explain " + e.ID + " " + fallen, "locklab explain " + fallen}
+	if m := builtOn.FindStringSubmatch(lessons.In("en").Name(key + ".how")); m != nil {
+		steps[1] = "locklab explain " + m[1]
+	}
 	if s, ok := scenarios.Successor(e); ok {
 		steps = append(steps, "locklab explain "+s.ID)
 	}
 	a.next(steps...)
 	return nil
 }
+
+// builtOn finds the lock in whose terms another's mechanism is told.
+var builtOn = regexp.MustCompile(`^As ([a-z][a-z0-9-]*)`)
 
 // session is the lock with nobody else about, as typed into redis-cli; or what is said
 // to a ZooKeeper.
@@ -214,7 +230,7 @@ func (a *app) becomes(row []*scenarios.Outcome) {
 	for _, o := range row {
 		race := o.Scenario.ID
 		switch w := o.Verdicts[0]; {
-		case w.Harm():
+		case falls(o):
 			any = true
 			head := "  " + padded("locklab run "+o.Strategy.ID+" "+race, 44) + " " + padded(o.Scenario.Race, 5)
 			if a.width >= reports.NarrowWidth {
@@ -240,9 +256,23 @@ func (a *app) becomes(row []*scenarios.Outcome) {
 	}{{"waits", waits}, {"stands", stands}, {"senseless", senseless}} {
 		if len(list.names) > 0 {
 			a.part(a.label(list.label))
-			a.wrap("  ", strings.Join(list.names, ", "))
+			a.wrap("  ", a.sideBySide(list.names))
 		}
 	}
+}
+
+// mark is a punctuation mark of the language that comes first.
+func (a *app) mark(en, zh string) string {
+	if a.langs()[0] == "zh" {
+		return zh
+	}
+	return en
+}
+
+func (a *app) sideBySide(names []string) string { return strings.Join(names, a.mark(", ", "、")) }
+
+func (a *app) inBrackets(aside string) string {
+	return a.mark(" (", "（") + aside + a.mark(")", "）")
 }
 
 // waiting is the longest wait of an outcome.
@@ -255,14 +285,14 @@ func (a *app) waiting(o *scenarios.Outcome) string {
 func (a *app) outcomeWords(o *scenarios.Outcome) string {
 	text := join(o.Verdicts)
 	if d := longest(o, verdict.Blocked); d > 0 {
-		text += " (" + a.teacher(a.langs()[0]).span(d) + ")"
+		text += a.inBrackets(a.teacher(a.langs()[0]).span(d))
 	}
 	why := o.NotApplicable
 	if o.Expected != nil && o.AsExpected() && why == (scenarios.Text{}) {
 		why = scenarios.Why(o.Strategy, o.Scenario)
 	}
 	if why != (scenarios.Text{}) {
-		text += ": " + a.say(why.EN, why.ZH)
+		text += a.mark(": ", "：") + a.say(why.EN, why.ZH)
 	}
 	return text
 }
@@ -289,13 +319,15 @@ func (a *app) explainRace(sc scenarios.Scenario) error {
 		}
 	}
 	key := "race." + sc.ID
-	if err := a.text("why", key+".why"); err != nil {
+	if err := a.textParts([2]string{"why", key + ".why"}, [2]string{"cure", key + ".mends"}, [2]string{"not", key + ".not"}); err != nil {
 		return err
 	}
 	a.who(sc)
-	if err := a.textParts([2]string{"cases", key + ".cases"}, [2]string{"cure", key + ".mends"}, [2]string{"not", key + ".not"}); err != nil {
+	if err := a.text("cases", key+".cases"); err != nil {
 		return err
 	}
+	a.printf("\n")
+	a.capitals()
 	fallen := told.Strategy.ID
 	a.next("locklab explain "+fallen+" "+sc.ID, "locklab run "+fallen+" "+sc.ID+" --view redis", "locklab matrix --scenarios "+sc.ID)
 	return nil
@@ -356,12 +388,12 @@ func (a *app) who(sc scenarios.Scenario) {
 		c := scenarios.Contracted(e, sc)
 		head := join(c.Words)
 		if why := a.say(c.Why.EN, c.Why.ZH); c.Why != (scenarios.Text{}) {
-			head += " (" + why + ")"
+			head += a.inBrackets(why)
 		}
 		if names[head] == nil {
 			heads = append(heads, head)
 			switch w := c.Words[0]; {
-			case w.Harm():
+			case slices.ContainsFunc(c.Words, verdict.Word.Harm):
 				rank[head] = 0
 			case w.Broken():
 				rank[head] = 1
@@ -375,8 +407,8 @@ func (a *app) who(sc scenarios.Scenario) {
 	}
 	slices.SortStableFunc(heads, func(x, y string) int { return rank[x] - rank[y] })
 	for _, head := range heads {
-		a.wrap("  ", head+":")
-		a.wrap("    ", strings.Join(names[head], ", "))
+		a.wrap("  ", head+a.mark(":", "："))
+		a.wrap("    ", a.sideBySide(names[head]))
 	}
 }
 
@@ -426,6 +458,9 @@ func (a *app) explainRun(o *scenarios.Outcome) error {
 	if o.Scenario.ID != scenarios.SearchID {
 		a.compare(o)
 	}
+	if o.Expected != nil && o.AsExpected() {
+		a.told("cause", scenarios.Why(o.Strategy, o.Scenario))
+	}
 	for i, text := range from {
 		a.part(lessons.In(a.langs()[i]).Name("label.certain"))
 		a.wrap("  ", text)
@@ -433,15 +468,14 @@ func (a *app) explainRun(o *scenarios.Outcome) error {
 	if err := a.tellDoom(); err != nil {
 		return err
 	}
-	a.part(a.label("code"))
-	if err := reports.Code(a.stdout, watched.History, a.options()); err != nil {
-		return internal(err)
-	}
-	if o.Expected != nil && o.AsExpected() {
-		a.told("cause", scenarios.Why(o.Strategy, o.Scenario))
-	}
 	if err := a.mend(o); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(watched.History.Events, asksRedis) {
+		a.part(a.label("code"))
+	}
+	if err := reports.Code(a.stdout, watched.History, a.options()); err != nil {
+		return internal(err)
 	}
 	if err := a.nextLocks(o); err != nil {
 		return err
@@ -501,7 +535,7 @@ func (a *app) certainty(o *scenarios.Outcome) (text []string, event int, err err
 		case err != nil && o.Verdicts[0].Broken():
 			return a.inAll(err.Error()), 0, nil
 		case err != nil:
-			return a.certainText(key, own), 0, nil
+			return a.ownText(key, own), 0, nil
 		}
 		a.doom = doomCurve(d)
 		return nil, a.doom.NoReturnEvent(), nil
@@ -518,10 +552,11 @@ func (a *app) certainty(o *scenarios.Outcome) (text []string, event int, err err
 		key, own["harm"] = "label.certain.event", string(c.Harm)
 		own["time"] = strconv.FormatFloat(float64(at.Round(time.Millisecond/10))/float64(time.Millisecond), 'f', -1, 64)
 	}
-	return a.certainText(key, own), c.Event, nil
+	return a.ownText(key, own), c.Event, nil
 }
 
-func (a *app) certainText(key string, own map[string]string) (text []string) {
+// ownText is a text with places of its own, in each language.
+func (a *app) ownText(key string, own map[string]string) (text []string) {
 	for _, lang := range a.langs() {
 		t := a.teacher(lang)
 		t.own = own
@@ -613,6 +648,10 @@ func (a *app) explainPath(screen string) error {
 		}
 		return a.printJSON(explainedJSON{Version: schema, Texts: texts})
 	}
+	if screen == "" {
+		a.capitals()
+		a.printf("\n")
+	}
 	for n := first; n <= last; n++ {
 		if n > first {
 			a.printf("\n%s\n\n", strings.Repeat("-", min(a.width, 60)))
@@ -690,6 +729,7 @@ func (a *app) explainInterview(topic string) error {
 		return nil
 	}
 	a.wrap("", a.label("interview"))
+	a.capitals()
 	if err := a.textParts([2]string{"short", "interview.short"}, [2]string{"long", "interview.long"}); err != nil {
 		return err
 	}
@@ -763,9 +803,9 @@ func (a *app) explainGlossary(name string) error {
 	}
 	for _, slug := range slugs {
 		for _, lang := range a.langs() {
-			head := lessons.In(lang).Name("term." + slug + ".name")
-			if lang != "en" {
-				head += " (" + lessons.In("en").Name("term."+slug+".name") + ")"
+			head, english := lessons.In(lang).Name("term."+slug+".name"), lessons.In("en").Name("term."+slug+".name")
+			if head != english {
+				head += "（" + english + "）"
 			}
 			lines, err := a.teacher(lang).lines("term." + slug + ".text")
 			if err != nil {
@@ -795,11 +835,13 @@ func topicsOf(prefix, suffix string) (names []string) {
 
 func terms() []string { return topicsOf("term.", ".name") }
 
-// termOf finds a term by its slug or by its name in either language.
+// termOf finds a term by its slug, by its name in either language, or by the verdict
+// that it explains.
 func termOf(name string) (slug string, ok bool) {
 	for _, slug := range terms() {
 		key := "term." + slug + ".name"
-		for _, n := range []string{slug, lessons.In("en").Name(key), lessons.In("zh").Name(key)} {
+		word, _, _ := strings.Cut(lessons.In("en").Name("term."+slug+".text"), ":") // a verdict's
+		for _, n := range []string{slug, word, lessons.In("en").Name(key), lessons.In("zh").Name(key)} {
 			if strings.EqualFold(n, name) {
 				return slug, true
 			}

@@ -124,6 +124,28 @@ func TestExplanationsFit(t *testing.T) {
 	}
 }
 
+// A lock that nobody can ever have again has fallen, also where the key that stands
+// in a living client's name is told before it; and a story ends with that.
+func TestStallIsAFall(t *testing.T) {
+	_, lock, _ := call(t, "explain", "watchdog")
+	if !strings.Contains(lock, "locklab run watchdog dead-business") {
+		t.Errorf("explain watchdog does not list dead-business among the falls:\n%s", lock)
+	}
+	_, story, _ := call(t, "run", "watchdog", "dead-business", "--view", "story")
+	if !strings.Contains(story, "STALL means") {
+		t.Errorf("the story ends with something else than the STALL:\n%s", story)
+	}
+}
+
+// What a lock's page calls by another lock's name can be looked up from there.
+func TestMechanismLeadsOn(t *testing.T) {
+	for lock, base := range map[string]string{"set-ifeq": "daemon-10-owned", "zk-protected": "zk-recheck", "redlock-topup": "redlock-drift"} {
+		if _, out, _ := call(t, "explain", lock); !strings.Contains(out, "\n  locklab explain "+base+"\n") {
+			t.Errorf("explain %s does not lead to %s:\n%s", lock, base, out)
+		}
+	}
+}
+
 // What a search has found is explained like a race: its lanes, its code, its doom, and
 // the other locks under the same bad luck.
 func TestExplainWitness(t *testing.T) {

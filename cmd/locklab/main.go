@@ -104,7 +104,7 @@ func (a *app) report(err error) int {
 	return code
 }
 
-const landing = `locklab runs, breaks and compares the locks that people have built on Redis.
+var landing = map[string]string{"en": `locklab runs, breaks and compares the locks that people have built on Redis.
 
   locklab demo                       a tour of one minute
   locklab list                       the locks, the races, the faults
@@ -121,7 +121,24 @@ const landing = `locklab runs, breaks and compares the locks that people have bu
 
 Names may be ids (token, gc-pause), articles' (002-C) or races' (R18).
 locklab COMMAND --help says more.
-`
+`, "zh": `locklab：把人们在 Redis 上写过的锁拿来运行、弄坏、比较。
+
+  locklab demo                       一分钟看个大概
+  locklab list                       有哪些锁、竞态、故障
+  locklab run token gc-pause         一把锁在一个竞态里，按泳道讲
+  locklab explain R18                讲解一个竞态、一把锁、一次运行或一个词
+  locklab explain path               十屏走完演变；explain interview：面试怎么答
+  locklab replay LINK                原样重放，或者用 --against 换一把锁
+  locklab matrix                     每把锁在每个竞态里的结果
+  locklab sweep pause/ttl            多常出事，随故障大小怎么变
+  locklab explore token              会不会坏：在范围之内穷举所有顺序
+  locklab par                        每把锁要倒多少霉才会坏
+  locklab frontier                   每把锁经得起多大的一次故障
+  locklab verify                     验证整份契约，给 CI 用
+
+名字可以是编号（token、gc-pause）、文章里的（002-C）或竞态的（R18）。
+locklab COMMAND --help 有更多说明（英文）。
+`}
 
 // knownCommand refuses a first word that is no command, and offers the nearest.
 func (a *app) knownCommand(root *cobra.Command, args []string) error {
@@ -171,8 +188,10 @@ func (a *app) root() *cobra.Command {
 			return a.settle()
 		},
 		RunE: func(*cobra.Command, []string) error {
-			_, err := io.WriteString(a.stdout, landing)
-			return internal(err)
+			for _, lang := range a.langs() {
+				a.printf("%s", landing[lang])
+			}
+			return nil
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true

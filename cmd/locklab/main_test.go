@@ -60,6 +60,7 @@ func golden(t *testing.T, name string, got []byte) {
 func TestOutputs(t *testing.T) {
 	for name, args := range map[string][]string{
 		"landing":           {},
+		"landing.zh":        {"--lang", "zh"},
 		"demo":              {"demo"},
 		"demo.zh":           {"demo", "--lang", "zh"},
 		"list":              {"list"},

@@ -205,11 +205,14 @@ func sameSet(a, b []verdict.Word) bool {
 }
 
 func (a *app) tell(o *scenarios.Outcome, view string) error {
-	name := o.Strategy.ID
+	lock, race := o.Strategy.ID, o.Scenario.ID
 	if o.Strategy.Article != "" {
-		name += " (" + o.Strategy.Article + ")"
+		lock += " (" + o.Strategy.Article + ")"
 	}
-	a.printf("%s in %s (%s): %s\n", name, o.Scenario.ID, o.Scenario.Race, a.say(o.Scenario.Title.EN, o.Scenario.Title.ZH))
+	if o.Scenario.Race != "" {
+		race += " (" + o.Scenario.Race + ")"
+	}
+	a.printf("%s in %s: %s\n", lock, race, a.say(o.Scenario.Title.EN, o.Scenario.Title.ZH))
 	if why := o.NotApplicable; why != (scenarios.Text{}) {
 		a.printf("%s: %s\n", verdict.NA, a.say(why.EN+".", why.ZH+"。"))
 		a.next("locklab explain "+o.Scenario.ID, "locklab matrix --scenarios "+o.Scenario.ID)
@@ -231,6 +234,12 @@ func (a *app) tell(o *scenarios.Outcome, view string) error {
 	if err := a.tellDoom(); err != nil {
 		return err
 	}
+	switch {
+	case !strings.Contains(view, "story"): // which ends with the verdicts itself
+		a.meanings(o)
+	case o.Verdicts[0].Broken():
+		a.printf("\n")
+	}
 	a.conclude(o)
 	for _, m := range o.Missed {
 		a.printf("%s\n", a.say("Did not happen: ", "没有发生：")+m.Error())
@@ -239,9 +248,8 @@ func (a *app) tell(o *scenarios.Outcome, view string) error {
 	return nil
 }
 
-// conclude gives the verdicts with what they mean and what mends them.
+// conclude says what mends a race.
 func (a *app) conclude(o *scenarios.Outcome) {
-	a.meanings(o)
 	for _, lang := range a.langs() {
 		if text := cure(o, lang); text != "" {
 			a.wrap(map[string]string{"en": "  Cure: ", "zh": "  解法："}[lang], text)
@@ -252,10 +260,10 @@ func (a *app) conclude(o *scenarios.Outcome) {
 
 // meanings gives the verdicts with what they mean.
 func (a *app) meanings(o *scenarios.Outcome) {
-	a.printf("\n%s %s\n", a.say("Verdict:", "判定："), join(o.Verdicts))
+	a.printf("\n%s%s\n", beside(a.say("Verdict:", "判定：")), join(o.Verdicts))
 	for _, lang := range a.langs() {
 		for _, w := range o.Verdicts {
-			a.wrap("  "+string(w)+": ", reports.Meaning(w, lang))
+			a.wrap("  "+string(w)+map[string]string{"en": ": ", "zh": "："}[lang], reports.Meaning(w, lang))
 		}
 	}
 }
@@ -278,7 +286,7 @@ func (a *app) compare(o *scenarios.Outcome) {
 	case o.Expected == nil:
 		a.printf("%s\n", a.say("The contract speaks of the race's own numbers only.", "契约只针对场景自带的参数。"))
 	case !o.AsExpected():
-		a.printf("%s %s\n", a.say("The contract says otherwise:", "与契约不符，契约为："), join(o.Expected))
+		a.printf("%s%s\n", beside(a.say("The contract says otherwise:", "与契约不符，契约为：")), join(o.Expected))
 	}
 }
 

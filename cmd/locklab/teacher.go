@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -206,7 +207,9 @@ func (t *teacher) count(e algorithms.Entry, kind string) (string, error) {
 }
 
 // falls says whether an outcome is one, as the grid counts them.
-func falls(o *scenarios.Outcome) bool { return o.Verdicts[0].Harm() }
+func falls(o *scenarios.Outcome) bool {
+	return slices.ContainsFunc(o.Verdicts, verdict.Word.Harm)
+}
 
 // commands is how many a client sends for a lock and its release when nothing goes wrong.
 func (t *teacher) commands(e algorithms.Entry) (string, error) {
