@@ -148,7 +148,7 @@ func (p *process) advance(at uint32, s seen) (uint32, error) {
 		return 0, err
 	}
 	to := uint32(len(p.nodes))
-	p.nodes = append(p.nodes, *p.live.entry(at, s))
+	p.nodes = append(p.nodes, p.live.entry(at, s))
 	p.live.at = to
 	p.link(at, s, to)
 	return to, nil
@@ -185,7 +185,8 @@ func (p *process) rerun(at uint32) error {
 		n := &p.nodes[path[i]]
 		err := p.live.observe(n.seen)
 		if err == nil && !p.live.did(n) {
-			err = &NondeterministicError{Client: p.id, Was: p.lab.didText(n), Is: p.lab.didText(p.live.entry(0, n.seen))}
+			did := p.live.entry(0, n.seen)
+			err = &NondeterministicError{Client: p.id, Was: p.lab.didText(n), Is: p.lab.didText(&did)}
 		}
 		if err != nil {
 			p.stop()

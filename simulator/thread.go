@@ -129,8 +129,8 @@ func (l *incarnation) resume(slot int, s seen) {
 }
 
 // entry is what the table keeps of where the process now stands.
-func (l *incarnation) entry(parent uint32, s seen) *procNode {
-	n := &procNode{parent: parent, seen: s, ops: l.ops, fresh: l.fresh, notes: l.notes}
+func (l *incarnation) entry(parent uint32, s seen) procNode {
+	n := procNode{parent: parent, seen: s, ops: l.ops, fresh: l.fresh, notes: l.notes}
 	if l.p.lab.watched != "" {
 		n.code = slices.Clone(l.code[:])
 	}
