@@ -105,6 +105,10 @@ func (t *teller) intro() {
 	mortal := func(e history.Event) bool {
 		return e.Kind == history.Change && e.Key == t.h.Key && e.After != "" && e.Until != history.Forever
 	}
+	if t.h.ZooKeeper {
+		t.tell(untimed, always, "story.intro.line", "key", t.h.Key, "ttl", t.span(t.h.TTL))
+		return
+	}
 	if !slices.ContainsFunc(t.h.Events, mortal) {
 		t.tell(untimed, always, "story.intro.forever", "key", t.h.Key)
 		return
@@ -322,6 +326,10 @@ func (t *teller) event(s *step) {
 }
 
 func (t *teller) expire(s *step) {
+	if t.h.ZooKeeper {
+		t.tell(s.At, turning, "story.place.goes")
+		return
+	}
 	where := ""
 	if t.h.Nodes > 1 {
 		where = say(t.lang, "part.on", "node", nodeName(s.Node))
@@ -409,6 +417,18 @@ func (t *teller) fault(s *step) {
 		t.tell(s.At, grave, "story.fail", "client", client, "command", t.command(s), "node", node)
 	case history.Stranger:
 		t.tell(s.At, grave, "story.hand", "node", node, "command", t.command(s))
+	case history.SessionEnd:
+		t.tell(s.At, turning, "story.session.ends", "client", client)
+	case history.Fire:
+		t.tell(s.At, detail, "story.watch", "client", client, "place", shortPath(s.Key))
+	case history.Reconnect:
+		key := "story.reconnect"
+		if s.Note != "" {
+			key = "story.reconnect.ended"
+		}
+		t.tell(s.At, turning, key, "client", client)
+	case history.Push:
+		t.tell(s.At, detail, "story.message", "client", client)
 	case history.Replicate:
 		t.tell(s.At, detail, "story.replicate", "node", node, "replica", t.replica(s))
 	}

@@ -316,11 +316,45 @@ func TestShortCommand(t *testing.T) {
 		{"EVAL return 1 lock a", "EVAL " + scriptID([]string{"eval", "return"})},
 		{"EVALSHA 0123456789abcdef 1 lock a", "EVALSHA 01234567"},
 		{"EVALSHA 0123456789abcdef 1 other a", "EVALSHA 01234567 other"},
+		{"CREATE /locks/lock/lock- EPHEMERAL_SEQUENTIAL", "CREATE lock-"},
+		{"DELETE /locks/lock/lock-0000000012", "DELETE lock-12"},
 	} {
 		if got := shortCommand(strings.Fields(c.command), "lock"); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.command, got, c.want)
 		}
 	}
+}
+
+func TestShortReply(t *testing.T) {
+	for reply, want := range map[string]string{
+		"OK": "OK", "(nil)": "nil", "(error) NONODE no such node": "-NONODE",
+		"/locks/lock/lock-0000000000":                "lock-0",
+		"[lock-0000000011, _c_c2.1-lock-0000000002]": "[11, 2]",
+		"[a, b]": "[a, b]", "[": "[",
+	} {
+		if got := shortReply(reply); got != want {
+			t.Errorf("%s: got %q, want %q", reply, got, want)
+		}
+	}
+}
+
+// What a ZooKeeper does by itself stands in its column; that a client is connected
+// again, in the client's.
+func TestLanesOfSessions(t *testing.T) {
+	s := newScript("zk-recheck", "session", 2, 1, time.Second)
+	s.h.ZooKeeper = true
+	s.client(1, history.Acquire).command(1, 1, "CREATE /locks/lock/lock- EPHEMERAL_SEQUENTIAL", "/locks/lock/lock-0000000000",
+		value{"", "lock-0000000000", history.Forever}).client(1, history.Enter)
+	s.at(100 * ms).add(history.Event{Kind: history.SessionEnd, Client: 1, Node: 1})
+	s.add(history.Event{Kind: history.Expire, Node: 1, Key: "lock", Before: "lock-0000000000"})
+	s.add(history.Event{Kind: history.Fire, Client: 2, Node: 1, Key: "/locks/lock/lock-0000000000", Note: "deleted"})
+	s.at(200 * ms).add(history.Event{Kind: history.Reconnect, Client: 1, Node: 1, Note: "the session has ended"})
+	s.at(300 * ms).add(history.Event{Kind: history.Push, Client: 2, Node: 1, Reply: `"0"`})
+	wantLines(t, lanesOf(t, s),
+		`^ +0 +CREATE lock- -> lock-0 \[ENTER`,
+		`^ +100 .*session of c1 ENDS +its place goes +tells c2`,
+		`^ +200 +\|  CONNECTED again \(the session has ended\)`,
+		`^ +300 .*message to c2`)
 }
 
 func TestSpan(t *testing.T) {

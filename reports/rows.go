@@ -218,6 +218,8 @@ func misfortune(s *step) string {
 		return "PAUSE " + span(s.D) + remark(s.Note)
 	case history.Resume:
 		return "wakes"
+	case history.Reconnect:
+		return "CONNECTED again" + remark(s.Note)
 	case history.Crash:
 		return "CRASH" + remark(s.Note)
 	case history.ClockStep:
@@ -297,6 +299,15 @@ func serverNote(h *history.History, s *step) string {
 	switch s.Kind {
 	case history.Expire:
 		note = "EXPIRED"
+		if h.ZooKeeper {
+			note = "its place goes"
+		}
+	case history.SessionEnd:
+		note = "session of " + clientName(s.Client) + " ENDS"
+	case history.Fire:
+		note = "tells " + clientName(s.Client)
+	case history.Push:
+		note = "message to " + clientName(s.Client)
 	case history.Answer, history.LoseReply:
 		note = tookNote(s)
 	case history.Apply, history.Change:

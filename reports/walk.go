@@ -50,8 +50,9 @@ const (
 
 // who is the client that acts in s, 0 if it is nobody or a server.
 func (s *step) who() int {
-	if s.Kind == history.Expire {
-		return 0
+	switch s.Kind {
+	case history.Expire, history.SessionEnd, history.Fire, history.Push:
+		return 0 // it is the server's doing
 	}
 	return s.Client
 }
@@ -261,8 +262,11 @@ func (w *walker) noteworthy(e history.Event, first, last int) bool {
 	case history.Answer:
 		return e.Node != history.Resource // the Read or Write has told it
 	case history.Enter, history.Refuse, history.Leave, history.Timeout, history.Broken,
-		history.Read, history.Write, history.Resume, history.Up, history.Heal, history.Change:
+		history.Read, history.Write, history.Resume, history.Up, history.Heal,
+		history.SessionEnd, history.Fire, history.Reconnect, history.Push:
 		return true
+	case history.Change:
+		return !w.h.ZooKeeper // there it says who is first, which the column shows
 	case history.Expire:
 		return e.Key == w.h.Key
 	case history.Replicate:

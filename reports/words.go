@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,9 +104,44 @@ func shortCommand(cmd []string, key string) string {
 		}
 	}
 	if k := commandKey(cmd); k != key && k != "" {
-		words = append(words, clip(k, 14))
+		words = append(words, clip(shortPath(k), 14))
 	}
 	return strings.Join(words, " ")
+}
+
+// A znode's sequence number has ten digits, most of them zeros.
+var sequence = regexp.MustCompile(`[0-9]{10}$`)
+
+// shortPath is the last name of a znode's path with a short number; any other text
+// as it is.
+func shortPath(s string) string {
+	if !strings.HasPrefix(s, "/") {
+		return s
+	}
+	return sequence.ReplaceAllStringFunc(s[strings.LastIndexByte(s, '/')+1:], shortNumber)
+}
+
+func shortNumber(digits string) string {
+	if short := strings.TrimLeft(digits, "0"); short != "" {
+		return short
+	}
+	return "0"
+}
+
+// shortChildren is a list of znodes by their numbers alone: [1, 0]; any other text as
+// it is.
+func shortChildren(s string) string {
+	inner, isList := strings.CutPrefix(s, "[")
+	if !isList || !strings.HasSuffix(inner, "]") {
+		return s
+	}
+	names := strings.Split(strings.TrimSuffix(inner, "]"), ", ")
+	for i, name := range names {
+		if number := sequence.FindString(name); number != "" {
+			names[i] = shortNumber(number)
+		}
+	}
+	return "[" + strings.Join(names, ", ") + "]"
 }
 
 // batch is what came in one write, command by command.
@@ -176,6 +212,9 @@ func commandText(cmd []string, longest int) string {
 	}
 	words := make([]string, len(cmd))
 	for i, arg := range cmd {
+		if len(arg) > longest {
+			arg = shortPath(arg)
+		}
 		words[i] = clip(arg, longest)
 	}
 	if len(words) > 0 {
@@ -196,7 +235,7 @@ func commandText(cmd []string, longest int) string {
 }
 
 // shortReply is a reply without redis-cli's decoration.
-func shortReply(reply string) string { return replyText(reply, 16) }
+func shortReply(reply string) string { return replyText(shortChildren(shortPath(reply)), 16) }
 
 // replyText is shortReply of at most so many cells.
 func replyText(reply string, longest int) string {
