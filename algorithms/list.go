@@ -128,6 +128,14 @@ func (e Entry) variant(id string, year int, title Text, create func(Env) Strateg
 	return e
 }
 
+// Heading is the ID, with the article's id for it in brackets, if one has it.
+func (e Entry) Heading() string {
+	if e.Article == "" {
+		return e.ID
+	}
+	return e.ID + " (" + e.Article + ")"
+}
+
 // Check says whether e.New can work with env: a nil means that it can. Call it
 // before New, which looks at nothing: there a wrong number of servers ends in a
 // panic or a lock on too few, and a TTL that the strategy cannot express is

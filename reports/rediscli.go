@@ -16,7 +16,8 @@ const basePort = 6379
 
 // RedisCLI prints a run as commands that can be typed into redis-cli, in the
 // order in which the servers ran them, each with its reply. What cannot be
-// typed (time, faults, what clients believe) stands in comment lines.
+// typed (time, faults, what clients believe) stands in comment lines. A run on a
+// ZooKeeper is printed in the same way, in the words of its API.
 func RedisCLI(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
 	c := &transcript{lines: newLines(w, o), h: h, decimals: decimalsOf(h), client: -1}
 	c.servers()
@@ -57,12 +58,17 @@ type transcript struct {
 func (c *transcript) servers() {
 	for n := range c.h.Nodes {
 		if c.h.Nodes > 1 {
-			c.lines.put("# "+nodeName(n+1)+" is "+address(n+1), 2)
+			c.lines.put("# "+nodeName(n+1)+" is "+c.address(n+1), 2)
 		}
 	}
 }
 
-func address(node int) string { return "127.0.0.1:" + strconv.Itoa(basePort+max(0, node-1)) }
+func (c *transcript) address(node int) string {
+	if c.h.ZooKeeper {
+		return "zookeeper"
+	}
+	return "127.0.0.1:" + strconv.Itoa(basePort+max(0, node-1))
+}
 
 func (c *transcript) event(e history.Event) {
 	switch e.Kind {
@@ -70,7 +76,13 @@ func (c *transcript) event(e history.Event) {
 		if e.Node != history.Resource {
 			c.command(e)
 		}
+	case history.SessionEnd:
+		c.comment(e, "the session of "+clientName(e.Client)+" ends")
 	case history.Expire:
+		if c.h.ZooKeeper {
+			c.comment(e, "with it goes the first place of the line")
+			return
+		}
 		c.comment(e, e.Key+" expires on "+nodeName(e.Node)+" (in a hurry: PEXPIRE "+quote(e.Key)+" 0)")
 	case history.Enter:
 		c.comment(e, clientName(e.Client)+" is inside the critical section"+fence(e.Token))
@@ -147,7 +159,7 @@ func (c *transcript) command(e history.Event) {
 		replies = strings.SplitN(e.Reply, "; ", len(commands))
 	}
 	for i, cmd := range commands {
-		c.lines.put(address(e.Node)+"> "+typed(cmd), 2)
+		c.lines.put(c.address(e.Node)+"> "+typed(cmd), 2)
 		if i < len(replies) {
 			c.lines.put(cliReply(replies[i]), 2)
 		}

@@ -21,7 +21,7 @@ func (s *Search) Certificate() string {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&t, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	fmt.Fprintf(&t, "%s (%s): %s\n", s.Strategy.ID, s.Strategy.Article, claim)
+	fmt.Fprintf(&t, "%s: %s\n", s.Strategy.Heading(), claim)
 	line("bounds", "%d clients with %d attempts each, servers: %d, lease %v, faults %s", b.Clients, b.Attempts, b.Nodes, b.TTL, b.faults())
 	line("clients", "work %v inside, ask %s, and once more %v after a refusal or a release; a probe asks when all others have ended", b.work(), b.asking(), b.retry())
 	line("time", "what is ready happens before time moves; time moves to the next deadline of anybody; a pause ends at one")

@@ -17,7 +17,7 @@ func version() string {
 
 // assumptions are what every run of the lab takes for granted.
 var assumptions = []string{
-	"Every lock is its own Go code on the go-redis client; every server is a miniredis. Time moves only when the run says so.",
+	"Every lock is its own Go code on the go-redis client, or on a ZooKeeper session; a Redis is a miniredis, a ZooKeeper the lab's own, held against a real one. Time moves only when the run says so.",
 	"A lease of 10 s, half a millisecond each way, a refused client asks again after a second, unless a race says otherwise.",
 	"A story is one run chosen to show a race. It proves that a lock can fall; that it holds here does not prove that it holds everywhere.",
 }

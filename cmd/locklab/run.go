@@ -205,14 +205,11 @@ func sameSet(a, b []verdict.Word) bool {
 }
 
 func (a *app) tell(o *scenarios.Outcome, view string) error {
-	lock, race := o.Strategy.ID, o.Scenario.ID
-	if o.Strategy.Article != "" {
-		lock += " (" + o.Strategy.Article + ")"
-	}
+	race := o.Scenario.ID
 	if o.Scenario.Race != "" {
 		race += " (" + o.Scenario.Race + ")"
 	}
-	a.printf("%s in %s: %s\n", lock, race, a.say(o.Scenario.Title.EN, o.Scenario.Title.ZH))
+	a.printf("%s in %s: %s\n", o.Strategy.Heading(), race, a.say(o.Scenario.Title.EN, o.Scenario.Title.ZH))
 	if why := o.NotApplicable; why != (scenarios.Text{}) {
 		a.printf("%s: %s\n", verdict.NA, a.say(why.EN+".", why.ZH+"。"))
 		a.next("locklab explain "+o.Scenario.ID, "locklab matrix --scenarios "+o.Scenario.ID)
