@@ -33,8 +33,8 @@ type incarnation struct {
 	err     error                // why it could not go on
 	// watchers says of each number whether a connection that watches keys has it.
 	watchers []bool
-	begun    []int   // threads of tasks that are to start when the one that runs waits
-	library  library // of its session with the ensemble
+	begun    []int         // threads of tasks that are to start when the one that runs waits
+	session  clientSession // with the ensemble
 }
 
 // thread is one coroutine, or a timer that has not fired yet.
@@ -135,7 +135,7 @@ func (l *incarnation) entry(parent uint32, s seen) procNode {
 		n.code = slices.Clone(l.code[:])
 	}
 	if zoo := l.p.lab.zoo; zoo != nil {
-		n.memory = zoo.internMemory(l.library.memory())
+		n.memory = zoo.internMemory(l.session.memory())
 	}
 	return n
 }

@@ -63,7 +63,7 @@ func (s *Session) ask(r zookeeper.Request) (zookeeper.Reply, *Watch, error) {
 		return zookeeper.Reply{}, nil, err
 	}
 	a := &t.answers[seen.val]
-	l := &p.live.library
+	l := &p.live.session
 	l.hear(a.news)
 	l.seen = max(l.seen, a.reply.Zxid)
 	w := l.watch(p, r, a.reply.Code)
@@ -98,22 +98,22 @@ func (w *Watch) Wait(patience time.Duration) (fired bool, err error) {
 	if seen.kind == slept {
 		return false, nil
 	}
-	w.p.live.library.hear(t.answers[seen.val].news)
+	w.p.live.session.hear(t.answers[seen.val].news)
 	if w.ended {
 		return false, zookeeper.SessionExpired
 	}
 	return w.fired, nil
 }
 
-// library is what a client's library remembers of its session. It follows from
+// clientSession is what a client's library remembers of its session. It follows from
 // what the client has observed, and so belongs to an incarnation.
-type library struct {
+type clientSession struct {
 	seen    int64    // the last transaction when the latest watch was left
 	watches []*Watch // that have not fired
 }
 
 // hear takes in what has reached the client.
-func (l *library) hear(news []zookeeper.Event) {
+func (l *clientSession) hear(news []zookeeper.Event) {
 	for _, e := range news {
 		l.watches = slices.DeleteFunc(l.watches, func(w *Watch) bool {
 			if !ends(e, w.watch) {
@@ -130,7 +130,7 @@ func (l *library) hear(news []zookeeper.Event) {
 }
 
 // watch remembers the watch that a request has left; nil if it has left none.
-func (l *library) watch(p *process, r zookeeper.Request, code zookeeper.Code) *Watch {
+func (l *clientSession) watch(p *process, r zookeeper.Request, code zookeeper.Code) *Watch {
 	kind := zookeeper.WatchData
 	switch {
 	case !r.Watch || code != zookeeper.OK && (r.Op != zookeeper.Exists || code != zookeeper.NoNode):
@@ -146,7 +146,7 @@ func (l *library) watch(p *process, r zookeeper.Request, code zookeeper.Code) *W
 }
 
 // memory is what the library needs to connect again.
-func (l *library) memory() (m zooMemory) {
+func (l *clientSession) memory() (m zooMemory) {
 	if len(l.watches) > 0 {
 		m.seen = l.seen
 	}

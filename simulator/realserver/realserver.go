@@ -54,8 +54,19 @@ func try(t testing.TB, binary string, options []string) (addr, said string, read
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"-c", `"$@" 2>&1 & exec >&- 2>&-; read end; kill -9 $!; wait`, "sh", binary,
+	args := append([]string{binary,
 		"--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no", "--dir", t.TempDir()}, options...)
+	said, ready = Process(t, "Ready to accept connections", args...)
+	return addr, said, ready
+}
+
+// Process starts a server that is killed when the test ends, or its process does,
+// and says whether it has printed a line with the word ready, and what it printed
+// until then.
+func Process(t testing.TB, ready string, command ...string) (log string, ok bool) {
+	t.Helper()
+	// The shell outlives neither: it reads until the test's end of the pipe is closed.
+	args := append([]string{"-c", `"$@" 2>&1 & exec >&- 2>&-; read end; kill -9 $!; wait`, "sh"}, command...)
 	cmd := exec.Command("sh", args...)
 	life, err := cmd.StdinPipe()
 	if err != nil {
@@ -72,13 +83,13 @@ func try(t testing.TB, binary string, options []string) (addr, said string, read
 		life.Close()
 		cmd.Wait() // it was killed: that is no news
 	})
-	var log strings.Builder
+	var printed strings.Builder
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
-		fmt.Fprintln(&log, lines.Text())
-		if strings.Contains(lines.Text(), "Ready to accept connections") {
+		fmt.Fprintln(&printed, lines.Text())
+		if strings.Contains(lines.Text(), ready) {
 			go io.Copy(io.Discard, stdout) // what it says later must not fill the pipe
-			return addr, log.String(), true
+			return printed.String(), true
 		}
 	}
-	return "", log.String(), false
+	return printed.String(), false
 }

@@ -3,14 +3,14 @@
 package realserver
 
 import (
-	"bufio"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	redisserver "locklab/simulator/realserver"
 )
 
 // jar is where Debian's package zookeeper has the server, once installed; its
@@ -65,36 +65,10 @@ func try(t testing.TB, java, dataDir string) (addr, said string, ready bool) {
 	if err := os.WriteFile(config, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("sh", "-c", `"$@" 2>&1 & exec >&- 2>&-; read end; kill -9 $!; wait`, "sh",
+	// The container manager is what the server starts last, when it serves.
+	said, ready = redisserver.Process(t, "ContainerManager",
 		java, "-Xmx128m", "-Dzookeeper.forceSync=no", "-cp", jar+":"+logger, "org.apache.zookeeper.server.ZooKeeperServerMain", config)
-	life, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		life.Close()
-		cmd.Wait()
-	})
-	var log strings.Builder
-	for lines := bufio.NewScanner(stdout); lines.Scan(); {
-		fmt.Fprintln(&log, lines.Text())
-		// The container manager is what the server starts last, when it serves.
-		if strings.Contains(lines.Text(), "ContainerManager") {
-			go func() { // what it says later must not fill the pipe
-				for lines.Scan() {
-				}
-			}()
-			return addr, log.String(), true
-		}
-	}
-	return "", log.String(), false
+	return addr, said, ready
 }
 
 // freePort is an address at which nobody listens.
