@@ -32,7 +32,7 @@ func TestWokenByAWaiter(t *testing.T) {
 			t.Run(id+"/"+how, func(t *testing.T) {
 				e := newEnsemble()
 				h := e.house()
-				a, b, c := h.join(t, onZooKeeper(t, id), "A"), h.join(t, onZooKeeper(t, id), "B"), h.join(t, onZooKeeper(t, id), "C")
+				a, b, c := h.join(t, entry(t, id), "A"), h.join(t, entry(t, id), "B"), h.join(t, entry(t, id), "C")
 				held := must(a.Acquire(t.Context(), "lock"))(t)
 				var got algorithms.Lease
 				var err error
@@ -82,7 +82,7 @@ func mustDelete(t *testing.T, h *house, places []string) {
 // cannot find it waits behind itself as long as its session lives.
 func TestLostCreate(t *testing.T) {
 	play := func(t *testing.T, h *house, id string, protected bool) {
-		a := h.join(t, onZooKeeper(t, id), "A")
+		a := h.join(t, entry(t, id), "A")
 		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil) // the parents are there
 		a.loseCreate()
 		lease, err := a.Acquire(t.Context(), "lock")
@@ -97,9 +97,9 @@ func TestLostCreate(t *testing.T) {
 			t.Fatalf("Acquire: %v", err)
 		}
 		refused(t, a, "lock", time.Millisecond)
-		refused(t, h.join(t, onZooKeeper(t, id), "B"), "lock", time.Millisecond)
+		refused(t, h.join(t, entry(t, id), "B"), "lock", time.Millisecond)
 		a.expire()
-		mustRelease(t, must(h.join(t, onZooKeeper(t, id), "B").Acquire(t.Context(), "lock"))(t), nil)
+		mustRelease(t, must(h.join(t, entry(t, id), "B").Acquire(t.Context(), "lock"))(t), nil)
 	}
 	type kind struct {
 		id        string
@@ -183,7 +183,7 @@ func TestPauseOverSession(t *testing.T) {
 // TestReentry counts holds; and lets a process in again whose session has ended.
 func TestReentry(t *testing.T) {
 	h := newEnsemble().house()
-	e := onZooKeeper(t, "zk-reentrant")
+	e := entry(t, "zk-reentrant")
 	a, b := h.join(t, e, "A"), h.join(t, e, "B")
 	outer := must(a.Acquire(t.Context(), "lock"))(t)
 	inner := must(a.Acquire(t.Context(), "lock"))(t)
@@ -199,10 +199,10 @@ func TestReentry(t *testing.T) {
 	mustRelease(t, again, nil)
 	mustRelease(t, outer, algorithms.ErrNotHeld)
 
-	if _, err := h.join(t, onZooKeeper(t, "zk-mutex"), "C").Acquire(t.Context(), "other"); err != nil {
+	if _, err := h.join(t, entry(t, "zk-mutex"), "C").Acquire(t.Context(), "other"); err != nil {
 		t.Fatal(err)
 	}
-	c := h.join(t, onZooKeeper(t, "zk-mutex"), "C")
+	c := h.join(t, entry(t, "zk-mutex"), "C")
 	must(c.Acquire(t.Context(), "third"))(t)
 	refused(t, c, "third", 0) // it is not reentrant
 }
@@ -215,11 +215,11 @@ func TestHerd(t *testing.T) {
 		t.Run(id, func(t *testing.T) {
 			e := newEnsemble()
 			h := e.house()
-			held := must(h.join(t, onZooKeeper(t, id), "A").Acquire(t.Context(), "lock"))(t)
+			held := must(h.join(t, entry(t, id), "A").Acquire(t.Context(), "lock"))(t)
 			var served []int
 			var line []*waiter
 			for i := range waiters {
-				m := h.join(t, onZooKeeper(t, id), fmt.Sprint("B", i))
+				m := h.join(t, entry(t, id), fmt.Sprint("B", i))
 				w := e.wait(func() {
 					l := await(t, m, "lock", time.Minute)
 					served = append(served, i)
@@ -278,11 +278,11 @@ func TestNumbersEnd(t *testing.T) {
 		for _, id := range []string{"zk-recheck", "zk-protected"} {
 			e := newEnsemble()
 			h := e.house()
-			mustRelease(t, must(h.join(t, onZooKeeper(t, id), "Z").Acquire(t.Context(), "lock"))(t), nil)
+			mustRelease(t, must(h.join(t, entry(t, id), "Z").Acquire(t.Context(), "lock"))(t), nil)
 			e.state = e.state.SetCounter("/locks/lock", math.MaxInt32)
-			last := must(h.join(t, onZooKeeper(t, id), "A").Acquire(t.Context(), "lock"))(t)
+			last := must(h.join(t, entry(t, id), "A").Acquire(t.Context(), "lock"))(t)
 			e.state = e.state.SetCounter("/locks/lock", math.MinInt32)
-			first := must(h.join(t, onZooKeeper(t, id), "B").Acquire(t.Context(), "lock"))(t)
+			first := must(h.join(t, entry(t, id), "B").Acquire(t.Context(), "lock"))(t)
 			holds(t, last)
 			holds(t, first)
 		}
@@ -290,7 +290,7 @@ func TestNumbersEnd(t *testing.T) {
 	t.Run("no more numbers, one name", func(t *testing.T) {
 		e := newEnsemble()
 		h := e.house()
-		a, b := h.join(t, onZooKeeper(t, "zk-recheck"), "A"), h.join(t, onZooKeeper(t, "zk-recheck"), "B")
+		a, b := h.join(t, entry(t, "zk-recheck"), "A"), h.join(t, entry(t, "zk-recheck"), "B")
 		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil)
 		e.state = e.state.SetCounter("/locks/lock", math.MaxInt32)
 		held := must(a.Acquire(t.Context(), "lock"))(t)
@@ -302,7 +302,7 @@ func TestNumbersEnd(t *testing.T) {
 	t.Run("no more numbers, many names", func(t *testing.T) {
 		e := newEnsemble()
 		h := e.house()
-		a, b := h.join(t, onZooKeeper(t, "zk-protected"), "A"), h.join(t, onZooKeeper(t, "zk-protected"), "B")
+		a, b := h.join(t, entry(t, "zk-protected"), "A"), h.join(t, entry(t, "zk-protected"), "B")
 		mustRelease(t, must(b.Acquire(t.Context(), "lock"))(t), nil)
 		e.state = e.state.SetCounter("/locks/lock", math.MaxInt32)
 		second := must(b.Acquire(t.Context(), "lock"))(t)
@@ -317,12 +317,12 @@ func TestPatience(t *testing.T) {
 	e := newEnsemble()
 	h := e.house()
 	for _, name := range []string{"A", "B", "C"} {
-		m := h.join(t, onZooKeeper(t, "zk-naive"), name)
+		m := h.join(t, entry(t, "zk-naive"), name)
 		must(m.env.ZooKeeper.Create(t.Context(), "/locks", algorithms.Persistent))
 		must(m.env.ZooKeeper.Create(t.Context(), "/locks/lock", algorithms.Persistent))
 		must(m.env.ZooKeeper.Create(t.Context(), "/locks/lock/lock-", algorithms.EphemeralSequential))(t)
 	}
-	m := h.join(t, onZooKeeper(t, "zk-recheck"), "D")
+	m := h.join(t, entry(t, "zk-recheck"), "D")
 	clock := m.env.Clock.(*clockwork.FakeClock)
 	for _, place := range []string{"lock-0000000002", "lock-0000000001"} {
 		e.meanwhile = append(e.meanwhile, func() {
@@ -341,7 +341,7 @@ func TestPatience(t *testing.T) {
 func TestReadersTogether(t *testing.T) {
 	e := newEnsemble()
 	h := e.house()
-	read, write := onZooKeeper(t, "zk-read"), onZooKeeper(t, "zk-write")
+	read, write := entry(t, "zk-read"), entry(t, "zk-write")
 	r1 := must(h.join(t, read, "R1").Acquire(t.Context(), "lock"))(t)
 	r2 := must(h.join(t, read, "R2").Acquire(t.Context(), "lock"))(t)
 	w := h.join(t, write, "W")
@@ -360,9 +360,9 @@ func TestReadersTogether(t *testing.T) {
 // TestAllOrNone: the second lock is held, so the first one is given back.
 func TestAllOrNone(t *testing.T) {
 	h := newEnsemble().house()
-	protected := onZooKeeper(t, "zk-protected")
+	protected := entry(t, "zk-protected")
 	second := must(h.join(t, protected, "B").Acquire(t.Context(), "lock/2"))(t)
-	a := h.join(t, onZooKeeper(t, "zk-multi"), "A")
+	a := h.join(t, entry(t, "zk-multi"), "A")
 	refused(t, a, "lock", 0)
 	mustRelease(t, must(h.join(t, protected, "C").Acquire(t.Context(), "lock/1"))(t), nil)
 	mustRelease(t, second, nil)
@@ -377,8 +377,8 @@ func TestAllOrNone(t *testing.T) {
 func TestOppositeOrder(t *testing.T) {
 	e := newEnsemble()
 	h := e.house()
-	one, two, a, b := h.join(t, onZooKeeper(t, "zk-protected"), "Y"), h.join(t, onZooKeeper(t, "zk-protected"), "Z"),
-		h.join(t, onZooKeeper(t, "zk-protected"), "A"), h.join(t, onZooKeeper(t, "zk-protected"), "B")
+	one, two, a, b := h.join(t, entry(t, "zk-protected"), "Y"), h.join(t, entry(t, "zk-protected"), "Z"),
+		h.join(t, entry(t, "zk-protected"), "A"), h.join(t, entry(t, "zk-protected"), "B")
 	first, second := must(one.Acquire(t.Context(), "lock/1"))(t), must(two.Acquire(t.Context(), "lock/2"))(t)
 	errA, errB := errors.New("still waiting"), errors.New("still waiting")
 	line := []*waiter{

@@ -223,7 +223,7 @@ func fill(t *testing.T, h *house, e algorithms.Entry) (held []algorithms.Lease) 
 // rival is the strategy that holders of e keep out.
 func rival(t *testing.T, e algorithms.Entry) algorithms.Entry {
 	if e.Holders == algorithms.AnyNumber {
-		return onZooKeeper(t, "zk-write")
+		return entry(t, "zk-write")
 	}
 	return e
 }
@@ -236,17 +236,6 @@ func releaseAll(t *testing.T, e algorithms.Entry, held []algorithms.Lease) {
 	for _, l := range held {
 		mustRelease(t, l, nil)
 	}
-}
-
-func onZooKeeper(t *testing.T, id string) algorithms.Entry {
-	t.Helper()
-	for _, e := range algorithms.OnZooKeeper() {
-		if e.ID == id {
-			return e
-		}
-	}
-	t.Fatalf("no strategy %q", id)
-	return algorithms.Entry{}
 }
 
 func refused(t *testing.T, m *member, key string, patience time.Duration) {

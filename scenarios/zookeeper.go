@@ -11,6 +11,7 @@ import (
 	"locklab/algorithms"
 	"locklab/faults"
 	"locklab/simulator"
+	"locklab/simulator/history"
 	"locklab/simulator/zookeeper"
 )
 
@@ -97,10 +98,14 @@ func queuedAt(paths ...string) zookeeper.State {
 // holders is for how many of a lock's clients there is room inside, as histories
 // say it.
 func holders(entry algorithms.Entry, clients int) []int {
-	if entry.Holders == 0 {
+	room := entry.Holders
+	switch room {
+	case 0:
 		return nil
+	case algorithms.AnyNumber:
+		room = history.AnyNumber
 	}
-	return slices.Repeat([]int{entry.Holders}, clients)
+	return slices.Repeat([]int{room}, clients)
 }
 
 // zooSession is a lab's session as the locks know one.

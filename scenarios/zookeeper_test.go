@@ -12,13 +12,12 @@ import (
 )
 
 func zooLock(t testing.TB, id string) algorithms.Entry {
-	for _, e := range algorithms.OnZooKeeper() {
-		if e.ID == id {
-			return e
-		}
+	t.Helper()
+	e, err := Strategy(id)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("there is no lock %s on a ZooKeeper", id)
-	return algorithms.Entry{}
+	return e
 }
 
 // patient is a lock whose every attempt waits in line.
