@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"locklab/algorithms"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -35,12 +36,22 @@ const doomStates = 1_000_000
 
 // DoomOf works out the doom of a trace that a search has found, for a harm that
 // it comes to; "": the last one. Other traces have none: in a race's lab a clock
-// draws how long each message takes, so that one thing follows and not several.
+// draws how long each message takes, so that one thing follows and not several. The
+// lock is found in the list.
 func DoomOf(ctx context.Context, t simulator.Trace, harm verdict.Word) (*Doom, error) {
+	entry, err := Strategy(t.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	return DoomOn(ctx, entry, t, harm)
+}
+
+// DoomOn is DoomOf a trace whose lock the caller has, be it in the list or not.
+func DoomOn(ctx context.Context, entry algorithms.Entry, t simulator.Trace, harm verdict.Word) (*Doom, error) {
 	if t.Scenario != SearchID {
 		return nil, fmt.Errorf("%s is a race, in which a clock says what comes next: only what a search has found has several futures; give a link that 'locklab explore %s' prints", t.Scenario, t.Strategy)
 	}
-	o, err := Replay(t)
+	o, err := ReplayOn(entry, t)
 	if err != nil {
 		return nil, err
 	}

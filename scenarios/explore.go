@@ -354,11 +354,7 @@ func (b Bounds) scenario() Scenario {
 func (b Bounds) faults() string { return cmp.Or(b.Budget, "none") }
 
 // replaySearch plays a trace that a search has found.
-func replaySearch(t simulator.Trace, watched string) (*Outcome, error) {
-	entry, err := Strategy(t.Strategy)
-	if err != nil {
-		return nil, err
-	}
+func replaySearch(entry algorithms.Entry, t simulator.Trace, watched string) (*Outcome, error) {
 	b, err := ParseBounds(t.Settings)
 	if err == nil {
 		err = b.Check(entry)

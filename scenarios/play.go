@@ -3,6 +3,8 @@ package scenarios
 import (
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,7 +31,7 @@ type Outcome struct {
 	Judgement     verdict.Judgement
 	Reached       bool // the fault struck, as Scenario.Struck sees it; true where not applicable
 	Verdicts      []verdict.Word
-	Expected      []verdict.Word // by the contract; nil if the settings are not the scenario's own
+	Expected      []verdict.Word // by the contract; nil if the settings are not the scenario's own, or see Uncontracted
 	Trace         simulator.Trace
 	Missed        []error // strikes of the script that could not happen
 	Runs, Broken  int     // seeded runs played beside this one, and how many broke the lock
@@ -297,21 +299,45 @@ func (p *production) outcome(run *schedule.Run, s Settings) *Outcome {
 	return o
 }
 
-// Replay plays a trace again, choice by choice.
-func Replay(t simulator.Trace) (*Outcome, error) { return replay(t, "") }
+// Replay plays a trace again, choice by choice. It finds the lock in the list.
+func Replay(t simulator.Trace) (*Outcome, error) {
+	entry, err := Strategy(t.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	return ReplayOn(entry, t)
+}
+
+// ReplayOn is Replay of a trace whose lock the caller has, be it in the list or not.
+func ReplayOn(entry algorithms.Entry, t simulator.Trace) (*Outcome, error) {
+	return replay(entry, t, "")
+}
 
 // Watch is Replay with an eye on the lock's code: the history names its lines, see
 // history.Event.Code.
 func Watch(t simulator.Trace) (*Outcome, error) {
-	return replay(t, reflect.TypeFor[algorithms.Entry]().PkgPath())
+	entry, err := Strategy(t.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	return WatchOn(entry, t)
 }
 
-// replay plays a trace, and notes the lines of a package, or none.
-func replay(t simulator.Trace, watched string) (*Outcome, error) {
-	if t.Scenario == SearchID {
-		return replaySearch(t, watched)
+// WatchOn is to Watch what ReplayOn is to Replay.
+func WatchOn(entry algorithms.Entry, t simulator.Trace) (*Outcome, error) {
+	return replay(entry, t, reflect.TypeFor[algorithms.Entry]().PkgPath())
+}
+
+// replay plays a trace, and notes the lines of a package, or none. The choices of
+// one lock say nothing about another.
+func replay(entry algorithms.Entry, t simulator.Trace, watched string) (*Outcome, error) {
+	if !slices.ContainsFunc(entry.Names(), func(n string) bool { return strings.EqualFold(n, t.Strategy) }) {
+		return nil, fmt.Errorf("this trace is one of %s, and the lock given is %s", t.Strategy, entry.ID)
 	}
-	entry, sc, s, err := Resolve(t)
+	if t.Scenario == SearchID {
+		return replaySearch(entry, t, watched)
+	}
+	sc, s, err := resolve(entry, t)
 	if err != nil {
 		return nil, err
 	}
@@ -336,13 +362,19 @@ func Resolve(t simulator.Trace) (entry algorithms.Entry, sc Scenario, s Settings
 	if entry, err = Strategy(t.Strategy); err != nil {
 		return
 	}
+	sc, s, err = resolve(entry, t)
+	return
+}
+
+// resolve finds what a trace of a lock names besides.
+func resolve(entry algorithms.Entry, t simulator.Trace) (sc Scenario, s Settings, err error) {
 	if sc, err = ByName(t.Scenario); err != nil {
 		return
 	}
 	if s, err = sc.Settings.With(t.Settings); err != nil {
 		return
 	}
-	return entry, sc, s, sc.Check(entry, s)
+	return sc, s, sc.Check(entry, s)
 }
 
 // Demo is the run that introduces the lab: the lock that most people would
