@@ -16,6 +16,23 @@ import (
 // watch over it.
 type Verification struct {
 	Checks []Check // in the contract's order
+	// Uncovered are locks in scenarios of which the contract says nothing. Nothing was
+	// checked there, which is no deviation.
+	Uncovered []Uncovered
+}
+
+// An Uncovered is a lock of which a contract says nothing.
+type Uncovered struct {
+	Strategy  string
+	Scenarios []string // IDs; nil: in none does it say anything
+}
+
+// text names the lock, and where there are others the scenarios.
+func (u *Uncovered) text() string {
+	if u.Scenarios == nil {
+		return u.Strategy
+	}
+	return u.Strategy + " (in " + strings.Join(u.Scenarios, ", ") + ")"
 }
 
 // A Check is one line of a contract.
@@ -107,6 +124,7 @@ type (
 		Tests    int          `xml:"tests,attr"`
 		Failures int          `xml:"failures,attr"`
 		Errors   int          `xml:"errors,attr"`
+		Skipped  int          `xml:"skipped,attr,omitempty"`
 		Suites   []junitSuite `xml:"testsuite"`
 	}
 	junitSuite struct {
@@ -114,6 +132,7 @@ type (
 		Tests    int         `xml:"tests,attr"`
 		Failures int         `xml:"failures,attr"`
 		Errors   int         `xml:"errors,attr"`
+		Skipped  int         `xml:"skipped,attr,omitempty"`
 		Cases    []junitCase `xml:"testcase"`
 	}
 	junitCase struct {
@@ -121,6 +140,10 @@ type (
 		Class   string     `xml:"classname,attr"`
 		Failure *junitBody `xml:"failure"`
 		Error   *junitBody `xml:"error"`
+		Skipped *junitSkip `xml:"skipped"`
+	}
+	junitSkip struct {
+		Message string `xml:"message,attr"`
 	}
 	junitBody struct {
 		Message string `xml:"message,attr"`
@@ -130,7 +153,8 @@ type (
 )
 
 // JUnit writes a test case for every check. What differs is a failure, what
-// could not be told or was not asked an error: neither may look like a pass.
+// could not be told or was not asked an error: neither may look like a pass. What no
+// contract speaks of is skipped.
 func (v *Verification) JUnit(w io.Writer) error {
 	all := junitSuites{Name: "locklab verify", Suites: []junitSuite{{Name: "scenarios"}, {Name: "searches"}}}
 	for i := range v.Checks {
@@ -143,7 +167,15 @@ func (v *Verification) JUnit(w io.Writer) error {
 			return err
 		}
 	}
+	for i := range v.Uncovered {
+		s := &all.Suites[0]
+		s.Tests, s.Skipped = s.Tests+1, s.Skipped+1
+		s.Cases = append(s.Cases, junitCase{
+			Name: printable(v.Uncovered[i].text()), Class: "locklab." + s.Name, Skipped: &junitSkip{notCovered},
+		})
+	}
 	for _, s := range all.Suites {
+		all.Skipped += s.Skipped
 		all.Tests, all.Failures, all.Errors = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
@@ -270,8 +302,22 @@ func fenced(text string) string {
 	return fence + "text\n" + text + fence + "\n"
 }
 
-// Counts is the one line that sums up.
+const notCovered = "not covered: no contract speaks of it"
+
+// Counts is the one line that sums up, with what is not covered.
 func (v *Verification) Counts() string {
+	text := v.counts()
+	if v.Uncovered == nil {
+		return text
+	}
+	var names []string
+	for i := range v.Uncovered {
+		names = append(names, v.Uncovered[i].text())
+	}
+	return text + " Not covered, since no contract speaks of it: " + strings.Join(names, "; ") + "."
+}
+
+func (v *Verification) counts() string {
 	var all, bad, asked [2]int // races, searches
 	for i := range v.Checks {
 		k := 0

@@ -53,10 +53,12 @@ type Cell struct {
 	Expected   []verdict.Word // as contracted
 	Why        Text           // the contract's reason, in a few words
 	AsExpected bool           // the two agree
-	Reached    bool           // what the scenario is about did happen
-	Trace      string         // where the run is kept, "": nowhere
-	Blocked    time.Duration  // the longest BLOCKED, 0: none
-	Overlap    time.Duration  // the longest OVERLAP, 0: none
+	// Uncontracted: no contract speaks of the cell. Then the two neither agree nor differ.
+	Uncontracted bool
+	Reached      bool          // what the scenario is about did happen
+	Trace        string        // where the run is kept, "": nowhere
+	Blocked      time.Duration // the longest BLOCKED, 0: none
+	Overlap      time.Duration // the longest OVERLAP, 0: none
 }
 
 // word is the verdict that stands for the cell: broken before unknown before
@@ -133,14 +135,20 @@ func shortSpan(d time.Duration) string {
 	return span(d.Round(time.Second))
 }
 
+// surprising says whether the cell is not what was expected.
+func (c *Cell) surprising() bool { return !c.AsExpected && !c.Uncontracted }
+
 // text is the cell in a terminal: "# OVERLAP+2", in brackets where it is not
-// what was expected.
+// what was expected, in round ones where nothing was.
 func (c *Cell) text() string {
 	text := lookOf(c.word()).glyph
 	if c.word() != verdict.NA {
 		text += " " + c.label()
 	}
-	if !c.AsExpected {
+	switch {
+	case c.Uncontracted:
+		return "(" + text + ")"
+	case c.surprising():
 		return "[" + text + "]"
 	}
 	return " " + text
@@ -270,15 +278,18 @@ func (g *Grid) legend(out *lines) {
 			out.put(padRight(lookOf(w).glyph+" "+string(w), 14)+out.each(func(lang string) string { return Meaning(w, lang) }), 14)
 		}
 	}
-	mark := "  [...]"
+	mark, open := "  [...]", "  (...)"
 	if g.many() {
-		mark = "["
+		mark, open = "[", "("
 	}
 	if !g.many() && g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
 		out.put(padRight("  +n", 14)+out.say("grid.legend.more"), 14)
 	}
-	if g.count(func(c *Cell) bool { return !c.AsExpected }) > 0 {
+	if g.count((*Cell).surprising) > 0 {
 		out.put(padRight(mark, 14)+out.say("grid.legend.surprise"), 14)
+	}
+	if g.uncontracted() > 0 {
+		out.put(padRight(open, 14)+out.say("grid.legend.uncontracted"), 14)
 	}
 	out.put("", 0)
 }
@@ -305,6 +316,9 @@ func (g *Grid) count(is func(*Cell) bool) int {
 	}
 	return n
 }
+
+// uncontracted is of how many cells no contract speaks.
+func (g *Grid) uncontracted() int { return g.count(func(c *Cell) bool { return c.Uncontracted }) }
 
 // A tally is how many of the cells of one line that answer their question show
 // a fall.
@@ -402,7 +416,7 @@ func measured(ts []tally) (out []tally) {
 // Headline says in a sentence or two what the grid shows, in lang ("en" or
 // "zh"): the scenario that breaks most locks, the lock that falls in the largest
 // share of its scenarios and the one that falls in the smallest, and whether
-// anything differs from what was expected.
+// anything differs from what was expected, or nothing was.
 func (g *Grid) Headline(lang string) string {
 	if lang != "zh" {
 		lang = "en"
@@ -410,11 +424,19 @@ func (g *Grid) Headline(lang string) string {
 	if open := g.count(func(c *Cell) bool { return c.word() == verdict.Unknown }); open > 0 {
 		return say(lang, "grid.open", "n", strconv.Itoa(open), "all", strconv.Itoa(len(g.Strategies)*len(g.Scenarios)))
 	}
-	surprises := g.count(func(c *Cell) bool { return !c.AsExpected })
+	all, surprises, open := len(g.Strategies)*len(g.Scenarios), g.count((*Cell).surprising), g.uncontracted()
+	n := []string{"n", strconv.Itoa(surprises), "all", strconv.Itoa(all), "open", strconv.Itoa(open)}
 	tail := say(lang, "grid.expected")
-	if surprises > 0 {
-		tail = say(lang, "grid.surprise", "n", strconv.Itoa(surprises),
-			"all", strconv.Itoa(len(g.Strategies)*len(g.Scenarios)))
+	switch {
+	case surprises > 0:
+		tail = say(lang, "grid.surprise", n...)
+	case open == all:
+		tail = ""
+	case open > 0:
+		tail = say(lang, "grid.expected.rest")
+	}
+	if open > 0 {
+		tail = strings.TrimSpace(say(lang, "grid.both", "first", tail, "next", say(lang, "grid.uncontracted", n...)))
 	}
 	return say(lang, "grid.both", "first", g.fallen(lang), "next", tail)
 }
@@ -461,9 +483,12 @@ func (g *Grid) CSV(w io.Writer) error {
 }
 
 func (c *Cell) record(s Row, n Column) []string {
+	expected, as := joinWords(c.Expected), strconv.FormatBool(c.AsExpected)
+	if c.Uncontracted { // a word that no verdict has, and neither true nor false
+		expected, as = "no contract", ""
+	}
 	return []string{
-		s.ID, s.Article, n.ID, n.Race, joinWords(c.Verdicts), joinWords(c.Expected),
-		strconv.FormatBool(c.AsExpected), strconv.FormatBool(c.Reached),
+		s.ID, s.Article, n.ID, n.Race, joinWords(c.Verdicts), expected, as, strconv.FormatBool(c.Reached),
 		csvMillis(c.Blocked), csvMillis(c.Overlap), c.Trace,
 	}
 }

@@ -113,7 +113,10 @@ func (p *gridPlot) Plot(c draw.Canvas, _ *plot.Plot) {
 	}
 	for i := range p.g.Strategies { // borders last, so that no neighbour paints over them
 		for j := range p.g.Scenarios {
-			if !p.g.cell(i, j).AsExpected {
+			switch cell := p.g.cell(i, j); {
+			case cell.Uncontracted:
+				dashBox(c, inset(p.place(c, i, j), 1.4), black, 1.4)
+			case cell.surprising():
 				strokeBox(c, inset(p.place(c, i, j), 1.4), black, 2.8)
 			}
 		}
@@ -173,6 +176,7 @@ func (p *gridPlot) drawCell(c draw.Canvas, i, j int) {
 type caption struct {
 	look        look
 	thick       bool // explains the border instead
+	dashed      bool // explains the dashed one
 	word, means string
 }
 
@@ -189,7 +193,11 @@ func captions(g *Grid) []caption {
 	if !g.many() && g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
 		out = append(out, caption{look: look{"", classNotAsked}, word: "+n", means: "And n more verdicts, less grave ones."})
 	}
-	return append(out, caption{look: look{"", classNotAsked}, thick: true, word: "thick border", means: "Not what was expected."})
+	out = append(out, caption{look: look{"", classNotAsked}, thick: true, word: "thick border", means: "Not what was expected."})
+	if g.uncontracted() > 0 {
+		out = append(out, caption{look: look{"", classNotAsked}, dashed: true, word: "dashed border", means: "No contract speaks of it."})
+	}
+	return out
 }
 
 func drawCaptions(c draw.Canvas, all []caption, left, top vg.Length) {
@@ -200,6 +208,8 @@ func drawCaptions(c draw.Canvas, all []caption, left, top vg.Length) {
 		switch {
 		case cap.thick:
 			strokeBox(c, r, black, 2.8)
+		case cap.dashed:
+			dashBox(c, r, black, 1.4)
 		case cap.look.class == classNotAsked:
 			strokeBox(c, r, hairline, 0.5)
 		}

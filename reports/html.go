@@ -93,6 +93,7 @@ type page struct {
 	Lines                          []pageLine
 	Many                           []pageBand // in place of Lines, where there are many strategies
 	Scenarios                      []Column
+	Uncontracted                   bool // there are cells of which no contract speaks
 	Charts                         []pageChart
 	Runs                           []*pageRun
 	Glossary                       []glossaryEntry
@@ -117,7 +118,7 @@ type pageLock struct {
 type pageCell struct {
 	Class, Glyph, Label, Link string
 	Why                       Text
-	Surprise                  bool
+	Surprise, Uncontracted    bool
 	Expected                  string
 }
 
@@ -154,6 +155,7 @@ func newPage(r *Report) (*page, error) {
 		Strategies: r.Grid.Strategies,
 		Glossary:   glossary(),
 	}
+	p.Uncontracted = r.Grid.uncontracted() > 0
 	if p.Title == "" {
 		p.Title = "locklab report"
 	}
@@ -225,7 +227,7 @@ func newPageCell(r *Report, i, j int) pageCell {
 	c := r.Grid.cell(i, j)
 	strategy, scenario := r.Grid.Strategies[i].ID, r.Grid.Scenarios[j].ID
 	l := lookOf(c.word())
-	out := pageCell{Class: string(l.class), Glyph: l.glyph, Why: c.Why, Surprise: !c.AsExpected, Expected: joinWords(c.Expected)}
+	out := pageCell{Class: string(l.class), Glyph: l.glyph, Why: c.Why, Surprise: c.surprising(), Uncontracted: c.Uncontracted, Expected: joinWords(c.Expected)}
 	if c.word() != verdict.NA {
 		out.Label = c.label()
 	}
@@ -239,7 +241,7 @@ func newPageRun(run Run, cell pageCell, c *Cell) (*pageRun, error) {
 	h, j := run.History, run.Judgement
 	one := &pageRun{ID: cell.Link, Cell: cell, Trace: c.Trace, Replay: run.Replay, rank: 2}
 	switch {
-	case !c.AsExpected:
+	case c.surprising():
 		one.rank = 0
 	case c.falls():
 		one.rank = 1

@@ -54,7 +54,7 @@ func (g *Grid) bands() []band {
 func (g *Grid) alike(a, b int) bool {
 	for j := range g.Scenarios {
 		x, y := g.cell(a, j), g.cell(b, j)
-		if x.AsExpected != y.AsExpected || x.word() != y.word() || !slices.Equal(x.Verdicts, y.Verdicts) {
+		if x.AsExpected != y.AsExpected || x.Uncontracted != y.Uncontracted || x.word() != y.word() || !slices.Equal(x.Verdicts, y.Verdicts) {
 			return false
 		}
 	}
@@ -62,9 +62,12 @@ func (g *Grid) alike(a, b int) bool {
 }
 
 // mark is the cell in an overview: its glyph, after a bracket where it is not
-// what was expected.
+// what was expected, a round one where nothing was.
 func (c *Cell) mark() string {
-	if !c.AsExpected {
+	switch {
+	case c.Uncontracted:
+		return "(" + lookOf(c.word()).glyph
+	case c.surprising():
 		return "[" + lookOf(c.word()).glyph
 	}
 	return " " + lookOf(c.word()).glyph

@@ -130,7 +130,10 @@ func (p *overviewPlot) drawLine(c draw.Canvas, l overviewLine, left, top vg.Leng
 		fillBox(c, r, paints[look.class].ground)
 		text := aligned(bold(writing(9, paints[look.class].writing)), draw.XCenter)
 		c.FillText(text, vg.Point{X: x + markWidth/2, Y: middle}, look.glyph)
-		if !cell.AsExpected {
+		switch {
+		case cell.Uncontracted:
+			dashBox(c, inset(r, 0.6), black, 1.2)
+		case cell.surprising():
 			strokeBox(c, inset(r, 0.6), black, 2.2)
 		}
 	}

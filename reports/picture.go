@@ -159,3 +159,11 @@ func strokeBox(c draw.Canvas, r vg.Rectangle, col color.Color, width vg.Length) 
 	c.SetLineDash(nil, 0)
 	c.Stroke(r.Path())
 }
+
+func dashBox(c draw.Canvas, r vg.Rectangle, col color.Color, width vg.Length) {
+	c.SetColor(col)
+	c.SetLineWidth(width)
+	c.SetLineDash([]vg.Length{3, 2}, 0)
+	c.Stroke(r.Path())
+	c.SetLineDash(nil, 0) // what is drawn next is not to inherit it
+}
