@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"locklab/algorithms"
 	"locklab/reports"
 	"locklab/scenarios"
 	"locklab/simulator"
@@ -38,8 +39,8 @@ func doomFiles(files []string, doom bool) (curve, rest []string, err error) {
 // foresee works out the doom curve of the run that is to be shown, and writes its
 // files. That more can follow than can be counted is no reason to show nothing:
 // that error comes back to be told at the end.
-func (a *app) foresee(ctx context.Context, t simulator.Trace, harm verdict.Word, files []string) (untold, err error) {
-	d, err := scenarios.DoomOf(ctx, t, harm)
+func (a *app) foresee(ctx context.Context, entry algorithms.Entry, t simulator.Trace, harm verdict.Word, files []string) (untold, err error) {
+	d, err := scenarios.DoomOn(ctx, entry, t, harm)
 	large := (*explore.TooLargeError)(nil)
 	switch {
 	case errors.As(err, &large) || errors.Is(err, context.Canceled):
@@ -112,7 +113,7 @@ func (a *app) showcaseDoom(ctx context.Context) (*reports.Doom, error) {
 		return nil, fmt.Errorf("%s stands one pause: there is no doom to draw", entry.ID)
 	}
 	w := s.Witnesses[0]
-	d, err := scenarios.DoomOf(ctx, w.Trace, w.Verdict)
+	d, err := scenarios.DoomOn(ctx, entry, w.Trace, w.Verdict)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locklab/algorithms"
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/scenarios"
@@ -111,7 +112,7 @@ another search or of another build of locklab is refused.
 			took, untold := s.Result.Kept.Before+time.Since(began), error(nil)
 			if doom && len(s.Witnesses) > 0 {
 				w := s.Witnesses[0]
-				if untold, err = a.foresee(c.Context(), w.Trace, w.Verdict, curve); err != nil {
+				if untold, err = a.foresee(c.Context(), entry, w.Trace, w.Verdict, curve); err != nil {
 					return internal(err)
 				}
 			}
@@ -176,7 +177,7 @@ func (a *app) showSearch(s *scenarios.Search, took time.Duration, files []string
 		if len(s.Witnesses) == 0 {
 			break
 		}
-		if err := a.writeWitness(file, s.Witnesses[0]); err != nil {
+		if err := a.writeWitness(file, s.Strategy, s.Witnesses[0]); err != nil {
 			return err
 		}
 	}
@@ -217,7 +218,7 @@ func (a *app) tellSearch(s *scenarios.Search, took time.Duration) error {
 		a.printf("%-12s %4d %6d%s\n", w.Verdict, w.Par, w.Steps, cause(w))
 	}
 	first := s.Witnesses[0]
-	o, err := scenarios.Replay(first.Trace)
+	o, err := scenarios.ReplayOn(s.Strategy, first.Trace)
 	if err != nil {
 		return internal(err)
 	}
@@ -250,8 +251,8 @@ func cause(w scenarios.Witness) string {
 	return "  " + strings.Join(w.Cause, "; ")
 }
 
-func (a *app) writeWitness(name string, w scenarios.Witness) error {
-	o, err := scenarios.Replay(w.Trace)
+func (a *app) writeWitness(name string, entry algorithms.Entry, w scenarios.Witness) error {
+	o, err := scenarios.ReplayOn(entry, w.Trace)
 	if err != nil {
 		return internal(err)
 	}

@@ -37,6 +37,9 @@ func (a *app) explainLock(e algorithms.Entry) error {
 	}
 	key := "lock." + e.ID
 	a.wrap("", fmt.Sprintf("%s (%s): %s", e.ID, article(e), a.say(e.Title.EN, e.Title.ZH)))
+	if uncontracted(e) {
+		a.sentence("No contract speaks of "+e.ID+".", "契约没有提到 "+e.ID+"。")
+	}
 	if err := a.text("how", key+".how"); err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (a *app) notation(o *scenarios.Outcome) error {
 }
 
 // who says of all locks what the contract has them come to in a race: first the
-// falls, then the waits, then those that stand.
+// falls, then the waits, then those that stand, and last those of which it says nothing.
 func (a *app) who(sc scenarios.Scenario) {
 	a.part(a.label("who"))
 	var heads []string
@@ -100,17 +100,22 @@ func (a *app) who(sc scenarios.Scenario) {
 	for _, e := range algorithms.All() {
 		c := scenarios.Contracted(e, sc)
 		head := join(c.Words)
+		if c.Words == nil {
+			head = a.say("no contract speaks of", "契约没有提到")
+		}
 		if why := a.say(c.Why.EN, c.Why.ZH); c.Why != (scenarios.Text{}) {
 			head += a.inBrackets(why)
 		}
 		if names[head] == nil {
 			heads = append(heads, head)
-			switch w := c.Words[0]; {
-			case slices.ContainsFunc(c.Words, verdict.Word.Harm):
+			switch w := c.Words; {
+			case w == nil:
+				rank[head] = 4
+			case slices.ContainsFunc(w, verdict.Word.Harm):
 				rank[head] = 0
-			case w.Broken():
+			case w[0].Broken():
 				rank[head] = 1
-			case w == verdict.NA:
+			case w[0] == verdict.NA:
 				rank[head] = 3
 			default:
 				rank[head] = 2

@@ -42,10 +42,11 @@ func (a *app) explainRun(o *scenarios.Outcome) error {
 	a.raceHead(o.Scenario)
 	if o.NotApplicable != (scenarios.Text{}) {
 		a.printf("\n%s: %s\n", verdict.NA, a.say(o.NotApplicable.EN, o.NotApplicable.ZH))
+		a.tellUncontracted(o)
 		a.next("locklab explain "+o.Scenario.ID, "locklab explain "+o.Strategy.ID)
 		return nil
 	}
-	watched, err := scenarios.Watch(o.Trace)
+	watched, err := scenarios.WatchOn(o.Strategy, o.Trace)
 	if err != nil {
 		return internal(err)
 	}
@@ -105,7 +106,7 @@ type codeJSON struct {
 func (a *app) printRun(o *scenarios.Outcome) error {
 	j := explainedRunJSON{runJSON: outcomeJSON(o), Code: []codeJSON{}}
 	if o.History != nil {
-		watched, err := scenarios.Watch(o.Trace)
+		watched, err := scenarios.WatchOn(o.Strategy, o.Trace)
 		if err != nil {
 			return internal(err)
 		}
@@ -132,7 +133,7 @@ func (a *app) mend(o *scenarios.Outcome) error {
 func (a *app) certainty(o *scenarios.Outcome) (text []string, event int, err error) {
 	key, own := "label.certain.none", map[string]string{}
 	if o.Scenario.ID == scenarios.SearchID {
-		d, err := scenarios.DoomOf(a.ctx, o.Trace, "")
+		d, err := scenarios.DoomOn(a.ctx, o.Strategy, o.Trace, "")
 		large := (*explore.TooLargeError)(nil)
 		switch {
 		case errors.As(err, &large) || errors.Is(err, context.Canceled):

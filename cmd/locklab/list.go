@@ -18,6 +18,8 @@ type listedStrategy struct {
 	Year    int               `json:"year"`
 	Title   string            `json:"title"`
 	TitleZH string            `json:"title_zh"`
+	// Contracted is false for a lock that no contract speaks of, and absent else.
+	Contracted *bool `json:"contracted,omitempty"`
 }
 
 type listedScenario struct {
@@ -84,7 +86,16 @@ func strategies(entries []algorithms.Entry) (l []listedStrategy) {
 }
 
 func listed(e algorithms.Entry) listedStrategy {
-	return listedStrategy{e.ID, e.Article, e.Family, e.Year, e.Title.EN, e.Title.ZH}
+	l := listedStrategy{ID: e.ID, Article: e.Article, Family: e.Family, Year: e.Year, Title: e.Title.EN, TitleZH: e.Title.ZH}
+	if uncontracted(e) {
+		l.Contracted = new(false)
+	}
+	return l
+}
+
+// uncontracted says whether no contract speaks of a lock in any race.
+func uncontracted(e algorithms.Entry) bool {
+	return len(scenarios.Unspoken(e)) == len(scenarios.All())
 }
 
 func races() (l []listedScenario) {
@@ -121,7 +132,11 @@ func (a *app) listText(what string, entries []algorithms.Entry) {
 	if what == "" || what == "strategies" {
 		a.printf("%s\n", a.say("Locks, in the order in which one was meant to mend another", "锁，按演进顺序排列"))
 		for _, e := range strategies(entries) {
-			a.wrap(fmt.Sprintf("  %-19s %-9s %d  ", e.ID, e.Article, e.Year), a.say(e.Title, e.TitleZH))
+			en, zh := e.Title, e.TitleZH
+			if e.Contracted != nil {
+				en, zh = en+" (no contract speaks of it)", zh+"（契约没有提到）"
+			}
+			a.wrap(fmt.Sprintf("  %-19s %-9s %d  ", e.ID, e.Article, e.Year), a.say(en, zh))
 		}
 	}
 	if what == "" || what == "scenarios" {

@@ -335,7 +335,7 @@ func TestMatrixJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range m.Cells {
-		if !c.AsExpected || !c.Reached || len(c.Verdicts) == 0 || len(c.Expected) == 0 || c.Trace == "" {
+		if c.Contracted != nil || c.AsExpected == nil || !*c.AsExpected || !c.Reached || len(c.Verdicts) == 0 || len(c.Expected) == 0 || c.Trace == "" {
 			t.Errorf("%s in %s: %+v", c.Strategy, c.Scenario, c)
 		}
 	}

@@ -24,8 +24,9 @@ type cellJSON struct {
 	Scenario   string         `json:"scenario"`
 	Race       string         `json:"race"`
 	Verdicts   []verdict.Word `json:"verdicts"`
-	Expected   []verdict.Word `json:"expected"`
-	AsExpected bool           `json:"as_expected"`
+	Contracted *bool          `json:"contracted,omitempty"` // false: no contract speaks of the cell; absent else
+	Expected   []verdict.Word `json:"expected"`             // null where no contract speaks
+	AsExpected *bool          `json:"as_expected"`          // likewise
 	Reached    bool           `json:"reached"`
 	Why        string         `json:"why,omitempty"`    // the contract's reason, in English
 	WhyZH      string         `json:"why_zh,omitempty"` // and in Chinese
@@ -44,9 +45,10 @@ func cellsJSON(outcomes []*scenarios.Outcome) []cellJSON {
 	cells := []cellJSON{}
 	for _, o := range outcomes {
 		why := scenarios.Why(o.Strategy, o.Scenario)
+		contracted, expected, asExpected := againstContract(o)
 		cells = append(cells, cellJSON{
 			Strategy: o.Strategy.ID, Article: o.Strategy.Article, Scenario: o.Scenario.ID, Race: o.Scenario.Race,
-			Verdicts: o.Verdicts, Expected: words(o.Expected), AsExpected: o.AsExpected(), Reached: o.Reached, Why: why.EN, WhyZH: why.ZH,
+			Verdicts: o.Verdicts, Contracted: contracted, Expected: expected, AsExpected: asExpected, Reached: o.Reached, Why: why.EN, WhyZH: why.ZH,
 			Trace: o.Trace.Link(), Runs: o.Runs, Broken: o.Broken,
 		})
 	}
@@ -64,7 +66,7 @@ func (a *app) matrix() *cobra.Command {
 		Use:   "matrix",
 		Short: "every lock in every race",
 		Long: `Plays every lock in every race and prints the grid. The exit status is 1 if a
-cell is not as contracted.
+cell is not as contracted; of a lock that no contract speaks of nothing is expected.
 
 --runs N plays each cell N more times with sampled latencies and counts how
 often the lock broke. -o DIR writes the grid as text, CSV, PNG and SVG, the
@@ -228,7 +230,7 @@ func gridOf(entries []algorithms.Entry, scs []scenarios.Scenario, cells [][]*sce
 
 func cellOf(e algorithms.Entry, sc scenarios.Scenario, o *scenarios.Outcome) reports.Cell {
 	why := scenarios.Why(e, sc)
-	c := reports.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: reports.Text(why), Verdicts: []verdict.Word{verdict.Unknown}}
+	c := reports.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: reports.Text(why), Verdicts: []verdict.Word{verdict.Unknown}, Uncontracted: scenarios.Uncontracted(e, sc)}
 	if o != nil { // nil was not played: unknown, and not as expected
 		c.Verdicts, c.Expected, c.AsExpected, c.Reached = o.Verdicts, o.Expected, o.AsExpected(), o.Reached
 		c.Trace = o.Trace.Link()

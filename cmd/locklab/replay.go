@@ -63,7 +63,7 @@ clock says how long each message takes, and only one thing can come next.`,
 			a.ctx = c.Context()
 			untold := error(nil)
 			if doom {
-				if untold, err = a.foresee(c.Context(), o.Trace, "", curve); err != nil {
+				if untold, err = a.foresee(c.Context(), o.Strategy, o.Trace, "", curve); err != nil {
 					return fmt.Errorf("--doom: %w", err)
 				}
 			}

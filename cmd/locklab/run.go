@@ -30,8 +30,9 @@ type runJSON struct {
 	Seed            uint64            `json:"seed"`
 	Settings        string            `json:"settings"`
 	Verdicts        []verdict.Word    `json:"verdicts"`
-	Expected        []verdict.Word    `json:"expected"` // empty: the contract says nothing about these settings
-	AsExpected      bool              `json:"as_expected"`
+	Contracted      *bool             `json:"contracted,omitempty"` // false: no contract speaks of this lock here; absent else
+	Expected        []verdict.Word    `json:"expected"`             // empty: the contract says nothing about these settings; null: nor of any
+	AsExpected      *bool             `json:"as_expected"`          // null where no contract speaks
 	Reached         bool              `json:"reached"`
 	NotApplicable   string            `json:"not_applicable,omitempty"`    // why, in English
 	NotApplicableZH string            `json:"not_applicable_zh,omitempty"` // and in Chinese
@@ -44,10 +45,11 @@ type runJSON struct {
 func outcomeJSON(o *scenarios.Outcome) runJSON {
 	j := runJSON{
 		Version: schema, Strategy: o.Strategy.ID, Article: o.Strategy.Article, Scenario: o.Scenario.ID, Race: o.Scenario.Race,
-		Seed: o.Settings.Seed, Settings: o.Trace.Settings, Verdicts: o.Verdicts, Expected: words(o.Expected),
-		AsExpected: o.AsExpected(), Reached: o.Reached, NotApplicable: o.NotApplicable.EN, NotApplicableZH: o.NotApplicable.ZH,
+		Seed: o.Settings.Seed, Settings: o.Trace.Settings, Verdicts: o.Verdicts,
+		Reached: o.Reached, NotApplicable: o.NotApplicable.EN, NotApplicableZH: o.NotApplicable.ZH,
 		Findings: o.Judgement.Findings, Trace: o.Trace.Link(), Events: []history.Event{},
 	}
+	j.Contracted, j.Expected, j.AsExpected = againstContract(o)
 	if j.Findings == nil {
 		j.Findings = []verdict.Finding{}
 	}
@@ -55,6 +57,15 @@ func outcomeJSON(o *scenarios.Outcome) runJSON {
 		j.Events = o.History.Events
 	}
 	return j
+}
+
+// againstContract is what JSON says of an outcome and the contract. Where no contract
+// speaks nothing was expected, and neither yes nor no would be true.
+func againstContract(o *scenarios.Outcome) (contracted *bool, expected []verdict.Word, asExpected *bool) {
+	if scenarios.Uncontracted(o.Strategy, o.Scenario) {
+		return new(false), nil, nil
+	}
+	return nil, words(o.Expected), new(o.AsExpected())
 }
 
 // words is never null in JSON.
@@ -212,6 +223,7 @@ func (a *app) tell(o *scenarios.Outcome, view string) error {
 	a.printf("%s in %s: %s\n", o.Strategy.Heading(), race, a.say(o.Scenario.Title.EN, o.Scenario.Title.ZH))
 	if why := o.NotApplicable; why != (scenarios.Text{}) {
 		a.printf("%s: %s\n", verdict.NA, a.say(why.EN+".", why.ZH+"。"))
+		a.tellUncontracted(o)
 		a.next("locklab explain "+o.Scenario.ID, "locklab matrix --scenarios "+o.Scenario.ID)
 		return nil
 	}
@@ -277,14 +289,29 @@ func cure(o *scenarios.Outcome, lang string) string {
 	return reports.Cure(w, lang) // found by search: the verdict is all there is to go by
 }
 
-// compare says where an outcome differs from the contract.
+// compare says where an outcome differs from the contract, or that there is none.
 func (a *app) compare(o *scenarios.Outcome) {
 	switch {
+	case a.tellUncontracted(o):
 	case o.Expected == nil:
 		a.printf("%s\n", a.say("The contract speaks of the race's own numbers only.", "契约只针对场景自带的参数。"))
 	case !o.AsExpected():
 		a.printf("%s%s\n", beside(a.say("The contract says otherwise:", "与契约不符，契约为：")), join(o.Expected))
 	}
+}
+
+// tellUncontracted says that no contract speaks of an outcome, if so.
+func (a *app) tellUncontracted(o *scenarios.Outcome) bool {
+	if !scenarios.Uncontracted(o.Strategy, o.Scenario) {
+		return false
+	}
+	lock, race := o.Strategy.ID, o.Scenario.ID
+	if race == scenarios.SearchID {
+		a.sentence("No contract speaks of "+lock+".", "契约没有提到 "+lock+"。")
+	} else {
+		a.sentence("No contract speaks of "+lock+" in "+race+".", "契约没有提到 "+lock+" 在 "+race+" 里的结果。")
+	}
+	return true
 }
 
 func (a *app) langs() []string {

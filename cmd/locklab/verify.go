@@ -24,6 +24,12 @@ type verifyJSON struct {
 	Cells      int             `json:"cells"` // races played
 	Searches   []searchJSON    `json:"searches"`
 	Deviations []deviationJSON `json:"deviations"`
+	Uncovered  []uncoveredJSON `json:"uncovered,omitempty"` // what the contract says nothing of
+}
+
+type uncoveredJSON struct {
+	Strategy  string   `json:"strategy"`
+	Scenarios []string `json:"scenarios,omitempty"` // absent: all
 }
 
 type searchJSON struct {
@@ -65,7 +71,9 @@ func (a *app) verify() *cobra.Command {
 		Long: `Plays every lock in every race and searches every lock within the contract's
 bounds, on all cores. What must hold is proved by a complete search; what must
 break must still break, and to as little bad luck: otherwise the lab itself has
-gone blind. Prints what is not as contracted, each with a line that shows it.
+gone blind. Prints what is not as contracted, each with a line that shows it. A
+lock of which the lab's contract says nothing is named as not covered; that is no
+failure.
 
 --contract FILE holds your own contract against the locks, instead of the lab's:
 
@@ -91,12 +99,16 @@ told (a search was cut short, or Ctrl-C), 4 a mistake of locklab.`,
 			if err != nil {
 				return err
 			}
+			open, err := uncovered(flags.contract, families)
+			if err != nil {
+				return err
+			}
 			for _, f := range []string{flags.junit, flags.summary} {
 				if err := writable(filepath.Dir(f)); f != "" && err != nil {
 					return fmt.Errorf("%s: %w", f, err)
 				}
 			}
-			return a.proveRows(c.Context(), rows, flags)
+			return a.proveRows(c.Context(), rows, open, flags)
 		},
 	}
 	f := c.Flags()
@@ -135,7 +147,35 @@ func rowsOf(families []string, rows []scenarios.Row) ([]scenarios.Row, error) {
 	return rows, nil
 }
 
-func (a *app) proveRows(ctx context.Context, rows []scenarios.Row, flags verifyFlags) error {
+// uncovered is what the lab's own contract says nothing of. A user's speaks of what it
+// wants to, and leaves out the rest on purpose.
+func uncovered(contract string, families []string) (open []reports.Uncovered, err error) {
+	if contract != "" {
+		return nil, nil
+	}
+	locks := algorithms.All()
+	if families != nil {
+		if locks, err = ofFamilies(families); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range locks {
+		silent := scenarios.Unspoken(e)
+		if len(silent) == 0 {
+			continue
+		}
+		u := reports.Uncovered{Strategy: e.ID}
+		if !uncontracted(e) {
+			for _, sc := range silent {
+				u.Scenarios = append(u.Scenarios, sc.ID)
+			}
+		}
+		open = append(open, u)
+	}
+	return open, nil
+}
+
+func (a *app) proveRows(ctx context.Context, rows []scenarios.Row, open []reports.Uncovered, flags verifyFlags) error {
 	done, end := a.progress(len(rows), "proofs")
 	proofs, err := scenarios.Verify(ctx, rows, done)
 	end()
@@ -144,6 +184,7 @@ func (a *app) proveRows(ctx context.Context, rows []scenarios.Row, flags verifyF
 		return internal(err)
 	}
 	v := verification(proofs)
+	v.Uncovered = open
 	if a.json {
 		err = a.printJSON(verifyToJSON(proofs, v))
 	} else {
@@ -248,6 +289,9 @@ func verifyToJSON(proofs []scenarios.Proof, v *reports.Verification) verifyJSON 
 		default:
 			j.Cells++
 		}
+	}
+	for _, u := range v.Uncovered {
+		j.Uncovered = append(j.Uncovered, uncoveredJSON(u))
 	}
 	for _, c := range v.Deviations() {
 		j.Deviations = append(j.Deviations, deviationJSON{
