@@ -18,7 +18,7 @@ const nasty = "50 % of <x> & \"y\"\r\nESC \x1b[31m NUL \x00 bad \xff end ]]> fen
 func nastyVerification() *Verification {
 	return &Verification{Checks: []Check{
 		{Strategy: "token", Subject: "gc-pause", File: "a:b,c%.txt", Line: 3, Want: "HOLDS", Got: "OVERLAP", Status: CheckDiffers,
-			Reasons: []string{nasty}, Reproduce: "locklab run token gc-pause --expect holds", Trace: "locklab1-x"},
+			Reasons: []string{nasty}, Reproduce: "locklab run token gc-pause --expect holds", Trace: "locklab2-x"},
 		{Strategy: "token", Subject: "clients=2", IsSearch: true, File: "f", Line: 4, Want: "HOLDS", Status: CheckUntold,
 			Reasons: []string{"cut short"}, Reproduce: "locklab explore token", Certificate: nasty},
 		{Strategy: "setnx", Subject: "clients=2", IsSearch: true, File: "f", Line: 5, Want: "HOLDS", Got: "HOLDS", Status: CheckOK, Certificate: "proved"},
@@ -49,7 +49,7 @@ func TestJUnit(t *testing.T) {
 	if first.Name != "token/gc-pause" || first.Failure == nil {
 		t.Fatalf("%+v", first)
 	}
-	for _, want := range []string{"50 % of <x> & \"y\"", "ESC �[31m NUL � bad � end ]]> fence", "contract: a:b,c%.txt:3: HOLDS", "replay: locklab replay locklab1-x"} {
+	for _, want := range []string{"50 % of <x> & \"y\"", "ESC �[31m NUL � bad � end ]]> fence", "contract: a:b,c%.txt:3: HOLDS", "replay: locklab replay locklab2-x"} {
 		if !strings.Contains(first.Failure.Text, want) {
 			t.Errorf("the body lacks %q:\n%s", want, first.Failure.Text)
 		}

@@ -14,18 +14,18 @@ func parSample() ParChart {
 		Verdicts: []verdict.Word{verdict.Overlap, verdict.Lie, verdict.Stall},
 		Rows: []ParRow{
 			{"setnx", []ParCell{
-				{Told: true, Found: true, Par: 0, Steps: 9, Trace: "locklab1-a"},
+				{Told: true, Found: true, Par: 0, Steps: 9, Trace: "locklab2-a"},
 				{Told: true},
-				{Told: true, Found: true, Par: 1, Steps: 19, Ways: []string{"crash", "lose-reply"}, Trace: "locklab1-b"},
+				{Told: true, Found: true, Par: 1, Steps: 19, Ways: []string{"crash", "lose-reply"}, Trace: "locklab2-b"},
 			}},
 			{"token", []ParCell{
-				{Told: true, Found: true, Par: 1, Steps: 13, Ways: []string{"pause"}, Trace: "locklab1-c"},
+				{Told: true, Found: true, Par: 1, Steps: 13, Ways: []string{"pause"}, Trace: "locklab2-c"},
 				{Told: true},
 				{Told: true},
 			}},
 			{"redlock", []ParCell{
-				{Told: true, Found: true, Par: 1, Steps: 15, Ways: []string{"pause", "restart", "failover"}, Trace: "locklab1-d"},
-				{Found: true, Par: 2, Steps: 67, Ways: []string{"crash+pause"}, Trace: "locklab1-e"},
+				{Told: true, Found: true, Par: 1, Steps: 15, Ways: []string{"pause", "restart", "failover"}, Trace: "locklab2-d"},
+				{Found: true, Par: 2, Steps: 67, Ways: []string{"crash+pause"}, Trace: "locklab2-e"},
 				{},
 			}},
 			{Strategy: "watchdog"}, // not finished

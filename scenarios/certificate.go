@@ -26,6 +26,9 @@ func (s *Search) Certificate() string {
 	line("clients", "work %v inside, ask %s, and once more %v after a refusal or a release; a probe asks when all others have ended", b.work(), b.asking(), b.retry())
 	line("time", "what is ready happens before time moves; time moves to the next deadline of anybody; a pause ends at one")
 	line("states", "%d, transitions %d, depth %d, complete %t", r.States, r.Transitions, r.Depth, r.Complete)
+	if r.Limit != "" {
+		line("cut", "%s", r.Limit)
+	}
 	line("reduction", "symmetry %s, partial order %s, time of day %s", used(r.Symmetry), used(!b.Causes), map[bool]string{true: "part of the state: the lock reads a clock", false: "not part of the state"}[r.Absolute])
 	line("code", "%d distinct histories of observations of the lock's own code", r.Histories)
 	if names := s.Unstruck(); names != nil {

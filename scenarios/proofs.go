@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"locklab/algorithms"
+	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
 
@@ -393,6 +394,11 @@ func (r Row) prove(ctx context.Context, company *Company) (*Proof, error) {
 	} else if p.Outcome, err = company.Play(r.Strategy, r.Scenario, r.Scenario.Settings); err == nil {
 		p.compareCell()
 	}
+	if limit := (*simulator.LimitError)(nil); errors.As(err, &limit) { // of a race: a search says it itself
+		p.Outcome = nil
+		p.find(Untold, "the run does not come to its end: %s", limit.What)
+		return p, nil
+	}
 	if err != nil && !errors.Is(err, ctx.Err()) {
 		err = fmt.Errorf("%s: %w", r.Name(), err)
 		if r.File != "" { // a row that was made by hand stands nowhere
@@ -463,6 +469,9 @@ func (p *Proof) compareSearch() {
 	}
 	if names := p.Search.Unstruck(); complete && names != nil {
 		p.find(Untold, "%s never struck: the search says nothing of it", strings.Join(names, ", "))
+	}
+	if limit := p.Search.Result.Limit; limit != "" {
+		p.find(Untold, "the search was cut short: %s", limit)
 	}
 	if !complete && p.Answer == AsContracted {
 		p.find(Untold, "the search was cut short after %d states: what it did not visit is unknown", p.Search.Result.States)

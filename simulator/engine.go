@@ -38,6 +38,7 @@ type engine struct {
 
 	subs      []sub     // the connections that listen to the server
 	published []message // by the commands of this call
+	full      bool      // a buffer holds more of them than there is room for
 }
 
 // needs says what a command may have read beside the shape of the data.
@@ -214,7 +215,7 @@ func (e *engine) run(s *shape, ttls []time.Duration, now time.Time, b *batch) (o
 	e.m.SetTime(now)
 	watches, peers, conn := e.connect(s, b)
 	e.needs, e.refused, e.scripted = needsNothing, b.unfit, false
-	e.subs, e.published = s.subs, nil
+	e.subs, e.published, e.full = s.subs, nil, false
 	reply := ""
 	if b.unfit == "" {
 		for _, args := range b.commands { // nearly always one
@@ -234,6 +235,9 @@ func (e *engine) run(s *shape, ttls []time.Duration, now time.Time, b *batch) (o
 	}
 	watches = e.watching(s, keys, b, watches, peers)
 	out := outcome{reply: reply, shape: newShape(keys, e.loaded, watches...).listened(e.delivered()), ttls: after, needs: needs}
+	if e.full {
+		return outcome{}, &LimitError{fmt.Sprintf("more than %d messages wait for one subscriber: have it listen more often, or publish less", maxInbox)}
+	}
 	if needs == needsNothing {
 		e.held = out.shape.id
 	}

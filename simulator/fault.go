@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -146,7 +147,7 @@ func (m Moment) Crash(c int8) (why string) {
 	}
 	for t := range p.threads {
 		if p.threads[t].phase == asking {
-			m.w.addLate(ops[t], c, &p.threads[t])
+			m.lab.addLate(m.w, ops[t], c, &p.threads[t])
 		}
 	}
 	*p = procState{dead: true, clock: p.clock, at: p.at}
@@ -310,6 +311,9 @@ func (m Moment) Command(n int8, note string, args ...string) (why string) {
 		return err.Error()
 	}
 	eff, err := table.apply(&node.data, node.clock.read(m.w.now), id)
+	if limit := (*LimitError)(nil); errors.As(err, &limit) {
+		m.lab.room.full = err // a refusal would be no more than a fault that does not fit
+	}
 	if err != nil {
 		return err.Error()
 	}
@@ -447,11 +451,7 @@ func (m Moment) hangUp(n int8, who clientSet) {
 			}
 		}
 	}
-	for i := range m.w.late {
-		if late := &m.w.late[i]; late.node == n && who.has(late.from) {
-			m.w.late[i] = lateState{}
-		}
-	}
+	m.lab.dropLate(m.w, func(late *lateState) bool { return late.node == n && who.has(late.from) })
 }
 
 // replace swaps the data of a server for that of a copy and records which keys

@@ -76,6 +76,9 @@ type Lab struct {
 	first  [MaxNodes]int // where in World.copies those of a server begin
 	table  *redisTable
 	zoo    *zooTable // nil: the servers are no ensemble
+	lates  *lateTable
+	room   *room
+	unsaid error // a strike that Strikes could not offer
 	procs  []*process
 	events []history.Event
 	limit  int
@@ -105,13 +108,14 @@ func New(s Setup) (*Lab, error) {
 			s.Nodes[i].MaxLag = defaultMaxLag
 		}
 	}
-	table, err := newRedisTable()
+	r := &room{ids: maxIDs}
+	table, err := newRedisTable(r)
 	if err != nil {
 		return nil, err
 	}
-	l := &Lab{setup: s, table: table, limit: tableLimit}
+	l := &Lab{setup: s, table: table, lates: newLateTable(r), room: r, limit: tableLimit}
 	if s.Nodes[0].Session > 0 {
-		l.zoo = newZooTable(&s.Nodes[0])
+		l.zoo = newZooTable(&s.Nodes[0], r)
 	}
 	for i, c := range s.Clients {
 		l.procs = append(l.procs, newProcess(l, i+1, c.Program))
@@ -230,6 +234,7 @@ func (l *Lab) Close() {
 func (l *Lab) NewWorld() World {
 	if l.Size() > l.limit {
 		l.table.clear()
+		l.lates.clear()
 		if l.zoo != nil {
 			l.zoo.clear()
 		}
@@ -257,7 +262,7 @@ func (l *Lab) NewWorld() World {
 
 // Size is the number of entries in the lab's tables.
 func (l *Lab) Size() int {
-	n := l.table.size()
+	n := l.table.size() + len(l.lates.lists)
 	if l.zoo != nil {
 		n += l.zoo.size()
 	}

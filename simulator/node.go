@@ -14,11 +14,12 @@ import (
 // whatever remains; a command that does look gets an entry for each remainder
 // (and clock reading) that occurs.
 type redisTable struct {
+	room    *room
 	engine  *engine
 	shapes  []shape
 	shapeID map[string]uint32
 	batches []batch
-	batchID map[string]uint32
+	batchID map[batchKey]uint32
 	replies []reply
 	replyID map[string]uint32
 	effects map[effectKey]*effect
@@ -43,6 +44,12 @@ type batch struct {
 type reply struct {
 	resp string
 	text string // as redis-cli shows it
+}
+
+// batchKey is what tells one write from another.
+type batchKey struct {
+	link
+	wire string
 }
 
 type effectKey struct{ shape, batch uint32 }
@@ -74,13 +81,13 @@ type change struct {
 	place              int8 // in the new shape; -1: the key does not expire, or is gone
 }
 
-func newRedisTable() (*redisTable, error) {
+func newRedisTable(r *room) (*redisTable, error) {
 	e, err := newEngine()
 	if err != nil {
 		return nil, err
 	}
 	t := &redisTable{
-		engine: e, shapeID: map[string]uint32{}, batchID: map[string]uint32{}, replyID: map[string]uint32{},
+		room: r, engine: e, shapeID: map[string]uint32{}, batchID: map[batchKey]uint32{}, replyID: map[string]uint32{},
 		effects: map[effectKey]*effect{}, exact: map[exactKey]*effect{},
 		bare: map[uint32]uint32{}, less: map[[2]uint32]uint32{},
 	}
@@ -118,9 +125,11 @@ func (t *redisTable) internShape(s shape) uint32 {
 	if id, ok := t.shapeID[s.id]; ok {
 		return id
 	}
-	id := uint32(len(t.shapes))
-	t.shapes = append(t.shapes, s)
-	t.shapeID[s.id] = id
+	id, ok := t.room.next(len(t.shapes), "contents of a server")
+	if ok {
+		t.shapes = append(t.shapes, s)
+		t.shapeID[s.id] = id
+	}
 	return id
 }
 
@@ -128,19 +137,17 @@ func (t *redisTable) internReply(resp string) uint32 {
 	if id, ok := t.replyID[resp]; ok {
 		return id
 	}
-	id := uint32(len(t.replies))
-	t.replies = append(t.replies, reply{resp: resp, text: pushText(resp)})
-	t.replyID[resp] = id
+	id, ok := t.room.next(len(t.replies), "replies")
+	if ok {
+		t.replies = append(t.replies, reply{resp: resp, text: pushText(resp)})
+		t.replyID[resp] = id
+	}
 	return id
 }
 
 // internBatch takes the bytes of one write, and the connection if that watches keys.
 func (t *redisTable) internBatch(on link, wire []byte) (uint32, error) {
-	key := wire
-	if on != (link{}) {
-		key = fmt.Appendf(nil, "%v%s", on, wire)
-	}
-	if id, ok := t.batchID[string(key)]; ok {
+	if id, ok := t.batchID[batchKey{on, string(wire)}]; ok {
 		return id, nil
 	}
 	commands, err := parseBatch(string(wire))
@@ -160,9 +167,12 @@ func (t *redisTable) internBatch(on link, wire []byte) (uint32, error) {
 	}
 	b := batch{commands: commands, text: text, wait: wait, link: on, transaction: transactionOf(commands)}
 	t.about(&b)
-	id := uint32(len(t.batches))
+	id, ok := t.room.next(len(t.batches), "requests")
+	if !ok {
+		return 0, t.room.full
+	}
 	t.batches = append(t.batches, b)
-	t.batchID[string(key)] = id
+	t.batchID[batchKey{on, string(wire)}] = id
 	return id, nil
 }
 
@@ -253,7 +263,7 @@ func (t *redisTable) run(d *dataState, now time.Duration, b uint32, n needs) (*e
 		return &effect{needs: out.needs}, nil
 	}
 	if out.shape.ttls > MaxKeys {
-		return nil, fmt.Errorf("simulator: more than %d keys with a time to live on one server", MaxKeys)
+		return nil, &LimitError{fmt.Sprintf("more than %d keys with a time to live on one server: give each client fewer keys, or fewer clients", MaxKeys)}
 	}
 	eff := &effect{to: t.internShape(out.shape), reply: t.internReply(out.reply)}
 	to := &t.shapes[eff.to]

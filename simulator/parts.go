@@ -3,8 +3,6 @@ package simulator
 import (
 	"strings"
 	"time"
-
-	"locklab/simulator/history"
 )
 
 // A World falls into parts: a client each, a server each, and the rest. Hardly
@@ -23,7 +21,7 @@ type (
 		zoo    zooState // of the ensemble
 	}
 	RestPart struct {
-		late   [maxLate]lateState
+		late   uint32 // in an order that does not depend on how it came about
 		res    resourceState
 		budget [MaxFaults]uint8
 	}
@@ -133,26 +131,13 @@ func (l *Lab) shift(d *dataState, ms int64) {
 }
 
 // RestPart takes what belongs to nobody in particular out of w.
-func (w *World) RestPart() RestPart {
-	r := RestPart{w.late, w.res, w.budget}
-	for i := range r.late {
-		late := &r.late[i]
-		late.msg = 0
-		if late.hold != Never {
-			late.hold = max(late.hold-w.now, 0)
-		}
-	}
-	return r
+func (l *Lab) RestPart(w *World) RestPart {
+	return RestPart{l.canonicalLate(w.late, w.now), w.res, w.budget}
 }
 
 // SetRestPart puts it back.
-func (w *World) SetRestPart(r *RestPart) {
-	w.late, w.res, w.budget = r.late, r.res, r.budget
-	for i := range w.late {
-		if late := &w.late[i]; late.hold > 0 {
-			late.hold = later(w.now, late.hold)
-		}
-	}
+func (l *Lab) SetRestPart(w *World, r *RestPart) {
+	w.late, w.res, w.budget = l.absoluteLate(r.late, w.now), r.res, r.budget
 }
 
 // At is an empty world at the given true time, for putting parts into.
@@ -221,23 +206,6 @@ func (l *Lab) ReadyNode(n int, part *NodePart, buf []Choice) []Choice {
 // Split says whether the server's old master lives on.
 func (p *NodePart) Split() bool { return p.s.cut != 0 }
 
-// LateRequests calls yield for every request that can arrive and whose sender is
-// gone: its choice, and the server it goes to (0: the resource). It says how long
-// it is until one more can; Never if none is held up.
-func (r *RestPart) LateRequests(yield func(c Choice, node int)) (due time.Duration) {
-	due = Never
-	for i := range r.late {
-		switch o := &r.late[i]; {
-		case o.kind == opNone:
-		case o.hold > 0:
-			due = min(due, o.hold)
-		default:
-			yield(Choice{Verb: Late, Client: o.from, Thread: int8(i)}, max(int(o.node), 0))
-		}
-	}
-	return due
-}
-
 // Spent is how many strikes the faults have made, of what the setup allows.
 func (l *Lab) Spent(r *RestPart) (spent int) {
 	for i, f := range l.setup.Faults {
@@ -246,25 +214,22 @@ func (l *Lab) Spent(r *RestPart) (spent int) {
 	return spent
 }
 
-// Strikes appends every strike of a fault that is possible in w.
-func (l *Lab) Strikes(w *World, buf []Choice) []Choice {
+// Strikes appends every strike of a fault that is possible in w. The error is a
+// *LimitError: there are others, for which the lab has no room.
+func (l *Lab) Strikes(w *World, buf []Choice) ([]Choice, error) {
+	l.unsaid = nil
 	for i, f := range l.setup.Faults {
 		if w.budget[i] > 0 {
 			buf = f.Fault.Strikes(Moment{l, w}, buf)
 		}
 	}
-	return buf
+	return buf, l.unsaid
 }
 
 // Entered says whether client c was given the lock, now or before. Of the dead
 // nothing is known.
 func (l *Lab) Entered(c int, part *ClientPart) bool {
-	for at := part.s.at; at != 0; at = l.procs[c-1].nodes[at].parent {
-		if l.procs[c-1].nodes[at].last(history.Enter) >= 0 {
-			return true
-		}
-	}
-	return false
+	return l.procs[c-1].nodes[part.s.at].entered
 }
 
 // Doing says what a thread of client c is at: "its SET on the way", "at work".
@@ -294,27 +259,10 @@ func (l *Lab) Doing(c int, part *ClientPart, thread int) string {
 	case idle:
 		return "at its end"
 	}
-	for at := part.s.at; at != 0; at = p.nodes[at].parent {
-		n := &p.nodes[at]
-		enter, leave := n.last(history.Enter), n.last(history.Leave)
-		switch {
-		case enter > leave:
-			return "at work"
-		case leave >= 0:
-			return "between two attempts"
-		}
+	if p.nodes[part.s.at].inside {
+		return "at work"
 	}
 	return "between two attempts"
-}
-
-// last is the place of the last note of a kind; -1: there is none.
-func (n *procNode) last(k history.Kind) int {
-	for i := len(n.notes) - 1; i >= 0; i-- {
-		if n.notes[i].Kind == k {
-			return i
-		}
-	}
-	return -1
 }
 
 // Threads is how many threads of the client wait for something that is not a

@@ -44,8 +44,11 @@ type procNode struct {
 	notes  []history.Event // what the program recorded on the way
 	code   [][]string      // by thread, where in its code each operation was asked for; nil: nobody looks
 	memory uint32          // what its library remembers of its session with the ensemble
-	next   seen            // cache of the first edge that was followed from here
-	to     uint32          // where it leads; 0: nowhere yet
+	// entered and inside say whether it was ever given the lock, and whether it has it:
+	// by all notes up to here, so that nobody has to walk back to the beginning.
+	entered, inside bool
+	next            seen   // cache of the first edge that was followed from here
+	to              uint32 // where it leads; 0: nowhere yet
 }
 
 // op is what a thread waits for.
@@ -147,11 +150,30 @@ func (p *process) advance(at uint32, s seen) (uint32, error) {
 		p.stop() // it stands nowhere now
 		return 0, err
 	}
-	to := uint32(len(p.nodes))
-	p.nodes = append(p.nodes, p.live.entry(at, s))
+	to, ok := p.lab.room.next(len(p.nodes), "histories of a client")
+	if !ok {
+		p.stop()
+		return 0, p.lab.room.take()
+	}
+	n := p.live.entry(at, s)
+	n.inherit(&p.nodes[at])
+	p.nodes = append(p.nodes, n)
 	p.live.at = to
 	p.link(at, s, to)
 	return to, nil
+}
+
+// inherit says how an entry stands to the lock, after its parent.
+func (n *procNode) inherit(parent *procNode) {
+	n.entered, n.inside = parent.entered, parent.inside
+	for i := range n.notes {
+		switch n.notes[i].Kind {
+		case history.Enter:
+			n.entered, n.inside = true, true
+		case history.Leave:
+			n.inside = false
+		}
+	}
 }
 
 // link notes that entry to follows at when s is observed.

@@ -29,9 +29,9 @@ import (
 // client that stands still finds its messages when it goes on, and one whose time is
 // over while a message is on its way finds that when it listens next.
 //
-// Ours differs: a buffer holds maxInbox messages, and who lets one more come loses
-// the connection, as by client-output-buffer-limit, which counts bytes. That a
-// client has died its server learns in no other way. Closing a connection that
+// Ours differs: a buffer holds maxInbox messages, and a world in which it would hold
+// more ends with a LimitError; a Redis breaks the connection at some number of bytes
+// (client-output-buffer-limit). That a client has died its server learns in no other way. Closing a connection that
 // listens takes a round trip, and channels of one command are taken in the order of
 // their names. Patterns, shards, PUBSUB and PUBLISH in a transaction
 // are refused.
@@ -46,7 +46,7 @@ type sub struct {
 type message struct{ channel, payload string }
 
 // maxInbox is how many messages wait for one connection.
-const maxInbox = 8
+const maxInbox = 128
 
 // text is for the id of a shape. That of a watch begins otherwise.
 func (s *sub) text() string { return fmt.Sprintf("sub %q %q %q", s.conn, s.channels, s.inbox) }
@@ -223,9 +223,10 @@ func (e *engine) delivered() []sub {
 				s.inbox = append(s.inbox, m)
 			}
 		}
-		if len(s.inbox) <= maxInbox {
-			subs = append(subs, s)
+		if len(s.inbox) > maxInbox {
+			e.full = true
 		}
+		subs = append(subs, s)
 	}
 	return subs
 }

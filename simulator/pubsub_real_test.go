@@ -18,7 +18,7 @@ func TestRealPubSub(t *testing.T) {
 	publisher := real.another()
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		table, err := newRedisTable()
+		table, err := newRedisTable(&room{ids: maxIDs})
 		if err != nil {
 			t.Fatal(err)
 		}

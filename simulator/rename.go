@@ -134,8 +134,9 @@ func (l *Lab) nameless(reply uint32) error {
 	return nil
 }
 
-// RenameNode is a server's part with the clients renamed in its data.
-func (l *Lab) RenameNode(part NodePart, to *Names) NodePart {
+// RenameNode is a server's part with the clients renamed in its data. The error is a
+// *LimitError.
+func (l *Lab) RenameNode(part NodePart, to *Names) (NodePart, error) {
 	l.renameData(&part.s.data, to)
 	for i := range part.copies {
 		l.renameData(&part.copies[i], to)
@@ -144,7 +145,7 @@ func (l *Lab) RenameNode(part NodePart, to *Names) NodePart {
 		part.s.lacks[i] = part.s.lacks[i].renamed(to)
 	}
 	part.s.cut = part.s.cut.renamed(to)
-	return part
+	return part, l.room.take()
 }
 
 func (s clientSet) renamed(to *Names) (renamed clientSet) {
@@ -188,35 +189,6 @@ func (l *Lab) renameData(d *dataState, to *Names) {
 		deadline[renamed.place(renameText(from.expiring(i).name, to))] = d.deadline[i]
 	}
 	d.shape, d.deadline = l.table.internShape(renamed), deadline
-}
-
-// RenameRest is the rest with the clients renamed in the requests under way.
-func (l *Lab) RenameRest(part RestPart, to *Names) (RestPart, error) {
-	for i := range part.late {
-		o := &part.late[i]
-		if o.kind == opNone {
-			continue
-		}
-		o.from = int8(to[o.from])
-		if o.kind != opCommand {
-			continue
-		}
-		var commands [][]string
-		b := &l.table.batches[o.batch]
-		for _, c := range b.commands {
-			renamed := make([]string, len(c))
-			for j, arg := range c {
-				renamed[j] = renameText(arg, to)
-			}
-			commands = append(commands, renamed)
-		}
-		id, err := l.table.internBatch(b.link.rename(to), writeBatch(commands))
-		if err != nil {
-			return part, err
-		}
-		o.batch = id
-	}
-	return part, nil
 }
 
 // renameText renames the clients in tokens: c2.1 and the like.

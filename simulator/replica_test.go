@@ -223,20 +223,68 @@ func TestLateRequestsGoWithTheirServer(t *testing.T) {
 	}
 }
 
-// Only so many requests can be late; the oldest is lost to the newest.
-func TestTooManyLateRequests(t *testing.T) {
+// None of many late requests is lost: each arrives, in the order in which they were
+// left behind.
+func TestManyLateRequests(t *testing.T) {
+	const many = 100
+	var want []int
 	s := solo(t, func(c *simulator.Client) {
-		for i := range simulator.MaxLate + 2 {
+		for i := range many {
 			do(c, 1, "RPUSH", "seen", i)
 		}
 		c.Clock().Sleep(sec)
 		do(c, 1, "LRANGE", "seen", 0, -1)
 	})
 	s.step(simulator.Choice{Verb: simulator.Start, Client: 1})
-	for range simulator.MaxLate + 2 {
+	for i := range many {
+		want = append(want, i)
 		s.step(simulator.Choice{Verb: simulator.Pass, D: 3 * sec}, simulator.Choice{Verb: simulator.GiveUp, Client: 1})
 	}
 	s.told = nil
 	s.settle(s.world.Now() + sec)
-	s.wantNotes(fmt.Sprintf("%v:[2 3 4 5 6 7 8 9 10 11 12 13]", s.world.Now()))
+	s.wantNotes(fmt.Sprintf("%v:%v", s.world.Now(), want))
+}
+
+// Late requests that are equal but for their message are offered once, whichever
+// arrives; those that are not are offered each.
+func TestEqualLateRequests(t *testing.T) {
+	s := solo(t, func(c *simulator.Client) {
+		for range 5 {
+			do(c, 1, "INCR", "n")
+		}
+		do(c, 1, "GET", "n")
+		c.Clock().Sleep(sec)
+	})
+	s.step(simulator.Choice{Verb: simulator.Start, Client: 1})
+	for range 6 {
+		s.step(simulator.Choice{Verb: simulator.Pass, D: 3 * sec}, simulator.Choice{Verb: simulator.GiveUp, Client: 1})
+	}
+	late := func() (places []int8) {
+		for _, c := range s.lab.Enabled(&s.world, nil) {
+			if c.Verb == simulator.Late {
+				places = append(places, c.Thread)
+			}
+		}
+		return places
+	}
+	if got := late(); !slices.Equal(got, []int8{0, 5}) {
+		t.Errorf("the late requests at %v are offered, want 0 and 5", got)
+	}
+	if got := s.lab.LateRequests(&s.world, nil); len(got) != 6 || got[4].Choice.Thread != 4 || got[4].Msg != 5 {
+		t.Errorf("the late requests are %v", got)
+	}
+	parts := map[simulator.RestPart]bool{}
+	for place := range int8(5) {
+		w := s.world
+		if _, err := s.lab.Step(&w, simulator.Choice{Verb: simulator.Late, Client: 1, Thread: place}); err != nil {
+			t.Fatal(err)
+		}
+		parts[s.lab.RestPart(&w)] = true
+	}
+	if len(parts) != 1 {
+		t.Errorf("that one of five equal requests arrives comes to %d things", len(parts))
+	}
+	if place, err := s.lab.PlaceInPart(&s.world, 4); err != nil || place != 0 {
+		t.Errorf("the fourth stands at %d, %v", place, err)
+	}
 }

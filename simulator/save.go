@@ -13,6 +13,7 @@ import (
 type Mark struct {
 	absolute, clocked        bool
 	shapes, replies, batches int
+	lates                    int
 	histories                [MaxClients]int
 	zoo                      zooMark
 }
@@ -20,7 +21,7 @@ type Mark struct {
 // Mark is the present moment. NewWorld may make it void, as it does worlds.
 func (l *Lab) Mark() Mark {
 	t := l.table
-	m := Mark{absolute: l.absolute, clocked: t.clocked, shapes: len(t.shapes), replies: len(t.replies), batches: len(t.batches)}
+	m := Mark{absolute: l.absolute, clocked: t.clocked, shapes: len(t.shapes), replies: len(t.replies), batches: len(t.batches), lates: len(l.lates.lists)}
 	for i, p := range l.procs {
 		m.histories[i] = len(p.nodes)
 	}
@@ -46,6 +47,7 @@ func (l *Lab) Save(w *plain.Writer, m Mark) {
 	for i := range m.batches {
 		w.Put(t.batches[i].link, t.batches[i].commands)
 	}
+	w.Put(l.lates.lists[:m.lates])
 	for i, p := range l.procs {
 		w.Put(m.histories[i])
 		for _, n := range p.nodes[:m.histories[i]] {
@@ -117,6 +119,11 @@ func (l *Lab) Load(r *plain.Reader) error {
 			return err
 		}
 	}
+	var lates [][]lateState
+	r.Get(&lates)
+	for _, list := range lates {
+		l.lates.intern(list)
+	}
 	for _, p := range l.procs {
 		p.load(r)
 	}
@@ -127,7 +134,7 @@ func (l *Lab) Load(r *plain.Reader) error {
 	if r.Err() != nil {
 		return r.Err()
 	}
-	if len(t.shapes) != shapes || len(t.replies) != replies || len(t.batches) != batches {
+	if len(t.shapes) != shapes || len(t.replies) != replies || len(t.batches) != batches || len(l.lates.lists) != len(lates) {
 		return errors.New("simulator: saved tables hold something twice")
 	}
 	return nil

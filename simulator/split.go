@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/alicebob/miniredis/v2/server"
@@ -24,6 +25,10 @@ func (m Moment) Split(c, n, replica int8) (why string) {
 	if why := m.cannotSplit(c, n, replica); why != "" {
 		return why
 	}
+	if err := m.unnumbered(n); err != nil {
+		m.lab.room.full = err
+		return err.Error()
+	}
 	node := &m.w.nodes[n-1]
 	e := m.lab.emit(m.w, history.Split)
 	e.Client, e.Node, e.Replica = int(c), int(n), replica
@@ -46,7 +51,22 @@ func (m Moment) Split(c, n, replica int8) (why string) {
 
 // CanSplit says whether the master of server n can be cut off with client c.
 func (m Moment) CanSplit(c, n, replica int) bool {
-	return m.cannotSplit(int8(c), int8(n), int8(replica)) == ""
+	if m.cannotSplit(int8(c), int8(n), int8(replica)) != "" {
+		return false
+	}
+	if err := m.unnumbered(int8(n)); err != nil {
+		m.lab.unsaid = err
+		return false
+	}
+	return true
+}
+
+// unnumbered is a *LimitError if the old master of server n cannot be named.
+func (m Moment) unnumbered(n int8) error {
+	if m.Nodes()+int(n) <= maxNumber {
+		return nil
+	}
+	return &LimitError{fmt.Sprintf("the old master of server %d of %d would need a number, and histories have none above that of server %d: give fewer servers, or no split", n, m.Nodes(), maxNumber)}
 }
 
 func (m Moment) cannotSplit(c, n, replica int8) (why string) {
@@ -58,8 +78,6 @@ func (m Moment) cannotSplit(c, n, replica int8) (why string) {
 		return "there is no such client"
 	case node.out != serving:
 		return "the server does not run"
-	case m.Nodes()+int(n) > maxNumber:
-		return "its old master would need a number, and histories have none above that of server 8"
 	case node.cut.has(c):
 		return "the client is cut off with the old master already"
 	case node.cut != 0 && replica != int8(node.stray):

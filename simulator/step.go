@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"locklab/simulator/history"
@@ -21,10 +22,8 @@ func (l *Lab) Enabled(w *World, buf []Choice) []Choice {
 			buf = l.zooEnabled(w, int8(c+1), buf)
 		}
 	}
-	for i := range w.late {
-		if w.late[i].kind != opNone && w.late[i].hold <= w.now {
-			buf = append(buf, Choice{Verb: Late, Client: w.late[i].from, Thread: int8(i)})
-		}
+	if w.late != 0 {
+		buf = l.lateEnabled(w, buf)
 	}
 	for n := range l.setup.Nodes {
 		buf = w.nodes[n].enabled(int8(n+1), buf)
@@ -110,9 +109,10 @@ func (l *Lab) Next(w *World) time.Duration {
 	for c := range l.procs {
 		next = min(next, w.procs[c].due(w.now))
 	}
-	for i := range w.late {
-		if w.late[i].hold > w.now {
-			next = min(next, w.late[i].hold)
+	late := l.lates.lists[w.late]
+	for i := range late {
+		if late[i].hold > w.now {
+			next = min(next, late[i].hold)
 		}
 	}
 	for n := range l.setup.Nodes {
@@ -200,10 +200,14 @@ func (l *Lab) Quiet(w *World) bool {
 //
 // The error is a *NotEnabledError if the choice cannot happen in w, which is
 // then as it was; any other error (*NondeterministicError, a panic of the
-// client's code, a command that the lab cannot carry) leaves w unusable.
+// client's code, a command that the lab cannot carry, a *LimitError) leaves w
+// unusable.
 func (l *Lab) Step(w *World, c Choice) ([]history.Event, error) {
 	l.events = l.events[:0]
 	err := l.step(w, c)
+	if l.room.full != nil {
+		err = l.room.take()
+	}
 	return l.events, err
 }
 
@@ -503,7 +507,7 @@ func (l *Lab) giveUp(w *World, c Choice, p *procState, th *threadState) error {
 	case o.kind == opZoo:
 		l.cutOff(w, c.Client)
 	case th.phase == asking:
-		w.addLate(*o, c.Client, th)
+		l.addLate(w, *o, c.Client, th)
 	}
 	e := l.emitClient(w, history.Timeout, c.Client, c.Thread)
 	e.Node, e.Msg = int(o.node), int(th.msg)
@@ -515,39 +519,29 @@ func (l *Lab) giveUp(w *World, c Choice, p *procState, th *threadState) error {
 	return l.observe(w, c, s)
 }
 
-// addLate keeps a request under way. If there is no room the oldest is lost.
-func (w *World) addLate(o op, from int8, th *threadState) {
-	for i := range w.late {
-		if w.late[i].kind == opNone {
-			w.late[i] = newLate(o, from, th)
-			return
-		}
-	}
-	copy(w.late[:], w.late[1:])
-	w.late[maxLate-1] = newLate(o, from, th)
-}
-
 func (l *Lab) arriveLate(w *World, c Choice) error {
-	if c.Thread < 0 || c.Thread >= maxLate || w.late[c.Thread].kind == opNone || w.late[c.Thread].from != c.Client {
+	list := l.lates.lists[w.late]
+	if c.Thread < 0 || int(c.Thread) >= len(list) || list[c.Thread].from != c.Client {
 		return l.refuse(w, c, "no such request is on the way")
 	}
-	m := w.late[c.Thread]
+	m := list[c.Thread]
 	if m.hold > w.now {
 		return l.refuse(w, c, "this request is held up")
 	}
-	w.late[c.Thread] = lateState{}
+	rest := append(l.lates.blank(), list...)
+	if n := m.node; m.kind == opCommand && w.nodes[n-1].outage(m.from) == hung {
+		rest[c.Thread].hold = w.nodes[n-1].until
+		w.late = l.lates.intern(rest)
+		return nil
+	}
+	w.late = l.lates.intern(slices.Delete(rest, int(c.Thread), int(c.Thread)+1))
 	switch m.kind {
 	case opZoo:
 		o := m.op()
 		l.zooServe(w, &o, m.from, m.msg, zooLate)
 		return nil
 	case opCommand:
-		switch w.nodes[m.node-1].outage(m.from) {
-		case down:
-			return nil
-		case hung:
-			m.hold = w.nodes[m.node-1].until
-			w.late[c.Thread] = m
+		if w.nodes[m.node-1].outage(m.from) == down {
 			return nil
 		}
 		if wait := l.table.batches[m.batch].wait; wait != nil { // nobody hears how many there are
@@ -586,7 +580,7 @@ func (l *Lab) observe(w *World, c Choice, s seen) error {
 		}
 		s = seen{thread: uint8(reading), kind: clockWas, val: int64(p.clock.read(w.now))}
 	}
-	return fmt.Errorf("simulator: the code of c%d reads its clock %d times on end: time stands still until it asks a server or sleeps", c.Client, maxReadings)
+	return &LimitError{fmt.Sprintf("the code of c%d reads its clock %d times on end: time stands still until it asks a server or sleeps", c.Client, maxReadings)}
 }
 
 // maxReadings bounds how often code may look at its clock before it does

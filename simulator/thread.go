@@ -85,7 +85,7 @@ func (l *incarnation) unwound() {
 	switch r := recover().(type) {
 	case nil, stopped:
 	case limit:
-		l.err = fmt.Errorf("simulator: the code of c%d asks for too much: %s", l.p.id, string(r))
+		l.err = &LimitError{fmt.Sprintf("the code of c%d asks for too much: %s", l.p.id, string(r))}
 	default:
 		l.err = fmt.Errorf("simulator: the code of c%d panicked: %v\n%s", l.p.id, r, debug.Stack())
 	}

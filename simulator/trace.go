@@ -27,7 +27,7 @@ type Trace struct {
 
 // TraceVersion is the version of links that this program writes and reads. It
 // changes whenever an old link could mean something else.
-const TraceVersion = 1
+const TraceVersion = 2
 
 const tracePrefix = "locklab"
 
@@ -39,7 +39,7 @@ var (
 )
 
 // Link writes the trace as one word that is safe in URLs and shells:
-// "locklab1-" and base64url of the deflated content and its CRC-32. The checksum
+// "locklab2-" and base64url of the deflated content and its CRC-32. The checksum
 // stands outside, since a deflated text has bits that unpacking does not look at.
 func (t Trace) Link() string {
 	var plain []byte
@@ -69,7 +69,7 @@ func pack(plain []byte) []byte {
 }
 
 // maxTrace bounds what a link may unpack to, in bytes; no run comes near.
-const maxTrace = 1 << 20
+const maxTrace = 1 << 24
 
 // ParseLink reads what Link wrote. White space around it does not matter. The
 // error wraps one of ErrTraceForeign, ErrTraceVersion, ErrTraceDamaged.
@@ -123,8 +123,10 @@ func (c Choice) append(b []byte) []byte {
 		return appendDuration(b, c.D)
 	case Replicate, Heal:
 		return append(b, byte(c.Thread)<<4|byte(c.Node))
-	case Start, Arrive, Answer, Wake, GiveUp, Resume, Late, Unblock, Deliver, Reconnect:
+	case Start, Arrive, Answer, Wake, GiveUp, Resume, Unblock, Deliver, Reconnect:
 		return append(b, byte(c.Client)<<4|byte(c.Thread))
+	case Late: // there may be more of them than threads
+		return binary.AppendUvarint(append(b, byte(c.Client)), uint64(c.Thread))
 	}
 	b = append(b, byte(c.Client)<<4|byte(c.Thread), byte(c.Node))
 	return appendDuration(b, c.D)
@@ -153,8 +155,10 @@ func (r *reader) choice() (c Choice) {
 	case Replicate, Heal:
 		b := r.byte()
 		c.Thread, c.Node = int8(b>>4), int8(b&15)
-	case Start, Arrive, Answer, Wake, GiveUp, Resume, Late, Unblock, Deliver, Reconnect:
+	case Start, Arrive, Answer, Wake, GiveUp, Resume, Unblock, Deliver, Reconnect:
 		r.who(&c)
+	case Late:
+		c.Client, c.Thread = int8(r.byte()), r.place()
 	default:
 		r.who(&c)
 		c.Node = int8(r.byte())
@@ -166,6 +170,17 @@ func (r *reader) choice() (c Choice) {
 func (r *reader) who(c *Choice) {
 	b := r.byte()
 	c.Client, c.Thread = int8(b>>4), int8(b&15)
+}
+
+// place is one that a Choice has room for.
+func (r *reader) place() int8 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 || v > math.MaxInt8 {
+		r.failed = true
+		return 0
+	}
+	r.b = r.b[n:]
+	return int8(v)
 }
 
 func (r *reader) byte() byte {

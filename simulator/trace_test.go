@@ -17,7 +17,7 @@ import (
 // golden is a link that must stay readable, and must go on being what its trace
 // gives. If this test fails, links that people have saved are broken: mend the
 // code, or raise TraceVersion and say so in the release notes.
-const golden = "locklab1-Yi3Jz07N40hP1i1ILC1OlShOTU2xNdBJzslMzSsptjXSKSnJsTU0KOYUYLzAzyTALMA4b8taJhZF1mY2BXZtDnYFAQYGVQbG_0f_igAGAAXQ5vs"
+const golden = "locklab2-Yi3Jz07N40hP1i1ILC1OlShOTU2xNdBJzslMzSsptjXSKSnJsTU0KOYUYLzAzyTALMA4b8taJhZF1mY2BXamOg52BQEGBlUGxv9H_4oABgARENeD"
 
 var goldenTrace = Trace{
 	Strategy: "token",
@@ -32,7 +32,7 @@ var goldenTrace = Trace{
 		{Verb: Wake, Client: 2, Thread: 1},
 		{Verb: GiveUp, Client: 8, Thread: 3},
 		{Verb: Resume, Client: 2},
-		{Verb: Late, Client: 2, Thread: 11},
+		{Verb: Late, Client: 2, Thread: 126},
 		{Verb: Replicate, Node: 7},
 		{Verb: FaultVerb, Client: 1},
 		{Verb: FaultVerb + 5, Node: 1, D: -11 * time.Second},
@@ -63,8 +63,11 @@ func anyTrace(rng *rand.Rand) Trace {
 		if rng.IntN(2) == 0 {
 			d = d.Truncate(time.Microsecond)
 		}
-		who := Choice{Client: int8(1 + rng.IntN(MaxClients)), Thread: int8(rng.IntN(maxLate))}
+		who := Choice{Client: int8(1 + rng.IntN(MaxClients)), Thread: int8(rng.IntN(MaxThreads))}
 		switch who.Verb = Verb(1 + rng.IntN(12)); {
+		case who.Verb == Late:
+			who.Thread = int8(rng.IntN(maxLate))
+			t.Choices = append(t.Choices, who)
 		case who.Verb == Pass:
 			t.Choices = append(t.Choices, Choice{Verb: Pass, D: d})
 		case who.Verb == Replicate:
@@ -107,16 +110,16 @@ func TestLinkRefuses(t *testing.T) {
 		want error
 		text string // that the error has, so that it says what to do
 	}{
-		{"", ErrTraceForeign, "does not begin with locklab1-"},
-		{"https://example.org/", ErrTraceForeign, "does not begin with locklab1-"},
+		{"", ErrTraceForeign, "does not begin with locklab2-"},
+		{"https://example.org/", ErrTraceForeign, "does not begin with locklab2-"},
 		{"locklab-abc", ErrTraceForeign, ""},
 		{"locklabx-abc", ErrTraceForeign, ""},
 		{"LOCKLAB1-abc", ErrTraceForeign, ""},
-		{strings.Replace(golden, "locklab1", "locklab0", 1), ErrTraceVersion, "play the scenario again"},
-		{strings.Replace(golden, "locklab1", "locklab2", 1), ErrTraceVersion, `it says "2", this program reads 1`},
-		{strings.Replace(golden, "locklab1", "locklab11", 1), ErrTraceVersion, ""},
-		{"locklab1-", ErrTraceDamaged, "cut off or changed"},
-		{"locklab1-????", ErrTraceDamaged, "cut off or changed"},
+		{strings.Replace(golden, "locklab2", "locklab0", 1), ErrTraceVersion, "play the scenario again"},
+		{strings.Replace(golden, "locklab2", "locklab1", 1), ErrTraceVersion, `it says "1", this program reads 2`},
+		{strings.Replace(golden, "locklab2", "locklab22", 1), ErrTraceVersion, ""},
+		{"locklab2-", ErrTraceDamaged, "cut off or changed"},
+		{"locklab2-????", ErrTraceDamaged, "cut off or changed"},
 		{golden + "A", ErrTraceDamaged, ""},
 		{content(nil), ErrTraceDamaged, "makes no sense"},
 		{content([]byte{200, 1, 'x'}), ErrTraceDamaged, "makes no sense"},                                                                  // a text longer than all
@@ -156,7 +159,7 @@ func TestEveryDamage(t *testing.T) {
 			if _, err := ParseLink(changed); !right(i, err) {
 				t.Errorf("%q for %q at %d: %v", c, golden[i], i, err)
 			}
-			if _, err := ParseLink(changed); i > len("locklab1-") && !errors.Is(err, ErrTraceDamaged) {
+			if _, err := ParseLink(changed); i > len("locklab2-") && !errors.Is(err, ErrTraceDamaged) {
 				t.Errorf("%q for %q at %d: %v, want damage", c, golden[i], i, err)
 			}
 		}
@@ -168,7 +171,7 @@ func TestEveryDamage(t *testing.T) {
 func FuzzParseLink(f *testing.F) {
 	f.Add([]byte(nil), golden)
 	f.Add([]byte{0, 0, 0, byte(Pass), 2, byte(FaultVerb), 0x11, 255, 1}, "")
-	f.Add([]byte{1, 'a', 0, 0, 0, 0, 0, 0, byte(Late), 0xff}, "locklab1-")
+	f.Add([]byte{1, 'a', 0, 0, 0, 0, 0, 0, byte(Late), 0xff}, "locklab2-")
 	f.Fuzz(func(t *testing.T, plain []byte, link string) {
 		if _, err := ParseLink(link); err != nil {
 			link = content(plain)

@@ -11,9 +11,8 @@ const (
 	MaxKeys    = 4  // keys with a time to live on one server
 	MaxFaults  = 16 // kinds of fault
 
-	MaxReplicas = 2  // of one server
-	maxCopies   = 7  // replicas and disks of all servers
-	maxLate     = 12 // requests under way whose sender no longer waits
+	MaxReplicas = 2 // of one server
+	maxCopies   = 7 // replicas and disks of all servers
 )
 
 // Never is later than everything.
@@ -40,8 +39,8 @@ type World struct {
 	procs  [MaxClients]procState
 	nodes  [MaxNodes]nodeState
 	copies [maxCopies]dataState // what replicas and disks hold; see Lab.copiesOf
-	late   [maxLate]lateState
-	zoo    zooState // the ensemble, if the server is one
+	late   uint32               // requests whose sender no longer waits: a list of lateTable
+	zoo    zooState             // the ensemble, if the server is one
 	res    resourceState
 	budget [MaxFaults]uint8 // what is left of each fault, in the Setup's order
 	sent   uint32           // messages so far; names them in the history
@@ -94,26 +93,6 @@ func (p phase) waiting() bool {
 // answer puts a reply, or lostConn, on its way to the thread.
 func (th *threadState) answer(reply uint32) {
 	*th = threadState{phase: answered, reply: reply, msg: th.msg, due: th.due}
-}
-
-// lateState is a request whose sender gave up or died while it was on the way.
-type lateState struct {
-	token uint64
-	hold  time.Duration // it does not arrive before, true time
-	batch uint32
-	base  int32
-	msg   uint32
-	kind  opKind // opNone is a free place
-	node  int8
-	from  int8
-}
-
-func newLate(o op, from int8, th *threadState) lateState {
-	return lateState{token: o.token, hold: th.hold, msg: th.msg, batch: o.batch, base: o.base, kind: o.kind, node: o.node, from: from}
-}
-
-func (s *lateState) op() op {
-	return op{kind: s.kind, node: s.node, batch: s.batch, base: s.base, token: s.token}
 }
 
 // nodeState is one server. What its replicas and its disk hold stands in

@@ -140,11 +140,7 @@ func (l *Lab) reconnect(w *World, c Choice) error {
 			p.threads[t].phase = asking
 		}
 	}
-	for i := range w.late {
-		if w.late[i].kind == opZoo && w.late[i].from == c.Client {
-			w.late[i] = lateState{}
-		}
-	}
+	l.dropLate(w, func(late *lateState) bool { return late.kind == opZoo && late.from == c.Client })
 	return nil
 }
 
@@ -208,7 +204,7 @@ func (l *Lab) cutOff(w *World, c int8) {
 			continue
 		}
 		if th.phase == asking && l.hasSession(w, c) {
-			w.addLate(*o, c, th)
+			l.addLate(w, *o, c, th)
 		}
 		if th.phase == asking || th.phase == unheard {
 			th.answer(lostConn)

@@ -15,6 +15,7 @@ import (
 // zooTable is what the ensemble does, as far as it is known: (shape, act) ->
 // (shape, answer). An entry is computed by the package zookeeper, once.
 type zooTable struct {
+	room    *room
 	timeout time.Duration // of a session
 	first   zookeeper.State
 	names   map[string]string // of lines
@@ -120,9 +121,9 @@ type zooFired struct {
 	what   string
 }
 
-func newZooTable(s *NodeSetup) *zooTable {
+func newZooTable(s *NodeSetup, r *room) *zooTable {
 	t := &zooTable{
-		timeout: s.Session, first: s.Znodes, names: s.Lines,
+		room: r, timeout: s.Session, first: s.Znodes, names: s.Lines,
 		shapeID: map[string]uint32{}, requestID: map[zookeeper.Request]uint32{}, answerID: map[string]uint32{},
 		watchID: map[zookeeper.Watch]uint32{}, memoryID: map[string]uint32{}, effects: map[zooAct]*zooEffect{},
 	}
@@ -166,23 +167,25 @@ func (t *zooTable) internShape(s zooShape) uint32 {
 		key = appendNews(key, s.links[c].news)
 	}
 	s.lines = s.state.Lines()
-	return intern(t.shapeID, string(key), &t.shapes, s)
+	return intern(t.room, t.shapeID, string(key), &t.shapes, s)
 }
 
 func appendNews(key []byte, news []zookeeper.Event) []byte {
 	key = binary.AppendUvarint(key, uint64(len(news)))
 	for _, e := range news {
-		key = fmt.Appendf(key, "%d%q", e.Type, e.Path)
+		key = appendText(binary.AppendVarint(key, int64(e.Type)), e.Path)
 	}
 	return key
 }
 
 // intern is the number of what has the given key in a list, to which it is
 // added if it is new.
-func intern[K comparable, E any](ids map[K]uint32, key K, list *[]E, e E) uint32 {
-	id, ok := ids[key]
-	if !ok {
-		id = uint32(len(*list))
+func intern[K comparable, E any](r *room, ids map[K]uint32, key K, list *[]E, e E) uint32 {
+	if id, ok := ids[key]; ok {
+		return id
+	}
+	id, ok := r.next(len(*list), "entries of a ZooKeeper's table")
+	if ok {
 		ids[key] = id
 		*list = append(*list, e)
 	}
@@ -190,21 +193,31 @@ func intern[K comparable, E any](ids map[K]uint32, key K, list *[]E, e E) uint32
 }
 
 func (t *zooTable) internRequest(r zookeeper.Request) uint32 {
-	return intern(t.requestID, r, &t.requests, zooRequest{r, requestText(r)})
+	return intern(t.room, t.requestID, r, &t.requests, zooRequest{r, requestText(r)})
 }
 
 func (t *zooTable) internWatch(w zookeeper.Watch) uint32 {
-	return intern(t.watchID, w, &t.watches, w)
+	return intern(t.room, t.watchID, w, &t.watches, w)
 }
 
 func (t *zooTable) internMemory(m zooMemory) uint32 {
-	return intern(t.memoryID, fmt.Sprintf("%d%+q", m.seen, m.watches), &t.memories, m)
+	key := binary.AppendVarint(nil, m.seen)
+	for _, w := range m.watches {
+		key = appendText(binary.AppendVarint(key, int64(w.Kind)), w.Path)
+	}
+	return intern(t.room, t.memoryID, string(key), &t.memories, m)
 }
 
 func (t *zooTable) internAnswer(a zooAnswer) uint32 {
 	r := a.reply
-	key := fmt.Sprintf("%s %q %d %d %q %q %q %v", appendNews(nil, a.news), a.text, r.Code, r.Zxid, r.Path, r.Data, r.Children, r.Stat)
-	return intern(t.answerID, key, &t.answers, a)
+	key := appendText(appendNews(nil, a.news), a.text)
+	key = binary.AppendVarint(binary.AppendVarint(key, int64(r.Code)), r.Zxid)
+	key = binary.AppendUvarint(appendText(appendText(key, r.Path), r.Data), uint64(len(r.Children)))
+	for _, c := range r.Children {
+		key = appendText(key, c)
+	}
+	key = fmt.Append(key, r.Stat) // numbers only
+	return intern(t.room, t.answerID, string(key), &t.answers, a)
 }
 
 // act looks up what an act does.

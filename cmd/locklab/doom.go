@@ -41,9 +41,9 @@ func doomFiles(files []string, doom bool) (curve, rest []string, err error) {
 // that error comes back to be told at the end.
 func (a *app) foresee(ctx context.Context, entry algorithms.Entry, t simulator.Trace, harm verdict.Word, files []string) (untold, err error) {
 	d, err := scenarios.DoomOn(ctx, entry, t, harm)
-	large := (*explore.TooLargeError)(nil)
+	large, limit := (*explore.TooLargeError)(nil), (*simulator.LimitError)(nil)
 	switch {
-	case errors.As(err, &large) || errors.Is(err, context.Canceled):
+	case errors.As(err, &large) || errors.As(err, &limit) || errors.Is(err, context.Canceled):
 		return &exitError{exitUntold, err}, nil
 	case err != nil:
 		return nil, err

@@ -31,6 +31,7 @@ type exploreJSON struct {
 	Transitions int            `json:"transitions"`
 	Depth       int            `json:"depth"`
 	Complete    bool           `json:"complete"`
+	Cut         string         `json:"cut,omitempty"` // the limit that ended it
 	Seconds     float64        `json:"seconds"`
 	Verdicts    []witnessJSON  `json:"verdicts"`
 	Certificate string         `json:"certificate"`
@@ -184,7 +185,7 @@ func (a *app) showSearch(s *scenarios.Search, took time.Duration, files []string
 	if a.json {
 		out := exploreJSON{
 			Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
-			Budget: map[string]int{}, States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete,
+			Budget: map[string]int{}, States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit,
 			Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
 		}
 		budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
@@ -199,6 +200,9 @@ func (a *app) showSearch(s *scenarios.Search, took time.Duration, files []string
 		}
 	} else if err := a.tellSearch(s, took); err != nil {
 		return err
+	}
+	if r.Limit != "" {
+		return &exitError{exitUntold, fmt.Errorf("the search was cut short, and what it did not visit is unknown: %s", r.Limit)}
 	}
 	if !r.Complete {
 		return &exitError{exitUntold, errors.New("the search was cut short: what it did not visit is unknown")}

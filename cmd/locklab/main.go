@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/faults"
+	"locklab/simulator"
 )
 
 func main() {
@@ -56,10 +57,14 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// internal marks an error as a mistake of locklab.
+// internal marks an error as a mistake of locklab. That there is no room for
+// something is none: then nothing can be told of it.
 func internal(err error) error {
 	if err == nil {
 		return nil
+	}
+	if limit := (*simulator.LimitError)(nil); errors.As(err, &limit) {
+		return &exitError{exitUntold, err}
 	}
 	return &exitError{exitInternal, err}
 }

@@ -139,7 +139,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", "token", "gc-pause", "-o", "x.pdf"}, []string{"x.pdf", ".json"}},
 		{[]string{"replay"}, []string{"replay LINK"}},
 		{[]string{"replay", "no-such-file"}, []string{"no-such-file", "neither a trace nor a file"}},
-		{[]string{"replay", strings.Replace(good, "locklab1", "locklab0", 1)}, []string{"another version", "0"}},
+		{[]string{"replay", strings.Replace(good, "locklab2", "locklab0", 1)}, []string{"another version", "0"}},
 		{[]string{"replay", good[:len(good)-5]}, []string{"damaged"}},
 		{[]string{"replay", good, "--against", "readlock"}, []string{"--against", "did you mean redlock"}},
 		{[]string{"explain"}, []string{"a lock, a race"}},

@@ -1,8 +1,8 @@
 package explore
 
 import (
+	"encoding/binary"
 	"slices"
-	"strings"
 )
 
 // Where causes are kept apart, a state knows what has struck on the way to it:
@@ -35,12 +35,17 @@ func (s *search) blame(state []uint32, ch uint16, c int) {
 
 // numberCauses numbers a sorted list; 0 is the empty one.
 func (s *system) numberCauses(all []string) uint32 {
-	text := strings.Join(all, "\n")
-	id, ok := s.causeID[text]
-	if !ok {
-		id = uint32(len(s.causes))
+	var key []byte
+	for _, label := range all { // may hold any character, so each says how long it is
+		key = append(binary.AppendUvarint(key, uint64(len(label))), label...)
+	}
+	id, ok := s.causeID[string(key)]
+	if ok {
+		return id
+	}
+	if id, ok = s.room.next(len(s.causes), "sets of causes"); ok {
 		s.causes = append(s.causes, all)
-		s.causeID[text] = id
+		s.causeID[string(key)] = id
 	}
 	return id
 }

@@ -339,7 +339,7 @@ func (k *keeper) finish(r *Result, err error) {
 		}, r.States)
 	}
 	r.Kept = k.kept
-	r.Kept.Open = k.cut
+	r.Kept.Open = k.cut && r.Limit == "" // which would only be met again
 }
 
 func (k *keeper) save(s *search) {

@@ -129,9 +129,17 @@ func (o *outlook) walk(choices []simulator.Choice) (states []uint32, found []wor
 		if err := o.follow(id); err != nil {
 			return nil, nil, err
 		}
+		via := choices[n] // as states have it
+		if via.Verb == simulator.Late {
+			place, err := o.lab.PlaceInPart(&w, int(via.Thread))
+			if err != nil {
+				return nil, nil, fmt.Errorf("explore: choice %d of %d: %w", n+1, len(choices), err)
+			}
+			via.Thread = int8(place)
+		}
 		words := wordSet(0) // what no judge hears, such as rounds that nobody wins
 		for _, a := range o.out.arcs {
-			if a.via == o.choice(choices[n]) {
+			if a.via == o.choice(via) {
 				words |= a.found
 			}
 		}
@@ -190,7 +198,8 @@ func (o *outlook) follow(id uint32) error {
 	rest := o.restTab.entries[o.cur[o.restAt()]]
 	rest.faults = false         // nothing strikes any more
 	o.ledger.spent = rest.spent // but something may have struck
-	return errors.Join(o.expand(id), o.broken)
+	err := o.expand(id)
+	return errors.Join(err, o.broken, o.room.full)
 }
 
 // graph is the steps between states: those of state n stand from first[n] on.

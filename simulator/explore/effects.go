@@ -101,14 +101,18 @@ func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 	} else {
 		s.lab.SetNodePart(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
 	}
-	w.SetRestPart(&s.restTab.keys[state[s.restAt()]])
-	for _, ch := range s.lab.Strikes(&w, nil) {
+	s.lab.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
+	all, err := s.lab.Strikes(&w, nil)
+	s.room.note(err)
+	for _, ch := range all {
 		if int(ch.Node) == node+1 && (node >= 0 || int(ch.Client) == c+1) {
 			list = append(list, s.choice(ch))
 		}
 	}
-	s.offers.put(key, effect{events: uint32(len(s.offered))})
-	s.offered = append(s.offered, list)
+	if id, ok := s.room.next(len(s.offered), "lists of strikes"); ok {
+		s.offers.put(key, effect{events: id})
+		s.offered = append(s.offered, list)
+	}
 	return list
 }
 
@@ -122,7 +126,7 @@ func (s *system) compute(state []uint32, c, node int, ch simulator.Choice) (eff 
 	if node >= 0 {
 		s.lab.SetNodePart(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
 	}
-	w.SetRestPart(&s.restTab.keys[state[s.restAt()]])
+	s.lab.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
 	events, err := s.lab.Step(&w, ch)
 	if err != nil {
 		return eff, fmt.Errorf("explore: %w", err)
@@ -206,7 +210,7 @@ func (s *system) passRest(state []uint32, d time.Duration) uint32 {
 	to, ok := e.passed[d]
 	if !ok {
 		w := s.lab.At(s.now(state))
-		w.SetRestPart(&s.restTab.keys[id])
+		s.lab.SetRestPart(&w, &s.restTab.keys[id])
 		w.Skip(d)
 		to = s.rest(&w)
 		e.passed[d] = to

@@ -55,7 +55,8 @@ type Options struct {
 
 // A Result is what a search has covered and found.
 type Result struct {
-	Complete    bool // every reachable state was visited
+	Complete    bool   // every reachable state was visited
+	Limit       string // the lab or the search had no room to go on: for what, and what to do about it
 	States      int
 	Transitions int
 	Depth       int              // steps from the start to the farthest state
@@ -112,6 +113,9 @@ func passes(ctx context.Context, lab *simulator.Lab, opt *Options, k *keeper) (*
 	if short == nil {
 		return r, err
 	}
+	if short.Limit != "" { // the ways may not be the shortest
+		r.Complete, r.Limit = false, short.Limit
+	}
 	for i := range r.Found {
 		for _, f := range short.Found {
 			old := &r.Found[i] // cut short, the second pass may know a longer way only
@@ -140,6 +144,9 @@ func pass(ctx context.Context, lab *simulator.Lab, opt *Options, k *keeper, want
 			opt.Alike = 0
 		case !errors.Is(err, errNowAbsolute):
 			r := s.result()
+			if what := limit(err); what != "" {
+				r.Complete, r.Limit, err = false, what, nil
+			}
 			if err == nil || errors.Is(err, ctx.Err()) {
 				err = errors.Join(err, s.witnesses(r))
 				k.after(s)
@@ -234,7 +241,12 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, de
 		if err := s.unsettle(s.cur); err != nil {
 			return err
 		}
-		if err := errors.Join(s.expand(id), s.broken); err != nil {
+		arcs := len(s.out.arcs)
+		err := s.expand(id)
+		if err = errors.Join(err, s.broken, s.room.full); err != nil {
+			if s.room.full != nil {
+				s.out.cut(arcs) // they may go by numbers that mean something else
+			}
 			return err
 		}
 		if s.lab.Absolute() != absolute || s.lab.Waits() != waits {
@@ -586,12 +598,31 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 	for c := range owner {
 		owner[c] = uint8(c)
 	}
+	w, err := s.firstWorld()
+	if err != nil {
+		return nil, err
+	}
+	there := 0 // choices that w has made
 	for n, id := range states {
 		to, err := s.follow(id, choices[n])
 		if err != nil {
 			return nil, err
 		}
 		choices[n].Client = int8(owner[choices[n].Client])
+		if choices[n].Verb == simulator.Late {
+			// its place in the state is none in a run: there it depends on the way
+			for ; there < n && err == nil; there++ {
+				_, err = s.lab.Step(&w, choices[there])
+			}
+			place := 0
+			if err == nil {
+				place, err = s.lab.PlaceInWorld(&w, &s.restTab.keys[s.cur[s.restAt()]], int(choices[n].Thread), (*simulator.Names)(&owner))
+			}
+			if err != nil {
+				return nil, fmt.Errorf("explore: the way to a harm cannot be gone again: %w", err)
+			}
+			choices[n].Thread = int8(place)
+		}
 		var next verdict.Names
 		for place, now := range to {
 			next[now] = owner[place]
@@ -599,6 +630,15 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 		owner = next
 	}
 	return choices, nil
+}
+
+// firstWorld is the world at the start of a run. A new one of the lab's could empty
+// its tables.
+func (s *search) firstWorld() (simulator.World, error) {
+	if err := s.load(0); err != nil {
+		return simulator.World{}, err
+	}
+	return s.put(s.cur), nil
 }
 
 // follow makes a choice of state id again and says who changes places by it.

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"cmp"
+	"fmt"
 	"runtime/metrics"
 	"slices"
 	"sync"
@@ -24,6 +25,7 @@ type ledger struct {
 
 	done      bool // nothing is left to visit
 	enough    atomic.Bool
+	limit     string // why there is enough, if there was no room for more
 	cutAt     uint32 // enough: the place in its layer of the last state whose arcs count
 	shortened []way  // within the layer that is visited: the ways that were longer
 	kept      Kept
@@ -42,8 +44,8 @@ type tally struct {
 
 // way is how a state was first reached.
 type way struct {
-	id, parent uint32
-	via, depth uint16
+	id, parent, depth uint32
+	via               uint16
 }
 
 // level is the states with the same number of strikes that are still to be
@@ -96,6 +98,9 @@ func (b *batch) add(words []uint32, a arc) {
 	b.words = append(b.words, words...)
 	b.arcs = append(b.arcs, a)
 }
+
+// cut leaves the first n arcs.
+func (b *batch) cut(n int) { b.words, b.arcs = b.words[:n*b.width], b.arcs[:n] }
 
 func (b *batch) full() bool { return len(b.arcs) >= batchSize }
 
@@ -267,6 +272,11 @@ func (l *ledger) enterAll(b *batch, before int) {
 			l.stopAt(a.at)
 			l.visited = before + int(a.at) + 1
 		}
+		if l.states.n >= maxIDs && !l.enough.Load() {
+			l.limit = fmt.Sprintf("the search has numbers for %d states and no more: give it smaller bounds", maxIDs)
+			l.stopAt(a.at)
+			l.visited = before + int(a.at) + 1
+		}
 	}
 	if !l.enough.Load() {
 		l.look(before + int(b.at))
@@ -311,10 +321,10 @@ func (l *ledger) enter(words []uint32, a *arc) {
 	if a.found != 0 {
 		l.discover(a, strikes, steps)
 	}
-	id, fresh := l.states.add(words, a.from, a.via, uint16(steps))
+	id, fresh := l.states.add(words, a.from, a.via, uint32(steps))
 	if !fresh {
 		if steps < int(l.states.depth(id)) {
-			l.shorten(id, a, uint16(steps))
+			l.shorten(id, a, uint32(steps))
 		}
 		return
 	}
@@ -343,9 +353,9 @@ func (l *ledger) discover(a *arc, par, steps int) {
 // shorten notes a shorter way to a state that was first reached by a strike, at
 // the end of a longer way: strikes count before steps, so such a state waits
 // until its level begins, and nothing has followed from it yet.
-func (l *ledger) shorten(id uint32, a *arc, depth uint16) {
+func (l *ledger) shorten(id uint32, a *arc, depth uint32) {
 	st := l.states
-	l.shortened = append(l.shortened, way{id, st.parent(id), st.via(id), st.depth(id)})
+	l.shortened = append(l.shortened, way{id, st.parent(id), st.depth(id), st.via(id)})
 	st.shorten(id, a.from, a.via, depth)
 	q := &l.queue[l.spent]
 	if q.moved == nil {
@@ -359,7 +369,7 @@ func (l *ledger) shorten(id uint32, a *arc, depth uint16) {
 func (l *ledger) result() *Result {
 	r := &Result{
 		Complete: l.done, States: l.states.n, Transitions: l.transitions, Depth: l.deepest,
-		Frontier: l.states.n - l.visited, Bytes: l.states.bytes(), Histories: l.histories, Kept: l.kept,
+		Frontier: l.states.n - l.visited, Bytes: l.states.bytes(), Histories: l.histories, Limit: l.limit, Kept: l.kept,
 	}
 	for f, d := range l.found {
 		r.Found = append(r.Found, Found{Verdict: f.word, Par: d.par, Steps: d.steps, cause: f.cause})

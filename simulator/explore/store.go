@@ -15,13 +15,13 @@ type block struct {
 	words  []uint32
 	parent []uint32 // the state from which it was first reached
 	via    []uint16 // by which choice
-	depth  []uint16 // in how many steps
+	depth  []uint32 // in how many steps
 }
 
 func newBlock(width int) block {
 	return block{
 		words: make([]uint32, blockSize*width), parent: make([]uint32, blockSize),
-		via: make([]uint16, blockSize), depth: make([]uint16, blockSize),
+		via: make([]uint16, blockSize), depth: make([]uint32, blockSize),
 	}
 }
 
@@ -49,10 +49,10 @@ func (s *store) snapshot() *store {
 
 func (s *store) parent(id uint32) uint32 { return s.blocks[id>>blockBits].parent[id&(blockSize-1)] }
 func (s *store) via(id uint32) uint16    { return s.blocks[id>>blockBits].via[id&(blockSize-1)] }
-func (s *store) depth(id uint32) uint16  { return s.blocks[id>>blockBits].depth[id&(blockSize-1)] }
+func (s *store) depth(id uint32) uint32  { return s.blocks[id>>blockBits].depth[id&(blockSize-1)] }
 
 // add numbers a state if it is new.
-func (s *store) add(words []uint32, parent uint32, via, depth uint16) (id uint32, fresh bool) {
+func (s *store) add(words []uint32, parent uint32, via uint16, depth uint32) (id uint32, fresh bool) {
 	h := hash(words)
 	tag := uint32(h >> 32)
 	mask := uint32(len(s.index) - 1)
@@ -79,7 +79,7 @@ func (s *store) add(words []uint32, parent uint32, via, depth uint16) (id uint32
 }
 
 // shorten replaces the way to a state by a shorter one.
-func (s *store) shorten(id, parent uint32, via, depth uint16) {
+func (s *store) shorten(id, parent uint32, via uint16, depth uint32) {
 	b, i := &s.blocks[id>>blockBits], id&(blockSize-1)
 	b.parent[i], b.via[i], b.depth[i] = parent, via, depth
 }
@@ -101,7 +101,7 @@ func (s *store) reindex(size int) {
 
 // bytes is the memory of the states and what finds them.
 func (s *store) bytes() int64 {
-	return int64(len(s.blocks))*int64(blockSize)*int64(4*s.width+8) + int64(len(s.index))*8
+	return int64(len(s.blocks))*int64(blockSize)*int64(4*s.width+10) + int64(len(s.index))*8
 }
 
 func same(a, b []uint32) bool {

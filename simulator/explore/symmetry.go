@@ -118,7 +118,11 @@ func (s *system) rename(state []uint32, to *verdict.Names) error {
 		key := renaming{ofNode, *word, code}
 		id, ok := s.renamed[key]
 		if !ok {
-			id = s.nodePart(s.lab.RenameNode(s.nodeTab.keys[*word], (*simulator.Names)(to)))
+			part, err := s.lab.RenameNode(s.nodeTab.keys[*word], (*simulator.Names)(to))
+			if err != nil {
+				return fmt.Errorf("explore: %w", err)
+			}
+			id = s.nodePart(part)
 			s.renamed[key] = id
 		}
 		*word = id

@@ -1,12 +1,12 @@
 package explore
 
 import (
-	"fmt"
-	"strings"
+	"bytes"
 	"time"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/plain"
 	"locklab/simulator/verdict"
 )
 
@@ -15,6 +15,7 @@ import (
 // Step on a world that holds only these parts, and looked up from then on.
 type system struct {
 	lab     *simulator.Lab
+	room    *room
 	judge   verdict.Case
 	clients int
 	nodes   int
@@ -36,12 +37,15 @@ type system struct {
 	causeID  map[string]uint32
 	events   []eventList // 0: none
 	eventID  map[string]uint32
+	eventKey bytes.Buffer
+	eventOut *plain.Writer // to eventKey
 	choices  []simulator.Choice
 	choiceID map[simulator.Choice]uint16
 }
 
 // table numbers values and keeps something for each.
 type table[K comparable, E any] struct {
+	room    *room
 	ids     map[K]uint32
 	keys    []K
 	entries []E
@@ -54,7 +58,10 @@ func (t *table[K, E]) id(k K, fresh func(id uint32) E) uint32 {
 	if t.ids == nil {
 		t.ids = map[K]uint32{}
 	}
-	id := uint32(len(t.keys))
+	id, ok := t.room.next(len(t.keys), "parts of a world")
+	if !ok {
+		return id
+	}
 	t.ids[k] = id
 	t.keys = append(t.keys, k)
 	var e E
@@ -150,9 +157,14 @@ type arrival struct {
 type eventList []history.Event
 
 func newSystem(lab *simulator.Lab, c verdict.Case, probe, alike int, byCause bool) *system {
-	s := &system{lab: lab, judge: c, clients: len(lab.Setup().Clients), nodes: len(lab.Setup().Nodes), probe: probe, alike: alike, byCause: byCause}
+	s := &system{lab: lab, room: &room{ids: maxIDs}, judge: c, clients: len(lab.Setup().Clients), nodes: len(lab.Setup().Nodes), probe: probe, alike: alike, byCause: byCause}
 	s.renamed = map[renaming]uint32{}
 	s.clientTab = make([]table[simulator.ClientPart, *clientEntry], s.clients)
+	for c := range s.clientTab {
+		s.clientTab[c].room = s.room
+	}
+	s.nodeTab.room, s.restTab.room, s.judgeTab.room, s.times.room = s.room, s.room, s.room, s.room
+	s.eventOut = plain.NewWriter(&s.eventKey)
 	s.eventID, s.choiceID = map[string]uint32{}, map[simulator.Choice]uint16{}
 	s.events = []eventList{nil}
 	s.causes, s.causeID = [][]string{nil}, map[string]uint32{"": 0}
@@ -203,7 +215,7 @@ func (s *system) put(state []uint32) simulator.World {
 	for n := range s.nodes {
 		s.lab.SetNodePart(&w, n+1, &s.nodeTab.keys[state[s.clients+n]])
 	}
-	w.SetRestPart(&s.restTab.keys[state[s.restAt()]])
+	s.lab.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
 	return w
 }
 
@@ -269,7 +281,7 @@ func (s *system) nodePart(part simulator.NodePart) uint32 {
 	})
 }
 
-func (s *system) rest(w *simulator.World) uint32 { return s.restPart(w.RestPart()) }
+func (s *system) rest(w *simulator.World) uint32 { return s.restPart(s.lab.RestPart(w)) }
 
 func (s *system) restPart(part simulator.RestPart) uint32 {
 	return s.restTab.id(part, func(uint32) *restEntry {
@@ -279,7 +291,7 @@ func (s *system) restPart(part simulator.RestPart) uint32 {
 			allowed += f.Times
 		}
 		e.faults = e.spent < allowed
-		e.due = part.LateRequests(func(c simulator.Choice, node int) {
+		e.due = s.lab.PartLate(&part, func(c simulator.Choice, node int) {
 			e.late = append(e.late, c)
 			e.lateID = append(e.lateID, s.choice(c))
 			e.target = append(e.target, node)
@@ -292,10 +304,11 @@ func (s *system) choice(c simulator.Choice) uint16 {
 	if id, ok := s.choiceID[c]; ok {
 		return id
 	}
-	id := uint16(len(s.choices))
-	if int(id) != len(s.choices) {
-		panic("explore: more kinds of choice than can be numbered")
+	if len(s.choices) >= maxChoices {
+		s.room.exceed("the search has numbers for %d kinds of choice and no more: give it fewer clients, servers or faults", maxChoices)
+		return 0
 	}
+	id := uint16(len(s.choices))
 	s.choices = append(s.choices, c)
 	s.choiceID[c] = id
 	return id
@@ -324,15 +337,16 @@ func (s *system) numberEvents(list eventList) uint32 {
 	if len(list) == 0 {
 		return 0
 	}
-	var b strings.Builder
-	for i := range list {
-		fmt.Fprintf(&b, "%+v\n", list[i])
-	}
-	if id, ok := s.eventID[b.String()]; ok {
+	s.eventKey.Reset()
+	s.eventOut.Put(list) // with all lengths, so that no other list gives the same
+	s.eventOut.Flush()   // a bytes.Buffer takes everything
+	if id, ok := s.eventID[string(s.eventKey.Bytes())]; ok {
 		return id
 	}
-	id := uint32(len(s.events))
-	s.events = append(s.events, list)
-	s.eventID[b.String()] = id
+	id, ok := s.room.next(len(s.events), "lists of events")
+	if ok {
+		s.events = append(s.events, list)
+		s.eventID[s.eventKey.String()] = id
+	}
 	return id
 }

@@ -55,7 +55,7 @@ type Player struct{ stage Stage }
 // NewPlayer makes a player for lab. The lab must not be used for anything else
 // while a run is played.
 func NewPlayer(lab *simulator.Lab) *Player {
-	p := &Player{Stage{lab: lab, limit: maxTurns, late: map[int8]time.Duration{}}}
+	p := &Player{Stage{lab: lab, limit: maxTurns, late: map[int]time.Duration{}}}
 	for c := range p.stage.rng {
 		p.stage.rng[c] = rand.New(&p.stage.pcg[c])
 	}
@@ -84,7 +84,9 @@ type Stage struct {
 	actions []action // of the script, not done yet, by time and order of asking
 	clients [simulator.MaxClients + 1]messages
 	copying [simulator.MaxNodes + 1]copying
-	late    map[int8]time.Duration // when a request without a sender arrives
+	late    map[int]time.Duration // when a request without a sender arrives, by its message
+	lates   []simulator.LateRequest
+	broken  error // why the world is of no use any more
 	pcg     [simulator.MaxClients + 1]rand.PCG
 	rng     [simulator.MaxClients + 1]*rand.Rand
 }
@@ -113,6 +115,7 @@ func (s *Stage) reset(opt Options) {
 	clear(s.clients[:])
 	clear(s.copying[:])
 	clear(s.late)
+	s.broken = nil
 	for c := range s.pcg {
 		s.pcg[c].Seed(opt.Seed, uint64(c))
 	}
@@ -139,12 +142,12 @@ func (s *Stage) play() error {
 // next does one thing; false: the horizon is reached.
 func (s *Stage) next() (bool, error) {
 	s.enabled = s.lab.Enabled(&s.world, s.enabled[:0])
-	s.forgetGone()
+	s.listLate()
 	if len(s.actions) > 0 && s.actions[0].at <= s.world.Now() {
 		do := s.actions[0].do
 		s.actions = slices.Delete(s.actions, 0, 1)
 		do()
-		return true, nil
+		return true, s.broken
 	}
 	best, when := -1, simulator.Never
 	for i, c := range s.enabled {
@@ -165,15 +168,38 @@ func (s *Stage) next() (bool, error) {
 	return true, s.step(simulator.Choice{Verb: simulator.Pass, D: when - s.world.Now()})
 }
 
-// forgetGone drops the plans for late requests that are no longer under way,
-// since others may take their places.
-func (s *Stage) forgetGone() {
-	for place := range s.late {
-		there := func(c simulator.Choice) bool { return c.Verb == simulator.Late && c.Thread == place }
-		if !slices.ContainsFunc(s.enabled, there) {
-			delete(s.late, place)
+// listLate has every late request that can arrive among what is enabled, also those
+// that are equal to another: each has a time of its own. It drops the plans for
+// those that cannot arrive any more.
+func (s *Stage) listLate() {
+	isLate := func(c simulator.Choice) bool { return c.Verb == simulator.Late }
+	first := slices.IndexFunc(s.enabled, isLate)
+	if first < 0 {
+		s.lates = s.lates[:0]
+		clear(s.late)
+		return
+	}
+	s.lates = s.lab.LateRequests(&s.world, s.lates[:0])
+	last := first
+	for last < len(s.enabled) && isLate(s.enabled[last]) {
+		last++
+	}
+	var all []simulator.Choice
+	for _, r := range s.lates {
+		all = append(all, r.Choice)
+	}
+	s.enabled = slices.Replace(s.enabled, first, last, all...)
+	for msg := range s.late {
+		if !slices.ContainsFunc(s.lates, func(r simulator.LateRequest) bool { return r.Msg == msg }) {
+			delete(s.late, msg)
 		}
 	}
+}
+
+// message is the number of the message of a late request.
+func (s *Stage) message(c simulator.Choice) int {
+	i := slices.IndexFunc(s.lates, func(r simulator.LateRequest) bool { return r.Choice == c })
+	return s.lates[i].Msg
 }
 
 // due is when an enabled choice is to happen; Never: not by the clock.
@@ -203,10 +229,11 @@ func (s *Stage) due(c simulator.Choice) time.Duration {
 		if s.clients[c.Client].frozen {
 			return simulator.Never
 		}
-		t, ok := s.late[c.Thread]
+		msg := s.message(c)
+		t, ok := s.late[msg]
 		if !ok {
 			t = s.world.Now() + s.opt.Latency
-			s.late[c.Thread] = t
+			s.late[msg] = t
 		}
 		return t
 	case simulator.Replicate:
@@ -293,11 +320,16 @@ func (s *Stage) After(d time.Duration, do func()) {
 	s.actions[i] = action{at, do}
 }
 
-// Strike makes a fault happen, d of true time from now.
+// Strike makes a fault happen, d of true time from now. One that cannot happen is
+// told in the Run; any other error ends it.
 func (s *Stage) Strike(d time.Duration, c simulator.Choice) {
 	s.After(d, func() {
-		if err := s.step(c); err != nil {
+		missed := (*simulator.NotEnabledError)(nil)
+		switch err := s.step(c); {
+		case errors.As(err, &missed):
 			s.run.Missed = append(s.run.Missed, err)
+		case err != nil:
+			s.broken = err
 		}
 	})
 }

@@ -175,6 +175,7 @@ func (s State) AppendKey(b []byte, now time.Duration) []byte {
 		num(int64(x.timeout))
 		num(int64(x.deadline() - now))
 	}
+	num(int64(len(s.watches)))
 	for _, w := range s.watches {
 		num(int64(w.session))
 		num(int64(w.kind))
