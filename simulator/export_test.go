@@ -16,6 +16,11 @@ func Forgetful(l *Lab) {
 // SetLimit sets the number of table entries from which on NewWorld clears them.
 func SetLimit(l *Lab, n int) { l.limit = n }
 
+// SetIDs has the lab run out of numbers for the entries of its tables, SetMaxLate of
+// places for late requests.
+func SetIDs(l *Lab, n int)     { l.room.ids = n }
+func SetMaxLate(l *Lab, n int) { l.room.late = n }
+
 const MaxLate = maxLate
 
 const EndOfTime = endOfTime

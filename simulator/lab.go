@@ -108,7 +108,7 @@ func New(s Setup) (*Lab, error) {
 			s.Nodes[i].MaxLag = defaultMaxLag
 		}
 	}
-	r := &room{ids: maxIDs}
+	r := &room{ids: maxIDs, late: maxLate}
 	table, err := newRedisTable(r)
 	if err != nil {
 		return nil, err

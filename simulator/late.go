@@ -120,8 +120,8 @@ func (t *lateTable) intern(list []lateState) uint32 {
 // addLate keeps a request under way.
 func (l *Lab) addLate(w *World, o op, from int8, th *threadState) {
 	old := l.lates.lists[w.late]
-	if len(old) == maxLate {
-		l.room.exceed("more than %d requests are under way whose senders no longer wait: give the clients fewer attempts, or the faults a smaller budget", maxLate)
+	if len(old) >= l.room.late {
+		l.room.exceed("more than %d requests are under way whose senders no longer wait: give the clients fewer attempts, or the faults a smaller budget", l.room.late)
 		return
 	}
 	w.late = l.lates.intern(append(append(l.lates.blank(), old...), newLate(o, from, th)))

@@ -16,6 +16,7 @@ func (e *LimitError) Error() string { return "simulator: " + e.What }
 // to say so; Step says it.
 type room struct {
 	ids  int // numbers from 0
+	late int // late requests of one world
 	full error
 }
 

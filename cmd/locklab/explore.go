@@ -67,7 +67,8 @@ somebody who is ready. A fault may strike wherever it can, as often as the
 budget says: crash=1,pause=1@5s.
 
 "Proved within these bounds" is said of a complete search only. One that was
-cut short, by --max-states or Ctrl-C, says what it covered and ends with 3.
+cut short, by --max-states, Ctrl-C or something that the lab has no room for, says
+what it covered and ends with 3.
 
 With --checkpoint FILE the search is kept in FILE: now and then, and when it is
 cut short. The same command goes on from there, after a kill or a power cut too,

@@ -6,3 +6,10 @@ func SaveAlways() (restore func()) {
 	share = 0
 	return func() { share = before }
 }
+
+// SetLimits has searches run out of numbers, until restore is called.
+func SetLimits(ids, states, choices int) (restore func()) {
+	i, s, c := maxIDs, maxStates, maxChoices
+	maxIDs, maxStates, maxChoices = ids, states, choices
+	return func() { maxIDs, maxStates, maxChoices = i, s, c }
+}

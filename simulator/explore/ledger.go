@@ -272,8 +272,8 @@ func (l *ledger) enterAll(b *batch, before int) {
 			l.stopAt(a.at)
 			l.visited = before + int(a.at) + 1
 		}
-		if l.states.n >= maxIDs && !l.enough.Load() {
-			l.limit = fmt.Sprintf("the search has numbers for %d states and no more: give it smaller bounds", maxIDs)
+		if l.states.n >= maxStates && !l.enough.Load() {
+			l.limit = fmt.Sprintf("the search has numbers for %d states and no more: give it smaller bounds", maxStates)
 			l.stopAt(a.at)
 			l.visited = before + int(a.at) + 1
 		}

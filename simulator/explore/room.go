@@ -12,7 +12,8 @@ import (
 // and says so: an entry that got the number of another would be a lie. They are
 // variables for tests, which cannot wait for billions of states.
 var (
-	maxIDs     = math.MaxUint32 - 1<<20 // entries of a table, and states: a state has far fewer arcs than that
+	maxIDs     = math.MaxUint32 - 1     // entries of a table; the last number is unseen
+	maxStates  = math.MaxUint32 - 1<<20 // a state that is the last to be looked at has far fewer arcs than that
 	maxChoices = math.MaxUint16 + 1     // kinds of choice
 )
 

@@ -1,0 +1,40 @@
+package explore
+
+import (
+	"fmt"
+	"testing"
+
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// TestListsAreToldApart: what code writes into a note cannot make one list of events
+// look like another, nor can the name of a command make one set of causes so.
+func TestListsAreToldApart(t *testing.T) {
+	lab, err := simulator.New(simulator.Setup{Clients: []simulator.ClientSetup{{Program: func(*simulator.Client) {}}}, Nodes: make([]simulator.NodeSetup, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	s := newSystem(lab, verdict.Case{}, 0, 0, true)
+	first, second := history.Event{Kind: history.Enter, Note: "x"}, history.Event{Kind: history.Leave}
+	text := fmt.Sprintf("%+v\n%+v\n", first, second)
+	// the note of one event that prints as the two
+	one := history.Event{Kind: history.Enter}
+	end := " Code:[]}\n"
+	one.Note = text[len(fmt.Sprintf("%+v\n", one))-len(end) : len(text)-len(end)]
+	a, b := eventList{first, second}, eventList{one}
+	if fmt.Sprintf("%+v\n", one) != text {
+		t.Fatalf("the lists do not print alike:\n%q\n%q", fmt.Sprintf("%+v\n", one), text)
+	}
+	if s.numberEvents(a) == s.numberEvents(b) {
+		t.Error("two lists of events have one number")
+	}
+	if s.numberEvents(a) != s.numberEvents(eventList{first, second}) {
+		t.Error("one list of events has two numbers")
+	}
+	if s.numberCauses([]string{"a\nb"}) == s.numberCauses([]string{"a", "b"}) {
+		t.Error("two sets of causes have one number")
+	}
+}

@@ -1,0 +1,171 @@
+package explore_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/explore"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+	"locklab/simulator/verdict"
+)
+
+// world makes a lab of these programs on so many servers.
+func world(t testing.TB, budget string, nodes int, programs ...func(*simulator.Client)) *simulator.Lab {
+	t.Helper()
+	allowed, err := faults.ParseBudget(budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup := simulator.Setup{Faults: allowed, Nodes: make([]simulator.NodeSetup, nodes)}
+	for _, p := range programs {
+		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: p})
+	}
+	if strings.Contains(budget, "split") {
+		for i := range setup.Nodes {
+			setup.Nodes[i].Replicas = 1
+		}
+	}
+	lab, err := simulator.New(setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(lab.Close)
+	return lab
+}
+
+func head(lab *simulator.Lab) history.History {
+	return history.History{Clients: len(lab.Setup().Clients), Nodes: len(lab.Setup().Nodes), Key: "lock", TTL: time.Second}
+}
+
+// hasty waits for no answer to so many INCRs.
+func hasty(c *simulator.Client, n int) {
+	for range n {
+		c.Redis(1).Incr(context.Background(), "n")
+	}
+}
+
+// TestNoRequestIsForgotten: however many requests of a client time out at a server
+// that stands still, all of them still arrive there. Who finds that they have goes
+// in, beside the other, who has been inside all the while.
+func TestNoRequestIsForgotten(t *testing.T) {
+	ctx := context.Background()
+	for _, n := range []int{12, 13, 30} {
+		for _, alike := range []int{0, 2} {
+			t.Run(fmt.Sprintf("%d late, %d alike", n, alike), func(t *testing.T) {
+				program := func(c *simulator.Client) {
+					own := c.Token()
+					if c.Redis(1).SetNX(ctx, "first", "", 0).Val() {
+						c.Record(history.Event{Kind: history.Enter})
+						c.Clock().Sleep(10 * time.Minute)
+						c.Record(history.Event{Kind: history.Leave})
+						return
+					}
+					for range n {
+						if c.Redis(1).Incr(ctx, own).Err() == nil {
+							return
+						}
+					}
+					c.Clock().Sleep(2 * time.Minute)
+					if got, _ := c.Redis(1).Get(ctx, own).Int(); got == n {
+						c.Record(history.Event{Kind: history.Enter})
+					}
+				}
+				lab := world(t, "hang=1@1m40s", 1, program, program)
+				r, err := explore.Run(ctx, lab, explore.Options{Head: head(lab), Alike: alike})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !r.Complete || len(r.Found) == 0 || r.Found[0].Verdict != verdict.Overlap || r.Found[0].Par != 1 {
+					t.Fatalf("complete %v, found %+v, want OVERLAP", r.Complete, r.Found)
+				}
+				if _, err := schedule.Replay(lab, r.Found[0].Choices); err != nil {
+					t.Errorf("the witness cannot be played: %v", err)
+				}
+				d, err := explore.DoomOf(ctx, lab, explore.Options{Head: head(lab)}, r.Found[0].Choices, verdict.Overlap)
+				if err != nil || d.Shares[0] != 0 || d.Shares[len(d.Shares)-1] != 1 {
+					t.Errorf("the witness has no doom: %v", err)
+				}
+				t.Logf("%d states, %d transitions", r.States, r.Transitions)
+			})
+		}
+	}
+}
+
+// TestEqualRequestsAreOneState: requests that are equal may arrive in any order,
+// which is no choice.
+func TestEqualRequestsAreOneState(t *testing.T) {
+	states := func(n int) int {
+		lab := world(t, "hang=1@1m", 1, func(c *simulator.Client) { hasty(c, n) })
+		r, err := explore.Run(context.Background(), lab, explore.Options{Head: head(lab), Plain: true})
+		if err != nil || !r.Complete {
+			t.Fatalf("complete %v, %v", r.Complete, err)
+		}
+		return r.States
+	}
+	for _, n := range []int{6, 12} {
+		if got := states(n); got > 40*n*n {
+			t.Errorf("%d equal requests give %d states", n, got)
+		} else {
+			t.Logf("%d equal requests give %d states", n, got)
+		}
+	}
+}
+
+// TestLimitsOfASearch: where a search has no number for what it finds it is not
+// complete, and says why.
+func TestLimitsOfASearch(t *testing.T) {
+	for _, test := range []struct {
+		name             string
+		ids, states, chs int
+		want             string
+	}{
+		{"entries of a table", 5, 1000, 1000, "the search has numbers for 5 "},
+		{"states", 1000, 20, 1000, "the search has numbers for 20 states"},
+		{"kinds of choice", 1000, 1000, 3, "the search has numbers for 3 kinds of choice"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			defer explore.SetLimits(test.ids, test.states, test.chs)()
+			lab := world(t, "hang=1@1m", 1, func(c *simulator.Client) { hasty(c, 5) })
+			r, err := explore.Run(context.Background(), lab, explore.Options{Head: head(lab)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Complete || !strings.HasPrefix(r.Limit, test.want) {
+				t.Errorf("complete %v, %q; want %q", r.Complete, r.Limit, test.want)
+			}
+		})
+	}
+}
+
+// TestLongChain: a client's way may be long. What a search asks of each state does
+// not take longer for it, and the steps are counted beyond sixteen bits.
+func TestLongChain(t *testing.T) {
+	const commands = 40_000
+	lab := world(t, "", 1, func(c *simulator.Client) {
+		c.Record(history.Event{Kind: history.Enter})
+		for range commands {
+			c.Redis(1).Ping(context.Background())
+		}
+		c.Record(history.Event{Kind: history.Refuse, Note: explore.Stuck})
+	})
+	began := time.Now()
+	r, err := explore.Run(context.Background(), lab, explore.Options{Head: head(lab), Probe: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const steps = 2*commands + 1
+	i := slices.IndexFunc(r.Found, func(f explore.Found) bool { return f.Verdict == verdict.Stall })
+	if !r.Complete || r.Depth != steps || i < 0 || r.Found[i].Steps != steps || len(r.Found[i].Choices) != steps {
+		t.Errorf("complete %v, depth %d, %d found, want a way of %d steps", r.Complete, r.Depth, len(r.Found), steps)
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}

@@ -1,0 +1,85 @@
+package simulator
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"time"
+
+	"locklab/simulator/history"
+	"locklab/simulator/plain"
+)
+
+// TestHowAClientStands: what an entry says of how its client stands to the lock is
+// what all notes on the way to it say, in a lab that has been loaded as well.
+func TestHowAClientStands(t *testing.T) {
+	setup := Setup{Nodes: make([]NodeSetup, 1), Clients: []ClientSetup{{Program: func(c *Client) {
+		for _, k := range []history.Kind{history.Acquire, history.Enter, history.Leave, history.Enter} {
+			c.Record(history.Event{Kind: k})
+			c.Redis(1).Incr(context.Background(), "n")
+			c.Clock().Sleep(time.Second)
+		}
+		c.Record(history.Event{Kind: history.Leave})
+	}}}}
+	l := mustLab(t, setup)
+	w := l.NewWorld()
+	for range 100 {
+		all := l.Enabled(&w, nil)
+		if len(all) == 0 {
+			break
+		}
+		if _, err := l.Step(&w, all[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	out := plain.NewWriter(&b)
+	l.Save(out, l.Mark())
+	if err := out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	loaded := mustLab(t, setup)
+	if err := loaded.Load(plain.NewReader(&b)); err != nil {
+		t.Fatal(err)
+	}
+	met := map[[2]bool]bool{}
+	for _, p := range []*process{l.procs[0], loaded.procs[0]} {
+		for at := range p.nodes {
+			var path []*procNode
+			for n := uint32(at); n != 0; n = p.nodes[n].parent {
+				path = append(path, &p.nodes[n])
+			}
+			entered, inside := false, false
+			for i := len(path) - 1; i >= 0; i-- {
+				for _, e := range path[i].notes {
+					entered = entered || e.Kind == history.Enter
+					inside = e.Kind == history.Enter || inside && e.Kind != history.Leave
+				}
+			}
+			if n := &p.nodes[at]; n.entered != entered || n.inside != inside {
+				t.Errorf("entry %d says entered %v, inside %v; the notes say %v, %v", at, n.entered, n.inside, entered, inside)
+			}
+			met[[2]bool{entered, inside}] = true
+		}
+	}
+	if len(met) != 3 {
+		t.Errorf("the client stood in %d ways, want 3", len(met))
+	}
+}
+
+// TestKeysAreToldApart: what a table finds its entries by is another for each.
+func TestKeysAreToldApart(t *testing.T) {
+	l := mustLab(t, Setup{Nodes: make([]NodeSetup, 1), Clients: []ClientSetup{{Program: func(*Client) {}}}})
+	wire := []byte("*1\r\n$4\r\nPING\r\n")
+	ids := map[uint32]bool{}
+	for _, on := range []link{{}, {"c1.1", false}, {"c1.1", true}, {"c1.1 true}", false}} {
+		id, err := l.table.internBatch(on, wire)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[id] = true
+	}
+	if len(ids) != 4 {
+		t.Errorf("four requests on four connections have %d numbers", len(ids))
+	}
+}

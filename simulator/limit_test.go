@@ -1,0 +1,139 @@
+package simulator_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/explore"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+	"locklab/simulator/zookeeper"
+)
+
+// TestLimits: whatever a lab has no room for ends a search as incomplete, with the
+// reason, and a run with an error. Nothing is left out in its place.
+func TestLimits(t *testing.T) {
+	many := func(n int, args ...any) func(*simulator.Client) {
+		return func(c *simulator.Client) {
+			for range n {
+				do(c, 1, args...)
+			}
+		}
+	}
+	redises := func(n int, s simulator.NodeSetup) []simulator.NodeSetup {
+		return slices.Repeat([]simulator.NodeSetup{s}, n)
+	}
+	for _, test := range []struct {
+		name    string
+		want    string
+		budget  string
+		nodes   []simulator.NodeSetup
+		program func(*simulator.Client)
+		freeze  bool // requests never arrive
+		strike  simulator.Choice
+		ids     int
+	}{
+		{name: "timers", want: "more than 4 timers at once", program: func(c *simulator.Client) {
+			for range simulator.MaxThreads {
+				c.Clock().AfterFunc(sec, func() {})
+			}
+		}},
+		{name: "tasks", want: "6 tasks at once", program: func(c *simulator.Client) {
+			c.Together(slices.Repeat([]func(){func() { do(c, 1, "PING") }}, 6)...)
+		}},
+		{name: "threads on one session", want: "two threads wait on one ZooKeeper session", nodes: []simulator.NodeSetup{{Session: 10 * sec}}, program: func(c *simulator.Client) {
+			ask := func() { _, _ = c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Exists, Path: "/"}) }
+			c.Together(ask, ask)
+		}},
+		{name: "keys that expire", want: "more than 4 keys with a time to live", program: func(c *simulator.Client) {
+			for i := range simulator.MaxKeys + 1 {
+				c.Redis(1).Set(context.Background(), fmt.Sprint("k", i), 1, sec)
+			}
+		}},
+		{name: "late requests", want: "more than 20 requests are under way", budget: "hang=1@10m", program: many(21, "INCR", "n"), freeze: true},
+		{name: "messages for a subscriber", want: "more than 128 messages wait for one subscriber", program: func(c *simulator.Client) {
+			s := c.Redis(1).Subscribe(context.Background(), "news")
+			_, _ = s.Receive(context.Background())
+			many(129, "PUBLISH", "news", "x")(c)
+		}},
+		{name: "readings of a clock", want: "reads its clock 10000 times on end", program: func(c *simulator.Client) {
+			for {
+				c.Clock().Now()
+			}
+		}},
+		{name: "old masters", want: "of 5 would need a number", budget: "split=1", nodes: redises(5, simulator.NodeSetup{Replicas: 1}),
+			program: many(3, "PING"), strike: faults.SplitOf(1, 4, 0)},
+		{name: "entries of a table", want: "the lab has numbers for 30 ", program: func(c *simulator.Client) {
+			for i := range 100 {
+				do(c, 1, "SET", "k", i)
+			}
+		}, ids: 30},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			lab := func() *simulator.Lab {
+				setup := simulator.Setup{Clients: []simulator.ClientSetup{{Program: test.program}}, Nodes: test.nodes}
+				if setup.Nodes == nil {
+					setup.Nodes = redises(1, simulator.NodeSetup{})
+				}
+				var err error
+				if setup.Faults, err = faults.ParseBudget(test.budget); err != nil {
+					t.Fatal(err)
+				}
+				l := simulator.MustLab(t, setup)
+				simulator.SetMaxLate(l, 20) // or the search takes half a minute
+				if test.ids > 0 {
+					simulator.SetIDs(l, test.ids)
+				}
+				return l
+			}
+			limit := (*simulator.LimitError)(nil)
+			r, err := explore.Run(context.Background(), lab(), explore.Options{Head: history.History{Clients: 1, Nodes: max(len(test.nodes), 1), Key: "k"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Complete || !strings.Contains(r.Limit, test.want) {
+				t.Errorf("the search is complete: %v, and says %q; want %q", r.Complete, r.Limit, test.want)
+			}
+
+			played := lab()
+			run, err := schedule.Play(played, schedule.Options{Latency: time.Millisecond, Horizon: time.Hour, Script: func(s *schedule.Stage, e *history.Event) {
+				if e.Kind == history.Send && test.freeze {
+					s.Freeze(1)
+				}
+				if e.Kind == history.Send && test.strike.Verb != 0 {
+					s.Strike(0, test.strike)
+				}
+			}})
+			if !errors.As(err, &limit) || !strings.Contains(limit.What, test.want) {
+				t.Errorf("played: %v, want %q", err, test.want)
+			}
+			choices := slices.Clone(run.Choices)
+			w := played.NewWorld()
+			for _, c := range choices {
+				if _, err := played.Step(&w, c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			next := []simulator.Choice{test.strike}
+			if test.strike.Verb == 0 {
+				next = played.Enabled(&w, nil)
+			}
+			err = nil
+			for _, c := range next {
+				if _, err = schedule.Replay(played, append(slices.Clone(choices), c)); errors.As(err, &limit) {
+					break
+				}
+			}
+			if !errors.As(err, &limit) || !strings.Contains(limit.What, test.want) {
+				t.Errorf("replayed: %v, want %q", err, test.want)
+			}
+		})
+	}
+}
