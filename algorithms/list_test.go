@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 )
 
 // The list is the timeline: no name twice, no gap, and on Redis nothing out of order.
@@ -22,7 +23,7 @@ func TestAll(t *testing.T) {
 		if e.Title.EN == "" || e.Title.ZH == "" || e.Title.EN == e.Title.ZH || e.Family.Title().EN == "" || e.New == nil {
 			t.Errorf("%s is incomplete: %+v", e.ID, e)
 		}
-		if (e.Nodes == 0) != (e.Expiry == algorithms.ExpirySession) {
+		if (e.Nodes == 0) != (e.Expiry == lock.ExpirySession) {
 			t.Errorf("%s: %d servers and expiry %v disagree", e.ID, e.Nodes, e.Expiry)
 		}
 	}
@@ -32,7 +33,7 @@ func TestAll(t *testing.T) {
 			t.Errorf("%s of %d stands after one of %d", e.ID, e.Year, year)
 		}
 		year = e.Year
-		if (e.Unit == 0) != (e.Expiry == algorithms.ExpiryNone) || (e.Unit == 0) != (e.TTL == 0) {
+		if (e.Unit == 0) != (e.Expiry == lock.ExpiryNone) || (e.Unit == 0) != (e.TTL == 0) {
 			t.Errorf("%s: TTL %v, unit %v and expiry %v disagree", e.ID, e.TTL, e.Unit, e.Expiry)
 		}
 	}
@@ -66,15 +67,15 @@ func TestByName(t *testing.T) {
 func TestEntryCheck(t *testing.T) {
 	node := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // never dialled
 	defer node.Close()
-	env := func(ttl time.Duration, nodes int) algorithms.Env {
-		return algorithms.Production(ttl, slices.Repeat([]redis.UniversalClient{node}, nodes)...)
+	env := func(ttl time.Duration, nodes int) lock.Env {
+		return lock.Production(ttl, slices.Repeat([]redis.UniversalClient{node}, nodes)...)
 	}
 	noClock, noTokens, nilNode := env(time.Second, 1), env(time.Second, 1), env(time.Second, 1)
 	noClock.Clock, noTokens.Tokens, nilNode.Nodes[0] = nil, nil, nil
 
 	tests := []struct {
 		id   string
-		env  algorithms.Env
+		env  lock.Env
 		want string // part of the error; empty: no error
 	}{
 		{"setnx", env(0, 1), ""},
@@ -94,7 +95,8 @@ func TestEntryCheck(t *testing.T) {
 		{"token", nilNode, "node 1 is nil"},
 	}
 	for _, tt := range tests {
-		err := entry(t, tt.id).Check(tt.env)
+		e, _ := algorithms.ByName(tt.id)
+		err := e.Check(tt.env)
 		switch {
 		case tt.want == "" && err != nil:
 			t.Errorf("%s: %v", tt.id, err)
@@ -107,7 +109,7 @@ func TestEntryCheck(t *testing.T) {
 }
 
 func TestRandomTokens(t *testing.T) {
-	a, b := algorithms.RandomTokens{}.Token(), algorithms.RandomTokens{}.Token()
+	a, b := lock.RandomTokens{}.Token(), lock.RandomTokens{}.Token()
 	if a == b {
 		t.Errorf("%s twice", a)
 	}

@@ -5,12 +5,12 @@ import (
 	"io/fs"
 )
 
-// sources are all files of this package but its tests: the patterns together
-// leave out just those names that end in _test.go.
+// sources are the files of the packages lock, redis and zookeeper. The patterns
+// leave out the names that end in "st.go", which are those of the tests.
 //
-//go:embed *[^t].go *[^s]t.go *[^e]st.go
+//go:embed lock/*[^t].go redis/*[^t].go redis/*[^s]t.go zookeeper/*[^t].go
 var sources embed.FS
 
-// Sources are this package's files as they were compiled, without the tests, for
-// those who show a lock's code beside what it did.
+// Sources returns the files of the packages lock, redis and zookeeper as they were
+// compiled, without the tests. Reports show the code of a lock beside its run.
 func Sources() fs.FS { return sources }

@@ -173,7 +173,7 @@ func blocks(asked []*request) (all []*block) {
 // declarations are those of all locks: their functions, and the scripts that they
 // have servers run.
 var declarations = sync.OnceValue(func() (all []block) {
-	files, err := fs.Glob(algorithms.Sources(), "*.go")
+	files, err := fs.Glob(algorithms.Sources(), "*/*.go")
 	if err != nil {
 		panic(err)
 	}

@@ -160,14 +160,14 @@ func (f *Frontier) groups(lang string, h *Hazard) string {
 		locks []string
 	}
 	var all []*group
-	for i, lock := range f.Locks {
+	for i, id := range f.Locks {
 		at, words := f.verdict(lang, h, h.limit(i))
 		n := slices.IndexFunc(all, func(g *group) bool { return g.words == words })
 		if n < 0 {
 			n = len(all)
 			all = append(all, &group{at: at, words: words})
 		}
-		all[n].locks = append(all[n].locks, lock)
+		all[n].locks = append(all[n].locks, id)
 	}
 	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Compare(a.at, b.at) })
 	parts := make([]string, len(all))
@@ -201,11 +201,11 @@ func (f *Frontier) verdict(lang string, h *Hazard, l Limit) (at float64, words s
 func (f *Frontier) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	records := [][]string{{"strategy", "fault", "result", "holds_up_to", "falls_at", "largest_searched", "trace"}}
-	for i, lock := range f.Locks {
+	for i, id := range f.Locks {
 		for n := range f.Hazards {
 			h := &f.Hazards[n]
 			l := h.limit(i)
-			r := []string{lock, h.ID, h.Result(l), "", "", "", l.Trace}
+			r := []string{id, h.ID, h.Result(l), "", "", "", l.Trace}
 			if h.Sized && !l.Untold {
 				r[3], r[4], r[5] = sizeText(l.Holds), sizeText(l.Falls), decimal(f.Max)
 			}
@@ -237,8 +237,8 @@ func (f *Frontier) Text(w io.Writer, o Options) error {
 		head = append(head, f.Hazards[i].ID)
 	}
 	s := sheet{rows: [][]string{head}, floor: 8}
-	for i, lock := range f.Locks {
-		row := []string{lock}
+	for i, id := range f.Locks {
+		row := []string{id}
 		for n := range f.Hazards {
 			row = append(row, f.label(&f.Hazards[n], f.Hazards[n].limit(i)))
 		}

@@ -44,8 +44,8 @@ type frontierPlot struct {
 
 func newFrontierPlot(f *Frontier) *frontierPlot {
 	p := &frontierPlot{f: f, label: 40}
-	for i, lock := range f.Locks {
-		p.label = max(p.label, bold(writing(textSize, ink)).Width(lock)+14, writing(smallSize, ink).Width(f.note(i))+14)
+	for i, id := range f.Locks {
+		p.label = max(p.label, bold(writing(textSize, ink)).Width(id)+14, writing(smallSize, ink).Width(f.note(i))+14)
 	}
 	x := margin + p.label
 	for i := range f.Hazards {
@@ -77,7 +77,7 @@ func (p *frontierPlot) height() vg.Length {
 
 func (p *frontierPlot) draw(c draw.Canvas) {
 	top := p.heading.draw(c, c.Min.X+margin, c.Max.Y-margin)
-	for i, lock := range p.f.Locks {
+	for i, id := range p.f.Locks {
 		y := p.row(top, i)
 		fillBox(c, box(c.Min.X+margin, y-rangeRow/2, c.Max.X-margin, y+rangeRow/2), ground(i))
 		name, note := y, p.f.note(i)
@@ -85,7 +85,7 @@ func (p *frontierPlot) draw(c draw.Canvas) {
 			name += smallSize * leading / 2
 			c.FillText(writing(smallSize, faintInk), vg.Point{X: c.Min.X + margin + 4, Y: y - textSize*leading/2}, note)
 		}
-		c.FillText(bold(writing(textSize, ink)), vg.Point{X: c.Min.X + margin + 4, Y: name}, lock)
+		c.FillText(bold(writing(textSize, ink)), vg.Point{X: c.Min.X + margin + 4, Y: name}, id)
 	}
 	for n := range p.f.Hazards {
 		h, left := &p.f.Hazards[n], c.Min.X+p.lefts[n]

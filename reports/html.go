@@ -212,11 +212,11 @@ func (p *page) addMany(g *Grid) {
 		one := pageBand{Group: b.group}
 		for _, l := range b.lines {
 			for _, i := range append([]int{l.first}, l.same...) {
-				lock := pageLock{Strategy: g.Strategies[i]}
+				held := pageLock{Strategy: g.Strategies[i]}
 				for j := range g.Scenarios {
-					lock.Cells = append(lock.Cells, p.Lines[j].Cells[i])
+					held.Cells = append(held.Cells, p.Lines[j].Cells[i])
 				}
-				one.Lines = append(one.Lines, lock)
+				one.Lines = append(one.Lines, held)
 			}
 		}
 		p.Many = append(p.Many, one)

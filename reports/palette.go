@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/simulator/verdict"
 )
 
@@ -121,7 +122,7 @@ var (
 // timeline gets a place that follows from its id.
 func styleOf(id string) style {
 	known := slices.Concat(algorithms.Milestones(), algorithms.All())
-	n := slices.IndexFunc(known, func(e algorithms.Entry) bool { return e.ID == id })
+	n := slices.IndexFunc(known, func(e lock.Entry) bool { return e.ID == id })
 	if n < 0 {
 		sum := fnv.New32a()
 		sum.Write([]byte(id))

@@ -121,14 +121,14 @@ func (c *ParChart) sentence(lang string, n int) string {
 	var spared, untold []string
 	befallen := map[int][]string{}
 	for i := range c.Rows {
-		p, lock := c.Rows[i].cell(n), c.Rows[i].Strategy
+		p, id := c.Rows[i].cell(n), c.Rows[i].Strategy
 		switch {
 		case p.Found:
-			befallen[p.Par] = append(befallen[p.Par], lock)
+			befallen[p.Par] = append(befallen[p.Par], id)
 		case p.Told:
-			spared = append(spared, lock)
+			spared = append(spared, id)
 		default:
-			untold = append(untold, lock)
+			untold = append(untold, id)
 		}
 	}
 	var parts []string

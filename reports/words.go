@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"locklab/algorithms"
+	"locklab/algorithms/redis"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -176,7 +176,7 @@ func nameOf(source string) string {
 }
 
 func digestName(sha string) string {
-	if name := algorithms.ScriptName(sha); name != "" {
+	if name := redis.ScriptName(sha); name != "" {
 		return name
 	}
 	return sha[:min(8, len(sha))]

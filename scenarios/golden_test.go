@@ -11,6 +11,8 @@ import (
 
 	"locklab/reports"
 	"locklab/scenarios"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/race"
 	"locklab/simulator/verdict"
 )
 
@@ -73,7 +75,7 @@ func at(lines []string, i int) string {
 // mostLines bounds the lanes of a lock that holds: what there is to see is above.
 const mostLines = 40
 
-func transcript(t *testing.T, sc scenarios.Scenario) []byte {
+func transcript(t *testing.T, sc race.Scenario) []byte {
 	var b bytes.Buffer
 	paragraph := func(text string) {
 		for _, line := range wrap(text, 98) {
@@ -86,11 +88,11 @@ func transcript(t *testing.T, sc scenarios.Scenario) []byte {
 	paragraph("Why these numbers: " + sc.Numbers.EN)
 	paragraph("Settings: " + settings(sc.Settings))
 	fmt.Fprintf(&b, "# Time runs downwards, in milliseconds. What a request does stands where its answer arrives.\n")
-	for _, e := range scenarios.Tellers(t, sc) {
-		o := play(t, e, sc)
+	for _, e := range Tellers(t, sc) {
+		o := racetest.PlayListed(t, e, sc, sc.Settings)
 		from := strings.TrimPrefix(fmt.Sprintf("%s, %d", e.Article, e.Year), ", ")
 		fmt.Fprintf(&b, "\n== %s (%s): %s\n", e.ID, from, words(o))
-		if o.NotApplicable != (scenarios.Text{}) {
+		if o.NotApplicable != (race.Text{}) {
 			continue
 		}
 		var lanes bytes.Buffer
@@ -103,7 +105,7 @@ func transcript(t *testing.T, sc scenarios.Scenario) []byte {
 }
 
 // settings leaves out what is zero: it does not occur, or has its usual value.
-func settings(s scenarios.Settings) string {
+func settings(s race.Settings) string {
 	var items []string
 	for _, item := range strings.Split(s.String(), ",") {
 		if name, value, _ := strings.Cut(item, "="); value != "0s" && name != "seed" {
@@ -113,8 +115,8 @@ func settings(s scenarios.Settings) string {
 	return strings.Join(items, " ")
 }
 
-func words(o *scenarios.Outcome) string {
-	if o.NotApplicable != (scenarios.Text{}) {
+func words(o *race.Outcome) string {
+	if o.NotApplicable != (race.Text{}) {
 		return fmt.Sprintf("%s, %s", verdict.NA, o.NotApplicable.EN)
 	}
 	var s []string
@@ -125,7 +127,7 @@ func words(o *scenarios.Outcome) string {
 }
 
 // bounded cuts the lanes of a lock that holds.
-func bounded(lanes string, o *scenarios.Outcome) string {
+func bounded(lanes string, o *race.Outcome) string {
 	lines := strings.SplitAfter(lanes, "\n")
 	if o.Verdicts[0].Broken() || len(lines) <= mostLines {
 		return lanes

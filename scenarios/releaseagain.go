@@ -4,45 +4,47 @@ import (
 	"errors"
 	"fmt"
 
-	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/scenarios/race"
+	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
 )
 
-var releaseAgain = Scenario{
+var releaseAgain = race.Scenario{
 	ID:    "release-again",
 	Race:  "R33",
-	Title: Text{EN: "the answer to a release is lost, and the lock is released once more", ZH: "释放的应答丢失，于是再释放一次"},
-	Story: Text{
+	Title: race.Text{EN: "the answer to a release is lost, and the lock is released once more", ZH: "释放的应答丢失，于是再释放一次"},
+	Story: race.Text{
 		EN: "c1 releases, the server executes it, and the answer is lost. c1 does what lost-release advises and releases again. By then the lock is c2's. A lock with a token of its own finds that it is not held, a false alarm and nothing worse; one that deletes whatever is there deletes c2's lock, and c3 walks in beside c2.",
 		ZH: "c1 释放锁，服务器执行了，应答却丢了。c1 按 lost-release 的建议再释放一次，而此时锁已经是 c2 的。带自己令牌的锁会发现锁已不归它，只是一次虚惊；不看内容就删除的锁会删掉 c2 的锁，c3 又会和 c2 同时进来。",
 	},
-	Cure: Text{
+	Cure: race.Text{
 		EN: "A token of one's own, compared on the server: then a release may be sent as often as one likes. Take \"not held\" after an unanswered release for a success.",
 		ZH: "用自己的令牌，并在服务器上比较：这样释放可以重发任意多次。没收到应答之后再得到「未持有」，就当作已经释放成功。",
 	},
-	Numbers: Text{
+	Numbers: race.Text{
 		EN: "c1 releases at 3 s, waits 3 s for the answer (50 ms for each of several servers, a majority of whose answers are lost), rests a second, and releases again. c2 has entered at 3.5 s, writes at 8.5 s and stays for a second more; c3 asks every second, so it would be in before that, and write after it.",
 		ZH: "c1 在 3 秒释放，等应答 3 秒（多节点时每个节点 50 毫秒，过半节点的应答丢失），歇 1 秒后再次释放。c2 在 3.5 秒进来，8.5 秒写入，再停留 1 秒；c3 每秒抢一次锁，一旦被放进来，就会在此之前进入、在此之后写入。",
 	},
-	Settings: with(func(s *Settings) { s.Clients = 3 }),
-	Budget:   func(nodes int) string { return fmt.Sprintf("lose-reply=%d", quorum(nodes)) },
-	Cast: func(s Settings) []Role {
-		return []Role{
-			{Work: s.TTL * 3 / 10, Play: (*actor).insist},
+	Settings: race.With(func(s *race.Settings) { s.Clients = 3 }),
+	Budget:   func(nodes int) string { return fmt.Sprintf("lose-reply=%d", race.Quorum(nodes)) },
+	Cast: func(s race.Settings) []race.Role {
+		return []race.Role{
+			{Work: s.TTL * 3 / 10, Play: insist},
 			{Start: s.Retry / 2, Work: s.TTL / 2, Tail: s.Retry},
 			{Start: s.Retry * 4 / 5, Work: s.Retry},
 		}
 	},
-	Script: func(s Settings, nodes int) []Beat {
+	Script: func(s race.Settings, nodes int) []race.Beat {
 		lost, releasing := 0, false
-		follow, thread := askers(1)
-		return []Beat{
+		follow, thread := race.Askers(1)
+		return []race.Beat{
 			follow,
-			{On: kind(history.Release, 1), Each: true, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
+			{On: race.Kind(history.Release, 1), Each: true, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
 			{Each: true,
-				On: func(e *history.Event) bool { return releasing && lost < quorum(nodes) && removes(1)(e) },
+				On: func(e *history.Event) bool { return releasing && lost < race.Quorum(nodes) && removes(1)(e) },
 				Do: func(st *schedule.Stage, e *history.Event) {
 					lost++
 					st.Strike(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
@@ -50,25 +52,25 @@ var releaseAgain = Scenario{
 		}
 	},
 	Struck: func(h *history.History) bool {
-		steps := []func(*history.Event) bool{kind(history.Release, 1)}
-		unheard := givenUp(history.LoseReply, 1)
-		for range quorum(h.Nodes) {
+		steps := []func(*history.Event) bool{race.Kind(history.Release, 1)}
+		unheard := race.GivenUp(history.LoseReply, 1)
+		for range race.Quorum(h.Nodes) {
 			steps = append(steps, unheard)
 		}
-		again := []func(*history.Event) bool{kind(history.Release, 1), kind(history.Leave, 2)}
-		return then(h, append(steps, again...)...) && then(h, append([]func(*history.Event) bool{kind(history.LoseReply, 1), kind(history.Enter, 2)}, again...)...)
+		again := []func(*history.Event) bool{race.Kind(history.Release, 1), race.Kind(history.Leave, 2)}
+		return race.Then(h, append(steps, again...)...) && race.Then(h, append([]func(*history.Event) bool{race.Kind(history.LoseReply, 1), race.Kind(history.Enter, 2)}, again...)...)
 	},
 }
 
 // insist plays the role of one who releases until the server has answered.
-func (a *actor) insist() {
-	lease := acquire(a.Client, a.lock, a.r)
-	work(a.Client, lease, a.r)
+func insist(a *race.Actor) {
+	lease := client.Acquire(a.Client, a.Lock, a.R.Retry)
+	client.Work(a.Client, lease, a.R.Section())
 	for {
-		err := release(a.Client, lease)
-		if err == nil || errors.Is(err, algorithms.ErrNotHeld) {
+		err := client.Release(a.Client, lease)
+		if err == nil || errors.Is(err, lock.ErrNotHeld) {
 			return
 		}
-		a.Clock().Sleep(a.r.Retry)
+		a.Clock().Sleep(a.R.Retry)
 	}
 }

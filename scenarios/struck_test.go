@@ -1,4 +1,4 @@
-package scenarios
+package scenarios_test
 
 import (
 	"slices"
@@ -6,8 +6,13 @@ import (
 	"time"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/scenarios"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/race"
 	"locklab/simulator"
+	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
@@ -17,198 +22,210 @@ import (
 // not happen. That they are told apart is what gives "reached" its meaning.
 var mutants = []struct {
 	scenario, mutation string
-	change             func(sc *Scenario)
+	change             func(sc *race.Scenario)
 	harms              string // why the mutant may break locks all the same; "": it must not
 	misses             bool   // the script tries, and the world refuses
 }{
-	{scenario: "calm", mutation: "c1 is done before anybody else comes", change: func(sc *Scenario) {
-		sc.Cast = func(s Settings) []Role { return []Role{{}, {Start: s.Retry / 2, Work: s.Retry}} }
+	{scenario: "calm", mutation: "c1 is done before anybody else comes", change: func(sc *race.Scenario) {
+		sc.Cast = func(s race.Settings) []race.Role { return []race.Role{{}, {Start: s.Retry / 2, Work: s.Retry}} }
 	}},
 	{scenario: "crash-holding", mutation: "nobody dies", change: withoutScript},
-	{scenario: "crash-holding", mutation: "c1 dies when it is outside again", change: onEvent(kind(history.Leave, 1), faults.CrashOf(1)), harms: "a key without a time to live is still there"},
-	{scenario: "crash-holding", mutation: "nobody asks after the crash", change: func(sc *Scenario) { sc.Settings.Clients = 1 }, harms: "nobody is left to find out"},
+	{scenario: "crash-holding", mutation: "c1 dies when it is outside again", change: onEvent(race.Kind(history.Leave, 1), faults.CrashOf(1)), harms: "a key without a time to live is still there"},
+	{scenario: "crash-holding", mutation: "nobody asks after the crash", change: func(sc *race.Scenario) { sc.Settings.Clients = 1 }, harms: "nobody is left to find out"},
 	{scenario: "crash-before-expire", mutation: "nobody dies", change: withoutScript},
-	{scenario: "crash-before-expire", mutation: "c1 dies when EXPIRE has been executed", change: onEvent(kind(history.Enter, 1), faults.CrashOf(1)), harms: "it is a crash all the same, blocked for one lease"},
-	{scenario: "slow-work", mutation: "the work takes half a lease", change: func(sc *Scenario) {
-		sc.Cast = func(s Settings) []Role {
-			return []Role{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}, {Start: s.Retry, Work: s.Retry}}
+	{scenario: "crash-before-expire", mutation: "c1 dies when EXPIRE has been executed", change: onEvent(race.Kind(history.Enter, 1), faults.CrashOf(1)), harms: "it is a crash all the same, blocked for one lease"},
+	{scenario: "slow-work", mutation: "the work takes half a lease", change: func(sc *race.Scenario) {
+		sc.Cast = func(s race.Settings) []race.Role {
+			return []race.Role{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}, {Start: s.Retry, Work: s.Retry}}
 		}
 	}},
 	{scenario: "late-release", mutation: "the release is as fast as everything", change: withoutScript},
 	{scenario: "double-del", mutation: "c1 lives", change: withoutScript},
-	{scenario: "double-del", mutation: "c3 reads what c2 has written", change: onEvent(leavesBare, faults.CrashOf(1))},
+	{scenario: "double-del", mutation: "c3 reads what c2 has written", change: onEvent(scenarios.LeavesBare, faults.CrashOf(1))},
 	{scenario: "getset-nil", mutation: "the GETSET is as fast as everything", change: withoutScript, harms: "c1 works longer than its lease, and the takeover succeeds"},
 	{scenario: "get-nil", mutation: "the GET is as fast as everything", change: withoutScript},
 	{scenario: "get-nil-taken", mutation: "the GET is as fast as everything", change: withoutScript},
-	{scenario: "get-nil-taken", mutation: "c3 comes when c2 has been inside", change: func(sc *Scenario) {
+	{scenario: "get-nil-taken", mutation: "c3 comes when c2 has been inside", change: func(sc *race.Scenario) {
 		cast := sc.Cast
-		sc.Cast = func(s Settings) []Role {
+		sc.Cast = func(s race.Settings) []race.Role {
 			roles := cast(s)
 			roles[2].Start = s.TTL
 			return roles
 		}
-		sc.Script = func(s Settings, _ int) []Beat { return keptGet(s) }
+		sc.Script = func(s race.Settings, _ int) []race.Beat { return scenarios.KeptGet(s) }
 	}},
 	{scenario: "overwritten-stamp", mutation: "c1 lives", change: withoutScript},
-	{scenario: "overwritten-stamp", mutation: "c3 reads what c2 has written", change: onEvent(leavesBare, faults.CrashOf(1))},
-	{scenario: "client-skew", mutation: "skew=0", change: func(sc *Scenario) { sc.Settings.Skew = 0 }},
-	{scenario: "same-second", mutation: "skew=0", change: func(sc *Scenario) { sc.Settings.Skew = 0 }},
+	{scenario: "overwritten-stamp", mutation: "c3 reads what c2 has written", change: onEvent(scenarios.LeavesBare, faults.CrashOf(1))},
+	{scenario: "client-skew", mutation: "skew=0", change: func(sc *race.Scenario) { sc.Settings.Skew = 0 }},
+	{scenario: "same-second", mutation: "skew=0", change: func(sc *race.Scenario) { sc.Settings.Skew = 0 }},
 	{scenario: "same-second", mutation: "the GETSET is as fast as everything", change: withoutScript, harms: "c2's clock is wrong all the same"},
-	{scenario: "foreign-shutdown", mutation: "c2 lives on", change: func(sc *Scenario) {
-		sc.Cast = func(s Settings) []Role {
-			roles := foreignShutdown.Cast(s)
-			roles[1].Play = (*actor).once
+	{scenario: "foreign-shutdown", mutation: "c2 lives on", change: func(sc *race.Scenario) {
+		sc.Cast = func(s race.Settings) []race.Role {
+			roles := scenarios.ForeignShutdown.Cast(s)
+			roles[1].Play = (*race.Actor).Once
 			return roles
 		}
 	}},
-	{scenario: "own-shutdown", mutation: "c1 is not told to end", change: func(sc *Scenario) {
-		sc.Cast = func(s Settings) []Role {
-			roles := ownShutdown.Cast(s)
+	{scenario: "own-shutdown", mutation: "c1 is not told to end", change: func(sc *race.Scenario) {
+		sc.Cast = func(s race.Settings) []race.Role {
+			roles := scenarios.OwnShutdown.Cast(s)
 			roles[0].Play = nil
 			return roles
 		}
 	}},
 	{scenario: "same-thread", mutation: "the release is as fast as everything", change: withoutScript},
-	{scenario: "same-token", mutation: "each draws its own, and the release is as fast as everything", change: func(sc *Scenario) {
-		sc.Cast = lateRelease.Cast
+	{scenario: "same-token", mutation: "each draws its own, and the release is as fast as everything", change: func(sc *race.Scenario) {
+		sc.Cast = scenarios.LateRelease.Cast
 		withoutScript(sc)
 	}},
-	{scenario: "nested", mutation: "everybody locks once", change: func(sc *Scenario) { plays(sc, 0, nil) }},
-	{scenario: "pooled-thread", mutation: "no second request comes", change: func(sc *Scenario) { plays(sc, 0, nil) }},
-	{scenario: "second-try", mutation: "c1 is done before anybody else comes", change: func(sc *Scenario) {
-		sc.Cast = func(s Settings) []Role { return []Role{{}, {Start: s.Retry / 2, Work: s.Retry}} }
+	{scenario: "nested", mutation: "everybody locks once", change: func(sc *race.Scenario) { plays(sc, 0, nil) }},
+	{scenario: "pooled-thread", mutation: "no second request comes", change: func(sc *race.Scenario) { plays(sc, 0, nil) }},
+	{scenario: "second-try", mutation: "c1 is done before anybody else comes", change: func(sc *race.Scenario) {
+		sc.Cast = func(s race.Settings) []race.Role { return []race.Role{{}, {Start: s.Retry / 2, Work: s.Retry}} }
 	}},
-	{scenario: "second-try", mutation: "c2 tries once only while c1 is inside", change: func(sc *Scenario) {
-		sc.Cast = func(s Settings) []Role { return []Role{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}} }
+	{scenario: "second-try", mutation: "c2 tries once only while c1 is inside", change: func(sc *race.Scenario) {
+		sc.Cast = func(s race.Settings) []race.Role {
+			return []race.Role{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
+		}
 	}},
-	{scenario: "second-key", mutation: "c2 has no other key", change: func(sc *Scenario) { plays(sc, 1, nil) }},
-	{scenario: "late-re-entry", mutation: "everybody locks once", change: func(sc *Scenario) { plays(sc, 0, nil) }},
-	{scenario: "two-keys", mutation: "c1 takes one key only", change: func(sc *Scenario) { plays(sc, 0, nil) }},
-	{scenario: "late-renewal", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
-	{scenario: "late-renewal", mutation: "the pause is over before the renewal is due", change: func(sc *Scenario) {
-		sc.Script = func(s Settings, _ int) []Beat {
-			return []Beat{{On: kind(history.Enter, 1), Do: strike(0, faults.PauseOf(1, s.TTL/5))}}
+	{scenario: "second-key", mutation: "c2 has no other key", change: func(sc *race.Scenario) { plays(sc, 1, nil) }},
+	{scenario: "late-re-entry", mutation: "everybody locks once", change: func(sc *race.Scenario) { plays(sc, 0, nil) }},
+	{scenario: "two-keys", mutation: "c1 takes one key only", change: func(sc *race.Scenario) { plays(sc, 0, nil) }},
+	{scenario: "late-renewal", mutation: "pause=0", change: func(sc *race.Scenario) { sc.Settings.Pause = 0 }},
+	{scenario: "late-renewal", mutation: "the pause is over before the renewal is due", change: func(sc *race.Scenario) {
+		sc.Script = func(s race.Settings, _ int) []race.Beat {
+			return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(0, faults.PauseOf(1, s.TTL/5))}}
 		}
 	}},
 	{scenario: "zombie-daemon", mutation: "c1 sleeps through nothing", change: withoutScript, harms: "its watchdog keeps its lock, as in dead-business"},
-	{scenario: "zombie-daemon", mutation: "c1 lives and releases", change: func(sc *Scenario) { plays(sc, 0, (*actor).play) }},
+	{scenario: "zombie-daemon", mutation: "c1 lives and releases", change: func(sc *race.Scenario) { plays(sc, 0, (*race.Actor).Play) }},
 	{scenario: "zombie-keeps", mutation: "c1 sleeps through nothing", change: withoutScript, harms: "its watchdog keeps its lock, as in dead-business"},
-	{scenario: "zombie-keeps", mutation: "c2 lives", change: func(sc *Scenario) { sc.Script = zombieShortens.Script }},
+	{scenario: "zombie-keeps", mutation: "c2 lives", change: func(sc *race.Scenario) { sc.Script = scenarios.ZombieShortens.Script }},
 	{scenario: "failed-renewal", mutation: "all renewals are answered", change: withoutScript},
-	{scenario: "dead-business", mutation: "c1 lives and releases", change: func(sc *Scenario) {
-		sc.Cast = func(s Settings) []Role { return []Role{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}} }
+	{scenario: "dead-business", mutation: "c1 lives and releases", change: func(sc *race.Scenario) {
+		sc.Cast = func(s race.Settings) []race.Role {
+			return []race.Role{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}}
+		}
 	}},
 	{scenario: "renewal-in-flight", mutation: "renewals are as fast as everything", change: withoutScript},
-	{scenario: "renewal-in-flight", mutation: "the renewal arrives before the release", change: func(sc *Scenario) {
-		sc.Script = func(s Settings, _ int) []Beat {
-			return []Beat{{On: ticks, Do: func(st *schedule.Stage, _ *history.Event) {
+	{scenario: "renewal-in-flight", mutation: "the renewal arrives before the release", change: func(sc *race.Scenario) {
+		sc.Script = func(s race.Settings, _ int) []race.Beat {
+			return []race.Beat{{On: scenarios.Ticks, Do: func(st *schedule.Stage, _ *history.Event) {
 				st.Freeze(1)
 				st.After(s.Retry, func() { st.Thaw(1) })
 			}}}
 		}
 	}},
-	{scenario: "gc-pause", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
+	{scenario: "gc-pause", mutation: "pause=0", change: func(sc *race.Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "gc-pause", mutation: "nobody is paused", change: withoutScript},
-	{scenario: "gc-pause-fenced", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
+	{scenario: "gc-pause-fenced", mutation: "pause=0", change: func(sc *race.Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "gc-pause-cas", mutation: "nobody is paused", change: withoutScript},
-	{scenario: "gc-pause-cas", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
+	{scenario: "gc-pause-cas", mutation: "pause=0", change: func(sc *race.Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "check-then-pause", mutation: "nobody is paused", change: withoutScript},
-	{scenario: "check-then-pause", mutation: "c1 does not check", change: func(sc *Scenario) { plays(sc, 0, nil) }},
-	{scenario: "failover", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
-	{scenario: "failover", mutation: "the replica is in step when the master dies", change: func(sc *Scenario) { sc.Settings.Lag = 500 * time.Millisecond }},
+	{scenario: "check-then-pause", mutation: "c1 does not check", change: func(sc *race.Scenario) { plays(sc, 0, nil) }},
+	{scenario: "failover", mutation: "lag=0", change: func(sc *race.Scenario) { sc.Settings.Lag = 0 }},
+	{scenario: "failover", mutation: "the replica is in step when the master dies", change: func(sc *race.Scenario) { sc.Settings.Lag = 500 * time.Millisecond }},
 	{scenario: "failover", mutation: "the master lives", change: withoutScript},
 	{scenario: "failover-behind", mutation: "the master lives", change: withoutScript},
-	{scenario: "failover-behind", mutation: "the replica has heard when the master dies", change: func(sc *Scenario) { sc.Settings.Lag = 90 * time.Millisecond; sc.Script = failover.Script }},
+	{scenario: "failover-behind", mutation: "the replica has heard when the master dies", change: func(sc *race.Scenario) {
+		sc.Settings.Lag = 90 * time.Millisecond
+		sc.Script = scenarios.Failover.Script
+	}},
 	{scenario: "failover-other", mutation: "the master lives", change: withoutScript},
-	{scenario: "failover-other", mutation: "the one that has heard is promoted", change: func(sc *Scenario) {
-		sc.Script = func(s Settings, _ int) []Beat {
-			return []Beat{{On: kind(history.Enter, 1), Do: strike(s.Lag*3/2, faults.FailoverOf(1))}}
+	{scenario: "failover-other", mutation: "the one that has heard is promoted", change: func(sc *race.Scenario) {
+		sc.Script = func(s race.Settings, _ int) []race.Beat {
+			return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(s.Lag*3/2, faults.FailoverOf(1))}}
 		}
 	}},
-	{scenario: "failover-other", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
-	{scenario: "replica-gone", mutation: "the replica hears at once", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
+	{scenario: "failover-other", mutation: "lag=0", change: func(sc *race.Scenario) { sc.Settings.Lag = 0 }},
+	{scenario: "replica-gone", mutation: "the replica hears at once", change: func(sc *race.Scenario) { sc.Settings.Lag = 0 }},
 	{scenario: "restart-everysec", mutation: "the server stays up", change: withoutScript},
-	{scenario: "restart-everysec", mutation: "the lock is on disk when the server restarts", change: func(sc *Scenario) {
-		sc.Script = func(s Settings, nodes int) []Beat {
-			return append(bareMajority(nodes), Beat{On: kind(history.Enter, 1), Do: strike(2*time.Second, faults.RestartOf(quorum(nodes)))})
+	{scenario: "restart-everysec", mutation: "the lock is on disk when the server restarts", change: func(sc *race.Scenario) {
+		sc.Script = func(s race.Settings, nodes int) []race.Beat {
+			return append(scenarios.BareMajority(nodes), race.Beat{On: race.Kind(history.Enter, 1), Do: race.Strike(2*time.Second, faults.RestartOf(race.Quorum(nodes)))})
 		}
 	}},
 	{scenario: "restart-always", mutation: "the server stays up", change: withoutScript},
-	{scenario: "restart-always", mutation: "the server keeps nothing", change: func(sc *Scenario) { sc.AOF = simulator.NoAOF }, harms: "it is restart then"},
+	{scenario: "restart-always", mutation: "the server keeps nothing", change: func(sc *race.Scenario) { sc.AOF = simulator.NoAOF }, harms: "it is restart then"},
 	{scenario: "restart-delayed", mutation: "the server stays up", change: withoutScript},
-	{scenario: "restart-delayed", mutation: "the server is back at once", change: func(sc *Scenario) { sc.Script = restart.Script }, harms: "it is restart then"},
+	{scenario: "restart-delayed", mutation: "the server is back at once", change: func(sc *race.Scenario) { sc.Script = scenarios.Restart.Script }, harms: "it is restart then"},
 	{scenario: "restart", mutation: "the server stays up", change: withoutScript},
-	{scenario: "clock-jump", mutation: "jump=0", change: func(sc *Scenario) { sc.Settings.Jump = 0 }, misses: true},
-	{scenario: "clock-jump", mutation: "the jump is shorter than the lease", change: func(sc *Scenario) { sc.Settings.Jump = sc.Settings.TTL / 2 }},
-	{scenario: "quorum-restart", mutation: "the server stays up", change: func(sc *Scenario) {
-		sc.Script = func(s Settings, nodes int) []Beat { return quorumRestart.Script(s, nodes)[:1] }
+	{scenario: "clock-jump", mutation: "jump=0", change: func(sc *race.Scenario) { sc.Settings.Jump = 0 }, misses: true},
+	{scenario: "clock-jump", mutation: "the jump is shorter than the lease", change: func(sc *race.Scenario) { sc.Settings.Jump = sc.Settings.TTL / 2 }},
+	{scenario: "quorum-restart", mutation: "the server stays up", change: func(sc *race.Scenario) {
+		sc.Script = func(s race.Settings, nodes int) []race.Beat { return scenarios.QuorumRestart.Script(s, nodes)[:1] }
 	}},
-	{scenario: "quorum-restart", mutation: "nobody is paused", change: onEvent(kind(history.Enter, 1), faults.RestartOf(3))},
+	{scenario: "quorum-restart", mutation: "nobody is paused", change: onEvent(race.Kind(history.Enter, 1), faults.RestartOf(3))},
 	{scenario: "slow-acquire", mutation: "all answers are in time", change: withoutScript},
-	{scenario: "slow-acquire", mutation: "the answers are late by less than a lease", change: func(sc *Scenario) {
-		sc.Script = func(s Settings, nodes int) []Beat { s.TTL /= 2; return slowAcquire.Script(s, nodes) }
+	{scenario: "slow-acquire", mutation: "the answers are late by less than a lease", change: func(sc *race.Scenario) {
+		sc.Script = func(s race.Settings, nodes int) []race.Beat {
+			s.TTL /= 2
+			return scenarios.SlowAcquire.Script(s, nodes)
+		}
 	}},
 	{scenario: "pause-in-flight", mutation: "nobody is paused", change: withoutScript},
-	{scenario: "pause-in-flight", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
-	{scenario: "pause-in-flight", mutation: "c1 has its answers", change: onEvent(kind(history.Enter, 1), faults.PauseOf(1, pauseInFlight.Settings.Pause)), harms: "it is gc-pause then"},
-	{scenario: "clock-drift", mutation: "c1's clock is right", change: func(sc *Scenario) {
-		sc.Cast = func(s Settings) []Role {
-			cast := clockDrift.Cast(s)
+	{scenario: "pause-in-flight", mutation: "pause=0", change: func(sc *race.Scenario) { sc.Settings.Pause = 0 }},
+	{scenario: "pause-in-flight", mutation: "c1 has its answers", change: onEvent(race.Kind(history.Enter, 1), faults.PauseOf(1, scenarios.PauseInFlight.Settings.Pause)), harms: "it is gc-pause then"},
+	{scenario: "clock-drift", mutation: "c1's clock is right", change: func(sc *race.Scenario) {
+		sc.Cast = func(s race.Settings) []race.Role {
+			cast := scenarios.ClockDrift.Cast(s)
 			cast[0].PPM = 0
 			return cast
 		}
 	}},
-	{scenario: "clock-drift", mutation: "nobody else asks while c1 is inside", change: func(sc *Scenario) {
-		sc.Cast = func(s Settings) []Role {
-			cast := clockDrift.Cast(s)
+	{scenario: "clock-drift", mutation: "nobody else asks while c1 is inside", change: func(sc *race.Scenario) {
+		sc.Cast = func(s race.Settings) []race.Role {
+			cast := scenarios.ClockDrift.Cast(s)
 			cast[1].Start = s.TTL * 2
 			return cast
 		}
 	}},
-	{scenario: "server-drift", mutation: "the servers' clocks are right", change: func(sc *Scenario) { sc.NodePPM = 0 }},
-	{scenario: "server-drift", mutation: "nobody else asks while c1 is inside", change: func(sc *Scenario) {
-		sc.Cast = func(s Settings) []Role {
-			cast := serverDrift.Cast(s)
+	{scenario: "server-drift", mutation: "the servers' clocks are right", change: func(sc *race.Scenario) { sc.NodePPM = 0 }},
+	{scenario: "server-drift", mutation: "nobody else asks while c1 is inside", change: func(sc *race.Scenario) {
+		sc.Cast = func(s race.Settings) []race.Role {
+			cast := scenarios.ServerDrift.Cast(s)
 			cast[1].Start = s.TTL * 2
 			return cast
 		}
 	}},
 	{scenario: "split-vote", mutation: "all ask the servers in the same order", change: withoutOrder},
-	{scenario: "split-vote", mutation: "c1 comes first", change: func(sc *Scenario) {
-		sc.Cast = func(s Settings) []Role {
-			cast := splitVote.Cast(s)
+	{scenario: "split-vote", mutation: "c1 comes first", change: func(sc *race.Scenario) {
+		sc.Cast = func(s race.Settings) []race.Role {
+			cast := scenarios.SplitVote.Cast(s)
 			cast[1].Start, cast[2].Start = s.Retry/2, s.Retry/2
 			return cast
 		}
 	}},
 	{scenario: "split-vote-spread", mutation: "all ask the servers in the same order", change: withoutOrder},
 	{scenario: "partial-acquire", mutation: "nobody dies", change: withoutScript},
-	{scenario: "partial-acquire", mutation: "c1 dies when it is inside", change: onEvent(kind(history.Enter, 1), faults.CrashOf(1)), harms: "it is crash-holding then"},
+	{scenario: "partial-acquire", mutation: "c1 dies when it is inside", change: onEvent(race.Kind(history.Enter, 1), faults.CrashOf(1)), harms: "it is crash-holding then"},
 	{scenario: "lost-reply", mutation: "all answers arrive", change: withoutScript},
-	{scenario: "client-behind", mutation: "skew=0", change: func(sc *Scenario) { sc.Settings.Skew = 0 }},
+	{scenario: "client-behind", mutation: "skew=0", change: func(sc *race.Scenario) { sc.Settings.Skew = 0 }},
 	{scenario: "dead-process", mutation: "nobody kills the process", change: withoutScript, harms: "it is dead-business"},
-	{scenario: "dead-process", mutation: "c1 lives and releases", change: func(sc *Scenario) {
-		sc.Cast = func(s Settings) []Role { return []Role{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}} }
+	{scenario: "dead-process", mutation: "c1 lives and releases", change: func(sc *race.Scenario) {
+		sc.Cast = func(s race.Settings) []race.Role {
+			return []race.Role{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}}
+		}
 	}},
 	{scenario: "late-write", mutation: "the network is as fast as ever", change: withoutScript},
-	{scenario: "late-write", mutation: "the write is late, and c1 waits for it", change: func(sc *Scenario) { sc.Settings.Timeout = sc.Settings.TTL }},
+	{scenario: "late-write", mutation: "the write is late, and c1 waits for it", change: func(sc *race.Scenario) { sc.Settings.Timeout = sc.Settings.TTL }},
 	{scenario: "late-write", mutation: "it is the read that is late", change: onEvent(func(e *history.Event) bool {
 		return e.Kind == history.Send && e.Client == 1 && e.Node == history.Resource
-	}, faults.DelayOf(1, 0, seconds(6)))},
+	}, faults.DelayOf(1, 0, race.Seconds(6)))},
 	{scenario: "late-write-fenced", mutation: "the network is as fast as ever", change: withoutScript},
 	{scenario: "late-write-cas", mutation: "the network is as fast as ever", change: withoutScript},
 	{scenario: "split-brain", mutation: "the network stays whole", change: withoutScript},
-	{scenario: "split-brain", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }, harms: "c1's release reaches the old master alone"},
+	{scenario: "split-brain", mutation: "lag=0", change: func(sc *race.Scenario) { sc.Settings.Lag = 0 }, harms: "c1's release reaches the old master alone"},
 	{scenario: "split-in-step", mutation: "the network stays whole", change: withoutScript},
-	{scenario: "split-in-step", mutation: "the replica has heard of nothing", change: func(sc *Scenario) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is split-brain"},
+	{scenario: "split-in-step", mutation: "the replica has heard of nothing", change: func(sc *race.Scenario) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is split-brain"},
 	{scenario: "split-renewed", mutation: "the network stays whole", change: withoutScript},
-	{scenario: "split-renewed", mutation: "the replica has heard of nothing", change: func(sc *Scenario) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is split-brain"},
+	{scenario: "split-renewed", mutation: "the replica has heard of nothing", change: func(sc *race.Scenario) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is split-brain"},
 	{scenario: "split-bounded", mutation: "the network stays whole", change: withoutScript},
-	{scenario: "split-bounded", mutation: "min-replicas-to-write is 0", change: func(sc *Scenario) { sc.MinReplicas = 0 }, harms: "it is what bounds the split"},
+	{scenario: "split-bounded", mutation: "min-replicas-to-write is 0", change: func(sc *race.Scenario) { sc.MinReplicas = 0 }, harms: "it is what bounds the split"},
 	{scenario: "release-again", mutation: "all answers arrive", change: withoutScript},
-	{scenario: "release-again", mutation: "c1 releases once", change: func(sc *Scenario) {
+	{scenario: "release-again", mutation: "c1 releases once", change: func(sc *race.Scenario) {
 		cast := sc.Cast
-		sc.Cast = func(s Settings) []Role {
+		sc.Cast = func(s race.Settings) []race.Role {
 			roles := cast(s)
 			roles[0].Play = nil
 			return roles
@@ -216,29 +233,29 @@ var mutants = []struct {
 	}},
 	{scenario: "missed-wake", mutation: "the SUBSCRIBE is as fast as everything", change: withoutScript},
 	{scenario: "silent-crash", mutation: "nobody dies", change: withoutScript},
-	{scenario: "silent-crash", mutation: "c2 comes after the crash", change: func(sc *Scenario) {
-		sc.Cast = func(s Settings) []Role {
-			roles := silentCrash.Cast(s)
+	{scenario: "silent-crash", mutation: "c2 comes after the crash", change: func(sc *race.Scenario) {
+		sc.Cast = func(s race.Settings) []race.Role {
+			roles := scenarios.SilentCrash.Cast(s)
 			roles[1].Start = s.TTL / 5
 			return roles
 		}
 	}, harms: "the message does not come either way"},
-	{scenario: "herd", mutation: "one waits", change: func(sc *Scenario) { sc.Settings.Clients = 2 }},
-	{scenario: "overtaken", mutation: "c2 comes once", change: func(sc *Scenario) {
+	{scenario: "herd", mutation: "one waits", change: func(sc *race.Scenario) { sc.Settings.Clients = 2 }},
+	{scenario: "overtaken", mutation: "c2 comes once", change: func(sc *race.Scenario) {
 		cast := sc.Cast
-		sc.Cast = func(s Settings) []Role {
+		sc.Cast = func(s race.Settings) []race.Role {
 			roles := cast(s)
 			roles[1].Play = nil
 			return roles
 		}
 	}},
-	{scenario: "overtaken", mutation: "c2 rests after each release", change: func(sc *Scenario) {
+	{scenario: "overtaken", mutation: "c2 rests after each release", change: func(sc *race.Scenario) {
 		cast := sc.Cast
-		sc.Cast = func(s Settings) []Role {
+		sc.Cast = func(s race.Settings) []race.Role {
 			roles := cast(s)
-			roles[1].Play = func(a *actor) {
+			roles[1].Play = func(a *race.Actor) {
 				for range 15 {
-					a.play()
+					a.Play()
 					a.Clock().Sleep(s.Retry * 3 / 2)
 				}
 			}
@@ -246,90 +263,92 @@ var mutants = []struct {
 		}
 	}},
 	{scenario: "stray-delete", mutation: "nobody deletes it", change: withoutScript},
-	{scenario: "stray-delete", mutation: "c1 has left already", change: func(sc *Scenario) {
-		sc.Script = func(s Settings, _ int) []Beat {
-			return []Beat{{On: kind(history.Leave, 1), Do: strike(0, faults.DeleteOf(1, 0))}}
+	{scenario: "stray-delete", mutation: "c1 has left already", change: func(sc *race.Scenario) {
+		sc.Script = func(s race.Settings, _ int) []race.Beat {
+			return []race.Beat{{On: race.Kind(history.Leave, 1), Do: race.Strike(0, faults.DeleteOf(1, 0))}}
 		}
 	}},
 	{scenario: "eviction", mutation: "there is memory enough", change: withoutScript},
 	{scenario: "flush", mutation: "nobody empties it", change: withoutScript},
-	{scenario: "double-run", mutation: "skew=0", change: func(sc *Scenario) { sc.Settings.Skew = 0 }},
-	{scenario: "double-run", mutation: "the clocks differ by less than the job takes", change: func(sc *Scenario) { sc.Settings.Skew /= 10 }},
-	{scenario: "no-finally", mutation: "the release is in finally", change: func(sc *Scenario) {
-		sc.Cast = func(s Settings) []Role { return []Role{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}} }
+	{scenario: "double-run", mutation: "skew=0", change: func(sc *race.Scenario) { sc.Settings.Skew = 0 }},
+	{scenario: "double-run", mutation: "the clocks differ by less than the job takes", change: func(sc *race.Scenario) { sc.Settings.Skew /= 10 }},
+	{scenario: "no-finally", mutation: "the release is in finally", change: func(sc *race.Scenario) {
+		sc.Cast = func(s race.Settings) []race.Role {
+			return []race.Role{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
+		}
 	}},
-	{scenario: "no-finally", mutation: "c1 does not come back", change: func(sc *Scenario) { sc.Cast = deadBusiness.Cast }, harms: "its lock stands all the same"},
+	{scenario: "no-finally", mutation: "c1 does not come back", change: func(sc *race.Scenario) { sc.Cast = scenarios.DeadBusiness.Cast }, harms: "its lock stands all the same"},
 	{scenario: "renew-held", mutation: "nobody is paused", change: withoutScript},
-	{scenario: "renew-held", mutation: "c2 is gone", change: func(sc *Scenario) { sc.Cast = renewFree.Cast }},
+	{scenario: "renew-held", mutation: "c2 is gone", change: func(sc *race.Scenario) { sc.Cast = scenarios.RenewFree.Cast }},
 	{scenario: "renew-free", mutation: "nobody is paused", change: withoutScript},
-	{scenario: "renew-free", mutation: "c2 is still inside", change: func(sc *Scenario) { sc.Cast = renewHeld.Cast }},
+	{scenario: "renew-free", mutation: "c2 is still inside", change: func(sc *race.Scenario) { sc.Cast = scenarios.RenewHeld.Cast }},
 	{scenario: "renew-late", mutation: "all answers are in time", change: withoutScript},
-	{scenario: "renew-late", mutation: "the answer is late by less than a lease", change: func(sc *Scenario) {
-		sc.Script = func(s Settings, nodes int) []Beat { s.TTL /= 2; return renewLate.Script(s, nodes) }
+	{scenario: "renew-late", mutation: "the answer is late by less than a lease", change: func(sc *race.Scenario) {
+		sc.Script = func(s race.Settings, nodes int) []race.Beat { s.TTL /= 2; return scenarios.RenewLate.Script(s, nodes) }
 	}},
 	{scenario: "renew-partly", mutation: "all requests arrive", change: withoutScript},
-	{scenario: "opposite-order", mutation: "both in the same order", change: func(sc *Scenario) { plays(sc, 1, inOrder(key, otherKey)) }},
-	{scenario: "opposite-order", mutation: "c2 comes when c1 is done", change: func(sc *Scenario) {
-		sc.Cast = func(s Settings) []Role {
-			cast := oppositeOrder.Cast(s)
+	{scenario: "opposite-order", mutation: "both in the same order", change: func(sc *race.Scenario) { plays(sc, 1, scenarios.InOrder(client.Key, client.OtherKey)) }},
+	{scenario: "opposite-order", mutation: "c2 comes when c1 is done", change: func(sc *race.Scenario) {
+		sc.Cast = func(s race.Settings) []race.Role {
+			cast := scenarios.OppositeOrder.Cast(s)
 			cast[1].Start = s.TTL * 3 / 4
 			return cast
 		}
 	}},
 	{scenario: "script-cache-lost", mutation: "the master lives", change: withoutScript},
-	{scenario: "script-cache-lost", mutation: "the replica has heard of nothing", change: func(sc *Scenario) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is failover then"},
+	{scenario: "script-cache-lost", mutation: "the replica has heard of nothing", change: func(sc *race.Scenario) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is failover then"},
 	{scenario: "late-answer", mutation: "nobody is paused", change: withoutScript},
-	{scenario: "late-answer", mutation: "the pause is shorter than the patience", change: func(sc *Scenario) { sc.Settings.Pause, sc.Settings.Timeout = seconds(2), seconds(3) }, misses: true},
-	{scenario: "late-answer", mutation: "c1 sleeps before it has asked", change: onEvent(kind(history.Acquire, 1), faults.PauseOf(1, seconds(2)))},
-	{scenario: "two-pauses", mutation: "only the first", change: onEvent(kind(history.Enter, 1), faults.PauseOf(1, twoPauses.Settings.Pause))},
-	{scenario: "two-pauses", mutation: "only the second", change: func(sc *Scenario) {
-		sc.Script = func(s Settings, _ int) []Beat {
-			return []Beat{{On: kind(history.Enter, 1), Do: strike(s.Retry, faults.PauseOf(1, s.Pause))}}
+	{scenario: "late-answer", mutation: "the pause is shorter than the patience", change: func(sc *race.Scenario) { sc.Settings.Pause, sc.Settings.Timeout = race.Seconds(2), race.Seconds(3) }, misses: true},
+	{scenario: "late-answer", mutation: "c1 sleeps before it has asked", change: onEvent(race.Kind(history.Acquire, 1), faults.PauseOf(1, race.Seconds(2)))},
+	{scenario: "two-pauses", mutation: "only the first", change: onEvent(race.Kind(history.Enter, 1), faults.PauseOf(1, scenarios.TwoPauses.Settings.Pause))},
+	{scenario: "two-pauses", mutation: "only the second", change: func(sc *race.Scenario) {
+		sc.Script = func(s race.Settings, _ int) []race.Beat {
+			return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(s.Retry, faults.PauseOf(1, s.Pause))}}
 		}
 	}},
-	{scenario: "two-pauses", mutation: "pause=0", change: func(sc *Scenario) { sc.Settings.Pause = 0 }},
+	{scenario: "two-pauses", mutation: "pause=0", change: func(sc *race.Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "failover-in-step", mutation: "the master lives", change: withoutScript},
-	{scenario: "failover-in-step", mutation: "the replica has heard of nothing", change: func(sc *Scenario) {
+	{scenario: "failover-in-step", mutation: "the replica has heard of nothing", change: func(sc *race.Scenario) {
 		sc.Settings.Lag = time.Second
-		onEvent(makes(1), faults.FailoverOf(1))(sc)
+		onEvent(race.Makes(1), faults.FailoverOf(1))(sc)
 	}},
-	{scenario: "failover-in-step", mutation: "c1 has its answer", change: onEvent(kind(history.Enter, 1), faults.FailoverOf(1))},
+	{scenario: "failover-in-step", mutation: "c1 has its answer", change: onEvent(race.Kind(history.Enter, 1), faults.FailoverOf(1))},
 	{scenario: "undone-release", mutation: "the master lives", change: withoutScript},
-	{scenario: "undone-release", mutation: "the replica has heard of the release", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
-	{scenario: "undone-release", mutation: "the replica has never heard of the lock", change: func(sc *Scenario) { sc.Settings.Lag = sc.Settings.TTL }},
-	{scenario: "quorum-failover", mutation: "the master lives", change: func(sc *Scenario) {
-		sc.Script = func(_ Settings, nodes int) []Beat { return bareMajority(nodes) }
+	{scenario: "undone-release", mutation: "the replica has heard of the release", change: func(sc *race.Scenario) { sc.Settings.Lag = 0 }},
+	{scenario: "undone-release", mutation: "the replica has never heard of the lock", change: func(sc *race.Scenario) { sc.Settings.Lag = sc.Settings.TTL }},
+	{scenario: "quorum-failover", mutation: "the master lives", change: func(sc *race.Scenario) {
+		sc.Script = func(_ race.Settings, nodes int) []race.Beat { return scenarios.BareMajority(nodes) }
 	}},
-	{scenario: "quorum-failover", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
+	{scenario: "quorum-failover", mutation: "lag=0", change: func(sc *race.Scenario) { sc.Settings.Lag = 0 }},
 	{scenario: "failover-fenced", mutation: "the master lives", change: withoutScript},
-	{scenario: "failover-fenced", mutation: "lag=0", change: func(sc *Scenario) { sc.Settings.Lag = 0 }},
-	{scenario: "watch-herd", mutation: "c5 comes when c1 has gone", change: starts(4, seconds(3))},
+	{scenario: "failover-fenced", mutation: "lag=0", change: func(sc *race.Scenario) { sc.Settings.Lag = 0 }},
+	{scenario: "watch-herd", mutation: "c5 comes when c1 has gone", change: starts(4, race.Seconds(3))},
 	{scenario: "watch-herd", mutation: "nobody waits in line", change: withoutPatience},
-	{scenario: "in-line", mutation: "c1 comes when c2 has gone", change: starts(0, seconds(30))},
+	{scenario: "in-line", mutation: "c1 comes when c2 has gone", change: starts(0, race.Seconds(30))},
 	{scenario: "lost-create", mutation: "all answers arrive", change: withoutScript},
-	{scenario: "lost-create", mutation: "it is the request that is lost", change: func(sc *Scenario) {
-		sc.Budget = always("lose-request=1")
-		onEvent(sends(1, "CREATE"), faults.LoseRequestOf(1, 0))(sc)
+	{scenario: "lost-create", mutation: "it is the request that is lost", change: func(sc *race.Scenario) {
+		sc.Budget = race.Always("lose-request=1")
+		onEvent(race.Sends(1, "CREATE"), faults.LoseRequestOf(1, 0))(sc)
 	}},
 	{scenario: "session-pause", mutation: "nobody is paused", change: withoutScript},
-	{scenario: "session-pause", mutation: "the pause is shorter than a session lasts", change: func(sc *Scenario) { sc.Settings.Pause = sc.Settings.TTL / 2 }},
+	{scenario: "session-pause", mutation: "the pause is shorter than a session lasts", change: func(sc *race.Scenario) { sc.Settings.Pause = sc.Settings.TTL / 2 }},
 	{scenario: "session-ends", mutation: "the session lives", change: withoutScript},
-	{scenario: "session-ends", mutation: "it ends when c1 is outside", change: onEvent(kind(history.Released, 1), faults.ExpireSessionOf(1))},
+	{scenario: "session-ends", mutation: "it ends when c1 is outside", change: onEvent(race.Kind(history.Released, 1), faults.ExpireSessionOf(1))},
 	{scenario: "suspended", mutation: "the connection holds", change: withoutScript},
-	{scenario: "suspended", mutation: "c1 does not ask", change: func(sc *Scenario) { plays(sc, 0, nil) }},
+	{scenario: "suspended", mutation: "c1 does not ask", change: func(sc *race.Scenario) { plays(sc, 0, nil) }},
 	{scenario: "suspended-ignored", mutation: "the connection holds", change: withoutScript},
 	{scenario: "waiter-dies", mutation: "the session lives", change: withoutScript},
-	{scenario: "waiter-dies", mutation: "nobody waits behind c2", change: func(sc *Scenario) { sc.Settings.Clients = 2 }},
-	{scenario: "waiter-leaves", mutation: "c2 has patience", change: func(sc *Scenario) { sc.Cast = threeInLine }},
-	{scenario: "waiter-leaves", mutation: "nobody waits behind c2", change: func(sc *Scenario) { sc.Settings.Clients = 2 }},
-	{scenario: "numbers-end", mutation: "the counter begins at 0", change: func(sc *Scenario) { sc.Worn = false }},
+	{scenario: "waiter-dies", mutation: "nobody waits behind c2", change: func(sc *race.Scenario) { sc.Settings.Clients = 2 }},
+	{scenario: "waiter-leaves", mutation: "c2 has patience", change: func(sc *race.Scenario) { sc.Cast = scenarios.ThreeInLine }},
+	{scenario: "waiter-leaves", mutation: "nobody waits behind c2", change: func(sc *race.Scenario) { sc.Settings.Clients = 2 }},
+	{scenario: "numbers-end", mutation: "the counter begins at 0", change: func(sc *race.Scenario) { sc.Worn = false }},
 	{scenario: "lost-release", mutation: "all requests arrive", change: withoutScript},
 }
 
 // plays gives one role of the cast another play.
-func plays(sc *Scenario, role int, play func(*actor)) {
+func plays(sc *race.Scenario, role int, play func(*race.Actor)) {
 	cast := sc.Cast
-	sc.Cast = func(s Settings) []Role {
+	sc.Cast = func(s race.Settings) []race.Role {
 		roles := cast(s)
 		roles[role].Play, roles[role].Dies = play, false
 		return roles
@@ -337,13 +356,13 @@ func plays(sc *Scenario, role int, play func(*actor)) {
 }
 
 // starts has one role of the cast begin at another time.
-func starts(role int, at time.Duration) func(sc *Scenario) {
-	return castBut(func(roles []Role) { roles[role].Start = at })
+func starts(role int, at time.Duration) func(sc *race.Scenario) {
+	return castBut(func(roles []race.Role) { roles[role].Start = at })
 }
 
 // withoutPatience has nobody wait in line.
-func withoutPatience(sc *Scenario) {
-	castBut(func(roles []Role) {
+func withoutPatience(sc *race.Scenario) {
+	castBut(func(roles []race.Role) {
 		for i := range roles {
 			roles[i].Patience = 0
 		}
@@ -351,10 +370,10 @@ func withoutPatience(sc *Scenario) {
 }
 
 // castBut changes the cast.
-func castBut(change func(roles []Role)) func(sc *Scenario) {
-	return func(sc *Scenario) {
+func castBut(change func(roles []race.Role)) func(sc *race.Scenario) {
+	return func(sc *race.Scenario) {
 		cast := sc.Cast
-		sc.Cast = func(s Settings) []Role {
+		sc.Cast = func(s race.Settings) []race.Role {
 			roles := cast(s)
 			change(roles)
 			return roles
@@ -362,12 +381,12 @@ func castBut(change func(roles []Role)) func(sc *Scenario) {
 	}
 }
 
-func withoutScript(sc *Scenario) { sc.Script = nil }
+func withoutScript(sc *race.Scenario) { sc.Script = nil }
 
 // withoutOrder has everybody ask the servers in the same order.
-func withoutOrder(sc *Scenario) {
+func withoutOrder(sc *race.Scenario) {
 	cast := sc.Cast
-	sc.Cast = func(s Settings) []Role {
+	sc.Cast = func(s race.Settings) []race.Role {
 		roles := cast(s)
 		for i := range roles {
 			roles[i].First = 0
@@ -384,15 +403,15 @@ func TestStruckCanFail(t *testing.T) {
 	for _, m := range mutants {
 		covered[m.scenario] = true
 		played := 0
-		_, told := mustCell(t, "token", m.scenario)
+		_, told := racetest.Cell(t, "token", m.scenario)
 		for _, e := range Tellers(t, told) {
 			sc := told
-			if mustPlayListed(t, e, sc, sc.Settings).NotApplicable != (Text{}) {
+			if racetest.PlayListed(t, e, sc, sc.Settings).NotApplicable != (race.Text{}) {
 				continue
 			}
 			played++
 			m.change(&sc)
-			o, err := sc.play(e, sc.Settings)
+			o, err := sc.Play(e, sc.Settings)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -406,15 +425,12 @@ func TestStruckCanFail(t *testing.T) {
 				// broken without the misfortune: the scenario would prove something else than its title says
 				t.Errorf("%s in %s, %s: %v, want VACUOUS", e.ID, sc.ID, m.mutation, o.Verdicts)
 			}
-			if o.Expected = []verdict.Word{o.Verdicts[0]}; o.AsExpected() {
-				t.Errorf("%s in %s, %s: as contracted, and yet not reached", e.ID, sc.ID, m.mutation)
-			}
 		}
 		if played == 0 {
 			t.Errorf("%s: no lock plays it", m.scenario)
 		}
 	}
-	for _, sc := range All() {
+	for _, sc := range scenarios.All() {
 		if sc.Struck == nil {
 			t.Errorf("%s cannot tell whether it happened", sc.ID)
 		}
@@ -426,22 +442,24 @@ func TestStruckCanFail(t *testing.T) {
 
 // Tellers are the locks whose runs tell a scenario: the milestones, and where it is
 // asked of none of them, those of which it is.
-func Tellers(t testing.TB, sc Scenario) []algorithms.Entry {
+func Tellers(t testing.TB, sc race.Scenario) []lock.Entry {
 	t.Helper()
-	unasked := func(e algorithms.Entry) bool { return mustPlayListed(t, e, sc, sc.Settings).NotApplicable != (Text{}) }
+	unasked := func(e lock.Entry) bool {
+		return racetest.PlayListed(t, e, sc, sc.Settings).NotApplicable != (race.Text{})
+	}
 	tellers := algorithms.Milestones()
 	for _, e := range tellers {
 		if !unasked(e) {
 			return tellers
 		}
 	}
-	redis := slices.DeleteFunc(algorithms.All(), func(e algorithms.Entry) bool { return onZooKeeper(e) || unasked(e) })
+	redis := slices.DeleteFunc(algorithms.All(), func(e lock.Entry) bool { return e.OnZooKeeper() || unasked(e) })
 	lines := slices.DeleteFunc(algorithms.OnZooKeeper()[:4], unasked) // Curator's are built on the last of these
 	return slices.Concat(tellers, redis, lines)
 }
 
-func onEvent(on func(*history.Event) bool, c simulator.Choice) func(sc *Scenario) {
-	return func(sc *Scenario) {
-		sc.Script = func(Settings, int) []Beat { return []Beat{{On: on, Do: strike(0, c)}} }
+func onEvent(on func(*history.Event) bool, c simulator.Choice) func(sc *race.Scenario) {
+	return func(sc *race.Scenario) {
+		sc.Script = func(race.Settings, int) []race.Beat { return []race.Beat{{On: on, Do: race.Strike(0, c)}} }
 	}
 }

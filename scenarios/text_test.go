@@ -1,4 +1,4 @@
-package scenarios
+package scenarios_test
 
 import (
 	"strings"
@@ -6,6 +6,9 @@ import (
 	"unicode"
 
 	"locklab/algorithms"
+	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 )
 
 // TestTextsAreComplete: what is said in one language is said in the other, and
@@ -18,10 +21,10 @@ func TestTextsAreComplete(t *testing.T) {
 	for _, e := range algorithms.All() {
 		twoLanguages(t, e.ID+": family "+string(e.Family), e.Family.Title())
 	}
-	for _, sc := range All() {
+	for _, sc := range scenarios.All() {
 		twoLanguages(t, sc.ID+": title", sc.Title)
-		for name, text := range map[string]Text{"story": sc.Story, "numbers": sc.Numbers, "cure": sc.Cure} {
-			if name == "cure" && text == (Text{}) { // then that of the verdict is told
+		for name, text := range map[string]race.Text{"story": sc.Story, "numbers": sc.Numbers, "cure": sc.Cure} {
+			if name == "cure" && text == (race.Text{}) { // then that of the verdict is told
 				continue
 			}
 			twoLanguages(t, sc.ID+": "+name, text)
@@ -30,22 +33,22 @@ func TestTextsAreComplete(t *testing.T) {
 			}
 		}
 	}
-	company := new(Company)
+	company := new(race.Company)
 	for _, e := range algorithms.All() {
-		p, err := company.profile(e)
+		p, err := company.Profile(e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, sc := range All() {
-			if why := sc.needs(p); why != (Text{}) {
+		for _, sc := range scenarios.All() {
+			if why := sc.WhyNotApplicable(p); why != (race.Text{}) {
 				twoLanguages(t, e.ID+" in "+sc.ID+": reason", why)
 			}
 		}
 	}
-	twoLanguages(t, "search", Bounds{}.scenario().Title)
+	twoLanguages(t, "search", study.Bounds{}.Scenario().Title)
 }
 
-func twoLanguages(t *testing.T, what string, text Text) {
+func twoLanguages(t *testing.T, what string, text race.Text) {
 	t.Helper()
 	han := func(s string) bool {
 		return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Han, r) })

@@ -8,7 +8,7 @@ import (
 )
 
 // ShowCode has the lab note, for every Send and every Sleep, the lines of the
-// given package by which the client's code asked for it: Event.Code. A client's
+// packages below path pkg by which the client's code asked for it: Event.Code. A client's
 // code is real code with a call stack, so nothing is declared and nothing can
 // drift. To be called before the first world; it costs about a microsecond
 // wherever code runs, and nothing where a table answers.
@@ -24,8 +24,8 @@ func (l *Lab) whence() (lines []string) {
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
 	for {
 		f, more := frames.Next()
-		if strings.HasPrefix(f.Function, l.watched+".") && strings.HasSuffix(f.File, ".go") {
-			lines = append(lines, path.Base(f.File)+":"+strconv.Itoa(f.Line))
+		if strings.HasPrefix(f.Function, l.watched+"/") && strings.HasSuffix(f.File, ".go") {
+			lines = append(lines, path.Join(path.Base(path.Dir(f.File)), path.Base(f.File))+":"+strconv.Itoa(f.Line))
 		}
 		if !more {
 			return lines

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -23,17 +24,17 @@ import (
 // their worlds.
 
 // lockUser is a client that takes a lock again and again, as any user would.
-func lockUser(entry algorithms.Entry, ttl time.Duration, rounds int) func(*simulator.Client) {
+func lockUser(entry lock.Entry, ttl time.Duration, rounds int) func(*simulator.Client) {
 	return func(c *simulator.Client) {
 		ctx := context.Background()
-		env := algorithms.Env{Clock: c.Clock(), Tokens: c, TTL: ttl}
+		env := lock.Env{Clock: c.Clock(), Tokens: c, TTL: ttl}
 		for n := range entry.Nodes {
 			env.Nodes = append(env.Nodes, c.Redis(n+1))
 		}
-		lock := entry.New(env)
+		strategy := entry.New(env)
 		for range rounds {
 			c.Record(history.Event{Kind: history.Acquire})
-			lease, err := lock.Acquire(ctx, "lock")
+			lease, err := strategy.Acquire(ctx, "lock")
 			if err != nil {
 				c.Record(history.Event{Kind: history.Refuse, Note: err.Error()})
 				c.Clock().Sleep(ttl / 10)

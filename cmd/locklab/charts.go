@@ -7,9 +7,9 @@ import (
 	"io"
 	"path/filepath"
 
-	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/reports"
-	"locklab/scenarios"
+	"locklab/scenarios/study"
 )
 
 // A drawing is what a command shows as a picture, with its numbers.
@@ -95,12 +95,12 @@ type chart struct {
 }
 
 // charts plays and searches what the report's charts show.
-func (a *app) charts(ctx context.Context, entries []algorithms.Entry) ([]chart, error) {
+func (a *app) charts(ctx context.Context, entries []lock.Entry) ([]chart, error) {
 	sense, err := a.sensitivity(ctx, entries, defaultSizes(), defaultRuns)
 	if err != nil {
 		return nil, err
 	}
-	par, err := a.searchPar(ctx, entries, parBounds(), scenarios.SingleFaults())
+	par, err := a.searchPar(ctx, entries, parBounds(), study.SingleFaults())
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/reports"
-	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 )
 
 // demoLocks are those of the tour: one of each idea, as many as fit on a screen.
@@ -23,7 +24,7 @@ func (a *app) demo() *cobra.Command {
 		Long:  "One race told step by step, then every lock in every race told, and where to go from there.",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			told, err := scenarios.Demo()
+			told, err := study.Demo()
 			if err != nil {
 				return internal(err)
 			}
@@ -35,7 +36,7 @@ func (a *app) demo() *cobra.Command {
 			if err != nil {
 				return internal(err)
 			}
-			cells, err := scenarios.Matrix(c.Context(), cast, races, 0, nil, nil)
+			cells, err := study.Matrix(c.Context(), cast, races, 0, nil, nil)
 			if err != nil {
 				return internal(err)
 			}
@@ -52,7 +53,7 @@ func (a *app) demo() *cobra.Command {
 	}
 }
 
-func (a *app) tour(told *scenarios.Outcome, grid *reports.Grid) error {
+func (a *app) tour(told *race.Outcome, grid *reports.Grid) error {
 	o := a.options()
 	o.Brief = true
 	a.sentence(

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/reports"
-	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -39,8 +40,8 @@ func doomFiles(files []string, doom bool) (curve, rest []string, err error) {
 // foresee works out the doom curve of the run that is to be shown, and writes its
 // files. That more can follow than can be counted is no reason to show nothing:
 // that error comes back to be told at the end.
-func (a *app) foresee(ctx context.Context, entry algorithms.Entry, t simulator.Trace, harm verdict.Word, files []string) (untold, err error) {
-	d, err := scenarios.DoomOn(ctx, entry, t, harm)
+func (a *app) foresee(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdict.Word, files []string) (untold, err error) {
+	d, err := study.DoomOn(ctx, entry, t, harm)
 	large, limit := (*explore.TooLargeError)(nil), (*simulator.LimitError)(nil)
 	switch {
 	case errors.As(err, &large) || errors.As(err, &limit) || errors.Is(err, context.Canceled):
@@ -52,7 +53,7 @@ func (a *app) foresee(ctx context.Context, entry algorithms.Entry, t simulator.T
 	return nil, a.writeCharts(a.doom, files)
 }
 
-func doomCurve(d *scenarios.Doom) *reports.Doom {
+func doomCurve(d *study.Doom) *reports.Doom {
 	c := &reports.Doom{Harm: d.Harm, History: d.Run.History, NoReturn: d.NoReturn, States: d.States}
 	for _, s := range d.Steps {
 		c.Steps = append(c.Steps, reports.DoomStep{At: s.At, Events: s.Events, Strike: s.Strike, Share: s.Share})
@@ -99,13 +100,13 @@ func (a *app) doomToJSON() *doomJSON {
 // showcaseDoom is the doom curve of the report: the lock that most people would
 // write, and one pause.
 func (a *app) showcaseDoom(ctx context.Context) (*reports.Doom, error) {
-	entry, err := scenarios.Strategy("token")
+	entry, err := race.Strategy("token")
 	if err != nil {
 		return nil, err
 	}
-	b := scenarios.DefaultBounds()
+	b := study.DefaultBounds()
 	b.Budget = "pause=1"
-	s, err := scenarios.Explore(ctx, entry, b)
+	s, err := study.Explore(ctx, entry, b)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (a *app) showcaseDoom(ctx context.Context) (*reports.Doom, error) {
 		return nil, fmt.Errorf("%s stands one pause: there is no doom to draw", entry.ID)
 	}
 	w := s.Witnesses[0]
-	d, err := scenarios.DoomOn(ctx, entry, w.Trace, w.Verdict)
+	d, err := study.DoomOn(ctx, entry, w.Trace, w.Verdict)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 	"locklab/algorithms"
 	"locklab/faults"
 	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
@@ -73,7 +75,7 @@ func (a *app) explainAny(args []string) error {
 	}
 	t, notTrace := readTrace(args[0])
 	if notTrace == nil {
-		o, err := scenarios.Replay(t)
+		o, err := study.Replay(t)
 		if err != nil {
 			return err
 		}
@@ -97,7 +99,7 @@ func unknownName(name string) error {
 	return fmt.Errorf("there is no lock, race, term or file %q:%s 'locklab list' and 'locklab explain glossary' show all names", name, faults.DidYouMean(name, names))
 }
 
-func in(lang string, t scenarios.Text) string {
+func in(lang string, t race.Text) string {
 	if lang == "zh" {
 		return t.ZH
 	}
@@ -106,7 +108,7 @@ func in(lang string, t scenarios.Text) string {
 
 // gravest is the outcome worth looking at first: one that breaks exclusion, or
 // else progress, or else any that was played.
-func gravest(outcomes []*scenarios.Outcome) *scenarios.Outcome {
+func gravest(outcomes []*race.Outcome) *race.Outcome {
 	best, rank := outcomes[0], 0
 	for _, o := range outcomes {
 		r := 0
@@ -126,7 +128,7 @@ func gravest(outcomes []*scenarios.Outcome) *scenarios.Outcome {
 }
 
 // longest is the length of an outcome's longest finding of one verdict.
-func longest(o *scenarios.Outcome, w verdict.Word) (d time.Duration) {
+func longest(o *race.Outcome, w verdict.Word) (d time.Duration) {
 	for _, f := range o.Judgement.Findings {
 		if f.Verdict == w {
 			d = max(d, f.To-f.From)

@@ -12,10 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
-	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -47,7 +48,7 @@ type witnessJSON struct {
 }
 
 func (a *app) explore() *cobra.Command {
-	b := scenarios.DefaultBounds()
+	b := study.DefaultBounds()
 	var (
 		files  []string
 		memory int64
@@ -80,7 +81,7 @@ another search or of another build of locklab is refused.
 		Example: "  locklab explore token\n  locklab explore redlock --nodes 3 --budget restart=1\n  locklab explore setnx --clients 3 --budget crash=1 --json\n  locklab explore token --budget pause=1 --doom -o doom.png\n  locklab explore redlock --nodes 5 --max-states 0 --checkpoint redlock.search",
 		Args:    exactly(1, "explore STRATEGY"),
 		RunE: func(c *cobra.Command, args []string) error {
-			entry, err := scenarios.Strategy(args[0])
+			entry, err := race.Strategy(args[0])
 			if err != nil {
 				return err
 			}
@@ -102,7 +103,7 @@ another search or of another build of locklab is refused.
 			b.MaxBytes = memory << 20
 			b.Progress, b.Now = a.searching(), time.Now
 			began := time.Now()
-			s, err := scenarios.Explore(c.Context(), entry, b)
+			s, err := study.Explore(c.Context(), entry, b)
 			if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
 				return fmt.Errorf("--checkpoint %s: %s", unfit.File, unfit.Why)
 			}
@@ -173,7 +174,7 @@ func (a *app) tellKept(file string, k explore.Kept) {
 	}
 }
 
-func (a *app) showSearch(s *scenarios.Search, took time.Duration, files []string) error {
+func (a *app) showSearch(s *study.Search, took time.Duration, files []string) error {
 	r := s.Result
 	for _, file := range files {
 		if len(s.Witnesses) == 0 {
@@ -211,7 +212,7 @@ func (a *app) showSearch(s *scenarios.Search, took time.Duration, files []string
 	return nil
 }
 
-func (a *app) tellSearch(s *scenarios.Search, took time.Duration) error {
+func (a *app) tellSearch(s *study.Search, took time.Duration) error {
 	a.printf("%s\n", s.Certificate())
 	a.printf("%.2f s, %.2f million transitions/s, %d bytes a state\n", took.Seconds(), float64(s.Result.Transitions)/took.Seconds()/1e6, s.Result.Bytes/int64(max(s.Result.States, 1)))
 	if len(s.Witnesses) == 0 {
@@ -223,7 +224,7 @@ func (a *app) tellSearch(s *scenarios.Search, took time.Duration) error {
 		a.printf("%-12s %4d %6d%s\n", w.Verdict, w.Par, w.Steps, cause(w))
 	}
 	first := s.Witnesses[0]
-	o, err := scenarios.ReplayOn(s.Strategy, first.Trace)
+	o, err := study.ReplayOn(s.Strategy, first.Trace)
 	if err != nil {
 		return internal(err)
 	}
@@ -242,22 +243,22 @@ func (a *app) tellSearch(s *scenarios.Search, took time.Duration) error {
 	return nil
 }
 
-func causeTitle(b scenarios.Bounds) string {
+func causeTitle(b study.Bounds) string {
 	if b.Causes {
 		return "  cause"
 	}
 	return ""
 }
 
-func cause(w scenarios.Witness) string {
+func cause(w study.Witness) string {
 	if w.Cause == nil {
 		return ""
 	}
 	return "  " + strings.Join(w.Cause, "; ")
 }
 
-func (a *app) writeWitness(name string, entry algorithms.Entry, w scenarios.Witness) error {
-	o, err := scenarios.ReplayOn(entry, w.Trace)
+func (a *app) writeWitness(name string, entry lock.Entry, w study.Witness) error {
+	o, err := study.ReplayOn(entry, w.Trace)
 	if err != nil {
 		return internal(err)
 	}

@@ -8,8 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/reports"
-	"locklab/scenarios"
+	"locklab/scenarios/study"
 )
 
 func (a *app) frontier() *cobra.Command {
@@ -69,20 +70,20 @@ var guides = map[string][]reports.Guide{
 }
 
 // searchFrontier searches, and puts what was found into words for the chart.
-func (a *app) searchFrontier(ctx context.Context, entries []algorithms.Entry) (*reports.Frontier, error) {
-	done, end := a.progress(scenarios.FrontierCells(len(entries)), "limits")
-	limits, err := scenarios.Frontier(ctx, entries, done)
+func (a *app) searchFrontier(ctx context.Context, entries []lock.Entry) (*reports.Frontier, error) {
+	done, end := a.progress(study.FrontierCells(len(entries)), "limits")
+	limits, err := study.Frontier(ctx, entries, done)
 	end()
-	const parts = scenarios.FrontierParts
-	chart := &reports.Frontier{Max: float64(scenarios.FrontierSteps) / parts}
+	const parts = study.FrontierParts
+	chart := &reports.Frontier{Max: float64(study.FrontierSteps) / parts}
 	for _, e := range entries {
 		note := ""
-		if n := scenarios.FrontierNodes(e); n > 1 {
+		if n := study.FrontierNodes(e); n > 1 {
 			note = fmt.Sprintf("%d servers", n)
 		}
 		chart.Locks, chart.Notes = append(chart.Locks, e.ID), append(chart.Notes, note)
 	}
-	for n, h := range scenarios.Hazards() {
+	for n, h := range study.Hazards() {
 		one := reports.Hazard{ID: h.Fault, Name: hazardNames[h.Fault], Sized: h.Sized, Guides: guides[h.Fault]}
 		for l := range entries {
 			limit := limits[l][n]
@@ -122,11 +123,11 @@ type limitJSON struct {
 
 func frontierToJSON(chart *reports.Frontier, stopped bool) frontierJSON {
 	out := frontierJSON{Version: schema, Incomplete: stopped, Takeaway: chart.Takeaway("en"), Bounds: chart.Bounds("en"), Unit: "lease", Max: chart.Max, Limits: []limitJSON{}}
-	for i, lock := range chart.Locks {
+	for i, id := range chart.Locks {
 		for n := range chart.Hazards {
 			h := &chart.Hazards[n]
 			l := h.Limits[i]
-			one := limitJSON{Strategy: lock, Fault: h.ID, Result: h.Result(l), Trace: l.Trace}
+			one := limitJSON{Strategy: id, Fault: h.ID, Result: h.Result(l), Trace: l.Trace}
 			if h.Sized && !l.Untold {
 				one.Holds, one.Falls = known(l.Holds), known(l.Falls)
 			}
@@ -144,7 +145,7 @@ func known(x float64) *float64 {
 	return &x
 }
 
-func (a *app) showFrontier(ctx context.Context, entries []algorithms.Entry, files []string) error {
+func (a *app) showFrontier(ctx context.Context, entries []lock.Entry, files []string) error {
 	chart, err := a.searchFrontier(ctx, entries)
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {

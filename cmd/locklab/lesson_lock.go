@@ -7,23 +7,24 @@ import (
 	"strconv"
 	"strings"
 
-	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/lessons"
-	"locklab/scenarios"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
 // article is the id of a lock in the articles, if it has one, for a title.
-func article(e algorithms.Entry) string {
+func article(e lock.Entry) string {
 	if e.Article == "" {
 		return strconv.Itoa(e.Year)
 	}
 	return e.Article + ", " + strconv.Itoa(e.Year)
 }
 
-func (a *app) explainLock(e algorithms.Entry) error {
+func (a *app) explainLock(e lock.Entry) error {
 	row, err := a.stage.row(e)
 	if err != nil {
 		return err
@@ -60,7 +61,7 @@ func (a *app) explainLock(e algorithms.Entry) error {
 	if m := builtOn.FindStringSubmatch(lessons.In("en").Name(key + ".how")); m != nil {
 		steps[1] = "locklab explain " + m[1]
 	}
-	if s, ok := scenarios.Successor(e); ok {
+	if s, ok := race.Successor(e); ok {
 		steps = append(steps, "locklab explain "+s.ID)
 	}
 	a.next(steps...)
@@ -72,12 +73,12 @@ var builtOn = regexp.MustCompile(`^As ([a-z][a-z0-9-]*)`)
 
 // session is the lock with nobody else about, as typed into redis-cli; or what is said
 // to a ZooKeeper.
-func (a *app) session(e algorithms.Entry) error {
+func (a *app) session(e lock.Entry) error {
 	o, err := a.teacher("en").alone(e)
 	if err != nil || !slices.ContainsFunc(o.History.Events, asksRedis) {
 		return err
 	}
-	if e.Expiry == algorithms.ExpirySession {
+	if e.Expiry == lock.ExpirySession {
 		a.part(a.label("session.zookeeper"))
 		return a.notation(o)
 	}
@@ -96,7 +97,7 @@ func (a *app) session(e algorithms.Entry) error {
 
 // becomes sorts what becomes of a lock in each race: falls, each with the command that
 // plays it, then waits, then the rest by name.
-func (a *app) becomes(row []*scenarios.Outcome) {
+func (a *app) becomes(row []*race.Outcome) {
 	var waits, stands, senseless []string
 	a.part(a.label("falls"))
 	any := false
@@ -149,22 +150,22 @@ func (a *app) inBrackets(aside string) string {
 }
 
 // waiting is the longest wait of an outcome.
-func (a *app) waiting(o *scenarios.Outcome) string {
+func (a *app) waiting(o *race.Outcome) string {
 	d := max(longest(o, verdict.Blocked), longest(o, verdict.Phantom))
 	return a.teacher(a.langs()[0]).span(d)
 }
 
 // outcomeWords are the verdicts of an outcome, and the contract's reason for them.
-func (a *app) outcomeWords(o *scenarios.Outcome) string {
+func (a *app) outcomeWords(o *race.Outcome) string {
 	text := join(o.Verdicts)
 	if d := longest(o, verdict.Blocked); d > 0 {
 		text += a.inBrackets(a.teacher(a.langs()[0]).span(d))
 	}
 	why := o.NotApplicable
-	if o.Expected != nil && o.AsExpected() && why == (scenarios.Text{}) {
-		why = scenarios.Why(o.Strategy, o.Scenario)
+	if contract.Expected(o) != nil && contract.AsExpected(o) && why == (race.Text{}) {
+		why = contract.Why(o.Strategy, o.Scenario)
 	}
-	if why != (scenarios.Text{}) {
+	if why != (race.Text{}) {
 		text += a.mark(": ", "：") + a.say(why.EN, why.ZH)
 	}
 	return text

@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/reports"
-	"locklab/scenarios"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
 	"locklab/simulator/verdict"
 )
 
-func (a *app) explainRace(sc scenarios.Scenario) error {
+func (a *app) explainRace(sc race.Scenario) error {
 	told, cells, err := a.teller(sc)
 	if err != nil {
 		return err
@@ -47,9 +49,9 @@ func (a *app) explainRace(sc scenarios.Scenario) error {
 }
 
 // raceHead is what a race is about.
-func (a *app) raceHead(sc scenarios.Scenario) {
+func (a *app) raceHead(sc race.Scenario) {
 	a.wrap("", strings.TrimSpace(sc.Race+" "+sc.ID)+": "+a.say(sc.Title.EN, sc.Title.ZH))
-	if sc.Story == (scenarios.Text{}) {
+	if sc.Story == (race.Text{}) {
 		return
 	}
 	a.printf("\n")
@@ -62,13 +64,13 @@ func (a *app) raceHead(sc scenarios.Scenario) {
 // teller is the lock with which a race is told: of those on which the story turns
 // the one that falls deepest, the one that most people would write before the others;
 // or else of all. cells are what was played.
-func (a *app) teller(sc scenarios.Scenario) (told *scenarios.Outcome, cells []*scenarios.Outcome, err error) {
-	usual, err := scenarios.Strategy("token")
+func (a *app) teller(sc race.Scenario) (told *race.Outcome, cells []*race.Outcome, err error) {
+	usual, err := race.Strategy("token")
 	if err != nil {
 		return nil, nil, internal(err)
 	}
-	turning := append([]algorithms.Entry{usual}, slices.DeleteFunc(algorithms.Milestones(), func(e algorithms.Entry) bool { return e.ID == usual.ID })...)
-	for _, locks := range [][]algorithms.Entry{turning, algorithms.All()} {
+	turning := append([]lock.Entry{usual}, slices.DeleteFunc(algorithms.Milestones(), func(e lock.Entry) bool { return e.ID == usual.ID })...)
+	for _, locks := range [][]lock.Entry{turning, algorithms.All()} {
 		cells = nil
 		for _, e := range locks {
 			o, err := a.stage.play(e, sc)
@@ -85,7 +87,7 @@ func (a *app) teller(sc scenarios.Scenario) (told *scenarios.Outcome, cells []*s
 }
 
 // notation prints a run as the articles tell it, and what it comes to.
-func (a *app) notation(o *scenarios.Outcome) error {
+func (a *app) notation(o *race.Outcome) error {
 	return internal(a.indented(func(b *app) error {
 		return reports.Notation(b.stdout, o.History, o.Judgement, b.options())
 	}))
@@ -93,17 +95,17 @@ func (a *app) notation(o *scenarios.Outcome) error {
 
 // who says of all locks what the contract has them come to in a race: first the
 // falls, then the waits, then those that stand, and last those of which it says nothing.
-func (a *app) who(sc scenarios.Scenario) {
+func (a *app) who(sc race.Scenario) {
 	a.part(a.label("who"))
 	var heads []string
 	rank, names := map[string]int{}, map[string][]string{}
 	for _, e := range algorithms.All() {
-		c := scenarios.Contracted(e, sc)
+		c := contract.Contracted(e, sc)
 		head := join(c.Words)
 		if c.Words == nil {
 			head = a.say("no contract speaks of", "契约没有提到")
 		}
-		if why := a.say(c.Why.EN, c.Why.ZH); c.Why != (scenarios.Text{}) {
+		if why := a.say(c.Why.EN, c.Why.ZH); c.Why != (race.Text{}) {
 			head += a.inBrackets(why)
 		}
 		if names[head] == nil {

@@ -13,16 +13,19 @@ import (
 	"locklab/reports"
 	"locklab/reports/lessons"
 	"locklab/scenarios"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
-func (a *app) explainPair(lock, race string) error {
-	e, err := scenarios.Strategy(lock)
+func (a *app) explainPair(id, raceID string) error {
+	e, err := race.Strategy(id)
 	if err != nil {
 		return err
 	}
-	sc, err := scenarios.ByName(race)
+	sc, err := scenarios.ByName(raceID)
 	if err != nil {
 		return err
 	}
@@ -34,19 +37,19 @@ func (a *app) explainPair(lock, race string) error {
 }
 
 // explainRun explains one run, of a race or found by search.
-func (a *app) explainRun(o *scenarios.Outcome) error {
+func (a *app) explainRun(o *race.Outcome) error {
 	if a.json {
 		return a.printRun(o)
 	}
 	a.wrap("", fmt.Sprintf("%s (%s): %s", o.Strategy.ID, article(o.Strategy), a.say(o.Strategy.Title.EN, o.Strategy.Title.ZH)))
 	a.raceHead(o.Scenario)
-	if o.NotApplicable != (scenarios.Text{}) {
+	if o.NotApplicable != (race.Text{}) {
 		a.printf("\n%s: %s\n", verdict.NA, a.say(o.NotApplicable.EN, o.NotApplicable.ZH))
 		a.tellUncontracted(o)
 		a.next("locklab explain "+o.Scenario.ID, "locklab explain "+o.Strategy.ID)
 		return nil
 	}
-	watched, err := scenarios.WatchOn(o.Strategy, o.Trace)
+	watched, err := study.WatchOn(o.Strategy, o.Trace)
 	if err != nil {
 		return internal(err)
 	}
@@ -61,11 +64,11 @@ func (a *app) explainRun(o *scenarios.Outcome) error {
 		return internal(err)
 	}
 	a.meanings(o)
-	if o.Scenario.ID != scenarios.SearchID {
+	if o.Scenario.ID != study.SearchID {
 		a.compare(o)
 	}
-	if o.Expected != nil && o.AsExpected() {
-		a.told("cause", scenarios.Why(o.Strategy, o.Scenario))
+	if contract.Expected(o) != nil && contract.AsExpected(o) {
+		a.told("cause", contract.Why(o.Strategy, o.Scenario))
 	}
 	for i, text := range from {
 		a.part(lessons.In(a.langs()[i]).Name("label.certain"))
@@ -103,10 +106,10 @@ type codeJSON struct {
 	Lines []string `json:"lines"`
 }
 
-func (a *app) printRun(o *scenarios.Outcome) error {
+func (a *app) printRun(o *race.Outcome) error {
 	j := explainedRunJSON{runJSON: outcomeJSON(o), Code: []codeJSON{}}
 	if o.History != nil {
-		watched, err := scenarios.WatchOn(o.Strategy, o.Trace)
+		watched, err := study.WatchOn(o.Strategy, o.Trace)
 		if err != nil {
 			return internal(err)
 		}
@@ -120,20 +123,20 @@ func (a *app) printRun(o *scenarios.Outcome) error {
 }
 
 // mend says what mends a race, or what else there is to go by.
-func (a *app) mend(o *scenarios.Outcome) error {
+func (a *app) mend(o *race.Outcome) error {
 	if key := "race." + o.Scenario.ID + ".mends"; lessons.In("en").Has(key) {
 		return a.text("fix", key)
 	}
-	a.told("fix", scenarios.Text{EN: cure(o, "en"), ZH: cure(o, "zh")})
+	a.told("fix", race.Text{EN: cure(o, "en"), ZH: cure(o, "zh")})
 	return nil
 }
 
 // certainty says, in each language, from when the harm of a run was certain, and at
 // which of its events. Of what a search has found the curve of its doom says it.
-func (a *app) certainty(o *scenarios.Outcome) (text []string, event int, err error) {
+func (a *app) certainty(o *race.Outcome) (text []string, event int, err error) {
 	key, own := "label.certain.none", map[string]string{}
-	if o.Scenario.ID == scenarios.SearchID {
-		d, err := scenarios.DoomOn(a.ctx, o.Strategy, o.Trace, "")
+	if o.Scenario.ID == study.SearchID {
+		d, err := study.DoomOn(a.ctx, o.Strategy, o.Trace, "")
 		large := (*explore.TooLargeError)(nil)
 		switch {
 		case errors.As(err, &large) || errors.Is(err, context.Canceled):
@@ -146,9 +149,9 @@ func (a *app) certainty(o *scenarios.Outcome) (text []string, event int, err err
 		a.doom = doomCurve(d)
 		return nil, a.doom.NoReturnEvent(), nil
 	}
-	c, err := scenarios.CertainFrom(o)
+	c, err := study.CertainFrom(o)
 	switch {
-	case errors.Is(err, scenarios.ErrNoHarm):
+	case errors.Is(err, study.ErrNoHarm):
 	case err != nil:
 		return nil, 0, internal(err)
 	case c.Event == 0:
@@ -184,13 +187,13 @@ func (a *app) inAll(text string) (all []string) {
 
 // nextLocks makes the same attack on each lock on which the story turns. What a search
 // has found is no script that could be played: there the same bad luck is allowed.
-func (a *app) nextLocks(o *scenarios.Outcome) error {
-	if o.Scenario.ID == scenarios.SearchID {
+func (a *app) nextLocks(o *race.Outcome) error {
+	if o.Scenario.ID == study.SearchID {
 		return a.nextSearched(o)
 	}
 	a.part(a.label("next"))
 	for _, e := range algorithms.Milestones() {
-		other, err := scenarios.Play(e, o.Scenario, o.Settings)
+		other, err := race.Play(e, o.Scenario, o.Settings)
 		if err != nil { // its lease is of another kind, such as whole seconds
 			a.wrap("  "+padded(e.ID, 14)+" ", err.Error())
 			continue
@@ -203,17 +206,17 @@ func (a *app) nextLocks(o *scenarios.Outcome) error {
 // nextStates is how many states of each other lock are looked at: a second or two.
 const nextStates = 300_000
 
-func (a *app) nextSearched(o *scenarios.Outcome) error {
-	b, err := scenarios.ParseBounds(o.Trace.Settings)
+func (a *app) nextSearched(o *race.Outcome) error {
+	b, err := study.ParseBounds(o.Trace.Settings)
 	if err != nil {
 		return internal(err)
 	}
 	a.part(a.label("next.search"))
 	for _, e := range algorithms.Milestones() {
 		with := b
-		with.Nodes, with.Asks, with.MaxStates = scenarios.FrontierNodes(e), 0, nextStates
+		with.Nodes, with.Asks, with.MaxStates = study.FrontierNodes(e), 0, nextStates
 		text := ""
-		if s, err := scenarios.Explore(a.ctx, e, with); err != nil {
+		if s, err := study.Explore(a.ctx, e, with); err != nil {
 			text = err.Error()
 		} else {
 			text = witnesses(s)
@@ -224,7 +227,7 @@ func (a *app) nextSearched(o *scenarios.Outcome) error {
 }
 
 // witnesses are what a search has found: each verdict with its par.
-func witnesses(s *scenarios.Search) string {
+func witnesses(s *study.Search) string {
 	var words []string
 	for _, w := range s.Witnesses {
 		words = append(words, fmt.Sprintf("%s@%d", w.Verdict, w.Par))

@@ -12,6 +12,7 @@ import (
 	"locklab/algorithms"
 	"locklab/reports/lessons"
 	"locklab/scenarios"
+	"locklab/scenarios/race"
 )
 
 // played is what the tests here have played: each cell once for all of them.
@@ -75,19 +76,19 @@ func TestBacking(t *testing.T) {
 		}
 		return en.Name(key)
 	}
-	falls := func(what, lock, race string) {
-		e, err := scenarios.Strategy(lock)
+	falls := func(what, id, raceID string) {
+		e, err := race.Strategy(id)
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			return
 		}
-		sc, err := scenarios.ByName(race)
+		sc, err := scenarios.ByName(raceID)
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			return
 		}
 		if o, err := a.stage.play(e, sc); err != nil || !o.Verdicts[0].Broken() {
-			t.Errorf("%s: %s in %s comes to %v, %v: there is nothing to see", what, lock, race, o.Verdicts, err)
+			t.Errorf("%s: %s in %s comes to %v, %v: there is nothing to see", what, id, raceID, o.Verdicts, err)
 		}
 	}
 	for n := range lessons.PathScreens {
@@ -96,8 +97,8 @@ func TestBacking(t *testing.T) {
 	}
 	for _, topic := range topicsOf("interview.", ".question") {
 		key := "interview." + topic + ".trace"
-		lock, race, _ := strings.Cut(same(key), " ")
-		falls(key, lock, race)
+		id, race, _ := strings.Cut(same(key), " ")
+		falls(key, id, race)
 	}
 }
 
@@ -127,9 +128,9 @@ func TestExplanationsFit(t *testing.T) {
 // A lock that nobody can ever have again has fallen, also where the key that stands
 // in a living client's name is told before it; and a story ends with that.
 func TestStallIsAFall(t *testing.T) {
-	_, lock, _ := call(t, "explain", "watchdog")
-	if !strings.Contains(lock, "locklab run watchdog dead-business") {
-		t.Errorf("explain watchdog does not list dead-business among the falls:\n%s", lock)
+	_, id, _ := call(t, "explain", "watchdog")
+	if !strings.Contains(id, "locklab run watchdog dead-business") {
+		t.Errorf("explain watchdog does not list dead-business among the falls:\n%s", id)
 	}
 	_, story, _ := call(t, "run", "watchdog", "dead-business", "--view", "story")
 	if !strings.Contains(story, "STALL means") {
@@ -139,9 +140,9 @@ func TestStallIsAFall(t *testing.T) {
 
 // What a lock's page calls by another lock's name can be looked up from there.
 func TestMechanismLeadsOn(t *testing.T) {
-	for lock, base := range map[string]string{"set-ifeq": "daemon-10-owned", "zk-protected": "zk-recheck", "redlock-topup": "redlock-drift"} {
-		if _, out, _ := call(t, "explain", lock); !strings.Contains(out, "\n  locklab explain "+base+"\n") {
-			t.Errorf("explain %s does not lead to %s:\n%s", lock, base, out)
+	for id, base := range map[string]string{"set-ifeq": "daemon-10-owned", "zk-protected": "zk-recheck", "redlock-topup": "redlock-drift"} {
+		if _, out, _ := call(t, "explain", id); !strings.Contains(out, "\n  locklab explain "+base+"\n") {
+			t.Errorf("explain %s does not lead to %s:\n%s", id, base, out)
 		}
 	}
 }

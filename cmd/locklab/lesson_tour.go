@@ -9,6 +9,7 @@ import (
 	"locklab/faults"
 	"locklab/reports/lessons"
 	"locklab/scenarios"
+	"locklab/scenarios/race"
 )
 
 func (a *app) explainPath(screen string) error {
@@ -51,7 +52,7 @@ func (a *app) explainPath(screen string) error {
 // becomes of that.
 func (a *app) screen(n int) error {
 	book, key := lessons.In("en"), "path."+strconv.Itoa(n)
-	e, err := scenarios.Strategy(book.Name(key + ".lock"))
+	e, err := race.Strategy(book.Name(key + ".lock"))
 	if err != nil {
 		return internal(err)
 	}
@@ -147,14 +148,14 @@ func (a *app) question(topic string) error {
 }
 
 // backing is the run that backs an answer.
-func (a *app) backing(topic string) (*scenarios.Outcome, error) {
+func (a *app) backing(topic string) (*race.Outcome, error) {
 	text := lessons.In("en").Name("interview." + topic + ".trace")
-	lock, race, _ := strings.Cut(text, " ")
-	e, err := scenarios.Strategy(lock)
+	id, raceID, _ := strings.Cut(text, " ")
+	e, err := race.Strategy(id)
 	if err != nil {
 		return nil, internal(err)
 	}
-	sc, err := scenarios.ByName(strings.TrimSpace(race))
+	sc, err := scenarios.ByName(strings.TrimSpace(raceID))
 	if err != nil {
 		return nil, internal(err)
 	}

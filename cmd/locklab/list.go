@@ -7,17 +7,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
 )
 
 type listedStrategy struct {
-	ID      string            `json:"id"`
-	Article string            `json:"article"`
-	Family  algorithms.Family `json:"family"`
-	Year    int               `json:"year"`
-	Title   string            `json:"title"`
-	TitleZH string            `json:"title_zh"`
+	ID      string      `json:"id"`
+	Article string      `json:"article"`
+	Family  lock.Family `json:"family"`
+	Year    int         `json:"year"`
+	Title   string      `json:"title"`
+	TitleZH string      `json:"title_zh"`
 	// Contracted is false for a lock that no contract speaks of, and absent else.
 	Contracted *bool `json:"contracted,omitempty"`
 }
@@ -78,14 +81,14 @@ func (a *app) list() *cobra.Command {
 	return c
 }
 
-func strategies(entries []algorithms.Entry) (l []listedStrategy) {
+func strategies(entries []lock.Entry) (l []listedStrategy) {
 	for _, e := range entries {
 		l = append(l, listed(e))
 	}
 	return l
 }
 
-func listed(e algorithms.Entry) listedStrategy {
+func listed(e lock.Entry) listedStrategy {
 	l := listedStrategy{ID: e.ID, Article: e.Article, Family: e.Family, Year: e.Year, Title: e.Title.EN, TitleZH: e.Title.ZH}
 	if uncontracted(e) {
 		l.Contracted = new(false)
@@ -94,8 +97,8 @@ func listed(e algorithms.Entry) listedStrategy {
 }
 
 // uncontracted says whether no contract speaks of a lock in any race.
-func uncontracted(e algorithms.Entry) bool {
-	return len(scenarios.Unspoken(e)) == len(scenarios.All())
+func uncontracted(e lock.Entry) bool {
+	return len(contract.Unspoken(e)) == len(scenarios.All())
 }
 
 func races() (l []listedScenario) {
@@ -105,7 +108,7 @@ func races() (l []listedScenario) {
 	return l
 }
 
-func listedRace(s scenarios.Scenario) listedScenario {
+func listedRace(s race.Scenario) listedScenario {
 	return listedScenario{s.ID, s.Race, s.Title.EN, s.Title.ZH}
 }
 
@@ -116,7 +119,7 @@ func misfortunes() (l []listedFault) {
 	return l
 }
 
-func (a *app) listJSON(what string, entries []algorithms.Entry) error {
+func (a *app) listJSON(what string, entries []lock.Entry) error {
 	switch what {
 	case "strategies":
 		return a.printJSON(strategies(entries))
@@ -128,7 +131,7 @@ func (a *app) listJSON(what string, entries []algorithms.Entry) error {
 	return a.printJSON(map[string]any{"strategies": strategies(entries), "scenarios": races(), "faults": misfortunes()})
 }
 
-func (a *app) listText(what string, entries []algorithms.Entry) {
+func (a *app) listText(what string, entries []lock.Entry) {
 	if what == "" || what == "strategies" {
 		a.printf("%s\n", a.say("Locks, in the order in which one was meant to mend another", "锁，按演进顺序排列"))
 		for _, e := range strategies(entries) {

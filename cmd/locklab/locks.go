@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/faults"
-	"locklab/scenarios"
+	"locklab/scenarios/race"
 )
 
 // flagSet is what a command's flags are to those that are common to several.
@@ -31,7 +32,7 @@ func addFamilies(f flagSet, families *[]string) {
 // pick finds the locks that were named, or the usual ones where nobody named any.
 // A list that is there and empty is a mistake: an unset variable must not pass for
 // a grid in which everything is well.
-func (l *lockFlags) pick(usual []algorithms.Entry) ([]algorithms.Entry, error) {
+func (l *lockFlags) pick(usual []lock.Entry) ([]lock.Entry, error) {
 	switch {
 	case l.strategies == nil && l.families == nil:
 		return usual, nil
@@ -45,16 +46,16 @@ func (l *lockFlags) pick(usual []algorithms.Entry) ([]algorithms.Entry, error) {
 	return named(l.strategies)
 }
 
-func named(names []string) (entries []algorithms.Entry, err error) {
+func named(names []string) (entries []lock.Entry, err error) {
 	if len(names) == 0 {
 		return nil, errors.New("--strategies names no lock: leave it out for the usual ones, or write for example token,redlock")
 	}
 	for _, n := range names {
-		e, err := scenarios.Strategy(n)
+		e, err := race.Strategy(n)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(entries, func(o algorithms.Entry) bool { return o.ID == e.ID }) {
+		if slices.ContainsFunc(entries, func(o lock.Entry) bool { return o.ID == e.ID }) {
 			return nil, fmt.Errorf("--strategies names %s twice", e.ID)
 		}
 		entries = append(entries, e)
@@ -63,26 +64,26 @@ func named(names []string) (entries []algorithms.Entry, err error) {
 }
 
 // ofFamilies are all locks of the named families, in historical order.
-func ofFamilies(names []string) ([]algorithms.Entry, error) {
+func ofFamilies(names []string) ([]lock.Entry, error) {
 	if len(names) == 0 {
 		return nil, errors.New("--families names no family: leave it out for all, or write for example redisson,majority")
 	}
-	var families []algorithms.Family
+	var families []lock.Family
 	for _, n := range names {
-		f := algorithms.Family(strings.ToLower(n))
+		f := lock.Family(strings.ToLower(n))
 		switch {
-		case !slices.Contains(algorithms.Families(), f):
+		case !slices.Contains(lock.Families(), f):
 			return nil, fmt.Errorf("there is no family %q:%s they are %s", n, faults.DidYouMean(n, familyNames()), strings.Join(familyNames(), ", "))
 		case slices.Contains(families, f):
 			return nil, fmt.Errorf("--families names %s twice", f)
 		}
 		families = append(families, f)
 	}
-	return slices.DeleteFunc(algorithms.All(), func(e algorithms.Entry) bool { return !slices.Contains(families, e.Family) }), nil
+	return slices.DeleteFunc(algorithms.All(), func(e lock.Entry) bool { return !slices.Contains(families, e.Family) }), nil
 }
 
 func familyNames() (names []string) {
-	for _, f := range algorithms.Families() {
+	for _, f := range lock.Families() {
 		names = append(names, string(f))
 	}
 	return names

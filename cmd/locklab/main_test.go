@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/scenarios"
 )
 
@@ -408,7 +409,7 @@ func TestFamilies(t *testing.T) {
 	}
 	var want []string
 	for _, e := range algorithms.All() {
-		if e.Family == algorithms.Majority || e.Family == algorithms.OneProcess {
+		if e.Family == lock.Majority || e.Family == lock.OneProcess {
 			want = append(want, e.ID)
 		}
 	}

@@ -13,8 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/scenarios"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
 )
 
@@ -41,10 +45,10 @@ type matrixJSON struct {
 	Cells      []cellJSON `json:"cells"`
 }
 
-func cellsJSON(outcomes []*scenarios.Outcome) []cellJSON {
+func cellsJSON(outcomes []*race.Outcome) []cellJSON {
 	cells := []cellJSON{}
 	for _, o := range outcomes {
-		why := scenarios.Why(o.Strategy, o.Scenario)
+		why := contract.Why(o.Strategy, o.Scenario)
 		contracted, expected, asExpected := againstContract(o)
 		cells = append(cells, cellJSON{
 			Strategy: o.Strategy.ID, Article: o.Strategy.Article, Scenario: o.Scenario.ID, Race: o.Scenario.Race,
@@ -101,7 +105,7 @@ one pause (locklab explore --doom), and the report page.`,
 	return c
 }
 
-func pickRaces(names []string) (scs []scenarios.Scenario, err error) {
+func pickRaces(names []string) (scs []race.Scenario, err error) {
 	if names == nil {
 		return scenarios.All(), nil
 	}
@@ -113,7 +117,7 @@ func pickRaces(names []string) (scs []scenarios.Scenario, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(scs, func(o scenarios.Scenario) bool { return o.ID == sc.ID }) {
+		if slices.ContainsFunc(scs, func(o race.Scenario) bool { return o.ID == sc.ID }) {
 			return nil, fmt.Errorf("--scenarios names %s twice", sc.ID)
 		}
 		scs = append(scs, sc)
@@ -121,9 +125,9 @@ func pickRaces(names []string) (scs []scenarios.Scenario, err error) {
 	return scs, nil
 }
 
-func (a *app) playMatrix(ctx context.Context, entries []algorithms.Entry, scs []scenarios.Scenario, runs int, dir string) error {
+func (a *app) playMatrix(ctx context.Context, entries []lock.Entry, scs []race.Scenario, runs int, dir string) error {
 	done, end := a.progress(len(entries)*len(scs), "cells")
-	cells, err := scenarios.Matrix(ctx, entries, scs, runs, keeping(entries, dir), done)
+	cells, err := study.Matrix(ctx, entries, scs, runs, keeping(entries, dir), done)
 	end()
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {
@@ -159,12 +163,12 @@ func (a *app) playMatrix(ctx context.Context, entries []algorithms.Entry, scs []
 
 // differing is the exit status for cells that are not as contracted, with the
 // line that plays the first of them again.
-func differing(outcomes []*scenarios.Outcome) error {
+func differing(outcomes []*race.Outcome) error {
 	var bad []string
 	for _, o := range outcomes {
-		if !o.AsExpected() {
+		if !contract.AsExpected(o) {
 			bad = append(bad, fmt.Sprintf("%s in %s: expected %s, got %s (reached %t): locklab run %s %s",
-				o.Strategy.ID, o.Scenario.ID, join(o.Expected), join(o.Verdicts), o.Reached, o.Strategy.ID, o.Scenario.ID))
+				o.Strategy.ID, o.Scenario.ID, join(contract.Expected(o)), join(o.Verdicts), o.Reached, o.Strategy.ID, o.Scenario.ID))
 		}
 	}
 	if bad == nil {
@@ -173,7 +177,7 @@ func differing(outcomes []*scenarios.Outcome) error {
 	return &exitError{exitDiffers, errors.New("not as contracted:\n  " + strings.Join(bad, "\n  "))}
 }
 
-func flatten(cells [][]*scenarios.Outcome) (flat []*scenarios.Outcome, complete bool) {
+func flatten(cells [][]*race.Outcome) (flat []*race.Outcome, complete bool) {
 	complete = true
 	for _, row := range cells {
 		for _, o := range row {
@@ -187,7 +191,7 @@ func flatten(cells [][]*scenarios.Outcome) (flat []*scenarios.Outcome, complete 
 	return flat, complete
 }
 
-func (a *app) printGrid(grid *reports.Grid, outcomes []*scenarios.Outcome, runs int) error {
+func (a *app) printGrid(grid *reports.Grid, outcomes []*race.Outcome, runs int) error {
 	if err := grid.Text(a.stdout, a.options()); err != nil {
 		return internal(err)
 	}
@@ -200,7 +204,7 @@ func (a *app) printGrid(grid *reports.Grid, outcomes []*scenarios.Outcome, runs 
 
 // printCounts answers the other question, how often, with the interval that
 // the count supports.
-func (a *app) printCounts(outcomes []*scenarios.Outcome) {
+func (a *app) printCounts(outcomes []*race.Outcome) {
 	a.printf("\n%s\n", a.say("Seeded runs in which the lock fell (95 % Wilson interval; waits that time ends are no fall):", "锁失守的随机运行次数（95% Wilson 区间；会自己结束的等待不算）："))
 	for _, o := range outcomes {
 		if o.Runs == 0 {
@@ -212,7 +216,7 @@ func (a *app) printCounts(outcomes []*scenarios.Outcome) {
 }
 
 // gridOf turns outcomes into what reports draw. A nil outcome was not played.
-func gridOf(entries []algorithms.Entry, scs []scenarios.Scenario, cells [][]*scenarios.Outcome) *reports.Grid {
+func gridOf(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) *reports.Grid {
 	g := &reports.Grid{}
 	for _, sc := range scs {
 		g.Scenarios = append(g.Scenarios, reports.Column{ID: sc.ID, Race: sc.Race, Title: reports.Text(sc.Title)})
@@ -228,11 +232,11 @@ func gridOf(entries []algorithms.Entry, scs []scenarios.Scenario, cells [][]*sce
 	return g
 }
 
-func cellOf(e algorithms.Entry, sc scenarios.Scenario, o *scenarios.Outcome) reports.Cell {
-	why := scenarios.Why(e, sc)
-	c := reports.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: reports.Text(why), Verdicts: []verdict.Word{verdict.Unknown}, Uncontracted: scenarios.Uncontracted(e, sc)}
+func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) reports.Cell {
+	why := contract.Why(e, sc)
+	c := reports.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: reports.Text(why), Verdicts: []verdict.Word{verdict.Unknown}, Uncontracted: contract.Uncontracted(e, sc)}
 	if o != nil { // nil was not played: unknown, and not as expected
-		c.Verdicts, c.Expected, c.AsExpected, c.Reached = o.Verdicts, o.Expected, o.AsExpected(), o.Reached
+		c.Verdicts, c.Expected, c.AsExpected, c.Reached = o.Verdicts, contract.Expected(o), contract.AsExpected(o), o.Reached
 		c.Trace = o.Trace.Link()
 		c.Blocked, c.Overlap = longest(o, verdict.Blocked), longest(o, verdict.Overlap)
 	}
@@ -244,7 +248,7 @@ func cellOf(e algorithms.Entry, sc scenarios.Scenario, o *scenarios.Outcome) rep
 const reportMemory = 150 << 20
 
 // writeReport writes everything that can be made of the grid.
-func (a *app) writeReport(ctx context.Context, dir string, entries []algorithms.Entry, grid *reports.Grid, outcomes []*scenarios.Outcome) (stopped bool, err error) {
+func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry, grid *reports.Grid, outcomes []*race.Outcome) (stopped bool, err error) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory)) // searches are generous otherwise
 	charts, err := a.charts(ctx, charted(entries))
 	if errors.Is(err, context.Canceled) {
@@ -278,20 +282,20 @@ func (a *app) writeReport(ctx context.Context, dir string, entries []algorithms.
 }
 
 // keeping says which runs the report shows in full.
-func keeping(entries []algorithms.Entry, dir string) func(algorithms.Entry) bool {
+func keeping(entries []lock.Entry, dir string) func(lock.Entry) bool {
 	shown := charted(entries)
-	return func(e algorithms.Entry) bool {
-		return dir != "" && slices.ContainsFunc(shown, func(s algorithms.Entry) bool { return s.ID == e.ID })
+	return func(e lock.Entry) bool {
+		return dir != "" && slices.ContainsFunc(shown, func(s lock.Entry) bool { return s.ID == e.ID })
 	}
 }
 
 // charted are the locks that charts draw: lines of a dozen cannot be told apart.
-func charted(entries []algorithms.Entry) []algorithms.Entry {
+func charted(entries []lock.Entry) []lock.Entry {
 	if len(entries) <= 12 {
 		return entries
 	}
-	return slices.DeleteFunc(slices.Clone(entries), func(e algorithms.Entry) bool {
-		return !slices.ContainsFunc(algorithms.Milestones(), func(m algorithms.Entry) bool { return m.ID == e.ID })
+	return slices.DeleteFunc(slices.Clone(entries), func(e lock.Entry) bool {
+		return !slices.ContainsFunc(algorithms.Milestones(), func(m lock.Entry) bool { return m.ID == e.ID })
 	})
 }
 

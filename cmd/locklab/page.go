@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"fmt"
 
-	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/reports"
-	"locklab/scenarios"
+	"locklab/scenarios/race"
 	"locklab/simulator"
 )
 
@@ -22,7 +22,7 @@ var assumptions = []string{
 	"A story is one run chosen to show a race. It proves that a lock can fall; that it holds here does not prove that it holds everywhere.",
 }
 
-func reportPage(grid *reports.Grid, charts []chart, outcomes []*scenarios.Outcome, command string) (reports.Report, error) {
+func reportPage(grid *reports.Grid, charts []chart, outcomes []*race.Outcome, command string) (reports.Report, error) {
 	page := reports.Report{
 		Title: "locklab: which lock falls to what", Version: version(), Command: command,
 		Seeds: fmt.Sprintf("0 for the stories; 1 to %d for the chart of pauses", defaultRuns), Assumptions: assumptions,
@@ -41,7 +41,7 @@ func reportPage(grid *reports.Grid, charts []chart, outcomes []*scenarios.Outcom
 	return page, nil
 }
 
-func evidence(outcomes []*scenarios.Outcome) map[reports.RunKey]reports.Run {
+func evidence(outcomes []*race.Outcome) map[reports.RunKey]reports.Run {
 	runs := map[reports.RunKey]reports.Run{}
 	for _, o := range outcomes {
 		if o.History != nil {
@@ -54,11 +54,11 @@ func evidence(outcomes []*scenarios.Outcome) map[reports.RunKey]reports.Run {
 }
 
 // singlePage is the page of one run.
-func singlePage(o *scenarios.Outcome) reports.Report {
-	grid := gridOf([]algorithms.Entry{o.Strategy}, []scenarios.Scenario{o.Scenario}, [][]*scenarios.Outcome{{o}})
+func singlePage(o *race.Outcome) reports.Report {
+	grid := gridOf([]lock.Entry{o.Strategy}, []race.Scenario{o.Scenario}, [][]*race.Outcome{{o}})
 	return reports.Report{
 		Title: o.Strategy.ID + " in " + o.Scenario.ID, Version: version(),
 		Command: "locklab replay " + o.Trace.Link(), Seeds: fmt.Sprint(o.Settings.Seed), Assumptions: assumptions[:1],
-		Grid: *grid, Runs: evidence([]*scenarios.Outcome{o}),
+		Grid: *grid, Runs: evidence([]*race.Outcome{o}),
 	}
 }

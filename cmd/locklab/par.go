@@ -7,8 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/reports"
-	"locklab/scenarios"
+	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
 )
 
@@ -52,7 +53,7 @@ more than three servers gets three. locklab frontier says what jumps of clocks d
 	}
 	f := c.Flags()
 	locks.add(f, "the six of the tour")
-	f.StringArrayVar(&budgets, "budget", scenarios.SingleFaults(), "how often each fault may strike (repeatable: one search each)")
+	f.StringArrayVar(&budgets, "budget", study.SingleFaults(), "how often each fault may strike (repeatable: one search each)")
 	f.IntVar(&b.Clients, "clients", b.Clients, "how many clients contend")
 	f.IntVar(&b.Attempts, "attempts", b.Attempts, "how often each asks for the lock")
 	f.IntVar(&b.MaxStates, "max-states", b.MaxStates, "give a search up after so many states; 0: never")
@@ -61,19 +62,19 @@ more than three servers gets three. locklab frontier says what jumps of clocks d
 }
 
 // parBounds are those of the table, without a budget.
-func parBounds() scenarios.Bounds {
-	b := scenarios.DefaultBounds()
+func parBounds() study.Bounds {
+	b := study.DefaultBounds()
 	b.Budget, b.MaxStates = "", 20_000_000
 	return b
 }
 
 // searchPar searches, and puts what was found into words for the chart. A lock
 // whose searches were not all finished is not told.
-func (a *app) searchPar(ctx context.Context, entries []algorithms.Entry, b scenarios.Bounds, budgets []string) (*reports.ParChart, error) {
+func (a *app) searchPar(ctx context.Context, entries []lock.Entry, b study.Bounds, budgets []string) (*reports.ParChart, error) {
 	done, end := a.progress(len(entries)*len(budgets), "searches")
-	table, err := scenarios.ParTable(ctx, entries, b, budgets, done)
+	table, err := study.ParTable(ctx, entries, b, budgets, done)
 	end()
-	chart := &reports.ParChart{Verdicts: scenarios.ParWords(), Clients: b.Clients, Attempts: b.Attempts, TTL: b.TTL, Budgets: budgets}
+	chart := &reports.ParChart{Verdicts: study.ParWords(), Clients: b.Clients, Attempts: b.Attempts, TTL: b.TTL, Budgets: budgets}
 	for l, e := range entries {
 		row := reports.ParRow{Strategy: e.ID}
 		if table[l] != nil {
@@ -122,7 +123,7 @@ func parToJSON(chart *reports.ParChart, stopped bool) parJSON {
 	return out
 }
 
-func (a *app) showPar(ctx context.Context, entries []algorithms.Entry, b scenarios.Bounds, budgets, files []string) error {
+func (a *app) showPar(ctx context.Context, entries []lock.Entry, b study.Bounds, budgets, files []string) error {
 	chart, err := a.searchPar(ctx, entries, b, budgets)
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {

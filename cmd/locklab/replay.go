@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/reports"
-	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 	"locklab/simulator"
 )
 
@@ -80,19 +81,19 @@ clock says how long each message takes, and only one thing can come next.`,
 	return c
 }
 
-func replayed(t simulator.Trace, against string) (*scenarios.Outcome, error) {
+func replayed(t simulator.Trace, against string) (*race.Outcome, error) {
 	if against == "" {
-		return scenarios.Replay(t)
+		return study.Replay(t)
 	}
-	_, sc, s, err := scenarios.Resolve(t)
+	_, sc, s, err := study.Resolve(t)
 	if err != nil {
 		return nil, err
 	}
-	entry, err := scenarios.Strategy(against)
+	entry, err := race.Strategy(against)
 	if err != nil {
 		return nil, fmt.Errorf("--against: %w", err)
 	}
-	return scenarios.Play(entry, sc, s)
+	return race.Play(entry, sc, s)
 }
 
 // readTrace takes a link, or the name of a file that holds one.
@@ -150,7 +151,7 @@ func readLimited(name string, limit int64) ([]byte, error) {
 
 // stepThrough shows the table row by row; on a terminal each waits for Enter, or
 // for Ctrl-C.
-func (a *app) stepThrough(o *scenarios.Outcome) error {
+func (a *app) stepThrough(o *race.Outcome) error {
 	var text strings.Builder
 	if err := reports.Table(&text, o.History, o.Judgement, a.options()); err != nil {
 		return internal(err)

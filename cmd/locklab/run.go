@@ -14,6 +14,9 @@ import (
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/scenarios"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -42,7 +45,7 @@ type runJSON struct {
 	Doom            *doomJSON         `json:"doom,omitempty"`
 }
 
-func outcomeJSON(o *scenarios.Outcome) runJSON {
+func outcomeJSON(o *race.Outcome) runJSON {
 	j := runJSON{
 		Version: schema, Strategy: o.Strategy.ID, Article: o.Strategy.Article, Scenario: o.Scenario.ID, Race: o.Scenario.Race,
 		Seed: o.Settings.Seed, Settings: o.Trace.Settings, Verdicts: o.Verdicts,
@@ -61,11 +64,11 @@ func outcomeJSON(o *scenarios.Outcome) runJSON {
 
 // againstContract is what JSON says of an outcome and the contract. Where no contract
 // speaks nothing was expected, and neither yes nor no would be true.
-func againstContract(o *scenarios.Outcome) (contracted *bool, expected []verdict.Word, asExpected *bool) {
-	if scenarios.Uncontracted(o.Strategy, o.Scenario) {
+func againstContract(o *race.Outcome) (contracted *bool, expected []verdict.Word, asExpected *bool) {
+	if contract.Uncontracted(o.Strategy, o.Scenario) {
 		return new(false), nil, nil
 	}
-	return nil, words(o.Expected), new(o.AsExpected())
+	return nil, words(contract.Expected(o)), new(contract.AsExpected(o))
 }
 
 // words is never null in JSON.
@@ -118,7 +121,7 @@ see. With --expect the status is 1 unless the verdicts are those given.`,
 		Example: "  locklab run token gc-pause\n  locklab run 002-C R18 --set pause=9s --view story --lang zh\n  locklab run redlock restart --json",
 		Args:    exactly(2, "run STRATEGY SCENARIO"),
 		RunE: func(c *cobra.Command, args []string) error {
-			entry, err := scenarios.Strategy(args[0])
+			entry, err := race.Strategy(args[0])
 			if err != nil {
 				return err
 			}
@@ -143,7 +146,7 @@ see. With --expect the status is 1 unless the verdicts are those given.`,
 			if err := checkView(view, files); err != nil {
 				return err
 			}
-			o, err := scenarios.Play(entry, sc, s)
+			o, err := race.Play(entry, sc, s)
 			if err != nil {
 				return err
 			}
@@ -184,7 +187,7 @@ func parseExpect(text string) (want []verdict.Word, err error) {
 }
 
 // show prints an outcome, writes the files, and settles the exit status.
-func (a *app) show(o *scenarios.Outcome, view string, files []string, want []verdict.Word) error {
+func (a *app) show(o *race.Outcome, view string, files []string, want []verdict.Word) error {
 	for _, name := range files {
 		if err := a.writeRun(name, o); err != nil {
 			return err
@@ -215,13 +218,13 @@ func sameSet(a, b []verdict.Word) bool {
 	return slices.Equal(a, b)
 }
 
-func (a *app) tell(o *scenarios.Outcome, view string) error {
-	race := o.Scenario.ID
+func (a *app) tell(o *race.Outcome, view string) error {
+	title := o.Scenario.ID
 	if o.Scenario.Race != "" {
-		race += " (" + o.Scenario.Race + ")"
+		title += " (" + o.Scenario.Race + ")"
 	}
-	a.printf("%s in %s: %s\n", o.Strategy.Heading(), race, a.say(o.Scenario.Title.EN, o.Scenario.Title.ZH))
-	if why := o.NotApplicable; why != (scenarios.Text{}) {
+	a.printf("%s in %s: %s\n", o.Strategy.Heading(), title, a.say(o.Scenario.Title.EN, o.Scenario.Title.ZH))
+	if why := o.NotApplicable; why != (race.Text{}) {
 		a.printf("%s: %s\n", verdict.NA, a.say(why.EN+".", why.ZH+"。"))
 		a.tellUncontracted(o)
 		a.next("locklab explain "+o.Scenario.ID, "locklab matrix --scenarios "+o.Scenario.ID)
@@ -258,7 +261,7 @@ func (a *app) tell(o *scenarios.Outcome, view string) error {
 }
 
 // conclude says what mends a race.
-func (a *app) conclude(o *scenarios.Outcome) {
+func (a *app) conclude(o *race.Outcome) {
 	for _, lang := range a.langs() {
 		if text := cure(o, lang); text != "" {
 			a.wrap(map[string]string{"en": "  Cure: ", "zh": "  解法："}[lang], text)
@@ -268,7 +271,7 @@ func (a *app) conclude(o *scenarios.Outcome) {
 }
 
 // meanings gives the verdicts with what they mean.
-func (a *app) meanings(o *scenarios.Outcome) {
+func (a *app) meanings(o *race.Outcome) {
 	a.printf("\n%s%s\n", beside(a.say("Verdict:", "判定：")), join(o.Verdicts))
 	for _, lang := range a.langs() {
 		for _, w := range o.Verdicts {
@@ -278,7 +281,7 @@ func (a *app) meanings(o *scenarios.Outcome) {
 }
 
 // cure is what mends the race, or what search has found; "": nothing needs to be.
-func cure(o *scenarios.Outcome, lang string) string {
+func cure(o *race.Outcome, lang string) string {
 	w := o.Verdicts[0]
 	switch text := in(lang, o.Scenario.Cure); {
 	case !w.Broken():
@@ -290,26 +293,26 @@ func cure(o *scenarios.Outcome, lang string) string {
 }
 
 // compare says where an outcome differs from the contract, or that there is none.
-func (a *app) compare(o *scenarios.Outcome) {
+func (a *app) compare(o *race.Outcome) {
 	switch {
 	case a.tellUncontracted(o):
-	case o.Expected == nil:
+	case contract.Expected(o) == nil:
 		a.printf("%s\n", a.say("The contract speaks of the race's own numbers only.", "契约只针对场景自带的参数。"))
-	case !o.AsExpected():
-		a.printf("%s%s\n", beside(a.say("The contract says otherwise:", "与契约不符，契约为：")), join(o.Expected))
+	case !contract.AsExpected(o):
+		a.printf("%s%s\n", beside(a.say("The contract says otherwise:", "与契约不符，契约为：")), join(contract.Expected(o)))
 	}
 }
 
 // tellUncontracted says that no contract speaks of an outcome, if so.
-func (a *app) tellUncontracted(o *scenarios.Outcome) bool {
-	if !scenarios.Uncontracted(o.Strategy, o.Scenario) {
+func (a *app) tellUncontracted(o *race.Outcome) bool {
+	if !contract.Uncontracted(o.Strategy, o.Scenario) {
 		return false
 	}
-	lock, race := o.Strategy.ID, o.Scenario.ID
-	if race == scenarios.SearchID {
-		a.sentence("No contract speaks of "+lock+".", "契约没有提到 "+lock+"。")
+	id, race := o.Strategy.ID, o.Scenario.ID
+	if race == study.SearchID {
+		a.sentence("No contract speaks of "+id+".", "契约没有提到 "+id+"。")
 	} else {
-		a.sentence("No contract speaks of "+lock+" in "+race+".", "契约没有提到 "+lock+" 在 "+race+" 里的结果。")
+		a.sentence("No contract speaks of "+id+" in "+race+".", "契约没有提到 "+id+" 在 "+race+" 里的结果。")
 	}
 	return true
 }
@@ -329,12 +332,12 @@ func join(w []verdict.Word) string {
 	return strings.Join(s, " ")
 }
 
-func nextAfter(o *scenarios.Outcome) []string {
+func nextAfter(o *race.Outcome) []string {
 	first := "locklab explain " + o.Strategy.ID
-	if o.Scenario.ID == scenarios.SearchID { // which is no race that one could run or explain
+	if o.Scenario.ID == study.SearchID { // which is no race that one could run or explain
 		return []string{first, "locklab replay " + o.Trace.Link() + " --doom"}
 	}
-	if successor, ok := scenarios.Successor(o.Strategy); ok {
+	if successor, ok := race.Successor(o.Strategy); ok {
 		first = fmt.Sprintf("locklab run %s %s", successor.ID, o.Scenario.ID) + seedFlag(o)
 	}
 	return []string{
@@ -344,7 +347,7 @@ func nextAfter(o *scenarios.Outcome) []string {
 	}
 }
 
-func seedFlag(o *scenarios.Outcome) string {
+func seedFlag(o *race.Outcome) string {
 	if o.Settings.Seed == 0 {
 		return ""
 	}
@@ -352,14 +355,14 @@ func seedFlag(o *scenarios.Outcome) string {
 }
 
 // runFormats are the files that a single run can become.
-var runFormats = map[string]func(*app, io.Writer, *scenarios.Outcome) error{
-	".json": func(_ *app, w io.Writer, o *scenarios.Outcome) error { return encode(w, outcomeJSON(o)) },
-	".txt": func(a *app, w io.Writer, o *scenarios.Outcome) error {
+var runFormats = map[string]func(*app, io.Writer, *race.Outcome) error{
+	".json": func(_ *app, w io.Writer, o *race.Outcome) error { return encode(w, outcomeJSON(o)) },
+	".txt": func(a *app, w io.Writer, o *race.Outcome) error {
 		text := *a
 		text.stdout, text.color = w, "never"
 		return text.tell(o, "lanes,table,story")
 	},
-	".html": func(a *app, w io.Writer, o *scenarios.Outcome) error {
+	".html": func(a *app, w io.Writer, o *race.Outcome) error {
 		return reports.HTML(w, singlePage(o))
 	},
 }
@@ -379,7 +382,7 @@ func checkView(view string, files []string) error {
 	return nil
 }
 
-func (a *app) writeRun(name string, o *scenarios.Outcome) error {
+func (a *app) writeRun(name string, o *race.Outcome) error {
 	if o.History == nil && filepath.Ext(name) != ".json" {
 		return errors.New("-o " + name + ": there is no run to write, the question has no meaning here: " + o.NotApplicable.EN)
 	}

@@ -12,8 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/reports"
-	"locklab/scenarios"
+	"locklab/scenarios/study"
 )
 
 // defaultRuns is a multiple of nine, so that every length of work is played
@@ -113,9 +114,9 @@ func parseSizes(arg string) ([]float64, error) {
 }
 
 // sensitivity plays the sweep and puts it into words for the chart.
-func (a *app) sensitivity(ctx context.Context, entries []algorithms.Entry, xs []float64, runs int) (*reports.Sensitivity, error) {
-	done, end := a.progress(scenarios.SensitivitySteps(len(entries)), "pauses")
-	points, err := scenarios.Sensitivity(ctx, entries, xs, runs, done)
+func (a *app) sensitivity(ctx context.Context, entries []lock.Entry, xs []float64, runs int) (*reports.Sensitivity, error) {
+	done, end := a.progress(study.SensitivitySteps(len(entries)), "pauses")
+	points, err := study.Sensitivity(ctx, entries, xs, runs, done)
 	end()
 	chart := &reports.Sensitivity{XLabel: "pause / TTL", YLabel: "runs with an overlap", Runs: runs}
 	for i, e := range entries {
@@ -152,7 +153,7 @@ type pointJSON struct {
 	Hi float64 `json:"wilson_hi"`
 }
 
-func (a *app) playSweep(ctx context.Context, entries []algorithms.Entry, xs []float64, runs int, files []string) error {
+func (a *app) playSweep(ctx context.Context, entries []lock.Entry, xs []float64, runs int, files []string) error {
 	chart, err := a.sensitivity(ctx, entries, xs, runs)
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/reports/lessons"
 	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -27,14 +29,14 @@ type teacher struct {
 
 // A stage keeps what has been played.
 type stage struct {
-	company scenarios.Company
-	cells   map[[2]string]*scenarios.Outcome
+	company race.Company
+	cells   map[[2]string]*race.Outcome
 }
 
-func newStage() *stage { return &stage{cells: map[[2]string]*scenarios.Outcome{}} }
+func newStage() *stage { return &stage{cells: map[[2]string]*race.Outcome{}} }
 
 // play is a lock in a race with the race's own numbers.
-func (s *stage) play(e algorithms.Entry, sc scenarios.Scenario) (*scenarios.Outcome, error) {
+func (s *stage) play(e lock.Entry, sc race.Scenario) (*race.Outcome, error) {
 	cell := [2]string{e.ID, sc.ID}
 	if o := s.cells[cell]; o != nil {
 		return o, nil
@@ -48,7 +50,7 @@ func (s *stage) play(e algorithms.Entry, sc scenarios.Scenario) (*scenarios.Outc
 }
 
 // row is one lock in every race.
-func (s *stage) row(e algorithms.Entry) (row []*scenarios.Outcome, err error) {
+func (s *stage) row(e lock.Entry) (row []*race.Outcome, err error) {
 	for _, sc := range scenarios.All() {
 		o, err := s.play(e, sc)
 		if err != nil {
@@ -70,7 +72,7 @@ func (t *teacher) fill(kind string, args []string) (string, error) {
 	if kind == "length" {
 		return t.length(args[0], args[1])
 	}
-	e, err := scenarios.Strategy(args[0])
+	e, err := race.Strategy(args[0])
 	if err != nil {
 		return "", err
 	}
@@ -141,7 +143,7 @@ func (t *teacher) span(d time.Duration) string {
 }
 
 // blocked is how long the others had to wait for a key that nobody used.
-func (t *teacher) blocked(o *scenarios.Outcome) (string, error) {
+func (t *teacher) blocked(o *race.Outcome) (string, error) {
 	for _, w := range []verdict.Word{verdict.Blocked, verdict.Phantom} {
 		if d := longest(o, w); d > 0 {
 			return t.span(d), nil
@@ -151,7 +153,7 @@ func (t *teacher) blocked(o *scenarios.Outcome) (string, error) {
 }
 
 // reply is the n-th reply that a client hears from a server.
-func reply(o *scenarios.Outcome, client, n string) (string, error) {
+func reply(o *race.Outcome, client, n string) (string, error) {
 	c, cErr := strconv.Atoi(strings.TrimPrefix(strings.ToLower(client), "c"))
 	left, nErr := strconv.Atoi(n)
 	if cErr != nil || nErr != nil || left < 1 {
@@ -195,7 +197,7 @@ func (t *teacher) length(race, name string) (string, error) {
 }
 
 // count is in how many races a lock falls, or is asked and stands.
-func (t *teacher) count(e algorithms.Entry, kind string) (string, error) {
+func (t *teacher) count(e lock.Entry, kind string) (string, error) {
 	row, err := t.stage.row(e)
 	n := 0
 	for _, o := range row {
@@ -207,12 +209,12 @@ func (t *teacher) count(e algorithms.Entry, kind string) (string, error) {
 }
 
 // falls says whether an outcome is one, as the grid counts them.
-func falls(o *scenarios.Outcome) bool {
+func falls(o *race.Outcome) bool {
 	return slices.ContainsFunc(o.Verdicts, verdict.Word.Harm)
 }
 
 // commands is how many a client sends for a lock and its release when nothing goes wrong.
-func (t *teacher) commands(e algorithms.Entry) (string, error) {
+func (t *teacher) commands(e lock.Entry) (string, error) {
 	o, err := t.alone(e)
 	if err != nil {
 		return "", err
@@ -227,7 +229,7 @@ func (t *teacher) commands(e algorithms.Entry) (string, error) {
 }
 
 // alone is a client that has the lock to itself.
-func (t *teacher) alone(e algorithms.Entry) (*scenarios.Outcome, error) {
+func (t *teacher) alone(e lock.Entry) (*race.Outcome, error) {
 	sc, err := scenarios.ByName("calm")
 	if err != nil {
 		return nil, internal(err)
@@ -242,10 +244,10 @@ func (t *teacher) alone(e algorithms.Entry) (*scenarios.Outcome, error) {
 }
 
 // par is how little of a budget brings the lock to a harm.
-func (t *teacher) par(e algorithms.Entry, budget string) (string, error) {
-	b := scenarios.DefaultBounds()
-	b.Budget, b.Nodes = budget, scenarios.FrontierNodes(e)
-	s, err := scenarios.Explore(t.ctx, e, b)
+func (t *teacher) par(e lock.Entry, budget string) (string, error) {
+	b := study.DefaultBounds()
+	b.Budget, b.Nodes = budget, study.FrontierNodes(e)
+	s, err := study.Explore(t.ctx, e, b)
 	if err != nil {
 		return "", err
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/reports"
-	"locklab/scenarios"
+	"locklab/scenarios/contract"
 	"locklab/simulator/verdict"
 )
 
@@ -121,25 +122,25 @@ told (a search was cut short, or Ctrl-C), 4 a mistake of locklab.`,
 }
 
 // contractRows reads a user's contract; "" is the lab's own.
-func contractRows(file string) ([]scenarios.Row, error) {
+func contractRows(file string) ([]contract.Row, error) {
 	if file == "" {
-		return scenarios.ContractRows(), nil
+		return contract.ContractRows(), nil
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("--contract: %w", err)
 	}
-	return scenarios.ParseRows(file, string(text))
+	return contract.ParseRows(file, string(text))
 }
 
 // rowsOf are the rows that speak of locks of these families.
-func rowsOf(families []string, rows []scenarios.Row) ([]scenarios.Row, error) {
+func rowsOf(families []string, rows []contract.Row) ([]contract.Row, error) {
 	locks, err := ofFamilies(families)
 	if err != nil {
 		return nil, err
 	}
-	rows = slices.DeleteFunc(rows, func(r scenarios.Row) bool {
-		return !slices.ContainsFunc(locks, func(e algorithms.Entry) bool { return e.ID == r.Strategy.ID })
+	rows = slices.DeleteFunc(rows, func(r contract.Row) bool {
+		return !slices.ContainsFunc(locks, func(e lock.Entry) bool { return e.ID == r.Strategy.ID })
 	})
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("--families %s: the contract says nothing of their locks", strings.Join(families, ","))
@@ -149,8 +150,8 @@ func rowsOf(families []string, rows []scenarios.Row) ([]scenarios.Row, error) {
 
 // uncovered is what the lab's own contract says nothing of. A user's speaks of what it
 // wants to, and leaves out the rest on purpose.
-func uncovered(contract string, families []string) (open []reports.Uncovered, err error) {
-	if contract != "" {
+func uncovered(file string, families []string) (open []reports.Uncovered, err error) {
+	if file != "" {
 		return nil, nil
 	}
 	locks := algorithms.All()
@@ -160,7 +161,7 @@ func uncovered(contract string, families []string) (open []reports.Uncovered, er
 		}
 	}
 	for _, e := range locks {
-		silent := scenarios.Unspoken(e)
+		silent := contract.Unspoken(e)
 		if len(silent) == 0 {
 			continue
 		}
@@ -175,9 +176,9 @@ func uncovered(contract string, families []string) (open []reports.Uncovered, er
 	return open, nil
 }
 
-func (a *app) proveRows(ctx context.Context, rows []scenarios.Row, open []reports.Uncovered, flags verifyFlags) error {
+func (a *app) proveRows(ctx context.Context, rows []contract.Row, open []reports.Uncovered, flags verifyFlags) error {
 	done, end := a.progress(len(rows), "proofs")
-	proofs, err := scenarios.Verify(ctx, rows, done)
+	proofs, err := contract.Verify(ctx, rows, done)
 	end()
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {
@@ -250,21 +251,21 @@ func verifyStatus(v *reports.Verification, stopped bool) error {
 	return nil
 }
 
-var checkStatus = map[scenarios.Answer]reports.CheckStatus{
-	scenarios.Unasked:      reports.CheckUnasked,
-	scenarios.AsContracted: reports.CheckOK,
-	scenarios.Untold:       reports.CheckUntold,
-	scenarios.Differs:      reports.CheckDiffers,
+var checkStatus = map[contract.Answer]reports.CheckStatus{
+	contract.Unasked:      reports.CheckUnasked,
+	contract.AsContracted: reports.CheckOK,
+	contract.Untold:       reports.CheckUntold,
+	contract.Differs:      reports.CheckDiffers,
 }
 
 // verification turns proofs into what reports write.
-func verification(proofs []scenarios.Proof) *reports.Verification {
+func verification(proofs []contract.Proof) *reports.Verification {
 	v := &reports.Verification{}
 	for i := range proofs {
 		p := &proofs[i]
 		c := reports.Check{
 			Strategy: p.Strategy.ID, Subject: p.Subject(), IsSearch: p.IsSearch(), File: p.File, Line: p.Line,
-			Want: scenarios.Promises(p.Want), Got: scenarios.Promises(p.Got),
+			Want: contract.Promises(p.Want), Got: contract.Promises(p.Got),
 			Status: checkStatus[p.Answer], Reasons: p.Reasons, Reproduce: p.Command(),
 		}
 		if p.Search != nil {
@@ -278,11 +279,11 @@ func verification(proofs []scenarios.Proof) *reports.Verification {
 	return v
 }
 
-func verifyToJSON(proofs []scenarios.Proof, v *reports.Verification) verifyJSON {
+func verifyToJSON(proofs []contract.Proof, v *reports.Verification) verifyJSON {
 	j := verifyJSON{Version: schema, Searches: []searchJSON{}, Deviations: []deviationJSON{}}
 	for i := range proofs {
 		switch p := &proofs[i]; {
-		case p.Answer == scenarios.Unasked:
+		case p.Answer == contract.Unasked:
 			j.Incomplete = true
 		case p.IsSearch():
 			j.Searches = append(j.Searches, searchToJSON(p))
@@ -301,9 +302,9 @@ func verifyToJSON(proofs []scenarios.Proof, v *reports.Verification) verifyJSON 
 	return j
 }
 
-func searchToJSON(p *scenarios.Proof) searchJSON {
+func searchToJSON(p *contract.Proof) searchJSON {
 	s := searchJSON{
-		Strategy: p.Strategy.ID, Bounds: p.Subject(), Verdicts: []verdict.Word{}, AsExpected: p.Answer == scenarios.AsContracted,
+		Strategy: p.Strategy.ID, Bounds: p.Subject(), Verdicts: []verdict.Word{}, AsExpected: p.Answer == contract.AsContracted,
 		Complete: p.Search.Result.Complete, States: p.Search.Result.States, Par: map[verdict.Word]int{},
 	}
 	for _, w := range p.Want {

@@ -15,7 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 )
 
@@ -34,18 +35,18 @@ var searches = []struct {
 	{"redlock", "clients=2,attempts=1,nodes=3,ttl=9s,budget=restart=1", false},
 }
 
-func search(t *testing.T, ctx context.Context, lock, bounds string, causes bool, file string, max int) *scenarios.Search {
+func search(t *testing.T, ctx context.Context, id, bounds string, causes bool, file string, max int) *study.Search {
 	t.Helper()
-	entry, err := scenarios.Strategy(lock)
+	entry, err := race.Strategy(id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := scenarios.ParseBounds(bounds)
+	b, err := study.ParseBounds(bounds)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.Causes, b.Checkpoint, b.Now, b.MaxStates = causes, file, time.Now, max
-	s, err := scenarios.Explore(ctx, entry, b)
+	s, err := study.Explore(ctx, entry, b)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func search(t *testing.T, ctx context.Context, lock, bounds string, causes bool,
 }
 
 // same compares what is to be the same however often a search was stopped.
-func same(t *testing.T, what string, got, want *scenarios.Search) {
+func same(t *testing.T, what string, got, want *study.Search) {
 	t.Helper()
 	if g, w := got.Certificate(), want.Certificate(); g != w {
 		t.Errorf("%s:\n%s\nwant\n%s", what, g, w)
@@ -233,10 +234,10 @@ func TestCheckpointRefused(t *testing.T) {
 		if err := os.WriteFile(file, f.text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		entry, _ := scenarios.Strategy(lock)
-		b, _ := scenarios.ParseBounds(bounds)
+		entry, _ := race.Strategy(lock)
+		b, _ := study.ParseBounds(bounds)
 		b.Checkpoint, b.Now = file, time.Now
-		_, err := scenarios.Explore(t.Context(), entry, b)
+		_, err := study.Explore(t.Context(), entry, b)
 		unfit := (*explore.CheckpointError)(nil)
 		if !errors.As(err, &unfit) || !strings.Contains(err.Error(), file+": "+f.want) {
 			t.Errorf("%s: %v, want %q", f.what, err, f.want)
@@ -249,11 +250,11 @@ func TestCheckpointRefused(t *testing.T) {
 
 // A checkpoint that cannot be written is refused before anything is searched.
 func TestCheckpointUnwritable(t *testing.T) {
-	entry, _ := scenarios.Strategy("token")
-	b := scenarios.DefaultBounds()
+	entry, _ := race.Strategy("token")
+	b := study.DefaultBounds()
 	b.Checkpoint = filepath.Join(t.TempDir(), "missing", "search")
 	b.Now = time.Now
-	_, err := scenarios.Explore(t.Context(), entry, b)
+	_, err := study.Explore(t.Context(), entry, b)
 	if err == nil || !strings.Contains(err.Error(), "it cannot be written") {
 		t.Error(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -20,11 +21,11 @@ import (
 
 // doomed is a lab of two clients that ask at once for a lease of nine seconds, and
 // one of them, refused, once more after it; the probe asks when they are done.
-func doomed(t *testing.T, lock, budget string) (*simulator.Lab, Options) {
+func doomed(t *testing.T, id, budget string) (*simulator.Lab, Options) {
 	t.Helper()
-	entry, ok := algorithms.ByName(lock)
+	entry, ok := algorithms.ByName(id)
 	if !ok {
-		t.Fatalf("there is no lock %s", lock)
+		t.Fatalf("there is no lock %s", id)
 	}
 	allowed, err := faults.ParseBudget(budget)
 	if err != nil {
@@ -33,7 +34,7 @@ func doomed(t *testing.T, lock, budget string) (*simulator.Lab, Options) {
 	const ttl = 9 * time.Second
 	program := func(waits ...time.Duration) func(*simulator.Client) {
 		return func(c *simulator.Client) {
-			l := entry.New(algorithms.Env{Clock: c.Clock(), Tokens: c, TTL: ttl, Nodes: []redis.UniversalClient{c.Redis(1)}})
+			l := entry.New(lock.Env{Clock: c.Clock(), Tokens: c, TTL: ttl, Nodes: []redis.UniversalClient{c.Redis(1)}})
 			for _, wait := range waits {
 				if wait > 0 {
 					c.Clock().Sleep(wait)
@@ -41,7 +42,7 @@ func doomed(t *testing.T, lock, budget string) (*simulator.Lab, Options) {
 				c.Record(history.Event{Kind: history.Acquire})
 				lease, err := l.Acquire(context.Background(), "lock")
 				switch {
-				case errors.Is(err, algorithms.ErrNotAcquired):
+				case errors.Is(err, lock.ErrNotAcquired):
 					c.Record(history.Event{Kind: history.Refuse, Note: Stuck}) // from the probe, which waits long enough
 					continue
 				case err != nil:
@@ -64,7 +65,7 @@ func doomed(t *testing.T, lock, budget string) (*simulator.Lab, Options) {
 		t.Fatal(err)
 	}
 	t.Cleanup(lab.Close)
-	return lab, Options{Probe: 3, Head: history.History{Strategy: lock, Clients: 3, Nodes: 1, Key: "lock", TTL: ttl}}
+	return lab, Options{Probe: 3, Head: history.History{Strategy: id, Clients: 3, Nodes: 1, Key: "lock", TTL: ttl}}
 }
 
 // twin works out the share of a prefix as one would by hand: it makes every
@@ -144,12 +145,12 @@ func (tw *twin) harmed(events []history.Event) bool {
 // that can follow, to the last digit of a float, for every step of every witness.
 func TestDoomTwin(t *testing.T) {
 	ends := 0
-	for _, lock := range []string{"setnx", "setnx-expire", "getset", "token", "watchdog"} {
+	for _, id := range []string{"setnx", "setnx-expire", "getset", "token", "watchdog"} {
 		for _, budget := range []string{"crash=1", "pause=1", "pause=1@10s", "restart=1", "lose-reply=1"} {
-			if lock == "watchdog" && budget == "pause=1" {
+			if id == "watchdog" && budget == "pause=1" {
 				continue // thousands more ways than with a bound, and no others
 			}
-			lab, opt := doomed(t, lock, budget)
+			lab, opt := doomed(t, id, budget)
 			r, err := Run(t.Context(), lab, opt)
 			if err != nil {
 				t.Fatal(err)
@@ -157,7 +158,7 @@ func TestDoomTwin(t *testing.T) {
 			for _, f := range r.Found {
 				d, err := DoomOf(t.Context(), lab, opt, f.Choices, f.Verdict)
 				if err != nil {
-					t.Fatalf("%s, %s, %s: %v", lock, budget, f.Verdict, err)
+					t.Fatalf("%s, %s, %s: %v", id, budget, f.Verdict, err)
 				}
 				ends += compareDoom(t, lab, opt, f, d)
 			}

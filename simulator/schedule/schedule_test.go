@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -56,17 +57,17 @@ func mustPlay(t testing.TB, lab *simulator.Lab, opt Options) *Run {
 }
 
 // user takes a lock, works for work, and gives it back, n times.
-func user(entry algorithms.Entry, work time.Duration, n int) func(*simulator.Client) {
+func user(entry lock.Entry, work time.Duration, n int) func(*simulator.Client) {
 	return func(c *simulator.Client) {
 		ctx := context.Background()
-		env := algorithms.Env{Clock: c.Clock(), Tokens: c, TTL: 3 * sec}
+		env := lock.Env{Clock: c.Clock(), Tokens: c, TTL: 3 * sec}
 		for range entry.Nodes {
 			env.Nodes = append(env.Nodes, c.Redis(1))
 		}
-		lock := entry.New(env)
+		strategy := entry.New(env)
 		for range n {
 			c.Record(history.Event{Kind: history.Acquire})
-			lease, err := lock.Acquire(ctx, "lock")
+			lease, err := strategy.Acquire(ctx, "lock")
 			if err != nil {
 				c.Record(history.Event{Kind: history.Refuse, Note: err.Error()})
 				c.Clock().Sleep(500 * ms)
@@ -91,7 +92,7 @@ func pinger(n int) func(*simulator.Client) {
 
 // eventful is a run in which much happens: three users, a pause, a failover,
 // lost replies, and requests that are late on their way.
-func eventful(t testing.TB, entry algorithms.Entry) (*simulator.Lab, Options) {
+func eventful(t testing.TB, entry lock.Entry) (*simulator.Lab, Options) {
 	lab := mustLab(t, "crash=1,pause=1,failover=1,lose-reply=1", user(entry, 4*sec, 3), user(entry, sec, 4), user(entry, 2*sec, 3))
 	begun := false
 	return lab, Options{

@@ -1,0 +1,168 @@
+package redis_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+)
+
+// wait lets d pass for the server and for p, one of whose timers is due then.
+func (s *stage) wait(p *process, d time.Duration) {
+	s.pass(d)
+	p.clock.tick(d)
+}
+
+// When each daemon renews, and to what: the three rhythms of the articles. What is
+// left of the TTL just before a renewal is the margin for a slow message, or a pause.
+func TestDaemonRhythms(t *testing.T) {
+	second := time.Second
+	for _, tt := range []struct {
+		ids           []string
+		first, every  time.Duration
+		extend        time.Duration
+		margin, later time.Duration
+	}{
+		{[]string{"daemon-10", "daemon-10-owned", "set-ifeq"}, 10 * second, 10 * second, 30 * second, 20 * second, 20 * second},
+		{[]string{"daemon-20", "daemon-20-owned"}, 20 * second, 20 * second, 30 * second, 10 * second, 10 * second},
+		{[]string{"daemon-29", "daemon-29-owned"}, 29 * second, 20 * second, 20 * second, second, 0},
+	} {
+		for _, id := range tt.ids {
+			e := entry(t, id)
+			s := newStage(t, 1)
+			a := s.process(t, e, "A")
+			must(a.Acquire(t.Context(), "lock"))(t)
+			step, margin := tt.first, tt.margin
+			for range 3 {
+				if a.clock.last != step {
+					t.Errorf("%s: the next renewal is %v away, want %v", id, a.clock.last, step)
+				}
+				if got := s.left(t) - step; got != margin {
+					t.Errorf("%s: the margin is %v, want %v", id, got, margin)
+				}
+				if margin == 0 {
+					break // who is first in that millisecond is not the daemon's to say
+				}
+				s.wait(a, step)
+				if got := s.left(t); got != tt.extend {
+					t.Errorf("%s: %v left after a renewal, want %v", id, got, tt.extend)
+				}
+				step, margin = tt.every, tt.later
+			}
+		}
+	}
+}
+
+// Article 004: EXPIRE 20 every 20 s. One millisecond on the way, and the second
+// renewal finds no key, or that of somebody who came in the millisecond.
+func TestDaemon29HasNoMargin(t *testing.T) {
+	e := entry(t, "daemon-29")
+	s := newStage(t, 1)
+	a, b := s.process(t, e, "A"), s.process(t, e, "B")
+	must(a.Acquire(t.Context(), "lock"))(t)
+	s.wait(a, 29*time.Second)
+	a.conns[0].AddHook(&fault{command: "expire", before: func() {
+		s.pass(time.Millisecond)
+		must(b.Acquire(t.Context(), "lock"))(t)
+	}})
+	s.wait(a, 20*time.Second)
+	if got := s.left(t); got != 20*time.Second {
+		t.Errorf("%v left of B's 30 s, want the 20 s of A's daemon", got)
+	}
+}
+
+// A daemon that asks nobody shortens a successor's lease, or prolongs it; one that
+// asks ends when the key is another's.
+func TestDaemonOfALateHolder(t *testing.T) {
+	for id, touches := range map[string]bool{
+		"daemon-10": true, "daemon-20": true, "daemon-29": true,
+		"daemon-10-owned": false, "daemon-20-owned": false, "daemon-29-owned": false, "set-ifeq": false,
+	} {
+		e := entry(t, id)
+		s := newStage(t, 1)
+		a, b := s.process(t, e, "A"), s.process(t, e, "B")
+		must(a.Acquire(t.Context(), "lock"))(t)
+		s.lapse(e, b) // A is paused
+		must(b.Acquire(t.Context(), "lock"))(t)
+		s.pass(time.Second)
+		before := s.left(t)
+		a.clock.tick(e.TTL - time.Second) // A's daemon wakes
+		if after := s.left(t); (after != before) != touches {
+			t.Errorf("%s: %v left of B's lease, then %v, touched: want %v", id, before, after, touches)
+		}
+		if a.clock.armed() != touches {
+			t.Errorf("%s: A's daemon goes on: %v, want %v", id, a.clock.armed(), touches)
+		}
+	}
+}
+
+// Article 001 tells nobody to end the child thread: A has given its lock back, B
+// acquired and died, and A's process keeps B's key alive.
+func TestDaemon20NeverEnds(t *testing.T) {
+	for id, endless := range map[string]bool{"daemon-20": true, "daemon-20-owned": false} {
+		e := entry(t, id)
+		s := newStage(t, 1)
+		a, b := s.process(t, e, "A"), s.process(t, e, "B")
+		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil)
+		if a.clock.armed() != endless {
+			t.Errorf("%s: a daemon after Release: %v, want %v", id, a.clock.armed(), endless)
+		}
+		if !endless {
+			continue
+		}
+		must(b.Acquire(t.Context(), "lock"))(t) // and dies
+		for range 10 {
+			s.wait(a, 20*time.Second)
+		}
+		mustRefuse(t, s.process(t, e, "C"), "lock")
+	}
+}
+
+// There is one daemon for each key, and another one once an error has ended it.
+func TestDaemon20StartsOnce(t *testing.T) {
+	e := entry(t, "daemon-20")
+	s := newStage(t, 1)
+	a := s.process(t, e, "A")
+	f := &fault{command: "expire"}
+	a.conns[0].AddHook(f)
+	renewals := 0
+	f.before = func() { renewals++ }
+	for range 3 {
+		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil)
+	}
+	f.lose = 1
+	s.wait(a, 20*time.Second)
+	if renewals != 1 || a.clock.armed() {
+		t.Fatalf("%d renewals by one daemon, and another to come: %v", renewals, a.clock.armed())
+	}
+	must(a.Acquire(t.Context(), "lock"))(t)
+	s.wait(a, 20*time.Second)
+	if renewals != 2 {
+		t.Errorf("%d renewals, want a second", renewals)
+	}
+}
+
+// Every Renewer sets the whole TTL, and says when the lease had ended.
+func TestRenewers(t *testing.T) {
+	for _, e := range algorithms.OnRedis() {
+		s := newStage(t, e.Nodes)
+		a := s.process(t, e, "A")
+		renewer, ok := lock.As[lock.Renewer](must(a.Acquire(t.Context(), "lock"))(t))
+		if !ok {
+			continue
+		}
+		s.pass(time.Second)
+		if err := renewer.Renew(t.Context()); err != nil {
+			t.Errorf("%s: Renew: %v", e.ID, err)
+		}
+		if got := s.left(t); got != e.TTL {
+			t.Errorf("%s: %v left after Renew, want %v", e.ID, got, e.TTL)
+		}
+		s.steal(t, "lock")
+		if err := renewer.Renew(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+			t.Errorf("%s: Renew of a lost lease: %v, want %v", e.ID, err, lock.ErrNotHeld)
+		}
+	}
+}

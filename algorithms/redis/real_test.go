@@ -1,0 +1,77 @@
+package redis_test
+
+import (
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/simulator/realserver"
+)
+
+// TestConformanceOnRealServers plays the rules on redis-server. Where a rule lets
+// time pass, the keys whose time it is are ended instead of waited for.
+func TestConformanceOnRealServers(t *testing.T) {
+	most := 0
+	for _, e := range algorithms.OnRedis() {
+		most = max(most, e.Nodes)
+	}
+	var addrs []string
+	for range most {
+		addrs = append(addrs, realserver.Start(t, "--repl-diskless-sync-delay", "0"))
+	}
+	replicate(t, addrs[0])
+	forEachRule(t, func(t testing.TB, e lock.Entry) *stage {
+		s := realStage(t, addrs[:e.Nodes])
+		command, ok := lacking[e.ID]
+		if !ok {
+			return s
+		}
+		// A server that has learnt it must play by the rules: take it off the list.
+		if err := s.admins[0].Do(t.Context(), command...).Err(); err == nil || errors.Is(err, redis.Nil) {
+			t.Errorf("this redis-server knows %v: %s is to be held against it", command, e.ID)
+		}
+		return nil
+	})
+}
+
+// realStage empties the servers at addrs and makes a stage of them.
+func realStage(t testing.TB, addrs []string) *stage {
+	s := &stage{start: time.Now()} // some strategies send the time to the server
+	for i, addr := range addrs {
+		s.addServer(t, addr)
+		must(s.admins[i].FlushAll(t.Context()).Result())(t)
+		must(s.admins[i].ScriptFlush(t.Context()).Result())(t)
+	}
+	s.pass = func(d time.Duration) {
+		for i, admin := range s.admins {
+			for key := range s.values(t, i) {
+				left := must(admin.PTTL(t.Context(), key).Result())(t)
+				if left >= 0 && left <= d { // below 0: no TTL
+					must(admin.PExpire(t.Context(), key, 0).Result())(t)
+				}
+			}
+		}
+	}
+	return s
+}
+
+// replicate gives the server at addr a replica, and returns when it has
+// acknowledged a write.
+func replicate(t *testing.T, addr string) {
+	t.Helper()
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	realserver.Start(t, "--replicaof", host+" "+port)
+	admin := dial(t, addr)
+	must(admin.Set(t.Context(), "hello", "replica", 0).Result())(t)
+	if acked := must(admin.Do(t.Context(), "WAIT", 1, 10_000).Int())(t); acked != 1 {
+		t.Fatalf("%d replicas acknowledged, want 1", acked)
+	}
+}

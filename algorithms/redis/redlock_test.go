@@ -1,0 +1,374 @@
+package redis_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms/lock"
+)
+
+// Article 002, step 2: any failure of a server sends the client to the next one
+// at once, and two of five may fail.
+func TestRedlockSurvivesAMinority(t *testing.T) {
+	e := entry(t, "redlock")
+	for dead := range e.Nodes {
+		s := newStage(t, e.Nodes)
+		a, b := s.process(t, e, "A"), s.process(t, e, "B")
+		for _, p := range []*process{a, b} {
+			for _, c := range p.conns[:dead] {
+				c.Close()
+			}
+		}
+		lease, err := a.Acquire(t.Context(), "lock")
+		if dead >= 3 {
+			if err == nil || errors.Is(err, lock.ErrNotAcquired) {
+				t.Errorf("%d dead: %v, want the servers' errors", dead, err)
+			}
+			if !errors.Is(err, redis.ErrClosed) {
+				t.Errorf("%d dead: %v does not tell why", dead, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%d dead: %v", dead, err)
+		}
+		mustRefuse(t, b, "lock")
+		mustRelease(t, lease, nil)
+	}
+}
+
+// Article 002, step 5: a client that failed takes its token back everywhere, also
+// where it heard nothing and where its caller has lost patience.
+func TestRedlockTakesBackWhatItGot(t *testing.T) {
+	e := entry(t, "redlock")
+	t.Run("lost replies", func(t *testing.T) {
+		s := newStage(t, e.Nodes)
+		a := s.process(t, e, "A")
+		for _, c := range a.conns[:3] {
+			c.AddHook(&fault{command: "set", mute: 1})
+		}
+		if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, errFault) {
+			t.Fatalf("Acquire: %v, want the fault", err)
+		}
+		if n := s.holding(t, "lock"); n != 0 {
+			t.Errorf("%d servers still have the key", n)
+		}
+	})
+	t.Run("cancelled half-way", func(t *testing.T) {
+		s := newStage(t, e.Nodes)
+		a := s.process(t, e, "A")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		a.conns[2].AddHook(&fault{command: "set", before: cancel})
+		if _, err := a.Acquire(ctx, "lock"); !errors.Is(err, context.Canceled) {
+			t.Fatalf("Acquire: %v, want %v", err, context.Canceled)
+		}
+		if n := s.holding(t, "lock"); n != 0 {
+			t.Errorf("%d servers still have the key", n)
+		}
+	})
+}
+
+// Split vote: with three clients on five servers, 2, 2 and 1, nobody has a
+// majority, and each is told that others are in its way.
+func TestRedlockSplitVote(t *testing.T) {
+	e := entry(t, "redlock")
+	s := newStage(t, e.Nodes)
+	for i, owner := range []string{"B-1", "B-1", "C-1"} {
+		must(s.admins[i].Set(t.Context(), "lock", owner, e.TTL).Result())(t)
+	}
+	mustRefuse(t, s.process(t, e, "A"), "lock")
+	if n := s.holding(t, "lock"); n != 3 {
+		t.Errorf("%d servers have a key, want the 3 of the others", n)
+	}
+}
+
+// One refusal is no majority against: with the two silent servers' votes A would
+// have won, so it is they who decided, and not B.
+func TestRedlockUndecided(t *testing.T) {
+	e := entry(t, "redlock")
+	s := newStage(t, e.Nodes)
+	must(s.admins[0].Set(t.Context(), "lock", "B-1", e.TTL).Result())(t)
+	a := s.process(t, e, "A")
+	for _, c := range a.conns[1:3] {
+		c.AddHook(&fault{command: "set", lose: 1})
+	}
+	_, err := a.Acquire(t.Context(), "lock")
+	if !errors.Is(err, errFault) || errors.Is(err, lock.ErrNotAcquired) {
+		t.Errorf("Acquire: %v, want the fault", err)
+	}
+}
+
+// Article 002, step 3: the time that the servers took must be below the TTL, and
+// step 4: what is left of it is how long the lock may be used.
+func TestRedlockValidity(t *testing.T) {
+	e := entry(t, "redlock")
+	per := e.TTL / time.Duration(e.Nodes)
+
+	s := newStage(t, e.Nodes)
+	a := s.process(t, e, "A")
+	for _, c := range a.conns {
+		c.AddHook(slow("set", a.clock, per))
+	}
+	if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, lock.ErrNotAcquired) {
+		t.Errorf("all servers agreed after one whole TTL: %v, want %v", err, lock.ErrNotAcquired)
+	}
+	if n := s.holding(t, "lock"); n != 0 {
+		t.Errorf("%d servers still have the key", n)
+	}
+
+	b := s.process(t, e, "B")
+	for _, c := range b.conns {
+		c.AddHook(slow("set", b.clock, per-time.Millisecond))
+	}
+	lease := must(b.Acquire(t.Context(), "lock"))(t)
+	checker, _ := lock.As[lock.Checker](lease)
+	validity := time.Duration(e.Nodes) * time.Millisecond
+	b.clock.Advance(validity - time.Millisecond)
+	if err := checker.Check(t.Context()); err != nil {
+		t.Errorf("Check inside the validity of %v: %v", validity, err)
+	}
+	b.clock.Advance(time.Millisecond)
+	if err := checker.Check(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+		t.Errorf("Check after the validity of %v: %v", validity, err)
+	}
+}
+
+// What Release says is how the lock stood: a majority still had the token, or
+// could not have had it, or it depends on servers that did not answer.
+func TestRedlockReleaseCounts(t *testing.T) {
+	e := entry(t, "redlock")
+	tests := []struct {
+		name         string
+		gone, silent int
+		want         error
+	}{
+		{"whole", 0, 0, nil},
+		{"a minority gone", 2, 0, nil},
+		{"a minority silent", 0, 2, nil},
+		{"a majority gone", 3, 0, lock.ErrNotHeld},
+		{"a majority gone, the rest silent", 3, 2, lock.ErrNotHeld},
+		{"two gone, one silent", 2, 1, errFault},
+		{"all silent", 0, 5, errFault},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStage(t, e.Nodes)
+			a := s.process(t, e, "A")
+			lease := must(a.Acquire(t.Context(), "lock"))(t)
+			for _, admin := range s.admins[:tt.gone] {
+				must(admin.Del(t.Context(), "lock").Result())(t)
+			}
+			for _, c := range a.conns[tt.gone : tt.gone+tt.silent] {
+				c.AddHook(&fault{command: "eval", lose: 1})
+			}
+			mustRelease(t, lease, tt.want)
+		})
+	}
+}
+
+// A server that restarts without its keys says yes twice: A holds on 1, 2 and 3,
+// server 3 forgets, B holds on 3, 4 and 5.
+func TestRedlockForgetfulServer(t *testing.T) {
+	e := entry(t, "redlock")
+	s := newStage(t, e.Nodes)
+	a, b := s.process(t, e, "A"), s.process(t, e, "B")
+	for _, c := range a.conns[3:] {
+		c.AddHook(&fault{command: "set", lose: 1})
+	}
+	must(a.Acquire(t.Context(), "lock"))(t)
+	must(s.admins[2].FlushAll(t.Context()).Result())(t)
+	must(b.Acquire(t.Context(), "lock"))(t)
+}
+
+// A strategy counts the servers it was given, not those of the article.
+func TestRedlockOfThree(t *testing.T) {
+	e := entry(t, "redlock")
+	s := newStage(t, 3)
+	a, b := s.process(t, e, "A"), s.process(t, e, "B")
+	a.conns[0].Close()
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
+	mustRefuse(t, b, "lock")
+	mustRelease(t, lease, nil)
+	a.conns[1].Close()
+	if _, err := a.Acquire(t.Context(), "lock"); err == nil {
+		t.Error("one of three is no majority")
+	}
+}
+
+// The drift term is taken off the validity: 1 % of 30 s and 2 ms.
+func TestRedlockDrift(t *testing.T) {
+	for id, drift := range map[string]time.Duration{"redlock": 0, "redlock-drift": 302 * time.Millisecond} {
+		e := entry(t, id)
+		s := newStage(t, e.Nodes)
+		a := s.process(t, e, "A")
+		checker, _ := lock.As[lock.Checker](must(a.Acquire(t.Context(), "lock"))(t))
+		a.clock.Advance(e.TTL - drift - time.Millisecond)
+		if err := checker.Check(t.Context()); err != nil {
+			t.Errorf("%s: Check inside the validity: %v", id, err)
+		}
+		a.clock.Advance(time.Millisecond)
+		if err := checker.Check(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+			t.Errorf("%s: Check after the validity: %v", id, err)
+		}
+	}
+}
+
+// Renew is true only if a majority still has the token, in time, and the lease has
+// never ended in between. When it fails it takes nothing back.
+func TestRedlockExtension(t *testing.T) {
+	e := entry(t, "redlock-extend")
+	drift := e.TTL/100 + 2*time.Millisecond
+	tests := []struct {
+		name   string
+		before func(*testing.T, *stage, *process)
+		want   error
+		keys   int // left
+	}{
+		{"whole", func(*testing.T, *stage, *process) {}, nil, 5},
+		{"a minority gone", func(t *testing.T, s *stage, a *process) { s.forget(t, 2) }, nil, 3},
+		{"a majority gone", func(t *testing.T, s *stage, a *process) { s.forget(t, 3) }, lock.ErrNotHeld, 2},
+		{"two gone, one silent", func(t *testing.T, s *stage, a *process) {
+			s.forget(t, 2)
+			a.conns[2].AddHook(&fault{command: "eval", lose: 1})
+		}, errFault, 3},
+		{"validity over, keys still there", func(t *testing.T, s *stage, a *process) {
+			a.clock.Advance(e.TTL - drift)
+		}, lock.ErrNotHeld, 5},
+		{"slow beyond the old validity", func(t *testing.T, s *stage, a *process) {
+			a.clock.Advance(e.TTL / 2)
+			a.conns[4].AddHook(slow("eval", a.clock, e.TTL/2))
+		}, lock.ErrNotHeld, 5},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStage(t, e.Nodes)
+			a := s.process(t, e, "A")
+			renewer, _ := lock.As[lock.Renewer](must(a.Acquire(t.Context(), "lock"))(t))
+			checker := renewer.(lock.Checker)
+			a.clock.Advance(time.Second)
+			tt.before(t, s, a)
+			if err := renewer.Renew(t.Context()); !errors.Is(err, tt.want) {
+				t.Fatalf("Renew: %v, want %v", err, tt.want)
+			}
+			if n := s.holding(t, "lock"); n != tt.keys {
+				t.Errorf("%d servers have the key, want %d", n, tt.keys)
+			}
+			if tt.want != nil {
+				return
+			}
+			a.clock.Advance(e.TTL - drift - time.Millisecond)
+			if err := checker.Check(t.Context()); err != nil {
+				t.Errorf("Check inside the new validity: %v", err)
+			}
+			a.clock.Advance(time.Millisecond)
+			if err := checker.Check(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+				t.Errorf("Check after the new validity: %v", err)
+			}
+		})
+	}
+}
+
+// After the validity Renew does not even ask: the keys end when they would have.
+func TestRedlockDoesNotReviveALease(t *testing.T) {
+	e := entry(t, "redlock-extend")
+	s := newStage(t, e.Nodes)
+	a := s.process(t, e, "A")
+	renewer, _ := lock.As[lock.Renewer](must(a.Acquire(t.Context(), "lock"))(t))
+	drift := e.TTL/100 + 2*time.Millisecond
+	s.pass(e.TTL - drift)
+	a.clock.Advance(e.TTL - drift)
+	if err := renewer.Renew(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+		t.Errorf("Renew: %v, want %v", err, lock.ErrNotHeld)
+	}
+	if got := s.left(t); got != drift {
+		t.Errorf("%v left, want the %v that were left before", got, drift)
+	}
+}
+
+// forget lets the first n servers lose their keys.
+func (s *stage) forget(t *testing.T, n int) {
+	t.Helper()
+	for _, admin := range s.admins[:n] {
+		must(admin.FlushAll(t.Context()).Result())(t)
+	}
+}
+
+// With a bare majority one server's loss gives the lock away; asking the others
+// once more makes it take three.
+func TestRedlockTopUp(t *testing.T) {
+	for id, want := range map[string]int{"redlock-drift": 3, "redlock-topup": 5} {
+		e := entry(t, id)
+		s := newStage(t, e.Nodes)
+		a, b := s.process(t, e, "A"), s.process(t, e, "B")
+		for _, c := range a.conns[:2] {
+			c.AddHook(&fault{command: "set", lose: 1})
+		}
+		lease := must(a.Acquire(t.Context(), "lock"))(t)
+		if n := s.holding(t, "lock"); n != want {
+			t.Errorf("%s: %d servers have the key, want %d", id, n, want)
+		}
+		must(s.admins[4].FlushAll(t.Context()).Result())(t)
+		_, err := b.Acquire(t.Context(), "lock")
+		if refused := errors.Is(err, lock.ErrNotAcquired); refused != (want == 5) {
+			t.Errorf("%s: %v after the loss of one server", id, err)
+		}
+		if want == 5 {
+			mustRelease(t, lease, nil)
+		}
+	}
+}
+
+// All servers are asked at once, by goroutines in production: none is answered
+// before each has been asked. One after the other this would never end.
+func TestRedlockParallel(t *testing.T) {
+	e := entry(t, "redlock-parallel")
+	s := newStage(t, e.Nodes)
+	a := s.process(t, e, "A")
+	a.env.Together = lock.Production(e.TTL).Together
+	a.Strategy = e.New(a.env)
+	for _, command := range []string{"set", "eval"} {
+		var asked sync.WaitGroup
+		asked.Add(e.Nodes)
+		for _, c := range a.conns {
+			c.AddHook(&fault{command: command, before: func() { asked.Done(); asked.Wait() }})
+		}
+	}
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
+	if n := s.holding(t, "lock"); n != e.Nodes {
+		t.Errorf("%d servers have the key, want %d", n, e.Nodes)
+	}
+	mustRelease(t, lease, nil)
+}
+
+// With three servers gone no majority is left: the other two are not asked, and
+// what was asked is taken back.
+func TestRedlockFailsFast(t *testing.T) {
+	for id, asked := range map[string]int{"redlock-drift": 5, "redlock-failfast": 4} {
+		e := entry(t, id)
+		s := newStage(t, e.Nodes)
+		a := s.process(t, e, "A")
+		sets, evals := 0, 0
+		for i, c := range a.conns {
+			c.AddHook(&fault{command: "set", before: func() { sets++ }})
+			c.AddHook(&fault{command: "eval", before: func() { evals++ }})
+			if i > 0 && i < 4 {
+				c.Close()
+			}
+		}
+		if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, redis.ErrClosed) {
+			t.Errorf("%s: %v, want %v", id, err, redis.ErrClosed)
+		}
+		if sets != asked || evals != asked {
+			t.Errorf("%s: asked %d servers and %d to take it back, want %d", id, sets, evals, asked)
+		}
+		if n := s.holding(t, "lock"); n != 0 {
+			t.Errorf("%s: %d servers still have the key", id, n)
+		}
+	}
+}

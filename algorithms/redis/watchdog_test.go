@@ -1,0 +1,182 @@
+package redis_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"locklab/algorithms/lock"
+)
+
+// left returns what is left of the lock's TTL.
+func (s *stage) left(t *testing.T) time.Duration {
+	t.Helper()
+	return must(s.admins[0].PTTL(t.Context(), "lock").Result())(t)
+}
+
+// third lets a third of the TTL pass for the server and for p, whose watchdog is
+// due then, and waits for what the watchdog does.
+func (s *stage) third(e lock.Entry, p *process) {
+	s.pass(e.TTL / 3)
+	p.clock.tick(e.TTL / 3)
+}
+
+// Article 003: the watchdog looks every 10 s and resets the TTL to 30 s, so that
+// the lock lasts as long as the work.
+func TestWatchdogKeepsTheLease(t *testing.T) {
+	e := entry(t, "watchdog")
+	s := newStage(t, 1)
+	a, b := s.process(t, e, "A"), s.process(t, e, "B")
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
+	if e.TTL/3 != 10*time.Second {
+		t.Fatalf("a third of %v is not the article's 10 s", e.TTL)
+	}
+	for range 10 {
+		s.pass(e.TTL/3 - time.Millisecond)
+		a.clock.Advance(e.TTL/3 - time.Millisecond)
+		if got, want := s.left(t), e.TTL-e.TTL/3+time.Millisecond; got != want {
+			t.Fatalf("%v left, want %v: renewed too early", got, want)
+		}
+		s.pass(time.Millisecond)
+		a.clock.tick(time.Millisecond)
+		if got := s.left(t); got != e.TTL {
+			t.Fatalf("%v left after the renewal, want %v", got, e.TTL)
+		}
+	}
+	mustRefuse(t, b, "lock")
+	mustRelease(t, lease, nil)
+	must(b.Acquire(t.Context(), "lock"))(t)
+}
+
+// Article 003 concludes that the lock never goes away. With 3.12.5 one failed
+// renewal is the last one: the holder loses the lock without being told.
+func TestWatchdogFailedRenewalIsFinal(t *testing.T) {
+	e := entry(t, "watchdog")
+	s := newStage(t, 1)
+	a, b := s.process(t, e, "A"), s.process(t, e, "B")
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
+	if !a.clock.armed() {
+		t.Fatal("no watchdog after Acquire")
+	}
+	a.conns[0].AddHook(&fault{command: "eval", lose: 1})
+	s.third(e, a)
+	if a.clock.armed() {
+		t.Error("the watchdog is armed again after a failed renewal")
+	}
+	s.lapse(e, b)
+	must(b.Acquire(t.Context(), "lock"))(t)
+	mustRelease(t, lease, lock.ErrNotHeld)
+}
+
+// The renewal asks whose lock it is: a process that woke too late leaves its
+// successor's TTL alone, and its watchdog ends.
+func TestWatchdogRenewsOnlyItsOwn(t *testing.T) {
+	e := entry(t, "watchdog")
+	s := newStage(t, 1)
+	a, b := s.process(t, e, "A"), s.process(t, e, "B")
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
+	s.lapse(e, b)
+	must(b.Acquire(t.Context(), "lock"))(t)
+
+	s.third(e, a)
+	if got, want := s.left(t), e.TTL-e.TTL/3; got != want {
+		t.Errorf("%v left of B's lease, want %v", got, want)
+	}
+	if a.clock.armed() {
+		t.Error("A's watchdog goes on")
+	}
+	renewer, _ := lock.As[lock.Renewer](lease)
+	if err := renewer.Renew(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+		t.Errorf("Renew: %v, want %v", err, lock.ErrNotHeld)
+	}
+	mustRelease(t, lease, lock.ErrNotHeld)
+	mustRefuse(t, s.process(t, e, "C"), "lock")
+}
+
+// Whatever Release hears, it ends the watchdog, or the key of an unlock that
+// failed would live as long as the process.
+func TestWatchdogEndsWithRelease(t *testing.T) {
+	e := entry(t, "watchdog")
+	for name, want := range map[string]error{"released": nil, "lost": lock.ErrNotHeld, "unanswered": errFault} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, 1)
+			a := s.process(t, e, "A")
+			lease := must(a.Acquire(t.Context(), "lock"))(t)
+			switch want {
+			case errFault:
+				a.conns[0].AddHook(&fault{command: "eval", lose: 1})
+			case lock.ErrNotHeld:
+				s.steal(t, "lock")
+			}
+			mustRelease(t, lease, want)
+			if a.clock.armed() {
+				t.Error("the watchdog is still armed")
+			}
+		})
+	}
+}
+
+// A renewal that is under way while the lock is released renews nothing and arms
+// nothing. This is for the race detector as much as for the assertion.
+func TestWatchdogReleaseDuringRenewal(t *testing.T) {
+	e := entry(t, "watchdog")
+	s := newStage(t, 1)
+	a := s.process(t, e, "A")
+	for range 50 {
+		lease := must(a.Acquire(t.Context(), "lock"))(t)
+		a.clock.Advance(e.TTL / 3) // the renewal begins, in a goroutine of its own
+		mustRelease(t, lease, nil)
+		<-a.clock.returned
+		if a.clock.armed() {
+			t.Fatal("the watchdog is armed after Release")
+		}
+		if n := s.holding(t, "lock"); n != 0 {
+			t.Fatal("the key is back after Release")
+		}
+	}
+}
+
+// Acquiring again counts up, and the lock is free after as many releases.
+func TestWatchdogIsReentrant(t *testing.T) {
+	e := entry(t, "watchdog")
+	s := newStage(t, 1)
+	a, b := s.process(t, e, "A"), s.process(t, e, "B")
+	outer := must(a.Acquire(t.Context(), "lock"))(t)
+	inner := must(a.Acquire(t.Context(), "lock"))(t)
+	if got := s.values(t, 0)["lock"]; got != "map[A-1:1:2]" {
+		t.Errorf("the key holds %s, want field A-1:1 with 2 holds", got)
+	}
+	s.pass(time.Second)
+	mustRelease(t, inner, nil)
+	if got := s.left(t); got != e.TTL {
+		t.Errorf("%v left after the inner release, want %v", got, e.TTL)
+	}
+	mustRefuse(t, b, "lock")
+	s.third(e, a)
+	if got := s.left(t); got != e.TTL {
+		t.Errorf("%v left: the outer lease is not renewed", got)
+	}
+	mustRelease(t, outer, nil)
+	must(b.Acquire(t.Context(), "lock"))(t)
+	mustRelease(t, inner, lock.ErrNotHeld)
+}
+
+// The last Release tells the waiters, on the channel that Redisson's clients
+// listen on; a key with a hash tag keeps it.
+func TestWatchdogTellsTheWaiters(t *testing.T) {
+	e := entry(t, "watchdog")
+	s := newStage(t, 1)
+	a := s.process(t, e, "A")
+	for key, channel := range map[string]string{
+		"lock":     "redisson_lock__channel:{lock}",
+		"{x}:lock": "redisson_lock__channel:{x}:lock",
+	} {
+		waiter := s.admins[0].Subscribe(t.Context(), channel)
+		defer waiter.Close()
+		must(waiter.Receive(t.Context()))(t) // the server has the subscription
+		mustRelease(t, must(a.Acquire(t.Context(), key))(t), nil)
+		if got := must(waiter.ReceiveMessage(t.Context()))(t).Payload; got != "0" {
+			t.Errorf("channel %s: message %q, want 0", channel, got)
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package contract_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms/lock"
+	"locklab/faults"
+	"locklab/scenarios"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/race"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// careless is a token lock with one of some flaws, each of which a scenario is
+// there to find, and which none of the six locks has.
+type careless struct {
+	env           lock.Env
+	looksFirst    bool // its release compares in one command and deletes in another
+	renewsTooLate bool // it renews when a thirtieth of the lease is left
+	renewsAnybody bool // asked to renew, it prolongs the key that is there, whosever it is
+	believesLate  bool // asked to renew, it takes a yes that comes when the lease is over
+	givesUp       bool // asked to renew, it gives the key back when that fails
+	renewsNothing bool // asked to renew, it makes the key anew where it is gone
+}
+
+func (c *careless) name() string {
+	switch {
+	case c.looksFirst:
+		return "look first, delete later"
+	case c.renewsTooLate:
+		return "renew too late"
+	case c.renewsAnybody:
+		return "renew anybody's"
+	case c.renewsNothing:
+		return "renew what is gone"
+	case c.believesLate:
+		return "believe a late answer"
+	case c.givesUp:
+		return "give up what was not renewed"
+	}
+	return "flawless"
+}
+
+func (c *careless) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	l := &carelessLease{careless: c, key: key, token: c.env.Tokens.Token()}
+	ttl := c.env.TTL
+	switch err := c.env.Nodes[0].Do(ctx, "SET", key, l.token, "NX", "PX", ttl.Milliseconds()).Err(); {
+	case errors.Is(err, redis.Nil):
+		return nil, lock.ErrNotAcquired
+	case err != nil:
+		return nil, err
+	}
+	if c.renewsTooLate {
+		l.timer = c.env.Clock.AfterFunc(ttl*29/30, func() { c.env.Nodes[0].PExpire(ctx, key, ttl) })
+	}
+	return l, nil
+}
+
+type carelessLease struct {
+	*careless
+	key, token string
+	timer      clockwork.Timer
+}
+
+func (l *carelessLease) Release(ctx context.Context) error {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	if l.looksFirst {
+		if is, err := l.env.Nodes[0].Get(ctx, l.key).Result(); err != nil || is != l.token {
+			return lock.ErrNotHeld
+		}
+		return l.env.Nodes[0].Del(ctx, l.key).Err()
+	}
+	return l.env.Nodes[0].Eval(ctx, `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) else return 0 end`, []string{l.key}, l.token).Err()
+}
+
+// Renew implements [algorithms.Renewer].
+func (l *carelessLease) Renew(ctx context.Context) error {
+	prolong := `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) else return 0 end`
+	switch {
+	case l.renewsAnybody:
+		prolong = `return redis.call("PEXPIRE", KEYS[1], ARGV[2])`
+	case l.renewsNothing:
+		prolong = `if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return 1 else return 0 end`
+	}
+	asked := l.env.Clock.Now()
+	done, err := l.env.Nodes[0].Eval(ctx, prolong, []string{l.key}, l.token, l.env.TTL.Milliseconds()).Int()
+	switch late := l.env.Clock.Now().Sub(asked) >= l.env.TTL; {
+	case err != nil && l.givesUp:
+		_ = l.Release(ctx) // the error is told
+	case err == nil && (done == 0 || late && !l.believesLate):
+		return lock.ErrNotHeld
+	}
+	return err
+}
+
+// TestScenariosFindWhatTheyAreFor: every one of the six holds in late-release
+// and late-renewal, and all locks in renew-held and renew-free. A lock that has the flaw they are about must not; and one
+// that has it not, and is the same otherwise, must.
+func TestScenariosFindWhatTheyAreFor(t *testing.T) {
+	for _, f := range []struct {
+		scenario string
+		lock     careless
+		want     []verdict.Word
+	}{
+		{"late-release", careless{looksFirst: true}, []verdict.Word{verdict.Overlap, verdict.WrongDel}},
+		{"late-release", careless{}, []verdict.Word{verdict.Holds}},
+		{"late-renewal", careless{renewsTooLate: true}, []verdict.Word{verdict.Overlap}},
+		{"late-renewal", careless{}, []verdict.Word{verdict.NA}},
+		{"renew-held", careless{renewsAnybody: true}, []verdict.Word{verdict.Overlap, verdict.WrongDel}},
+		{"renew-held", careless{renewsNothing: true}, []verdict.Word{verdict.Holds}},
+		{"renew-held", careless{}, []verdict.Word{verdict.Holds}},
+		{"renew-free", careless{renewsNothing: true}, []verdict.Word{verdict.StaleWrite}},
+		{"renew-free", careless{renewsAnybody: true}, []verdict.Word{verdict.Holds}},
+		{"renew-free", careless{}, []verdict.Word{verdict.Holds}},
+		{"renew-late", careless{believesLate: true}, []verdict.Word{verdict.Overlap, verdict.StaleWrite}},
+		{"renew-late", careless{}, []verdict.Word{verdict.Holds}},
+		{"renew-partly", careless{givesUp: true}, []verdict.Word{verdict.Overlap}},
+		{"renew-partly", careless{}, []verdict.Word{verdict.Holds}},
+	} {
+		e := lock.Entry{ID: "careless", Nodes: 1, Unit: time.Millisecond, TTL: 10 * time.Second, New: func(env lock.Env) lock.Strategy {
+			held := f.lock
+			held.env = env
+			return &held
+		}}
+		_, sc := racetest.Cell(t, "token", f.scenario)
+		o := racetest.Play(t, e, sc, sc.Settings)
+		for _, w := range f.want {
+			if !slices.Contains(o.Verdicts, w) {
+				t.Errorf("%s with the %s lock: %v, want %v", f.scenario, f.lock.name(), o.Verdicts, f.want)
+			}
+		}
+		if !o.Reached || o.Missed != nil {
+			t.Errorf("%s with the %s lock: reached %t, could not happen: %v", f.scenario, f.lock.name(), o.Reached, o.Missed)
+		}
+		if contract.Expected(o) != nil {
+			t.Errorf("the contract speaks of a lock that is not in the list: %v", contract.Expected(o))
+		}
+	}
+}
+
+// TestTwoPausesLeaveNoMoment: what saves the watchdog in two-pauses is the moment
+// between them. Search has found that without one it falls as well.
+func TestTwoPausesLeaveNoMoment(t *testing.T) {
+	e, sc := racetest.Cell(t, "watchdog", "two-pauses")
+	sc.Script = func(s race.Settings, _ int) []race.Beat {
+		again := faults.PauseOf(1, s.Pause)
+		return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(0, again)}, {On: race.Kind(history.Resume, 1), Do: race.Strike(0, again)}}
+	}
+	o, err := sc.Play(e, sc.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !o.Reached || !slices.Contains(o.Verdicts, verdict.Overlap) {
+		t.Errorf("%v, reached %t: want an overlap", o.Verdicts, o.Reached)
+	}
+}
+
+// TestDriftTerm: 1 % of the lease and 2 ms cover clocks that drift apart by 1 %, as
+// they are said to, and no more than that.
+func TestDriftTerm(t *testing.T) {
+	for _, f := range []struct {
+		lock string
+		ppm  int32 // of the holder's clock
+		want verdict.Word
+	}{
+		{"redlock", -5_000, verdict.Overlap},
+		{"redlock", 5_000, verdict.Vacuous}, // a fast clock ends early: nobody is there to be asked about
+		{"redlock-drift", -10_000, verdict.Holds},
+		{"redlock-drift", -20_000, verdict.Overlap},
+	} {
+		e, sc := racetest.Cell(t, f.lock, "clock-drift")
+		sc.Cast = func(s race.Settings) []race.Role {
+			cast := scenarios.ClockDrift.Cast(s)
+			cast[0].PPM = f.ppm
+			return cast
+		}
+		o, err := sc.Play(e, sc.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Verdicts[0] != f.want {
+			t.Errorf("%s with a clock of %d ppm: %v, want %v", f.lock, f.ppm, o.Verdicts, f.want)
+		}
+	}
+}
+
+// TestSplitVoteHeals: what keeps the votes split is that all rounds are alike. One
+// client that waits longer than a round is enough to end it, and so are messages
+// that are not equally fast.
+func TestSplitVoteHeals(t *testing.T) {
+	e, sc := racetest.Cell(t, "redlock", "split-vote")
+	enters := func(s race.Settings) bool {
+		o, err := sc.Play(e, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return race.Then(o.History, func(e *history.Event) bool { return e.Kind == history.Enter })
+	}
+	if enters(sc.Settings) {
+		t.Error("somebody gets in although all rounds are alike")
+	}
+	for seed := range uint64(20) {
+		s := sc.Settings
+		s.Seed = seed + 1
+		if !enters(s) {
+			t.Errorf("seed %d: nobody ever gets in", seed+1)
+		}
+	}
+	sc.Cast = func(s race.Settings) []race.Role {
+		cast := scenarios.SplitVote.Cast(s)
+		cast[2].Retry = s.Retry + 20*time.Millisecond
+		return cast
+	}
+	if !enters(sc.Settings) {
+		t.Error("nobody gets in although c3 waits longer than a round")
+	}
+}

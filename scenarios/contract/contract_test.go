@@ -1,0 +1,700 @@
+package contract_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/reports"
+	"locklab/scenarios"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// TestContract plays every lock in every scenario: what comes out is what the
+// contract says, no more and no less, and the run is about what its title says.
+func TestContract(t *testing.T) {
+	t.Parallel()
+	for _, e := range algorithms.All() {
+		t.Run(e.ID, func(t *testing.T) {
+			for _, sc := range scenarios.All() {
+				t.Run(sc.ID, func(t *testing.T) { testCell(t, e, sc) })
+			}
+		})
+	}
+}
+
+func testCell(t *testing.T, e lock.Entry, sc race.Scenario) {
+	o := play(t, e, sc)
+	if contract.Expected(o) == nil {
+		t.Fatal("the contract says nothing")
+	}
+	if !sameWords(o.Verdicts, contract.Expected(o)) {
+		t.Errorf("it is %v, the contract says %v%s", o.Verdicts, contract.Expected(o), evidence(o))
+	}
+	if !contract.AsExpected(o) {
+		t.Errorf("AsExpected is false%s", evidence(o))
+	}
+	if !o.Reached {
+		t.Errorf("the fault did not strike%s", evidence(o))
+	}
+	if o.Missed != nil {
+		t.Errorf("strikes that could not happen: %v%s", o.Missed, evidence(o))
+	}
+	if o.NotApplicable == (race.Text{}) && !o.Judgement.Contended {
+		t.Errorf("nobody wanted the lock while another stood in the way%s", evidence(o))
+	}
+}
+
+// company plays all cells of the contract's tests.
+var company race.Company
+
+func play(t testing.TB, e lock.Entry, sc race.Scenario) *race.Outcome {
+	t.Helper()
+	o, err := company.Play(e, sc, sc.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// evidence is the line that plays the run again, and the run.
+func evidence(o *race.Outcome) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nlocklab run %s %s\n", o.Strategy.ID, o.Scenario.ID)
+	if o.History == nil {
+		return b.String() + "N/A: " + o.NotApplicable.EN
+	}
+	if err := reports.Lanes(&b, o.History, o.Judgement, reports.Options{Width: 120}); err != nil {
+		return b.String() + err.Error()
+	}
+	return b.String()
+}
+
+func sameWords(a, b []verdict.Word) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(a, b)
+}
+
+// The catalogue of races, as far as it speaks of the six locks: what must come
+// out where. Its codes are
+//
+//	OK  safe and live          MX  two clients believe that they hold the lock
+//	CR  the resource corrupted WR  a client removes a lock that is not its own
+//	PH  held by nobody         BL  blocked for a time    DL  blocked for ever
+//	ST  nobody wins
+//	-CR not corrupted          ·   no meaning, or safe by construction
+//
+// A fact says what must be there, not that nothing else is.
+var catalogued = [6]string{"setnx", "setnx-expire", "getset", "token", "watchdog", "redlock"}
+
+var catalogue = []struct {
+	race  string
+	facts [6]string // of catalogued, in this order
+}{
+	//        setnx  setnx-expire getset     token    watchdog redlock
+	{"R01", [6]string{"DL", "BL", "BL", "BL", "BL", "BL"}},
+	{"R02", [6]string{"·", "DL", "·", "·", "·", "·"}},
+	{"R03", [6]string{"OK", "MX WR", "MX WR", "MX", "OK", "MX"}},
+	{"R04", [6]string{"·", "·", "·", "OK", "OK", "OK"}},
+	{"R05", [6]string{"·", "·", "OK", "·", "·", "·"}},
+	{"R06", [6]string{"·", "·", "PH", "·", "·", "·"}},
+	{"R07", [6]string{"·", "·", "OK", "·", "·", "·"}},
+	{"R08", [6]string{"·", "·", "WR", "·", "·", "·"}},
+	{"R09", [6]string{"OK", "OK", "MX", "OK", "OK", "OK"}},
+	{"R09B", [6]string{"OK", "OK", "MX", "OK", "OK", "OK"}},
+	{"R10", [6]string{"·", "·", "WR", "·", "·", "·"}},
+	{"R11", [6]string{"·", "·", "·", "·", "·", "·"}},
+	{"R12", [6]string{"·", "·", "·", "OK", "OK", "OK"}},
+	{"R14", [6]string{"·", "·", "·", "·", "OK", "·"}},
+	{"R15", [6]string{"·", "·", "·", "·", "MX", "·"}},
+	{"R16", [6]string{"·", "·", "BL", "BL", "DL", "BL"}},
+	{"R16B", [6]string{"·", "·", "·", "·", "BL", "·"}},
+	{"R18", [6]string{"OK", "MX CR", "MX CR", "MX CR", "MX CR", "MX CR"}},
+	{"gc-pause-fenced", [6]string{"OK", "-CR", "-CR", "-CR", "-CR", "·"}},
+	{"gc-pause-cas", [6]string{"OK", "-CR", "-CR", "-CR", "-CR", "-CR"}}, // no counter is needed: redlock can have it too
+	{"R20", [6]string{"CR", "CR", "CR", "CR", "CR", "CR"}},
+	{"late-write-fenced", [6]string{"OK", "OK", "OK", "OK", "OK", "·"}},
+	{"late-write-cas", [6]string{"OK", "OK", "OK", "OK", "OK", "OK"}},
+	{"R21", [6]string{"MX", "MX", "MX", "MX", "OK", "OK"}},
+	{"R22", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
+	{"R22B", [6]string{"·", "·", "·", "·", "MX", "·"}},
+	{"R22D", [6]string{"DL", "BL", "BL", "BL", "BL", "OK"}},
+	{"R22C", [6]string{"OK", "OK", "OK", "OK", "OK", "·"}},
+	{"R21B", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
+	{"R21C", [6]string{"MX", "MX", "MX", "MX", "MX", "·"}},
+	{"R21D", [6]string{"OK", "OK", "OK", "OK", "OK", "OK"}}, // safe as long as the master lives
+	{"R23", [6]string{"MX", "MX", "MX", "MX", "MX", "MX"}},
+	{"R23B", [6]string{"OK", "OK", "OK", "OK", "OK", "OK"}},
+	{"R23C", [6]string{"BL", "BL", "BL", "BL", "BL", "OK"}},
+	{"R24", [6]string{"MX", "MX", "MX", "MX", "MX", "MX"}},
+	{"R24B", [6]string{"·", "·", "·", "·", "·", "MX"}},
+	{"R25", [6]string{"OK", "MX", "MX", "MX", "MX", "MX"}},
+	{"R26", [6]string{"OK", "OK", "MX CR", "MX CR", "MX CR", "OK"}}, // without a time to live, nothing ends while SETNX is not answered
+	{"R27", [6]string{"OK", "OK", "MX CR", "MX CR", "MX CR", "OK"}},
+	{"R28", [6]string{"OK", "MX", "MX", "MX", "OK", "MX"}},
+	{"R28B", [6]string{"·", "MX", "·", "MX", "OK", "MX"}},
+	{"R29", [6]string{"·", "·", "·", "·", "·", "ST"}},
+	{"R29B", [6]string{"·", "·", "·", "·", "·", "OK"}},
+	{"R30", [6]string{"·", "·", "·", "·", "·", "BL"}}, // the key of a dead client is no phantom here: see R01
+	{"R32", [6]string{"DL", "DL", "BL", "BL", "BL", "BL"}},
+	{"R33", [6]string{"MX WR", "MX WR", "MX WR", "OK", "OK", "OK"}},
+	{"R38", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
+	{"R38B", [6]string{"·", "MX", "·", "MX", "MX", "OK"}},
+	{"R38C", [6]string{"MX CR", "MX CR", "MX CR", "MX CR", "MX CR", "·"}},
+	{"R48", [6]string{"·", "·", "·", "·", "·", "·"}},       // none of them calls a script by its digest
+	{"R44", [6]string{"OK", "OK", "OK", "OK", "OK", "OK"}}, // it runs twice, and never at once
+	{"R45", [6]string{"DL", "BL", "BL", "BL", "DL", "BL"}},
+}
+
+// disagreements are the cells in which the run is right and the catalogue is
+// not, or means something else. Each is proven by what happens in the run.
+var disagreements = []struct {
+	lock, scenario string
+	why            string
+	proof          func(h *history.History) bool
+}{
+	{"getset", "double-del",
+		"the catalogue asks here whether two get in, and one does; the other's stamp is in the key all the same, which it tells as R08",
+		func(h *history.History) bool {
+			return entries(h, 2) == 1 && entries(h, 3) == 1 && occurs(h, func(e *history.Event) bool {
+				return e.Kind == history.Change && e.Client == 3 && e.Before != "" && e.After != "" && e.After != e.Before
+			})
+		}},
+	{"setnx", "dead-business",
+		"the catalogue asks this of locks with a lease only; without one, a business that never releases is a deadlock, renewal or not",
+		func(h *history.History) bool { return leavesByException(h) && !removed(h, 1) && entries(h, 2) == 0 }},
+	{"setnx-expire", "dead-business",
+		"the catalogue asks this of locks with SET NX EX only; a lease given by EXPIRE ends as well, and the wait is the same",
+		func(h *history.History) bool {
+			return leavesByException(h) && occurs(h, func(e *history.Event) bool { return e.Kind == history.Expire && e.Key == h.Key }) && entries(h, 2) == 1
+		}},
+	{"watchdog", "failover",
+		"the catalogue's version sends WAIT and has its acknowledgement; ours sends none, as the versions before did",
+		func(h *history.History) bool {
+			lost := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Failover })
+			heard := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Replicate })
+			return !occurs(h, func(e *history.Event) bool { return e.Kind == history.Apply && strings.EqualFold(e.Cmd[0], "WAIT") }) &&
+				lost >= 0 && (heard < 0 || heard > lost) && entries(h, 2) == 1
+		}},
+	{"redlock", "lost-reply",
+		"it releases on every server after a failed attempt, also where it heard nothing, so nothing stays behind",
+		func(h *history.History) bool {
+			lost := 0
+			for i := range h.Events {
+				if h.Events[i].Kind == history.LoseReply {
+					lost++
+				}
+			}
+			return lost > h.Nodes/2 && removed(h, 1) && entries(h, 2) == 1
+		}},
+}
+
+// TestContractAgreesWithCatalogue holds the contract against what the articles
+// and the literature say of the races. TestContract holds it against the runs.
+func TestContractAgreesWithCatalogue(t *testing.T) {
+	t.Parallel()
+	var locks [len(catalogued)]lock.Entry
+	for i, id := range catalogued {
+		locks[i], _ = algorithms.ByName(id)
+	}
+	excused := map[[2]string]bool{}
+	for _, d := range disagreements {
+		excused[[2]string{d.lock, d.scenario}] = true
+	}
+	for _, row := range catalogue {
+		sc, err := scenarios.ByName(row.race)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, fact := range row.facts {
+			o := play(t, locks[i], sc)
+			missing := lacks(contract.Expected(o), fact)
+			cell := [2]string{locks[i].ID, sc.ID}
+			switch {
+			case missing != "" && !excused[cell]:
+				t.Errorf("%s in %s: the catalogue says %q, the contract %v lacks %s: mend one, or list the disagreement with its reason%s",
+					locks[i].ID, sc.ID, fact, contract.Expected(o), missing, evidence(o))
+			case missing == "" && excused[cell]:
+				t.Errorf("%s in %s: contract and catalogue agree: strike it off the disagreements", locks[i].ID, sc.ID)
+			}
+		}
+	}
+}
+
+func TestDisagreementsAreProven(t *testing.T) {
+	for _, d := range disagreements {
+		e, err := race.Strategy(d.lock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc, err := scenarios.ByName(d.scenario)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := play(t, e, sc); !d.proof(o.History) {
+			t.Errorf("the run does not show that %s%s", d.why, evidence(o))
+		}
+	}
+}
+
+// lacks gives the first code of the fact that the words do not bear out.
+func lacks(words []verdict.Word, fact string) string {
+	needs := map[string]verdict.Word{
+		"MX": verdict.Overlap, "CR": verdict.StaleWrite, "WR": verdict.WrongDel, "PH": verdict.Phantom,
+		"BL": verdict.Blocked, "DL": verdict.Stall, "ST": verdict.Starved, "OK": verdict.Holds, "·": verdict.NA,
+	}
+	for _, code := range strings.Fields(fact) {
+		if code, not := strings.CutPrefix(code, "-"); not {
+			// "not corrupted" is said of an overlap that is there
+			if slices.Contains(words, needs[code]) || !slices.Contains(words, verdict.Overlap) {
+				return "-" + code
+			}
+		} else if !slices.Contains(words, needs[code]) {
+			return code
+		}
+	}
+	return ""
+}
+
+func occurs(h *history.History, is func(e *history.Event) bool) bool {
+	return slices.ContainsFunc(h.Events, func(e history.Event) bool { return is(&e) })
+}
+
+func leavesByException(h *history.History) bool {
+	return occurs(h, func(e *history.Event) bool {
+		return e.Kind == history.Leave && e.Client == 1 && e.Note == history.Exception
+	})
+}
+
+// removed says whether a client has removed the key wherever it made it.
+func removed(h *history.History, client int) bool {
+	left := 0
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Change && e.Client == client && e.Key == h.Key {
+			if e.Before == "" {
+				left++
+			}
+			if e.After == "" {
+				left--
+			}
+		}
+	}
+	return left == 0
+}
+
+func entries(h *history.History, client int) (n int) {
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Enter && e.Client == client {
+			n++
+		}
+	}
+	return n
+}
+
+// TestCatalogueDetails are facts of the catalogue that say who and how long.
+func TestCatalogueDetails(t *testing.T) {
+	for _, f := range []struct {
+		lock, scenario, claim string
+		holds                 func(o *race.Outcome) bool
+	}{
+		{"setnx-expire", "slow-work", "the first two overlap, the first deletes the second's lock, the second and the third overlap",
+			func(o *race.Outcome) bool {
+				return findsWord(o, verdict.Overlap, 1, 2) && findsWord(o, verdict.WrongDel, 1, 2) && findsWord(o, verdict.Overlap, 2, 3)
+			}},
+		{"getset", "slow-work", "the first two overlap, the first deletes the second's lock, the second and the third overlap",
+			func(o *race.Outcome) bool {
+				return findsWord(o, verdict.Overlap, 1, 2) && findsWord(o, verdict.WrongDel, 1, 2) && findsWord(o, verdict.Overlap, 2, 3)
+			}},
+		{"token", "slow-work", "the first two overlap, and that is all: the third waits its turn",
+			func(o *race.Outcome) bool {
+				return findsWord(o, verdict.Overlap, 1, 2) && !findsWord(o, verdict.Overlap, 2, 3)
+			}},
+		{"takeover-del", "double-del", "the last deletes the lock of the one before, and both are inside",
+			func(o *race.Outcome) bool {
+				return findsWord(o, verdict.WrongDel, 3, 2) && findsWord(o, verdict.Overlap, 2, 3)
+			}},
+		{"getset-check", "overwritten-stamp", "the winner does not write, and all wait until the loser's stamp has lapsed",
+			func(o *race.Outcome) bool {
+				return lasts(o, verdict.Blocked, 0.85) && !occurs(o.History, func(e *history.Event) bool { return e.Kind == history.Write && e.Client == 2 })
+			}},
+		{"cron-v3", "overwritten-stamp", "the winner has set a time to live, and the loser's GETSET takes it away",
+			func(o *race.Outcome) bool {
+				bounded := false
+				return occurs(o.History, func(e *history.Event) bool {
+					if e.Kind == history.Change && e.Client == 2 {
+						bounded = e.Until != history.Forever
+					}
+					return bounded && e.Kind == history.Change && e.Client == 3 && e.Until == history.Forever
+				})
+			}},
+		{"getset-retry", "same-second", "the equal stamp lets the second in beside the third",
+			func(o *race.Outcome) bool { return findsWord(o, verdict.Overlap, 3, 2) }},
+		{"getset-retry-ms", "same-second", "a finer stamp refuses it, and is overwritten",
+			func(o *race.Outcome) bool {
+				return findsWord(o, verdict.WrongDel, 2, 3) && !findsWord(o, verdict.Overlap, 3, 2)
+			}},
+		{"cron-v2", "foreign-shutdown", "who was refused deletes the holder's lock, and lets the third in beside it",
+			func(o *race.Outcome) bool {
+				return entries(o.History, 2) == 0 && findsWord(o, verdict.WrongDel, 2, 1) && findsWord(o, verdict.Overlap, 1, 3)
+			}},
+		{"thread-id-lua", "same-thread", "compare-and-delete in one step removes the lock of the other thread 17, and the third gets in beside it",
+			func(o *race.Outcome) bool {
+				return findsWord(o, verdict.WrongDel, 1, 2) && findsWord(o, verdict.Overlap, 2, 3)
+			}},
+		{"token", "same-token", "and so does a random number that two have drawn",
+			func(o *race.Outcome) bool {
+				return findsWord(o, verdict.WrongDel, 1, 2) && findsWord(o, verdict.Overlap, 2, 3)
+			}},
+		{"watchdog", "same-token", "it takes the second for its owner, and lets it in beside the first",
+			func(o *race.Outcome) bool { return findsWord(o, verdict.Overlap, 1, 2) }},
+		{"redlock", "same-token", "the second is refused, cleans up, and deletes the first one's lock",
+			func(o *race.Outcome) bool { return findsWord(o, verdict.WrongDel, 2, 1) }},
+		{"cron-v2", "double-run", "the job of one minute is done twice, and never by two at once",
+			func(o *race.Outcome) bool {
+				return entries(o.History, 1) == 1 && entries(o.History, 2) == 1 && entries(o.History, 3) == 0
+			}},
+		{"watchdog", "no-finally", "its owner enters again, and one release of two leaves a count of one behind",
+			func(o *race.Outcome) bool {
+				return entries(o.History, 1) == 2 && entries(o.History, 2) == 0 && !removed(o.History, 1)
+			}},
+		{"cron-v2", "no-finally", "its owner waits for the rest of the lease like everybody",
+			func(o *race.Outcome) bool { return lasts(o, verdict.Blocked, 0.9) }},
+		{"getset", "getset-nil", "the phantom stands for one lease, as it does for the blocked",
+			func(o *race.Outcome) bool { return lasts(o, verdict.Phantom, 1) && lasts(o, verdict.Blocked, 1) }},
+		{"token", "crash-holding", "blocked for the rest of the lease, at most one lease",
+			func(o *race.Outcome) bool { return lasts(o, verdict.Blocked, 0.9) }},
+		{"getset", "crash-holding", "blocked until the stamp has lapsed, then taken over by replacing it",
+			func(o *race.Outcome) bool {
+				return lasts(o, verdict.Blocked, 0.95) && occurs(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Change && e.Client == 2 && e.Before != "" && e.After != "" && e.After != e.Before && e.At > o.History.TTL
+				})
+			}},
+		{"redlock", "restart", "c1 holds {1,2,3} and c2 {3,4,5}: both have three of five, and they share only the one that forgot",
+			func(o *race.Outcome) bool { return holders(o.History) == "c1:1,2,3 c2:3,4,5" }},
+		{"redlock", "clock-jump", "c1 holds {1,2,3} and c2 {3,4,5}: both have three of five, and they share only the one whose clock jumped",
+			func(o *race.Outcome) bool { return holders(o.History) == "c1:1,2,3 c2:3,4,5" }},
+		{"redlock", "quorum-restart", "c1 holds {1,2,3} and c2 {3,4,5}, and no message was lost",
+			func(o *race.Outcome) bool {
+				return holders(o.History) == "c1:1,2,3 c2:3,4,5" && !occurs(o.History, func(e *history.Event) bool {
+					return e.Kind == history.LoseRequest || e.Kind == history.LoseReply || e.Kind == history.Timeout
+				})
+			}},
+		{"redlock-topup", "quorum-restart", "the two that came back were asked again, so that three would have to forget",
+			func(o *race.Outcome) bool { return strings.HasPrefix(holders(o.History), "c1:1,2,3,4,5") }},
+		{"token-wait", "failover-other", "a replica had acknowledged before c1 entered, and the other was promoted",
+			func(o *race.Outcome) bool {
+				heard := slices.IndexFunc(o.History.Events, func(e history.Event) bool { return e.Kind == history.Replicate && e.Replica == 0 })
+				entered := slices.IndexFunc(o.History.Events, func(e history.Event) bool { return e.Kind == history.Enter })
+				return heard >= 0 && heard < entered && findsWord(o, verdict.Overlap, 1, 2)
+			}},
+		{"token-wait", "replica-gone", "nobody ever enters", func(o *race.Outcome) bool { return entries(o.History, 1)+entries(o.History, 2) == 0 }},
+		{"token", "restart-delayed", "blocked from when c1 is done until the server is back, seven tenths of a lease",
+			func(o *race.Outcome) bool { return lasts(o, verdict.Blocked, 0.7) }},
+		{"redlock", "slow-acquire", "all servers said yes, and it took too long: refused", refusedLate},
+		{"redlock", "pause-in-flight", "all servers said yes, and it took too long: refused", refusedLate},
+		{"redlock", "clock-drift", "the overlap is no longer than the drift of a lease, 50 ms of 10 s",
+			func(o *race.Outcome) bool {
+				return slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool {
+					return f.Verdict == verdict.Overlap && f.To-f.From <= o.History.TTL/200+o.History.TTL/1000
+				})
+			}},
+		{"redlock", "split-vote", "nobody ever enters", func(o *race.Outcome) bool {
+			return entries(o.History, 1)+entries(o.History, 2)+entries(o.History, 3) == 0
+		}},
+		{"redlock", "split-vote-spread", "everybody enters once", func(o *race.Outcome) bool {
+			return entries(o.History, 1) == 1 && entries(o.History, 2) == 1 && entries(o.History, 3) == 1
+		}},
+		{"redlock", "partial-acquire", "blocked for the whole lease", func(o *race.Outcome) bool { return lasts(o, verdict.Blocked, 1) }},
+		{"watchdog", "lost-reply", "it re-enters its own lock, and one release of two leaves a count of one behind",
+			func(o *race.Outcome) bool {
+				return entries(o.History, 1) == 1 && occurs(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Change && e.Client == 1 && strings.HasSuffix(e.After, "=2}")
+				}) && occurs(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Expire && strings.HasSuffix(e.Before, "=1}")
+				})
+			}},
+		{"watchdog", "split-renewed", "two are inside for as long as the network is parted and the first one works",
+			func(o *race.Outcome) bool { return lasts(o, verdict.Overlap, 1.45) }},
+		{"token", "split-bounded", "the old master refuses until the network heals, and no longer",
+			func(o *race.Outcome) bool {
+				healed := slices.IndexFunc(o.History.Events, func(e history.Event) bool { return e.Kind == history.Heal })
+				enters := slices.IndexFunc(o.History.Events, func(e history.Event) bool { return e.Kind == history.Enter && e.Client == 3 })
+				return healed >= 0 && enters > healed && entries(o.History, 3) == 1
+			}},
+		{"watch-multi", "late-release", "its EXEC is answered nil, and a second look finds the lock to be another's",
+			func(o *race.Outcome) bool {
+				return occurs(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Apply && e.Client == 1 && e.Cmd[0] == "MULTI" && strings.HasSuffix(e.Reply, "(nil)")
+				}) && occurs(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Released && e.Client == 1 && !e.OK && e.Note == lock.ErrNotHeld.Error()
+				})
+			}},
+		{"watch-del", "late-release", "without a transaction WATCH hinders nobody: its DEL hits the second's lock, and the third walks in",
+			func(o *race.Outcome) bool {
+				return findsWord(o, verdict.WrongDel, 1, 2) && findsWord(o, verdict.Overlap, 2, 3)
+			}},
+		{"token", "double-run", "the job is done twice in one minute",
+			func(o *race.Outcome) bool { return entries(o.History, 1)+entries(o.History, 2) == 2 }},
+		{"at-least-for", "double-run", "the lock is kept for longer than the clocks differ, and the job is done once",
+			func(o *race.Outcome) bool {
+				return entries(o.History, 1)+entries(o.History, 2)+entries(o.History, 3) == 1
+			}},
+		{"redlock-failfast", "split-vote", "who lost first has asked the fewest servers, and is back before the others",
+			func(o *race.Outcome) bool {
+				return entries(o.History, 1)+entries(o.History, 2)+entries(o.History, 3) == 3
+			}},
+		{"evalsha", "script-cache-lost", "blocked for the rest of the lease, seven tenths of it, and the release is told an error",
+			func(o *race.Outcome) bool {
+				return lasts(o, verdict.Blocked, 0.7) && occurs(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Released && e.Client == 1 && strings.Contains(e.Note, "NOSCRIPT")
+				})
+			}},
+		{"token", "release-again", "the second release is told that the lock is not held, a false alarm",
+			func(o *race.Outcome) bool {
+				return removed(o.History, 1) && occurs(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Released && e.Client == 1 && !e.OK && e.Note == lock.ErrNotHeld.Error()
+				})
+			}},
+		{"redlock-parallel", "slow-acquire", "it waits for the slowest answer, 2.2 s, and not for five of them",
+			func(o *race.Outcome) bool {
+				return occurs(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Enter && e.Client == 1 && e.At < 2300*time.Millisecond && e.At > 2200*time.Millisecond
+				})
+			}},
+		{"naive-wake", "missed-wake", "no message reaches it, and it never asks again",
+			func(o *race.Outcome) bool {
+				return messages(o.History) == 0 && entries(o.History, 2) == 0 && lasts(o, verdict.Stall, 5.8)
+			}},
+		{"redisson-lock", "missed-wake", "no message reaches it, and it asks again when it has subscribed",
+			func(o *race.Outcome) bool { return messages(o.History) == 0 && entries(o.History, 2) == 1 }},
+		{"redisson-lock", "silent-crash", "it enters within 10 ms of the end of the lease, without a message",
+			func(o *race.Outcome) bool {
+				return messages(o.History) == 0 && occurs(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Enter && e.Client == 2 && e.At > o.History.TTL && e.At < o.History.TTL+10*time.Millisecond
+				})
+			}},
+		{"redisson-lock", "herd", "three hand-overs wake three, two and one", func(o *race.Outcome) bool {
+			return messages(o.History) == 6 && entries(o.History, 2)+entries(o.History, 3)+entries(o.History, 4) == 3
+		}},
+		{"naive-wake", "herd", "three hand-overs take six tries, of which three are in vain", func(o *race.Outcome) bool {
+			tries, vain := 0, 0
+			woken := map[int]bool{}
+			for i := range o.History.Events {
+				switch e := &o.History.Events[i]; {
+				case e.Kind == history.Push:
+					woken[e.Client] = true
+				case e.Kind == history.Apply && woken[e.Client] && len(e.Cmd) > 0 && e.Cmd[0] == "SET":
+					woken[e.Client] = false
+					tries++
+					if e.Reply == "(nil)" {
+						vain++
+					}
+				}
+			}
+			return tries == 6 && vain == 3
+		}},
+		{"token", "overtaken", "it is refused as long as the other goes on, fifteen times nine tenths of a second",
+			func(o *race.Outcome) bool {
+				return findsWord(o, verdict.Starved, 1) && lasts(o, verdict.Starved, 1.35)
+			}},
+		{"queue", "overtaken", "c1 waits for one turn and no more",
+			func(o *race.Outcome) bool {
+				turns := 0
+				for i := range o.History.Events {
+					if e := &o.History.Events[i]; e.Kind == history.Enter && e.Client == 1 {
+						return turns == 1
+					} else if e.Kind == history.Enter {
+						turns++
+					}
+				}
+				return false
+			}},
+		{"client-expiry", "client-behind", "the server answers OK and keeps no key",
+			func(o *race.Outcome) bool {
+				return entries(o.History, 1) == 1 && !occurs(o.History, func(e *history.Event) bool {
+					return e.Kind == history.Change && e.Client == 1 && e.After != ""
+				})
+			}},
+		{"token", "late-write", "no two are inside, and the update of the second is lost",
+			func(o *race.Outcome) bool {
+				return findsWord(o, verdict.StaleWrite, 1, 2) && !slices.Contains(o.Verdicts, verdict.Overlap)
+			}},
+		{"token", "late-write-fenced", "the resource refuses the write that comes too late",
+			func(o *race.Outcome) bool {
+				return occurs(o.History, func(e *history.Event) bool { return e.Kind == history.Write && e.Client == 1 && !e.OK })
+			}},
+		{"redlock", "gc-pause", "no process asks whether the validity has ended once it is inside",
+			func(o *race.Outcome) bool { return findsWord(o, verdict.StaleWrite, 1, 2) }},
+		{"daemon-29", "zombie-daemon", "the first one's daemon shortens the second's lease, and the third gets in beside it",
+			func(o *race.Outcome) bool {
+				return findsWord(o, verdict.WrongDel, 1, 2) && findsWord(o, verdict.Overlap, 2, 3) && !findsWord(o, verdict.Overlap, 1, 2)
+			}},
+		{"daemon-20", "zombie-keeps", "the first one's daemon keeps the dead second's key, and the third never gets in",
+			func(o *race.Outcome) bool { return entries(o.History, 3) == 0 }},
+		{"daemon-20-owned", "zombie-keeps", "the dead second's key ends with its lease, and the third gets in",
+			func(o *race.Outcome) bool { return lasts(o, verdict.Blocked, 0.9) && entries(o.History, 3) == 1 }},
+		{"getset-check", "check-then-pause", "it has looked, and overwrites what the other has written since",
+			func(o *race.Outcome) bool { return findsWord(o, verdict.StaleWrite, 1, 2) }},
+		{"setnx", "opposite-order", "neither ever gets in",
+			func(o *race.Outcome) bool { return entries(o.History, 1)+entries(o.History, 2) == 0 }},
+		{"token", "opposite-order", "the leases end the deadlock, and both are in at once",
+			func(o *race.Outcome) bool {
+				return lasts(o, verdict.Blocked, 0.9) && findsWord(o, verdict.Overlap, 2, 1)
+			}},
+		{"threadlocal", "two-keys", "its release finds a token that it does not know, and the key stays for its lease",
+			func(o *race.Outcome) bool { return lasts(o, verdict.Phantom, 0.8) && !removed(o.History, 1) }},
+	} {
+		e, err := race.Strategy(f.lock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc, err := scenarios.ByName(f.scenario)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := play(t, e, sc); !f.holds(o) {
+			t.Errorf("not so: %s%s", f.claim, evidence(o))
+		}
+	}
+}
+
+// refusedLate says whether c1 made the key on all servers and was refused all the same.
+func refusedLate(o *race.Outcome) bool {
+	made := 0
+	for i := range o.History.Events {
+		switch e := &o.History.Events[i]; {
+		case e.Client == 1 && e.Kind == history.Change && e.Before == "":
+			made++
+		case e.Client == 1 && e.Kind == history.Refuse:
+			return made == o.History.Nodes && e.At > o.History.TTL
+		}
+	}
+	return false
+}
+
+// TestReentrancyAsPrinted: the claim is that a counter, +1 and -1, makes a lock
+// reentrant. The code that goes with it breaks in six ways, each in a race of its
+// own, and each race is mended by the fix of its defect: a and b share one, since
+// nothing is seen of b before a is mended. To look at the key before entering again
+// (f) mends c, d and e too, since a token that the key does not hold is forgotten.
+func TestReentrancyAsPrinted(t *testing.T) {
+	printed, _ := algorithms.ByName("reentrant")
+	for _, d := range []struct {
+		scenario string
+		mended   []string // the variants in which it is mended
+	}{
+		{"nested", []string{"reentrant-counted"}},
+		{"pooled-thread", []string{"reentrant-forget", "reentrant-asking", "reentrant-counted"}},
+		{"second-try", []string{"reentrant-refused", "reentrant-asking", "reentrant-counted"}},
+		{"second-key", []string{"reentrant-keyed", "reentrant-asking", "reentrant-counted"}},
+		{"late-re-entry", []string{"reentrant-asking", "reentrant-counted"}},
+	} {
+		sc, err := scenarios.ByName(d.scenario)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range algorithms.All() {
+			if !strings.HasPrefix(e.ID, printed.ID) {
+				continue
+			}
+			o := play(t, e, sc)
+			if holds := slices.Equal(o.Verdicts, []verdict.Word{verdict.Holds}); holds != slices.Contains(d.mended, e.ID) {
+				t.Errorf("%v is not what was told%s", o.Verdicts, evidence(o))
+			}
+		}
+	}
+	// a mended alone lets b be seen: no second client gets in, and the key stays
+	half, _ := algorithms.ByName("reentrant-increment")
+	sc, _ := scenarios.ByName("nested")
+	if o := play(t, half, sc); findsWord(o, verdict.Overlap, 1, 2) || !findsWord(o, verdict.Phantom, 1) || removed(o.History, 1) {
+		t.Errorf("the counter that only goes up does not keep the key%s", evidence(o))
+	}
+}
+
+func findsWord(o *race.Outcome, w verdict.Word, clients ...int) bool {
+	return slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool {
+		return f.Verdict == w && slices.Equal(f.Clients, clients)
+	})
+}
+
+// lasts says whether a finding of this word is as long as so many leases, give
+// or take one retry.
+func lasts(o *race.Outcome, w verdict.Word, leases float64) bool {
+	want := leases * float64(o.History.TTL)
+	return slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool {
+		d := float64(f.To-f.From) - want
+		return f.Verdict == w && d > -float64(o.Settings.Retry) && d < float64(o.Settings.Retry)
+	})
+}
+
+// holders says on which servers each client's key stood when it entered first.
+func holders(h *history.History) string {
+	on := make([]int, h.Nodes+1)
+	var said []string
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case e.Kind == history.Change && e.Key == h.Key && e.After != "":
+			on[e.Node] = e.Client
+		case e.Kind == history.Change && e.Key == h.Key, e.Kind == history.Expire:
+			on[e.Node] = 0
+		case e.Kind == history.Enter:
+			var nodes []string
+			for n := range on {
+				if on[n] == e.Client {
+					nodes = append(nodes, fmt.Sprint(n))
+				}
+			}
+			said = append(said, fmt.Sprintf("c%d:%s", e.Client, strings.Join(nodes, ",")))
+		}
+	}
+	return strings.Join(said, " ")
+}
+
+// TestParseContractRefuses: every mistake is named with its file and line.
+func TestParseContractRefuses(t *testing.T) {
+	for _, f := range []struct{ rule, text, want string }{
+		{"an unknown lock", "[gc-pause]\ntokn OVERLAP\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
+		{"an unknown scenario", "# the first line\n[gc-pausw]\n", `c.txt:2: there is no scenario "gc-pausw": did you mean gc-pause?`},
+		{"an unknown verdict", "[gc-pause]\n\ntoken OVERLOP\n", `c.txt:3: "OVERLOP" is no verdict that can be promised`},
+		{"a verdict that is no answer", "[gc-pause]\ntoken UNKNOWN\n", `c.txt:2: "UNKNOWN" is no verdict that can be promised`},
+		{"no verdict", "[gc-pause]\ntoken # HOLDS\n", `c.txt:2: "token" has no verdict`},
+		{"no lock", "[gc-pause]\nOVERLAP\n", `c.txt:2: "OVERLAP" names no lock`},
+		{"no reason", "[gc-pause]\ntoken OVERLAP\n", "c.txt:2: token OVERLAP: say why: token OVERLAP | a few words"},
+		{"a reason in one language", "[gc-pause]\ntoken OVERLAP | it slept\n", "say why in English and in Chinese"},
+		{"an empty reason", "[gc-pause]\ntoken OVERLAP | it slept |\n", "say why in English and in Chinese"},
+		{"a lock twice on a line", "[gc-pause]\ntoken token HOLDS\n", "c.txt:2: token in gc-pause stands here for the second time"},
+		{"the same cell twice", "[gc-pause]\ntoken HOLDS\n[gc-pause]\ntoken HOLDS\n", "c.txt:4: token in gc-pause stands here for the second time"},
+		{"the same verdict twice", "[gc-pause]\ntoken OVERLAP OVERLAP\n", "c.txt:2: OVERLAP stands here twice"},
+		{"a line before a section", "\ntoken HOLDS\n", "c.txt:2: a line before the first [scenario]"},
+		{"an open section", "[gc-pause\n", `c.txt:1: "[gc-pause": write [scenario] on a line of its own`},
+		{"something after a section", "[gc-pause] token HOLDS\n", `c.txt:1: "[gc-pause] token HOLDS": write [scenario] on a line of its own`},
+		{"a missing cell", "[gc-pause]\ntoken HOLDS\n", "c.txt: nothing is said of mutex in calm: add a line under [calm]"},
+	} {
+		c, err := contract.ParseContract("c.txt", f.text)
+		if err == nil || !strings.Contains(err.Error(), f.want) {
+			t.Errorf("%s: error %v, want it to say %s", f.rule, err, f.want)
+		}
+		if c != nil {
+			t.Errorf("%s: a contract came with the error", f.rule)
+		}
+	}
+}
+
+// messages is how many messages leave for somebody.
+func messages(h *history.History) (n int) {
+	for i := range h.Events {
+		if h.Events[i].Kind == history.Push {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,164 @@
+package contract_test
+
+import (
+	"slices"
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/scenarios"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/verdict"
+)
+
+// unlisted is a lock that is in no list, and that no contract speaks of: token's,
+// under another name.
+func unlisted(t *testing.T) lock.Entry {
+	t.Helper()
+	e, ok := algorithms.ByName("token")
+	if !ok {
+		t.Fatal("where is token?")
+	}
+	e.ID, e.Article, e.Also = "unlisted", "", nil
+	if _, listed := algorithms.ByName(e.ID); listed {
+		t.Fatalf("%s is in the list", e.ID)
+	}
+	return e
+}
+
+// TestProveUnlisted: a row is proved of the lock that stands in it, be it in a list
+// or not: races are played, searches done, and their witnesses played again.
+func TestProveUnlisted(t *testing.T) {
+	t.Parallel()
+	e := unlisted(t)
+	race, err := scenarios.ByName("gc-pause")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := study.DefaultBounds()
+	b.Budget = "pause=1"
+	searched := []contract.Promise{{Verdict: verdict.Overlap, Par: 1}, {Verdict: verdict.StaleWrite, Par: 1}, {Verdict: verdict.Phantom, Par: 1}}
+	played := []contract.Promise{{Verdict: verdict.Overlap, Par: -1}, {Verdict: verdict.StaleWrite, Par: -1}}
+	holds := []contract.Promise{{Verdict: verdict.Holds, Par: -1}}
+	var rows []contract.Row
+	for _, c := range []struct {
+		rule string
+		row  contract.Row
+		want contract.Answer
+	}{
+		{"a race as promised", contract.Row{Strategy: e, Scenario: race, Want: played}, contract.AsContracted},
+		{"a race that differs", contract.Row{Strategy: e, Scenario: race, Want: holds}, contract.Differs},
+		{"a search as promised", contract.Row{Strategy: e, Bounds: b, Want: searched}, contract.AsContracted},
+		{"a search that differs", contract.Row{Strategy: e, Bounds: b, Want: holds}, contract.Differs},
+	} {
+		p, err := c.row.Prove(t.Context())
+		if err != nil {
+			t.Fatalf("%s: %v", c.rule, err)
+		}
+		if p.Answer != c.want || p.Outcome == nil || p.Outcome.Strategy.ID != e.ID {
+			t.Errorf("%s: answer %d, want %d: %v", c.rule, p.Answer, c.want, p.Reasons)
+		}
+		rows = append(rows, c.row)
+	}
+	proofs, err := contract.Verify(t.Context(), rows[:3], nil)
+	if err != nil || proofs[0].Answer != contract.AsContracted || proofs[1].Answer != contract.Differs || proofs[2].Answer != contract.AsContracted {
+		t.Errorf("Verify: %v, %+v", err, proofs)
+	}
+}
+
+// TestUnlistedEverywhere: whatever takes a lock takes one that is in no list, and
+// nothing is expected of it.
+func TestUnlistedEverywhere(t *testing.T) {
+	t.Parallel()
+	e := unlisted(t)
+	if n := len(contract.Unspoken(e)); n != len(scenarios.All()) {
+		t.Errorf("the contract is silent on it in %d of %d scenarios", n, len(scenarios.All()))
+	}
+	cells, err := study.Matrix(t.Context(), []lock.Entry{e}, scenarios.All(), 0, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range cells {
+		o := row[0]
+		if contract.Expected(o) != nil || !contract.Uncontracted(o.Strategy, o.Scenario) {
+			t.Errorf("%s: the contract speaks of it: %v", o.Scenario.ID, contract.Expected(o))
+		}
+		if known := contract.Contracted(mustEntry(t, "token"), o.Scenario).Words; !sameWords(o.Verdicts, known) {
+			t.Errorf("%s: %v, token's are %v", o.Scenario.ID, o.Verdicts, known)
+		}
+	}
+	pars, err := study.ParTable(t.Context(), []lock.Entry{e}, study.DefaultBounds(), []string{"pause=1"}, nil)
+	if err != nil || pars[0].Strategy.ID != e.ID || !pars[0].Pars[0].Found {
+		t.Errorf("par: %v, %+v", err, pars)
+	}
+	limits, err := study.Frontier(t.Context(), []lock.Entry{e}, nil)
+	if err != nil || limits[0][0].Falls == 0 {
+		t.Errorf("frontier: %v, %+v", err, limits)
+	}
+	if points, err := study.Sensitivity(t.Context(), []lock.Entry{e}, []float64{2}, 9, nil); err != nil || points[0][0].N != 9 {
+		t.Errorf("sensitivity: %v, %v", err, points)
+	}
+}
+
+// TestReplayUnlisted: a trace of such a lock is played again by whoever has the
+// lock, and by nobody else.
+func TestReplayUnlisted(t *testing.T) {
+	t.Parallel()
+	e := unlisted(t)
+	race, err := scenarios.ByName("gc-pause")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := study.DefaultBounds()
+	b.Budget = "pause=1"
+	s, err := study.Explore(t.Context(), e, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		trace simulator.Trace
+		want  verdict.Word
+	}{{play(t, e, race).Trace, verdict.Overlap}, {s.Witnesses[0].Trace, s.Witnesses[0].Verdict}} {
+		again, err := study.ReplayOn(e, c.trace)
+		if err != nil || !slices.Contains(again.Verdicts, c.want) || !contract.Uncontracted(again.Strategy, again.Scenario) {
+			t.Errorf("%s: %v, want %s in %+v", c.trace.Scenario, err, c.want, again)
+		}
+		if watched, err := study.WatchOn(e, c.trace); err != nil || !slices.Contains(watched.Verdicts, c.want) {
+			t.Errorf("watching %s: %v", c.trace.Scenario, err)
+		}
+		if _, err := study.Replay(c.trace); err == nil {
+			t.Errorf("%s: a lock that is in no list was found by its name", c.trace.Scenario)
+		}
+		if _, err := study.ReplayOn(mustEntry(t, "watchdog"), c.trace); err == nil {
+			t.Errorf("%s: the trace was played on another lock", c.trace.Scenario)
+		}
+	}
+	if d, err := study.DoomOn(t.Context(), e, s.Witnesses[0].Trace, ""); err != nil || d.Run.Strategy.ID != e.ID {
+		t.Errorf("doom: %v", err)
+	}
+}
+
+// TestContractKnowsTheList: of every lock in the list the contract speaks, in every
+// scenario; and a search of one is not uncontracted only because it is no scenario.
+func TestContractKnowsTheList(t *testing.T) {
+	for _, e := range algorithms.All() {
+		if open := contract.Unspoken(e); open != nil {
+			t.Errorf("nothing is said of %s in %s and %d more: add lines to contract.txt", e.ID, open[0].ID, len(open)-1)
+		}
+		if contract.Uncontracted(e, race.Scenario{ID: study.SearchID}) {
+			t.Errorf("a search of %s counts as uncontracted", e.ID)
+		}
+	}
+}
+
+func mustEntry(t *testing.T, id string) lock.Entry {
+	t.Helper()
+	e, err := race.Strategy(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}

@@ -1,0 +1,72 @@
+// Package racetest holds what the tests of the packages scenarios, race, study and
+// contract share: it finds and plays cells, and fails the test where that is
+// impossible.
+package racetest
+
+import (
+	"fmt"
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/scenarios"
+	"locklab/scenarios/race"
+)
+
+// company plays the locks of the list; each profile is computed once for all tests.
+var company race.Company
+
+// PlayListed is Play of a lock exactly as it stands in the list.
+func PlayListed(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *race.Outcome {
+	t.Helper()
+	o, err := company.Play(e, sc, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// Play plays one lock in one scenario.
+func Play(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *race.Outcome {
+	t.Helper()
+	o, err := race.Play(e, sc, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// Cell finds a lock and a scenario by name.
+func Cell(t testing.TB, id, scenario string) (lock.Entry, race.Scenario) {
+	t.Helper()
+	e, err := race.Strategy(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc, err := scenarios.ByName(scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, sc
+}
+
+// EveryCell calls do for the milestones in all scenarios, and for some cells with
+// seeds.
+func EveryCell(t *testing.T, do func(t *testing.T, e lock.Entry, sc race.Scenario, s race.Settings)) {
+	for _, sc := range scenarios.All() {
+		for _, e := range algorithms.Milestones() {
+			t.Run(e.ID+"/"+sc.ID, func(t *testing.T) { do(t, e, sc, sc.Settings) })
+		}
+	}
+	for _, cell := range [][2]string{
+		{"token", "gc-pause"}, {"getset", "slow-work"}, {"watchdog", "failed-renewal"},
+		{"redlock", "restart"}, {"redlock", "lost-reply"}, {"setnx-expire", "failover"},
+	} {
+		e, sc := Cell(t, cell[0], cell[1])
+		for seed := uint64(1); seed <= 5; seed++ {
+			s := sc.Settings
+			s.Seed = seed
+			t.Run(fmt.Sprintf("%s/%s/seed=%d", e.ID, sc.ID, seed), func(t *testing.T) { do(t, e, sc, s) })
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package race_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/scenarios"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+)
+
+// everything has no zero, so that With refuses nothing for being absent.
+func everything() race.Settings {
+	return race.Settings{
+		Seed: 7, TTL: time.Second, Clients: 2, Retry: time.Second, Latency: time.Millisecond, Timeout: time.Second,
+		Horizon: time.Minute, Pause: time.Second, Skew: time.Second, Jump: time.Second, Lag: time.Second, Budget: "crash=1,pause=2@5s",
+	}
+}
+
+// TestSettingsRoundTrip: whatever has been set is written so that it is read
+// back; that is what traces rest on.
+func TestSettingsRoundTrip(t *testing.T) {
+	for _, sc := range scenarios.All() {
+		if got, err := sc.Settings.With(sc.Settings.String()); err != nil || got != sc.Settings {
+			t.Errorf("%s: %v read back is %v, %v", sc.ID, sc.Settings, got, err)
+		}
+	}
+	v := reflect.ValueOf(everything())
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Name
+		if v.Field(i).IsZero() {
+			t.Errorf("everything() lacks %s", name)
+		}
+		if !strings.Contains(","+everything().String(), ","+strings.ToLower(name)+"=") {
+			t.Errorf("%s is not written: %s", name, everything())
+		}
+	}
+	if got, err := (race.Settings{Pause: 1, Skew: 1, Jump: 1, Lag: 1, TTL: 1, Retry: 1, Latency: 1, Horizon: 1}).With(everything().String()); err != nil || got != everything() {
+		t.Errorf("%v read back is %v, %v", everything(), got, err)
+	}
+}
+
+func FuzzSettings(f *testing.F) {
+	f.Add("ttl=5s,clients=3,budget=crash=1+pause=2@5s")
+	f.Add(" seed = 18446744073709551615 , lag=1h2m3.4s")
+	f.Add("budget=,pause=-1ns,timeout=0")
+	f.Add("clients=-9223372036854775808,skew=2562047h47m16.854775807s")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := everything().With(text)
+		if err != nil {
+			if s != everything() {
+				t.Errorf("%q is refused (%v), and yet changes %v to %v", text, err, everything(), s)
+			}
+			return
+		}
+		again, err := everything().With(s.String())
+		if s.Budget == "" {
+			again.Budget = "" // no budget is not written
+		}
+		if err != nil || again != s {
+			t.Errorf("%q gives %v, read back %v, %v", text, s, again, err)
+		}
+		for _, e := range algorithms.Milestones() { // must not panic, whatever the numbers
+			if err := scenarios.GcPause.Check(e, s); err != nil && err.Error() == "" {
+				t.Errorf("%q: refused without a word", text)
+			}
+		}
+	})
+}
+
+// TestRefusals: each names the value, where it stands, and what would do.
+func TestRefusals(t *testing.T) {
+	for _, f := range []struct{ lock, scenario, set, value, next string }{
+		{"token", "gc-pause", "ttl=0s", "ttl=0s", "for example ttl=10s"},
+		{"token", "gc-pause", "pause=-1s", "pause=-1s is negative", "give a length from 0"},
+		{"token", "gc-pause", "latency=-1ms", "latency=-1ms is negative", "give a length from 0"},
+		{"token", "gc-pause", "clients=0", "clients=0", "give 1 to 8"},
+		{"token", "gc-pause", "clients=9", "clients=9", "give 1 to 8"},
+		{"token", "gc-pause", "clients=-1", "clients=-1", "give 1 to 8"},
+		{"token", "gc-pause", "clients=many", `setting "clients=many"`, "whole number, such as 3"},
+		{"token", "gc-pause", "seed=-1", `setting "seed=-1"`, "a whole number from 0"},
+		{"token", "gc-pause", "pausse=3s", `setting "pausse=3s": there is no setting "pausse"`, "did you mean pause?"},
+		{"token", "gc-pause", "TTL=3s", `there is no setting "TTL"`, "did you mean ttl?"},
+		{"token", "gc-pause", "skew=3s", `setting "skew=3s"`, "this scenario has no skew"},
+		{"token", "crash-holding", "pause=3s", `setting "pause=3s"`, "this scenario has no pause"},
+		{"token", "gc-pause", "pause=9", `setting "pause=9"`, "such as 1500ms, 10s or 2m"},
+		{"token", "gc-pause", "pause", `setting "pause"`, "write name=value"},
+		{"token", "gc-pause", "horizon=0s", "horizon=0s", "give for example horizon=1m0s"},
+		{"token", "gc-pause", "horizon=29s", "horizon=29s is less than three leases of 10s", "give at least horizon=30s"},
+		{"token", "gc-pause", "retry=0s", "retry=0s", "give for example retry=1s"},
+		{"token", "gc-pause", "budget=crash=1", `budget "crash=1" allows pause 0 times, gc-pause needs 1`, "give at least pause=1"},
+		{"redlock", "restart", "budget=restart=1+lose-request=1", "allows lose-request 1 times, restart needs 2", "give at least restart=1,lose-request=2"},
+		{"token", "gc-pause", "budget=pause=1@5s", `budget "pause=1@5s" allows pause up to 5s, and here it takes 12.5s`, "give pause=1@12.5s"},
+		{"token", "clock-jump", "budget=node-clock=1@1s+client-clock=1", "allows node-clock up to 1s, and here it takes 11s", "give node-clock=1@11s"},
+		{"token", "gc-pause", "budget=paus=1", `budget "paus=1"`, "did you mean pause?"},
+		{"token", "gc-pause", "budget=pause=256", `"256" is no number of times`, "from 0 to 255"},
+		{"setnx-expire", "gc-pause", "ttl=1500ms", "TTL 1.5s is not a whole multiple of 1s", "try 2s"},
+		{"token", "gc-pause", "ttl=1500500us", "TTL 1.5005s is not a whole multiple of 1ms", "try 1.501s"},
+		{"setnx", "gc-pause", "ttl=1us", "ttl=1µs", "give at least 1ms"},
+		// Numbers that no run can carry.
+		{"token", "gc-pause", "ttl=9999h", "horizon=1m0s is less than three leases of 9999h0m0s", "give at least horizon=29997h0m0s"},
+		{"token", "gc-pause", "ttl=9999h,horizon=29997h", "too long for 2 clients that come back every 1s", "give at most horizon=1h23m20s, or longer ttl and retry"},
+		{"token", "gc-pause", "ttl=2562047h,horizon=2562047h", "ttl=2562047h0m0s is more than a run can carry", "give at most 50000h0m0s"},
+		{"token", "gc-pause", "horizon=999999h", "horizon=999999h0m0s is more than a run can carry", "give at most 50000h0m0s"},
+		{"token", "gc-pause", "horizon=10h", "horizon=10h0m0s is too long", "give at most horizon=1h23m20s"},
+		{"token", "gc-pause", "retry=1ns", "come back every 1ns", "give at most horizon=5µs"},
+		{"watchdog", "dead-business", "ttl=1ms", "come back every 1ms", "give at most horizon=5s"},
+		{"token", "gc-pause", "ttl=99999999999h", `setting "ttl=99999999999h"`, "such as 1500ms, 10s or 2m"},
+		{"token", "gc-pause", "clients=99999999999999999999", `setting "clients=99999999999999999999"`, "whole number"},
+	} {
+		e, sc := racetest.Cell(t, f.lock, f.scenario)
+		s, err := sc.Settings.With(f.set)
+		if err == nil {
+			_, err = race.Play(e, sc, s)
+		}
+		if err == nil {
+			t.Errorf("%s in %s with %s is not refused", f.lock, f.scenario, f.set)
+			continue
+		}
+		for _, part := range []string{f.value, f.next} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%s in %s with %s: the error does not say %q: %v", f.lock, f.scenario, f.set, part, err)
+			}
+		}
+	}
+}
+
+// TestExtremesEnd: numbers that are allowed, however silly, give a run that
+// ends, with a verdict; in every scenario that has the setting.
+func TestExtremesEnd(t *testing.T) {
+	t.Parallel()
+	type run struct {
+		entry    lock.Entry
+		sc       race.Scenario
+		settings race.Settings
+		set      string
+	}
+	var runs []run
+	for _, set := range []string{
+		"clients=1", "clients=8,ttl=1s,horizon=5s", "seed=18446744073709551615",
+		"latency=0s", "latency=50000h,ttl=1s,horizon=5s", "latency=2s,timeout=1s,ttl=1s,horizon=9s",
+		"timeout=1ns,ttl=1s,horizon=5s", "timeout=50000h", "retry=50000h", "ttl=1s,horizon=3s", "ttl=10000h,horizon=30000h,retry=1000h",
+		"pause=0s", "pause=50000h", "skew=50000h", "jump=0s", "jump=50000h", "lag=0s", "lag=1ns", "lag=50000h",
+	} {
+		name, _, _ := strings.Cut(set, "=")
+		for _, sc := range scenarios.All() {
+			s, err := sc.Settings.With(set)
+			if err != nil && strings.Contains(err.Error(), "this scenario has no "+name) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range extremists(t) {
+				runs = append(runs, run{e, sc, s, set})
+			}
+		}
+	}
+	var runner race.Company
+	if err := study.Each(t.Context(), len(runs), nil, func(i int) error {
+		r := &runs[i]
+		if o, err := runner.Play(r.entry, r.sc, r.settings); err != nil || len(o.Verdicts) == 0 {
+			t.Errorf("%s in %s with %s: no verdict, %v", r.entry.ID, r.sc.ID, r.set, err)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// extremists are the locks that do arithmetic with times of their own, each in
+// another way: with its clock, with timers, with what has elapsed.
+func extremists(t *testing.T) (locks []lock.Entry) {
+	for _, name := range []string{"getset", "watchdog", "redlock"} {
+		e, err := race.Strategy(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		locks = append(locks, e)
+	}
+	return locks
+}
+
+// TestLongestRun: the longest that is not refused, of a lock that refuses and
+// prolongs to its end, stays within what a machine carries.
+func TestLongestRun(t *testing.T) {
+	t.Parallel()
+	const most = 100_000 // choices; a run of so many takes some 30 MB
+	e, sc := racetest.Cell(t, "watchdog", "dead-business")
+	s, err := sc.Settings.With("ttl=5s,horizon=20s,retry=16ms,clients=8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(racetest.Play(t, e, sc, s).Trace.Choices); n > most || n < most/4 {
+		t.Errorf("%d choices, want many, and at most %d", n, most)
+	}
+}
+
+// TestContractIsSilent where the numbers are not the scenario's own: it must
+// neither promise nor blame. A seed alone changes nothing of what is promised.
+func TestContractIsSilent(t *testing.T) {
+	e, sc := racetest.Cell(t, "token", "gc-pause")
+	for _, f := range []struct {
+		set      string
+		promised bool
+	}{{"", true}, {"seed=9", true}, {"pause=13s", false}, {"ttl=9s", false}, {"budget=pause=1", false}} {
+		s, err := sc.Settings.With(f.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := racetest.Play(t, e, sc, s); (contract.Expected(o) != nil) != f.promised {
+			t.Errorf("with %q the contract says %v", f.set, contract.Expected(o))
+		}
+	}
+}
+
+// TestNamesAreFound by ID, race and article, in any case; a wrong one is told
+// its nearest.
+func TestNamesAreFound(t *testing.T) {
+	for _, sc := range scenarios.All() {
+		for _, name := range []string{sc.ID, sc.Race, strings.ToUpper(sc.ID), strings.ToLower(sc.Race)} {
+			if got, err := scenarios.ByName(name); err != nil || got.ID != sc.ID {
+				t.Errorf("%q finds %q, %v", name, got.ID, err)
+			}
+		}
+	}
+	for _, e := range algorithms.Milestones() {
+		for _, name := range []string{e.ID, e.Article, strings.ToUpper(e.ID)} {
+			if got, err := race.Strategy(name); err != nil || got.ID != e.ID {
+				t.Errorf("%q finds %q, %v", name, got.ID, err)
+			}
+		}
+	}
+	var errs []string
+	for _, f := range []func(string) error{
+		func(n string) error { _, err := scenarios.ByName(n); return err }, func(n string) error { _, err := race.Strategy(n); return err },
+	} {
+		errs = append(errs, fmt.Sprint(f("wathcdog")), fmt.Sprint(f("gc-puase")))
+	}
+	if all := strings.Join(errs, "\n"); !strings.Contains(all, "did you mean watchdog?") || !strings.Contains(all, "did you mean gc-pause?") {
+		t.Errorf("no help:\n%s", all)
+	}
+}

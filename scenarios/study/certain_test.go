@@ -1,0 +1,129 @@
+package study_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// A pause makes it certain where the pause is all that goes wrong; work that is too
+// long needs no mishap at all; and where a lock stands there is nothing to be
+// certain of.
+func TestCertainFrom(t *testing.T) {
+	for _, c := range []struct {
+		lock, race string
+		kind       history.Kind // of the event; 0: none is needed
+		harm       verdict.Word
+	}{
+		{"token", "gc-pause", history.Pause, verdict.Overlap},
+		{"setnx", "crash-holding", history.Crash, verdict.Stall},
+		{"redlock", "restart", history.Down, verdict.Overlap},
+		{"token", "slow-work", 0, verdict.Overlap},
+	} {
+		o := played(t, c.lock, c.race)
+		got, err := study.CertainFrom(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := history.Kind(0)
+		if got.Event > 0 {
+			kind = o.History.Events[got.Event-1].Kind
+		}
+		if kind != c.kind || got.Harm != c.harm {
+			t.Errorf("%s in %s: %s, certain from %s; want %s from %s", c.lock, c.race, got.Harm, kind, c.harm, c.kind)
+		}
+	}
+	if _, err := study.CertainFrom(played(t, "setnx", "gc-pause")); !errors.Is(err, study.ErrNoHarm) {
+		t.Errorf("a lock that stands: %v", err)
+	}
+}
+
+// The lines are those by which the lock asked: each is in the source, the outermost
+// is a method of the lock or its timer, and a run that is not watched has none.
+func TestWatch(t *testing.T) {
+	for _, id := range []string{"setnx", "token", "watchdog", "redlock", "daemon-29-owned"} {
+		o := played(t, id, "gc-pause")
+		w, err := study.Watch(o.Trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(w.History.Events) != len(o.History.Events) {
+			t.Fatalf("%s: a watched run has %d events, want %d", id, len(w.History.Events), len(o.History.Events))
+		}
+		commands := 0
+		for i, e := range w.History.Events {
+			bare := e
+			bare.Code = nil
+			if !reflect.DeepEqual(bare, o.History.Events[i]) {
+				t.Fatalf("%s: event %d of a watched run is %+v, and %+v where nobody looks", id, i, e, o.History.Events[i])
+			}
+			if e.Kind != history.Send || e.Node == history.Resource {
+				continue
+			}
+			commands++
+			if len(e.Code) == 0 {
+				t.Errorf("%s: %v comes from nowhere", id, e.Cmd)
+			}
+			for _, at := range e.Code {
+				file, line, _ := strings.Cut(at, ":")
+				text, _ := fs.ReadFile(algorithms.Sources(), file)
+				if n, err := strconv.Atoi(line); err != nil || n < 1 || n > bytes.Count(text, []byte("\n")) {
+					t.Errorf("%s: %s is no line of the source", id, at)
+				}
+			}
+		}
+		if commands == 0 {
+			t.Errorf("%s sends nothing", id)
+		}
+	}
+}
+
+// A trace that a search has found can be watched too.
+func TestWatchOfASearch(t *testing.T) {
+	entry, err := race.Strategy("token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := study.DefaultBounds()
+	b.Budget = "pause=1"
+	s, err := study.Explore(t.Context(), entry, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := study.Watch(s.Witnesses[0].Trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(w.History.Events, func(e history.Event) bool { return len(e.Code) > 0 }) {
+		t.Error("nothing is known of its code")
+	}
+}
+
+func played(t *testing.T, id, raceID string) *race.Outcome {
+	t.Helper()
+	entry, err := race.Strategy(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc, err := scenarios.ByName(raceID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := race.Play(entry, sc, sc.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}

@@ -1,0 +1,92 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/race"
+	"locklab/simulator"
+	"locklab/simulator/explore"
+	"locklab/simulator/verdict"
+)
+
+// A Doom says how much of a run's future was lost after each of its steps; see
+// explore.Doom.
+type Doom struct {
+	Run      *race.Outcome
+	Harm     verdict.Word
+	Steps    []DoomStep // the first is the start, before any choice
+	NoReturn int        // the first step after which everything ends in the harm
+	States   int        // of the graph of what can follow
+}
+
+// A DoomStep is one choice of a run and what is left after it.
+type DoomStep struct {
+	At     time.Duration // true time after it
+	Events int           // of the run's history, up to and with it
+	Strike bool          // of a fault
+	Share  float64       // of what can follow, that ends in the harm
+}
+
+// doomStates is how many states may follow a run before its doom is given up:
+// some 200 MB.
+const doomStates = 1_000_000
+
+// DoomOf works out the doom of a trace that a search has found, for a harm that
+// it comes to; "": the last one. Other traces have none: in a race's lab a clock
+// draws how long each message takes, so that one thing follows and not several. The
+// lock is found in the list.
+func DoomOf(ctx context.Context, t simulator.Trace, harm verdict.Word) (*Doom, error) {
+	entry, err := race.Strategy(t.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	return DoomOn(ctx, entry, t, harm)
+}
+
+// DoomOn is DoomOf a trace whose lock the caller has, be it in the list or not.
+func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdict.Word) (*Doom, error) {
+	if t.Scenario != SearchID {
+		return nil, fmt.Errorf("%s is a race, in which a clock says what comes next: only what a search has found has several futures; give a link that 'locklab explore %s' prints", t.Scenario, t.Strategy)
+	}
+	o, err := ReplayOn(entry, t)
+	if err != nil {
+		return nil, err
+	}
+	b, err := ParseBounds(t.Settings)
+	if err != nil {
+		return nil, err
+	}
+	b = b.Settled(o.Strategy)
+	b.MaxStates = doomStates
+	lab, err := b.Lab(o.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	defer lab.Close()
+	d, err := explore.DoomOf(ctx, lab, b.Options(o.Strategy), t.Choices, harm)
+	if errors.Is(err, explore.ErrNoHarm) {
+		return nil, fmt.Errorf("this run comes to no harm whose share could be counted: %v", o.Verdicts)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the doom of this run: %w", err)
+	}
+	out := &Doom{Run: o, Harm: d.Harm, NoReturn: d.NoReturn, States: d.States}
+	w, step := lab.NewWorld(), DoomStep{}
+	for n, share := range d.Shares {
+		if n > 0 {
+			events, err := lab.Step(&w, t.Choices[n-1])
+			if err != nil {
+				return nil, err
+			}
+			step.Events += len(events)
+			step.Strike = t.Choices[n-1].Verb >= simulator.FaultVerb
+		}
+		step.At, step.Share = w.Now(), share
+		out.Steps = append(out.Steps, step)
+	}
+	return out, nil
+}

@@ -1,0 +1,73 @@
+package study_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
+)
+
+// TestDoom: shares that one can work out on paper. A client that sleeps without
+// end may wake at any moment, so each of its rival's steps is a coin, and the
+// last coin is the passing of the lease; a clock that has jumped, a memory that
+// is gone and a holder that is dead leave nothing to chance.
+func TestDoom(t *testing.T) {
+	for _, c := range []struct {
+		lock, budget string
+		nodes        int
+		harm         verdict.Word
+		before       float64   // the share before the strike
+		after        []float64 // from the strike to the point of no return
+	}{
+		// the rival starts, its SET arrives, it hears the refusal, and the lease ends
+		{"token", "pause=1", 1, verdict.Overlap, 0, []float64{1. / 8, 1. / 4, 1. / 2, 1}},
+		{"watchdog", "pause=1", 1, verdict.Overlap, 0, []float64{1. / 8, 1. / 4, 1. / 2, 1}},
+		// the same with three servers, of which each is asked by itself, and their
+		// answers cleaned up after
+		{"redlock", "pause=1", 3, verdict.Overlap, 0, []float64{1. / 2048, 1. / 1024, 1. / 512, 1. / 256, 1. / 128, 1. / 64, 1. / 32, 1. / 16, 1. / 8, 1. / 4, 1. / 2, 1}},
+		{"setnx", "crash=1", 1, verdict.Stall, 0, []float64{1}},
+		{"getset", "client-clock=1@10s", 1, verdict.Overlap, 0, []float64{1}},
+		{"redlock", "restart=1", 3, verdict.Overlap, 0, []float64{1}},
+	} {
+		b := study.DefaultBounds()
+		b.Budget, b.Nodes = c.budget, c.nodes
+		s, err := study.Explore(t.Context(), one(t, c.lock)[0], b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == c.harm })
+		if i < 0 {
+			t.Fatalf("%s, %s: no witness of %s", c.lock, c.budget, c.harm)
+		}
+		d, err := study.DoomOf(t.Context(), s.Witnesses[i].Trace, c.harm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		strike := slices.IndexFunc(d.Steps, func(s study.DoomStep) bool { return s.Strike })
+		if got := d.Steps[strike-1].Share; got != c.before {
+			t.Errorf("%s, %s, %s: share %v before the strike, want %v", c.lock, c.budget, c.harm, got, c.before)
+		}
+		var got []float64
+		for n := strike; n <= d.NoReturn; n++ {
+			got = append(got, d.Steps[n].Share)
+		}
+		if !slices.Equal(got, c.after) { // powers of two do not round
+			t.Errorf("%s, %s, %s: shares %v, want %v", c.lock, c.budget, c.harm, got, c.after)
+		}
+		last := d.Steps[len(d.Steps)-1]
+		if len(d.Steps) != s.Witnesses[i].Steps+1 || last.Events != len(d.Run.History.Events) || last.At != d.Run.History.End || last.Share != 1 {
+			t.Errorf("%s, %s, %s: the last of %d steps is %+v", c.lock, c.budget, c.harm, len(d.Steps), last)
+		}
+	}
+}
+
+// TestDoomOfRaces: a race has one future, and says so.
+func TestDoomOfRaces(t *testing.T) {
+	entry, sc := racetest.Cell(t, "token", "gc-pause")
+	if _, err := study.DoomOf(t.Context(), racetest.Play(t, entry, sc, sc.Settings).Trace, ""); err == nil || !strings.Contains(err.Error(), "locklab explore token") {
+		t.Errorf("error %v, want where to go", err)
+	}
+}

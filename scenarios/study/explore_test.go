@@ -1,0 +1,324 @@
+package study_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/explore"
+	"locklab/simulator/verdict"
+)
+
+// TestExploreReductions: symmetry and partial-order reduction leave out states
+// and nothing else. Without symmetry, where every client has a table of its own,
+// reduction keeps even every history that a client can observe.
+func TestExploreReductions(t *testing.T) {
+	same := func(t *testing.T, entry lock.Entry, b study.Bounds) {
+		both := searched(t, entry, b, nil)
+		reduced := searched(t, entry, b, func(o *explore.Options) { o.Alike = 0 })
+		plain := searched(t, entry, b, func(o *explore.Options) { o.Alike, o.Plain = 0, true })
+		for name, r := range map[string]*explore.Result{
+			"without symmetry":  reduced,
+			"without reduction": searched(t, entry, b, func(o *explore.Options) { o.Plain = true }),
+			"without either":    plain,
+		} {
+			if got, want := listed(prices(both)), listed(prices(r)); got != want {
+				t.Errorf("found\n%s\n%s\n%s", got, name, want)
+			}
+			if both.States >= r.States {
+				t.Errorf("%d states, %s %d", both.States, name, r.States)
+			}
+		}
+		if reduced.Histories != plain.Histories {
+			t.Errorf("clients observe %d histories, without reduction %d", reduced.Histories, plain.Histories)
+		}
+	}
+	atSize(t, algorithms.Milestones(), 2, 1, []string{"crash=1,lose-reply=1"}, same)
+	atSize(t, oneServer(), 2, 2, []string{"crash=1,pause=1@5s", "failover=1,lose-reply=1"}, same)
+	atSize(t, oneServer(), 3, 1, []string{"pause=1,crash=1", "restart=1,lose-request=1", "node-clock=1@10s,crash=1", "client-clock=1@10s"}, same)
+}
+
+// TestExploreWitnesses: what a search hands out as the shortest way to a harm is
+// one, keeps the rules, and has nothing in it that could be left out.
+func TestExploreWitnesses(t *testing.T) {
+	found := map[verdict.Word]bool{}
+	look := func(entry lock.Entry, b study.Bounds) {
+		t.Run(entry.ID+"/"+b.Budget, func(t *testing.T) {
+			for _, w := range witnesses(t, entry, b) {
+				found[w] = true
+			}
+		})
+	}
+	for _, entry := range algorithms.Milestones() {
+		for _, budget := range []string{"crash=1", "pause=1", "lose-reply=1", "failover=1", "node-clock=1@10s", "client-clock=1@10s,crash=1"} {
+			b := small(entry, 2, 2, budget)
+			if b.Nodes > 1 {
+				b.Attempts = 1
+			}
+			look(entry, b)
+		}
+	}
+	for _, entry := range oneServer()[:4] {
+		look(entry, small(entry, 2, 2, "pause=2@5s")) // where one pause is too short to do harm
+	}
+	for _, w := range []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Phantom, verdict.Stall} {
+		if !found[w] {
+			t.Errorf("no search has found %s", w)
+		}
+	}
+}
+
+// witnesses looks at every witness of a search, and says what they show.
+func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.Word) {
+	t.Helper()
+	s, err := study.Explore(t.Context(), entry, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rulesOf(t, entry, b)
+	defer r.lab.Close()
+	for _, w := range s.Witnesses {
+		found = append(found, w.Verdict)
+		trace, err := simulator.ParseLink(w.Trace.Link())
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := study.Replay(trace)
+		if err != nil {
+			t.Fatalf("%s: %v", w.Verdict, err)
+		}
+		if !slices.Contains(o.Verdicts, w.Verdict) {
+			t.Errorf("the witness of %s replays to %v", w.Verdict, o.Verdicts)
+		}
+		p, _, words, err := r.play(trace.Choices)
+		if err != nil || !slices.Contains(words, w.Verdict) {
+			t.Errorf("the witness of %s, by the rules: %v, %v", w.Verdict, words, err)
+		}
+		if int(p.strikes) != w.Par || len(trace.Choices) != w.Steps {
+			t.Errorf("%s: par %d in %d steps, its witness has %d strikes in %d", w.Verdict, w.Par, w.Steps, p.strikes, len(trace.Choices))
+		}
+		for i, c := range trace.Choices {
+			_, _, words, err := r.play(slices.Delete(slices.Clone(trace.Choices), i, i+1))
+			if err == nil && slices.Contains(words, w.Verdict) {
+				t.Errorf("%s comes about without choice %d, %s", w.Verdict, i+1, r.lab.Describe(c))
+			}
+		}
+	}
+	return found
+}
+
+// TestExploreShortLeases: with a lease shorter than the time-out of a command,
+// the lab lets time pass a client that could go on, and a witness must not.
+func TestExploreShortLeases(t *testing.T) {
+	for _, id := range []string{"setnx-expire", "token", "watchdog"} {
+		entry, err := race.Strategy(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := small(entry, 2, 2, "pause=1")
+		b.TTL = time.Second
+		if len(witnesses(t, entry, b)) == 0 {
+			t.Errorf("%s: nothing found", id)
+		}
+	}
+}
+
+// plain is SET NX without more, in the ways in which tests need it.
+func plain(env lock.Env, token func() string, refused func(ctx context.Context, key string)) lock.Strategy {
+	return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+		made, err := env.Nodes[0].SetNX(ctx, key, token(), env.TTL).Result()
+		if err == nil && !made {
+			refused(ctx, key)
+			err = lock.ErrNotAcquired
+		}
+		return reporting(func(ctx context.Context) error { return lost(env.Nodes[0].Del(ctx, key).Result()) }), err
+	})
+}
+
+func nothing(context.Context, string) {}
+
+// TestExploreNamesDiceRollers: code that observes what the lab did not give it
+// cannot be searched, and the error says whose it is.
+func TestExploreNamesDiceRollers(t *testing.T) {
+	calls := 0
+	for name, dice := range map[string]func() string{
+		"wall-clock":    func() string { return strconv.FormatInt(time.Now().UnixNano(), 10) },
+		"global-random": func() string { return strconv.FormatUint(rand.Uint64(), 36) },
+		"own-counter":   func() string { calls++; return strconv.Itoa(calls) },
+	} {
+		entry := own(name, func(env lock.Env) lock.Strategy { return plain(env, dice, nothing) })
+		_, err := study.Explore(t.Context(), entry, study.DefaultBounds())
+		var dicey *simulator.NondeterministicError
+		if !errors.As(err, &dicey) || !strings.HasPrefix(err.Error(), name+": ") || !strings.Contains(err.Error(), "not deterministic") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestExploreNamesGoroutines: a goroutine of a lock's own goes when it likes, and
+// the lab cannot tell it when. It speaks up wherever it happens to, also outside
+// of any function of ours, so another process bears the risk.
+func TestExploreNamesGoroutines(t *testing.T) {
+	const asked = "LOCKLAB_TEST_GOROUTINE"
+	kinds := map[string]func(env lock.Env, key string){
+		"command": func(env lock.Env, key string) { env.Nodes[0].PExpire(context.Background(), key, env.TTL) },
+		"sleep":   func(env lock.Env, _ string) { env.Clock.Sleep(time.Second) },
+	}
+	if kind := os.Getenv(asked); kind != "" {
+		entry := own(kind, func(env lock.Env) lock.Strategy {
+			return plain(env, env.Tokens.Token, func(_ context.Context, key string) { go kinds[kind](env, key) })
+		})
+		_, err := study.Explore(t.Context(), entry, study.DefaultBounds())
+		var dicey *simulator.NondeterministicError
+		if !errors.As(err, &dicey) || !strings.HasPrefix(err.Error(), kind+": ") {
+			t.Errorf("%s: %v", kind, err)
+		}
+		return
+	}
+	for kind := range kinds {
+		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestExploreNamesGoroutines$", "-test.timeout=10s")
+		again.Env = append(os.Environ(), asked+"="+kind)
+		if out, err := again.CombinedOutput(); err != nil {
+			t.Errorf("%s in a goroutine: %v\n%.600s", kind, err, out)
+		}
+	}
+}
+
+// TestExploreWithoutSymmetry: where code can tell who is who, clients cannot
+// change places. The search then does without, says so, and finds what its twin
+// finds.
+func TestExploreWithoutSymmetry(t *testing.T) {
+	for name, create := range map[string]maker{
+		"replies name clients": func(env lock.Env) lock.Strategy {
+			return plain(env, env.Tokens.Token, func(ctx context.Context, key string) { env.Nodes[0].Get(ctx, key) })
+		},
+		"tokens cut short": func(env lock.Env) lock.Strategy {
+			return plain(env, func() string { return env.Tokens.Token()[:2] }, nothing)
+		},
+		"clients with a rank": func(env lock.Env) lock.Strategy {
+			first := strings.HasPrefix(env.Tokens.Token(), "c1")
+			return plain(env, func() string { return "x" }, func(context.Context, string) {
+				if first {
+					env.Clock.Sleep(time.Second)
+				}
+			})
+		},
+	} {
+		entry := own(name, create)
+		b := small(entry, 2, 2, "pause=1@5s,crash=1")
+		s, err := study.Explore(t.Context(), entry, b)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if s.Result.Symmetry || !strings.Contains(s.Certificate(), "symmetry not used") {
+			t.Errorf("%s: clients changed places", name)
+		}
+		if got, want := listed(prices(s.Result)), listed(dumbly(t, entry, b, false).found); got != want {
+			t.Errorf("%s: found\n%s\nits twin\n%s", name, got, want)
+		}
+	}
+}
+
+// TestExploreCutShort: a search that did not see everything says so, whatever
+// ended it.
+func TestExploreCutShort(t *testing.T) {
+	entry, err := race.Strategy("token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for _, c := range []struct {
+		name string
+		ctx  context.Context
+		cut  func(b *study.Bounds)
+		err  error
+	}{
+		{"max-states", t.Context(), func(b *study.Bounds) { b.MaxStates = 500 }, nil},
+		{"max-memory", t.Context(), func(b *study.Bounds) { b.MaxBytes = 1 }, nil},
+		{"stopped", stopped, func(*study.Bounds) {}, context.Canceled},
+	} {
+		b := small(entry, 3, 2, "crash=1,pause=1,failover=1")
+		c.cut(&b)
+		s, err := study.Explore(c.ctx, entry, b)
+		if !errors.Is(err, c.err) {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		text := s.Certificate()
+		if s.Result.Complete || s.Result.Frontier == 0 || !strings.Contains(text, "Searched, not proved") || strings.Contains(text, "Proved") || !strings.Contains(text, "complete false") {
+			t.Errorf("%s: %+v\n%s", c.name, s.Result, text)
+		}
+	}
+}
+
+// TestExploreTwice: a search depends on nothing but its bounds, neither on the
+// order of a map nor on the number of processors.
+func TestExploreTwice(t *testing.T) {
+	for _, entry := range algorithms.Milestones() {
+		said := ""
+		for _, procs := range []int{2, 1} {
+			b := small(entry, 2, 2, "failover=1,lose-reply=1")
+			if b.Nodes > 1 {
+				b.Attempts, b.Budget = 1, "pause=1,lose-reply=1"
+			}
+			now := ""
+			onProcs(procs, func() {
+				s, err := study.Explore(t.Context(), entry, b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				now = s.Certificate()
+				for _, w := range s.Witnesses {
+					now += fmt.Sprintf("\n%s %d %d %s", w.Verdict, w.Par, w.Steps, w.Trace.Link())
+				}
+			})
+			if said != "" && now != said {
+				t.Errorf("on %d processors:\n%s\nbefore:\n%s", procs, now, said)
+			}
+			said = now
+		}
+	}
+}
+
+// BenchmarkExplore is a complete search, on a lab that has seen nothing yet. The
+// states are those of the first pass; the time is that of both.
+func BenchmarkExplore(b *testing.B) {
+	for _, c := range []struct {
+		id                string
+		clients, attempts int
+		budget            string
+	}{
+		{"token", 5, 2, "crash=1,pause=1"},
+		{"watchdog", 3, 2, "crash=1,pause=1,failover=1"},
+		{"redlock", 2, 2, "restart=1"}, // three servers
+	} {
+		entry, err := race.Strategy(c.id)
+		if err != nil {
+			b.Fatal(err)
+		}
+		bounds := small(entry, c.clients, c.attempts, c.budget)
+		b.Run(fmt.Sprintf("%s/%dx%d/%s", c.id, c.clients, c.attempts, c.budget), func(b *testing.B) {
+			var states, transitions, bytes float64
+			for b.Loop() {
+				r := searched(b, entry, bounds, func(o *explore.Options) { o.MaxStates = 0 })
+				states, transitions, bytes = states+float64(r.States), transitions+float64(r.Transitions), float64(r.Bytes)/float64(r.States)
+			}
+			b.ReportMetric(states/b.Elapsed().Seconds(), "states/s")
+			b.ReportMetric(transitions/b.Elapsed().Seconds(), "transitions/s")
+			b.ReportMetric(bytes, "bytes/state")
+		})
+	}
+}

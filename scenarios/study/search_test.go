@@ -1,0 +1,100 @@
+package study_test
+
+import (
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
+)
+
+// A search works out what follows on one core and enters it on another. What
+// comes of it must not depend on who is faster, even where it is cut short.
+func TestSearchOnTwoCores(t *testing.T) {
+	b := study.DefaultBounds()
+	b.Clients, b.Budget, b.MaxStates = 3, "crash=1,pause=1,failover=1", 40_000
+	var first *study.Search
+	for _, cores := range []int{1, 2, 4} {
+		before := runtime.GOMAXPROCS(cores)
+		s, err := study.Explore(t.Context(), one(t, "token")[0], b)
+		runtime.GOMAXPROCS(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = s
+			if s.Result.Complete || s.Result.States < b.MaxStates || len(s.Witnesses) == 0 {
+				t.Fatalf("the search was to be cut short with something found: %+v", s.Result)
+			}
+		}
+		if got, want := s.Certificate(), first.Certificate(); got != want {
+			t.Errorf("on %d cores:\n%s\non 1:\n%s", cores, got, want)
+		}
+		if !reflect.DeepEqual(s.Witnesses, first.Witnesses) {
+			t.Errorf("on %d cores the witnesses differ", cores)
+		}
+	}
+}
+
+// Every cause has a witness that replays, is struck by what the cause says, and
+// is not another's with something added.
+func TestSearchCauses(t *testing.T) {
+	b := study.DefaultBounds()
+	b.Causes = true
+	for _, id := range []string{"setnx-expire", "token", "watchdog"} {
+		s, err := study.Explore(t.Context(), one(t, id)[0], b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := b
+		plain.Causes = false
+		usual, err := study.Explore(t.Context(), one(t, id)[0], plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		least := map[verdict.Word][2]int{}
+		for _, w := range s.Witnesses {
+			o, err := study.Replay(w.Trace)
+			if err != nil || !slices.Contains(o.Verdicts, w.Verdict) {
+				t.Errorf("%s: the witness of %s by %q does not show it: %v", id, w.Verdict, w.Cause, err)
+			}
+			if len(w.Cause) != w.Par || w.Par == 1 && !strings.HasPrefix(w.Cause[0], study.Strikes(w.Trace.Choices)) {
+				t.Errorf("%s: %s by %q, but what strikes is %q", id, w.Verdict, w.Cause, study.Strikes(w.Trace.Choices))
+			}
+			if _, ok := least[w.Verdict]; !ok {
+				least[w.Verdict] = [2]int{w.Par, w.Steps}
+			}
+		}
+		for _, w := range usual.Witnesses {
+			if least[w.Verdict] != [2]int{w.Par, w.Steps} {
+				t.Errorf("%s: %s has par and steps %d, %d; by causes %v", id, w.Verdict, w.Par, w.Steps, least[w.Verdict])
+			}
+			delete(least, w.Verdict)
+		}
+		if len(least) > 0 {
+			t.Errorf("%s: found by causes only: %v", id, least)
+		}
+		if id == "token" && !slices.ContainsFunc(s.Witnesses, func(w study.Witness) bool {
+			return w.Verdict == verdict.Overlap && slices.Equal(w.Cause, []string{"pause, at work"})
+		}) {
+			t.Error("nobody is overtaken by a pause at work")
+		}
+	}
+}
+
+func TestLesser(t *testing.T) {
+	for _, c := range []struct {
+		a, b []string
+		want bool
+	}{
+		{nil, []string{"x"}, true}, {[]string{"x"}, []string{"x"}, false}, {[]string{"x"}, []string{"w", "x"}, true},
+		{[]string{"x", "x"}, []string{"w", "x", "y"}, false}, {[]string{"x", "y"}, []string{"x"}, false},
+	} {
+		if got := study.Lesser(c.a, c.b); got != c.want {
+			t.Errorf("lesser(%q, %q) = %t", c.a, c.b, got)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package study
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/faults"
+	"locklab/scenarios/race"
+	"locklab/simulator/client"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// A Point is how often something happened at one size of a fault.
+type Point struct {
+	X float64 // size of the fault
+	K int     // runs in which it happened
+	N int     // runs
+}
+
+// Sensitivity is, for each lock and each pause/TTL in xs, the number of runs
+// out of n in which two clients were inside at once.
+//
+// In a run c1 works for 1 to 9 s of a lease of 10 s, each whole number equally
+// often, and its process stands still once, beginning at a moment drawn from
+// its work. c2 has been asking once a second since a moment drawn from the
+// first second. Every lock and every size meets the same draws.
+//
+// done and ctx are as for Matrix; a lock that was not finished is nil.
+func Sensitivity(ctx context.Context, locks []lock.Entry, xs []float64, n int, done func(n int)) ([][]Point, error) {
+	counts := make([][pauseWorks][]int, len(locks))
+	err := Each(ctx, len(locks)*pauseWorks, done, func(i int) (err error) {
+		l, work := i/pauseWorks, i%pauseWorks
+		counts[l][work], err = pauseRuns(ctx, locks[l], work, xs, n)
+		return err
+	})
+	points := make([][]Point, len(locks))
+	for l := range locks {
+		points[l] = sum(counts[l], xs, n)
+	}
+	return points, err
+}
+
+// sum is nil if a part is missing.
+func sum(parts [pauseWorks][]int, xs []float64, n int) []Point {
+	points := make([]Point, len(xs))
+	for i, x := range xs {
+		points[i] = Point{X: x, N: n}
+		for _, k := range parts {
+			if k == nil {
+				return nil
+			}
+			points[i].K += k[i]
+		}
+	}
+	return points
+}
+
+// pauseWorks is how many lengths of work there are; run i has length i modulo it.
+const pauseWorks = 9
+
+// SensitivitySteps is how often done is called at most, for progress.
+func SensitivitySteps(locks int) int { return locks * pauseWorks }
+
+func pauseRuns(ctx context.Context, entry lock.Entry, work int, xs []float64, n int) (counts []int, err error) {
+	s := race.Standard()
+	sc := race.Scenario{
+		ID: "pause-sweep", Settings: s, Budget: race.Always("pause=1"),
+		Cast: func(s race.Settings) []race.Role {
+			length := time.Duration(work+1) * s.TTL / (pauseWorks + 1)
+			return []race.Role{{Work: length / 2, Tail: length - length/2}, {Work: s.Retry}}
+		},
+	}
+	p, err := sc.Stage(entry, s)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	length := p.Cast[0].Work + p.Cast[0].Tail
+	counts = make([]int, len(xs))
+	for i := work; i < n; i += pauseWorks {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s.Seed = uint64(i + 1)
+		draw := race.Stream(s.Seed, "pause sweep")
+		begin := time.Duration(draw.Int64N(int64(length))).Truncate(time.Microsecond)
+		p.Cast[1].Start = time.Duration(draw.Int64N(int64(s.Retry))).Truncate(time.Microsecond)
+		for j, x := range xs {
+			pause := time.Duration(x * float64(s.TTL)).Truncate(time.Millisecond)
+			broken, err := overlaps(p, s, begin, pause)
+			if err != nil {
+				return nil, err
+			}
+			if broken {
+				counts[j]++
+			}
+		}
+	}
+	return counts, nil
+}
+
+func overlaps(p *race.Production, s race.Settings, begin, pause time.Duration) (bool, error) {
+	p.Sc.Script = nil
+	if pause > 0 {
+		p.Sc.Script = func(race.Settings, int) []race.Beat {
+			return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(begin, faults.PauseOf(1, pause))}}
+		}
+	}
+	run, err := p.Player.Play(p.Options(s))
+	if err != nil {
+		return false, err
+	}
+	var judge verdict.Safety
+	c := verdict.CaseOf(&history.History{Clients: len(p.Cast), Nodes: p.Entry.Servers(), Key: client.Key, ZooKeeper: p.Entry.OnZooKeeper(), Holders: client.Holders(p.Entry, len(p.Cast)), TTL: s.TTL})
+	for i := range run.Events {
+		judge.Observe(&c, i, &run.Events[i], nil)
+	}
+	return slices.Contains(judge.Words(), verdict.Overlap), nil
+}

@@ -1,0 +1,225 @@
+package study_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
+)
+
+// one makes a list of the named lock.
+func one(t *testing.T, id string) []lock.Entry {
+	t.Helper()
+	e, err := race.Strategy(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []lock.Entry{e}
+}
+
+// What theory says of a lease of twenty parts and a work of eight. A lease that is
+// not renewed ends twelve parts after the work: a pause of its holder at the end
+// of the work, or a jump of its clock then, has to be as long. One that is renewed
+// every third of a lease has two thirds left, 13.3 parts, when the next renewal
+// is due. A clock that nobody reads cannot hurt, and a lock without a lease does
+// not end, but any server that forgets lets a second client in.
+var theory = map[string]map[string]int{ // 0: falls at no size
+	"setnx":        {"pause": 0, "client-clock": 0, "node-clock": 0, "failover": 1, "restart": 1},
+	"setnx-expire": {"pause": 12, "client-clock": 0, "node-clock": 12, "failover": 1, "restart": 1},
+	"getset":       {"pause": 12, "client-clock": 12, "node-clock": 0, "failover": 1, "restart": 1},
+	"token":        {"pause": 12, "client-clock": 0, "node-clock": 12, "failover": 1, "restart": 1},
+	"watchdog":     {"pause": 14, "client-clock": 0, "node-clock": 14, "failover": 1, "restart": 1},
+}
+
+// Kleppmann's and antirez's debate, by search: a majority of servers stands no
+// longer a pause than one server, and no larger jump of one of their clocks; the
+// second look at the client's clock makes up for jumps of that one.
+var debate = map[string]int{"pause": 12, "client-clock": 0, "node-clock": 12, "failover": 1, "restart": 1}
+
+func TestFrontier(t *testing.T) {
+	for id, want := range theory {
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			checkFrontier(t, one(t, id), want)
+		})
+	}
+}
+
+// TestFrontierDebate asks only for the sizes that decide.
+func TestFrontierDebate(t *testing.T) {
+	for _, h := range study.Hazards() {
+		t.Run(h.Fault, func(t *testing.T) {
+			t.Parallel()
+			limit := debate[h.Fault]
+			sizes := []int{limit - 1, limit}
+			switch {
+			case !h.Sized:
+				sizes = []int{0}
+			case limit == 0:
+				sizes = []int{study.FrontierParts, study.FrontierSteps}
+			}
+			for _, size := range sizes {
+				l := &study.Limit{Hazard: h, Told: true}
+				fell, err := study.UsualRivals().Falls(t.Context(), one(t, "redlock")[0], l, size)
+				want := limit > 0 && (size >= limit || !h.Sized)
+				if err != nil || !l.Told || fell != want {
+					t.Errorf("%s of %d: falls %t, %v, want %t", h.Fault, size, fell, err, want)
+				}
+			}
+		})
+	}
+}
+
+func checkFrontier(t *testing.T, entry []lock.Entry, want map[string]int) {
+	limits, err := study.Frontier(t.Context(), entry, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, h := range study.Hazards() {
+		l := limits[0][i]
+		falls := want[h.Fault]
+		holds := study.FrontierSteps
+		switch {
+		case !h.Sized:
+			holds = 0
+		case falls > 0:
+			holds = falls - 1
+		}
+		if falls > 0 {
+			if o, err := study.Replay(l.Trace); err != nil || !slices.Contains(o.Verdicts, verdict.Overlap) {
+				t.Errorf("%s: the trace of the fall does not show it: %v", h.Fault, err)
+			}
+		}
+		if !l.Told || l.Falls != falls || l.Holds != holds || l.Hazard != h {
+			t.Errorf("%s: %+v, want to hold up to %d and to fall at %d", h.Fault, *l, holds, falls)
+		}
+	}
+}
+
+// Bisection takes for granted that a larger strike is no less harmful. It is so
+// for these: every size gives the answer that the limit says.
+func TestFrontierBySizes(t *testing.T) {
+	r := study.UsualRivals()
+	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"getset", "client-clock"}, {"watchdog", "node-clock"}, {"setnx-expire", "node-clock"}} {
+		entry := one(t, c.lock)[0]
+		for size := 1; size <= study.FrontierSteps; size++ {
+			fell, err := r.Falls(t.Context(), entry, &study.Limit{Hazard: study.Hazard{c.fault, true}, Told: true}, size)
+			if limit := theory[c.lock][c.fault]; err != nil || fell != (size >= limit) {
+				t.Errorf("%s, %s of %d: falls %t, %v; the limit is %d", c.lock, c.fault, size, fell, err, limit)
+			}
+		}
+	}
+}
+
+// A rival that asks in every part of a lease comes in no sooner.
+func TestFrontierAskingMore(t *testing.T) {
+	often := study.UsualRivals()
+	often.Asks = nil
+	for at := 0; at <= 48; at++ {
+		often.Asks = append(often.Asks, at)
+	}
+	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"token", "node-clock"}, {"getset", "client-clock"}} {
+		l, err := often.Limit(t.Context(), one(t, c.lock)[0], study.Hazard{c.fault, true})
+		if err != nil || l.Falls != theory[c.lock][c.fault] {
+			t.Errorf("%s, %s: %+v, %v, want to fall at %d", c.lock, c.fault, l, err, theory[c.lock][c.fault])
+		}
+	}
+}
+
+// The number of processors does not show.
+func TestSearchChartsOnProcessors(t *testing.T) {
+	locks := append(one(t, "setnx"), one(t, "token")...)
+	var limits [][]*study.Limit
+	var pars []*study.Pars
+	for _, procs := range []int{1, 2} {
+		onProcs(procs, func() {
+			told := make(chan int, study.FrontierCells(len(locks)))
+			l, err := study.Frontier(t.Context(), locks, func(n int) { told <- n })
+			p, err2 := study.ParTable(t.Context(), locks, study.DefaultBounds(), []string{"", "crash=1", "pause=1"}, nil)
+			if err := errors.Join(err, err2); err != nil {
+				t.Fatal(err)
+			}
+			if len(told) != cap(told) {
+				t.Errorf("told of %d limits, announced were %d", len(told), cap(told))
+			}
+			if limits == nil {
+				limits, pars = l, p
+			}
+			if !reflect.DeepEqual(l, limits) {
+				t.Errorf("%d processors change the limits", procs)
+			}
+			for i := range p {
+				if p[i].States != pars[i].States || !reflect.DeepEqual(p[i].Pars, pars[i].Pars) {
+					t.Errorf("%d processors change the pars of %s", procs, p[i].Strategy.ID)
+				}
+			}
+		})
+	}
+}
+
+// What is not finished is nil, and says so.
+func TestSearchChartsStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	limits, err := study.Frontier(ctx, one(t, "token"), nil)
+	if !errors.Is(err, context.Canceled) || slices.ContainsFunc(limits[0], func(l *study.Limit) bool { return l != nil }) {
+		t.Errorf("%v, %v", limits, err)
+	}
+	pars, err := study.ParTable(ctx, one(t, "token"), study.DefaultBounds(), study.SingleFaults(), nil)
+	if !errors.Is(err, context.Canceled) || pars[0] != nil {
+		t.Errorf("%v, %v", pars, err)
+	}
+}
+
+func TestParTable(t *testing.T) {
+	locks := append(one(t, "setnx"), one(t, "token")...)
+	pars, err := study.ParTable(t.Context(), locks, study.DefaultBounds(), study.SingleFaults(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A lock without a lease can be lost by whoever takes it and never comes back
+	// to give it away, and no pause can take it from him; a lease turns that round.
+	want := map[verdict.Word][2][]string{
+		verdict.Overlap:    {{"restart", "failover"}, {"pause", "restart", "failover"}},
+		verdict.StaleWrite: {{"restart", "failover"}, {"pause", "restart", "failover"}},
+		verdict.WrongDel:   {{"restart", "failover"}, nil},
+		verdict.Lie:        {nil, nil},
+		verdict.Stall:      {{"crash", "pause", "lose-reply", "lose-request", "failover"}, nil},
+	}
+	for l, row := range pars {
+		for _, p := range row.Pars {
+			ways := want[p.Verdict][l]
+			if !p.Told || p.Found != (ways != nil) || !slices.Equal(p.Ways, ways) || p.Found && p.Par != 1 {
+				t.Errorf("%s, %s: %+v, want it by one of %v", row.Strategy.ID, p.Verdict, p, ways)
+			}
+			if !p.Found {
+				continue
+			}
+			o, err := study.Replay(p.Trace)
+			if err != nil || !slices.Contains(o.Verdicts, p.Verdict) {
+				t.Errorf("%s: the trace to %s comes to %v, %v", row.Strategy.ID, p.Verdict, o, err)
+			}
+		}
+	}
+}
+
+// A search that was given up proves nothing.
+func TestParTableGivenUp(t *testing.T) {
+	b := study.DefaultBounds()
+	b.MaxStates = 50
+	pars, err := study.ParTable(t.Context(), one(t, "token"), b, []string{"crash=1"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pars[0].Pars {
+		if p.Told || p.Found {
+			t.Errorf("%+v after 50 states", p)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package study_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/scenarios"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+)
+
+// encoded is everything that a run says, as bytes.
+func encoded(t testing.TB, o *race.Outcome) []byte {
+	t.Helper()
+	b, err := json.Marshal(struct {
+		H, J, Verdicts, Expected, Missed any
+		Reached                          bool
+		NotApplicable                    race.Text
+		Trace                            string
+	}{o.History, o.Judgement, o.Verdicts, contract.Expected(o), fmt.Sprint(o.Missed), o.Reached, o.NotApplicable, o.Trace.Link()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// onProcs runs do with n processors at work, and puts the number back.
+func onProcs(n int, do func()) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
+	do()
+}
+
+// same fails unless two runs are the same byte for byte, and says where they part.
+func same(t *testing.T, what string, a, b []byte) {
+	t.Helper()
+	if bytes.Equal(a, b) {
+		return
+	}
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	t.Errorf("%s: the runs part at byte %d:\n%.300s\n%.300s", what, i, a[max(0, i-100):], b[max(0, i-100):])
+}
+
+// TestPlayedTwice: a run depends on nothing but lock, scenario and settings,
+// and its link says all that is needed to have it again.
+func TestPlayedTwice(t *testing.T) {
+	racetest.EveryCell(t, func(t *testing.T, e lock.Entry, sc race.Scenario, s race.Settings) {
+		var first []byte
+		var link string
+		onProcs(1, func() {
+			o := racetest.PlayListed(t, e, sc, s)
+			first, link = encoded(t, o), o.Trace.Link()
+		})
+		onProcs(2, func() { same(t, "on two processors", first, encoded(t, racetest.PlayListed(t, e, sc, s))) })
+
+		trace, err := simulator.ParseLink(link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := study.Replay(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Missed = nil // a replay has no script that could miss
+		same(t, "replayed", first, encoded(t, o))
+	})
+}
+
+// TestSeedsDiffer: were a seed without effect, the runs above would be one run.
+func TestSeedsDiffer(t *testing.T) {
+	e, sc := racetest.Cell(t, "token", "gc-pause")
+	seen := map[string]uint64{}
+	for seed := range uint64(6) {
+		s := sc.Settings
+		s.Seed = seed
+		o := racetest.PlayListed(t, e, sc, s)
+		h, err := json.Marshal(o.History)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := seen[string(h)]; ok {
+			t.Errorf("seeds %d and %d give the same run", other, seed)
+		}
+		seen[string(h)] = seed
+	}
+}
+
+// TestProductionKeepsNothing: what was played before on the same lab, whose
+// tables are warm by then, does not show.
+func TestProductionKeepsNothing(t *testing.T) {
+	t.Parallel()
+	for _, e := range algorithms.Milestones() {
+		_, sc := racetest.Cell(t, e.ID, "gc-pause")
+		p, err := sc.Stage(e, sc.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		for _, seed := range []uint64{0, 3, 4, 0, 3} {
+			s := sc.Settings
+			s.Seed = seed
+			run, err := p.Player.Play(p.Options(s))
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, fmt.Sprintf("%s, seed %d, on a warm lab", e.ID, seed), encoded(t, racetest.Play(t, e, sc, s)), encoded(t, p.Outcome(run, s)))
+		}
+	}
+}
+
+// TestMatrixIsPlay: the grid is what one gets by playing its cells one by one,
+// on however many processors.
+func TestMatrixIsPlay(t *testing.T) {
+	single := map[[2]string][]byte{}
+	for _, sc := range scenarios.All() {
+		for _, e := range algorithms.Milestones() {
+			single[[2]string{e.ID, sc.ID}] = encoded(t, racetest.Play(t, e, sc, sc.Settings))
+		}
+	}
+	for _, procs := range []int{1, 2} {
+		onProcs(procs, func() {
+			finished := make(chan int, len(single))
+			cells, err := study.Matrix(t.Context(), algorithms.Milestones(), scenarios.All(), 0, nil, func(n int) { finished <- n })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(finished) != cap(finished) {
+				t.Errorf("told of %d finished cells, there are %d", len(finished), cap(finished))
+			}
+			for i, sc := range scenarios.All() {
+				for j, e := range algorithms.Milestones() {
+					same(t, fmt.Sprintf("%s in %s, %d processors", e.ID, sc.ID, procs), single[[2]string{e.ID, sc.ID}], encoded(t, cells[i][j]))
+				}
+			}
+		})
+	}
+}
+
+// TestMatrixCounts: a cell's counts are those of single runs with the seeds from
+// 1 on; where the question has no meaning, nothing is counted.
+func TestMatrixCounts(t *testing.T) {
+	t.Parallel()
+	const runs = 3
+	scs := []race.Scenario{scenarios.GcPause, scenarios.GcPauseFenced}
+	cells, err := study.Matrix(t.Context(), algorithms.Milestones(), scs, runs, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, sc := range scs {
+		for j, e := range algorithms.Milestones() {
+			o, n, broken := cells[i][j], 0, 0
+			for seed := range uint64(runs) {
+				s := sc.Settings
+				s.Seed = seed + 1
+				if one := racetest.Play(t, e, sc, s); one.NotApplicable == (race.Text{}) {
+					n++
+					if one.Verdicts[0].Broken() {
+						broken++
+					}
+				}
+			}
+			if o.Runs != n || o.Broken != broken {
+				t.Errorf("%s in %s: %d of %d broken, want %d of %d", e.ID, sc.ID, o.Broken, o.Runs, broken, n)
+			}
+		}
+	}
+}
+
+// TestMatrixCancelled: what was finished by then is there, the rest is nil, and
+// the error is ctx's.
+func TestMatrixCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	onProcs(1, func() {
+		cells, err := study.Matrix(ctx, algorithms.Milestones(), scenarios.All(), 0, nil, func(n int) {
+			if n == 10 {
+				cancel()
+			}
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want that of the context", err)
+		}
+		done := 0
+		for i, row := range cells {
+			for j, o := range row {
+				if first := i*len(row)+j < 10; (o != nil) != first {
+					t.Errorf("cell %d,%d is there: %t, want %t", i, j, o != nil, first)
+				}
+				if o != nil {
+					done++
+				}
+			}
+		}
+		if done != 10 {
+			t.Errorf("%d cells are finished, want 10", done)
+		}
+	})
+	points, err := study.Sensitivity(ctx, algorithms.Milestones(), []float64{1}, 10, nil)
+	if !errors.Is(err, context.Canceled) || len(points) != len(algorithms.Milestones()) || points[0] != nil {
+		t.Errorf("Sensitivity, cancelled before it began: %v, %v", points, err)
+	}
+}

@@ -1,0 +1,400 @@
+package study_test
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/explore"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// A twin is the simplest search that could work: whole worlds, one after the
+// other, by nothing but what the lab lists and does. It knows no parts, no
+// remembered effects, no symmetry and no reduction, its times are absolute, and
+// its judges forget nothing.
+type twin struct {
+	*rules
+	again bool // every run is executed once more
+	seen  map[[2]uint64]bool
+	seeds [2]maphash.Seed // two hashes stand for a state, which takes kilobytes
+	found map[verdict.Word]price
+	runs  int // executed once more
+	// histories are those of observations that clients can make
+	histories int
+}
+
+// price is what a harm costs: strikes, and choices with that many strikes.
+type price struct{ par, steps int }
+
+func (p price) less(q price) bool { return p.par < q.par || p.par == q.par && p.steps < q.steps }
+
+// listed puts what was found into one line.
+func listed(found map[verdict.Word]price) string {
+	var items []string
+	for w, p := range found {
+		items = append(items, fmt.Sprintf("%s@%d in %d steps", w, p.par, p.steps))
+	}
+	slices.Sort(items)
+	return strings.Join(items, ", ")
+}
+
+func prices(r *explore.Result) map[verdict.Word]price {
+	found := map[verdict.Word]price{}
+	for _, f := range r.Found {
+		found[f.Verdict] = price{f.Par, f.Steps}
+	}
+	return found
+}
+
+// rules are those of a search, told by whole worlds.
+type rules struct {
+	entry  lock.Entry
+	bounds study.Bounds
+	lab    *simulator.Lab
+	judge  verdict.Case
+	probe  int
+}
+
+func rulesOf(t testing.TB, entry lock.Entry, b study.Bounds) *rules {
+	t.Helper()
+	lab, err := b.Lab(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &rules{entry, b, lab, verdict.CaseOf(b.Head(entry)), b.Clients + 1}
+}
+
+// position is a world with its judges, and who has said that it is at its end.
+type position struct {
+	w       simulator.World
+	judges  verdict.Safety
+	ended   uint16 // clients that are done or dead, bit c
+	strikes uint8
+}
+
+func (r *rules) start() position { return position{w: r.lab.NewWorld()} }
+
+// lawful lists what may happen in a position: nothing waits for later that can
+// happen now, but for a pause without a fixed end; the probe is no target, and
+// begins when everybody else is at an end.
+func (r *rules) lawful(p *position) (allowed []simulator.Choice) {
+	alone := true
+	for c := 1; c < r.probe; c++ {
+		alone = alone && p.ended&(1<<c) != 0 && !p.w.Paused(c)
+	}
+	if alone && p.ended&(1<<r.probe) != 0 {
+		return nil
+	}
+	idle := true // nothing has to happen before time moves
+	for _, c := range r.lab.Enabled(&p.w, nil) {
+		mine := int(c.Client) == r.probe
+		switch {
+		case mine && (c.Verb == simulator.Start && !alone || c.Verb >= simulator.FaultVerb):
+			continue
+		case c.Verb == simulator.Pass:
+			if !idle {
+				continue
+			}
+		case c.Verb != simulator.Resume && c.Verb < simulator.FaultVerb:
+			idle = false
+		}
+		allowed = append(allowed, c)
+	}
+	return allowed
+}
+
+// step makes a choice, and says what happened and what the judges find.
+func (r *rules) step(p *position, c simulator.Choice) (events []history.Event, words []verdict.Word, err error) {
+	if events, err = r.lab.Step(&p.w, c); err != nil {
+		return nil, nil, err
+	}
+	if c.Verb >= simulator.FaultVerb {
+		p.strikes++
+	}
+	return slices.Clone(events), r.hear(p, events), nil
+}
+
+// hear tells the judges what happened.
+func (r *rules) hear(p *position, events []history.Event) (words []verdict.Word) {
+	for i := range events {
+		e := &events[i]
+		if p.judges.Haunted(&r.judge, e) {
+			words = append(words, verdict.Phantom)
+		}
+		p.judges.Observe(&r.judge, i, e, func(f verdict.Finding) { words = append(words, f.Verdict) })
+		stuck := e.Client == r.probe && e.Kind == history.Refuse && e.Note == explore.Stuck
+		if stuck {
+			words = append(words, verdict.Stall)
+		}
+		if e.Kind == history.Done || e.Kind == history.Crash || stuck || e.Client == r.probe && e.Kind == history.Released {
+			p.ended |= 1 << e.Client
+		}
+	}
+	return append(words, p.judges.Words()...)
+}
+
+// play makes choices one after the other, each by the rules.
+func (r *rules) play(choices []simulator.Choice) (p position, events []history.Event, words []verdict.Word, err error) {
+	p = r.start()
+	for i, c := range choices {
+		if !slices.Contains(r.lawful(&p), c) {
+			return p, events, words, fmt.Errorf("choice %d of %d, %s, is against the rules", i+1, len(choices), r.lab.Describe(c))
+		}
+		e, w, err := r.step(&p, c)
+		if err != nil {
+			return p, events, words, err
+		}
+		events, words = append(events, e...), append(words, w...)
+	}
+	return p, events, words, nil
+}
+
+// visit is a position and the way to it.
+type visit struct {
+	position
+	before *visit
+	via    simulator.Choice
+	events []history.Event
+}
+
+func dumbly(t testing.TB, entry lock.Entry, b study.Bounds, again bool) *twin {
+	t.Helper()
+	d := &twin{rules: rulesOf(t, entry, b), again: again, seen: map[[2]uint64]bool{}, found: map[verdict.Word]price{}}
+	defer d.lab.Close()
+	d.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+	d.search(t)
+	d.histories = d.lab.Histories()
+	return d
+}
+
+// search visits every position, by the number of steps to it.
+func (d *twin) search(t testing.TB) {
+	level := []*visit{{position: d.start()}}
+	for depth := 1; len(level) > 0; depth++ {
+		var next []*visit
+		for _, v := range level {
+			choices := d.lawful(&v.position)
+			if len(choices) == 0 {
+				d.execute(t, v)
+			}
+			for _, c := range choices {
+				to := &visit{position: v.position, via: c}
+				events, words, err := d.step(&to.position, c)
+				if err != nil {
+					t.Fatalf("%s: %v", d.lab.Describe(c), err)
+				}
+				for _, w := range words {
+					p := price{int(to.strikes), depth}
+					if old, ok := d.found[w]; !ok || p.less(old) {
+						d.found[w] = p
+					}
+				}
+				if d.again {
+					to.before, to.events = v, events
+				}
+				if d.fresh(&to.position) {
+					next = append(next, to)
+				} else {
+					d.execute(t, to)
+				}
+			}
+		}
+		level = next
+	}
+}
+
+func (d *twin) fresh(p *position) bool {
+	key := [2]uint64{maphash.Comparable(d.seeds[0], *p), maphash.Comparable(d.seeds[1], *p)}
+	if d.seen[key] {
+		return false
+	}
+	d.seen[key] = true
+	return true
+}
+
+// execute goes the whole way to v again, where v is the end of a run or has been
+// come to before: every step of the search lies on such a way. A lab without
+// tables must see the same happen, and the same be possible then.
+func (d *twin) execute(t testing.TB, v *visit) {
+	if !d.again {
+		return
+	}
+	d.runs++
+	var way []*visit
+	for at := v; at.before != nil; at = at.before {
+		way = append(way, at)
+	}
+	slices.Reverse(way)
+	var choices []simulator.Choice
+	var want []history.Event
+	for _, at := range way {
+		choices, want = append(choices, at.via), append(want, at.events...)
+	}
+	bare := rulesOf(t, d.entry, d.bounds)
+	defer bare.lab.Close()
+	p, got, _, err := bare.play(choices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("executed once more, %v comes to\n%v\nbefore\n%v", choices, got, want)
+	}
+	if got, want := bare.lawful(&p), d.lawful(&v.position); !slices.Equal(got, want) {
+		t.Fatalf("executed once more, after %v can follow\n%v\nbefore\n%v", choices, got, want)
+	}
+}
+
+// small are bounds for a twin.
+func small(entry lock.Entry, clients, attempts int, budget string) study.Bounds {
+	b := study.DefaultBounds()
+	b.Clients, b.Attempts, b.Budget, b.Nodes = clients, attempts, budget, min(entry.Nodes, 3)
+	return b
+}
+
+// The budgets of a single fault: what befalls clients and their messages, and
+// what befalls servers and clocks.
+var (
+	clientFaults = []string{"", "crash=1", "pause=1", "pause=1@5s", "lose-reply=1", "lose-request=1"}
+	serverFaults = []string{"restart=1", "failover=1", "node-clock=1@10s", "client-clock=1@10s"}
+)
+
+// oneServer are the locks that need no more.
+func oneServer() []lock.Entry {
+	return slices.DeleteFunc(algorithms.Milestones(), func(e lock.Entry) bool { return e.Nodes > 1 })
+}
+
+// tooMany are bounds that would take the twin seconds, with hundreds of thousands
+// of states.
+var tooMany = []string{"redlock/2x1/failover=1", "watchdog/2x2/pause=1"}
+
+// atSize calls test for every lock and budget, in a subtest of their name, all
+// side by side.
+func atSize(t *testing.T, locks []lock.Entry, clients, attempts int, budgets []string, test func(t *testing.T, entry lock.Entry, b study.Bounds)) {
+	for _, entry := range locks {
+		for _, budget := range budgets {
+			b := small(entry, clients, attempts, budget)
+			name := fmt.Sprintf("%s/%dx%d/%s", entry.ID, clients, attempts, b.Faults())
+			if slices.Contains(tooMany, name) {
+				continue
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(t, entry, b)
+			})
+		}
+	}
+}
+
+// searched is a complete search; change may change its options.
+func searched(t testing.TB, entry lock.Entry, b study.Bounds, change func(*explore.Options)) *explore.Result {
+	t.Helper()
+	lab, err := b.Lab(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	opt := b.Options(entry)
+	if change != nil {
+		change(&opt)
+	}
+	r, err := explore.Run(t.Context(), lab, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Complete {
+		t.Fatalf("the search of %v is not complete", b)
+	}
+	return r
+}
+
+// compare holds the search against its twin: the same verdicts, each with the
+// same fewest strikes and the same fewest steps; and, where every client has a
+// table of its own, the same histories that a client can observe.
+func compare(t *testing.T, entry lock.Entry, b study.Bounds) {
+	r := searched(t, entry, b, nil)
+	d := dumbly(t, entry, b, false)
+	asymmetric := searched(t, entry, b, func(o *explore.Options) { o.Alike = 0 })
+	if got, want := asymmetric.Histories, d.histories; got != want {
+		t.Errorf("clients observe %d histories, in the twin %d", got, want)
+	}
+	t.Logf("%d states, the twin has %d: %s", r.States, len(d.seen), listed(d.found))
+	if got, want := listed(prices(r)), listed(d.found); got != want {
+		t.Errorf("the search finds\n%s, its twin\n%s", got, want)
+	}
+	if r.States >= len(d.seen) {
+		t.Errorf("%d states, the twin without symmetry and reduction has %d", r.States, len(d.seen))
+	}
+}
+
+// TestDumbTwin covers two clients with one attempt each, for every lock under
+// every single fault (Redlock with three servers of its five); and for locks of
+// one server two attempts under the faults of clients and messages, and three
+// clients under a crash or a pause.
+func TestDumbTwin(t *testing.T) {
+	atSize(t, algorithms.Milestones(), 2, 1, slices.Concat(clientFaults, serverFaults), compare)
+	atSize(t, oneServer(), 2, 2, clientFaults, compare)
+	atSize(t, oneServer(), 3, 1, []string{"crash=1", "pause=1@5s"}, compare)
+}
+
+// TestDumbTwinExecutes: the twin has the lab's own tables of what code and
+// servers do. Here every run is executed once more, from its beginning, by a lab
+// that has seen nothing yet.
+func TestDumbTwinExecutes(t *testing.T) {
+	execute := func(t *testing.T, entry lock.Entry, b study.Bounds) {
+		if d := dumbly(t, entry, b, true); d.runs == 0 {
+			t.Error("nothing was executed")
+		}
+	}
+	atSize(t, oneServer(), 2, 1, []string{"crash=1", "pause=1@5s", "lose-reply=1"}, execute)
+	atSize(t, algorithms.Milestones(), 2, 1, []string{""}, execute)
+}
+
+// TestDumbTwinOfOddities: a resource that fences, a clock that jumps by a part
+// of a millisecond to before its epoch, and a server that reads its clock.
+func TestDumbTwinOfOddities(t *testing.T) {
+	token, err := race.Strategy("token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fenced := small(token, 2, 2, "pause=1")
+	fenced.Fenced = true
+	compare(t, token, fenced)
+	compare(t, token, small(token, 2, 2, "node-clock=1@9000500us"))
+
+	// The lease stands in the value, and the server compares it with its own clock:
+	// what remains of it is nothing that a time to live could tell.
+	stamped := own("stamped", func(env lock.Env) lock.Strategy {
+		script := `local now = redis.call("TIME") now = now[1] * 1000 + math.floor(now[2] / 1000)
+if now < tonumber(redis.call("GET", KEYS[1]) or 0) then return 0 end
+redis.call("SET", KEYS[1], now + ARGV[1]) return now + ARGV[1]`
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			n, err := env.Nodes[0].Eval(ctx, script, []string{key}, env.TTL.Milliseconds()).Int64()
+			if err == nil && n == 0 {
+				err = lock.ErrNotAcquired
+			}
+			return reporting(func(ctx context.Context) error { return lost(env.Nodes[0].Del(ctx, key).Result()) }), err
+		})
+	})
+	b := small(stamped, 2, 2, "crash=1,pause=1@5s")
+	compare(t, stamped, b)
+	if !searched(t, stamped, b, nil).Absolute {
+		t.Error("the time of day was not part of the state")
+	}
+}
+
+// own is a lock of a test's own.
+func own(id string, create maker) lock.Entry {
+	return lock.Entry{ID: id, Nodes: 1, Unit: time.Millisecond, New: create}
+}

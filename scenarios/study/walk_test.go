@@ -1,0 +1,136 @@
+package study_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+	"locklab/simulator/verdict"
+)
+
+// walks are the ways to go at random to the end of a run. Each tells report what
+// it meets, and at what price.
+var walks = []struct {
+	name string
+	walk func(t *testing.T, r *rules, seed uint64, report func(verdict.Word, price))
+}{
+	{"lawful", lawfulWalk},
+	{"timed", timedWalk},
+}
+
+// TestExploreWalks: at bounds that are too large for a twin, whoever goes at
+// random meets no harm that the search calls impossible, and none for less than
+// par.
+func TestExploreWalks(t *testing.T) {
+	const seeds = 400
+	budgets := []string{"crash=1,lose-reply=1", "pause=1@5s", "client-clock=1@10s,crash=1", "crash=1,pause=1", "failover=1,lose-request=1", "node-clock=1@10s,restart=1"}
+	met := map[string]bool{}
+	for _, entry := range algorithms.Milestones() {
+		clients, attempts, strikes := 3, 2, budgets
+		if entry.Nodes > 1 {
+			clients, attempts, strikes = 2, 1, budgets[:3] // the others take millions of states
+		}
+		for _, budget := range strikes {
+			b := small(entry, clients, attempts, budget)
+			t.Run(entry.ID+"/"+budget, func(t *testing.T) {
+				found := prices(searched(t, entry, b, nil))
+				r := rulesOf(t, entry, b)
+				defer r.lab.Close()
+				for _, way := range walks {
+					for seed := range uint64(seeds) {
+						way.walk(t, r, seed, func(w verdict.Word, p price) {
+							met[fmt.Sprint(way.name, " ", w)] = true
+							if known, ok := found[w]; !ok || p.less(known) {
+								t.Errorf("%s walk %d meets %s for %d strikes and %d steps, the search finds %s", way.name, seed, w, p.par, p.steps, listed(found))
+							}
+						})
+					}
+				}
+			})
+		}
+	}
+	for _, way := range walks {
+		for _, w := range []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Phantom, verdict.Stall} {
+			if name := fmt.Sprint(way.name, " ", w); !met[name] {
+				t.Errorf("no walk: %s; that none meets what is impossible says little", name)
+			}
+		}
+	}
+}
+
+// lawfulWalk picks among what the rules of a search allow.
+func lawfulWalk(t *testing.T, r *rules, seed uint64, report func(verdict.Word, price)) {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	p := r.start()
+	for steps := 1; ; steps++ {
+		choices := r.lawful(&p)
+		if len(choices) == 0 {
+			return
+		}
+		_, words, err := r.step(&p, choices[rng.IntN(len(choices))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range words {
+			report(w, price{int(p.strikes), steps})
+		}
+	}
+}
+
+// timedWalk goes by the clock. Messages take microseconds, so that all of them
+// arrive before anything else is due, as in a search, and in an order of their
+// own; pauses have any length, not only up to somebody's deadline. The steps of a
+// harm are those of the whole run.
+func timedWalk(t *testing.T, r *rules, seed uint64, report func(verdict.Word, price)) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	last := 40 * r.bounds.TTL // when everybody but the probe has long ended
+	run, err := schedule.Play(r.lab, schedule.Options{
+		Seed: seed + 1, Latency: time.Microsecond, Lag: time.Microsecond, Horizon: 2 * last,
+		Start: append(make([]time.Duration, r.bounds.Clients), last),
+		Script: func(s *schedule.Stage, e *history.Event) {
+			if c, ok := r.strike(s, rng); ok && rng.IntN(20) == 0 {
+				s.Strike(0, c)
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := r.start()
+	for _, c := range run.Choices {
+		if c.Verb >= simulator.FaultVerb {
+			p.strikes++
+		}
+	}
+	for _, w := range r.hear(&p, run.Events) {
+		report(w, price{int(p.strikes), len(run.Choices)})
+	}
+}
+
+// strike is a fault that may strike now.
+func (r *rules) strike(s *schedule.Stage, rng *rand.Rand) (c simulator.Choice, ok bool) {
+	choices := slices.DeleteFunc(r.lab.Enabled(s.World(), nil), func(c simulator.Choice) bool {
+		return c.Verb < simulator.FaultVerb || int(c.Client) == r.probe
+	})
+	if len(choices) == 0 {
+		return c, false
+	}
+	c = choices[rng.IntN(len(choices))]
+	if c.Verb == (faults.Pause{}).Verb() {
+		longest := 3 * r.bounds.TTL
+		for _, a := range r.lab.Setup().Faults {
+			if a.Fault.Verb() == c.Verb && a.Max > 0 {
+				longest = a.Max
+			}
+		}
+		c.D = time.Duration(1 + rng.Int64N(int64(longest)))
+	}
+	return c, true
+}

@@ -1,0 +1,142 @@
+package study_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+)
+
+func zooLock(t testing.TB, id string) lock.Entry {
+	t.Helper()
+	e, err := race.Strategy(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// patient is a lock whose every attempt waits in line.
+func patient(e lock.Entry, patience time.Duration) lock.Entry {
+	e.ID += "-patient"
+	inner := e.New
+	e.New = func(env lock.Env) lock.Strategy {
+		held := inner(env).(lock.Queuer)
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) { return held.Await(ctx, key, patience) })
+	}
+	return e
+}
+
+// The search on an ensemble is held against its twin, too, and the twin against
+// a lab without tables.
+func TestDumbTwinOnZooKeeper(t *testing.T) {
+	naive, checked, protected := zooLock(t, "zk-naive"), zooLock(t, "zk-recheck"), zooLock(t, "zk-protected")
+	all := []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1"}
+	for _, test := range []struct {
+		entry   lock.Entry
+		budgets []string
+	}{
+		{checked, all},
+		{patient(naive, 3*time.Second), all},
+		{patient(checked, 3*time.Second), all},
+		{patient(protected, 3*time.Second), []string{"lose-reply=1", "expire-session=1"}},
+	} {
+		for _, budget := range test.budgets {
+			b := small(test.entry, 2, 1, budget)
+			t.Run(fmt.Sprintf("%s/%s", test.entry.ID, b.Faults()), func(t *testing.T) {
+				compare(t, test.entry, b)
+			})
+		}
+	}
+}
+
+// What becomes of each lock in the races that all of them know.
+func TestZooKeeperPlays(t *testing.T) {
+	for _, sc := range scenarios.All() {
+		want, told := map[string]string{
+			"calm":            "[HOLDS]",
+			"crash-holding":   "[BLOCKED]",
+			"slow-work":       "[HOLDS]",
+			"client-skew":     "[HOLDS]",
+			"clock-drift":     "[HOLDS]",
+			"gc-pause":        "[OVERLAP STALE-WRITE]",
+			"gc-pause-fenced": "[OVERLAP FENCED]",
+			"late-write":      "[STALE-WRITE]",
+			"dead-business":   "[PHANTOM STALL]",
+			"failover":        "[N/A]",
+			"restart":         "[N/A]",
+			"clock-jump":      "[N/A]",
+			"split-brain":     "[N/A]",
+			"flush":           "[N/A]",
+		}[sc.ID]
+		for _, e := range algorithms.OnZooKeeper() {
+			o, err := race.Play(e, sc, sc.Settings)
+			if err != nil {
+				t.Errorf("%s in %s: %v", e.ID, sc.ID, err)
+				continue
+			}
+			if len(o.Missed) > 0 {
+				t.Errorf("%s in %s: %v", e.ID, sc.ID, o.Missed)
+			}
+			shared, unfenced := e.Holders != 0, e.ID == "zk-mutex" || e.ID == "zk-multi"
+			if got := fmt.Sprint(o.Verdicts); told && !shared && got != want && !(unfenced && sc.ID == "gc-pause-fenced") {
+				t.Errorf("%s in %s: %s, want %s", e.ID, sc.ID, got, want)
+			}
+			again, err := study.Replay(o.Trace)
+			if err == nil && o.History != nil && !reflect.DeepEqual(again.History.Events, o.History.Events) {
+				t.Errorf("%s in %s: its trace gives another run", e.ID, sc.ID)
+			}
+			if err != nil {
+				t.Errorf("%s in %s: replayed: %v", e.ID, sc.ID, err)
+			}
+		}
+	}
+}
+
+// The races of the queues, as a search finds them.
+func TestZooKeeperRaces(t *testing.T) {
+	wait := 20 * time.Second
+	checked, protected := patient(zooLock(t, "zk-recheck"), wait), patient(zooLock(t, "zk-protected"), wait)
+	hasty := func(id string) lock.Entry { return patient(zooLock(t, id), 2*time.Second) } // less than the work takes
+	for _, test := range []struct {
+		race    string
+		entry   lock.Entry
+		clients int
+		budget  string
+		want    string // words with their par
+	}{
+		{"R41: one who waits leaves, and the next takes that for its turn", hasty("zk-naive"), 3, "", "OVERLAP@0 STALE-WRITE@0"},
+		{"R41, looking again", hasty("zk-recheck"), 3, "", ""},
+		{"R41, everybody looking", hasty("zk-herd"), 3, "", ""},
+		{"R01: the holder dies", checked, 3, "crash=1", ""},
+		{"R39: the answer to create is lost", checked, 2, "lose-reply=1", "PHANTOM@1 STALL@1"},
+		{"R39, with a GUID", protected, 2, "lose-reply=1", ""},
+		{"R40: the session ends, at any step", checked, 2, "expire-session=1", "OVERLAP@1 STALE-WRITE@1"},
+		{"R40, with a GUID", protected, 2, "expire-session=1", "OVERLAP@1 STALE-WRITE@1"},
+		{"R18: the process stands still, at any step", protected, 2, "pause=1", "OVERLAP@1 STALE-WRITE@1"},
+	} {
+		t.Run(test.race, func(t *testing.T) {
+			b := small(test.entry, test.clients, 1, test.budget)
+			r := searched(t, test.entry, b, nil)
+			var got []string
+			for _, f := range r.Found {
+				got = append(got, fmt.Sprintf("%s@%d", f.Verdict, f.Par))
+			}
+			t.Logf("%d states", r.States)
+			if text := strings.Join(got, " "); text != test.want {
+				t.Errorf("the search finds %q, want %q", text, test.want)
+			}
+			if test.budget != "" && len(r.Struck) == 0 {
+				t.Error("nothing has struck")
+			}
+		})
+	}
+}

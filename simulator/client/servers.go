@@ -1,0 +1,47 @@
+package client
+
+import (
+	"slices"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/zookeeper"
+)
+
+// nodes are the servers of a lock: so many like one, or an ensemble whose sessions
+// last for ttl, and on which the lock has been used before.
+func Nodes(entry lock.Entry, ttl time.Duration, like simulator.NodeSetup, n int) []simulator.NodeSetup {
+	if entry.OnZooKeeper() {
+		return []simulator.NodeSetup{{Session: ttl, Znodes: QueuedAt(entry.Line(Key)), Lines: map[string]string{entry.Line(Key): Key, entry.Line(OtherKey): OtherKey}}}
+	}
+	return slices.Repeat([]simulator.NodeSetup{like}, n)
+}
+
+// queuedAt is an ensemble on which somebody has queued below paths and gone.
+func QueuedAt(paths ...string) zookeeper.State {
+	state, id := zookeeper.New().Connect(0, time.Second)
+	for _, path := range paths {
+		for i := 1; i <= len(path); i++ {
+			if i == len(path) || path[i] == '/' {
+				state, _, _ = state.Apply(0, id, zookeeper.Request{Op: zookeeper.Create, Path: path[:i]})
+			}
+		}
+	}
+	state, _, _ = state.Close(id)
+	return state
+}
+
+// holders is for how many of a lock's clients there is room inside, as histories
+// say it.
+func Holders(entry lock.Entry, clients int) []int {
+	room := entry.Holders
+	switch room {
+	case 0:
+		return nil
+	case lock.AnyNumber:
+		room = history.AnyNumber
+	}
+	return slices.Repeat([]int{room}, clients)
+}

@@ -1,0 +1,95 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/simulator"
+	"locklab/simulator/zookeeper"
+)
+
+// zooSession is a lab's session as the locks know one.
+type ZooSession struct{ s *simulator.Session }
+
+// do sends a request.
+func (z ZooSession) do(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return zookeeper.Reply{}, err
+	}
+	reply, err := z.s.Do(r)
+	return reply, zooError(err)
+}
+
+// zooError is an error in the terms of the locks.
+func zooError(err error) error {
+	ours := error(nil)
+	switch {
+	case errors.Is(err, zookeeper.NoNode):
+		ours = lock.ErrNoNode
+	case errors.Is(err, zookeeper.NodeExists):
+		ours = lock.ErrNodeExists
+	case errors.Is(err, zookeeper.SessionExpired):
+		ours = lock.ErrSessionEnded
+	default:
+		return err
+	}
+	return fmt.Errorf("%w (%w)", ours, err)
+}
+
+func (z ZooSession) Create(ctx context.Context, path string, kind lock.Znode) (string, error) {
+	r := zookeeper.Request{Op: zookeeper.Create, Path: path}
+	if kind == lock.EphemeralSequential {
+		r.Mode = zookeeper.Ephemeral | zookeeper.Sequential
+	}
+	reply, err := z.do(ctx, r)
+	return reply.Path, err
+}
+
+func (z ZooSession) Delete(ctx context.Context, path string) error {
+	_, err := z.do(ctx, zookeeper.Request{Op: zookeeper.Delete, Path: path, Version: zookeeper.AnyVersion})
+	return err
+}
+
+func (z ZooSession) Exists(ctx context.Context, path string) (uint64, error) {
+	reply, err := z.do(ctx, zookeeper.Request{Op: zookeeper.Exists, Path: path})
+	return uint64(reply.Stat.Czxid), err
+}
+
+func (z ZooSession) Children(ctx context.Context, path string) ([]string, error) {
+	reply, err := z.do(ctx, zookeeper.Request{Op: zookeeper.GetChildren, Path: path})
+	return reply.Children, err
+}
+
+func (z ZooSession) WatchNode(ctx context.Context, path string) (lock.Watch, error) {
+	_, watch, err := z.watch(ctx, zookeeper.Request{Op: zookeeper.GetData, Path: path})
+	return watch, err
+}
+
+func (z ZooSession) WatchChildren(ctx context.Context, path string) ([]string, lock.Watch, error) {
+	reply, watch, err := z.watch(ctx, zookeeper.Request{Op: zookeeper.GetChildren, Path: path})
+	return reply.Children, watch, err
+}
+
+func (z ZooSession) watch(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, lock.Watch, error) {
+	if err := ctx.Err(); err != nil {
+		return zookeeper.Reply{}, nil, err
+	}
+	reply, watch, err := z.s.Watch(r)
+	if err != nil {
+		return reply, nil, zooError(err)
+	}
+	return reply, zooWatch{watch}, nil
+}
+
+type zooWatch struct{ w *simulator.Watch }
+
+func (z zooWatch) Wait(ctx context.Context, patience time.Duration) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	fired, err := z.w.Wait(patience)
+	return fired, zooError(err)
+}
