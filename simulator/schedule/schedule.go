@@ -86,9 +86,11 @@ type Stage struct {
 	copying [simulator.MaxNodes + 1]copying
 	late    map[int]time.Duration // when a request without a sender arrives, by its message
 	lates   []simulator.LateRequest
-	broken  error // why the world is of no use any more
-	pcg     [simulator.MaxClients + 1]rand.PCG
-	rng     [simulator.MaxClients + 1]*rand.Rand
+	// arrivals are the choices of lates: room that is used again.
+	arrivals []simulator.Choice
+	broken   error // why the world is of no use any more
+	pcg      [simulator.MaxClients + 1]rand.PCG
+	rng      [simulator.MaxClients + 1]*rand.Rand
 }
 
 // messages are those of one client that are under way.
@@ -184,11 +186,11 @@ func (s *Stage) listLate() {
 	for last < len(s.enabled) && isLate(s.enabled[last]) {
 		last++
 	}
-	var all []simulator.Choice
+	s.arrivals = s.arrivals[:0]
 	for _, r := range s.lates {
-		all = append(all, r.Choice)
+		s.arrivals = append(s.arrivals, r.Choice)
 	}
-	s.enabled = slices.Replace(s.enabled, first, last, all...)
+	s.enabled = slices.Replace(s.enabled, first, last, s.arrivals...)
 	for msg := range s.late {
 		if !slices.ContainsFunc(s.lates, func(r simulator.LateRequest) bool { return r.Msg == msg }) {
 			delete(s.late, msg)
