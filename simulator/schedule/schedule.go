@@ -326,14 +326,19 @@ func (s *Stage) After(d time.Duration, do func()) {
 // told in the Run; any other error ends it.
 func (s *Stage) Strike(d time.Duration, c simulator.Choice) {
 	s.After(d, func() {
-		missed := (*simulator.NotEnabledError)(nil)
-		switch err := s.step(c); {
-		case errors.As(err, &missed):
-			s.run.Missed = append(s.run.Missed, err)
-		case err != nil:
-			s.broken = err
+		if err := s.step(c); err != nil {
+			s.miss(err)
 		}
 	})
+}
+
+// miss takes note of why a strike did not happen.
+func (s *Stage) miss(err error) {
+	if not := (*simulator.NotEnabledError)(nil); errors.As(err, &not) {
+		s.run.Missed = append(s.run.Missed, err)
+		return
+	}
+	s.broken = err
 }
 
 // Freeze keeps every request of client under way, also those whose sender has
