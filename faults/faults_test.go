@@ -360,8 +360,17 @@ func TestSplitOfManyServers(t *testing.T) {
 			t.Errorf("%s can strike", s.lab.Describe(c))
 		}
 	}
-	s.refused(t, faults.SplitOf(1, 4, 0), "none above that of server 8")
 	s.step(t, faults.SplitOf(1, 3, 0))
+
+	// that is a limit of the lab's, and no refusal: it could happen in the world
+	s = stageWith(t, "split=1", nodes...)
+	limit := (*simulator.LimitError)(nil)
+	if _, err := s.lab.Step(&s.world, faults.SplitOf(1, 4, 0)); !errors.As(err, &limit) || !strings.Contains(limit.What, "none above that of server 8") {
+		t.Errorf("a split of server 4 comes to %v, want a limit", err)
+	}
+	if _, err := s.lab.Strikes(&s.world, nil); !errors.As(err, &limit) {
+		t.Errorf("the strikes are listed with %v, want a limit", err)
+	}
 }
 
 // A stranger's command is told before what it changed, in nobody's name.

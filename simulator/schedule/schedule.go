@@ -86,9 +86,11 @@ type Stage struct {
 	copying [simulator.MaxNodes + 1]copying
 	late    map[int]time.Duration // when a request without a sender arrives, by its message
 	lates   []simulator.LateRequest
-	broken  error // why the world is of no use any more
-	pcg     [simulator.MaxClients + 1]rand.PCG
-	rng     [simulator.MaxClients + 1]*rand.Rand
+	// arrivals are the choices of lates: room that is used again.
+	arrivals []simulator.Choice
+	broken   error // why the world is of no use any more
+	pcg      [simulator.MaxClients + 1]rand.PCG
+	rng      [simulator.MaxClients + 1]*rand.Rand
 }
 
 // messages are those of one client that are under way.
@@ -184,11 +186,11 @@ func (s *Stage) listLate() {
 	for last < len(s.enabled) && isLate(s.enabled[last]) {
 		last++
 	}
-	var all []simulator.Choice
+	s.arrivals = s.arrivals[:0]
 	for _, r := range s.lates {
-		all = append(all, r.Choice)
+		s.arrivals = append(s.arrivals, r.Choice)
 	}
-	s.enabled = slices.Replace(s.enabled, first, last, all...)
+	s.enabled = slices.Replace(s.enabled, first, last, s.arrivals...)
 	for msg := range s.late {
 		if !slices.ContainsFunc(s.lates, func(r simulator.LateRequest) bool { return r.Msg == msg }) {
 			delete(s.late, msg)
@@ -324,14 +326,19 @@ func (s *Stage) After(d time.Duration, do func()) {
 // told in the Run; any other error ends it.
 func (s *Stage) Strike(d time.Duration, c simulator.Choice) {
 	s.After(d, func() {
-		missed := (*simulator.NotEnabledError)(nil)
-		switch err := s.step(c); {
-		case errors.As(err, &missed):
-			s.run.Missed = append(s.run.Missed, err)
-		case err != nil:
-			s.broken = err
+		if err := s.step(c); err != nil {
+			s.miss(err)
 		}
 	})
+}
+
+// miss takes note of why a strike did not happen.
+func (s *Stage) miss(err error) {
+	if not := (*simulator.NotEnabledError)(nil); errors.As(err, &not) {
+		s.run.Missed = append(s.run.Missed, err)
+		return
+	}
+	s.broken = err
 }
 
 // Freeze keeps every request of client under way, also those whose sender has
