@@ -18,7 +18,7 @@ func (ClientClock) Verb() simulator.Verb { return verbClientClock }
 
 // Strikes offers the largest jump that the budget allows, forward and back; a
 // budget without a size offers none, since every size would be as good.
-func (ClientClock) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (ClientClock) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	d := m.Max(verbClientClock)
 	for c := 1; c <= m.Clients() && d > 0; c++ {
 		if m.World().Alive(c) {
@@ -30,7 +30,7 @@ func (ClientClock) Strikes(m simulator.Moment, buf []simulator.Choice) []simulat
 	return buf
 }
 
-func (ClientClock) Strike(m simulator.Moment, c simulator.Choice) string {
+func (ClientClock) Inject(m simulator.FaultContext, c simulator.Choice) string {
 	return m.StepClock(c.Client, c.D)
 }
 

@@ -10,7 +10,7 @@ type Crash struct{}
 func (Crash) Name() string         { return "crash" }
 func (Crash) Verb() simulator.Verb { return verbCrash }
 
-func (Crash) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (Crash) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for c := 1; c <= m.Clients(); c++ {
 		if m.World().Paused(c) || m.Running(c) {
 			buf = append(buf, simulator.Choice{Verb: verbCrash, Client: int8(c)})
@@ -19,7 +19,7 @@ func (Crash) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Cho
 	return buf
 }
 
-func (Crash) Strike(m simulator.Moment, c simulator.Choice) string { return m.Crash(c.Client) }
+func (Crash) Inject(m simulator.FaultContext, c simulator.Choice) string { return m.Crash(c.Client) }
 
 // CrashOf is the choice that kills client c, from 1.
 func CrashOf(c int) simulator.Choice { return simulator.Choice{Verb: verbCrash, Client: int8(c)} }

@@ -17,7 +17,7 @@ func (Delay) Verb() simulator.Verb { return verbDelay }
 
 // Strikes offers the longest delay that the budget allows; a budget without a
 // length offers none, since every length would be as good.
-func (Delay) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (Delay) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	d := m.Max(verbDelay)
 	if d == 0 {
 		return buf
@@ -32,7 +32,7 @@ func (Delay) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Cho
 	return buf
 }
 
-func (Delay) Strike(m simulator.Moment, c simulator.Choice) string {
+func (Delay) Inject(m simulator.FaultContext, c simulator.Choice) string {
 	return m.Delay(c.Client, c.Thread, c.D)
 }
 

@@ -9,7 +9,7 @@ type Delete struct{}
 func (Delete) Name() string         { return "delete" }
 func (Delete) Verb() simulator.Verb { return verbDelete }
 
-func (Delete) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (Delete) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for n := 1; n <= m.Nodes(); n++ {
 		for k := range keys(m, n) {
 			buf = append(buf, DeleteOf(n, k))
@@ -18,7 +18,7 @@ func (Delete) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Ch
 	return buf
 }
 
-func (Delete) Strike(m simulator.Moment, c simulator.Choice) string {
+func (Delete) Inject(m simulator.FaultContext, c simulator.Choice) string {
 	key, why := keyOf(m, c)
 	if why != "" {
 		return why

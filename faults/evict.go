@@ -10,7 +10,7 @@ type Evict struct{}
 func (Evict) Name() string         { return "evict" }
 func (Evict) Verb() simulator.Verb { return verbEvict }
 
-func (Evict) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (Evict) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for n := 1; n <= m.Nodes(); n++ {
 		for k, key := range keys(m, n) {
 			if key.expires {
@@ -21,7 +21,7 @@ func (Evict) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Cho
 	return buf
 }
 
-func (Evict) Strike(m simulator.Moment, c simulator.Choice) string {
+func (Evict) Inject(m simulator.FaultContext, c simulator.Choice) string {
 	key, why := keyOf(m, c)
 	switch {
 	case why != "":
@@ -46,7 +46,7 @@ type key struct {
 // maxNamed is how many keys a choice can tell apart.
 const maxNamed = 16
 
-func keys(m simulator.Moment, n int) (list []key) {
+func keys(m simulator.FaultContext, n int) (list []key) {
 	if m.World().Down(n) || m.World().Hung(n) {
 		return nil
 	}
@@ -59,7 +59,7 @@ func keys(m simulator.Moment, n int) (list []key) {
 }
 
 // keyOf is the key that a choice means.
-func keyOf(m simulator.Moment, c simulator.Choice) (k key, why string) {
+func keyOf(m simulator.FaultContext, c simulator.Choice) (k key, why string) {
 	if c.Node < 1 || int(c.Node) > m.Nodes() {
 		return k, "there is no such server"
 	}

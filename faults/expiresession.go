@@ -11,7 +11,7 @@ type ExpireSession struct{}
 func (ExpireSession) Name() string         { return "expire-session" }
 func (ExpireSession) Verb() simulator.Verb { return verbExpireSession }
 
-func (ExpireSession) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (ExpireSession) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for c := 1; c <= m.Clients(); c++ {
 		if m.HasSession(c) && (m.World().Paused(c) || m.Running(c)) {
 			buf = append(buf, simulator.Choice{Verb: verbExpireSession, Client: int8(c)})
@@ -20,7 +20,7 @@ func (ExpireSession) Strikes(m simulator.Moment, buf []simulator.Choice) []simul
 	return buf
 }
 
-func (ExpireSession) Strike(m simulator.Moment, c simulator.Choice) string {
+func (ExpireSession) Inject(m simulator.FaultContext, c simulator.Choice) string {
 	return m.EndSession(c.Client)
 }
 

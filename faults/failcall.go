@@ -11,7 +11,7 @@ type FailCall struct{}
 func (FailCall) Name() string         { return "fail-call" }
 func (FailCall) Verb() simulator.Verb { return verbFailCall }
 
-func (FailCall) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (FailCall) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	m.Requests(func(c simulator.Choice) {
 		if m.ToServer(c.Client, c.Thread) && !m.Held(c.Client, c.Thread) {
 			buf = append(buf, FailCallOf(int(c.Client), int(c.Thread)))
@@ -20,7 +20,7 @@ func (FailCall) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.
 	return buf
 }
 
-func (FailCall) Strike(m simulator.Moment, c simulator.Choice) string {
+func (FailCall) Inject(m simulator.FaultContext, c simulator.Choice) string {
 	return m.Reject(c.Client, c.Thread, "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.")
 }
 

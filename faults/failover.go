@@ -12,7 +12,7 @@ type Failover struct{}
 func (Failover) Name() string         { return "failover" }
 func (Failover) Verb() simulator.Verb { return verbFailover }
 
-func (Failover) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (Failover) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for n := 1; n <= m.Nodes(); n++ {
 		for r := range simulator.MaxReplicas {
 			if m.HasReplica(n, r) {
@@ -23,7 +23,7 @@ func (Failover) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.
 	return buf
 }
 
-func (Failover) Strike(m simulator.Moment, c simulator.Choice) string {
+func (Failover) Inject(m simulator.FaultContext, c simulator.Choice) string {
 	return m.Failover(c.Node, c.Thread)
 }
 

@@ -78,7 +78,7 @@ func ByName(name string) (Entry, error) {
 
 // ParseBudget reads "crash=1,pause=2@5s": how often each fault may strike, and
 // how long or how large a strike may be. "" is no faults at all.
-func ParseBudget(s string) (budget []simulator.Allowance, err error) {
+func ParseBudget(s string) (budget []simulator.FaultBudget, err error) {
 	if s == "" {
 		return nil, nil
 	}
@@ -97,7 +97,7 @@ func ParseBudget(s string) (budget []simulator.Allowance, err error) {
 	return budget, nil
 }
 
-func parseAllowance(item string) (a simulator.Allowance, err error) {
+func parseAllowance(item string) (a simulator.FaultBudget, err error) {
 	name, rest, ok := strings.Cut(item, "=")
 	if !ok {
 		return a, fmt.Errorf("write fault=times, for example crash=1")
@@ -111,7 +111,7 @@ func parseAllowance(item string) (a simulator.Allowance, err error) {
 	if err != nil {
 		return a, fmt.Errorf("%q is no number of times from 0 to 255", times)
 	}
-	a = simulator.Allowance{Fault: e.Fault, Times: int(n)}
+	a = simulator.FaultBudget{Fault: e.Fault, Times: int(n)}
 	if !sized {
 		return a, nil
 	}
@@ -122,7 +122,7 @@ func parseAllowance(item string) (a simulator.Allowance, err error) {
 }
 
 // FormatBudget writes a budget as ParseBudget reads it.
-func FormatBudget(budget []simulator.Allowance) string {
+func FormatBudget(budget []simulator.FaultBudget) string {
 	items := make([]string, len(budget))
 	for i, a := range budget {
 		items[i] = fmt.Sprintf("%s=%d", a.Fault.Name(), a.Times)

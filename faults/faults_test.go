@@ -35,32 +35,32 @@ func idle(*simulator.Client) {}
 // stage is a world with three clients. The first is asking, the second sleeps, the
 // third's program has not begun. One server of two has a replica.
 type stage struct {
-	lab   *simulator.Lab
+	sim   *simulator.Simulator
 	world simulator.World
 }
 
 func newStage(t *testing.T, budget string) *stage {
 	t.Helper()
-	return stageWith(t, budget, simulator.NodeSetup{Replicas: 1}, simulator.NodeSetup{})
+	return stageWith(t, budget, simulator.NodeConfig{Replicas: 1}, simulator.NodeConfig{})
 }
 
-func stageWith(t *testing.T, budget string, nodes ...simulator.NodeSetup) *stage {
+func stageWith(t *testing.T, budget string, nodes ...simulator.NodeConfig) *stage {
 	t.Helper()
 	allowed, err := faults.ParseBudget(budget)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sleeper := func(c *simulator.Client) { c.Clock().Sleep(time.Hour) }
-	lab, err := simulator.New(simulator.Setup{
-		Clients: []simulator.ClientSetup{{Program: pinger}, {Program: sleeper}, {Program: idle}},
+	sim, err := simulator.New(simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: pinger}, {Program: sleeper}, {Program: idle}},
 		Nodes:   nodes,
 		Faults:  allowed,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(lab.Close)
-	s := &stage{lab: lab, world: lab.NewWorld()}
+	t.Cleanup(sim.Close)
+	s := &stage{sim: sim, world: sim.NewWorld()}
 	for c := range int8(2) {
 		s.step(t, simulator.Choice{Verb: simulator.Start, Client: c + 1})
 	}
@@ -69,9 +69,9 @@ func stageWith(t *testing.T, budget string, nodes ...simulator.NodeSetup) *stage
 
 func (s *stage) step(t *testing.T, c simulator.Choice) []history.Event {
 	t.Helper()
-	events, err := s.lab.Step(&s.world, c)
+	events, err := s.sim.Step(&s.world, c)
 	if err != nil {
-		t.Fatalf("%s: %v", s.lab.Describe(c), err)
+		t.Fatalf("%s: %v", s.sim.Describe(c), err)
 	}
 	return events
 }
@@ -81,19 +81,19 @@ func (s *stage) step(t *testing.T, c simulator.Choice) []history.Event {
 func (s *stage) refused(t *testing.T, c simulator.Choice, why string) {
 	t.Helper()
 	w := s.world
-	_, err := s.lab.Step(&w, c)
+	_, err := s.sim.Step(&w, c)
 	var not *simulator.NotEnabledError
 	if !errors.As(err, &not) || !strings.Contains(not.Why, why) {
-		t.Errorf("%s: %v, want a refusal with %q", s.lab.Describe(c), err, why)
+		t.Errorf("%s: %v, want a refusal with %q", s.sim.Describe(c), err, why)
 	}
 	if w != s.world {
-		t.Errorf("%s was refused and changed the world", s.lab.Describe(c))
+		t.Errorf("%s was refused and changed the world", s.sim.Describe(c))
 	}
 }
 
 // strikes are the faults that are enabled.
 func (s *stage) strikes() (cs []simulator.Choice) {
-	for _, c := range s.lab.Enabled(&s.world, nil) {
+	for _, c := range s.sim.Enabled(&s.world, nil) {
 		if c.Verb >= simulator.FaultVerb {
 			cs = append(cs, c)
 		}
@@ -134,7 +134,7 @@ func TestFaults(t *testing.T) {
 			name: "pause", budget: "pause=2@5s",
 			lists:  []C{faults.PauseOf(1, 0), faults.PauseOf(2, 0)},
 			strike: faults.PauseOf(2, 3*sec), event: history.Pause,
-			effect: func(s *stage) bool { return s.world.Paused(2) && s.lab.Next(&s.world) == 3*sec },
+			effect: func(s *stage) bool { return s.world.Paused(2) && s.sim.NextDeadline(&s.world) == 3*sec },
 			refusals: map[C]string{
 				faults.PauseOf(2, 0): "paused already", faults.PauseOf(1, 6*sec): "no more than 5s",
 				faults.PauseOf(1, -sec): "cannot be negative", faults.PauseOf(9, 0): "no such client",
@@ -144,7 +144,7 @@ func TestFaults(t *testing.T) {
 			name: "lose-request", budget: "lose-request=2",
 			lists:  []C{faults.LoseRequestOf(1, 0)},
 			strike: faults.LoseRequestOf(1, 0), event: history.LoseRequest,
-			effect: func(s *stage) bool { return s.lab.Next(&s.world) == 3*sec && len(s.strikes()) == 0 },
+			effect: func(s *stage) bool { return s.sim.NextDeadline(&s.world) == 3*sec && len(s.strikes()) == 0 },
 			refusals: map[C]string{
 				faults.LoseRequestOf(1, 0): "no such message", faults.LoseRequestOf(2, 0): "no such message",
 				faults.LoseRequestOf(1, 1): "no such message", faults.LoseRequestOf(1, 99): "no such message", faults.LoseRequestOf(1, -1): "no such message",
@@ -154,7 +154,7 @@ func TestFaults(t *testing.T) {
 			name: "lose-reply", budget: "lose-reply=2", before: answered,
 			lists:  []C{faults.LoseReplyTo(1, 0)},
 			strike: faults.LoseReplyTo(1, 0), event: history.LoseReply,
-			effect:   func(s *stage) bool { return s.lab.Next(&s.world) == 3*sec && len(s.strikes()) == 0 },
+			effect:   func(s *stage) bool { return s.sim.NextDeadline(&s.world) == 3*sec && len(s.strikes()) == 0 },
 			refusals: map[C]string{faults.LoseReplyTo(1, 0): "no such message", faults.LoseReplyTo(2, 1): "no such message", faults.LoseReplyTo(0, 0): "no such client"},
 		},
 		{
@@ -162,8 +162,8 @@ func TestFaults(t *testing.T) {
 			lists:  []C{faults.ClientClockOf(1, 5*sec), faults.ClientClockOf(1, -5*sec), faults.ClientClockOf(2, 5*sec), faults.ClientClockOf(2, -5*sec), faults.ClientClockOf(3, 5*sec), faults.ClientClockOf(3, -5*sec)},
 			strike: faults.ClientClockOf(2, -2*sec), event: history.ClockStep,
 			effect: func(s *stage) bool {
-				events, err := s.lab.Step(&s.world, C{Verb: simulator.Start, Client: 3})
-				return err == nil && len(events) == 0 && s.lab.Next(&s.world) == 3*sec // timers and patience go on as they did
+				events, err := s.sim.Step(&s.world, C{Verb: simulator.Start, Client: 3})
+				return err == nil && len(events) == 0 && s.sim.NextDeadline(&s.world) == 3*sec // timers and patience go on as they did
 			},
 			refusals: map[C]string{
 				faults.ClientClockOf(1, 5*sec+1): "no more than 5s", faults.ClientClockOf(1, -5*sec-1): "no more than 5s", faults.ClientClockOf(1, math.MinInt64): "no more than 5s",
@@ -182,7 +182,7 @@ func TestFaults(t *testing.T) {
 			lists:  []C{faults.RestartOf(1), faults.RestartOf(2)},
 			strike: faults.RestartOf(1), event: history.Down,
 			effect: func(s *stage) bool { // the asker's connection is broken
-				events, err := s.lab.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
+				events, err := s.sim.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
 				return err == nil && events[0].Kind == history.Broken
 			},
 			refusals: map[C]string{faults.RestartOf(3): "no such server", faults.RestartOf(-1): "no such server"},
@@ -192,7 +192,7 @@ func TestFaults(t *testing.T) {
 			lists:  []C{faults.RestartAfter(1, 5*sec), faults.RestartAfter(2, 5*sec)},
 			strike: faults.RestartAfter(1, 3*sec), event: history.Down,
 			effect: func(s *stage) bool {
-				return s.world.Down(1) && s.lab.Next(&s.world) == 3*sec && slices.Equal(s.strikes(), []C{faults.RestartAfter(2, 5*sec)})
+				return s.world.Down(1) && s.sim.NextDeadline(&s.world) == 3*sec && slices.Equal(s.strikes(), []C{faults.RestartAfter(2, 5*sec)})
 			},
 			refusals: map[C]string{
 				faults.RestartAfter(1, sec): "down already", faults.RestartAfter(2, 6*sec): "no more than 5s", faults.RestartAfter(2, -sec): "less than no time",
@@ -203,7 +203,7 @@ func TestFaults(t *testing.T) {
 			lists:  []C{faults.FailoverOf(1)}, // server 2 has no replica
 			strike: faults.FailoverOf(1), event: history.Failover,
 			effect: func(s *stage) bool {
-				events, err := s.lab.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
+				events, err := s.sim.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
 				return err == nil && events[0].Kind == history.Broken
 			},
 			refusals: map[C]string{faults.FailoverOf(2): "no such replica", faults.FailoverOf(3): "no such server"},
@@ -213,7 +213,7 @@ func TestFaults(t *testing.T) {
 			lists:  []C{faults.SplitOf(1, 1, 0), faults.SplitOf(2, 1, 0), faults.SplitOf(3, 1, 0)},
 			strike: faults.SplitOf(2, 1, 0), event: history.Split,
 			effect: func(s *stage) bool { // the asker's connection is broken, and one more can be cut off
-				events, err := s.lab.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
+				events, err := s.sim.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
 				return err == nil && events[0].Kind == history.Broken && slices.Equal(s.strikes(), []C{faults.SplitOf(1, 1, 0), faults.SplitOf(3, 1, 0)})
 			},
 			refusals: map[C]string{
@@ -227,8 +227,8 @@ func TestFaults(t *testing.T) {
 			lists:  []C{faults.HangOf(1, 5*sec), faults.HangOf(2, 5*sec)},
 			strike: faults.HangOf(1, 2*sec), event: history.Hang,
 			effect: func(s *stage) bool { // the asker's request waits
-				_, err := s.lab.Step(&s.world, C{Verb: simulator.Arrive, Client: 1})
-				return err == nil && s.lab.Next(&s.world) == 2*sec && slices.Equal(s.strikes(), []C{faults.HangOf(2, 5*sec)})
+				_, err := s.sim.Step(&s.world, C{Verb: simulator.Arrive, Client: 1})
+				return err == nil && s.sim.NextDeadline(&s.world) == 2*sec && slices.Equal(s.strikes(), []C{faults.HangOf(2, 5*sec)})
 			},
 			refusals: map[C]string{
 				faults.HangOf(1, sec): "does not run", faults.HangOf(2, 6*sec): "no more than 5s", faults.HangOf(2, 0): "above 0",
@@ -239,7 +239,7 @@ func TestFaults(t *testing.T) {
 			name: "delay", budget: "delay=2@5s",
 			lists:  []C{faults.DelayOf(1, 0, 5*sec)},
 			strike: faults.DelayOf(1, 0, 2*sec), event: history.Delay,
-			effect: func(s *stage) bool { return len(s.strikes()) == 0 && s.lab.Next(&s.world) == 2*sec },
+			effect: func(s *stage) bool { return len(s.strikes()) == 0 && s.sim.NextDeadline(&s.world) == 2*sec },
 			refusals: map[C]string{
 				faults.DelayOf(1, 0, sec): "held up already", faults.DelayOf(2, 0, sec): "no such message", faults.DelayOf(1, 1, sec): "no such message",
 				faults.DelayOf(1, 0, 0): "above 0", faults.DelayOf(1, 0, -sec): "above 0", faults.DelayOf(1, 9, sec): "no such message",
@@ -251,7 +251,7 @@ func TestFaults(t *testing.T) {
 			lists:  []C{faults.FailCallOf(1, 0)},
 			strike: faults.FailCallOf(1, 0), event: history.Reject,
 			effect: func(s *stage) bool {
-				events, err := s.lab.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
+				events, err := s.sim.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
 				return err == nil && strings.HasPrefix(events[0].Reply, "(error) BUSY") && s.world.Budget(0) == 1
 			},
 			refusals: map[C]string{
@@ -262,9 +262,9 @@ func TestFaults(t *testing.T) {
 		{
 			name: "evict", budget: "evict=2", before: stocked,
 			lists:  []C{faults.EvictOf(1, 1)}, // the first key has no time to live
-			strike: faults.EvictOf(1, 1), event: history.Stranger,
+			strike: faults.EvictOf(1, 1), event: history.External,
 			effect: func(s *stage) bool {
-				return s.lab.Next(&s.world) == 3*sec && len(s.strikes()) == 0 && s.world.Behind(1)
+				return s.sim.NextDeadline(&s.world) == 3*sec && len(s.strikes()) == 0 && s.world.Behind(1)
 			},
 			refusals: map[C]string{
 				faults.EvictOf(1, 0): "no time to live", faults.EvictOf(1, 1): "no such key", faults.EvictOf(1, -1): "no such key", faults.EvictOf(2, 0): "no such key", faults.EvictOf(3, 0): "no such server",
@@ -273,16 +273,16 @@ func TestFaults(t *testing.T) {
 		{
 			name: "flush", budget: "flush=2", before: stocked,
 			lists:  []C{faults.FlushOf(1)}, // the other server is empty
-			strike: faults.FlushOf(1), event: history.Stranger,
+			strike: faults.FlushOf(1), event: history.External,
 			effect: func(s *stage) bool {
-				return s.lab.Next(&s.world) == 3*sec && len(s.strikes()) == 0 && s.world.Behind(1)
+				return s.sim.NextDeadline(&s.world) == 3*sec && len(s.strikes()) == 0 && s.world.Behind(1)
 			},
 			refusals: map[C]string{faults.FlushOf(3): "no such server", faults.FlushOf(0): "no such server"},
 		},
 		{
 			name: "delete", budget: "delete=2", before: stocked,
 			lists:  []C{faults.DeleteOf(1, 0), faults.DeleteOf(1, 1)},
-			strike: faults.DeleteOf(1, 0), event: history.Stranger,
+			strike: faults.DeleteOf(1, 0), event: history.External,
 			effect: func(s *stage) bool { return slices.Equal(s.strikes(), []C{faults.DeleteOf(1, 0)}) && s.world.Behind(1) },
 			refusals: map[C]string{
 				faults.DeleteOf(1, 1): "no such key", faults.DeleteOf(1, -1): "no such key", faults.DeleteOf(2, 0): "no such key", faults.DeleteOf(9, 0): "no such server",
@@ -297,8 +297,8 @@ func TestFaults(t *testing.T) {
 			if got := s.strikes(); !slices.Equal(got, test.lists) {
 				t.Errorf("can strike: %v, want %v", got, test.lists)
 			}
-			if e, err := faults.ByName(test.name); err != nil || e.Verb() != test.strike.Verb || s.lab.Describe(test.strike)[:len(test.name)] != test.name {
-				t.Errorf("%q finds %+v, %v, and its choice is called %q", test.name, e, err, s.lab.Describe(test.strike))
+			if e, err := faults.ByName(test.name); err != nil || e.Verb() != test.strike.Verb || s.sim.Describe(test.strike)[:len(test.name)] != test.name {
+				t.Errorf("%q finds %+v, %v, and its choice is called %q", test.name, e, err, s.sim.Describe(test.strike))
 			}
 			if events := s.step(t, test.strike); len(events) == 0 || events[0].Kind != test.event {
 				t.Errorf("told %+v, want %v", events, test.event)
@@ -336,7 +336,7 @@ func TestFaults(t *testing.T) {
 
 // Each replica can be promoted, and what there is not cannot.
 func TestFailoverTo(t *testing.T) {
-	s := stageWith(t, "failover=3", simulator.NodeSetup{Replicas: 2}, simulator.NodeSetup{Replicas: 1})
+	s := stageWith(t, "failover=3", simulator.NodeConfig{Replicas: 2}, simulator.NodeConfig{Replicas: 1})
 	want := []simulator.Choice{faults.FailoverTo(1, 0), faults.FailoverTo(1, 1), faults.FailoverTo(2, 0)}
 	if got := s.strikes(); !slices.Equal(got, want) {
 		t.Errorf("can strike: %v, want %v", got, want)
@@ -350,14 +350,14 @@ func TestFailoverTo(t *testing.T) {
 
 // The old master of a server needs a number of its own, and there are eight.
 func TestSplitOfManyServers(t *testing.T) {
-	nodes := make([]simulator.NodeSetup, 5)
+	nodes := make([]simulator.NodeConfig, 5)
 	for i := range nodes {
 		nodes[i].Replicas = 1
 	}
 	s := stageWith(t, "split=1", nodes...)
 	for _, c := range s.strikes() {
 		if c.Node > 3 {
-			t.Errorf("%s can strike", s.lab.Describe(c))
+			t.Errorf("%s can strike", s.sim.Describe(c))
 		}
 	}
 	s.step(t, faults.SplitOf(1, 3, 0))
@@ -365,10 +365,10 @@ func TestSplitOfManyServers(t *testing.T) {
 	// that is a limit of the lab's, and no refusal: it could happen in the world
 	s = stageWith(t, "split=1", nodes...)
 	limit := (*simulator.LimitError)(nil)
-	if _, err := s.lab.Step(&s.world, faults.SplitOf(1, 4, 0)); !errors.As(err, &limit) || !strings.Contains(limit.What, "none above that of server 8") {
+	if _, err := s.sim.Step(&s.world, faults.SplitOf(1, 4, 0)); !errors.As(err, &limit) || !strings.Contains(limit.What, "none above that of server 8") {
 		t.Errorf("a split of server 4 comes to %v, want a limit", err)
 	}
-	if _, err := s.lab.Strikes(&s.world, nil); !errors.As(err, &limit) {
+	if _, err := s.sim.FaultChoices(&s.world, nil); !errors.As(err, &limit) {
 		t.Errorf("the strikes are listed with %v, want a limit", err)
 	}
 }
@@ -386,7 +386,7 @@ func TestStranger(t *testing.T) {
 		for _, e := range s.step(t, c) {
 			switch {
 			case e.Client != 0 || e.Node != 1 || e.After != "":
-				t.Errorf("%s: told %+v", s.lab.Describe(c), e)
+				t.Errorf("%s: told %+v", s.sim.Describe(c), e)
 			case e.Kind == history.Change:
 				got += fmt.Sprintf("change %s %q; ", e.Key, e.Before)
 			default:
@@ -394,7 +394,7 @@ func TestStranger(t *testing.T) {
 			}
 		}
 		if got != want {
-			t.Errorf("%s: told %q, want %q", s.lab.Describe(c), got, want)
+			t.Errorf("%s: told %q, want %q", s.sim.Describe(c), got, want)
 		}
 	}
 }
@@ -419,7 +419,7 @@ func TestFailedPipeline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lab, err := simulator.New(simulator.Setup{Nodes: make([]simulator.NodeSetup, 1), Faults: allowed, Clients: []simulator.ClientSetup{{Program: func(c *simulator.Client) {
+	sim, err := simulator.New(simulator.Config{Nodes: make([]simulator.NodeConfig, 1), Faults: allowed, Clients: []simulator.ClientConfig{{Program: func(c *simulator.Client) {
 		pipe := c.Redis(1).Pipeline()
 		pipe.Incr(context.Background(), "n")
 		pipe.Incr(context.Background(), "n")
@@ -432,8 +432,8 @@ func TestFailedPipeline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(lab.Close)
-	s := &stage{lab: lab, world: lab.NewWorld()}
+	t.Cleanup(sim.Close)
+	s := &stage{sim: sim, world: sim.NewWorld()}
 	ch := simulator.Choice{Client: 1}
 	var notes []string
 	for _, verb := range []simulator.Verb{simulator.Start, faults.FailCallOf(1, 0).Verb, simulator.Answer, simulator.Arrive, simulator.Answer} {
@@ -457,16 +457,16 @@ func TestOpenPause(t *testing.T) {
 		s := newStage(t, budget+",crash=1")
 		s.step(t, faults.CrashOf(1))
 		s.step(t, faults.PauseOf(2, 0))
-		if !slices.Contains(s.lab.Enabled(&s.world, nil), resume) {
+		if !slices.Contains(s.sim.Enabled(&s.world, nil), resume) {
 			t.Errorf("%s: the pause cannot end", budget)
 		}
-		next := s.lab.Next(&s.world)
+		next := s.sim.NextDeadline(&s.world)
 		if budget == "pause=1" {
 			if next != simulator.Never {
 				t.Errorf("%s: something is due at %v", budget, next)
 			}
 			s.step(t, resume)
-			next = s.lab.Next(&s.world)
+			next = s.sim.NextDeadline(&s.world)
 		}
 		if next != want {
 			t.Errorf("%s: next is due at %v, want %v", budget, next, want)

@@ -10,7 +10,7 @@ type Flush struct{}
 func (Flush) Name() string         { return "flush" }
 func (Flush) Verb() simulator.Verb { return verbFlush }
 
-func (Flush) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (Flush) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for n := 1; n <= m.Nodes(); n++ {
 		if len(keys(m, n)) > 0 {
 			buf = append(buf, FlushOf(n))
@@ -19,7 +19,7 @@ func (Flush) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Cho
 	return buf
 }
 
-func (Flush) Strike(m simulator.Moment, c simulator.Choice) string {
+func (Flush) Inject(m simulator.FaultContext, c simulator.Choice) string {
 	return m.Command(c.Node, "by a stranger's hand", "FLUSHALL")
 }
 

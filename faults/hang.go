@@ -17,7 +17,7 @@ func (Hang) Verb() simulator.Verb { return verbHang }
 
 // Strikes offers the longest that the budget allows; a budget without a length
 // offers none, since every length would be as good.
-func (Hang) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (Hang) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	d := m.Max(verbHang)
 	for n := 1; n <= m.Nodes() && d > 0; n++ {
 		if !m.World().Down(n) && !m.World().Hung(n) {
@@ -27,7 +27,7 @@ func (Hang) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choi
 	return buf
 }
 
-func (Hang) Strike(m simulator.Moment, c simulator.Choice) string { return m.Hang(c.Node, c.D) }
+func (Hang) Inject(m simulator.FaultContext, c simulator.Choice) string { return m.Hang(c.Node, c.D) }
 
 // HangOf is the choice that stops server n, from 1, for d of true time.
 func HangOf(n int, d time.Duration) simulator.Choice {

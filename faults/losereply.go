@@ -9,7 +9,7 @@ type LoseReply struct{}
 func (LoseReply) Name() string         { return "lose-reply" }
 func (LoseReply) Verb() simulator.Verb { return verbLoseReply }
 
-func (LoseReply) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (LoseReply) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	m.Replies(func(c simulator.Choice) {
 		c.Verb = verbLoseReply
 		buf = append(buf, c)
@@ -17,7 +17,7 @@ func (LoseReply) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator
 	return buf
 }
 
-func (LoseReply) Strike(m simulator.Moment, c simulator.Choice) string {
+func (LoseReply) Inject(m simulator.FaultContext, c simulator.Choice) string {
 	return m.LoseReply(c.Client, c.Thread)
 }
 

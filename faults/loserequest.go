@@ -9,7 +9,7 @@ type LoseRequest struct{}
 func (LoseRequest) Name() string         { return "lose-request" }
 func (LoseRequest) Verb() simulator.Verb { return verbLoseRequest }
 
-func (LoseRequest) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (LoseRequest) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	m.Requests(func(c simulator.Choice) {
 		c.Verb = verbLoseRequest
 		buf = append(buf, c)
@@ -17,7 +17,7 @@ func (LoseRequest) Strikes(m simulator.Moment, buf []simulator.Choice) []simulat
 	return buf
 }
 
-func (LoseRequest) Strike(m simulator.Moment, c simulator.Choice) string {
+func (LoseRequest) Inject(m simulator.FaultContext, c simulator.Choice) string {
 	return m.LoseRequest(c.Client, c.Thread)
 }
 

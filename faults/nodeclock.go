@@ -15,7 +15,7 @@ func (NodeClock) Verb() simulator.Verb { return verbNodeClock }
 
 // Strikes offers the largest jump that the budget allows, forward and back; a
 // budget without a size offers none, since every size would be as good.
-func (NodeClock) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (NodeClock) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	d := m.Max(verbNodeClock)
 	for n := 1; n <= m.Nodes() && d > 0; n++ {
 		buf = append(buf,
@@ -25,7 +25,7 @@ func (NodeClock) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator
 	return buf
 }
 
-func (NodeClock) Strike(m simulator.Moment, c simulator.Choice) string {
+func (NodeClock) Inject(m simulator.FaultContext, c simulator.Choice) string {
 	return m.StepNodeClock(c.Node, c.D)
 }
 

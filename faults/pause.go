@@ -16,7 +16,7 @@ func (Pause) Verb() simulator.Verb { return verbPause }
 
 // Strikes offers pauses without a fixed end: they last until a Resume is
 // chosen, but no longer than the budget allows.
-func (Pause) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (Pause) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for c := 1; c <= m.Clients(); c++ {
 		if m.Running(c) {
 			buf = append(buf, simulator.Choice{Verb: verbPause, Client: int8(c)})
@@ -25,7 +25,7 @@ func (Pause) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Cho
 	return buf
 }
 
-func (Pause) Strike(m simulator.Moment, c simulator.Choice) string {
+func (Pause) Inject(m simulator.FaultContext, c simulator.Choice) string {
 	return m.Pause(c.Client, c.D, m.Max(verbPause))
 }
 

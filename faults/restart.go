@@ -17,7 +17,7 @@ func (Restart) Verb() simulator.Verb { return verbRestart }
 
 // Strikes offers coming back after the length that the budget names, or at once
 // if it names none: restart=1@10s is a restart delayed by 10 s.
-func (Restart) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (Restart) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for n := 1; n <= m.Nodes(); n++ {
 		if !m.World().Down(n) {
 			buf = append(buf, RestartAfter(n, m.Max(verbRestart)))
@@ -26,7 +26,9 @@ func (Restart) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.C
 	return buf
 }
 
-func (Restart) Strike(m simulator.Moment, c simulator.Choice) string { return m.Restart(c.Node, c.D) }
+func (Restart) Inject(m simulator.FaultContext, c simulator.Choice) string {
+	return m.Restart(c.Node, c.D)
+}
 
 // RestartOf is the choice that restarts server n, from 1, at once.
 func RestartOf(n int) simulator.Choice { return RestartAfter(n, 0) }

@@ -15,7 +15,7 @@ type Split struct{}
 func (Split) Name() string         { return "split" }
 func (Split) Verb() simulator.Verb { return verbSplit }
 
-func (Split) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Choice {
+func (Split) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for n := 1; n <= m.Nodes(); n++ {
 		for r := range simulator.MaxReplicas {
 			for c := 1; c <= m.Clients(); c++ {
@@ -28,7 +28,7 @@ func (Split) Strikes(m simulator.Moment, buf []simulator.Choice) []simulator.Cho
 	return buf
 }
 
-func (Split) Strike(m simulator.Moment, c simulator.Choice) string {
+func (Split) Inject(m simulator.FaultContext, c simulator.Choice) string {
 	return m.Split(c.Client, c.Node, c.Thread)
 }
 

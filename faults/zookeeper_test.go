@@ -19,8 +19,8 @@ func newZoo(t *testing.T, budget string) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lab, err := simulator.New(simulator.Setup{
-		Clients: []simulator.ClientSetup{
+	sim, err := simulator.New(simulator.Config{
+		Clients: []simulator.ClientConfig{
 			{Program: func(c *simulator.Client) {
 				for {
 					_, _ = c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Create, Path: "/n-", Mode: zookeeper.Ephemeral | zookeeper.Sequential})
@@ -29,14 +29,14 @@ func newZoo(t *testing.T, budget string) *stage {
 			{Program: func(c *simulator.Client) { c.Clock().Sleep(time.Hour) }},
 			{Program: idle},
 		},
-		Nodes:  []simulator.NodeSetup{{Session: 9 * sec}},
+		Nodes:  []simulator.NodeConfig{{Session: 9 * sec}},
 		Faults: allowed,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(lab.Close)
-	s := &stage{lab: lab, world: lab.NewWorld()}
+	t.Cleanup(sim.Close)
+	s := &stage{sim: sim, world: sim.NewWorld()}
 	for c := range int8(2) {
 		s.step(t, simulator.Choice{Verb: simulator.Start, Client: c + 1})
 	}
@@ -117,6 +117,6 @@ func TestLostMessages(t *testing.T) {
 		t.Errorf("told %v", got)
 	}
 	s.step(t, simulator.Choice{Verb: simulator.Reconnect, Client: 1})
-	late := simulator.Choice{Verb: simulator.Late, Client: 1}
+	late := simulator.Choice{Verb: simulator.Orphaned, Client: 1}
 	s.refused(t, late, "no such request is on the way")
 }

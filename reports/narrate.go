@@ -415,7 +415,7 @@ func (t *teller) fault(s *step) {
 		t.tell(s.At, grave, key, "client", client, "command", t.command(s), "time", t.span(s.D))
 	case history.Reject:
 		t.tell(s.At, grave, "story.fail", "client", client, "command", t.command(s), "node", node)
-	case history.Stranger:
+	case history.External:
 		t.tell(s.At, grave, "story.hand", "node", node, "command", t.command(s))
 	case history.SessionEnd:
 		t.tell(s.At, turning, "story.session.ends", "client", client)

@@ -58,7 +58,7 @@ type look struct {
 // order of package verdict, then what never ends before what time mends.
 var words = []verdict.Word{
 	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie,
-	verdict.Stall, verdict.Starved, verdict.Phantom, verdict.Blocked,
+	verdict.Deadlock, verdict.Starved, verdict.Orphan, verdict.Blocked,
 	verdict.Unknown, verdict.Vacuous, verdict.Holds, verdict.NA,
 }
 
@@ -68,8 +68,8 @@ var looks = map[verdict.Word]look{
 	verdict.Fenced:     {"=", classFenced},
 	verdict.WrongDel:   {"x", classTouched},
 	verdict.Lie:        {"!", classTouched},
-	verdict.Phantom:    {"o", classSlow},
-	verdict.Stall:      {"@", classStuck},
+	verdict.Orphan:     {"o", classSlow},
+	verdict.Deadlock:   {"@", classStuck},
 	verdict.Blocked:    {">", classSlow},
 	verdict.Starved:    {"*", classStuck},
 	verdict.Holds:      {"-", classHolds},

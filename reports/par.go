@@ -71,7 +71,7 @@ func (p ParCell) label() string {
 }
 
 // Untold says whether a search was given up, so that the chart does not say all.
-func (c *ParChart) Untold() bool {
+func (c *ParChart) Inconclusive() bool {
 	for i := range c.Rows {
 		for n := range c.Verdicts {
 			if !c.Rows[i].cell(n).Told {

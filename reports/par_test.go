@@ -11,7 +11,7 @@ import (
 // parSample has every kind of cell in it.
 func parSample() ParChart {
 	return ParChart{
-		Verdicts: []verdict.Word{verdict.Overlap, verdict.Lie, verdict.Stall},
+		Verdicts: []verdict.Word{verdict.Overlap, verdict.Lie, verdict.Deadlock},
 		Rows: []ParRow{
 			{"setnx", []ParCell{
 				{Told: true, Found: true, Par: 0, Steps: 9, Trace: "locklab2-a"},
@@ -69,7 +69,7 @@ func TestParTakeaway(t *testing.T) {
 	if got, want := c.Takeaway("en"), "OVERLAP: every lock with 1 unlucky move."; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if c.Untold() {
+	if c.Inconclusive() {
 		t.Error("everything was told")
 	}
 }

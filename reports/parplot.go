@@ -61,7 +61,7 @@ func (c *ParChart) legend() string {
 
 // places are the pars from 0 on, "none", and "?" if there is one.
 func (p *parPlot) places() int {
-	if p.c.Untold() {
+	if p.c.Inconclusive() {
 		return p.top + 3
 	}
 	return p.top + 2

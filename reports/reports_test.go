@@ -233,7 +233,7 @@ func TestLanesOfOddFaults(t *testing.T) {
 	s.at(300 * ms).add(history.Event{Kind: history.Delay, Client: 2, Node: 1, Cmd: set, D: ms, Note: "reply"})
 	s.at(400 * ms).add(history.Event{Kind: history.Reject, Client: 2, Node: 1, Cmd: set, Reply: "(error) BUSY"})
 	s.at(500 * ms).add(history.Event{Kind: history.Hang, Node: 1, D: 2 * time.Second})
-	s.at(600 * ms).add(history.Event{Kind: history.Stranger, Node: 1, Cmd: []string{"FLUSHALL"}, Reply: "OK", Note: "by a stranger's hand"})
+	s.at(600 * ms).add(history.Event{Kind: history.External, Node: 1, Cmd: []string{"FLUSHALL"}, Reply: "OK", Note: "by a stranger's hand"})
 	s.at(700 * ms).add(history.Event{Kind: history.Expire, Node: 2, Key: "lock", Before: "a"})
 	s.at(800 * ms).add(history.Event{Kind: history.Heal, Node: 1})
 	wantLines(t, lanesOf(t, s),

@@ -331,7 +331,7 @@ func serverNote(h *history.History, s *step) string {
 		note = "HEALED"
 	case history.Hang:
 		note = "HANGS " + span(s.D)
-	case history.Stranger:
+	case history.External:
 		note = shortCommand(s.Cmd, h.Key) + remark(s.Note)
 	case history.Replicate:
 		note = "replica in step"

@@ -124,7 +124,7 @@ func (w *walker) take(i int) int {
 
 func causesChanges(k history.Kind) bool {
 	switch k {
-	case history.Apply, history.Down, history.Up, history.Failover, history.Replicate, history.Split, history.Stranger:
+	case history.Apply, history.Down, history.Up, history.Failover, history.Replicate, history.Split, history.External:
 		return true
 	}
 	return false

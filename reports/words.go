@@ -276,7 +276,7 @@ func mark(f verdict.Finding) string {
 // lasting is the length of a finding whose length is the point of it.
 func lasting(f verdict.Finding) string {
 	switch f.Verdict {
-	case verdict.Phantom, verdict.Stall, verdict.Blocked, verdict.Starved:
+	case verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved:
 	default:
 		return ""
 	}

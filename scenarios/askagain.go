@@ -32,23 +32,23 @@ var lateCheck = race.Scenario{
 		ZH: "c1 在 1 秒时检查，0.05 秒后开始停顿 12.5 秒，正好落在检查与写入之间。c2 在 10 秒多（时间戳只精确到秒的则是 11 秒多）进来，再过 1.5 秒写入。c1 在 13.6 秒醒来把它覆盖，此时 c2 还在里面。",
 	},
 	Settings: GcPause.Settings,
-	Budget:   race.Always("pause=1"),
+	Budget:   race.FixedBudget("pause=1"),
 	Needs: func(p race.Profile) race.Text {
 		if !p.Checks {
 			return race.Text{EN: "its lease cannot be asked whether it still stands", ZH: "它的租约没有提供检查，问不出是否还有效"}
 		}
 		return race.Text{}
 	},
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
-			{Work: s.Retry, Tail: s.Retry, Play: func(a *race.Actor) {
-				lease := client.Acquire(a.Client, a.Lock, a.R.Retry)
-				base, err := a.Read(client.Token(lease))
-				a.Clock().Sleep(a.R.Work)
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{Work: s.Retry, Tail: s.Retry, Play: func(a *race.ClientRun) {
+				lease := client.Acquire(a.Client, a.Lock, a.Def.Retry)
+				base, err := a.Read(client.FencingToken(lease))
+				a.Clock().Sleep(a.Def.Work)
 				if a.Check(lease) && err == nil {
 					a.Clock().Sleep(s.Retry / 10)
-					_ = a.Write(base, client.Token(lease)) // a refusal is the resource's to record
-					a.Clock().Sleep(a.R.Tail)
+					_ = a.Write(base, client.FencingToken(lease)) // a refusal is the resource's to record
+					a.Clock().Sleep(a.Def.Tail)
 				}
 				a.Record(history.Event{Kind: history.Leave})
 				client.Release(a.Client, lease)
@@ -56,11 +56,11 @@ var lateCheck = race.Scenario{
 			{Start: s.Retry / 2, Work: s.Retry * 3 / 2, Tail: s.Retry * 5 / 2},
 		}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: assured(client.Checking), Do: race.Strike(s.Retry/20, faults.PauseOf(1, s.Pause))}}
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: assured(client.Checking), Do: race.Inject(s.Retry/20, faults.PauseOf(1, s.Pause))}}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, assured(client.Checking), race.Kind(history.Pause, 1), race.Other(history.Acquire, 1), race.Kind(history.Resume, 1), race.Kind(history.Write, 1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, assured(client.Checking), race.Event(history.Pause, 1), race.EventOfOther(history.Acquire, 1), race.Event(history.Resume, 1), race.Event(history.Write, 1))
 	},
 }
 
@@ -101,14 +101,14 @@ var RenewHeld = race.Scenario{
 		ZH: "租约 10 秒，c1 读完 0.1 秒后停顿 12.5 秒。c2 在 10.5 秒进来，待到 14.5 秒；c1 在 12.6 秒要求续期。",
 	},
 	Settings: GcPause.Settings,
-	Budget:   race.Always("pause=1"),
+	Budget:   race.FixedBudget("pause=1"),
 	Needs:    extends,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{comesBack(s), {Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5}}
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{comesBack(s), {Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5}}
 	},
 	Script: sleepsOutside,
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, race.Kind(history.Leave, 2), outside, race.Kind(history.Pause, 1), race.Kind(history.Enter, 2), race.Kind(history.Resume, 1), asked)
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Event(history.Leave, 2), outside, race.Event(history.Pause, 1), race.Event(history.Enter, 2), race.Event(history.Resume, 1), asked)
 	},
 }
 
@@ -129,14 +129,14 @@ var RenewFree = race.Scenario{
 		ZH: "与 renew-held 相同，只是 10.5 秒进来的 c2 过 1 秒就走了。",
 	},
 	Settings: GcPause.Settings,
-	Budget:   race.Always("pause=1"),
+	Budget:   race.FixedBudget("pause=1"),
 	Needs:    extends,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{comesBack(s), {Start: s.Retry / 2, Work: s.Retry / 2, Tail: s.Retry / 2}}
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{comesBack(s), {Start: s.Retry / 2, Work: s.Retry / 2, Tail: s.Retry / 2}}
 	},
 	Script: sleepsOutside,
-	Struck: func(h *history.History) bool {
-		return race.Then(h, outside, race.Kind(history.Pause, 1), race.Kind(history.Enter, 2), race.Kind(history.Released, 2), race.Kind(history.Resume, 1), asked)
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, outside, race.Event(history.Pause, 1), race.Event(history.Enter, 2), race.Event(history.Released, 2), race.Event(history.Resume, 1), asked)
 	},
 }
 
@@ -157,20 +157,20 @@ var RenewLate = race.Scenario{
 		ZH: "c1 在 1 秒要求续期，决定性的应答（五个节点中的第三个）迟到 11 秒，比租约多一秒。客户端等待应答 15 秒。c2 在 11 秒后进来，比 c1 先写、比 c1 晚走。有看门狗同时续期的，c2 一直等到 c1 离开。",
 	},
 	Settings: SlowAcquire.Settings,
-	Budget:   race.Always("delay=1"),
+	Budget:   race.FixedBudget("delay=1"),
 	Needs:    extends,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
-			{Play: func(a *race.Actor) {
-				lease := client.Acquire(a.Client, a.Lock, a.R.Retry)
-				base, err := a.Read(client.Token(lease))
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{Play: func(a *race.ClientRun) {
+				lease := client.Acquire(a.Client, a.Lock, a.Def.Retry)
+				base, err := a.Read(client.FencingToken(lease))
 				a.Record(history.Event{Kind: history.Leave})
 				a.Clock().Sleep(s.Retry)
 				if prolong(lease) == nil && err == nil {
 					// told afterwards: until it is answered, c1 has its old lease
 					a.Record(history.Event{Kind: history.Acquire, Note: client.Renewing})
 					a.Record(history.Event{Kind: history.Enter, Note: client.Renewing})
-					_ = a.Write(base, client.Token(lease)) // a refusal is the resource's to record
+					_ = a.Write(base, client.FencingToken(lease)) // a refusal is the resource's to record
 					a.Record(history.Event{Kind: history.Leave})
 				}
 				client.Release(a.Client, lease)
@@ -178,16 +178,18 @@ var RenewLate = race.Scenario{
 			{Start: s.Retry / 5, Work: s.Retry / 2, Tail: s.TTL / 2},
 		}
 	},
-	Script: func(s race.Settings, nodes int) []race.Beat {
-		beats := []race.Beat{{On: outside, Do: func(*schedule.Stage, *history.Event) {}}}
+	Script: func(s race.Settings, nodes int) []race.Trigger {
+		beats := []race.Trigger{{On: outside, Do: func(*schedule.Stage, *history.Event) {}}}
 		for range race.Quorum(nodes) - 1 {
-			beats = append(beats, race.Beat{On: prolongs, Do: func(*schedule.Stage, *history.Event) {}})
+			beats = append(beats, race.Trigger{On: prolongs, Do: func(*schedule.Stage, *history.Event) {}})
 		}
-		return append(beats, race.Beat{On: prolongs, Do: race.Strike(s.Latency/2, faults.DelayOf(1, 0, s.TTL+s.Retry))})
+		return append(beats, race.Trigger{On: prolongs, Do: race.Inject(s.Latency/2, faults.DelayOf(1, 0, s.TTL+s.Retry))})
 	},
-	Struck: func(h *history.History) bool {
-		tooLate := func(e *history.Event) bool { return race.Kind(history.Delay, 1)(e) && e.Note == "reply" && e.D > h.TTL }
-		return race.Unless(h, race.Kind(history.Release, 1), outside, prolongs, tooLate, race.Other(history.Acquire, 1), race.Kind(history.Answer, 1))
+	Triggered: func(h *history.History) bool {
+		tooLate := func(e *history.Event) bool {
+			return race.Event(history.Delay, 1)(e) && e.Note == "reply" && e.D > h.TTL
+		}
+		return race.InOrderWithout(h, race.Event(history.Release, 1), outside, prolongs, tooLate, race.EventOfOther(history.Acquire, 1), race.Event(history.Answer, 1))
 	},
 }
 
@@ -204,7 +206,7 @@ func prolong(lease lock.Lease) error {
 // prolongs names the moments at which a server prolongs c1's lease because c1 itself
 // has asked, and no watchdog.
 func prolongs(e *history.Event) bool {
-	return race.Kind(history.Change, 1)(e) && e.Thread == 0 && e.Key == client.Key && e.Before != "" && e.After != ""
+	return race.Event(history.Change, 1)(e) && e.Thread == 0 && e.Key == client.Key && e.Before != "" && e.After != ""
 }
 
 var renewPartly = race.Scenario{
@@ -226,17 +228,17 @@ var renewPartly = race.Scenario{
 	Settings: race.Standard(),
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-request=%d", race.Quorum(nodes)) },
 	Needs:    extends,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
-			{Play: func(a *race.Actor) {
-				lease := client.Acquire(a.Client, a.Lock, a.R.Retry)
-				base, err := a.Read(client.Token(lease))
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{Play: func(a *race.ClientRun) {
+				lease := client.Acquire(a.Client, a.Lock, a.Def.Retry)
+				base, err := a.Read(client.FencingToken(lease))
 				end := a.Clock().Now().Add(s.TTL * 3 / 5)
 				a.Clock().Sleep(s.Retry)
 				_ = prolong(lease) // it fails, and the old lease is long enough
 				a.Clock().Sleep(end.Sub(a.Clock().Now()))
 				if err == nil {
-					_ = a.Write(base, client.Token(lease)) // a refusal is the resource's to record
+					_ = a.Write(base, client.FencingToken(lease)) // a refusal is the resource's to record
 				}
 				a.Record(history.Event{Kind: history.Leave})
 				client.Release(a.Client, lease)
@@ -244,37 +246,37 @@ var renewPartly = race.Scenario{
 			{Start: s.Retry / 5, Work: s.Retry, Tail: s.TTL / 2},
 		}
 	},
-	Script: func(s race.Settings, nodes int) []race.Beat {
+	Script: func(s race.Settings, nodes int) []race.Trigger {
 		lost := 0
-		return []race.Beat{{Each: true,
+		return []race.Trigger{{Each: true,
 			On: func(e *history.Event) bool {
 				return e.Kind == history.Send && e.Client == 1 && e.Thread == 0 && e.Node != history.Resource && e.At > s.Retry/2 && lost < race.Quorum(nodes)
 			},
 			Do: func(st *schedule.Stage, _ *history.Event) {
 				lost++
-				st.Strike(0, faults.LoseRequestOf(1, 0))
+				st.Inject(0, faults.LoseRequestOf(1, 0))
 			},
 		}}
 	},
-	Struck: func(h *history.History) bool {
-		steps := []func(*history.Event) bool{race.Kind(history.Enter, 1)}
+	Triggered: func(h *history.History) bool {
+		steps := []func(*history.Event) bool{race.Event(history.Enter, 1)}
 		for range race.Quorum(h.Nodes) {
-			steps = append(steps, race.Kind(history.LoseRequest, 1), race.Kind(history.Timeout, 1))
+			steps = append(steps, race.Event(history.LoseRequest, 1), race.Event(history.Timeout, 1))
 		}
-		return race.Unless(h, race.Kind(history.Leave, 1), append(steps, race.Other(history.Acquire, 1))...)
+		return race.InOrderWithout(h, race.Event(history.Leave, 1), append(steps, race.EventOfOther(history.Acquire, 1))...)
 	},
 }
 
 // comesBack is a client that leaves between its read and its write, and keeps the
 // lock meanwhile: it goes on if it is told that its lease is prolonged.
-func comesBack(s race.Settings) race.Role {
-	return race.Role{Play: func(a *race.Actor) {
-		lease := client.Acquire(a.Client, a.Lock, a.R.Retry)
-		base, err := a.Read(client.Token(lease))
+func comesBack(s race.Settings) race.Client {
+	return race.Client{Play: func(a *race.ClientRun) {
+		lease := client.Acquire(a.Client, a.Lock, a.Def.Retry)
+		base, err := a.Read(client.FencingToken(lease))
 		a.Record(history.Event{Kind: history.Leave})
 		a.Clock().Sleep(s.Retry)
 		if a.Renew(lease) && err == nil {
-			_ = a.Write(base, client.Token(lease)) // a refusal is the resource's to record
+			_ = a.Write(base, client.FencingToken(lease)) // a refusal is the resource's to record
 			a.Record(history.Event{Kind: history.Leave})
 		}
 		client.Release(a.Client, lease)
@@ -283,6 +285,6 @@ func comesBack(s race.Settings) race.Role {
 
 func outside(e *history.Event) bool { return e.Kind == history.Leave && e.Client == 1 }
 
-func sleepsOutside(s race.Settings, _ int) []race.Beat {
-	return []race.Beat{{On: outside, Do: race.Strike(s.Retry/10, faults.PauseOf(1, s.Pause))}}
+func sleepsOutside(s race.Settings, _ int) []race.Trigger {
+	return []race.Trigger{{On: outside, Do: race.Inject(s.Retry/10, faults.PauseOf(1, s.Pause))}}
 }

@@ -21,18 +21,18 @@ var clientSkew = race.Scenario{
 		EN: "Any skew larger than what remains of the lease will do; 15 s is larger than the whole lease of 10 s, so the moment does not matter. c1 works 5 s; c2 first asks after half a second and, where that lets it in, stays until c1 has gone.",
 		ZH: "只要偏差大于租约的剩余时间就会出事；15 秒大于整个 10 秒租约，所以与时机无关。c1 干 5 秒；c2 半秒后开始抢锁，如果当时就被放进来，会一直待到 c1 离开之后。",
 	},
-	Together: true,
-	Settings: race.With(func(s *race.Settings) { s.Skew = race.Seconds(15) }),
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
+	AllowsShared: true,
+	Settings:     race.StandardWith(func(s *race.Settings) { s.Skew = race.Seconds(15) }),
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
 			{Work: s.TTL / 2},
 			{Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL * 2 / 5, Skew: s.Skew},
 		}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Enter, 1), func(e *history.Event) bool {
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), func(e *history.Event) bool {
 			return e.Kind == history.Acquire && e.Client == 2 && e.Skew > 0
-		}, race.Kind(history.Leave, 1))
+		}, race.Event(history.Leave, 1))
 	},
 }
 
@@ -52,16 +52,16 @@ var clientBehind = race.Scenario{
 		EN: "15 s is larger than the lease of 10 s, so the lease ends before it has begun. c1 works 5 s; c2 asks after half a second and, where that lets it in, stays until c1 has gone.",
 		ZH: "15 秒大于 10 秒租约，所以租约还没开始就已结束。c1 干 5 秒；c2 半秒后抢锁，如果被放进来，会一直待到 c1 离开之后。",
 	},
-	Together: true,
-	Settings: clientSkew.Settings,
-	Cast: func(s race.Settings) []race.Role {
+	AllowsShared: true,
+	Settings:     clientSkew.Settings,
+	Clients: func(s race.Settings) []race.Client {
 		cast := losing(s)
 		cast[0].Skew = -s.Skew
 		return cast
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, func(e *history.Event) bool {
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, func(e *history.Event) bool {
 			return e.Kind == history.Enter && e.Client == 1 && e.Skew < 0
-		}, race.Other(history.Acquire, 1), race.Kind(history.Leave, 1))
+		}, race.EventOfOther(history.Acquire, 1), race.Event(history.Leave, 1))
 	},
 }

@@ -25,15 +25,15 @@ var crashHolding = race.Scenario{
 		ZH: "崩溃发生在 10 秒租约的第 1 秒，几乎整个租约都要由别人来等。",
 	},
 	Settings: race.Standard(),
-	Budget:   race.Always("crash=1"),
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
+	Budget:   race.FixedBudget("crash=1"),
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(s.TTL/10, faults.CrashOf(1))}}
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.TTL/10, faults.CrashOf(1))}}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, race.Kind(history.Leave, 1), race.Kind(history.Enter, 1), race.Kind(history.Crash, 1), race.Other(history.Acquire, 1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Event(history.Leave, 1), race.Event(history.Enter, 1), race.Event(history.Crash, 1), race.EventOfOther(history.Acquire, 1))
 	},
 }
 
@@ -54,21 +54,21 @@ var crashBeforeExpire = race.Scenario{
 		ZH: "崩溃发生在服务器执行完 SETNX 的那一刻：此时第二条命令一定还没有发出。",
 	},
 	Settings: race.Standard(),
-	Budget:   race.Always("crash=1"),
+	Budget:   race.FixedBudget("crash=1"),
 	Needs: func(p race.Profile) race.Text {
 		if !p.TwoSteps {
 			return race.Text{EN: "it never leaves a key without a time to live between two commands of one acquire", ZH: "它加锁的两条命令之间，从不会留下没有过期时间的 key"}
 		}
 		return race.Text{}
 	},
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: LeavesBare, Do: func(st *schedule.Stage, _ *history.Event) { st.Strike(0, faults.CrashOf(1)) }}}
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: LeavesBare, Do: func(st *schedule.Stage, _ *history.Event) { st.Inject(0, faults.CrashOf(1)) }}}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, bounds, LeavesBare, race.Kind(history.Crash, 1), race.Other(history.Acquire, 1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, bounds, LeavesBare, race.Event(history.Crash, 1), race.EventOfOther(history.Acquire, 1))
 	},
 }
 

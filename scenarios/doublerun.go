@@ -25,17 +25,17 @@ var doubleRun = race.Scenario{
 		EN: "The job takes 300 ms and c2's clock is 2 s behind: any difference longer than the job will do. Where waiters queue, c3's place is still kept when c2 comes, which spares the second run by accident; at-least-for spares it on purpose, as it keeps the lock for 2.5 s.",
 		ZH: "任务 300 毫秒，c2 的时钟慢 2 秒：误差只要比任务长就会出事。排队的锁在 c2 来时还替 c3 留着位置，碰巧免去了第二遍；at-least-for 让锁至少保持 2.5 秒，是有意避免第二遍。",
 	},
-	Together: true,
-	Settings: race.With(func(s *race.Settings) { s.Clients, s.Skew = 3, race.Seconds(2) }),
-	Cast: func(s race.Settings) []race.Role {
-		job := race.Role{Work: s.Retry * 3 / 10, Play: (*race.Actor).Once}
+	AllowsShared: true,
+	Settings:     race.StandardWith(func(s *race.Settings) { s.Clients, s.Skew = 3, race.Seconds(2) }),
+	Clients: func(s race.Settings) []race.Client {
+		job := race.Client{Work: s.Retry * 3 / 10, Play: (*race.ClientRun).Once}
 		late, same := job, job
 		late.Start, late.Skew = s.Skew, -s.Skew // on the full minute, by its own clock
 		same.Start = s.Retry / 10
-		return []race.Role{job, late, same}
+		return []race.Client{job, late, same}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Enter, 1), race.Kind(history.Acquire, 3), race.Kind(history.Leave, 1), func(e *history.Event) bool {
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), race.Event(history.Acquire, 3), race.Event(history.Leave, 1), func(e *history.Event) bool {
 			return e.Kind == history.Acquire && e.Client == 2 && e.At+e.Skew == 0
 		})
 	},

@@ -29,24 +29,24 @@ var watchHerd = race.Scenario{
 		EN: "Count the watches that fire from c1's release on. With one watch each there are four, one for each hand-over. With all watching the line there are fourteen: 4 + 3 + 2 + 1, and each of the four has left one more by the look that let it in, which its own release fires. Ten of them are in vain; for n in line that grows with half of n squared.",
 		ZH: "数一数从 c1 释放起触发了几次 watch。每人只监听前一个：四次，每交接一次触发一次。都监听整个队列：十四次，4 + 3 + 2 + 1，再加上四个人各自进去前那一看又留下的一个 watch，自己释放时触发。其中十次白费；队里有 n 个人，就按 n 平方的一半增长。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Clients = 5 }),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 5 }),
 	Needs:    onEnsemble,
-	Cast: func(s race.Settings) []race.Role {
-		cast := []race.Role{{Work: s.Retry}}
+	Clients: func(s race.Settings) []race.Client {
+		cast := []race.Client{{Work: s.Retry}}
 		for i := range time.Duration(4) {
-			cast = append(cast, race.Role{Start: s.Retry * (i + 1) / 5, Work: s.Retry / 10, Patience: s.Horizon})
+			cast = append(cast, race.Client{Start: s.Retry * (i + 1) / 5, Work: s.Retry / 10, Patience: s.Horizon})
 		}
 		return cast
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		inLine := 0
 		for i := range h.Events {
 			switch e := &h.Events[i]; {
-			case race.Other(history.Acquire, 1)(e):
+			case race.EventOfOther(history.Acquire, 1)(e):
 				inLine++
-			case race.Other(history.Enter, 1)(e), race.Other(history.Refuse, 1)(e):
+			case race.EventOfOther(history.Enter, 1)(e), race.EventOfOther(history.Refuse, 1)(e):
 				inLine--
-			case race.Kind(history.Release, 1)(e):
+			case race.Event(history.Release, 1)(e):
 				return inLine == 4
 			}
 		}
@@ -59,8 +59,8 @@ func Wakings(h *history.History) (n int) {
 	released := false
 	for i := range h.Events {
 		e := &h.Events[i]
-		released = released || race.Kind(history.Release, 1)(e)
-		if released && race.Other(history.Fire, 1)(e) {
+		released = released || race.Event(history.Release, 1)(e)
+		if released && race.EventOfOther(history.Fire, 1)(e) {
 			n++
 		}
 	}
@@ -85,9 +85,9 @@ var inLine = race.Scenario{
 	},
 	Settings: race.Standard(),
 	Needs:    onEnsemble,
-	Cast:     func(s race.Settings) []race.Role { return patiently(s, overtaken.Cast(s)) },
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Enter, 2), race.Kind(history.Acquire, 1), race.Kind(history.Released, 2), race.Kind(history.Acquire, 2))
+	Clients:  func(s race.Settings) []race.Client { return patiently(s, overtaken.Clients(s)) },
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 2), race.Event(history.Acquire, 1), race.Event(history.Released, 2), race.Event(history.Acquire, 2))
 	},
 }
 
@@ -107,21 +107,21 @@ var lostCreate = race.Scenario{
 		EN: "The answer to c1's first place is lost. Both wait in line for three seconds at a time, and come again a second later, up to the end at six times the session's time-out: a session whose client is alive does not end.",
 		ZH: "丢的是 c1 第一次排队的应答。两个客户端每次排队等 3 秒，歇 1 秒再来，直到会话超时的六倍为止：客户端活着，会话就不会结束。",
 	},
-	Together: true,
-	Settings: race.Standard(),
-	Budget:   race.Always("lose-reply=1"),
-	Needs:    onEnsemble,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
+	AllowsShared: true,
+	Settings:     race.Standard(),
+	Budget:       race.FixedBudget("lose-reply=1"),
+	Needs:        onEnsemble,
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
 			{Work: s.Retry, Patience: s.Retry * 3},
 			{Start: s.Retry / 2, Work: s.Retry, Patience: s.Retry * 3},
 		}
 	},
-	Script: func(race.Settings, int) []race.Beat {
-		return []race.Beat{{On: race.LinesUp(1), Do: race.Strike(0, faults.LoseReplyTo(1, 0))}}
+	Script: func(race.Settings, int) []race.Trigger {
+		return []race.Trigger{{On: race.JoinsQueue(1), Do: race.Inject(0, faults.LoseReplyTo(1, 0))}}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.LinesUp(1), race.Kind(history.LoseReply, 1), race.Other(history.Acquire, 1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.JoinsQueue(1), race.Event(history.LoseReply, 1), race.EventOfOther(history.Acquire, 1))
 	},
 }
 
@@ -141,21 +141,21 @@ var WaiterDies = race.Scenario{
 		EN: "c1 works for five seconds. c2 and c3 come half a second after it, one after the other, and have patience for two leases. c2's session ends when c1 has been inside for two seconds.",
 		ZH: "c1 干 5 秒。c2、c3 在半秒时先后来排队，都愿意等两个租约。c1 进去 2 秒后，c2 的会话到期。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Clients = 3 }),
-	Budget:   race.Always("expire-session=1"),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	Budget:   race.FixedBudget("expire-session=1"),
 	Needs:    onEnsemble,
-	Cast:     ThreeInLine,
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(s.Retry*2, faults.ExpireSessionOf(2))}}
+	Clients:  ThreeInLine,
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry*2, faults.ExpireSessionOf(2))}}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, race.Kind(history.Leave, 1), race.Kind(history.Enter, 1), race.Kind(history.Acquire, 3), race.Kind(history.SessionEnd, 2), race.Kind(history.Fire, 3))
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Event(history.Leave, 1), race.Event(history.Enter, 1), race.Event(history.Acquire, 3), race.Event(history.SessionEnd, 2), race.Event(history.Fire, 3))
 	},
 }
 
 // threeInLine is a holder and two who wait, one behind the other.
-func ThreeInLine(s race.Settings) []race.Role {
-	return []race.Role{
+func ThreeInLine(s race.Settings) []race.Client {
+	return []race.Client{
 		{Work: s.TTL / 2},
 		{Start: s.Retry / 2, Work: s.Retry, Patience: s.TTL * 2},
 		{Start: s.Retry * 3 / 5, Work: s.Retry, Patience: s.TTL * 2},
@@ -177,13 +177,13 @@ var waiterLeaves = race.Scenario{
 	},
 	Settings: WaiterDies.Settings,
 	Needs:    onEnsemble,
-	Cast: func(s race.Settings) []race.Role {
+	Clients: func(s race.Settings) []race.Client {
 		cast := ThreeInLine(s)
 		cast[1].Patience = s.Retry * 2
 		return cast
 	},
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, race.Kind(history.Leave, 1), race.Kind(history.Enter, 1), race.Kind(history.Acquire, 3), race.Kind(history.Fire, 3), race.Kind(history.Refuse, 2))
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Event(history.Leave, 1), race.Event(history.Enter, 1), race.Event(history.Acquire, 3), race.Event(history.Fire, 3), race.Event(history.Refuse, 2))
 	},
 }
 
@@ -203,22 +203,22 @@ var numbersEnd = race.Scenario{
 		EN: "The clients of in-line, with the counter at its end. c1's GUID sorts before c2's, as half of all draws do. At a thousand acquires per second the numbers last for 25 days.",
 		ZH: "与 in-line 相同的客户端，计数器从最后一个编号开始。c1 的 GUID 排在 c2 前面，随机抽取时这有一半的可能。每秒加锁一千次，编号能用 25 天。",
 	},
-	Settings: race.Standard(),
-	Needs:    onEnsemble,
-	Worn:     true,
-	Cast: func(s race.Settings) []race.Role {
-		cast := inLine.Cast(s)
+	Settings:          race.Standard(),
+	Needs:             onEnsemble,
+	SequenceExhausted: true,
+	Clients: func(s race.Settings) []race.Client {
+		cast := inLine.Clients(s)
 		cast[0].Token, cast[1].Token = "a", "b"
 		return cast
 	},
-	Struck: func(h *history.History) bool {
-		last := func(e *history.Event) bool { return race.LinesUp(2)(e) && strings.HasSuffix(e.Reply, "-2147483647") }
-		return race.Then(h, last, race.Kind(history.Enter, 2), race.Kind(history.Acquire, 1))
+	Triggered: func(h *history.History) bool {
+		last := func(e *history.Event) bool { return race.JoinsQueue(2)(e) && strings.HasSuffix(e.Reply, "-2147483647") }
+		return race.InOrder(h, last, race.Event(history.Enter, 2), race.Event(history.Acquire, 1))
 	},
 }
 
 // patiently has everybody of a cast wait in line for as long as it takes.
-func patiently(s race.Settings, cast []race.Role) []race.Role {
+func patiently(s race.Settings, cast []race.Client) []race.Client {
 	for i := range cast {
 		cast[i].Patience = s.Horizon
 	}

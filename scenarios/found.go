@@ -31,25 +31,25 @@ var lateAnswer = race.Scenario{
 		EN: "The pause of 5 s is half a lease, and longer than the 3 s for which a client waits for an answer (50 ms where there are several servers). The answer lies in the socket when c1 wakes, and the deadline of the read has passed; which of the two is noticed first is up to the runtime, and here it is the deadline. Of several servers it is the first whose answer is missed; c2, which the others let in, is at work until after c1 has woken.",
 		ZH: "停顿 5 秒，只有租约的一半，但超过了客户端等待应答的 3 秒（多节点时每个节点 50 毫秒）。c1 醒来时应答已经躺在 socket 里，读超时也已经到了；先发现哪一个由运行时决定，这里先发现的是超时。多节点时错过的是第一个节点的应答；c2 在其余节点上加锁成功，一直干到 c1 醒来之后。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Pause = race.Seconds(5) }),
-	Budget:   race.Always("pause=1"),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Pause = race.Seconds(5) }),
+	Budget:   race.FixedBudget("pause=1"),
 	Needs: func(p race.Profile) race.Text {
 		if p.ZooKeeper {
 			return race.SessionsPatience
 		}
 		return race.Text{}
 	},
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.TTL / 2, Tail: s.Retry}}
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.TTL / 2, Tail: s.Retry}}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{
-			{On: race.Makes(1), Do: race.Strike(0, faults.PauseOf(1, s.Pause))},
-			{On: race.Kind(history.Resume, 1), Do: race.Strike(0, simulator.Choice{Verb: simulator.GiveUp, Client: 1})},
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{
+			{On: race.CreatesKey(1), Do: race.Inject(0, faults.PauseOf(1, s.Pause))},
+			{On: race.Event(history.Resume, 1), Do: race.Inject(0, simulator.Choice{Verb: simulator.GiveUp, Client: 1})},
 		}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Makes(1), race.Kind(history.Pause, 1), race.Other(history.Acquire, 1), race.Kind(history.Resume, 1), race.Kind(history.Timeout, 1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.CreatesKey(1), race.Event(history.Pause, 1), race.EventOfOther(history.Acquire, 1), race.Event(history.Resume, 1), race.Event(history.Timeout, 1))
 	},
 }
 
@@ -69,23 +69,23 @@ var TwoPauses = race.Scenario{
 		EN: "c1 needs 2.5 s, so one pause of 6 s leaves 1.5 s of the lease of 10 s. The first lasts to 6 s, the second from 7 s to 13 s. c2 gets in soon after 10 s and writes at 12.5 s; c1 overwrites that at 13 s and releases at 14 s, while c2 is still inside. In the second between the pauses the watchdog sends the renewal that was due at 3.3 s, and has a lease until 16 s.",
 		ZH: "c1 需要 2.5 秒，所以只停一次 6 秒，10 秒租约还剩 1.5 秒。第一次停到 6 秒，第二次从 7 秒停到 13 秒。c2 在 10 秒后进来，12.5 秒写入；c1 在 13 秒把它覆盖，14 秒释放，此时 c2 还在里面。看门狗在两次停顿之间的一秒里补发了 3.3 秒就该发的续期，租约延到 16 秒。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Pause = race.Seconds(6) }),
-	Budget:   race.Always("pause=2"),
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
+	Settings: race.StandardWith(func(s *race.Settings) { s.Pause = race.Seconds(6) }),
+	Budget:   race.FixedBudget("pause=2"),
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
 			{Work: s.Retry * 3 / 2, Tail: s.Retry},
 			{Start: s.Retry / 2, Work: s.Retry * 2, Tail: s.Retry * 2},
 		}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{
-			{On: race.Kind(history.Enter, 1), Do: race.Strike(0, faults.PauseOf(1, s.Pause))},
-			{On: race.Kind(history.Resume, 1), Do: race.Strike(s.Retry, faults.PauseOf(1, s.Pause))},
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{
+			{On: race.Event(history.Enter, 1), Do: race.Inject(0, faults.PauseOf(1, s.Pause))},
+			{On: race.Event(history.Resume, 1), Do: race.Inject(s.Retry, faults.PauseOf(1, s.Pause))},
 		}
 	},
-	Struck: func(h *history.History) bool {
-		pause, resume := race.Kind(history.Pause, 1), race.Kind(history.Resume, 1)
-		return race.Then(h, race.Kind(history.Enter, 1), pause, race.Other(history.Acquire, 1), resume, pause, race.Other(history.Acquire, 1), resume, race.Kind(history.Leave, 1))
+	Triggered: func(h *history.History) bool {
+		pause, resume := race.Event(history.Pause, 1), race.Event(history.Resume, 1)
+		return race.InOrder(h, race.Event(history.Enter, 1), pause, race.EventOfOther(history.Acquire, 1), resume, pause, race.EventOfOther(history.Acquire, 1), resume, race.Event(history.Leave, 1))
 	},
 }
 
@@ -106,18 +106,18 @@ var failoverInStep = race.Scenario{
 		ZH: "复制没有延迟。从库一收到 c1 的 key，主库就宕机，再过半毫秒应答就会到达 c1。多个独立节点时，只有第一个发生切换。",
 	},
 	Settings: race.Standard(),
-	Budget:   race.Always("failover=1"),
+	Budget:   race.FixedBudget("failover=1"),
 	Replicas: 1,
-	Cast:     lostReply.Cast,
-	Script: func(race.Settings, int) []race.Beat {
-		return []race.Beat{
-			{On: race.Makes(1), Do: func(*schedule.Stage, *history.Event) {}},
-			{On: replicates, Do: race.Strike(0, faults.FailoverOf(1))},
+	Clients:  lostReply.Clients,
+	Script: func(race.Settings, int) []race.Trigger {
+		return []race.Trigger{
+			{On: race.CreatesKey(1), Do: func(*schedule.Stage, *history.Event) {}},
+			{On: replicates, Do: race.Inject(0, faults.FailoverOf(1))},
 		}
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		// were anything forgotten at the failover, it would be another race
-		return race.Unless(h, forgets, race.Makes(1), replicates, failsOver, race.Kind(history.Broken, 1), race.Other(history.Acquire, 1))
+		return race.InOrderWithout(h, forgets, race.CreatesKey(1), replicates, failsOver, race.Event(history.Broken, 1), race.EventOfOther(history.Acquire, 1))
 	},
 }
 
@@ -140,27 +140,27 @@ var undoneRelease = race.Scenario{
 		EN: "The replica hears of each change 5 s later, and so of the lock at 5 s. c1 releases at 6 s, and the master dies a tenth of a second after c1 was told. Where nothing ends the key, c2 asks in vain until the run is over. Of several independent servers only the first fails over.",
 		ZH: "从库在 5 秒之后得知每次变更，所以 5 秒时知道了锁。c1 在 6 秒释放，收到应答 0.1 秒后主库宕机。key 若没有过期时间，直到运行结束 c2 都抢不到。多个独立节点时，只有第一个发生切换。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Lag = race.Seconds(5) }),
-	Budget:   race.Always("failover=1"),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Lag = race.Seconds(5) }),
+	Budget:   race.FixedBudget("failover=1"),
 	Replicas: 1,
 	Needs:    heedless,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{{Work: s.TTL * 3 / 5}, {Start: s.Retry / 2, Work: s.Retry}}
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.TTL * 3 / 5}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: race.Kind(history.Released, 1), Do: race.Strike(s.Retry/10, faults.FailoverOf(1))}}
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Released, 1), Do: race.Inject(s.Retry/10, faults.FailoverOf(1))}}
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		remembers := func(e *history.Event) bool {
 			return e.Kind == history.Change && e.Client == 0 && e.Key == client.Key && e.Before == "" && e.After != ""
 		}
-		return race.Then(h, race.Kind(history.Released, 1), failsOver, remembers, race.Other(history.Acquire, 1))
+		return race.InOrder(h, race.Event(history.Released, 1), failsOver, remembers, race.EventOfOther(history.Acquire, 1))
 	},
 }
 
 // heedless is what scenarios need in which the replica is behind for long.
 func heedless(p race.Profile) race.Text {
-	if p.Waits {
+	if p.UsesWAIT {
 		return race.Text{EN: "it waits for its replica, which is too far behind here", ZH: "它要等从库确认，而这里的从库落后太多"}
 	}
 	return race.Text{}
@@ -191,12 +191,12 @@ var quorumFailover = race.Scenario{
 		}
 		return race.Text{}
 	},
-	Cast: losing,
-	Script: func(s race.Settings, nodes int) []race.Beat {
+	Clients: losing,
+	Script: func(s race.Settings, nodes int) []race.Trigger {
 		return append(BareMajority(nodes),
-			race.Beat{On: race.Kind(history.Enter, 1), Do: race.Strike(s.Retry, faults.FailoverOf(race.Quorum(nodes)))})
+			race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry, faults.FailoverOf(race.Quorum(nodes)))})
 	},
-	Struck: Failover.Struck,
+	Triggered: Failover.Triggered,
 }
 
 var failoverFenced = race.Scenario{
@@ -225,21 +225,21 @@ var failoverFenced = race.Scenario{
 		}
 		return heedless(p)
 	},
-	Cast:   losing,
-	Script: Failover.Script,
-	Struck: sameNumber,
+	Clients:   losing,
+	Script:    Failover.Script,
+	Triggered: sameNumber,
 }
 
 // sameNumber says whether a server forgot c1's lock, and somebody entered with
 // c1's fencing token while c1 was inside.
 func sameNumber(h *history.History) bool {
 	var number uint64
-	return race.Then(h, func(e *history.Event) bool {
+	return race.InOrder(h, func(e *history.Event) bool {
 		number = e.Token
-		return race.Kind(history.Enter, 1)(e)
+		return race.Event(history.Enter, 1)(e)
 	}, forgets, func(e *history.Event) bool {
 		return e.Kind == history.Enter && e.Client != 1 && e.Token == number
-	}, race.Kind(history.Leave, 1))
+	}, race.Event(history.Leave, 1))
 }
 
 var lostRelease = race.Scenario{
@@ -260,23 +260,23 @@ var lostRelease = race.Scenario{
 	},
 	Settings: race.Standard(),
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-request=%d", race.Quorum(nodes)) },
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{{Work: s.TTL / 5}, {Start: s.Retry / 2, Work: s.Retry}}
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.TTL / 5}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
-	Script: func(_ race.Settings, nodes int) []race.Beat {
-		lose := func(st *schedule.Stage, e *history.Event) { st.Strike(0, faults.LoseRequestOf(1, e.Thread)) }
-		beats := []race.Beat{{On: race.Kind(history.Release, 1), Do: func(*schedule.Stage, *history.Event) {}}}
+	Script: func(_ race.Settings, nodes int) []race.Trigger {
+		lose := func(st *schedule.Stage, e *history.Event) { st.Inject(0, faults.LoseRequestOf(1, e.Thread)) }
+		beats := []race.Trigger{{On: race.Event(history.Release, 1), Do: func(*schedule.Stage, *history.Event) {}}}
 		for range race.Quorum(nodes) {
-			beats = append(beats, race.Beat{On: deletes, Do: lose})
+			beats = append(beats, race.Trigger{On: deletes, Do: lose})
 		}
 		return beats
 	},
-	Struck: func(h *history.History) bool {
-		steps := []func(*history.Event) bool{race.Kind(history.Release, 1)}
+	Triggered: func(h *history.History) bool {
+		steps := []func(*history.Event) bool{race.Event(history.Release, 1)}
 		unheard := race.GivenUp(history.LoseRequest, 1)
 		for range race.Quorum(h.Nodes) {
 			steps = append(steps, unheard)
 		}
-		return race.Then(h, append(steps, race.Other(history.Acquire, 1))...)
+		return race.InOrder(h, append(steps, race.EventOfOther(history.Acquire, 1))...)
 	},
 }

@@ -24,11 +24,11 @@ var GcPause = race.Scenario{
 		EN: "The pause of 12.5 s begins one second into a lease of 10 s and outlasts it. c2 gets in soon after 10 s and writes at 13 s; c1 wakes at 13.5 s, overwrites that, and is done at 15 s, while c2 is still inside. With a seed other than 0 the pause begins anywhere in c1's work.",
 		ZH: "停顿 12.5 秒，从 10 秒租约的第 1 秒开始，比租约更长。c2 在 10 秒后进来，13 秒写入；c1 在 13.5 秒醒来把它覆盖，15 秒干完，此时 c2 还在里面。seed 不为 0 时，停顿可能从 c1 工作期间的任意时刻开始。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Pause = race.Seconds(12.5) }),
-	Budget:   race.Always("pause=1"),
-	Cast:     pauseCast,
-	Script:   pauseScript,
-	Struck:   paused,
+	Settings:  race.StandardWith(func(s *race.Settings) { s.Pause = race.Seconds(12.5) }),
+	Budget:    race.FixedBudget("pause=1"),
+	Clients:   pauseCast,
+	Script:    pauseScript,
+	Triggered: paused,
 }
 
 var GcPauseFenced = race.Scenario{
@@ -52,9 +52,9 @@ var GcPauseFenced = race.Scenario{
 		}
 		return race.Text{}
 	},
-	Cast:   pauseCast,
-	Script: pauseScript,
-	Struck: paused,
+	Clients:   pauseCast,
+	Script:    pauseScript,
+	Triggered: paused,
 }
 
 var gcPauseCAS = race.Scenario{
@@ -69,32 +69,32 @@ var gcPauseCAS = race.Scenario{
 		EN: "Those of gc-pause: the pause of 12.5 s begins one second into a lease of 10 s. c1 has read version 0 before it. c2 gets in soon after 10 s, reads the same, and writes version 1 at 13 s; c1 wakes at 13.5 s, and its write builds on version 0. With a seed other than 0 the pause begins anywhere in c1's work; then c1 may be the first to write, and it is c2's write that is refused, the holder's: nothing is lost, but the right one has to begin anew.",
 		ZH: "与 gc-pause 相同：停顿 12.5 秒，从 10 秒租约的第 1 秒开始，此前 c1 已读到版本 0。c2 在 10 秒后进来，读到同样的版本，13 秒写入版本 1；c1 在 13.5 秒醒来，写入依据的还是版本 0。seed 不为 0 时，停顿可能从 c1 工作期间的任意时刻开始；这时也可能是 c1 先写，被拒绝的反而是持锁的 c2：数据没丢，只是对的人要重来一遍。",
 	},
-	Settings: GcPause.Settings,
-	Budget:   GcPause.Budget,
-	Guard:    history.CompareAndSet,
-	Cast:     pauseCast,
-	Script:   pauseScript,
-	Struck:   paused,
+	Settings:  GcPause.Settings,
+	Budget:    GcPause.Budget,
+	Guard:     history.CompareAndSet,
+	Clients:   pauseCast,
+	Script:    pauseScript,
+	Triggered: paused,
 }
 
-func pauseCast(s race.Settings) []race.Role {
-	return []race.Role{
+func pauseCast(s race.Settings) []race.Client {
+	return []race.Client{
 		{Work: s.Retry * 3 / 2, Tail: s.Retry * 3 / 2},
 		{Start: s.Retry / 2, Work: s.Retry * 5 / 2, Tail: s.Retry * 5 / 2},
 	}
 }
 
-func pauseScript(s race.Settings, _ int) []race.Beat {
+func pauseScript(s race.Settings, _ int) []race.Trigger {
 	begin := s.Retry
 	if s.Seed != 0 {
 		begin = time.Duration(race.Stream(s.Seed, "pause begins").Int64N(int64(s.Retry * 3)))
 	}
-	return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(begin, faults.PauseOf(1, s.Pause))}}
+	return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(begin, faults.PauseOf(1, s.Pause))}}
 }
 
 // paused says whether c1's process stood still inside the critical section
 // while somebody else asked. How long is the question, not the proof: a pause
 // that the lease outlasts is an answer too.
 func paused(h *history.History) bool {
-	return race.Then(h, race.Kind(history.Enter, 1), race.Kind(history.Pause, 1), race.Other(history.Acquire, 1), race.Kind(history.Resume, 1), race.Kind(history.Leave, 1))
+	return race.InOrder(h, race.Event(history.Enter, 1), race.Event(history.Pause, 1), race.EventOfOther(history.Acquire, 1), race.Event(history.Resume, 1), race.Event(history.Leave, 1))
 }

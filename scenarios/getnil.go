@@ -7,8 +7,8 @@ import (
 )
 
 // keptGet keeps c2's look at the key on the way until c1 has deleted it.
-func KeptGet(s race.Settings) []race.Beat {
-	return []race.Beat{
+func KeptGet(s race.Settings) []race.Trigger {
+	return []race.Trigger{
 		{On: race.Sends(2, "GET"), Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(2) }},
 		{On: removes(1), Do: func(st *schedule.Stage, _ *history.Event) { st.After(s.Retry/100, func() { st.Thaw(2) }) }},
 	}
@@ -35,18 +35,18 @@ var getNil = race.Scenario{
 		EN: "c1 works for one second. c2 asks a tenth of a second before it is done, and its GET is kept on the way until ten milliseconds after c1's DEL has run. c3 comes at 1.5 s and shows that it is a real lock that c2 has then.",
 		ZH: "c1 干 1 秒。c2 在它干完前 0.1 秒来抢锁，它的 GET 被压到 c1 的 DEL 之后 10 毫秒才执行。c3 在 1.5 秒到来，用来证明 c2 这时拿到的是一把真锁。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Clients = 3 }),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
 	Needs:    takesOver,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
 			{Work: s.Retry},
 			{Start: s.Retry * 9 / 10, Work: s.Retry * 2},
 			{Start: s.Retry * 3 / 2, Work: s.Retry},
 		}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat { return KeptGet(s) },
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Enter, 1), race.Sends(2, "GET"), removes(1), findsNothing, race.Kind(history.Acquire, 3))
+	Script: func(s race.Settings, _ int) []race.Trigger { return KeptGet(s) },
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), race.Sends(2, "GET"), removes(1), findsNothing, race.Event(history.Acquire, 3))
 	},
 }
 
@@ -66,23 +66,23 @@ var getNilTaken = race.Scenario{
 		EN: "As get-nil, but c2's next command is kept on the way, too, until c3 is in, which asks 40 ms after c2's GET was let go. c3 works for three seconds, far less than its lease.",
 		ZH: "与 get-nil 相同，但 c2 的下一条命令也被压到 c3 进去之后；c3 在 c2 的 GET 放行 40 毫秒之后来抢锁，干 3 秒，远短于租约。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Clients = 3 }),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
 	Needs:    takesOver,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
 			{Work: s.Retry},
 			{Start: s.Retry * 9 / 10, Work: s.Retry},
 			{Start: s.Retry * 21 / 20, Work: s.Retry * 3},
 		}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
+	Script: func(s race.Settings, _ int) []race.Trigger {
 		return append(KeptGet(s),
-			race.Beat{On: findsNothing, Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(2) }},
-			race.Beat{On: race.Kind(history.Enter, 3), Do: func(st *schedule.Stage, _ *history.Event) { st.After(0, func() { st.Thaw(2) }) }})
+			race.Trigger{On: findsNothing, Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(2) }},
+			race.Trigger{On: race.Event(history.Enter, 3), Do: func(st *schedule.Stage, _ *history.Event) { st.After(0, func() { st.Thaw(2) }) }})
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Enter, 1), removes(1), findsNothing, race.Kind(history.Enter, 3), func(e *history.Event) bool {
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), removes(1), findsNothing, race.Event(history.Enter, 3), func(e *history.Event) bool {
 			return e.Kind == history.Apply && e.Client == 2
-		}, race.Kind(history.Leave, 3))
+		}, race.Event(history.Leave, 3))
 	},
 }

@@ -23,31 +23,31 @@ var getsetNil = race.Scenario{
 		EN: "c1 works 11.3 s on a lease of 10 s; c2 asks at 10.1 s, or at 11.1 s where stamps count whole seconds, finds the timestamp lapsed, and its GETSET is kept on the way until ten milliseconds after c1's DEL has run. c3 comes at 11.6 s and shows that the lock is refused from then on.",
 		ZH: "租约 10 秒，c1 干 11.3 秒；c2 在 10.1 秒（时间戳以秒为单位时在 11.1 秒）发现时间戳超时，它的 GETSET 被压到 c1 的 DEL 之后 10 毫秒才执行。c3 在 11.6 秒到来，用来证明此后锁一直被拒绝。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Clients = 3 }),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
 	Needs: func(p race.Profile) race.Text {
 		if why := swaps(p); why != (race.Text{}) {
 			return why
 		}
-		if !p.Endless {
+		if !p.NeverExpires {
 			return race.Text{EN: "its key is gone when its stamp has lapsed", ZH: "时间戳超时之时，它的 key 也已经没了"}
 		}
 		return race.Text{}
 	},
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
 			{Work: s.TTL + s.Retry*13/10},
 			{Start: s.Retry / 10, Work: s.Retry},
 			{Start: s.TTL + s.Retry*16/10, Work: s.Retry},
 		}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{
 			{On: race.Sends(2, "GETSET"), Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(2) }},
 			{On: removes(1), Do: func(st *schedule.Stage, _ *history.Event) { st.After(s.Retry/100, func() { st.Thaw(2) }) }},
 		}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Sends(2, "GETSET"), removes(1), func(e *history.Event) bool {
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Sends(2, "GETSET"), removes(1), func(e *history.Event) bool {
 			return e.Kind == history.Apply && e.Client == 2 && e.Cmd[0] == "GETSET" && e.Reply == "(nil)"
 		})
 	},

@@ -24,11 +24,11 @@ var lateWrite = race.Scenario{
 		ZH: "c1 在第 1 秒发出写请求，被网络压了 6 秒，远小于 GitHub 曾经出现过的 90 秒。c1 等 3 秒后放弃（多节点时 50 毫秒），10 秒租约没有到期。c2 在 4.5 秒（多节点时 1.5 秒）进来，一秒后写入，7 秒 c1 的写请求到达时还在干活。",
 	},
 	Settings: race.Standard(),
-	Budget:   race.Always("delay=1"),
-	Cast:     lateWriters,
+	Budget:   race.FixedBudget("delay=1"),
+	Clients:  lateWriters,
 	Script:   holdWrite,
-	Struck: func(h *history.History) bool {
-		return race.Then(h, wroteLate(accepted)...)
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, wroteLate(accepted)...)
 	},
 }
 
@@ -48,10 +48,10 @@ var lateWriteFenced = race.Scenario{
 	Budget:   lateWrite.Budget,
 	Guard:    history.Fenced,
 	Needs:    GcPauseFenced.Needs,
-	Cast:     lateWriters,
+	Clients:  lateWriters,
 	Script:   holdWrite,
-	Struck: func(h *history.History) bool {
-		return race.Then(h, wroteLate(func(e *history.Event) bool { return e.Kind == history.Write })...)
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, wroteLate(func(e *history.Event) bool { return e.Kind == history.Write })...)
 	},
 }
 
@@ -67,33 +67,33 @@ var lateWriteCAS = race.Scenario{
 		EN: "Those of late-write. c1's write at 7 s builds on version 0; c2 has read that as well, and made version 1 of it.",
 		ZH: "与 late-write 相同。c1 在 7 秒到达的写请求依据的是版本 0；c2 读到的也是它，并且已经写成版本 1。",
 	},
-	Settings: lateWrite.Settings,
-	Budget:   lateWrite.Budget,
-	Guard:    history.CompareAndSet,
-	Cast:     lateWriters,
-	Script:   holdWrite,
-	Struck:   lateWriteFenced.Struck,
+	Settings:  lateWrite.Settings,
+	Budget:    lateWrite.Budget,
+	Guard:     history.CompareAndSet,
+	Clients:   lateWriters,
+	Script:    holdWrite,
+	Triggered: lateWriteFenced.Triggered,
 }
 
-func lateWriters(s race.Settings) []race.Role {
-	return []race.Role{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.TTL / 2}}
+func lateWriters(s race.Settings) []race.Client {
+	return []race.Client{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.TTL / 2}}
 }
 
 // holdWrite has the network hold up c1's first write for most of a lease.
-func holdWrite(s race.Settings, _ int) []race.Beat {
+func holdWrite(s race.Settings, _ int) []race.Trigger {
 	writes := func(e *history.Event) bool {
 		return e.Kind == history.Send && e.Client == 1 && e.Node == history.Resource
 	}
-	return []race.Beat{
+	return []race.Trigger{
 		{On: writes, Do: func(*schedule.Stage, *history.Event) {}}, // the read
-		{On: writes, Do: race.Strike(0, faults.DelayOf(1, 0, s.TTL*3/5))},
+		{On: writes, Do: race.Inject(0, faults.DelayOf(1, 0, s.TTL*3/5))},
 	}
 }
 
 // wroteLate is what happens when c1's write arrives after c2's.
 func wroteLate(arrives func(*history.Event) bool) []func(*history.Event) bool {
 	return []func(*history.Event) bool{
-		race.Kind(history.Delay, 1), race.Kind(history.Released, 1), race.Kind(history.Enter, 2),
+		race.Event(history.Delay, 1), race.Event(history.Released, 1), race.Event(history.Enter, 2),
 		func(e *history.Event) bool { return accepted(e) && e.Client == 2 },
 		func(e *history.Event) bool { return arrives(e) && e.Client == 1 },
 	}

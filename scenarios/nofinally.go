@@ -23,21 +23,21 @@ var noFinally = race.Scenario{
 		ZH: "异常发生在 10 秒租约的第 1 秒，c1 在第 3 秒再来，仍在租约之内。c2 从 0.5 秒起一直在抢。六个租约足以区分等一会儿和一直等。",
 	},
 	Settings: race.Standard(),
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
-			{Work: s.Retry, Play: func(a *race.Actor) {
-				failing := a.R
-				failing.Dies = true
-				client.Work(a.Client, client.Acquire(a.Client, a.Lock, a.R.Retry), failing.Section())
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{Work: s.Retry, Play: func(a *race.ClientRun) {
+				failing := a.Def
+				failing.Fails = true
+				client.Work(a.Client, client.Acquire(a.Client, a.Lock, a.Def.Retry), failing.Section())
 				a.Clock().Sleep(s.Retry * 2)
 				a.Play()
 			}},
 			{Start: s.Retry / 2, Work: s.Retry},
 		}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Enter, 1), func(e *history.Event) bool {
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), func(e *history.Event) bool {
 			return e.Kind == history.Leave && e.Client == 1 && e.Note == history.Exception
-		}, race.Other(history.Acquire, 1), race.Kind(history.Acquire, 1))
+		}, race.EventOfOther(history.Acquire, 1), race.Event(history.Acquire, 1))
 	},
 }

@@ -22,19 +22,19 @@ var overtaken = race.Scenario{
 		ZH: "c2 每次干 0.9 秒，共 15 次，从释放到下一次加锁只需一两毫秒；c1 要试几百次才可能碰上一次。连续十轮都被 c2 抢先就算饥饿：只有两个客户端时，排队的话 c1 最多等一轮。",
 	},
 	Settings: race.Standard(),
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
 			{Start: s.Retry / 2, Work: s.Retry},
 			{Work: s.Retry * 9 / 10, Play: hog},
 		}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, race.Kind(history.Enter, 1), race.Kind(history.Refuse, 1), race.Kind(history.Released, 2), race.Kind(history.Acquire, 2))
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Event(history.Enter, 1), race.Event(history.Refuse, 1), race.Event(history.Released, 2), race.Event(history.Acquire, 2))
 	},
 }
 
 // hog plays the role fifteen times over, without a rest.
-func hog(a *race.Actor) {
+func hog(a *race.ClientRun) {
 	for range 15 {
 		a.Play()
 	}

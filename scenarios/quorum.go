@@ -33,35 +33,35 @@ var QuorumRestart = race.Scenario{
 		EN: "c2 begins 1 ms after c1 and overtakes it: c1's process stands still for 6 ms while the answer of server 3 is on its way, and c2 is the first at 4 and 5. c1 wakes in time to be refused there, enters, and c2 has given both back a moment later. Server 3 restarts half a second after that, before c2 asks again. Where c1 asks all servers at once, its requests to 4 and 5 take 2 ms.",
 		ZH: "c2 晚 1 毫秒开始，却超过了 c1：节点 3 的应答还在路上时，c1 的进程停顿了 6 毫秒，c2 先到了 4 和 5。c1 醒来后被这两个节点拒绝，但已过半，进入；片刻之后 c2 把两个都退还了。节点 3 在 c1 进入半秒后重启，此时 c2 还没有重试。如果 c1 同时询问所有节点，它发往 4 和 5 的请求要走 2 毫秒。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Pause = 6 * time.Millisecond }),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Pause = 6 * time.Millisecond }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("pause=1,restart=1,delay=%d", nodes-race.Quorum(nodes)) },
 	Needs: func(p race.Profile) race.Text {
-		if p.Stops {
+		if p.StopsAtMajority {
 			return race.Text{EN: "refused by a majority it asks no further, so that the loser takes no server from the winner", ZH: "被过半节点拒绝后它就不再往下问，输家不会从赢家手里分走节点"}
 		}
 		return severalServers(p)
 	},
-	Cast: func(s race.Settings) []race.Role {
+	Clients: func(s race.Settings) []race.Client {
 		cast := losing(s)
 		cast[1].Start = s.Latency * 2
 		return cast
 	},
-	Script: func(s race.Settings, nodes int) []race.Beat {
+	Script: func(s race.Settings, nodes int) []race.Trigger {
 		far := nodes - race.Quorum(nodes)
-		return []race.Beat{
+		return []race.Trigger{
 			{Each: true,
 				On: func(e *history.Event) bool { return far > 0 && abreast(1)(e) && e.Node > race.Quorum(nodes) },
 				Do: func(st *schedule.Stage, e *history.Event) {
 					far--
-					st.Strike(0, faults.DelayOf(1, e.Thread, 4*s.Latency))
+					st.Inject(0, faults.DelayOf(1, e.Thread, 4*s.Latency))
 				}},
-			{On: makesOn(1, race.Quorum(nodes)), Do: race.Strike(0, faults.PauseOf(1, s.Pause))},
-			{On: race.Kind(history.Enter, 1), Do: race.Strike(s.Retry/2, faults.RestartOf(race.Quorum(nodes)))},
+			{On: makesOn(1, race.Quorum(nodes)), Do: race.Inject(0, faults.PauseOf(1, s.Pause))},
+			{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry/2, faults.RestartOf(race.Quorum(nodes)))},
 		}
 	},
-	Struck: func(h *history.History) bool {
-		shared := race.Then(h, race.Makes(2), removes(2)) && race.Then(h, race.Makes(2), race.Kind(history.Enter, 1))
-		return shared && race.Then(h, removes(2), forgets, race.Other(history.Acquire, 1), race.Kind(history.Leave, 1))
+	Triggered: func(h *history.History) bool {
+		shared := race.InOrder(h, race.CreatesKey(2), removes(2)) && race.InOrder(h, race.CreatesKey(2), race.Event(history.Enter, 1))
+		return shared && race.InOrder(h, removes(2), forgets, race.EventOfOther(history.Acquire, 1), race.Event(history.Leave, 1))
 	},
 }
 
@@ -74,12 +74,12 @@ func severalServers(p race.Profile) race.Text {
 
 // abreast names the requests of a client that leave beside others.
 func abreast(client int) func(*history.Event) bool {
-	return func(e *history.Event) bool { return race.Kind(history.Send, client)(e) && e.Thread > 0 }
+	return func(e *history.Event) bool { return race.Event(history.Send, client)(e) && e.Thread > 0 }
 }
 
 // makesOn is makes on one server.
 func makesOn(client, node int) func(*history.Event) bool {
-	return func(e *history.Event) bool { return race.Makes(client)(e) && e.Node == node }
+	return func(e *history.Event) bool { return race.CreatesKey(client)(e) && e.Node == node }
 }
 
 var SlowAcquire = race.Scenario{
@@ -98,31 +98,31 @@ var SlowAcquire = race.Scenario{
 		EN: "The answers to what makes c1's key are 11 s late in all, a second more than a lease: 11 s for one server, 2.2 s for each of five. The client is a patient one that waits 15 s for an answer (go-redis gives up after 3 s). c2 gets in soon after 10 s and writes at 11.5 s; c1 enters at 11 s and writes at 12.5 s. Whoever asks all servers at once waits for the slowest of them, 2.2 s, and not for their sum.",
 		ZH: "写入 c1 的 key 的那些应答一共迟到 11 秒，比租约多一秒：单节点迟到 11 秒，五个节点各迟到 2.2 秒。客户端很有耐心，等待应答 15 秒（go-redis 默认 3 秒）。c2 在 10 秒后进来，11.5 秒写入；c1 在 11 秒进入，12.5 秒写入。同时询问所有节点的锁，只等最慢的那个 2.2 秒，而不是五个之和。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Timeout = race.Seconds(15) }),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Timeout = race.Seconds(15) }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("delay=%d", nodes) },
-	Cast: func(s race.Settings) []race.Role {
+	Clients: func(s race.Settings) []race.Client {
 		cast := lateCast(s)
 		cast[0].Tail = s.Retry * 9 / 5 // whoever enters early is still inside when c2 begins
 		return cast
 	},
-	Script: func(s race.Settings, nodes int) []race.Beat {
+	Script: func(s race.Settings, nodes int) []race.Trigger {
 		late := 0
-		follow, thread := race.Askers(1)
-		return []race.Beat{follow, {Each: true,
-			On: func(e *history.Event) bool { return late < nodes && race.Makes(1)(e) },
+		follow, thread := race.FollowRequests(1)
+		return []race.Trigger{follow, {Each: true,
+			On: func(e *history.Event) bool { return late < nodes && race.CreatesKey(1)(e) },
 			Do: func(st *schedule.Stage, e *history.Event) {
 				late++
-				st.Strike(s.Latency/2, faults.DelayOf(1, thread(e), (s.TTL+s.Retry)/time.Duration(nodes)))
+				st.Inject(s.Latency/2, faults.DelayOf(1, thread(e), (s.TTL+s.Retry)/time.Duration(nodes)))
 			},
 		}}
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		var held, until time.Duration // how late the answers are together, and when the last is there
 		for i := range h.Events {
 			switch e := &h.Events[i]; {
-			case race.Kind(history.Acquire, 1)(e):
+			case race.Event(history.Acquire, 1)(e):
 				held = 0
-			case race.Kind(history.Delay, 1)(e) && e.Note == "reply":
+			case race.Event(history.Delay, 1)(e) && e.Note == "reply":
 				held, until = held+e.D, max(until, e.At+e.D)
 			case decides(1)(e):
 				return held > h.TTL && e.At >= until
@@ -134,8 +134,8 @@ var SlowAcquire = race.Scenario{
 
 // lateCast is for a c1 that is told a second too late: c2 is inside by then, and
 // writes before c1 does and leaves after it.
-func lateCast(s race.Settings) []race.Role {
-	return []race.Role{
+func lateCast(s race.Settings) []race.Client {
+	return []race.Client{
 		{Work: s.Retry * 3 / 2, Tail: s.Retry * 3 / 2},
 		{Start: (s.TTL + s.Retry) / 2, Work: s.Retry, Tail: s.Retry * 7 / 2},
 	}
@@ -157,14 +157,14 @@ var PauseInFlight = race.Scenario{
 		EN: "The pause of 11 s is one second more than a lease. It begins when the last of the servers has made c1's key, half a millisecond before c1 would hear; where the lease takes a second command, that one follows after the pause. The deadline of the read has passed as well when c1 wakes; here the answer is found first, in late-answer the deadline. c2 writes at 11.5 s, c1 at 12.5 s.",
 		ZH: "停顿 11 秒，比租约多一秒，从最后一个节点写入 c1 的 key 时开始，再过半毫秒 c1 就会收到应答；要靠第二条命令设置过期时间的锁，停顿之后才发那条命令。c1 醒来时读超时也已经到了；这里先发现的是应答，late-answer 里先发现的是超时。c2 在 11.5 秒写入，c1 在 12.5 秒写入。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Pause = race.Seconds(11) }),
-	Budget:   race.Always("pause=1"),
-	Cast:     lateCast,
-	Script: func(s race.Settings, nodes int) []race.Beat {
-		return []race.Beat{{On: makesOn(1, nodes), Do: race.Strike(0, faults.PauseOf(1, s.Pause))}}
+	Settings: race.StandardWith(func(s *race.Settings) { s.Pause = race.Seconds(11) }),
+	Budget:   race.FixedBudget("pause=1"),
+	Clients:  lateCast,
+	Script: func(s race.Settings, nodes int) []race.Trigger {
+		return []race.Trigger{{On: makesOn(1, nodes), Do: race.Inject(0, faults.PauseOf(1, s.Pause))}}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, decides(1), makesOn(1, h.Nodes), race.Kind(history.Pause, 1), race.Other(history.Acquire, 1), race.Kind(history.Resume, 1), race.Kind(history.Answer, 1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, decides(1), makesOn(1, h.Nodes), race.Event(history.Pause, 1), race.EventOfOther(history.Acquire, 1), race.Event(history.Resume, 1), race.Event(history.Answer, 1))
 	},
 }
 
@@ -185,21 +185,21 @@ var ClockDrift = race.Scenario{
 		ZH: "慢千分之五时，c1 的 10 秒是真实的 10.05 秒，最多多待 50 毫秒。c2 从快到 10 秒起每 10 毫秒问一次，不会错过。漂移项 102 毫秒足够盖住它的两倍。最后 200 毫秒里，如果锁提供检查，c1 每 10 毫秒问一次自己的租约是否还在。",
 	},
 	Settings: race.Standard(),
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
-			{PPM: -5000, Play: func(a *race.Actor) { stay(a, s.TTL) }},
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{PPM: -5000, Play: func(a *race.ClientRun) { stay(a, s.TTL) }},
 			{Start: s.TTL * 124 / 125, Work: s.Retry / 2, Retry: s.TTL / 1000},
 		}
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		var asked, ahead time.Duration
 		for i := range h.Events {
 			switch e := &h.Events[i]; {
-			case race.Kind(history.Acquire, 1)(e):
+			case race.Event(history.Acquire, 1)(e):
 				asked, ahead = e.At, e.Skew
-			case race.Kind(history.Leave, 1)(e):
+			case race.Event(history.Leave, 1)(e):
 				// it lost time, less than the lease was long; and somebody asked meanwhile
-				return e.Skew < ahead && e.At-asked > h.TTL*9/10 && race.Then(h, race.Kind(history.Enter, 1), race.Other(history.Acquire, 1), race.Kind(history.Leave, 1))
+				return e.Skew < ahead && e.At-asked > h.TTL*9/10 && race.InOrder(h, race.Event(history.Enter, 1), race.EventOfOther(history.Acquire, 1), race.Event(history.Leave, 1))
 			}
 		}
 		return false
@@ -227,32 +227,32 @@ var ServerDrift = race.Scenario{
 		}
 		return race.Text{}
 	},
-	Cast: func(s race.Settings) []race.Role {
-		cast := ClockDrift.Cast(s)
+	Clients: func(s race.Settings) []race.Client {
+		cast := ClockDrift.Clients(s)
 		cast[0].PPM = 0
 		cast[1].Start = s.TTL * 493 / 500
 		return cast
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		// a lease of the length that was asked for, or half as much again with a
 		// delay, is one on a clock that is right
 		short := func(e *history.Event) bool {
 			lasts, some := (e.Until-e.At)%(h.TTL/2), h.TTL/1000
-			return race.Kind(history.Change, 1)(e) && e.After != "" && e.Until != history.Forever && lasts > some && lasts < h.TTL/2-some
+			return race.Event(history.Change, 1)(e) && e.After != "" && e.Until != history.Forever && lasts > some && lasts < h.TTL/2-some
 		}
-		late := func(e *history.Event) bool { return race.Other(history.Acquire, 1)(e) && e.At > h.TTL*9/10 }
-		return race.Then(h, short, race.Kind(history.Enter, 1), late, race.Kind(history.Leave, 1))
+		late := func(e *history.Event) bool { return race.EventOfOther(history.Acquire, 1)(e) && e.At > h.TTL*9/10 }
+		return race.InOrder(h, short, race.Event(history.Enter, 1), late, race.Event(history.Leave, 1))
 	},
 }
 
 // stay is a client that is inside for as long as it may: for a lease, by its own
 // clock from before it asked, or until the lock itself says that it is over.
-func stay(a *race.Actor, ttl time.Duration) {
+func stay(a *race.ClientRun, ttl time.Duration) {
 	for {
 		end := a.Clock().Now().Add(ttl)
 		lease, err := client.Try(a.Client, a.Lock)
 		if err != nil {
-			a.Clock().Sleep(a.R.Retry)
+			a.Clock().Sleep(a.Def.Retry)
 			continue
 		}
 		checker, asks := lease.(lock.Checker)
@@ -287,25 +287,25 @@ var SplitVote = race.Scenario{
 		EN: "c1 asks the servers in the order 1 2 3 4 5, c2 in the order 3 4 5 1 2, c3 begins with 5: each lists them as its configuration does. Every message takes half a millisecond, so all rounds are alike; of those who ask all servers at once, the requests to all but the first two of their list take a millisecond. All wait five seconds, for six rounds in half a minute; a second would only be more of the same.",
 		ZH: "c1 按 1 2 3 4 5 的顺序问，c2 按 3 4 5 1 2，c3 从 5 问起：顺序由各自的配置决定。每条消息都是半毫秒，所以每一轮都一样；同时询问所有节点的锁，发往列表前两个以外的节点的请求要走 1 毫秒。所有人都等 5 秒再试，半分钟里是六轮；等 1 秒只是轮数更多。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Clients, s.Retry, s.Horizon = 3, race.Seconds(5), race.Seconds(30) }),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Clients, s.Retry, s.Horizon = 3, race.Seconds(5), race.Seconds(30) }),
 	Needs:    severalServers,
-	Cast: func(s race.Settings) []race.Role {
+	Clients: func(s race.Settings) []race.Client {
 		work := s.TTL / 10
-		return []race.Role{{Work: work}, {First: 2, Work: work}, {First: 4, Work: work}}
+		return []race.Client{{Work: work}, {First: 2, Work: work}, {First: 4, Work: work}}
 	},
-	Budget: race.Always("delay=200"),
-	Script: func(s race.Settings, _ int) []race.Beat {
+	Budget: race.FixedBudget("delay=200"),
+	Script: func(s race.Settings, _ int) []race.Trigger {
 		// Whoever asks all servers at once is nearest to those that he lists first.
-		return []race.Beat{{Each: true,
+		return []race.Trigger{{Each: true,
 			On: func(e *history.Event) bool {
 				return e.Kind == history.Send && e.Thread > 1 && strings.EqualFold(e.Cmd[0], "SET")
 			},
 			Do: func(st *schedule.Stage, e *history.Event) {
-				st.Strike(0, faults.DelayOf(e.Client, e.Thread, 2*s.Latency))
+				st.Inject(0, faults.DelayOf(e.Client, e.Thread, 2*s.Latency))
 			},
 		}}
 	},
-	Struck: splitsVote,
+	Triggered: splitsVote,
 }
 
 var splitVoteSpread = race.Scenario{
@@ -326,16 +326,16 @@ var splitVoteSpread = race.Scenario{
 	},
 	Settings: SplitVote.Settings,
 	Needs:    severalServers,
-	Cast: func(s race.Settings) []race.Role {
-		cast := SplitVote.Cast(s)
+	Clients: func(s race.Settings) []race.Client {
+		cast := SplitVote.Clients(s)
 		for i := range cast {
 			cast[i].Retry = s.Retry + s.Retry*3/10*time.Duration(i)
 		}
 		return cast
 	},
-	Budget: SplitVote.Budget,
-	Script: SplitVote.Script,
-	Struck: splitsVote,
+	Budget:    SplitVote.Budget,
+	Script:    SplitVote.Script,
+	Triggered: splitsVote,
 }
 
 // splitsVote says whether everybody got votes in the first round, and nobody the lock.
@@ -382,13 +382,13 @@ var partialAcquire = race.Scenario{
 		ZH: "崩溃发生在第三个节点写入 key 的那一刻：少一个，其余节点就仍能过半。此时不到 3 毫秒，c2 几乎要等满整个租约。",
 	},
 	Settings: race.Standard(),
-	Budget:   race.Always("crash=1"),
+	Budget:   race.FixedBudget("crash=1"),
 	Needs:    severalServers,
-	Cast:     crashHolding.Cast,
-	Script: func(_ race.Settings, nodes int) []race.Beat {
-		return []race.Beat{{On: makesOn(1, race.Quorum(nodes)), Do: race.Strike(0, faults.CrashOf(1))}}
+	Clients:  crashHolding.Clients,
+	Script: func(_ race.Settings, nodes int) []race.Trigger {
+		return []race.Trigger{{On: makesOn(1, race.Quorum(nodes)), Do: race.Inject(0, faults.CrashOf(1))}}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, decides(1), makesOn(1, race.Quorum(h.Nodes)), race.Kind(history.Crash, 1), race.Other(history.Acquire, 1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, decides(1), makesOn(1, race.Quorum(h.Nodes)), race.Event(history.Crash, 1), race.EventOfOther(history.Acquire, 1))
 	},
 }

@@ -46,26 +46,26 @@ var Nested = race.Scenario{
 		EN: "c1 is inside for five seconds, half a lease. c2 asks in the middle of them and, if refused, again when all is over; c3 asks for the first time a second after c1's last unlock, four seconds before the lease would end.",
 		ZH: "c1 在里面 5 秒，半个租约。c2 在中途来要锁，被拒绝就等一切结束后再来；c3 在 c1 最后一次解锁 1 秒之后才第一次来，离租约到期还有约 4 秒。",
 	},
-	Settings:    race.With(func(s *race.Settings) { s.Clients = 3 }),
-	Unprotected: true,
-	Needs:       reenters,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
-			{Work: s.TTL / 2, Play: func(a *race.Actor) {
-				outer := client.Acquire(a.Client, a.Lock, a.R.Retry)
+	Settings:            race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	IncludeNonExclusive: true,
+	Needs:               reenters,
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{Work: s.TTL / 2, Play: func(a *race.ClientRun) {
+				outer := client.Acquire(a.Client, a.Lock, a.Def.Retry)
 				if inner, err := client.Try(a.Client, a.Lock); err == nil {
 					client.Release(a.Client, inner)
 				}
-				client.Work(a.Client, outer, a.R.Section())
+				client.Work(a.Client, outer, a.Def.Section())
 				client.Release(a.Client, outer)
 			}},
 			{Start: s.TTL / 4, Work: s.Retry, Retry: s.TTL},
 			{Start: s.TTL/2 + s.Retry, Work: s.Retry},
 		}
 	},
-	Struck: func(h *history.History) bool {
-		enter := race.Kind(history.Enter, 1)
-		return race.Unless(h, race.Kind(history.Leave, 1), enter, enter, race.Kind(history.Released, 1), race.Other(history.Acquire, 1))
+	Triggered: func(h *history.History) bool {
+		enter := race.Event(history.Enter, 1)
+		return race.InOrderWithout(h, race.Event(history.Leave, 1), enter, enter, race.Event(history.Released, 1), race.EventOfOther(history.Acquire, 1))
 	},
 }
 
@@ -85,12 +85,12 @@ var pooledThread = race.Scenario{
 		EN: "c1's first request takes a tenth of a second, the second comes one second later. c2 is inside from 0.5 s to 4.5 s; where c1 is refused it comes again after five seconds.",
 		ZH: "c1 的第一个请求只用 0.1 秒，1 秒后第二个请求到来。c2 从 0.5 秒待到 4.5 秒；c1 如果被拒绝，5 秒后再来。",
 	},
-	Settings:    race.Standard(),
-	Unprotected: true,
-	Needs:       remote,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
-			{Work: s.Retry / 10, Retry: s.TTL / 2, Play: func(a *race.Actor) {
+	Settings:            race.Standard(),
+	IncludeNonExclusive: true,
+	Needs:               remote,
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{Work: s.Retry / 10, Retry: s.TTL / 2, Play: func(a *race.ClientRun) {
 				a.Play()
 				a.Clock().Sleep(s.Retry)
 				a.Play()
@@ -98,8 +98,8 @@ var pooledThread = race.Scenario{
 			{Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5},
 		}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Released, 1), race.Kind(history.Enter, 2), race.Kind(history.Acquire, 1), race.Kind(history.Leave, 2))
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Released, 1), race.Event(history.Enter, 2), race.Event(history.Acquire, 1), race.Event(history.Leave, 2))
 	},
 }
 
@@ -119,16 +119,16 @@ var secondTry = race.Scenario{
 		EN: "c1 works for half a lease. c2 tries at 2 s and, a second later, at 3 s.",
 		ZH: "c1 干半个租约。c2 在 2 秒时试一次，1 秒之后在 3 秒时再试一次。",
 	},
-	Settings:    race.Standard(),
-	Unprotected: true,
-	Needs:       remote,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{{Work: s.TTL / 2}, {Start: s.TTL / 5, Work: s.Retry}}
+	Settings:            race.Standard(),
+	IncludeNonExclusive: true,
+	Needs:               remote,
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.TTL / 2}, {Start: s.TTL / 5, Work: s.Retry}}
 	},
-	Struck: func(h *history.History) bool {
-		leave, asks := race.Kind(history.Leave, 1), race.Kind(history.Acquire, 2)
-		return race.Unless(h, leave, race.Kind(history.Enter, 1), asks, race.Kind(history.Refuse, 2), asks) ||
-			race.Unless(h, leave, race.Kind(history.Enter, 1), asks, race.Kind(history.Enter, 2)) // it tried twice in one call
+	Triggered: func(h *history.History) bool {
+		leave, asks := race.Event(history.Leave, 1), race.Event(history.Acquire, 2)
+		return race.InOrderWithout(h, leave, race.Event(history.Enter, 1), asks, race.Event(history.Refuse, 2), asks) ||
+			race.InOrderWithout(h, leave, race.Event(history.Enter, 1), asks, race.Event(history.Enter, 2)) // it tried twice in one call
 	},
 }
 
@@ -148,13 +148,13 @@ var secondKey = race.Scenario{
 		EN: "c1 has the lock for half a lease. c2 locks another key at half a second and at once asks for c1's; if refused, it comes again after five seconds, when c1 has gone.",
 		ZH: "c1 持锁半个租约。c2 在 0.5 秒锁住另一个 key，随即来要 c1 的锁；被拒绝就在 5 秒后再来，那时 c1 已经走了。",
 	},
-	Settings:    race.Standard(),
-	Unprotected: true,
-	Needs:       remote,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
+	Settings:            race.Standard(),
+	IncludeNonExclusive: true,
+	Needs:               remote,
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
 			{Work: s.TTL / 2},
-			{Start: s.Retry / 2, Work: s.Retry, Retry: s.TTL / 2, Play: func(a *race.Actor) {
+			{Start: s.Retry / 2, Work: s.Retry, Retry: s.TTL / 2, Play: func(a *race.ClientRun) {
 				lease, err := a.Lock.Acquire(context.Background(), client.OtherKey)
 				a.Play()
 				if err == nil {
@@ -163,8 +163,8 @@ var secondKey = race.Scenario{
 			}},
 		}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, race.Kind(history.Leave, 1), race.Kind(history.Enter, 1), speaksOfOther(2), race.Kind(history.Acquire, 2))
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Event(history.Leave, 1), race.Event(history.Enter, 1), speaksOfOther(2), race.Event(history.Acquire, 2))
 	},
 }
 
@@ -191,17 +191,17 @@ var reentryLate = race.Scenario{
 		EN: "c1's first section is over after a tenth of a second; it enters again at 11.1 s. The lease of 10 s has ended by then, and c2, which first asks at 10.5 s, is inside until 14.5 s, unless a watchdog has kept the lease.",
 		ZH: "c1 的第一段只用 0.1 秒；11.1 秒再次进入。10 秒的租约已经到期，10.5 秒才来的 c2 会一直待到 14.5 秒，除非有看门狗续住了租约。",
 	},
-	Settings:    race.Standard(),
-	Unprotected: true,
-	Needs:       reenters,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
-			{Work: s.Retry / 10, Play: func(a *race.Actor) {
-				outer := client.Acquire(a.Client, a.Lock, a.R.Retry)
-				client.Work(a.Client, outer, a.R.Section())
+	Settings:            race.Standard(),
+	IncludeNonExclusive: true,
+	Needs:               reenters,
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{Work: s.Retry / 10, Play: func(a *race.ClientRun) {
+				outer := client.Acquire(a.Client, a.Lock, a.Def.Retry)
+				client.Work(a.Client, outer, a.Def.Section())
 				a.Clock().Sleep(s.TTL + s.Retry)
 				if inner, err := client.Try(a.Client, a.Lock); err == nil {
-					client.Work(a.Client, inner, a.R.Section())
+					client.Work(a.Client, inner, a.Def.Section())
 					client.Release(a.Client, inner)
 				}
 				client.Release(a.Client, outer)
@@ -209,16 +209,16 @@ var reentryLate = race.Scenario{
 			{Start: s.TTL + s.Retry/2, Work: s.TTL / 5, Tail: s.TTL / 5},
 		}
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		begin := history.Forever
-		return race.Unless(h, race.Kind(history.Release, 1), func(e *history.Event) bool {
+		return race.InOrderWithout(h, race.Event(history.Release, 1), func(e *history.Event) bool {
 			if e.Kind == history.Enter && e.Client == 1 {
 				begin = e.At
 			}
 			return begin == e.At
-		}, race.Kind(history.Leave, 1), func(e *history.Event) bool {
+		}, race.Event(history.Leave, 1), func(e *history.Event) bool {
 			return e.Kind == history.Acquire && e.Client != 1 && e.At-h.TTL > begin
-		}, race.Kind(history.Acquire, 1))
+		}, race.Event(history.Acquire, 1))
 	},
 }
 
@@ -238,24 +238,24 @@ var twoTokens = race.Scenario{
 		EN: "c1 is inside for two seconds. c2 asks during them, and once more after a lease; c3 asks for the first time at 3 s, when the lock has been given back, or should have been.",
 		ZH: "c1 在里面 2 秒。c2 在此期间来要锁，过一个租约再来；c3 在 3 秒时第一次来，锁此时已经释放，或者说本该释放。",
 	},
-	Settings:    race.With(func(s *race.Settings) { s.Clients = 3 }),
-	Unprotected: true,
-	Needs:       remote,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
-			{Work: s.TTL / 5, Play: func(a *race.Actor) {
-				lease := client.Acquire(a.Client, a.Lock, a.R.Retry)
+	Settings:            race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	IncludeNonExclusive: true,
+	Needs:               remote,
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{Work: s.TTL / 5, Play: func(a *race.ClientRun) {
+				lease := client.Acquire(a.Client, a.Lock, a.Def.Retry)
 				if second, err := a.Lock.Acquire(context.Background(), client.OtherKey); err == nil {
 					_ = second.Release(context.Background()) // nobody else wants it
 				}
-				client.Work(a.Client, lease, a.R.Section())
+				client.Work(a.Client, lease, a.Def.Section())
 				client.Release(a.Client, lease)
 			}},
 			{Start: s.Retry / 2, Work: s.Retry, Retry: s.TTL},
 			{Start: s.TTL/5 + s.Retry, Work: s.Retry},
 		}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Enter, 1), speaksOfOther(1), race.Other(history.Acquire, 1), race.Kind(history.Release, 1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), speaksOfOther(1), race.EventOfOther(history.Acquire, 1), race.Event(history.Release, 1))
 	},
 }

@@ -28,49 +28,49 @@ var releaseAgain = race.Scenario{
 		EN: "c1 releases at 3 s, waits 3 s for the answer (50 ms for each of several servers, a majority of whose answers are lost), rests a second, and releases again. c2 has entered at 3.5 s, writes at 8.5 s and stays for a second more; c3 asks every second, so it would be in before that, and write after it.",
 		ZH: "c1 在 3 秒释放，等应答 3 秒（多节点时每个节点 50 毫秒，过半节点的应答丢失），歇 1 秒后再次释放。c2 在 3.5 秒进来，8.5 秒写入，再停留 1 秒；c3 每秒抢一次锁，一旦被放进来，就会在此之前进入、在此之后写入。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Clients = 3 }),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-reply=%d", race.Quorum(nodes)) },
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
 			{Work: s.TTL * 3 / 10, Play: insist},
 			{Start: s.Retry / 2, Work: s.TTL / 2, Tail: s.Retry},
 			{Start: s.Retry * 4 / 5, Work: s.Retry},
 		}
 	},
-	Script: func(s race.Settings, nodes int) []race.Beat {
+	Script: func(s race.Settings, nodes int) []race.Trigger {
 		lost, releasing := 0, false
-		follow, thread := race.Askers(1)
-		return []race.Beat{
+		follow, thread := race.FollowRequests(1)
+		return []race.Trigger{
 			follow,
-			{On: race.Kind(history.Release, 1), Each: true, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
+			{On: race.Event(history.Release, 1), Each: true, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
 			{Each: true,
 				On: func(e *history.Event) bool { return releasing && lost < race.Quorum(nodes) && removes(1)(e) },
 				Do: func(st *schedule.Stage, e *history.Event) {
 					lost++
-					st.Strike(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
+					st.Inject(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
 				}},
 		}
 	},
-	Struck: func(h *history.History) bool {
-		steps := []func(*history.Event) bool{race.Kind(history.Release, 1)}
+	Triggered: func(h *history.History) bool {
+		steps := []func(*history.Event) bool{race.Event(history.Release, 1)}
 		unheard := race.GivenUp(history.LoseReply, 1)
 		for range race.Quorum(h.Nodes) {
 			steps = append(steps, unheard)
 		}
-		again := []func(*history.Event) bool{race.Kind(history.Release, 1), race.Kind(history.Leave, 2)}
-		return race.Then(h, append(steps, again...)...) && race.Then(h, append([]func(*history.Event) bool{race.Kind(history.LoseReply, 1), race.Kind(history.Enter, 2)}, again...)...)
+		again := []func(*history.Event) bool{race.Event(history.Release, 1), race.Event(history.Leave, 2)}
+		return race.InOrder(h, append(steps, again...)...) && race.InOrder(h, append([]func(*history.Event) bool{race.Event(history.LoseReply, 1), race.Event(history.Enter, 2)}, again...)...)
 	},
 }
 
 // insist plays the role of one who releases until the server has answered.
-func insist(a *race.Actor) {
-	lease := client.Acquire(a.Client, a.Lock, a.R.Retry)
-	client.Work(a.Client, lease, a.R.Section())
+func insist(a *race.ClientRun) {
+	lease := client.Acquire(a.Client, a.Lock, a.Def.Retry)
+	client.Work(a.Client, lease, a.Def.Section())
 	for {
 		err := client.Release(a.Client, lease)
 		if err == nil || errors.Is(err, lock.ErrNotHeld) {
 			return
 		}
-		a.Clock().Sleep(a.R.Retry)
+		a.Clock().Sleep(a.Def.Retry)
 	}
 }

@@ -34,21 +34,21 @@ var lateRenewal = race.Scenario{
 		EN: "A renewal every third of a lease of 10 s leaves a margin of 6.7 s. The pause begins just before the first renewal and lasts 6 s: it uses up nearly all of the margin.",
 		ZH: "10 秒租约每三分之一续期一次，余量 6.7 秒。停顿从第一次续期前开始，持续 6 秒，几乎用完余量。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Pause = race.Seconds(6) }),
-	Budget:   race.Always("pause=1"),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Pause = race.Seconds(6) }),
+	Budget:   race.FixedBudget("pause=1"),
 	Needs:    renews,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{{Work: s.TTL * 3 / 2}, {Start: s.Retry / 2, Work: s.Retry}}
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.TTL * 3 / 2}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
+	Script: func(s race.Settings, _ int) []race.Trigger {
 		waits := func(e *history.Event) bool { return e.Kind == history.Sleep && e.Client == 1 && e.Thread > 0 }
-		return []race.Beat{{On: waits, Do: func(st *schedule.Stage, e *history.Event) {
-			st.Strike(e.D-s.Retry/50, faults.PauseOf(1, s.Pause))
+		return []race.Trigger{{On: waits, Do: func(st *schedule.Stage, e *history.Event) {
+			st.Inject(e.D-s.Retry/50, faults.PauseOf(1, s.Pause))
 		}}}
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		var resumed time.Duration
-		return race.Then(h, race.Kind(history.Enter, 1), race.Kind(history.Pause, 1), race.Other(history.Acquire, 1), func(e *history.Event) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), race.Event(history.Pause, 1), race.EventOfOther(history.Acquire, 1), func(e *history.Event) bool {
 			resumed = e.At
 			return e.Kind == history.Resume && e.Client == 1
 		}, func(e *history.Event) bool { // overdue: it leaves as soon as it can
@@ -74,21 +74,21 @@ var failedRenewal = race.Scenario{
 		ZH: "丢失的是第一次续期的应答：10 秒租约的三分之一处，3.3 秒时执行，所以 key 在 13.3 秒消失。c1 要干两个半租约的活，到 25 秒才结束：锁在业务中途到期，c2 进来。",
 	},
 	Settings: race.Standard(),
-	Budget:   race.Always("lose-reply=1"),
+	Budget:   race.FixedBudget("lose-reply=1"),
 	Needs:    renews,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.Retry}}
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.Retry}}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
+	Script: func(s race.Settings, _ int) []race.Trigger {
 		var r renewal
-		return []race.Beat{{On: r.applied, Do: func(st *schedule.Stage, _ *history.Event) {
-			st.Strike(s.Latency/2, faults.LoseReplyTo(1, r.sent.Thread)) // on its way, also where a replica is waited for
+		return []race.Trigger{{On: r.applied, Do: func(st *schedule.Stage, _ *history.Event) {
+			st.Inject(s.Latency/2, faults.LoseReplyTo(1, r.sent.Thread)) // on its way, also where a replica is waited for
 		}}}
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		var r renewal
 		lost := func(e *history.Event) bool { return e.Kind == history.LoseReply && e.Msg == r.sent.Msg }
-		return race.Unless(h, race.Kind(history.Leave, 1), race.Kind(history.Enter, 1), r.applied, lost, race.Kind(history.Timeout, 1), race.Other(history.Acquire, 1))
+		return race.InOrderWithout(h, race.Event(history.Leave, 1), race.Event(history.Enter, 1), r.applied, lost, race.Event(history.Timeout, 1), race.EventOfOther(history.Acquire, 1))
 	},
 }
 
@@ -129,13 +129,13 @@ var DeadBusiness = race.Scenario{
 		ZH: "异常发生在租约的第 1 秒；运行持续六个租约，足以区分等一会儿和一直等。",
 	},
 	Settings: race.Standard(),
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{{Work: s.TTL / 10, Dies: true}, {Start: s.Retry / 2, Work: s.Retry}}
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.TTL / 10, Fails: true}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Enter, 1), func(e *history.Event) bool {
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), func(e *history.Event) bool {
 			return e.Kind == history.Leave && e.Client == 1 && e.Note == history.Exception
-		}, race.Other(history.Acquire, 1))
+		}, race.EventOfOther(history.Acquire, 1))
 	},
 }
 
@@ -153,15 +153,15 @@ var deadProcess = race.Scenario{
 		ZH: "异常发生在租约的第 1 秒，12 秒之后进程被杀，而没人续期的 10 秒租约这时早已到期。c2 一直在抢锁，再过不到一个租约才拿到。",
 	},
 	Settings: race.Standard(),
-	Budget:   race.Always("crash=1"),
+	Budget:   race.FixedBudget("crash=1"),
 	Needs:    renews,
-	Cast:     DeadBusiness.Cast,
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: race.Kind(history.Leave, 1), Do: race.Strike(s.TTL*6/5, faults.CrashOf(1))}}
+	Clients:  DeadBusiness.Clients,
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Leave, 1), Do: race.Inject(s.TTL*6/5, faults.CrashOf(1))}}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, func(e *history.Event) bool {
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, func(e *history.Event) bool {
 			return e.Kind == history.Leave && e.Client == 1 && e.Note == history.Exception
-		}, race.Other(history.Acquire, 1), race.Kind(history.Crash, 1), race.Other(history.Acquire, 1))
+		}, race.EventOfOther(history.Acquire, 1), race.Event(history.Crash, 1), race.EventOfOther(history.Acquire, 1))
 	},
 }

@@ -27,16 +27,16 @@ var failoverBehind = race.Scenario{
 		EN: "A lag of 200 ms is ordinary under load; the failover comes 100 ms after c1 has entered, less than the lag. c2 asks half a second after c1. Of several independent servers only the first fails over.",
 		ZH: "负载较高时，200 毫秒的复制延迟很平常；切换发生在 c1 进入 100 毫秒之后，小于延迟。c2 比 c1 晚半秒来要锁。多个独立节点时，只有第一个发生切换。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Lag = 200 * time.Millisecond }),
-	Budget:   race.Always("failover=1"),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Lag = 200 * time.Millisecond }),
+	Budget:   race.FixedBudget("failover=1"),
 	Replicas: 1,
-	Cast:     losing,
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(s.Lag/2, faults.FailoverOf(1))}}
+	Clients:  losing,
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Lag/2, faults.FailoverOf(1))}}
 	},
-	Struck: func(h *history.History) bool {
-		inTime := race.Then(h, race.Makes(1), replicates, race.Kind(history.Enter, 1), failsOver, asks, race.Kind(history.Leave, 1))
-		return inTime || race.Then(h, race.Kind(history.Enter, 1), forgets, asks, race.Kind(history.Leave, 1))
+	Triggered: func(h *history.History) bool {
+		inTime := race.InOrder(h, race.CreatesKey(1), replicates, race.Event(history.Enter, 1), failsOver, asks, race.Event(history.Leave, 1))
+		return inTime || race.InOrder(h, race.Event(history.Enter, 1), forgets, asks, race.Event(history.Leave, 1))
 	},
 }
 
@@ -57,7 +57,7 @@ var failoverOther = race.Scenario{
 		ZH: "第一个从库落后 200 毫秒，第二个落后 400 毫秒。c1 进入 100 毫秒后（无论它有没有等一个确认），第二个还没收到，而接任的正是它。",
 	},
 	Settings: failoverBehind.Settings,
-	Budget:   race.Always("failover=1"),
+	Budget:   race.FixedBudget("failover=1"),
 	Replicas: 2,
 	Needs: func(p race.Profile) race.Text {
 		if p.Nodes > 1 {
@@ -65,13 +65,13 @@ var failoverOther = race.Scenario{
 		}
 		return race.Text{}
 	},
-	Cast: losing,
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(s.Lag/2, faults.FailoverTo(1, 1))}}
+	Clients: losing,
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Lag/2, faults.FailoverTo(1, 1))}}
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		second := func(e *history.Event) bool { return failsOver(e) && e.Replica == 1 }
-		return race.Then(h, race.Kind(history.Enter, 1), second, forgets, asks, race.Kind(history.Leave, 1))
+		return race.InOrder(h, race.Event(history.Enter, 1), second, forgets, asks, race.Event(history.Leave, 1))
 	},
 }
 
@@ -91,11 +91,11 @@ var replicaGone = race.Scenario{
 		EN: "The replica hears of nothing for an hour, which is longer than the run. WAIT gives up after a second; both clients ask again a second after each refusal, until the run is over. No server dies here: what is judged is whether anybody can work.",
 		ZH: "从库一小时收不到任何数据，比整个运行还长。WAIT 一秒后放弃；两个客户端每次被拒绝后一秒重试，直到运行结束。这里没有服务器宕机，要看的是还有没有人能干活。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Lag = time.Hour }),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Lag = time.Hour }),
 	Replicas: 1,
-	Cast:     race.Calm.Cast,
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, replicates, race.Kind(history.Acquire, 1), race.Makes(1), race.Other(history.Acquire, 1))
+	Clients:  race.Calm.Clients,
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, replicates, race.Event(history.Acquire, 1), race.CreatesKey(1), race.EventOfOther(history.Acquire, 1))
 	},
 }
 
@@ -120,12 +120,12 @@ var restartEverySecond = race.Scenario{
 	Settings: race.Standard(),
 	AOF:      simulator.EverySecond,
 	Budget:   Restart.Budget,
-	Cast:     losing,
-	Script: func(s race.Settings, nodes int) []race.Beat {
+	Clients:  losing,
+	Script: func(s race.Settings, nodes int) []race.Trigger {
 		return append(BareMajority(nodes),
-			race.Beat{On: race.Kind(history.Enter, 1), Do: race.Strike(time.Second/2, faults.RestartOf(race.Quorum(nodes)))})
+			race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(time.Second/2, faults.RestartOf(race.Quorum(nodes)))})
 	},
-	Struck: Restart.Struck,
+	Triggered: Restart.Triggered,
 }
 
 var restartAlways = race.Scenario{
@@ -147,10 +147,10 @@ var restartAlways = race.Scenario{
 	Settings: race.Standard(),
 	AOF:      simulator.Always,
 	Budget:   Restart.Budget,
-	Cast:     losing,
+	Clients:  losing,
 	Script:   Restart.Script,
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, forgets, race.Kind(history.Enter, 1), race.Kind(history.Up, 0), asks, race.Kind(history.Leave, 1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, forgets, race.Event(history.Enter, 1), race.Event(history.Up, 0), asks, race.Event(history.Leave, 1))
 	},
 }
 
@@ -172,12 +172,12 @@ var restartDelayed = race.Scenario{
 	},
 	Settings: race.Standard(),
 	Budget:   Restart.Budget,
-	Cast:     losing,
-	Script: func(s race.Settings, nodes int) []race.Beat {
+	Clients:  losing,
+	Script: func(s race.Settings, nodes int) []race.Trigger {
 		return append(BareMajority(nodes),
-			race.Beat{On: race.Kind(history.Enter, 1), Do: race.Strike(time.Second, faults.RestartAfter(race.Quorum(nodes), s.TTL+s.Retry))})
+			race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(time.Second, faults.RestartAfter(race.Quorum(nodes), s.TTL+s.Retry))})
 	},
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, race.Kind(history.Up, 0), race.Kind(history.Enter, 1), race.Kind(history.Down, 0), asks, race.Kind(history.Leave, 1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Event(history.Up, 0), race.Event(history.Enter, 1), race.Event(history.Down, 0), asks, race.Event(history.Leave, 1))
 	},
 }

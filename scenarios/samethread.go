@@ -25,23 +25,23 @@ var sameThread = race.Scenario{
 	},
 	Settings: LateRelease.Settings,
 	Needs: func(p race.Profile) race.Text {
-		if !p.Looks {
+		if !p.ChecksOwner {
 			return race.Text{EN: "its release deletes without asking whose key it is, unique or not", ZH: "它释放时不问 key 是谁的就删，令牌唯一与否都一样"}
 		}
 		return race.Text{}
 	},
-	Cast: func(s race.Settings) []race.Role {
-		cast := LateRelease.Cast(s)
+	Clients: func(s race.Settings) []race.Client {
+		cast := LateRelease.Clients(s)
 		cast[0].Thread, cast[1].Thread = "17", "17"
 		return cast
 	},
-	Script: func(race.Settings, int) []race.Beat {
-		return []race.Beat{
-			{On: race.Kind(history.Release, 1), Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(1) }},
-			{On: race.Kind(history.Enter, 2), Do: func(st *schedule.Stage, _ *history.Event) { st.After(0, func() { st.Thaw(1) }) }},
+	Script: func(race.Settings, int) []race.Trigger {
+		return []race.Trigger{
+			{On: race.Event(history.Release, 1), Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(1) }},
+			{On: race.Event(history.Enter, 2), Do: func(st *schedule.Stage, _ *history.Event) { st.After(0, func() { st.Thaw(1) }) }},
 		}
 	},
-	Struck: LateRelease.Struck,
+	Triggered: LateRelease.Triggered,
 }
 
 // A token that two have drawn is told as a danger to the release. Where it strikes
@@ -66,16 +66,16 @@ var sameToken = race.Scenario{
 	},
 	Settings: LateRelease.Settings,
 	Needs:    sameThread.Needs,
-	Cast: func(s race.Settings) []race.Role {
-		cast := LateRelease.Cast(s)
+	Clients: func(s race.Settings) []race.Client {
+		cast := LateRelease.Clients(s)
 		cast[0].Token, cast[1].Token = "42", "42"
 		return cast
 	},
 	Script: sameThread.Script,
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		mistaken := func(e *history.Event) bool { // for c1, while that is inside
-			return race.Kind(history.Enter, 2)(e) || e.Kind == history.Change && e.Client == 2 && e.Key == client.Key && e.Before != ""
+			return race.Event(history.Enter, 2)(e) || e.Kind == history.Change && e.Client == 2 && e.Key == client.Key && e.Before != ""
 		}
-		return LateRelease.Struck(h) || race.Then(h, race.Kind(history.Enter, 1), mistaken, race.Kind(history.Leave, 1))
+		return LateRelease.Triggered(h) || race.InOrder(h, race.Event(history.Enter, 1), mistaken, race.Event(history.Leave, 1))
 	},
 }

@@ -25,24 +25,24 @@ var scriptLost = race.Scenario{
 		ZH: "复制没有延迟，锁没有丢。c1 进入一秒后主库宕机，c1 在 3 秒释放。c2 每秒抢一次：本来 3.5 秒就能进来，现在要等到 10 秒租约到期。",
 	},
 	Settings: race.Standard(),
-	Budget:   race.Always("failover=1"),
+	Budget:   race.FixedBudget("failover=1"),
 	Replicas: 1,
 	Needs: func(p race.Profile) race.Text {
-		if !p.Digests {
+		if !p.UsesEVALSHA {
 			return race.Text{EN: "it calls no script by its digest, so that no server needs to remember one", ZH: "它不用摘要调用脚本，不依赖服务器记住脚本"}
 		}
 		return race.Text{}
 	},
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{{Work: s.TTL * 3 / 10}, {Start: s.Retry / 2, Work: s.Retry}}
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.TTL * 3 / 10}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(s.Retry, faults.FailoverOf(1))}}
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry, faults.FailoverOf(1))}}
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		unknown := func(e *history.Event) bool {
 			return race.Applies(1, "EVALSHA")(e) && strings.HasPrefix(e.Reply, "(error) NOSCRIPT")
 		}
-		return race.Unless(h, forgets, race.Kind(history.Enter, 1), failsOver, race.Kind(history.Release, 1), unknown, race.Other(history.Acquire, 1))
+		return race.InOrderWithout(h, forgets, race.Event(history.Enter, 1), failsOver, race.Event(history.Release, 1), unknown, race.EventOfOther(history.Acquire, 1))
 	},
 }

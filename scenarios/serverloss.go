@@ -14,8 +14,8 @@ import (
 
 // losing is the cast of the races in which a server forgets: c1 works long
 // enough to be overtaken, c2 writes before it and is inside when it leaves.
-func losing(s race.Settings) []race.Role {
-	return []race.Role{
+func losing(s race.Settings) []race.Client {
+	return []race.Client{
 		{Work: s.TTL / 2},
 		{Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL * 2 / 5},
 	}
@@ -41,15 +41,15 @@ var Failover = race.Scenario{
 		EN: "The replica lags by 5 s and the master dies one second after c1 has entered: any lag longer than that second gives the same. Of several independent servers only the first fails over. A lock that waits for the replica gives up before it has heard; then the master dies a second after that.",
 		ZH: "复制延迟 5 秒，主库在 c1 进入 1 秒后宕机：延迟只要大于这 1 秒，结果都一样。多个独立节点时，只有第一个发生切换。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Lag = race.Seconds(5) }),
-	Budget:   race.Always("failover=1"),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Lag = race.Seconds(5) }),
+	Budget:   race.FixedBudget("failover=1"),
 	Replicas: 1,
-	Cast:     losing,
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: decides(1), Do: race.Strike(time.Second, faults.FailoverOf(1))}}
+	Clients:  losing,
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: decides(1), Do: race.Inject(time.Second, faults.FailoverOf(1))}}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Enter, 1), forgets, asks, race.Kind(history.Leave, 1)) || race.Then(h, race.Makes(1), removes(1), failsOver, asks)
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), forgets, asks, race.Event(history.Leave, 1)) || race.InOrder(h, race.CreatesKey(1), removes(1), failsOver, asks)
 	},
 }
 
@@ -90,30 +90,30 @@ var Restart = race.Scenario{
 	Budget: func(nodes int) string {
 		return "restart=1" + bareMajorityBudget(nodes)
 	},
-	Cast: losing,
-	Script: func(s race.Settings, nodes int) []race.Beat {
+	Clients: losing,
+	Script: func(s race.Settings, nodes int) []race.Trigger {
 		return append(BareMajority(nodes),
-			race.Beat{On: race.Kind(history.Enter, 1), Do: race.Strike(time.Second, faults.RestartOf(race.Quorum(nodes)))})
+			race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(time.Second, faults.RestartOf(race.Quorum(nodes)))})
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Enter, 1), forgets, asks, race.Kind(history.Leave, 1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), forgets, asks, race.Event(history.Leave, 1))
 	},
 }
 
 // bareMajority loses c1's first requests to the servers beyond the smallest
 // majority.
-func BareMajority(nodes int) []race.Beat {
+func BareMajority(nodes int) []race.Trigger {
 	if nodes == 1 {
 		return nil
 	}
 	left := nodes - race.Quorum(nodes)
-	return []race.Beat{{Each: true,
+	return []race.Trigger{{Each: true,
 		On: func(e *history.Event) bool {
 			return e.Kind == history.Send && e.Client == 1 && e.Node > race.Quorum(nodes) && left > 0
 		},
 		Do: func(st *schedule.Stage, e *history.Event) {
 			left--
-			st.Strike(0, faults.LoseRequestOf(1, e.Thread))
+			st.Inject(0, faults.LoseRequestOf(1, e.Thread))
 		},
 	}}
 }
@@ -141,21 +141,21 @@ var clockJump = race.Scenario{
 		EN: "The jump of 11 s is one second more than a lease, and comes one second after c1 has entered. On five servers c1 holds {1, 2, 3} only, as in restart, and it is server 3 whose clock jumps.",
 		ZH: "跳变 11 秒，比租约多 1 秒，发生在 c1 进入 1 秒后。五个节点时，c1 与 restart 中一样只持有 {1,2,3}，跳变的是节点 3。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Jump = race.Seconds(11) }),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Jump = race.Seconds(11) }),
 	Budget: func(nodes int) string {
 		return "node-clock=1,client-clock=1" + bareMajorityBudget(nodes)
 	},
-	Cast: losing,
-	Script: func(s race.Settings, nodes int) []race.Beat {
-		return append(BareMajority(nodes), race.Beat{On: race.Kind(history.Enter, 1), Do: func(st *schedule.Stage, _ *history.Event) {
-			st.Strike(time.Second, faults.NodeClockOf(race.Quorum(nodes), s.Jump))
-			st.Strike(time.Second, faults.ClientClockOf(2, s.Jump))
+	Clients: losing,
+	Script: func(s race.Settings, nodes int) []race.Trigger {
+		return append(BareMajority(nodes), race.Trigger{On: race.Event(history.Enter, 1), Do: func(st *schedule.Stage, _ *history.Event) {
+			st.Inject(time.Second, faults.NodeClockOf(race.Quorum(nodes), s.Jump))
+			st.Inject(time.Second, faults.ClientClockOf(2, s.Jump))
 		}})
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		server := func(e *history.Event) bool { return e.Kind == history.ClockStep && e.Node > 0 && e.D > h.TTL }
 		client := func(e *history.Event) bool { return e.Kind == history.ClockStep && e.Client == 2 && e.D > h.TTL }
-		return race.Then(h, race.Kind(history.Enter, 1), server, client, asks, race.Kind(history.Leave, 1))
+		return race.InOrder(h, race.Event(history.Enter, 1), server, client, asks, race.Event(history.Leave, 1))
 	},
 }
 
@@ -178,29 +178,29 @@ var lostReply = race.Scenario{
 		EN: "The answer to the first command of c1 that makes the key is lost; on several servers, the answers of a majority, so that the lock cannot do without them. c1 waits 3 s for an answer, or 50 ms for each of several servers, and asks again a second later.",
 		ZH: "丢失的是 c1 第一条写入 key 的命令的应答；多节点时丢失过半节点的应答，使它无法绕过。c1 等待应答 3 秒（多节点时每个节点 50 毫秒），一秒后重试。",
 	},
-	Together: true,
-	Settings: race.Standard(),
+	AllowsShared: true,
+	Settings:     race.Standard(),
 	Budget: func(nodes int) string {
 		return fmt.Sprintf("lose-reply=%d", race.Quorum(nodes))
 	},
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
-	Script: func(s race.Settings, nodes int) []race.Beat {
+	Script: func(s race.Settings, nodes int) []race.Trigger {
 		lost := 0
-		follow, thread := race.Askers(1)
-		return []race.Beat{follow, {Each: true,
+		follow, thread := race.FollowRequests(1)
+		return []race.Trigger{follow, {Each: true,
 			On: func(e *history.Event) bool {
 				return lost < race.Quorum(nodes) && e.Kind == history.Change && e.Client == 1 && e.Before == ""
 			},
 			Do: func(st *schedule.Stage, e *history.Event) {
 				lost++
-				st.Strike(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
+				st.Inject(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
 			},
 		}}
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		unheard := []func(*history.Event) bool{race.GivenUp(history.LoseReply, 1)}
-		return race.Then(h, append(slices.Repeat(unheard, race.Quorum(h.Nodes)), race.Other(history.Acquire, 1))...)
+		return race.InOrder(h, append(slices.Repeat(unheard, race.Quorum(h.Nodes)), race.EventOfOther(history.Acquire, 1))...)
 	},
 }

@@ -32,19 +32,19 @@ var sessionPause = race.Scenario{
 		ZH: "Curator 的技术说明举的例子是会话 3 秒、GC 10 秒；这里会话 10 秒，c1 进去半秒后停顿 12.5 秒。c2 在 10.5 秒多进来，干 1.5 秒；c1 在 13 秒醒来，马上去查。",
 	},
 	Settings: GcPause.Settings,
-	Budget:   race.Always("pause=1"),
+	Budget:   race.FixedBudget("pause=1"),
 	Needs:    checksOnEnsemble,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
-			{Work: s.Retry, Play: (*race.Actor).Wary},
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{Work: s.Retry, Play: (*race.ClientRun).Wary},
 			{Start: s.Retry / 4, Work: s.Retry * 3 / 2, Tail: s.Retry * 5 / 2, Patience: s.Horizon},
 		}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(s.Retry/2, faults.PauseOf(1, s.Pause))}}
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry/2, faults.PauseOf(1, s.Pause))}}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, race.Kind(history.Leave, 1), race.Kind(history.Enter, 1), race.Kind(history.Pause, 1), race.Kind(history.SessionEnd, 1), race.Kind(history.Resume, 1), race.Kind(history.Reconnect, 1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Event(history.Leave, 1), race.Event(history.Enter, 1), race.Event(history.Pause, 1), race.Event(history.SessionEnd, 1), race.Event(history.Resume, 1), race.Event(history.Reconnect, 1))
 	},
 }
 
@@ -64,22 +64,22 @@ var sessionEnds = race.Scenario{
 		EN: "c1 works for four seconds, and its session ends after the first. Two others stand in line, each of whom works for two seconds: of a semaphore with two permits it takes three to be one too many.",
 		ZH: "c1 干 4 秒，第 1 秒时会话到期。另外两个在排队，各干 2 秒：对两个许可的信号量，要有三个才算多一个。",
 	},
-	Together: true,
-	Settings: race.With(func(s *race.Settings) { s.Clients = 3 }),
-	Budget:   race.Always("expire-session=1"),
-	Needs:    onEnsemble,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
+	AllowsShared: true,
+	Settings:     race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	Budget:       race.FixedBudget("expire-session=1"),
+	Needs:        onEnsemble,
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
 			{Work: s.Retry * 4},
 			{Start: s.Retry / 2, Work: s.Retry * 2, Patience: s.Horizon},
 			{Start: s.Retry * 3 / 5, Work: s.Retry * 2, Patience: s.Horizon},
 		}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(s.Retry, faults.ExpireSessionOf(1))}}
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry, faults.ExpireSessionOf(1))}}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, race.Kind(history.Leave, 1), race.Kind(history.Enter, 1), race.Other(history.Acquire, 1), race.Kind(history.SessionEnd, 1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Event(history.Leave, 1), race.Event(history.Enter, 1), race.EventOfOther(history.Acquire, 1), race.Event(history.SessionEnd, 1))
 	},
 }
 
@@ -100,21 +100,23 @@ var suspended = race.Scenario{
 		ZH: "c1 干了 1 秒后去查，问题还在路上时会话到期。本来它还要再干 2 秒才写入。",
 	},
 	Settings: race.Standard(),
-	Budget:   race.Always("expire-session=1"),
+	Budget:   race.FixedBudget("expire-session=1"),
 	Needs:    checksOnEnsemble,
-	Cast:     func(s race.Settings) []race.Role { return asksHalfway(s, func(told error) bool { return told == nil }) },
-	Script: func(race.Settings, int) []race.Beat {
-		asked := func(e *history.Event) bool { return race.Kind(history.Acquire, 1)(e) && e.Note == client.Checking }
-		return []race.Beat{
+	Clients: func(s race.Settings) []race.Client {
+		return asksHalfway(s, func(told error) bool { return told == nil })
+	},
+	Script: func(race.Settings, int) []race.Trigger {
+		asked := func(e *history.Event) bool { return race.Event(history.Acquire, 1)(e) && e.Note == client.Checking }
+		return []race.Trigger{
 			{On: asked, Do: func(*schedule.Stage, *history.Event) {}},
-			{On: race.Sends(1, "EXISTS"), Do: race.Strike(0, faults.ExpireSessionOf(1))},
+			{On: race.Sends(1, "EXISTS"), Do: race.Inject(0, faults.ExpireSessionOf(1))},
 		}
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		unanswered := func(e *history.Event) bool {
-			return race.Kind(history.Refuse, 1)(e) && e.Note != client.Note(lock.ErrNotHeld)
+			return race.Event(history.Refuse, 1)(e) && e.Note != client.Note(lock.ErrNotHeld)
 		}
-		return race.Unless(h, race.Kind(history.Leave, 1), race.Kind(history.Enter, 1), race.Other(history.Acquire, 1), race.Kind(history.SessionEnd, 1), unanswered)
+		return race.InOrderWithout(h, race.Event(history.Leave, 1), race.Event(history.Enter, 1), race.EventOfOther(history.Acquire, 1), race.Event(history.SessionEnd, 1), unanswered)
 	},
 }
 
@@ -131,29 +133,29 @@ var suspendedIgnored = race.Scenario{
 	Settings: suspended.Settings,
 	Budget:   suspended.Budget,
 	Needs:    suspended.Needs,
-	Cast: func(s race.Settings) []race.Role {
+	Clients: func(s race.Settings) []race.Client {
 		return asksHalfway(s, func(told error) bool { return !errors.Is(told, lock.ErrNotHeld) })
 	},
-	Script: suspended.Script,
-	Struck: suspended.Struck,
+	Script:    suspended.Script,
+	Triggered: suspended.Triggered,
 }
 
 // asksHalfway is a client that asks in the middle of its work whether it still has
 // the lock, and another that waits. What it is told decides whether it goes on.
-func asksHalfway(s race.Settings, goesOn func(told error) bool) []race.Role {
-	return []race.Role{
-		{Work: s.Retry, Tail: s.Retry * 2, Play: func(a *race.Actor) {
-			lease := client.Acquire(a.Client, a.Lock, a.R.Retry)
-			base, err := a.Read(client.Token(lease))
-			a.Clock().Sleep(a.R.Work)
+func asksHalfway(s race.Settings, goesOn func(told error) bool) []race.Client {
+	return []race.Client{
+		{Work: s.Retry, Tail: s.Retry * 2, Play: func(a *race.ClientRun) {
+			lease := client.Acquire(a.Client, a.Lock, a.Def.Retry)
+			base, err := a.Read(client.FencingToken(lease))
+			a.Clock().Sleep(a.Def.Work)
 			var told error
 			a.Ask(client.Checking, func(ctx context.Context) error {
 				told = lease.(lock.Checker).Check(ctx)
 				return told
 			})
 			if err == nil && goesOn(told) {
-				a.Clock().Sleep(a.R.Tail)
-				_ = a.Write(base, client.Token(lease)) // a refusal is the resource's to record
+				a.Clock().Sleep(a.Def.Tail)
+				_ = a.Write(base, client.FencingToken(lease)) // a refusal is the resource's to record
 			}
 			a.Record(history.Event{Kind: history.Leave})
 			client.Release(a.Client, lease)

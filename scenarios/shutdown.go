@@ -29,12 +29,12 @@ var ForeignShutdown = race.Scenario{
 		EN: "c1 works for five seconds, half a lease. c2 asks at half a second and is shut down at 1.5 s. c3 asks at 1.7 s, stays until c1 is gone, and writes before it.",
 		ZH: "c1 干 5 秒，半个租约。c2 在 0.5 秒来抢锁，1.5 秒被停掉。c3 在 1.7 秒来抢锁，在 c1 之前写入，待到 c1 离开之后。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Clients = 3 }),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
 	Needs:    closes,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
 			{Work: s.TTL / 2},
-			{Start: s.Retry / 2, Work: s.Retry, Play: func(a *race.Actor) {
+			{Start: s.Retry / 2, Work: s.Retry, Play: func(a *race.ClientRun) {
 				a.Once()
 				a.Clock().Sleep(s.Retry)
 				a.ShutDown()
@@ -42,8 +42,8 @@ var ForeignShutdown = race.Scenario{
 			{Start: s.Retry * 17 / 10, Work: s.Retry, Tail: s.TTL / 2},
 		}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Enter, 1), race.Kind(history.Refuse, 2), removes(2), race.Kind(history.Acquire, 3), race.Kind(history.Leave, 1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), race.Event(history.Refuse, 2), removes(2), race.Event(history.Acquire, 3), race.Event(history.Leave, 1))
 	},
 }
 
@@ -65,16 +65,16 @@ var OwnShutdown = race.Scenario{
 	},
 	Settings: race.Standard(),
 	Needs:    closes,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
-			{Work: s.TTL / 2, Play: func(a *race.Actor) {
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{Work: s.TTL / 2, Play: func(a *race.ClientRun) {
 				a.Clock().AfterFunc(s.Retry*2, a.ShutDown)
 				a.Play()
 			}},
 			{Start: s.Retry / 2, Work: s.Retry, Tail: s.TTL * 2 / 5},
 		}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, race.Kind(history.Leave, 1), race.Kind(history.Enter, 1), removes(1), race.Other(history.Acquire, 1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Event(history.Leave, 1), race.Event(history.Enter, 1), removes(1), race.EventOfOther(history.Acquire, 1))
 	},
 }

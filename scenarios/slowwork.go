@@ -21,16 +21,16 @@ var slowWork = race.Scenario{
 		EN: "c1 works 15 s on a lease of 10 s. c2 gets in soon after 10 s and stays 8 s, so it is inside when c1 releases at 15 s; c3 begins to ask just before that.",
 		ZH: "租约 10 秒，c1 干 15 秒。c2 在 10 秒后进来并停留 8 秒，所以 15 秒时 c1 释放锁，c2 还在里面；c3 在此之前开始抢锁。",
 	},
-	Together: true,
-	Settings: race.With(func(s *race.Settings) { s.Clients = 3 }),
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
+	AllowsShared: true,
+	Settings:     race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
 			{Work: s.TTL * 3 / 2},
 			{Start: s.Retry / 2, Work: s.TTL * 2 / 5, Tail: s.TTL * 2 / 5},
 			{Start: s.TTL*3/2 - s.Retry*3/10, Work: s.Retry, Tail: s.Retry},
 		}
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		begin := history.Forever
 		for i := range h.Events {
 			e := &h.Events[i]

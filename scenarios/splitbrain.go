@@ -29,14 +29,14 @@ var splitBrain = race.Scenario{
 		ZH: "与 failover 相同：复制延迟 5 秒，c1 进入（或因等不到从库确认而被拒绝）1 秒后网络分区，10 秒（一个租约）后恢复。多个独立节点时，只有第一个与它的从库分开。",
 	},
 	Settings: Failover.Settings,
-	Budget:   race.Always("split=1"),
+	Budget:   race.FixedBudget("split=1"),
 	Replicas: 1,
-	Cast:     losing,
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: decides(1), Do: race.Strike(s.Retry, faults.SplitOf(1, 1, 0))}, {On: splits, Do: race.Strike(s.TTL, heal)}}
+	Clients:  losing,
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: decides(1), Do: race.Inject(s.Retry, faults.SplitOf(1, 1, 0))}, {On: splits, Do: race.Inject(s.TTL, heal)}}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Enter, 1), splits, forgets, asks, race.Kind(history.Leave, 1)) || race.Then(h, race.Makes(1), removes(1), splits, asks)
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), splits, forgets, asks, race.Event(history.Leave, 1)) || race.InOrder(h, race.CreatesKey(1), removes(1), splits, asks)
 	},
 }
 
@@ -63,13 +63,13 @@ var splitInStep = race.Scenario{
 		ZH: "除了没有延迟，与 split-brain 相同：c1 进入 1 秒后网络分区，c1 在 5 秒释放，11 秒恢复。租约会自己到期的，c2 在 10 秒后进来。",
 	},
 	Settings: race.Standard(),
-	Budget:   race.Always("split=1"),
+	Budget:   race.FixedBudget("split=1"),
 	Replicas: 1,
-	Cast:     losing,
+	Clients:  losing,
 	Script:   splitBrain.Script,
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		// were anything forgotten when the replica takes over, it would be split-brain
-		return race.Unless(h, forgets, race.Kind(history.Enter, 1), splits, race.Kind(history.Release, 1), asks, heals)
+		return race.InOrderWithout(h, forgets, race.Event(history.Enter, 1), splits, race.Event(history.Release, 1), asks, heals)
 	},
 }
 
@@ -90,19 +90,19 @@ var splitRenewed = race.Scenario{
 		ZH: "复制没有延迟。c1 进入 1 秒后网络分区，一直持续到 c1 干完两个半租约的活。新主库上的租约在 10 秒到期；c2 进来，一个租约之后写入，早于 c1 在 25 秒的写入。",
 	},
 	Settings: race.Standard(),
-	Budget:   race.Always("split=1"),
+	Budget:   race.FixedBudget("split=1"),
 	Replicas: 1,
 	Needs:    renews,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.TTL, Tail: s.TTL * 3 / 5}}
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.TTL, Tail: s.TTL * 3 / 5}}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(s.Retry, faults.SplitOf(1, 1, 0))}}
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry, faults.SplitOf(1, 1, 0))}}
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		var r renewal
 		// were anything forgotten when the replica takes over, it would be split-brain
-		return race.Unless(h, forgets, race.Kind(history.Enter, 1), splits, asks, func(e *history.Event) bool { return r.applied(e) && e.Node > h.Nodes }, asks, race.Kind(history.Leave, 1))
+		return race.InOrderWithout(h, forgets, race.Event(history.Enter, 1), splits, asks, func(e *history.Event) bool { return r.applied(e) && e.Node > h.Nodes }, asks, race.Event(history.Leave, 1))
 	},
 }
 
@@ -118,8 +118,8 @@ var splitBounded = race.Scenario{
 		EN: "Each server has two replicas and wants to have heard of one within 10 s, Redis's own min-replicas-max-lag. The network parts when c1 has released at 2 s, so that the old master refuses from 12 s on. c2 gets in on the new master at 13 s, and c3 asks the old one from 14 s on, in vain; the network heals 20 s after it has parted.",
 		ZH: "每台服务器有两个从库，并要求 10 秒内至少听到一个（Redis 默认的 min-replicas-max-lag）。c1 在 2 秒释放锁后网络分区，所以旧主库从 12 秒起拒绝写入。c2 在 13 秒从新主库拿到锁，c3 从 14 秒起向旧主库请求，一直被拒；分区 20 秒后网络恢复。",
 	},
-	Settings:    race.With(func(s *race.Settings) { s.Clients = 3 }),
-	Budget:      race.Always("split=1"),
+	Settings:    race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	Budget:      race.FixedBudget("split=1"),
 	Replicas:    2,
 	MinReplicas: 1,
 	Needs: func(p race.Profile) race.Text {
@@ -128,20 +128,20 @@ var splitBounded = race.Scenario{
 		}
 		return race.Text{}
 	},
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
 			{Work: s.Retry, Tail: s.Retry},
 			{Start: s.TTL + s.Retry*3, Work: s.TTL / 5, Tail: s.TTL * 2 / 5},
 			{Start: s.TTL + s.Retry*4, Work: s.Retry},
 		}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: race.Kind(history.Released, 1), Do: race.Strike(0, faults.SplitOf(3, 1, 0))}, {On: splits, Do: race.Strike(s.TTL*2, heal)}}
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Released, 1), Do: race.Inject(0, faults.SplitOf(3, 1, 0))}, {On: splits, Do: race.Inject(s.TTL*2, heal)}}
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		refuses := func(e *history.Event) bool {
 			return e.Kind == history.Apply && e.Client == 3 && e.Node > h.Nodes && strings.Contains(e.Reply, "NOREPLICAS")
 		}
-		return race.Then(h, splits, race.Kind(history.Enter, 2), refuses, race.Kind(history.Leave, 2), heals)
+		return race.InOrder(h, splits, race.Event(history.Enter, 2), refuses, race.Event(history.Leave, 2), heals)
 	},
 }

@@ -26,11 +26,11 @@ var strayDelete = race.Scenario{
 		EN: "The key goes one second after c1 has entered, far from the end of the lease of 10 s. c1 writes at 5 s; c2 enters at 1.5 s, writes before it, and is inside when c1 leaves. Of several servers the first one loses the key.",
 		ZH: "key 在 c1 进入 1 秒后消失，离 10 秒租约到期还远。c1 在 5 秒写入；c2 在 1.5 秒进来，先于它写入，c1 离开时还在里面。多节点时，丢掉 key 的是第一个节点。",
 	},
-	Settings: race.Standard(),
-	Budget:   race.Always("delete=1"),
-	Cast:     losing,
-	Script:   loses(faults.DeleteOf(1, 0)),
-	Struck:   lostInside,
+	Settings:  race.Standard(),
+	Budget:    race.FixedBudget("delete=1"),
+	Clients:   losing,
+	Script:    loses(faults.DeleteOf(1, 0)),
+	Triggered: lostInside,
 }
 
 var evicted = race.Scenario{
@@ -47,16 +47,16 @@ var evicted = race.Scenario{
 	},
 	Numbers:  strayDelete.Numbers,
 	Settings: strayDelete.Settings,
-	Budget:   race.Always("evict=1"),
+	Budget:   race.FixedBudget("evict=1"),
 	Needs: func(p race.Profile) race.Text {
 		if !p.Expires {
 			return race.Text{EN: "its key has no time to live, and the volatile policies spare it", ZH: "它的 key 没有过期时间，volatile 类淘汰策略不会碰它"}
 		}
 		return race.Text{}
 	},
-	Cast:   losing,
-	Script: loses(faults.EvictOf(1, 0)),
-	Struck: lostInside,
+	Clients:   losing,
+	Script:    loses(faults.EvictOf(1, 0)),
+	Triggered: lostInside,
 }
 
 var flushed = race.Scenario{
@@ -76,27 +76,27 @@ var flushed = race.Scenario{
 		ZH: "与 stray-delete 相同。两个客户端进来时都是 1 号。",
 	},
 	Settings: strayDelete.Settings,
-	Budget:   race.Always("flush=1"),
+	Budget:   race.FixedBudget("flush=1"),
 	Guard:    history.Fenced,
 	Needs:    GcPauseFenced.Needs,
-	Cast:     losing,
+	Clients:  losing,
 	Script:   loses(faults.FlushOf(1)),
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		return lostInside(h) && sameNumber(h)
 	},
 }
 
 // loses has the first server lose what it keeps a second after c1 has entered.
 // The lock is the first of its keys by name.
-func loses(how simulator.Choice) func(race.Settings, int) []race.Beat {
-	return func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(s.Retry, how)}}
+func loses(how simulator.Choice) func(race.Settings, int) []race.Trigger {
+	return func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry, how)}}
 	}
 }
 
 // lostInside says whether the key was taken from c1, by no client, while it was
 // inside, and somebody asked then.
 func lostInside(h *history.History) bool {
-	stranger := func(e *history.Event) bool { return e.Kind == history.Stranger }
-	return race.Then(h, race.Kind(history.Enter, 1), stranger, forgets, asks, race.Kind(history.Leave, 1))
+	stranger := func(e *history.Event) bool { return e.Kind == history.External }
+	return race.InOrder(h, race.Event(history.Enter, 1), stranger, forgets, asks, race.Event(history.Leave, 1))
 }

@@ -27,16 +27,16 @@ var mutants = []struct {
 	misses             bool   // the script tries, and the world refuses
 }{
 	{scenario: "calm", mutation: "c1 is done before anybody else comes", change: func(sc *race.Scenario) {
-		sc.Cast = func(s race.Settings) []race.Role { return []race.Role{{}, {Start: s.Retry / 2, Work: s.Retry}} }
+		sc.Clients = func(s race.Settings) []race.Client { return []race.Client{{}, {Start: s.Retry / 2, Work: s.Retry}} }
 	}},
 	{scenario: "crash-holding", mutation: "nobody dies", change: withoutScript},
-	{scenario: "crash-holding", mutation: "c1 dies when it is outside again", change: onEvent(race.Kind(history.Leave, 1), faults.CrashOf(1)), harms: "a key without a time to live is still there"},
+	{scenario: "crash-holding", mutation: "c1 dies when it is outside again", change: onEvent(race.Event(history.Leave, 1), faults.CrashOf(1)), harms: "a key without a time to live is still there"},
 	{scenario: "crash-holding", mutation: "nobody asks after the crash", change: func(sc *race.Scenario) { sc.Settings.Clients = 1 }, harms: "nobody is left to find out"},
 	{scenario: "crash-before-expire", mutation: "nobody dies", change: withoutScript},
-	{scenario: "crash-before-expire", mutation: "c1 dies when EXPIRE has been executed", change: onEvent(race.Kind(history.Enter, 1), faults.CrashOf(1)), harms: "it is a crash all the same, blocked for one lease"},
+	{scenario: "crash-before-expire", mutation: "c1 dies when EXPIRE has been executed", change: onEvent(race.Event(history.Enter, 1), faults.CrashOf(1)), harms: "it is a crash all the same, blocked for one lease"},
 	{scenario: "slow-work", mutation: "the work takes half a lease", change: func(sc *race.Scenario) {
-		sc.Cast = func(s race.Settings) []race.Role {
-			return []race.Role{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}, {Start: s.Retry, Work: s.Retry}}
+		sc.Clients = func(s race.Settings) []race.Client {
+			return []race.Client{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}, {Start: s.Retry, Work: s.Retry}}
 		}
 	}},
 	{scenario: "late-release", mutation: "the release is as fast as everything", change: withoutScript},
@@ -46,13 +46,13 @@ var mutants = []struct {
 	{scenario: "get-nil", mutation: "the GET is as fast as everything", change: withoutScript},
 	{scenario: "get-nil-taken", mutation: "the GET is as fast as everything", change: withoutScript},
 	{scenario: "get-nil-taken", mutation: "c3 comes when c2 has been inside", change: func(sc *race.Scenario) {
-		cast := sc.Cast
-		sc.Cast = func(s race.Settings) []race.Role {
+		cast := sc.Clients
+		sc.Clients = func(s race.Settings) []race.Client {
 			roles := cast(s)
 			roles[2].Start = s.TTL
 			return roles
 		}
-		sc.Script = func(s race.Settings, _ int) []race.Beat { return scenarios.KeptGet(s) }
+		sc.Script = func(s race.Settings, _ int) []race.Trigger { return scenarios.KeptGet(s) }
 	}},
 	{scenario: "overwritten-stamp", mutation: "c1 lives", change: withoutScript},
 	{scenario: "overwritten-stamp", mutation: "c3 reads what c2 has written", change: onEvent(scenarios.LeavesBare, faults.CrashOf(1))},
@@ -60,32 +60,32 @@ var mutants = []struct {
 	{scenario: "same-second", mutation: "skew=0", change: func(sc *race.Scenario) { sc.Settings.Skew = 0 }},
 	{scenario: "same-second", mutation: "the GETSET is as fast as everything", change: withoutScript, harms: "c2's clock is wrong all the same"},
 	{scenario: "foreign-shutdown", mutation: "c2 lives on", change: func(sc *race.Scenario) {
-		sc.Cast = func(s race.Settings) []race.Role {
-			roles := scenarios.ForeignShutdown.Cast(s)
-			roles[1].Play = (*race.Actor).Once
+		sc.Clients = func(s race.Settings) []race.Client {
+			roles := scenarios.ForeignShutdown.Clients(s)
+			roles[1].Play = (*race.ClientRun).Once
 			return roles
 		}
 	}},
 	{scenario: "own-shutdown", mutation: "c1 is not told to end", change: func(sc *race.Scenario) {
-		sc.Cast = func(s race.Settings) []race.Role {
-			roles := scenarios.OwnShutdown.Cast(s)
+		sc.Clients = func(s race.Settings) []race.Client {
+			roles := scenarios.OwnShutdown.Clients(s)
 			roles[0].Play = nil
 			return roles
 		}
 	}},
 	{scenario: "same-thread", mutation: "the release is as fast as everything", change: withoutScript},
 	{scenario: "same-token", mutation: "each draws its own, and the release is as fast as everything", change: func(sc *race.Scenario) {
-		sc.Cast = scenarios.LateRelease.Cast
+		sc.Clients = scenarios.LateRelease.Clients
 		withoutScript(sc)
 	}},
 	{scenario: "nested", mutation: "everybody locks once", change: func(sc *race.Scenario) { plays(sc, 0, nil) }},
 	{scenario: "pooled-thread", mutation: "no second request comes", change: func(sc *race.Scenario) { plays(sc, 0, nil) }},
 	{scenario: "second-try", mutation: "c1 is done before anybody else comes", change: func(sc *race.Scenario) {
-		sc.Cast = func(s race.Settings) []race.Role { return []race.Role{{}, {Start: s.Retry / 2, Work: s.Retry}} }
+		sc.Clients = func(s race.Settings) []race.Client { return []race.Client{{}, {Start: s.Retry / 2, Work: s.Retry}} }
 	}},
 	{scenario: "second-try", mutation: "c2 tries once only while c1 is inside", change: func(sc *race.Scenario) {
-		sc.Cast = func(s race.Settings) []race.Role {
-			return []race.Role{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
+		sc.Clients = func(s race.Settings) []race.Client {
+			return []race.Client{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
 		}
 	}},
 	{scenario: "second-key", mutation: "c2 has no other key", change: func(sc *race.Scenario) { plays(sc, 1, nil) }},
@@ -93,24 +93,24 @@ var mutants = []struct {
 	{scenario: "two-keys", mutation: "c1 takes one key only", change: func(sc *race.Scenario) { plays(sc, 0, nil) }},
 	{scenario: "late-renewal", mutation: "pause=0", change: func(sc *race.Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "late-renewal", mutation: "the pause is over before the renewal is due", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, _ int) []race.Beat {
-			return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(0, faults.PauseOf(1, s.TTL/5))}}
+		sc.Script = func(s race.Settings, _ int) []race.Trigger {
+			return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(0, faults.PauseOf(1, s.TTL/5))}}
 		}
 	}},
 	{scenario: "zombie-daemon", mutation: "c1 sleeps through nothing", change: withoutScript, harms: "its watchdog keeps its lock, as in dead-business"},
-	{scenario: "zombie-daemon", mutation: "c1 lives and releases", change: func(sc *race.Scenario) { plays(sc, 0, (*race.Actor).Play) }},
+	{scenario: "zombie-daemon", mutation: "c1 lives and releases", change: func(sc *race.Scenario) { plays(sc, 0, (*race.ClientRun).Play) }},
 	{scenario: "zombie-keeps", mutation: "c1 sleeps through nothing", change: withoutScript, harms: "its watchdog keeps its lock, as in dead-business"},
 	{scenario: "zombie-keeps", mutation: "c2 lives", change: func(sc *race.Scenario) { sc.Script = scenarios.ZombieShortens.Script }},
 	{scenario: "failed-renewal", mutation: "all renewals are answered", change: withoutScript},
 	{scenario: "dead-business", mutation: "c1 lives and releases", change: func(sc *race.Scenario) {
-		sc.Cast = func(s race.Settings) []race.Role {
-			return []race.Role{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}}
+		sc.Clients = func(s race.Settings) []race.Client {
+			return []race.Client{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}}
 		}
 	}},
 	{scenario: "renewal-in-flight", mutation: "renewals are as fast as everything", change: withoutScript},
 	{scenario: "renewal-in-flight", mutation: "the renewal arrives before the release", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, _ int) []race.Beat {
-			return []race.Beat{{On: scenarios.Ticks, Do: func(st *schedule.Stage, _ *history.Event) {
+		sc.Script = func(s race.Settings, _ int) []race.Trigger {
+			return []race.Trigger{{On: scenarios.Ticks, Do: func(st *schedule.Stage, _ *history.Event) {
 				st.Freeze(1)
 				st.After(s.Retry, func() { st.Thaw(1) })
 			}}}
@@ -133,16 +133,16 @@ var mutants = []struct {
 	}},
 	{scenario: "failover-other", mutation: "the master lives", change: withoutScript},
 	{scenario: "failover-other", mutation: "the one that has heard is promoted", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, _ int) []race.Beat {
-			return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(s.Lag*3/2, faults.FailoverOf(1))}}
+		sc.Script = func(s race.Settings, _ int) []race.Trigger {
+			return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Lag*3/2, faults.FailoverOf(1))}}
 		}
 	}},
 	{scenario: "failover-other", mutation: "lag=0", change: func(sc *race.Scenario) { sc.Settings.Lag = 0 }},
 	{scenario: "replica-gone", mutation: "the replica hears at once", change: func(sc *race.Scenario) { sc.Settings.Lag = 0 }},
 	{scenario: "restart-everysec", mutation: "the server stays up", change: withoutScript},
 	{scenario: "restart-everysec", mutation: "the lock is on disk when the server restarts", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, nodes int) []race.Beat {
-			return append(scenarios.BareMajority(nodes), race.Beat{On: race.Kind(history.Enter, 1), Do: race.Strike(2*time.Second, faults.RestartOf(race.Quorum(nodes)))})
+		sc.Script = func(s race.Settings, nodes int) []race.Trigger {
+			return append(scenarios.BareMajority(nodes), race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(2*time.Second, faults.RestartOf(race.Quorum(nodes)))})
 		}
 	}},
 	{scenario: "restart-always", mutation: "the server stays up", change: withoutScript},
@@ -153,58 +153,58 @@ var mutants = []struct {
 	{scenario: "clock-jump", mutation: "jump=0", change: func(sc *race.Scenario) { sc.Settings.Jump = 0 }, misses: true},
 	{scenario: "clock-jump", mutation: "the jump is shorter than the lease", change: func(sc *race.Scenario) { sc.Settings.Jump = sc.Settings.TTL / 2 }},
 	{scenario: "quorum-restart", mutation: "the server stays up", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, nodes int) []race.Beat { return scenarios.QuorumRestart.Script(s, nodes)[:1] }
+		sc.Script = func(s race.Settings, nodes int) []race.Trigger { return scenarios.QuorumRestart.Script(s, nodes)[:1] }
 	}},
-	{scenario: "quorum-restart", mutation: "nobody is paused", change: onEvent(race.Kind(history.Enter, 1), faults.RestartOf(3))},
+	{scenario: "quorum-restart", mutation: "nobody is paused", change: onEvent(race.Event(history.Enter, 1), faults.RestartOf(3))},
 	{scenario: "slow-acquire", mutation: "all answers are in time", change: withoutScript},
 	{scenario: "slow-acquire", mutation: "the answers are late by less than a lease", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, nodes int) []race.Beat {
+		sc.Script = func(s race.Settings, nodes int) []race.Trigger {
 			s.TTL /= 2
 			return scenarios.SlowAcquire.Script(s, nodes)
 		}
 	}},
 	{scenario: "pause-in-flight", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "pause-in-flight", mutation: "pause=0", change: func(sc *race.Scenario) { sc.Settings.Pause = 0 }},
-	{scenario: "pause-in-flight", mutation: "c1 has its answers", change: onEvent(race.Kind(history.Enter, 1), faults.PauseOf(1, scenarios.PauseInFlight.Settings.Pause)), harms: "it is gc-pause then"},
+	{scenario: "pause-in-flight", mutation: "c1 has its answers", change: onEvent(race.Event(history.Enter, 1), faults.PauseOf(1, scenarios.PauseInFlight.Settings.Pause)), harms: "it is gc-pause then"},
 	{scenario: "clock-drift", mutation: "c1's clock is right", change: func(sc *race.Scenario) {
-		sc.Cast = func(s race.Settings) []race.Role {
-			cast := scenarios.ClockDrift.Cast(s)
+		sc.Clients = func(s race.Settings) []race.Client {
+			cast := scenarios.ClockDrift.Clients(s)
 			cast[0].PPM = 0
 			return cast
 		}
 	}},
 	{scenario: "clock-drift", mutation: "nobody else asks while c1 is inside", change: func(sc *race.Scenario) {
-		sc.Cast = func(s race.Settings) []race.Role {
-			cast := scenarios.ClockDrift.Cast(s)
+		sc.Clients = func(s race.Settings) []race.Client {
+			cast := scenarios.ClockDrift.Clients(s)
 			cast[1].Start = s.TTL * 2
 			return cast
 		}
 	}},
 	{scenario: "server-drift", mutation: "the servers' clocks are right", change: func(sc *race.Scenario) { sc.NodePPM = 0 }},
 	{scenario: "server-drift", mutation: "nobody else asks while c1 is inside", change: func(sc *race.Scenario) {
-		sc.Cast = func(s race.Settings) []race.Role {
-			cast := scenarios.ServerDrift.Cast(s)
+		sc.Clients = func(s race.Settings) []race.Client {
+			cast := scenarios.ServerDrift.Clients(s)
 			cast[1].Start = s.TTL * 2
 			return cast
 		}
 	}},
 	{scenario: "split-vote", mutation: "all ask the servers in the same order", change: withoutOrder},
 	{scenario: "split-vote", mutation: "c1 comes first", change: func(sc *race.Scenario) {
-		sc.Cast = func(s race.Settings) []race.Role {
-			cast := scenarios.SplitVote.Cast(s)
+		sc.Clients = func(s race.Settings) []race.Client {
+			cast := scenarios.SplitVote.Clients(s)
 			cast[1].Start, cast[2].Start = s.Retry/2, s.Retry/2
 			return cast
 		}
 	}},
 	{scenario: "split-vote-spread", mutation: "all ask the servers in the same order", change: withoutOrder},
 	{scenario: "partial-acquire", mutation: "nobody dies", change: withoutScript},
-	{scenario: "partial-acquire", mutation: "c1 dies when it is inside", change: onEvent(race.Kind(history.Enter, 1), faults.CrashOf(1)), harms: "it is crash-holding then"},
+	{scenario: "partial-acquire", mutation: "c1 dies when it is inside", change: onEvent(race.Event(history.Enter, 1), faults.CrashOf(1)), harms: "it is crash-holding then"},
 	{scenario: "lost-reply", mutation: "all answers arrive", change: withoutScript},
 	{scenario: "client-behind", mutation: "skew=0", change: func(sc *race.Scenario) { sc.Settings.Skew = 0 }},
 	{scenario: "dead-process", mutation: "nobody kills the process", change: withoutScript, harms: "it is dead-business"},
 	{scenario: "dead-process", mutation: "c1 lives and releases", change: func(sc *race.Scenario) {
-		sc.Cast = func(s race.Settings) []race.Role {
-			return []race.Role{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}}
+		sc.Clients = func(s race.Settings) []race.Client {
+			return []race.Client{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}}
 		}
 	}},
 	{scenario: "late-write", mutation: "the network is as fast as ever", change: withoutScript},
@@ -224,8 +224,8 @@ var mutants = []struct {
 	{scenario: "split-bounded", mutation: "min-replicas-to-write is 0", change: func(sc *race.Scenario) { sc.MinReplicas = 0 }, harms: "it is what bounds the split"},
 	{scenario: "release-again", mutation: "all answers arrive", change: withoutScript},
 	{scenario: "release-again", mutation: "c1 releases once", change: func(sc *race.Scenario) {
-		cast := sc.Cast
-		sc.Cast = func(s race.Settings) []race.Role {
+		cast := sc.Clients
+		sc.Clients = func(s race.Settings) []race.Client {
 			roles := cast(s)
 			roles[0].Play = nil
 			return roles
@@ -234,26 +234,26 @@ var mutants = []struct {
 	{scenario: "missed-wake", mutation: "the SUBSCRIBE is as fast as everything", change: withoutScript},
 	{scenario: "silent-crash", mutation: "nobody dies", change: withoutScript},
 	{scenario: "silent-crash", mutation: "c2 comes after the crash", change: func(sc *race.Scenario) {
-		sc.Cast = func(s race.Settings) []race.Role {
-			roles := scenarios.SilentCrash.Cast(s)
+		sc.Clients = func(s race.Settings) []race.Client {
+			roles := scenarios.SilentCrash.Clients(s)
 			roles[1].Start = s.TTL / 5
 			return roles
 		}
 	}, harms: "the message does not come either way"},
 	{scenario: "herd", mutation: "one waits", change: func(sc *race.Scenario) { sc.Settings.Clients = 2 }},
 	{scenario: "overtaken", mutation: "c2 comes once", change: func(sc *race.Scenario) {
-		cast := sc.Cast
-		sc.Cast = func(s race.Settings) []race.Role {
+		cast := sc.Clients
+		sc.Clients = func(s race.Settings) []race.Client {
 			roles := cast(s)
 			roles[1].Play = nil
 			return roles
 		}
 	}},
 	{scenario: "overtaken", mutation: "c2 rests after each release", change: func(sc *race.Scenario) {
-		cast := sc.Cast
-		sc.Cast = func(s race.Settings) []race.Role {
+		cast := sc.Clients
+		sc.Clients = func(s race.Settings) []race.Client {
 			roles := cast(s)
-			roles[1].Play = func(a *race.Actor) {
+			roles[1].Play = func(a *race.ClientRun) {
 				for range 15 {
 					a.Play()
 					a.Clock().Sleep(s.Retry * 3 / 2)
@@ -264,8 +264,8 @@ var mutants = []struct {
 	}},
 	{scenario: "stray-delete", mutation: "nobody deletes it", change: withoutScript},
 	{scenario: "stray-delete", mutation: "c1 has left already", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, _ int) []race.Beat {
-			return []race.Beat{{On: race.Kind(history.Leave, 1), Do: race.Strike(0, faults.DeleteOf(1, 0))}}
+		sc.Script = func(s race.Settings, _ int) []race.Trigger {
+			return []race.Trigger{{On: race.Event(history.Leave, 1), Do: race.Inject(0, faults.DeleteOf(1, 0))}}
 		}
 	}},
 	{scenario: "eviction", mutation: "there is memory enough", change: withoutScript},
@@ -273,24 +273,27 @@ var mutants = []struct {
 	{scenario: "double-run", mutation: "skew=0", change: func(sc *race.Scenario) { sc.Settings.Skew = 0 }},
 	{scenario: "double-run", mutation: "the clocks differ by less than the job takes", change: func(sc *race.Scenario) { sc.Settings.Skew /= 10 }},
 	{scenario: "no-finally", mutation: "the release is in finally", change: func(sc *race.Scenario) {
-		sc.Cast = func(s race.Settings) []race.Role {
-			return []race.Role{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
+		sc.Clients = func(s race.Settings) []race.Client {
+			return []race.Client{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
 		}
 	}},
-	{scenario: "no-finally", mutation: "c1 does not come back", change: func(sc *race.Scenario) { sc.Cast = scenarios.DeadBusiness.Cast }, harms: "its lock stands all the same"},
+	{scenario: "no-finally", mutation: "c1 does not come back", change: func(sc *race.Scenario) { sc.Clients = scenarios.DeadBusiness.Clients }, harms: "its lock stands all the same"},
 	{scenario: "renew-held", mutation: "nobody is paused", change: withoutScript},
-	{scenario: "renew-held", mutation: "c2 is gone", change: func(sc *race.Scenario) { sc.Cast = scenarios.RenewFree.Cast }},
+	{scenario: "renew-held", mutation: "c2 is gone", change: func(sc *race.Scenario) { sc.Clients = scenarios.RenewFree.Clients }},
 	{scenario: "renew-free", mutation: "nobody is paused", change: withoutScript},
-	{scenario: "renew-free", mutation: "c2 is still inside", change: func(sc *race.Scenario) { sc.Cast = scenarios.RenewHeld.Cast }},
+	{scenario: "renew-free", mutation: "c2 is still inside", change: func(sc *race.Scenario) { sc.Clients = scenarios.RenewHeld.Clients }},
 	{scenario: "renew-late", mutation: "all answers are in time", change: withoutScript},
 	{scenario: "renew-late", mutation: "the answer is late by less than a lease", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, nodes int) []race.Beat { s.TTL /= 2; return scenarios.RenewLate.Script(s, nodes) }
+		sc.Script = func(s race.Settings, nodes int) []race.Trigger {
+			s.TTL /= 2
+			return scenarios.RenewLate.Script(s, nodes)
+		}
 	}},
 	{scenario: "renew-partly", mutation: "all requests arrive", change: withoutScript},
 	{scenario: "opposite-order", mutation: "both in the same order", change: func(sc *race.Scenario) { plays(sc, 1, scenarios.InOrder(client.Key, client.OtherKey)) }},
 	{scenario: "opposite-order", mutation: "c2 comes when c1 is done", change: func(sc *race.Scenario) {
-		sc.Cast = func(s race.Settings) []race.Role {
-			cast := scenarios.OppositeOrder.Cast(s)
+		sc.Clients = func(s race.Settings) []race.Client {
+			cast := scenarios.OppositeOrder.Clients(s)
 			cast[1].Start = s.TTL * 3 / 4
 			return cast
 		}
@@ -299,25 +302,25 @@ var mutants = []struct {
 	{scenario: "script-cache-lost", mutation: "the replica has heard of nothing", change: func(sc *race.Scenario) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is failover then"},
 	{scenario: "late-answer", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "late-answer", mutation: "the pause is shorter than the patience", change: func(sc *race.Scenario) { sc.Settings.Pause, sc.Settings.Timeout = race.Seconds(2), race.Seconds(3) }, misses: true},
-	{scenario: "late-answer", mutation: "c1 sleeps before it has asked", change: onEvent(race.Kind(history.Acquire, 1), faults.PauseOf(1, race.Seconds(2)))},
-	{scenario: "two-pauses", mutation: "only the first", change: onEvent(race.Kind(history.Enter, 1), faults.PauseOf(1, scenarios.TwoPauses.Settings.Pause))},
+	{scenario: "late-answer", mutation: "c1 sleeps before it has asked", change: onEvent(race.Event(history.Acquire, 1), faults.PauseOf(1, race.Seconds(2)))},
+	{scenario: "two-pauses", mutation: "only the first", change: onEvent(race.Event(history.Enter, 1), faults.PauseOf(1, scenarios.TwoPauses.Settings.Pause))},
 	{scenario: "two-pauses", mutation: "only the second", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, _ int) []race.Beat {
-			return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(s.Retry, faults.PauseOf(1, s.Pause))}}
+		sc.Script = func(s race.Settings, _ int) []race.Trigger {
+			return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry, faults.PauseOf(1, s.Pause))}}
 		}
 	}},
 	{scenario: "two-pauses", mutation: "pause=0", change: func(sc *race.Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "failover-in-step", mutation: "the master lives", change: withoutScript},
 	{scenario: "failover-in-step", mutation: "the replica has heard of nothing", change: func(sc *race.Scenario) {
 		sc.Settings.Lag = time.Second
-		onEvent(race.Makes(1), faults.FailoverOf(1))(sc)
+		onEvent(race.CreatesKey(1), faults.FailoverOf(1))(sc)
 	}},
-	{scenario: "failover-in-step", mutation: "c1 has its answer", change: onEvent(race.Kind(history.Enter, 1), faults.FailoverOf(1))},
+	{scenario: "failover-in-step", mutation: "c1 has its answer", change: onEvent(race.Event(history.Enter, 1), faults.FailoverOf(1))},
 	{scenario: "undone-release", mutation: "the master lives", change: withoutScript},
 	{scenario: "undone-release", mutation: "the replica has heard of the release", change: func(sc *race.Scenario) { sc.Settings.Lag = 0 }},
 	{scenario: "undone-release", mutation: "the replica has never heard of the lock", change: func(sc *race.Scenario) { sc.Settings.Lag = sc.Settings.TTL }},
 	{scenario: "quorum-failover", mutation: "the master lives", change: func(sc *race.Scenario) {
-		sc.Script = func(_ race.Settings, nodes int) []race.Beat { return scenarios.BareMajority(nodes) }
+		sc.Script = func(_ race.Settings, nodes int) []race.Trigger { return scenarios.BareMajority(nodes) }
 	}},
 	{scenario: "quorum-failover", mutation: "lag=0", change: func(sc *race.Scenario) { sc.Settings.Lag = 0 }},
 	{scenario: "failover-fenced", mutation: "the master lives", change: withoutScript},
@@ -327,42 +330,42 @@ var mutants = []struct {
 	{scenario: "in-line", mutation: "c1 comes when c2 has gone", change: starts(0, race.Seconds(30))},
 	{scenario: "lost-create", mutation: "all answers arrive", change: withoutScript},
 	{scenario: "lost-create", mutation: "it is the request that is lost", change: func(sc *race.Scenario) {
-		sc.Budget = race.Always("lose-request=1")
+		sc.Budget = race.FixedBudget("lose-request=1")
 		onEvent(race.Sends(1, "CREATE"), faults.LoseRequestOf(1, 0))(sc)
 	}},
 	{scenario: "session-pause", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "session-pause", mutation: "the pause is shorter than a session lasts", change: func(sc *race.Scenario) { sc.Settings.Pause = sc.Settings.TTL / 2 }},
 	{scenario: "session-ends", mutation: "the session lives", change: withoutScript},
-	{scenario: "session-ends", mutation: "it ends when c1 is outside", change: onEvent(race.Kind(history.Released, 1), faults.ExpireSessionOf(1))},
+	{scenario: "session-ends", mutation: "it ends when c1 is outside", change: onEvent(race.Event(history.Released, 1), faults.ExpireSessionOf(1))},
 	{scenario: "suspended", mutation: "the connection holds", change: withoutScript},
 	{scenario: "suspended", mutation: "c1 does not ask", change: func(sc *race.Scenario) { plays(sc, 0, nil) }},
 	{scenario: "suspended-ignored", mutation: "the connection holds", change: withoutScript},
 	{scenario: "waiter-dies", mutation: "the session lives", change: withoutScript},
 	{scenario: "waiter-dies", mutation: "nobody waits behind c2", change: func(sc *race.Scenario) { sc.Settings.Clients = 2 }},
-	{scenario: "waiter-leaves", mutation: "c2 has patience", change: func(sc *race.Scenario) { sc.Cast = scenarios.ThreeInLine }},
+	{scenario: "waiter-leaves", mutation: "c2 has patience", change: func(sc *race.Scenario) { sc.Clients = scenarios.ThreeInLine }},
 	{scenario: "waiter-leaves", mutation: "nobody waits behind c2", change: func(sc *race.Scenario) { sc.Settings.Clients = 2 }},
-	{scenario: "numbers-end", mutation: "the counter begins at 0", change: func(sc *race.Scenario) { sc.Worn = false }},
+	{scenario: "numbers-end", mutation: "the counter begins at 0", change: func(sc *race.Scenario) { sc.SequenceExhausted = false }},
 	{scenario: "lost-release", mutation: "all requests arrive", change: withoutScript},
 }
 
 // plays gives one role of the cast another play.
-func plays(sc *race.Scenario, role int, play func(*race.Actor)) {
-	cast := sc.Cast
-	sc.Cast = func(s race.Settings) []race.Role {
+func plays(sc *race.Scenario, role int, play func(*race.ClientRun)) {
+	cast := sc.Clients
+	sc.Clients = func(s race.Settings) []race.Client {
 		roles := cast(s)
-		roles[role].Play, roles[role].Dies = play, false
+		roles[role].Play, roles[role].Fails = play, false
 		return roles
 	}
 }
 
 // starts has one role of the cast begin at another time.
 func starts(role int, at time.Duration) func(sc *race.Scenario) {
-	return castBut(func(roles []race.Role) { roles[role].Start = at })
+	return castBut(func(roles []race.Client) { roles[role].Start = at })
 }
 
 // withoutPatience has nobody wait in line.
 func withoutPatience(sc *race.Scenario) {
-	castBut(func(roles []race.Role) {
+	castBut(func(roles []race.Client) {
 		for i := range roles {
 			roles[i].Patience = 0
 		}
@@ -370,10 +373,10 @@ func withoutPatience(sc *race.Scenario) {
 }
 
 // castBut changes the cast.
-func castBut(change func(roles []race.Role)) func(sc *race.Scenario) {
+func castBut(change func(roles []race.Client)) func(sc *race.Scenario) {
 	return func(sc *race.Scenario) {
-		cast := sc.Cast
-		sc.Cast = func(s race.Settings) []race.Role {
+		cast := sc.Clients
+		sc.Clients = func(s race.Settings) []race.Client {
 			roles := cast(s)
 			change(roles)
 			return roles
@@ -385,8 +388,8 @@ func withoutScript(sc *race.Scenario) { sc.Script = nil }
 
 // withoutOrder has everybody ask the servers in the same order.
 func withoutOrder(sc *race.Scenario) {
-	cast := sc.Cast
-	sc.Cast = func(s race.Settings) []race.Role {
+	cast := sc.Clients
+	sc.Clients = func(s race.Settings) []race.Client {
 		roles := cast(s)
 		for i := range roles {
 			roles[i].First = 0
@@ -415,8 +418,8 @@ func TestStruckCanFail(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if (o.Missed != nil) != m.misses {
-				t.Errorf("%s in %s, %s: could not happen: %v", e.ID, sc.ID, m.mutation, o.Missed)
+			if (o.NotInjected != nil) != m.misses {
+				t.Errorf("%s in %s, %s: could not happen: %v", e.ID, sc.ID, m.mutation, o.NotInjected)
 			}
 			if o.Reached {
 				t.Errorf("%s in %s, %s: and yet it counts as reached", e.ID, sc.ID, m.mutation)
@@ -431,7 +434,7 @@ func TestStruckCanFail(t *testing.T) {
 		}
 	}
 	for _, sc := range scenarios.All() {
-		if sc.Struck == nil {
+		if sc.Triggered == nil {
 			t.Errorf("%s cannot tell whether it happened", sc.ID)
 		}
 		if !covered[sc.ID] {
@@ -460,6 +463,6 @@ func Tellers(t testing.TB, sc race.Scenario) []lock.Entry {
 
 func onEvent(on func(*history.Event) bool, c simulator.Choice) func(sc *race.Scenario) {
 	return func(sc *race.Scenario) {
-		sc.Script = func(race.Settings, int) []race.Beat { return []race.Beat{{On: on, Do: race.Strike(0, c)}} }
+		sc.Script = func(race.Settings, int) []race.Trigger { return []race.Trigger{{On: on, Do: race.Inject(0, c)}} }
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // takesOver is what they need.
 func takesOver(p race.Profile) race.Text {
-	if !p.Swaps && !p.Deletes {
+	if !p.UsesGETSET && !p.Deletes {
 		return race.Text{EN: "it does not take over what it finds locked", ZH: "它遇到别人的锁不会接管"}
 	}
 	return race.Text{}
@@ -20,7 +20,7 @@ func takesOver(p race.Profile) race.Text {
 
 // swaps is what those need that are about GETSET.
 func swaps(p race.Profile) race.Text {
-	if !p.Swaps {
+	if !p.UsesGETSET {
 		return race.Text{EN: "it does not take locks over with GETSET", ZH: "它不用 GETSET 接管锁"}
 	}
 	return race.Text{}
@@ -32,9 +32,9 @@ var takeover = []string{"DEL", "GETSET"}
 // bothSee is the script in which c1 dies with its key just made, and c2 and c3 have
 // both seen the lapsed stamp before either has touched it. Then c2 goes first; the
 // last beat lets c3 follow.
-func bothSee(last race.Beat) []race.Beat {
-	return []race.Beat{
-		{On: LeavesBare, Do: race.Strike(0, faults.CrashOf(1))},
+func bothSee(last race.Trigger) []race.Trigger {
+	return []race.Trigger{
+		{On: LeavesBare, Do: race.Inject(0, faults.CrashOf(1))},
 		{On: race.Sends(2, takeover...), Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(2) }},
 		{On: race.Sends(3, takeover...), Do: func(st *schedule.Stage, _ *history.Event) {
 			st.Freeze(3)
@@ -64,23 +64,23 @@ var doubleDel = race.Scenario{
 		EN: "c1 dies at the start, when its key has just been made and has no time to live yet. c2 asks at 11.1 s, which is past the lease of 10 s in whole seconds too, and c3 a second later, so that their stamps differ. What c3 sends is kept until c2 is in; c2 stays for 3 s, and c3, if it gets in as well, writes after one.",
 		ZH: "c1 一开始就死了，key 刚建好，还没有过期时间。c2 在 11.1 秒来，按整秒计算也超过了 10 秒租约；c3 晚 1 秒，两个人的时间戳不同。c3 的请求被压到 c2 进去之后；c2 待 3 秒，c3 如果也进去，1 秒后就写入。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Clients = 3 }),
-	Budget:   race.Always("crash=1"),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	Budget:   race.FixedBudget("crash=1"),
 	Needs:    takesOver,
-	Cast:     heirs,
-	Script: func(race.Settings, int) []race.Beat {
-		return bothSee(race.Beat{On: race.Kind(history.Enter, 2), Do: func(st *schedule.Stage, _ *history.Event) { st.After(0, func() { st.Thaw(3) }) }})
+	Clients:  heirs,
+	Script: func(race.Settings, int) []race.Trigger {
+		return bothSee(race.Trigger{On: race.Event(history.Enter, 2), Do: func(st *schedule.Stage, _ *history.Event) { st.After(0, func() { st.Thaw(3) }) }})
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Crash, 1), race.Sends(3, takeover...), race.Kind(history.Enter, 2), race.Applies(3, takeover...), race.Kind(history.Leave, 2))
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Crash, 1), race.Sends(3, takeover...), race.Event(history.Enter, 2), race.Applies(3, takeover...), race.Event(history.Leave, 2))
 	},
 }
 
 // heirs are c1, which dies, and two that come when its lease is over, counted in
 // seconds or less.
-func heirs(s race.Settings) []race.Role {
+func heirs(s race.Settings) []race.Client {
 	start := s.TTL + s.Retry*11/10
-	return []race.Role{
+	return []race.Client{
 		{Work: s.Retry},
 		{Start: start, Work: s.Retry * 3},
 		{Start: start + s.Retry, Work: s.Retry},
@@ -103,19 +103,19 @@ var overwrittenStamp = race.Scenario{
 		EN: "As in double-del, but c3's GETSET is kept until c2 has been inside for half a second, and its EXPIRE, if there is one, is long done. After 3 s c2 looks, if the lock lets it, and writes unless it is told that the lock is lost.",
 		ZH: "与 double-del 一样，但 c3 的 GETSET 被压到 c2 进去半秒之后，这时 c2 的 EXPIRE（如果有）早已执行。3 秒时 c2 看一眼自己的锁（如果这种锁能看），只要没被告知锁已丢失就写入。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Clients = 3 }),
-	Budget:   race.Always("crash=1"),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	Budget:   race.FixedBudget("crash=1"),
 	Needs:    swaps,
-	Cast: func(s race.Settings) []race.Role {
+	Clients: func(s race.Settings) []race.Client {
 		cast := heirs(s)
-		cast[1].Play = (*race.Actor).Wary
+		cast[1].Play = (*race.ClientRun).Wary
 		return cast
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return bothSee(race.Beat{On: race.Kind(history.Enter, 2), Do: func(st *schedule.Stage, _ *history.Event) { st.After(s.Retry/2, func() { st.Thaw(3) }) }})
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return bothSee(race.Trigger{On: race.Event(history.Enter, 2), Do: func(st *schedule.Stage, _ *history.Event) { st.After(s.Retry/2, func() { st.Thaw(3) }) }})
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Crash, 1), race.Sends(3, "GETSET"), race.Kind(history.Enter, 2), race.Applies(3, "GETSET"), race.Kind(history.Refuse, 3), race.Kind(history.Leave, 2))
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Crash, 1), race.Sends(3, "GETSET"), race.Event(history.Enter, 2), race.Applies(3, "GETSET"), race.Event(history.Refuse, 3), race.Event(history.Leave, 2))
 	},
 }
 
@@ -135,22 +135,22 @@ var sameSecond = race.Scenario{
 		EN: "The run begins with a full second. c1 is done after 300 ms; c2, whose clock is 12 s ahead on a lease of 10 s, asks at 200 ms, and its GETSET is kept until c3, which asks at 400 ms, is in. c3 stays until 900 ms, within the second.",
 		ZH: "运行从整秒开始。c1 干 300 毫秒；c2 的时钟快 12 秒，租约 10 秒，它在 200 毫秒来抢锁，GETSET 被压到 c3 进去之后；c3 在 400 毫秒来抢锁，900 毫秒离开，都在同一秒内。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Clients, s.Skew = 3, race.Seconds(12) }),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Clients, s.Skew = 3, race.Seconds(12) }),
 	Needs:    swaps,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
 			{Work: s.Retry * 3 / 10},
 			{Start: s.Retry / 5, Work: s.Retry / 5, Tail: s.Retry, Skew: s.Skew},
 			{Start: s.Retry * 2 / 5, Work: s.Retry / 2},
 		}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{
 			{On: race.Sends(2, "GETSET"), Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(2) }},
-			{On: race.Kind(history.Enter, 3), Do: func(st *schedule.Stage, _ *history.Event) { st.After(0, func() { st.Thaw(2) }) }},
+			{On: race.Event(history.Enter, 3), Do: func(st *schedule.Stage, _ *history.Event) { st.After(0, func() { st.Thaw(2) }) }},
 		}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Enter, 1), race.Sends(2, "GETSET"), removes(1), race.Kind(history.Enter, 3), race.Applies(2, "GETSET"), race.Kind(history.Leave, 3))
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), race.Sends(2, "GETSET"), removes(1), race.Event(history.Enter, 3), race.Applies(2, "GETSET"), race.Event(history.Leave, 3))
 	},
 }

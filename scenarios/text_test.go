@@ -33,7 +33,7 @@ func TestTextsAreComplete(t *testing.T) {
 			}
 		}
 	}
-	company := new(race.Company)
+	company := new(race.Runner)
 	for _, e := range algorithms.All() {
 		p, err := company.Profile(e)
 		if err != nil {

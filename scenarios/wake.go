@@ -28,14 +28,14 @@ var missedWake = race.Scenario{
 		ZH: "c1 干活 1 秒。c2 在半秒时来抢，它的 SUBSCRIBE 被耽搁 2 秒。之后没有别人再来加锁、释放，也就没有别的消息能唤醒它；它愿意等到整个过程结束。",
 	},
 	Settings: race.Standard(),
-	Budget:   race.Always("delay=1"),
+	Budget:   race.FixedBudget("delay=1"),
 	Needs:    waitsByItself,
-	Cast:     func(s race.Settings) []race.Role { return awaiting(s, race.Role{Work: s.Retry}, 1) },
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: race.Sends(2, "SUBSCRIBE"), Do: race.Strike(0, faults.DelayOf(2, 0, s.Retry*2))}}
+	Clients:  func(s race.Settings) []race.Client { return awaiting(s, race.Client{Work: s.Retry}, 1) },
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Sends(2, "SUBSCRIBE"), Do: race.Inject(0, faults.DelayOf(2, 0, s.Retry*2))}}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Enter, 1), race.Kind(history.Acquire, 2), race.Sends(2, "SUBSCRIBE"), removes(1), race.Applies(2, "SUBSCRIBE"))
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), race.Event(history.Acquire, 2), race.Sends(2, "SUBSCRIBE"), removes(1), race.Applies(2, "SUBSCRIBE"))
 	},
 }
 
@@ -56,12 +56,12 @@ var SilentCrash = race.Scenario{
 		ZH: "崩溃发生在 10 秒租约的第 1 秒，c2 来抢之后半秒；锁在 10 秒时空出来。",
 	},
 	Settings: race.Standard(),
-	Budget:   race.Always("crash=1"),
+	Budget:   race.FixedBudget("crash=1"),
 	Needs:    waitsByItself,
-	Cast:     func(s race.Settings) []race.Role { return awaiting(s, race.Role{Work: s.TTL / 2}, 1) },
+	Clients:  func(s race.Settings) []race.Client { return awaiting(s, race.Client{Work: s.TTL / 2}, 1) },
 	Script:   crashHolding.Script,
-	Struck: func(h *history.History) bool {
-		return race.Then(h, race.Kind(history.Enter, 1), race.Applies(2, "SUBSCRIBE"), race.Kind(history.Crash, 1)) && !race.Then(h, removes(1))
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), race.Applies(2, "SUBSCRIBE"), race.Event(history.Crash, 1)) && !race.InOrder(h, removes(1))
 	},
 }
 
@@ -81,10 +81,10 @@ var herd = race.Scenario{
 		EN: "c1 works for a second; the others come within it and work for half a second each. The three hand-overs take 3, 2 and 1 tries: six, of which three are in vain.",
 		ZH: "c1 干活 1 秒，其余三个都在这 1 秒内到来，各干半秒。三次交接分别抢 3、2、1 次：一共六次，其中三次白跑。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Clients = 4 }),
-	Needs:    waitsByItself,
-	Cast:     func(s race.Settings) []race.Role { return awaiting(s, race.Role{Work: s.Retry}, 3) },
-	Struck:   func(h *history.History) bool { return woken(h) > 1 },
+	Settings:  race.StandardWith(func(s *race.Settings) { s.Clients = 4 }),
+	Needs:     waitsByItself,
+	Clients:   func(s race.Settings) []race.Client { return awaiting(s, race.Client{Work: s.Retry}, 3) },
+	Triggered: func(h *history.History) bool { return woken(h) > 1 },
 }
 
 // waitsByItself is what the races of waking ask of a lock.
@@ -92,17 +92,17 @@ func waitsByItself(p race.Profile) race.Text {
 	switch {
 	case p.ZooKeeper:
 		return race.Text{EN: "its waiters are woken by watches, not by messages: see watch-herd", ZH: "叫醒它的等待者的是 watch，不是消息：见 watch-herd"}
-	case !p.Queues:
+	case !p.WaitsInLine:
 		return race.Text{EN: "who waits for it asks again and again: there is no message to miss", ZH: "等它的人是反复重试的，没有消息可以错过"}
 	}
 	return race.Text{}
 }
 
 // awaiting is a holder and n who wait for it.
-func awaiting(s race.Settings, holder race.Role, n int) []race.Role {
-	roles := []race.Role{holder}
+func awaiting(s race.Settings, holder race.Client, n int) []race.Client {
+	roles := []race.Client{holder}
 	for i := range n {
-		roles = append(roles, race.Role{
+		roles = append(roles, race.Client{
 			Start: s.Retry/2 + time.Duration(i)*s.Retry/10, Work: s.Retry / 2,
 			Patience: s.Horizon,
 		})

@@ -28,15 +28,15 @@ var ZombieShortens = race.Scenario{
 		EN: "The exception comes at 1 s, and the pause lasts from 2 s, before anything is renewed, to 12 s. c2 gets in at 10.5 s and works for 9.5 s, so its lease of 10 s is enough. c1's daemon wakes at 12 s: one that sets two thirds of a lease lets c2's end at 18.7 s. c3 asks from 12.5 s on.",
 		ZH: "异常发生在第 1 秒；停顿从 2 秒（还没有任何续期）到 12 秒。c2 在 10.5 秒进来，干 9.5 秒，10 秒租约够用。c1 的守护线程 12 秒醒来：如果它只给三分之二个租约，c2 的锁 18.7 秒就到期了。c3 从 12.5 秒开始抢锁。",
 	},
-	Settings: race.With(func(s *race.Settings) { s.Clients, s.Pause = 3, race.Seconds(10) }),
-	Budget:   race.Always("pause=1"),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Clients, s.Pause = 3, race.Seconds(10) }),
+	Budget:   race.FixedBudget("pause=1"),
 	Needs:    renews,
-	Cast:     zombieCast,
-	Script: func(s race.Settings, _ int) []race.Beat {
-		return []race.Beat{{On: dies, Do: race.Strike(s.Retry, faults.PauseOf(1, s.Pause))}}
+	Clients:  zombieCast,
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: dies, Do: race.Inject(s.Retry, faults.PauseOf(1, s.Pause))}}
 	},
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, race.Kind(history.Leave, 2), dies, race.Kind(history.Pause, 1), race.Kind(history.Enter, 2), race.Kind(history.Resume, 1), Ticks)
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Event(history.Leave, 2), dies, race.Event(history.Pause, 1), race.Event(history.Enter, 2), race.Event(history.Resume, 1), Ticks)
 	},
 }
 
@@ -57,20 +57,20 @@ var zombieKeeps = race.Scenario{
 		ZH: "与 zombie-daemon 相同；c2 在 11.5 秒被杀，刚进来 1 秒，再过半秒 c1 的守护线程醒来。",
 	},
 	Settings: ZombieShortens.Settings,
-	Budget:   race.Always("pause=1,crash=1"),
+	Budget:   race.FixedBudget("pause=1,crash=1"),
 	Needs:    renews,
-	Cast:     zombieCast,
-	Script: func(s race.Settings, nodes int) []race.Beat {
-		return append(ZombieShortens.Script(s, nodes), race.Beat{On: race.Kind(history.Enter, 2), Do: race.Strike(s.Retry, faults.CrashOf(2))})
+	Clients:  zombieCast,
+	Script: func(s race.Settings, nodes int) []race.Trigger {
+		return append(ZombieShortens.Script(s, nodes), race.Trigger{On: race.Event(history.Enter, 2), Do: race.Inject(s.Retry, faults.CrashOf(2))})
 	},
-	Struck: func(h *history.History) bool {
-		return race.Unless(h, race.Kind(history.Leave, 2), dies, race.Kind(history.Pause, 1), race.Kind(history.Enter, 2), race.Kind(history.Crash, 2), race.Kind(history.Resume, 1), Ticks, race.Kind(history.Acquire, 3))
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Event(history.Leave, 2), dies, race.Event(history.Pause, 1), race.Event(history.Enter, 2), race.Event(history.Crash, 2), race.Event(history.Resume, 1), Ticks, race.Event(history.Acquire, 3))
 	},
 }
 
-func zombieCast(s race.Settings) []race.Role {
-	return []race.Role{
-		{Work: s.TTL / 10, Dies: true},
+func zombieCast(s race.Settings) []race.Client {
+	return []race.Client{
+		{Work: s.TTL / 10, Fails: true},
 		{Start: s.TTL + s.Retry/2, Work: s.TTL * 19 / 20},
 		{Start: s.TTL + s.Retry*5/2, Work: s.Retry},
 	}
@@ -104,29 +104,29 @@ var renewalInFlight = race.Scenario{
 	},
 	Settings: race.Standard(),
 	Needs:    renews,
-	Cast: func(s race.Settings) []race.Role {
-		return []race.Role{{Work: s.TTL*49/50 - s.Retry/100}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.Retry}}
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.TTL*49/50 - s.Retry/100}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.Retry}}
 	},
-	Script: func(s race.Settings, _ int) []race.Beat {
+	Script: func(s race.Settings, _ int) []race.Trigger {
 		held := false
-		return []race.Beat{
+		return []race.Trigger{
 			{Each: true, On: sentByMain, Do: func(st *schedule.Stage, _ *history.Event) {
 				if held {
-					st.Strike(s.Latency, simulator.Choice{Verb: simulator.Arrive, Client: 1})
+					st.Inject(s.Latency, simulator.Choice{Verb: simulator.Arrive, Client: 1})
 				}
 			}},
 			{On: Ticks, Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(1); held = true }},
-			{On: race.Kind(history.Enter, 2), Do: func(st *schedule.Stage, _ *history.Event) {
+			{On: race.Event(history.Enter, 2), Do: func(st *schedule.Stage, _ *history.Event) {
 				st.After(0, func() { st.Thaw(1); held = false })
 			}},
 		}
 	},
-	Struck: func(h *history.History) bool {
+	Triggered: func(h *history.History) bool {
 		sent := 0
-		return race.Unless(h, race.Kind(history.Leave, 2), func(e *history.Event) bool {
+		return race.InOrderWithout(h, race.Event(history.Leave, 2), func(e *history.Event) bool {
 			sent = e.Msg
 			return Ticks(e)
-		}, race.Kind(history.Released, 1), race.Kind(history.Enter, 2), func(e *history.Event) bool {
+		}, race.Event(history.Released, 1), race.Event(history.Enter, 2), func(e *history.Event) bool {
 			return e.Kind == history.Apply && e.Msg == sent
 		})
 	},

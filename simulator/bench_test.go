@@ -16,7 +16,7 @@ const commandsPerRun = 1000
 
 // stepThrough plays one run of a lab whose only client sends commandsPerRun
 // commands, one after the other.
-func stepThrough(tb testing.TB, l *Lab) {
+func stepThrough(tb testing.TB, l *Simulator) {
 	w := l.NewWorld()
 	for c := (Choice{Verb: Start, Client: 1}); !l.Quiet(&w); {
 		if _, err := l.Step(&w, c); err != nil {
@@ -58,7 +58,7 @@ func setAndGet(fresh bool) func(*Client) {
 // BenchmarkCommandMiniredis is the whole way of a command that no table knows:
 // go-redis, connection, world, miniredis and back.
 func BenchmarkCommandMiniredis(b *testing.B) {
-	l := mustLab(b, Setup{Clients: []ClientSetup{{Program: setAndGet(true)}}, Nodes: []NodeSetup{{}}})
+	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(true)}}, Nodes: []NodeConfig{{}}})
 	l.limit = 0
 	b.ReportAllocs()
 	for b.Loop() {
@@ -69,7 +69,7 @@ func BenchmarkCommandMiniredis(b *testing.B) {
 
 // BenchmarkCommandNodeTable runs the client's code; the server's table answers.
 func BenchmarkCommandNodeTable(b *testing.B) {
-	l := mustLab(b, Setup{Clients: []ClientSetup{{Program: setAndGet(false)}}, Nodes: []NodeSetup{{}}})
+	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(false)}}, Nodes: []NodeConfig{{}}})
 	stepThrough(b, l)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -81,14 +81,14 @@ func BenchmarkCommandNodeTable(b *testing.B) {
 
 // BenchmarkTransition is a step that both tables answer.
 func BenchmarkTransition(b *testing.B) {
-	l := mustLab(b, Setup{Clients: []ClientSetup{{Program: setAndGet(false)}}, Nodes: []NodeSetup{{}}})
+	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(false)}}, Nodes: []NodeConfig{{}}})
 	stepThrough(b, l)
-	runs := l.Runs(1)
+	runs := l.Executions(1)
 	b.ReportAllocs()
 	for b.Loop() {
 		stepThrough(b, l)
 	}
-	if l.Runs(1) != runs {
+	if l.Executions(1) != runs {
 		b.Fatal("code ran")
 	}
 	perCommand(b, 2)
@@ -103,7 +103,7 @@ func perCommand(b *testing.B, n int) {
 // BenchmarkSwitch is what it takes to let a parked process see an answer and
 // run to its next question, without a table, a server or go-redis.
 func BenchmarkSwitch(b *testing.B) {
-	l := mustLab(b, Setup{Nodes: []NodeSetup{{}}, Clients: []ClientSetup{{Program: func(c *Client) {
+	l := mustLab(b, Config{Nodes: []NodeConfig{{}}, Clients: []ClientConfig{{Program: func(c *Client) {
 		for {
 			c.Clock().Sleep(time.Second)
 		}
@@ -112,12 +112,12 @@ func BenchmarkSwitch(b *testing.B) {
 	if err := p.rerun(0); err != nil {
 		b.Fatal(err)
 	}
-	if err := p.live.observe(seen{kind: started}); err != nil {
+	if err := p.live.observe(observation{kind: started}); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.live.observe(seen{kind: slept}); err != nil {
+		if err := p.live.observe(observation{kind: slept}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -125,7 +125,7 @@ func BenchmarkSwitch(b *testing.B) {
 
 // BenchmarkWorldCopy is what keeping a world costs, and comparing it.
 func BenchmarkWorldCopy(b *testing.B) {
-	l := mustLab(b, Setup{Clients: []ClientSetup{{Program: setAndGet(false)}}, Nodes: []NodeSetup{{}}})
+	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(false)}}, Nodes: []NodeConfig{{}}})
 	w := l.NewWorld()
 	var kept World
 	b.ReportAllocs()
@@ -142,7 +142,7 @@ func BenchmarkWorldCopy(b *testing.B) {
 // miniredis makes an interpreter each time.
 func BenchmarkScript(b *testing.B) {
 	script := redis.NewScript(`return redis.call("get", KEYS[1])`)
-	l := mustLab(b, Setup{Nodes: []NodeSetup{{}}, Clients: []ClientSetup{{Program: func(c *Client) {
+	l := mustLab(b, Config{Nodes: []NodeConfig{{}}, Clients: []ClientConfig{{Program: func(c *Client) {
 		for i := range 100 {
 			if err := script.Run(context.Background(), c.Redis(1), []string{fmt.Sprint("key", i)}).Err(); err != redis.Nil {
 				panic(fmt.Sprint("not nil: ", err))

@@ -17,7 +17,7 @@ const (
 	Wake      Verb = 4  // the sleep of Client's Thread is over
 	GiveUp    Verb = 5  // Client's Thread has waited long enough for its reply
 	Resume    Verb = 6  // Client's pause ends
-	Late      Verb = 7  // a request of Client whose sender has gone arrives; Thread is its place
+	Orphaned  Verb = 7  // a request of Client whose sender has gone arrives; Thread is its place
 	Replicate Verb = 8  // a copy of Node's data catches up; Thread is which: its replicas from 0, then its disk
 	Start     Verb = 9  // Client's program begins
 	Unblock   Verb = 10 // the WAIT of Client's Thread has lasted long enough: its server answers
@@ -30,7 +30,7 @@ const (
 
 var verbNames = map[Verb]string{
 	Pass: "pass", Arrive: "arrive", Answer: "answer", Wake: "wake", GiveUp: "give-up",
-	Resume: "resume", Late: "late", Replicate: "replicate", Start: "start", Unblock: "unblock", Heal: "heal",
+	Resume: "resume", Orphaned: "late", Replicate: "replicate", Start: "start", Unblock: "unblock", Heal: "heal",
 	Deliver: "deliver", Reconnect: "reconnect",
 }
 

@@ -19,10 +19,10 @@ func (c *Client) ID() int { return c.p.id }
 // Redis is the client's connection pool to server n, from 1. It belongs to the
 // lab; do not close it.
 func (c *Client) Redis(n int) *redis.Client {
-	if c.p.lab.zoo != nil {
+	if c.p.sim.zoo != nil {
 		panic("there is no Redis: the server is a ZooKeeper")
 	}
-	if nodes := len(c.p.lab.setup.Nodes); n < 1 || n > nodes {
+	if nodes := len(c.p.sim.setup.Nodes); n < 1 || n > nodes {
 		panic(fmt.Sprintf("there is no server %d: the setup has %d", n, nodes))
 	}
 	return c.p.conns.client(n)

@@ -12,11 +12,11 @@ import (
 // code is real code with a call stack, so nothing is declared and nothing can
 // drift. To be called before the first world; it costs about a microsecond
 // wherever code runs, and nothing where a table answers.
-func (l *Lab) ShowCode(pkg string) { l.watched = pkg }
+func (l *Simulator) ShowCode(pkg string) { l.watched = pkg }
 
 // whence is where the running code is within the watched package, the innermost
 // call first; nil: nobody looks.
-func (l *Lab) whence() (lines []string) {
+func (l *Simulator) whence() (lines []string) {
 	if l.watched == "" {
 		return nil
 	}

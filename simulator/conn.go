@@ -77,7 +77,7 @@ var hello = []byte("*2\r\n$5\r\nhello\r\n")
 
 func (c *conn) Write(b []byte) (int, error) {
 	if bytes.HasPrefix(b, hello) { // the handshake is no business of the strategy
-		c.in += c.p.lab.table.engine.hello
+		c.in += c.p.sim.table.engine.hello
 		return len(b), nil
 	}
 	c.out = append(c.out, b...)
@@ -113,8 +113,8 @@ func (c *conn) exchange() error {
 	if err := c.lost(s); err != nil {
 		return err
 	}
-	c.in = c.p.lab.table.replies[s.val].resp
-	b := &c.p.lab.table.batches[id]
+	c.in = c.p.sim.table.replies[s.val].resp
+	b := &c.p.sim.table.batches[id]
 	over := b.ends && len(b.watches) == 0 || b.about && len(c.channels) == 0
 	if strings.HasPrefix(c.in, "-") { // refused: all is as before
 		c.channels, over = channels, !b.link.made
@@ -129,7 +129,7 @@ func (c *conn) exchange() error {
 // request is what has been written. A connection that begins to watch or to listen
 // gets a name, by which the server knows it again.
 func (c *conn) request() (uint32, error) {
-	t, made := c.p.lab.table, c.watcher != 0
+	t, made := c.p.sim.table, c.watcher != 0
 	if !made {
 		id, err := t.internBatch(link{}, c.out)
 		if err != nil || len(t.batches[id].watches) == 0 && !t.batches[id].about {
@@ -141,7 +141,7 @@ func (c *conn) request() (uint32, error) {
 }
 
 // err is how an observation that is no reply looks to code that reads a socket.
-func (s seen) err(what string) error {
+func (s observation) err(what string) error {
 	switch s.kind {
 	case timedOut:
 		return &net.OpError{Op: what, Net: "tcp", Err: os.ErrDeadlineExceeded}

@@ -26,9 +26,9 @@ func TestHang(t *testing.T) {
 		{"longer", faults.HangOf(1, 6*sec), "0s:1 4s:read tcp: i/o timeout"},
 		{"over before", faults.HangOf(1, sec/2), "0s:1 1s:2"},
 	} {
-		s := parted(t, simulator.NodeSetup{Replicas: 1}, patient)
+		s := parted(t, simulator.NodeConfig{Replicas: 1}, patient)
 		s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, simulator.Choice{Verb: simulator.Arrive, Client: 1}, test.hang)
-		if slices.ContainsFunc(s.lab.Enabled(&s.world, nil), func(c simulator.Choice) bool { return c.Verb == simulator.Replicate }) {
+		if slices.ContainsFunc(s.sim.Enabled(&s.world, nil), func(c simulator.Choice) bool { return c.Verb == simulator.Replicate }) {
 			t.Errorf("%s: a replica can catch up with a server that stands still", test.name)
 		}
 		s.run(8 * sec)
@@ -45,7 +45,7 @@ func TestHang(t *testing.T) {
 // A server that stands still lets its leases run out, and hears of late requests
 // when it goes on; the old master of a split does not stand still with it.
 func TestHangWhileTimePasses(t *testing.T) {
-	s := parted(t, simulator.NodeSetup{Replicas: 1},
+	s := parted(t, simulator.NodeConfig{Replicas: 1},
 		func(c *simulator.Client) { do(c, 1, "SET", "k", "a", "PX", 1000); do(c, 1, "APPEND", "k", "b") },
 		func(c *simulator.Client) { c.Clock().Sleep(sec); do(c, 1, "GET", "k") })
 	s.settleNoReplica()
@@ -53,11 +53,11 @@ func TestHangWhileTimePasses(t *testing.T) {
 	s.run(4 * sec)
 	s.wantServer("0s n1 a, 0s n1 ab, 0s n1 REPLICATE, 0s n1 SPLIT, 1.001s n1 -, 1.001s n2 -")
 
-	s = parted(t, simulator.NodeSetup{}, func(c *simulator.Client) { do(c, 1, "INCR", "n") })
-	late := simulator.Choice{Verb: simulator.Late, Client: 1}
+	s = parted(t, simulator.NodeConfig{}, func(c *simulator.Client) { do(c, 1, "INCR", "n") })
+	late := simulator.Choice{Verb: simulator.Orphaned, Client: 1}
 	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.CrashOf(1), faults.HangOf(1, sec), late)
-	if _, err := s.lab.Step(&s.world, late); err == nil || s.lab.Next(&s.world) != sec {
-		t.Errorf("a request was executed by a server that stands still, or its turn is not at 1s: %v, %v", err, s.lab.Next(&s.world))
+	if _, err := s.sim.Step(&s.world, late); err == nil || s.sim.NextDeadline(&s.world) != sec {
+		t.Errorf("a request was executed by a server that stands still, or its turn is not at 1s: %v, %v", err, s.sim.NextDeadline(&s.world))
 	}
 	s.step(pass(sec), late)
 	s.wantServer("1s n1 1")
@@ -86,7 +86,7 @@ func TestDelay(t *testing.T) {
 		{"a reply that is lost after all", []simulator.Choice{start, arrive, faults.DelayOf(1, 0, sec), faults.LoseReplyTo(1, 0)}, "0s n1 1", "3s:read tcp: i/o timeout"},
 		{"a connection that breaks", []simulator.Choice{start, faults.DelayOf(1, 0, 2*sec), faults.RestartOf(1)}, "", "0s:read tcp: connection reset by peer"},
 	} {
-		s := parted(t, simulator.NodeSetup{}, client)
+		s := parted(t, simulator.NodeConfig{}, client)
 		s.step(test.choices...)
 		s.run(8 * sec)
 		notes := s.notes()
@@ -102,7 +102,7 @@ func TestDelay(t *testing.T) {
 // A write that is held up reaches the resource after a later one.
 func TestDelayedWrite(t *testing.T) {
 	write := func(c *simulator.Client) { _ = c.Write(0, uint64(c.ID())) }
-	s := parted(t, simulator.NodeSetup{}, write, write)
+	s := parted(t, simulator.NodeConfig{}, write, write)
 	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.DelayOf(1, 0, sec), simulator.Choice{Verb: simulator.Start, Client: 2}, simulator.Choice{Verb: simulator.Arrive, Client: 2}, pass(sec), simulator.Choice{Verb: simulator.Arrive, Client: 1})
 	var order []int
 	for _, e := range s.told {

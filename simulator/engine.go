@@ -29,7 +29,7 @@ type engine struct {
 	sources []string // scripts it has been shown, by first appearance
 	known   map[string]bool
 	// forgetful is the simple path, for tests: every state is built anew.
-	forgetful bool
+	noMemo bool
 
 	needs    needs  // what the commands of this call, those of scripts included, read beside the shape
 	refused  string // the first of them that the lab cannot carry
@@ -203,14 +203,14 @@ func longTTL(i int) time.Duration { return time.Duration(400*24+i) * time.Hour }
 // outcome is what a batch of commands did.
 type outcome struct {
 	reply string // RESP
-	shape shape
+	shape keyspace
 	ttls  []time.Duration // of the expiring keys, in the order of their places; with mark: kept
 	needs needs
 }
 
 // run brings miniredis to shape s with the given lifetimes, sets the clock, runs
 // the commands of one batch, and reads the result.
-func (e *engine) run(s *shape, ttls []time.Duration, now time.Time, b *batch) (outcome, error) {
+func (e *engine) run(s *keyspace, ttls []time.Duration, now time.Time, b *batch) (outcome, error) {
 	e.restore(s, ttls)
 	e.m.SetTime(now)
 	watches, peers, conn := e.connect(s, b)
@@ -234,7 +234,7 @@ func (e *engine) run(s *shape, ttls []time.Duration, now time.Time, b *batch) (o
 		return outcome{}, err
 	}
 	watches = e.watching(s, keys, b, watches, peers)
-	out := outcome{reply: reply, shape: newShape(keys, e.loaded, watches...).listened(e.delivered()), ttls: after, needs: needs}
+	out := outcome{reply: reply, shape: newKeyspace(keys, e.loaded, watches...).listened(e.delivered()), ttls: after, needs: needs}
 	if e.full {
 		return outcome{}, &LimitError{fmt.Sprintf("more than %d messages wait for one subscriber: have it listen more often, or publish less", maxInbox)}
 	}
@@ -248,8 +248,8 @@ func (e *engine) run(s *shape, ttls []time.Duration, now time.Time, b *batch) (o
 // led there; then only the lifetimes are told anew. That is trusted of the blind
 // commands only: after others a miniredis may hold more than it shows (COPY with
 // REPLACE leaves the old value under a new one of another type).
-func (e *engine) restore(s *shape, ttls []time.Duration) {
-	held := e.held == s.id && !e.forgetful
+func (e *engine) restore(s *keyspace, ttls []time.Duration) {
+	held := e.held == s.id && !e.noMemo
 	e.held = ""
 	if !held {
 		e.m.FlushAll()
@@ -265,7 +265,7 @@ func (e *engine) restore(s *shape, ttls []time.Duration) {
 			n++
 		}
 	}
-	if !held && (e.forgetful || !slices.Equal(e.loaded, s.scripts)) {
+	if !held && (e.noMemo || !slices.Equal(e.loaded, s.scripts)) {
 		e.loadScripts(s.scripts)
 	}
 }
@@ -287,7 +287,7 @@ func (e *engine) forget() {
 
 // put writes one key. The errors of these calls all say "wrong type", which a
 // freshly flushed database rules out.
-func (e *engine) put(k *keyShape) {
+func (e *engine) put(k *keyValue) {
 	switch k.kind {
 	case "string":
 		_ = e.m.Set(k.name, k.parts[0])
@@ -304,11 +304,11 @@ func (e *engine) put(k *keyShape) {
 	}
 }
 
-func (e *engine) read() (keys []keyShape, ttls []time.Duration, err error) {
+func (e *engine) read() (keys []keyValue, ttls []time.Duration, err error) {
 	names := e.m.Keys()
-	keys = make([]keyShape, 0, len(names))
+	keys = make([]keyValue, 0, len(names))
 	for _, name := range names {
-		k := keyShape{name: name, kind: e.m.Type(name)}
+		k := keyValue{name: name, kind: e.m.Type(name)}
 		if k.parts, err = e.parts(name, k.kind); err != nil {
 			return nil, nil, err
 		}

@@ -8,18 +8,18 @@ import "testing"
 
 // Forgetful makes l the dumb twin: code is run from its beginning for every
 // observation, every state of a server is built anew for every command.
-func Forgetful(l *Lab) {
-	l.forgetful = true
-	l.table.engine.forgetful = true
+func Forgetful(l *Simulator) {
+	l.noMemo = true
+	l.table.engine.noMemo = true
 }
 
 // SetLimit sets the number of table entries from which on NewWorld clears them.
-func SetLimit(l *Lab, n int) { l.limit = n }
+func SetLimit(l *Simulator, n int) { l.limit = n }
 
 // SetIDs has the lab run out of numbers for the entries of its tables, SetMaxLate of
 // places for late requests.
-func SetIDs(l *Lab, n int)     { l.room.ids = n }
-func SetMaxLate(l *Lab, n int) { l.room.late = n }
+func SetIDs(l *Simulator, n int)     { l.room.ids = n }
+func SetMaxLate(l *Simulator, n int) { l.room.late = n }
 
 const MaxLate = maxLate
 
@@ -28,7 +28,7 @@ const EndOfTime = endOfTime
 const MaxPPM = maxPPM
 
 // mustLab makes a lab for the length of a test.
-func mustLab(t testing.TB, s Setup) *Lab {
+func mustLab(t testing.TB, s Config) *Simulator {
 	t.Helper()
 	l, err := New(s)
 	if err != nil {

@@ -18,14 +18,14 @@ type Fault interface {
 	// Verb is its own verb, from FaultVerb on. It stands in traces and never changes.
 	Verb() Verb
 	// Strikes appends every way in which the fault can strike now.
-	Strikes(m Moment, buf []Choice) []Choice
+	Choices(m FaultContext, buf []Choice) []Choice
 	// Strike makes c happen. c need not be one that Strikes gave: its D is
 	// free. "" is done; otherwise the world is untouched and the text says why.
-	Strike(m Moment, c Choice) (why string)
+	Inject(m FaultContext, c Choice) (why string)
 }
 
 // strike spends the budget of the i-th fault.
-func (l *Lab) strike(w *World, i int, c Choice) error {
+func (l *Simulator) inject(w *World, i int, c Choice) error {
 	f := l.setup.Faults[i]
 	switch {
 	case w.budget[i] == 0:
@@ -33,7 +33,7 @@ func (l *Lab) strike(w *World, i int, c Choice) error {
 	case f.Max > 0 && (c.D > f.Max || c.D < -f.Max):
 		return l.refuse(w, c, "the budget allows no more than "+f.Max.String())
 	}
-	if why := f.Fault.Strike(Moment{l, w}, c); why != "" {
+	if why := f.Fault.Inject(FaultContext{l, w}, c); why != "" {
 		return l.refuse(w, c, why)
 	}
 	w.budget[i]--
@@ -43,29 +43,29 @@ func (l *Lab) strike(w *World, i int, c Choice) error {
 // A Moment is a world with its levers: the ways in which a fault can reach
 // into it. Clients and servers count from 1. A lever that answers with a text
 // has done nothing, for the reason given.
-type Moment struct {
-	lab *Lab
+type FaultContext struct {
+	sim *Simulator
 	w   *World
 }
 
 // World is the world as it stands.
-func (m Moment) World() *World { return m.w }
+func (m FaultContext) World() *World { return m.w }
 
 // Clients is how many clients there are.
-func (m Moment) Clients() int { return len(m.lab.procs) }
+func (m FaultContext) Clients() int { return len(m.sim.procs) }
 
 // Nodes is how many servers there are that something can befall: none, if the
 // server is a ZooKeeper.
-func (m Moment) Nodes() int {
-	if m.lab.zoo != nil {
+func (m FaultContext) Nodes() int {
+	if m.sim.zoo != nil {
 		return 0
 	}
-	return len(m.lab.setup.Nodes)
+	return len(m.sim.setup.Nodes)
 }
 
 // Max is the longest or largest strike that the budget of verb v allows; 0: any.
-func (m Moment) Max(v Verb) time.Duration {
-	for _, f := range m.lab.setup.Faults {
+func (m FaultContext) Max(v Verb) time.Duration {
+	for _, f := range m.sim.setup.Faults {
 		if f.Fault.Verb() == v {
 			return f.Max
 		}
@@ -74,13 +74,13 @@ func (m Moment) Max(v Verb) time.Duration {
 }
 
 // HasReplica says whether server n has that replica, counted from 0, to promote.
-func (m Moment) HasReplica(n, replica int) bool {
+func (m FaultContext) HasReplica(n, replica int) bool {
 	node := &m.w.nodes[n-1]
-	return replica >= 0 && replica < m.lab.setup.Nodes[n-1].Replicas && (node.cut == 0 || replica != int(node.stray))
+	return replica >= 0 && replica < m.sim.setup.Nodes[n-1].Replicas && (node.cut == 0 || replica != int(node.stray))
 }
 
 // Running says whether client c is neither dead, nor paused, nor at its end.
-func (m Moment) Running(c int) bool {
+func (m FaultContext) Running(c int) bool {
 	p := &m.w.procs[c-1]
 	if p.dead || p.paused {
 		return false
@@ -95,13 +95,13 @@ func (m Moment) Running(c int) bool {
 
 // Requests calls yield for each request on the way to a server or the resource
 // whose sender waits for it, and Replies for each reply on its way back.
-func (m Moment) Requests(yield func(c Choice)) { m.messages(asking, yield) }
+func (m FaultContext) Requests(yield func(c Choice)) { m.messages(asking, yield) }
 
 // Replies calls yield for each reply on its way to a client that waits for it.
-func (m Moment) Replies(yield func(c Choice)) { m.messages(answered, yield) }
+func (m FaultContext) Replies(yield func(c Choice)) { m.messages(answered, yield) }
 
-func (m Moment) messages(ph phase, yield func(c Choice)) {
-	for c := range m.lab.procs {
+func (m FaultContext) messages(ph phase, yield func(c Choice)) {
+	for c := range m.sim.procs {
 		for t := range m.w.procs[c].threads {
 			th := &m.w.procs[c].threads[t]
 			if th.phase == ph && !m.w.procs[c].dead && th.reply != lostConn {
@@ -112,10 +112,10 @@ func (m Moment) messages(ph phase, yield func(c Choice)) {
 }
 
 // Held says whether the message that thread t of client c waits for is held up.
-func (m Moment) Held(c, t int8) bool { return m.w.procs[c-1].threads[t].hold > m.w.now }
+func (m FaultContext) Held(c, t int8) bool { return m.w.procs[c-1].threads[t].hold > m.w.now }
 
-func (m Moment) client(c int8) (*procState, string) {
-	if c < 1 || int(c) > len(m.lab.procs) {
+func (m FaultContext) client(c int8) (*procState, string) {
+	if c < 1 || int(c) > len(m.sim.procs) {
 		return nil, "there is no such client"
 	}
 	if p := &m.w.procs[c-1]; !p.dead {
@@ -124,9 +124,9 @@ func (m Moment) client(c int8) (*procState, string) {
 	return nil, "the client is dead"
 }
 
-func (m Moment) node(n int8) (*nodeState, string) {
+func (m FaultContext) node(n int8) (*nodeState, string) {
 	switch {
-	case m.lab.zoo != nil:
+	case m.sim.zoo != nil:
 		return nil, "the server is a ZooKeeper, and what befalls the servers of an ensemble is not looked at"
 	case n < 1 || int(n) > m.Nodes():
 		return nil, "there is no such server"
@@ -135,19 +135,19 @@ func (m Moment) node(n int8) (*nodeState, string) {
 }
 
 // Crash kills client c with all its threads. Requests on the way still arrive.
-func (m Moment) Crash(c int8) (why string) {
+func (m FaultContext) Crash(c int8) (why string) {
 	p, why := m.client(c)
 	if why != "" {
 		return why
 	}
-	ops := &m.lab.procs[c-1].nodes[p.at].ops
-	m.lab.emitClient(m.w, history.Crash, c, 0)
-	if m.lab.zoo != nil {
-		m.lab.cutOff(m.w, c)
+	ops := &m.sim.procs[c-1].nodes[p.at].ops
+	m.sim.emitClient(m.w, history.Crash, c, 0)
+	if m.sim.zoo != nil {
+		m.sim.cutOff(m.w, c)
 	}
 	for t := range p.threads {
 		if p.threads[t].phase == asking {
-			m.lab.addLate(m.w, ops[t], c, &p.threads[t])
+			m.sim.addLate(m.w, ops[t], c, &p.threads[t])
 		}
 	}
 	*p = procState{dead: true, clock: p.clock, at: p.at}
@@ -156,7 +156,7 @@ func (m Moment) Crash(c int8) (why string) {
 
 // Pause stops client c with all its threads for d; its clock goes on. With
 // d = 0 it lasts until a Resume is chosen, but no longer than longest (0: any).
-func (m Moment) Pause(c int8, d, longest time.Duration) (why string) {
+func (m FaultContext) Pause(c int8, d, longest time.Duration) (why string) {
 	p, why := m.client(c)
 	switch {
 	case why != "":
@@ -173,16 +173,16 @@ func (m Moment) Pause(c int8, d, longest time.Duration) (why string) {
 			p.until = later(m.w.now, longest)
 		}
 	}
-	m.lab.emitClient(m.w, history.Pause, c, 0).D = d
-	if m.lab.zoo != nil {
-		m.lab.silence(m.w, c)
+	m.sim.emitClient(m.w, history.Pause, c, 0).D = d
+	if m.sim.zoo != nil {
+		m.sim.silence(m.w, c)
 	}
 	return ""
 }
 
 // LoseRequest makes the request that thread t of client c waits for vanish
 // before the server sees it. One to a ZooKeeper takes the connection with it.
-func (m Moment) LoseRequest(c, t int8) (why string) {
+func (m FaultContext) LoseRequest(c, t int8) (why string) {
 	return m.lose(c, t, asking, history.LoseRequest)
 }
 
@@ -190,11 +190,11 @@ func (m Moment) LoseRequest(c, t int8) (why string) {
 // been executed, and its sender never hears of it. One of a ZooKeeper takes the
 // connection with it, and so does a message of a subscription: where later ones
 // are heard, none before has been lost.
-func (m Moment) LoseReply(c, t int8) (why string) {
+func (m FaultContext) LoseReply(c, t int8) (why string) {
 	return m.lose(c, t, answered, history.LoseReply)
 }
 
-func (m Moment) lose(c, t int8, ph phase, k history.Kind) (why string) {
+func (m FaultContext) lose(c, t int8, ph phase, k history.Kind) (why string) {
 	p, why := m.client(c)
 	if why != "" {
 		return why
@@ -202,14 +202,14 @@ func (m Moment) lose(c, t int8, ph phase, k history.Kind) (why string) {
 	if t < 0 || t >= MaxThreads || p.threads[t].phase != ph || p.threads[t].reply == lostConn {
 		return "no such message is on the way"
 	}
-	o := m.lab.op(m.w, Choice{Client: c, Thread: t})
+	o := m.sim.op(m.w, Choice{Client: c, Thread: t})
 	p.threads[t].phase, p.threads[t].hold = unheard, 0
-	e := m.lab.emitClient(m.w, k, c, t)
+	e := m.sim.emitClient(m.w, k, c, t)
 	e.Node, e.Msg = int(o.node), int(p.threads[t].msg)
-	e.Cmd = m.lab.cmd(o)
+	e.Cmd = m.sim.cmd(o)
 	switch o.kind {
 	case opZoo:
-		m.lab.cutOff(m.w, c)
+		m.sim.cutOff(m.w, c)
 		p.threads[t].answer(lostConn) // also where it had come by a connection that was cut before
 	case opListen:
 		p.threads[t].answer(lostConn)
@@ -219,7 +219,7 @@ func (m Moment) lose(c, t int8, ph phase, k history.Kind) (why string) {
 
 // Delay holds up the message, on its way to or from thread t of client c, for d.
 // A request arrives then, also if its sender has given up by that time.
-func (m Moment) Delay(c, t int8, d time.Duration) (why string) {
+func (m FaultContext) Delay(c, t int8, d time.Duration) (why string) {
 	p, why := m.client(c)
 	switch {
 	case why != "":
@@ -231,22 +231,22 @@ func (m Moment) Delay(c, t int8, d time.Duration) (why string) {
 	case p.threads[t].hold > m.w.now:
 		return "the message is held up already"
 	}
-	th, o := &p.threads[t], m.lab.op(m.w, Choice{Client: c, Thread: t})
+	th, o := &p.threads[t], m.sim.op(m.w, Choice{Client: c, Thread: t})
 	th.hold = later(m.w.now, d)
-	e := m.lab.emitClient(m.w, history.Delay, c, t)
+	e := m.sim.emitClient(m.w, history.Delay, c, t)
 	e.Node, e.Msg, e.D, e.Note = int(o.node), int(th.msg), d, "request"
 	if th.phase == answered {
 		e.Note = "reply"
 	} else if o.kind == opZoo {
-		m.lab.silence(m.w, c)
+		m.sim.silence(m.w, c)
 	}
-	e.Cmd = m.lab.cmd(o)
+	e.Cmd = m.sim.cmd(o)
 	return ""
 }
 
 // Hang has server n stand still for d. What arrives meanwhile is executed
 // afterwards; its clock goes on, and keys expire.
-func (m Moment) Hang(n int8, d time.Duration) (why string) {
+func (m FaultContext) Hang(n int8, d time.Duration) (why string) {
 	node, why := m.node(n)
 	switch {
 	case why != "":
@@ -257,14 +257,14 @@ func (m Moment) Hang(n int8, d time.Duration) (why string) {
 		return "the server does not run"
 	}
 	node.out, node.until = hung, later(m.w.now, d)
-	e := m.lab.emit(m.w, history.Hang)
+	e := m.sim.emit(m.w, history.Hang)
 	e.Node, e.D = int(n), d
 	return ""
 }
 
 // Reject has the request of thread t of client c answered with an error, and not
 // executed. It concerns requests to servers only.
-func (m Moment) Reject(c, t int8, err string) (why string) {
+func (m FaultContext) Reject(c, t int8, err string) (why string) {
 	p, why := m.client(c)
 	switch {
 	case why != "":
@@ -274,9 +274,9 @@ func (m Moment) Reject(c, t int8, err string) (why string) {
 	case p.threads[t].hold > m.w.now:
 		return "the request is held up"
 	}
-	th, o, table := &p.threads[t], m.lab.op(m.w, Choice{Client: c, Thread: t}), m.lab.table
+	th, o, table := &p.threads[t], m.sim.op(m.w, Choice{Client: c, Thread: t}), m.sim.table
 	resp := strings.Repeat("-"+err+"\r\n", len(table.batches[o.batch].commands))
-	e := m.lab.emitClient(m.w, history.Reject, c, t)
+	e := m.sim.emitClient(m.w, history.Reject, c, t)
 	e.Node, e.Msg, e.Cmd, e.Reply = int(o.node), int(th.msg), table.batches[o.batch].text, replyText(resp)
 	th.answer(table.internReply(resp))
 	return ""
@@ -284,20 +284,20 @@ func (m Moment) Reject(c, t int8, err string) (why string) {
 
 // ToServer says whether what thread t of client c waits for is an answer of a
 // server, and not of the resource.
-func (m Moment) ToServer(c, t int8) bool {
-	return m.lab.op(m.w, Choice{Client: c, Thread: t}).kind == opCommand
+func (m FaultContext) ToServer(c, t int8) bool {
+	return m.sim.op(m.w, Choice{Client: c, Thread: t}).kind == opCommand
 }
 
 // Keys calls yield for the keys of server n, in the order of their names, and
 // says of each whether it has a time to live.
-func (m Moment) Keys(n int, yield func(name string, expires bool)) {
-	for _, k := range m.lab.table.shapes[m.w.nodes[n-1].data.shape].keys {
+func (m FaultContext) Keys(n int, yield func(name string, expires bool)) {
+	for _, k := range m.sim.table.shapes[m.w.nodes[n-1].data.shape].keys {
 		yield(k.name, k.expires)
 	}
 }
 
 // Command has server n execute what no client sent; note says why it does.
-func (m Moment) Command(n int8, note string, args ...string) (why string) {
+func (m FaultContext) Command(n int8, note string, args ...string) (why string) {
 	node, why := m.node(n)
 	switch {
 	case why != "":
@@ -305,44 +305,44 @@ func (m Moment) Command(n int8, note string, args ...string) (why string) {
 	case node.out != serving:
 		return "the server does not run"
 	}
-	table := m.lab.table
+	table := m.sim.table
 	id, err := table.internBatch(link{}, []byte(proto.Strings(args...)))
 	if err != nil {
 		return err.Error()
 	}
 	eff, err := table.apply(&node.data, node.clock.read(m.w.now), id)
 	if limit := (*LimitError)(nil); errors.As(err, &limit) {
-		m.lab.room.full = err // a refusal would be no more than a fault that does not fit
+		m.sim.room.full = err // a refusal would be no more than a fault that does not fit
 	}
 	if err != nil {
 		return err.Error()
 	}
-	e := m.lab.emit(m.w, history.Stranger)
+	e := m.sim.emit(m.w, history.External)
 	e.Node, e.Cmd, e.Reply, e.Note = int(n), table.batches[id].text, table.replies[eff.reply].text, note
 	for i := range eff.changes {
-		m.lab.emitChange(m.w, node, &node.data, 0, int(n), &eff.changes[i])
+		m.sim.emitChange(m.w, node, &node.data, 0, int(n), &eff.changes[i])
 	}
 	if len(eff.changes) > 0 {
-		m.lab.leaveBehind(node, int(n-1))
+		m.sim.leaveBehind(node, int(n-1))
 	}
 	return ""
 }
 
 // StepClock moves the clock of client c by d. Timers that run are not affected.
-func (m Moment) StepClock(c int8, d time.Duration) (why string) {
+func (m FaultContext) StepClock(c int8, d time.Duration) (why string) {
 	p, why := m.client(c)
 	if why != "" {
 		return why
 	}
 	if why = p.clock.jump(d); why == "" {
-		m.lab.emitClient(m.w, history.ClockStep, c, 0).D = d
+		m.sim.emitClient(m.w, history.ClockStep, c, 0).D = d
 	}
 	return why
 }
 
 // StepNodeClock moves the clock of server n by d, and with it the end of every
 // key that has one.
-func (m Moment) StepNodeClock(n int8, d time.Duration) (why string) {
+func (m FaultContext) StepNodeClock(n int8, d time.Duration) (why string) {
 	node, why := m.node(n)
 	if why != "" {
 		return why
@@ -350,16 +350,16 @@ func (m Moment) StepNodeClock(n int8, d time.Duration) (why string) {
 	if why = node.clock.jump(d); why != "" {
 		return why
 	}
-	e := m.lab.emit(m.w, history.ClockStep)
+	e := m.sim.emit(m.w, history.ClockStep)
 	e.Node, e.D = int(n), d
-	m.lab.expire(m.w)
+	m.sim.expire(m.w)
 	return ""
 }
 
 // Restart crashes server n, which comes back after d with what it keeps on disk.
 // A replica would copy what that has become: until it does, it can still fail
 // over with what it has.
-func (m Moment) Restart(n int8, d time.Duration) (why string) {
+func (m FaultContext) Restart(n int8, d time.Duration) (why string) {
 	node, why := m.node(n)
 	switch {
 	case why != "":
@@ -369,24 +369,24 @@ func (m Moment) Restart(n int8, d time.Duration) (why string) {
 	case d < 0:
 		return "a server cannot be down for less than no time"
 	}
-	m.lab.emit(m.w, history.Down).Node = int(n)
+	m.sim.emit(m.w, history.Down).Node = int(n)
 	m.hangUp(n, everybody&^node.cut)
 	m.replace(node, n, m.kept(node, n), history.Disk)
 	m.compare(node, n)
 	if node.out, node.until = down, later(m.w.now, d); d == 0 {
-		m.lab.up(m.w, int(n-1))
-		m.lab.expire(m.w)
+		m.sim.up(m.w, int(n-1))
+		m.sim.expire(m.w)
 	}
 	return ""
 }
 
 // kept is what server n has on disk.
-func (m Moment) kept(node *nodeState, n int8) dataState {
-	switch s := &m.lab.setup.Nodes[n-1]; s.AOF {
+func (m FaultContext) kept(node *nodeState, n int8) dataState {
+	switch s := &m.sim.setup.Nodes[n-1]; s.AOF {
 	case Always:
-		return m.lab.scriptless(node.data)
+		return m.sim.scriptless(node.data)
 	case EverySecond:
-		return m.lab.copiesOf(m.w, int(n-1))[s.Replicas]
+		return m.sim.copiesOf(m.w, int(n-1))[s.Replicas]
 	}
 	return dataState{}
 }
@@ -395,7 +395,7 @@ func (m Moment) kept(node *nodeState, n int8) dataState {
 // it has heard of, no cached scripts, and the connections to the old one broken.
 // The other replicas become those of the new server, and a new one takes the
 // place of the promoted.
-func (m Moment) Failover(n, replica int8) (why string) {
+func (m FaultContext) Failover(n, replica int8) (why string) {
 	node, why := m.node(n)
 	switch {
 	case why != "":
@@ -403,20 +403,20 @@ func (m Moment) Failover(n, replica int8) (why string) {
 	case !m.HasReplica(int(n), int(replica)):
 		return "the server has no such replica"
 	}
-	e := m.lab.emit(m.w, history.Failover)
+	e := m.sim.emit(m.w, history.Failover)
 	e.Node, e.Replica = int(n), replica
 	m.hangUp(n, everybody&^node.cut)
 	m.promote(node, n, replica)
-	m.lab.expire(m.w)
+	m.sim.expire(m.w)
 	return ""
 }
 
 // promote puts a replica of server n, from 0, in its place. Its disk has what it
 // has itself.
-func (m Moment) promote(node *nodeState, n, replica int8) {
-	copies := m.lab.copiesOf(m.w, int(n-1))
+func (m FaultContext) promote(node *nodeState, n, replica int8) {
+	copies := m.sim.copiesOf(m.w, int(n-1))
 	m.replace(node, n, copies[replica], replica)
-	if s := &m.lab.setup.Nodes[n-1]; s.AOF == EverySecond {
+	if s := &m.sim.setup.Nodes[n-1]; s.AOF == EverySecond {
 		copies[s.Replicas] = node.data
 	}
 	node.out, node.until = serving, 0
@@ -425,9 +425,9 @@ func (m Moment) promote(node *nodeState, n, replica int8) {
 
 // compare finds out which copies of server n lack something that it has. All
 // connections to it are new: nobody has written anything by them.
-func (m Moment) compare(node *nodeState, n int8) {
+func (m FaultContext) compare(node *nodeState, n int8) {
 	node.behind, node.lacks = 0, [MaxReplicas]clientSet{}
-	for i, data := range m.lab.copiesOf(m.w, int(n-1)) {
+	for i, data := range m.sim.copiesOf(m.w, int(n-1)) {
 		if data != node.data && (node.cut == 0 || i != int(node.stray)) {
 			node.behind |= 1 << i
 		}
@@ -438,26 +438,26 @@ func (m Moment) compare(node *nodeState, n int8) {
 const everybody = ^clientSet(0)
 
 // hangUp breaks the connections of some clients to server n.
-func (m Moment) hangUp(n int8, who clientSet) {
-	for c := range m.lab.procs {
+func (m FaultContext) hangUp(n int8, who clientSet) {
+	for c := range m.sim.procs {
 		p := &m.w.procs[c]
 		if !who.has(int8(c + 1)) {
 			continue
 		}
 		for t := range p.threads {
 			th := &p.threads[t]
-			if th.phase.waiting() && m.lab.op(m.w, Choice{Client: int8(c + 1), Thread: int8(t)}).node == n {
+			if th.phase.waiting() && m.sim.op(m.w, Choice{Client: int8(c + 1), Thread: int8(t)}).node == n {
 				th.answer(lostConn)
 			}
 		}
 	}
-	m.lab.dropLate(m.w, func(late *lateState) bool { return late.node == n && who.has(late.from) })
+	m.sim.dropLate(m.w, func(late *lateState) bool { return late.node == n && who.has(late.from) })
 }
 
 // replace swaps the data of a server for that of a copy and records which keys
 // became others by it, in value or only in how long they live.
-func (m Moment) replace(node *nodeState, n int8, data dataState, source int8) {
-	t := m.lab.table
+func (m FaultContext) replace(node *nodeState, n int8, data dataState, source int8) {
+	t := m.sim.table
 	from, to := &t.shapes[node.data.shape], &t.shapes[data.shape]
 	var lives [MaxKeys]lifetime
 	for i := range to.ttls {
@@ -469,6 +469,6 @@ func (m Moment) replace(node *nodeState, n int8, data dataState, source int8) {
 	}
 	node.data = data
 	for _, ch := range diff(from, to, &lives) {
-		m.lab.emitChange(m.w, node, &node.data, 0, int(n), &ch).Replica = source
+		m.sim.emitChange(m.w, node, &node.data, 0, int(n), &ch).Replica = source
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"locklab/simulator/history"
-	"locklab/simulator/plain"
+	"locklab/simulator/internal/codec"
 )
 
 // TestHowAClientStands: what an entry says of how its client stands to the lock is
 // what all notes on the way to it say, in a lab that has been loaded as well.
 func TestHowAClientStands(t *testing.T) {
-	setup := Setup{Nodes: make([]NodeSetup, 1), Clients: []ClientSetup{{Program: func(c *Client) {
+	setup := Config{Nodes: make([]NodeConfig, 1), Clients: []ClientConfig{{Program: func(c *Client) {
 		for _, k := range []history.Kind{history.Acquire, history.Enter, history.Leave, history.Enter} {
 			c.Record(history.Event{Kind: k})
 			c.Redis(1).Incr(context.Background(), "n")
@@ -33,13 +33,13 @@ func TestHowAClientStands(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	out := plain.NewWriter(&b)
-	l.Save(out, l.Mark())
+	out := codec.NewWriter(&b)
+	l.Save(out, l.TableSizes())
 	if err := out.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	loaded := mustLab(t, setup)
-	if err := loaded.Load(plain.NewReader(&b)); err != nil {
+	if err := loaded.Load(codec.NewReader(&b)); err != nil {
 		t.Fatal(err)
 	}
 	met := map[[2]bool]bool{}
@@ -69,7 +69,7 @@ func TestHowAClientStands(t *testing.T) {
 
 // TestKeysAreToldApart: what a table finds its entries by is another for each.
 func TestKeysAreToldApart(t *testing.T) {
-	l := mustLab(t, Setup{Nodes: make([]NodeSetup, 1), Clients: []ClientSetup{{Program: func(*Client) {}}}})
+	l := mustLab(t, Config{Nodes: make([]NodeConfig, 1), Clients: []ClientConfig{{Program: func(*Client) {}}}})
 	wire := []byte("*1\r\n$4\r\nPING\r\n")
 	ids := map[uint32]bool{}
 	for _, on := range []link{{}, {"c1.1", false}, {"c1.1", true}, {"c1.1 true}", false}} {

@@ -10,18 +10,18 @@ import (
 )
 
 // A Setup is what a world starts from.
-type Setup struct {
-	Clients []ClientSetup // 1 to MaxClients
-	Nodes   []NodeSetup   // 1 to MaxNodes
+type Config struct {
+	Clients []ClientConfig // 1 to MaxClients
+	Nodes   []NodeConfig   // 1 to MaxNodes
 	// Timeout is how long a client waits for an answer, above 0, on its own
 	// clock. 0 is go-redis's default of 3 s.
 	Timeout time.Duration
 	Guard   history.Guard // of the resource
-	Faults  []Allowance   // at most MaxFaults
+	Faults  []FaultBudget // at most MaxFaults
 }
 
 // ClientSetup is one client process.
-type ClientSetup struct {
+type ClientConfig struct {
 	// Program is all that the process does. It is called anew whenever the lab
 	// needs to know what follows on some history of observations, so it must
 	// keep its state in local variables.
@@ -31,7 +31,7 @@ type ClientSetup struct {
 }
 
 // NodeSetup is one server.
-type NodeSetup struct {
+type NodeConfig struct {
 	Replicas int // 0 to MaxReplicas, to which Replicate copies and Failover moves
 	// MinReplicas is Redis's min-replicas-to-write, up to Replicas: with fewer that
 	// it has heard of within MaxLag, on its own clock, the server refuses writes. It
@@ -63,7 +63,7 @@ const (
 )
 
 // An Allowance is a fault with its budget.
-type Allowance struct {
+type FaultBudget struct {
 	Fault Fault
 	Times int           // how often it may strike, 0 to 255
 	Max   time.Duration // longest or largest single strike; 0: any
@@ -71,8 +71,8 @@ type Allowance struct {
 
 // A Lab holds what all worlds of one Setup share: the tables and the machinery
 // behind them. A Lab is used by one goroutine at a time.
-type Lab struct {
-	setup  Setup
+type Simulator struct {
+	setup  Config
 	first  [MaxNodes]int // where in World.copies those of a server begin
 	table  *redisTable
 	zoo    *zooTable // nil: the servers are no ensemble
@@ -83,11 +83,11 @@ type Lab struct {
 	events []history.Event
 	limit  int
 	// absolute: somebody has read a clock; see Absolute
-	absolute bool
+	readsClock bool
 	// forgetful is the simple path, for tests: code is run from its beginning for
 	// every observation, and every command goes to the engine.
-	forgetful bool
-	watched   string // package whose lines stand in Event.Code; "": none
+	noMemo  bool
+	watched string // package whose lines stand in Event.Code; "": none
 }
 
 // tableLimit bounds the entries of a lab's tables between runs. An entry is up
@@ -95,7 +95,7 @@ type Lab struct {
 const tableLimit = 20_000
 
 // New makes a lab. The error names what is wrong with the setup. Close it.
-func New(s Setup) (*Lab, error) {
+func New(s Config) (*Simulator, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -113,17 +113,17 @@ func New(s Setup) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lab{setup: s, table: table, lates: newLateTable(r), room: r, limit: tableLimit}
+	l := &Simulator{setup: s, table: table, lates: newLateTable(r), room: r, limit: tableLimit}
 	if s.Nodes[0].Session > 0 {
 		l.zoo = newZooTable(&s.Nodes[0], r)
 	}
 	for i, c := range s.Clients {
 		l.procs = append(l.procs, newProcess(l, i+1, c.Program))
-		l.absolute = l.absolute || c.PPM != 0
+		l.readsClock = l.readsClock || c.PPM != 0
 	}
 	copies := 0
 	for i, n := range s.Nodes {
-		l.absolute = l.absolute || n.PPM != 0
+		l.readsClock = l.readsClock || n.PPM != 0
 		l.first[i] = copies
 		copies += n.copies()
 	}
@@ -132,7 +132,7 @@ func New(s Setup) (*Lab, error) {
 
 // copies is how many copies of its data a server has beside its own: its
 // replicas, and after them its disk, if that can lag.
-func (n *NodeSetup) copies() int {
+func (n *NodeConfig) copies() int {
 	if n.AOF == EverySecond {
 		return n.Replicas + 1
 	}
@@ -140,11 +140,11 @@ func (n *NodeSetup) copies() int {
 }
 
 // copiesOf is what the copies of server n hold, from 0.
-func (l *Lab) copiesOf(w *World, n int) []dataState {
+func (l *Simulator) copiesOf(w *World, n int) []dataState {
 	return w.copies[l.first[n] : l.first[n]+l.setup.Nodes[n].copies()]
 }
 
-func (s *Setup) check() error {
+func (s *Config) check() error {
 	switch {
 	case len(s.Clients) < 1 || len(s.Clients) > MaxClients:
 		return fmt.Errorf("simulator: %d clients: give 1 to %d", len(s.Clients), MaxClients)
@@ -200,7 +200,7 @@ func checkClock(who string, i int, offset time.Duration, ppm int32) error {
 	return nil
 }
 
-func (s *Setup) checkFaults() error {
+func (s *Config) checkFaults() error {
 	for i, f := range s.Faults {
 		switch {
 		case f.Fault == nil:
@@ -221,7 +221,7 @@ func (s *Setup) checkFaults() error {
 }
 
 // Close ends the parked code and the machinery.
-func (l *Lab) Close() {
+func (l *Simulator) Close() {
 	for _, p := range l.procs {
 		p.stop()
 		p.conns.close()
@@ -231,7 +231,7 @@ func (l *Lab) Close() {
 
 // NewWorld is the world at the start of a run. It may empty tables that have
 // grown too large: worlds of earlier runs then mean nothing any more.
-func (l *Lab) NewWorld() World {
+func (l *Simulator) NewWorld() World {
 	if l.Size() > l.limit {
 		l.table.clear()
 		l.lates.clear()
@@ -261,7 +261,7 @@ func (l *Lab) NewWorld() World {
 }
 
 // Size is the number of entries in the lab's tables.
-func (l *Lab) Size() int {
+func (l *Simulator) Size() int {
 	n := l.table.size() + len(l.lates.lists)
 	if l.zoo != nil {
 		n += l.zoo.size()
@@ -274,13 +274,13 @@ func (l *Lab) Size() int {
 
 // Runs says how often the program of client c (from 1) has been started:
 // everything else came out of its table.
-func (l *Lab) Runs(c int) int { return l.procs[c-1].runs }
+func (l *Simulator) Executions(c int) int { return l.procs[c-1].runs }
 
 // Setup is what the lab was made from.
-func (l *Lab) Setup() Setup { return l.setup }
+func (l *Simulator) Config() Config { return l.setup }
 
 // didText is what entry n says, for an error message.
-func (l *Lab) didText(n *procNode) string {
+func (l *Simulator) didText(n *procNode) string {
 	s := ""
 	for i := range n.notes {
 		s += "record " + n.notes[i].Kind.String()
@@ -293,7 +293,7 @@ func (l *Lab) didText(n *procNode) string {
 }
 
 // opText names pending operations for an error message.
-func (l *Lab) opText(ops [MaxThreads]op) string {
+func (l *Simulator) opText(ops [MaxThreads]op) string {
 	s := ""
 	for i, o := range ops {
 		if o.kind == opNone {
@@ -322,7 +322,7 @@ func (l *Lab) opText(ops [MaxThreads]op) string {
 
 // Histories is the number of distinct histories of observations that the
 // clients' tables hold.
-func (l *Lab) Histories() int {
+func (l *Simulator) Histories() int {
 	n := 0
 	for _, p := range l.procs {
 		n += len(p.nodes)

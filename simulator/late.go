@@ -39,7 +39,7 @@ func (s *lateState) op() op {
 
 // choice is its arrival, at a place of a list.
 func (s *lateState) choice(place int) Choice {
-	return Choice{Verb: Late, Client: s.from, Thread: int8(place)}
+	return Choice{Verb: Orphaned, Client: s.from, Thread: int8(place)}
 }
 
 // compare is an order in which requests are equal that come to the same: but for
@@ -118,7 +118,7 @@ func (t *lateTable) intern(list []lateState) uint32 {
 }
 
 // addLate keeps a request under way.
-func (l *Lab) addLate(w *World, o op, from int8, th *threadState) {
+func (l *Simulator) addLate(w *World, o op, from int8, th *threadState) {
 	old := l.lates.lists[w.late]
 	if len(old) >= l.room.late {
 		l.room.exceed("more than %d requests are under way whose senders no longer wait: give the clients fewer attempts, or the faults a smaller budget", l.room.late)
@@ -128,7 +128,7 @@ func (l *Lab) addLate(w *World, o op, from int8, th *threadState) {
 }
 
 // dropLate forgets the late requests of which gone is true.
-func (l *Lab) dropLate(w *World, gone func(s *lateState) bool) {
+func (l *Simulator) dropLate(w *World, gone func(s *lateState) bool) {
 	if w.late == 0 {
 		return
 	}
@@ -138,7 +138,7 @@ func (l *Lab) dropLate(w *World, gone func(s *lateState) bool) {
 
 // lateEnabled appends the arrivals of late requests. Of several that are equal but
 // for the number of their message it is that of the first.
-func (l *Lab) lateEnabled(w *World, buf []Choice) []Choice {
+func (l *Simulator) lateEnabled(w *World, buf []Choice) []Choice {
 	list := l.lates.lists[w.late]
 	for i := range list {
 		if list[i].hold <= w.now && firstLate(list, list[i].relative(w.now), w.now) == i {
@@ -161,7 +161,7 @@ type LateRequest struct {
 
 // LateRequests appends the late requests that can arrive in w, in the order of
 // their places: also those of which Enabled lists only the first.
-func (l *Lab) LateRequests(w *World, buf []LateRequest) []LateRequest {
+func (l *Simulator) LateRequests(w *World, buf []LateRequest) []LateRequest {
 	list := l.lates.lists[w.late]
 	for i := range list {
 		if list[i].hold <= w.now {
@@ -173,7 +173,7 @@ func (l *Lab) LateRequests(w *World, buf []LateRequest) []LateRequest {
 
 // canonicalLate is the list of a world as a part has it: sorted, as it stands at
 // now.
-func (l *Lab) canonicalLate(id uint32, now time.Duration) uint32 {
+func (l *Simulator) canonicalLate(id uint32, now time.Duration) uint32 {
 	if id == 0 {
 		return 0
 	}
@@ -186,7 +186,7 @@ func (l *Lab) canonicalLate(id uint32, now time.Duration) uint32 {
 }
 
 // absoluteLate is the list of a part in a world at now.
-func (l *Lab) absoluteLate(id uint32, now time.Duration) uint32 {
+func (l *Simulator) absoluteLate(id uint32, now time.Duration) uint32 {
 	if id == 0 || now == 0 {
 		return id
 	}
@@ -201,7 +201,7 @@ func (l *Lab) absoluteLate(id uint32, now time.Duration) uint32 {
 // choice, by its place in the part, and the server it goes to (0: the resource). Of
 // several that are equal it is the first. It says how long it is until one more
 // can; Never if none is held up.
-func (l *Lab) PartLate(r *RestPart, yield func(c Choice, node int)) (due time.Duration) {
+func (l *Simulator) PartLate(r *RestPart, yield func(c Choice, node int)) (due time.Duration) {
 	due = Never
 	list := l.lates.lists[r.late]
 	for i := range list {
@@ -216,7 +216,7 @@ func (l *Lab) PartLate(r *RestPart, yield func(c Choice, node int)) (due time.Du
 }
 
 // PlaceInPart is where the late request at a place of w stands in w's RestPart.
-func (l *Lab) PlaceInPart(w *World, place int) (int, error) {
+func (l *Simulator) PlaceInPart(w *World, place int) (int, error) {
 	if list := l.lates.lists[w.late]; place >= 0 && place < len(list) {
 		part := l.lates.lists[l.canonicalLate(w.late, w.now)]
 		return firstLate(part, list[place].relative(w.now), 0), nil
@@ -226,7 +226,7 @@ func (l *Lab) PlaceInPart(w *World, place int) (int, error) {
 
 // PlaceInWorld is where the late request at a place of a part stands in w, in
 // which the clients have other names.
-func (l *Lab) PlaceInWorld(w *World, part *RestPart, place int, to *Names) (int, error) {
+func (l *Simulator) PlaceInWorld(w *World, part *RestPart, place int, to *Names) (int, error) {
 	s, err := l.renameLate(l.lates.lists[part.late][place], to)
 	if err != nil {
 		return 0, err
@@ -238,7 +238,7 @@ func (l *Lab) PlaceInWorld(w *World, part *RestPart, place int, to *Names) (int,
 }
 
 // renameLate is a late request with the clients renamed in it.
-func (l *Lab) renameLate(s lateState, to *Names) (lateState, error) {
+func (l *Simulator) renameLate(s lateState, to *Names) (lateState, error) {
 	s.from = int8(to[s.from])
 	if s.kind != opCommand {
 		return s, nil
@@ -258,7 +258,7 @@ func (l *Lab) renameLate(s lateState, to *Names) (lateState, error) {
 }
 
 // RenameRest is the rest with the clients renamed in the requests under way.
-func (l *Lab) RenameRest(part RestPart, to *Names) (RestPart, error) {
+func (l *Simulator) RenameRest(part RestPart, to *Names) (RestPart, error) {
 	if part.late == 0 {
 		return part, nil
 	}

@@ -27,14 +27,14 @@ func TestLimits(t *testing.T) {
 			}
 		}
 	}
-	redises := func(n int, s simulator.NodeSetup) []simulator.NodeSetup {
-		return slices.Repeat([]simulator.NodeSetup{s}, n)
+	redises := func(n int, s simulator.NodeConfig) []simulator.NodeConfig {
+		return slices.Repeat([]simulator.NodeConfig{s}, n)
 	}
 	for _, test := range []struct {
 		name    string
 		want    string
 		budget  string
-		nodes   []simulator.NodeSetup
+		nodes   []simulator.NodeConfig
 		program func(*simulator.Client)
 		freeze  bool // requests never arrive
 		strike  simulator.Choice
@@ -46,11 +46,11 @@ func TestLimits(t *testing.T) {
 			}
 		}},
 		{name: "tasks", want: "6 tasks at once", program: func(c *simulator.Client) {
-			c.Together(slices.Repeat([]func(){func() { do(c, 1, "PING") }}, 6)...)
+			c.Parallel(slices.Repeat([]func(){func() { do(c, 1, "PING") }}, 6)...)
 		}},
-		{name: "threads on one session", want: "two threads wait on one ZooKeeper session", nodes: []simulator.NodeSetup{{Session: 10 * sec}}, program: func(c *simulator.Client) {
+		{name: "threads on one session", want: "two threads wait on one ZooKeeper session", nodes: []simulator.NodeConfig{{Session: 10 * sec}}, program: func(c *simulator.Client) {
 			ask := func() { _, _ = c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Exists, Path: "/"}) }
-			c.Together(ask, ask)
+			c.Parallel(ask, ask)
 		}},
 		{name: "keys that expire", want: "more than 4 keys with a time to live", program: func(c *simulator.Client) {
 			for i := range simulator.MaxKeys + 1 {
@@ -68,7 +68,7 @@ func TestLimits(t *testing.T) {
 				c.Clock().Now()
 			}
 		}},
-		{name: "old masters", want: "of 5 would need a number", budget: "split=1", nodes: redises(5, simulator.NodeSetup{Replicas: 1}),
+		{name: "old masters", want: "of 5 would need a number", budget: "split=1", nodes: redises(5, simulator.NodeConfig{Replicas: 1}),
 			program: many(3, "PING"), strike: faults.SplitOf(1, 4, 0)},
 		{name: "entries of a table", want: "the lab has numbers for 30 ", program: func(c *simulator.Client) {
 			for i := range 100 {
@@ -77,10 +77,10 @@ func TestLimits(t *testing.T) {
 		}, ids: 30},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			lab := func() *simulator.Lab {
-				setup := simulator.Setup{Clients: []simulator.ClientSetup{{Program: test.program}}, Nodes: test.nodes}
+			sim := func() *simulator.Simulator {
+				setup := simulator.Config{Clients: []simulator.ClientConfig{{Program: test.program}}, Nodes: test.nodes}
 				if setup.Nodes == nil {
-					setup.Nodes = redises(1, simulator.NodeSetup{})
+					setup.Nodes = redises(1, simulator.NodeConfig{})
 				}
 				var err error
 				if setup.Faults, err = faults.ParseBudget(test.budget); err != nil {
@@ -94,7 +94,7 @@ func TestLimits(t *testing.T) {
 				return l
 			}
 			limit := (*simulator.LimitError)(nil)
-			r, err := explore.Run(context.Background(), lab(), explore.Options{Head: history.History{Clients: 1, Nodes: max(len(test.nodes), 1), Key: "k"}})
+			r, err := explore.Run(context.Background(), sim(), explore.Options{Case: history.History{Clients: 1, Nodes: max(len(test.nodes), 1), Key: "k"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,13 +102,13 @@ func TestLimits(t *testing.T) {
 				t.Errorf("the search is complete: %v, and says %q; want %q", r.Complete, r.Limit, test.want)
 			}
 
-			played := lab()
+			played := sim()
 			run, err := schedule.Play(played, schedule.Options{Latency: time.Millisecond, Horizon: time.Hour, Script: func(s *schedule.Stage, e *history.Event) {
 				if e.Kind == history.Send && test.freeze {
 					s.Freeze(1)
 				}
 				if e.Kind == history.Send && test.strike.Verb != 0 {
-					s.Strike(0, test.strike)
+					s.Inject(0, test.strike)
 				}
 			}})
 			if !errors.As(err, &limit) || !strings.Contains(limit.What, test.want) {

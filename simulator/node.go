@@ -16,7 +16,7 @@ import (
 type redisTable struct {
 	room    *room
 	engine  *engine
-	shapes  []shape
+	shapes  []keyspace
 	shapeID map[string]uint32
 	batches []batch
 	batchID map[batchKey]uint32
@@ -107,7 +107,7 @@ func (t *redisTable) clear() {
 	clear(t.exact)
 	clear(t.bare)
 	clear(t.less)
-	t.internShape(newShape(nil, nil))
+	t.internShape(newKeyspace(nil, nil))
 	t.internReply("") // 0: nothing
 }
 
@@ -121,7 +121,7 @@ func (t *redisTable) size() int {
 	return len(t.shapes) + len(t.batches) + len(t.replies) + len(t.effects) + len(t.exact)
 }
 
-func (t *redisTable) internShape(s shape) uint32 {
+func (t *redisTable) internShape(s keyspace) uint32 {
 	if id, ok := t.shapeID[s.id]; ok {
 		return id
 	}
@@ -197,7 +197,7 @@ func (t *redisTable) apply(d *dataState, now time.Duration, b uint32) (*effect, 
 }
 
 func (t *redisTable) look(d *dataState, now time.Duration, b uint32) (*effect, error) {
-	if t.engine.forgetful {
+	if t.engine.noMemo {
 		return t.run(d, now, b, needsClock)
 	}
 	key := effectKey{d.shape, b}
@@ -288,7 +288,7 @@ func (t *redisTable) run(d *dataState, now time.Duration, b uint32, n needs) (*e
 }
 
 // diff lists the keys that a command touched, in the order of their names.
-func diff(from, to *shape, lives *[MaxKeys]lifetime) (changes []change) {
+func diff(from, to *keyspace, lives *[MaxKeys]lifetime) (changes []change) {
 	i, j := 0, 0
 	for i < len(from.keys) || j < len(to.keys) {
 		switch {
@@ -325,7 +325,7 @@ func (t *redisTable) overdue(d *dataState, now time.Duration) (place int, ok boo
 }
 
 // drop removes the key in the given place, as expiry does.
-func (t *redisTable) drop(d *dataState, place int) *keyShape {
+func (t *redisTable) drop(d *dataState, place int) *keyValue {
 	from := &t.shapes[d.shape]
 	key := from.expiring(place)
 	id := [2]uint32{d.shape, uint32(place)}

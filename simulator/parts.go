@@ -31,11 +31,11 @@ type (
 // and not only on how much time is left: somebody has read a clock so far, a
 // client its own or a command its server's, or a clock has a rate of its own. It
 // can become true, and stays so.
-func (l *Lab) Absolute() bool { return l.absolute || l.table.clocked }
+func (l *Simulator) ReadsClock() bool { return l.readsClock || l.table.clocked }
 
 // Waits says whether somebody has sent WAIT so far, so that it matters whose
 // writes a replica lacks. It can become true, and stays so.
-func (l *Lab) Waits() bool { return l.table.waited }
+func (l *Simulator) SendsWait() bool { return l.table.waited }
 
 // ClientPart takes client c's part (from 1) out of w.
 func (w *World) ClientPart(c int) ClientPart {
@@ -79,7 +79,7 @@ func (w *World) SetClientPart(c int, part *ClientPart) {
 
 // NodePart takes server n's part (from 1) out of w. Unless absolute, what is
 // kept of its clock is where in its present millisecond it stands.
-func (l *Lab) NodePart(w *World, n int) NodePart {
+func (l *Simulator) NodePart(w *World, n int) NodePart {
 	s := w.nodes[n-1]
 	read := s.clock.read(w.now)
 	part := NodePart{s: s, zoo: w.zoo.shift(-w.now)}
@@ -91,17 +91,17 @@ func (l *Lab) NodePart(w *World, n int) NodePart {
 	if s.out != serving && s.until != Never {
 		part.s.until -= w.now
 	}
-	if !l.Waits() {
+	if !l.SendsWait() {
 		part.s.lacks = [MaxReplicas]clientSet{}
 	}
-	if !l.Absolute() {
+	if !l.ReadsClock() {
 		part.s.clock.offset = read - time.Duration(millis(read))*time.Millisecond
 	}
 	return part
 }
 
 // SetNodePart puts a part in server n's place, from 1.
-func (l *Lab) SetNodePart(w *World, n int, part *NodePart) {
+func (l *Simulator) SetNodePart(w *World, n int, part *NodePart) {
 	p := *part
 	l.shiftNode(&p, millis(p.s.clock.read(w.now)))
 	if p.s.cut != 0 && p.s.refuses != Never {
@@ -116,7 +116,7 @@ func (l *Lab) SetNodePart(w *World, n int, part *NodePart) {
 }
 
 // shiftNode moves the deadlines of a server and its copies by ms.
-func (l *Lab) shiftNode(p *NodePart, ms int64) {
+func (l *Simulator) shiftNode(p *NodePart, ms int64) {
 	l.shift(&p.s.data, ms)
 	for i := range p.copies {
 		l.shift(&p.copies[i], ms)
@@ -124,24 +124,24 @@ func (l *Lab) shiftNode(p *NodePart, ms int64) {
 }
 
 // shift moves the deadlines of data by ms.
-func (l *Lab) shift(d *dataState, ms int64) {
+func (l *Simulator) shift(d *dataState, ms int64) {
 	for i := range l.table.shapes[d.shape].ttls {
 		d.deadline[i] += ms
 	}
 }
 
 // RestPart takes what belongs to nobody in particular out of w.
-func (l *Lab) RestPart(w *World) RestPart {
+func (l *Simulator) RestPart(w *World) RestPart {
 	return RestPart{l.canonicalLate(w.late, w.now), w.res, w.budget}
 }
 
 // SetRestPart puts it back.
-func (l *Lab) SetRestPart(w *World, r *RestPart) {
+func (l *Simulator) SetRestPart(w *World, r *RestPart) {
 	w.late, w.res, w.budget = l.absoluteLate(r.late, w.now), r.res, r.budget
 }
 
 // At is an empty world at the given true time, for putting parts into.
-func (l *Lab) At(now time.Duration) World { return World{now: now} }
+func (l *Simulator) At(now time.Duration) World { return World{now: now} }
 
 // Finished says whether the client's main thread has come to its end, or to its
 // death; its timers may still run.
@@ -172,7 +172,7 @@ func (p *ClientPart) Timeless() bool {
 // Ready appends what the client can do at once, as Enabled lists it, and says
 // how long it is until something of its own is due: 0 if something is, Never if
 // nothing ever will be.
-func (l *Lab) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, due time.Duration) {
+func (l *Simulator) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, due time.Duration) {
 	w := l.At(0)
 	w.SetClientPart(c, part)
 	p := &w.procs[c-1]
@@ -185,7 +185,7 @@ func (l *Lab) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, du
 
 // DueAt is how long it is until something is due at the server: a key expires, it
 // comes back. Never if nothing is.
-func (l *Lab) DueAt(part *NodePart, now time.Duration) time.Duration {
+func (l *Simulator) DueAt(part *NodePart, now time.Duration) time.Duration {
 	p := *part
 	l.shiftNode(&p, millis(p.s.clock.read(now)))
 	if p.s.until != Never {
@@ -199,7 +199,7 @@ func (l *Lab) DueAt(part *NodePart, now time.Duration) time.Duration {
 }
 
 // ReadyNode appends what server n can do at once, as Enabled lists it.
-func (l *Lab) ReadyNode(n int, part *NodePart, buf []Choice) []Choice {
+func (l *Simulator) ReadyNode(n int, part *NodePart, buf []Choice) []Choice {
 	return part.s.enabled(int8(n), buf)
 }
 
@@ -207,7 +207,7 @@ func (l *Lab) ReadyNode(n int, part *NodePart, buf []Choice) []Choice {
 func (p *NodePart) Split() bool { return p.s.cut != 0 }
 
 // Spent is how many strikes the faults have made, of what the setup allows.
-func (l *Lab) Spent(r *RestPart) (spent int) {
+func (l *Simulator) Spent(r *RestPart) (spent int) {
 	for i, f := range l.setup.Faults {
 		spent += f.Times - int(r.budget[i])
 	}
@@ -216,11 +216,11 @@ func (l *Lab) Spent(r *RestPart) (spent int) {
 
 // Strikes appends every strike of a fault that is possible in w. The error is a
 // *LimitError: there are others, for which the lab has no room.
-func (l *Lab) Strikes(w *World, buf []Choice) ([]Choice, error) {
+func (l *Simulator) FaultChoices(w *World, buf []Choice) ([]Choice, error) {
 	l.unsaid = nil
 	for i, f := range l.setup.Faults {
 		if w.budget[i] > 0 {
-			buf = f.Fault.Strikes(Moment{l, w}, buf)
+			buf = f.Fault.Choices(FaultContext{l, w}, buf)
 		}
 	}
 	return buf, l.unsaid
@@ -228,12 +228,12 @@ func (l *Lab) Strikes(w *World, buf []Choice) ([]Choice, error) {
 
 // Entered says whether client c was given the lock, now or before. Of the dead
 // nothing is known.
-func (l *Lab) Entered(c int, part *ClientPart) bool {
+func (l *Simulator) Entered(c int, part *ClientPart) bool {
 	return l.procs[c-1].nodes[part.s.at].entered
 }
 
 // Doing says what a thread of client c is at: "its SET on the way", "at work".
-func (l *Lab) Doing(c int, part *ClientPart, thread int) string {
+func (l *Simulator) Doing(c int, part *ClientPart, thread int) string {
 	p := l.procs[c-1]
 	o := &p.nodes[part.s.at].ops[thread]
 	what := "read"
@@ -278,7 +278,7 @@ func (p *ClientPart) Threads() (n int) {
 
 // WaitsOn is the set of servers, bit n-1 for server n, from which client c waits
 // for an answer.
-func (l *Lab) WaitsOn(c int, part *ClientPart) (servers uint8) {
+func (l *Simulator) WaitsOn(c int, part *ClientPart) (servers uint8) {
 	for t := range part.s.threads {
 		if part.s.threads[t].phase.waiting() {
 			if n := l.Target(c, part, t); n > 0 {
@@ -291,7 +291,7 @@ func (l *Lab) WaitsOn(c int, part *ClientPart) (servers uint8) {
 
 // BlockedOn is the set of servers that hold back an answer to client c until
 // replicas have caught up.
-func (l *Lab) BlockedOn(c int, part *ClientPart) (servers uint8) {
+func (l *Simulator) BlockedOn(c int, part *ClientPart) (servers uint8) {
 	for t := range part.s.threads {
 		if part.s.threads[t].phase == blocked {
 			servers |= 1 << (l.Target(c, part, t) - 1)
@@ -302,7 +302,7 @@ func (l *Lab) BlockedOn(c int, part *ClientPart) (servers uint8) {
 
 // Target is the server that the request of client c's thread goes to, from 1; 0
 // is the resource.
-func (l *Lab) Target(c int, part *ClientPart, thread int) int {
+func (l *Simulator) Target(c int, part *ClientPart, thread int) int {
 	return max(int(l.procs[c-1].nodes[part.s.at].ops[thread].node), 0)
 }
 

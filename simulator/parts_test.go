@@ -12,13 +12,13 @@ import (
 )
 
 // rebuilt takes a world apart and puts it together again at another time.
-func rebuilt(l *simulator.Lab, w *simulator.World, now time.Duration) simulator.World {
+func rebuilt(l *simulator.Simulator, w *simulator.World, now time.Duration) simulator.World {
 	v := l.At(now)
-	for c := range l.Setup().Clients {
+	for c := range l.Config().Clients {
 		part := w.ClientPart(c + 1)
 		v.SetClientPart(c+1, &part)
 	}
-	for n := range l.Setup().Nodes {
+	for n := range l.Config().Nodes {
 		part := l.NodePart(w, n+1)
 		l.SetNodePart(&v, n+1, &part)
 	}
@@ -58,7 +58,7 @@ func TestParts(t *testing.T) {
 					w := l.NewWorld()
 					var a, b []simulator.Choice
 					walk(rng, l, &w, choices, func(simulator.Choice, step) {
-						if rng.IntN(4) > 0 || elsewhen && l.Absolute() {
+						if rng.IntN(4) > 0 || elsewhen && l.ReadsClock() {
 							return
 						}
 						now := w.Now()
@@ -78,7 +78,7 @@ func TestParts(t *testing.T) {
 							if !reflect.DeepEqual(got, want) {
 								t.Fatalf("seed %d, %s: put together again it comes to\n%+v, and else to\n%+v", seed, l.Describe(c), got, want)
 							}
-							if elsewhen && l.Absolute() {
+							if elsewhen && l.ReadsClock() {
 								return
 							}
 							if now := x.Now(); rebuilt(l, &x, now) != rebuilt(l, &y, now) {
@@ -97,8 +97,8 @@ func TestParts(t *testing.T) {
 
 // inPart is a choice of w in w put together again, where late requests stand in
 // an order of their own.
-func inPart(t *testing.T, l *simulator.Lab, w *simulator.World, c simulator.Choice) simulator.Choice {
-	if c.Verb == simulator.Late {
+func inPart(t *testing.T, l *simulator.Simulator, w *simulator.World, c simulator.Choice) simulator.Choice {
+	if c.Verb == simulator.Orphaned {
 		place, err := l.PlaceInPart(w, int(c.Thread))
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +115,7 @@ func sorted(list []simulator.Choice, as func(simulator.Choice) simulator.Choice)
 		out = append(out, as(c))
 	}
 	slices.SortStableFunc(out, func(a, b simulator.Choice) int {
-		if a.Verb == simulator.Late && b.Verb == simulator.Late {
+		if a.Verb == simulator.Orphaned && b.Verb == simulator.Orphaned {
 			return int(a.Thread - b.Thread)
 		}
 		return 0 // they stand in one row, between others
@@ -124,7 +124,7 @@ func sorted(list []simulator.Choice, as func(simulator.Choice) simulator.Choice)
 }
 
 // rightClocks is the same cast, where all clocks go alike.
-func rightClocks(s simulator.Setup) simulator.Setup {
+func rightClocks(s simulator.Config) simulator.Config {
 	s.Clients, s.Nodes = slices.Clone(s.Clients), slices.Clone(s.Nodes)
 	for i := range s.Clients {
 		s.Clients[i].Offset, s.Clients[i].PPM = 0, 0

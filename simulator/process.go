@@ -17,12 +17,12 @@ import (
 // entry are simply continued (live); for any other entry they are started
 // afresh and fed the recorded observations, alone, without a server.
 type process struct {
-	lab     *Lab
+	sim     *Simulator
 	id      int // from 1
 	program func(*Client)
 	nodes   []procNode
 	edges   map[edge]uint32
-	live    *incarnation
+	live    *execution
 	conns   *connections
 	runs    int // how often the program was started
 	// questions counts what its coroutines have asked for, while goroutines are
@@ -32,13 +32,13 @@ type process struct {
 	resumed   int // how often a coroutine was let run
 	// twins are the entries of other processes that stand for entries of this
 	// one; see Lab.follow.
-	twins map[twin]uint32
+	renamedHistories map[renamedHistory]uint32
 }
 
 // procNode is one history of observations.
 type procNode struct {
 	parent uint32
-	seen   seen            // the last observation on the way here
+	seen   observation     // the last observation on the way here
 	ops    [MaxThreads]op  // what each thread waits for
 	fresh  uint8           // bit t: thread t's operation began, or ended, with that observation
 	notes  []history.Event // what the program recorded on the way
@@ -47,8 +47,8 @@ type procNode struct {
 	// entered and inside say whether it was ever given the lock, and whether it has it:
 	// by all notes up to here, so that nobody has to walk back to the beginning.
 	entered, inside bool
-	next            seen   // cache of the first edge that was followed from here
-	to              uint32 // where it leads; 0: nowhere yet
+	next            observation // cache of the first edge that was followed from here
+	to              uint32      // where it leads; 0: nowhere yet
 }
 
 // op is what a thread waits for.
@@ -81,33 +81,33 @@ const (
 func (k opKind) toServer() bool { return k == opCommand || k == opListen }
 
 // seen is one observation.
-type seen struct {
+type observation struct {
 	thread uint8
-	kind   seenKind
+	kind   observationKind
 	// val is, replied and told: what was heard; timedOut: the message that comes
 	// when the time is over, 0: none; clock: the reading; resource: see resource.go.
 	val int64
 }
 
-type seenKind uint8
+type observationKind uint8
 
 const (
-	started  seenKind = iota + 1 // the program begins
-	replied                      // the server answered
-	timedOut                     // nobody answered in time
-	broken                       // the connection is gone
-	slept                        // the sleep is over
-	clockWas                     // the clock was read
-	told                         // there are news of a watch
+	started  observationKind = iota + 1 // the program begins
+	replied                             // the server answered
+	timedOut                            // nobody answered in time
+	broken                              // the connection is gone
+	slept                               // the sleep is over
+	clockWas                            // the clock was read
+	told                                // there are news of a watch
 )
 
 type edge struct {
 	from uint32
-	seen seen
+	seen observation
 }
 
-func newProcess(lab *Lab, id int, program func(*Client)) *process {
-	p := &process{lab: lab, id: id, program: program, edges: map[edge]uint32{}, twins: map[twin]uint32{}}
+func newProcess(sim *Simulator, id int, program func(*Client)) *process {
+	p := &process{sim: sim, id: id, program: program, edges: map[edge]uint32{}, renamedHistories: map[renamedHistory]uint32{}}
 	p.conns = newConnections(p)
 	p.clear()
 	return p
@@ -118,7 +118,7 @@ func newProcess(lab *Lab, id int, program func(*Client)) *process {
 func (p *process) clear() {
 	p.stop()
 	clear(p.edges)
-	clear(p.twins)
+	clear(p.renamedHistories)
 	p.nodes = append(forgotten(p.nodes), procNode{ops: notBegun})
 }
 
@@ -137,11 +137,11 @@ func (p *process) stop() {
 }
 
 // advance is the entry that follows at when s is observed.
-func (p *process) advance(at uint32, s seen) (uint32, error) {
-	if to, ok := p.known(at, s); ok && !p.lab.forgetful {
+func (p *process) advance(at uint32, s observation) (uint32, error) {
+	if to, ok := p.known(at, s); ok && !p.sim.noMemo {
 		return to, nil
 	}
-	if p.live == nil || p.live.at != at || p.lab.forgetful {
+	if p.live == nil || p.live.at != at || p.sim.noMemo {
 		if err := p.rerun(at); err != nil {
 			return 0, err
 		}
@@ -150,10 +150,10 @@ func (p *process) advance(at uint32, s seen) (uint32, error) {
 		p.stop() // it stands nowhere now
 		return 0, err
 	}
-	to, ok := p.lab.room.next(len(p.nodes), "histories of a client")
+	to, ok := p.sim.room.next(len(p.nodes), "histories of a client")
 	if !ok {
 		p.stop()
-		return 0, p.lab.room.take()
+		return 0, p.sim.room.take()
 	}
 	n := p.live.entry(at, s)
 	n.inherit(&p.nodes[at])
@@ -177,7 +177,7 @@ func (n *procNode) inherit(parent *procNode) {
 }
 
 // link notes that entry to follows at when s is observed.
-func (p *process) link(at uint32, s seen, to uint32) {
+func (p *process) link(at uint32, s observation, to uint32) {
 	if n := &p.nodes[at]; n.to == 0 {
 		n.next, n.to = s, to
 	} else {
@@ -185,7 +185,7 @@ func (p *process) link(at uint32, s seen, to uint32) {
 	}
 }
 
-func (p *process) known(at uint32, s seen) (to uint32, ok bool) {
+func (p *process) known(at uint32, s observation) (to uint32, ok bool) {
 	if n := &p.nodes[at]; n.to != 0 && n.next == s {
 		return n.to, true
 	}
@@ -202,13 +202,13 @@ func (p *process) rerun(at uint32) error {
 	}
 	p.stop()
 	p.runs++
-	p.live = newIncarnation(p)
+	p.live = newExecution(p)
 	for i := len(path) - 1; i >= 0; i-- {
 		n := &p.nodes[path[i]]
 		err := p.live.observe(n.seen)
 		if err == nil && !p.live.did(n) {
 			did := p.live.entry(0, n.seen)
-			err = &NondeterministicError{Client: p.id, Was: p.lab.didText(n), Is: p.lab.didText(&did)}
+			err = &NondeterministicError{Client: p.id, Was: p.sim.didText(n), Is: p.sim.didText(&did)}
 		}
 		if err != nil {
 			p.stop()

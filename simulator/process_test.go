@@ -20,32 +20,32 @@ func note(c *simulator.Client, v ...any) {
 // stage is a lab with one world, driven choice by choice.
 type stage struct {
 	t     *testing.T
-	lab   *simulator.Lab
+	sim   *simulator.Simulator
 	world simulator.World
 	told  []history.Event
 }
 
-func newStage(t *testing.T, s simulator.Setup) *stage {
+func newStage(t *testing.T, s simulator.Config) *stage {
 	if s.Nodes == nil {
-		s.Nodes = []simulator.NodeSetup{{}}
+		s.Nodes = []simulator.NodeConfig{{}}
 	}
-	st := &stage{t: t, lab: simulator.MustLab(t, s)}
-	st.world = st.lab.NewWorld()
+	st := &stage{t: t, sim: simulator.MustLab(t, s)}
+	st.world = st.sim.NewWorld()
 	return st
 }
 
 // solo is a stage with one client and every fault.
 func solo(t *testing.T, program func(*simulator.Client)) *stage {
-	return newStage(t, simulator.Setup{Clients: []simulator.ClientSetup{{Program: program}}, Faults: budget(t)})
+	return newStage(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: program}}, Faults: budget(t)})
 }
 
 // step takes choices that must happen.
 func (s *stage) step(cs ...simulator.Choice) {
 	s.t.Helper()
 	for _, c := range cs {
-		events, err := s.lab.Step(&s.world, c)
+		events, err := s.sim.Step(&s.world, c)
 		if err != nil {
-			s.t.Fatalf("%s: %v", s.lab.Describe(c), err)
+			s.t.Fatalf("%s: %v", s.sim.Describe(c), err)
 		}
 		s.told = append(s.told, events...)
 	}
@@ -56,7 +56,7 @@ func (s *stage) step(cs ...simulator.Choice) {
 func (s *stage) settle(until time.Duration) {
 	s.t.Helper()
 	for {
-		enabled := s.lab.Enabled(&s.world, nil)
+		enabled := s.sim.Enabled(&s.world, nil)
 		if len(enabled) == 0 || enabled[0].Verb >= simulator.FaultVerb {
 			return
 		}
@@ -173,7 +173,7 @@ func TestTimers(t *testing.T) {
 			s := solo(t, test.program)
 			s.settle(20 * sec)
 			s.wantNotes(test.want)
-			if !s.lab.Quiet(&s.world) {
+			if !s.sim.Quiet(&s.world) {
 				t.Error("somebody is still there")
 			}
 		})
@@ -200,7 +200,7 @@ func TestTimersDieWithTheProcess(t *testing.T) {
 	s.step(faults.CrashOf(1))
 	s.settle(20 * sec)
 	s.wantNotes("1s:beat 2s:beat")
-	if !s.lab.Quiet(&s.world) || s.world.Alive(1) {
+	if !s.sim.Quiet(&s.world) || s.world.Alive(1) {
 		t.Error("the process is not dead")
 	}
 }
@@ -236,11 +236,11 @@ func TestBadPrograms(t *testing.T) {
 			}
 		}},
 		{"panics in one of several tasks", "c1 panicked: boom", func(c *simulator.Client) {
-			c.Together(func() { c.Clock().Sleep(sec) }, func() { do(c, 1, "PING"); panic("boom") })
+			c.Parallel(func() { c.Clock().Sleep(sec) }, func() { do(c, 1, "PING"); panic("boom") })
 		}},
 		{"too many tasks", "c1 asks for too much: 6 tasks at once: with running timers and the thread that calls there is room for 5", func(c *simulator.Client) {
 			idle := func() { c.Clock().Sleep(sec) }
-			c.Together(idle, idle, idle, idle, idle, idle)
+			c.Parallel(idle, idle, idle, idle, idle, idle)
 		}},
 		{"no such server", "c1 panicked: there is no server 2: the setup has 1", func(c *simulator.Client) { do(c, 2, "SET", "a", 1) }},
 		{"looks at its clock for ever", "c1 reads its clock 10000 times on end", func(c *simulator.Client) {
@@ -251,10 +251,10 @@ func TestBadPrograms(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := solo(t, test.program)
 			for range 2 { // the second time its code stands nowhere and is run anew
-				w := s.lab.NewWorld()
+				w := s.sim.NewWorld()
 				var err error
 				for range 10 {
-					if _, err = s.lab.Step(&w, s.lab.Enabled(&w, nil)[0]); err != nil {
+					if _, err = s.sim.Step(&w, s.sim.Enabled(&w, nil)[0]); err != nil {
 						break
 					}
 				}
@@ -269,12 +269,12 @@ func TestBadPrograms(t *testing.T) {
 // A sleep longer than all time has no end, and is no hang either.
 func TestEndlessSleep(t *testing.T) {
 	for _, ppm := range []int32{0, simulator.MaxPPM, -simulator.MaxPPM} {
-		s := newStage(t, simulator.Setup{Clients: []simulator.ClientSetup{{PPM: ppm, Program: func(c *simulator.Client) {
+		s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{{PPM: ppm, Program: func(c *simulator.Client) {
 			c.Clock().Sleep(simulator.Never)
 			note(c, "awake")
 		}}}})
 		s.settle(simulator.EndOfTime)
-		if s.wantNotes(""); s.lab.Quiet(&s.world) {
+		if s.wantNotes(""); s.sim.Quiet(&s.world) {
 			t.Errorf("ppm %d: the sleeper has ended", ppm)
 		}
 	}
@@ -306,13 +306,13 @@ func TestNondeterminism(t *testing.T) {
 			// The same way up to the last command, and there another answer: to find
 			// out what the code does with it, the code must be run again.
 			var err error
-			for w := s.lab.NewWorld(); !s.lab.Quiet(&w) && err == nil; {
-				_, err = s.lab.Step(&w, s.lab.Enabled(&w, nil)[0])
+			for w := s.sim.NewWorld(); !s.sim.Quiet(&w) && err == nil; {
+				_, err = s.sim.Step(&w, s.sim.Enabled(&w, nil)[0])
 			}
-			w := s.lab.NewWorld()
+			w := s.sim.NewWorld()
 			for asked := ""; asked != "LAST" && err == nil; {
 				var events []history.Event
-				events, err = s.lab.Step(&w, s.lab.Enabled(&w, nil)[0])
+				events, err = s.sim.Step(&w, s.sim.Enabled(&w, nil)[0])
 				for _, e := range events {
 					if e.Kind == history.Send {
 						asked = e.Cmd[0]
@@ -322,8 +322,8 @@ func TestNondeterminism(t *testing.T) {
 			if err != nil {
 				t.Fatalf("before the code was run again: %v", err)
 			}
-			_, errBreak := s.lab.Step(&w, faults.RestartOf(1))
-			_, err = s.lab.Step(&w, simulator.Choice{Verb: simulator.Answer, Client: 1})
+			_, errBreak := s.sim.Step(&w, faults.RestartOf(1))
+			_, err = s.sim.Step(&w, simulator.Choice{Verb: simulator.Answer, Client: 1})
 			if errBreak != nil {
 				t.Fatal(errBreak)
 			}
@@ -349,30 +349,30 @@ func TestWarmTablesRunNoCode(t *testing.T) {
 		}
 	})
 	s.settle(sec)
-	if ran != 1 || s.lab.Runs(1) != 1 {
-		t.Fatalf("the code ran %d times, Runs says %d, want 1", ran, s.lab.Runs(1))
+	if ran != 1 || s.sim.Executions(1) != 1 {
+		t.Fatalf("the code ran %d times, Runs says %d, want 1", ran, s.sim.Executions(1))
 	}
 	first := s.notes()
-	s.world, s.told = s.lab.NewWorld(), nil
+	s.world, s.told = s.sim.NewWorld(), nil
 	s.settle(sec)
 	s.wantNotes(first)
 	if ran != 1 {
 		t.Errorf("warm tables ran the code %d times more", ran-1)
 	}
-	s.world = s.lab.NewWorld()
+	s.world = s.sim.NewWorld()
 	for range 5 { // begin, and two commands with their answers
-		s.step(s.lab.Enabled(&s.world, nil)[0])
+		s.step(s.sim.Enabled(&s.world, nil)[0])
 	}
 	s.step(faults.RestartOf(1))
 	s.settle(sec)
-	if ran != 2 || s.lab.Runs(1) != 2 {
-		t.Errorf("a new branch made it %d runs, Runs says %d, want 2", ran, s.lab.Runs(1))
+	if ran != 2 || s.sim.Executions(1) != 2 {
+		t.Errorf("a new branch made it %d runs, Runs says %d, want 2", ran, s.sim.Executions(1))
 	}
 }
 
 // Tokens are the process's own and the same in every telling.
 func TestTokens(t *testing.T) {
-	s := newStage(t, simulator.Setup{Clients: []simulator.ClientSetup{
+	s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{
 		{Program: func(c *simulator.Client) { note(c, c.Token(), c.Token(), c.ID()) }},
 		{Program: func(c *simulator.Client) { note(c, c.Token()) }},
 	}})

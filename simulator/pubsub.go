@@ -52,7 +52,7 @@ const maxInbox = 128
 func (s *sub) text() string { return fmt.Sprintf("sub %q %q %q", s.conn, s.channels, s.inbox) }
 
 // listened is s with these connections that listen.
-func (s shape) listened(subs []sub) shape {
+func (s keyspace) listened(subs []sub) keyspace {
 	if len(subs) == 0 {
 		return s
 	}
@@ -67,7 +67,7 @@ func (s shape) listened(subs []sub) shape {
 }
 
 // sub is what the server keeps of a connection that listens; nil: nothing.
-func (s *shape) sub(conn string) *sub {
+func (s *keyspace) sub(conn string) *sub {
 	if i := slices.IndexFunc(s.subs, func(u sub) bool { return u.conn == conn }); i >= 0 {
 		return &s.subs[i]
 	}
@@ -123,7 +123,7 @@ func (t *redisTable) listen(from uint32, b *batch) *effect {
 	if len(own.channels) > 0 {
 		subs = append(subs, own)
 	}
-	kept := newShape(slices.Clone(s.keys), s.scripts, s.watches...)
+	kept := newKeyspace(slices.Clone(s.keys), s.scripts, s.watches...)
 	eff := &effect{to: t.internShape(kept.listened(subs)), reply: t.internReply(resp.String())}
 	for i := range eff.lives {
 		eff.lives[i].keep = int8(i)
@@ -246,7 +246,7 @@ func (s *sub) renamed(to *Names) sub {
 
 // mayTell says whether client c's thread, which listens, is to be told something: a
 // message waits for it, or its server does not know its connection any more.
-func (l *Lab) mayTell(w *World, c, thread int8) bool {
+func (l *Simulator) mayTell(w *World, c, thread int8) bool {
 	o := l.op(w, Choice{Client: c, Thread: thread})
 	if w.nodes[o.node-1].outage(c) != serving {
 		return false
@@ -257,7 +257,7 @@ func (l *Lab) mayTell(w *World, c, thread int8) bool {
 }
 
 // tellings appends what the threads of client c that listen are to be told.
-func (l *Lab) tellings(w *World, c int8, buf []Choice) []Choice {
+func (l *Simulator) tellings(w *World, c int8, buf []Choice) []Choice {
 	for t := range w.procs[c-1].threads {
 		if w.procs[c-1].threads[t].phase == listening && l.mayTell(w, c, int8(t)) {
 			buf = append(buf, Choice{Verb: Unblock, Client: c, Thread: int8(t)})
@@ -268,7 +268,7 @@ func (l *Lab) tellings(w *World, c int8, buf []Choice) []Choice {
 
 // push sends a thread that listens the first of its messages, or breaks its
 // connection where its server does not know that.
-func (l *Lab) push(w *World, c Choice, th *threadState) error {
+func (l *Simulator) push(w *World, c Choice, th *threadState) error {
 	if !l.mayTell(w, c.Client, c.Thread) {
 		return l.refuse(w, c, "no message waits for this thread")
 	}
@@ -291,7 +291,7 @@ func (l *Lab) push(w *World, c Choice, th *threadState) error {
 
 // MayTell says whether the thread of client c that listens can be told something by
 // the server that it listens to, n.
-func (l *Lab) MayTell(c int, client *ClientPart, n int, node *NodePart, now time.Duration, thread int) bool {
+func (l *Simulator) MayTell(c int, client *ClientPart, n int, node *NodePart, now time.Duration, thread int) bool {
 	w := l.At(now)
 	w.SetClientPart(c, client)
 	l.SetNodePart(&w, n, node)
@@ -333,7 +333,7 @@ func (c *conn) hear() error {
 	default:
 		d = max(c.deadline.Sub(Clock{c.p}.Now()), 0) // by the client's own clock
 	}
-	id, err := c.p.lab.table.internBatch(link{watcherName(c.p.id, c.watcher), true}, takeWire)
+	id, err := c.p.sim.table.internBatch(link{watcherName(c.p.id, c.watcher), true}, takeWire)
 	if err != nil {
 		return err
 	}
@@ -341,13 +341,13 @@ func (c *conn) hear() error {
 	if !ok {
 		return net.ErrClosed
 	}
-	c.in = c.p.lab.table.replies[s.val].resp // also when the time is over: see giveUp
+	c.in = c.p.sim.table.replies[s.val].resp // also when the time is over: see giveUp
 	return c.lost(s)
 }
 
 // lost is the error of an observation that is no reply. A connection that is gone
 // listens no more.
-func (c *conn) lost(s seen) error {
+func (c *conn) lost(s observation) error {
 	if s.kind == broken {
 		c.channels = nil
 	}

@@ -87,9 +87,9 @@ func writer(n int) func(*simulator.Client) {
 }
 
 func duo(t *testing.T, a, b func(*simulator.Client)) *stage {
-	return newStage(t, simulator.Setup{
-		Clients: []simulator.ClientSetup{{Program: a}, {Program: b}},
-		Nodes:   []simulator.NodeSetup{{Replicas: 1}}, Faults: budget(t),
+	return newStage(t, simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: a}, {Program: b}},
+		Nodes:   []simulator.NodeConfig{{Replicas: 1}}, Faults: budget(t),
 	})
 }
 

@@ -177,23 +177,23 @@ func sameReply(cmd []string, got, want string) bool {
 // TestRealRedis sends what strategies send to a server of the lab and to a real
 // one: equal replies, equal classes of lifetimes.
 func TestRealRedis(t *testing.T) {
-	real, lab := startRedis(t), newServer(t)
+	real, sim := startRedis(t), newServer(t)
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 11))
-		lab.data = dataState{}
+		sim.data = dataState{}
 		real.raw("FLUSHALL")
 		real.raw("SCRIPT", "FLUSH")
 		for i := range 60 {
 			cmd := lockCommand(rng)
-			got, want := lab.raw(cmd...), real.raw(cmd...)
+			got, want := sim.raw(cmd...), real.raw(cmd...)
 			if !sameReply(cmd, got, want) {
 				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s", seed, i, cmd, replyText(got), replyText(want))
 			}
 			if cmd[0] == "EVAL" && strings.HasPrefix(got, "-") { // see TestKnownDifferences
-				lab.raw("SCRIPT", "LOAD", cmd[1])
+				sim.raw("SCRIPT", "LOAD", cmd[1])
 			}
 			for _, key := range []string{"lock", "other", "lock:fence"} {
-				if got, want := ttlClass(lab.raw("PTTL", key)), ttlClass(real.raw("PTTL", key)); got != want {
+				if got, want := ttlClass(sim.raw("PTTL", key)), ttlClass(real.raw("PTTL", key)); got != want {
 					t.Fatalf("seed %d, command %d, after %q the lifetime of %s is %q, in Redis %q", seed, i, cmd, key, got, want)
 				}
 			}
@@ -213,10 +213,10 @@ func TestRealIfEqual(t *testing.T) {
 		nested = `return redis.call("set", KEYS[1], ARGV[2], "IFEQ", ARGV[1]) and redis.call("delifeq", KEYS[1], ARGV[2])`
 		both   = get + `if was ~= ARGV[1] then return false end redis.call("del", KEYS[1]); return 1`
 	)
-	real, lab := startRedis(t), newServer(t)
+	real, sim := startRedis(t), newServer(t)
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 12))
-		lab.data = dataState{}
+		sim.data = dataState{}
 		real.raw("FLUSHALL")
 		for i := range 60 {
 			key, value, is := pick(rng, "lock", "other"), pick(rng, "c1.1", "c2.1", ""), pick(rng, "c1.1", "c2.1", "")
@@ -234,12 +234,12 @@ func TestRealIfEqual(t *testing.T) {
 				{eval(nested, value), eval(both)},
 			}
 			cmd := all[rng.IntN(len(all))]
-			got, want := lab.raw(cmd[0]...), real.raw(cmd[1]...)
+			got, want := sim.raw(cmd[0]...), real.raw(cmd[1]...)
 			if got != want && !(isError(got) && isError(want)) {
 				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s to %q", seed, i, cmd[0], replyText(got), replyText(want), cmd[1])
 			}
 			for _, key := range []string{"lock", "other"} {
-				if got, want := ttlClass(lab.raw("PTTL", key)), ttlClass(real.raw("PTTL", key)); got != want {
+				if got, want := ttlClass(sim.raw("PTTL", key)), ttlClass(real.raw("PTTL", key)); got != want {
 					t.Fatalf("seed %d, command %d, after %q the lifetime of %s is %q, in Redis %q", seed, i, cmd[0], key, got, want)
 				}
 			}
@@ -298,14 +298,14 @@ func TestReadsAgainstRedis(t *testing.T) {
 	}
 	real.raw("CONFIG", "SET", "min-replicas-to-write", "1")
 	want := real.raw("SET", "k", "v")
-	lab := newServer(t)
-	id, err := lab.table.internBatch(link{}, wire([]string{"SET", "k", "v"}))
+	sim := newServer(t)
+	id, err := sim.table.internBatch(link{}, wire([]string{"SET", "k", "v"}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	eff, err := lab.table.apply(&lab.data, 0, id|refusing)
-	if err != nil || lab.table.replies[eff.reply].resp != want {
-		t.Errorf("the lab says %q, %v, Redis %q", lab.table.replies[eff.reply].resp, err, want)
+	eff, err := sim.table.apply(&sim.data, 0, id|refusing)
+	if err != nil || sim.table.replies[eff.reply].resp != want {
+		t.Errorf("the lab says %q, %v, Redis %q", sim.table.replies[eff.reply].resp, err, want)
 	}
 }
 
@@ -313,13 +313,13 @@ func TestReadsAgainstRedis(t *testing.T) {
 // than a Redis, beside the words of errors. The package doc tells them. When one
 // of these fails, miniredis or Redis has changed: strike it out in both places.
 func TestKnownDifferences(t *testing.T) {
-	real, lab := startRedis(t), newServer(t)
+	real, sim := startRedis(t), newServer(t)
 	const fails = `return redis.call("incr", KEYS[1])`
 	for _, test := range []struct {
 		what      string
 		before    []string
 		cmd       string // fields
-		lab, real string // how the replies begin
+		sim, real string // how the replies begin
 	}{
 		{"the code of a command's error is lost in a script", []string{"HSET k f v", "SCRIPT LOAD " + fails}, "EVALSHA " + scriptSHA(fails) + " 1 k", "-ERR Error compiling script", "-WRONGTYPE"},
 		{"a script that fails is not cached", []string{"HSET k f v", "EVAL " + fails + " 1 k"}, "SCRIPT EXISTS " + scriptSHA(fails), "*1\r\n:0\r\n", "*1\r\n:1\r\n"},
@@ -330,18 +330,18 @@ func TestKnownDifferences(t *testing.T) {
 		{"LREM and SREM that find nothing count as writes", []string{"SADD k a"}, "WATCH k; SREM k b; MULTI; EXEC", "+OK\r\n:0\r\n+OK\r\n*-1\r\n", "+OK\r\n:0\r\n+OK\r\n*0\r\n"},
 		{"SET with a deadline of this very millisecond sets none", []string{"SET k v PXAT 1000000000000"}, "PTTL k", ":-1\r\n", ":-2\r\n"},
 	} {
-		lab.data = dataState{}
+		sim.data = dataState{}
 		for _, line := range append([]string{"FLUSHALL", "SCRIPT FLUSH"}, test.before...) {
 			cmd := fields(line)
-			lab.raw(cmd...)
+			sim.raw(cmd...)
 			real.raw(cmd...)
 		}
 		var batch [][]string
 		for cmd := range strings.SplitSeq(test.cmd, "; ") {
 			batch = append(batch, fields(cmd))
 		}
-		if got := lab.batch("c1.1", batch...); !strings.HasPrefix(got, test.lab) {
-			t.Errorf("%s: the lab says %q, want %q", test.what, got, test.lab)
+		if got := sim.batch("c1.1", batch...); !strings.HasPrefix(got, test.sim) {
+			t.Errorf("%s: the lab says %q, want %q", test.what, got, test.sim)
 		}
 		if got := real.batch(batch...); !strings.HasPrefix(got, test.real) {
 			t.Errorf("%s: Redis says %q, want %q", test.what, got, test.real)

@@ -32,7 +32,7 @@ func (e *AsymmetricError) Error() string {
 // RenameClient is the part of client from (1-based) as if client to were in its
 // place. Both must run the same code. The error is an *AsymmetricError, or one
 // of Step's.
-func (l *Lab) RenameClient(part ClientPart, from, to int) (ClientPart, error) {
+func (l *Simulator) RenameClient(part ClientPart, from, to int) (ClientPart, error) {
 	if from == to || part.s.dead {
 		return part, nil
 	}
@@ -53,7 +53,7 @@ func (l *Lab) RenameClient(part ClientPart, from, to int) (ClientPart, error) {
 }
 
 // twin is an entry of the process with the given id.
-type twin struct {
+type renamedHistory struct {
 	id int
 	at uint32
 }
@@ -62,11 +62,11 @@ type twin struct {
 // process a has. That both then do the same, but for their names, is looked at
 // and not believed: a token that is cut short or hashed bears no name that could
 // be found in a server's data, and code may ask who it is.
-func (l *Lab) follow(at uint32, a, b *process) (uint32, error) {
+func (l *Simulator) follow(at uint32, a, b *process) (uint32, error) {
 	if at == 0 {
 		return 0, nil
 	}
-	if to, ok := a.twins[twin{b.id, at}]; ok {
+	if to, ok := a.renamedHistories[renamedHistory{b.id, at}]; ok {
 		return to, nil
 	}
 	n := a.nodes[at]
@@ -88,12 +88,12 @@ func (l *Lab) follow(at uint32, a, b *process) (uint32, error) {
 	if !l.sameDeeds(&n, &b.nodes[to], &swapped) {
 		return 0, &AsymmetricError{Does: l.didText(&n)}
 	}
-	a.twins[twin{b.id, at}] = to
+	a.renamedHistories[renamedHistory{b.id, at}] = to
 	return to, nil
 }
 
 // sameDeeds says whether two entries ask for and record the same, but for names.
-func (l *Lab) sameDeeds(a, b *procNode, names *Names) bool {
+func (l *Simulator) sameDeeds(a, b *procNode, names *Names) bool {
 	if a.fresh != b.fresh || len(a.notes) != len(b.notes) {
 		return false
 	}
@@ -115,7 +115,7 @@ func (l *Lab) sameDeeds(a, b *procNode, names *Names) bool {
 	return true
 }
 
-func (l *Lab) sameBatch(a, b uint32, names *Names) bool {
+func (l *Simulator) sameBatch(a, b uint32, names *Names) bool {
 	if l.table.batches[a].link.rename(names) != l.table.batches[b].link {
 		return false
 	}
@@ -126,7 +126,7 @@ func (l *Lab) sameBatch(a, b uint32, names *Names) bool {
 
 func (on link) rename(to *Names) link { return link{renameText(on.conn, to), on.made} }
 
-func (l *Lab) nameless(reply uint32) error {
+func (l *Simulator) nameless(reply uint32) error {
 	text := l.table.replies[reply].resp
 	if renameText(text, &Names{1: 2, 2: 1}) != text || renameText(text, &Names{3: 4, 4: 3, 5: 6, 6: 5, 7: 8, 8: 7}) != text {
 		return &AsymmetricError{Reply: l.table.replies[reply].text}
@@ -136,7 +136,7 @@ func (l *Lab) nameless(reply uint32) error {
 
 // RenameNode is a server's part with the clients renamed in its data. The error is a
 // *LimitError.
-func (l *Lab) RenameNode(part NodePart, to *Names) (NodePart, error) {
+func (l *Simulator) RenameNode(part NodePart, to *Names) (NodePart, error) {
 	l.renameData(&part.s.data, to)
 	for i := range part.copies {
 		l.renameData(&part.copies[i], to)
@@ -157,9 +157,9 @@ func (s clientSet) renamed(to *Names) (renamed clientSet) {
 	return renamed
 }
 
-func (l *Lab) renameData(d *dataState, to *Names) {
+func (l *Simulator) renameData(d *dataState, to *Names) {
 	from := l.table.shapes[d.shape]
-	keys := make([]keyShape, len(from.keys))
+	keys := make([]keyValue, len(from.keys))
 	for i, k := range from.keys {
 		k.name = renameText(k.name, to)
 		parts := make([]string, len(k.parts))
@@ -183,7 +183,7 @@ func (l *Lab) renameData(d *dataState, to *Names) {
 	for i := range from.subs {
 		subs = append(subs, from.subs[i].renamed(to))
 	}
-	renamed := newShape(keys, from.scripts, watches...).listened(subs)
+	renamed := newKeyspace(keys, from.scripts, watches...).listened(subs)
 	deadline := d.deadline
 	for i := range from.ttls {
 		deadline[renamed.place(renameText(from.expiring(i).name, to))] = d.deadline[i]

@@ -15,8 +15,8 @@ import (
 
 // replicated is a stage with one server that has a replica.
 func replicated(t *testing.T, program func(*simulator.Client)) *stage {
-	return newStage(t, simulator.Setup{
-		Clients: []simulator.ClientSetup{{Program: program}}, Nodes: []simulator.NodeSetup{{Replicas: 1}}, Faults: budget(t),
+	return newStage(t, simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: program}}, Nodes: []simulator.NodeConfig{{Replicas: 1}}, Faults: budget(t),
 	})
 }
 
@@ -89,7 +89,7 @@ func TestFailover(t *testing.T) {
 // and no network heals.
 func (s *stage) settleNoReplica() {
 	for {
-		enabled := s.lab.Enabled(&s.world, nil)
+		enabled := s.sim.Enabled(&s.world, nil)
 		i := slices.IndexFunc(enabled, func(c simulator.Choice) bool {
 			return c.Verb < simulator.FaultVerb && c.Verb != simulator.Replicate && c.Verb != simulator.Heal
 		})
@@ -140,7 +140,7 @@ func TestWhatGoesWithAServer(t *testing.T) {
 		s.step(fault)
 		wiped := fault == faults.RestartOf(1)
 		if s.world.Behind(1) != wiped {
-			t.Errorf("%s: the replica lacks something: %v", s.lab.Describe(fault), s.world.Behind(1))
+			t.Errorf("%s: the replica lacks something: %v", s.sim.Describe(fault), s.world.Behind(1))
 		}
 		s.settleNoReplica()
 		got := ""
@@ -154,7 +154,7 @@ func TestWhatGoesWithAServer(t *testing.T) {
 		}
 		want := "(broken) (error) NOSCRIPT No matching script. Please use EVAL. [0] " + last + " "
 		if got != want {
-			t.Errorf("after %s the client saw\n%s\nwant\n%s", s.lab.Describe(fault), got, want)
+			t.Errorf("after %s the client saw\n%s\nwant\n%s", s.sim.Describe(fault), got, want)
 		}
 	}
 }
@@ -174,17 +174,17 @@ func TestScriptAfterFailover(t *testing.T) {
 		}
 	})
 	play := func() {
-		s.world, s.told = s.lab.NewWorld(), nil
+		s.world, s.told = s.sim.NewWorld(), nil
 		s.settleNoReplica()
 		s.step(replicate, faults.FailoverOf(1))
 		s.settle(5 * sec)
 		s.wantNotes("0s:<nil> 0s: <nil> 1s:,NOSCRIPT No matching script. Please use EVAL. 1s:,1 1s: <nil> 2s:,<nil> 2s:,0")
 	}
 	play()
-	size := s.lab.Size()
+	size := s.sim.Size()
 	play()
-	if s.lab.Size() != size {
-		t.Errorf("played again, the tables grew from %d to %d entries", size, s.lab.Size())
+	if s.sim.Size() != size {
+		t.Errorf("played again, the tables grew from %d to %d entries", size, s.sim.Size())
 	}
 }
 
@@ -208,12 +208,12 @@ func TestLateRequestsGoWithTheirServer(t *testing.T) {
 	for node, want := range map[int]string{1: `0s:<nil>`, 2: `0s:x`} {
 		sender := func(c *simulator.Client) { do(c, 1, "SET", "k", "x") }
 		reader := func(c *simulator.Client) { do(c, 1, "GET", "k") }
-		s := newStage(t, simulator.Setup{
-			Clients: []simulator.ClientSetup{{Program: sender}, {Program: reader}}, Nodes: []simulator.NodeSetup{{}, {}}, Faults: budget(t),
+		s := newStage(t, simulator.Config{
+			Clients: []simulator.ClientConfig{{Program: sender}, {Program: reader}}, Nodes: []simulator.NodeConfig{{}, {}}, Faults: budget(t),
 		})
 		s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.CrashOf(1), faults.RestartOf(node))
-		late := simulator.Choice{Verb: simulator.Late, Client: 1}
-		if there := slices.Contains(s.lab.Enabled(&s.world, nil), late); there != (node == 2) {
+		late := simulator.Choice{Verb: simulator.Orphaned, Client: 1}
+		if there := slices.Contains(s.sim.Enabled(&s.world, nil), late); there != (node == 2) {
 			t.Errorf("after a restart of server %d the late request to server 1 is there: %v", node, there)
 		} else if there {
 			s.step(late)
@@ -260,8 +260,8 @@ func TestEqualLateRequests(t *testing.T) {
 		s.step(simulator.Choice{Verb: simulator.Pass, D: 3 * sec}, simulator.Choice{Verb: simulator.GiveUp, Client: 1})
 	}
 	late := func() (places []int8) {
-		for _, c := range s.lab.Enabled(&s.world, nil) {
-			if c.Verb == simulator.Late {
+		for _, c := range s.sim.Enabled(&s.world, nil) {
+			if c.Verb == simulator.Orphaned {
 				places = append(places, c.Thread)
 			}
 		}
@@ -270,21 +270,21 @@ func TestEqualLateRequests(t *testing.T) {
 	if got := late(); !slices.Equal(got, []int8{0, 5}) {
 		t.Errorf("the late requests at %v are offered, want 0 and 5", got)
 	}
-	if got := s.lab.LateRequests(&s.world, nil); len(got) != 6 || got[4].Choice.Thread != 4 || got[4].Msg != 5 {
+	if got := s.sim.LateRequests(&s.world, nil); len(got) != 6 || got[4].Choice.Thread != 4 || got[4].Msg != 5 {
 		t.Errorf("the late requests are %v", got)
 	}
 	parts := map[simulator.RestPart]bool{}
 	for place := range int8(5) {
 		w := s.world
-		if _, err := s.lab.Step(&w, simulator.Choice{Verb: simulator.Late, Client: 1, Thread: place}); err != nil {
+		if _, err := s.sim.Step(&w, simulator.Choice{Verb: simulator.Orphaned, Client: 1, Thread: place}); err != nil {
 			t.Fatal(err)
 		}
-		parts[s.lab.RestPart(&w)] = true
+		parts[s.sim.RestPart(&w)] = true
 	}
 	if len(parts) != 1 {
 		t.Errorf("that one of five equal requests arrives comes to %d things", len(parts))
 	}
-	if place, err := s.lab.PlaceInPart(&s.world, 4); err != nil || place != 0 {
+	if place, err := s.sim.PlaceInPart(&s.world, 4); err != nil || place != 0 {
 		t.Errorf("the fourth stands at %d, %v", place, err)
 	}
 }

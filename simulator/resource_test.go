@@ -24,7 +24,7 @@ func TestGuards(t *testing.T) {
 		{history.CompareAndSet, read(2), 1, false, "nobody has written: his version is the newest"},
 		{history.CompareAndSet, readWrite(0), 9, true, "the version that he read is not the newest, and tokens are no matter"},
 	} {
-		s := newStage(t, simulator.Setup{Guard: test.guard, Clients: []simulator.ClientSetup{
+		s := newStage(t, simulator.Config{Guard: test.guard, Clients: []simulator.ClientConfig{
 			{Program: func(c *simulator.Client) {
 				base, _ := c.Read(test.token)
 				c.Clock().Sleep(2 * sec)

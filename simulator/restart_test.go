@@ -34,7 +34,7 @@ func TestAOF(t *testing.T) {
 		{simulator.EverySecond, "with its last fsync", []string{`early: "" -> "x" for ever`, `late: "x" -> "" gone`}},
 		{simulator.Always, "with its data", nil},
 	} {
-		s := parted(t, simulator.NodeSetup{AOF: test.aof}, program)
+		s := parted(t, simulator.NodeConfig{AOF: test.aof}, program)
 		s.settleNoReplica()
 		if test.aof == simulator.EverySecond {
 			s.step(fsync(0))
@@ -71,17 +71,17 @@ func TestRestartAfter(t *testing.T) {
 		simulator.NoAOF:       "0s:OK 0s:OK 1s:" + broken + " 2s:" + broken + " 3s:" + broken + " 4s:0",
 		simulator.EverySecond: "0s:OK 0s:OK 1s:" + broken + " 2s:" + broken + " 3s:" + broken + " 4s:0",
 	} {
-		s := parted(t, simulator.NodeSetup{Replicas: 1, AOF: aof}, asker)
+		s := parted(t, simulator.NodeConfig{Replicas: 1, AOF: aof}, asker)
 		s.run(sec / 2)
 		s.step(faults.RestartAfter(1, 3*sec))
 		if !s.world.Down(1) {
 			t.Error("it is not down")
 		}
 		if s.world.Behind(1) {
-			enabled := s.lab.Enabled(&s.world, nil)
+			enabled := s.sim.Enabled(&s.world, nil)
 			for _, c := range enabled {
 				if c.Verb == simulator.Replicate {
-					t.Errorf("%s while it is down", s.lab.Describe(c))
+					t.Errorf("%s while it is down", s.sim.Describe(c))
 				}
 			}
 		}
@@ -114,12 +114,12 @@ func TestDownAndFailover(t *testing.T) {
 		c.Clock().Sleep(sec)
 		do(c, 1, "GET", "k")
 	}
-	s := parted(t, simulator.NodeSetup{Replicas: 2}, asker)
+	s := parted(t, simulator.NodeConfig{Replicas: 2}, asker)
 	s.settleNoReplica()
 	s.step(caughtUp(1), faults.RestartAfter(1, time.Hour))
 	for _, c := range []simulator.Choice{faults.RestartOf(1), faults.SplitOf(1, 1, 0), caughtUp(1)} {
-		if _, err := s.lab.Step(&s.world, c); err == nil {
-			t.Errorf("%s happened to a server that is down", s.lab.Describe(c))
+		if _, err := s.sim.Step(&s.world, c); err == nil {
+			t.Errorf("%s happened to a server that is down", s.sim.Describe(c))
 		}
 	}
 	s.step(faults.FailoverTo(1, 1))
@@ -135,8 +135,8 @@ func TestDownAndFailover(t *testing.T) {
 
 // A late request to a server that is down is lost.
 func TestLateRequestToWhoIsDown(t *testing.T) {
-	s := parted(t, simulator.NodeSetup{AOF: simulator.Always}, func(c *simulator.Client) { do(c, 1, "INCR", "n") })
-	s.step(faults.RestartAfter(1, sec), simulator.Choice{Verb: simulator.Start, Client: 1}, faults.CrashOf(1), simulator.Choice{Verb: simulator.Late, Client: 1}, pass(sec))
+	s := parted(t, simulator.NodeConfig{AOF: simulator.Always}, func(c *simulator.Client) { do(c, 1, "INCR", "n") })
+	s.step(faults.RestartAfter(1, sec), simulator.Choice{Verb: simulator.Start, Client: 1}, faults.CrashOf(1), simulator.Choice{Verb: simulator.Orphaned, Client: 1}, pass(sec))
 	if n := s.count(history.Apply); n != 0 {
 		t.Errorf("%d requests were executed", n)
 	}
@@ -145,14 +145,14 @@ func TestLateRequestToWhoIsDown(t *testing.T) {
 // The disk of a new master has what the new master has.
 func TestDiskOfANewMaster(t *testing.T) {
 	for _, strike := range []simulator.Choice{faults.FailoverOf(1), faults.SplitOf(2, 1, 0)} {
-		s := parted(t, simulator.NodeSetup{Replicas: 1, AOF: simulator.EverySecond},
+		s := parted(t, simulator.NodeConfig{Replicas: 1, AOF: simulator.EverySecond},
 			func(c *simulator.Client) { do(c, 1, "SET", "k", "x"); c.Clock().Sleep(time.Hour) }, func(*simulator.Client) {})
 		s.settleNoReplica()
 		s.step(fsync(1), strike) // the replica has heard of nothing
 		s.told = nil
 		s.step(faults.RestartOf(1))
 		if got := s.changes(); len(got) != 0 {
-			t.Errorf("after %s and a crash: %s", s.lab.Describe(strike), fmt.Sprint(got))
+			t.Errorf("after %s and a crash: %s", s.sim.Describe(strike), fmt.Sprint(got))
 		}
 	}
 }

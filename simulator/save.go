@@ -5,12 +5,12 @@ import (
 	"errors"
 	"slices"
 
-	"locklab/simulator/plain"
+	"locklab/simulator/internal/codec"
 )
 
 // A Mark is how far a lab's tables had come at some moment. They only grow, so
 // that it can be told later what they held then.
-type Mark struct {
+type TableSizes struct {
 	absolute, clocked        bool
 	shapes, replies, batches int
 	lates                    int
@@ -19,9 +19,9 @@ type Mark struct {
 }
 
 // Mark is the present moment. NewWorld may make it void, as it does worlds.
-func (l *Lab) Mark() Mark {
+func (l *Simulator) TableSizes() TableSizes {
 	t := l.table
-	m := Mark{absolute: l.absolute, clocked: t.clocked, shapes: len(t.shapes), replies: len(t.replies), batches: len(t.batches), lates: len(l.lates.lists)}
+	m := TableSizes{absolute: l.readsClock, clocked: t.clocked, shapes: len(t.shapes), replies: len(t.replies), batches: len(t.batches), lates: len(l.lates.lists)}
 	for i, p := range l.procs {
 		m.histories[i] = len(p.nodes)
 	}
@@ -35,7 +35,7 @@ func (l *Lab) Mark() Mark {
 // time mean the same to another lab of the same setup. What code and servers do
 // is written as it was observed, and neither is asked again; only what an ensemble
 // does is found out anew.
-func (l *Lab) Save(w *plain.Writer, m Mark) {
+func (l *Simulator) Save(w *codec.Writer, m TableSizes) {
 	t := l.table
 	w.Put(m.absolute, m.clocked, m.shapes, m.replies, m.batches)
 	for i := range m.shapes {
@@ -51,7 +51,7 @@ func (l *Lab) Save(w *plain.Writer, m Mark) {
 	for i, p := range l.procs {
 		w.Put(m.histories[i])
 		for _, n := range p.nodes[:m.histories[i]] {
-			n.next, n.to = seen{}, 0 // Load finds what follows from what went before
+			n.next, n.to = observation{}, 0 // Load finds what follows from what went before
 			w.Put(n)
 		}
 	}
@@ -61,7 +61,7 @@ func (l *Lab) Save(w *plain.Writer, m Mark) {
 	}
 }
 
-func (m *Mark) saveEffects(w *plain.Writer, t *redisTable) {
+func (m *TableSizes) saveEffects(w *codec.Writer, t *redisTable) {
 	known := func(k effectKey, e *effect) bool {
 		return int(k.shape) < m.shapes && int(k.batch) < m.batches && int(e.to) < m.shapes && int(e.reply) < m.replies
 	}
@@ -97,14 +97,14 @@ func (k effectKey) compare(o effectKey) int {
 
 // Load reads what Save wrote into a lab in which nothing has happened yet. After
 // an error the lab is of no use.
-func (l *Lab) Load(r *plain.Reader) error {
+func (l *Simulator) Load(r *codec.Reader) error {
 	var shapes, replies, batches int
 	t := l.table
-	r.Get(&l.absolute, &t.clocked, &shapes, &replies, &batches)
+	r.Get(&l.readsClock, &t.clocked, &shapes, &replies, &batches)
 	for i := 0; i < shapes && r.Err() == nil; i++ {
-		var s shape
+		var s keyspace
 		r.Get(&s.keys, &s.scripts, &s.watches, &s.subs)
-		t.internShape(newShape(s.keys, s.scripts, s.watches...).listened(s.subs))
+		t.internShape(newKeyspace(s.keys, s.scripts, s.watches...).listened(s.subs))
 	}
 	for i := 0; i < replies && r.Err() == nil; i++ {
 		var resp string
@@ -140,7 +140,7 @@ func (l *Lab) Load(r *plain.Reader) error {
 	return nil
 }
 
-func (p *process) load(r *plain.Reader) {
+func (p *process) load(r *codec.Reader) {
 	var n int
 	r.Get(&n)
 	for at := 0; at < n && r.Err() == nil; at++ {
@@ -153,7 +153,7 @@ func (p *process) load(r *plain.Reader) {
 	}
 }
 
-func (t *redisTable) loadEffects(r *plain.Reader) {
+func (t *redisTable) loadEffects(r *codec.Reader) {
 	var keys []effectKey
 	r.Get(&keys)
 	for _, k := range keys {

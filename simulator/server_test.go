@@ -28,7 +28,7 @@ type bareServer struct {
 }
 
 func newServer(t testing.TB) *bareServer {
-	return &bareServer{t: t, table: mustLab(t, Setup{Clients: []ClientSetup{{Program: func(*Client) {}}}, Nodes: []NodeSetup{{}}}).table}
+	return &bareServer{t: t, table: mustLab(t, Config{Clients: []ClientConfig{{Program: func(*Client) {}}}, Nodes: []NodeConfig{{}}}).table}
 }
 
 // raw is the answer to a command, as it goes over the wire.
@@ -387,25 +387,25 @@ func keptRedis(t *testing.T) *kept {
 // TestShapes holds that two servers get the same shape exactly if they hold the
 // same: no two sets of texts may run into one another.
 func TestShapes(t *testing.T) {
-	key := func(name, kind string, expires bool, parts ...string) keyShape {
-		return keyShape{name: name, kind: kind, parts: parts, expires: expires}
+	key := func(name, kind string, expires bool, parts ...string) keyValue {
+		return keyValue{name: name, kind: kind, parts: parts, expires: expires}
 	}
-	different := []shape{
-		newShape(nil, nil),
-		newShape(nil, []string{"a"}),
-		newShape(nil, []string{"a", "b"}),
-		newShape(nil, []string{"ab"}),
-		newShape([]keyShape{key("a", "string", false, "b")}, nil),
-		newShape([]keyShape{key("a", "string", true, "b")}, nil),
-		newShape([]keyShape{key("a", "string", false, "b")}, []string{"a"}),
-		newShape([]keyShape{key("a", "list", false, "b")}, nil),
-		newShape([]keyShape{key("a", "set", false, "b")}, nil),
-		newShape([]keyShape{key("a", "list", false, "b", "c")}, nil),
-		newShape([]keyShape{key("a", "list", false, "bc")}, nil),
-		newShape([]keyShape{key("a", "list", false, "b", "c", "")}, nil),
-		newShape([]keyShape{key("a", "list", false, "b"), key("c", "string", false, "d")}, nil),
-		newShape([]keyShape{key("a", "list", false, "b"), key("c", "string", true, "d")}, nil),
-		newShape([]keyShape{key("a", "list", false, strings.Repeat("b", 300))}, nil),
+	different := []keyspace{
+		newKeyspace(nil, nil),
+		newKeyspace(nil, []string{"a"}),
+		newKeyspace(nil, []string{"a", "b"}),
+		newKeyspace(nil, []string{"ab"}),
+		newKeyspace([]keyValue{key("a", "string", false, "b")}, nil),
+		newKeyspace([]keyValue{key("a", "string", true, "b")}, nil),
+		newKeyspace([]keyValue{key("a", "string", false, "b")}, []string{"a"}),
+		newKeyspace([]keyValue{key("a", "list", false, "b")}, nil),
+		newKeyspace([]keyValue{key("a", "set", false, "b")}, nil),
+		newKeyspace([]keyValue{key("a", "list", false, "b", "c")}, nil),
+		newKeyspace([]keyValue{key("a", "list", false, "bc")}, nil),
+		newKeyspace([]keyValue{key("a", "list", false, "b", "c", "")}, nil),
+		newKeyspace([]keyValue{key("a", "list", false, "b"), key("c", "string", false, "d")}, nil),
+		newKeyspace([]keyValue{key("a", "list", false, "b"), key("c", "string", true, "d")}, nil),
+		newKeyspace([]keyValue{key("a", "list", false, strings.Repeat("b", 300))}, nil),
 	}
 	seen := map[string]int{}
 	for i, s := range different {
@@ -414,8 +414,8 @@ func TestShapes(t *testing.T) {
 		}
 		seen[s.id] = i
 	}
-	ab := newShape([]keyShape{key("a", "string", true, "1"), key("b", "string", true, "2")}, []string{"x", "y"})
-	ba := newShape([]keyShape{key("b", "string", true, "2"), key("a", "string", true, "1")}, []string{"y", "x"})
+	ab := newKeyspace([]keyValue{key("a", "string", true, "1"), key("b", "string", true, "2")}, []string{"x", "y"})
+	ba := newKeyspace([]keyValue{key("b", "string", true, "2"), key("a", "string", true, "1")}, []string{"y", "x"})
 	if ab.id != ba.id || ab.ttls != 2 || !slices.Equal(ab.scripts, ba.scripts) {
 		t.Errorf("the order in which keys and scripts are told makes another shape: %+v, %+v", ab, ba)
 	}

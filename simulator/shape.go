@@ -11,8 +11,8 @@ import (
 // type and value, which of them will expire, which scripts are cached, and which
 // connections watch keys or listen.
 // Shapes are interned; shape 0 is an empty server.
-type shape struct {
-	keys    []keyShape // by name
+type keyspace struct {
+	keys    []keyValue // by name
 	scripts []string   // sources, sorted
 	watches []watch    // by connection
 	subs    []sub      // by connection; see listened
@@ -22,7 +22,7 @@ type shape struct {
 
 // keyShape is one key. Keys that expire are numbered in the order of their
 // names; that number is their place in dataState.deadline.
-type keyShape struct {
+type keyValue struct {
 	name    string
 	kind    string   // string, hash, list, set, zset
 	parts   []string // string: the value; hash: field, value, …; zset: score, member, …
@@ -30,7 +30,7 @@ type keyShape struct {
 }
 
 // text is the key's value as histories show it.
-func (k *keyShape) text() string {
+func (k *keyValue) text() string {
 	switch k.kind {
 	case "string":
 		return k.parts[0]
@@ -52,15 +52,15 @@ func sep(i int) string {
 	return " "
 }
 
-func (k *keyShape) same(o *keyShape) bool {
+func (k *keyValue) same(o *keyValue) bool {
 	return k.kind == o.kind && k.expires == o.expires && slices.Equal(k.parts, o.parts)
 }
 
 // newShape puts keys, scripts and watches into their one canonical form.
-func newShape(keys []keyShape, scripts []string, watches ...watch) shape {
-	slices.SortFunc(keys, func(a, b keyShape) int { return strings.Compare(a.name, b.name) })
+func newKeyspace(keys []keyValue, scripts []string, watches ...watch) keyspace {
+	slices.SortFunc(keys, func(a, b keyValue) int { return strings.Compare(a.name, b.name) })
 	slices.SortFunc(watches, func(a, b watch) int { return strings.Compare(a.conn, b.conn) })
-	s := shape{keys: keys, scripts: scripts, watches: watches}
+	s := keyspace{keys: keys, scripts: scripts, watches: watches}
 	if !slices.IsSorted(scripts) {
 		s.scripts = slices.Sorted(slices.Values(scripts))
 	}
@@ -96,7 +96,7 @@ func appendText(b []byte, s string) []byte {
 }
 
 // place is where the deadline of the named key is kept; -1 if it does not expire.
-func (s *shape) place(name string) int {
+func (s *keyspace) place(name string) int {
 	n := 0
 	for i := range s.keys {
 		if s.keys[i].name == name {
@@ -113,7 +113,7 @@ func (s *shape) place(name string) int {
 }
 
 // expiring is the key whose deadline is kept in place i.
-func (s *shape) expiring(i int) *keyShape {
+func (s *keyspace) expiring(i int) *keyValue {
 	for j := range s.keys {
 		if s.keys[j].expires {
 			if i == 0 {
@@ -126,12 +126,12 @@ func (s *shape) expiring(i int) *keyShape {
 }
 
 // without is s after one key has expired.
-func (s *shape) without(name string) shape {
+func (s *keyspace) without(name string) keyspace {
 	keys := slices.Clone(s.keys)
-	keys = slices.DeleteFunc(keys, func(k keyShape) bool { return k.name == name })
-	return newShape(keys, s.scripts, touch(s.watches, name)...).listened(s.subs)
+	keys = slices.DeleteFunc(keys, func(k keyValue) bool { return k.name == name })
+	return newKeyspace(keys, s.scripts, touch(s.watches, name)...).listened(s.subs)
 }
 
 // scriptless is what another server takes over of s: the data, but no cached
 // script and no connection.
-func (s *shape) scriptless() shape { return newShape(slices.Clone(s.keys), nil) }
+func (s *keyspace) scriptless() keyspace { return newKeyspace(slices.Clone(s.keys), nil) }

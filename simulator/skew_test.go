@@ -34,7 +34,7 @@ func TestClientClock(t *testing.T) {
 		{"behind and fast", -sec, 250_000, "0s:-1s 8s:9s"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newStage(t, simulator.Setup{Clients: []simulator.ClientSetup{{Program: watcher, Offset: test.offset, PPM: test.ppm}}})
+			s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: watcher, Offset: test.offset, PPM: test.ppm}}})
 			s.settle(sec * 60)
 			s.wantNotes(test.want)
 			for _, e := range s.told {
@@ -64,8 +64,8 @@ func TestClientClockJumps(t *testing.T) {
 // The patience for an answer is counted on the client's own clock.
 func TestTimeoutRunsOnTheClientsClock(t *testing.T) {
 	program := func(c *simulator.Client) { do(c, 1, "PING") }
-	s := newStage(t, simulator.Setup{
-		Clients: []simulator.ClientSetup{{Program: program, PPM: 250_000}}, Timeout: 10 * sec, Faults: budget(t),
+	s := newStage(t, simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: program, PPM: 250_000}}, Timeout: 10 * sec, Faults: budget(t),
 	})
 	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.LoseRequestOf(1, 0))
 	s.settle(60 * sec)
@@ -84,22 +84,22 @@ func TestServerClock(t *testing.T) {
 	const ms = time.Millisecond
 	for _, test := range []struct {
 		name string
-		node simulator.NodeSetup
+		node simulator.NodeConfig
 		jump time.Duration // at two seconds
 		want time.Duration // true time at which the key goes
 	}{
-		{"right", simulator.NodeSetup{}, 0, 10*sec + ms},
-		{"ahead", simulator.NodeSetup{Offset: 3 * sec}, 0, 10*sec + ms},
-		{"half a millisecond ahead", simulator.NodeSetup{Offset: ms / 2}, 0, 10*sec + ms/2},
-		{"half a millisecond behind", simulator.NodeSetup{Offset: -ms / 2}, 0, 10*sec + ms/2},
-		{"fast", simulator.NodeSetup{PPM: 250_000}, 0, 8*sec + ms*8/10},
-		{"slow", simulator.NodeSetup{PPM: -200_000}, 0, 12500*ms + ms*10/8},
-		{"set forward", simulator.NodeSetup{}, 900 * ms, 9100*ms + ms},
-		{"set back", simulator.NodeSetup{}, -900 * ms, 10900*ms + ms},
+		{"right", simulator.NodeConfig{}, 0, 10*sec + ms},
+		{"ahead", simulator.NodeConfig{Offset: 3 * sec}, 0, 10*sec + ms},
+		{"half a millisecond ahead", simulator.NodeConfig{Offset: ms / 2}, 0, 10*sec + ms/2},
+		{"half a millisecond behind", simulator.NodeConfig{Offset: -ms / 2}, 0, 10*sec + ms/2},
+		{"fast", simulator.NodeConfig{PPM: 250_000}, 0, 8*sec + ms*8/10},
+		{"slow", simulator.NodeConfig{PPM: -200_000}, 0, 12500*ms + ms*10/8},
+		{"set forward", simulator.NodeConfig{}, 900 * ms, 9100*ms + ms},
+		{"set back", simulator.NodeConfig{}, -900 * ms, 10900*ms + ms},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newStage(t, simulator.Setup{
-				Clients: []simulator.ClientSetup{{Program: holder}}, Nodes: []simulator.NodeSetup{test.node}, Faults: budget(t),
+			s := newStage(t, simulator.Config{
+				Clients: []simulator.ClientConfig{{Program: holder}}, Nodes: []simulator.NodeConfig{test.node}, Faults: budget(t),
 			})
 			s.settle(2 * sec)
 			var until time.Duration
@@ -134,7 +134,7 @@ func TestServerClockJumpEndsALease(t *testing.T) {
 		do(c, 1, "GET", "lock")
 	})
 	for range 3 {
-		s.step(s.lab.Enabled(&s.world, nil)[0])
+		s.step(s.sim.Enabled(&s.world, nil)[0])
 	}
 	s.step(faults.NodeClockOf(1, 501*time.Millisecond))
 	if s.count(history.Expire) != 1 {

@@ -21,16 +21,16 @@ import (
 
 // Split cuts the master of server n off, with client c, and promotes a replica,
 // from 0. If that is so already, one more client is cut off with it.
-func (m Moment) Split(c, n, replica int8) (why string) {
+func (m FaultContext) Split(c, n, replica int8) (why string) {
 	if why := m.cannotSplit(c, n, replica); why != "" {
 		return why
 	}
 	if err := m.unnumbered(n); err != nil {
-		m.lab.room.full = err
+		m.sim.room.full = err
 		return err.Error()
 	}
 	node := &m.w.nodes[n-1]
-	e := m.lab.emit(m.w, history.Split)
+	e := m.sim.emit(m.w, history.Split)
 	e.Client, e.Node, e.Replica = int(c), int(n), replica
 	if node.cut != 0 {
 		m.hangUp(n, 1<<(c-1))
@@ -38,43 +38,43 @@ func (m Moment) Split(c, n, replica int8) (why string) {
 		return ""
 	}
 	m.hangUp(n, ^clientSet(1<<(c-1)))
-	old, promoted := node.data, &m.lab.copiesOf(m.w, int(n-1))[replica]
+	old, promoted := node.data, &m.sim.copiesOf(m.w, int(n-1))[replica]
 	node.cut, node.stray, node.refuses = 1<<(c-1), uint8(replica), Never
-	if s := &m.lab.setup.Nodes[n-1]; s.MinReplicas > 0 {
+	if s := &m.sim.setup.Nodes[n-1]; s.MinReplicas > 0 {
 		node.refuses = later(m.w.now, node.clock.after(s.MaxLag))
 	}
 	m.promote(node, n, replica)
 	*promoted = old
-	m.lab.expire(m.w)
+	m.sim.expire(m.w)
 	return ""
 }
 
 // CanSplit says whether the master of server n can be cut off with client c.
-func (m Moment) CanSplit(c, n, replica int) bool {
+func (m FaultContext) CanSplit(c, n, replica int) bool {
 	if m.cannotSplit(int8(c), int8(n), int8(replica)) != "" {
 		return false
 	}
 	if err := m.unnumbered(int8(n)); err != nil {
-		m.lab.unsaid = err
+		m.sim.unsaid = err
 		return false
 	}
 	return true
 }
 
 // unnumbered is a *LimitError if the old master of server n cannot be named.
-func (m Moment) unnumbered(n int8) error {
+func (m FaultContext) unnumbered(n int8) error {
 	if m.Nodes()+int(n) <= maxNumber {
 		return nil
 	}
 	return &LimitError{fmt.Sprintf("the old master of server %d of %d would need a number, and histories have none above that of server %d: give fewer servers, or no split", n, m.Nodes(), maxNumber)}
 }
 
-func (m Moment) cannotSplit(c, n, replica int8) (why string) {
+func (m FaultContext) cannotSplit(c, n, replica int8) (why string) {
 	node, why := m.node(n)
 	switch {
 	case why != "":
 		return why
-	case c < 1 || int(c) > len(m.lab.procs):
+	case c < 1 || int(c) > len(m.sim.procs):
 		return "there is no such client"
 	case node.out != serving:
 		return "the server does not run"
@@ -92,7 +92,7 @@ func (m Moment) cannotSplit(c, n, replica int8) (why string) {
 const maxNumber = 8
 
 // heal demotes the old master of a server to a replica of the new one.
-func (l *Lab) heal(w *World, c Choice) error {
+func (l *Simulator) heal(w *World, c Choice) error {
 	switch {
 	case c.Node < 1 || int(c.Node) > len(l.setup.Nodes) || w.nodes[c.Node-1].cut == 0:
 		return l.refuse(w, c, "no such server is split")
@@ -101,7 +101,7 @@ func (l *Lab) heal(w *World, c Choice) error {
 	}
 	node := &w.nodes[c.Node-1]
 	l.emit(w, history.Heal).Node = int(c.Node)
-	Moment{l, w}.hangUp(c.Node, node.cut)
+	FaultContext{l, w}.hangUp(c.Node, node.cut)
 	stray := int8(node.stray)
 	node.cut, node.stray, node.refuses = 0, 0, 0
 	l.catchUp(w, c.Node, stray)
@@ -111,7 +111,7 @@ func (l *Lab) heal(w *World, c Choice) error {
 // side is what a client reaches at server n, from 0: its data, and the number by
 // which histories call it. While the old master lives on, that is as far behind
 // n's as there are servers.
-func (l *Lab) side(w *World, n int, client int8) (data *dataState, number int) {
+func (l *Simulator) side(w *World, n int, client int8) (data *dataState, number int) {
 	if node := &w.nodes[n]; node.cut.has(client) {
 		return l.stray(w, n)
 	}
@@ -119,13 +119,13 @@ func (l *Lab) side(w *World, n int, client int8) (data *dataState, number int) {
 }
 
 // stray is the old master of server n, from 0, which is split.
-func (l *Lab) stray(w *World, n int) (data *dataState, number int) {
+func (l *Simulator) stray(w *World, n int) (data *dataState, number int) {
 	return &l.copiesOf(w, n)[w.nodes[n].stray], len(l.setup.Nodes) + n + 1
 }
 
 // refusing says whether the side of server n, from 0, that a client reaches has
 // too few replicas to write.
-func (l *Lab) refusing(w *World, n int, client int8) bool {
+func (l *Simulator) refusing(w *World, n int, client int8) bool {
 	node, s := &w.nodes[n], &l.setup.Nodes[n]
 	switch {
 	case node.cut == 0:

@@ -14,14 +14,14 @@ import (
 
 // parted is a stage with one server, and as many clients as programs; replicas
 // and what the server asks of them are given.
-func parted(t *testing.T, node simulator.NodeSetup, programs ...func(*simulator.Client)) *stage {
+func parted(t *testing.T, node simulator.NodeConfig, programs ...func(*simulator.Client)) *stage {
 	allowed, err := faults.ParseBudget("crash=1,restart=3,failover=3,split=3,hang=3,delay=3,lose-reply=1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := simulator.Setup{Nodes: []simulator.NodeSetup{node}, Faults: allowed}
+	s := simulator.Config{Nodes: []simulator.NodeConfig{node}, Faults: allowed}
 	for _, p := range programs {
-		s.Clients = append(s.Clients, simulator.ClientSetup{Program: p})
+		s.Clients = append(s.Clients, simulator.ClientConfig{Program: p})
 	}
 	return newStage(t, s)
 }
@@ -86,14 +86,14 @@ func (s *stage) run(d time.Duration) {
 		if s.world.Now() == d {
 			return
 		}
-		s.step(pass(min(s.lab.Next(&s.world), d) - s.world.Now()))
+		s.step(pass(min(s.sim.NextDeadline(&s.world), d) - s.world.Now()))
 	}
 }
 
 // TestSplit: the holder renews on the old master what the taker has taken on the
 // new one; when the network heals the old master gives up what it has.
 func TestSplit(t *testing.T) {
-	s := parted(t, simulator.NodeSetup{Replicas: 1}, holder, taker)
+	s := parted(t, simulator.NodeConfig{Replicas: 1}, holder, taker)
 	s.run(sec)
 	s.step(faults.SplitOf(1, 1, 0))
 	s.run(12 * sec)
@@ -104,7 +104,7 @@ func TestSplit(t *testing.T) {
 	}
 	s.run(60 * sec)
 	s.wantServer("12s n1 HEAL, 12s n1 REPLICATE, 14.001s n1 -")
-	if slices.Contains(s.lab.Enabled(&s.world, nil), heal) {
+	if slices.Contains(s.sim.Enabled(&s.world, nil), heal) {
 		t.Error("what is whole can heal")
 	}
 }
@@ -112,7 +112,7 @@ func TestSplit(t *testing.T) {
 // On the old master keys expire as ever, under its own number.
 func TestSplitExpires(t *testing.T) {
 	once := func(c *simulator.Client) { do(c, 1, "SET", "lock", "a", "PX", 10000); c.Clock().Sleep(time.Hour) }
-	s := parted(t, simulator.NodeSetup{Replicas: 1}, once)
+	s := parted(t, simulator.NodeConfig{Replicas: 1}, once)
 	s.settleNoReplica()
 	s.step(replicate, pass(sec), faults.SplitOf(1, 1, 0))
 	s.run(20 * sec)
@@ -129,7 +129,7 @@ func TestSplitBreaksConnections(t *testing.T) {
 	}
 	broken := func(s *stage) (clients []int) {
 		for c := range 3 {
-			if slices.Contains(s.lab.Enabled(&s.world, nil), simulator.Choice{Verb: simulator.Answer, Client: int8(c + 1)}) {
+			if slices.Contains(s.sim.Enabled(&s.world, nil), simulator.Choice{Verb: simulator.Answer, Client: int8(c + 1)}) {
 				s.step(simulator.Choice{Verb: simulator.Answer, Client: int8(c + 1)})
 				if n := s.count(history.Broken); n > 0 {
 					clients = append(clients, c+1)
@@ -139,7 +139,7 @@ func TestSplitBreaksConnections(t *testing.T) {
 		}
 		return clients
 	}
-	s := parted(t, simulator.NodeSetup{Replicas: 1}, asker, asker, asker)
+	s := parted(t, simulator.NodeConfig{Replicas: 1}, asker, asker, asker)
 	for c := range int8(3) {
 		s.step(simulator.Choice{Verb: simulator.Start, Client: c + 1})
 	}
@@ -153,7 +153,7 @@ func TestSplitBreaksConnections(t *testing.T) {
 	} {
 		s.step(test.choice)
 		if got := broken(s); !slices.Equal(got, test.want) {
-			t.Errorf("%s breaks the connections of %v, want %v", s.lab.Describe(test.choice), got, test.want)
+			t.Errorf("%s breaks the connections of %v, want %v", s.sim.Describe(test.choice), got, test.want)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func TestSplitAndWait(t *testing.T) {
 		c.Clock().Sleep(sec)
 		do(c, 1, "WAIT", 2, 500)
 	}
-	s := parted(t, simulator.NodeSetup{Replicas: 2}, waits, waits)
+	s := parted(t, simulator.NodeConfig{Replicas: 2}, waits, waits)
 	s.run(sec / 2)
 	s.step(faults.SplitOf(1, 1, 1))
 	s.run(3 * sec)
@@ -174,7 +174,7 @@ func TestSplitAndWait(t *testing.T) {
 // A request under way goes to where its sender is.
 func TestSplitAndLateRequests(t *testing.T) {
 	sender := func(c *simulator.Client) { do(c, 1, "SET", "k", c.ID()) }
-	s := parted(t, simulator.NodeSetup{Replicas: 1}, sender, sender)
+	s := parted(t, simulator.NodeConfig{Replicas: 1}, sender, sender)
 	for c := range int8(2) {
 		s.step(simulator.Choice{Verb: simulator.Start, Client: c + 1}, pass(3*sec), simulator.Choice{Verb: simulator.GiveUp, Client: c + 1})
 	}
@@ -199,13 +199,13 @@ func TestMinReplicas(t *testing.T) {
 	}
 	const no = "NOREPLICAS Not enough good replicas to write."
 	for _, test := range []struct {
-		node            simulator.NodeSetup
+		node            simulator.NodeConfig
 		cutOff, newSide string
 	}{
-		{simulator.NodeSetup{Replicas: 1, MinReplicas: 1, MaxLag: 2 * sec}, "2s:1 2s:2 2s:2 4s:NO 4s:NO 4s:2", "2s:NO 2s:NO 2s:<nil> 4s:NO 4s:NO 4s:<nil>"},
-		{simulator.NodeSetup{Replicas: 2, MinReplicas: 1, MaxLag: 2 * sec}, "2s:1 2s:2 2s:2 4s:NO 4s:NO 4s:2", "2s:1 2s:2 2s:2 4s:3 4s:4 4s:4"},
-		{simulator.NodeSetup{Replicas: 1, MinReplicas: 1}, "2s:1 2s:2 2s:2 4s:3 4s:4 4s:4", "2s:NO 2s:NO 2s:<nil> 4s:NO 4s:NO 4s:<nil>"},
-		{simulator.NodeSetup{Replicas: 1}, "2s:1 2s:2 2s:2 4s:3 4s:4 4s:4", "2s:1 2s:2 2s:2 4s:3 4s:4 4s:4"},
+		{simulator.NodeConfig{Replicas: 1, MinReplicas: 1, MaxLag: 2 * sec}, "2s:1 2s:2 2s:2 4s:NO 4s:NO 4s:2", "2s:NO 2s:NO 2s:<nil> 4s:NO 4s:NO 4s:<nil>"},
+		{simulator.NodeConfig{Replicas: 2, MinReplicas: 1, MaxLag: 2 * sec}, "2s:1 2s:2 2s:2 4s:NO 4s:NO 4s:2", "2s:1 2s:2 2s:2 4s:3 4s:4 4s:4"},
+		{simulator.NodeConfig{Replicas: 1, MinReplicas: 1}, "2s:1 2s:2 2s:2 4s:3 4s:4 4s:4", "2s:NO 2s:NO 2s:<nil> 4s:NO 4s:NO 4s:<nil>"},
+		{simulator.NodeConfig{Replicas: 1}, "2s:1 2s:2 2s:2 4s:3 4s:4 4s:4", "2s:1 2s:2 2s:2 4s:3 4s:4 4s:4"},
 	} {
 		for c, want := range []string{test.cutOff, test.newSide} {
 			s := parted(t, test.node, program)
@@ -233,11 +233,11 @@ func TestMinReplicas(t *testing.T) {
 			}
 		}
 	}
-	for want, node := range map[string]simulator.NodeSetup{
+	for want, node := range map[string]simulator.NodeConfig{
 		"server 1 has 1 replicas and refuses writes with fewer than 2": {Replicas: 1, MinReplicas: 2},
 		"within -1s: give 0 to 1 and a time of 0 or more":              {Replicas: 1, MaxLag: -sec},
 	} {
-		if _, err := simulator.New(simulator.Setup{Clients: []simulator.ClientSetup{{Program: program}}, Nodes: []simulator.NodeSetup{node}}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := simulator.New(simulator.Config{Clients: []simulator.ClientConfig{{Program: program}}, Nodes: []simulator.NodeConfig{node}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
@@ -245,7 +245,7 @@ func TestMinReplicas(t *testing.T) {
 
 // A server that is split can lose its new master as well, to another replica.
 func TestSplitAndFailover(t *testing.T) {
-	s := parted(t, simulator.NodeSetup{Replicas: 2}, holder, taker)
+	s := parted(t, simulator.NodeConfig{Replicas: 2}, holder, taker)
 	s.run(sec)
 	s.step(faults.SplitOf(1, 1, 0))
 	s.run(4 * sec)

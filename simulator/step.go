@@ -12,7 +12,7 @@ import (
 // order: what is ready, then the passing of time up to the next deadline of
 // anybody, then the faults. Time may also pass by less than the listed D, and
 // by anything up to 100 years after the start if nobody has a deadline.
-func (l *Lab) Enabled(w *World, buf []Choice) []Choice {
+func (l *Simulator) Enabled(w *World, buf []Choice) []Choice {
 	for c := range l.procs {
 		buf = w.procs[c].enabled(w, int8(c+1), buf)
 		if l.table.listens {
@@ -28,12 +28,12 @@ func (l *Lab) Enabled(w *World, buf []Choice) []Choice {
 	for n := range l.setup.Nodes {
 		buf = w.nodes[n].enabled(int8(n+1), buf)
 	}
-	if next := l.Next(w); next > w.now && next != Never {
+	if next := l.NextDeadline(w); next > w.now && next != Never {
 		buf = append(buf, Choice{Verb: Pass, D: next - w.now})
 	}
 	for i, f := range l.setup.Faults {
 		if w.budget[i] > 0 {
-			buf = f.Fault.Strikes(Moment{l, w}, buf)
+			buf = f.Fault.Choices(FaultContext{l, w}, buf)
 		}
 	}
 	return buf
@@ -104,7 +104,7 @@ func (n *nodeState) enabled(number int8, buf []Choice) []Choice {
 // Next is the next true time, not before now, at which something is due: a
 // sleep or a pause ends, somebody gives up waiting, a key expires. Never if
 // nothing is. Time cannot pass beyond it.
-func (l *Lab) Next(w *World) time.Duration {
+func (l *Simulator) NextDeadline(w *World) time.Duration {
 	next := Never
 	for c := range l.procs {
 		next = min(next, w.procs[c].due(w.now))
@@ -147,7 +147,7 @@ func (p *procState) due(now time.Duration) time.Duration {
 }
 
 // dueAt is when the next thing is due at a server: a key expires, it comes back.
-func (l *Lab) dueAt(now time.Duration, node *nodeState, copies []dataState) time.Duration {
+func (l *Simulator) dueAt(now time.Duration, node *nodeState, copies []dataState) time.Duration {
 	next := Never
 	switch node.out {
 	case serving:
@@ -164,7 +164,7 @@ func (l *Lab) dueAt(now time.Duration, node *nodeState, copies []dataState) time
 }
 
 // gone is the first true time at which a key of a server's data is dead.
-func (l *Lab) gone(now time.Duration, node *nodeState, data *dataState) time.Duration {
+func (l *Simulator) gone(now time.Duration, node *nodeState, data *dataState) time.Duration {
 	first := Never
 	for i := range l.table.shapes[data.shape].ttls {
 		first = min(first, node.gone(now, data.deadline[i]))
@@ -181,7 +181,7 @@ func (n *nodeState) gone(now time.Duration, deadline int64) time.Duration {
 }
 
 // Quiet says that no client will do anything any more: all have ended or died.
-func (l *Lab) Quiet(w *World) bool {
+func (l *Simulator) Quiet(w *World) bool {
 	for c := range l.procs {
 		if w.procs[c].dead {
 			continue
@@ -202,7 +202,7 @@ func (l *Lab) Quiet(w *World) bool {
 // then as it was; any other error (*NondeterministicError, a panic of the
 // client's code, a command that the lab cannot carry, a *LimitError) leaves w
 // unusable.
-func (l *Lab) Step(w *World, c Choice) ([]history.Event, error) {
+func (l *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 	l.events = l.events[:0]
 	err := l.step(w, c)
 	if l.room.full != nil {
@@ -211,7 +211,7 @@ func (l *Lab) Step(w *World, c Choice) ([]history.Event, error) {
 	return l.events, err
 }
 
-func (l *Lab) step(w *World, c Choice) error {
+func (l *Simulator) step(w *World, c Choice) error {
 	switch c.Verb {
 	case Pass:
 		return l.pass(w, c)
@@ -219,7 +219,7 @@ func (l *Lab) step(w *World, c Choice) error {
 		return l.stepThread(w, c)
 	case Resume:
 		return l.resume(w, c)
-	case Late:
+	case Orphaned:
 		return l.arriveLate(w, c)
 	case Replicate:
 		return l.replicate(w, c)
@@ -232,18 +232,18 @@ func (l *Lab) step(w *World, c Choice) error {
 	}
 	for i, f := range l.setup.Faults {
 		if f.Fault.Verb() == c.Verb {
-			return l.strike(w, i, c)
+			return l.inject(w, i, c)
 		}
 	}
 	return l.refuse(w, c, "no fault of this scenario has this verb")
 }
 
-func (l *Lab) refuse(w *World, c Choice, why string) error {
+func (l *Simulator) refuse(w *World, c Choice, why string) error {
 	return &NotEnabledError{Choice: l.Describe(c), At: w.now, Why: why}
 }
 
 // Describe is the choice in words.
-func (l *Lab) Describe(c Choice) string {
+func (l *Simulator) Describe(c Choice) string {
 	for _, f := range l.setup.Faults {
 		if f.Fault.Verb() == c.Verb {
 			return c.text(f.Fault.Name())
@@ -252,21 +252,21 @@ func (l *Lab) Describe(c Choice) string {
 	return c.String()
 }
 
-func (l *Lab) emit(w *World, k history.Kind) *history.Event {
+func (l *Simulator) emit(w *World, k history.Kind) *history.Event {
 	l.events = append(l.events, history.Event{At: w.now, Kind: k})
 	return &l.events[len(l.events)-1]
 }
 
 // emitClient is emit with the client's name and its own clock.
-func (l *Lab) emitClient(w *World, k history.Kind, c int8, t int8) *history.Event {
+func (l *Simulator) emitClient(w *World, k history.Kind, c int8, t int8) *history.Event {
 	e := l.emit(w, k)
 	e.Client, e.Thread = int(c), int(t)
 	e.Skew = w.procs[c-1].clock.read(w.now) - w.now
 	return e
 }
 
-func (l *Lab) pass(w *World, c Choice) error {
-	switch next := l.Next(w); {
+func (l *Simulator) pass(w *World, c Choice) error {
+	switch next := l.NextDeadline(w); {
 	case c.D <= 0:
 		return l.refuse(w, c, "time moves forward only")
 	case next <= w.now:
@@ -283,7 +283,7 @@ func (l *Lab) pass(w *World, c Choice) error {
 }
 
 // comeBack ends the outages whose time has come.
-func (l *Lab) comeBack(w *World) {
+func (l *Simulator) comeBack(w *World) {
 	for n := range l.setup.Nodes {
 		switch node := &w.nodes[n]; {
 		case node.out == serving || node.until > w.now:
@@ -296,7 +296,7 @@ func (l *Lab) comeBack(w *World) {
 }
 
 // up says that server n, from 0, serves again, and with what.
-func (l *Lab) up(w *World, n int) {
+func (l *Simulator) up(w *World, n int) {
 	w.nodes[n].out, w.nodes[n].until = serving, 0
 	e := l.emit(w, history.Up)
 	e.Node, e.Note = n+1, [...]string{NoAOF: "empty", EverySecond: "with its last fsync", Always: "with its data"}[l.setup.Nodes[n].AOF]
@@ -304,7 +304,7 @@ func (l *Lab) up(w *World, n int) {
 
 // expire removes the keys whose time is over. A server that is down removes
 // nothing until it is back.
-func (l *Lab) expire(w *World) {
+func (l *Simulator) expire(w *World) {
 	if l.zoo != nil {
 		l.endSessions(w)
 		return
@@ -322,7 +322,7 @@ func (l *Lab) expire(w *World) {
 }
 
 // expireIn does so with one server's data, and says whether there were any.
-func (l *Lab) expireIn(w *World, node *nodeState, data *dataState, number int) (any bool) {
+func (l *Simulator) expireIn(w *World, node *nodeState, data *dataState, number int) (any bool) {
 	for now := node.clock.read(w.now); ; any = true {
 		place, ok := l.table.overdue(data, now)
 		if !ok {
@@ -335,7 +335,7 @@ func (l *Lab) expireIn(w *World, node *nodeState, data *dataState, number int) (
 }
 
 // leaveBehind says that no copy of server n, from 0, has what it has just become.
-func (l *Lab) leaveBehind(node *nodeState, n int) {
+func (l *Simulator) leaveBehind(node *nodeState, n int) {
 	node.behind = 1<<l.setup.Nodes[n].copies() - 1
 	if node.cut != 0 {
 		node.behind &^= 1 << node.stray
@@ -343,7 +343,7 @@ func (l *Lab) leaveBehind(node *nodeState, n int) {
 }
 
 // stepThread is what happens to one thread of one client.
-func (l *Lab) stepThread(w *World, c Choice) error {
+func (l *Simulator) stepThread(w *World, c Choice) error {
 	if c.Client < 1 || int(c.Client) > len(l.procs) || c.Thread < 0 || c.Thread >= MaxThreads {
 		return l.refuse(w, c, "there is no such client or thread")
 	}
@@ -360,13 +360,13 @@ func (l *Lab) stepThread(w *World, c Choice) error {
 		if th.phase != unborn {
 			return l.refuse(w, c, "the client has started")
 		}
-		return l.observe(w, c, seen{kind: started})
+		return l.observe(w, c, observation{kind: started})
 	case Wake:
 		if th.phase != asleep || th.due > w.now {
 			return l.refuse(w, c, "it is not time to wake")
 		}
 		l.emitClient(w, history.Wake, c.Client, c.Thread)
-		return l.observe(w, c, seen{kind: slept})
+		return l.observe(w, c, observation{kind: slept})
 	case Arrive:
 		if th.phase != asking || th.hold > w.now {
 			return l.refuse(w, c, "no request is on the way, or it is held up")
@@ -395,11 +395,11 @@ func (l *Lab) stepThread(w *World, c Choice) error {
 }
 
 // op is what client c's thread waits for.
-func (l *Lab) op(w *World, c Choice) *op {
+func (l *Simulator) op(w *World, c Choice) *op {
 	return &l.procs[c.Client-1].nodes[w.procs[c.Client-1].at].ops[c.Thread]
 }
 
-func (l *Lab) arrive(w *World, c Choice, th *threadState) error {
+func (l *Simulator) arrive(w *World, c Choice, th *threadState) error {
 	o := l.op(w, c)
 	switch o.kind {
 	case opZoo:
@@ -432,7 +432,7 @@ func (n *nodeState) outage(client int8) outage {
 }
 
 // serve has a request executed where it was sent to.
-func (l *Lab) serve(w *World, o op, from int8, msg uint32) (answer uint32, err error) {
+func (l *Simulator) serve(w *World, o op, from int8, msg uint32) (answer uint32, err error) {
 	if o.kind == opCommand && l.table.cut(&w.nodes[o.node-1].data, o.batch) {
 		return lostConn, nil
 	}
@@ -468,7 +468,7 @@ func (l *Lab) serve(w *World, o op, from int8, msg uint32) (answer uint32, err e
 	return eff.reply, nil
 }
 
-func (l *Lab) emitChange(w *World, node *nodeState, data *dataState, client, n int, ch *change) *history.Event {
+func (l *Simulator) emitChange(w *World, node *nodeState, data *dataState, client, n int, ch *change) *history.Event {
 	e := l.emit(w, history.Change)
 	e.Client, e.Node, e.Key, e.Before, e.After = client, n, ch.key, ch.before, ch.after
 	switch {
@@ -480,12 +480,12 @@ func (l *Lab) emitChange(w *World, node *nodeState, data *dataState, client, n i
 	return e
 }
 
-func (l *Lab) answer(w *World, c Choice, p *procState, th *threadState) error {
+func (l *Simulator) answer(w *World, c Choice, p *procState, th *threadState) error {
 	o := l.op(w, c)
-	s := seen{kind: replied, val: int64(th.reply)}
+	s := observation{kind: replied, val: int64(th.reply)}
 	kind := history.Answer
 	if th.reply == lostConn {
-		s, kind = seen{kind: broken}, history.Broken
+		s, kind = observation{kind: broken}, history.Broken
 	}
 	e := l.emitClient(w, kind, c.Client, c.Thread)
 	e.Node, e.Msg = int(o.node), int(th.msg)
@@ -501,7 +501,7 @@ func (l *Lab) answer(w *World, c Choice, p *procState, th *threadState) error {
 	return l.observe(w, c, s)
 }
 
-func (l *Lab) giveUp(w *World, c Choice, p *procState, th *threadState) error {
+func (l *Simulator) giveUp(w *World, c Choice, p *procState, th *threadState) error {
 	o := l.op(w, c)
 	switch {
 	case o.kind == opZoo:
@@ -512,14 +512,14 @@ func (l *Lab) giveUp(w *World, c Choice, p *procState, th *threadState) error {
 	e := l.emitClient(w, history.Timeout, c.Client, c.Thread)
 	e.Node, e.Msg = int(o.node), int(th.msg)
 	e.Cmd = l.cmd(o)
-	s := seen{kind: timedOut}
+	s := observation{kind: timedOut}
 	if o.kind == opListen && th.phase == answered && th.reply != lostConn {
 		s.val = int64(th.reply) // it comes all the same, and whoever reads next finds it
 	}
 	return l.observe(w, c, s)
 }
 
-func (l *Lab) arriveLate(w *World, c Choice) error {
+func (l *Simulator) arriveLate(w *World, c Choice) error {
 	list := l.lates.lists[w.late]
 	if c.Thread < 0 || int(c.Thread) >= len(list) || list[c.Thread].from != c.Client {
 		return l.refuse(w, c, "no such request is on the way")
@@ -557,7 +557,7 @@ func (l *Lab) arriveLate(w *World, c Choice) error {
 
 // observe hands an observation to a client's thread and puts under way what
 // the client does next. Reading its clock is answered on the spot.
-func (l *Lab) observe(w *World, c Choice, s seen) error {
+func (l *Simulator) observe(w *World, c Choice, s observation) error {
 	p := &w.procs[c.Client-1]
 	proc := l.procs[c.Client-1]
 	s.thread = uint8(c.Thread)
@@ -578,7 +578,7 @@ func (l *Lab) observe(w *World, c Choice, s seen) error {
 		if reading < 0 {
 			return nil
 		}
-		s = seen{thread: uint8(reading), kind: clockWas, val: int64(p.clock.read(w.now))}
+		s = observation{thread: uint8(reading), kind: clockWas, val: int64(p.clock.read(w.now))}
 	}
 	return &LimitError{fmt.Sprintf("the code of c%d reads its clock %d times on end: time stands still until it asks a server or sleeps", c.Client, maxReadings)}
 }
@@ -589,7 +589,7 @@ const maxReadings = 10_000
 
 // arm starts the operations that are new at entry n. It returns the thread
 // that reads the clock, or -1.
-func (l *Lab) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
+func (l *Simulator) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
 	reading = -1
 	for t := range p.threads {
 		if n.fresh&(1<<t) == 0 {
@@ -605,7 +605,7 @@ func (l *Lab) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
 		case opClock:
 			*th = threadState{}
 			reading = t
-			l.absolute = true
+			l.readsClock = true
 		case opJoin:
 			*th = threadState{phase: joining}
 		case opListen:
@@ -628,7 +628,7 @@ func (l *Lab) arm(w *World, c int8, p *procState, n *procNode) (reading int) {
 	return reading
 }
 
-func (l *Lab) resume(w *World, c Choice) error {
+func (l *Simulator) resume(w *World, c Choice) error {
 	if c.Client < 1 || int(c.Client) > len(l.procs) {
 		return l.refuse(w, c, "there is no such client")
 	}
@@ -644,7 +644,7 @@ func (l *Lab) resume(w *World, c Choice) error {
 	return nil
 }
 
-func (l *Lab) replicate(w *World, c Choice) error {
+func (l *Simulator) replicate(w *World, c Choice) error {
 	switch {
 	case c.Node < 1 || int(c.Node) > len(l.setup.Nodes) || c.Thread < 0 || w.nodes[c.Node-1].behind>>c.Thread&1 == 0:
 		return l.refuse(w, c, "no such replica of this server is behind")
@@ -656,7 +656,7 @@ func (l *Lab) replicate(w *World, c Choice) error {
 }
 
 // catchUp gives a copy, from 0, of server n, from 1, all that the server has.
-func (l *Lab) catchUp(w *World, n, replica int8) {
+func (l *Simulator) catchUp(w *World, n, replica int8) {
 	node := &w.nodes[n-1]
 	l.copiesOf(w, int(n-1))[replica] = l.scriptless(node.data)
 	node.behind &^= 1 << replica
@@ -671,7 +671,7 @@ func (l *Lab) catchUp(w *World, n, replica int8) {
 }
 
 // scriptless is data as it goes to a copy: cached scripts stay where they are.
-func (l *Lab) scriptless(data dataState) dataState {
+func (l *Simulator) scriptless(data dataState) dataState {
 	data.shape = l.table.scriptless(data.shape)
 	return data
 }

@@ -17,7 +17,7 @@ import (
 
 // incarnation is a running incarnation of a process: its coroutines, parked at the
 // operations they wait for.
-type incarnation struct {
+type execution struct {
 	p       *process
 	number  uint32 // of this incarnation
 	at      uint32 // entry of the process's table at which it stands
@@ -43,9 +43,9 @@ type thread struct {
 	next  func() (op, bool)
 	stop  func()
 	yield func(op) bool
-	given seen   // the answer to what it last asked for
-	goid  string // its goroutine; "": not looked at
-	joint *joint // not nil: the task that it runs is one of several
+	given observation // the answer to what it last asked for
+	goid  string      // its goroutine; "": not looked at
+	joint *join       // not nil: the task that it runs is one of several
 }
 
 // stopped unwinds the code of a process that is no longer needed.
@@ -53,8 +53,8 @@ type stopped struct{}
 
 // newIncarnation is a process whose program has not begun: its main thread is a
 // timer that nobody has armed, so the first observation starts it.
-func newIncarnation(p *process) *incarnation {
-	l := &incarnation{p: p, number: uint32(p.runs), ops: notBegun}
+func newExecution(p *process) *execution {
+	l := &execution{p: p, number: uint32(p.runs), ops: notBegun}
 	l.threads[0].timer = &timer{p: p, f: func() { p.program(&Client{p: p}) }}
 	return l
 }
@@ -62,7 +62,7 @@ func newIncarnation(p *process) *incarnation {
 // notBegun is what the threads of a process wait for before its program begins.
 var notBegun = [MaxThreads]op{{kind: opStart}}
 
-func (l *incarnation) start(slot int, f func()) {
+func (l *execution) start(slot int, f func()) {
 	t := &l.threads[slot]
 	t.timer = nil
 	t.next, t.stop = iter.Pull(func(yield func(op) bool) {
@@ -81,7 +81,7 @@ type limit string
 
 // unwound ends a coroutine: quietly if it was stopped, with an error that
 // names the place if the client's code panicked.
-func (l *incarnation) unwound() {
+func (l *execution) unwound() {
 	switch r := recover().(type) {
 	case nil, stopped:
 	case limit:
@@ -93,7 +93,7 @@ func (l *incarnation) unwound() {
 
 // observe hands s to the thread that waits for it and lets it run to its next
 // operation.
-func (l *incarnation) observe(s seen) error {
+func (l *execution) observe(s observation) error {
 	l.fresh, l.notes = 0, nil
 	slot := int(s.thread)
 	if t := &l.threads[slot]; t.timer != nil {
@@ -106,7 +106,7 @@ func (l *incarnation) observe(s seen) error {
 	return l.err
 }
 
-func (l *incarnation) resume(slot int, s seen) {
+func (l *execution) resume(slot int, s observation) {
 	t := &l.threads[slot]
 	t.given = s
 	l.current = slot
@@ -116,7 +116,7 @@ func (l *incarnation) resume(slot int, s seen) {
 	if l.p.resumed++; l.p.resumed < 1000 {
 		runtime.Gosched() // a goroutine that the code has started shows itself now
 	}
-	var ended *joint
+	var ended *join
 	if !ok {
 		o, ended = op{}, t.joint
 		*t = thread{}
@@ -129,24 +129,24 @@ func (l *incarnation) resume(slot int, s seen) {
 }
 
 // entry is what the table keeps of where the process now stands.
-func (l *incarnation) entry(parent uint32, s seen) procNode {
+func (l *execution) entry(parent uint32, s observation) procNode {
 	n := procNode{parent: parent, seen: s, ops: l.ops, fresh: l.fresh, notes: l.notes}
-	if l.p.lab.watched != "" {
+	if l.p.sim.watched != "" {
 		n.code = slices.Clone(l.code[:])
 	}
-	if zoo := l.p.lab.zoo; zoo != nil {
+	if zoo := l.p.sim.zoo; zoo != nil {
 		n.memory = zoo.internMemory(l.session.memory())
 	}
 	return n
 }
 
 // did says whether the code has just done what entry n says.
-func (l *incarnation) did(n *procNode) bool {
+func (l *execution) did(n *procNode) bool {
 	same := func(a, b history.Event) bool { return reflect.DeepEqual(a, b) }
 	return l.ops == n.ops && l.fresh == n.fresh && slices.EqualFunc(l.notes, n.notes, same)
 }
 
-func (l *incarnation) stop() {
+func (l *execution) stop() {
 	l.dead = true
 	for i := range l.threads {
 		if stop := l.threads[i].stop; stop != nil {
@@ -160,17 +160,17 @@ func (l *incarnation) stop() {
 
 // ask waits for o on behalf of the running thread. ok is false when the
 // process is being unwound; a second question then ends the coroutine.
-func (p *process) ask(o op) (s seen, ok bool) {
+func (p *process) ask(o op) (s observation, ok bool) {
 	p.own()
 	l := p.live
 	if l == nil || l.dead {
 		p.unwind()
 	}
 	t := &l.threads[l.current]
-	l.code[l.current] = p.lab.whence()
+	l.code[l.current] = p.sim.whence()
 	l.running.Store(false)
 	if !t.yield(o) {
-		return seen{}, false
+		return observation{}, false
 	}
 	return t.given, true
 }
@@ -212,7 +212,7 @@ func goroutine() string {
 }
 
 // mustAsk is ask for operations that cannot fail: unwinding passes through.
-func (p *process) mustAsk(o op) seen {
+func (p *process) mustAsk(o op) observation {
 	s, ok := p.ask(o)
 	if !ok {
 		p.unwind()
@@ -238,7 +238,7 @@ func (p *process) armTimer(t *timer, d time.Duration) {
 	t.slot, t.life = i, l.number
 	l.threads[i].timer = t
 	l.ops[i] = op{kind: opSleep, d: d}
-	l.code[i] = p.lab.whence()
+	l.code[i] = p.sim.whence()
 	l.fresh |= 1 << i
 }
 

@@ -11,7 +11,7 @@ import "fmt"
 //
 // A process is a function of its observations, and so is who waits for whom: a
 // world knows of a caller only that it waits.
-func (c *Client) Together(tasks ...func()) {
+func (c *Client) Parallel(tasks ...func()) {
 	if len(tasks) == 0 {
 		return
 	}
@@ -20,7 +20,7 @@ func (c *Client) Together(tasks ...func()) {
 	if l.dead {
 		c.p.unwind()
 	}
-	j := &joint{caller: l.current, left: len(tasks) - 1}
+	j := &join{caller: l.current, left: len(tasks) - 1}
 	for _, f := range tasks[1:] {
 		slot := l.vacant()
 		if slot < 0 {
@@ -36,13 +36,13 @@ func (c *Client) Together(tasks ...func()) {
 }
 
 // joint is what tasks that run side by side have in common.
-type joint struct {
+type join struct {
 	caller int // its thread
 	left   int // how many tasks beside the caller's have not ended
 }
 
 // vacant is a place for another thread; -1: there is none.
-func (l *incarnation) vacant() int {
+func (l *execution) vacant() int {
 	for i := 1; i < MaxThreads; i++ {
 		if l.threads[i].timer == nil && l.threads[i].next == nil {
 			return i
@@ -54,17 +54,17 @@ func (l *incarnation) vacant() int {
 // settle starts the tasks that the code has begun, and lets a caller go on whose
 // tasks have all ended; ended is the joint of the thread that has just run to its
 // end, if it was such a task.
-func (l *incarnation) settle(ended *joint) {
+func (l *execution) settle(ended *join) {
 	for len(l.begun) > 0 && l.err == nil {
 		slot := l.begun[0]
 		l.begun = l.begun[1:]
 		l.start(slot, l.threads[slot].timer.f)
-		l.resume(slot, seen{})
+		l.resume(slot, observation{})
 	}
 	if ended == nil {
 		return
 	}
 	if ended.left--; ended.left == 0 && l.ops[ended.caller].kind == opJoin && l.err == nil {
-		l.resume(ended.caller, seen{})
+		l.resume(ended.caller, observation{})
 	}
 }

@@ -14,11 +14,11 @@ import (
 // together again inside one of them.
 func joiner(c *simulator.Client) {
 	for i := range 3 {
-		c.Together(
+		c.Parallel(
 			func() { do(c, 1, "INCR", "n"); c.Clock().Now() },
 			func() {
 				c.Clock().Now()
-				c.Together(
+				c.Parallel(
 					func() { do(c, 2, "INCR", "n") },
 					func() { do(c, 1, "PTTL", "n"); c.Clock().Sleep(time.Duration(i) * 100 * time.Millisecond) })
 			},
@@ -36,32 +36,32 @@ func TestTogether(t *testing.T) {
 		program func(*simulator.Client)
 		want    string
 	}{
-		{"the caller's is the first to end", func(c *simulator.Client) { c.Together(sleep(c, 1), sleep(c, 3), sleep(c, 2)) }, "1s:1 2s:2 3s:3 3s:joined"},
-		{"the caller's is the last to end", func(c *simulator.Client) { c.Together(sleep(c, 3), sleep(c, 1)) }, "1s:1 3s:3 3s:joined"},
-		{"all end at one time", func(c *simulator.Client) { c.Together(sleep(c, 2), sleep(c, 2), sleep(c, 2)) }, "2s:2 2s:2 2s:2 2s:joined"},
+		{"the caller's is the first to end", func(c *simulator.Client) { c.Parallel(sleep(c, 1), sleep(c, 3), sleep(c, 2)) }, "1s:1 2s:2 3s:3 3s:joined"},
+		{"the caller's is the last to end", func(c *simulator.Client) { c.Parallel(sleep(c, 3), sleep(c, 1)) }, "1s:1 3s:3 3s:joined"},
+		{"all end at one time", func(c *simulator.Client) { c.Parallel(sleep(c, 2), sleep(c, 2), sleep(c, 2)) }, "2s:2 2s:2 2s:2 2s:joined"},
 		{"none asks for anything", func(c *simulator.Client) {
-			c.Together(func() { note(c, "a") }, func() { note(c, "b") })
+			c.Parallel(func() { note(c, "a") }, func() { note(c, "b") })
 		}, "0s:a 0s:b 0s:joined"},
-		{"one task", func(c *simulator.Client) { c.Together(sleep(c, 1)) }, "1s:1 1s:joined"},
-		{"no task", func(c *simulator.Client) { c.Together() }, "0s:joined"},
+		{"one task", func(c *simulator.Client) { c.Parallel(sleep(c, 1)) }, "1s:1 1s:joined"},
+		{"no task", func(c *simulator.Client) { c.Parallel() }, "0s:joined"},
 		{"one after the other", func(c *simulator.Client) {
 			for range 3 {
-				c.Together(sleep(c, 1), sleep(c, 2), sleep(c, 1), sleep(c, 1), sleep(c, 1))
+				c.Parallel(sleep(c, 1), sleep(c, 2), sleep(c, 1), sleep(c, 1), sleep(c, 1))
 			}
 		}, "1s:1 1s:1 1s:1 1s:1 2s:2 3s:1 3s:1 3s:1 3s:1 4s:2 5s:1 5s:1 5s:1 5s:1 6s:2 6s:joined"},
 		{"one within the other", func(c *simulator.Client) {
-			c.Together(sleep(c, 1), func() { c.Together(sleep(c, 4), sleep(c, 2)); note(c, "inner") }, sleep(c, 3))
+			c.Parallel(sleep(c, 1), func() { c.Parallel(sleep(c, 4), sleep(c, 2)); note(c, "inner") }, sleep(c, 3))
 		}, "1s:1 2s:2 3s:3 4s:4 4s:inner 4s:joined"},
 		{"all read the clock", func(c *simulator.Client) {
 			now := func() { note(c, c.Clock().Now().Sub(simulator.Epoch)) }
-			c.Together(now, now, func() { c.Clock().Sleep(sec); now() })
+			c.Parallel(now, now, func() { c.Clock().Sleep(sec); now() })
 		}, "0s:0s 0s:0s 1s:1s 1s:joined"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := solo(t, func(c *simulator.Client) { test.program(c); note(c, "joined") })
 			s.settle(20 * sec)
 			s.wantNotes(test.want)
-			if !s.lab.Quiet(&s.world) {
+			if !s.sim.Quiet(&s.world) {
 				t.Error("something is left")
 			}
 		})
@@ -76,9 +76,9 @@ func TestTogetherSendsAtOnce(t *testing.T) {
 		for n := 1; n <= 5; n++ {
 			tasks = append(tasks, func() { do(c, n, "PING") })
 		}
-		c.Together(tasks...)
+		c.Parallel(tasks...)
 	}
-	s := newStage(t, simulator.Setup{Clients: []simulator.ClientSetup{{Program: program}}, Nodes: make([]simulator.NodeSetup, 5)})
+	s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: program}}, Nodes: make([]simulator.NodeConfig, 5)})
 	s.step(simulator.Choice{Verb: simulator.Start, Client: 1})
 	sent := ""
 	for _, e := range s.told {
@@ -93,17 +93,17 @@ func TestTogetherSendsAtOnce(t *testing.T) {
 
 // A crash ends the tasks with their caller; what they have sent may still arrive.
 func TestTogetherCrashes(t *testing.T) {
-	s := newStage(t, simulator.Setup{
-		Clients: []simulator.ClientSetup{{Program: joiner}}, Nodes: make([]simulator.NodeSetup, 2), Faults: budget(t),
+	s := newStage(t, simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: joiner}}, Nodes: make([]simulator.NodeConfig, 2), Faults: budget(t),
 	})
 	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.CrashOf(1))
 	late := 0
-	for _, c := range s.lab.Enabled(&s.world, nil) {
-		if c.Verb == simulator.Late {
+	for _, c := range s.sim.Enabled(&s.world, nil) {
+		if c.Verb == simulator.Orphaned {
 			late++
 		}
 	}
-	if late != 4 || !s.lab.Quiet(&s.world) {
+	if late != 4 || !s.sim.Quiet(&s.world) {
 		t.Errorf("%d requests of the dead are under way, want 4", late)
 	}
 }
@@ -111,7 +111,7 @@ func TestTogetherCrashes(t *testing.T) {
 // A pause holds all tasks; what became due in it happens at its end.
 func TestTogetherPauses(t *testing.T) {
 	s := solo(t, func(c *simulator.Client) {
-		c.Together(func() { c.Clock().Sleep(sec) }, func() { c.Clock().Sleep(2 * sec) })
+		c.Parallel(func() { c.Clock().Sleep(sec) }, func() { c.Clock().Sleep(2 * sec) })
 		note(c, "joined")
 	})
 	s.settle(500 * time.Millisecond)

@@ -125,7 +125,7 @@ func (c Choice) append(b []byte) []byte {
 		return append(b, byte(c.Thread)<<4|byte(c.Node))
 	case Start, Arrive, Answer, Wake, GiveUp, Resume, Unblock, Deliver, Reconnect:
 		return append(b, byte(c.Client)<<4|byte(c.Thread))
-	case Late: // there may be more of them than threads
+	case Orphaned: // there may be more of them than threads
 		return binary.AppendUvarint(append(b, byte(c.Client)), uint64(c.Thread))
 	}
 	b = append(b, byte(c.Client)<<4|byte(c.Thread), byte(c.Node))
@@ -157,7 +157,7 @@ func (r *reader) choice() (c Choice) {
 		c.Thread, c.Node = int8(b>>4), int8(b&15)
 	case Start, Arrive, Answer, Wake, GiveUp, Resume, Unblock, Deliver, Reconnect:
 		r.who(&c)
-	case Late:
+	case Orphaned:
 		c.Client, c.Thread = int8(r.byte()), r.place()
 	default:
 		r.who(&c)

@@ -32,7 +32,7 @@ var goldenTrace = Trace{
 		{Verb: Wake, Client: 2, Thread: 1},
 		{Verb: GiveUp, Client: 8, Thread: 3},
 		{Verb: Resume, Client: 2},
-		{Verb: Late, Client: 2, Thread: 126},
+		{Verb: Orphaned, Client: 2, Thread: 126},
 		{Verb: Replicate, Node: 7},
 		{Verb: FaultVerb, Client: 1},
 		{Verb: FaultVerb + 5, Node: 1, D: -11 * time.Second},
@@ -65,7 +65,7 @@ func anyTrace(rng *rand.Rand) Trace {
 		}
 		who := Choice{Client: int8(1 + rng.IntN(MaxClients)), Thread: int8(rng.IntN(MaxThreads))}
 		switch who.Verb = Verb(1 + rng.IntN(12)); {
-		case who.Verb == Late:
+		case who.Verb == Orphaned:
 			who.Thread = int8(rng.IntN(maxLate))
 			t.Choices = append(t.Choices, who)
 		case who.Verb == Pass:
@@ -171,7 +171,7 @@ func TestEveryDamage(t *testing.T) {
 func FuzzParseLink(f *testing.F) {
 	f.Add([]byte(nil), golden)
 	f.Add([]byte{0, 0, 0, byte(Pass), 2, byte(FaultVerb), 0x11, 255, 1}, "")
-	f.Add([]byte{1, 'a', 0, 0, 0, 0, 0, 0, byte(Late), 0xff}, "locklab2-")
+	f.Add([]byte{1, 'a', 0, 0, 0, 0, 0, 0, byte(Orphaned), 0xff}, "locklab2-")
 	f.Fuzz(func(t *testing.T, plain []byte, link string) {
 		if _, err := ParseLink(link); err != nil {
 			link = content(plain)

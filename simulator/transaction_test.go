@@ -14,7 +14,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
-	"locklab/simulator/plain"
+	"locklab/simulator/internal/codec"
 )
 
 // TestReleaseByWatch: WATCH closes the window between GET and DEL, in which a
@@ -31,7 +31,7 @@ func TestReleaseByWatch(t *testing.T) {
 		{"its time is over", `2s:redis: transaction failed 2s:<nil>`, []any{"PEXPIRE", "lock", 500}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newStage(t, simulator.Setup{Clients: []simulator.ClientSetup{
+			s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{
 				{Program: func(c *simulator.Client) {
 					c.Redis(1).Do(context.Background(), "SET", "lock", c.Token(), "PX", 10_000)
 					note(c, releaseByWatch(c, "lock", "c1.1", func() { c.Clock().Sleep(2 * sec) }))
@@ -50,7 +50,7 @@ func TestReleaseByWatch(t *testing.T) {
 
 // TestWithoutMulti: WATCH alone guards nothing, as redis-py before 3.0 had it.
 func TestWithoutMulti(t *testing.T) {
-	s := newStage(t, simulator.Setup{Clients: []simulator.ClientSetup{
+	s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{
 		{Program: func(c *simulator.Client) {
 			ctx := context.Background()
 			note(c, c.Redis(1).Watch(ctx, func(tx *redis.Tx) error {
@@ -89,10 +89,10 @@ func TestWatchEndsWithItsServer(t *testing.T) {
 			want = "2s:false read tcp: connection reset by peer 2s:<nil> 2s:not held: \"\" redis: nil 2s:<nil>"
 		}
 		if got := s.notes(); got != want {
-			t.Errorf("after %s\n%s\nwant\n%s", s.lab.Describe(fault), got, want)
+			t.Errorf("after %s\n%s\nwant\n%s", s.sim.Describe(fault), got, want)
 		}
 		if s.count(history.Broken) != 1 {
-			t.Errorf("after %s %d connections broke, want that which watched", s.lab.Describe(fault), s.count(history.Broken))
+			t.Errorf("after %s %d connections broke, want that which watched", s.sim.Describe(fault), s.count(history.Broken))
 		}
 	}
 }
@@ -112,10 +112,10 @@ func TestLateExec(t *testing.T) {
 	s.step(exec, simulator.Choice{Verb: simulator.Wake, Client: 1})
 	s.step(giveUp...)
 	for s.count(history.Sleep) < 2 { // up to the middle of the second attempt
-		s.step(s.lab.Enabled(&s.world, nil)[0])
+		s.step(s.sim.Enabled(&s.world, nil)[0])
 	}
-	late := simulator.Choice{Verb: simulator.Late, Client: 1}
-	if !slices.Contains(s.lab.Enabled(&s.world, nil), late) {
+	late := simulator.Choice{Verb: simulator.Orphaned, Client: 1}
+	if !slices.Contains(s.sim.Enabled(&s.world, nil), late) {
 		t.Fatal("the first EXEC is not under way any more")
 	}
 	s.told = nil
@@ -152,15 +152,15 @@ func TestWatchersInSearch(t *testing.T) {
 			node.Del(ctx, "lock")
 		}
 	}
-	setup := simulator.Setup{Nodes: []simulator.NodeSetup{{Replicas: 1}}}
+	setup := simulator.Config{Nodes: []simulator.NodeConfig{{Replicas: 1}}}
 	for range 3 {
-		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: taker})
+		setup.Clients = append(setup.Clients, simulator.ClientConfig{Program: taker})
 	}
 	head := history.History{Clients: 3, Nodes: 1, Key: "lock", TTL: 10 * sec}
 	for budget, overlap := range map[string]bool{"": false, "crash=1": false, "failover=1": true} {
 		setup.Faults, _ = faults.ParseBudget(budget)
 		search := func(alike int, plain bool) *explore.Result {
-			r, err := explore.Run(context.Background(), simulator.MustLab(t, setup), explore.Options{Head: head, Alike: alike, Plain: plain})
+			r, err := explore.Run(context.Background(), simulator.MustLab(t, setup), explore.Options{Case: head, Symmetric: alike, NoReduction: plain})
 			if err != nil || !r.Complete {
 				t.Fatalf("%s: complete: %v, %v", budget, r.Complete, err)
 			}
@@ -186,7 +186,7 @@ func TestWatchersInSearch(t *testing.T) {
 // TestSavedWatches: a lab that was told what another knew goes on from the middle
 // of an attempt as that one does.
 func TestSavedWatches(t *testing.T) {
-	setup := simulator.Setup{Nodes: []simulator.NodeSetup{{}}, Clients: []simulator.ClientSetup{{Program: watchUser}, {Program: watchUser}}}
+	setup := simulator.Config{Nodes: []simulator.NodeConfig{{}}, Clients: []simulator.ClientConfig{{Program: watchUser}, {Program: watchUser}}}
 	first, second := simulator.MustLab(t, setup), simulator.MustLab(t, setup)
 	w := first.NewWorld()
 	watching := func(e history.Event) bool { return e.Kind == history.Answer && e.Cmd[0] == "WATCH" }
@@ -195,12 +195,12 @@ func TestSavedWatches(t *testing.T) {
 		told = slices.ContainsFunc(s.events, watching)
 	}
 	var file bytes.Buffer
-	out := plain.NewWriter(&file)
-	first.Save(out, first.Mark())
+	out := codec.NewWriter(&file)
+	first.Save(out, first.TableSizes())
 	if err := out.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if err := second.Load(plain.NewReader(&file)); err != nil {
+	if err := second.Load(codec.NewReader(&file)); err != nil {
 		t.Fatal(err)
 	}
 	v, transactions := w, 0

@@ -40,8 +40,8 @@ func TestTwin(t *testing.T) {
 					t.Errorf("no walk has seen %v", k)
 				}
 			}
-			if clever.Runs(1) >= dumb.Runs(1) {
-				t.Errorf("c1's code was run %d times with tables, %d times without", clever.Runs(1), dumb.Runs(1))
+			if clever.Executions(1) >= dumb.Executions(1) {
+				t.Errorf("c1's code was run %d times with tables, %d times without", clever.Executions(1), dumb.Executions(1))
 			}
 		})
 	}
@@ -65,13 +65,13 @@ func TestWarmAndClearedTables(t *testing.T) {
 					simulator.SetLimit(l, 0)
 				}
 				for seed := range runs {
-					ran := l.Runs(1) + l.Runs(2)
+					ran := l.Executions(1) + l.Executions(2)
 					w := l.NewWorld()
 					again(t, l, &w, runs[seed], steps[seed])
 					switch cleared := how == "cleared"; {
 					case !cleared && l.Size() != size:
 						t.Errorf("seed %d: warm tables grew from %d to %d entries", seed, size, l.Size())
-					case !cleared && l.Runs(1)+l.Runs(2) != ran:
+					case !cleared && l.Executions(1)+l.Executions(2) != ran:
 						t.Errorf("seed %d: code ran although the tables know all", seed)
 					case cleared && l.Size() >= size:
 						t.Errorf("seed %d: %d entries of %d are left", seed, l.Size(), size)

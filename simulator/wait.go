@@ -77,7 +77,7 @@ func (c *waitCommand) read(args []string) {
 }
 
 // arriveWait is the arrival of a batch that ends with WAIT.
-func (l *Lab) arriveWait(w *World, c Choice, th *threadState, o op) (err error) {
+func (l *Simulator) arriveWait(w *World, c Choice, th *threadState, o op) (err error) {
 	wait := l.table.batches[o.batch].wait
 	th.phase, th.reply = blocked, 0
 	if wait.before != noBatch {
@@ -90,7 +90,7 @@ func (l *Lab) arriveWait(w *World, c Choice, th *threadState, o op) (err error) 
 	node := &w.nodes[o.node-1]
 	th.acks, th.hold = 0, Never
 	for i, lacking := range node.lacks {
-		if !lacking.has(c.Client) && !node.cut.has(c.Client) && (Moment{l, w}).HasReplica(int(o.node), i) {
+		if !lacking.has(c.Client) && !node.cut.has(c.Client) && (FaultContext{l, w}).HasReplica(int(o.node), i) {
 			th.acks |= 1 << i
 		}
 	}
@@ -105,7 +105,7 @@ func (l *Lab) arriveWait(w *World, c Choice, th *threadState, o op) (err error) 
 
 // acknowledge tells whoever waits at server n, from 1, that a replica, from 0,
 // has caught up.
-func (l *Lab) acknowledge(w *World, n, replica int8) {
+func (l *Simulator) acknowledge(w *World, n, replica int8) {
 	for i := range l.procs {
 		p := &w.procs[i]
 		for t := range p.threads {
@@ -126,7 +126,7 @@ func (l *Lab) acknowledge(w *World, n, replica int8) {
 }
 
 // unblock has the server answer a WAIT with what there is.
-func (l *Lab) unblock(w *World, c Choice, th *threadState) {
+func (l *Simulator) unblock(w *World, c Choice, th *threadState) {
 	o := l.op(w, c)
 	wait := l.table.batches[o.batch].wait
 	resp := wait.fault

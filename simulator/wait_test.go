@@ -14,9 +14,9 @@ import (
 
 // group is a stage with one server that has so many replicas.
 func group(t *testing.T, replicas int, programs ...func(*simulator.Client)) *stage {
-	s := simulator.Setup{Nodes: []simulator.NodeSetup{{Replicas: replicas}}, Faults: budget(t)}
+	s := simulator.Config{Nodes: []simulator.NodeConfig{{Replicas: replicas}}, Faults: budget(t)}
 	for _, p := range programs {
-		s.Clients = append(s.Clients, simulator.ClientSetup{Program: p})
+		s.Clients = append(s.Clients, simulator.ClientConfig{Program: p})
 	}
 	return newStage(t, s)
 }
@@ -62,7 +62,7 @@ func TestWait(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := group(t, test.replicas, test.program)
 			s.settleNoReplica()
-			for s.world.Now() < 4*sec && !s.lab.Quiet(&s.world) {
+			for s.world.Now() < 4*sec && !s.sim.Quiet(&s.world) {
 				s.step(pass(sec / 4))
 				if r, ok := test.catchUp[s.world.Now()]; ok {
 					s.step(caughtUp(r))
@@ -136,7 +136,7 @@ func TestWaitOfNobody(t *testing.T) {
 		t.Errorf("%d requests were answered, want the INCR", n)
 	}
 	s = group(t, 1, program)
-	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.CrashOf(1), simulator.Choice{Verb: simulator.Late, Client: 1})
+	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.CrashOf(1), simulator.Choice{Verb: simulator.Orphaned, Client: 1})
 	if n := s.count(history.Apply); n != 1 {
 		t.Errorf("%d requests were executed, want the INCR", n)
 	}
@@ -146,16 +146,16 @@ func TestWaitOfNobody(t *testing.T) {
 func TestWaitInAScript(t *testing.T) {
 	s := group(t, 1, func(c *simulator.Client) { do(c, 1, "EVAL", `return redis.call("wait", 1, 10)`, 0) })
 	s.step(simulator.Choice{Verb: simulator.Start, Client: 1})
-	if _, err := s.lab.Step(&s.world, simulator.Choice{Verb: simulator.Arrive, Client: 1}); err == nil || !strings.Contains(err.Error(), "WAIT") {
+	if _, err := s.sim.Step(&s.world, simulator.Choice{Verb: simulator.Arrive, Client: 1}); err == nil || !strings.Contains(err.Error(), "WAIT") {
 		t.Errorf("error %v, want one that names WAIT", err)
 	}
 }
 
 // WAIT goes on while its client stands still, and its time is the server's.
 func TestWaitRunsOnTheServersClock(t *testing.T) {
-	s := newStage(t, simulator.Setup{
-		Clients: []simulator.ClientSetup{{Program: func(c *simulator.Client) { do(c, 1, "SET", "a", 1); do(c, 1, "WAIT", 1, 1000) }}},
-		Nodes:   []simulator.NodeSetup{{Replicas: 1, PPM: 250_000}}, Faults: budget(t),
+	s := newStage(t, simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: func(c *simulator.Client) { do(c, 1, "SET", "a", 1); do(c, 1, "WAIT", 1, 1000) }}},
+		Nodes:   []simulator.NodeConfig{{Replicas: 1, PPM: 250_000}}, Faults: budget(t),
 	})
 	s.settleNoReplica()
 	s.step(faults.PauseOf(1, sec), pass(800*time.Millisecond), simulator.Choice{Verb: simulator.Unblock, Client: 1})
@@ -167,14 +167,14 @@ func TestWaitRunsOnTheServersClock(t *testing.T) {
 
 // Which replicas a server has is bounded, and the setup says so.
 func TestReplicaLimits(t *testing.T) {
-	idle := []simulator.ClientSetup{{Program: func(*simulator.Client) {}}}
-	for want, nodes := range map[string][]simulator.NodeSetup{
+	idle := []simulator.ClientConfig{{Program: func(*simulator.Client) {}}}
+	for want, nodes := range map[string][]simulator.NodeConfig{
 		"server 2 has 3 replicas: give 0 to 2":                                         {{}, {Replicas: 3}},
 		"server 1 has -1 replicas":                                                     {{Replicas: -1}},
 		"the first 4 servers have 8 replicas, and disks that lag: give up to 7 in all": {{Replicas: 2}, {Replicas: 2}, {Replicas: 2}, {Replicas: 1, AOF: simulator.EverySecond}},
 		"server 1 has AOF 3":                                                           {{AOF: 3}},
 	} {
-		if _, err := simulator.New(simulator.Setup{Clients: idle, Nodes: nodes}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := simulator.New(simulator.Config{Clients: idle, Nodes: nodes}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}

@@ -176,7 +176,7 @@ func waiter(c *simulator.Client) {
 }
 
 // budget allows every fault, with a bound on those that have a size.
-func budget(t testing.TB) []simulator.Allowance {
+func budget(t testing.TB) []simulator.FaultBudget {
 	b, err := faults.ParseBudget("crash=1,pause=2@1500ms,lose-reply=2,lose-request=2,client-clock=2@1s,node-clock=2@900ms,restart=2@700ms,failover=2,split=2,hang=1@1100ms,delay=2@1900ms,fail-call=1,evict=1,flush=1")
 	if err != nil {
 		t.Fatal(err)
@@ -185,22 +185,22 @@ func budget(t testing.TB) []simulator.Allowance {
 }
 
 // casts are the setups on which tricks of the lab are held against simple ways.
-func casts(t testing.TB) map[string]simulator.Setup {
-	cast := func(nodes int, programs ...func(*simulator.Client)) simulator.Setup {
-		s := simulator.Setup{Faults: budget(t), Timeout: 800 * time.Millisecond}
+func casts(t testing.TB) map[string]simulator.Config {
+	cast := func(nodes int, programs ...func(*simulator.Client)) simulator.Config {
+		s := simulator.Config{Faults: budget(t), Timeout: 800 * time.Millisecond}
 		for i, p := range programs {
-			s.Clients = append(s.Clients, simulator.ClientSetup{
+			s.Clients = append(s.Clients, simulator.ClientConfig{
 				Program: p, Offset: time.Duration(i) * -300 * time.Microsecond, PPM: int32(i) * 20_000,
 			})
 		}
 		for i := range nodes {
-			s.Nodes = append(s.Nodes, simulator.NodeSetup{
+			s.Nodes = append(s.Nodes, simulator.NodeConfig{
 				Replicas: max(1-i, 0), Offset: time.Duration(i) * -700300 * time.Microsecond, PPM: int32(i) * -7_000,
 			})
 		}
 		return s
 	}
-	all := map[string]simulator.Setup{
+	all := map[string]simulator.Config{
 		"ttl readers":   cast(1, ttlReader, ttlReader),
 		"clock readers": cast(1, clockReader, clockReader),
 		"script users":  cast(1, scriptUser, scriptUser),
@@ -230,7 +230,7 @@ type step struct {
 
 // take makes a choice and keeps what came of it. Of an error the first line: a
 // panic's trace has addresses in it.
-func take(l *simulator.Lab, w *simulator.World, c simulator.Choice) step {
+func take(l *simulator.Simulator, w *simulator.World, c simulator.Choice) step {
 	events, err := l.Step(w, c)
 	s := step{events: slices.Clone(events)}
 	if err != nil {
@@ -241,7 +241,7 @@ func take(l *simulator.Lab, w *simulator.World, c simulator.Choice) step {
 
 // walk plays one random run from w on: at most n choices, mostly of the ordinary
 // course of things, and time passing by less than it could now and then.
-func walk(rng *rand.Rand, l *simulator.Lab, w *simulator.World, n int, look func(c simulator.Choice, s step)) {
+func walk(rng *rand.Rand, l *simulator.Simulator, w *simulator.World, n int, look func(c simulator.Choice, s step)) {
 	var enabled []simulator.Choice
 	for range n {
 		if enabled = l.Enabled(w, enabled[:0]); len(enabled) == 0 {
@@ -263,7 +263,7 @@ func walk(rng *rand.Rand, l *simulator.Lab, w *simulator.World, n int, look func
 }
 
 // run is a walk from the start, kept.
-func run(rng *rand.Rand, l *simulator.Lab, n int) (choices []simulator.Choice, steps []step) {
+func run(rng *rand.Rand, l *simulator.Simulator, n int) (choices []simulator.Choice, steps []step) {
 	w := l.NewWorld()
 	walk(rng, l, &w, n, func(c simulator.Choice, s step) {
 		choices = append(choices, c)
@@ -273,7 +273,7 @@ func run(rng *rand.Rand, l *simulator.Lab, n int) (choices []simulator.Choice, s
 }
 
 // again takes the choices of a run in w and compares what comes of them.
-func again(t *testing.T, l *simulator.Lab, w *simulator.World, choices []simulator.Choice, want []step) {
+func again(t *testing.T, l *simulator.Simulator, w *simulator.World, choices []simulator.Choice, want []step) {
 	t.Helper()
 	for i, c := range choices {
 		if got := take(l, w, c); !reflect.DeepEqual(got, want[i]) {

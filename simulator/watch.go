@@ -94,7 +94,7 @@ func touch(watches []watch, key string) []watch {
 // connect gives the batch's connection and all others that watch in shape s
 // their peers in miniredis. A batch that has nothing to do with watches comes on
 // the peer that is always there.
-func (e *engine) connect(s *shape, b *batch) (watches []watch, peers []*server.Peer, own *server.Peer) {
+func (e *engine) connect(s *keyspace, b *batch) (watches []watch, peers []*server.Peer, own *server.Peer) {
 	own, watches = e.peer, slices.Clone(s.watches)
 	if b.link.conn != "" && !slices.ContainsFunc(watches, func(w watch) bool { return w.conn == b.link.conn }) {
 		watches = append(watches, watch{conn: b.link.conn})
@@ -122,13 +122,13 @@ const touchedKey = "\x00touched"
 
 // watching is what connections watch after batch b has made keys out of s. A
 // FLUSHALL passes miniredis's WATCH by, so that what is gone is looked at as well.
-func (e *engine) watching(s *shape, keys []keyShape, b *batch, watches []watch, peers []*server.Peer) (after []watch) {
+func (e *engine) watching(s *keyspace, keys []keyValue, b *batch, watches []watch, peers []*server.Peer) (after []watch) {
 	if len(watches) == 0 {
 		return nil
 	}
 	for i := range s.keys {
 		k := &s.keys[i]
-		if j := slices.IndexFunc(keys, func(o keyShape) bool { return o.name == k.name }); j < 0 || !k.same(&keys[j]) {
+		if j := slices.IndexFunc(keys, func(o keyValue) bool { return o.name == k.name }); j < 0 || !k.same(&keys[j]) {
 			watches = touch(watches, k.name)
 		}
 	}
@@ -164,7 +164,7 @@ func watcherName(c, n int) string { return fmt.Sprintf("c%d.%d", c, n) }
 // that is not in use. It is free again when the connection has heard that its
 // watches are over. One that was lost before keeps its number, and on its server
 // its watches: a late request may still arrive there.
-func (l *incarnation) watcher() int {
+func (l *execution) watcher() int {
 	n := slices.Index(l.watchers, false)
 	if n < 0 {
 		n = len(l.watchers)

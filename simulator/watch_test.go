@@ -188,13 +188,13 @@ func TestUnfitTransactions(t *testing.T) {
 // TestRealWatches: two connections watch, write and transact at random, on a
 // server of the lab and on a real one.
 func TestRealWatches(t *testing.T) {
-	lab := newServer(t)
+	sim := newServer(t)
 	first := startRedis(t)
 	real := map[string]*realRedis{"a": first, "b": first.another()}
 	failed, done := 0, 0
 	for seed := range uint64(150) {
 		rng := rand.New(rand.NewPCG(seed, 13))
-		lab.data = dataState{}
+		sim.data = dataState{}
 		for _, r := range real {
 			r.raw("UNWATCH")
 			r.raw("FLUSHALL")
@@ -219,7 +219,7 @@ func TestRealWatches(t *testing.T) {
 			if rng.IntN(30) == 0 {
 				write = [][]string{{"UNWATCH"}}
 			}
-			got, want := lab.batch(conn, write...), real[conn].batch(write...)
+			got, want := sim.batch(conn, write...), real[conn].batch(write...)
 			if !sameReplies(write, got, want) {
 				t.Fatalf("seed %d, write %d on %s, %q:\nthe lab says  %s\nRedis says    %s", seed, i, conn, write, replyText(got), replyText(want))
 			}
@@ -230,7 +230,7 @@ func TestRealWatches(t *testing.T) {
 			}
 			for _, cmd := range write {
 				if cmd[0] == "EVAL" { // see TestKnownDifferences
-					lab.raw("SCRIPT", "LOAD", cmd[1])
+					sim.raw("SCRIPT", "LOAD", cmd[1])
 					first.raw("SCRIPT", "LOAD", cmd[1])
 				}
 			}
@@ -271,7 +271,7 @@ func sameReplies(write [][]string, got, want string) bool {
 // TestUnwoundWatchers: code that is unwound while a connection watches never
 // gives it back, and a pool has only so many.
 func TestUnwoundWatchers(t *testing.T) {
-	l := mustLab(t, Setup{Nodes: []NodeSetup{{}}, Clients: []ClientSetup{{Program: func(c *Client) {
+	l := mustLab(t, Config{Nodes: []NodeConfig{{}}, Clients: []ClientConfig{{Program: func(c *Client) {
 		ctx := context.Background()
 		_ = c.Redis(1).Watch(ctx, func(tx *redis.Tx) error {
 			for range 20 {
@@ -287,10 +287,10 @@ func TestUnwoundWatchers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p := l.procs[0].conns.clients[0]; p != nil && p.PoolStats().TotalConns > 1 {
-			t.Fatalf("after %d runs of the code its pool has %d connections", l.Runs(1), p.PoolStats().TotalConns)
+			t.Fatalf("after %d runs of the code its pool has %d connections", l.Executions(1), p.PoolStats().TotalConns)
 		}
 	}
-	if l.Runs(1) < 20 {
-		t.Errorf("the code was run only %d times", l.Runs(1))
+	if l.Executions(1) < 20 {
+		t.Errorf("the code was run only %d times", l.Executions(1))
 	}
 }

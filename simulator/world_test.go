@@ -167,7 +167,7 @@ func trimmed(c simulator.Choice) simulator.Choice {
 }
 
 // tryChoice says whether c is refused in w, and checks how.
-func tryChoice(t *testing.T, l *simulator.Lab, w simulator.World, c simulator.Choice) (refused bool) {
+func tryChoice(t *testing.T, l *simulator.Simulator, w simulator.World, c simulator.Choice) (refused bool) {
 	t.Helper()
 	v := w
 	events, err := l.Step(&v, c)
@@ -193,9 +193,9 @@ func tryChoice(t *testing.T, l *simulator.Lab, w simulator.World, c simulator.Ch
 // TestRefusals reads the reasons.
 func TestRefusals(t *testing.T) {
 	sleeper := func(c *simulator.Client) { do(c, 1, "PING"); c.Clock().Sleep(time.Second) }
-	l := simulator.MustLab(t, simulator.Setup{
-		Clients: []simulator.ClientSetup{{Program: sleeper}, {Program: sleeper}},
-		Nodes:   []simulator.NodeSetup{{}}, Faults: budget(t),
+	l := simulator.MustLab(t, simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: sleeper}, {Program: sleeper}},
+		Nodes:   []simulator.NodeConfig{{}}, Faults: budget(t),
 	})
 	w := l.NewWorld()
 	mustStep := func(cs ...simulator.Choice) {
@@ -229,7 +229,7 @@ func TestRefusals(t *testing.T) {
 	refuse(C{Verb: simulator.Pass, D: time.Hour}, "something is due before")
 	refuse(C{Verb: simulator.Resume, Client: 1}, "no pause of this client ends now")
 	refuse(C{Verb: simulator.Resume, Client: 3}, "no such client")
-	refuse(C{Verb: simulator.Late, Client: 1}, "no such request")
+	refuse(C{Verb: simulator.Orphaned, Client: 1}, "no such request")
 	refuse(C{Verb: simulator.Replicate, Node: 1}, "no such replica of this server is behind")
 	mustStep(C{Verb: simulator.Pass, D: 800 * time.Millisecond}, faults.PauseOf(1, 0))
 	refuse(C{Verb: simulator.Answer, Client: 1}, "the client is paused")
@@ -248,18 +248,18 @@ func FuzzStep(f *testing.F) {
 	f.Add([]byte{0, 7, 1, 255, 0, 0, 8, 0, 0, 128, 0, 5, 1, 3, 0, 0})
 	f.Add([]byte{1, 9, 1, 0, 0, 0, 10, 1, 0, 0, 0, 5, 1, 0, 0, 0, 34, 1, 0, 0, 0, 43, 1, 0, 0, 0})
 	f.Add([]byte{2, 9, 1, 0, 0, 0, 47, 1, 0, 0, 0, 13, 1, 0, 0, 0, 12, 1, 0, 0, 0, 12, 15, 15, 0, 0})
-	var labs []*simulator.Lab
-	for _, setup := range []simulator.Setup{casts(f)["watchdog"], {
-		Clients: []simulator.ClientSetup{{Program: listener}, {Program: listener}},
-		Nodes:   []simulator.NodeSetup{{Replicas: 1}}, Faults: budget(f),
+	var sims []*simulator.Simulator
+	for _, setup := range []simulator.Config{casts(f)["watchdog"], {
+		Clients: []simulator.ClientConfig{{Program: listener}, {Program: listener}},
+		Nodes:   []simulator.NodeConfig{{Replicas: 1}}, Faults: budget(f),
 	}, zoo()} {
-		labs = append(labs, simulator.MustLab(f, setup))
+		sims = append(sims, simulator.MustLab(f, setup))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) == 0 {
 			return
 		}
-		l := labs[int(b[0])%len(labs)]
+		l := sims[int(b[0])%len(sims)]
 		b = b[1:]
 		w := l.NewWorld()
 		for ; len(b) >= 5; b = b[5:] {

@@ -68,16 +68,16 @@ func (z zooState) shift(d time.Duration) zooState {
 }
 
 // link is what the ensemble has to do with client c.
-func (l *Lab) link(w *World, c int8) *zooLink { return &l.zoo.shapes[w.zoo.shape].links[c-1] }
+func (l *Simulator) link(w *World, c int8) *zooLink { return &l.zoo.shapes[w.zoo.shape].links[c-1] }
 
 // hasSession says whether the ensemble has not ended client c's session.
-func (l *Lab) hasSession(w *World, c int8) bool {
+func (l *Simulator) hasSession(w *World, c int8) bool {
 	return l.zoo.shapes[w.zoo.shape].state.Alive(l.link(w, c).session)
 }
 
 // zooEnabled is what may happen between a client and the ensemble beside the
 // ordinary course of its requests.
-func (l *Lab) zooEnabled(w *World, c int8, buf []Choice) []Choice {
+func (l *Simulator) zooEnabled(w *World, c int8, buf []Choice) []Choice {
 	p := &w.procs[c-1]
 	if p.dead || p.paused {
 		return buf
@@ -89,7 +89,7 @@ func (l *Lab) zooEnabled(w *World, c int8, buf []Choice) []Choice {
 }
 
 // hears says whether there are news for a thread that waits for a watch.
-func (l *Lab) hears(w *World, c Choice) bool {
+func (l *Simulator) hears(w *World, c Choice) bool {
 	p := &w.procs[c.Client-1]
 	if p.threads[c.Thread].phase != asleep || len(l.link(w, c.Client).news) == 0 {
 		return false
@@ -100,7 +100,7 @@ func (l *Lab) hears(w *World, c Choice) bool {
 
 // cannotReconnect says why client c does not connect to the ensemble now. What
 // came by the old connection is heard first.
-func (l *Lab) cannotReconnect(w *World, c int8) (why string) {
+func (l *Simulator) cannotReconnect(w *World, c int8) (why string) {
 	p := &w.procs[c-1]
 	switch {
 	case p.dead:
@@ -119,7 +119,7 @@ func (l *Lab) cannotReconnect(w *World, c int8) (why string) {
 }
 
 // reconnect gives a client a connection again.
-func (l *Lab) reconnect(w *World, c Choice) error {
+func (l *Simulator) reconnect(w *World, c Choice) error {
 	if l.zoo == nil || c.Client < 1 || int(c.Client) > len(l.procs) {
 		return l.refuse(w, c, "there is no such client of a ZooKeeper")
 	}
@@ -145,19 +145,19 @@ func (l *Lab) reconnect(w *World, c Choice) error {
 }
 
 // deliver brings news to a thread that waits for one of them.
-func (l *Lab) deliver(w *World, c Choice) error {
+func (l *Simulator) deliver(w *World, c Choice) error {
 	there := l.zoo != nil && c.Client >= 1 && int(c.Client) <= len(l.procs) && c.Thread >= 0 && c.Thread < MaxThreads
 	if !there || w.procs[c.Client-1].dead || w.procs[c.Client-1].paused || !l.hears(w, c) {
 		return l.refuse(w, c, "no news of a watch are on the way that this thread waits for")
 	}
 	eff := l.zooAct(w, zooTell, c.Client, 0)
 	l.emitClient(w, history.Wake, c.Client, c.Thread).Note = "news of a watch"
-	return l.observe(w, c, seen{kind: told, val: int64(eff.answer)})
+	return l.observe(w, c, observation{kind: told, val: int64(eff.answer)})
 }
 
 // zooServe has the ensemble run a request; late: the connection on which it came
 // has broken. The answer is lostConn if the session has ended.
-func (l *Lab) zooServe(w *World, o *op, from int8, msg uint32, kind zooActKind) (answer uint32) {
+func (l *Simulator) zooServe(w *World, o *op, from int8, msg uint32, kind zooActKind) (answer uint32) {
 	apply := len(l.events)
 	e := l.emit(w, history.Apply)
 	e.Client, e.Node, e.Msg, e.Cmd = int(from), ensemble, int(msg), l.zoo.requests[o.batch].text
@@ -181,7 +181,7 @@ func (l *Lab) zooServe(w *World, o *op, from int8, msg uint32, kind zooActKind) 
 
 // silence begins the time-out of client c's session, if it does not run yet: from
 // now on the ensemble hears nothing of it.
-func (l *Lab) silence(w *World, c int8) {
+func (l *Simulator) silence(w *World, c int8) {
 	if w.zoo.ends[c-1] == 0 && l.hasSession(w, c) {
 		w.zoo.ends[c-1] = later(w.now, w.nodes[ensemble-1].clock.after(l.zoo.timeout))
 	}
@@ -189,7 +189,7 @@ func (l *Lab) silence(w *World, c int8) {
 
 // cutOff breaks client c's connection. Of a request on its way nobody knows what
 // becomes.
-func (l *Lab) cutOff(w *World, c int8) {
+func (l *Simulator) cutOff(w *World, c int8) {
 	p := &w.procs[c-1]
 	if p.cut {
 		return
@@ -213,7 +213,7 @@ func (l *Lab) cutOff(w *World, c int8) {
 }
 
 // wakeUp is what a client does about its session when it goes on after a pause.
-func (l *Lab) wakeUp(w *World, c int8) {
+func (l *Simulator) wakeUp(w *World, c int8) {
 	switch {
 	case w.procs[c-1].cut:
 	case !l.hasSession(w, c):
@@ -225,7 +225,7 @@ func (l *Lab) wakeUp(w *World, c int8) {
 
 // pingsHeldUp says whether a request of client c is held up, and so are the pings
 // behind it.
-func (l *Lab) pingsHeldUp(w *World, c int8) bool {
+func (l *Simulator) pingsHeldUp(w *World, c int8) bool {
 	p := &w.procs[c-1]
 	for t := range p.threads {
 		if p.threads[t].phase == asking && p.threads[t].hold > w.now && l.op(w, Choice{Client: c, Thread: int8(t)}).kind == opZoo {
@@ -236,7 +236,7 @@ func (l *Lab) pingsHeldUp(w *World, c int8) bool {
 }
 
 // endSessions ends those whose time is over, the longest overdue first.
-func (l *Lab) endSessions(w *World) {
+func (l *Simulator) endSessions(w *World) {
 	for {
 		first := int8(0)
 		for c := range l.procs {
@@ -252,7 +252,7 @@ func (l *Lab) endSessions(w *World) {
 }
 
 // endSession ends client c's.
-func (l *Lab) endSession(w *World, c int8) {
+func (l *Simulator) endSession(w *World, c int8) {
 	w.zoo.ends[c-1] = 0
 	e := l.emit(w, history.SessionEnd)
 	e.Client, e.Node = int(c), ensemble
@@ -262,8 +262,8 @@ func (l *Lab) endSession(w *World, c int8) {
 // zooAct has the ensemble do something, and records what that changes. In a
 // history the key is a znode at which clients queue, and its value the first of
 // the line: whoever is first has it by its session, for as long as that lives.
-func (l *Lab) zooAct(w *World, kind zooActKind, client int8, arg uint32) *zooEffect {
-	eff := l.zoo.act(zooAct{w.zoo.shape, arg, kind, client}, l.forgetful)
+func (l *Simulator) zooAct(w *World, kind zooActKind, client int8, arg uint32) *zooEffect {
+	eff := l.zoo.act(zooAct{w.zoo.shape, arg, kind, client}, l.noMemo)
 	w.zoo.shape = eff.to
 	for i := range eff.lines {
 		l.emitLine(w, &eff.lines[i], kind, int(client))
@@ -278,7 +278,7 @@ func (l *Lab) zooAct(w *World, kind zooActKind, client int8, arg uint32) *zooEff
 // emitLine records that a line has another first. If the old one has left, that
 // is the doing of whoever removed it; that another one is first now is a grant to
 // that one.
-func (l *Lab) emitLine(w *World, ch *lineChange, kind zooActKind, client int) {
+func (l *Simulator) emitLine(w *World, ch *lineChange, kind zooActKind, client int) {
 	before := ch.before
 	if ch.gone {
 		k := history.Change
@@ -296,10 +296,10 @@ func (l *Lab) emitLine(w *World, ch *lineChange, kind zooActKind, client int) {
 }
 
 // ZooKeeper says whether the lab's server is one.
-func (l *Lab) ZooKeeper() bool { return l.zoo != nil }
+func (l *Simulator) ZooKeeper() bool { return l.zoo != nil }
 
 // Awaits says whether a thread of client c waits for a watch, and can hear of it.
-func (l *Lab) Awaits(c int, part *ClientPart) bool {
+func (l *Simulator) Awaits(c int, part *ClientPart) bool {
 	for t := range part.s.threads {
 		if l.awaits(c, part, t) {
 			return true
@@ -308,13 +308,13 @@ func (l *Lab) Awaits(c int, part *ClientPart) bool {
 	return false
 }
 
-func (l *Lab) awaits(c int, part *ClientPart, t int) bool {
+func (l *Simulator) awaits(c int, part *ClientPart, t int) bool {
 	return !part.s.dead && !part.s.paused && part.s.threads[t].phase == asleep && l.procs[c-1].nodes[part.s.at].ops[t].kind == opWatch
 }
 
 // News appends the choices by which client c hears of its watches, as Enabled
 // lists them, given the ensemble's part.
-func (l *Lab) News(c int, part *ClientPart, node *NodePart, buf []Choice) []Choice {
+func (l *Simulator) News(c int, part *ClientPart, node *NodePart, buf []Choice) []Choice {
 	k := &l.zoo.shapes[node.zoo.shape].links[c-1]
 	for t := range part.s.threads {
 		if l.awaits(c, part, t) && k.heard(l.zoo.watches[l.procs[c-1].nodes[part.s.at].ops[t].batch]) {
@@ -325,7 +325,7 @@ func (l *Lab) News(c int, part *ClientPart, node *NodePart, buf []Choice) []Choi
 }
 
 // cmd is what a request says, as histories show it; nil: it asks the resource.
-func (l *Lab) cmd(o *op) []string {
+func (l *Simulator) cmd(o *op) []string {
 	switch o.kind {
 	case opCommand, opListen:
 		return l.table.batches[o.batch].text
@@ -336,7 +336,7 @@ func (l *Lab) cmd(o *op) []string {
 }
 
 // patience is how long a client waits for an answer, on its own clock.
-func (l *Lab) patience(o *op) time.Duration {
+func (l *Simulator) patience(o *op) time.Duration {
 	if o.kind == opZoo {
 		return l.zoo.timeout * 2 / 3
 	}
@@ -345,26 +345,28 @@ func (l *Lab) patience(o *op) time.Duration {
 
 // EndSession has the ensemble end client c's session now, as if it had not heard
 // of it, and close its connection.
-func (m Moment) EndSession(c int8) (why string) {
+func (m FaultContext) EndSession(c int8) (why string) {
 	switch _, why := m.client(c); {
 	case why != "":
 		return why
 	case !m.HasSession(int(c)):
 		return "the client has no session"
 	}
-	m.lab.endSession(m.w, c)
+	m.sim.endSession(m.w, c)
 	if p := &m.w.procs[c-1]; !p.paused {
-		m.lab.cutOff(m.w, c)
+		m.sim.cutOff(m.w, c)
 	}
 	return ""
 }
 
 // HasSession says whether a ZooKeeper has a session of client c.
-func (m Moment) HasSession(c int) bool { return m.lab.zoo != nil && m.lab.hasSession(m.w, int8(c)) }
+func (m FaultContext) HasSession(c int) bool {
+	return m.sim.zoo != nil && m.sim.hasSession(m.w, int8(c))
+}
 
 // checkZooKeeper says what is wrong with a server that is one.
-func (s *Setup) checkZooKeeper() (why string) {
-	i := slices.IndexFunc(s.Nodes, func(n NodeSetup) bool { return n.Session != 0 })
+func (s *Config) checkZooKeeper() (why string) {
+	i := slices.IndexFunc(s.Nodes, func(n NodeConfig) bool { return n.Session != 0 })
 	if i < 0 {
 		return ""
 	}

@@ -171,12 +171,12 @@ func replyText(r zookeeper.Request, reply zookeeper.Reply) string {
 // Whole runs of the lab, with everything that can go wrong, give the answers that
 // the ensemble's value gives by itself.
 func TestZooKeeperDriven(t *testing.T) {
-	lab := simulator.MustLab(t, zoo())
+	sim := simulator.MustLab(t, zoo())
 	applied, ended := 0, 0
 	for seed := range uint64(100) {
 		d := newDriver(t, 3, 2*time.Second)
-		w := lab.NewWorld()
-		walk(rand.New(rand.NewPCG(seed, 7)), lab, &w, 300, func(c simulator.Choice, s step) {
+		w := sim.NewWorld()
+		walk(rand.New(rand.NewPCG(seed, 7)), sim, &w, 300, func(c simulator.Choice, s step) {
 			for i := range s.events {
 				d.hear(c.Verb, &s.events[i])
 				switch s.events[i].Kind {

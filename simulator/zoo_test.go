@@ -67,11 +67,11 @@ func onlooker(c *simulator.Client) {
 }
 
 // zoo is a cast on an ensemble, with everything that can befall it.
-func zoo() simulator.Setup {
-	return simulator.Setup{
-		Clients: []simulator.ClientSetup{{Program: inLine}, {Program: inLine}, {Program: onlooker}},
-		Nodes:   []simulator.NodeSetup{{Session: 2 * time.Second}},
-		Faults: []simulator.Allowance{
+func zoo() simulator.Config {
+	return simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: inLine}, {Program: inLine}, {Program: onlooker}},
+		Nodes:   []simulator.NodeConfig{{Session: 2 * time.Second}},
+		Faults: []simulator.FaultBudget{
 			{Fault: faults.Crash{}, Times: 1}, {Fault: faults.Pause{}, Times: 2}, {Fault: faults.LoseReply{}, Times: 2},
 			{Fault: faults.LoseRequest{}, Times: 2}, {Fault: faults.Delay{}, Times: 2, Max: 3 * time.Second}, {Fault: faults.ExpireSession{}, Times: 2},
 			{Fault: faults.Restart{}, Times: 1}, {Fault: faults.Hang{}, Times: 1}, {Fault: faults.NodeClock{}, Times: 1, Max: time.Second},
@@ -109,7 +109,7 @@ func TestZooKeeperTwin(t *testing.T) {
 			t.Errorf("no walk has seen %v", k)
 		}
 	}
-	for _, v := range []simulator.Verb{simulator.Deliver, simulator.Reconnect, simulator.Late} {
+	for _, v := range []simulator.Verb{simulator.Deliver, simulator.Reconnect, simulator.Orphaned} {
 		if !verbs[v] {
 			t.Errorf("no walk has made choice %d", v)
 		}
@@ -126,14 +126,14 @@ func asker(n int) func(*simulator.Client) {
 	}
 }
 
-func ensemble(t *testing.T, cl simulator.ClientSetup) *stage {
-	return newStage(t, simulator.Setup{Clients: []simulator.ClientSetup{cl}, Nodes: []simulator.NodeSetup{{Session: sec}}, Faults: budget(t)})
+func ensemble(t *testing.T, cl simulator.ClientConfig) *stage {
+	return newStage(t, simulator.Config{Clients: []simulator.ClientConfig{cl}, Nodes: []simulator.NodeConfig{{Session: sec}}, Faults: budget(t)})
 }
 
 // The end of a pause is no sign of life while a request, and the pings behind it,
 // are held up.
 func TestPauseWhileHeldUp(t *testing.T) {
-	s := ensemble(t, simulator.ClientSetup{Program: asker(1)})
+	s := ensemble(t, simulator.ClientConfig{Program: asker(1)})
 	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.DelayOf(1, 0, 1900*time.Millisecond), faults.PauseOf(1, 750*time.Millisecond),
 		simulator.Choice{Verb: simulator.Pass, D: 750 * time.Millisecond}, simulator.Choice{Verb: simulator.Resume, Client: 1},
 		simulator.Choice{Verb: simulator.GiveUp, Client: 1}, simulator.Choice{Verb: simulator.Pass, D: 250 * time.Millisecond})
@@ -145,7 +145,7 @@ func TestPauseWhileHeldUp(t *testing.T) {
 // A client whose clock is slow waits on when its session has ended. When its request
 // arrives it hears so, and connects again.
 func TestSessionEndsBeforeTheClientGivesUp(t *testing.T) {
-	s := ensemble(t, simulator.ClientSetup{Program: asker(3), PPM: -500_000})
+	s := ensemble(t, simulator.ClientConfig{Program: asker(3), PPM: -500_000})
 	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.DelayOf(1, 0, 1200*time.Millisecond))
 	s.settle(20 * sec)
 	s.wantNotes("1.2s:read tcp: connection reset by peer 1.2s:<nil> 1.2s:<nil>")
@@ -153,12 +153,12 @@ func TestSessionEndsBeforeTheClientGivesUp(t *testing.T) {
 
 // What comes on a connection comes in one order, so one thread alone waits for it.
 func TestOneThreadWaits(t *testing.T) {
-	s := ensemble(t, simulator.ClientSetup{Program: func(c *simulator.Client) {
+	s := ensemble(t, simulator.ClientConfig{Program: func(c *simulator.Client) {
 		_, w, _ := c.ZooKeeper().Watch(zookeeper.Request{Op: zookeeper.Exists, Path: "/"})
-		c.Together(func() { _, _ = w.Wait(sec) }, func() { asker(1)(c) })
+		c.Parallel(func() { _, _ = w.Wait(sec) }, func() { asker(1)(c) })
 	}})
 	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, simulator.Choice{Verb: simulator.Arrive, Client: 1})
-	if _, err := s.lab.Step(&s.world, simulator.Choice{Verb: simulator.Answer, Client: 1}); err == nil || !strings.Contains(err.Error(), "two threads wait on one ZooKeeper session") {
+	if _, err := s.sim.Step(&s.world, simulator.Choice{Verb: simulator.Answer, Client: 1}); err == nil || !strings.Contains(err.Error(), "two threads wait on one ZooKeeper session") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // connection breaks, and begun anew when it has ended. It is nil if the lab's
 // server is none.
 func (c *Client) ZooKeeper() *Session {
-	if c.p.lab.zoo == nil {
+	if c.p.sim.zoo == nil {
 		return nil
 	}
 	return &Session{c.p}
@@ -56,7 +56,7 @@ func (s *Session) own() {
 }
 
 func (s *Session) ask(r zookeeper.Request) (zookeeper.Reply, *Watch, error) {
-	p, t := s.p, s.p.lab.zoo
+	p, t := s.p, s.p.sim.zoo
 	s.own()
 	seen := p.mustAsk(op{kind: opZoo, node: ensemble, batch: t.internRequest(r)})
 	if err := seen.err("read"); err != nil {
@@ -93,7 +93,7 @@ func (w *Watch) Wait(patience time.Duration) (fired bool, err error) {
 		return true, nil
 	}
 	(&Session{w.p}).own()
-	t := w.p.lab.zoo
+	t := w.p.sim.zoo
 	seen := w.p.mustAsk(op{kind: opWatch, batch: t.internWatch(w.watch), d: max(patience, 0)})
 	if seen.kind == slept {
 		return false, nil

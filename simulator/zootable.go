@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"locklab/simulator/plain"
+	"locklab/simulator/internal/codec"
 	"locklab/simulator/zookeeper"
 )
 
@@ -121,7 +121,7 @@ type zooFired struct {
 	what   string
 }
 
-func newZooTable(s *NodeSetup, r *room) *zooTable {
+func newZooTable(s *NodeConfig, r *room) *zooTable {
 	t := &zooTable{
 		room: r, timeout: s.Session, first: s.Znodes, names: s.Lines,
 		shapeID: map[string]uint32{}, requestID: map[zookeeper.Request]uint32{}, answerID: map[string]uint32{},
@@ -437,12 +437,12 @@ func (t *zooTable) mark() zooMark {
 }
 
 // save writes what the tables held at m. What acts do is found out again.
-func (t *zooTable) save(w *plain.Writer, m *zooMark) {
+func (t *zooTable) save(w *codec.Writer, m *zooMark) {
 	w.Put(t.shapes[:m.shapes], t.requests[:m.requests], t.answers[:m.answers], t.watches[:m.watches], t.memories[:m.memories])
 }
 
 // load reads it, in the same order, so that everything gets its number again.
-func (t *zooTable) load(r *plain.Reader) {
+func (t *zooTable) load(r *codec.Reader) {
 	var old zooTable
 	r.Get(&old.shapes, &old.requests, &old.answers, &old.watches, &old.memories)
 	for _, s := range old.shapes {

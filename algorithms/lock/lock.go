@@ -109,7 +109,7 @@ type Env struct {
 	Clock Clock
 	// Together runs tasks side by side and returns when all have ended, for the
 	// strategies that ask several servers at once. nil: one after the other.
-	Together func(tasks ...func())
+	Parallel func(tasks ...func())
 	// Tokens makes the values by which a client recognises its own lock.
 	Tokens Tokens
 	// Thread is the id that the process's runtime gives to the thread which uses

@@ -19,7 +19,7 @@ func Production(ttl time.Duration, nodes ...redis.UniversalClient) Env {
 	return Env{
 		Nodes:    nodes,
 		Clock:    clockwork.NewRealClock(),
-		Together: sideBySide,
+		Parallel: sideBySide,
 		Tokens:   RandomTokens{},
 		Thread:   "1",
 		TTL:      ttl,

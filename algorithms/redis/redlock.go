@@ -75,7 +75,7 @@ var redlockTopUp = redlock.Variant("redlock-topup", 2025,
 // down, and three can without.
 var redlockParallel = redlock.Variant("redlock-parallel", 2014,
 	lock.Text{EN: "Redlock that asks all servers at once", ZH: "Redlock 同时询问所有节点"},
-	drifting(func(s *Redlock, env lock.Env) { s.together = env.Together }))
+	drifting(func(s *Redlock, env lock.Env) { s.together = env.Parallel }))
 
 // redlockFailFast is redlock-drift that asks no further once a majority cannot be
 // reached any more. (2023: the option WithFailFast of redsync, pull request 133.)

@@ -330,7 +330,7 @@ func TestRedlockParallel(t *testing.T) {
 	e := entry(t, "redlock-parallel")
 	s := newStage(t, e.Nodes)
 	a := s.process(t, e, "A")
-	a.env.Together = lock.Production(e.TTL).Together
+	a.env.Parallel = lock.Production(e.TTL).Parallel
 	a.Strategy = e.New(a.env)
 	for _, command := range []string{"set", "eval"} {
 		var asked sync.WaitGroup

@@ -55,7 +55,7 @@ func (a *app) writeCharts(d drawing, files []string) error {
 type searched interface {
 	drawing
 	Text(io.Writer, reports.Options) error
-	Untold() bool
+	Inconclusive() bool
 }
 
 // showSearched writes the files of a drawing that rests on searches, prints it,
@@ -79,7 +79,7 @@ func (a *app) showSearched(d searched, stopped bool, files []string, asJSON any,
 	switch {
 	case stopped:
 		return errStopped
-	case d.Untold():
+	case d.Inconclusive():
 		return &exitError{exitUntold, errors.New("a search was cut short: what it did not visit is unknown")}
 	}
 	return nil

@@ -56,7 +56,7 @@ func (a *app) foresee(ctx context.Context, entry lock.Entry, t simulator.Trace, 
 func doomCurve(d *study.Doom) *reports.Doom {
 	c := &reports.Doom{Harm: d.Harm, History: d.Run.History, NoReturn: d.NoReturn, States: d.States}
 	for _, s := range d.Steps {
-		c.Steps = append(c.Steps, reports.DoomStep{At: s.At, Events: s.Events, Strike: s.Strike, Share: s.Share})
+		c.Steps = append(c.Steps, reports.DoomStep{At: s.At, Events: s.Events, Strike: s.Fault, Share: s.Share})
 	}
 	return c
 }

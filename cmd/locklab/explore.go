@@ -151,7 +151,7 @@ func (a *app) searching() func(r *explore.Result) {
 	began := time.Now()
 	return func(r *explore.Result) {
 		seconds := (r.Kept.Before + time.Since(began)).Seconds()
-		fmt.Fprintf(f, "\r%d states, %.2f M transitions/s, %d waiting, %d MB ", r.States, float64(r.Transitions)/seconds/1e6, r.Frontier, r.Bytes>>20)
+		fmt.Fprintf(f, "\r%d states, %.2f M transitions/s, %d waiting, %d MB ", r.States, float64(r.Transitions)/seconds/1e6, r.Open, r.Bytes>>20)
 		if r.Kept.Has > 0 {
 			fmt.Fprintf(f, "(%d states saved) ", r.Kept.Has)
 		}

@@ -151,7 +151,7 @@ func (a *app) inBrackets(aside string) string {
 
 // waiting is the longest wait of an outcome.
 func (a *app) waiting(o *race.Outcome) string {
-	d := max(longest(o, verdict.Blocked), longest(o, verdict.Phantom))
+	d := max(longest(o, verdict.Blocked), longest(o, verdict.Orphan))
 	return a.teacher(a.langs()[0]).span(d)
 }
 

@@ -100,7 +100,7 @@ func (a *app) who(sc race.Scenario) {
 	var heads []string
 	rank, names := map[string]int{}, map[string][]string{}
 	for _, e := range algorithms.All() {
-		c := contract.Contracted(e, sc)
+		c := contract.CellOf(e, sc)
 		head := join(c.Words)
 		if c.Words == nil {
 			head = a.say("no contract speaks of", "契约没有提到")

@@ -49,7 +49,7 @@ func (a *app) explainRun(o *race.Outcome) error {
 		a.next("locklab explain "+o.Scenario.ID, "locklab explain "+o.Strategy.ID)
 		return nil
 	}
-	watched, err := study.WatchOn(o.Strategy, o.Trace)
+	watched, err := study.ReplayWithCodeOn(o.Strategy, o.Trace)
 	if err != nil {
 		return internal(err)
 	}
@@ -109,7 +109,7 @@ type codeJSON struct {
 func (a *app) printRun(o *race.Outcome) error {
 	j := explainedRunJSON{runJSON: outcomeJSON(o), Code: []codeJSON{}}
 	if o.History != nil {
-		watched, err := study.WatchOn(o.Strategy, o.Trace)
+		watched, err := study.ReplayWithCodeOn(o.Strategy, o.Trace)
 		if err != nil {
 			return internal(err)
 		}
@@ -214,7 +214,7 @@ func (a *app) nextSearched(o *race.Outcome) error {
 	a.part(a.label("next.search"))
 	for _, e := range algorithms.Milestones() {
 		with := b
-		with.Nodes, with.Asks, with.MaxStates = study.FrontierNodes(e), 0, nextStates
+		with.Nodes, with.Asks, with.MaxStates = study.FewServers(e), 0, nextStates
 		text := ""
 		if s, err := study.Explore(a.ctx, e, with); err != nil {
 			text = err.Error()

@@ -98,7 +98,7 @@ func listed(e lock.Entry) listedStrategy {
 
 // uncontracted says whether no contract speaks of a lock in any race.
 func uncontracted(e lock.Entry) bool {
-	return len(contract.Unspoken(e)) == len(scenarios.All())
+	return len(contract.Uncovered(e)) == len(scenarios.All())
 }
 
 func races() (l []listedScenario) {

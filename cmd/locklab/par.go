@@ -79,7 +79,7 @@ func (a *app) searchPar(ctx context.Context, entries []lock.Entry, b study.Bound
 		row := reports.ParRow{Strategy: e.ID}
 		if table[l] != nil {
 			for _, p := range table[l].Pars {
-				cell := reports.ParCell{Told: p.Told, Found: p.Found, Par: p.Par, Steps: p.Steps, Ways: p.Ways}
+				cell := reports.ParCell{Told: p.Complete, Found: p.Found, Par: p.Par, Steps: p.Steps, Ways: p.Ways}
 				if p.Found {
 					cell.Trace = p.Trace.Link()
 				}

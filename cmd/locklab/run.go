@@ -253,7 +253,7 @@ func (a *app) tell(o *race.Outcome, view string) error {
 		a.printf("\n")
 	}
 	a.conclude(o)
-	for _, m := range o.Missed {
+	for _, m := range o.NotInjected {
 		a.printf("%s\n", a.say("Did not happen: ", "没有发生：")+m.Error())
 	}
 	a.next(nextAfter(o)...)

@@ -29,7 +29,7 @@ type teacher struct {
 
 // A stage keeps what has been played.
 type stage struct {
-	company race.Company
+	company race.Runner
 	cells   map[[2]string]*race.Outcome
 }
 
@@ -144,7 +144,7 @@ func (t *teacher) span(d time.Duration) string {
 
 // blocked is how long the others had to wait for a key that nobody used.
 func (t *teacher) blocked(o *race.Outcome) (string, error) {
-	for _, w := range []verdict.Word{verdict.Blocked, verdict.Phantom} {
+	for _, w := range []verdict.Word{verdict.Blocked, verdict.Orphan} {
 		if d := longest(o, w); d > 0 {
 			return t.span(d), nil
 		}
@@ -246,7 +246,7 @@ func (t *teacher) alone(e lock.Entry) (*race.Outcome, error) {
 // par is how little of a budget brings the lock to a harm.
 func (t *teacher) par(e lock.Entry, budget string) (string, error) {
 	b := study.DefaultBounds()
-	b.Budget, b.Nodes = budget, study.FrontierNodes(e)
+	b.Budget, b.Nodes = budget, study.FewServers(e)
 	s, err := study.Explore(t.ctx, e, b)
 	if err != nil {
 		return "", err

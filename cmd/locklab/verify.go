@@ -122,24 +122,24 @@ told (a search was cut short, or Ctrl-C), 4 a mistake of locklab.`,
 }
 
 // contractRows reads a user's contract; "" is the lab's own.
-func contractRows(file string) ([]contract.Row, error) {
+func contractRows(file string) ([]contract.Expectation, error) {
 	if file == "" {
-		return contract.ContractRows(), nil
+		return contract.Own(), nil
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("--contract: %w", err)
 	}
-	return contract.ParseRows(file, string(text))
+	return contract.Parse(file, string(text))
 }
 
 // rowsOf are the rows that speak of locks of these families.
-func rowsOf(families []string, rows []contract.Row) ([]contract.Row, error) {
+func rowsOf(families []string, rows []contract.Expectation) ([]contract.Expectation, error) {
 	locks, err := ofFamilies(families)
 	if err != nil {
 		return nil, err
 	}
-	rows = slices.DeleteFunc(rows, func(r contract.Row) bool {
+	rows = slices.DeleteFunc(rows, func(r contract.Expectation) bool {
 		return !slices.ContainsFunc(locks, func(e lock.Entry) bool { return e.ID == r.Strategy.ID })
 	})
 	if len(rows) == 0 {
@@ -161,7 +161,7 @@ func uncovered(file string, families []string) (open []reports.Uncovered, err er
 		}
 	}
 	for _, e := range locks {
-		silent := contract.Unspoken(e)
+		silent := contract.Uncovered(e)
 		if len(silent) == 0 {
 			continue
 		}
@@ -176,7 +176,7 @@ func uncovered(file string, families []string) (open []reports.Uncovered, err er
 	return open, nil
 }
 
-func (a *app) proveRows(ctx context.Context, rows []contract.Row, open []reports.Uncovered, flags verifyFlags) error {
+func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open []reports.Uncovered, flags verifyFlags) error {
 	done, end := a.progress(len(rows), "proofs")
 	proofs, err := contract.Verify(ctx, rows, done)
 	end()
@@ -251,22 +251,22 @@ func verifyStatus(v *reports.Verification, stopped bool) error {
 	return nil
 }
 
-var checkStatus = map[contract.Answer]reports.CheckStatus{
-	contract.Unasked:      reports.CheckUnasked,
-	contract.AsContracted: reports.CheckOK,
-	contract.Untold:       reports.CheckUntold,
+var checkStatus = map[contract.Status]reports.CheckStatus{
+	contract.NotRun:       reports.CheckUnasked,
+	contract.Met:          reports.CheckOK,
+	contract.Inconclusive: reports.CheckUntold,
 	contract.Differs:      reports.CheckDiffers,
 }
 
 // verification turns proofs into what reports write.
-func verification(proofs []contract.Proof) *reports.Verification {
+func verification(proofs []contract.Result) *reports.Verification {
 	v := &reports.Verification{}
 	for i := range proofs {
 		p := &proofs[i]
 		c := reports.Check{
 			Strategy: p.Strategy.ID, Subject: p.Subject(), IsSearch: p.IsSearch(), File: p.File, Line: p.Line,
-			Want: contract.Promises(p.Want), Got: contract.Promises(p.Got),
-			Status: checkStatus[p.Answer], Reasons: p.Reasons, Reproduce: p.Command(),
+			Want: contract.FormatVerdicts(p.Expected), Got: contract.FormatVerdicts(p.Got),
+			Status: checkStatus[p.Status], Reasons: p.Reasons, Reproduce: p.Command(),
 		}
 		if p.Search != nil {
 			c.Certificate = p.Search.Certificate()
@@ -279,11 +279,11 @@ func verification(proofs []contract.Proof) *reports.Verification {
 	return v
 }
 
-func verifyToJSON(proofs []contract.Proof, v *reports.Verification) verifyJSON {
+func verifyToJSON(proofs []contract.Result, v *reports.Verification) verifyJSON {
 	j := verifyJSON{Version: schema, Searches: []searchJSON{}, Deviations: []deviationJSON{}}
 	for i := range proofs {
 		switch p := &proofs[i]; {
-		case p.Answer == contract.Unasked:
+		case p.Status == contract.NotRun:
 			j.Incomplete = true
 		case p.IsSearch():
 			j.Searches = append(j.Searches, searchToJSON(p))
@@ -302,12 +302,12 @@ func verifyToJSON(proofs []contract.Proof, v *reports.Verification) verifyJSON {
 	return j
 }
 
-func searchToJSON(p *contract.Proof) searchJSON {
+func searchToJSON(p *contract.Result) searchJSON {
 	s := searchJSON{
-		Strategy: p.Strategy.ID, Bounds: p.Subject(), Verdicts: []verdict.Word{}, AsExpected: p.Answer == contract.AsContracted,
+		Strategy: p.Strategy.ID, Bounds: p.Subject(), Verdicts: []verdict.Word{}, AsExpected: p.Status == contract.Met,
 		Complete: p.Search.Result.Complete, States: p.Search.Result.States, Par: map[verdict.Word]int{},
 	}
-	for _, w := range p.Want {
+	for _, w := range p.Expected {
 		s.Expected = append(s.Expected, w.String())
 	}
 	for _, g := range p.Got {

@@ -140,8 +140,8 @@ func TestScenariosFindWhatTheyAreFor(t *testing.T) {
 				t.Errorf("%s with the %s lock: %v, want %v", f.scenario, f.lock.name(), o.Verdicts, f.want)
 			}
 		}
-		if !o.Reached || o.Missed != nil {
-			t.Errorf("%s with the %s lock: reached %t, could not happen: %v", f.scenario, f.lock.name(), o.Reached, o.Missed)
+		if !o.Reached || o.NotInjected != nil {
+			t.Errorf("%s with the %s lock: reached %t, could not happen: %v", f.scenario, f.lock.name(), o.Reached, o.NotInjected)
 		}
 		if contract.Expected(o) != nil {
 			t.Errorf("the contract speaks of a lock that is not in the list: %v", contract.Expected(o))
@@ -153,9 +153,9 @@ func TestScenariosFindWhatTheyAreFor(t *testing.T) {
 // between them. Search has found that without one it falls as well.
 func TestTwoPausesLeaveNoMoment(t *testing.T) {
 	e, sc := racetest.Cell(t, "watchdog", "two-pauses")
-	sc.Script = func(s race.Settings, _ int) []race.Beat {
+	sc.Script = func(s race.Settings, _ int) []race.Trigger {
 		again := faults.PauseOf(1, s.Pause)
-		return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(0, again)}, {On: race.Kind(history.Resume, 1), Do: race.Strike(0, again)}}
+		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(0, again)}, {On: race.Event(history.Resume, 1), Do: race.Inject(0, again)}}
 	}
 	o, err := sc.Play(e, sc.Settings)
 	if err != nil {
@@ -180,8 +180,8 @@ func TestDriftTerm(t *testing.T) {
 		{"redlock-drift", -20_000, verdict.Overlap},
 	} {
 		e, sc := racetest.Cell(t, f.lock, "clock-drift")
-		sc.Cast = func(s race.Settings) []race.Role {
-			cast := scenarios.ClockDrift.Cast(s)
+		sc.Clients = func(s race.Settings) []race.Client {
+			cast := scenarios.ClockDrift.Clients(s)
 			cast[0].PPM = f.ppm
 			return cast
 		}
@@ -205,7 +205,7 @@ func TestSplitVoteHeals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return race.Then(o.History, func(e *history.Event) bool { return e.Kind == history.Enter })
+		return race.InOrder(o.History, func(e *history.Event) bool { return e.Kind == history.Enter })
 	}
 	if enters(sc.Settings) {
 		t.Error("somebody gets in although all rounds are alike")
@@ -217,8 +217,8 @@ func TestSplitVoteHeals(t *testing.T) {
 			t.Errorf("seed %d: nobody ever gets in", seed+1)
 		}
 	}
-	sc.Cast = func(s race.Settings) []race.Role {
-		cast := scenarios.SplitVote.Cast(s)
+	sc.Clients = func(s race.Settings) []race.Client {
+		cast := scenarios.SplitVote.Clients(s)
 		cast[2].Retry = s.Retry + 20*time.Millisecond
 		return cast
 	}

@@ -42,7 +42,7 @@ func TestClaims(t *testing.T) {
 	// not delete the key either.
 	t.Run("000 the loser's stamp does no harm", func(t *testing.T) {
 		see(t, "getset-check", "overwritten-stamp", finds(verdict.WrongDel, 3, 2), shows(verdict.Blocked),
-			never("the winner writes", race.Kind(history.Write, 2)))
+			never("the winner writes", race.Event(history.Write, 2)))
 	})
 
 	// 003: the watchdog renews for ever, and the lock is not released. Refuted three
@@ -82,11 +82,11 @@ func TestClaims(t *testing.T) {
 	// clocks and of whoever waits politely. Refuted by an answer that is lost, by a
 	// pause, by a session that ends, and in the article's own words without any fault.
 	t.Run("003 a lock on ZooKeeper knows no deadlock and is absolutely correct", func(t *testing.T) {
-		see(t, "zk-recheck", "crash-holding", shows(verdict.Blocked), spares(verdict.Stall))
+		see(t, "zk-recheck", "crash-holding", shows(verdict.Blocked), spares(verdict.Deadlock))
 		for _, scenario := range []string{"slow-work", "client-skew", "in-line", "waiter-dies", "waiter-leaves"} {
 			see(t, "zk-recheck", scenario, holds)
 		}
-		see(t, "zk-recheck", "lost-create", shows(verdict.Stall))
+		see(t, "zk-recheck", "lost-create", shows(verdict.Deadlock))
 		see(t, "zk-protected", "lost-create", holds)
 		for _, scenario := range []string{"gc-pause", "session-pause", "session-ends"} {
 			see(t, "zk-protected", scenario, finds(verdict.Overlap, 1, 2))
@@ -123,8 +123,8 @@ func TestClaims(t *testing.T) {
 	// which stops V2 for ever. It says nothing of safety: a wrong clock or an orderly
 	// shutdown lets a second one in.
 	t.Run("004 V3 is doubly safe from deadlock", func(t *testing.T) {
-		see(t, "cron-v2", "crash-before-expire", shows(verdict.Stall))
-		see(t, "cron-v3", "crash-before-expire", spares(verdict.Stall), shows(verdict.Blocked))
+		see(t, "cron-v2", "crash-before-expire", shows(verdict.Deadlock))
+		see(t, "cron-v3", "crash-before-expire", spares(verdict.Deadlock), shows(verdict.Blocked))
 		see(t, "cron-v3", "client-skew", finds(verdict.Overlap, 1, 2))
 		see(t, "cron-v3", "foreign-shutdown", finds(verdict.Overlap, 1, 3))
 	})
@@ -146,8 +146,8 @@ func TestDefects000(t *testing.T) {
 	// GETSET answers nil, and the class takes that for a refusal: it has made a key
 	// that nobody knows to be his.
 	t.Run("nil counts as lost", func(t *testing.T) {
-		see(t, "getset", "getset-nil", finds(verdict.Phantom, 2), shows(verdict.Blocked))
-		see(t, "getset-nil", "getset-nil", finds(verdict.Phantom, 2), shows(verdict.Blocked))
+		see(t, "getset", "getset-nil", finds(verdict.Orphan, 2), shows(verdict.Blocked))
+		see(t, "getset-nil", "getset-nil", finds(verdict.Orphan, 2), shows(verdict.Blocked))
 	})
 
 	// The text lets those who find the stamp lapsed delete it and ask anew: the second
@@ -168,20 +168,20 @@ func TestDefects000(t *testing.T) {
 	t.Run("the clock is read once", func(t *testing.T) {
 		late := race.Scenario{
 			ID:       "late-takeover",
-			Settings: race.With(func(s *race.Settings) { s.Clients, s.Pause = 3, race.Seconds(12) }),
-			Budget:   race.Always("crash=1,pause=1"),
-			Cast: func(s race.Settings) []race.Role {
+			Settings: race.StandardWith(func(s *race.Settings) { s.Clients, s.Pause = 3, race.Seconds(12) }),
+			Budget:   race.FixedBudget("crash=1,pause=1"),
+			Clients: func(s race.Settings) []race.Client {
 				start := s.TTL + s.Retry*11/10
-				return []race.Role{{Work: s.Retry}, {Start: start, Work: s.Retry * 3}, {Start: start + s.Pause + s.Retry/2, Work: s.Retry}}
+				return []race.Client{{Work: s.Retry}, {Start: start, Work: s.Retry * 3}, {Start: start + s.Pause + s.Retry/2, Work: s.Retry}}
 			},
-			Script: func(s race.Settings, _ int) []race.Beat {
-				return []race.Beat{
-					{On: scenarios.LeavesBare, Do: race.Strike(0, faults.CrashOf(1))},
-					{On: race.Applies(2, "GET"), Do: race.Strike(0, faults.PauseOf(2, s.Pause))},
+			Script: func(s race.Settings, _ int) []race.Trigger {
+				return []race.Trigger{
+					{On: scenarios.LeavesBare, Do: race.Inject(0, faults.CrashOf(1))},
+					{On: race.Applies(2, "GET"), Do: race.Inject(0, faults.PauseOf(2, s.Pause))},
 				}
 			},
-			Struck: func(h *history.History) bool {
-				return race.Then(h, race.Kind(history.Crash, 1), race.Applies(2, "GET"), race.Kind(history.Resume, 2), race.Applies(2, "GETSET"), race.Kind(history.Acquire, 3))
+			Triggered: func(h *history.History) bool {
+				return race.InOrder(h, race.Event(history.Crash, 1), race.Applies(2, "GET"), race.Event(history.Resume, 2), race.Applies(2, "GETSET"), race.Event(history.Acquire, 3))
 			},
 		}
 		seeIn(t, "getset", late, finds(verdict.Overlap, 2, 3))
@@ -193,7 +193,7 @@ func TestDefects000(t *testing.T) {
 	t.Run("the last millisecond of a lease", func(t *testing.T) {
 		_, sc := racetest.Cell(t, "getset", "crash-holding")
 		sc.Settings.Retry, sc.Settings.Latency = sc.Settings.TTL*2/25, 0 // c2 asks at 0.4 s and every 0.8 s, so at 10 s
-		takesOver := func(e *history.Event) bool { return race.Kind(history.Enter, 2)(e) && e.At == sc.Settings.TTL }
+		takesOver := func(e *history.Event) bool { return race.Event(history.Enter, 2)(e) && e.At == sc.Settings.TTL }
 		seeIn(t, "getset", sc, happens("c2 enters at the end of c1's lease", takesOver))
 		seeIn(t, "cron-v3", sc, never("c2 enters at the end of c1's lease", takesOver))
 	})
@@ -207,22 +207,22 @@ func TestDefects001(t *testing.T) {
 	// try of who holds the lock, and its release no longer knows the key for its own.
 	t.Run("a refused try forgets the token of a held lock", func(t *testing.T) {
 		refused := scenarios.Nested
-		refused.Struck = func(h *history.History) bool {
-			return race.Then(h, race.Kind(history.Enter, 1), race.Kind(history.Refuse, 1), race.Kind(history.Release, 1))
+		refused.Triggered = func(h *history.History) bool {
+			return race.InOrder(h, race.Event(history.Enter, 1), race.Event(history.Refuse, 1), race.Event(history.Release, 1))
 		}
-		seeIn(t, "threadlocal", refused, finds(verdict.Phantom, 1), happens("c1's release finds another value", notHeld(1)))
+		seeIn(t, "threadlocal", refused, finds(verdict.Orphan, 1), happens("c1's release finds another value", notHeld(1)))
 	})
 
 	// One ThreadLocal for all keys: a second key overwrites the token of the first.
 	t.Run("one token for all keys", func(t *testing.T) {
-		see(t, "threadlocal", "two-keys", finds(verdict.Phantom, 1), happens("c1's release finds another value", notHeld(1)))
+		see(t, "threadlocal", "two-keys", finds(verdict.Orphan, 1), happens("c1's release finds another value", notHeld(1)))
 	})
 
 	// A release when the thread has no token is a NullPointerException: the inner
 	// unlock has removed it, and the outer one finds nothing. Ours is an error.
 	t.Run("release without a token", func(t *testing.T) {
 		see(t, "reentrant-forget", "nested", happens("c1's second release fails",
-			race.Kind(history.Released, 1), func(e *history.Event) bool {
+			race.Event(history.Released, 1), func(e *history.Event) bool {
 				return notHeld(1)(e) && strings.Contains(e.Note, "keeps no token")
 			}))
 	})
@@ -240,7 +240,7 @@ func TestDefects001(t *testing.T) {
 
 	// --count is stored nowhere: once it does go up, no unlock ever deletes the key.
 	t.Run("the counter never comes down", func(t *testing.T) {
-		see(t, "reentrant-increment", "nested", finds(verdict.Phantom, 1), shows(verdict.Blocked))
+		see(t, "reentrant-increment", "nested", finds(verdict.Orphan, 1), shows(verdict.Blocked))
 	})
 
 	// The ThreadLocal is never cleared: the next tryLock of that thread of the pool is
@@ -260,7 +260,7 @@ func TestDefects001(t *testing.T) {
 	// A second key is true as well, since there is a token.
 	t.Run("a second key is taken for locked", func(t *testing.T) {
 		see(t, "reentrant", "second-key", finds(verdict.Overlap, 1, 2),
-			never("c2 asks for the second key", race.Kind(history.Enter, 1), race.Sends(2, "SET"), race.Sends(2, "SET")))
+			never("c2 asks for the second key", race.Event(history.Enter, 1), race.Sends(2, "SET"), race.Sends(2, "SET")))
 		see(t, "reentrant-keyed", "second-key", holds)
 	})
 
@@ -276,9 +276,9 @@ func TestDefects001(t *testing.T) {
 	// The thread that renews every 20 s is told neither whose key it is nor when to end.
 	t.Run("the renewal has no owner and no end", func(t *testing.T) {
 		see(t, "daemon-20", "zombie-daemon", finds(verdict.WrongDel, 1, 2))
-		see(t, "daemon-20", "zombie-keeps", shows(verdict.Stall))
+		see(t, "daemon-20", "zombie-keeps", shows(verdict.Deadlock))
 		see(t, "daemon-20", "slow-work", shows(verdict.WrongDel),
-			happens("it renews after its release", race.Kind(history.Released, 1), scenarios.Ticks))
+			happens("it renews after its release", race.Event(history.Released, 1), scenarios.Ticks))
 	})
 }
 
@@ -295,7 +295,7 @@ func TestDefects002(t *testing.T) {
 	// No release stands in a finally: an exception leaves the lock, for ever without a
 	// time to live, for the rest of the lease with one.
 	t.Run("DEL is in no finally", func(t *testing.T) {
-		see(t, "setnx", "no-finally", shows(verdict.Stall))
+		see(t, "setnx", "no-finally", shows(verdict.Deadlock))
 		see(t, "constant", "no-finally", shows(verdict.Blocked))
 		see(t, "token", "no-finally", shows(verdict.Blocked))
 	})
@@ -307,7 +307,7 @@ func TestDefects003(t *testing.T) {
 
 	// The client need not die between SETNX and EXPIRE: it is enough that EXPIRE fails.
 	t.Run("EXPIRE fails", func(t *testing.T) {
-		w, found := witness(search(t, "setnx-expire", "fail-call=1"), verdict.Stall)
+		w, found := witness(search(t, "setnx-expire", "fail-call=1"), verdict.Deadlock)
 		if !found {
 			t.Fatal("a call that fails stops nobody")
 		}
@@ -316,7 +316,7 @@ func TestDefects003(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.ContainsFunc([]int{1, 2}, func(c int) bool {
-			return race.Then(o.History, endless(c), race.Sends(c, "EXPIRE"), race.Kind(history.Reject, c), race.Kind(history.Refuse, c))
+			return race.InOrder(o.History, endless(c), race.Sends(c, "EXPIRE"), race.Event(history.Reject, c), race.Event(history.Refuse, c))
 		}) {
 			t.Errorf("it is not the EXPIRE that fails: locklab replay %s", w.Trace.Link())
 		}
@@ -358,7 +358,7 @@ func TestDefects004(t *testing.T) {
 			e, sc := racetest.Cell(t, id, "slow-work")
 			sc.Settings.TTL = e.TTL
 			o := seeIn(t, id, sc, finds(verdict.Overlap, 1, 2))
-			if e.TTL != race.Seconds(5) || !race.Then(o.History, race.Applies(1, "EXPIRE"), func(e *history.Event) bool { return e.Kind == history.Expire }) {
+			if e.TTL != race.Seconds(5) || !race.InOrder(o.History, race.Applies(1, "EXPIRE"), func(e *history.Event) bool { return e.Kind == history.Expire }) {
 				t.Errorf("%s has a lease of %v", id, e.TTL)
 			}
 		}
@@ -366,8 +366,8 @@ func TestDefects004(t *testing.T) {
 
 	// No try, no finally.
 	t.Run("an exception leaves the lock", func(t *testing.T) {
-		see(t, "cron-v2", "no-finally", finds(verdict.Phantom, 1), shows(verdict.Blocked))
-		see(t, "cron-v3", "no-finally", finds(verdict.Phantom, 1), shows(verdict.Blocked))
+		see(t, "cron-v2", "no-finally", finds(verdict.Orphan, 1), shows(verdict.Blocked))
+		see(t, "cron-v3", "no-finally", finds(verdict.Orphan, 1), shows(verdict.Blocked))
 	})
 
 	// @PreDestroy deletes whoever's key it is, at each orderly restart of an instance.
@@ -412,8 +412,8 @@ func seeIn(t *testing.T, id string, sc race.Scenario, sights ...sight) *race.Out
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !o.Reached || o.Missed != nil {
-		t.Errorf("locklab run %s %s is not the race: reached %t, %v", id, sc.ID, o.Reached, o.Missed)
+	if !o.Reached || o.NotInjected != nil {
+		t.Errorf("locklab run %s %s is not the race: reached %t, %v", id, sc.ID, o.Reached, o.NotInjected)
 	}
 	for _, s := range sights {
 		if !s.is(o) {
@@ -453,17 +453,17 @@ func finds(w verdict.Word, clients ...int) sight {
 
 // happens is a run of events, one after another, others between them or not.
 func happens(what string, steps ...func(*history.Event) bool) sight {
-	return sight{what, func(o *race.Outcome) bool { return race.Then(o.History, steps...) }}
+	return sight{what, func(o *race.Outcome) bool { return race.InOrder(o.History, steps...) }}
 }
 
 func never(what string, steps ...func(*history.Event) bool) sight {
-	return sight{"never: " + what, func(o *race.Outcome) bool { return !race.Then(o.History, steps...) }}
+	return sight{"never: " + what, func(o *race.Outcome) bool { return !race.InOrder(o.History, steps...) }}
 }
 
 // notHeld names a release that was told that the lock is not the client's.
 func notHeld(client int) func(*history.Event) bool {
 	return func(e *history.Event) bool {
-		return race.Kind(history.Released, client)(e) && !e.OK && strings.Contains(e.Note, lock.ErrNotHeld.Error())
+		return race.Event(history.Released, client)(e) && !e.OK && strings.Contains(e.Note, lock.ErrNotHeld.Error())
 	}
 }
 
@@ -471,13 +471,13 @@ func notHeld(client int) func(*history.Event) bool {
 // at which it leaves the key without one.
 func setsEnd(c int) func(*history.Event) bool {
 	return func(e *history.Event) bool {
-		return race.Kind(history.Change, c)(e) && e.Key == client.Key && e.After != "" && e.Until != history.Forever
+		return race.Event(history.Change, c)(e) && e.Key == client.Key && e.After != "" && e.Until != history.Forever
 	}
 }
 
 func endless(c int) func(*history.Event) bool {
 	return func(e *history.Event) bool {
-		return race.Kind(history.Change, c)(e) && e.Key == client.Key && e.After != "" && e.Until == history.Forever
+		return race.Event(history.Change, c)(e) && e.Key == client.Key && e.After != "" && e.Until == history.Forever
 	}
 }
 

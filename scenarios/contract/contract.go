@@ -19,10 +19,10 @@ var contractText string
 
 // A Contract is what every lock does in every scenario: by strategy and
 // scenario.
-type Contract map[[2]string]Clause
+type Cells map[[2]string]Cell
 
 // A Clause is the contract of one cell.
-type Clause struct {
+type Cell struct {
 	Words []verdict.Word // in the verdicts' own order
 	Why   race.Text      // a few words; empty where the lock holds or the question has no meaning
 }
@@ -38,7 +38,7 @@ type Clause struct {
 // A line names locks, what becomes of each of them, and why, in English and in
 // Chinese. Where they hold, or the question has no meaning, there is no need to
 // say why.
-func ParseContract(file, text string) (Contract, error) {
+func ParseCells(file, text string) (Cells, error) {
 	c, err := parseContract(file, text)
 	if err != nil {
 		return nil, err
@@ -50,8 +50,8 @@ func ParseContract(file, text string) (Contract, error) {
 }
 
 // parseContract is ParseContract of what may leave locks out.
-func parseContract(file, text string) (Contract, error) {
-	c := Contract{}
+func parseContract(file, text string) (Cells, error) {
+	c := Cells{}
 	scenario := ""
 	for i, line := range strings.Split(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
@@ -82,7 +82,7 @@ func sectionOf(line string) (string, error) {
 }
 
 // read adds a line's cells.
-func (c Contract) read(scenario, line string) error {
+func (c Cells) read(scenario, line string) error {
 	ids, clause, err := parseClause(line)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (c Contract) read(scenario, line string) error {
 }
 
 // parseClause reads a line: locks, verdicts, and why.
-func parseClause(line string) (ids []string, c Clause, err error) {
+func parseClause(line string) (ids []string, c Cell, err error) {
 	parts := strings.Split(line, "|")
 	fields := strings.Fields(parts[0])
 	for len(fields) > 0 && namesLock(fields[0]) {
@@ -138,7 +138,7 @@ func namesLock(field string) bool {
 	return known || field != strings.ToUpper(field)
 }
 
-func (c Contract) add(scenario, id string, clause Clause) error {
+func (c Cells) add(scenario, id string, clause Cell) error {
 	if scenario == "" {
 		return fmt.Errorf("a line before the first [scenario]")
 	}
@@ -157,10 +157,10 @@ func (c Contract) add(scenario, id string, clause Clause) error {
 // contractWords can be promised; UNKNOWN and VACUOUS are never an answer.
 var contractWords = []verdict.Word{
 	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie,
-	verdict.Phantom, verdict.Stall, verdict.Blocked, verdict.Starved, verdict.Holds, verdict.NA,
+	verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved, verdict.Holds, verdict.NA,
 }
 
-func (c Contract) complete(file string) error {
+func (c Cells) complete(file string) error {
 	for _, sc := range scenarios.All() {
 		for _, e := range algorithms.All() {
 			if _, ok := c[[2]string{e.ID, sc.ID}]; !ok {
@@ -175,7 +175,7 @@ func (c Contract) complete(file string) error {
 // of ours, and the tests find it. A lock that it leaves out is no reason to end
 // everything: whoever adds one wants to see what it does before promising it. The
 // tests demand that it speaks of all that are in the list.
-var contract = sync.OnceValue(func() Contract {
+var contract = sync.OnceValue(func() Cells {
 	c, err := parseContract("scenarios/contract/contract.txt", contractText)
 	if err != nil {
 		panic(err)
@@ -191,7 +191,7 @@ func Expected(o *race.Outcome) []verdict.Word {
 	if _, err := scenarios.ByName(o.Scenario.ID); err != nil || s != o.Scenario.Settings {
 		return nil
 	}
-	return Contracted(o.Strategy, o.Scenario).Words
+	return CellOf(o.Strategy, o.Scenario).Words
 }
 
 // AsExpected says whether the contract holds. Without one there is nothing to
@@ -203,7 +203,7 @@ func AsExpected(o *race.Outcome) bool {
 
 // Contracted is what the lab's own contract says of a lock in a scenario; without
 // Words where it says nothing, see Uncontracted.
-func Contracted(entry lock.Entry, sc race.Scenario) Clause {
+func CellOf(entry lock.Entry, sc race.Scenario) Cell {
 	return contract()[[2]string{entry.ID, sc.ID}]
 }
 
@@ -213,16 +213,16 @@ func Contracted(entry lock.Entry, sc race.Scenario) Clause {
 // lock at all.
 func Uncontracted(entry lock.Entry, sc race.Scenario) bool {
 	if _, err := scenarios.ByName(sc.ID); err != nil {
-		return len(Unspoken(entry)) == len(scenarios.All())
+		return len(Uncovered(entry)) == len(scenarios.All())
 	}
-	return Contracted(entry, sc).Words == nil
+	return CellOf(entry, sc).Words == nil
 }
 
 // Unspoken are the scenarios in which the contract says nothing of a lock: all of
 // them for a lock that it does not know.
-func Unspoken(entry lock.Entry) (scs []race.Scenario) {
+func Uncovered(entry lock.Entry) (scs []race.Scenario) {
 	for _, sc := range scenarios.All() {
-		if Contracted(entry, sc).Words == nil {
+		if CellOf(entry, sc).Words == nil {
 			scs = append(scs, sc)
 		}
 	}
@@ -231,7 +231,7 @@ func Unspoken(entry lock.Entry) (scs []race.Scenario) {
 
 // Why is the contract's reason for what becomes of a lock in a scenario; empty
 // where it holds, or the question has no meaning.
-func Why(entry lock.Entry, sc race.Scenario) race.Text { return Contracted(entry, sc).Why }
+func Why(entry lock.Entry, sc race.Scenario) race.Text { return CellOf(entry, sc).Why }
 
 // sameWords compares verdicts in whatever order.
 func sameWords(a, b []verdict.Word) bool {

@@ -44,8 +44,8 @@ func testCell(t *testing.T, e lock.Entry, sc race.Scenario) {
 	if !o.Reached {
 		t.Errorf("the fault did not strike%s", evidence(o))
 	}
-	if o.Missed != nil {
-		t.Errorf("strikes that could not happen: %v%s", o.Missed, evidence(o))
+	if o.NotInjected != nil {
+		t.Errorf("strikes that could not happen: %v%s", o.NotInjected, evidence(o))
 	}
 	if o.NotApplicable == (race.Text{}) && !o.Judgement.Contended {
 		t.Errorf("nobody wanted the lock while another stood in the way%s", evidence(o))
@@ -53,7 +53,7 @@ func testCell(t *testing.T, e lock.Entry, sc race.Scenario) {
 }
 
 // company plays all cells of the contract's tests.
-var company race.Company
+var company race.Runner
 
 func play(t testing.TB, e lock.Entry, sc race.Scenario) *race.Outcome {
 	t.Helper()
@@ -249,8 +249,8 @@ func TestDisagreementsAreProven(t *testing.T) {
 // lacks gives the first code of the fact that the words do not bear out.
 func lacks(words []verdict.Word, fact string) string {
 	needs := map[string]verdict.Word{
-		"MX": verdict.Overlap, "CR": verdict.StaleWrite, "WR": verdict.WrongDel, "PH": verdict.Phantom,
-		"BL": verdict.Blocked, "DL": verdict.Stall, "ST": verdict.Starved, "OK": verdict.Holds, "·": verdict.NA,
+		"MX": verdict.Overlap, "CR": verdict.StaleWrite, "WR": verdict.WrongDel, "PH": verdict.Orphan,
+		"BL": verdict.Blocked, "DL": verdict.Deadlock, "ST": verdict.Starved, "OK": verdict.Holds, "·": verdict.NA,
 	}
 	for _, code := range strings.Fields(fact) {
 		if code, not := strings.CutPrefix(code, "-"); not {
@@ -369,7 +369,7 @@ func TestCatalogueDetails(t *testing.T) {
 		{"cron-v2", "no-finally", "its owner waits for the rest of the lease like everybody",
 			func(o *race.Outcome) bool { return lasts(o, verdict.Blocked, 0.9) }},
 		{"getset", "getset-nil", "the phantom stands for one lease, as it does for the blocked",
-			func(o *race.Outcome) bool { return lasts(o, verdict.Phantom, 1) && lasts(o, verdict.Blocked, 1) }},
+			func(o *race.Outcome) bool { return lasts(o, verdict.Orphan, 1) && lasts(o, verdict.Blocked, 1) }},
 		{"token", "crash-holding", "blocked for the rest of the lease, at most one lease",
 			func(o *race.Outcome) bool { return lasts(o, verdict.Blocked, 0.9) }},
 		{"getset", "crash-holding", "blocked until the stamp has lapsed, then taken over by replacing it",
@@ -472,7 +472,7 @@ func TestCatalogueDetails(t *testing.T) {
 			}},
 		{"naive-wake", "missed-wake", "no message reaches it, and it never asks again",
 			func(o *race.Outcome) bool {
-				return messages(o.History) == 0 && entries(o.History, 2) == 0 && lasts(o, verdict.Stall, 5.8)
+				return messages(o.History) == 0 && entries(o.History, 2) == 0 && lasts(o, verdict.Deadlock, 5.8)
 			}},
 		{"redisson-lock", "missed-wake", "no message reaches it, and it asks again when it has subscribed",
 			func(o *race.Outcome) bool { return messages(o.History) == 0 && entries(o.History, 2) == 1 }},
@@ -551,7 +551,7 @@ func TestCatalogueDetails(t *testing.T) {
 				return lasts(o, verdict.Blocked, 0.9) && findsWord(o, verdict.Overlap, 2, 1)
 			}},
 		{"threadlocal", "two-keys", "its release finds a token that it does not know, and the key stays for its lease",
-			func(o *race.Outcome) bool { return lasts(o, verdict.Phantom, 0.8) && !removed(o.History, 1) }},
+			func(o *race.Outcome) bool { return lasts(o, verdict.Orphan, 0.8) && !removed(o.History, 1) }},
 	} {
 		e, err := race.Strategy(f.lock)
 		if err != nil {
@@ -615,7 +615,7 @@ func TestReentrancyAsPrinted(t *testing.T) {
 	// a mended alone lets b be seen: no second client gets in, and the key stays
 	half, _ := algorithms.ByName("reentrant-increment")
 	sc, _ := scenarios.ByName("nested")
-	if o := play(t, half, sc); findsWord(o, verdict.Overlap, 1, 2) || !findsWord(o, verdict.Phantom, 1) || removed(o.History, 1) {
+	if o := play(t, half, sc); findsWord(o, verdict.Overlap, 1, 2) || !findsWord(o, verdict.Orphan, 1) || removed(o.History, 1) {
 		t.Errorf("the counter that only goes up does not keep the key%s", evidence(o))
 	}
 }
@@ -679,7 +679,7 @@ func TestParseContractRefuses(t *testing.T) {
 		{"something after a section", "[gc-pause] token HOLDS\n", `c.txt:1: "[gc-pause] token HOLDS": write [scenario] on a line of its own`},
 		{"a missing cell", "[gc-pause]\ntoken HOLDS\n", "c.txt: nothing is said of mutex in calm: add a line under [calm]"},
 	} {
-		c, err := contract.ParseContract("c.txt", f.text)
+		c, err := contract.ParseCells("c.txt", f.text)
 		if err == nil || !strings.Contains(err.Error(), f.want) {
 			t.Errorf("%s: error %v, want it to say %s", f.rule, err, f.want)
 		}

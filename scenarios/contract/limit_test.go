@@ -12,20 +12,20 @@ import (
 // TestALimitIsNoProof: a search that the lab had no room to finish says so in its
 // certificate, and the contract's answer is that it could not be told.
 func TestALimitIsNoProof(t *testing.T) {
-	row := contract.ContractRows()[0]
+	row := contract.Own()[0]
 	s := &study.Search{Strategy: row.Strategy, Bounds: study.DefaultBounds().Settled(row.Strategy), Result: &explore.Result{Limit: "there is no room: give less"}}
 	text := s.Certificate()
 	if !strings.Contains(text, "Searched, not proved") || !strings.Contains(text, "there is no room: give less") {
 		t.Errorf("the certificate is\n%s", text)
 	}
-	p := &contract.Proof{Row: row, Answer: contract.AsContracted, Search: s}
+	p := &contract.Result{Expectation: row, Status: contract.Met, Search: s}
 	p.CompareSearch()
-	if p.Answer != contract.Untold || !strings.Contains(strings.Join(p.Reasons, "\n"), "there is no room: give less") {
-		t.Errorf("the answer is %v, for %q", p.Answer, p.Reasons)
+	if p.Status != contract.Inconclusive || !strings.Contains(strings.Join(p.Reasons, "\n"), "there is no room: give less") {
+		t.Errorf("the answer is %v, for %q", p.Status, p.Reasons)
 	}
 	pars := study.ParsOf(row.Strategy, s.Bounds, []*study.Search{s})
 	for _, par := range pars.Pars {
-		if par.Told {
+		if par.Complete {
 			t.Errorf("par of %s is told", par.Verdict)
 		}
 	}

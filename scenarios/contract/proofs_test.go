@@ -22,7 +22,7 @@ func TestProofs(t *testing.T) {
 	t.Parallel()
 	for _, e := range algorithms.All() {
 		t.Run(e.ID, func(t *testing.T) {
-			for _, r := range contract.ContractRows() {
+			for _, r := range contract.Own() {
 				if r.Strategy.ID == e.ID && r.IsSearch() {
 					t.Run(r.Subject(), func(t *testing.T) { testSearch(t, r) })
 				}
@@ -31,12 +31,12 @@ func TestProofs(t *testing.T) {
 	}
 }
 
-func testSearch(t *testing.T, r contract.Row) {
+func testSearch(t *testing.T, r contract.Expectation) {
 	p, err := r.Prove(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Answer == contract.AsContracted {
+	if p.Status == contract.Met {
 		return
 	}
 	t.Errorf("%s:%d: %s\n%s\n%s", r.File, r.Line, strings.Join(p.Reasons, "; "), r.Command(), p.Search.Certificate())
@@ -58,14 +58,14 @@ func TestRowsSpeakOfEverything(t *testing.T) {
 	for _, e := range algorithms.All() {
 		listed[e.ID] = true
 	}
-	for _, r := range contract.ContractRows() {
+	for _, r := range contract.Own() {
 		if !r.IsSearch() {
 			if listed[r.Strategy.ID] {
 				cells++
 			}
 			continue
 		}
-		if r.Want[0].Verdict == verdict.Holds {
+		if r.Expected[0].Verdict == verdict.Holds {
 			holds[r.Strategy.ID] = true
 		} else {
 			breaks[r.Strategy.ID] = true
@@ -96,7 +96,7 @@ func TestRowsSpeakOfEverything(t *testing.T) {
 // Names are test names: unique, and as go test -run can ask for them.
 func TestRowNames(t *testing.T) {
 	seen := map[string]bool{}
-	for _, r := range contract.ContractRows() {
+	for _, r := range contract.Own() {
 		if seen[r.Name()] {
 			t.Errorf("%s: twice", r.Name())
 		}
@@ -118,7 +118,7 @@ func TestRowBounds(t *testing.T) {
 			"clients=2,attempts=1,nodes=3,ttl=18s,max-states=7,budget=crash=1,pause=1@5s",
 			"locklab explore redlock --clients 2 --attempts 1 --nodes 3 --ttl 18s --budget 'crash=1,pause=1@5s' --max-states 7"},
 	} {
-		rows, err := contract.ParseRows("c.txt", section+"\nredlock HOLDS\n")
+		rows, err := contract.Parse("c.txt", section+"\nredlock HOLDS\n")
 		if err != nil {
 			t.Errorf("%s: %v", section, err)
 			continue
@@ -159,7 +159,7 @@ func TestParseRowsRefuses(t *testing.T) {
 		{"the same search twice", "[search]\ntoken HOLDS\n[search clients=2]\ntoken HOLDS\n", "c.txt:4: token/clients=2,attempts=2,budget=none stands on line 2 already"},
 		{"the same cell twice", "[gc-pause]\ntoken HOLDS\ntoken HOLDS\n", "c.txt:3: token in gc-pause stands here for the second time"},
 	} {
-		rows, err := contract.ParseRows("c.txt", f.text)
+		rows, err := contract.Parse("c.txt", f.text)
 		if err == nil || !strings.Contains(err.Error(), f.want) {
 			t.Errorf("%s: error %v, want it to say %s", f.rule, err, f.want)
 		}
@@ -174,24 +174,24 @@ func TestParseRowsRefuses(t *testing.T) {
 func TestProve(t *testing.T) {
 	for _, c := range []struct {
 		rule, text string
-		answer     contract.Answer
+		answer     contract.Status
 		reason     string
 	}{
-		{"it holds", "[search budget=crash=1]\ntoken HOLDS", contract.AsContracted, ""},
-		{"it breaks", "[search budget=pause=1]\ntoken STALE-WRITE@1 OVERLAP@1 PHANTOM@1", contract.AsContracted, ""},
+		{"it holds", "[search budget=crash=1]\ntoken HOLDS", contract.Met, ""},
+		{"it breaks", "[search budget=pause=1]\ntoken STALE-WRITE@1 OVERLAP@1 PHANTOM@1", contract.Met, ""},
 		{"a lock that no longer breaks, or a blind lab", "[search budget=crash=1]\ntoken OVERLAP@1", contract.Differs, "OVERLAP does not come about any more"},
 		{"a verdict too many", "[search budget=pause=1]\ntoken OVERLAP@1 PHANTOM@1", contract.Differs, "STALE-WRITE@1 comes about, contracted OVERLAP@1"},
 		{"it should hold", "[search budget=pause=1]\ntoken HOLDS", contract.Differs, "OVERLAP@1 comes about, contracted HOLDS"},
 		{"a verdict too few", "[search budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1 PHANTOM@1 LIE@1", contract.Differs, "LIE does not come about any more"},
 		{"par too low", "[search budget=pause=2@5s]\ntoken OVERLAP@1 STALE-WRITE@2 PHANTOM@1", contract.Differs, "OVERLAP takes 2 unlucky moves, contracted OVERLAP@1"},
 		{"par too high", "[search budget=pause=1]\ntoken OVERLAP@2 STALE-WRITE@1 PHANTOM@1", contract.Differs, "OVERLAP takes only 1 unlucky move, contracted OVERLAP@2"},
-		{"cut short", "[search max-states=20 budget=crash=1]\ntoken HOLDS", contract.Untold, "cut short"},
-		{"cut short before it broke", "[search max-states=20 budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1", contract.Untold, "OVERLAP was not found before the search was cut short"},
-		{"a race", "[gc-pause]\ntoken STALE-WRITE OVERLAP", contract.AsContracted, ""},
+		{"cut short", "[search max-states=20 budget=crash=1]\ntoken HOLDS", contract.Inconclusive, "cut short"},
+		{"cut short before it broke", "[search max-states=20 budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1", contract.Inconclusive, "OVERLAP was not found before the search was cut short"},
+		{"a race", "[gc-pause]\ntoken STALE-WRITE OVERLAP", contract.Met, ""},
 		{"a race that should break nothing", "[gc-pause]\ntoken HOLDS", contract.Differs, "it is OVERLAP STALE-WRITE, contracted HOLDS"},
 		{"a race that should break something", "[gc-pause]\nsetnx OVERLAP", contract.Differs, "it is HOLDS, contracted OVERLAP"},
 	} {
-		rows, err := contract.ParseRows("c.txt", c.text)
+		rows, err := contract.Parse("c.txt", c.text)
 		if err != nil {
 			t.Fatalf("%s: %v", c.rule, err)
 		}
@@ -199,10 +199,10 @@ func TestProve(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.rule, err)
 		}
-		if all := strings.Join(p.Reasons, "; "); p.Answer != c.answer || !strings.Contains(all, c.reason) || (all == "") != (c.reason == "") {
-			t.Errorf("%s: answer %d because %q, want %d because %q", c.rule, p.Answer, all, c.answer, c.reason)
+		if all := strings.Join(p.Reasons, "; "); p.Status != c.answer || !strings.Contains(all, c.reason) || (all == "") != (c.reason == "") {
+			t.Errorf("%s: answer %d because %q, want %d because %q", c.rule, p.Status, all, c.answer, c.reason)
 		}
-		if p.Answer == contract.Differs && strings.Contains(c.reason, "takes") && !slices.Contains(p.Outcome.Verdicts, verdict.Overlap) {
+		if p.Status == contract.Differs && strings.Contains(c.reason, "takes") && !slices.Contains(p.Outcome.Verdicts, verdict.Overlap) {
 			t.Errorf("%s: the witness shows %v", c.rule, p.Outcome.Verdicts)
 		}
 	}
@@ -210,8 +210,8 @@ func TestProve(t *testing.T) {
 
 // Searches side by side answer what one at a time answers, in the rows' order.
 func TestVerify(t *testing.T) {
-	var rows []contract.Row
-	for _, r := range contract.ContractRows() {
+	var rows []contract.Expectation
+	for _, r := range contract.Own() {
 		if r.Strategy.ID == "token" {
 			rows = append(rows, r)
 		}
@@ -225,8 +225,8 @@ func TestVerify(t *testing.T) {
 		t.Errorf("%d of %d, %v", most.Load(), len(rows), err)
 	}
 	for i, p := range proofs {
-		if p.Name() != rows[i].Name() || p.Answer != contract.AsContracted || p.IsSearch() != (p.Search != nil) {
-			t.Errorf("%s: answer %d, %v", p.Name(), p.Answer, p.Reasons)
+		if p.Name() != rows[i].Name() || p.Status != contract.Met || p.IsSearch() != (p.Search != nil) {
+			t.Errorf("%s: answer %d, %v", p.Name(), p.Status, p.Reasons)
 		}
 	}
 }
@@ -235,13 +235,13 @@ func TestVerify(t *testing.T) {
 func TestVerifyStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	proofs, err := contract.Verify(ctx, contract.ContractRows(), nil)
+	proofs, err := contract.Verify(ctx, contract.Own(), nil)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	for _, p := range proofs {
-		if p.Answer != contract.Unasked {
-			t.Errorf("%s is answered: %d", p.Name(), p.Answer)
+		if p.Status != contract.NotRun {
+			t.Errorf("%s is answered: %d", p.Name(), p.Status)
 		}
 		if p.Line == 0 {
 			t.Error("a row without its line")

@@ -182,12 +182,12 @@ func notation(v any, err error) string {
 // sameReply compares a reply. A text comes quoted in a history, and a status
 // bare; the client here makes no difference.
 func (r *replayer) sameReply(e *history.Event, real string) bool {
-	lab := e.Reply
-	if text, err := strconv.Unquote(lab); err == nil {
-		lab = text
+	sim := e.Reply
+	if text, err := strconv.Unquote(sim); err == nil {
+		sim = text
 	}
 	timed := r.tellsTime(e.Cmd)
-	return lab == real || timed && class(lab) == class(real)
+	return sim == real || timed && class(sim) == class(real)
 }
 
 // tellsTime says whether the reply may be what is left of a key: that of a

@@ -40,7 +40,7 @@ func TestSecondOpinion(t *testing.T) {
 		}
 		_, sc := racetest.Cell(t, e.ID, "gc-pause")
 		sc.Settings.Clients = 3
-		p, err := sc.Stage(e, sc.Settings)
+		p, err := sc.Prepare(e, sc.Settings)
 		if err != nil {
 			t.Fatal(err)
 		}

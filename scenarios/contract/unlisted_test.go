@@ -40,31 +40,31 @@ func TestProveUnlisted(t *testing.T) {
 	}
 	b := study.DefaultBounds()
 	b.Budget = "pause=1"
-	searched := []contract.Promise{{Verdict: verdict.Overlap, Par: 1}, {Verdict: verdict.StaleWrite, Par: 1}, {Verdict: verdict.Phantom, Par: 1}}
-	played := []contract.Promise{{Verdict: verdict.Overlap, Par: -1}, {Verdict: verdict.StaleWrite, Par: -1}}
-	holds := []contract.Promise{{Verdict: verdict.Holds, Par: -1}}
-	var rows []contract.Row
+	searched := []contract.ExpectedVerdict{{Verdict: verdict.Overlap, Par: 1}, {Verdict: verdict.StaleWrite, Par: 1}, {Verdict: verdict.Orphan, Par: 1}}
+	played := []contract.ExpectedVerdict{{Verdict: verdict.Overlap, Par: -1}, {Verdict: verdict.StaleWrite, Par: -1}}
+	holds := []contract.ExpectedVerdict{{Verdict: verdict.Holds, Par: -1}}
+	var rows []contract.Expectation
 	for _, c := range []struct {
 		rule string
-		row  contract.Row
-		want contract.Answer
+		row  contract.Expectation
+		want contract.Status
 	}{
-		{"a race as promised", contract.Row{Strategy: e, Scenario: race, Want: played}, contract.AsContracted},
-		{"a race that differs", contract.Row{Strategy: e, Scenario: race, Want: holds}, contract.Differs},
-		{"a search as promised", contract.Row{Strategy: e, Bounds: b, Want: searched}, contract.AsContracted},
-		{"a search that differs", contract.Row{Strategy: e, Bounds: b, Want: holds}, contract.Differs},
+		{"a race as promised", contract.Expectation{Strategy: e, Scenario: race, Expected: played}, contract.Met},
+		{"a race that differs", contract.Expectation{Strategy: e, Scenario: race, Expected: holds}, contract.Differs},
+		{"a search as promised", contract.Expectation{Strategy: e, Bounds: b, Expected: searched}, contract.Met},
+		{"a search that differs", contract.Expectation{Strategy: e, Bounds: b, Expected: holds}, contract.Differs},
 	} {
 		p, err := c.row.Prove(t.Context())
 		if err != nil {
 			t.Fatalf("%s: %v", c.rule, err)
 		}
-		if p.Answer != c.want || p.Outcome == nil || p.Outcome.Strategy.ID != e.ID {
-			t.Errorf("%s: answer %d, want %d: %v", c.rule, p.Answer, c.want, p.Reasons)
+		if p.Status != c.want || p.Outcome == nil || p.Outcome.Strategy.ID != e.ID {
+			t.Errorf("%s: answer %d, want %d: %v", c.rule, p.Status, c.want, p.Reasons)
 		}
 		rows = append(rows, c.row)
 	}
 	proofs, err := contract.Verify(t.Context(), rows[:3], nil)
-	if err != nil || proofs[0].Answer != contract.AsContracted || proofs[1].Answer != contract.Differs || proofs[2].Answer != contract.AsContracted {
+	if err != nil || proofs[0].Status != contract.Met || proofs[1].Status != contract.Differs || proofs[2].Status != contract.Met {
 		t.Errorf("Verify: %v, %+v", err, proofs)
 	}
 }
@@ -74,7 +74,7 @@ func TestProveUnlisted(t *testing.T) {
 func TestUnlistedEverywhere(t *testing.T) {
 	t.Parallel()
 	e := unlisted(t)
-	if n := len(contract.Unspoken(e)); n != len(scenarios.All()) {
+	if n := len(contract.Uncovered(e)); n != len(scenarios.All()) {
 		t.Errorf("the contract is silent on it in %d of %d scenarios", n, len(scenarios.All()))
 	}
 	cells, err := study.Matrix(t.Context(), []lock.Entry{e}, scenarios.All(), 0, nil, nil)
@@ -86,7 +86,7 @@ func TestUnlistedEverywhere(t *testing.T) {
 		if contract.Expected(o) != nil || !contract.Uncontracted(o.Strategy, o.Scenario) {
 			t.Errorf("%s: the contract speaks of it: %v", o.Scenario.ID, contract.Expected(o))
 		}
-		if known := contract.Contracted(mustEntry(t, "token"), o.Scenario).Words; !sameWords(o.Verdicts, known) {
+		if known := contract.CellOf(mustEntry(t, "token"), o.Scenario).Words; !sameWords(o.Verdicts, known) {
 			t.Errorf("%s: %v, token's are %v", o.Scenario.ID, o.Verdicts, known)
 		}
 	}
@@ -94,7 +94,7 @@ func TestUnlistedEverywhere(t *testing.T) {
 	if err != nil || pars[0].Strategy.ID != e.ID || !pars[0].Pars[0].Found {
 		t.Errorf("par: %v, %+v", err, pars)
 	}
-	limits, err := study.Frontier(t.Context(), []lock.Entry{e}, nil)
+	limits, err := study.Tolerance(t.Context(), []lock.Entry{e}, nil)
 	if err != nil || limits[0][0].Falls == 0 {
 		t.Errorf("frontier: %v, %+v", err, limits)
 	}
@@ -126,7 +126,7 @@ func TestReplayUnlisted(t *testing.T) {
 		if err != nil || !slices.Contains(again.Verdicts, c.want) || !contract.Uncontracted(again.Strategy, again.Scenario) {
 			t.Errorf("%s: %v, want %s in %+v", c.trace.Scenario, err, c.want, again)
 		}
-		if watched, err := study.WatchOn(e, c.trace); err != nil || !slices.Contains(watched.Verdicts, c.want) {
+		if watched, err := study.ReplayWithCodeOn(e, c.trace); err != nil || !slices.Contains(watched.Verdicts, c.want) {
 			t.Errorf("watching %s: %v", c.trace.Scenario, err)
 		}
 		if _, err := study.Replay(c.trace); err == nil {
@@ -145,7 +145,7 @@ func TestReplayUnlisted(t *testing.T) {
 // scenario; and a search of one is not uncontracted only because it is no scenario.
 func TestContractKnowsTheList(t *testing.T) {
 	for _, e := range algorithms.All() {
-		if open := contract.Unspoken(e); open != nil {
+		if open := contract.Uncovered(e); open != nil {
 			t.Errorf("nothing is said of %s in %s and %d more: add lines to contract.txt", e.ID, open[0].ID, len(open)-1)
 		}
 		if contract.Uncontracted(e, race.Scenario{ID: study.SearchID}) {

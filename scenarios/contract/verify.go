@@ -24,23 +24,23 @@ var proofsText string
 // A Row is one line of a contract: a lock, what it is put to, and what must come
 // of it. It is put to a scenario, which is played, or to bounds, which are
 // searched.
-type Row struct {
+type Expectation struct {
 	File     string // where it stands, as the user named the file
 	Line     int
 	Strategy lock.Entry
 	Scenario race.Scenario // with an empty ID: Bounds are to be searched
 	Bounds   study.Bounds
-	Want     []Promise
+	Expected []ExpectedVerdict
 }
 
 // A Promise is a verdict that must come about.
-type Promise struct {
+type ExpectedVerdict struct {
 	Verdict verdict.Word
 	Par     int // of a search: fewest unlucky moves; played races and HOLDS have none
 }
 
 // String is "OVERLAP@1", or "HOLDS" where there is no par.
-func (p Promise) String() string {
+func (p ExpectedVerdict) String() string {
 	if p.Par < 0 {
 		return string(p.Verdict)
 	}
@@ -51,11 +51,11 @@ func (p Promise) String() string {
 const noPar = -1
 
 // IsSearch says whether the row's bounds are to be searched.
-func (r *Row) IsSearch() bool { return r.Scenario.ID == "" }
+func (r *Expectation) IsSearch() bool { return r.Scenario.ID == "" }
 
 // Subject is what the lock is put to: a scenario's ID, or bounds without what
 // is as usual. It holds neither spaces nor slashes, so that a test can bear it.
-func (r *Row) Subject() string {
+func (r *Expectation) Subject() string {
 	if !r.IsSearch() {
 		return r.Scenario.ID
 	}
@@ -80,13 +80,13 @@ func (r *Row) Subject() string {
 }
 
 // Name is the row's, and no other's.
-func (r *Row) Name() string { return r.Strategy.ID + "/" + r.Subject() }
+func (r *Expectation) Name() string { return r.Strategy.ID + "/" + r.Subject() }
 
 // Command is the line for a shell that shows what the row is about.
-func (r *Row) Command() string {
+func (r *Expectation) Command() string {
 	if !r.IsSearch() {
 		var want []string
-		for _, p := range r.Want {
+		for _, p := range r.Expected {
 			want = append(want, strings.ToLower(p.String()))
 		}
 		return fmt.Sprintf("locklab run %s %s --expect %s", r.Strategy.ID, r.Scenario.ID, strings.Join(want, ","))
@@ -128,8 +128,8 @@ func usualBounds() study.Bounds {
 //
 // A search is bounded by clients, attempts, asks, nodes, ttl, fenced, budget and
 // max-states; a verdict comes with its par, the fewest unlucky moves.
-func ParseRows(file, text string) ([]Row, error) {
-	p := rowParser{file: file, cells: Contract{}, seen: map[string]int{}}
+func Parse(file, text string) ([]Expectation, error) {
+	p := rowParser{file: file, cells: Cells{}, seen: map[string]int{}}
 	for i, line := range strings.Split(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		if line = strings.TrimSpace(line); line == "" {
@@ -149,9 +149,9 @@ type rowParser struct {
 	file     string
 	scenario string        // of the section; "": it is a search
 	bounds   *study.Bounds // of the section
-	cells    Contract
+	cells    Cells
 	seen     map[string]int // name -> line
-	rows     []Row
+	rows     []Expectation
 }
 
 func (p *rowParser) read(number int, line string) (err error) {
@@ -165,7 +165,7 @@ func (p *rowParser) read(number int, line string) (err error) {
 		p.scenario, err = sectionOf(line)
 		return err
 	case p.bounds != nil:
-		r := Row{File: p.file, Line: number}
+		r := Expectation{File: p.file, Line: number}
 		if err := p.search(&r, fields); err != nil {
 			return err
 		}
@@ -219,7 +219,7 @@ func setBound(b *study.Bounds, name, value string) (err error) {
 	return nil
 }
 
-func (p *rowParser) add(r Row) error {
+func (p *rowParser) add(r Expectation) error {
 	if line := p.seen[r.Name()]; line > 0 {
 		return fmt.Errorf("%s stands on line %d already", r.Name(), line)
 	}
@@ -235,7 +235,7 @@ func (p *rowParser) cellRows(number int, line string) error {
 		return err
 	}
 	for _, id := range ids {
-		r := Row{File: p.file, Line: number}
+		r := Expectation{File: p.file, Line: number}
 		if err := p.cells.add(p.scenario, id, clause); err != nil {
 			return err
 		}
@@ -246,7 +246,7 @@ func (p *rowParser) cellRows(number int, line string) error {
 			return err
 		}
 		for _, w := range clause.Words {
-			r.Want = append(r.Want, Promise{w, noPar})
+			r.Expected = append(r.Expected, ExpectedVerdict{w, noPar})
 		}
 		if err := p.add(r); err != nil {
 			return err
@@ -255,7 +255,7 @@ func (p *rowParser) cellRows(number int, line string) error {
 	return nil
 }
 
-func (p *rowParser) search(r *Row, fields []string) (err error) {
+func (p *rowParser) search(r *Expectation, fields []string) (err error) {
 	if r.Strategy, err = race.Strategy(fields[0]); err != nil {
 		return err
 	}
@@ -271,38 +271,38 @@ func (p *rowParser) search(r *Row, fields []string) (err error) {
 		if r.promise(promise.Verdict) != nil {
 			return fmt.Errorf("%s stands here twice", promise.Verdict)
 		}
-		r.Want = append(r.Want, promise)
+		r.Expected = append(r.Expected, promise)
 	}
 	switch {
-	case r.Want == nil:
+	case r.Expected == nil:
 		return fmt.Errorf("%s has no verdict", r.Name())
-	case len(r.Want) > 1 && r.promise(verdict.Holds) != nil:
+	case len(r.Expected) > 1 && r.promise(verdict.Holds) != nil:
 		return fmt.Errorf("HOLDS stands alone: nothing else comes about")
 	}
 	return nil
 }
 
 // parsePromise reads "HOLDS" or "OVERLAP@1".
-func parsePromise(text string) (Promise, error) {
+func parsePromise(text string) (ExpectedVerdict, error) {
 	if text == string(verdict.Holds) {
-		return Promise{verdict.Holds, noPar}, nil
+		return ExpectedVerdict{verdict.Holds, noPar}, nil
 	}
 	word, par, _ := strings.Cut(text, "@")
 	if !slices.Contains(study.SearchWords, verdict.Word(word)) {
-		return Promise{}, fmt.Errorf("%q is nothing that a search looks for: write HOLDS, or some of %v with their par", text, study.SearchWords)
+		return ExpectedVerdict{}, fmt.Errorf("%q is nothing that a search looks for: write HOLDS, or some of %v with their par", text, study.SearchWords)
 	}
 	n, err := strconv.ParseUint(par, 10, 8)
 	if err != nil {
-		return Promise{}, fmt.Errorf("%q: write %s@1, with the fewest unlucky moves to it", text, word)
+		return ExpectedVerdict{}, fmt.Errorf("%q: write %s@1, with the fewest unlucky moves to it", text, word)
 	}
-	return Promise{verdict.Word(word), int(n)}, nil
+	return ExpectedVerdict{verdict.Word(word), int(n)}, nil
 }
 
 // promise finds what is promised of a verdict; nil: nothing.
-func (r *Row) promise(w verdict.Word) *Promise {
-	for i := range r.Want {
-		if r.Want[i].Verdict == w {
-			return &r.Want[i]
+func (r *Expectation) promise(w verdict.Word) *ExpectedVerdict {
+	for i := range r.Expected {
+		if r.Expected[i].Verdict == w {
+			return &r.Expected[i]
 		}
 	}
 	return nil
@@ -311,10 +311,10 @@ func (r *Row) promise(w verdict.Word) *Promise {
 // ContractRows is the lab's own contract: every lock in every scenario, and its
 // searches. A mistake in it is one of ours, and the tests find it. What it leaves
 // out, see Unspoken, is not asked.
-var ContractRows = sync.OnceValue(func() []Row {
-	var all []Row
+var Own = sync.OnceValue(func() []Expectation {
+	var all []Expectation
 	for _, f := range [][2]string{{"scenarios/contract/contract.txt", contractText}, {"scenarios/contract/proofs.txt", proofsText}} {
-		rows, err := ParseRows(f[0], f[1])
+		rows, err := Parse(f[0], f[1])
 		if err != nil {
 			panic(err)
 		}
@@ -324,35 +324,35 @@ var ContractRows = sync.OnceValue(func() []Row {
 })
 
 // An Answer is what became of a row.
-type Answer int
+type Status int
 
 const (
-	Unasked      Answer = iota // stopped before it was its turn, or in the midst of it
-	AsContracted               // what must come about does, and nothing else
-	Untold                     // the search was cut short, or the race did not happen
+	NotRun       Status = iota // stopped before it was its turn, or in the midst of it
+	Met                        // what must come about does, and nothing else
+	Inconclusive               // the search was cut short, or the race did not happen
 	Differs                    // something must come about and does not, or the reverse
 )
 
 // A Proof is a row with what became of it.
-type Proof struct {
-	Row
-	Answer  Answer
-	Got     []Promise     // what came about
-	Reasons []string      // why it is not as contracted
-	Outcome *race.Outcome // the race as played, or the witness that says most; nil: there is none
-	Search  *study.Search // nil for a race
+type Result struct {
+	Expectation
+	Status  Status
+	Got     []ExpectedVerdict // what came about
+	Reasons []string          // why it is not as contracted
+	Outcome *race.Outcome     // the race as played, or the witness that says most; nil: there is none
+	Search  *study.Search     // nil for a race
 }
 
 // Verify plays and searches all rows, on all cores, and answers in their order.
 // done is told how many are finished, from several goroutines; nil: nobody asks.
 // When ctx ends, what is not finished is Unasked and the error is ctx's.
-func Verify(ctx context.Context, rows []Row, done func(n int)) ([]Proof, error) {
-	proofs := make([]Proof, len(rows))
+func Verify(ctx context.Context, rows []Expectation, done func(n int)) ([]Result, error) {
+	proofs := make([]Result, len(rows))
 	order := make([]int, len(rows))
 	for i := range rows {
-		proofs[i].Row, order[i] = rows[i], i
+		proofs[i].Expectation, order[i] = rows[i], i
 	}
-	var company race.Company
+	var company race.Runner
 	slices.SortStableFunc(order, func(a, b int) int { return rows[b].weight() - rows[a].weight() })
 	err := study.Each(ctx, len(rows), done, func(i int) error {
 		p, err := rows[order[i]].prove(ctx, &company)
@@ -366,7 +366,7 @@ func Verify(ctx context.Context, rows []Row, done func(n int)) ([]Proof, error) 
 
 // weight puts long searches first, so that no core idles while another is at
 // the last of them.
-func (r *Row) weight() int {
+func (r *Expectation) weight() int {
 	if !r.IsSearch() {
 		return 0
 	}
@@ -379,10 +379,12 @@ func (r *Row) weight() int {
 
 // Prove plays or searches one row. Its lock is Row.Strategy itself, which need be in
 // no list. The error is about code that the lab cannot carry, or ctx's.
-func (r Row) Prove(ctx context.Context) (*Proof, error) { return r.prove(ctx, new(race.Company)) }
+func (r Expectation) Prove(ctx context.Context) (*Result, error) {
+	return r.prove(ctx, new(race.Runner))
+}
 
-func (r Row) prove(ctx context.Context, company *race.Company) (*Proof, error) {
-	p := &Proof{Row: r, Answer: AsContracted}
+func (r Expectation) prove(ctx context.Context, company *race.Runner) (*Result, error) {
+	p := &Result{Expectation: r, Status: Met}
 	var err error
 	if r.IsSearch() {
 		if p.Search, err = study.Explore(ctx, r.Strategy, r.Bounds); err == nil {
@@ -393,7 +395,7 @@ func (r Row) prove(ctx context.Context, company *race.Company) (*Proof, error) {
 	}
 	if limit := (*simulator.LimitError)(nil); errors.As(err, &limit) { // of a race: a search says it itself
 		p.Outcome = nil
-		p.find(Untold, "the run does not come to its end: %s", limit.What)
+		p.find(Inconclusive, "the run does not come to its end: %s", limit.What)
 		return p, nil
 	}
 	if err != nil && !errors.Is(err, ctx.Err()) {
@@ -406,27 +408,27 @@ func (r Row) prove(ctx context.Context, company *race.Company) (*Proof, error) {
 }
 
 // find notes a reason. The gravest answer stands.
-func (p *Proof) find(a Answer, format string, args ...any) {
-	p.Answer = max(p.Answer, a)
+func (p *Result) find(a Status, format string, args ...any) {
+	p.Status = max(p.Status, a)
 	p.Reasons = append(p.Reasons, fmt.Sprintf(format, args...))
 }
 
-func (p *Proof) compareCell() {
+func (p *Result) compareCell() {
 	o := p.Outcome
 	for _, w := range o.Verdicts {
-		p.Got = append(p.Got, Promise{w, noPar})
+		p.Got = append(p.Got, ExpectedVerdict{w, noPar})
 	}
 	switch {
 	case slices.Contains(o.Verdicts, verdict.Unknown) || slices.Contains(o.Verdicts, verdict.Vacuous):
-		p.find(Untold, "the run does not answer the question: it is %v", o.Verdicts)
+		p.find(Inconclusive, "the run does not answer the question: it is %v", o.Verdicts)
 	case !o.Reached:
-		p.find(Untold, "the fault did not strike")
-	case !sameWords(o.Verdicts, wordsOf(p.Want)):
-		p.find(Differs, "it is %s, contracted %s", Promises(p.Got), Promises(p.Want))
+		p.find(Inconclusive, "the fault did not strike")
+	case !sameWords(o.Verdicts, wordsOf(p.Expected)):
+		p.find(Differs, "it is %s, contracted %s", FormatVerdicts(p.Got), FormatVerdicts(p.Expected))
 	}
 }
 
-func wordsOf(promises []Promise) (words []verdict.Word) {
+func wordsOf(promises []ExpectedVerdict) (words []verdict.Word) {
 	for _, p := range promises {
 		words = append(words, p.Verdict)
 	}
@@ -434,7 +436,7 @@ func wordsOf(promises []Promise) (words []verdict.Word) {
 }
 
 // Promises writes verdicts as a contract has them.
-func Promises(list []Promise) string {
+func FormatVerdicts(list []ExpectedVerdict) string {
 	var s []string
 	for _, p := range list {
 		s = append(s, p.String())
@@ -447,50 +449,50 @@ func Promises(list []Promise) string {
 // found may be in what it has not visited. Par differs in both directions: a lock
 // that falls to less bad luck than contracted is worse than contracted, and a lab
 // that needs more has gone blind for something.
-func (p *Proof) CompareSearch() {
+func (p *Result) CompareSearch() {
 	for i := range p.Search.Witnesses {
 		p.compareWitness(&p.Search.Witnesses[i])
 	}
 	complete := p.Search.Result.Complete
-	for _, want := range p.Want {
+	for _, want := range p.Expected {
 		switch {
 		case want.Verdict == verdict.Holds || p.got(want.Verdict):
 		case complete:
 			p.find(Differs, "%s does not come about any more, contracted %s: a better lock, or a lab that has gone blind", want.Verdict, want)
 		default:
-			p.find(Untold, "%s was not found before the search was cut short, contracted %s", want.Verdict, want)
+			p.find(Inconclusive, "%s was not found before the search was cut short, contracted %s", want.Verdict, want)
 		}
 	}
 	if p.Got == nil && complete {
-		p.Got = []Promise{{verdict.Holds, noPar}}
+		p.Got = []ExpectedVerdict{{verdict.Holds, noPar}}
 	}
-	if names := p.Search.Unstruck(); complete && names != nil {
-		p.find(Untold, "%s never struck: the search says nothing of it", strings.Join(names, ", "))
+	if names := p.Search.Untriggered(); complete && names != nil {
+		p.find(Inconclusive, "%s never struck: the search says nothing of it", strings.Join(names, ", "))
 	}
 	if limit := p.Search.Result.Limit; limit != "" {
-		p.find(Untold, "the search was cut short: %s", limit)
+		p.find(Inconclusive, "the search was cut short: %s", limit)
 	}
-	if !complete && p.Answer == AsContracted {
-		p.find(Untold, "the search was cut short after %d states: what it did not visit is unknown", p.Search.Result.States)
+	if !complete && p.Status == Met {
+		p.find(Inconclusive, "the search was cut short after %d states: what it did not visit is unknown", p.Search.Result.States)
 	}
 }
 
-func (p *Proof) got(w verdict.Word) bool { return slices.Contains(wordsOf(p.Got), w) }
+func (p *Result) got(w verdict.Word) bool { return slices.Contains(wordsOf(p.Got), w) }
 
 // compareWitness believes a discovery only when its witness, played once more,
 // shows it.
-func (p *Proof) compareWitness(w *study.Witness) {
-	found := Promise{w.Verdict, w.Par}
+func (p *Result) compareWitness(w *study.Witness) {
+	found := ExpectedVerdict{w.Verdict, w.Par}
 	p.Got = append(p.Got, found)
 	sound := len(p.Reasons) == 0
 	o, err := study.ReplayOn(p.Strategy, w.Trace)
 	switch want := p.promise(w.Verdict); {
 	case err != nil:
-		p.find(Untold, "the witness of %s cannot be played: %v", found, err)
+		p.find(Inconclusive, "the witness of %s cannot be played: %v", found, err)
 	case !slices.Contains(o.Verdicts, w.Verdict):
-		p.find(Untold, "the witness of %s, played again, shows %v: a mistake of the search", found, o.Verdicts)
+		p.find(Inconclusive, "the witness of %s, played again, shows %v: a mistake of the search", found, o.Verdicts)
 	case want == nil:
-		p.find(Differs, "%s comes about, contracted %s", found, Promises(p.Want))
+		p.find(Differs, "%s comes about, contracted %s", found, FormatVerdicts(p.Expected))
 	case want.Par > w.Par:
 		p.find(Differs, "%s takes only %s, contracted %s", w.Verdict, moves(w.Par), want)
 	case want.Par < w.Par:

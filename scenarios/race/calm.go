@@ -18,13 +18,13 @@ var Calm = Scenario{
 		EN: "c1 works for half a lease, five seconds; c2 comes half a second later and asks every second.",
 		ZH: "c1 干活半个租约，5 秒；c2 晚来半秒，每秒重试一次。",
 	},
-	Together:    true,
-	Settings:    Standard(),
-	Unprotected: true,
-	Cast: func(s Settings) []Role {
-		return []Role{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
+	AllowsShared:        true,
+	Settings:            Standard(),
+	IncludeNonExclusive: true,
+	Clients: func(s Settings) []Client {
+		return []Client{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
-	Struck: func(h *history.History) bool {
-		return Then(h, Kind(history.Enter, 1), Other(history.Acquire, 1), Kind(history.Leave, 1))
+	Triggered: func(h *history.History) bool {
+		return InOrder(h, Event(history.Enter, 1), EventOfOther(history.Acquire, 1), Event(history.Leave, 1))
 	},
 }

@@ -14,7 +14,7 @@ import (
 // program is a client's whole life: the strategy's code in the middle, and
 // around it what every user of a lock does. It testifies to nothing but what it
 // does itself.
-func Program(entry lock.Entry, s Settings, r Role, nodes int, fence bool) func(*simulator.Client) {
+func Program(entry lock.Entry, s Settings, r Client, nodes int, fence bool) func(*simulator.Client) {
 	if r.Retry == 0 {
 		r.Retry = s.Retry
 	}
@@ -29,7 +29,7 @@ func Program(entry lock.Entry, s Settings, r Role, nodes int, fence bool) func(*
 		if r.Token != "" {
 			env.Tokens = stuck(r.Token)
 		}
-		a := Actor{Client: c, Lock: entry.New(env), R: r}
+		a := ClientRun{Client: c, Lock: entry.New(env), Def: r}
 		a.Bare = a.Lock
 		if q, ok := a.Bare.(lock.Queuer); ok && r.Patience > 0 {
 			a.Lock = PatientLock{q, r.Patience}
@@ -62,51 +62,51 @@ func (l PatientLock) Acquire(ctx context.Context, key string) (lock.Lease, error
 }
 
 // An actor plays a role.
-type Actor struct {
+type ClientRun struct {
 	*simulator.Client
 	Lock lock.Strategy
 	Bare lock.Strategy // the lock without its fencing: what optional powers are looked for on
-	R    Role
+	Def  Client
 }
 
 // play is what roles do that have no other play.
-func (a *Actor) Play() {
-	lease := client.Acquire(a.Client, a.Lock, a.R.Retry)
-	client.Work(a.Client, lease, a.R.Section())
-	if !a.R.Dies {
+func (a *ClientRun) Play() {
+	lease := client.Acquire(a.Client, a.Lock, a.Def.Retry)
+	client.Work(a.Client, lease, a.Def.Section())
+	if !a.Def.Fails {
 		_ = client.Release(a.Client, lease) // an error is recorded, and nothing is left to do
 	}
 }
 
 // once is the play of a job that a timetable starts: refused, it does not ask
 // again before the next time.
-func (a *Actor) Once() {
+func (a *ClientRun) Once() {
 	lease, err := client.Try(a.Client, a.Lock)
 	if err != nil {
 		return
 	}
-	client.Work(a.Client, lease, a.R.Section())
+	client.Work(a.Client, lease, a.Def.Section())
 	client.Release(a.Client, lease)
 }
 
 // wary is play, but after Work it looks whether it still has the lock, if the lock
 // lets it, and does not write when it is told that it has not.
-func (a *Actor) Wary() {
-	lease := client.Acquire(a.Client, a.Lock, a.R.Retry)
-	base, err := a.Read(client.Token(lease))
-	a.Clock().Sleep(a.R.Work)
+func (a *ClientRun) Wary() {
+	lease := client.Acquire(a.Client, a.Lock, a.Def.Retry)
+	base, err := a.Read(client.FencingToken(lease))
+	a.Clock().Sleep(a.Def.Work)
 	if c, ok := lease.(lock.Checker); ok && err == nil {
 		err = c.Check(context.Background())
 	}
 	if err == nil {
-		_ = a.Write(base, client.Token(lease)) // a refusal is the resource's to record
+		_ = a.Write(base, client.FencingToken(lease)) // a refusal is the resource's to record
 	}
 	a.Record(history.Event{Kind: history.Leave})
 	client.Release(a.Client, lease)
 }
 
 // shutDown is what the runtime does with a process that is told to end.
-func (a *Actor) ShutDown() {
+func (a *ClientRun) ShutDown() {
 	if c, ok := a.Bare.(lock.Closer); ok {
 		_ = c.Close(context.Background()) // there is nobody left to hear of an error
 	}
@@ -114,19 +114,19 @@ func (a *Actor) ShutDown() {
 
 // renew asks the lease to be prolonged, and says whether the client goes on: what
 // it was told, or true where the lease has no such power and nobody is asked.
-func (a *Actor) Renew(lease lock.Lease) bool {
+func (a *ClientRun) Renew(lease lock.Lease) bool {
 	r, ok := lock.As[lock.Renewer](lease)
 	return !ok || a.Ask(client.Renewing, r.Renew)
 }
 
 // check asks the lease whether it still stands, and says whether the client goes on.
-func (a *Actor) Check(lease lock.Lease) bool {
+func (a *ClientRun) Check(lease lock.Lease) bool {
 	c, ok := lock.As[lock.Checker](lease)
 	return !ok || a.Ask(client.Checking, c.Check)
 }
 
 // ask is an attempt of one who has the lock to be told that it still has it.
-func (a *Actor) Ask(what string, power func(context.Context) error) bool {
+func (a *ClientRun) Ask(what string, power func(context.Context) error) bool {
 	a.Record(history.Event{Kind: history.Acquire, Note: what})
 	if err := power(context.Background()); err != nil {
 		a.Record(history.Event{Kind: history.Refuse, Note: client.Note(err)})
@@ -136,4 +136,6 @@ func (a *Actor) Ask(what string, power func(context.Context) error) bool {
 	return true
 }
 
-func (r Role) Section() client.Section { return client.Section{Work: r.Work, Tail: r.Tail, Dies: r.Dies} }
+func (r Client) Section() client.Section {
+	return client.Section{Work: r.Work, Tail: r.Tail, Fails: r.Fails}
+}

@@ -13,7 +13,7 @@ import (
 )
 
 // linesUp names the moments at which a client is given a place in line.
-func LinesUp(client int) func(*history.Event) bool {
+func JoinsQueue(client int) func(*history.Event) bool {
 	applied := Applies(client, "CREATE")
 	return func(e *history.Event) bool {
 		return applied(e) && slices.Contains(e.Cmd, "EPHEMERAL_SEQUENTIAL") && !strings.HasPrefix(e.Reply, "(error)")
@@ -29,7 +29,7 @@ func worn(entry lock.Entry) (zookeeper.State, error) {
 	}
 	var queues []string
 	for i := range out.History.Events {
-		if e := &out.History.Events[i]; LinesUp(e.Client)(e) {
+		if e := &out.History.Events[i]; JoinsQueue(e.Client)(e) {
 			queues = append(queues, path.Dir(e.Reply))
 		}
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // Makes matches the event by which a command of client c creates the key.
-func Makes(c int) func(*history.Event) bool {
+func CreatesKey(c int) func(*history.Event) bool {
 	return func(e *history.Event) bool {
 		return e.Kind == history.Change && e.Client == c && e.Key == client.Key && e.Before == ""
 	}

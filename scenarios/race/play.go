@@ -30,23 +30,23 @@ type Outcome struct {
 	Reached       bool // the fault struck, as Scenario.Struck sees it; true where not applicable
 	Verdicts      []verdict.Word
 	Trace         simulator.Trace
-	Missed        []error // strikes of the script that could not happen
+	NotInjected   []error // strikes of the script that could not happen
 	Runs, Broken  int     // seeded runs played beside this one, and how many broke the lock
 }
 
 // Play plays one lock in one scenario. The error is about the settings, or
 // about code that the lab cannot carry.
 func Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, error) {
-	return new(Company).Play(entry, sc, s)
+	return new(Runner).Play(entry, sc, s)
 }
 
 // A Company plays many cells and asks each lock for its profile only once. The
 // zero Company is ready; several goroutines may use it. Locks are told apart by
 // their ID.
-type Company struct{ profiles sync.Map }
+type Runner struct{ profiles sync.Map }
 
 // Play is the function of that name.
-func (c *Company) Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, error) {
+func (c *Runner) Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, error) {
 	if err := sc.Check(entry, s); err != nil {
 		return nil, err
 	}
@@ -108,14 +108,14 @@ func (sc Scenario) Check(entry lock.Entry, s Settings) error {
 	if _, err := sc.budget(entry, s); err != nil {
 		return err
 	}
-	return entry.Check(DummyEnv(entry, s.TTL))
+	return entry.Check(PlaceholderEnv(entry, s.TTL))
 }
 
 // dummyEnv is enough of an environment to have a strategy's demands checked.
-func DummyEnv(entry lock.Entry, ttl time.Duration) lock.Env {
+func PlaceholderEnv(entry lock.Entry, ttl time.Duration) lock.Env {
 	env := lock.Env{Clock: clockwork.NewFakeClock(), Tokens: lock.RandomTokens{}, TTL: ttl}
 	if entry.OnZooKeeper() {
-		env.ZooKeeper = client.ZooSession{}
+		env.ZooKeeper = client.Session{}
 	}
 	for range entry.Nodes {
 		env.Nodes = append(env.Nodes, redis.UniversalClient((*redis.Client)(nil)))
@@ -125,7 +125,7 @@ func DummyEnv(entry lock.Entry, ttl time.Duration) lock.Env {
 
 // budget is what may strike. A budget that a user gives must cover what the
 // script does, or the story could not be told.
-func (sc Scenario) budget(entry lock.Entry, s Settings) ([]simulator.Allowance, error) {
+func (sc Scenario) budget(entry lock.Entry, s Settings) ([]simulator.FaultBudget, error) {
 	text := ""
 	if sc.Budget != nil {
 		text = sc.Budget(entry.Servers())
@@ -156,7 +156,7 @@ func (sc Scenario) budget(entry lock.Entry, s Settings) ([]simulator.Allowance, 
 	return given, nil
 }
 
-func (c *Company) Profile(entry lock.Entry) (Profile, error) {
+func (c *Runner) Profile(entry lock.Entry) (Profile, error) {
 	known, _ := c.profiles.LoadOrStore(entry.ID, sync.OnceValues(func() (Profile, error) { return ProfileOf(entry) }))
 	return known.(func() (Profile, error))()
 }
@@ -164,11 +164,11 @@ func (c *Company) Profile(entry lock.Entry) (Profile, error) {
 // WhyNotApplicable says why the question has no meaning for a lock with this profile.
 func (sc Scenario) WhyNotApplicable(p Profile) Text {
 	switch {
-	case !p.Excludes && !sc.Unprotected:
+	case !p.Excludes && !sc.IncludeNonExclusive:
 		return Text{EN: "it lets a second client in without any mishap: see R00", ZH: "不出任何意外它也会放第二个客户端进来：见 R00"}
 	case p.ZooKeeper && sc.wholeEnsemble() != (Text{}):
 		return sc.wholeEnsemble()
-	case p.Shares && !sc.Together:
+	case p.Shares && !sc.AllowsShared:
 		return Text{EN: "it lets two in together: nobody has to wait for one other", ZH: "它本来就允许两个同时在里面，不会两个人里就有一个要等"}
 	case sc.Needs != nil:
 		return sc.Needs(p)
@@ -178,7 +178,7 @@ func (sc Scenario) WhyNotApplicable(p Profile) Text {
 
 // play plays without asking whether it makes sense.
 func (sc Scenario) Play(entry lock.Entry, s Settings) (*Outcome, error) {
-	p, err := sc.Stage(entry, s)
+	p, err := sc.Prepare(entry, s)
 	if err != nil {
 		return nil, err
 	}
@@ -191,48 +191,48 @@ func (sc Scenario) Play(entry lock.Entry, s Settings) (*Outcome, error) {
 }
 
 // A production is a scenario with its lock, ready to be played many times.
-type Production struct {
-	Entry  lock.Entry
-	Sc     Scenario
-	Cast   []Role
-	Lab    *simulator.Lab
-	Player *schedule.Player
+type Prepared struct {
+	Entry     lock.Entry
+	Scenario  Scenario
+	Clients   []Client
+	Simulator *simulator.Simulator
+	Player    *schedule.Player
 }
 
-func (p *Production) Close() { p.Lab.Close() }
+func (p *Prepared) Close() { p.Simulator.Close() }
 
 // stage builds the lab. Its tables depend on the settings that the clients'
 // code sees (ttl, retry, the cast's times); the rest may change from run to run.
-func (sc Scenario) Stage(entry lock.Entry, s Settings) (*Production, error) {
+func (sc Scenario) Prepare(entry lock.Entry, s Settings) (*Prepared, error) {
 	budget, err := sc.budget(entry, s)
 	if err != nil {
 		return nil, err
 	}
-	setup := simulator.Setup{Faults: budget, Timeout: s.Timeout, Guard: sc.Guard}
+	setup := simulator.Config{Faults: budget, Timeout: s.Timeout, Guard: sc.Guard}
 	if setup.Timeout == 0 && entry.Nodes > 1 {
 		setup.Timeout = 50 * time.Millisecond
 	}
 	cast := sc.cast(s)
 	for _, r := range cast {
-		setup.Clients = append(setup.Clients, simulator.ClientSetup{
+		setup.Clients = append(setup.Clients, simulator.ClientConfig{
 			Program: Program(entry, s, r, entry.Servers(), sc.Guard == history.Fenced), Offset: r.Skew, PPM: r.PPM,
 		})
 	}
-	setup.Nodes = client.Nodes(entry, s.TTL, simulator.NodeSetup{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: sc.NodePPM}, entry.Nodes)
-	if sc.Worn && entry.OnZooKeeper() {
+	setup.Nodes = client.Servers(entry, s.TTL, simulator.NodeConfig{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: sc.NodePPM}, entry.Nodes)
+	if sc.SequenceExhausted && entry.OnZooKeeper() {
 		if setup.Nodes[0].Znodes, err = worn(entry); err != nil {
 			return nil, err
 		}
 	}
-	lab, err := simulator.New(setup)
+	sim, err := simulator.New(setup)
 	if err != nil {
 		return nil, err
 	}
-	return &Production{Entry: entry, Sc: sc, Cast: cast, Lab: lab, Player: schedule.NewPlayer(lab)}, nil
+	return &Prepared{Entry: entry, Scenario: sc, Clients: cast, Simulator: sim, Player: schedule.NewPlayer(sim)}, nil
 }
 
-func (sc Scenario) cast(s Settings) []Role {
-	cast := sc.Cast(s)
+func (sc Scenario) cast(s Settings) []Client {
+	cast := sc.Clients(s)
 	for len(cast) < s.Clients {
 		next := cast[len(cast)-1]
 		next.Start += s.Retry * 3 / 10
@@ -241,28 +241,28 @@ func (sc Scenario) cast(s Settings) []Role {
 	return cast[:s.Clients]
 }
 
-func (p *Production) Options(s Settings) schedule.Options {
+func (p *Prepared) Options(s Settings) schedule.Options {
 	opt := schedule.Options{Seed: s.Seed, Latency: s.Latency, Horizon: s.Horizon, Lag: s.Lag}
-	for _, r := range p.Cast {
+	for _, r := range p.Clients {
 		opt.Start = append(opt.Start, r.Start)
 	}
-	if p.Sc.Script != nil {
-		opt.Script = Direct(p.Sc.Script(s, p.Entry.Servers()))
+	if p.Scenario.Script != nil {
+		opt.Script = RunTriggers(p.Scenario.Script(s, p.Entry.Servers()))
 	}
 	return opt
 }
 
-func (p *Production) History(run *schedule.Run, s Settings) *history.History {
+func (p *Prepared) History(run *schedule.Run, s Settings) *history.History {
 	return &history.History{
-		Strategy: p.Entry.ID, Scenario: p.Sc.ID, Clients: len(p.Cast), Nodes: p.Entry.Servers(),
-		Key: client.Key, ZooKeeper: p.Entry.OnZooKeeper(), Holders: client.Holders(p.Entry, len(p.Cast)), TTL: s.TTL, Guard: p.Sc.Guard, End: run.End, Horizon: run.Horizon, Events: InOneThread(run.Events),
+		Strategy: p.Entry.ID, Scenario: p.Scenario.ID, Clients: len(p.Clients), Nodes: p.Entry.Servers(),
+		Key: client.Key, ZooKeeper: p.Entry.OnZooKeeper(), Holders: client.Holders(p.Entry, len(p.Clients)), TTL: s.TTL, Guard: p.Scenario.Guard, End: run.End, Horizon: run.Horizon, Events: MergeTaskThreads(run.Events),
 	}
 }
 
 // inOneThread tells what tasks do that run side by side as their caller's deeds:
 // they are one call of one client, and to a reader another thread is a timer. A
 // timer sleeps before all else.
-func InOneThread(events []history.Event) []history.Event {
+func MergeTaskThreads(events []history.Event) []history.Event {
 	type thread struct{ client, number int }
 	timer := map[thread]bool{}
 	for i := range events {
@@ -278,14 +278,14 @@ func InOneThread(events []history.Event) []history.Event {
 	return events
 }
 
-func (p *Production) Outcome(run *schedule.Run, s Settings) *Outcome {
+func (p *Prepared) Outcome(run *schedule.Run, s Settings) *Outcome {
 	h := p.History(run, s)
 	o := &Outcome{
-		Strategy: p.Entry, Scenario: p.Sc, Settings: s, History: h, Missed: run.Missed,
+		Strategy: p.Entry, Scenario: p.Scenario, Settings: s, History: h, NotInjected: run.NotInjected,
 		Judgement: verdict.Judge(h),
-		Trace:     simulator.Trace{Strategy: p.Entry.ID, Scenario: p.Sc.ID, Settings: s.String(), Choices: run.Choices},
+		Trace:     simulator.Trace{Strategy: p.Entry.ID, Scenario: p.Scenario.ID, Settings: s.String(), Choices: run.Choices},
 	}
-	o.Reached = p.Sc.Struck == nil || p.Sc.Struck(h)
+	o.Reached = p.Scenario.Triggered == nil || p.Scenario.Triggered(h)
 	o.Verdicts = verdict.Settle(o.Judgement, o.Reached && o.Judgement.Contended, true)
 	return o
 }

@@ -18,27 +18,27 @@ import (
 // has it asks for it again, and tries whatever else its lease can do. It is
 // observed, not declared, and decides where a question has no meaning.
 type Profile struct {
-	Nodes     int  // servers that it asks
-	TwoSteps  bool // its acquire leaves a key without TTL behind one command and goes on
-	Endless   bool // its key has no time to live when its acquire is done
-	Looks     bool // its release looks whose lock it is before or while it deletes
-	Swaps     bool // its acquire uses GETSET where the key exists
-	Deletes   bool // its acquire deletes what it finds
-	Closes    bool // its process has something to tell the server when it is shut down in good order
-	Renews    bool // it prolongs the lease while its client works
-	Expires   bool // while its client works, its key has a time to live
-	Waits     bool // it asks how many replicas have heard of it
-	Excludes  bool // it keeps another process out while nothing goes wrong
-	Remote    bool // it asks a server at all
-	Reenters  bool // it lets its holder in once more
-	Apart     bool // with one key locked it asks for another as well
-	Extends   bool // its lease can be prolonged by its holder
-	Checks    bool // its lease can be asked whether it still stands
-	Stops     bool // refused by a majority, it asks no further
-	ZooKeeper bool // it locks on a ZooKeeper
-	Shares    bool // it lets two in together, as it says it does
-	Digests   bool // it calls a script by its digest
-	Queues    bool // it can wait for its turn by itself
+	Nodes           int  // servers that it asks
+	TwoSteps        bool // its acquire leaves a key without TTL behind one command and goes on
+	NeverExpires    bool // its key has no time to live when its acquire is done
+	ChecksOwner     bool // its release looks whose lock it is before or while it deletes
+	UsesGETSET      bool // its acquire uses GETSET where the key exists
+	Deletes         bool // its acquire deletes what it finds
+	Closes          bool // its process has something to tell the server when it is shut down in good order
+	Renews          bool // it prolongs the lease while its client works
+	Expires         bool // while its client works, its key has a time to live
+	UsesWAIT        bool // it asks how many replicas have heard of it
+	Excludes        bool // it keeps another process out while nothing goes wrong
+	Remote          bool // it asks a server at all
+	Reenters        bool // it lets its holder in once more
+	LocksPerKey     bool // with one key locked it asks for another as well
+	Extends         bool // its lease can be prolonged by its holder
+	Checks          bool // its lease can be asked whether it still stands
+	StopsAtMajority bool // refused by a majority, it asks no further
+	ZooKeeper       bool // it locks on a ZooKeeper
+	Shares          bool // it lets two in together, as it says it does
+	UsesEVALSHA     bool // it calls a script by its digest
+	WaitsInLine     bool // it can wait for its turn by itself
 }
 
 // ProfileOf plays the lock alone, and then against a leftover whose owner has
@@ -48,19 +48,19 @@ func ProfileOf(entry lock.Entry) (Profile, error) {
 	p := Profile{Nodes: entry.Servers(), ZooKeeper: entry.OnZooKeeper()}
 	s := Standard()
 	s.Clients = 1
-	alone := Scenario{Settings: s, Cast: func(s Settings) []Role {
-		return []Role{{Work: s.TTL * 3 / 2, Play: func(a *Actor) { a.Play(); a.ShutDown() }}}
+	alone := Scenario{Settings: s, Clients: func(s Settings) []Client {
+		return []Client{{Work: s.TTL * 3 / 2, Play: func(a *ClientRun) { a.Play(); a.ShutDown() }}}
 	}}
 	s.Clients = 2
 	leftover := Scenario{
 		Settings: s,
-		Budget:   Always("crash=1"),
-		Cast:     func(s Settings) []Role { return []Role{{Work: s.TTL}, {Start: s.TTL / 2}} },
-		Script: func(s Settings, _ int) []Beat {
-			return []Beat{{On: Makes(1), Do: Strike(0, faults.CrashOf(1))}}
+		Budget:   FixedBudget("crash=1"),
+		Clients:  func(s Settings) []Client { return []Client{{Work: s.TTL}, {Start: s.TTL / 2}} },
+		Script: func(s Settings, _ int) []Trigger {
+			return []Trigger{{On: CreatesKey(1), Do: Inject(0, faults.CrashOf(1))}}
 		},
 	}
-	again := Scenario{Settings: alone.Settings, Cast: func(Settings) []Role { return []Role{{Play: tryPowers}} }}
+	again := Scenario{Settings: alone.Settings, Clients: func(Settings) []Client { return []Client{{Play: tryPowers}} }}
 	for _, sc := range []Scenario{alone, leftover, again} {
 		out, err := sc.Play(entry, sc.Settings)
 		if err != nil {
@@ -73,8 +73,8 @@ func ProfileOf(entry lock.Entry) (Profile, error) {
 		return p, err
 	}
 	p.Excludes = !slices.Contains(out.Verdicts, verdict.Overlap)
-	p.Stops = stops(out.History)
-	p.Shares = p.Excludes && Unless(out.History, Kind(history.Leave, 1), Kind(history.Enter, 1), Kind(history.Enter, 2))
+	p.StopsAtMajority = stops(out.History)
+	p.Shares = p.Excludes && InOrderWithout(out.History, Event(history.Leave, 1), Event(history.Enter, 1), Event(history.Enter, 2))
 	return p, nil
 }
 
@@ -83,9 +83,9 @@ func stops(h *history.History) bool {
 	asked := map[int]bool{}
 	for i := range h.Events {
 		switch e := &h.Events[i]; {
-		case Kind(history.Send, 2)(e) && e.Node != history.Resource:
+		case Event(history.Send, 2)(e) && e.Node != history.Resource:
 			asked[e.Node] = true
-		case Kind(history.Refuse, 2)(e):
+		case Event(history.Refuse, 2)(e):
 			return len(asked) > 0 && len(asked) < h.Nodes
 		}
 	}
@@ -103,14 +103,14 @@ func (p *Profile) observe(h *history.History) {
 			acquiring[c], bare[c] = true, false
 			p.Extends = p.Extends || e.Note == client.Renewing
 			p.Checks = p.Checks || e.Note == client.Checking
-			p.Queues = p.Queues || e.Note == client.Waiting
+			p.WaitsInLine = p.WaitsInLine || e.Note == client.Waiting
 		case history.Enter:
 			p.Reenters = p.Reenters || inside[c] && e.Note == ""
 			acquiring[c], inside[c] = false, true
 			if e.Note == "" {
 				held[c]++
 			}
-			p.Endless = p.Endless || bare[c]
+			p.NeverExpires = p.NeverExpires || bare[c]
 		case history.Refuse:
 			acquiring[c] = false
 		case history.Leave:
@@ -122,7 +122,7 @@ func (p *Profile) observe(h *history.History) {
 			done[c] = held[c] == 0
 		case history.Change:
 			p.Expires = p.Expires || e.Key == client.Key && e.After != "" && e.Until != history.Forever
-			p.Apart = p.Apart || e.Key == client.OtherKey
+			p.LocksPerKey = p.LocksPerKey || e.Key == client.OtherKey
 			// what a session keeps ends with it
 			bare[c] = acquiring[c] && e.After != "" && e.Until == history.Forever && !p.ZooKeeper
 		case history.Send:
@@ -132,10 +132,10 @@ func (p *Profile) observe(h *history.History) {
 			name := strings.ToUpper(e.Cmd[0])
 			p.Remote = true
 			p.TwoSteps = p.TwoSteps || acquiring[c] && bare[c]
-			p.Looks = p.Looks || releasing[c] && name != "DEL"
-			p.Digests = p.Digests || name == "EVALSHA"
-			p.Waits = p.Waits || slices.ContainsFunc(e.Cmd, func(arg string) bool { return strings.EqualFold(arg, "WAIT") })
-			p.Swaps = p.Swaps || acquiring[c] && name == "GETSET"
+			p.ChecksOwner = p.ChecksOwner || releasing[c] && name != "DEL"
+			p.UsesEVALSHA = p.UsesEVALSHA || name == "EVALSHA"
+			p.UsesWAIT = p.UsesWAIT || slices.ContainsFunc(e.Cmd, func(arg string) bool { return strings.EqualFold(arg, "WAIT") })
+			p.UsesGETSET = p.UsesGETSET || acquiring[c] && name == "GETSET"
 			p.Deletes = p.Deletes || acquiring[c] && name == "DEL"
 			p.Closes = p.Closes || done[c] && e.Thread == 0
 			p.Renews = p.Renews || inside[c] && e.Thread > 0
@@ -153,8 +153,8 @@ func again(lease lock.Lease, err error) error {
 
 // tryPowers is a client that has the lock and asks for it again, and then whether
 // it still has it, in all the ways that its lease offers.
-func tryPowers(a *Actor) {
-	lease := client.Acquire(a.Client, a.Lock, a.R.Retry)
+func tryPowers(a *ClientRun) {
+	lease := client.Acquire(a.Client, a.Lock, a.Def.Retry)
 	if inner, err := client.Try(a.Client, a.Lock); err == nil {
 		client.Release(a.Client, inner)
 	}

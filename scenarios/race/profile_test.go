@@ -12,21 +12,21 @@ import (
 // whether their question has a meaning for it.
 func TestProfiles(t *testing.T) {
 	want := map[string]race.Profile{
-		"setnx":            {Nodes: 1, Endless: true, Excludes: true, Remote: true, Apart: true},
-		"setnx-expire":     {Nodes: 1, TwoSteps: true, Expires: true, Excludes: true, Remote: true, Apart: true},
-		"getset":           {Nodes: 1, Endless: true, Swaps: true, Excludes: true, Remote: true, Apart: true}, // no second command is to give its key a time to live
-		"takeover-del":     {Nodes: 1, Endless: true, Deletes: true, Excludes: true, Remote: true, Apart: true},
-		"cron-v2":          {Nodes: 1, TwoSteps: true, Closes: true, Expires: true, Excludes: true, Remote: true, Apart: true},
-		"cron-v3":          {Nodes: 1, TwoSteps: true, Swaps: true, Closes: true, Expires: true, Excludes: true, Remote: true, Apart: true},
-		"token":            {Nodes: 1, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true},
-		"watchdog":         {Nodes: 1, Looks: true, Renews: true, Expires: true, Excludes: true, Remote: true, Reenters: true, Apart: true, Extends: true},
-		"redlock":          {Nodes: 5, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true, Checks: true}, // sends on after its first key, which has a time to live
+		"setnx":            {Nodes: 1, NeverExpires: true, Excludes: true, Remote: true, LocksPerKey: true},
+		"setnx-expire":     {Nodes: 1, TwoSteps: true, Expires: true, Excludes: true, Remote: true, LocksPerKey: true},
+		"getset":           {Nodes: 1, NeverExpires: true, UsesGETSET: true, Excludes: true, Remote: true, LocksPerKey: true}, // no second command is to give its key a time to live
+		"takeover-del":     {Nodes: 1, NeverExpires: true, Deletes: true, Excludes: true, Remote: true, LocksPerKey: true},
+		"cron-v2":          {Nodes: 1, TwoSteps: true, Closes: true, Expires: true, Excludes: true, Remote: true, LocksPerKey: true},
+		"cron-v3":          {Nodes: 1, TwoSteps: true, UsesGETSET: true, Closes: true, Expires: true, Excludes: true, Remote: true, LocksPerKey: true},
+		"token":            {Nodes: 1, ChecksOwner: true, Expires: true, Excludes: true, Remote: true, LocksPerKey: true},
+		"watchdog":         {Nodes: 1, ChecksOwner: true, Renews: true, Expires: true, Excludes: true, Remote: true, Reenters: true, LocksPerKey: true, Extends: true},
+		"redlock":          {Nodes: 5, ChecksOwner: true, Expires: true, Excludes: true, Remote: true, LocksPerKey: true, Checks: true}, // sends on after its first key, which has a time to live
 		"mutex":            {Nodes: 1},
-		"zk-recheck":       {Nodes: 1, Looks: true, Excludes: true, Remote: true, Apart: true, Checks: true, ZooKeeper: true, Queues: true},
-		"zk-semaphore":     {Nodes: 1, Looks: true, Excludes: true, Remote: true, Reenters: true, Apart: true, Checks: true, ZooKeeper: true, Shares: true, Queues: true},
-		"redlock-failfast": {Nodes: 5, Looks: true, Expires: true, Excludes: true, Remote: true, Apart: true, Checks: true, Stops: true},
-		"token-wait":       {Nodes: 1, Looks: true, Expires: true, Waits: true, Excludes: true, Remote: true, Apart: true},
-		"reentrant":        {Nodes: 1, Looks: true, Expires: true, Remote: true, Reenters: true}, // takes another key for locked
+		"zk-recheck":       {Nodes: 1, ChecksOwner: true, Excludes: true, Remote: true, LocksPerKey: true, Checks: true, ZooKeeper: true, WaitsInLine: true},
+		"zk-semaphore":     {Nodes: 1, ChecksOwner: true, Excludes: true, Remote: true, Reenters: true, LocksPerKey: true, Checks: true, ZooKeeper: true, Shares: true, WaitsInLine: true},
+		"redlock-failfast": {Nodes: 5, ChecksOwner: true, Expires: true, Excludes: true, Remote: true, LocksPerKey: true, Checks: true, StopsAtMajority: true},
+		"token-wait":       {Nodes: 1, ChecksOwner: true, Expires: true, UsesWAIT: true, Excludes: true, Remote: true, LocksPerKey: true},
+		"reentrant":        {Nodes: 1, ChecksOwner: true, Expires: true, Remote: true, Reenters: true}, // takes another key for locked
 	}
 	for id, w := range want {
 		e, ok := algorithms.ByName(id)
@@ -47,17 +47,17 @@ func TestNeedsGoByProfile(t *testing.T) {
 		has      race.Profile // the least that gives the question a meaning
 	}{
 		{"crash-before-expire", race.Profile{Nodes: 1, TwoSteps: true}},
-		{"late-release", race.Profile{Nodes: 1, Looks: true}},
+		{"late-release", race.Profile{Nodes: 1, ChecksOwner: true}},
 		{"double-del", race.Profile{Nodes: 1, Deletes: true}},
-		{"getset-nil", race.Profile{Nodes: 1, Endless: true, Swaps: true}},
+		{"getset-nil", race.Profile{Nodes: 1, NeverExpires: true, UsesGETSET: true}},
 		{"get-nil", race.Profile{Nodes: 1, Deletes: true}},
-		{"get-nil-taken", race.Profile{Nodes: 1, Swaps: true}},
-		{"overwritten-stamp", race.Profile{Nodes: 1, Swaps: true}},
-		{"same-second", race.Profile{Nodes: 1, Swaps: true}},
+		{"get-nil-taken", race.Profile{Nodes: 1, UsesGETSET: true}},
+		{"overwritten-stamp", race.Profile{Nodes: 1, UsesGETSET: true}},
+		{"same-second", race.Profile{Nodes: 1, UsesGETSET: true}},
 		{"foreign-shutdown", race.Profile{Nodes: 1, Closes: true}},
 		{"own-shutdown", race.Profile{Nodes: 1, Closes: true}},
-		{"same-thread", race.Profile{Nodes: 1, Looks: true}},
-		{"same-token", race.Profile{Nodes: 1, Looks: true}},
+		{"same-thread", race.Profile{Nodes: 1, ChecksOwner: true}},
+		{"same-token", race.Profile{Nodes: 1, ChecksOwner: true}},
 		{"late-renewal", race.Profile{Nodes: 1, Renews: true}},
 		{"failed-renewal", race.Profile{Nodes: 1, Renews: true}},
 		{"eviction", race.Profile{Nodes: 1, Expires: true}},
@@ -78,7 +78,7 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"renew-free", race.Profile{Nodes: 1, Extends: true}},
 		{"renew-late", race.Profile{Nodes: 1, Extends: true}},
 		{"renew-partly", race.Profile{Nodes: 1, Extends: true}},
-		{"opposite-order", race.Profile{Nodes: 1, Apart: true}},
+		{"opposite-order", race.Profile{Nodes: 1, LocksPerKey: true}},
 		{"watch-herd", race.Profile{Nodes: 1, ZooKeeper: true}},
 		{"in-line", race.Profile{Nodes: 1, ZooKeeper: true}},
 		{"lost-create", race.Profile{Nodes: 1, ZooKeeper: true}},
@@ -89,7 +89,7 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"waiter-dies", race.Profile{Nodes: 1, ZooKeeper: true}},
 		{"waiter-leaves", race.Profile{Nodes: 1, ZooKeeper: true}},
 		{"numbers-end", race.Profile{Nodes: 1, ZooKeeper: true}},
-		{"script-cache-lost", race.Profile{Nodes: 1, Digests: true}},
+		{"script-cache-lost", race.Profile{Nodes: 1, UsesEVALSHA: true}},
 	} {
 		_, sc := racetest.Cell(t, "token", f.scenario)
 		if why := sc.Needs(f.has); why != (race.Text{}) {
@@ -119,7 +119,7 @@ func TestNeedsGoByProfile(t *testing.T) {
 			t.Errorf("%s is asked of locks on several servers, and of no other", id)
 		}
 	}
-	if _, sc = racetest.Cell(t, "token", "quorum-restart"); sc.Needs(race.Profile{Nodes: 5, Stops: true}) == (race.Text{}) {
+	if _, sc = racetest.Cell(t, "token", "quorum-restart"); sc.Needs(race.Profile{Nodes: 5, StopsAtMajority: true}) == (race.Text{}) {
 		t.Error("quorum-restart is asked of locks that stop asking, where nothing is shared")
 	}
 	_, sc = racetest.Cell(t, "token", "failover-other")

@@ -33,31 +33,31 @@ type Scenario struct {
 	// lock gets fencing tokens.
 	Guard history.Guard
 	// Worn has the queues of a ZooKeeper give out their last number from the start.
-	Worn bool
+	SequenceExhausted bool
 	// Needs says why the question has no meaning for a lock with this profile;
 	// the empty Text is: it has. Nil needs nothing.
 	Needs func(p Profile) Text
 	// Unprotected asks also the locks that let a second client in while nothing
 	// goes wrong. The others do not: what such a lock does there proves nothing.
-	Unprotected bool
+	IncludeNonExclusive bool
 	// Together asks also the locks that let two in together, as they say they do. The
 	// others are about two of whom one has to wait.
-	Together bool
+	AllowsShared bool
 	// Cast is who plays. Settings.Clients cuts it, or prolongs it with more
 	// clients like the last.
-	Cast func(s Settings) []Role
+	Clients func(s Settings) []Client
 	// Script makes the hand that interferes; nil: nobody does. It is made anew
 	// for each run.
-	Script func(s Settings, nodes int) []Beat
+	Script func(s Settings, nodes int) []Trigger
 	// Struck says whether a run is what its title says: the process did
 	// stand still while it was inside and somebody else asked.
-	Struck func(h *history.History) bool
+	Triggered func(h *history.History) bool
 }
 
 // A Role is one client: it asks for the lock until it has it, reads the
 // resource, works, writes what follows from what it read, works on, and gives
 // the lock back. All times are of its own clock, unless said otherwise.
-type Role struct {
+type Client struct {
 	Start time.Duration // true time at which it begins
 	Work  time.Duration // inside, from the read to the write
 	Tail  time.Duration // inside, after the write
@@ -74,8 +74,8 @@ type Role struct {
 	// that nobody else has.
 	Token string
 	// Play is what it does instead; nil: all of the above.
-	Play func(a *Actor)
-	Dies bool // after Work an exception ends its business: no write, no release; its process lives on
+	Play  func(a *ClientRun)
+	Fails bool // after Work an exception ends its business: no write, no release; its process lives on
 }
 
 // Text is the same in two languages.

@@ -163,7 +163,7 @@ func TestExtremesEnd(t *testing.T) {
 			}
 		}
 	}
-	var runner race.Company
+	var runner race.Runner
 	if err := study.Each(t.Context(), len(runs), nil, func(i int) error {
 		r := &runs[i]
 		if o, err := runner.Play(r.entry, r.sc, r.settings); err != nil || len(o.Verdicts) == 0 {

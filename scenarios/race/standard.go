@@ -18,7 +18,7 @@ func Standard() Settings {
 }
 
 // with changes the standard numbers.
-func With(change func(s *Settings)) Settings {
+func StandardWith(change func(s *Settings)) Settings {
 	s := Standard()
 	change(&s)
 	return s
@@ -31,4 +31,4 @@ func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 func Quorum(n int) int { return n/2 + 1 }
 
 // always is a budget that does not depend on the number of servers.
-func Always(budget string) func(int) string { return func(int) string { return budget } }
+func FixedBudget(budget string) func(int) string { return func(int) string { return budget } }

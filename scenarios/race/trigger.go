@@ -12,7 +12,7 @@ import (
 
 // A Beat is one thing that a script does: once the beats before it are done, it
 // waits for the first event that On names, and then acts.
-type Beat struct {
+type Trigger struct {
 	On func(e *history.Event) bool
 	Do func(s *schedule.Stage, e *history.Event)
 	// Each lets the beat act on every event that On names, from the start of
@@ -21,7 +21,7 @@ type Beat struct {
 }
 
 // direct makes the hand that plays the beats.
-func Direct(beats []Beat) func(s *schedule.Stage, e *history.Event) {
+func RunTriggers(beats []Trigger) func(s *schedule.Stage, e *history.Event) {
 	next := 0
 	return func(s *schedule.Stage, e *history.Event) {
 		for i := range beats {
@@ -40,12 +40,12 @@ func Direct(beats []Beat) func(s *schedule.Stage, e *history.Event) {
 }
 
 // strike is a beat's action: after d the fault happens.
-func Strike(d time.Duration, c simulator.Choice) func(*schedule.Stage, *history.Event) {
-	return func(s *schedule.Stage, _ *history.Event) { s.Strike(d, c) }
+func Inject(d time.Duration, c simulator.Choice) func(*schedule.Stage, *history.Event) {
+	return func(s *schedule.Stage, _ *history.Event) { s.Inject(d, c) }
 }
 
 // kind names the events of one kind of one client.
-func Kind(k history.Kind, client int) func(*history.Event) bool {
+func Event(k history.Kind, client int) func(*history.Event) bool {
 	return func(e *history.Event) bool { return e.Kind == k && e.Client == client }
 }
 
@@ -61,10 +61,10 @@ func Applies(client int, commands ...string) func(*history.Event) bool {
 
 // askers follows a client's requests: the beat takes note of them, and thread is
 // the one that has asked a server last, which waits for what the server executes.
-func Askers(client int) (beat Beat, thread func(e *history.Event) int) {
+func FollowRequests(client int) (beat Trigger, thread func(e *history.Event) int) {
 	last := map[int]int{}
 	note := func(_ *schedule.Stage, e *history.Event) { last[e.Node] = e.Thread }
-	return Beat{On: Kind(history.Send, client), Do: note, Each: true}, func(e *history.Event) int { return last[e.Node] }
+	return Trigger{On: Event(history.Send, client), Do: note, Each: true}, func(e *history.Event) int { return last[e.Node] }
 }
 
 // givenUp names the moments at which a client stops waiting for a message that was
@@ -72,10 +72,10 @@ func Askers(client int) (beat Beat, thread func(e *history.Event) int) {
 func GivenUp(k history.Kind, client int) func(*history.Event) bool {
 	lost := map[int]bool{}
 	return func(e *history.Event) bool {
-		if Kind(k, client)(e) {
+		if Event(k, client)(e) {
 			lost[e.Msg] = true
 		}
-		return (Kind(history.Timeout, client)(e) || Kind(history.Broken, client)(e)) && lost[e.Msg]
+		return (Event(history.Timeout, client)(e) || Event(history.Broken, client)(e)) && lost[e.Msg]
 	}
 }
 
@@ -88,7 +88,7 @@ func request(k history.Kind, client int, commands []string) func(*history.Event)
 
 // then says whether events that the conditions name follow one another in this
 // order, with others in between.
-func Then(h *history.History, is ...func(e *history.Event) bool) bool {
+func InOrder(h *history.History, is ...func(e *history.Event) bool) bool {
 	for i := range h.Events {
 		if len(is) > 0 && is[0](&h.Events[i]) {
 			is = is[1:]
@@ -99,7 +99,7 @@ func Then(h *history.History, is ...func(e *history.Event) bool) bool {
 
 // unless is as then, but the search starts over with every event that broken
 // names: what follows one another must do so without it.
-func Unless(h *history.History, broken func(e *history.Event) bool, is ...func(e *history.Event) bool) bool {
+func InOrderWithout(h *history.History, broken func(e *history.Event) bool, is ...func(e *history.Event) bool) bool {
 	left := is
 	for i := range h.Events {
 		switch e := &h.Events[i]; {
@@ -115,6 +115,6 @@ func Unless(h *history.History, broken func(e *history.Event) bool, is ...func(e
 }
 
 // other names the events of one kind of everybody but client.
-func Other(k history.Kind, client int) func(*history.Event) bool {
+func EventOfOther(k history.Kind, client int) func(*history.Event) bool {
 	return func(e *history.Event) bool { return e.Kind == k && e.Client != client }
 }

@@ -16,7 +16,7 @@ import (
 // with its verdict, on a lab that is warm: the inner loop of all statistics.
 func BenchmarkGCPauseToken(b *testing.B) {
 	e, sc := racetest.Cell(b, "token", "gc-pause")
-	p, err := sc.Stage(e, sc.Settings)
+	p, err := sc.Prepare(e, sc.Settings)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -58,8 +58,8 @@ func BenchmarkCell(b *testing.B) {
 // command and a new lab for each life; from the tables nothing is run at all.
 func BenchmarkRedisson(b *testing.B) {
 	alone := race.Scenario{
-		Settings: race.With(func(s *race.Settings) { s.Clients = 1 }),
-		Cast:     func(s race.Settings) []race.Role { return []race.Role{{Work: s.TTL * 3 / 2}} },
+		Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 1 }),
+		Clients:  func(s race.Settings) []race.Client { return []race.Client{{Work: s.TTL * 3 / 2}} },
 	}
 	e, _ := racetest.Cell(b, "watchdog", "calm")
 	const scripts = 6
@@ -88,7 +88,7 @@ func BenchmarkRedisson(b *testing.B) {
 		perScript(b, last.History)
 	})
 	b.Run("tables", func(b *testing.B) {
-		p, err := alone.Stage(e, alone.Settings)
+		p, err := alone.Prepare(e, alone.Settings)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -61,7 +61,7 @@ func (b Bounds) retry() time.Duration { return b.TTL + b.TTL/10 }
 // twentieths of a lease, all but the first a moment later: as two clients work
 // for two fifths of a lease, the second asks when the first one's work ends, and
 // just after a lease has ended. Who asked all the time would see no more.
-func AskingTimes() []int { return []int{0, 8, 20, 28, 40, 48} }
+func RetryTimes() []int { return []int{0, 8, 20, 28, 40, 48} }
 
 // moment keeps clients from asking at the instant at which a lease ends, when
 // some servers would still say no.
@@ -74,8 +74,8 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return fmt.Errorf("clients=%d: give 1 to %d", b.Clients, simulator.MaxClients-2)
 	case b.Attempts < 1 || b.Attempts > 9:
 		return fmt.Errorf("attempts=%d: give 1 to 9", b.Attempts)
-	case b.Asks < 0 || b.Asks > len(AskingTimes()):
-		return fmt.Errorf("asks=%d: give 1 to %d, or 0 for what the faults want", b.Asks, len(AskingTimes()))
+	case b.Asks < 0 || b.Asks > len(RetryTimes()):
+		return fmt.Errorf("asks=%d: give 1 to %d, or 0 for what the faults want", b.Asks, len(RetryTimes()))
 	case b.Nodes < 0 || b.Nodes > simulator.MaxNodes:
 		return fmt.Errorf("nodes=%d: give 1 to %d, or 0 for what the lock wants", b.Nodes, simulator.MaxNodes)
 	case b.Nodes > 1 && entry.Servers() == 1:
@@ -88,7 +88,7 @@ func (b Bounds) Check(entry lock.Entry) error {
 	if err := b.canStrike(); err != nil {
 		return err
 	}
-	env := race.DummyEnv(entry, b.TTL)
+	env := race.PlaceholderEnv(entry, b.TTL)
 	if b.Nodes > 0 {
 		env.Nodes = env.Nodes[:min(b.Nodes, len(env.Nodes))]
 	}
@@ -181,7 +181,7 @@ func (b Bounds) Options(entry lock.Entry) explore.Options {
 		search += " by cause"
 	}
 	return explore.Options{
-		Head: *b.Head(entry), Probe: b.Clients + 1, Alike: b.Clients, Causes: b.Causes, MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress,
+		Case: *b.Head(entry), Probe: b.Clients + 1, Symmetric: b.Clients, Causes: b.Causes, MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress,
 		Checkpoint: explore.Checkpoint{File: b.Checkpoint, Search: search, Now: b.Now},
 	}
 }
@@ -189,20 +189,20 @@ func (b Bounds) Options(entry lock.Entry) explore.Options {
 // judge hears the judges on a run of a search, and the probe's word.
 func (b Bounds) judge(entry lock.Entry, run *schedule.Run, choices []simulator.Choice) (*race.Outcome, []verdict.Word) {
 	h := b.Head(entry)
-	h.Events, h.End, h.Horizon = race.InOneThread(run.Events), run.End, run.Horizon
+	h.Events, h.End, h.Horizon = race.MergeTaskThreads(run.Events), run.End, run.Horizon
 	o := &race.Outcome{Strategy: entry, Scenario: b.Scenario(), History: h, Judgement: verdict.Judge(h), Reached: true}
 	o.Verdicts = append(o.Verdicts, o.Judgement.Safety()...)
 	if haunted(h) {
-		o.Verdicts = append(o.Verdicts, verdict.Phantom)
+		o.Verdicts = append(o.Verdicts, verdict.Orphan)
 	}
 	for i := range h.Events {
-		if e := &h.Events[i]; e.Kind == history.Refuse && e.Note == explore.Stuck {
-			o.Verdicts = append(o.Verdicts, verdict.Stall)
+		if e := &h.Events[i]; e.Kind == history.Refuse && e.Note == explore.ProbeRefused {
+			o.Verdicts = append(o.Verdicts, verdict.Deadlock)
 			settleStall(o)
 			break
 		}
 	}
-	if b.allInVain(h) && Strikes(choices) == "" {
+	if b.allInVain(h) && InjectedFaults(choices) == "" {
 		o.Verdicts = append(o.Verdicts, verdict.Starved)
 		f := verdict.Finding{Verdict: verdict.Starved, To: h.End, Event: len(h.Events) - 1}
 		for c := range b.Clients {
@@ -253,20 +253,20 @@ func (b Bounds) guard() history.Guard {
 	return history.Naive
 }
 
-func (b Bounds) Lab(entry lock.Entry) (*simulator.Lab, error) {
+func (b Bounds) Lab(entry lock.Entry) (*simulator.Simulator, error) {
 	b = b.Settled(entry)
 	budget, err := faults.ParseBudget(b.Budget)
 	if err != nil {
 		return nil, err
 	}
-	setup := simulator.Setup{Faults: budget, Guard: b.guard()}
+	setup := simulator.Config{Faults: budget, Guard: b.guard()}
 	if b.Nodes > 1 {
 		setup.Timeout = 50 * time.Millisecond
 	}
 	for range b.Clients {
-		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: b.contender(entry, AskingTimes()[:b.Asks])})
+		setup.Clients = append(setup.Clients, simulator.ClientConfig{Program: b.contender(entry, RetryTimes()[:b.Asks])})
 	}
-	setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: b.probe(entry)})
+	setup.Clients = append(setup.Clients, simulator.ClientConfig{Program: b.probe(entry)})
 	replicas := entry.Replicas
 	for _, a := range budget {
 		switch a.Fault.(type) {
@@ -274,7 +274,7 @@ func (b Bounds) Lab(entry lock.Entry) (*simulator.Lab, error) {
 			replicas = max(replicas, 1)
 		}
 	}
-	setup.Nodes = client.Nodes(entry, b.TTL, simulator.NodeSetup{Replicas: replicas}, b.Nodes)
+	setup.Nodes = client.Servers(entry, b.TTL, simulator.NodeConfig{Replicas: replicas}, b.Nodes)
 	return simulator.New(setup)
 }
 
@@ -308,7 +308,7 @@ func (b Bounds) contender(entry lock.Entry, times []int) func(*simulator.Client)
 func (b Bounds) ask(c *simulator.Client, strategy lock.Strategy, times []int) (lease lock.Lease, err error) {
 	for i, at := range times {
 		if i > 0 {
-			d := b.TTL * time.Duration(at-times[i-1]) / FrontierParts
+			d := b.TTL * time.Duration(at-times[i-1]) / LeaseParts
 			if i == 1 {
 				d += moment
 			}
@@ -338,7 +338,7 @@ func (b Bounds) probe(entry lock.Entry) func(*simulator.Client) {
 			lease, err := strategy.Acquire(context.Background(), client.Key)
 			switch {
 			case errors.Is(err, lock.ErrNotAcquired):
-				c.Record(history.Event{Kind: history.Refuse, Note: explore.Stuck})
+				c.Record(history.Event{Kind: history.Refuse, Note: explore.ProbeRefused})
 				return
 			case err == nil:
 				c.Record(history.Event{Kind: history.Enter})

@@ -36,20 +36,20 @@ func CertainFrom(o *race.Outcome) (Certainty, error) {
 	if c.Harm == "" || o.History == nil {
 		return c, ErrNoHarm
 	}
-	beats := func() []race.Beat { // made anew for each run
+	beats := func() []race.Trigger { // made anew for each run
 		if o.Scenario.Script == nil {
 			return nil
 		}
 		return o.Scenario.Script(o.Settings, o.Strategy.Nodes)
 	}
-	p, err := o.Scenario.Stage(o.Strategy, o.Settings)
+	p, err := o.Scenario.Prepare(o.Strategy, o.Settings)
 	if err != nil {
 		return c, err
 	}
 	defer p.Close()
 	for n := range len(beats()) {
 		opt := p.Options(o.Settings)
-		opt.Script = race.Direct(beats()[:n])
+		opt.Script = race.RunTriggers(beats()[:n])
 		run, err := p.Player.Play(opt)
 		if err != nil {
 			return c, err

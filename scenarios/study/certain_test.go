@@ -28,7 +28,7 @@ func TestCertainFrom(t *testing.T) {
 		harm       verdict.Word
 	}{
 		{"token", "gc-pause", history.Pause, verdict.Overlap},
-		{"setnx", "crash-holding", history.Crash, verdict.Stall},
+		{"setnx", "crash-holding", history.Crash, verdict.Deadlock},
 		{"redlock", "restart", history.Down, verdict.Overlap},
 		{"token", "slow-work", 0, verdict.Overlap},
 	} {
@@ -55,7 +55,7 @@ func TestCertainFrom(t *testing.T) {
 func TestWatch(t *testing.T) {
 	for _, id := range []string{"setnx", "token", "watchdog", "redlock", "daemon-29-owned"} {
 		o := played(t, id, "gc-pause")
-		w, err := study.Watch(o.Trace)
+		w, err := study.ReplayWithCode(o.Trace)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestWatchOfASearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := study.Watch(s.Witnesses[0].Trace)
+	w, err := study.ReplayWithCode(s.Witnesses[0].Trace)
 	if err != nil {
 		t.Fatal(err)
 	}

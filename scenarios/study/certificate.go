@@ -29,9 +29,9 @@ func (s *Search) Certificate() string {
 	if r.Limit != "" {
 		line("cut", "%s", r.Limit)
 	}
-	line("reduction", "symmetry %s, partial order %s, time of day %s", used(r.Symmetry), used(!b.Causes), map[bool]string{true: "part of the state: the lock reads a clock", false: "not part of the state"}[r.Absolute])
+	line("reduction", "symmetry %s, partial order %s, time of day %s", used(r.Symmetry), used(!b.Causes), map[bool]string{true: "part of the state: the lock reads a clock", false: "not part of the state"}[r.ReadsClock])
 	line("code", "%d distinct histories of observations of the lock's own code", r.Histories)
-	if names := s.Unstruck(); names != nil {
+	if names := s.Untriggered(); names != nil {
 		line("never struck", "%s", strings.Join(names, ", "))
 	}
 	line("looked for", "%s", searchList())
@@ -51,7 +51,7 @@ func (b Bounds) asking() string {
 	if b.Asks == 1 {
 		return "once"
 	}
-	return fmt.Sprintf("up to %d times within %v", b.Asks, b.TTL*time.Duration(AskingTimes()[b.Asks-1])/FrontierParts)
+	return fmt.Sprintf("up to %d times within %v", b.Asks, b.TTL*time.Duration(RetryTimes()[b.Asks-1])/LeaseParts)
 }
 
 func searchList() string {

@@ -27,7 +27,7 @@ type Doom struct {
 type DoomStep struct {
 	At     time.Duration // true time after it
 	Events int           // of the run's history, up to and with it
-	Strike bool          // of a fault
+	Fault  bool          // of a fault
 	Share  float64       // of what can follow, that ends in the harm
 }
 
@@ -62,12 +62,12 @@ func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdi
 	}
 	b = b.Settled(o.Strategy)
 	b.MaxStates = doomStates
-	lab, err := b.Lab(o.Strategy)
+	sim, err := b.Lab(o.Strategy)
 	if err != nil {
 		return nil, err
 	}
-	defer lab.Close()
-	d, err := explore.DoomOf(ctx, lab, b.Options(o.Strategy), t.Choices, harm)
+	defer sim.Close()
+	d, err := explore.DoomOf(ctx, sim, b.Options(o.Strategy), t.Choices, harm)
 	if errors.Is(err, explore.ErrNoHarm) {
 		return nil, fmt.Errorf("this run comes to no harm whose share could be counted: %v", o.Verdicts)
 	}
@@ -75,15 +75,15 @@ func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdi
 		return nil, fmt.Errorf("the doom of this run: %w", err)
 	}
 	out := &Doom{Run: o, Harm: d.Harm, NoReturn: d.NoReturn, States: d.States}
-	w, step := lab.NewWorld(), DoomStep{}
+	w, step := sim.NewWorld(), DoomStep{}
 	for n, share := range d.Shares {
 		if n > 0 {
-			events, err := lab.Step(&w, t.Choices[n-1])
+			events, err := sim.Step(&w, t.Choices[n-1])
 			if err != nil {
 				return nil, err
 			}
 			step.Events += len(events)
-			step.Strike = t.Choices[n-1].Verb >= simulator.FaultVerb
+			step.Fault = t.Choices[n-1].Verb >= simulator.FaultVerb
 		}
 		step.At, step.Share = w.Now(), share
 		out.Steps = append(out.Steps, step)

@@ -28,7 +28,7 @@ func TestDoom(t *testing.T) {
 		// the same with three servers, of which each is asked by itself, and their
 		// answers cleaned up after
 		{"redlock", "pause=1", 3, verdict.Overlap, 0, []float64{1. / 2048, 1. / 1024, 1. / 512, 1. / 256, 1. / 128, 1. / 64, 1. / 32, 1. / 16, 1. / 8, 1. / 4, 1. / 2, 1}},
-		{"setnx", "crash=1", 1, verdict.Stall, 0, []float64{1}},
+		{"setnx", "crash=1", 1, verdict.Deadlock, 0, []float64{1}},
 		{"getset", "client-clock=1@10s", 1, verdict.Overlap, 0, []float64{1}},
 		{"redlock", "restart=1", 3, verdict.Overlap, 0, []float64{1}},
 	} {
@@ -46,7 +46,7 @@ func TestDoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		strike := slices.IndexFunc(d.Steps, func(s study.DoomStep) bool { return s.Strike })
+		strike := slices.IndexFunc(d.Steps, func(s study.DoomStep) bool { return s.Fault })
 		if got := d.Steps[strike-1].Share; got != c.before {
 			t.Errorf("%s, %s, %s: share %v before the strike, want %v", c.lock, c.budget, c.harm, got, c.before)
 		}

@@ -94,17 +94,17 @@ func atStep(n int, after time.Duration, fault string, c simulator.Choice) race.S
 	return race.Scenario{
 		ID:       "step",
 		Settings: scenarios.WaiterDies.Settings,
-		Budget:   race.Always(fault),
-		Cast:     scenarios.ThreeInLine,
-		Script: func(race.Settings, int) []race.Beat {
+		Budget:   race.FixedBudget(fault),
+		Clients:  scenarios.ThreeInLine,
+		Script: func(race.Settings, int) []race.Trigger {
 			sent := 0
-			return []race.Beat{{Each: true, On: func(e *history.Event) bool {
-				if race.Kind(history.Send, 2)(e) {
+			return []race.Trigger{{Each: true, On: func(e *history.Event) bool {
+				if race.Event(history.Send, 2)(e) {
 					sent++
 					return sent == n
 				}
 				return false
-			}, Do: race.Strike(after, c)}}
+			}, Do: race.Inject(after, c)}}
 		},
 	}
 }
@@ -128,14 +128,14 @@ func TestEveryStep(t *testing.T) {
 		fmt.Fprintf(&b, "\n%-62s | %-23s | %-23s | %-23s | %s\n", e.ID, "on the way", "answer on the way", "later", "answer lost")
 		play := func(sc race.Scenario) *race.Outcome {
 			o, err := sc.Play(e, sc.Settings)
-			if err != nil || o.Missed != nil {
-				t.Fatal(e.ID, err, o.Missed)
+			if err != nil || o.NotInjected != nil {
+				t.Fatal(e.ID, err, o.NotInjected)
 			}
 			return o
 		}
 		n := 0
 		for _, r := range play(atStep(0, 0, "", ends)).History.Events {
-			if !race.Kind(history.Send, 2)(&r) {
+			if !race.Event(history.Send, 2)(&r) {
 				continue
 			}
 			n++
@@ -182,20 +182,20 @@ func TestSeveralHolders(t *testing.T) {
 	t.Parallel()
 	read, write := zooLock(t, "zk-read"), zooLock(t, "zk-write")
 	protected, semaphore, multi := zooLock(t, "zk-protected"), zooLock(t, "zk-semaphore"), zooLock(t, "zk-multi")
-	s := race.With(func(s *race.Settings) { s.Clients = 3 })
-	inLine := []race.Role{
+	s := race.StandardWith(func(s *race.Settings) { s.Clients = 3 })
+	inLine := []race.Client{
 		{Work: s.Retry, Patience: s.TTL},
 		{Start: s.Retry / 2, Work: s.Retry, Patience: s.TTL},
 		{Start: s.Retry * 3 / 5, Work: s.Retry, Patience: s.TTL},
 	}
 	// who has a lock of the two that the multi-lock wants, until after that gave up
-	hasOther := race.Role{Work: s.TTL / 2, Play: func(a *race.Actor) {
+	hasOther := race.Client{Work: s.TTL / 2, Play: func(a *race.ClientRun) {
 		lease, err := a.Lock.Acquire(t.Context(), client.Key+"/2")
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		a.Clock().Sleep(a.R.Work)
+		a.Clock().Sleep(a.Def.Work)
 		if err := lease.Release(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -203,17 +203,17 @@ func TestSeveralHolders(t *testing.T) {
 	for _, f := range []struct {
 		rule  string
 		locks []lock.Entry
-		cast  []race.Role
+		cast  []race.Client
 		want  string // the entries and leaves of clients, in order
 	}{
 		{"readers wait for the writer, and come in together", []lock.Entry{write, read, read}, inLine, "+1 -1 +2 +3 -2 -3"},
 		{"a writer waits for the readers, and a reader that came after it for the writer", []lock.Entry{read, write, read}, inLine, "+1 -1 +2 -2 +3 -3"},
 		{"a writer waits for all readers before it", []lock.Entry{read, read, write}, inLine, "+1 +2 -1 -2 +3 -3"},
 		{"the third of a semaphore with two permits waits for the first that comes back", []lock.Entry{semaphore, semaphore, semaphore}, inLine, "+1 +2 -1 +3 -2 -3"},
-		{"a multi-lock takes all or none: while one is another's, whoever wants the other alone gets it", []lock.Entry{protected, multi, protected}, []race.Role{
+		{"a multi-lock takes all or none: while one is another's, whoever wants the other alone gets it", []lock.Entry{protected, multi, protected}, []race.Client{
 			hasOther,
 			{Start: s.Retry / 10, Work: s.Retry, Patience: s.Retry},
-			{Start: s.Retry / 5, Work: s.Retry / 10, Play: func(a *race.Actor) {
+			{Start: s.Retry / 5, Work: s.Retry / 10, Play: func(a *race.ClientRun) {
 				lease, err := race.PatientLock{Queuer: a.Bare.(lock.Queuer), Patience: s.Retry * 2}.Acquire(t.Context(), client.Key+"/1")
 				if err != nil {
 					t.Error("the first of two is kept by who did not get the second:", err)
@@ -247,25 +247,25 @@ func TestSeveralHolders(t *testing.T) {
 }
 
 // mixed plays clients each of which uses a lock of its own on the same ensemble.
-func mixed(t *testing.T, s race.Settings, locks []lock.Entry, cast []race.Role) *history.History {
+func mixed(t *testing.T, s race.Settings, locks []lock.Entry, cast []race.Client) *history.History {
 	t.Helper()
-	setup := simulator.Setup{Nodes: client.Nodes(locks[0], s.TTL, simulator.NodeSetup{}, 1)}
+	setup := simulator.Config{Nodes: client.Servers(locks[0], s.TTL, simulator.NodeConfig{}, 1)}
 	opt := schedule.Options{Latency: s.Latency, Horizon: s.Horizon}
 	h := &history.History{Clients: len(cast), Nodes: 1, Key: client.Key, ZooKeeper: true, TTL: s.TTL}
 	for i, r := range cast {
-		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: race.Program(locks[i], s, r, 1, false)})
+		setup.Clients = append(setup.Clients, simulator.ClientConfig{Program: race.Program(locks[i], s, r, 1, false)})
 		opt.Start = append(opt.Start, r.Start)
 		h.Holders = append(h.Holders, max(1, locks[i].Holders))
 		if locks[i].Holders == lock.AnyNumber {
 			h.Holders[i] = history.AnyNumber
 		}
 	}
-	lab, err := simulator.New(setup)
+	sim, err := simulator.New(setup)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lab.Close()
-	run, err := schedule.Play(lab, opt)
+	defer sim.Close()
+	run, err := schedule.Play(sim, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,11 +28,11 @@ import (
 func TestExploreReductions(t *testing.T) {
 	same := func(t *testing.T, entry lock.Entry, b study.Bounds) {
 		both := searched(t, entry, b, nil)
-		reduced := searched(t, entry, b, func(o *explore.Options) { o.Alike = 0 })
-		plain := searched(t, entry, b, func(o *explore.Options) { o.Alike, o.Plain = 0, true })
+		reduced := searched(t, entry, b, func(o *explore.Options) { o.Symmetric = 0 })
+		plain := searched(t, entry, b, func(o *explore.Options) { o.Symmetric, o.NoReduction = 0, true })
 		for name, r := range map[string]*explore.Result{
 			"without symmetry":  reduced,
-			"without reduction": searched(t, entry, b, func(o *explore.Options) { o.Plain = true }),
+			"without reduction": searched(t, entry, b, func(o *explore.Options) { o.NoReduction = true }),
 			"without either":    plain,
 		} {
 			if got, want := listed(prices(both)), listed(prices(r)); got != want {
@@ -74,7 +74,7 @@ func TestExploreWitnesses(t *testing.T) {
 	for _, entry := range oneServer()[:4] {
 		look(entry, small(entry, 2, 2, "pause=2@5s")) // where one pause is too short to do harm
 	}
-	for _, w := range []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Phantom, verdict.Stall} {
+	for _, w := range []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock} {
 		if !found[w] {
 			t.Errorf("no search has found %s", w)
 		}
@@ -89,7 +89,7 @@ func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.
 		t.Fatal(err)
 	}
 	r := rulesOf(t, entry, b)
-	defer r.lab.Close()
+	defer r.sim.Close()
 	for _, w := range s.Witnesses {
 		found = append(found, w.Verdict)
 		trace, err := simulator.ParseLink(w.Trace.Link())
@@ -113,7 +113,7 @@ func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.
 		for i, c := range trace.Choices {
 			_, _, words, err := r.play(slices.Delete(slices.Clone(trace.Choices), i, i+1))
 			if err == nil && slices.Contains(words, w.Verdict) {
-				t.Errorf("%s comes about without choice %d, %s", w.Verdict, i+1, r.lab.Describe(c))
+				t.Errorf("%s comes about without choice %d, %s", w.Verdict, i+1, r.sim.Describe(c))
 			}
 		}
 	}
@@ -258,7 +258,7 @@ func TestExploreCutShort(t *testing.T) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		text := s.Certificate()
-		if s.Result.Complete || s.Result.Frontier == 0 || !strings.Contains(text, "Searched, not proved") || strings.Contains(text, "Proved") || !strings.Contains(text, "complete false") {
+		if s.Result.Complete || s.Result.Open == 0 || !strings.Contains(text, "Searched, not proved") || strings.Contains(text, "Proved") || !strings.Contains(text, "complete false") {
 			t.Errorf("%s: %+v\n%s", c.name, s.Result, text)
 		}
 	}

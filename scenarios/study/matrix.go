@@ -22,7 +22,7 @@ func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs i
 	for i := range cells {
 		cells[i] = make([]*race.Outcome, len(locks))
 	}
-	var company race.Company
+	var company race.Runner
 	err := Each(ctx, len(scs)*len(locks), done, func(i int) error {
 		sc, l := i/len(locks), i%len(locks)
 		o, err := company.Play(locks[l], scs[sc], scs[sc].Settings)
@@ -43,7 +43,7 @@ func count(ctx context.Context, o *race.Outcome, runs int) error {
 	if o.NotApplicable != (race.Text{}) || runs == 0 {
 		return nil
 	}
-	p, err := o.Scenario.Stage(o.Strategy, o.Settings)
+	p, err := o.Scenario.Prepare(o.Strategy, o.Settings)
 	if err != nil {
 		return err
 	}

@@ -91,19 +91,19 @@ func (d duel) search(t *testing.T, create maker) *explore.Result {
 		t.Fatal(err)
 	}
 	nodes := max(d.nodes, 1)
-	setup := simulator.Setup{Faults: budget, Timeout: d.timeout, Nodes: make([]simulator.NodeSetup, nodes)}
+	setup := simulator.Config{Faults: budget, Timeout: d.timeout, Nodes: make([]simulator.NodeConfig, nodes)}
 	for range d.clients {
-		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: d.contender(create)})
+		setup.Clients = append(setup.Clients, simulator.ClientConfig{Program: d.contender(create)})
 	}
-	setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: d.probe(create)})
-	lab, err := simulator.New(setup)
+	setup.Clients = append(setup.Clients, simulator.ClientConfig{Program: d.probe(create)})
+	sim, err := simulator.New(setup)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lab.Close()
-	r, err := explore.Run(context.Background(), lab, explore.Options{
-		Head:  history.History{Clients: d.clients + 1, Nodes: nodes, Key: client.Key, TTL: d.ttl},
-		Probe: d.clients + 1, Alike: d.clients, MaxStates: 400_000,
+	defer sim.Close()
+	r, err := explore.Run(context.Background(), sim, explore.Options{
+		Case:  history.History{Clients: d.clients + 1, Nodes: nodes, Key: client.Key, TTL: d.ttl},
+		Probe: d.clients + 1, Symmetric: d.clients, MaxStates: 400_000,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func (d duel) probe(create maker) func(*simulator.Client) {
 				return
 			}
 			if errors.Is(err, lock.ErrNotAcquired) {
-				c.Record(history.Event{Kind: history.Refuse, Note: explore.Stuck})
+				c.Record(history.Event{Kind: history.Refuse, Note: explore.ProbeRefused})
 				return
 			}
 			c.Record(history.Event{Kind: history.Refuse})
@@ -195,7 +195,7 @@ func (f *family) hold(t *testing.T, at duel) map[verdict.Word]price {
 	_, overlap := found[verdict.Overlap]
 	_, stale := found[verdict.StaleWrite]
 	harms := maps.Clone(found)
-	delete(harms, verdict.Phantom) // the price of a time to live
+	delete(harms, verdict.Orphan) // the price of a time to live
 	if at.fallen != (overlap && stale && len(harms) == 2) || !at.fallen && len(harms) > 0 {
 		t.Errorf("the whole %s lock at %v: %s", f.name, at, listed(found))
 	}

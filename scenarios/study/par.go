@@ -13,7 +13,7 @@ import (
 
 // ParWords are the verdicts whose par is looked for.
 func ParWords() []verdict.Word {
-	return []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Stall}
+	return []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Deadlock}
 }
 
 // SingleFaults are budgets of one strike each, of every fault that has no size or
@@ -32,13 +32,13 @@ type Pars struct {
 
 // A Par is the least bad luck with which a verdict comes about.
 type Par struct {
-	Verdict verdict.Word
-	Told    bool // all searches were complete: Par is the least, or there is no way
-	Found   bool
-	Par     int      // fewest strikes of faults
-	Steps   int      // fewest choices with that many
-	Ways    []string // which faults those are, as in "crash" or "crash+pause"; one way from each budget that has it
-	Trace   simulator.Trace
+	Verdict  verdict.Word
+	Complete bool // all searches were complete: Par is the least, or there is no way
+	Found    bool
+	Par      int      // fewest strikes of faults
+	Steps    int      // fewest choices with that many
+	Ways     []string // which faults those are, as in "crash" or "crash+pause"; one way from each budget that has it
+	Trace    simulator.Trace
 }
 
 // ParTable searches each lock within b once for each of the budgets, and keeps
@@ -73,7 +73,7 @@ func ParTable(ctx context.Context, locks []lock.Entry, b Bounds, budgets []strin
 func (b Bounds) forPar(entry lock.Entry, budget string) Bounds {
 	b.Budget = budget
 	if b.Nodes == 0 {
-		b.Nodes = FrontierNodes(entry)
+		b.Nodes = FewServers(entry)
 	}
 	return b
 }
@@ -81,9 +81,9 @@ func (b Bounds) forPar(entry lock.Entry, budget string) Bounds {
 func ParsOf(entry lock.Entry, b Bounds, searches []*Search) *Pars {
 	out := &Pars{Strategy: entry, Bounds: b}
 	for _, w := range ParWords() {
-		p := Par{Verdict: w, Told: true}
+		p := Par{Verdict: w, Complete: true}
 		for _, s := range searches {
-			p.Told = p.Told && s.Result.Complete
+			p.Complete = p.Complete && s.Result.Complete
 			for _, found := range s.Witnesses {
 				if found.Verdict == w {
 					p.take(found)
@@ -100,7 +100,7 @@ func ParsOf(entry lock.Entry, b Bounds, searches []*Search) *Pars {
 
 // take keeps the better of what was known and a witness.
 func (p *Par) take(w Witness) {
-	way := Strikes(w.Trace.Choices)
+	way := InjectedFaults(w.Trace.Choices)
 	switch {
 	case p.Found && w.Par > p.Par:
 		return
@@ -115,7 +115,7 @@ func (p *Par) take(w Witness) {
 }
 
 // strikes names the faults among the choices, in their order; "" without any.
-func Strikes(choices []simulator.Choice) string {
+func InjectedFaults(choices []simulator.Choice) string {
 	var names []string
 	for _, c := range choices {
 		for _, f := range faults.All() {

@@ -30,16 +30,16 @@ func ReplayOn(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 
 // Watch is Replay with an eye on the lock's code: the history names its lines, see
 // history.Event.Code.
-func Watch(t simulator.Trace) (*race.Outcome, error) {
+func ReplayWithCode(t simulator.Trace) (*race.Outcome, error) {
 	entry, err := race.Strategy(t.Strategy)
 	if err != nil {
 		return nil, err
 	}
-	return WatchOn(entry, t)
+	return ReplayWithCodeOn(entry, t)
 }
 
 // WatchOn is to Watch what ReplayOn is to Replay.
-func WatchOn(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
+func ReplayWithCodeOn(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	return replay(entry, t, path.Dir(reflect.TypeFor[lock.Entry]().PkgPath()))
 }
 
@@ -59,13 +59,13 @@ func replay(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome,
 	if len(t.Choices) == 0 {
 		return race.Play(entry, sc, s)
 	}
-	p, err := sc.Stage(entry, s)
+	p, err := sc.Prepare(entry, s)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	p.Lab.ShowCode(watched)
-	run, err := schedule.Replay(p.Lab, t.Choices)
+	p.Simulator.ShowCode(watched)
+	run, err := schedule.Replay(p.Simulator, t.Choices)
 	if err != nil {
 		return nil, fmt.Errorf("this trace does not fit this version of %s in %s: %w", entry.ID, sc.ID, err)
 	}

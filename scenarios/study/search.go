@@ -36,10 +36,10 @@ type Witness struct {
 
 // Unstruck names the faults of the budget that could strike nowhere: of them the
 // search says nothing.
-func (s *Search) Unstruck() (names []string) {
+func (s *Search) Untriggered() (names []string) {
 	budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
 	for _, a := range budget {
-		if a.Times > 0 && !slices.Contains(s.Result.Struck, a.Fault.Verb()) {
+		if a.Times > 0 && !slices.Contains(s.Result.Triggered, a.Fault.Verb()) {
 			names = append(names, a.Fault.Name())
 		}
 	}
@@ -56,12 +56,12 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 		return nil, err
 	}
 	b = b.Settled(entry)
-	lab, err := b.Lab(entry)
+	sim, err := b.Lab(entry)
 	if err != nil {
 		return nil, err
 	}
-	defer lab.Close()
-	result, err := explore.Run(ctx, lab, b.Options(entry))
+	defer sim.Close()
+	result, err := explore.Run(ctx, sim, b.Options(entry))
 	if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
 		return nil, err
 	}
@@ -70,8 +70,8 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	}
 	s := &Search{Strategy: entry, Bounds: b, Result: result}
 	for _, f := range result.Found {
-		if !slices.ContainsFunc(result.Found, func(g explore.Found) bool { return g.Verdict == f.Verdict && Lesser(g.Cause, f.Cause) }) {
-			s.Witnesses = append(s.Witnesses, s.witness(lab, f))
+		if !slices.ContainsFunc(result.Found, func(g explore.Found) bool { return g.Verdict == f.Verdict && SubsetOf(g.Cause, f.Cause) }) {
+			s.Witnesses = append(s.Witnesses, s.witness(sim, f))
 		}
 	}
 	return s, err
@@ -79,7 +79,7 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 
 // lesser says whether cause a is b with something left out: b then says nothing
 // new. Both are sorted.
-func Lesser(a, b []string) bool {
+func SubsetOf(a, b []string) bool {
 	if len(a) >= len(b) {
 		return false
 	}
@@ -92,9 +92,9 @@ func Lesser(a, b []string) bool {
 }
 
 // witness tells a discovery so that each client's story stays together.
-func (s *Search) witness(lab *simulator.Lab, f explore.Found) Witness {
+func (s *Search) witness(sim *simulator.Simulator, f explore.Found) Witness {
 	choices := explore.Tidy(f.Choices, func(choices []simulator.Choice) bool {
-		run, err := schedule.Replay(lab, choices)
+		run, err := schedule.Replay(sim, choices)
 		if err != nil {
 			return false
 		}
@@ -112,7 +112,7 @@ func haunted(h *history.History) bool {
 	var judges verdict.Safety
 	c := verdict.CaseOf(h)
 	for i := range h.Events {
-		if judges.Haunted(&c, &h.Events[i]) {
+		if judges.RefusedByOrphan(&c, &h.Events[i]) {
 			return true
 		}
 		judges.Observe(&c, i, &h.Events[i], nil)
@@ -125,7 +125,7 @@ func haunted(h *history.History) bool {
 func settleStall(o *race.Outcome) {
 	for i := range o.Judgement.Findings {
 		if f := &o.Judgement.Findings[i]; f.Verdict == verdict.Unknown {
-			f.Verdict, f.Forever = verdict.Stall, true
+			f.Verdict, f.Forever = verdict.Deadlock, true
 		}
 	}
 }
@@ -140,13 +140,13 @@ func replaySearch(entry lock.Entry, t simulator.Trace, watched string) (*race.Ou
 		return nil, fmt.Errorf("the trace's bounds: %w", err)
 	}
 	b = b.Settled(entry)
-	lab, err := b.Lab(entry)
+	sim, err := b.Lab(entry)
 	if err != nil {
 		return nil, err
 	}
-	defer lab.Close()
-	lab.ShowCode(watched)
-	run, err := schedule.Replay(lab, t.Choices)
+	defer sim.Close()
+	sim.ShowCode(watched)
+	run, err := schedule.Replay(sim, t.Choices)
 	if err != nil {
 		return nil, fmt.Errorf("this trace does not fit this version of %s: %w", entry.ID, err)
 	}
@@ -164,5 +164,5 @@ func Give(c *simulator.Client, lease lock.Lease) {
 // SearchWords are what a search looks for. PHANTOM is one that refused somebody
 // else. STARVED: with nobody's bad luck, every client was refused each time.
 var SearchWords = []verdict.Word{
-	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Phantom, verdict.Stall, verdict.Starved,
+	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock, verdict.Starved,
 }

@@ -61,8 +61,8 @@ func TestSearchCauses(t *testing.T) {
 			if err != nil || !slices.Contains(o.Verdicts, w.Verdict) {
 				t.Errorf("%s: the witness of %s by %q does not show it: %v", id, w.Verdict, w.Cause, err)
 			}
-			if len(w.Cause) != w.Par || w.Par == 1 && !strings.HasPrefix(w.Cause[0], study.Strikes(w.Trace.Choices)) {
-				t.Errorf("%s: %s by %q, but what strikes is %q", id, w.Verdict, w.Cause, study.Strikes(w.Trace.Choices))
+			if len(w.Cause) != w.Par || w.Par == 1 && !strings.HasPrefix(w.Cause[0], study.InjectedFaults(w.Trace.Choices)) {
+				t.Errorf("%s: %s by %q, but what strikes is %q", id, w.Verdict, w.Cause, study.InjectedFaults(w.Trace.Choices))
 			}
 			if _, ok := least[w.Verdict]; !ok {
 				least[w.Verdict] = [2]int{w.Par, w.Steps}
@@ -93,7 +93,7 @@ func TestLesser(t *testing.T) {
 		{nil, []string{"x"}, true}, {[]string{"x"}, []string{"x"}, false}, {[]string{"x"}, []string{"w", "x"}, true},
 		{[]string{"x", "x"}, []string{"w", "x", "y"}, false}, {[]string{"x", "y"}, []string{"x"}, false},
 	} {
-		if got := study.Lesser(c.a, c.b); got != c.want {
+		if got := study.SubsetOf(c.a, c.b); got != c.want {
 			t.Errorf("lesser(%q, %q) = %t", c.a, c.b, got)
 		}
 	}

@@ -67,18 +67,18 @@ func SensitivitySteps(locks int) int { return locks * pauseWorks }
 func pauseRuns(ctx context.Context, entry lock.Entry, work int, xs []float64, n int) (counts []int, err error) {
 	s := race.Standard()
 	sc := race.Scenario{
-		ID: "pause-sweep", Settings: s, Budget: race.Always("pause=1"),
-		Cast: func(s race.Settings) []race.Role {
+		ID: "pause-sweep", Settings: s, Budget: race.FixedBudget("pause=1"),
+		Clients: func(s race.Settings) []race.Client {
 			length := time.Duration(work+1) * s.TTL / (pauseWorks + 1)
-			return []race.Role{{Work: length / 2, Tail: length - length/2}, {Work: s.Retry}}
+			return []race.Client{{Work: length / 2, Tail: length - length/2}, {Work: s.Retry}}
 		},
 	}
-	p, err := sc.Stage(entry, s)
+	p, err := sc.Prepare(entry, s)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	length := p.Cast[0].Work + p.Cast[0].Tail
+	length := p.Clients[0].Work + p.Clients[0].Tail
 	counts = make([]int, len(xs))
 	for i := work; i < n; i += pauseWorks {
 		if err := ctx.Err(); err != nil {
@@ -87,7 +87,7 @@ func pauseRuns(ctx context.Context, entry lock.Entry, work int, xs []float64, n 
 		s.Seed = uint64(i + 1)
 		draw := race.Stream(s.Seed, "pause sweep")
 		begin := time.Duration(draw.Int64N(int64(length))).Truncate(time.Microsecond)
-		p.Cast[1].Start = time.Duration(draw.Int64N(int64(s.Retry))).Truncate(time.Microsecond)
+		p.Clients[1].Start = time.Duration(draw.Int64N(int64(s.Retry))).Truncate(time.Microsecond)
 		for j, x := range xs {
 			pause := time.Duration(x * float64(s.TTL)).Truncate(time.Millisecond)
 			broken, err := overlaps(p, s, begin, pause)
@@ -102,11 +102,11 @@ func pauseRuns(ctx context.Context, entry lock.Entry, work int, xs []float64, n 
 	return counts, nil
 }
 
-func overlaps(p *race.Production, s race.Settings, begin, pause time.Duration) (bool, error) {
-	p.Sc.Script = nil
+func overlaps(p *race.Prepared, s race.Settings, begin, pause time.Duration) (bool, error) {
+	p.Scenario.Script = nil
 	if pause > 0 {
-		p.Sc.Script = func(race.Settings, int) []race.Beat {
-			return []race.Beat{{On: race.Kind(history.Enter, 1), Do: race.Strike(begin, faults.PauseOf(1, pause))}}
+		p.Scenario.Script = func(race.Settings, int) []race.Trigger {
+			return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(begin, faults.PauseOf(1, pause))}}
 		}
 	}
 	run, err := p.Player.Play(p.Options(s))
@@ -114,7 +114,7 @@ func overlaps(p *race.Production, s race.Settings, begin, pause time.Duration) (
 		return false, err
 	}
 	var judge verdict.Safety
-	c := verdict.CaseOf(&history.History{Clients: len(p.Cast), Nodes: p.Entry.Servers(), Key: client.Key, ZooKeeper: p.Entry.OnZooKeeper(), Holders: client.Holders(p.Entry, len(p.Cast)), TTL: s.TTL})
+	c := verdict.CaseOf(&history.History{Clients: len(p.Clients), Nodes: p.Entry.Servers(), Key: client.Key, ZooKeeper: p.Entry.OnZooKeeper(), Holders: client.Holders(p.Entry, len(p.Clients)), TTL: s.TTL})
 	for i := range run.Events {
 		judge.Observe(&c, i, &run.Events[i], nil)
 	}

@@ -32,8 +32,8 @@ func Hazards() []Hazard {
 // The sizes that a frontier looks at: 1 to FrontierSteps parts of a lease, of
 // which FrontierParts make a whole one.
 const (
-	FrontierParts = 20
-	FrontierSteps = 2 * FrontierParts
+	LeaseParts = 20
+	MaxParts   = 2 * LeaseParts
 )
 
 // A Limit is how large one strike of a fault may be before two clients are
@@ -41,7 +41,7 @@ const (
 type Limit struct {
 	Hazard Hazard
 	// Told: all searches that Holds and Falls rest on came to their end.
-	Told bool
+	Complete bool
 	// Holds is the largest size that was searched in full and let nobody in; 0:
 	// not even the smallest did. Sizes below it were not all searched.
 	Holds int
@@ -56,7 +56,7 @@ type Limit struct {
 
 // FrontierNodes is how many servers a frontier gives a lock: as many as it
 // wants, but no more than three, the least that have a majority worth the name.
-func FrontierNodes(entry lock.Entry) int { return min(entry.Servers(), 3) }
+func FewServers(entry lock.Entry) int { return min(entry.Servers(), 3) }
 
 // Frontier is, for each lock and each of Hazards, the limit up to which the lock
 // excludes, found by bisection. Each answer is that of a complete search of all
@@ -69,12 +69,12 @@ func FrontierNodes(entry lock.Entry) int { return min(entry.Servers(), 3) }
 // just after a lease has ended; who asked all the time would see no more.
 //
 // done and ctx are as for Matrix; a limit that was not finished is nil.
-func Frontier(ctx context.Context, locks []lock.Entry, done func(n int)) ([][]*Limit, error) {
+func Tolerance(ctx context.Context, locks []lock.Entry, done func(n int)) ([][]*Limit, error) {
 	return frontier(ctx, locks, UsualRivals(), done)
 }
 
 // FrontierCells is how often done is called at most, for progress.
-func FrontierCells(locks int) int { return locks * len(Hazards()) }
+func ToleranceCells(locks int) int { return locks * len(Hazards()) }
 
 func frontier(ctx context.Context, locks []lock.Entry, r rivals, done func(n int)) ([][]*Limit, error) {
 	hazards := Hazards()
@@ -102,11 +102,11 @@ type rivals struct {
 }
 
 func UsualRivals() rivals {
-	return rivals{9 * time.Second, AskingTimes()}
+	return rivals{9 * time.Second, RetryTimes()}
 }
 
 func (r rivals) bounds(entry lock.Entry) Bounds {
-	return Bounds{Clients: 2, Attempts: 1, Asks: len(AskingTimes()), Nodes: FrontierNodes(entry), TTL: r.ttl}
+	return Bounds{Clients: 2, Attempts: 1, Asks: len(RetryTimes()), Nodes: FewServers(entry), TTL: r.ttl}
 }
 
 // limit bisects.
@@ -114,7 +114,7 @@ func (r rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (*Limit, 
 	if err := r.bounds(entry).Check(entry); err != nil {
 		return nil, err
 	}
-	out := &Limit{Hazard: h, Told: true}
+	out := &Limit{Hazard: h, Complete: true}
 	if !h.Sized {
 		fell, err := r.Falls(ctx, entry, out, 0)
 		if fell {
@@ -122,13 +122,13 @@ func (r rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (*Limit, 
 		}
 		return out, err
 	}
-	low, high := 0, FrontierSteps+1 // low holds, high falls
-	for size := FrontierSteps; high-low > 1; size = (low + high) / 2 {
+	low, high := 0, MaxParts+1 // low holds, high falls
+	for size := MaxParts; high-low > 1; size = (low + high) / 2 {
 		fell, err := r.Falls(ctx, entry, out, size)
 		switch {
 		case err != nil:
 			return nil, err
-		case !out.Told:
+		case !out.Complete:
 			return out, nil
 		case fell:
 			high, out.Falls = size, size
@@ -144,20 +144,20 @@ func (r rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (*Limit, 
 func (r rivals) Falls(ctx context.Context, entry lock.Entry, out *Limit, size int) (bool, error) {
 	budget := out.Hazard.Fault + "=1"
 	if size > 0 {
-		budget += fmt.Sprintf("@%v", r.ttl*time.Duration(size)/FrontierParts)
+		budget += fmt.Sprintf("@%v", r.ttl*time.Duration(size)/LeaseParts)
 	}
-	lab, err := r.lab(entry, budget)
+	sim, err := r.lab(entry, budget)
 	if err != nil {
 		return false, err
 	}
-	defer lab.Close()
+	defer sim.Close()
 	b := r.bounds(entry)
 	found := atomic.Bool{}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
-	result, err := explore.Run(inner, lab, explore.Options{
-		Head:      history.History{Strategy: entry.ID, Scenario: SearchID, Clients: b.Clients, Nodes: b.Nodes, Key: client.Key, ZooKeeper: entry.OnZooKeeper(), Holders: client.Holders(entry, b.Clients), TTL: r.ttl},
-		Alike:     b.Clients,
+	result, err := explore.Run(inner, sim, explore.Options{
+		Case:      history.History{Strategy: entry.ID, Scenario: SearchID, Clients: b.Clients, Nodes: b.Nodes, Key: client.Key, ZooKeeper: entry.OnZooKeeper(), Holders: client.Holders(entry, b.Clients), TTL: r.ttl},
+		Symmetric: b.Clients,
 		MaxStates: frontierStates,
 		Progress: func(r *explore.Result) {
 			if overlap(r) != nil {
@@ -180,7 +180,7 @@ func (r rivals) Falls(ctx context.Context, entry lock.Entry, out *Limit, size in
 		b.Budget = budget
 		out.Trace = simulator.Trace{Strategy: entry.ID, Scenario: SearchID, Settings: b.String(), Choices: way.Choices}
 	}
-	out.Told = out.Told && (way != nil || result.Complete)
+	out.Complete = out.Complete && (way != nil || result.Complete)
 	return way != nil, nil
 }
 
@@ -196,23 +196,23 @@ func overlap(r *explore.Result) *explore.Found {
 	return nil
 }
 
-func (r rivals) lab(entry lock.Entry, budget string) (*simulator.Lab, error) {
+func (r rivals) lab(entry lock.Entry, budget string) (*simulator.Simulator, error) {
 	allowed, err := faults.ParseBudget(budget)
 	if err != nil {
 		return nil, err
 	}
 	b := r.bounds(entry)
-	setup := simulator.Setup{Faults: allowed}
+	setup := simulator.Config{Faults: allowed}
 	if b.Nodes > 1 {
 		setup.Timeout = 50 * time.Millisecond
 	}
 	for range b.Clients {
-		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: b.contender(entry, r.Asks)})
+		setup.Clients = append(setup.Clients, simulator.ClientConfig{Program: b.contender(entry, r.Asks)})
 	}
 	replicas := entry.Replicas
 	if _, ok := allowed[0].Fault.(faults.Failover); ok {
 		replicas = max(replicas, 1)
 	}
-	setup.Nodes = client.Nodes(entry, b.TTL, simulator.NodeSetup{Replicas: replicas}, b.Nodes)
+	setup.Nodes = client.Servers(entry, b.TTL, simulator.NodeConfig{Replicas: replicas}, b.Nodes)
 	return simulator.New(setup)
 }

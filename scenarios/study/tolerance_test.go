@@ -62,13 +62,13 @@ func TestFrontierDebate(t *testing.T) {
 			case !h.Sized:
 				sizes = []int{0}
 			case limit == 0:
-				sizes = []int{study.FrontierParts, study.FrontierSteps}
+				sizes = []int{study.LeaseParts, study.MaxParts}
 			}
 			for _, size := range sizes {
-				l := &study.Limit{Hazard: h, Told: true}
+				l := &study.Limit{Hazard: h, Complete: true}
 				fell, err := study.UsualRivals().Falls(t.Context(), one(t, "redlock")[0], l, size)
 				want := limit > 0 && (size >= limit || !h.Sized)
-				if err != nil || !l.Told || fell != want {
+				if err != nil || !l.Complete || fell != want {
 					t.Errorf("%s of %d: falls %t, %v, want %t", h.Fault, size, fell, err, want)
 				}
 			}
@@ -77,14 +77,14 @@ func TestFrontierDebate(t *testing.T) {
 }
 
 func checkFrontier(t *testing.T, entry []lock.Entry, want map[string]int) {
-	limits, err := study.Frontier(t.Context(), entry, nil)
+	limits, err := study.Tolerance(t.Context(), entry, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, h := range study.Hazards() {
 		l := limits[0][i]
 		falls := want[h.Fault]
-		holds := study.FrontierSteps
+		holds := study.MaxParts
 		switch {
 		case !h.Sized:
 			holds = 0
@@ -96,7 +96,7 @@ func checkFrontier(t *testing.T, entry []lock.Entry, want map[string]int) {
 				t.Errorf("%s: the trace of the fall does not show it: %v", h.Fault, err)
 			}
 		}
-		if !l.Told || l.Falls != falls || l.Holds != holds || l.Hazard != h {
+		if !l.Complete || l.Falls != falls || l.Holds != holds || l.Hazard != h {
 			t.Errorf("%s: %+v, want to hold up to %d and to fall at %d", h.Fault, *l, holds, falls)
 		}
 	}
@@ -108,8 +108,8 @@ func TestFrontierBySizes(t *testing.T) {
 	r := study.UsualRivals()
 	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"getset", "client-clock"}, {"watchdog", "node-clock"}, {"setnx-expire", "node-clock"}} {
 		entry := one(t, c.lock)[0]
-		for size := 1; size <= study.FrontierSteps; size++ {
-			fell, err := r.Falls(t.Context(), entry, &study.Limit{Hazard: study.Hazard{c.fault, true}, Told: true}, size)
+		for size := 1; size <= study.MaxParts; size++ {
+			fell, err := r.Falls(t.Context(), entry, &study.Limit{Hazard: study.Hazard{c.fault, true}, Complete: true}, size)
 			if limit := theory[c.lock][c.fault]; err != nil || fell != (size >= limit) {
 				t.Errorf("%s, %s of %d: falls %t, %v; the limit is %d", c.lock, c.fault, size, fell, err, limit)
 			}
@@ -139,8 +139,8 @@ func TestSearchChartsOnProcessors(t *testing.T) {
 	var pars []*study.Pars
 	for _, procs := range []int{1, 2} {
 		onProcs(procs, func() {
-			told := make(chan int, study.FrontierCells(len(locks)))
-			l, err := study.Frontier(t.Context(), locks, func(n int) { told <- n })
+			told := make(chan int, study.ToleranceCells(len(locks)))
+			l, err := study.Tolerance(t.Context(), locks, func(n int) { told <- n })
 			p, err2 := study.ParTable(t.Context(), locks, study.DefaultBounds(), []string{"", "crash=1", "pause=1"}, nil)
 			if err := errors.Join(err, err2); err != nil {
 				t.Fatal(err)
@@ -167,7 +167,7 @@ func TestSearchChartsOnProcessors(t *testing.T) {
 func TestSearchChartsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	limits, err := study.Frontier(ctx, one(t, "token"), nil)
+	limits, err := study.Tolerance(ctx, one(t, "token"), nil)
 	if !errors.Is(err, context.Canceled) || slices.ContainsFunc(limits[0], func(l *study.Limit) bool { return l != nil }) {
 		t.Errorf("%v, %v", limits, err)
 	}
@@ -190,12 +190,12 @@ func TestParTable(t *testing.T) {
 		verdict.StaleWrite: {{"restart", "failover"}, {"pause", "restart", "failover"}},
 		verdict.WrongDel:   {{"restart", "failover"}, nil},
 		verdict.Lie:        {nil, nil},
-		verdict.Stall:      {{"crash", "pause", "lose-reply", "lose-request", "failover"}, nil},
+		verdict.Deadlock:   {{"crash", "pause", "lose-reply", "lose-request", "failover"}, nil},
 	}
 	for l, row := range pars {
 		for _, p := range row.Pars {
 			ways := want[p.Verdict][l]
-			if !p.Told || p.Found != (ways != nil) || !slices.Equal(p.Ways, ways) || p.Found && p.Par != 1 {
+			if !p.Complete || p.Found != (ways != nil) || !slices.Equal(p.Ways, ways) || p.Found && p.Par != 1 {
 				t.Errorf("%s, %s: %+v, want it by one of %v", row.Strategy.ID, p.Verdict, p, ways)
 			}
 			if !p.Found {
@@ -218,7 +218,7 @@ func TestParTableGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range pars[0].Pars {
-		if p.Told || p.Found {
+		if p.Complete || p.Found {
 			t.Errorf("%+v after 50 states", p)
 		}
 	}

@@ -27,7 +27,7 @@ func encoded(t testing.TB, o *race.Outcome) []byte {
 		Reached                          bool
 		NotApplicable                    race.Text
 		Trace                            string
-	}{o.History, o.Judgement, o.Verdicts, contract.Expected(o), fmt.Sprint(o.Missed), o.Reached, o.NotApplicable, o.Trace.Link()})
+	}{o.History, o.Judgement, o.Verdicts, contract.Expected(o), fmt.Sprint(o.NotInjected), o.Reached, o.NotApplicable, o.Trace.Link()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestPlayedTwice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Missed = nil // a replay has no script that could miss
+		o.NotInjected = nil // a replay has no script that could miss
 		same(t, "replayed", first, encoded(t, o))
 	})
 }
@@ -103,7 +103,7 @@ func TestProductionKeepsNothing(t *testing.T) {
 	t.Parallel()
 	for _, e := range algorithms.Milestones() {
 		_, sc := racetest.Cell(t, e.ID, "gc-pause")
-		p, err := sc.Stage(e, sc.Settings)
+		p, err := sc.Prepare(e, sc.Settings)
 		if err != nil {
 			t.Fatal(err)
 		}

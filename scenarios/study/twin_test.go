@@ -62,18 +62,18 @@ func prices(r *explore.Result) map[verdict.Word]price {
 type rules struct {
 	entry  lock.Entry
 	bounds study.Bounds
-	lab    *simulator.Lab
+	sim    *simulator.Simulator
 	judge  verdict.Case
 	probe  int
 }
 
 func rulesOf(t testing.TB, entry lock.Entry, b study.Bounds) *rules {
 	t.Helper()
-	lab, err := b.Lab(entry)
+	sim, err := b.Lab(entry)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rules{entry, b, lab, verdict.CaseOf(b.Head(entry)), b.Clients + 1}
+	return &rules{entry, b, sim, verdict.CaseOf(b.Head(entry)), b.Clients + 1}
 }
 
 // position is a world with its judges, and who has said that it is at its end.
@@ -84,7 +84,7 @@ type position struct {
 	strikes uint8
 }
 
-func (r *rules) start() position { return position{w: r.lab.NewWorld()} }
+func (r *rules) start() position { return position{w: r.sim.NewWorld()} }
 
 // lawful lists what may happen in a position: nothing waits for later that can
 // happen now, but for a pause without a fixed end; the probe is no target, and
@@ -98,7 +98,7 @@ func (r *rules) lawful(p *position) (allowed []simulator.Choice) {
 		return nil
 	}
 	idle := true // nothing has to happen before time moves
-	for _, c := range r.lab.Enabled(&p.w, nil) {
+	for _, c := range r.sim.Enabled(&p.w, nil) {
 		mine := int(c.Client) == r.probe
 		switch {
 		case mine && (c.Verb == simulator.Start && !alone || c.Verb >= simulator.FaultVerb):
@@ -117,7 +117,7 @@ func (r *rules) lawful(p *position) (allowed []simulator.Choice) {
 
 // step makes a choice, and says what happened and what the judges find.
 func (r *rules) step(p *position, c simulator.Choice) (events []history.Event, words []verdict.Word, err error) {
-	if events, err = r.lab.Step(&p.w, c); err != nil {
+	if events, err = r.sim.Step(&p.w, c); err != nil {
 		return nil, nil, err
 	}
 	if c.Verb >= simulator.FaultVerb {
@@ -130,13 +130,13 @@ func (r *rules) step(p *position, c simulator.Choice) (events []history.Event, w
 func (r *rules) hear(p *position, events []history.Event) (words []verdict.Word) {
 	for i := range events {
 		e := &events[i]
-		if p.judges.Haunted(&r.judge, e) {
-			words = append(words, verdict.Phantom)
+		if p.judges.RefusedByOrphan(&r.judge, e) {
+			words = append(words, verdict.Orphan)
 		}
 		p.judges.Observe(&r.judge, i, e, func(f verdict.Finding) { words = append(words, f.Verdict) })
-		stuck := e.Client == r.probe && e.Kind == history.Refuse && e.Note == explore.Stuck
+		stuck := e.Client == r.probe && e.Kind == history.Refuse && e.Note == explore.ProbeRefused
 		if stuck {
-			words = append(words, verdict.Stall)
+			words = append(words, verdict.Deadlock)
 		}
 		if e.Kind == history.Done || e.Kind == history.Crash || stuck || e.Client == r.probe && e.Kind == history.Released {
 			p.ended |= 1 << e.Client
@@ -150,7 +150,7 @@ func (r *rules) play(choices []simulator.Choice) (p position, events []history.E
 	p = r.start()
 	for i, c := range choices {
 		if !slices.Contains(r.lawful(&p), c) {
-			return p, events, words, fmt.Errorf("choice %d of %d, %s, is against the rules", i+1, len(choices), r.lab.Describe(c))
+			return p, events, words, fmt.Errorf("choice %d of %d, %s, is against the rules", i+1, len(choices), r.sim.Describe(c))
 		}
 		e, w, err := r.step(&p, c)
 		if err != nil {
@@ -172,10 +172,10 @@ type visit struct {
 func dumbly(t testing.TB, entry lock.Entry, b study.Bounds, again bool) *twin {
 	t.Helper()
 	d := &twin{rules: rulesOf(t, entry, b), again: again, seen: map[[2]uint64]bool{}, found: map[verdict.Word]price{}}
-	defer d.lab.Close()
+	defer d.sim.Close()
 	d.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 	d.search(t)
-	d.histories = d.lab.Histories()
+	d.histories = d.sim.Histories()
 	return d
 }
 
@@ -193,7 +193,7 @@ func (d *twin) search(t testing.TB) {
 				to := &visit{position: v.position, via: c}
 				events, words, err := d.step(&to.position, c)
 				if err != nil {
-					t.Fatalf("%s: %v", d.lab.Describe(c), err)
+					t.Fatalf("%s: %v", d.sim.Describe(c), err)
 				}
 				for _, w := range words {
 					p := price{int(to.strikes), depth}
@@ -243,7 +243,7 @@ func (d *twin) execute(t testing.TB, v *visit) {
 		choices, want = append(choices, at.via), append(want, at.events...)
 	}
 	bare := rulesOf(t, d.entry, d.bounds)
-	defer bare.lab.Close()
+	defer bare.sim.Close()
 	p, got, _, err := bare.play(choices)
 	if err != nil {
 		t.Fatal(err)
@@ -300,16 +300,16 @@ func atSize(t *testing.T, locks []lock.Entry, clients, attempts int, budgets []s
 // searched is a complete search; change may change its options.
 func searched(t testing.TB, entry lock.Entry, b study.Bounds, change func(*explore.Options)) *explore.Result {
 	t.Helper()
-	lab, err := b.Lab(entry)
+	sim, err := b.Lab(entry)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lab.Close()
+	defer sim.Close()
 	opt := b.Options(entry)
 	if change != nil {
 		change(&opt)
 	}
-	r, err := explore.Run(t.Context(), lab, opt)
+	r, err := explore.Run(t.Context(), sim, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +325,7 @@ func searched(t testing.TB, entry lock.Entry, b study.Bounds, change func(*explo
 func compare(t *testing.T, entry lock.Entry, b study.Bounds) {
 	r := searched(t, entry, b, nil)
 	d := dumbly(t, entry, b, false)
-	asymmetric := searched(t, entry, b, func(o *explore.Options) { o.Alike = 0 })
+	asymmetric := searched(t, entry, b, func(o *explore.Options) { o.Symmetric = 0 })
 	if got, want := asymmetric.Histories, d.histories; got != want {
 		t.Errorf("clients observe %d histories, in the twin %d", got, want)
 	}
@@ -389,7 +389,7 @@ redis.call("SET", KEYS[1], now + ARGV[1]) return now + ARGV[1]`
 	})
 	b := small(stamped, 2, 2, "crash=1,pause=1@5s")
 	compare(t, stamped, b)
-	if !searched(t, stamped, b, nil).Absolute {
+	if !searched(t, stamped, b, nil).ReadsClock {
 		t.Error("the time of day was not part of the state")
 	}
 }

@@ -42,7 +42,7 @@ func TestExploreWalks(t *testing.T) {
 			t.Run(entry.ID+"/"+budget, func(t *testing.T) {
 				found := prices(searched(t, entry, b, nil))
 				r := rulesOf(t, entry, b)
-				defer r.lab.Close()
+				defer r.sim.Close()
 				for _, way := range walks {
 					for seed := range uint64(seeds) {
 						way.walk(t, r, seed, func(w verdict.Word, p price) {
@@ -57,7 +57,7 @@ func TestExploreWalks(t *testing.T) {
 		}
 	}
 	for _, way := range walks {
-		for _, w := range []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Phantom, verdict.Stall} {
+		for _, w := range []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock} {
 			if name := fmt.Sprint(way.name, " ", w); !met[name] {
 				t.Errorf("no walk: %s; that none meets what is impossible says little", name)
 			}
@@ -91,12 +91,12 @@ func lawfulWalk(t *testing.T, r *rules, seed uint64, report func(verdict.Word, p
 func timedWalk(t *testing.T, r *rules, seed uint64, report func(verdict.Word, price)) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	last := 40 * r.bounds.TTL // when everybody but the probe has long ended
-	run, err := schedule.Play(r.lab, schedule.Options{
+	run, err := schedule.Play(r.sim, schedule.Options{
 		Seed: seed + 1, Latency: time.Microsecond, Lag: time.Microsecond, Horizon: 2 * last,
 		Start: append(make([]time.Duration, r.bounds.Clients), last),
 		Script: func(s *schedule.Stage, e *history.Event) {
 			if c, ok := r.strike(s, rng); ok && rng.IntN(20) == 0 {
-				s.Strike(0, c)
+				s.Inject(0, c)
 			}
 		},
 	})
@@ -116,7 +116,7 @@ func timedWalk(t *testing.T, r *rules, seed uint64, report func(verdict.Word, pr
 
 // strike is a fault that may strike now.
 func (r *rules) strike(s *schedule.Stage, rng *rand.Rand) (c simulator.Choice, ok bool) {
-	choices := slices.DeleteFunc(r.lab.Enabled(s.World(), nil), func(c simulator.Choice) bool {
+	choices := slices.DeleteFunc(r.sim.Enabled(s.World(), nil), func(c simulator.Choice) bool {
 		return c.Verb < simulator.FaultVerb || int(c.Client) == r.probe
 	})
 	if len(choices) == 0 {
@@ -125,7 +125,7 @@ func (r *rules) strike(s *schedule.Stage, rng *rand.Rand) (c simulator.Choice, o
 	c = choices[rng.IntN(len(choices))]
 	if c.Verb == (faults.Pause{}).Verb() {
 		longest := 3 * r.bounds.TTL
-		for _, a := range r.lab.Setup().Faults {
+		for _, a := range r.sim.Config().Faults {
 			if a.Fault.Verb() == c.Verb && a.Max > 0 {
 				longest = a.Max
 			}

@@ -83,8 +83,8 @@ func TestZooKeeperPlays(t *testing.T) {
 				t.Errorf("%s in %s: %v", e.ID, sc.ID, err)
 				continue
 			}
-			if len(o.Missed) > 0 {
-				t.Errorf("%s in %s: %v", e.ID, sc.ID, o.Missed)
+			if len(o.NotInjected) > 0 {
+				t.Errorf("%s in %s: %v", e.ID, sc.ID, o.NotInjected)
 			}
 			shared, unfenced := e.Holders != 0, e.ID == "zk-mutex" || e.ID == "zk-multi"
 			if got := fmt.Sprint(o.Verdicts); told && !shared && got != want && !(unfenced && sc.ID == "gc-pause-fenced") {
@@ -134,7 +134,7 @@ func TestZooKeeperRaces(t *testing.T) {
 			if text := strings.Join(got, " "); text != test.want {
 				t.Errorf("the search finds %q, want %q", text, test.want)
 			}
-			if test.budget != "" && len(r.Struck) == 0 {
+			if test.budget != "" && len(r.Triggered) == 0 {
 				t.Error("nothing has struck")
 			}
 		})

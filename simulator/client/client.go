@@ -18,9 +18,9 @@ const Key = "lock"
 
 // environment is all that a strategy sees of the lab.
 func Environment(c *simulator.Client, ttl time.Duration, nodes int) lock.Env {
-	env := lock.Env{Clock: c.Clock(), Together: c.Together, Tokens: c, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.ID())}
+	env := lock.Env{Clock: c.Clock(), Parallel: c.Parallel, Tokens: c, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.ID())}
 	if session := c.ZooKeeper(); session != nil {
-		env.ZooKeeper = ZooSession{session}
+		env.ZooKeeper = Session{session}
 		return env
 	}
 	for n := range nodes {
@@ -47,7 +47,7 @@ func Try(c *simulator.Client, strategy lock.Strategy) (lock.Lease, error) {
 		c.Record(history.Event{Kind: history.Refuse, Note: Note(err)})
 		return nil, err
 	}
-	c.Record(history.Event{Kind: history.Enter, Token: Token(lease)})
+	c.Record(history.Event{Kind: history.Enter, Token: FencingToken(lease)})
 	return lease, nil
 }
 
@@ -61,14 +61,14 @@ const (
 // work is the critical section. Errors of the resource end it early: there is
 // nothing left to do.
 func Work(c *simulator.Client, lease lock.Lease, s Section) {
-	base, err := c.Read(Token(lease))
+	base, err := c.Read(FencingToken(lease))
 	c.Clock().Sleep(s.Work)
-	if s.Dies {
+	if s.Fails {
 		c.Record(history.Event{Kind: history.Leave, Note: history.Exception})
 		return
 	}
 	if err == nil {
-		_ = c.Write(base, Token(lease)) // a refusal is the resource's to record
+		_ = c.Write(base, FencingToken(lease)) // a refusal is the resource's to record
 		c.Clock().Sleep(s.Tail)
 	}
 	c.Record(history.Event{Kind: history.Leave})
@@ -86,7 +86,7 @@ func Release(c *simulator.Client, lease lock.Lease) error {
 	return err
 }
 
-func Token(lease lock.Lease) uint64 {
+func FencingToken(lease lock.Lease) uint64 {
 	if f, ok := lease.(lock.Fencer); ok {
 		return f.FencingToken()
 	}
@@ -105,7 +105,7 @@ const OtherKey = "other"
 
 // A Section is what a client does while it holds the lock, by its own clock.
 type Section struct {
-	Work time.Duration // from the read of the resource to the write
-	Tail time.Duration // after the write
-	Dies bool          // an exception after Work ends its business: no write, no release
+	Work  time.Duration // from the read of the resource to the write
+	Tail  time.Duration // after the write
+	Fails bool          // an exception after Work ends its business: no write, no release
 }

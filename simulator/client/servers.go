@@ -12,11 +12,11 @@ import (
 
 // nodes are the servers of a lock: so many like one, or an ensemble whose sessions
 // last for ttl, and on which the lock has been used before.
-func Nodes(entry lock.Entry, ttl time.Duration, like simulator.NodeSetup, n int) []simulator.NodeSetup {
+func Servers(entry lock.Entry, ttl time.Duration, like simulator.NodeConfig, n int) []simulator.NodeConfig {
 	if entry.OnZooKeeper() {
-		return []simulator.NodeSetup{{Session: ttl, Znodes: QueuedAt(entry.Line(Key)), Lines: map[string]string{entry.Line(Key): Key, entry.Line(OtherKey): OtherKey}}}
+		return []simulator.NodeConfig{{Session: ttl, Znodes: QueuedAt(entry.Line(Key)), Lines: map[string]string{entry.Line(Key): Key, entry.Line(OtherKey): OtherKey}}}
 	}
-	return slices.Repeat([]simulator.NodeSetup{like}, n)
+	return slices.Repeat([]simulator.NodeConfig{like}, n)
 }
 
 // queuedAt is an ensemble on which somebody has queued below paths and gone.

@@ -12,10 +12,10 @@ import (
 )
 
 // zooSession is a lab's session as the locks know one.
-type ZooSession struct{ s *simulator.Session }
+type Session struct{ s *simulator.Session }
 
 // do sends a request.
-func (z ZooSession) do(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, error) {
+func (z Session) do(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return zookeeper.Reply{}, err
 	}
@@ -39,7 +39,7 @@ func zooError(err error) error {
 	return fmt.Errorf("%w (%w)", ours, err)
 }
 
-func (z ZooSession) Create(ctx context.Context, path string, kind lock.Znode) (string, error) {
+func (z Session) Create(ctx context.Context, path string, kind lock.Znode) (string, error) {
 	r := zookeeper.Request{Op: zookeeper.Create, Path: path}
 	if kind == lock.EphemeralSequential {
 		r.Mode = zookeeper.Ephemeral | zookeeper.Sequential
@@ -48,32 +48,32 @@ func (z ZooSession) Create(ctx context.Context, path string, kind lock.Znode) (s
 	return reply.Path, err
 }
 
-func (z ZooSession) Delete(ctx context.Context, path string) error {
+func (z Session) Delete(ctx context.Context, path string) error {
 	_, err := z.do(ctx, zookeeper.Request{Op: zookeeper.Delete, Path: path, Version: zookeeper.AnyVersion})
 	return err
 }
 
-func (z ZooSession) Exists(ctx context.Context, path string) (uint64, error) {
+func (z Session) Exists(ctx context.Context, path string) (uint64, error) {
 	reply, err := z.do(ctx, zookeeper.Request{Op: zookeeper.Exists, Path: path})
 	return uint64(reply.Stat.Czxid), err
 }
 
-func (z ZooSession) Children(ctx context.Context, path string) ([]string, error) {
+func (z Session) Children(ctx context.Context, path string) ([]string, error) {
 	reply, err := z.do(ctx, zookeeper.Request{Op: zookeeper.GetChildren, Path: path})
 	return reply.Children, err
 }
 
-func (z ZooSession) WatchNode(ctx context.Context, path string) (lock.Watch, error) {
+func (z Session) WatchNode(ctx context.Context, path string) (lock.Watch, error) {
 	_, watch, err := z.watch(ctx, zookeeper.Request{Op: zookeeper.GetData, Path: path})
 	return watch, err
 }
 
-func (z ZooSession) WatchChildren(ctx context.Context, path string) ([]string, lock.Watch, error) {
+func (z Session) WatchChildren(ctx context.Context, path string) ([]string, lock.Watch, error) {
 	reply, watch, err := z.watch(ctx, zookeeper.Request{Op: zookeeper.GetChildren, Path: path})
 	return reply.Children, watch, err
 }
 
-func (z ZooSession) watch(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, lock.Watch, error) {
+func (z Session) watch(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, lock.Watch, error) {
 	if err := ctx.Err(); err != nil {
 		return zookeeper.Reply{}, nil, err
 	}

@@ -24,9 +24,9 @@ func (s *search) blame(state []uint32, ch uint16, c int) {
 		return
 	}
 	choice := s.choices[ch]
-	label := s.lab.Describe(choice.Anonymous())
+	label := s.sim.Describe(choice.Anonymous())
 	if c >= 0 {
-		label += ", " + s.lab.Doing(c+1, &s.clientTab[c].keys[s.cur[c]], int(choice.Thread))
+		label += ", " + s.sim.Doing(c+1, &s.clientTab[c].keys[s.cur[c]], int(choice.Thread))
 	}
 	all := append(slices.Clone(s.causes[s.cause(s.cur)]), label)
 	slices.Sort(all)

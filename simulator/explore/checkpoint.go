@@ -19,7 +19,7 @@ import (
 	"github.com/klauspost/compress/s2"
 
 	"locklab/simulator"
-	"locklab/simulator/plain"
+	"locklab/simulator/internal/codec"
 )
 
 // A search that was stopped, by whatever means, goes on from its checkpoint and
@@ -82,13 +82,13 @@ const (
 )
 
 // keeper keeps a search in its checkpoint. A nil keeper keeps nothing.
-type keeper struct {
+type checkpointer struct {
 	Checkpoint
 	build string
 	kept  Kept
 	phase phase
 	first *Result       // of the first pass, once that is done
-	rest  *plain.Reader // what follows in the file from which a pass is to go on
+	rest  *codec.Reader // what follows in the file from which a pass is to go on
 	close func()        // ends rest
 	off   bool          // what is searched now is not to be kept
 	cut   bool          // the search has not come to its end
@@ -116,7 +116,7 @@ func (s *save) cost(states int) time.Duration {
 var share time.Duration = 25
 
 // openKeeper reads what there is of the checkpoint, up to the tables.
-func openKeeper(c Checkpoint) (*keeper, error) {
+func openKeeper(c Checkpoint) (*checkpointer, error) {
 	if c.File == "" {
 		return nil, nil
 	}
@@ -127,7 +127,7 @@ func openKeeper(c Checkpoint) (*keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{Checkpoint: c, build: build, began: c.Now()}
+	k := &checkpointer{Checkpoint: c, build: build, began: c.Now()}
 	k.last.at = k.began
 	f, err := os.Open(c.File)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -145,7 +145,7 @@ func openKeeper(c Checkpoint) (*keeper, error) {
 
 // read looks at a checkpoint from the outside in: is it one, is it whole, is it
 // this search's.
-func (k *keeper) read(f *os.File) error {
+func (k *checkpointer) read(f *os.File) error {
 	head := make([]byte, len(checkpointTitle))
 	if _, err := io.ReadFull(f, head); err != nil || string(head) != checkpointTitle {
 		return errors.New("this is no checkpoint of locklab: name another file, or one that does not exist")
@@ -167,7 +167,7 @@ func (k *keeper) read(f *os.File) error {
 			return err
 		}
 	}
-	k.rest, k.close = plain.NewReader(s2.NewReader(in)), func() { f.Close() }
+	k.rest, k.close = codec.NewReader(s2.NewReader(in)), func() { f.Close() }
 	return k.readResult()
 }
 
@@ -199,7 +199,7 @@ func whole(f *os.File) (size int64, err error) {
 }
 
 // readResult reads how far the search had come, and what had come out.
-func (k *keeper) readResult() error {
+func (k *checkpointer) readResult() error {
 	k.rest.Get(&k.phase, &k.kept.Before, &k.kept.Had)
 	if k.phase != visiting {
 		k.first = &Result{}
@@ -250,10 +250,10 @@ var thisBuild = sync.OnceValues(func() (string, error) {
 	return "build " + hex.EncodeToString(sum.Sum(nil)[:8]) + ", " + runtime.Version(), nil
 })
 
-func (k *keeper) since(t time.Time) time.Duration { return k.Now().Sub(t) }
+func (k *checkpointer) since(t time.Time) time.Duration { return k.Now().Sub(t) }
 
 // known is what the first pass has come to, if the checkpoint holds that.
-func (k *keeper) known() *Result {
+func (k *checkpointer) known() *Result {
 	if k == nil {
 		return nil
 	}
@@ -261,20 +261,20 @@ func (k *keeper) known() *Result {
 }
 
 // done says whether the checkpoint holds all that there is to know.
-func (k *keeper) done() bool { return k != nil && k.kept.Finished }
+func (k *checkpointer) done() bool { return k != nil && k.kept.Finished }
 
 // search is the next search of a pass: the one that was kept, or a new one.
-func (k *keeper) search(lab *simulator.Lab, opt *Options) (*search, error) {
+func (k *checkpointer) search(sim *simulator.Simulator, opt *Options) (*search, error) {
 	if k == nil || k.rest == nil {
-		return newSearch(lab, *opt), nil
+		return newSearch(sim, *opt), nil
 	}
 	in := k.rest
 	k.rest = nil
 	defer k.close()
 	began := k.Now()
-	err := lab.Load(in)
-	in.Get(&opt.Alike)
-	s := newSearch(lab, *opt)
+	err := sim.Load(in)
+	in.Get(&opt.Symmetric)
+	s := newSearch(sim, *opt)
 	if err == nil {
 		err = s.restore(in)
 	}
@@ -288,7 +288,7 @@ func (k *keeper) search(lab *simulator.Lab, opt *Options) (*search, error) {
 
 // before is told that s is about to begin a layer. It saves s if that costs
 // little of the time that has gone by, and remembers how it stands.
-func (k *keeper) before(s *search) error {
+func (k *checkpointer) before(s *search) error {
 	if k == nil || k.off || s.ledger.enough.Load() { // the last layer may not be whole
 		return nil
 	}
@@ -304,7 +304,7 @@ func (k *keeper) before(s *search) error {
 }
 
 // after is told that s has come to an end.
-func (k *keeper) after(s *search) {
+func (k *checkpointer) after(s *search) {
 	if k == nil || k.off || s.ledger.ended() {
 		return
 	}
@@ -317,7 +317,7 @@ func (k *keeper) after(s *search) {
 
 // passed is told what the first pass has come to. Where it was cut short it is
 // what there is to go on from, and not the second.
-func (k *keeper) passed(r *Result) {
+func (k *checkpointer) passed(r *Result) {
 	if k == nil {
 		return
 	}
@@ -329,12 +329,12 @@ func (k *keeper) passed(r *Result) {
 }
 
 // finish is told what the whole search has come to.
-func (k *keeper) finish(r *Result, err error) {
+func (k *checkpointer) finish(r *Result, err error) {
 	if k == nil || r == nil {
 		return
 	}
 	if err == nil && !k.cut && !k.kept.Finished {
-		k.write(func(w *plain.Writer) {
+		k.write(func(w *codec.Writer) {
 			w.Put(finished, k.kept.Before+k.since(k.began), r.States, *r)
 		}, r.States)
 	}
@@ -342,13 +342,13 @@ func (k *keeper) finish(r *Result, err error) {
 	r.Kept.Open = k.cut && r.Limit == "" // which would only be met again
 }
 
-func (k *keeper) save(s *search) {
-	k.write(func(w *plain.Writer) {
+func (k *checkpointer) save(s *search) {
+	k.write(func(w *codec.Writer) {
 		w.Put(k.phase, k.kept.Before+k.since(k.began), s.ledger.states.n)
 		if k.phase == shortening {
 			w.Put(*k.first)
 		}
-		s.lab.Save(w, s.before.lab)
+		s.sim.Save(w, s.before.sim)
 		w.Put(s.alike)
 		s.save(w, s.before)
 	}, s.ledger.states.n)
@@ -356,7 +356,7 @@ func (k *keeper) save(s *search) {
 }
 
 // write puts a new checkpoint in the old one's place.
-func (k *keeper) write(body func(w *plain.Writer), states int) {
+func (k *checkpointer) write(body func(w *codec.Writer), states int) {
 	began := k.Now()
 	next := k.File + ".new"
 	err := k.fill(next, body)
@@ -385,7 +385,7 @@ func replace(file, name string) error {
 	return os.Rename(file, name)
 }
 
-func (k *keeper) fill(name string, body func(w *plain.Writer)) error {
+func (k *checkpointer) fill(name string, body func(w *codec.Writer)) error {
 	f, err := os.Create(name)
 	if err != nil {
 		return err
@@ -398,12 +398,12 @@ func (k *keeper) fill(name string, body func(w *plain.Writer)) error {
 	return errors.Join(err, f.Close())
 }
 
-func (k *keeper) fillWith(out io.Writer, body func(w *plain.Writer)) error {
+func (k *checkpointer) fillWith(out io.Writer, body func(w *codec.Writer)) error {
 	if _, err := fmt.Fprintf(out, "%s%s\n%s\n%s\n", checkpointTitle, checkpointVersion, k.Search, k.build); err != nil {
 		return err
 	}
 	z := s2.NewWriter(out) // on all cores: the search stands still meanwhile
-	w := plain.NewWriter(z)
+	w := codec.NewWriter(z)
 	body(w)
 	return errors.Join(w.Flush(), z.Close())
 }

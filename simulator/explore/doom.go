@@ -45,9 +45,9 @@ func (e *TooLargeError) Error() string {
 // harm; "": the harm that they come to last. Of opt it reads Head, Probe and
 // MaxStates. The errors are ErrNoHarm, a *TooLargeError, a choice that cannot
 // happen, ctx's, or about code that the lab cannot carry.
-func DoomOf(ctx context.Context, lab *simulator.Lab, opt Options, choices []simulator.Choice, harm verdict.Word) (*Doom, error) {
+func DoomOf(ctx context.Context, sim *simulator.Simulator, opt Options, choices []simulator.Choice, harm verdict.Word) (*Doom, error) {
 	for {
-		o := &outlook{search: newSearch(lab, Options{Head: opt.Head, Probe: opt.Probe, Plain: true}), limit: opt.MaxStates}
+		o := &futures{search: newSearch(sim, Options{Case: opt.Case, Probe: opt.Probe, NoReduction: true}), limit: opt.MaxStates}
 		d, err := o.doom(ctx, choices, harm)
 		if !errors.Is(err, errNowAbsolute) {
 			return d, err
@@ -58,13 +58,13 @@ func DoomOf(ctx context.Context, lab *simulator.Lab, opt Options, choices []simu
 // outlook is the graph of all that can follow some states when nothing strikes
 // any more. It has no use for symmetry and reduction: both keep what can come
 // about, and neither keeps in how many ways.
-type outlook struct {
+type futures struct {
 	*search
 	limit int // of states; 0: none
 	graph graph
 }
 
-func (o *outlook) doom(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (*Doom, error) {
+func (o *futures) doom(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (*Doom, error) {
 	prefixes, found, err := o.walk(choices)
 	if err != nil {
 		return nil, err
@@ -116,9 +116,9 @@ func last(found []wordSet) (verdict.Word, wordSet) {
 
 // walk makes the choices one after the other. It numbers the states before the
 // first and after each, and says what the judges found at each choice.
-func (o *outlook) walk(choices []simulator.Choice) (states []uint32, found []wordSet, err error) {
-	absolute := o.lab.Absolute()
-	w, judges := o.lab.NewWorld(), o.judges(verdict.Safety{})
+func (o *futures) walk(choices []simulator.Choice) (states []uint32, found []wordSet, err error) {
+	absolute := o.sim.ReadsClock()
+	w, judges := o.sim.NewWorld(), o.judges(verdict.Safety{})
 	o.take(&w, judges, o.cur)
 	for n := 0; ; n++ {
 		id, _ := o.ledger.states.add(o.cur, 0, 0, 0)
@@ -130,8 +130,8 @@ func (o *outlook) walk(choices []simulator.Choice) (states []uint32, found []wor
 			return nil, nil, err
 		}
 		via := choices[n] // as states have it
-		if via.Verb == simulator.Late {
-			place, err := o.lab.PlaceInPart(&w, int(via.Thread))
+		if via.Verb == simulator.Orphaned {
+			place, err := o.sim.PlaceInPart(&w, int(via.Thread))
 			if err != nil {
 				return nil, nil, fmt.Errorf("explore: choice %d of %d: %w", n+1, len(choices), err)
 			}
@@ -146,11 +146,11 @@ func (o *outlook) walk(choices []simulator.Choice) (states []uint32, found []wor
 		if judges = o.cur[o.judgeAt()]; choices[n].Verb == simulator.Pass {
 			judges = o.passJudges(judges, choices[n].D)
 		}
-		events, err := o.lab.Step(&w, choices[n])
+		events, err := o.sim.Step(&w, choices[n])
 		if err != nil {
 			return nil, nil, fmt.Errorf("explore: choice %d of %d: %w", n+1, len(choices), err)
 		}
-		if o.lab.Absolute() != absolute {
+		if o.sim.ReadsClock() != absolute {
 			return nil, nil, errNowAbsolute
 		}
 		kept := o.keep(w.Now(), events)
@@ -160,8 +160,8 @@ func (o *outlook) walk(choices []simulator.Choice) (states []uint32, found []wor
 }
 
 // unfold works out all that can follow the states that there are.
-func (o *outlook) unfold(ctx context.Context, harms wordSet) error {
-	absolute, states := o.lab.Absolute(), o.ledger.states
+func (o *futures) unfold(ctx context.Context, harms wordSet) error {
+	absolute, states := o.sim.ReadsClock(), o.ledger.states
 	for id := 0; id < states.n; id++ {
 		if o.limit > 0 && states.n > o.limit {
 			return &TooLargeError{o.limit}
@@ -172,7 +172,7 @@ func (o *outlook) unfold(ctx context.Context, harms wordSet) error {
 		if err := o.follow(uint32(id)); err != nil {
 			return err
 		}
-		if o.lab.Absolute() != absolute {
+		if o.sim.ReadsClock() != absolute {
 			return errNowAbsolute
 		}
 		o.graph.begin()
@@ -192,7 +192,7 @@ func (o *outlook) unfold(ctx context.Context, harms wordSet) error {
 }
 
 // follow puts the steps from state id, whose words are in cur, into out.
-func (o *outlook) follow(id uint32) error {
+func (o *futures) follow(id uint32) error {
 	o.out = cmp.Or(o.out, &batch{width: o.stride()})
 	o.out.clear()
 	rest := o.restTab.entries[o.cur[o.restAt()]]

@@ -21,7 +21,7 @@ import (
 
 // doomed is a lab of two clients that ask at once for a lease of nine seconds, and
 // one of them, refused, once more after it; the probe asks when they are done.
-func doomed(t *testing.T, id, budget string) (*simulator.Lab, Options) {
+func doomed(t *testing.T, id, budget string) (*simulator.Simulator, Options) {
 	t.Helper()
 	entry, ok := algorithms.ByName(id)
 	if !ok {
@@ -43,7 +43,7 @@ func doomed(t *testing.T, id, budget string) (*simulator.Lab, Options) {
 				lease, err := l.Acquire(context.Background(), "lock")
 				switch {
 				case errors.Is(err, lock.ErrNotAcquired):
-					c.Record(history.Event{Kind: history.Refuse, Note: Stuck}) // from the probe, which waits long enough
+					c.Record(history.Event{Kind: history.Refuse, Note: ProbeRefused}) // from the probe, which waits long enough
 					continue
 				case err != nil:
 					continue
@@ -56,16 +56,16 @@ func doomed(t *testing.T, id, budget string) (*simulator.Lab, Options) {
 			}
 		}
 	}
-	setup := simulator.Setup{Faults: allowed, Nodes: []simulator.NodeSetup{{}}}
+	setup := simulator.Config{Faults: allowed, Nodes: []simulator.NodeConfig{{}}}
 	for _, p := range []func(*simulator.Client){program(0), program(0, 10*time.Second), program(3 * ttl)} {
-		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: p})
+		setup.Clients = append(setup.Clients, simulator.ClientConfig{Program: p})
 	}
-	lab, err := simulator.New(setup)
+	sim, err := simulator.New(setup)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(lab.Close)
-	return lab, Options{Probe: 3, Head: history.History{Strategy: id, Clients: 3, Nodes: 1, Key: "lock", TTL: ttl}}
+	t.Cleanup(sim.Close)
+	return sim, Options{Probe: 3, Case: history.History{Strategy: id, Clients: 3, Nodes: 1, Key: "lock", TTL: ttl}}
 }
 
 // twin works out the share of a prefix as one would by hand: it makes every
@@ -73,7 +73,7 @@ func doomed(t *testing.T, id, budget string) (*simulator.Lab, Options) {
 // the judges on the whole run each time, and counts in fractions.
 type twin struct {
 	t    *testing.T
-	lab  *simulator.Lab
+	sim  *simulator.Simulator
 	opt  Options
 	harm verdict.Word
 	ends int
@@ -98,7 +98,7 @@ func (tw *twin) share(w simulator.World, events []history.Event) *big.Rat {
 }
 
 func (tw *twin) step(w simulator.World, c simulator.Choice) (simulator.World, []history.Event) {
-	events, err := tw.lab.Step(&w, c)
+	events, err := tw.sim.Step(&w, c)
 	if err != nil {
 		tw.t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func (tw *twin) next(w *simulator.World) (next []simulator.Choice) {
 		return nil
 	}
 	ready := false
-	for _, c := range tw.lab.Enabled(w, nil) {
+	for _, c := range tw.sim.Enabled(w, nil) {
 		switch {
 		case c.Verb >= simulator.FaultVerb, int(c.Client) == tw.opt.Probe && c.Verb == simulator.Start && !others:
 		case c.Verb == simulator.Pass && ready:
@@ -131,14 +131,14 @@ func (tw *twin) next(w *simulator.World) (next []simulator.Choice) {
 
 func (tw *twin) harmed(events []history.Event) bool {
 	for i := range events {
-		if e := &events[i]; tw.harm == verdict.Stall && e.Client == tw.opt.Probe && e.Note == Stuck {
+		if e := &events[i]; tw.harm == verdict.Deadlock && e.Client == tw.opt.Probe && e.Note == ProbeRefused {
 			return true
 		}
 	}
-	h := tw.opt.Head
+	h := tw.opt.Case
 	h.Events, h.Horizon = events, true
 	j := verdict.Judge(&h)
-	return slices.Contains(j.Safety(), tw.harm) || tw.harm == verdict.Phantom && slices.Contains(j.Verdicts, tw.harm)
+	return slices.Contains(j.Safety(), tw.harm) || tw.harm == verdict.Orphan && slices.Contains(j.Verdicts, tw.harm)
 }
 
 // TestDoomTwin: what is read off the graph is what one gets who tries out all
@@ -150,17 +150,17 @@ func TestDoomTwin(t *testing.T) {
 			if id == "watchdog" && budget == "pause=1" {
 				continue // thousands more ways than with a bound, and no others
 			}
-			lab, opt := doomed(t, id, budget)
-			r, err := Run(t.Context(), lab, opt)
+			sim, opt := doomed(t, id, budget)
+			r, err := Run(t.Context(), sim, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, f := range r.Found {
-				d, err := DoomOf(t.Context(), lab, opt, f.Choices, f.Verdict)
+				d, err := DoomOf(t.Context(), sim, opt, f.Choices, f.Verdict)
 				if err != nil {
 					t.Fatalf("%s, %s, %s: %v", id, budget, f.Verdict, err)
 				}
-				ends += compareDoom(t, lab, opt, f, d)
+				ends += compareDoom(t, sim, opt, f, d)
 			}
 		}
 	}
@@ -169,18 +169,18 @@ func TestDoomTwin(t *testing.T) {
 	}
 }
 
-func compareDoom(t *testing.T, lab *simulator.Lab, opt Options, f Found, d *Doom) int {
+func compareDoom(t *testing.T, sim *simulator.Simulator, opt Options, f Found, d *Doom) int {
 	t.Helper()
-	tw := &twin{t: t, lab: lab, opt: opt, harm: f.Verdict}
-	w, events := lab.NewWorld(), []history.Event(nil)
+	tw := &twin{t: t, sim: sim, opt: opt, harm: f.Verdict}
+	w, events := sim.NewWorld(), []history.Event(nil)
 	one, first := big.NewRat(1, 1), -1
 	for n := 0; n <= len(f.Choices); n++ {
 		want := tw.share(w, events)
 		if float, _ := want.Float64(); math.Abs(d.Shares[n]-float) > 1e-14 {
-			t.Errorf("%s, %s after %d of %d choices: share %v, want %v", opt.Head.Strategy, f.Verdict, n, len(f.Choices), d.Shares[n], want)
+			t.Errorf("%s, %s after %d of %d choices: share %v, want %v", opt.Case.Strategy, f.Verdict, n, len(f.Choices), d.Shares[n], want)
 		}
 		if (want.Cmp(one) == 0) != (d.Shares[n] == 1) || (want.Sign() == 0) != (d.Shares[n] == 0) {
-			t.Errorf("%s, %s after %d choices: %v is not what %v is, certain or out of reach", opt.Head.Strategy, f.Verdict, n, d.Shares[n], want)
+			t.Errorf("%s, %s after %d choices: %v is not what %v is, certain or out of reach", opt.Case.Strategy, f.Verdict, n, d.Shares[n], want)
 		}
 		if want.Cmp(one) == 0 && first < 0 {
 			first = n
@@ -192,7 +192,7 @@ func compareDoom(t *testing.T, lab *simulator.Lab, opt Options, f Found, d *Doom
 		}
 	}
 	if d.NoReturn != first {
-		t.Errorf("%s, %s: no return after %d choices, want %d", opt.Head.Strategy, f.Verdict, d.NoReturn, first)
+		t.Errorf("%s, %s: no return after %d choices, want %d", opt.Case.Strategy, f.Verdict, d.NoReturn, first)
 	}
 	return tw.ends
 }
@@ -235,34 +235,34 @@ func TestDoomOfCircles(t *testing.T) {
 
 // TestDoomRefuses what it cannot say, and says why.
 func TestDoomRefuses(t *testing.T) {
-	lab, opt := doomed(t, "token", "pause=1")
-	r, err := Run(t.Context(), lab, opt)
+	sim, opt := doomed(t, "token", "pause=1")
+	r, err := Run(t.Context(), sim, opt)
 	if err != nil || len(r.Found) == 0 {
 		t.Fatal(r, err)
 	}
 	choices := r.Found[0].Choices
-	if _, err := DoomOf(t.Context(), lab, opt, choices, verdict.Stall); !errors.Is(err, ErrNoHarm) {
+	if _, err := DoomOf(t.Context(), sim, opt, choices, verdict.Deadlock); !errors.Is(err, ErrNoHarm) {
 		t.Errorf("a harm that does not come: %v", err)
 	}
-	if _, err := DoomOf(t.Context(), lab, opt, choices[:3], ""); !errors.Is(err, ErrNoHarm) {
+	if _, err := DoomOf(t.Context(), sim, opt, choices[:3], ""); !errors.Is(err, ErrNoHarm) {
 		t.Errorf("a run without harm: %v", err)
 	}
-	if d, err := DoomOf(t.Context(), lab, opt, choices, ""); err != nil || d.Harm != r.Found[0].Verdict {
+	if d, err := DoomOf(t.Context(), sim, opt, choices, ""); err != nil || d.Harm != r.Found[0].Verdict {
 		t.Errorf("the harm at the end of the run: %+v, %v", d, err)
 	}
 	not := (*simulator.NotEnabledError)(nil)
-	if _, err := DoomOf(t.Context(), lab, opt, choices[1:], ""); !errors.As(err, &not) {
+	if _, err := DoomOf(t.Context(), sim, opt, choices[1:], ""); !errors.As(err, &not) {
 		t.Errorf("a run that cannot be: %v", err)
 	}
 	opt.MaxStates = 10
 	large := (*TooLargeError)(nil)
-	if _, err := DoomOf(t.Context(), lab, opt, choices, ""); !errors.As(err, &large) || large.Error() != "not computed: more than 10 states" {
+	if _, err := DoomOf(t.Context(), sim, opt, choices, ""); !errors.As(err, &large) || large.Error() != "not computed: more than 10 states" {
 		t.Errorf("more than may be: %v", err)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	opt.MaxStates = 0
-	if _, err := DoomOf(stopped, lab, opt, choices, ""); !errors.Is(err, context.Canceled) {
+	if _, err := DoomOf(stopped, sim, opt, choices, ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }

@@ -13,11 +13,11 @@ import (
 // and, when it gives up, the rest.
 func (s *system) ownEffect(c, k int, state []uint32) (effect, error) {
 	e := s.clientTab[c].entries[state[c]]
-	if s.lab.ZooKeeper() { // its connection may break, or be made again
+	if s.sim.ZooKeeper() { // its connection may break, or be made again
 		key := arrival{client: state[c], node: state[s.clients], rest: state[s.restAt()], now: s.nowID(state), choice: e.ownID[k], who: uint8(c)}
 		return s.remember(key, state, c, 0)
 	}
-	if s.lab.Absolute() || e.own[k].Verb == simulator.GiveUp {
+	if s.sim.ReadsClock() || e.own[k].Verb == simulator.GiveUp {
 		key := arrival{client: state[c], rest: state[s.restAt()], now: s.nowID(state), choice: e.ownID[k], who: uint8(c)}
 		return s.remember(key, state, c, -1)
 	}
@@ -55,7 +55,7 @@ func (s *system) tellEffect(c, k int, state []uint32) (eff effect, tells bool, e
 		return eff, eff.events != unseen, nil
 	}
 	client, node := &s.clientTab[c].keys[state[c]], &s.nodeTab.keys[state[s.clients+n]]
-	if !s.lab.MayTell(c+1, client, n+1, node, s.now(state), int(e.listens[k].Thread)) {
+	if !s.sim.MayTell(c+1, client, n+1, node, s.now(state), int(e.listens[k].Thread)) {
 		s.effects.put(key, effect{events: unseen})
 		return eff, false, nil
 	}
@@ -82,7 +82,7 @@ func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 	key := arrival{rest: state[s.restAt()], who: nobody}
 	if c >= 0 {
 		key.client, key.who = state[c], uint8(c)
-		if s.lab.ZooKeeper() {
+		if s.sim.ZooKeeper() {
 			key.node = state[s.clients]
 		}
 	} else {
@@ -92,17 +92,17 @@ func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 		return s.offered[at.events]
 	}
 	var list []uint16
-	w := s.lab.At(s.now(state))
+	w := s.sim.At(s.now(state))
 	if c >= 0 {
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
-		if s.lab.ZooKeeper() {
-			s.lab.SetNodePart(&w, 1, &s.nodeTab.keys[state[s.clients]])
+		if s.sim.ZooKeeper() {
+			s.sim.SetNodePart(&w, 1, &s.nodeTab.keys[state[s.clients]])
 		}
 	} else {
-		s.lab.SetNodePart(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
+		s.sim.SetNodePart(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
 	}
-	s.lab.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
-	all, err := s.lab.Strikes(&w, nil)
+	s.sim.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
+	all, err := s.sim.FaultChoices(&w, nil)
 	s.room.note(err)
 	for _, ch := range all {
 		if int(ch.Node) == node+1 && (node >= 0 || int(ch.Client) == c+1) {
@@ -119,15 +119,15 @@ func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 // compute has the lab make choice ch in a world that holds only client c, server
 // node (-1: none) and the rest, and takes these parts out again.
 func (s *system) compute(state []uint32, c, node int, ch simulator.Choice) (eff effect, err error) {
-	w := s.lab.At(s.now(state))
+	w := s.sim.At(s.now(state))
 	if c >= 0 {
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
 	}
 	if node >= 0 {
-		s.lab.SetNodePart(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
+		s.sim.SetNodePart(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
 	}
-	s.lab.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
-	events, err := s.lab.Step(&w, ch)
+	s.sim.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
+	events, err := s.sim.Step(&w, ch)
 	if err != nil {
 		return eff, fmt.Errorf("explore: %w", err)
 	}
@@ -153,7 +153,7 @@ func (s *system) due(state []uint32) time.Duration {
 		e := s.nodeTab.entries[state[s.clients+n]]
 		gone, ok := e.gone[now]
 		if !ok {
-			gone = s.lab.DueAt(&s.nodeTab.keys[state[s.clients+n]], now)
+			gone = s.sim.DueAt(&s.nodeTab.keys[state[s.clients+n]], now)
 			e.gone[now] = gone
 		}
 		due = min(due, gone)
@@ -164,7 +164,7 @@ func (s *system) due(state []uint32) time.Duration {
 // pass lets time pass by d: every part by itself, then the judges.
 func (s *system) pass(state, next []uint32, d time.Duration) (found wordSet, err error) {
 	copy(next, state)
-	w := s.lab.At(s.now(state) + d)
+	w := s.sim.At(s.now(state) + d)
 	if len(state) > s.timeAt() {
 		next[s.timeAt()] = s.moment(w.Now())
 	}
@@ -192,7 +192,7 @@ func (s *system) passClient(c int, state []uint32, d time.Duration) uint32 {
 	to, ok := e.passed[d]
 	if !ok {
 		now := s.now(state)
-		w := s.lab.At(now)
+		w := s.sim.At(now)
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
 		w.Skip(d)
 		to = s.client(c, &w)
@@ -209,8 +209,8 @@ func (s *system) passRest(state []uint32, d time.Duration) uint32 {
 	}
 	to, ok := e.passed[d]
 	if !ok {
-		w := s.lab.At(s.now(state))
-		s.lab.SetRestPart(&w, &s.restTab.keys[id])
+		w := s.sim.At(s.now(state))
+		s.sim.SetRestPart(&w, &s.restTab.keys[id])
 		w.Skip(d)
 		to = s.rest(&w)
 		e.passed[d] = to
@@ -225,9 +225,9 @@ func (s *system) passNode(n int, state []uint32, d time.Duration) (effect, error
 	if eff, ok := e.passed[key]; ok {
 		return eff, nil
 	}
-	w := s.lab.At(s.now(state))
-	s.lab.SetNodePart(&w, n+1, &s.nodeTab.keys[id])
-	events, err := s.lab.Step(&w, simulator.Choice{Verb: simulator.Pass, D: d})
+	w := s.sim.At(s.now(state))
+	s.sim.SetNodePart(&w, n+1, &s.nodeTab.keys[id])
+	events, err := s.sim.Step(&w, simulator.Choice{Verb: simulator.Pass, D: d})
 	if err != nil {
 		return effect{}, fmt.Errorf("explore: %w", err)
 	}
@@ -278,18 +278,18 @@ func (s *system) listen(id, events uint32) (h heard) {
 	v := s.judgeTab.keys[id]
 	list := s.events[events]
 	for i := range list {
-		if v.Haunted(&s.judge, &list[i]) {
-			h.found.add(verdict.Phantom)
+		if v.RefusedByOrphan(&s.judge, &list[i]) {
+			h.found.add(verdict.Orphan)
 		}
 		v.Observe(&s.judge, i, &list[i], nil)
-		if e := &list[i]; e.Client == s.probe && e.Kind == history.Refuse && e.Note == Stuck {
-			h.found.add(verdict.Stall)
+		if e := &list[i]; e.Client == s.probe && e.Kind == history.Refuse && e.Note == ProbeRefused {
+			h.found.add(verdict.Deadlock)
 		}
 	}
 	for _, w := range v.Words() {
 		h.found.add(w)
 	}
-	if s.lab.Setup().Guard == history.Naive { // FENCED looks back at an overlap
+	if s.sim.Config().Guard == history.Naive { // FENCED looks back at an overlap
 		v.Forget()
 	}
 	h.to = s.judges(v)
@@ -300,7 +300,7 @@ func (s *system) listen(id, events uint32) (h heard) {
 type wordSet uint16
 
 // order is the order of a wordSet's bits.
-var order = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Phantom, verdict.Stall, verdict.Starved}
+var order = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock, verdict.Starved}
 
 func (s *wordSet) add(w verdict.Word) {
 	for i, o := range order {

@@ -21,12 +21,12 @@ import (
 
 // Stuck is the Note of a Refuse by which the probe says that it waited longer
 // than any lease, with everybody else at an end, and was refused still.
-const Stuck = "refused after all leases"
+const ProbeRefused = "refused after all leases"
 
 // Options bound a search.
 type Options struct {
 	// Clients, Nodes, Key and TTL of the history that the judges are to read.
-	Head history.History
+	Case history.History
 	// Probe is the client, from 1, that begins only when every other client has
 	// finished or died. It asks once, waits for longer than any lease, and asks
 	// again; if that is refused it says so with Stuck. 0: nobody does, and no
@@ -34,13 +34,13 @@ type Options struct {
 	Probe int
 	// Alike says that so many clients, from the first, run the same code with the
 	// same clock, so that states that differ only in who is who count as one.
-	Alike int
+	Symmetric int
 	// Causes looks for the shortest way to each harm by each cause, and not by any:
 	// what struck, and what its victim was at. The causes are part of the state
 	// then, of which there are several times as many, and reduction is not used.
 	Causes bool
 	// Plain does without reduction and, with Alike 0, without symmetry.
-	Plain bool
+	NoReduction bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
 	// MaxBytes ends the search when the whole program uses more memory; 0: no
@@ -60,12 +60,12 @@ type Result struct {
 	States      int
 	Transitions int
 	Depth       int              // steps from the start to the farthest state
-	Frontier    int              // states that were reached but not visited
+	Open        int              // states that were reached but not visited
 	Bytes       int64            // memory of the states, with what finds them again
-	Absolute    bool             // the time of day was part of the state: somebody reads a clock
+	ReadsClock  bool             // the time of day was part of the state: somebody reads a clock
 	Symmetry    bool             // states that differ only in who is who were counted as one
 	Histories   int              // entries of the clients' tables: distinct histories of observations
-	Struck      []simulator.Verb // the faults that have struck, anywhere, in order
+	Triggered   []simulator.Verb // the faults that have struck, anywhere, in order
 	Found       []Found
 	Kept        Kept // of Options.Checkpoint
 }
@@ -87,29 +87,29 @@ type Found struct {
 // A first pass visits every state, with reduction, and says what there is to
 // find; a second one, without, finds the shortest ways to it. The figures of
 // the result are those of the first.
-func Run(ctx context.Context, lab *simulator.Lab, opt Options) (*Result, error) {
+func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (*Result, error) {
 	k, err := openKeeper(opt.Checkpoint)
 	if err != nil {
 		return nil, err
 	}
-	r, err := passes(ctx, lab, &opt, k)
+	r, err := passes(ctx, sim, &opt, k)
 	k.finish(r, err)
 	return r, err
 }
 
-func passes(ctx context.Context, lab *simulator.Lab, opt *Options, k *keeper) (*Result, error) {
+func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer) (*Result, error) {
 	r := k.known()
 	if r == nil {
 		var err error
-		if r, err = pass(ctx, lab, opt, k, nil); err != nil {
+		if r, err = pass(ctx, sim, opt, k, nil); err != nil {
 			return r, err
 		}
 		k.passed(r)
 	}
-	if opt.Plain || opt.Causes || len(r.Found) == 0 || k.done() {
+	if opt.NoReduction || opt.Causes || len(r.Found) == 0 || k.done() {
 		return r, nil
 	}
-	short, err := pass(ctx, lab, opt, k, r.Found)
+	short, err := pass(ctx, sim, opt, k, r.Found)
 	if short == nil {
 		return r, err
 	}
@@ -129,9 +129,9 @@ func passes(ctx context.Context, lab *simulator.Lab, opt *Options, k *keeper) (*
 
 // pass is one search. With a list of what there is to find it goes without
 // reduction and ends when it has the shortest way to each.
-func pass(ctx context.Context, lab *simulator.Lab, opt *Options, k *keeper, wanted []Found) (*Result, error) {
+func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer, wanted []Found) (*Result, error) {
 	for {
-		s, err := k.search(lab, opt)
+		s, err := k.search(sim, opt)
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +141,7 @@ func pass(ctx context.Context, lab *simulator.Lab, opt *Options, k *keeper, want
 		asymmetric := (*simulator.AsymmetricError)(nil)
 		switch {
 		case errors.As(err, &asymmetric):
-			opt.Alike = 0
+			opt.Symmetric = 0
 		case !errors.Is(err, errNowAbsolute):
 			r := s.result()
 			if what := limit(err); what != "" {
@@ -165,7 +165,7 @@ var errNowAbsolute = errors.New("explore: a clock was read, or replicas were wai
 type search struct {
 	*system
 	opt    Options
-	ledger *ledger
+	ledger *visitedStates
 	out    *batch // not yet given to the ledger
 	next   []uint32
 	cur    []uint32 // the state that is visited, with every client under its own number
@@ -174,14 +174,14 @@ type search struct {
 	before *mark    // how it stood before the layer; nil: nobody needs to know
 }
 
-func newSearch(lab *simulator.Lab, opt Options) *search {
-	s := &search{system: newSystem(lab, verdict.CaseOf(&opt.Head), opt.Probe, opt.Alike, opt.Causes), opt: opt, plain: opt.Plain}
+func newSearch(sim *simulator.Simulator, opt Options) *search {
+	s := &search{system: newSystem(sim, verdict.CaseOf(&opt.Case), opt.Probe, opt.Symmetric, opt.Causes), opt: opt, plain: opt.NoReduction}
 	s.ledger = newLedger(s.stride(), &s.opt)
 	s.next, s.cur = make([]uint32, s.stride()), make([]uint32, s.stride())
 	return s
 }
 
-func (s *search) run(ctx context.Context, k *keeper) error {
+func (s *search) run(ctx context.Context, k *checkpointer) error {
 	l := s.ledger
 	if l.states.n == 0 {
 		if err := s.begin(); err != nil {
@@ -207,7 +207,7 @@ func (s *search) run(ctx context.Context, k *keeper) error {
 
 // begin enters the first state.
 func (s *search) begin() error {
-	w := s.lab.NewWorld()
+	w := s.sim.NewWorld()
 	s.take(&w, s.judges(verdict.Safety{}), s.next)
 	if err := s.settle(s.next); err != nil {
 		return err
@@ -222,7 +222,7 @@ func (s *search) visit(ctx context.Context, layer []uint32) error {
 	desk := s.ledger.open(len(layer))
 	err := s.visitAll(ctx, layer, states, desk)
 	if s.out != nil {
-		s.out.histories = s.lab.Histories()
+		s.out.histories = s.sim.Histories()
 		desk.hand(s.out)
 	}
 	desk.close(err == nil)
@@ -232,8 +232,8 @@ func (s *search) visit(ctx context.Context, layer []uint32) error {
 	return err
 }
 
-func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, desk *desk) error {
-	absolute, waits := s.lab.Absolute(), s.lab.Waits()
+func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, desk *layerWriter) error {
+	absolute, waits := s.sim.ReadsClock(), s.sim.SendsWait()
 	s.out = desk.blank()
 	for i, id := range layer {
 		s.out.at = uint32(i)
@@ -249,13 +249,13 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, de
 			}
 			return err
 		}
-		if s.lab.Absolute() != absolute || s.lab.Waits() != waits {
+		if s.sim.ReadsClock() != absolute || s.sim.SendsWait() != waits {
 			return errNowAbsolute
 		}
 		if !s.out.full() {
 			continue
 		}
-		s.out.histories = s.lab.Histories()
+		s.out.histories = s.sim.Histories()
 		desk.hand(s.out)
 		if s.out = desk.blank(); s.out == nil {
 			return nil
@@ -301,7 +301,7 @@ func (s *search) expand(id uint32) error {
 			}
 			copy(s.next, s.cur)
 			s.next[c] = eff.client
-			if s.lab.ZooKeeper() {
+			if s.sim.ZooKeeper() {
 				s.next[s.clients], s.next[s.restAt()] = eff.node, eff.rest
 			}
 			if e.own[k].Verb == simulator.GiveUp {
@@ -433,7 +433,7 @@ func (s *search) news(id uint32, c int) (any bool, err error) {
 	if !e.awaits {
 		return false, nil
 	}
-	for _, choice := range s.lab.News(c+1, &s.clientTab[c].keys[s.cur[c]], &s.nodeTab.keys[s.cur[s.clients]], nil) {
+	for _, choice := range s.sim.News(c+1, &s.clientTab[c].keys[s.cur[c]], &s.nodeTab.keys[s.cur[s.clients]], nil) {
 		ch := s.choice(choice)
 		key := arrival{client: s.cur[c], node: s.cur[s.clients], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: uint8(c)}
 		eff, err := s.remember(key, s.cur, c, 0)
@@ -495,7 +495,7 @@ func (s *search) strikes(id uint32) error {
 func (s *search) strikeClient(id uint32, c int, ch uint16) error {
 	key := arrival{client: s.cur[c], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: uint8(c)}
 	n := -1
-	if s.lab.ZooKeeper() { // it feels what becomes of its clients
+	if s.sim.ZooKeeper() { // it feels what becomes of its clients
 		n, key.node = 0, s.cur[s.clients]
 	}
 	eff, err := s.remember(key, s.cur, c, n)
@@ -561,13 +561,13 @@ func (s *search) reach(from uint32, via uint16, found wordSet, strikes int) {
 
 func (s *search) result() *Result {
 	r := s.ledger.result()
-	r.Absolute, r.Symmetry = len(s.cur) > s.timeAt(), s.alike > 1
+	r.ReadsClock, r.Symmetry = len(s.cur) > s.timeAt(), s.alike > 1
 	for ch, struck := range s.ledger.struck {
-		if v := s.choices[ch].Verb; struck && !slices.Contains(r.Struck, v) {
-			r.Struck = append(r.Struck, v)
+		if v := s.choices[ch].Verb; struck && !slices.Contains(r.Triggered, v) {
+			r.Triggered = append(r.Triggered, v)
 		}
 	}
-	slices.Sort(r.Struck)
+	slices.Sort(r.Triggered)
 	for i := range r.Found {
 		r.Found[i].Cause = s.causes[r.Found[i].cause]
 	}
@@ -609,14 +609,14 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 			return nil, err
 		}
 		choices[n].Client = int8(owner[choices[n].Client])
-		if choices[n].Verb == simulator.Late {
+		if choices[n].Verb == simulator.Orphaned {
 			// its place in the state is none in a run: there it depends on the way
 			for ; there < n && err == nil; there++ {
-				_, err = s.lab.Step(&w, choices[there])
+				_, err = s.sim.Step(&w, choices[there])
 			}
 			place := 0
 			if err == nil {
-				place, err = s.lab.PlaceInWorld(&w, &s.restTab.keys[s.cur[s.restAt()]], int(choices[n].Thread), (*simulator.Names)(&owner))
+				place, err = s.sim.PlaceInWorld(&w, &s.restTab.keys[s.cur[s.restAt()]], int(choices[n].Thread), (*simulator.Names)(&owner))
 			}
 			if err != nil {
 				return nil, fmt.Errorf("explore: the way to a harm cannot be gone again: %w", err)
@@ -651,7 +651,7 @@ func (s *search) follow(id uint32, c simulator.Choice) (verdict.Names, error) {
 	if c.Verb == simulator.Pass {
 		judges = s.passJudges(judges, c.D)
 	}
-	events, err := s.lab.Step(&w, c)
+	events, err := s.sim.Step(&w, c)
 	if err != nil {
 		return verdict.Names{}, fmt.Errorf("explore: the way to a harm cannot be gone again: %w", err)
 	}

@@ -26,9 +26,9 @@ func TestShortestWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lab, err := simulator.New(simulator.Setup{
-		Faults: budget, Nodes: make([]simulator.NodeSetup, 1),
-		Clients: []simulator.ClientSetup{
+	sim, err := simulator.New(simulator.Config{
+		Faults: budget, Nodes: make([]simulator.NodeConfig, 1),
+		Clients: []simulator.ClientConfig{
 			{Program: func(c *simulator.Client) {
 				for range 5 {
 					c.Redis(1).Ping(ctx)
@@ -44,7 +44,7 @@ func TestShortestWay(t *testing.T) {
 			}},
 			{Program: func(c *simulator.Client) {
 				if err := c.Redis(1).Get(ctx, "guard").Err(); errors.Is(err, redis.Nil) {
-					c.Record(history.Event{Kind: history.Refuse, Note: explore.Stuck})
+					c.Record(history.Event{Kind: history.Refuse, Note: explore.ProbeRefused})
 				}
 			}},
 		},
@@ -52,14 +52,14 @@ func TestShortestWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lab.Close()
-	r, err := explore.Run(ctx, lab, explore.Options{Head: history.History{Clients: 3, Nodes: 1, Key: "guard"}, Probe: 3})
+	defer sim.Close()
+	r, err := explore.Run(ctx, sim, explore.Options{Case: history.History{Clients: 3, Nodes: 1, Key: "guard"}, Probe: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// c1 and c2 start, c1's first word arrives, c1 dies; 30 s pass, c2 wakes; the
 	// probe starts, asks and hears.
-	if len(r.Found) != 1 || r.Found[0].Verdict != verdict.Stall || r.Found[0].Par != 1 || r.Found[0].Steps != 9 {
+	if len(r.Found) != 1 || r.Found[0].Verdict != verdict.Deadlock || r.Found[0].Par != 1 || r.Found[0].Steps != 9 {
 		t.Errorf("found %+v, want STALL by one strike in 9 steps", r.Found)
 	}
 }

@@ -12,12 +12,12 @@ import (
 // TestListsAreToldApart: what code writes into a note cannot make one list of events
 // look like another, nor can the name of a command make one set of causes so.
 func TestListsAreToldApart(t *testing.T) {
-	lab, err := simulator.New(simulator.Setup{Clients: []simulator.ClientSetup{{Program: func(*simulator.Client) {}}}, Nodes: make([]simulator.NodeSetup, 1)})
+	sim, err := simulator.New(simulator.Config{Clients: []simulator.ClientConfig{{Program: func(*simulator.Client) {}}}, Nodes: make([]simulator.NodeConfig, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lab.Close()
-	s := newSystem(lab, verdict.Case{}, 0, 0, true)
+	defer sim.Close()
+	s := newSystem(sim, verdict.Case{}, 0, 0, true)
 	first, second := history.Event{Kind: history.Enter, Note: "x"}, history.Event{Kind: history.Leave}
 	text := fmt.Sprintf("%+v\n%+v\n", first, second)
 	// the note of one event that prints as the two

@@ -15,7 +15,7 @@ import (
 // visited, and what was found on the way. Entries are made in the order in which
 // they were worked out, so that a search comes out the same on one core and on
 // two.
-type ledger struct {
+type visitedStates struct {
 	opt    *Options
 	states *store
 	queue  []level // by strikes
@@ -106,8 +106,8 @@ func (b *batch) full() bool { return len(b.arcs) >= batchSize }
 
 func (b *batch) clear() { b.words, b.arcs = b.words[:0], b.arcs[:0] }
 
-func newLedger(width int, opt *Options) *ledger {
-	l := &ledger{opt: opt, states: newStore(width), found: map[finding]*discovery{}}
+func newLedger(width int, opt *Options) *visitedStates {
+	l := &visitedStates{opt: opt, states: newStore(width), found: map[finding]*discovery{}}
 	for range 3 {
 		l.spare = append(l.spare, &batch{width: width})
 	}
@@ -115,14 +115,14 @@ func newLedger(width int, opt *Options) *ledger {
 }
 
 // begin enters the first state.
-func (l *ledger) begin(words []uint32) {
+func (l *visitedStates) begin(words []uint32) {
 	l.states.add(words, 0, 0, 0)
 	l.queue = []level{{own: []uint32{0}}}
 }
 
 // layer takes out the states that are to be visited next: those with the fewest
 // steps among those with the fewest strikes. nil: the search is at its end.
-func (l *ledger) layer() (ids []uint32) {
+func (l *visitedStates) layer() (ids []uint32) {
 	for ; l.spent < len(l.queue); l.spent++ {
 		q := &l.queue[l.spent]
 		l.depth = q.depth(l.states)
@@ -180,7 +180,7 @@ func (q *level) take(states *store, depth int) (ids []uint32) {
 
 // satisfied says whether everything wanted is found, by ways that no state of
 // the layer can shorten.
-func (l *ledger) satisfied() bool {
+func (l *visitedStates) satisfied() bool {
 	if l.wanted == nil {
 		return false
 	}
@@ -194,12 +194,12 @@ func (l *ledger) satisfied() bool {
 }
 
 // ended says whether the search has done all that it was to do.
-func (l *ledger) ended() bool { return l.done || l.satisfied() }
+func (l *visitedStates) ended() bool { return l.done || l.satisfied() }
 
 // desk is where the arcs of one layer are handed in. A small layer is entered on
 // the spot, a large one is worth a second core.
-type desk struct {
-	*ledger
+type layerWriter struct {
+	*visitedStates
 	before        int // states visited when the layer began
 	size          int // states of the layer
 	filled, empty chan *batch
@@ -207,8 +207,8 @@ type desk struct {
 }
 
 // open begins a layer of so many states.
-func (l *ledger) open(size int) *desk {
-	d := &desk{ledger: l, before: l.visited, size: size}
+func (l *visitedStates) open(size int) *layerWriter {
+	d := &layerWriter{visitedStates: l, before: l.visited, size: size}
 	if size < 1<<9 {
 		return d
 	}
@@ -226,7 +226,7 @@ func (l *ledger) open(size int) *desk {
 }
 
 // blank is an empty batch; nil: the ledger has enough.
-func (d *desk) blank() *batch {
+func (d *layerWriter) blank() *batch {
 	switch {
 	case d.enough.Load():
 		return nil
@@ -236,7 +236,7 @@ func (d *desk) blank() *batch {
 	return <-d.empty
 }
 
-func (d *desk) hand(b *batch) {
+func (d *layerWriter) hand(b *batch) {
 	if d.filled == nil {
 		d.enterAll(b, d.before)
 		return
@@ -245,7 +245,7 @@ func (d *desk) hand(b *batch) {
 }
 
 // close ends the layer; all says that every state of it was visited.
-func (d *desk) close(all bool) {
+func (d *layerWriter) close(all bool) {
 	if d.filled != nil {
 		close(d.filled)
 		d.entering.Wait()
@@ -258,7 +258,7 @@ func (d *desk) close(all bool) {
 
 // enterAll enters the arcs of a batch. before is how many states were visited
 // when its layer began.
-func (l *ledger) enterAll(b *batch, before int) {
+func (l *visitedStates) enterAll(b *batch, before int) {
 	if !l.enough.Load() {
 		l.histories = b.histories
 	}
@@ -287,14 +287,14 @@ func (l *ledger) enterAll(b *batch, before int) {
 	b.clear()
 }
 
-func (l *ledger) stopAt(at uint32) {
+func (l *visitedStates) stopAt(at uint32) {
 	l.cutAt = at
 	l.enough.Store(true)
 }
 
 // look tells who asks how far the search has come, now and then, and minds the
 // memory.
-func (l *ledger) look(visited int) {
+func (l *visitedStates) look(visited int) {
 	if visited>>14 == l.visited>>14 {
 		return
 	}
@@ -309,7 +309,7 @@ func (l *ledger) look(visited int) {
 
 // enter notes an arc, and numbers and queues the state that it leads to, if it
 // is new.
-func (l *ledger) enter(words []uint32, a *arc) {
+func (l *visitedStates) enter(words []uint32, a *arc) {
 	l.transitions++
 	steps, strikes := l.depth+1, l.spent+int(a.strikes)
 	if a.strikes > 0 {
@@ -338,7 +338,7 @@ func (l *ledger) enter(words []uint32, a *arc) {
 	}
 }
 
-func (l *ledger) discover(a *arc, par, steps int) {
+func (l *visitedStates) discover(a *arc, par, steps int) {
 	for i, w := range order {
 		if a.found&(1<<i) == 0 {
 			continue
@@ -353,7 +353,7 @@ func (l *ledger) discover(a *arc, par, steps int) {
 // shorten notes a shorter way to a state that was first reached by a strike, at
 // the end of a longer way: strikes count before steps, so such a state waits
 // until its level begins, and nothing has followed from it yet.
-func (l *ledger) shorten(id uint32, a *arc, depth uint32) {
+func (l *visitedStates) shorten(id uint32, a *arc, depth uint32) {
 	st := l.states
 	l.shortened = append(l.shortened, way{id, st.parent(id), st.depth(id), st.via(id)})
 	st.shorten(id, a.from, a.via, depth)
@@ -366,10 +366,10 @@ func (l *ledger) shorten(id uint32, a *arc, depth uint32) {
 }
 
 // result is what the ledger knows of one.
-func (l *ledger) result() *Result {
+func (l *visitedStates) result() *Result {
 	r := &Result{
 		Complete: l.done, States: l.states.n, Transitions: l.transitions, Depth: l.deepest,
-		Frontier: l.states.n - l.visited, Bytes: l.states.bytes(), Histories: l.histories, Limit: l.limit, Kept: l.kept,
+		Open: l.states.n - l.visited, Bytes: l.states.bytes(), Histories: l.histories, Limit: l.limit, Kept: l.kept,
 	}
 	for f, d := range l.found {
 		r.Found = append(r.Found, Found{Verdict: f.word, Par: d.par, Steps: d.steps, cause: f.cause})

@@ -17,31 +17,31 @@ import (
 )
 
 // world makes a lab of these programs on so many servers.
-func world(t testing.TB, budget string, nodes int, programs ...func(*simulator.Client)) *simulator.Lab {
+func world(t testing.TB, budget string, nodes int, programs ...func(*simulator.Client)) *simulator.Simulator {
 	t.Helper()
 	allowed, err := faults.ParseBudget(budget)
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup := simulator.Setup{Faults: allowed, Nodes: make([]simulator.NodeSetup, nodes)}
+	setup := simulator.Config{Faults: allowed, Nodes: make([]simulator.NodeConfig, nodes)}
 	for _, p := range programs {
-		setup.Clients = append(setup.Clients, simulator.ClientSetup{Program: p})
+		setup.Clients = append(setup.Clients, simulator.ClientConfig{Program: p})
 	}
 	if strings.Contains(budget, "split") {
 		for i := range setup.Nodes {
 			setup.Nodes[i].Replicas = 1
 		}
 	}
-	lab, err := simulator.New(setup)
+	sim, err := simulator.New(setup)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(lab.Close)
-	return lab
+	t.Cleanup(sim.Close)
+	return sim
 }
 
-func head(lab *simulator.Lab) history.History {
-	return history.History{Clients: len(lab.Setup().Clients), Nodes: len(lab.Setup().Nodes), Key: "lock", TTL: time.Second}
+func head(sim *simulator.Simulator) history.History {
+	return history.History{Clients: len(sim.Config().Clients), Nodes: len(sim.Config().Nodes), Key: "lock", TTL: time.Second}
 }
 
 // hasty waits for no answer to so many INCRs.
@@ -77,18 +77,18 @@ func TestNoRequestIsForgotten(t *testing.T) {
 						c.Record(history.Event{Kind: history.Enter})
 					}
 				}
-				lab := world(t, "hang=1@1m40s", 1, program, program)
-				r, err := explore.Run(ctx, lab, explore.Options{Head: head(lab), Alike: alike})
+				sim := world(t, "hang=1@1m40s", 1, program, program)
+				r, err := explore.Run(ctx, sim, explore.Options{Case: head(sim), Symmetric: alike})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !r.Complete || len(r.Found) == 0 || r.Found[0].Verdict != verdict.Overlap || r.Found[0].Par != 1 {
 					t.Fatalf("complete %v, found %+v, want OVERLAP", r.Complete, r.Found)
 				}
-				if _, err := schedule.Replay(lab, r.Found[0].Choices); err != nil {
+				if _, err := schedule.Replay(sim, r.Found[0].Choices); err != nil {
 					t.Errorf("the witness cannot be played: %v", err)
 				}
-				d, err := explore.DoomOf(ctx, lab, explore.Options{Head: head(lab)}, r.Found[0].Choices, verdict.Overlap)
+				d, err := explore.DoomOf(ctx, sim, explore.Options{Case: head(sim)}, r.Found[0].Choices, verdict.Overlap)
 				if err != nil || d.Shares[0] != 0 || d.Shares[len(d.Shares)-1] != 1 {
 					t.Errorf("the witness has no doom: %v", err)
 				}
@@ -102,8 +102,8 @@ func TestNoRequestIsForgotten(t *testing.T) {
 // which is no choice.
 func TestEqualRequestsAreOneState(t *testing.T) {
 	states := func(n int) int {
-		lab := world(t, "hang=1@1m", 1, func(c *simulator.Client) { hasty(c, n) })
-		r, err := explore.Run(context.Background(), lab, explore.Options{Head: head(lab), Plain: true})
+		sim := world(t, "hang=1@1m", 1, func(c *simulator.Client) { hasty(c, n) })
+		r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim), NoReduction: true})
 		if err != nil || !r.Complete {
 			t.Fatalf("complete %v, %v", r.Complete, err)
 		}
@@ -132,8 +132,8 @@ func TestLimitsOfASearch(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			defer explore.SetLimits(test.ids, test.states, test.chs)()
-			lab := world(t, "hang=1@1m", 1, func(c *simulator.Client) { hasty(c, 5) })
-			r, err := explore.Run(context.Background(), lab, explore.Options{Head: head(lab)})
+			sim := world(t, "hang=1@1m", 1, func(c *simulator.Client) { hasty(c, 5) })
+			r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,20 +148,20 @@ func TestLimitsOfASearch(t *testing.T) {
 // not take longer for it, and the steps are counted beyond sixteen bits.
 func TestLongChain(t *testing.T) {
 	const commands = 40_000
-	lab := world(t, "", 1, func(c *simulator.Client) {
+	sim := world(t, "", 1, func(c *simulator.Client) {
 		c.Record(history.Event{Kind: history.Enter})
 		for range commands {
 			c.Redis(1).Ping(context.Background())
 		}
-		c.Record(history.Event{Kind: history.Refuse, Note: explore.Stuck})
+		c.Record(history.Event{Kind: history.Refuse, Note: explore.ProbeRefused})
 	})
 	began := time.Now()
-	r, err := explore.Run(context.Background(), lab, explore.Options{Head: head(lab), Probe: 1})
+	r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim), Probe: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const steps = 2*commands + 1
-	i := slices.IndexFunc(r.Found, func(f explore.Found) bool { return f.Verdict == verdict.Stall })
+	i := slices.IndexFunc(r.Found, func(f explore.Found) bool { return f.Verdict == verdict.Deadlock })
 	if !r.Complete || r.Depth != steps || i < 0 || r.Found[i].Steps != steps || len(r.Found[i].Choices) != steps {
 		t.Errorf("complete %v, depth %d, %d found, want a way of %d steps", r.Complete, r.Depth, len(r.Found), steps)
 	}

@@ -24,9 +24,9 @@ func TestMissedMessage(t *testing.T) {
 		{"subscribed, then published", true, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			lab, err := simulator.New(simulator.Setup{
-				Nodes: make([]simulator.NodeSetup, 1),
-				Clients: []simulator.ClientSetup{
+			sim, err := simulator.New(simulator.Config{
+				Nodes: make([]simulator.NodeConfig, 1),
+				Clients: []simulator.ClientConfig{
 					{Program: func(c *simulator.Client) {
 						s := c.Redis(1).Subscribe(ctx, "news")
 						_, _ = s.Receive(ctx) // the confirmation
@@ -46,7 +46,7 @@ func TestMissedMessage(t *testing.T) {
 					}},
 					{Program: func(c *simulator.Client) {
 						if c.Redis(1).Exists(ctx, "heard").Val() == 0 {
-							c.Record(history.Event{Kind: history.Refuse, Note: explore.Stuck})
+							c.Record(history.Event{Kind: history.Refuse, Note: explore.ProbeRefused})
 						}
 					}},
 				},
@@ -54,8 +54,8 @@ func TestMissedMessage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer lab.Close()
-			r, err := explore.Run(ctx, lab, explore.Options{Head: history.History{Clients: 3, Nodes: 1, Key: "lock"}, Probe: 3})
+			defer sim.Close()
+			r, err := explore.Run(ctx, sim, explore.Options{Case: history.History{Clients: 3, Nodes: 1, Key: "lock"}, Probe: 3})
 			if err != nil {
 				t.Fatal(err)
 			}

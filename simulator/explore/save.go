@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"locklab/simulator"
-	"locklab/simulator/plain"
+	"locklab/simulator/internal/codec"
 	"locklab/simulator/verdict"
 )
 
 // mark is how a search stood before a layer. Tables, states and queues only
 // grow, so what they held then is told by how long they were.
 type mark struct {
-	lab     simulator.Mark
+	sim     simulator.TableSizes
 	clients []int // lengths of the tables
 	nodes, rest, judges, times,
 	causes, events, choices int
@@ -29,7 +29,7 @@ type mark struct {
 func (s *search) mark() *mark {
 	l := s.ledger
 	m := &mark{
-		lab: s.lab.Mark(), nodes: len(s.nodeTab.keys), rest: len(s.restTab.keys), judges: len(s.judgeTab.keys),
+		sim: s.sim.TableSizes(), nodes: len(s.nodeTab.keys), rest: len(s.restTab.keys), judges: len(s.judgeTab.keys),
 		times: len(s.times.keys), causes: len(s.causes), events: len(s.events), choices: len(s.choices),
 		tally: l.tally, states: l.states.n, queue: slices.Clone(l.queue), found: map[finding]discovery{},
 	}
@@ -45,7 +45,7 @@ func (s *search) mark() *mark {
 
 // rewind takes the ledger back to where it stood before the layer that it was in.
 // Nothing may be entered afterwards.
-func (l *ledger) rewind(m *mark) {
+func (l *visitedStates) rewind(m *mark) {
 	for _, w := range slices.Backward(l.shortened) {
 		l.states.shorten(w.id, w.parent, w.via, w.depth)
 		for i := range m.queue {
@@ -60,7 +60,7 @@ func (l *ledger) rewind(m *mark) {
 }
 
 // save writes how the search stood at m, to which its ledger has been taken back.
-func (s *search) save(w *plain.Writer, m *mark) {
+func (s *search) save(w *codec.Writer, m *mark) {
 	w.Put(s.choices[:m.choices], s.causes[:m.causes], s.events[:m.events], s.times.keys[:m.times])
 	for c, n := range m.clients {
 		w.Put(s.clientTab[c].keys[:n])
@@ -70,7 +70,7 @@ func (s *search) save(w *plain.Writer, m *mark) {
 }
 
 // restore reads what save wrote into a search in which nothing has happened yet.
-func (s *search) restore(r *plain.Reader) error {
+func (s *search) restore(r *codec.Reader) error {
 	var (
 		choices []simulator.Choice
 		causes  [][]string
@@ -124,7 +124,7 @@ type savedDiscovery struct {
 	discovery
 }
 
-func (l *ledger) save(w *plain.Writer) {
+func (l *visitedStates) save(w *codec.Writer) {
 	l.states.save(w)
 	w.Put(l.tally, len(l.queue))
 	for i := range l.queue {
@@ -144,7 +144,7 @@ func (l *ledger) save(w *plain.Writer) {
 	w.Put(found)
 }
 
-func (l *ledger) load(r *plain.Reader) {
+func (l *visitedStates) load(r *codec.Reader) {
 	l.states.load(r)
 	var levels int
 	r.Get(&l.tally, &levels)
@@ -169,7 +169,7 @@ func (l *ledger) load(r *plain.Reader) {
 	}
 }
 
-func (s *store) save(w *plain.Writer) {
+func (s *store) save(w *codec.Writer) {
 	w.Put(s.n)
 	for left, i := s.n, 0; left > 0; i++ {
 		b, n := &s.blocks[i], min(left, blockSize)
@@ -178,7 +178,7 @@ func (s *store) save(w *plain.Writer) {
 	}
 }
 
-func (s *store) load(r *plain.Reader) {
+func (s *store) load(r *codec.Reader) {
 	n := 0
 	r.Get(&n)
 	for ; s.n < n && r.Err() == nil; s.n = min(n, s.n+blockSize) {

@@ -36,7 +36,7 @@ func (s *system) class(c int, id uint32) (uint32, error) {
 	if e.class != unseen {
 		return e.class, nil
 	}
-	part, err := s.lab.RenameClient(s.clientTab[c].keys[id], c+1, 1)
+	part, err := s.sim.RenameClient(s.clientTab[c].keys[id], c+1, 1)
 	if err != nil {
 		return 0, fmt.Errorf("explore: %w", err)
 	}
@@ -52,7 +52,7 @@ func (s *system) ofClass(class uint32, c int) (uint32, error) {
 	if first.as[c] != unseen {
 		return first.as[c], nil
 	}
-	part, err := s.lab.RenameClient(s.clientTab[0].keys[class], 1, c+1)
+	part, err := s.sim.RenameClient(s.clientTab[0].keys[class], 1, c+1)
 	if err != nil {
 		return 0, fmt.Errorf("explore: %w", err)
 	}
@@ -118,7 +118,7 @@ func (s *system) rename(state []uint32, to *verdict.Names) error {
 		key := renaming{ofNode, *word, code}
 		id, ok := s.renamed[key]
 		if !ok {
-			part, err := s.lab.RenameNode(s.nodeTab.keys[*word], (*simulator.Names)(to))
+			part, err := s.sim.RenameNode(s.nodeTab.keys[*word], (*simulator.Names)(to))
 			if err != nil {
 				return fmt.Errorf("explore: %w", err)
 			}
@@ -131,7 +131,7 @@ func (s *system) rename(state []uint32, to *verdict.Names) error {
 	key := renaming{ofRest, *word, code}
 	id, ok := s.renamed[key]
 	if !ok {
-		part, err := s.lab.RenameRest(s.restTab.keys[*word], (*simulator.Names)(to))
+		part, err := s.sim.RenameRest(s.restTab.keys[*word], (*simulator.Names)(to))
 		if err != nil {
 			return fmt.Errorf("explore: %w", err)
 		}

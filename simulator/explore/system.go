@@ -6,7 +6,7 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/history"
-	"locklab/simulator/plain"
+	"locklab/simulator/internal/codec"
 	"locklab/simulator/verdict"
 )
 
@@ -14,7 +14,7 @@ import (
 // a choice does to the parts it reaches is computed once, by the lab's own
 // Step on a world that holds only these parts, and looked up from then on.
 type system struct {
-	lab     *simulator.Lab
+	sim     *simulator.Simulator
 	room    *room
 	judge   verdict.Case
 	clients int
@@ -38,7 +38,7 @@ type system struct {
 	events   []eventList // 0: none
 	eventID  map[string]uint32
 	eventKey bytes.Buffer
-	eventOut *plain.Writer // to eventKey
+	eventOut *codec.Writer // to eventKey
 	choices  []simulator.Choice
 	choiceID map[simulator.Choice]uint16
 }
@@ -156,15 +156,15 @@ type arrival struct {
 // counted from the choice.
 type eventList []history.Event
 
-func newSystem(lab *simulator.Lab, c verdict.Case, probe, alike int, byCause bool) *system {
-	s := &system{lab: lab, room: &room{ids: maxIDs}, judge: c, clients: len(lab.Setup().Clients), nodes: len(lab.Setup().Nodes), probe: probe, alike: alike, byCause: byCause}
+func newSystem(sim *simulator.Simulator, c verdict.Case, probe, alike int, byCause bool) *system {
+	s := &system{sim: sim, room: &room{ids: maxIDs}, judge: c, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: probe, alike: alike, byCause: byCause}
 	s.renamed = map[renaming]uint32{}
 	s.clientTab = make([]table[simulator.ClientPart, *clientEntry], s.clients)
 	for c := range s.clientTab {
 		s.clientTab[c].room = s.room
 	}
 	s.nodeTab.room, s.restTab.room, s.judgeTab.room, s.times.room = s.room, s.room, s.room, s.room
-	s.eventOut = plain.NewWriter(&s.eventKey)
+	s.eventOut = codec.NewWriter(&s.eventKey)
 	s.eventID, s.choiceID = map[string]uint32{}, map[simulator.Choice]uint16{}
 	s.events = []eventList{nil}
 	s.causes, s.causeID = [][]string{nil}, map[string]uint32{"": 0}
@@ -175,7 +175,7 @@ func newSystem(lab *simulator.Lab, c verdict.Case, probe, alike int, byCause boo
 // time.
 func (s *system) stride() int {
 	n := s.timeAt()
-	if s.lab.Absolute() {
+	if s.sim.ReadsClock() {
 		n++
 	}
 	return n
@@ -208,14 +208,14 @@ func (s *system) nowID(state []uint32) uint32 {
 
 // put builds the world of a state.
 func (s *system) put(state []uint32) simulator.World {
-	w := s.lab.At(s.now(state))
+	w := s.sim.At(s.now(state))
 	for c := range s.clients {
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
 	}
 	for n := range s.nodes {
-		s.lab.SetNodePart(&w, n+1, &s.nodeTab.keys[state[s.clients+n]])
+		s.sim.SetNodePart(&w, n+1, &s.nodeTab.keys[state[s.clients+n]])
 	}
-	s.lab.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
+	s.sim.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
 	return w
 }
 
@@ -248,12 +248,12 @@ func (s *system) clientPart(c int, part simulator.ClientPart) uint32 {
 			e.as[i] = unseen
 		}
 		var all []simulator.Choice
-		all, e.due = s.lab.Ready(c+1, &part, nil)
+		all, e.due = s.sim.Ready(c+1, &part, nil)
 		for _, ch := range all {
 			if ch.Verb == simulator.Arrive {
 				e.arrive = append(e.arrive, ch)
 				e.arriveID = append(e.arriveID, s.choice(ch))
-				e.target = append(e.target, s.lab.Target(c+1, &part, int(ch.Thread)))
+				e.target = append(e.target, s.sim.Target(c+1, &part, int(ch.Thread)))
 				continue
 			}
 			e.own = append(e.own, ch)
@@ -263,35 +263,35 @@ func (s *system) clientPart(c int, part simulator.ClientPart) uint32 {
 		for _, ch := range part.Listens(c+1, nil) {
 			e.listens = append(e.listens, ch)
 			e.listensID = append(e.listensID, s.choice(ch))
-			e.source = append(e.source, s.lab.Target(c+1, &part, int(ch.Thread)))
+			e.source = append(e.source, s.sim.Target(c+1, &part, int(ch.Thread)))
 		}
-		e.finished, e.timeless, e.entered = part.Finished(), part.Timeless(), s.lab.Entered(c+1, &part)
-		e.waitsOn, e.blocked = s.lab.WaitsOn(c+1, &part), s.lab.BlockedOn(c+1, &part)
-		e.awaits = s.lab.Awaits(c+1, &part)
+		e.finished, e.timeless, e.entered = part.Finished(), part.Timeless(), s.sim.Entered(c+1, &part)
+		e.waitsOn, e.blocked = s.sim.WaitsOn(c+1, &part), s.sim.BlockedOn(c+1, &part)
+		e.awaits = s.sim.Awaits(c+1, &part)
 		e.single = s.mayGoFirst(e, &part)
 		return e
 	})
 }
 
-func (s *system) node(n int, w *simulator.World) uint32 { return s.nodePart(s.lab.NodePart(w, n+1)) }
+func (s *system) node(n int, w *simulator.World) uint32 { return s.nodePart(s.sim.NodePart(w, n+1)) }
 
 func (s *system) nodePart(part simulator.NodePart) uint32 {
 	return s.nodeTab.id(part, func(uint32) *nodeEntry {
-		return &nodeEntry{own: s.lab.ReadyNode(1, &part, nil), split: part.Split(), gone: map[time.Duration]time.Duration{}, passed: map[passing]effect{}}
+		return &nodeEntry{own: s.sim.ReadyNode(1, &part, nil), split: part.Split(), gone: map[time.Duration]time.Duration{}, passed: map[passing]effect{}}
 	})
 }
 
-func (s *system) rest(w *simulator.World) uint32 { return s.restPart(s.lab.RestPart(w)) }
+func (s *system) rest(w *simulator.World) uint32 { return s.restPart(s.sim.RestPart(w)) }
 
 func (s *system) restPart(part simulator.RestPart) uint32 {
 	return s.restTab.id(part, func(uint32) *restEntry {
-		e := &restEntry{spent: s.lab.Spent(&part), passed: map[time.Duration]uint32{}}
+		e := &restEntry{spent: s.sim.Spent(&part), passed: map[time.Duration]uint32{}}
 		allowed := 0
-		for _, f := range s.lab.Setup().Faults {
+		for _, f := range s.sim.Config().Faults {
 			allowed += f.Times
 		}
 		e.faults = e.spent < allowed
-		e.due = s.lab.PartLate(&part, func(c simulator.Choice, node int) {
+		e.due = s.sim.PartLate(&part, func(c simulator.Choice, node int) {
 			e.late = append(e.late, c)
 			e.lateID = append(e.lateID, s.choice(c))
 			e.target = append(e.target, node)

@@ -166,7 +166,7 @@ const (
 	Delay // Client's request, or the reply to it (Note says which), is held up for D
 
 	Reject   // Node answers Client's request with an error (Reply) and does not execute it
-	Stranger // Node executes Cmd, which no client sent; Note says why. The Changes it made follow directly
+	External // Node executes Cmd, which no client sent; Note says why. The Changes it made follow directly
 
 	// At a ZooKeeper Key stands for a znode at which clients queue, and its value is
 	// the name of the first in line, whose owner is the Client of the Change that
@@ -188,7 +188,7 @@ var kindNames = [...]string{
 	Crash: "crash", Pause: "pause", Resume: "resume", ClockStep: "clock-step",
 	LoseRequest: "lose-request", LoseReply: "lose-reply",
 	Down: "down", Up: "up", Replicate: "replicate", Failover: "failover",
-	Split: "split", Heal: "heal", Sync: "sync", Hang: "hang", Delay: "delay", Reject: "reject", Stranger: "stranger",
+	Split: "split", Heal: "heal", Sync: "sync", Hang: "hang", Delay: "delay", Reject: "reject", External: "stranger",
 	SessionEnd: "session-end", Fire: "fire", Reconnect: "reconnect", Push: "push",
 }
 
@@ -223,7 +223,7 @@ func (e *UnknownKindError) Error() string { return "history: unknown event kind 
 // the ordinary course of things.
 func (k Kind) Fault() bool {
 	switch k {
-	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split, Hang, Delay, Reject, Stranger:
+	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split, Hang, Delay, Reject, External:
 		return true
 	}
 	return false

@@ -70,7 +70,7 @@ func TestJSON(t *testing.T) {
 func TestFaultKinds(t *testing.T) {
 	want := map[history.Kind]bool{
 		history.Crash: true, history.Pause: true, history.ClockStep: true, history.LoseRequest: true,
-		history.LoseReply: true, history.Down: true, history.Failover: true, history.Split: true, history.Hang: true, history.Delay: true, history.Reject: true, history.Stranger: true,
+		history.LoseReply: true, history.Down: true, history.Failover: true, history.Split: true, history.Hang: true, history.Delay: true, history.Reject: true, history.External: true,
 	}
 	for k := history.Acquire; k <= history.Push; k++ {
 		if k.Fault() != want[k] {

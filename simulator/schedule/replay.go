@@ -8,11 +8,11 @@ import (
 
 // Replay plays a saved list of choices. A choice that cannot happen is an error
 // that says which one it is; nothing after it is played.
-func Replay(lab *simulator.Lab, choices []simulator.Choice) (*Run, error) {
+func Replay(sim *simulator.Simulator, choices []simulator.Choice) (*Run, error) {
 	run := &Run{}
-	w := lab.NewWorld()
+	w := sim.NewWorld()
 	for i, c := range choices {
-		events, err := lab.Step(&w, c)
+		events, err := sim.Step(&w, c)
 		if err != nil {
 			return run, fmt.Errorf("choice %d of %d: %w", i+1, len(choices), err)
 		}
@@ -20,6 +20,6 @@ func Replay(lab *simulator.Lab, choices []simulator.Choice) (*Run, error) {
 		run.Events = append(run.Events, events...)
 	}
 	run.End = w.Now()
-	run.Horizon = !lab.Quiet(&w)
+	run.Horizon = !sim.Quiet(&w)
 	return run, nil
 }

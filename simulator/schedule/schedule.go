@@ -35,11 +35,11 @@ type Options struct {
 
 // A Run is a finished one.
 type Run struct {
-	Choices []simulator.Choice
-	Events  []history.Event
-	End     time.Duration // true time
-	Horizon bool          // ended by the clock, with somebody left
-	Missed  []error       // strikes of the script that could not happen
+	Choices     []simulator.Choice
+	Events      []history.Event
+	End         time.Duration // true time
+	Horizon     bool          // ended by the clock, with somebody left
+	NotInjected []error       // strikes of the script that could not happen
 }
 
 // ErrEndless is a run that goes on without time passing: client code that
@@ -54,8 +54,8 @@ type Player struct{ stage Stage }
 
 // NewPlayer makes a player for lab. The lab must not be used for anything else
 // while a run is played.
-func NewPlayer(lab *simulator.Lab) *Player {
-	p := &Player{Stage{lab: lab, limit: maxTurns, late: map[int]time.Duration{}}}
+func NewPlayer(sim *simulator.Simulator) *Player {
+	p := &Player{Stage{sim: sim, limit: maxTurns, late: map[int]time.Duration{}}}
 	for c := range p.stage.rng {
 		p.stage.rng[c] = rand.New(&p.stage.pcg[c])
 	}
@@ -71,11 +71,11 @@ func (p *Player) Play(opt Options) (*Run, error) {
 }
 
 // Play plays a single run of lab; see Player.Play.
-func Play(lab *simulator.Lab, opt Options) (*Run, error) { return NewPlayer(lab).Play(opt) }
+func Play(sim *simulator.Simulator, opt Options) (*Run, error) { return NewPlayer(sim).Play(opt) }
 
 // Stage is a running run, as its script sees it.
 type Stage struct {
-	lab     *simulator.Lab
+	sim     *simulator.Simulator
 	opt     Options
 	limit   int // of turns
 	world   simulator.World
@@ -111,7 +111,7 @@ type action struct {
 
 func (s *Stage) reset(opt Options) {
 	s.opt = opt
-	s.world = s.lab.NewWorld()
+	s.world = s.sim.NewWorld()
 	s.run = Run{Choices: s.run.Choices[:0], Events: s.run.Events[:0]}
 	s.actions = s.actions[:0]
 	clear(s.clients[:])
@@ -124,7 +124,7 @@ func (s *Stage) reset(opt Options) {
 }
 
 func (s *Stage) play() error {
-	for turns := 0; !s.lab.Quiet(&s.world); turns++ {
+	for turns := 0; !s.sim.Quiet(&s.world); turns++ {
 		if turns == s.limit {
 			return fmt.Errorf("%w (%d choices, %v of true time)", ErrEndless, len(s.run.Choices), s.world.Now())
 		}
@@ -143,7 +143,7 @@ func (s *Stage) play() error {
 
 // next does one thing; false: the horizon is reached.
 func (s *Stage) next() (bool, error) {
-	s.enabled = s.lab.Enabled(&s.world, s.enabled[:0])
+	s.enabled = s.sim.Enabled(&s.world, s.enabled[:0])
 	s.listLate()
 	if len(s.actions) > 0 && s.actions[0].at <= s.world.Now() {
 		do := s.actions[0].do
@@ -160,7 +160,7 @@ func (s *Stage) next() (bool, error) {
 	if best >= 0 && when <= s.world.Now() {
 		return true, s.step(s.enabled[best])
 	}
-	when = min(when, s.lab.Next(&s.world), s.opt.Horizon)
+	when = min(when, s.sim.NextDeadline(&s.world), s.opt.Horizon)
 	if len(s.actions) > 0 {
 		when = min(when, s.actions[0].at)
 	}
@@ -174,14 +174,14 @@ func (s *Stage) next() (bool, error) {
 // that are equal to another: each has a time of its own. It drops the plans for
 // those that cannot arrive any more.
 func (s *Stage) listLate() {
-	isLate := func(c simulator.Choice) bool { return c.Verb == simulator.Late }
+	isLate := func(c simulator.Choice) bool { return c.Verb == simulator.Orphaned }
 	first := slices.IndexFunc(s.enabled, isLate)
 	if first < 0 {
 		s.lates = s.lates[:0]
 		clear(s.late)
 		return
 	}
-	s.lates = s.lab.LateRequests(&s.world, s.lates[:0])
+	s.lates = s.sim.LateRequests(&s.world, s.lates[:0])
 	last := first
 	for last < len(s.enabled) && isLate(s.enabled[last]) {
 		last++
@@ -227,7 +227,7 @@ func (s *Stage) due(c simulator.Choice) time.Duration {
 		return s.world.Now()
 	case simulator.Wake, simulator.GiveUp, simulator.Resume, simulator.Unblock:
 		return s.world.Now()
-	case simulator.Late:
+	case simulator.Orphaned:
 		if s.clients[c.Client].frozen {
 			return simulator.Never
 		}
@@ -245,7 +245,7 @@ func (s *Stage) due(c simulator.Choice) time.Duration {
 }
 
 func (s *Stage) step(c simulator.Choice) error {
-	events, err := s.lab.Step(&s.world, c)
+	events, err := s.sim.Step(&s.world, c)
 	if err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func (s *Stage) plan(e *history.Event) {
 			if i > 0 && lag < simulator.Never/2 {
 				lag *= 2
 			}
-			if e.Node <= len(s.lab.Setup().Nodes) && i == s.lab.Setup().Nodes[e.Node-1].Replicas {
+			if e.Node <= len(s.sim.Config().Nodes) && i == s.sim.Config().Nodes[e.Node-1].Replicas {
 				lag = time.Second // a disk's
 			}
 			s.copying[e.Node][i] = simulator.Never
@@ -324,7 +324,7 @@ func (s *Stage) After(d time.Duration, do func()) {
 
 // Strike makes a fault happen, d of true time from now. One that cannot happen is
 // told in the Run; any other error ends it.
-func (s *Stage) Strike(d time.Duration, c simulator.Choice) {
+func (s *Stage) Inject(d time.Duration, c simulator.Choice) {
 	s.After(d, func() {
 		if err := s.step(c); err != nil {
 			s.miss(err)
@@ -335,7 +335,7 @@ func (s *Stage) Strike(d time.Duration, c simulator.Choice) {
 // miss takes note of why a strike did not happen.
 func (s *Stage) miss(err error) {
 	if not := (*simulator.NotEnabledError)(nil); errors.As(err, &not) {
-		s.run.Missed = append(s.run.Missed, err)
+		s.run.NotInjected = append(s.run.NotInjected, err)
 		return
 	}
 	s.broken = err

@@ -24,32 +24,32 @@ const (
 )
 
 // mustLab is a lab with one server that has a replica.
-func mustLab(t testing.TB, budget string, programs ...func(*simulator.Client)) *simulator.Lab {
+func mustLab(t testing.TB, budget string, programs ...func(*simulator.Client)) *simulator.Simulator {
 	t.Helper()
-	return labWith(t, simulator.NodeSetup{Replicas: 1}, budget, programs...)
+	return labWith(t, simulator.NodeConfig{Replicas: 1}, budget, programs...)
 }
 
-func labWith(t testing.TB, node simulator.NodeSetup, budget string, programs ...func(*simulator.Client)) *simulator.Lab {
+func labWith(t testing.TB, node simulator.NodeConfig, budget string, programs ...func(*simulator.Client)) *simulator.Simulator {
 	t.Helper()
 	allowed, err := faults.ParseBudget(budget)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := simulator.Setup{Nodes: []simulator.NodeSetup{node}, Faults: allowed, Timeout: sec}
+	s := simulator.Config{Nodes: []simulator.NodeConfig{node}, Faults: allowed, Timeout: sec}
 	for _, p := range programs {
-		s.Clients = append(s.Clients, simulator.ClientSetup{Program: p})
+		s.Clients = append(s.Clients, simulator.ClientConfig{Program: p})
 	}
-	lab, err := simulator.New(s)
+	sim, err := simulator.New(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(lab.Close)
-	return lab
+	t.Cleanup(sim.Close)
+	return sim
 }
 
-func mustPlay(t testing.TB, lab *simulator.Lab, opt Options) *Run {
+func mustPlay(t testing.TB, sim *simulator.Simulator, opt Options) *Run {
 	t.Helper()
-	run, err := Play(lab, opt)
+	run, err := Play(sim, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,22 +92,22 @@ func pinger(n int) func(*simulator.Client) {
 
 // eventful is a run in which much happens: three users, a pause, a failover,
 // lost replies, and requests that are late on their way.
-func eventful(t testing.TB, entry lock.Entry) (*simulator.Lab, Options) {
-	lab := mustLab(t, "crash=1,pause=1,failover=1,lose-reply=1", user(entry, 4*sec, 3), user(entry, sec, 4), user(entry, 2*sec, 3))
+func eventful(t testing.TB, entry lock.Entry) (*simulator.Simulator, Options) {
+	sim := mustLab(t, "crash=1,pause=1,failover=1,lose-reply=1", user(entry, 4*sec, 3), user(entry, sec, 4), user(entry, 2*sec, 3))
 	begun := false
-	return lab, Options{
+	return sim, Options{
 		Seed: 5, Latency: 3 * ms, Lag: 200 * ms, Start: []time.Duration{0, 50 * ms, 100 * ms}, Horizon: 60 * sec,
 		Script: func(s *Stage, e *history.Event) {
 			switch {
 			case e.Kind == history.Send && !begun:
 				begun = true
-				s.Strike(sec, faults.PauseOf(1, 5*sec))
+				s.Inject(sec, faults.PauseOf(1, 5*sec))
 				s.After(400*ms, func() { s.Freeze(2) })
 				s.After(3*sec, func() { s.Thaw(2) })
 			case e.Kind == history.Apply && e.Client == 3:
-				s.Strike(0, faults.LoseReplyTo(3, 0))
+				s.Inject(0, faults.LoseReplyTo(3, 0))
 			case e.Kind == history.Resume:
-				s.Strike(100*ms, faults.FailoverOf(1))
+				s.Inject(100*ms, faults.FailoverOf(1))
 			}
 		},
 	}
@@ -116,15 +116,15 @@ func eventful(t testing.TB, entry lock.Entry) (*simulator.Lab, Options) {
 // TestReplay plays the choices of a timed run again.
 func TestReplay(t *testing.T) {
 	for _, entry := range algorithms.Milestones() {
-		lab, opt := eventful(t, entry)
-		run := mustPlay(t, lab, opt)
+		sim, opt := eventful(t, entry)
+		run := mustPlay(t, sim, opt)
 		for _, k := range []history.Kind{history.Pause, history.Failover, history.LoseReply, history.Replicate, history.Timeout} {
 			if !slices.ContainsFunc(run.Events, func(e history.Event) bool { return e.Kind == k }) {
 				t.Errorf("%s: the run has no %v", entry.ID, k)
 			}
 		}
 		fresh, _ := eventful(t, entry)
-		for name, l := range map[string]*simulator.Lab{"the same lab": lab, "another lab": fresh} {
+		for name, l := range map[string]*simulator.Simulator{"the same lab": sim, "another lab": fresh} {
 			again, err := Replay(l, run.Choices)
 			if err != nil {
 				t.Fatalf("%s, %s: %v", entry.ID, name, err)
@@ -138,10 +138,10 @@ func TestReplay(t *testing.T) {
 
 // TestReplayStopsAtTheFirstImpossibleChoice, and says which it is.
 func TestReplayStopsAtTheFirstImpossibleChoice(t *testing.T) {
-	lab := mustLab(t, "", pinger(2))
-	run := mustPlay(t, lab, Options{Latency: ms, Horizon: sec})
+	sim := mustLab(t, "", pinger(2))
+	run := mustPlay(t, sim, Options{Latency: ms, Horizon: sec})
 	bad := slices.Insert(slices.Clone(run.Choices), 2, simulator.Choice{Verb: simulator.Wake, Client: 1})
-	got, err := Replay(lab, bad)
+	got, err := Replay(sim, bad)
 	var not *simulator.NotEnabledError
 	if !errors.As(err, &not) || !strings.HasPrefix(err.Error(), fmt.Sprintf("choice 3 of %d: ", len(bad))) {
 		t.Errorf("error %v, want choice 3 not enabled", err)
@@ -150,11 +150,11 @@ func TestReplayStopsAtTheFirstImpossibleChoice(t *testing.T) {
 		t.Errorf("played %v", got.Choices)
 	}
 	// A run that was cut off has not reached its end.
-	half, err := Replay(lab, run.Choices[:3])
+	half, err := Replay(sim, run.Choices[:3])
 	if err != nil || !half.Horizon {
 		t.Errorf("half a run ends with %v, horizon %v", err, half.Horizon)
 	}
-	if whole, err := Replay(lab, run.Choices); err != nil || whole.Horizon {
+	if whole, err := Replay(sim, run.Choices); err != nil || whole.Horizon {
 		t.Errorf("a whole run ends with %v, horizon %v", err, whole.Horizon)
 	}
 }
@@ -163,8 +163,8 @@ func TestReplayStopsAtTheFirstImpossibleChoice(t *testing.T) {
 // two, and by a player that has played other runs before.
 func TestSameSeedSameRun(t *testing.T) {
 	entry, _ := algorithms.ByName("watchdog")
-	lab, opt := eventful(t, entry)
-	want := mustPlay(t, lab, opt)
+	sim, opt := eventful(t, entry)
+	want := mustPlay(t, sim, opt)
 	for _, procs := range []int{1, 2} {
 		old := runtime.GOMAXPROCS(procs)
 		fresh, opt := eventful(t, entry)
@@ -174,7 +174,7 @@ func TestSameSeedSameRun(t *testing.T) {
 			t.Errorf("on %d processors the run is another", procs)
 		}
 	}
-	p := NewPlayer(lab)
+	p := NewPlayer(sim)
 	other := opt
 	other.Seed = 6
 	run, err := p.Play(other)
@@ -251,22 +251,22 @@ func TestFreeze(t *testing.T) {
 		"its sender gives up": nil, "its sender dies": new(faults.CrashOf(1)),
 	} {
 		busy := func(c *simulator.Client) { pinger(100)(c); c.Clock().Sleep(5 * sec) }
-		lab := mustLab(t, "crash=1", pinger(1), busy)
+		sim := mustLab(t, "crash=1", pinger(1), busy)
 		applied := map[int][]time.Duration{}
-		run := mustPlay(t, lab, Options{Latency: ms, Horizon: 10 * sec, Script: func(s *Stage, e *history.Event) {
+		run := mustPlay(t, sim, Options{Latency: ms, Horizon: 10 * sec, Script: func(s *Stage, e *history.Event) {
 			switch {
 			case e.Kind == history.Send && e.Client == 1:
 				s.Freeze(1)
 				if fault != nil {
-					s.Strike(5*ms, *fault)
+					s.Inject(5*ms, *fault)
 				}
 				s.After(2500*ms, func() { s.Thaw(1) })
 			case e.Kind == history.Apply:
 				applied[e.Client] = append(applied[e.Client], e.At)
 			}
 		}})
-		if len(run.Missed) > 0 {
-			t.Error(run.Missed)
+		if len(run.NotInjected) > 0 {
+			t.Error(run.NotInjected)
 		}
 		if len(applied[1]) != 1 || applied[1][0] < 2500*ms || applied[1][0] > 2500*ms+ms {
 			t.Errorf("%s: the frozen request was executed at %v, want 2.5s", name, applied[1])
@@ -285,15 +285,15 @@ func TestLateRequest(t *testing.T) {
 		c.Clock().Sleep(20 * ms)
 		pinger(1)(c)
 	}
-	lab := mustLab(t, "crash=1,restart=1", sleeper, sleeper)
+	sim := mustLab(t, "crash=1,restart=1", sleeper, sleeper)
 	var late time.Duration
-	run := mustPlay(t, lab, Options{Latency: 10 * ms, Horizon: 10 * sec, Start: []time.Duration{0, 20 * ms}, Script: func(s *Stage, e *history.Event) {
+	run := mustPlay(t, sim, Options{Latency: 10 * ms, Horizon: 10 * sec, Start: []time.Duration{0, 20 * ms}, Script: func(s *Stage, e *history.Event) {
 		switch {
 		case e.Kind == history.Send && e.Client == 1:
 			s.Freeze(1)
 			s.After(2*ms, func() { s.Thaw(1) })
-			s.Strike(2*ms, faults.CrashOf(1))   // its request has 10 ms to go
-			s.Strike(4*ms, faults.RestartOf(1)) // and goes down with the server
+			s.Inject(2*ms, faults.CrashOf(1))   // its request has 10 ms to go
+			s.Inject(4*ms, faults.RestartOf(1)) // and goes down with the server
 		case e.Kind == history.Send && e.Client == 2 && e.At < 25*ms:
 			s.After(0, func() { s.Freeze(2) })
 		case e.Kind == history.Timeout:
@@ -302,8 +302,8 @@ func TestLateRequest(t *testing.T) {
 			late = e.At
 		}
 	}})
-	if len(run.Missed) > 0 {
-		t.Error(run.Missed)
+	if len(run.NotInjected) > 0 {
+		t.Error(run.NotInjected)
 	}
 	if want := 20*ms + sec + 3*ms + 10*ms; late != want {
 		t.Errorf("the late request was executed at %v, want %v", late, want)
@@ -354,14 +354,14 @@ func TestHorizon(t *testing.T) {
 		}
 	}
 	// Somebody who waits for what never comes does not keep the clock.
-	lab := mustLab(t, "pause=1", sleeper)
-	run := mustPlay(t, lab, Options{Horizon: sec, Script: func(s *Stage, e *history.Event) {
+	sim := mustLab(t, "pause=1", sleeper)
+	run := mustPlay(t, sim, Options{Horizon: sec, Script: func(s *Stage, e *history.Event) {
 		if e.Kind == history.Sleep {
-			s.Strike(0, faults.PauseOf(1, simulator.Never))
+			s.Inject(0, faults.PauseOf(1, simulator.Never))
 		}
 	}})
-	if run.End != sec || !run.Horizon || len(run.Missed) != 0 {
-		t.Errorf("ends at %v, by the horizon: %v, missed %v", run.End, run.Horizon, run.Missed)
+	if run.End != sec || !run.Horizon || len(run.NotInjected) != 0 {
+		t.Errorf("ends at %v, by the horizon: %v, missed %v", run.End, run.Horizon, run.NotInjected)
 	}
 }
 
@@ -393,21 +393,21 @@ func TestEndless(t *testing.T) {
 // TestMissed: a strike that cannot happen is kept, with its reason, and the run
 // goes on without it.
 func TestMissed(t *testing.T) {
-	lab := mustLab(t, "crash=1", pinger(3))
-	plain := mustPlay(t, lab, Options{Latency: ms, Horizon: sec})
-	run := mustPlay(t, lab, Options{Latency: ms, Horizon: sec, Script: func(s *Stage, e *history.Event) {
+	sim := mustLab(t, "crash=1", pinger(3))
+	plain := mustPlay(t, sim, Options{Latency: ms, Horizon: sec})
+	run := mustPlay(t, sim, Options{Latency: ms, Horizon: sec, Script: func(s *Stage, e *history.Event) {
 		if e.Kind == history.Send && e.Msg == 1 {
-			s.Strike(0, faults.CrashOf(2))
-			s.Strike(ms, faults.RestartOf(1))
+			s.Inject(0, faults.CrashOf(2))
+			s.Inject(ms, faults.RestartOf(1))
 		}
 	}})
-	if len(run.Missed) != 2 {
-		t.Fatalf("missed %v, want two", run.Missed)
+	if len(run.NotInjected) != 2 {
+		t.Fatalf("missed %v, want two", run.NotInjected)
 	}
 	for i, want := range []string{"there is no such client", "no fault of this scenario"} {
 		var not *simulator.NotEnabledError
-		if !errors.As(run.Missed[i], &not) || !strings.Contains(not.Why, want) {
-			t.Errorf("missed %v, want %q", run.Missed[i], want)
+		if !errors.As(run.NotInjected[i], &not) || !strings.Contains(not.Why, want) {
+			t.Errorf("missed %v, want %q", run.NotInjected[i], want)
 		}
 	}
 	if !reflect.DeepEqual(run.Events, plain.Events) {
@@ -418,13 +418,13 @@ func TestMissed(t *testing.T) {
 // TestReplicasCatchUp: WAIT is over as soon as the lag is, twice that for both replicas, and
 // after a failover the one that was left catches up with its new master.
 func TestReplicasCatchUp(t *testing.T) {
-	lab := labWith(t, simulator.NodeSetup{Replicas: 2}, "failover=1", func(c *simulator.Client) {
+	sim := labWith(t, simulator.NodeConfig{Replicas: 2}, "failover=1", func(c *simulator.Client) {
 		c.Redis(1).Set(context.Background(), "k", "v", 0)
 		n := c.Redis(1).Wait(context.Background(), 2, sec).Val()
 		c.Record(history.Event{Kind: history.Refuse, Note: fmt.Sprint(n)})
 		c.Clock().Sleep(ms)
 	})
-	run := mustPlay(t, lab, Options{Lag: 400 * ms, Horizon: sec})
+	run := mustPlay(t, sim, Options{Lag: 400 * ms, Horizon: sec})
 	var told []string
 	for _, e := range run.Events {
 		switch e.Kind {
@@ -438,14 +438,14 @@ func TestReplicasCatchUp(t *testing.T) {
 		t.Errorf("got %q, want %q", told, want)
 	}
 
-	run = mustPlay(t, lab, Options{Lag: simulator.Never, Horizon: sec, Script: func(s *Stage, e *history.Event) {
+	run = mustPlay(t, sim, Options{Lag: simulator.Never, Horizon: sec, Script: func(s *Stage, e *history.Event) {
 		if e.Kind == history.Change && e.Client == 1 {
-			s.Strike(100*ms, simulator.Choice{Verb: simulator.Replicate, Node: 1, Thread: 1})
-			s.Strike(200*ms, faults.FailoverTo(1, 1))
+			s.Inject(100*ms, simulator.Choice{Verb: simulator.Replicate, Node: 1, Thread: 1})
+			s.Inject(200*ms, faults.FailoverTo(1, 1))
 		}
 	}})
-	if len(run.Missed) != 0 {
-		t.Fatal(run.Missed)
+	if len(run.NotInjected) != 0 {
+		t.Fatal(run.NotInjected)
 	}
 	last := run.Events[len(run.Events)-1]
 	for _, e := range run.Events {
@@ -464,15 +464,15 @@ func TestReplicasCatchUp(t *testing.T) {
 // TestDiskLags: a disk that is fsynced every second hears of a change a second
 // later, whatever the replicas' lag, and a server that is down comes back in time.
 func TestDiskLags(t *testing.T) {
-	lab := labWith(t, simulator.NodeSetup{Replicas: 1, AOF: simulator.EverySecond}, "restart=1", func(c *simulator.Client) {
+	sim := labWith(t, simulator.NodeConfig{Replicas: 1, AOF: simulator.EverySecond}, "restart=1", func(c *simulator.Client) {
 		c.Redis(1).Set(context.Background(), "k", "v", 0)
 		c.Clock().Sleep(700 * ms)
 		c.Redis(1).Set(context.Background(), "k", "w", 0)
 		c.Clock().Sleep(2 * sec)
 	})
-	run := mustPlay(t, lab, Options{Horizon: 10 * sec, Lag: 300 * ms, Script: func(s *Stage, e *history.Event) {
+	run := mustPlay(t, sim, Options{Horizon: 10 * sec, Lag: 300 * ms, Script: func(s *Stage, e *history.Event) {
 		if e.Kind == history.Sync {
-			s.Strike(100*ms, faults.RestartAfter(1, 400*ms))
+			s.Inject(100*ms, faults.RestartAfter(1, 400*ms))
 		}
 	}})
 	var told []string
@@ -490,8 +490,8 @@ func TestDiskLags(t *testing.T) {
 
 // TestErrors: what the lab cannot carry ends the run with its error.
 func TestErrors(t *testing.T) {
-	lab := mustLab(t, "", func(c *simulator.Client) { _ = c.Redis(1).SPop(context.Background(), "k").Err() })
-	if _, err := Play(lab, Options{Horizon: sec}); err == nil || !strings.Contains(err.Error(), "SPOP") {
+	sim := mustLab(t, "", func(c *simulator.Client) { _ = c.Redis(1).SPop(context.Background(), "k").Err() })
+	if _, err := Play(sim, Options{Horizon: sec}); err == nil || !strings.Contains(err.Error(), "SPOP") {
 		t.Errorf("error %v, want one that names SPOP", err)
 	}
 }
@@ -499,8 +499,8 @@ func TestErrors(t *testing.T) {
 // TestAfterKeepsItsOrder: by time, and of one time by the order of asking.
 func TestAfterKeepsItsOrder(t *testing.T) {
 	var did []string
-	lab := mustLab(t, "", func(c *simulator.Client) { c.Clock().Sleep(sec) })
-	mustPlay(t, lab, Options{Horizon: 2 * sec, Script: func(s *Stage, e *history.Event) {
+	sim := mustLab(t, "", func(c *simulator.Client) { c.Clock().Sleep(sec) })
+	mustPlay(t, sim, Options{Horizon: 2 * sec, Script: func(s *Stage, e *history.Event) {
 		if e.Kind != history.Sleep {
 			return
 		}
@@ -516,8 +516,8 @@ func TestAfterKeepsItsOrder(t *testing.T) {
 
 func BenchmarkPlay(b *testing.B) {
 	entry, _ := algorithms.ByName("token")
-	lab := mustLab(b, "", user(entry, sec, 2), user(entry, sec, 2))
-	p := NewPlayer(lab)
+	sim := mustLab(b, "", user(entry, sec, 2), user(entry, sec, 2))
+	p := NewPlayer(sim)
 	steps, seed := 0, uint64(0)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -142,7 +142,7 @@ func (b *blocked) finish(h *hearing, l *leases, horizon bool) {
 		b.end(h, b.until)
 	case horizon && h.f.free() && b.refused >= 2 && h.at-b.since >= 2*h.c.ttl:
 		h.report(Finding{
-			Verdict: Stall, Clients: b.clients(), From: b.since, To: h.at,
+			Verdict: Deadlock, Clients: b.clients(), From: b.since, To: h.at,
 			Forever: h.c.barring(l.timeless() | l.prolonged(h.f)), // free: all keys are leftovers
 		})
 	default:

@@ -49,14 +49,14 @@ func (p *phantom) observe(h *hearing) {
 // Haunted says whether e, which s has not yet observed, refuses a client while a
 // PHANTOM of another stands. It is no part of the state: a search that wants to
 // know whether one was ever felt asks at every step.
-func (s *Safety) Haunted(c *Case, e *history.Event) bool {
+func (s *Safety) RefusedByOrphan(c *Case, e *history.Event) bool {
 	return e.Kind == history.Refuse && standing(&hearing{c: c, f: &s.facts})&^only(client8(e.Client)) != 0
 }
 
 // close ends the phantom of c, and reports it if it was felt.
 func (p *phantom) close(h *hearing, c client8) {
 	if p.felt.has(c) {
-		h.report(Finding{Verdict: Phantom, Clients: []int{int(c)}, From: p.since[c-1], To: h.at})
+		h.report(Finding{Verdict: Orphan, Clients: []int{int(c)}, From: p.since[c-1], To: h.at})
 	}
 	p.felt.remove(c)
 	p.since[c-1] = 0
@@ -66,7 +66,7 @@ func (p *phantom) finish(h *hearing, l *leases) {
 	for s := p.open; s != 0; s &= s - 1 {
 		c := s.first()
 		h.report(Finding{
-			Verdict: Phantom, Clients: []int{int(c)}, From: p.since[c-1], To: h.at,
+			Verdict: Orphan, Clients: []int{int(c)}, From: p.since[c-1], To: h.at,
 			Forever: h.c.majority(h.f.owned(c) & l.timeless()),
 		})
 	}

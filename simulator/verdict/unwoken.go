@@ -50,7 +50,7 @@ func (u *unwoken) end(h *hearing, w Word) {
 
 func (u *unwoken) finish(h *hearing, horizon bool) {
 	if horizon && h.at-u.since >= 2*h.c.ttl {
-		u.end(h, Stall)
+		u.end(h, Deadlock)
 		return
 	}
 	u.end(h, Blocked)

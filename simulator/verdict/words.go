@@ -5,7 +5,7 @@ import "slices"
 // The words in the order in which a Judgement lists them.
 var (
 	safetyWords   = []Word{Overlap, StaleWrite, Fenced, WrongDel, Lie}
-	progressWords = []Word{Phantom, Stall, Blocked, Starved}
+	progressWords = []Word{Orphan, Deadlock, Blocked, Starved}
 	order         = slices.Concat(safetyWords, progressWords, []Word{Unknown})
 )
 
@@ -18,7 +18,7 @@ func (w Word) Broken() bool {
 // Harm says whether w is a fall: exclusion broken, somebody lied to, or no way
 // on. A wait that time ends (PHANTOM, BLOCKED) is the price of a time to live,
 // and no fall.
-func (w Word) Harm() bool { return w.Broken() && w != Phantom && w != Blocked }
+func (w Word) Harm() bool { return w.Broken() && w != Orphan && w != Blocked }
 
 // Safety gives the words about exclusion that were found, nil if none.
 func (j Judgement) Safety() []Word { return among(j.Verdicts, safetyWords) }

@@ -14,7 +14,7 @@ import (
 )
 
 // company plays the locks of the list; each profile is computed once for all tests.
-var company race.Company
+var company race.Runner
 
 // PlayListed is Play of a lock exactly as it stands in the list.
 func PlayListed(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *race.Outcome {

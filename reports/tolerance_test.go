@@ -7,8 +7,8 @@ import (
 )
 
 // frontierSample has every kind of limit in it.
-func frontierSample() Frontier {
-	return Frontier{
+func frontierSample() Tolerance {
+	return Tolerance{
 		Locks: []string{"setnx", "getset", "token", "watchdog", "redlock"},
 		Notes: []string{"", "", "", "", "3 servers"},
 		Max:   2,
@@ -74,7 +74,7 @@ func TestFrontierTakeaway(t *testing.T) {
 
 // Charts of nothing, of no lock and of no hazard are drawn all the same.
 func TestFrontierOddSizes(t *testing.T) {
-	for _, f := range []Frontier{{}, {Locks: []string{"token"}}, {Max: 2, Hazards: []Hazard{{ID: "pause", Sized: true}}}} {
+	for _, f := range []Tolerance{{}, {Locks: []string{"token"}}, {Max: 2, Hazards: []Hazard{{ID: "pause", Sized: true}}}} {
 		if err := f.PNG(io.Discard); err != nil {
 			t.Error(err)
 		}

@@ -70,15 +70,15 @@ var guides = map[string][]reports.Guide{
 }
 
 // searchFrontier searches, and puts what was found into words for the chart.
-func (a *app) searchFrontier(ctx context.Context, entries []lock.Entry) (*reports.Frontier, error) {
-	done, end := a.progress(study.FrontierCells(len(entries)), "limits")
-	limits, err := study.Frontier(ctx, entries, done)
+func (a *app) searchFrontier(ctx context.Context, entries []lock.Entry) (*reports.Tolerance, error) {
+	done, end := a.progress(study.ToleranceCells(len(entries)), "limits")
+	limits, err := study.Tolerance(ctx, entries, done)
 	end()
-	const parts = study.FrontierParts
-	chart := &reports.Frontier{Max: float64(study.FrontierSteps) / parts}
+	const parts = study.LeaseParts
+	chart := &reports.Tolerance{Max: float64(study.MaxParts) / parts}
 	for _, e := range entries {
 		note := ""
-		if n := study.FrontierNodes(e); n > 1 {
+		if n := study.FewServers(e); n > 1 {
 			note = fmt.Sprintf("%d servers", n)
 		}
 		chart.Locks, chart.Notes = append(chart.Locks, e.ID), append(chart.Notes, note)
@@ -91,7 +91,7 @@ func (a *app) searchFrontier(ctx context.Context, entries []lock.Entry) (*report
 				one.Limits = append(one.Limits, reports.Limit{Untold: true})
 				continue
 			}
-			told := reports.Limit{Untold: !limit.Told, Holds: float64(limit.Holds) / parts, Falls: float64(limit.Falls) / parts}
+			told := reports.Limit{Untold: !limit.Complete, Holds: float64(limit.Holds) / parts, Falls: float64(limit.Falls) / parts}
 			if limit.Falls > 0 {
 				told.Trace = limit.Trace.Link()
 			}
@@ -121,7 +121,7 @@ type limitJSON struct {
 	Trace    string   `json:"trace,omitempty"`
 }
 
-func frontierToJSON(chart *reports.Frontier, stopped bool) frontierJSON {
+func frontierToJSON(chart *reports.Tolerance, stopped bool) frontierJSON {
 	out := frontierJSON{Version: schema, Incomplete: stopped, Takeaway: chart.Takeaway("en"), Bounds: chart.Bounds("en"), Unit: "lease", Max: chart.Max, Limits: []limitJSON{}}
 	for i, id := range chart.Locks {
 		for n := range chart.Hazards {

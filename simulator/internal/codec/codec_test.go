@@ -1,4 +1,4 @@
-package plain_test
+package codec_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"locklab/simulator/plain"
+	"locklab/simulator/internal/codec"
 )
 
 type inner struct {
@@ -33,7 +33,7 @@ var sample = outer{
 func put(t *testing.T, values ...any) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := plain.NewWriter(&b)
+	w := codec.NewWriter(&b)
 	w.Put(values...)
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func put(t *testing.T, values ...any) []byte {
 }
 
 func TestPlain(t *testing.T) {
-	r := plain.NewReader(bytes.NewReader(put(t, sample, []uint32{1, 2, 3}, []uint16{7}, "end")))
+	r := codec.NewReader(bytes.NewReader(put(t, sample, []uint32{1, 2, 3}, []uint16{7}, "end")))
 	var (
 		got   outer
 		words = make([]uint32, 0, 8)
@@ -70,7 +70,7 @@ func TestPlainCutOff(t *testing.T) {
 			got   outer
 			words []uint32
 		)
-		r := plain.NewReader(bytes.NewReader(whole[:n]))
+		r := codec.NewReader(bytes.NewReader(whole[:n]))
 		if r.Get(&got, &words); r.Err() == nil {
 			t.Fatalf("%d of %d bytes are enough", n, len(whole))
 		}
@@ -79,7 +79,7 @@ func TestPlainCutOff(t *testing.T) {
 
 func TestPlainDoesNotFit(t *testing.T) {
 	var small int8
-	r := plain.NewReader(bytes.NewReader(put(t, 1000)))
+	r := codec.NewReader(bytes.NewReader(put(t, 1000)))
 	if r.Get(&small); r.Err() == nil {
 		t.Errorf("1000 was read as the int8 %d", small)
 	}

@@ -6,7 +6,7 @@
 // It exists so that what a type gains is kept without anybody thinking of it: a
 // list of fields written by hand would go on without the new one, and a search
 // that forgets half a judge still comes to an end.
-package plain
+package codec
 
 import (
 	"bufio"

@@ -12,7 +12,7 @@ import (
 
 // A Frontier is how large a single fault may be before a lock lets two clients
 // in at once, as complete searches tell.
-type Frontier struct {
+type Tolerance struct {
 	Locks   []string // in the order in which they are drawn
 	Notes   []string // a word on each lock, drawn below its name; nil: none
 	Hazards []Hazard
@@ -20,10 +20,10 @@ type Frontier struct {
 }
 
 // Title is what the chart asks.
-func (f *Frontier) Title(lang string) string { return say(lang, "frontier.title") }
+func (f *Tolerance) Title(lang string) string { return say(lang, "frontier.title") }
 
 // Bounds says what the searches covered.
-func (f *Frontier) Bounds(lang string) string { return say(lang, "frontier.bounds") }
+func (f *Tolerance) Bounds(lang string) string { return say(lang, "frontier.bounds") }
 
 // A Hazard is a fault that strikes once, and how each of the locks stood it.
 type Hazard struct {
@@ -84,7 +84,7 @@ func (h *Hazard) limit(i int) Limit {
 }
 
 // Untold says whether a search was given up, so that the chart does not say all.
-func (f *Frontier) Untold() bool {
+func (f *Tolerance) Inconclusive() bool {
 	for n := range f.Hazards {
 		for i := range f.Locks {
 			if f.Hazards[n].limit(i).Untold {
@@ -96,7 +96,7 @@ func (f *Frontier) Untold() bool {
 }
 
 // label is a limit as tables and pictures write it.
-func (f *Frontier) label(h *Hazard, l Limit) string {
+func (f *Tolerance) label(h *Hazard, l Limit) string {
 	switch r := h.Result(l); r {
 	case resultUnknown:
 		return "not told"
@@ -117,7 +117,7 @@ func leases(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 // Takeaway says for every hazard which locks fall from which size on. Locks that
 // fall at the same size stand together, the frailest first, and so do hazards
 // that have the same said of them.
-func (f *Frontier) Takeaway(lang string) string {
+func (f *Tolerance) Takeaway(lang string) string {
 	var names, texts []string
 	for i := range f.Hazards {
 		names, texts = append(names, f.Hazards[i].ID), append(texts, f.groups(lang, &f.Hazards[i]))
@@ -132,7 +132,7 @@ func (f *Frontier) Takeaway(lang string) string {
 // debate says whether a majority of servers is worth more than one server, which
 // is what Kleppmann and antirez disagreed about in 2016; "" without the two locks
 // that tell.
-func (f *Frontier) debate(lang string) string {
+func (f *Tolerance) debate(lang string) string {
 	one, many := slices.Index(f.Locks, "token"), slices.Index(f.Locks, "redlock")
 	if one < 0 || many < 0 {
 		return ""
@@ -153,7 +153,7 @@ func (f *Frontier) debate(lang string) string {
 	return say(lang, "frontier.majority", "text", sayAll(lang, "frontier.and", parts))
 }
 
-func (f *Frontier) groups(lang string, h *Hazard) string {
+func (f *Tolerance) groups(lang string, h *Hazard) string {
 	type group struct {
 		at    float64
 		words string // {locks} is left open
@@ -179,7 +179,7 @@ func (f *Frontier) groups(lang string, h *Hazard) string {
 
 // verdict puts a limit into words about {locks}, with where it stands among the
 // others.
-func (f *Frontier) verdict(lang string, h *Hazard, l Limit) (at float64, words string) {
+func (f *Tolerance) verdict(lang string, h *Hazard, l Limit) (at float64, words string) {
 	switch r := h.Result(l); r {
 	case resultUnknown:
 		return f.Max + 2, say(lang, "frontier.untold")
@@ -198,7 +198,7 @@ func (f *Frontier) verdict(lang string, h *Hazard, l Limit) (at float64, words s
 
 // CSV writes one line for each lock and hazard. Sizes are in leases; holds_up_to
 // is empty where no size holds or there is none, falls_at where none falls.
-func (f *Frontier) CSV(w io.Writer) error {
+func (f *Tolerance) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	records := [][]string{{"strategy", "fault", "result", "holds_up_to", "falls_at", "largest_searched", "trace"}}
 	for i, id := range f.Locks {
@@ -226,7 +226,7 @@ func sizeText(x float64) string {
 }
 
 // Text writes a lock per line and a hazard per column.
-func (f *Frontier) Text(w io.Writer, o Options) error {
+func (f *Tolerance) Text(w io.Writer, o Options) error {
 	out := newLines(w, o)
 	for _, lang := range o.langs() {
 		out.put(f.Title(lang), 0)

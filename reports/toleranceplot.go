@@ -10,10 +10,10 @@ import (
 
 // PNG draws a panel for each hazard with a size, all on one scale, and a column
 // for each one without.
-func (f *Frontier) PNG(w io.Writer) error { return f.picture().png(w) }
+func (f *Tolerance) PNG(w io.Writer) error { return f.picture().png(w) }
 
 // SVG draws the same as PNG.
-func (f *Frontier) SVG(w io.Writer) error { return f.picture().svg(w) }
+func (f *Tolerance) SVG(w io.Writer) error { return f.picture().svg(w) }
 
 // The frontier's measures, in points.
 const (
@@ -28,13 +28,13 @@ const (
 // stripe lies behind every other row.
 var stripe = color.NRGBA{0xf7, 0xf7, 0xf7, 0xff}
 
-func (f *Frontier) picture() picture {
+func (f *Tolerance) picture() picture {
 	p := newFrontierPlot(f)
 	return picture{width: p.width, height: p.height(), draw: p.draw}
 }
 
 type frontierPlot struct {
-	f       *Frontier
+	f       *Tolerance
 	width   vg.Length
 	label   vg.Length   // of the locks' names
 	lefts   []vg.Length // where each hazard's column begins, from the picture's left
@@ -42,7 +42,7 @@ type frontierPlot struct {
 	foot    []string
 }
 
-func newFrontierPlot(f *Frontier) *frontierPlot {
+func newFrontierPlot(f *Tolerance) *frontierPlot {
 	p := &frontierPlot{f: f, label: 40}
 	for i, id := range f.Locks {
 		p.label = max(p.label, bold(writing(textSize, ink)).Width(id)+14, writing(smallSize, ink).Width(f.note(i))+14)
@@ -62,7 +62,7 @@ func newFrontierPlot(f *Frontier) *frontierPlot {
 	return p
 }
 
-func (f *Frontier) legend() string {
+func (f *Tolerance) legend() string {
 	return "End of a line: the largest size at which no interleaving lets two in. x: the next size, at which one does. " +
 		"Open arrow: no size up to " + decimal(f.Max) + " leases does. " + f.Bounds("en")
 }
@@ -150,7 +150,7 @@ func (p *frontierPlot) scale(c draw.Canvas, h *Hazard, left, top vg.Length) {
 }
 
 // note is the word on lock i.
-func (f *Frontier) note(i int) string {
+func (f *Tolerance) note(i int) string {
 	if i < len(f.Notes) {
 		return f.Notes[i]
 	}
