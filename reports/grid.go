@@ -86,7 +86,7 @@ func (c *Cell) word() verdict.Word {
 }
 
 // falls says whether the lock falls in this cell. A wait that time ends
-// (PHANTOM, BLOCKED) is the known price of a time to live, and counts as a cost.
+// (ORPHAN, BLOCKED) is the known price of a time to live, and counts as a cost.
 func (c *Cell) falls() bool { return c.word().Harm() }
 
 // asked says whether the cell answers its question.

@@ -86,7 +86,7 @@ func TestCellText(t *testing.T) {
 		{"OVERLAP FENCED", Cell{AsExpected: true, Reached: true}, " = FENCED"},
 		{"OVERLAP FENCED WRONG-DEL", Cell{AsExpected: true, Reached: true}, " = FENCED+1"},
 		{"OVERLAP STALE-WRITE FENCED", Cell{AsExpected: true, Reached: true}, " # OVERLAP+2"},
-		{"PHANTOM STALL", Cell{AsExpected: true, Reached: true}, " @ STALL+1"},
+		{"ORPHAN DEADLOCK", Cell{AsExpected: true, Reached: true}, " @ DEADLOCK+1"},
 		{"BLOCKED", Cell{AsExpected: true, Reached: true, Blocked: 28 * time.Second}, " > BLOCKED 28s"},
 		{"BLOCKED", Cell{AsExpected: true, Reached: true, Blocked: 9512 * ms}, " > BLOCKED 9.5s"},
 		{"BLOCKED UNKNOWN", Cell{AsExpected: true, Reached: true}, " > BLOCKED+1"},
@@ -117,7 +117,7 @@ func TestGridHeadline(t *testing.T) {
 		{small("OVERLAP"), "1 of 1 locks fall to R18 pause. Every cell came out as expected."},
 		{small("OVERLAP", "LIE"), "2 of 2 locks fall to R18 pause; every lock falls in the same share of its scenarios (1 of 1). 1 of 2 cells differ from what was expected."},
 		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fall to R18 pause; largest share of falls: lock1 (1 of 1 scenarios, waits that end aside); smallest: lock2 (0 of 1). Every cell came out as expected."},
-		{small("HOLDS", "STALL", "STALL", "STALL", "STALL"), "4 of 5 locks fall to R18 pause; largest share of falls: lock2, lock3, lock4 and 1 more (1 of 1 scenarios, waits that end aside); smallest: lock1 (0 of 1). Every cell came out as expected."},
+		{small("HOLDS", "DEADLOCK", "DEADLOCK", "DEADLOCK", "DEADLOCK"), "4 of 5 locks fall to R18 pause; largest share of falls: lock2, lock3, lock4 and 1 more (1 of 1 scenarios, waits that end aside); smallest: lock1 (0 of 1). Every cell came out as expected."},
 	} {
 		if got := c.grid.Headline("en"); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
@@ -188,13 +188,13 @@ func ExampleGrid_Text() {
 	//                    setnx    setnx-expire   getset
 	//                    003-A    003-B          000-C
 	// calm               - holds  - holds        - holds
-	// R01 crash-holding  @ STALL  > BLOCKED 15s  > BLOCKED 22s
-	// R02 crash-between  .        @ STALL        .
+	// R01 crash-holding  @ DEADLOCK  > BLOCKED 15s  > BLOCKED 22s
+	// R02 crash-between  .        @ DEADLOCK        .
 	// R03 slow-owner     - holds  # OVERLAP+2    # OVERLAP+1
 	//
 	// # OVERLAP     Two clients were inside the critical section at one instant; a
 	//               paused one counts.
-	// @ STALL       After the last fault nobody ever acquired the lock again.
+	// @ DEADLOCK       After the last fault nobody ever acquired the lock again.
 	// > BLOCKED     Nobody held the lock, and yet it was refused for a time.
 	// - HOLDS       None of the harms was found in this run.
 	// . N/A         The question has no meaning for this lock.

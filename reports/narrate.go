@@ -116,8 +116,8 @@ func (t *teller) intro() {
 	t.tell(untimed, always, "story.intro", "key", t.h.Key, "ttl", t.span(t.h.TTL))
 }
 
-// moral closes the story with the gravest verdict: the first, but for a STALL that
-// stands behind the PHANTOM it comes from.
+// moral closes the story with the gravest verdict: the first, but for a DEADLOCK that
+// stands behind the ORPHAN it comes from.
 func (t *teller) moral(j verdict.Judgement) {
 	if len(j.Verdicts) == 0 {
 		return

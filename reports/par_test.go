@@ -61,7 +61,7 @@ func TestParTakeaway(t *testing.T) {
 	c := parSample()
 	want := "OVERLAP: setnx with no bad luck at all; token, redlock with 1 unlucky move; watchdog not told. " +
 		"LIE: redlock with 2 unlucky moves; setnx, token proved free of it; watchdog not told. " +
-		"STALL: setnx with 1 unlucky move; token proved free of it; redlock, watchdog not told."
+		"DEADLOCK: setnx with 1 unlucky move; token proved free of it; redlock, watchdog not told."
 	if got := c.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -219,20 +219,20 @@ func gridSample() Grid {
 	}
 	table := [][]string{
 		{"HOLDS", "HOLDS", "HOLDS", "HOLDS", "HOLDS", "HOLDS"},
-		{"STALL", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED"},
-		{"N/A", "STALL", "N/A", "N/A", "N/A", "N/A"},
+		{"DEADLOCK", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED"},
+		{"N/A", "DEADLOCK", "N/A", "N/A", "N/A", "N/A"},
 		{"HOLDS", "OVERLAP WRONG-DEL STALE-WRITE", "OVERLAP WRONG-DEL", "OVERLAP STALE-WRITE WRONG-DEL", "OVERLAP", "OVERLAP"},
 		{"N/A", "N/A", "N/A", "N/A", "HOLDS", "HOLDS"},
-		{"N/A", "N/A", "PHANTOM BLOCKED", "N/A", "N/A", "N/A"},
+		{"N/A", "N/A", "ORPHAN BLOCKED", "N/A", "N/A", "N/A"},
 		{"HOLDS", "HOLDS", "OVERLAP STALE-WRITE", "HOLDS", "HOLDS", "STALE-WRITE WRONG-DEL"},
 		{"HOLDS", "OVERLAP STALE-WRITE", "OVERLAP STALE-WRITE", "OVERLAP STALE-WRITE", "OVERLAP STALE-WRITE", "OVERLAP STALE-WRITE"},
 		{"HOLDS", "FENCED", "FENCED", "FENCED", "FENCED", "FENCED"},
 		{"OVERLAP", "OVERLAP", "OVERLAP", "OVERLAP", "OVERLAP", "HOLDS"},
 		{"UNKNOWN", "N/A", "N/A", "N/A", "N/A", "OVERLAP"},
 		{"N/A", "N/A", "N/A", "N/A", "N/A", "STARVED"},
-		{"STALL", "WRONG-DEL", "HOLDS", "PHANTOM", "PHANTOM", "VACUOUS"},
+		{"DEADLOCK", "WRONG-DEL", "HOLDS", "ORPHAN", "ORPHAN", "VACUOUS"},
 		{"N/A", "LIE", "LIE WRONG-DEL", "N/A", "HOLDS", "HOLDS"},
-		{"STALL", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED"},
+		{"DEADLOCK", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED"},
 	}
 	for i, s := range g.Strategies {
 		row := make([]Cell, len(g.Scenarios))

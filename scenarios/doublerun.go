@@ -8,7 +8,7 @@ import (
 // It is told as a fall of the cron locks. No lock falls: nobody is inside together
 // with anybody; what is done twice is the job. The lock that is made against it,
 // at-least-for, is the one with a verdict: it stands when nobody needs it any more, a
-// PHANTOM on purpose.
+// ORPHAN on purpose.
 var doubleRun = race.Scenario{
 	ID:    "double-run",
 	Race:  "R44",

@@ -362,7 +362,7 @@ func splitsVote(h *history.History) bool {
 	return true
 }
 
-// What is left on three servers is often called a phantom. Here that word is for a
+// What is left on three servers is often called an orphan. Here that word is for a
 // key in the name of a process that lives and does not know: nobody is left who could
 // know better, so this is BLOCKED, as in crash-holding.
 var partialAcquire = race.Scenario{

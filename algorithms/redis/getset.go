@@ -98,7 +98,7 @@ func (s *GetSet) takeOver(ctx context.Context, key string, now int64, expiry str
 	case err != nil:
 		return nil, err
 	case !there || strings.TrimSpace(replaced) == "":
-		return nil, lock.ErrNotAcquired // and expiry stays behind: the phantom
+		return nil, lock.ErrNotAcquired // and expiry stays behind: the orphan
 	}
 	replacedStamp, err := parseStamp(key, replaced)
 	switch {

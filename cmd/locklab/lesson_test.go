@@ -133,8 +133,8 @@ func TestStallIsAFall(t *testing.T) {
 		t.Errorf("explain watchdog does not list dead-business among the falls:\n%s", id)
 	}
 	_, story, _ := call(t, "run", "watchdog", "dead-business", "--view", "story")
-	if !strings.Contains(story, "STALL means") {
-		t.Errorf("the story ends with something else than the STALL:\n%s", story)
+	if !strings.Contains(story, "DEADLOCK means") {
+		t.Errorf("the story ends with something else than the DEADLOCK:\n%s", story)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestExplainWitness(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit status %d: %s", code, errs)
 	}
-	for _, want := range []string{"point of no return", "s.take(ctx, s.node, key", "setnx          PHANTOM@1 STALL@1", "redlock        OVERLAP@1 STALE-WRITE@1"} {
+	for _, want := range []string{"point of no return", "s.take(ctx, s.node, key", "setnx          ORPHAN@1 DEADLOCK@1", "redlock        OVERLAP@1 STALE-WRITE@1"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)
 		}

@@ -121,7 +121,7 @@ var landing = map[string]string{"en": `locklab runs, breaks and compares the loc
   locklab sweep pause/ttl            how often, against the size of the fault
   locklab explore token              can it break? every interleaving within bounds
   locklab par                        how little bad luck each lock needs to break
-  locklab frontier                   how large a single fault each lock survives
+  locklab tolerance                   how large a single fault each lock survives
   locklab verify                     the whole contract proved, for CI
 
 Names may be ids (token, gc-pause), articles' (002-C) or races' (R18).
@@ -138,7 +138,7 @@ locklab COMMAND --help says more.
   locklab sweep pause/ttl            多常出事，随故障大小怎么变
   locklab explore token              会不会坏：在范围之内穷举所有顺序
   locklab par                        每把锁要倒多少霉才会坏
-  locklab frontier                   每把锁经得起多大的一次故障
+  locklab tolerance                   每把锁经得起多大的一次故障
   locklab verify                     验证整份契约，给 CI 用
 
 名字可以是编号（token、gc-pause）、文章里的（002-C）或竞态的（R18）。

@@ -28,7 +28,7 @@ is strikes of faults, with which it comes about, and which moves those are.
 
 Each budget is a search of its own, and the least par of all is taken. Without
 --budget they are one strike of each fault that needs no size. A lock that wants
-more than three servers gets three. locklab frontier says what jumps of clocks do.`,
+more than three servers gets three. locklab tolerance says what jumps of clocks do.`,
 		Example: "  locklab par\n  locklab par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s\n  locklab par -o par.png -o par.csv",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -142,5 +142,5 @@ func replayFirst(chart *reports.ParChart) []string {
 			}
 		}
 	}
-	return append(next, "locklab par -o par.png", "locklab frontier")
+	return append(next, "locklab par -o par.png", "locklab tolerance")
 }

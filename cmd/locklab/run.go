@@ -179,7 +179,7 @@ func parseExpect(text string) (want []verdict.Word, err error) {
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 		word := verdict.Word(strings.ToUpper(w))
 		if reports.Meaning(word, "en") == "" {
-			return nil, fmt.Errorf("--expect %q: there is no such verdict; they are OVERLAP, STALE-WRITE, FENCED, WRONG-DEL, LIE, PHANTOM, STALL, BLOCKED, STARVED, HOLDS, N/A", w)
+			return nil, fmt.Errorf("--expect %q: there is no such verdict; they are OVERLAP, STALE-WRITE, FENCED, WRONG-DEL, LIE, ORPHAN, DEADLOCK, BLOCKED, STARVED, HOLDS, N/A", w)
 		}
 		want = append(want, word)
 	}

@@ -32,7 +32,7 @@ more than three servers gets three.
 A search cannot say how long a replica lags, only whether it had heard of a
 write when it was made master; failover and restart have no size for that
 reason.`,
-		Example: "  locklab frontier\n  locklab frontier --strategies token,redlock -o frontier.png -o frontier.csv",
+		Example: "  locklab tolerance\n  locklab tolerance --strategies token,redlock -o frontier.png -o frontier.csv",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			entries, err := locks.pick(algorithms.Milestones())
@@ -151,6 +151,6 @@ func (a *app) showFrontier(ctx context.Context, entries []lock.Entry, files []st
 	if err != nil && !stopped {
 		return internal(err)
 	}
-	next := []string{"locklab frontier -o frontier.png", "locklab par", "locklab sweep pause/ttl"}
+	next := []string{"locklab tolerance -o frontier.png", "locklab par", "locklab sweep pause/ttl"}
 	return a.showSearched(chart, stopped, files, frontierToJSON(chart, stopped), next)
 }

@@ -20,10 +20,10 @@ token     HOLDS                                  # it breaks
 token     HOLDS
 watchdog  OVERLAP@1                              # gone blind
 [search budget=pause=1]
-token     OVERLAP@2 STALE-WRITE@1 PHANTOM@1      # par too high
-getset    OVERLAP@1 STALE-WRITE@1 WRONG-DEL@1 PHANTOM@1 #  LIE too
+token     OVERLAP@2 STALE-WRITE@1 ORPHAN@1      # par too high
+getset    OVERLAP@1 STALE-WRITE@1 WRONG-DEL@1 ORPHAN@1 #  LIE too
 [search budget=pause=2@5s]
-token     OVERLAP@1 STALE-WRITE@2 PHANTOM@1      # par too low
+token     OVERLAP@1 STALE-WRITE@2 ORPHAN@1      # par too low
 [search max-states=20 budget=crash=1]
 token     HOLDS                                  # cut short
 `
@@ -67,12 +67,12 @@ func TestVerifyStatus(t *testing.T) {
 		code           int
 		want           string
 	}{
-		{"as contracted", "[gc-pause]\ntoken OVERLAP STALE-WRITE\n[search budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1 PHANTOM@1\n", exitOK, "1 cell and 1 search as contracted."},
+		{"as contracted", "[gc-pause]\ntoken OVERLAP STALE-WRITE\n[search budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n", exitOK, "1 cell and 1 search as contracted."},
 		{"a race differs", "[gc-pause]\ntoken HOLDS\n", exitDiffers, "contract.txt:2: token in gc-pause: it is OVERLAP STALE-WRITE, contracted HOLDS\n  locklab run token gc-pause --expect holds\n"},
 		{"a verdict is missing", "[search budget=crash=1]\ntoken OVERLAP@1\n", exitDiffers, "OVERLAP does not come about any more"},
-		{"a verdict too many", "[search budget=pause=1]\ntoken OVERLAP@1 PHANTOM@1\n", exitDiffers, "STALE-WRITE@1 comes about"},
-		{"par too high", "[search budget=pause=1]\ntoken OVERLAP@2 STALE-WRITE@1 PHANTOM@1\n", exitDiffers, "takes only 1 unlucky move"},
-		{"par too low", "[search budget=pause=2@5s]\ntoken OVERLAP@1 STALE-WRITE@2 PHANTOM@1\n", exitDiffers, "takes 2 unlucky moves"},
+		{"a verdict too many", "[search budget=pause=1]\ntoken OVERLAP@1 ORPHAN@1\n", exitDiffers, "STALE-WRITE@1 comes about"},
+		{"par too high", "[search budget=pause=1]\ntoken OVERLAP@2 STALE-WRITE@1 ORPHAN@1\n", exitDiffers, "takes only 1 unlucky move"},
+		{"par too low", "[search budget=pause=2@5s]\ntoken OVERLAP@1 STALE-WRITE@2 ORPHAN@1\n", exitDiffers, "takes 2 unlucky moves"},
 		{"cut short", "[search max-states=20 budget=crash=1]\ntoken HOLDS\n", exitUntold, "could not tell: the search was cut short"},
 		{"cut short, and another differs", "[search max-states=20 budget=crash=1]\ntoken HOLDS\n[gc-pause]\ntoken HOLDS\n", exitDiffers, "1 of 1 cell and 1 of 1 search not as contracted."},
 		{"an unknown lock", "[search]\ntokn HOLDS\n", exitUsage, "contract.txt:2: there is no lock \"tokn\": did you mean token?"},

@@ -144,7 +144,7 @@ var catalogue = []struct {
 	{"R28B", [6]string{"·", "MX", "·", "MX", "OK", "MX"}},
 	{"R29", [6]string{"·", "·", "·", "·", "·", "ST"}},
 	{"R29B", [6]string{"·", "·", "·", "·", "·", "OK"}},
-	{"R30", [6]string{"·", "·", "·", "·", "·", "BL"}}, // the key of a dead client is no phantom here: see R01
+	{"R30", [6]string{"·", "·", "·", "·", "·", "BL"}}, // the key of a dead client is no orphan here: see R01
 	{"R32", [6]string{"DL", "DL", "BL", "BL", "BL", "BL"}},
 	{"R33", [6]string{"MX WR", "MX WR", "MX WR", "OK", "OK", "OK"}},
 	{"R38", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
@@ -368,7 +368,7 @@ func TestCatalogueDetails(t *testing.T) {
 			}},
 		{"cron-v2", "no-finally", "its owner waits for the rest of the lease like everybody",
 			func(o *race.Outcome) bool { return lasts(o, verdict.Blocked, 0.9) }},
-		{"getset", "getset-nil", "the phantom stands for one lease, as it does for the blocked",
+		{"getset", "getset-nil", "the orphan stands for one lease, as it does for the blocked",
 			func(o *race.Outcome) bool { return lasts(o, verdict.Orphan, 1) && lasts(o, verdict.Blocked, 1) }},
 		{"token", "crash-holding", "blocked for the rest of the lease, at most one lease",
 			func(o *race.Outcome) bool { return lasts(o, verdict.Blocked, 0.9) }},

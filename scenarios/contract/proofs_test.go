@@ -178,13 +178,13 @@ func TestProve(t *testing.T) {
 		reason     string
 	}{
 		{"it holds", "[search budget=crash=1]\ntoken HOLDS", contract.Met, ""},
-		{"it breaks", "[search budget=pause=1]\ntoken STALE-WRITE@1 OVERLAP@1 PHANTOM@1", contract.Met, ""},
+		{"it breaks", "[search budget=pause=1]\ntoken STALE-WRITE@1 OVERLAP@1 ORPHAN@1", contract.Met, ""},
 		{"a lock that no longer breaks, or a blind lab", "[search budget=crash=1]\ntoken OVERLAP@1", contract.Differs, "OVERLAP does not come about any more"},
-		{"a verdict too many", "[search budget=pause=1]\ntoken OVERLAP@1 PHANTOM@1", contract.Differs, "STALE-WRITE@1 comes about, contracted OVERLAP@1"},
+		{"a verdict too many", "[search budget=pause=1]\ntoken OVERLAP@1 ORPHAN@1", contract.Differs, "STALE-WRITE@1 comes about, contracted OVERLAP@1"},
 		{"it should hold", "[search budget=pause=1]\ntoken HOLDS", contract.Differs, "OVERLAP@1 comes about, contracted HOLDS"},
-		{"a verdict too few", "[search budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1 PHANTOM@1 LIE@1", contract.Differs, "LIE does not come about any more"},
-		{"par too low", "[search budget=pause=2@5s]\ntoken OVERLAP@1 STALE-WRITE@2 PHANTOM@1", contract.Differs, "OVERLAP takes 2 unlucky moves, contracted OVERLAP@1"},
-		{"par too high", "[search budget=pause=1]\ntoken OVERLAP@2 STALE-WRITE@1 PHANTOM@1", contract.Differs, "OVERLAP takes only 1 unlucky move, contracted OVERLAP@2"},
+		{"a verdict too few", "[search budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1 LIE@1", contract.Differs, "LIE does not come about any more"},
+		{"par too low", "[search budget=pause=2@5s]\ntoken OVERLAP@1 STALE-WRITE@2 ORPHAN@1", contract.Differs, "OVERLAP takes 2 unlucky moves, contracted OVERLAP@1"},
+		{"par too high", "[search budget=pause=1]\ntoken OVERLAP@2 STALE-WRITE@1 ORPHAN@1", contract.Differs, "OVERLAP takes only 1 unlucky move, contracted OVERLAP@2"},
 		{"cut short", "[search max-states=20 budget=crash=1]\ntoken HOLDS", contract.Inconclusive, "cut short"},
 		{"cut short before it broke", "[search max-states=20 budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1", contract.Inconclusive, "OVERLAP was not found before the search was cut short"},
 		{"a race", "[gc-pause]\ntoken STALE-WRITE OVERLAP", contract.Met, ""},

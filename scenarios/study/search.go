@@ -106,7 +106,7 @@ func (s *Search) witness(sim *simulator.Simulator, f explore.Found) Witness {
 	}}
 }
 
-// haunted says whether a phantom refused somebody. One that has not yet done so
+// haunted says whether an orphan refused somebody. One that has not yet done so
 // when the run ends is none for a search.
 func haunted(h *history.History) bool {
 	var judges verdict.Safety
@@ -161,7 +161,7 @@ func Give(c *simulator.Client, lease lock.Lease) {
 	client.Release(c, lease)
 }
 
-// SearchWords are what a search looks for. PHANTOM is one that refused somebody
+// SearchWords are what a search looks for. ORPHAN is one that refused somebody
 // else. STARVED: with nobody's bad luck, every client was refused each time.
 var SearchWords = []verdict.Word{
 	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock, verdict.Starved,

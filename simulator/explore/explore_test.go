@@ -60,6 +60,6 @@ func TestShortestWay(t *testing.T) {
 	// c1 and c2 start, c1's first word arrives, c1 dies; 30 s pass, c2 wakes; the
 	// probe starts, asks and hears.
 	if len(r.Found) != 1 || r.Found[0].Verdict != verdict.Deadlock || r.Found[0].Par != 1 || r.Found[0].Steps != 9 {
-		t.Errorf("found %+v, want STALL by one strike in 9 steps", r.Found)
+		t.Errorf("found %+v, want DEADLOCK by one strike in 9 steps", r.Found)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"locklab/simulator/history"
 )
 
-// BLOCKED and STALL: nobody held the lock, and yet it was refused.
+// BLOCKED and DEADLOCK: nobody held the lock, and yet it was refused.
 //
 // The lock is free when no living client is inside, leaving or releasing, and
 // none is acquiring with a grant that a server has already given it. It is
@@ -21,7 +21,7 @@ import (
 //
 //   - A hand-over, in which nobody is refused, or is refused because of the
 //     holder that has gone meanwhile, leaves nothing behind and is not BLOCKED.
-//   - A refusal does not count against the phantom that it leaves itself.
+//   - A refusal does not count against the orphan that it leaves itself.
 //   - One attempt that lasts from before the interval to its end, by a lock that
 //     waits by itself, was refused all that time.
 //   - The clients of a split vote block each other with live grants; that is
@@ -39,10 +39,10 @@ import (
 // When the run ends first: if the leftovers have gone, it was BLOCKED until
 // then. If the run was stopped by its horizon with the lock still free, at least
 // two attempts were refused, and the wait has reached twice the TTL, it is
-// STALL: any expiry, and any takeover after it, would have come. Forever, then: the keys that bar
+// DEADLOCK: any expiry, and any takeover after it, would have come. Forever, then: the keys that bar
 // have no time to live or are prolonged by a living process, and no server
 // that comes back can change that. Otherwise UNKNOWN: with more time the same
-// run might have been BLOCKED or a STALL.
+// run might have been BLOCKED or a DEADLOCK.
 type blocked struct {
 	open    bool
 	cleared bool // open, somebody was refused, and nothing bars any longer

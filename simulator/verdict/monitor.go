@@ -149,7 +149,7 @@ func (s *Safety) Rebase(now time.Duration) { s.facts.rebase(now) }
 type Progress struct {
 	leases leases
 
-	phantom phantom
+	orphan orphan
 	blocked blocked
 	unwoken unwoken
 	starved starved
@@ -165,7 +165,7 @@ func (p *Progress) observe(c *Case, s *Safety, i int, e *history.Event, found fu
 	h := hearing{c: c, f: &s.facts, i: i, e: e, at: e.At, found: found}
 	p.contended = p.contended || s.Contends(e)
 	p.leases.observe(&h)
-	p.phantom.observe(&h)
+	p.orphan.observe(&h)
 	p.blocked.observe(&h)
 	p.unwoken.observe(&h)
 	p.starved.observe(&h)
@@ -173,7 +173,7 @@ func (p *Progress) observe(c *Case, s *Safety, i int, e *history.Event, found fu
 }
 
 func (p *Progress) finish(h *hearing, horizon bool) {
-	p.phantom.finish(h, &p.leases)
+	p.orphan.finish(h, &p.leases)
 	p.blocked.finish(h, &p.leases, horizon)
 	p.unwoken.finish(h, horizon)
 	p.starved.finish(h)

@@ -331,7 +331,7 @@ func TestLimits(t *testing.T) {
 	for n := 1; n <= MaxNodes; n++ {
 		full.Events = append(full.Events, history.Event{Kind: history.Change, Client: MaxClients, Node: n, Key: "lock", After: "a", Until: history.Forever})
 	}
-	if got := short(Judge(full).Findings); got != "PHANTOM 8 0 forever" {
+	if got := short(Judge(full).Findings); got != "ORPHAN 8 0 forever" {
 		t.Errorf("the last client on all nodes: %q", got)
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"locklab/simulator/history"
 )
 
-// BLOCKED and STALL, where nothing stands in the way: the lock is free, no server is
+// BLOCKED and DEADLOCK, where nothing stands in the way: the lock is free, no server is
 // down and no key is left behind, and who asks is neither let in nor refused. It
 // waits for a message that was sent before it listened, or that nobody sends.
 //
 // The interval begins when all that is so, and ends when it is so no longer, for
 // example with an Enter of anybody. From a lease on it is BLOCKED: no lock that asks
 // again by itself, however seldom, leaves that much time. Where the run was stopped by
-// its horizon it is STALL from two leases on. Clients: who waited from its beginning.
+// its horizon it is DEADLOCK from two leases on. Clients: who waited from its beginning.
 //
 // A client that is paused keeps itself waiting, and is no part of it.
 type unwoken struct {

@@ -32,8 +32,8 @@ const (
 
 // Progress.
 const (
-	Orphan   Word = "PHANTOM" // the key is held by a living client that does not believe it holds it
-	Deadlock Word = "STALL"   // after the last fault nobody ever acquired again
+	Orphan   Word = "ORPHAN" // the key is held by a living client that does not believe it holds it
+	Deadlock Word = "DEADLOCK"   // after the last fault nobody ever acquired again
 	Blocked  Word = "BLOCKED" // nobody held the lock, and yet it was refused, for a time
 	Starved  Word = "STARVED" // one waiter is overtaken without bound, or nobody wins round after round
 )

@@ -16,7 +16,7 @@ func (w Word) Broken() bool {
 }
 
 // Harm says whether w is a fall: exclusion broken, somebody lied to, or no way
-// on. A wait that time ends (PHANTOM, BLOCKED) is the price of a time to live,
+// on. A wait that time ends (ORPHAN, BLOCKED) is the price of a time to live,
 // and no fall.
 func (w Word) Harm() bool { return w.Broken() && w != Orphan && w != Blocked }
 

@@ -6,7 +6,7 @@ import (
 	"locklab/simulator/history"
 )
 
-// PHANTOM: the key stands, on a quorum of nodes, by the grant of a living
+// ORPHAN: the key stands, on a quorum of nodes, by the grant of a living
 // client that does not believe in it (it was refused, it met an error, it has
 // given the lock back, it had an exception), and nobody else believes to have
 // the lock. It lasts until the key goes or is somebody else's, until its owner
@@ -14,22 +14,22 @@ import (
 //
 // Choices:
 //
-//   - A dead owner's key is not PHANTOM but BLOCKED: the dead believe nothing,
+//   - A dead owner's key is not ORPHAN but BLOCKED: the dead believe nothing,
 //     and expiry is made for them.
-//   - While somebody is inside, leaving or releasing there is no phantom. The
+//   - While somebody is inside, leaving or releasing there is no orphan. The
 //     loser of a GETSET race leaves its stamp over the winner's; as long as the
 //     winner works, that key keeps the others out rightly.
-//   - A phantom counts if another client was refused while it stood, or if it
+//   - An orphan counts if another client was refused while it stood, or if it
 //     outlasts the run. Otherwise every release that gives up on a slow answer
 //     would be one for the milliseconds until its command arrives.
 //   - Forever: it outlasts the run, and has no time to live on a quorum.
-type phantom struct {
-	open  clients                   // whose phantoms stand
+type orphan struct {
+	open  clients                   // whose orphans stand
 	felt  clients                   // …and refused somebody
 	since [MaxClients]time.Duration // …and since when
 }
 
-func (p *phantom) observe(h *hearing) {
+func (p *orphan) observe(h *hearing) {
 	if h.e.Kind == history.Refuse {
 		p.felt |= p.open &^ only(client8(h.e.Client))
 	}
@@ -47,14 +47,14 @@ func (p *phantom) observe(h *hearing) {
 }
 
 // Haunted says whether e, which s has not yet observed, refuses a client while a
-// PHANTOM of another stands. It is no part of the state: a search that wants to
+// ORPHAN of another stands. It is no part of the state: a search that wants to
 // know whether one was ever felt asks at every step.
 func (s *Safety) RefusedByOrphan(c *Case, e *history.Event) bool {
 	return e.Kind == history.Refuse && standing(&hearing{c: c, f: &s.facts})&^only(client8(e.Client)) != 0
 }
 
-// close ends the phantom of c, and reports it if it was felt.
-func (p *phantom) close(h *hearing, c client8) {
+// close ends the orphan of c, and reports it if it was felt.
+func (p *orphan) close(h *hearing, c client8) {
 	if p.felt.has(c) {
 		h.report(Finding{Verdict: Orphan, Clients: []int{int(c)}, From: p.since[c-1], To: h.at})
 	}
@@ -62,7 +62,7 @@ func (p *phantom) close(h *hearing, c client8) {
 	p.since[c-1] = 0
 }
 
-func (p *phantom) finish(h *hearing, l *leases) {
+func (p *orphan) finish(h *hearing, l *leases) {
 	for s := p.open; s != 0; s &= s - 1 {
 		c := s.first()
 		h.report(Finding{
@@ -72,7 +72,7 @@ func (p *phantom) finish(h *hearing, l *leases) {
 	}
 }
 
-// standing are the clients whose phantoms stand now.
+// standing are the clients whose orphans stand now.
 func standing(h *hearing) clients {
 	left := h.f.leftovers()
 	if left == 0 || h.f.holders() != 0 {
