@@ -58,9 +58,9 @@ func Example() {
 
 	// Output:
 	// A acquired the lock
-	// B was refused: algorithms: lock not acquired
+	// B was refused: lock: not acquired
 	// A released it: <nil>
-	// A released it again: algorithms: lock not held
+	// A released it again: lock: not held
 }
 
 // At most two processes work at a time, on a real ensemble; who comes third waits.
