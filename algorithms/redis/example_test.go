@@ -17,7 +17,7 @@ import (
 	"locklab/algorithms/zookeeper"
 )
 
-// Two processes want one lock on a real server; here a small one stands in for it.
+// Two processes want one lock on a real server, for which miniredis stands in here.
 func Example() {
 	server, err := miniredis.Run()
 	if err != nil {
@@ -63,7 +63,7 @@ func Example() {
 	// A released it again: lock: not held
 }
 
-// At most two processes work at a time, on a real ensemble; who comes third waits.
+// At most two processes work at a time, on a real ensemble; a third one waits.
 func ExampleOnConn() {
 	conn, _, err := zk.Connect([]string{"127.0.0.1:2181"}, 10*time.Second)
 	if err != nil {
