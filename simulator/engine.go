@@ -14,6 +14,8 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/proto"
 	"github.com/alicebob/miniredis/v2/server"
+
+	"locklab/simulator/internal/table"
 )
 
 // engine is the one real Redis of a lab: a miniredis without a listener that
@@ -236,7 +238,7 @@ func (e *engine) run(s *keyspace, ttls []time.Duration, now time.Time, b *batch)
 	watches = e.watching(s, keys, b, watches, peers)
 	out := outcome{reply: reply, shape: newKeyspace(keys, e.loaded, watches...).listened(e.delivered()), ttls: after, needs: needs}
 	if e.full {
-		return outcome{}, &LimitError{fmt.Sprintf("more than %d messages wait for one subscriber: have it listen more often, or publish less", maxInbox)}
+		return outcome{}, table.Limit("more than %d messages wait for one subscriber: have it listen more often, or publish less", maxInbox)
 	}
 	if needs == needsNothing {
 		e.held = out.shape.id

@@ -1,6 +1,10 @@
 package simulator
 
-import "testing"
+import (
+	"testing"
+
+	"locklab/simulator/internal/clock"
+)
 
 // What the tests from outside the package need of its inside. They stand
 // outside to use faults and algorithms, which import this package or must not
@@ -18,14 +22,14 @@ func SetLimit(l *Simulator, n int) { l.limit = n }
 
 // SetIDs has the lab run out of numbers for the entries of its tables, SetMaxLate of
 // places for late requests.
-func SetIDs(l *Simulator, n int)     { l.room.ids = n }
-func SetMaxLate(l *Simulator, n int) { l.room.late = n }
+func SetIDs(l *Simulator, n int)     { l.room.IDs = n }
+func SetMaxLate(l *Simulator, n int) { l.lates.max = n }
 
 const MaxLate = maxLate
 
-const EndOfTime = endOfTime
+const EndOfTime = clock.EndOfTime
 
-const MaxPPM = maxPPM
+const MaxPPM = clock.MaxPPM
 
 // mustLab makes a lab for the length of a test.
 func mustLab(t testing.TB, s Config) *Simulator {

@@ -8,6 +8,8 @@ import (
 	"github.com/alicebob/miniredis/v2/proto"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/table"
 )
 
 // A Fault is one kind of misfortune. It adds choices to Enabled while its
@@ -166,11 +168,11 @@ func (m FaultContext) Pause(c int8, d, longest time.Duration) (why string) {
 	case d < 0:
 		return "a pause cannot be negative"
 	}
-	p.paused, p.open, p.until = true, d == 0, later(m.w.now, d)
+	p.paused, p.open, p.until = true, d == 0, clock.Later(m.w.now, d)
 	if p.open {
-		p.until = Never
+		p.until = clock.Never
 		if longest > 0 {
-			p.until = later(m.w.now, longest)
+			p.until = clock.Later(m.w.now, longest)
 		}
 	}
 	m.sim.emitClient(m.w, history.Pause, c, 0).D = d
@@ -232,7 +234,7 @@ func (m FaultContext) Delay(c, t int8, d time.Duration) (why string) {
 		return "the message is held up already"
 	}
 	th, o := &p.threads[t], m.sim.op(m.w, Choice{Client: c, Thread: t})
-	th.hold = later(m.w.now, d)
+	th.hold = clock.Later(m.w.now, d)
 	e := m.sim.emitClient(m.w, history.Delay, c, t)
 	e.Node, e.Msg, e.D, e.Note = int(o.node), int(th.msg), d, "request"
 	if th.phase == answered {
@@ -256,7 +258,7 @@ func (m FaultContext) Hang(n int8, d time.Duration) (why string) {
 	case node.out != serving:
 		return "the server does not run"
 	}
-	node.out, node.until = hung, later(m.w.now, d)
+	node.out, node.until = hung, clock.Later(m.w.now, d)
 	e := m.sim.emit(m.w, history.Hang)
 	e.Node, e.D = int(n), d
 	return ""
@@ -274,11 +276,11 @@ func (m FaultContext) Reject(c, t int8, err string) (why string) {
 	case p.threads[t].hold > m.w.now:
 		return "the request is held up"
 	}
-	th, o, table := &p.threads[t], m.sim.op(m.w, Choice{Client: c, Thread: t}), m.sim.table
-	resp := strings.Repeat("-"+err+"\r\n", len(table.batches[o.batch].commands))
+	th, o, redis := &p.threads[t], m.sim.op(m.w, Choice{Client: c, Thread: t}), m.sim.table
+	resp := strings.Repeat("-"+err+"\r\n", len(redis.batches[o.batch].commands))
 	e := m.sim.emitClient(m.w, history.Reject, c, t)
-	e.Node, e.Msg, e.Cmd, e.Reply = int(o.node), int(th.msg), table.batches[o.batch].text, replyText(resp)
-	th.answer(table.internReply(resp))
+	e.Node, e.Msg, e.Cmd, e.Reply = int(o.node), int(th.msg), redis.batches[o.batch].text, replyText(resp)
+	th.answer(redis.internReply(resp))
 	return ""
 }
 
@@ -305,20 +307,20 @@ func (m FaultContext) Command(n int8, note string, args ...string) (why string) 
 	case node.out != serving:
 		return "the server does not run"
 	}
-	table := m.sim.table
-	id, err := table.internBatch(link{}, []byte(proto.Strings(args...)))
+	redis := m.sim.table
+	id, err := redis.internBatch(link{}, []byte(proto.Strings(args...)))
 	if err != nil {
 		return err.Error()
 	}
-	eff, err := table.apply(&node.data, node.clock.read(m.w.now), id)
-	if limit := (*LimitError)(nil); errors.As(err, &limit) {
-		m.sim.room.full = err // a refusal would be no more than a fault that does not fit
+	eff, err := redis.apply(&node.data, node.clock.Read(m.w.now), id)
+	if limit := (*table.LimitError)(nil); errors.As(err, &limit) {
+		m.sim.room.Exceeded = err // a refusal would be no more than a fault that does not fit
 	}
 	if err != nil {
 		return err.Error()
 	}
 	e := m.sim.emit(m.w, history.External)
-	e.Node, e.Cmd, e.Reply, e.Note = int(n), table.batches[id].text, table.replies[eff.reply].text, note
+	e.Node, e.Cmd, e.Reply, e.Note = int(n), redis.batches[id].text, redis.replies[eff.reply].text, note
 	for i := range eff.changes {
 		m.sim.emitChange(m.w, node, &node.data, 0, int(n), &eff.changes[i])
 	}
@@ -334,7 +336,7 @@ func (m FaultContext) StepClock(c int8, d time.Duration) (why string) {
 	if why != "" {
 		return why
 	}
-	if why = p.clock.jump(d); why == "" {
+	if why = p.clock.Jump(d); why == "" {
 		m.sim.emitClient(m.w, history.ClockStep, c, 0).D = d
 	}
 	return why
@@ -347,7 +349,7 @@ func (m FaultContext) StepNodeClock(n int8, d time.Duration) (why string) {
 	if why != "" {
 		return why
 	}
-	if why = node.clock.jump(d); why != "" {
+	if why = node.clock.Jump(d); why != "" {
 		return why
 	}
 	e := m.sim.emit(m.w, history.ClockStep)
@@ -373,7 +375,7 @@ func (m FaultContext) Restart(n int8, d time.Duration) (why string) {
 	m.hangUp(n, everybody&^node.cut)
 	m.replace(node, n, m.kept(node, n), history.Disk)
 	m.compare(node, n)
-	if node.out, node.until = down, later(m.w.now, d); d == 0 {
+	if node.out, node.until = down, clock.Later(m.w.now, d); d == 0 {
 		m.sim.up(m.w, int(n-1))
 		m.sim.expire(m.w)
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/table"
 	"locklab/simulator/zookeeper"
 )
 
@@ -77,7 +79,7 @@ type Simulator struct {
 	table  *redisTable
 	zoo    *zooTable // nil: the servers are no ensemble
 	lates  *lateTable
-	room   *room
+	room   *table.Room
 	unsaid error // a strike that Strikes could not offer
 	procs  []*process
 	events []history.Event
@@ -108,12 +110,12 @@ func New(s Config) (*Simulator, error) {
 			s.Nodes[i].MaxLag = defaultMaxLag
 		}
 	}
-	r := &room{ids: maxIDs, late: maxLate}
-	table, err := newRedisTable(r)
+	r := table.NewRoom()
+	redis, err := newRedisTable(r)
 	if err != nil {
 		return nil, err
 	}
-	l := &Simulator{setup: s, table: table, lates: newLateTable(r), room: r, limit: tableLimit}
+	l := &Simulator{setup: s, table: redis, lates: newLateTable(r), room: r, limit: tableLimit}
 	if s.Nodes[0].Session > 0 {
 		l.zoo = newZooTable(&s.Nodes[0], r)
 	}
@@ -187,15 +189,12 @@ func (s *Config) check() error {
 	return s.checkFaults()
 }
 
-// maxPPM keeps a clock from standing still or running backwards.
-const maxPPM = 500_000
-
 func checkClock(who string, i int, offset time.Duration, ppm int32) error {
 	switch {
-	case offset > endOfTime || offset < -endOfTime:
-		return fmt.Errorf("simulator: the clock of %s %d is off by %v: give up to %v either way", who, i+1, offset, endOfTime)
-	case ppm > maxPPM || ppm < -maxPPM:
-		return fmt.Errorf("simulator: the clock of %s %d gains %d ppm: give up to %d either way", who, i+1, ppm, maxPPM)
+	case offset > clock.EndOfTime || offset < -clock.EndOfTime:
+		return fmt.Errorf("simulator: the clock of %s %d is off by %v: give up to %v either way", who, i+1, offset, clock.EndOfTime)
+	case ppm > clock.MaxPPM || ppm < -clock.MaxPPM:
+		return fmt.Errorf("simulator: the clock of %s %d gains %d ppm: give up to %d either way", who, i+1, ppm, clock.MaxPPM)
 	}
 	return nil
 }
@@ -245,11 +244,11 @@ func (l *Simulator) NewWorld() World {
 	var w World
 	for i, c := range l.setup.Clients {
 		p := &w.procs[i]
-		p.clock = clockState{offset: c.Offset, ppm: c.PPM}
+		p.clock = clock.State{Offset: c.Offset, PPM: c.PPM}
 		p.threads[0].phase = unborn
 	}
 	for i, n := range l.setup.Nodes {
-		w.nodes[i].clock = clockState{offset: n.Offset, ppm: n.PPM}
+		w.nodes[i].clock = clock.State{Offset: n.Offset, PPM: n.PPM}
 	}
 	if l.zoo != nil {
 		w.zoo.shape = l.zoo.begin(len(l.procs))

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/table"
 )
 
 // Requests under way whose sender gave up or died. A world names a list of them,
@@ -52,7 +55,7 @@ func (s lateState) compare(o lateState) int {
 // relative is how it stands at now: without its number, and held up for so long.
 func (s lateState) relative(now time.Duration) lateState {
 	s.msg = 0
-	if s.hold != Never {
+	if s.hold != clock.Never {
 		s.hold = max(s.hold-now, 0)
 	}
 	return s
@@ -61,28 +64,29 @@ func (s lateState) relative(now time.Duration) lateState {
 // absolute is s, which was taken as if it were the beginning of time, at now.
 func (s lateState) absolute(now time.Duration) lateState {
 	if s.hold > 0 {
-		s.hold = later(now, s.hold)
+		s.hold = clock.Later(now, s.hold)
 	}
 	return s
 }
 
 // lateTable numbers lists of late requests.
 type lateTable struct {
-	room  *room
+	room  *table.Room
 	lists [][]lateState // 0: none
 	ids   map[string]uint32
 	list  []lateState // of whoever makes a new one
 	key   []byte
+	max   int // requests of one world
 }
 
-func newLateTable(r *room) *lateTable {
-	t := &lateTable{room: r, ids: map[string]uint32{}}
+func newLateTable(r *table.Room) *lateTable {
+	t := &lateTable{room: r, ids: map[string]uint32{}, max: maxLate}
 	t.clear()
 	return t
 }
 
 func (t *lateTable) clear() {
-	t.lists = append(forgotten(t.lists), nil)
+	t.lists = append(table.Emptied(t.lists), nil)
 	clear(t.ids)
 }
 
@@ -109,7 +113,7 @@ func (t *lateTable) intern(list []lateState) uint32 {
 	if id, ok := t.ids[string(key)]; ok {
 		return id
 	}
-	id, ok := t.room.next(len(t.lists), "lists of late requests")
+	id, ok := t.room.Next(len(t.lists), "lists of late requests")
 	if ok {
 		t.lists = append(t.lists, slices.Clone(list))
 		t.ids[string(key)] = id
@@ -120,8 +124,8 @@ func (t *lateTable) intern(list []lateState) uint32 {
 // addLate keeps a request under way.
 func (l *Simulator) addLate(w *World, o op, from int8, th *threadState) {
 	old := l.lates.lists[w.late]
-	if len(old) >= l.room.late {
-		l.room.exceed("more than %d requests are under way whose senders no longer wait: give the clients fewer attempts, or the faults a smaller budget", l.room.late)
+	if len(old) >= l.lates.max {
+		l.room.Exceed("more than %d requests are under way whose senders no longer wait: give the clients fewer attempts, or the faults a smaller budget", l.lates.max)
 		return
 	}
 	w.late = l.lates.intern(append(append(l.lates.blank(), old...), newLate(o, from, th)))
@@ -202,7 +206,7 @@ func (l *Simulator) absoluteLate(id uint32, now time.Duration) uint32 {
 // several that are equal it is the first. It says how long it is until one more
 // can; Never if none is held up.
 func (l *Simulator) PartLate(r *RestPart, yield func(c Choice, node int)) (due time.Duration) {
-	due = Never
+	due = clock.Never
 	list := l.lates.lists[r.late]
 	for i := range list {
 		switch o := &list[i]; {
@@ -272,5 +276,5 @@ func (l *Simulator) RenameRest(part RestPart, to *Names) (RestPart, error) {
 	}
 	slices.SortFunc(list, lateState.compare)
 	part.late = l.lates.intern(list)
-	return part, l.room.take()
+	return part, l.room.Take()
 }

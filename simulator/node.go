@@ -1,9 +1,11 @@
 package simulator
 
 import (
-	"fmt"
 	"strings"
 	"time"
+
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/table"
 )
 
 // redisTable is what servers do, as far as it is known: (shape, command) ->
@@ -14,7 +16,7 @@ import (
 // whatever remains; a command that does look gets an entry for each remainder
 // (and clock reading) that occurs.
 type redisTable struct {
-	room    *room
+	room    *table.Room
 	engine  *engine
 	shapes  []keyspace
 	shapeID map[string]uint32
@@ -81,7 +83,7 @@ type change struct {
 	place              int8 // in the new shape; -1: the key does not expire, or is gone
 }
 
-func newRedisTable(r *room) (*redisTable, error) {
+func newRedisTable(r *table.Room) (*redisTable, error) {
 	e, err := newEngine()
 	if err != nil {
 		return nil, err
@@ -99,7 +101,7 @@ func newRedisTable(r *room) (*redisTable, error) {
 // afterwards.
 func (t *redisTable) clear() {
 	t.engine.forget()
-	t.shapes, t.batches, t.replies = forgotten(t.shapes), forgotten(t.batches), forgotten(t.replies)
+	t.shapes, t.batches, t.replies = table.Emptied(t.shapes), table.Emptied(t.batches), table.Emptied(t.replies)
 	clear(t.shapeID)
 	clear(t.batchID)
 	clear(t.replyID)
@@ -111,12 +113,6 @@ func (t *redisTable) clear() {
 	t.internReply("") // 0: nothing
 }
 
-// forgotten is a list without its entries, in the same room.
-func forgotten[E any](list []E) []E {
-	clear(list)
-	return list[:0]
-}
-
 func (t *redisTable) size() int {
 	return len(t.shapes) + len(t.batches) + len(t.replies) + len(t.effects) + len(t.exact)
 }
@@ -125,7 +121,7 @@ func (t *redisTable) internShape(s keyspace) uint32 {
 	if id, ok := t.shapeID[s.id]; ok {
 		return id
 	}
-	id, ok := t.room.next(len(t.shapes), "contents of a server")
+	id, ok := t.room.Next(len(t.shapes), "contents of a server")
 	if ok {
 		t.shapes = append(t.shapes, s)
 		t.shapeID[s.id] = id
@@ -137,7 +133,7 @@ func (t *redisTable) internReply(resp string) uint32 {
 	if id, ok := t.replyID[resp]; ok {
 		return id
 	}
-	id, ok := t.room.next(len(t.replies), "replies")
+	id, ok := t.room.Next(len(t.replies), "replies")
 	if ok {
 		t.replies = append(t.replies, reply{resp: resp, text: pushText(resp)})
 		t.replyID[resp] = id
@@ -167,9 +163,9 @@ func (t *redisTable) internBatch(on link, wire []byte) (uint32, error) {
 	}
 	b := batch{commands: commands, text: text, wait: wait, link: on, transaction: transactionOf(commands)}
 	t.about(&b)
-	id, ok := t.room.next(len(t.batches), "requests")
+	id, ok := t.room.Next(len(t.batches), "requests")
 	if !ok {
-		return 0, t.room.full
+		return 0, t.room.Exceeded
 	}
 	t.batches = append(t.batches, b)
 	t.batchID[batchKey{on, string(wire)}] = id
@@ -183,7 +179,7 @@ func (t *redisTable) apply(d *dataState, now time.Duration, b uint32) (*effect, 
 	if err != nil {
 		return nil, err
 	}
-	ms := millis(now)
+	ms := clock.Millis(now)
 	var deadline [MaxKeys]int64
 	for i := range t.shapes[eff.to].ttls {
 		if l := eff.lives[i]; l.keep >= 0 {
@@ -218,7 +214,7 @@ func (t *redisTable) look(d *dataState, now time.Duration, b uint32) (*effect, e
 func (t *redisTable) lookExact(d *dataState, now time.Duration, b uint32, n needs) (*effect, error) {
 	key := exactKey{effectKey: effectKey{d.shape, b}, left: t.left(d, now)}
 	if n == needsClock {
-		key.now = millis(now)
+		key.now = clock.Millis(now)
 		t.clocked = true
 	}
 	if eff := t.exact[key]; eff != nil {
@@ -234,7 +230,7 @@ func (t *redisTable) lookExact(d *dataState, now time.Duration, b uint32, n need
 // left is how many milliseconds each expiring key has still to live.
 func (t *redisTable) left(d *dataState, now time.Duration) (left [MaxKeys]int64) {
 	for i := range t.shapes[d.shape].ttls {
-		left[i] = d.deadline[i] - millis(now)
+		left[i] = d.deadline[i] - clock.Millis(now)
 	}
 	return left
 }
@@ -255,7 +251,7 @@ func (t *redisTable) run(d *dataState, now time.Duration, b uint32, n needs) (*e
 			ttls[i] = time.Duration(left[i]) * time.Millisecond
 		}
 	}
-	out, err := t.engine.run(from, ttls, Epoch.Add(time.Duration(millis(now))*time.Millisecond), &t.batches[b])
+	out, err := t.engine.run(from, ttls, clock.Epoch.Add(time.Duration(clock.Millis(now))*time.Millisecond), &t.batches[b])
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +259,7 @@ func (t *redisTable) run(d *dataState, now time.Duration, b uint32, n needs) (*e
 		return &effect{needs: out.needs}, nil
 	}
 	if out.shape.ttls > MaxKeys {
-		return nil, &LimitError{fmt.Sprintf("more than %d keys with a time to live on one server: give each client fewer keys, or fewer clients", MaxKeys)}
+		return nil, table.Limit("more than %d keys with a time to live on one server: give each client fewer keys, or fewer clients", MaxKeys)
 	}
 	eff := &effect{to: t.internShape(out.shape), reply: t.internReply(out.reply)}
 	to := &t.shapes[eff.to]
@@ -315,7 +311,7 @@ func diff(from, to *keyspace, lives *[MaxKeys]lifetime) (changes []change) {
 // server's time now, and its place. A key lives through the millisecond of its
 // deadline, as in Redis.
 func (t *redisTable) overdue(d *dataState, now time.Duration) (place int, ok bool) {
-	ms := millis(now)
+	ms := clock.Millis(now)
 	for i := range t.shapes[d.shape].ttls {
 		if ms > d.deadline[i] && (!ok || d.deadline[i] < d.deadline[place]) {
 			place, ok = i, true

@@ -3,6 +3,8 @@ package simulator
 import (
 	"strings"
 	"time"
+
+	"locklab/simulator/internal/clock"
 )
 
 // A World falls into parts: a client each, a server each, and the rest. Hardly
@@ -43,16 +45,16 @@ func (w *World) ClientPart(c int) ClientPart {
 	if p.dead {
 		return ClientPart{procState{dead: true}}
 	}
-	if p.paused && p.until != Never {
+	if p.paused && p.until != clock.Never {
 		p.until -= w.now
 	}
 	for t := range p.threads {
 		th := &p.threads[t]
 		th.msg = 0
-		if (th.phase == asleep || th.phase.waiting()) && th.due != Never {
+		if (th.phase == asleep || th.phase.waiting()) && th.due != clock.Never {
 			th.due = max(th.due-w.now, 0) // overdue is overdue: it stood still
 		}
-		if th.hold != Never {
+		if th.hold != clock.Never {
 			th.hold = max(th.hold-w.now, 0)
 		}
 	}
@@ -63,16 +65,16 @@ func (w *World) ClientPart(c int) ClientPart {
 func (w *World) SetClientPart(c int, part *ClientPart) {
 	p := &w.procs[c-1]
 	*p = part.s
-	if p.paused && p.until != Never {
+	if p.paused && p.until != clock.Never {
 		p.until += w.now
 	}
 	for t := range p.threads {
 		th := &p.threads[t]
-		if (th.phase == asleep || th.phase.waiting()) && th.due != Never {
+		if (th.phase == asleep || th.phase.waiting()) && th.due != clock.Never {
 			th.due += w.now
 		}
-		if th.hold > 0 && th.hold != Never || th.phase == blocked {
-			th.hold = later(w.now, th.hold)
+		if th.hold > 0 && th.hold != clock.Never || th.phase == blocked {
+			th.hold = clock.Later(w.now, th.hold)
 		}
 	}
 }
@@ -81,21 +83,21 @@ func (w *World) SetClientPart(c int, part *ClientPart) {
 // kept of its clock is where in its present millisecond it stands.
 func (l *Simulator) NodePart(w *World, n int) NodePart {
 	s := w.nodes[n-1]
-	read := s.clock.read(w.now)
+	read := s.clock.Read(w.now)
 	part := NodePart{s: s, zoo: w.zoo.shift(-w.now)}
 	copy(part.copies[:], l.copiesOf(w, n-1))
-	l.shiftNode(&part, -millis(read))
-	if s.cut != 0 && s.refuses != Never {
+	l.shiftNode(&part, -clock.Millis(read))
+	if s.cut != 0 && s.refuses != clock.Never {
 		part.s.refuses = max(s.refuses-w.now, 0)
 	}
-	if s.out != serving && s.until != Never {
+	if s.out != serving && s.until != clock.Never {
 		part.s.until -= w.now
 	}
 	if !l.SendsWait() {
 		part.s.lacks = [MaxReplicas]clientSet{}
 	}
 	if !l.ReadsClock() {
-		part.s.clock.offset = read - time.Duration(millis(read))*time.Millisecond
+		part.s.clock.Offset = read - time.Duration(clock.Millis(read))*time.Millisecond
 	}
 	return part
 }
@@ -103,11 +105,11 @@ func (l *Simulator) NodePart(w *World, n int) NodePart {
 // SetNodePart puts a part in server n's place, from 1.
 func (l *Simulator) SetNodePart(w *World, n int, part *NodePart) {
 	p := *part
-	l.shiftNode(&p, millis(p.s.clock.read(w.now)))
-	if p.s.cut != 0 && p.s.refuses != Never {
+	l.shiftNode(&p, clock.Millis(p.s.clock.Read(w.now)))
+	if p.s.cut != 0 && p.s.refuses != clock.Never {
 		p.s.refuses += w.now
 	}
-	if p.s.out != serving && p.s.until != Never {
+	if p.s.out != serving && p.s.until != clock.Never {
 		p.s.until += w.now
 	}
 	w.nodes[n-1] = p.s
@@ -154,15 +156,15 @@ func (p *ClientPart) Dead() bool { return p.s.dead }
 
 // Timeless says whether the part does not change as time passes.
 func (p *ClientPart) Timeless() bool {
-	if p.s.paused && p.s.until != Never {
+	if p.s.paused && p.s.until != clock.Never {
 		return false
 	}
 	for t := range p.s.threads {
 		th := &p.s.threads[t]
-		if (th.phase == asleep || th.phase.waiting()) && th.due != Never && th.due > 0 {
+		if (th.phase == asleep || th.phase.waiting()) && th.due != clock.Never && th.due > 0 {
 			return false
 		}
-		if th.hold != Never && th.hold > 0 {
+		if th.hold != clock.Never && th.hold > 0 {
 			return false
 		}
 	}
@@ -187,12 +189,12 @@ func (l *Simulator) Ready(c int, part *ClientPart, buf []Choice) (choices []Choi
 // comes back. Never if nothing is.
 func (l *Simulator) DueAt(part *NodePart, now time.Duration) time.Duration {
 	p := *part
-	l.shiftNode(&p, millis(p.s.clock.read(now)))
-	if p.s.until != Never {
+	l.shiftNode(&p, clock.Millis(p.s.clock.Read(now)))
+	if p.s.until != clock.Never {
 		p.s.until += now
 	}
 	due := l.dueAt(now, &p.s, p.copies[:])
-	if due != Never {
+	if due != clock.Never {
 		due -= now
 	}
 	return min(due, p.zoo.due())

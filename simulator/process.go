@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/table"
 )
 
 // A process is the table of what one client's code does: a tree whose paths
@@ -119,7 +120,7 @@ func (p *process) clear() {
 	p.stop()
 	clear(p.edges)
 	clear(p.renamedHistories)
-	p.nodes = append(forgotten(p.nodes), procNode{ops: notBegun})
+	p.nodes = append(table.Emptied(p.nodes), procNode{ops: notBegun})
 }
 
 // stop unwinds the coroutines. Code that was unwound while a connection watched
@@ -150,10 +151,10 @@ func (p *process) advance(at uint32, s observation) (uint32, error) {
 		p.stop() // it stands nowhere now
 		return 0, err
 	}
-	to, ok := p.sim.room.next(len(p.nodes), "histories of a client")
+	to, ok := p.sim.room.Next(len(p.nodes), "histories of a client")
 	if !ok {
 		p.stop()
-		return 0, p.sim.room.take()
+		return 0, p.sim.room.Take()
 	}
 	n := p.live.entry(at, s)
 	n.inherit(&p.nodes[at])

@@ -13,6 +13,8 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/table"
 )
 
 // SUBSCRIBE, UNSUBSCRIBE and PUBLISH. The lab answers them, since who is connected
@@ -60,7 +62,7 @@ func (s keyspace) listened(subs []sub) keyspace {
 	s.subs = subs
 	id := []byte(s.id)
 	for i := range subs {
-		id = appendText(id, subs[i].text())
+		id = table.AppendText(id, subs[i].text())
 	}
 	s.id = string(id)
 	return s
@@ -278,7 +280,7 @@ func (l *Simulator) push(w *World, c Choice, th *threadState) error {
 		th.answer(lostConn)
 		return nil
 	}
-	eff, err := l.table.apply(data, w.nodes[o.node-1].clock.read(w.now), o.batch)
+	eff, err := l.table.apply(data, w.nodes[o.node-1].clock.Read(w.now), o.batch)
 	if err != nil {
 		return err
 	}
@@ -325,7 +327,7 @@ func (c *conn) hear() error {
 	if len(c.channels) == 0 {
 		return errors.New("simulator: a read without a request: the lab pushes nothing to who has not subscribed")
 	}
-	d := Never
+	d := clock.Never
 	switch {
 	case c.deadline.IsZero():
 	case c.deadline.Location() != time.UTC: // as all times of the lab are, and none of the machine's

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"locklab/simulator/internal/table"
 )
 
 // TestRealPubSub holds what each connection is told against a real server, byte
@@ -18,7 +20,7 @@ func TestRealPubSub(t *testing.T) {
 	publisher := real.another()
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		table, err := newRedisTable(&room{ids: maxIDs})
+		redis, err := newRedisTable(table.NewRoom())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,17 +28,17 @@ func TestRealPubSub(t *testing.T) {
 		var told [2]strings.Builder
 		conns := [2]*realRedis{real.another(), real.another()}
 		ask := func(on link, args ...string) string {
-			id, err := table.internBatch(on, wire(args))
+			id, err := redis.internBatch(on, wire(args))
 			if err != nil {
 				t.Fatal(err)
 			}
-			eff, err := table.apply(&data, 0, id)
+			eff, err := redis.apply(&data, 0, id)
 			if err != nil {
 				t.Fatalf("%q: %v", args, err)
 			}
-			return table.replies[eff.reply].resp
+			return redis.replies[eff.reply].resp
 		}
-		known := func(i int) *sub { return table.shapes[data.shape].sub(watcherName(1, i+1)) }
+		known := func(i int) *sub { return redis.shapes[data.shape].sub(watcherName(1, i+1)) }
 		for range 60 {
 			i := rng.IntN(2)
 			args := []string{pick(rng, "SUBSCRIBE", "UNSUBSCRIBE"), pick(rng, "a", "b")}

@@ -145,7 +145,7 @@ func (l *Simulator) RenameNode(part NodePart, to *Names) (NodePart, error) {
 		part.s.lacks[i] = part.s.lacks[i].renamed(to)
 	}
 	part.s.cut = part.s.cut.renamed(to)
-	return part, l.room.take()
+	return part, l.room.Take()
 }
 
 func (s clientSet) renamed(to *Names) (renamed clientSet) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"locklab/simulator/internal/clock"
 )
 
 // wire writes a command as a client does.
@@ -352,14 +354,14 @@ func TestServerKeepsWhatARedisKeeps(t *testing.T) {
 		v := vocabulary{rand.New(rand.NewPCG(seed, 4))}
 		kept := keptRedis(t)
 		s.data, s.now = dataState{}, 0
-		kept.m.SetTime(Epoch)
+		kept.m.SetTime(clock.Epoch)
 		for i := range 120 {
 			if v.IntN(6) == 0 {
 				d := time.Duration(v.IntN(3)*1000+1)*time.Millisecond + 333*time.Microsecond
 				s.pass(d)
-				kept.m.SetTime(Epoch.Add(s.now.Truncate(time.Millisecond)))
-				kept.m.FastForward(time.Duration(millis(s.now))*time.Millisecond - kept.at)
-				kept.at = time.Duration(millis(s.now)) * time.Millisecond
+				kept.m.SetTime(clock.Epoch.Add(s.now.Truncate(time.Millisecond)))
+				kept.m.FastForward(time.Duration(clock.Millis(s.now))*time.Millisecond - kept.at)
+				kept.at = time.Duration(clock.Millis(s.now)) * time.Millisecond
 			}
 			cmd := v.command()
 			if got, want := s.raw(cmd...), kept.dispatch(cmd); got != want {

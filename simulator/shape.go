@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"locklab/simulator/internal/table"
 )
 
 // A shape is a server's data without the times: which keys there are, of what
@@ -67,10 +69,10 @@ func newKeyspace(keys []keyValue, scripts []string, watches ...watch) keyspace {
 	id := binary.AppendUvarint(make([]byte, 0, 64), uint64(len(keys)))
 	for i := range keys {
 		k := &keys[i]
-		id = appendText(appendText(id, k.name), k.kind)
+		id = table.AppendText(table.AppendText(id, k.name), k.kind)
 		id = binary.AppendUvarint(id, uint64(len(k.parts)))
 		for _, p := range k.parts {
-			id = appendText(id, p)
+			id = table.AppendText(id, p)
 		}
 		if k.expires {
 			s.ttls++
@@ -81,18 +83,13 @@ func newKeyspace(keys []keyValue, scripts []string, watches ...watch) keyspace {
 	}
 	id = binary.AppendUvarint(id, uint64(len(s.scripts)))
 	for _, src := range s.scripts {
-		id = appendText(id, src)
+		id = table.AppendText(id, src)
 	}
 	for i := range watches {
-		id = appendText(id, watches[i].text())
+		id = table.AppendText(id, watches[i].text())
 	}
 	s.id = string(id)
 	return s
-}
-
-// appendText appends s such that no other texts in a row give the same bytes.
-func appendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
 // place is where the deadline of the named key is kept; -1 if it does not expire.

@@ -1,12 +1,13 @@
 package simulator
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/alicebob/miniredis/v2/server"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/table"
 )
 
 // Split brain: the master of a server is cut off, with some clients, and does
@@ -26,7 +27,7 @@ func (m FaultContext) Split(c, n, replica int8) (why string) {
 		return why
 	}
 	if err := m.unnumbered(n); err != nil {
-		m.sim.room.full = err
+		m.sim.room.Exceeded = err
 		return err.Error()
 	}
 	node := &m.w.nodes[n-1]
@@ -39,9 +40,9 @@ func (m FaultContext) Split(c, n, replica int8) (why string) {
 	}
 	m.hangUp(n, ^clientSet(1<<(c-1)))
 	old, promoted := node.data, &m.sim.copiesOf(m.w, int(n-1))[replica]
-	node.cut, node.stray, node.refuses = 1<<(c-1), uint8(replica), Never
+	node.cut, node.stray, node.refuses = 1<<(c-1), uint8(replica), clock.Never
 	if s := &m.sim.setup.Nodes[n-1]; s.MinReplicas > 0 {
-		node.refuses = later(m.w.now, node.clock.after(s.MaxLag))
+		node.refuses = clock.Later(m.w.now, node.clock.After(s.MaxLag))
 	}
 	m.promote(node, n, replica)
 	*promoted = old
@@ -66,7 +67,7 @@ func (m FaultContext) unnumbered(n int8) error {
 	if m.Nodes()+int(n) <= maxNumber {
 		return nil
 	}
-	return &LimitError{fmt.Sprintf("the old master of server %d of %d would need a number, and histories have none above that of server %d: give fewer servers, or no split", n, m.Nodes(), maxNumber)}
+	return table.Limit("the old master of server %d of %d would need a number, and histories have none above that of server %d: give fewer servers, or no split", n, m.Nodes(), maxNumber)
 }
 
 func (m FaultContext) cannotSplit(c, n, replica int8) (why string) {

@@ -1,11 +1,12 @@
 package simulator
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/table"
 )
 
 // Enabled appends to buf everything that may happen next in w, in a fixed
@@ -28,7 +29,7 @@ func (l *Simulator) Enabled(w *World, buf []Choice) []Choice {
 	for n := range l.setup.Nodes {
 		buf = w.nodes[n].enabled(int8(n+1), buf)
 	}
-	if next := l.NextDeadline(w); next > w.now && next != Never {
+	if next := l.NextDeadline(w); next > w.now && next != clock.Never {
 		buf = append(buf, Choice{Verb: Pass, D: next - w.now})
 	}
 	for i, f := range l.setup.Faults {
@@ -105,7 +106,7 @@ func (n *nodeState) enabled(number int8, buf []Choice) []Choice {
 // sleep or a pause ends, somebody gives up waiting, a key expires. Never if
 // nothing is. Time cannot pass beyond it.
 func (l *Simulator) NextDeadline(w *World) time.Duration {
-	next := Never
+	next := clock.Never
 	for c := range l.procs {
 		next = min(next, w.procs[c].due(w.now))
 	}
@@ -121,8 +122,8 @@ func (l *Simulator) NextDeadline(w *World) time.Duration {
 	if l.zoo != nil {
 		next = min(next, w.zoo.due())
 	}
-	if next > endOfTime {
-		return Never
+	if next > clock.EndOfTime {
+		return clock.Never
 	}
 	return max(next, w.now)
 }
@@ -130,7 +131,7 @@ func (l *Simulator) NextDeadline(w *World) time.Duration {
 // due is when the next thing of the process's own is due; Never if nothing is.
 // While it stands still the network and the servers go on.
 func (p *procState) due(now time.Duration) time.Duration {
-	next := Never
+	next := clock.Never
 	if p.paused {
 		next = p.until
 	}
@@ -148,7 +149,7 @@ func (p *procState) due(now time.Duration) time.Duration {
 
 // dueAt is when the next thing is due at a server: a key expires, it comes back.
 func (l *Simulator) dueAt(now time.Duration, node *nodeState, copies []dataState) time.Duration {
-	next := Never
+	next := clock.Never
 	switch node.out {
 	case serving:
 		next = l.gone(now, node, &node.data)
@@ -165,7 +166,7 @@ func (l *Simulator) dueAt(now time.Duration, node *nodeState, copies []dataState
 
 // gone is the first true time at which a key of a server's data is dead.
 func (l *Simulator) gone(now time.Duration, node *nodeState, data *dataState) time.Duration {
-	first := Never
+	first := clock.Never
 	for i := range l.table.shapes[data.shape].ttls {
 		first = min(first, node.gone(now, data.deadline[i]))
 	}
@@ -174,10 +175,10 @@ func (l *Simulator) gone(now time.Duration, node *nodeState, data *dataState) ti
 
 // gone is the first true time at which a key with the given deadline is dead.
 func (n *nodeState) gone(now time.Duration, deadline int64) time.Duration {
-	if deadline >= endOfTime.Milliseconds() {
-		return Never
+	if deadline >= clock.EndOfTime.Milliseconds() {
+		return clock.Never
 	}
-	return n.clock.when(now, time.Duration(deadline+1)*time.Millisecond)
+	return n.clock.When(now, time.Duration(deadline+1)*time.Millisecond)
 }
 
 // Quiet says that no client will do anything any more: all have ended or died.
@@ -205,8 +206,8 @@ func (l *Simulator) Quiet(w *World) bool {
 func (l *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 	l.events = l.events[:0]
 	err := l.step(w, c)
-	if l.room.full != nil {
-		err = l.room.take()
+	if l.room.Exceeded != nil {
+		err = l.room.Take()
 	}
 	return l.events, err
 }
@@ -261,7 +262,7 @@ func (l *Simulator) emit(w *World, k history.Kind) *history.Event {
 func (l *Simulator) emitClient(w *World, k history.Kind, c int8, t int8) *history.Event {
 	e := l.emit(w, k)
 	e.Client, e.Thread = int(c), int(t)
-	e.Skew = w.procs[c-1].clock.read(w.now) - w.now
+	e.Skew = w.procs[c-1].clock.Read(w.now) - w.now
 	return e
 }
 
@@ -273,8 +274,8 @@ func (l *Simulator) pass(w *World, c Choice) error {
 		return l.refuse(w, c, "something is due first")
 	case c.D > next-w.now:
 		return l.refuse(w, c, "something is due before")
-	case c.D > endOfTime-w.now:
-		return l.refuse(w, c, "a world lasts "+endOfTime.String())
+	case c.D > clock.EndOfTime-w.now:
+		return l.refuse(w, c, "a world lasts "+clock.EndOfTime.String())
 	}
 	w.now += c.D
 	l.comeBack(w)
@@ -323,7 +324,7 @@ func (l *Simulator) expire(w *World) {
 
 // expireIn does so with one server's data, and says whether there were any.
 func (l *Simulator) expireIn(w *World, node *nodeState, data *dataState, number int) (any bool) {
-	for now := node.clock.read(w.now); ; any = true {
+	for now := node.clock.Read(w.now); ; any = true {
 		place, ok := l.table.overdue(data, now)
 		if !ok {
 			return any
@@ -451,7 +452,7 @@ func (l *Simulator) serve(w *World, o op, from int8, msg uint32) (answer uint32,
 			batch |= refusing
 		}
 	}
-	eff, err := l.table.apply(data, node.clock.read(w.now), batch)
+	eff, err := l.table.apply(data, node.clock.Read(w.now), batch)
 	if err != nil {
 		return 0, err
 	}
@@ -572,15 +573,15 @@ func (l *Simulator) observe(w *World, c Choice, s observation) error {
 			l.events = append(l.events, n.notes[i])
 			e := &l.events[len(l.events)-1]
 			e.At = w.now
-			e.Skew = p.clock.read(w.now) - w.now
+			e.Skew = p.clock.Read(w.now) - w.now
 		}
 		reading := l.arm(w, c.Client, p, n)
 		if reading < 0 {
 			return nil
 		}
-		s = observation{thread: uint8(reading), kind: clockWas, val: int64(p.clock.read(w.now))}
+		s = observation{thread: uint8(reading), kind: clockWas, val: int64(p.clock.Read(w.now))}
 	}
-	return &LimitError{fmt.Sprintf("the code of c%d reads its clock %d times on end: time stands still until it asks a server or sleeps", c.Client, maxReadings)}
+	return table.Limit("the code of c%d reads its clock %d times on end: time stands still until it asks a server or sleeps", c.Client, maxReadings)
 }
 
 // maxReadings bounds how often code may look at its clock before it does
@@ -610,14 +611,14 @@ func (l *Simulator) arm(w *World, c int8, p *procState, n *procNode) (reading in
 			*th = threadState{phase: joining}
 		case opListen:
 			w.sent++
-			*th = threadState{phase: listening, msg: w.sent, due: later(w.now, p.clock.after(o.d))}
+			*th = threadState{phase: listening, msg: w.sent, due: clock.Later(w.now, p.clock.After(o.d))}
 		case opSleep, opWatch:
-			*th = threadState{phase: asleep, due: later(w.now, p.clock.after(o.d))}
+			*th = threadState{phase: asleep, due: clock.Later(w.now, p.clock.After(o.d))}
 			e := l.emitClient(w, history.Sleep, c, int8(t))
 			e.D, e.Code = o.d, n.whence(t)
 		default:
 			w.sent++
-			*th = threadState{phase: asking, msg: w.sent, due: later(w.now, p.clock.after(l.patience(o)))}
+			*th = threadState{phase: asking, msg: w.sent, due: clock.Later(w.now, p.clock.After(l.patience(o)))}
 			if o.kind == opZoo && p.cut {
 				th.phase = stranded
 			}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/table"
 )
 
 // incarnation is a running incarnation of a process: its coroutines, parked at the
@@ -85,7 +86,7 @@ func (l *execution) unwound() {
 	switch r := recover().(type) {
 	case nil, stopped:
 	case limit:
-		l.err = &LimitError{fmt.Sprintf("the code of c%d asks for too much: %s", l.p.id, string(r))}
+		l.err = table.Limit("the code of c%d asks for too much: %s", l.p.id, string(r))
 	default:
 		l.err = fmt.Errorf("simulator: the code of c%d panicked: %v\n%s", l.p.id, r, debug.Stack())
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/alicebob/miniredis/v2/proto"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
 )
 
 // WAIT n ms answers with the number of replicas that have what the client wrote
@@ -70,8 +71,8 @@ func (c *waitCommand) read(args []string) {
 		c.fault = "-ERR timeout is negative\r\n"
 	}
 	c.need = int(need)
-	c.limit = Never
-	if ms < endOfTime.Milliseconds() {
+	c.limit = clock.Never
+	if ms < clock.EndOfTime.Milliseconds() {
 		c.limit = time.Duration(ms) * time.Millisecond
 	}
 }
@@ -88,14 +89,14 @@ func (l *Simulator) arriveWait(w *World, c Choice, th *threadState, o op) (err e
 		}
 	}
 	node := &w.nodes[o.node-1]
-	th.acks, th.hold = 0, Never
+	th.acks, th.hold = 0, clock.Never
 	for i, lacking := range node.lacks {
 		if !lacking.has(c.Client) && !node.cut.has(c.Client) && (FaultContext{l, w}).HasReplica(int(o.node), i) {
 			th.acks |= 1 << i
 		}
 	}
 	if wait.limit > 0 {
-		th.hold = later(w.now, node.clock.after(wait.limit))
+		th.hold = clock.Later(w.now, node.clock.After(wait.limit))
 	}
 	if wait.fault != "" || th.acks.size() >= wait.need {
 		l.unblock(w, c, th)

@@ -1,6 +1,10 @@
 package simulator
 
-import "time"
+import (
+	"time"
+
+	"locklab/simulator/internal/clock"
+)
 
 // Limits of one world. They keep a World a plain value; New refuses a Setup
 // that exceeds them.
@@ -16,20 +20,10 @@ const (
 )
 
 // Never is later than everything.
-const Never time.Duration = 1<<63 - 1
+const Never = clock.Never
 
-// endOfTime is the last true time of a world, and the furthest that any clock
-// may be off. Within it no sum of times overflows; what is due later is due
-// Never.
-const endOfTime = 100 * 365 * 24 * time.Hour
-
-// later is d after now; Never if that is beyond all time.
-func later(now, d time.Duration) time.Duration {
-	if d > endOfTime {
-		return Never
-	}
-	return now + d
-}
+// Epoch is the wall-clock reading of a right clock at the start of a run.
+var Epoch = clock.Epoch
 
 // A World is everything that is, at one instant. It is a value: assign it to
 // keep it, compare it with ==. The numbers in it name entries of its Lab's
@@ -54,7 +48,7 @@ type procState struct {
 	open    bool          // paused: it may end before
 	cut     bool          // its connection to the ensemble has broken
 	until   time.Duration // paused: when it ends, true time
-	clock   clockState
+	clock   clock.State
 	threads [MaxThreads]threadState
 }
 
@@ -99,7 +93,7 @@ func (th *threadState) answer(reply uint32) {
 // World.copies; they share its clock.
 type nodeState struct {
 	data   dataState
-	clock  clockState
+	clock  clock.State
 	behind copySet                // the copies that lack something that the server has
 	lacks  [MaxReplicas]clientSet // whose writes are among what a replica lacks
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
 )
 
 // A server may be a ZooKeeper ensemble (see the package zookeeper for what it
@@ -48,7 +49,7 @@ type zooState struct {
 
 // due is when the next session ends; Never if none will.
 func (z *zooState) due() time.Duration {
-	next := Never
+	next := clock.Never
 	for _, end := range z.ends {
 		if end > 0 {
 			next = min(next, end)
@@ -60,7 +61,7 @@ func (z *zooState) due() time.Duration {
 // shift moves the ends of sessions by d.
 func (z zooState) shift(d time.Duration) zooState {
 	for c := range z.ends {
-		if z.ends[c] > 0 && z.ends[c] != Never {
+		if z.ends[c] > 0 && z.ends[c] != clock.Never {
 			z.ends[c] += d
 		}
 	}
@@ -183,7 +184,7 @@ func (l *Simulator) zooServe(w *World, o *op, from int8, msg uint32, kind zooAct
 // now on the ensemble hears nothing of it.
 func (l *Simulator) silence(w *World, c int8) {
 	if w.zoo.ends[c-1] == 0 && l.hasSession(w, c) {
-		w.zoo.ends[c-1] = later(w.now, w.nodes[ensemble-1].clock.after(l.zoo.timeout))
+		w.zoo.ends[c-1] = clock.Later(w.now, w.nodes[ensemble-1].clock.After(l.zoo.timeout))
 	}
 }
 

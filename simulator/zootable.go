@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"locklab/simulator/internal/codec"
+	"locklab/simulator/internal/table"
 	"locklab/simulator/zookeeper"
 )
 
 // zooTable is what the ensemble does, as far as it is known: (shape, act) ->
 // (shape, answer). An entry is computed by the package zookeeper, once.
 type zooTable struct {
-	room    *room
+	room    *table.Room
 	timeout time.Duration // of a session
 	first   zookeeper.State
 	names   map[string]string // of lines
@@ -121,7 +122,7 @@ type zooFired struct {
 	what   string
 }
 
-func newZooTable(s *NodeConfig, r *room) *zooTable {
+func newZooTable(s *NodeConfig, r *table.Room) *zooTable {
 	t := &zooTable{
 		room: r, timeout: s.Session, first: s.Znodes, names: s.Lines,
 		shapeID: map[string]uint32{}, requestID: map[zookeeper.Request]uint32{}, answerID: map[string]uint32{},
@@ -136,8 +137,8 @@ func newZooTable(s *NodeConfig, r *room) *zooTable {
 
 // clear forgets everything and keeps the room.
 func (t *zooTable) clear() {
-	t.shapes, t.requests, t.answers = forgotten(t.shapes), forgotten(t.requests), forgotten(t.answers)
-	t.watches, t.memories = forgotten(t.watches), forgotten(t.memories)
+	t.shapes, t.requests, t.answers = table.Emptied(t.shapes), table.Emptied(t.requests), table.Emptied(t.answers)
+	t.watches, t.memories = table.Emptied(t.watches), table.Emptied(t.memories)
 	clear(t.shapeID)
 	clear(t.requestID)
 	clear(t.answerID)
@@ -167,57 +168,43 @@ func (t *zooTable) internShape(s zooShape) uint32 {
 		key = appendNews(key, s.links[c].news)
 	}
 	s.lines = s.state.Lines()
-	return intern(t.room, t.shapeID, string(key), &t.shapes, s)
+	return table.Intern(t.room, t.shapeID, string(key), &t.shapes, s, "entries of a ZooKeeper's table")
 }
 
 func appendNews(key []byte, news []zookeeper.Event) []byte {
 	key = binary.AppendUvarint(key, uint64(len(news)))
 	for _, e := range news {
-		key = appendText(binary.AppendVarint(key, int64(e.Type)), e.Path)
+		key = table.AppendText(binary.AppendVarint(key, int64(e.Type)), e.Path)
 	}
 	return key
 }
 
-// intern is the number of what has the given key in a list, to which it is
-// added if it is new.
-func intern[K comparable, E any](r *room, ids map[K]uint32, key K, list *[]E, e E) uint32 {
-	if id, ok := ids[key]; ok {
-		return id
-	}
-	id, ok := r.next(len(*list), "entries of a ZooKeeper's table")
-	if ok {
-		ids[key] = id
-		*list = append(*list, e)
-	}
-	return id
-}
-
 func (t *zooTable) internRequest(r zookeeper.Request) uint32 {
-	return intern(t.room, t.requestID, r, &t.requests, zooRequest{r, requestText(r)})
+	return table.Intern(t.room, t.requestID, r, &t.requests, zooRequest{r, requestText(r)}, "entries of a ZooKeeper's table")
 }
 
 func (t *zooTable) internWatch(w zookeeper.Watch) uint32 {
-	return intern(t.room, t.watchID, w, &t.watches, w)
+	return table.Intern(t.room, t.watchID, w, &t.watches, w, "entries of a ZooKeeper's table")
 }
 
 func (t *zooTable) internMemory(m zooMemory) uint32 {
 	key := binary.AppendVarint(nil, m.seen)
 	for _, w := range m.watches {
-		key = appendText(binary.AppendVarint(key, int64(w.Kind)), w.Path)
+		key = table.AppendText(binary.AppendVarint(key, int64(w.Kind)), w.Path)
 	}
-	return intern(t.room, t.memoryID, string(key), &t.memories, m)
+	return table.Intern(t.room, t.memoryID, string(key), &t.memories, m, "entries of a ZooKeeper's table")
 }
 
 func (t *zooTable) internAnswer(a zooAnswer) uint32 {
 	r := a.reply
-	key := appendText(appendNews(nil, a.news), a.text)
+	key := table.AppendText(appendNews(nil, a.news), a.text)
 	key = binary.AppendVarint(binary.AppendVarint(key, int64(r.Code)), r.Zxid)
-	key = binary.AppendUvarint(appendText(appendText(key, r.Path), r.Data), uint64(len(r.Children)))
+	key = binary.AppendUvarint(table.AppendText(table.AppendText(key, r.Path), r.Data), uint64(len(r.Children)))
 	for _, c := range r.Children {
-		key = appendText(key, c)
+		key = table.AppendText(key, c)
 	}
 	key = fmt.Append(key, r.Stat) // numbers only
-	return intern(t.room, t.answerID, string(key), &t.answers, a)
+	return table.Intern(t.room, t.answerID, string(key), &t.answers, a, "entries of a ZooKeeper's table")
 }
 
 // act looks up what an act does.
