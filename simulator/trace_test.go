@@ -68,7 +68,7 @@ func anyTrace(rng *rand.Rand) Trace {
 		who := Choice{Client: int8(1 + rng.IntN(MaxClients)), Thread: int8(rng.IntN(MaxThreads))}
 		switch who.Verb = Verb(1 + rng.IntN(12)); {
 		case who.Verb == Orphaned:
-			who.Thread = int8(rng.IntN(maxLate))
+			who.Thread = int8(rng.IntN(maxOrphans))
 			t.Choices = append(t.Choices, who)
 		case who.Verb == Pass:
 			t.Choices = append(t.Choices, Choice{Verb: Pass, D: d})
