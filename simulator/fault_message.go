@@ -9,18 +9,25 @@ import (
 	"locklab/simulator/process"
 )
 
-// Requests calls yield for each request on its way to a server or the resource whose
-// sender waits for the answer.
-func (f FaultContext) Requests(yield func(c Choice)) { f.messages(node.Asking, yield) }
+// A Message is a request or a reply on its way between a client's thread that waits
+// for it and a server or the resource.
+type Message struct {
+	Client, Thread int8
+	Held           bool // it is held up; see Delay
+	Redis          bool // the other end is a Redis
+}
+
+// Requests calls yield for each request on its way whose sender waits for the answer.
+func (f FaultContext) Requests(yield func(m Message) bool) { f.messages(node.Asking, yield) }
 
 // Replies calls yield for each reply on its way to a client that waits for it.
-func (f FaultContext) Replies(yield func(c Choice)) { f.messages(node.Answered, yield) }
+func (f FaultContext) Replies(yield func(m Message) bool) { f.messages(node.Answered, yield) }
 
-func (f FaultContext) messages(ph node.Phase, yield func(c Choice)) {
-	for c := range f.s.procs {
-		for t := range f.w.procs[c].Threads {
-			if f.onTheWay(int8(c+1), int8(t), ph) {
-				yield(Choice{Client: int8(c + 1), Thread: int8(t)})
+func (f FaultContext) messages(ph node.Phase, yield func(m Message) bool) {
+	for c := int8(1); int(c) <= len(f.s.procs); c++ {
+		for t := range int8(MaxThreads) {
+			if f.onTheWay(c, t, ph) && !yield(Message{c, t, f.held(c, t), f.toRedis(c, t)}) {
+				return
 			}
 		}
 	}
@@ -33,11 +40,9 @@ func (f FaultContext) onTheWay(c, t int8, ph node.Phase) bool {
 	return t >= 0 && t < MaxThreads && p.Threads[t].Phase == ph && !p.Dead && p.Threads[t].Reply != node.LostConn
 }
 
-// Held says whether the message that thread t of client c waits for is held up.
-func (f FaultContext) Held(c, t int8) bool { return f.w.procs[c-1].Threads[t].Hold > f.w.now }
+func (f FaultContext) held(c, t int8) bool { return f.w.procs[c-1].Threads[t].Hold > f.w.now }
 
-// ToServer says whether what thread t of client c waits for is an answer of a Redis.
-func (f FaultContext) ToServer(c, t int8) bool {
+func (f FaultContext) toRedis(c, t int8) bool {
 	return f.s.redis != nil && f.s.op(f.w, c, t).Kind == process.Request
 }
 
@@ -90,7 +95,7 @@ func (f FaultContext) Delay(c, t int8, d time.Duration) (why string) {
 		return "a delay needs a length above 0"
 	case !f.onTheWay(c, t, node.Asking) && !f.onTheWay(c, t, node.Answered):
 		return "no such message is on the way"
-	case f.Held(c, t):
+	case f.held(c, t):
 		return "the message is held up already"
 	}
 	th := &p.Threads[t]
@@ -112,9 +117,9 @@ func (f FaultContext) Reject(c, t int8, err string) (why string) {
 	switch {
 	case why != "":
 		return why
-	case !f.onTheWay(c, t, node.Asking) || !f.ToServer(c, t):
+	case !f.onTheWay(c, t, node.Asking) || !f.toRedis(c, t):
 		return "no request to a server is on the way"
-	case f.Held(c, t):
+	case f.held(c, t):
 		return "the request is held up"
 	}
 	answer, text := f.s.redis.Reject(f.s.op(f.w, c, t).Arg, err)
