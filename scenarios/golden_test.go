@@ -92,7 +92,7 @@ func transcript(t *testing.T, sc race.Scenario) []byte {
 		o := racetest.PlayListed(t, e, sc, sc.Settings)
 		from := strings.TrimPrefix(fmt.Sprintf("%s, %d", e.Article, e.Year), ", ")
 		fmt.Fprintf(&b, "\n== %s (%s): %s\n", e.ID, from, words(o))
-		if o.NotApplicable != (race.Text{}) {
+		if o.NotApplicable != (race.Reason("")) {
 			continue
 		}
 		var lanes bytes.Buffer
@@ -116,7 +116,7 @@ func settings(s race.Settings) string {
 }
 
 func words(o *race.Outcome) string {
-	if o.NotApplicable != (race.Text{}) {
+	if o.NotApplicable != (race.Reason("")) {
 		return fmt.Sprintf("%s, %s", verdict.NA, o.NotApplicable.EN)
 	}
 	var s []string

@@ -13,21 +13,8 @@ import (
 )
 
 var releaseAgain = race.Scenario{
-	ID:    "release-again",
-	Race:  "R33",
-	Title: race.Text{EN: "the answer to a release is lost, and the lock is released once more", ZH: "释放的应答丢失，于是再释放一次"},
-	Story: race.Text{
-		EN: "c1 releases, the server executes it, and the answer is lost. c1 does what lost-release advises and releases again. By then the lock is c2's. A lock with a token of its own finds that it is not held, a false alarm and nothing worse; one that deletes whatever is there deletes c2's lock, and c3 walks in beside c2.",
-		ZH: "c1 释放锁，服务器执行了，应答却丢了。c1 按 lost-release 的建议再释放一次，而此时锁已经是 c2 的。带自己令牌的锁会发现锁已不归它，只是一次虚惊；不看内容就删除的锁会删掉 c2 的锁，c3 又会和 c2 同时进来。",
-	},
-	Cure: race.Text{
-		EN: "A token of one's own, compared on the server: then a release may be sent as often as one likes. Take \"not held\" after an unanswered release for a success.",
-		ZH: "用自己的令牌，并在服务器上比较：这样释放可以重发任意多次。没收到应答之后再得到「未持有」，就当作已经释放成功。",
-	},
-	Numbers: race.Text{
-		EN: "c1 releases at 3 s, waits 3 s for the answer (50 ms for each of several servers, a majority of whose answers are lost), rests a second, and releases again. c2 has entered at 3.5 s, writes at 8.5 s and stays for a second more; c3 asks every second, so it would be in before that, and write after it.",
-		ZH: "c1 在 3 秒释放，等应答 3 秒（多节点时每个节点 50 毫秒，过半节点的应答丢失），歇 1 秒后再次释放。c2 在 3.5 秒进来，8.5 秒写入，再停留 1 秒；c3 每秒抢一次锁，一旦被放进来，就会在此之前进入、在此之后写入。",
-	},
+	ID:       "release-again",
+	Race:     "R33",
 	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-reply=%d", race.Quorum(nodes)) },
 	Clients: func(s race.Settings) []race.Client {

@@ -24,7 +24,7 @@ func TestTextsAreComplete(t *testing.T) {
 	for _, sc := range scenarios.All() {
 		twoLanguages(t, sc.ID+": title", sc.Title)
 		for name, text := range map[string]race.Text{"story": sc.Story, "numbers": sc.Numbers, "cure": sc.Cure} {
-			if name == "cure" && text == (race.Text{}) { // then that of the verdict is told
+			if name == "cure" && text == (race.Reason("")) { // then that of the verdict is told
 				continue
 			}
 			twoLanguages(t, sc.ID+": "+name, text)
@@ -40,7 +40,7 @@ func TestTextsAreComplete(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, sc := range scenarios.All() {
-			if why := sc.WhyNotApplicable(p); why != (race.Text{}) {
+			if why := sc.WhyNotApplicable(p); why != (race.Reason("")) {
 				twoLanguages(t, e.ID+" in "+sc.ID+": reason", why)
 			}
 		}

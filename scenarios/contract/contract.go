@@ -24,7 +24,7 @@ type Cells map[[2]string]Cell
 // A Clause is the contract of one cell.
 type Cell struct {
 	Words []verdict.Word // in the verdicts' own order
-	Why   race.Text      // a few words; empty where the lock holds or the question has no meaning
+	Why   race.Reason    // a few words; empty where the lock holds or the question has no meaning
 }
 
 // ParseContract reads a contract that speaks of every lock in every scenario.
@@ -33,11 +33,11 @@ type Cell struct {
 //	# a comment
 //	[gc-pause]
 //	setnx            HOLDS
-//	token watchdog   OVERLAP STALE-WRITE | it slept past its lease | 睡过了租期
+//	token watchdog   OVERLAP STALE-WRITE | slept-past-its-lease
 //
-// A line names locks, what becomes of each of them, and why, in English and in
-// Chinese. Where they hold, or the question has no meaning, there is no need to
-// say why.
+// A line names locks, what becomes of each of them, and why: the key of a reason in
+// the catalogues ("why." aside), or words of its own. Where they hold, or the
+// question has no meaning, no reason is needed.
 func ParseCells(file, text string) (Cells, error) {
 	c, err := parseContract(file, text)
 	if err != nil {
@@ -93,8 +93,8 @@ func (c Cells) read(scenario, line string) error {
 		}
 	}
 	harmless := slices.Contains(clause.Words, verdict.Holds) || slices.Contains(clause.Words, verdict.NA)
-	if clause.Why == (race.Text{}) && !harmless {
-		return fmt.Errorf("%s: say why: %s | a few words | 几个字", line, line)
+	if clause.Why == "" && !harmless {
+		return fmt.Errorf("%s: say why: %s | a few words", line, line)
 	}
 	return nil
 }
@@ -123,11 +123,10 @@ func parseClause(line string) (ids []string, c Cell, err error) {
 		return nil, c, fmt.Errorf("%q has no verdict", line)
 	case len(parts) == 1:
 		return ids, c, nil
-	case len(parts) == 3:
-		c.Why = race.Text{EN: strings.TrimSpace(parts[1]), ZH: strings.TrimSpace(parts[2])}
 	}
-	if c.Why.EN == "" || c.Why.ZH == "" {
-		return nil, c, fmt.Errorf("%q: say why in English and in Chinese: | a few words | 几个字", line)
+	c.Why = race.Reason(strings.TrimSpace(strings.Join(parts[1:], "|")))
+	if c.Why == "" {
+		return nil, c, fmt.Errorf("%q: say why: | a few words", line)
 	}
 	return ids, c, nil
 }
@@ -231,7 +230,7 @@ func Uncovered(entry lock.Entry) (scs []race.Scenario) {
 
 // Why is the contract's reason for what becomes of a lock in a scenario; empty
 // where it holds, or the question has no meaning.
-func Why(entry lock.Entry, sc race.Scenario) race.Text { return CellOf(entry, sc).Why }
+func Why(entry lock.Entry, sc race.Scenario) race.Reason { return CellOf(entry, sc).Why }
 
 // sameWords compares verdicts in whatever order.
 func sameWords(a, b []verdict.Word) bool {

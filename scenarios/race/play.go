@@ -24,7 +24,7 @@ type Outcome struct {
 	Settings Settings
 	// NotApplicable says why the question has no meaning for this lock; then
 	// there is no history.
-	NotApplicable Text
+	NotApplicable Reason
 	History       *history.History
 	Judgement     verdict.Judgement
 	Reached       bool // the fault struck, as Scenario.Struck sees it; true where not applicable
@@ -54,13 +54,13 @@ func (c *Runner) Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, erro
 	if err != nil {
 		return nil, err
 	}
-	if why := sc.WhyNotApplicable(p); why != (Text{}) {
+	if why := sc.WhyNotApplicable(p); why != "" {
 		return sc.notApplicable(entry, s, why), nil
 	}
 	return sc.Play(entry, s)
 }
 
-func (sc Scenario) notApplicable(entry lock.Entry, s Settings, why Text) *Outcome {
+func (sc Scenario) notApplicable(entry lock.Entry, s Settings, why Reason) *Outcome {
 	return &Outcome{
 		Strategy: entry, Scenario: sc, Settings: s, NotApplicable: why, Reached: true,
 		Verdicts: []verdict.Word{verdict.NA},
@@ -162,18 +162,18 @@ func (c *Runner) Profile(entry lock.Entry) (Profile, error) {
 }
 
 // WhyNotApplicable says why the question has no meaning for a lock with this profile.
-func (sc Scenario) WhyNotApplicable(p Profile) Text {
+func (sc Scenario) WhyNotApplicable(p Profile) Reason {
 	switch {
 	case !p.Excludes && !sc.IncludeNonExclusive:
-		return Text{EN: "it lets a second client in without any mishap: see R00", ZH: "不出任何意外它也会放第二个客户端进来：见 R00"}
-	case p.ZooKeeper && sc.wholeEnsemble() != (Text{}):
+		return "lets-second-client-without"
+	case p.ZooKeeper && sc.wholeEnsemble() != "":
 		return sc.wholeEnsemble()
 	case p.Shares && !sc.AllowsShared:
-		return Text{EN: "it lets two in together: nobody has to wait for one other", ZH: "它本来就允许两个同时在里面，不会两个人里就有一个要等"}
+		return "lets-two-together-nobody"
 	case sc.Needs != nil:
 		return sc.Needs(p)
 	}
-	return Text{}
+	return ""
 }
 
 // play plays without asking whether it makes sense.

@@ -3,19 +3,14 @@ package race
 import (
 	"time"
 
-	"locklab/algorithms/lock"
 	"locklab/simulator"
 	"locklab/simulator/history"
 )
 
 // A Scenario is one race.
 type Scenario struct {
-	ID    string // as typed
-	Race  string // as the catalogues of races number it: R18; S1 and on are those that search has found
-	Title Text   // one line
-	// Story is what happens and why it was told, Numbers why these numbers bring
-	// it about, Cure what mends it; each in English and in Chinese.
-	Story, Numbers, Cure Text
+	ID   string // as typed
+	Race string // as the catalogues of races number it: R18; S1 and on are those that search has found
 	// Settings are the numbers. What is zero here is no setting of this scenario.
 	Settings Settings
 	// Budget is how often each fault may strike, given the number of servers.
@@ -35,8 +30,8 @@ type Scenario struct {
 	// Worn has the queues of a ZooKeeper give out their last number from the start.
 	SequenceExhausted bool
 	// Needs says why the question has no meaning for a lock with this profile;
-	// the empty Text is: it has. Nil needs nothing.
-	Needs func(p Profile) Text
+	// "" is: it has. Nil needs nothing.
+	Needs func(p Profile) Reason
 	// Unprotected asks also the locks that let a second client in while nothing
 	// goes wrong. The others do not: what such a lock does there proves nothing.
 	IncludeNonExclusive bool
@@ -78,5 +73,6 @@ type Client struct {
 	Fails bool // after Work an exception ends its business: no write, no release; its process lives on
 }
 
-// Text is the same in two languages.
-type Text = lock.Text
+// A Reason says why a question has no meaning for a lock, as a key of the
+// catalogues of texts; "" means that the question has a meaning.
+type Reason string

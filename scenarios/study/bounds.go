@@ -233,12 +233,7 @@ func (b Bounds) allInVain(h *history.History) bool {
 	return done == b.Clients
 }
 
-func (b Bounds) Scenario() race.Scenario {
-	return race.Scenario{ID: SearchID, Title: race.Text{
-		EN: fmt.Sprintf("found by search: %d clients, %d attempts each, faults: %s", b.Clients, b.Attempts, b.Faults()),
-		ZH: fmt.Sprintf("搜索发现：%d 个客户端，各申请 %d 次，故障：%s", b.Clients, b.Attempts, cmp.Or(b.Budget, "无")),
-	}}
-}
+func (b Bounds) Scenario() race.Scenario { return race.Scenario{ID: SearchID} }
 
 func (b Bounds) Faults() string { return cmp.Or(b.Budget, "none") }
 
