@@ -16,9 +16,9 @@ import (
 	"locklab/simulator/zookeeper/realserver"
 )
 
-// A member is one client process of a lock on a ZooKeeper, with a session and a
+// A process is one client process of a lock on a ZooKeeper, with a session and a
 // clock of its own.
-type member struct {
+type process struct {
 	lock.Queuer
 	env        lock.Env
 	expire     func() // its session ends, and it does not yet know
@@ -26,16 +26,16 @@ type member struct {
 	loseCreate func() // the answer to its next create is lost
 }
 
-// A house is an ensemble, empty at first, on which a test plays.
-type house struct {
-	join func(t *testing.T, e lock.Entry, name string) *member
-	// waiting calls await, and do when await has begun to wait.
+// A testbed is an ensemble, empty at first, on which a test runs.
+type testbed struct {
+	process func(t *testing.T, e lock.Entry, name string) *process
+	// waiting calls await, and do once await has begun to wait.
 	waiting func(do, await func())
-	look    lock.ZooKeeper // a session beside all others
+	admin   lock.ZooKeeper // a session beside all others
 }
 
-// enter gives env to e.
-func enter(t *testing.T, e lock.Entry, m *member, zk lock.ZooKeeper, clock lock.Clock, name string) *member {
+// newProcess completes m with an env and the strategy e.
+func newProcess(t *testing.T, e lock.Entry, m *process, zk lock.ZooKeeper, clock lock.Clock, name string) *process {
 	m.env = lock.Env{ZooKeeper: zk, Clock: clock, Tokens: &countedTokens{name: name}}
 	if err := e.Check(m.env); err != nil {
 		t.Fatal(err)
@@ -45,9 +45,9 @@ func enter(t *testing.T, e lock.Entry, m *member, zk lock.ZooKeeper, clock lock.
 }
 
 // places lists all numbered znodes below path, with their paths.
-func (h *house) places(t *testing.T, path string) (places []string) {
+func (h *testbed) places(t *testing.T, path string) (places []string) {
 	t.Helper()
-	names, err := h.look.Children(t.Context(), path)
+	names, err := h.admin.Children(t.Context(), path)
 	if errors.Is(err, lock.ErrNoNode) {
 		return nil
 	}
@@ -61,50 +61,50 @@ func (h *house) places(t *testing.T, path string) (places []string) {
 	return places
 }
 
-// An ensemble is a ZooKeeper's memory, asked in this process. It makes a house in
-// which nothing happens at the same time as anything else.
+// An ensemble is the state of a ZooKeeper in this process. Its testbed is
+// deterministic: nothing runs concurrently.
 type ensemble struct {
-	state     zookeeper.State
-	sessions  map[zookeeper.SessionID]*memory
-	meanwhile []func() // what happens, one by one, while somebody waits
-	told      int      // events so far
+	state    zookeeper.State
+	sessions map[zookeeper.SessionID]*memorySession
+	pending  []func() // what happens, one by one, while somebody waits
+	events   int      // number of watch events so far
 
 	park func() bool // not nil: a process that waits stands still in it; false: the test is over
 }
 
 func newEnsemble() *ensemble {
-	return &ensemble{state: zookeeper.New(), sessions: map[zookeeper.SessionID]*memory{}}
+	return &ensemble{state: zookeeper.New(), sessions: map[zookeeper.SessionID]*memorySession{}}
 }
 
-func (e *ensemble) house() *house {
-	return &house{
-		look: e.connect(clockwork.NewFakeClockAt(epoch)),
-		join: func(t *testing.T, entry lock.Entry, name string) *member {
+func (e *ensemble) testbed() *testbed {
+	return &testbed{
+		admin: e.connect(clockwork.NewFakeClockAt(epoch)),
+		process: func(t *testing.T, entry lock.Entry, name string) *process {
 			clock := clockwork.NewFakeClockAt(epoch)
 			s := e.connect(clock)
-			m := &member{
+			m := &process{
 				expire:     s.expire,
 				cut:        func() { s.down = true },
 				loseCreate: func() { s.lose = func(r zookeeper.Request) bool { return r.Op == zookeeper.Create } },
 			}
-			return enter(t, entry, m, s, clock, name)
+			return newProcess(t, entry, m, s, clock, name)
 		},
 		waiting: func(do, await func()) {
-			e.meanwhile = append(e.meanwhile, do)
+			e.pending = append(e.pending, do)
 			await()
 		},
 	}
 }
 
-func (e *ensemble) connect(clock *clockwork.FakeClock) *memory {
-	s := &memory{ensemble: e, clock: clock, watches: map[zookeeper.Watch]*memoryWatch{}}
+func (e *ensemble) connect(clock *clockwork.FakeClock) *memorySession {
+	s := &memorySession{ensemble: e, clock: clock, watches: map[zookeeper.Watch]*memoryWatch{}}
 	e.state, s.id = e.state.Connect(0, time.Second)
 	e.sessions[s.id] = s
 	return s
 }
 
 func (e *ensemble) deliver(events []zookeeper.Event) {
-	e.told += len(events)
+	e.events += len(events)
 	for _, event := range events {
 		s := e.sessions[event.Session]
 		for watch, w := range s.watches {
@@ -117,8 +117,8 @@ func (e *ensemble) deliver(events []zookeeper.Event) {
 	}
 }
 
-// A memory is a session with an ensemble.
-type memory struct {
+// A memorySession is a session with an ensemble in memory.
+type memorySession struct {
 	ensemble *ensemble
 	id       zookeeper.SessionID
 	clock    *clockwork.FakeClock
@@ -130,13 +130,13 @@ type memory struct {
 
 var errBroken = errors.New("the connection broke")
 
-func (s *memory) expire() {
+func (s *memorySession) expire() {
 	var events []zookeeper.Event
 	s.ensemble.state, _, events = s.ensemble.state.Close(s.id)
 	s.ensemble.deliver(events)
 }
 
-func (s *memory) ask(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, error) {
+func (s *memorySession) ask(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, error) {
 	switch {
 	case ctx.Err() != nil:
 		return zookeeper.Reply{}, ctx.Err()
@@ -164,7 +164,7 @@ func (s *memory) ask(ctx context.Context, r zookeeper.Request) (zookeeper.Reply,
 	return reply, reply.Code
 }
 
-func (s *memory) Create(ctx context.Context, path string, kind lock.Znode) (string, error) {
+func (s *memorySession) Create(ctx context.Context, path string, kind lock.Znode) (string, error) {
 	r := zookeeper.Request{Op: zookeeper.Create, Path: path}
 	if kind == lock.EphemeralSequential {
 		r.Mode = zookeeper.Ephemeral | zookeeper.Sequential
@@ -173,29 +173,29 @@ func (s *memory) Create(ctx context.Context, path string, kind lock.Znode) (stri
 	return reply.Path, err
 }
 
-func (s *memory) Delete(ctx context.Context, path string) error {
+func (s *memorySession) Delete(ctx context.Context, path string) error {
 	_, err := s.ask(ctx, zookeeper.Request{Op: zookeeper.Delete, Path: path, Version: zookeeper.AnyVersion})
 	return err
 }
 
-func (s *memory) Exists(ctx context.Context, path string) (uint64, error) {
+func (s *memorySession) Exists(ctx context.Context, path string) (uint64, error) {
 	reply, err := s.ask(ctx, zookeeper.Request{Op: zookeeper.Exists, Path: path})
 	return uint64(reply.Stat.Czxid), err
 }
 
-func (s *memory) Children(ctx context.Context, path string) ([]string, error) {
+func (s *memorySession) Children(ctx context.Context, path string) ([]string, error) {
 	reply, err := s.ask(ctx, zookeeper.Request{Op: zookeeper.GetChildren, Path: path})
 	return reply.Children, err
 }
 
-func (s *memory) WatchNode(ctx context.Context, path string) (lock.Watch, error) {
+func (s *memorySession) WatchNode(ctx context.Context, path string) (lock.Watch, error) {
 	if _, err := s.ask(ctx, zookeeper.Request{Op: zookeeper.GetData, Path: path, Watch: true}); err != nil {
 		return nil, err
 	}
 	return s.watch(zookeeper.Watch{Kind: zookeeper.WatchData, Path: path}), nil
 }
 
-func (s *memory) WatchChildren(ctx context.Context, path string) ([]string, lock.Watch, error) {
+func (s *memorySession) WatchChildren(ctx context.Context, path string) ([]string, lock.Watch, error) {
 	reply, err := s.ask(ctx, zookeeper.Request{Op: zookeeper.GetChildren, Path: path, Watch: true})
 	if err != nil {
 		return nil, nil, err
@@ -203,7 +203,7 @@ func (s *memory) WatchChildren(ctx context.Context, path string) ([]string, lock
 	return reply.Children, s.watch(zookeeper.Watch{Kind: zookeeper.WatchChildren, Path: path}), nil
 }
 
-func (s *memory) watch(watch zookeeper.Watch) *memoryWatch {
+func (s *memorySession) watch(watch zookeeper.Watch) *memoryWatch {
 	w := s.watches[watch]
 	if w == nil {
 		w = &memoryWatch{session: s}
@@ -213,11 +213,11 @@ func (s *memory) watch(watch zookeeper.Watch) *memoryWatch {
 }
 
 type memoryWatch struct {
-	session *memory
+	session *memorySession
 	fired   bool
 }
 
-// Wait lets happen what there is to happen, and then time pass.
+// Wait runs what is pending, and otherwise lets time pass.
 func (w *memoryWatch) Wait(ctx context.Context, patience time.Duration) (bool, error) {
 	e, clock := w.session.ensemble, w.session.clock
 	until := clock.Now().Add(patience)
@@ -236,23 +236,23 @@ func (w *memoryWatch) Wait(ctx context.Context, patience time.Duration) (bool, e
 				return false, context.Canceled
 			}
 			continue
-		case len(e.meanwhile) == 0:
+		case len(e.pending) == 0:
 			clock.Advance(patience)
 			return false, nil
 		}
-		next := e.meanwhile[0]
-		e.meanwhile = e.meanwhile[1:]
+		next := e.pending[0]
+		e.pending = e.pending[1:]
 		next()
 	}
 }
 
-// realHouse is the ensemble at addr, without the locks of earlier tests.
-func realHouse(t *testing.T, addr string) *house {
-	h := &house{look: locks.OnConn(realConn(t, addr).conn, clockwork.NewRealClock())}
-	clean(t, h.look, "/locks")
-	h.join = func(t *testing.T, e lock.Entry, name string) *member {
+// realTestbed uses the ensemble at addr, without the locks of earlier tests.
+func realTestbed(t *testing.T, addr string) *testbed {
+	h := &testbed{admin: locks.OnConn(realConn(t, addr).conn, clockwork.NewRealClock())}
+	clean(t, h.admin, "/locks")
+	h.process = func(t *testing.T, e lock.Entry, name string) *process {
 		s := realConn(t, addr)
-		m := &member{
+		m := &process{
 			expire: func() {
 				if err := s.line.Expire(addr); err != nil {
 					t.Fatal(err)
@@ -269,7 +269,7 @@ func realHouse(t *testing.T, addr string) *house {
 			},
 		}
 		clock := clockwork.NewRealClock()
-		return enter(t, e, m, locks.OnConn(s.conn, clock), clock, name)
+		return newProcess(t, e, m, locks.OnConn(s.conn, clock), clock, name)
 	}
 	h.waiting = func(do, await func()) {
 		done := make(chan struct{})
@@ -283,7 +283,7 @@ func realHouse(t *testing.T, addr string) *house {
 	return h
 }
 
-// clean deletes path and all below.
+// clean deletes path and everything below it.
 func clean(t *testing.T, look lock.ZooKeeper, path string) {
 	t.Helper()
 	names, err := look.Children(t.Context(), path)

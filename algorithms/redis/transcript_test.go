@@ -19,10 +19,9 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/*.txt from what the strategies send")
 
-// TestWire holds every command that a strategy sends against a transcript in
-// testdata, one for each strategy, to be read on its own. The story is always the
-// same: A acquires, B is refused, A releases; A acquires again and dies, and B
-// comes again after one lease.
+// TestWire compares every command that a strategy sends with a transcript in testdata,
+// one for each strategy. The sequence is always the same: A acquires, B is refused, A
+// releases; A acquires again and dies, and B tries again after one lease.
 func TestWire(t *testing.T) {
 	for _, e := range algorithms.OnRedis() {
 		t.Run(e.ID, func(t *testing.T) {
@@ -51,7 +50,7 @@ func transcript(t *testing.T, e lock.Entry) string {
 		name += " (" + strings.Join(articles, ", ") + ")"
 	}
 	fmt.Fprintf(&log, "# %s: %s\n# TTL %v; clocks begin at %d ms\n", name, e.Title.EN, e.TTL, epoch.UnixMilli())
-	s := newStage(t, e.Nodes)
+	s := newTestbed(t, e.Nodes)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	seen := map[string]bool{}
 	for _, p := range []*process{a, b} {
@@ -60,7 +59,7 @@ func transcript(t *testing.T, e lock.Entry) string {
 			if len(p.conns) > 1 {
 				margin = fmt.Sprintf("  node %d  ", i+1)
 			}
-			c.AddHook(scribe{&log, margin, seen})
+			c.AddHook(recorder{&log, margin, seen})
 		}
 	}
 	acquire := func(what string, p *process) lock.Lease {
@@ -92,16 +91,16 @@ func outcome(err error, done string) string {
 	return done
 }
 
-// A scribe writes down each command and its reply.
-type scribe struct {
+// A recorder records each command and its reply.
+type recorder struct {
 	log    *strings.Builder
 	margin string
 	seen   map[string]bool // scripts that stand in the log in full
 }
 
-func (s scribe) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (s recorder) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (s scribe) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (s recorder) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		err := next(ctx, cmds)
 		for _, cmd := range cmds {
@@ -111,7 +110,7 @@ func (s scribe) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 	}
 }
 
-func (s scribe) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (s recorder) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
 		s.write(cmd, err)
@@ -119,15 +118,15 @@ func (s scribe) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-func (s scribe) write(cmd redis.Cmder, err error) {
+func (s recorder) write(cmd redis.Cmder, err error) {
 	if cmd.Name() != "hello" { // the connection's greeting, not the strategy's
 		fmt.Fprintf(s.log, "%s%s -> %s\n", s.margin, s.words(cmd.Args()), reply(cmd, err))
 	}
 }
 
-// words joins arguments as one would type them. A script stands on lines of its
-// own the first time, and is not repeated.
-func (s scribe) words(args []any) string {
+// words joins arguments as one would type them. A script is printed on lines of its
+// own the first time, and not repeated.
+func (s recorder) words(args []any) string {
 	var typed []string
 	for _, arg := range args {
 		word := fmt.Sprint(arg)

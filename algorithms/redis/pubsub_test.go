@@ -13,7 +13,7 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// afterEach tells how often a command has been answered.
+// afterEach is called after each reply to a command, with their number so far.
 type afterEach struct {
 	command string
 	do      func(n int)
@@ -37,10 +37,10 @@ func (a *afterEach) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// A waiter who has subscribed is woken by the release long before its patience and
-// the lease are at an end, on the machine's clock and real sockets.
+// A release wakes a waiter that has subscribed, long before its patience and the lease
+// end, on the machine's clock and real sockets.
 func TestAwaitIsWoken(t *testing.T) {
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	e := entry(t, "redisson-lock")
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	b.env.Clock = clockwork.NewRealClock()
@@ -59,10 +59,10 @@ func TestAwaitIsWoken(t *testing.T) {
 	mustRelease(t, lease, nil)
 }
 
-// Nobody releases, and nobody is waited for beyond one's patience.
+// Nobody releases: a waiter gives up after its patience.
 func TestAwaitIsPatient(t *testing.T) {
 	for _, id := range []string{"redisson-lock", "naive-wake"} {
-		s := newStage(t, 1)
+		s := newTestbed(t, 1)
 		e := entry(t, id)
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		b.env.Clock = clockwork.NewRealClock()

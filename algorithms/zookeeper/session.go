@@ -11,14 +11,13 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// OnConn is the session of a real client, in which anybody may read and change
-// what it creates. clock is the client's own: patience counts on it.
+// OnConn returns the session of a real client. Its znodes are readable and writable for everybody.
+// clock is the client's own: patience is measured on it. The caller owns conn and closes it.
 //
-// The client connects again by itself and keeps its watches. While it has no
-// connection a request waits for one, whatever the context says: the context is
-// looked at before a request is sent, and while waiting for a watch. When the
-// session has ended the client begins a new one; places of the old one are gone,
-// and are found to be gone.
+// The client reconnects by itself and keeps its watches. While it has no connection, a request
+// waits for one even if its context is cancelled: the context is checked before a request is sent,
+// and while waiting for a watch. When the session has ended the client starts a new one. The places
+// of the old session are gone, and the locks notice that.
 func OnConn(conn *zk.Conn, clock lock.Clock) lock.ZooKeeper { return &session{conn, clock} }
 
 type session struct {
@@ -26,7 +25,7 @@ type session struct {
 	clock lock.Clock
 }
 
-// refusal is err in the terms of this package.
+// refusal translates err to the errors of the package lock.
 func refusal(err error) error {
 	for _, r := range []struct{ theirs, ours error }{
 		{zk.ErrNoNode, lock.ErrNoNode},
@@ -116,7 +115,7 @@ func (w *connWatch) Wait(ctx context.Context, patience time.Duration) (fired boo
 	select {
 	case event, ok := <-w.events:
 		switch {
-		case !ok: // it has fired, and that was heard before
+		case !ok: // it has fired before
 			return true, nil
 		case event.Err != nil:
 			return false, fmt.Errorf("%w (%w)", lock.ErrSessionEnded, event.Err)

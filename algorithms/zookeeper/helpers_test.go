@@ -10,7 +10,7 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// epoch is what every clock of a test shows at first.
+// epoch is the time at which every clock of a test starts.
 var epoch = time.Date(2014, time.May, 16, 12, 0, 0, 0, time.UTC)
 
 // countedTokens makes, …: unique as long as the names are.

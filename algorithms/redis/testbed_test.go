@@ -17,11 +17,11 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// epoch is what every clock of a test shows at first.
+// epoch is the time at which every clock of a test starts.
 var epoch = time.Date(2014, time.May, 16, 12, 0, 0, 0, time.UTC)
 
-// A stage is a set of servers, all empty at first, on which a test plays.
-type stage struct {
+// A testbed is a set of servers, all empty at first, on which a test runs.
+type testbed struct {
 	start  time.Time // what the servers' clocks, and those of new processes, show at first
 	addrs  []string
 	admins []*redis.Client     // one for each server: to look and to meddle
@@ -31,16 +31,16 @@ type stage struct {
 	replicas  atomic.Int64 // how many acknowledge a WAIT
 }
 
-// newStage starts n servers in this process, on real sockets.
-func newStage(t testing.TB, n int) *stage {
-	s := &stage{start: epoch}
+// newTestbed starts n servers in this process, on real sockets.
+func newTestbed(t testing.TB, n int) *testbed {
+	s := &testbed{start: epoch}
 	s.replicas.Store(1)
 	var servers []*miniredis.Miniredis
 	for range n {
 		m := miniredis.RunT(t)
 		m.SetTime(epoch)
 		m.ClockTTL(true)
-		m.Server().SetPreHook(newer(m, &s.replicas))
+		m.Server().SetPreHook(addNewCommands(m, &s.replicas))
 		servers = append(servers, m)
 		s.addServer(t, m.Addr())
 	}
@@ -54,12 +54,12 @@ func newStage(t testing.TB, n int) *stage {
 	return s
 }
 
-func (s *stage) addServer(t testing.TB, addr string) {
+func (s *testbed) addServer(t testing.TB, addr string) {
 	s.addrs = append(s.addrs, addr)
 	s.admins = append(s.admins, dial(t, addr))
 }
 
-// dial returns a client with nothing of its own: no retries, no greeting.
+// dial returns a client without retries and without a greeting.
 func dial(t testing.TB, addr string) *redis.Client {
 	c := redis.NewClient(&redis.Options{
 		Addr:                     addr,
@@ -77,14 +77,14 @@ func dial(t testing.TB, addr string) *redis.Client {
 type process struct {
 	lock.Strategy
 	env   lock.Env
-	clock *hearingClock
+	clock *notifyingClock
 	conns []*redis.Client
 }
 
 // process makes a process called name that uses e with the TTL of its article.
-func (s *stage) process(t testing.TB, e lock.Entry, name string) *process {
+func (s *testbed) process(t testing.TB, e lock.Entry, name string) *process {
 	s.processes++
-	p := &process{clock: newHearingClock(s.start)}
+	p := &process{clock: newNotifyingClock(s.start)}
 	p.env = lock.Env{Clock: p.clock, Tokens: &countedTokens{name: name}, Thread: fmt.Sprint(s.processes), TTL: e.TTL}
 	for _, addr := range s.addrs {
 		c := dial(t, addr)
@@ -100,7 +100,7 @@ func (s *stage) process(t testing.TB, e lock.Entry, name string) *process {
 
 // values returns every key of server i with its value; a hash or a list is given
 // as text.
-func (s *stage) values(t testing.TB, i int) map[string]string {
+func (s *testbed) values(t testing.TB, i int) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, key := range must(s.admins[i].Keys(t.Context(), "*").Result())(t) {
@@ -117,7 +117,7 @@ func (s *stage) values(t testing.TB, i int) map[string]string {
 }
 
 // lockValues returns the value of the key "lock" on every server, "" for none.
-func (s *stage) lockValues(t testing.TB) (values []string) {
+func (s *testbed) lockValues(t testing.TB) (values []string) {
 	t.Helper()
 	for i := range s.admins {
 		values = append(values, s.values(t, i)["lock"])
@@ -126,7 +126,7 @@ func (s *stage) lockValues(t testing.TB) (values []string) {
 }
 
 // holding counts the servers that have key.
-func (s *stage) holding(t testing.TB, key string) (n int) {
+func (s *testbed) holding(t testing.TB, key string) (n int) {
 	t.Helper()
 	for i := range s.admins {
 		if _, ok := s.values(t, i)[key]; ok {
@@ -136,8 +136,8 @@ func (s *stage) holding(t testing.TB, key string) (n int) {
 	return n
 }
 
-// steal deletes key from every server, as an administrator might.
-func (s *stage) steal(t testing.TB, key string) {
+// deleteKey deletes key on every server, as an administrator might.
+func (s *testbed) deleteKey(t testing.TB, key string) {
 	t.Helper()
 	for _, admin := range s.admins {
 		must(admin.Del(t.Context(), key).Result())(t)
@@ -155,21 +155,21 @@ func (c *countedTokens) Token() string {
 	return fmt.Sprintf("%s-%d", c.name, c.n)
 }
 
-// A hearingClock is a fake clock that tells when a timer's function has returned.
-type hearingClock struct {
+// A notifyingClock is a fake clock that reports when a timer's function has returned.
+type notifyingClock struct {
 	*clockwork.FakeClock
 	returned chan struct{}
 	last     time.Duration // of the timer armed last
 }
 
-func newHearingClock(start time.Time) *hearingClock {
-	return &hearingClock{FakeClock: clockwork.NewFakeClockAt(start), returned: make(chan struct{}, 100)}
+func newNotifyingClock(start time.Time) *notifyingClock {
+	return &notifyingClock{FakeClock: clockwork.NewFakeClockAt(start), returned: make(chan struct{}, 100)}
 }
 
-// Sleep lets d pass, as there is nobody else to do it.
-func (c *hearingClock) Sleep(d time.Duration) { c.Advance(d) }
+// Sleep advances the clock, since nothing else does.
+func (c *notifyingClock) Sleep(d time.Duration) { c.Advance(d) }
 
-func (c *hearingClock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
+func (c *notifyingClock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 	c.last = d // read after tick, or where no timer is due
 	return c.FakeClock.AfterFunc(d, func() {
 		f()
@@ -177,14 +177,15 @@ func (c *hearingClock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 	})
 }
 
-// tick lets d pass, in which exactly one timer is due, and its function return.
-func (c *hearingClock) tick(d time.Duration) {
+// tick lets d pass, in which exactly one timer is due, and waits until its function
+// has returned.
+func (c *notifyingClock) tick(d time.Duration) {
 	c.Advance(d)
 	<-c.returned
 }
 
 // armed says whether any timer is pending.
-func (c *hearingClock) armed() bool {
+func (c *notifyingClock) armed() bool {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	// With enough waiters this returns nil at once, whatever the context says.
@@ -210,7 +211,7 @@ func mustRelease(t testing.TB, l lock.Lease, want error) {
 	}
 }
 
-// mustRefuse fails the test unless p is told that somebody else has key.
+// mustRefuse fails the test unless p is refused key.
 func mustRefuse(t testing.TB, p *process, key string) {
 	t.Helper()
 	if _, err := p.Acquire(t.Context(), key); !errors.Is(err, lock.ErrNotAcquired) {

@@ -9,21 +9,21 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 )
 
-// lacking are the locks whose commands no redis-server of version 7 has, with such a
-// command.
-var lacking = map[string][]any{
+// missingCommands has the locks whose commands no redis-server of version 7 knows,
+// with such a command.
+var missingCommands = map[string][]any{
 	"delifeq":  {"DELIFEQ", "lock", "x"},          // Valkey 9.0
 	"delex":    {"DELEX", "lock", "IFEQ", "x"},    // Redis 8.4
 	"set-ifeq": {"SET", "lock", "y", "IFEQ", "x"}, // Valkey 8.1, Redis 8.4
 }
 
-// newer teaches a small server what it lacks, in the form that the strategies send:
+// addNewCommands adds commands to miniredis, in the form that the strategies send:
 //   - DELIFEQ key value, of Valkey 9.0, and DELEX key IFEQ value, of Redis 8.4: the
 //     number of keys removed, 1 if key holds value and else 0;
 //   - SET key value IFEQ old PX ms, of Valkey 8.1 and Redis 8.4: OK and a new TTL if
 //     key holds old, else nil;
-//   - WAIT: how many replicas the test says have acknowledged.
-func newer(m *miniredis.Miniredis, replicas *atomic.Int64) server.Hook {
+//   - WAIT: the number of replicas that the test has set.
+func addNewCommands(m *miniredis.Miniredis, replicas *atomic.Int64) server.Hook {
 	holds := func(key, value string) bool {
 		found, err := m.Get(key)
 		return err == nil && found == value
