@@ -400,7 +400,7 @@ func see(t *testing.T, id, scenario string, sights ...sight) *race.Outcome {
 	t.Helper()
 	_, sc := racetest.Cell(t, id, scenario)
 	if o := racetest.Play(t, mustLock(t, id), sc, sc.Settings); o.History == nil {
-		t.Fatalf("locklab run %s %s has no meaning: %s", id, scenario, o.NotApplicable.EN)
+		t.Fatalf("locklab run %s %s has no meaning: %s", id, scenario, o.NotApplicable)
 	}
 	return seeIn(t, id, sc, sights...)
 }
@@ -427,7 +427,7 @@ func seeIn(t *testing.T, id string, sc race.Scenario, sights ...sight) *race.Out
 func unasked(t *testing.T, id, scenario string) {
 	t.Helper()
 	e, sc := racetest.Cell(t, id, scenario)
-	if o := racetest.Play(t, e, sc, sc.Settings); o.NotApplicable == (race.Text{}) {
+	if o := racetest.Play(t, e, sc, sc.Settings); o.NotApplicable == "" {
 		t.Errorf("locklab run %s %s: %v, and the question is to have no meaning", id, scenario, o.Verdicts)
 	}
 }
