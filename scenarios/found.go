@@ -142,7 +142,7 @@ var failoverFenced = race.Scenario{
 	Replicas: 1,
 	Guard:    history.Fenced,
 	Needs: func(p race.Profile) race.Reason {
-		if why := GcPauseFenced.Needs(p); why != (race.Reason("")) {
+		if why := GcPauseFenced.Needs(p); why != "" {
 			return why
 		}
 		return heedless(p)

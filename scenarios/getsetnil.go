@@ -12,7 +12,7 @@ var getsetNil = race.Scenario{
 	Race:     "R06",
 	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
 	Needs: func(p race.Profile) race.Reason {
-		if why := swaps(p); why != (race.Reason("")) {
+		if why := swaps(p); why != "" {
 			return why
 		}
 		if !p.NeverExpires {

@@ -409,7 +409,7 @@ func TestStruckCanFail(t *testing.T) {
 		_, told := racetest.Cell(t, "token", m.scenario)
 		for _, e := range Tellers(t, told) {
 			sc := told
-			if racetest.PlayListed(t, e, sc, sc.Settings).NotApplicable != (race.Reason("")) {
+			if racetest.PlayListed(t, e, sc, sc.Settings).NotApplicable != "" {
 				continue
 			}
 			played++
@@ -448,7 +448,7 @@ func TestStruckCanFail(t *testing.T) {
 func Tellers(t testing.TB, sc race.Scenario) []lock.Entry {
 	t.Helper()
 	unasked := func(e lock.Entry) bool {
-		return racetest.PlayListed(t, e, sc, sc.Settings).NotApplicable != (race.Reason(""))
+		return racetest.PlayListed(t, e, sc, sc.Settings).NotApplicable != ""
 	}
 	tellers := algorithms.Milestones()
 	for _, e := range tellers {
