@@ -22,7 +22,7 @@ var lateCheck = race.Scenario{
 	Budget:   race.FixedBudget("pause=1"),
 	Needs: func(p race.Profile) race.Reason {
 		if !p.Checks {
-			return "lease-cannot-be-asked"
+			return "no-check"
 		}
 		return ""
 	},
@@ -66,7 +66,7 @@ func asked(e *history.Event) bool {
 // extends is what these scenarios need.
 func extends(p race.Profile) race.Reason {
 	if !p.Extends {
-		return "lease-cannot-be-prolonged"
+		return "no-renew"
 	}
 	return ""
 }

@@ -31,7 +31,7 @@ var crashBeforeExpire = race.Scenario{
 	Budget:   race.FixedBudget("crash=1"),
 	Needs: func(p race.Profile) race.Reason {
 		if !p.TwoSteps {
-			return "never-leaves-key-without"
+			return "ttl-never-missing"
 		}
 		return ""
 	},

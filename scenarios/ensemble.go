@@ -153,7 +153,7 @@ func patiently(s race.Settings, cast []race.Client) []race.Client {
 // onEnsemble is what the races of this file and of session.go need.
 func onEnsemble(p race.Profile) race.Reason {
 	if !p.ZooKeeper {
-		return "redis-where-there-no"
+		return "not-on-zookeeper"
 	}
 	return ""
 }

@@ -109,7 +109,7 @@ var undoneRelease = race.Scenario{
 // heedless is what scenarios need in which the replica is behind for long.
 func heedless(p race.Profile) race.Reason {
 	if p.UsesWAIT {
-		return "waits-replica-too-far"
+		return "waits-for-replica"
 	}
 	return ""
 }
@@ -122,7 +122,7 @@ var quorumFailover = race.Scenario{
 	Replicas: 1,
 	Needs: func(p race.Profile) race.Reason {
 		if p.Nodes == 1 {
-			return "one-server-no-majority"
+			return "no-majority"
 		}
 		return ""
 	},

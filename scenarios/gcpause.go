@@ -26,7 +26,7 @@ var GcPauseFenced = race.Scenario{
 	Guard:    history.Fenced,
 	Needs: func(p race.Profile) race.Reason {
 		if p.Nodes > 1 {
-			return "several-independent-servers-have"
+			return "no-fencing-counter"
 		}
 		return ""
 	},

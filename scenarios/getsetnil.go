@@ -16,7 +16,7 @@ var getsetNil = race.Scenario{
 			return why
 		}
 		if !p.NeverExpires {
-			return "key-gone-when-stamp"
+			return "key-gone-with-stamp"
 		}
 		return ""
 	},

@@ -12,7 +12,7 @@ var LateRelease = race.Scenario{
 	Settings: race.StandardWith(func(s *race.Settings) { s.Clients, s.Timeout = 3, race.Seconds(20) }),
 	Needs: func(p race.Profile) race.Reason {
 		if !p.ChecksOwner {
-			return "release-deletes-without-looking"
+			return "release-without-check"
 		}
 		return ""
 	},

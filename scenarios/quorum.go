@@ -24,7 +24,7 @@ var QuorumRestart = race.Scenario{
 	Budget:   func(nodes int) string { return fmt.Sprintf("pause=1,restart=1,delay=%d", nodes-race.Quorum(nodes)) },
 	Needs: func(p race.Profile) race.Reason {
 		if p.StopsAtMajority {
-			return "refused-majority-asks-no"
+			return "stops-at-majority"
 		}
 		return severalServers(p)
 	},
@@ -54,7 +54,7 @@ var QuorumRestart = race.Scenario{
 
 func severalServers(p race.Profile) race.Reason {
 	if p.Nodes == 1 {
-		return "one-server-gives-whole"
+		return "one-server"
 	}
 	return ""
 }
@@ -161,7 +161,7 @@ var ServerDrift = race.Scenario{
 	NodePPM:  5000,
 	Needs: func(p race.Profile) race.Reason {
 		if !p.Expires {
-			return "no-server-clock-ends"
+			return "no-server-clock"
 		}
 		return ""
 	},

@@ -17,7 +17,7 @@ import (
 // remote is what these scenarios need.
 func remote(p race.Profile) race.Reason {
 	if !p.Remote {
-		return "asks-no-server-see"
+		return "no-server"
 	}
 	return ""
 }
@@ -25,7 +25,7 @@ func remote(p race.Profile) race.Reason {
 // reenters is what those need in which the holder asks for what it has.
 func reenters(p race.Profile) race.Reason {
 	if !p.Reenters {
-		return "refuses-own-holder-anybody"
+		return "not-reentrant"
 	}
 	return ""
 }

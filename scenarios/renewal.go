@@ -13,7 +13,7 @@ import (
 // renews is what the renewal scenarios need.
 func renews(p race.Profile) race.Reason {
 	if !p.Renews {
-		return "does-not-prolong-lease"
+		return "no-watchdog"
 	}
 	return ""
 }

@@ -35,7 +35,7 @@ var failoverOther = race.Scenario{
 	Replicas: 2,
 	Needs: func(p race.Profile) race.Reason {
 		if p.Nodes > 1 {
-			return "several-independent-servers-do"
+			return "no-replica-count"
 		}
 		return ""
 	},

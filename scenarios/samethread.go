@@ -13,7 +13,7 @@ var sameThread = race.Scenario{
 	Settings: LateRelease.Settings,
 	Needs: func(p race.Profile) race.Reason {
 		if !p.ChecksOwner {
-			return "release-deletes-without-asking"
+			return "release-unchecked"
 		}
 		return ""
 	},

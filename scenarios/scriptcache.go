@@ -16,7 +16,7 @@ var scriptLost = race.Scenario{
 	Replicas: 1,
 	Needs: func(p race.Profile) race.Reason {
 		if !p.UsesEVALSHA {
-			return "calls-no-script-digest"
+			return "no-evalsha"
 		}
 		return ""
 	},

@@ -8,7 +8,7 @@ import (
 // closes is what the races of a shutdown need.
 func closes(p race.Profile) race.Reason {
 	if !p.Closes {
-		return "process-leaves-server-alone"
+		return "no-shutdown-hook"
 	}
 	return ""
 }

@@ -76,7 +76,7 @@ var splitBounded = race.Scenario{
 	MinReplicas: 1,
 	Needs: func(p race.Profile) race.Reason {
 		if p.Nodes > 1 {
-			return "one-server-several-grants"
+			return "no-single-grant"
 		}
 		return ""
 	},

@@ -27,7 +27,7 @@ var evicted = race.Scenario{
 	Budget:   race.FixedBudget("evict=1"),
 	Needs: func(p race.Profile) race.Reason {
 		if !p.Expires {
-			return "key-no-time-live"
+			return "no-ttl"
 		}
 		return ""
 	},

@@ -13,7 +13,7 @@ import (
 // takesOver is what they need.
 func takesOver(p race.Profile) race.Reason {
 	if !p.UsesGETSET && !p.Deletes {
-		return "does-not-take-over"
+		return "no-takeover"
 	}
 	return ""
 }
@@ -21,7 +21,7 @@ func takesOver(p race.Profile) race.Reason {
 // swaps is what those need that are about GETSET.
 func swaps(p race.Profile) race.Reason {
 	if !p.UsesGETSET {
-		return "does-not-take-locks"
+		return "no-getset"
 	}
 	return ""
 }

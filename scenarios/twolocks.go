@@ -15,7 +15,7 @@ var OppositeOrder = race.Scenario{
 	Settings: race.Standard(),
 	Needs: func(p race.Profile) race.Reason {
 		if !p.LocksPerKey {
-			return "takes-second-key-locked"
+			return "second-key-assumed"
 		}
 		return ""
 	},

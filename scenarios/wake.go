@@ -52,9 +52,9 @@ var herd = race.Scenario{
 func waitsByItself(p race.Profile) race.Reason {
 	switch {
 	case p.ZooKeeper:
-		return "waiters-are-woken-watches"
+		return "woken-by-watch"
 	case !p.WaitsInLine:
-		return "who-waits-asks-again"
+		return "polls"
 	}
 	return ""
 }

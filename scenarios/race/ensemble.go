@@ -17,7 +17,7 @@ func Mentions(cmd []string, key string) bool {
 // single server is looked at; empty: it has one.
 func (sc Scenario) wholeEnsemble() Reason {
 	if sc.Replicas > 0 {
-		return "servers-zookeeper-ensemble-agree"
+		return "zookeeper-replicates-first"
 	}
 	if sc.Settings.Timeout > 0 {
 		return SessionsPatience
@@ -29,11 +29,11 @@ func (sc Scenario) wholeEnsemble() Reason {
 	for _, a := range budget {
 		switch a.Fault.(type) {
 		case faults.NodeClock:
-			return "zookeeper-counts-time-session"
+			return "zookeeper-clock"
 		case faults.Restart, faults.Hang:
-			return "zookeeper-ensemble-outlives-loss"
+			return "zookeeper-survives-server"
 		case faults.FailCall, faults.Evict, faults.Flush, faults.Delete:
-			return "befalls-keys-commands-redis"
+			return "redis-only"
 		}
 	}
 	return ""
@@ -41,4 +41,4 @@ func (sc Scenario) wholeEnsemble() Reason {
 
 // sessionsPatience is why a race with the time-out of a command has no meaning on a
 // ZooKeeper.
-var SessionsPatience Reason = "client-zookeeper-waits-answer"
+var SessionsPatience Reason = "zookeeper-timeout"

@@ -165,11 +165,11 @@ func (c *Runner) Profile(entry lock.Entry) (Profile, error) {
 func (sc Scenario) WhyNotApplicable(p Profile) Reason {
 	switch {
 	case !p.Excludes && !sc.IncludeNonExclusive:
-		return "lets-second-client-without"
+		return "no-exclusion"
 	case p.ZooKeeper && sc.wholeEnsemble() != "":
 		return sc.wholeEnsemble()
 	case p.Shares && !sc.AllowsShared:
-		return "lets-two-together-nobody"
+		return "shared"
 	case sc.Needs != nil:
 		return sc.Needs(p)
 	}
