@@ -90,7 +90,7 @@ func transcript(t *testing.T, sc race.Scenario) []byte {
 	paragraph("Why these numbers: " + story("numbers"))
 	paragraph("Settings: " + settings(sc.Settings))
 	fmt.Fprintf(&b, "# Time runs downwards, in milliseconds. What a request does stands where its answer arrives.\n")
-	for _, e := range Tellers(t, sc) {
+	for _, e := range tellers(t, sc) {
 		o := racetest.PlayListed(t, e, sc, sc.Settings)
 		from := strings.TrimPrefix(fmt.Sprintf("%s, %d", e.Article, e.Year), ", ")
 		fmt.Fprintf(&b, "\n== %s (%s): %s\n", e.ID, from, words(o))
