@@ -5,25 +5,26 @@ import (
 	"locklab/simulator/history"
 )
 
-// It is told as a fall of the cron locks. No lock falls: nobody is inside together
-// with anybody; what is done twice is the job. The lock that is made against it,
-// at-least-for, is the one with a verdict: it stands when nobody needs it any more, a
-// ORPHAN on purpose.
+// doubleRun: the README of ShedLock. No lock fails: nobody is inside together; the job
+// runs twice. at-least-for, which is made against it, is an ORPHAN on purpose: it keeps
+// the lock when nobody needs it any more.
 var doubleRun = race.Scenario{
 	ID:           "double-run",
 	Race:         "R44",
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *race.Settings) { s.Clients, s.Skew = 3, race.Seconds(2) }),
 	Clients: func(s race.Settings) []race.Client {
-		job := race.Client{Work: s.Retry * 3 / 10, Play: (*race.ClientRun).Once}
+		job := race.Client{Work: s.Retry * 3 / 10, Run: (*race.ClientRun).TryOnce}
 		late, same := job, job
 		late.Start, late.Skew = s.Skew, -s.Skew // on the full minute, by its own clock
 		same.Start = s.Retry / 10
 		return []race.Client{job, late, same}
 	},
 	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, race.Event(history.Enter, 1), race.Event(history.Acquire, 3), race.Event(history.Leave, 1), func(e *history.Event) bool {
-			return e.Kind == history.Acquire && e.Client == 2 && e.At+e.Skew == 0
-		})
+		onTheMinute := func(e *history.Event) bool {
+			return race.Event(history.Acquire, 2)(e) && e.At+e.Skew == 0
+		}
+		return race.InOrder(h,
+			race.Event(history.Enter, 1), race.Event(history.Acquire, 3), race.Event(history.Leave, 1), onTheMinute)
 	},
 }

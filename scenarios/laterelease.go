@@ -3,19 +3,15 @@ package scenarios
 import (
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
-	"locklab/simulator/schedule"
 )
 
-var LateRelease = race.Scenario{
+// lateRelease: redis-py before 3.0 and Spring's RedisLockRegistry until 2023 had this
+// race. The requests of c1 are frozen from the one that deletes on.
+var lateRelease = race.Scenario{
 	ID:       "late-release",
 	Race:     "R04",
 	Settings: race.StandardWith(func(s *race.Settings) { s.Clients, s.Timeout = 3, race.Seconds(20) }),
-	Needs: func(p race.Profile) race.Reason {
-		if !p.ChecksOwner {
-			return "release-deletes-without-looking"
-		}
-		return ""
-	},
+	Needs:    func(p race.Profile) race.Reason { return unless(p.ChecksOwner, "release-without-check") },
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{
 			{Work: s.TTL*19/20 - s.Retry/100},
@@ -25,9 +21,9 @@ var LateRelease = race.Scenario{
 	},
 	Script: func(s race.Settings, _ int) []race.Trigger {
 		return []race.Trigger{
-			{On: race.Event(history.Release, 1), Do: func(*schedule.Stage, *history.Event) {}},
-			{On: deletes, Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(1) }},
-			{On: race.Event(history.Enter, 2), Do: func(st *schedule.Stage, _ *history.Event) { st.After(0, func() { st.Thaw(1) }) }},
+			{On: race.Event(history.Release, 1)},
+			{On: sendsDelete, Do: race.Freeze(1)},
+			{On: race.Event(history.Enter, 2), Do: race.Thaw(1, 0)},
 		}
 	},
 	Triggered: func(h *history.History) bool {
@@ -37,8 +33,8 @@ var LateRelease = race.Scenario{
 	},
 }
 
-// deletes names the request of c1 that may delete: in a release that looks first,
-// the one after the look.
-func deletes(e *history.Event) bool {
+// sendsDelete matches the request of c1 that may delete. In a release that checks first,
+// it is the one after the check.
+func sendsDelete(e *history.Event) bool {
 	return e.Kind == history.Send && e.Client == 1 && e.Node != history.Resource && !race.Sends(1, "WATCH", "GET")(e)
 }

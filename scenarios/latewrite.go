@@ -4,35 +4,37 @@ import (
 	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
-	"locklab/simulator/schedule"
 )
 
+// lateWrite: Kleppmann tells of packets that GitHub's network delayed by 90 s.
 var lateWrite = race.Scenario{
 	ID:       "late-write",
 	Race:     "R20",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("delay=1"),
 	Clients:  lateWriters,
-	Script:   holdWrite,
+	Script:   delayWrite,
 	Triggered: func(h *history.History) bool {
 		return race.InOrder(h, wroteLate(accepted)...)
 	},
 }
 
+// lateWriteFenced is lateWrite with fencing tokens.
 var lateWriteFenced = race.Scenario{
 	ID:       "late-write-fenced",
 	Race:     "R20F",
 	Settings: lateWrite.Settings,
 	Budget:   lateWrite.Budget,
 	Guard:    history.Fenced,
-	Needs:    GcPauseFenced.Needs,
+	Needs:    needsFencingCounter,
 	Clients:  lateWriters,
-	Script:   holdWrite,
+	Script:   delayWrite,
 	Triggered: func(h *history.History) bool {
 		return race.InOrder(h, wroteLate(func(e *history.Event) bool { return e.Kind == history.Write })...)
 	},
 }
 
+// lateWriteCAS is lateWrite with a resource that compares versions.
 var lateWriteCAS = race.Scenario{
 	ID:        "late-write-cas",
 	Race:      "R20C",
@@ -40,33 +42,34 @@ var lateWriteCAS = race.Scenario{
 	Budget:    lateWrite.Budget,
 	Guard:     history.CompareAndSet,
 	Clients:   lateWriters,
-	Script:    holdWrite,
+	Script:    delayWrite,
 	Triggered: lateWriteFenced.Triggered,
 }
 
+// lateWriters are c1, whose write is delayed, and c2, which is at work when it arrives.
 func lateWriters(s race.Settings) []race.Client {
 	return []race.Client{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.TTL / 2}}
 }
 
-// holdWrite has the network hold up c1's first write for most of a lease.
-func holdWrite(s race.Settings, _ int) []race.Trigger {
+// delayWrite delays c1's first write for most of a lease.
+func delayWrite(s race.Settings, _ int) []race.Trigger {
 	writes := func(e *history.Event) bool {
 		return e.Kind == history.Send && e.Client == 1 && e.Node == history.Resource
 	}
 	return []race.Trigger{
-		{On: writes, Do: func(*schedule.Stage, *history.Event) {}}, // the read
+		{On: writes}, // the read
 		{On: writes, Do: race.Inject(0, faults.DelayOf(1, 0, s.TTL*3/5))},
 	}
 }
 
-// wroteLate is what happens when c1's write arrives after c2's.
-func wroteLate(arrives func(*history.Event) bool) []func(*history.Event) bool {
-	return []func(*history.Event) bool{
+// wroteLate are the events of a write of c1 that arrives after c2's.
+func wroteLate(arrives func(*history.Event) bool) []race.Pattern {
+	return []race.Pattern{
 		race.Event(history.Delay, 1), race.Event(history.Released, 1), race.Event(history.Enter, 2),
 		func(e *history.Event) bool { return accepted(e) && e.Client == 2 },
 		func(e *history.Event) bool { return arrives(e) && e.Client == 1 },
 	}
 }
 
-// accepted names the writes that the resource takes.
+// accepted matches writes that the resource accepts.
 func accepted(e *history.Event) bool { return e.Kind == history.Write && e.OK }

@@ -5,6 +5,8 @@ import (
 	"locklab/simulator/history"
 )
 
+// overtaken: the reason for fair locks, which Redisson has, and for the queues of
+// ZooKeeper and etcd.
 var overtaken = race.Scenario{
 	ID:       "overtaken",
 	Race:     "R37",
@@ -12,17 +14,18 @@ var overtaken = race.Scenario{
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{
 			{Start: s.Retry / 2, Work: s.Retry},
-			{Work: s.Retry * 9 / 10, Play: hog},
+			{Work: s.Retry * 9 / 10, Run: repeatWithoutRest},
 		}
 	},
 	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Event(history.Enter, 1), race.Event(history.Refuse, 1), race.Event(history.Released, 2), race.Event(history.Acquire, 2))
+		return race.InOrderWithout(h, race.Event(history.Enter, 1),
+			race.Event(history.Refuse, 1), race.Event(history.Released, 2), race.Event(history.Acquire, 2))
 	},
 }
 
-// hog plays the role fifteen times over, without a rest.
-func hog(a *race.ClientRun) {
+// repeatWithoutRest acquires, works and releases fifteen times, without a pause.
+func repeatWithoutRest(a *race.ClientRun) {
 	for range 15 {
-		a.Play()
+		a.AcquireWorkRelease()
 	}
 }

@@ -2,48 +2,34 @@ package scenarios
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"locklab/scenarios/race"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
 )
 
-// The races of this file are those of one thread with itself: what a reentrant
-// lock keeps in its process, and takes for the lock. They need no mishap, and so
-// they are asked of the locks as well that fall in calm. Whoever is refused in
-// them comes back when the others have gone, unless the second try is the race:
-// so that each shows one defect and not the next one too.
+// Races of a thread with itself: what a reentrant lock remembers in its process and takes
+// for the lock. They need no fault, so they apply also to locks that fail in calm. A
+// refused client retries only when the others are gone, unless the second attempt is the
+// race, so that each race shows one defect.
 
-// remote is what these scenarios need.
-func remote(p race.Profile) race.Reason {
-	if !p.Remote {
-		return "asks-no-server-see"
-	}
-	return ""
-}
-
-// reenters is what those need in which the holder asks for what it has.
-func reenters(p race.Profile) race.Reason {
-	if !p.Reenters {
-		return "refuses-own-holder-anybody"
-	}
-	return ""
-}
-
-var Nested = race.Scenario{
+// nested: article 001 prints this code under the heading of reentrancy.
+var nested = race.Scenario{
 	ID:                  "nested",
 	Race:                "R13",
 	Settings:            race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
 	IncludeNonExclusive: true,
-	Needs:               reenters,
+	Needs:               needsReentry,
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{
-			{Work: s.TTL / 2, Play: func(a *race.ClientRun) {
-				outer := client.Acquire(a.Client, a.Lock, a.Def.Retry)
+			{Work: s.TTL / 2, Run: func(a *race.ClientRun) {
+				outer := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 				if inner, err := client.Try(a.Client, a.Lock); err == nil {
 					client.Release(a.Client, inner)
 				}
-				client.Work(a.Client, outer, a.Def.Section())
+				client.Work(a.Client, outer, a.Spec.Section())
 				client.Release(a.Client, outer)
 			}},
 			{Start: s.TTL / 4, Work: s.Retry, Retry: s.TTL},
@@ -52,59 +38,67 @@ var Nested = race.Scenario{
 	},
 	Triggered: func(h *history.History) bool {
 		enter := race.Event(history.Enter, 1)
-		return race.InOrderWithout(h, race.Event(history.Leave, 1), enter, enter, race.Event(history.Released, 1), race.EventOfOther(history.Acquire, 1))
+		return race.InOrderWithout(h, race.Event(history.Leave, 1),
+			enter, enter, race.Event(history.Released, 1), race.EventOfOther(history.Acquire, 1))
 	},
 }
 
+// pooledThread: article 001's release deletes the key and leaves the ThreadLocal.
 var pooledThread = race.Scenario{
 	ID:                  "pooled-thread",
 	Race:                "R13C",
 	Settings:            race.Standard(),
 	IncludeNonExclusive: true,
-	Needs:               remote,
+	Needs:               needsServer,
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{
-			{Work: s.Retry / 10, Retry: s.TTL / 2, Play: func(a *race.ClientRun) {
-				a.Play()
+			{Work: s.Retry / 10, Retry: s.TTL / 2, Run: func(a *race.ClientRun) {
+				a.AcquireWorkRelease()
 				a.Clock().Sleep(s.Retry)
-				a.Play()
+				a.AcquireWorkRelease()
 			}},
 			{Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5},
 		}
 	},
 	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, race.Event(history.Released, 1), race.Event(history.Enter, 2), race.Event(history.Acquire, 1), race.Event(history.Leave, 2))
+		return race.InOrder(h,
+			race.Event(history.Released, 1), race.Event(history.Enter, 2), race.Event(history.Acquire, 1),
+			race.Event(history.Leave, 2))
 	},
 }
 
+// secondTry: article 001 has this tryLock, and the advice to spin on it.
 var secondTry = race.Scenario{
 	ID:                  "second-try",
 	Race:                "R13D",
 	Settings:            race.Standard(),
 	IncludeNonExclusive: true,
-	Needs:               remote,
+	Needs:               needsServer,
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{{Work: s.TTL / 2}, {Start: s.TTL / 5, Work: s.Retry}}
 	},
 	Triggered: func(h *history.History) bool {
-		leave, asks := race.Event(history.Leave, 1), race.Event(history.Acquire, 2)
-		return race.InOrderWithout(h, leave, race.Event(history.Enter, 1), asks, race.Event(history.Refuse, 2), asks) ||
-			race.InOrderWithout(h, leave, race.Event(history.Enter, 1), asks, race.Event(history.Enter, 2)) // it tried twice in one call
+		inside, leave := race.Event(history.Enter, 1), race.Event(history.Leave, 1)
+		tries := race.Event(history.Acquire, 2)
+		return race.InOrderWithout(h, leave, inside, tries, race.Event(history.Refuse, 2), tries) ||
+			race.InOrderWithout(h, leave, inside, tries, race.Event(history.Enter, 2)) // it tried twice in one call
 	},
 }
 
+// secondKey: article 001's ThreadLocal belongs to the lock object, while its methods take
+// the key as a parameter.
 var secondKey = race.Scenario{
 	ID:                  "second-key",
 	Race:                "R13E",
 	Settings:            race.Standard(),
 	IncludeNonExclusive: true,
-	Needs:               remote,
+	Needs:               needsServer,
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{
 			{Work: s.TTL / 2},
-			{Start: s.Retry / 2, Work: s.Retry, Retry: s.TTL / 2, Play: func(a *race.ClientRun) {
+			{Start: s.Retry / 2, Work: s.Retry, Retry: s.TTL / 2, Run: func(a *race.ClientRun) {
 				lease, err := a.Lock.Acquire(context.Background(), client.OtherKey)
-				a.Play()
+				a.AcquireWorkRelease()
 				if err == nil {
 					_ = lease.Release(context.Background()) // the race is not about this key
 				}
@@ -112,31 +106,37 @@ var secondKey = race.Scenario{
 		}
 	},
 	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Event(history.Leave, 1), race.Event(history.Enter, 1), speaksOfOther(2), race.Event(history.Acquire, 2))
+		return race.InOrderWithout(h, race.Event(history.Leave, 1),
+			race.Event(history.Enter, 1), mentionsOtherKey(2), race.Event(history.Acquire, 2))
 	},
 }
 
-// speaksOfOther names a client's requests that are about the second key.
-func speaksOfOther(c int) func(*history.Event) bool {
+// mentionsOtherKey matches a client's requests about the second key, or about a znode
+// below it.
+func mentionsOtherKey(c int) race.Pattern {
 	return func(e *history.Event) bool {
-		return e.Kind == history.Send && e.Client == c && race.Mentions(e.Cmd, client.OtherKey)
+		return race.Event(history.Send, c)(e) && slices.ContainsFunc(e.Cmd, func(arg string) bool {
+			return arg == client.OtherKey || strings.Contains(arg, "/"+client.OtherKey)
+		})
 	}
 }
 
-var reentryLate = race.Scenario{
+// lateReentry: article 001's tryLock returns true where the ThreadLocal is set, without a
+// command to Redis.
+var lateReentry = race.Scenario{
 	ID:                  "late-re-entry",
 	Race:                "R13F",
 	Settings:            race.Standard(),
 	IncludeNonExclusive: true,
-	Needs:               reenters,
+	Needs:               needsReentry,
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{
-			{Work: s.Retry / 10, Play: func(a *race.ClientRun) {
-				outer := client.Acquire(a.Client, a.Lock, a.Def.Retry)
-				client.Work(a.Client, outer, a.Def.Section())
+			{Work: s.Retry / 10, Run: func(a *race.ClientRun) {
+				outer := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
+				client.Work(a.Client, outer, a.Spec.Section())
 				a.Clock().Sleep(s.TTL + s.Retry)
 				if inner, err := client.Try(a.Client, a.Lock); err == nil {
-					client.Work(a.Client, inner, a.Def.Section())
+					client.Work(a.Client, inner, a.Spec.Section())
 					client.Release(a.Client, inner)
 				}
 				client.Release(a.Client, outer)
@@ -157,20 +157,22 @@ var reentryLate = race.Scenario{
 	},
 }
 
-var twoTokens = race.Scenario{
+// twoKeys: in the first form of article 001's class, the UUID goes into the ThreadLocal
+// before every SET.
+var twoKeys = race.Scenario{
 	ID:                  "two-keys",
 	Race:                "R13G",
 	Settings:            race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
 	IncludeNonExclusive: true,
-	Needs:               remote,
+	Needs:               needsServer,
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{
-			{Work: s.TTL / 5, Play: func(a *race.ClientRun) {
-				lease := client.Acquire(a.Client, a.Lock, a.Def.Retry)
+			{Work: s.TTL / 5, Run: func(a *race.ClientRun) {
+				lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 				if second, err := a.Lock.Acquire(context.Background(), client.OtherKey); err == nil {
 					_ = second.Release(context.Background()) // nobody else wants it
 				}
-				client.Work(a.Client, lease, a.Def.Section())
+				client.Work(a.Client, lease, a.Spec.Section())
 				client.Release(a.Client, lease)
 			}},
 			{Start: s.Retry / 2, Work: s.Retry, Retry: s.TTL},
@@ -178,6 +180,8 @@ var twoTokens = race.Scenario{
 		}
 	},
 	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, race.Event(history.Enter, 1), speaksOfOther(1), race.EventOfOther(history.Acquire, 1), race.Event(history.Release, 1))
+		return race.InOrder(h,
+			race.Event(history.Enter, 1), mentionsOtherKey(1), race.EventOfOther(history.Acquire, 1),
+			race.Event(history.Release, 1))
 	},
 }

@@ -6,24 +6,19 @@ import (
 
 	"locklab/faults"
 	"locklab/scenarios/race"
+	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
 )
 
-// renews is what the renewal scenarios need.
-func renews(p race.Profile) race.Reason {
-	if !p.Renews {
-		return "does-not-prolong-lease"
-	}
-	return ""
-}
-
+// lateRenewal: article 004 renews a lease of 30 s after 29 s, for 20 s. The pause begins
+// just before the first renewal is due.
 var lateRenewal = race.Scenario{
 	ID:       "late-renewal",
 	Race:     "R14",
 	Settings: race.StandardWith(func(s *race.Settings) { s.Pause = race.Seconds(6) }),
 	Budget:   race.FixedBudget("pause=1"),
-	Needs:    renews,
+	Needs:    needsWatchdog,
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{{Work: s.TTL * 3 / 2}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
@@ -44,12 +39,14 @@ var lateRenewal = race.Scenario{
 	},
 }
 
+// failedRenewal: Redisson 3.12.5, which article 003 reads, logs a failed renewal and does
+// not try again.
 var failedRenewal = race.Scenario{
 	ID:       "failed-renewal",
 	Race:     "R15",
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("lose-reply=1"),
-	Needs:    renews,
+	Needs:    needsWatchdog,
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.Retry}}
 	},
@@ -62,7 +59,9 @@ var failedRenewal = race.Scenario{
 	Triggered: func(h *history.History) bool {
 		var r renewal
 		lost := func(e *history.Event) bool { return e.Kind == history.LoseReply && e.Msg == r.sent.Msg }
-		return race.InOrderWithout(h, race.Event(history.Leave, 1), race.Event(history.Enter, 1), r.applied, lost, race.Event(history.Timeout, 1), race.EventOfOther(history.Acquire, 1))
+		return race.InOrderWithout(h, race.Event(history.Leave, 1),
+			race.Event(history.Enter, 1), r.applied, lost, race.Event(history.Timeout, 1),
+			race.EventOfOther(history.Acquire, 1))
 	},
 }
 
@@ -71,9 +70,8 @@ type renewal struct {
 	sent history.Event // the latest
 }
 
-// applied names the moment at which a renewal takes effect. A script that the
-// server does not know yet is refused and sent once more, and the refusal is no
-// renewal.
+// applied matches the moment at which a renewal takes effect. A script that the server
+// does not know yet is refused and sent again; the refusal is no renewal.
 func (r *renewal) applied(e *history.Event) bool {
 	if e.Kind == history.Send && e.Client == 1 && e.Thread > 0 {
 		r.sent = *e
@@ -81,38 +79,42 @@ func (r *renewal) applied(e *history.Event) bool {
 	return e.Kind == history.Apply && e.Client == 1 && e.Msg == r.sent.Msg && !strings.HasPrefix(e.Reply, "(error)")
 }
 
-// Told of locks that renew, whose daemon keeps the key of a dead business for ever.
-// Two more outcomes follow from the same run: a lock without a time to live stands for
-// ever with no daemon at all; and daemon-29, which is told as one of those that hold
-// for ever, does not get that far: its second renewal is due when the lease ends,
-// so the key goes by itself.
-var DeadBusiness = race.Scenario{
-	ID:       "dead-business",
-	Race:     "R16",
-	Settings: race.Standard(),
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{{Work: s.TTL / 10, Fails: true}, {Start: s.Retry / 2, Work: s.Retry}}
-	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, race.Event(history.Enter, 1), func(e *history.Event) bool {
-			return e.Kind == history.Leave && e.Client == 1 && e.Note == history.Exception
-		}, race.EventOfOther(history.Acquire, 1))
-	},
+// mainSends matches requests that c1's main thread sends.
+func mainSends(e *history.Event) bool {
+	return e.Kind == history.Send && e.Client == 1 && e.Thread == 0
 }
 
-var deadProcess = race.Scenario{
-	ID:       "dead-process",
-	Race:     "R16B",
+// renewalInFlight: Redisson issue 7272. All renewals of c1 are frozen from the first on;
+// what its main thread sends goes through.
+var renewalInFlight = race.Scenario{
+	ID:       "renewal-in-flight",
+	Race:     "R17",
 	Settings: race.Standard(),
-	Budget:   race.FixedBudget("crash=1"),
-	Needs:    renews,
-	Clients:  DeadBusiness.Clients,
+	Needs:    needsWatchdog,
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.TTL*49/50 - s.Retry/100}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.Retry}}
+	},
 	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{{On: race.Event(history.Leave, 1), Do: race.Inject(s.TTL*6/5, faults.CrashOf(1))}}
+		held := false
+		return []race.Trigger{
+			{Each: true, On: mainSends, Do: func(st *schedule.Stage, _ *history.Event) {
+				if held {
+					st.Inject(s.Latency, simulator.Choice{Verb: simulator.Arrive, Client: 1})
+				}
+			}},
+			{On: race.SendsFromTimer(1), Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(1); held = true }},
+			{On: race.Event(history.Enter, 2), Do: func(st *schedule.Stage, _ *history.Event) {
+				st.After(0, func() { st.Thaw(1); held = false })
+			}},
+		}
 	},
 	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, func(e *history.Event) bool {
-			return e.Kind == history.Leave && e.Client == 1 && e.Note == history.Exception
-		}, race.EventOfOther(history.Acquire, 1), race.Event(history.Crash, 1), race.EventOfOther(history.Acquire, 1))
+		sent := 0
+		return race.InOrderWithout(h, race.Event(history.Leave, 2), func(e *history.Event) bool {
+			sent = e.Msg
+			return race.SendsFromTimer(1)(e)
+		}, race.Event(history.Released, 1), race.Event(history.Enter, 2), func(e *history.Event) bool {
+			return e.Kind == history.Apply && e.Msg == sent
+		})
 	},
 }

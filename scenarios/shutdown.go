@@ -5,24 +5,17 @@ import (
 	"locklab/simulator/history"
 )
 
-// closes is what the races of a shutdown need.
-func closes(p race.Profile) race.Reason {
-	if !p.Closes {
-		return "process-leaves-server-alone"
-	}
-	return ""
-}
-
-var ForeignShutdown = race.Scenario{
+// foreignShutdown: article 004 prints the @PreDestroy hook that deletes the key.
+var foreignShutdown = race.Scenario{
 	ID:       "foreign-shutdown",
 	Race:     "R11",
 	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
-	Needs:    closes,
+	Needs:    needsShutdownHook,
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{
 			{Work: s.TTL / 2},
-			{Start: s.Retry / 2, Work: s.Retry, Play: func(a *race.ClientRun) {
-				a.Once()
+			{Start: s.Retry / 2, Work: s.Retry, Run: func(a *race.ClientRun) {
+				a.TryOnce()
 				a.Clock().Sleep(s.Retry)
 				a.ShutDown()
 			}},
@@ -30,25 +23,30 @@ var ForeignShutdown = race.Scenario{
 		}
 	},
 	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, race.Event(history.Enter, 1), race.Event(history.Refuse, 2), removes(2), race.Event(history.Acquire, 3), race.Event(history.Leave, 1))
+		return race.InOrder(h,
+			race.Event(history.Enter, 1), race.Event(history.Refuse, 2), race.DeletesKey(2),
+			race.Event(history.Acquire, 3), race.Event(history.Leave, 1))
 	},
 }
 
-var OwnShutdown = race.Scenario{
+// ownShutdown: the same hook of article 004. It runs beside the job, which is not
+// interrupted.
+var ownShutdown = race.Scenario{
 	ID:       "own-shutdown",
 	Race:     "R11B",
 	Settings: race.Standard(),
-	Needs:    closes,
+	Needs:    needsShutdownHook,
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{
-			{Work: s.TTL / 2, Play: func(a *race.ClientRun) {
+			{Work: s.TTL / 2, Run: func(a *race.ClientRun) {
 				a.Clock().AfterFunc(s.Retry*2, a.ShutDown)
-				a.Play()
+				a.AcquireWorkRelease()
 			}},
 			{Start: s.Retry / 2, Work: s.Retry, Tail: s.TTL * 2 / 5},
 		}
 	},
 	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Event(history.Leave, 1), race.Event(history.Enter, 1), removes(1), race.EventOfOther(history.Acquire, 1))
+		return race.InOrderWithout(h, race.Event(history.Leave, 1),
+			race.Event(history.Enter, 1), race.DeletesKey(1), race.EventOfOther(history.Acquire, 1))
 	},
 }

@@ -5,6 +5,7 @@ import (
 	"locklab/simulator/history"
 )
 
+// slowWork: article 002 names the time-out as what the TTL lock does not solve.
 var slowWork = race.Scenario{
 	ID:           "slow-work",
 	Race:         "R03",

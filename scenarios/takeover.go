@@ -7,36 +7,17 @@ import (
 	"locklab/simulator/schedule"
 )
 
-// The races of this file are those of locks that take over what looks lapsed: of
-// two that have read the same old stamp, one is late.
+// takeoverCommands are the commands with which a client begins to take over.
+var takeoverCommands = []string{"DEL", "GETSET"}
 
-// takesOver is what they need.
-func takesOver(p race.Profile) race.Reason {
-	if !p.UsesGETSET && !p.Deletes {
-		return "does-not-take-over"
-	}
-	return ""
-}
-
-// swaps is what those need that are about GETSET.
-func swaps(p race.Profile) race.Reason {
-	if !p.UsesGETSET {
-		return "does-not-take-locks"
-	}
-	return ""
-}
-
-// takeover are the commands by which a client begins to take over.
-var takeover = []string{"DEL", "GETSET"}
-
-// bothSee is the script in which c1 dies with its key just made, and c2 and c3 have
-// both seen the lapsed stamp before either has touched it. Then c2 goes first; the
-// last beat lets c3 follow.
-func bothSee(last race.Trigger) []race.Trigger {
+// bothSeeLapsedStamp lets c1 crash when its key has just been created. c2 and c3 both see
+// the lapsed timestamp before either touches the key. Then c2 goes first; the last trigger
+// lets c3 follow.
+func bothSeeLapsedStamp(last race.Trigger) []race.Trigger {
 	return []race.Trigger{
-		{On: LeavesBare, Do: race.Inject(0, faults.CrashOf(1))},
-		{On: race.Sends(2, takeover...), Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(2) }},
-		{On: race.Sends(3, takeover...), Do: func(st *schedule.Stage, _ *history.Event) {
+		{On: race.CreatesKeyWithoutTTL(1), Do: race.Inject(0, faults.CrashOf(1))},
+		{On: race.Sends(2, takeoverCommands...), Do: race.Freeze(2)},
+		{On: race.Sends(3, takeoverCommands...), Do: func(st *schedule.Stage, _ *history.Event) {
 			st.Freeze(3)
 			st.After(0, func() { st.Thaw(2) })
 		}},
@@ -44,28 +25,29 @@ func bothSee(last race.Trigger) []race.Trigger {
 	}
 }
 
-// GETSET is told as the answer to this race, and of exclusion that is true: one of the
-// two gets in. But the other has written its stamp into the winner's key (WRONG-DEL),
-// and the class of article 000 then releases a key with a foreign stamp and reports
-// that it was its own (LIE). overwritten-stamp shows what that costs.
+// doubleDel: the documentation of SETNX introduces GETSET as the answer to this race, and
+// article 000 retells it. With GETSET indeed only one of the two gets in. But the other
+// has overwritten the winner's timestamp (WRONG-DEL), and the class of article 000 then
+// releases a key with a foreign timestamp and reports success (LIE); overwritten-stamp
+// shows the cost.
 var doubleDel = race.Scenario{
 	ID:       "double-del",
 	Race:     "R05",
 	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
 	Budget:   race.FixedBudget("crash=1"),
-	Needs:    takesOver,
-	Clients:  heirs,
+	Needs:    needsTakeover,
+	Clients:  takeoverClients,
 	Script: func(race.Settings, int) []race.Trigger {
-		return bothSee(race.Trigger{On: race.Event(history.Enter, 2), Do: func(st *schedule.Stage, _ *history.Event) { st.After(0, func() { st.Thaw(3) }) }})
+		return bothSeeLapsedStamp(race.Trigger{On: race.Event(history.Enter, 2), Do: race.Thaw(3, 0)})
 	},
 	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, race.Event(history.Crash, 1), race.Sends(3, takeover...), race.Event(history.Enter, 2), race.Applies(3, takeover...), race.Event(history.Leave, 2))
+		return race.InOrder(h, race.Event(history.Crash, 1), race.Sends(3, takeoverCommands...), race.Event(history.Enter, 2), race.Applies(3, takeoverCommands...), race.Event(history.Leave, 2))
 	},
 }
 
-// heirs are c1, which dies, and two that come when its lease is over, counted in
-// seconds or less.
-func heirs(s race.Settings) []race.Client {
+// takeoverClients are c1, which crashes, and two clients that come when its lease is over,
+// in whole seconds too.
+func takeoverClients(s race.Settings) []race.Client {
 	start := s.TTL + s.Retry*11/10
 	return []race.Client{
 		{Work: s.Retry},
@@ -74,30 +56,36 @@ func heirs(s race.Settings) []race.Client {
 	}
 }
 
+// overwrittenStamp: article 000 calls the overwriting harmless and advises the holder to
+// compare its own timestamp before it acts. Together they make the rightful holder give
+// up.
 var overwrittenStamp = race.Scenario{
 	ID:       "overwritten-stamp",
 	Race:     "R08",
 	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
 	Budget:   race.FixedBudget("crash=1"),
-	Needs:    swaps,
+	Needs:    needsGetset,
 	Clients: func(s race.Settings) []race.Client {
-		cast := heirs(s)
-		cast[1].Play = (*race.ClientRun).Wary
-		return cast
+		clients := takeoverClients(s)
+		clients[1].Run = (*race.ClientRun).CheckThenWrite
+		return clients
 	},
 	Script: func(s race.Settings, _ int) []race.Trigger {
-		return bothSee(race.Trigger{On: race.Event(history.Enter, 2), Do: func(st *schedule.Stage, _ *history.Event) { st.After(s.Retry/2, func() { st.Thaw(3) }) }})
+		return bothSeeLapsedStamp(race.Trigger{On: race.Event(history.Enter, 2), Do: race.Thaw(3, s.Retry/2)})
 	},
 	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, race.Event(history.Crash, 1), race.Sends(3, "GETSET"), race.Event(history.Enter, 2), race.Applies(3, "GETSET"), race.Event(history.Refuse, 3), race.Event(history.Leave, 2))
+		return race.InOrder(h,
+			race.Event(history.Crash, 1), race.Sends(3, "GETSET"), race.Event(history.Enter, 2),
+			race.Applies(3, "GETSET"), race.Event(history.Refuse, 3), race.Event(history.Leave, 2))
 	},
 }
 
+// sameSecond: article 000 names the precision of timestamps as a danger.
 var sameSecond = race.Scenario{
 	ID:       "same-second",
 	Race:     "R10",
 	Settings: race.StandardWith(func(s *race.Settings) { s.Clients, s.Skew = 3, race.Seconds(12) }),
-	Needs:    swaps,
+	Needs:    needsGetset,
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{
 			{Work: s.Retry * 3 / 10},
@@ -107,11 +95,13 @@ var sameSecond = race.Scenario{
 	},
 	Script: func(s race.Settings, _ int) []race.Trigger {
 		return []race.Trigger{
-			{On: race.Sends(2, "GETSET"), Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(2) }},
-			{On: race.Event(history.Enter, 3), Do: func(st *schedule.Stage, _ *history.Event) { st.After(0, func() { st.Thaw(2) }) }},
+			{On: race.Sends(2, "GETSET"), Do: race.Freeze(2)},
+			{On: race.Event(history.Enter, 3), Do: race.Thaw(2, 0)},
 		}
 	},
 	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, race.Event(history.Enter, 1), race.Sends(2, "GETSET"), removes(1), race.Event(history.Enter, 3), race.Applies(2, "GETSET"), race.Event(history.Leave, 3))
+		return race.InOrder(h,
+			race.Event(history.Enter, 1), race.Sends(2, "GETSET"), race.DeletesKey(1),
+			race.Event(history.Enter, 3), race.Applies(2, "GETSET"), race.Event(history.Leave, 3))
 	},
 }

@@ -2,6 +2,8 @@ package race
 
 import "locklab/simulator/history"
 
+// Calm is the scenario without any fault: two clients want the lock, one after the
+// other has it. It is here, not with the other races, because a Profile is observed in it.
 var Calm = Scenario{
 	ID:                  "calm",
 	Race:                "R00",

@@ -153,7 +153,7 @@ func TestMatrixIsPlay(t *testing.T) {
 func TestMatrixCounts(t *testing.T) {
 	t.Parallel()
 	const runs = 3
-	scs := []race.Scenario{scenarios.GcPause, scenarios.GcPauseFenced}
+	scs := []race.Scenario{racetest.Scenario("gc-pause"), racetest.Scenario("gc-pause-fenced")}
 	cells, err := study.Matrix(t.Context(), algorithms.Milestones(), scs, runs, nil, nil)
 	if err != nil {
 		t.Fatal(err)

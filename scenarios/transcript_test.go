@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"locklab/reports"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
@@ -83,16 +84,17 @@ func transcript(t *testing.T, sc race.Scenario) []byte {
 		}
 		fmt.Fprintln(&b, "#")
 	}
-	paragraph(fmt.Sprintf("%s (%s): %s", sc.ID, sc.Race, sc.Title.EN))
-	paragraph(sc.Story.EN)
-	paragraph("Why these numbers: " + sc.Numbers.EN)
+	story := func(part string) string { return text.In("en").Get("scenario." + sc.ID + "." + part) }
+	paragraph(fmt.Sprintf("%s (%s): %s", sc.ID, sc.Race, story("title")))
+	paragraph(story("story"))
+	paragraph("Why these numbers: " + story("numbers"))
 	paragraph("Settings: " + settings(sc.Settings))
 	fmt.Fprintf(&b, "# Time runs downwards, in milliseconds. What a request does stands where its answer arrives.\n")
-	for _, e := range Tellers(t, sc) {
+	for _, e := range tellers(t, sc) {
 		o := racetest.PlayListed(t, e, sc, sc.Settings)
 		from := strings.TrimPrefix(fmt.Sprintf("%s, %d", e.Article, e.Year), ", ")
 		fmt.Fprintf(&b, "\n== %s (%s): %s\n", e.ID, from, words(o))
-		if o.NotApplicable != (race.Reason("")) {
+		if o.NotApplicable != "" {
 			continue
 		}
 		var lanes bytes.Buffer
@@ -116,8 +118,8 @@ func settings(s race.Settings) string {
 }
 
 func words(o *race.Outcome) string {
-	if o.NotApplicable != (race.Reason("")) {
-		return fmt.Sprintf("%s, %s", verdict.NA, o.NotApplicable.EN)
+	if o.NotApplicable != "" {
+		return fmt.Sprintf("%s, %s", verdict.NA, text.Reason("en", "na", string(o.NotApplicable)))
 	}
 	var s []string
 	for _, w := range o.Verdicts {

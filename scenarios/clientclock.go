@@ -5,6 +5,8 @@ import (
 	"locklab/simulator/history"
 )
 
+// clientSkew: article 000 asks to keep the clocks of all servers in step. redis-py
+// compared timestamps until 2014.
 var clientSkew = race.Scenario{
 	ID:           "client-skew",
 	Race:         "R09",
@@ -23,15 +25,17 @@ var clientSkew = race.Scenario{
 	},
 }
 
+// clientBehind: the Go client rueidis sets the end of a lease as an instant (PXAT) by
+// default.
 var clientBehind = race.Scenario{
 	ID:           "client-behind",
 	Race:         "R09B",
 	AllowsShared: true,
 	Settings:     clientSkew.Settings,
 	Clients: func(s race.Settings) []race.Client {
-		cast := losing(s)
-		cast[0].Skew = -s.Skew
-		return cast
+		clients := holderAndRival(s)
+		clients[0].Skew = -s.Skew
+		return clients
 	},
 	Triggered: func(h *history.History) bool {
 		return race.InOrder(h, func(e *history.Event) bool {

@@ -9,20 +9,16 @@ import (
 	"locklab/simulator/history"
 )
 
-var OppositeOrder = race.Scenario{
+// oppositeOrder: the classical deadlock of two locks. Only the first lock is judged.
+var oppositeOrder = race.Scenario{
 	ID:       "opposite-order",
 	Race:     "R46",
 	Settings: race.Standard(),
-	Needs: func(p race.Profile) race.Reason {
-		if !p.LocksPerKey {
-			return "takes-second-key-locked"
-		}
-		return ""
-	},
+	Needs:    func(p race.Profile) race.Reason { return unless(p.LocksPerKey, "second-key-assumed") },
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{
-			{Work: s.Retry * 2, Tail: s.Retry, Play: InOrder(client.Key, client.OtherKey)},
-			{Start: s.Retry / 2, Work: s.Retry * 2, Tail: s.Retry, Play: InOrder(client.OtherKey, client.Key)},
+			{Work: s.Retry * 2, Tail: s.Retry, Run: takeInOrder(client.Key, client.OtherKey)},
+			{Start: s.Retry / 2, Work: s.Retry * 2, Tail: s.Retry, Run: takeInOrder(client.OtherKey, client.Key)},
 		}
 	},
 	Triggered: func(h *history.History) bool {
@@ -30,13 +26,14 @@ var OppositeOrder = race.Scenario{
 		makesOther := func(e *history.Event) bool {
 			return e.Kind == history.Change && e.Client == 2 && e.Key == client.OtherKey && e.Before == ""
 		}
-		return race.InOrderWithout(h, enters, race.CreatesKey(1), makesOther, race.Event(history.Refuse, 1), race.Event(history.Refuse, 2))
+		return race.InOrderWithout(h, enters,
+			race.CreatesKey(1), makesOther, race.Event(history.Refuse, 1), race.Event(history.Refuse, 2))
 	},
 }
 
-// inOrder is a client that needs two locks and takes them in this order. It is
-// inside when it has both.
-func InOrder(keys ...string) func(a *race.ClientRun) {
+// takeInOrder is a client that takes several locks in this order. It is inside when it has
+// all of them.
+func takeInOrder(keys ...string) func(a *race.ClientRun) {
 	return func(a *race.ClientRun) {
 		var judged lock.Lease
 		var leases []lock.Lease
@@ -44,12 +41,12 @@ func InOrder(keys ...string) func(a *race.ClientRun) {
 		ask()
 		for i, k := range keys {
 			if i > 0 {
-				a.Clock().Sleep(a.Def.Retry)
+				a.Clock().Sleep(a.Spec.Retry)
 			}
 			lease, err := a.Lock.Acquire(context.Background(), k)
 			for err != nil {
 				a.Record(history.Event{Kind: history.Refuse, Note: client.Note(err)})
-				a.Clock().Sleep(a.Def.Retry)
+				a.Clock().Sleep(a.Spec.Retry)
 				ask()
 				lease, err = a.Lock.Acquire(context.Background(), k)
 			}
@@ -60,7 +57,7 @@ func InOrder(keys ...string) func(a *race.ClientRun) {
 			}
 		}
 		a.Record(history.Event{Kind: history.Enter, Token: client.FencingToken(judged)})
-		client.Work(a.Client, judged, a.Def.Section())
+		client.Work(a.Client, judged, a.Spec.Section())
 		for _, l := range leases {
 			_ = l.Release(context.Background()) // only the lock is judged
 		}

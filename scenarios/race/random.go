@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// stream is the random stream of one name under one seed. Each use has a name
-// of its own, so that one that draws more does not change the others.
+// Stream returns the random stream of a name under a seed. Each use has a name of its
+// own, so that one that draws more numbers does not change the others.
 func Stream(seed uint64, name string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(name))

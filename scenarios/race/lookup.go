@@ -8,8 +8,8 @@ import (
 	"locklab/faults"
 )
 
-// Strategy finds a lock by its ID or the article's, in any case of letters. The
-// error names the one that was probably meant.
+// Strategy finds a lock by its ID or the article's, in any case of letters. The error
+// suggests the nearest name.
 func Strategy(name string) (lock.Entry, error) {
 	if e, ok := algorithms.ByName(name); ok {
 		return e, nil
@@ -21,8 +21,8 @@ func Strategy(name string) (lock.Entry, error) {
 	return lock.Entry{}, fmt.Errorf("there is no lock %q:%s 'locklab list strategies' shows all", name, faults.DidYouMean(name, names))
 }
 
-// Successor is the lock that was meant to mend this one: the next in historical
-// order, of those on which the story turns.
+// Successor returns the lock that was meant to fix this one: the next milestone in
+// historical order. False: there is none.
 func Successor(e lock.Entry) (lock.Entry, bool) {
 	all := algorithms.Milestones()
 	for i := range all[:len(all)-1] {
