@@ -88,7 +88,7 @@ func (b Bounds) Check(entry lock.Entry) error {
 	if err := b.canStrike(); err != nil {
 		return err
 	}
-	env := race.PlaceholderEnv(entry, b.TTL)
+	env := race.StubEnv(entry, b.TTL)
 	if b.Nodes > 0 {
 		env.Nodes = env.Nodes[:min(b.Nodes, len(env.Nodes))]
 	}
@@ -189,7 +189,7 @@ func (b Bounds) Options(entry lock.Entry) explore.Options {
 // judge hears the judges on a run of a search, and the probe's word.
 func (b Bounds) judge(entry lock.Entry, run *schedule.Run, choices []simulator.Choice) (*race.Outcome, []verdict.Word) {
 	h := b.Head(entry)
-	h.Events, h.End, h.Horizon = race.MergeTaskThreads(run.Events), run.End, run.Horizon
+	h.Events, h.End, h.Horizon = race.MergeParallel(run.Events), run.End, run.Horizon
 	o := &race.Outcome{Strategy: entry, Scenario: b.Scenario(), History: h, Judgement: verdict.Judge(h), Reached: true}
 	o.Verdicts = append(o.Verdicts, o.Judgement.Safety()...)
 	if haunted(h) {
@@ -233,12 +233,7 @@ func (b Bounds) allInVain(h *history.History) bool {
 	return done == b.Clients
 }
 
-func (b Bounds) Scenario() race.Scenario {
-	return race.Scenario{ID: SearchID, Title: race.Text{
-		EN: fmt.Sprintf("found by search: %d clients, %d attempts each, faults: %s", b.Clients, b.Attempts, b.Faults()),
-		ZH: fmt.Sprintf("搜索发现：%d 个客户端，各申请 %d 次，故障：%s", b.Clients, b.Attempts, cmp.Or(b.Budget, "无")),
-	}}
-}
+func (b Bounds) Scenario() race.Scenario { return race.Scenario{ID: SearchID} }
 
 func (b Bounds) Faults() string { return cmp.Or(b.Budget, "none") }
 

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"locklab/simulator"
@@ -55,7 +56,7 @@ func (s *system) tellEffect(c, k int, state []uint32) (eff effect, tells bool, e
 		return eff, eff.events != unseen, nil
 	}
 	client, node := &s.clientTab[c].keys[state[c]], &s.nodeTab.keys[state[s.clients+n]]
-	if !s.sim.MayTell(c+1, client, n+1, node, s.now(state), int(e.listens[k].Thread)) {
+	if !slices.Contains(s.sim.Told(c+1, client, n+1, node, s.now(state), nil), e.listens[k]) {
 		s.effects.put(key, effect{events: unseen})
 		return eff, false, nil
 	}

@@ -433,7 +433,7 @@ func (s *search) news(id uint32, c int) (any bool, err error) {
 	if !e.awaits {
 		return false, nil
 	}
-	for _, choice := range s.sim.News(c+1, &s.clientTab[c].keys[s.cur[c]], &s.nodeTab.keys[s.cur[s.clients]], nil) {
+	for _, choice := range s.sim.Told(c+1, &s.clientTab[c].keys[s.cur[c]], 1, &s.nodeTab.keys[s.cur[s.clients]], 0, nil) {
 		ch := s.choice(choice)
 		key := arrival{client: s.cur[c], node: s.cur[s.clients], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: uint8(c)}
 		eff, err := s.remember(key, s.cur, c, 0)

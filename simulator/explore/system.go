@@ -291,7 +291,7 @@ func (s *system) restPart(part simulator.RestPart) uint32 {
 			allowed += f.Times
 		}
 		e.faults = e.spent < allowed
-		e.due = s.sim.PartLate(&part, func(c simulator.Choice, node int) {
+		e.due = s.sim.PartOrphaned(&part, func(c simulator.Choice, node int) {
 			e.late = append(e.late, c)
 			e.lateID = append(e.lateID, s.choice(c))
 			e.target = append(e.target, node)
