@@ -70,7 +70,7 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	}
 	s := &Search{Strategy: entry, Bounds: b, Result: result}
 	for _, f := range result.Found {
-		if !slices.ContainsFunc(result.Found, func(g explore.Found) bool { return g.Verdict == f.Verdict && SubsetOf(g.Cause, f.Cause) }) {
+		if !slices.ContainsFunc(result.Found, func(g explore.Witness) bool { return g.Verdict == f.Verdict && SubsetOf(g.Cause, f.Cause) }) {
 			s.Witnesses = append(s.Witnesses, s.witness(sim, f))
 		}
 	}
@@ -92,7 +92,7 @@ func SubsetOf(a, b []string) bool {
 }
 
 // witness tells a discovery so that each client's story stays together.
-func (s *Search) witness(sim *simulator.Simulator, f explore.Found) Witness {
+func (s *Search) witness(sim *simulator.Simulator, f explore.Witness) Witness {
 	choices := explore.Tidy(f.Choices, func(choices []simulator.Choice) bool {
 		run, err := schedule.Replay(sim, choices)
 		if err != nil {

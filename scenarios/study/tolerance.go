@@ -187,7 +187,7 @@ func (r rivals) Falls(ctx context.Context, entry lock.Entry, out *Limit, size in
 // frontierStates is when a search is given up, some hundred megabytes on.
 const frontierStates = 3_000_000
 
-func overlap(r *explore.Result) *explore.Found {
+func overlap(r *explore.Result) *explore.Witness {
 	for i := range r.Found {
 		if r.Found[i].Verdict == verdict.Overlap {
 			return &r.Found[i]

@@ -10,7 +10,7 @@ import (
 // unlike causes then stay two.
 
 // cause is the number of a state's causes.
-func (s *system) cause(state []uint32) uint32 {
+func (s *transitions) cause(state []uint32) uint32 {
 	if !s.byCause {
 		return 0
 	}
@@ -34,7 +34,7 @@ func (s *search) blame(state []uint32, ch uint16, c int) {
 }
 
 // numberCauses numbers a sorted list; 0 is the empty one.
-func (s *system) numberCauses(all []string) uint32 {
+func (s *transitions) numberCauses(all []string) uint32 {
 	var key []byte
 	for _, label := range all { // may hold any character, so each says how long it is
 		key = append(binary.AppendUvarint(key, uint64(len(label))), label...)

@@ -116,7 +116,7 @@ func (s *save) cost(states int) time.Duration {
 var share time.Duration = 25
 
 // openKeeper reads what there is of the checkpoint, up to the tables.
-func openKeeper(c Checkpoint) (*checkpointer, error) {
+func openCheckpoint(c Checkpoint) (*checkpointer, error) {
 	if c.File == "" {
 		return nil, nil
 	}
@@ -276,24 +276,24 @@ func (k *checkpointer) search(sim *simulator.Simulator, opt *Options) (*search, 
 	in.Get(&opt.Symmetric)
 	s := newSearch(sim, *opt)
 	if err == nil {
-		err = s.restore(in)
+		err = s.load(in)
 	}
 	if err != nil {
 		return nil, &CheckpointError{k.File, unreadable(err).Error()}
 	}
 	// reading takes about as long as writing
-	k.last = save{at: k.Now(), filling: k.since(began), states: s.ledger.states.n}
+	k.last = save{at: k.Now(), filling: k.since(began), states: s.visited.states.n}
 	return s, nil
 }
 
 // before is told that s is about to begin a layer. It saves s if that costs
 // little of the time that has gone by, and remembers how it stands.
 func (k *checkpointer) before(s *search) error {
-	if k == nil || k.off || s.ledger.enough.Load() { // the last layer may not be whole
+	if k == nil || k.off || s.visited.enough.Load() { // the last layer may not be whole
 		return nil
 	}
-	s.before = s.mark()
-	if k.since(k.last.at) < share*k.last.cost(s.ledger.states.n) {
+	s.before = s.sizes()
+	if k.since(k.last.at) < share*k.last.cost(s.visited.states.n) {
 		return nil
 	}
 	k.save(s)
@@ -305,12 +305,12 @@ func (k *checkpointer) before(s *search) error {
 
 // after is told that s has come to an end.
 func (k *checkpointer) after(s *search) {
-	if k == nil || k.off || s.ledger.ended() {
+	if k == nil || k.off || s.visited.ended() {
 		return
 	}
 	k.cut = true
 	if s.before != nil {
-		s.ledger.rewind(s.before)
+		s.visited.rewind(s.before)
 		k.save(s)
 	}
 }
@@ -344,15 +344,15 @@ func (k *checkpointer) finish(r *Result, err error) {
 
 func (k *checkpointer) save(s *search) {
 	k.write(func(w *codec.Writer) {
-		w.Put(k.phase, k.kept.Before+k.since(k.began), s.ledger.states.n)
+		w.Put(k.phase, k.kept.Before+k.since(k.began), s.visited.states.n)
 		if k.phase == shortening {
 			w.Put(*k.first)
 		}
 		s.sim.Save(w, s.before.sim)
-		w.Put(s.alike)
+		w.Put(s.symmetric)
 		s.save(w, s.before)
-	}, s.ledger.states.n)
-	s.ledger.kept = k.kept
+	}, s.visited.states.n)
+	s.visited.kept = k.kept
 }
 
 // write puts a new checkpoint in the old one's place.

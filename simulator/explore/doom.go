@@ -87,7 +87,7 @@ func (o *futures) doom(ctx context.Context, choices []simulator.Choice, harm ver
 		return nil, err
 	}
 	shares, sure := o.graph.shares(), o.graph.sure()
-	d := &Doom{Harm: harm, States: o.ledger.states.n}
+	d := &Doom{Harm: harm, States: o.visited.states.n}
 	for n, id := range prefixes {
 		share := shares[id]
 		switch {
@@ -121,7 +121,7 @@ func (o *futures) walk(choices []simulator.Choice) (states []uint32, found []wor
 	w, judges := o.sim.NewWorld(), o.judges(verdict.Safety{})
 	o.take(&w, judges, o.cur)
 	for n := 0; ; n++ {
-		id, _ := o.ledger.states.add(o.cur, 0, 0, 0)
+		id, _ := o.visited.states.add(o.cur, 0, 0, 0)
 		states = append(states, id)
 		if n == len(choices) {
 			return states, found, nil
@@ -161,12 +161,12 @@ func (o *futures) walk(choices []simulator.Choice) (states []uint32, found []wor
 
 // unfold works out all that can follow the states that there are.
 func (o *futures) unfold(ctx context.Context, harms wordSet) error {
-	absolute, states := o.sim.ReadsClock(), o.ledger.states
+	absolute, states := o.sim.ReadsClock(), o.visited.states
 	for id := 0; id < states.n; id++ {
 		if o.limit > 0 && states.n > o.limit {
 			return &TooLargeError{o.limit}
 		}
-		if err := o.load(uint32(id)); err != nil {
+		if err := o.loadState(uint32(id)); err != nil {
 			return err
 		}
 		if err := o.follow(uint32(id)); err != nil {
@@ -196,8 +196,8 @@ func (o *futures) follow(id uint32) error {
 	o.out = cmp.Or(o.out, &batch{width: o.stride()})
 	o.out.clear()
 	rest := o.restTab.entries[o.cur[o.restAt()]]
-	rest.faults = false         // nothing strikes any more
-	o.ledger.spent = rest.spent // but something may have struck
+	rest.mayFault = false        // nothing strikes any more
+	o.visited.spent = rest.spent // but something may have struck
 	err := o.expand(id)
 	return errors.Join(err, o.broken, o.room.full)
 }
@@ -227,7 +227,7 @@ func (g *graph) arcs(id uint32) []uint32 {
 // settle brings values that depend on those of the states that follow to where
 // they change no more. Clients come to an end, so hardly a state follows itself:
 // with what follows looked at first, one round does it, and one more says so.
-func (g *graph) settle(update func(id uint32, arcs []uint32) (changed bool)) {
+func (g *graph) iterate(update func(id uint32, arcs []uint32) (changed bool)) {
 	order := g.backwards()
 	for changed := true; changed; {
 		changed = false
@@ -267,7 +267,7 @@ func (g *graph) backwards() (order []uint32) {
 // likely. In circles they come from below and grow until they change no more.
 func (g *graph) shares() []float64 {
 	share := make([]float64, len(g.first))
-	g.settle(func(id uint32, arcs []uint32) bool {
+	g.iterate(func(id uint32, arcs []uint32) bool {
 		sum := 0.0
 		for _, to := range arcs {
 			if to == lost {
@@ -300,7 +300,7 @@ func (g *graph) sure() []bool {
 // spread marks the states that some state with a mark of its own can follow.
 func (g *graph) spread(own func(id uint32, arcs []uint32) bool) []bool {
 	marked := make([]bool, len(g.first))
-	g.settle(func(id uint32, arcs []uint32) bool {
+	g.iterate(func(id uint32, arcs []uint32) bool {
 		if marked[id] {
 			return false
 		}

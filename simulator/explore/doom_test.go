@@ -169,7 +169,7 @@ func TestDoomTwin(t *testing.T) {
 	}
 }
 
-func compareDoom(t *testing.T, sim *simulator.Simulator, opt Options, f Found, d *Doom) int {
+func compareDoom(t *testing.T, sim *simulator.Simulator, opt Options, f Witness, d *Doom) int {
 	t.Helper()
 	tw := &twin{t: t, sim: sim, opt: opt, harm: f.Verdict}
 	w, events := sim.NewWorld(), []history.Event(nil)

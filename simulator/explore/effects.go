@@ -11,14 +11,14 @@ import (
 
 // ownEffect is what the k-th own choice of client c does. It reaches the client
 // and, when it gives up, the rest.
-func (s *system) ownEffect(c, k int, state []uint32) (effect, error) {
+func (s *transitions) ownEffect(c, k int, state []uint32) (effect, error) {
 	e := s.clientTab[c].entries[state[c]]
 	if s.sim.ZooKeeper() { // its connection may break, or be made again
-		key := arrival{client: state[c], node: state[s.clients], rest: state[s.restAt()], now: s.nowID(state), choice: e.ownID[k], who: uint8(c)}
+		key := effectKey{client: state[c], node: state[s.clients], rest: state[s.restAt()], now: s.nowID(state), choice: e.ownID[k], who: uint8(c)}
 		return s.remember(key, state, c, 0)
 	}
 	if s.sim.ReadsClock() || e.own[k].Verb == simulator.GiveUp {
-		key := arrival{client: state[c], rest: state[s.restAt()], now: s.nowID(state), choice: e.ownID[k], who: uint8(c)}
+		key := effectKey{client: state[c], rest: state[s.restAt()], now: s.nowID(state), choice: e.ownID[k], who: uint8(c)}
 		return s.remember(key, state, c, -1)
 	}
 	if e.effects[k].events != unseen {
@@ -32,9 +32,9 @@ func (s *system) ownEffect(c, k int, state []uint32) (effect, error) {
 }
 
 // arriveEffect is what the arrival of the k-th request of client c does.
-func (s *system) arriveEffect(c, k int, state []uint32) (effect, error) {
+func (s *transitions) arriveEffect(c, k int, state []uint32) (effect, error) {
 	e := s.clientTab[c].entries[state[c]]
-	key := arrival{client: state[c], choice: e.arriveID[k], who: uint8(c)}
+	key := effectKey{client: state[c], choice: e.arriveID[k], who: uint8(c)}
 	n := e.target[k] - 1
 	if n < 0 {
 		key.rest = state[s.restAt()]
@@ -47,10 +47,10 @@ func (s *system) arriveEffect(c, k int, state []uint32) (effect, error) {
 
 // tellEffect is what client c's hearing by its k-th thread that listens does; false:
 // there is nothing to hear.
-func (s *system) tellEffect(c, k int, state []uint32) (eff effect, tells bool, err error) {
+func (s *transitions) tellEffect(c, k int, state []uint32) (eff effect, tells bool, err error) {
 	e := s.clientTab[c].entries[state[c]]
 	n := e.source[k] - 1
-	key := arrival{client: state[c], node: state[s.clients+n], now: s.nowID(state), choice: e.listensID[k], who: uint8(c)}
+	key := effectKey{client: state[c], node: state[s.clients+n], now: s.nowID(state), choice: e.listensID[k], who: uint8(c)}
 	if eff, ok := s.effects.get(&key); ok {
 		return eff, eff.events != unseen, nil
 	}
@@ -65,7 +65,7 @@ func (s *system) tellEffect(c, k int, state []uint32) (eff effect, tells bool, e
 
 // remember looks up what a choice does by what it depends on. c and node are the
 // client and the server that it reaches, counted from 0; -1: none.
-func (s *system) remember(key arrival, state []uint32, c, node int) (effect, error) {
+func (s *transitions) remember(key effectKey, state []uint32, c, node int) (effect, error) {
 	if eff, ok := s.effects.get(&key); ok {
 		return eff, nil
 	}
@@ -78,8 +78,8 @@ func (s *system) remember(key arrival, state []uint32, c, node int) (effect, err
 
 // strikesOn lists the strikes of faults on one client, or on one server, be it
 // with any client.
-func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
-	key := arrival{rest: state[s.restAt()], who: nobody}
+func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
+	key := effectKey{rest: state[s.restAt()], who: nobody}
 	if c >= 0 {
 		key.client, key.who = state[c], uint8(c)
 		if s.sim.ZooKeeper() {
@@ -88,8 +88,8 @@ func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 	} else {
 		key.node, key.choice = state[s.clients+node], uint16(node)
 	}
-	if at, ok := s.offers.get(&key); ok {
-		return s.offered[at.events]
+	if at, ok := s.faultMemo.get(&key); ok {
+		return s.faultLists[at.events]
 	}
 	var list []uint16
 	w := s.sim.At(s.now(state))
@@ -109,16 +109,16 @@ func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 			list = append(list, s.choice(ch))
 		}
 	}
-	if id, ok := s.room.next(len(s.offered), "lists of strikes"); ok {
-		s.offers.put(key, effect{events: id})
-		s.offered = append(s.offered, list)
+	if id, ok := s.room.next(len(s.faultLists), "lists of strikes"); ok {
+		s.faultMemo.put(key, effect{events: id})
+		s.faultLists = append(s.faultLists, list)
 	}
 	return list
 }
 
 // compute has the lab make choice ch in a world that holds only client c, server
 // node (-1: none) and the rest, and takes these parts out again.
-func (s *system) compute(state []uint32, c, node int, ch simulator.Choice) (eff effect, err error) {
+func (s *transitions) compute(state []uint32, c, node int, ch simulator.Choice) (eff effect, err error) {
 	w := s.sim.At(s.now(state))
 	if c >= 0 {
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
@@ -143,7 +143,7 @@ func (s *system) compute(state []uint32, c, node int, ch simulator.Choice) (eff 
 }
 
 // due is how long it is until something is due in a state; Never: nothing is.
-func (s *system) due(state []uint32) time.Duration {
+func (s *transitions) due(state []uint32) time.Duration {
 	due := s.restTab.entries[state[s.restAt()]].due
 	for c := range s.clients {
 		due = min(due, s.clientTab[c].entries[state[c]].due)
@@ -162,7 +162,7 @@ func (s *system) due(state []uint32) time.Duration {
 }
 
 // pass lets time pass by d: every part by itself, then the judges.
-func (s *system) pass(state, next []uint32, d time.Duration) (found wordSet, err error) {
+func (s *transitions) pass(state, next []uint32, d time.Duration) (found wordSet, err error) {
 	copy(next, state)
 	w := s.sim.At(s.now(state) + d)
 	if len(state) > s.timeAt() {
@@ -184,7 +184,7 @@ func (s *system) pass(state, next []uint32, d time.Duration) (found wordSet, err
 	return found, nil
 }
 
-func (s *system) passClient(c int, state []uint32, d time.Duration) uint32 {
+func (s *transitions) passClient(c int, state []uint32, d time.Duration) uint32 {
 	e := s.clientTab[c].entries[state[c]]
 	if e.timeless {
 		return state[c]
@@ -201,7 +201,7 @@ func (s *system) passClient(c int, state []uint32, d time.Duration) uint32 {
 	return to
 }
 
-func (s *system) passRest(state []uint32, d time.Duration) uint32 {
+func (s *transitions) passRest(state []uint32, d time.Duration) uint32 {
 	id := state[s.restAt()]
 	e := s.restTab.entries[id]
 	if e.due == simulator.Never { // time does not change it
@@ -218,7 +218,7 @@ func (s *system) passRest(state []uint32, d time.Duration) uint32 {
 	return to
 }
 
-func (s *system) passNode(n int, state []uint32, d time.Duration) (effect, error) {
+func (s *transitions) passNode(n int, state []uint32, d time.Duration) (effect, error) {
 	id := state[s.clients+n]
 	e := s.nodeTab.entries[id]
 	key := passing{d: d, now: s.nowID(state), server: uint8(n)} // its events name the server
@@ -236,17 +236,17 @@ func (s *system) passNode(n int, state []uint32, d time.Duration) (effect, error
 	return eff, nil
 }
 
-func (s *system) judges(v verdict.Safety) uint32 {
+func (s *transitions) judges(v verdict.Safety) uint32 {
 	return s.judgeTab.id(v, func(uint32) *judgeEntry {
 		e := &judgeEntry{heard: map[uint32]heard{}, passed: map[time.Duration]uint32{}}
-		for c := range s.alike {
+		for c := range s.symmetric {
 			e.roles[c] = uint32(v.Role(c + 1))
 		}
 		return e
 	})
 }
 
-func (s *system) passJudges(id uint32, d time.Duration) uint32 {
+func (s *transitions) passJudges(id uint32, d time.Duration) uint32 {
 	e := s.judgeTab.entries[id]
 	to, ok := e.passed[d]
 	if !ok {
@@ -259,7 +259,7 @@ func (s *system) passJudges(id uint32, d time.Duration) uint32 {
 }
 
 // hear tells the judges of a state what happened, and what they find.
-func (s *system) hear(state []uint32, events uint32) wordSet {
+func (s *transitions) hear(state []uint32, events uint32) wordSet {
 	if events == 0 {
 		return 0
 	}
@@ -274,7 +274,7 @@ func (s *system) hear(state []uint32, events uint32) wordSet {
 	return h.found
 }
 
-func (s *system) listen(id, events uint32) (h heard) {
+func (s *transitions) listen(id, events uint32) (h heard) {
 	v := s.judgeTab.keys[id]
 	list := s.events[events]
 	for i := range list {

@@ -66,12 +66,12 @@ type Result struct {
 	Symmetry    bool             // states that differ only in who is who were counted as one
 	Histories   int              // entries of the clients' tables: distinct histories of observations
 	Triggered   []simulator.Verb // the faults that have struck, anywhere, in order
-	Found       []Found
+	Found       []Witness
 	Kept        Kept // of Options.Checkpoint
 }
 
 // Found is a harm with the shortest way to it.
-type Found struct {
+type Witness struct {
 	Verdict verdict.Word
 	Par     int // fewest unlucky moves: strikes of faults
 	Steps   int // fewest choices with that many strikes
@@ -88,7 +88,7 @@ type Found struct {
 // find; a second one, without, finds the shortest ways to it. The figures of
 // the result are those of the first.
 func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (*Result, error) {
-	k, err := openKeeper(opt.Checkpoint)
+	k, err := openCheckpoint(opt.Checkpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -129,14 +129,14 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 
 // pass is one search. With a list of what there is to find it goes without
 // reduction and ends when it has the shortest way to each.
-func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer, wanted []Found) (*Result, error) {
+func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer, wanted []Witness) (*Result, error) {
 	for {
 		s, err := k.search(sim, opt)
 		if err != nil {
 			return nil, err
 		}
-		s.plain = s.plain || wanted != nil || opt.Causes
-		s.ledger.wanted = wanted
+		s.noReduction = s.noReduction || wanted != nil || opt.Causes
+		s.visited.wanted = wanted
 		err = s.run(ctx, k)
 		asymmetric := (*simulator.AsymmetricError)(nil)
 		switch {
@@ -163,26 +163,26 @@ var errNowAbsolute = errors.New("explore: a clock was read, or replicas were wai
 // What follows from them is worked out here and entered into the ledger, which
 // knows the states, on a core of its own.
 type search struct {
-	*system
-	opt    Options
-	ledger *visitedStates
-	out    *batch // not yet given to the ledger
-	next   []uint32
-	cur    []uint32 // the state that is visited, with every client under its own number
-	broken error    // why a state could not be named; ends the search
-	plain  bool     // without reduction
-	before *mark    // how it stood before the layer; nil: nobody needs to know
+	*transitions
+	opt         Options
+	visited     *visited
+	out         *batch // not yet given to the ledger
+	next        []uint32
+	cur         []uint32 // the state that is visited, with every client under its own number
+	broken      error    // why a state could not be named; ends the search
+	noReduction bool     // without reduction
+	before      *sizes   // how it stood before the layer; nil: nobody needs to know
 }
 
 func newSearch(sim *simulator.Simulator, opt Options) *search {
-	s := &search{system: newSystem(sim, verdict.CaseOf(&opt.Case), opt.Probe, opt.Symmetric, opt.Causes), opt: opt, plain: opt.NoReduction}
-	s.ledger = newLedger(s.stride(), &s.opt)
+	s := &search{transitions: newTransitions(sim, verdict.CaseOf(&opt.Case), opt.Probe, opt.Symmetric, opt.Causes), opt: opt, noReduction: opt.NoReduction}
+	s.visited = newVisited(s.stride(), &s.opt)
 	s.next, s.cur = make([]uint32, s.stride()), make([]uint32, s.stride())
 	return s
 }
 
 func (s *search) run(ctx context.Context, k *checkpointer) error {
-	l := s.ledger
+	l := s.visited
 	if l.states.n == 0 {
 		if err := s.begin(); err != nil {
 			return err
@@ -209,24 +209,24 @@ func (s *search) run(ctx context.Context, k *checkpointer) error {
 func (s *search) begin() error {
 	w := s.sim.NewWorld()
 	s.take(&w, s.judges(verdict.Safety{}), s.next)
-	if err := s.settle(s.next); err != nil {
+	if err := s.canonicalize(s.next); err != nil {
 		return err
 	}
-	s.ledger.begin(s.next)
+	s.visited.begin(s.next)
 	return nil
 }
 
 // visit makes every choice of every state of a layer.
 func (s *search) visit(ctx context.Context, layer []uint32) error {
-	states := s.ledger.states.snapshot()
-	desk := s.ledger.open(len(layer))
+	states := s.visited.states.view()
+	desk := s.visited.open(len(layer))
 	err := s.visitAll(ctx, layer, states, desk)
 	if s.out != nil {
 		s.out.histories = s.sim.Histories()
 		desk.hand(s.out)
 	}
 	desk.close(err == nil)
-	if s.ledger.enough.Load() {
+	if s.visited.enough.Load() {
 		return nil // what came to light beyond the end does not count
 	}
 	return err
@@ -238,7 +238,7 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, de
 	for i, id := range layer {
 		s.out.at = uint32(i)
 		copy(s.cur, states.words(id))
-		if err := s.unsettle(s.cur); err != nil {
+		if err := s.restore(s.cur); err != nil {
 			return err
 		}
 		arcs := len(s.out.arcs)
@@ -348,7 +348,7 @@ func (s *search) expand(id uint32) error {
 		ready = ready || news
 	}
 	rest := s.restTab.entries[s.cur[s.restAt()]]
-	for k := range rest.late {
+	for k := range rest.orphaned {
 		ready = true
 		if err := s.lateArrives(id, rest, k); err != nil {
 			return err
@@ -363,7 +363,7 @@ func (s *search) expand(id uint32) error {
 			}
 		}
 	}
-	if rest.faults {
+	if rest.mayFault {
 		if err := s.strikes(id); err != nil {
 			return err
 		}
@@ -393,10 +393,10 @@ func (s *search) expandOne(id uint32, c int) error {
 	copy(s.next, s.cur)
 	s.next[c] = eff.client
 	s.arriveAt(id, e.ownID[0], eff.events, 0)
-	if !s.restTab.entries[s.cur[s.restAt()]].faults {
+	if !s.restTab.entries[s.cur[s.restAt()]].mayFault {
 		return nil
 	}
-	for _, ch := range s.strikesOn(c, -1, s.cur) {
+	for _, ch := range s.faultsOn(c, -1, s.cur) {
 		if err := s.strikeClient(id, c, ch); err != nil {
 			return err
 		}
@@ -407,7 +407,7 @@ func (s *search) expandOne(id uint32, c int) error {
 // allInVain says whether every client has come to its end, with nobody's bad
 // luck, and none was ever given the lock.
 func (s *search) allInVain() bool {
-	if s.ledger.spent > 0 {
+	if s.visited.spent > 0 {
 		return false
 	}
 	for c := range s.clients {
@@ -435,7 +435,7 @@ func (s *search) news(id uint32, c int) (any bool, err error) {
 	}
 	for _, choice := range s.sim.News(c+1, &s.clientTab[c].keys[s.cur[c]], &s.nodeTab.keys[s.cur[s.clients]], nil) {
 		ch := s.choice(choice)
-		key := arrival{client: s.cur[c], node: s.cur[s.clients], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: uint8(c)}
+		key := effectKey{client: s.cur[c], node: s.cur[s.clients], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: uint8(c)}
 		eff, err := s.remember(key, s.cur, c, 0)
 		if err != nil {
 			return any, err
@@ -450,7 +450,7 @@ func (s *search) news(id uint32, c int) (any bool, err error) {
 
 func (s *search) lateArrives(id uint32, rest *restEntry, k int) error {
 	n := rest.target[k] - 1
-	key := arrival{rest: s.cur[s.restAt()], choice: rest.lateID[k], now: s.nowID(s.cur), who: nobody}
+	key := effectKey{rest: s.cur[s.restAt()], choice: rest.orphanedID[k], now: s.nowID(s.cur), who: nobody}
 	if n >= 0 {
 		key.node = s.cur[s.clients+n]
 	}
@@ -463,7 +463,7 @@ func (s *search) lateArrives(id uint32, rest *restEntry, k int) error {
 	if n >= 0 {
 		s.next[s.clients+n] = eff.node
 	}
-	s.arriveAt(id, rest.lateID[k], eff.events, 0)
+	s.arriveAt(id, rest.orphanedID[k], eff.events, 0)
 	return nil
 }
 
@@ -473,14 +473,14 @@ func (s *search) strikes(id uint32) error {
 		if c+1 == s.probe {
 			continue // a measuring instrument
 		}
-		for _, ch := range s.strikesOn(c, -1, s.cur) {
+		for _, ch := range s.faultsOn(c, -1, s.cur) {
 			if err := s.strikeClient(id, c, ch); err != nil {
 				return err
 			}
 		}
 	}
 	for n := range s.nodes {
-		for _, ch := range s.strikesOn(-1, n, s.cur) {
+		for _, ch := range s.faultsOn(-1, n, s.cur) {
 			if c := int(s.choices[ch].Client); c != 0 && (c == s.probe || s.clientTab[c-1].keys[s.cur[c-1]].Dead()) {
 				continue
 			}
@@ -493,7 +493,7 @@ func (s *search) strikes(id uint32) error {
 }
 
 func (s *search) strikeClient(id uint32, c int, ch uint16) error {
-	key := arrival{client: s.cur[c], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: uint8(c)}
+	key := effectKey{client: s.cur[c], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: uint8(c)}
 	n := -1
 	if s.sim.ZooKeeper() { // it feels what becomes of its clients
 		n, key.node = 0, s.cur[s.clients]
@@ -518,7 +518,7 @@ func (s *search) strikeClient(id uint32, c int, ch uint16) error {
 // their WAIT may be over.
 func (s *search) reachNode(id uint32, n int, ch uint16, strikes int) error {
 	choice := s.choices[ch]
-	key := arrival{node: s.cur[s.clients+n], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: nobody}
+	key := effectKey{node: s.cur[s.clients+n], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: nobody}
 	eff, err := s.remember(key, s.cur, -1, n)
 	if err != nil {
 		return err
@@ -552,17 +552,17 @@ func (s *search) arriveAt(from uint32, via uint16, events uint32, strikes int) {
 
 // reach notes that next follows a state by a choice.
 func (s *search) reach(from uint32, via uint16, found wordSet, strikes int) {
-	if err := s.settle(s.next); err != nil {
+	if err := s.canonicalize(s.next); err != nil {
 		s.broken = err
 		return
 	}
-	s.out.add(s.next, arc{from: from, via: via, found: found, strikes: uint8(strikes), cause: s.cause(s.next)})
+	s.out.add(s.next, arc{from: from, via: via, found: found, faults: uint8(strikes), cause: s.cause(s.next)})
 }
 
 func (s *search) result() *Result {
-	r := s.ledger.result()
-	r.ReadsClock, r.Symmetry = len(s.cur) > s.timeAt(), s.alike > 1
-	for ch, struck := range s.ledger.struck {
+	r := s.visited.result()
+	r.ReadsClock, r.Symmetry = len(s.cur) > s.timeAt(), s.symmetric > 1
+	for ch, struck := range s.visited.triggered {
 		if v := s.choices[ch].Verb; struck && !slices.Contains(r.Triggered, v) {
 			r.Triggered = append(r.Triggered, v)
 		}
@@ -578,7 +578,7 @@ func (s *search) result() *Result {
 func (s *search) witnesses(r *Result) (err error) {
 	for i := range r.Found {
 		f := &r.Found[i]
-		if f.Choices, err = s.path(s.ledger.found[finding{f.Verdict, f.cause}]); err != nil {
+		if f.Choices, err = s.path(s.visited.found[finding{f.Verdict, f.cause}]); err != nil {
 			return err
 		}
 	}
@@ -592,7 +592,7 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 	id, via := d.state, d.choice
 	for n := d.steps - 1; n >= 0; n-- {
 		states[n], choices[n] = id, s.choices[via]
-		id, via = s.ledger.states.parent(id), s.ledger.states.via(id)
+		id, via = s.visited.states.parent(id), s.visited.states.via(id)
 	}
 	var owner verdict.Names // place -> client
 	for c := range owner {
@@ -635,7 +635,7 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 // firstWorld is the world at the start of a run. A new one of the lab's could empty
 // its tables.
 func (s *search) firstWorld() (simulator.World, error) {
-	if err := s.load(0); err != nil {
+	if err := s.loadState(0); err != nil {
 		return simulator.World{}, err
 	}
 	return s.put(s.cur), nil
@@ -643,7 +643,7 @@ func (s *search) firstWorld() (simulator.World, error) {
 
 // follow makes a choice of state id again and says who changes places by it.
 func (s *search) follow(id uint32, c simulator.Choice) (verdict.Names, error) {
-	if err := s.load(id); err != nil {
+	if err := s.loadState(id); err != nil {
 		return verdict.Names{}, err
 	}
 	w := s.put(s.cur)
@@ -658,5 +658,5 @@ func (s *search) follow(id uint32, c simulator.Choice) (verdict.Names, error) {
 	kept := s.keep(w.Now(), events)
 	s.take(&w, judges, s.next)
 	s.hear(s.next, kept)
-	return s.settleNames(s.next)
+	return s.canonicalizeNames(s.next)
 }

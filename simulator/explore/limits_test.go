@@ -161,7 +161,7 @@ func TestLongChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	const steps = 2*commands + 1
-	i := slices.IndexFunc(r.Found, func(f explore.Found) bool { return f.Verdict == verdict.Deadlock })
+	i := slices.IndexFunc(r.Found, func(f explore.Witness) bool { return f.Verdict == verdict.Deadlock })
 	if !r.Complete || r.Depth != steps || i < 0 || r.Found[i].Steps != steps || len(r.Found[i].Choices) != steps {
 		t.Errorf("complete %v, depth %d, %d found, want a way of %d steps", r.Complete, r.Depth, len(r.Found), steps)
 	}

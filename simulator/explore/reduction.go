@@ -21,7 +21,7 @@ import (
 
 // mayGoFirst says whether the client has a single choice, of the kind that
 // concerns nobody else, and nothing under way beside it.
-func (s *system) mayGoFirst(e *clientEntry, part *simulator.ClientPart) bool {
+func (s *transitions) mayGoFirst(e *clientEntry, part *simulator.ClientPart) bool {
 	if len(e.own) != 1 || len(e.arrive) > 0 || e.awaits { // news may come first
 		return false
 	}
@@ -36,7 +36,7 @@ func (s *system) mayGoFirst(e *clientEntry, part *simulator.ClientPart) bool {
 
 // first is a client that may go before all others in a state; -1: none may.
 func (s *search) first(state []uint32) (int, error) {
-	if s.plain {
+	if s.noReduction {
 		return -1, nil
 	}
 	for c := range s.clients {
@@ -58,7 +58,7 @@ func (s *search) first(state []uint32) (int, error) {
 
 // unseen says whether nobody is judged by these events: that a client asks for
 // the lock changes nothing for anybody.
-func (s *system) unseen(events uint32) bool {
+func (s *transitions) unseen(events uint32) bool {
 	for i := range s.events[events] {
 		if s.events[events][i].Kind != history.Acquire {
 			return false
@@ -69,9 +69,9 @@ func (s *system) unseen(events uint32) bool {
 
 // endangered says whether the connections to one of these servers can still
 // break: by a fault, or when its network heals.
-func (s *system) endangered(servers uint8, state []uint32) bool {
+func (s *transitions) endangered(servers uint8, state []uint32) bool {
 	for n := range s.nodes {
-		if servers&(1<<n) != 0 && (s.nodeTab.entries[state[s.clients+n]].split || len(s.strikesOn(-1, n, state)) > 0) {
+		if servers&(1<<n) != 0 && (s.nodeTab.entries[state[s.clients+n]].split || len(s.faultsOn(-1, n, state)) > 0) {
 			return true
 		}
 	}

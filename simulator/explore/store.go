@@ -43,7 +43,7 @@ func (s *store) words(id uint32) []uint32 {
 
 // snapshot is for reading the words of the states that there are while others are
 // added.
-func (s *store) snapshot() *store {
+func (s *store) view() *store {
 	return &store{width: s.width, blocks: s.blocks[:len(s.blocks):len(s.blocks)]}
 }
 

@@ -13,14 +13,14 @@ import (
 // system is the transition relation, kept apart by the parts of the world. What
 // a choice does to the parts it reaches is computed once, by the lab's own
 // Step on a world that holds only these parts, and looked up from then on.
-type system struct {
-	sim     *simulator.Simulator
-	room    *room
-	judge   verdict.Case
-	clients int
-	nodes   int
-	probe   int // the client that begins when all others have finished; 0: none
-	alike   int // so many clients, from the first, run the same code; 0 or 1: symmetry is not used
+type transitions struct {
+	sim       *simulator.Simulator
+	room      *room
+	judge     verdict.Case
+	clients   int
+	nodes     int
+	probe     int // the client that begins when all others have finished; 0: none
+	symmetric int // so many clients, from the first, run the same code; 0 or 1: symmetry is not used
 
 	clientTab []table[simulator.ClientPart, *clientEntry] // one a client
 	nodeTab   table[simulator.NodePart, *nodeEntry]
@@ -28,19 +28,19 @@ type system struct {
 	judgeTab  table[verdict.Safety, *judgeEntry]
 	times     table[time.Duration, struct{}] // absolute only
 
-	effects  memo
-	offers   memo       // where in offered the strikes that are possible stand
-	offered  [][]uint16 // choices
-	renamed  map[renaming]uint32
-	byCause  bool // the causes are part of the state
-	causes   [][]string
-	causeID  map[string]uint32
-	events   []eventList // 0: none
-	eventID  map[string]uint32
-	eventKey bytes.Buffer
-	eventOut *codec.Writer // to eventKey
-	choices  []simulator.Choice
-	choiceID map[simulator.Choice]uint16
+	effects    memo
+	faultMemo  memo       // where in offered the strikes that are possible stand
+	faultLists [][]uint16 // choices
+	renames    map[renaming]uint32
+	byCause    bool // the causes are part of the state
+	causes     [][]string
+	causeID    map[string]uint32
+	events     []eventList // 0: none
+	eventID    map[string]uint32
+	eventKey   bytes.Buffer
+	eventOut   *codec.Writer // to eventKey
+	choices    []simulator.Choice
+	choiceID   map[simulator.Choice]uint16
 }
 
 // table numbers values and keeps something for each.
@@ -112,13 +112,13 @@ type passing struct {
 }
 
 type restEntry struct {
-	late   []simulator.Choice
-	due    time.Duration // of the next that is held up
-	passed map[time.Duration]uint32
-	lateID []uint16
-	target []int
-	spent  int
-	faults bool // some may still strike
+	orphaned   []simulator.Choice
+	due        time.Duration // of the next that is held up
+	passed     map[time.Duration]uint32
+	orphanedID []uint16
+	target     []int
+	spent      int
+	mayFault   bool // some may still strike
 }
 
 type judgeEntry struct {
@@ -145,7 +145,7 @@ const unseen = ^uint32(0)
 const nobody = 1<<8 - 1
 
 // arrival is what an effect depends on.
-type arrival struct {
+type effectKey struct {
 	client, node, rest uint32
 	now                uint32
 	choice             uint16
@@ -156,9 +156,9 @@ type arrival struct {
 // counted from the choice.
 type eventList []history.Event
 
-func newSystem(sim *simulator.Simulator, c verdict.Case, probe, alike int, byCause bool) *system {
-	s := &system{sim: sim, room: &room{ids: maxIDs}, judge: c, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: probe, alike: alike, byCause: byCause}
-	s.renamed = map[renaming]uint32{}
+func newTransitions(sim *simulator.Simulator, c verdict.Case, probe, alike int, byCause bool) *transitions {
+	s := &transitions{sim: sim, room: &room{ids: maxIDs}, judge: c, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: probe, symmetric: alike, byCause: byCause}
+	s.renames = map[renaming]uint32{}
 	s.clientTab = make([]table[simulator.ClientPart, *clientEntry], s.clients)
 	for c := range s.clientTab {
 		s.clientTab[c].room = s.room
@@ -173,7 +173,7 @@ func newSystem(sim *simulator.Simulator, c verdict.Case, probe, alike int, byCau
 
 // The words of a state, in this order: clients, servers, rest, judges, causes,
 // time.
-func (s *system) stride() int {
+func (s *transitions) stride() int {
 	n := s.timeAt()
 	if s.sim.ReadsClock() {
 		n++
@@ -181,10 +181,10 @@ func (s *system) stride() int {
 	return n
 }
 
-func (s *system) restAt() int  { return s.clients + s.nodes }
-func (s *system) judgeAt() int { return s.clients + s.nodes + 1 }
-func (s *system) causeAt() int { return s.clients + s.nodes + 2 }
-func (s *system) timeAt() int {
+func (s *transitions) restAt() int  { return s.clients + s.nodes }
+func (s *transitions) judgeAt() int { return s.clients + s.nodes + 1 }
+func (s *transitions) causeAt() int { return s.clients + s.nodes + 2 }
+func (s *transitions) timeAt() int {
 	if s.byCause {
 		return s.causeAt() + 1
 	}
@@ -192,14 +192,14 @@ func (s *system) timeAt() int {
 }
 
 // now is the true time of a state; 0 where it does not matter.
-func (s *system) now(state []uint32) time.Duration {
+func (s *transitions) now(state []uint32) time.Duration {
 	if len(state) > s.timeAt() {
 		return s.times.keys[state[s.timeAt()]]
 	}
 	return 0
 }
 
-func (s *system) nowID(state []uint32) uint32 {
+func (s *transitions) nowID(state []uint32) uint32 {
 	if len(state) > s.timeAt() {
 		return state[s.timeAt()]
 	}
@@ -207,7 +207,7 @@ func (s *system) nowID(state []uint32) uint32 {
 }
 
 // put builds the world of a state.
-func (s *system) put(state []uint32) simulator.World {
+func (s *transitions) put(state []uint32) simulator.World {
 	w := s.sim.At(s.now(state))
 	for c := range s.clients {
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
@@ -220,7 +220,7 @@ func (s *system) put(state []uint32) simulator.World {
 }
 
 // take is the state of a world, with the given judges.
-func (s *system) take(w *simulator.World, judges uint32, state []uint32) {
+func (s *transitions) take(w *simulator.World, judges uint32, state []uint32) {
 	for c := range s.clients {
 		state[c] = s.client(c, w)
 	}
@@ -235,13 +235,15 @@ func (s *system) take(w *simulator.World, judges uint32, state []uint32) {
 }
 
 // moment numbers a true time.
-func (s *system) moment(now time.Duration) uint32 {
+func (s *transitions) moment(now time.Duration) uint32 {
 	return s.times.id(now, func(uint32) struct{} { return struct{}{} })
 }
 
-func (s *system) client(c int, w *simulator.World) uint32 { return s.clientPart(c, w.ClientPart(c+1)) }
+func (s *transitions) client(c int, w *simulator.World) uint32 {
+	return s.clientPart(c, w.ClientPart(c+1))
+}
 
-func (s *system) clientPart(c int, part simulator.ClientPart) uint32 {
+func (s *transitions) clientPart(c int, part simulator.ClientPart) uint32 {
 	return s.clientTab[c].id(part, func(uint32) *clientEntry {
 		e := &clientEntry{passed: map[time.Duration]uint32{}, class: unseen}
 		for i := range e.as {
@@ -273,34 +275,36 @@ func (s *system) clientPart(c int, part simulator.ClientPart) uint32 {
 	})
 }
 
-func (s *system) node(n int, w *simulator.World) uint32 { return s.nodePart(s.sim.NodePart(w, n+1)) }
+func (s *transitions) node(n int, w *simulator.World) uint32 {
+	return s.nodePart(s.sim.NodePart(w, n+1))
+}
 
-func (s *system) nodePart(part simulator.NodePart) uint32 {
+func (s *transitions) nodePart(part simulator.NodePart) uint32 {
 	return s.nodeTab.id(part, func(uint32) *nodeEntry {
 		return &nodeEntry{own: s.sim.ReadyNode(1, &part, nil), split: part.Split(), gone: map[time.Duration]time.Duration{}, passed: map[passing]effect{}}
 	})
 }
 
-func (s *system) rest(w *simulator.World) uint32 { return s.restPart(s.sim.RestPart(w)) }
+func (s *transitions) rest(w *simulator.World) uint32 { return s.restPart(s.sim.RestPart(w)) }
 
-func (s *system) restPart(part simulator.RestPart) uint32 {
+func (s *transitions) restPart(part simulator.RestPart) uint32 {
 	return s.restTab.id(part, func(uint32) *restEntry {
 		e := &restEntry{spent: s.sim.Spent(&part), passed: map[time.Duration]uint32{}}
 		allowed := 0
 		for _, f := range s.sim.Config().Faults {
 			allowed += f.Times
 		}
-		e.faults = e.spent < allowed
+		e.mayFault = e.spent < allowed
 		e.due = s.sim.PartLate(&part, func(c simulator.Choice, node int) {
-			e.late = append(e.late, c)
-			e.lateID = append(e.lateID, s.choice(c))
+			e.orphaned = append(e.orphaned, c)
+			e.orphanedID = append(e.orphanedID, s.choice(c))
 			e.target = append(e.target, node)
 		})
 		return e
 	})
 }
 
-func (s *system) choice(c simulator.Choice) uint16 {
+func (s *transitions) choice(c simulator.Choice) uint16 {
 	if id, ok := s.choiceID[c]; ok {
 		return id
 	}
@@ -315,7 +319,7 @@ func (s *system) choice(c simulator.Choice) uint16 {
 }
 
 // keep numbers a list of events, with what no judge reads left out.
-func (s *system) keep(now time.Duration, events []history.Event) uint32 {
+func (s *transitions) keep(now time.Duration, events []history.Event) uint32 {
 	list := make(eventList, 0, len(events))
 	for i := range events {
 		e := events[i]
@@ -333,7 +337,7 @@ func (s *system) keep(now time.Duration, events []history.Event) uint32 {
 }
 
 // numberEvents numbers a list; 0 is the empty one.
-func (s *system) numberEvents(list eventList) uint32 {
+func (s *transitions) numberEvents(list eventList) uint32 {
 	if len(list) == 0 {
 		return 0
 	}

@@ -15,11 +15,11 @@ import (
 // visited, and what was found on the way. Entries are made in the order in which
 // they were worked out, so that a search comes out the same on one core and on
 // two.
-type visitedStates struct {
+type visited struct {
 	opt    *Options
 	states *store
-	queue  []level // by strikes
-	wanted []Found // what there is to find; nil: everything is to be visited
+	queue  []level   // by strikes
+	wanted []Witness // what there is to find; nil: everything is to be visited
 	tally
 	found map[finding]*discovery
 
@@ -37,9 +37,9 @@ type tally struct {
 	spent int // strikes of the layer that is visited
 	depth int // and its steps
 
-	transitions, deepest, visited int
-	histories                     int
-	struck                        []bool // by choice: a fault that has struck
+	transitions, deepest, expanded int
+	histories                      int
+	triggered                      []bool // by choice: a fault that has struck
 }
 
 // way is how a state was first reached.
@@ -74,12 +74,12 @@ type discovery struct {
 
 // arc is a step from one state to another, which the batch holds beside it.
 type arc struct {
-	from    uint32
-	at      uint32 // from's place in its layer
-	via     uint16
-	found   wordSet
-	strikes uint8
-	cause   uint32 // of what was found
+	from   uint32
+	at     uint32 // from's place in its layer
+	via    uint16
+	found  wordSet
+	faults uint8
+	cause  uint32 // of what was found
 }
 
 // batch is arcs on their way to the ledger.
@@ -106,8 +106,8 @@ func (b *batch) full() bool { return len(b.arcs) >= batchSize }
 
 func (b *batch) clear() { b.words, b.arcs = b.words[:0], b.arcs[:0] }
 
-func newLedger(width int, opt *Options) *visitedStates {
-	l := &visitedStates{opt: opt, states: newStore(width), found: map[finding]*discovery{}}
+func newVisited(width int, opt *Options) *visited {
+	l := &visited{opt: opt, states: newStore(width), found: map[finding]*discovery{}}
 	for range 3 {
 		l.spare = append(l.spare, &batch{width: width})
 	}
@@ -115,14 +115,14 @@ func newLedger(width int, opt *Options) *visitedStates {
 }
 
 // begin enters the first state.
-func (l *visitedStates) begin(words []uint32) {
+func (l *visited) begin(words []uint32) {
 	l.states.add(words, 0, 0, 0)
 	l.queue = []level{{own: []uint32{0}}}
 }
 
 // layer takes out the states that are to be visited next: those with the fewest
 // steps among those with the fewest strikes. nil: the search is at its end.
-func (l *visitedStates) layer() (ids []uint32) {
+func (l *visited) layer() (ids []uint32) {
 	for ; l.spent < len(l.queue); l.spent++ {
 		q := &l.queue[l.spent]
 		l.depth = q.depth(l.states)
@@ -180,7 +180,7 @@ func (q *level) take(states *store, depth int) (ids []uint32) {
 
 // satisfied says whether everything wanted is found, by ways that no state of
 // the layer can shorten.
-func (l *visitedStates) satisfied() bool {
+func (l *visited) satisfied() bool {
 	if l.wanted == nil {
 		return false
 	}
@@ -194,12 +194,12 @@ func (l *visitedStates) satisfied() bool {
 }
 
 // ended says whether the search has done all that it was to do.
-func (l *visitedStates) ended() bool { return l.done || l.satisfied() }
+func (l *visited) ended() bool { return l.done || l.satisfied() }
 
 // desk is where the arcs of one layer are handed in. A small layer is entered on
 // the spot, a large one is worth a second core.
 type layerWriter struct {
-	*visitedStates
+	*visited
 	before        int // states visited when the layer began
 	size          int // states of the layer
 	filled, empty chan *batch
@@ -207,8 +207,8 @@ type layerWriter struct {
 }
 
 // open begins a layer of so many states.
-func (l *visitedStates) open(size int) *layerWriter {
-	d := &layerWriter{visitedStates: l, before: l.visited, size: size}
+func (l *visited) open(size int) *layerWriter {
+	d := &layerWriter{visited: l, before: l.expanded, size: size}
 	if size < 1<<9 {
 		return d
 	}
@@ -251,14 +251,14 @@ func (d *layerWriter) close(all bool) {
 		d.entering.Wait()
 	}
 	if all && !d.enough.Load() {
-		d.visited = d.before + d.size
+		d.expanded = d.before + d.size
 		d.shortened = d.shortened[:0]
 	}
 }
 
 // enterAll enters the arcs of a batch. before is how many states were visited
 // when its layer began.
-func (l *visitedStates) enterAll(b *batch, before int) {
+func (l *visited) enterAll(b *batch, before int) {
 	if !l.enough.Load() {
 		l.histories = b.histories
 	}
@@ -270,16 +270,16 @@ func (l *visitedStates) enterAll(b *batch, before int) {
 		l.enter(b.words[i*b.width:(i+1)*b.width], a)
 		if l.opt.MaxStates > 0 && l.states.n >= l.opt.MaxStates && !l.enough.Load() {
 			l.stopAt(a.at)
-			l.visited = before + int(a.at) + 1
+			l.expanded = before + int(a.at) + 1
 		}
 		if l.states.n >= maxStates && !l.enough.Load() {
 			l.limit = fmt.Sprintf("the search has numbers for %d states and no more: give it smaller bounds", maxStates)
 			l.stopAt(a.at)
-			l.visited = before + int(a.at) + 1
+			l.expanded = before + int(a.at) + 1
 		}
 	}
 	if !l.enough.Load() {
-		l.look(before + int(b.at))
+		l.report(before + int(b.at))
 		if l.satisfied() {
 			l.stopAt(b.at)
 		}
@@ -287,18 +287,18 @@ func (l *visitedStates) enterAll(b *batch, before int) {
 	b.clear()
 }
 
-func (l *visitedStates) stopAt(at uint32) {
+func (l *visited) stopAt(at uint32) {
 	l.cutAt = at
 	l.enough.Store(true)
 }
 
 // look tells who asks how far the search has come, now and then, and minds the
 // memory.
-func (l *visitedStates) look(visited int) {
-	if visited>>14 == l.visited>>14 {
+func (l *visited) report(visited int) {
+	if visited>>14 == l.expanded>>14 {
 		return
 	}
-	l.visited = visited
+	l.expanded = visited
 	if l.opt.Progress != nil {
 		l.opt.Progress(l.result())
 	}
@@ -309,14 +309,14 @@ func (l *visitedStates) look(visited int) {
 
 // enter notes an arc, and numbers and queues the state that it leads to, if it
 // is new.
-func (l *visitedStates) enter(words []uint32, a *arc) {
+func (l *visited) enter(words []uint32, a *arc) {
 	l.transitions++
-	steps, strikes := l.depth+1, l.spent+int(a.strikes)
-	if a.strikes > 0 {
-		for len(l.struck) <= int(a.via) {
-			l.struck = append(l.struck, false)
+	steps, strikes := l.depth+1, l.spent+int(a.faults)
+	if a.faults > 0 {
+		for len(l.triggered) <= int(a.via) {
+			l.triggered = append(l.triggered, false)
 		}
-		l.struck[a.via] = true
+		l.triggered[a.via] = true
 	}
 	if a.found != 0 {
 		l.discover(a, strikes, steps)
@@ -338,7 +338,7 @@ func (l *visitedStates) enter(words []uint32, a *arc) {
 	}
 }
 
-func (l *visitedStates) discover(a *arc, par, steps int) {
+func (l *visited) discover(a *arc, par, steps int) {
 	for i, w := range order {
 		if a.found&(1<<i) == 0 {
 			continue
@@ -353,7 +353,7 @@ func (l *visitedStates) discover(a *arc, par, steps int) {
 // shorten notes a shorter way to a state that was first reached by a strike, at
 // the end of a longer way: strikes count before steps, so such a state waits
 // until its level begins, and nothing has followed from it yet.
-func (l *visitedStates) shorten(id uint32, a *arc, depth uint32) {
+func (l *visited) shorten(id uint32, a *arc, depth uint32) {
 	st := l.states
 	l.shortened = append(l.shortened, way{id, st.parent(id), st.depth(id), st.via(id)})
 	st.shorten(id, a.from, a.via, depth)
@@ -366,15 +366,15 @@ func (l *visitedStates) shorten(id uint32, a *arc, depth uint32) {
 }
 
 // result is what the ledger knows of one.
-func (l *visitedStates) result() *Result {
+func (l *visited) result() *Result {
 	r := &Result{
 		Complete: l.done, States: l.states.n, Transitions: l.transitions, Depth: l.deepest,
-		Open: l.states.n - l.visited, Bytes: l.states.bytes(), Histories: l.histories, Limit: l.limit, Kept: l.kept,
+		Open: l.states.n - l.expanded, Bytes: l.states.bytes(), Histories: l.histories, Limit: l.limit, Kept: l.kept,
 	}
 	for f, d := range l.found {
-		r.Found = append(r.Found, Found{Verdict: f.word, Par: d.par, Steps: d.steps, cause: f.cause})
+		r.Found = append(r.Found, Witness{Verdict: f.word, Par: d.par, Steps: d.steps, cause: f.cause})
 	}
-	slices.SortFunc(r.Found, func(a, b Found) int {
+	slices.SortFunc(r.Found, func(a, b Witness) int {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.Verdict), slices.Index(order, b.Verdict)),
 			cmp.Compare(a.Par, b.Par), cmp.Compare(a.Steps, b.Steps), cmp.Compare(a.cause, b.cause))
 	})

@@ -13,7 +13,7 @@ import (
 
 // mark is how a search stood before a layer. Tables, states and queues only
 // grow, so what they held then is told by how long they were.
-type mark struct {
+type sizes struct {
 	sim     simulator.TableSizes
 	clients []int // lengths of the tables
 	nodes, rest, judges, times,
@@ -26,9 +26,9 @@ type mark struct {
 }
 
 // mark notes how the search stands. No layer may be under way.
-func (s *search) mark() *mark {
-	l := s.ledger
-	m := &mark{
+func (s *search) sizes() *sizes {
+	l := s.visited
+	m := &sizes{
 		sim: s.sim.TableSizes(), nodes: len(s.nodeTab.keys), rest: len(s.restTab.keys), judges: len(s.judgeTab.keys),
 		times: len(s.times.keys), causes: len(s.causes), events: len(s.events), choices: len(s.choices),
 		tally: l.tally, states: l.states.n, queue: slices.Clone(l.queue), found: map[finding]discovery{},
@@ -36,7 +36,7 @@ func (s *search) mark() *mark {
 	for c := range s.clientTab {
 		m.clients = append(m.clients, len(s.clientTab[c].keys))
 	}
-	m.struck = slices.Clone(l.struck)
+	m.triggered = slices.Clone(l.triggered)
 	for f, d := range l.found {
 		m.found[f] = *d
 	}
@@ -45,7 +45,7 @@ func (s *search) mark() *mark {
 
 // rewind takes the ledger back to where it stood before the layer that it was in.
 // Nothing may be entered afterwards.
-func (l *visitedStates) rewind(m *mark) {
+func (l *visited) rewind(m *sizes) {
 	for _, w := range slices.Backward(l.shortened) {
 		l.states.shorten(w.id, w.parent, w.via, w.depth)
 		for i := range m.queue {
@@ -60,17 +60,17 @@ func (l *visitedStates) rewind(m *mark) {
 }
 
 // save writes how the search stood at m, to which its ledger has been taken back.
-func (s *search) save(w *codec.Writer, m *mark) {
+func (s *search) save(w *codec.Writer, m *sizes) {
 	w.Put(s.choices[:m.choices], s.causes[:m.causes], s.events[:m.events], s.times.keys[:m.times])
 	for c, n := range m.clients {
 		w.Put(s.clientTab[c].keys[:n])
 	}
 	w.Put(s.nodeTab.keys[:m.nodes], s.restTab.keys[:m.rest], s.judgeTab.keys[:m.judges])
-	s.ledger.save(w)
+	s.visited.save(w)
 }
 
 // restore reads what save wrote into a search in which nothing has happened yet.
-func (s *search) restore(r *codec.Reader) error {
+func (s *search) load(r *codec.Reader) error {
 	var (
 		choices []simulator.Choice
 		causes  [][]string
@@ -111,7 +111,7 @@ func (s *search) restore(r *codec.Reader) error {
 	for i, v := range judges {
 		sound = sound && int(s.judges(v)) == i
 	}
-	s.ledger.load(r)
+	s.visited.load(r)
 	if r.Err() == nil && (!sound || len(s.choices) != len(choices)) {
 		return errors.New("its tables are not in order")
 	}
@@ -124,7 +124,7 @@ type savedDiscovery struct {
 	discovery
 }
 
-func (l *visitedStates) save(w *codec.Writer) {
+func (l *visited) save(w *codec.Writer) {
 	l.states.save(w)
 	w.Put(l.tally, len(l.queue))
 	for i := range l.queue {
@@ -144,7 +144,7 @@ func (l *visitedStates) save(w *codec.Writer) {
 	w.Put(found)
 }
 
-func (l *visitedStates) load(r *codec.Reader) {
+func (l *visited) load(r *codec.Reader) {
 	l.states.load(r)
 	var levels int
 	r.Get(&l.tally, &levels)
