@@ -17,15 +17,14 @@ func (s *transitions) cause(state []uint32) uint32 {
 	return state[s.causeAt()]
 }
 
-// blame adds the strike of choice ch to the causes of a state that follows from
-// it. c is the client that was struck, from 0; -1: a server was.
-func (s *search) blame(state []uint32, ch uint16, c int) {
+// blame adds the fault of move m to the causes of the state that follows.
+func (s *search) blame(state []uint32, m *move) {
 	if !s.byCause {
 		return
 	}
-	choice := s.choices[ch]
+	choice := s.choices[m.choice]
 	label := s.sim.Describe(choice.Anonymous())
-	if c >= 0 {
+	if c := int(m.client); c >= 0 {
 		label += ", " + s.sim.Doing(c+1, &s.clientTab[c].keys[s.cur[c]], int(choice.Thread))
 	}
 	all := append(slices.Clone(s.causes[s.cause(s.cur)]), label)

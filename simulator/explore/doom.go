@@ -199,7 +199,7 @@ func (o *futures) follow(id uint32) error {
 	rest.mayFault = false        // nothing strikes any more
 	o.visited.spent = rest.spent // but something may have struck
 	err := o.expand(id)
-	return errors.Join(err, o.broken, o.room.full)
+	return errors.Join(err, o.room.full)
 }
 
 // graph is the steps between states: those of state n stand from first[n] on.

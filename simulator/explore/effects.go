@@ -9,71 +9,66 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// ownEffect is what the k-th own choice of client c does. It reaches the client
-// and, when it gives up, the rest.
-func (s *transitions) ownEffect(c, k int, state []uint32) (effect, error) {
-	e := s.clientTab[c].entries[state[c]]
-	if s.sim.ZooKeeper() { // its connection may break, or be made again
-		key := effectKey{client: state[c], node: state[s.clients], rest: state[s.restAt()], now: s.nowID(state), choice: e.ownID[k], who: uint8(c)}
-		return s.remember(key, state, c, 0)
-	}
-	if s.sim.ReadsClock() || e.own[k].Verb == simulator.GiveUp {
-		key := effectKey{client: state[c], rest: state[s.restAt()], now: s.nowID(state), choice: e.ownID[k], who: uint8(c)}
-		return s.remember(key, state, c, -1)
-	}
-	if e.effects[k].events != unseen {
-		return e.effects[k], nil
-	}
-	eff, err := s.compute(state, c, -1, e.own[k])
-	if err == nil {
-		s.clientTab[c].entries[state[c]].effects[k] = eff
-	}
-	return eff, err
-}
-
-// arriveEffect is what the arrival of the k-th request of client c does.
-func (s *transitions) arriveEffect(c, k int, state []uint32) (effect, error) {
-	e := s.clientTab[c].entries[state[c]]
-	key := effectKey{client: state[c], choice: e.arriveID[k], who: uint8(c)}
-	n := e.target[k] - 1
-	if n < 0 {
-		key.rest = state[s.restAt()]
-	} else {
-		key.node = state[s.clients+n]
-		key.now = s.nowID(state) // the server's clock
-	}
-	return s.remember(key, state, c, n)
-}
-
-// tellEffect is what client c's hearing by its k-th thread that listens does; false:
-// there is nothing to hear.
-func (s *transitions) tellEffect(c, k int, state []uint32) (eff effect, tells bool, err error) {
-	e := s.clientTab[c].entries[state[c]]
-	n := e.source[k] - 1
-	key := effectKey{client: state[c], node: state[s.clients+n], now: s.nowID(state), choice: e.listensID[k], who: uint8(c)}
-	if eff, ok := s.effects.get(&key); ok {
-		return eff, eff.events != unseen, nil
-	}
-	client, node := &s.clientTab[c].keys[state[c]], &s.nodeTab.keys[state[s.clients+n]]
-	if !s.sim.MayTell(c+1, client, n+1, node, s.now(state), int(e.listens[k].Thread)) {
-		s.effects.put(key, effect{events: unseen})
-		return eff, false, nil
-	}
-	eff, err = s.remember(key, state, c, n)
-	return eff, true, err
-}
-
-// remember looks up what a choice does by what it depends on. c and node are the
-// client and the server that it reaches, counted from 0; -1: none.
-func (s *transitions) remember(key effectKey, state []uint32, c, node int) (effect, error) {
+// effect is what a move does to the parts that it reaches. It is computed once, by
+// the simulator's own Step on a world that holds these parts only, and looked up
+// from then on.
+func (s *transitions) effect(state []uint32, m *move) (effect, error) {
+	key := s.effectKey(state, m)
 	if eff, ok := s.effects.get(&key); ok {
 		return eff, nil
 	}
-	eff, err := s.compute(state, c, node, s.choices[key.choice])
-	if err == nil {
-		s.effects.put(key, eff)
+	w := s.sim.At(s.now(state))
+	if m.client >= 0 {
+		w.SetClientPart(int(m.client)+1, &s.clientTab[m.client].keys[key.client])
 	}
-	return eff, err
+	if m.node >= 0 {
+		s.sim.SetNodePart(&w, int(m.node)+1, &s.nodeTab.keys[key.node])
+	}
+	s.sim.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
+	events, err := s.sim.Step(&w, s.choices[m.choice])
+	if err != nil {
+		return effect{}, fmt.Errorf("explore: %w", err)
+	}
+	eff := effect{events: s.keep(w.Now(), events)}
+	if m.client >= 0 {
+		eff.client = s.client(int(m.client), &w)
+	}
+	if m.node >= 0 {
+		eff.node = s.node(int(m.node), &w)
+	}
+	eff.rest = s.rest(&w)
+	s.effects.put(key, eff)
+	return eff, nil
+}
+
+// effectKey is all that the effect of a move depends on.
+func (s *transitions) effectKey(state []uint32, m *move) effectKey {
+	key := effectKey{choice: m.choice, who: uint8(m.client), now: s.nowID(state)}
+	if m.client >= 0 {
+		key.client = state[m.client]
+	}
+	if m.node >= 0 {
+		key.node = state[s.clients+int(m.node)]
+	}
+	if m.rest {
+		key.rest = state[s.restAt()]
+	}
+	return key
+}
+
+// mayTell says whether the server of move m has something to tell the client's
+// thread, which listens to it.
+func (s *search) mayTell(m *move, thread int) bool {
+	key := s.effectKey(s.cur, m)
+	if eff, ok := s.effects.get(&key); ok {
+		return eff.events != unseen
+	}
+	c, n := int(m.client), int(m.node)
+	may := s.sim.MayTell(c+1, &s.clientTab[c].keys[key.client], n+1, &s.nodeTab.keys[key.node], s.now(s.cur), thread)
+	if !may {
+		s.effects.put(key, effect{events: unseen})
+	}
+	return may
 }
 
 // strikesOn lists the strikes of faults on one client, or on one server, be it
@@ -114,32 +109,6 @@ func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 		s.faultLists = append(s.faultLists, list)
 	}
 	return list
-}
-
-// compute has the lab make choice ch in a world that holds only client c, server
-// node (-1: none) and the rest, and takes these parts out again.
-func (s *transitions) compute(state []uint32, c, node int, ch simulator.Choice) (eff effect, err error) {
-	w := s.sim.At(s.now(state))
-	if c >= 0 {
-		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
-	}
-	if node >= 0 {
-		s.sim.SetNodePart(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
-	}
-	s.sim.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
-	events, err := s.sim.Step(&w, ch)
-	if err != nil {
-		return eff, fmt.Errorf("explore: %w", err)
-	}
-	eff.events = s.keep(w.Now(), events)
-	if c >= 0 {
-		eff.client = s.client(c, &w)
-	}
-	if node >= 0 {
-		eff.node = s.node(node, &w)
-	}
-	eff.rest = s.rest(&w)
-	return eff, nil
 }
 
 // due is how long it is until something is due in a state; Never: nothing is.

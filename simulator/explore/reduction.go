@@ -22,7 +22,7 @@ import (
 // mayGoFirst says whether the client has a single choice, of the kind that
 // concerns nobody else, and nothing under way beside it.
 func (s *transitions) mayGoFirst(e *clientEntry, part *simulator.ClientPart) bool {
-	if len(e.own) != 1 || len(e.arrive) > 0 || e.awaits { // news may come first
+	if len(e.own) != 1 || len(e.arriveID) > 0 || e.awaits { // news may come first
 		return false
 	}
 	switch e.own[0].Verb {
@@ -44,7 +44,8 @@ func (s *search) first(state []uint32) (int, error) {
 		if !e.single || c+1 == s.probe {
 			continue
 		}
-		eff, err := s.ownEffect(c, 0, state)
+		m := s.ownMove(c, 0)
+		eff, err := s.effect(state, &m)
 		if err != nil {
 			return -1, err
 		}

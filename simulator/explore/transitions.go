@@ -74,9 +74,7 @@ func (t *table[K, E]) id(k K, fresh func(id uint32) E) uint32 {
 type clientEntry struct {
 	own       []simulator.Choice // what touches no server: answers, wakes, …
 	ownID     []uint16
-	effects   []effect           // of own, where they depend on nothing else; unknown: events == unseen
-	arrive    []simulator.Choice // requests on their way
-	arriveID  []uint16
+	arriveID  []uint16           // requests on their way
 	target    []int              // their servers; 0: the resource
 	listens   []simulator.Choice // what it may be told by a server that it listens to
 	listensID []uint16
@@ -112,7 +110,6 @@ type passing struct {
 }
 
 type restEntry struct {
-	orphaned   []simulator.Choice
 	due        time.Duration // of the next that is held up
 	passed     map[time.Duration]uint32
 	orphanedID []uint16
@@ -253,14 +250,12 @@ func (s *transitions) clientPart(c int, part simulator.ClientPart) uint32 {
 		all, e.due = s.sim.Ready(c+1, &part, nil)
 		for _, ch := range all {
 			if ch.Verb == simulator.Arrive {
-				e.arrive = append(e.arrive, ch)
 				e.arriveID = append(e.arriveID, s.choice(ch))
 				e.target = append(e.target, s.sim.Target(c+1, &part, int(ch.Thread)))
 				continue
 			}
 			e.own = append(e.own, ch)
 			e.ownID = append(e.ownID, s.choice(ch))
-			e.effects = append(e.effects, effect{events: unseen})
 		}
 		for _, ch := range part.Listens(c+1, nil) {
 			e.listens = append(e.listens, ch)
@@ -296,7 +291,6 @@ func (s *transitions) restPart(part simulator.RestPart) uint32 {
 		}
 		e.mayFault = e.spent < allowed
 		e.due = s.sim.PartLate(&part, func(c simulator.Choice, node int) {
-			e.orphaned = append(e.orphaned, c)
 			e.orphanedID = append(e.orphanedID, s.choice(c))
 			e.target = append(e.target, node)
 		})
