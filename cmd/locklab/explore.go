@@ -128,7 +128,10 @@ another search or of another build of locklab is refused.
 	f := c.Flags()
 	f.IntVar(&b.Clients, "clients", b.Clients, "how many clients contend")
 	f.IntVar(&b.Attempts, "attempts", b.Attempts, "how often each wants the lock")
-	f.IntVar(&b.Asks, "asks", b.Asks, "how often it asks each time, until it has it: at once, and 2/5, 1, 7/5, 2, 12/5 leases later; 0: once, or twice where a clock may jump")
+	f.Func("retries", "how often a refused client asks again within one attempt, 2/5, 1, 7/5, 2, 12/5 leases after it asked first: 0 to 5, or auto: 0, or 1 where a clock may jump (default auto)", func(text string) (err error) {
+		b.Retries, err = study.ParseRetries(text)
+		return err
+	})
 	f.IntVar(&b.Nodes, "nodes", 0, "servers; 0: as many as the lock wants")
 	f.StringVar(&b.Budget, "budget", b.Budget, "how often each fault may strike")
 	f.DurationVar(&b.TTL, "ttl", b.TTL, "the lease")

@@ -15,6 +15,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
@@ -61,8 +62,8 @@ func (r *Expectation) Subject() string {
 	}
 	b, usual := r.Bounds, usualBounds()
 	text := fmt.Sprintf("clients=%d,attempts=%d", b.Clients, b.Attempts)
-	if b.Asks != usual.Asks {
-		text += fmt.Sprintf(",asks=%d", b.Asks)
+	if b.Retries != usual.Retries {
+		text += fmt.Sprintf(",retries=%d", b.Retries)
 	}
 	if b.Nodes != usual.Nodes {
 		text += fmt.Sprintf(",nodes=%d", b.Nodes)
@@ -93,8 +94,8 @@ func (r *Expectation) Command() string {
 	}
 	b := r.Bounds
 	line := fmt.Sprintf("locklab explore %s --clients %d --attempts %d", r.Strategy.ID, b.Clients, b.Attempts)
-	if b.Asks > 0 {
-		line += fmt.Sprintf(" --asks %d", b.Asks)
+	if b.Retries != study.AutoRetries {
+		line += fmt.Sprintf(" --retries %d", b.Retries)
 	}
 	if b.Nodes > 0 {
 		line += fmt.Sprintf(" --nodes %d", b.Nodes)
@@ -126,7 +127,7 @@ func usualBounds() study.Bounds {
 //	[search budget=pause=1]
 //	token   OVERLAP@1 STALE-WRITE@1
 //
-// A search is bounded by clients, attempts, asks, nodes, ttl, fenced, budget and
+// A search is bounded by clients, attempts, retries, nodes, ttl, fenced, budget and
 // max-states; a verdict comes with its par, the fewest unlucky moves.
 func Parse(file, text string) ([]Expectation, error) {
 	p := rowParser{file: file, cells: Cells{}, seen: map[string]int{}}
@@ -214,7 +215,7 @@ func setBound(b *study.Bounds, name, value string) (err error) {
 	*b, err = study.ParseBounds(b.String() + "," + name + "=" + value)
 	b.MaxStates = limit
 	if err != nil {
-		return fmt.Errorf("%w; bounds are clients, attempts, asks, nodes, ttl, fenced, budget and max-states", err)
+		return fmt.Errorf("%w; bounds are clients, attempts, retries, nodes, ttl, fenced, budget and max-states", err)
 	}
 	return nil
 }
@@ -288,8 +289,8 @@ func parsePromise(text string) (ExpectedVerdict, error) {
 		return ExpectedVerdict{verdict.Holds, noPar}, nil
 	}
 	word, par, _ := strings.Cut(text, "@")
-	if !slices.Contains(study.SearchWords, verdict.Word(word)) {
-		return ExpectedVerdict{}, fmt.Errorf("%q is nothing that a search looks for: write HOLDS, or some of %v with their par", text, study.SearchWords)
+	if !slices.Contains(explore.Words(), verdict.Word(word)) {
+		return ExpectedVerdict{}, fmt.Errorf("%q is nothing that a search looks for: write HOLDS, or some of %v with their par", text, explore.Words())
 	}
 	n, err := strconv.ParseUint(par, 10, 8)
 	if err != nil {

@@ -60,14 +60,17 @@ func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdi
 	if err != nil {
 		return nil, err
 	}
-	b = b.Settled(o.Strategy)
-	b.MaxStates = doomStates
-	sim, err := b.Lab(o.Strategy)
+	search, err := b.Of(o.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	search.MaxStates = doomStates
+	sim, err := search.Simulator()
 	if err != nil {
 		return nil, err
 	}
 	defer sim.Close()
-	d, err := explore.DoomOf(ctx, sim, b.Options(o.Strategy), t.Choices, harm)
+	d, err := explore.DoomOf(ctx, sim, search.Options(), t.Choices, harm)
 	if errors.Is(err, explore.ErrNoHarm) {
 		return nil, fmt.Errorf("this run comes to no harm whose share could be counted: %v", o.Verdicts)
 	}

@@ -247,13 +247,7 @@ func (s *transitions) listen(id, events uint32) (h heard) {
 	v := s.judgeTab.keys[id]
 	list := s.events[events]
 	for i := range list {
-		if v.RefusedByOrphan(&s.judge, &list[i]) {
-			h.found.add(verdict.Orphan)
-		}
-		v.Observe(&s.judge, i, &list[i], nil)
-		if e := &list[i]; e.Client == s.probe && e.Kind == history.Refuse && e.Note == ProbeRefused {
-			h.found.add(verdict.Deadlock)
-		}
+		h.found |= observe(&v, &s.judge, s.probe, i, &list[i])
 	}
 	for _, w := range v.Words() {
 		h.found.add(w)
@@ -263,18 +257,4 @@ func (s *transitions) listen(id, events uint32) (h heard) {
 	}
 	h.to = s.judges(v)
 	return h
-}
-
-// wordSet is a set of verdicts.
-type wordSet uint16
-
-// order is the order of a wordSet's bits.
-var order = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock, verdict.Starved}
-
-func (s *wordSet) add(w verdict.Word) {
-	for i, o := range order {
-		if o == w {
-			*s |= 1 << i
-		}
-	}
 }
