@@ -2,6 +2,7 @@ package contract
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,8 +108,11 @@ func parseClause(line string) (ids []string, c Cell, err error) {
 		ids, fields = append(ids, fields[0]), fields[1:]
 	}
 	for _, f := range fields {
-		w := verdict.Word(f)
-		if !slices.Contains(contractWords, w) {
+		w, err := verdict.ParseWord(f)
+		if former := (*verdict.RenamedError)(nil); errors.As(err, &former) {
+			return nil, c, err
+		}
+		if err != nil || !slices.Contains(contractWords, w) {
 			return nil, c, fmt.Errorf("%q is no verdict that can be promised: write one of %v", f, contractWords)
 		}
 		if slices.Contains(c.Words, w) {

@@ -288,15 +288,19 @@ func parsePromise(text string) (ExpectedVerdict, error) {
 	if text == string(verdict.Holds) {
 		return ExpectedVerdict{verdict.Holds, noPar}, nil
 	}
-	word, par, _ := strings.Cut(text, "@")
-	if !slices.Contains(explore.Words(), verdict.Word(word)) {
+	name, par, _ := strings.Cut(text, "@")
+	word, err := verdict.ParseWord(name)
+	if former := (*verdict.RenamedError)(nil); errors.As(err, &former) {
+		return ExpectedVerdict{}, err
+	}
+	if err != nil || !slices.Contains(explore.Words(), word) {
 		return ExpectedVerdict{}, fmt.Errorf("%q is nothing that a search looks for: write HOLDS, or some of %v with their par", text, explore.Words())
 	}
 	n, err := strconv.ParseUint(par, 10, 8)
 	if err != nil {
 		return ExpectedVerdict{}, fmt.Errorf("%q: write %s@1, with the fewest unlucky moves to it", text, word)
 	}
-	return ExpectedVerdict{verdict.Word(word), int(n)}, nil
+	return ExpectedVerdict{word, int(n)}, nil
 }
 
 // promise finds what is promised of a verdict; nil: nothing.

@@ -84,14 +84,14 @@ const (
 // keeper keeps a search in its checkpoint. A nil keeper keeps nothing.
 type checkpointer struct {
 	Checkpoint
-	build string
-	kept  Kept
-	phase phase
-	first *Result       // of the first pass, once that is done
-	rest  *codec.Reader // what follows in the file from which a pass is to go on
-	close func()        // ends rest
-	off   bool          // what is searched now is not to be kept
-	cut   bool          // the search has not come to its end
+	build  string
+	report Kept
+	phase  phase
+	first  *Result       // of the first pass, once that is done
+	rest   *codec.Reader // what follows in the file from which a pass is to go on
+	close  func()        // ends rest
+	off    bool          // what is searched now is not to be kept
+	cut    bool          // the search has not come to its end
 
 	began time.Time // this run
 	last  save
@@ -200,15 +200,15 @@ func whole(f *os.File) (size int64, err error) {
 
 // readResult reads how far the search had come, and what had come out.
 func (k *checkpointer) readResult() error {
-	k.rest.Get(&k.phase, &k.kept.Before, &k.kept.Had)
+	k.rest.Get(&k.phase, &k.report.Before, &k.report.Had)
 	if k.phase != visiting {
 		k.first = &Result{}
 		k.rest.Get(k.first)
 	}
-	k.kept.Has = k.kept.Had
+	k.report.Has = k.report.Had
 	err := k.rest.Err()
 	if err == nil && k.phase == finished {
-		k.kept.Finished = true
+		k.report.Finished = true
 		k.close()
 		k.rest = nil
 	}
@@ -261,7 +261,7 @@ func (k *checkpointer) known() *Result {
 }
 
 // done says whether the checkpoint holds all that there is to know.
-func (k *checkpointer) done() bool { return k != nil && k.kept.Finished }
+func (k *checkpointer) done() bool { return k != nil && k.report.Finished }
 
 // search is the next search of a pass: the one that was kept, or a new one.
 func (k *checkpointer) search(sim *simulator.Simulator, opt *Options) (*search, error) {
@@ -289,16 +289,16 @@ func (k *checkpointer) search(sim *simulator.Simulator, opt *Options) (*search, 
 // before is told that s is about to begin a layer. It saves s if that costs
 // little of the time that has gone by, and remembers how it stands.
 func (k *checkpointer) before(s *search) error {
-	if k == nil || k.off || s.visited.enough.Load() { // the last layer may not be whole
+	if k == nil || k.off || s.visited.stopped.Load() { // the last layer may not be whole
 		return nil
 	}
-	s.before = s.sizes()
+	s.before = s.snapshot()
 	if k.since(k.last.at) < share*k.last.cost(s.visited.states.n) {
 		return nil
 	}
 	k.save(s)
-	if k.kept.Failed != "" && k.kept.Has == 0 { // nothing is lost yet
-		return &CheckpointError{k.File, "it cannot be written (" + k.kept.Failed + "): name another file"}
+	if k.report.Failed != "" && k.report.Has == 0 { // nothing is lost yet
+		return &CheckpointError{k.File, "it cannot be written (" + k.report.Failed + "): name another file"}
 	}
 	return nil
 }
@@ -333,18 +333,18 @@ func (k *checkpointer) finish(r *Result, err error) {
 	if k == nil || r == nil {
 		return
 	}
-	if err == nil && !k.cut && !k.kept.Finished {
+	if err == nil && !k.cut && !k.report.Finished {
 		k.write(func(w *codec.Writer) {
-			w.Put(finished, k.kept.Before+k.since(k.began), r.States, *r)
+			w.Put(finished, k.report.Before+k.since(k.began), r.States, *r)
 		}, r.States)
 	}
-	r.Kept = k.kept
+	r.Kept = k.report
 	r.Kept.Open = k.cut && r.Limit == "" // which would only be met again
 }
 
 func (k *checkpointer) save(s *search) {
 	k.write(func(w *codec.Writer) {
-		w.Put(k.phase, k.kept.Before+k.since(k.began), s.visited.states.n)
+		w.Put(k.phase, k.report.Before+k.since(k.began), s.visited.states.n)
 		if k.phase == shortening {
 			w.Put(*k.first)
 		}
@@ -352,7 +352,7 @@ func (k *checkpointer) save(s *search) {
 		w.Put(s.symmetric)
 		s.save(w, s.before)
 	}, s.visited.states.n)
-	s.visited.kept = k.kept
+	s.visited.checkpoint = k.report
 }
 
 // write puts a new checkpoint in the old one's place.
@@ -367,10 +367,10 @@ func (k *checkpointer) write(body func(w *codec.Writer), states int) {
 	k.last = save{k.Now(), filled.Sub(began), k.since(filled), states}
 	if err != nil {
 		os.Remove(next)
-		k.kept.Failed = reason(err)
+		k.report.Failed = reason(err)
 		return
 	}
-	k.kept.Has, k.kept.Failed = states, ""
+	k.report.Has, k.report.Failed = states, ""
 }
 
 // replace gives a file another's name, once it is sure to outlive the machine.

@@ -83,7 +83,7 @@ func (o *futures) doom(ctx context.Context, choices []simulator.Choice, harm ver
 	if len(found) == 0 || found[at]&harms == 0 {
 		return nil, ErrNoHarm
 	}
-	if err := o.unfold(ctx, harms); err != nil {
+	if err := o.expandAll(ctx, harms); err != nil {
 		return nil, err
 	}
 	shares, sure := o.graph.shares(), o.graph.sure()
@@ -119,14 +119,14 @@ func last(found []wordSet) (verdict.Word, wordSet) {
 func (o *futures) walk(choices []simulator.Choice) (states []uint32, found []wordSet, err error) {
 	absolute := o.sim.ReadsClock()
 	w, judges := o.sim.NewWorld(), o.judges(verdict.Safety{})
-	o.take(&w, judges, o.cur)
+	o.takeState(&w, judges, o.cur)
 	for n := 0; ; n++ {
 		id, _ := o.visited.states.add(o.cur, 0, 0, 0)
 		states = append(states, id)
 		if n == len(choices) {
 			return states, found, nil
 		}
-		if err := o.follow(id); err != nil {
+		if err := o.arcsOf(id); err != nil {
 			return nil, nil, err
 		}
 		via := choices[n] // as states have it
@@ -153,14 +153,14 @@ func (o *futures) walk(choices []simulator.Choice) (states []uint32, found []wor
 		if o.sim.ReadsClock() != absolute {
 			return nil, nil, errNowAbsolute
 		}
-		kept := o.keep(w.Now(), events)
-		o.take(&w, judges, o.cur)
-		found = append(found, words|o.hear(o.cur, kept))
+		kept := o.recordEvents(w.Now(), events)
+		o.takeState(&w, judges, o.cur)
+		found = append(found, words|o.judgeEvents(o.cur, kept))
 	}
 }
 
 // unfold works out all that can follow the states that there are.
-func (o *futures) unfold(ctx context.Context, harms wordSet) error {
+func (o *futures) expandAll(ctx context.Context, harms wordSet) error {
 	absolute, states := o.sim.ReadsClock(), o.visited.states
 	for id := 0; id < states.n; id++ {
 		if o.limit > 0 && states.n > o.limit {
@@ -169,7 +169,7 @@ func (o *futures) unfold(ctx context.Context, harms wordSet) error {
 		if err := o.loadState(uint32(id)); err != nil {
 			return err
 		}
-		if err := o.follow(uint32(id)); err != nil {
+		if err := o.arcsOf(uint32(id)); err != nil {
 			return err
 		}
 		if o.sim.ReadsClock() != absolute {
@@ -192,14 +192,14 @@ func (o *futures) unfold(ctx context.Context, harms wordSet) error {
 }
 
 // follow puts the steps from state id, whose words are in cur, into out.
-func (o *futures) follow(id uint32) error {
+func (o *futures) arcsOf(id uint32) error {
 	o.out = cmp.Or(o.out, &batch{width: o.stride()})
 	o.out.clear()
 	rest := o.restTab.entries[o.cur[o.restAt()]]
 	rest.mayFault = false        // nothing strikes any more
 	o.visited.spent = rest.spent // but something may have struck
 	err := o.expand(id)
-	return errors.Join(err, o.room.full)
+	return errors.Join(err, o.numbers.full)
 }
 
 // graph is the steps between states: those of state n stand from first[n] on.

@@ -29,7 +29,7 @@ func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 	if err != nil {
 		return effect{}, fmt.Errorf("explore: %w", err)
 	}
-	eff := effect{events: s.keep(w.Now(), events)}
+	eff := effect{events: s.recordEvents(w.Now(), events)}
 	if m.client >= 0 {
 		eff.client = s.client(int(m.client), &w)
 	}
@@ -98,13 +98,13 @@ func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 	}
 	s.sim.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
 	all, err := s.sim.FaultChoices(&w, nil)
-	s.room.note(err)
+	s.numbers.note(err)
 	for _, ch := range all {
 		if int(ch.Node) == node+1 && (node >= 0 || int(ch.Client) == c+1) {
 			list = append(list, s.choice(ch))
 		}
 	}
-	if id, ok := s.room.next(len(s.faultLists), "lists of strikes"); ok {
+	if id, ok := s.numbers.next(len(s.faultLists), "lists of strikes"); ok {
 		s.faultMemo.put(key, effect{events: id})
 		s.faultLists = append(s.faultLists, list)
 	}
@@ -120,10 +120,10 @@ func (s *transitions) due(state []uint32) time.Duration {
 	now := s.now(state)
 	for n := range s.nodes {
 		e := s.nodeTab.entries[state[s.clients+n]]
-		gone, ok := e.gone[now]
+		gone, ok := e.due[now]
 		if !ok {
 			gone = s.sim.DueAt(&s.nodeTab.keys[state[s.clients+n]], now)
-			e.gone[now] = gone
+			e.due[now] = gone
 		}
 		due = min(due, gone)
 	}
@@ -131,11 +131,11 @@ func (s *transitions) due(state []uint32) time.Duration {
 }
 
 // pass lets time pass by d: every part by itself, then the judges.
-func (s *transitions) pass(state, next []uint32, d time.Duration) (found wordSet, err error) {
+func (s *transitions) passTime(state, next []uint32, d time.Duration) (found wordSet, err error) {
 	copy(next, state)
 	w := s.sim.At(s.now(state) + d)
 	if len(state) > s.timeAt() {
-		next[s.timeAt()] = s.moment(w.Now())
+		next[s.timeAt()] = s.timeID(w.Now())
 	}
 	for c := range s.clients {
 		next[c] = s.passClient(c, state, d)
@@ -148,7 +148,7 @@ func (s *transitions) pass(state, next []uint32, d time.Duration) (found wordSet
 			return 0, err
 		}
 		next[s.clients+n] = eff.node
-		found |= s.hear(next, eff.events)
+		found |= s.judgeEvents(next, eff.events)
 	}
 	return found, nil
 }
@@ -158,14 +158,14 @@ func (s *transitions) passClient(c int, state []uint32, d time.Duration) uint32 
 	if e.timeless {
 		return state[c]
 	}
-	to, ok := e.passed[d]
+	to, ok := e.after[d]
 	if !ok {
 		now := s.now(state)
 		w := s.sim.At(now)
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
 		w.Skip(d)
 		to = s.client(c, &w)
-		e.passed[d] = to
+		e.after[d] = to
 	}
 	return to
 }
@@ -176,13 +176,13 @@ func (s *transitions) passRest(state []uint32, d time.Duration) uint32 {
 	if e.due == simulator.Never { // time does not change it
 		return id
 	}
-	to, ok := e.passed[d]
+	to, ok := e.after[d]
 	if !ok {
 		w := s.sim.At(s.now(state))
 		s.sim.SetRestPart(&w, &s.restTab.keys[id])
 		w.Skip(d)
 		to = s.rest(&w)
-		e.passed[d] = to
+		e.after[d] = to
 	}
 	return to
 }
@@ -191,7 +191,7 @@ func (s *transitions) passNode(n int, state []uint32, d time.Duration) (effect, 
 	id := state[s.clients+n]
 	e := s.nodeTab.entries[id]
 	key := passing{d: d, now: s.nowID(state), server: uint8(n)} // its events name the server
-	if eff, ok := e.passed[key]; ok {
+	if eff, ok := e.after[key]; ok {
 		return eff, nil
 	}
 	w := s.sim.At(s.now(state))
@@ -200,14 +200,14 @@ func (s *transitions) passNode(n int, state []uint32, d time.Duration) (effect, 
 	if err != nil {
 		return effect{}, fmt.Errorf("explore: %w", err)
 	}
-	eff := effect{events: s.keep(w.Now(), events), node: s.node(n, &w)}
-	s.nodeTab.entries[id].passed[key] = eff
+	eff := effect{events: s.recordEvents(w.Now(), events), node: s.node(n, &w)}
+	s.nodeTab.entries[id].after[key] = eff
 	return eff, nil
 }
 
 func (s *transitions) judges(v verdict.Safety) uint32 {
 	return s.judgeTab.id(v, func(uint32) *judgeEntry {
-		e := &judgeEntry{heard: map[uint32]heard{}, passed: map[time.Duration]uint32{}}
+		e := &judgeEntry{judged: map[uint32]judged{}, after: map[time.Duration]uint32{}}
 		for c := range s.symmetric {
 			e.roles[c] = uint32(v.Role(c + 1))
 		}
@@ -217,33 +217,33 @@ func (s *transitions) judges(v verdict.Safety) uint32 {
 
 func (s *transitions) passJudges(id uint32, d time.Duration) uint32 {
 	e := s.judgeTab.entries[id]
-	to, ok := e.passed[d]
+	to, ok := e.after[d]
 	if !ok {
 		v := s.judgeTab.keys[id]
 		v.Rebase(d)
 		to = s.judges(v)
-		e.passed[d] = to
+		e.after[d] = to
 	}
 	return to
 }
 
 // hear tells the judges of a state what happened, and what they find.
-func (s *transitions) hear(state []uint32, events uint32) wordSet {
+func (s *transitions) judgeEvents(state []uint32, events uint32) wordSet {
 	if events == 0 {
 		return 0
 	}
 	id := state[s.judgeAt()]
 	e := s.judgeTab.entries[id]
-	h, ok := e.heard[events]
+	h, ok := e.judged[events]
 	if !ok {
-		h = s.listen(id, events)
-		e.heard[events] = h
+		h = s.computeJudged(id, events)
+		e.judged[events] = h
 	}
 	state[s.judgeAt()] = h.to
 	return h.found
 }
 
-func (s *transitions) listen(id, events uint32) (h heard) {
+func (s *transitions) computeJudged(id, events uint32) (h judged) {
 	v := s.judgeTab.keys[id]
 	list := s.events[events]
 	for i := range list {

@@ -168,10 +168,10 @@ type search struct {
 	visited     *visited
 	out         *batch // not yet given to the ledger
 	next        []uint32
-	cur         []uint32 // the state that is visited, with every client under its own number
-	moves       []move   // of cur
-	noReduction bool     // without reduction
-	before      *sizes   // how it stood before the layer; nil: nobody needs to know
+	cur         []uint32  // the state that is visited, with every client under its own number
+	moves       []move    // of cur
+	noReduction bool      // without reduction
+	before      *snapshot // how it stood before the layer; nil: nobody needs to know
 }
 
 func newSearch(sim *simulator.Simulator, opt Options) *search {
@@ -208,7 +208,7 @@ func (s *search) run(ctx context.Context, k *checkpointer) error {
 // begin enters the first state.
 func (s *search) begin() error {
 	w := s.sim.NewWorld()
-	s.take(&w, s.judges(verdict.Safety{}), s.next)
+	s.takeState(&w, s.judges(verdict.Safety{}), s.next)
 	if err := s.canonicalize(s.next); err != nil {
 		return err
 	}
@@ -223,10 +223,10 @@ func (s *search) visit(ctx context.Context, layer []uint32) error {
 	err := s.visitAll(ctx, layer, states, desk)
 	if s.out != nil {
 		s.out.histories = s.sim.Histories()
-		desk.hand(s.out)
+		desk.write(s.out)
 	}
 	desk.close(err == nil)
-	if s.visited.enough.Load() {
+	if s.visited.stopped.Load() {
 		return nil // what came to light beyond the end does not count
 	}
 	return err
@@ -234,7 +234,7 @@ func (s *search) visit(ctx context.Context, layer []uint32) error {
 
 func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, desk *layerWriter) error {
 	absolute, waits := s.sim.ReadsClock(), s.sim.SendsWait()
-	s.out = desk.blank()
+	s.out = desk.emptyBatch()
 	for i, id := range layer {
 		s.out.at = uint32(i)
 		copy(s.cur, states.words(id))
@@ -243,8 +243,8 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, de
 		}
 		arcs := len(s.out.arcs)
 		err := s.expand(id)
-		if err = errors.Join(err, s.room.full); err != nil {
-			if s.room.full != nil {
+		if err = errors.Join(err, s.numbers.full); err != nil {
+			if s.numbers.full != nil {
 				s.out.cut(arcs) // they may go by numbers that mean something else
 			}
 			return err
@@ -256,8 +256,8 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, de
 			continue
 		}
 		s.out.histories = s.sim.Histories()
-		desk.hand(s.out)
-		if s.out = desk.blank(); s.out == nil {
+		desk.write(s.out)
+		if s.out = desk.emptyBatch(); s.out == nil {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
@@ -312,7 +312,7 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 	}
 	there := 0 // choices that w has made
 	for n, id := range states {
-		to, err := s.follow(id, choices[n])
+		to, err := s.redo(id, choices[n])
 		if err != nil {
 			return nil, err
 		}
@@ -346,15 +346,15 @@ func (s *search) firstWorld() (simulator.World, error) {
 	if err := s.loadState(0); err != nil {
 		return simulator.World{}, err
 	}
-	return s.put(s.cur), nil
+	return s.world(s.cur), nil
 }
 
 // follow makes a choice of state id again and says who changes places by it.
-func (s *search) follow(id uint32, c simulator.Choice) (verdict.Names, error) {
+func (s *search) redo(id uint32, c simulator.Choice) (verdict.Names, error) {
 	if err := s.loadState(id); err != nil {
 		return verdict.Names{}, err
 	}
-	w := s.put(s.cur)
+	w := s.world(s.cur)
 	judges := s.cur[s.judgeAt()]
 	if c.Verb == simulator.Pass {
 		judges = s.passJudges(judges, c.D)
@@ -363,8 +363,8 @@ func (s *search) follow(id uint32, c simulator.Choice) (verdict.Names, error) {
 	if err != nil {
 		return verdict.Names{}, fmt.Errorf("explore: the way to a harm cannot be gone again: %w", err)
 	}
-	kept := s.keep(w.Now(), events)
-	s.take(&w, judges, s.next)
-	s.hear(s.next, kept)
+	kept := s.recordEvents(w.Now(), events)
+	s.takeState(&w, judges, s.next)
+	s.judgeEvents(s.next, kept)
 	return s.canonicalizeNames(s.next)
 }

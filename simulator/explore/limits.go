@@ -19,17 +19,17 @@ var (
 
 // room is what a search has left to number entries with, and the first limit that
 // was met.
-type room struct {
+type numbers struct {
 	ids  int
 	full error
 }
 
-func (r *room) exceed(format string, args ...any) {
+func (r *numbers) exceed(format string, args ...any) {
 	r.note(&simulator.LimitError{What: fmt.Sprintf(format, args...)})
 }
 
 // note keeps the first error, if it is one.
-func (r *room) note(err error) {
+func (r *numbers) note(err error) {
 	if r.full == nil {
 		r.full = err
 	}
@@ -37,7 +37,7 @@ func (r *room) note(err error) {
 
 // next is the number of a new entry of a table that has so many; false: there is
 // none left.
-func (r *room) next(entries int, what string) (id uint32, ok bool) {
+func (r *numbers) next(entries int, what string) (id uint32, ok bool) {
 	if entries < r.ids {
 		return uint32(entries), true
 	}

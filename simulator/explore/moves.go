@@ -46,7 +46,7 @@ func (s *search) make(id uint32, m *move) error {
 	copy(s.next, s.cur)
 	found := m.found
 	if m.pass > 0 {
-		words, err := s.pass(s.cur, s.next, m.pass)
+		words, err := s.passTime(s.cur, s.next, m.pass)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (s *search) make(id uint32, m *move) error {
 		if err != nil {
 			return err
 		}
-		found |= s.hear(s.next, events)
+		found |= s.judgeEvents(s.next, events)
 	}
 	if err := s.canonicalize(s.next); err != nil {
 		return err

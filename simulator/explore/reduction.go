@@ -50,7 +50,7 @@ func (s *search) first(state []uint32) (int, error) {
 			return -1, err
 		}
 		servers := e.waitsOn | s.clientTab[c].entries[eff.client].waitsOn
-		if s.unseen(eff.events) && !s.endangered(servers, state) {
+		if s.unjudged(eff.events) && !s.endangered(servers, state) {
 			return c, nil
 		}
 	}
@@ -59,7 +59,7 @@ func (s *search) first(state []uint32) (int, error) {
 
 // unseen says whether nobody is judged by these events: that a client asks for
 // the lock changes nothing for anybody.
-func (s *transitions) unseen(events uint32) bool {
+func (s *transitions) unjudged(events uint32) bool {
 	for i := range s.events[events] {
 		if s.events[events][i].Kind != history.Acquire {
 			return false

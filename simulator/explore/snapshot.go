@@ -13,7 +13,7 @@ import (
 
 // mark is how a search stood before a layer. Tables, states and queues only
 // grow, so what they held then is told by how long they were.
-type sizes struct {
+type snapshot struct {
 	sim     simulator.TableSizes
 	clients []int // lengths of the tables
 	nodes, rest, judges, times,
@@ -26,9 +26,9 @@ type sizes struct {
 }
 
 // mark notes how the search stands. No layer may be under way.
-func (s *search) sizes() *sizes {
+func (s *search) snapshot() *snapshot {
 	l := s.visited
-	m := &sizes{
+	m := &snapshot{
 		sim: s.sim.TableSizes(), nodes: len(s.nodeTab.keys), rest: len(s.restTab.keys), judges: len(s.judgeTab.keys),
 		times: len(s.times.keys), causes: len(s.causes), events: len(s.events), choices: len(s.choices),
 		tally: l.tally, states: l.states.n, queue: slices.Clone(l.queue), found: map[finding]discovery{},
@@ -45,7 +45,7 @@ func (s *search) sizes() *sizes {
 
 // rewind takes the ledger back to where it stood before the layer that it was in.
 // Nothing may be entered afterwards.
-func (l *visited) rewind(m *sizes) {
+func (l *visited) rewind(m *snapshot) {
 	for _, w := range slices.Backward(l.shortened) {
 		l.states.shorten(w.id, w.parent, w.via, w.depth)
 		for i := range m.queue {
@@ -60,7 +60,7 @@ func (l *visited) rewind(m *sizes) {
 }
 
 // save writes how the search stood at m, to which its ledger has been taken back.
-func (s *search) save(w *codec.Writer, m *sizes) {
+func (s *search) save(w *codec.Writer, m *snapshot) {
 	w.Put(s.choices[:m.choices], s.causes[:m.causes], s.events[:m.events], s.times.keys[:m.times])
 	for c, n := range m.clients {
 		w.Put(s.clientTab[c].keys[:n])
@@ -93,7 +93,7 @@ func (s *search) load(r *codec.Reader) error {
 		sound = sound && int(s.numberEvents(e)) == i
 	}
 	for i, d := range times {
-		sound = sound && int(s.moment(d)) == i
+		sound = sound && int(s.timeID(d)) == i
 	}
 	for c := range s.clientTab {
 		r.Get(&parts)

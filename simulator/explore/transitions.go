@@ -15,7 +15,7 @@ import (
 // Step on a world that holds only these parts, and looked up from then on.
 type transitions struct {
 	sim       *simulator.Simulator
-	room      *room
+	numbers   *numbers
 	judge     verdict.Case
 	clients   int
 	nodes     int
@@ -45,7 +45,7 @@ type transitions struct {
 
 // table numbers values and keeps something for each.
 type table[K comparable, E any] struct {
-	room    *room
+	numbers *numbers
 	ids     map[K]uint32
 	keys    []K
 	entries []E
@@ -58,7 +58,7 @@ func (t *table[K, E]) id(k K, fresh func(id uint32) E) uint32 {
 	if t.ids == nil {
 		t.ids = map[K]uint32{}
 	}
-	id, ok := t.room.next(len(t.keys), "parts of a world")
+	id, ok := t.numbers.next(len(t.keys), "parts of a world")
 	if !ok {
 		return id
 	}
@@ -87,7 +87,7 @@ type clientEntry struct {
 	waitsOn   uint8
 	blocked   uint8 // the servers that wait for replicas on its behalf
 	single    bool  // it can do one thing, and nothing else of it is under way
-	passed    map[time.Duration]uint32
+	after     map[time.Duration]uint32
 	// Where clients are alike, a state names them by classes: the same state of
 	// client 1. as is the same state of each of them, unseen if it has not come
 	// up; it is filled in for client 1 only.
@@ -96,10 +96,10 @@ type clientEntry struct {
 }
 
 type nodeEntry struct {
-	own    []simulator.Choice // what it can do at once, as server 1
-	split  bool
-	gone   map[time.Duration]time.Duration // by the present; relative labs use 0
-	passed map[passing]effect
+	own   []simulator.Choice // what it can do at once, as server 1
+	split bool
+	due   map[time.Duration]time.Duration // by the present; relative labs use 0
+	after map[passing]effect
 }
 
 // passing is what the passing of time does to a server depends on.
@@ -111,7 +111,7 @@ type passing struct {
 
 type restEntry struct {
 	due        time.Duration // of the next that is held up
-	passed     map[time.Duration]uint32
+	after      map[time.Duration]uint32
 	orphanedID []uint16
 	target     []int
 	spent      int
@@ -119,13 +119,13 @@ type restEntry struct {
 }
 
 type judgeEntry struct {
-	heard  map[uint32]heard
-	passed map[time.Duration]uint32
+	judged map[uint32]judged
+	after  map[time.Duration]uint32
 	roles  [simulator.MaxClients]uint32 // of the clients, folded
 }
 
 // heard is what became of the judges on a list of events.
-type heard struct {
+type judged struct {
 	to    uint32
 	found wordSet
 }
@@ -154,13 +154,13 @@ type effectKey struct {
 type eventList []history.Event
 
 func newTransitions(sim *simulator.Simulator, c verdict.Case, probe, alike int, byCause bool) *transitions {
-	s := &transitions{sim: sim, room: &room{ids: maxIDs}, judge: c, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: probe, symmetric: alike, byCause: byCause}
+	s := &transitions{sim: sim, numbers: &numbers{ids: maxIDs}, judge: c, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: probe, symmetric: alike, byCause: byCause}
 	s.renames = map[renaming]uint32{}
 	s.clientTab = make([]table[simulator.ClientPart, *clientEntry], s.clients)
 	for c := range s.clientTab {
-		s.clientTab[c].room = s.room
+		s.clientTab[c].numbers = s.numbers
 	}
-	s.nodeTab.room, s.restTab.room, s.judgeTab.room, s.times.room = s.room, s.room, s.room, s.room
+	s.nodeTab.numbers, s.restTab.numbers, s.judgeTab.numbers, s.times.numbers = s.numbers, s.numbers, s.numbers, s.numbers
 	s.eventOut = codec.NewWriter(&s.eventKey)
 	s.eventID, s.choiceID = map[string]uint32{}, map[simulator.Choice]uint16{}
 	s.events = []eventList{nil}
@@ -204,7 +204,7 @@ func (s *transitions) nowID(state []uint32) uint32 {
 }
 
 // put builds the world of a state.
-func (s *transitions) put(state []uint32) simulator.World {
+func (s *transitions) world(state []uint32) simulator.World {
 	w := s.sim.At(s.now(state))
 	for c := range s.clients {
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
@@ -217,7 +217,7 @@ func (s *transitions) put(state []uint32) simulator.World {
 }
 
 // take is the state of a world, with the given judges.
-func (s *transitions) take(w *simulator.World, judges uint32, state []uint32) {
+func (s *transitions) takeState(w *simulator.World, judges uint32, state []uint32) {
 	for c := range s.clients {
 		state[c] = s.client(c, w)
 	}
@@ -227,12 +227,12 @@ func (s *transitions) take(w *simulator.World, judges uint32, state []uint32) {
 	state[s.restAt()] = s.rest(w)
 	state[s.judgeAt()] = judges
 	if len(state) > s.timeAt() {
-		state[s.timeAt()] = s.moment(w.Now())
+		state[s.timeAt()] = s.timeID(w.Now())
 	}
 }
 
 // moment numbers a true time.
-func (s *transitions) moment(now time.Duration) uint32 {
+func (s *transitions) timeID(now time.Duration) uint32 {
 	return s.times.id(now, func(uint32) struct{} { return struct{}{} })
 }
 
@@ -242,7 +242,7 @@ func (s *transitions) client(c int, w *simulator.World) uint32 {
 
 func (s *transitions) clientPart(c int, part simulator.ClientPart) uint32 {
 	return s.clientTab[c].id(part, func(uint32) *clientEntry {
-		e := &clientEntry{passed: map[time.Duration]uint32{}, class: unseen}
+		e := &clientEntry{after: map[time.Duration]uint32{}, class: unseen}
 		for i := range e.as {
 			e.as[i] = unseen
 		}
@@ -276,7 +276,7 @@ func (s *transitions) node(n int, w *simulator.World) uint32 {
 
 func (s *transitions) nodePart(part simulator.NodePart) uint32 {
 	return s.nodeTab.id(part, func(uint32) *nodeEntry {
-		return &nodeEntry{own: s.sim.ReadyNode(1, &part, nil), split: part.Split(), gone: map[time.Duration]time.Duration{}, passed: map[passing]effect{}}
+		return &nodeEntry{own: s.sim.ReadyNode(1, &part, nil), split: part.Split(), due: map[time.Duration]time.Duration{}, after: map[passing]effect{}}
 	})
 }
 
@@ -284,7 +284,7 @@ func (s *transitions) rest(w *simulator.World) uint32 { return s.restPart(s.sim.
 
 func (s *transitions) restPart(part simulator.RestPart) uint32 {
 	return s.restTab.id(part, func(uint32) *restEntry {
-		e := &restEntry{spent: s.sim.Spent(&part), passed: map[time.Duration]uint32{}}
+		e := &restEntry{spent: s.sim.Spent(&part), after: map[time.Duration]uint32{}}
 		allowed := 0
 		for _, f := range s.sim.Config().Faults {
 			allowed += f.Times
@@ -303,7 +303,7 @@ func (s *transitions) choice(c simulator.Choice) uint16 {
 		return id
 	}
 	if len(s.choices) >= maxChoices {
-		s.room.exceed("the search has numbers for %d kinds of choice and no more: give it fewer clients, servers or faults", maxChoices)
+		s.numbers.exceed("the search has numbers for %d kinds of choice and no more: give it fewer clients, servers or faults", maxChoices)
 		return 0
 	}
 	id := uint16(len(s.choices))
@@ -313,7 +313,7 @@ func (s *transitions) choice(c simulator.Choice) uint16 {
 }
 
 // keep numbers a list of events, with what no judge reads left out.
-func (s *transitions) keep(now time.Duration, events []history.Event) uint32 {
+func (s *transitions) recordEvents(now time.Duration, events []history.Event) uint32 {
 	list := make(eventList, 0, len(events))
 	for i := range events {
 		e := events[i]
@@ -341,7 +341,7 @@ func (s *transitions) numberEvents(list eventList) uint32 {
 	if id, ok := s.eventID[string(s.eventKey.Bytes())]; ok {
 		return id
 	}
-	id, ok := s.room.next(len(s.events), "lists of events")
+	id, ok := s.numbers.next(len(s.events), "lists of events")
 	if ok {
 		s.events = append(s.events, list)
 		s.eventID[s.eventKey.String()] = id

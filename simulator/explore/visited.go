@@ -23,13 +23,13 @@ type visited struct {
 	tally
 	found map[finding]*discovery
 
-	done      bool // nothing is left to visit
-	enough    atomic.Bool
-	limit     string // why there is enough, if there was no room for more
-	cutAt     uint32 // enough: the place in its layer of the last state whose arcs count
-	shortened []way  // within the layer that is visited: the ways that were longer
-	kept      Kept
-	spare     []*batch
+	done       bool // nothing is left to visit
+	stopped    atomic.Bool
+	limit      string // why there is enough, if there was no room for more
+	cutAt      uint32 // enough: the place in its layer of the last state whose arcs count
+	shortened  []way  // within the layer that is visited: the ways that were longer
+	checkpoint Kept
+	batches    []*batch
 }
 
 // tally is what the ledger has counted.
@@ -109,7 +109,7 @@ func (b *batch) clear() { b.words, b.arcs = b.words[:0], b.arcs[:0] }
 func newVisited(width int, opt *Options) *visited {
 	l := &visited{opt: opt, states: newStore(width), found: map[finding]*discovery{}}
 	for range 3 {
-		l.spare = append(l.spare, &batch{width: width})
+		l.batches = append(l.batches, &batch{width: width})
 	}
 	return l
 }
@@ -130,7 +130,7 @@ func (l *visited) layer() (ids []uint32) {
 			*q = level{}
 			continue
 		}
-		if l.enough.Load() || l.satisfied() {
+		if l.stopped.Load() || l.satisfied() {
 			return nil
 		}
 		l.deepest = max(l.deepest, l.depth)
@@ -212,8 +212,8 @@ func (l *visited) open(size int) *layerWriter {
 	if size < 1<<9 {
 		return d
 	}
-	d.filled, d.empty = make(chan *batch, len(l.spare)), make(chan *batch, len(l.spare))
-	for _, b := range l.spare {
+	d.filled, d.empty = make(chan *batch, len(l.batches)), make(chan *batch, len(l.batches))
+	for _, b := range l.batches {
 		d.empty <- b
 	}
 	d.entering.Go(func() {
@@ -226,17 +226,17 @@ func (l *visited) open(size int) *layerWriter {
 }
 
 // blank is an empty batch; nil: the ledger has enough.
-func (d *layerWriter) blank() *batch {
+func (d *layerWriter) emptyBatch() *batch {
 	switch {
-	case d.enough.Load():
+	case d.stopped.Load():
 		return nil
 	case d.filled == nil:
-		return d.spare[0]
+		return d.batches[0]
 	}
 	return <-d.empty
 }
 
-func (d *layerWriter) hand(b *batch) {
+func (d *layerWriter) write(b *batch) {
 	if d.filled == nil {
 		d.enterAll(b, d.before)
 		return
@@ -250,7 +250,7 @@ func (d *layerWriter) close(all bool) {
 		close(d.filled)
 		d.entering.Wait()
 	}
-	if all && !d.enough.Load() {
+	if all && !d.stopped.Load() {
 		d.expanded = d.before + d.size
 		d.shortened = d.shortened[:0]
 	}
@@ -259,26 +259,26 @@ func (d *layerWriter) close(all bool) {
 // enterAll enters the arcs of a batch. before is how many states were visited
 // when its layer began.
 func (l *visited) enterAll(b *batch, before int) {
-	if !l.enough.Load() {
+	if !l.stopped.Load() {
 		l.histories = b.histories
 	}
 	for i := range b.arcs {
 		a := &b.arcs[i]
-		if l.enough.Load() && a.at != l.cutAt {
+		if l.stopped.Load() && a.at != l.cutAt {
 			break
 		}
 		l.enter(b.words[i*b.width:(i+1)*b.width], a)
-		if l.opt.MaxStates > 0 && l.states.n >= l.opt.MaxStates && !l.enough.Load() {
+		if l.opt.MaxStates > 0 && l.states.n >= l.opt.MaxStates && !l.stopped.Load() {
 			l.stopAt(a.at)
 			l.expanded = before + int(a.at) + 1
 		}
-		if l.states.n >= maxStates && !l.enough.Load() {
+		if l.states.n >= maxStates && !l.stopped.Load() {
 			l.limit = fmt.Sprintf("the search has numbers for %d states and no more: give it smaller bounds", maxStates)
 			l.stopAt(a.at)
 			l.expanded = before + int(a.at) + 1
 		}
 	}
-	if !l.enough.Load() {
+	if !l.stopped.Load() {
 		l.report(before + int(b.at))
 		if l.satisfied() {
 			l.stopAt(b.at)
@@ -289,7 +289,7 @@ func (l *visited) enterAll(b *batch, before int) {
 
 func (l *visited) stopAt(at uint32) {
 	l.cutAt = at
-	l.enough.Store(true)
+	l.stopped.Store(true)
 }
 
 // look tells who asks how far the search has come, now and then, and minds the
@@ -369,7 +369,7 @@ func (l *visited) shorten(id uint32, a *arc, depth uint32) {
 func (l *visited) result() *Result {
 	r := &Result{
 		Complete: l.done, States: l.states.n, Transitions: l.transitions, Depth: l.deepest,
-		Open: l.states.n - l.expanded, Bytes: l.states.bytes(), Histories: l.histories, Limit: l.limit, Kept: l.kept,
+		Open: l.states.n - l.expanded, Bytes: l.states.bytes(), Histories: l.histories, Limit: l.limit, Kept: l.checkpoint,
 	}
 	for f, d := range l.found {
 		r.Found = append(r.Found, Witness{Verdict: f.word, Par: d.par, Steps: d.steps, cause: f.cause})
