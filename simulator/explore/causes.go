@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Where causes are kept apart, a state knows what has struck on the way to it:
-// each fault with what its victim was at, in no order. Two ways to one harm by
-// unlike causes then stay two.
+// With Options.Causes a state has the faults that were injected on the way to it, each
+// with what the client was doing that it hit, sorted. Ways to one verdict by different
+// causes then stay apart.
 
 // cause is the number of a state's causes.
 func (s *transitions) cause(state []uint32) uint32 {
@@ -32,10 +32,10 @@ func (s *search) blame(state []uint32, m *move) {
 	state[s.causeAt()] = s.numberCauses(all)
 }
 
-// numberCauses numbers a sorted list; 0 is the empty one.
+// numberCauses numbers a sorted list of causes; 0 is the empty one.
 func (s *transitions) numberCauses(all []string) uint32 {
 	var key []byte
-	for _, label := range all { // may hold any character, so each says how long it is
+	for _, label := range all { // a label may hold any character, so its length comes first
 		key = append(binary.AppendUvarint(key, uint64(len(label))), label...)
 	}
 	id, ok := s.causeID[string(key)]

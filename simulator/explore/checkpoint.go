@@ -22,32 +22,32 @@ import (
 	"locklab/simulator/internal/codec"
 )
 
-// A search that was stopped, by whatever means, goes on from its checkpoint and
-// then comes to the same, number for number and step for step, as one that was
-// never stopped. What a search knows is numbers of table entries, so the tables
-// are written in order: every number then means the same again. Its memories of
-// what a choice does are not written: they are made of entries that the tables
-// hold, so that whoever makes them again numbers nothing anew.
+// A search that was stopped, by whatever means, goes on from its checkpoint and then
+// comes to the same result, number for number and step for step, as one that was not.
+// States consist of numbers of table entries, so the tables are written in order: every
+// number then means the same again. The remembered effects of moves are not written.
+// They consist of entries that the tables have already, so that computing them again
+// adds no numbers.
 //
-// A checkpoint is how a search stood before some layer. One that is stopped
-// within a layer is taken back to the beginning of it (see mark): the tables
-// may have run ahead of the ledger, by an amount that depends on the machine.
+// A checkpoint is a search before one of its layers. A search that is stopped within a
+// layer is taken back to the beginning of it (see snapshot): the tables may be ahead of
+// the visited states, by an amount that depends on the machine.
 
-// Checkpoint says where a search is kept.
+// A Checkpoint is a file that keeps a search.
 type Checkpoint struct {
-	// File is written now and then, when the search is cut short and when it ends,
-	// each time in one move; it is never left half written. If it exists the
-	// search goes on from it. "": the search is not kept.
+	// File is written from time to time, when the search is cut short and when it ends,
+	// each time atomically. If it exists the search goes on from it. "": the search is
+	// not kept.
 	File string
-	// Search says in one line what is searched. A file of another search, or by
-	// another build of this program, is refused.
+	// Search says in one line what is searched. A file of another search, or of another
+	// build of this program, is refused.
 	Search string
-	// Now is the wall clock, by which writes are paced and the time taken is told;
-	// nothing else depends on it. It must be given with File.
+	// Now is the wall clock. It paces the writes and measures the time taken; nothing
+	// else depends on it. It must be given with File.
 	Now func() time.Time
 }
 
-// Kept is what a checkpoint had to do with a search.
+// Kept is how a search used its checkpoint.
 type Kept struct {
 	Finished bool          // the file held the whole search: nothing was searched anew
 	Had      int           // states that the file held at the beginning; 0: there was none
@@ -57,22 +57,21 @@ type Kept struct {
 	Failed   string        // why the file could not be written, the last time; "": it could
 }
 
-// CheckpointError is a checkpoint that this search cannot go on from, or cannot
-// be kept in. Nothing was searched.
+// A CheckpointError is a checkpoint from which this search cannot go on, or that cannot
+// be written. Nothing was searched.
 type CheckpointError struct{ File, Why string }
 
 func (e *CheckpointError) Error() string { return "checkpoint " + e.File + ": " + e.Why }
 
-// A checkpoint is three lines of text (title and version, search, build), then
-// plain values in s2, then the checksum of all that. The version changes with
-// the form of the lines and of what holds the rest; the rest is read by the
-// build that wrote it.
+// A checkpoint is three lines of text (title and version, search, build), then plain
+// values compressed by s2, then the checksum of all that. The version is that of the
+// lines and the container; the values are read only by the build that wrote them.
 const (
 	checkpointTitle   = "locklab checkpoint "
 	checkpointVersion = "1"
 )
 
-// phase is how far a search had come.
+// phase is how far a search has come.
 type phase uint8
 
 const (
@@ -81,17 +80,17 @@ const (
 	finished
 )
 
-// keeper keeps a search in its checkpoint. A nil keeper keeps nothing.
+// checkpointer reads and writes the checkpoint of a search. A nil one does nothing.
 type checkpointer struct {
 	Checkpoint
 	build  string
 	report Kept
 	phase  phase
 	first  *Result       // of the first pass, once that is done
-	rest   *codec.Reader // what follows in the file from which a pass is to go on
+	rest   *codec.Reader // the rest of the file, from which a pass is to go on
 	close  func()        // ends rest
-	off    bool          // what is searched now is not to be kept
-	cut    bool          // the search has not come to its end
+	off    bool          // the present pass is not to be kept
+	cut    bool          // the search was cut short
 
 	began time.Time // this run
 	last  save
@@ -104,18 +103,18 @@ type save struct {
 	states           int
 }
 
-// cost is what the next save will take, with so many states: filling the file
-// takes longer with each, waiting for the disk does not.
+// cost is how long the next save will take with so many states: filling the file takes
+// longer with each of them, waiting for the disk does not.
 func (s *save) cost(states int) time.Duration {
-	const tables = 1 << 17 // take as long as so many states
+	const tables = 1 << 17 // the tables take as long as so many states
 	return s.syncing + time.Duration(float64(s.filling)*float64(tables+states)/float64(tables+s.states))
 }
 
-// share bounds what saving costs: one part in so many of the time that goes by
-// between two saves. Whoever is killed loses that time at most.
+// share bounds the cost of saving: one part in so many of the time between two saves. A
+// search that is killed loses at most that time.
 var share time.Duration = 25
 
-// openKeeper reads what there is of the checkpoint, up to the tables.
+// openCheckpoint reads the checkpoint, if there is one, up to the tables.
 func openCheckpoint(c Checkpoint) (*checkpointer, error) {
 	if c.File == "" {
 		return nil, nil
@@ -143,8 +142,7 @@ func openCheckpoint(c Checkpoint) (*checkpointer, error) {
 	return k, nil
 }
 
-// read looks at a checkpoint from the outside in: is it one, is it whole, is it
-// this search's.
+// read checks that the file is a checkpoint, complete, and of this search.
 func (k *checkpointer) read(f *os.File) error {
 	head := make([]byte, len(checkpointTitle))
 	if _, err := io.ReadFull(f, head); err != nil || string(head) != checkpointTitle {
@@ -171,12 +169,11 @@ func (k *checkpointer) read(f *os.File) error {
 	return k.readResult()
 }
 
-// castagnoli is the checksum that processors compute.
+// castagnoli is the checksum for which processors have an instruction.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// whole says whether a file ends in the checksum of what stands before it, and
-// how much does, title aside. It may have been cut off or changed since it was
-// written.
+// whole checks that a file ends in the checksum of all that precedes it, and returns
+// the size of that without the title.
 func whole(f *os.File) (size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -215,7 +212,7 @@ func (k *checkpointer) readResult() error {
 	return unreadable(err)
 }
 
-// unreadable is an error in a file whose checksum fits: it was not written so.
+// unreadable is an error in a file whose checksum fits.
 func unreadable(err error) error {
 	if err == nil {
 		return nil
@@ -223,7 +220,7 @@ func unreadable(err error) error {
 	return fmt.Errorf("it cannot be read (%w): delete it and search anew", err)
 }
 
-// reason is an error without the name of the file, which is told beside it.
+// reason is an error without the name of the file, which the CheckpointError has.
 func reason(err error) string {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		return e.Err.Error()
@@ -231,8 +228,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// thisBuild names the program down to the last instruction: what an entry of a
-// table means may change with any of them.
+// thisBuild identifies the program exactly, because any change of it may change what an
+// entry of a table means.
 var thisBuild = sync.OnceValues(func() (string, error) {
 	name, err := os.Executable()
 	if err != nil {
@@ -252,7 +249,7 @@ var thisBuild = sync.OnceValues(func() (string, error) {
 
 func (k *checkpointer) since(t time.Time) time.Duration { return k.Now().Sub(t) }
 
-// known is what the first pass has come to, if the checkpoint holds that.
+// known is the result of the first pass, if the checkpoint has it.
 func (k *checkpointer) known() *Result {
 	if k == nil {
 		return nil
@@ -260,10 +257,10 @@ func (k *checkpointer) known() *Result {
 	return k.first
 }
 
-// done says whether the checkpoint holds all that there is to know.
+// done says whether the checkpoint has the final result.
 func (k *checkpointer) done() bool { return k != nil && k.report.Finished }
 
-// search is the next search of a pass: the one that was kept, or a new one.
+// search is the search of the next pass: the one that was kept, or a new one.
 func (k *checkpointer) search(sim *simulator.Simulator, opt *Options) (*search, error) {
 	if k == nil || k.rest == nil {
 		return newSearch(sim, *opt), nil
@@ -286,8 +283,8 @@ func (k *checkpointer) search(sim *simulator.Simulator, opt *Options) (*search, 
 	return s, nil
 }
 
-// before is told that s is about to begin a layer. It saves s if that costs
-// little of the time that has gone by, and remembers how it stands.
+// before is called before s begins a layer. It takes a snapshot, and saves s if that
+// costs little of the time since the last save.
 func (k *checkpointer) before(s *search) error {
 	if k == nil || k.off || s.visited.stopped.Load() { // the last layer may not be whole
 		return nil
@@ -303,7 +300,7 @@ func (k *checkpointer) before(s *search) error {
 	return nil
 }
 
-// after is told that s has come to an end.
+// after is called when s has ended.
 func (k *checkpointer) after(s *search) {
 	if k == nil || k.off || s.visited.ended() {
 		return
@@ -315,8 +312,8 @@ func (k *checkpointer) after(s *search) {
 	}
 }
 
-// passed is told what the first pass has come to. Where it was cut short it is
-// what there is to go on from, and not the second.
+// passed is called with the result of the first pass. If that pass was cut short the
+// file keeps it, and not the second.
 func (k *checkpointer) passed(r *Result) {
 	if k == nil {
 		return
@@ -328,7 +325,7 @@ func (k *checkpointer) passed(r *Result) {
 	k.phase, k.first = shortening, r
 }
 
-// finish is told what the whole search has come to.
+// finish is called with the result of the whole search.
 func (k *checkpointer) finish(r *Result, err error) {
 	if k == nil || r == nil {
 		return
@@ -339,7 +336,7 @@ func (k *checkpointer) finish(r *Result, err error) {
 		}, r.States)
 	}
 	r.Kept = k.report
-	r.Kept.Open = k.cut && r.Limit == "" // which would only be met again
+	r.Kept.Open = k.cut && r.Limit == "" // a limit would only be exceeded again
 }
 
 func (k *checkpointer) save(s *search) {
@@ -355,7 +352,7 @@ func (k *checkpointer) save(s *search) {
 	s.visited.checkpoint = k.report
 }
 
-// write puts a new checkpoint in the old one's place.
+// write replaces the checkpoint.
 func (k *checkpointer) write(body func(w *codec.Writer), states int) {
 	began := k.Now()
 	next := k.File + ".new"
@@ -373,7 +370,7 @@ func (k *checkpointer) write(body func(w *codec.Writer), states int) {
 	k.report.Has, k.report.Failed = states, ""
 }
 
-// replace gives a file another's name, once it is sure to outlive the machine.
+// replace renames a file over another one, once its data are on the disk.
 func replace(file, name string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY, 0)
 	if err != nil {

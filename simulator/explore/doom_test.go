@@ -19,7 +19,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// doomed is a lab of two clients that ask at once for a lease of nine seconds, and
+// doomed is a simulator of two clients that ask at once for a lease of nine seconds, and
 // one of them, refused, once more after it; the probe asks when they are done.
 func doomed(t *testing.T, id, budget string) (*simulator.Simulator, Options) {
 	t.Helper()

@@ -1,7 +1,7 @@
 package explore
 
-// memo remembers effects by what they depend on: a map, but for keys of this one
-// shape, whose hash is two multiplications.
+// memo is a map of effects by what they depend on. It is faster than a Go map because
+// it knows the form of the key.
 type memo struct {
 	slots []memoSlot
 	n     int

@@ -71,8 +71,8 @@ func (s *search) mayTell(m *move, thread int) bool {
 	return may
 }
 
-// strikesOn lists the strikes of faults on one client, or on one server, be it
-// with any client.
+// faultsOn lists the faults that are possible on client c, or on a server (those that
+// name a client too are listed for the server).
 func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 	key := effectKey{rest: state[s.restAt()], who: nobody}
 	if c >= 0 {
@@ -104,14 +104,14 @@ func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 			list = append(list, s.choice(ch))
 		}
 	}
-	if id, ok := s.numbers.next(len(s.faultLists), "lists of strikes"); ok {
+	if id, ok := s.numbers.next(len(s.faultLists), "lists of faults"); ok {
 		s.faultMemo.put(key, effect{events: id})
 		s.faultLists = append(s.faultLists, list)
 	}
 	return list
 }
 
-// due is how long it is until something is due in a state; Never: nothing is.
+// due is the time to the next deadline in a state; Never: there is none.
 func (s *transitions) due(state []uint32) time.Duration {
 	due := s.restTab.entries[state[s.restAt()]].due
 	for c := range s.clients {
@@ -130,7 +130,7 @@ func (s *transitions) due(state []uint32) time.Duration {
 	return due
 }
 
-// pass lets time pass by d: every part by itself, then the judges.
+// passTime lets time pass by d, for each part by itself, and tells the judges.
 func (s *transitions) passTime(state, next []uint32, d time.Duration) (found wordSet, err error) {
 	copy(next, state)
 	w := s.sim.At(s.now(state) + d)
@@ -227,7 +227,7 @@ func (s *transitions) passJudges(id uint32, d time.Duration) uint32 {
 	return to
 }
 
-// hear tells the judges of a state what happened, and what they find.
+// judgeEvents tells the judges of a state what happened, and returns what they find.
 func (s *transitions) judgeEvents(state []uint32, events uint32) wordSet {
 	if events == 0 {
 		return 0
@@ -252,7 +252,7 @@ func (s *transitions) computeJudged(id, events uint32) (h judged) {
 	for _, w := range v.Words() {
 		h.found.add(w)
 	}
-	if s.sim.Config().Guard == history.Naive { // FENCED looks back at an overlap
+	if s.sim.Config().Guard == history.Naive { // FENCED depends on an earlier overlap
 		v.Forget()
 	}
 	h.to = s.judges(v)

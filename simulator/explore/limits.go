@@ -8,17 +8,15 @@ import (
 	"locklab/simulator"
 )
 
-// What a search numbers has only so many numbers. Where they end the search ends,
-// and says so: an entry that got the number of another would be a lie. They are
-// variables for tests, which cannot wait for billions of states.
+// How many entries a search can number. A search that needs more ends and says so. They
+// are variables for tests, which cannot wait for billions of states.
 var (
-	maxIDs     = math.MaxUint32 - 1     // entries of a table; the last number is unseen
-	maxStates  = math.MaxUint32 - 1<<20 // a state that is the last to be looked at has far fewer arcs than that
+	maxIDs     = math.MaxUint32 - 1     // entries of a table; the largest number is unseen
+	maxStates  = math.MaxUint32 - 1<<20 // with room for the arcs of the state at which the search ends
 	maxChoices = math.MaxUint16 + 1     // kinds of choice
 )
 
-// room is what a search has left to number entries with, and the first limit that
-// was met.
+// numbers gives out numbers, and knows the first limit that was exceeded.
 type numbers struct {
 	ids  int
 	full error
@@ -35,8 +33,8 @@ func (r *numbers) note(err error) {
 	}
 }
 
-// next is the number of a new entry of a table that has so many; false: there is
-// none left.
+// next is the number of a new entry of a table that has so many entries; false: there
+// is none left.
 func (r *numbers) next(entries int, what string) (id uint32, ok bool) {
 	if entries < r.ids {
 		return uint32(entries), true
@@ -45,7 +43,7 @@ func (r *numbers) next(entries int, what string) (id uint32, ok bool) {
 	return 0, false
 }
 
-// limit is what a search says of the limit that ended it; "": none did.
+// limit is what Result.Limit says of an error; "": it is about no limit.
 func limit(err error) string {
 	if e := (*simulator.LimitError)(nil); errors.As(err, &e) {
 		return e.What

@@ -7,15 +7,13 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Clients that run the same code can change places: a state in which c1 holds
-// and c2 waits has the same futures, up to names, as one in which c2 holds and
-// c1 waits. Of all states that renaming turns into one another the search keeps
-// one: the clients sorted by what they have observed and then by what the
-// judges know of them. The sort is not perfect (two clients that are equal in
-// both may still stand differently in a server's data), which costs states and
-// nothing else.
+// Clients that run the same code can change places. Of all states that differ only in
+// a permutation of such clients the search keeps the canonical one: the clients sorted
+// by what they have observed and then by what the judges know of them. Two clients that
+// are equal in both may still differ in a server's data. Then several states are kept
+// instead of one, which costs time and nothing else.
 
-// renaming is a part under new names.
+// renaming is a part and the permutation that is applied to it.
 type renaming struct {
 	kind renamingKind
 	id   uint32
@@ -62,14 +60,14 @@ func (s *transitions) ofClass(class uint32, c int) (uint32, error) {
 	return id, nil
 }
 
-// settle brings a state into its one form: the words of clients that are alike
-// become classes, sorted, and everything else is renamed to fit.
+// canonicalize makes a state canonical: the words of symmetric clients become classes,
+// sorted, and all other words are renamed to fit.
 func (s *transitions) canonicalize(state []uint32) error {
 	_, err := s.canonicalizeNames(state)
 	return err
 }
 
-// settleNames is settle, and says who has become who.
+// canonicalizeNames is canonicalize, and returns the new number of every client.
 func (s *transitions) canonicalizeNames(state []uint32) (to verdict.Names, err error) {
 	for c := range to {
 		to[c] = uint8(c)
@@ -107,7 +105,7 @@ func (s *transitions) canonicalizeNames(state []uint32) (to verdict.Names, err e
 	return to, s.rename(state, &to)
 }
 
-// rename gives the clients in everything but their own words new names.
+// rename applies a permutation of clients to all words but those of the clients.
 func (s *transitions) rename(state []uint32, to *verdict.Names) error {
 	code := uint32(0)
 	for _, name := range to[1 : s.symmetric+1] {
@@ -151,13 +149,13 @@ func (s *transitions) rename(state []uint32, to *verdict.Names) error {
 	return nil
 }
 
-// load puts state id into cur, with every client under its own number.
+// loadState puts state id into cur, with every client under its own number.
 func (s *search) loadState(id uint32) error {
 	copy(s.cur, s.visited.states.words(id))
 	return s.restore(s.cur)
 }
 
-// unsettle gives the clients of a state their own numbers again.
+// restore turns the classes of a canonical state into states of its clients again.
 func (s *transitions) restore(state []uint32) (err error) {
 	if s.symmetric < 2 {
 		return nil

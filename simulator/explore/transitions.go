@@ -10,9 +10,9 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// system is the transition relation, kept apart by the parts of the world. What
-// a choice does to the parts it reaches is computed once, by the lab's own
-// Step on a world that holds only these parts, and looked up from then on.
+// transitions is the transition relation by parts of the world, as far as it was
+// needed: numbered parts, judges, times, events and choices, and the effects of moves
+// on parts.
 type transitions struct {
 	sim       *simulator.Simulator
 	numbers   *numbers
@@ -29,7 +29,7 @@ type transitions struct {
 	times     table[time.Duration, struct{}] // absolute only
 
 	effects    memo
-	faultMemo  memo       // where in offered the strikes that are possible stand
+	faultMemo  memo       // where in faultLists the possible faults are
 	faultLists [][]uint16 // choices
 	renames    map[renaming]uint32
 	byCause    bool // the causes are part of the state
@@ -43,7 +43,7 @@ type transitions struct {
 	choiceID   map[simulator.Choice]uint16
 }
 
-// table numbers values and keeps something for each.
+// table numbers values and keeps an entry for each.
 type table[K comparable, E any] struct {
 	numbers *numbers
 	ids     map[K]uint32
@@ -70,27 +70,27 @@ func (t *table[K, E]) id(k K, fresh func(id uint32) E) uint32 {
 	return id
 }
 
-// clientEntry is what is known of one state of one client.
+// clientEntry is what is known about one state of one client.
 type clientEntry struct {
 	own       []simulator.Choice // what touches no server: answers, wakes, …
 	ownID     []uint16
 	arriveID  []uint16           // requests on their way
 	target    []int              // their servers; 0: the resource
-	listens   []simulator.Choice // what it may be told by a server that it listens to
+	listens   []simulator.Choice // what a server may tell it to which it listens
 	listensID []uint16
 	source    []int // these servers
 	due       time.Duration
 	finished  bool
-	entered   bool // it was given the lock, now or before
+	entered   bool // it was given the lock at some time
 	timeless  bool // time does not change it
 	awaits    bool // it waits for a watch
 	waitsOn   uint8
 	blocked   uint8 // the servers that wait for replicas on its behalf
-	single    bool  // it can do one thing, and nothing else of it is under way
+	single    bool  // see mayGoFirst
 	after     map[time.Duration]uint32
-	// Where clients are alike, a state names them by classes: the same state of
-	// client 1. as is the same state of each of them, unseen if it has not come
-	// up; it is filled in for client 1 only.
+	// A canonical state has the class of a symmetric client: the number of the same
+	// state of client 1. as is the number of the same state of each client, unseen if
+	// there is none yet; it is filled in for client 1 only.
 	class uint32
 	as    [simulator.MaxClients]uint32
 }
@@ -115,22 +115,23 @@ type restEntry struct {
 	orphanedID []uint16
 	target     []int
 	spent      int
-	mayFault   bool // some may still strike
+	mayFault   bool // the budget is not used up
 }
 
 type judgeEntry struct {
 	judged map[uint32]judged
 	after  map[time.Duration]uint32
-	roles  [simulator.MaxClients]uint32 // of the clients, folded
+	roles  [simulator.MaxClients]uint32 // of the clients, see verdict.Safety.Role
 }
 
-// heard is what became of the judges on a list of events.
+// judged is what a list of events does to the judges.
 type judged struct {
 	to    uint32
 	found wordSet
 }
 
-// effect is what a choice did: the numbers of the parts it reached.
+// effect is what a move does: the new numbers of the parts that it reaches, and its
+// events.
 type effect struct {
 	client, node, rest uint32
 	events             uint32
@@ -138,10 +139,10 @@ type effect struct {
 
 const unseen = ^uint32(0)
 
-// nobody in place of a client.
+// nobody in an effectKey: it has no client.
 const nobody = 1<<8 - 1
 
-// arrival is what an effect depends on.
+// effectKey is what an effect depends on; see transitions.effectKey.
 type effectKey struct {
 	client, node, rest uint32
 	now                uint32
@@ -149,12 +150,12 @@ type effectKey struct {
 	who                uint8
 }
 
-// eventList is what a choice wrote, as far as the judges care, with times
-// counted from the choice.
+// eventList is the events of a move that some judge needs, with times relative to the
+// move.
 type eventList []history.Event
 
-func newTransitions(sim *simulator.Simulator, c verdict.Case, probe, alike int, byCause bool) *transitions {
-	s := &transitions{sim: sim, numbers: &numbers{ids: maxIDs}, judge: c, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: probe, symmetric: alike, byCause: byCause}
+func newTransitions(sim *simulator.Simulator, c verdict.Case, probe, symmetric int, byCause bool) *transitions {
+	s := &transitions{sim: sim, numbers: &numbers{ids: maxIDs}, judge: c, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: probe, symmetric: symmetric, byCause: byCause}
 	s.renames = map[renaming]uint32{}
 	s.clientTab = make([]table[simulator.ClientPart, *clientEntry], s.clients)
 	for c := range s.clientTab {
@@ -188,7 +189,7 @@ func (s *transitions) timeAt() int {
 	return s.causeAt()
 }
 
-// now is the true time of a state; 0 where it does not matter.
+// now is the true time of a state; 0 if it is not part of the state.
 func (s *transitions) now(state []uint32) time.Duration {
 	if len(state) > s.timeAt() {
 		return s.times.keys[state[s.timeAt()]]
@@ -203,7 +204,7 @@ func (s *transitions) nowID(state []uint32) uint32 {
 	return 0
 }
 
-// put builds the world of a state.
+// world builds the world of a state.
 func (s *transitions) world(state []uint32) simulator.World {
 	w := s.sim.At(s.now(state))
 	for c := range s.clients {
@@ -216,7 +217,7 @@ func (s *transitions) world(state []uint32) simulator.World {
 	return w
 }
 
-// take is the state of a world, with the given judges.
+// takeState writes the words of a world with the given judges to state.
 func (s *transitions) takeState(w *simulator.World, judges uint32, state []uint32) {
 	for c := range s.clients {
 		state[c] = s.client(c, w)
@@ -231,7 +232,7 @@ func (s *transitions) takeState(w *simulator.World, judges uint32, state []uint3
 	}
 }
 
-// moment numbers a true time.
+// timeID numbers a true time.
 func (s *transitions) timeID(now time.Duration) uint32 {
 	return s.times.id(now, func(uint32) struct{} { return struct{}{} })
 }
@@ -312,7 +313,7 @@ func (s *transitions) choice(c simulator.Choice) uint16 {
 	return id
 }
 
-// keep numbers a list of events, with what no judge reads left out.
+// recordEvents numbers a list of events, without what no judge needs.
 func (s *transitions) recordEvents(now time.Duration, events []history.Event) uint32 {
 	list := make(eventList, 0, len(events))
 	for i := range events {

@@ -5,21 +5,19 @@ import (
 	"fmt"
 	"runtime/metrics"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"locklab/simulator/verdict"
 )
 
-// ledger knows the states: which there are, in what order they are to be
-// visited, and what was found on the way. Entries are made in the order in which
-// they were worked out, so that a search comes out the same on one core and on
-// two.
+// visited is the set of all states that were reached, with the order in which they
+// are to be visited, and what was found. Arcs are entered in the order in which they
+// were computed, so that the result does not depend on the number of cores.
 type visited struct {
 	opt    *Options
 	states *store
-	queue  []level   // by strikes
-	wanted []Witness // what there is to find; nil: everything is to be visited
+	queue  []level   // by faults
+	wanted []Witness // what is to be found; nil: everything is to be visited
 	tally
 	found map[finding]*discovery
 
@@ -32,14 +30,14 @@ type visited struct {
 	batches    []*batch
 }
 
-// tally is what the ledger has counted.
+// tally is what was counted so far.
 type tally struct {
-	spent int // strikes of the layer that is visited
+	spent int // faults of the layer that is visited
 	depth int // and its steps
 
 	transitions, deepest, expanded int
 	histories                      int
-	triggered                      []bool // by choice: a fault that has struck
+	triggered                      []bool // by choice: a fault that was injected
 }
 
 // way is how a state was first reached.
@@ -48,15 +46,15 @@ type way struct {
 	via               uint16
 }
 
-// level is the states with the same number of strikes that are still to be
-// visited, in order of depth: those that came from one strike less, and those
-// that came from the level itself.
+// level is the states with the same number of faults that are still to be visited, in
+// order of depth: those that were reached by a fault, from the level below, and those
+// that were reached from the level itself.
 type level struct {
 	below, own []uint32
-	moved      map[uint32]bool // from below to own: within the level there was a shorter way
+	moved      map[uint32]bool // from below to own, by a shorter way within the level
 }
 
-// finding is a harm by a cause.
+// finding is a verdict by a cause.
 type finding struct {
 	word  verdict.Word
 	cause uint32
@@ -72,40 +70,6 @@ type discovery struct {
 	choice     uint16
 }
 
-// arc is a step from one state to another, which the batch holds beside it.
-type arc struct {
-	from   uint32
-	at     uint32 // from's place in its layer
-	via    uint16
-	found  wordSet
-	faults uint8
-	cause  uint32 // of what was found
-}
-
-// batch is arcs on their way to the ledger.
-type batch struct {
-	at        uint32 // of the state that is visited
-	histories int    // entries of the clients' tables when the batch was full
-	width     int
-	words     []uint32
-	arcs      []arc
-}
-
-const batchSize = 1 << 12
-
-func (b *batch) add(words []uint32, a arc) {
-	a.at = b.at
-	b.words = append(b.words, words...)
-	b.arcs = append(b.arcs, a)
-}
-
-// cut leaves the first n arcs.
-func (b *batch) cut(n int) { b.words, b.arcs = b.words[:n*b.width], b.arcs[:n] }
-
-func (b *batch) full() bool { return len(b.arcs) >= batchSize }
-
-func (b *batch) clear() { b.words, b.arcs = b.words[:0], b.arcs[:0] }
-
 func newVisited(width int, opt *Options) *visited {
 	l := &visited{opt: opt, states: newStore(width), found: map[finding]*discovery{}}
 	for range 3 {
@@ -115,28 +79,28 @@ func newVisited(width int, opt *Options) *visited {
 }
 
 // begin enters the first state.
-func (l *visited) begin(words []uint32) {
-	l.states.add(words, 0, 0, 0)
-	l.queue = []level{{own: []uint32{0}}}
+func (v *visited) begin(words []uint32) {
+	v.states.add(words, 0, 0, 0)
+	v.queue = []level{{own: []uint32{0}}}
 }
 
-// layer takes out the states that are to be visited next: those with the fewest
-// steps among those with the fewest strikes. nil: the search is at its end.
-func (l *visited) layer() (ids []uint32) {
-	for ; l.spent < len(l.queue); l.spent++ {
-		q := &l.queue[l.spent]
-		l.depth = q.depth(l.states)
-		if l.depth < 0 {
+// layer takes out the states that are to be visited next: those with the fewest steps
+// among those with the fewest faults. nil: the search has ended.
+func (v *visited) layer() (ids []uint32) {
+	for ; v.spent < len(v.queue); v.spent++ {
+		q := &v.queue[v.spent]
+		v.depth = q.depth(v.states)
+		if v.depth < 0 {
 			*q = level{}
 			continue
 		}
-		if l.stopped.Load() || l.satisfied() {
+		if v.stopped.Load() || v.satisfied() {
 			return nil
 		}
-		l.deepest = max(l.deepest, l.depth)
-		return q.take(l.states, l.depth)
+		v.deepest = max(v.deepest, v.depth)
+		return q.take(v.states, v.depth)
 	}
-	l.done = true
+	v.done = true
 	return nil
 }
 
@@ -178,15 +142,15 @@ func (q *level) take(states *store, depth int) (ids []uint32) {
 	return ids
 }
 
-// satisfied says whether everything wanted is found, by ways that no state of
-// the layer can shorten.
-func (l *visited) satisfied() bool {
-	if l.wanted == nil {
+// satisfied says whether all that is wanted was found, by ways that no state of the
+// layer can shorten.
+func (v *visited) satisfied() bool {
+	if v.wanted == nil {
 		return false
 	}
-	for _, f := range l.wanted {
-		d := l.found[finding{f.Verdict, f.cause}]
-		if d == nil || d.par > l.spent || d.par == l.spent && d.steps > l.depth+1 {
+	for _, f := range v.wanted {
+		d := v.found[finding{f.Verdict, f.cause}]
+		if d == nil || d.par > v.spent || d.par == v.spent && d.steps > v.depth+1 {
 			return false
 		}
 	}
@@ -194,170 +158,108 @@ func (l *visited) satisfied() bool {
 }
 
 // ended says whether the search has done all that it was to do.
-func (l *visited) ended() bool { return l.done || l.satisfied() }
-
-// desk is where the arcs of one layer are handed in. A small layer is entered on
-// the spot, a large one is worth a second core.
-type layerWriter struct {
-	*visited
-	before        int // states visited when the layer began
-	size          int // states of the layer
-	filled, empty chan *batch
-	entering      sync.WaitGroup
-}
-
-// open begins a layer of so many states.
-func (l *visited) open(size int) *layerWriter {
-	d := &layerWriter{visited: l, before: l.expanded, size: size}
-	if size < 1<<9 {
-		return d
-	}
-	d.filled, d.empty = make(chan *batch, len(l.batches)), make(chan *batch, len(l.batches))
-	for _, b := range l.batches {
-		d.empty <- b
-	}
-	d.entering.Go(func() {
-		for b := range d.filled {
-			l.enterAll(b, d.before)
-			d.empty <- b
-		}
-	})
-	return d
-}
-
-// blank is an empty batch; nil: the ledger has enough.
-func (d *layerWriter) emptyBatch() *batch {
-	switch {
-	case d.stopped.Load():
-		return nil
-	case d.filled == nil:
-		return d.batches[0]
-	}
-	return <-d.empty
-}
-
-func (d *layerWriter) write(b *batch) {
-	if d.filled == nil {
-		d.enterAll(b, d.before)
-		return
-	}
-	d.filled <- b
-}
-
-// close ends the layer; all says that every state of it was visited.
-func (d *layerWriter) close(all bool) {
-	if d.filled != nil {
-		close(d.filled)
-		d.entering.Wait()
-	}
-	if all && !d.stopped.Load() {
-		d.expanded = d.before + d.size
-		d.shortened = d.shortened[:0]
-	}
-}
+func (v *visited) ended() bool { return v.done || v.satisfied() }
 
 // enterAll enters the arcs of a batch. before is how many states were visited
 // when its layer began.
-func (l *visited) enterAll(b *batch, before int) {
-	if !l.stopped.Load() {
-		l.histories = b.histories
+func (v *visited) enterAll(b *batch, before int) {
+	if !v.stopped.Load() {
+		v.histories = b.histories
 	}
 	for i := range b.arcs {
 		a := &b.arcs[i]
-		if l.stopped.Load() && a.at != l.cutAt {
+		if v.stopped.Load() && a.at != v.cutAt {
 			break
 		}
-		l.enter(b.words[i*b.width:(i+1)*b.width], a)
-		if l.opt.MaxStates > 0 && l.states.n >= l.opt.MaxStates && !l.stopped.Load() {
-			l.stopAt(a.at)
-			l.expanded = before + int(a.at) + 1
+		v.enter(b.words[i*b.width:(i+1)*b.width], a)
+		if v.opt.MaxStates > 0 && v.states.n >= v.opt.MaxStates && !v.stopped.Load() {
+			v.stopAt(a.at)
+			v.expanded = before + int(a.at) + 1
 		}
-		if l.states.n >= maxStates && !l.stopped.Load() {
-			l.limit = fmt.Sprintf("the search has numbers for %d states and no more: give it smaller bounds", maxStates)
-			l.stopAt(a.at)
-			l.expanded = before + int(a.at) + 1
+		if v.states.n >= maxStates && !v.stopped.Load() {
+			v.limit = fmt.Sprintf("the search has numbers for %d states and no more: give it smaller bounds", maxStates)
+			v.stopAt(a.at)
+			v.expanded = before + int(a.at) + 1
 		}
 	}
-	if !l.stopped.Load() {
-		l.report(before + int(b.at))
-		if l.satisfied() {
-			l.stopAt(b.at)
+	if !v.stopped.Load() {
+		v.report(before + int(b.at))
+		if v.satisfied() {
+			v.stopAt(b.at)
 		}
 	}
 	b.clear()
 }
 
-func (l *visited) stopAt(at uint32) {
-	l.cutAt = at
-	l.stopped.Store(true)
+func (v *visited) stopAt(at uint32) {
+	v.cutAt = at
+	v.stopped.Store(true)
 }
 
-// look tells who asks how far the search has come, now and then, and minds the
-// memory.
-func (l *visited) report(visited int) {
-	if visited>>14 == l.expanded>>14 {
+// report calls Progress and checks the memory, from time to time.
+func (v *visited) report(visited int) {
+	if visited>>14 == v.expanded>>14 {
 		return
 	}
-	l.expanded = visited
-	if l.opt.Progress != nil {
-		l.opt.Progress(l.result())
+	v.expanded = visited
+	if v.opt.Progress != nil {
+		v.opt.Progress(v.result())
 	}
-	if l.opt.MaxBytes > 0 && memory() > l.opt.MaxBytes {
-		l.stopAt(^uint32(0))
+	if v.opt.MaxBytes > 0 && memory() > v.opt.MaxBytes {
+		v.stopAt(^uint32(0))
 	}
 }
 
-// enter notes an arc, and numbers and queues the state that it leads to, if it
-// is new.
-func (l *visited) enter(words []uint32, a *arc) {
-	l.transitions++
-	steps, strikes := l.depth+1, l.spent+int(a.faults)
+// enter counts an arc, and numbers and queues the state that it leads to if that is new.
+func (v *visited) enter(words []uint32, a *arc) {
+	v.transitions++
+	steps, faults := v.depth+1, v.spent+int(a.faults)
 	if a.faults > 0 {
-		for len(l.triggered) <= int(a.via) {
-			l.triggered = append(l.triggered, false)
+		for len(v.triggered) <= int(a.via) {
+			v.triggered = append(v.triggered, false)
 		}
-		l.triggered[a.via] = true
+		v.triggered[a.via] = true
 	}
 	if a.found != 0 {
-		l.discover(a, strikes, steps)
+		v.discover(a, faults, steps)
 	}
-	id, fresh := l.states.add(words, a.from, a.via, uint32(steps))
+	id, fresh := v.states.add(words, a.from, a.via, uint32(steps))
 	if !fresh {
-		if steps < int(l.states.depth(id)) {
-			l.shorten(id, a, uint32(steps))
+		if steps < int(v.states.depth(id)) {
+			v.shorten(id, a, uint32(steps))
 		}
 		return
 	}
-	for len(l.queue) <= strikes {
-		l.queue = append(l.queue, level{})
+	for len(v.queue) <= faults {
+		v.queue = append(v.queue, level{})
 	}
-	if q := &l.queue[strikes]; strikes > l.spent {
+	if q := &v.queue[faults]; faults > v.spent {
 		q.below = append(q.below, id)
 	} else {
 		q.own = append(q.own, id)
 	}
 }
 
-func (l *visited) discover(a *arc, par, steps int) {
+func (v *visited) discover(a *arc, par, steps int) {
 	for i, w := range order {
 		if a.found&(1<<i) == 0 {
 			continue
 		}
 		f := finding{w, a.cause}
-		if d := l.found[f]; d == nil || par < d.par || par == d.par && steps < d.steps {
-			l.found[f] = &discovery{par, steps, a.from, a.via}
+		if d := v.found[f]; d == nil || par < d.par || par == d.par && steps < d.steps {
+			v.found[f] = &discovery{par, steps, a.from, a.via}
 		}
 	}
 }
 
-// shorten notes a shorter way to a state that was first reached by a strike, at
-// the end of a longer way: strikes count before steps, so such a state waits
-// until its level begins, and nothing has followed from it yet.
-func (l *visited) shorten(id uint32, a *arc, depth uint32) {
-	st := l.states
-	l.shortened = append(l.shortened, way{id, st.parent(id), st.depth(id), st.via(id)})
+// shorten notes a shorter way to a state that was first reached by a fault at the end
+// of a longer way. Such a state waits until its level begins, because faults count
+// before steps, so nothing has followed from it yet.
+func (v *visited) shorten(id uint32, a *arc, depth uint32) {
+	st := v.states
+	v.shortened = append(v.shortened, way{id, st.parent(id), st.depth(id), st.via(id)})
 	st.shorten(id, a.from, a.via, depth)
-	q := &l.queue[l.spent]
+	q := &v.queue[v.spent]
 	if q.moved == nil {
 		q.moved = map[uint32]bool{}
 	}
@@ -365,13 +267,13 @@ func (l *visited) shorten(id uint32, a *arc, depth uint32) {
 	q.own = append(q.own, id)
 }
 
-// result is what the ledger knows of one.
-func (l *visited) result() *Result {
+// result is what visited knows of the result.
+func (v *visited) result() *Result {
 	r := &Result{
-		Complete: l.done, States: l.states.n, Transitions: l.transitions, Depth: l.deepest,
-		Open: l.states.n - l.expanded, Bytes: l.states.bytes(), Histories: l.histories, Limit: l.limit, Kept: l.checkpoint,
+		Complete: v.done, States: v.states.n, Transitions: v.transitions, Depth: v.deepest,
+		Open: v.states.n - v.expanded, Bytes: v.states.bytes(), Histories: v.histories, Limit: v.limit, Kept: v.checkpoint,
 	}
-	for f, d := range l.found {
+	for f, d := range v.found {
 		r.Found = append(r.Found, Witness{Verdict: f.word, Par: d.par, Steps: d.steps, cause: f.cause})
 	}
 	slices.SortFunc(r.Found, func(a, b Witness) int {
