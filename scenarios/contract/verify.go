@@ -472,7 +472,7 @@ func (p *Result) CompareSearch() {
 		p.Got = []ExpectedVerdict{{verdict.Holds, noPar}}
 	}
 	if names := p.Search.Untriggered(); complete && names != nil {
-		p.find(Inconclusive, "%s never struck: the search says nothing of it", strings.Join(names, ", "))
+		p.find(Inconclusive, "%s was never injected: the search says nothing about it", strings.Join(names, ", "))
 	}
 	if limit := p.Search.Result.Limit; limit != "" {
 		p.find(Inconclusive, "the search was cut short: %s", limit)

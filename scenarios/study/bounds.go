@@ -44,7 +44,7 @@ func DefaultBounds() Bounds {
 	return Bounds{Clients: 2, Attempts: 2, Retries: AutoRetries, Budget: "crash=1,pause=1", TTL: 9 * time.Second}
 }
 
-// Check says what is wrong with the bounds, with what would do.
+// Check says what is wrong with the bounds for this lock, and what would be right.
 func (b Bounds) Check(entry lock.Entry) error {
 	switch {
 	case b.Clients < 1 || b.Clients > simulator.MaxClients-2:
@@ -72,8 +72,8 @@ func (b Bounds) Check(entry lock.Entry) error {
 	return entry.Check(env)
 }
 
-// canInject refuses a budget by which nothing would ever happen: a proof against
-// a jump of no size proves nothing.
+// canInject refuses a budget with a clock that jumps by nothing: a proof against that
+// would prove nothing.
 func (b Bounds) canInject() error {
 	budget, err := faults.ParseBudget(b.Budget)
 	for _, a := range budget {

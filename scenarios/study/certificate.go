@@ -7,8 +7,7 @@ import (
 	"locklab/simulator/explore"
 )
 
-// Certificate says what the search covered, what it took for granted, and what
-// it did not look at.
+// Certificate says what the search covered, what it assumed, and what it did not check.
 func (s *Search) Certificate() string {
 	r, b := s.Result, s.Bounds
 	clients, _ := b.Of(s.Strategy) // Check has read the budget
@@ -26,7 +25,7 @@ func (s *Search) Certificate() string {
 	fmt.Fprintf(&t, "%s: %s\n", s.Strategy.Heading(), claim)
 	line("bounds", "%d clients with %d attempts each, servers: %d, lease %v, faults %s", b.Clients, b.Attempts, b.Nodes, b.TTL, b.Faults())
 	line("clients", "work %v inside, ask %s, and once more %v after a refusal or a release; a probe asks when all others have ended", clients.Work(), requests(clients), clients.Between())
-	line("time", "what is ready happens before time moves; time moves to the next deadline of anybody; a pause ends at one")
+	line("time", "all that is ready happens before time passes, in every order; time passes to the next deadline; a pause ends at a deadline")
 	line("states", "%d, transitions %d, depth %d, complete %t", r.States, r.Transitions, r.Depth, r.Complete)
 	if r.Limit != "" {
 		line("cut", "%s", r.Limit)
@@ -34,7 +33,7 @@ func (s *Search) Certificate() string {
 	line("reduction", "symmetry %s, partial order %s, time of day %s", used(r.Symmetry), used(!b.Causes), map[bool]string{true: "part of the state: the lock reads a clock", false: "not part of the state"}[r.ReadsClock])
 	line("code", "%d distinct histories of observations of the lock's own code", r.Histories)
 	if names := s.Untriggered(); names != nil {
-		line("never struck", "%s", strings.Join(names, ", "))
+		line("not injected", "%s", strings.Join(names, ", "))
 	}
 	line("looked for", "%s", searchList())
 	line("not checked", "BLOCKED, waiting without end (attempts are counted), clocks of unlike rate, delays that no fault of the budget makes")

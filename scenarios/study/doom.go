@@ -13,7 +13,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Doom says how much of a run's future was lost after each of its steps; see
+// A Doom is how much of a run's future was lost after each of its steps; see
 // explore.Doom.
 type Doom struct {
 	Run      *race.Outcome
@@ -27,18 +27,17 @@ type Doom struct {
 type DoomStep struct {
 	At     time.Duration // true time after it
 	Events int           // of the run's history, up to and with it
-	Fault  bool          // of a fault
-	Share  float64       // of what can follow, that ends in the harm
+	Fault  bool          // a fault was injected
+	Share  float64       // share of what can follow that ends in the harm
 }
 
-// doomStates is how many states may follow a run before its doom is given up:
+// doomStates is how many states may follow a run before its doom is given up; they need
 // some 200 MB.
 const doomStates = 1_000_000
 
-// DoomOf works out the doom of a trace that a search has found, for a harm that
-// it comes to; "": the last one. Other traces have none: in a race's lab a clock
-// draws how long each message takes, so that one thing follows and not several. The
-// lock is found in the list.
+// DoomOf computes the doom of a trace that a search has found, for a harm that it comes
+// to; "": the last one. The trace of a race is refused: there the clock decides which
+// step comes next, so that there is a single future. The lock is found in the list.
 func DoomOf(ctx context.Context, t simulator.Trace, harm verdict.Word) (*Doom, error) {
 	entry, err := race.Strategy(t.Strategy)
 	if err != nil {

@@ -56,8 +56,9 @@ func (s *transitions) effectKey(state []uint32, m *move) effectKey {
 	return key
 }
 
-// mayTell says whether the server of move m has something to tell the client's
-// thread, which listens to it.
+// mayTell says whether the server of m has a message for the thread of the client of m,
+// which listens to it. That there is none is remembered as an effect with the events
+// unseen.
 func (s *search) mayTell(m *move, thread int) bool {
 	key := s.effectKey(s.cur, m)
 	if eff, ok := s.effects.get(&key); ok {

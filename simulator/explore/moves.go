@@ -15,7 +15,7 @@ type move struct {
 	choice uint16
 	client int8 // from 0; none: it reaches no client
 	node   int8 // server, from 0; none: it reaches no server
-	rest   bool // it reaches what belongs to nobody in particular
+	rest   bool // it reaches the orphaned requests, the resource and the budget
 	fault  bool
 	// informed are clients, bit c for client c, that learn of a move of node, each
 	// without regard to the others: their connections break, or their WAIT is over.
@@ -40,8 +40,8 @@ func (s *search) expand(id uint32) error {
 	return nil
 }
 
-// make computes the state that follows cur, which is state id, by a move, and
-// hands it on.
+// make computes the state that follows cur, which is state id, by a move, and adds
+// that arc to the batch.
 func (s *search) make(id uint32, m *move) error {
 	copy(s.next, s.cur)
 	found := m.found
