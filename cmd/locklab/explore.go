@@ -50,9 +50,10 @@ type witnessJSON struct {
 func (a *app) explore() *cobra.Command {
 	b := study.DefaultBounds()
 	var (
-		files  []string
-		memory int64
-		doom   bool
+		files   []string
+		retries string
+		memory  int64
+		doom    bool
 	)
 	c := &cobra.Command{
 		Use:   "explore STRATEGY",
@@ -84,6 +85,9 @@ another search or of another build of locklab is refused.
 			entry, err := race.Strategy(args[0])
 			if err != nil {
 				return err
+			}
+			if b.Retries, err = study.ParseRetries(retries); err != nil {
+				return fmt.Errorf("--%w", err)
 			}
 			if err := b.Check(entry); err != nil {
 				return err
@@ -128,7 +132,7 @@ another search or of another build of locklab is refused.
 	f := c.Flags()
 	f.IntVar(&b.Clients, "clients", b.Clients, "how many clients contend")
 	f.IntVar(&b.Attempts, "attempts", b.Attempts, "how often each wants the lock")
-	f.IntVar(&b.Asks, "asks", b.Asks, "how often it asks each time, until it has it: at once, and 2/5, 1, 7/5, 2, 12/5 leases later; 0: once, or twice where a clock may jump")
+	f.StringVar(&retries, "retries", study.FormatRetries(b.Retries), "how often a refused client asks again within one attempt, 2/5, 1, 7/5, 2, 12/5 leases after it asked first: 0 to 5; auto: 0, or 1 where a clock may jump")
 	f.IntVar(&b.Nodes, "nodes", 0, "servers; 0: as many as the lock wants")
 	f.StringVar(&b.Budget, "budget", b.Budget, "how often each fault may strike")
 	f.DurationVar(&b.TTL, "ttl", b.TTL, "the lease")

@@ -214,7 +214,7 @@ func (a *app) nextSearched(o *race.Outcome) error {
 	a.part(a.label("next.search"))
 	for _, e := range algorithms.Milestones() {
 		with := b
-		with.Nodes, with.Asks, with.MaxStates = study.FewServers(e), 0, nextStates
+		with.Nodes, with.Retries, with.MaxStates = study.FewServers(e), study.AutoRetries, nextStates
 		text := ""
 		if s, err := study.Explore(a.ctx, e, with); err != nil {
 			text = err.Error()

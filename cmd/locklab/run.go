@@ -177,9 +177,9 @@ func parseExpect(text string) (want []verdict.Word, err error) {
 		return nil, nil
 	}
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
-		word := verdict.Word(strings.ToUpper(w))
-		if reports.Meaning(word, "en") == "" {
-			return nil, fmt.Errorf("--expect %q: there is no such verdict; they are OVERLAP, STALE-WRITE, FENCED, WRONG-DEL, LIE, ORPHAN, DEADLOCK, BLOCKED, STARVED, HOLDS, N/A", w)
+		word, err := verdict.ParseWord(w)
+		if err != nil {
+			return nil, fmt.Errorf("--expect %w", err)
 		}
 		want = append(want, word)
 	}

@@ -3,13 +3,14 @@ package study
 import (
 	"fmt"
 	"strings"
-	"time"
+
+	"locklab/simulator/explore"
 )
 
-// Certificate says what the search covered, what it took for granted, and what
-// it did not look at.
+// Certificate says what the search covered, what it assumed, and what it did not check.
 func (s *Search) Certificate() string {
 	r, b := s.Result, s.Bounds
+	clients, _ := b.Of(s.Strategy) // Check has read the budget
 	var t strings.Builder
 	claim := "Searched, not proved: the search was cut short, and what it did not visit is unknown."
 	switch {
@@ -23,8 +24,8 @@ func (s *Search) Certificate() string {
 	}
 	fmt.Fprintf(&t, "%s: %s\n", s.Strategy.Heading(), claim)
 	line("bounds", "%d clients with %d attempts each, servers: %d, lease %v, faults %s", b.Clients, b.Attempts, b.Nodes, b.TTL, b.Faults())
-	line("clients", "work %v inside, ask %s, and once more %v after a refusal or a release; a probe asks when all others have ended", b.work(), b.asking(), b.retry())
-	line("time", "what is ready happens before time moves; time moves to the next deadline of anybody; a pause ends at one")
+	line("clients", "work %v inside, ask %s, and once more %v after a refusal or a release; a probe asks when all others have ended", clients.Work(), requests(clients), clients.Between())
+	line("time", "all that is ready happens before time passes, in every order; time passes to the next deadline; a pause ends at a deadline")
 	line("states", "%d, transitions %d, depth %d, complete %t", r.States, r.Transitions, r.Depth, r.Complete)
 	if r.Limit != "" {
 		line("cut", "%s", r.Limit)
@@ -32,7 +33,7 @@ func (s *Search) Certificate() string {
 	line("reduction", "symmetry %s, partial order %s, time of day %s", used(r.Symmetry), used(!b.Causes), map[bool]string{true: "part of the state: the lock reads a clock", false: "not part of the state"}[r.ReadsClock])
 	line("code", "%d distinct histories of observations of the lock's own code", r.Histories)
 	if names := s.Untriggered(); names != nil {
-		line("never struck", "%s", strings.Join(names, ", "))
+		line("not injected", "%s", strings.Join(names, ", "))
 	}
 	line("looked for", "%s", searchList())
 	line("not checked", "BLOCKED, waiting without end (attempts are counted), clocks of unlike rate, delays that no fault of the budget makes")
@@ -46,17 +47,17 @@ func used(is bool) string {
 	return "not used"
 }
 
-// asking says how often a client asks each time it wants the lock.
-func (b Bounds) asking() string {
-	if b.Asks == 1 {
+// requests says how often a client asks for the lock in one attempt.
+func requests(b *explore.Bounds) string {
+	if len(b.Retries) == 0 {
 		return "once"
 	}
-	return fmt.Sprintf("up to %d times within %v", b.Asks, b.TTL*time.Duration(RetryTimes()[b.Asks-1])/LeaseParts)
+	return fmt.Sprintf("up to %d times within %v", len(b.Retries)+1, b.RetrySpan())
 }
 
 func searchList() string {
 	var s []string
-	for _, w := range SearchWords {
+	for _, w := range explore.Words() {
 		s = append(s, string(w))
 	}
 	return strings.Join(s, " ")

@@ -16,7 +16,6 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
@@ -140,7 +139,7 @@ func (d duel) probe(create maker) func(*simulator.Client) {
 		l := create(client.Environment(c, d.ttl, max(d.nodes, 1)))
 		for range 8 { // more than there are faults
 			if lease, err := client.Try(c, l); err == nil {
-				study.Give(c, lease)
+				explore.LeaveAndRelease(c, lease)
 				return
 			}
 			c.Clock().Sleep(2*d.ttl + d.retry)
@@ -148,7 +147,7 @@ func (d duel) probe(create maker) func(*simulator.Client) {
 			lease, err := l.Acquire(context.Background(), client.Key)
 			if err == nil {
 				c.Record(history.Event{Kind: history.Enter})
-				study.Give(c, lease)
+				explore.LeaveAndRelease(c, lease)
 				return
 			}
 			if errors.Is(err, lock.ErrNotAcquired) {

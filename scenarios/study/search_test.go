@@ -84,17 +84,3 @@ func TestSearchCauses(t *testing.T) {
 		}
 	}
 }
-
-func TestLesser(t *testing.T) {
-	for _, c := range []struct {
-		a, b []string
-		want bool
-	}{
-		{nil, []string{"x"}, true}, {[]string{"x"}, []string{"x"}, false}, {[]string{"x"}, []string{"w", "x"}, true},
-		{[]string{"x", "x"}, []string{"w", "x", "y"}, false}, {[]string{"x", "y"}, []string{"x"}, false},
-	} {
-		if got := study.SubsetOf(c.a, c.b); got != c.want {
-			t.Errorf("lesser(%q, %q) = %t", c.a, c.b, got)
-		}
-	}
-}

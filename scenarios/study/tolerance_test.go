@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
@@ -120,10 +121,8 @@ func TestFrontierBySizes(t *testing.T) {
 // A rival that asks in every part of a lease comes in no sooner.
 func TestFrontierAskingMore(t *testing.T) {
 	often := study.UsualRivals()
-	often.Asks = nil
-	for at := 0; at <= 48; at++ {
-		often.Asks = append(often.Asks, at)
-	}
+	often.Retries = slices.Repeat([]time.Duration{often.TTL / study.LeaseParts}, 48)
+	often.Retries[0] += time.Millisecond
 	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"token", "node-clock"}, {"getset", "client-clock"}} {
 		l, err := often.Limit(t.Context(), one(t, c.lock)[0], study.Hazard{c.fault, true})
 		if err != nil || l.Falls != theory[c.lock][c.fault] {

@@ -69,11 +69,8 @@ type rules struct {
 
 func rulesOf(t testing.TB, entry lock.Entry, b study.Bounds) *rules {
 	t.Helper()
-	sim, err := b.Lab(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &rules{entry, b, sim, verdict.CaseOf(b.Head(entry)), b.Clients + 1}
+	sim, opt := searchOf(t, entry, b)
+	return &rules{entry, b, sim, verdict.CaseOf(&opt.Case), opt.Probe}
 }
 
 // position is a world with its judges, and who has said that it is at its end.
@@ -297,15 +294,25 @@ func atSize(t *testing.T, locks []lock.Entry, clients, attempts int, budgets []s
 	}
 }
 
-// searched is a complete search; change may change its options.
-func searched(t testing.TB, entry lock.Entry, b study.Bounds, change func(*explore.Options)) *explore.Result {
+// searchOf is the simulator of a search, and its options.
+func searchOf(t testing.TB, entry lock.Entry, b study.Bounds) (*simulator.Simulator, explore.Options) {
 	t.Helper()
-	sim, err := b.Lab(entry)
+	search, err := b.Of(entry)
 	if err != nil {
 		t.Fatal(err)
 	}
+	sim, err := search.Simulator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sim, search.Options()
+}
+
+// searched is a complete search; change may change its options.
+func searched(t testing.TB, entry lock.Entry, b study.Bounds, change func(*explore.Options)) *explore.Result {
+	t.Helper()
+	sim, opt := searchOf(t, entry, b)
 	defer sim.Close()
-	opt := b.Options(entry)
 	if change != nil {
 		change(&opt)
 	}

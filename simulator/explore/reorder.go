@@ -6,10 +6,10 @@ import (
 	"locklab/simulator"
 )
 
-// Tidy puts the steps of a witness into an order in which each client's story
-// stays together, as far as the steps do not depend on one another. same says
-// whether a list of choices can be played and comes to the same harm.
-func Tidy(choices []simulator.Choice, same func([]simulator.Choice) bool) []simulator.Choice {
+// reorder moves the choices of a witness so that those of one client stay together,
+// as far as they do not depend on one another. same says whether a list of choices
+// can be made and comes to the same verdict.
+func reorder(choices []simulator.Choice, same func([]simulator.Choice) bool) []simulator.Choice {
 	choices = slices.Clone(choices)
 	for i := 1; i < len(choices); i++ {
 		who := choices[i-1].Client

@@ -11,9 +11,9 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// mark is how a search stood before a layer. Tables, states and queues only
-// grow, so what they held then is told by how long they were.
-type mark struct {
+// snapshot is the state of a search before a layer. Tables and states only grow, so
+// their sizes suffice.
+type snapshot struct {
 	sim     simulator.TableSizes
 	clients []int // lengths of the tables
 	nodes, rest, judges, times,
@@ -25,52 +25,52 @@ type mark struct {
 	found  map[finding]discovery
 }
 
-// mark notes how the search stands. No layer may be under way.
-func (s *search) mark() *mark {
-	l := s.ledger
-	m := &mark{
+// snapshot is that of the search now. No layer may be under way.
+func (s *search) snapshot() *snapshot {
+	v := s.visited
+	m := &snapshot{
 		sim: s.sim.TableSizes(), nodes: len(s.nodeTab.keys), rest: len(s.restTab.keys), judges: len(s.judgeTab.keys),
 		times: len(s.times.keys), causes: len(s.causes), events: len(s.events), choices: len(s.choices),
-		tally: l.tally, states: l.states.n, queue: slices.Clone(l.queue), found: map[finding]discovery{},
+		tally: v.tally, states: v.states.n, queue: slices.Clone(v.queue), found: map[finding]discovery{},
 	}
 	for c := range s.clientTab {
 		m.clients = append(m.clients, len(s.clientTab[c].keys))
 	}
-	m.struck = slices.Clone(l.struck)
-	for f, d := range l.found {
+	m.triggered = slices.Clone(v.triggered)
+	for f, d := range v.found {
 		m.found[f] = *d
 	}
 	return m
 }
 
-// rewind takes the ledger back to where it stood before the layer that it was in.
-// Nothing may be entered afterwards.
-func (l *visitedStates) rewind(m *mark) {
-	for _, w := range slices.Backward(l.shortened) {
-		l.states.shorten(w.id, w.parent, w.via, w.depth)
+// rewind takes v back to a snapshot from before the present layer. Nothing may be
+// entered afterwards.
+func (v *visited) rewind(m *snapshot) {
+	for _, w := range slices.Backward(v.shortened) {
+		v.states.shorten(w.id, w.parent, w.via, w.depth)
 		for i := range m.queue {
 			delete(m.queue[i].moved, w.id)
 		}
 	}
-	l.tally, l.states.n, l.queue = m.tally, m.states, m.queue
-	l.found = map[finding]*discovery{}
+	v.tally, v.states.n, v.queue = m.tally, m.states, m.queue
+	v.found = map[finding]*discovery{}
 	for f, d := range m.found {
-		l.found[f] = &d
+		v.found[f] = &d
 	}
 }
 
-// save writes how the search stood at m, to which its ledger has been taken back.
-func (s *search) save(w *codec.Writer, m *mark) {
+// save writes the search as of m, to which visited has been taken back.
+func (s *search) save(w *codec.Writer, m *snapshot) {
 	w.Put(s.choices[:m.choices], s.causes[:m.causes], s.events[:m.events], s.times.keys[:m.times])
 	for c, n := range m.clients {
 		w.Put(s.clientTab[c].keys[:n])
 	}
 	w.Put(s.nodeTab.keys[:m.nodes], s.restTab.keys[:m.rest], s.judgeTab.keys[:m.judges])
-	s.ledger.save(w)
+	s.visited.save(w)
 }
 
-// restore reads what save wrote into a search in which nothing has happened yet.
-func (s *search) restore(r *codec.Reader) error {
+// load reads what save wrote into a new search.
+func (s *search) load(r *codec.Reader) error {
 	var (
 		choices []simulator.Choice
 		causes  [][]string
@@ -93,7 +93,7 @@ func (s *search) restore(r *codec.Reader) error {
 		sound = sound && int(s.numberEvents(e)) == i
 	}
 	for i, d := range times {
-		sound = sound && int(s.moment(d)) == i
+		sound = sound && int(s.timeID(d)) == i
 	}
 	for c := range s.clientTab {
 		r.Get(&parts)
@@ -111,24 +111,24 @@ func (s *search) restore(r *codec.Reader) error {
 	for i, v := range judges {
 		sound = sound && int(s.judges(v)) == i
 	}
-	s.ledger.load(r)
+	s.visited.load(r)
 	if r.Err() == nil && (!sound || len(s.choices) != len(choices)) {
 		return errors.New("its tables are not in order")
 	}
 	return r.Err()
 }
 
-// savedDiscovery is an entry of ledger.found.
+// savedDiscovery is an entry of visited.found.
 type savedDiscovery struct {
 	finding
 	discovery
 }
 
-func (l *visitedStates) save(w *codec.Writer) {
-	l.states.save(w)
-	w.Put(l.tally, len(l.queue))
-	for i := range l.queue {
-		q := &l.queue[i]
+func (v *visited) save(w *codec.Writer) {
+	v.states.save(w)
+	w.Put(v.tally, len(v.queue))
+	for i := range v.queue {
+		q := &v.queue[i]
 		var moved []uint32
 		for _, id := range q.below {
 			if q.moved[id] {
@@ -138,16 +138,16 @@ func (l *visitedStates) save(w *codec.Writer) {
 		w.Put(q.below, q.own, moved)
 	}
 	var found []savedDiscovery
-	for _, f := range slices.SortedFunc(maps.Keys(l.found), finding.compare) {
-		found = append(found, savedDiscovery{f, *l.found[f]})
+	for _, f := range slices.SortedFunc(maps.Keys(v.found), finding.compare) {
+		found = append(found, savedDiscovery{f, *v.found[f]})
 	}
 	w.Put(found)
 }
 
-func (l *visitedStates) load(r *codec.Reader) {
-	l.states.load(r)
+func (v *visited) load(r *codec.Reader) {
+	v.states.load(r)
 	var levels int
-	r.Get(&l.tally, &levels)
+	r.Get(&v.tally, &levels)
 	for range levels {
 		q, moved := level{}, []uint32(nil)
 		r.Get(&q.below, &q.own, &moved)
@@ -160,12 +160,12 @@ func (l *visitedStates) load(r *codec.Reader) {
 		if r.Err() != nil {
 			return
 		}
-		l.queue = append(l.queue, q)
+		v.queue = append(v.queue, q)
 	}
 	var found []savedDiscovery
 	r.Get(&found)
 	for _, f := range found {
-		l.found[f.finding] = &f.discovery
+		v.found[f.finding] = &f.discovery
 	}
 }
 
@@ -184,7 +184,7 @@ func (s *store) load(r *codec.Reader) {
 	for ; s.n < n && r.Err() == nil; s.n = min(n, s.n+blockSize) {
 		b := newBlock(s.width)
 		words, parent, via, depth := b.words, b.parent, b.via, b.depth
-		r.Get(&words, &parent, &via, &depth) // into the block's own room
+		r.Get(&words, &parent, &via, &depth) // into the block itself
 		s.blocks = append(s.blocks, b)
 	}
 	size := len(s.index)
