@@ -185,16 +185,16 @@ func ExampleGrid_Text() {
 		fmt.Println(err)
 	}
 	// Output:
-	//                    setnx    setnx-expire   getset
-	//                    003-A    003-B          000-C
-	// calm               - holds  - holds        - holds
+	//                    setnx       setnx-expire   getset
+	//                    003-A       003-B          000-C
+	// calm               - holds     - holds        - holds
 	// R01 crash-holding  @ DEADLOCK  > BLOCKED 15s  > BLOCKED 22s
-	// R02 crash-between  .        @ DEADLOCK        .
-	// R03 slow-owner     - holds  # OVERLAP+2    # OVERLAP+1
+	// R02 crash-between  .           @ DEADLOCK     .
+	// R03 slow-owner     - holds     # OVERLAP+2    # OVERLAP+1
 	//
 	// # OVERLAP     Two clients were inside the critical section at one instant; a
 	//               paused one counts.
-	// @ DEADLOCK       After the last fault nobody ever acquired the lock again.
+	// @ DEADLOCK    After the last fault nobody ever acquired the lock again.
 	// > BLOCKED     Nobody held the lock, and yet it was refused for a time.
 	// - HOLDS       None of the harms was found in this run.
 	// . N/A         The question has no meaning for this lock.
