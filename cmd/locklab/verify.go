@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports"
+	"locklab/reports/lessons"
 	"locklab/scenarios/contract"
 	"locklab/simulator/verdict"
 )
@@ -22,10 +22,10 @@ import (
 type verifyJSON struct {
 	Version    int             `json:"version"`
 	Incomplete bool            `json:"incomplete,omitempty"`
-	Cells      int             `json:"cells"` // races played
+	Cells      int             `json:"cells"` // how many races were played
 	Searches   []searchJSON    `json:"searches"`
 	Deviations []deviationJSON `json:"deviations"`
-	Uncovered  []uncoveredJSON `json:"uncovered,omitempty"` // what the contract says nothing of
+	Uncovered  []uncoveredJSON `json:"uncovered,omitempty"` // what the contract does not cover
 }
 
 type uncoveredJSON struct {
@@ -46,19 +46,19 @@ type searchJSON struct {
 }
 
 type deviationJSON struct {
-	Strategy  string `json:"strategy"`
-	Subject   string `json:"subject"`
-	File      string `json:"file"`
-	Line      int    `json:"line"`
-	Told      bool   `json:"told"` // false: it could not be told whether it is as contracted
-	Message   string `json:"message"`
-	Expected  string `json:"expected"`
-	Found     string `json:"found"`
-	Reproduce string `json:"reproduce"`
-	Trace     string `json:"trace,omitempty"`
+	Strategy   string `json:"strategy"`
+	Subject    string `json:"subject"`
+	File       string `json:"file"`
+	Line       int    `json:"line"`
+	Conclusive bool   `json:"conclusive"` // false: it is unknown whether the result is as contracted
+	Message    string `json:"message"`
+	Expected   string `json:"expected"`
+	Found      string `json:"found"`
+	Reproduce  string `json:"reproduce"`
+	Trace      string `json:"trace,omitempty"`
 }
 
-// verifyFlags are where the answer goes beside standard output.
+// verifyFlags say where the contract comes from and where else the results go.
 type verifyFlags struct{ contract, junit, summary, annotations string }
 
 func (a *app) verify() *cobra.Command {
@@ -67,75 +67,57 @@ func (a *app) verify() *cobra.Command {
 		families []string
 	)
 	c := &cobra.Command{
-		Use:   "verify",
-		Short: "prove the contract, in both directions",
-		Long: `Plays every lock in every race and searches every lock within the contract's
-bounds, on all cores. What must hold is proved by a complete search; what must
-break must still break, and to as little bad luck: otherwise the lab itself has
-gone blind. Prints what is not as contracted, each with a line that shows it. A
-lock of which the lab's contract says nothing is named as not covered; that is no
-failure.
-
---contract FILE holds your own contract against the locks, instead of the lab's:
-
-  [gc-pause]                                what a race must come to
-  token   OVERLAP STALE-WRITE
-  [search clients=3 budget=crash=1]         what a search must come to; bounds are
-  token   HOLDS                             clients, attempts, nodes, ttl, fenced,
-  [search budget=pause=1]                   budget and max-states
-  token   OVERLAP@1 STALE-WRITE@1           with the fewest unlucky moves to each
-
-Exit status: 0 as contracted, 1 a verdict differs, 2 wrong use, 3 it could not be
-told (a search was cut short, or Ctrl-C), 4 a mistake of locklab.`,
-		Example: "  locklab verify\n  locklab verify --junit verify.xml --annotations github --summary \"$GITHUB_STEP_SUMMARY\"\n  locklab verify --contract my-contract.txt --json",
-		Args:    cobra.NoArgs,
+		Use: "verify",
+		Example: a.examples("verify", "verify", `verify --junit verify.xml --annotations github --summary "$GITHUB_STEP_SUMMARY"`,
+			"verify --contract my-contract.txt --json"),
+		Args: a.noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if flags.annotations != "" && flags.annotations != "github" {
-				return fmt.Errorf("--annotations %q: write github", flags.annotations)
+				return a.errorf("error.annotations", "value", flags.annotations)
 			}
-			rows, err := contractRows(flags.contract)
+			rows, err := a.contractRows(flags.contract)
 			if err == nil && families != nil {
-				rows, err = rowsOf(families, rows)
+				rows, err = a.rowsOf(families, rows)
 			}
 			if err != nil {
 				return err
 			}
-			open, err := uncovered(flags.contract, families)
+			open, err := a.uncovered(flags.contract, families)
 			if err != nil {
 				return err
 			}
 			for _, f := range []string{flags.junit, flags.summary} {
-				if err := writable(filepath.Dir(f)); f != "" && err != nil {
-					return fmt.Errorf("%s: %w", f, err)
+				if err := a.writable(filepath.Dir(f)); f != "" && err != nil {
+					return a.errorFrom(err, "error.file", "file", f)
 				}
 			}
 			return a.proveRows(c.Context(), rows, open, flags)
 		},
 	}
-	f := c.Flags()
-	addFamilies(f, &families)
-	f.StringVar(&flags.contract, "contract", "", "a contract of your own, from FILE")
-	f.StringVar(&flags.junit, "junit", "", "write JUnit XML to FILE")
-	f.StringVar(&flags.summary, "summary", "", "write a summary in GitHub markdown to FILE")
-	f.StringVar(&flags.annotations, "annotations", "", "mark deviations in the contract: github")
+	f, usage := c.Flags(), a.usage("verify")
+	a.addFamilies(f, &families)
+	f.StringVar(&flags.contract, "contract", "", usage("contract"))
+	f.StringVar(&flags.junit, "junit", "", usage("junit"))
+	f.StringVar(&flags.summary, "summary", "", usage("summary"))
+	f.StringVar(&flags.annotations, "annotations", "", usage("annotations"))
 	return c
 }
 
-// contractRows reads a user's contract; "" is the lab's own.
-func contractRows(file string) ([]contract.Expectation, error) {
+// contractRows reads a user's contract; without a file it returns locklab's own.
+func (a *app) contractRows(file string) ([]contract.Expectation, error) {
 	if file == "" {
 		return contract.Own(), nil
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("--contract: %w", err)
+		return nil, a.errorFrom(err, "error.contract")
 	}
 	return contract.Parse(file, string(text))
 }
 
-// rowsOf are the rows that speak of locks of these families.
-func rowsOf(families []string, rows []contract.Expectation) ([]contract.Expectation, error) {
-	locks, err := ofFamilies(families)
+// rowsOf returns the rows about locks of these families.
+func (a *app) rowsOf(families []string, rows []contract.Expectation) ([]contract.Expectation, error) {
+	locks, err := a.ofFamilies(families)
 	if err != nil {
 		return nil, err
 	}
@@ -143,20 +125,20 @@ func rowsOf(families []string, rows []contract.Expectation) ([]contract.Expectat
 		return !slices.ContainsFunc(locks, func(e lock.Entry) bool { return e.ID == r.Strategy.ID })
 	})
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("--families %s: the contract says nothing of their locks", strings.Join(families, ","))
+		return nil, a.errorf("error.contract.families", "families", strings.Join(families, ","))
 	}
 	return rows, nil
 }
 
-// uncovered is what the lab's own contract says nothing of. A user's speaks of what it
-// wants to, and leaves out the rest on purpose.
-func uncovered(file string, families []string) (open []reports.Uncovered, err error) {
+// uncovered returns what the lab's own contract does not cover. A contract of a user is
+// expected to be incomplete.
+func (a *app) uncovered(file string, families []string) (open []reports.Uncovered, err error) {
 	if file != "" {
 		return nil, nil
 	}
 	locks := algorithms.All()
 	if families != nil {
-		if locks, err = ofFamilies(families); err != nil {
+		if locks, err = a.ofFamilies(families); err != nil {
 			return nil, err
 		}
 	}
@@ -166,7 +148,7 @@ func uncovered(file string, families []string) (open []reports.Uncovered, err er
 			continue
 		}
 		u := reports.Uncovered{Strategy: e.ID}
-		if !uncontracted(e) {
+		if !lessons.Uncovered(e) {
 			for _, sc := range silent {
 				u.Scenarios = append(u.Scenarios, sc.ID)
 			}
@@ -177,7 +159,7 @@ func uncovered(file string, families []string) (open []reports.Uncovered, err er
 }
 
 func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open []reports.Uncovered, flags verifyFlags) error {
-	done, end := a.progress(len(rows), "proofs")
+	done, end := a.progress(len(rows), "progress.proofs")
 	proofs, err := contract.Verify(ctx, rows, done)
 	end()
 	stopped := errors.Is(err, context.Canceled)
@@ -197,20 +179,20 @@ func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open [
 	if err != nil {
 		return err
 	}
-	return verifyStatus(v, stopped)
+	return a.verifyStatus(v, stopped)
 }
 
 func (a *app) printVerification(v *reports.Verification) error {
-	if err := v.Text(a.stdout); err != nil {
+	if err := v.Text(a.Out); err != nil {
 		return internal(err)
 	}
-	a.printf("%s\n", v.Counts())
+	a.Printf("%s\n", v.Counts())
 	return nil
 }
 
 func (a *app) writeVerification(v *reports.Verification, flags verifyFlags) error {
 	if flags.annotations != "" {
-		out := a.stdout
+		out := a.Out
 		if a.json { // which is one JSON value; GitHub reads both streams
 			out = a.stderr
 		}
@@ -232,11 +214,11 @@ func (a *app) writeVerification(v *reports.Verification, flags verifyFlags) erro
 	return nil
 }
 
-// verifyStatus turns what came out into an exit status. The output has said the
-// rest.
-func verifyStatus(v *reports.Verification, stopped bool) error {
+// verifyStatus returns an error with the exit status, without text: the output has said
+// the rest.
+func (a *app) verifyStatus(v *reports.Verification, stopped bool) error {
 	if stopped {
-		return &exitError{exitUntold, errors.New("stopped before the end: what is printed is incomplete")}
+		return a.noAnswer("error.stopped")
 	}
 	worst := reports.CheckOK
 	for i := range v.Checks {
@@ -246,7 +228,7 @@ func verifyStatus(v *reports.Verification, stopped bool) error {
 	case reports.CheckDiffers:
 		return &exitError{exitDiffers, nil}
 	case reports.CheckUntold:
-		return &exitError{exitUntold, nil}
+		return &exitError{exitNoAnswer, nil}
 	}
 	return nil
 }

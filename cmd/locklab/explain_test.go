@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -10,36 +11,34 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"locklab/algorithms"
+	"locklab/reports"
 	"locklab/reports/lessons"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 )
 
-// played is what the tests here have played: each cell once for all of them.
-var played = newStage()
+// played is the stage of the tests: each cell is played once for all of them.
+var played = lessons.NewStage()
 
-func atStage(t *testing.T) *app {
-	a := newApp(nil, nil, nil, nil)
-	a.ctx, a.stage = t.Context(), played
-	return a
+func teacher(t *testing.T, out io.Writer, lang string, width int) *lessons.Teacher {
+	return lessons.NewTeacher(t.Context(), &text.Printer{Out: out, Lang: lang, Width: width}, reports.Options{}, played)
 }
 
 // Every place of every text is filled in, in both languages: what it names is there,
 // and came about in a run. The error names the file and the line.
 func TestEveryTextIsFilled(t *testing.T) {
-	a := atStage(t)
-	for _, lang := range []string{"en", "zh"} {
-		teacher := a.teacher(lang)
-		teacher.own = map[string]string{"harm": "OVERLAP", "time": "1"}
-		for _, key := range lessons.In(lang).Keys("") {
-			lines, err := teacher.lines(key)
-			if err != nil {
-				t.Error(err)
-				continue
-			}
-			for _, line := range lines {
-				if line == "" || strings.ContainsAny(line, "{}") {
-					t.Errorf("%s: %s: a line is %q", lang, key, line)
+	for _, prefix := range []string{"lock.", "race.", "path.", "interview.", "term."} {
+		texts, err := teacher(t, io.Discard, "both", 80).Texts(prefix)
+		if err != nil {
+			t.Error(err)
+		}
+		for lang, byKey := range texts {
+			for key, lines := range byKey {
+				for _, line := range lines {
+					if line == "" || strings.ContainsAny(line, "{}") {
+						t.Errorf("%s: %s: a line is %q", lang, key, line)
+					}
 				}
 			}
 		}
@@ -68,7 +67,6 @@ func TestEveryRaceIsTold(t *testing.T) {
 // What backs a screen of the path, or an answer, is a run that falls, the same one
 // in both languages.
 func TestBacking(t *testing.T) {
-	a := atStage(t)
 	en, zh := lessons.In("en"), lessons.In("zh")
 	same := func(key string) string {
 		if en.Name(key) != zh.Name(key) {
@@ -87,7 +85,7 @@ func TestBacking(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 			return
 		}
-		if o, err := a.stage.play(e, sc); err != nil || !o.Verdicts[0].Broken() {
+		if o, err := played.Play(e, sc); err != nil || !o.Verdicts[0].Broken() {
 			t.Errorf("%s: %s in %s comes to %v, %v: there is nothing to see", what, id, raceID, o.Verdicts, err)
 		}
 	}
@@ -95,7 +93,7 @@ func TestBacking(t *testing.T) {
 		key := fmt.Sprintf("path.%d.", n+1)
 		falls(key, same(key+"lock"), same(key+"scenario"))
 	}
-	for _, topic := range topicsOf("interview.", ".question") {
+	for _, topic := range lessons.Topics() {
 		key := "interview." + topic + ".trace"
 		id, race, _ := strings.Cut(same(key), " ")
 		falls(key, id, race)
@@ -127,7 +125,7 @@ func TestExplanationsFit(t *testing.T) {
 
 // A lock that nobody can ever have again has fallen, also where the key that stands
 // in a living client's name is told before it; and a story ends with that.
-func TestStallIsAFall(t *testing.T) {
+func TestDeadlockIsAFailure(t *testing.T) {
 	_, id, _ := call(t, "explain", "watchdog")
 	if !strings.Contains(id, "locklab run watchdog dead-business") {
 		t.Errorf("explain watchdog does not list dead-business among the falls:\n%s", id)
@@ -170,37 +168,16 @@ func TestExplainWitness(t *testing.T) {
 
 // All locks and all races can be explained, and each page has its texts.
 func TestExplainAll(t *testing.T) {
-	a := atStage(t)
-	a.lang, a.width = "zh", 100
 	for _, e := range algorithms.All() {
 		var out bytes.Buffer
-		a.stdout = &out
-		if err := a.explainLock(e); err != nil || !strings.Contains(out.String(), "怎么工作") {
+		if err := teacher(t, &out, "zh", 100).Lock(e); err != nil || !strings.Contains(out.String(), "怎么工作") {
 			t.Errorf("%s: %v\n%s", e.ID, err, out.String())
 		}
 	}
 	for _, sc := range scenarios.All() {
 		var out bytes.Buffer
-		a.stdout = &out
-		if err := a.explainRace(sc); err != nil || !strings.Contains(out.String(), "谁失守") {
+		if err := teacher(t, &out, "zh", 100).Race(sc); err != nil || !strings.Contains(out.String(), "谁失守") {
 			t.Errorf("%s: %v\n%s", sc.ID, err, out.String())
-		}
-	}
-}
-
-// A pager gets the whole text; one that cannot be started gets nothing, and the text is
-// then printed.
-func TestPage(t *testing.T) {
-	for pager, want := range map[string]bool{"cat": true, "cat -u": true, "no-such-pager-here": false, " ": false} {
-		var out bytes.Buffer
-		a := newApp(nil, &out, &bytes.Buffer{}, func(name string) string {
-			if name == "PAGER" {
-				return pager
-			}
-			return ""
-		})
-		if got := a.page([]byte("long\n"), &out); got != want || want && out.String() != "long\n" {
-			t.Errorf("%q: %t, %q", pager, got, out.String())
 		}
 	}
 }
