@@ -20,6 +20,7 @@ import (
 	"golang.org/x/term"
 
 	"locklab/reports"
+	"locklab/reports/chart"
 	"locklab/reports/text"
 )
 
@@ -36,8 +37,8 @@ type app struct {
 	lang    string // --lang as given
 	width   int    // --width as given
 	color   string
-	doom    *reports.Doom // of the run that is shown; nil: not requested
-	pages   *os.File      // the terminal, while output is collected for its pager
+	doom    *chart.Doom // of the run that is shown; nil: not requested
+	pages   *os.File    // the terminal, while output is collected for its pager
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) *app {

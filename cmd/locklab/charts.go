@@ -88,14 +88,14 @@ func showSearched[D searched](a *app, d D, failed error, files []string, asJSON 
 	return nil
 }
 
-// A chart is a drawing beside the grid, under the name of its files.
-type chart struct {
+// A figure is a drawing beside the grid, under the name of its files.
+type figure struct {
 	name string
 	drawing
 }
 
 // charts makes the charts of the report.
-func (a *app) charts(ctx context.Context, entries []lock.Entry) ([]chart, error) {
+func (a *app) charts(ctx context.Context, entries []lock.Entry) ([]figure, error) {
 	sense, err := a.sensitivity(ctx, entries, defaultSizes(), defaultRuns)
 	if err != nil {
 		return nil, err
@@ -112,5 +112,5 @@ func (a *app) charts(ctx context.Context, entries []lock.Entry) ([]chart, error)
 	if err != nil {
 		return nil, err
 	}
-	return []chart{{"sensitivity", sense}, {"par", par}, {"tolerance", tolerance}, {"doom", doom}}, nil
+	return []figure{{"sensitivity", sense}, {"par", par}, {"tolerance", tolerance}, {"doom", doom}}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/reports"
+	"locklab/reports/chart"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 )
@@ -50,7 +51,7 @@ func (a *app) demo() *cobra.Command {
 	}
 }
 
-func (a *app) tour(told *race.Outcome, grid *reports.Grid) error {
+func (a *app) tour(told *race.Outcome, grid *chart.Grid) error {
 	o := a.options()
 	o.Brief = true
 	a.Sentence("demo.intro")

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"locklab/algorithms/lock"
-	"locklab/reports"
+	"locklab/reports/chart"
 	"locklab/reports/lessons"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -78,13 +78,13 @@ func (a *app) doomToJSON() *doomJSON {
 	}
 	out := &doomJSON{Harm: a.doom.Harm, NoReturn: a.doom.NoReturn, States: a.doom.States, Takeaway: a.doom.Takeaway("en")}
 	for n, s := range a.doom.Steps {
-		out.Steps = append(out.Steps, doomStepJSON{n, int64(s.At), s.Strike, s.Share})
+		out.Steps = append(out.Steps, doomStepJSON{n, int64(s.At), s.Fault, s.Share})
 	}
 	return out
 }
 
 // showcaseDoom returns the doom curve of the report: the usual lock with one pause.
-func (a *app) showcaseDoom(ctx context.Context) (*reports.Doom, error) {
+func (a *app) showcaseDoom(ctx context.Context) (*chart.Doom, error) {
 	entry, err := race.Strategy("token")
 	if err != nil {
 		return nil, err

@@ -15,7 +15,9 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports"
+	"locklab/reports/chart"
 	"locklab/reports/lessons"
+	"locklab/reports/page"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
@@ -184,7 +186,7 @@ func flatten(cells [][]*race.Outcome) (flat []*race.Outcome, complete bool) {
 	return flat, complete
 }
 
-func (a *app) printGrid(grid *reports.Grid, outcomes []*race.Outcome, runs int) error {
+func (a *app) printGrid(grid *chart.Grid, outcomes []*race.Outcome, runs int) error {
 	if err := grid.Text(a.Out, a.options()); err != nil {
 		return internal(err)
 	}
@@ -203,20 +205,20 @@ func (a *app) printCounts(outcomes []*race.Outcome) {
 		if o.Runs == 0 {
 			continue
 		}
-		lo, hi := reports.Wilson(o.Broken, o.Runs)
+		lo, hi := chart.Wilson(o.Broken, o.Runs)
 		a.Printf("  %-20s %-13s %5d/%d  %5.1f%% - %5.1f%%\n", o.Scenario.ID, o.Strategy.ID, o.Broken, o.Runs, 100*lo, 100*hi)
 	}
 }
 
 // gridOf turns outcomes into what reports draw. A nil outcome was not played.
-func gridOf(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) *reports.Grid {
-	g := &reports.Grid{}
+func gridOf(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) *chart.Grid {
+	g := &chart.Grid{}
 	for _, sc := range scs {
-		g.Scenarios = append(g.Scenarios, reports.Column{ID: sc.ID, Race: sc.Race, Title: raceTitle(sc)})
+		g.Scenarios = append(g.Scenarios, chart.Column{ID: sc.ID, Race: sc.Race})
 	}
 	for l, e := range entries {
-		g.Strategies = append(g.Strategies, reports.Row{ID: e.ID, Article: e.Article, Title: reports.Text(e.Title), Group: reports.Text(e.Family.Title())})
-		row := make([]reports.Cell, len(scs))
+		g.Strategies = append(g.Strategies, chart.Row{ID: e.ID, Article: e.Article, Group: string(e.Family)})
+		row := make([]chart.Cell, len(scs))
 		for s := range scs {
 			row[s] = cellOf(e, scs[s], cells[s][l])
 		}
@@ -225,9 +227,8 @@ func gridOf(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) 
 	return g
 }
 
-func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) reports.Cell {
-	why := reports.Text{EN: lessons.Why("en", e, sc), ZH: lessons.Why("zh", e, sc)}
-	c := reports.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: why, Verdicts: []verdict.Word{verdict.Unknown}, Uncontracted: contract.Uncontracted(e, sc)}
+func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) chart.Cell {
+	c := chart.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: string(contract.Why(e, sc)), Verdicts: []verdict.Word{verdict.Unknown}, Uncontracted: contract.Uncontracted(e, sc)}
 	if o != nil { // nil was not played: unknown, and not as expected
 		c.Verdicts, c.Expected, c.AsExpected, c.Reached = o.Verdicts, contract.Expected(o), contract.AsExpected(o), o.Reached
 		c.Trace = o.Trace.Link()
@@ -241,9 +242,9 @@ func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) reports.Cell {
 const reportMemory = 150 << 20
 
 // writeReport writes the files of -o.
-func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry, grid *reports.Grid, outcomes []*race.Outcome) (stopped bool, err error) {
+func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry, grid *chart.Grid, outcomes []*race.Outcome) (stopped bool, err error) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory)) // searches are generous otherwise
-	charts, err := a.charts(ctx, charted(entries))
+	figures, err := a.charts(ctx, charted(entries))
 	if errors.Is(err, context.Canceled) {
 		return true, nil
 	}
@@ -256,15 +257,15 @@ func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry,
 		{"grid.png", grid.PNG},
 		{"grid.svg", grid.SVG},
 	}
-	for _, c := range charts {
+	for _, c := range figures {
 		files = append(files, reportFile{c.name + ".csv", c.CSV}, reportFile{c.name + ".png", c.PNG}, reportFile{c.name + ".svg", c.SVG})
 	}
 	files = append(files, reportFile{"report.html", func(w io.Writer) error {
-		page, err := reportPage(grid, charts, outcomes, a.command)
+		report, err := reportPage(grid, figures, outcomes, a.command)
 		if err != nil {
 			return err
 		}
-		return reports.HTML(w, page)
+		return page.Write(w, report)
 	}})
 	for _, f := range files {
 		if err := a.write(filepath.Join(dir, f.name), f.fill); err != nil {
@@ -295,8 +296,4 @@ func charted(entries []lock.Entry) []lock.Entry {
 type reportFile struct {
 	name string
 	fill func(io.Writer) error
-}
-
-func raceTitle(sc race.Scenario) reports.Text {
-	return reports.Text{EN: lessons.Story("en", sc, "title"), ZH: lessons.Story("zh", sc, "title")}
 }

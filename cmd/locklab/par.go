@@ -7,7 +7,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports"
+	"locklab/reports/chart"
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
 )
@@ -61,25 +61,25 @@ func parBounds() study.Bounds {
 
 // searchPar makes the searches and returns the chart of their pars. The pars of a lock
 // whose searches were not all finished are unknown.
-func (a *app) searchPar(ctx context.Context, entries []lock.Entry, b study.Bounds, budgets []string) (*reports.ParChart, error) {
+func (a *app) searchPar(ctx context.Context, entries []lock.Entry, b study.Bounds, budgets []string) (*chart.Par, error) {
 	done, end := a.progress(len(entries)*len(budgets), "progress.searches")
 	table, err := study.ParTable(ctx, entries, b, budgets, done)
 	end()
-	chart := &reports.ParChart{Verdicts: study.ParWords(), Clients: b.Clients, Attempts: b.Attempts, TTL: b.TTL, Budgets: budgets}
+	drawn := &chart.Par{Verdicts: study.ParWords(), Clients: b.Clients, Attempts: b.Attempts, TTL: b.TTL, Budgets: budgets}
 	for l, e := range entries {
-		row := reports.ParRow{Strategy: e.ID}
+		row := chart.ParRow{Strategy: e.ID}
 		if table[l] != nil {
 			for _, p := range table[l].Pars {
-				cell := reports.ParCell{Told: p.Complete, Found: p.Found, Par: p.Par, Steps: p.Steps, Ways: p.Ways}
+				cell := chart.ParCell{Told: p.Complete, Found: p.Found, Par: p.Par, Steps: p.Steps, Ways: p.Ways}
 				if p.Found {
 					cell.Trace = p.Trace.Link()
 				}
 				row.Pars = append(row.Pars, cell)
 			}
 		}
-		chart.Rows = append(chart.Rows, row)
+		drawn.Rows = append(drawn.Rows, row)
 	}
-	return chart, err
+	return drawn, err
 }
 
 type parJSON struct {
@@ -101,12 +101,12 @@ type parCellJSON struct {
 	Trace    string       `json:"trace,omitempty"`
 }
 
-func parToJSON(chart *reports.ParChart, stopped bool) any {
-	out := parJSON{Version: schema, Incomplete: stopped, Takeaway: chart.Takeaway("en"), Bounds: chart.Bounds("en"), Pars: []parCellJSON{}}
-	for _, row := range chart.Rows {
+func parToJSON(drawn *chart.Par, stopped bool) any {
+	out := parJSON{Version: schema, Incomplete: stopped, Takeaway: drawn.Takeaway("en"), Bounds: drawn.Bounds("en"), Pars: []parCellJSON{}}
+	for _, row := range drawn.Rows {
 		for n, p := range row.Pars {
 			out.Pars = append(out.Pars, parCellJSON{
-				Strategy: row.Strategy, Verdict: chart.Verdicts[n], Complete: p.Told, Found: p.Found,
+				Strategy: row.Strategy, Verdict: drawn.Verdicts[n], Complete: p.Told, Found: p.Found,
 				Par: p.Par, Steps: p.Steps, Faults: append([]string{}, p.Ways...), Trace: p.Trace,
 			})
 		}
@@ -115,14 +115,14 @@ func parToJSON(chart *reports.ParChart, stopped bool) any {
 }
 
 func (a *app) showPar(ctx context.Context, entries []lock.Entry, b study.Bounds, budgets, files []string) error {
-	chart, err := a.searchPar(ctx, entries, b, budgets)
-	return showSearched(a, chart, err, files, parToJSON, replayFirst(chart))
+	drawn, err := a.searchPar(ctx, entries, b, budgets)
+	return showSearched(a, drawn, err, files, parToJSON, replayFirst(drawn))
 }
 
 // replayFirst returns commands to try, first a replay of the first counterexample.
-func replayFirst(chart *reports.ParChart) []string {
+func replayFirst(drawn *chart.Par) []string {
 	var next []string
-	for _, row := range chart.Rows {
+	for _, row := range drawn.Rows {
 		for _, p := range row.Pars {
 			if p.Found && next == nil {
 				next = append(next, "locklab replay "+p.Trace)

@@ -10,6 +10,7 @@ import (
 
 	"locklab/reports"
 	"locklab/reports/lessons"
+	"locklab/reports/page"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
@@ -85,7 +86,7 @@ var views = []struct {
 	{"lanes", reports.Lanes},
 	{"table", reports.Table},
 	{"redis", reports.RedisCLI},
-	{"story", reports.Narrate},
+	{"story", reports.Story},
 }
 
 func viewNames() (names []string) {
@@ -263,7 +264,7 @@ var runFormats = map[string]func(*app, io.Writer, *race.Outcome) error{
 		return file.printRun(o, "lanes,table,story")
 	},
 	".html": func(a *app, w io.Writer, o *race.Outcome) error {
-		return reports.HTML(w, singlePage(o))
+		return page.Write(w, singlePage(o))
 	},
 }
 

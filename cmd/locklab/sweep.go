@@ -13,7 +13,8 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports"
+	"locklab/reports/chart"
+	"locklab/reports/text"
 	"locklab/scenarios/study"
 )
 
@@ -21,7 +22,7 @@ import (
 // equally often.
 const defaultRuns = 270
 
-// defaultSizes are the pauses of the chart, in leases: 0 to 2 by tenths.
+// defaultSizes are the pauses of the drawn, in leases: 0 to 2 by tenths.
 func defaultSizes() (xs []float64) {
 	for i := range 21 {
 		xs = append(xs, float64(i)/10)
@@ -106,22 +107,22 @@ func (a *app) parseSizes(arg string) ([]float64, error) {
 }
 
 // sensitivity plays the sweep and returns its chart.
-func (a *app) sensitivity(ctx context.Context, entries []lock.Entry, xs []float64, runs int) (*reports.Sensitivity, error) {
+func (a *app) sensitivity(ctx context.Context, entries []lock.Entry, xs []float64, runs int) (*chart.Sensitivity, error) {
 	done, end := a.progress(study.SensitivitySteps(len(entries)), "progress.pauses")
 	points, err := study.Sensitivity(ctx, entries, xs, runs, done)
 	end()
-	chart := &reports.Sensitivity{XLabel: "pause / TTL", YLabel: "runs with an overlap", Runs: runs}
+	drawn := &chart.Sensitivity{Runs: runs}
 	for i, e := range entries {
 		if points[i] == nil {
 			continue
 		}
-		s := reports.Series{Strategy: e.ID}
+		s := chart.Series{Strategy: e.ID}
 		for _, p := range points[i] {
-			s.Points = append(s.Points, reports.Point{X: p.X, K: p.K, N: p.N})
+			s.Points = append(s.Points, chart.Point{X: p.X, K: p.K, N: p.N})
 		}
-		chart.Series = append(chart.Series, s)
+		drawn.Series = append(drawn.Series, s)
 	}
-	return chart, err
+	return drawn, err
 }
 
 type sweepJSON struct {
@@ -146,20 +147,20 @@ type pointJSON struct {
 }
 
 func (a *app) playSweep(ctx context.Context, entries []lock.Entry, xs []float64, runs int, files []string) error {
-	chart, err := a.sensitivity(ctx, entries, xs, runs)
+	drawn, err := a.sensitivity(ctx, entries, xs, runs)
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {
 		return internal(err)
 	}
 	if !stopped {
-		if err := a.writeCharts(chart, withNumbers(files)); err != nil {
+		if err := a.writeCharts(drawn, withNumbers(files)); err != nil {
 			return err
 		}
 	}
 	if a.json {
-		err = a.printJSON(sweepToJSON(chart, stopped))
+		err = a.printJSON(sweepToJSON(drawn, stopped))
 	} else {
-		a.printSweep(chart)
+		a.printSweep(drawn)
 		err = nil
 	}
 	if err == nil && stopped {
@@ -168,12 +169,12 @@ func (a *app) playSweep(ctx context.Context, entries []lock.Entry, xs []float64,
 	return err
 }
 
-func sweepToJSON(chart *reports.Sensitivity, stopped bool) sweepJSON {
-	out := sweepJSON{Version: schema, Incomplete: stopped, Sweep: chart.XLabel, Takeaway: chart.Takeaway("en"), Series: []seriesJSON{}}
-	for _, s := range chart.Series {
+func sweepToJSON(drawn *chart.Sensitivity, stopped bool) sweepJSON {
+	out := sweepJSON{Version: schema, Incomplete: stopped, Sweep: text.Say("en", "sensitivity.x"), Takeaway: drawn.Takeaway("en"), Series: []seriesJSON{}}
+	for _, s := range drawn.Series {
 		one := seriesJSON{Strategy: s.Strategy, Points: []pointJSON{}}
 		for _, p := range s.Points {
-			lo, hi := reports.Wilson(p.K, p.N)
+			lo, hi := chart.Wilson(p.K, p.N)
 			one.Points = append(one.Points, pointJSON{X: p.X, K: p.K, N: p.N, Lo: lo, Hi: hi})
 		}
 		out.Series = append(out.Series, one)
@@ -181,20 +182,20 @@ func sweepToJSON(chart *reports.Sensitivity, stopped bool) sweepJSON {
 	return out
 }
 
-func (a *app) printSweep(chart *reports.Sensitivity) {
+func (a *app) printSweep(drawn *chart.Sensitivity) {
 	for _, lang := range a.Langs() {
-		a.Printf("%s\n", chart.Title(lang))
-		a.Wrap("", chart.Assumptions(lang))
+		a.Printf("%s\n", drawn.Title(lang))
+		a.Wrap("", drawn.Assumptions(lang))
 	}
 	a.Printf("\n%10s", "pause/TTL")
-	for _, s := range chart.Series {
+	for _, s := range drawn.Series {
 		a.Printf("  %12s", s.Strategy)
 	}
 	a.Printf("\n")
-	if len(chart.Series) > 0 {
-		for i, p := range chart.Series[0].Points {
+	if len(drawn.Series) > 0 {
+		for i, p := range drawn.Series[0].Points {
 			a.Printf("%10s", strconv.FormatFloat(p.X, 'g', -1, 64))
-			for _, s := range chart.Series {
+			for _, s := range drawn.Series {
 				a.Printf("  %12s", fmt.Sprintf("%d/%d", s.Points[i].K, s.Points[i].N))
 			}
 			a.Printf("\n")
@@ -202,7 +203,7 @@ func (a *app) printSweep(chart *reports.Sensitivity) {
 	}
 	a.Printf("\n")
 	for _, lang := range a.Langs() {
-		a.Wrap("", chart.Takeaway(lang))
+		a.Wrap("", drawn.Takeaway(lang))
 	}
 	a.Next("locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix")
 }

@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports"
+	"locklab/reports/chart"
 	"locklab/scenarios/study"
 )
 
@@ -38,55 +37,42 @@ func (a *app) tolerance() *cobra.Command {
 	return c
 }
 
-// hazardNames are captions of the faults in the picture, which is in English.
-var hazardNames = map[string]string{
-	"pause":        "one client stands still, once",
-	"client-clock": "one client's clock jumps, once",
-	"node-clock":   "one server's clock jumps, once",
-	"failover":     "to a stale replica",
-	"restart":      "without its data",
-}
-
 // guides are the sizes that theory predicts: work takes two fifths of a lease, so that a
 // lease that is never renewed has three fifths left when the work begins; one that is
 // renewed every third of a lease has two thirds left when the next renewal is due.
-var guides = map[string][]reports.Guide{
-	"pause":        {{At: 0.6, Name: "lease - work"}, {At: 2.0 / 3, Name: "lease - renewal"}},
-	"client-clock": {{At: 0.6, Name: "lease - work"}},
-	"node-clock":   {{At: 0.6, Name: "lease - work"}, {At: 2.0 / 3, Name: "lease - renewal"}},
+var guides = map[string][]chart.Guide{
+	"pause":        {{At: 0.6, Name: "work"}, {At: 2.0 / 3, Name: "renewal"}},
+	"client-clock": {{At: 0.6, Name: "work"}},
+	"node-clock":   {{At: 0.6, Name: "work"}, {At: 2.0 / 3, Name: "renewal"}},
 }
 
 // searchTolerance makes the searches and returns the chart of their limits.
-func (a *app) searchTolerance(ctx context.Context, entries []lock.Entry) (*reports.Tolerance, error) {
+func (a *app) searchTolerance(ctx context.Context, entries []lock.Entry) (*chart.Tolerance, error) {
 	done, end := a.progress(study.ToleranceCells(len(entries)), "progress.limits")
 	limits, err := study.Tolerance(ctx, entries, done)
 	end()
 	const parts = study.LeaseParts
-	chart := &reports.Tolerance{Max: float64(study.MaxParts) / parts}
+	drawn := &chart.Tolerance{Max: float64(study.MaxParts) / parts}
 	for _, e := range entries {
-		note := ""
-		if n := study.FewServers(e); n > 1 {
-			note = fmt.Sprintf("%d servers", n)
-		}
-		chart.Locks, chart.Notes = append(chart.Locks, e.ID), append(chart.Notes, note)
+		drawn.Locks, drawn.Servers = append(drawn.Locks, e.ID), append(drawn.Servers, study.FewServers(e))
 	}
 	for n, h := range study.Hazards() {
-		one := reports.Hazard{ID: h.Fault, Name: hazardNames[h.Fault], Sized: h.Sized, Guides: guides[h.Fault]}
+		one := chart.Hazard{ID: h.Fault, Sized: h.Sized, Guides: guides[h.Fault]}
 		for l := range entries {
 			limit := limits[l][n]
 			if limit == nil {
-				one.Limits = append(one.Limits, reports.Limit{Untold: true})
+				one.Limits = append(one.Limits, chart.Limit{Untold: true})
 				continue
 			}
-			told := reports.Limit{Untold: !limit.Complete, Holds: float64(limit.Holds) / parts, Falls: float64(limit.Falls) / parts}
+			told := chart.Limit{Untold: !limit.Complete, Holds: float64(limit.Holds) / parts, Falls: float64(limit.Falls) / parts}
 			if limit.Falls > 0 {
 				told.Trace = limit.Trace.Link()
 			}
 			one.Limits = append(one.Limits, told)
 		}
-		chart.Hazards = append(chart.Hazards, one)
+		drawn.Hazards = append(drawn.Hazards, one)
 	}
-	return chart, err
+	return drawn, err
 }
 
 type toleranceJSON struct {
@@ -108,11 +94,11 @@ type limitJSON struct {
 	Trace    string   `json:"trace,omitempty"`
 }
 
-func toleranceToJSON(chart *reports.Tolerance, stopped bool) any {
-	out := toleranceJSON{Version: schema, Incomplete: stopped, Takeaway: chart.Takeaway("en"), Bounds: chart.Bounds("en"), Unit: "lease", Max: chart.Max, Limits: []limitJSON{}}
-	for i, id := range chart.Locks {
-		for n := range chart.Hazards {
-			h := &chart.Hazards[n]
+func toleranceToJSON(drawn *chart.Tolerance, stopped bool) any {
+	out := toleranceJSON{Version: schema, Incomplete: stopped, Takeaway: drawn.Takeaway("en"), Bounds: drawn.Bounds("en"), Unit: "lease", Max: drawn.Max, Limits: []limitJSON{}}
+	for i, id := range drawn.Locks {
+		for n := range drawn.Hazards {
+			h := &drawn.Hazards[n]
 			l := h.Limits[i]
 			one := limitJSON{Strategy: id, Fault: h.ID, Result: h.Result(l), Trace: l.Trace}
 			if h.Sized && !l.Untold {
@@ -133,7 +119,7 @@ func known(x float64) *float64 {
 }
 
 func (a *app) showTolerance(ctx context.Context, entries []lock.Entry, files []string) error {
-	chart, err := a.searchTolerance(ctx, entries)
+	drawn, err := a.searchTolerance(ctx, entries)
 	next := []string{"locklab tolerance -o tolerance.png", "locklab par", "locklab sweep pause/ttl"}
-	return showSearched(a, chart, err, files, toleranceToJSON, next)
+	return showSearched(a, drawn, err, files, toleranceToJSON, next)
 }

@@ -13,7 +13,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports"
+	"locklab/reports/ci"
 	"locklab/reports/lessons"
 	"locklab/scenarios/contract"
 	"locklab/simulator/verdict"
@@ -132,7 +132,7 @@ func (a *app) rowsOf(families []string, rows []contract.Expectation) ([]contract
 
 // uncovered returns what the lab's own contract does not cover. A contract of a user is
 // expected to be incomplete.
-func (a *app) uncovered(file string, families []string) (open []reports.Uncovered, err error) {
+func (a *app) uncovered(file string, families []string) (open []ci.Uncovered, err error) {
 	if file != "" {
 		return nil, nil
 	}
@@ -147,7 +147,7 @@ func (a *app) uncovered(file string, families []string) (open []reports.Uncovere
 		if len(silent) == 0 {
 			continue
 		}
-		u := reports.Uncovered{Strategy: e.ID}
+		u := ci.Uncovered{Strategy: e.ID}
 		if !lessons.Uncovered(e) {
 			for _, sc := range silent {
 				u.Scenarios = append(u.Scenarios, sc.ID)
@@ -158,7 +158,7 @@ func (a *app) uncovered(file string, families []string) (open []reports.Uncovere
 	return open, nil
 }
 
-func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open []reports.Uncovered, flags verifyFlags) error {
+func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open []ci.Uncovered, flags verifyFlags) error {
 	done, end := a.progress(len(rows), "progress.proofs")
 	proofs, err := contract.Verify(ctx, rows, done)
 	end()
@@ -182,7 +182,7 @@ func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open [
 	return a.verifyStatus(v, stopped)
 }
 
-func (a *app) printVerification(v *reports.Verification) error {
+func (a *app) printVerification(v *ci.Verification) error {
 	if err := v.Text(a.Out); err != nil {
 		return internal(err)
 	}
@@ -190,7 +190,7 @@ func (a *app) printVerification(v *reports.Verification) error {
 	return nil
 }
 
-func (a *app) writeVerification(v *reports.Verification, flags verifyFlags) error {
+func (a *app) writeVerification(v *ci.Verification, flags verifyFlags) error {
 	if flags.annotations != "" {
 		out := a.Out
 		if a.json { // which is one JSON value; GitHub reads both streams
@@ -216,36 +216,36 @@ func (a *app) writeVerification(v *reports.Verification, flags verifyFlags) erro
 
 // verifyStatus returns an error with the exit status, without text: the output has said
 // the rest.
-func (a *app) verifyStatus(v *reports.Verification, stopped bool) error {
+func (a *app) verifyStatus(v *ci.Verification, stopped bool) error {
 	if stopped {
 		return a.noAnswer("error.stopped")
 	}
-	worst := reports.CheckOK
+	worst := ci.OK
 	for i := range v.Checks {
 		worst = max(worst, v.Checks[i].Status)
 	}
 	switch worst {
-	case reports.CheckDiffers:
+	case ci.Differs:
 		return &exitError{exitDiffers, nil}
-	case reports.CheckUntold:
+	case ci.Inconclusive:
 		return &exitError{exitNoAnswer, nil}
 	}
 	return nil
 }
 
-var checkStatus = map[contract.Status]reports.CheckStatus{
-	contract.NotRun:       reports.CheckUnasked,
-	contract.Met:          reports.CheckOK,
-	contract.Inconclusive: reports.CheckUntold,
-	contract.Differs:      reports.CheckDiffers,
+var checkStatus = map[contract.Status]ci.Status{
+	contract.NotRun:       ci.NotRun,
+	contract.Met:          ci.OK,
+	contract.Inconclusive: ci.Inconclusive,
+	contract.Differs:      ci.Differs,
 }
 
 // verification turns proofs into what reports write.
-func verification(proofs []contract.Result) *reports.Verification {
-	v := &reports.Verification{}
+func verification(proofs []contract.Result) *ci.Verification {
+	v := &ci.Verification{}
 	for i := range proofs {
 		p := &proofs[i]
-		c := reports.Check{
+		c := ci.Check{
 			Strategy: p.Strategy.ID, Subject: p.Subject(), IsSearch: p.IsSearch(), File: p.File, Line: p.Line,
 			Want: contract.FormatVerdicts(p.Expected), Got: contract.FormatVerdicts(p.Got),
 			Status: checkStatus[p.Status], Reasons: p.Reasons, Reproduce: p.Command(),
@@ -261,7 +261,7 @@ func verification(proofs []contract.Result) *reports.Verification {
 	return v
 }
 
-func verifyToJSON(proofs []contract.Result, v *reports.Verification) verifyJSON {
+func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 	j := verifyJSON{Version: schema, Searches: []searchJSON{}, Deviations: []deviationJSON{}}
 	for i := range proofs {
 		switch p := &proofs[i]; {
@@ -278,7 +278,7 @@ func verifyToJSON(proofs []contract.Result, v *reports.Verification) verifyJSON 
 	}
 	for _, c := range v.Deviations() {
 		j.Deviations = append(j.Deviations, deviationJSON{
-			c.Strategy, c.Subject, c.File, c.Line, c.Status == reports.CheckDiffers, c.Message(), c.Want, c.Got, c.Reproduce, c.Trace,
+			c.Strategy, c.Subject, c.File, c.Line, c.Status == ci.Differs, c.Message(), c.Want, c.Got, c.Reproduce, c.Trace,
 		})
 	}
 	return j

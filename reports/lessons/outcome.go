@@ -10,6 +10,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/reports"
+	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
@@ -170,10 +171,10 @@ func NextCommands(o *race.Outcome) []string {
 }
 
 // DoomCurve turns the doom of a run into what reports draw.
-func DoomCurve(d *study.Doom) *reports.Doom {
-	c := &reports.Doom{Harm: d.Harm, History: d.Run.History, NoReturn: d.NoReturn, States: d.States}
+func DoomCurve(d *study.Doom) *chart.Doom {
+	c := &chart.Doom{Harm: d.Harm, History: d.Run.History, NoReturn: d.NoReturn, States: d.States}
 	for _, s := range d.Steps {
-		c.Steps = append(c.Steps, reports.DoomStep{At: s.At, Events: s.Events, Strike: s.Fault, Share: s.Share})
+		c.Steps = append(c.Steps, chart.DoomStep{At: s.At, Events: s.Events, Fault: s.Fault, Share: s.Share})
 	}
 	return c
 }

@@ -11,6 +11,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/reports"
+	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -88,7 +89,7 @@ func (t *Teacher) cure(o *race.Outcome) error {
 type certainty struct {
 	event int // counted from 1; 0: none
 	say   func(lang string) string
-	doom  *reports.Doom
+	doom  *chart.Doom
 }
 
 func (t *Teacher) certainty(o *race.Outcome) (certainty, error) {

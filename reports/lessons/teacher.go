@@ -115,7 +115,7 @@ func (t *Teacher) indented(draw func(out *text.Printer, look reports.Options) er
 // notation prints a run in the notation of the articles, with its verdicts.
 func (t *Teacher) notation(o *race.Outcome) error {
 	return t.indented(func(p *text.Printer, look reports.Options) error {
-		return reports.Notation(p.Out, o.History, o.Judgement, look)
+		return reports.Timeline(p.Out, o.History, o.Judgement, look)
 	})
 }
 

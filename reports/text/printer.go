@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
-	"github.com/mattn/go-runewidth"
+	"locklab/reports/layout"
 )
 
 // A Printer writes texts in the language or languages that the reader asked for,
@@ -90,57 +89,12 @@ func (p *Printer) Wrap(label, text string) {
 	}
 }
 
-// Wrap breaks a text after a label into lines of at most width cells, if its words
-// allow. Chinese may break between any two characters.
-func Wrap(label, text string, width int) (lines []string) {
-	indent := runewidth.StringWidth(label)
-	line, used := label, indent
-	for _, word := range splitWords(text) {
-		w := runewidth.StringWidth(word)
-		if used > indent && used+w > width {
-			lines = append(lines, strings.TrimRight(line, " "))
-			line, used = strings.Repeat(" ", indent), indent
-			word = strings.TrimLeft(word, " ")
-			w = runewidth.StringWidth(word)
-		}
-		line += word
-		used += w
-	}
-	return append(lines, strings.TrimRight(line, " "))
-}
+// Wrap breaks a text after a label into lines of at most width cells; see
+// layout.Labelled.
+func Wrap(label, text string, width int) []string { return layout.Labelled(label, text, width) }
 
 // Pad fills a text up with blanks to a number of cells.
-func Pad(s string, cells int) string {
-	return s + strings.Repeat(" ", max(0, cells-runewidth.StringWidth(s)))
-}
+func Pad(s string, cells int) string { return layout.PadRight(s, cells) }
 
 // PadLeft is Pad with the blanks before the text.
-func PadLeft(s string, cells int) string {
-	return strings.Repeat(" ", max(0, cells-runewidth.StringWidth(s))) + s
-}
-
-// splitWords cuts a text where a line may break: before a blank and around wide
-// characters, but not before closing punctuation, after opening punctuation, or
-// between a number and its unit.
-func splitWords(text string) (words []string) {
-	start := 0
-	runes := []rune(text)
-	for i := 1; i < len(runes); i++ {
-		wide := runewidth.RuneWidth(runes[i]) == 2 || runewidth.RuneWidth(runes[i-1]) == 2
-		if runes[i] == ' ' && !beforeUnit(runes, i) || wide && !beforeUnit(runes, i-1) && !strings.ContainsRune("，。；：！？、）」”》):,.;!?", runes[i]) && !strings.ContainsRune("（「“《(", runes[i-1]) {
-			words = append(words, string(runes[start:i]))
-			start = i
-		}
-	}
-	return append(words, string(runes[start:]))
-}
-
-// beforeUnit says whether the blank at i separates a number from its unit.
-func beforeUnit(runes []rune, i int) bool {
-	if i < 1 || i+1 >= len(runes) || runes[i] != ' ' || !unicode.IsDigit(runes[i-1]) {
-		return false
-	}
-	unit, _, _ := strings.Cut(string(runes[i+1:min(i+4, len(runes))]), " ")
-	unit = strings.TrimRight(unit, ".,;:)")
-	return unit == "s" || unit == "ms" || runewidth.RuneWidth(runes[i+1]) == 2 && unicode.Is(unicode.Han, runes[i+1])
-}
+func PadLeft(s string, cells int) string { return layout.PadLeft(s, cells) }
