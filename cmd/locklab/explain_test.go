@@ -181,3 +181,20 @@ func TestExplainAll(t *testing.T) {
 		}
 	}
 }
+
+// Every word that the outputs use can be looked up, in both languages: verdicts, column
+// heads, and the words of certificates.
+func TestWordsAreExplained(t *testing.T) {
+	words := []string{"N/A", "VACUOUS", "UNKNOWN", "HOLDS", "+1", "+3", "@", "?", "none", "par", "steps", "cause", "certificate", "bounds", "states",
+		"transitions", "depth", "complete", "reduction", "symmetry", "partial order", "doom", "point of no return", "tolerance", "retries", "attempts",
+		"orphaned request", "quorum", "TTL", "lease", "asleep", "seed", "settings", "contract", "link", "counterexample", "budget", "probe", "cut short"}
+	words = append(words, "OVERLAP", "STALE-WRITE", "FENCED", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK", "BLOCKED", "STARVED",
+		"反例", "羊群效应", "不可挽回点", "最少故障数", "孤儿请求")
+	for _, w := range words {
+		for _, lang := range []string{"en", "zh"} {
+			if code, out, errs := call(t, "explain", w, "--lang", lang); code != exitOK || len(out) < 40 {
+				t.Errorf("explain %s --lang %s: exit status %d, %s%s", w, lang, code, out, errs)
+			}
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func (a *app) explore() *cobra.Command {
 	var (
 		files   []string
 		memory  int64
-		retries int
+		retries string
 		doom    bool
 	)
 	c := &cobra.Command{
@@ -66,10 +67,9 @@ func (a *app) explore() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if retries < -1 {
-				return a.errorf("error.retries", "value", fmt.Sprint(retries))
+			if b.Asks, err = a.parseRetries(retries); err != nil {
+				return err
 			}
-			b.Asks = retries + 1 // requests of one attempt; 0: as the faults need
 			if err := b.Check(entry); err != nil {
 				return err
 			}
@@ -113,7 +113,7 @@ func (a *app) explore() *cobra.Command {
 	f, usage := c.Flags(), a.usage("explore")
 	f.IntVar(&b.Clients, "clients", b.Clients, usage("clients"))
 	f.IntVar(&b.Attempts, "attempts", b.Attempts, usage("attempts"))
-	f.IntVar(&retries, "retries", -1, usage("retries"))
+	f.StringVar(&retries, "retries", "auto", usage("retries"))
 	f.IntVar(&b.Nodes, "nodes", 0, usage("nodes"))
 	f.StringVar(&b.Budget, "budget", b.Budget, usage("budget"))
 	f.DurationVar(&b.TTL, "ttl", b.TTL, usage("ttl"))
@@ -125,6 +125,19 @@ func (a *app) explore() *cobra.Command {
 	f.BoolVar(&doom, "doom", false, usage("doom"))
 	f.StringArrayVarP(&files, "out", "o", nil, usage("out"))
 	return c
+}
+
+// parseRetries returns how many requests an attempt has at most; 0: as many as the
+// faults need.
+func (a *app) parseRetries(value string) (requests int, err error) {
+	if value == "auto" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 || n >= len(study.RetryTimes()) {
+		return 0, a.errorf("error.retries", "value", value, "most", strconv.Itoa(len(study.RetryTimes())-1))
+	}
+	return n + 1, nil
 }
 
 // searching shows the progress of a search, on a terminal only.
@@ -199,7 +212,9 @@ func (a *app) showSearch(s *study.Search, took time.Duration, files []string) er
 }
 
 func (a *app) printSearch(s *study.Search, took time.Duration) error {
-	a.Printf("%s\n", s.Certificate())
+	for _, lang := range a.Langs() {
+		a.Printf("%s\n", s.CertificateIn(lang))
+	}
 	a.Printf("%s\n", a.Say("explore.speed", "seconds", fmt.Sprintf("%.2f", took.Seconds()),
 		"rate", fmt.Sprintf("%.2f", float64(s.Result.Transitions)/took.Seconds()/1e6), "bytes", fmt.Sprint(s.Result.Bytes/int64(max(s.Result.States, 1)))))
 	if len(s.Witnesses) == 0 {

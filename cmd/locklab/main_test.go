@@ -120,7 +120,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"demo", "--width", "7"}, []string{"7", "40"}},
 		{[]string{"frontier"}, []string{"tolerance"}},
 		{[]string{"explore", "token", "--asks", "2"}, []string{"--retries"}},
-		{[]string{"explore", "token", "--retries", "-2"}, []string{"-2", "-1"}},
+		{[]string{"explore", "token", "--retries", "-2"}, []string{"-2", "auto"}},
 		{[]string{"run", "token", "gc-pause", "--expect", "stall"}, []string{"STALL", "DEADLOCK"}},
 		{[]string{"run", "token", "gc-pause", "--expect", "overlap,phantom"}, []string{"PHANTOM", "ORPHAN"}},
 		{[]string{"list", "locks"}, []string{`"locks"`, "strategies, scenarios, faults"}},

@@ -88,9 +88,9 @@ func TestVerifyStatus(t *testing.T) {
 
 func TestVerifyWrongUse(t *testing.T) {
 	for want, args := range map[string][]string{
-		"no-such-file":    {"verify", "--contract", "no-such-file"},
-		"write github":    {"verify", "--annotations", "gitlab"},
-		"unknown command": {"verify", "token"},
+		"no-such-file": {"verify", "--contract", "no-such-file"},
+		"write github": {"verify", "--annotations", "gitlab"},
+		"no argument":  {"verify", "token"},
 	} {
 		if code, out, errs := call(t, args...); code != exitUsage || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%v: exit status %d, %s%s", args, code, out, errs)

@@ -1,6 +1,9 @@
 package lessons
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Terms are the words of the glossary, by name.
 func Terms() []string { return namesBetween("term.", ".name") }
@@ -18,24 +21,29 @@ func namesBetween(prefix, suffix string) (names []string) {
 // FindTerm finds a term by its name in the catalogue, by its word in either language,
 // by the verdict that it explains, or by another word for it, in any case of letters.
 func FindTerm(name string) (term string, ok bool) {
+	if furtherVerdicts.MatchString(name) {
+		name = "+n"
+	}
 	for _, term := range Terms() {
 		key := "term." + term
 		word, _, _ := strings.Cut(In("en").Name(key+".text"), ":") // the verdict
 		names := []string{term, word, In("en").Name(key + ".name"), In("zh").Name(key + ".name")}
-		if e, ok := In("en").Entry(key + ".also"); ok {
-			names = append(names, strings.Split(e.Text, ", ")...)
-		}
-		if e, ok := In("zh").Entry(key + ".also"); ok {
-			names = append(names, strings.Split(e.Text, ", ")...)
+		for _, book := range []*Book{In("en"), In("zh")} {
+			if also, ok := book.Entry(key + ".also"); ok {
+				names = append(names, strings.Split(also.Text, ",")...)
+			}
 		}
 		for _, n := range names {
-			if strings.EqualFold(n, name) {
+			if strings.EqualFold(strings.TrimSpace(n), name) {
 				return term, true
 			}
 		}
 	}
 	return "", false
 }
+
+// furtherVerdicts matches what the grid writes after a verdict.
+var furtherVerdicts = regexp.MustCompile(`^\+[0-9]+$`)
 
 // Glossary prints terms with their meanings.
 func (t *Teacher) Glossary(terms ...string) error {
