@@ -16,7 +16,6 @@ type Entry struct {
 	Article string   // id of the variant in the articles, for example "003-A"; "": no article has it
 	Also    []string // ids of the same lock in other articles
 	Year    int      // when the idea, in its first form, was released or described in public
-	Title   Text     // one line, in the words that people search for
 	Nodes   int      // number of independent Redis servers: 1, or the article's number for a quorum; 0: it locks on a ZooKeeper
 	// Replicas is the number of replicas per server whose acknowledgement it waits
 	// for; 0: it sends no WAIT.
@@ -31,9 +30,6 @@ type Entry struct {
 	Line func(key string) string
 	New  func(Env) Strategy // call Check first
 }
-
-// Text is the same text in English and in Chinese, without markup.
-type Text struct{ EN, ZH string }
 
 // AnyNumber of holders may have a lock at a time.
 const AnyNumber = -1
@@ -69,26 +65,10 @@ func Families() []Family {
 	return []Family{OneProcess, TwoSteps, Stamps, OneStep, Reentrant, Renewed, Redisson, Majority, Line}
 }
 
-// Title says in a few words what the locks of the family do. It is empty if there is
-// no such family.
-func (f Family) Title() Text {
-	return map[Family]Text{
-		OneProcess: {EN: "one process", ZH: "单个进程"},
-		TwoSteps:   {EN: "SETNX, and what follows", ZH: "先 SETNX，再做其他"},
-		Stamps:     {EN: "a time stamp as value", ZH: "值是时间戳"},
-		OneStep:    {EN: "SET NX with a time to live", ZH: "SET NX 带过期时间，一步到位"},
-		Reentrant:  {EN: "reentrant by ThreadLocal", ZH: "用 ThreadLocal 实现可重入"},
-		Renewed:    {EN: "renewed by a daemon", ZH: "守护线程续期"},
-		Redisson:   {EN: "Redisson's hash", ZH: "Redisson 的 hash"},
-		Majority:   {EN: "a majority of servers", ZH: "多个节点过半"},
-		Line:       {EN: "a line on a ZooKeeper", ZH: "在 ZooKeeper 上排队"},
-	}[f]
-}
-
 // Variant returns a lock like e, apart from the arguments. No article has it; see
 // InArticle.
-func (e Entry) Variant(id string, year int, title Text, create func(Env) Strategy) Entry {
-	e.ID, e.Article, e.Also, e.Year, e.Title, e.New = id, "", nil, year, title, create
+func (e Entry) Variant(id string, year int, create func(Env) Strategy) Entry {
+	e.ID, e.Article, e.Also, e.Year, e.New = id, "", nil, year, create
 	return e
 }
 

@@ -26,7 +26,6 @@ var atLeastFor = lock.Entry{
 	ID:     "at-least-for",
 	Family: lock.OneStep,
 	Year:   2017,
-	Title:  lock.Text{EN: "ShedLock's lockAtLeastFor: kept for a least time, however soon the job is done", ZH: "ShedLock 的 lockAtLeastFor：任务做完得再快，锁也至少保持一段时间"},
 	Nodes:  1,
 	TTL:    tokenLock.TTL,
 	Unit:   4 * time.Millisecond,

@@ -19,7 +19,6 @@ import (
 // TTL or more behind, the server answers OK and stores no key: every client holds the
 // lock.
 var clientExpiry = tokenLock.Variant("client-expiry", 2021,
-	lock.Text{EN: "SET NX PXAT: the client's clock says when the lease ends", ZH: "SET NX PXAT：租约何时结束由客户端的时钟决定"},
 	func(env lock.Env) lock.Strategy {
 		setNXPXAT := func(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
 			end := env.Clock.Now().Add(ttl).UnixMilli()

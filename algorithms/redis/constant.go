@@ -24,7 +24,6 @@ var constant = lock.Entry{
 	Article: "001-B",
 	Also:    []string{"002-B", "004-B"},
 	Year:    2013,
-	Title:   lock.Text{EN: "SET NX EX with a constant value, release by DEL", ZH: "SET NX EX，值是常量，直接 DEL 释放"},
 	Nodes:   1,
 	TTL:     30 * time.Second,
 	Unit:    time.Second,

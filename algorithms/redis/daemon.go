@@ -33,7 +33,6 @@ var daemon20 = lock.Entry{
 	Family:  lock.Renewed,
 	Article: "001-C",
 	Year:    2013,
-	Title:   lock.Text{EN: "SET NX EX 30, a child thread renews every 20 s, whoever holds the lock", ZH: "SET NX EX 30，子线程每 20 秒续期一次，不管锁在谁手里"},
 	Nodes:   1,
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
@@ -57,7 +56,6 @@ var daemon20 = lock.Entry{
 //
 // Ours stops the daemon before it deletes the key.
 var daemon29 = daemon20.Variant("daemon-29", 2013,
-	lock.Text{EN: "SET NX EX 30, a daemon renews for 20 s after 29 s and every 20 s, whoever holds the lock", ZH: "SET NX EX 30，守护线程在第 29 秒续 20 秒，之后每 20 秒一次，不管锁在谁手里"},
 	func(env lock.Env) lock.Strategy {
 		return newKeyLock(env, always(env.Thread), setNXEX, reporting(compareAndDelete)).renewed(renewAt29(env, expireBlind))
 	}).InArticle("004-E")
@@ -65,7 +63,6 @@ var daemon29 = daemon20.Variant("daemon-29", 2013,
 // daemon10 is daemon-29 with the period of [Watchdog], a third of the TTL: the margin is
 // 20 s. The daemon still does not check the owner.
 var daemon10 = daemon20.Variant("daemon-10", 2013,
-	lock.Text{EN: "SET NX EX 30, a daemon renews every 10 s, whoever holds the lock", ZH: "SET NX EX 30，守护线程每 10 秒续期一次，不管锁在谁手里"},
 	func(env lock.Env) lock.Strategy {
 		return newKeyLock(env, always(env.Thread), setNXEX, reporting(compareAndDelete)).renewed(renewEvery(env, 10, expireBlind))
 	})
@@ -79,7 +76,6 @@ var daemon10Owned = lock.Entry{
 	ID:     "daemon-10-owned",
 	Family: lock.Renewed,
 	Year:   2013,
-	Title:  lock.Text{EN: "SET NX PX with a token, renewed every third of the TTL if it is still one's own", ZH: "SET NX PX 加令牌，每三分之一 TTL 续期一次，只续自己的锁"},
 	Nodes:  1,
 	TTL:    30 * time.Second,
 	Unit:   time.Millisecond,
@@ -92,11 +88,9 @@ var daemon10Owned = lock.Entry{
 // daemon-29.
 var (
 	daemon20Owned = daemon10Owned.Variant("daemon-20-owned", 2013,
-		lock.Text{EN: "SET NX PX with a token, renewed every two thirds of the TTL if it is still one's own", ZH: "SET NX PX 加令牌，每三分之二 TTL 续期一次，只续自己的锁"},
 		renewedByOwner(reporting(compareAndDelete),
 			func(env lock.Env) renewalPlan { return renewEvery(env, 20, compareAndExpire) }))
 	daemon29Owned = daemon10Owned.Variant("daemon-29-owned", 2013,
-		lock.Text{EN: "SET NX PX with a token, renewed as daemon-29 does if it is still one's own", ZH: "SET NX PX 加令牌，续期节奏同 daemon-29，只续自己的锁"},
 		renewedByOwner(reporting(compareAndDelete),
 			func(env lock.Env) renewalPlan { return renewAt29(env, compareAndExpire) }))
 )

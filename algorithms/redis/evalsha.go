@@ -24,7 +24,6 @@ import (
 //
 // Ours loads the script before the first SET of the process.
 var evalSHA = tokenLock.Variant("evalsha", 2015,
-	lock.Text{EN: "SET NX PX with a token, release by EVALSHA of a script loaded once", ZH: "SET NX PX 加令牌，脚本只加载一次，用 EVALSHA 释放"},
 	func(env lock.Env) lock.Strategy {
 		loaded := false
 		loadThenSet := func(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
@@ -44,7 +43,6 @@ var evalSHA = tokenLock.Variant("evalsha", 2015,
 //
 // It was meant to fix NOSCRIPT. It fails as token does.
 var evalSHAOrEval = tokenLock.Variant("evalsha-eval", 2015,
-	lock.Text{EN: "SET NX PX with a token, release by EVALSHA, or EVAL on NOSCRIPT", ZH: "SET NX PX 加令牌，用 EVALSHA 释放，遇到 NOSCRIPT 改用 EVAL"},
 	withToken(setNXPX, reporting(compareAndDeleteBySHAOrSource)))
 
 // compareAndDeleteBySHA is compareAndDelete, but the server has to know the script. With

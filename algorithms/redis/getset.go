@@ -19,7 +19,6 @@ var getSet = lock.Entry{
 	Family:  lock.Stamps,
 	Article: "000-C",
 	Year:    2009,
-	Title:   lock.Text{EN: "SETNX with a time stamp, takeover by GETSET", ZH: "SETNX 存时间戳，用 GETSET 接管"},
 	Nodes:   1,
 	TTL:     20 * time.Second,
 	Unit:    time.Millisecond,

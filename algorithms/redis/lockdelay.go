@@ -26,7 +26,6 @@ var lockDelay = lock.Entry{
 	ID:     "lock-delay",
 	Family: lock.OneStep,
 	Year:   2014,
-	Title:  lock.Text{EN: "lock-delay: after an expiry, but not after a release, the lock stays closed for a while", ZH: "lock-delay：锁若是到期失效而非主动释放，则过一段时间才能再被获取"},
 	Nodes:  1,
 	TTL:    30 * time.Second,
 	Unit:   2 * time.Millisecond,

@@ -14,7 +14,6 @@ var mutex = lock.Entry{
 	Family:  lock.OneProcess,
 	Article: "003-0",
 	Year:    1974,
-	Title:   lock.Text{EN: "synchronized: a mutex inside one process", ZH: "synchronized：单个进程内的互斥锁"},
 	Nodes:   1,
 	Expiry:  lock.ExpiryNone,
 	New:     func(lock.Env) lock.Strategy { return &Mutex{} },

@@ -19,7 +19,6 @@ import (
 // And if the holder dies, the waiter waits for a message that is never sent. In both cases
 // the lock is free, and the waiter keeps waiting.
 var naiveWake = tokenLock.Variant("naive-wake", 2013,
-	lock.Text{EN: "token with a message at release, waited for without a second look", ZH: "token 释放时发布消息；等消息的人订阅之后不再看一眼"},
 	func(env lock.Env) lock.Strategy {
 		return &NaiveWake{newKeyLock(env, env.Tokens.Token, setNXPX, reporting(deleteAndPublish))}
 	})

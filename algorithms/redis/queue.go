@@ -9,7 +9,6 @@ import (
 )
 
 var queue = tokenLock.Variant("queue", 2016,
-	lock.Text{EN: "a fair lock on Redis: a queue of waiters in Lua", ZH: "Redis 公平锁：用 Lua 让等待者排队"},
 	func(env lock.Env) lock.Strategy { return &Queue{env, env.Tokens.Token()} })
 
 var _ lock.Strategy = (*Queue)(nil)

@@ -18,7 +18,6 @@ import (
 // How it fails: as watchdog does. And every release wakes all waiters: one gets the lock,
 // the others have tried in vain.
 var redissonLock = watchdog.Variant("redisson-lock", 2014,
-	lock.Text{EN: "Redisson's lock(): waits for the unlock message, or for the lease to end", ZH: "Redisson 的 lock()：等解锁消息，或者等租约到期"},
 	func(env lock.Env) lock.Strategy { return &RedissonLock{newWatchdog(env)} })
 
 var _ lock.Queuer = (*RedissonLock)(nil)

@@ -19,7 +19,6 @@ var redlock = lock.Entry{
 	Article: "002-E",
 	Also:    []string{"003-D"},
 	Year:    2014,
-	Title:   lock.Text{EN: "Redlock: a majority of independent servers, without a drift term", ZH: "Redlock：多个独立节点过半即加锁成功，有效期不减时钟漂移"},
 	Nodes:   5,
 	TTL:     30 * time.Second,
 	Unit:    time.Millisecond,

@@ -12,7 +12,6 @@ import (
 // It was meant to fix such clocks, as long as they differ by no more than the term. It fails
 // as redlock does otherwise.
 var redlockDrift = redlock.Variant("redlock-drift", 2014,
-	lock.Text{EN: "Redlock with the drift term: 1 % of the TTL and 2 ms", ZH: "Redlock，有效期再减去时钟漂移：TTL 的 1% 加 2 毫秒"},
 	withDrift(func(*Redlock, lock.Env) {}))
 
 // redlockExtend is redlock-drift with a holder that can extend its lease, on a majority and
@@ -25,7 +24,6 @@ var redlockDrift = redlock.Variant("redlock-drift", 2014,
 // How it fails: as redlock-drift. The manual limits the number of extensions, because otherwise
 // a holder that hangs holds the lock for ever; here the caller of Renew has to do that.
 var redlockExtend = redlock.Variant("redlock-extend", 2014,
-	lock.Text{EN: "Redlock with extension of the lease on a majority", ZH: "Redlock，可在过半节点上续期"},
 	withDrift(func(s *Redlock, _ lock.Env) { s.extends = true }))
 
 // redlockTopUp is redlock-drift that, after it has a majority, asks the other servers once
@@ -37,7 +35,6 @@ var redlockExtend = redlock.Variant("redlock-extend", 2014,
 // How it fails: as redlock-drift. Servers that are held by another client, or down, at that
 // moment are not topped up.
 var redlockTopUp = redlock.Variant("redlock-topup", 2025,
-	lock.Text{EN: "Redlock that asks the missing servers again once it has a majority", ZH: "Redlock，过半之后向没答应的节点再要一次"},
 	withDrift(func(s *Redlock, _ lock.Env) { s.topsUp = true }))
 
 // redlockParallel is redlock-drift that asks all servers at once, and also takes back from all
@@ -54,7 +51,6 @@ var redlockTopUp = redlock.Variant("redlock-topup", 2025,
 // servers are won in any order, so that two clients can split the votes if one server is down,
 // and three can even if none is.
 var redlockParallel = redlock.Variant("redlock-parallel", 2014,
-	lock.Text{EN: "Redlock that asks all servers at once", ZH: "Redlock 同时询问所有节点"},
 	withDrift(func(s *Redlock, env lock.Env) { s.parallel = env.Parallel }))
 
 // redlockFailFast is redlock-drift that stops asking when a majority can no longer be reached.
@@ -67,7 +63,6 @@ var redlockParallel = redlock.Variant("redlock-parallel", 2014,
 // It fails as redlock-drift does. redsync asks all servers at once and also stops as soon as it
 // has a majority; here they are asked in turn, and a successful attempt asks all of them.
 var redlockFailFast = redlock.Variant("redlock-failfast", 2023,
-	lock.Text{EN: "Redlock that gives up as soon as a majority cannot be reached", ZH: "Redlock 一旦凑不够过半就立即放弃"},
 	withDrift(func(s *Redlock, _ lock.Env) { s.spare = len(s.nodes) - s.quorum() }))
 
 // withDrift makes a Redlock with the drift term and changes it.

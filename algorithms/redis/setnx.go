@@ -27,7 +27,6 @@ var setNX = lock.Entry{
 	Article: "003-A",
 	Also:    []string{"001-A", "002-A"},
 	Year:    2009,
-	Title:   lock.Text{EN: "SETNX and DEL, no expiry", ZH: "SETNX 加锁，DEL 释放，没有过期时间"},
 	Nodes:   1,
 	Expiry:  lock.ExpiryNone,
 	New: func(env lock.Env) lock.Strategy {
@@ -59,7 +58,6 @@ var setNXExpire = lock.Entry{
 	Article: "004-A",
 	Also:    []string{"003-B"},
 	Year:    2009,
-	Title:   lock.Text{EN: "SETNX, then EXPIRE, then DEL: two commands where one is needed", ZH: "先 SETNX 再 EXPIRE，最后 DEL：本该一条命令完成的加锁拆成了两条"},
 	Nodes:   1,
 	TTL:     30 * time.Second,
 	Unit:    time.Second,

@@ -17,14 +17,12 @@ import (
 // the thread has for all keys, so waiting for one key overwrites the token of another that is
 // held. All failures of threadlocal remain too.
 var spin = threadLocal.Variant("spin", 2013,
-	lock.Text{EN: "a spin lock with a time limit, around threadlocal", ZH: "限时自旋，套在 threadlocal 外面"},
 	func(env lock.Env) lock.Strategy { return &Spin{threadLocal.New(env), env.Clock} }).InArticle("001-F")
 
 // spinReentrant is the same loop around reentrant, as the order of the article suggests. Its
 // second attempt always succeeds: the token of the refused first one is still there, and
 // counts as the lock.
 var spinReentrant = reentrant.Variant("spin-reentrant", 2013,
-	lock.Text{EN: "a spin lock with a time limit, around reentrant", ZH: "限时自旋，套在 reentrant 外面"},
 	func(env lock.Env) lock.Strategy { return &Spin{reentrant.New(env), env.Clock} }).InArticle("001-F-E")
 
 var _ lock.Strategy = (*Spin)(nil)

@@ -14,7 +14,6 @@ import "locklab/algorithms/lock"
 //
 // Ours takes the id from Env.Thread.
 var threadID = constant.Variant("thread-id", 2013,
-	lock.Text{EN: "SET NX EX with the thread id, GET and DEL: two commands again", ZH: "SET NX EX，值是线程 id，释放时先 GET 再 DEL：又成了两条命令"},
 	func(env lock.Env) lock.Strategy {
 		return newKeyLock(env, always(env.Thread), setNXEX, silent(getThenDel))
 	}).InArticle("004-C")
@@ -27,7 +26,6 @@ var threadID = constant.Variant("thread-id", 2013,
 // How it fails: the script cannot distinguish two threads with the same id, so a late
 // holder still deletes its successor's key. All failures of token remain too.
 var threadIDLua = constant.Variant("thread-id-lua", 2013,
-	lock.Text{EN: "SET NX EX with the thread id, compare-and-delete in Lua", ZH: "SET NX EX，值是线程 id，用 Lua 比对后删除"},
 	func(env lock.Env) lock.Strategy {
 		return newKeyLock(env, always(env.Thread), setNXEX, reporting(compareAndDelete))
 	}).InArticle("004-D")

@@ -21,7 +21,6 @@ import (
 // another key, overwrites the token of a lock that is held. The Release of that lock then
 // leaves the key until the TTL ends.
 var threadLocal = constant.Variant("threadlocal", 2013,
-	lock.Text{EN: "SET NX EX with a UUID in a ThreadLocal, GET and DEL", ZH: "SET NX EX，UUID 存在 ThreadLocal 里，释放时先 GET 再 DEL"},
 	func(env lock.Env) lock.Strategy { return &ThreadLocal{env: env, threads: map[string]*local{}} }).InArticle("001-D")
 
 // reentrant is threadlocal with a counter, so that a thread may acquire again what it holds.
@@ -45,7 +44,6 @@ var reentrant = lock.Entry{
 	Family:  lock.Reentrant,
 	Article: "001-E",
 	Year:    2013,
-	Title:   lock.Text{EN: "a reentrant lock with a counter in a ThreadLocal, as printed", ZH: "可重入锁，计数放在 ThreadLocal 里，照文章原样"},
 	Nodes:   1,
 	TTL:     30 * time.Second,
 	Unit:    time.Second,
@@ -55,18 +53,17 @@ var reentrant = lock.Entry{
 
 // The variants of reentrant with one defect fixed, and with all six.
 var (
-	reentrantIncrement = reentrantVariant("reentrant-increment", "001-Ea", lock.Text{EN: "reentrant whose counter is incremented", ZH: "reentrant，修好计数加一"}, increments)
-	reentrantDecrement = reentrantVariant("reentrant-decrement", "001-Eb", lock.Text{EN: "reentrant whose counter is decremented", ZH: "reentrant，修好计数减一"}, decrements)
-	reentrantForget    = reentrantVariant("reentrant-forget", "001-Ec", lock.Text{EN: "reentrant that forgets its token on release", ZH: "reentrant，释放时清掉令牌"}, forgetsReleased)
-	reentrantRefused   = reentrantVariant("reentrant-refused", "001-Ed", lock.Text{EN: "reentrant that forgets its token when refused", ZH: "reentrant，加锁失败时清掉令牌"}, forgetsRefused)
-	reentrantKeyed     = reentrantVariant("reentrant-keyed", "001-Ee", lock.Text{EN: "reentrant with a token for each key", ZH: "reentrant，每个 key 各用一个令牌"}, perKey)
-	reentrantAsking    = reentrantVariant("reentrant-asking", "001-Ef", lock.Text{EN: "reentrant that looks at the key before it enters again", ZH: "reentrant，重入之前先看 key 还在不在自己手里"}, checksOwner)
-	reentrantCounted   = reentrantVariant("reentrant-counted", "001-Eall", lock.Text{EN: "reentrant with all six defects mended", ZH: "reentrant，六处缺陷全部修好"},
-		increments|decrements|forgetsReleased|forgetsRefused|perKey|checksOwner)
+	reentrantIncrement = reentrantVariant("reentrant-increment", "001-Ea", increments)
+	reentrantDecrement = reentrantVariant("reentrant-decrement", "001-Eb", decrements)
+	reentrantForget    = reentrantVariant("reentrant-forget", "001-Ec", forgetsReleased)
+	reentrantRefused   = reentrantVariant("reentrant-refused", "001-Ed", forgetsRefused)
+	reentrantKeyed     = reentrantVariant("reentrant-keyed", "001-Ee", perKey)
+	reentrantAsking    = reentrantVariant("reentrant-asking", "001-Ef", checksOwner)
+	reentrantCounted   = reentrantVariant("reentrant-counted", "001-Eall", increments|decrements|forgetsReleased|forgetsRefused|perKey|checksOwner)
 )
 
-func reentrantVariant(id, article string, title lock.Text, fixed fixes) lock.Entry {
-	return reentrant.Variant(id, 2013, title, withFixes(fixed)).InArticle(article)
+func reentrantVariant(id, article string, fixed fixes) lock.Entry {
+	return reentrant.Variant(id, 2013, withFixes(fixed)).InArticle(article)
 }
 
 func withFixes(fixed fixes) func(lock.Env) lock.Strategy {

@@ -20,7 +20,6 @@ var _ lock.Strategy = (*Timestamp)(nil)
 // How it fails: two clients see the same old stamp. The first deletes the key and creates its
 // own; the second deletes that one and creates its own. Both hold the lock.
 var takeoverDel = stamped("takeover-del", time.Second,
-	lock.Text{EN: "SETNX with a time stamp, takeover by DEL and SETNX", ZH: "SETNX 存时间戳，超时后先 DEL 再 SETNX 接管"},
 	func(s *Timestamp) { s.retries, s.takeOver = true, s.delAndSetnx }, "000-A")
 
 // getSetTimeout is [Timestamp] with takeover by GETSET: exactly one of several clients gets
@@ -34,13 +33,11 @@ var takeoverDel = stamped("takeover-del", time.Second,
 // A client that is slow between its GET and its GETSET then replaces the stamp of a client
 // that came in between, whose lease now ends when the loser's would.
 var getSetTimeout = stamped("getset-timeout", time.Second,
-	lock.Text{EN: "SETNX with a time stamp, takeover by GETSET, also when GET finds nothing", ZH: "SETNX 存时间戳，用 GETSET 接管，GET 为空也走接管"},
 	func(s *Timestamp) { s.takeOver = s.getSet }, "000-B1")
 
 // getSetTimeoutMS is getset-timeout with stamps in milliseconds, which article 000 takes for
 // the fix; see getset-retry-ms.
 var getSetTimeoutMS = stamped("getset-timeout-ms", time.Millisecond,
-	lock.Text{EN: "getset-timeout with stamps in milliseconds", ZH: "getset-timeout，时间戳精确到毫秒"},
 	func(s *Timestamp) { s.takeOver = s.getSet }, "000-B1-ms")
 
 // getSetRetry is getset-timeout with the other way to continue: if GET finds no key, it goes
@@ -52,13 +49,11 @@ var getSetTimeoutMS = stamped("getset-timeout-ms", time.Millisecond,
 // released and taken again within one second, a client with a fast clock that has read the
 // first stamp gets an equal one back from GETSET, and takes the second lock for the first.
 var getSetRetry = stamped("getset-retry", time.Second,
-	lock.Text{EN: "SETNX with a time stamp in seconds, takeover by GETSET", ZH: "SETNX 存时间戳（精确到秒），用 GETSET 接管"},
 	func(s *Timestamp) { s.retries, s.takeOver = true, s.getSet }, "000-B2", "000-B")
 
 // getSetRetryMS is getset-retry with stamps in milliseconds, so that two stamps are rarely
 // equal. Article 000 then calls it safe. All failures caused by clocks and pauses remain.
 var getSetRetryMS = stamped("getset-retry-ms", time.Millisecond,
-	lock.Text{EN: "SETNX with a time stamp in milliseconds, takeover by GETSET", ZH: "SETNX 存时间戳（精确到毫秒），用 GETSET 接管"},
 	func(s *Timestamp) { s.retries, s.takeOver = true, s.getSet }, "000-B2-ms")
 
 // getSetNil is getset-timeout with the condition that its author had written first: the lock
@@ -69,7 +64,6 @@ var getSetRetryMS = stamped("getset-retry-ms", time.Millisecond,
 // it. The two differ, so the client takes the lock for lost, and the next client finds a stamp
 // that nobody holds: an orphan that blocks everybody for a whole lease.
 var getSetNil = stamped("getset-nil", time.Second,
-	lock.Text{EN: "SETNX with a time stamp, takeover by GETSET, nil counts as lost", ZH: "SETNX 存时间戳，用 GETSET 接管，GETSET 返回 nil 时算没抢到"},
 	func(s *Timestamp) { s.takeOver = s.getSetEqual }, "000-Bnil")
 
 // getSetCheck is getset-retry with a holder that checks whether the key still has its own
@@ -84,7 +78,6 @@ var getSetNil = stamped("getset-nil", time.Second,
 // which nobody else has, and does not delete it: an orphan that blocks everybody for a whole
 // lease. A few lines before this advice, article 000 says that the loser's write does no harm.
 var getSetCheck = stamped("getset-check", time.Second,
-	lock.Text{EN: "SETNX with a time stamp, takeover by GETSET, the holder looks again", ZH: "SETNX 存时间戳，用 GETSET 接管，持有者动手前再查一次"},
 	func(s *Timestamp) { s.retries, s.takeOver, s.checks = true, s.getSet, true }, "000-D")
 
 // Timestamp writes the time into the key at which it was created. A client that finds a time
@@ -116,14 +109,13 @@ type reading struct {
 }
 
 // stamped is the entry of a Timestamp that counts in unit and is changed by change.
-func stamped(id string, unit time.Duration, title lock.Text, change func(s *Timestamp), articles ...string) lock.Entry {
+func stamped(id string, unit time.Duration, change func(s *Timestamp), articles ...string) lock.Entry {
 	return lock.Entry{
 		ID:      id,
 		Family:  lock.Stamps,
 		Article: articles[0],
 		Also:    articles[1:],
 		Year:    2009,
-		Title:   title,
 		Nodes:   1,
 		TTL:     20 * time.Second,
 		Unit:    unit,

@@ -31,7 +31,6 @@ var tokenLock = lock.Entry{
 	Article: "002-C",
 	Also:    []string{"002-D"},
 	Year:    2013,
-	Title:   lock.Text{EN: "SET NX PX with a random token, compare-and-delete in Lua", ZH: "SET NX PX，值是随机令牌，用 Lua 比对后删除"},
 	Nodes:   1,
 	TTL:     30 * time.Second,
 	Unit:    time.Millisecond,

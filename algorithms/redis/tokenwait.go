@@ -22,7 +22,6 @@ import (
 // restarts empty loses the key all the same. And while no replica answers nobody can acquire
 // the lock, although nobody holds it.
 var tokenWait = replicated(tokenLock.Variant("token-wait", 2015,
-	lock.Text{EN: "SET NX PX and WAIT: held only if a replica has it", ZH: "SET NX PX 加 WAIT：从库确认之后才算持有"},
 	withToken(setAndWait, reporting(compareAndDelete))))
 
 const (

@@ -49,7 +49,7 @@ func transcript(t *testing.T, e lock.Entry) string {
 	if articles := e.Names()[1:]; len(articles) > 0 {
 		name += " (" + strings.Join(articles, ", ") + ")"
 	}
-	fmt.Fprintf(&log, "# %s: %s\n# TTL %v; clocks begin at %d ms\n", name, e.Title.EN, e.TTL, epoch.UnixMilli())
+	fmt.Fprintf(&log, "# %s\n# TTL %v; clocks begin at %d ms\n", name, e.TTL, epoch.UnixMilli())
 	s := newTestbed(t, e.Nodes)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	seen := map[string]bool{}

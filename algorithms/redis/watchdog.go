@@ -17,7 +17,6 @@ var watchdog = lock.Entry{
 	Family:  lock.Redisson,
 	Article: "003-C",
 	Year:    2014,
-	Title:   lock.Text{EN: "Redisson's RLock: reentrant hash, renewed by a watchdog", ZH: "Redisson 的 RLock：可重入的 hash，由看门狗续期"},
 	Nodes:   1,
 	TTL:     30 * time.Second,
 	Unit:    time.Millisecond,

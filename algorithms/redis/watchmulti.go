@@ -21,7 +21,6 @@ import (
 // Ours sends SET NX PX. As in the book, it checks the owner again after an EXEC that is
 // answered nil: the key has been modified, and it is not known by whom.
 var watchMulti = tokenLock.Variant("watch-multi", 2013,
-	lock.Text{EN: "SET NX PX with a token, release by WATCH, GET, MULTI, DEL, EXEC", ZH: "SET NX PX 加令牌，用 WATCH、GET、MULTI、DEL、EXEC 释放"},
 	withToken(setNXPX, reporting(watchGetMultiDel)))
 
 // watchDel is watch-multi without MULTI and EXEC. (2014: the Lock of redis-py, from 2.10 on
@@ -34,7 +33,6 @@ var watchMulti = tokenLock.Variant("watch-multi", 2013,
 // How it fails: WATCH prevents nothing but EXEC. The check and DEL are two commands, as in
 // thread-id, although the token is unique; all failures of token remain too.
 var watchDel = tokenLock.Variant("watch-del", 2014,
-	lock.Text{EN: "SET NX PX with a token, release by WATCH, GET and DEL: MULTI was forgotten", ZH: "SET NX PX 加令牌，用 WATCH、GET、DEL 释放：忘了 MULTI"},
 	withToken(setNXPX, silent(watchGetDel)))
 
 // watchGetMultiDel deletes the key in a transaction. It returns ErrNotHeld if the key is

@@ -8,7 +8,6 @@ import (
 )
 
 var checkedQueue = naiveQueue.Variant("zk-recheck", 2008,
-	lock.Text{EN: "ZooKeeper: watch the one before, woken means look again", ZH: "ZooKeeper：监听前一个节点，被唤醒后重新检查"},
 	func(env lock.Env) lock.Strategy { return &CheckedQueue{env.ZooKeeper, env.Clock} })
 
 var _ lock.Queuer = (*CheckedQueue)(nil)

@@ -8,7 +8,6 @@ import (
 )
 
 var herdQueue = naiveQueue.Variant("zk-herd", 2010,
-	lock.Text{EN: "ZooKeeper: everybody watches the whole queue", ZH: "ZooKeeper：所有人都监听整个队列（羊群效应）"},
 	func(env lock.Env) lock.Strategy { return &HerdQueue{env.ZooKeeper, env.Clock} })
 
 var _ lock.Queuer = (*HerdQueue)(nil)

@@ -8,7 +8,6 @@ import (
 )
 
 var reentrantMutex = protectedQueue.Variant("zk-reentrant", 2011,
-	lock.Text{EN: "Curator's InterProcessMutex: a protected queue, reentrant", ZH: "Curator 的 InterProcessMutex：带 GUID 保护的排队锁，可重入"},
 	func(env lock.Env) lock.Strategy { return newInterProcessMutex(env) }).InArticle("003-F")
 
 var _ lock.Queuer = (*InterProcessMutex)(nil)

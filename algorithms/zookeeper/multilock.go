@@ -10,7 +10,6 @@ import (
 )
 
 var multiLock = queuedAt(func(key string) string { return lockPath(key + "/1") }, protectedQueue.Variant("zk-multi", 2011,
-	lock.Text{EN: "Curator's InterProcessMultiLock: two locks, all or none", ZH: "Curator 的 InterProcessMultiLock：两把锁，要么全拿到，要么都不要"},
 	func(env lock.Env) lock.Strategy { return NewMultiLock(newProtectedQueue(env), "1", "2") }))
 
 var _ lock.Queuer = (*MultiLock)(nil)

@@ -13,7 +13,6 @@ var naiveQueue = lock.Entry{
 	Family:  lock.Line,
 	Article: "003-E",
 	Year:    2008,
-	Title:   lock.Text{EN: "ZooKeeper: watch the one before, woken means it is mine", ZH: "ZooKeeper：监听前一个节点，一被唤醒就当锁归自己"},
 	Expiry:  lock.ExpirySession,
 	Line:    lockPath,
 	New:     func(env lock.Env) lock.Strategy { return &NaiveQueue{env.ZooKeeper, env.Clock} },

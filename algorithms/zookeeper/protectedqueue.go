@@ -8,7 +8,6 @@ import (
 )
 
 var protectedQueue = naiveQueue.Variant("zk-protected", 2011,
-	lock.Text{EN: "ZooKeeper: look again, and a GUID in the name against a lost answer", ZH: "ZooKeeper：重新检查，并在节点名里带 GUID，防止创建成功而应答丢失"},
 	func(env lock.Env) lock.Strategy { return newProtectedQueue(env) })
 
 var _ lock.Queuer = (*ProtectedQueue)(nil)

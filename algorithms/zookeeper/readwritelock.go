@@ -10,10 +10,8 @@ import (
 
 var (
 	writeLock = protectedQueue.Variant("zk-write", 2011,
-		lock.Text{EN: "Curator's InterProcessReadWriteLock: the writer's side", ZH: "Curator 的 InterProcessReadWriteLock：写锁"},
 		func(env lock.Env) lock.Strategy { return &ReadWriteLock{newProtectedQueue(env), false} })
 	readLock = heldBy(lock.AnyNumber, writeLock.Variant("zk-read", 2011,
-		lock.Text{EN: "Curator's InterProcessReadWriteLock: the reader's side", ZH: "Curator 的 InterProcessReadWriteLock：读锁"},
 		func(env lock.Env) lock.Strategy { return &ReadWriteLock{newProtectedQueue(env), true} }))
 )
 

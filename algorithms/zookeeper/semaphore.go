@@ -9,10 +9,8 @@ import (
 
 var (
 	nonReentrantMutex = queuedAt(permitPath, protectedQueue.Variant("zk-mutex", 2012,
-		lock.Text{EN: "Curator's InterProcessSemaphoreMutex: a semaphore of one, not reentrant", ZH: "Curator 的 InterProcessSemaphoreMutex：一个许可的信号量，不可重入"},
 		func(env lock.Env) lock.Strategy { return NewSemaphore(env, 1) }))
 	semaphore = heldBy(2, nonReentrantMutex.Variant("zk-semaphore", 2012,
-		lock.Text{EN: "Curator's InterProcessSemaphoreV2, with two permits", ZH: "Curator 的 InterProcessSemaphoreV2：两个许可的信号量"},
 		func(env lock.Env) lock.Strategy { return NewSemaphore(env, 2) }))
 )
 

@@ -13,6 +13,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports/lessons"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 )
@@ -165,7 +166,7 @@ func (a *app) listLocks(entries []lock.Entry) {
 				continue
 			}
 			if first {
-				a.Printf("  %s: %s\n", family, a.Each(func(lang string) string { return familyTitle(lang, family) }))
+				a.Printf("  %s: %s\n", family, a.Each(func(lang string) string { return text.FamilyTitle(string(family), lang) }))
 				first = false
 			}
 			title := a.Each(func(lang string) string { return lessons.LockTitle(lang, e) })
@@ -175,13 +176,6 @@ func (a *app) listLocks(entries []lock.Entry) {
 			a.Wrap(fmt.Sprintf("    %-19s %-9s %d  ", e.ID, e.Article, e.Year), title)
 		}
 	}
-}
-
-func familyTitle(lang string, f lock.Family) string {
-	if lang == "zh" {
-		return f.Title().ZH
-	}
-	return f.Title().EN
 }
 
 type raceGroup struct {

@@ -14,9 +14,7 @@ import (
 // strangerSource is a lock that the contract does not cover: token under another name.
 const strangerSource = `package redis
 
-import "locklab/algorithms/lock"
-
-var stranger = tokenLock.Variant("stranger", 2026, lock.Text{EN: "a lock of your own", ZH: "你自己的锁"}, tokenLock.New)
+var stranger = tokenLock.Variant("stranger", 2026, tokenLock.New)
 `
 
 // buildWithStranger builds the program with one more lock in the list. The list is part

@@ -25,13 +25,8 @@ func Story(lang string, sc race.Scenario, part string) string {
 	return e.Text
 }
 
-// LockTitle returns the title of a lock.
-func LockTitle(lang string, e lock.Entry) string {
-	if lang == "zh" {
-		return e.Title.ZH
-	}
-	return e.Title.EN
-}
+// LockTitle returns the title of a lock; its ID if the catalogue has none.
+func LockTitle(lang string, e lock.Entry) string { return text.LockTitle(e.ID, lang) }
 
 // RunTitle returns the title of a run: its race's, or the bounds of its search.
 func RunTitle(lang string, o *race.Outcome) string {
