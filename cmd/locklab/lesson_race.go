@@ -102,8 +102,8 @@ func (a *app) who(sc race.Scenario) {
 	rank, names := map[string]int{}, map[string][]string{}
 	for _, e := range algorithms.All() {
 		c := contract.CellOf(e, sc)
-		head := join(c.Words)
-		if c.Words == nil {
+		head := join(c.Words())
+		if c.Words() == nil {
 			head = a.say("no contract speaks of", "契约没有提到")
 		}
 		if why := reason("why", c.Why); c.Why != "" {
@@ -111,7 +111,7 @@ func (a *app) who(sc race.Scenario) {
 		}
 		if names[head] == nil {
 			heads = append(heads, head)
-			switch w := c.Words; {
+			switch w := c.Words(); {
 			case w == nil:
 				rank[head] = 4
 			case slices.ContainsFunc(w, verdict.Word.Harm):

@@ -123,6 +123,8 @@ func atStep(n int, after time.Duration, fault string, c simulator.Choice) race.S
 	}
 }
 
+var update = flag.Bool("update", false, "write the golden files anew")
+
 // TestEveryStep has the session of one who waits end at each of its steps, and the
 // answer to each of its requests be lost, for each lock, and holds what comes of it
 // against testdata/steps.golden.
@@ -167,7 +169,7 @@ func TestEveryStep(t *testing.T) {
 		}
 	}
 	const file = "testdata/steps.golden"
-	if flag.Lookup("update").Value.String() == "true" {
+	if *update {
 		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
