@@ -19,10 +19,11 @@ var clockJump = race.Scenario{
 	},
 	Clients: holderAndRival,
 	Script: func(s race.Settings, nodes int) []race.Trigger {
-		return append(loseBeyondMajority(nodes), race.Trigger{On: race.Event(history.Enter, 1), Do: func(st *schedule.Stage, _ *history.Event) {
+		jump := func(st *schedule.Stage, _ *history.Event) {
 			st.Inject(time.Second, faults.NodeClockOf(race.Quorum(nodes), s.Jump))
 			st.Inject(time.Second, faults.ClientClockOf(2, s.Jump))
-		}})
+		}
+		return append(loseBeyondMajority(nodes), race.Trigger{On: race.Event(history.Enter, 1), Do: jump})
 	},
 	Triggered: func(h *history.History) bool {
 		server := func(e *history.Event) bool { return e.Kind == history.ClockStep && e.Node > 0 && e.D > h.TTL }

@@ -66,7 +66,7 @@ var renewLate = race.Scenario{
 				a.Record(history.Event{Kind: history.Leave})
 				a.Clock().Sleep(s.Retry)
 				if renew(lease) == nil && err == nil {
-					// told afterwards: until it is answered, c1 has its old lease
+					// recorded afterwards: until the answer, c1 has its old lease
 					a.Record(history.Event{Kind: history.Acquire, Note: client.Renewing})
 					a.Record(history.Event{Kind: history.Enter, Note: client.Renewing})
 					_ = a.Write(base, client.FencingToken(lease)) // a refusal is recorded by the resource
@@ -123,7 +123,7 @@ var renewPartly = race.Scenario{
 		lost := 0
 		return []race.Trigger{{Each: true,
 			On: func(e *history.Event) bool {
-				return e.Kind == history.Send && e.Client == 1 && e.Thread == 0 && e.Node != history.Resource && e.At > s.Retry/2 && lost < race.Quorum(nodes)
+				return mainSends(e) && e.Node != history.Resource && e.At > s.Retry/2 && lost < race.Quorum(nodes)
 			},
 			Do: func(st *schedule.Stage, _ *history.Event) {
 				lost++

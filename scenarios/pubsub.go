@@ -38,7 +38,8 @@ var silentCrash = race.Scenario{
 	Clients:  func(s race.Settings) []race.Client { return holderAndWaiters(s, race.Client{Work: s.TTL / 2}, 1) },
 	Script:   crashHolding.Script,
 	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, race.Event(history.Enter, 1), race.Applies(2, "SUBSCRIBE"), race.Event(history.Crash, 1)) && !race.InOrder(h, race.DeletesKey(1))
+		return !race.InOrder(h, race.DeletesKey(1)) &&
+			race.InOrder(h, race.Event(history.Enter, 1), race.Applies(2, "SUBSCRIBE"), race.Event(history.Crash, 1))
 	},
 }
 

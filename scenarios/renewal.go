@@ -30,12 +30,14 @@ var lateRenewal = race.Scenario{
 	},
 	Triggered: func(h *history.History) bool {
 		var resumed time.Duration
-		return race.InOrder(h, race.Event(history.Enter, 1), race.Event(history.Pause, 1), race.EventOfOther(history.Acquire, 1), func(e *history.Event) bool {
+		resumes := func(e *history.Event) bool {
 			resumed = e.At
-			return e.Kind == history.Resume && e.Client == 1
-		}, func(e *history.Event) bool { // overdue: it leaves as soon as it can
-			return e.Kind == history.Send && e.Client == 1 && e.Thread > 0 && e.At == resumed
-		})
+			return race.Event(history.Resume, 1)(e)
+		}
+		overdue := func(e *history.Event) bool { return race.SendsFromTimer(1)(e) && e.At == resumed }
+		return race.InOrder(h,
+			race.Event(history.Enter, 1), race.Event(history.Pause, 1), race.EventOfOther(history.Acquire, 1),
+			resumes, overdue)
 	},
 }
 
@@ -110,11 +112,12 @@ var renewalInFlight = race.Scenario{
 	},
 	Triggered: func(h *history.History) bool {
 		sent := 0
-		return race.InOrderWithout(h, race.Event(history.Leave, 2), func(e *history.Event) bool {
+		sends := func(e *history.Event) bool {
 			sent = e.Msg
 			return race.SendsFromTimer(1)(e)
-		}, race.Event(history.Released, 1), race.Event(history.Enter, 2), func(e *history.Event) bool {
-			return e.Kind == history.Apply && e.Msg == sent
-		})
+		}
+		arrives := func(e *history.Event) bool { return e.Kind == history.Apply && e.Msg == sent }
+		return race.InOrderWithout(h, race.Event(history.Leave, 2),
+			sends, race.Event(history.Released, 1), race.Event(history.Enter, 2), arrives)
 	},
 }

@@ -93,8 +93,9 @@ var restartDelayed = race.Scenario{
 	Budget:   restart.Budget,
 	Clients:  holderAndRival,
 	Script: func(s race.Settings, nodes int) []race.Trigger {
+		restart := faults.RestartAfter(race.Quorum(nodes), s.TTL+s.Retry)
 		return append(loseBeyondMajority(nodes),
-			race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(time.Second, faults.RestartAfter(race.Quorum(nodes), s.TTL+s.Retry))})
+			race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(time.Second, restart)})
 	},
 	Triggered: func(h *history.History) bool {
 		return race.InOrderWithout(h, race.Event(history.Up, 0),
@@ -132,8 +133,10 @@ var quorumRestart = race.Scenario{
 		}
 	},
 	Triggered: func(h *history.History) bool {
-		shared := race.InOrder(h, race.CreatesKey(2), race.DeletesKey(2)) && race.InOrder(h, race.CreatesKey(2), race.Event(history.Enter, 1))
-		return shared && race.InOrder(h, race.DeletesKey(2), race.LosesKey, race.EventOfOther(history.Acquire, 1), race.Event(history.Leave, 1))
+		shared := race.InOrder(h, race.CreatesKey(2), race.DeletesKey(2)) &&
+			race.InOrder(h, race.CreatesKey(2), race.Event(history.Enter, 1))
+		return shared && race.InOrder(h,
+			race.DeletesKey(2), race.LosesKey, race.EventOfOther(history.Acquire, 1), race.Event(history.Leave, 1))
 	},
 }
 

@@ -8,7 +8,7 @@
 //   - its line in All;
 //   - its texts, scenario.<id>.title, .story, .numbers and, where the verdict's does not
 //     do, .cure, in reports/text/en/stories.txt and reports/text/zh/stories.txt;
-//   - its section in contract/contract.txt: the verdict of each lock;
+//   - its section in contract/contract.txt: the locks that do not hold in it, and why;
 //   - its transcript: go test ./scenarios -run Transcripts -update;
 //   - a run in triggered_test.go that looks like the race and in which it does not happen.
 package scenarios

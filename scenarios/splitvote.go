@@ -24,7 +24,7 @@ var splitVote = race.Scenario{
 	},
 	Budget: race.FixedBudget("delay=200"),
 	Script: func(s race.Settings, _ int) []race.Trigger {
-		// Whoever asks all servers at once is nearest to those that he lists first.
+		// A client that asks all servers at once reaches the first two of its list sooner.
 		return []race.Trigger{{Each: true,
 			On: func(e *history.Event) bool {
 				return e.Kind == history.Send && e.Thread > 1 && strings.EqualFold(e.Cmd[0], "SET")

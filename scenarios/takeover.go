@@ -41,7 +41,9 @@ var doubleDel = race.Scenario{
 		return bothSeeLapsedStamp(race.Trigger{On: race.Event(history.Enter, 2), Do: race.Thaw(3, 0)})
 	},
 	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, race.Event(history.Crash, 1), race.Sends(3, takeoverCommands...), race.Event(history.Enter, 2), race.Applies(3, takeoverCommands...), race.Event(history.Leave, 2))
+		return race.InOrder(h,
+			race.Event(history.Crash, 1), race.Sends(3, takeoverCommands...), race.Event(history.Enter, 2),
+			race.Applies(3, takeoverCommands...), race.Event(history.Leave, 2))
 	},
 }
 

@@ -36,7 +36,8 @@ var zombieKeeps = race.Scenario{
 	Needs:    needsWatchdog,
 	Clients:  zombieClients,
 	Script: func(s race.Settings, nodes int) []race.Trigger {
-		return append(zombieDaemon.Script(s, nodes), race.Trigger{On: race.Event(history.Enter, 2), Do: race.Inject(s.Retry, faults.CrashOf(2))})
+		return append(zombieDaemon.Script(s, nodes),
+			race.Trigger{On: race.Event(history.Enter, 2), Do: race.Inject(s.Retry, faults.CrashOf(2))})
 	},
 	Triggered: func(h *history.History) bool {
 		return race.InOrderWithout(h, race.Event(history.Leave, 2),
