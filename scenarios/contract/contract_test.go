@@ -17,8 +17,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// TestContract plays every lock in every scenario: what comes out is what the
-// contract says, no more and no less, and the run is about what its title says.
+// TestContract plays every lock in every race: the verdicts are those of the contract,
+// no more and no less, and what the race is about has happened.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	for _, e := range algorithms.All() {

@@ -84,7 +84,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestDerivedCells: what is derived, cell by cell, as it was when it was still written
 // out: "-" is N/A, "." HOLDS, "#" is written. Races and locks that the file does not
-// have yet are none of its concern, so that to add one changes nothing here.
+// have yet are not compared: to add one changes nothing here.
 func TestDerivedCells(t *testing.T) {
 	const file = "testdata/derived.txt"
 	if *update {
@@ -177,7 +177,7 @@ func TestProofsCoverEverything(t *testing.T) {
 	}
 }
 
-// TestOwnIsACopy: who changes the answer changes nothing for others.
+// TestOwnIsACopy: a caller that changes the slice changes nothing for others.
 func TestOwnIsACopy(t *testing.T) {
 	contract.Own()[0].Line = -1
 	if contract.Own()[0].Line < 0 {

@@ -59,8 +59,7 @@ func testSearch(t *testing.T, e contract.Expectation) {
 	t.Log(b.String())
 }
 
-// A contract that says something else than what is so is found out, whichever
-// way it errs.
+// A contract that is wrong is found out, whichever way it is wrong.
 func TestProve(t *testing.T) {
 	for _, c := range []struct {
 		rule, text string
@@ -121,7 +120,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// What is stopped is not answered.
+// What is stopped has no result.
 func TestVerifyStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

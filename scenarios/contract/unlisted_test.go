@@ -14,8 +14,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// unlisted is a lock that is in no list, and that no contract speaks of: token's,
-// under another name.
+// unlisted is a lock that is neither listed nor contracted: token's, under another name.
 func unlisted(t *testing.T) lock.Entry {
 	t.Helper()
 	e, ok := algorithms.ByName("token")
@@ -29,8 +28,8 @@ func unlisted(t *testing.T) lock.Entry {
 	return e
 }
 
-// TestProveUnlisted: a row is proved of the lock that stands in it, be it in a list
-// or not: races are played, searches done, and their witnesses played again.
+// TestProveUnlisted: an expectation is proved with its own lock, listed or not: races are
+// played, searches done, and their witnesses replayed.
 func TestProveUnlisted(t *testing.T) {
 	t.Parallel()
 	e := unlisted(t)
@@ -69,8 +68,8 @@ func TestProveUnlisted(t *testing.T) {
 	}
 }
 
-// TestUnlistedEverywhere: whatever takes a lock takes one that is in no list, and
-// nothing is expected of it.
+// TestUnlistedEverywhere: every function that takes a lock takes one that is not listed,
+// and nothing is expected of it.
 func TestUnlistedEverywhere(t *testing.T) {
 	t.Parallel()
 	e := unlisted(t)
@@ -103,8 +102,8 @@ func TestUnlistedEverywhere(t *testing.T) {
 	}
 }
 
-// TestReplayUnlisted: a trace of such a lock is played again by whoever has the
-// lock, and by nobody else.
+// TestReplayUnlisted: a trace of such a lock can be replayed with that lock, and with no
+// other.
 func TestReplayUnlisted(t *testing.T) {
 	t.Parallel()
 	e := unlisted(t)

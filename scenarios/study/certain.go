@@ -10,22 +10,23 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Certainty is the moment of a race's run from which its harm was certain: from
-// then on nothing more had to go wrong. In a race a clock says what comes next, so
-// there is one future and no share to count, as [DoomOf] does for what a search has
-// found; but the story's hand can be stayed. Certainty is found by playing the race
-// with the first beats of its script only, until they suffice for the harm.
+// Certainty is the moment of a race's run from which its harm was certain: nothing
+// more had to go wrong after it. A race has a single future, since a clock decides what
+// comes next, and no shares to count as [DoomOf] does for the run of a search. Certainty
+// is found by playing the race with only the first triggers of its script, until they
+// suffice for the harm.
 type Certainty struct {
 	Harm verdict.Word // the first of the run's verdicts
-	// Event is the event of the run's history, from 1, with which the last beat that
-	// was needed made itself felt; 0: the harm needs none, the race's numbers suffice.
+	// Event is the first event of the run's history, from 1, that the last necessary
+	// trigger changes; 0: none is necessary, the race's settings suffice.
 	Event int
 }
 
-// ErrNoHarm is a run that came to no harm.
+// ErrNoHarm is returned for a run without harm.
 var ErrNoHarm = errors.New("scenarios: this run comes to no harm")
 
-// CertainFrom finds the certainty of a run that Play has made.
+// CertainFrom finds the certainty of a run that race.Play has made. The error is
+// ErrNoHarm, or about code that the simulator cannot run.
 func CertainFrom(o *race.Outcome) (Certainty, error) {
 	c := Certainty{}
 	for _, w := range o.Verdicts {
@@ -36,7 +37,7 @@ func CertainFrom(o *race.Outcome) (Certainty, error) {
 	if c.Harm == "" || o.History == nil {
 		return c, ErrNoHarm
 	}
-	beats := func() []race.Trigger { // made anew for each run
+	triggers := func() []race.Trigger { // made anew for each run
 		if o.Scenario.Script == nil {
 			return nil
 		}
@@ -47,9 +48,9 @@ func CertainFrom(o *race.Outcome) (Certainty, error) {
 		return c, err
 	}
 	defer p.Close()
-	for n := range len(beats()) {
+	for n := range len(triggers()) {
 		opt := p.Options(o.Settings)
-		opt.Script = race.RunTriggers(beats()[:n])
+		opt.Script = race.RunTriggers(triggers()[:n])
 		run, err := p.Player.Play(opt)
 		if err != nil {
 			return c, err
@@ -63,7 +64,7 @@ func CertainFrom(o *race.Outcome) (Certainty, error) {
 	return c, nil
 }
 
-// firstDifference is the first event at which two histories part.
+// firstDifference is the index of the first event in which two histories differ.
 func firstDifference(a, b []history.Event) int {
 	for i := range min(len(a), len(b)) {
 		if !reflect.DeepEqual(a[i], b[i]) {

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// each does n pieces of work on all cores. Which core does which does not show:
-// every piece writes to a place of its own.
+// Each calls do for 0 to n-1, on all cores and in any order. done is called with the
+// number of calls that have returned, from several goroutines; it may be nil. The first
+// error ends the rest; when ctx ends, the error is ctx's.
 func Each(ctx context.Context, n int, done func(n int), do func(i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var next, finished atomic.Int64

@@ -9,27 +9,26 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Matrix plays every lock in every scenario, on all cores, with the scenarios'
-// own numbers, and each cell runs times more with the seeds from 1 on. Cells
-// come back by scenario, then by lock, in the given order.
+// Matrix plays every lock in every scenario, on all cores, with the scenarios' own
+// settings, and then each cell runs more times with the seeds from 1 on, which it
+// counts. Cells come by scenario, then by lock, in the given order.
 //
 // keep says of which locks the histories are kept, which take much memory; nil: of
-// all. done is told how many cells are finished, from several goroutines; nil:
-// nobody asks. When ctx ends, the cells that are not finished are nil and the error is
-// ctx's.
+// all. done is called with the number of finished cells, from several goroutines; it may
+// be nil. When ctx ends, the cells that are not finished are nil and the error is ctx's.
 func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs int, keep func(lock.Entry) bool, done func(n int)) ([][]*race.Outcome, error) {
 	cells := make([][]*race.Outcome, len(scs))
 	for i := range cells {
 		cells[i] = make([]*race.Outcome, len(locks))
 	}
-	var company race.Runner
+	var runner race.Runner
 	err := Each(ctx, len(scs)*len(locks), done, func(i int) error {
 		sc, l := i/len(locks), i%len(locks)
-		o, err := company.Play(locks[l], scs[sc], scs[sc].Settings)
+		o, err := runner.Play(locks[l], scs[sc], scs[sc].Settings)
 		if err != nil {
 			return err
 		}
-		cells[sc][l] = o // the story stands, however far the counting comes
+		cells[sc][l] = o // kept even if counting is stopped
 		if keep != nil && !keep(locks[l]) {
 			o.History = nil
 		}
@@ -38,7 +37,8 @@ func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs i
 	return cells, err
 }
 
-// count plays the outcome's cell with further seeds.
+// count plays the outcome's cell with the seeds from 1 on, and counts the runs that
+// break the lock.
 func count(ctx context.Context, o *race.Outcome, runs int) error {
 	if o.NotApplicable != "" || runs == 0 {
 		return nil

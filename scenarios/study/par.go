@@ -11,39 +11,38 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// ParWords are the verdicts whose par is looked for.
+// ParWords are the verdicts that have a par.
 func ParWords() []verdict.Word {
 	return []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Deadlock}
 }
 
-// SingleFaults are budgets of one strike each, of every fault that has no size or
-// may have any.
+// SingleFaults are budgets that allow one fault once: every fault that has no size, or
+// may have any size.
 func SingleFaults() []string {
 	return []string{"crash=1", "pause=1", "lose-reply=1", "lose-request=1", "restart=1", "failover=1"}
 }
 
-// Pars is how little bad luck a lock needs for each of ParWords.
+// Pars are the pars of one lock.
 type Pars struct {
 	Strategy lock.Entry
-	Bounds   Bounds // Budget is none of the searches'
-	Pars     []Par
-	States   int // of all searches
+	Bounds   Bounds // of the searches, without their Budget
+	Pars     []Par  // one for each of ParWords, in that order
+	States   int    // of all searches
 }
 
-// A Par is the least bad luck with which a verdict comes about.
+// A Par is the smallest number of faults with which a verdict comes about.
 type Par struct {
 	Verdict  verdict.Word
-	Complete bool // all searches were complete: Par is the least, or there is no way
-	Found    bool
-	Par      int      // fewest strikes of faults
-	Steps    int      // fewest choices with that many
-	Ways     []string // which faults those are, as in "crash" or "crash+pause"; one way from each budget that has it
-	Trace    simulator.Trace
+	Complete bool            // all searches were complete: Par is the smallest number, or there is no way
+	Found    bool            // some search has found the verdict; otherwise the fields below are zero
+	Par      int             // number of faults
+	Steps    int             // fewest choices with that many faults
+	Ways     []string        // the faults, as in "crash" or "crash+pause"; one way from each budget that has it
+	Trace    simulator.Trace // the shortest way
 }
 
-// ParTable searches each lock within b once for each of the budgets, and keeps
-// for each verdict the least bad luck of all. With b.Nodes 0 a lock gets
-// FrontierNodes servers.
+// ParTable searches each lock within b, once for each of the budgets, and keeps the
+// smallest par of each verdict. With b.Nodes 0 a lock gets FewServers.
 //
 // done and ctx are as for Matrix; a lock that was not finished is nil.
 func ParTable(ctx context.Context, locks []lock.Entry, b Bounds, budgets []string, done func(n int)) ([]*Pars, error) {
@@ -78,6 +77,8 @@ func (b Bounds) forPar(entry lock.Entry, budget string) Bounds {
 	return b
 }
 
+// ParsOf takes the pars from complete or incomplete searches of a lock. b says what they
+// have in common.
 func ParsOf(entry lock.Entry, b Bounds, searches []*Search) *Pars {
 	out := &Pars{Strategy: entry, Bounds: b}
 	for _, w := range ParWords() {
@@ -98,7 +99,7 @@ func ParsOf(entry lock.Entry, b Bounds, searches []*Search) *Pars {
 	return out
 }
 
-// take keeps the better of what was known and a witness.
+// take keeps the smaller of the par so far and that of a witness.
 func (p *Par) take(w Witness) {
 	way := InjectedFaults(w.Trace.Choices)
 	switch {
@@ -114,7 +115,8 @@ func (p *Par) take(w Witness) {
 	}
 }
 
-// strikes names the faults among the choices, in their order; "" without any.
+// InjectedFaults names the faults among the choices in their order, as in
+// "crash+pause"; "" where there are none.
 func InjectedFaults(choices []simulator.Choice) string {
 	var names []string
 	for _, c := range choices {

@@ -14,7 +14,8 @@ import (
 	"locklab/simulator/schedule"
 )
 
-// Replay plays a trace again, choice by choice. It finds the lock in the list.
+// Replay plays a trace again, choice by choice. Its lock must be listed. The error says
+// what the trace names that does not exist, or that it does not fit this version.
 func Replay(t simulator.Trace) (*race.Outcome, error) {
 	entry, err := race.Strategy(t.Strategy)
 	if err != nil {
@@ -23,12 +24,12 @@ func Replay(t simulator.Trace) (*race.Outcome, error) {
 	return ReplayOn(entry, t)
 }
 
-// ReplayOn is Replay of a trace whose lock the caller has, be it in the list or not.
+// ReplayOn is Replay with the lock of the trace, which need not be listed.
 func ReplayOn(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	return replay(entry, t, "")
 }
 
-// Watch is Replay with an eye on the lock's code: the history names its lines, see
+// ReplayWithCode is Replay with the lines of the lock's code in the history, see
 // history.Event.Code.
 func ReplayWithCode(t simulator.Trace) (*race.Outcome, error) {
 	entry, err := race.Strategy(t.Strategy)
@@ -38,13 +39,14 @@ func ReplayWithCode(t simulator.Trace) (*race.Outcome, error) {
 	return ReplayWithCodeOn(entry, t)
 }
 
-// WatchOn is to Watch what ReplayOn is to Replay.
+// ReplayWithCodeOn is ReplayWithCode with the lock of the trace, which need not be
+// listed.
 func ReplayWithCodeOn(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	return replay(entry, t, path.Dir(reflect.TypeFor[lock.Entry]().PkgPath()))
 }
 
-// replay plays a trace, and notes the lines of a package, or none. The choices of
-// one lock say nothing about another.
+// replay plays a trace and records the lines of code in the package watched; "": none.
+// The choices of one lock mean nothing for another.
 func replay(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome, error) {
 	if !slices.ContainsFunc(entry.Names(), func(n string) bool { return strings.EqualFold(n, t.Strategy) }) {
 		return nil, fmt.Errorf("this trace is one of %s, and the lock given is %s", t.Strategy, entry.ID)
@@ -72,7 +74,7 @@ func replay(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome,
 	return p.Outcome(run, s), nil
 }
 
-// Resolve finds what a trace names.
+// Resolve finds the lock, the race and the settings that the trace of a race names.
 func Resolve(t simulator.Trace) (entry lock.Entry, sc race.Scenario, s race.Settings, err error) {
 	if entry, err = race.Strategy(t.Strategy); err != nil {
 		return
@@ -81,7 +83,7 @@ func Resolve(t simulator.Trace) (entry lock.Entry, sc race.Scenario, s race.Sett
 	return
 }
 
-// resolve finds what a trace of a lock names besides.
+// resolve finds the race and the settings that a trace names.
 func resolve(entry lock.Entry, t simulator.Trace) (sc race.Scenario, s race.Settings, err error) {
 	if sc, err = scenarios.ByName(t.Scenario); err != nil {
 		return
@@ -92,8 +94,7 @@ func resolve(entry lock.Entry, t simulator.Trace) (sc race.Scenario, s race.Sett
 	return sc, s, sc.Check(entry, s)
 }
 
-// Demo is the run that introduces the lab: the lock that most people would
-// write, in the race that most people forget.
+// Demo is the run that introduces the lab: the token lock in the race gc-pause.
 func Demo() (*race.Outcome, error) {
 	entry, err := race.Strategy("token")
 	if err != nil {

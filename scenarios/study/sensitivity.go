@@ -13,20 +13,20 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Point is how often something happened at one size of a fault.
+// A Point is how often two clients were inside at once at one size of a fault.
 type Point struct {
-	X float64 // size of the fault
-	K int     // runs in which it happened
+	X float64 // size of the fault, in leases
+	K int     // runs in which they were
 	N int     // runs
 }
 
 // Sensitivity is, for each lock and each pause/TTL in xs, the number of runs
 // out of n in which two clients were inside at once.
 //
-// In a run c1 works for 1 to 9 s of a lease of 10 s, each whole number equally
-// often, and its process stands still once, beginning at a moment drawn from
-// its work. c2 has been asking once a second since a moment drawn from the
-// first second. Every lock and every size meets the same draws.
+// In a run c1 works for 1 to 9 s with a lease of 10 s, each whole number equally often,
+// and its process is paused once, from a random moment of its work on. c2 asks once a
+// second from a random moment of the first second on. The random moments are the same
+// for every lock and every size.
 //
 // done and ctx are as for Matrix; a lock that was not finished is nil.
 func Sensitivity(ctx context.Context, locks []lock.Entry, xs []float64, n int, done func(n int)) ([][]Point, error) {
@@ -43,7 +43,7 @@ func Sensitivity(ctx context.Context, locks []lock.Entry, xs []float64, n int, d
 	return points, err
 }
 
-// sum is nil if a part is missing.
+// sum adds the runs of all lengths of work; nil if a part is missing.
 func sum(parts [pauseWorks][]int, xs []float64, n int) []Point {
 	points := make([]Point, len(xs))
 	for i, x := range xs {
@@ -58,10 +58,10 @@ func sum(parts [pauseWorks][]int, xs []float64, n int) []Point {
 	return points
 }
 
-// pauseWorks is how many lengths of work there are; run i has length i modulo it.
+// pauseWorks is the number of lengths of work; run i has the length i modulo it.
 const pauseWorks = 9
 
-// SensitivitySteps is how often done is called at most, for progress.
+// SensitivitySteps is how often Sensitivity calls done at most, for progress.
 func SensitivitySteps(locks int) int { return locks * pauseWorks }
 
 func pauseRuns(ctx context.Context, entry lock.Entry, work int, xs []float64, n int) (counts []int, err error) {
