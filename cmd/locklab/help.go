@@ -82,7 +82,12 @@ func (a *app) translateHelp(root *cobra.Command) {
 		c.Short = a.Say("help." + name + ".short")
 		c.Flags().BoolP("help", "h", false, a.usage("")("help"))
 	}
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { a.printHelp(c) })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		if a.width >= minWidth { // help comes before the flags are checked
+			a.Width = a.width
+		}
+		a.printHelp(c)
+	})
 }
 
 // longPlaces fill the places of the long help texts.
