@@ -1,3 +1,10 @@
+// Package algorithms is the list of all locks that people have built on Redis, each in
+// the form in which it was published, in historical order; and of the locks on
+// ZooKeeper, which were meant to be better.
+//
+// An author of a lock imports [locklab/algorithms/lock]. A new lock is one file and
+// one line in the list of [locklab/algorithms/redis] or
+// [locklab/algorithms/zookeeper].
 package algorithms
 
 import (
@@ -9,11 +16,11 @@ import (
 	"locklab/algorithms/zookeeper"
 )
 
-// All returns the strategies: those on Redis, and then those on a ZooKeeper, which
-// were meant to do better. The caller may change the slice.
+// All returns all strategies: first those on Redis, then those on a ZooKeeper. The
+// caller may change the slice.
 func All() []lock.Entry { return slices.Concat(redis.All(), zookeeper.All()) }
 
-// ByName finds a strategy by one of its Names, in any case of letters.
+// ByName finds a strategy by one of its Names, ignoring case.
 func ByName(name string) (lock.Entry, bool) {
 	for _, e := range All() {
 		if slices.ContainsFunc(e.Names(), func(n string) bool { return strings.EqualFold(name, n) }) {
@@ -29,6 +36,6 @@ func OnRedis() []lock.Entry { return redis.All() }
 // OnZooKeeper returns the strategies that lock on a ZooKeeper.
 func OnZooKeeper() []lock.Entry { return zookeeper.All() }
 
-// Milestones returns the locks on which the story turns, each the answer to a
-// fall of one before it. The caller may change the slice.
+// Milestones returns the six locks that mark the turning points of the history. Each
+// fixes a failure of an earlier one. The caller may change the slice.
 func Milestones() []lock.Entry { return redis.Milestones() }

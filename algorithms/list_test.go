@@ -13,7 +13,8 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// The list is the timeline: no name twice, no gap, and on Redis nothing out of order.
+// The list is complete, no name occurs twice, and the locks on Redis are in the order
+// of their years.
 func TestAll(t *testing.T) {
 	var ids []string
 	for _, e := range algorithms.All() {
@@ -30,7 +31,7 @@ func TestAll(t *testing.T) {
 	year := 0
 	for _, e := range algorithms.OnRedis() {
 		if e.Year < year {
-			t.Errorf("%s of %d stands after one of %d", e.ID, e.Year, year)
+			t.Errorf("%s of %d is listed after one of %d", e.ID, e.Year, year)
 		}
 		year = e.Year
 		if (e.Unit == 0) != (e.Expiry == lock.ExpiryNone) || (e.Unit == 0) != (e.TTL == 0) {
@@ -39,11 +40,11 @@ func TestAll(t *testing.T) {
 	}
 	slices.Sort(ids)
 	if unique := slices.Compact(slices.Clone(ids)); len(unique) != len(ids) {
-		t.Errorf("a name stands twice in %v", ids)
+		t.Errorf("a name occurs twice in %v", ids)
 	}
 }
 
-// Every lock of the articles is found under the id that each of them has for it.
+// Every lock of the articles is found by each of its ids there.
 func TestByName(t *testing.T) {
 	for name, id := range map[string]string{
 		"Redlock": "redlock", "002-e": "redlock",
@@ -60,7 +61,7 @@ func TestByName(t *testing.T) {
 		}
 	}
 	if e, ok := algorithms.ByName(""); ok {
-		t.Errorf("the empty name is %s", e.ID)
+		t.Errorf("the empty name finds %s", e.ID)
 	}
 }
 

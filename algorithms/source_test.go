@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// What is shown as the lock's code is the file that was compiled, and there is one
-// for every file but the tests.
+// Sources has every file except the tests, exactly as it was compiled.
 func TestSources(t *testing.T) {
 	files, err := filepath.Glob("*/*.go")
 	if err != nil || len(files) == 0 {
@@ -19,13 +18,13 @@ func TestSources(t *testing.T) {
 		got, err := fs.ReadFile(Sources(), file)
 		if strings.HasSuffix(file, "_test.go") {
 			if err == nil {
-				t.Errorf("%s is a test, and is shown", file)
+				t.Errorf("%s is a test, and is in Sources", file)
 			}
 			continue
 		}
 		want, _ := os.ReadFile(file)
 		if err != nil || string(got) != string(want) {
-			t.Errorf("%s is shown with %d bytes, want %d (%v)", file, len(got), len(want), err)
+			t.Errorf("%s has %d bytes in Sources, want %d (%v)", file, len(got), len(want), err)
 		}
 	}
 }

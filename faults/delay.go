@@ -6,34 +6,37 @@ import (
 	"locklab/simulator"
 )
 
-// Delay holds one message up in the network, on its way to a server or the
-// resource or back, while all others pass: Kleppmann (2016) tells of packets that
-// were 90 s late. The sender may have given up, or given its lock back, when its
-// request arrives.
+// Delay holds up one message in the network, on its way to a server or the resource
+// or back, while all others pass: Kleppmann (2016) reports packets that were 90 s
+// late. The sender may have given up, or released its lock, when its request
+// arrives.
 type Delay struct{}
 
 func (Delay) Name() string         { return "delay" }
 func (Delay) Verb() simulator.Verb { return verbDelay }
 
-// Strikes offers the longest delay that the budget allows; a budget without a
+// Choices offers the longest delay that the budget allows; a budget without a
 // length offers none, since every length would be as good.
-func (Delay) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	d := m.Max(verbDelay)
+func (Delay) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+	d := f.Max(verbDelay)
 	if d == 0 {
 		return buf
 	}
-	hold := func(c simulator.Choice) {
-		if !m.Held(c.Client, c.Thread) {
-			buf = append(buf, DelayOf(int(c.Client), int(c.Thread), d))
+	for m := range f.Requests {
+		if !m.Held {
+			buf = append(buf, DelayOf(int(m.Client), int(m.Thread), d))
 		}
 	}
-	m.Requests(hold)
-	m.Replies(hold)
+	for m := range f.Replies {
+		if !m.Held {
+			buf = append(buf, DelayOf(int(m.Client), int(m.Thread), d))
+		}
+	}
 	return buf
 }
 
-func (Delay) Inject(m simulator.FaultContext, c simulator.Choice) string {
-	return m.Delay(c.Client, c.Thread, c.D)
+func (Delay) Inject(f simulator.FaultContext, c simulator.Choice) string {
+	return f.Delay(c.Client, c.Thread, c.D)
 }
 
 // DelayOf is the choice that holds up the message that a thread (0 is the main

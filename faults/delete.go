@@ -2,28 +2,28 @@ package faults
 
 import "locklab/simulator"
 
-// Delete removes a key by the hand of a stranger: an operator who clears a lock
-// that looks stuck, a script that cleans up.
+// Delete removes a key from outside: an operator clears a lock that looks stuck, or a
+// script cleans up.
 type Delete struct{}
 
 func (Delete) Name() string         { return "delete" }
 func (Delete) Verb() simulator.Verb { return verbDelete }
 
-func (Delete) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for n := 1; n <= m.Nodes(); n++ {
-		for k := range keys(m, n) {
+func (Delete) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+	for n := 1; n <= f.Nodes(); n++ {
+		for k := range keys(f, n) {
 			buf = append(buf, DeleteOf(n, k))
 		}
 	}
 	return buf
 }
 
-func (Delete) Inject(m simulator.FaultContext, c simulator.Choice) string {
-	key, why := keyOf(m, c)
+func (Delete) Inject(f simulator.FaultContext, c simulator.Choice) string {
+	key, why := keyOf(f, c)
 	if why != "" {
 		return why
 	}
-	return m.Command(c.Node, "by a stranger's hand", "DEL", key.name)
+	return f.Command(c.Node, "by a stranger's hand", "DEL", key.name)
 }
 
 // DeleteOf is the choice that removes the k-th key, by name and from 0, of server

@@ -2,20 +2,19 @@ package faults
 
 import "locklab/simulator"
 
-// Failover loses a server and promotes one of its replicas, which has heard of
-// what was replicated to it and of nothing else: replication is asynchronous,
-// and the replica that has heard most is not always the one that is found
-// (redis.io, commands/wait). Cached scripts and connections are lost with the
-// old server.
+// Failover loses a server and promotes one of its replicas, which has what was
+// replicated to it and nothing else: replication is asynchronous, and not always the
+// replica that has most is promoted (redis.io, commands/wait). Cached scripts and
+// connections are lost with the old server.
 type Failover struct{}
 
 func (Failover) Name() string         { return "failover" }
 func (Failover) Verb() simulator.Verb { return verbFailover }
 
-func (Failover) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for n := 1; n <= m.Nodes(); n++ {
+func (Failover) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+	for n := 1; n <= f.Nodes(); n++ {
 		for r := range simulator.MaxReplicas {
-			if m.HasReplica(n, r) {
+			if f.HasReplica(n, r) {
 				buf = append(buf, FailoverTo(n, r))
 			}
 		}
@@ -23,8 +22,8 @@ func (Failover) Choices(m simulator.FaultContext, buf []simulator.Choice) []simu
 	return buf
 }
 
-func (Failover) Inject(m simulator.FaultContext, c simulator.Choice) string {
-	return m.Failover(c.Node, c.Thread)
+func (Failover) Inject(f simulator.FaultContext, c simulator.Choice) string {
+	return f.Failover(c.Node, c.Thread)
 }
 
 // FailoverOf is the choice that promotes the first replica of server n, from 1.

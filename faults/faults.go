@@ -1,22 +1,19 @@
-// Package faults is what goes wrong. Each fault is one file: a small value that
-// adds choices to a world while its budget lasts, and pulls one of the world's
-// levers when it is chosen.
+// Package faults is what goes wrong. Each fault is one file: a small value with a
+// verb of its own that adds choices to a world while its budget lasts, and acts on
+// the world through a simulator.FaultContext when one of them is made.
 //
-// A fault that is not in a run's budget cannot happen in it. Delay beyond the
-// ordinary is a fault like any other (Pause): without it every lock with a
+// A fault that is not in a run's budget cannot happen in it. That goes for delays
+// beyond the ordinary, too (Pause, Delay): without a bound on them every lock with a
 // time to live would fall to an endless sleep, and nothing would be learned.
 package faults
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
-	"time"
 
 	"locklab/simulator"
 )
 
-// The verbs stand in saved traces: they are never given to another fault.
+// The verbs stand in saved traces: a number is never given to another fault.
 const (
 	verbCrash = simulator.FaultVerb + iota
 	verbPause
@@ -74,61 +71,4 @@ func ByName(name string) (Entry, error) {
 		names = append(names, e.Name())
 	}
 	return Entry{}, fmt.Errorf("unknown fault %q:%s 'locklab list faults' shows all", name, DidYouMean(name, names))
-}
-
-// ParseBudget reads "crash=1,pause=2@5s": how often each fault may strike, and
-// how long or how large a strike may be. "" is no faults at all.
-func ParseBudget(s string) (budget []simulator.FaultBudget, err error) {
-	if s == "" {
-		return nil, nil
-	}
-	seen := map[string]bool{}
-	for _, item := range strings.Split(s, ",") {
-		a, err := parseAllowance(strings.TrimSpace(item))
-		if err != nil {
-			return nil, fmt.Errorf("budget %q: %w", item, err)
-		}
-		if seen[a.Fault.Name()] {
-			return nil, fmt.Errorf("budget %q: %s is named twice", item, a.Fault.Name())
-		}
-		seen[a.Fault.Name()] = true
-		budget = append(budget, a)
-	}
-	return budget, nil
-}
-
-func parseAllowance(item string) (a simulator.FaultBudget, err error) {
-	name, rest, ok := strings.Cut(item, "=")
-	if !ok {
-		return a, fmt.Errorf("write fault=times, for example crash=1")
-	}
-	e, err := ByName(name)
-	if err != nil {
-		return a, err
-	}
-	times, size, sized := strings.Cut(rest, "@")
-	n, err := strconv.ParseUint(times, 10, 8)
-	if err != nil {
-		return a, fmt.Errorf("%q is no number of times from 0 to 255", times)
-	}
-	a = simulator.FaultBudget{Fault: e.Fault, Times: int(n)}
-	if !sized {
-		return a, nil
-	}
-	if a.Max, err = time.ParseDuration(size); err != nil || a.Max <= 0 {
-		return a, fmt.Errorf("%q is no length above 0, such as 5s", size)
-	}
-	return a, nil
-}
-
-// FormatBudget writes a budget as ParseBudget reads it.
-func FormatBudget(budget []simulator.FaultBudget) string {
-	items := make([]string, len(budget))
-	for i, a := range budget {
-		items[i] = fmt.Sprintf("%s=%d", a.Fault.Name(), a.Times)
-		if a.Max > 0 {
-			items[i] += "@" + a.Max.String()
-		}
-	}
-	return strings.Join(items, ",")
 }

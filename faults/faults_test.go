@@ -91,8 +91,8 @@ func (s *stage) refused(t *testing.T, c simulator.Choice, why string) {
 	}
 }
 
-// strikes are the faults that are enabled.
-func (s *stage) strikes() (cs []simulator.Choice) {
+// choices are the faults that are enabled.
+func (s *stage) choices() (cs []simulator.Choice) {
 	for _, c := range s.sim.Enabled(&s.world, nil) {
 		if c.Verb >= simulator.FaultVerb {
 			cs = append(cs, c)
@@ -109,16 +109,16 @@ func stocked(t *testing.T, s *stage) {
 	}
 }
 
-// TestFaults strikes with each fault in turn.
+// TestFaults choices with each fault in turn.
 func TestFaults(t *testing.T) {
 	type C = simulator.Choice
 	answered := func(t *testing.T, s *stage) { s.step(t, C{Verb: simulator.Arrive, Client: 1}) }
 	for _, test := range []struct {
 		name     string
-		budget   string // of two strikes
+		budget   string // of two injections
 		before   func(t *testing.T, s *stage)
-		lists    []C // all that can strike
-		strike   C
+		lists    []C // all that can be injected
+		inject   C
 		event    history.Kind
 		effect   func(s *stage) bool
 		refusals map[C]string
@@ -126,14 +126,14 @@ func TestFaults(t *testing.T) {
 		{
 			name: "crash", budget: "crash=2",
 			lists:  []C{faults.CrashOf(1), faults.CrashOf(2)}, // c3 has nothing to lose yet
-			strike: faults.CrashOf(1), event: history.Crash,
+			inject: faults.CrashOf(1), event: history.Crash,
 			effect:   func(s *stage) bool { return !s.world.Alive(1) && s.world.Alive(2) },
 			refusals: map[C]string{faults.CrashOf(1): "the client is dead", faults.CrashOf(0): "no such client", faults.CrashOf(4): "no such client"},
 		},
 		{
 			name: "pause", budget: "pause=2@5s",
 			lists:  []C{faults.PauseOf(1, 0), faults.PauseOf(2, 0)},
-			strike: faults.PauseOf(2, 3*sec), event: history.Pause,
+			inject: faults.PauseOf(2, 3*sec), event: history.Pause,
 			effect: func(s *stage) bool { return s.world.Paused(2) && s.sim.NextDeadline(&s.world) == 3*sec },
 			refusals: map[C]string{
 				faults.PauseOf(2, 0): "paused already", faults.PauseOf(1, 6*sec): "no more than 5s",
@@ -143,8 +143,8 @@ func TestFaults(t *testing.T) {
 		{
 			name: "lose-request", budget: "lose-request=2",
 			lists:  []C{faults.LoseRequestOf(1, 0)},
-			strike: faults.LoseRequestOf(1, 0), event: history.LoseRequest,
-			effect: func(s *stage) bool { return s.sim.NextDeadline(&s.world) == 3*sec && len(s.strikes()) == 0 },
+			inject: faults.LoseRequestOf(1, 0), event: history.LoseRequest,
+			effect: func(s *stage) bool { return s.sim.NextDeadline(&s.world) == 3*sec && len(s.choices()) == 0 },
 			refusals: map[C]string{
 				faults.LoseRequestOf(1, 0): "no such message", faults.LoseRequestOf(2, 0): "no such message",
 				faults.LoseRequestOf(1, 1): "no such message", faults.LoseRequestOf(1, 99): "no such message", faults.LoseRequestOf(1, -1): "no such message",
@@ -153,14 +153,14 @@ func TestFaults(t *testing.T) {
 		{
 			name: "lose-reply", budget: "lose-reply=2", before: answered,
 			lists:  []C{faults.LoseReplyTo(1, 0)},
-			strike: faults.LoseReplyTo(1, 0), event: history.LoseReply,
-			effect:   func(s *stage) bool { return s.sim.NextDeadline(&s.world) == 3*sec && len(s.strikes()) == 0 },
+			inject: faults.LoseReplyTo(1, 0), event: history.LoseReply,
+			effect:   func(s *stage) bool { return s.sim.NextDeadline(&s.world) == 3*sec && len(s.choices()) == 0 },
 			refusals: map[C]string{faults.LoseReplyTo(1, 0): "no such message", faults.LoseReplyTo(2, 1): "no such message", faults.LoseReplyTo(0, 0): "no such client"},
 		},
 		{
 			name: "client-clock", budget: "client-clock=2@5s",
 			lists:  []C{faults.ClientClockOf(1, 5*sec), faults.ClientClockOf(1, -5*sec), faults.ClientClockOf(2, 5*sec), faults.ClientClockOf(2, -5*sec), faults.ClientClockOf(3, 5*sec), faults.ClientClockOf(3, -5*sec)},
-			strike: faults.ClientClockOf(2, -2*sec), event: history.ClockStep,
+			inject: faults.ClientClockOf(2, -2*sec), event: history.ClockStep,
 			effect: func(s *stage) bool {
 				events, err := s.sim.Step(&s.world, C{Verb: simulator.Start, Client: 3})
 				return err == nil && len(events) == 0 && s.sim.NextDeadline(&s.world) == 3*sec // timers and patience go on as they did
@@ -173,14 +173,14 @@ func TestFaults(t *testing.T) {
 		{
 			name: "node-clock", budget: "node-clock=2@5s",
 			lists:  []C{faults.NodeClockOf(1, 5*sec), faults.NodeClockOf(1, -5*sec), faults.NodeClockOf(2, 5*sec), faults.NodeClockOf(2, -5*sec)},
-			strike: faults.NodeClockOf(2, 5*sec), event: history.ClockStep,
-			effect:   func(s *stage) bool { return len(s.strikes()) == 4 },
+			inject: faults.NodeClockOf(2, 5*sec), event: history.ClockStep,
+			effect:   func(s *stage) bool { return len(s.choices()) == 4 },
 			refusals: map[C]string{faults.NodeClockOf(1, 6*sec): "no more than 5s", faults.NodeClockOf(1, 0): "other than 0", faults.NodeClockOf(3, sec): "no such server", faults.NodeClockOf(0, sec): "no such server"},
 		},
 		{
 			name: "restart", budget: "restart=2",
 			lists:  []C{faults.RestartOf(1), faults.RestartOf(2)},
-			strike: faults.RestartOf(1), event: history.Down,
+			inject: faults.RestartOf(1), event: history.Down,
 			effect: func(s *stage) bool { // the asker's connection is broken
 				events, err := s.sim.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
 				return err == nil && events[0].Kind == history.Broken
@@ -190,9 +190,9 @@ func TestFaults(t *testing.T) {
 		{
 			name: "restart", budget: "restart=2@5s",
 			lists:  []C{faults.RestartAfter(1, 5*sec), faults.RestartAfter(2, 5*sec)},
-			strike: faults.RestartAfter(1, 3*sec), event: history.Down,
+			inject: faults.RestartAfter(1, 3*sec), event: history.Down,
 			effect: func(s *stage) bool {
-				return s.world.Down(1) && s.sim.NextDeadline(&s.world) == 3*sec && slices.Equal(s.strikes(), []C{faults.RestartAfter(2, 5*sec)})
+				return s.world.Down(1) && s.sim.NextDeadline(&s.world) == 3*sec && slices.Equal(s.choices(), []C{faults.RestartAfter(2, 5*sec)})
 			},
 			refusals: map[C]string{
 				faults.RestartAfter(1, sec): "down already", faults.RestartAfter(2, 6*sec): "no more than 5s", faults.RestartAfter(2, -sec): "less than no time",
@@ -201,7 +201,7 @@ func TestFaults(t *testing.T) {
 		{
 			name: "failover", budget: "failover=2",
 			lists:  []C{faults.FailoverOf(1)}, // server 2 has no replica
-			strike: faults.FailoverOf(1), event: history.Failover,
+			inject: faults.FailoverOf(1), event: history.Failover,
 			effect: func(s *stage) bool {
 				events, err := s.sim.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
 				return err == nil && events[0].Kind == history.Broken
@@ -211,10 +211,10 @@ func TestFaults(t *testing.T) {
 		{
 			name: "split", budget: "split=2",
 			lists:  []C{faults.SplitOf(1, 1, 0), faults.SplitOf(2, 1, 0), faults.SplitOf(3, 1, 0)},
-			strike: faults.SplitOf(2, 1, 0), event: history.Split,
+			inject: faults.SplitOf(2, 1, 0), event: history.Split,
 			effect: func(s *stage) bool { // the asker's connection is broken, and one more can be cut off
 				events, err := s.sim.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
-				return err == nil && events[0].Kind == history.Broken && slices.Equal(s.strikes(), []C{faults.SplitOf(1, 1, 0), faults.SplitOf(3, 1, 0)})
+				return err == nil && events[0].Kind == history.Broken && slices.Equal(s.choices(), []C{faults.SplitOf(1, 1, 0), faults.SplitOf(3, 1, 0)})
 			},
 			refusals: map[C]string{
 				faults.SplitOf(2, 1, 0): "cut off with the old master already", faults.SplitOf(1, 1, 1): "split already, by another replica",
@@ -225,10 +225,10 @@ func TestFaults(t *testing.T) {
 		{
 			name: "hang", budget: "hang=2@5s",
 			lists:  []C{faults.HangOf(1, 5*sec), faults.HangOf(2, 5*sec)},
-			strike: faults.HangOf(1, 2*sec), event: history.Hang,
+			inject: faults.HangOf(1, 2*sec), event: history.Hang,
 			effect: func(s *stage) bool { // the asker's request waits
 				_, err := s.sim.Step(&s.world, C{Verb: simulator.Arrive, Client: 1})
-				return err == nil && s.sim.NextDeadline(&s.world) == 2*sec && slices.Equal(s.strikes(), []C{faults.HangOf(2, 5*sec)})
+				return err == nil && s.sim.NextDeadline(&s.world) == 2*sec && slices.Equal(s.choices(), []C{faults.HangOf(2, 5*sec)})
 			},
 			refusals: map[C]string{
 				faults.HangOf(1, sec): "does not run", faults.HangOf(2, 6*sec): "no more than 5s", faults.HangOf(2, 0): "above 0",
@@ -238,8 +238,8 @@ func TestFaults(t *testing.T) {
 		{
 			name: "delay", budget: "delay=2@5s",
 			lists:  []C{faults.DelayOf(1, 0, 5*sec)},
-			strike: faults.DelayOf(1, 0, 2*sec), event: history.Delay,
-			effect: func(s *stage) bool { return len(s.strikes()) == 0 && s.sim.NextDeadline(&s.world) == 2*sec },
+			inject: faults.DelayOf(1, 0, 2*sec), event: history.Delay,
+			effect: func(s *stage) bool { return len(s.choices()) == 0 && s.sim.NextDeadline(&s.world) == 2*sec },
 			refusals: map[C]string{
 				faults.DelayOf(1, 0, sec): "held up already", faults.DelayOf(2, 0, sec): "no such message", faults.DelayOf(1, 1, sec): "no such message",
 				faults.DelayOf(1, 0, 0): "above 0", faults.DelayOf(1, 0, -sec): "above 0", faults.DelayOf(1, 9, sec): "no such message",
@@ -249,7 +249,7 @@ func TestFaults(t *testing.T) {
 		{
 			name: "fail-call", budget: "fail-call=2",
 			lists:  []C{faults.FailCallOf(1, 0)},
-			strike: faults.FailCallOf(1, 0), event: history.Reject,
+			inject: faults.FailCallOf(1, 0), event: history.Reject,
 			effect: func(s *stage) bool {
 				events, err := s.sim.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
 				return err == nil && strings.HasPrefix(events[0].Reply, "(error) BUSY") && s.world.Budget(0) == 1
@@ -262,9 +262,9 @@ func TestFaults(t *testing.T) {
 		{
 			name: "evict", budget: "evict=2", before: stocked,
 			lists:  []C{faults.EvictOf(1, 1)}, // the first key has no time to live
-			strike: faults.EvictOf(1, 1), event: history.External,
+			inject: faults.EvictOf(1, 1), event: history.External,
 			effect: func(s *stage) bool {
-				return s.sim.NextDeadline(&s.world) == 3*sec && len(s.strikes()) == 0 && s.world.Behind(1)
+				return s.sim.NextDeadline(&s.world) == 3*sec && len(s.choices()) == 0 && s.world.Behind(1)
 			},
 			refusals: map[C]string{
 				faults.EvictOf(1, 0): "no time to live", faults.EvictOf(1, 1): "no such key", faults.EvictOf(1, -1): "no such key", faults.EvictOf(2, 0): "no such key", faults.EvictOf(3, 0): "no such server",
@@ -273,17 +273,17 @@ func TestFaults(t *testing.T) {
 		{
 			name: "flush", budget: "flush=2", before: stocked,
 			lists:  []C{faults.FlushOf(1)}, // the other server is empty
-			strike: faults.FlushOf(1), event: history.External,
+			inject: faults.FlushOf(1), event: history.External,
 			effect: func(s *stage) bool {
-				return s.sim.NextDeadline(&s.world) == 3*sec && len(s.strikes()) == 0 && s.world.Behind(1)
+				return s.sim.NextDeadline(&s.world) == 3*sec && len(s.choices()) == 0 && s.world.Behind(1)
 			},
 			refusals: map[C]string{faults.FlushOf(3): "no such server", faults.FlushOf(0): "no such server"},
 		},
 		{
 			name: "delete", budget: "delete=2", before: stocked,
 			lists:  []C{faults.DeleteOf(1, 0), faults.DeleteOf(1, 1)},
-			strike: faults.DeleteOf(1, 0), event: history.External,
-			effect: func(s *stage) bool { return slices.Equal(s.strikes(), []C{faults.DeleteOf(1, 0)}) && s.world.Behind(1) },
+			inject: faults.DeleteOf(1, 0), event: history.External,
+			effect: func(s *stage) bool { return slices.Equal(s.choices(), []C{faults.DeleteOf(1, 0)}) && s.world.Behind(1) },
 			refusals: map[C]string{
 				faults.DeleteOf(1, 1): "no such key", faults.DeleteOf(1, -1): "no such key", faults.DeleteOf(2, 0): "no such key", faults.DeleteOf(9, 0): "no such server",
 			},
@@ -294,17 +294,17 @@ func TestFaults(t *testing.T) {
 			if test.before != nil {
 				test.before(t, s)
 			}
-			if got := s.strikes(); !slices.Equal(got, test.lists) {
-				t.Errorf("can strike: %v, want %v", got, test.lists)
+			if got := s.choices(); !slices.Equal(got, test.lists) {
+				t.Errorf("can inject: %v, want %v", got, test.lists)
 			}
-			if e, err := faults.ByName(test.name); err != nil || e.Verb() != test.strike.Verb || s.sim.Describe(test.strike)[:len(test.name)] != test.name {
-				t.Errorf("%q finds %+v, %v, and its choice is called %q", test.name, e, err, s.sim.Describe(test.strike))
+			if e, err := faults.ByName(test.name); err != nil || e.Verb() != test.inject.Verb || s.sim.Describe(test.inject)[:len(test.name)] != test.name {
+				t.Errorf("%q finds %+v, %v, and its choice is called %q", test.name, e, err, s.sim.Describe(test.inject))
 			}
-			if events := s.step(t, test.strike); len(events) == 0 || events[0].Kind != test.event {
+			if events := s.step(t, test.inject); len(events) == 0 || events[0].Kind != test.event {
 				t.Errorf("told %+v, want %v", events, test.event)
 			}
 			if left := s.world.Budget(0); left != 1 {
-				t.Errorf("after one strike of two, %d are left", left)
+				t.Errorf("after one injection of two, %d are left", left)
 			}
 			for c, why := range test.refusals {
 				s.refused(t, c, why)
@@ -320,13 +320,13 @@ func TestFaults(t *testing.T) {
 			if test.before != nil {
 				test.before(t, spent)
 			}
-			if got := spent.strikes(); len(got) != 0 {
-				t.Errorf("without a budget it can strike: %v", got)
+			if got := spent.choices(); len(got) != 0 {
+				t.Errorf("without a budget it can inject: %v", got)
 			}
-			spent.refused(t, test.strike, "budget of this fault is spent")
+			spent.refused(t, test.inject, "budget of this fault is spent")
 
 			none := newStage(t, "")
-			none.refused(t, test.strike, "no fault of this scenario")
+			none.refused(t, test.inject, "no fault of this scenario")
 		})
 	}
 	if n := len(faults.All()); n != 16 { // of them one in TestExpireSession
@@ -338,8 +338,8 @@ func TestFaults(t *testing.T) {
 func TestFailoverTo(t *testing.T) {
 	s := stageWith(t, "failover=3", simulator.NodeConfig{Replicas: 2}, simulator.NodeConfig{Replicas: 1})
 	want := []simulator.Choice{faults.FailoverTo(1, 0), faults.FailoverTo(1, 1), faults.FailoverTo(2, 0)}
-	if got := s.strikes(); !slices.Equal(got, want) {
-		t.Errorf("can strike: %v, want %v", got, want)
+	if got := s.choices(); !slices.Equal(got, want) {
+		t.Errorf("can inject: %v, want %v", got, want)
 	}
 	if e := s.step(t, faults.FailoverTo(1, 1))[0]; e.Replica != 1 || e.Node != 1 {
 		t.Errorf("told %+v", e)
@@ -355,9 +355,9 @@ func TestSplitOfManyServers(t *testing.T) {
 		nodes[i].Replicas = 1
 	}
 	s := stageWith(t, "split=1", nodes...)
-	for _, c := range s.strikes() {
+	for _, c := range s.choices() {
 		if c.Node > 3 {
-			t.Errorf("%s can strike", s.sim.Describe(c))
+			t.Errorf("%s can be injected", s.sim.Describe(c))
 		}
 	}
 	s.step(t, faults.SplitOf(1, 3, 0))
@@ -369,7 +369,7 @@ func TestSplitOfManyServers(t *testing.T) {
 		t.Errorf("a split of server 4 comes to %v, want a limit", err)
 	}
 	if _, err := s.sim.FaultChoices(&s.world, nil); !errors.As(err, &limit) {
-		t.Errorf("the strikes are listed with %v, want a limit", err)
+		t.Errorf("the choices are listed with %v, want a limit", err)
 	}
 }
 
@@ -405,8 +405,8 @@ func TestStrangerFindsNobody(t *testing.T) {
 		s := newStage(t, budget+",evict=1,flush=1,delete=1")
 		stocked(t, s)
 		s.step(t, out)
-		if got := s.strikes(); len(got) != 0 {
-			t.Errorf("after %s can strike: %v", budget, got)
+		if got := s.choices(); len(got) != 0 {
+			t.Errorf("after %s can inject: %v", budget, got)
 		}
 		s.refused(t, faults.EvictOf(1, 1), "does not run")
 		s.refused(t, faults.FlushOf(1), "does not run")
@@ -477,7 +477,7 @@ func TestOpenPause(t *testing.T) {
 // What has a size that nobody has named is not offered: each would be as good.
 func TestJumpsNeedASizeToBeOffered(t *testing.T) {
 	s := newStage(t, "client-clock=1,node-clock=1,hang=1,delay=1")
-	if got := s.strikes(); len(got) != 0 {
+	if got := s.choices(); len(got) != 0 {
 		t.Errorf("offered: %v", got)
 	}
 	s.step(t, faults.ClientClockOf(3, time.Hour)) // and may be made
@@ -493,8 +493,8 @@ func TestNobodyIsStruckTwice(t *testing.T) {
 	s.step(t, faults.CrashOf(1))
 	s.step(t, faults.CrashOf(2))
 	want := []simulator.Choice{faults.ClientClockOf(3, sec), faults.ClientClockOf(3, -sec)}
-	if got := s.strikes(); !slices.Equal(got, want) {
-		t.Errorf("can strike: %v, want %v", got, want)
+	if got := s.choices(); !slices.Equal(got, want) {
+		t.Errorf("can inject: %v, want %v", got, want)
 	}
 }
 

@@ -2,25 +2,24 @@ package faults
 
 import "locklab/simulator"
 
-// Flush empties a server by the hand of a stranger: FLUSHALL, meant for another
-// server, or for a cache that lives beside the locks. Its replicas hear of it as
-// of any write.
+// Flush empties a server from outside: FLUSHALL, meant for another server, or for a
+// cache beside the locks. It is replicated like any write.
 type Flush struct{}
 
 func (Flush) Name() string         { return "flush" }
 func (Flush) Verb() simulator.Verb { return verbFlush }
 
-func (Flush) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for n := 1; n <= m.Nodes(); n++ {
-		if len(keys(m, n)) > 0 {
+func (Flush) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+	for n := 1; n <= f.Nodes(); n++ {
+		if len(keys(f, n)) > 0 {
 			buf = append(buf, FlushOf(n))
 		}
 	}
 	return buf
 }
 
-func (Flush) Inject(m simulator.FaultContext, c simulator.Choice) string {
-	return m.Command(c.Node, "by a stranger's hand", "FLUSHALL")
+func (Flush) Inject(f simulator.FaultContext, c simulator.Choice) string {
+	return f.Command(c.Node, "by a stranger's hand", "FLUSHALL")
 }
 
 // FlushOf is the choice that empties server n, from 1.

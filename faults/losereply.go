@@ -2,23 +2,22 @@ package faults
 
 import "locklab/simulator"
 
-// LoseReply loses a server's answer on its way: the command has been executed,
-// and its sender waits until it gives up.
+// LoseReply loses a server's answer on its way: the command has been executed, and
+// its sender waits until it gives up.
 type LoseReply struct{}
 
 func (LoseReply) Name() string         { return "lose-reply" }
 func (LoseReply) Verb() simulator.Verb { return verbLoseReply }
 
-func (LoseReply) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	m.Replies(func(c simulator.Choice) {
-		c.Verb = verbLoseReply
-		buf = append(buf, c)
-	})
+func (LoseReply) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+	for m := range f.Replies {
+		buf = append(buf, LoseReplyTo(int(m.Client), int(m.Thread)))
+	}
 	return buf
 }
 
-func (LoseReply) Inject(m simulator.FaultContext, c simulator.Choice) string {
-	return m.LoseReply(c.Client, c.Thread)
+func (LoseReply) Inject(f simulator.FaultContext, c simulator.Choice) string {
+	return f.LoseReply(c.Client, c.Thread)
 }
 
 // LoseReplyTo is the choice that loses the reply on its way to a thread (0 is

@@ -9,16 +9,15 @@ type LoseRequest struct{}
 func (LoseRequest) Name() string         { return "lose-request" }
 func (LoseRequest) Verb() simulator.Verb { return verbLoseRequest }
 
-func (LoseRequest) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	m.Requests(func(c simulator.Choice) {
-		c.Verb = verbLoseRequest
-		buf = append(buf, c)
-	})
+func (LoseRequest) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+	for m := range f.Requests {
+		buf = append(buf, LoseRequestOf(int(m.Client), int(m.Thread)))
+	}
 	return buf
 }
 
-func (LoseRequest) Inject(m simulator.FaultContext, c simulator.Choice) string {
-	return m.LoseRequest(c.Client, c.Thread)
+func (LoseRequest) Inject(f simulator.FaultContext, c simulator.Choice) string {
+	return f.LoseRequest(c.Client, c.Thread)
 }
 
 // LoseRequestOf is the choice that loses the request of a thread (0 is the

@@ -6,18 +6,18 @@ import (
 	"locklab/simulator"
 )
 
-// NodeClock makes a server's clock jump. Redis counts leases on the wall clock,
-// so a jump forward ends them early and a jump back prolongs them.
+// NodeClock makes a server's clock jump. Redis expires keys by the wall clock, so a
+// jump forward ends leases early and a jump back prolongs them.
 type NodeClock struct{}
 
 func (NodeClock) Name() string         { return "node-clock" }
 func (NodeClock) Verb() simulator.Verb { return verbNodeClock }
 
-// Strikes offers the largest jump that the budget allows, forward and back; a
+// Choices offers the largest jump that the budget allows, forward and back; a
 // budget without a size offers none, since every size would be as good.
-func (NodeClock) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	d := m.Max(verbNodeClock)
-	for n := 1; n <= m.Nodes() && d > 0; n++ {
+func (NodeClock) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+	d := f.Max(verbNodeClock)
+	for n := 1; n <= f.Nodes() && d > 0; n++ {
 		buf = append(buf,
 			simulator.Choice{Verb: verbNodeClock, Node: int8(n), D: d},
 			simulator.Choice{Verb: verbNodeClock, Node: int8(n), D: -d})
@@ -25,8 +25,8 @@ func (NodeClock) Choices(m simulator.FaultContext, buf []simulator.Choice) []sim
 	return buf
 }
 
-func (NodeClock) Inject(m simulator.FaultContext, c simulator.Choice) string {
-	return m.StepNodeClock(c.Node, c.D)
+func (NodeClock) Inject(f simulator.FaultContext, c simulator.Choice) string {
+	return f.StepNodeClock(c.Node, c.D)
 }
 
 // NodeClockOf is the choice that moves the clock of server n, from 1, by d.

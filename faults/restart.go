@@ -6,28 +6,27 @@ import (
 	"locklab/simulator"
 )
 
-// Restart crashes a server, which comes back with what it keeps on disk (the AOF
-// of its setup): nothing, all, or what it had at its last fsync. Whoever waits
-// for its answer sees the connection break; so does whoever asks while it is
-// down.
+// Restart crashes a server, which comes back with what it keeps on disk (AOF in its
+// config): nothing, all, or what it had at its last fsync. A client that waits for
+// its answer sees the connection break; so does one that asks while it is down.
 type Restart struct{}
 
 func (Restart) Name() string         { return "restart" }
 func (Restart) Verb() simulator.Verb { return verbRestart }
 
-// Strikes offers coming back after the length that the budget names, or at once
+// Choices offers coming back after the length that the budget names, or at once
 // if it names none: restart=1@10s is a restart delayed by 10 s.
-func (Restart) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for n := 1; n <= m.Nodes(); n++ {
-		if !m.World().Down(n) {
-			buf = append(buf, RestartAfter(n, m.Max(verbRestart)))
+func (Restart) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+	for n := 1; n <= f.Nodes(); n++ {
+		if !f.World().Down(n) {
+			buf = append(buf, RestartAfter(n, f.Max(verbRestart)))
 		}
 	}
 	return buf
 }
 
-func (Restart) Inject(m simulator.FaultContext, c simulator.Choice) string {
-	return m.Restart(c.Node, c.D)
+func (Restart) Inject(f simulator.FaultContext, c simulator.Choice) string {
+	return f.Restart(c.Node, c.D)
 }
 
 // RestartOf is the choice that restarts server n, from 1, at once.

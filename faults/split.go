@@ -2,24 +2,24 @@ package faults
 
 import "locklab/simulator"
 
-// Split cuts a master off, with one client, and promotes a replica for the
-// others: split brain. The old master goes on serving the client that it can
-// still reach; a further strike on the same server takes one more client to its
-// side. It lasts until a Heal is chosen, or for good. Then the old master is
-// demoted, and what it was told meanwhile is lost.
+// Split cuts a master off, with one client, and promotes a replica for the others:
+// split brain. The old master goes on serving the client that it can still reach;
+// injected again on the same server, it takes one more client to that side. It lasts
+// until a Heal is chosen, or for good. Then the old master is demoted, and the writes
+// that it took meanwhile are lost.
 //
-// Whoever is on the other side sees its connection break, and is led to the new
-// master without delay.
+// The clients on the other side see their connections break, and reach the new master
+// without delay.
 type Split struct{}
 
 func (Split) Name() string         { return "split" }
 func (Split) Verb() simulator.Verb { return verbSplit }
 
-func (Split) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for n := 1; n <= m.Nodes(); n++ {
+func (Split) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+	for n := 1; n <= f.Nodes(); n++ {
 		for r := range simulator.MaxReplicas {
-			for c := 1; c <= m.Clients(); c++ {
-				if m.World().Alive(c) && m.CanSplit(c, n, r) {
+			for c := 1; c <= f.Clients(); c++ {
+				if f.World().Alive(c) && f.CanSplit(c, n, r) {
 					buf = append(buf, SplitOf(c, n, r))
 				}
 			}
@@ -28,8 +28,8 @@ func (Split) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulat
 	return buf
 }
 
-func (Split) Inject(m simulator.FaultContext, c simulator.Choice) string {
-	return m.Split(c.Client, c.Node, c.Thread)
+func (Split) Inject(f simulator.FaultContext, c simulator.Choice) string {
+	return f.Split(c.Client, c.Node, c.Thread)
 }
 
 // SplitOf is the choice that cuts the master of server n, from 1, off with

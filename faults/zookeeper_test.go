@@ -53,8 +53,8 @@ func kinds(events []history.Event) (kinds []history.Kind) {
 func TestExpireSession(t *testing.T) {
 	s := newZoo(t, "expire-session=2")
 	want := []simulator.Choice{faults.ExpireSessionOf(1), faults.ExpireSessionOf(2)}
-	if got := s.strikes(); !slices.Equal(got, want) {
-		t.Errorf("can strike: %v, want %v", got, want)
+	if got := s.choices(); !slices.Equal(got, want) {
+		t.Errorf("can inject: %v, want %v", got, want)
 	}
 	s.step(t, simulator.Choice{Verb: simulator.Arrive, Client: 1})
 	if got := kinds(s.step(t, faults.ExpireSessionOf(1))); !slices.Equal(got, []history.Kind{history.SessionEnd, history.Expire}) {
@@ -89,8 +89,8 @@ func TestReplyLostAfterTheCut(t *testing.T) {
 // What would befall one server of an ensemble is not offered, and is refused.
 func TestEnsembleIsWhole(t *testing.T) {
 	s := newZoo(t, "node-clock=1@1s,restart=1,failover=1,split=1,hang=1,fail-call=1,evict=1,flush=1,delete=1")
-	if got := s.strikes(); len(got) != 0 {
-		t.Errorf("can strike: %v", got)
+	if got := s.choices(); len(got) != 0 {
+		t.Errorf("can inject: %v", got)
 	}
 	for _, c := range []simulator.Choice{faults.NodeClockOf(1, sec), faults.RestartOf(1), faults.FailoverTo(1, 0), faults.HangOf(1, sec), faults.FlushOf(1)} {
 		s.refused(t, c, "the server is a ZooKeeper")

@@ -29,8 +29,8 @@ func lineOf(t *testing.T, file, text string) string {
 // Each request stands beside the lines that made it, the caller above what it
 // calls, and the script that a marked line names stands below it.
 func TestCode(t *testing.T) {
-	acquire := []string{lineOf(t, "commands.go", "reply := node.Do("), lineOf(t, "commands.go", `"NX", "PX", ttl.Milli`), lineOf(t, "keylock.go", "s.take(ctx")}
-	release := []string{lineOf(t, "commands.go", "compareAndDelete.Eval("), lineOf(t, "keylock.go", "give.send(ctx")}
+	acquire := []string{lineOf(t, "redis/commands.go", "reply := node.Do("), lineOf(t, "redis/create.go", `"NX", "PX", ttl.Milli`), lineOf(t, "redis/keylock.go", "s.create(ctx")}
+	release := []string{lineOf(t, "redis/delete.go", "compareAndDeleteScript.Eval("), lineOf(t, "redis/keylock.go", "release.send(ctx")}
 	h := &history.History{Clients: 1, Nodes: 1, Key: "lock"}
 	ask := func(msg int, code []string, reply string, cmd ...string) {
 		h.Events = append(h.Events,
@@ -49,8 +49,8 @@ func TestCode(t *testing.T) {
 	at := 0
 	for _, want := range []string{
 		"1  0  c1  SET NX PX -> OK", "2  0  c1  EVAL", "-> 1",
-		"keylock.go:", "1 >     if err := s.take(", "commands.go:", `1 >     return set(`, "1 >     reply := node.Do(",
-		"2 >     return l.lock.give.send(", "2 >     return changed(", "var compareAndDelete = ", `return redis.call("DEL", KEYS[1])`,
+		"keylock.go:", "1 >     if err := s.create(", "create.go:", `1 >     return sendSET(`, "commands.go:", "1 >     reply := node.Do(",
+		"2 >     return l.lock.release.send(", "delete.go:", "2 >     return notHeldIfZero(", "var compareAndDeleteScript = ", `return redis.call("DEL", KEYS[1])`,
 	} {
 		i := strings.Index(got[at:], want)
 		if i < 0 {

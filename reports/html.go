@@ -56,9 +56,9 @@ type Chart struct {
 }
 
 var (
-	//go:embed text/page.html
+	//go:embed page/page.html
 	pageText string
-	//go:embed text/page.css
+	//go:embed page/page.css
 	pageStyle string
 
 	pageTemplate = template.Must(template.New("page").Parse(pageText))

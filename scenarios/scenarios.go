@@ -1,21 +1,48 @@
-// Package scenarios holds the races that people tell about distributed locks,
-// as runs: each with its cast, its numbers and the reason for these numbers, a
-// script that brings the misfortune about, and the proof that it struck. What
-// becomes of each lock in it is not written here but in the contract, and is
-// found by playing.
+// Package scenarios contains the races between users of a distributed lock, as values of
+// race.Scenario. Each has a file, or shares one with its variants.
+//
+// To add a race:
+//
+//   - a variable in a file of this package: Settings, Clients, Script, and Triggered, which
+//     proves that a run shows the race;
+//   - its line in All;
+//   - its texts, scenario.<id>.title, .story, .numbers and, where the verdict's does not
+//     do, .cure, in reports/text/en/stories.txt and reports/text/zh/stories.txt;
+//   - its section in contract/contract.txt: the verdict of each lock;
+//   - its transcript: go test ./scenarios -run Transcripts -update;
+//   - a run in triggered_test.go that looks like the race and in which it does not happen.
 package scenarios
 
-import "locklab/scenarios/race"
+import (
+	"fmt"
+	"strings"
 
-// All is every scenario, in the order of the races: those that are told, and then
-// those that search has found.
+	"locklab/faults"
+	"locklab/scenarios/race"
+)
+
+// ByName finds a scenario by its ID or its race, in any case of letters. The error
+// suggests the nearest name.
+func ByName(name string) (race.Scenario, error) {
+	var names []string
+	for _, sc := range All() {
+		if strings.EqualFold(name, sc.ID) || strings.EqualFold(name, sc.Race) {
+			return sc, nil
+		}
+		names = append(names, sc.ID, sc.Race)
+	}
+	return race.Scenario{}, fmt.Errorf("there is no scenario %q:%s 'locklab list scenarios' shows all", name, faults.DidYouMean(name, names))
+}
+
+// All returns every scenario in the order of the races: first those of articles,
+// documentation and bug reports, then those found by search.
 func All() []race.Scenario {
 	return []race.Scenario{
 		race.Calm,
 		crashHolding,
 		crashBeforeExpire,
 		slowWork,
-		LateRelease,
+		lateRelease,
 		doubleDel,
 		getsetNil,
 		getNil,
@@ -24,31 +51,31 @@ func All() []race.Scenario {
 		clientSkew,
 		clientBehind,
 		sameSecond,
-		ForeignShutdown,
-		OwnShutdown,
+		foreignShutdown,
+		ownShutdown,
 		sameThread,
 		sameToken,
-		Nested,
+		nested,
 		pooledThread,
 		secondTry,
 		secondKey,
-		reentryLate,
-		twoTokens,
+		lateReentry,
+		twoKeys,
 		lateRenewal,
-		ZombieShortens,
+		zombieDaemon,
 		zombieKeeps,
 		failedRenewal,
-		DeadBusiness,
+		deadBusiness,
 		deadProcess,
 		renewalInFlight,
-		GcPause,
-		GcPauseFenced,
+		gcPause,
+		gcPauseFenced,
 		gcPauseCAS,
-		lateCheck,
+		checkThenPause,
 		lateWrite,
 		lateWriteFenced,
 		lateWriteCAS,
-		Failover,
+		failover,
 		failoverBehind,
 		failoverOther,
 		replicaGone,
@@ -56,48 +83,48 @@ func All() []race.Scenario {
 		splitInStep,
 		splitRenewed,
 		splitBounded,
-		restartEverySecond,
+		restartEverysec,
 		restartAlways,
 		restartDelayed,
-		Restart,
-		QuorumRestart,
+		restart,
+		quorumRestart,
 		clockJump,
-		SlowAcquire,
-		PauseInFlight,
-		ClockDrift,
-		ServerDrift,
-		SplitVote,
+		slowAcquire,
+		pauseInFlight,
+		clockDrift,
+		serverDrift,
+		splitVote,
 		splitVoteSpread,
 		partialAcquire,
 		lostReply,
 		releaseAgain,
-		RenewHeld,
-		RenewFree,
-		RenewLate,
+		renewHeld,
+		renewFree,
+		renewLate,
 		renewPartly,
 		missedWake,
-		SilentCrash,
+		silentCrash,
 		herd,
 		watchHerd,
 		overtaken,
 		inLine,
 		strayDelete,
-		evicted,
-		flushed,
+		eviction,
+		flush,
 		lostCreate,
 		sessionPause,
 		sessionEnds,
 		suspended,
 		suspendedIgnored,
-		WaiterDies,
+		waiterDies,
 		waiterLeaves,
 		numbersEnd,
 		doubleRun,
 		noFinally,
-		OppositeOrder,
-		scriptLost,
+		oppositeOrder,
+		scriptCacheLost,
 		lateAnswer,
-		TwoPauses,
+		twoPauses,
 		failoverInStep,
 		undoneRelease,
 		quorumFailover,

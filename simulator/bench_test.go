@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/redis/go-redis/v9"
@@ -73,7 +72,7 @@ func BenchmarkCommandNodeTable(b *testing.B) {
 	stepThrough(b, l)
 	b.ReportAllocs()
 	for b.Loop() {
-		l.procs[0].clear()
+		l.procs[0].Clear()
 		stepThrough(b, l)
 	}
 	perCommand(b, 1)
@@ -98,29 +97,6 @@ func BenchmarkTransition(b *testing.B) {
 func perCommand(b *testing.B, n int) {
 	unit := map[int]string{1: "ns/command", 2: "ns/step"}[n]
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*commandsPerRun*n), unit)
-}
-
-// BenchmarkSwitch is what it takes to let a parked process see an answer and
-// run to its next question, without a table, a server or go-redis.
-func BenchmarkSwitch(b *testing.B) {
-	l := mustLab(b, Config{Nodes: []NodeConfig{{}}, Clients: []ClientConfig{{Program: func(c *Client) {
-		for {
-			c.Clock().Sleep(time.Second)
-		}
-	}}}})
-	p := l.procs[0]
-	if err := p.rerun(0); err != nil {
-		b.Fatal(err)
-	}
-	if err := p.live.observe(observation{kind: started}); err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := p.live.observe(observation{kind: slept}); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 // BenchmarkWorldCopy is what keeping a world costs, and comparing it.

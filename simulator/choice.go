@@ -3,73 +3,35 @@ package simulator
 import (
 	"fmt"
 	"time"
+
+	"locklab/simulator/node"
 )
 
-// A Verb is what a Choice does. Its numbers stand in traces and never change.
-type Verb uint8
+// A Choice is one thing that may happen next, and a Verb says what it does.
+type (
+	Choice = node.Choice
+	Verb   = node.Verb
+)
 
-// The ordinary course of things. Faults use verbs of their own, from FaultVerb
-// on; see Fault.
+// The ordinary course of things; see package node. Faults use verbs of their own,
+// from FaultVerb on.
 const (
-	Pass      Verb = 1  // true time moves on by D
-	Arrive    Verb = 2  // the request of Client's Thread reaches its server
-	Answer    Verb = 3  // the reply reaches Client's Thread
-	Wake      Verb = 4  // the sleep of Client's Thread is over
-	GiveUp    Verb = 5  // Client's Thread has waited long enough for its reply
-	Resume    Verb = 6  // Client's pause ends
-	Orphaned  Verb = 7  // a request of Client whose sender has gone arrives; Thread is its place
-	Replicate Verb = 8  // a copy of Node's data catches up; Thread is which: its replicas from 0, then its disk
-	Start     Verb = 9  // Client's program begins
-	Unblock   Verb = 10 // the WAIT of Client's Thread has lasted long enough: its server answers
-	Heal      Verb = 11 // the network of Node, which is split, heals
-	Deliver   Verb = 12 // news of a watch reach Client's Thread, which waits for them
-	Reconnect Verb = 13 // Client connects to its ZooKeeper again
+	Pass      = node.Pass
+	Arrive    = node.Arrive
+	Answer    = node.Answer
+	Wake      = node.Wake
+	GiveUp    = node.GiveUp
+	Resume    = node.Resume
+	Orphaned  = node.Orphaned
+	Replicate = node.Replicate
+	Start     = node.Start
+	Unblock   = node.Unblock
+	Heal      = node.Heal
+	Deliver   = node.Deliver
+	Reconnect = node.Reconnect
 
-	FaultVerb Verb = 32
+	FaultVerb = node.FaultVerb
 )
-
-var verbNames = map[Verb]string{
-	Pass: "pass", Arrive: "arrive", Answer: "answer", Wake: "wake", GiveUp: "give-up",
-	Resume: "resume", Orphaned: "late", Replicate: "replicate", Start: "start", Unblock: "unblock", Heal: "heal",
-	Deliver: "deliver", Reconnect: "reconnect",
-}
-
-// A Choice is one thing that may happen next.
-type Choice struct {
-	Verb   Verb
-	Client int8          // from 1
-	Thread int8          // 0 is the main thread; Late: the place; Replicate, Failover, Split: the replica
-	Node   int8          // from 1
-	D      time.Duration // Pass, and faults that have a length or size
-}
-
-// String gives the choice for error messages. Faults print as their number;
-// Lab.Describe knows their names.
-func (c Choice) String() string { return c.text(verbNames[c.Verb]) }
-
-func (c Choice) text(verb string) string {
-	if verb == "" {
-		verb = fmt.Sprintf("verb %d", c.Verb)
-	}
-	s := verb
-	if c.Client != 0 {
-		s += fmt.Sprintf(" c%d", c.Client)
-	}
-	if c.Thread != 0 {
-		s += fmt.Sprintf(".%d", c.Thread)
-	}
-	if c.Node != 0 {
-		s += fmt.Sprintf(" n%d", c.Node)
-	}
-	if c.D != 0 {
-		s += " " + c.D.String()
-	}
-	return s
-}
-
-// Anonymous is the choice without who and where, for what is said of a kind of
-// choice.
-func (c Choice) Anonymous() Choice { return Choice{Verb: c.Verb, D: c.D} }
 
 // NotEnabledError is a choice that cannot happen in the world it was made in.
 type NotEnabledError struct {
@@ -80,4 +42,14 @@ type NotEnabledError struct {
 
 func (e *NotEnabledError) Error() string {
 	return fmt.Sprintf("simulator: %q cannot happen at %v: %s", e.Choice, e.At, e.Why)
+}
+
+// Describe is a choice in words.
+func (s *Simulator) Describe(c Choice) string {
+	for _, f := range s.config.Faults {
+		if f.Fault.Verb() == c.Verb {
+			return c.Text(f.Fault.Name())
+		}
+	}
+	return c.String()
 }

@@ -1,43 +1,61 @@
 // Package simulator is a small world in which real lock code runs against real
-// Redis commands, and in which nothing moves unless somebody chooses so.
+// Redis commands, or against a ZooKeeper ensemble, and in which every step is an
+// explicit choice made by a scheduler.
 //
-// A run is a list of choices. A [World] is a value: the true time, the
-// clients, the servers, the network and the protected resource. [Lab.Enabled]
-// lists what may happen next and [Lab.Step] makes it happen. Whoever picks
-// among the enabled choices is a scheduler, and schedulers are all that
-// differs between telling a story, sampling, searching and replaying.
+// # A run is a list of choices
 //
-// A client is ordinary blocking Go code on an unmodified go-redis client. Its
-// connections end in the lab, its clock and its tokens come from the lab, and
-// so what it does next is a function of what it has observed. That function is
-// kept in a table (process.go): code runs only where the table has no entry.
-// A server is a miniredis, and what a command does to its data is kept in a
-// table in the same way (node.go, engine.go).
+// A [World] is everything that is at one instant: the true time, the clients, the
+// servers, the messages under way, the protected resource, and what is left of the
+// fault budgets. It is a plain value: assign it to keep it, compare it with ==.
 //
-// Or the server is a ZooKeeper ensemble, by the package zookeeper below (zoo.go).
+// A [Choice] is one thing that may happen next: a request reaches its server, a
+// reply reaches its client, a sleep ends, true time passes, a fault is injected.
+// [Simulator.Enabled] lists the choices of a world, and [Simulator.Step] makes one
+// happen and returns what it was, as events of package history. Nothing else moves
+// a world. Whatever picks among the choices is a scheduler; timed runs (package
+// schedule), searches (package explore) and the replay of a [Trace] are different
+// schedulers over the same steps.
 //
-// What this world leaves out: a server executes one request at a time and in
-// no time; a pipeline arrives whole; connections are re-established without
-// delay, except those that watch keys (watch.go) or listen to channels
-// (pubsub.go), which break with their server; SELECT, patterns of channels and
-// blocking commands are refused, because they would leave state on a connection
-// that no snapshot holds, and so is a MULTI whose EXEC does not come in the same
-// write. What else cannot be carried is refused by name:
-// commands that roll dice (SPOP, math.random in a script), WAIT in a script,
-// lifetimes of hash fields, streams, HyperLogLogs. The servers' clocks are read in
-// whole milliseconds. A server does not learn that a client has given a
-// connection up; what that watched is kept, to no effect, and so is what it listened
-// to, whose messages nobody hears.
+// A [Simulator] holds what all worlds of one [Config] share: tables that remember
+// what code and servers do. They make a step cheap and change nothing else. The
+// numbers in a world name entries of these tables, so a world belongs to its
+// Simulator.
 //
-// Beyond Redis 7 a server knows what compares before it writes: DELEX with IFEQ
-// or IFNE and SET with IFEQ, of Redis 8.4, and DELIFEQ, of Valkey 9.0 (ifequal.go).
+// # Processes
 //
-// Where a miniredis answers otherwise than a Redis 7, so does the lab: the words
-// of some errors; in a script, the code of a failed command's error (ERR for
-// WRONGTYPE); a script that fails is not cached; between MULTI and EXEC an unknown
-// command does not spoil the transaction, and a number that is none spoils it
-// whole; LREM and SREM that find nothing count as writes for WATCH; TTL rounds
-// down; a lifetime of more than 292 years ends at once; SET with EXAT or PXAT that
-// names the present millisecond makes a key without an end. A test holds all else
-// that the strategies send against a real server.
+// A client is ordinary blocking Go code ([ClientConfig].Program) on an unmodified
+// go-redis client, or on a ZooKeeper session. Its connections end in the simulator;
+// its clock and its tokens come from a [Client]. So what it does next is a function
+// of what it has observed, and package process keeps that function in a table: code
+// runs only for a history of observations that no run has had before. Code that
+// observes anything else (the machine's clock, a global variable, a goroutine of its
+// own) is found out and ends the run with a [NondeterministicError].
+//
+// # Nodes
+//
+// A node is a server as a value. Package node is the contract between a world and a
+// kind of server; the kinds are redisnode (a Redis with replicas, whose commands are
+// executed by miniredis) and zookeeper (an ensemble). The world does not know which
+// kind it steps. To add one, see package node.
+//
+// # Faults
+//
+// A [Fault] adds choices while its budget lasts and acts through a [FaultContext].
+// Faults are in package faults; a fault that has no budget does not happen. Requests
+// whose sender gives up or dies stay under way as orphaned requests and may still be
+// executed.
+//
+// # What is left out
+//
+// A server executes one request at a time, in no time. A pipeline arrives whole.
+// Connections are made again without delay, except those of which the server keeps
+// something (watched keys, subscriptions), which break with it, and the session of
+// a ZooKeeper. A server does not notice that a client has closed a connection or
+// died; only a ZooKeeper session times out. What redisnode refuses, and where it
+// differs from a Redis 7, its documentation lists; so does that of zookeeper. How
+// the servers of an ensemble agree, and Redis Cluster and Sentinel, are left out:
+// a failover is one step.
+//
+// Limits: see [MaxClients] and the constants with it. They keep a World a plain
+// value.
 package simulator

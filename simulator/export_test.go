@@ -1,33 +1,39 @@
 package simulator
 
-import "testing"
+import (
+	"testing"
+
+	"locklab/simulator/internal/clock"
+)
 
 // What the tests from outside the package need of its inside. They stand
 // outside to use faults and algorithms, which import this package or must not
 // be known to it.
 
-// Forgetful makes l the dumb twin: code is run from its beginning for every
+// NoMemo makes s the simple implementation: code is run from its beginning for every
 // observation, every state of a server is built anew for every command.
-func Forgetful(l *Simulator) {
-	l.noMemo = true
-	l.table.engine.noMemo = true
+func NoMemo(s *Simulator) {
+	for _, p := range s.procs {
+		p.NoMemo()
+	}
+	s.servers.NoMemo()
 }
 
 // SetLimit sets the number of table entries from which on NewWorld clears them.
-func SetLimit(l *Simulator, n int) { l.limit = n }
+func SetLimit(s *Simulator, n int) { s.limit = n }
 
-// SetIDs has the lab run out of numbers for the entries of its tables, SetMaxLate of
-// places for late requests.
-func SetIDs(l *Simulator, n int)     { l.room.ids = n }
-func SetMaxLate(l *Simulator, n int) { l.room.late = n }
+// SetIDs has the simulator run out of numbers for the entries of its tables,
+// SetMaxOrphans of places for orphaned requests.
+func SetIDs(s *Simulator, n int)        { s.room.IDs = n }
+func SetMaxOrphans(s *Simulator, n int) { s.orphans.max = n }
 
-const MaxLate = maxLate
+const MaxOrphans = maxOrphans
 
-const EndOfTime = endOfTime
+const EndOfTime = clock.EndOfTime
 
-const MaxPPM = maxPPM
+const MaxPPM = clock.MaxPPM
 
-// mustLab makes a lab for the length of a test.
+// mustLab makes a simulator for the length of a test.
 func mustLab(t testing.TB, s Config) *Simulator {
 	t.Helper()
 	l, err := New(s)

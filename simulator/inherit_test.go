@@ -8,6 +8,7 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/internal/codec"
+	"locklab/simulator/process"
 )
 
 // TestHowAClientStands: what an entry says of how its client stands to the lock is
@@ -43,43 +44,26 @@ func TestHowAClientStands(t *testing.T) {
 		t.Fatal(err)
 	}
 	met := map[[2]bool]bool{}
-	for _, p := range []*process{l.procs[0], loaded.procs[0]} {
-		for at := range p.nodes {
-			var path []*procNode
-			for n := uint32(at); n != 0; n = p.nodes[n].parent {
-				path = append(path, &p.nodes[n])
+	for _, p := range []*process.Process{l.procs[0], loaded.procs[0]} {
+		for at := range p.Len() {
+			var path []*process.Entry
+			for n := uint32(at); n != 0; n = p.At(n).Parent {
+				path = append(path, p.At(n))
 			}
 			entered, inside := false, false
 			for i := len(path) - 1; i >= 0; i-- {
-				for _, e := range path[i].notes {
+				for _, e := range path[i].Notes {
 					entered = entered || e.Kind == history.Enter
 					inside = e.Kind == history.Enter || inside && e.Kind != history.Leave
 				}
 			}
-			if n := &p.nodes[at]; n.entered != entered || n.inside != inside {
-				t.Errorf("entry %d says entered %v, inside %v; the notes say %v, %v", at, n.entered, n.inside, entered, inside)
+			if n := p.At(uint32(at)); n.Entered != entered || n.Inside != inside {
+				t.Errorf("entry %d says entered %v, inside %v; the notes say %v, %v", at, n.Entered, n.Inside, entered, inside)
 			}
 			met[[2]bool{entered, inside}] = true
 		}
 	}
 	if len(met) != 3 {
 		t.Errorf("the client stood in %d ways, want 3", len(met))
-	}
-}
-
-// TestKeysAreToldApart: what a table finds its entries by is another for each.
-func TestKeysAreToldApart(t *testing.T) {
-	l := mustLab(t, Config{Nodes: make([]NodeConfig, 1), Clients: []ClientConfig{{Program: func(*Client) {}}}})
-	wire := []byte("*1\r\n$4\r\nPING\r\n")
-	ids := map[uint32]bool{}
-	for _, on := range []link{{}, {"c1.1", false}, {"c1.1", true}, {"c1.1 true}", false}} {
-		id, err := l.table.internBatch(on, wire)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids[id] = true
-	}
-	if len(ids) != 4 {
-		t.Errorf("four requests on four connections have %d numbers", len(ids))
 	}
 }

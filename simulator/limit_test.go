@@ -87,7 +87,7 @@ func TestLimits(t *testing.T) {
 					t.Fatal(err)
 				}
 				l := simulator.MustLab(t, setup)
-				simulator.SetMaxLate(l, 20) // or the search takes half a minute
+				simulator.SetMaxOrphans(l, 20) // or the search takes half a minute
 				if test.ids > 0 {
 					simulator.SetIDs(l, test.ids)
 				}

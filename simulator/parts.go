@@ -3,57 +3,61 @@ package simulator
 import (
 	"strings"
 	"time"
+
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/node"
+	"locklab/simulator/process"
+	"locklab/simulator/redisnode"
+	"locklab/simulator/zookeeper"
 )
 
-// A World falls into parts: a client each, a server each, and the rest. Hardly
-// any choice reaches more than two of them. A search that keeps parts apart can
-// remember what a choice does to the few parts it reaches, and name a whole
+// A World falls into parts: one for each client, one for each server, and the rest.
+// Hardly any choice reaches more than two of them. A search that keeps parts apart
+// can remember what a choice does to the few parts it reaches, and name a whole
 // world by a handful of numbers. Parts are comparable values.
 //
-// Times in a part count from the present, so that a part recurs whenever the
-// same is left to happen. Where somebody reads a clock the present itself
-// matters: see Lab.Absolute.
+// Times in a part count from the present, so that a part recurs whenever the same
+// is left to happen. Where clocks are read the present itself matters: see
+// Simulator.ReadsClock.
 type (
-	ClientPart struct{ s procState }
+	ClientPart struct{ s node.Client }
 	NodePart   struct {
-		s      nodeState
-		copies [MaxReplicas + 1]dataState
-		zoo    zooState // of the ensemble
+		redis    redisnode.State
+		ensemble zookeeper.EnsembleState
 	}
 	RestPart struct {
-		late   uint32 // in an order that does not depend on how it came about
-		res    resourceState
-		budget [MaxFaults]uint8
+		orphans  uint32 // in an order that does not depend on how it came about
+		resource resourceState
+		budget   [MaxFaults]uint8
 	}
 )
 
-// Absolute says whether what happens in this lab may depend on what time it is,
-// and not only on how much time is left: somebody has read a clock so far, a
-// client its own or a command its server's, or a clock has a rate of its own. It
-// can become true, and stays so.
-func (l *Simulator) ReadsClock() bool { return l.readsClock || l.table.clocked }
+// ReadsClock says whether what happens may depend on what time it is, and not only
+// on how much time is left: a client has read its clock so far, or a command its
+// server's, or a clock has a rate of its own. It can become true, and stays so.
+func (s *Simulator) ReadsClock() bool { return s.readsClock || s.servers.ReadsClock() }
 
-// Waits says whether somebody has sent WAIT so far, so that it matters whose
+// SendsWait says whether a client has sent WAIT so far, so that it matters whose
 // writes a replica lacks. It can become true, and stays so.
-func (l *Simulator) SendsWait() bool { return l.table.waited }
+func (s *Simulator) SendsWait() bool { return s.redis != nil && s.redis.SendsWait() }
 
-// ClientPart takes client c's part (from 1) out of w.
+// ClientPart takes client c's part, from 1, out of w.
 func (w *World) ClientPart(c int) ClientPart {
 	p := w.procs[c-1]
-	if p.dead {
-		return ClientPart{procState{dead: true}}
+	if p.Dead {
+		return ClientPart{node.Client{Dead: true}}
 	}
-	if p.paused && p.until != Never {
-		p.until -= w.now
+	if p.Paused && p.Until != Never {
+		p.Until -= w.now
 	}
-	for t := range p.threads {
-		th := &p.threads[t]
-		th.msg = 0
-		if (th.phase == asleep || th.phase.waiting()) && th.due != Never {
-			th.due = max(th.due-w.now, 0) // overdue is overdue: it stood still
+	for t := range p.Threads {
+		th := &p.Threads[t]
+		th.Msg = 0
+		if (th.Phase == node.Asleep || th.Phase.Waiting()) && th.Due != Never {
+			th.Due = max(th.Due-w.now, 0) // overdue by any time: the client was paused
 		}
-		if th.hold != Never {
-			th.hold = max(th.hold-w.now, 0)
+		if th.Hold != Never {
+			th.Hold = max(th.Hold-w.now, 0)
 		}
 	}
 	return ClientPart{p}
@@ -63,225 +67,176 @@ func (w *World) ClientPart(c int) ClientPart {
 func (w *World) SetClientPart(c int, part *ClientPart) {
 	p := &w.procs[c-1]
 	*p = part.s
-	if p.paused && p.until != Never {
-		p.until += w.now
+	if p.Paused && p.Until != Never {
+		p.Until += w.now
 	}
-	for t := range p.threads {
-		th := &p.threads[t]
-		if (th.phase == asleep || th.phase.waiting()) && th.due != Never {
-			th.due += w.now
+	for t := range p.Threads {
+		th := &p.Threads[t]
+		if (th.Phase == node.Asleep || th.Phase.Waiting()) && th.Due != Never {
+			th.Due += w.now
 		}
-		if th.hold > 0 && th.hold != Never || th.phase == blocked {
-			th.hold = later(w.now, th.hold)
+		if th.Hold > 0 && th.Hold != Never || th.Phase == node.Blocked {
+			th.Hold = clock.Later(w.now, th.Hold)
 		}
 	}
 }
 
-// NodePart takes server n's part (from 1) out of w. Unless absolute, what is
+// NodePart takes server n's part, from 1, out of w. Unless clocks are read, what is
 // kept of its clock is where in its present millisecond it stands.
-func (l *Simulator) NodePart(w *World, n int) NodePart {
-	s := w.nodes[n-1]
-	read := s.clock.read(w.now)
-	part := NodePart{s: s, zoo: w.zoo.shift(-w.now)}
-	copy(part.copies[:], l.copiesOf(w, n-1))
-	l.shiftNode(&part, -millis(read))
-	if s.cut != 0 && s.refuses != Never {
-		part.s.refuses = max(s.refuses-w.now, 0)
-	}
-	if s.out != serving && s.until != Never {
-		part.s.until -= w.now
-	}
-	if !l.SendsWait() {
-		part.s.lacks = [MaxReplicas]clientSet{}
-	}
-	if !l.ReadsClock() {
-		part.s.clock.offset = read - time.Duration(millis(read))*time.Millisecond
-	}
-	return part
+func (s *Simulator) NodePart(w *World, n int) NodePart {
+	return s.servers.takePart(w, n, s.ReadsClock())
 }
 
 // SetNodePart puts a part in server n's place, from 1.
-func (l *Simulator) SetNodePart(w *World, n int, part *NodePart) {
-	p := *part
-	l.shiftNode(&p, millis(p.s.clock.read(w.now)))
-	if p.s.cut != 0 && p.s.refuses != Never {
-		p.s.refuses += w.now
-	}
-	if p.s.out != serving && p.s.until != Never {
-		p.s.until += w.now
-	}
-	w.nodes[n-1] = p.s
-	w.zoo = p.zoo.shift(w.now)
-	copy(l.copiesOf(w, n-1), p.copies[:])
-}
+func (s *Simulator) SetNodePart(w *World, n int, part *NodePart) { s.servers.setPart(w, n, part) }
 
-// shiftNode moves the deadlines of a server and its copies by ms.
-func (l *Simulator) shiftNode(p *NodePart, ms int64) {
-	l.shift(&p.s.data, ms)
-	for i := range p.copies {
-		l.shift(&p.copies[i], ms)
-	}
-}
-
-// shift moves the deadlines of data by ms.
-func (l *Simulator) shift(d *dataState, ms int64) {
-	for i := range l.table.shapes[d.shape].ttls {
-		d.deadline[i] += ms
-	}
-}
-
-// RestPart takes what belongs to nobody in particular out of w.
-func (l *Simulator) RestPart(w *World) RestPart {
-	return RestPart{l.canonicalLate(w.late, w.now), w.res, w.budget}
+// RestPart takes what belongs to no client and no server out of w.
+func (s *Simulator) RestPart(w *World) RestPart {
+	return RestPart{s.relativeOrphans(w.orphans, w.now), w.resource, w.budget}
 }
 
 // SetRestPart puts it back.
-func (l *Simulator) SetRestPart(w *World, r *RestPart) {
-	w.late, w.res, w.budget = l.absoluteLate(r.late, w.now), r.res, r.budget
+func (s *Simulator) SetRestPart(w *World, r *RestPart) {
+	w.orphans, w.resource, w.budget = s.absoluteOrphans(r.orphans, w.now), r.resource, r.budget
 }
 
 // At is an empty world at the given true time, for putting parts into.
-func (l *Simulator) At(now time.Duration) World { return World{now: now} }
+func (s *Simulator) At(now time.Duration) World { return World{now: now} }
+
+// scratchWith is a world in which only client c is defined. The next call uses its
+// memory again.
+func (s *Simulator) scratchWith(now time.Duration, c int, part *ClientPart) *World {
+	s.scratch.now = now
+	s.scratch.SetClientPart(c, part)
+	return &s.scratch
+}
+
+// Skip moves the present by d without looking at what is due. It is for worlds that
+// hold no server's part.
+func (w *World) Skip(d time.Duration) { w.now += d }
 
 // Finished says whether the client's main thread has come to its end, or to its
 // death; its timers may still run.
 func (p *ClientPart) Finished() bool {
-	return p.s.dead || !p.s.paused && p.s.threads[0].phase == idle
+	return p.s.Dead || !p.s.Paused && p.s.Threads[0].Phase == node.Idle
 }
 
 // Dead says whether the client has been killed.
-func (p *ClientPart) Dead() bool { return p.s.dead }
+func (p *ClientPart) Dead() bool { return p.s.Dead }
 
 // Timeless says whether the part does not change as time passes.
 func (p *ClientPart) Timeless() bool {
-	if p.s.paused && p.s.until != Never {
+	if p.s.Paused && p.s.Until != Never {
 		return false
 	}
-	for t := range p.s.threads {
-		th := &p.s.threads[t]
-		if (th.phase == asleep || th.phase.waiting()) && th.due != Never && th.due > 0 {
+	for t := range p.s.Threads {
+		th := &p.s.Threads[t]
+		if (th.Phase == node.Asleep || th.Phase.Waiting()) && th.Due != Never && th.Due > 0 {
 			return false
 		}
-		if th.hold != Never && th.hold > 0 {
+		if th.Hold != Never && th.Hold > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// Ready appends what the client can do at once, as Enabled lists it, and says
-// how long it is until something of its own is due: 0 if something is, Never if
-// nothing ever will be.
-func (l *Simulator) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, due time.Duration) {
-	w := l.At(0)
-	w.SetClientPart(c, part)
-	p := &w.procs[c-1]
-	buf = p.enabled(&w, int8(c), buf)
-	if l.zoo != nil {
-		buf = l.zooEnabled(&w, int8(c), buf)
-	}
-	return buf, max(p.due(0), 0)
-}
-
-// DueAt is how long it is until something is due at the server: a key expires, it
-// comes back. Never if nothing is.
-func (l *Simulator) DueAt(part *NodePart, now time.Duration) time.Duration {
-	p := *part
-	l.shiftNode(&p, millis(p.s.clock.read(now)))
-	if p.s.until != Never {
-		p.s.until += now
-	}
-	due := l.dueAt(now, &p.s, p.copies[:])
-	if due != Never {
-		due -= now
-	}
-	return min(due, p.zoo.due())
-}
-
-// ReadyNode appends what server n can do at once, as Enabled lists it.
-func (l *Simulator) ReadyNode(n int, part *NodePart, buf []Choice) []Choice {
-	return part.s.enabled(int8(n), buf)
-}
-
-// Split says whether the server's old master lives on.
-func (p *NodePart) Split() bool { return p.s.cut != 0 }
-
-// Spent is how many strikes the faults have made, of what the setup allows.
-func (l *Simulator) Spent(r *RestPart) (spent int) {
-	for i, f := range l.setup.Faults {
-		spent += f.Times - int(r.budget[i])
-	}
-	return spent
-}
-
-// Strikes appends every strike of a fault that is possible in w. The error is a
-// *LimitError: there are others, for which the lab has no room.
-func (l *Simulator) FaultChoices(w *World, buf []Choice) ([]Choice, error) {
-	l.unsaid = nil
-	for i, f := range l.setup.Faults {
-		if w.budget[i] > 0 {
-			buf = f.Fault.Choices(FaultContext{l, w}, buf)
-		}
-	}
-	return buf, l.unsaid
-}
-
-// Entered says whether client c was given the lock, now or before. Of the dead
-// nothing is known.
-func (l *Simulator) Entered(c int, part *ClientPart) bool {
-	return l.procs[c-1].nodes[part.s.at].entered
-}
-
-// Doing says what a thread of client c is at: "its SET on the way", "at work".
-func (l *Simulator) Doing(c int, part *ClientPart, thread int) string {
-	p := l.procs[c-1]
-	o := &p.nodes[part.s.at].ops[thread]
-	what := "read"
-	switch o.kind {
-	case opCommand, opListen, opZoo:
-		what = strings.ToUpper(l.cmd(o)[0])
-	case opWrite:
-		what = "write"
-	}
-	switch part.s.threads[thread].phase {
-	case unborn:
-		return "not yet begun"
-	case asking:
-		return "its " + what + " on the way"
-	case stranded:
-		return "its " + what + " not yet sent"
-	case answered:
-		return "its " + what + " executed"
-	case unheard:
-		return "its " + what + " unheard of"
-	case listening:
-		return "waiting for a message"
-	case idle:
-		return "at its end"
-	}
-	if p.nodes[part.s.at].inside {
-		return "at work"
-	}
-	return "between two attempts"
-}
-
-// Threads is how many threads of the client wait for something that is not a
-// sleep: an answer, or to begin.
+// Threads is how many threads of the client wait for something that is not a sleep:
+// an answer, or to begin.
 func (p *ClientPart) Threads() (n int) {
-	for t := range p.s.threads {
-		if ph := p.s.threads[t].phase; ph == unborn || ph.waiting() {
+	for t := range p.s.Threads {
+		if ph := p.s.Threads[t].Phase; ph == node.Unborn || ph.Waiting() {
 			n++
 		}
 	}
 	return n
 }
 
-// WaitsOn is the set of servers, bit n-1 for server n, from which client c waits
-// for an answer.
-func (l *Simulator) WaitsOn(c int, part *ClientPart) (servers uint8) {
-	for t := range part.s.threads {
-		if part.s.threads[t].phase.waiting() {
-			if n := l.Target(c, part, t); n > 0 {
+// Split says whether the server's old master lives on.
+func (p *NodePart) Split() bool { return p.redis.Split() }
+
+// Ready appends what the client can do at once without a look at any server, as
+// Enabled lists it, and says how long it is until something of its own is due: 0 if
+// something is, Never if nothing ever will be.
+func (s *Simulator) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, due time.Duration) {
+	w := s.scratchWith(0, c, part)
+	p := &w.procs[c-1]
+	buf = clientEnabled(p, 0, int8(c), buf)
+	return s.servers.Ready(s.view(w), int8(c), buf), max(clientDue(p, 0), 0)
+}
+
+// ReadyNode appends what server n can do at once, as Enabled lists it.
+func (s *Simulator) ReadyNode(n int, part *NodePart, buf []Choice) []Choice {
+	return s.servers.partEnabled(int8(n), part, buf)
+}
+
+// DueAt is how long it is until something is due at the server: a key expires, an
+// outage or a session ends. Never if nothing is.
+func (s *Simulator) DueAt(part *NodePart, now time.Duration) time.Duration {
+	return s.servers.partDue(part, now)
+}
+
+// Told appends the choices by which server n, from 1, tells threads of client c what
+// they wait for, as Enabled lists them. What it says of threads that wait for other
+// servers means nothing.
+func (s *Simulator) Told(c int, client *ClientPart, n int, part *NodePart, now time.Duration, buf []Choice) []Choice {
+	w := s.scratchWith(now, c, client)
+	s.servers.setPart(w, n, part)
+	return s.servers.told(s.view(w), int8(c), buf)
+}
+
+// Listens appends the choices by which client c's threads that listen would be told
+// something, if there is anything.
+func (p *ClientPart) Listens(c int, buf []Choice) []Choice {
+	for t := range p.s.Threads {
+		if !p.s.Dead && p.s.Threads[t].Phase == node.Listening {
+			buf = append(buf, Choice{Verb: Unblock, Client: int8(c), Thread: int8(t)})
+		}
+	}
+	return buf
+}
+
+// Awaits says whether a thread of client c waits for a notification, and can hear of
+// it.
+func (s *Simulator) Awaits(c int, part *ClientPart) bool {
+	if part.s.Dead || part.s.Paused {
+		return false
+	}
+	for t := range part.s.Threads {
+		if part.s.Threads[t].Phase == node.Asleep && s.partOp(c, part, t).Kind == process.Watch {
+			return true
+		}
+	}
+	return false
+}
+
+// partOp is what a thread of client c waits for.
+func (s *Simulator) partOp(c int, part *ClientPart, thread int) *process.Op {
+	return &s.procs[c-1].At(part.s.At).Ops[thread]
+}
+
+// Target is the server that the request of client c's thread goes to, from 1; 0 is
+// the resource.
+func (s *Simulator) Target(c int, part *ClientPart, thread int) int {
+	return max(int(s.partOp(c, part, thread).Node), 0)
+}
+
+// WaitsOn is the set of servers, bit n-1 for server n, from which client c waits for
+// an answer.
+func (s *Simulator) WaitsOn(c int, part *ClientPart) (servers uint8) {
+	return s.serversOf(c, part, node.Phase.Waiting)
+}
+
+// BlockedOn is the set of servers that hold back an answer to client c until
+// replicas have caught up.
+func (s *Simulator) BlockedOn(c int, part *ClientPart) (servers uint8) {
+	return s.serversOf(c, part, func(p node.Phase) bool { return p == node.Blocked })
+}
+
+func (s *Simulator) serversOf(c int, part *ClientPart, in func(node.Phase) bool) (servers uint8) {
+	for t := range part.s.Threads {
+		if in(part.s.Threads[t].Phase) {
+			if n := s.Target(c, part, t); n > 0 {
 				servers |= 1 << (n - 1)
 			}
 		}
@@ -289,23 +244,55 @@ func (l *Simulator) WaitsOn(c int, part *ClientPart) (servers uint8) {
 	return servers
 }
 
-// BlockedOn is the set of servers that hold back an answer to client c until
-// replicas have caught up.
-func (l *Simulator) BlockedOn(c int, part *ClientPart) (servers uint8) {
-	for t := range part.s.threads {
-		if part.s.threads[t].phase == blocked {
-			servers |= 1 << (l.Target(c, part, t) - 1)
-		}
+// Entered says whether client c was given the lock, now or before. Of the dead
+// nothing is known.
+func (s *Simulator) Entered(c int, part *ClientPart) bool {
+	return s.procs[c-1].At(part.s.At).Entered
+}
+
+// Doing says what a thread of client c is at: "its SET on the way", "at work".
+func (s *Simulator) Doing(c int, part *ClientPart, thread int) string {
+	o := s.partOp(c, part, thread)
+	what := "read"
+	switch {
+	case o.Kind.ToServer():
+		what = strings.ToUpper(s.cmd(o)[0])
+	case o.Kind == process.Write:
+		what = "write"
 	}
-	return servers
+	switch part.s.Threads[thread].Phase {
+	case node.Unborn:
+		return "not yet begun"
+	case node.Asking:
+		return "its " + what + " on the way"
+	case node.Stranded:
+		return "its " + what + " not yet sent"
+	case node.Answered:
+		return "its " + what + " executed"
+	case node.Unheard:
+		return "its " + what + " unheard of"
+	case node.Listening:
+		return "waiting for a message"
+	case node.Idle:
+		return "at its end"
+	}
+	if s.procs[c-1].At(part.s.At).Inside {
+		return "at work"
+	}
+	return "between two attempts"
 }
 
-// Target is the server that the request of client c's thread goes to, from 1; 0
-// is the resource.
-func (l *Simulator) Target(c int, part *ClientPart, thread int) int {
-	return max(int(l.procs[c-1].nodes[part.s.at].ops[thread].node), 0)
+// Spent is how many faults have been injected, of what the config allows.
+func (s *Simulator) Spent(r *RestPart) (spent int) {
+	for i, f := range s.config.Faults {
+		spent += f.Times - int(r.budget[i])
+	}
+	return spent
 }
 
-// Skip moves the present by d without looking at what is due. It is for worlds
-// that hold no server's part.
-func (w *World) Skip(d time.Duration) { w.now += d }
+// FaultChoices appends every injection of a fault that is possible in w. The error
+// is a *LimitError: there are others, for which the simulator has no room.
+func (s *Simulator) FaultChoices(w *World, buf []Choice) ([]Choice, error) {
+	s.unsaid = nil
+	return s.faultsEnabled(w, buf), s.unsaid
+}

@@ -270,7 +270,7 @@ func TestEqualLateRequests(t *testing.T) {
 	if got := late(); !slices.Equal(got, []int8{0, 5}) {
 		t.Errorf("the late requests at %v are offered, want 0 and 5", got)
 	}
-	if got := s.sim.LateRequests(&s.world, nil); len(got) != 6 || got[4].Choice.Thread != 4 || got[4].Msg != 5 {
+	if got := s.sim.OrphanedRequests(&s.world, nil); len(got) != 6 || got[4].Choice.Thread != 4 || got[4].Msg != 5 {
 		t.Errorf("the late requests are %v", got)
 	}
 	parts := map[simulator.RestPart]bool{}

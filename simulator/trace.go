@@ -48,7 +48,7 @@ func (t Trace) Link() string {
 		plain = append(plain, s...)
 	}
 	for _, c := range t.Choices {
-		plain = c.append(plain)
+		plain = appendChoice(plain, c)
 	}
 	packed := pack(plain)
 	packed = binary.BigEndian.AppendUint32(packed, crc32.ChecksumIEEE(packed))
@@ -115,8 +115,8 @@ func parseTrace(b []byte) (t Trace, err error) {
 	return t, nil
 }
 
-// append writes a choice: its verb, then only the fields that such a verb has.
-func (c Choice) append(b []byte) []byte {
+// appendChoice writes a choice: its verb, then only the fields that such a verb has.
+func appendChoice(b []byte, c Choice) []byte {
 	b = append(b, byte(c.Verb))
 	switch c.Verb {
 	case Pass:

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/quick"
 	"time"
+
+	"locklab/simulator/internal/clock"
 )
 
 // golden is a link that must stay readable, and must go on being what its trace
@@ -59,14 +61,14 @@ func anyTrace(rng *rand.Rand) Trace {
 	}
 	t := Trace{Strategy: word(), Scenario: word(), Settings: word()}
 	for range rng.IntN(60) {
-		d := time.Duration(rng.Int64N(int64(endOfTime)) >> rng.IntN(60))
+		d := time.Duration(rng.Int64N(int64(clock.EndOfTime)) >> rng.IntN(60))
 		if rng.IntN(2) == 0 {
 			d = d.Truncate(time.Microsecond)
 		}
 		who := Choice{Client: int8(1 + rng.IntN(MaxClients)), Thread: int8(rng.IntN(MaxThreads))}
 		switch who.Verb = Verb(1 + rng.IntN(12)); {
 		case who.Verb == Orphaned:
-			who.Thread = int8(rng.IntN(maxLate))
+			who.Thread = int8(rng.IntN(maxOrphans))
 			t.Choices = append(t.Choices, who)
 		case who.Verb == Pass:
 			t.Choices = append(t.Choices, Choice{Verb: Pass, D: d})

@@ -17,7 +17,7 @@ func TestTwin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			seen := map[history.Kind]bool{}
 			dumb := simulator.MustLab(t, setup)
-			simulator.Forgetful(dumb)
+			simulator.NoMemo(dumb)
 			clever := simulator.MustLab(t, setup)
 			for seed := range uint64(seeds) {
 				rng := rand.New(rand.NewPCG(seed, 0))

@@ -3,6 +3,7 @@ package simulator_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,15 +170,16 @@ func TestWaitRunsOnTheServersClock(t *testing.T) {
 func TestReplicaLimits(t *testing.T) {
 	idle := []simulator.ClientConfig{{Program: func(*simulator.Client) {}}}
 	for want, nodes := range map[string][]simulator.NodeConfig{
-		"server 2 has 3 replicas: give 0 to 2":                                         {{}, {Replicas: 3}},
-		"server 1 has -1 replicas":                                                     {{Replicas: -1}},
-		"the first 4 servers have 8 replicas, and disks that lag: give up to 7 in all": {{Replicas: 2}, {Replicas: 2}, {Replicas: 2}, {Replicas: 1, AOF: simulator.EverySecond}},
-		"server 1 has AOF 3":                                                           {{AOF: 3}},
+		"server 2 has 3 replicas: give 0 to 2": {{}, {Replicas: 3}},
+		"server 1 has -1 replicas":             {{Replicas: -1}},
+		"server 1 has AOF 3":                   {{AOF: 3}},
 	} {
 		if _, err := simulator.New(simulator.Config{Clients: idle, Nodes: nodes}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
+	all := slices.Repeat([]simulator.NodeConfig{{Replicas: simulator.MaxReplicas, AOF: simulator.EverySecond}}, simulator.MaxNodes)
+	simulator.MustLab(t, simulator.Config{Clients: idle, Nodes: all})
 }
 
 // A link keeps which replica it was, and those of before mean the first.

@@ -1,164 +1,75 @@
 package simulator
 
-import "time"
+import (
+	"time"
 
-// Limits of one world. They keep a World a plain value; New refuses a Setup
-// that exceeds them.
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/table"
+	"locklab/simulator/node"
+	"locklab/simulator/process"
+	"locklab/simulator/redisnode"
+	"locklab/simulator/zookeeper"
+)
+
+// Limits of one world. They keep a World a plain value; New refuses a Config that
+// exceeds the first four. A world that needs more of the others ends with a
+// *LimitError.
 const (
-	MaxClients = 8  // client processes
-	MaxNodes   = 7  // servers
-	MaxThreads = 5  // threads of one process: its main thread, running timers and joined tasks
-	MaxKeys    = 4  // keys with a time to live on one server
-	MaxFaults  = 16 // kinds of fault
+	MaxClients  = node.MaxClients       // client processes
+	MaxNodes    = node.MaxNodes         // servers
+	MaxReplicas = redisnode.MaxReplicas // of one server
+	MaxFaults   = 16                    // kinds of fault
 
-	MaxReplicas = 2 // of one server
-	maxCopies   = 7 // replicas and disks of all servers
+	MaxThreads = process.MaxThreads // threads of one process: its main thread, running timers and parallel tasks
+	MaxKeys    = redisnode.MaxKeys  // keys with a time to live on one server
 )
 
 // Never is later than everything.
-const Never time.Duration = 1<<63 - 1
+const Never = clock.Never
 
-// endOfTime is the last true time of a world, and the furthest that any clock
-// may be off. Within it no sum of times overflows; what is due later is due
-// Never.
-const endOfTime = 100 * 365 * 24 * time.Hour
+// Epoch is the wall-clock reading of a right clock at the start of a run.
+var Epoch = clock.Epoch
 
-// later is d after now; Never if that is beyond all time.
-func later(now, d time.Duration) time.Duration {
-	if d > endOfTime {
-		return Never
-	}
-	return now + d
-}
+// A LimitError is something that the simulator has no room for. Nothing is left out
+// in its place: a run that meets it has no outcome, and a search that meets it is
+// not complete.
+type LimitError = table.LimitError
 
-// A World is everything that is, at one instant. It is a value: assign it to
-// keep it, compare it with ==. The numbers in it name entries of its Lab's
-// tables, so a World means something to the Lab that made it and to no other.
+// NondeterministicError is client code that did two different things after the same
+// observations.
+type NondeterministicError = process.NondeterministicError
+
+// A World is everything that is, at one instant. It is a value: assign it to keep
+// it, compare it with ==. The numbers in it name entries of its Simulator's tables,
+// so a World means something to the Simulator that made it and to no other.
 type World struct {
-	now    time.Duration // true time since the start
-	procs  [MaxClients]procState
-	nodes  [MaxNodes]nodeState
-	copies [maxCopies]dataState // what replicas and disks hold; see Lab.copiesOf
-	late   uint32               // requests whose sender no longer waits: a list of lateTable
-	zoo    zooState             // the ensemble, if the server is one
-	res    resourceState
-	budget [MaxFaults]uint8 // what is left of each fault, in the Setup's order
-	sent   uint32           // messages so far; names them in the history
-}
-
-// procState is one client process.
-type procState struct {
-	at      uint32 // what it has observed so far: an entry of its table
-	dead    bool
-	paused  bool
-	open    bool          // paused: it may end before
-	cut     bool          // its connection to the ensemble has broken
-	until   time.Duration // paused: when it ends, true time
-	clock   clockState
-	threads [MaxThreads]threadState
-}
-
-// threadState is where one thread's pending operation has got to.
-type threadState struct {
-	due   time.Duration // asleep: when it wakes; waiting: when it gives up. True time
-	hold  time.Duration // asking, answered: it does not arrive before; blocked: its server answers then at the latest. True time
-	reply uint32        // answered: what is on its way back; lostConn: nothing ever will
-	msg   uint32        // number of the request
-	acks  copySet       // blocked: the replicas that have what it waits for
-	phase phase
-}
-
-type phase uint8
-
-const (
-	idle      phase = iota // no such thread, or it has ended
-	unborn                 // its program has not begun
-	asleep                 // until due
-	asking                 // its request is on the way to the server
-	blocked                // its server waits for replicas before it answers
-	answered               // the reply is on the way back
-	unheard                // request or reply is lost: only the time-out can end it
-	listening              // waits for a message that its server has for it
-	joining                // other threads of its process are to end first
-	stranded               // its request waits for a connection to the ensemble
-)
-
-// lostConn in place of a reply is a connection that broke.
-const lostConn = ^uint32(0)
-
-func (p phase) waiting() bool {
-	return p == asking || p == blocked || p == answered || p == unheard || p == listening || p == stranded
-}
-
-// answer puts a reply, or lostConn, on its way to the thread.
-func (th *threadState) answer(reply uint32) {
-	*th = threadState{phase: answered, reply: reply, msg: th.msg, due: th.due}
-}
-
-// nodeState is one server. What its replicas and its disk hold stands in
-// World.copies; they share its clock.
-type nodeState struct {
-	data   dataState
-	clock  clockState
-	behind copySet                // the copies that lack something that the server has
-	lacks  [MaxReplicas]clientSet // whose writes are among what a replica lacks
-
-	cut   clientSet // who is cut off with the old master; none: there is none
-	stray uint8     // the replica in whose place that is
-	out   outage
-
-	refuses time.Duration // cut: when the old master begins to refuse writes, true time
-	until   time.Duration // out: when that ends, true time
-}
-
-type outage uint8
-
-const (
-	serving outage = iota
-	down           // crashed: whoever asks sees the connection break
-	hung           // stands still: what arrives waits in its queue
-)
-
-// copySet is a set of the copies of one server, the replicas before the disk;
-// clientSet is one of clients.
-type (
-	copySet   uint8
-	clientSet uint8
-)
-
-func (s clientSet) has(c int8) bool { return s>>(c-1)&1 != 0 }
-
-// dataState is what a server holds: a shape, and for each key that expires, in
-// its place, the last millisecond of the server's own clock in which it lives.
-type dataState struct {
-	shape    uint32
-	deadline [MaxKeys]int64
-}
-
-// resourceState is the thing that the lock protects: a register that counts
-// its accepted writes.
-type resourceState struct {
-	version int32
-	highest uint64 // highest fencing token seen
+	now      time.Duration // true time since the start
+	procs    [MaxClients]node.Client
+	nodes    [MaxNodes]redisnode.State  // the servers, if they are Redis
+	ensemble [1]zookeeper.EnsembleState // the server, if it is a ZooKeeper
+	orphans  uint32                     // a list of the orphanTable
+	sent     uint32                     // messages so far; numbers them in the history
+	resource resourceState
+	budget   [MaxFaults]uint8 // what is left of each fault, in the Config's order
 }
 
 // Now is the true time since the start of the run.
 func (w *World) Now() time.Duration { return w.now }
 
-// Alive says whether client c (from 1) has not been killed.
-func (w *World) Alive(c int) bool { return !w.procs[c-1].dead }
+// Alive says whether client c, from 1, has not been killed.
+func (w *World) Alive(c int) bool { return !w.procs[c-1].Dead }
 
-// Paused says whether client c (from 1) is standing still.
-func (w *World) Paused(c int) bool { return w.procs[c-1].paused }
+// Paused says whether client c, from 1, is paused.
+func (w *World) Paused(c int) bool { return w.procs[c-1].Paused }
 
-// Behind says whether a replica of server n (from 1) lacks something.
-func (w *World) Behind(n int) bool { return w.nodes[n-1].behind != 0 }
+// Behind says whether a replica of server n, from 1, or its disk lacks something.
+func (w *World) Behind(n int) bool { return w.nodes[n-1].Behind() }
 
-// Down says whether server n (from 1) has crashed and is not back.
-func (w *World) Down(n int) bool { return w.nodes[n-1].out == down }
+// Down says whether server n, from 1, has crashed and is not back.
+func (w *World) Down(n int) bool { return w.nodes[n-1].Down() }
 
-// Hung says whether server n (from 1) stands still.
-func (w *World) Hung(n int) bool { return w.nodes[n-1].out == hung }
+// Hung says whether server n, from 1, stands still.
+func (w *World) Hung(n int) bool { return w.nodes[n-1].Hung() }
 
-// Budget is what is left of the i-th fault of the Setup.
+// Budget is what is left of the i-th fault of the Config.
 func (w *World) Budget(i int) int { return int(w.budget[i]) }

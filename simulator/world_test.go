@@ -109,7 +109,7 @@ func TestEnabledCanBeStepped(t *testing.T) {
 func TestWhatIsNotEnabled(t *testing.T) {
 	setup := casts(t)["timers"]
 	l := simulator.MustLab(t, setup)
-	numbers := []int8{math.MinInt8, -1, 0, 1, 2, 3, simulator.MaxThreads, simulator.MaxClients, simulator.MaxLate, math.MaxInt8}
+	numbers := []int8{math.MinInt8, -1, 0, 1, 2, 3, simulator.MaxThreads, simulator.MaxClients, simulator.MaxOrphans, math.MaxInt8}
 	refused := map[simulator.Verb]int{}
 	w := l.NewWorld()
 	met := 0
@@ -122,7 +122,7 @@ func TestWhatIsNotEnabled(t *testing.T) {
 			c.D = 0
 			enabled[c] = true
 		}
-		for _, r := range l.LateRequests(&w, nil) { // of equal ones the first stands for all
+		for _, r := range l.OrphanedRequests(&w, nil) { // of equal ones the first stands for all
 			enabled[r.Choice] = true
 		}
 		for verb := range simulator.Verb(simulator.FaultVerb + 12) {

@@ -84,7 +84,7 @@ func zoo() simulator.Config {
 func TestZooKeeperTwin(t *testing.T) {
 	const seeds, choices = 40, 250
 	dumb := simulator.MustLab(t, zoo())
-	simulator.Forgetful(dumb)
+	simulator.NoMemo(dumb)
 	clever := simulator.MustLab(t, zoo())
 	seen := map[history.Kind]bool{}
 	verbs := map[simulator.Verb]bool{}

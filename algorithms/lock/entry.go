@@ -9,99 +9,46 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Names are the ID and all ids that the articles have for the strategy.
-func (e Entry) Names() []string {
-	names := []string{e.ID}
-	if e.Article != "" {
-		names = append(names, e.Article)
-	}
-	return append(names, e.Also...)
-}
-
-// variant is a lock like e, but for what is given: no other article has it.
-func (e Entry) Variant(id string, year int, title Text, create func(Env) Strategy) Entry {
-	e.ID, e.Article, e.Also, e.Year, e.Title, e.New = id, "", nil, year, title, create
-	return e
-}
-
-// Heading is the ID, with the article's id for it in brackets, if one has it.
-func (e Entry) Heading() string {
-	if e.Article == "" {
-		return e.ID
-	}
-	return e.ID + " (" + e.Article + ")"
-}
-
-// Check says whether e.New can work with env: a nil means that it can. Call it
-// before New, which looks at nothing: there a wrong number of servers ends in a
-// panic or a lock on too few, and a TTL that the strategy cannot express is
-// rounded or refused by the server. The error names the value and what to give
-// instead.
-//
-// A quorum strategy takes any number of servers from 3 on, since fewer survive no
-// failure. That they are independent, Check cannot see.
-func (e Entry) Check(env Env) error {
-	switch n := len(env.Nodes); {
-	case e.Expiry == ExpirySession && env.ZooKeeper == nil:
-		return fmt.Errorf("algorithms: %s locks on a ZooKeeper, and Env.ZooKeeper is nil: use OnConn", e.ID)
-	case e.Nodes == 1 && n != 1:
-		return fmt.Errorf("algorithms: %s locks on one server, got %d: pass exactly one node", e.ID, n)
-	case e.Nodes > 1 && n < 3:
-		return fmt.Errorf("algorithms: %s needs a majority of at least 3 servers, got %d: its article uses %d", e.ID, n, e.Nodes)
-	}
-	if i := slices.Index(env.Nodes, redis.UniversalClient(nil)); i >= 0 {
-		return fmt.Errorf("algorithms: node %d is nil: pass a connected client", i+1)
-	}
-	switch {
-	case env.Clock == nil:
-		return errors.New("algorithms: Env.Clock is nil: use clockwork.NewRealClock, or Production")
-	case env.Tokens == nil:
-		return errors.New("algorithms: Env.Tokens is nil: use RandomTokens{}, or Production")
-	}
-	return e.checkTTL(env)
-}
-
-// checkTTL says whether the strategy can express env.TTL.
-func (e Entry) checkTTL(env Env) error {
-	switch {
-	case e.Unit == 0: // it asks for no lease
-		return nil
-	case env.TTL <= 0:
-		return fmt.Errorf("algorithms: TTL %v is not above 0: the article of %s uses %v", env.TTL, e.ID, e.TTL)
-	case env.TTL%e.Unit != 0:
-		return fmt.Errorf("algorithms: TTL %v is not a whole multiple of %v, which %s sends: try %v",
-			env.TTL, e.Unit, e.ID, env.TTL.Truncate(e.Unit)+e.Unit)
-	}
-	return nil
-}
-
-// An Entry is a strategy's place in the timeline.
+// An Entry describes a strategy in the list of all locks, and makes it.
 type Entry struct {
 	ID      string   // short name, as typed on a command line
-	Family  Family   // by which mechanism it excludes
-	Article string   // id of the variant in the articles, for example "003-A"; "": none of them has it
+	Family  Family   // the mechanism by which it excludes
+	Article string   // id of the variant in the articles, for example "003-A"; "": no article has it
 	Also    []string // ids of the same lock in other articles
 	Year    int      // when the idea, in its first form, was released or described in public
 	Title   Text     // one line, in the words that people search for
-	Nodes   int      // how many independent servers it wants: 1, or the article's number for a quorum; 0: a ZooKeeper
-	// Replicas is how many replicas it wants each server to have, and to hear of
-	// the lock; 0: it does not ask.
+	Nodes   int      // number of independent Redis servers: 1, or the article's number for a quorum; 0: it locks on a ZooKeeper
+	// Replicas is the number of replicas per server whose acknowledgement it waits
+	// for; 0: it sends no WAIT.
 	Replicas int
 	TTL      time.Duration // the lease that its article uses; 0: its article sets none
-	Unit     time.Duration // Env.TTL must be a whole number of these; 0: the strategy ignores Env.TTL
+	Unit     time.Duration // Env.TTL must be a whole multiple of it; 0: the strategy ignores Env.TTL
 	Expiry   Expiry        // what ends a lease that nobody releases
-	Holders  int           // how many may hold it at a time: 0 is one, AnyNumber is that of a reader among readers
-	// Line is, of a lock on a ZooKeeper, the znode at which its holders stand first
-	// in line, given the key; of a lock of several, that of the first. nil: the lock
-	// is on a Redis.
+	Holders  int           // how many may hold it at a time: 0 is one; AnyNumber for readers among readers
+	// Line returns, for a lock on a ZooKeeper, the znode under which the clients of
+	// key queue, the holders first; for a lock that combines several, that of the
+	// first. nil: the lock is on Redis.
 	Line func(key string) string
-	New  func(Env) Strategy
+	New  func(Env) Strategy // call Check first
 }
 
-// Text is the same in English and in Chinese, both in plain text.
+// Text is the same text in English and in Chinese, without markup.
 type Text struct{ EN, ZH string }
 
-// A Family is the mechanism that locks have in common, by its short name, as
+// AnyNumber of holders may have a lock at a time.
+const AnyNumber = -1
+
+// Expiry says what ends a lease that nobody releases.
+type Expiry int
+
+const (
+	ExpiryNone    Expiry = iota // nothing: the key stays until somebody deletes it
+	ExpiryServer                // the server's clock: the key has a TTL
+	ExpiryClients               // the clients' clocks: the key's value is a time that clients compare with theirs
+	ExpirySession               // the ensemble's clock: it has not heard from the holder's session for the session time-out
+)
+
+// A Family is the mechanism that several locks have in common: its short name, as
 // typed on a command line.
 type Family string
 
@@ -117,13 +64,13 @@ const (
 	Line       Family = "line"
 )
 
-// Families returns all families, in the order in which their first locks came.
+// Families returns all families, in the order in which their first locks appeared.
 func Families() []Family {
 	return []Family{OneProcess, TwoSteps, Stamps, OneStep, Reentrant, Renewed, Redisson, Majority, Line}
 }
 
-// Title is what the family's locks do, in a few words; empty: there is no such
-// family.
+// Title says in a few words what the locks of the family do. It is empty if there is
+// no such family.
 func (f Family) Title() Text {
 	return map[Family]Text{
 		OneProcess: {EN: "one process", ZH: "单个进程"},
@@ -138,21 +85,81 @@ func (f Family) Title() Text {
 	}[f]
 }
 
-// AnyNumber of holders may have a lock at a time.
-const AnyNumber = -1
+// Variant returns a lock like e, apart from the arguments. No article has it; see
+// InArticle.
+func (e Entry) Variant(id string, year int, title Text, create func(Env) Strategy) Entry {
+	e.ID, e.Article, e.Also, e.Year, e.Title, e.New = id, "", nil, year, title, create
+	return e
+}
 
-// Expiry names what ends a lease that nobody releases.
-type Expiry int
+// InArticle returns e with its ids in the articles, the main one first.
+func (e Entry) InArticle(id string, also ...string) Entry {
+	e.Article, e.Also = id, also
+	return e
+}
 
-const (
-	ExpiryNone    Expiry = iota // nothing: the key stays until somebody deletes it
-	ExpiryServer                // the server's clock: the key carries a TTL
-	ExpiryClients               // the clients' clocks: the key carries a time that they compare with
-	ExpirySession               // the server's clock: the holder's session ends when nothing is heard of it
-)
+// Names returns the ID and all ids that the articles have for the strategy.
+func (e Entry) Names() []string {
+	names := []string{e.ID}
+	if e.Article != "" {
+		names = append(names, e.Article)
+	}
+	return append(names, e.Also...)
+}
+
+// Heading returns the ID, followed by the article's id in brackets if there is one.
+func (e Entry) Heading() string {
+	if e.Article == "" {
+		return e.ID
+	}
+	return e.ID + " (" + e.Article + ")"
+}
 
 // OnZooKeeper says whether the strategy locks on a ZooKeeper.
 func (e Entry) OnZooKeeper() bool { return e.Line != nil }
 
-// Servers is how many servers the strategy wants; an ensemble counts as one.
+// Servers returns the number of servers that the strategy needs. An ensemble counts
+// as one.
 func (e Entry) Servers() int { return max(e.Nodes, 1) }
+
+// Check returns an error if e.New cannot work with env. The error names the wrong
+// value and says what to use instead. Call Check before New, which checks nothing:
+// with a wrong number of servers New panics or makes a lock on too few, and the
+// server rounds or refuses a TTL that the strategy cannot express.
+//
+// A quorum strategy takes any number of servers from 3 on: fewer do not survive the
+// failure of one. Check cannot tell whether the servers are independent.
+func (e Entry) Check(env Env) error {
+	switch n := len(env.Nodes); {
+	case e.Expiry == ExpirySession && env.ZooKeeper == nil:
+		return fmt.Errorf("lock: %s locks on a ZooKeeper, and Env.ZooKeeper is nil: use zookeeper.OnConn", e.ID)
+	case e.Nodes == 1 && n != 1:
+		return fmt.Errorf("lock: %s locks on one server, got %d: pass exactly one node", e.ID, n)
+	case e.Nodes > 1 && n < 3:
+		return fmt.Errorf("lock: %s needs a majority of at least 3 servers, got %d: its article uses %d", e.ID, n, e.Nodes)
+	}
+	if i := slices.Index(env.Nodes, redis.UniversalClient(nil)); i >= 0 {
+		return fmt.Errorf("lock: node %d is nil: pass a connected client", i+1)
+	}
+	switch {
+	case env.Clock == nil:
+		return errors.New("lock: Env.Clock is nil: use clockwork.NewRealClock, or Production")
+	case env.Tokens == nil:
+		return errors.New("lock: Env.Tokens is nil: use RandomTokens{}, or Production")
+	}
+	return e.checkTTL(env)
+}
+
+// checkTTL says whether the strategy can express env.TTL.
+func (e Entry) checkTTL(env Env) error {
+	switch {
+	case e.Unit == 0: // the lock has no TTL
+		return nil
+	case env.TTL <= 0:
+		return fmt.Errorf("lock: TTL %v is not above 0: the article of %s uses %v", env.TTL, e.ID, e.TTL)
+	case env.TTL%e.Unit != 0:
+		return fmt.Errorf("lock: TTL %v is not a whole multiple of %v, which %s sends: try %v",
+			env.TTL, e.Unit, e.ID, env.TTL.Truncate(e.Unit)+e.Unit)
+	}
+	return nil
+}

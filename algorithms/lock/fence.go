@@ -8,29 +8,29 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// errNoCounter is what Acquire returns on an Env without a single server.
-var errNoCounter = errors.New("algorithms: no single server to count on")
+// errNoCounter is what Acquire returns unless Env has exactly one server.
+var errNoCounter = errors.New("lock: fencing needs exactly one server")
 
 // Fence returns s with fencing tokens: after each successful Acquire it sends
 // INCR key:fence to the same server, and the lease is a [Fencer] that carries the
-// reply. A resource that refuses every token below the highest it has seen is
-// then safe from a holder that lost its lock without knowing.
+// reply. A resource that refuses every token below the highest it has seen is then
+// protected from a holder that lost its lock without noticing.
 //
-// It is as weak as two commands on one server are:
-//   - A pause between Acquire and INCR, longer than the lease, gives the holder
-//     that is already superseded the higher token, and the resource refuses the
-//     right one.
-//   - The counter is as durable as the server. A failover or a restart that
-//     loses increments hands out old tokens again; an eviction starts at 1.
-//   - The lock is held for one round trip more before Acquire returns.
+// It is only as strong as two commands on one server:
+//   - If the holder pauses for longer than its lease between Acquire and INCR, it
+//     has lost the lock and still gets the higher token. The resource then refuses
+//     the rightful holder.
+//   - The counter is only as durable as the server. After a failover or a restart
+//     that loses increments, old tokens are handed out again; after an eviction the
+//     counter starts at 1.
+//   - Acquire holds the lock for one more round trip before it returns.
 //
-// If INCR fails, Acquire gives the lock back and returns the error. With more or
-// fewer servers than one in env there is no counter to trust, as independent
-// counters do not agree on an order: Acquire then returns an error without asking
-// s.
+// If INCR fails, Acquire releases the lock and returns the error. Unless env has
+// exactly one server, Acquire returns an error and does not call s: counters of
+// independent servers define no common order.
 //
-// The lease is a [Reporter] if that of s is one. It hides the other powers of the
-// lease of s from a type assertion; [As] finds them. A [Closer] is hidden as well:
+// The lease is a [Reporter] if the lease of s is one. A type assertion does not find
+// the other powers of the lease of s; [As] does. The result is never a [Closer]:
 // close s itself.
 func Fence(s Strategy, env Env) Strategy {
 	return &fence{s, env.Nodes}
@@ -43,7 +43,7 @@ type fence struct {
 	nodes []redis.UniversalClient
 }
 
-// Acquire acquires by the inner strategy and then draws a token.
+// Acquire acquires with the inner strategy and then draws a token.
 func (s *fence) Acquire(ctx context.Context, key string) (Lease, error) {
 	if len(s.nodes) != 1 {
 		return nil, errNoCounter
@@ -52,10 +52,10 @@ func (s *fence) Acquire(ctx context.Context, key string) (Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The weak place: a token drawn late is a token too high.
+	// The weak point: a token that is drawn too late is too high.
 	token, err := s.next(ctx, key)
 	if err != nil {
-		// A caller who gave up must not leave the lock behind.
+		// Release the lock even if the caller has cancelled ctx.
 		return nil, errors.Join(err, lease.Release(context.WithoutCancel(ctx)))
 	}
 	fenced := fencedLease{lease, token}
@@ -65,7 +65,7 @@ func (s *fence) Acquire(ctx context.Context, key string) (Lease, error) {
 	return &fenced, nil
 }
 
-// next draws the key's next token.
+// next draws the next token of the key.
 func (s *fence) next(ctx context.Context, key string) (uint64, error) {
 	counter := key + ":fence"
 	token, err := s.nodes[0].Incr(ctx, counter).Result()
@@ -73,7 +73,7 @@ func (s *fence) next(ctx context.Context, key string) (uint64, error) {
 	case err != nil:
 		return 0, Unknown("INCR", counter, err)
 	case token <= 0:
-		return 0, fmt.Errorf("algorithms: fence counter %q is at %d: set it above every token handed out", counter, token)
+		return 0, fmt.Errorf("lock: fence counter %q is at %d: set it above every token handed out", counter, token)
 	}
 	return uint64(token), nil
 }
@@ -98,19 +98,3 @@ type reportingFencedLease struct{ fencedLease }
 
 // Reports implements [Reporter].
 func (l *reportingFencedLease) Reports() {}
-
-// As finds the power P in l or, if l wraps another lease (it then has a method
-// Unwrap() Lease), in the leases within, as errors.As does for errors.
-func As[P Lease](l Lease) (P, bool) {
-	for {
-		if power, ok := l.(P); ok {
-			return power, true
-		}
-		wrapper, ok := l.(interface{ Unwrap() Lease })
-		if !ok {
-			var none P
-			return none, false
-		}
-		l = wrapper.Unwrap()
-	}
-}

@@ -6,40 +6,41 @@ import (
 	"time"
 )
 
-// ZooKeeper is what the locks need of one session with an ensemble: [OnConn]
-// makes one of a real client.
+// ZooKeeper is what a lock needs of one session with an ensemble.
+// [locklab/algorithms/zookeeper.OnConn] makes one from a real client.
 //
-// Every method sends one request and waits for its answer. An error that is none
-// of ErrNoNode, ErrNodeExists and ErrSessionEnded (a broken connection, above
-// all) leaves open whether the request was run. The session outlives its
-// connections: it ends when the ensemble has heard nothing for the session's
-// time-out, by the ensemble's clock, and its ephemeral znodes with it.
+// Every method sends one request and waits for the answer. Any error other than
+// ErrNoNode, ErrNodeExists and ErrSessionEnded (above all a broken connection) means
+// that it is unknown whether the request was run. A session outlives its
+// connections. It ends, and its ephemeral znodes with it, when the ensemble has not
+// heard from the client for the session time-out, on the ensemble's clock.
 type ZooKeeper interface {
-	// Create makes an empty znode and returns its path. That of an
-	// EphemeralSequential one is path and a number, by which the ensemble orders
-	// the children of one parent: of 32 bits with sign, filled with zeros to ten
-	// places. It returns ErrNoNode if there is no parent.
+	// Create makes an empty znode and returns its path. The path of an
+	// EphemeralSequential znode is path followed by a number, by which the ensemble
+	// orders the children of one parent: a signed 32-bit integer, padded with zeros
+	// to ten digits. Create returns ErrNoNode if there is no parent.
 	Create(ctx context.Context, path string, kind Znode) (created string, err error)
 	// Delete removes a znode, or returns ErrNoNode.
 	Delete(ctx context.Context, path string) error
-	// Exists returns the number of the transaction that created the znode, or
-	// ErrNoNode. Numbers of transactions grow over the whole ensemble.
+	// Exists returns the id of the transaction that created the znode (its czxid),
+	// or ErrNoNode. Transaction ids increase over the whole ensemble.
 	Exists(ctx context.Context, path string) (czxid uint64, err error)
-	// Children lists the names of the znode's children, in no order.
+	// Children lists the names of the znode's children, in no particular order.
 	Children(ctx context.Context, path string) (names []string, err error)
-	// WatchNode leaves a watch for a change or the end of the znode. If it is not
-	// there it leaves none and returns ErrNoNode.
+	// WatchNode sets a watch on the znode, for a change of its data or its deletion.
+	// If the znode does not exist, WatchNode sets no watch and returns ErrNoNode.
 	WatchNode(ctx context.Context, path string) (Watch, error)
-	// WatchChildren is Children, and leaves a watch for a child that comes or goes.
+	// WatchChildren is Children, and sets a watch for a child that is created or
+	// deleted.
 	WatchChildren(ctx context.Context, path string) (names []string, watch Watch, err error)
 }
 
-// A Watch fires once, when what it looks at has changed; by then more may have.
-// It is kept over broken connections. One that nobody waits for any more stays
-// with the ensemble until it fires or the session ends.
+// A Watch fires once, after what it watches has changed; by then it may have
+// changed again. It survives broken connections. The ensemble keeps a watch for
+// which nobody waits any more until it fires or the session ends.
 type Watch interface {
 	// Wait blocks until the watch has fired, for at most patience on the client's
-	// own clock. It returns ErrSessionEnded when the watch will not fire any more.
+	// own clock. It returns ErrSessionEnded if the watch can no longer fire.
 	Wait(ctx context.Context, patience time.Duration) (fired bool, err error)
 }
 
@@ -47,13 +48,13 @@ type Watch interface {
 type Znode int
 
 const (
-	Persistent          Znode = iota // stays until somebody deletes it
+	Persistent          Znode = iota // stays until it is deleted
 	EphemeralSequential              // ends with the session that created it, and is numbered
 )
 
-// How an ensemble refuses.
+// The refusals of an ensemble.
 var (
-	ErrNoNode       = errors.New("algorithms: no such znode")
-	ErrNodeExists   = errors.New("algorithms: the znode exists")
-	ErrSessionEnded = errors.New("algorithms: the ZooKeeper session has ended")
+	ErrNoNode       = errors.New("lock: no such znode")
+	ErrNodeExists   = errors.New("lock: the znode exists")
+	ErrSessionEnded = errors.New("lock: the ZooKeeper session has ended")
 )

@@ -7,22 +7,21 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// atLeastFor is token with ShedLock's lockAtLeastFor: a release that comes sooner
-// leaves the key, with what is left of that time to live. (2017: pull request 7 of
-// ShedLock. That the key is looked at first, and not written or deleted whoever
-// has it, is an option there since pull request 2593 of 2025.)
+// atLeastFor is token with ShedLock's lockAtLeastFor: an earlier release does not delete
+// the key but shortens its TTL to the rest of the least time. (2017: pull request 7 of
+// ShedLock. That it checks the owner before it writes or deletes the key is an option
+// there since pull request 2593 of 2025.)
 //
-// It was meant to mend the job that every instance starts on the full minute: done
-// in less time than the clocks differ, it would be done once more by an instance
-// whose minute begins later.
+// It was meant to fix the job that every instance starts on the full minute: if it is
+// done in less time than the clocks differ, an instance with a slow clock runs it again.
 //
-// How it falls: as token does, when the work takes longer than Env.TTL
-// (lockAtMostFor: two run at once, as ShedLock's manual warns), and a crash keeps
-// everybody out until then. It is no lock to wait for: a holder that is done
-// blocks the others for the rest of the time, on purpose.
+// How it fails: as token does, if the work takes longer than Env.TTL (lockAtMostFor: two
+// run at once, as ShedLock's manual warns); and after a crash all others are blocked
+// until then. It is not a lock to wait for: a holder that is done blocks the others for
+// the rest of the least time, on purpose.
 //
-// ShedLock leaves both times to its user. Here the least is a quarter of Env.TTL,
-// on the client's clock from before it asks, as there.
+// ShedLock leaves both times to its user. Here the least time is a quarter of Env.TTL,
+// on the client's clock and counted from before Acquire sends its command, as there.
 var atLeastFor = lock.Entry{
 	ID:     "at-least-for",
 	Family: lock.OneStep,
@@ -37,7 +36,7 @@ var atLeastFor = lock.Entry{
 
 var _ lock.Strategy = (*AtLeastFor)(nil)
 
-// AtLeastFor is at-least-for.
+// AtLeastFor is the lock at-least-for.
 type AtLeastFor struct {
 	env   lock.Env
 	least time.Duration // on the client's clock
@@ -45,29 +44,28 @@ type AtLeastFor struct {
 
 // Acquire is that of token.
 func (s *AtLeastFor) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	l := &keptLease{env: s.env, key: key, token: s.env.Tokens.Token(), until: s.env.Clock.Now().Add(s.least)}
-	if err := setIfFree(ctx, s.env.Nodes[0], key, l.token, s.env.TTL); err != nil {
+	l := &atLeastForLease{env: s.env, key: key, token: s.env.Tokens.Token(), until: s.env.Clock.Now().Add(s.least)}
+	if err := setNXPX(ctx, s.env.Nodes[0], key, l.token, s.env.TTL); err != nil {
 		return nil, err
 	}
 	return l, nil
 }
 
-var _ lock.Reporter = (*keptLease)(nil)
+var _ lock.Reporter = (*atLeastForLease)(nil)
 
-// A keptLease ends at its least time, or when it is given back if that is later.
-type keptLease struct {
+type atLeastForLease struct {
 	reports
 	env        lock.Env
 	key, token string
-	until      time.Time // on the client's clock
+	until      time.Time // end of the least time, on the client's clock
 }
 
-// Release deletes the key once its least time has passed, and before has it expire
-// then. It returns ErrNotHeld when the key is gone or holds another token.
-func (l *keptLease) Release(ctx context.Context) error {
+// Release deletes the key if its least time has passed; otherwise it sets the TTL to the
+// rest of it. It returns ErrNotHeld if the key is gone or holds another token.
+func (l *atLeastForLease) Release(ctx context.Context) error {
 	left := l.until.Sub(l.env.Clock.Now())
 	if left < time.Millisecond {
-		return deleteIfMine(ctx, l.env.Nodes[0], l.key, l.token)
+		return compareAndDelete(ctx, l.env.Nodes[0], l.key, l.token)
 	}
-	return expireIfMine(ctx, l.env.Nodes[0], l.key, l.token, left)
+	return compareAndExpire(ctx, l.env.Nodes[0], l.key, l.token, left)
 }

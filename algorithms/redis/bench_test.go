@@ -6,13 +6,13 @@ import (
 	"locklab/algorithms"
 )
 
-// BenchmarkAcquireRelease is one undisturbed acquire and release, with servers in
-// this process behind real sockets: the cost of the strategy's commands and of its
+// BenchmarkAcquireRelease is one Acquire and Release without contention, with servers
+// in this process behind real sockets: the cost of the strategy's commands and of its
 // own code, not of a network.
 func BenchmarkAcquireRelease(b *testing.B) {
 	for _, e := range algorithms.OnRedis() {
 		b.Run(e.ID, func(b *testing.B) {
-			p := newStage(b, e.Nodes).process(b, e, "A")
+			p := newTestbed(b, e.Nodes).process(b, e, "A")
 			b.ReportAllocs()
 			for b.Loop() {
 				lease, err := p.Acquire(b.Context(), "lock")

@@ -13,18 +13,18 @@ import (
 )
 
 type rule struct {
-	name string
-	why  string
-	play func(testing.TB, *stage, lock.Entry)
+	name  string
+	why   string
+	check func(testing.TB, *testbed, lock.Entry)
 }
 
 // rules hold for every strategy. Each gets empty servers, as many as the strategy
-// wants, and plays on the key "lock" with processes of its own.
+// needs, and uses the key "lock" with processes of its own.
 var rules = []rule{
 	{
 		name: "a free key is acquired",
-		why:  "a lock that nobody can have is safe and useless",
-		play: func(t testing.TB, s *stage, e lock.Entry) {
+		why:  "a lock that nobody can acquire is safe and useless",
+		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
 			if n := s.holding(t, "lock"); n != e.Nodes {
 				t.Errorf("%d of %d servers have the key", n, e.Nodes)
@@ -32,9 +32,9 @@ var rules = []rule{
 		},
 	},
 	{
-		name: "a held key is refused, and untouched",
-		why:  "the attempt of a loser must not change the winner's lock",
-		play: func(t testing.TB, s *stage, e lock.Entry) {
+		name: "a held key is refused, and unchanged",
+		why:  "a refused attempt must not change the holder's lock",
+		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
 			before := s.lockValues(t)
 			mustRefuse(t, s.process(t, e, "B"), "lock")
@@ -45,8 +45,8 @@ var rules = []rule{
 	},
 	{
 		name: "a released key is gone from every server",
-		why:  "what stays behind keeps the next client out, or lets a quorum be missed",
-		play: func(t testing.TB, s *stage, e lock.Entry) {
+		why:  "what stays behind blocks the next client, or makes it miss its quorum",
+		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			lease := must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
 			mustRelease(t, lease, nil)
 			if n := s.holding(t, "lock"); n != 0 {
@@ -56,8 +56,8 @@ var rules = []rule{
 	},
 	{
 		name: "a released key can be acquired again, by others and by the same",
-		why:  "a Strategy is used again and again",
-		play: func(t testing.TB, s *stage, e lock.Entry) {
+		why:  "a Strategy is used repeatedly",
+		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			a, b := s.process(t, e, "A"), s.process(t, e, "B")
 			for _, p := range []*process{a, b, a} {
 				mustRelease(t, must(p.Acquire(t.Context(), "lock"))(t), nil)
@@ -66,8 +66,8 @@ var rules = []rule{
 	},
 	{
 		name: "two keys are two locks",
-		why:  "nothing of a lease may be kept in the Strategy",
-		play: func(t testing.TB, s *stage, e lock.Entry) {
+		why:  "the state of a lease must not be kept in the Strategy",
+		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			a, b := s.process(t, e, "A"), s.process(t, e, "B")
 			held := must(a.Acquire(t.Context(), "lock"))(t)
 			must(a.Acquire(t.Context(), "other"))(t)
@@ -77,13 +77,13 @@ var rules = []rule{
 		},
 	},
 	{
-		name: "the key has a TTL where the server is to end the lease",
-		why:  "Entry.Expiry is what a reader relies on",
-		play: func(t testing.TB, s *stage, e lock.Entry) {
+		name: "the key has a TTL if the server is to end the lease",
+		why:  "readers rely on Entry.Expiry",
+		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
 			for i, admin := range s.admins {
 				left := must(admin.PTTL(t.Context(), "lock").Result())(t)
-				// A real server's clock runs on while we look: half is enough.
+				// The clock of a real server is running: half of the TTL is enough.
 				limited := left > e.TTL/2 && left <= e.TTL
 				if want := e.Expiry == lock.ExpiryServer; limited != want {
 					t.Errorf("server %d: TTL %v of %v, want one: %v", i+1, left, e.TTL, want)
@@ -94,7 +94,7 @@ var rules = []rule{
 	{
 		name: "a dead holder blocks the others for its lease, or for ever without one",
 		why:  "deadlock or a bounded wait, as Entry.Expiry says",
-		play: func(t testing.TB, s *stage, e lock.Entry) {
+		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
 			b := s.process(t, e, "B")
 			mustRefuse(t, b, "lock")
@@ -110,11 +110,11 @@ var rules = []rule{
 		},
 	},
 	{
-		name: "a late release is refused, or takes the successor's key: never in between",
-		why:  "the answer of Release and what it did must agree",
-		play: func(t testing.TB, s *stage, e lock.Entry) {
+		name: "a late release is refused, or deletes the successor's key: nothing in between",
+		why:  "the result of Release must agree with what it did",
+		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			if e.Expiry == lock.ExpiryNone {
-				return // what never ends is never released late
+				return // a lease that never ends is never released late
 			}
 			stale := must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
 			b := s.process(t, e, "B")
@@ -131,11 +131,11 @@ var rules = []rule{
 		},
 	},
 	{
-		name: "a Reporter misses a key that a stranger deleted, others say so or nothing",
+		name: "a Reporter notices that its key was deleted; others may say nothing",
 		why:  "Reporter is the promise that nil is a statement",
-		play: func(t testing.TB, s *stage, e lock.Entry) {
+		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			lease := must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
-			s.steal(t, "lock")
+			s.deleteKey(t, "lock")
 			err := lease.Release(t.Context())
 			_, claims := lease.(lock.Reporter)
 			if !errors.Is(err, lock.ErrNotHeld) && (claims || err != nil) {
@@ -144,9 +144,9 @@ var rules = []rule{
 		},
 	},
 	{
-		name: "servers that do not answer leave the outcome open",
-		why:  "to say taken, or not held, would be a guess",
-		play: func(t testing.TB, s *stage, e lock.Entry) {
+		name: "without answers of the servers the outcome is unknown",
+		why:  "taken, or not held, would be a guess",
+		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			a := s.process(t, e, "A")
 			lease := must(a.Acquire(t.Context(), "lock"))(t)
 			for _, c := range a.conns {
@@ -161,9 +161,9 @@ var rules = []rule{
 		},
 	},
 	{
-		name: "an attempt that was cancelled before it began touches nothing",
-		why:  "the context reaches every command",
-		play: func(t testing.TB, s *stage, e lock.Entry) {
+		name: "an attempt that was cancelled before it began changes nothing",
+		why:  "every command gets the context",
+		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			if _, err := s.process(t, e, "A").Acquire(ctx, "lock"); !errors.Is(err, context.Canceled) {
@@ -176,11 +176,11 @@ var rules = []rule{
 	},
 }
 
-// lapse lets one lease pass, or what is left of the key's TTL if that is more, and
-// one unit of the strategy's count of time, on the servers and for p. Whoever else
-// there is has stopped: a paused or dead process sees no time. It returns how long
-// that was.
-func (s *stage) lapse(e lock.Entry, p *process) time.Duration {
+// lapse lets one lease pass, or the rest of the key's TTL if that is longer, plus one
+// unit in which the strategy counts time, on the servers and for p. The other
+// processes are paused or dead: their clocks do not advance. It returns the time that
+// has passed.
+func (s *testbed) lapse(e lock.Entry, p *process) time.Duration {
 	d := e.TTL
 	for _, admin := range s.admins {
 		d = max(d, admin.PTTL(context.Background(), "lock").Val())
@@ -192,29 +192,29 @@ func (s *stage) lapse(e lock.Entry, p *process) time.Duration {
 }
 
 func TestConformance(t *testing.T) {
-	forEachRule(t, func(t testing.TB, e lock.Entry) *stage { return newStage(t, e.Nodes) })
+	forEachRule(t, func(t testing.TB, e lock.Entry) *testbed { return newTestbed(t, e.Nodes) })
 }
 
-// forEachRule plays every rule with every strategy on what newStage gives.
-func forEachRule(t *testing.T, newStage func(testing.TB, lock.Entry) *stage) {
+// forEachRule checks every rule with every strategy on what newTestbed returns.
+func forEachRule(t *testing.T, newTestbed func(testing.TB, lock.Entry) *testbed) {
 	for _, e := range algorithms.OnRedis() {
 		t.Run(e.ID, func(t *testing.T) {
 			for _, rule := range rules {
 				t.Run(rule.name, func(t *testing.T) {
 					if why, ok := broken[e.ID][rule.name]; ok {
-						w := &witness{TB: t}
-						if w.watch(func() { rule.play(w, newStage(t, e), e) }); !w.failed {
+						w := &failureRecorder{TB: t}
+						if w.watch(func() { rule.check(w, newTestbed(t, e), e) }); !w.failed {
 							t.Errorf("%s keeps the rule, which it is said to break: %s", e.ID, why)
 						}
 						return
 					}
-					s := newStage(t, e)
+					s := newTestbed(t, e)
 					if s == nil {
 						return
 					}
-					rule.play(t, s, e)
+					rule.check(t, s, e)
 					if t.Failed() {
-						t.Log("the rule is there because", rule.why)
+						t.Log("reason for the rule:", rule.why)
 					}
 				})
 			}
@@ -222,19 +222,19 @@ func forEachRule(t *testing.T, newStage func(testing.TB, lock.Entry) *stage) {
 	}
 }
 
-// A witness sees a test fail without failing.
-type witness struct {
+// A failureRecorder records that a test fails, without failing.
+type failureRecorder struct {
 	testing.TB
 	failed bool
 }
 
-func (w *witness) Error(...any)          { w.failed = true }
-func (w *witness) Errorf(string, ...any) { w.failed = true }
-func (w *witness) Fatal(...any)          { w.failed = true; runtime.Goexit() }
-func (w *witness) Fatalf(string, ...any) { w.failed = true; runtime.Goexit() }
+func (w *failureRecorder) Error(...any)          { w.failed = true }
+func (w *failureRecorder) Errorf(string, ...any) { w.failed = true }
+func (w *failureRecorder) Fatal(...any)          { w.failed = true; runtime.Goexit() }
+func (w *failureRecorder) Fatalf(string, ...any) { w.failed = true; runtime.Goexit() }
 
-// watch runs f to its end, or to where it fails for good.
-func (w *witness) watch(f func()) {
+// watch runs f until it returns or fails fatally.
+func (w *failureRecorder) watch(f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -243,57 +243,57 @@ func (w *witness) watch(f func()) {
 	<-done
 }
 
-// broken are the rules that a strategy breaks as it was printed, by name, and why.
-// The test fails when one of them is kept after all.
+// broken has, by strategy, the rules that it breaks in its published form, and why.
+// The test fails if one of them is kept after all.
 var broken = map[string]map[string]string{
 	"mutex": {
 		"a free key is acquired":               noServer,
-		"a held key is refused, and untouched": noServer,
+		"a held key is refused, and unchanged": noServer,
 		"two keys are two locks":               noServer,
-		"a dead holder blocks the others for its lease, or for ever without one":    noServer,
-		"a Reporter misses a key that a stranger deleted, others say so or nothing": noServer,
-		"servers that do not answer leave the outcome open":                         noServer,
+		"a dead holder blocks the others for its lease, or for ever without one": noServer,
+		"a Reporter notices that its key was deleted; others may say nothing":    noServer,
+		"without answers of the servers the outcome is unknown":                  noServer,
 	},
 	"threadlocal": {"two keys are two locks": oneToken},
 	"spin":        {"two keys are two locks": oneToken},
 	"reentrant": {
-		again: notForgotten, "two keys are two locks": oneToken, "servers that do not answer leave the outcome open": oneToken,
+		again: notForgotten, "two keys are two locks": oneToken, "without answers of the servers the outcome is unknown": oneToken,
 	},
 	"reentrant-increment": {
-		again: notForgotten, "two keys are two locks": oneToken, "servers that do not answer leave the outcome open": oneToken,
+		again: notForgotten, "two keys are two locks": oneToken, "without answers of the servers the outcome is unknown": oneToken,
 	},
 	"reentrant-decrement": {
-		again: notForgotten, "two keys are two locks": oneToken, "servers that do not answer leave the outcome open": oneToken,
+		again: notForgotten, "two keys are two locks": oneToken, "without answers of the servers the outcome is unknown": oneToken,
 	},
 	"reentrant-refused": {
-		again: notForgotten, "two keys are two locks": oneToken, "servers that do not answer leave the outcome open": oneToken,
+		again: notForgotten, "two keys are two locks": oneToken, "without answers of the servers the outcome is unknown": oneToken,
 	},
-	"reentrant-forget": {"two keys are two locks": oneToken, "servers that do not answer leave the outcome open": oneToken},
+	"reentrant-forget": {"two keys are two locks": oneToken, "without answers of the servers the outcome is unknown": oneToken},
 	"reentrant-keyed":  {again: notForgotten},
 	"reentrant-asking": {"two keys are two locks": oneToken},
 	"spin-reentrant": {
-		"a held key is refused, and untouched":                                   secondTry,
+		"a held key is refused, and unchanged":                                   secondTry,
 		"a dead holder blocks the others for its lease, or for ever without one": secondTry,
-		again: notForgotten, "two keys are two locks": oneToken, "servers that do not answer leave the outcome open": oneToken,
+		again: notForgotten, "two keys are two locks": oneToken, "without answers of the servers the outcome is unknown": oneToken,
 	},
 	"at-least-for": {
 		again: leastTime, "two keys are two locks": leastTime, "a released key is gone from every server": leastTime,
 	},
-	"lock-delay": {"the key has a TTL where the server is to end the lease": "the key outlives the lease by the delay"},
+	"lock-delay": {"the key has a TTL if the server is to end the lease": "the key outlives the lease by the delay"},
 }
 
 const again = "a released key can be acquired again, by others and by the same"
 
 // Why rules are broken.
 const (
-	noServer     = "it excludes nobody in another process and knows no server"
+	noServer     = "it excludes nobody in another process and uses no server"
 	oneToken     = "the thread has one token for all keys"
-	notForgotten = "the token outlives the lock, and counts as one"
-	leastTime    = "the key stays for its least time"
+	notForgotten = "the token outlives the lock, and counts as the lock"
+	leastTime    = "the key stays for the least time"
 	secondTry    = "the token of the refused first try counts as the lock"
 )
 
-// A rule that nobody has cannot be broken.
+// Every rule in broken exists.
 func TestBrokenRulesExist(t *testing.T) {
 	for id, rulesOf := range broken {
 		entry(t, id)

@@ -10,21 +10,20 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// cronV2 is setnx-expire whose value is the time at which the lease ends, which
-// nobody ever reads, and whose process deletes the key when it is shut down.
-// (2009, as setnx-expire. Article 004-F, closeOrderTaskV2.)
+// cronV2 is setnx-expire with two changes: the value is the time at which the lease ends
+// (nothing reads it), and the process deletes the key when it is shut down. (2009, like
+// setnx-expire. Article 004-F, closeOrderTaskV2.)
 //
-// It was meant to mend the deadlock of a process that is stopped while it holds
-// the lock.
+// It was meant to fix the deadlock after a process is stopped while it holds the lock.
 //
-// How it falls: the clean-up deletes the key of whoever holds it, so each orderly
-// restart of one instance opens the lock of another. A crash between SETNX and
-// EXPIRE is not covered by it. DEL is in no finally: an exception leaves the key
-// for its TTL, of 5 s (the comment beside it says 50), and so short a TTL ends
-// while the batch still works.
+// How it fails: the cleanup deletes the key without checking the owner, so every orderly
+// restart of one instance releases the lock of another. The cleanup does not cover a
+// crash between SETNX and EXPIRE. DEL is not in a finally block: after an exception the
+// key stays for its TTL of 5 s (the comment next to it says 50), and so short a TTL ends
+// while the batch is still running.
 //
-// Our form deletes, in Close, all keys that this process has asked for; the
-// article's class has one.
+// Ours deletes, in Close, every key for which this process has called Acquire; the
+// article's class has a single key.
 var cronV2 = lock.Entry{
 	ID:      "cron-v2",
 	Family:  lock.TwoSteps,
@@ -38,16 +37,16 @@ var cronV2 = lock.Entry{
 	New:     func(env lock.Env) lock.Strategy { return &Cron{env: env} },
 }
 
-// cronV3 is cron-v2 that also reads the time in the key: if SETNX fails and the
-// time is past, it takes over by GETSET. (2009. Article 004-G, closeOrderTaskV3,
-// "doubly safe from deadlock".)
+// cronV3 is cron-v2 that also reads the time in the key: if SETNX fails and the time has
+// passed, it takes over with GETSET. (2009. Article 004-G, closeOrderTaskV3, "doubly safe
+// from deadlock".)
 //
-// It was meant to mend the crash between SETNX and EXPIRE.
+// It was meant to fix the crash between SETNX and EXPIRE.
 //
-// How it falls: as cron-v2, and the time is compared with the reader's clock. A
-// GETSET drops the TTL. The winner sets one again, two steps as before; a loser
-// does not, so when it comes after the winner's EXPIRE the time in the key is the
-// only safety left.
+// How it fails: as cron-v2, and the time is compared with the reader's clock. GETSET
+// removes the TTL. The winner sets it again, in two steps as before. A loser does not: if
+// its GETSET comes after the winner's EXPIRE, only the time in the key still limits the
+// lease.
 var cronV3 = lock.Entry{
 	ID:      "cron-v3",
 	Family:  lock.Stamps,
@@ -63,17 +62,17 @@ var cronV3 = lock.Entry{
 
 var _ lock.Closer = (*Cron)(nil)
 
-// Cron is the lock of a task that every instance of a service starts at the same
-// time, so that one of them does it; cron-v2 and cron-v3 tell the rest.
+// Cron is the lock of a task that every instance of a service starts at the same time and
+// only one should run; see the entries cron-v2 and cron-v3.
 type Cron struct {
 	env       lock.Env
 	takesOver bool
-	keys      []string // that it has asked for, each once
+	keys      []string // of all calls of Acquire, each once
 }
 
-// Acquire sends SETNX and then EXPIRE; if the key exists and the lock takes over,
-// GET, GETSET and EXPIRE. An error leaves open what was written. The clock is read
-// anew for each.
+// Acquire sends SETNX and then EXPIRE; if the key exists and the lock takes over, GET,
+// GETSET and EXPIRE. It reads the clock again for each stamp and comparison. After an
+// error it is unknown what was written.
 func (s *Cron) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	if !slices.Contains(s.keys, key) {
 		s.keys = append(s.keys, key)
@@ -86,10 +85,11 @@ func (s *Cron) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &plainLease{node, key}, nil
+	return &blindDelLease{node, key}, nil
 }
 
-// stamp is the time at which a lease from now ends, in Unix milliseconds.
+// stamp is the time at which a lease that begins now ends, in Unix milliseconds on the
+// client's clock.
 func (s *Cron) stamp() string {
 	return strconv.FormatInt(s.now()+s.env.TTL.Milliseconds(), 10)
 }
@@ -98,11 +98,11 @@ func (s *Cron) now() int64 { return s.env.Clock.Now().UnixMilli() }
 
 func (s *Cron) takeOver(ctx context.Context, key string) error {
 	node := s.env.Nodes[0]
-	old, there, err := get(ctx, node, key)
+	old, exists, err := sendGET(ctx, node, key)
 	switch {
 	case err != nil:
 		return err
-	case !there: // released since the SETNX: not tried again
+	case !exists: // released since SETNX: no second attempt
 		return lock.ErrNotAcquired
 	}
 	end, err := parseStamp(key, old)
@@ -112,21 +112,22 @@ func (s *Cron) takeOver(ctx context.Context, key string) error {
 	case s.now() <= end:
 		return lock.ErrNotAcquired
 	}
-	replaced, there, err := getset(ctx, node, key, s.stamp())
+	replaced, existed, err := sendGETSET(ctx, node, key, s.stamp())
 	switch {
 	case err != nil:
 		return err
-	case there && replaced != old: // somebody was faster, and has lost its TTL now
+	case existed && replaced != old: // another client was faster, and its key has lost its TTL
 		return lock.ErrNotAcquired
 	}
-	return expireAnybodys(ctx, node, key, "", s.env.TTL)
+	return expireBlind(ctx, node, key, "", s.env.TTL)
 }
 
-// Close deletes the keys that this process has asked for, whoever holds them.
+// Close deletes the keys for which this process has called Acquire, without checking the
+// owner.
 func (s *Cron) Close(ctx context.Context) error {
 	var errs []error
 	for _, key := range s.keys {
-		errs = append(errs, del(ctx, s.env.Nodes[0], key, ""))
+		errs = append(errs, delBlind(ctx, s.env.Nodes[0], key, ""))
 	}
 	return errors.Join(errs...)
 }

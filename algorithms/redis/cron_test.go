@@ -8,12 +8,12 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// immortal is a stage on which a process died between SETNX and EXPIRE, long ago.
-func immortal(t *testing.T, e lock.Entry) (*stage, []*process) {
+// immortal is a testbed on which a process died between SETNX and EXPIRE, long ago.
+func immortal(t *testing.T, e lock.Entry) (*testbed, []*process) {
 	t.Helper()
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	dead := s.process(t, e, "dead")
-	dead.conns[0].AddHook(&fault{command: "expire", lose: 1})
+	dead.conns[0].AddHook(&fault{command: "expire", loseRequests: 1})
 	if _, err := dead.Acquire(t.Context(), "lock"); !errors.Is(err, errFault) {
 		t.Fatalf("Acquire: %v, want the fault", err)
 	}
@@ -26,12 +26,12 @@ func immortal(t *testing.T, e lock.Entry) (*stage, []*process) {
 	return s, others
 }
 
-// Article 004: @PreDestroy deletes the lock, so that a stopped process leaves none.
-// It deletes whoever's it is: an instance that goes lets a second one in.
+// Article 004: @PreDestroy deletes the lock, so that a stopped process leaves none. It
+// does not check the owner: an instance that stops lets a second one in.
 func TestCronShutdownOpensAnothersLock(t *testing.T) {
 	for _, id := range []string{"cron-v2", "cron-v3"} {
 		e := entry(t, id)
-		s := newStage(t, 1)
+		s := newTestbed(t, 1)
 		a, b, c := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C")
 		must(a.Acquire(t.Context(), "lock"))(t)
 		mustRefuse(t, b, "lock")
@@ -42,19 +42,19 @@ func TestCronShutdownOpensAnothersLock(t *testing.T) {
 	}
 }
 
-// A shut-down that hears no answer says so.
+// Close returns an error if it gets no answer.
 func TestCronShutdownFails(t *testing.T) {
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a := s.process(t, entry(t, "cron-v2"), "A")
 	must(a.Acquire(t.Context(), "lock"))(t)
-	a.conns[0].AddHook(&fault{command: "del", lose: 1})
+	a.conns[0].AddHook(&fault{command: "del", loseRequests: 1})
 	if err := a.Strategy.(lock.Closer).Close(t.Context()); !errors.Is(err, errFault) {
 		t.Errorf("Close: %v, want the fault", err)
 	}
 }
 
-// Article 004, "doubly safe from deadlock": the key without a TTL blocks V2 for
-// ever, and V3 until the time in it has passed. That much is true.
+// Article 004, "doubly safe from deadlock": the key without a TTL blocks V2 for ever,
+// and V3 until the time in it has passed. That much is true.
 func TestCronV3SurvivesTheGap(t *testing.T) {
 	e := entry(t, "cron-v2")
 	_, p := immortal(t, e)
@@ -64,13 +64,13 @@ func TestCronV3SurvivesTheGap(t *testing.T) {
 	e = entry(t, "cron-v3")
 	s, p := immortal(t, e)
 	must(p[0].Acquire(t.Context(), "lock"))(t)
-	if got := s.left(t); got != e.TTL {
+	if got := s.ttlLeft(t); got != e.TTL {
 		t.Errorf("%v left after the takeover, want %v", got, e.TTL)
 	}
 }
 
-// A loser's GETSET wipes the winner's TTL, and it sends no EXPIRE: of the two
-// safeties one is left.
+// A loser's GETSET removes the winner's TTL, and the loser sends no EXPIRE: only the
+// time in the key still limits the lease.
 func TestCronV3LoserWipesTheTTL(t *testing.T) {
 	e := entry(t, "cron-v3")
 	s, p := immortal(t, e)
@@ -79,26 +79,26 @@ func TestCronV3LoserWipesTheTTL(t *testing.T) {
 		must(p[0].Acquire(t.Context(), "lock"))(t)
 	}})
 	mustRefuse(t, p[1], "lock")
-	if got := s.left(t); got != -1 { // as in TestSetNXExpireErrorLeavesAnImmortalKey
+	if got := s.ttlLeft(t); got != -1 { // as in TestSetNXExpireErrorLeavesAnImmortalKey
 		t.Errorf("PTTL: %v, want -1: no TTL", got)
 	}
 }
 
-// nil from GETSET means that the key was free: V3 knows, the class of article 000
+// nil from GETSET means that the key was free: V3 knows that, the class of article 000
 // does not.
 func TestCronV3TakesAFreeKeyByGetSet(t *testing.T) {
 	e := entry(t, "cron-v3")
 	s, p := immortal(t, e)
-	p[0].conns[0].AddHook(&fault{command: "getset", before: func() { s.steal(t, "lock") }})
+	p[0].conns[0].AddHook(&fault{command: "getset", before: func() { s.deleteKey(t, "lock") }})
 	must(p[0].Acquire(t.Context(), "lock"))(t)
 }
 
-// The time in the key is compared with the reader's clock: one that is ahead by
-// more than the lease takes a live lock. V2 never reads it.
+// The time in the key is compared with the reader's clock: a clock that is ahead by
+// more than the lease takes a valid lock. V2 never reads it.
 func TestCronV3TrustsTheReadersClock(t *testing.T) {
 	for id, takes := range map[string]bool{"cron-v2": false, "cron-v3": true} {
 		e := entry(t, id)
-		s := newStage(t, 1)
+		s := newTestbed(t, 1)
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		must(a.Acquire(t.Context(), "lock"))(t)
 		b.clock.Advance(e.TTL)

@@ -6,28 +6,28 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// Locks with a daemon: a thread of the holder's process that resets the TTL while
-// the holder works. They differ in when it does, and in whether it asks whose key
-// it prolongs. [Watchdog] is Redisson's.
+// Locks with a daemon: a thread of the holder's process that renews the TTL while the
+// holder works. They differ in when it renews and in whether it checks the owner of the
+// key. [Watchdog] is Redisson's.
 //
-// How all of them fall: one renewal that fails is the last one, since the error
-// ends the thread, and the holder is not told. A pause of the process pauses the
-// daemon as well. A holder that hangs holds for ever.
+// How all of them fail: the first failed renewal is the last one, because the error ends
+// the thread, and the holder is not told. A pause of the process pauses the daemon too. A
+// holder that hangs holds the lock for ever.
 //
-// Our forms keep each article's proportions, rounded down to a millisecond, when
-// Env.TTL is not the article's.
+// If Env.TTL is not the article's, ours keep the article's proportions, rounded down to a
+// millisecond.
 
-// daemon20 is constant with a child thread that sets the TTL to 30 s every 20 s.
-// (2013, when constant could first be written. Article 001-C.)
+// daemon20 is constant with a child thread that sets the TTL to 30 s every 20 s. (2013,
+// when constant could first be written. Article 001-C.)
 //
-// It was meant to mend the work that takes longer than the TTL.
+// It was meant to fix work that takes longer than the TTL.
 //
-// How it falls: as all of these do. And nobody tells the thread to end, nor does
-// it ask whose key it is: as long as its process lives it keeps any key of that
-// name alive, also the one of a successor that crashed.
+// How it fails: as all of these do. And nothing ends the thread, and it does not check the
+// owner: as long as its process lives it keeps any key of that name alive, even that of a
+// successor which has crashed.
 //
-// Our form starts one thread for each key, at the first Acquire, or at the next
-// one after an error has ended it.
+// Ours starts one thread for each key: at the first Acquire, or at the next one after an
+// error has ended the thread.
 var daemon20 = lock.Entry{
 	ID:      "daemon-20",
 	Family:  lock.Renewed,
@@ -39,98 +39,91 @@ var daemon20 = lock.Entry{
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,
 	New: func(env lock.Env) lock.Strategy {
-		every := part(env.TTL, 20, 30)
-		return newKeyLock(env, constant("binghe"), setIfFreeEX, anybodys).
-			kept(keeping{first: every, every: every, extend: env.TTL, send: expireAnybodys, endless: true})
+		plan := renewEvery(env, 20, expireBlind)
+		plan.endless = true
+		return newKeyLock(env, always("binghe"), setNXEX, silent(delBlind)).renewed(plan)
 	},
 }
 
-// daemon29 is thread-id-lua with a daemon that sets the TTL to 20 s when 29 of the
-// first 30 have passed, and then every 20 s. (2013. Article 004-E.)
+// daemon29 is thread-id-lua with a daemon that sets the TTL to 20 s after 29 of the first
+// 30 s, and then every 20 s. (2013. Article 004-E.)
 //
-// It was meant to mend the work that takes longer than the TTL.
+// It was meant to fix work that takes longer than the TTL.
 //
-// How it falls: from the second renewal on it comes when the TTL ends, with no
-// margin at all: whatever a message takes is too late. It does not ask whose key
-// it is, so a daemon that is late shortens a successor's TTL from 30 s to 20. One
-// that nobody closed, after an exception, keeps the key for the process's life.
+// How it fails: from the second one on, each renewal is sent when the TTL ends, without any
+// margin: the time that the message takes is already too long. The daemon does not check
+// the owner, so a late one shortens a successor's TTL from 30 s to 20. A daemon that is not
+// closed, after an exception, keeps the key for the life of the process.
 //
-// Our form closes the daemon before it gives the key back.
-var daemon29 = lock.Entry{
-	ID:      "daemon-29",
-	Family:  lock.Renewed,
-	Article: "004-E",
-	Year:    2013,
-	Title:   lock.Text{EN: "SET NX EX 30, a daemon renews for 20 s after 29 s and every 20 s, whoever holds the lock", ZH: "SET NX EX 30，守护线程在第 29 秒续 20 秒，之后每 20 秒一次，不管锁在谁手里"},
-	Nodes:   1,
-	TTL:     30 * time.Second,
-	Unit:    time.Second,
-	Expiry:  lock.ExpiryServer,
-	New: func(env lock.Env) lock.Strategy {
-		return newKeyLock(env, constant(env.Thread), setIfFreeEX, mine).kept(after29(env, expireAnybodys))
-	},
-}
+// Ours stops the daemon before it deletes the key.
+var daemon29 = daemon20.Variant("daemon-29", 2013,
+	lock.Text{EN: "SET NX EX 30, a daemon renews for 20 s after 29 s and every 20 s, whoever holds the lock", ZH: "SET NX EX 30，守护线程在第 29 秒续 20 秒，之后每 20 秒一次，不管锁在谁手里"},
+	func(env lock.Env) lock.Strategy {
+		return newKeyLock(env, always(env.Thread), setNXEX, reporting(compareAndDelete)).renewed(renewAt29(env, expireBlind))
+	}).InArticle("004-E")
 
-// daemon10 is daemon-29 with the rhythm of [Watchdog], a third of the TTL: the
-// margin is 20 s, and the daemon still asks nobody.
-var daemon10 = lock.Entry{
-	ID:     "daemon-10",
+// daemon10 is daemon-29 with the period of [Watchdog], a third of the TTL: the margin is
+// 20 s. The daemon still does not check the owner.
+var daemon10 = daemon20.Variant("daemon-10", 2013,
+	lock.Text{EN: "SET NX EX 30, a daemon renews every 10 s, whoever holds the lock", ZH: "SET NX EX 30，守护线程每 10 秒续期一次，不管锁在谁手里"},
+	func(env lock.Env) lock.Strategy {
+		return newKeyLock(env, always(env.Thread), setNXEX, reporting(compareAndDelete)).renewed(renewEvery(env, 10, expireBlind))
+	})
+
+// daemon10Owned is daemon-10 with a unique token, and with a script that renews the TTL
+// only if the key holds it. (2013, as daemon-10.) It is [Watchdog] without the hash, and
+// what most libraries do.
+//
+// It was meant to fix the renewal of a successor's key. It fails as all of these do.
+var daemon10Owned = lock.Entry{
+	ID:     "daemon-10-owned",
 	Family: lock.Renewed,
 	Year:   2013,
-	Title:  lock.Text{EN: "SET NX EX 30, a daemon renews every 10 s, whoever holds the lock", ZH: "SET NX EX 30，守护线程每 10 秒续期一次，不管锁在谁手里"},
+	Title:  lock.Text{EN: "SET NX PX with a token, renewed every third of the TTL if it is still one's own", ZH: "SET NX PX 加令牌，每三分之一 TTL 续期一次，只续自己的锁"},
 	Nodes:  1,
 	TTL:    30 * time.Second,
-	Unit:   time.Second,
+	Unit:   time.Millisecond,
 	Expiry: lock.ExpiryServer,
-	New: func(env lock.Env) lock.Strategy {
-		return newKeyLock(env, constant(env.Thread), setIfFreeEX, mine).kept(each(env, 10, expireAnybodys))
-	},
+	New: renewedByOwner(reporting(compareAndDelete),
+		func(env lock.Env) renewalPlan { return renewEvery(env, 10, compareAndExpire) }),
 }
 
-// The three rhythms with an owner: a token of one's own, and a script that
-// prolongs the key only if it holds it. daemon-10-owned is what is left of
-// [Watchdog] without the hash, and what most libraries do.
+// daemon20Owned and daemon29Owned are daemon-10-owned with the periods of daemon-20 and
+// daemon-29.
 var (
-	daemon10Owned = ownedDaemon("daemon-10-owned", lock.Text{EN: "SET NX PX with a token, renewed every third of the TTL if it is still one's own", ZH: "SET NX PX 加令牌，每三分之一 TTL 续期一次，只续自己的锁"},
-		func(env lock.Env) keeping { return each(env, 10, expireIfMine) })
-	daemon20Owned = ownedDaemon("daemon-20-owned", lock.Text{EN: "SET NX PX with a token, renewed every two thirds of the TTL if it is still one's own", ZH: "SET NX PX 加令牌，每三分之二 TTL 续期一次，只续自己的锁"},
-		func(env lock.Env) keeping { return each(env, 20, expireIfMine) })
-	daemon29Owned = ownedDaemon("daemon-29-owned", lock.Text{EN: "SET NX PX with a token, renewed as daemon-29 does if it is still one's own", ZH: "SET NX PX 加令牌，续期节奏同 daemon-29，只续自己的锁"},
-		func(env lock.Env) keeping { return after29(env, expireIfMine) })
+	daemon20Owned = daemon10Owned.Variant("daemon-20-owned", 2013,
+		lock.Text{EN: "SET NX PX with a token, renewed every two thirds of the TTL if it is still one's own", ZH: "SET NX PX 加令牌，每三分之二 TTL 续期一次，只续自己的锁"},
+		renewedByOwner(reporting(compareAndDelete),
+			func(env lock.Env) renewalPlan { return renewEvery(env, 20, compareAndExpire) }))
+	daemon29Owned = daemon10Owned.Variant("daemon-29-owned", 2013,
+		lock.Text{EN: "SET NX PX with a token, renewed as daemon-29 does if it is still one's own", ZH: "SET NX PX 加令牌，续期节奏同 daemon-29，只续自己的锁"},
+		renewedByOwner(reporting(compareAndDelete),
+			func(env lock.Env) renewalPlan { return renewAt29(env, compareAndExpire) }))
 )
 
-func ownedDaemon(id string, title lock.Text, rhythm func(lock.Env) keeping) lock.Entry {
-	return lock.Entry{
-		ID:     id,
-		Family: lock.Renewed,
-		Year:   2013,
-		Title:  title,
-		Nodes:  1,
-		TTL:    30 * time.Second,
-		Unit:   time.Millisecond,
-		Expiry: lock.ExpiryServer,
-		New: func(env lock.Env) lock.Strategy {
-			k := rhythm(env)
-			k.owned = true
-			return newKeyLock(env, env.Tokens.Token, setIfFree, mine).kept(k)
-		},
+// renewedByOwner makes a KeyLock with a unique token, whose renewal checks the owner.
+func renewedByOwner(release release, plan func(lock.Env) renewalPlan) func(lock.Env) lock.Strategy {
+	return func(env lock.Env) lock.Strategy {
+		p := plan(env)
+		p.checksOwner = true
+		return newKeyLock(env, env.Tokens.Token, setNXPX, release).renewed(p)
 	}
 }
 
-// each renews the whole TTL every n of its 30 parts.
-func each(env lock.Env, n time.Duration, send prolonging) keeping {
-	every := part(env.TTL, n, 30)
-	return keeping{first: every, every: every, extend: env.TTL, send: send}
+// renewEvery sets the whole TTL again each time that n thirtieths of it have passed.
+func renewEvery(env lock.Env, n time.Duration, send expireFunc) renewalPlan {
+	every := fraction(env.TTL, n, 30)
+	return renewalPlan{first: every, every: every, ttl: env.TTL, send: send}
 }
 
-// after29 renews two thirds of the TTL, first after 29 of its 30 parts and then
-// each time that two thirds have passed.
-func after29(env lock.Env, send prolonging) keeping {
-	thirds := part(env.TTL, 20, 30)
-	return keeping{first: part(env.TTL, 29, 30), every: thirds, extend: thirds, send: send}
+// renewAt29 sets the TTL to two thirds of Env.TTL: first after 29 thirtieths of it, and
+// then each time that two thirds have passed.
+func renewAt29(env lock.Env, send expireFunc) renewalPlan {
+	thirds := fraction(env.TTL, 20, 30)
+	return renewalPlan{first: fraction(env.TTL, 29, 30), every: thirds, ttl: thirds, send: send}
 }
 
-// part is n/of of d in whole milliseconds, at least one.
-func part(d, n, of time.Duration) time.Duration {
+// fraction is n/of of d in whole milliseconds, at least one.
+func fraction(d, n, of time.Duration) time.Duration {
 	return max((d * n / of).Truncate(time.Millisecond), time.Millisecond)
 }

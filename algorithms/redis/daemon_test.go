@@ -9,14 +9,14 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// wait lets d pass for the server and for p, one of whose timers is due then.
-func (s *stage) wait(p *process, d time.Duration) {
+// wait lets d pass for the server and for p, which has one timer that is due then.
+func (s *testbed) wait(p *process, d time.Duration) {
 	s.pass(d)
 	p.clock.tick(d)
 }
 
-// When each daemon renews, and to what: the three rhythms of the articles. What is
-// left of the TTL just before a renewal is the margin for a slow message, or a pause.
+// When each daemon renews, and to which TTL: the three schedules of the articles. The
+// rest of the TTL just before a renewal is the margin for a slow message or a pause.
 func TestDaemonRhythms(t *testing.T) {
 	second := time.Second
 	for _, tt := range []struct {
@@ -31,7 +31,7 @@ func TestDaemonRhythms(t *testing.T) {
 	} {
 		for _, id := range tt.ids {
 			e := entry(t, id)
-			s := newStage(t, 1)
+			s := newTestbed(t, 1)
 			a := s.process(t, e, "A")
 			must(a.Acquire(t.Context(), "lock"))(t)
 			step, margin := tt.first, tt.margin
@@ -39,14 +39,14 @@ func TestDaemonRhythms(t *testing.T) {
 				if a.clock.last != step {
 					t.Errorf("%s: the next renewal is %v away, want %v", id, a.clock.last, step)
 				}
-				if got := s.left(t) - step; got != margin {
+				if got := s.ttlLeft(t) - step; got != margin {
 					t.Errorf("%s: the margin is %v, want %v", id, got, margin)
 				}
 				if margin == 0 {
 					break // who is first in that millisecond is not the daemon's to say
 				}
 				s.wait(a, step)
-				if got := s.left(t); got != tt.extend {
+				if got := s.ttlLeft(t); got != tt.extend {
 					t.Errorf("%s: %v left after a renewal, want %v", id, got, tt.extend)
 				}
 				step, margin = tt.every, tt.later
@@ -55,11 +55,11 @@ func TestDaemonRhythms(t *testing.T) {
 	}
 }
 
-// Article 004: EXPIRE 20 every 20 s. One millisecond on the way, and the second
-// renewal finds no key, or that of somebody who came in the millisecond.
+// Article 004: EXPIRE 20 every 20 s. If the message takes one millisecond, the second
+// renewal finds no key, or that of a client which has come in that millisecond.
 func TestDaemon29HasNoMargin(t *testing.T) {
 	e := entry(t, "daemon-29")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	must(a.Acquire(t.Context(), "lock"))(t)
 	s.wait(a, 29*time.Second)
@@ -68,28 +68,28 @@ func TestDaemon29HasNoMargin(t *testing.T) {
 		must(b.Acquire(t.Context(), "lock"))(t)
 	}})
 	s.wait(a, 20*time.Second)
-	if got := s.left(t); got != 20*time.Second {
+	if got := s.ttlLeft(t); got != 20*time.Second {
 		t.Errorf("%v left of B's 30 s, want the 20 s of A's daemon", got)
 	}
 }
 
-// A daemon that asks nobody shortens a successor's lease, or prolongs it; one that
-// asks ends when the key is another's.
+// A daemon that does not check the owner shortens or extends a successor's lease; one
+// that does ends when the key belongs to another client.
 func TestDaemonOfALateHolder(t *testing.T) {
 	for id, touches := range map[string]bool{
 		"daemon-10": true, "daemon-20": true, "daemon-29": true,
 		"daemon-10-owned": false, "daemon-20-owned": false, "daemon-29-owned": false, "set-ifeq": false,
 	} {
 		e := entry(t, id)
-		s := newStage(t, 1)
+		s := newTestbed(t, 1)
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		must(a.Acquire(t.Context(), "lock"))(t)
 		s.lapse(e, b) // A is paused
 		must(b.Acquire(t.Context(), "lock"))(t)
 		s.pass(time.Second)
-		before := s.left(t)
+		before := s.ttlLeft(t)
 		a.clock.tick(e.TTL - time.Second) // A's daemon wakes
-		if after := s.left(t); (after != before) != touches {
+		if after := s.ttlLeft(t); (after != before) != touches {
 			t.Errorf("%s: %v left of B's lease, then %v, touched: want %v", id, before, after, touches)
 		}
 		if a.clock.armed() != touches {
@@ -98,12 +98,12 @@ func TestDaemonOfALateHolder(t *testing.T) {
 	}
 }
 
-// Article 001 tells nobody to end the child thread: A has given its lock back, B
-// acquired and died, and A's process keeps B's key alive.
+// Article 001 does not end the child thread: A has released its lock, B has acquired
+// it and died, and A's process keeps B's key alive.
 func TestDaemon20NeverEnds(t *testing.T) {
 	for id, endless := range map[string]bool{"daemon-20": true, "daemon-20-owned": false} {
 		e := entry(t, id)
-		s := newStage(t, 1)
+		s := newTestbed(t, 1)
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil)
 		if a.clock.armed() != endless {
@@ -120,10 +120,10 @@ func TestDaemon20NeverEnds(t *testing.T) {
 	}
 }
 
-// There is one daemon for each key, and another one once an error has ended it.
+// There is one daemon for each key, and a new one after an error has ended it.
 func TestDaemon20StartsOnce(t *testing.T) {
 	e := entry(t, "daemon-20")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a := s.process(t, e, "A")
 	f := &fault{command: "expire"}
 	a.conns[0].AddHook(f)
@@ -132,7 +132,7 @@ func TestDaemon20StartsOnce(t *testing.T) {
 	for range 3 {
 		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil)
 	}
-	f.lose = 1
+	f.loseRequests = 1
 	s.wait(a, 20*time.Second)
 	if renewals != 1 || a.clock.armed() {
 		t.Fatalf("%d renewals by one daemon, and another to come: %v", renewals, a.clock.armed())
@@ -144,10 +144,10 @@ func TestDaemon20StartsOnce(t *testing.T) {
 	}
 }
 
-// Every Renewer sets the whole TTL, and says when the lease had ended.
+// Every Renewer sets the whole TTL, and returns ErrNotHeld if the lease had ended.
 func TestRenewers(t *testing.T) {
 	for _, e := range algorithms.OnRedis() {
-		s := newStage(t, e.Nodes)
+		s := newTestbed(t, e.Nodes)
 		a := s.process(t, e, "A")
 		renewer, ok := lock.As[lock.Renewer](must(a.Acquire(t.Context(), "lock"))(t))
 		if !ok {
@@ -157,10 +157,10 @@ func TestRenewers(t *testing.T) {
 		if err := renewer.Renew(t.Context()); err != nil {
 			t.Errorf("%s: Renew: %v", e.ID, err)
 		}
-		if got := s.left(t); got != e.TTL {
+		if got := s.ttlLeft(t); got != e.TTL {
 			t.Errorf("%s: %v left after Renew, want %v", e.ID, got, e.TTL)
 		}
-		s.steal(t, "lock")
+		s.deleteKey(t, "lock")
 		if err := renewer.Renew(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
 			t.Errorf("%s: Renew of a lost lease: %v, want %v", e.ID, err, lock.ErrNotHeld)
 		}

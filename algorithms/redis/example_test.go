@@ -17,7 +17,7 @@ import (
 	"locklab/algorithms/zookeeper"
 )
 
-// Two processes want one lock on a real server; here a small one stands in for it.
+// Two processes want one lock on a real server, for which miniredis stands in here.
 func Example() {
 	server, err := miniredis.Run()
 	if err != nil {
@@ -58,12 +58,12 @@ func Example() {
 
 	// Output:
 	// A acquired the lock
-	// B was refused: algorithms: lock not acquired
+	// B was refused: lock: not acquired
 	// A released it: <nil>
-	// A released it again: algorithms: lock not held
+	// A released it again: lock: not held
 }
 
-// At most two processes work at a time, on a real ensemble; who comes third waits.
+// At most two processes work at a time, on a real ensemble; a third one waits.
 func ExampleOnConn() {
 	conn, _, err := zk.Connect([]string{"127.0.0.1:2181"}, 10*time.Second)
 	if err != nil {

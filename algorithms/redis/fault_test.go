@@ -9,15 +9,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// errFault is what a client hears of a command that a fault struck.
+// errFault is the error that a client gets for a command into which a fault was
+// injected.
 var errFault = errors.New("fault")
 
-// A fault strikes one kind of command on one connection.
+// A fault is injected into the commands of one name on one connection.
 type fault struct {
-	command string // its name, in any case
-	before  func() // runs before the command leaves, if not nil
-	lose    int    // how many of them do not reach the server
-	mute    int    // how many of them reach it, but their replies do not come back
+	command      string // its name, in any case
+	before       func() // runs before the command leaves, if not nil
+	loseRequests int    // how many of them do not reach the server
+	loseReplies  int    // of how many the server runs the command but the reply is lost
 }
 
 func (f *fault) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -34,13 +35,13 @@ func (f *fault) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		if f.before != nil {
 			f.before()
 		}
-		if f.lose > 0 {
-			f.lose--
+		if f.loseRequests > 0 {
+			f.loseRequests--
 			return errFault
 		}
 		err := next(ctx, cmd)
-		if f.mute > 0 {
-			f.mute--
+		if f.loseReplies > 0 {
+			f.loseReplies--
 			return errFault
 		}
 		return err

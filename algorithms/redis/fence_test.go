@@ -11,8 +11,8 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// fenced is a process whose strategy is fenced.
-func (s *stage) fenced(t *testing.T, e lock.Entry, name string) *process {
+// fenced makes a process with a fenced strategy.
+func (s *testbed) fenced(t *testing.T, e lock.Entry, name string) *process {
 	p := s.process(t, e, name)
 	p.Strategy = lock.Fence(p.Strategy, p.env)
 	return p
@@ -29,11 +29,12 @@ func acquireToken(t *testing.T, p *process) (lock.Lease, uint64) {
 	return lease, fencer.FencingToken()
 }
 
-// Every strategy on one server can be fenced, and is refused on more.
+// Every strategy on one server can be fenced; on several servers Acquire returns an
+// error.
 func TestFence(t *testing.T) {
 	for _, e := range algorithms.OnRedis() {
 		t.Run(e.ID, func(t *testing.T) {
-			s := newStage(t, e.Nodes)
+			s := newTestbed(t, e.Nodes)
 			a, b := s.fenced(t, e, "A"), s.fenced(t, e, "B")
 			if e.Nodes > 1 {
 				if _, err := a.Acquire(t.Context(), "lock"); err == nil || errors.Is(err, lock.ErrNotAcquired) {
@@ -56,20 +57,21 @@ func TestFence(t *testing.T) {
 				}
 				last = token
 				mustRelease(t, lease, nil)
-				s.steal(t, "lock") // at-least-for keeps it
+				s.deleteKey(t, "lock") // at-least-for keeps it
 			}
 		})
 	}
 }
 
-// A Reporter stays one, and nothing becomes one; other powers are found by As.
+// The fenced lease is a Reporter if and only if the inner one is; As finds the other
+// powers.
 func TestFenceKeepsThePowers(t *testing.T) {
 	for _, e := range algorithms.OnRedis() {
 		if e.Nodes > 1 {
 			continue
 		}
 		t.Run(e.ID, func(t *testing.T) {
-			s := newStage(t, 1)
+			s := newTestbed(t, 1)
 			bare := must(s.process(t, e, "A").Acquire(t.Context(), "bare"))(t)
 			lease, _ := acquireToken(t, s.fenced(t, e, "B"))
 			_, want := bare.(lock.Reporter)
@@ -88,14 +90,15 @@ func TestFenceKeepsThePowers(t *testing.T) {
 	}
 }
 
-// Without a token there is no lock: it is given back, even if the caller has gone.
+// Without a token there is no lock: it is released, even if the caller has cancelled
+// its context.
 func TestFenceGivesBackWhatItCannotCount(t *testing.T) {
 	e := entry(t, "token")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a := s.fenced(t, e, "A")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	a.conns[0].AddHook(&fault{command: "incr", before: cancel, lose: 1})
+	a.conns[0].AddHook(&fault{command: "incr", before: cancel, loseRequests: 1})
 	if _, err := a.Acquire(ctx, "lock"); !errors.Is(err, errFault) {
 		t.Fatalf("Acquire: %v, want the fault", err)
 	}
@@ -104,10 +107,10 @@ func TestFenceGivesBackWhatItCannotCount(t *testing.T) {
 	}
 }
 
-// A counter that somebody set below 0 would hand out tokens above all others.
+// A counter below 0 does not yield tokens.
 func TestFenceRefusesASpoiltCounter(t *testing.T) {
 	e := entry(t, "token")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	must(s.admins[0].Set(t.Context(), "lock:fence", -7, redis.KeepTTL).Result())(t)
 	if _, err := s.fenced(t, e, "A").Acquire(t.Context(), "lock"); err == nil {
 		t.Error("a token was drawn from a counter below 0")
@@ -117,11 +120,11 @@ func TestFenceRefusesASpoiltCounter(t *testing.T) {
 	}
 }
 
-// The weakness of two commands: A pauses between them for longer than its lease,
-// B acquires and counts, and then A draws the higher token.
+// The weak point of two commands: A pauses between them for longer than its lease, B
+// acquires and draws a token, and then A draws a higher one.
 func TestFencePauseBetweenTheTwoCommands(t *testing.T) {
 	e := entry(t, "token")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b := s.fenced(t, e, "A"), s.fenced(t, e, "B")
 	var holder uint64
 	a.conns[0].AddHook(&fault{command: "incr", before: func() {

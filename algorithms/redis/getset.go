@@ -27,45 +27,44 @@ var getSet = lock.Entry{
 	New:     func(env lock.Env) lock.Strategy { return &GetSet{env.Nodes[0], env.Clock, env.TTL} },
 }
 
-// GetSet writes the time at which the lease ends into the key, and lets whoever
-// finds that time past take the lock over by GETSET. (2009: the pattern stands
-// on the SETNX page of Redis's manual from December 2009. Article 000-C is a
-// Java class of 2017 that does it in milliseconds.)
+// GetSet writes the time at which the lease ends into the key. A client that finds this
+// time in the past takes the lock over with GETSET. (2009: the pattern is on the SETNX
+// page of Redis's manual since December 2009. Article 000-C is a Java class of 2017 that
+// does it in milliseconds.)
 //
-// It was meant to mend the deadlock of setnx without a TTL (why, setnx-expire
-// tells), and without the race of "too old: DEL, then SETNX", in which the second
-// of two cleaners deletes the first one's new lock. GETSET writes and reads in one
-// step, so of all clients that saw the same old stamp exactly one gets it back.
+// It was meant to fix the deadlock of setnx without using a TTL (setnx-expire says why),
+// and without the race of "too old: DEL, then SETNX", in which the second of two cleaners
+// deletes the first one's new lock. GETSET writes and reads in one step, so that of all
+// clients that saw the same old stamp exactly one gets it back.
 //
-// How it falls:
-//   - The stamp is compared with the reader's clock. A clock that is ahead by more
-//     than what is left of the lease takes a live lock.
-//   - GETSET on a key that has just been deleted answers nil and creates it. The
-//     article counts nil as lost, so the loser's stamp stays: a lock that nobody
-//     holds, for one whole lease.
+// How it fails:
+//   - The stamp is compared with the reader's clock. A client whose clock is ahead by more
+//     than the rest of the lease takes a valid lock.
+//   - GETSET on a key that has just been deleted answers nil and creates it. The article
+//     counts nil as lost, so the loser's stamp stays: an orphan lock that nobody holds, for
+//     a whole lease.
 //   - Every loser of the takeover overwrites the winner's stamp with its own.
-//   - The clock is read once, on entry. A pause between that and the GETSET
-//     writes a stamp that may already be past.
+//   - The clock is read once, at the beginning. A pause between that and GETSET writes a
+//     stamp that may already have passed.
 //   - now == stamp counts as expired.
-//   - DEL asks nobody: it removes a successor's lock and reports success.
+//   - DEL does not check the owner: it deletes a successor's lock and reports success.
 //
-// Our form is the printed class, step by step, with the connection of Env in
-// place of one static connection shared by all threads, and a TTL in whole
-// milliseconds in place of seconds. A value that is no number makes Java throw;
-// here it is an error of Acquire.
+// Ours is the printed class, step by step, with the connection of Env instead of one static
+// connection shared by all threads, and with a TTL in whole milliseconds instead of
+// seconds. Where Java throws because a value is not a number, Acquire returns an error.
 type GetSet struct {
 	node  redis.UniversalClient
 	clock lock.Clock
 	ttl   time.Duration
 }
 
-// Acquire sends SETNX; if the key exists, GET; if the stamp is past, GETSET. An
-// error leaves open what was written.
+// Acquire sends SETNX; if the key exists, GET; if the stamp has passed, GETSET. After an
+// error it is unknown what was written.
 func (s *GetSet) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	now := s.clock.Now().UnixMilli()
 	expiry := strconv.FormatInt(now+s.ttl.Milliseconds(), 10)
 
-	created, err := setnx(ctx, s.node, key, expiry)
+	created, err := sendSETNX(ctx, s.node, key, expiry)
 	switch {
 	case err != nil:
 		return nil, err
@@ -75,14 +74,14 @@ func (s *GetSet) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	return s.takeOver(ctx, key, now, expiry)
 }
 
-// takeOver is the second half of Acquire: the key exists, but its time may have
-// passed. now is the client's clock on entry, in Unix milliseconds.
+// takeOver is the second half of Acquire: the key exists, but its stamp may have passed.
+// now is the client's clock at the beginning of Acquire, in Unix milliseconds.
 func (s *GetSet) takeOver(ctx context.Context, key string, now int64, expiry string) (lock.Lease, error) {
-	old, there, err := get(ctx, s.node, key)
+	old, exists, err := sendGET(ctx, s.node, key)
 	switch {
 	case err != nil:
 		return nil, err
-	case !there: // released since the SETNX; the class does not try again
+	case !exists: // released since SETNX; the class does not try again
 		return nil, lock.ErrNotAcquired
 	}
 	oldStamp, err := parseStamp(key, old)
@@ -93,28 +92,28 @@ func (s *GetSet) takeOver(ctx context.Context, key string, now int64, expiry str
 		return nil, lock.ErrNotAcquired
 	}
 
-	replaced, there, err := getset(ctx, s.node, key, expiry)
+	replaced, existed, err := sendGETSET(ctx, s.node, key, expiry)
 	switch {
 	case err != nil:
 		return nil, err
-	case !there || strings.TrimSpace(replaced) == "":
-		return nil, lock.ErrNotAcquired // and expiry stays behind: the orphan
+	case !existed || strings.TrimSpace(replaced) == "":
+		return nil, lock.ErrNotAcquired // and our stamp stays: the orphan
 	}
 	replacedStamp, err := parseStamp(key, replaced)
 	switch {
 	case err != nil:
 		return nil, err
-	case replacedStamp != oldStamp: // somebody was faster, and now has our stamp
+	case replacedStamp != oldStamp: // another client was faster, and now has our stamp
 		return nil, lock.ErrNotAcquired
 	}
 	return &getSetLease{node: s.node, key: key}, nil
 }
 
-// parseStamp reads a Unix time, in whatever unit.
+// parseStamp reads a Unix time, in any unit.
 func parseStamp(key, value string) (int64, error) {
 	stamp, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("algorithms: %q holds no time stamp: %w", key, err)
+		return 0, fmt.Errorf("redis: %q holds no time stamp: %w", key, err)
 	}
 	return stamp, nil
 }
@@ -127,8 +126,8 @@ type getSetLease struct {
 	key  string
 }
 
-// Release deletes the key, whoever holds it, and returns ErrNotHeld only when
-// there was no key at all. As a Reporter it therefore lies about a lock that was
+// Release deletes the key without checking the owner, and returns ErrNotHeld only if there
+// was no key. As a Reporter it therefore makes a false statement about a lock that was
 // taken over in the meantime.
 func (l *getSetLease) Release(ctx context.Context) error {
 	deleted, err := l.node.Del(ctx, l.key).Result()

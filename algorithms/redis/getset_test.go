@@ -9,12 +9,12 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// Article 000, the bug its author met: between GET and GETSET the key is deleted,
-// GETSET answers nil, and the client counts that as lost. Its stamp stays, and
-// nobody can acquire for one lease although nobody holds.
+// Article 000, the bug that its author ran into: between GET and GETSET the key is
+// deleted, GETSET answers nil, and the client takes that for lost. Its stamp stays,
+// and for one lease nobody can acquire the lock although nobody holds it.
 func TestGetSetNilLeavesAPhantom(t *testing.T) {
 	e := entry(t, "getset")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b, c := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C")
 	old := must(a.Acquire(t.Context(), "lock"))(t)
 	for _, p := range []*process{b, c} {
@@ -34,12 +34,11 @@ func TestGetSetNilLeavesAPhantom(t *testing.T) {
 	must(c.Acquire(t.Context(), "lock"))(t)
 }
 
-// Article 000: of two clients that saw the same old stamp, GETSET lets one win.
-// It says that the loser's write does no harm; it is the loser's stamp that
-// stands from then on.
+// Article 000: of two clients that saw the same old stamp, GETSET lets one win. It
+// says that the loser's write does no harm; but the loser's stamp stays.
 func TestGetSetLoserOverwritesTheWinner(t *testing.T) {
 	e := entry(t, "getset")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b, c := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C")
 	must(a.Acquire(t.Context(), "lock"))(t)
 	s.lapse(e, b)
@@ -55,11 +54,11 @@ func TestGetSetLoserOverwritesTheWinner(t *testing.T) {
 	}
 }
 
-// Article 000 asks for synchronised clocks: a client that is ahead by what is left
-// of the lease takes a live lock. now == stamp counts as expired.
+// Article 000 demands synchronised clocks: a client whose clock is ahead by the rest
+// of the lease takes a valid lock. now == stamp counts as expired.
 func TestGetSetTrustsTheReadersClock(t *testing.T) {
 	e := entry(t, "getset")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	must(a.Acquire(t.Context(), "lock"))(t)
 	b.clock.Advance(e.TTL - time.Millisecond)
@@ -68,11 +67,11 @@ func TestGetSetTrustsTheReadersClock(t *testing.T) {
 	must(b.Acquire(t.Context(), "lock"))(t)
 }
 
-// The class reads the clock once, on entry. A pause in front of the first command
+// The class reads the clock once, at the beginning. A pause before the first command
 // makes a lock that has already expired when it is created.
 func TestGetSetReadsTheClockOnEntry(t *testing.T) {
 	e := entry(t, "getset")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	pause := e.TTL + time.Second
 	a.conns[0].AddHook(slow("setnx", a.clock, pause))
@@ -81,10 +80,10 @@ func TestGetSetReadsTheClockOnEntry(t *testing.T) {
 	must(b.Acquire(t.Context(), "lock"))(t)
 }
 
-// releaseLock of article 000 reports whether DEL removed a key, not whose.
+// releaseLock of article 000 reports whether DEL removed a key, not whose it was.
 func TestGetSetReleaseLies(t *testing.T) {
 	e := entry(t, "getset")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	stale := must(a.Acquire(t.Context(), "lock"))(t)
 	s.lapse(e, b)
@@ -95,10 +94,10 @@ func TestGetSetReleaseLies(t *testing.T) {
 	}
 }
 
-// GET on a key released since the SETNX is a refusal, not another try.
+// A GET on a key that was released since SETNX is a refusal, without another attempt.
 func TestGetSetDoesNotTryAgain(t *testing.T) {
 	e := entry(t, "getset")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	b.conns[0].AddHook(&fault{command: "get", before: func() { mustRelease(t, lease, nil) }})
@@ -108,10 +107,10 @@ func TestGetSetDoesNotTryAgain(t *testing.T) {
 	}
 }
 
-// Where new Long(…) throws, Acquire fails, and says on what.
+// Where new Long(…) throws, Acquire returns an error that says why.
 func TestGetSetForeignValue(t *testing.T) {
 	e := entry(t, "getset")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a := s.process(t, e, "A")
 	must(s.admins[0].Set(t.Context(), "lock", "binghe", 0).Result())(t)
 	_, err := a.Acquire(t.Context(), "lock")

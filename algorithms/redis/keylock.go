@@ -16,89 +16,98 @@ var (
 	_ lock.Reporter = (*ownedLease)(nil)
 )
 
-// KeyLock is one key with one value on one server: most of the locks here. The
-// articles argue about four parts of it, and each of their locks is a choice of
-// these: what value it writes, which commands create the key, which give it back,
-// and who, if anybody, keeps it alive meanwhile. The lock's entry tells what it
-// was meant to mend and how it falls.
+// KeyLock is a lock of one key with one value on one server, like most locks here.
+// They differ in four choices: which value they write, which commands create the key,
+// which delete it, and what renews the lease meanwhile. The lock's entry says what it
+// was meant to fix and how it fails.
 type KeyLock struct {
 	node  redis.UniversalClient
 	clock lock.Clock
 	ttl   time.Duration
 
-	value func() string // what Acquire writes, made anew for each
-	take  taking
-	give  giving
-	keep  *keeping // nil: the TTL runs from Acquire to its end
-	// endless are the renewals that no Release ends, by key.
+	value   func() string // what Acquire writes, made anew for each call
+	create  createFunc
+	release release
+	renew   *renewalPlan // nil: nothing renews the lease
+	// endless has the renewals that no Release stops, by key.
 	endless map[string]*renewal
 }
 
 type (
-	// A taking creates the key or returns ErrNotAcquired when there is one. Any
-	// other error leaves open whether the key was created.
-	taking func(ctx context.Context, node redis.UniversalClient, key, value string, ttl time.Duration) error
+	// A createFunc creates the key, or returns ErrNotAcquired if it exists. Any other
+	// error means that it is unknown whether the key was created.
+	createFunc func(ctx context.Context, node redis.UniversalClient, key, value string, ttl time.Duration) error
 
-	// A giving removes the key.
-	giving struct {
-		send    func(ctx context.Context, node redis.UniversalClient, key, value string) error
-		reports bool // send's nil is the statement of a Reporter
+	// A deleteFunc deletes the key.
+	deleteFunc func(ctx context.Context, node redis.UniversalClient, key, value string) error
+
+	// An expireFunc sets the key's TTL.
+	expireFunc func(ctx context.Context, node redis.UniversalClient, key, value string, ttl time.Duration) error
+
+	// A release is a way to delete the key, and whether nil from it is the statement
+	// of a Reporter.
+	release struct {
+		send    deleteFunc
+		reports bool
 	}
 
-	// A prolonging sets the key's TTL.
-	prolonging func(ctx context.Context, node redis.UniversalClient, key, value string, ttl time.Duration) error
-
-	// A keeping prolongs the lease again and again while it is held.
-	keeping struct {
+	// A renewalPlan says when and how the lease is renewed while it is held.
+	renewalPlan struct {
 		first, every time.Duration // after Acquire, and after each renewal, on the client's clock
-		extend       time.Duration // TTL that a renewal sets
-		send         prolonging
-		owned        bool // send returns ErrNotHeld when the key holds another value
-		endless      bool // nobody ends it but the end of the process
+		ttl          time.Duration // that a renewal sets
+		send         expireFunc
+		checksOwner  bool // send returns ErrNotHeld if the key holds another value
+		endless      bool // only the end of the process ends the renewals
 	}
 )
 
-// newKeyLock is the lock without a renewal.
-func newKeyLock(env lock.Env, value func() string, take taking, give giving) *KeyLock {
-	return &KeyLock{node: env.Nodes[0], clock: env.Clock, ttl: env.TTL, value: value, take: take, give: give}
+// reporting is for a deleteFunc that checks the owner and deletes in one step.
+func reporting(send deleteFunc) release { return release{send, true} }
+
+// silent is for a deleteFunc whose nil states nothing.
+func silent(send deleteFunc) release { return release{send, false} }
+
+// newKeyLock returns a lock without renewal.
+func newKeyLock(env lock.Env, value func() string, create createFunc, release release) *KeyLock {
+	return &KeyLock{node: env.Nodes[0], clock: env.Clock, ttl: env.TTL, value: value, create: create, release: release}
 }
 
-// kept is the lock with its lease kept alive.
-func (s *KeyLock) kept(k keeping) *KeyLock {
-	s.keep, s.endless = &k, map[string]*renewal{}
+// renewed adds renewal to the lock.
+func (s *KeyLock) renewed(plan renewalPlan) *KeyLock {
+	s.renew, s.endless = &plan, map[string]*renewal{}
 	return s
 }
 
-// constant is a value that is the same for everybody, and so nobody's.
-func constant(value string) func() string {
+// always returns the same value for every process, so it identifies no owner.
+func always(value string) func() string {
 	return func() string { return value }
 }
 
-// Acquire creates the key. An error other than ErrNotAcquired leaves open whether
-// it is there; what ends it then is Entry.Expiry.
+// Acquire creates the key. After an error other than ErrNotAcquired it is unknown
+// whether the key exists; Entry.Expiry says what ends it then.
 func (s *KeyLock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	l := &keyLease{lock: s, key: key, value: s.value()}
-	if err := s.take(ctx, s.node, key, l.value, s.ttl); err != nil {
+	if err := s.create(ctx, s.node, key, l.value, s.ttl); err != nil {
 		return nil, err
 	}
-	if s.keep != nil {
-		// The renewals outlive the call that acquired, and its deadline.
+	if s.renew != nil {
+		// The renewals must survive the end of this call's context.
 		s.startRenewal(context.WithoutCancel(ctx), l)
 	}
-	return l.withItsPowers(), nil
+	return l.withPowers(), nil
 }
 
-// startRenewal keeps the key of l alive.
+// startRenewal starts to renew the lease l.
 func (s *KeyLock) startRenewal(ctx context.Context, l *keyLease) {
-	k := s.keep
-	if k.endless {
+	plan := s.renew
+	if plan.endless {
 		if old := s.endless[l.key]; old != nil && !old.over() {
 			return
 		}
 	}
-	r := &renewal{clock: s.clock, every: k.every, send: func() error { return l.renew(ctx, k.extend) }}
-	r.arm(k.first)
-	if k.endless {
+	r := &renewal{clock: s.clock, every: plan.every, send: func() error { return l.expire(ctx, plan.ttl) }}
+	r.arm(plan.first)
+	if plan.endless {
 		s.endless[l.key] = r
 	} else {
 		l.renewal = r
@@ -112,47 +121,47 @@ type keyLease struct {
 	renewal    *renewal // nil: none, or an endless one
 }
 
-// What of a keyLease its caller sees.
+// A keyLease has the methods of all powers. Its caller gets one of these, which shows
+// only the powers that the lock has.
 type (
 	blindLease     struct{ lock.Lease }
 	reportingLease struct {
 		lock.Lease
 		reports
 	}
-	ownedLease struct { // whoever asks before renewing asks before giving back
+	ownedLease struct { // a lock that checks the owner on renewal also does on release
 		lock.Renewer
 		reports
 	}
 )
 
-// reports is the mark of a Reporter.
+// reports makes a lease a Reporter.
 type reports struct{}
 
-// Reports implements [Reporter].
+// Reports implements [lock.Reporter].
 func (reports) Reports() {}
 
-// withItsPowers shows those methods of l that its lock has.
-func (l *keyLease) withItsPowers() lock.Lease {
-	switch keep := l.lock.keep; {
-	case keep != nil && keep.owned:
+func (l *keyLease) withPowers() lock.Lease {
+	switch plan := l.lock.renew; {
+	case plan != nil && plan.checksOwner:
 		return &ownedLease{Renewer: l}
-	case l.lock.give.reports:
+	case l.lock.release.reports:
 		return &reportingLease{Lease: l}
 	}
 	return blindLease{l}
 }
 
-// Release ends the renewal and then gives the key back.
+// Release stops the renewal and then deletes the key.
 func (l *keyLease) Release(ctx context.Context) error {
 	if l.renewal != nil {
 		l.renewal.stop()
 	}
-	return l.lock.give.send(ctx, l.lock.node, l.key, l.value)
+	return l.lock.release.send(ctx, l.lock.node, l.key, l.value)
 }
 
 // Renew resets the TTL to its full length, or returns ErrNotHeld.
-func (l *keyLease) Renew(ctx context.Context) error { return l.renew(ctx, l.lock.ttl) }
+func (l *keyLease) Renew(ctx context.Context) error { return l.expire(ctx, l.lock.ttl) }
 
-func (l *keyLease) renew(ctx context.Context, ttl time.Duration) error {
-	return l.lock.keep.send(ctx, l.lock.node, l.key, l.value, ttl)
+func (l *keyLease) expire(ctx context.Context, ttl time.Duration) error {
+	return l.lock.renew.send(ctx, l.lock.node, l.key, l.value, ttl)
 }

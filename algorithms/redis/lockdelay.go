@@ -9,19 +9,19 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// lockDelay is token whose key outlives the lease: a lock that was given back is
-// free at once, one that was lost stays closed for half a TTL longer. (2014: the
-// lock-delay of Consul, 15 s by default; Chubby had it in 2006.)
+// lockDelay is token with a key that outlives the lease: after a release the lock is free
+// at once; after a lease that ended by itself it stays blocked for half a TTL longer.
+// (2014: the lock-delay of Consul, 15 s by default; Chubby had it in 2006.)
 //
-// It was meant to mend the holder that is late by a little: a pause, or a write
-// that is still on its way, which ends within the delay meets no successor.
+// It was meant to fix the holder that is a little late: a pause, or a write in flight, that
+// ends within the delay meets no successor.
 //
-// How it falls: as token does, by anything that takes longer than TTL and delay.
-// And a holder that crashed blocks the others for the delay as well.
+// How it fails: as token does, with anything that takes longer than TTL and delay. And a
+// holder that has crashed blocks the others for the delay too.
 //
-// Chubby and Consul count the delay from the end of a session. Redis has none, so
-// here the key simply lives for 1.5 Env.TTL, and the lease's Check says by the
-// client's own clock when Env.TTL is over.
+// Chubby and Consul count the delay from the end of a session. Redis has no sessions, so
+// here the key lives for 1.5 times Env.TTL, and Check of the lease says by the client's own
+// clock when Env.TTL is over.
 var lockDelay = lock.Entry{
 	ID:     "lock-delay",
 	Family: lock.OneStep,
@@ -32,22 +32,22 @@ var lockDelay = lock.Entry{
 	Unit:   2 * time.Millisecond,
 	Expiry: lock.ExpiryServer,
 	New: func(env lock.Env) lock.Strategy {
-		return &LockDelay{newKeyLock(env, env.Tokens.Token, setWithDelay, mine)}
+		return &LockDelay{newKeyLock(env, env.Tokens.Token, setWithDelay, reporting(compareAndDelete))}
 	},
 }
 
 func setWithDelay(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
-	return setIfFree(ctx, node, key, token, ttl+ttl/2)
+	return setNXPX(ctx, node, key, token, ttl+ttl/2)
 }
 
 var _ lock.Strategy = (*LockDelay)(nil)
 
-// LockDelay is lock-delay.
+// LockDelay is the lock lock-delay.
 type LockDelay struct{ lock *KeyLock }
 
 // Acquire is that of a KeyLock.
 func (s *LockDelay) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	// Read before the server begins to count, so that the lease ends here first.
+	// Read before the server begins to count, so that the lease ends first on this side.
 	end := s.lock.clock.Now().Add(s.lock.ttl)
 	lease, err := s.lock.Acquire(ctx, key)
 	if err != nil {
@@ -61,7 +61,7 @@ var (
 	_ lock.Checker  = (*delayedLease)(nil)
 )
 
-// A delayedLease is given back as that of a KeyLock, also within the delay.
+// A delayedLease is released like that of a KeyLock, within the delay too.
 type delayedLease struct {
 	lock.Lease
 	reports
@@ -69,8 +69,8 @@ type delayedLease struct {
 	end   time.Time // on the client's clock
 }
 
-// Check returns ErrNotHeld once the TTL is over by the client's own clock. It
-// asks no server.
+// Check returns ErrNotHeld once the TTL has passed on the client's own clock. It sends
+// nothing to the server.
 func (l *delayedLease) Check(context.Context) error {
 	if !l.clock.Now().Before(l.end) {
 		return lock.ErrNotHeld

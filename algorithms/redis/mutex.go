@@ -20,22 +20,21 @@ var mutex = lock.Entry{
 	New:     func(lock.Env) lock.Strategy { return &Mutex{} },
 }
 
-// Mutex excludes whoever shares the Strategy: the threads of one process. It is
-// what the story of these locks begins with. (1974: Hoare's monitors. Article
-// 003-0, which prints Java's synchronized.)
+// Mutex excludes the users of one Strategy: the threads of one process. The history of
+// these locks begins with it. (1974: Hoare's monitors. Article 003-0, which prints Java's
+// synchronized.)
 //
-// How it falls: deployed on two machines it is two locks. It is handed a server
-// and never speaks to it.
+// How it fails: deployed on two machines it is two locks. It gets a server from Env and
+// sends nothing to it.
 //
-// Where our form differs: Acquire refuses instead of queueing, and it refuses the
-// thread that holds the lock as well, since a Strategy does not know who calls;
-// Java lets that thread in again. Unlike other strategies it may be used
-// concurrently.
+// Where ours differs: Acquire refuses instead of queueing, and refuses the thread that
+// holds the lock too, because a Strategy does not know which thread calls; Java lets that
+// thread enter again. Unlike other strategies it may be used concurrently.
 type Mutex struct {
 	held sync.Map // key: *mutexLease
 }
 
-// Acquire takes the key unless this process has it.
+// Acquire takes the key unless this process holds it already.
 func (s *Mutex) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -55,7 +54,7 @@ type mutexLease struct {
 	key  string
 }
 
-// Release frees the key in this process, and returns ErrNotHeld the second time.
+// Release frees the key in this process. The second call returns ErrNotHeld.
 func (l *mutexLease) Release(context.Context) error {
 	if !l.lock.held.CompareAndDelete(l.key, l) {
 		return lock.ErrNotHeld

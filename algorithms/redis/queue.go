@@ -2,54 +2,44 @@ package redis
 
 import (
 	"context"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms/lock"
 )
 
-var queue = lock.Entry{
-	ID:     "queue",
-	Family: lock.OneStep,
-	Year:   2016,
-	Title:  lock.Text{EN: "a fair lock on Redis: a queue of waiters in Lua", ZH: "Redis 公平锁：用 Lua 让等待者排队"},
-	Nodes:  1,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: lock.ExpiryServer,
-	New:    func(env lock.Env) lock.Strategy { return &Queue{env, env.Tokens.Token()} },
-}
+var queue = tokenLock.Variant("queue", 2016,
+	lock.Text{EN: "a fair lock on Redis: a queue of waiters in Lua", ZH: "Redis 公平锁：用 Lua 让等待者排队"},
+	func(env lock.Env) lock.Strategy { return &Queue{env, env.Tokens.Token()} })
 
 var _ lock.Strategy = (*Queue)(nil)
 
-// Queue grants the lock in the order in which it was asked for. (2016: Redisson's
-// RFairLock.)
+// Queue grants the lock in the order of the first attempts. (2016: Redisson's RFairLock.)
 //
-// It was meant to mend that whoever asks most often wins, and a patient waiter may
-// wait for ever.
+// It was meant to fix starvation: without a queue the client that tries most often wins,
+// and a patient one may wait for ever.
 //
-// A refused Acquire leaves the process in a list, and only the first in the list
-// gets the lock. A waiter keeps its place by asking again within a TTL: its place
-// has a key of its own with that lease, and the next who asks removes from the head
-// of the list those whose key is gone.
+// A refused Acquire puts the process into a list, and only the first in the list gets the
+// lock. A waiter keeps its place by trying again within a TTL: its place has a key of its
+// own with that TTL, and every attempt removes from the head of the list those whose key is
+// gone.
 //
-// How it falls: as token does. And a waiter that died, or gave up, while it was the
-// first blocks the others for a TTL, although nobody holds. An Acquire whose reply
-// was lost keeps its place too. Time in the queue is counted by the server, unlike
-// in Redisson, whose waiters bring their own clocks.
+// How it fails: as token does. And if the first waiter dies or gives up, it blocks the
+// others for a TTL although nobody holds the lock. An Acquire whose reply was lost keeps
+// its place too.
 //
-// The keys of the places are made up in the script, of the list's members: with a
-// cluster, give a key with a hash tag.
+// Where ours differs: the server measures the time in the queue; in Redisson the waiters'
+// clocks do. The script makes the keys of the places from the members of the list: in a
+// cluster, use a key with a hash tag.
 type Queue struct {
 	env    lock.Env
-	waiter string // this process, in all queues
+	waiter string // names this process in all queues
 }
 
-// acquireInTurn takes a free lock if the caller is the first in the queue, and
-// joins it otherwise. KEYS: lock, queue. ARGV: waiter, token, TTL in ms. Reply: 1
-// when taken, else 0.
-var acquireInTurn = redis.NewScript(`
+// acquireInTurnScript takes a free lock if the caller is the first in the queue; otherwise
+// the caller joins the queue. KEYS: lock, queue. ARGV: waiter, token, TTL in ms. Reply: 1 if
+// taken, else 0.
+var acquireInTurnScript = redis.NewScript(`
 local place = KEYS[2] .. ":"
 local known = redis.call("EXISTS", place .. ARGV[1], KEYS[2]) == 2
 redis.call("SET", place .. ARGV[1], 1, "PX", ARGV[3])
@@ -69,12 +59,12 @@ redis.call("SET", KEYS[1], ARGV[2], "PX", ARGV[3])
 return 1
 `)
 
-// Acquire asks for the lock, and joins the queue if it has to wait. An error leaves
-// open which of the two happened.
+// Acquire takes the lock, or joins the queue if it has to wait. After an error it is
+// unknown which of the two happened.
 func (s *Queue) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	node, token := s.env.Nodes[0], s.env.Tokens.Token()
 	keys := []string{key, key + ":queue"}
-	taken, err := acquireInTurn.Eval(ctx, node, keys, s.waiter, token, s.env.TTL.Milliseconds()).Int()
+	taken, err := acquireInTurnScript.Eval(ctx, node, keys, s.waiter, token, s.env.TTL.Milliseconds()).Int()
 	switch {
 	case err != nil:
 		return nil, lock.Unknown("queue script", key, err)
@@ -92,8 +82,8 @@ type queueLease struct {
 	key, token string
 }
 
-// Release deletes the key if it still holds this lease's token, and returns
-// ErrNotHeld otherwise.
+// Release deletes the key if it still holds this lease's token; otherwise it returns
+// ErrNotHeld.
 func (l *queueLease) Release(ctx context.Context) error {
-	return deleteIfMine(ctx, l.node, l.key, l.token)
+	return compareAndDelete(ctx, l.node, l.key, l.token)
 }

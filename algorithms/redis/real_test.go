@@ -13,8 +13,8 @@ import (
 	"locklab/simulator/realserver"
 )
 
-// TestConformanceOnRealServers plays the rules on redis-server. Where a rule lets
-// time pass, the keys whose time it is are ended instead of waited for.
+// TestConformanceOnRealServers checks the rules on redis-server. Where a rule lets
+// time pass, keys that would expire are ended instead of waited for.
 func TestConformanceOnRealServers(t *testing.T) {
 	most := 0
 	for _, e := range algorithms.OnRedis() {
@@ -25,13 +25,14 @@ func TestConformanceOnRealServers(t *testing.T) {
 		addrs = append(addrs, realserver.Start(t, "--repl-diskless-sync-delay", "0"))
 	}
 	replicate(t, addrs[0])
-	forEachRule(t, func(t testing.TB, e lock.Entry) *stage {
-		s := realStage(t, addrs[:e.Nodes])
-		command, ok := lacking[e.ID]
+	forEachRule(t, func(t testing.TB, e lock.Entry) *testbed {
+		s := realTestbed(t, addrs[:e.Nodes])
+		command, ok := missingCommands[e.ID]
 		if !ok {
 			return s
 		}
-		// A server that has learnt it must play by the rules: take it off the list.
+		// If the server knows the command, the lock must be tested on it: remove it
+		// from missingCommands.
 		if err := s.admins[0].Do(t.Context(), command...).Err(); err == nil || errors.Is(err, redis.Nil) {
 			t.Errorf("this redis-server knows %v: %s is to be held against it", command, e.ID)
 		}
@@ -39,9 +40,9 @@ func TestConformanceOnRealServers(t *testing.T) {
 	})
 }
 
-// realStage empties the servers at addrs and makes a stage of them.
-func realStage(t testing.TB, addrs []string) *stage {
-	s := &stage{start: time.Now()} // some strategies send the time to the server
+// realTestbed empties the servers at addrs and makes a testbed of them.
+func realTestbed(t testing.TB, addrs []string) *testbed {
+	s := &testbed{start: time.Now()} // some strategies send the time to the server
 	for i, addr := range addrs {
 		s.addServer(t, addr)
 		must(s.admins[i].FlushAll(t.Context()).Result())(t)

@@ -1,10 +1,17 @@
+// Package redis has the locks that people have built on Redis, each in the form in
+// which it was published.
+//
+// Every lock is one [lock.Entry]. Its comment, or that of its type, names the year
+// and the source, what the lock was meant to fix, how it fails, and where this
+// implementation differs from the source. A new lock is one file and one line in
+// [All]. Most locks are a [KeyLock] with other commands.
 package redis
 
 import "locklab/algorithms/lock"
 
-// All returns the strategies that lock on Redis, or did before there was one, in
-// the order in which one was meant to mend another, the oldest first. The caller may
-// change the slice.
+// All returns the strategies that lock on Redis, ordered by year; of one year, a lock
+// comes after the one that it was meant to fix. The first predates Redis. The caller
+// may change the slice.
 func All() []lock.Entry {
 	return []lock.Entry{
 		mutex,
@@ -20,7 +27,7 @@ func All() []lock.Entry {
 		getSet,
 		cronV2,
 		cronV3,
-		setNXEX,
+		constant,
 		threadID,
 		threadIDLua,
 		tokenLock,
@@ -35,7 +42,7 @@ func All() []lock.Entry {
 		reentrantKeyed,
 		reentrantAsking,
 		reentrantCounted,
-		spinning,
+		spin,
 		spinReentrant,
 		daemon20,
 		daemon29,
@@ -69,8 +76,8 @@ func All() []lock.Entry {
 	}
 }
 
-// Milestones returns the locks on which the story turns, each the answer to a
-// fall of one before it. The caller may change the slice.
+// Milestones returns the six locks that mark the turning points of the history. Each
+// fixes a failure of an earlier one. The caller may change the slice.
 func Milestones() []lock.Entry {
 	return []lock.Entry{setNX, setNXExpire, getSet, tokenLock, watchdog, redlock}
 }

@@ -1,84 +1,61 @@
 package redis
 
-import (
-	"context"
+import "locklab/algorithms/lock"
 
-	"github.com/redis/go-redis/v9"
+// Other methods and versions of Redisson's RLock: each is [Watchdog] with one change. For
+// lock() see [RedissonLock].
 
-	"locklab/algorithms/lock"
-)
-
-// What else Redisson's RLock does, or did in another version: each is [Watchdog]
-// with one thing changed.
-
-// redissonLease is lock(leaseTime, unit): who says how long he needs gets no
-// watchdog. (2014, as watchdog.)
+// redissonLease is lock(leaseTime, unit): a caller that passes a lease time gets no watchdog.
+// (2014, as watchdog.)
 //
-// It was meant to mend the holder that hangs and holds for ever.
+// It was meant to fix the holder that hangs and holds the lock for ever.
 //
-// How it falls: work that takes longer than the lease, as with token. Whoever
+// How it fails: with work that takes longer than the lease, as with token. A caller that
 // passes a lease time to be on the safe side has switched the watchdog off.
 var redissonLease = watchdog.Variant("redisson-lease", 2014,
 	lock.Text{EN: "Redisson's lock with a lease time: no watchdog", ZH: "Redisson 指定租约时长的锁：不启动看门狗"},
-	watching(func(s *Watchdog) { s.unwatched = true }))
+	changedWatchdog(func(s *Watchdog) { s.noRenewal = true }))
 
-// redissonWait sends every script together with WAIT, for one replica and one
-// second. (2020: Redisson 3.12.5, April.)
+// redissonWait sends every script together with a WAIT for one replica and one second.
+// (2020: Redisson 3.12.5, April.)
 //
-// It was meant to mend the failover to a replica that has not seen the key.
+// It was meant to fix the failover to a replica that has not received the key.
 //
-// How it falls: nobody looks at the number that WAIT answers. A lock that no
-// replica has acknowledged within the second is held like any other.
+// How it fails: nothing checks the number that WAIT returns. A lock that no replica has
+// acknowledged within the second is held like any other.
 //
-// Redisson waits for as many replicas as it knows to be there, and sends no WAIT
-// when there are none. Ours always asks for one, since an Env knows of none.
-var redissonWait = func() lock.Entry {
-	e := watchdog.Variant("redisson-wait", 2020,
-		lock.Text{EN: "Redisson 3.12.5: WAIT with every script, its answer ignored", ZH: "Redisson 3.12.5：每段脚本都带 WAIT，却不看它的返回值"},
-		watching(func(s *Watchdog) { s.waits = true }))
-	e.Replicas = waitReplicas
-	return e
-}()
+// Redisson waits for as many replicas as it knows of, and sends no WAIT if there are none.
+// Ours always waits for one, since Env does not say how many there are.
+var redissonWait = replicated(watchdog.Variant("redisson-wait", 2020,
+	lock.Text{EN: "Redisson 3.12.5: WAIT with every script, its answer ignored", ZH: "Redisson 3.12.5：每段脚本都带 WAIT，却不看它的返回值"},
+	changedWatchdog(func(s *Watchdog) { s.waits = true })))
 
-// redissonEntry has one watchdog for each key of a process, and an entry in a map
-// that says that there is one. (2020: Redisson 3.12.5; issues 2515, 3194 and 3712
-// tell it. From 3.14.0 on, November 2020, a failed renewal removes the entry.)
+// redissonEntry has one watchdog for each key of a process, and an entry in a map that says
+// that it exists. (2020: Redisson 3.12.5; issues 2515, 3194 and 3712. Since 3.14.0 of
+// November 2020 a failed renewal removes the entry.)
 //
-// How it falls: a renewal that fails ends the watchdog and leaves the entry. If the
-// holder does not unlock (an exception, no finally), the next lock of that key in
-// that process finds the entry and starts no watchdog: the lease ends unrenewed.
+// It was meant to avoid a second watchdog when a thread enters again.
+//
+// How it fails: a failed renewal ends the watchdog and leaves the entry. If the holder does
+// not unlock (an exception, no finally block), the next lock of that key in that process
+// finds the entry and starts no watchdog: the lease ends without a renewal.
 var redissonEntry = watchdog.Variant("redisson-entry", 2020,
 	lock.Text{EN: "Redisson 3.12.5: a failed renewal leaves the next lock without a watchdog", ZH: "Redisson 3.12.5：一次续期失败，下一次加锁就没有看门狗了"},
-	watching(func(s *Watchdog) { s.entries = map[string]*watched{} }))
+	changedWatchdog(func(s *Watchdog) { s.entries = map[string]*watched{} }))
 
-// redissonRearm renews again after a renewal that failed. (2025: Redisson 3.44.0.)
+// redissonRearm renews again after a failed renewal. (2025: Redisson 3.44.0.)
 //
-// It was meant to mend that one lost packet ends the watchdog. Only the answer that
-// the lock is not ours ends it now. How it falls: as [Watchdog], but for that.
+// It was meant to fix the watchdog that ends after one lost packet. Now only the answer that
+// the lock is not the caller's ends it. How it fails: as [Watchdog] otherwise.
 var redissonRearm = watchdog.Variant("redisson-rearm", 2025,
 	lock.Text{EN: "Redisson since 3.44: a failed renewal is tried again", ZH: "Redisson 3.44 起：续期失败会再试"},
-	watching(func(s *Watchdog) { s.again = true }))
+	changedWatchdog(func(s *Watchdog) { s.rearms = true }))
 
-// watching makes a Watchdog and changes it.
-func watching(change func(s *Watchdog)) func(lock.Env) lock.Strategy {
+// changedWatchdog makes a Watchdog and changes it.
+func changedWatchdog(change func(s *Watchdog)) func(lock.Env) lock.Strategy {
 	return func(env lock.Env) lock.Strategy {
 		s := newWatchdog(env)
 		change(s)
 		return s
 	}
-}
-
-// eval runs a script, with a WAIT behind it if this lock waits. An error of WAIT
-// counts as one of the script, whose outcome is then open; its number is dropped.
-func (s *Watchdog) eval(ctx context.Context, script *redis.Script, keys []string, args ...any) *redis.Cmd {
-	if !s.waits {
-		return script.Eval(ctx, s.node, keys, args...)
-	}
-	reply, _, err := andWait(ctx, s.node, waitReplicas, waitTime, func(p redis.Pipeliner) *redis.Cmd {
-		return script.Eval(ctx, p, keys, args...)
-	})
-	if err != nil {
-		reply.SetErr(err)
-	}
-	return reply
 }

@@ -8,10 +8,11 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// Who says how long he needs gets no watchdog, and the lease ends with him inside.
+// A caller that passes a lease time gets no watchdog, and the lease ends while it is
+// inside.
 func TestRedissonLeaseTime(t *testing.T) {
 	e := entry(t, "redisson-lease")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	if a.clock.armed() {
@@ -22,44 +23,45 @@ func TestRedissonLeaseTime(t *testing.T) {
 	mustRelease(t, lease, lock.ErrNotHeld)
 }
 
-// A renewal that fails is the last one in 3.12.5, and one of many since 3.44.
-// Neither goes on when the lock is another's.
+// A renewal that fails is the last one in 3.12.5, but not since 3.44. Neither
+// continues if the lock belongs to another client.
 func TestRedissonRearmsAfterAFailure(t *testing.T) {
 	for id, again := range map[string]bool{"watchdog": false, "redisson-rearm": true} {
 		e := entry(t, id)
-		s := newStage(t, 1)
+		s := newTestbed(t, 1)
 		a := s.process(t, e, "A")
 		must(a.Acquire(t.Context(), "lock"))(t)
-		a.conns[0].AddHook(&fault{command: "eval", lose: 1})
-		s.third(e, a)
+		a.conns[0].AddHook(&fault{command: "eval", loseRequests: 1})
+		s.passThird(e, a)
 		if a.clock.armed() != again {
 			t.Fatalf("%s: armed after a failure: %v, want %v", id, a.clock.armed(), again)
 		}
 		if !again {
 			continue
 		}
-		s.third(e, a)
-		if got := s.left(t); got != e.TTL {
+		s.passThird(e, a)
+		if got := s.ttlLeft(t); got != e.TTL {
 			t.Errorf("%s: %v left after the renewal that followed, want %v", id, got, e.TTL)
 		}
-		s.steal(t, "lock")
-		s.third(e, a)
+		s.deleteKey(t, "lock")
+		s.passThird(e, a)
 		if a.clock.armed() {
 			t.Errorf("%s: the watchdog of a lost lock goes on", id)
 		}
 	}
 }
 
-// 3.12.5 keeps the entry of a watchdog that died: the next lock of that key in that
-// process trusts it, and its lease ends unrenewed. An unlock in between removes it.
+// 3.12.5 keeps the entry of a watchdog that has ended: the next lock of that key in
+// that process relies on it, and its lease ends without a renewal. An unlock in
+// between removes the entry.
 func TestRedissonEntryOutlivesItsWatchdog(t *testing.T) {
 	e := entry(t, "redisson-entry")
 	for _, unlocks := range []bool{false, true} {
-		s := newStage(t, 1)
+		s := newTestbed(t, 1)
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		lease := must(a.Acquire(t.Context(), "lock"))(t)
-		a.conns[0].AddHook(&fault{command: "eval", lose: 1})
-		s.third(e, a)
+		a.conns[0].AddHook(&fault{command: "eval", loseRequests: 1})
+		s.passThird(e, a)
 		s.lapse(e, b)
 		if unlocks {
 			mustRelease(t, lease, lock.ErrNotHeld)
@@ -71,16 +73,16 @@ func TestRedissonEntryOutlivesItsWatchdog(t *testing.T) {
 	}
 }
 
-// One watchdog serves the holds of a key, and ends with the last of them.
+// One watchdog renews all holds of a key, and ends with the last of them.
 func TestRedissonEntryServesAllHolds(t *testing.T) {
 	e := entry(t, "redisson-entry")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a := s.process(t, e, "A")
 	outer := must(a.Acquire(t.Context(), "lock"))(t)
 	inner := must(a.Acquire(t.Context(), "lock"))(t)
 	mustRelease(t, inner, nil)
-	s.third(e, a) // exactly one timer is due
-	if got := s.left(t); got != e.TTL {
+	s.passThird(e, a) // exactly one timer is due
+	if got := s.ttlLeft(t); got != e.TTL {
 		t.Errorf("%v left: the outer hold is not renewed", got)
 	}
 	mustRelease(t, outer, nil)
@@ -89,12 +91,12 @@ func TestRedissonEntryServesAllHolds(t *testing.T) {
 	}
 }
 
-// What to do with the number of replicas that have the key: Redisson drops it,
-// token-wait takes the key back when there are none.
+// Redisson ignores the number of replicas that have the key; token-wait deletes the
+// key if there are none.
 func TestWaitForReplicas(t *testing.T) {
 	for id, drops := range map[string]bool{"redisson-wait": true, "token-wait": false} {
 		e := entry(t, id)
-		s := newStage(t, 1)
+		s := newTestbed(t, 1)
 		s.replicas.Store(0)
 		a := s.process(t, e, "A")
 		if !drops {
@@ -108,10 +110,10 @@ func TestWaitForReplicas(t *testing.T) {
 	}
 }
 
-// A caller who has gone still wants the key back that no replica has.
+// The key that no replica has is deleted even if the caller has cancelled its context.
 func TestTokenWaitGivesBackForACallerWhoLeft(t *testing.T) {
 	e := entry(t, "token-wait")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	s.replicas.Store(0)
 	a := s.process(t, e, "A")
 	ctx, cancel := context.WithCancel(t.Context())

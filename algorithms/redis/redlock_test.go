@@ -12,12 +12,12 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// Article 002, step 2: any failure of a server sends the client to the next one
-// at once, and two of five may fail.
+// Article 002, step 2: after any failure of a server the client continues with the
+// next one immediately, and two of five may fail.
 func TestRedlockSurvivesAMinority(t *testing.T) {
 	e := entry(t, "redlock")
 	for dead := range e.Nodes {
-		s := newStage(t, e.Nodes)
+		s := newTestbed(t, e.Nodes)
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		for _, p := range []*process{a, b} {
 			for _, c := range p.conns[:dead] {
@@ -42,15 +42,15 @@ func TestRedlockSurvivesAMinority(t *testing.T) {
 	}
 }
 
-// Article 002, step 5: a client that failed takes its token back everywhere, also
-// where it heard nothing and where its caller has lost patience.
+// Article 002, step 5: a client that failed deletes its token everywhere, even where
+// it got no answer and if its caller has cancelled the context.
 func TestRedlockTakesBackWhatItGot(t *testing.T) {
 	e := entry(t, "redlock")
 	t.Run("lost replies", func(t *testing.T) {
-		s := newStage(t, e.Nodes)
+		s := newTestbed(t, e.Nodes)
 		a := s.process(t, e, "A")
 		for _, c := range a.conns[:3] {
-			c.AddHook(&fault{command: "set", mute: 1})
+			c.AddHook(&fault{command: "set", loseReplies: 1})
 		}
 		if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, errFault) {
 			t.Fatalf("Acquire: %v, want the fault", err)
@@ -60,7 +60,7 @@ func TestRedlockTakesBackWhatItGot(t *testing.T) {
 		}
 	})
 	t.Run("cancelled half-way", func(t *testing.T) {
-		s := newStage(t, e.Nodes)
+		s := newTestbed(t, e.Nodes)
 		a := s.process(t, e, "A")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -74,11 +74,11 @@ func TestRedlockTakesBackWhatItGot(t *testing.T) {
 	})
 }
 
-// Split vote: with three clients on five servers, 2, 2 and 1, nobody has a
-// majority, and each is told that others are in its way.
+// Split vote: with three clients on five servers, 2, 2 and 1, nobody has a majority,
+// and each is refused.
 func TestRedlockSplitVote(t *testing.T) {
 	e := entry(t, "redlock")
-	s := newStage(t, e.Nodes)
+	s := newTestbed(t, e.Nodes)
 	for i, owner := range []string{"B-1", "B-1", "C-1"} {
 		must(s.admins[i].Set(t.Context(), "lock", owner, e.TTL).Result())(t)
 	}
@@ -88,15 +88,15 @@ func TestRedlockSplitVote(t *testing.T) {
 	}
 }
 
-// One refusal is no majority against: with the two silent servers' votes A would
-// have won, so it is they who decided, and not B.
+// One refusal is no majority against: with the votes of the two servers that did not
+// answer A would have won. So their errors are the result, not ErrNotAcquired.
 func TestRedlockUndecided(t *testing.T) {
 	e := entry(t, "redlock")
-	s := newStage(t, e.Nodes)
+	s := newTestbed(t, e.Nodes)
 	must(s.admins[0].Set(t.Context(), "lock", "B-1", e.TTL).Result())(t)
 	a := s.process(t, e, "A")
 	for _, c := range a.conns[1:3] {
-		c.AddHook(&fault{command: "set", lose: 1})
+		c.AddHook(&fault{command: "set", loseRequests: 1})
 	}
 	_, err := a.Acquire(t.Context(), "lock")
 	if !errors.Is(err, errFault) || errors.Is(err, lock.ErrNotAcquired) {
@@ -104,13 +104,13 @@ func TestRedlockUndecided(t *testing.T) {
 	}
 }
 
-// Article 002, step 3: the time that the servers took must be below the TTL, and
-// step 4: what is left of it is how long the lock may be used.
+// Article 002, step 3: the time that the servers took must be below the TTL, and step
+// 4: the rest is how long the lock may be used.
 func TestRedlockValidity(t *testing.T) {
 	e := entry(t, "redlock")
 	per := e.TTL / time.Duration(e.Nodes)
 
-	s := newStage(t, e.Nodes)
+	s := newTestbed(t, e.Nodes)
 	a := s.process(t, e, "A")
 	for _, c := range a.conns {
 		c.AddHook(slow("set", a.clock, per))
@@ -139,8 +139,8 @@ func TestRedlockValidity(t *testing.T) {
 	}
 }
 
-// What Release says is how the lock stood: a majority still had the token, or
-// could not have had it, or it depends on servers that did not answer.
+// Release says whether the lock was held: a majority still had the token, or could not
+// have had it, or it depends on servers that did not answer.
 func TestRedlockReleaseCounts(t *testing.T) {
 	e := entry(t, "redlock")
 	tests := []struct {
@@ -158,38 +158,38 @@ func TestRedlockReleaseCounts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStage(t, e.Nodes)
+			s := newTestbed(t, e.Nodes)
 			a := s.process(t, e, "A")
 			lease := must(a.Acquire(t.Context(), "lock"))(t)
 			for _, admin := range s.admins[:tt.gone] {
 				must(admin.Del(t.Context(), "lock").Result())(t)
 			}
 			for _, c := range a.conns[tt.gone : tt.gone+tt.silent] {
-				c.AddHook(&fault{command: "eval", lose: 1})
+				c.AddHook(&fault{command: "eval", loseRequests: 1})
 			}
 			mustRelease(t, lease, tt.want)
 		})
 	}
 }
 
-// A server that restarts without its keys says yes twice: A holds on 1, 2 and 3,
-// server 3 forgets, B holds on 3, 4 and 5.
+// A server that restarts without its keys grants the lock twice: A holds on 1, 2 and
+// 3, server 3 restarts, B holds on 3, 4 and 5.
 func TestRedlockForgetfulServer(t *testing.T) {
 	e := entry(t, "redlock")
-	s := newStage(t, e.Nodes)
+	s := newTestbed(t, e.Nodes)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	for _, c := range a.conns[3:] {
-		c.AddHook(&fault{command: "set", lose: 1})
+		c.AddHook(&fault{command: "set", loseRequests: 1})
 	}
 	must(a.Acquire(t.Context(), "lock"))(t)
 	must(s.admins[2].FlushAll(t.Context()).Result())(t)
 	must(b.Acquire(t.Context(), "lock"))(t)
 }
 
-// A strategy counts the servers it was given, not those of the article.
+// The quorum is that of the servers in Env, not that of the article.
 func TestRedlockOfThree(t *testing.T) {
 	e := entry(t, "redlock")
-	s := newStage(t, 3)
+	s := newTestbed(t, 3)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	a.conns[0].Close()
 	lease := must(a.Acquire(t.Context(), "lock"))(t)
@@ -201,11 +201,11 @@ func TestRedlockOfThree(t *testing.T) {
 	}
 }
 
-// The drift term is taken off the validity: 1 % of 30 s and 2 ms.
+// The drift term is subtracted from the validity: 1 % of 30 s and 2 ms.
 func TestRedlockDrift(t *testing.T) {
 	for id, drift := range map[string]time.Duration{"redlock": 0, "redlock-drift": 302 * time.Millisecond} {
 		e := entry(t, id)
-		s := newStage(t, e.Nodes)
+		s := newTestbed(t, e.Nodes)
 		a := s.process(t, e, "A")
 		checker, _ := lock.As[lock.Checker](must(a.Acquire(t.Context(), "lock"))(t))
 		a.clock.Advance(e.TTL - drift - time.Millisecond)
@@ -219,35 +219,35 @@ func TestRedlockDrift(t *testing.T) {
 	}
 }
 
-// Renew is true only if a majority still has the token, in time, and the lease has
-// never ended in between. When it fails it takes nothing back.
+// Renew succeeds only if a majority still has the token, in time, and the lease has
+// not ended in between. If it fails it takes nothing back.
 func TestRedlockExtension(t *testing.T) {
 	e := entry(t, "redlock-extend")
 	drift := e.TTL/100 + 2*time.Millisecond
 	tests := []struct {
 		name   string
-		before func(*testing.T, *stage, *process)
+		before func(*testing.T, *testbed, *process)
 		want   error
 		keys   int // left
 	}{
-		{"whole", func(*testing.T, *stage, *process) {}, nil, 5},
-		{"a minority gone", func(t *testing.T, s *stage, a *process) { s.forget(t, 2) }, nil, 3},
-		{"a majority gone", func(t *testing.T, s *stage, a *process) { s.forget(t, 3) }, lock.ErrNotHeld, 2},
-		{"two gone, one silent", func(t *testing.T, s *stage, a *process) {
+		{"whole", func(*testing.T, *testbed, *process) {}, nil, 5},
+		{"a minority gone", func(t *testing.T, s *testbed, a *process) { s.forget(t, 2) }, nil, 3},
+		{"a majority gone", func(t *testing.T, s *testbed, a *process) { s.forget(t, 3) }, lock.ErrNotHeld, 2},
+		{"two gone, one silent", func(t *testing.T, s *testbed, a *process) {
 			s.forget(t, 2)
-			a.conns[2].AddHook(&fault{command: "eval", lose: 1})
+			a.conns[2].AddHook(&fault{command: "eval", loseRequests: 1})
 		}, errFault, 3},
-		{"validity over, keys still there", func(t *testing.T, s *stage, a *process) {
+		{"validity over, keys still there", func(t *testing.T, s *testbed, a *process) {
 			a.clock.Advance(e.TTL - drift)
 		}, lock.ErrNotHeld, 5},
-		{"slow beyond the old validity", func(t *testing.T, s *stage, a *process) {
+		{"slow beyond the old validity", func(t *testing.T, s *testbed, a *process) {
 			a.clock.Advance(e.TTL / 2)
 			a.conns[4].AddHook(slow("eval", a.clock, e.TTL/2))
 		}, lock.ErrNotHeld, 5},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStage(t, e.Nodes)
+			s := newTestbed(t, e.Nodes)
 			a := s.process(t, e, "A")
 			renewer, _ := lock.As[lock.Renewer](must(a.Acquire(t.Context(), "lock"))(t))
 			checker := renewer.(lock.Checker)
@@ -274,10 +274,10 @@ func TestRedlockExtension(t *testing.T) {
 	}
 }
 
-// After the validity Renew does not even ask: the keys end when they would have.
+// After the validity Renew sends nothing: the keys end when they would have.
 func TestRedlockDoesNotReviveALease(t *testing.T) {
 	e := entry(t, "redlock-extend")
-	s := newStage(t, e.Nodes)
+	s := newTestbed(t, e.Nodes)
 	a := s.process(t, e, "A")
 	renewer, _ := lock.As[lock.Renewer](must(a.Acquire(t.Context(), "lock"))(t))
 	drift := e.TTL/100 + 2*time.Millisecond
@@ -286,28 +286,28 @@ func TestRedlockDoesNotReviveALease(t *testing.T) {
 	if err := renewer.Renew(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
 		t.Errorf("Renew: %v, want %v", err, lock.ErrNotHeld)
 	}
-	if got := s.left(t); got != drift {
+	if got := s.ttlLeft(t); got != drift {
 		t.Errorf("%v left, want the %v that were left before", got, drift)
 	}
 }
 
-// forget lets the first n servers lose their keys.
-func (s *stage) forget(t *testing.T, n int) {
+// forget deletes all keys on the first n servers.
+func (s *testbed) forget(t *testing.T, n int) {
 	t.Helper()
 	for _, admin := range s.admins[:n] {
 		must(admin.FlushAll(t.Context()).Result())(t)
 	}
 }
 
-// With a bare majority one server's loss gives the lock away; asking the others
-// once more makes it take three.
+// With a bare majority the loss of one server gives the lock away; after asking the
+// others once more three have to be lost.
 func TestRedlockTopUp(t *testing.T) {
 	for id, want := range map[string]int{"redlock-drift": 3, "redlock-topup": 5} {
 		e := entry(t, id)
-		s := newStage(t, e.Nodes)
+		s := newTestbed(t, e.Nodes)
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		for _, c := range a.conns[:2] {
-			c.AddHook(&fault{command: "set", lose: 1})
+			c.AddHook(&fault{command: "set", loseRequests: 1})
 		}
 		lease := must(a.Acquire(t.Context(), "lock"))(t)
 		if n := s.holding(t, "lock"); n != want {
@@ -324,11 +324,11 @@ func TestRedlockTopUp(t *testing.T) {
 	}
 }
 
-// All servers are asked at once, by goroutines in production: none is answered
-// before each has been asked. One after the other this would never end.
+// All servers are asked at once, with goroutines in production: none answers before
+// all have been asked. One after the other this would never end.
 func TestRedlockParallel(t *testing.T) {
 	e := entry(t, "redlock-parallel")
-	s := newStage(t, e.Nodes)
+	s := newTestbed(t, e.Nodes)
 	a := s.process(t, e, "A")
 	a.env.Parallel = lock.Production(e.TTL).Parallel
 	a.Strategy = e.New(a.env)
@@ -346,12 +346,12 @@ func TestRedlockParallel(t *testing.T) {
 	mustRelease(t, lease, nil)
 }
 
-// With three servers gone no majority is left: the other two are not asked, and
-// what was asked is taken back.
+// With three servers down no majority is left: the last server is not asked, and the
+// token is deleted only where it was sent.
 func TestRedlockFailsFast(t *testing.T) {
 	for id, asked := range map[string]int{"redlock-drift": 5, "redlock-failfast": 4} {
 		e := entry(t, id)
-		s := newStage(t, e.Nodes)
+		s := newTestbed(t, e.Nodes)
 		a := s.process(t, e, "A")
 		sets, evals := 0, 0
 		for i, c := range a.conns {

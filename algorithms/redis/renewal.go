@@ -9,34 +9,34 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// A renewal sends something again and again, each time in a thread of its own,
-// until sending fails or the renewal is stopped. Each sending arms the next, so
-// that a slow server delays the renewals and never piles them up.
+// A renewal calls send periodically, each time in a thread of its own, until send fails or
+// the renewal is stopped. Each call arms the timer for the next, so that calls to a slow
+// server are delayed and never pile up.
 //
-// It is shared by the thread that starts and stops it and those that send.
+// The thread that starts and stops it shares it with the threads of the timer.
 type renewal struct {
 	clock lock.Clock
 	every time.Duration
 	send  func() error
 
-	timer atomic.Pointer[clockwork.Timer] // of the next sending
+	timer atomic.Pointer[clockwork.Timer] // of the next call
 	ended atomic.Bool
 }
 
-// arm lets the next sending begin after d of the client's clock.
+// arm lets the next call begin after d on the client's clock.
 func (r *renewal) arm(d time.Duration) {
 	if r.ended.Load() {
 		return
 	}
 	timer := r.clock.AfterFunc(d, r.tick)
 	r.timer.Store(&timer)
-	// A stop since the look above has stopped the timer before this one.
+	// If stop was called since the check above, it has stopped the previous timer only.
 	if r.ended.Load() {
 		timer.Stop()
 	}
 }
 
-// tick is one sending. Any failure is final: nobody is told.
+// tick is one call of send. Any failure is final, and the holder is not told.
 func (r *renewal) tick() {
 	if r.ended.Load() {
 		return
@@ -48,7 +48,7 @@ func (r *renewal) tick() {
 	r.arm(r.every)
 }
 
-// stop ends the renewal. A sending that is under way is not called back.
+// stop ends the renewal. It does not cancel a call in progress.
 func (r *renewal) stop() {
 	r.ended.Store(true)
 	if timer := r.timer.Load(); timer != nil {
@@ -56,5 +56,5 @@ func (r *renewal) stop() {
 	}
 }
 
-// over says whether the renewal was stopped or has failed.
+// over says whether the renewal has been stopped or has failed.
 func (r *renewal) over() bool { return r.ended.Load() }

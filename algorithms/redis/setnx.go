@@ -6,23 +6,21 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// setNX is the first Redis lock: whoever creates the key holds the lock, and
-// gives it back by deleting the key. (2009: SETNX is in the first commit of
-// Redis, March 2009. Article 003-A; 001-A and 002-A write another constant.)
+// setNX is the first Redis lock: the client that creates the key holds the lock, and
+// releases it by deleting the key. (2009: SETNX is in the first commit of Redis, March 2009.
+// Article 003-A; 001-A and 002-A write another constant.)
 //
-// It was meant to mend [Mutex], which excludes nobody on the next machine. The
-// server runs one command at a time, so of any number of SETNX on a free key
-// exactly one is answered 1.
+// It was meant to fix [Mutex], which excludes nobody on another machine. The server runs one
+// command at a time, so that of any number of SETNX on a free key exactly one is answered 1.
 //
-// How it falls: the key has no TTL. A holder that crashes before DEL locks
-// everybody out for ever, and so does one that throws between the two commands
-// without a finally. For the same reason it is the only strategy here that a
-// pause cannot break: no clock ever gives the lock to somebody else. That trade
-// is what all later strategies argue about. The constant value means that a DEL
-// by anybody is a release, and a lost reply to SETNX leaves a key that its own
-// creator takes for somebody else's.
+// How it fails: the key has no TTL. A holder that crashes before DEL blocks all others for
+// ever; so does one that throws between the two commands without a finally block. For the
+// same reason it is the only strategy here that survives any pause: no clock ever gives the
+// lock to another client. All later strategies are about this trade-off. Because the value is
+// constant, a DEL by any client is a release, and after a lost reply to SETNX the creator
+// takes its own key for another client's.
 //
-// Our form is the article's, command for command. It ignores Env.TTL.
+// Ours is the article's, command for command. It ignores Env.TTL.
 var setNX = lock.Entry{
 	ID:      "setnx",
 	Family:  lock.TwoSteps,
@@ -33,32 +31,28 @@ var setNX = lock.Entry{
 	Nodes:   1,
 	Expiry:  lock.ExpiryNone,
 	New: func(env lock.Env) lock.Strategy {
-		return newKeyLock(env, constant("1"), setnxOnly, anybodys)
+		return newKeyLock(env, always("1"), setnx, silent(delBlind))
 	},
 }
 
-// setNXExpire creates the key and then gives it a TTL. (2009: EXPIRE came in
-// April 2009, a month after SETNX. Article 004-A; 003-B differs in the TTL, 3 s.)
+// setNXExpire creates the key and then sets its TTL. (2009: EXPIRE came in April 2009, a
+// month after SETNX. Article 004-A; 003-B differs in the TTL, 3 s.)
 //
-// It was meant to mend the deadlock of setnx: a crashed holder's key now goes
-// away by itself.
+// It was meant to fix the deadlock of setnx: a crashed holder's key now goes away by itself.
 //
-// How it falls: a crash, or an error, between the two commands leaves the key
-// without a TTL, the old deadlock in a smaller window. And the TTL brings a fall
-// of its own: a holder that works or pauses for longer than the TTL shares the
-// critical section with its successor, and its DEL then removes the successor's
-// key, which lets a third client in.
+// How it fails: a crash, or an error, between the two commands leaves the key without a TTL:
+// the old deadlock in a smaller window. And the TTL adds a failure of its own: a holder that
+// works or pauses for longer than the TTL shares the critical section with its successor, and
+// its DEL then deletes the successor's key, which lets a third client in.
 //
-// And for a while it did not lock at all. From December 2009 up to Redis 2.0 a
-// SETNX removed a key that carried a TTL and put its own in place (Redis's own
-// test suite asked for that), so the second client won as well; 2.2, of February
-// 2011, lets the first one stand. A lock of that time had better keep its expiry
-// in the value, as [GetSet] does.
+// And for a while it did not lock at all. From December 2009 up to Redis 2.0, SETNX replaced
+// a key that had a TTL (Redis's own test suite demanded that), so that the second client won
+// too; since 2.2 of February 2011 the first key stays. A lock of that time had better keep
+// its expiry in the value, as [GetSet] does.
 //
-// Our form is the article's. The try block begins after EXPIRE, so an error of
-// EXPIRE leaves Acquire and nobody deletes the key; and the reply of EXPIRE is
-// not read, so a 0 (the key went in between) still counts as acquired. Env.TTL
-// goes out in whole seconds.
+// Ours is the article's. The try block begins after EXPIRE, so an error of EXPIRE leaves
+// Acquire and nothing deletes the key. The reply to EXPIRE is not checked, so a 0 (the key
+// has gone in between) still counts as acquired. Env.TTL is sent in whole seconds.
 var setNXExpire = lock.Entry{
 	ID:      "setnx-expire",
 	Family:  lock.TwoSteps,
@@ -71,6 +65,6 @@ var setNXExpire = lock.Entry{
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,
 	New: func(env lock.Env) lock.Strategy {
-		return newKeyLock(env, constant("1"), setnxThenExpire, anybodys)
+		return newKeyLock(env, always("1"), setnxThenExpire, silent(delBlind))
 	},
 }

@@ -7,11 +7,11 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// A pause longer than any TTL does no harm to the one lock without a TTL: it is
-// the deadlock's other side.
+// A pause longer than any TTL does no harm to the one lock without a TTL: that is the
+// advantage for which it has the deadlock.
 func TestSetNXSurvivesAPause(t *testing.T) {
 	e := entry(t, "setnx")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	s.pass(entry(t, "redlock").TTL * 1000)
@@ -20,26 +20,26 @@ func TestSetNXSurvivesAPause(t *testing.T) {
 	must(b.Acquire(t.Context(), "lock"))(t)
 }
 
-// The value is the same for everybody, so a creator whose reply was lost takes its
-// own key for somebody else's, for ever.
+// The value is the same for everybody, so a creator whose reply was lost takes its own
+// key for another client's, for ever.
 func TestSetNXLostReplyLocksItsCreatorOut(t *testing.T) {
 	e := entry(t, "setnx")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a := s.process(t, e, "A")
-	a.conns[0].AddHook(&fault{command: "setnx", mute: 1})
+	a.conns[0].AddHook(&fault{command: "setnx", loseReplies: 1})
 	if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, errFault) || errors.Is(err, lock.ErrNotAcquired) {
 		t.Fatalf("Acquire: %v, want the fault: the outcome is open", err)
 	}
 	mustRefuse(t, a, "lock")
 }
 
-// Article 003: SETNX may succeed and EXPIRE fail, and the deadlock is back.
-// Article 004 prints the try block after EXPIRE, so nobody deletes the key either.
+// Article 003: SETNX may succeed and EXPIRE fail, and the deadlock is back. Article
+// 004 prints the try block after EXPIRE, so nothing deletes the key either.
 func TestSetNXExpireErrorLeavesAnImmortalKey(t *testing.T) {
 	e := entry(t, "setnx-expire")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
-	a.conns[0].AddHook(&fault{command: "expire", lose: 1})
+	a.conns[0].AddHook(&fault{command: "expire", loseRequests: 1})
 	if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, errFault) {
 		t.Fatalf("Acquire: %v, want the fault", err)
 	}
@@ -51,11 +51,11 @@ func TestSetNXExpireErrorLeavesAnImmortalKey(t *testing.T) {
 	mustRefuse(t, b, "lock")
 }
 
-// Article 004: A works for longer than the TTL, B acquires, A's DEL removes B's
-// lock, and a third client is let in beside B.
+// Article 004: A works for longer than the TTL, B acquires, A's DEL deletes B's lock,
+// and a third client enters while B is inside.
 func TestSetNXExpireDeletesTheSuccessorsLock(t *testing.T) {
 	e := entry(t, "setnx-expire")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b, c := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C")
 	stale := must(a.Acquire(t.Context(), "lock"))(t)
 	s.lapse(e, b)
@@ -65,13 +65,13 @@ func TestSetNXExpireDeletesTheSuccessorsLock(t *testing.T) {
 	must(c.Acquire(t.Context(), "lock"))(t)
 }
 
-// The reply of EXPIRE is not read: a key that went in between is a lock that
-// nobody has and its creator believes in.
+// The reply to EXPIRE is not checked: if the key has gone in between, its creator
+// believes in a lock that does not exist.
 func TestSetNXExpireIgnoresAMissingKey(t *testing.T) {
 	e := entry(t, "setnx-expire")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
-	a.conns[0].AddHook(&fault{command: "expire", before: func() { s.steal(t, "lock") }})
+	a.conns[0].AddHook(&fault{command: "expire", before: func() { s.deleteKey(t, "lock") }})
 	must(a.Acquire(t.Context(), "lock"))(t)
 	must(b.Acquire(t.Context(), "lock"))(t)
 }

@@ -8,49 +8,32 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// spinning is threadlocal whose Acquire waits for its turn. (2013. Article 001-F.)
+// spin is threadlocal with an Acquire that waits until it gets the lock. (2013. Article
+// 001-F.)
 //
-// It was meant to mend the refusal that a user would see.
+// It was meant to fix the refusal, which a user would see.
 //
-// How it falls: each try of a waiter draws a token into the one place that the
-// thread has for it, so a spin for one key takes the token of another that is held;
-// and all of threadlocal's falls.
-var spinning = lock.Entry{
-	ID:      "spin",
-	Family:  lock.OneStep,
-	Article: "001-F",
-	Year:    2013,
-	Title:   lock.Text{EN: "a spin lock with a time limit, around threadlocal", ZH: "限时自旋，套在 threadlocal 外面"},
-	Nodes:   1,
-	TTL:     threadLocal.TTL,
-	Unit:    threadLocal.Unit,
-	Expiry:  threadLocal.Expiry,
-	New:     func(env lock.Env) lock.Strategy { return &Spin{threadLocal.New(env), env.Clock} },
-}
+// How it fails: each attempt of a waiter draws a token and puts it into the one variable that
+// the thread has for all keys, so waiting for one key overwrites the token of another that is
+// held. All failures of threadlocal remain too.
+var spin = threadLocal.Variant("spin", 2013,
+	lock.Text{EN: "a spin lock with a time limit, around threadlocal", ZH: "限时自旋，套在 threadlocal 外面"},
+	func(env lock.Env) lock.Strategy { return &Spin{threadLocal.New(env), env.Clock} }).InArticle("001-F")
 
-// spinReentrant spins around reentrant, as the article's order suggests. Its
-// second try always succeeds: the token of the refused first one is still there,
-// and counts as the lock.
-var spinReentrant = lock.Entry{
-	ID:      "spin-reentrant",
-	Family:  lock.Reentrant,
-	Article: "001-F-E",
-	Year:    2013,
-	Title:   lock.Text{EN: "a spin lock with a time limit, around reentrant", ZH: "限时自旋，套在 reentrant 外面"},
-	Nodes:   1,
-	TTL:     reentrant.TTL,
-	Unit:    reentrant.Unit,
-	Expiry:  reentrant.Expiry,
-	New:     func(env lock.Env) lock.Strategy { return &Spin{reentrant.New(env), env.Clock} },
-}
+// spinReentrant is the same loop around reentrant, as the order of the article suggests. Its
+// second attempt always succeeds: the token of the refused first one is still there, and
+// counts as the lock.
+var spinReentrant = reentrant.Variant("spin-reentrant", 2013,
+	lock.Text{EN: "a spin lock with a time limit, around reentrant", ZH: "限时自旋，套在 reentrant 外面"},
+	func(env lock.Env) lock.Strategy { return &Spin{reentrant.New(env), env.Clock} }).InArticle("001-F-E")
 
 var _ lock.Strategy = (*Spin)(nil)
 
-// Spin tries again while it is refused, for spinLimit of the client's clock. It is
-// the one strategy that waits, since its article makes the waiting part of it.
+// Spin retries while it is refused, for spinLimit on the client's clock. It is the only
+// strategy whose Acquire waits, because its article makes waiting a part of the lock.
 //
-// The article gives no numbers, and spins without a rest. Ours rests for spinRest
-// between two tries.
+// The article gives no numbers and retries without a break. Ours sleeps for spinRest between
+// two attempts.
 type Spin struct {
 	inner lock.Strategy
 	clock lock.Clock
@@ -61,7 +44,7 @@ const (
 	spinRest  = 100 * time.Millisecond
 )
 
-// Acquire tries until it has the lock, the limit is reached or the context ends.
+// Acquire retries until it has the lock, the limit is reached or the context ends.
 func (s *Spin) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	for limit := s.clock.Now().Add(spinLimit); ; s.clock.Sleep(spinRest) {
 		lease, err := s.inner.Acquire(ctx, key)

@@ -8,39 +8,39 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// Article 001's counter, defect by defect. Each story ends in a question whose
-// answer is true where the defect is there.
+// The defects of article 001's counter. Each check returns true if the defect is
+// present.
 var reentrancy = []struct {
 	defect string
-	mended string // the variant that mends it, and no other, beside reentrant-counted
-	story  func(*testing.T, *stage, lock.Entry) bool
+	fixed  string // the variant that fixes it, and no other, besides reentrant-counted
+	check  func(*testing.T, *testbed, lock.Entry) bool
 }{
-	{"a: the inner release opens the lock", "reentrant-increment", func(t *testing.T, s *stage, e lock.Entry) bool {
+	{"a: the inner release frees the lock", "reentrant-increment", func(t *testing.T, s *testbed, e lock.Entry) bool {
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		must(a.Acquire(t.Context(), "lock"))(t)
 		inner := must(a.Acquire(t.Context(), "lock"))(t)
 		mustRelease(t, inner, nil)
 		return acquires(t, b)
 	}},
-	{"c: after a release the same thread is in without asking", "reentrant-forget", func(t *testing.T, s *stage, e lock.Entry) bool {
+	{"c: after a release the same thread enters without a command", "reentrant-forget", func(t *testing.T, s *testbed, e lock.Entry) bool {
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil)
 		must(b.Acquire(t.Context(), "lock"))(t)
 		return acquires(t, a)
 	}},
-	{"d: after a refusal the second try is in without asking", "reentrant-refused", func(t *testing.T, s *stage, e lock.Entry) bool {
+	{"d: after a refusal the second attempt enters without a command", "reentrant-refused", func(t *testing.T, s *testbed, e lock.Entry) bool {
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		must(a.Acquire(t.Context(), "lock"))(t)
 		mustRefuse(t, b, "lock")
 		return acquires(t, b)
 	}},
-	{"e: a second key is never asked for", "reentrant-keyed", func(t *testing.T, s *stage, e lock.Entry) bool {
+	{"e: Acquire of a second key sends nothing", "reentrant-keyed", func(t *testing.T, s *testbed, e lock.Entry) bool {
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		must(b.Acquire(t.Context(), "lock"))(t)
 		must(a.Acquire(t.Context(), "other"))(t)
 		return acquires(t, a)
 	}},
-	{"f: a lease that has ended goes on by re-entry", "", func(t *testing.T, s *stage, e lock.Entry) bool {
+	{"f: a lease that has ended continues by re-entry", "", func(t *testing.T, s *testbed, e lock.Entry) bool {
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		must(a.Acquire(t.Context(), "lock"))(t)
 		s.lapse(e, b)
@@ -62,17 +62,17 @@ func acquires(t *testing.T, p *process) bool {
 func TestReentrantDefects(t *testing.T) {
 	for _, d := range reentrancy {
 		t.Run(d.defect, func(t *testing.T) {
-			// To look before entering again also finds what was forgotten in c, d, e and f.
-			cured := []string{"reentrant-counted", d.mended}
-			if d.mended != "reentrant-increment" {
-				cured = append(cured, "reentrant-asking")
+			// Checking the owner before entering again also fixes c, d, e and f.
+			fixed := []string{"reentrant-counted", d.fixed}
+			if d.fixed != "reentrant-increment" {
+				fixed = append(fixed, "reentrant-asking")
 			}
 			for _, id := range []string{
 				"reentrant", "reentrant-increment", "reentrant-decrement", "reentrant-forget",
 				"reentrant-refused", "reentrant-keyed", "reentrant-asking", "reentrant-counted",
 			} {
 				e := entry(t, id)
-				if there, want := d.story(t, newStage(t, 1), e), !slices.Contains(cured, id); there != want {
+				if there, want := d.check(t, newTestbed(t, 1), e), !slices.Contains(fixed, id); there != want {
 					t.Errorf("%s has the defect: %v, want %v", id, there, want)
 				}
 			}
@@ -80,11 +80,11 @@ func TestReentrantDefects(t *testing.T) {
 	}
 }
 
-// Defect b shows once a is mended: two of two releases delete nothing.
+// Defect b shows once a is fixed: two of two releases delete nothing.
 func TestReentrantDecrementIsLost(t *testing.T) {
 	for id, deletes := range map[string]bool{"reentrant-increment": false, "reentrant-counted": true} {
 		e := entry(t, id)
-		s := newStage(t, 1)
+		s := newTestbed(t, 1)
 		a := s.process(t, e, "A")
 		outer := must(a.Acquire(t.Context(), "lock"))(t)
 		inner := must(a.Acquire(t.Context(), "lock"))(t)
@@ -96,11 +96,11 @@ func TestReentrantDecrementIsLost(t *testing.T) {
 	}
 }
 
-// threadLocal.get() on a token that was forgotten is a NullPointerException there,
-// and an error here.
+// threadLocal.get() without a token is a NullPointerException there, and an error
+// here.
 func TestReentrantReleaseWithoutAToken(t *testing.T) {
 	e := entry(t, "reentrant-forget")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a := s.process(t, e, "A")
 	outer := must(a.Acquire(t.Context(), "lock"))(t)
 	inner := must(a.Acquire(t.Context(), "lock"))(t)
@@ -108,12 +108,12 @@ func TestReentrantReleaseWithoutAToken(t *testing.T) {
 	mustRelease(t, outer, lock.ErrNotHeld)
 }
 
-// Article 001: one ThreadLocal for all keys, filled before the SET has succeeded.
-// Whatever the thread tries next costs it the token of what it holds.
+// Article 001: one ThreadLocal for all keys, set before SET has succeeded. Any further
+// attempt of the thread loses the token of the lock that it holds.
 func TestThreadLocalForgetsTheTokenOfAHeldLock(t *testing.T) {
 	e := entry(t, "threadlocal")
 	for _, key := range []string{"lock", "other"} {
-		s := newStage(t, 1)
+		s := newTestbed(t, 1)
 		a := s.process(t, e, "A")
 		lease := must(a.Acquire(t.Context(), "lock"))(t)
 		_, err := a.Acquire(t.Context(), key)
@@ -128,10 +128,10 @@ func TestThreadLocalForgetsTheTokenOfAHeldLock(t *testing.T) {
 }
 
 // GET and DEL are two commands: between them the key becomes B's, and A deletes it.
-func TestGetThenDelete(t *testing.T) {
+func TestGetThenDel(t *testing.T) {
 	for _, id := range []string{"thread-id", "threadlocal", "reentrant-counted", "getset-check"} {
 		e := entry(t, id)
-		s := newStage(t, 1)
+		s := newTestbed(t, 1)
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		stale := must(a.Acquire(t.Context(), "lock"))(t)
 		a.conns[0].AddHook(&fault{command: "del", before: func() {
@@ -145,12 +145,12 @@ func TestGetThenDelete(t *testing.T) {
 	}
 }
 
-// Article 004 writes the thread's id, which another process has as well: the script
-// is one step, and removes the wrong lock in one step.
+// Article 004 writes the thread's id, which another process may have too: the script
+// deletes the wrong lock in one step.
 func TestThreadIDIsNoToken(t *testing.T) {
 	for _, id := range []string{"thread-id", "thread-id-lua", "daemon-29"} {
 		e := entry(t, id)
-		s := newStage(t, 1)
+		s := newTestbed(t, 1)
 		a, b, c := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C")
 		b.env.Thread = a.env.Thread
 		b.Strategy = e.New(b.env)

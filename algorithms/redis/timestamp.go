@@ -12,114 +12,110 @@ import (
 
 var _ lock.Strategy = (*Timestamp)(nil)
 
-// takeoverDel is [Timestamp] with the takeover that comes to mind first: too old,
-// so DEL, then SETNX. (2009: the SETNX page of Redis's manual warns of it.
-// Article 000-A.)
+// takeoverDel is [Timestamp] with the obvious takeover: too old, so DEL, then SETNX. (2009:
+// the SETNX page of Redis's manual warns against it. Article 000-A.)
 //
-// It was meant to mend the deadlock of setnx.
+// It was meant to fix the deadlock of setnx.
 //
-// How it falls: two clients see the same old stamp. The first deletes the key and
-// creates its own; the second deletes that one and creates its own. Both hold.
+// How it fails: two clients see the same old stamp. The first deletes the key and creates its
+// own; the second deletes that one and creates its own. Both hold the lock.
 var takeoverDel = stamped("takeover-del", time.Second,
 	lock.Text{EN: "SETNX with a time stamp, takeover by DEL and SETNX", ZH: "SETNX 存时间戳，超时后先 DEL 再 SETNX 接管"},
-	func(s *Timestamp) { s.again, s.takeOver = true, s.delAndSetnx }, "000-A")
+	func(s *Timestamp) { s.retries, s.takeOver = true, s.delAndSetnx }, "000-A")
 
-// getSetTimeout is [Timestamp] with takeover by GETSET, of which exactly one of
-// many clients gets the old stamp back. A GET that finds no key is treated like
-// one that finds an old stamp. (2009. Article 000-B, the first of the two ways to
-// go on that its text compares; it rejects this one.)
+// getSetTimeout is [Timestamp] with takeover by GETSET: exactly one of several clients gets
+// the old stamp back. A GET that finds no key is treated like one that finds an old stamp.
+// (2009. Article 000-B, the first of the two ways to continue that its text compares; it
+// rejects this one.)
 //
-// It was meant to mend takeover-del.
+// It was meant to fix takeover-del.
 //
-// How it falls: with an unlocked key the lock is taken by GETSET and not by SETNX,
-// so a client that was slow between its GET and its GETSET replaces the stamp of
-// whoever came in between. That one's lease then ends when the loser's would.
+// How it fails: if the key does not exist, the lock is taken with GETSET and not with SETNX.
+// A client that is slow between its GET and its GETSET then replaces the stamp of a client
+// that came in between, whose lease now ends when the loser's would.
 var getSetTimeout = stamped("getset-timeout", time.Second,
 	lock.Text{EN: "SETNX with a time stamp, takeover by GETSET, also when GET finds nothing", ZH: "SETNX 存时间戳，用 GETSET 接管，GET 为空也走接管"},
 	func(s *Timestamp) { s.takeOver = s.getSet }, "000-B1")
 
-// getSetTimeoutMS is getset-timeout with stamps in milliseconds, in which article
-// 000 sees the cure; see getset-retry-ms.
+// getSetTimeoutMS is getset-timeout with stamps in milliseconds, which article 000 takes for
+// the fix; see getset-retry-ms.
 var getSetTimeoutMS = stamped("getset-timeout-ms", time.Millisecond,
 	lock.Text{EN: "getset-timeout with stamps in milliseconds", ZH: "getset-timeout，时间戳精确到毫秒"},
 	func(s *Timestamp) { s.takeOver = s.getSet }, "000-B1-ms")
 
-// getSetRetry is getset-timeout with the other way to go on: a GET that finds no
-// key goes back to SETNX. (2009. Article 000-B, the way that its text prefers.)
+// getSetRetry is getset-timeout with the other way to continue: if GET finds no key, it goes
+// back to SETNX. (2009. Article 000-B, the way that its text prefers.)
 //
-// How it falls: as [Timestamp] does. And stamps of one second are not unique: the
-// lock is released and taken again within the second, and a client whose clock is
-// ahead, which read the first stamp, gets an equal one back from GETSET and takes
-// the second lock for the first.
+// It was meant to fix the stamp that getset-timeout replaces.
+//
+// How it fails: as [Timestamp] does. And stamps of one second are not unique: if the lock is
+// released and taken again within one second, a client with a fast clock that has read the
+// first stamp gets an equal one back from GETSET, and takes the second lock for the first.
 var getSetRetry = stamped("getset-retry", time.Second,
 	lock.Text{EN: "SETNX with a time stamp in seconds, takeover by GETSET", ZH: "SETNX 存时间戳（精确到秒），用 GETSET 接管"},
-	func(s *Timestamp) { s.again, s.takeOver = true, s.getSet }, "000-B2", "000-B")
+	func(s *Timestamp) { s.retries, s.takeOver = true, s.getSet }, "000-B2", "000-B")
 
-// getSetRetryMS is getset-retry with stamps in milliseconds, so that two of them
-// are seldom equal. Article 000 calls it safe then. All falls that come from
-// clocks and pauses remain.
+// getSetRetryMS is getset-retry with stamps in milliseconds, so that two stamps are rarely
+// equal. Article 000 then calls it safe. All failures caused by clocks and pauses remain.
 var getSetRetryMS = stamped("getset-retry-ms", time.Millisecond,
 	lock.Text{EN: "SETNX with a time stamp in milliseconds, takeover by GETSET", ZH: "SETNX 存时间戳（精确到毫秒），用 GETSET 接管"},
-	func(s *Timestamp) { s.again, s.takeOver = true, s.getSet }, "000-B2-ms")
+	func(s *Timestamp) { s.retries, s.takeOver = true, s.getSet }, "000-B2-ms")
 
-// getSetNil is getset-timeout with the condition that its author had written
-// first: the lock is acquired if GET and GETSET answer the same, and nothing else
-// counts. (2009. Article 000-Bnil, the deadlock that the author met.)
+// getSetNil is getset-timeout with the condition that its author had written first: the lock
+// is acquired if and only if GET and GETSET answer the same. (2009. Article 000-Bnil, the
+// deadlock that the author ran into.)
 //
-// How it falls: GET answers an old stamp, the key is deleted, GETSET answers nil
-// and creates it. The two differ, so the client takes the lock for lost, and the
-// next one finds a stamp that nobody holds. It blocks all for a whole lease.
+// How it fails: GET answers an old stamp, the key is deleted, GETSET answers nil and creates
+// it. The two differ, so the client takes the lock for lost, and the next client finds a stamp
+// that nobody holds: an orphan that blocks everybody for a whole lease.
 var getSetNil = stamped("getset-nil", time.Second,
 	lock.Text{EN: "SETNX with a time stamp, takeover by GETSET, nil counts as lost", ZH: "SETNX 存时间戳，用 GETSET 接管，GETSET 返回 nil 时算没抢到"},
 	func(s *Timestamp) { s.takeOver = s.getSetEqual }, "000-Bnil")
 
-// getSetCheck is getset-retry whose holder looks whether the key still has its
-// own stamp, by Check before the critical step, and again before DEL. (2009: the
-// manual's advice. Article 000-D, which rejects it: with a look of several
-// milliseconds and a critical section of less than ten.)
+// getSetCheck is getset-retry with a holder that checks whether the key still has its own
+// stamp: with Check before the critical step, and again before DEL. (2009: the advice of the
+// manual. Article 000-D, which rejects it, because the check takes several milliseconds and
+// the critical section less than ten.)
 //
-// It was meant to mend the DEL of a successor's lock.
+// It was meant to fix the DEL of a successor's lock.
 //
-// How it falls: between the look and what follows there is a gap. And the loser of
-// a takeover leaves its stamp in place of the winner's, who then believes to have
-// lost a lock that nobody else has, and does not delete it: it blocks all for a
-// whole lease. Article 000 says that this write does no harm, a few lines before
-// it gives this advice.
+// How it fails: there is a gap between the check and what follows. And the loser of a takeover
+// replaces the winner's stamp with its own; the winner then believes that it has lost a lock
+// which nobody else has, and does not delete it: an orphan that blocks everybody for a whole
+// lease. A few lines before this advice, article 000 says that the loser's write does no harm.
 var getSetCheck = stamped("getset-check", time.Second,
 	lock.Text{EN: "SETNX with a time stamp, takeover by GETSET, the holder looks again", ZH: "SETNX 存时间戳，用 GETSET 接管，持有者动手前再查一次"},
-	func(s *Timestamp) { s.again, s.takeOver, s.looks = true, s.getSet, true }, "000-D")
+	func(s *Timestamp) { s.retries, s.takeOver, s.checks = true, s.getSet, true }, "000-D")
 
-// Timestamp writes the time into the key at which it was created. Whoever finds
-// it there longer ago than a TTL takes the lock over: the article's text tells
-// this lock in several ways, which differ in how. [GetSet] is the class that it
-// prints in the end.
+// Timestamp writes the time into the key at which it was created. A client that finds a time
+// more than a TTL ago takes the lock over. The article's text describes several variants of
+// the takeover; [GetSet] is the class that it prints in the end.
 //
-// How all of them fall: the stamp is compared with the reader's clock, and each
-// reader applies its own TTL. A clock that is ahead takes a live lock. A loser of
-// the takeover by GETSET overwrites the winner's stamp. DEL asks nobody.
+// How all of them fail: the stamp is compared with the reader's clock, and each reader applies
+// its own TTL. A client with a fast clock takes a valid lock. A loser of the takeover by GETSET
+// overwrites the winner's stamp. DEL does not check the owner.
 //
-// Our form reads the clock once for each SETNX and writes the same stamp by
-// GETSET. In seconds, a lease ends up to one of them late, since it takes more
-// than a TTL between two whole seconds. A stamp that is no number is an error of
-// Acquire.
+// Ours reads the clock once for each SETNX and writes the same stamp with GETSET. With stamps
+// in seconds a lease ends up to one second late, since more than a TTL has to pass between two
+// whole seconds. If a stamp is not a number, Acquire returns an error.
 type Timestamp struct {
 	node  redis.UniversalClient
 	clock lock.Clock
 	ttl   time.Duration
 	unit  time.Duration // of the stamp
 
-	again    bool // a GET without a key goes back to SETNX, and counts as an old stamp otherwise
-	looks    bool // at its own stamp, before DEL and by Check
+	retries  bool // if GET finds no key, go back to SETNX; otherwise treat it as an old stamp
+	checks   bool // its own stamp, before DEL and with Check
 	takeOver func(ctx context.Context, key string, old reading, stamp string) (bool, error)
 }
 
-// A reading is what GET answered.
+// A reading is the answer to GET or GETSET.
 type reading struct {
-	value string
-	there bool
+	value  string
+	exists bool
 }
 
-// stamped is a Timestamp that counts in unit and is changed, under its articles' ids.
+// stamped is the entry of a Timestamp that counts in unit and is changed by change.
 func stamped(id string, unit time.Duration, title lock.Text, change func(s *Timestamp), articles ...string) lock.Entry {
 	return lock.Entry{
 		ID:      id,
@@ -144,27 +140,27 @@ func newTimestamp(env lock.Env, unit time.Duration) *Timestamp {
 	return &Timestamp{node: env.Nodes[0], clock: env.Clock, ttl: env.TTL, unit: unit}
 }
 
-// Acquire sends SETNX; if the key exists, GET; if that is too old, it takes over.
-// An error leaves open what was written.
+// Acquire sends SETNX; if the key exists, GET; if its stamp is too old, it takes over. After
+// an error it is unknown what was written.
 func (s *Timestamp) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	for {
 		now := s.now()
 		stamp := strconv.FormatInt(now, 10)
-		created, err := setnx(ctx, s.node, key, stamp)
+		created, err := sendSETNX(ctx, s.node, key, stamp)
 		switch {
 		case err != nil:
 			return nil, err
 		case created:
 			return s.lease(key, stamp), nil
 		}
-		value, there, err := get(ctx, s.node, key)
+		value, exists, err := sendGET(ctx, s.node, key)
 		if err != nil {
 			return nil, err
 		}
-		if !there && s.again {
+		if !exists && s.retries {
 			continue
 		}
-		if there {
+		if exists {
 			born, err := parseStamp(key, value)
 			if err != nil {
 				return nil, err
@@ -173,7 +169,7 @@ func (s *Timestamp) Acquire(ctx context.Context, key string) (lock.Lease, error)
 				return nil, lock.ErrNotAcquired
 			}
 		}
-		taken, err := s.takeOver(ctx, key, reading{value, there}, stamp)
+		taken, err := s.takeOver(ctx, key, reading{value, exists}, stamp)
 		switch {
 		case err != nil:
 			return nil, err
@@ -187,22 +183,22 @@ func (s *Timestamp) Acquire(ctx context.Context, key string) (lock.Lease, error)
 // now is the client's clock in units since 1970.
 func (s *Timestamp) now() int64 { return s.clock.Now().UnixMilli() / s.unit.Milliseconds() }
 
-// delAndSetnx takes over by two commands.
+// delAndSetnx takes over with two commands.
 func (s *Timestamp) delAndSetnx(ctx context.Context, key string, _ reading, stamp string) (bool, error) {
-	// The weak place: by now it may be another's key.
-	if err := del(ctx, s.node, key, ""); err != nil {
+	// The weak point: by now the key may belong to another client.
+	if err := delBlind(ctx, s.node, key, ""); err != nil {
 		return false, err
 	}
-	return setnx(ctx, s.node, key, stamp)
+	return sendSETNX(ctx, s.node, key, stamp)
 }
 
-// getSet takes over if nobody else did, or if there was nothing to take.
+// getSet takes over unless another client already has, or if the key is gone.
 func (s *Timestamp) getSet(ctx context.Context, key string, old reading, stamp string) (bool, error) {
 	replaced, err := s.replace(ctx, key, stamp)
-	return !replaced.there || replaced == old, err
+	return !replaced.exists || replaced == old, err
 }
 
-// getSetEqual takes over if GET and GETSET answered the same.
+// getSetEqual takes over if GET and GETSET answer the same.
 func (s *Timestamp) getSetEqual(ctx context.Context, key string, old reading, stamp string) (bool, error) {
 	replaced, err := s.replace(ctx, key, stamp)
 	return replaced == old, err
@@ -210,53 +206,42 @@ func (s *Timestamp) getSetEqual(ctx context.Context, key string, old reading, st
 
 // replace sends GETSET.
 func (s *Timestamp) replace(ctx context.Context, key, stamp string) (reading, error) {
-	value, there, err := getset(ctx, s.node, key, stamp)
-	return reading{value, there}, err
+	value, existed, err := sendGETSET(ctx, s.node, key, stamp)
+	return reading{value, existed}, err
 }
 
 func (s *Timestamp) lease(key, stamp string) lock.Lease {
-	if s.looks {
-		return &lookingLease{s.node, key, stamp}
+	if s.checks {
+		return &checkedDelLease{s.node, key, stamp}
 	}
-	return &plainLease{s.node, key}
+	return &blindDelLease{s.node, key}
 }
 
-var _ lock.Checker = (*lookingLease)(nil)
+var _ lock.Checker = (*checkedDelLease)(nil)
 
 type (
-	// A plainLease is given back by DEL, whoever holds the key.
-	plainLease struct {
+	// A blindDelLease is released with DEL, without checking the owner.
+	blindDelLease struct {
 		node redis.UniversalClient
 		key  string
 	}
-	// A lookingLease looks for its stamp.
-	lookingLease struct {
+	// A checkedDelLease is released with GET and then DEL.
+	checkedDelLease struct {
 		node       redis.UniversalClient
 		key, stamp string
 	}
 )
 
-// Release deletes the key, whoever holds it.
-func (l *plainLease) Release(ctx context.Context) error { return del(ctx, l.node, l.key, "") }
+// Release deletes the key without checking the owner.
+func (l *blindDelLease) Release(ctx context.Context) error { return delBlind(ctx, l.node, l.key, "") }
 
-// Check returns ErrNotHeld when the key does not hold this lease's stamp any
-// more. It looks at no clock.
-func (l *lookingLease) Check(ctx context.Context) error {
-	value, there, err := get(ctx, l.node, l.key)
-	switch {
-	case err != nil:
-		return err
-	case !there || value != l.stamp:
-		return lock.ErrNotHeld
-	}
-	return nil
+// Check returns ErrNotHeld if the key does not hold this lease's stamp. It compares no clocks.
+func (l *checkedDelLease) Check(ctx context.Context) error {
+	return checkValue(ctx, l.node, l.key, l.stamp)
 }
 
-// Release deletes the key if a look before showed this lease's stamp, and returns
-// ErrNotHeld otherwise.
-func (l *lookingLease) Release(ctx context.Context) error {
-	if err := l.Check(ctx); err != nil {
-		return err
-	}
-	return del(ctx, l.node, l.key, "")
+// Release deletes the key if it held this lease's stamp just before; otherwise it returns
+// ErrNotHeld.
+func (l *checkedDelLease) Release(ctx context.Context) error {
+	return getThenDel(ctx, l.node, l.key, l.stamp)
 }

@@ -9,11 +9,11 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// abandoned is a stage on which a dead process's lease has ended for all of n
-// others.
-func abandoned(t *testing.T, e lock.Entry, n int) (*stage, []*process) {
+// abandoned is a testbed with n processes, for all of which the lease of a dead
+// process has ended.
+func abandoned(t *testing.T, e lock.Entry, n int) (*testbed, []*process) {
 	t.Helper()
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	must(s.process(t, e, "dead").Acquire(t.Context(), "lock"))(t)
 	var others []*process
 	for i := range n {
@@ -24,8 +24,8 @@ func abandoned(t *testing.T, e lock.Entry, n int) (*stage, []*process) {
 	return s, others
 }
 
-// Article 000: C2 and C3 both find the old stamp; C3's DEL removes the lock that
-// C2 has just made.
+// Article 000: C2 and C3 both find the old stamp; C3's DEL deletes the lock that C2
+// has just made.
 func TestTakeoverByDelLetsTwoIn(t *testing.T) {
 	e := entry(t, "takeover-del")
 	_, p := abandoned(t, e, 2)
@@ -48,14 +48,14 @@ func TestTakeoverByGetSetLetsOneIn(t *testing.T) {
 	}
 }
 
-// Article 000, "GETSET answers nil": the key went between GET and GETSET. To
-// compare the two answers, and nothing else, leaves a stamp that nobody holds for
-// one lease; to know nil for what it is takes the lock.
+// Article 000, "GETSET answers nil": the key was deleted between GET and GETSET. A
+// client that only compares the two answers leaves a stamp that nobody holds, for one
+// lease; a client that treats nil as a free key takes the lock.
 func TestTimestampGetSetNil(t *testing.T) {
 	for _, id := range []string{"getset-nil", "getset-timeout", "getset-retry", "getset-retry-ms", "getset-check"} {
 		e := entry(t, id)
 		s, p := abandoned(t, e, 2)
-		p[0].conns[0].AddHook(&fault{command: "getset", before: func() { s.steal(t, "lock") }})
+		p[0].conns[0].AddHook(&fault{command: "getset", before: func() { s.deleteKey(t, "lock") }})
 		_, err := p[0].Acquire(t.Context(), "lock")
 		if id != "getset-nil" {
 			if err != nil {
@@ -74,12 +74,13 @@ func TestTimestampGetSetNil(t *testing.T) {
 	}
 }
 
-// Article 000, "GET answers nil": one way goes on to GETSET, and if somebody came
-// first, spoils his stamp; the other goes back to SETNX, and spoils nothing.
+// Article 000, "GET answers nil": one way continues with GETSET and, if another client
+// came first, overwrites its stamp; the other goes back to SETNX and overwrites
+// nothing.
 func TestTimestampGetNil(t *testing.T) {
 	for id, spoils := range map[string]bool{"getset-timeout": true, "getset-retry": false} {
 		e := entry(t, id)
-		s := newStage(t, 1)
+		s := newTestbed(t, 1)
 		a, b, c := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C")
 		lease := must(a.Acquire(t.Context(), "lock"))(t)
 		c.clock.Advance(5 * time.Second)
@@ -96,20 +97,20 @@ func TestTimestampGetNil(t *testing.T) {
 		if refused := errors.Is(err, lock.ErrNotAcquired); refused != spoils {
 			t.Errorf("%s: %v, refused: want %v", id, err, spoils)
 		}
-		// The stamp is C's in either case: once as the holder's, once as the loser's.
+		// The stamp is C's in either case: as that of the holder, or of the loser.
 		if got, want := s.lockValues(t)[0], fmt.Sprint(c.clock.Now().Unix()); got != want {
 			t.Errorf("%s: the key holds %s, want %s", id, got, want)
 		}
 	}
 }
 
-// Article 000: with stamps of a second, locking and unlocking again within it goes
-// unseen. F, whose clock is ahead, read H's stamp; G's is the same. Milliseconds
-// cure this, and nothing else.
+// Article 000: stamps of one second hide that the lock was released and taken again
+// within that second. F, whose clock is ahead, has read H's stamp; G's is the same.
+// Milliseconds fix this, and nothing else.
 func TestTimestampPrecision(t *testing.T) {
 	for id, both := range map[string]bool{"getset-retry": true, "getset-retry-ms": false} {
 		e := entry(t, id)
-		s := newStage(t, 1)
+		s := newTestbed(t, 1)
 		h, g, f := s.process(t, e, "H"), s.process(t, e, "G"), s.process(t, e, "F")
 		lease := must(h.Acquire(t.Context(), "lock"))(t)
 		g.clock.Advance(500 * time.Millisecond)
@@ -125,9 +126,9 @@ func TestTimestampPrecision(t *testing.T) {
 	}
 }
 
-// Article 000 says that the loser's stamp does no harm, and tells the holder to
-// look for its own. Together: the holder of a lock that nobody took believes to
-// have lost it, and leaves the key to block everybody for a lease.
+// Article 000 says that the loser's stamp does no harm, and tells the holder to check
+// for its own. Together: the holder of a lock that nobody took believes that it has
+// lost it, and leaves the key, which blocks everybody for a lease.
 func TestSelfCheckTrustsTheLosersStamp(t *testing.T) {
 	e := entry(t, "getset-check")
 	s, p := abandoned(t, e, 2)

@@ -7,15 +7,15 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// Article 002: with a token of its own a client cannot release a lock that it
-// lost in the meantime. The same holds for all who look and remove in one step.
+// Article 002: with a unique token a client cannot release a lock that it has lost in
+// the meantime. The same holds for all locks that check and delete in one step.
 func TestTokenSparesTheSuccessor(t *testing.T) {
 	for _, id := range []string{
 		"token", "watch-multi", "watch-del", "delifeq", "delex", "set-ifeq", "thread-id-lua", "client-expiry", "lock-delay", "token-wait", "evalsha", "evalsha-eval", "queue", "at-least-for",
 		"daemon-10-owned", "watchdog", "redisson-lease", "redisson-wait", "redlock",
 	} {
 		e := entry(t, id)
-		s := newStage(t, e.Nodes)
+		s := newTestbed(t, e.Nodes)
 		a, b, c := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C")
 		stale := must(a.Acquire(t.Context(), "lock"))(t)
 		s.lapse(e, b)
@@ -25,11 +25,11 @@ func TestTokenSparesTheSuccessor(t *testing.T) {
 	}
 }
 
-// Article 002, why a constant will not do: two clients with the same token are
-// one client to the script. (Article 004 writes the thread id.)
+// Article 002, why a constant is not enough: two clients with the same token are one
+// client to the script. (Article 004 writes the thread id.)
 func TestTokenMustBeUnique(t *testing.T) {
 	e := entry(t, "token")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b := s.process(t, e, "thread 17"), s.process(t, e, "thread 17")
 	stale := must(a.Acquire(t.Context(), "lock"))(t)
 	s.lapse(e, b)
@@ -40,10 +40,11 @@ func TestTokenMustBeUnique(t *testing.T) {
 	}
 }
 
-// One process has one lock after another, and the first must not release the next.
+// One process takes the lock twice in a row, and the first lease must not release the
+// second.
 func TestTokenIsNewForEachAcquire(t *testing.T) {
 	e := entry(t, "token")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a := s.process(t, e, "A")
 	stale := must(a.Acquire(t.Context(), "lock"))(t)
 	s.lapse(e, a)
@@ -52,13 +53,13 @@ func TestTokenIsNewForEachAcquire(t *testing.T) {
 	mustRelease(t, lease, nil)
 }
 
-// A lost reply is no refusal: the key is there, and its creator does not know it
-// for its own until the TTL ends.
+// A lost reply is no refusal: the key exists, and its creator does not know that it is
+// its own until the TTL ends.
 func TestTokenLostReply(t *testing.T) {
 	e := entry(t, "token")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a := s.process(t, e, "A")
-	a.conns[0].AddHook(&fault{command: "set", mute: 1})
+	a.conns[0].AddHook(&fault{command: "set", loseReplies: 1})
 	if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, errFault) {
 		t.Fatalf("Acquire: %v, want the fault", err)
 	}

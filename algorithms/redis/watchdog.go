@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -26,60 +25,57 @@ var watchdog = lock.Entry{
 	New:     func(env lock.Env) lock.Strategy { return newWatchdog(env) },
 }
 
-// Watchdog keeps its lease alive: as long as the process lives and the lock is
-// its own, a timer resets the TTL every third of it. (2014: RLock came with
-// Redisson 1.0.0 in January; its source renews from a commit of November 2014
-// on, released as 1.3.0 in July 2015, and asks whose lock it renews only since
-// September 2016. Article 003-C, on version 3.12.5.)
+// Watchdog keeps its lease alive: as long as the process lives and the lock is its own, a
+// timer resets the TTL every third of it. (2014: RLock came with Redisson 1.0.0 in January;
+// its source renews since a commit of November 2014, released as 1.3.0 in July 2015, and
+// checks the owner on renewal only since September 2016. Article 003-C, on version 3.12.5.)
 //
-// It was meant to mend the work that takes longer than the TTL, the fall that
-// the token lock leaves open: the TTL need not be guessed any more, it only bounds
-// how long a crashed holder blocks the others. A crash takes the watchdog with it.
+// It was meant to fix work that takes longer than the TTL, the failure that token leaves
+// open: nobody has to guess the TTL any more, which only limits for how long a crashed holder
+// blocks the others. A crash ends the watchdog too.
 //
-// The key is a hash of one field, process and thread, whose value counts how
-// often that thread holds the lock. A thread that has it may acquire it again,
-// and each Release takes one off; the last one deletes the key and tells the
-// waiters on a channel.
+// The key is a hash with one field, process and thread, whose value counts how often that
+// thread holds the lock. A thread that has the lock may acquire it again. Each Release
+// subtracts one; the last one deletes the key and publishes a message to the waiters.
 //
-// How it falls: one renewal that fails is the last one (from Redisson 3.44 on, the
-// next one comes all the same), and the holder is not told; the key goes when the
-// TTL ends. A pause of the whole process stops the watchdog as well: with 30 s,
-// one that begins just before a renewal may last 20 s, one that begins just after
-// it 30 s. A holder that hangs holds for ever. A failover that loses the key
-// grants it twice, and a holder on the wrong side of a split renews happily.
+// How it fails: the first failed renewal is the last one (since Redisson 3.44 the next one is
+// sent anyway), and the holder is not told; the key goes when the TTL ends. A pause of the
+// whole process stops the watchdog too: with 30 s, a pause that begins just before a renewal
+// may last 20 s, one that begins just after it 30 s. A holder that hangs holds the lock for
+// ever. A failover that loses the key grants it twice, and a holder on the wrong side of a
+// network split keeps renewing successfully.
 //
-// Where our form differs from 3.12.5:
-//   - No WAIT. That version sends every script together with a WAIT for the
-//     replicas, when it knows of any; see redisson-wait.
-//   - One watchdog for each lease. Redisson has one for each process and key, and
-//     starts no other for a re-entry. Since it also keeps the entry of one whose
-//     renewal failed (until 3.14.0), the next lock of that key in that process is
-//     not renewed at all, unless somebody there has unlocked in the meantime; see
-//     redisson-entry.
-//   - The thread id is always 1, since a Strategy is one process's, used by one
+// Where ours differs from 3.12.5:
+//   - No WAIT. That version sends every script together with a WAIT for the replicas, if it
+//     knows of any; see redisson-wait.
+//   - One watchdog for each lease. Redisson has one for each process and key, and starts no
+//     other when a thread enters again. Until 3.14.0 it also kept the entry of a watchdog
+//     whose renewal had failed: the next lock of that key in that process is then not renewed
+//     at all, unless the process has unlocked in the meantime; see redisson-entry.
+//   - The thread id is always 1, since a Strategy belongs to one process and is used by one
 //     thread at a time.
-//   - It does not wait for its turn; see [RedissonLock], which listens on the channel
-//     and makes use of the refusal's reply, the milliseconds left.
+//   - It does not wait until it gets the lock. [RedissonLock] does: it listens on the channel
+//     and uses the rest of the TTL, which a refusal returns.
 type Watchdog struct {
 	node  redis.UniversalClient
 	clock lock.Clock
 	ttl   time.Duration
 	owner string // the hash field: process id, colon, thread id
 
-	// What the variants of redisson.go change.
-	unwatched bool                // no renewal: the caller has given a lease time
-	again     bool                // a renewal that failed for an unknown reason does not end the watchdog
-	waits     bool                // each script goes out with a WAIT
-	entries   map[string]*watched // not nil: one watchdog for each key of the process
+	// What the variants in redisson.go change.
+	noRenewal bool                // the caller has given a lease time
+	rearms    bool                // after a failed renewal, unless the lock is not held any more
+	waits     bool                // sends a WAIT with each script
+	entries   map[string]*watched // not nil: one watchdog per key, and not per lease
 }
 
 func newWatchdog(env lock.Env) *Watchdog {
 	return &Watchdog{node: env.Nodes[0], clock: env.Clock, ttl: env.TTL, owner: env.Tokens.Token() + ":1"}
 }
 
-// acquireHash takes a free lock, or one more hold of the caller's own. KEYS:
-// lock. ARGV: owner, TTL in ms. Reply: nil when taken, else the TTL left in ms.
-var acquireHash = redis.NewScript(`
+// acquireHashScript takes a free lock, or one more hold of the caller's own lock. KEYS:
+// lock. ARGV: owner, TTL in ms. Reply: nil if taken, else the rest of the TTL in ms.
+var acquireHashScript = redis.NewScript(`
 local free = redis.call("EXISTS", KEYS[1]) == 0
 if free or redis.call("HEXISTS", KEYS[1], ARGV[1]) == 1 then
   redis.call("HINCRBY", KEYS[1], ARGV[1], 1)
@@ -89,19 +85,19 @@ end
 return redis.call("PTTL", KEYS[1])
 `)
 
-// renewHash resets the TTL of the caller's own lock. KEYS: lock. ARGV: owner,
-// TTL in ms. Reply: 1, or 0 when the lock is not the caller's.
-var renewHash = redis.NewScript(`
+// renewHashScript resets the TTL of the caller's own lock. KEYS: lock. ARGV: owner, TTL in
+// ms. Reply: 1, or 0 if the lock is not the caller's.
+var renewHashScript = redis.NewScript(`
 if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
   return 0
 end
 return redis.call("PEXPIRE", KEYS[1], ARGV[2])
 `)
 
-// releaseHash gives one hold back. KEYS: lock, channel. ARGV: owner, TTL in ms,
-// message. Reply: nil when the lock is not the caller's, 0 when the caller still
-// has holds left, 1 when the lock is free.
-var releaseHash = redis.NewScript(`
+// releaseHashScript gives one hold back. KEYS: lock, channel. ARGV: owner, TTL in ms,
+// message. Reply: nil if the lock is not the caller's, 0 if the caller has holds left, 1 if
+// the lock is free.
+var releaseHashScript = redis.NewScript(`
 if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
   return nil
 end
@@ -114,21 +110,18 @@ redis.call("PUBLISH", KEYS[2], ARGV[3])
 return 1
 `)
 
-// unlockMessage is what waiters hear when the lock becomes free.
-const unlockMessage = 0
-
-// Acquire takes the lock, or one more hold if this process has it already, and
-// sets the watchdog on it. An error leaves open whether the lock was taken; no
-// watchdog runs then, so the key goes when its TTL ends.
+// Acquire takes the lock, or one more hold if this process has it already, and starts the
+// watchdog. After an error it is unknown whether the lock was taken; no watchdog runs then,
+// so the key goes when its TTL ends.
 func (s *Watchdog) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	lease, _, err := s.try(ctx, key)
 	return lease, err
 }
 
-// try is Acquire. With ErrNotAcquired it says what is left of the holder's lease;
-// below 0, the key has no end, or has just come to it.
+// try is Acquire. With ErrNotAcquired, left is the rest of the holder's lease by the
+// server's clock; below 0 the key has no TTL, or has just ended.
 func (s *Watchdog) try(ctx context.Context, key string) (lease lock.Lease, left time.Duration, err error) {
-	ms, err := s.eval(ctx, acquireHash, []string{key}, s.owner, s.ttl.Milliseconds()).Int64()
+	ms, err := s.eval(ctx, acquireHashScript, []string{key}, s.owner, s.ttl.Milliseconds()).Int64()
 	switch {
 	case err == nil: // a reply other than nil
 		return nil, time.Duration(ms) * time.Millisecond, lock.ErrNotAcquired
@@ -136,15 +129,30 @@ func (s *Watchdog) try(ctx context.Context, key string) (lease lock.Lease, left 
 		return nil, 0, lock.Unknown("acquire script", key, err)
 	}
 	l := &watchdogLease{lock: s, key: key, watched: s.entry(key)}
-	if !s.unwatched {
-		// The renewals outlive the call that acquired, and its deadline.
+	if !s.noRenewal {
+		// The renewals must survive the end of this call's context.
 		l.watch(context.WithoutCancel(ctx))
 	}
 	return l, 0, nil
 }
 
-// period is the time from one renewal to the next: a third of the TTL in whole
-// milliseconds, at least one.
+// eval runs a script, followed by a WAIT if this lock waits. It ignores the number of
+// replicas. An error of WAIT counts as an error of the script, whose outcome is then unknown.
+func (s *Watchdog) eval(ctx context.Context, script *redis.Script, keys []string, args ...any) *redis.Cmd {
+	if !s.waits {
+		return script.Eval(ctx, s.node, keys, args...)
+	}
+	reply, _, err := sendWithWAIT(ctx, s.node, waitReplicas, waitTime, func(p redis.Pipeliner) *redis.Cmd {
+		return script.Eval(ctx, p, keys, args...)
+	})
+	if err != nil {
+		reply.SetErr(err)
+	}
+	return reply
+}
+
+// period is the time from one renewal to the next: a third of the TTL in whole milliseconds,
+// at least one.
 func (s *Watchdog) period() time.Duration {
 	return max((s.ttl / 3).Truncate(time.Millisecond), time.Millisecond)
 }
@@ -161,13 +169,14 @@ type watchdogLease struct {
 	watched *watched
 }
 
-// watched is what one watchdog serves: a lease, or all that a process has of a key.
+// A watched is what one watchdog renews: one lease, or all leases that a process has of one
+// key.
 type watched struct {
 	leases  int
 	renewal *renewal
 }
 
-// entry is what a new lease of key is watched with.
+// entry returns what the watchdog of a new lease of key renews.
 func (s *Watchdog) entry(key string) *watched {
 	if s.entries == nil {
 		return &watched{}
@@ -178,27 +187,27 @@ func (s *Watchdog) entry(key string) *watched {
 	return s.entries[key]
 }
 
-// watch sets the watchdog on the lease, unless there is one by the entry.
+// watch starts a watchdog for the lease, unless its entry already has one.
 func (l *watchdogLease) watch(ctx context.Context) {
 	if l.watched.leases++; l.watched.leases > 1 {
-		return // nobody looks whether that one is alive
+		return // without checking whether that one still runs
 	}
 	every := l.lock.period()
 	l.watched.renewal = &renewal{clock: l.lock.clock, every: every, send: func() error { return l.tick(ctx) }}
 	l.watched.renewal.arm(every)
 }
 
-// tick is one renewal, in the timer's thread. Redisson writes a failure into its
-// log; the holder is not told.
+// tick is one renewal, in the timer's thread. Redisson logs a failure and does not tell the
+// holder.
 func (l *watchdogLease) tick(ctx context.Context) error {
 	err := l.Renew(ctx)
-	if l.lock.again && !errors.Is(err, lock.ErrNotHeld) {
+	if l.lock.rearms && !errors.Is(err, lock.ErrNotHeld) {
 		return nil
 	}
 	return err
 }
 
-// unwatch ends the watchdog with the last lease that it serves.
+// unwatch stops the watchdog after the last lease that it renews.
 func (l *watchdogLease) unwatch() {
 	w := l.watched
 	if w.leases--; w.leases > 0 {
@@ -212,11 +221,11 @@ func (l *watchdogLease) unwatch() {
 	}
 }
 
-// Renew resets the TTL to its full length. It returns ErrNotHeld when the
-// process does not hold the lock any more. It does not wake a watchdog that died.
+// Renew resets the TTL to its full length. It returns ErrNotHeld if the process no longer
+// holds the lock. It does not restart a watchdog that has ended.
 func (l *watchdogLease) Renew(ctx context.Context) error {
 	s := l.lock
-	renewed, err := s.eval(ctx, renewHash, []string{l.key}, s.owner, s.ttl.Milliseconds()).Int()
+	renewed, err := s.eval(ctx, renewHashScript, []string{l.key}, s.owner, s.ttl.Milliseconds()).Int()
 	switch {
 	case err != nil:
 		return lock.Unknown("renewal script", l.key, err)
@@ -226,13 +235,13 @@ func (l *watchdogLease) Renew(ctx context.Context) error {
 	return nil
 }
 
-// Release gives this hold back, and returns ErrNotHeld when the process does not
-// hold the lock any more. The watchdog ends after the server's answer, whatever
-// it was: if the answer is an error, the key goes when its TTL ends.
+// Release gives this hold back, and returns ErrNotHeld if the process no longer holds the
+// lock. The watchdog is stopped after the server's answer, whatever it is: if it is an error,
+// the key goes when its TTL ends.
 func (l *watchdogLease) Release(ctx context.Context) error {
 	s := l.lock
 	keys := []string{l.key, unlockChannel(l.key)}
-	err := s.eval(ctx, releaseHash, keys, s.owner, s.ttl.Milliseconds(), unlockMessage).Err()
+	err := s.eval(ctx, releaseHashScript, keys, s.owner, s.ttl.Milliseconds(), unlockMessage).Err()
 	l.unwatch()
 	switch {
 	case errors.Is(err, redis.Nil):
@@ -241,13 +250,4 @@ func (l *watchdogLease) Release(ctx context.Context) error {
 		return lock.Unknown("release script", l.key, err)
 	}
 	return nil
-}
-
-// unlockChannel is Redisson's channel for key. The braces put it on the key's
-// shard of a cluster; a key that brings its own is left as it is.
-func unlockChannel(key string) string {
-	if strings.Contains(key, "{") {
-		return "redisson_lock__channel:" + key
-	}
-	return "redisson_lock__channel:{" + key + "}"
 }

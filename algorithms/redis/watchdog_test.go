@@ -8,24 +8,24 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// left returns what is left of the lock's TTL.
-func (s *stage) left(t *testing.T) time.Duration {
+// ttlLeft returns the rest of the lock's TTL.
+func (s *testbed) ttlLeft(t *testing.T) time.Duration {
 	t.Helper()
 	return must(s.admins[0].PTTL(t.Context(), "lock").Result())(t)
 }
 
-// third lets a third of the TTL pass for the server and for p, whose watchdog is
-// due then, and waits for what the watchdog does.
-func (s *stage) third(e lock.Entry, p *process) {
+// passThird lets a third of the TTL pass for the server and for p, whose watchdog is
+// due then, and waits for the renewal.
+func (s *testbed) passThird(e lock.Entry, p *process) {
 	s.pass(e.TTL / 3)
 	p.clock.tick(e.TTL / 3)
 }
 
-// Article 003: the watchdog looks every 10 s and resets the TTL to 30 s, so that
+// Article 003: the watchdog resets the TTL to 30 s every 10 s, so that
 // the lock lasts as long as the work.
 func TestWatchdogKeepsTheLease(t *testing.T) {
 	e := entry(t, "watchdog")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	if e.TTL/3 != 10*time.Second {
@@ -34,12 +34,12 @@ func TestWatchdogKeepsTheLease(t *testing.T) {
 	for range 10 {
 		s.pass(e.TTL/3 - time.Millisecond)
 		a.clock.Advance(e.TTL/3 - time.Millisecond)
-		if got, want := s.left(t), e.TTL-e.TTL/3+time.Millisecond; got != want {
+		if got, want := s.ttlLeft(t), e.TTL-e.TTL/3+time.Millisecond; got != want {
 			t.Fatalf("%v left, want %v: renewed too early", got, want)
 		}
 		s.pass(time.Millisecond)
 		a.clock.tick(time.Millisecond)
-		if got := s.left(t); got != e.TTL {
+		if got := s.ttlLeft(t); got != e.TTL {
 			t.Fatalf("%v left after the renewal, want %v", got, e.TTL)
 		}
 	}
@@ -52,14 +52,14 @@ func TestWatchdogKeepsTheLease(t *testing.T) {
 // renewal is the last one: the holder loses the lock without being told.
 func TestWatchdogFailedRenewalIsFinal(t *testing.T) {
 	e := entry(t, "watchdog")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	if !a.clock.armed() {
 		t.Fatal("no watchdog after Acquire")
 	}
-	a.conns[0].AddHook(&fault{command: "eval", lose: 1})
-	s.third(e, a)
+	a.conns[0].AddHook(&fault{command: "eval", loseRequests: 1})
+	s.passThird(e, a)
 	if a.clock.armed() {
 		t.Error("the watchdog is armed again after a failed renewal")
 	}
@@ -68,18 +68,18 @@ func TestWatchdogFailedRenewalIsFinal(t *testing.T) {
 	mustRelease(t, lease, lock.ErrNotHeld)
 }
 
-// The renewal asks whose lock it is: a process that woke too late leaves its
-// successor's TTL alone, and its watchdog ends.
+// A renewal checks the owner: a process that wakes too late does not change its
+// successor's TTL, and its watchdog ends.
 func TestWatchdogRenewsOnlyItsOwn(t *testing.T) {
 	e := entry(t, "watchdog")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	s.lapse(e, b)
 	must(b.Acquire(t.Context(), "lock"))(t)
 
-	s.third(e, a)
-	if got, want := s.left(t), e.TTL-e.TTL/3; got != want {
+	s.passThird(e, a)
+	if got, want := s.ttlLeft(t), e.TTL-e.TTL/3; got != want {
 		t.Errorf("%v left of B's lease, want %v", got, want)
 	}
 	if a.clock.armed() {
@@ -93,20 +93,20 @@ func TestWatchdogRenewsOnlyItsOwn(t *testing.T) {
 	mustRefuse(t, s.process(t, e, "C"), "lock")
 }
 
-// Whatever Release hears, it ends the watchdog, or the key of an unlock that
-// failed would live as long as the process.
+// Release ends the watchdog whatever the answer is; otherwise the key of a failed
+// release would live as long as the process.
 func TestWatchdogEndsWithRelease(t *testing.T) {
 	e := entry(t, "watchdog")
 	for name, want := range map[string]error{"released": nil, "lost": lock.ErrNotHeld, "unanswered": errFault} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, 1)
+			s := newTestbed(t, 1)
 			a := s.process(t, e, "A")
 			lease := must(a.Acquire(t.Context(), "lock"))(t)
 			switch want {
 			case errFault:
-				a.conns[0].AddHook(&fault{command: "eval", lose: 1})
+				a.conns[0].AddHook(&fault{command: "eval", loseRequests: 1})
 			case lock.ErrNotHeld:
-				s.steal(t, "lock")
+				s.deleteKey(t, "lock")
 			}
 			mustRelease(t, lease, want)
 			if a.clock.armed() {
@@ -116,11 +116,11 @@ func TestWatchdogEndsWithRelease(t *testing.T) {
 	}
 }
 
-// A renewal that is under way while the lock is released renews nothing and arms
-// nothing. This is for the race detector as much as for the assertion.
+// A renewal that is in progress while the lock is released renews nothing and arms no
+// timer. This test is for the race detector as much as for the assertions.
 func TestWatchdogReleaseDuringRenewal(t *testing.T) {
 	e := entry(t, "watchdog")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a := s.process(t, e, "A")
 	for range 50 {
 		lease := must(a.Acquire(t.Context(), "lock"))(t)
@@ -136,10 +136,10 @@ func TestWatchdogReleaseDuringRenewal(t *testing.T) {
 	}
 }
 
-// Acquiring again counts up, and the lock is free after as many releases.
+// Acquiring again increments a counter, and the lock is free after as many releases.
 func TestWatchdogIsReentrant(t *testing.T) {
 	e := entry(t, "watchdog")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	outer := must(a.Acquire(t.Context(), "lock"))(t)
 	inner := must(a.Acquire(t.Context(), "lock"))(t)
@@ -148,12 +148,12 @@ func TestWatchdogIsReentrant(t *testing.T) {
 	}
 	s.pass(time.Second)
 	mustRelease(t, inner, nil)
-	if got := s.left(t); got != e.TTL {
+	if got := s.ttlLeft(t); got != e.TTL {
 		t.Errorf("%v left after the inner release, want %v", got, e.TTL)
 	}
 	mustRefuse(t, b, "lock")
-	s.third(e, a)
-	if got := s.left(t); got != e.TTL {
+	s.passThird(e, a)
+	if got := s.ttlLeft(t); got != e.TTL {
 		t.Errorf("%v left: the outer lease is not renewed", got)
 	}
 	mustRelease(t, outer, nil)
@@ -161,11 +161,11 @@ func TestWatchdogIsReentrant(t *testing.T) {
 	mustRelease(t, inner, lock.ErrNotHeld)
 }
 
-// The last Release tells the waiters, on the channel that Redisson's clients
-// listen on; a key with a hash tag keeps it.
+// The last Release publishes on the channel that Redisson's clients listen on; a key
+// with a hash tag keeps it.
 func TestWatchdogTellsTheWaiters(t *testing.T) {
 	e := entry(t, "watchdog")
-	s := newStage(t, 1)
+	s := newTestbed(t, 1)
 	a := s.process(t, e, "A")
 	for key, channel := range map[string]string{
 		"lock":     "redisson_lock__channel:{lock}",

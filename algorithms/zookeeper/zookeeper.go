@@ -1,9 +1,16 @@
+// Package zookeeper has locks on a ZooKeeper: the queues of its recipes, and the locks of
+// Curator that are built on them. [OnConn] makes a session from a real client.
+//
+// Every lock is one [lock.Entry]. The comment of its type names the year and the source, what
+// the lock was meant to fix, how it fails, and where this implementation differs from the
+// source. A new lock is one file and one line in [All]. Most locks are a place in a queue: an
+// ephemeral sequential znode under that of the key.
 package zookeeper
 
 import "locklab/algorithms/lock"
 
-// All returns the strategies that lock on a ZooKeeper, in the order in
-// which one was meant to mend another. The caller may change the slice.
+// All returns the strategies that lock on a ZooKeeper, each after the one that it was meant to
+// fix. The caller may change the slice.
 func All() []lock.Entry {
 	return []lock.Entry{
 		naiveQueue,
@@ -17,4 +24,16 @@ func All() []lock.Entry {
 		readLock,
 		multiLock,
 	}
+}
+
+// queuedAt is e with its queue under the znode that path returns for a key.
+func queuedAt(path func(key string) string, e lock.Entry) lock.Entry {
+	e.Line = path
+	return e
+}
+
+// heldBy is e with n holders at a time.
+func heldBy(n int, e lock.Entry) lock.Entry {
+	e.Holders = n
+	return e
 }

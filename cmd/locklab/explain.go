@@ -10,6 +10,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/faults"
+	"locklab/reports"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -99,7 +100,7 @@ func unknownName(name string) error {
 	return fmt.Errorf("there is no lock, race, term or file %q:%s 'locklab list' and 'locklab explain glossary' show all names", name, faults.DidYouMean(name, names))
 }
 
-func in(lang string, t race.Text) string {
+func in(lang string, t reports.Text) string {
 	if lang == "zh" {
 		return t.ZH
 	}

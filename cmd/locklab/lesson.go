@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"locklab/reports"
 	"locklab/reports/lessons"
-	"locklab/scenarios/race"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -19,8 +19,8 @@ type explainedJSON struct {
 	Version int                            `json:"version"`
 	Lock    *listedStrategy                `json:"strategy,omitempty"`
 	Race    *listedScenario                `json:"scenario,omitempty"`
-	Story   *race.Text                     `json:"story,omitempty"`
-	Numbers *race.Text                     `json:"numbers,omitempty"`
+	Story   *reports.Text                  `json:"story,omitempty"`
+	Numbers *reports.Text                  `json:"numbers,omitempty"`
 	Texts   map[string]map[string][]string `json:"texts"`
 	Cells   []cellJSON                     `json:"cells,omitempty"`
 }
@@ -102,7 +102,7 @@ func (a *app) textParts(parts ...[2]string) error {
 }
 
 // told prints a text that a run brings along beneath a label, in each language.
-func (a *app) told(label string, t race.Text) {
+func (a *app) told(label string, t reports.Text) {
 	for _, lang := range a.langs() {
 		if in(lang, t) != "" {
 			a.part(lessons.In(lang).Name("label." + label))

@@ -161,11 +161,11 @@ func (a *app) outcomeWords(o *race.Outcome) string {
 	if d := longest(o, verdict.Blocked); d > 0 {
 		text += a.inBrackets(a.teacher(a.langs()[0]).span(d))
 	}
-	why := o.NotApplicable
-	if contract.Expected(o) != nil && contract.AsExpected(o) && why == (race.Text{}) {
-		why = contract.Why(o.Strategy, o.Scenario)
+	why := reason("na", o.NotApplicable)
+	if contract.Expected(o) != nil && contract.AsExpected(o) && why == (reports.Text{}) {
+		why = reason("why", contract.Why(o.Strategy, o.Scenario))
 	}
-	if why != (race.Text{}) {
+	if why != (reports.Text{}) {
 		text += a.mark(": ", "：") + a.say(why.EN, why.ZH)
 	}
 	return text

@@ -23,10 +23,10 @@ func (a *app) explainRace(sc race.Scenario) error {
 			return err
 		}
 		return a.printJSON(explainedJSON{
-			Version: schema, Race: new(listedRace(sc)), Story: &sc.Story, Numbers: &sc.Numbers, Texts: texts, Cells: cellsJSON(cells),
+			Version: schema, Race: new(listedRace(sc)), Story: new(story(sc, "story")), Numbers: new(story(sc, "numbers")), Texts: texts, Cells: cellsJSON(cells),
 		})
 	}
-	a.raceHead(sc)
+	a.raceHead(sc, story(sc, "title"))
 	if told.History != nil {
 		a.part(beside(a.label("notation")) + "locklab run " + told.Strategy.ID + " " + sc.ID)
 		if err := a.notation(told); err != nil {
@@ -49,16 +49,17 @@ func (a *app) explainRace(sc race.Scenario) error {
 }
 
 // raceHead is what a race is about.
-func (a *app) raceHead(sc race.Scenario) {
-	a.wrap("", strings.TrimSpace(sc.Race+" "+sc.ID)+": "+a.say(sc.Title.EN, sc.Title.ZH))
-	if sc.Story == (race.Text{}) {
+func (a *app) raceHead(sc race.Scenario, title reports.Text) {
+	a.wrap("", strings.TrimSpace(sc.Race+" "+sc.ID)+": "+a.say(title.EN, title.ZH))
+	told := story(sc, "story")
+	if told == (reports.Text{}) {
 		return
 	}
 	a.printf("\n")
 	for _, lang := range a.langs() {
-		a.wrap("  ", in(lang, sc.Story))
+		a.wrap("  ", in(lang, told))
 	}
-	a.told("numbers", sc.Numbers)
+	a.told("numbers", story(sc, "numbers"))
 }
 
 // teller is the lock with which a race is told: of those on which the story turns
@@ -101,16 +102,16 @@ func (a *app) who(sc race.Scenario) {
 	rank, names := map[string]int{}, map[string][]string{}
 	for _, e := range algorithms.All() {
 		c := contract.CellOf(e, sc)
-		head := join(c.Words)
-		if c.Words == nil {
+		head := join(c.Words())
+		if c.Words() == nil {
 			head = a.say("no contract speaks of", "契约没有提到")
 		}
-		if why := a.say(c.Why.EN, c.Why.ZH); c.Why != (race.Text{}) {
-			head += a.inBrackets(why)
+		if why := reason("why", c.Why); c.Why != "" {
+			head += a.inBrackets(a.say(why.EN, why.ZH))
 		}
 		if names[head] == nil {
 			heads = append(heads, head)
-			switch w := c.Words; {
+			switch w := c.Words(); {
 			case w == nil:
 				rank[head] = 4
 			case slices.ContainsFunc(w, verdict.Word.Harm):

@@ -42,9 +42,9 @@ func (a *app) explainRun(o *race.Outcome) error {
 		return a.printRun(o)
 	}
 	a.wrap("", fmt.Sprintf("%s (%s): %s", o.Strategy.ID, article(o.Strategy), a.say(o.Strategy.Title.EN, o.Strategy.Title.ZH)))
-	a.raceHead(o.Scenario)
-	if o.NotApplicable != (race.Text{}) {
-		a.printf("\n%s: %s\n", verdict.NA, a.say(o.NotApplicable.EN, o.NotApplicable.ZH))
+	a.raceHead(o.Scenario, runTitle(o))
+	if why := reason("na", o.NotApplicable); o.NotApplicable != "" {
+		a.printf("\n%s: %s\n", verdict.NA, a.say(why.EN, why.ZH))
 		a.tellUncontracted(o)
 		a.next("locklab explain "+o.Scenario.ID, "locklab explain "+o.Strategy.ID)
 		return nil
@@ -68,7 +68,7 @@ func (a *app) explainRun(o *race.Outcome) error {
 		a.compare(o)
 	}
 	if contract.Expected(o) != nil && contract.AsExpected(o) {
-		a.told("cause", contract.Why(o.Strategy, o.Scenario))
+		a.told("cause", reason("why", contract.Why(o.Strategy, o.Scenario)))
 	}
 	for i, text := range from {
 		a.part(lessons.In(a.langs()[i]).Name("label.certain"))
@@ -127,7 +127,7 @@ func (a *app) mend(o *race.Outcome) error {
 	if key := "race." + o.Scenario.ID + ".mends"; lessons.In("en").Has(key) {
 		return a.text("fix", key)
 	}
-	a.told("fix", race.Text{EN: cure(o, "en"), ZH: cure(o, "zh")})
+	a.told("fix", reports.Text{EN: cure(o, "en"), ZH: cure(o, "zh")})
 	return nil
 }
 

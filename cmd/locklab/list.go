@@ -109,7 +109,7 @@ func races() (l []listedScenario) {
 }
 
 func listedRace(s race.Scenario) listedScenario {
-	return listedScenario{s.ID, s.Race, s.Title.EN, s.Title.ZH}
+	return listedScenario{s.ID, s.Race, story(s, "title").EN, story(s, "title").ZH}
 }
 
 func misfortunes() (l []listedFault) {

@@ -48,7 +48,7 @@ type matrixJSON struct {
 func cellsJSON(outcomes []*race.Outcome) []cellJSON {
 	cells := []cellJSON{}
 	for _, o := range outcomes {
-		why := contract.Why(o.Strategy, o.Scenario)
+		why := reason("why", contract.Why(o.Strategy, o.Scenario))
 		contracted, expected, asExpected := againstContract(o)
 		cells = append(cells, cellJSON{
 			Strategy: o.Strategy.ID, Article: o.Strategy.Article, Scenario: o.Scenario.ID, Race: o.Scenario.Race,
@@ -219,7 +219,7 @@ func (a *app) printCounts(outcomes []*race.Outcome) {
 func gridOf(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) *reports.Grid {
 	g := &reports.Grid{}
 	for _, sc := range scs {
-		g.Scenarios = append(g.Scenarios, reports.Column{ID: sc.ID, Race: sc.Race, Title: reports.Text(sc.Title)})
+		g.Scenarios = append(g.Scenarios, reports.Column{ID: sc.ID, Race: sc.Race, Title: story(sc, "title")})
 	}
 	for l, e := range entries {
 		g.Strategies = append(g.Strategies, reports.Row{ID: e.ID, Article: e.Article, Title: reports.Text(e.Title), Group: reports.Text(e.Family.Title())})
@@ -233,8 +233,8 @@ func gridOf(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) 
 }
 
 func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) reports.Cell {
-	why := contract.Why(e, sc)
-	c := reports.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: reports.Text(why), Verdicts: []verdict.Word{verdict.Unknown}, Uncontracted: contract.Uncontracted(e, sc)}
+	why := reason("why", contract.Why(e, sc))
+	c := reports.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: why, Verdicts: []verdict.Word{verdict.Unknown}, Uncontracted: contract.Uncontracted(e, sc)}
 	if o != nil { // nil was not played: unknown, and not as expected
 		c.Verdicts, c.Expected, c.AsExpected, c.Reached = o.Verdicts, contract.Expected(o), contract.AsExpected(o), o.Reached
 		c.Trace = o.Trace.Link()

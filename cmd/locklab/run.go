@@ -49,7 +49,7 @@ func outcomeJSON(o *race.Outcome) runJSON {
 	j := runJSON{
 		Version: schema, Strategy: o.Strategy.ID, Article: o.Strategy.Article, Scenario: o.Scenario.ID, Race: o.Scenario.Race,
 		Seed: o.Settings.Seed, Settings: o.Trace.Settings, Verdicts: o.Verdicts,
-		Reached: o.Reached, NotApplicable: o.NotApplicable.EN, NotApplicableZH: o.NotApplicable.ZH,
+		Reached: o.Reached, NotApplicable: reason("na", o.NotApplicable).EN, NotApplicableZH: reason("na", o.NotApplicable).ZH,
 		Findings: o.Judgement.Findings, Trace: o.Trace.Link(), Events: []history.Event{},
 	}
 	j.Contracted, j.Expected, j.AsExpected = againstContract(o)
@@ -223,8 +223,8 @@ func (a *app) tell(o *race.Outcome, view string) error {
 	if o.Scenario.Race != "" {
 		title += " (" + o.Scenario.Race + ")"
 	}
-	a.printf("%s in %s: %s\n", o.Strategy.Heading(), title, a.say(o.Scenario.Title.EN, o.Scenario.Title.ZH))
-	if why := o.NotApplicable; why != (race.Text{}) {
+	a.printf("%s in %s: %s\n", o.Strategy.Heading(), title, a.say(runTitle(o).EN, runTitle(o).ZH))
+	if why := reason("na", o.NotApplicable); o.NotApplicable != "" {
 		a.printf("%s: %s\n", verdict.NA, a.say(why.EN+".", why.ZH+"。"))
 		a.tellUncontracted(o)
 		a.next("locklab explain "+o.Scenario.ID, "locklab matrix --scenarios "+o.Scenario.ID)
@@ -283,7 +283,7 @@ func (a *app) meanings(o *race.Outcome) {
 // cure is what mends the race, or what search has found; "": nothing needs to be.
 func cure(o *race.Outcome, lang string) string {
 	w := o.Verdicts[0]
-	switch text := in(lang, o.Scenario.Cure); {
+	switch text := in(lang, story(o.Scenario, "cure")); {
 	case !w.Broken():
 		return ""
 	case text != "":
@@ -384,7 +384,7 @@ func checkView(view string, files []string) error {
 
 func (a *app) writeRun(name string, o *race.Outcome) error {
 	if o.History == nil && filepath.Ext(name) != ".json" {
-		return errors.New("-o " + name + ": there is no run to write, the question has no meaning here: " + o.NotApplicable.EN)
+		return errors.New("-o " + name + ": there is no run to write, the question has no meaning here: " + reason("na", o.NotApplicable).EN)
 	}
 	return a.write(name, func(w io.Writer) error { return runFormats[filepath.Ext(name)](a, w, o) })
 }

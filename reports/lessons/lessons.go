@@ -9,128 +9,23 @@
 package lessons
 
 import (
-	"embed"
 	"fmt"
-	"io/fs"
-	"path"
 	"regexp"
 	"strings"
-	"sync"
-	"unicode/utf8"
 
 	"locklab/algorithms"
+	"locklab/reports/text"
 )
 
-//go:embed text
-var files embed.FS
-
 // A Book is all texts of one language.
-type Book struct {
-	keys  []string
-	texts map[string]passage
-}
-
-// A passage is one text and where it stands.
-type passage struct {
-	text string
-	file string
-	line int
-}
+type Book struct{ *text.Catalogue }
 
 // A Fill says what stands in a place, such as {verdict token gc-pause}. The error is
 // told with the file and the line of the text.
 type Fill func(place string, args []string) (string, error)
 
 // In is the book in a language: "zh", or else English.
-func In(lang string) *Book {
-	if lang == "zh" {
-		return books().zh
-	}
-	return books().en
-}
-
-// books are part of the program: a mistake in them is one of ours, and the tests
-// find it.
-var books = sync.OnceValue(func() (b struct{ en, zh *Book }) {
-	for lang, book := range map[string]**Book{"en": &b.en, "zh": &b.zh} {
-		var err error
-		if *book, err = load(lang); err != nil {
-			panic(err)
-		}
-	}
-	return b
-})
-
-// load reads a language's folder.
-func load(lang string) (*Book, error) {
-	b := &Book{texts: map[string]passage{}}
-	dir := path.Join("text", lang)
-	entries, err := fs.ReadDir(files, dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries { // by name
-		text, err := fs.ReadFile(files, path.Join(dir, e.Name()))
-		if err != nil {
-			return nil, err
-		}
-		if err := b.read(path.Join(lang, e.Name()), string(text)); err != nil {
-			return nil, err
-		}
-	}
-	return b, nil
-}
-
-// read adds the texts of a file: "key = text", gone on with on lines that begin with
-// two blanks; # begins a line that is not for readers.
-func (b *Book) read(file, text string) error {
-	key := ""
-	for i, line := range strings.Split(text, "\n") {
-		at := func(err error) error { return fmt.Errorf("lessons: %s:%d: %w", file, i+1, err) }
-		rest, more := strings.CutPrefix(line, "  ")
-		switch name, first, ok := strings.Cut(line, " = "); {
-		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#"):
-			key = ""
-		case more && key == "":
-			return at(fmt.Errorf("%q goes on with no text: write key = text first", line))
-		case more:
-			p := b.texts[key]
-			p.text = glue(p.text, strings.TrimSpace(rest))
-			b.texts[key] = p
-		case !ok || strings.ContainsRune(name, ' '):
-			return at(fmt.Errorf("%q: write key = text", line))
-		default:
-			if _, twice := b.texts[name]; twice {
-				return at(fmt.Errorf("%s stands here for the second time", name))
-			}
-			key = name
-			b.keys = append(b.keys, key)
-			b.texts[key] = passage{strings.TrimSpace(first), file, i + 1}
-		}
-	}
-	for _, key := range b.keys {
-		if p := b.texts[key]; p.file == file {
-			if err := p.check(); err != nil {
-				return fmt.Errorf("lessons: %s:%d: %s: %w", file, p.line, key, err)
-			}
-		}
-	}
-	return nil
-}
-
-// glue joins two lines by a blank, which Chinese does not have between its
-// characters.
-func glue(a, b string) string {
-	last, _ := utf8.DecodeLastRuneInString(a)
-	first, _ := utf8.DecodeRuneInString(b)
-	if isWide(last) && isWide(first) {
-		return a + b
-	}
-	return a + " " + b
-}
-
-// isWide says whether r is a Chinese character or its punctuation.
-func isWide(r rune) bool { return r >= 0x2e80 }
+func In(lang string) *Book { return &Book{text.In(lang)} }
 
 // places names what may stand between braces, with the least and the most words after
 // it; a negative most is any number. The first word is a lock where lock says so.
@@ -160,11 +55,11 @@ var places = map[string]struct {
 var place = regexp.MustCompile(`\{([^{}]*)\}`)
 
 // check says what is wrong with the places of a text.
-func (p passage) check() error {
-	if rest := place.ReplaceAllString(p.text, ""); strings.ContainsAny(rest, "{}") {
+func check(p text.Entry) error {
+	if rest := place.ReplaceAllString(p.Text, ""); strings.ContainsAny(rest, "{}") {
 		return fmt.Errorf("a brace stands alone: write {verdict LOCK SCENARIO}")
 	}
-	for _, m := range place.FindAllStringSubmatch(p.text, -1) {
+	for _, m := range place.FindAllStringSubmatch(p.Text, -1) {
 		words := strings.Fields(m[1])
 		if len(words) == 0 {
 			return fmt.Errorf("%s is empty", m[0])
@@ -191,44 +86,23 @@ func isLock(name string) bool {
 // PathScreens is how many screens the guided tour has: path.1 and on.
 const PathScreens = 10
 
-// Keys are the keys that begin with prefix, in the order of the book.
-func (b *Book) Keys(prefix string) (keys []string) {
-	for _, key := range b.keys {
-		if strings.HasPrefix(key, prefix) {
-			keys = append(keys, key)
-		}
-	}
-	return keys
-}
-
-// Has says whether there is a text of this key.
-func (b *Book) Has(key string) bool {
-	_, ok := b.texts[key]
-	return ok
-}
-
 // Name is a text without places, such as a label, or the lock of a screen; a key that
 // is missing speaks for itself.
-func (b *Book) Name(key string) string {
-	if p, ok := b.texts[key]; ok {
-		return p.text
-	}
-	return key
-}
+func (b *Book) Name(key string) string { return b.Get(key) }
 
 // Lines is a text with its places filled in, cut where it has " // "; nil if there
 // is none of this key.
 func (b *Book) Lines(key string, fill Fill) ([]string, error) {
-	p, ok := b.texts[key]
+	p, ok := b.Entry(key)
 	if !ok {
 		return nil, nil
 	}
 	var failed error
-	text := place.ReplaceAllStringFunc(p.text, func(m string) string {
+	filled := place.ReplaceAllStringFunc(p.Text, func(m string) string {
 		words := strings.Fields(m[1 : len(m)-1])
 		value, err := b.fill(words[0], words[1:], fill)
 		if err != nil && failed == nil {
-			failed = fmt.Errorf("lessons: %s:%d: %s: %s: %w", p.file, p.line, key, m, err)
+			failed = fmt.Errorf("lessons: %s: %s: %s: %w", p.Position, key, m, err)
 		}
 		return value
 	})
@@ -236,7 +110,7 @@ func (b *Book) Lines(key string, fill Fill) ([]string, error) {
 		return nil, failed
 	}
 	var lines []string
-	for _, line := range strings.Split(text, "//") {
+	for _, line := range strings.Split(filled, "//") {
 		lines = append(lines, strings.TrimSpace(line))
 	}
 	return lines, nil

@@ -12,7 +12,6 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
-	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
@@ -157,7 +156,7 @@ func TestTwoPausesLeaveNoMoment(t *testing.T) {
 		again := faults.PauseOf(1, s.Pause)
 		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(0, again)}, {On: race.Event(history.Resume, 1), Do: race.Inject(0, again)}}
 	}
-	o, err := sc.Play(e, sc.Settings)
+	o, err := sc.PlayUnchecked(e, sc.Settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,11 +180,11 @@ func TestDriftTerm(t *testing.T) {
 	} {
 		e, sc := racetest.Cell(t, f.lock, "clock-drift")
 		sc.Clients = func(s race.Settings) []race.Client {
-			cast := scenarios.ClockDrift.Clients(s)
-			cast[0].PPM = f.ppm
-			return cast
+			clients := racetest.Scenario("clock-drift").Clients(s)
+			clients[0].PPM = f.ppm
+			return clients
 		}
-		o, err := sc.Play(e, sc.Settings)
+		o, err := sc.PlayUnchecked(e, sc.Settings)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +200,7 @@ func TestDriftTerm(t *testing.T) {
 func TestSplitVoteHeals(t *testing.T) {
 	e, sc := racetest.Cell(t, "redlock", "split-vote")
 	enters := func(s race.Settings) bool {
-		o, err := sc.Play(e, s)
+		o, err := sc.PlayUnchecked(e, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,9 +217,9 @@ func TestSplitVoteHeals(t *testing.T) {
 		}
 	}
 	sc.Clients = func(s race.Settings) []race.Client {
-		cast := scenarios.SplitVote.Clients(s)
-		cast[2].Retry = s.Retry + 20*time.Millisecond
-		return cast
+		clients := racetest.Scenario("split-vote").Clients(s)
+		clients[2].Retry = s.Retry + 20*time.Millisecond
+		return clients
 	}
 	if !enters(sc.Settings) {
 		t.Error("nobody gets in although c3 waits longer than a round")

@@ -42,22 +42,22 @@ func testCell(t *testing.T, e lock.Entry, sc race.Scenario) {
 		t.Errorf("AsExpected is false%s", evidence(o))
 	}
 	if !o.Reached {
-		t.Errorf("the fault did not strike%s", evidence(o))
+		t.Errorf("the fault was not injected%s", evidence(o))
 	}
 	if o.NotInjected != nil {
-		t.Errorf("strikes that could not happen: %v%s", o.NotInjected, evidence(o))
+		t.Errorf("faults that could not be injected: %v%s", o.NotInjected, evidence(o))
 	}
-	if o.NotApplicable == (race.Text{}) && !o.Judgement.Contended {
+	if o.NotApplicable == "" && !o.Judgement.Contended {
 		t.Errorf("nobody wanted the lock while another stood in the way%s", evidence(o))
 	}
 }
 
-// company plays all cells of the contract's tests.
-var company race.Runner
+// runner plays all cells of the contract's tests, and observes each profile once.
+var runner race.Runner
 
 func play(t testing.TB, e lock.Entry, sc race.Scenario) *race.Outcome {
 	t.Helper()
-	o, err := company.Play(e, sc, sc.Settings)
+	o, err := runner.Play(e, sc, sc.Settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func evidence(o *race.Outcome) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nlocklab run %s %s\n", o.Strategy.ID, o.Scenario.ID)
 	if o.History == nil {
-		return b.String() + "N/A: " + o.NotApplicable.EN
+		return b.String() + "N/A: " + string(o.NotApplicable)
 	}
 	if err := reports.Lanes(&b, o.History, o.Judgement, reports.Options{Width: 120}); err != nil {
 		return b.String() + err.Error()
@@ -224,7 +224,7 @@ func TestContractAgreesWithCatalogue(t *testing.T) {
 				t.Errorf("%s in %s: the catalogue says %q, the contract %v lacks %s: mend one, or list the disagreement with its reason%s",
 					locks[i].ID, sc.ID, fact, contract.Expected(o), missing, evidence(o))
 			case missing == "" && excused[cell]:
-				t.Errorf("%s in %s: contract and catalogue agree: strike it off the disagreements", locks[i].ID, sc.ID)
+				t.Errorf("%s in %s: contract and catalogue agree: remove it from the disagreements", locks[i].ID, sc.ID)
 			}
 		}
 	}
@@ -657,36 +657,6 @@ func holders(h *history.History) string {
 		}
 	}
 	return strings.Join(said, " ")
-}
-
-// TestParseContractRefuses: every mistake is named with its file and line.
-func TestParseContractRefuses(t *testing.T) {
-	for _, f := range []struct{ rule, text, want string }{
-		{"an unknown lock", "[gc-pause]\ntokn OVERLAP\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
-		{"an unknown scenario", "# the first line\n[gc-pausw]\n", `c.txt:2: there is no scenario "gc-pausw": did you mean gc-pause?`},
-		{"an unknown verdict", "[gc-pause]\n\ntoken OVERLOP\n", `c.txt:3: "OVERLOP" is no verdict that can be promised`},
-		{"a verdict that is no answer", "[gc-pause]\ntoken UNKNOWN\n", `c.txt:2: "UNKNOWN" is no verdict that can be promised`},
-		{"no verdict", "[gc-pause]\ntoken # HOLDS\n", `c.txt:2: "token" has no verdict`},
-		{"no lock", "[gc-pause]\nOVERLAP\n", `c.txt:2: "OVERLAP" names no lock`},
-		{"no reason", "[gc-pause]\ntoken OVERLAP\n", "c.txt:2: token OVERLAP: say why: token OVERLAP | a few words"},
-		{"a reason in one language", "[gc-pause]\ntoken OVERLAP | it slept\n", "say why in English and in Chinese"},
-		{"an empty reason", "[gc-pause]\ntoken OVERLAP | it slept |\n", "say why in English and in Chinese"},
-		{"a lock twice on a line", "[gc-pause]\ntoken token HOLDS\n", "c.txt:2: token in gc-pause stands here for the second time"},
-		{"the same cell twice", "[gc-pause]\ntoken HOLDS\n[gc-pause]\ntoken HOLDS\n", "c.txt:4: token in gc-pause stands here for the second time"},
-		{"the same verdict twice", "[gc-pause]\ntoken OVERLAP OVERLAP\n", "c.txt:2: OVERLAP stands here twice"},
-		{"a line before a section", "\ntoken HOLDS\n", "c.txt:2: a line before the first [scenario]"},
-		{"an open section", "[gc-pause\n", `c.txt:1: "[gc-pause": write [scenario] on a line of its own`},
-		{"something after a section", "[gc-pause] token HOLDS\n", `c.txt:1: "[gc-pause] token HOLDS": write [scenario] on a line of its own`},
-		{"a missing cell", "[gc-pause]\ntoken HOLDS\n", "c.txt: nothing is said of mutex in calm: add a line under [calm]"},
-	} {
-		c, err := contract.ParseCells("c.txt", f.text)
-		if err == nil || !strings.Contains(err.Error(), f.want) {
-			t.Errorf("%s: error %v, want it to say %s", f.rule, err, f.want)
-		}
-		if c != nil {
-			t.Errorf("%s: a contract came with the error", f.rule)
-		}
-	}
 }
 
 // messages is how many messages leave for somebody.

@@ -11,47 +11,46 @@ import (
 	"locklab/simulator/history"
 )
 
-// program is a client's whole life: the strategy's code in the middle, and
-// around it what every user of a lock does. It testifies to nothing but what it
-// does itself.
-func Program(entry lock.Entry, s Settings, r Client, nodes int, fence bool) func(*simulator.Client) {
-	if r.Retry == 0 {
-		r.Retry = s.Retry
+// Program returns the code of a client: it creates the lock and does what c.Run says.
+// With fence, the lock is wrapped so that each lease has a fencing token.
+func Program(entry lock.Entry, s Settings, c Client, nodes int, fence bool) func(*simulator.Client) {
+	if c.Retry == 0 {
+		c.Retry = s.Retry
 	}
-	return func(c *simulator.Client) {
-		env := client.Environment(c, s.TTL, nodes)
-		if r.Thread != "" {
-			env.Thread = r.Thread
+	return func(process *simulator.Client) {
+		env := client.Environment(process, s.TTL, nodes)
+		if c.Thread != "" {
+			env.Thread = c.Thread
 		}
 		if len(env.Nodes) > 0 {
-			env.Nodes = slices.Concat(env.Nodes[r.First%nodes:], env.Nodes[:r.First%nodes])
+			env.Nodes = slices.Concat(env.Nodes[c.First%nodes:], env.Nodes[:c.First%nodes])
 		}
-		if r.Token != "" {
-			env.Tokens = stuck(r.Token)
+		if c.Token != "" {
+			env.Tokens = constantToken(c.Token)
 		}
-		a := ClientRun{Client: c, Lock: entry.New(env), Def: r}
-		a.Bare = a.Lock
-		if q, ok := a.Bare.(lock.Queuer); ok && r.Patience > 0 {
-			a.Lock = PatientLock{q, r.Patience}
+		a := ClientRun{Client: process, Unwrapped: entry.New(env), Spec: c}
+		a.Lock = a.Unwrapped
+		if q, ok := a.Unwrapped.(lock.Queuer); ok && c.Patience > 0 {
+			a.Lock = PatientLock{q, c.Patience}
 		}
-		if fence && !entry.OnZooKeeper() { // there a lease brings its own token
+		if fence && !entry.OnZooKeeper() { // a lease on ZooKeeper has a token of its own
 			a.Lock = lock.Fence(a.Lock, env)
 		}
-		if r.Play != nil {
-			r.Play(&a)
+		if c.Run != nil {
+			c.Run(&a)
 		} else {
-			a.Play()
+			a.AcquireWorkRelease()
 		}
-		c.Record(history.Event{Kind: history.Done})
+		process.Record(history.Event{Kind: history.Done})
 	}
 }
 
-// stuck is a source of tokens that gives the same one each time.
-type stuck string
+// constantToken is a source of tokens that returns the same one each time.
+type constantToken string
 
-func (s stuck) Token() string { return string(s) }
+func (t constantToken) Token() string { return string(t) }
 
-// patientLock is one whose every attempt stands in line for so long.
+// PatientLock waits in the lock's queue at each Acquire, for at most Patience.
 type PatientLock struct {
 	lock.Queuer
 	Patience time.Duration
@@ -61,74 +60,77 @@ func (l PatientLock) Acquire(ctx context.Context, key string) (lock.Lease, error
 	return l.Await(ctx, key, l.Patience)
 }
 
-// An actor plays a role.
+// A ClientRun is a client in a run: its simulated process with its lock. The methods are
+// what clients do in scenarios; they record Acquire, Enter, Leave and Release.
 type ClientRun struct {
 	*simulator.Client
-	Lock lock.Strategy
-	Bare lock.Strategy // the lock without its fencing: what optional powers are looked for on
-	Def  Client
+	Lock      lock.Strategy // to be used: with fencing tokens and patience, where the scenario wants them
+	Unwrapped lock.Strategy // the lock itself, for its optional interfaces such as lock.Closer
+	Spec      Client        // how the scenario describes the client, with Retry filled in
 }
 
-// play is what roles do that have no other play.
-func (a *ClientRun) Play() {
-	lease := client.Acquire(a.Client, a.Lock, a.Def.Retry)
-	client.Work(a.Client, lease, a.Def.Section())
-	if !a.Def.Fails {
+// AcquireWorkRelease is what a client does by default.
+func (a *ClientRun) AcquireWorkRelease() {
+	lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
+	client.Work(a.Client, lease, a.Spec.Section())
+	if !a.Spec.Fails {
 		_ = client.Release(a.Client, lease) // an error is recorded, and nothing is left to do
 	}
 }
 
-// once is the play of a job that a timetable starts: refused, it does not ask
-// again before the next time.
-func (a *ClientRun) Once() {
+// TryOnce is AcquireWorkRelease of a scheduled job: after a refusal it does not retry.
+func (a *ClientRun) TryOnce() {
 	lease, err := client.Try(a.Client, a.Lock)
 	if err != nil {
 		return
 	}
-	client.Work(a.Client, lease, a.Def.Section())
+	client.Work(a.Client, lease, a.Spec.Section())
 	client.Release(a.Client, lease)
 }
 
-// wary is play, but after Work it looks whether it still has the lock, if the lock
-// lets it, and does not write when it is told that it has not.
-func (a *ClientRun) Wary() {
-	lease := client.Acquire(a.Client, a.Lock, a.Def.Retry)
+// CheckThenWrite is AcquireWorkRelease with a check of the lease before the write, if the
+// lease has one: the client does not write when it is told that the lock is lost.
+func (a *ClientRun) CheckThenWrite() {
+	lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 	base, err := a.Read(client.FencingToken(lease))
-	a.Clock().Sleep(a.Def.Work)
+	a.Clock().Sleep(a.Spec.Work)
 	if c, ok := lease.(lock.Checker); ok && err == nil {
 		err = c.Check(context.Background())
 	}
 	if err == nil {
-		_ = a.Write(base, client.FencingToken(lease)) // a refusal is the resource's to record
+		_ = a.Write(base, client.FencingToken(lease)) // a refusal is recorded by the resource
 	}
 	a.Record(history.Event{Kind: history.Leave})
 	client.Release(a.Client, lease)
 }
 
-// shutDown is what the runtime does with a process that is told to end.
+// ShutDown is what the runtime does when its process is told to stop: it runs the lock's
+// shutdown hook, if there is one.
 func (a *ClientRun) ShutDown() {
-	if c, ok := a.Bare.(lock.Closer); ok {
-		_ = c.Close(context.Background()) // there is nobody left to hear of an error
+	if c, ok := a.Unwrapped.(lock.Closer); ok {
+		_ = c.Close(context.Background()) // the process ends, whatever the error
 	}
 }
 
-// renew asks the lease to be prolonged, and says whether the client goes on: what
-// it was told, or true where the lease has no such power and nobody is asked.
+// Renew renews the lease and returns whether the client goes on: true if that succeeded,
+// or if the lease cannot be renewed by its holder.
 func (a *ClientRun) Renew(lease lock.Lease) bool {
 	r, ok := lock.As[lock.Renewer](lease)
 	return !ok || a.Ask(client.Renewing, r.Renew)
 }
 
-// check asks the lease whether it still stands, and says whether the client goes on.
+// Check checks the lease and returns whether the client goes on: true if the lock is
+// still held, or if the lease has no check.
 func (a *ClientRun) Check(lease lock.Lease) bool {
 	c, ok := lock.As[lock.Checker](lease)
 	return !ok || a.Ask(client.Checking, c.Check)
 }
 
-// ask is an attempt of one who has the lock to be told that it still has it.
-func (a *ClientRun) Ask(what string, power func(context.Context) error) bool {
+// Ask calls a method of the lease by which its holder learns whether it still has the
+// lock. It records an attempt with the note what, and its success or refusal.
+func (a *ClientRun) Ask(what string, call func(context.Context) error) bool {
 	a.Record(history.Event{Kind: history.Acquire, Note: what})
-	if err := power(context.Background()); err != nil {
+	if err := call(context.Background()); err != nil {
 		a.Record(history.Event{Kind: history.Refuse, Note: client.Note(err)})
 		return false
 	}
@@ -136,6 +138,7 @@ func (a *ClientRun) Ask(what string, power func(context.Context) error) bool {
 	return true
 }
 
-func (r Client) Section() client.Section {
-	return client.Section{Work: r.Work, Tail: r.Tail, Fails: r.Fails}
+// Section returns what the client does while it holds the lock.
+func (c Client) Section() client.Section {
+	return client.Section{Work: c.Work, Tail: c.Tail, Fails: c.Fails}
 }

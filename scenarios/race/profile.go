@@ -12,74 +12,79 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Profile is what a lock shows when hardly anything goes wrong: a client
-// acquires it, works for one and a half leases, gives it back and shuts down;
-// another comes upon the lock of one that has died over its acquire; and one that
-// has it asks for it again, and tries whatever else its lease can do. It is
-// observed, not declared, and decides where a question has no meaning.
+// A Profile is how a lock behaves when hardly anything goes wrong. It is observed in
+// runs, not declared, and decides which scenarios apply to the lock.
 type Profile struct {
-	Nodes           int  // servers that it asks
-	TwoSteps        bool // its acquire leaves a key without TTL behind one command and goes on
-	NeverExpires    bool // its key has no time to live when its acquire is done
-	ChecksOwner     bool // its release looks whose lock it is before or while it deletes
-	UsesGETSET      bool // its acquire uses GETSET where the key exists
-	Deletes         bool // its acquire deletes what it finds
-	Closes          bool // its process has something to tell the server when it is shut down in good order
-	Renews          bool // it prolongs the lease while its client works
-	Expires         bool // while its client works, its key has a time to live
-	UsesWAIT        bool // it asks how many replicas have heard of it
+	Nodes           int  // number of servers
+	TwoSteps        bool // its acquire creates a key without TTL in one command and goes on with another
+	NeverExpires    bool // its key has no TTL after the acquire
+	ChecksOwner     bool // its release checks the owner before or while it deletes
+	UsesGETSET      bool // its acquire uses GETSET on an existing key
+	Deletes         bool // its acquire deletes an existing key
+	Closes          bool // its process sends something to the server when it shuts down normally
+	Renews          bool // it renews the lease by itself while its client works
+	Expires         bool // its key has a TTL while its client works
+	UsesWAIT        bool // it uses WAIT to learn how many replicas have acknowledged
 	Excludes        bool // it keeps another process out while nothing goes wrong
-	Remote          bool // it asks a server at all
+	Remote          bool // it uses a server at all
 	Reenters        bool // it lets its holder in once more
-	LocksPerKey     bool // with one key locked it asks for another as well
-	Extends         bool // its lease can be prolonged by its holder
-	Checks          bool // its lease can be asked whether it still stands
-	StopsAtMajority bool // refused by a majority, it asks no further
-	ZooKeeper       bool // it locks on a ZooKeeper
-	Shares          bool // it lets two in together, as it says it does
+	LocksPerKey     bool // while one key is locked it asks the server for another
+	Extends         bool // its lease can be renewed by its holder
+	Checks          bool // its lease can be checked by its holder
+	StopsAtMajority bool // once refused by a majority, it asks no further server
+	ZooKeeper       bool // it is on ZooKeeper
+	Shares          bool // it has several holders by design
 	UsesEVALSHA     bool // it calls a script by its digest
-	WaitsInLine     bool // it can wait for its turn by itself
+	WaitsInLine     bool // it has a queue in which it waits for its turn
 }
 
-// ProfileOf plays the lock alone, and then against a leftover whose owner has
-// died, where a lock that takes over shows how. It does so with the standard
-// numbers: what a lock is does not depend on those of a run.
+// ProfileOf plays the lock with the standard numbers: a client that works for one and a
+// half leases and shuts down; a client that finds the lock of another that has crashed
+// in its acquire; a holder that tries everything that its lease offers; and Calm.
 func ProfileOf(entry lock.Entry) (Profile, error) {
 	p := Profile{Nodes: entry.Servers(), ZooKeeper: entry.OnZooKeeper()}
-	s := Standard()
-	s.Clients = 1
-	alone := Scenario{Settings: s, Clients: func(s Settings) []Client {
-		return []Client{{Work: s.TTL * 3 / 2, Play: func(a *ClientRun) { a.Play(); a.ShutDown() }}}
-	}}
-	s.Clients = 2
-	leftover := Scenario{
-		Settings: s,
-		Budget:   FixedBudget("crash=1"),
-		Clients:  func(s Settings) []Client { return []Client{{Work: s.TTL}, {Start: s.TTL / 2}} },
-		Script: func(s Settings, _ int) []Trigger {
-			return []Trigger{{On: CreatesKey(1), Do: Inject(0, faults.CrashOf(1))}}
-		},
-	}
-	again := Scenario{Settings: alone.Settings, Clients: func(Settings) []Client { return []Client{{Play: tryPowers}} }}
-	for _, sc := range []Scenario{alone, leftover, again} {
-		out, err := sc.Play(entry, sc.Settings)
+	for _, sc := range profiled {
+		out, err := sc.PlayUnchecked(entry, sc.Settings)
 		if err != nil {
 			return p, err
 		}
 		p.observe(out.History)
 	}
-	out, err := Calm.Play(entry, Calm.Settings)
+	out, err := Calm.PlayUnchecked(entry, Calm.Settings)
 	if err != nil {
 		return p, err
 	}
 	p.Excludes = !slices.Contains(out.Verdicts, verdict.Overlap)
-	p.StopsAtMajority = stops(out.History)
+	p.StopsAtMajority = stopsAtMajority(out.History)
 	p.Shares = p.Excludes && InOrderWithout(out.History, Event(history.Leave, 1), Event(history.Enter, 1), Event(history.Enter, 2))
 	return p, nil
 }
 
-// stops says whether c2, refused for the first time, had not asked all servers.
-func stops(h *history.History) bool {
+// profiled are the scenarios in which a lock is observed, besides Calm.
+var profiled = []Scenario{
+	{
+		Settings: StandardWith(func(s *Settings) { s.Clients = 1 }),
+		Clients: func(s Settings) []Client {
+			return []Client{{Work: s.TTL * 3 / 2, Run: func(a *ClientRun) { a.AcquireWorkRelease(); a.ShutDown() }}}
+		},
+	},
+	{
+		Settings: Standard(),
+		Budget:   FixedBudget("crash=1"),
+		Clients:  func(s Settings) []Client { return []Client{{Work: s.TTL}, {Start: s.TTL / 2}} },
+		Script: func(Settings, int) []Trigger {
+			return []Trigger{{On: CreatesKey(1), Do: Inject(0, faults.CrashOf(1))}}
+		},
+	},
+	{
+		Settings: StandardWith(func(s *Settings) { s.Clients = 1 }),
+		Clients:  func(Settings) []Client { return []Client{{Run: tryEverything}} },
+	},
+}
+
+// stopsAtMajority says whether c2, when it is refused for the first time, has not asked
+// all servers.
+func stopsAtMajority(h *history.History) bool {
 	asked := map[int]bool{}
 	for i := range h.Events {
 		switch e := &h.Events[i]; {
@@ -92,9 +97,10 @@ func stops(h *history.History) bool {
 	return false
 }
 
+// observe adds what one of the runs shows.
 func (p *Profile) observe(h *history.History) {
 	var acquiring, releasing, inside, bare, done [3]bool
-	var held [3]int // leases that have not been given back
+	var held [3]int // leases not yet released
 	for i := range h.Events {
 		e := &h.Events[i]
 		c := e.Client
@@ -123,7 +129,7 @@ func (p *Profile) observe(h *history.History) {
 		case history.Change:
 			p.Expires = p.Expires || e.Key == client.Key && e.After != "" && e.Until != history.Forever
 			p.LocksPerKey = p.LocksPerKey || e.Key == client.OtherKey
-			// what a session keeps ends with it
+			// a znode without TTL ends with its session
 			bare[c] = acquiring[c] && e.After != "" && e.Until == history.Forever && !p.ZooKeeper
 		case history.Send:
 			if e.Node == history.Resource {
@@ -143,29 +149,29 @@ func (p *Profile) observe(h *history.History) {
 	}
 }
 
-// again gives back at once what was granted.
-func again(lease lock.Lease, err error) error {
-	if err == nil {
-		_ = lease.Release(context.Background()) // whether it was granted is the question
-	}
-	return err
-}
-
-// tryPowers is a client that has the lock and asks for it again, and then whether
-// it still has it, in all the ways that its lease offers.
-func tryPowers(a *ClientRun) {
-	lease := client.Acquire(a.Client, a.Lock, a.Def.Retry)
+// tryEverything is a holder that acquires the lock again, renews and checks its lease,
+// waits in the queue, and acquires another key, as far as its lease and lock offer that.
+func tryEverything(a *ClientRun) {
+	lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 	if inner, err := client.Try(a.Client, a.Lock); err == nil {
 		client.Release(a.Client, inner)
 	}
 	a.Renew(lease)
 	a.Check(lease)
-	if q, ok := a.Bare.(lock.Queuer); ok {
-		a.Ask(client.Waiting, func(ctx context.Context) error { return again(q.Await(ctx, client.Key, 0)) })
+	if q, ok := a.Unwrapped.(lock.Queuer); ok {
+		a.Ask(client.Waiting, func(ctx context.Context) error {
+			return releaseAtOnce(q.Await(ctx, client.Key, 0))
+		})
 	}
-	if second, err := a.Lock.Acquire(context.Background(), client.OtherKey); err == nil {
-		_ = second.Release(context.Background()) // whether it was asked for is the question
-	}
+	_ = releaseAtOnce(a.Lock.Acquire(context.Background(), client.OtherKey)) // only whether it asks the server counts
 	a.Record(history.Event{Kind: history.Leave})
 	client.Release(a.Client, lease)
+}
+
+// releaseAtOnce releases what was acquired, and returns the error of the acquire.
+func releaseAtOnce(lease lock.Lease, err error) error {
+	if err == nil {
+		_ = lease.Release(context.Background()) // only whether it was acquired counts
+	}
+	return err
 }

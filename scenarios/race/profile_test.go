@@ -92,38 +92,38 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"script-cache-lost", race.Profile{Nodes: 1, UsesEVALSHA: true}},
 	} {
 		_, sc := racetest.Cell(t, "token", f.scenario)
-		if why := sc.Needs(f.has); why != (race.Text{}) {
-			t.Errorf("%s is not asked of %+v: %s", f.scenario, f.has, why.EN)
+		if why := sc.Needs(f.has); why != "" {
+			t.Errorf("%s is not asked of %+v: %s", f.scenario, f.has, why)
 		}
-		if sc.Needs(race.Profile{Nodes: 1}) == (race.Text{}) {
+		if sc.Needs(race.Profile{Nodes: 1}) == "" {
 			t.Errorf("%s is asked of a lock that shows nothing", f.scenario)
 		}
 	}
 	shares := race.Profile{Nodes: 1, ZooKeeper: true, Excludes: true, Remote: true, Checks: true, Shares: true}
 	for id, asked := range map[string]bool{"calm": true, "session-ends": true, "gc-pause": false, "waiter-dies": false} {
-		if _, sc := racetest.Cell(t, "token", id); (sc.WhyNotApplicable(shares) == (race.Text{})) != asked {
+		if _, sc := racetest.Cell(t, "token", id); (sc.WhyNotApplicable(shares) == "") != asked {
 			t.Errorf("%s of locks of whose two clients none waits: asked is not %v", id, asked)
 		}
 	}
 	_, sc := racetest.Cell(t, "token", "gc-pause-fenced")
-	if sc.Needs(race.Profile{Nodes: 1}) != (race.Text{}) || sc.Needs(race.Profile{Nodes: 5}) == (race.Text{}) {
+	if sc.Needs(race.Profile{Nodes: 1}) != "" || sc.Needs(race.Profile{Nodes: 5}) == "" {
 		t.Error("gc-pause-fenced is asked of locks on one server, and of no other")
 	}
 	_, sc = racetest.Cell(t, "token", "split-bounded")
-	if sc.Needs(race.Profile{Nodes: 1}) != (race.Text{}) || sc.Needs(race.Profile{Nodes: 5}) == (race.Text{}) {
+	if sc.Needs(race.Profile{Nodes: 1}) != "" || sc.Needs(race.Profile{Nodes: 5}) == "" {
 		t.Error("split-bounded is asked of locks on one server, and of no other")
 	}
 	for _, id := range []string{"quorum-failover", "quorum-restart", "split-vote", "split-vote-spread", "partial-acquire"} {
 		_, sc = racetest.Cell(t, "token", id)
-		if sc.Needs(race.Profile{Nodes: 5}) != (race.Text{}) || sc.Needs(race.Profile{Nodes: 1}) == (race.Text{}) {
+		if sc.Needs(race.Profile{Nodes: 5}) != "" || sc.Needs(race.Profile{Nodes: 1}) == "" {
 			t.Errorf("%s is asked of locks on several servers, and of no other", id)
 		}
 	}
-	if _, sc = racetest.Cell(t, "token", "quorum-restart"); sc.Needs(race.Profile{Nodes: 5, StopsAtMajority: true}) == (race.Text{}) {
+	if _, sc = racetest.Cell(t, "token", "quorum-restart"); sc.Needs(race.Profile{Nodes: 5, StopsAtMajority: true}) == "" {
 		t.Error("quorum-restart is asked of locks that stop asking, where nothing is shared")
 	}
 	_, sc = racetest.Cell(t, "token", "failover-other")
-	if sc.Needs(race.Profile{Nodes: 1}) != (race.Text{}) || sc.Needs(race.Profile{Nodes: 5}) == (race.Text{}) {
+	if sc.Needs(race.Profile{Nodes: 1}) != "" || sc.Needs(race.Profile{Nodes: 5}) == "" {
 		t.Error("failover-other is asked of locks on one server, and of no other")
 	}
 }

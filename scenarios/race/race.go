@@ -1,82 +1,95 @@
+// Package race is the language in which a race between users of a lock is written
+// down, and the runner that plays it.
+//
+// A Scenario is one race: its Settings (the numbers), its Clients (who uses the lock,
+// when and for how long), its Script (Triggers that inject faults or hold messages
+// back when a certain event happens) and Triggered (whether a run shows the race). It
+// knows no lock: Scenario.Needs decides from a lock's Profile, which is observed in
+// runs, whether the race applies to it.
+//
+// Play runs a lock in a scenario on the simulator, and returns an Outcome: the history,
+// the judges' findings and the verdicts. A run is deterministic; Settings.Seed other
+// than 0 varies the length of messages.
+//
+// Conditions on events are Patterns: Event, Sends, Applies, CreatesKey and others match
+// one event, InOrder and InOrderWithout match a sequence in a history.
 package race
 
 import (
 	"time"
 
-	"locklab/algorithms/lock"
 	"locklab/simulator"
 	"locklab/simulator/history"
 )
 
-// A Scenario is one race.
+// A Scenario is one race. Its texts are in the catalogues of locklab/reports/text, as
+// scenario.<ID>.title, .story, .numbers and .cure.
 type Scenario struct {
-	ID    string // as typed
-	Race  string // as the catalogues of races number it: R18; S1 and on are those that search has found
-	Title Text   // one line
-	// Story is what happens and why it was told, Numbers why these numbers bring
-	// it about, Cure what mends it; each in English and in Chinese.
-	Story, Numbers, Cure Text
-	// Settings are the numbers. What is zero here is no setting of this scenario.
+	ID   string // as typed on a command line
+	Race string // its number in the list of races: R18; S1 and on were found by search
+	// Settings are the scenario's own numbers. A duration that is zero here is not a
+	// setting of this scenario, except for Timeout.
 	Settings Settings
-	// Budget is how often each fault may strike, given the number of servers.
+	// Budget returns the faults that the Script injects, given the number of servers,
+	// as faults.ParseBudget reads them. Nil: none.
 	Budget func(nodes int) string
-	// Replicas is how many replicas every server has.
+	// Replicas is the number of replicas of each server.
 	Replicas int
-	// MinReplicas is how many of them a server wants to have heard of, or it refuses
-	// to write; 0: it always writes.
+	// MinReplicas is min-replicas-to-write: a server that has heard of fewer replicas
+	// lately refuses writes; 0: it never refuses.
 	MinReplicas int
-	// AOF is what every server keeps on disk for when it restarts.
+	// AOF is what each server finds on its disk after a restart.
 	AOF simulator.AOF
 	// NodePPM is how many microseconds each server's clock gains per true second.
 	NodePPM int32
-	// Guard is what the resource does about late writes. Where it is Fenced, the
-	// lock gets fencing tokens.
+	// Guard is how the resource treats late writes. With history.Fenced the lock gets
+	// fencing tokens.
 	Guard history.Guard
-	// Worn has the queues of a ZooKeeper give out their last number from the start.
+	// SequenceExhausted starts with ZooKeeper queues whose next number is the last one.
 	SequenceExhausted bool
-	// Needs says why the question has no meaning for a lock with this profile;
-	// the empty Text is: it has. Nil needs nothing.
-	Needs func(p Profile) Text
-	// Unprotected asks also the locks that let a second client in while nothing
-	// goes wrong. The others do not: what such a lock does there proves nothing.
+	// Needs returns why the race does not apply to a lock with this profile; "": it
+	// applies. Nil: it applies to all.
+	Needs func(p Profile) Reason
+	// IncludeNonExclusive applies the race also to locks that let a second client in
+	// without any fault. In other races such a lock would prove nothing.
 	IncludeNonExclusive bool
-	// Together asks also the locks that let two in together, as they say they do. The
-	// others are about two of whom one has to wait.
+	// AllowsShared applies the race also to locks with several holders by design. The
+	// other races need one of two clients to wait.
 	AllowsShared bool
-	// Cast is who plays. Settings.Clients cuts it, or prolongs it with more
-	// clients like the last.
+	// Clients returns the clients. If Settings.Clients asks for fewer, the rest is cut
+	// off; if for more, the last one is repeated, a little later each time.
 	Clients func(s Settings) []Client
-	// Script makes the hand that interferes; nil: nobody does. It is made anew
-	// for each run.
+	// Script returns the triggers of one run: they keep state, so each run has its own.
+	// Nil: nothing interferes.
 	Script func(s Settings, nodes int) []Trigger
-	// Struck says whether a run is what its title says: the process did
-	// stand still while it was inside and somebody else asked.
+	// Triggered says whether a run is the race of the title: the process was indeed
+	// paused while it was inside and somebody else asked.
 	Triggered func(h *history.History) bool
 }
 
-// A Role is one client: it asks for the lock until it has it, reads the
-// resource, works, writes what follows from what it read, works on, and gives
-// the lock back. All times are of its own clock, unless said otherwise.
+// A Client acquires the lock, trying until it succeeds, reads the resource, works for
+// Work, writes a value based on what it has read, works for Tail, and releases the lock.
+// Durations are by its own clock, unless stated otherwise.
 type Client struct {
 	Start time.Duration // true time at which it begins
 	Work  time.Duration // inside, from the read to the write
 	Tail  time.Duration // inside, after the write
-	Retry time.Duration // after a refusal; 0: Settings.Retry
-	Skew  time.Duration // what its clock is ahead of true time
+	Retry time.Duration // pause after a refusal; 0: Settings.Retry
+	Skew  time.Duration // how far its clock is ahead of true time
 	PPM   int32         // microseconds that its clock gains per true second
-	First int           // the server with which its list of them begins, from 0
-	// Patience is how long it stands in line at each attempt, on its own clock, where
-	// the lock has a line; 0: it does not wait.
+	First int           // the server with which its list of servers begins, from 0
+	// Patience is how long each attempt waits in the lock's queue, if the lock has one
+	// (lock.Queuer); 0: it does not wait.
 	Patience time.Duration
-	// Thread is what its runtime calls its thread; "": a name that nobody else has.
+	// Thread is the runtime's name of its thread; "": a unique one.
 	Thread string
-	// Token is what its source of tokens gives each time; "": each time a value
-	// that nobody else has.
+	// Token is what its source of random tokens returns each time; "": unique ones.
 	Token string
-	// Play is what it does instead; nil: all of the above.
-	Play  func(a *ClientRun)
-	Fails bool // after Work an exception ends its business: no write, no release; its process lives on
+	// Run replaces ClientRun.AcquireWorkRelease, which is what the client does otherwise.
+	Run   func(a *ClientRun)
+	Fails bool // an exception after Work: no write and no release, but its process lives on
 }
 
-// Text is the same in two languages.
-type Text = lock.Text
+// A Reason is a key of the catalogues of texts: na.<key> says why a race does not apply
+// to a lock, why.<key> why a lock has its verdict. "" is no reason.
+type Reason string

@@ -12,29 +12,52 @@ import (
 
 // Settings are the numbers of a run.
 type Settings struct {
-	Seed    uint64        // 0: the story as written, every message takes exactly Latency
-	TTL     time.Duration // lease to ask for
+	Seed    uint64        // 0: every message takes exactly Latency; otherwise latencies are random
+	TTL     time.Duration // the lease that clients ask for
 	Clients int           // how many
 	Retry   time.Duration // pause of a client after a refusal
 	Latency time.Duration // mean one-way delay of a message
-	Timeout time.Duration // a client's patience for one answer; 0: 3 s, and 50 ms where there are several servers
+	Timeout time.Duration // how long a client waits for one answer; 0: 3 s, or 50 ms with several servers
 	Horizon time.Duration // true time at which the run ends
-	Pause   time.Duration // length of the pause
-	Skew    time.Duration // what the second client's clock is ahead
+	Pause   time.Duration // how long a process is paused
+	Skew    time.Duration // how far one client's clock is off
 	Jump    time.Duration // how far a clock jumps
-	Lag     time.Duration // how long a replica takes to hear of a change; 0: it hears at once
-	Budget  string        // faults that may strike; "": what the scenario needs
+	Lag     time.Duration // how long a change takes to reach a replica
+	Budget  string        // faults that may be injected; "": those that the scenario needs
 }
 
-// A setting is one of them by name.
+// Standard returns the numbers that scenarios share, so that their results can be
+// compared. A lease of ten seconds is the example of the Redis documentation; half a
+// millisecond each way is a data centre; a refused client asks again each second; six
+// leases are enough to tell a lock that recovers from one that does not.
+func Standard() Settings {
+	return Settings{
+		TTL:     10 * time.Second,
+		Clients: 2,
+		Retry:   time.Second,
+		Latency: 500 * time.Microsecond,
+		Horizon: 60 * time.Second,
+	}
+}
+
+// StandardWith returns the standard numbers with a change.
+func StandardWith(change func(s *Settings)) Settings {
+	s := Standard()
+	change(&s)
+	return s
+}
+
+// Seconds returns a duration of s seconds.
+func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// A setting is a duration of Settings with its name.
 type setting struct {
 	name string
-	get  func(s *Settings) *time.Duration // a length; nil for the others
+	get  func(s *Settings) *time.Duration
 }
 
-// settingNames in the order in which settings are written. seed, clients and
-// budget are no lengths and stand apart.
-var settingNames = []setting{
+// durations are the settings that are durations, in the order in which they are written.
+var durations = []setting{
 	{"ttl", func(s *Settings) *time.Duration { return &s.TTL }},
 	{"retry", func(s *Settings) *time.Duration { return &s.Retry }},
 	{"latency", func(s *Settings) *time.Duration { return &s.Latency }},
@@ -46,7 +69,7 @@ var settingNames = []setting{
 	{"lag", func(s *Settings) *time.Duration { return &s.Lag }},
 }
 
-// size is how long or how large a strike of the named fault is; 0: it has no size.
+// size returns how long or how large the named fault is in this run; 0: it has no size.
 func (s Settings) size(fault string) time.Duration {
 	switch fault {
 	case "pause":
@@ -57,11 +80,11 @@ func (s Settings) size(fault string) time.Duration {
 	return 0
 }
 
-// String writes all settings, as With reads them.
+// String returns all settings in the form that With reads.
 func (s Settings) String() string {
 	items := []string{"seed=" + strconv.FormatUint(s.Seed, 10), "clients=" + strconv.Itoa(s.Clients)}
-	for _, n := range settingNames {
-		items = append(items, n.name+"="+n.get(&s).String())
+	for _, d := range durations {
+		items = append(items, d.name+"="+d.get(&s).String())
 	}
 	if s.Budget != "" {
 		items = append(items, "budget="+strings.ReplaceAll(s.Budget, ",", "+"))
@@ -69,9 +92,9 @@ func (s Settings) String() string {
 	return strings.Join(items, ",")
 }
 
-// With is s changed by text such as "ttl=5s,clients=3,budget=crash=1+pause=2".
-// The error names the item and says what would do. Whether the numbers make
-// sense together is Scenario.Check's matter.
+// With returns s changed by text such as "ttl=5s,clients=3,budget=crash=1+pause=2". The
+// error names the item and what would be accepted. Whether the numbers make sense
+// together is checked by Scenario.Check.
 func (s Settings) With(text string) (Settings, error) {
 	if strings.TrimSpace(text) == "" {
 		return s, nil
@@ -89,6 +112,7 @@ func (s Settings) With(text string) (Settings, error) {
 	return s, nil
 }
 
+// set changes one setting; base are the settings before any change.
 func (s *Settings) set(base *Settings, name, value string) (err error) {
 	switch name {
 	case "seed":
@@ -106,23 +130,27 @@ func (s *Settings) set(base *Settings, name, value string) (err error) {
 		_, err = faults.ParseBudget(s.Budget)
 		return err
 	}
-	for _, n := range settingNames {
-		if n.name != name {
-			continue
+	for _, d := range durations {
+		if d.name == name {
+			return d.set(s, base, value)
 		}
-		d, err := time.ParseDuration(value)
-		if err != nil {
-			return errors.New("a length needs a number and a unit, such as 1500ms, 10s or 2m")
-		}
-		if *n.get(base) == 0 && d != 0 && name != "timeout" {
-			return fmt.Errorf("this scenario has no %s", name)
-		}
-		*n.get(s) = d
-		return nil
 	}
 	names := []string{"seed", "clients", "budget"}
-	for _, n := range settingNames {
-		names = append(names, n.name)
+	for _, d := range durations {
+		names = append(names, d.name)
 	}
 	return fmt.Errorf("there is no setting %q:%s all are %s", name, faults.DidYouMean(name, names), strings.Join(names, ", "))
+}
+
+// set parses a duration. Scenarios whose own value is zero do not have the setting.
+func (d setting) set(s, base *Settings, value string) error {
+	length, err := time.ParseDuration(value)
+	if err != nil {
+		return errors.New("a length needs a number and a unit, such as 1500ms, 10s or 2m")
+	}
+	if *d.get(base) == 0 && length != 0 && d.name != "timeout" {
+		return fmt.Errorf("this scenario has no %s", d.name)
+	}
+	*d.get(s) = length
+	return nil
 }

@@ -52,6 +52,7 @@ func FuzzSettings(f *testing.F) {
 	f.Add(" seed = 18446744073709551615 , lag=1h2m3.4s")
 	f.Add("budget=,pause=-1ns,timeout=0")
 	f.Add("clients=-9223372036854775808,skew=2562047h47m16.854775807s")
+	_, gcPause := racetest.Cell(f, "token", "gc-pause")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := everything().With(text)
 		if err != nil {
@@ -68,7 +69,7 @@ func FuzzSettings(f *testing.F) {
 			t.Errorf("%q gives %v, read back %v, %v", text, s, again, err)
 		}
 		for _, e := range algorithms.Milestones() { // must not panic, whatever the numbers
-			if err := scenarios.GcPause.Check(e, s); err != nil && err.Error() == "" {
+			if err := gcPause.Check(e, s); err != nil && err.Error() == "" {
 				t.Errorf("%q: refused without a word", text)
 			}
 		}

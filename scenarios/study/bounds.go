@@ -65,7 +65,7 @@ func (b Bounds) Check(entry lock.Entry) error {
 	if err := b.canInject(); err != nil {
 		return err
 	}
-	env := race.PlaceholderEnv(entry, b.TTL)
+	env := race.StubEnv(entry, b.TTL)
 	if b.Nodes > 0 {
 		env.Nodes = env.Nodes[:min(b.Nodes, len(env.Nodes))]
 	}
@@ -214,12 +214,7 @@ func (b Bounds) Of(entry lock.Entry) (*explore.Bounds, error) {
 }
 
 // Scenario is what stands in place of a race in an outcome.
-func (b Bounds) Scenario() race.Scenario {
-	return race.Scenario{ID: SearchID, Title: race.Text{
-		EN: fmt.Sprintf("found by search: %d clients, %d attempts each, faults: %s", b.Clients, b.Attempts, b.Faults()),
-		ZH: fmt.Sprintf("搜索发现：%d 个客户端，各申请 %d 次，故障：%s", b.Clients, b.Attempts, cmp.Or(b.Budget, "无")),
-	}}
-}
+func (b Bounds) Scenario() race.Scenario { return race.Scenario{ID: SearchID} }
 
 // Faults is the budget, for texts; "none" if it is empty.
 func (b Bounds) Faults() string { return cmp.Or(b.Budget, "none") }

@@ -14,6 +14,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/client"
@@ -42,9 +43,9 @@ func TestEnsembleDetails(t *testing.T) {
 		lock, scenario, claim string
 		holds                 func(o *race.Outcome) bool
 	}{
-		{"zk-herd", "watch-herd", "4 + 3 + 2 + 1 wakings, and one watch left behind by each of the four", func(o *race.Outcome) bool { return scenarios.Wakings(o.History) == 14 }},
-		{"zk-recheck", "watch-herd", "one waking for each hand-over", func(o *race.Outcome) bool { return scenarios.Wakings(o.History) == 4 }},
-		{"zk-naive", "watch-herd", "one waking for each hand-over", func(o *race.Outcome) bool { return scenarios.Wakings(o.History) == 4 }},
+		{"zk-herd", "watch-herd", "4 + 3 + 2 + 1 wakings, and one watch left behind by each of the four", func(o *race.Outcome) bool { return wakings(o.History) == 14 }},
+		{"zk-recheck", "watch-herd", "one waking for each hand-over", func(o *race.Outcome) bool { return wakings(o.History) == 4 }},
+		{"zk-naive", "watch-herd", "one waking for each hand-over", func(o *race.Outcome) bool { return wakings(o.History) == 4 }},
 		{"zk-recheck", "watch-herd", "they are served in the order in which they came", func(o *race.Outcome) bool { return entries(o.History) == "12345" }},
 		{"zk-herd", "in-line", "c1 waits for one turn and no more", func(o *race.Outcome) bool { return strings.HasPrefix(entries(o.History), "212") }},
 		{"zk-recheck", "in-line", "c1 waits for one turn and no more", func(o *race.Outcome) bool { return strings.HasPrefix(entries(o.History), "212") }},
@@ -82,6 +83,19 @@ func TestEnsembleDetails(t *testing.T) {
 	}
 }
 
+// wakings is how many watches of others fire from c1's release on.
+func wakings(h *history.History) (n int) {
+	released := false
+	for i := range h.Events {
+		e := &h.Events[i]
+		released = released || race.Event(history.Release, 1)(e)
+		if released && race.EventOfOther(history.Fire, 1)(e) {
+			n++
+		}
+	}
+	return n
+}
+
 func found(o *race.Outcome, w verdict.Word, clients ...int) bool {
 	return slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool {
 		return f.Verdict == w && slices.Equal(f.Clients, clients)
@@ -93,9 +107,9 @@ func found(o *race.Outcome, w verdict.Word, clients ...int) bool {
 func atStep(n int, after time.Duration, fault string, c simulator.Choice) race.Scenario {
 	return race.Scenario{
 		ID:       "step",
-		Settings: scenarios.WaiterDies.Settings,
+		Settings: racetest.Scenario("waiter-dies").Settings,
 		Budget:   race.FixedBudget(fault),
-		Clients:  scenarios.ThreeInLine,
+		Clients:  racetest.Scenario("waiter-dies").Clients,
 		Script: func(race.Settings, int) []race.Trigger {
 			sent := 0
 			return []race.Trigger{{Each: true, On: func(e *history.Event) bool {
@@ -109,12 +123,14 @@ func atStep(n int, after time.Duration, fault string, c simulator.Choice) race.S
 	}
 }
 
+var update = flag.Bool("update", false, "write the golden files anew")
+
 // TestEveryStep has the session of one who waits end at each of its steps, and the
 // answer to each of its requests be lost, for each lock, and holds what comes of it
 // against testdata/steps.golden.
 func TestEveryStep(t *testing.T) {
 	t.Parallel()
-	half := scenarios.WaiterDies.Settings.Latency / 2
+	half := racetest.Scenario("waiter-dies").Settings.Latency / 2
 	ends, loses := faults.ExpireSessionOf(2), faults.LoseReplyTo(2, 0)
 	var b bytes.Buffer
 	for _, line := range []string{
@@ -127,7 +143,7 @@ func TestEveryStep(t *testing.T) {
 	for _, e := range algorithms.OnZooKeeper() {
 		fmt.Fprintf(&b, "\n%-62s | %-23s | %-23s | %-23s | %s\n", e.ID, "on the way", "answer on the way", "later", "answer lost")
 		play := func(sc race.Scenario) *race.Outcome {
-			o, err := sc.Play(e, sc.Settings)
+			o, err := sc.PlayUnchecked(e, sc.Settings)
 			if err != nil || o.NotInjected != nil {
 				t.Fatal(e.ID, err, o.NotInjected)
 			}
@@ -153,7 +169,7 @@ func TestEveryStep(t *testing.T) {
 		}
 	}
 	const file = "testdata/steps.golden"
-	if flag.Lookup("update").Value.String() == "true" {
+	if *update {
 		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -189,13 +205,13 @@ func TestSeveralHolders(t *testing.T) {
 		{Start: s.Retry * 3 / 5, Work: s.Retry, Patience: s.TTL},
 	}
 	// who has a lock of the two that the multi-lock wants, until after that gave up
-	hasOther := race.Client{Work: s.TTL / 2, Play: func(a *race.ClientRun) {
+	hasOther := race.Client{Work: s.TTL / 2, Run: func(a *race.ClientRun) {
 		lease, err := a.Lock.Acquire(t.Context(), client.Key+"/2")
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		a.Clock().Sleep(a.Def.Work)
+		a.Clock().Sleep(a.Spec.Work)
 		if err := lease.Release(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -213,8 +229,8 @@ func TestSeveralHolders(t *testing.T) {
 		{"a multi-lock takes all or none: while one is another's, whoever wants the other alone gets it", []lock.Entry{protected, multi, protected}, []race.Client{
 			hasOther,
 			{Start: s.Retry / 10, Work: s.Retry, Patience: s.Retry},
-			{Start: s.Retry / 5, Work: s.Retry / 10, Play: func(a *race.ClientRun) {
-				lease, err := race.PatientLock{Queuer: a.Bare.(lock.Queuer), Patience: s.Retry * 2}.Acquire(t.Context(), client.Key+"/1")
+			{Start: s.Retry / 5, Work: s.Retry / 10, Run: func(a *race.ClientRun) {
+				lease, err := race.PatientLock{Queuer: a.Unwrapped.(lock.Queuer), Patience: s.Retry * 2}.Acquire(t.Context(), client.Key+"/1")
 				if err != nil {
 					t.Error("the first of two is kept by who did not get the second:", err)
 					return

@@ -40,7 +40,7 @@ func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs i
 
 // count plays the outcome's cell with further seeds.
 func count(ctx context.Context, o *race.Outcome, runs int) error {
-	if o.NotApplicable != (race.Text{}) || runs == 0 {
+	if o.NotApplicable != "" || runs == 0 {
 		return nil
 	}
 	p, err := o.Scenario.Prepare(o.Strategy, o.Settings)

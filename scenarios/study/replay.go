@@ -99,5 +99,9 @@ func Demo() (*race.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return race.Play(entry, scenarios.GcPause, scenarios.GcPause.Settings)
+	sc, err := scenarios.ByName("gc-pause")
+	if err != nil {
+		return nil, err
+	}
+	return race.Play(entry, sc, sc.Settings)
 }

@@ -106,7 +106,7 @@ func replaySearch(entry lock.Entry, t simulator.Trace, watched string) (*race.Ou
 func outcome(b *explore.Bounds, run *schedule.Run) *race.Outcome {
 	h := b.Case()
 	h.Scenario = SearchID
-	h.Events, h.End, h.Horizon = race.MergeTaskThreads(run.Events), run.End, run.Horizon
+	h.Events, h.End, h.Horizon = race.MergeParallel(run.Events), run.End, run.Horizon
 	o := &race.Outcome{Strategy: b.Entry, History: &h, Judgement: verdict.Judge(&h), Reached: true}
 	o.Verdicts = b.Verdicts(&h, run.Choices)
 	for _, w := range o.Verdicts {

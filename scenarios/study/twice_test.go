@@ -25,7 +25,7 @@ func encoded(t testing.TB, o *race.Outcome) []byte {
 	b, err := json.Marshal(struct {
 		H, J, Verdicts, Expected, Missed any
 		Reached                          bool
-		NotApplicable                    race.Text
+		NotApplicable                    race.Reason
 		Trace                            string
 	}{o.History, o.Judgement, o.Verdicts, contract.Expected(o), fmt.Sprint(o.NotInjected), o.Reached, o.NotApplicable, o.Trace.Link()})
 	if err != nil {
@@ -153,7 +153,7 @@ func TestMatrixIsPlay(t *testing.T) {
 func TestMatrixCounts(t *testing.T) {
 	t.Parallel()
 	const runs = 3
-	scs := []race.Scenario{scenarios.GcPause, scenarios.GcPauseFenced}
+	scs := []race.Scenario{racetest.Scenario("gc-pause"), racetest.Scenario("gc-pause-fenced")}
 	cells, err := study.Matrix(t.Context(), algorithms.Milestones(), scs, runs, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func TestMatrixCounts(t *testing.T) {
 			for seed := range uint64(runs) {
 				s := sc.Settings
 				s.Seed = seed + 1
-				if one := racetest.Play(t, e, sc, s); one.NotApplicable == (race.Text{}) {
+				if one := racetest.Play(t, e, sc, s); one.NotApplicable == "" {
 					n++
 					if one.Verdicts[0].Broken() {
 						broken++

@@ -7,12 +7,11 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/simulator"
 	"locklab/simulator/zookeeper"
 )
 
 // zooSession is a lab's session as the locks know one.
-type Session struct{ s *simulator.Session }
+type Session struct{ s *zookeeper.Session }
 
 // do sends a request.
 func (z Session) do(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, error) {
@@ -84,7 +83,7 @@ func (z Session) watch(ctx context.Context, r zookeeper.Request) (zookeeper.Repl
 	return reply, zooWatch{watch}, nil
 }
 
-type zooWatch struct{ w *simulator.Watch }
+type zooWatch struct{ w *zookeeper.ClientWatch }
 
 func (z zooWatch) Wait(ctx context.Context, patience time.Duration) (bool, error) {
 	if err := ctx.Err(); err != nil {

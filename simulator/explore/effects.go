@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"locklab/simulator"
@@ -59,13 +60,13 @@ func (s *transitions) effectKey(state []uint32, m *move) effectKey {
 // mayTell says whether the server of m has a message for the thread of the client of m,
 // which listens to it. That there is none is remembered as an effect with the events
 // unseen.
-func (s *search) mayTell(m *move, thread int) bool {
+func (s *search) mayTell(m *move) bool {
 	key := s.effectKey(s.cur, m)
 	if eff, ok := s.effects.get(&key); ok {
 		return eff.events != unseen
 	}
 	c, n := int(m.client), int(m.node)
-	may := s.sim.MayTell(c+1, &s.clientTab[c].keys[key.client], n+1, &s.nodeTab.keys[key.node], s.now(s.cur), thread)
+	may := slices.Contains(s.sim.Told(c+1, &s.clientTab[c].keys[key.client], n+1, &s.nodeTab.keys[key.node], s.now(s.cur), nil), s.choices[m.choice])
 	if !may {
 		s.effects.put(key, effect{events: unseen})
 	}

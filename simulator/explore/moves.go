@@ -156,13 +156,13 @@ func (s *search) listClient(c int, alone bool) (ready bool) {
 	}
 	for k, id := range e.listensID {
 		m := move{choice: id, client: int8(c), node: int8(e.source[k] - 1)}
-		if s.mayTell(&m, int(e.listens[k].Thread)) {
+		if s.mayTell(&m) {
 			ready = true
 			s.moves = append(s.moves, m)
 		}
 	}
 	if e.awaits {
-		for _, news := range s.sim.News(c+1, &s.clientTab[c].keys[s.cur[c]], &s.nodeTab.keys[s.cur[s.clients]], nil) {
+		for _, news := range s.sim.Told(c+1, &s.clientTab[c].keys[s.cur[c]], 1, &s.nodeTab.keys[s.cur[s.clients]], 0, nil) {
 			ready = true
 			s.moves = append(s.moves, move{choice: s.choice(news), client: int8(c), node: 0, rest: true})
 		}

@@ -86,7 +86,7 @@ type Stage struct {
 	clients [simulator.MaxClients + 1]messages
 	copying [simulator.MaxNodes + 1]copying
 	late    map[int]time.Duration // when an orphaned request arrives, by its message
-	lates   []simulator.LateRequest
+	lates   []simulator.OrphanedRequest
 	// arrivals are the choices of lates, kept to be reused.
 	arrivals []simulator.Choice
 	broken   error // why the run cannot go on
@@ -183,7 +183,7 @@ func (s *Stage) listLate() {
 		clear(s.late)
 		return
 	}
-	s.lates = s.sim.LateRequests(&s.world, s.lates[:0])
+	s.lates = s.sim.OrphanedRequests(&s.world, s.lates[:0])
 	last := first
 	for last < len(s.enabled) && isLate(s.enabled[last]) {
 		last++
@@ -194,7 +194,7 @@ func (s *Stage) listLate() {
 	}
 	s.enabled = slices.Replace(s.enabled, first, last, s.arrivals...)
 	for msg := range s.late {
-		if !slices.ContainsFunc(s.lates, func(r simulator.LateRequest) bool { return r.Msg == msg }) {
+		if !slices.ContainsFunc(s.lates, func(r simulator.OrphanedRequest) bool { return r.Msg == msg }) {
 			delete(s.late, msg)
 		}
 	}
@@ -202,7 +202,7 @@ func (s *Stage) listLate() {
 
 // message is the number of the message of an orphaned request.
 func (s *Stage) message(c simulator.Choice) int {
-	i := slices.IndexFunc(s.lates, func(r simulator.LateRequest) bool { return r.Choice == c })
+	i := slices.IndexFunc(s.lates, func(r simulator.OrphanedRequest) bool { return r.Choice == c })
 	return s.lates[i].Msg
 }
 

@@ -102,7 +102,7 @@ func (s State) end(i int, fired []Event) (State, []Event) {
 	s.zxid++
 	s = s.Disconnect(id)
 	s.sessions = slices.Delete(slices.Clone(s.sessions), i, i+1)
-	mine := func(n node) bool { return n.owner == id }
+	mine := func(n znode) bool { return n.owner == id }
 	for i := slices.IndexFunc(s.nodes, mine); i >= 0; i = slices.IndexFunc(s.nodes, mine) {
 		s, fired = s.remove(i, fired)
 	}

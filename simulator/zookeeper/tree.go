@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// node is one znode.
-type node struct {
+// znode is one of them.
+type znode struct {
 	path    string
 	data    string
 	czxid   int64
@@ -24,11 +24,11 @@ type node struct {
 
 // find is the place of path among the nodes.
 func (s *State) find(path string) (int, bool) {
-	return slices.BinarySearchFunc(s.nodes, path, func(n node, path string) int { return cmp.Compare(n.path, path) })
+	return slices.BinarySearchFunc(s.nodes, path, func(n znode, path string) int { return cmp.Compare(n.path, path) })
 }
 
 // with is s with n in place i.
-func (s State) with(i int, n node) State {
+func (s State) with(i int, n znode) State {
 	s.nodes = slices.Clone(s.nodes)
 	s.nodes[i] = n
 	return s
@@ -58,7 +58,7 @@ func (s *State) children(path string, yield func(name string)) {
 	}
 }
 
-func (s *State) stat(n *node) Stat {
+func (s *State) stat(n *znode) Stat {
 	st := Stat{
 		Czxid: n.czxid, Mzxid: n.mzxid, Pzxid: n.pzxid, Version: n.version, Owner: n.owner, DataLength: len(n.data),
 	}
@@ -110,7 +110,7 @@ func (s State) create(id SessionID, r Request) (State, Reply, []Event) {
 	case from.owner != 0:
 		return s, Reply{Code: NoChildrenForEphemerals}, nil
 	}
-	n := node{path: path, data: r.Data, czxid: s.zxid, mzxid: s.zxid, pzxid: s.zxid}
+	n := znode{path: path, data: r.Data, czxid: s.zxid, mzxid: s.zxid, pzxid: s.zxid}
 	if r.Mode&Ephemeral != 0 {
 		n.owner = id
 	}
@@ -130,7 +130,7 @@ func (s State) create(id SessionID, r Request) (State, Reply, []Event) {
 // which a log can be replayed on a younger snapshot; only of requests so close
 // together that one is not yet applied can the later one still be numbered
 // -2147483648.)
-func (n *node) count(zxid int64) {
+func (n *znode) count(zxid int64) {
 	if next := n.creates + 1; next > n.creates {
 		n.creates, n.pzxid = next, zxid
 	}

@@ -178,13 +178,13 @@ type Watch struct {
 type State struct {
 	zxid     int64
 	newest   SessionID
-	nodes    []node    // in the order of their paths
+	nodes    []znode   // in the order of their paths
 	sessions []session // in the order of their ids
 	watches  []watch   // in the order of less
 }
 
 // New is an ensemble in which only the root exists and no session.
-func New() State { return State{nodes: []node{{path: "/"}}} }
+func New() State { return State{nodes: []znode{{path: "/"}}} }
 
 // Zxid is the last transaction that was run. Each write takes one, also one
 // that fails, and so do the beginning and the end of a session.

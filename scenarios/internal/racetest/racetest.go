@@ -1,6 +1,5 @@
-// Package racetest holds what the tests of the packages scenarios, race, study and
-// contract share: it finds and plays cells, and fails the test where that is
-// impossible.
+// Package racetest is shared by the tests of the packages scenarios, race, study and
+// contract: it finds and plays locks in scenarios and fails the test where it cannot.
 package racetest
 
 import (
@@ -13,20 +12,20 @@ import (
 	"locklab/scenarios/race"
 )
 
-// company plays the locks of the list; each profile is computed once for all tests.
-var company race.Runner
+// runner plays the locks of the list; each profile is observed once for all tests.
+var runner race.Runner
 
-// PlayListed is Play of a lock exactly as it stands in the list.
+// PlayListed is Play of an unchanged lock of the list. It remembers the lock's profile.
 func PlayListed(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *race.Outcome {
 	t.Helper()
-	o, err := company.Play(e, sc, s)
+	o, err := runner.Play(e, sc, s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return o
 }
 
-// Play plays one lock in one scenario.
+// Play plays one lock in one scenario. The lock may be a changed one.
 func Play(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *race.Outcome {
 	t.Helper()
 	o, err := race.Play(e, sc, s)
@@ -50,8 +49,17 @@ func Cell(t testing.TB, id, scenario string) (lock.Entry, race.Scenario) {
 	return e, sc
 }
 
-// EveryCell calls do for the milestones in all scenarios, and for some cells with
-// seeds.
+// Scenario finds a scenario by name. It panics if there is none.
+func Scenario(name string) race.Scenario {
+	sc, err := scenarios.ByName(name)
+	if err != nil {
+		panic(err)
+	}
+	return sc
+}
+
+// EveryCell calls do for all milestones in all scenarios, and for some of these pairs
+// with several seeds.
 func EveryCell(t *testing.T, do func(t *testing.T, e lock.Entry, sc race.Scenario, s race.Settings)) {
 	for _, sc := range scenarios.All() {
 		for _, e := range algorithms.Milestones() {

@@ -1,0 +1,91 @@
+package lock
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/redis/go-redis/v9"
+)
+
+// Env is everything that a strategy may observe or use.
+type Env struct {
+	// Nodes are the servers: one, or several independent ones for a quorum
+	// strategy (see Entry.Nodes). Their options set the time-out of a single
+	// command (ReadTimeout). Retries inside the client must be off (MaxRetries: -1);
+	// otherwise the client resends a command whose reply was lost, and the strategy
+	// does not know.
+	Nodes []redis.UniversalClient
+	// ZooKeeper is the client's session with an ensemble, for the strategies that
+	// lock there. Otherwise it is nil.
+	ZooKeeper ZooKeeper
+	// Clock is the client's own clock. It may be wrong.
+	Clock Clock
+	// Parallel runs tasks concurrently and returns when all have ended. Strategies
+	// that ask several servers at once use it. nil: one task after the other.
+	Parallel func(tasks ...func())
+	// Tokens makes the values by which a client recognises its own lock.
+	Tokens Tokens
+	// Thread is the id, as text, that the process's runtime gives to the thread
+	// that uses the strategy. Threads of two processes may have the same id.
+	Thread string
+	// TTL is the lease to ask for: above 0, and a whole multiple of Entry.Unit. A
+	// strategy without expiry ignores it.
+	TTL time.Duration
+}
+
+// Clock is what strategies need of a clock. The clocks of clockwork implement it.
+type Clock interface {
+	// Now reads the clock of the client's machine.
+	Now() time.Time
+	// Sleep blocks for d.
+	Sleep(d time.Duration)
+	// AfterFunc runs f in a thread of its own after d, unless the timer is
+	// stopped first.
+	AfterFunc(d time.Duration, f func()) clockwork.Timer
+}
+
+// Tokens makes values that distinguish the lock of one client from that of another.
+type Tokens interface {
+	// Token returns a value that no other call returns, in any process.
+	Token() string
+}
+
+// Production returns an Env on the machine's clock, with random tokens. Its lease
+// is ttl (see Env.TTL). Its servers are nodes, whose options set the time-out of a
+// command and must switch off retries (see Env.Nodes). Its thread is number 1 in
+// every process, like the main thread on many runtimes. Parallel tasks are
+// goroutines.
+func Production(ttl time.Duration, nodes ...redis.UniversalClient) Env {
+	return Env{
+		Nodes:    nodes,
+		Clock:    clockwork.NewRealClock(),
+		Parallel: parallel,
+		Tokens:   RandomTokens{},
+		Thread:   "1",
+		TTL:      ttl,
+	}
+}
+
+func parallel(tasks ...func()) {
+	var all sync.WaitGroup
+	for _, task := range tasks {
+		all.Go(task)
+	}
+	all.Wait()
+}
+
+var _ Tokens = RandomTokens{}
+
+// RandomTokens makes tokens of 20 bytes from crypto/rand, as the Redis manual
+// recommends, written as 40 hexadecimal digits. It may be used concurrently.
+type RandomTokens struct{}
+
+// Token implements [Tokens].
+func (RandomTokens) Token() string {
+	var b [20]byte
+	rand.Read(b[:]) // never fails: the program ends if the system has no random numbers
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,47 @@
+package redis
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms/lock"
+)
+
+// Locks on the compare-and-delete commands that article 002 wished for. Servers have
+// them since 2025.
+
+// delIfEq is token with Valkey's DELIFEQ instead of the script. (2025: Valkey 9.0,
+// October.)
+//
+// It was meant to make the script unnecessary, which every client had to bring along.
+// It fails as token does.
+var delIfEq = tokenLock.Variant("delifeq", 2025,
+	lock.Text{EN: "SET NX PX with a token, release by Valkey's DELIFEQ", ZH: "SET NX PX 加令牌，用 Valkey 的 DELIFEQ 释放"},
+	withToken(setNXPX, reporting(sendDELIFEQ)))
+
+// delEx is token with DELEX … IFEQ of Redis instead of the script. (2025: Redis 8.4,
+// November.) It fails as token does.
+var delEx = tokenLock.Variant("delex", 2025,
+	lock.Text{EN: "SET NX PX with a token, release by DELEX IFEQ of Redis 8.4", ZH: "SET NX PX 加令牌，用 Redis 8.4 的 DELEX IFEQ 释放"},
+	withToken(setNXPX, reporting(sendDELEX)))
+
+// setIfEq is daemon-10-owned without scripts: SET … IFEQ writes the same token again
+// and so resets the TTL; DELEX deletes the key. (2025: SET IFEQ came with Valkey 8.1 in
+// March, and with Redis 8.4 in November.) It fails as daemon-10-owned does.
+var setIfEq = daemon10Owned.Variant("set-ifeq", 2025,
+	lock.Text{EN: "SET NX PX with a token, renewed by SET IFEQ, release by DELEX IFEQ", ZH: "SET NX PX 加令牌，用 SET IFEQ 续期，用 DELEX IFEQ 释放"},
+	renewedByOwner(reporting(sendDELEX), func(env lock.Env) renewalPlan { return renewEvery(env, 10, sendSETIFEQ) }))
+
+func sendDELIFEQ(ctx context.Context, node redis.UniversalClient, key, token string) error {
+	return notHeldIfZero(node.Do(ctx, "DELIFEQ", key, token), "DELIFEQ", key)
+}
+
+func sendDELEX(ctx context.Context, node redis.UniversalClient, key, token string) error {
+	return notHeldIfZero(node.Do(ctx, "DELEX", key, "IFEQ", token), "DELEX IFEQ", key)
+}
+
+func sendSETIFEQ(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
+	return sendSET(ctx, node, lock.ErrNotHeld, key, token, "IFEQ", token, "PX", ttl.Milliseconds())
+}

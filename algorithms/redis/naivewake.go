@@ -1,0 +1,63 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms/lock"
+)
+
+// naiveWake is token with a release that publishes a message, for which waiters subscribe
+// and wait. (2013: the obvious solution with the token lock and pub/sub.)
+//
+// It was meant to fix polling, as redisson-lock.
+//
+// How it fails: a waiter misses a release between its refused attempt and its subscription.
+// And if the holder dies, the waiter waits for a message that is never sent. In both cases
+// the lock is free, and the waiter keeps waiting.
+var naiveWake = tokenLock.Variant("naive-wake", 2013,
+	lock.Text{EN: "token with a message at release, waited for without a second look", ZH: "token 释放时发布消息；等消息的人订阅之后不再看一眼"},
+	func(env lock.Env) lock.Strategy {
+		return &NaiveWake{newKeyLock(env, env.Tokens.Token, setNXPX, reporting(deleteAndPublish))}
+	})
+
+var _ lock.Queuer = (*NaiveWake)(nil)
+
+// NaiveWake is the lock naive-wake.
+type NaiveWake struct{ *KeyLock }
+
+// Await tries, subscribes, and tries again after each message, until patience has passed on
+// the client's clock. Its errors are those of Acquire and of the subscription.
+func (s *NaiveWake) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
+	return tryAndSubscribe(ctx, s, s.node, s.clock, key, patience, func(messages *subscription, end time.Time) (lock.Lease, error) {
+		for {
+			// The weak point: a release before the subscription has been missed.
+			rest := end.Sub(s.clock.Now())
+			if rest <= 0 || !messages.wait(ctx, rest) {
+				return nil, lock.ErrNotAcquired
+			}
+			lease, err := s.Acquire(ctx, key)
+			if !errors.Is(err, lock.ErrNotAcquired) {
+				return lease, err
+			}
+		}
+	})
+}
+
+// deleteAndPublishScript is compareAndDeleteScript with a message to the waiters. KEYS:
+// lock, channel. ARGV: token, message. Reply: number of keys deleted.
+var deleteAndPublishScript = redis.NewScript(`
+if redis.call("GET", KEYS[1]) ~= ARGV[1] then
+  return 0
+end
+redis.call("PUBLISH", KEYS[2], ARGV[2])
+return redis.call("DEL", KEYS[1])
+`)
+
+func deleteAndPublish(ctx context.Context, node redis.UniversalClient, key, token string) error {
+	keys := []string{key, unlockChannel(key)}
+	return notHeldIfZero(deleteAndPublishScript.Eval(ctx, node, keys, token, unlockMessage), "compare, delete and publish", key)
+}

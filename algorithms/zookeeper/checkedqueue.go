@@ -1,0 +1,49 @@
+package zookeeper
+
+import (
+	"context"
+	"time"
+
+	"locklab/algorithms/lock"
+)
+
+var checkedQueue = naiveQueue.Variant("zk-recheck", 2008,
+	lock.Text{EN: "ZooKeeper: watch the one before, woken means look again", ZH: "ZooKeeper：监听前一个节点，被唤醒后重新检查"},
+	func(env lock.Env) lock.Strategy { return &CheckedQueue{env.ZooKeeper, env.Clock} })
+
+var _ lock.Queuer = (*CheckedQueue)(nil)
+
+// CheckedQueue watches the place before its own, and reads the queue again when it is woken.
+// (2008: the recipe "Locks" of ZooKeeper's documentation.)
+//
+// It was meant to fix [NaiveQueue], which takes a wake-up for the lock, and [HerdQueue], which
+// wakes everybody: here the end of a place wakes one client.
+//
+// How it fails, like every lock that depends on a session:
+//   - A holder that pauses for longer than its session time-out does not notice that its place
+//     is gone, and shares the critical section with the next one. The fencing token protects the
+//     resource if the resource checks it; nothing else does. "No deadlock" and "absolutely
+//     correct" depend on the same time-out.
+//   - The answer to create is lost. The place exists but its owner does not know it, joins once
+//     more, and waits for its own place for as long as its session lives.
+//   - The numbers run out. ZooKeeper's guide says that the counter overflows after 2147483647;
+//     the next place then has the lowest number, and its client enters although the holder is
+//     still inside. The server 3.8 stays at 2147483647 instead: as long as one place exists, it
+//     refuses all others of that name with "node exists". It is still a lock but no longer a
+//     queue, until the parent is created anew.
+type CheckedQueue struct {
+	zk    lock.ZooKeeper
+	clock lock.Clock
+}
+
+// Acquire implements [lock.Strategy].
+func (s *CheckedQueue) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	return s.Await(ctx, key, 0)
+}
+
+// Await implements [lock.Queuer]. After an error it is unknown whether a place was created.
+func (s *CheckedQueue) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
+	return awaitTurn(ctx, s.zk, key, newDeadline(s.clock, patience), func(ctx context.Context, own *place, deadline *deadline) error {
+		return own.awaitUnblocked(ctx, deadline, placeBefore)
+	})
+}

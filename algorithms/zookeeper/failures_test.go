@@ -1,0 +1,409 @@
+package zookeeper_test
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	locks "locklab/algorithms/zookeeper"
+	"locklab/simulator/zookeeper"
+	"locklab/simulator/zookeeper/realserver"
+)
+
+// holds fails the test unless the ensemble says that l is still valid.
+func holds(t *testing.T, l lock.Lease) {
+	t.Helper()
+	if err := l.(lock.Checker).Check(t.Context()); err != nil {
+		t.Errorf("the lease is not valid: %v", err)
+	}
+}
+
+// TestWokenByAWaiter is R41: A holds, B waits, C waits for B, and B leaves without
+// having held the lock. Only the naive queue takes that for the lock.
+func TestWokenByAWaiter(t *testing.T) {
+	for _, id := range []string{"zk-naive", "zk-herd", "zk-recheck", "zk-protected"} {
+		for _, how := range []string{"its session ends", "its patience ends"} {
+			t.Run(id+"/"+how, func(t *testing.T) {
+				e := newEnsemble()
+				h := e.testbed()
+				a, b, c := h.process(t, entry(t, id), "A"), h.process(t, entry(t, id), "B"), h.process(t, entry(t, id), "C")
+				held := must(a.Acquire(t.Context(), "lock"))(t)
+				var got lock.Lease
+				var err error
+				// While B waits, C comes and waits; while C waits, B leaves.
+				e.pending = append(e.pending, func() {
+					e.pending = append(e.pending, func() {
+						if how == "its session ends" {
+							b.expire()
+						} else {
+							mustDelete(t, h, sorted(h.places(t, "/locks/lock"))[1:2])
+						}
+					})
+					got, err = c.Await(t.Context(), "lock", time.Minute)
+				})
+				if _, err := b.Await(t.Context(), "lock", time.Minute); err == nil {
+					t.Error("B has the lock without its place")
+				}
+				holds(t, held)
+				switch {
+				case id == "zk-naive" && err != nil:
+					t.Fatalf("the naive queue refused C: %v", err)
+				case id == "zk-naive": // both hold, and only the tokens tell
+					holds(t, got)
+					if got.(lock.Fencer).FencingToken() <= held.(lock.Fencer).FencingToken() {
+						t.Error("the intruder's token is not the higher one")
+					}
+				case !errors.Is(err, lock.ErrNotAcquired):
+					t.Errorf("C: %v, %v", got, err)
+				}
+			})
+		}
+	}
+}
+
+// mustDelete deletes places, as the end of their sessions or of their patience would.
+// Places are in the order in which the ensemble lists them.
+func mustDelete(t *testing.T, h *testbed, places []string) {
+	t.Helper()
+	for _, p := range places {
+		if err := h.admin.Delete(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestLostCreate is R39: the answer to create is lost, but the place exists. A client
+// that cannot find it waits for its own place as long as its session lives.
+func TestLostCreate(t *testing.T) {
+	play := func(t *testing.T, h *testbed, id string, protected bool) {
+		a := h.process(t, entry(t, id), "A")
+		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil) // the parents are there
+		a.loseCreate()
+		lease, err := a.Acquire(t.Context(), "lock")
+		if protected {
+			if err != nil {
+				t.Fatalf("a protected place was not found: %v", err)
+			}
+			mustRelease(t, lease, nil)
+			return
+		}
+		if err == nil || errors.Is(err, lock.ErrNotAcquired) {
+			t.Fatalf("Acquire: %v", err)
+		}
+		refused(t, a, "lock", time.Millisecond)
+		refused(t, h.process(t, entry(t, id), "B"), "lock", time.Millisecond)
+		a.expire()
+		mustRelease(t, must(h.process(t, entry(t, id), "B").Acquire(t.Context(), "lock"))(t), nil)
+	}
+	type kind struct {
+		id        string
+		protected bool
+	}
+	kinds := []kind{
+		{"zk-naive", false}, {"zk-herd", false}, {"zk-recheck", false},
+		{"zk-protected", true}, {"zk-reentrant", true}, {"zk-write", true},
+	}
+	for _, k := range kinds {
+		t.Run(k.id, func(t *testing.T) { play(t, newEnsemble().testbed(), k.id, k.protected) })
+	}
+	t.Run("real", func(t *testing.T) {
+		addr := realserver.Start(t, t.TempDir())
+		for _, k := range kinds {
+			t.Run(k.id, func(t *testing.T) { play(t, realTestbed(t, addr), k.id, k.protected) })
+		}
+	})
+}
+
+// TestEveryAnswerLost loses each answer of an Acquire and a Release in turn. A place
+// that still exists afterwards is unknown to its owner: only an unprotected create
+// leaves one.
+func TestEveryAnswerLost(t *testing.T) {
+	for _, e := range algorithms.OnZooKeeper() {
+		t.Run(e.ID, func(t *testing.T) {
+			orphans, n := 0, 0
+			for lost := 1; ; lost++ {
+				ens := newEnsemble()
+				h := ens.testbed()
+				mustRelease(t, must(h.process(t, e, "Z").Acquire(t.Context(), "lock"))(t), nil)
+				a := h.process(t, e, "A")
+				s := a.env.ZooKeeper.(*memorySession)
+				s.lose = func(zookeeper.Request) bool { return s.asked == lost }
+				if lease, err := a.Acquire(t.Context(), "lock"); err == nil {
+					err = lease.Release(t.Context())
+					if s.asked < lost {
+						break // that was all
+					}
+					if errors.Is(err, lock.ErrNotHeld) {
+						t.Errorf("answer %d lost: Release: %v", lost, err)
+					}
+				} else if errors.Is(err, lock.ErrNotAcquired) {
+					t.Errorf("answer %d lost: refused by nobody: %v", lost, err)
+				}
+				n++
+				orphans += len(h.places(t, "/locks"))
+			}
+			want := 0
+			if slices.Contains([]string{"zk-naive", "zk-herd", "zk-recheck"}, e.ID) {
+				want = 1
+			}
+			if orphans != want || n < 3 {
+				t.Errorf("%d answers lost, %d orphans, want %d", n, orphans, want)
+			}
+		})
+	}
+}
+
+// TestPauseOverSession is R40, and R18 for locks on a session: the holder pauses, its
+// session ends, and the next client enters. Both work; the tokens show which one is
+// late.
+func TestPauseOverSession(t *testing.T) {
+	for _, e := range algorithms.OnZooKeeper() {
+		t.Run(e.ID, func(t *testing.T) {
+			h := newEnsemble().testbed()
+			a := h.process(t, e, "A")
+			paused := must(a.Acquire(t.Context(), "lock"))(t)
+			a.expire() // nobody tells it
+			next := must(h.process(t, rival(t, e), "B").Acquire(t.Context(), "lock"))(t)
+			late, ok := paused.(lock.Fencer)
+			if !ok {
+				return
+			}
+			if late.FencingToken() >= next.(lock.Fencer).FencingToken() {
+				t.Error("the resource cannot tell who is late")
+			}
+		})
+	}
+}
+
+// TestReentry counts holds. A process whose session has ended is let in again.
+func TestReentry(t *testing.T) {
+	h := newEnsemble().testbed()
+	e := entry(t, "zk-reentrant")
+	a, b := h.process(t, e, "A"), h.process(t, e, "B")
+	outer := must(a.Acquire(t.Context(), "lock"))(t)
+	inner := must(a.Acquire(t.Context(), "lock"))(t)
+	mustRelease(t, inner, nil)
+	mustRelease(t, inner, lock.ErrNotHeld) // once is enough
+	refused(t, b, "lock", 0)
+	a.expire()
+	must(b.Acquire(t.Context(), "lock"))(t)
+	again := must(a.Acquire(t.Context(), "lock"))(t) // its own count says so
+	if err := again.(lock.Checker).Check(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+		t.Errorf("Check: %v", err)
+	}
+	mustRelease(t, again, nil)
+	mustRelease(t, outer, lock.ErrNotHeld)
+
+	if _, err := h.process(t, entry(t, "zk-mutex"), "C").Acquire(t.Context(), "other"); err != nil {
+		t.Fatal(err)
+	}
+	c := h.process(t, entry(t, "zk-mutex"), "C")
+	must(c.Acquire(t.Context(), "third"))(t)
+	refused(t, c, "third", 0) // it is not reentrant
+}
+
+// TestHerd is R36: how many waiters are woken when the holder of a lock leaves.
+// Afterwards all of them get the lock in turn.
+func TestHerd(t *testing.T) {
+	const waiters = 5
+	for id, want := range map[string]int{"zk-herd": waiters, "zk-naive": 1, "zk-recheck": 1, "zk-protected": 1} {
+		t.Run(id, func(t *testing.T) {
+			e := newEnsemble()
+			h := e.testbed()
+			held := must(h.process(t, entry(t, id), "A").Acquire(t.Context(), "lock"))(t)
+			var served []int
+			var line []*waiter
+			for i := range waiters {
+				m := h.process(t, entry(t, id), fmt.Sprint("B", i))
+				w := e.wait(func() {
+					l := await(t, m, "lock", time.Minute)
+					served = append(served, i)
+					mustRelease(t, l, nil)
+				})
+				defer w.stop()
+				line = append(line, w)
+			}
+			e.runUntilIdle(line)
+			before := e.events
+			mustRelease(t, held, nil)
+			if woken := e.events - before; woken != want {
+				t.Errorf("%d are woken, want %d", woken, want)
+			}
+			e.runUntilIdle(line)
+			if !slices.Equal(served, []int{0, 1, 2, 3, 4}) {
+				t.Errorf("served: %v", served)
+			}
+		})
+	}
+}
+
+// A waiter is a process that is suspended while it waits for a watch.
+type waiter struct {
+	next func() (struct{}, bool)
+	stop func()
+	park func() bool
+}
+
+func (e *ensemble) wait(program func()) *waiter {
+	w := &waiter{}
+	w.next, w.stop = iter.Pull(func(yield func(struct{}) bool) {
+		w.park = func() bool { return yield(struct{}{}) }
+		e.park = w.park
+		program()
+	})
+	return w
+}
+
+// runUntilIdle resumes all waiters in turn until no more watches fire.
+func (e *ensemble) runUntilIdle(line []*waiter) {
+	defer func() { e.park = nil }()
+	for told := -1; told != e.events; {
+		told = e.events
+		for _, w := range line {
+			e.park = w.park
+			w.next()
+		}
+	}
+}
+
+// TestNumbersEnd is R42: as in the guide (the number after the greatest is the
+// lowest), and as in the server 3.8 (there is none).
+func TestNumbersEnd(t *testing.T) {
+	t.Run("overflow", func(t *testing.T) {
+		for _, id := range []string{"zk-recheck", "zk-protected"} {
+			e := newEnsemble()
+			h := e.testbed()
+			mustRelease(t, must(h.process(t, entry(t, id), "Z").Acquire(t.Context(), "lock"))(t), nil)
+			e.state = e.state.SetCounter("/locks/lock", math.MaxInt32)
+			last := must(h.process(t, entry(t, id), "A").Acquire(t.Context(), "lock"))(t)
+			e.state = e.state.SetCounter("/locks/lock", math.MinInt32)
+			first := must(h.process(t, entry(t, id), "B").Acquire(t.Context(), "lock"))(t)
+			holds(t, last)
+			holds(t, first)
+		}
+	})
+	t.Run("no more numbers, one name", func(t *testing.T) {
+		e := newEnsemble()
+		h := e.testbed()
+		a, b := h.process(t, entry(t, "zk-recheck"), "A"), h.process(t, entry(t, "zk-recheck"), "B")
+		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil)
+		e.state = e.state.SetCounter("/locks/lock", math.MaxInt32)
+		held := must(a.Acquire(t.Context(), "lock"))(t)
+		if _, err := b.Await(t.Context(), "lock", time.Minute); !errors.Is(err, lock.ErrNodeExists) {
+			t.Errorf("Await: %v", err)
+		}
+		holds(t, held)
+	})
+	t.Run("no more numbers, many names", func(t *testing.T) {
+		e := newEnsemble()
+		h := e.testbed()
+		a, b := h.process(t, entry(t, "zk-protected"), "A"), h.process(t, entry(t, "zk-protected"), "B")
+		mustRelease(t, must(b.Acquire(t.Context(), "lock"))(t), nil)
+		e.state = e.state.SetCounter("/locks/lock", math.MaxInt32)
+		second := must(b.Acquire(t.Context(), "lock"))(t)
+		intruder := must(a.Acquire(t.Context(), "lock"))(t) // its GUID sorts first
+		holds(t, second)
+		holds(t, intruder)
+	})
+}
+
+// TestPatience: the patience of a waiter does not start again when it is woken.
+func TestPatience(t *testing.T) {
+	e := newEnsemble()
+	h := e.testbed()
+	for _, name := range []string{"A", "B", "C"} {
+		m := h.process(t, entry(t, "zk-naive"), name)
+		must(m.env.ZooKeeper.Create(t.Context(), "/locks", lock.Persistent))
+		must(m.env.ZooKeeper.Create(t.Context(), "/locks/lock", lock.Persistent))
+		must(m.env.ZooKeeper.Create(t.Context(), "/locks/lock/lock-", lock.EphemeralSequential))(t)
+	}
+	m := h.process(t, entry(t, "zk-recheck"), "D")
+	clock := m.env.Clock.(*clockwork.FakeClock)
+	for _, place := range []string{"lock-0000000002", "lock-0000000001"} {
+		e.pending = append(e.pending, func() {
+			clock.Advance(600 * time.Millisecond)
+			mustDelete(t, h, []string{"/locks/lock/" + place})
+		})
+	}
+	refused(t, m, "lock", time.Second)
+	if waited := clock.Since(epoch); waited != 1200*time.Millisecond {
+		t.Errorf("it waited for %v", waited)
+	}
+}
+
+// TestReadersTogether lets readers in together, but no reader before a waiting writer.
+func TestReadersTogether(t *testing.T) {
+	e := newEnsemble()
+	h := e.testbed()
+	read, write := entry(t, "zk-read"), entry(t, "zk-write")
+	r1 := must(h.process(t, read, "R1").Acquire(t.Context(), "lock"))(t)
+	r2 := must(h.process(t, read, "R2").Acquire(t.Context(), "lock"))(t)
+	w := h.process(t, write, "W")
+	e.pending = append(e.pending, func() {
+		refused(t, h.process(t, read, "R3"), "lock", 0) // the writer is before it
+		mustRelease(t, r1, nil)
+		mustRelease(t, r2, nil)
+	})
+	alone := await(t, w, "lock", time.Minute)
+	refused(t, h.process(t, read, "R4"), "lock", 0)
+	refused(t, h.process(t, write, "W2"), "lock", 0)
+	mustRelease(t, alone, nil)
+	must(h.process(t, read, "R5").Acquire(t.Context(), "lock"))(t)
+}
+
+// TestAllOrNone: the second lock is held, so the first one is released again.
+func TestAllOrNone(t *testing.T) {
+	h := newEnsemble().testbed()
+	protected := entry(t, "zk-protected")
+	second := must(h.process(t, protected, "B").Acquire(t.Context(), "lock/2"))(t)
+	a := h.process(t, entry(t, "zk-multi"), "A")
+	refused(t, a, "lock", 0)
+	mustRelease(t, must(h.process(t, protected, "C").Acquire(t.Context(), "lock/1"))(t), nil)
+	mustRelease(t, second, nil)
+	all := must(a.Acquire(t.Context(), "lock"))(t)
+	refused(t, h.process(t, protected, "C"), "lock/1", 0)
+	refused(t, h.process(t, protected, "C"), "lock/2", 0)
+	mustRelease(t, all, nil)
+}
+
+// TestOppositeOrder is R46 on queues: two clients that take the same locks in opposite
+// order wait for each other, until one of them runs out of patience.
+func TestOppositeOrder(t *testing.T) {
+	e := newEnsemble()
+	h := e.testbed()
+	one, two, a, b := h.process(t, entry(t, "zk-protected"), "Y"), h.process(t, entry(t, "zk-protected"), "Z"),
+		h.process(t, entry(t, "zk-protected"), "A"), h.process(t, entry(t, "zk-protected"), "B")
+	first, second := must(one.Acquire(t.Context(), "lock/1"))(t), must(two.Acquire(t.Context(), "lock/2"))(t)
+	errA, errB := errors.New("still waiting"), errors.New("still waiting")
+	line := []*waiter{
+		e.wait(func() {
+			_, errA = locks.NewMultiLock(a.Queuer, "1", "2").Await(t.Context(), "lock", time.Minute)
+		}),
+		e.wait(func() {
+			_, errB = locks.NewMultiLock(b.Queuer, "2", "1").Await(t.Context(), "lock", time.Hour)
+		}),
+	}
+	for _, w := range line {
+		defer w.stop()
+	}
+	e.runUntilIdle(line) // A is in line for 1, and B for 2
+	mustRelease(t, first, nil)
+	mustRelease(t, second, nil)
+	e.runUntilIdle(line) // A has 1 and waits for 2, B has 2 and waits for 1
+	if errA == nil || errB == nil {
+		t.Fatalf("nobody is stuck: %v, %v", errA, errB)
+	}
+	a.env.Clock.(*clockwork.FakeClock).Advance(time.Minute)
+	e.runUntilIdle(line)
+	if !errors.Is(errA, lock.ErrNotAcquired) || errB != nil {
+		t.Errorf("A: %v, B: %v", errA, errB)
+	}
+}

@@ -1,0 +1,39 @@
+package zookeeper
+
+import (
+	"context"
+	"time"
+
+	"locklab/algorithms/lock"
+)
+
+var herdQueue = naiveQueue.Variant("zk-herd", 2010,
+	lock.Text{EN: "ZooKeeper: everybody watches the whole queue", ZH: "ZooKeeper：所有人都监听整个队列（羊群效应）"},
+	func(env lock.Env) lock.Strategy { return &HerdQueue{env.ZooKeeper, env.Clock} })
+
+var _ lock.Queuer = (*HerdQueue)(nil)
+
+// HerdQueue watches the whole queue, and reads it again after every change. (2010: section 2.4
+// of the USENIX paper on ZooKeeper describes the herd effect of locks without a queue, and the
+// queue as the fix. This is the queue without the fix.)
+//
+// It was meant to fix [NaiveQueue]: a wake-up says that something has changed, and nothing more.
+//
+// How it fails: of n waiters that wake up at each release, n-1 do so in vain, and all of them do
+// whenever a client joins. Its other failures are those of [CheckedQueue].
+type HerdQueue struct {
+	zk    lock.ZooKeeper
+	clock lock.Clock
+}
+
+// Acquire implements [lock.Strategy].
+func (s *HerdQueue) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	return s.Await(ctx, key, 0)
+}
+
+// Await implements [lock.Queuer]. After an error it is unknown whether a place was created.
+func (s *HerdQueue) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
+	return awaitTurn(ctx, s.zk, key, newDeadline(s.clock, patience), func(ctx context.Context, own *place, deadline *deadline) error {
+		return own.awaitQueue(ctx, deadline, func(_ []string, i int) bool { return i == 0 })
+	})
+}

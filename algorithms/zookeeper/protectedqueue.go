@@ -1,0 +1,68 @@
+package zookeeper
+
+import (
+	"context"
+	"time"
+
+	"locklab/algorithms/lock"
+)
+
+var protectedQueue = naiveQueue.Variant("zk-protected", 2011,
+	lock.Text{EN: "ZooKeeper: look again, and a GUID in the name against a lost answer", ZH: "ZooKeeper：重新检查，并在节点名里带 GUID，防止创建成功而应答丢失"},
+	func(env lock.Env) lock.Strategy { return newProtectedQueue(env) })
+
+var _ lock.Queuer = (*ProtectedQueue)(nil)
+
+// ProtectedQueue is a [CheckedQueue] with a GUID in the name of each place, so that a client
+// finds its place in the queue after the answer to create was lost. (2011: in Curator since
+// October, as withProtection since 1.1.10 of May 2012; and in the recipe by April 2012, after
+// ZOOKEEPER-1262.)
+//
+// It was meant to fix the place that its owner does not know.
+//
+// How it fails: after a pause, like CheckedQueue. If the search for the place fails too, the
+// place exists until the session ends. And where the ensemble gives the same number to all
+// places (see CheckedQueue), different names make create succeed: the order is then that of the
+// GUIDs, and a newcomer may sort before the holder.
+//
+// Ours takes the GUID from Env.Tokens, and searches once: if the place is not there the attempt
+// has failed. Curator retries as its retry policy says, and deletes a place that it could not
+// find in the background.
+type ProtectedQueue struct {
+	zk     lock.ZooKeeper
+	clock  lock.Clock
+	tokens lock.Tokens
+}
+
+func newProtectedQueue(env lock.Env) *ProtectedQueue {
+	return &ProtectedQueue{env.ZooKeeper, env.Clock, env.Tokens}
+}
+
+// Acquire implements [lock.Strategy].
+func (s *ProtectedQueue) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	return s.Await(ctx, key, 0)
+}
+
+// Await implements [lock.Queuer]. After an error it is unknown whether a place was created only
+// if the search for it failed too.
+func (s *ProtectedQueue) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
+	own, err := s.await(ctx, lockPath(key), placeName, newDeadline(s.clock, patience), placeBefore)
+	if err != nil {
+		return nil, err
+	}
+	return own.fenced(ctx)
+}
+
+// await joins the queue under parent with a protected place called name, and waits until no
+// other place blocks it. If it fails it leaves no place behind, unless the ensemble does not
+// answer.
+func (s *ProtectedQueue) await(ctx context.Context, parent, name string, deadline *deadline, blocker blocker) (*place, error) {
+	own, err := join(ctx, s.zk, parent, s.tokens.Token(), name)
+	if err != nil {
+		return nil, err
+	}
+	if err := own.awaitUnblocked(ctx, deadline, blocker); err != nil {
+		return nil, own.leave(ctx, err)
+	}
+	return own, nil
+}

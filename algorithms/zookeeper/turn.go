@@ -1,0 +1,86 @@
+package zookeeper
+
+import (
+	"context"
+	"errors"
+
+	"locklab/algorithms/lock"
+)
+
+// Waiting in a queue until it is a place's turn.
+
+// placeName is the name of the places of a mutex, as in the recipe.
+const placeName = "lock"
+
+// awaitTurn joins the queue of key, unprotected, and waits with wait until the place holds the
+// lock. If it fails it leaves no place behind, unless the ensemble does not answer.
+func awaitTurn(ctx context.Context, zk lock.ZooKeeper, key string, deadline *deadline,
+	wait func(context.Context, *place, *deadline) error) (lock.Lease, error) {
+	own, err := join(ctx, zk, lockPath(key), "", placeName)
+	if err != nil {
+		return nil, err
+	}
+	if err := wait(ctx, own, deadline); err != nil {
+		return nil, own.leave(ctx, err)
+	}
+	return own.fenced(ctx)
+}
+
+// A blocker returns the place that blocks place i of the queue; "": none.
+type blocker func(queue []string, i int) string
+
+// placeBefore is the blocker of a mutex.
+func placeBefore(queue []string, i int) string {
+	if i == 0 {
+		return ""
+	}
+	return queue[i-1]
+}
+
+// awaitUnblocked waits until no other place blocks this one. It watches only the place that
+// does, and reads the queue again after each wake-up.
+func (p *place) awaitUnblocked(ctx context.Context, deadline *deadline, blocker blocker) error {
+	for {
+		queue, i, err := p.readQueue(ctx)
+		if err != nil {
+			return err
+		}
+		before := blocker(queue, i)
+		if before == "" {
+			return nil
+		}
+		if err := deadline.check(); err != nil {
+			return err
+		}
+		watch, err := p.watch(ctx, before)
+		if errors.Is(err, lock.ErrNoNode) {
+			continue // deleted since readQueue
+		}
+		if err != nil {
+			return err
+		}
+		if err := deadline.await(ctx, watch); err != nil {
+			return err
+		}
+	}
+}
+
+// awaitQueue watches the whole queue and waits until it is as ready says.
+func (p *place) awaitQueue(ctx context.Context, deadline *deadline, ready func(queue []string, own int) bool) error {
+	for {
+		names, watch, err := p.zk.WatchChildren(ctx, p.parent)
+		if err != nil {
+			return lock.Unknown("children", p.parent, err)
+		}
+		queue, own, err := p.find(names)
+		if err != nil || ready(queue, own) {
+			return err
+		}
+		if err := deadline.check(); err != nil {
+			return err
+		}
+		if err := deadline.await(ctx, watch); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package faults
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/simulator"
+)
+
+// ParseBudget reads "crash=1,pause=2@5s": how often each fault may be injected, and
+// how long or how large it may be each time. "" is no faults at all.
+func ParseBudget(s string) (budget []simulator.FaultBudget, err error) {
+	if s == "" {
+		return nil, nil
+	}
+	seen := map[string]bool{}
+	for _, item := range strings.Split(s, ",") {
+		a, err := parseItem(strings.TrimSpace(item))
+		if err != nil {
+			return nil, fmt.Errorf("budget %q: %w", item, err)
+		}
+		if seen[a.Fault.Name()] {
+			return nil, fmt.Errorf("budget %q: %s is named twice", item, a.Fault.Name())
+		}
+		seen[a.Fault.Name()] = true
+		budget = append(budget, a)
+	}
+	return budget, nil
+}
+
+func parseItem(item string) (a simulator.FaultBudget, err error) {
+	name, rest, ok := strings.Cut(item, "=")
+	if !ok {
+		return a, fmt.Errorf("write fault=times, for example crash=1")
+	}
+	e, err := ByName(name)
+	if err != nil {
+		return a, err
+	}
+	times, size, sized := strings.Cut(rest, "@")
+	n, err := strconv.ParseUint(times, 10, 8)
+	if err != nil {
+		return a, fmt.Errorf("%q is no number of times from 0 to 255", times)
+	}
+	a = simulator.FaultBudget{Fault: e.Fault, Times: int(n)}
+	if !sized {
+		return a, nil
+	}
+	if a.Max, err = time.ParseDuration(size); err != nil || a.Max <= 0 {
+		return a, fmt.Errorf("%q is no length above 0, such as 5s", size)
+	}
+	return a, nil
+}
+
+// FormatBudget writes a budget as ParseBudget reads it.
+func FormatBudget(budget []simulator.FaultBudget) string {
+	items := make([]string, len(budget))
+	for i, a := range budget {
+		items[i] = fmt.Sprintf("%s=%d", a.Fault.Name(), a.Times)
+		if a.Max > 0 {
+			items[i] += "@" + a.Max.String()
+		}
+	}
+	return strings.Join(items, ",")
+}

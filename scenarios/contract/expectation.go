@@ -1,0 +1,169 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
+)
+
+// An Expectation is what must come of one lock in one race, which is played, or within
+// the bounds of one search.
+type Expectation struct {
+	File     string // the contract, as the user named the file; "": made by hand
+	Line     int    // of File; where the expectation is derived, the line that it follows from
+	Strategy lock.Entry
+	Scenario race.Scenario // with an empty ID: Bounds are to be searched
+	Bounds   study.Bounds
+	Expected []ExpectedVerdict // all that must come about; anything else must not
+	// Why is the reason that the line gives: a key of the catalogues of texts (there
+	// with the prefix "why."), in a user's contract also free words. It is empty where
+	// the line gives none, and where the expectation is derived.
+	Why race.Reason
+	// NotApplicable is why a derived N/A has no meaning: a key of the catalogues of texts
+	// (there with the prefix "na.").
+	NotApplicable race.Reason
+	Origin        Origin
+}
+
+// Origin says where an expectation comes from.
+type Origin int
+
+const (
+	NotCovered  Origin = iota // the contract says nothing
+	Written                   // a line of the contract
+	FromProfile               // derived, N/A: the race does not apply to a lock with its profile under [locks]
+	ByDefault                 // derived, HOLDS: the race applies, and no line says otherwise
+)
+
+// An ExpectedVerdict is a verdict that must come about, or has come about.
+type ExpectedVerdict struct {
+	Verdict verdict.Word
+	Par     int // of a search: the fewest faults with which it comes about; below 0: played races and HOLDS have none
+}
+
+// noPar is the Par of verdicts that have none.
+const noPar = -1
+
+// String is "OVERLAP@1", or "HOLDS" where there is no par.
+func (v ExpectedVerdict) String() string {
+	if v.Par < 0 {
+		return string(v.Verdict)
+	}
+	return string(v.Verdict) + "@" + strconv.Itoa(v.Par)
+}
+
+// FormatVerdicts writes verdicts as a contract has them.
+func FormatVerdicts(list []ExpectedVerdict) string {
+	var s []string
+	for _, v := range list {
+		s = append(s, v.String())
+	}
+	return strings.Join(s, " ")
+}
+
+// IsSearch says whether the expectation is about a search, and not about a race.
+func (e *Expectation) IsSearch() bool { return e.Scenario.ID == "" }
+
+// Words are the expected verdicts without their par, in the order of the line; nil:
+// the contract says nothing.
+func (e Expectation) Words() []verdict.Word { return wordsOf(e.Expected) }
+
+func wordsOf(list []ExpectedVerdict) (words []verdict.Word) {
+	for _, v := range list {
+		words = append(words, v.Verdict)
+	}
+	return words
+}
+
+// find returns what is expected of a verdict; nil: it must not come about.
+func (e *Expectation) find(w verdict.Word) *ExpectedVerdict {
+	for i := range e.Expected {
+		if e.Expected[i].Verdict == w {
+			return &e.Expected[i]
+		}
+	}
+	return nil
+}
+
+// Subject is the ID of the race, or the bounds of the search without those that have
+// their usual values. It contains neither spaces nor slashes: it can be part of the name
+// of a test.
+func (e *Expectation) Subject() string {
+	if !e.IsSearch() {
+		return e.Scenario.ID
+	}
+	b, usual := e.Bounds, usualBounds()
+	text := fmt.Sprintf("clients=%d,attempts=%d", b.Clients, b.Attempts)
+	if b.Retries != usual.Retries {
+		text += fmt.Sprintf(",retries=%d", b.Retries)
+	}
+	if b.Nodes != usual.Nodes {
+		text += fmt.Sprintf(",nodes=%d", b.Nodes)
+	}
+	if b.TTL != usual.TTL {
+		text += fmt.Sprintf(",ttl=%v", b.TTL)
+	}
+	if b.Fenced {
+		text += ",fenced=true"
+	}
+	if b.MaxStates != usual.MaxStates {
+		text += fmt.Sprintf(",max-states=%d", b.MaxStates)
+	}
+	return text + ",budget=" + b.Faults()
+}
+
+// Name is "lock/subject". No two expectations of a contract have the same.
+func (e *Expectation) Name() string { return e.Strategy.ID + "/" + e.Subject() }
+
+// Command is the command line that plays the race, or does the search, again.
+func (e *Expectation) Command() string {
+	if !e.IsSearch() {
+		var want []string
+		for _, v := range e.Expected {
+			want = append(want, strings.ToLower(v.String()))
+		}
+		return fmt.Sprintf("locklab run %s %s --expect %s", e.Strategy.ID, e.Scenario.ID, strings.Join(want, ","))
+	}
+	b := e.Bounds
+	line := fmt.Sprintf("locklab explore %s --clients %d --attempts %d", e.Strategy.ID, b.Clients, b.Attempts)
+	if b.Retries != study.AutoRetries {
+		line += fmt.Sprintf(" --retries %d", b.Retries)
+	}
+	if b.Nodes > 0 {
+		line += fmt.Sprintf(" --nodes %d", b.Nodes)
+	}
+	if b.TTL != study.DefaultBounds().TTL {
+		line += fmt.Sprintf(" --ttl %v", b.TTL)
+	}
+	if b.Fenced {
+		line += " --fenced"
+	}
+	return line + fmt.Sprintf(" --budget '%s' --max-states %d", b.Budget, b.MaxStates)
+}
+
+// usualBounds are the values of the bounds that a [search] section leaves out. The
+// limit keeps one search within some 200 MB.
+func usualBounds() study.Bounds {
+	b := study.DefaultBounds()
+	b.Budget, b.MaxStates = "", 4_000_000
+	return b
+}
+
+// sameWords compares verdicts in whatever order.
+func sameWords(a, b []verdict.Word) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for _, w := range a {
+		if !slices.Contains(b, w) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,186 @@
+package contract_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/faults"
+	"locklab/scenarios"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
+)
+
+// TestContractIsComplete: the own contract covers every listed lock in every race, a
+// written line is needed, and one that says that a lock breaks gives the reason.
+func TestContractIsComplete(t *testing.T) {
+	for _, e := range algorithms.All() {
+		if open := contract.Uncovered(e); open != nil {
+			t.Errorf("contract.txt does not cover %s in %s and %d more: add the lock under [locks], and a section for every race", e.ID, open[0].ID, len(open)-1)
+			continue
+		}
+		if contract.Uncontracted(e, race.Scenario{ID: study.SearchID}) {
+			t.Errorf("a search of %s counts as uncontracted", e.ID)
+		}
+		profile, ok := contract.ProfileOf(e)
+		if !ok {
+			t.Errorf("%s is not under [locks]", e.ID)
+			continue
+		}
+		for _, sc := range scenarios.All() {
+			c := contract.CellOf(e, sc)
+			if c.Origin != contract.Written {
+				continue
+			}
+			if w := c.Words(); slices.Equal(w, []verdict.Word{verdict.Holds}) || sc.WhyNotApplicable(profile) != "" {
+				t.Errorf("%s:%d: what follows for %s is written as well: remove it", c.File, c.Line, e.ID)
+			}
+			if c.Why == "" {
+				t.Errorf("%s:%d: say why: | the key of a reason", c.File, c.Line)
+			}
+		}
+	}
+}
+
+// TestProfiles: each lock shows the profile that the contract has for it. The contract
+// derives from it which races do not apply, so that none drops out unnoticed.
+func TestProfiles(t *testing.T) {
+	t.Parallel()
+	for _, e := range algorithms.All() {
+		want, _ := contract.ProfileOf(e)
+		got, err := runner.Profile(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Errorf("the profile of %s is another one. If that is as it should be, write under [locks]:\n%s", e.ID, profileLine(e.ID, got))
+		}
+	}
+}
+
+// profileLine writes a profile as [locks] has it.
+func profileLine(id string, p race.Profile) string {
+	line := fmt.Sprintf("%-20s", id)
+	if p.Nodes != 1 {
+		line += fmt.Sprintf(" Nodes=%d", p.Nodes)
+	}
+	v := reflect.ValueOf(p)
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if f.Type.Kind() == reflect.Bool && v.FieldByIndex(f.Index).Bool() {
+			line += " " + f.Name
+		}
+	}
+	return line
+}
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestDerivedCells: what is derived, cell by cell, as it was when it was still written
+// out: "-" is N/A, "." HOLDS, "#" is written. Races and locks that the file does not
+// have yet are none of its concern, so that to add one changes nothing here.
+func TestDerivedCells(t *testing.T) {
+	const file = "testdata/derived.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(derivedCells()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	races := strings.Fields(lines[0])
+	for _, line := range lines[1:] {
+		id, cells, _ := strings.Cut(line, " ")
+		e, err := race.Strategy(id)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for i, want := range strings.TrimSpace(cells) {
+			sc, err := scenarios.ByName(races[i])
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if got := mark(contract.CellOf(e, sc)); got != want {
+				t.Errorf("%s in %s: %c, it was %c: a profile, or what a race needs, has changed", id, sc.ID, got, want)
+			}
+		}
+	}
+}
+
+func derivedCells() string {
+	var b strings.Builder
+	for _, sc := range scenarios.All() {
+		fmt.Fprintf(&b, "%s ", sc.ID)
+	}
+	for _, e := range algorithms.All() {
+		fmt.Fprintf(&b, "\n%-20s ", e.ID)
+		for _, sc := range scenarios.All() {
+			b.WriteRune(mark(contract.CellOf(e, sc)))
+		}
+	}
+	return b.String() + "\n"
+}
+
+func mark(c contract.Expectation) rune {
+	switch {
+	case c.Origin == contract.FromProfile && c.NotApplicable != "" && slices.Equal(c.Words(), []verdict.Word{verdict.NA}):
+		return '-'
+	case c.Origin == contract.ByDefault && slices.Equal(c.Words(), []verdict.Word{verdict.Holds}):
+		return '.'
+	case c.Origin == contract.Written:
+		return '#'
+	}
+	return '?'
+}
+
+// The searches of the own contract cover every fault, and of each milestone both that
+// it holds and that it breaks.
+func TestProofsCoverEverything(t *testing.T) {
+	holds, breaks, allowed := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, e := range contract.Own() {
+		if !e.IsSearch() {
+			continue
+		}
+		if e.Expected[0].Verdict == verdict.Holds {
+			holds[e.Strategy.ID] = true
+		} else {
+			breaks[e.Strategy.ID] = true
+		}
+		budget, err := faults.ParseBudget(e.Bounds.Budget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range budget {
+			allowed[a.Fault.Name()] = true
+		}
+	}
+	for _, e := range algorithms.Milestones() {
+		if !holds[e.ID] || !breaks[e.ID] {
+			t.Errorf("%s: no search in which it must hold (%t), or none in which it must break (%t)", e.ID, holds[e.ID], breaks[e.ID])
+		}
+	}
+	for _, f := range faults.All() {
+		if !allowed[f.Name()] {
+			t.Errorf("no search has %s in its budget", f.Name())
+		}
+	}
+}
+
+// TestOwnIsACopy: who changes the answer changes nothing for others.
+func TestOwnIsACopy(t *testing.T) {
+	contract.Own()[0].Line = -1
+	if contract.Own()[0].Line < 0 {
+		t.Error("the contract has changed")
+	}
+}

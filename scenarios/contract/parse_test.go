@@ -1,0 +1,182 @@
+package contract_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"locklab/scenarios/contract"
+)
+
+// What a section leaves out is as usual, and what it says is not.
+func TestSearchBounds(t *testing.T) {
+	for section, want := range map[string][2]string{
+		"[search]": {"clients=2,attempts=2,budget=none",
+			"locklab explore redlock --clients 2 --attempts 2 --budget '' --max-states 4000000"},
+		"[search budget=none]": {"clients=2,attempts=2,budget=none",
+			"locklab explore redlock --clients 2 --attempts 2 --budget '' --max-states 4000000"},
+		"[search attempts=1 nodes=3 ttl=18s max-states=7 budget=crash=1,pause=1@5s]": {
+			"clients=2,attempts=1,nodes=3,ttl=18s,max-states=7,budget=crash=1,pause=1@5s",
+			"locklab explore redlock --clients 2 --attempts 1 --nodes 3 --ttl 18s --budget 'crash=1,pause=1@5s' --max-states 7"},
+	} {
+		list, err := contract.Parse("c.txt", section+"\nredlock HOLDS\n")
+		if err != nil {
+			t.Errorf("%s: %v", section, err)
+			continue
+		}
+		if got := [2]string{list[0].Subject(), list[0].Command()}; got != want {
+			t.Errorf("%s: %q, want %q", section, got, want)
+		}
+	}
+}
+
+// Every form of a line comes to what it says, with its reason and its place.
+func TestParse(t *testing.T) {
+	list, err := contract.Parse("c.txt", `
+# a comment
+[gc-pause]
+token watchdog  OVERLAP STALE-WRITE | it slept | too long # and more
+setnx           HOLDS
+[search budget=pause=1]
+token redlock   OVERLAP@1 STALE-WRITE@2 | it slept
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range list {
+		line := e.Name() + " " + contract.FormatVerdicts(e.Expected)
+		if e.Why != "" {
+			line += " | " + string(e.Why)
+		}
+		got = append(got, line)
+		if e.Origin != contract.Written || e.File != "c.txt" {
+			t.Errorf("%s: origin %d, file %s", line, e.Origin, e.File)
+		}
+	}
+	want := []string{
+		"token/gc-pause OVERLAP STALE-WRITE | it slept | too long",
+		"watchdog/gc-pause OVERLAP STALE-WRITE | it slept | too long",
+		"setnx/gc-pause HOLDS",
+		"token/clients=2,attempts=2,budget=pause=1 OVERLAP@1 STALE-WRITE@2 | it slept",
+		"redlock/clients=2,attempts=2,budget=pause=1 OVERLAP@1 STALE-WRITE@2 | it slept",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if list[0].Line != 4 || list[1].Line != 4 || list[4].Line != 7 {
+		t.Errorf("lines %d, %d, %d", list[0].Line, list[1].Line, list[4].Line)
+	}
+}
+
+// What a section does not say of a lock under [locks] follows from the lock's profile
+// there: N/A with the reason of the race, or HOLDS. Of other locks, and of races without
+// a section, nothing follows.
+func TestDerive(t *testing.T) {
+	list, err := contract.Parse("c.txt", `[gc-pause]
+token   OVERLAP STALE-WRITE
+[locks]
+token   ChecksOwner Excludes
+redlock Nodes=5 Excludes
+[gc-pause-fenced]
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type cell struct {
+		name, verdicts string
+		line           int
+		origin         contract.Origin
+		applies        bool
+	}
+	var got []cell
+	for _, e := range list {
+		got = append(got, cell{e.Name(), contract.FormatVerdicts(e.Expected), e.Line, e.Origin, e.NotApplicable == ""})
+		if e.Why != "" {
+			t.Errorf("%s: reason %q", e.Name(), e.Why)
+		}
+	}
+	want := []cell{
+		{"token/gc-pause", "OVERLAP STALE-WRITE", 2, contract.Written, true},
+		{"redlock/gc-pause", "HOLDS", 1, contract.ByDefault, true},
+		{"token/gc-pause-fenced", "HOLDS", 6, contract.ByDefault, true},
+		{"redlock/gc-pause-fenced", "N/A", 5, contract.FromProfile, false},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%+v\nwant\n%+v", got, want)
+	}
+}
+
+// TestParseRefuses: every mistake is named with its file and line.
+func TestParseRefuses(t *testing.T) {
+	for _, f := range []struct{ rule, text, want string }{
+		{"nothing", "# nothing\n", "c.txt: it promises nothing"},
+		{"a line before a section", "\ntoken HOLDS\n", "c.txt:2: a line before the first [scenario]"},
+		{"an open section", "[gc-pause\n", `c.txt:1: "[gc-pause": write [scenario], [search BOUNDS] or [locks] on a line of its own`},
+		{"an open search", "[search clients=3\n", `c.txt:1: "[search clients=3": write [scenario], [search BOUNDS]`},
+		{"something after a section", "[gc-pause] token HOLDS\n", `c.txt:1: "[gc-pause] token HOLDS": write [scenario], [search BOUNDS] or [locks] on a line of its own`},
+		{"something after a search", "[search] token HOLDS\n", "c.txt:1: "},
+		{"an unknown scenario", "# the first line\n[gc-pausw]\n", `c.txt:2: there is no scenario "gc-pausw": did you mean gc-pause?`},
+
+		{"an unknown lock", "[gc-pause]\ntokn OVERLAP\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
+		{"no lock", "[gc-pause]\nOVERLAP\n", `c.txt:2: "OVERLAP" names no lock`},
+		{"no verdict", "[gc-pause]\ntoken # HOLDS\n", `c.txt:2: "token" has no verdict`},
+		{"an unknown verdict", "[gc-pause]\n\ntoken OVERLOP\n", `c.txt:3: "OVERLOP" is no verdict that can be promised`},
+		{"a verdict that is no answer", "[gc-pause]\ntoken UNKNOWN\n", `c.txt:2: "UNKNOWN" is no verdict that can be promised`},
+		{"a former verdict", "[gc-pause]\ntoken STALL\n", `c.txt:2: STALL is called DEADLOCK now: write DEADLOCK`},
+		{"another former verdict", "[gc-pause]\ntoken OVERLAP PHANTOM\n", `c.txt:2: PHANTOM is called ORPHAN now: write ORPHAN`},
+		{"the same verdict twice", "[gc-pause]\ntoken OVERLAP OVERLAP\n", "c.txt:2: OVERLAP is given twice"},
+		{"par in a race", "[gc-pause]\ntoken OVERLAP@1\n", `c.txt:2: "OVERLAP@1" is no verdict that can be promised`},
+		{"an empty reason", "[gc-pause]\ntoken OVERLAP |\n", `c.txt:2: "token OVERLAP |": say why: | a few words`},
+		{"a lock twice on a line", "[gc-pause]\ntoken token HOLDS\n", "c.txt:2: token in gc-pause is on line 2 already"},
+		{"the same cell twice", "[gc-pause]\ntoken HOLDS\n[gc-pause]\ntoken HOLDS\n", "c.txt:4: token in gc-pause is on line 2 already"},
+
+		{"an unknown lock in a search", "[search]\ntokn HOLDS\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
+		{"an unknown bound", "[search clents=3]\n", `c.txt:1: bound "clents=3": there is no such bound; bounds are clients, attempts`},
+		{"a bound twice", "[search clients=3 clients=2]\n", `c.txt:1: bound "clients=2": clients is given twice`},
+		{"a bound that is no number", "[search clients=many]\n", `c.txt:1: bound "clients=many"`},
+		{"no limit", "[search max-states=0]\n", `c.txt:1: bound "max-states=0": give a number of states from 1`},
+		{"clients out of range", "[search clients=9]\ntoken HOLDS\n", "c.txt:2: clients=9: give 1 to 6"},
+		{"no lease", "[search ttl=0s]\ntoken HOLDS\n", "c.txt:2: "},
+		{"servers for a lock of one", "[search nodes=3]\n\ntoken HOLDS\n", "c.txt:3: nodes=3: token locks on one server"},
+		{"a session of no length", "[search ttl=0s]\n\nzk-recheck HOLDS\n", "c.txt:3: ttl=0s: zk-recheck locks by a session"},
+		{"an unknown fault", "[search budget=crush=1]\ntoken HOLDS\n", `c.txt:2: budget "crush=1": unknown fault "crush": did you mean crash?`},
+		{"a jump of no length", "[search budget=client-clock=1]\ntoken HOLDS\n", "c.txt:2: budget \"client-clock=1\": a clock jumps by some length: write client-clock=1@10s"},
+		{"a verdict without par", "[search]\ntoken OVERLAP\n", `c.txt:2: "OVERLAP": write OVERLAP@1`},
+		{"a par that is none", "[search]\ntoken OVERLAP@-1\n", `c.txt:2: "OVERLAP@-1": write OVERLAP@1`},
+		{"what is not searched for", "[search]\ntoken BLOCKED@1\n", `c.txt:2: "BLOCKED@1" is nothing that a search looks for`},
+		{"a former verdict of a search", "[search]\ntoken STALL@1\n", `c.txt:2: STALL is called DEADLOCK now: write DEADLOCK`},
+		{"HOLDS and more", "[search]\ntoken HOLDS OVERLAP@1\n", "c.txt:2: HOLDS stands alone"},
+		{"the same verdict of a search twice", "[search]\ntoken OVERLAP@1 OVERLAP@2\n", "c.txt:2: OVERLAP is given twice"},
+		{"no verdict of a search", "[search]\ntoken\n", `c.txt:2: "token" has no verdict`},
+		{"the same search twice", "[search]\ntoken HOLDS\n[search clients=2]\ntoken HOLDS\n", "c.txt:4: token in clients=2,attempts=2,budget=none is on line 2 already"},
+
+		{"an unknown lock of a profile", "[locks]\ntokn Expires\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
+		{"two profiles of a lock", "[locks]\ntoken Expires\ntoken\n", "c.txt:3: token is on line 2 already"},
+		{"no field of a profile", "[locks]\ntoken Expirs\n", `c.txt:2: "Expirs" is nothing that a profile has: did you mean Expires?`},
+		{"a field twice", "[locks]\ntoken Expires Expires\n", "c.txt:2: Expires is given twice"},
+		{"a number of servers that is none", "[locks]\nredlock Nodes=five\n", `c.txt:2: "Nodes=five": give a number of servers`},
+	} {
+		list, err := contract.Parse("c.txt", f.text)
+		if err == nil || !strings.Contains(err.Error(), f.want) {
+			t.Errorf("%s: error %v, want it to say %s", f.rule, err, f.want)
+		}
+		if list != nil {
+			t.Errorf("%s: expectations came with the error", f.rule)
+		}
+	}
+}
+
+// Names are test names: unique, and as go test -run can ask for them.
+func TestNames(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range contract.Own() {
+		if seen[e.Name()] {
+			t.Errorf("%s: twice", e.Name())
+		}
+		seen[e.Name()] = true
+		if strings.ContainsAny(e.Subject(), " /+*?()[]") {
+			t.Errorf("%s cannot be typed as a test's name", e.Subject())
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+
+	"locklab/algorithms/lock"
+	"locklab/faults"
+	"locklab/scenarios/race"
+	"locklab/simulator/client"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+)
+
+// Races of a holder that asks to have its lease renewed and relies on the answer.
+
+// renewHeld: redis-py issue 4315, where reacquire reports a success that it has not had.
+var renewHeld = race.Scenario{
+	ID:       "renew-held",
+	Race:     "R34",
+	Settings: gcPause.Settings,
+	Budget:   race.FixedBudget("pause=1"),
+	Needs:    needsRenew,
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{renewsAfterBreak(s), {Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5}}
+	},
+	Script: pauseOutside,
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Event(history.Leave, 2),
+			race.Event(history.Leave, 1), race.Event(history.Pause, 1), race.Event(history.Enter, 2),
+			race.Event(history.Resume, 1), asksRenewal)
+	},
+}
+
+// renewFree is renewHeld with a free lock.
+var renewFree = race.Scenario{
+	ID:       "renew-free",
+	Race:     "R34B",
+	Settings: gcPause.Settings,
+	Budget:   race.FixedBudget("pause=1"),
+	Needs:    needsRenew,
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{renewsAfterBreak(s), {Start: s.Retry / 2, Work: s.Retry / 2, Tail: s.Retry / 2}}
+	},
+	Script: pauseOutside,
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h,
+			race.Event(history.Leave, 1), race.Event(history.Pause, 1), race.Event(history.Enter, 2),
+			race.Event(history.Released, 2), race.Event(history.Resume, 1), asksRenewal)
+	},
+}
+
+// renewLate is slow-acquire for a renewal. Only the answer that completes the majority is
+// delayed.
+var renewLate = race.Scenario{
+	ID:       "renew-late",
+	Race:     "R34C",
+	Settings: slowAcquire.Settings,
+	Budget:   race.FixedBudget("delay=1"),
+	Needs:    needsRenew,
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{Run: func(a *race.ClientRun) {
+				lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
+				base, err := a.Read(client.FencingToken(lease))
+				a.Record(history.Event{Kind: history.Leave})
+				a.Clock().Sleep(s.Retry)
+				if renew(lease) == nil && err == nil {
+					// told afterwards: until it is answered, c1 has its old lease
+					a.Record(history.Event{Kind: history.Acquire, Note: client.Renewing})
+					a.Record(history.Event{Kind: history.Enter, Note: client.Renewing})
+					_ = a.Write(base, client.FencingToken(lease)) // a refusal is recorded by the resource
+					a.Record(history.Event{Kind: history.Leave})
+				}
+				client.Release(a.Client, lease)
+			}},
+			{Start: s.Retry / 5, Work: s.Retry / 2, Tail: s.TTL / 2},
+		}
+	},
+	Script: func(s race.Settings, nodes int) []race.Trigger {
+		triggers := []race.Trigger{{On: race.Event(history.Leave, 1)}}
+		for range race.Quorum(nodes) - 1 {
+			triggers = append(triggers, race.Trigger{On: renewalApplied})
+		}
+		return append(triggers, race.Trigger{On: renewalApplied, Do: race.Inject(s.Latency/2, faults.DelayOf(1, 0, s.TTL+s.Retry))})
+	},
+	Triggered: func(h *history.History) bool {
+		tooLate := func(e *history.Event) bool {
+			return race.Event(history.Delay, 1)(e) && e.Note == "reply" && e.D > h.TTL
+		}
+		return race.InOrderWithout(h, race.Event(history.Release, 1),
+			race.Event(history.Leave, 1), renewalApplied, tooLate, race.EventOfOther(history.Acquire, 1),
+			race.Event(history.Answer, 1))
+	},
+}
+
+// renewPartly is a renewal that reaches too few servers, while the old lease goes on.
+var renewPartly = race.Scenario{
+	ID:       "renew-partly",
+	Race:     "R34D",
+	Settings: race.Standard(),
+	Budget:   func(nodes int) string { return fmt.Sprintf("lose-request=%d", race.Quorum(nodes)) },
+	Needs:    needsRenew,
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{Run: func(a *race.ClientRun) {
+				lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
+				base, err := a.Read(client.FencingToken(lease))
+				end := a.Clock().Now().Add(s.TTL * 3 / 5)
+				a.Clock().Sleep(s.Retry)
+				_ = renew(lease) // it fails, and the old lease is long enough
+				a.Clock().Sleep(end.Sub(a.Clock().Now()))
+				if err == nil {
+					_ = a.Write(base, client.FencingToken(lease)) // a refusal is recorded by the resource
+				}
+				a.Record(history.Event{Kind: history.Leave})
+				client.Release(a.Client, lease)
+			}},
+			{Start: s.Retry / 5, Work: s.Retry, Tail: s.TTL / 2},
+		}
+	},
+	Script: func(s race.Settings, nodes int) []race.Trigger {
+		lost := 0
+		return []race.Trigger{{Each: true,
+			On: func(e *history.Event) bool {
+				return e.Kind == history.Send && e.Client == 1 && e.Thread == 0 && e.Node != history.Resource && e.At > s.Retry/2 && lost < race.Quorum(nodes)
+			},
+			Do: func(st *schedule.Stage, _ *history.Event) {
+				lost++
+				st.Inject(0, faults.LoseRequestOf(1, 0))
+			},
+		}}
+	},
+	Triggered: func(h *history.History) bool {
+		steps := []race.Pattern{race.Event(history.Enter, 1)}
+		for range race.Quorum(h.Nodes) {
+			steps = append(steps, race.Event(history.LoseRequest, 1), race.Event(history.Timeout, 1))
+		}
+		return race.InOrderWithout(h, race.Event(history.Leave, 1), append(steps, race.EventOfOther(history.Acquire, 1))...)
+	},
+}
+
+// renewsAfterBreak is a client that leaves the critical section between its read and its
+// write and keeps the lock meanwhile. It goes on if its lease is renewed.
+func renewsAfterBreak(s race.Settings) race.Client {
+	return race.Client{Run: func(a *race.ClientRun) {
+		lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
+		base, err := a.Read(client.FencingToken(lease))
+		a.Record(history.Event{Kind: history.Leave})
+		a.Clock().Sleep(s.Retry)
+		if a.Renew(lease) && err == nil {
+			_ = a.Write(base, client.FencingToken(lease)) // a refusal is recorded by the resource
+			a.Record(history.Event{Kind: history.Leave})
+		}
+		client.Release(a.Client, lease)
+	}}
+}
+
+// pauseOutside pauses c1 between its read and its write.
+func pauseOutside(s race.Settings, _ int) []race.Trigger {
+	return []race.Trigger{{On: race.Event(history.Leave, 1), Do: race.Inject(s.Retry/10, faults.PauseOf(1, s.Pause))}}
+}
+
+// asksRenewal matches the moment at which c1 asks to have its lease renewed.
+func asksRenewal(e *history.Event) bool {
+	return e.Kind == history.Acquire && e.Client == 1 && e.Note == client.Renewing
+}
+
+// renew renews the lease without recording it: the client records what it does with the
+// answer.
+func renew(lease lock.Lease) error {
+	r, ok := lock.As[lock.Renewer](lease)
+	if !ok {
+		return nil // nobody to ask
+	}
+	return r.Renew(context.Background())
+}
+
+// renewalApplied matches the moment at which a server renews c1's lease on c1's own
+// request, not a watchdog's.
+func renewalApplied(e *history.Event) bool {
+	return race.Event(history.Change, 1)(e) && e.Thread == 0 && e.Key == client.Key && e.Before != "" && e.After != ""
+}

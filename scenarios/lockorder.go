@@ -1,0 +1,66 @@
+package scenarios
+
+import (
+	"context"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/race"
+	"locklab/simulator/client"
+	"locklab/simulator/history"
+)
+
+// oppositeOrder: the classical deadlock of two locks. Only the first lock is judged.
+var oppositeOrder = race.Scenario{
+	ID:       "opposite-order",
+	Race:     "R46",
+	Settings: race.Standard(),
+	Needs:    func(p race.Profile) race.Reason { return unless(p.LocksPerKey, "second-key-assumed") },
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{Work: s.Retry * 2, Tail: s.Retry, Run: takeInOrder(client.Key, client.OtherKey)},
+			{Start: s.Retry / 2, Work: s.Retry * 2, Tail: s.Retry, Run: takeInOrder(client.OtherKey, client.Key)},
+		}
+	},
+	Triggered: func(h *history.History) bool {
+		enters := func(e *history.Event) bool { return e.Kind == history.Enter }
+		makesOther := func(e *history.Event) bool {
+			return e.Kind == history.Change && e.Client == 2 && e.Key == client.OtherKey && e.Before == ""
+		}
+		return race.InOrderWithout(h, enters,
+			race.CreatesKey(1), makesOther, race.Event(history.Refuse, 1), race.Event(history.Refuse, 2))
+	},
+}
+
+// takeInOrder is a client that takes several locks in this order. It is inside when it has
+// all of them.
+func takeInOrder(keys ...string) func(a *race.ClientRun) {
+	return func(a *race.ClientRun) {
+		var judged lock.Lease
+		var leases []lock.Lease
+		ask := func() { a.Record(history.Event{Kind: history.Acquire}) }
+		ask()
+		for i, k := range keys {
+			if i > 0 {
+				a.Clock().Sleep(a.Spec.Retry)
+			}
+			lease, err := a.Lock.Acquire(context.Background(), k)
+			for err != nil {
+				a.Record(history.Event{Kind: history.Refuse, Note: client.Note(err)})
+				a.Clock().Sleep(a.Spec.Retry)
+				ask()
+				lease, err = a.Lock.Acquire(context.Background(), k)
+			}
+			if k == client.Key {
+				judged = lease
+			} else {
+				leases = append(leases, lease)
+			}
+		}
+		a.Record(history.Event{Kind: history.Enter, Token: client.FencingToken(judged)})
+		client.Work(a.Client, judged, a.Spec.Section())
+		for _, l := range leases {
+			_ = l.Release(context.Background()) // only the lock is judged
+		}
+		client.Release(a.Client, judged)
+	}
+}

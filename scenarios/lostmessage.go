@@ -1,0 +1,122 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"locklab/algorithms/lock"
+	"locklab/faults"
+	"locklab/scenarios/race"
+	"locklab/simulator/client"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+)
+
+// lostReply: the same on ZooKeeper is ZOOKEEPER-1262. Redlock is said to be blocked here;
+// it is not, since a failed attempt releases on every server, also where it heard no
+// answer.
+var lostReply = race.Scenario{
+	ID:           "lost-reply",
+	Race:         "R32",
+	AllowsShared: true,
+	Settings:     race.Standard(),
+	Budget: func(nodes int) string {
+		return fmt.Sprintf("lose-reply=%d", race.Quorum(nodes))
+	},
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
+	},
+	Script: func(s race.Settings, nodes int) []race.Trigger {
+		lost := 0
+		follow, thread := race.FollowRequests(1)
+		return []race.Trigger{follow, {Each: true,
+			On: func(e *history.Event) bool {
+				return lost < race.Quorum(nodes) && e.Kind == history.Change && e.Client == 1 && e.Before == ""
+			},
+			Do: func(st *schedule.Stage, e *history.Event) {
+				lost++
+				st.Inject(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
+			},
+		}}
+	},
+	Triggered: func(h *history.History) bool {
+		unheard := []race.Pattern{race.GivesUpOn(history.LoseReply, 1)}
+		return race.InOrder(h, append(slices.Repeat(unheard, race.Quorum(h.Nodes)), race.EventOfOther(history.Acquire, 1))...)
+	},
+}
+
+// lostRelease was found by exhaustive search, see proofs.txt.
+var lostRelease = race.Scenario{
+	ID:       "lost-release",
+	Race:     "S7",
+	Settings: race.Standard(),
+	Budget:   func(nodes int) string { return fmt.Sprintf("lose-request=%d", race.Quorum(nodes)) },
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{{Work: s.TTL / 5}, {Start: s.Retry / 2, Work: s.Retry}}
+	},
+	Script: func(_ race.Settings, nodes int) []race.Trigger {
+		lose := func(st *schedule.Stage, e *history.Event) { st.Inject(0, faults.LoseRequestOf(1, e.Thread)) }
+		triggers := []race.Trigger{{On: race.Event(history.Release, 1)}}
+		for range race.Quorum(nodes) {
+			triggers = append(triggers, race.Trigger{On: sendsDelete, Do: lose})
+		}
+		return triggers
+	},
+	Triggered: func(h *history.History) bool {
+		steps := []race.Pattern{race.Event(history.Release, 1)}
+		unheard := race.GivesUpOn(history.LoseRequest, 1)
+		for range race.Quorum(h.Nodes) {
+			steps = append(steps, unheard)
+		}
+		return race.InOrder(h, append(steps, race.EventOfOther(history.Acquire, 1))...)
+	},
+}
+
+// releaseAgain: Redisson made unlock idempotent in its newer versions.
+var releaseAgain = race.Scenario{
+	ID:       "release-again",
+	Race:     "R33",
+	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	Budget:   func(nodes int) string { return fmt.Sprintf("lose-reply=%d", race.Quorum(nodes)) },
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{Work: s.TTL * 3 / 10, Run: releaseUntilAnswered},
+			{Start: s.Retry / 2, Work: s.TTL / 2, Tail: s.Retry},
+			{Start: s.Retry * 4 / 5, Work: s.Retry},
+		}
+	},
+	Script: func(s race.Settings, nodes int) []race.Trigger {
+		lost, releasing := 0, false
+		follow, thread := race.FollowRequests(1)
+		return []race.Trigger{
+			follow,
+			{On: race.Event(history.Release, 1), Each: true, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
+			{Each: true,
+				On: func(e *history.Event) bool { return releasing && lost < race.Quorum(nodes) && race.DeletesKey(1)(e) },
+				Do: func(st *schedule.Stage, e *history.Event) {
+					lost++
+					st.Inject(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
+				}},
+		}
+	},
+	Triggered: func(h *history.History) bool {
+		release, leave := race.Event(history.Release, 1), race.Event(history.Leave, 2)
+		unheard := slices.Repeat([]race.Pattern{race.GivesUpOn(history.LoseReply, 1)}, race.Quorum(h.Nodes))
+		return race.InOrder(h, slices.Concat([]race.Pattern{release}, unheard, []race.Pattern{release, leave})...) &&
+			race.InOrder(h, race.Event(history.LoseReply, 1), race.Event(history.Enter, 2), release, leave)
+	},
+}
+
+// releaseUntilAnswered is a client that releases until the server has answered.
+func releaseUntilAnswered(a *race.ClientRun) {
+	lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
+	client.Work(a.Client, lease, a.Spec.Section())
+	for {
+		err := client.Release(a.Client, lease)
+		if err == nil || errors.Is(err, lock.ErrNotHeld) {
+			return
+		}
+		a.Clock().Sleep(a.Spec.Retry)
+	}
+}

@@ -1,0 +1,81 @@
+package scenarios
+
+import (
+	"time"
+
+	"locklab/faults"
+	"locklab/scenarios/race"
+	"locklab/simulator/history"
+)
+
+// Races of clients that do not poll, but wait for the message that a release publishes.
+
+// missedWake: why Redisson subscribes first, tries again, and only then waits.
+var missedWake = race.Scenario{
+	ID:       "missed-wake",
+	Race:     "R35",
+	Settings: race.Standard(),
+	Budget:   race.FixedBudget("delay=1"),
+	Needs:    needsWakeup,
+	Clients:  func(s race.Settings) []race.Client { return holderAndWaiters(s, race.Client{Work: s.Retry}, 1) },
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Sends(2, "SUBSCRIBE"), Do: race.Inject(0, faults.DelayOf(2, 0, s.Retry*2))}}
+	},
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h,
+			race.Event(history.Enter, 1), race.Event(history.Acquire, 2), race.Sends(2, "SUBSCRIBE"),
+			race.DeletesKey(1), race.Applies(2, "SUBSCRIBE"))
+	},
+}
+
+// silentCrash: a waiter of Redisson waits for the message or the rest of the lease.
+var silentCrash = race.Scenario{
+	ID:       "silent-crash",
+	Race:     "R35B",
+	Settings: race.Standard(),
+	Budget:   race.FixedBudget("crash=1"),
+	Needs:    needsWakeup,
+	Clients:  func(s race.Settings) []race.Client { return holderAndWaiters(s, race.Client{Work: s.TTL / 2}, 1) },
+	Script:   crashHolding.Script,
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, race.Event(history.Enter, 1), race.Applies(2, "SUBSCRIBE"), race.Event(history.Crash, 1)) && !race.InOrder(h, race.DeletesKey(1))
+	},
+}
+
+// herd: the thundering herd. No verdict names it.
+var herd = race.Scenario{
+	ID:        "herd",
+	Race:      "R36",
+	Settings:  race.StandardWith(func(s *race.Settings) { s.Clients = 4 }),
+	Needs:     needsWakeup,
+	Clients:   func(s race.Settings) []race.Client { return holderAndWaiters(s, race.Client{Work: s.Retry}, 3) },
+	Triggered: func(h *history.History) bool { return wokenClients(h) > 1 },
+}
+
+// holderAndWaiters are a holder and n clients that wait for it.
+func holderAndWaiters(s race.Settings, holder race.Client, n int) []race.Client {
+	roles := []race.Client{holder}
+	for i := range n {
+		roles = append(roles, race.Client{
+			Start: s.Retry/2 + time.Duration(i)*s.Retry/10, Work: s.Retry / 2,
+			Patience: s.Horizon,
+		})
+	}
+	return roles
+}
+
+// wokenClients returns how many clients receive the message of c1's release.
+func wokenClients(h *history.History) (n int) {
+	released := false
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case race.DeletesKey(1)(e):
+			released = true
+		case released && e.Kind == history.Enter:
+			return n
+		case released && e.Kind == history.Push:
+			n++
+		}
+	}
+	return n
+}

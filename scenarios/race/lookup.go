@@ -1,0 +1,34 @@
+package race
+
+import (
+	"fmt"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/faults"
+)
+
+// Strategy finds a lock by its ID or the article's, in any case of letters. The error
+// suggests the nearest name.
+func Strategy(name string) (lock.Entry, error) {
+	if e, ok := algorithms.ByName(name); ok {
+		return e, nil
+	}
+	var names []string
+	for _, e := range algorithms.All() {
+		names = append(names, e.Names()...)
+	}
+	return lock.Entry{}, fmt.Errorf("there is no lock %q:%s 'locklab list strategies' shows all", name, faults.DidYouMean(name, names))
+}
+
+// Successor returns the lock that was meant to fix this one: the next milestone in
+// historical order. False: there is none.
+func Successor(e lock.Entry) (lock.Entry, bool) {
+	all := algorithms.Milestones()
+	for i := range all[:len(all)-1] {
+		if all[i].ID == e.ID {
+			return all[i+1], true
+		}
+	}
+	return lock.Entry{}, false
+}

@@ -1,0 +1,148 @@
+package race
+
+import (
+	"slices"
+	"strings"
+
+	"locklab/simulator/client"
+	"locklab/simulator/history"
+)
+
+// A Pattern says whether an event matches. Clients and servers count from 1.
+type Pattern func(e *history.Event) bool
+
+// Event matches events of one kind of one client.
+func Event(k history.Kind, client int) Pattern {
+	return func(e *history.Event) bool { return e.Kind == k && e.Client == client }
+}
+
+// EventOfOther matches events of one kind of all others than the client.
+func EventOfOther(k history.Kind, client int) Pattern {
+	return func(e *history.Event) bool { return e.Kind == k && e.Client != client }
+}
+
+// AnyEvent matches events of one kind, whoever's they are.
+func AnyEvent(k history.Kind) Pattern {
+	return func(e *history.Event) bool { return e.Kind == k }
+}
+
+// Sends matches a client's requests with one of the commands, when they leave.
+func Sends(client int, commands ...string) Pattern { return request(history.Send, client, commands) }
+
+// Applies matches a client's requests with one of the commands, when a server executes
+// them.
+func Applies(client int, commands ...string) Pattern {
+	return request(history.Apply, client, commands)
+}
+
+func request(k history.Kind, client int, commands []string) Pattern {
+	return func(e *history.Event) bool {
+		return e.Kind == k && e.Client == client && len(e.Cmd) > 0 &&
+			slices.ContainsFunc(commands, func(c string) bool { return strings.EqualFold(e.Cmd[0], c) })
+	}
+}
+
+// SendsFromTimer matches requests that a timer or daemon of the client's process sends,
+// such as renewals.
+func SendsFromTimer(client int) Pattern {
+	return func(e *history.Event) bool { return Event(history.Send, client)(e) && e.Thread > 0 }
+}
+
+// OthersSend matches requests of all others than the client to a lock server.
+func OthersSend(client int) Pattern {
+	return func(e *history.Event) bool {
+		return EventOfOther(history.Send, client)(e) && e.Node != history.Resource
+	}
+}
+
+// Decides matches the end of a client's attempt: it has the lock, or is refused.
+func Decides(client int) Pattern {
+	return func(e *history.Event) bool {
+		return Event(history.Enter, client)(e) || Event(history.Refuse, client)(e)
+	}
+}
+
+// Throws matches the exception that ends a client's work (Client.Fails).
+func Throws(client int) Pattern {
+	return func(e *history.Event) bool {
+		return Event(history.Leave, client)(e) && e.Note == history.Exception
+	}
+}
+
+// CreatesKey matches the event by which a command of the client creates the lock's key.
+func CreatesKey(c int) Pattern {
+	return func(e *history.Event) bool {
+		return Event(history.Change, c)(e) && e.Key == client.Key && e.Before == ""
+	}
+}
+
+// CreatesKeyOn is CreatesKey on one server.
+func CreatesKeyOn(c, node int) Pattern {
+	return func(e *history.Event) bool { return CreatesKey(c)(e) && e.Node == node }
+}
+
+// CreatesKeyWithoutTTL is CreatesKey of a key that does not expire.
+func CreatesKeyWithoutTTL(c int) Pattern {
+	return func(e *history.Event) bool { return CreatesKey(c)(e) && e.Until == history.Forever }
+}
+
+// DeletesKey matches the event by which a command of the client deletes the lock's key.
+func DeletesKey(c int) Pattern {
+	return func(e *history.Event) bool {
+		return Event(history.Change, c)(e) && e.Key == client.Key && e.After == ""
+	}
+}
+
+// LosesKey matches the event by which a server loses the lock's key through no client:
+// by a failover, a restart or a deletion from outside.
+func LosesKey(e *history.Event) bool { return DeletesKey(0)(e) }
+
+// JoinsQueue matches the event by which a client gets a znode in a ZooKeeper queue.
+func JoinsQueue(client int) Pattern {
+	applied := Applies(client, "CREATE")
+	return func(e *history.Event) bool {
+		return applied(e) && slices.Contains(e.Cmd, "EPHEMERAL_SEQUENTIAL") && !strings.HasPrefix(e.Reply, "(error)")
+	}
+}
+
+// GivesUpOn matches the moment at which a client stops waiting for a message that was
+// lost, because of its timeout or because the connection broke. Kind is
+// history.LoseRequest or history.LoseReply. The pattern keeps state and must see all
+// events.
+func GivesUpOn(k history.Kind, client int) Pattern {
+	lost := map[int]bool{}
+	return func(e *history.Event) bool {
+		if Event(k, client)(e) {
+			lost[e.Msg] = true
+		}
+		return (Event(history.Timeout, client)(e) || Event(history.Broken, client)(e)) && lost[e.Msg]
+	}
+}
+
+// InOrder says whether a history has events that match the patterns in this order, with
+// others between them.
+func InOrder(h *history.History, patterns ...Pattern) bool {
+	for i := range h.Events {
+		if len(patterns) > 0 && patterns[0](&h.Events[i]) {
+			patterns = patterns[1:]
+		}
+	}
+	return len(patterns) == 0
+}
+
+// InOrderWithout is InOrder where no event between the first match and the last matches
+// without: such an event starts the search again.
+func InOrderWithout(h *history.History, without Pattern, patterns ...Pattern) bool {
+	left := patterns
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case len(left) == 0:
+			return true
+		case left[0](e):
+			left = left[1:]
+		case without(e):
+			left = patterns
+		}
+	}
+	return len(left) == 0
+}

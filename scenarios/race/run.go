@@ -1,0 +1,207 @@
+package race
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/simulator"
+	"locklab/simulator/client"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+	"locklab/simulator/verdict"
+)
+
+// An Outcome is the result of one run of a lock in a scenario.
+type Outcome struct {
+	Strategy lock.Entry
+	Scenario Scenario
+	Settings Settings
+	// NotApplicable is why the scenario does not apply to this lock; then nothing was
+	// played and History is nil.
+	NotApplicable Reason
+	History       *history.History
+	Judgement     verdict.Judgement
+	Reached       bool // what the title says did happen, see Scenario.Triggered; true where not applicable
+	Verdicts      []verdict.Word
+	Trace         simulator.Trace
+	NotInjected   []error // faults of the script that could not be injected
+	Runs, Broken  int     // further runs with other seeds (study.Matrix), and how many of them broke the lock
+}
+
+// Play plays one lock in one scenario. The error is about the settings, or about code
+// that the simulator cannot run.
+func Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, error) {
+	return new(Runner).Play(entry, sc, s)
+}
+
+// A Runner plays many locks in many scenarios and observes the profile of each lock only
+// once. The zero Runner is ready; goroutines may share it. It tells locks apart by ID.
+type Runner struct{ profiles sync.Map }
+
+// Play is the function of that name.
+func (r *Runner) Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, error) {
+	if err := sc.Check(entry, s); err != nil {
+		return nil, err
+	}
+	p, err := r.Profile(entry)
+	if err != nil {
+		return nil, err
+	}
+	if why := sc.WhyNotApplicable(p); why != "" {
+		return sc.notApplicable(entry, s, why), nil
+	}
+	return sc.PlayUnchecked(entry, s)
+}
+
+// Profile is ProfileOf, remembered.
+func (r *Runner) Profile(entry lock.Entry) (Profile, error) {
+	known, _ := r.profiles.LoadOrStore(entry.ID, sync.OnceValues(func() (Profile, error) { return ProfileOf(entry) }))
+	return known.(func() (Profile, error))()
+}
+
+// WhyNotApplicable returns why the scenario does not apply to a lock with this profile;
+// "": it applies.
+func (sc Scenario) WhyNotApplicable(p Profile) Reason {
+	switch {
+	case !p.Excludes && !sc.IncludeNonExclusive:
+		return "no-exclusion"
+	case p.ZooKeeper && sc.notOnZooKeeper() != "":
+		return sc.notOnZooKeeper()
+	case p.Shares && !sc.AllowsShared:
+		return "shared"
+	case sc.Needs != nil:
+		return sc.Needs(p)
+	}
+	return ""
+}
+
+func (sc Scenario) notApplicable(entry lock.Entry, s Settings, why Reason) *Outcome {
+	return &Outcome{
+		Strategy: entry, Scenario: sc, Settings: s, NotApplicable: why, Reached: true,
+		Verdicts: []verdict.Word{verdict.NA},
+		Trace:    simulator.Trace{Strategy: entry.ID, Scenario: sc.ID, Settings: s.String()},
+	}
+}
+
+// PlayUnchecked plays a lock in the scenario, whether or not it applies to the lock.
+func (sc Scenario) PlayUnchecked(entry lock.Entry, s Settings) (*Outcome, error) {
+	p, err := sc.Prepare(entry, s)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	run, err := p.Player.Play(p.Options(s))
+	if err != nil {
+		return nil, fmt.Errorf("%s in %s: %w", entry.ID, sc.ID, err)
+	}
+	return p.Outcome(run, s), nil
+}
+
+// Prepared is a scenario with one lock, ready to be played many times. Close frees it.
+type Prepared struct {
+	Entry     lock.Entry
+	Scenario  Scenario
+	Clients   []Client             // the clients that play; Start may be changed between runs
+	Simulator *simulator.Simulator // with the clients' programs and the servers
+	Player    *schedule.Player     // plays runs on Simulator
+}
+
+// Close frees the simulator.
+func (p *Prepared) Close() { p.Simulator.Close() }
+
+// Prepare builds the simulator. It depends on the settings that the clients' code sees
+// (TTL, Retry, the durations of the clients); the others may change from run to run.
+func (sc Scenario) Prepare(entry lock.Entry, s Settings) (*Prepared, error) {
+	budget, err := sc.budget(entry, s)
+	if err != nil {
+		return nil, err
+	}
+	config := simulator.Config{Faults: budget, Timeout: s.Timeout, Guard: sc.Guard}
+	if config.Timeout == 0 && entry.Nodes > 1 {
+		config.Timeout = 50 * time.Millisecond
+	}
+	clients := sc.clients(s)
+	for _, c := range clients {
+		config.Clients = append(config.Clients, simulator.ClientConfig{
+			Program: Program(entry, s, c, entry.Servers(), sc.Guard == history.Fenced), Offset: c.Skew, PPM: c.PPM,
+		})
+	}
+	node := simulator.NodeConfig{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: sc.NodePPM}
+	config.Nodes = client.Servers(entry, s.TTL, node, entry.Nodes)
+	if sc.SequenceExhausted && entry.OnZooKeeper() {
+		if config.Nodes[0].Znodes, err = exhaustedQueues(entry); err != nil {
+			return nil, err
+		}
+	}
+	sim, err := simulator.New(config)
+	if err != nil {
+		return nil, err
+	}
+	return &Prepared{Entry: entry, Scenario: sc, Clients: clients, Simulator: sim, Player: schedule.NewPlayer(sim)}, nil
+}
+
+// clients returns as many clients as the settings ask for.
+func (sc Scenario) clients(s Settings) []Client {
+	clients := sc.Clients(s)
+	for len(clients) < s.Clients {
+		next := clients[len(clients)-1]
+		next.Start += s.Retry * 3 / 10
+		clients = append(clients, next)
+	}
+	return clients[:s.Clients]
+}
+
+// Options returns how the Player has to play a run with these settings.
+func (p *Prepared) Options(s Settings) schedule.Options {
+	opt := schedule.Options{Seed: s.Seed, Latency: s.Latency, Horizon: s.Horizon, Lag: s.Lag}
+	for _, c := range p.Clients {
+		opt.Start = append(opt.Start, c.Start)
+	}
+	if p.Scenario.Script != nil {
+		opt.Script = RunTriggers(p.Scenario.Script(s, p.Entry.Servers()))
+	}
+	return opt
+}
+
+// History returns the history of a run of the Player, without judging it. It uses the
+// run's events, which are valid until the next run.
+func (p *Prepared) History(run *schedule.Run, s Settings) *history.History {
+	return &history.History{
+		Strategy: p.Entry.ID, Scenario: p.Scenario.ID, Clients: len(p.Clients), Nodes: p.Entry.Servers(),
+		Key: client.Key, ZooKeeper: p.Entry.OnZooKeeper(), Holders: client.Holders(p.Entry, len(p.Clients)), TTL: s.TTL, Guard: p.Scenario.Guard, End: run.End, Horizon: run.Horizon, Events: MergeParallel(run.Events),
+	}
+}
+
+// Outcome judges a run of the Player.
+func (p *Prepared) Outcome(run *schedule.Run, s Settings) *Outcome {
+	h := p.History(run, s)
+	o := &Outcome{
+		Strategy: p.Entry, Scenario: p.Scenario, Settings: s, History: h, NotInjected: run.NotInjected,
+		Judgement: verdict.Judge(h),
+		Trace:     simulator.Trace{Strategy: p.Entry.ID, Scenario: p.Scenario.ID, Settings: s.String(), Choices: run.Choices},
+	}
+	o.Reached = p.Scenario.Triggered == nil || p.Scenario.Triggered(h)
+	o.Verdicts = verdict.Settle(o.Judgement, o.Reached && o.Judgement.Contended, true)
+	return o
+}
+
+// MergeParallel gives the events of calls that a client makes in parallel (lock.Env's
+// Parallel) to the client's main thread, 0: together they are one call. Threads that
+// sleep first are timers and remain. It changes the events in place.
+func MergeParallel(events []history.Event) []history.Event {
+	type thread struct{ client, number int }
+	timer := map[thread]bool{}
+	for i := range events {
+		e := &events[i]
+		who := thread{e.Client, e.Thread}
+		if e.Kind == history.Sleep {
+			timer[who] = true
+		}
+		if !timer[who] {
+			e.Thread = 0
+		}
+	}
+	return events
+}

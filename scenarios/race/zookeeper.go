@@ -1,0 +1,57 @@
+package race
+
+import (
+	"math"
+	"path"
+
+	"locklab/algorithms/lock"
+	"locklab/faults"
+	"locklab/simulator/client"
+	"locklab/simulator/zookeeper"
+)
+
+// notOnZooKeeper returns why a scenario does not apply to a ZooKeeper ensemble, which is
+// modelled as a whole and not server by server; "": it applies.
+func (sc Scenario) notOnZooKeeper() Reason {
+	if sc.Replicas > 0 {
+		return "zookeeper-replicates-first"
+	}
+	if sc.Settings.Timeout > 0 {
+		return "zookeeper-timeout"
+	}
+	if sc.Budget == nil {
+		return ""
+	}
+	budget, _ := faults.ParseBudget(sc.Budget(1)) // its errors are those of Check
+	for _, b := range budget {
+		switch b.Fault.(type) {
+		case faults.NodeClock:
+			return "zookeeper-clock"
+		case faults.Restart, faults.Hang:
+			return "zookeeper-survives-server"
+		case faults.FailCall, faults.Evict, faults.Flush, faults.Delete:
+			return "redis-only"
+		}
+	}
+	return ""
+}
+
+// exhaustedQueues returns an ensemble on which all queues of a lock have given out all
+// numbers but the last. Which queues the lock uses is observed in a run.
+func exhaustedQueues(entry lock.Entry) (zookeeper.State, error) {
+	out, err := Calm.PlayUnchecked(entry, Calm.Settings)
+	if err != nil {
+		return zookeeper.State{}, err
+	}
+	var queues []string
+	for i := range out.History.Events {
+		if e := &out.History.Events[i]; JoinsQueue(e.Client)(e) {
+			queues = append(queues, path.Dir(e.Reply))
+		}
+	}
+	state := client.QueuedAt(queues...)
+	for _, queue := range queues {
+		state = state.SetCounter(queue, math.MaxInt32)
+	}
+	return state, nil
+}

@@ -1,0 +1,76 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	"locklab/faults"
+	"locklab/scenarios/race"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+)
+
+// slowAcquire: node-redlock issues 169, 274 and 299.
+var slowAcquire = race.Scenario{
+	ID:       "slow-acquire",
+	Race:     "R26",
+	Settings: race.StandardWith(func(s *race.Settings) { s.Timeout = race.Seconds(15) }),
+	Budget:   func(nodes int) string { return fmt.Sprintf("delay=%d", nodes) },
+	Clients: func(s race.Settings) []race.Client {
+		clients := lateEntryClients(s)
+		clients[0].Tail = s.Retry * 9 / 5 // whoever enters early is still inside when c2 begins
+		return clients
+	},
+	Script: func(s race.Settings, nodes int) []race.Trigger {
+		late := 0
+		follow, thread := race.FollowRequests(1)
+		return []race.Trigger{follow, {Each: true,
+			On: func(e *history.Event) bool { return late < nodes && race.CreatesKey(1)(e) },
+			Do: func(st *schedule.Stage, e *history.Event) {
+				late++
+				st.Inject(s.Latency/2, faults.DelayOf(1, thread(e), (s.TTL+s.Retry)/time.Duration(nodes)))
+			},
+		}}
+	},
+	Triggered: func(h *history.History) bool {
+		var held, until time.Duration // how late the answers are together, and when the last is there
+		for i := range h.Events {
+			switch e := &h.Events[i]; {
+			case race.Event(history.Acquire, 1)(e):
+				held = 0
+			case race.Event(history.Delay, 1)(e) && e.Note == "reply":
+				held, until = held+e.D, max(until, e.At+e.D)
+			case race.Decides(1)(e):
+				return held > h.TTL && e.At >= until
+			}
+		}
+		return false
+	},
+}
+
+// lateEntryClients is for a c1 that learns a second too late that it has the lock: c2 is
+// inside by then, writes before c1 and leaves after it.
+func lateEntryClients(s race.Settings) []race.Client {
+	return []race.Client{
+		{Work: s.Retry * 3 / 2, Tail: s.Retry * 3 / 2},
+		{Start: (s.TTL + s.Retry) / 2, Work: s.Retry, Tail: s.Retry * 7 / 2},
+	}
+}
+
+// pauseInFlight: Kleppmann's second objection to Redlock, and antirez's answer to it.
+var pauseInFlight = race.Scenario{
+	ID:       "pause-in-flight",
+	Race:     "R27",
+	Settings: race.StandardWith(func(s *race.Settings) { s.Pause = race.Seconds(11) }),
+	Budget:   race.FixedBudget("pause=1"),
+	Clients:  lateEntryClients,
+	Script: func(s race.Settings, nodes int) []race.Trigger {
+		return []race.Trigger{{On: race.CreatesKeyOn(1, nodes), Do: race.Inject(0, faults.PauseOf(1, s.Pause))}}
+	},
+	Triggered: func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Decides(1),
+			race.CreatesKeyOn(1, h.Nodes), race.Event(history.Pause, 1),
+			race.EventOfOther(history.Acquire, 1), race.Event(history.Resume, 1),
+			race.Event(history.Answer, 1))
+	},
+}

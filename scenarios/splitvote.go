@@ -1,0 +1,80 @@
+package scenarios
+
+import (
+	"strings"
+	"time"
+
+	"locklab/faults"
+	"locklab/scenarios/race"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+)
+
+// splitVote: redsync before v4.3.0 waited for a fixed time between attempts. With one
+// order of servers for all, the votes seldom split, since the first server decides; here
+// clients list the servers in different orders, or ask all at the same time.
+var splitVote = race.Scenario{
+	ID:       "split-vote",
+	Race:     "R29",
+	Settings: race.StandardWith(func(s *race.Settings) { s.Clients, s.Retry, s.Horizon = 3, race.Seconds(5), race.Seconds(30) }),
+	Needs:    needsSeveralServers,
+	Clients: func(s race.Settings) []race.Client {
+		work := s.TTL / 10
+		return []race.Client{{Work: work}, {First: 2, Work: work}, {First: 4, Work: work}}
+	},
+	Budget: race.FixedBudget("delay=200"),
+	Script: func(s race.Settings, _ int) []race.Trigger {
+		// Whoever asks all servers at once is nearest to those that he lists first.
+		return []race.Trigger{{Each: true,
+			On: func(e *history.Event) bool {
+				return e.Kind == history.Send && e.Thread > 1 && strings.EqualFold(e.Cmd[0], "SET")
+			},
+			Do: func(st *schedule.Stage, e *history.Event) {
+				st.Inject(0, faults.DelayOf(e.Client, e.Thread, 2*s.Latency))
+			},
+		}}
+	},
+	Triggered: votesSplit,
+}
+
+// splitVoteSpread is splitVote with its cure, different waiting times.
+var splitVoteSpread = race.Scenario{
+	ID:       "split-vote-spread",
+	Race:     "R29B",
+	Settings: splitVote.Settings,
+	Needs:    needsSeveralServers,
+	Clients: func(s race.Settings) []race.Client {
+		clients := splitVote.Clients(s)
+		for i := range clients {
+			clients[i].Retry = s.Retry + s.Retry*3/10*time.Duration(i)
+		}
+		return clients
+	},
+	Budget:    splitVote.Budget,
+	Script:    splitVote.Script,
+	Triggered: votesSplit,
+}
+
+// votesSplit says whether all clients got votes in the first round and none got the lock.
+func votesSplit(h *history.History) bool {
+	voted, refused := map[int]bool{}, map[int]bool{}
+	for i := range h.Events {
+		switch e := &h.Events[i]; e.Kind {
+		case history.Change:
+			voted[e.Client] = true
+		case history.Refuse:
+			refused[e.Client] = voted[e.Client]
+		case history.Enter:
+			return false
+		}
+		if len(refused) == h.Clients {
+			break
+		}
+	}
+	for c := 1; c <= h.Clients; c++ {
+		if !refused[c] {
+			return false
+		}
+	}
+	return true
+}

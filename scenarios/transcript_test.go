@@ -1,0 +1,150 @@
+package scenarios_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"locklab/reports"
+	"locklab/reports/text"
+	"locklab/scenarios"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/race"
+	"locklab/simulator/verdict"
+)
+
+var update = flag.Bool("update", false, "write the transcripts in testdata anew; read the diff before you commit it")
+
+// TestTranscripts holds every scenario against testdata/<scenario>.txt, which a
+// student can read alone: the story, the numbers, and what becomes of each lock.
+func TestTranscripts(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, sc := range scenarios.All() {
+		file := filepath.Join("testdata", sc.ID+".txt")
+		known[file] = true
+		t.Run(sc.ID, func(t *testing.T) {
+			got := transcript(t, sc)
+			if *update {
+				if err := os.WriteFile(file, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatalf("%v: write it with: go test ./scenarios -run Transcripts -update", err)
+			}
+			if line, ok := firstDifference(want, got); ok {
+				t.Errorf("%s is no longer what the program says; if it should not be, write it anew with: go test ./scenarios -run Transcripts -update\n%s", file, line)
+			}
+		})
+	}
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !known[f] {
+			t.Errorf("%s belongs to no scenario: delete it", f)
+		}
+	}
+}
+
+func firstDifference(want, got []byte) (string, bool) {
+	w, g := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
+	for i := range max(len(w), len(g)) {
+		a, b := at(w, i), at(g, i)
+		if a != b {
+			return fmt.Sprintf("line %d\nfile: %s\nhere: %s", i+1, a, b), true
+		}
+	}
+	return "", false
+}
+
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return "(the end)"
+}
+
+// mostLines bounds the lanes of a lock that holds: what there is to see is above.
+const mostLines = 40
+
+func transcript(t *testing.T, sc race.Scenario) []byte {
+	var b bytes.Buffer
+	paragraph := func(text string) {
+		for _, line := range wrap(text, 98) {
+			fmt.Fprintf(&b, "# %s\n", line)
+		}
+		fmt.Fprintln(&b, "#")
+	}
+	story := func(part string) string { return text.In("en").Get("scenario." + sc.ID + "." + part) }
+	paragraph(fmt.Sprintf("%s (%s): %s", sc.ID, sc.Race, story("title")))
+	paragraph(story("story"))
+	paragraph("Why these numbers: " + story("numbers"))
+	paragraph("Settings: " + settings(sc.Settings))
+	fmt.Fprintf(&b, "# Time runs downwards, in milliseconds. What a request does stands where its answer arrives.\n")
+	for _, e := range tellers(t, sc) {
+		o := racetest.PlayListed(t, e, sc, sc.Settings)
+		from := strings.TrimPrefix(fmt.Sprintf("%s, %d", e.Article, e.Year), ", ")
+		fmt.Fprintf(&b, "\n== %s (%s): %s\n", e.ID, from, words(o))
+		if o.NotApplicable != "" {
+			continue
+		}
+		var lanes bytes.Buffer
+		if err := reports.Lanes(&lanes, o.History, o.Judgement, reports.Options{Width: 120}); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "\n%s", bounded(lanes.String(), o))
+	}
+	return b.Bytes()
+}
+
+// settings leaves out what is zero: it does not occur, or has its usual value.
+func settings(s race.Settings) string {
+	var items []string
+	for _, item := range strings.Split(s.String(), ",") {
+		if name, value, _ := strings.Cut(item, "="); value != "0s" && name != "seed" {
+			items = append(items, item)
+		}
+	}
+	return strings.Join(items, " ")
+}
+
+func words(o *race.Outcome) string {
+	if o.NotApplicable != "" {
+		return fmt.Sprintf("%s, %s", verdict.NA, text.Reason("en", "na", string(o.NotApplicable)))
+	}
+	var s []string
+	for _, w := range o.Verdicts {
+		s = append(s, string(w))
+	}
+	return strings.Join(s, " ")
+}
+
+// bounded cuts the lanes of a lock that holds.
+func bounded(lanes string, o *race.Outcome) string {
+	lines := strings.SplitAfter(lanes, "\n")
+	if o.Verdicts[0].Broken() || len(lines) <= mostLines {
+		return lanes
+	}
+	return strings.Join(lines[:mostLines], "") + fmt.Sprintf("(%d more lines: locklab run %s %s)\n", len(lines)-mostLines, o.Strategy.ID, o.Scenario.ID)
+}
+
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimSpace(line + " " + word)
+	}
+	return append(lines, line)
+}

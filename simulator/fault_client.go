@@ -1,0 +1,86 @@
+package simulator
+
+import (
+	"time"
+
+	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/node"
+)
+
+func (f FaultContext) client(c int8) (*node.Client, string) {
+	if c < 1 || int(c) > len(f.s.procs) {
+		return nil, "there is no such client"
+	}
+	if p := &f.w.procs[c-1]; !p.Dead {
+		return p, ""
+	}
+	return nil, "the client is dead"
+}
+
+// Running says whether client c is neither dead, nor paused, nor at its end.
+func (f FaultContext) Running(c int) bool {
+	p := &f.w.procs[c-1]
+	if p.Dead || p.Paused {
+		return false
+	}
+	for t := range p.Threads {
+		if p.Threads[t].Phase != node.Idle && p.Threads[t].Phase != node.Unborn {
+			return true
+		}
+	}
+	return false
+}
+
+// Crash kills client c with all its threads. Requests on the way still arrive.
+func (f FaultContext) Crash(c int8) (why string) {
+	p, why := f.client(c)
+	if why != "" {
+		return why
+	}
+	f.s.emitClient(f.w, history.Crash, c, 0)
+	f.s.servers.crashed(f.s.view(f.w), c)
+	for t := range p.Threads {
+		if p.Threads[t].Phase == node.Asking {
+			f.s.addOrphan(f.w, c, int8(t))
+		}
+	}
+	*p = node.Client{Dead: true, Clock: p.Clock, At: p.At}
+	return ""
+}
+
+// Pause stops client c with all its threads for d; its clock goes on. With
+// d = 0 it lasts until a Resume is chosen, but no longer than longest (0: any).
+func (f FaultContext) Pause(c int8, d, longest time.Duration) (why string) {
+	p, why := f.client(c)
+	switch {
+	case why != "":
+		return why
+	case p.Paused:
+		return "the client is paused already"
+	case d < 0:
+		return "a pause cannot be negative"
+	}
+	p.Paused, p.Open, p.Until = true, d == 0, clock.Later(f.w.now, d)
+	if p.Open {
+		p.Until = Never
+		if longest > 0 {
+			p.Until = clock.Later(f.w.now, longest)
+		}
+	}
+	f.s.emitClient(f.w, history.Pause, c, 0).D = d
+	f.s.servers.paused(f.s.view(f.w), c)
+	return ""
+}
+
+// StepClock moves the clock of client c by d. Timers that run are not affected.
+func (f FaultContext) StepClock(c int8, d time.Duration) (why string) {
+	p, why := f.client(c)
+	if why != "" {
+		return why
+	}
+	if why = p.Clock.Jump(d); why == "" {
+		f.s.emitClient(f.w, history.ClockStep, c, 0).D = d
+	}
+	return why
+}

@@ -1,0 +1,124 @@
+package simulator
+
+import (
+	"errors"
+	"time"
+
+	"locklab/simulator/redisnode"
+)
+
+// nodes are the servers, if server n is one to which a fault can happen.
+func (f FaultContext) nodes(n int8) (nodes []redisnode.State, why string) {
+	switch {
+	case f.s.redis == nil:
+		return nil, "the server is a ZooKeeper, and what befalls the servers of an ensemble is not looked at"
+	case n < 1 || int(n) > f.Nodes():
+		return nil, "there is no such server"
+	}
+	return f.w.nodes[:f.Nodes()], ""
+}
+
+// limited keeps a limit that a fault has exceeded, since a refusal would say no more
+// than that the fault does not fit, and turns the error into a refusal.
+func (f FaultContext) limited(why string, err error) string {
+	if err == nil {
+		return why
+	}
+	if limit := (*LimitError)(nil); errors.As(err, &limit) {
+		f.s.room.Exceeded = err
+	}
+	return err.Error()
+}
+
+// Hang has server n stand still for d. What arrives meanwhile is executed
+// afterwards; its clock goes on, and keys expire.
+func (f FaultContext) Hang(n int8, d time.Duration) (why string) {
+	nodes, why := f.nodes(n)
+	if why != "" {
+		return why
+	}
+	return f.s.redis.Hang(f.s.view(f.w), nodes, n, d)
+}
+
+// Restart crashes server n, which comes back after d with what it keeps on disk.
+// A replica would copy what that has become: until it does, it can still be promoted
+// with what it has.
+func (f FaultContext) Restart(n int8, d time.Duration) (why string) {
+	nodes, why := f.nodes(n)
+	if why != "" {
+		return why
+	}
+	return f.s.redis.Restart(f.s.view(f.w), nodes, n, d)
+}
+
+// HasReplica says whether server n has that replica, counted from 0, to promote.
+func (f FaultContext) HasReplica(n, replica int) bool {
+	nodes, why := f.nodes(int8(n))
+	return why == "" && f.s.redis.HasReplica(nodes, int8(n), int8(replica))
+}
+
+// Failover puts a replica of server n, counted from 0, in its place, with what it has
+// heard of, no cached scripts, and the connections to the old one broken. The other
+// replicas become those of the new server, and a new one takes the place of the
+// promoted.
+func (f FaultContext) Failover(n, replica int8) (why string) {
+	nodes, why := f.nodes(n)
+	if why != "" {
+		return why
+	}
+	return f.s.redis.Failover(f.s.view(f.w), nodes, n, replica)
+}
+
+// CanSplit says whether the master of server n can be cut off with client c.
+func (f FaultContext) CanSplit(c, n, replica int) bool {
+	nodes, why := f.nodes(int8(n))
+	if why != "" || c < 1 || c > len(f.s.procs) {
+		return false
+	}
+	why, err := f.s.redis.CannotSplit(nodes, int8(c), int8(n), int8(replica))
+	if err != nil {
+		f.s.unsaid = err
+	}
+	return why == "" && err == nil
+}
+
+// Split cuts the master of server n off, with client c, and promotes a replica,
+// from 0. If that is so already, one more client is cut off with it.
+func (f FaultContext) Split(c, n, replica int8) (why string) {
+	nodes, why := f.nodes(n)
+	switch {
+	case why != "":
+		return why
+	case c < 1 || int(c) > len(f.s.procs):
+		return "there is no such client"
+	}
+	return f.limited(f.s.redis.Split(f.s.view(f.w), nodes, c, n, replica))
+}
+
+// StepNodeClock moves the clock of server n by d, and with it the end of every
+// key that has one.
+func (f FaultContext) StepNodeClock(n int8, d time.Duration) (why string) {
+	nodes, why := f.nodes(n)
+	if why != "" {
+		return why
+	}
+	return f.s.redis.StepClock(f.s.view(f.w), nodes, n, d)
+}
+
+// Keys calls yield for the keys of server n, in the order of their names, and
+// says of each whether it has a time to live.
+func (f FaultContext) Keys(n int, yield func(name string, expires bool)) {
+	if nodes, why := f.nodes(int8(n)); why == "" {
+		f.s.redis.Keys(nodes, int8(n), yield)
+	}
+}
+
+// Command has server n execute a command that no client sent; note says why, in the
+// history.
+func (f FaultContext) Command(n int8, note string, args ...string) (why string) {
+	nodes, why := f.nodes(n)
+	if why != "" {
+		return why
+	}
+	return f.limited(f.s.redis.Command(f.s.view(f.w), nodes, n, note, args...))
+}

@@ -1,0 +1,82 @@
+// Package table holds what the memo tables of a simulator have in common: the
+// limit on their entries, interning, and unambiguous keys.
+package table
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// A LimitError is something that a simulator has no room for. Nothing is left out
+// in its place: a run that meets it has no outcome, and a search that meets it is
+// not complete.
+type LimitError struct {
+	What string // which limit, and what to do about it
+}
+
+func (e *LimitError) Error() string { return "simulator: " + e.What }
+
+// Limit makes a *LimitError.
+func Limit(format string, args ...any) error { return &LimitError{fmt.Sprintf(format, args...)} }
+
+// A Room bounds how many entries each table of a simulator may have, and keeps the
+// first limit that was exceeded. The code that notices is mostly too deep inside
+// to return an error; Simulator.Step returns it for that code.
+type Room struct {
+	IDs      int   // entries of one table
+	Exceeded error // a *LimitError; nil: no limit so far
+}
+
+// maxIDs keeps the highest bit of an entry's number free, for a mark.
+const maxIDs = 1 << 31
+
+// NewRoom has room for as many entries as there are numbers.
+func NewRoom() *Room { return &Room{IDs: maxIDs} }
+
+// Exceed notes that a limit is exceeded, if none was before.
+func (r *Room) Exceed(format string, args ...any) {
+	if r.Exceeded == nil {
+		r.Exceeded = Limit(format, args...)
+	}
+}
+
+// Next is the number of a new entry of a table that has so many; false: there is
+// none left. what names the entries in the error.
+func (r *Room) Next(entries int, what string) (id uint32, ok bool) {
+	if entries < r.IDs {
+		return uint32(entries), true
+	}
+	r.Exceed("the lab has numbers for %d %s and no more: give it less to search, or split the search by budgets", r.IDs, what)
+	return 0, false
+}
+
+// Take returns the limit that was exceeded and forgets it.
+func (r *Room) Take() (err error) {
+	err, r.Exceeded = r.Exceeded, nil
+	return err
+}
+
+// Intern returns the number of the entry with the given key, and adds it to the
+// list if it is new. what names the entries in the error of a full table.
+func Intern[K comparable, E any](r *Room, ids map[K]uint32, key K, list *[]E, e E, what string) uint32 {
+	if id, ok := ids[key]; ok {
+		return id
+	}
+	id, ok := r.Next(len(*list), what)
+	if ok {
+		ids[key] = id
+		*list = append(*list, e)
+	}
+	return id
+}
+
+// Emptied is a list without its entries, in the same memory.
+func Emptied[E any](list []E) []E {
+	clear(list)
+	return list[:0]
+}
+
+// AppendText appends s such that no other sequence of texts gives the same bytes.
+func AppendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}

@@ -1,0 +1,73 @@
+package node
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Verb is what a Choice does. Its numbers stand in traces and never change.
+type Verb uint8
+
+// The ordinary course of things. Faults use verbs of their own, from FaultVerb
+// on; see simulator.Fault.
+const (
+	Pass      Verb = 1  // true time moves on by D
+	Arrive    Verb = 2  // the request of Client's Thread reaches its server
+	Answer    Verb = 3  // the reply reaches Client's Thread
+	Wake      Verb = 4  // the sleep of Client's Thread is over
+	GiveUp    Verb = 5  // Client's Thread has waited long enough for its reply
+	Resume    Verb = 6  // Client's pause ends
+	Orphaned  Verb = 7  // an orphaned request of Client arrives; Thread is its place
+	Replicate Verb = 8  // a replica of Node catches up, or its disk; Thread is which: its replicas from 0, then its disk
+	Start     Verb = 9  // Client's program begins
+	Unblock   Verb = 10 // the server answers the WAIT of Client's Thread, or sends it a message for which it listens
+	Heal      Verb = 11 // the network of Node, which is split, heals
+	Deliver   Verb = 12 // a notification reaches Client's Thread, which waits for it
+	Reconnect Verb = 13 // Client's library makes the connection of its session again
+
+	FaultVerb Verb = 32
+)
+
+var verbNames = map[Verb]string{
+	Pass: "pass", Arrive: "arrive", Answer: "answer", Wake: "wake", GiveUp: "give-up",
+	Resume: "resume", Orphaned: "orphaned", Replicate: "replicate", Start: "start", Unblock: "unblock", Heal: "heal",
+	Deliver: "deliver", Reconnect: "reconnect",
+}
+
+// A Choice is one thing that may happen next. It is comparable.
+type Choice struct {
+	Verb   Verb
+	Client int8          // from 1
+	Thread int8          // 0 is the main thread; Orphaned: the place; Replicate, Failover, Split: the replica
+	Node   int8          // from 1
+	D      time.Duration // Pass, and faults that have a length or size
+}
+
+// String gives the choice for error messages. Faults print as their number;
+// Simulator.Describe knows their names.
+func (c Choice) String() string { return c.Text(verbNames[c.Verb]) }
+
+// Text is String with another word for the verb; "": its number.
+func (c Choice) Text(verb string) string {
+	if verb == "" {
+		verb = fmt.Sprintf("verb %d", c.Verb)
+	}
+	s := verb
+	if c.Client != 0 {
+		s += fmt.Sprintf(" c%d", c.Client)
+	}
+	if c.Thread != 0 {
+		s += fmt.Sprintf(".%d", c.Thread)
+	}
+	if c.Node != 0 {
+		s += fmt.Sprintf(" n%d", c.Node)
+	}
+	if c.D != 0 {
+		s += " " + c.D.String()
+	}
+	return s
+}
+
+// Anonymous is the choice without who and where, for what is said of a kind of
+// choice.
+func (c Choice) Anonymous() Choice { return Choice{Verb: c.Verb, D: c.D} }

@@ -1,0 +1,82 @@
+package node
+
+import (
+	"time"
+
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/process"
+)
+
+// A Client is one client process in a world.
+type Client struct {
+	At      uint32 // what it has observed so far: an entry of its process.Process
+	Dead    bool
+	Paused  bool
+	Open    bool          // paused: it may end before
+	Cut     bool          // the connection of its session has broken
+	Until   time.Duration // paused: when it ends, true time
+	Clock   clock.State
+	Threads [process.MaxThreads]Thread
+}
+
+// A Thread is where one thread's pending operation has got to.
+type Thread struct {
+	Due   time.Duration // asleep: when it wakes; waiting: when it gives up. True time
+	Hold  time.Duration // asking, answered: it does not arrive before; blocked: its server answers then at the latest. True time
+	Reply uint32        // answered: what is on its way back; LostConn: nothing ever will
+	Msg   uint32        // number of the request
+	Acks  uint8         // blocked: the replicas that have what it waits for, bit r for replica r from 0
+	Phase Phase
+}
+
+// LostConn in place of a reply is a connection that broke.
+const LostConn = ^uint32(0)
+
+// Answer puts a reply, or LostConn, on its way to the thread.
+func (th *Thread) Answer(reply uint32) {
+	*th = Thread{Phase: Answered, Reply: reply, Msg: th.Msg, Due: th.Due}
+}
+
+// A Phase is how far an operation has got.
+type Phase uint8
+
+const (
+	Idle      Phase = iota // no such thread, or it has ended
+	Unborn                 // its program has not begun
+	Asleep                 // until Due
+	Asking                 // its request is on the way to the server
+	Blocked                // its server waits for replicas before it answers
+	Answered               // the reply is on the way back
+	Unheard                // request or reply is lost: only the time-out can end it
+	Listening              // waits for a message that its server has for it
+	Joining                // other threads of its process are to end first
+	Stranded               // its request waits for a connection to be made again
+)
+
+// Waiting says whether a thread in this phase waits for an answer or a message,
+// and may give up.
+func (p Phase) Waiting() bool {
+	return p == Asking || p == Blocked || p == Answered || p == Unheard || p == Listening || p == Stranded
+}
+
+// A Set is a set of clients, which count from 1.
+type Set uint8
+
+// All is every client.
+const All = ^Set(0)
+
+// Of is the set of client c alone.
+func Of(c int8) Set { return 1 << (c - 1) }
+
+// Has says whether client c is in the set.
+func (s Set) Has(c int8) bool { return s>>(c-1)&1 != 0 }
+
+// Renamed is the set with the clients renamed.
+func (s Set) Renamed(to *Names) (renamed Set) {
+	for c := range int8(MaxClients) {
+		if s.Has(c + 1) {
+			renamed |= 1 << (to[c+1] - 1)
+		}
+	}
+	return renamed
+}

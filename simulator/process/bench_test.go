@@ -1,0 +1,33 @@
+package process
+
+import (
+	"testing"
+	"time"
+
+	"locklab/simulator/internal/table"
+)
+
+// BenchmarkSwitch is what it takes to let a parked process see an answer and
+// run to its next operation, without a table, a server or go-redis.
+func BenchmarkSwitch(b *testing.B) {
+	var p *Process
+	p = New(1, func() {
+		for {
+			p.Clock().Sleep(time.Second)
+		}
+	}, nil, table.NewRoom())
+	p.Use(NoLibrary{})
+	defer p.Close()
+	if err := p.rerun(0); err != nil {
+		b.Fatal(err)
+	}
+	if err := p.live.observe(Observation{Kind: Started}); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := p.live.observe(Observation{Kind: Slept}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package process
+
+import (
+	"fmt"
+	"iter"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"locklab/simulator/history"
+	"locklab/simulator/internal/table"
+)
+
+// execution is one run of a process's code: its coroutines, parked at the
+// operations that they wait for.
+type execution struct {
+	p       *Process
+	number  uint32 // of this execution
+	at      uint32 // entry of the process at which it stands
+	threads [MaxThreads]thread
+	ops     [MaxThreads]Op
+	fresh   uint8
+	notes   []history.Event
+	code    [MaxThreads][]string // see Entry
+	current int                  // the thread that runs
+	tokens  uint64               // handed out
+	dead    bool                 // being unwound: no operation is possible any more
+	running atomic.Bool          // a coroutine runs, until it waits for an operation
+	err     error                // why it could not go on
+	begun   []int                // threads of tasks that start when the running one waits
+}
+
+// thread is one coroutine, or a timer that has not fired yet.
+type thread struct {
+	timer *timer // not nil: not started yet
+	next  func() (Op, bool)
+	stop  func()
+	yield func(Op) bool
+	given Observation // the answer to its last operation
+	goid  string      // its goroutine; "": not looked at
+	join  *join       // not nil: the task that it runs is one of several
+}
+
+// stopped unwinds the code of a process that is no longer needed.
+type stopped struct{}
+
+// newExecution is a process whose program has not begun: its main thread is a
+// timer that nobody has armed, so the first observation starts it.
+func newExecution(p *Process) *execution {
+	p.library.Start()
+	x := &execution{p: p, number: uint32(p.starts), ops: notBegun}
+	x.threads[0].timer = &timer{p: p, f: p.program}
+	return x
+}
+
+// notBegun is what the threads of a process wait for before its program begins.
+var notBegun = [MaxThreads]Op{{Kind: Begin}}
+
+func (x *execution) start(slot int, f func()) {
+	t := &x.threads[slot]
+	t.timer = nil
+	t.next, t.stop = iter.Pull(func(yield func(Op) bool) {
+		t.yield = yield
+		if x.p.starts < namedStarts {
+			t.goid = goroutine()
+		}
+		defer x.unwound()
+		f()
+	})
+}
+
+// limit is a panic of client code that needs more than the simulator has room for.
+type limit string
+
+// Exceed ends the running code, which is called by the program, with a
+// *table.LimitError.
+func Exceed(what string) { panic(limit(what)) }
+
+// unwound ends a coroutine: quietly if it was stopped, with an error that names
+// the place if the client's code panicked.
+func (x *execution) unwound() {
+	switch r := recover().(type) {
+	case nil, stopped:
+	case limit:
+		x.err = table.Limit("the code of c%d asks for too much: %s", x.p.id, string(r))
+	default:
+		x.err = fmt.Errorf("simulator: the code of c%d panicked: %v\n%s", x.p.id, r, debug.Stack())
+	}
+}
+
+// observe gives s to the thread that waits for it and lets it run to its next
+// operation.
+func (x *execution) observe(s Observation) error {
+	x.fresh, x.notes = 0, nil
+	slot := int(s.Thread)
+	if t := &x.threads[slot]; t.timer != nil {
+		x.start(slot, t.timer.f)
+	}
+	x.resume(slot, s)
+	if x.p.foreign.Load() {
+		return &NondeterministicError{Client: x.p.id, Was: "what its own goroutine asked for", Is: "it a moment sooner or later: the lab cannot tell a goroutine of the code's own when to run"}
+	}
+	return x.err
+}
+
+func (x *execution) resume(slot int, s Observation) {
+	t := &x.threads[slot]
+	t.given = s
+	x.current = slot
+	x.running.Store(true)
+	o, ok := t.next() // runs the code up to its next operation
+	x.running.Store(false)
+	if x.p.resumed++; x.p.resumed < 1000 {
+		runtime.Gosched() // a goroutine that the code has started shows itself now
+	}
+	var ended *join
+	if !ok {
+		o, ended = Op{}, t.join
+		*t = thread{}
+	}
+	x.ops[slot] = o
+	x.fresh |= 1 << slot
+	if ended != nil || len(x.begun) > 0 {
+		x.runTasks(ended)
+	}
+}
+
+// entry is what the table keeps of where the process now stands.
+func (x *execution) entry(parent uint32, s Observation) Entry {
+	e := Entry{Parent: parent, Seen: s, Ops: x.ops, Fresh: x.fresh, Notes: x.notes, Memory: x.p.library.Memory()}
+	if x.p.watched != "" {
+		e.Code = slices.Clone(x.code[:])
+	}
+	return e
+}
+
+// did says whether the code has just done what entry e says.
+func (x *execution) did(e *Entry) bool {
+	same := func(a, b history.Event) bool { return reflect.DeepEqual(a, b) }
+	return x.ops == e.Ops && x.fresh == e.Fresh && slices.EqualFunc(x.notes, e.Notes, same)
+}
+
+func (x *execution) stop() {
+	x.dead = true
+	for i := range x.threads {
+		if stop := x.threads[i].stop; stop != nil {
+			x.current = i
+			x.running.Store(true)
+			stop()
+			x.running.Store(false)
+		}
+	}
+}
+
+// Ask waits for o on behalf of the running thread. ok is false when the process
+// is being unwound; a second operation then ends the coroutine.
+func (p *Process) Ask(o Op) (s Observation, ok bool) {
+	p.Own()
+	x := p.live
+	if x == nil || x.dead {
+		p.unwind()
+	}
+	t := &x.threads[x.current]
+	x.code[x.current] = p.callers()
+	x.running.Store(false)
+	if !t.yield(o) {
+		return Observation{}, false
+	}
+	return t.given, true
+}
+
+// MustAsk is Ask for operations that cannot fail: unwinding passes through.
+func (p *Process) MustAsk(o Op) Observation {
+	s, ok := p.Ask(o)
+	if !ok {
+		p.unwind()
+	}
+	return s
+}
+
+// Own ends a goroutine that uses the process and is none of its coroutines: the
+// code has started it by itself. Asking the runtime for the goroutine's name is
+// certain, but takes too long to do always: after the first operations only a
+// goroutine that runs while no coroutine does is noticed.
+func (p *Process) Own() {
+	x := p.live
+	foreign := x == nil || !x.running.Load()
+	if !foreign && x.threads[x.current].goid != "" && p.asked < 32 {
+		p.asked++
+		foreign = x.threads[x.current].goid != goroutine()
+	}
+	if foreign {
+		p.foreign.Store(true)
+		runtime.Goexit()
+	}
+}
+
+// Running says whether the code runs and is not being unwound.
+func (p *Process) Running() bool { return p.live != nil && !p.live.dead }
+
+// OthersWait says whether a thread other than the running one waits for an
+// operation of such a kind at a server, or for such a notification.
+func (p *Process) OthersWait(kinds ...OpKind) bool {
+	for i, o := range p.live.ops {
+		if i != p.live.current && slices.Contains(kinds, o.Kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// Record adds e to what the program does with the present observation.
+func (p *Process) Record(e history.Event) {
+	x := p.live
+	if x.dead {
+		return
+	}
+	e.Client, e.Thread = p.id, x.current
+	x.notes = append(x.notes, e)
+}
+
+// NextToken returns a value that no process of the run returns again: "c2.1" is
+// the first one of client 2.
+func (p *Process) NextToken() string {
+	p.live.tokens++
+	return "c" + strconv.Itoa(p.id) + "." + strconv.FormatUint(p.live.tokens, 10)
+}
+
+// namedStarts is how often a process is started before the names of its
+// goroutines are not looked up any more.
+const namedStarts = 200
+
+// unwind ends the coroutine that runs, or a foreign goroutine in its place.
+func (p *Process) unwind() {
+	if x := p.live; x != nil && x.threads[x.current].goid != "" && x.threads[x.current].goid != goroutine() {
+		p.foreign.Store(true)
+		runtime.Goexit()
+	}
+	panic(stopped{})
+}
+
+// goroutine is the name of the goroutine that runs.
+func goroutine() string {
+	var b [32]byte
+	return strings.Fields(string(b[:runtime.Stack(b[:], false)]))[1]
+}
+
+// vacant is a place for another thread; -1: there is none.
+func (x *execution) vacant() int {
+	for i := 1; i < MaxThreads; i++ {
+		if x.threads[i].timer == nil && x.threads[i].next == nil {
+			return i
+		}
+	}
+	return -1
+}
+
+func (p *Process) startTimer(d time.Duration, f func()) *timer {
+	t := &timer{p: p, f: f}
+	p.armTimer(t, d)
+	return t
+}
+
+func (p *Process) armTimer(t *timer, d time.Duration) {
+	x := p.live
+	if x.dead {
+		return
+	}
+	i := x.vacant()
+	if i < 0 {
+		Exceed(fmt.Sprintf("more than %d timers at once: let it run fewer", MaxThreads-1))
+	}
+	t.slot, t.execution = i, x.number
+	x.threads[i].timer = t
+	x.ops[i] = Op{Kind: Sleep, D: d}
+	x.code[i] = p.callers()
+	x.fresh |= 1 << i
+}
+
+func (p *Process) stopTimer(t *timer) bool {
+	x := p.live
+	if x == nil || x.number != t.execution || x.threads[t.slot].timer != t {
+		return false
+	}
+	x.threads[t.slot] = thread{}
+	x.ops[t.slot] = Op{}
+	x.fresh |= 1 << t.slot
+	return true
+}

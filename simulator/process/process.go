@@ -1,0 +1,362 @@
+// Package process runs the code of one client: ordinary blocking Go code on
+// coroutines, whose every observation is chosen from outside.
+//
+// Code is deterministic given what it has observed: the answers to its requests,
+// the ends of its sleeps, the readings of its clock. So a process is a table. Its
+// entries are histories of observations, and an entry says what each thread of the
+// code waits for after that history ([Op]). Code runs only where the table has no
+// entry yet; see [Process.Advance].
+//
+// The package knows no server and no world. An operation carries a number that the
+// package gives no meaning to ([Op.Arg]); what client libraries remember between
+// two operations is behind [Library].
+package process
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"locklab/simulator/history"
+	"locklab/simulator/internal/codec"
+	"locklab/simulator/internal/table"
+)
+
+// MaxThreads bounds the threads of one process: its main thread, running timers
+// and parallel tasks.
+const MaxThreads = 5
+
+// A Process is the table of what one client's code does: a tree whose paths are
+// histories of observations and whose entries are the operations that the code
+// then waits for. Two runs in which the client has observed the same share an
+// entry, and then no code runs.
+//
+// Where the tree ends, code must run. The coroutines parked at the newest entry
+// are simply continued (live); for any other entry they are started afresh and
+// fed the recorded observations, alone, without a server.
+//
+// A Process is used by one goroutine at a time.
+type Process struct {
+	id      int // from 1
+	program func()
+	text    func(*Op) string
+	room    *table.Room
+	library Library
+	entries []Entry
+	edges   map[edge]uint32
+	live    *execution
+	starts  int // how often the program was started
+	resumed int // how often a coroutine was let run
+	noMemo  bool
+	watched string // package whose lines stand in Entry.Code; "": none
+
+	// asked counts what its coroutines have asked for, while goroutines are
+	// watched; foreign says that a goroutine that the code started has asked.
+	asked   int
+	foreign atomic.Bool
+}
+
+// A Library is the client side of a server: what a client library remembers
+// between two operations, as connections or a session. It follows from what the
+// process has observed, like the code's own variables.
+type Library interface {
+	// Start forgets everything: the program begins anew.
+	Start()
+	// Stop says that the program was unwound, wherever it stood.
+	Stop()
+	// Memory is a number for what the library remembers now, as far as the server
+	// will ask for it; 0: nothing.
+	Memory() uint32
+	// Close ends the library.
+	Close()
+}
+
+// An Entry is one history of observations, and what the code does after it. The
+// slices must not be changed.
+type Entry struct {
+	Parent uint32          // the history before the last observation
+	Seen   Observation     // the last observation
+	Ops    [MaxThreads]Op  // what each thread waits for
+	Fresh  uint8           // bit t: thread t's operation began, or ended, with that observation
+	Notes  []history.Event // what the program recorded on the way
+	Code   [][]string      // by thread, where in its code each operation was asked for; nil: see ShowCode
+	Memory uint32          // what its library remembers; see Library
+	// Entered and Inside say whether it was ever given the lock, and whether it has
+	// it: by all notes up to here.
+	Entered, Inside bool
+
+	next Observation // cache of the first edge that was followed from here
+	to   uint32      // where it leads; 0: nowhere yet
+}
+
+// An Op is what a thread waits for.
+type Op struct {
+	Kind  OpKind
+	Node  int8          // Request, Listen: the server, from 1; Read, Write: history.Resource
+	Arg   uint32        // Request, Listen, Watch: what is asked, a number of the server's tables
+	D     time.Duration // Sleep, Listen, Watch: how long at most, on the client's clock
+	Base  int32         // Write: the version that was read
+	Token uint64        // Read, Write: fencing token
+}
+
+// OpKind is a kind of operation.
+type OpKind uint8
+
+const (
+	None    OpKind = iota // no thread here
+	Begin                 // the program has not begun
+	Request               // a request to a server
+	Read                  // reads the resource
+	Write                 // writes the resource
+	Sleep                 // sleeps
+	Clocked               // reads the client's clock: answered at once
+	Join                  // waits for threads of its own process
+	Listen                // waits for a message on a connection
+	Watch                 // sleeps, unless its server sends a notification
+)
+
+// ToServer says whether a server answers it.
+func (k OpKind) ToServer() bool { return k == Request || k == Listen }
+
+// An Observation is what a thread learns when its operation ends.
+type Observation struct {
+	Thread uint8
+	Kind   ObservationKind
+	// Val is, Replied and Notified: the number of the answer; TimedOut: the message
+	// that comes when the time is over, 0: none; ClockRead: the reading; of the
+	// resource: its answer.
+	Val int64
+}
+
+// ObservationKind is a kind of observation.
+type ObservationKind uint8
+
+const (
+	Started   ObservationKind = iota + 1 // the program begins
+	Replied                              // the server answered
+	TimedOut                             // nobody answered in time
+	Broken                               // the connection is gone
+	Slept                                // the sleep is over
+	ClockRead                            // the clock was read
+	Notified                             // a watch has fired
+)
+
+type edge struct {
+	from uint32
+	seen Observation
+}
+
+// New makes the process of client id, from 1. program is its code; text says what
+// a Request or a Watch asks for, for error messages.
+func New(id int, program func(), text func(*Op) string, room *table.Room) *Process {
+	p := &Process{id: id, program: program, text: text, room: room, edges: map[edge]uint32{}}
+	p.Clear()
+	return p
+}
+
+// Use sets the client library that the program works with, before it first runs.
+func (p *Process) Use(l Library) { p.library = l }
+
+// Library is the client library that the program works with.
+func (p *Process) Library() Library { return p.library }
+
+// ID is the client's number, from 1.
+func (p *Process) ID() int { return p.id }
+
+// NoMemo has the code run from its beginning for every observation. It is the
+// simple implementation that tests compare with.
+func (p *Process) NoMemo() { p.noMemo = true }
+
+// Clear forgets the table and the parked coroutines. Entry 0 is the program that
+// has observed nothing and has not begun.
+func (p *Process) Clear() {
+	p.stop()
+	clear(p.edges)
+	p.entries = append(table.Emptied(p.entries), Entry{Ops: notBegun})
+}
+
+// Close unwinds the code.
+func (p *Process) Close() {
+	p.stop()
+	if p.library != nil {
+		p.library.Close()
+	}
+}
+
+func (p *Process) stop() {
+	if p.live == nil {
+		return
+	}
+	p.live.stop()
+	p.library.Stop()
+	p.live = nil
+}
+
+// At is an entry. It is good until the next call of Advance.
+func (p *Process) At(entry uint32) *Entry { return &p.entries[entry] }
+
+// Len is the number of entries.
+func (p *Process) Len() int { return len(p.entries) }
+
+// Starts is how often the program was started: everything else came out of the
+// table.
+func (p *Process) Starts() int { return p.starts }
+
+// Advance is the entry that follows entry at when s is observed. The error is a
+// *NondeterministicError, a *table.LimitError, or says where the code panicked.
+func (p *Process) Advance(at uint32, s Observation) (uint32, error) {
+	if to, ok := p.known(at, s); ok && !p.noMemo {
+		return to, nil
+	}
+	if p.live == nil || p.live.at != at || p.noMemo {
+		if err := p.rerun(at); err != nil {
+			return 0, err
+		}
+	}
+	if err := p.live.observe(s); err != nil {
+		p.stop() // it stands nowhere now
+		return 0, err
+	}
+	to, ok := p.room.Next(len(p.entries), "histories of a client")
+	if !ok {
+		p.stop()
+		return 0, p.room.Take()
+	}
+	e := p.live.entry(at, s)
+	e.inherit(&p.entries[at])
+	p.entries = append(p.entries, e)
+	p.live.at = to
+	p.link(at, s, to)
+	return to, nil
+}
+
+// inherit takes over from its parent how an entry stands to the lock.
+func (e *Entry) inherit(parent *Entry) {
+	e.Entered, e.Inside = parent.Entered, parent.Inside
+	for i := range e.Notes {
+		switch e.Notes[i].Kind {
+		case history.Enter:
+			e.Entered, e.Inside = true, true
+		case history.Leave:
+			e.Inside = false
+		}
+	}
+}
+
+// link notes that entry to follows at when s is observed.
+func (p *Process) link(at uint32, s Observation, to uint32) {
+	if e := &p.entries[at]; e.to == 0 {
+		e.next, e.to = s, to
+	} else {
+		p.edges[edge{at, s}] = to
+	}
+}
+
+func (p *Process) known(at uint32, s Observation) (to uint32, ok bool) {
+	if e := &p.entries[at]; e.to != 0 && e.next == s {
+		return e.to, true
+	}
+	to, ok = p.edges[edge{at, s}]
+	return to, ok
+}
+
+// rerun brings coroutines to entry at. Code that does something else than it did
+// the first time has looked at something that the simulator did not give it.
+func (p *Process) rerun(at uint32) error {
+	var path []uint32
+	for n := at; n != 0; n = p.entries[n].Parent {
+		path = append(path, n)
+	}
+	p.stop()
+	p.starts++
+	p.live = newExecution(p)
+	for i := len(path) - 1; i >= 0; i-- {
+		e := &p.entries[path[i]]
+		err := p.live.observe(e.Seen)
+		if err == nil && !p.live.did(e) {
+			did := p.live.entry(0, e.Seen)
+			err = &NondeterministicError{Client: p.id, Was: p.Describe(e), Is: p.Describe(&did)}
+		}
+		if err != nil {
+			p.stop()
+			return err
+		}
+	}
+	p.live.at = at
+	return nil
+}
+
+// NondeterministicError is client code that, given the same observations twice,
+// did two different things: it reads a clock, a random source or a variable that
+// the simulator did not give it.
+type NondeterministicError struct {
+	Client  int    // from 1
+	Was, Is string // what it did, and then waited for, the first and the second time
+}
+
+func (e *NondeterministicError) Error() string {
+	return fmt.Sprintf("simulator: the code of c%d is not deterministic: after the same observations it first did %s, then %s", e.Client, e.Was, e.Is)
+}
+
+// Describe says what the code does at an entry, for an error message.
+func (p *Process) Describe(e *Entry) string {
+	s := ""
+	for i := range e.Notes {
+		s += "record " + e.Notes[i].Kind.String()
+		if e.Notes[i].Note != "" {
+			s += fmt.Sprintf(" %q", e.Notes[i].Note)
+		}
+		s += ", "
+	}
+	return s + p.waitsFor(&e.Ops)
+}
+
+// waitsFor names pending operations for an error message.
+func (p *Process) waitsFor(ops *[MaxThreads]Op) string {
+	s := ""
+	for i := range ops {
+		o := &ops[i]
+		if o.Kind == None {
+			continue
+		}
+		if s != "" {
+			s += ", "
+		}
+		s += fmt.Sprintf("thread %d: ", i)
+		switch o.Kind {
+		case Request, Watch:
+			s += p.text(o)
+		case Sleep:
+			s += "sleep " + o.D.String()
+		default:
+			s += [...]string{Begin: "begin", Read: "read the resource", Write: "write the resource", Clocked: "read the clock", Join: "wait for its tasks", Listen: "listen for a message"}[o.Kind]
+		}
+	}
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}
+
+// Save writes the first n entries.
+func (p *Process) Save(w *codec.Writer, n int) {
+	w.Put(n)
+	for _, e := range p.entries[:n] {
+		e.next, e.to = Observation{}, 0 // Load finds what follows from what went before
+		w.Put(e)
+	}
+}
+
+// Load reads what Save wrote into a process that has observed nothing.
+func (p *Process) Load(r *codec.Reader) {
+	var n int
+	r.Get(&n)
+	for at := 0; at < n && r.Err() == nil; at++ {
+		var e Entry
+		if r.Get(&e); at == 0 {
+			continue // the program that has not begun: every process has it
+		}
+		p.entries = append(p.entries, e)
+		p.link(e.Parent, e.Seen, uint32(at))
+	}
+}

@@ -1,0 +1,43 @@
+// Package redisnode is a Redis server as a value: with its replicas, its disk, its
+// clock, and the old master of a split.
+//
+// Commands are executed by a real miniredis (engine.go), one for all servers of a
+// simulator: it is put into a keyspace, given the commands of one write, and read
+// out again. What that did is remembered in a table ([Kind]), so that the engine
+// runs once for every keyspace and write. A [State] is a comparable value that names
+// keyspaces by their numbers and holds the deadlines of the keys that expire.
+//
+// Clients are unmodified go-redis clients ([Connections]); their connections end in
+// this package. What lasts on a connection from one write to the next, as watched
+// keys and subscriptions, stands in the server's keyspace under the connection's
+// name.
+//
+// # What is refused
+//
+// A refusal is an error that ends the run and names the command: SELECT, patterns of
+// channels and blocking commands, which would leave state on a connection that no
+// keyspace holds; a MULTI whose EXEC does not come in the same write; commands that
+// return something random (SPOP, math.random in a script); WAIT in a script;
+// lifetimes of hash fields, streams, HyperLogLogs. More than [MaxKeys] keys with a
+// time to live on one server end the run with a LimitError.
+//
+// # Where it differs from a Redis 7
+//
+// Beyond Redis 7 a server knows what compares before it writes: DELEX with IFEQ or
+// IFNE and SET with IFEQ, of Redis 8.4, and DELIFEQ, of Valkey 9.0 (ifequal.go).
+//
+// Clocks are read in whole milliseconds. A server does not notice that a client has
+// closed a connection: watches and subscriptions of it stay, without effect.
+//
+// Where a miniredis answers otherwise than a Redis 7, so does this package: the words
+// of some errors; in a script, the code of a failed command's error (ERR for
+// WRONGTYPE); a script that fails is not cached; between MULTI and EXEC an unknown
+// command does not spoil the transaction, but an argument that should be a number
+// and is not does; LREM and SREM that find nothing count as writes for WATCH; TTL rounds down; a
+// lifetime of more than 292 years ends at once; SET with EXAT or PXAT that names the
+// present millisecond makes a key that does not expire. A test compares everything
+// else that the locks send with a real server.
+//
+// Differences of pub/sub, WAIT and split brain are listed at the top of pubsub.go,
+// wait.go and split.go.
+package redisnode

@@ -1,0 +1,390 @@
+package redisnode
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/proto"
+	"github.com/alicebob/miniredis/v2/server"
+
+	"locklab/simulator/internal/table"
+)
+
+// engine is the one real Redis of a simulator: a miniredis without a listener that
+// is put into a state, given a command, and read out again. It serves all servers
+// of all worlds.
+type engine struct {
+	m       *miniredis.Miniredis
+	peer    *server.Peer
+	out     bytes.Buffer
+	hello   string   // its answer to the handshake of a new connection
+	held    string   // id of the keyspace that it holds; "": not known
+	loaded  []string // sources in its script cache, sorted
+	sources []string // scripts that it has seen, by first appearance
+	known   map[string]bool
+	// noMemo is the simple implementation that tests compare with: every state is
+	// built anew.
+	noMemo bool
+
+	needs    needs  // what the commands of this call, those of scripts included, read beside the keyspace
+	refused  string // the first of them that cannot be simulated
+	scripted bool   // one of them may have changed the script cache
+	refuses  bool   // the server has too few replicas to write
+
+	subscribers []subscriber // the connections that have subscribed
+	published   []message    // by the commands of this call
+	full        bool         // a buffer holds more of them than there is room for
+}
+
+// needs says what a command may have read beside the keyspace.
+type needs uint8
+
+const (
+	needsNothing needs = iota
+	needsTTLs          // how long keys have still to live
+	needsClock         // the server's clock, and the above
+)
+
+// blind are the commands whose reply and effect do not depend on how long a
+// key has still to live, in the forms that classify lets through. Anything not
+// named in this file is taken to read the clock, which is always safe.
+var blind = map[string]bool{
+	"PING": true, "ECHO": true, "GET": true, "SET": true, "SETNX": true, "SETEX": true, "PSETEX": true,
+	"GETSET": true, "GETDEL": true, "MGET": true, "MSET": true, "MSETNX": true, "APPEND": true, "STRLEN": true,
+	"DEL": true, "UNLINK": true, "DELEX": true, "DELIFEQ": true, "EXISTS": true, "TYPE": true, "EXPIRE": true, "PEXPIRE": true, "PERSIST": true,
+	"INCR": true, "INCRBY": true, "DECR": true, "DECRBY": true,
+	"HSET": true, "HSETNX": true, "HGET": true, "HMGET": true, "HGETALL": true, "HEXISTS": true, "HDEL": true,
+	"HINCRBY": true, "HLEN": true, "HKEYS": true, "HVALS": true,
+	"LPUSH": true, "RPUSH": true, "LPOP": true, "RPOP": true, "LLEN": true, "LINDEX": true, "LRANGE": true, "LREM": true,
+	"SADD": true, "SREM": true, "SISMEMBER": true, "SMEMBERS": true, "SCARD": true,
+	"ZADD": true, "ZREM": true, "ZSCORE": true, "ZRANK": true, "ZRANGE": true, "ZCARD": true, "ZCOUNT": true,
+	"ZRANGEBYSCORE": true, "ZREMRANGEBYSCORE": true,
+	"WATCH": true, "UNWATCH": true, "MULTI": true, "EXEC": true, "DISCARD": true,
+	"PUBLISH": true, "EVAL": true, "EVALSHA": true, "EVAL_RO": true, "EVALSHA_RO": true, "SCRIPT": true, "FLUSHALL": true, "FLUSHDB": true, "DBSIZE": true,
+}
+
+// readsTTL are the commands that look at what remains of a key's life.
+var readsTTL = map[string]bool{"TTL": true, "PTTL": true, "GETEX": true, "COPY": true, "RENAME": true, "RENAMENX": true}
+
+// unfit are the commands that are refused: they would leave something behind that
+// no keyspace holds (state of a connection, of the whole process, lifetimes of hash
+// fields), report such a thing, wait, or return something random. They are never
+// executed.
+var unfit = map[string]bool{
+	"SELECT": true, "SWAPDB": true, "MOVE": true,
+	"SUBSCRIBE": true, "PSUBSCRIBE": true, "UNSUBSCRIBE": true, "PUNSUBSCRIBE": true, "BLPOP": true, "BRPOP": true,
+	"BRPOPLPUSH": true, "BLMOVE": true, "BZMPOP": true, "BZPOPMAX": true, "BZPOPMIN": true, "XREAD": true, "XREADGROUP": true,
+	"SSUBSCRIBE": true, "SUNSUBSCRIBE": true, "SPUBLISH": true, "PUBSUB": true,
+	"WAIT": true, "AUTH": true, "HELLO": true, "CLIENT": true, "QUIT": true, "INFO": true, "OBJECT": true,
+	"HEXPIRE": true, "HSETEX": true,
+	"SPOP": true, "SRANDMEMBER": true, "HRANDFIELD": true, "ZRANDMEMBER": true, "RANDOMKEY": true,
+}
+
+func classify(cmd string, args []string) needs {
+	switch {
+	case (cmd == "SET" || cmd == "GETEX") && slices.ContainsFunc(args, isAbsolute):
+		return needsClock
+	case (cmd == "EXPIRE" || cmd == "PEXPIRE") && len(args) > 2:
+		return needsTTLs // NX, XX, GT, LT
+	case blind[cmd]:
+		return needsNothing
+	case readsTTL[cmd]:
+		return needsTTLs
+	}
+	return needsClock
+}
+
+func isAbsolute(arg string) bool {
+	return strings.EqualFold(arg, "PXAT") || strings.EqualFold(arg, "EXAT")
+}
+
+func newEngine() (*engine, error) {
+	e := &engine{m: miniredis.NewMiniRedis(), known: map[string]bool{}}
+	conn, err := e.m.Dial() // starts it, without a listener
+	if err != nil {
+		return nil, fmt.Errorf("simulator: start miniredis: %w", err)
+	}
+	conn.Close()
+	e.peer = server.NewPeer(bufio.NewWriter(&e.out))
+	e.hello = e.dispatch([]string{"HELLO", "2"})
+	if err := e.m.Server().Register("DELIFEQ", e.deleteIfEqual); err != nil {
+		return nil, fmt.Errorf("simulator: %w", err)
+	}
+	e.m.Server().SetPreHook(e.before)
+	return e, nil
+}
+
+func (e *engine) close() { e.m.Close() }
+
+// before sees every command before it runs, also those that a script calls; true:
+// it has answered the command itself.
+func (e *engine) before(peer *server.Peer, cmd string, args ...string) bool {
+	e.needs = max(e.needs, classify(cmd, args))
+	if unfit[cmd] {
+		e.refuse("the command " + cmd)
+		return true
+	}
+	if e.refuses && cmd == "MULTI" {
+		e.refuse("a transaction on a server with too few replicas")
+		return true
+	}
+	if e.refuses && refuseWrite(peer, cmd) {
+		return true
+	}
+	switch cmd {
+	case "SET":
+		if set, comparison, ok := cutIfEqual(args); ok {
+			e.setIfEqual(peer, set, comparison)
+			return true
+		}
+	case "PUBLISH":
+		return e.publish(peer, args)
+	case "EVAL", "EVAL_RO":
+		if len(args) > 0 {
+			e.learn(args[0])
+		}
+	case "SCRIPT":
+		if len(args) > 1 && strings.EqualFold(args[0], "LOAD") {
+			e.learn(args[1])
+		}
+		e.scripted = true
+	}
+	return false
+}
+
+// refuse keeps the first reason.
+func (e *engine) refuse(what string) {
+	if e.refused == "" {
+		e.refused = what
+	}
+}
+
+func (e *engine) learn(source string) {
+	e.scripted = true
+	if strings.Contains(source, "math.random") {
+		// Redis seeds it anew for each script, miniredis does not
+		e.refuse("a script that calls math.random")
+	}
+	if !e.known[source] {
+		e.known[source] = true
+		e.sources = append(e.sources, source)
+	}
+}
+
+// dispatch executes a command on the connection that is always there.
+func (e *engine) dispatch(args []string) string { return e.send(e.peer, args) }
+
+func (e *engine) send(peer *server.Peer, args []string) string {
+	e.out.Reset()
+	e.m.Server().Dispatch(peer, args)
+	peer.Flush()
+	return e.out.String()
+}
+
+// scriptSHA is the name under which Redis caches a script.
+func scriptSHA(source string) string {
+	sum := sha1.Sum([]byte(source))
+	return hex.EncodeToString(sum[:])
+}
+
+// mark is added to every lifetime that is restored. Redis counts whole
+// milliseconds, so a command cannot set a lifetime with such a fraction: what
+// carries it afterwards was kept and not set. It also keeps a key alive whose
+// last millisecond has begun, as Redis does.
+const mark = 500 * time.Microsecond
+
+// longTTL is what the i-th expiring key gets where the true remainder does not
+// matter.
+func longTTL(i int) time.Duration { return time.Duration(400*24+i) * time.Hour }
+
+// outcome is what a batch of commands did.
+type outcome struct {
+	reply string // RESP
+	keys  keyspace
+	ttls  []time.Duration // of the expiring keys, in the order of their places; with mark: kept
+	needs needs
+}
+
+// run brings miniredis to keyspace s with the given lifetimes, sets the clock, runs
+// the commands of one batch, and reads the result.
+func (e *engine) run(s *keyspace, ttls []time.Duration, now time.Time, b *batch) (outcome, error) {
+	e.restore(s, ttls)
+	e.m.SetTime(now)
+	watches, peers, conn := e.connect(s, b)
+	e.needs, e.refused, e.scripted = needsNothing, b.unfit, false
+	e.subscribers, e.published, e.full = s.subscribers, nil, false
+	reply := ""
+	if b.unfit == "" {
+		for _, args := range b.commands { // nearly always one
+			reply += e.send(conn, args)
+		}
+	}
+	if e.scripted {
+		e.loaded = e.cached()
+	}
+	if e.refused != "" {
+		return outcome{}, fmt.Errorf("simulator: the lab cannot carry %s: it waits in a script, rolls dice, or leaves or tells what no snapshot holds", e.refused)
+	}
+	needs := e.needs
+	keys, after, err := e.read()
+	if err != nil {
+		return outcome{}, err
+	}
+	watches = e.watching(s, keys, b, watches, peers)
+	out := outcome{reply: reply, keys: newKeyspace(keys, e.loaded, watches...).withSubscribers(e.delivered()), ttls: after, needs: needs}
+	if e.full {
+		return outcome{}, table.Limit("more than %d messages wait for one subscriber: have it listen more often, or publish less", maxInbox)
+	}
+	if needs == needsNothing {
+		e.held = out.keys.id
+	}
+	return out, nil
+}
+
+// restore makes miniredis hold s. Mostly it does already, since the last command
+// led there; then only the lifetimes are set anew. That holds after blind commands
+// only: after others a miniredis may hold more than it shows (COPY with REPLACE
+// leaves the old value under a new one of another type).
+func (e *engine) restore(s *keyspace, ttls []time.Duration) {
+	held := e.held == s.id && !e.noMemo
+	e.held = ""
+	if !held {
+		e.m.FlushAll()
+	}
+	n := 0
+	for i := range s.keys {
+		k := &s.keys[i]
+		if !held {
+			e.put(k)
+		}
+		if k.expires {
+			e.m.SetTTL(k.name, ttls[n]+mark)
+			n++
+		}
+	}
+	if !held && (e.noMemo || !slices.Equal(e.loaded, s.scripts)) {
+		e.loadScripts(s.scripts)
+	}
+}
+
+func (e *engine) loadScripts(sources []string) {
+	e.dispatch([]string{"SCRIPT", "FLUSH"})
+	for _, src := range sources {
+		e.dispatch([]string{"SCRIPT", "LOAD", src})
+	}
+	e.loaded = sources
+}
+
+// forgetScripts drops the scripts that it has seen.
+func (e *engine) forgetScripts() {
+	e.loadScripts(nil)
+	e.held, e.sources = "", nil
+	clear(e.known)
+}
+
+// put writes one key. The errors of these calls all say "wrong type", which a
+// freshly flushed database rules out.
+func (e *engine) put(k *keyValue) {
+	switch k.kind {
+	case "string":
+		_ = e.m.Set(k.name, k.parts[0])
+	case "hash":
+		e.m.HSet(k.name, k.parts...)
+	case "list":
+		_, _ = e.m.Push(k.name, k.parts...)
+	case "set":
+		_, _ = e.m.SAdd(k.name, k.parts...)
+	case "zset":
+		for i := 0; i+1 < len(k.parts); i += 2 {
+			e.dispatch([]string{"ZADD", k.name, k.parts[i], k.parts[i+1]})
+		}
+	}
+}
+
+func (e *engine) read() (keys []keyValue, ttls []time.Duration, err error) {
+	names := e.m.Keys()
+	keys = make([]keyValue, 0, len(names))
+	for _, name := range names {
+		k := keyValue{name: name, kind: e.m.Type(name)}
+		if k.parts, err = e.parts(name, k.kind); err != nil {
+			return nil, nil, err
+		}
+		switch ttl := e.m.TTL(name); {
+		case ttl > 0:
+			k.expires = true
+			ttls = append(ttls, ttl)
+		case ttl < 0:
+			// Its deadline had come when it was set: SET with PXAT. A Redis does
+			// not keep such a key.
+			e.m.Del(name)
+			continue
+		}
+		keys = append(keys, k)
+	}
+	return keys, ttls, nil
+}
+
+func (e *engine) parts(name, kind string) (parts []string, err error) {
+	switch kind {
+	case "string":
+		v, err := e.m.Get(name)
+		return []string{v}, err
+	case "hash":
+		fields, err := e.m.HKeys(name)
+		for _, f := range fields {
+			parts = append(parts, f, e.m.HGet(name, f))
+		}
+		return parts, err
+	case "list":
+		return e.m.List(name)
+	case "set":
+		return e.m.SMembers(name)
+	case "zset":
+		scores, err := e.m.SortedSet(name)
+		for member, score := range scores {
+			parts = append(parts, fmt.Sprint(score)+"\x00"+member)
+		}
+		sort.Strings(parts)
+		return slices.Collect(func(yield func(string) bool) {
+			for _, p := range parts {
+				score, member, _ := strings.Cut(p, "\x00")
+				if !yield(score) || !yield(member) {
+					return
+				}
+			}
+		}), err
+	}
+	return nil, fmt.Errorf("simulator: the lab cannot carry a key of type %q (%s)", kind, name)
+}
+
+// cached lists the sources that the script cache holds, sorted.
+func (e *engine) cached() []string {
+	if len(e.sources) == 0 {
+		return nil
+	}
+	args := []string{"SCRIPT", "EXISTS"}
+	for _, src := range e.sources {
+		args = append(args, scriptSHA(src))
+	}
+	var in []string
+	answers, err := proto.Parse(e.dispatch(args))
+	list, ok := answers.([]any)
+	if err != nil || !ok {
+		return nil
+	}
+	for i, a := range list {
+		if a == 1 {
+			in = append(in, e.sources[i])
+		}
+	}
+	sort.Strings(in)
+	return in
+}

@@ -1,0 +1,141 @@
+package redisnode
+
+import (
+	"time"
+
+	"github.com/alicebob/miniredis/v2/proto"
+
+	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/node"
+)
+
+// What can befall a server, n counting from 1. why says why it cannot; then nothing
+// has happened. An err is a *table.LimitError.
+
+// Hang has a server stand still for d. What arrives meanwhile is executed
+// afterwards; its clock goes on, and keys expire.
+func (k *Kind) Hang(w node.World, nodes []State, n int8, d time.Duration) (why string) {
+	s := &nodes[n-1]
+	switch {
+	case d <= 0:
+		return "a server needs a time above 0 to stand still"
+	case s.outage != serving:
+		return "the server does not run"
+	}
+	s.outage, s.until = hung, clock.Later(w.Now(), d)
+	e := w.Emit(history.Hang)
+	e.Node, e.D = int(n), d
+	return ""
+}
+
+// Restart crashes a server, which comes back after d with what it keeps on disk.
+// A replica would copy what that has become: until it does, it can still be
+// promoted with what it has.
+func (k *Kind) Restart(w node.World, nodes []State, n int8, d time.Duration) (why string) {
+	s := &nodes[n-1]
+	switch {
+	case s.outage == down:
+		return "the server is down already"
+	case d < 0:
+		return "a server cannot be down for less than no time"
+	}
+	w.Emit(history.Down).Node = int(n)
+	node.HangUp(w, n, node.All&^s.cut)
+	k.replace(w, s, n, k.kept(s, n), history.Disk)
+	k.compare(s, n)
+	if s.outage, s.until = down, clock.Later(w.Now(), d); d == 0 {
+		k.comeBack(w, s, n)
+		k.expire(w, nodes)
+	}
+	return ""
+}
+
+// kept is what a server has on disk.
+func (k *Kind) kept(s *State, n int8) Data {
+	switch k.servers[n-1].AOF {
+	case Always:
+		return k.bareData(s.data)
+	case EverySecond:
+		return s.disk
+	}
+	return Data{}
+}
+
+// HasReplica says whether a server has that replica, from 0, to promote.
+func (k *Kind) HasReplica(nodes []State, n, replica int8) bool {
+	return k.hasReplica(&nodes[n-1], n, replica)
+}
+
+// Failover puts a replica of a server, from 0, in its place, with what it has heard
+// of, no cached scripts, and the connections to the old one broken. The other
+// replicas become those of the new server, and a new one takes the place of the
+// promoted.
+func (k *Kind) Failover(w node.World, nodes []State, n, replica int8) (why string) {
+	s := &nodes[n-1]
+	if !k.hasReplica(s, n, replica) {
+		return "the server has no such replica"
+	}
+	e := w.Emit(history.Failover)
+	e.Node, e.Replica = int(n), replica
+	node.HangUp(w, n, node.All&^s.cut)
+	k.promote(w, s, n, replica)
+	k.expire(w, nodes)
+	return ""
+}
+
+// StepClock moves the clock of a server by d, and with it the end of every key that
+// has one.
+func (k *Kind) StepClock(w node.World, nodes []State, n int8, d time.Duration) (why string) {
+	if why = nodes[n-1].clock.Jump(d); why != "" {
+		return why
+	}
+	e := w.Emit(history.ClockStep)
+	e.Node, e.D = int(n), d
+	k.expire(w, nodes)
+	return ""
+}
+
+// Keys calls yield for the keys of a server, in the order of their names, and says
+// of each whether it has a time to live.
+func (k *Kind) Keys(nodes []State, n int8, yield func(name string, expires bool)) {
+	for _, key := range k.keyspaces[nodes[n-1].data.keyspace].keys {
+		yield(key.name, key.expires)
+	}
+}
+
+// Command has a server execute a command that no client sent; note says why, in the
+// history.
+func (k *Kind) Command(w node.World, nodes []State, n int8, note string, args ...string) (why string, err error) {
+	s := &nodes[n-1]
+	if s.outage != serving {
+		return "the server does not run", nil
+	}
+	id, err := k.internBatch(connRef{}, []byte(proto.Strings(args...)))
+	if err != nil {
+		return "", err
+	}
+	eff, err := k.apply(&s.data, s.clock.Read(w.Now()), id)
+	if err != nil {
+		return "", err
+	}
+	e := w.Emit(history.External)
+	e.Node, e.Cmd, e.Reply, e.Note = int(n), k.batches[id].text, k.replies[eff.reply].text, note
+	for i := range eff.changes {
+		emitChange(w, s, &s.data, 0, int(n), &eff.changes[i])
+	}
+	if len(eff.changes) > 0 {
+		k.leaveBehind(s, n)
+	}
+	return "", nil
+}
+
+// Reject is the answer to a request that is refused with an error, of one line,
+// instead of being executed.
+func (k *Kind) Reject(batch uint32, err string) (answer uint32, text string) {
+	resp := ""
+	for range k.batches[batch].commands {
+		resp += "-" + err + "\r\n"
+	}
+	return k.internReply(resp), replyText(resp)
+}

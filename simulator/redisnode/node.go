@@ -1,0 +1,411 @@
+package redisnode
+
+import (
+	"time"
+
+	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/node"
+	"locklab/simulator/process"
+)
+
+// Limits of one server. They keep a State a plain value.
+const (
+	MaxKeys     = 4 // keys with a time to live
+	MaxReplicas = 2
+)
+
+// A Config is the settings of one server. They have been checked.
+type Config struct {
+	Replicas    int           // 0 to MaxReplicas
+	MinReplicas int           // min-replicas-to-write, up to Replicas
+	MaxLag      time.Duration // min-replicas-max-lag; 0: Redis's default of 10 s
+	AOF         AOF
+	Clock       clock.State // at the start
+}
+
+// AOF is what a server keeps on disk, in the words of Redis's appendfsync
+// (redis.io, operate, persistence). Cached scripts are never kept.
+type AOF uint8
+
+const (
+	NoAOF       AOF = iota // nothing: it comes back empty
+	EverySecond            // what it had at its last fsync, which a Replicate choice makes
+	Always                 // all that it has answered for
+)
+
+// copies is how many copies of its data a server has beside its own: its replicas,
+// and after them its disk, if that can lag.
+func (c *Config) copies() int {
+	if c.AOF == EverySecond {
+		return c.Replicas + 1
+	}
+	return c.Replicas
+}
+
+// A State is one server with its replicas and its disk, which share its clock. It is
+// a comparable value; its numbers name entries of its Kind's tables.
+type State struct {
+	data Data
+	// replicas are what its replicas have heard of. While the old master of a split
+	// lives on, its data stands in the place of the replica that was promoted.
+	replicas [MaxReplicas]Data
+	disk     Data // what it had at its last fsync
+	clock    clock.State
+	behind   copySet               // the replicas, and the disk, that lack something that the server has
+	lacks    [MaxReplicas]node.Set // the clients whose writes are among what a replica lacks
+
+	cut       node.Set // the clients that are cut off with the old master; none: there is none
+	oldMaster uint8    // cut: the replica in whose place that is
+	outage    outage
+
+	refuses time.Duration // cut: when the old master begins to refuse writes, true time
+	until   time.Duration // when the outage ends, true time
+}
+
+// Data is what a server holds: a keyspace, and for each key that expires, in its
+// place, the last millisecond of the server's own clock in which it lives.
+type Data struct {
+	keyspace uint32
+	deadline [MaxKeys]int64
+}
+
+type outage uint8
+
+const (
+	serving outage = iota
+	down           // crashed: the connection of everyone who asks breaks
+	hung           // stands still: what arrives waits in its queue
+)
+
+// copySet is a set of replicas, from 0, and after them of the disk.
+type copySet uint8
+
+// Behind says whether a replica, or the disk, lacks something.
+func (s *State) Behind() bool { return s.behind != 0 }
+
+// Down says whether the server has crashed and is not back.
+func (s *State) Down() bool { return s.outage == down }
+
+// Hung says whether the server stands still.
+func (s *State) Hung() bool { return s.outage == hung }
+
+// Split says whether the server's old master lives on.
+func (s *State) Split() bool { return s.cut != 0 }
+
+// copyOf is what a replica of server n holds, or, after them, its disk.
+func (k *Kind) copyOf(s *State, n, i int8) *Data {
+	if int(i) < k.servers[n-1].Replicas {
+		return &s.replicas[i]
+	}
+	return &s.disk
+}
+
+// hasReplica says whether server n has that replica, from 0.
+func (k *Kind) hasReplica(s *State, n, replica int8) bool {
+	return replica >= 0 && int(replica) < k.servers[n-1].Replicas && (s.cut == 0 || replica != int8(s.oldMaster))
+}
+
+// Begin sets the servers to the start of a run.
+func (k *Kind) Begin(nodes []State, _ int) {
+	for i := range nodes {
+		nodes[i].clock = k.servers[i].Clock
+	}
+}
+
+// Patience is the configured time.
+func (k *Kind) Patience(timeout time.Duration) time.Duration { return timeout }
+
+// Enabled appends what server n can do by itself.
+func (k *Kind) Enabled(s *State, n int8, buf []node.Choice) []node.Choice {
+	if s.outage != serving {
+		return buf
+	}
+	for i := range int8(MaxReplicas + 1) {
+		if s.behind>>i&1 != 0 {
+			buf = append(buf, node.Choice{Verb: node.Replicate, Node: n, Thread: i})
+		}
+	}
+	if s.cut != 0 {
+		buf = append(buf, node.Choice{Verb: node.Heal, Node: n})
+	}
+	return buf
+}
+
+// Step makes a choice of Enabled or Told happen, or the end of a WAIT.
+func (k *Kind) Step(w node.World, nodes []State, c node.Choice) (why string, err error) {
+	switch c.Verb {
+	case node.Unblock:
+		if th := &w.Client(c.Client).Threads[c.Thread]; th.Phase == node.Listening {
+			return k.push(w, nodes, c.Client, c.Thread)
+		} else if th.Phase != node.Blocked || th.Hold > w.Now() {
+			return "no WAIT of this thread has lasted long enough", nil
+		}
+		k.unblock(w, nodes, c.Client, c.Thread)
+		return "", nil
+	case node.Replicate:
+		return k.replicate(w, nodes, c), nil
+	case node.Heal:
+		return k.heal(w, nodes, c), nil
+	}
+	return "this server knows no such thing", nil
+}
+
+// Due is the next true time at which a key expires or an outage ends.
+func (k *Kind) Due(now time.Duration, s *State) time.Duration {
+	next := clock.Never
+	switch s.outage {
+	case serving:
+		next = k.expiry(now, s, &s.data)
+	case hung:
+		next = min(s.until, k.expiry(now, s, &s.data))
+	case down:
+		next = s.until
+	}
+	if s.cut != 0 {
+		next = min(next, k.expiry(now, s, &s.replicas[s.oldMaster]))
+	}
+	return next
+}
+
+// expiry is the first true time at which a key of a server's data is dead.
+func (k *Kind) expiry(now time.Duration, s *State, data *Data) time.Duration {
+	first := clock.Never
+	for i := range k.keyspaces[data.keyspace].ttls {
+		first = min(first, s.expiry(now, data.deadline[i]))
+	}
+	return first
+}
+
+// expiry is the first true time at which a key with the given deadline is dead.
+func (s *State) expiry(now time.Duration, deadline int64) time.Duration {
+	if deadline >= clock.EndOfTime.Milliseconds() {
+		return clock.Never
+	}
+	return s.clock.When(now, time.Duration(deadline+1)*time.Millisecond)
+}
+
+// Passed ends the outages whose time has come and removes the keys whose time is
+// over. A server that is down removes nothing until it is back.
+func (k *Kind) Passed(w node.World, nodes []State) {
+	for i := range nodes {
+		switch s := &nodes[i]; {
+		case s.outage == serving || s.until > w.Now():
+		case s.outage == down:
+			k.comeBack(w, s, int8(i+1))
+		default:
+			s.outage, s.until = serving, 0
+		}
+	}
+	k.expire(w, nodes)
+}
+
+// comeBack ends the outage of server n, which was down.
+func (k *Kind) comeBack(w node.World, s *State, n int8) {
+	s.outage, s.until = serving, 0
+	e := w.Emit(history.Up)
+	e.Node, e.Note = int(n), [...]string{NoAOF: "empty", EverySecond: "with its last fsync", Always: "with its data"}[k.servers[n-1].AOF]
+}
+
+func (k *Kind) expire(w node.World, nodes []State) {
+	for i := range nodes {
+		s, n := &nodes[i], int8(i+1)
+		if s.outage != down && k.expireIn(w, s, &s.data, int(n)) {
+			k.leaveBehind(s, n)
+		}
+		if s.cut != 0 {
+			data, number := k.oldMaster(s, n)
+			k.expireIn(w, s, data, number)
+		}
+	}
+}
+
+// expireIn expires keys in one server's data, and says whether there were any.
+func (k *Kind) expireIn(w node.World, s *State, data *Data, number int) (any bool) {
+	for now := s.clock.Read(w.Now()); ; any = true {
+		place, ok := k.overdue(data, now)
+		if !ok {
+			return any
+		}
+		key := k.drop(data, place)
+		e := w.Emit(history.Expire)
+		e.Node, e.Key, e.Before = number, key.name, key.text()
+	}
+}
+
+// leaveBehind says that no replica of server n, nor its disk, has what it has just
+// become.
+func (k *Kind) leaveBehind(s *State, n int8) {
+	s.behind = 1<<k.servers[n-1].copies() - 1
+	if s.cut != 0 {
+		s.behind &^= 1 << s.oldMaster
+	}
+}
+
+// reached is the outage of what a client reaches of the server.
+func (s *State) reached(client int8) outage {
+	if s.outage != serving && s.cut.Has(client) {
+		return serving
+	}
+	return s.outage
+}
+
+// Arrive has the request of a client's thread reach its server.
+func (k *Kind) Arrive(w node.World, nodes []State, c, thread int8) error {
+	th, o := &w.Client(c).Threads[thread], w.Op(c, thread)
+	switch s := &nodes[o.Node-1]; s.reached(c) {
+	case down:
+		th.Answer(node.LostConn)
+		return nil
+	case hung:
+		th.Hold = s.until
+		return nil
+	}
+	if k.batches[o.Arg].wait != nil {
+		return k.arriveWait(w, nodes, c, thread)
+	}
+	answer, err := k.serve(w, nodes, arrival{from: c, to: o.Node, batch: o.Arg, msg: th.Msg})
+	th.Answer(answer)
+	return err
+}
+
+// ArriveOrphan has an orphaned request reach its server.
+func (k *Kind) ArriveOrphan(w node.World, nodes []State, o *node.Orphan) (held bool, err error) {
+	switch s := &nodes[o.Op.Node-1]; s.reached(o.From) {
+	case hung:
+		o.Hold = s.until
+		return true, nil
+	case down:
+		return false, nil
+	}
+	batch := o.Op.Arg
+	if wait := k.batches[batch].wait; wait != nil { // nobody waits for the number of replicas
+		batch = wait.before
+	}
+	if batch == noBatch {
+		return false, nil
+	}
+	_, err = k.serve(w, nodes, arrival{from: o.From, to: o.Op.Node, batch: batch, msg: o.Msg})
+	return false, err
+}
+
+// arrival is a request that has reached its server.
+type arrival struct {
+	from, to   int8 // client, server
+	batch, msg uint32
+}
+
+// serve executes a request where it was sent to.
+func (k *Kind) serve(w node.World, nodes []State, m arrival) (answer uint32, err error) {
+	s := &nodes[m.to-1]
+	if k.gone(&s.data, m.batch) {
+		return node.LostConn, nil
+	}
+	e := w.Emit(history.Apply)
+	e.Client, e.Node, e.Msg = int(m.from), int(m.to), int(m.msg)
+	data, number, batch := &s.data, int(m.to), m.batch
+	if s.cut != 0 {
+		data, number = k.side(s, m.to, m.from)
+		e.Node = number
+		if k.tooFewReplicas(w.Now(), s, m.to, m.from) {
+			batch |= refuseWrites
+		}
+	}
+	eff, err := k.apply(data, s.clock.Read(w.Now()), batch)
+	if err != nil {
+		return 0, err
+	}
+	e.Cmd, e.Reply = k.batches[m.batch].text, k.replies[eff.reply].text
+	for i := range eff.changes {
+		emitChange(w, s, data, int(m.from), number, &eff.changes[i])
+	}
+	if config := &k.servers[m.to-1]; len(eff.changes) > 0 && data == &s.data && config.copies() > 0 {
+		k.leaveBehind(s, m.to)
+		for i := range s.lacks[:config.Replicas] {
+			s.lacks[i] |= node.Of(m.from)
+		}
+	}
+	return eff.reply, nil
+}
+
+// emitChange records that a key has changed, and until when it lives.
+func emitChange(w node.World, s *State, data *Data, client, number int, ch *change) *history.Event {
+	e := w.Emit(history.Change)
+	e.Client, e.Node, e.Key, e.Before, e.After = client, number, ch.key, ch.before, ch.after
+	switch {
+	case ch.place >= 0:
+		e.Until = s.expiry(w.Now(), data.deadline[ch.place])
+	case ch.after != "":
+		e.Until = history.Forever
+	}
+	return e
+}
+
+// GaveUp leaves a request on its way: it still arrives.
+func (k *Kind) GaveUp(w node.World, _ []State, c, thread int8) {
+	if w.Client(c).Threads[thread].Phase == node.Asking {
+		w.Orphan(c, thread)
+	}
+}
+
+// Lost breaks the connection of a subscription by which a message was lost: where
+// later messages are heard, none before has been lost.
+func (k *Kind) Lost(w node.World, _ []State, c, thread int8) {
+	if w.Op(c, thread).Kind == process.Listen {
+		w.Client(c).Threads[thread].Answer(node.LostConn)
+	}
+}
+
+// A server does not notice what else happens to a client.
+func (k *Kind) HeldUp(node.World, []State, int8)  {}
+func (k *Kind) Paused(node.World, []State, int8)  {}
+func (k *Kind) Resumed(node.World, []State, int8) {}
+func (k *Kind) Crashed(node.World, []State, int8) {}
+
+// Ready is empty: go-redis connects without delay.
+func (k *Kind) Ready(_ node.World, _ int8, buf []node.Choice) []node.Choice { return buf }
+
+// Relative is a server as a part of a world at now.
+func (k *Kind) Relative(now time.Duration, s State, readsClock bool) State {
+	k.shift(&s, -clock.Millis(s.clock.Read(now)))
+	if s.cut != 0 && s.refuses != clock.Never {
+		s.refuses = max(s.refuses-now, 0)
+	}
+	if s.outage != serving && s.until != clock.Never {
+		s.until -= now
+	}
+	if !k.waited {
+		s.lacks = [MaxReplicas]node.Set{}
+	}
+	if !readsClock {
+		s.clock = s.clock.WithinMillisecond(now)
+	}
+	return s
+}
+
+// Absolute undoes Relative.
+func (k *Kind) Absolute(now time.Duration, s State) State {
+	k.shift(&s, clock.Millis(s.clock.Read(now)))
+	if s.cut != 0 && s.refuses != clock.Never {
+		s.refuses += now
+	}
+	if s.outage != serving && s.until != clock.Never {
+		s.until += now
+	}
+	return s
+}
+
+// shift moves the deadlines of all data of a server by ms.
+func (k *Kind) shift(s *State, ms int64) {
+	k.shiftData(&s.data, ms)
+	k.shiftData(&s.disk, ms)
+	for i := range s.replicas {
+		k.shiftData(&s.replicas[i], ms)
+	}
+}
+
+func (k *Kind) shiftData(d *Data, ms int64) {
+	for i := range k.keyspaces[d.keyspace].ttls {
+		d.deadline[i] += ms
+	}
+}

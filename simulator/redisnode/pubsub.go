@@ -1,0 +1,300 @@
+package redisnode
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/alicebob/miniredis/v2/proto"
+	"github.com/alicebob/miniredis/v2/server"
+
+	"locklab/simulator/history"
+	"locklab/simulator/internal/table"
+	"locklab/simulator/node"
+	"locklab/simulator/process"
+)
+
+// SUBSCRIBE, UNSUBSCRIBE and PUBLISH. A miniredis would leave messages to goroutines
+// of its own, so this package answers them. They are as in Redis: a message goes to
+// the connections that are subscribed at that moment, in the order of publication,
+// and one without subscribers is lost (redis.io, develop/pubsub).
+//
+// A subscription is kept in the server's keyspace, under the connection's name, with
+// the messages that its client has not taken yet: the server's output buffer. So a
+// PUBLISH, also one in a script, concerns its server only, and that a message leaves
+// for a client (Unblock) concerns that client and its server. A restart, a failover
+// or a split breaks the connection, and what was in the buffer is lost with it. A
+// client that is paused finds its messages when it goes on; one that stops waiting
+// while a message is on its way finds that when it listens next.
+//
+// The simulation differs from Redis: a buffer holds maxInbox messages, and a world
+// in which it would hold more ends with a LimitError; a Redis breaks the connection
+// at some number of bytes (client-output-buffer-limit). The server does not notice
+// that a client has died. Closing a connection that has subscribed takes a round
+// trip, and channels of one command are taken in the order of their names. Patterns,
+// shards, PUBSUB and PUBLISH in a transaction are refused.
+
+// subscriber is one connection that has subscribed.
+type subscriber struct {
+	conn     string // its name: see connectionName
+	channels []string
+	inbox    []message // what its client has not taken yet, the oldest first
+}
+
+type message struct{ channel, payload string }
+
+// maxInbox is how many messages wait for one connection.
+const maxInbox = 128
+
+// text is for the id of a keyspace. That of a watch begins otherwise.
+func (s *subscriber) text() string { return fmt.Sprintf("sub %q %q %q", s.conn, s.channels, s.inbox) }
+
+// withSubscribers is s with these connections that have subscribed.
+func (s keyspace) withSubscribers(subs []subscriber) keyspace {
+	if len(subs) == 0 {
+		return s
+	}
+	slices.SortFunc(subs, func(a, b subscriber) int { return strings.Compare(a.conn, b.conn) })
+	s.subscribers = subs
+	id := []byte(s.id)
+	for i := range subs {
+		id = table.AppendText(id, subs[i].text())
+	}
+	s.id = string(id)
+	return s
+}
+
+// subscriber is the subscription of a connection; nil: it has none.
+func (s *keyspace) subscriber(conn string) *subscriber {
+	if i := slices.IndexFunc(s.subscribers, func(u subscriber) bool { return u.conn == conn }); i >= 0 {
+		return &s.subscribers[i]
+	}
+	return nil
+}
+
+// takeCommand is no command of Redis: it is a batch by which a client takes the first
+// message of its connection's buffer.
+const takeCommand = "\x00take"
+
+var takeWire = []byte(proto.Strings(takeCommand))
+
+// takeText is how histories show it.
+var takeText = []string{"MESSAGE"}
+
+// markSubscribe finds out whether a batch concerns a subscription.
+func (k *Kind) markSubscribe(b *batch) {
+	others := 0
+	for _, c := range b.commands {
+		switch strings.ToUpper(c[0]) {
+		case "SUBSCRIBE", "UNSUBSCRIBE":
+			b.subscribe = true
+		case strings.ToUpper(takeCommand):
+			b.subscribe, b.text = true, takeText
+		default:
+			others++
+		}
+	}
+	switch {
+	case !b.subscribe || b.unfit != "":
+	case others > 0:
+		b.unfit = "SUBSCRIBE in one write with other commands"
+	case b.on.name == "":
+		b.unfit = "the command " + b.text[0]
+	}
+	k.listens = k.listens || b.subscribe
+}
+
+// subscribe runs a batch that concerns a subscription. It reads and changes nothing
+// but what its server keeps of the connection.
+func (k *Kind) subscribe(from uint32, b *batch) *effect {
+	s := &k.keyspaces[from]
+	subs := slices.Clone(s.subscribers)
+	own := subscriber{conn: b.on.name}
+	if i := slices.IndexFunc(subs, func(u subscriber) bool { return u.conn == own.conn }); i >= 0 {
+		own = subs[i]
+		subs = slices.Delete(subs, i, i+1)
+	}
+	var resp strings.Builder
+	for _, c := range b.commands {
+		own = own.after(c, &resp)
+	}
+	if len(own.channels) > 0 {
+		subs = append(subs, own)
+	}
+	kept := newKeyspace(slices.Clone(s.keys), s.scripts, s.watches...)
+	eff := &effect{to: k.internKeyspace(kept.withSubscribers(subs)), reply: k.internReply(resp.String())}
+	for i := range eff.lives {
+		eff.lives[i].keep = int8(i)
+	}
+	return eff
+}
+
+// after is what becomes of a connection by one command; resp gets the answer.
+func (s subscriber) after(command []string, resp *strings.Builder) subscriber {
+	name := strings.ToLower(command[0])
+	if name == takeCommand {
+		s.tell(resp, 1)
+		s.inbox = slices.Clone(s.inbox[1:])
+		return s
+	}
+	channels := command[1:]
+	switch {
+	case name == "subscribe" && len(channels) == 0:
+		resp.WriteString("-ERR wrong number of arguments for 'subscribe' command\r\n")
+		return s
+	case len(channels) == 0:
+		channels = s.channels
+	}
+	s.tell(resp, len(s.inbox)) // they were there before the answer
+	s.inbox = nil
+	if len(channels) == 0 {
+		resp.WriteString("*3\r\n$11\r\nunsubscribe\r\n$-1\r\n:0\r\n")
+	}
+	for _, c := range channels {
+		s.channels = slices.DeleteFunc(slices.Clone(s.channels), func(have string) bool { return have == c })
+		if name == "subscribe" {
+			s.channels = append(s.channels, c)
+			slices.Sort(s.channels)
+		}
+		resp.WriteString("*3\r\n" + bulk(name) + bulk(c) + ":" + strconv.Itoa(len(s.channels)) + "\r\n")
+	}
+	return s
+}
+
+// tell writes the first n messages of the buffer.
+func (s *subscriber) tell(resp *strings.Builder, n int) {
+	for _, m := range s.inbox[:n] {
+		resp.WriteString(proto.Strings("message", m.channel, m.payload))
+	}
+}
+
+// pushText is replyText, but of a message its payload, and of a confirmation the
+// number of channels.
+func pushText(resp string) string {
+	text := replyText(resp)
+	if n, err := frame(resp); err != nil || n != len(resp) || !strings.HasPrefix(resp, "*3\r\n") {
+		return text
+	}
+	for _, kind := range []string{"message", "subscribe", "unsubscribe"} {
+		if strings.HasPrefix(resp[len("*3\r\n"):], bulk(kind)) {
+			rest := resp[len("*3\r\n"):]
+			for range 2 { // the kind, the channel
+				n, _ := frame(rest)
+				rest = rest[n:]
+			}
+			return valueText(rest)
+		}
+	}
+	return text
+}
+
+func bulk(s string) string { return "$" + strconv.Itoa(len(s)) + "\r\n" + s + "\r\n" }
+
+// publish answers PUBLISH with how many connections get the message; false: it has
+// no such form, and miniredis knows the error.
+func (e *engine) publish(peer *server.Peer, args []string) bool {
+	if len(args) != 2 {
+		return false
+	}
+	e.published = append(e.published, message{args[0], args[1]})
+	n := 0
+	for i := range e.subscribers {
+		if slices.Contains(e.subscribers[i].channels, args[0]) {
+			n++
+		}
+	}
+	peer.WriteInt(n)
+	return true
+}
+
+// delivered is the subscribers with what has been published in this call.
+func (e *engine) delivered() []subscriber {
+	if len(e.published) == 0 {
+		return e.subscribers
+	}
+	var subs []subscriber
+	for _, s := range e.subscribers {
+		s.inbox = slices.Clone(s.inbox)
+		for _, m := range e.published {
+			if slices.Contains(s.channels, m.channel) {
+				s.inbox = append(s.inbox, m)
+			}
+		}
+		if len(s.inbox) > maxInbox {
+			e.full = true
+		}
+		subs = append(subs, s)
+	}
+	return subs
+}
+
+// renamed is a subscriber with the clients renamed in it.
+func (s *subscriber) renamed(to *node.Names) subscriber {
+	r := subscriber{conn: to.Rename(s.conn)}
+	for _, c := range s.channels {
+		r.channels = append(r.channels, to.Rename(c))
+	}
+	slices.Sort(r.channels)
+	for _, m := range s.inbox {
+		r.inbox = append(r.inbox, message{to.Rename(m.channel), to.Rename(m.payload)})
+	}
+	return r
+}
+
+// Told appends the messages that servers can send to client c, whose threads wait for
+// one, and the end of the wait of those whose server does not know their connection
+// any more.
+func (k *Kind) Told(w node.World, nodes []State, c int8, buf []node.Choice) []node.Choice {
+	if !k.listens {
+		return buf
+	}
+	threads := &w.Client(c).Threads
+	for t := range threads {
+		if threads[t].Phase == node.Listening && k.canPush(nodes, c, w.Op(c, int8(t))) {
+			buf = append(buf, node.Choice{Verb: node.Unblock, Client: c, Thread: int8(t)})
+		}
+	}
+	return buf
+}
+
+// canPush says whether there is something to send to client c's thread that waits for
+// o: a message, or that its server does not know the connection any more.
+func (k *Kind) canPush(nodes []State, c int8, o *process.Op) bool {
+	if nodes[o.Node-1].reached(c) != serving {
+		return false
+	}
+	s := k.subscriberOf(nodes, c, o)
+	return s == nil || len(s.inbox) > 0
+}
+
+// subscriberOf is what the side of the server that client c reaches knows of the
+// connection on which a thread waits for o; nil: nothing.
+func (k *Kind) subscriberOf(nodes []State, c int8, o *process.Op) *subscriber {
+	data, _ := k.side(&nodes[o.Node-1], o.Node, c)
+	return k.keyspaces[data.keyspace].subscriber(k.batches[o.Arg].on.name)
+}
+
+// push sends a thread that listens the first of its messages, or breaks its
+// connection where its server does not know that.
+func (k *Kind) push(w node.World, nodes []State, c, thread int8) (why string, err error) {
+	th, o := &w.Client(c).Threads[thread], w.Op(c, thread)
+	if !k.canPush(nodes, c, o) {
+		return "no message waits for this thread", nil
+	}
+	if k.subscriberOf(nodes, c, o) == nil {
+		th.Answer(node.LostConn)
+		return "", nil
+	}
+	s := &nodes[o.Node-1]
+	data, number := k.side(s, o.Node, c)
+	eff, err := k.apply(data, s.clock.Read(w.Now()), o.Arg)
+	if err != nil {
+		return "", err
+	}
+	e := w.Emit(history.Push)
+	e.Client, e.Thread, e.Node, e.Msg = int(c), int(thread), number, int(th.Msg)
+	e.Cmd, e.Reply = takeText, k.replies[eff.reply].text
+	th.Answer(eff.reply)
+	return "", nil
+}

@@ -1,0 +1,360 @@
+package redisnode
+
+import (
+	"bufio"
+	"bytes"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/simulator/realserver"
+)
+
+// realRedis is a connection to a redis-server that lives as long as the test.
+type realRedis struct {
+	t    *testing.T
+	conn net.Conn
+	in   *bufio.Reader
+	// heard is what a connection that listens has been told; see readUpTo.
+	heard bytes.Buffer
+}
+
+// startRedis starts a redis-server without any memory on disk.
+func startRedis(t *testing.T) *realRedis {
+	t.Helper()
+	conn, err := net.Dial("tcp", realserver.Start(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return &realRedis{t: t, conn: conn, in: bufio.NewReader(conn)}
+}
+
+// another is one more connection to the same server.
+func (r *realRedis) another() *realRedis {
+	conn, err := net.Dial("tcp", r.conn.RemoteAddr().String())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { conn.Close() })
+	return &realRedis{t: r.t, conn: conn, in: bufio.NewReader(conn)}
+}
+
+// raw is the answer to a command, as it goes over the wire.
+func (r *realRedis) raw(args ...string) string {
+	r.t.Helper()
+	return r.batch(args)
+}
+
+// batch is the answers to commands that are sent in one write.
+func (r *realRedis) batch(commands ...[]string) (replies string) {
+	r.t.Helper()
+	r.conn.SetDeadline(time.Now().Add(20 * time.Second))
+	var out []byte
+	for _, args := range commands {
+		out = append(out, wire(args)...)
+	}
+	if _, err := r.conn.Write(out); err != nil {
+		r.t.Fatal(err)
+	}
+	for range commands {
+		replies += r.reply(commands)
+	}
+	return replies
+}
+
+func (r *realRedis) reply(commands [][]string) string {
+	r.t.Helper()
+	var resp strings.Builder
+	for {
+		b, err := r.in.ReadByte()
+		if err != nil {
+			r.t.Fatalf("%q: %v", commands, err)
+		}
+		resp.WriteByte(b)
+		if b != '\n' {
+			continue
+		}
+		if n, err := frame(resp.String()); err == nil && n == resp.Len() {
+			return resp.String()
+		}
+	}
+}
+
+// The scripts that strategies send, in the forms in which they send them.
+var lockScripts = []string{
+	`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`,
+	`
+if redis.call("GET", KEYS[1]) ~= ARGV[1] then
+  return 0
+end
+return redis.call("DEL", KEYS[1])
+`, `
+local free = redis.call("EXISTS", KEYS[1]) == 0
+if free or redis.call("HEXISTS", KEYS[1], ARGV[1]) == 1 then
+  redis.call("HINCRBY", KEYS[1], ARGV[1], 1)
+  redis.call("PEXPIRE", KEYS[1], ARGV[2])
+  return nil
+end
+return redis.call("PTTL", KEYS[1]) > 0
+`, `
+if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
+  return 0
+end
+return redis.call("PEXPIRE", KEYS[1], ARGV[2])
+`, `
+if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
+  return nil
+end
+if redis.call("HINCRBY", KEYS[1], ARGV[1], -1) > 0 then
+  redis.call("PEXPIRE", KEYS[1], ARGV[2])
+  return 0
+end
+redis.call("DEL", KEYS[1])
+redis.call("PUBLISH", "channel", "0")
+return 1
+`,
+}
+
+// lockCommand is a random command as strategies send them, on one of two keys.
+// Lifetimes are hours, so that a slow machine ends none, or nothing.
+func lockCommand(rng *rand.Rand) []string {
+	key, value := pick(rng, "lock", "other"), pick(rng, "1", "c1.1", "c2.1", "1000000020000")
+	field := pick(rng, "c1:1", "c2:1")
+	s, ms := strconv.Itoa(10000*(1+rng.IntN(3))), strconv.Itoa(10_000_000*(1+rng.IntN(3)))
+	script := pick(rng, lockScripts...)
+	arg := pick(rng, value, field)
+	all := [][]string{
+		{"SETNX", key, value}, {"SET", key, value, "NX", "PX", ms}, {"set", key, value, "ex", s, "nx"}, {"SET", key, value},
+		{"SET", key, value, "PX", pick(rng, "0", "-1", "x")}, {"GET", key}, {"GETSET", key, value}, {"DEL", key}, {"DEL", "lock", "other"},
+		{"EXPIRE", key, s}, {"PEXPIRE", key, ms}, {"EXPIRE", key, pick(rng, "0", "-1")}, {"PEXPIRE", key, "0"}, {"PERSIST", key}, {"EXISTS", key},
+		{"INCR", key}, {"INCR", "lock:fence"}, {"HSET", key, field, "1"}, {"HINCRBY", key, field, pick(rng, "1", "-1")}, {"HEXISTS", key, field}, {"HGET", key, field}, {"HDEL", key, field},
+		{"EVAL", script, "1", key, arg, ms}, {"EVALSHA", scriptSHA(script), "1", key, arg, ms}, {"EVALSHA", scriptSHA(script), "1", key, arg, ms},
+		{"SCRIPT", "LOAD", script}, {"SCRIPT", "EXISTS", scriptSHA(script)}, {"PUBLISH", "channel", "0"},
+		{"SET", key}, {"NOSUCH", key},
+	}
+	switch rng.IntN(40) {
+	case 0:
+		return []string{"SCRIPT", "FLUSH"}
+	case 1:
+		return []string{"FLUSHALL"}
+	}
+	return all[rng.IntN(len(all))]
+}
+
+func pick(rng *rand.Rand, words ...string) string { return words[rng.IntN(len(words))] }
+
+// ttlClass is all that may be compared of a lifetime while time passes on one
+// side only.
+func ttlClass(pttl string) string {
+	switch {
+	case pttl == ":-2\r\n":
+		return "missing"
+	case pttl == ":-1\r\n":
+		return "none"
+	case strings.HasPrefix(pttl, ":-"):
+		return "negative"
+	}
+	return "some"
+}
+
+// sameReply compares replies; of errors only the code by which clients tell them
+// apart, and of those of scripts not even that: see TestKnownDifferences.
+func sameReply(cmd []string, got, want string) bool {
+	if strings.HasPrefix(got, "-") && strings.HasPrefix(want, "-") {
+		if strings.HasPrefix(cmd[0], "EVAL") && !strings.HasPrefix(got+want, "-NOSCRIPT") {
+			return !strings.HasPrefix(want, "-NOSCRIPT")
+		}
+		got, _, _ = strings.Cut(got, " ")
+		want, _, _ = strings.Cut(want, " ")
+	}
+	return got == want
+}
+
+// TestRealRedis sends what strategies send to a server of the lab and to a real
+// one: equal replies, equal classes of lifetimes.
+func TestRealRedis(t *testing.T) {
+	real, sim := startRedis(t), newServer(t)
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		sim.data = Data{}
+		real.raw("FLUSHALL")
+		real.raw("SCRIPT", "FLUSH")
+		for i := range 60 {
+			cmd := lockCommand(rng)
+			got, want := sim.raw(cmd...), real.raw(cmd...)
+			if !sameReply(cmd, got, want) {
+				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s", seed, i, cmd, replyText(got), replyText(want))
+			}
+			if cmd[0] == "EVAL" && strings.HasPrefix(got, "-") { // see TestKnownDifferences
+				sim.raw("SCRIPT", "LOAD", cmd[1])
+			}
+			for _, key := range []string{"lock", "other", "lock:fence"} {
+				if got, want := ttlClass(sim.raw("PTTL", key)), ttlClass(real.raw("PTTL", key)); got != want {
+					t.Fatalf("seed %d, command %d, after %q the lifetime of %s is %q, in Redis %q", seed, i, cmd, key, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestRealIfEqual holds the comparing commands, which the real server has not,
+// against the scripts that they stand for.
+func TestRealIfEqual(t *testing.T) {
+	const (
+		get    = `local was = redis.call("get", KEYS[1]); `
+		del    = get + `if was == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`
+		delNot = get + `if was and was ~= ARGV[1] then return redis.call("del", KEYS[1]) end return 0`
+		set    = get + `if was == ARGV[1] then return redis.call("set", KEYS[1], unpack(ARGV, 2)) end return nil`
+		setGet = get + `if was == ARGV[1] then redis.call("set", KEYS[1], unpack(ARGV, 2)) end return was`
+		nested = `return redis.call("set", KEYS[1], ARGV[2], "IFEQ", ARGV[1]) and redis.call("delifeq", KEYS[1], ARGV[2])`
+		both   = get + `if was ~= ARGV[1] then return false end redis.call("del", KEYS[1]); return 1`
+	)
+	real, sim := startRedis(t), newServer(t)
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 12))
+		sim.data = Data{}
+		real.raw("FLUSHALL")
+		for i := range 60 {
+			key, value, is := pick(rng, "lock", "other"), pick(rng, "c1.1", "c2.1", ""), pick(rng, "c1.1", "c2.1", "")
+			ms := strconv.Itoa(10_000_000 * (1 + rng.IntN(3)))
+			same := func(cmd ...string) [2][]string { return [2][]string{cmd, cmd} }
+			eval := func(script string, args ...string) []string {
+				return append([]string{"EVAL", script, "1", key, is}, args...)
+			}
+			all := [][2][]string{
+				same("SET", key, value, "NX", "PX", ms), same("SET", key, value), same("GET", key), same("DEL", key), same("HSET", key, "f", "v"),
+				{{"DELIFEQ", key, is}, eval(del)}, {{"DELEX", key, "IFEQ", is}, eval(del)}, {{"DELEX", key, "IFNE", is}, eval(delNot)},
+				{{"SET", key, value, "IFEQ", is}, eval(set, value)}, {{"SET", key, value, "IFEQ", is, "PX", ms}, eval(set, value, "PX", ms)},
+				{{"SET", key, value, "KEEPTTL", "IFEQ", is}, eval(set, value, "KEEPTTL")},
+				{{"SET", key, value, "PX", ms, "GET", "IFEQ", is}, eval(setGet, value, "PX", ms)},
+				{eval(nested, value), eval(both)},
+			}
+			cmd := all[rng.IntN(len(all))]
+			got, want := sim.raw(cmd[0]...), real.raw(cmd[1]...)
+			if got != want && !(isError(got) && isError(want)) {
+				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s to %q", seed, i, cmd[0], replyText(got), replyText(want), cmd[1])
+			}
+			for _, key := range []string{"lock", "other"} {
+				if got, want := ttlClass(sim.raw("PTTL", key)), ttlClass(real.raw("PTTL", key)); got != want {
+					t.Fatalf("seed %d, command %d, after %q the lifetime of %s is %q, in Redis %q", seed, i, cmd[0], key, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestRealFailoverLosesScripts holds, on a real server and its replica, what the
+// lab takes for granted: data comes along at a failover, cached scripts do not.
+func TestRealFailoverLosesScripts(t *testing.T) {
+	primary, replica := startRedis(t), startRedis(t)
+	sha, _, _ := strings.Cut(primary.raw("SCRIPT", "LOAD", lockScripts[0])[len("$40\r\n"):], "\r\n")
+	primary.raw("EVAL", lockScripts[1], "1", "lock", "c1.1")
+	primary.raw("CONFIG", "SET", "repl-diskless-sync-delay", "0")
+	host, port, _ := net.SplitHostPort(primary.conn.RemoteAddr().String())
+	replica.raw("REPLICAOF", host, port)
+	primary.raw("SET", "lock", "c1.1")
+	if got := primary.raw("WAIT", "1", "15000"); got != ":1\r\n" {
+		t.Fatalf("WAIT for the replica says %q", got)
+	}
+	replica.raw("REPLICAOF", "NO", "ONE")
+	if got := replica.raw("EVALSHA", sha, "1", "lock", "c1.1"); !strings.HasPrefix(got, "-NOSCRIPT") {
+		t.Errorf("EVALSHA on the replica that took over says %q", got)
+	}
+	if got := replica.raw("SCRIPT", "EXISTS", sha, scriptSHA(lockScripts[1])); got != "*2\r\n:0\r\n:0\r\n" {
+		t.Errorf("SCRIPT EXISTS there says %q", got)
+	}
+	if got := replica.raw("EVAL", lockScripts[0], "1", "lock", "c1.1"); got != ":1\r\n" {
+		t.Errorf("EVAL there, on data that came along, says %q", got)
+	}
+	if got := primary.raw("SCRIPT", "EXISTS", sha, scriptSHA(lockScripts[1])); got != "*2\r\n:1\r\n:1\r\n" {
+		t.Errorf("SCRIPT EXISTS on the old primary says %q", got)
+	}
+}
+
+// TestReadsAgainstRedis: what a server with too few replicas still executes is
+// what Redis does not list as a write.
+func TestReadsAgainstRedis(t *testing.T) {
+	real := startRedis(t)
+	names := map[string]bool{}
+	for _, list := range []map[string]bool{reads, blind, readsTTL} {
+		for name := range list {
+			names[name] = true
+		}
+	}
+	for name := range names {
+		if name == "DELIFEQ" || name == "DELEX" { // of later servers
+			continue
+		}
+		info := real.raw("COMMAND", "INFO", name)
+		if strings.Contains(info, "$-1") || info == "*1\r\n*-1\r\n" {
+			t.Errorf("Redis does not know %s", name)
+		} else if reads[name] == strings.Contains(info, "+write\r\n") {
+			t.Errorf("%s is a read: %v, and Redis says %q", name, reads[name], info)
+		}
+	}
+	real.raw("CONFIG", "SET", "min-replicas-to-write", "1")
+	want := real.raw("SET", "k", "v")
+	sim := newServer(t)
+	id, err := sim.table.internBatch(connRef{}, wire([]string{"SET", "k", "v"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eff, err := sim.table.apply(&sim.data, 0, id|refuseWrites)
+	if err != nil || sim.table.replies[eff.reply].resp != want {
+		t.Errorf("the lab says %q, %v, Redis %q", sim.table.replies[eff.reply].resp, err, want)
+	}
+}
+
+// TestKnownDifferences pins where a miniredis, and so the lab, answers otherwise
+// than a Redis, beside the words of errors. The package doc tells them. When one
+// of these fails, miniredis or Redis has changed: strike it out in both places.
+func TestKnownDifferences(t *testing.T) {
+	real, sim := startRedis(t), newServer(t)
+	const fails = `return redis.call("incr", KEYS[1])`
+	for _, test := range []struct {
+		what      string
+		before    []string
+		cmd       string // fields
+		sim, real string // how the replies begin
+	}{
+		{"the code of a command's error is lost in a script", []string{"HSET k f v", "SCRIPT LOAD " + fails}, "EVALSHA " + scriptSHA(fails) + " 1 k", "-ERR Error compiling script", "-WRONGTYPE"},
+		{"a script that fails is not cached", []string{"HSET k f v", "EVAL " + fails + " 1 k"}, "SCRIPT EXISTS " + scriptSHA(fails), "*1\r\n:0\r\n", "*1\r\n:1\r\n"},
+		{"TTL is rounded down", []string{"SET k v PX 10999"}, "TTL k", ":10\r\n", ":11\r\n"},
+		{"a lifetime of more than 292 years is none", []string{"SET k v", "PEXPIRE k 9223372036855"}, "EXISTS k", ":0\r\n", ":1\r\n"},
+		{"a transaction executes in spite of a command that nobody knows", nil, "MULTI; NOSUCH; EXEC", "+OK\r\n-ERR unknown command `NOSUCH`, with args beginning with: \r\n*0\r\n", "+OK\r\n-ERR unknown command 'NOSUCH', with args beginning with: \r\n-EXECABORT"},
+		{"a number that is none fails when it is queued, not when it is executed", nil, "MULTI; PEXPIRE k x; EXEC", "+OK\r\n-ERR value is not an integer or out of range\r\n-EXECABORT", "+OK\r\n+QUEUED\r\n*1\r\n-ERR value is not an integer"},
+		{"LREM and SREM that find nothing count as writes", []string{"SADD k a"}, "WATCH k; SREM k b; MULTI; EXEC", "+OK\r\n:0\r\n+OK\r\n*-1\r\n", "+OK\r\n:0\r\n+OK\r\n*0\r\n"},
+		{"SET with a deadline of this very millisecond sets none", []string{"SET k v PXAT 1000000000000"}, "PTTL k", ":-1\r\n", ":-2\r\n"},
+	} {
+		sim.data = Data{}
+		for _, line := range append([]string{"FLUSHALL", "SCRIPT FLUSH"}, test.before...) {
+			cmd := fields(line)
+			sim.raw(cmd...)
+			real.raw(cmd...)
+		}
+		var batch [][]string
+		for cmd := range strings.SplitSeq(test.cmd, "; ") {
+			batch = append(batch, fields(cmd))
+		}
+		if got := sim.batch("c1.1", batch...); !strings.HasPrefix(got, test.sim) {
+			t.Errorf("%s: the lab says %q, want %q", test.what, got, test.sim)
+		}
+		if got := real.batch(batch...); !strings.HasPrefix(got, test.real) {
+			t.Errorf("%s: Redis says %q, want %q", test.what, got, test.real)
+		}
+	}
+}
+
+// fields splits a command line; a script in it is one word.
+func fields(line string) []string {
+	before, script, ok := strings.Cut(line, "return ")
+	if !ok {
+		return strings.Fields(line)
+	}
+	script, after, _ := strings.Cut(script, ")")
+	return append(append(strings.Fields(before), "return "+script+")"), strings.Fields(after)...)
+}

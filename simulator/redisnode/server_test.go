@@ -1,0 +1,450 @@
+package redisnode
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/table"
+)
+
+// wire writes a command as a client does.
+func wire(args []string) []byte {
+	b := fmt.Appendf(nil, "*%d\r\n", len(args))
+	for _, a := range args {
+		b = fmt.Appendf(b, "$%d\r\n%s\r\n", len(a), a)
+	}
+	return b
+}
+
+// bareServer is a server without a world.
+type bareServer struct {
+	t     testing.TB
+	table *Kind
+	data  Data
+	now   time.Duration
+}
+
+func newServer(t testing.TB) *bareServer {
+	k, err := New(make([]Config, 1), table.NewRoom())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.Close)
+	return &bareServer{t: t, table: k}
+}
+
+// raw is the answer to a command, as it goes over the wire.
+func (s *bareServer) raw(args ...string) string {
+	s.t.Helper()
+	eff, err := s.try(args...)
+	if err != nil {
+		s.t.Fatalf("%q: %v", args, err)
+	}
+	return s.table.replies[eff.reply].resp
+}
+
+func (s *bareServer) try(args ...string) (*effect, error) { return s.tryBatch("", args) }
+
+func (s *bareServer) tryBatch(conn string, commands ...[]string) (*effect, error) {
+	var out []byte
+	for _, args := range commands {
+		out = append(out, wire(args)...)
+	}
+	id, err := s.table.internBatch(connRef{name: conn}, out)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.table.apply(&s.data, s.now, id)
+}
+
+// batch is the answers to commands that are sent in one write on a connection.
+func (s *bareServer) batch(conn string, commands ...[]string) string {
+	s.t.Helper()
+	eff, err := s.tryBatch(conn, commands...)
+	if err != nil {
+		s.t.Fatalf("%s: %q: %v", conn, commands, err)
+	}
+	return s.table.replies[eff.reply].resp
+}
+
+// do is a line of words, and the answer as redis-cli shows it.
+func (s *bareServer) do(line string) string {
+	s.t.Helper()
+	return replyText(s.raw(strings.Fields(line)...))
+}
+
+// pass lets time pass and keys expire.
+func (s *bareServer) pass(d time.Duration) (expired []string) {
+	s.now += d
+	for {
+		place, ok := s.table.overdue(&s.data, s.now)
+		if !ok {
+			return expired
+		}
+		expired = append(expired, s.table.drop(&s.data, place).name)
+	}
+}
+
+// TestServer tells stories of one server: "command -> reply", and "+d" for time
+// that passes.
+func TestServer(t *testing.T) {
+	for name, story := range map[string]string{
+		"a key lives through the millisecond of its deadline": `
+			SET k v PX 10 -> OK
+			+10ms
+			PTTL k -> 0
+			GET k -> "v"
+			+999999ns
+			GET k -> "v"
+			+1ns
+			GET k -> (nil)
+			PTTL k -> -2`,
+		"EXPIRE shortens and prolongs": `
+			SET k v EX 100 -> OK
+			+1s
+			EXPIRE k 10 -> 1
+			PTTL k -> 10000
+			PEXPIRE k 20000 -> 1
+			PTTL k -> 20000
+			PEXPIRE k 5000 GT -> 0
+			PEXPIRE k 5000 LT -> 1
+			PERSIST k -> 1
+			PTTL k -> -1
+			EXPIRE missing 10 -> 0`,
+		"GETSET drops the lifetime": `
+			SET k v PX 1000 -> OK
+			GETSET k w -> "v"
+			PTTL k -> -1
+			+1h
+			GET k -> "w"`,
+		"SET drops it too, unless told to keep it": `
+			SET k v PX 1000 -> OK
+			+300ms
+			SET k w KEEPTTL -> OK
+			PTTL k -> 700
+			SET k w -> OK
+			PTTL k -> -1`,
+		"a lifetime of nothing deletes, and cannot be set": `
+			SET k v -> OK
+			PEXPIRE k 0 -> 1
+			EXISTS k -> 0
+			SET k v -> OK
+			EXPIRE k -5 -> 1
+			EXISTS k -> 0
+			SET k v PX 0 -> (error) ERR invalid expire time in set
+			SET k v EX -1 -> (error) ERR invalid expire time in set
+			EXISTS k -> 0`,
+		"INCR and HINCRBY leave the lifetime alone": `
+			SET n 1 PX 1000 -> OK
+			+400ms
+			INCR n -> 2
+			PTTL n -> 600
+			HSET h f 1 -> 1
+			PEXPIRE h 1000 -> 1
+			+400ms
+			HINCRBY h f 4 -> 5
+			PTTL h -> 600
+			PTTL n -> 200`,
+		"lifetimes move with their keys": `
+			SET a 1 PX 1000 -> OK
+			SET b 2 PX 5000 -> OK
+			SET c 3 -> OK
+			+100ms
+			RENAME a b -> OK
+			PTTL b -> 900
+			RENAME b d -> OK
+			PTTL d -> 900
+			COPY d c REPLACE -> 1
+			PTTL c -> 900
+			+50ms
+			PTTL d -> 850
+			+850ms
+			EXISTS d c -> 2
+			+1ms
+			EXISTS d c -> 0`,
+		"DELIFEQ and DELEX delete what is as expected": `
+			DELIFEQ k mine -> 0
+			SET k mine PX 1000 -> OK
+			DELIFEQ k yours -> 0
+			PTTL k -> 1000
+			DELIFEQ k mine -> 1
+			EXISTS k -> 0
+			SET k mine -> OK
+			DELEX k IFEQ yours -> 0
+			DELEX k IFNE mine -> 0
+			DELEX k IFEQ mine -> 1
+			SET k mine -> OK
+			DELEX k IFNE yours -> 1
+			DELEX k IFNE yours -> 0
+			HSET h f v -> 1
+			DELIFEQ h f -> (error) WRONGTYPE Operation against a key holding the wrong kind of value
+			DELEX h IFEQ f -> (error) ERR Key should be of string type if conditions are specified
+			DELIFEQ h -> (error) ERR wrong number of arguments for 'delifeq' command
+			EXISTS h -> 1`,
+		"SET IFEQ sets what is as expected, and its lifetime anew": `
+			SET k mine IFEQ mine PX 1000 -> (nil)
+			EXISTS k -> 0
+			SET k mine PX 1000 -> OK
+			+400ms
+			SET k yours IFEQ yours PX 5000 -> (nil)
+			PTTL k -> 600
+			SET k mine PX 1000 IFEQ mine -> OK
+			PTTL k -> 1000
+			+400ms
+			SET k next ifeq mine keepttl -> OK
+			PTTL k -> 600
+			SET k last IFEQ next -> OK
+			PTTL k -> -1
+			SET k mine EX 2 GET IFEQ yours -> "last"
+			SET k mine EX 2 GET IFEQ last -> "last"
+			SET k IFEQ IFEQ mine GET PXAT 1000000001000 -> "mine"
+			GET k -> "IFEQ"
+			PTTL k -> 200
+			SET none v IFEQ v GET -> (nil)
+			DBSIZE -> 1`,
+		"SET IFEQ goes by the rules of SET": `
+			SET k mine -> OK
+			SET k v IFEQ mine PX 0 -> (error) ERR invalid expire time in set
+			SET k v IFEQ yours PX 0 -> (error) ERR invalid expire time in set
+			SET none v IFEQ mine PX x -> (error) ERR value is not an integer or out of range
+			SET k v IFEQ -> (error) ERR syntax error
+			SET k v IFEQ mine NX -> (error) ERR syntax error
+			SET k v XX IFEQ mine -> (error) ERR syntax error
+			SET k v IFEQ mine IFEQ mine -> (error) ERR syntax error
+			SET k v IFEQ mine IFEQ -> (error) ERR syntax error
+			HSET h f v -> 1
+			SET h v IFEQ v -> (error) WRONGTYPE Operation against a key holding the wrong kind of value
+			SET h v IFEQ v GET -> (error) WRONGTYPE Operation against a key holding the wrong kind of value
+			SET h v IFEQ v EX 0 -> (error) ERR invalid expire time in set
+			GET k -> "mine"
+			TYPE h -> hash`,
+		"deadlines by the clock": `
+			SET k v PXAT 1000000010000 -> OK
+			+4s
+			PTTL k -> 6000
+			PEXPIRETIME k -> 1000000010000
+			GETEX k PXAT 1000000005000 -> "v"
+			PTTL k -> 1000
+			PEXPIREAT k 1000000004000 -> 1
+			EXISTS k -> 0
+			SET k v PXAT 1000000003000 -> OK
+			EXISTS k -> 0`,
+		"the clock is read in whole milliseconds": `
+			+1500us
+			TIME -> ["1000000000" "1000"]
+			+400us
+			TIME -> ["1000000000" "1000"]
+			+100us
+			TIME -> ["1000000000" "2000"]
+			+2s
+			TIME -> ["1000000002" "2000"]`,
+		"scripts are cached until they are flushed": `
+			EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0 -> (error) NOSCRIPT No matching script. Please use EVAL.
+			SCRIPT LOAD return -> "63143b6f8007b98c53ca2149822777b3566f9241"
+			SCRIPT EXISTS 63143b6f8007b98c53ca2149822777b3566f9241 -> [1]
+			EVALSHA 63143b6f8007b98c53ca2149822777b3566f9241 0 -> (nil)
+			FLUSHALL -> OK
+			EVALSHA 63143b6f8007b98c53ca2149822777b3566f9241 0 -> (nil)
+			SCRIPT FLUSH -> OK
+			EVALSHA 63143b6f8007b98c53ca2149822777b3566f9241 0 -> (error) NOSCRIPT No matching script. Please use EVAL.`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t)
+			for line := range strings.Lines(strings.TrimSpace(story)) {
+				line = strings.TrimSpace(line)
+				if d, ok := strings.CutPrefix(line, "+"); ok {
+					passes, err := time.ParseDuration(d)
+					if err != nil {
+						t.Fatal(err)
+					}
+					s.pass(passes)
+					continue
+				}
+				command, want, _ := strings.Cut(line, " -> ")
+				if got := s.do(command); got != want {
+					t.Errorf("at %v: %s\ngot  %s\nwant %s", s.now, command, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestUnfit holds that what no snapshot could carry is refused by name, in a
+// script as well, is not executed, and does no harm to what comes after.
+func TestUnfit(t *testing.T) {
+	s := newServer(t)
+	s.do("SET k v PX 1000")
+	for cmd := range unfit {
+		for _, args := range [][]string{
+			{strings.ToLower(cmd), "k", "1", "1"},
+			{"EVAL", `return redis.pcall(ARGV[1], "k", "1", "1")`, "0", cmd},
+		} {
+			before := s.data
+			_, err := s.try(args...)
+			if err == nil || !strings.Contains(err.Error(), "cannot carry the command "+cmd+":") {
+				t.Errorf("%q: %v, want a refusal that names it", args, err)
+			}
+			if s.data != before {
+				t.Errorf("%q was refused and changed the data", args)
+			}
+			if got := s.do("GET k"); got != `"v"` {
+				t.Errorf("after %q, GET k is %s", args, got)
+			}
+		}
+	}
+	for _, line := range []string{"XADD s * f v", "PFADD h a"} {
+		if _, err := s.try(strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), "cannot carry a key of type") {
+			t.Errorf("%s: %v, want a refusal of the type", line, err)
+		}
+	}
+	if _, err := s.try("EVAL", "return math.random(6)", "0"); err == nil || !strings.Contains(err.Error(), "math.random") {
+		t.Errorf("dice in a script: %v, want a refusal", err)
+	}
+	if got := s.do("SCRIPT EXISTS " + scriptSHA("return math.random(6)")); got != "[0]" {
+		t.Errorf("a script that was refused is cached: %s", got)
+	}
+	for i := range MaxKeys {
+		s.do(fmt.Sprintf("SET k%d v PX 1000", i))
+		if i == MaxKeys-2 { // with k there are as many as there is room for
+			break
+		}
+	}
+	if _, err := s.try("SET", "more", "v", "PX", "1000"); err == nil || !strings.Contains(err.Error(), "more than 4 keys") {
+		t.Errorf("one expiring key too many: %v", err)
+	}
+	if got := s.do("DBSIZE"); got != "4" {
+		t.Errorf("after all that, DBSIZE is %s", got)
+	}
+}
+
+// vocabulary makes random commands on a few keys of every type. TTLs are whole
+// seconds, and time passes in steps that never meet their ends, where a plain
+// miniredis and a Redis differ (see TestServer). COPY goes to free keys only: a
+// miniredis that has copied over a key of another type remembers the old value.
+type vocabulary struct{ *rand.Rand }
+
+func (v vocabulary) pick(words ...string) string { return words[v.IntN(len(words))] }
+
+func (v vocabulary) command() []string {
+	k, f := v.pick("a", "b", "c"), v.pick("f", "g", "\x00", "")
+	val := v.pick("1", "x", "", "a\r\nb", "中")
+	num := strconv.Itoa(v.IntN(20) - 5)
+	sec, ms := strconv.Itoa(1+v.IntN(9)), strconv.Itoa(1000*(1+v.IntN(9)))
+	all := [][]string{
+		{"SET", k, val}, {"SET", k, val, "EX", sec}, {"SET", k, val, "NX", "PX", ms}, {"SET", k, val, "XX", "KEEPTTL"}, {"SETNX", k, val},
+		{"GET", k}, {"GETSET", k, val}, {"GETDEL", k}, {"DEL", k}, {"DELIFEQ", k, val}, {"SET", k, f, "IFEQ", val, "PX", ms}, {"APPEND", k, val}, {"INCR", k}, {"INCRBY", k, num}, {"TYPE", k}, {"EXISTS", k},
+		{"EXPIRE", k, sec}, {"PEXPIRE", k, ms}, {"EXPIRE", k, sec, v.pick("NX", "XX", "GT", "LT")}, {"PERSIST", k}, {"TTL", k}, {"PTTL", k}, {"EXPIRE", k, "0"},
+		{"RENAME", k, v.pick("a", "b", "c")}, {"COPY", k, v.pick("a", "b", "c")}, {"GETEX", k, "PX", ms},
+		{"HSET", k, f, val}, {"HSETNX", k, f, val}, {"HGET", k, f}, {"HDEL", k, f}, {"HINCRBY", k, f, num}, {"HEXISTS", k, f}, {"HGETALL", k}, {"HLEN", k},
+		{"LPUSH", k, val}, {"RPUSH", k, val, f}, {"LPOP", k}, {"RPOP", k}, {"LRANGE", k, "0", "-1"}, {"LREM", k, "0", val},
+		{"SADD", k, val, f}, {"SREM", k, val}, {"SMEMBERS", k}, {"SCARD", k},
+		{"ZADD", k, num + ".5", val}, {"ZADD", k, v.pick("inf", "-inf", "1e300", "0.1"), f}, {"ZREM", k, val}, {"ZRANGE", k, "0", "-1", "WITHSCORES"}, {"ZRANK", k, val}, {"ZSCORE", k, f},
+		{"EVAL", `redis.call("set", KEYS[1], ARGV[1], "px", ARGV[2]); return redis.call("get", KEYS[1])`, "1", k, val, ms},
+		{"EVALSHA", scriptSHA(`return redis.call("pttl", KEYS[1])`), "1", k}, {"EVAL", `return redis.call("pttl", KEYS[1])`, "1", k},
+		{"MSET", "a", val, "b", f}, {"DBSIZE"}, {"FLUSHALL"}, {"SCRIPT", "FLUSH"},
+	}
+	return all[v.IntN(len(all))]
+}
+
+// TestServerKeepsWhatARedisKeeps plays random commands on a server of the lab,
+// which lives from snapshot to snapshot, and on a miniredis that is simply kept.
+func TestServerKeepsWhatARedisKeeps(t *testing.T) {
+	s := newServer(t)
+	for seed := range uint64(40) {
+		v := vocabulary{rand.New(rand.NewPCG(seed, 4))}
+		kept := keptRedis(t)
+		s.data, s.now = Data{}, 0
+		kept.m.SetTime(clock.Epoch)
+		for i := range 120 {
+			if v.IntN(6) == 0 {
+				d := time.Duration(v.IntN(3)*1000+1)*time.Millisecond + 333*time.Microsecond
+				s.pass(d)
+				kept.m.SetTime(clock.Epoch.Add(s.now.Truncate(time.Millisecond)))
+				kept.m.FastForward(time.Duration(clock.Millis(s.now))*time.Millisecond - kept.at)
+				kept.at = time.Duration(clock.Millis(s.now)) * time.Millisecond
+			}
+			cmd := v.command()
+			if got, want := s.raw(cmd...), kept.dispatch(cmd); got != want {
+				t.Fatalf("seed %d, command %d at %v, %q:\ngot  %q\nwant %q", seed, i, s.now, cmd, got, want)
+			}
+		}
+	}
+}
+
+// kept is a plain miniredis, taken from an engine before it has done anything.
+type kept struct {
+	*engine
+	at time.Duration // how far it has been moved
+}
+
+func keptRedis(t *testing.T) *kept {
+	e, err := newEngine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.close)
+	return &kept{engine: e}
+}
+
+// TestKeyspaces holds that two servers get the same keyspace exactly if they hold the
+// same: no two sets of texts may run into one another.
+func TestKeyspaces(t *testing.T) {
+	key := func(name, kind string, expires bool, parts ...string) keyValue {
+		return keyValue{name: name, kind: kind, parts: parts, expires: expires}
+	}
+	different := []keyspace{
+		newKeyspace(nil, nil),
+		newKeyspace(nil, []string{"a"}),
+		newKeyspace(nil, []string{"a", "b"}),
+		newKeyspace(nil, []string{"ab"}),
+		newKeyspace([]keyValue{key("a", "string", false, "b")}, nil),
+		newKeyspace([]keyValue{key("a", "string", true, "b")}, nil),
+		newKeyspace([]keyValue{key("a", "string", false, "b")}, []string{"a"}),
+		newKeyspace([]keyValue{key("a", "list", false, "b")}, nil),
+		newKeyspace([]keyValue{key("a", "set", false, "b")}, nil),
+		newKeyspace([]keyValue{key("a", "list", false, "b", "c")}, nil),
+		newKeyspace([]keyValue{key("a", "list", false, "bc")}, nil),
+		newKeyspace([]keyValue{key("a", "list", false, "b", "c", "")}, nil),
+		newKeyspace([]keyValue{key("a", "list", false, "b"), key("c", "string", false, "d")}, nil),
+		newKeyspace([]keyValue{key("a", "list", false, "b"), key("c", "string", true, "d")}, nil),
+		newKeyspace([]keyValue{key("a", "list", false, strings.Repeat("b", 300))}, nil),
+	}
+	seen := map[string]int{}
+	for i, s := range different {
+		if j, ok := seen[s.id]; ok || s.id == "" {
+			t.Errorf("keyspaces %d and %d have the same id %q", j, i, s.id)
+		}
+		seen[s.id] = i
+	}
+	ab := newKeyspace([]keyValue{key("a", "string", true, "1"), key("b", "string", true, "2")}, []string{"x", "y"})
+	ba := newKeyspace([]keyValue{key("b", "string", true, "2"), key("a", "string", true, "1")}, []string{"y", "x"})
+	if ab.id != ba.id || ab.ttls != 2 || !slices.Equal(ab.scripts, ba.scripts) {
+		t.Errorf("the order in which keys and scripts are told makes another keyspace: %+v, %+v", ab, ba)
+	}
+	if ab.place("b") != 1 || ab.expiring(1).name != "b" || ab.place("c") != -1 {
+		t.Error("the expiring keys are not in the order of their names")
+	}
+}
+
+// TestKeysAreToldApart: what a table finds its entries by is another for each.
+func TestKeysAreToldApart(t *testing.T) {
+	k := newServer(t).table
+	wire := []byte("*1\r\n$4\r\nPING\r\n")
+	ids := map[uint32]bool{}
+	for _, on := range []connRef{{}, {"c1.1", false}, {"c1.1", true}, {"c1.1 true}", false}} {
+		id, err := k.internBatch(on, wire)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[id] = true
+	}
+	if len(ids) != 4 {
+		t.Errorf("four requests on four connections have %d numbers", len(ids))
+	}
+}

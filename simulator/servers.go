@@ -1,0 +1,154 @@
+package simulator
+
+import (
+	"time"
+
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/codec"
+	"locklab/simulator/internal/table"
+	"locklab/simulator/node"
+	"locklab/simulator/process"
+	"locklab/simulator/redisnode"
+	"locklab/simulator/zookeeper"
+)
+
+// newServers makes the servers of a simulator. All of a world are of one kind, and
+// this is the only place that chooses it.
+func (s *Simulator) newServers(c *Config, room *table.Room) (err error) {
+	first := &c.Nodes[0]
+	if first.Session > 0 {
+		s.ensemble = zookeeper.NewKind(zookeeper.Config{Session: first.Session, Znodes: first.Znodes, Lines: first.Lines, Clock: clock.State{Offset: first.Offset, PPM: first.PPM}}, room)
+		s.servers = &bound[zookeeper.EnsembleState]{s.ensemble, func(w *World) []zookeeper.EnsembleState { return w.ensemble[:] }, func(p *NodePart) *zookeeper.EnsembleState { return &p.ensemble }}
+		return nil
+	}
+	var configs []redisnode.Config
+	for _, n := range c.Nodes {
+		configs = append(configs, redisnode.Config{Replicas: n.Replicas, MinReplicas: n.MinReplicas, MaxLag: n.MaxLag, AOF: n.AOF, Clock: clock.State{Offset: n.Offset, PPM: n.PPM}})
+	}
+	if s.redis, err = redisnode.New(configs, room); err != nil {
+		return err
+	}
+	nodes := len(configs)
+	s.servers = &bound[redisnode.State]{s.redis, func(w *World) []redisnode.State { return w.nodes[:nodes] }, func(p *NodePart) *redisnode.State { return &p.redis }}
+	return nil
+}
+
+// servers is a node.Kind, bound to the field of World that holds its states. It is
+// all that a step knows of servers.
+type servers interface {
+	Library(p *process.Process) process.Library
+	Patience(timeout time.Duration) time.Duration
+	Request(o *process.Op) []string
+	Reply(o *process.Op, answer uint32) string
+	Ready(w node.World, c int8, buf []Choice) []Choice
+
+	begin(w *World, clients int)
+	passed(v *view)
+	due(w *World) time.Duration
+	told(v *view, c int8, buf []Choice) []Choice
+	enabled(w *World, buf []Choice) []Choice
+	step(v *view, c Choice) (why string, err error)
+	arrive(v *view, c, thread int8) error
+	arriveOrphan(v *view, o *node.Orphan) (held bool, err error)
+	gaveUp(v *view, c, thread int8)
+	lost(v *view, c, thread int8)
+	heldUp(v *view, c int8)
+	paused(v *view, c int8)
+	resumed(v *view, c int8)
+	crashed(v *view, c int8)
+
+	takePart(w *World, n int, readsClock bool) NodePart
+	setPart(w *World, n int, part *NodePart)
+	partDue(part *NodePart, now time.Duration) time.Duration
+	partEnabled(n int8, part *NodePart, buf []Choice) []Choice
+	renamePart(part NodePart, to *Names) NodePart
+	Symmetric() bool
+	SameRequest(a, b uint32, to *Names) bool
+	NamesClient(answer uint32) (text string, named bool)
+	RenameRequest(request uint32, to *Names) (uint32, error)
+
+	ReadsClock() bool
+	Len() int
+	Clear()
+	Close()
+	Sizes() node.Sizes
+	Save(w *codec.Writer, m node.Sizes)
+	Load(r *codec.Reader) error
+	NoMemo()
+}
+
+type bound[S comparable] struct {
+	node.Kind[S]
+	nodes func(*World) []S
+	part  func(*NodePart) *S
+}
+
+func (b *bound[S]) begin(w *World, clients int) { b.Begin(b.nodes(w), clients) }
+
+func (b *bound[S]) passed(v *view) { b.Passed(v, b.nodes(v.w)) }
+
+func (b *bound[S]) due(w *World) time.Duration {
+	next := Never
+	for nodes, n := b.nodes(w), 0; n < len(nodes); n++ {
+		next = min(next, b.Due(w.now, &nodes[n]))
+	}
+	return next
+}
+
+func (b *bound[S]) told(v *view, c int8, buf []Choice) []Choice {
+	return b.Told(v, b.nodes(v.w), c, buf)
+}
+
+func (b *bound[S]) enabled(w *World, buf []Choice) []Choice {
+	for nodes, n := b.nodes(w), 0; n < len(nodes); n++ {
+		buf = b.Enabled(&nodes[n], int8(n+1), buf)
+	}
+	return buf
+}
+
+func (b *bound[S]) step(v *view, c Choice) (why string, err error) {
+	return b.Step(v, b.nodes(v.w), c)
+}
+
+func (b *bound[S]) arrive(v *view, c, thread int8) error {
+	return b.Arrive(v, b.nodes(v.w), c, thread)
+}
+
+func (b *bound[S]) arriveOrphan(v *view, o *node.Orphan) (held bool, err error) {
+	return b.ArriveOrphan(v, b.nodes(v.w), o)
+}
+
+func (b *bound[S]) gaveUp(v *view, c, thread int8) { b.GaveUp(v, b.nodes(v.w), c, thread) }
+func (b *bound[S]) lost(v *view, c, thread int8)   { b.Lost(v, b.nodes(v.w), c, thread) }
+func (b *bound[S]) heldUp(v *view, c int8)         { b.HeldUp(v, b.nodes(v.w), c) }
+func (b *bound[S]) paused(v *view, c int8)         { b.Paused(v, b.nodes(v.w), c) }
+func (b *bound[S]) resumed(v *view, c int8)        { b.Resumed(v, b.nodes(v.w), c) }
+func (b *bound[S]) crashed(v *view, c int8)        { b.Crashed(v, b.nodes(v.w), c) }
+
+func (b *bound[S]) takePart(w *World, n int, readsClock bool) (part NodePart) {
+	*b.part(&part) = b.Relative(w.now, b.nodes(w)[n-1], readsClock)
+	return part
+}
+
+func (b *bound[S]) setPart(w *World, n int, part *NodePart) {
+	b.nodes(w)[n-1] = b.Absolute(w.now, *b.part(part))
+}
+
+func (b *bound[S]) partDue(part *NodePart, now time.Duration) time.Duration {
+	s := b.Absolute(now, *b.part(part))
+	due := b.Due(now, &s)
+	if due == Never {
+		return Never
+	}
+	return due - now
+}
+
+func (b *bound[S]) partEnabled(n int8, part *NodePart, buf []Choice) []Choice {
+	return b.Enabled(b.part(part), n, buf)
+}
+
+func (b *bound[S]) renamePart(part NodePart, to *Names) NodePart {
+	s := b.part(&part)
+	*s = b.RenameState(*s, to)
+	return part
+}

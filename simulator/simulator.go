@@ -1,0 +1,170 @@
+package simulator
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/table"
+	"locklab/simulator/node"
+	"locklab/simulator/process"
+	"locklab/simulator/redisnode"
+	"locklab/simulator/zookeeper"
+)
+
+// A Simulator holds what all worlds of one Config share: the memo tables of code and
+// servers, and the machinery that fills them. It is used by one goroutine at a time.
+type Simulator struct {
+	config   Config
+	room     *table.Room
+	procs    []*process.Process
+	servers  servers
+	redis    *redisnode.Kind // the servers, if they are of this kind; for faults and clients
+	ensemble *zookeeper.Kind // as well
+	orphans  *orphanTable
+	renamed  map[renamedHistory]uint32
+	events   []history.Event // of the last step
+	current  view
+	scratch  World // for questions about parts
+	limit    int   // of table entries between runs
+	unsaid   error // a fault that a Choices could not offer
+	// readsClock: some client has read its clock, or a clock has a rate; see ReadsClock
+	readsClock bool
+}
+
+// tableLimit bounds the entries of a simulator's tables between runs. An entry is up
+// to a kilobyte, with all that belongs to it, and there may be a simulator on every
+// core.
+const tableLimit = 20_000
+
+// New makes a simulator. The error names what is wrong with the config. Close it.
+func New(c Config) (*Simulator, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	if c.Timeout == 0 {
+		c.Timeout = 3 * time.Second
+	}
+	room := table.NewRoom()
+	s := &Simulator{config: c, room: room, orphans: newOrphanTable(room), renamed: map[renamedHistory]uint32{}, limit: tableLimit}
+	s.current.s = s
+	if err := s.newServers(&c, room); err != nil {
+		return nil, err
+	}
+	for i, client := range c.Clients {
+		s.procs = append(s.procs, s.newProcess(i+1, client.Program))
+		s.readsClock = s.readsClock || client.PPM != 0
+	}
+	s.readsClock = s.readsClock || slices.ContainsFunc(c.Nodes, func(n NodeConfig) bool { return n.PPM != 0 })
+	return s, nil
+}
+
+func (s *Simulator) newProcess(id int, program func(*Client)) *process.Process {
+	c := &Client{}
+	p := process.New(id, func() { program(c) }, s.opText, s.room)
+	p.Use(s.servers.Library(p))
+	c.p = p
+	c.connections, _ = p.Library().(*redisnode.Connections)
+	c.session, _ = p.Library().(*zookeeper.Session)
+	return p
+}
+
+// Close ends the parked code and the machinery.
+func (s *Simulator) Close() {
+	for _, p := range s.procs {
+		p.Close()
+	}
+	s.servers.Close()
+}
+
+// NewWorld is the world at the start of a run. It may empty tables that have
+// grown too large: worlds of earlier runs then mean nothing any more.
+func (s *Simulator) NewWorld() World {
+	if s.Size() > s.limit {
+		s.servers.Clear()
+		s.orphans.clear()
+		clear(s.renamed)
+		for _, p := range s.procs {
+			p.Clear()
+		}
+	}
+	var w World
+	for i, c := range s.config.Clients {
+		p := &w.procs[i]
+		p.Clock = clock.State{Offset: c.Offset, PPM: c.PPM}
+		p.Threads[0].Phase = node.Unborn
+	}
+	s.servers.begin(&w, len(s.procs))
+	for i, f := range s.config.Faults {
+		w.budget[i] = uint8(f.Times)
+	}
+	return w
+}
+
+// Config is what the simulator was made from, with Timeout filled in.
+func (s *Simulator) Config() Config { return s.config }
+
+// Size is the number of entries in the simulator's tables.
+func (s *Simulator) Size() int { return s.servers.Len() + len(s.orphans.lists) + s.Histories() }
+
+// Histories is the number of distinct histories of observations that the clients'
+// tables hold.
+func (s *Simulator) Histories() (n int) {
+	for _, p := range s.procs {
+		n += p.Len()
+	}
+	return n
+}
+
+// Executions says how often the program of client c, from 1, has been started:
+// everything else came out of its table.
+func (s *Simulator) Executions(c int) int { return s.procs[c-1].Starts() }
+
+// ShowCode has the events Send and Sleep say by which lines of the packages below
+// path pkg the client's code asked for it: Event.Code. To be called before the first
+// world; see process.Process.ShowCode.
+func (s *Simulator) ShowCode(pkg string) {
+	for _, p := range s.procs {
+		p.ShowCode(pkg)
+	}
+}
+
+// ZooKeeper says whether the server is a ZooKeeper ensemble.
+func (s *Simulator) ZooKeeper() bool { return s.ensemble != nil }
+
+// op is what client c's thread waits for.
+func (s *Simulator) op(w *World, c, thread int8) *process.Op {
+	return &s.entry(w, c).Ops[thread]
+}
+
+// entry is what client c has observed, and does next.
+func (s *Simulator) entry(w *World, c int8) *process.Entry {
+	return s.procs[c-1].At(w.procs[c-1].At)
+}
+
+// cmd is what an operation asks a server for, as histories show it; nil: it asks
+// none.
+func (s *Simulator) cmd(o *process.Op) []string {
+	if o.Kind.ToServer() {
+		return s.servers.Request(o)
+	}
+	return nil
+}
+
+// opText names what a process asks a server for, for an error message.
+func (s *Simulator) opText(o *process.Op) string {
+	if o.Kind == process.Watch {
+		return fmt.Sprintf("wait %v for a watch on %q", o.D, s.servers.Request(o)[0])
+	}
+	return fmt.Sprintf("%q to n%d", s.cmd(o), o.Node)
+}
+
+// patience is how long a client waits for an answer, on its own clock.
+func (s *Simulator) patience(o *process.Op) time.Duration {
+	if o.Kind.ToServer() {
+		return s.servers.Patience(s.config.Timeout)
+	}
+	return s.config.Timeout
+}

@@ -1,0 +1,155 @@
+package zookeeper
+
+import (
+	"slices"
+	"time"
+
+	"locklab/simulator/process"
+)
+
+// A Session is a client's session with the ensemble, as a client library keeps it:
+// there from the start of the process, connected again when the connection breaks,
+// and begun anew when it has ended. One thread of the process may wait on it at a
+// time, for an answer or for a watch: what comes on one connection comes in one
+// order.
+type Session struct {
+	kind *Kind
+	p    *process.Process
+	// What it remembers follows from what the client has observed.
+	seen    int64          // the last transaction when the latest watch was left
+	watches []*ClientWatch // that have not fired
+}
+
+// Library is the session of process p.
+func (k *Kind) Library(p *process.Process) process.Library { return &Session{kind: k, p: p} }
+
+// Start forgets everything.
+func (s *Session) Start() { s.seen, s.watches = 0, nil }
+
+// Stop and Close have nothing to end.
+func (s *Session) Stop()  {}
+func (s *Session) Close() {}
+
+// Memory is what the library needs to connect again.
+func (s *Session) Memory() uint32 {
+	var m memory
+	if len(s.watches) > 0 {
+		m.seen = s.seen
+	}
+	for _, w := range s.watches {
+		if !slices.Contains(m.watches, w.watch) {
+			m.watches = append(m.watches, w.watch)
+		}
+	}
+	return s.kind.internMemory(m)
+}
+
+// Do sends a request and waits for the answer. An error is a [Code] if the ensemble
+// refused, and a *net.OpError if the connection broke, or the answer did not come
+// within two thirds of the session's time-out: then the request may have been run.
+// While there is no connection it waits for one.
+//
+// Of the reply a client is told Code, Path, Data, Children, and of Exists
+// Stat.Czxid: whatever else a server tells would keep histories apart that come to
+// the same.
+func (s *Session) Do(r Request) (Reply, error) {
+	r.Watch = false
+	reply, _, err := s.ask(r)
+	return reply, err
+}
+
+// Watch is Do, and leaves a watch, which r.Op must be one to do. The watch is nil
+// if there is an error, other than that of Exists on a znode that is not there.
+func (s *Session) Watch(r Request) (Reply, *ClientWatch, error) {
+	r.Watch = true
+	return s.ask(r)
+}
+
+// alone makes sure that no other thread waits on the session.
+func (s *Session) alone() {
+	s.p.Own()
+	if s.p.OthersWait(process.Request, process.Watch) {
+		process.Exceed("two threads wait on one ZooKeeper session at a time, for an answer or a watch: let one of them do both")
+	}
+}
+
+func (s *Session) ask(r Request) (Reply, *ClientWatch, error) {
+	s.alone()
+	seen := s.p.MustAsk(process.Op{Kind: process.Request, Node: ensemble, Arg: s.kind.internRequest(r)})
+	if err := seen.Err("read"); err != nil {
+		return Reply{}, nil, err
+	}
+	a := &s.kind.answers[seen.Val]
+	s.hear(a.events)
+	s.seen = max(s.seen, a.reply.Zxid)
+	w := s.left(r, a.reply.Code)
+	if a.reply.Code != OK {
+		return a.reply, w, a.reply.Code
+	}
+	reply := a.reply
+	reply.Children = slices.Clone(reply.Children)
+	return reply, w, nil
+}
+
+// A ClientWatch is a watch that a client has left.
+type ClientWatch struct {
+	s            *Session
+	watch        Watch
+	fired, ended bool // ended: it will not fire any more
+}
+
+// Wait blocks the calling thread until the watch has fired, for at most patience
+// on the client's own clock. It returns [SessionExpired] if the session with which
+// it was left has ended.
+func (w *ClientWatch) Wait(patience time.Duration) (fired bool, err error) {
+	switch {
+	case w.ended:
+		return false, SessionExpired
+	case w.fired:
+		return true, nil
+	}
+	s := w.s
+	s.alone()
+	seen := s.p.MustAsk(process.Op{Kind: process.Watch, Arg: s.kind.internWatch(w.watch), D: max(patience, 0)})
+	if seen.Kind == process.Slept {
+		return false, nil
+	}
+	s.hear(s.kind.answers[seen.Val].events)
+	if w.ended {
+		return false, SessionExpired
+	}
+	return w.fired, nil
+}
+
+// hear takes in what has reached the client.
+func (s *Session) hear(events []Event) {
+	for _, e := range events {
+		s.watches = slices.DeleteFunc(s.watches, func(w *ClientWatch) bool {
+			if !ends(e, w.watch) {
+				return false
+			}
+			w.ended = e.Type == sessionEnded
+			w.fired = !w.ended
+			return true
+		})
+		if e.Type == sessionEnded {
+			s.seen = 0
+		}
+	}
+}
+
+// left remembers the watch that a request has left; nil if it has left none.
+func (s *Session) left(r Request, code Code) *ClientWatch {
+	kind := WatchData
+	switch {
+	case !r.Watch || code != OK && (r.Op != Exists || code != NoNode):
+		return nil
+	case r.Op == GetChildren:
+		kind = WatchChildren
+	case code == NoNode:
+		kind = WatchCreation
+	}
+	w := &ClientWatch{s: s, watch: Watch{Kind: kind, Path: r.Path}}
+	s.watches = append(s.watches, w)
+	return w
+}

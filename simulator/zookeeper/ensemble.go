@@ -1,0 +1,395 @@
+package zookeeper
+
+import (
+	"time"
+
+	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
+	world "locklab/simulator/node"
+	"locklab/simulator/process"
+)
+
+// The ensemble in a world. It is one server, number 1, and the only one: how its
+// servers agree, and what happens when one of them fails, is left out, and faults
+// that would need it are refused.
+//
+// Sessions ("ZooKeeper Sessions" in the Programmer's Guide). Each client has one
+// before the run begins. Its library pings: while the process lives, is not paused
+// and has a connection, the ensemble hears from it all the time; from the moment at
+// which it does not, the session's time-out runs, on the ensemble's clock, which has
+// a rate and does not jump (a server counts elapsed time). A process whose program
+// has ended pings on. A request that is held up holds up the pings behind it. A real
+// library pings every third of the time-out, so that a session may end up to that
+// much sooner.
+//
+// When a session ends its ephemerals go and watches fire, and the client is not
+// told. It learns so when it connects again, which it does at once when it can; it
+// then begins another session.
+//
+// Connections. Notifications of watches and replies reach a client in the order in
+// which they were sent ("What ZooKeeper Guarantees about Watches"): what has been
+// sent before a reply is heard with it. Notifications are on their way until the
+// client hears a reply or waits for one of them. A message that is lost breaks the
+// connection, and so does a client that has waited for an answer for two thirds of
+// the time-out, as ZooKeeper's own client does. Then a request on its way is run
+// before the client has connected again, or never; one that is sent meanwhile
+// waits. A client that connects again hands in its watches: what it has missed
+// fires.
+
+// ensemble is its number among the servers.
+const ensemble = 1
+
+// An EnsembleState is the ensemble of a world. It is a comparable value; its numbers
+// name entries of its Kind's tables.
+type EnsembleState struct {
+	contents uint32
+	clock    clock.State
+	// ends is when the session of a client ends from which nothing is heard, true
+	// time; 0: the ensemble hears from it, or it has ended.
+	ends [world.MaxClients]time.Duration
+}
+
+// Begin gives every client its session.
+func (k *Kind) Begin(nodes []EnsembleState, clients int) {
+	s := contents{state: k.config.Znodes}
+	for c := range clients {
+		s.state, s.peers[c].session = s.state.Connect(0, k.config.Session)
+	}
+	nodes[0] = EnsembleState{contents: k.internContents(s), clock: k.config.Clock}
+}
+
+// Patience is two thirds of the session's time-out.
+func (k *Kind) Patience(time.Duration) time.Duration { return k.config.Session * 2 / 3 }
+
+// Due is when the next session ends.
+func (k *Kind) Due(_ time.Duration, s *EnsembleState) time.Duration {
+	next := clock.Never
+	for _, end := range s.ends {
+		if end > 0 {
+			next = min(next, end)
+		}
+	}
+	return next
+}
+
+// Relative is the ensemble as a part of a world at now.
+func (k *Kind) Relative(now time.Duration, s EnsembleState, readsClock bool) EnsembleState {
+	s.shift(-now)
+	if !readsClock {
+		s.clock = s.clock.WithinMillisecond(now)
+	}
+	return s
+}
+
+// Absolute undoes Relative.
+func (k *Kind) Absolute(now time.Duration, s EnsembleState) EnsembleState {
+	s.shift(now)
+	return s
+}
+
+// shift moves the ends of sessions by d.
+func (s *EnsembleState) shift(d time.Duration) {
+	for c := range s.ends {
+		if s.ends[c] > 0 && s.ends[c] != clock.Never {
+			s.ends[c] += d
+		}
+	}
+}
+
+func (k *Kind) peer(s *EnsembleState, c int8) *peer { return &k.contents[s.contents].peers[c-1] }
+
+// alive says whether the ensemble has not ended client c's session.
+func (k *Kind) alive(s *EnsembleState, c int8) bool {
+	return k.contents[s.contents].state.Alive(k.peer(s, c).session)
+}
+
+// HasSession says whether the ensemble has a session of client c.
+func (k *Kind) HasSession(nodes []EnsembleState, c int8) bool { return k.alive(&nodes[0], c) }
+
+// Enabled is empty: the ensemble does nothing by itself but end sessions, in Passed.
+func (k *Kind) Enabled(_ *EnsembleState, _ int8, buf []world.Choice) []world.Choice { return buf }
+
+// Ready appends that a client connects again.
+func (k *Kind) Ready(w world.World, c int8, buf []world.Choice) []world.Choice {
+	if cannotReconnect(w, c) == "" {
+		buf = append(buf, world.Choice{Verb: world.Reconnect, Client: c})
+	}
+	return buf
+}
+
+// Told appends the notifications for client c's threads that wait for one.
+func (k *Kind) Told(w world.World, nodes []EnsembleState, c int8, buf []world.Choice) []world.Choice {
+	p := w.Client(c)
+	if p.Dead || p.Paused {
+		return buf
+	}
+	for t := range p.Threads {
+		if k.hears(w, &nodes[0], c, int8(t)) {
+			buf = append(buf, world.Choice{Verb: world.Deliver, Client: c, Thread: int8(t)})
+		}
+	}
+	return buf
+}
+
+// hears says whether there is a notification for a thread that waits for one.
+func (k *Kind) hears(w world.World, s *EnsembleState, c, thread int8) bool {
+	if w.Client(c).Threads[thread].Phase != world.Asleep || len(k.peer(s, c).events) == 0 {
+		return false
+	}
+	o := w.Op(c, thread)
+	return o.Kind == process.Watch && k.peer(s, c).hears(k.watches[o.Arg])
+}
+
+// cannotReconnect says why client c does not connect to the ensemble now. What came
+// by the old connection is heard first.
+func cannotReconnect(w world.World, c int8) (why string) {
+	p := w.Client(c)
+	switch {
+	case p.Dead:
+		return "the client is dead"
+	case p.Paused:
+		return "the client is paused"
+	case !p.Cut:
+		return "the client has a connection"
+	}
+	for t := range p.Threads {
+		if p.Threads[t].Phase == world.Answered && w.Op(c, int8(t)).Kind == process.Request {
+			return "the client has still to hear what came by the old connection"
+		}
+	}
+	return ""
+}
+
+// Step makes a choice of Ready or Told happen.
+func (k *Kind) Step(w world.World, nodes []EnsembleState, c world.Choice) (why string, err error) {
+	switch c.Verb {
+	case world.Reconnect:
+		return k.reconnect(w, nodes, c.Client), nil
+	case world.Deliver:
+		return k.deliver(w, nodes, c.Client, c.Thread)
+	}
+	return "this server knows no such thing", nil
+}
+
+// reconnect gives a client a connection again.
+func (k *Kind) reconnect(w world.World, nodes []EnsembleState, c int8) (why string) {
+	if c < 1 || int(c) > w.Clients() {
+		return "there is no such client of a ZooKeeper"
+	}
+	if why := cannotReconnect(w, c); why != "" {
+		return why
+	}
+	p, s := w.Client(c), &nodes[0]
+	e := w.Emit(history.Reconnect)
+	e.Client, e.Node = int(c), ensemble
+	if !k.alive(s, c) {
+		e.Note = "the session has ended"
+	}
+	k.act(w, s, actConnect, c, w.Memory(c))
+	s.ends[c-1] = 0
+	p.Cut = false
+	for t := range p.Threads {
+		if p.Threads[t].Phase == world.Stranded {
+			p.Threads[t].Phase = world.Asking
+		}
+	}
+	w.DropOrphans(ensemble, world.Of(c))
+	return ""
+}
+
+// deliver brings a notification to a thread that waits for it.
+func (k *Kind) deliver(w world.World, nodes []EnsembleState, c, thread int8) (why string, err error) {
+	there := c >= 1 && int(c) <= w.Clients() && thread >= 0 && thread < process.MaxThreads
+	if !there || w.Client(c).Dead || w.Client(c).Paused || !k.hears(w, &nodes[0], c, thread) {
+		return "no news of a watch are on the way that this thread waits for", nil
+	}
+	eff := k.act(w, &nodes[0], actNotify, c, 0)
+	w.EmitClient(history.Wake, c, thread).Note = "news of a watch"
+	return "", w.Observe(c, thread, process.Observation{Kind: process.Notified, Val: int64(eff.answer)})
+}
+
+// Arrive has the ensemble run a request.
+func (k *Kind) Arrive(w world.World, nodes []EnsembleState, c, thread int8) error {
+	th := &w.Client(c).Threads[thread]
+	th.Answer(k.serve(w, nodes, w.Op(c, thread), c, th.Msg, actServe))
+	return nil
+}
+
+// ArriveOrphan has the ensemble run a request whose connection has broken.
+func (k *Kind) ArriveOrphan(w world.World, nodes []EnsembleState, o *world.Orphan) (held bool, err error) {
+	k.serve(w, nodes, &o.Op, o.From, o.Msg, actServeOrphan)
+	return false, nil
+}
+
+// serve runs a request. The answer is LostConn if the session has ended.
+func (k *Kind) serve(w world.World, nodes []EnsembleState, o *process.Op, from int8, msg uint32, kind actKind) (answer uint32) {
+	s := &nodes[0]
+	eff := k.look(act{s.contents, o.Arg, kind, from})
+	if eff.refused { // the ensemble has closed the connection on which it comes
+		if kind == actServe {
+			k.cutOff(w, nodes, from)
+		}
+		return world.LostConn
+	}
+	e := w.Emit(history.Apply)
+	e.Client, e.Node, e.Msg, e.Cmd = int(from), ensemble, int(msg), k.requests[o.Arg].text
+	e.Reply = k.answers[eff.answer].text
+	k.enter(w, s, eff, kind, from)
+	if s.ends[from-1] > 0 { // every request is a sign of life
+		s.ends[from-1] = 0
+		if p := w.Client(from); p.Dead || p.Paused || p.Cut || kind == actServeOrphan {
+			k.silence(w, s, from)
+		}
+	}
+	return eff.answer
+}
+
+// silence begins the time-out of client c's session, if it does not run yet: from
+// now on the ensemble hears nothing from it.
+func (k *Kind) silence(w world.World, s *EnsembleState, c int8) {
+	if s.ends[c-1] == 0 && k.alive(s, c) {
+		s.ends[c-1] = clock.Later(w.Now(), s.clock.After(k.config.Session))
+	}
+}
+
+// cutOff breaks client c's connection. A request on its way may still be run.
+func (k *Kind) cutOff(w world.World, nodes []EnsembleState, c int8) {
+	p, s := w.Client(c), &nodes[0]
+	if p.Cut {
+		return
+	}
+	p.Cut = true
+	k.act(w, s, actCut, c, 0)
+	k.silence(w, s, c)
+	for t := range p.Threads {
+		th := &p.Threads[t]
+		if w.Op(c, int8(t)).Kind != process.Request {
+			continue
+		}
+		if th.Phase == world.Asking && k.alive(s, c) {
+			w.Orphan(c, int8(t))
+		}
+		if th.Phase == world.Asking || th.Phase == world.Unheard {
+			th.Answer(world.LostConn)
+		}
+	}
+}
+
+// GaveUp breaks the connection, as ZooKeeper's own client does.
+func (k *Kind) GaveUp(w world.World, nodes []EnsembleState, c, _ int8) { k.cutOff(w, nodes, c) }
+
+// Lost breaks the connection, also where the answer had come by one that was cut
+// before.
+func (k *Kind) Lost(w world.World, nodes []EnsembleState, c, thread int8) {
+	if w.Op(c, thread).Kind != process.Request {
+		return
+	}
+	k.cutOff(w, nodes, c)
+	w.Client(c).Threads[thread].Answer(world.LostConn)
+}
+
+// HeldUp and Paused silence the session, Crashed breaks the connection.
+func (k *Kind) HeldUp(w world.World, nodes []EnsembleState, c int8)  { k.silence(w, &nodes[0], c) }
+func (k *Kind) Paused(w world.World, nodes []EnsembleState, c int8)  { k.silence(w, &nodes[0], c) }
+func (k *Kind) Crashed(w world.World, nodes []EnsembleState, c int8) { k.cutOff(w, nodes, c) }
+
+// Resumed has the client ping again, or find out that its session has ended.
+func (k *Kind) Resumed(w world.World, nodes []EnsembleState, c int8) {
+	switch s := &nodes[0]; {
+	case w.Client(c).Cut:
+	case !k.alive(s, c):
+		k.cutOff(w, nodes, c)
+	case !pingsHeldUp(w, c):
+		s.ends[c-1] = 0
+	}
+}
+
+// pingsHeldUp says whether a request of client c is held up, and so are the pings
+// behind it.
+func pingsHeldUp(w world.World, c int8) bool {
+	p := w.Client(c)
+	for t := range p.Threads {
+		if p.Threads[t].Phase == world.Asking && p.Threads[t].Hold > w.Now() && w.Op(c, int8(t)).Kind == process.Request {
+			return true
+		}
+	}
+	return false
+}
+
+// Passed ends the sessions whose time is over, the longest overdue first.
+func (k *Kind) Passed(w world.World, nodes []EnsembleState) {
+	s := &nodes[0]
+	for {
+		first := int8(0)
+		for c := range w.Clients() {
+			if end := s.ends[c]; end > 0 && end <= w.Now() && (first == 0 || end < s.ends[first-1]) {
+				first = int8(c + 1)
+			}
+		}
+		if first == 0 {
+			return
+		}
+		k.endSession(w, s, first)
+	}
+}
+
+func (k *Kind) endSession(w world.World, s *EnsembleState, c int8) {
+	s.ends[c-1] = 0
+	e := w.Emit(history.SessionEnd)
+	e.Client, e.Node = int(c), ensemble
+	k.act(w, s, actEnd, c, 0)
+}
+
+// EndSession has the ensemble end client c's session now, as if it had not heard
+// from it, and close its connection.
+func (k *Kind) EndSession(w world.World, nodes []EnsembleState, c int8) (why string) {
+	if !k.alive(&nodes[0], c) {
+		return "the client has no session"
+	}
+	k.endSession(w, &nodes[0], c)
+	if !w.Client(c).Paused {
+		k.cutOff(w, nodes, c)
+	}
+	return ""
+}
+
+// act has the ensemble do something.
+func (k *Kind) act(w world.World, s *EnsembleState, kind actKind, client int8, arg uint32) *effect {
+	eff := k.look(act{s.contents, arg, kind, client})
+	k.enter(w, s, eff, kind, client)
+	return eff
+}
+
+// enter puts the effect of an act in place and records what that changes. In a
+// history the key is a znode at which clients queue, and its value the first of the
+// line: whoever is first has it by its session, for as long as that lives.
+func (k *Kind) enter(w world.World, s *EnsembleState, eff *effect, kind actKind, client int8) {
+	s.contents = eff.to
+	for i := range eff.lines {
+		emitLine(w, &eff.lines[i], kind, int(client))
+	}
+	for _, f := range eff.fired {
+		e := w.Emit(history.Fire)
+		e.Client, e.Node, e.Key, e.Note = int(f.client), ensemble, f.path, f.what
+	}
+}
+
+// emitLine records that a line has another first. If the old one has left, the
+// client that removed it did that; that another one is first now is a grant to that
+// one.
+func emitLine(w world.World, ch *lineChange, kind actKind, client int) {
+	before := ch.before
+	if ch.gone {
+		k := history.Change
+		if kind == actEnd {
+			k, client = history.Expire, 0
+		}
+		e := w.Emit(k)
+		e.Client, e.Node, e.Key, e.Before = client, ensemble, ch.key, ch.before
+		before = ""
+	}
+	if ch.after != "" {
+		e := w.Emit(history.Change)
+		e.Client, e.Node, e.Key, e.Before, e.After, e.Until = int(ch.owner), ensemble, ch.key, before, ch.after, history.Forever
+	}
+}

@@ -1,0 +1,432 @@
+package zookeeper
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/codec"
+	"locklab/simulator/internal/table"
+	world "locklab/simulator/node"
+	"locklab/simulator/process"
+)
+
+// A Config is the settings of an ensemble. They have been checked.
+type Config struct {
+	Session time.Duration     // the time-out of the clients' sessions, on the ensemble's clock
+	Znodes  State             // what it holds at the start; the zero State is only a root
+	Lines   map[string]string // what histories call the znodes at which clients queue; others go by their paths
+	Clock   clock.State       // at the start
+}
+
+// A Kind is the ensemble of a simulator: a memo table of what it does, (contents,
+// act) -> (contents, answer). An entry is computed by a State, once.
+type Kind struct {
+	config Config
+	room   *table.Room
+	noMemo bool
+
+	contents   []contents
+	contentsID map[string]uint32
+	requests   []storedRequest
+	requestID  map[Request]uint32
+	answers    []storedAnswer
+	answerID   map[string]uint32
+	watches    []Watch
+	watchID    map[Watch]uint32
+	memories   []memory
+	memoryID   map[string]uint32
+	effects    map[act]*effect
+}
+
+// contents is an ensemble without time: what it holds, and what is on its way to
+// the clients.
+type contents struct {
+	state State
+	peers [world.MaxClients]peer
+	lines []Line
+}
+
+// peer is what the ensemble has to do with one client.
+type peer struct {
+	session SessionID
+	// events are on their way to the client, in the order in which they were sent.
+	// They reach it before whatever is sent later.
+	events []Event
+}
+
+// sessionEnded among the events is not sent by the ensemble: the client's library
+// makes it of the refusal of its session.
+const sessionEnded EventType = 0
+
+func (p *peer) sessionEnded() bool {
+	return slices.ContainsFunc(p.events, func(e Event) bool { return e.Type == sessionEnded })
+}
+
+// storedRequest is one that a client has sent.
+type storedRequest struct {
+	Request
+	text []string // as histories show it
+}
+
+// storedAnswer is what reaches a client at once: events, and behind them the reply
+// to its request, if it waits for one.
+type storedAnswer struct {
+	events []Event
+	reply  Reply
+	text   string
+}
+
+// memory is what a client's library must know to connect again: the watches that
+// have not fired, and the last transaction that it has heard of with one.
+type memory struct {
+	seen    int64
+	watches []Watch
+}
+
+// act is one thing that an ensemble of certain contents may do, or that happens to
+// it.
+type act struct {
+	contents uint32
+	arg      uint32
+	kind     actKind
+	client   int8
+}
+
+type actKind uint8
+
+const (
+	actServe       actKind = iota // request arg of client
+	actServeOrphan                // the same, on a connection that has broken
+	actNotify                     // the events for client reach it
+	actCut                        // client's connection breaks
+	actConnect                    // client connects again, with memory arg
+	actEnd                        // client's session ends
+)
+
+// effect is what an act does to the contents.
+type effect struct {
+	to      uint32
+	answer  uint32
+	refused bool // the session has ended before
+	lines   []lineChange
+	fired   []firing
+}
+
+// lineChange is one line whose first has become another.
+type lineChange struct {
+	key           string // what histories call it
+	before, after string // names
+	gone          bool   // the former first has left the line, and was not overtaken
+	owner         int8   // client of the new one; 0: none, or of no client
+}
+
+// firing is a watch of a client that has fired.
+type firing struct {
+	client int8
+	path   string
+	what   string
+}
+
+// NewKind makes the ensemble of a simulator.
+func NewKind(config Config, room *table.Room) *Kind {
+	if len(config.Znodes.Paths()) == 0 {
+		config.Znodes = New()
+	}
+	k := &Kind{
+		config: config, room: room,
+		contentsID: map[string]uint32{}, requestID: map[Request]uint32{}, answerID: map[string]uint32{},
+		watchID: map[Watch]uint32{}, memoryID: map[string]uint32{}, effects: map[act]*effect{},
+	}
+	k.Clear()
+	return k
+}
+
+// Clear forgets everything and keeps the memory.
+func (k *Kind) Clear() {
+	k.contents, k.requests, k.answers = table.Emptied(k.contents), table.Emptied(k.requests), table.Emptied(k.answers)
+	k.watches, k.memories = table.Emptied(k.watches), table.Emptied(k.memories)
+	clear(k.contentsID)
+	clear(k.requestID)
+	clear(k.answerID)
+	clear(k.watchID)
+	clear(k.memoryID)
+	clear(k.effects)
+	k.internMemory(memory{}) // 0: knows nothing
+}
+
+// Close has nothing to end.
+func (k *Kind) Close() {}
+
+// NoMemo has every act computed anew.
+func (k *Kind) NoMemo() { k.noMemo = true }
+
+// Len is the number of entries.
+func (k *Kind) Len() int {
+	return len(k.contents) + len(k.requests) + len(k.answers) + len(k.watches) + len(k.memories) + len(k.effects)
+}
+
+// ReadsClock is false: no request reads the ensemble's clock.
+func (k *Kind) ReadsClock() bool { return false }
+
+func (k *Kind) internContents(s contents) uint32 {
+	key := s.state.AppendKey(nil, 0)
+	for c := range s.peers {
+		key = binary.AppendVarint(key, int64(s.peers[c].session))
+		key = appendEvents(key, s.peers[c].events)
+	}
+	s.lines = s.state.Lines()
+	return intern(k, k.contentsID, string(key), &k.contents, s)
+}
+
+func appendEvents(key []byte, events []Event) []byte {
+	key = binary.AppendUvarint(key, uint64(len(events)))
+	for _, e := range events {
+		key = table.AppendText(binary.AppendVarint(key, int64(e.Type)), e.Path)
+	}
+	return key
+}
+
+func intern[K comparable, E any](k *Kind, ids map[K]uint32, key K, list *[]E, e E) uint32 {
+	return table.Intern(k.room, ids, key, list, e, "entries of a ZooKeeper's table")
+}
+
+func (k *Kind) internRequest(r Request) uint32 {
+	return intern(k, k.requestID, r, &k.requests, storedRequest{r, requestText(r)})
+}
+
+func (k *Kind) internWatch(w Watch) uint32 { return intern(k, k.watchID, w, &k.watches, w) }
+
+func (k *Kind) internMemory(m memory) uint32 {
+	key := binary.AppendVarint(nil, m.seen)
+	for _, w := range m.watches {
+		key = table.AppendText(binary.AppendVarint(key, int64(w.Kind)), w.Path)
+	}
+	return intern(k, k.memoryID, string(key), &k.memories, m)
+}
+
+func (k *Kind) internAnswer(a storedAnswer) uint32 {
+	r := a.reply
+	key := table.AppendText(appendEvents(nil, a.events), a.text)
+	key = binary.AppendVarint(binary.AppendVarint(key, int64(r.Code)), r.Zxid)
+	key = binary.AppendUvarint(table.AppendText(table.AppendText(key, r.Path), r.Data), uint64(len(r.Children)))
+	for _, c := range r.Children {
+		key = table.AppendText(key, c)
+	}
+	key = fmt.Append(key, r.Stat) // numbers only
+	return intern(k, k.answerID, string(key), &k.answers, a)
+}
+
+// Request is what a request asks for, or the path of a watch that is waited for.
+func (k *Kind) Request(o *process.Op) []string {
+	if o.Kind == process.Watch {
+		return []string{k.watches[o.Arg].Path}
+	}
+	return k.requests[o.Arg].text
+}
+
+// Reply is what an answer says.
+func (k *Kind) Reply(_ *process.Op, answer uint32) string { return k.answers[answer].text }
+
+// look finds out what an act does.
+func (k *Kind) look(a act) *effect {
+	eff := k.effects[a]
+	if eff == nil || k.noMemo {
+		eff = k.run(a)
+		k.effects[a] = eff
+	}
+	return eff
+}
+
+// run computes it. Everything that belongs to contents is shared: it is copied
+// before it is changed.
+func (k *Kind) run(a act) *effect {
+	before := k.contents[a.contents]
+	s, eff := before, &effect{}
+	own := &s.peers[a.client-1]
+	var fired []Event
+	switch a.kind {
+	case actServe, actServeOrphan:
+		r := k.requests[a.arg].Request
+		var reply Reply
+		s.state, reply, fired = s.state.Apply(0, own.session, r)
+		if eff.refused = reply.Code == SessionExpired; eff.refused {
+			return &effect{to: a.contents, refused: true}
+		}
+		if a.kind == actServeOrphan { // its watch is left on a connection that is gone
+			s.state = s.state.Disconnect(own.session)
+			eff.answer = k.internAnswer(storedAnswer{text: replyText(r, reply)})
+			break
+		}
+		events := slices.Clone(own.events)
+		for _, e := range fired {
+			if e.Session == own.session {
+				events = append(events, e)
+			}
+		}
+		own.events = nil
+		eff.answer = k.internAnswer(storedAnswer{events, known(r, reply), replyText(r, reply)})
+	case actNotify:
+		eff.answer = k.internAnswer(storedAnswer{events: own.events})
+		own.events = nil
+	case actCut:
+		s.state = s.state.Disconnect(own.session)
+		own.lose()
+	case actConnect:
+		m := k.memories[a.arg]
+		if own.sessionEnded() { // the library does not know yet that the watches are gone
+			m = memory{}
+		}
+		var code Code
+		s.state, code, fired = s.state.Reconnect(0, own.session, m.seen, m.watches)
+		if eff.refused = code != OK; eff.refused {
+			own.events = []Event{{Type: sessionEnded}}
+			s.state, own.session = s.state.Connect(0, k.config.Session)
+		}
+	case actEnd:
+		var code Code
+		s.state, code, fired = s.state.Close(own.session)
+		eff.refused = code != OK
+		own.lose()
+	}
+	for _, e := range fired {
+		c := slices.IndexFunc(s.peers[:], func(p peer) bool { return p.session == e.Session })
+		if c < 0 { // a session of before the run, of no client
+			continue
+		}
+		eff.fired = append(eff.fired, firing{int8(c + 1), e.Path, eventText(e.Type)})
+		if p := &s.peers[c]; a.kind != actServe || c+1 != int(a.client) {
+			p.events = append(slices.Clip(p.events), e)
+		}
+	}
+	eff.to = k.internContents(s)
+	eff.lines = k.lineChanges(&before, &k.contents[eff.to])
+	return eff
+}
+
+// known is what of a reply a client is told: see Session.Do. The last transaction
+// is kept with a watch only. A watch that has not fired has seen no change up to
+// the latest reply, so what was the last when it was left serves as well.
+func known(r Request, reply Reply) (t Reply) {
+	t = Reply{Code: reply.Code, Path: reply.Path, Data: reply.Data, Children: reply.Children}
+	if r.Op == Exists {
+		t.Stat.Czxid = reply.Stat.Czxid
+	}
+	if r.Watch {
+		t.Zxid = reply.Zxid
+	}
+	return t
+}
+
+// lose drops the events on a connection that breaks. The client's library knows that
+// a session has ended, and that is not lost.
+func (p *peer) lose() {
+	ended := p.sessionEnded()
+	p.events = nil
+	if ended {
+		p.events = []Event{{Type: sessionEnded}}
+	}
+}
+
+// lineChanges lists the lines that have another first, in the order of their
+// paths.
+func (k *Kind) lineChanges(from, to *contents) (changes []lineChange) {
+	path := func(l Line, path string) int { return cmp.Compare(l.Parent, path) }
+	look := func(s *contents, parent string) (l Line) {
+		if i, ok := slices.BinarySearchFunc(s.lines, parent, path); ok {
+			l = s.lines[i]
+		}
+		return l
+	}
+	all := make([]string, 0, len(from.lines)+len(to.lines))
+	for _, l := range slices.Concat(from.lines, to.lines) {
+		all = append(all, l.Parent)
+	}
+	slices.Sort(all)
+	for _, parent := range slices.Compact(all) {
+		a, b := look(from, parent), look(to, parent)
+		if a == b {
+			continue
+		}
+		ch := lineChange{key: parent, before: a.First, after: b.First}
+		if name, ok := k.config.Lines[parent]; ok {
+			ch.key = name
+		}
+		ch.gone = a.First != "" && !slices.Contains(to.state.Paths(), strings.TrimSuffix(parent, "/")+"/"+a.First)
+		if b.First != "" {
+			ch.owner = int8(slices.IndexFunc(to.peers[:], func(p peer) bool { return p.session == b.Owner }) + 1)
+		}
+		changes = append(changes, ch)
+	}
+	return changes
+}
+
+// hears says whether the events hold what ends a wait for watch w.
+func (p *peer) hears(w Watch) bool {
+	return slices.ContainsFunc(p.events, func(e Event) bool { return ends(e, w) })
+}
+
+// ends says whether event e is the end of watch w.
+func ends(e Event, w Watch) bool {
+	switch e.Type {
+	case sessionEnded:
+		return true
+	case NodeDeleted:
+		return e.Path == w.Path
+	}
+	return e.Path == w.Path && (e.Type == NodeChildrenChanged) == (w.Kind == WatchChildren)
+}
+
+// Symmetric is false: sessions and the order of transactions tell clients apart.
+// What follows is not used then.
+func (k *Kind) Symmetric() bool { return false }
+
+func (k *Kind) RenameState(s EnsembleState, _ *world.Names) EnsembleState { return s }
+func (k *Kind) SameRequest(a, b uint32, _ *world.Names) bool              { return a == b }
+func (k *Kind) NamesClient(answer uint32) (text string, named bool) {
+	return k.answers[answer].text, false
+}
+func (k *Kind) RenameRequest(request uint32, _ *world.Names) (uint32, error) { return request, nil }
+
+// Sizes says how far the tables have come: contents, requests, answers, watches and
+// memories.
+func (k *Kind) Sizes() world.Sizes {
+	return world.Sizes{len(k.contents), len(k.requests), len(k.answers), len(k.watches), len(k.memories)}
+}
+
+// Save writes what the tables held at m. What acts do is computed again.
+func (k *Kind) Save(w *codec.Writer, m world.Sizes) {
+	w.Put(m, k.contents[:m[0]], k.requests[:m[1]], k.answers[:m[2]], k.watches[:m[3]], k.memories[:m[4]])
+}
+
+// Load reads what Save wrote, in the same order, so that everything gets its number
+// again.
+func (k *Kind) Load(r *codec.Reader) error {
+	var m world.Sizes
+	var old Kind
+	r.Get(&m, &old.contents, &old.requests, &old.answers, &old.watches, &old.memories)
+	for _, s := range old.contents {
+		k.internContents(s)
+	}
+	for _, q := range old.requests {
+		k.internRequest(q.Request)
+	}
+	for _, a := range old.answers {
+		k.internAnswer(a)
+	}
+	for _, w := range old.watches {
+		k.internWatch(w)
+	}
+	for _, m := range old.memories {
+		k.internMemory(m)
+	}
+	if r.Err() == nil && k.Sizes() != m {
+		return errors.New("simulator: saved tables hold something twice")
+	}
+	return r.Err()
+}
