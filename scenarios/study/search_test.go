@@ -42,6 +42,7 @@ func TestSearchOnTwoCores(t *testing.T) {
 // Every cause has a witness that replays, is struck by what the cause says, and
 // is not another's with something added.
 func TestSearchCauses(t *testing.T) {
+	t.Parallel()
 	b := study.DefaultBounds()
 	b.Causes = true
 	for _, id := range []string{"setnx-expire", "token", "watchdog"} {

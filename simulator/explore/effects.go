@@ -57,8 +57,8 @@ func (s *transitions) effectKey(state []uint32, m *move) effectKey {
 	return key
 }
 
-// mayTell says whether the server of m has a message for the thread of the client of m,
-// which listens to it. That there is none is remembered as an effect with the events
+// mayTell says whether the server of m has a message for the listening thread of the
+// client of m. That there is none is remembered as an effect with the events
 // unseen.
 func (s *search) mayTell(m *move) bool {
 	key := s.effectKey(s.cur, m)
@@ -66,7 +66,8 @@ func (s *search) mayTell(m *move) bool {
 		return eff.events != unseen
 	}
 	c, n := int(m.client), int(m.node)
-	may := slices.Contains(s.sim.Told(c+1, &s.clientTab[c].keys[key.client], n+1, &s.nodeTab.keys[key.node], s.now(s.cur), nil), s.choices[m.choice])
+	told := s.sim.Told(c+1, &s.clientTab[c].keys[key.client], n+1, &s.nodeTab.keys[key.node], s.now(s.cur), nil)
+	may := slices.Contains(told, s.choices[m.choice])
 	if !may {
 		s.effects.put(key, effect{events: unseen})
 	}
