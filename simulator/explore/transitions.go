@@ -74,11 +74,10 @@ func (t *table[K, E]) id(k K, fresh func(id uint32) E) uint32 {
 type clientEntry struct {
 	own       []simulator.Choice // what touches no server: answers, wakes, …
 	ownID     []uint16
-	arriveID  []uint16           // requests on their way
-	target    []int              // their servers; 0: the resource
-	listens   []simulator.Choice // what a server may tell it to which it listens
-	listensID []uint16
-	source    []int // these servers
+	arriveID  []uint16 // requests on their way
+	target    []int    // their servers; 0: the resource
+	listensID []uint16 // what a server may tell it to which it listens
+	source    []int    // these servers
 	due       time.Duration
 	finished  bool
 	entered   bool // it was given the lock at some time
@@ -259,7 +258,6 @@ func (s *transitions) clientPart(c int, part simulator.ClientPart) uint32 {
 			e.ownID = append(e.ownID, s.choice(ch))
 		}
 		for _, ch := range part.Listens(c+1, nil) {
-			e.listens = append(e.listens, ch)
 			e.listensID = append(e.listensID, s.choice(ch))
 			e.source = append(e.source, s.sim.Target(c+1, &part, int(ch.Thread)))
 		}

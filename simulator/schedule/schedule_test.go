@@ -124,7 +124,7 @@ func TestReplay(t *testing.T) {
 			}
 		}
 		fresh, _ := eventful(t, entry)
-		for name, l := range map[string]*simulator.Simulator{"the same lab": sim, "another lab": fresh} {
+		for name, l := range map[string]*simulator.Simulator{"the same simulator": sim, "another simulator": fresh} {
 			again, err := Replay(l, run.Choices)
 			if err != nil {
 				t.Fatalf("%s, %s: %v", entry.ID, name, err)
@@ -410,7 +410,7 @@ func TestMissed(t *testing.T) {
 		}
 	}
 	if !reflect.DeepEqual(run.Events, plain.Events) {
-		t.Error("a missed strike changed the run")
+		t.Error("a fault that was not injected changed the run")
 	}
 }
 

@@ -24,7 +24,7 @@ type RenamedError struct {
 }
 
 func (e *RenamedError) Error() string {
-	return fmt.Sprintf("%q: this verdict is now called %s", e.Text, e.Now)
+	return fmt.Sprintf("%s is called %s now: write %s", e.Text, e.Now, e.Now)
 }
 
 // ParseWord reads a verdict that a user has written, in capitals or not. The error is a

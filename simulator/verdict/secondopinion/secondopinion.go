@@ -1,6 +1,5 @@
-// Package secondopinion asks porcupine, a linearizability checker that knows
-// nothing of locklab, whether a history is that of a lock. It is for tests, and
-// too slow for an inner loop.
+// Package secondopinion checks with porcupine, a linearizability checker, whether a
+// history is that of a lock. It is for tests, and too slow for an inner loop.
 package secondopinion
 
 import (
@@ -11,15 +10,15 @@ import (
 	"locklab/simulator/history"
 )
 
-// Linearizable says whether the clients of h could have got and given back an
-// ordinary mutex in the same way. It must be so exactly if nowhere in h two
-// clients are inside at one time (OVERLAP).
+// Linearizable says whether the clients of h could have locked and unlocked an ordinary
+// mutex in the same way. That must be so exactly if no two clients are inside at the
+// same time in h (OVERLAP).
 //
-// Every Enter is a lock that was called at the Acquire before it and returned
-// then; one of a client that is inside already is nothing new. Every Leave is an
-// unlock that was called then and returned with the Release's end, or never. A crash inside is an unlock by death: called then,
-// never returned. Attempts that were refused or cut short are left out, since a
-// mutex may always refuse. Events are compared by their order, which is finer
+// Every Enter is the return of a lock that was called at the Acquire before it; an Enter
+// of a client that is inside already does not count. Every Leave is the call of an
+// unlock, which returns at the Released event or never. A crash inside is the call of an
+// unlock that never returns. Attempts that were refused or cut short are left out,
+// because a mutex may always refuse. Events are compared by their order, which is finer
 // than their times.
 func Linearizable(h *history.History) bool {
 	t := teller{clients: make([]client, h.Clients+1)}
