@@ -34,7 +34,6 @@ var floors = map[string]int{
 	"simulator/history":               0,
 	"simulator/plain":                 0,
 	"simulator/zookeeper":             0,
-	"simulator/zookeeper/realserver":  1, // for tests only; starts its server as the one for Redis does
 	"simulator/realserver":            0, // for tests only
 }
 
