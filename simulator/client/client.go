@@ -1,3 +1,5 @@
+// Package client is what users of a lock do: its environment, an attempt, the critical
+// section, the release. Programs of simulated clients are made of it.
 package client
 
 import (
@@ -13,10 +15,10 @@ import (
 	"locklab/simulator/history"
 )
 
-// key is what everybody locks.
+// Key is what all clients lock.
 const Key = "lock"
 
-// environment is all that a strategy sees of the lab.
+// Environment is all that a lock sees of the simulator.
 func Environment(c *simulator.Client, ttl time.Duration, nodes int) lock.Env {
 	env := lock.Env{Clock: c.Clock(), Parallel: c.Parallel, Tokens: c, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.ID())}
 	if session := c.ZooKeeper(); session != nil {
@@ -29,6 +31,7 @@ func Environment(c *simulator.Client, ttl time.Duration, nodes int) lock.Env {
 	return env
 }
 
+// Acquire tries until it has the lock, and sleeps for retry between two attempts.
 func Acquire(c *simulator.Client, strategy lock.Strategy, retry time.Duration) lock.Lease {
 	for {
 		lease, err := Try(c, strategy)
@@ -39,7 +42,7 @@ func Acquire(c *simulator.Client, strategy lock.Strategy, retry time.Duration) l
 	}
 }
 
-// try is one attempt.
+// Try is one attempt.
 func Try(c *simulator.Client, strategy lock.Strategy) (lock.Lease, error) {
 	c.Record(history.Event{Kind: history.Acquire})
 	lease, err := strategy.Acquire(context.Background(), Key)
@@ -58,7 +61,7 @@ const (
 	Waiting  = "wait"
 )
 
-// work is the critical section. Errors of the resource end it early: there is
+// Work is the critical section. Errors of the resource end it early: there is
 // nothing left to do.
 func Work(c *simulator.Client, lease lock.Lease, s Section) {
 	base, err := c.Read(FencingToken(lease))
@@ -74,6 +77,7 @@ func Work(c *simulator.Client, lease lock.Lease, s Section) {
 	c.Record(history.Event{Kind: history.Leave})
 }
 
+// Release releases the lock and records what it says.
 func Release(c *simulator.Client, lease lock.Lease) error {
 	c.Record(history.Event{Kind: history.Release})
 	err := lease.Release(context.Background())
@@ -86,6 +90,7 @@ func Release(c *simulator.Client, lease lock.Lease) error {
 	return err
 }
 
+// FencingToken is that of a lease; 0: it has none.
 func FencingToken(lease lock.Lease) uint64 {
 	if f, ok := lease.(lock.Fencer); ok {
 		return f.FencingToken()
@@ -93,6 +98,7 @@ func FencingToken(lease lock.Lease) uint64 {
 	return 0
 }
 
+// Note is an error as histories note it; "": none.
 func Note(err error) string {
 	if err == nil {
 		return ""
@@ -100,7 +106,7 @@ func Note(err error) string {
 	return err.Error()
 }
 
-// otherKey is a second key on the same servers. The judges look at the first only.
+// OtherKey is a second key on the same servers. The judges look at the first only.
 const OtherKey = "other"
 
 // A Section is what a client does while it holds the lock, by its own clock.

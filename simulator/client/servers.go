@@ -10,7 +10,7 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// nodes are the servers of a lock: so many like one, or an ensemble whose sessions
+// Servers are the servers of a lock: so many like one, or an ensemble whose sessions
 // last for ttl, and on which the lock has been used before.
 func Servers(entry lock.Entry, ttl time.Duration, like simulator.NodeConfig, n int) []simulator.NodeConfig {
 	if entry.OnZooKeeper() {
@@ -19,7 +19,7 @@ func Servers(entry lock.Entry, ttl time.Duration, like simulator.NodeConfig, n i
 	return slices.Repeat([]simulator.NodeConfig{like}, n)
 }
 
-// queuedAt is an ensemble on which somebody has queued below paths and gone.
+// QueuedAt is an ensemble on which a client has queued below paths and gone.
 func QueuedAt(paths ...string) zookeeper.State {
 	state, id := zookeeper.New().Connect(0, time.Second)
 	for _, path := range paths {
@@ -33,8 +33,8 @@ func QueuedAt(paths ...string) zookeeper.State {
 	return state
 }
 
-// holders is for how many of a lock's clients there is room inside, as histories
-// say it.
+// Holders is how many of a lock's clients may be in the critical section at a time, as
+// histories say it; nil: one.
 func Holders(entry lock.Entry, clients int) []int {
 	room := entry.Holders
 	switch room {

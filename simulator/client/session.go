@@ -10,7 +10,7 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// zooSession is a lab's session as the locks know one.
+// Session is a simulated session as the locks know one.
 type Session struct{ s *zookeeper.Session }
 
 // do sends a request.
@@ -19,23 +19,23 @@ func (z Session) do(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, 
 		return zookeeper.Reply{}, err
 	}
 	reply, err := z.s.Do(r)
-	return reply, zooError(err)
+	return reply, lockError(err)
 }
 
-// zooError is an error in the terms of the locks.
-func zooError(err error) error {
-	ours := error(nil)
+// lockError is an error in the terms of the locks.
+func lockError(err error) error {
+	known := error(nil)
 	switch {
 	case errors.Is(err, zookeeper.NoNode):
-		ours = lock.ErrNoNode
+		known = lock.ErrNoNode
 	case errors.Is(err, zookeeper.NodeExists):
-		ours = lock.ErrNodeExists
+		known = lock.ErrNodeExists
 	case errors.Is(err, zookeeper.SessionExpired):
-		ours = lock.ErrSessionEnded
+		known = lock.ErrSessionEnded
 	default:
 		return err
 	}
-	return fmt.Errorf("%w (%w)", ours, err)
+	return fmt.Errorf("%w (%w)", known, err)
 }
 
 func (z Session) Create(ctx context.Context, path string, kind lock.Znode) (string, error) {
@@ -76,19 +76,19 @@ func (z Session) watch(ctx context.Context, r zookeeper.Request) (zookeeper.Repl
 	if err := ctx.Err(); err != nil {
 		return zookeeper.Reply{}, nil, err
 	}
-	reply, watch, err := z.s.Watch(r)
+	reply, left, err := z.s.Watch(r)
 	if err != nil {
-		return reply, nil, zooError(err)
+		return reply, nil, lockError(err)
 	}
-	return reply, zooWatch{watch}, nil
+	return reply, watch{left}, nil
 }
 
-type zooWatch struct{ w *zookeeper.ClientWatch }
+type watch struct{ w *zookeeper.ClientWatch }
 
-func (z zooWatch) Wait(ctx context.Context, patience time.Duration) (bool, error) {
+func (z watch) Wait(ctx context.Context, patience time.Duration) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
 	fired, err := z.w.Wait(patience)
-	return fired, zooError(err)
+	return fired, lockError(err)
 }
