@@ -204,7 +204,7 @@ func TestReplicaCopiesEmptiness(t *testing.T) {
 }
 
 // Requests on their way to a server go with it, those to another do not.
-func TestLateRequestsGoWithTheirServer(t *testing.T) {
+func TestOrphanedRequestsGoWithTheirServer(t *testing.T) {
 	for node, want := range map[int]string{1: `0s:<nil>`, 2: `0s:x`} {
 		sender := func(c *simulator.Client) { do(c, 1, "SET", "k", "x") }
 		reader := func(c *simulator.Client) { do(c, 1, "GET", "k") }
@@ -225,7 +225,7 @@ func TestLateRequestsGoWithTheirServer(t *testing.T) {
 
 // None of many late requests is lost: each arrives, in the order in which they were
 // left behind.
-func TestManyLateRequests(t *testing.T) {
+func TestManyOrphanedRequests(t *testing.T) {
 	const many = 100
 	var want []int
 	s := solo(t, func(c *simulator.Client) {
@@ -247,7 +247,7 @@ func TestManyLateRequests(t *testing.T) {
 
 // Late requests that are equal but for their message are offered once, whichever
 // arrives; those that are not are offered each.
-func TestEqualLateRequests(t *testing.T) {
+func TestEqualOrphanedRequests(t *testing.T) {
 	s := solo(t, func(c *simulator.Client) {
 		for range 5 {
 			do(c, 1, "INCR", "n")

@@ -134,7 +134,7 @@ func TestDownAndFailover(t *testing.T) {
 }
 
 // A late request to a server that is down is lost.
-func TestLateRequestToWhoIsDown(t *testing.T) {
+func TestOrphanedRequestToWhoIsDown(t *testing.T) {
 	s := parted(t, simulator.NodeConfig{AOF: simulator.Always}, func(c *simulator.Client) { do(c, 1, "INCR", "n") })
 	s.step(faults.RestartAfter(1, sec), simulator.Choice{Verb: simulator.Start, Client: 1}, faults.CrashOf(1), simulator.Choice{Verb: simulator.Orphaned, Client: 1}, pass(sec))
 	if n := s.count(history.Apply); n != 0 {

@@ -27,7 +27,7 @@ type Simulator struct {
 	renamed  map[renamedHistory]uint32
 	events   []history.Event // of the last step
 	current  view
-	scratch  World // for questions about parts
+	scratch  World // memory for NewWorld and for questions about parts
 	limit    int   // of table entries between runs
 	unsaid   error // a fault that a Choices could not offer
 	// readsClock: some client has read its clock, or a clock has a rate; see ReadsClock
@@ -90,17 +90,18 @@ func (s *Simulator) NewWorld() World {
 			p.Clear()
 		}
 	}
-	var w World
+	w := &s.scratch // servers may keep no pointer to it, but the compiler does not know
+	*w = World{}
 	for i, c := range s.config.Clients {
 		p := &w.procs[i]
 		p.Clock = clock.State{Offset: c.Offset, PPM: c.PPM}
 		p.Threads[0].Phase = node.Unborn
 	}
-	s.servers.begin(&w, len(s.procs))
+	s.servers.begin(w, len(s.procs))
 	for i, f := range s.config.Faults {
 		w.budget[i] = uint8(f.Times)
 	}
-	return w
+	return *w
 }
 
 // Config is what the simulator was made from, with Timeout filled in.

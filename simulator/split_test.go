@@ -172,7 +172,7 @@ func TestSplitAndWait(t *testing.T) {
 }
 
 // A request under way goes to where its sender is.
-func TestSplitAndLateRequests(t *testing.T) {
+func TestSplitAndOrphanedRequests(t *testing.T) {
 	sender := func(c *simulator.Client) { do(c, 1, "SET", "k", c.ID()) }
 	s := parted(t, simulator.NodeConfig{Replicas: 1}, sender, sender)
 	for c := range int8(2) {

@@ -97,9 +97,9 @@ func TestWatchEndsWithItsServer(t *testing.T) {
 	}
 }
 
-// TestLateExec: a transaction whose sender has given up is still executed on the
+// TestOrphanedExec: a transaction whose sender has given up is still executed on the
 // connection that it was sent on, which is not the one of the next attempt.
-func TestLateExec(t *testing.T) {
+func TestOrphanedExec(t *testing.T) {
 	s := solo(t, func(c *simulator.Client) {
 		do(c, 1, "SET", "lock", "mine")
 		for range 2 {

@@ -14,8 +14,8 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	locks "locklab/algorithms/zookeeper"
+	"locklab/simulator/realserver"
 	"locklab/simulator/zookeeper"
-	"locklab/simulator/zookeeper/realserver"
 )
 
 // holds fails the test unless the ensemble says that l is still valid.
@@ -115,7 +115,7 @@ func TestLostCreate(t *testing.T) {
 		t.Run(k.id, func(t *testing.T) { play(t, newEnsemble().testbed(), k.id, k.protected) })
 	}
 	t.Run("real", func(t *testing.T) {
-		addr := realserver.Start(t, t.TempDir())
+		addr := realserver.ZooKeeper(t, t.TempDir())
 		for _, k := range kinds {
 			t.Run(k.id, func(t *testing.T) { play(t, realTestbed(t, addr), k.id, k.protected) })
 		}

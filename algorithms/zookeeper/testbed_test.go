@@ -12,8 +12,8 @@ import (
 
 	"locklab/algorithms/lock"
 	locks "locklab/algorithms/zookeeper"
+	"locklab/simulator/realserver"
 	"locklab/simulator/zookeeper"
-	"locklab/simulator/zookeeper/realserver"
 )
 
 // A process is one client process of a lock on a ZooKeeper, with a session and a

@@ -274,7 +274,7 @@ func must[T any](v T, err error) func(t testing.TB) T {
 
 // realServer runs a redis-server for the length of the test.
 func realServer(t *testing.T) *redis.Client {
-	client := redis.NewClient(&redis.Options{Addr: realserver.Start(t), Protocol: 2, MaxRetries: -1, DisableIdentity: true})
+	client := redis.NewClient(&redis.Options{Addr: realserver.Redis(t), Protocol: 2, MaxRetries: -1, DisableIdentity: true})
 	t.Cleanup(func() { client.Close() })
 	return client
 }

@@ -16,7 +16,7 @@ func BenchmarkSwitch(b *testing.B) {
 			p.Clock().Sleep(time.Second)
 		}
 	}, nil, table.NewRoom())
-	p.Use(NoLibrary{})
+	p.Use(noLibrary{})
 	defer p.Close()
 	if err := p.rerun(0); err != nil {
 		b.Fatal(err)
@@ -31,3 +31,11 @@ func BenchmarkSwitch(b *testing.B) {
 		}
 	}
 }
+
+// noLibrary is the Library of a process that asks no server.
+type noLibrary struct{}
+
+func (noLibrary) Start()         {}
+func (noLibrary) Stop()          {}
+func (noLibrary) Memory() uint32 { return 0 }
+func (noLibrary) Close()         {}

@@ -118,29 +118,6 @@ const (
 // ToServer says whether a server answers it.
 func (k OpKind) ToServer() bool { return k == Request || k == Listen }
 
-// An Observation is what a thread learns when its operation ends.
-type Observation struct {
-	Thread uint8
-	Kind   ObservationKind
-	// Val is, Replied and Notified: the number of the answer; TimedOut: the message
-	// that comes when the time is over, 0: none; ClockRead: the reading; of the
-	// resource: its answer.
-	Val int64
-}
-
-// ObservationKind is a kind of observation.
-type ObservationKind uint8
-
-const (
-	Started   ObservationKind = iota + 1 // the program begins
-	Replied                              // the server answered
-	TimedOut                             // nobody answered in time
-	Broken                               // the connection is gone
-	Slept                                // the sleep is over
-	ClockRead                            // the clock was read
-	Notified                             // a watch has fired
-)
-
 type edge struct {
 	from uint32
 	seen Observation
@@ -154,7 +131,8 @@ func New(id int, program func(), text func(*Op) string, room *table.Room) *Proce
 	return p
 }
 
-// Use sets the client library that the program works with, before it first runs.
+// Use sets the client library that the program works with. To be called before the
+// first observation.
 func (p *Process) Use(l Library) { p.library = l }
 
 // Library is the client library that the program works with.
@@ -178,9 +156,7 @@ func (p *Process) Clear() {
 // Close unwinds the code.
 func (p *Process) Close() {
 	p.stop()
-	if p.library != nil {
-		p.library.Close()
-	}
+	p.library.Close()
 }
 
 func (p *Process) stop() {

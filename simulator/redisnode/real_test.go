@@ -25,7 +25,7 @@ type realRedis struct {
 // startRedis starts a redis-server without any memory on disk.
 func startRedis(t *testing.T) *realRedis {
 	t.Helper()
-	conn, err := net.Dial("tcp", realserver.Start(t))
+	conn, err := net.Dial("tcp", realserver.Redis(t))
 	if err != nil {
 		t.Fatal(err)
 	}

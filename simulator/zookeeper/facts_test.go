@@ -11,15 +11,15 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"locklab/simulator/realserver"
 	. "locklab/simulator/zookeeper"
-	"locklab/simulator/zookeeper/realserver"
 )
 
 // TestSilence lets a session end because nothing is heard of it: on a real
 // server by waiting for it, on a State by saying so.
 func TestSilence(t *testing.T) {
 	const timeout = 300 * time.Millisecond
-	s := newStage(realserver.Start(t, t.TempDir()), "/silence")
+	s := newStage(realserver.ZooKeeper(t, t.TempDir()), "/silence")
 	must(t, s.connect())
 	must(t, s.begin())
 	must(t, s.connectFor(timeout))
@@ -63,7 +63,7 @@ func TestSilence(t *testing.T) {
 // TestNothingMissed leaves and returns when the last transaction was the one that
 // the watched znode was made in: random steps seldom meet that.
 func TestNothingMissed(t *testing.T) {
-	s := newStage(realserver.Start(t, t.TempDir()), "/missed")
+	s := newStage(realserver.ZooKeeper(t, t.TempDir()), "/missed")
 	must(t, s.connect())
 	c := s.sessions[0]
 	defer c.end(s.addr)
@@ -84,7 +84,7 @@ func TestNothingMissed(t *testing.T) {
 func TestOverflow(t *testing.T) {
 	dir := t.TempDir()
 	usedUp(t, dir)
-	s := newStage(realserver.Start(t, dir), "/wrap")
+	s := newStage(realserver.ZooKeeper(t, dir), "/wrap")
 	// The State follows what the log says: a session takes transaction 1.
 	var nobody SessionID
 	s.state, nobody = s.state.Connect(0, time.Minute)
@@ -117,7 +117,7 @@ const lastButOne = 1<<31 - 2
 // two of the 2^31 children that it can.
 func usedUp(t *testing.T, dataDir string) {
 	t.Helper()
-	t.Run("a server makes its folder", func(t *testing.T) { realserver.Start(t, dataDir) })
+	t.Run("a server makes its folder", func(t *testing.T) { realserver.ZooKeeper(t, dataDir) })
 	log := []byte("ZKLG")
 	log = binary.BigEndian.AppendUint32(log, 2) // version
 	log = binary.BigEndian.AppendUint64(log, 0) // database

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// A Line is what the recipe "Locks" makes of a znode: its children that are
-// ephemeral and carry a number queue there, and the lowest number is the first. Of
-// one number, which only a counter at its end gives twice, the older child is.
+// A Line is a znode at which clients queue, as in the recipe "Locks": its children
+// that are ephemeral and carry a number, of which the lowest is the first. Of two with
+// the same number, which only an exhausted counter gives, the older child is first.
 type Line struct {
 	Parent string    // path
 	First  string    // name of the first child
 	Owner  SessionID // whose that is
 }
 
-// Lines lists the znodes at which somebody queues, in the order of their paths.
-// Whether a queue is a lock is for its users to say.
+// Lines lists the znodes at which clients queue, in the order of their paths. Whether
+// a queue is a lock is up to its users.
 func (s State) Lines() (lines []Line) {
 	type rank struct{ number, czxid int64 }
 	ranks := map[string]rank{} // of the first, by parent

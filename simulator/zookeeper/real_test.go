@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"locklab/simulator/realserver"
 	. "locklab/simulator/zookeeper"
-	"locklab/simulator/zookeeper/realserver"
 )
 
 // A step is one thing that happens in a random case. Its numbers are taken
@@ -47,7 +47,7 @@ func randomStep(rng *rand.Rand) step {
 // ZooKeeper: replies, errors, children, versions, transaction numbers, watches
 // and their order must agree after every step.
 func TestRealServer(t *testing.T) {
-	addr := realserver.Start(t, t.TempDir())
+	addr := realserver.ZooKeeper(t, t.TempDir())
 	played := map[string]int{} // what the steps have met, so that a tame generator fails
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 5))

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// session is a client's, for as long as the server hears of it often enough.
+// session is a client's session, which lasts while the server hears from it often
+// enough.
 type session struct {
 	id      SessionID
 	timeout time.Duration

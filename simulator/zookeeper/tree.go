@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// znode is one of them.
+// znode is one znode.
 type znode struct {
 	path    string
 	data    string

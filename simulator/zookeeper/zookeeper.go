@@ -1,32 +1,39 @@
-// Package zookeeper is the memory of a ZooKeeper ensemble as a value: what an
-// operation makes of it, what it answers, and which watches it fires.
+// Package zookeeper is a ZooKeeper ensemble as a value.
 //
-// Nothing here has a clock, a socket or a thread. A [State] does not change; an
-// operation returns the next one. The caller says what time it is on the
-// server's clock, carries replies and events, and loses them if it likes.
+// A [State] is what an ensemble holds: an operation returns the next State, the
+// reply, and the watches that it fires. It has no clock, no socket and no thread,
+// and knows nothing of the simulator: its caller says what time it is on the
+// server's clock, and carries replies and events, or loses them.
+//
+// A [Kind] is the ensemble of a simulator: States in a memo table, the sessions and
+// connections of the clients, and the messages on their way; an [EnsembleState] is
+// its part of a world (ensemble.go says what is simulated). A [Session] is what the
+// code of a client uses (client.go).
+//
+// # The behaviour of a State
 //
 // The behaviour is that of the ZooKeeper Programmer's Guide, sections "The
 // ZooKeeper Data Model" (znodes, versions, "Ephemeral Nodes", "Sequence Nodes"),
 // "ZooKeeper Sessions" and "ZooKeeper Watches" ("Semantics of Watches", "What
 // ZooKeeper Guarantees about Watches"). Where the guide is silent, as on which
-// of two errors is reported, it is that of the server 3.8, against which a test
-// holds it. The order in which the server runs requests is the order of the
+// of two errors is reported, it is that of the server 3.8, with which a test
+// compares it. The order in which the server runs requests is the order of the
 // calls here: an ensemble agrees on one order of writes ("Consistency
-// Guarantees", sequential consistency), and a read of the one server that this
-// package is never lags, so that sync has nothing to wait for.
+// Guarantees", sequential consistency), and a read of the one server that is
+// simulated never lags, so that sync has nothing to wait for.
 //
 // What is left out: access control, quotas and the reserved znodes below
 // /zookeeper; containers and znodes with a TTL of their own; persistent and
 // recursive watches; multi; the wall-clock times ctime and mtime in a Stat; the
 // password of a session.
 //
-// Where ours differs from a server 3.8:
+// Where a State differs from a server 3.8:
 //   - A session ends at its time-out to the nanosecond. A server rounds the end
 //     up to its next tick, and bounds a time-out to 2 to 20 ticks (tickTime in
 //     the Administrator's Guide).
 //   - The children of a znode are listed in the order of a hash of their names.
-//     A server promises no order either, so that code which forgets to sort is
-//     found out on both; the orders differ.
+//     A server promises no order either, so that code which forgets to sort fails
+//     on both; the orders differ.
 //   - The ephemerals of a session that ends go in the order of their paths, all
 //     in one transaction. On a server their order in it is that of a hash table.
 //   - A session that ends by its own request hears nothing more. A server still

@@ -81,7 +81,7 @@ func zoo() simulator.Config {
 
 // Whatever is chosen, a lab without memory sees the same world; and no walk ends
 // where nothing can happen although somebody waits.
-func TestZooKeeperTwin(t *testing.T) {
+func TestZooKeeperNoMemo(t *testing.T) {
 	const seeds, choices = 40, 250
 	dumb := simulator.MustLab(t, zoo())
 	simulator.NoMemo(dumb)

@@ -27,7 +27,7 @@ func joiner(c *simulator.Client) {
 	}
 }
 
-func TestTogether(t *testing.T) {
+func TestParallel(t *testing.T) {
 	sleep := func(c *simulator.Client, s time.Duration) func() {
 		return func() { c.Clock().Sleep(s * sec); note(c, int(s)) }
 	}
@@ -70,7 +70,7 @@ func TestTogether(t *testing.T) {
 
 // What tasks ask for at first is under way at once, in their order, so that five
 // servers take as long as the slowest of them.
-func TestTogetherSendsAtOnce(t *testing.T) {
+func TestParallelSendsAtOnce(t *testing.T) {
 	program := func(c *simulator.Client) {
 		var tasks []func()
 		for n := 1; n <= 5; n++ {
@@ -92,7 +92,7 @@ func TestTogetherSendsAtOnce(t *testing.T) {
 }
 
 // A crash ends the tasks with their caller; what they have sent may still arrive.
-func TestTogetherCrashes(t *testing.T) {
+func TestParallelCrashes(t *testing.T) {
 	s := newStage(t, simulator.Config{
 		Clients: []simulator.ClientConfig{{Program: joiner}}, Nodes: make([]simulator.NodeConfig, 2), Faults: budget(t),
 	})
@@ -109,7 +109,7 @@ func TestTogetherCrashes(t *testing.T) {
 }
 
 // A pause holds all tasks; what became due in it happens at its end.
-func TestTogetherPauses(t *testing.T) {
+func TestParallelPauses(t *testing.T) {
 	s := solo(t, func(c *simulator.Client) {
 		c.Parallel(func() { c.Clock().Sleep(sec) }, func() { c.Clock().Sleep(2 * sec) })
 		note(c, "joined")

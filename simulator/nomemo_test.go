@@ -9,9 +9,9 @@ import (
 	"locklab/simulator/history"
 )
 
-// TestTwin holds the tables against the simple path: whatever is chosen, a lab
+// TestNoMemo holds the tables against the simple path: whatever is chosen, a lab
 // without memory sees the same world.
-func TestTwin(t *testing.T) {
+func TestNoMemo(t *testing.T) {
 	const seeds, choices = 15, 160
 	for name, setup := range casts(t) {
 		t.Run(name, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// A Line is the way from a real client to the server: its Dial is for
-// zk.WithDialer. Give the client the address three times: it pauses for a second
+// A Line is the network between a real ZooKeeper client and the server: its Dial is
+// for zk.WithDialer. Give the client the address three times: it pauses for a second
 // only when it has tried all, and an ended session takes two.
 type Line struct {
 	Pass    chan struct{} // one is taken for each connection that is made
@@ -111,7 +111,7 @@ func (l *Line) Expire(addr string) error {
 	return err
 }
 
-// A tap is a connection on which the line looks at what goes by.
+// A tap is a connection whose traffic the line sees.
 type tap struct {
 	net.Conn
 	line *Line

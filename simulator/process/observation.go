@@ -1,0 +1,42 @@
+package process
+
+import (
+	"net"
+	"os"
+	"syscall"
+)
+
+// An Observation is what a thread learns when its operation ends.
+type Observation struct {
+	Thread uint8
+	Kind   ObservationKind
+	// Val is, Replied and Notified: the number of the answer; TimedOut: the message
+	// that comes when the time is over, 0: none; ClockRead: the reading; of the
+	// resource: its answer.
+	Val int64
+}
+
+// ObservationKind is a kind of observation.
+type ObservationKind uint8
+
+const (
+	Started   ObservationKind = iota + 1 // the program begins
+	Replied                              // the server answered
+	TimedOut                             // nobody answered in time
+	Broken                               // the connection is gone
+	Slept                                // the sleep is over
+	ClockRead                            // the clock was read
+	Notified                             // a watch has fired
+)
+
+// Err is how an observation that is no answer looks to code that reads or writes a
+// socket: a *net.OpError; nil for any other observation. op is "read" or "write".
+func (s Observation) Err(op string) error {
+	switch s.Kind {
+	case TimedOut:
+		return &net.OpError{Op: op, Net: "tcp", Err: os.ErrDeadlineExceeded}
+	case Broken:
+		return &net.OpError{Op: op, Net: "tcp", Err: syscall.ECONNRESET}
+	}
+	return nil
+}
