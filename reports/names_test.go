@@ -1,8 +1,9 @@
 package reports
 
 import (
-	"locklab/simulator/verdict"
 	"testing"
+
+	"locklab/simulator/verdict"
 )
 
 func TestMeaning(t *testing.T) {

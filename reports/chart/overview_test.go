@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"locklab/reports"
-	"locklab/reports/internal/samples"
 	"strings"
 	"testing"
+
+	"locklab/reports"
+	"locklab/reports/internal/samples"
 )
 
 // manySample is the sample grid three times over, in groups, with one lock that

@@ -1,11 +1,12 @@
 package chart
 
 import (
-	"locklab/reports/text"
 	"math"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"locklab/reports/text"
 )
 
 // An overviewPlot draws an overview.

@@ -5,9 +5,10 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"locklab/reports/text"
 	"slices"
 	"strconv"
+
+	"locklab/reports/text"
 )
 
 // A Sensitivity is a dose-response chart: the share of seeded runs with an overlap,

@@ -3,10 +3,11 @@ package chart
 import (
 	"image/color"
 	"io"
-	"locklab/reports/internal/samples"
 	"math"
 	"strings"
 	"testing"
+
+	"locklab/reports/internal/samples"
 )
 
 // R. G. Newcombe, "Two-sided confidence intervals for the single proportion",

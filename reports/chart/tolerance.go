@@ -5,12 +5,13 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"locklab/reports"
-	"locklab/reports/layout"
-	"locklab/reports/text"
 	"slices"
 	"strconv"
 	"strings"
+
+	"locklab/reports"
+	"locklab/reports/layout"
+	"locklab/reports/text"
 )
 
 // A Tolerance is how large a single fault may be before a lock lets two clients in at

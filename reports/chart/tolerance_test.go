@@ -2,10 +2,11 @@ package chart
 
 import (
 	"io"
-	"locklab/reports"
-	"locklab/reports/internal/samples"
 	"strings"
 	"testing"
+
+	"locklab/reports"
+	"locklab/reports/internal/samples"
 )
 
 // toleranceSample has every kind of limit in it.

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/csv"
 	"io"
-	"locklab/reports"
-	"locklab/reports/internal/samples"
 	"strings"
 	"testing"
+
+	"locklab/reports"
+	"locklab/reports/internal/samples"
 )
 
 // A cell of which no contract speaks is neither as expected nor otherwise, in any

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"locklab/reports/internal/samples"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"locklab/reports/internal/samples"
 )
 
 // nasty is what file formats stumble over: control characters, bytes that are no

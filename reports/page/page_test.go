@@ -5,12 +5,13 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"locklab/reports/chart"
-	"locklab/reports/internal/samples"
-	"locklab/simulator/verdict"
 	"regexp"
 	"strings"
 	"testing"
+
+	"locklab/reports/chart"
+	"locklab/reports/internal/samples"
+	"locklab/simulator/verdict"
 )
 
 func reportSample(t *testing.T) Report {
