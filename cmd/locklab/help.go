@@ -71,10 +71,23 @@ func (a *app) translateHelp(root *cobra.Command) {
 		if c == root {
 			name = "root"
 		}
+		if name == "help" {
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if found, _, err := root.Find(args); err == nil && found != root {
+					return nil
+				}
+				return a.knownCommand(root, args)
+			}
+		}
 		c.Short = a.Say("help." + name + ".short")
 		c.Flags().BoolP("help", "h", false, a.usage("")("help"))
 	}
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { a.printHelp(c) })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		if a.width >= minWidth { // help comes before the flags are checked
+			a.Width = a.width
+		}
+		a.printHelp(c)
+	})
 }
 
 // longPlaces fill the places of the long help texts.
@@ -156,7 +169,7 @@ func (a *app) printFlags(heading string, flags *pflag.FlagSet) {
 		if !slices.Contains([]string{"", "0", "false", "[]", "0s"}, f.DefValue) {
 			usage += " " + a.First("help.default") + " " + f.DefValue + ")"
 		}
-		rows = append(rows, [2]string{name, usage})
+		rows = append(rows, [2]string{name, strings.ReplaceAll(usage, "`", "")})
 		widest = max(widest, runewidth.StringWidth(name))
 	})
 	for _, row := range rows {

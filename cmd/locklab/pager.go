@@ -10,9 +10,9 @@ import (
 	"golang.org/x/term"
 )
 
-// paged prints what tell prints. On a terminal that is too low for it the text goes
-// through a pager: $PAGER, or else less, with colours and without clearing the
-// screen; where neither can be started it is printed as it is.
+// paged prints what tell prints. If that is longer than the terminal, it goes through a
+// pager: $PAGER, or else less, with colours and without clearing the screen. If none can
+// be started, it is printed directly.
 func (a *app) paged(tell func() error) error {
 	out, tty := terminal(a.Out)
 	if !tty || a.json {
@@ -31,7 +31,7 @@ func (a *app) paged(tell func() error) error {
 	return err
 }
 
-// page hands a text to the pager; false: it could not be started.
+// page shows a text in the pager and reports whether the pager could be started.
 func (a *app) page(text []byte, out io.Writer) bool {
 	pager := a.getenv("PAGER")
 	if pager == "" {
@@ -49,6 +49,6 @@ func (a *app) page(text []byte, out io.Writer) bool {
 	if err := c.Start(); err != nil {
 		return false
 	}
-	_ = c.Wait() // its status says how the reader left
+	_ = c.Wait() // the status does not matter
 	return true
 }

@@ -150,13 +150,13 @@ func (a *app) stepThrough(o *race.Outcome) error {
 	for line := range strings.Lines(text.String()) {
 		a.Printf("%s", line)
 		if interactive && strings.TrimSpace(line) != "" && !a.entered(in) {
-			return nil // the reader has gone
+			return nil // input has ended
 		}
 	}
 	return nil
 }
 
-// entered waits for a line of input; false: there will be none.
+// entered waits for a line of input and reports whether there was one.
 func (a *app) entered(in *bufio.Reader) bool {
 	line := make(chan error, 1)
 	go func() {

@@ -70,7 +70,7 @@ func againstContract(o *race.Outcome) (contracted *bool, expected []verdict.Word
 	return nil, words(contract.Expected(o)), new(contract.AsExpected(o))
 }
 
-// words is never null in JSON.
+// words returns w, but never nil, which would be null in JSON.
 func words(w []verdict.Word) []verdict.Word {
 	if w == nil {
 		return []verdict.Word{}
@@ -255,7 +255,7 @@ func (a *app) printViews(o *race.Outcome, view string) error {
 	return a.printDoom()
 }
 
-// runFormats are the files that a single run can become.
+// runFormats are the formats of a run, by the ending of the file.
 var runFormats = map[string]func(*app, io.Writer, *race.Outcome) error{
 	".json": func(_ *app, w io.Writer, o *race.Outcome) error { return encode(w, outcomeJSON(o)) },
 	".txt": func(a *app, w io.Writer, o *race.Outcome) error {
