@@ -6,7 +6,7 @@ OUT ?= out
 
 # The race detector makes a search ten times as slow and as large. It watches a
 # short one (TestSearchOnTwoCores); these tests run without it.
-SEARCHES = ^Test(Proofs|Frontier|ParTable|SearchCharts|Verify|Report|Explore|Checkpoint|DumbTwin|Mutants)
+SEARCHES = ^Test(Proofs|Tolerance|ParTable|SearchCharts|Verify|Report|Explore|Checkpoint|DumbTwin|Mutants)
 
 # Tests leave out the largest searches unless this is set; check sets it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1

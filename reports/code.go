@@ -26,7 +26,11 @@ import (
 // see history.Event.Code. The code is that which was compiled. Lines have no numbers,
 // so that a line added above them changes nothing.
 func Code(w io.Writer, h *history.History, o Options) error {
-	out := o.Lines(w)
+	return code(o.Lines(w), h, declarations())
+}
+
+// code is Code with the declarations of the locks.
+func code(out *layout.Lines, h *history.History, all declared) error {
 	v := newVoice(out.Lang(), h)
 	requests := v.requests()
 	if len(requests) == 0 {
@@ -37,7 +41,7 @@ func Code(w io.Writer, h *history.History, o Options) error {
 		s.Rows = append(s.Rows, []string{strconv.Itoa(i + 1), r.when(v.decimals), r.who, r.what})
 	}
 	s.WriteOrList(out, 0)
-	shown, margin, file := withScripts(blocks(requests)), 0, ""
+	shown, margin, file := all.withScripts(all.blocks(requests)), 0, ""
 	for _, b := range shown {
 		margin = max(margin, b.margin())
 	}
@@ -142,7 +146,7 @@ type block struct {
 
 // blocks are the declarations through which requests came, callers before what they
 // call, in the order of the requests.
-func blocks(requests []*request) (all []*block) {
+func (d declared) blocks(requests []*request) (all []*block) {
 	for n, r := range requests {
 		for _, at := range slices.Backward(r.code) { // the outermost call first
 			file, number, _ := strings.Cut(at, ":")
@@ -152,7 +156,7 @@ func blocks(requests []*request) (all []*block) {
 			}
 			i := slices.IndexFunc(all, func(b *block) bool { return b.file == file && b.first <= line && line <= b.last })
 			if i < 0 {
-				b := blockAt(file, line)
+				b := d.at(file, line)
 				if b == nil {
 					continue
 				}
@@ -164,17 +168,24 @@ func blocks(requests []*request) (all []*block) {
 	return all
 }
 
-// declarations are those of all locks: their functions, and the scripts that they
-// have servers run.
-var declarations = sync.OnceValue(func() (all []block) {
-	files, err := fs.Glob(algorithms.Sources(), "*/*.go")
+// declared are declarations of locks: their functions, and the scripts that they have
+// servers run.
+type declared []block
+
+// declarations are those of all locks.
+var declarations = sync.OnceValue(func() declared { return declarationsIn(algorithms.Sources()) })
+
+// declarationsIn reads the packages of a file system. It panics if one of its files is
+// no Go: they were compiled.
+func declarationsIn(sources fs.FS) (all declared) {
+	files, err := fs.Glob(sources, "*/*.go")
 	if err != nil {
 		panic(err)
 	}
 	for _, file := range files {
-		text, err := fs.ReadFile(algorithms.Sources(), file)
+		text, err := fs.ReadFile(sources, file)
 		if err != nil {
-			panic(err) // it was compiled
+			panic(err)
 		}
 		set := token.NewFileSet()
 		tree, err := parser.ParseFile(set, file, text, parser.SkipObjectResolution)
@@ -188,7 +199,7 @@ var declarations = sync.OnceValue(func() (all []block) {
 		}
 	}
 	return all
-})
+}
 
 // scriptOf is the name of the variable that a declaration makes of a Lua script; "" if
 // it does something else.
@@ -211,26 +222,26 @@ func scriptOf(d ast.Decl) string {
 	return v.Names[0].Name
 }
 
-// blockAt is the declaration around a line of a file; nil if there is none.
-func blockAt(file string, line int) *block {
-	for _, d := range declarations() {
-		if d.file == file && d.first <= line && line <= d.last {
-			d.marks = map[int][]int{}
-			return &d
+// at is the declaration around a line of a file; nil if there is none.
+func (d declared) at(file string, line int) *block {
+	for _, b := range d {
+		if b.file == file && b.first <= line && line <= b.last {
+			b.marks = map[int][]int{}
+			return &b
 		}
 	}
 	return nil
 }
 
 // withScripts puts the scripts that marked lines name behind the blocks that name them.
-func withScripts(blocks []*block) (all []*block) {
+func (d declared) withScripts(blocks []*block) (all []*block) {
 	shown := map[string]bool{}
 	for _, b := range blocks {
 		all = append(all, b)
-		for _, d := range declarations() {
-			if d.script != "" && !shown[d.script] && b.names(d.script) {
-				shown[d.script] = true
-				all = append(all, &d)
+		for _, script := range d {
+			if script.script != "" && !shown[script.script] && b.names(script.script) {
+				shown[script.script] = true
+				all = append(all, &script)
 			}
 		}
 	}

@@ -1,36 +1,47 @@
 package reports
 
 import (
-	"io/fs"
-	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
-	"locklab/algorithms"
 	"locklab/simulator/history"
 )
 
-// lineOf finds a line of a lock's code by what stands in it.
-func lineOf(t *testing.T, file, text string) string {
-	t.Helper()
-	source, err := fs.ReadFile(algorithms.Sources(), file)
-	if err != nil {
-		t.Fatal(err)
+const lockCode = `package redis
+
+func (l *keyLock) Acquire(ctx context.Context) error {
+	if err := l.take(ctx); err != nil {
+		return err
 	}
-	for i, line := range strings.Split(string(source), "\n") {
-		if strings.Contains(line, text) {
-			return file + ":" + strconv.Itoa(i+1)
-		}
-	}
-	t.Fatalf("%s has no line with %q", file, text)
-	return ""
+	return nil
 }
+
+func (l *keyLock) Release(ctx context.Context) error {
+	return l.give(ctx)
+}
+`
+
+const commandCode = `package redis
+
+var compareAndDelete = redis.NewScript("return redis.call('DEL', KEYS[1])")
+
+func set(ctx context.Context, node Node) error {
+	reply := node.Do(ctx, "SET")
+	return reply.Err()
+}
+
+func (l *keyLock) give(ctx context.Context) error {
+	return changed(compareAndDelete.Eval(ctx, l.node))
+}
+`
 
 // Each request stands beside the lines that made it, the caller above what it
 // calls, and the script that a marked line names stands below it.
 func TestCode(t *testing.T) {
-	acquire := []string{lineOf(t, "redis/commands.go", "reply := node.Do("), lineOf(t, "redis/create.go", `"NX", "PX", ttl.Milli`), lineOf(t, "redis/keylock.go", "s.create(ctx")}
-	release := []string{lineOf(t, "redis/delete.go", "compareAndDeleteScript.Eval("), lineOf(t, "redis/keylock.go", "release.send(ctx")}
+	sources := fstest.MapFS{"redis/keylock.go": {Data: []byte(lockCode)}, "redis/commands.go": {Data: []byte(commandCode)}}
+	acquire := []string{"redis/commands.go:6", "redis/keylock.go:4"}
+	release := []string{"redis/commands.go:11", "redis/keylock.go:11"}
 	h := &history.History{Clients: 1, Nodes: 1, Key: "lock"}
 	ask := func(msg int, code []string, reply string, cmd ...string) {
 		h.Events = append(h.Events,
@@ -40,17 +51,17 @@ func TestCode(t *testing.T) {
 	}
 	ask(1, acquire, "OK", "SET", "lock", "x", "NX", "PX", "1")
 	ask(2, release, "1", "EVAL", "s", "1", "lock", "x")
-	ask(3, nil, "1", "INCR", "counter") // the lock has not asked for this
+	ask(3, nil, "1", "INCR", "counter") // not a request of the lock
 	var b strings.Builder
-	if err := Code(&b, h, Options{Width: 120}); err != nil {
+	if err := code(Options{Width: 120}.Lines(&b), h, declarationsIn(sources)); err != nil {
 		t.Fatal(err)
 	}
 	got := b.String()
 	at := 0
 	for _, want := range []string{
 		"1  0  c1  SET NX PX -> OK", "2  0  c1  EVAL", "-> 1",
-		"keylock.go:", "1 >     if err := s.create(", "create.go:", `1 >     return sendSET(`, "commands.go:", "1 >     reply := node.Do(",
-		"2 >     return l.lock.release.send(", "delete.go:", "2 >     return notHeldIfZero(", "var compareAndDeleteScript = ", `return redis.call("DEL", KEYS[1])`,
+		"redis/keylock.go:", "1 >     if err := l.take(", "redis/commands.go:", "1 >     reply := node.Do(",
+		"redis/keylock.go:", "2 >     return l.give(", "redis/commands.go:", "2 >     return changed(", "var compareAndDelete = ",
 	} {
 		i := strings.Index(got[at:], want)
 		if i < 0 {
@@ -59,14 +70,14 @@ func TestCode(t *testing.T) {
 		at += i
 	}
 	if strings.Contains(got, "INCR") {
-		t.Errorf("what the lock has not asked for is told:\n%s", got)
+		t.Errorf("a request that is not the lock's is shown:\n%s", got)
 	}
-	if n := strings.Count(got, " > "); n != 5 {
-		t.Errorf("%d lines are marked, want 5:\n%s", n, got)
+	if n := strings.Count(got, " > "); n != 4 {
+		t.Errorf("%d lines are marked, want 4:\n%s", n, got)
 	}
 }
 
-// A history that nobody watched has nothing to show.
+// A history without code has nothing to show.
 func TestNoCode(t *testing.T) {
 	var b strings.Builder
 	h := &history.History{Clients: 1, Nodes: 1, Events: []history.Event{{Kind: history.Send, Client: 1, Node: 1, Msg: 1, Cmd: []string{"GET", "x"}}}}

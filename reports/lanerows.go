@@ -45,7 +45,7 @@ func (v *voice) rows(steps []step) []row {
 // joins says whether s belongs to the row that ends in r.last: the same client
 // at the same instant, another command of one refused attempt, or the same
 // command on the next node of a quorum. A verdict always ends a row, so that it
-// stands beside its cause.
+// is beside its cause.
 func joins(r *row, s *step) bool {
 	p := &r.last
 	if p.who() != s.who() || p.Thread != s.Thread {

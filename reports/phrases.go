@@ -173,7 +173,7 @@ func (v *voice) remark(note string) string {
 }
 
 // note is the note of an event: a phrase of the simulator's, which the catalogue
-// translates, or an error's text, which stands as it is.
+// translates, or the text of an error, which stays as it is.
 func (v *voice) note(note string) string {
 	key := "note." + strings.ReplaceAll(note, " ", "-")
 	if text := entry(v.lang, key); text != "" {
@@ -243,7 +243,7 @@ func (v *voice) landed(s *step) string {
 	return strings.TrimSpace(v.say("server.landed", "who", who, "what", what) + " " + v.took(s))
 }
 
-// mark is a finding as it stands in a margin: "!! OVERLAP c1+c2".
+// mark is a finding as margins have it: "!! OVERLAP c1+c2".
 func (v *voice) mark(f verdict.Finding) string {
 	who := ""
 	switch {

@@ -55,7 +55,7 @@ type transcript struct {
 	latest history.Event // the newest of these
 }
 
-// servers tells which port is which node, where there are several.
+// servers lists the port of each node, where there are several.
 func (c *transcript) servers() {
 	for n := range c.h.Nodes {
 		if c.h.Nodes > 1 {
@@ -88,7 +88,7 @@ func (c *transcript) observe(e history.Event) {
 	}
 }
 
-// about is what lanes say of an event, with whom it befalls.
+// about is what lanes say of an event, after the name of its client or server.
 func (c *transcript) about(e history.Event) string {
 	s := &step{Event: e}
 	if e.Client > 0 {
@@ -108,7 +108,7 @@ func (c *transcript) put(e history.Event, text string) {
 	c.lines.Put("# "+Millis(e.At, c.decimals)+" ms: "+text, 2)
 }
 
-// countRepeats tells how often the last command was repeated.
+// countRepeats prints how often the last command was repeated.
 func (c *transcript) countRepeats() {
 	if c.again > 0 {
 		c.put(c.latest, c.say("cli.again", "n", strconv.Itoa(c.again)))

@@ -90,7 +90,7 @@ type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-// An empty history and one of nobody's are drawn without a panic.
+// An empty history and one without events are drawn without a panic.
 func TestNothingHappened(t *testing.T) {
 	for _, h := range []*history.History{{}, {Clients: 2, Nodes: 3, Key: "lock"}} {
 		for _, v := range views {
@@ -180,8 +180,7 @@ func TestLanesFailover(t *testing.T) {
 		`^ +300 +\| +-   somebody's change lands \(it was c2's\) +\|$`)
 }
 
-// What befalls messages and servers without anybody's death stands where it
-// happens; the old master of a split goes by the number behind the last.
+// Faults of messages and servers are in the lane or column that they concern; the old master of a split goes by the number behind the last.
 func TestLanesOfOddFaults(t *testing.T) {
 	s := samples.New("token", "odd", 2, 1, time.Second)
 	set := strings.Fields("SET lock b NX PX 1000")

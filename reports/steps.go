@@ -24,13 +24,13 @@ type step struct {
 	keys     []keyState    // by node, from 0
 	clients  []clientState // by client, from 0
 	findings []verdict.Finding
-	remark   string // what else stands in the margin
+	remark   string // a further text in the margin
 }
 
 // keyState is the locked key at one node.
 type keyState struct {
 	held  bool
-	owner int           // whose command wrote the value; 0: nobody's that we know
+	owner int           // whose command wrote the value; 0: unknown
 	until time.Duration // true time; history.Forever: no time to live
 }
 
@@ -41,7 +41,7 @@ type clientState struct {
 	paused  bool
 }
 
-// who is the client that acts in s, 0 if it is nobody or a server.
+// who is the client that acts in s; 0: none, or a server acts.
 func (s *step) who() int {
 	switch s.Kind {
 	case history.Expire, history.SessionEnd, history.Fire, history.Push:
@@ -110,7 +110,7 @@ func (w *walker) take(i int) int {
 		w.survey.effect[e.Msg] = effect{w.changed, w.took}
 	}
 	if e.Kind.Fault() || e.Kind == history.Up || e.Kind == history.Replicate {
-		w.took = 0 // a server that forgets takes nobody's key
+		w.took = 0 // a loss of data is no command on a key
 	}
 	if w.noteworthy(e, i, last) {
 		w.record(e, last)
@@ -218,7 +218,7 @@ func (w *walker) noteworthy(e history.Event, first, last int) bool {
 		history.SessionEnd, history.Fire, history.Reconnect, history.Push:
 		return true
 	case history.Change:
-		return !w.h.ZooKeeper // there it says who is first, which the column shows
+		return !w.h.ZooKeeper // there it says which client is first in line, which the column shows
 	case history.Expire:
 		return e.Key == w.h.Key
 	case history.Replicate:

@@ -114,7 +114,7 @@ func (t *teller) intro() {
 }
 
 // moral closes the story with the gravest verdict: the first, but for a DEADLOCK that
-// stands behind the ORPHAN it comes from.
+// follows from the ORPHAN before it.
 func (t *teller) moral(j verdict.Judgement) {
 	if len(j.Verdicts) == 0 {
 		return
@@ -132,8 +132,8 @@ func (t *teller) moral(j verdict.Judgement) {
 		"meaning", Meaning(gravest, t.lang), "cure", Cure(gravest, t.lang))
 }
 
-// step tells one step, or keeps it until its consequence is known: a command is
-// told together with what it led to.
+// step adds the sentences of one step. A command is kept until its consequence is known,
+// and told together with it.
 func (t *teller) step(s *step) {
 	switch {
 	case s.Kind == history.Answer && s.Thread == 0:
@@ -172,7 +172,7 @@ func (t *teller) enter(s *step) {
 	t.tellAt(s.At, turning, "story.won", "client", clientName(s.Client), "commands", t.commands(commands))
 }
 
-// refuse tells a refusal once as long as the key stays in the same hands.
+// refuse tells a refusal once as long as the key has the same owner.
 func (t *teller) refuse(s *step) {
 	commands := t.pending[s.Client]
 	t.pending[s.Client] = nil
@@ -209,7 +209,7 @@ func (t *teller) renewal(s *step) {
 	t.tellTook(s)
 }
 
-// flush tells what is kept, in the order in which it was answered.
+// flush tells the commands that are kept, in the order of their answers.
 func (t *teller) flush() {
 	var clients []int
 	for c, commands := range t.pending {
@@ -291,7 +291,7 @@ func (t *teller) heardFrom(steps []*step) string {
 		"nodes", strings.Join(nodes, " "))
 }
 
-// event tells everything that is not a command's answer.
+// event tells a step that is not the answer to a command.
 func (t *teller) event(s *step) {
 	switch s.Kind {
 	case history.Expire:

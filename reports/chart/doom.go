@@ -39,7 +39,7 @@ func (d *Doom) NoReturnEvent() int {
 		return 1
 	}
 	events, before := d.Steps[d.NoReturn].Events, d.Steps[d.NoReturn-1].Events
-	if events == before { // time has passed, and nobody has written anything
+	if events == before { // time has passed without an event
 		events++
 	}
 	return min(max(events, 1), len(d.History.Events))

@@ -59,7 +59,7 @@ func (p *doomPlot) height() vg.Length {
 	return 2*margin + p.heading.height() + p.body() + smallSize*leading*vg.Length(len(p.foot))
 }
 
-// doomArea is where the plot stands in a picture.
+// A doomArea is the position of the plot in a picture.
 type doomArea struct{ left, bottom, stride vg.Length }
 
 func (a doomArea) point(step int, share float64) vg.Point {
@@ -161,8 +161,7 @@ func (p *doomPlot) told() []int {
 	return append(out, rest[:min(len(rest), max(0, doomLabels-len(out)))]...)
 }
 
-// labels writes beside the steps that matter what happened at them, where
-// nothing else stands. One for which there is no room is left to the numbers.
+// labels writes what happened beside the steps that matter, where there is room.
 func (p *doomPlot) labels(c draw.Canvas, a doomArea) {
 	style := writing(smallSize, ink)
 	taken := p.inked(a)

@@ -367,8 +367,8 @@ func extreme(lang string, ts []tally, before func(a, b tally) bool) (best tally)
 
 func moreFalls(a, b tally) bool { return a.falls > b.falls }
 
-// higherShare compares falls by what was asked, since locks are not asked equally
-// much; between equal shares, the one that was asked more says more.
+// higherShare compares falls by the number of scenarios that apply to a lock. Of two equal
+// shares, the one of more scenarios goes first.
 func higherShare(a, b tally) bool {
 	x, y := a.falls*b.n, b.falls*a.n
 	return x > y || x == y && a.n > b.n
@@ -379,9 +379,9 @@ func lowerShare(a, b tally) bool {
 	return x < y || x == y && a.n > b.n
 }
 
-// measured leaves out the locks that answer less than half as many questions as
-// the one that answers most: of a lock that excludes nobody hardly anything is
-// asked, and one answer makes no share.
+// measured leaves out the locks that answer less than half as many questions as the one
+// that answers most. Few scenarios apply to a lock that excludes nobody, and a share of
+// one answer says nothing.
 func measured(ts []tally) (out []tally) {
 	most := 0
 	for _, t := range ts {

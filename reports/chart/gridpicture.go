@@ -124,7 +124,7 @@ func (p *gridPlot) Plot(c draw.Canvas, _ *plot.Plot) {
 	}
 }
 
-// place is where the cell of strategy i in scenario j stands.
+// place is the rectangle of the cell of strategy i in scenario j.
 func (p *gridPlot) place(c draw.Canvas, i, j int) vg.Rectangle {
 	left := c.Min.X + p.label + p.cell*vg.Length(i)
 	top := c.Max.Y - p.head - cellHeight*vg.Length(j)

@@ -16,7 +16,7 @@ import (
 )
 
 // The colours of Okabe and Ito (2008), which people with any kind of colour
-// vision can tell apart. They never stand alone: cells carry a glyph and a
+// vision can tell apart. They are never the only sign: cells carry a glyph and a
 // word, lines a marker and a dash.
 var (
 	black      = color.NRGBA{0x00, 0x00, 0x00, 0xff}

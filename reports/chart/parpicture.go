@@ -91,7 +91,7 @@ func (p *parPlot) draw(c draw.Canvas) {
 	}
 }
 
-// at is where the n-th place of the scale stands: the pars, then none, then ?.
+// at is the position of the n-th place of the scale: the pars, then none, then ?.
 func (p *parPlot) at(left vg.Length, n int) vg.Length { return left + dotMove*(vg.Length(n)+0.5) }
 
 func (p *parPlot) drawScale(c draw.Canvas, left, top vg.Length) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image/color"
+	"image/png"
 	"io"
 	"strings"
 
@@ -30,7 +31,7 @@ func (p picture) png(w io.Writer) error { return p.pngAt(w, pngDPI) }
 func (p picture) pngAt(w io.Writer, dpi int) error {
 	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(white))
 	p.draw(draw.New(c))
-	if _, err := (vgimg.PngCanvas{Canvas: c}).WriteTo(w); err != nil {
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, c.Image()); err != nil {
 		return fmt.Errorf("chart: writing a PNG: %w", err)
 	}
 	return nil

@@ -133,9 +133,8 @@ func (f *Tolerance) Takeaway(lang string) string {
 	return each
 }
 
-// debate says whether a majority of servers is worth more than one server, which
-// is what Kleppmann and antirez disagreed about in 2016; "" without the two locks
-// that tell.
+// debate compares a majority of servers with one server, about which Kleppmann and
+// antirez disagreed in 2016; "" if one of the two locks is missing.
 func (f *Tolerance) debate(lang string) string {
 	one, many := slices.Index(f.Locks, "token"), slices.Index(f.Locks, "redlock")
 	if one < 0 || many < 0 {
@@ -181,8 +180,7 @@ func (f *Tolerance) groups(lang string, h *Hazard) string {
 	return text.Join(lang, "grid.join", parts)
 }
 
-// verdict puts a limit into words about {locks}, with where it stands among the
-// others.
+// verdict puts a limit into words about {locks}; at is its rank among the others.
 func (f *Tolerance) verdict(lang string, h *Hazard, l Limit) (at float64, words string) {
 	switch r := h.Result(l); r {
 	case resultUnknown:

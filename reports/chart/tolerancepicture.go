@@ -120,7 +120,7 @@ func (p *tolerancePlot) row(top vg.Length, i int) vg.Length {
 	return top - rangeHead - rangeRow*(vg.Length(i)+0.5)
 }
 
-// at is where a size stands in a panel.
+// at is the position of a size in a panel.
 func (p *tolerancePlot) at(left vg.Length, size float64) vg.Length {
 	if p.f.Max <= 0 {
 		return left

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 )
@@ -189,11 +190,8 @@ func isMeasure(head, rest string) bool {
 		return false
 	}
 	unit := strings.TrimPrefix(rest, " ")
-	for _, r := range unit {
-		if unicode.Is(unicode.Han, r) {
-			return true
-		}
-		break
+	if first, _ := utf8.DecodeRuneInString(unit); unicode.Is(unicode.Han, first) {
+		return true
 	}
 	unit, _, _ = strings.Cut(unit, " ")
 	unit = strings.TrimRight(unit, ".,;:)")

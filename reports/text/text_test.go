@@ -93,7 +93,7 @@ var elsewhere = regexp.MustCompile(`^(lock|family|race|scenario|why|na|term|path
 // Every other text is used: its key, or the kind of its key, stands in the code.
 func TestTextsAreUsed(t *testing.T) {
 	var code strings.Builder
-	for _, root := range []string{"..", "../../cmd"} {
+	for _, root := range []string{"..", "../../cmd", "../../scenarios"} {
 		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, ".html") || strings.HasSuffix(path, "_test.go") {
 				return err
