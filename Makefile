@@ -40,4 +40,4 @@ bench: ## benchmarks with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 update: ## write the golden files anew; read the diff before you commit it
-	$(GO) test ./reports/... ./scenarios ./cmd/... ./algorithms -update
+	$(GO) test ./reports ./reports/chart ./scenarios ./cmd/... ./algorithms -update
