@@ -21,12 +21,12 @@ func TestExploreCheckpoint(t *testing.T) {
 		return regexp.MustCompile(`(?m)^.* s, .* million transitions/s`).ReplaceAllString(out, "")
 	}
 	whole := explore(exitOK, "")
-	explore(exitNoAnswer, "the same command goes on from there", "--checkpoint", file, "--max-states", "200")
+	explore(exitNoAnswer, "the same command continues from there", "--checkpoint", file, "--max-states", "200")
 	explore(exitUsage, `it is of the search "token clients=2,`, "--checkpoint", file, "--clients", "3")
-	if got := explore(exitOK, "went on from "+file, "--checkpoint", file); got != whole {
+	if got := explore(exitOK, "continued from "+file, "--checkpoint", file); got != whole {
 		t.Errorf("cut short and gone on:\n%s\nundisturbed:\n%s", got, whole)
 	}
-	if got := explore(exitOK, file+" holds this search finished", "--checkpoint", file); got != whole {
+	if got := explore(exitOK, file+" contains this search, finished", "--checkpoint", file); got != whole {
 		t.Errorf("out of the file:\n%s\nundisturbed:\n%s", got, whole)
 	}
 	explore(exitUsage, "not a directory: name another file", "--checkpoint", filepath.Join(file, "below"))
