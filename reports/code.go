@@ -16,45 +16,43 @@ import (
 	"unicode"
 
 	"locklab/algorithms"
+	"locklab/reports/layout"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
-// Code prints what a lock asked for in a run, numbered, and then its own code with
-// these numbers beside the lines that asked. The run must have been watched; see
-// history.Event.Code. The code is that which was compiled, so it cannot drift; lines
-// have no numbers, since a line added above changes nothing of what is told.
+// Code prints the requests of a run, numbered, and then the lock's own code with these
+// numbers beside the lines that made them. The run must have been recorded with code;
+// see history.Event.Code. The code is that which was compiled. Lines have no numbers,
+// so that a line added above them changes nothing.
 func Code(w io.Writer, h *history.History, o Options) error {
-	out := newLines(w, o)
-	asked := requests(h)
-	if len(asked) == 0 {
+	out := o.Lines(w)
+	v := newVoice(out.Lang(), h)
+	requests := v.requests()
+	if len(requests) == 0 {
 		return nil
 	}
-	s := &sheet{right: map[int]bool{0: true, 1: true}, floor: 8}
-	for i, r := range asked {
-		s.rows = append(s.rows, []string{strconv.Itoa(i + 1), r.when(decimalsOf(h)), r.who, r.what})
+	s := &layout.Sheet{Right: map[int]bool{0: true, 1: true}, Floor: 8}
+	for i, r := range requests {
+		s.Rows = append(s.Rows, []string{strconv.Itoa(i + 1), r.when(v.decimals), r.who, r.what})
 	}
-	if !s.write(out) {
-		for _, row := range s.rows {
-			out.put(oneLine(row), 2)
-		}
-	}
-	shown, margin, file := withScripts(blocks(asked)), 0, ""
+	s.WriteOrList(out, 0)
+	shown, margin, file := withScripts(blocks(requests)), 0, ""
 	for _, b := range shown {
 		margin = max(margin, b.margin())
 	}
 	for _, b := range shown {
-		out.put("", 0)
+		out.Put("", 0)
 		if b.file != file {
 			file = b.file
-			out.put(file+":", 0)
+			out.Put(file+":", 0)
 		}
 		b.write(out, margin)
 	}
-	return out.err
+	return out.Err()
 }
 
-// A request is what the lock asked a server or the clock for, once or again and again.
+// A request is one that the lock made of a server or the clock, once or several times.
 type request struct {
 	from, to time.Duration
 	who      string
@@ -65,28 +63,28 @@ type request struct {
 
 func (r *request) when(decimals int) string {
 	if r.from == r.to {
-		return millis(r.from, decimals)
+		return Millis(r.from, decimals)
 	}
-	return millis(r.from, decimals) + ".." + millis(r.to, decimals)
+	return Millis(r.from, decimals) + ".." + Millis(r.to, decimals)
 }
 
-// requests are those of a run, in the order of the replies; what a thread asks for
-// again in vain, or again with the same reply, is one.
-func requests(h *history.History) (all []*request) {
+// requests are those of a run, in the order of the replies. Requests of one thread that
+// were all refused, or had the same reply, are one.
+func (v *voice) requests() (all []*request) {
 	heard := map[int]*step{}
-	for _, s := range walk(h, verdict.Judgement{}) {
+	for _, s := range stepsOf(v.h, verdict.Judgement{}) {
 		switch s.Kind {
 		case history.Answer, history.Timeout, history.Broken:
 			heard[s.Msg] = &s
 		}
 	}
 	known := map[string]*request{}
-	for i := range h.Events {
-		e := &h.Events[i]
+	for i := range v.h.Events {
+		e := &v.h.Events[i]
 		if len(e.Code) == 0 {
 			continue
 		}
-		r, sig := requestOf(h, e, heard[e.Msg])
+		r, sig := v.request(e, heard[e.Msg])
 		sig += fmt.Sprint(e.Client, e.Thread, r.code)
 		if p := known[sig]; p != nil {
 			p.to, p.count, p.what = r.to, p.count+1, r.what
@@ -104,36 +102,32 @@ func requests(h *history.History) (all []*request) {
 	return all
 }
 
-// requestOf is what an event asks for, with what was heard of it, and what makes it
-// the same as another.
-func requestOf(h *history.History, e *history.Event, heard *step) (r *request, sig string) {
+// request is what an event requests, with what its client heard of it. Requests with
+// the same signature are the same to a reader.
+func (v *voice) request(e *history.Event, heard *step) (r *request, signature string) {
 	r = &request{from: e.At, to: e.At, who: clientName(e.Client), code: e.Code, count: 1}
 	if e.Kind == history.Sleep {
-		r.what = "sleeps " + span(e.D)
+		key := "code.sleep"
 		if e.Thread > 0 {
-			r.what = "timer in " + span(e.D)
+			key = "code.timer"
 		}
+		r.what = v.say(key, "span", Span(e.D))
 		return r, r.what
 	}
-	r.what = shortCommand(e.Cmd, h.Key)
+	command := shortCommand(e.Cmd, v.h.Key)
 	if e.Thread > 0 {
-		r.what = "timer: " + r.what
+		command = v.say("lane.timer", "command", command)
 	}
-	sig = r.what
-	reply := " -> no reply"
+	reply := v.say("code.noreply")
 	if heard != nil {
-		_, text, _ := strings.Cut(cellText(h, heard), " -> ")
-		r.from, r.to, reply = heard.At, heard.At, " -> "+text
-		if heard.refused {
-			return r.with(reply), sig + " refused"
-		}
+		_, reply, _ = strings.Cut(v.lane(heard, ""), "-> ")
+		r.from, r.to = heard.At, heard.At
 	}
-	return r.with(reply), sig + reply
-}
-
-func (r *request) with(reply string) *request {
-	r.what += reply
-	return r
+	r.what = command + " -> " + reply
+	if heard != nil && heard.refused {
+		return r, command + " refused"
+	}
+	return r, r.what
 }
 
 // A block is a function or another declaration of the lock's code, and which requests
@@ -148,8 +142,8 @@ type block struct {
 
 // blocks are the declarations through which requests came, callers before what they
 // call, in the order of the requests.
-func blocks(asked []*request) (all []*block) {
-	for n, r := range asked {
+func blocks(requests []*request) (all []*block) {
+	for n, r := range requests {
 		for _, at := range slices.Backward(r.code) { // the outermost call first
 			file, number, _ := strings.Cut(at, ":")
 			line, err := strconv.Atoi(number)
@@ -269,7 +263,7 @@ func (b *block) margin() (width int) {
 	return width
 }
 
-func (b *block) write(out *lines, margin int) {
+func (b *block) write(out *layout.Lines, margin int) {
 	left := false
 	for i, text := range b.lines {
 		line := b.first + i
@@ -278,15 +272,15 @@ func (b *block) write(out *lines, margin int) {
 			continue
 		}
 		if left {
-			out.put(strings.Repeat(" ", margin+3)+"...", 0)
+			out.Put(strings.Repeat(" ", margin+3)+"...", 0)
 			left = false
 		}
 		text = strings.ReplaceAll(text, "\t", "    ")
 		head := strings.Repeat(" ", margin) + "   "
 		if m := b.marks[line]; len(m) > 0 {
-			head = padLeft(ranges(m), margin) + " > "
+			head = layout.PadLeft(ranges(m), margin) + " > "
 		}
-		out.put(head+text, margin+3+8)
+		out.Put(head+text, margin+3+8)
 	}
 }
 

@@ -2,11 +2,10 @@ package reports
 
 import (
 	"io"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
+	"locklab/reports/layout"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -15,37 +14,36 @@ import (
 // and the verdicts in the right margin. Where the width allows no columns it
 // prints an event a line.
 func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
-	out := newLines(w, o)
-	steps := withoutReloads(walk(h, j))
+	out := o.Lines(w)
+	v := newVoice(out.Lang(), h)
+	steps := withoutReloads(stepsOf(h, j))
 	if o.NoReturn > 0 && len(steps) > 0 {
-		steps[stepAt(steps, o.NoReturn-1)].remark = say(out.langs[0], "lanes.noreturn")
+		steps[stepAt(steps, o.NoReturn-1)].remark = v.say("lanes.noreturn")
 	}
-	d := newDrawing(h, rowsOf(h, steps))
-	if o.Width > 0 && o.Width < NarrowWidth || !d.columns().write(out) {
+	d := newDrawing(v, v.rows(steps))
+	if o.Width > 0 && o.Width < NarrowWidth || !d.columns().Write(out) {
 		d.list(out)
 	}
 	if o.Brief {
-		return out.err
+		return out.Err()
 	}
-	out.put("", 0)
-	for _, lang := range o.langs() {
-		out.put(say(lang, "lanes.legend"), 2)
+	out.Put("", 0)
+	for _, lang := range out.Langs() {
+		out.Put(say(lang, "lanes.legend", "asleep", v.say("lanes.asleep")), 2)
 	}
-	return out.err
+	return out.Err()
 }
 
-// A drawing is the rows of one run on their way to paper.
+// A drawing is the rows of one run and their measures.
 type drawing struct {
-	h        *history.History
+	*voice
 	rows     []row
-	decimals int
 	ttlWidth int
-	gap      time.Duration // silence from which time is seen to pass
+	gap      time.Duration // time without an event from which a row says that time passes
 }
 
-func newDrawing(h *history.History, rows []row) *drawing {
-	d := &drawing{h: h, rows: rows, decimals: decimalsOf(h)}
-	d.ttlWidth = len(millis(h.TTL, 0))
+func newDrawing(v *voice, rows []row) *drawing {
+	d := &drawing{voice: v, rows: rows, ttlWidth: len(Millis(v.h.TTL, 0))}
 	if n := len(rows); n > 0 {
 		d.gap = max((rows[n-1].to-rows[0].from)/5, 1)
 	}
@@ -53,28 +51,27 @@ func newDrawing(h *history.History, rows []row) *drawing {
 }
 
 // columns is the wide form.
-func (d *drawing) columns() *sheet {
-	s := &sheet{right: map[int]bool{0: true}, floor: 12}
-	s.rows = append(s.rows, d.heads())
+func (d *drawing) columns() *layout.Sheet {
+	s := &layout.Sheet{Right: map[int]bool{0: true}, Floor: 12}
+	s.Rows = append(s.Rows, d.heads())
 	before := make([]clientState, d.h.Clients)
 	for i := range d.rows {
 		r := &d.rows[i]
 		if i > 0 && r.from-d.rows[i-1].to > d.gap {
-			s.rows = append(s.rows, d.silence(&d.rows[i-1], r))
+			s.Rows = append(s.Rows, d.silence(&d.rows[i-1], r))
 		}
-		line := []string{d.time(r)}
+		line := []string{d.when(r)}
 		for c := range d.h.Clients {
 			line = append(line, d.lane(r, c, before[c]))
 		}
 		before = r.last.clients
 		line = append(line, strings.Join(r.marks, "\n"))
-		s.rows = append(s.rows, d.withRedis(line, d.redis(r)))
+		s.Rows = append(s.Rows, d.withRedis(line, d.servers(r)))
 	}
 	return s
 }
 
-// withRedis puts the redis column where the eye looks for it: after c1, whose
-// story it usually is.
+// withRedis puts the column of the servers after c1, who usually acts first.
 func (d *drawing) withRedis(line []string, redis string) []string {
 	at := min(2, 1+d.h.Clients)
 	return append(line[:at:at], append([]string{redis}, line[at:]...)...)
@@ -95,22 +92,22 @@ func (d *drawing) heads() []string {
 func (d *drawing) eachNode(name func(n int) string) string {
 	names := make([]string, d.h.Nodes)
 	for n := range names {
-		names[n] = padRight(name(n), 2)
+		names[n] = layout.PadRight(name(n), 2)
 	}
 	return strings.Join(names, " ")
 }
 
-// silence marks a stretch of time in which nothing happened.
+// silence marks a time in which nothing happened.
 func (d *drawing) silence(p, r *row) []string {
 	line := []string{":"}
 	for _, c := range p.last.clients {
-		line = append(line, glyph(c))
+		line = append(line, d.glyph(c))
 	}
-	return d.withRedis(append(line, ""), ": "+shortSpan(r.from-p.to))
+	return d.withRedis(append(line, ""), ": "+RoundSpan(r.from-p.to))
 }
 
-func (d *drawing) time(r *row) string {
-	from, to := millis(r.from, d.decimals), millis(r.to, d.decimals)
+func (d *drawing) when(r *row) string {
+	from, to := Millis(r.from, d.decimals), Millis(r.to, d.decimals)
 	if from == to {
 		return from
 	}
@@ -123,36 +120,36 @@ func (d *drawing) lane(r *row, c int, before clientState) string {
 	if c < len(r.last.clients) {
 		after = r.last.clients[c]
 	}
-	text := r.cells[c].text(r.to, d.decimals)
+	text := d.cell(&r.cells[c], r.to)
 	switch {
 	case text == "":
-		return glyph(after)
-	case before.stand == inside && after.stand == inside:
+		return d.glyph(after)
+	case before.stage == verdict.Inside && after.stage == verdict.Inside:
 		return "|  " + text
 	}
 	return text
 }
 
 // glyph shows a client that does nothing at the moment.
-func glyph(c clientState) string {
+func (d *drawing) glyph(c clientState) string {
 	switch {
-	case c.stand == dead:
+	case c.stage == verdict.Dead:
 		return "x"
-	case c.stand == inside && c.paused:
-		return "|  (asleep)"
+	case c.stage == verdict.Inside && c.paused:
+		return "|  " + d.say("lanes.asleep")
 	case c.paused:
-		return "(asleep)"
-	case c.stand == inside:
+		return d.say("lanes.asleep")
+	case c.stage == verdict.Inside:
 		return "|"
-	case c.stand == asking:
+	case c.stage == verdict.Acquiring || c.retries:
 		return "~"
 	}
 	return "."
 }
 
-// redis shows who owns the key after the row, for how long, and what befell it.
-func (d *drawing) redis(r *row) string {
-	owners := padRight(ownerName(r.last.keys[0]), 2)
+// servers shows who owns the key after the row, for how long, and what befell it.
+func (d *drawing) servers(r *row) string {
+	owners := layout.PadRight(ownerName(r.last.keys[0]), 2)
 	if d.h.Nodes > 1 {
 		owners = d.eachNode(func(n int) string { return ownerName(r.last.keys[n]) })
 	}
@@ -166,11 +163,11 @@ func (d *drawing) redis(r *row) string {
 func (d *drawing) ttl(left time.Duration) string {
 	switch {
 	case left == history.Forever && d.h.ZooKeeper:
-		return "session"
+		return d.say("lanes.session")
 	case left == history.Forever:
-		return "no ttl"
+		return d.say("lanes.nottl")
 	}
-	return "ttl " + padLeft(millis(left.Truncate(time.Millisecond), 0), d.ttlWidth)
+	return "ttl " + layout.PadLeft(Millis(left.Truncate(time.Millisecond), 0), d.ttlWidth)
 }
 
 func ownerName(k keyState) string {
@@ -199,29 +196,24 @@ func timeLeft(keys []keyState, at time.Duration) (left time.Duration, held bool)
 }
 
 // list is the narrow form: an event a line, its verdicts beneath it.
-func (d *drawing) list(out *lines) {
-	s := &sheet{right: map[int]bool{0: true}, floor: 8}
-	s.rows = append(s.rows, []string{"t/ms", "", "", serverName(d.h) + ": " + d.h.Key})
+func (d *drawing) list(out *layout.Lines) {
+	s := &layout.Sheet{Right: map[int]bool{0: true}, Floor: 8}
+	s.Rows = append(s.Rows, []string{"t/ms", "", "", serverName(d.h) + ": " + d.h.Key})
 	for i := range d.rows {
 		r := &d.rows[i]
 		if i > 0 && r.from-d.rows[i-1].to > d.gap {
-			s.rows = append(s.rows, []string{":", "", ": " + shortSpan(r.from-d.rows[i-1].to)})
+			s.Rows = append(s.Rows, []string{":", "", ": " + RoundSpan(r.from-d.rows[i-1].to)})
 		}
-		s.rows = append(s.rows, d.listed(r)...)
+		s.Rows = append(s.Rows, d.listed(r)...)
 	}
-	if s.write(out) {
-		return
-	}
-	for _, line := range s.rows[1:] { // no room for columns at all
-		out.put(oneLine(line), 2)
-	}
+	s.WriteOrList(out, 1)
 }
 
 func (d *drawing) listed(r *row) [][]string {
 	var out [][]string
-	when, redis := d.time(r), d.redis(r)
+	when, redis := d.when(r), d.servers(r)
 	for c := range r.cells {
-		if text := r.cells[c].text(r.to, d.decimals); text != "" {
+		if text := d.cell(&r.cells[c], r.to); text != "" {
 			out = append(out, []string{when, clientName(c + 1), text, redis})
 			when, redis = "", ""
 		}
@@ -233,22 +225,4 @@ func (d *drawing) listed(r *row) [][]string {
 		out = append(out, []string{"", "", m})
 	}
 	return out
-}
-
-// ansi is the paint of a finished line, the first match first.
-var ansi = []struct {
-	pattern *regexp.Regexp
-	code    int
-}{
-	{regexp.MustCompile(`!! [A-Z-]+.*`), 31},
-	{regexp.MustCompile(`\[ENTER|EXIT\]`), 32},
-	{regexp.MustCompile(`\b(PAUSE|CRASH|LOST|FAILOVER|RESTART|DOWN|CLOCK|EXPIRED|TIMEOUT|BROKEN)\b`), 33},
-}
-
-// paint colours verdicts red, brackets green and faults yellow.
-func paint(line string) string {
-	for _, a := range ansi {
-		line = a.pattern.ReplaceAllString(line, "\x1b["+strconv.Itoa(a.code)+"m${0}\x1b[0m")
-	}
-	return line
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"locklab/reports/layout"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -15,24 +16,25 @@ import (
 const basePort = 6379
 
 // RedisCLI prints a run as commands that can be typed into redis-cli, in the
-// order in which the servers ran them, each with its reply. What cannot be
-// typed (time, faults, what clients believe) stands in comment lines. A run on a
-// ZooKeeper is printed in the same way, in the words of its API.
+// order in which the servers ran them, each with its reply. Comment lines hold what
+// cannot be typed: time, faults, what clients believe. A run on a ZooKeeper is printed
+// in the same way, in the words of its API.
 func RedisCLI(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
-	c := &transcript{lines: newLines(w, o), h: h, decimals: decimalsOf(h), client: -1}
+	out := o.Lines(w)
+	c := &transcript{voice: newVoice(out.Lang(), h), lines: out, client: -1}
 	c.servers()
 	due := dueFindings(h, j)
 	for i, e := range h.Events {
-		c.event(e)
+		c.observe(e)
 		for _, f := range due[i] {
-			c.comment(e, mark(f))
+			c.comment(e, c.mark(f))
 		}
 	}
-	c.settle()
-	return c.lines.err
+	c.countRepeats()
+	return out.Err()
 }
 
-// dueFindings sorts findings by the event after which they are to be told.
+// dueFindings maps each event to the findings that are printed after it.
 func dueFindings(h *history.History, j verdict.Judgement) map[int][]verdict.Finding {
 	due := map[int][]verdict.Finding{}
 	for _, f := range j.Findings {
@@ -44,21 +46,20 @@ func dueFindings(h *history.History, j verdict.Judgement) map[int][]verdict.Find
 
 // A transcript is a run on its way to being typed.
 type transcript struct {
-	lines    *lines
-	h        *history.History
-	decimals int
-	client   int // whose commands are being typed; -1: nobody's yet
+	*voice
+	lines  *layout.Lines
+	client int // whose commands are being typed; -1: none yet
 
 	last   history.Event // the command typed last
-	again  int           // how often it was sent again since, in vain
+	again  int           // how often it was repeated since, with the same reply
 	latest history.Event // the newest of these
 }
 
-// servers tells which port is which node, where there is a choice.
+// servers tells which port is which node, where there are several.
 func (c *transcript) servers() {
 	for n := range c.h.Nodes {
 		if c.h.Nodes > 1 {
-			c.lines.put("# "+nodeName(n+1)+" is "+c.address(n+1), 2)
+			c.lines.Put("# "+c.say("cli.node", "node", nodeName(n+1), "address", c.address(n+1)), 2)
 		}
 	}
 }
@@ -70,61 +71,47 @@ func (c *transcript) address(node int) string {
 	return "127.0.0.1:" + strconv.Itoa(basePort+max(0, node-1))
 }
 
-func (c *transcript) event(e history.Event) {
+func (c *transcript) observe(e history.Event) {
 	switch e.Kind {
 	case history.Apply:
 		if e.Node != history.Resource {
 			c.command(e)
 		}
-	case history.SessionEnd:
-		c.comment(e, "the session of "+clientName(e.Client)+" ends")
-	case history.Expire:
-		if c.h.ZooKeeper {
-			c.comment(e, "with it goes the first place of the line")
-			return
-		}
-		c.comment(e, e.Key+" expires on "+nodeName(e.Node)+" (in a hurry: PEXPIRE "+quote(e.Key)+" 0)")
-	case history.Enter:
-		c.comment(e, clientName(e.Client)+" is inside the critical section"+fence(e.Token))
-	case history.Leave:
-		c.comment(e, clientName(e.Client)+" is outside again"+remark(e.Note))
-	case history.Write:
-		c.comment(e, clientName(e.Client)+": "+writeText(&step{Event: e}))
-	case history.Timeout, history.Broken, history.LoseRequest, history.LoseReply:
-		c.comment(e, clientName(e.Client)+": "+cellText(c.h, &step{Event: e}))
+	case history.Expire, history.SessionEnd, history.Enter, history.Leave:
+		c.comment(e, c.event("cli", &step{Event: e}, quote(e.Key)))
+	case history.Write, history.Timeout, history.Broken:
+		c.comment(e, c.about(e))
 	default:
-		c.fault(e)
+		if e.Kind.Fault() || e.Kind == history.Resume || e.Kind == history.Up || e.Kind == history.Heal {
+			c.comment(e, c.about(e))
+		}
 	}
 }
 
-func (c *transcript) fault(e history.Event) {
-	if !e.Kind.Fault() && e.Kind != history.Resume && e.Kind != history.Up && e.Kind != history.Heal {
-		return
-	}
-	who := nodeName(e.Node)
+// about is what lanes say of an event, with whom it befalls.
+func (c *transcript) about(e history.Event) string {
 	s := &step{Event: e}
-	text := serverNote(c.h, s)
 	if e.Client > 0 {
-		who, text = clientName(e.Client), cellText(c.h, s)
+		return clientName(e.Client) + ": " + c.lane(s, c.sent(s))
 	}
-	c.comment(e, who+": "+text)
+	return nodeName(e.Node) + ": " + c.server(s)
 }
 
 // comment prints a line that redis-cli is not meant to see.
 func (c *transcript) comment(e history.Event, text string) {
-	c.settle()
+	c.countRepeats()
 	c.last = history.Event{}
 	c.put(e, text)
 }
 
 func (c *transcript) put(e history.Event, text string) {
-	c.lines.put("# "+millis(e.At, c.decimals)+" ms: "+text, 2)
+	c.lines.Put("# "+Millis(e.At, c.decimals)+" ms: "+text, 2)
 }
 
-// settle tells how often the last command was repeated.
-func (c *transcript) settle() {
+// countRepeats tells how often the last command was repeated.
+func (c *transcript) countRepeats() {
 	if c.again > 0 {
-		c.put(c.latest, strconv.Itoa(c.again)+" more of the same, with the same reply")
+		c.put(c.latest, c.say("cli.again", "n", strconv.Itoa(c.again)))
 		c.again = 0
 	}
 }
@@ -145,23 +132,23 @@ func (c *transcript) command(e history.Event) {
 		c.latest = e
 		return
 	}
-	c.settle()
+	c.countRepeats()
 	c.last = e
 	if e.Client != c.client {
 		if c.client >= 0 || c.h.Nodes > 1 {
-			c.lines.put("", 0)
+			c.lines.Put("", 0)
 		}
 		c.client = e.Client
-		c.lines.put("# "+typist(e), 2)
+		c.lines.Put("# "+c.typist(e), 2)
 	}
 	commands, replies := batch(e.Cmd), []string{e.Reply}
 	if len(commands) > 1 {
 		replies = strings.SplitN(e.Reply, "; ", len(commands))
 	}
 	for i, cmd := range commands {
-		c.lines.put(c.address(e.Node)+"> "+typed(cmd), 2)
+		c.lines.Put(c.address(e.Node)+"> "+typed(cmd), 2)
 		if i < len(replies) {
-			c.lines.put(cliReply(replies[i]), 2)
+			c.lines.Put(cliReply(replies[i]), 2)
 		}
 	}
 }
@@ -178,14 +165,11 @@ func typed(cmd []string) string {
 	return strings.Join(words, " ")
 }
 
-func typist(e history.Event) string {
-	switch {
-	case e.Client == 0:
-		return "a stranger"
-	case e.Thread > 0:
-		return clientName(e.Client) + "'s timer"
+func (c *transcript) typist(e history.Event) string {
+	if e.Client == 0 {
+		return c.say("cli.external")
 	}
-	return clientName(e.Client)
+	return c.sender(&step{Event: e})
 }
 
 // cliReply gives a reply the decoration of redis-cli.

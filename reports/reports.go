@@ -1,32 +1,28 @@
-// Package reports turns finished runs into something to read: lanes, numbered
-// steps, redis-cli transcripts, stories in English and Chinese, the verdict grid,
-// charts, and one page that holds them all.
+// Package reports prints one finished run in several views. Its subpackages hold the
+// rest: chart the grid and the charts of many runs, page the HTML page, ci the files
+// for build servers, lessons the texts of the teacher, text the catalogues, layout
+// lines and columns in a terminal.
 //
-// A report reads a history and a judgement, or counts made from them, and
-// nothing else (but for the order of the timeline, which gives every lock its
-// colour); no run is played again. The same input gives the same bytes:
-// nothing here asks for the time, the locale or the terminal.
+// A report reads a history and a judgement, or counts made from them, and nothing
+// else; no run is played again. The same input gives the same bytes: nothing here asks
+// for the time, the locale or the terminal.
 //
-// One run:
-//
-//	[Lanes]     who did what, side by side, with the verdicts in the margin
-//	[Table]     the same as numbered steps, with the key after each of them
-//	[RedisCLI]  the same as commands that one can type
-//	[Narrate]   the same as a story
-//
-// Many runs:
-//
-//	[Grid]         which lock falls to what
-//	[Sensitivity]  how often, against the size of a fault
-//	[ParChart]     how little bad luck it takes
-//	[Frontier]     how large a fault is survived
-//	[Doom]         how much is lost already, step by step
-//	[HTML]         everything on one page
+//	[Lanes]     a column for each client, the key between them, verdicts in the margin
+//	[Table]     numbered steps, with the key after each of them
+//	[RedisCLI]  commands that can be typed
+//	[Story]     sentences
+//	[Timeline]  a line for each thing that a client or a server does, commands in full
+//	[Code]      the lock's own code, with its requests beside the lines that made them
 //
 // Texts are framed in ASCII, because the box-drawing characters are of
-// ambiguous width in Chinese terminals. Pictures are in English: the fonts that
-// come with gonum/plot have no Chinese.
+// ambiguous width in Chinese terminals.
 package reports
+
+import (
+	"io"
+
+	"locklab/reports/layout"
+)
 
 // Options say how a text is to look.
 type Options struct {
@@ -34,25 +30,26 @@ type Options struct {
 	// From NarrowWidth on, Lanes draws a column per client; below, it prints an
 	// event a line.
 	Width int
-	// Lang is the language of sentences: "en", "zh" or "both" (English first).
-	// Empty or unknown: English. Commands, verdict words and race ids are never
+	// Lang is the language: "en", "zh" or "both". Empty or unknown: English. "both"
+	// prints every sentence in English and then in Chinese, and what has no room for
+	// two languages (lanes, tables) in English. Commands, verdicts and ids are never
 	// translated.
 	Lang string
 	// Color paints verdicts, faults and brackets with ANSI sequences, which take
 	// no room. They repeat what the text says.
 	Color bool
 	// NoReturn is the event, from 1, beside which Lanes shows the point of no
-	// return; 0: there is none to show. See Doom.
+	// return; 0: none. See chart.Doom.
 	NoReturn int
-	// Brief leaves out what explains the drawing, for pages that do so themselves.
+	// Brief leaves out the legend.
 	Brief bool
 }
 
-// NarrowWidth is the width from which columns are worth drawing.
+// NarrowWidth is the width in cells from which Lanes draws columns.
 const NarrowWidth = 120
 
-// langs lists the catalogues to speak from, in the order in which they speak.
-func (o Options) langs() []string {
+// Langs returns the languages of the output, in their order.
+func (o Options) Langs() []string {
 	switch o.Lang {
 	case "zh":
 		return []string{"zh"}
@@ -60,4 +57,13 @@ func (o Options) langs() []string {
 		return []string{"en", "zh"}
 	}
 	return []string{"en"}
+}
+
+// Lines returns a writer of lines as the options say.
+func (o Options) Lines(w io.Writer) *layout.Lines {
+	var paint func(string) string
+	if o.Color {
+		paint = painter(o.Langs()[0])
+	}
+	return layout.NewLines(w, o.Langs(), o.Width, paint)
 }

@@ -1,13 +1,10 @@
 package reports
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,54 +12,31 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"locklab/reports/internal/samples"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
-
-var update = flag.Bool("update", false, "rewrite the files in testdata; read the difference before you commit it")
-
-// golden compares what write produces with testdata/name.
-func golden(t *testing.T, name string, write func(io.Writer) error) {
-	t.Helper()
-	var got bytes.Buffer
-	if err := write(&got); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; go test ./reports -update writes it", err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("%s (-want +got; -update rewrites it):\n%s", path, diff)
-	}
-}
 
 // views are the texts of one run.
 var views = []struct {
 	name string
 	text func(io.Writer, *history.History, verdict.Judgement, Options) error
 }{
-	{"lanes", Lanes}, {"table", Table}, {"redis-cli", RedisCLI}, {"narrate", Narrate}, {"notation", Notation},
+	{"lanes", Lanes}, {"table", Table}, {"redis-cli", RedisCLI}, {"story", Story}, {"timeline", Timeline},
 }
 
 func TestTexts(t *testing.T) {
-	for _, s := range samples {
-		h, j := s.make()
+	for _, s := range samples.All {
+		h, j := s.Make()
 		for _, v := range views {
-			t.Run(s.name+"/"+v.name, func(t *testing.T) {
-				golden(t, s.name+"."+v.name+".txt", func(w io.Writer) error {
+			t.Run(s.Name+"/"+v.name, func(t *testing.T) {
+				samples.Golden(t, s.Name+"."+v.name+".txt", func(w io.Writer) error {
 					return v.text(w, h, j, Options{Width: NarrowWidth, Lang: "both"})
 				})
 			})
 		}
-		t.Run(s.name+"/narrow", func(t *testing.T) {
-			golden(t, s.name+".narrow.txt", func(w io.Writer) error { return Lanes(w, h, j, Options{Width: 80}) })
+		t.Run(s.Name+"/narrow", func(t *testing.T) {
+			samples.Golden(t, s.Name+".narrow.txt", func(w io.Writer) error { return Lanes(w, h, j, Options{Width: 80}) })
 		})
 	}
 }
@@ -70,28 +44,13 @@ func TestTexts(t *testing.T) {
 // Whatever the width, no line is wider.
 func TestWidth(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	grid := gridSample()
 	for range 150 {
 		o := Options{Width: 2 + random.IntN(150), Lang: []string{"en", "zh", "both"}[random.IntN(3)]}
-		for _, s := range samples {
-			h, j := s.make()
+		for _, s := range samples.All {
+			h, j := s.Make()
 			for _, v := range views {
-				checkWidth(t, s.name+" "+v.name, o, func(w io.Writer) error { return v.text(w, h, j, o) })
+				samples.CheckWidth(t, s.Name+" "+v.name, o.Width, func(w io.Writer) error { return v.text(w, h, j, o) })
 			}
-		}
-		checkWidth(t, "grid", o, func(w io.Writer) error { return grid.Text(w, o) })
-	}
-}
-
-func checkWidth(t *testing.T, what string, o Options, write func(io.Writer) error) {
-	t.Helper()
-	var b strings.Builder
-	if err := write(&b); err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(b.String()) {
-		if n := textWidth(strings.TrimSuffix(line, "\n")); n > o.Width {
-			t.Fatalf("%s with %+v: %d cells in %q", what, o, n, line)
 		}
 	}
 }
@@ -99,8 +58,8 @@ func checkWidth(t *testing.T, what string, o Options, write func(io.Writer) erro
 // Paint repeats what the text says: without it, every character is the same.
 func TestColorTakesNoRoom(t *testing.T) {
 	ansi := regexp.MustCompile("\x1b\\[[0-9]+m")
-	for _, s := range samples {
-		h, j := s.make()
+	for _, s := range samples.All {
+		h, j := s.Make()
 		var plain, painted strings.Builder
 		if err := Lanes(&plain, h, j, Options{Width: NarrowWidth}); err != nil {
 			t.Fatal(err)
@@ -109,17 +68,17 @@ func TestColorTakesNoRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.Contains(painted.String(), "\x1b[31m!! OVERLAP") {
-			t.Errorf("%s: the verdict is not painted", s.name)
+			t.Errorf("%s: the verdict is not painted", s.Name)
 		}
 		if diff := cmp.Diff(plain.String(), ansi.ReplaceAllString(painted.String(), "")); diff != "" {
-			t.Errorf("%s (-plain +painted):\n%s", s.name, diff)
+			t.Errorf("%s (-plain +painted):\n%s", s.Name, diff)
 		}
 	}
 }
 
 // A writer that fails is reported by every text.
 func TestWriteError(t *testing.T) {
-	h, j := gcPause()
+	h, j := samples.GCPause()
 	for _, v := range views {
 		if err := v.text(brokenPipe{}, h, j, Options{}); err != io.ErrClosedPipe {
 			t.Errorf("%s: got %v", v.name, err)
@@ -143,10 +102,10 @@ func TestNothingHappened(t *testing.T) {
 }
 
 // lanesOf draws a script that has no findings unless told otherwise.
-func lanesOf(t *testing.T, s *script, findings ...verdict.Finding) string {
+func lanesOf(t *testing.T, s *samples.Script, findings ...verdict.Finding) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Lanes(&b, s.h, verdict.Judgement{Findings: findings}, Options{}); err != nil {
+	if err := Lanes(&b, s.H, verdict.Judgement{Findings: findings}, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -164,13 +123,13 @@ func wantLines(t *testing.T, text string, patterns ...string) {
 // A command that takes effect long before it is heard is two rows: the key has
 // an owner who does not know it yet.
 func TestLanesLateAnswer(t *testing.T) {
-	s := newScript("token", "late", 2, 1, time.Second)
-	s.client(1, history.Acquire)
-	cmd := s.apply(1, 1, "SET lock a NX PX 1000", "OK", value{"", "a", time.Second})
-	s.at(10 * ms).add(history.Event{Kind: history.Pause, Client: 1, D: 500 * ms})
-	s.at(510 * ms).add(history.Event{Kind: history.Resume, Client: 1})
-	s.add(history.Event{Kind: history.Answer, Client: 1, Node: 1, Msg: s.msg, Cmd: cmd, Reply: "OK"})
-	s.client(1, history.Enter)
+	s := samples.New("token", "late", 2, 1, time.Second)
+	s.Client(1, history.Acquire)
+	cmd := s.Apply(1, 1, "SET lock a NX PX 1000", "OK", samples.Change("", "a", time.Second))
+	s.At(10 * ms).Add(history.Event{Kind: history.Pause, Client: 1, D: 500 * ms})
+	s.At(510 * ms).Add(history.Event{Kind: history.Resume, Client: 1})
+	s.Add(history.Event{Kind: history.Answer, Client: 1, Node: 1, Msg: s.Msg, Cmd: cmd, Reply: "OK"})
+	s.Client(1, history.Enter)
 	wantLines(t, lanesOf(t, s),
 		`^ +0 +~ +c1  ttl 1000  c1's SET NX PX lands +\.$`,
 		`^ +10 +PAUSE 500ms +c1  ttl  990 +\.$`,
@@ -181,10 +140,10 @@ func TestLanesLateAnswer(t *testing.T) {
 // Where it is not, the error is the story.
 func TestLanesUnknownScript(t *testing.T) {
 	unknown := "(error) NOSCRIPT No matching script."
-	s := newScript("token", "noscript", 1, 1, time.Second)
-	s.command(1, 1, "EVALSHA 0123456789abcdef 1 lock a", unknown)
-	s.at(ms).command(1, 1, "EVAL return 1 lock a", "1")
-	s.at(2*ms).command(1, 1, "EVALSHA 0123456789abcdef 1 lock a", unknown)
+	s := samples.New("token", "noscript", 1, 1, time.Second)
+	s.Command(1, 1, "EVALSHA 0123456789abcdef 1 lock a", unknown)
+	s.At(ms).Command(1, 1, "EVAL return 1 lock a", "1")
+	s.At(2*ms).Command(1, 1, "EVALSHA 0123456789abcdef 1 lock a", unknown)
 	text := lanesOf(t, s)
 	if n := strings.Count(text, "NOSCRIPT"); n != 1 {
 		t.Errorf("%d NOSCRIPT, want the last one only:\n%s", n, text)
@@ -194,11 +153,11 @@ func TestLanesUnknownScript(t *testing.T) {
 // Two pollers that take turns fold into one row with a count each; the last try
 // of one that gives up stands apart.
 func TestLanesFoldsPolls(t *testing.T) {
-	s := newScript("setnx", "polls", 3, 1, 0)
-	s.client(1, history.Acquire).command(1, 1, "SETNX lock 1", "1", value{"", "1", history.Forever}).client(1, history.Enter)
+	s := samples.New("setnx", "polls", 3, 1, 0)
+	s.Client(1, history.Acquire).Command(1, 1, "SETNX lock 1", "1", samples.Change("", "1", history.Forever)).Client(1, history.Enter)
 	for i := range 4 {
 		for c := 2; c <= 3; c++ {
-			s.at(time.Duration(100*i+10*c)*ms).client(c, history.Acquire).command(c, 1, "SETNX lock 1", "0").client(c, history.Refuse)
+			s.At(time.Duration(100*i+10*c)*ms).Client(c, history.Acquire).Command(c, 1, "SETNX lock 1", "0").Client(c, history.Refuse)
 		}
 	}
 	wantLines(t, lanesOf(t, s),
@@ -207,14 +166,14 @@ func TestLanesFoldsPolls(t *testing.T) {
 		`^ *320\.\.330 +\| +c1  no ttl +SETNX -> 0, gives up +SETNX -> 0, gives up$`)
 }
 
-// What a server has after a failover is read off the next event that touches
-// the key.
+// A replica that has not heard of the key takes it away.
 func TestLanesFailover(t *testing.T) {
-	s := newScript("token", "failover", 2, 1, time.Second)
-	s.client(1, history.Acquire).command(1, 1, "SET lock a NX PX 1000", "OK", value{"", "a", time.Second}).client(1, history.Enter)
-	s.at(100 * ms).add(history.Event{Kind: history.Failover, Node: 1})
-	s.at(200*ms).client(2, history.Acquire).command(2, 1, "SET lock b NX PX 1000", "OK", value{"", "b", 1200 * ms}).client(2, history.Enter)
-	s.at(300 * ms).add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "b"})
+	s := samples.New("token", "failover", 2, 1, time.Second)
+	s.Client(1, history.Acquire).Command(1, 1, "SET lock a NX PX 1000", "OK", samples.Change("", "a", time.Second)).Client(1, history.Enter)
+	s.At(100 * ms).Add(history.Event{Kind: history.Failover, Node: 1})
+	s.Add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "a"})
+	s.At(200*ms).Client(2, history.Acquire).Command(2, 1, "SET lock b NX PX 1000", "OK", samples.Change("", "b", 1200*ms)).Client(2, history.Enter)
+	s.At(300 * ms).Add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "b"})
 	wantLines(t, lanesOf(t, s),
 		`^ +100 +\| +-   FAILOVER +\.$`,
 		`^ +200 +\| +c2  ttl 1000 +SET NX PX -> OK \[ENTER$`,
@@ -224,18 +183,18 @@ func TestLanesFailover(t *testing.T) {
 // What befalls messages and servers without anybody's death stands where it
 // happens; the old master of a split goes by the number behind the last.
 func TestLanesOfOddFaults(t *testing.T) {
-	s := newScript("token", "odd", 2, 1, time.Second)
+	s := samples.New("token", "odd", 2, 1, time.Second)
 	set := strings.Fields("SET lock b NX PX 1000")
-	s.client(1, history.Acquire).command(1, 1, "SET lock a NX PX 1000", "OK", value{"", "a", time.Second}).client(1, history.Enter)
-	s.at(100 * ms).add(history.Event{Kind: history.Split, Client: 1, Node: 1})
-	s.add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "a"})
-	s.at(200*ms).client(2, history.Acquire).add(history.Event{Kind: history.Delay, Client: 2, Node: 1, Cmd: set, D: ms, Note: "request"})
-	s.at(300 * ms).add(history.Event{Kind: history.Delay, Client: 2, Node: 1, Cmd: set, D: ms, Note: "reply"})
-	s.at(400 * ms).add(history.Event{Kind: history.Reject, Client: 2, Node: 1, Cmd: set, Reply: "(error) BUSY"})
-	s.at(500 * ms).add(history.Event{Kind: history.Hang, Node: 1, D: 2 * time.Second})
-	s.at(600 * ms).add(history.Event{Kind: history.External, Node: 1, Cmd: []string{"FLUSHALL"}, Reply: "OK", Note: "by a stranger's hand"})
-	s.at(700 * ms).add(history.Event{Kind: history.Expire, Node: 2, Key: "lock", Before: "a"})
-	s.at(800 * ms).add(history.Event{Kind: history.Heal, Node: 1})
+	s.Client(1, history.Acquire).Command(1, 1, "SET lock a NX PX 1000", "OK", samples.Change("", "a", time.Second)).Client(1, history.Enter)
+	s.At(100 * ms).Add(history.Event{Kind: history.Split, Client: 1, Node: 1})
+	s.Add(history.Event{Kind: history.Change, Node: 1, Key: "lock", Before: "a"})
+	s.At(200*ms).Client(2, history.Acquire).Add(history.Event{Kind: history.Delay, Client: 2, Node: 1, Cmd: set, D: ms, Note: "request"})
+	s.At(300 * ms).Add(history.Event{Kind: history.Delay, Client: 2, Node: 1, Cmd: set, D: ms, Note: "reply"})
+	s.At(400 * ms).Add(history.Event{Kind: history.Reject, Client: 2, Node: 1, Cmd: set, Reply: "(error) BUSY"})
+	s.At(500 * ms).Add(history.Event{Kind: history.Hang, Node: 1, D: 2 * time.Second})
+	s.At(600 * ms).Add(history.Event{Kind: history.External, Node: 1, Cmd: []string{"FLUSHALL"}, Reply: "OK", Note: "by a stranger's hand"})
+	s.At(700 * ms).Add(history.Event{Kind: history.Expire, Node: 2, Key: "lock", Before: "a"})
+	s.At(800 * ms).Add(history.Event{Kind: history.Heal, Node: 1})
 	wantLines(t, lanesOf(t, s),
 		`^ +100 +\|  CUT OFF with the old master +-   SPLIT`,
 		`^ +200 .*SET NX PX HELD UP 1ms$`,
@@ -250,46 +209,46 @@ func TestLanesOfOddFaults(t *testing.T) {
 // A stretch of time is marked where it begins, an instant on its event, even if
 // that event would otherwise go unseen.
 func TestLanesPlacesFindings(t *testing.T) {
-	s := newScript("token", "places", 2, 1, time.Second)
-	s.client(1, history.Acquire).command(1, 1, "SET lock a NX PX 1000", "OK", value{"", "a", time.Second}).client(1, history.Enter)
-	s.at(100*ms).client(1, history.Leave, history.Release)
-	s.add(history.Event{Kind: history.Released, Client: 1, OK: true, Claims: true})
-	lie := verdict.Finding{Verdict: verdict.Lie, Clients: []int{1}, From: s.now, To: s.now, Event: s.last()}
-	s.at(200 * ms).add(history.Event{Kind: history.Crash, Client: 1})
-	s.at(300*ms).client(2, history.Acquire).command(2, 1, "SET lock b NX PX 1000", "(nil)").client(2, history.Refuse)
-	s.at(1000*ms).expire(1, "a")
-	blocked := verdict.Finding{Verdict: verdict.Blocked, Clients: []int{1, 2}, From: 200 * ms, To: time.Second, Event: s.last()}
+	s := samples.New("token", "places", 2, 1, time.Second)
+	s.Client(1, history.Acquire).Command(1, 1, "SET lock a NX PX 1000", "OK", samples.Change("", "a", time.Second)).Client(1, history.Enter)
+	s.At(100*ms).Client(1, history.Leave, history.Release)
+	s.Add(history.Event{Kind: history.Released, Client: 1, OK: true, Claims: true})
+	lie := verdict.Finding{Verdict: verdict.Lie, Clients: []int{1}, From: s.Now, To: s.Now, Event: s.Last()}
+	s.At(200 * ms).Add(history.Event{Kind: history.Crash, Client: 1})
+	s.At(300*ms).Client(2, history.Acquire).Command(2, 1, "SET lock b NX PX 1000", "(nil)").Client(2, history.Refuse)
+	s.At(1000*ms).Expire(1, "a")
+	blocked := verdict.Finding{Verdict: verdict.Blocked, Clients: []int{1, 2}, From: 200 * ms, To: time.Second, Event: s.Last()}
 	wantLines(t, lanesOf(t, s, lie, blocked),
 		`^ +100 +EXIT\] released: "still mine" .*!! LIE to c1$`,
 		`^ +200 +CRASH .*!! BLOCKED c1,c2 800ms$`)
 }
 
 // A story has an upper length, and keeps its beginning and its moral.
-func TestNarrateStaysShort(t *testing.T) {
-	s := newScript("token", "long", 2, 1, time.Second)
+func TestStoryStaysShort(t *testing.T) {
+	s := samples.New("token", "long", 2, 1, time.Second)
 	for i := range 40 {
-		s.at(time.Duration(i)*time.Second).read(1, i).write(1, i, i+1)
+		s.At(time.Duration(i)*time.Second).Read(1, i).Write(1, i, i+1)
 	}
-	told := story("en", s.h, verdict.Judgement{Verdicts: []verdict.Word{verdict.Holds}})
+	told := Sentences("en", s.H, verdict.Judgement{Verdicts: []verdict.Word{verdict.Holds}})
 	if len(told) != maxSentences {
 		t.Errorf("%d sentences, want %d", len(told), maxSentences)
 	}
-	if last := told[len(told)-1].text; !strings.HasPrefix(last, "HOLDS means") {
+	if last := told[len(told)-1].Text; !strings.HasPrefix(last, "HOLDS means") {
 		t.Errorf("the story ends with %q", last)
 	}
 }
 
 // The languages tell the same, sentence by sentence, at the same times.
-func TestNarrateLanguagesCorrespond(t *testing.T) {
-	for _, s := range samples {
-		h, j := s.make()
-		en, zh := story("en", h, j), story("zh", h, j)
+func TestStoryLanguagesCorrespond(t *testing.T) {
+	for _, s := range samples.All {
+		h, j := s.Make()
+		en, zh := Sentences("en", h, j), Sentences("zh", h, j)
 		if len(en) != len(zh) {
-			t.Fatalf("%s: %d sentences in English, %d in Chinese", s.name, len(en), len(zh))
+			t.Fatalf("%s: %d sentences in English, %d in Chinese", s.Name, len(en), len(zh))
 		}
 		for i := range en {
-			if en[i].at != zh[i].at || en[i].weight != zh[i].weight {
-				t.Errorf("%s: %q and %q do not correspond", s.name, en[i].text, zh[i].text)
+			if en[i].When != zh[i].When || en[i].weight != zh[i].weight {
+				t.Errorf("%s: %q and %q do not correspond", s.Name, en[i].Text, zh[i].Text)
 			}
 		}
 	}
@@ -341,15 +300,15 @@ func TestShortReply(t *testing.T) {
 // What a ZooKeeper does by itself stands in its column; that a client is connected
 // again, in the client's.
 func TestLanesOfSessions(t *testing.T) {
-	s := newScript("zk-recheck", "session", 2, 1, time.Second)
-	s.h.ZooKeeper = true
-	s.client(1, history.Acquire).command(1, 1, "CREATE /locks/lock/lock- EPHEMERAL_SEQUENTIAL", "/locks/lock/lock-0000000000",
-		value{"", "lock-0000000000", history.Forever}).client(1, history.Enter)
-	s.at(100 * ms).add(history.Event{Kind: history.SessionEnd, Client: 1, Node: 1})
-	s.add(history.Event{Kind: history.Expire, Node: 1, Key: "lock", Before: "lock-0000000000"})
-	s.add(history.Event{Kind: history.Fire, Client: 2, Node: 1, Key: "/locks/lock/lock-0000000000", Note: "deleted"})
-	s.at(200 * ms).add(history.Event{Kind: history.Reconnect, Client: 1, Node: 1, Note: "the session has ended"})
-	s.at(300 * ms).add(history.Event{Kind: history.Push, Client: 2, Node: 1, Reply: `"0"`})
+	s := samples.New("zk-recheck", "session", 2, 1, time.Second)
+	s.H.ZooKeeper = true
+	s.Client(1, history.Acquire).Command(1, 1, "CREATE /locks/lock/lock- EPHEMERAL_SEQUENTIAL", "/locks/lock/lock-0000000000",
+		samples.Change("", "lock-0000000000", history.Forever)).Client(1, history.Enter)
+	s.At(100 * ms).Add(history.Event{Kind: history.SessionEnd, Client: 1, Node: 1})
+	s.Add(history.Event{Kind: history.Expire, Node: 1, Key: "lock", Before: "lock-0000000000"})
+	s.Add(history.Event{Kind: history.Fire, Client: 2, Node: 1, Key: "/locks/lock/lock-0000000000", Note: "deleted"})
+	s.At(200 * ms).Add(history.Event{Kind: history.Reconnect, Client: 1, Node: 1, Note: "the session has ended"})
+	s.At(300 * ms).Add(history.Event{Kind: history.Push, Client: 2, Node: 1, Reply: `"0"`})
 	wantLines(t, lanesOf(t, s),
 		`^ +0 +CREATE lock- -> lock-0 \[ENTER`,
 		`^ +100 .*session of c1 ENDS +its place goes +tells c2`,
@@ -359,16 +318,16 @@ func TestLanesOfSessions(t *testing.T) {
 
 func TestSpan(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0s", 250 * ms: "250ms", 28 * time.Second: "28s", 1500 * ms: "1.5s", 3897 * ms: "3.897s", history.Forever: "for ever", -5 * time.Second: "-5s",
+		0: "0s", 250 * ms: "250ms", 28 * time.Second: "28s", 1500 * ms: "1.5s", 3897 * ms: "3.897s", -5 * time.Second: "-5s",
 	} {
-		if got := span(d); got != want {
+		if got := Span(d); got != want {
 			t.Errorf("span(%d) = %q, want %q", d, got, want)
 		}
 	}
 }
 
 func ExampleLanes() {
-	h, j := wrongDel()
+	h, j := samples.WrongDel()
 	if err := Lanes(os.Stdout, h, j, Options{Width: 80}); err != nil {
 		fmt.Println(err)
 	}
@@ -393,9 +352,9 @@ func ExampleLanes() {
 	//   verdict
 }
 
-func ExampleNarrate() {
-	h, j := quorum()
-	if err := Narrate(os.Stdout, h, j, Options{Width: 90, Lang: "zh"}); err != nil {
+func ExampleStory() {
+	h, j := samples.Quorum()
+	if err := Story(os.Stdout, h, j, Options{Width: 90, Lang: "zh"}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
@@ -417,7 +376,7 @@ func ExampleNarrate() {
 }
 
 func ExampleRedisCLI() {
-	h, j := gcPause()
+	h, j := samples.GCPause()
 	if err := RedisCLI(os.Stdout, h, j, Options{}); err != nil {
 		fmt.Println(err)
 	}
@@ -456,7 +415,7 @@ func ExampleRedisCLI() {
 }
 
 func ExampleTable() {
-	h, j := quorum()
+	h, j := samples.Quorum()
 	if err := Table(os.Stdout, h, j, Options{Width: 100}); err != nil {
 		fmt.Println(err)
 	}
@@ -477,3 +436,5 @@ func ExampleTable() {
 	//   13  2000  c2   ENTER                                    c1 c2 c2  ttl 8000
 	//                  !! OVERLAP c1+c2
 }
+
+const ms = time.Millisecond

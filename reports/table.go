@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"locklab/reports/layout"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -14,36 +15,31 @@ import (
 // reply, and who has the key afterwards for how long. The column with the
 // client's own clock is left out of runs in which every clock is right.
 func Table(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
-	out := newLines(w, o)
-	t := tabulate(h, walk(h, j))
-	if t.write(out) {
-		return out.err
-	}
-	for _, row := range t.rows[1:] {
-		out.put(oneLine(row), 2)
-	}
-	return out.err
+	out := o.Lines(w)
+	newVoice(out.Lang(), h).table(stepsOf(h, j)).WriteOrList(out, 1)
+	return out.Err()
 }
 
-func tabulate(h *history.History, steps []step) *sheet {
-	skewed, decimals, number := anySkew(steps), decimalsOf(h), 0
-	t := &sheet{right: map[int]bool{0: true, 1: true, 2: skewed}, floor: 6}
-	t.rows = append(t.rows, tableRow(skewed, "step", "t/ms", "own clock", "who", "what", "reply", serverName(h)+": "+h.Key))
+func (v *voice) table(steps []step) *layout.Sheet {
+	skewed, number := anySkew(steps), 0
+	t := &layout.Sheet{Right: map[int]bool{0: true, 1: true, 2: skewed}, Floor: 6}
+	t.Rows = append(t.Rows, tableRow(skewed, v.say("table.step"), "t/ms", v.say("table.own"), v.say("table.who"),
+		v.say("table.what"), v.say("table.reply"), serverName(v.h)+": "+v.h.Key))
 	for i := range steps {
 		s := &steps[i]
 		own := ""
 		if s.Skew != 0 {
-			own = millis(s.At+s.Skew, decimals)
+			own = Millis(s.At+s.Skew, v.decimals)
 		}
 		if s.Kind == history.Refuse && s.refused && s.retries {
 			continue // the reply above says as much
 		}
-		what, reply := whatAndReply(h, s)
+		what, reply := v.whatAndReply(s)
 		number++
-		t.rows = append(t.rows, tableRow(skewed, strconv.Itoa(number), millis(s.At, decimals), own,
-			actor(h, s), what, reply, keyText(h, s)))
+		t.Rows = append(t.Rows, tableRow(skewed, strconv.Itoa(number), Millis(s.At, v.decimals), own,
+			v.actor(s), what, reply, v.keyAfter(s)))
 		for _, f := range s.findings {
-			t.rows = append(t.rows, tableRow(skewed, "", "", "", "", mark(f), "", ""))
+			t.Rows = append(t.Rows, tableRow(skewed, "", "", "", "", v.mark(f), "", ""))
 		}
 	}
 	return t
@@ -67,61 +63,66 @@ func anySkew(steps []step) bool {
 }
 
 // actor is who does a step: a client, its timer, or a server.
-func actor(h *history.History, s *step) string {
+func (v *voice) actor(s *step) string {
 	switch {
 	case s.who() > 0 && s.Thread > 0:
-		return clientName(s.Client) + " timer"
+		return v.say("table.timer", "client", clientName(s.Client))
 	case s.who() > 0:
 		return clientName(s.Client)
-	case h.Nodes > 1 && s.Node > 0:
+	case v.h.Nodes > 1 && s.Node > 0:
 		return nodeName(s.Node)
 	}
-	return serverName(h)
+	return serverName(v.h)
 }
 
-func whatAndReply(h *history.History, s *step) (what, reply string) {
+func (v *voice) whatAndReply(s *step) (what, reply string) {
 	where := ""
-	if h.Nodes > 1 && s.Node > 0 {
+	if v.h.Nodes > 1 && s.Node > 0 {
 		where = " @" + nodeName(s.Node)
 	}
-	switch s.Kind {
-	case history.Answer:
-		return fullCommand(s.Cmd) + where, clip(s.Reply, 24)
-	case history.Timeout, history.Broken, history.LoseRequest, history.LoseReply, history.Delay, history.Reject:
-		_, fate, _ := strings.Cut(cellText(h, s), shortCommand(s.Cmd, h.Key))
-		fate = strings.TrimPrefix(strings.TrimPrefix(fate, " "+nodeName(s.Node)), " -> ")
-		return fullCommand(s.Cmd) + where, strings.TrimSpace(fate)
-	case history.Refuse:
-		return refusal(s) + remark(s.Note), ""
-	case history.Apply, history.Change:
-		return landed(h, s), s.Reply
+	switch {
+	case s.Kind == history.Answer:
+		return v.full(s) + where, layout.Clip(s.Reply, 24)
+	case s.Kind == history.Refuse:
+		return v.refusal(s) + v.remark(s.Note), ""
+	case s.Kind == history.Apply || s.Kind == history.Change:
+		return v.landed(s), s.Reply
+	case s.who() > 0 && v.aboutCommand(s):
+		return v.full(s) + where, strings.TrimPrefix(v.event("lane", s, ""), "-> ")
+	case s.who() > 0:
+		return strings.Trim(v.lane(s, ""), "[]"), ""
 	}
-	if s.who() > 0 {
-		return strings.Trim(cellText(h, s), "[]"), ""
-	}
-	return serverNote(h, s), ""
+	return v.server(s), ""
 }
 
-// keyText is the key after a step: its owner and what is left of its life.
-func keyText(h *history.History, s *step) string {
+// full is the command of a step as sent; see fullCommand.
+func (v *voice) full(s *step) string {
+	if len(s.Cmd) == 0 {
+		return v.say("table.request")
+	}
+	return fullCommand(s.Cmd)
+}
+
+// keyAfter is the key after a step: its owner and what is left of its life.
+func (v *voice) keyAfter(s *step) string {
 	left, held := timeLeft(s.keys, s.At)
 	text := ownerName(s.keys[0])
-	if h.Nodes > 1 {
-		names := make([]string, h.Nodes)
+	if v.h.Nodes > 1 {
+		names := make([]string, v.h.Nodes)
 		for n := range names {
-			names[n] = padRight(ownerName(s.keys[n]), 2)
+			names[n] = layout.PadRight(ownerName(s.keys[n]), 2)
 		}
 		text = strings.Join(names, " ")
 	}
 	switch {
 	case !held:
 	case left == history.Forever:
-		text += "  no ttl"
+		text += "  " + v.say("lanes.nottl")
 	default:
-		text += "  ttl " + millis(left.Truncate(time.Millisecond), 0)
+		text += "  ttl " + Millis(left.Truncate(time.Millisecond), 0)
 	}
 	if s.Kind == history.Answer {
-		text = strings.TrimSpace(text + "  " + tookNote(s))
+		text = strings.TrimSpace(text + "  " + v.took(s))
 	}
 	return text
 }

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the transcripts in testdata anew; read the diff before you commit it")
 
-// TestTranscripts holds every scenario against testdata/<scenario>.txt, which a
-// student can read alone: the story, the numbers, and what becomes of each lock.
+// TestTranscripts compares every scenario with testdata/<scenario>.txt: the story, the
+// numbers, and the runs of its locks. A transcript can be read without this program.
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
@@ -73,7 +73,7 @@ func at(lines []string, i int) string {
 	return "(the end)"
 }
 
-// mostLines bounds the lanes of a lock that holds: what there is to see is above.
+// mostLines is how many lines of the lanes are shown of a lock that holds.
 const mostLines = 40
 
 func transcript(t *testing.T, sc race.Scenario) []byte {
@@ -90,7 +90,7 @@ func transcript(t *testing.T, sc race.Scenario) []byte {
 	paragraph("Why these numbers: " + story("numbers"))
 	paragraph("Settings: " + settings(sc.Settings))
 	fmt.Fprintf(&b, "# Time runs downwards, in milliseconds. What a request does stands where its answer arrives.\n")
-	for _, e := range tellers(t, sc) {
+	for _, e := range representatives(t, sc) {
 		o := racetest.PlayListed(t, e, sc, sc.Settings)
 		from := strings.TrimPrefix(fmt.Sprintf("%s, %d", e.Article, e.Year), ", ")
 		fmt.Fprintf(&b, "\n== %s (%s): %s\n", e.ID, from, words(o))
@@ -106,7 +106,7 @@ func transcript(t *testing.T, sc race.Scenario) []byte {
 	return b.Bytes()
 }
 
-// settings leaves out what is zero: it does not occur, or has its usual value.
+// settings leaves out settings that are zero: they are not used or have the default.
 func settings(s race.Settings) string {
 	var items []string
 	for _, item := range strings.Split(s.String(), ",") {
@@ -128,7 +128,7 @@ func words(o *race.Outcome) string {
 	return strings.Join(s, " ")
 }
 
-// bounded cuts the lanes of a lock that holds.
+// bounded shortens the lanes of a lock that holds.
 func bounded(lanes string, o *race.Outcome) string {
 	lines := strings.SplitAfter(lanes, "\n")
 	if o.Verdicts[0].Broken() || len(lines) <= mostLines {

@@ -80,7 +80,8 @@ type (
 	}
 
 	// A Checker can say whether it believes that the lease is still valid: nil, or
-	// ErrNotHeld. The answer may be outdated when it arrives.
+	// ErrNotHeld. Other errors come from the server or the network and mean that this
+	// is unknown. The answer may be outdated when it arrives.
 	Checker interface {
 		Lease
 		Check(ctx context.Context) error

@@ -8,17 +8,17 @@ import (
 // Article 001's spin waits until its limit, on the client's clock. Around the
 // reentrant lock of the same article the second attempt succeeds.
 func TestSpin(t *testing.T) {
-	for id, falls := range map[string]bool{"spin": false, "spin-reentrant": true} {
+	for id, bothHold := range map[string]bool{"spin": false, "spin-reentrant": true} {
 		e := entry(t, id)
 		s := newTestbed(t, 1)
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		lease := must(a.Acquire(t.Context(), "lock"))(t)
 		start := b.clock.Now()
 		_, err := b.Acquire(t.Context(), "lock")
-		if (err == nil) != falls {
-			t.Fatalf("%s: %v, want both to hold: %v", id, err, falls)
+		if (err == nil) != bothHold {
+			t.Fatalf("%s: %v, want both to hold: %v", id, err, bothHold)
 		}
-		if falls {
+		if bothHold {
 			continue
 		}
 		if waited := b.clock.Since(start); waited != time.Second {

@@ -24,7 +24,7 @@ var epoch = time.Date(2014, time.May, 16, 12, 0, 0, 0, time.UTC)
 type testbed struct {
 	start  time.Time // what the servers' clocks, and those of new processes, show at first
 	addrs  []string
-	admins []*redis.Client     // one for each server: to look and to meddle
+	admins []*redis.Client     // one for each server, beside those of the processes
 	pass   func(time.Duration) // lets time pass on all servers, and on no client
 
 	processes int          // made so far

@@ -189,7 +189,7 @@ type threadLocalLease struct {
 func (l *threadLocalLease) Release(ctx context.Context) error {
 	s, t := l.lock, l.lock.local(l.key)
 	if t.token == "" {
-		return fmt.Errorf("redis: release of %q: the thread has no token: %w", l.key, lock.ErrNotHeld)
+		return fmt.Errorf("redis: release of %q: the thread keeps no token: %w", l.key, lock.ErrNotHeld)
 	}
 	if err := checkValue(ctx, s.node(), l.key, t.token); err != nil {
 		return err

@@ -95,7 +95,7 @@ func outcome(err error, done string) string {
 type recorder struct {
 	log    *strings.Builder
 	margin string
-	seen   map[string]bool // scripts that stand in the log in full
+	seen   map[string]bool // scripts that the log has in full
 }
 
 func (s recorder) DialHook(next redis.DialHook) redis.DialHook { return next }

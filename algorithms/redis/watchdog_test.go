@@ -21,7 +21,7 @@ func (s *testbed) passThird(e lock.Entry, p *process) {
 	p.clock.tick(e.TTL / 3)
 }
 
-// Article 003: the watchdog looks every 10 s and resets the TTL to 30 s, so that
+// Article 003: the watchdog resets the TTL to 30 s every 10 s, so that
 // the lock lasts as long as the work.
 func TestWatchdogKeepsTheLease(t *testing.T) {
 	e := entry(t, "watchdog")

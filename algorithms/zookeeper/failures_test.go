@@ -22,7 +22,7 @@ import (
 func holds(t *testing.T, l lock.Lease) {
 	t.Helper()
 	if err := l.(lock.Checker).Check(t.Context()); err != nil {
-		t.Errorf("the lease does not stand: %v", err)
+		t.Errorf("the lease is not valid: %v", err)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestWokenByAWaiter(t *testing.T) {
 				holds(t, held)
 				switch {
 				case id == "zk-naive" && err != nil:
-					t.Fatalf("the naive queue did not fall: %v", err)
+					t.Fatalf("the naive queue refused C: %v", err)
 				case id == "zk-naive": // both hold, and only the tokens tell
 					holds(t, got)
 					if got.(lock.Fencer).FencingToken() <= held.(lock.Fencer).FencingToken() {

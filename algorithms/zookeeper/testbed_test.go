@@ -66,10 +66,10 @@ func (h *testbed) places(t *testing.T, path string) (places []string) {
 type ensemble struct {
 	state    zookeeper.State
 	sessions map[zookeeper.SessionID]*memorySession
-	pending  []func() // what happens, one by one, while somebody waits
+	pending  []func() // functions that run, one at a time, while a process waits
 	events   int      // number of watch events so far
 
-	park func() bool // not nil: a process that waits stands still in it; false: the test is over
+	park func() bool // not nil: a process that waits calls it and is suspended; false: the test is over
 }
 
 func newEnsemble() *ensemble {
@@ -284,16 +284,16 @@ func realTestbed(t *testing.T, addr string) *testbed {
 }
 
 // clean deletes path and everything below it.
-func clean(t *testing.T, look lock.ZooKeeper, path string) {
+func clean(t *testing.T, admin lock.ZooKeeper, path string) {
 	t.Helper()
-	names, err := look.Children(t.Context(), path)
+	names, err := admin.Children(t.Context(), path)
 	if errors.Is(err, lock.ErrNoNode) {
 		return
 	}
 	for _, name := range must(names, err)(t) {
-		clean(t, look, path+"/"+name)
+		clean(t, admin, path+"/"+name)
 	}
-	if err := look.Delete(t.Context(), path); err != nil && !errors.Is(err, lock.ErrNoNode) {
+	if err := admin.Delete(t.Context(), path); err != nil && !errors.Is(err, lock.ErrNoNode) {
 		t.Fatal(err)
 	}
 }

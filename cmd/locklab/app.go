@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,61 +20,75 @@ import (
 	"golang.org/x/term"
 
 	"locklab/reports"
+	"locklab/reports/chart"
+	"locklab/reports/text"
 )
 
-// app is one call of the program.
+// app is one call of the program. Its printer writes to standard output.
 type app struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	getenv         func(string) string
+	*text.Printer
+	ctx    context.Context // ends with Ctrl-C
+	stdin  io.Reader
+	stderr io.Writer
+	getenv func(string) string
 
-	command string          // as it was typed
-	ctx     context.Context // ends with Ctrl-C; for what waits for a reader
+	command string // as it was typed
 	json    bool
-	lang    string
+	lang    string // --lang as given
+	width   int    // --width as given
 	color   string
-	width   int
-	doom    *reports.Doom // of the run that is shown; nil: nobody asked
-	stage   *stage        // what explain has played
-	pages   *os.File      // the terminal, while what is printed is gathered for its pager
-	failed  error         // output that could not be written
+	doom    *chart.Doom // of the run that is shown; nil: not requested
+	pages   *os.File    // the terminal, while output is collected for its pager
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) *app {
-	return &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: getenv}
+	p := &text.Printer{Out: stdout, Lang: "en", Width: defaultWidth}
+	return &app{Printer: p, stdin: stdin, stderr: stderr, getenv: getenv, color: "auto"}
 }
 
-// defaultWidth is for output that is not on a terminal, so that what is saved
-// does not depend on where.
+// defaultWidth is for output that does not go to a terminal, so that saved output does
+// not depend on the place.
 const defaultWidth = 120
 
-// settle checks the common flags and fills in what the environment says.
-func (a *app) settle() error {
-	switch a.lang {
-	case "":
-		a.lang = "en"
-		if strings.HasPrefix(a.getenv("LC_ALL")+a.getenv("LANG"), "zh") {
-			a.lang = "zh"
-		}
-	case "en", "zh", "both":
-	default:
-		return fmt.Errorf("--lang %q: write en, zh or both", a.lang)
+var languages = []string{"en", "zh", "both"}
+
+// guessLanguage chooses language and width before the flags are parsed, for help texts
+// and errors: by --lang, or else by the environment, and by the terminal.
+func (a *app) guessLanguage(args []string) {
+	if strings.HasPrefix(cmp.Or(a.getenv("LC_ALL"), a.getenv("LC_MESSAGES"), a.getenv("LANG")), "zh") {
+		a.Lang = "zh"
 	}
-	switch a.color {
-	case "auto", "always", "never":
-	default:
-		return fmt.Errorf("--color %q: write auto, always or never", a.color)
+	for i, arg := range args {
+		lang, given := strings.CutPrefix(arg, "--lang=")
+		if arg == "--lang" && i+1 < len(args) {
+			lang, given = args[i+1], true
+		}
+		if given && slices.Contains(languages, lang) {
+			a.Lang = lang
+		}
+	}
+	if f, ok := terminal(a.Out); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w >= minWidth {
+			a.Width = w
+		}
+	}
+}
+
+const minWidth = 40
+
+// checkCommonFlags checks the flags that all commands have.
+func (a *app) checkCommonFlags() error {
+	if a.lang != "" && !slices.Contains(languages, a.lang) {
+		return a.errorf("error.lang", "value", a.lang)
+	}
+	if !slices.Contains([]string{"auto", "always", "never"}, a.color) {
+		return a.errorf("error.color", "value", a.color)
 	}
 	switch {
-	case a.width < 0 || a.width > 0 && a.width < 40:
-		return fmt.Errorf("--width %d: give 40 columns or more", a.width)
-	case a.width == 0:
-		a.width = defaultWidth
-		if f, ok := terminal(a.stdout); ok {
-			if w, _, err := term.GetSize(int(f.Fd())); err == nil && w >= 40 {
-				a.width = w
-			}
-		}
+	case a.width < 0 || a.width > 0 && a.width < minWidth:
+		return a.errorf("error.width", "value", fmt.Sprint(a.width), "least", fmt.Sprint(minWidth))
+	case a.width > 0:
+		a.Width = a.width
 	}
 	return nil
 }
@@ -83,51 +99,17 @@ func terminal(w any) (*os.File, bool) {
 }
 
 func (a *app) options() reports.Options {
-	_, tty := terminal(a.stdout)
+	_, tty := terminal(a.Out)
 	tty = tty || a.pages != nil
 	color := a.color == "always" || a.color == "auto" && tty && a.getenv("NO_COLOR") == ""
-	o := reports.Options{Width: a.width, Lang: a.lang, Color: color}
+	o := reports.Options{Width: a.Width, Lang: a.Lang, Color: color}
 	if a.doom != nil {
 		o.NoReturn = a.doom.NoReturnEvent()
 	}
 	return o
 }
 
-// sentence prints one of the command's own sentences, wrapped, in each language.
-func (a *app) sentence(en, zh string) {
-	for _, lang := range a.langs() {
-		a.wrap("", map[string]string{"en": en, "zh": zh}[lang])
-	}
-}
-
-// say picks the language of a few words.
-func (a *app) say(en, zh string) string {
-	switch a.lang {
-	case "zh":
-		return zh
-	case "both":
-		return en + " / " + zh
-	}
-	return en
-}
-
-// printf writes to standard output. What could not be written ends the program
-// with the first such error.
-func (a *app) printf(format string, args ...any) {
-	if _, err := fmt.Fprintf(a.stdout, format, args...); err != nil && a.failed == nil {
-		a.failed = internal(fmt.Errorf("cannot write the output: %w", err))
-	}
-}
-
-// next ends an output with at most three commands to try.
-func (a *app) next(commands ...string) {
-	a.printf("\n%s\n", a.say("Next:", "接下来："))
-	for _, c := range commands[:min(3, len(commands))] {
-		a.printf("  %s\n", c)
-	}
-}
-
-func (a *app) printJSON(v any) error { return internal(encode(a.stdout, v)) }
+func (a *app) printJSON(v any) error { return internal(encode(a.Out, v)) }
 
 // encode writes JSON as all commands do.
 func encode(w io.Writer, v any) error {
@@ -137,25 +119,29 @@ func encode(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// write makes a file in one move: a reader sees the old one or the new one.
+// write replaces a file at once: a reader sees the old one or the new one.
 func (a *app) write(name string, fill func(w io.Writer) error) error {
 	var b bytes.Buffer
 	if err := fill(&b); err != nil {
 		return internal(fmt.Errorf("%s: %w", name, err))
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return fmt.Errorf("cannot write %s: %w", name, err)
+	err := os.MkdirAll(filepath.Dir(name), 0o755)
+	if err == nil {
+		err = maybe.WriteFile(name, b.Bytes(), 0o644)
 	}
-	if err := maybe.WriteFile(name, b.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("cannot write %s: %w", name, err)
+	if err != nil {
+		return a.errorFrom(err, "error.write", "file", name)
 	}
-	fmt.Fprintln(a.stderr, "wrote "+name)
+	a.inform("command.wrote", "file", name)
 	return nil
 }
 
-// writable says what keeps files from being written into dir, or into a dir that
-// is yet to be made: to be asked before minutes of work, not after them.
-func writable(dir string) error {
+// inform prints a sentence to standard error.
+func (a *app) inform(key string, pairs ...string) { fmt.Fprintln(a.stderr, a.Say(key, pairs...)) }
+
+// writable returns why no file can be written into dir, which may not exist yet. It is
+// called before work that takes minutes.
+func (a *app) writable(dir string) error {
 	for {
 		info, err := os.Stat(dir)
 		switch {
@@ -163,26 +149,26 @@ func writable(dir string) error {
 			dir = filepath.Dir(dir)
 			continue
 		case err != nil:
-			return fmt.Errorf("cannot write there: %w", err)
+			return a.errorFrom(err, "error.directory")
 		case !info.IsDir():
-			return fmt.Errorf("cannot write there: %s is a file", dir)
+			return a.errorf("error.directory.file", "file", dir)
 		}
 		probe, err := os.CreateTemp(dir, ".locklab-")
 		if err != nil {
-			return fmt.Errorf("cannot write there: %w", err)
+			return a.errorFrom(err, "error.directory")
 		}
 		return errors.Join(probe.Close(), os.Remove(probe.Name()))
 	}
 }
 
-// progress shows how far long work has come, on a terminal only.
+// progress shows the progress of long work, on a terminal only. what is a key.
 func (a *app) progress(total int, what string) (done func(n int), end func()) {
 	f, ok := terminal(a.stderr)
 	if !ok {
 		return nil, func() {}
 	}
 	bar := progressbar.NewOptions(total,
-		progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what),
+		progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(a.Say(what)),
 		progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	return func(n int) { _ = bar.Set(n) }, func() { _ = bar.Finish() }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 
@@ -12,7 +11,7 @@ import (
 	"locklab/scenarios/study"
 )
 
-// A drawing is what a command shows as a picture, with its numbers.
+// A drawing is a picture with its numbers.
 type drawing interface {
 	Title(lang string) string
 	Takeaway(lang string) string
@@ -21,22 +20,22 @@ type drawing interface {
 	SVG(io.Writer) error
 }
 
-// chartFormats are the files that a drawing can become.
+// chartFormats are the formats of a drawing, by the ending of the file.
 var chartFormats = map[string]func(drawing, io.Writer) error{
 	".png": drawing.PNG,
 	".svg": drawing.SVG,
 	".csv": drawing.CSV,
 }
 
-// checkCharts refuses files that what cannot become, or that cannot be written,
+// checkCharts refuses files that are no pictures or tables, or that cannot be written,
 // before anything is played.
-func checkCharts(files []string, what string) error {
+func (a *app) checkCharts(files []string) error {
 	for _, f := range files {
 		if chartFormats[filepath.Ext(f)] == nil {
-			return fmt.Errorf("-o %s: %s can be written as .png, .svg or .csv", f, what)
+			return a.errorf("error.chart.format", "file", f)
 		}
-		if err := writable(filepath.Dir(f)); err != nil {
-			return fmt.Errorf("-o %s: %w", f, err)
+		if err := a.writable(filepath.Dir(f)); err != nil {
+			return a.errorFrom(err, "error.out", "file", f)
 		}
 	}
 	return nil
@@ -51,51 +50,52 @@ func (a *app) writeCharts(d drawing, files []string) error {
 	return nil
 }
 
-// A searched drawing rests on searches, some of which may have been cut short.
+// A searched drawing shows the results of searches, some of which may be incomplete.
 type searched interface {
 	drawing
 	Text(io.Writer, reports.Options) error
 	Inconclusive() bool
 }
 
-// showSearched writes the files of a drawing that rests on searches, prints it,
-// and settles the exit status. A search that somebody stopped writes no file.
-func (a *app) showSearched(d searched, stopped bool, files []string, asJSON any, next []string) error {
+// showSearched writes the files of a drawing, prints it, and decides the exit status.
+// failed is the error of its searches; after Ctrl-C no file is written.
+func showSearched[D searched](a *app, d D, failed error, files []string, asJSON func(d D, stopped bool) any, next []string) error {
+	stopped := errors.Is(failed, context.Canceled)
+	if failed != nil && !stopped {
+		return internal(failed)
+	}
 	if !stopped {
 		if err := a.writeCharts(d, files); err != nil {
 			return err
 		}
 	}
 	if a.json {
-		if err := a.printJSON(asJSON); err != nil {
+		if err := a.printJSON(asJSON(d, stopped)); err != nil {
 			return err
 		}
 	} else {
-		if err := d.Text(a.stdout, a.options()); err != nil {
+		if err := d.Text(a.Out, a.options()); err != nil {
 			return internal(err)
 		}
-		a.next(next...)
+		a.Next(next...)
 	}
 	switch {
 	case stopped:
-		return errStopped
+		return a.noAnswer("error.stopped.files")
 	case d.Inconclusive():
-		return &exitError{exitUntold, errors.New("a search was cut short: what it did not visit is unknown")}
+		return a.noAnswer("error.cut.some")
 	}
 	return nil
 }
 
-// errStopped is the end of a search that somebody interrupted.
-var errStopped = &exitError{exitUntold, errors.New("stopped before the end: what is printed is incomplete, and no file was written")}
-
-// A chart is a drawing beside the grid, under the name of its files.
-type chart struct {
+// A figure is a drawing beside the grid, under the name of its files.
+type figure struct {
 	name string
 	drawing
 }
 
-// charts plays and searches what the report's charts show.
-func (a *app) charts(ctx context.Context, entries []lock.Entry) ([]chart, error) {
+// charts makes the charts of the report.
+func (a *app) charts(ctx context.Context, entries []lock.Entry) ([]figure, error) {
 	sense, err := a.sensitivity(ctx, entries, defaultSizes(), defaultRuns)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (a *app) charts(ctx context.Context, entries []lock.Entry) ([]chart, error)
 	if err != nil {
 		return nil, err
 	}
-	frontier, err := a.searchFrontier(ctx, entries)
+	tolerance, err := a.searchTolerance(ctx, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -112,5 +112,5 @@ func (a *app) charts(ctx context.Context, entries []lock.Entry) ([]chart, error)
 	if err != nil {
 		return nil, err
 	}
-	return []chart{{"sensitivity", sense}, {"par", par}, {"frontier", frontier}, {"doom", doom}}, nil
+	return []figure{{"sensitivity", sense}, {"par", par}, {"tolerance", tolerance}, {"doom", doom}}, nil
 }

@@ -21,7 +21,7 @@ func TestExploreCheckpoint(t *testing.T) {
 		return regexp.MustCompile(`(?m)^.* s, .* million transitions/s`).ReplaceAllString(out, "")
 	}
 	whole := explore(exitOK, "")
-	explore(exitUntold, "the same command goes on from there", "--checkpoint", file, "--max-states", "200")
+	explore(exitNoAnswer, "the same command goes on from there", "--checkpoint", file, "--max-states", "200")
 	explore(exitUsage, `it is of the search "token clients=2,`, "--checkpoint", file, "--clients", "3")
 	if got := explore(exitOK, "went on from "+file, "--checkpoint", file); got != whole {
 		t.Errorf("cut short and gone on:\n%s\nundisturbed:\n%s", got, whole)

@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 
 	"locklab/algorithms/lock"
-	"locklab/reports"
+	"locklab/reports/chart"
+	"locklab/reports/lessons"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -15,21 +16,15 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// doomHelp is what --doom prints, for the commands that have it.
-const doomHelp = `--doom shows for each step how much is lost already: the exact share of all that
-can follow that ends in the harm, if no fault strikes any more and each next
-step is equally likely; and it marks the point of no return. -o FILE draws it as
-.png or .svg, with its numbers beside it as .csv.`
-
-// doomFiles takes the files that are pictures of a doom curve, or its numbers, out
-// of the others.
-func doomFiles(files []string, doom bool) (curve, rest []string, err error) {
+// doomFiles separates the files for the doom curve, as picture or numbers, from the
+// others.
+func (a *app) doomFiles(files []string, doom bool) (curve, rest []string, err error) {
 	for _, f := range files {
 		switch {
 		case chartFormats[filepath.Ext(f)] == nil:
 			rest = append(rest, f)
 		case !doom:
-			return nil, nil, fmt.Errorf("-o %s: what can be drawn of one run is its doom curve: add --doom", f)
+			return nil, nil, a.errorf("error.doom.missing", "file", f)
 		default:
 			curve = append(curve, f)
 		}
@@ -37,37 +32,28 @@ func doomFiles(files []string, doom bool) (curve, rest []string, err error) {
 	return withNumbers(curve), rest, nil
 }
 
-// foresee works out the doom curve of the run that is to be shown, and writes its
-// files. That more can follow than can be counted is no reason to show nothing:
-// that error comes back to be told at the end.
-func (a *app) foresee(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdict.Word, files []string) (untold, err error) {
+// findDoom computes the doom curve of the run that is to be shown, and writes its files.
+// unanswered: there are too many continuations, which is reported after the run.
+func (a *app) findDoom(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdict.Word, files []string) (unanswered, err error) {
 	d, err := study.DoomOn(ctx, entry, t, harm)
 	large, limit := (*explore.TooLargeError)(nil), (*simulator.LimitError)(nil)
 	switch {
 	case errors.As(err, &large) || errors.As(err, &limit) || errors.Is(err, context.Canceled):
-		return &exitError{exitUntold, err}, nil
+		return &exitError{exitNoAnswer, err}, nil
 	case err != nil:
 		return nil, err
 	}
-	a.doom = doomCurve(d)
+	a.doom = lessons.DoomCurve(d)
 	return nil, a.writeCharts(a.doom, files)
 }
 
-func doomCurve(d *study.Doom) *reports.Doom {
-	c := &reports.Doom{Harm: d.Harm, History: d.Run.History, NoReturn: d.NoReturn, States: d.States}
-	for _, s := range d.Steps {
-		c.Steps = append(c.Steps, reports.DoomStep{At: s.At, Events: s.Events, Strike: s.Fault, Share: s.Share})
-	}
-	return c
-}
-
-// tellDoom prints the curve, if somebody asked for one.
-func (a *app) tellDoom() error {
+// printDoom prints the curve, if there is one.
+func (a *app) printDoom() error {
 	if a.doom == nil {
 		return nil
 	}
-	a.printf("\n")
-	return internal(a.doom.Text(a.stdout, a.options()))
+	a.Printf("\n")
+	return internal(a.doom.Text(a.Out, a.options()))
 }
 
 type doomJSON struct {
@@ -79,27 +65,26 @@ type doomJSON struct {
 }
 
 type doomStepJSON struct {
-	Step   int     `json:"step"`
-	AtNS   int64   `json:"at_ns"`
-	Strike bool    `json:"strike"`
-	Share  float64 `json:"share"`
+	Step  int     `json:"step"`
+	AtNS  int64   `json:"at_ns"`
+	Fault bool    `json:"fault"` // the step is a fault
+	Share float64 `json:"share"`
 }
 
-// doomToJSON is nil where nobody asked for a curve.
+// doomToJSON returns nil if there is no curve.
 func (a *app) doomToJSON() *doomJSON {
 	if a.doom == nil {
 		return nil
 	}
 	out := &doomJSON{Harm: a.doom.Harm, NoReturn: a.doom.NoReturn, States: a.doom.States, Takeaway: a.doom.Takeaway("en")}
 	for n, s := range a.doom.Steps {
-		out.Steps = append(out.Steps, doomStepJSON{n, int64(s.At), s.Strike, s.Share})
+		out.Steps = append(out.Steps, doomStepJSON{n, int64(s.At), s.Fault, s.Share})
 	}
 	return out
 }
 
-// showcaseDoom is the doom curve of the report: the lock that most people would
-// write, and one pause.
-func (a *app) showcaseDoom(ctx context.Context) (*reports.Doom, error) {
+// showcaseDoom returns the doom curve of the report: the usual lock with one pause.
+func (a *app) showcaseDoom(ctx context.Context) (*chart.Doom, error) {
 	entry, err := race.Strategy("token")
 	if err != nil {
 		return nil, err
@@ -111,12 +96,12 @@ func (a *app) showcaseDoom(ctx context.Context) (*reports.Doom, error) {
 		return nil, err
 	}
 	if len(s.Witnesses) == 0 {
-		return nil, fmt.Errorf("%s stands one pause: there is no doom to draw", entry.ID)
+		return nil, fmt.Errorf("%s survives one pause: there is no doom curve", entry.ID)
 	}
 	w := s.Witnesses[0]
 	d, err := study.DoomOn(ctx, entry, w.Trace, w.Verdict)
 	if err != nil {
 		return nil, err
 	}
-	return doomCurve(d), nil
+	return lessons.DoomCurve(d), nil
 }

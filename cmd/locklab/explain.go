@@ -4,91 +4,88 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
-	"locklab/faults"
-	"locklab/reports"
+	"locklab/algorithms/lock"
+	"locklab/reports/lessons"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
-	"locklab/simulator/verdict"
 )
 
 func (a *app) explain() *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | glossary | TERM",
-		Short: "what a lock, a race, a run or a word is about; a guided tour; interview answers",
-		Long: `The lab as a teacher.
-
-  LOCK               where it comes from, how it works, how it falls, when to choose it
-  RACE               its story, why it happens, who falls, what mends it
-  LOCK RACE          what happened, in which line of the lock's code, and from when it was certain
-  LINK or FILE       the same of a trace
-  path [N]           the way from a mutex to a fencing token, in ten screens
-  interview [TOPIC]  answers in 30 seconds and in 2 minutes, and what is asked next
-  glossary, TERM     what the words mean
-
-All figures, replies and verdicts are played while you wait. On a terminal what is
-longer than the screen goes through $PAGER, or else less.`,
-		Example: "  locklab explain redlock\n  locklab explain R18 --lang zh\n  locklab explain 003-C failed-renewal\n  locklab explain path 3\n  locklab explain lease",
+		Use:     "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | glossary | TERM",
+		Example: a.examples("explain", "explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3", "explain lease"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return fmt.Errorf("%d names given: explain takes a lock, a race, both, a trace, a term, or path, interview or glossary", len(args))
+				return a.errorf("error.explain.arguments", "given", fmt.Sprint(len(args)))
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			a.ctx, a.stage = c.Context(), newStage()
-			return a.paged(func() error { return a.explainAny(args) })
+			return a.paged(func() error {
+				e := &explainer{a, lessons.NewStage(), nil}
+				e.teacher = lessons.NewTeacher(c.Context(), a.Printer, a.options(), e.stage)
+				return e.explain(args)
+			})
 		},
 	}
 }
 
-// explainAny finds out what is to be explained.
-func (a *app) explainAny(args []string) error {
+// An explainer finds out what to explain and lets a teacher do it.
+type explainer struct {
+	*app
+	stage   *lessons.Stage
+	teacher *lessons.Teacher
+}
+
+func (a *explainer) explain(args []string) error {
 	second := ""
 	if len(args) == 2 {
 		second = args[1]
 	}
 	switch args[0] {
 	case "path":
-		return a.explainPath(second)
+		return a.path(second)
 	case "interview":
-		return a.explainInterview(second)
+		return a.interview(second)
 	case "glossary":
-		return a.explainGlossary(second)
+		return a.glossary(second)
 	}
 	if len(args) == 2 {
-		return a.explainPair(args[0], second)
+		return a.pair(args[0], second)
 	}
 	if entry, ok := algorithms.ByName(args[0]); ok {
-		return a.explainLock(entry)
+		return a.lock(entry)
 	}
 	if sc, err := scenarios.ByName(args[0]); err == nil {
-		return a.explainRace(sc)
+		return a.race(sc)
 	}
-	if slug, ok := termOf(args[0]); ok {
-		return a.explainGlossary(slug)
+	if term, ok := lessons.FindTerm(args[0]); ok {
+		return a.glossary(term)
 	}
-	t, notTrace := readTrace(args[0])
+	t, notTrace := a.readTrace(args[0])
 	if notTrace == nil {
 		o, err := study.Replay(t)
 		if err != nil {
 			return err
 		}
-		return a.explainRun(o)
+		return a.outcome(o)
 	}
 	if _, err := os.Stat(args[0]); err == nil || !errors.Is(notTrace, simulator.ErrTraceForeign) {
 		return notTrace // it was meant as a trace
 	}
-	return unknownName(args[0])
+	return a.unknownName(args[0])
 }
 
-func unknownName(name string) error {
+func (a *explainer) unknownName(name string) error {
 	var names []string
 	for _, e := range algorithms.All() {
 		names = append(names, e.Names()...)
@@ -96,44 +93,151 @@ func unknownName(name string) error {
 	for _, s := range scenarios.All() {
 		names = append(names, s.ID, s.Race)
 	}
-	names = append(append(names, terms()...), "path", "interview", "glossary")
-	return fmt.Errorf("there is no lock, race, term or file %q:%s 'locklab list' and 'locklab explain glossary' show all names", name, faults.DidYouMean(name, names))
+	names = append(append(names, lessons.Terms()...), "path", "interview", "glossary")
+	return a.errorf("error.explain", "name", name, "near", a.near(name, names))
 }
 
-func in(lang string, t reports.Text) string {
-	if lang == "zh" {
-		return t.ZH
-	}
-	return t.EN
+// explainedJSON is a page as JSON. Texts are by language and key.
+type explainedJSON struct {
+	Version int                            `json:"version"`
+	Lock    *listedStrategy                `json:"strategy,omitempty"`
+	Race    *listedScenario                `json:"scenario,omitempty"`
+	Story   map[string]string              `json:"story,omitempty"`   // by language
+	Numbers map[string]string              `json:"numbers,omitempty"` // by language
+	Texts   map[string]map[string][]string `json:"texts"`
+	Cells   []cellJSON                     `json:"cells,omitempty"`
 }
 
-// gravest is the outcome worth looking at first: one that breaks exclusion, or
-// else progress, or else any that was played.
-func gravest(outcomes []*race.Outcome) *race.Outcome {
-	best, rank := outcomes[0], 0
-	for _, o := range outcomes {
-		r := 0
-		switch {
-		case o.Judgement.Safety() != nil:
-			r = 3
-		case o.Judgement.Progress() != nil:
-			r = 2
-		case o.History != nil:
-			r = 1
-		}
-		if r > rank {
-			best, rank = o, r
-		}
+// printTexts prints the texts under a prefix as JSON, beside what page has already.
+func (a *explainer) printTexts(prefix string, page explainedJSON) error {
+	texts, err := a.teacher.Texts(prefix)
+	if err != nil {
+		return internal(err)
 	}
-	return best
+	page.Version, page.Texts = schema, texts
+	return a.printJSON(page)
 }
 
-// longest is the length of an outcome's longest finding of one verdict.
-func longest(o *race.Outcome, w verdict.Word) (d time.Duration) {
-	for _, f := range o.Judgement.Findings {
-		if f.Verdict == w {
-			d = max(d, f.To-f.From)
+func (a *explainer) lock(e lock.Entry) error {
+	if !a.json {
+		return internal(a.teacher.Lock(e))
+	}
+	row, err := a.stage.Row(e)
+	if err != nil {
+		return internal(err)
+	}
+	return a.printTexts("lock."+e.ID+".", explainedJSON{Lock: new(listedLock(e)), Cells: cellsJSON(row)})
+}
+
+func (a *explainer) race(sc race.Scenario) error {
+	if !a.json {
+		return internal(a.teacher.Race(sc))
+	}
+	_, played, err := a.stage.Example(sc)
+	if err != nil {
+		return internal(err)
+	}
+	part := func(name string) map[string]string {
+		return map[string]string{"en": lessons.Story("en", sc, name), "zh": lessons.Story("zh", sc, name)}
+	}
+	return a.printTexts("race."+sc.ID+".", explainedJSON{
+		Race: new(listedRace(sc)), Story: part("story"), Numbers: part("numbers"), Cells: cellsJSON(played),
+	})
+}
+
+func (a *explainer) pair(id, raceID string) error {
+	e, err := race.Strategy(id)
+	if err != nil {
+		return err
+	}
+	sc, err := scenarios.ByName(raceID)
+	if err != nil {
+		return err
+	}
+	o, err := a.stage.Play(e, sc)
+	if err != nil {
+		return internal(err)
+	}
+	return a.outcome(o)
+}
+
+func (a *explainer) outcome(o *race.Outcome) error {
+	if !a.json {
+		return internal(a.teacher.Run(o))
+	}
+	j := explainedRunJSON{runJSON: outcomeJSON(o), Code: []codeJSON{}}
+	if o.History == nil {
+		return a.printJSON(j)
+	}
+	watched, err := study.ReplayWithCodeOn(o.Strategy, o.Trace)
+	if err != nil {
+		return internal(err)
+	}
+	for i, e := range watched.History.Events {
+		if len(e.Code) > 0 {
+			j.Code = append(j.Code, codeJSON{i, e.Code})
 		}
 	}
-	return d
+	return a.printJSON(j)
+}
+
+// explainedRunJSON is a run with the lines of the lock's code.
+type explainedRunJSON struct {
+	runJSON
+	Code []codeJSON `json:"code"`
+}
+
+// codeJSON are the lines of code that caused an event, the innermost call first.
+type codeJSON struct {
+	Event int      `json:"event"` // its index among the events, from 0
+	Lines []string `json:"lines"`
+}
+
+func (a *explainer) path(screen string) error {
+	first, last := 1, lessons.PathScreens
+	if screen != "" {
+		n, err := strconv.Atoi(screen)
+		if err != nil || n < 1 || n > last {
+			return a.errorf("error.path", "name", screen, "last", fmt.Sprint(last))
+		}
+		first, last = n, n
+	}
+	if a.json {
+		return a.printTexts("path.", explainedJSON{})
+	}
+	return internal(a.teacher.Path(first, last))
+}
+
+func (a *explainer) interview(topic string) error {
+	topics := lessons.Topics()
+	switch {
+	case topic != "" && !slices.Contains(topics, topic):
+		return a.errorf("error.topic", "name", topic, "near", a.near(topic, topics), "names", strings.Join(topics, ", "))
+	case a.json:
+		return a.printTexts("interview.", explainedJSON{})
+	case topic != "":
+		return internal(a.teacher.Question(topic))
+	}
+	return internal(a.teacher.Interview())
+}
+
+func (a *explainer) glossary(name string) error {
+	if name == "" {
+		if a.json {
+			return a.printTexts("term.", explainedJSON{})
+		}
+		return internal(a.teacher.Glossary(lessons.Terms()...))
+	}
+	term, ok := lessons.FindTerm(name)
+	if !ok {
+		return a.errorf("error.term", "name", name, "near", a.near(name, lessons.Terms()))
+	}
+	if a.json {
+		return a.printTexts("term."+term+".", explainedJSON{})
+	}
+	if err := a.teacher.Glossary(term); err != nil {
+		return internal(err)
+	}
+	a.Next("locklab explain glossary", "locklab explain path")
+	return nil
 }

@@ -1,54 +1,48 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/faults"
 	"locklab/scenarios/race"
 )
-
-// flagSet is what a command's flags are to those that are common to several.
-type flagSet interface {
-	StringSliceVar(p *[]string, name string, value []string, usage string)
-}
 
 // lockFlags choose the locks of a command, by name or by family.
 type lockFlags struct{ strategies, families []string }
 
-func (l *lockFlags) add(f flagSet, usual string) {
-	f.StringSliceVar(&l.strategies, "strategies", nil, "these locks, as in token,redlock, or all; else "+usual)
-	addFamilies(f, &l.families)
+// add adds the flags to a command. usual is "all" or "milestones".
+func (l *lockFlags) add(a *app, f *pflag.FlagSet, usual string) {
+	f.StringSliceVar(&l.strategies, "strategies", nil, a.usage("")("strategies", "usual", a.Say("help.flag.strategies."+usual)))
+	a.addFamilies(f, &l.families)
 }
 
-func addFamilies(f flagSet, families *[]string) {
-	f.StringSliceVar(families, "families", nil, "the locks of these families, of "+strings.Join(familyNames(), ", "))
+func (a *app) addFamilies(f *pflag.FlagSet, families *[]string) {
+	f.StringSliceVar(families, "families", nil, a.usage("")("families", "families", strings.Join(familyNames(), ", ")))
 }
 
-// pick finds the locks that were named, or the usual ones where nobody named any.
-// A list that is there and empty is a mistake: an unset variable must not pass for
-// a grid in which everything is well.
-func (l *lockFlags) pick(usual []lock.Entry) ([]lock.Entry, error) {
+// pick returns the locks that were named, or the usual ones if none were. An empty list
+// is an error: an unset variable of a script must not look like a grid without failures.
+func (l *lockFlags) pick(a *app, usual []lock.Entry) ([]lock.Entry, error) {
 	switch {
 	case l.strategies == nil && l.families == nil:
 		return usual, nil
 	case l.strategies != nil && l.families != nil:
-		return nil, errors.New("--strategies and --families both say which locks: give one of them")
+		return nil, a.errorf("error.locks.both")
 	case l.families != nil:
-		return ofFamilies(l.families)
+		return a.ofFamilies(l.families)
 	case slices.Equal(l.strategies, []string{"all"}):
 		return algorithms.All(), nil
 	}
-	return named(l.strategies)
+	return a.named(l.strategies)
 }
 
-func named(names []string) (entries []lock.Entry, err error) {
+func (a *app) named(names []string) (entries []lock.Entry, err error) {
 	if len(names) == 0 {
-		return nil, errors.New("--strategies names no lock: leave it out for the usual ones, or write for example token,redlock")
+		return nil, a.errorf("error.locks.none")
 	}
 	for _, n := range names {
 		e, err := race.Strategy(n)
@@ -56,26 +50,26 @@ func named(names []string) (entries []lock.Entry, err error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(entries, func(o lock.Entry) bool { return o.ID == e.ID }) {
-			return nil, fmt.Errorf("--strategies names %s twice", e.ID)
+			return nil, a.errorf("error.twice", "flag", "--strategies", "name", e.ID)
 		}
 		entries = append(entries, e)
 	}
 	return entries, nil
 }
 
-// ofFamilies are all locks of the named families, in historical order.
-func ofFamilies(names []string) ([]lock.Entry, error) {
+// ofFamilies returns all locks of the named families, in historical order.
+func (a *app) ofFamilies(names []string) ([]lock.Entry, error) {
 	if len(names) == 0 {
-		return nil, errors.New("--families names no family: leave it out for all, or write for example redisson,majority")
+		return nil, a.errorf("error.families.none")
 	}
 	var families []lock.Family
 	for _, n := range names {
 		f := lock.Family(strings.ToLower(n))
 		switch {
 		case !slices.Contains(lock.Families(), f):
-			return nil, fmt.Errorf("there is no family %q:%s they are %s", n, faults.DidYouMean(n, familyNames()), strings.Join(familyNames(), ", "))
+			return nil, a.errorf("error.family", "name", n, "near", a.near(n, familyNames()), "names", strings.Join(familyNames(), ", "))
 		case slices.Contains(families, f):
-			return nil, fmt.Errorf("--families names %s twice", f)
+			return nil, a.errorf("error.twice", "flag", "--families", "name", string(f))
 		}
 		families = append(families, f)
 	}

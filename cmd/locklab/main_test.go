@@ -118,6 +118,11 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"demo", "--lang", "fr"}, []string{`"fr"`, "en, zh or both"}},
 		{[]string{"demo", "--color", "red"}, []string{`"red"`, "auto, always or never"}},
 		{[]string{"demo", "--width", "7"}, []string{"7", "40"}},
+		{[]string{"frontier"}, []string{"tolerance"}},
+		{[]string{"explore", "token", "--asks", "2"}, []string{"--retries"}},
+		{[]string{"explore", "token", "--retries", "-2"}, []string{"-2", "auto"}},
+		{[]string{"run", "token", "gc-pause", "--expect", "stall"}, []string{"STALL", "DEADLOCK"}},
+		{[]string{"run", "token", "gc-pause", "--expect", "overlap,phantom"}, []string{"PHANTOM", "ORPHAN"}},
 		{[]string{"list", "locks"}, []string{`"locks"`, "strategies, scenarios, faults"}},
 		{[]string{"run", "token"}, []string{"run STRATEGY SCENARIO"}},
 		{[]string{"run", "tokn", "gc-pause"}, []string{`"tokn"`, "did you mean token"}},
@@ -250,7 +255,7 @@ func TestExpect(t *testing.T) {
 		{[]string{"run", "token", "gc-pause", "--expect", "overlap,stale-write"}, exitOK},
 		{[]string{"run", "token", "gc-pause", "--expect", "holds"}, exitDiffers},
 		{[]string{"run", "redlock", "getset-nil", "--expect", "n/a"}, exitOK},
-		{[]string{"run", "token", "gc-pause", "--set", "pause=0s"}, exitUntold},
+		{[]string{"run", "token", "gc-pause", "--set", "pause=0s"}, exitNoAnswer},
 	} {
 		if code, _, errs := call(t, c.args...); code != c.code {
 			t.Errorf("%v: exit status %d, want %d: %s", c.args, code, c.code, errs)
@@ -276,13 +281,13 @@ func TestJSON(t *testing.T) {
 // goes, breaks somebody's script.
 func TestJSONFields(t *testing.T) {
 	cell := map[string]any{"strategy": "", "article": "", "scenario": "", "race": "", "verdicts": []any{}, "expected": []any{},
-		"as_expected": true, "reached": true, "trace": "", "why": "", "why_zh": ""}
+		"as_expected": true, "triggered": true, "trace": "", "why": "", "why_zh": ""}
 	for line, want := range map[string]map[string]any{
 		"list strategies": {"id": "", "article": "", "family": "", "year": 0.0, "title": "", "title_zh": ""},
 		"list scenarios":  {"id": "", "race": "", "title": "", "title_zh": ""},
 		"list faults":     {"id": "", "title": "", "title_zh": ""},
 		"run setnx R01 --seed 4": {"version": 0.0, "strategy": "", "article": "", "scenario": "", "race": "", "seed": 0.0, "settings": "",
-			"verdicts": []any{}, "expected": []any{}, "as_expected": true, "reached": true, "findings": []any{}, "events": []any{}, "trace": ""},
+			"verdicts": []any{}, "expected": []any{}, "as_expected": true, "triggered": true, "findings": []any{}, "events": []any{}, "trace": ""},
 		"matrix":      {"version": 0.0, "cells": []any{}},
 		"matrix cell": cell,
 		"explore setnx": {"version": 0.0, "strategy": "", "clients": 0.0, "attempts": 0.0, "nodes": 0.0, "budget": map[string]any{}, "states": 0.0,
@@ -336,7 +341,7 @@ func TestMatrixJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range m.Cells {
-		if c.Contracted != nil || c.AsExpected == nil || !*c.AsExpected || !c.Reached || len(c.Verdicts) == 0 || len(c.Expected) == 0 || c.Trace == "" {
+		if c.Contracted != nil || c.AsExpected == nil || !*c.AsExpected || !c.Triggered || len(c.Verdicts) == 0 || len(c.Expected) == 0 || c.Trace == "" {
 			t.Errorf("%s in %s: %+v", c.Strategy, c.Scenario, c)
 		}
 	}
@@ -366,7 +371,7 @@ func TestInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	var out, errs bytes.Buffer
 	code := run(ctx, []string{"matrix", "-o", dir}, strings.NewReader(""), &out, &errs, func(string) string { return "" })
-	if code != exitUntold || !strings.Contains(errs.String(), "incomplete") || !strings.Contains(out.String(), fmt.Sprintf("incomplete, 0 of %d cells", allCells())) {
+	if code != exitNoAnswer || !strings.Contains(errs.String(), "incomplete") || !strings.Contains(out.String(), fmt.Sprintf("incomplete, 0 of %d cells", allCells())) {
 		t.Errorf("exit status %d: %s\n%s", code, errs.String(), out.String())
 	}
 	if strings.Contains(out.String(), "came out as expected") || strings.Contains(out.String(), "no meaning") {

@@ -15,6 +15,9 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports"
+	"locklab/reports/chart"
+	"locklab/reports/lessons"
+	"locklab/reports/page"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
@@ -28,10 +31,10 @@ type cellJSON struct {
 	Scenario   string         `json:"scenario"`
 	Race       string         `json:"race"`
 	Verdicts   []verdict.Word `json:"verdicts"`
-	Contracted *bool          `json:"contracted,omitempty"` // false: no contract speaks of the cell; absent else
-	Expected   []verdict.Word `json:"expected"`             // null where no contract speaks
+	Contracted *bool          `json:"contracted,omitempty"` // false: the contract does not cover the cell; absent else
+	Expected   []verdict.Word `json:"expected"`             // null if not covered
 	AsExpected *bool          `json:"as_expected"`          // likewise
-	Reached    bool           `json:"reached"`
+	Triggered  bool           `json:"triggered"`
 	Why        string         `json:"why,omitempty"`    // the contract's reason, in English
 	WhyZH      string         `json:"why_zh,omitempty"` // and in Chinese
 	Trace      string         `json:"trace"`
@@ -48,11 +51,11 @@ type matrixJSON struct {
 func cellsJSON(outcomes []*race.Outcome) []cellJSON {
 	cells := []cellJSON{}
 	for _, o := range outcomes {
-		why := reason("why", contract.Why(o.Strategy, o.Scenario))
 		contracted, expected, asExpected := againstContract(o)
 		cells = append(cells, cellJSON{
 			Strategy: o.Strategy.ID, Article: o.Strategy.Article, Scenario: o.Scenario.ID, Race: o.Scenario.Race,
-			Verdicts: o.Verdicts, Contracted: contracted, Expected: expected, AsExpected: asExpected, Reached: o.Reached, Why: why.EN, WhyZH: why.ZH,
+			Verdicts: o.Verdicts, Contracted: contracted, Expected: expected, AsExpected: asExpected, Triggered: o.Reached,
+			Why: lessons.Why("en", o.Strategy, o.Scenario), WhyZH: lessons.Why("zh", o.Strategy, o.Scenario),
 			Trace: o.Trace.Link(), Runs: o.Runs, Broken: o.Broken,
 		})
 	}
@@ -67,50 +70,42 @@ func (a *app) matrix() *cobra.Command {
 		dir   string
 	)
 	c := &cobra.Command{
-		Use:   "matrix",
-		Short: "every lock in every race",
-		Long: `Plays every lock in every race and prints the grid. The exit status is 1 if a
-cell is not as contracted; of a lock that no contract speaks of nothing is expected.
-
---runs N plays each cell N more times with sampled latencies and counts how
-often the lock broke. -o DIR writes the grid as text, CSV, PNG and SVG, the
-charts of locklab sweep pause/ttl, par and frontier, the doom curve of token and
-one pause (locklab explore --doom), and the report page.`,
-		Args: cobra.NoArgs,
+		Use:  "matrix",
+		Args: a.noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			entries, err := locks.pick(algorithms.All())
+			entries, err := locks.pick(a, algorithms.All())
 			if err != nil {
 				return err
 			}
-			scs, err := pickRaces(races)
+			scs, err := a.pickRaces(races)
 			if err != nil {
 				return err
 			}
 			if runs < 0 || runs > 100_000 {
-				return fmt.Errorf("--runs %d: give 0 to 100000", runs)
+				return a.errorf("error.runs", "value", fmt.Sprint(runs), "least", "0", "most", "100000")
 			}
 			if dir != "" {
-				if err := writable(dir); err != nil {
-					return fmt.Errorf("-o %s: %w", dir, err)
+				if err := a.writable(dir); err != nil {
+					return a.errorFrom(err, "error.out", "file", dir)
 				}
 			}
 			return a.playMatrix(c.Context(), entries, scs, runs, dir)
 		},
 	}
-	f := c.Flags()
-	locks.add(f, "every lock")
-	f.StringSliceVar(&races, "scenarios", nil, "only these races, as in R18,failover")
-	f.IntVar(&runs, "runs", 0, "seeded runs for each cell, beside the story")
-	f.StringVarP(&dir, "out", "o", "", "write grid, charts and report into DIR")
+	f, usage := c.Flags(), a.usage("matrix")
+	locks.add(a, f, "all")
+	f.StringSliceVar(&races, "scenarios", nil, usage("scenarios"))
+	f.IntVar(&runs, "runs", 0, usage("runs"))
+	f.StringVarP(&dir, "out", "o", "", usage("out"))
 	return c
 }
 
-func pickRaces(names []string) (scs []race.Scenario, err error) {
+func (a *app) pickRaces(names []string) (scs []race.Scenario, err error) {
 	if names == nil {
 		return scenarios.All(), nil
 	}
 	if len(names) == 0 {
-		return nil, errors.New("--scenarios names no race: leave it out for all, or write for example R18,failover")
+		return nil, a.errorf("error.races.none")
 	}
 	for _, n := range names {
 		sc, err := scenarios.ByName(n)
@@ -118,7 +113,7 @@ func pickRaces(names []string) (scs []race.Scenario, err error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(scs, func(o race.Scenario) bool { return o.ID == sc.ID }) {
-			return nil, fmt.Errorf("--scenarios names %s twice", sc.ID)
+			return nil, a.errorf("error.twice", "flag", "--scenarios", "name", sc.ID)
 		}
 		scs = append(scs, sc)
 	}
@@ -126,7 +121,7 @@ func pickRaces(names []string) (scs []race.Scenario, err error) {
 }
 
 func (a *app) playMatrix(ctx context.Context, entries []lock.Entry, scs []race.Scenario, runs int, dir string) error {
-	done, end := a.progress(len(entries)*len(scs), "cells")
+	done, end := a.progress(len(entries)*len(scs), "progress.cells")
 	cells, err := study.Matrix(ctx, entries, scs, runs, keeping(entries, dir), done)
 	end()
 	stopped := errors.Is(err, context.Canceled)
@@ -144,37 +139,37 @@ func (a *app) playMatrix(ctx context.Context, entries []lock.Entry, scs []race.S
 		return err
 	}
 	if stopped || !complete {
-		text := fmt.Sprintf("stopped before the end: incomplete, %d of %d cells were played", len(flat), len(entries)*len(scs))
+		err := a.noAnswer("error.stopped.cells", "played", fmt.Sprint(len(flat)), "all", fmt.Sprint(len(entries)*len(scs)))
 		if !a.json {
-			a.printf("%s\n", text)
+			a.Printf("%s\n", err)
 		}
-		return &exitError{exitUntold, errors.New(text)}
+		return err
 	}
 	if dir != "" {
 		if stopped, err = a.writeReport(ctx, dir, entries, grid, flat); err != nil {
 			return err
 		}
 		if stopped {
-			return &exitError{exitUntold, errors.New("stopped before the charts were done: the grid above is complete, no file was written")}
+			return a.noAnswer("error.stopped.charts")
 		}
 	}
-	return differing(flat)
+	return a.deviations(flat)
 }
 
-// differing is the exit status for cells that are not as contracted, with the
-// line that plays the first of them again.
-func differing(outcomes []*race.Outcome) error {
+// deviations returns an error that names the cells that differ from the contract, each
+// with the command that plays it again.
+func (a *app) deviations(outcomes []*race.Outcome) error {
 	var bad []string
 	for _, o := range outcomes {
 		if !contract.AsExpected(o) {
-			bad = append(bad, fmt.Sprintf("%s in %s: expected %s, got %s (reached %t): locklab run %s %s",
-				o.Strategy.ID, o.Scenario.ID, join(contract.Expected(o)), join(o.Verdicts), o.Reached, o.Strategy.ID, o.Scenario.ID))
+			bad = append(bad, a.Say("error.cell", "lock", o.Strategy.ID, "race", o.Scenario.ID,
+				"want", lessons.Words(contract.Expected(o)), "got", lessons.Words(o.Verdicts), "triggered", fmt.Sprint(o.Reached)))
 		}
 	}
 	if bad == nil {
 		return nil
 	}
-	return &exitError{exitDiffers, errors.New("not as contracted:\n  " + strings.Join(bad, "\n  "))}
+	return &exitError{exitDiffers, a.errorf("error.cells", "cells", "\n  "+strings.Join(bad, "\n  "))}
 }
 
 func flatten(cells [][]*race.Outcome) (flat []*race.Outcome, complete bool) {
@@ -191,39 +186,39 @@ func flatten(cells [][]*race.Outcome) (flat []*race.Outcome, complete bool) {
 	return flat, complete
 }
 
-func (a *app) printGrid(grid *reports.Grid, outcomes []*race.Outcome, runs int) error {
-	if err := grid.Text(a.stdout, a.options()); err != nil {
+func (a *app) printGrid(grid *chart.Grid, outcomes []*race.Outcome, runs int) error {
+	if err := grid.Text(a.Out, a.options()); err != nil {
 		return internal(err)
 	}
 	if runs > 0 {
 		a.printCounts(outcomes)
 	}
-	a.next("locklab run token gc-pause", "locklab explain R18", "locklab matrix -o out")
+	a.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix -o out")
 	return nil
 }
 
-// printCounts answers the other question, how often, with the interval that
-// the count supports.
+// printCounts prints how often each lock failed, with the confidence interval of the
+// count.
 func (a *app) printCounts(outcomes []*race.Outcome) {
-	a.printf("\n%s\n", a.say("Seeded runs in which the lock fell (95 % Wilson interval; waits that time ends are no fall):", "锁失守的随机运行次数（95% Wilson 区间；会自己结束的等待不算）："))
+	a.Printf("\n%s\n", a.Say("matrix.counts"))
 	for _, o := range outcomes {
 		if o.Runs == 0 {
 			continue
 		}
-		lo, hi := reports.Wilson(o.Broken, o.Runs)
-		a.printf("  %-20s %-13s %5d/%d  %5.1f%% to %5.1f%%\n", o.Scenario.ID, o.Strategy.ID, o.Broken, o.Runs, 100*lo, 100*hi)
+		lo, hi := chart.Wilson(o.Broken, o.Runs)
+		a.Printf("  %-20s %-13s %5d/%d  %5.1f%% - %5.1f%%\n", o.Scenario.ID, o.Strategy.ID, o.Broken, o.Runs, 100*lo, 100*hi)
 	}
 }
 
 // gridOf turns outcomes into what reports draw. A nil outcome was not played.
-func gridOf(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) *reports.Grid {
-	g := &reports.Grid{}
+func gridOf(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) *chart.Grid {
+	g := &chart.Grid{}
 	for _, sc := range scs {
-		g.Scenarios = append(g.Scenarios, reports.Column{ID: sc.ID, Race: sc.Race, Title: story(sc, "title")})
+		g.Scenarios = append(g.Scenarios, chart.Column{ID: sc.ID, Race: sc.Race})
 	}
 	for l, e := range entries {
-		g.Strategies = append(g.Strategies, reports.Row{ID: e.ID, Article: e.Article, Title: reports.Text(e.Title), Group: reports.Text(e.Family.Title())})
-		row := make([]reports.Cell, len(scs))
+		g.Strategies = append(g.Strategies, chart.Row{ID: e.ID, Article: e.Article, Group: string(e.Family)})
+		row := make([]chart.Cell, len(scs))
 		for s := range scs {
 			row[s] = cellOf(e, scs[s], cells[s][l])
 		}
@@ -232,25 +227,24 @@ func gridOf(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) 
 	return g
 }
 
-func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) reports.Cell {
-	why := reason("why", contract.Why(e, sc))
-	c := reports.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: why, Verdicts: []verdict.Word{verdict.Unknown}, Uncontracted: contract.Uncontracted(e, sc)}
+func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) chart.Cell {
+	c := chart.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: string(contract.Why(e, sc)), Verdicts: []verdict.Word{verdict.Unknown}, Uncontracted: contract.Uncontracted(e, sc)}
 	if o != nil { // nil was not played: unknown, and not as expected
 		c.Verdicts, c.Expected, c.AsExpected, c.Reached = o.Verdicts, contract.Expected(o), contract.AsExpected(o), o.Reached
 		c.Trace = o.Trace.Link()
-		c.Blocked, c.Overlap = longest(o, verdict.Blocked), longest(o, verdict.Overlap)
+		c.Blocked, c.Overlap = lessons.Longest(o, verdict.Blocked), lessons.Longest(o, verdict.Overlap)
 	}
 	return c
 }
 
-// reportMemory is what the garbage collector is to stay under while the report is
-// made, in bytes: a matrix fits into 200 MB.
+// reportMemory is the limit that the garbage collector gets while the report is made, in
+// bytes: a matrix needs less than 200 MB.
 const reportMemory = 150 << 20
 
-// writeReport writes everything that can be made of the grid.
-func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry, grid *reports.Grid, outcomes []*race.Outcome) (stopped bool, err error) {
+// writeReport writes the files of -o.
+func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry, grid *chart.Grid, outcomes []*race.Outcome) (stopped bool, err error) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory)) // searches are generous otherwise
-	charts, err := a.charts(ctx, charted(entries))
+	figures, err := a.charts(ctx, charted(entries))
 	if errors.Is(err, context.Canceled) {
 		return true, nil
 	}
@@ -263,15 +257,15 @@ func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry,
 		{"grid.png", grid.PNG},
 		{"grid.svg", grid.SVG},
 	}
-	for _, c := range charts {
+	for _, c := range figures {
 		files = append(files, reportFile{c.name + ".csv", c.CSV}, reportFile{c.name + ".png", c.PNG}, reportFile{c.name + ".svg", c.SVG})
 	}
 	files = append(files, reportFile{"report.html", func(w io.Writer) error {
-		page, err := reportPage(grid, charts, outcomes, a.command)
+		report, err := reportPage(grid, figures, outcomes, a.command)
 		if err != nil {
 			return err
 		}
-		return reports.HTML(w, page)
+		return page.Write(w, report)
 	}})
 	for _, f := range files {
 		if err := a.write(filepath.Join(dir, f.name), f.fill); err != nil {
@@ -281,7 +275,7 @@ func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry,
 	return false, nil
 }
 
-// keeping says which runs the report shows in full.
+// keeping says of which locks the report shows the runs in full.
 func keeping(entries []lock.Entry, dir string) func(lock.Entry) bool {
 	shown := charted(entries)
 	return func(e lock.Entry) bool {
@@ -289,7 +283,7 @@ func keeping(entries []lock.Entry, dir string) func(lock.Entry) bool {
 	}
 }
 
-// charted are the locks that charts draw: lines of a dozen cannot be told apart.
+// charted returns the locks that charts show: at most a dozen lines can be told apart.
 func charted(entries []lock.Entry) []lock.Entry {
 	if len(entries) <= 12 {
 		return entries

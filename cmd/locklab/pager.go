@@ -14,20 +14,20 @@ import (
 // through a pager: $PAGER, or else less, with colours and without clearing the
 // screen; where neither can be started it is printed as it is.
 func (a *app) paged(tell func() error) error {
-	out, tty := terminal(a.stdout)
+	out, tty := terminal(a.Out)
 	if !tty || a.json {
 		return tell()
 	}
 	var text bytes.Buffer
-	a.pages, a.stdout = out, &text
+	a.pages, a.Out = out, &text
 	err := tell()
-	a.pages, a.stdout = nil, out
+	a.pages, a.Out = nil, out
 	if _, rows, sizeErr := term.GetSize(int(out.Fd())); err == nil && sizeErr == nil && bytes.Count(text.Bytes(), []byte("\n")) >= rows {
 		if a.page(text.Bytes(), out) {
 			return nil
 		}
 	}
-	a.printf("%s", text.Bytes())
+	a.Printf("%s", text.Bytes())
 	return err
 }
 

@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports"
+	"locklab/reports/chart"
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
 )
@@ -20,23 +19,15 @@ func (a *app) par() *cobra.Command {
 		budgets, files []string
 	)
 	c := &cobra.Command{
-		Use:   "par",
-		Short: "how little bad luck each lock needs to break",
-		Long: `Searches each lock for each harm and prints par: the fewest unlucky moves, that
-is strikes of faults, with which it comes about, and which moves those are.
-"none" is proved within the bounds; "?" is a search that was given up.
-
-Each budget is a search of its own, and the least par of all is taken. Without
---budget they are one strike of each fault that needs no size. A lock that wants
-more than three servers gets three. locklab tolerance says what jumps of clocks do.`,
-		Example: "  locklab par\n  locklab par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s\n  locklab par -o par.png -o par.csv",
-		Args:    cobra.NoArgs,
+		Use:     "par",
+		Example: a.examples("par", "par", "par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s", "par -o par.png -o par.csv"),
+		Args:    a.noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			entries, err := locks.pick(algorithms.Milestones())
+			entries, err := locks.pick(a, algorithms.Milestones())
 			if err != nil {
 				return err
 			}
-			if err := checkCharts(files, "a table of pars"); err != nil {
+			if err := a.checkCharts(files); err != nil {
 				return err
 			}
 			for _, e := range entries {
@@ -51,44 +42,44 @@ more than three servers gets three. locklab tolerance says what jumps of clocks 
 			return a.showPar(c.Context(), entries, b, budgets, files)
 		},
 	}
-	f := c.Flags()
-	locks.add(f, "the six of the tour")
-	f.StringArrayVar(&budgets, "budget", study.SingleFaults(), "how often each fault may strike (repeatable: one search each)")
-	f.IntVar(&b.Clients, "clients", b.Clients, "how many clients contend")
-	f.IntVar(&b.Attempts, "attempts", b.Attempts, "how often each asks for the lock")
-	f.IntVar(&b.MaxStates, "max-states", b.MaxStates, "give a search up after so many states; 0: never")
-	f.StringArrayVarP(&files, "out", "o", nil, "write to FILE: .png, .svg or .csv (repeatable)")
+	f, usage := c.Flags(), a.usage("par")
+	locks.add(a, f, "milestones")
+	f.StringArrayVar(&budgets, "budget", study.SingleFaults(), usage("budget"))
+	f.IntVar(&b.Clients, "clients", b.Clients, usage("clients"))
+	f.IntVar(&b.Attempts, "attempts", b.Attempts, usage("attempts"))
+	f.IntVar(&b.MaxStates, "max-states", b.MaxStates, usage("max-states"))
+	f.StringArrayVarP(&files, "out", "o", nil, usage("out"))
 	return c
 }
 
-// parBounds are those of the table, without a budget.
+// parBounds are the bounds of the table, without a budget.
 func parBounds() study.Bounds {
 	b := study.DefaultBounds()
 	b.Budget, b.MaxStates = "", 20_000_000
 	return b
 }
 
-// searchPar searches, and puts what was found into words for the chart. A lock
-// whose searches were not all finished is not told.
-func (a *app) searchPar(ctx context.Context, entries []lock.Entry, b study.Bounds, budgets []string) (*reports.ParChart, error) {
-	done, end := a.progress(len(entries)*len(budgets), "searches")
+// searchPar makes the searches and returns the chart of their pars. The pars of a lock
+// whose searches were not all finished are unknown.
+func (a *app) searchPar(ctx context.Context, entries []lock.Entry, b study.Bounds, budgets []string) (*chart.Par, error) {
+	done, end := a.progress(len(entries)*len(budgets), "progress.searches")
 	table, err := study.ParTable(ctx, entries, b, budgets, done)
 	end()
-	chart := &reports.ParChart{Verdicts: study.ParWords(), Clients: b.Clients, Attempts: b.Attempts, TTL: b.TTL, Budgets: budgets}
+	drawn := &chart.Par{Verdicts: study.ParWords(), Clients: b.Clients, Attempts: b.Attempts, TTL: b.TTL, Budgets: budgets}
 	for l, e := range entries {
-		row := reports.ParRow{Strategy: e.ID}
+		row := chart.ParRow{Strategy: e.ID}
 		if table[l] != nil {
 			for _, p := range table[l].Pars {
-				cell := reports.ParCell{Told: p.Complete, Found: p.Found, Par: p.Par, Steps: p.Steps, Ways: p.Ways}
+				cell := chart.ParCell{Told: p.Complete, Found: p.Found, Par: p.Par, Steps: p.Steps, Ways: p.Ways}
 				if p.Found {
 					cell.Trace = p.Trace.Link()
 				}
 				row.Pars = append(row.Pars, cell)
 			}
 		}
-		chart.Rows = append(chart.Rows, row)
+		drawn.Rows = append(drawn.Rows, row)
 	}
-	return chart, err
+	return drawn, err
 }
 
 type parJSON struct {
@@ -106,17 +97,17 @@ type parCellJSON struct {
 	Found    bool         `json:"found"`
 	Par      int          `json:"par"`
 	Steps    int          `json:"steps"`
-	Ways     []string     `json:"ways"`
+	Faults   []string     `json:"faults"` // the least sets of faults
 	Trace    string       `json:"trace,omitempty"`
 }
 
-func parToJSON(chart *reports.ParChart, stopped bool) parJSON {
-	out := parJSON{Version: schema, Incomplete: stopped, Takeaway: chart.Takeaway("en"), Bounds: chart.Bounds("en"), Pars: []parCellJSON{}}
-	for _, row := range chart.Rows {
+func parToJSON(drawn *chart.Par, stopped bool) any {
+	out := parJSON{Version: schema, Incomplete: stopped, Takeaway: drawn.Takeaway("en"), Bounds: drawn.Bounds("en"), Pars: []parCellJSON{}}
+	for _, row := range drawn.Rows {
 		for n, p := range row.Pars {
 			out.Pars = append(out.Pars, parCellJSON{
-				Strategy: row.Strategy, Verdict: chart.Verdicts[n], Complete: p.Told, Found: p.Found,
-				Par: p.Par, Steps: p.Steps, Ways: append([]string{}, p.Ways...), Trace: p.Trace,
+				Strategy: row.Strategy, Verdict: drawn.Verdicts[n], Complete: p.Told, Found: p.Found,
+				Par: p.Par, Steps: p.Steps, Faults: append([]string{}, p.Ways...), Trace: p.Trace,
 			})
 		}
 	}
@@ -124,18 +115,14 @@ func parToJSON(chart *reports.ParChart, stopped bool) parJSON {
 }
 
 func (a *app) showPar(ctx context.Context, entries []lock.Entry, b study.Bounds, budgets, files []string) error {
-	chart, err := a.searchPar(ctx, entries, b, budgets)
-	stopped := errors.Is(err, context.Canceled)
-	if err != nil && !stopped {
-		return internal(err)
-	}
-	return a.showSearched(chart, stopped, files, parToJSON(chart, stopped), replayFirst(chart))
+	drawn, err := a.searchPar(ctx, entries, b, budgets)
+	return showSearched(a, drawn, err, files, parToJSON, replayFirst(drawn))
 }
 
-// replayFirst offers the first way that was found.
-func replayFirst(chart *reports.ParChart) []string {
+// replayFirst returns commands to try, first a replay of the first counterexample.
+func replayFirst(drawn *chart.Par) []string {
 	var next []string
-	for _, row := range chart.Rows {
+	for _, row := range drawn.Rows {
 		for _, p := range row.Pars {
 			if p.Found && next == nil {
 				next = append(next, "locklab replay "+p.Trace)

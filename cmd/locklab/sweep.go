@@ -13,7 +13,8 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports"
+	"locklab/reports/chart"
+	"locklab/reports/text"
 	"locklab/scenarios/study"
 )
 
@@ -21,7 +22,7 @@ import (
 // equally often.
 const defaultRuns = 270
 
-// defaultSizes are the pauses of the chart, in leases: 0 to 2 by tenths.
+// defaultSizes are the pauses of the drawn, in leases: 0 to 2 by tenths.
 func defaultSizes() (xs []float64) {
 	for i := range 21 {
 		xs = append(xs, float64(i)/10)
@@ -36,43 +37,35 @@ func (a *app) sweep() *cobra.Command {
 		files []string
 	)
 	c := &cobra.Command{
-		Use:   "sweep pause/ttl[=FROM:TO:STEP]",
-		Short: "how often, against the size of the fault",
-		Long: `Counts in how many of N seeded runs two clients were inside at once, against
-the length of a pause in leases. The range is 0:2:0.1 unless you give another.
-
-In a run c1 works for 1 to 9 s of a lease of 10 s, each whole number equally
-often, and its process stands still once, beginning anywhere in its work. Every
-lock and every length meets the same draws.`,
-		Example: "  locklab sweep pause/ttl\n  locklab sweep pause/ttl=0.5:1.5:0.05 --strategies token,watchdog -o sweep.png -o sweep.csv",
-		Args:    exactly(1, "sweep pause/ttl[=FROM:TO:STEP]"),
+		Use:     "sweep pause/ttl[=FROM:TO:STEP]",
+		Example: a.examples("sweep", "sweep pause/ttl", "sweep pause/ttl=0.5:1.5:0.05 --strategies token,watchdog -o sweep.png"),
+		Args:    a.exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			xs, err := parseSizes(args[0])
+			xs, err := a.parseSizes(args[0])
 			if err != nil {
 				return err
 			}
-			entries, err := locks.pick(algorithms.Milestones())
+			entries, err := locks.pick(a, algorithms.Milestones())
 			if err != nil {
 				return err
 			}
 			if runs < 1 || runs > 1_000_000 {
-				return fmt.Errorf("--runs %d: give 1 to 1000000", runs)
+				return a.errorf("error.runs", "value", fmt.Sprint(runs), "least", "1", "most", "1000000")
 			}
-			if err := checkCharts(files, "a sweep"); err != nil {
+			if err := a.checkCharts(files); err != nil {
 				return err
 			}
 			return a.playSweep(c.Context(), entries, xs, runs, files)
 		},
 	}
-	f := c.Flags()
-	locks.add(f, "the six of the tour")
-	f.IntVar(&runs, "runs", defaultRuns, "seeded runs for each lock and length")
-	f.StringArrayVarP(&files, "out", "o", nil, "write to FILE: .png, .svg or .csv, the CSV beside every picture (repeatable)")
+	f, usage := c.Flags(), a.usage("sweep")
+	locks.add(a, f, "milestones")
+	f.IntVar(&runs, "runs", defaultRuns, usage("runs"))
+	f.StringArrayVarP(&files, "out", "o", nil, usage("out"))
 	return c
 }
 
-// withNumbers puts the CSV beside every picture: a chart without its numbers is
-// a claim.
+// withNumbers adds a CSV to every picture, so that its numbers can be checked.
 func withNumbers(files []string) (all []string) {
 	for _, f := range files {
 		all = append(all, f)
@@ -84,10 +77,10 @@ func withNumbers(files []string) (all []string) {
 	return all
 }
 
-func parseSizes(arg string) ([]float64, error) {
+func (a *app) parseSizes(arg string) ([]float64, error) {
 	name, text, given := strings.Cut(arg, "=")
 	if name != "pause/ttl" {
-		return nil, fmt.Errorf("cannot sweep %q: did you mean pause/ttl?", name)
+		return nil, a.errorf("error.sweep", "name", name)
 	}
 	if !given {
 		return defaultSizes(), nil
@@ -97,13 +90,13 @@ func parseSizes(arg string) ([]float64, error) {
 	for i, p := range parts {
 		f, err := strconv.ParseFloat(p, 64)
 		if err != nil || len(parts) != 3 || !(f >= 0 && f <= 100) {
-			return nil, fmt.Errorf("%q: write FROM:TO:STEP in leases, each 0 to 100, for example 0:2:0.1", text)
+			return nil, a.errorf("error.sweep.range", "value", text)
 		}
 		v[i] = f
 	}
 	from, to, step := v[0], v[1], v[2]
 	if step <= 0 || to < from || (to-from)/step > 1000 {
-		return nil, fmt.Errorf("%q: TO must not be below FROM, STEP must be above 0, with at most 1000 steps", text)
+		return nil, a.errorf("error.sweep.order", "value", text)
 	}
 	var xs []float64
 	for i := 0; from+float64(i)*step <= to+step/1e6; i++ {
@@ -113,23 +106,23 @@ func parseSizes(arg string) ([]float64, error) {
 	return xs, nil
 }
 
-// sensitivity plays the sweep and puts it into words for the chart.
-func (a *app) sensitivity(ctx context.Context, entries []lock.Entry, xs []float64, runs int) (*reports.Sensitivity, error) {
-	done, end := a.progress(study.SensitivitySteps(len(entries)), "pauses")
+// sensitivity plays the sweep and returns its chart.
+func (a *app) sensitivity(ctx context.Context, entries []lock.Entry, xs []float64, runs int) (*chart.Sensitivity, error) {
+	done, end := a.progress(study.SensitivitySteps(len(entries)), "progress.pauses")
 	points, err := study.Sensitivity(ctx, entries, xs, runs, done)
 	end()
-	chart := &reports.Sensitivity{XLabel: "pause / TTL", YLabel: "runs with an overlap", Runs: runs}
+	drawn := &chart.Sensitivity{Runs: runs}
 	for i, e := range entries {
 		if points[i] == nil {
 			continue
 		}
-		s := reports.Series{Strategy: e.ID}
+		s := chart.Series{Strategy: e.ID}
 		for _, p := range points[i] {
-			s.Points = append(s.Points, reports.Point{X: p.X, K: p.K, N: p.N})
+			s.Points = append(s.Points, chart.Point{X: p.X, K: p.K, N: p.N})
 		}
-		chart.Series = append(chart.Series, s)
+		drawn.Series = append(drawn.Series, s)
 	}
-	return chart, err
+	return drawn, err
 }
 
 type sweepJSON struct {
@@ -154,34 +147,34 @@ type pointJSON struct {
 }
 
 func (a *app) playSweep(ctx context.Context, entries []lock.Entry, xs []float64, runs int, files []string) error {
-	chart, err := a.sensitivity(ctx, entries, xs, runs)
+	drawn, err := a.sensitivity(ctx, entries, xs, runs)
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {
 		return internal(err)
 	}
 	if !stopped {
-		if err := a.writeCharts(chart, withNumbers(files)); err != nil {
+		if err := a.writeCharts(drawn, withNumbers(files)); err != nil {
 			return err
 		}
 	}
 	if a.json {
-		err = a.printJSON(sweepToJSON(chart, stopped))
+		err = a.printJSON(sweepToJSON(drawn, stopped))
 	} else {
-		a.printSweep(chart)
+		a.printSweep(drawn)
 		err = nil
 	}
 	if err == nil && stopped {
-		return &exitError{exitUntold, errors.New("stopped before the end: what is printed is incomplete, and no file was written")}
+		return a.noAnswer("error.stopped.files")
 	}
 	return err
 }
 
-func sweepToJSON(chart *reports.Sensitivity, stopped bool) sweepJSON {
-	out := sweepJSON{Version: schema, Incomplete: stopped, Sweep: chart.XLabel, Takeaway: chart.Takeaway("en"), Series: []seriesJSON{}}
-	for _, s := range chart.Series {
+func sweepToJSON(drawn *chart.Sensitivity, stopped bool) sweepJSON {
+	out := sweepJSON{Version: schema, Incomplete: stopped, Sweep: text.Say("en", "sensitivity.x"), Takeaway: drawn.Takeaway("en"), Series: []seriesJSON{}}
+	for _, s := range drawn.Series {
 		one := seriesJSON{Strategy: s.Strategy, Points: []pointJSON{}}
 		for _, p := range s.Points {
-			lo, hi := reports.Wilson(p.K, p.N)
+			lo, hi := chart.Wilson(p.K, p.N)
 			one.Points = append(one.Points, pointJSON{X: p.X, K: p.K, N: p.N, Lo: lo, Hi: hi})
 		}
 		out.Series = append(out.Series, one)
@@ -189,28 +182,28 @@ func sweepToJSON(chart *reports.Sensitivity, stopped bool) sweepJSON {
 	return out
 }
 
-func (a *app) printSweep(chart *reports.Sensitivity) {
-	for _, lang := range a.langs() {
-		a.printf("%s\n", chart.Title(lang))
-		a.wrap("", chart.Assumptions(lang))
+func (a *app) printSweep(drawn *chart.Sensitivity) {
+	for _, lang := range a.Langs() {
+		a.Printf("%s\n", drawn.Title(lang))
+		a.Wrap("", drawn.Assumptions(lang))
 	}
-	a.printf("\n%10s", "pause/TTL")
-	for _, s := range chart.Series {
-		a.printf("  %12s", s.Strategy)
+	a.Printf("\n%10s", "pause/TTL")
+	for _, s := range drawn.Series {
+		a.Printf("  %12s", s.Strategy)
 	}
-	a.printf("\n")
-	if len(chart.Series) > 0 {
-		for i, p := range chart.Series[0].Points {
-			a.printf("%10s", strconv.FormatFloat(p.X, 'g', -1, 64))
-			for _, s := range chart.Series {
-				a.printf("  %12s", fmt.Sprintf("%d/%d", s.Points[i].K, s.Points[i].N))
+	a.Printf("\n")
+	if len(drawn.Series) > 0 {
+		for i, p := range drawn.Series[0].Points {
+			a.Printf("%10s", strconv.FormatFloat(p.X, 'g', -1, 64))
+			for _, s := range drawn.Series {
+				a.Printf("  %12s", fmt.Sprintf("%d/%d", s.Points[i].K, s.Points[i].N))
 			}
-			a.printf("\n")
+			a.Printf("\n")
 		}
 	}
-	a.printf("\n")
-	for _, lang := range a.langs() {
-		a.wrap("", chart.Takeaway(lang))
+	a.Printf("\n")
+	for _, lang := range a.Langs() {
+		a.Wrap("", drawn.Takeaway(lang))
 	}
-	a.next("locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix")
+	a.Next("locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix")
 }

@@ -2,107 +2,80 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports"
+	"locklab/reports/chart"
 	"locklab/scenarios/study"
 )
 
-func (a *app) frontier() *cobra.Command {
+func (a *app) tolerance() *cobra.Command {
 	var (
 		locks lockFlags
 		files []string
 	)
 	c := &cobra.Command{
-		Use:   "frontier",
-		Short: "how large a single fault each lock survives",
-		Long: `Searches, for each lock and each fault, how large one strike may be before two
-clients are inside at once: by bisection, in twentieths of a lease, up to two
-leases. Every answer rests on a complete search of all interleavings.
-
-Two clients that are alike ask at once and, refused, again and again for more
-than two leases; who has the lock works for two fifths of one. A lock that wants
-more than three servers gets three.
-
-A search cannot say how long a replica lags, only whether it had heard of a
-write when it was made master; failover and restart have no size for that
-reason.`,
-		Example: "  locklab tolerance\n  locklab tolerance --strategies token,redlock -o frontier.png -o frontier.csv",
-		Args:    cobra.NoArgs,
+		Use:     "tolerance",
+		Example: a.examples("tolerance", "tolerance", "tolerance --strategies token,redlock -o tolerance.png -o tolerance.csv"),
+		Args:    a.noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			entries, err := locks.pick(algorithms.Milestones())
+			entries, err := locks.pick(a, algorithms.Milestones())
 			if err != nil {
 				return err
 			}
-			if err := checkCharts(files, "a frontier"); err != nil {
+			if err := a.checkCharts(files); err != nil {
 				return err
 			}
-			return a.showFrontier(c.Context(), entries, files)
+			return a.showTolerance(c.Context(), entries, files)
 		},
 	}
-	f := c.Flags()
-	locks.add(f, "the six of the tour")
-	f.StringArrayVarP(&files, "out", "o", nil, "write to FILE: .png, .svg or .csv (repeatable)")
+	f, usage := c.Flags(), a.usage("tolerance")
+	locks.add(a, f, "milestones")
+	f.StringArrayVarP(&files, "out", "o", nil, usage("out"))
 	return c
 }
 
-// hazardNames say what the faults of a frontier are, below their ids.
-var hazardNames = map[string]string{
-	"pause":        "one client stands still, once",
-	"client-clock": "one client's clock jumps, once",
-	"node-clock":   "one server's clock jumps, once",
-	"failover":     "to a stale replica",
-	"restart":      "without its data",
+// guides are the sizes that theory predicts: work takes two fifths of a lease, so that a
+// lease that is never renewed has three fifths left when the work begins; one that is
+// renewed every third of a lease has two thirds left when the next renewal is due.
+var guides = map[string][]chart.Guide{
+	"pause":        {{At: 0.6, Name: "work"}, {At: 2.0 / 3, Name: "renewal"}},
+	"client-clock": {{At: 0.6, Name: "work"}},
+	"node-clock":   {{At: 0.6, Name: "work"}, {At: 2.0 / 3, Name: "renewal"}},
 }
 
-// guides are the sizes that theory expects: a lease that is never renewed outlasts
-// the work by three fifths of itself, and one that is renewed every third of a
-// lease has two thirds left when the next renewal is due.
-var guides = map[string][]reports.Guide{
-	"pause":        {{At: 0.6, Name: "lease - work"}, {At: 2.0 / 3, Name: "lease - renewal"}},
-	"client-clock": {{At: 0.6, Name: "lease - work"}},
-	"node-clock":   {{At: 0.6, Name: "lease - work"}, {At: 2.0 / 3, Name: "lease - renewal"}},
-}
-
-// searchFrontier searches, and puts what was found into words for the chart.
-func (a *app) searchFrontier(ctx context.Context, entries []lock.Entry) (*reports.Tolerance, error) {
-	done, end := a.progress(study.ToleranceCells(len(entries)), "limits")
+// searchTolerance makes the searches and returns the chart of their limits.
+func (a *app) searchTolerance(ctx context.Context, entries []lock.Entry) (*chart.Tolerance, error) {
+	done, end := a.progress(study.ToleranceCells(len(entries)), "progress.limits")
 	limits, err := study.Tolerance(ctx, entries, done)
 	end()
 	const parts = study.LeaseParts
-	chart := &reports.Tolerance{Max: float64(study.MaxParts) / parts}
+	drawn := &chart.Tolerance{Max: float64(study.MaxParts) / parts}
 	for _, e := range entries {
-		note := ""
-		if n := study.FewServers(e); n > 1 {
-			note = fmt.Sprintf("%d servers", n)
-		}
-		chart.Locks, chart.Notes = append(chart.Locks, e.ID), append(chart.Notes, note)
+		drawn.Locks, drawn.Servers = append(drawn.Locks, e.ID), append(drawn.Servers, study.FewServers(e))
 	}
 	for n, h := range study.Hazards() {
-		one := reports.Hazard{ID: h.Fault, Name: hazardNames[h.Fault], Sized: h.Sized, Guides: guides[h.Fault]}
+		one := chart.Hazard{ID: h.Fault, Sized: h.Sized, Guides: guides[h.Fault]}
 		for l := range entries {
 			limit := limits[l][n]
 			if limit == nil {
-				one.Limits = append(one.Limits, reports.Limit{Untold: true})
+				one.Limits = append(one.Limits, chart.Limit{Untold: true})
 				continue
 			}
-			told := reports.Limit{Untold: !limit.Complete, Holds: float64(limit.Holds) / parts, Falls: float64(limit.Falls) / parts}
+			told := chart.Limit{Untold: !limit.Complete, Holds: float64(limit.Holds) / parts, Falls: float64(limit.Falls) / parts}
 			if limit.Falls > 0 {
 				told.Trace = limit.Trace.Link()
 			}
 			one.Limits = append(one.Limits, told)
 		}
-		chart.Hazards = append(chart.Hazards, one)
+		drawn.Hazards = append(drawn.Hazards, one)
 	}
-	return chart, err
+	return drawn, err
 }
 
-type frontierJSON struct {
+type toleranceJSON struct {
 	Version    int         `json:"version"`
 	Incomplete bool        `json:"incomplete,omitempty"`
 	Takeaway   string      `json:"takeaway"`
@@ -121,11 +94,11 @@ type limitJSON struct {
 	Trace    string   `json:"trace,omitempty"`
 }
 
-func frontierToJSON(chart *reports.Tolerance, stopped bool) frontierJSON {
-	out := frontierJSON{Version: schema, Incomplete: stopped, Takeaway: chart.Takeaway("en"), Bounds: chart.Bounds("en"), Unit: "lease", Max: chart.Max, Limits: []limitJSON{}}
-	for i, id := range chart.Locks {
-		for n := range chart.Hazards {
-			h := &chart.Hazards[n]
+func toleranceToJSON(drawn *chart.Tolerance, stopped bool) any {
+	out := toleranceJSON{Version: schema, Incomplete: stopped, Takeaway: drawn.Takeaway("en"), Bounds: drawn.Bounds("en"), Unit: "lease", Max: drawn.Max, Limits: []limitJSON{}}
+	for i, id := range drawn.Locks {
+		for n := range drawn.Hazards {
+			h := &drawn.Hazards[n]
 			l := h.Limits[i]
 			one := limitJSON{Strategy: id, Fault: h.ID, Result: h.Result(l), Trace: l.Trace}
 			if h.Sized && !l.Untold {
@@ -137,7 +110,7 @@ func frontierToJSON(chart *reports.Tolerance, stopped bool) frontierJSON {
 	return out
 }
 
-// known is nil for a size that there is not.
+// known returns nil for a size of 0, which means none.
 func known(x float64) *float64 {
 	if x == 0 {
 		return nil
@@ -145,12 +118,8 @@ func known(x float64) *float64 {
 	return &x
 }
 
-func (a *app) showFrontier(ctx context.Context, entries []lock.Entry, files []string) error {
-	chart, err := a.searchFrontier(ctx, entries)
-	stopped := errors.Is(err, context.Canceled)
-	if err != nil && !stopped {
-		return internal(err)
-	}
-	next := []string{"locklab tolerance -o frontier.png", "locklab par", "locklab sweep pause/ttl"}
-	return a.showSearched(chart, stopped, files, frontierToJSON(chart, stopped), next)
+func (a *app) showTolerance(ctx context.Context, entries []lock.Entry, files []string) error {
+	drawn, err := a.searchTolerance(ctx, entries)
+	next := []string{"locklab tolerance -o tolerance.png", "locklab par", "locklab sweep pause/ttl"}
+	return showSearched(a, drawn, err, files, toleranceToJSON, next)
 }

@@ -13,8 +13,8 @@ import (
 // What people see of the charts from search.
 func TestSearchCharts(t *testing.T) {
 	for name, args := range map[string][]string{
-		"frontier": {"frontier", "--strategies", "setnx,getset,token"},
-		"par":      {"par", "--strategies", "setnx,getset,token"},
+		"tolerance": {"tolerance", "--strategies", "setnx,getset,token"},
+		"par":       {"par", "--strategies", "setnx,getset,token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -51,9 +51,9 @@ func TestSearchChartsWrongUse(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"frontier", "--strategies", "tokn"}, "did you mean token"},
-		{[]string{"frontier", "-o", "x.gif"}, ".png, .svg or .csv"},
-		{[]string{"frontier", "token"}, "token"},
+		{[]string{"tolerance", "--strategies", "tokn"}, "did you mean token"},
+		{[]string{"tolerance", "-o", "x.gif"}, ".png, .svg or .csv"},
+		{[]string{"tolerance", "token"}, "token"},
 		{[]string{"par", "--strategies", "tokn"}, "did you mean token"},
 		{[]string{"par", "-o", "x.gif"}, ".png, .svg or .csv"},
 		{[]string{"par", "--budget", "pauze=1"}, "did you mean pause"},
@@ -66,16 +66,16 @@ func TestSearchChartsWrongUse(t *testing.T) {
 }
 
 // A search that is interrupted or given up ends with 3, and what it did not
-// reach is not told; only files of what is whole are written.
-func TestSearchChartsUntold(t *testing.T) {
+// reach is unknown; only files of what is whole are written.
+func TestSearchChartsCutShort(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, command := range []string{"frontier", "par"} {
+	for _, command := range []string{"tolerance", "par"} {
 		file := filepath.Join(t.TempDir(), "x.csv")
 		var out, errs bytes.Buffer
 		code := run(ctx, []string{command, "--strategies", "token", "--json", "-o", file}, strings.NewReader(""), &out, &errs, func(string) string { return "" })
 		var v struct{ Incomplete bool }
-		if err := json.Unmarshal(out.Bytes(), &v); code != exitUntold || err != nil || !v.Incomplete || !strings.Contains(errs.String(), "incomplete") {
+		if err := json.Unmarshal(out.Bytes(), &v); code != exitNoAnswer || err != nil || !v.Incomplete || !strings.Contains(errs.String(), "incomplete") {
 			t.Errorf("%s: exit status %d, %v: %s", command, code, err, errs.String())
 		}
 		if _, err := os.Stat(file); err == nil {
@@ -83,7 +83,7 @@ func TestSearchChartsUntold(t *testing.T) {
 		}
 	}
 	code, out, errs := call(t, "par", "--strategies", "token", "--max-states", "50", "--budget", "crash=1")
-	if code != exitUntold || !strings.Contains(out, "not told") || !strings.Contains(errs, "cut short") {
+	if code != exitNoAnswer || !strings.Contains(out, "not told") || !strings.Contains(errs, "cut short") {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// strangerSource is a lock that the contract does not mention: token's, under another
-// name.
+// strangerSource is a lock that the contract does not cover: token under another name.
 const strangerSource = `package redis
 
 import "locklab/algorithms/lock"
@@ -20,8 +19,8 @@ import "locklab/algorithms/lock"
 var stranger = tokenLock.Variant("stranger", 2026, lock.Text{EN: "a lock of your own", ZH: "你自己的锁"}, tokenLock.New)
 `
 
-// buildWithStranger builds the program with one more lock in the list, and nothing else
-// added. The list is part of the program, so the compiler gets another one as an overlay.
+// buildWithStranger builds the program with one more lock in the list. The list is part
+// of the program, so the compiler gets another version of its file.
 func buildWithStranger(t *testing.T) (program string) {
 	t.Helper()
 	where, err := exec.Command("go", "list", "-f", "{{.Dir}}", "locklab/algorithms/redis").Output()
@@ -35,7 +34,7 @@ func buildWithStranger(t *testing.T) (program string) {
 	}
 	longer := bytes.Replace(list, []byte("\t\tsetIfEq,\n"), []byte("\t\tsetIfEq,\n\t\tstranger,\n"), 1)
 	if bytes.Equal(longer, list) {
-		t.Fatal("the list of locks looks different now: adapt this test")
+		t.Fatal("the list of locks looks different now: tell this test where its end is")
 	}
 	replace := map[string]string{}
 	for name, text := range map[string][]byte{"redis.go": longer, "stranger.go": []byte(strangerSource)} {
@@ -60,8 +59,8 @@ func buildWithStranger(t *testing.T) (program string) {
 	return program
 }
 
-// A lock that is in the list but not in the contract runs in every command, and each
-// says so: its results are neither as expected nor unexpected.
+// A lock that the contract does not cover runs in every command, and each says so: its
+// results are neither expected nor unexpected.
 func TestLockWithoutContract(t *testing.T) {
 	program := buildWithStranger(t)
 	dir := t.TempDir()
@@ -89,19 +88,19 @@ func TestLockWithoutContract(t *testing.T) {
 		want, not []string
 	}{
 		{"demo", []string{"Every cell came out as expected."}, []string{"stranger"}},
-		{"list", []string{"a lock of your own (no contract speaks of it)"}, nil},
-		{"list --lang zh", []string{"你自己的锁（契约没有提到）"}, nil},
+		{"list", []string{"a lock of your own (not covered by the contract)"}, nil},
+		{"list --lang zh", []string{"你自己的锁（契约没有覆盖）"}, nil},
 		{"list strategies --json", []string{"\"title_zh\": \"你自己的锁\",\n    \"contracted\": false"}, nil},
-		{"run token gc-pause", []string{"Verdict: OVERLAP STALE-WRITE"}, []string{"o contract"}},
-		{"run stranger gc-pause", []string{"Verdict: OVERLAP STALE-WRITE", "No contract speaks of stranger in gc-pause."}, []string{"otherwise", "own numbers only"}},
-		{"run stranger gc-pause --lang zh", []string{"契约没有提到 stranger 在 gc-pause 里的结果。"}, nil},
-		{"run stranger getset-nil", []string{"N/A", "No contract speaks of stranger in getset-nil."}, nil},
+		{"run token gc-pause", []string{"Verdict: OVERLAP STALE-WRITE"}, []string{"contract"}},
+		{"run stranger gc-pause", []string{"Verdict: OVERLAP STALE-WRITE", "The contract does not cover stranger in gc-pause."}, []string{"Differs", "own settings"}},
+		{"run stranger gc-pause --lang zh", []string{"契约没有覆盖 stranger 在 gc-pause 里的结果。"}, nil},
+		{"run stranger getset-nil", []string{"N/A", "The contract does not cover stranger in getset-nil."}, nil},
 		{"run stranger gc-pause --json", []string{`"contracted": false`, `"expected": null`, `"as_expected": null`}, nil},
-		{"replay " + trace, []string{"No contract speaks of stranger in gc-pause."}, nil},
-		{"explain stranger", []string{"a lock of your own\nNo contract speaks of stranger.", "locklab run stranger gc-pause"}, nil},
+		{"replay " + trace, []string{"The contract does not cover stranger in gc-pause."}, nil},
+		{"explain stranger", []string{"a lock of your own\nThe contract does not cover stranger.", "locklab run stranger gc-pause"}, nil},
 		{"explain stranger --json", []string{`"contracted": false`, `"expected": null`}, nil},
-		{"explain R18", []string{"  no contract speaks of:\n    stranger\n"}, nil},
-		{"explain stranger R18", []string{"No contract speaks of stranger in gc-pause."}, nil},
+		{"explain R18", []string{"  not covered by the contract:\n    stranger\n"}, nil},
+		{"explain stranger R18", []string{"The contract does not cover stranger in gc-pause."}, nil},
 		{"explain path 5", nil, []string{"stranger"}},
 		{"matrix --strategies token,stranger --scenarios R18,calm --width 200", []string{
 			"# OVERLAP+1 (# OVERLAP+1)", "(...)       no contract speaks of it",
@@ -113,9 +112,9 @@ func TestLockWithoutContract(t *testing.T) {
 		{"matrix --scenarios R18 --width 200", []string{"stranger            (#", "(             no contract speaks of it", "No contract speaks of 1 of "}, []string{"differ"}},
 		{"sweep pause/ttl=1:1:1 --runs 9 --strategies stranger", []string{"stranger"}, nil},
 		{"explore stranger --budget pause=1 -o witness.json", []string{"OVERLAP"}, nil},
-		{"replay witness.json", []string{"No contract speaks of stranger."}, []string{"own numbers only"}},
+		{"replay witness.json", []string{"The contract does not cover stranger."}, []string{"own settings"}},
 		{"par --strategies stranger", []string{"stranger"}, nil},
-		{"frontier --strategies stranger", []string{"stranger"}, nil},
+		{"tolerance --strategies stranger", []string{"stranger"}, nil},
 		{"verify --families one-step --junit junit.xml", []string{"as contracted. Not covered, since no contract speaks of it: stranger."}, nil},
 	} {
 		code, out, errs := call(strings.Fields(c.args)...)

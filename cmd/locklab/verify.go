@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,7 +13,8 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports"
+	"locklab/reports/ci"
+	"locklab/reports/lessons"
 	"locklab/scenarios/contract"
 	"locklab/simulator/verdict"
 )
@@ -22,10 +22,10 @@ import (
 type verifyJSON struct {
 	Version    int             `json:"version"`
 	Incomplete bool            `json:"incomplete,omitempty"`
-	Cells      int             `json:"cells"` // races played
+	Cells      int             `json:"cells"` // how many races were played
 	Searches   []searchJSON    `json:"searches"`
 	Deviations []deviationJSON `json:"deviations"`
-	Uncovered  []uncoveredJSON `json:"uncovered,omitempty"` // what the contract says nothing of
+	Uncovered  []uncoveredJSON `json:"uncovered,omitempty"` // what the contract does not cover
 }
 
 type uncoveredJSON struct {
@@ -46,19 +46,19 @@ type searchJSON struct {
 }
 
 type deviationJSON struct {
-	Strategy  string `json:"strategy"`
-	Subject   string `json:"subject"`
-	File      string `json:"file"`
-	Line      int    `json:"line"`
-	Told      bool   `json:"told"` // false: it could not be told whether it is as contracted
-	Message   string `json:"message"`
-	Expected  string `json:"expected"`
-	Found     string `json:"found"`
-	Reproduce string `json:"reproduce"`
-	Trace     string `json:"trace,omitempty"`
+	Strategy   string `json:"strategy"`
+	Subject    string `json:"subject"`
+	File       string `json:"file"`
+	Line       int    `json:"line"`
+	Conclusive bool   `json:"conclusive"` // false: it is unknown whether the result is as contracted
+	Message    string `json:"message"`
+	Expected   string `json:"expected"`
+	Found      string `json:"found"`
+	Reproduce  string `json:"reproduce"`
+	Trace      string `json:"trace,omitempty"`
 }
 
-// verifyFlags are where the answer goes beside standard output.
+// verifyFlags say where the contract comes from and where else the results go.
 type verifyFlags struct{ contract, junit, summary, annotations string }
 
 func (a *app) verify() *cobra.Command {
@@ -67,75 +67,57 @@ func (a *app) verify() *cobra.Command {
 		families []string
 	)
 	c := &cobra.Command{
-		Use:   "verify",
-		Short: "prove the contract, in both directions",
-		Long: `Plays every lock in every race and searches every lock within the contract's
-bounds, on all cores. What must hold is proved by a complete search; what must
-break must still break, and to as little bad luck: otherwise the lab itself has
-gone blind. Prints what is not as contracted, each with a line that shows it. A
-lock of which the lab's contract says nothing is named as not covered; that is no
-failure.
-
---contract FILE holds your own contract against the locks, instead of the lab's:
-
-  [gc-pause]                                what a race must come to
-  token   OVERLAP STALE-WRITE
-  [search clients=3 budget=crash=1]         what a search must come to; bounds are
-  token   HOLDS                             clients, attempts, nodes, ttl, fenced,
-  [search budget=pause=1]                   budget and max-states
-  token   OVERLAP@1 STALE-WRITE@1           with the fewest unlucky moves to each
-
-Exit status: 0 as contracted, 1 a verdict differs, 2 wrong use, 3 it could not be
-told (a search was cut short, or Ctrl-C), 4 a mistake of locklab.`,
-		Example: "  locklab verify\n  locklab verify --junit verify.xml --annotations github --summary \"$GITHUB_STEP_SUMMARY\"\n  locklab verify --contract my-contract.txt --json",
-		Args:    cobra.NoArgs,
+		Use: "verify",
+		Example: a.examples("verify", "verify", `verify --junit verify.xml --annotations github --summary "$GITHUB_STEP_SUMMARY"`,
+			"verify --contract my-contract.txt --json"),
+		Args: a.noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if flags.annotations != "" && flags.annotations != "github" {
-				return fmt.Errorf("--annotations %q: write github", flags.annotations)
+				return a.errorf("error.annotations", "value", flags.annotations)
 			}
-			rows, err := contractRows(flags.contract)
+			rows, err := a.contractRows(flags.contract)
 			if err == nil && families != nil {
-				rows, err = rowsOf(families, rows)
+				rows, err = a.rowsOf(families, rows)
 			}
 			if err != nil {
 				return err
 			}
-			open, err := uncovered(flags.contract, families)
+			open, err := a.uncovered(flags.contract, families)
 			if err != nil {
 				return err
 			}
 			for _, f := range []string{flags.junit, flags.summary} {
-				if err := writable(filepath.Dir(f)); f != "" && err != nil {
-					return fmt.Errorf("%s: %w", f, err)
+				if err := a.writable(filepath.Dir(f)); f != "" && err != nil {
+					return a.errorFrom(err, "error.file", "file", f)
 				}
 			}
 			return a.proveRows(c.Context(), rows, open, flags)
 		},
 	}
-	f := c.Flags()
-	addFamilies(f, &families)
-	f.StringVar(&flags.contract, "contract", "", "a contract of your own, from FILE")
-	f.StringVar(&flags.junit, "junit", "", "write JUnit XML to FILE")
-	f.StringVar(&flags.summary, "summary", "", "write a summary in GitHub markdown to FILE")
-	f.StringVar(&flags.annotations, "annotations", "", "mark deviations in the contract: github")
+	f, usage := c.Flags(), a.usage("verify")
+	a.addFamilies(f, &families)
+	f.StringVar(&flags.contract, "contract", "", usage("contract"))
+	f.StringVar(&flags.junit, "junit", "", usage("junit"))
+	f.StringVar(&flags.summary, "summary", "", usage("summary"))
+	f.StringVar(&flags.annotations, "annotations", "", usage("annotations"))
 	return c
 }
 
-// contractRows reads a user's contract; "" is the lab's own.
-func contractRows(file string) ([]contract.Expectation, error) {
+// contractRows reads a user's contract; without a file it returns locklab's own.
+func (a *app) contractRows(file string) ([]contract.Expectation, error) {
 	if file == "" {
 		return contract.Own(), nil
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("--contract: %w", err)
+		return nil, a.errorFrom(err, "error.contract")
 	}
 	return contract.Parse(file, string(text))
 }
 
-// rowsOf are the rows that speak of locks of these families.
-func rowsOf(families []string, rows []contract.Expectation) ([]contract.Expectation, error) {
-	locks, err := ofFamilies(families)
+// rowsOf returns the rows about locks of these families.
+func (a *app) rowsOf(families []string, rows []contract.Expectation) ([]contract.Expectation, error) {
+	locks, err := a.ofFamilies(families)
 	if err != nil {
 		return nil, err
 	}
@@ -143,20 +125,20 @@ func rowsOf(families []string, rows []contract.Expectation) ([]contract.Expectat
 		return !slices.ContainsFunc(locks, func(e lock.Entry) bool { return e.ID == r.Strategy.ID })
 	})
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("--families %s: the contract says nothing of their locks", strings.Join(families, ","))
+		return nil, a.errorf("error.contract.families", "families", strings.Join(families, ","))
 	}
 	return rows, nil
 }
 
-// uncovered is what the lab's own contract says nothing of. A user's speaks of what it
-// wants to, and leaves out the rest on purpose.
-func uncovered(file string, families []string) (open []reports.Uncovered, err error) {
+// uncovered returns what the lab's own contract does not cover. A contract of a user is
+// expected to be incomplete.
+func (a *app) uncovered(file string, families []string) (open []ci.Uncovered, err error) {
 	if file != "" {
 		return nil, nil
 	}
 	locks := algorithms.All()
 	if families != nil {
-		if locks, err = ofFamilies(families); err != nil {
+		if locks, err = a.ofFamilies(families); err != nil {
 			return nil, err
 		}
 	}
@@ -165,8 +147,8 @@ func uncovered(file string, families []string) (open []reports.Uncovered, err er
 		if len(silent) == 0 {
 			continue
 		}
-		u := reports.Uncovered{Strategy: e.ID}
-		if !uncontracted(e) {
+		u := ci.Uncovered{Strategy: e.ID}
+		if !lessons.Uncovered(e) {
 			for _, sc := range silent {
 				u.Scenarios = append(u.Scenarios, sc.ID)
 			}
@@ -176,8 +158,8 @@ func uncovered(file string, families []string) (open []reports.Uncovered, err er
 	return open, nil
 }
 
-func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open []reports.Uncovered, flags verifyFlags) error {
-	done, end := a.progress(len(rows), "proofs")
+func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open []ci.Uncovered, flags verifyFlags) error {
+	done, end := a.progress(len(rows), "progress.proofs")
 	proofs, err := contract.Verify(ctx, rows, done)
 	end()
 	stopped := errors.Is(err, context.Canceled)
@@ -197,20 +179,20 @@ func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open [
 	if err != nil {
 		return err
 	}
-	return verifyStatus(v, stopped)
+	return a.verifyStatus(v, stopped)
 }
 
-func (a *app) printVerification(v *reports.Verification) error {
-	if err := v.Text(a.stdout); err != nil {
+func (a *app) printVerification(v *ci.Verification) error {
+	if err := v.Text(a.Out); err != nil {
 		return internal(err)
 	}
-	a.printf("%s\n", v.Counts())
+	a.Printf("%s\n", v.Counts())
 	return nil
 }
 
-func (a *app) writeVerification(v *reports.Verification, flags verifyFlags) error {
+func (a *app) writeVerification(v *ci.Verification, flags verifyFlags) error {
 	if flags.annotations != "" {
-		out := a.stdout
+		out := a.Out
 		if a.json { // which is one JSON value; GitHub reads both streams
 			out = a.stderr
 		}
@@ -232,38 +214,38 @@ func (a *app) writeVerification(v *reports.Verification, flags verifyFlags) erro
 	return nil
 }
 
-// verifyStatus turns what came out into an exit status. The output has said the
-// rest.
-func verifyStatus(v *reports.Verification, stopped bool) error {
+// verifyStatus returns an error with the exit status, without text: the output has said
+// the rest.
+func (a *app) verifyStatus(v *ci.Verification, stopped bool) error {
 	if stopped {
-		return &exitError{exitUntold, errors.New("stopped before the end: what is printed is incomplete")}
+		return a.noAnswer("error.stopped")
 	}
-	worst := reports.CheckOK
+	worst := ci.OK
 	for i := range v.Checks {
 		worst = max(worst, v.Checks[i].Status)
 	}
 	switch worst {
-	case reports.CheckDiffers:
+	case ci.Differs:
 		return &exitError{exitDiffers, nil}
-	case reports.CheckUntold:
-		return &exitError{exitUntold, nil}
+	case ci.Inconclusive:
+		return &exitError{exitNoAnswer, nil}
 	}
 	return nil
 }
 
-var checkStatus = map[contract.Status]reports.CheckStatus{
-	contract.NotRun:       reports.CheckUnasked,
-	contract.Met:          reports.CheckOK,
-	contract.Inconclusive: reports.CheckUntold,
-	contract.Differs:      reports.CheckDiffers,
+var checkStatus = map[contract.Status]ci.Status{
+	contract.NotRun:       ci.NotRun,
+	contract.Met:          ci.OK,
+	contract.Inconclusive: ci.Inconclusive,
+	contract.Differs:      ci.Differs,
 }
 
 // verification turns proofs into what reports write.
-func verification(proofs []contract.Result) *reports.Verification {
-	v := &reports.Verification{}
+func verification(proofs []contract.Result) *ci.Verification {
+	v := &ci.Verification{}
 	for i := range proofs {
 		p := &proofs[i]
-		c := reports.Check{
+		c := ci.Check{
 			Strategy: p.Strategy.ID, Subject: p.Subject(), IsSearch: p.IsSearch(), File: p.File, Line: p.Line,
 			Want: contract.FormatVerdicts(p.Expected), Got: contract.FormatVerdicts(p.Got),
 			Status: checkStatus[p.Status], Reasons: p.Reasons, Reproduce: p.Command(),
@@ -279,7 +261,7 @@ func verification(proofs []contract.Result) *reports.Verification {
 	return v
 }
 
-func verifyToJSON(proofs []contract.Result, v *reports.Verification) verifyJSON {
+func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 	j := verifyJSON{Version: schema, Searches: []searchJSON{}, Deviations: []deviationJSON{}}
 	for i := range proofs {
 		switch p := &proofs[i]; {
@@ -296,7 +278,7 @@ func verifyToJSON(proofs []contract.Result, v *reports.Verification) verifyJSON 
 	}
 	for _, c := range v.Deviations() {
 		j.Deviations = append(j.Deviations, deviationJSON{
-			c.Strategy, c.Subject, c.File, c.Line, c.Status == reports.CheckDiffers, c.Message(), c.Want, c.Got, c.Reproduce, c.Trace,
+			c.Strategy, c.Subject, c.File, c.Line, c.Status == ci.Differs, c.Message(), c.Want, c.Got, c.Reproduce, c.Trace,
 		})
 	}
 	return j

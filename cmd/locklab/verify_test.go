@@ -73,7 +73,7 @@ func TestVerifyStatus(t *testing.T) {
 		{"a verdict too many", "[search budget=pause=1]\ntoken OVERLAP@1 ORPHAN@1\n", exitDiffers, "STALE-WRITE@1 comes about"},
 		{"par too high", "[search budget=pause=1]\ntoken OVERLAP@2 STALE-WRITE@1 ORPHAN@1\n", exitDiffers, "takes only 1 unlucky move"},
 		{"par too low", "[search budget=pause=2@5s]\ntoken OVERLAP@1 STALE-WRITE@2 ORPHAN@1\n", exitDiffers, "takes 2 unlucky moves"},
-		{"cut short", "[search max-states=20 budget=crash=1]\ntoken HOLDS\n", exitUntold, "could not tell: the search was cut short"},
+		{"cut short", "[search max-states=20 budget=crash=1]\ntoken HOLDS\n", exitNoAnswer, "could not tell: the search was cut short"},
 		{"cut short, and another differs", "[search max-states=20 budget=crash=1]\ntoken HOLDS\n[gc-pause]\ntoken HOLDS\n", exitDiffers, "1 of 1 cell and 1 of 1 search not as contracted."},
 		{"an unknown lock", "[search]\ntokn HOLDS\n", exitUsage, "contract.txt:2: there is no lock \"tokn\": did you mean token?"},
 		{"bad bounds", "[search clients=99]\ntoken HOLDS\n", exitUsage, "contract.txt:2: clients=99: give 1 to 6"},
@@ -88,9 +88,9 @@ func TestVerifyStatus(t *testing.T) {
 
 func TestVerifyWrongUse(t *testing.T) {
 	for want, args := range map[string][]string{
-		"no-such-file":    {"verify", "--contract", "no-such-file"},
-		"write github":    {"verify", "--annotations", "gitlab"},
-		"unknown command": {"verify", "token"},
+		"no-such-file": {"verify", "--contract", "no-such-file"},
+		"write github": {"verify", "--annotations", "gitlab"},
+		"no argument":  {"verify", "token"},
 	} {
 		if code, out, errs := call(t, args...); code != exitUsage || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%v: exit status %d, %s%s", args, code, out, errs)
@@ -118,7 +118,7 @@ func TestVerifyReproduces(t *testing.T) {
 		case args[0] == "run":
 			want = exitDiffers
 		case strings.Contains(command, "--max-states 20"):
-			want = exitUntold
+			want = exitNoAnswer
 		}
 		if code, _, errs := call(t, args...); code != want {
 			t.Errorf("%v: exit status %d, want %d: %s", args, code, want, errs)
@@ -229,7 +229,7 @@ func TestVerifyInterrupted(t *testing.T) {
 	junit := filepath.Join(t.TempDir(), "verify.xml")
 	var out, errs bytes.Buffer
 	code := run(ctx, []string{"verify", "--junit", junit}, strings.NewReader(""), &out, &errs, func(string) string { return "" })
-	if code != exitUntold || !strings.Contains(errs.String(), "incomplete") || !strings.Contains(out.String(), fmt.Sprintf("Incomplete: 0 of %d cells", allCells())) {
+	if code != exitNoAnswer || !strings.Contains(errs.String(), "incomplete") || !strings.Contains(out.String(), fmt.Sprintf("Incomplete: 0 of %d cells", allCells())) {
 		t.Errorf("exit status %d: %s%s", code, out.String(), errs.String())
 	}
 	text, err := os.ReadFile(junit)

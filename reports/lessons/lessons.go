@@ -1,11 +1,13 @@
-// Package lessons holds what is told of locks, races and terms: the texts that a
-// teacher needs and no run can give. They stand in catalogues, one folder a
-// language, with the same keys and the same places. A place, as in
+// Package lessons explains locks, races, runs and terms. Its texts stand in the
+// catalogues of package text; they have places for what a run says, as in
 //
 //	calm comes to {verdict mutex calm}
 //
-// stands for what a run says. Whoever prints a text hands in who plays (a [Fill]), so
-// that no figure, reply or verdict is typed and none can grow old.
+// A place is filled by playing the run or making the search that it names, so that no
+// figure, reply or verdict is typed and none can become wrong.
+//
+// Playing needs the races, so this package stands above scenarios, unlike the rest of
+// reports.
 package lessons
 
 import (
@@ -17,18 +19,18 @@ import (
 	"locklab/reports/text"
 )
 
-// A Book is all texts of one language.
+// A Book is the texts of one language.
 type Book struct{ *text.Catalogue }
 
-// A Fill says what stands in a place, such as {verdict token gc-pause}. The error is
-// told with the file and the line of the text.
+// A Fill returns what to put in a place, such as {verdict token gc-pause}. Its error is
+// reported with the file and the line of the text.
 type Fill func(place string, args []string) (string, error)
 
-// In is the book in a language: "zh", or else English.
+// In returns the book in a language: "zh", or else English.
 func In(lang string) *Book { return &Book{text.In(lang)} }
 
-// places names what may stand between braces, with the least and the most words after
-// it; a negative most is any number. The first word is a lock where lock says so.
+// places are the kinds of places, with the least and the most words after the kind; a
+// negative most is any number. lock: the first of these words is a lock.
 var places = map[string]struct {
 	least, most int
 	lock        bool
@@ -54,7 +56,7 @@ var places = map[string]struct {
 
 var place = regexp.MustCompile(`\{([^{}]*)\}`)
 
-// check says what is wrong with the places of a text.
+// check returns what is wrong with the places of a text.
 func check(p text.Entry) error {
 	if rest := place.ReplaceAllString(p.Text, ""); strings.ContainsAny(rest, "{}") {
 		return fmt.Errorf("a brace stands alone: write {verdict LOCK SCENARIO}")
@@ -86,12 +88,12 @@ func isLock(name string) bool {
 // PathScreens is how many screens the guided tour has: path.1 and on.
 const PathScreens = 10
 
-// Name is a text without places, such as a label, or the lock of a screen; a key that
-// is missing speaks for itself.
+// Name returns a text without places, such as a label or the lock of a screen; a missing
+// key stands for itself.
 func (b *Book) Name(key string) string { return b.Get(key) }
 
-// Lines is a text with its places filled in, cut where it has " // "; nil if there
-// is none of this key.
+// Lines returns a text with its places filled in, cut where it has " // "; nil if there
+// is no such key.
 func (b *Book) Lines(key string, fill Fill) ([]string, error) {
 	p, ok := b.Entry(key)
 	if !ok {
@@ -116,7 +118,7 @@ func (b *Book) Lines(key string, fill Fill) ([]string, error) {
 	return lines, nil
 }
 
-// fill fills a place: what the book knows by itself, and all else from runs.
+// fill fills a place: from the book itself where it can, otherwise by calling fill.
 func (b *Book) fill(kind string, args []string, fill Fill) (string, error) {
 	switch kind {
 	case "quoted":

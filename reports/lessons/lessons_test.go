@@ -9,29 +9,29 @@ import (
 	"testing"
 
 	"locklab/algorithms"
+	"locklab/reports/text"
 )
 
-func book(t *testing.T, lang string) *Book {
-	t.Helper()
-	b, err := load(lang)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+// ours returns the keys of the texts that belong to this package.
+func ours(b *Book) []string {
+	return slices.DeleteFunc(b.Keys(""), func(key string) bool {
+		kind, _, _ := strings.Cut(key, ".")
+		return !slices.Contains([]string{"label", "lock", "race", "path", "interview", "term"}, kind)
+	})
 }
 
 // Both languages say the same things, in the same order, and with the same places.
 func TestSameInBothLanguages(t *testing.T) {
-	en, zh := book(t, "en"), book(t, "zh")
+	en, zh := In("en"), In("zh")
 	for _, pair := range [][2]*Book{{en, zh}, {zh, en}} {
-		for _, key := range pair[0].keys {
+		for _, key := range ours(pair[0]) {
 			if !pair[1].Has(key) {
-				p := pair[0].texts[key]
-				t.Errorf("%s:%d: %s is not in the other language", p.file, p.line, key)
+				p, _ := pair[0].Entry(key)
+				t.Errorf("%s: %s is not in the other language", p.Position, key)
 			}
 		}
 	}
-	for _, key := range en.keys {
+	for _, key := range ours(en) {
 		a, b := placesOf(en, key), placesOf(zh, key)
 		if zh.Has(key) && !slices.Equal(a, b) {
 			t.Errorf("%s has other places in Chinese: %v, %v", key, a, b)
@@ -41,7 +41,7 @@ func TestSameInBothLanguages(t *testing.T) {
 
 func placesOf(b *Book, key string) []string {
 	var all []string
-	for _, m := range place.FindAllStringSubmatch(b.texts[key].text, -1) {
+	for _, m := range place.FindAllStringSubmatch(b.Name(key), -1) {
 		if !strings.HasPrefix(m[1], "quoted ") { // a unit may be written otherwise
 			all = append(all, strings.Join(strings.Fields(m[1]), " "))
 		}
@@ -59,7 +59,7 @@ func TestComplete(t *testing.T) {
 		"interview": {"question", "answer", "trace"},
 		"term":      {"name", "text"},
 	}
-	b := book(t, "en")
+	b := In("en")
 	wanted := map[string][]string{}
 	for _, e := range algorithms.All() {
 		wanted["lock"] = append(wanted["lock"], e.ID)
@@ -67,7 +67,7 @@ func TestComplete(t *testing.T) {
 	for n := range PathScreens {
 		wanted["path"] = append(wanted["path"], fmt.Sprint(n+1))
 	}
-	for _, key := range b.keys {
+	for _, key := range ours(b) {
 		words := strings.Split(key, ".")
 		if len(words) == 3 && !slices.Contains(wanted[words[0]], words[1]) {
 			if words[0] == "lock" || words[0] == "path" {
@@ -93,11 +93,11 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%s is not written", key)
 		}
 	}
-	for _, key := range b.keys {
+	for _, key := range ours(b) {
 		kind, rest, _ := strings.Cut(key, ".")
 		words := strings.Split(rest, ".")
 		part := words[len(words)-1]
-		known := kind == "label" || slices.Contains(parts[kind], part) || kind == "race" && part == "cases" ||
+		known := kind == "label" || slices.Contains(parts[kind], part) || kind == "race" && part == "cases" || kind == "term" && part == "also" ||
 			kind == "interview" && (rest == "short" || rest == "long")
 		if !known {
 			t.Errorf("%s: nobody prints this", key)
@@ -119,14 +119,14 @@ func literals(text string) []string {
 // Figures come from runs, or are quoted.
 func TestNoFigureIsTyped(t *testing.T) {
 	for _, lang := range []string{"en", "zh"} {
-		b := book(t, lang)
-		for _, key := range b.keys {
+		b := In(lang)
+		for _, key := range ours(b) {
 			if strings.HasPrefix(key, "label.") {
 				continue // "in 30 seconds" is the name of an exercise
 			}
-			p := b.texts[key]
-			if found := literals(p.text); len(found) > 0 {
-				t.Errorf("%s:%d: %s has figures that were typed: %v", p.file, p.line, key, found)
+			p, _ := b.Entry(key)
+			if found := literals(p.Text); len(found) > 0 {
+				t.Errorf("%s: %s has figures that were typed: %v", p.Position, key, found)
 			}
 		}
 	}
@@ -153,10 +153,23 @@ func TestLiterals(t *testing.T) {
 func TestNoVerdictIsTyped(t *testing.T) {
 	word := regexp.MustCompile(`\b(OVERLAP|STALE-WRITE|WRONG-DEL|ORPHAN|DEADLOCK|LIE|STARVED|BLOCKED|HOLDS)\b`)
 	for _, lang := range []string{"en", "zh"} {
-		b := book(t, lang)
-		for _, key := range b.keys {
-			if p := b.texts[key]; !strings.HasPrefix(key, "term.") && word.MatchString(place.ReplaceAllString(p.text, "")) {
-				t.Errorf("%s:%d: %s has a verdict that was typed: %s", p.file, p.line, key, word.FindString(p.text))
+		b := In(lang)
+		for _, key := range ours(b) {
+			if p, _ := b.Entry(key); !strings.HasPrefix(key, "term.") && word.MatchString(place.ReplaceAllString(p.Text, "")) {
+				t.Errorf("%s: %s has a verdict that was typed: %s", p.Position, key, word.FindString(p.Text))
+			}
+		}
+	}
+}
+
+// Every place in the texts is of a known kind and names what exists.
+func TestPlacesAreKnown(t *testing.T) {
+	for _, lang := range []string{"en", "zh"} {
+		b := In(lang)
+		for _, key := range ours(b) {
+			p, _ := b.Entry(key)
+			if err := check(p); err != nil {
+				t.Errorf("%s: %s: %v", p.Position, key, err)
 			}
 		}
 	}
@@ -164,37 +177,35 @@ func TestNoVerdictIsTyped(t *testing.T) {
 
 func TestMistakesAreNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		"a.b = {verdict tokn gc-pause}": `f.txt:1: a.b: {verdict tokn gc-pause}: there is no lock "tokn"`,
-		"# c\na.b = {vredict token x}":  "f.txt:2: a.b: {vredict token x}: there is no place of this kind",
-		"a.b = {verdict token}":         "1 words after verdict, want 2",
-		"a.b = {}":                      "empty",
-		"a.b = {verdict token gc-pause": "a brace stands alone",
-		"a.b = x\na.b = y":              "f.txt:2: a.b stands here for the second time",
-		"  more":                        "goes on with no text",
-		"a.b: x":                        "write key = text",
+		"{verdict tokn gc-pause}": `{verdict tokn gc-pause}: there is no lock "tokn"`,
+		"{vredict token x}":       "{vredict token x}: there is no place of this kind",
+		"{verdict token}":         "1 words after verdict, want 2",
+		"{}":                      "empty",
+		"{verdict token gc-pause": "a brace stands alone",
 	} {
-		b := &Book{texts: map[string]passage{}}
-		if err := b.read("f.txt", text); err == nil || !strings.Contains(err.Error(), want) {
+		if err := check(entry(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 }
 
 func TestLines(t *testing.T) {
-	b := &Book{texts: map[string]passage{}}
-	err := b.read("f.txt", "term.lease.name = 租约\n\na = 一把锁\n  就是一个{term lease}, {ttl token}. // Second\n  line {quoted 2.6.12}.")
-	if err != nil {
-		t.Fatal(err)
+	b := In("zh")
+	lease := b.Name("term.lease.name")
+	got, err := b.Lines("term.token.text", func(kind string, args []string) (string, error) { return kind + "!" + args[0], nil })
+	if err != nil || len(got) != 1 || !strings.Contains(got[0], "verdict!thread-id-lua") || !strings.Contains(got[0], b.Name("term.fencing-token.name")) {
+		t.Errorf("%q, %v", got, err)
 	}
-	got, err := b.Lines("a", func(kind string, args []string) (string, error) { return kind + "!" + args[0], nil })
-	if want := []string{"一把锁就是一个租约, ttl!token.", "Second line 2.6.12."}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%q, %v, want %q", got, err, want)
+	if got, err = b.Lines("path.2.idea", func(string, []string) (string, error) { return "?", nil }); err != nil || len(got) != 2 || !strings.Contains(got[1], lease) {
+		t.Errorf("%q, %v", got, err)
 	}
-	_, err = b.Lines("a", func(string, []string) (string, error) { return "", errors.New("never played") })
-	if err == nil || !strings.Contains(err.Error(), "f.txt:3: a: {ttl token}: never played") {
+	_, err = b.Lines("term.token.text", func(string, []string) (string, error) { return "", errors.New("never played") })
+	if err == nil || !strings.Contains(err.Error(), "term.token.text: {verdict thread-id-lua same-thread}: never played") {
 		t.Errorf("a place that nobody can fill: %v", err)
 	}
 	if got, err := b.Lines("none", nil); got != nil || err != nil {
 		t.Errorf("a text that is not there: %q, %v", got, err)
 	}
 }
+
+func entry(s string) text.Entry { return text.Entry{Text: s} }

@@ -160,11 +160,34 @@ func Say(lang, key string, pairs ...string) string {
 // Chinese is filled in.
 var betweenHan = regexp.MustCompile(`([\p{Han}）]) ([\p{Han}（])`)
 
-// Reason returns the text of why a lock comes to its verdict or is not asked: key is
-// one of the catalogue's, or stands for itself.
-func Reason(lang, kind, key string) string {
-	if e, ok := In(lang).Entry(kind + "." + key); ok {
+// Join joins parts by a text with the placeholders {first} and {next}.
+func Join(lang, key string, parts []string) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	joined := parts[0]
+	for _, next := range parts[1:] {
+		joined = Say(lang, key, "first", joined, "next", next)
+	}
+	return joined
+}
+
+// Reason returns why a lock comes to its verdict (kind "why"), or why a race has no
+// meaning for it ("na"). A key that the catalogue does not have stands for itself.
+func Reason(lang, kind, key string) string { return orElse(lang, kind+"."+key, key) }
+
+// LockTitle returns what a lock is, in a few words; its id if nothing is said of it.
+func LockTitle(id, lang string) string { return orElse(lang, "lock."+id+".title", id) }
+
+// FamilyTitle returns what the locks of a family have in common; its id likewise.
+func FamilyTitle(id, lang string) string { return orElse(lang, "family."+id, id) }
+
+// ScenarioTitle returns what happens in a scenario; its id likewise.
+func ScenarioTitle(id, lang string) string { return orElse(lang, "scenario."+id+".title", id) }
+
+func orElse(lang, key, fallback string) string {
+	if e, ok := In(lang).Entry(key); ok {
 		return e.Text
 	}
-	return key
+	return fallback
 }

@@ -100,8 +100,8 @@ func (e *Expectation) Subject() string {
 	}
 	b, usual := e.Bounds, usualBounds()
 	text := fmt.Sprintf("clients=%d,attempts=%d", b.Clients, b.Attempts)
-	if b.Asks != usual.Asks {
-		text += fmt.Sprintf(",asks=%d", b.Asks)
+	if b.Retries != usual.Retries {
+		text += fmt.Sprintf(",retries=%d", b.Retries)
 	}
 	if b.Nodes != usual.Nodes {
 		text += fmt.Sprintf(",nodes=%d", b.Nodes)
@@ -132,8 +132,8 @@ func (e *Expectation) Command() string {
 	}
 	b := e.Bounds
 	line := fmt.Sprintf("locklab explore %s --clients %d --attempts %d", e.Strategy.ID, b.Clients, b.Attempts)
-	if b.Asks > 0 {
-		line += fmt.Sprintf(" --asks %d", b.Asks)
+	if b.Retries != study.AutoRetries {
+		line += fmt.Sprintf(" --retries %d", b.Retries)
 	}
 	if b.Nodes > 0 {
 		line += fmt.Sprintf(" --nodes %d", b.Nodes)

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
@@ -32,7 +34,7 @@ import (
 // A line names locks, the verdicts to which each of them must come, no more and no
 // less, and after "|" the reason. In a search each verdict except HOLDS comes with its
 // par, the fewest faults with which it comes about. A search is bounded by clients,
-// attempts, asks, nodes, ttl, fenced, budget and max-states.
+// attempts, retries, nodes, ttl, fenced, budget and max-states.
 //
 // What a contract leaves out is not expected, unless [locks] lists the lock. Each line
 // there is a lock and its profile: the fields of race.Profile that are true, and
@@ -281,8 +283,8 @@ func searchVerdict(text string) (ExpectedVerdict, error) {
 	if err := checkRenamed(word); err != nil {
 		return ExpectedVerdict{}, err
 	}
-	if !slices.Contains(study.SearchWords, verdict.Word(word)) {
-		return ExpectedVerdict{}, fmt.Errorf("%q is nothing that a search looks for: write HOLDS, or some of %v with their par", text, study.SearchWords)
+	if !slices.Contains(explore.Words(), verdict.Word(word)) {
+		return ExpectedVerdict{}, fmt.Errorf("%q is nothing that a search looks for: write HOLDS, or some of %v with their par", text, explore.Words())
 	}
 	n, err := strconv.ParseUint(par, 10, 8)
 	if err != nil {
@@ -293,8 +295,9 @@ func searchVerdict(text string) (ExpectedVerdict, error) {
 
 // checkRenamed refuses the former names of verdicts, with those that they have now.
 func checkRenamed(text string) error {
-	if now := map[string]verdict.Word{"STALL": verdict.Deadlock, "PHANTOM": verdict.Orphan}[text]; now != "" {
-		return fmt.Errorf("%s is called %s now: write %s", text, now, now)
+	_, err := verdict.ParseWord(text)
+	if former := (*verdict.RenamedError)(nil); errors.As(err, &former) {
+		return err
 	}
 	return nil
 }
@@ -334,7 +337,7 @@ func setBound(b *study.Bounds, name, value string) (err error) {
 	*b, err = study.ParseBounds(b.String() + "," + name + "=" + value)
 	b.MaxStates = limit
 	if err != nil {
-		return fmt.Errorf("%w; bounds are clients, attempts, asks, nodes, ttl, fenced, budget and max-states", err)
+		return fmt.Errorf("%w; bounds are clients, attempts, retries, nodes, ttl, fenced, budget and max-states", err)
 	}
 	return nil
 }

@@ -11,11 +11,16 @@ import (
 	"locklab/algorithms"
 	"locklab/reports"
 	"locklab/scenarios/contract"
+	"locklab/scenarios/internal/racetest"
 	"locklab/simulator/verdict"
 )
 
-// TestProofs searches every row of proofs.txt: what comes out is what it says.
-// TestContract plays the scenarios.
+// shortSearch is after how many states a search of proofs.txt ends, unless tests are
+// exhaustive. Nearly all rows are complete by then.
+const shortSearch = 50_000
+
+// TestProofs searches every row of proofs.txt: what comes out is what it says. A search
+// that is cut short must not contradict it. TestContract plays the races.
 func TestProofs(t *testing.T) {
 	t.Parallel()
 	for _, e := range algorithms.All() {
@@ -29,20 +34,26 @@ func TestProofs(t *testing.T) {
 	}
 }
 
-func testSearch(t *testing.T, r contract.Expectation) {
-	p, err := r.Prove(t.Context())
+func testSearch(t *testing.T, e contract.Expectation) {
+	if !racetest.Exhaustive() {
+		e.Bounds.MaxStates = min(e.Bounds.MaxStates, shortSearch)
+	}
+	r, err := e.Prove(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Status == contract.Met {
+	open := slices.DeleteFunc(slices.Clone(r.Reasons), func(reason string) bool {
+		return e.Bounds.MaxStates == shortSearch && strings.Contains(reason, "cut short")
+	})
+	if r.Status != contract.Differs && len(open) == 0 {
 		return
 	}
-	t.Errorf("%s:%d: %s\n%s\n%s", r.File, r.Line, strings.Join(p.Reasons, "; "), r.Command(), p.Search.Certificate())
-	if p.Outcome == nil {
+	t.Errorf("%s:%d: %s\n%s\n%s", e.File, e.Line, strings.Join(r.Reasons, "; "), e.Command(), r.Search.Certificate())
+	if r.Outcome == nil {
 		return
 	}
 	var b strings.Builder
-	if err := reports.Lanes(&b, p.Outcome.History, p.Outcome.Judgement, reports.Options{Width: 120}); err != nil {
+	if err := reports.Lanes(&b, r.Outcome.History, r.Outcome.Judgement, reports.Options{Width: 120}); err != nil {
 		t.Error(err)
 	}
 	t.Log(b.String())
@@ -87,7 +98,7 @@ func TestProve(t *testing.T) {
 	}
 }
 
-// Searches side by side answer what one at a time answers, in the rows' order.
+// Verify gives the results in the order of the list, whichever is finished first.
 func TestVerify(t *testing.T) {
 	var rows []contract.Expectation
 	for _, r := range contract.Own() {

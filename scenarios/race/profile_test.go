@@ -8,25 +8,24 @@ import (
 	"locklab/scenarios/race"
 )
 
-// TestProfiles: what the lab observes of each lock, by which scenarios decide
-// whether their question has a meaning for it.
+// TestProfiles: what is observed of some locks.
 func TestProfiles(t *testing.T) {
 	want := map[string]race.Profile{
 		"setnx":            {Nodes: 1, NeverExpires: true, Excludes: true, Remote: true, LocksPerKey: true},
 		"setnx-expire":     {Nodes: 1, TwoSteps: true, Expires: true, Excludes: true, Remote: true, LocksPerKey: true},
-		"getset":           {Nodes: 1, NeverExpires: true, UsesGETSET: true, Excludes: true, Remote: true, LocksPerKey: true}, // no second command is to give its key a time to live
+		"getset":           {Nodes: 1, NeverExpires: true, UsesGETSET: true, Excludes: true, Remote: true, LocksPerKey: true}, // no second command would set a TTL
 		"takeover-del":     {Nodes: 1, NeverExpires: true, Deletes: true, Excludes: true, Remote: true, LocksPerKey: true},
 		"cron-v2":          {Nodes: 1, TwoSteps: true, Closes: true, Expires: true, Excludes: true, Remote: true, LocksPerKey: true},
 		"cron-v3":          {Nodes: 1, TwoSteps: true, UsesGETSET: true, Closes: true, Expires: true, Excludes: true, Remote: true, LocksPerKey: true},
 		"token":            {Nodes: 1, ChecksOwner: true, Expires: true, Excludes: true, Remote: true, LocksPerKey: true},
 		"watchdog":         {Nodes: 1, ChecksOwner: true, Renews: true, Expires: true, Excludes: true, Remote: true, Reenters: true, LocksPerKey: true, Extends: true},
-		"redlock":          {Nodes: 5, ChecksOwner: true, Expires: true, Excludes: true, Remote: true, LocksPerKey: true, Checks: true}, // sends on after its first key, which has a time to live
+		"redlock":          {Nodes: 5, ChecksOwner: true, Expires: true, Excludes: true, Remote: true, LocksPerKey: true, Checks: true}, // goes on after its first key, but that has a TTL
 		"mutex":            {Nodes: 1},
 		"zk-recheck":       {Nodes: 1, ChecksOwner: true, Excludes: true, Remote: true, LocksPerKey: true, Checks: true, ZooKeeper: true, WaitsInLine: true},
 		"zk-semaphore":     {Nodes: 1, ChecksOwner: true, Excludes: true, Remote: true, Reenters: true, LocksPerKey: true, Checks: true, ZooKeeper: true, Shares: true, WaitsInLine: true},
 		"redlock-failfast": {Nodes: 5, ChecksOwner: true, Expires: true, Excludes: true, Remote: true, LocksPerKey: true, Checks: true, StopsAtMajority: true},
 		"token-wait":       {Nodes: 1, ChecksOwner: true, Expires: true, UsesWAIT: true, Excludes: true, Remote: true, LocksPerKey: true},
-		"reentrant":        {Nodes: 1, ChecksOwner: true, Expires: true, Remote: true, Reenters: true}, // takes another key for locked
+		"reentrant":        {Nodes: 1, ChecksOwner: true, Expires: true, Remote: true, Reenters: true}, // assumes another key to be locked
 	}
 	for id, w := range want {
 		e, ok := algorithms.ByName(id)
@@ -39,12 +38,11 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// TestNeedsGoByProfile: a question is asked of a lock exactly if the lock shows
-// what the question is about, whatever the lock's name.
+// TestNeedsGoByProfile: whether a scenario applies to a lock depends on its profile alone.
 func TestNeedsGoByProfile(t *testing.T) {
 	for _, f := range []struct {
 		scenario string
-		has      race.Profile // the least that gives the question a meaning
+		has      race.Profile // the least to which the scenario applies
 	}{
 		{"crash-before-expire", race.Profile{Nodes: 1, TwoSteps: true}},
 		{"late-release", race.Profile{Nodes: 1, ChecksOwner: true}},
@@ -93,37 +91,37 @@ func TestNeedsGoByProfile(t *testing.T) {
 	} {
 		_, sc := racetest.Cell(t, "token", f.scenario)
 		if why := sc.Needs(f.has); why != "" {
-			t.Errorf("%s is not asked of %+v: %s", f.scenario, f.has, why)
+			t.Errorf("%s does not apply to %+v: %s", f.scenario, f.has, why)
 		}
 		if sc.Needs(race.Profile{Nodes: 1}) == "" {
-			t.Errorf("%s is asked of a lock that shows nothing", f.scenario)
+			t.Errorf("%s applies to a lock with an empty profile", f.scenario)
 		}
 	}
 	shares := race.Profile{Nodes: 1, ZooKeeper: true, Excludes: true, Remote: true, Checks: true, Shares: true}
-	for id, asked := range map[string]bool{"calm": true, "session-ends": true, "gc-pause": false, "waiter-dies": false} {
-		if _, sc := racetest.Cell(t, "token", id); (sc.WhyNotApplicable(shares) == "") != asked {
-			t.Errorf("%s of locks of whose two clients none waits: asked is not %v", id, asked)
+	for id, applies := range map[string]bool{"calm": true, "session-ends": true, "gc-pause": false, "waiter-dies": false} {
+		if _, sc := racetest.Cell(t, "token", id); (sc.WhyNotApplicable(shares) == "") != applies {
+			t.Errorf("%s applies to locks with several holders: not %v", id, applies)
 		}
 	}
 	_, sc := racetest.Cell(t, "token", "gc-pause-fenced")
 	if sc.Needs(race.Profile{Nodes: 1}) != "" || sc.Needs(race.Profile{Nodes: 5}) == "" {
-		t.Error("gc-pause-fenced is asked of locks on one server, and of no other")
+		t.Error("gc-pause-fenced applies to locks on one server only")
 	}
 	_, sc = racetest.Cell(t, "token", "split-bounded")
 	if sc.Needs(race.Profile{Nodes: 1}) != "" || sc.Needs(race.Profile{Nodes: 5}) == "" {
-		t.Error("split-bounded is asked of locks on one server, and of no other")
+		t.Error("split-bounded applies to locks on one server only")
 	}
 	for _, id := range []string{"quorum-failover", "quorum-restart", "split-vote", "split-vote-spread", "partial-acquire"} {
 		_, sc = racetest.Cell(t, "token", id)
 		if sc.Needs(race.Profile{Nodes: 5}) != "" || sc.Needs(race.Profile{Nodes: 1}) == "" {
-			t.Errorf("%s is asked of locks on several servers, and of no other", id)
+			t.Errorf("%s applies to locks on several servers only", id)
 		}
 	}
 	if _, sc = racetest.Cell(t, "token", "quorum-restart"); sc.Needs(race.Profile{Nodes: 5, StopsAtMajority: true}) == "" {
-		t.Error("quorum-restart is asked of locks that stop asking, where nothing is shared")
+		t.Error("quorum-restart applies to locks that stop at a majority")
 	}
 	_, sc = racetest.Cell(t, "token", "failover-other")
 	if sc.Needs(race.Profile{Nodes: 1}) != "" || sc.Needs(race.Profile{Nodes: 5}) == "" {
-		t.Error("failover-other is asked of locks on one server, and of no other")
+		t.Error("failover-other applies to locks on one server only")
 	}
 }

@@ -3,20 +3,21 @@ package race_test
 import (
 	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/scenarios"
-	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
 )
 
-// everything has no zero, so that With refuses nothing for being absent.
+// everything has no zero, so that With accepts every setting.
 func everything() race.Settings {
 	return race.Settings{
 		Seed: 7, TTL: time.Second, Clients: 2, Retry: time.Second, Latency: time.Millisecond, Timeout: time.Second,
@@ -24,8 +25,7 @@ func everything() race.Settings {
 	}
 }
 
-// TestSettingsRoundTrip: whatever has been set is written so that it is read
-// back; that is what traces rest on.
+// TestSettingsRoundTrip: With reads what String writes; traces depend on it.
 func TestSettingsRoundTrip(t *testing.T) {
 	for _, sc := range scenarios.All() {
 		if got, err := sc.Settings.With(sc.Settings.String()); err != nil || got != sc.Settings {
@@ -70,13 +70,13 @@ func FuzzSettings(f *testing.F) {
 		}
 		for _, e := range algorithms.Milestones() { // must not panic, whatever the numbers
 			if err := gcPause.Check(e, s); err != nil && err.Error() == "" {
-				t.Errorf("%q: refused without a word", text)
+				t.Errorf("%q: refused without a message", text)
 			}
 		}
 	})
 }
 
-// TestRefusals: each names the value, where it stands, and what would do.
+// TestRefusals: each error names the value and what would be accepted.
 func TestRefusals(t *testing.T) {
 	for _, f := range []struct{ lock, scenario, set, value, next string }{
 		{"token", "gc-pause", "ttl=0s", "ttl=0s", "for example ttl=10s"},
@@ -133,8 +133,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestExtremesEnd: numbers that are allowed, however silly, give a run that
-// ends, with a verdict; in every scenario that has the setting.
+// TestExtremesEnd: extreme settings that are allowed give a run that ends with a verdict,
+// in every scenario that has the setting.
 func TestExtremesEnd(t *testing.T) {
 	t.Parallel()
 	type run struct {
@@ -165,19 +165,23 @@ func TestExtremesEnd(t *testing.T) {
 		}
 	}
 	var runner race.Runner
-	if err := study.Each(t.Context(), len(runs), nil, func(i int) error {
-		r := &runs[i]
-		if o, err := runner.Play(r.entry, r.sc, r.settings); err != nil || len(o.Verdicts) == 0 {
-			t.Errorf("%s in %s with %s: no verdict, %v", r.entry.ID, r.sc.ID, r.set, err)
-		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
+	var players sync.WaitGroup
+	var next atomic.Int32
+	for range runtime.GOMAXPROCS(0) {
+		players.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(runs); i = int(next.Add(1)) - 1 {
+				r := &runs[i]
+				if o, err := runner.Play(r.entry, r.sc, r.settings); err != nil || len(o.Verdicts) == 0 {
+					t.Errorf("%s in %s with %s: no verdict, %v", r.entry.ID, r.sc.ID, r.set, err)
+				}
+			}
+		})
 	}
+	players.Wait()
 }
 
-// extremists are the locks that do arithmetic with times of their own, each in
-// another way: with its clock, with timers, with what has elapsed.
+// extremists are locks that compute with times, each in another way: with its clock, with
+// timers, with the time elapsed.
 func extremists(t *testing.T) (locks []lock.Entry) {
 	for _, name := range []string{"getset", "watchdog", "redlock"} {
 		e, err := race.Strategy(name)
@@ -189,8 +193,8 @@ func extremists(t *testing.T) (locks []lock.Entry) {
 	return locks
 }
 
-// TestLongestRun: the longest that is not refused, of a lock that refuses and
-// prolongs to its end, stays within what a machine carries.
+// TestLongestRun: the longest run that is not refused, of a lock that refuses and renews
+// until the end, fits into memory.
 func TestLongestRun(t *testing.T) {
 	t.Parallel()
 	const most = 100_000 // choices; a run of so many takes some 30 MB
@@ -204,26 +208,8 @@ func TestLongestRun(t *testing.T) {
 	}
 }
 
-// TestContractIsSilent where the numbers are not the scenario's own: it must
-// neither promise nor blame. A seed alone changes nothing of what is promised.
-func TestContractIsSilent(t *testing.T) {
-	e, sc := racetest.Cell(t, "token", "gc-pause")
-	for _, f := range []struct {
-		set      string
-		promised bool
-	}{{"", true}, {"seed=9", true}, {"pause=13s", false}, {"ttl=9s", false}, {"budget=pause=1", false}} {
-		s, err := sc.Settings.With(f.set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if o := racetest.Play(t, e, sc, s); (contract.Expected(o) != nil) != f.promised {
-			t.Errorf("with %q the contract says %v", f.set, contract.Expected(o))
-		}
-	}
-}
-
-// TestNamesAreFound by ID, race and article, in any case; a wrong one is told
-// its nearest.
+// TestNamesAreFound by ID, race and article, in any case of letters; the error for a wrong
+// name suggests the nearest.
 func TestNamesAreFound(t *testing.T) {
 	for _, sc := range scenarios.All() {
 		for _, name := range []string{sc.ID, sc.Race, strings.ToUpper(sc.ID), strings.ToLower(sc.Race)} {

@@ -3,60 +3,68 @@ package study
 import (
 	"fmt"
 	"strings"
-	"time"
+
+	"locklab/reports/text"
+	"locklab/simulator/explore"
 )
 
-// Certificate says what the search covered, what it took for granted, and what
-// it did not look at.
-func (s *Search) Certificate() string {
+// Certificate returns in English what the search covered, what it assumed, and what it
+// did not check.
+func (s *Search) Certificate() string { return s.CertificateIn("en") }
+
+// CertificateIn is Certificate in a language of package text.
+func (s *Search) CertificateIn(lang string) string {
 	r, b := s.Result, s.Bounds
-	var t strings.Builder
-	claim := "Searched, not proved: the search was cut short, and what it did not visit is unknown."
+	clients, _ := b.Of(s.Strategy) // Check has read the budget
+	say := func(key string, pairs ...string) string { return text.Say(lang, "certificate."+key, pairs...) }
+	used := func(is bool) string {
+		if is {
+			return say("used")
+		}
+		return say("unused")
+	}
+	claim, clock := "cut", "clock.unused"
 	switch {
 	case r.Complete && len(r.Found) == 0:
-		claim = "Proved within these bounds: none of the verdicts below can come about."
+		claim = "proved.none"
 	case r.Complete:
-		claim = "Proved within these bounds: these verdicts can come about and no others of those below."
+		claim = "proved.some"
 	}
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&t, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
+	if r.ReadsClock {
+		clock = "clock.used"
 	}
-	fmt.Fprintf(&t, "%s: %s\n", s.Strategy.Heading(), claim)
-	line("bounds", "%d clients with %d attempts each, servers: %d, lease %v, faults %s", b.Clients, b.Attempts, b.Nodes, b.TTL, b.Faults())
-	line("clients", "work %v inside, ask %s, and once more %v after a refusal or a release; a probe asks when all others have ended", b.work(), b.asking(), b.retry())
-	line("time", "what is ready happens before time moves; time moves to the next deadline of anybody; a pause ends at one")
-	line("states", "%d, transitions %d, depth %d, complete %t", r.States, r.Transitions, r.Depth, r.Complete)
+	lines := []string{say("head", "lock", s.Strategy.Heading(), "claim", say(claim))}
+	line := func(key string, pairs ...string) {
+		lines = append(lines, "  "+text.Pad(say(key+".name"), 12)+" "+say(key, pairs...))
+	}
+	line("bounds", "clients", fmt.Sprint(b.Clients), "attempts", fmt.Sprint(b.Attempts), "nodes", fmt.Sprint(b.Nodes), "ttl", b.TTL.String(), "faults", b.Faults())
+	line("clients", "work", clients.Work().String(), "requests", requests(clients, say), "between", clients.Between().String())
+	line("time")
+	line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions), "depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
 	if r.Limit != "" {
-		line("cut", "%s", r.Limit)
+		line("limit", "limit", r.Limit)
 	}
-	line("reduction", "symmetry %s, partial order %s, time of day %s", used(r.Symmetry), used(!b.Causes), map[bool]string{true: "part of the state: the lock reads a clock", false: "not part of the state"}[r.ReadsClock])
-	line("code", "%d distinct histories of observations of the lock's own code", r.Histories)
+	line("reduction", "symmetry", used(r.Symmetry), "order", used(!b.Causes), "clock", say(clock))
+	line("code", "histories", fmt.Sprint(r.Histories))
 	if names := s.Untriggered(); names != nil {
-		line("never struck", "%s", strings.Join(names, ", "))
+		line("untriggered", "faults", strings.Join(names, ", "))
 	}
-	line("looked for", "%s", searchList())
-	line("not checked", "BLOCKED, waiting without end (attempts are counted), clocks of unlike rate, delays that no fault of the budget makes")
-	return strings.TrimSuffix(t.String(), "\n")
+	line("looked", "verdicts", searchList())
+	line("unchecked")
+	return strings.Join(lines, "\n")
 }
 
-func used(is bool) string {
-	if is {
-		return "used"
+// requests says how often a client requests the lock in one attempt.
+func requests(b *explore.Bounds, say func(key string, pairs ...string) string) string {
+	if len(b.Retries) == 0 {
+		return say("requests.one")
 	}
-	return "not used"
-}
-
-// asking says how often a client asks each time it wants the lock.
-func (b Bounds) asking() string {
-	if b.Asks == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("up to %d times within %v", b.Asks, b.TTL*time.Duration(RetryTimes()[b.Asks-1])/LeaseParts)
+	return say("requests", "n", fmt.Sprint(len(b.Retries)+1), "within", b.RetrySpan().String())
 }
 
 func searchList() string {
 	var s []string
-	for _, w := range SearchWords {
+	for _, w := range explore.Words() {
 		s = append(s, string(w))
 	}
 	return strings.Join(s, " ")

@@ -13,7 +13,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Doom says how much of a run's future was lost after each of its steps; see
+// A Doom is how much of a run's future was lost after each of its steps; see
 // explore.Doom.
 type Doom struct {
 	Run      *race.Outcome
@@ -27,18 +27,17 @@ type Doom struct {
 type DoomStep struct {
 	At     time.Duration // true time after it
 	Events int           // of the run's history, up to and with it
-	Fault  bool          // of a fault
-	Share  float64       // of what can follow, that ends in the harm
+	Fault  bool          // a fault was injected
+	Share  float64       // share of what can follow that ends in the harm
 }
 
-// doomStates is how many states may follow a run before its doom is given up:
+// doomStates is how many states may follow a run before its doom is given up; they need
 // some 200 MB.
 const doomStates = 1_000_000
 
-// DoomOf works out the doom of a trace that a search has found, for a harm that
-// it comes to; "": the last one. Other traces have none: in a race's lab a clock
-// draws how long each message takes, so that one thing follows and not several. The
-// lock is found in the list.
+// DoomOf computes the doom of a trace that a search has found, for a harm that it comes
+// to; "": the last one. The trace of a race is refused: there the clock decides which
+// step comes next, so that there is a single future. The lock is found in the list.
 func DoomOf(ctx context.Context, t simulator.Trace, harm verdict.Word) (*Doom, error) {
 	entry, err := race.Strategy(t.Strategy)
 	if err != nil {
@@ -60,14 +59,17 @@ func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdi
 	if err != nil {
 		return nil, err
 	}
-	b = b.Settled(o.Strategy)
-	b.MaxStates = doomStates
-	sim, err := b.Lab(o.Strategy)
+	search, err := b.Of(o.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	search.MaxStates = doomStates
+	sim, err := search.Simulator()
 	if err != nil {
 		return nil, err
 	}
 	defer sim.Close()
-	d, err := explore.DoomOf(ctx, sim, b.Options(o.Strategy), t.Choices, harm)
+	d, err := explore.DoomOf(ctx, sim, search.Options(), t.Choices, harm)
 	if errors.Is(err, explore.ErrNoHarm) {
 		return nil, fmt.Errorf("this run comes to no harm whose share could be counted: %v", o.Verdicts)
 	}

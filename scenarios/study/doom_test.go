@@ -15,6 +15,7 @@ import (
 // last coin is the passing of the lease; a clock that has jumped, a memory that
 // is gone and a holder that is dead leave nothing to chance.
 func TestDoom(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		lock, budget string
 		nodes        int

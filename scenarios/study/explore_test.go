@@ -54,6 +54,7 @@ func TestExploreReductions(t *testing.T) {
 // TestExploreWitnesses: what a search hands out as the shortest way to a harm is
 // one, keeps the rules, and has nothing in it that could be left out.
 func TestExploreWitnesses(t *testing.T) {
+	t.Parallel()
 	found := map[verdict.Word]bool{}
 	look := func(entry lock.Entry, b study.Bounds) {
 		t.Run(entry.ID+"/"+b.Budget, func(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/simulator"
-	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
@@ -19,23 +18,20 @@ import (
 
 // A Search is what an exhaustive search of one lock has covered and found.
 type Search struct {
-	Strategy  lock.Entry
-	Bounds    Bounds
-	Result    *explore.Result
-	Witnesses []Witness // one for each verdict, in the verdicts' order; with Bounds.Causes one for each cause
+	Strategy lock.Entry
+	Bounds   Bounds // Settled
+	*explore.Result
+	Witnesses []Witness // of Result.Found, in its order
 }
 
-// A Witness is the shortest way to a verdict.
+// A Witness is the shortest way to a verdict, as a trace that can be replayed.
 type Witness struct {
-	Verdict verdict.Word
-	Par     int      // fewest unlucky moves: strikes of faults
-	Steps   int      // fewest choices with that many
-	Cause   []string // with Bounds.Causes: what struck, and what its victim was at
-	Trace   simulator.Trace
+	explore.Witness
+	Trace simulator.Trace
 }
 
-// Unstruck names the faults of the budget that could strike nowhere: of them the
-// search says nothing.
+// Untriggered names the faults of the budget that could be injected nowhere: the
+// search says nothing about them.
 func (s *Search) Untriggered() (names []string) {
 	budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
 	for _, a := range budget {
@@ -55,79 +51,27 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}
-	b = b.Settled(entry)
-	sim, err := b.Lab(entry)
+	search, err := b.Of(entry)
 	if err != nil {
 		return nil, err
 	}
-	defer sim.Close()
-	result, err := explore.Run(ctx, sim, b.Options(entry))
+	result, err := explore.Search(ctx, search)
 	if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
 		return nil, err
 	}
 	if err != nil && !errors.Is(err, ctx.Err()) {
 		return nil, fmt.Errorf("%s: %w", entry.ID, err)
 	}
-	s := &Search{Strategy: entry, Bounds: b, Result: result}
-	for _, f := range result.Found {
-		if !slices.ContainsFunc(result.Found, func(g explore.Found) bool { return g.Verdict == f.Verdict && SubsetOf(g.Cause, f.Cause) }) {
-			s.Witnesses = append(s.Witnesses, s.witness(sim, f))
-		}
+	s := &Search{Strategy: entry, Bounds: b.Settled(entry), Result: result}
+	for _, w := range result.Found {
+		s.Witnesses = append(s.Witnesses, Witness{w, s.Bounds.trace(entry, w.Choices)})
 	}
 	return s, err
 }
 
-// lesser says whether cause a is b with something left out: b then says nothing
-// new. Both are sorted.
-func SubsetOf(a, b []string) bool {
-	if len(a) >= len(b) {
-		return false
-	}
-	for _, what := range b {
-		if len(a) > 0 && a[0] == what {
-			a = a[1:]
-		}
-	}
-	return len(a) == 0
-}
-
-// witness tells a discovery so that each client's story stays together.
-func (s *Search) witness(sim *simulator.Simulator, f explore.Found) Witness {
-	choices := explore.Tidy(f.Choices, func(choices []simulator.Choice) bool {
-		run, err := schedule.Replay(sim, choices)
-		if err != nil {
-			return false
-		}
-		_, words := s.Bounds.judge(s.Strategy, run, choices)
-		return slices.Contains(words, f.Verdict)
-	})
-	return Witness{f.Verdict, f.Par, f.Steps, f.Cause, simulator.Trace{
-		Strategy: s.Strategy.ID, Scenario: SearchID, Settings: s.Bounds.String(), Choices: choices,
-	}}
-}
-
-// haunted says whether an orphan refused somebody. One that has not yet done so
-// when the run ends is none for a search.
-func haunted(h *history.History) bool {
-	var judges verdict.Safety
-	c := verdict.CaseOf(h)
-	for i := range h.Events {
-		if judges.RefusedByOrphan(&c, &h.Events[i]) {
-			return true
-		}
-		judges.Observe(&c, i, &h.Events[i], nil)
-	}
-	return false
-}
-
-// settleStall turns what the judges had to leave open, because the run has come
-// to its end, into what the probe has shown: nothing is left that could end it.
-func settleStall(o *race.Outcome) {
-	for i := range o.Judgement.Findings {
-		if f := &o.Judgement.Findings[i]; f.Verdict == verdict.Unknown {
-			f.Verdict, f.Forever = verdict.Deadlock, true
-		}
-	}
+// trace names the run of these choices in a search within b, which are settled.
+func (b Bounds) trace(entry lock.Entry, choices []simulator.Choice) simulator.Trace {
+	return simulator.Trace{Strategy: entry.ID, Scenario: SearchID, Settings: b.String(), Choices: choices}
 }
 
 // replaySearch plays a trace that a search has found.
@@ -139,8 +83,11 @@ func replaySearch(entry lock.Entry, t simulator.Trace, watched string) (*race.Ou
 	if err != nil {
 		return nil, fmt.Errorf("the trace's bounds: %w", err)
 	}
-	b = b.Settled(entry)
-	sim, err := b.Lab(entry)
+	search, err := b.Of(entry)
+	if err != nil {
+		return nil, err
+	}
+	sim, err := search.Simulator()
 	if err != nil {
 		return nil, err
 	}
@@ -150,19 +97,47 @@ func replaySearch(entry lock.Entry, t simulator.Trace, watched string) (*race.Ou
 	if err != nil {
 		return nil, fmt.Errorf("this trace does not fit this version of %s: %w", entry.ID, err)
 	}
-	o, _ := b.judge(entry, run, t.Choices)
-	o.Trace = t
+	o := outcome(search, run)
+	o.Scenario, o.Trace = b.Scenario(), t
 	return o, nil
 }
 
-// give is a visit without work.
-func Give(c *simulator.Client, lease lock.Lease) {
-	c.Record(history.Event{Kind: history.Leave})
-	client.Release(c, lease)
+// outcome is what the judges and the search's own rules say of a run of a search.
+func outcome(b *explore.Bounds, run *schedule.Run) *race.Outcome {
+	h := b.Case()
+	h.Scenario = SearchID
+	h.Events, h.End, h.Horizon = race.MergeParallel(run.Events), run.End, run.Horizon
+	o := &race.Outcome{Strategy: b.Entry, History: &h, Judgement: verdict.Judge(&h), Reached: true}
+	o.Verdicts = b.Verdicts(&h, run.Choices)
+	for _, w := range o.Verdicts {
+		switch w {
+		case verdict.Deadlock:
+			confirmDeadlock(&o.Judgement)
+		case verdict.Starved:
+			o.Judgement.Findings = append(o.Judgement.Findings, starvation(b, &h))
+		}
+	}
+	if o.Verdicts == nil {
+		o.Verdicts = []verdict.Word{verdict.Holds}
+	}
+	return o
 }
 
-// SearchWords are what a search looks for. ORPHAN is one that refused somebody
-// else. STARVED: with nobody's bad luck, every client was refused each time.
-var SearchWords = []verdict.Word{
-	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock, verdict.Starved,
+// confirmDeadlock turns what the judges had to leave open, because the run has
+// ended, into what the probe has shown: nothing is left that could end it.
+func confirmDeadlock(j *verdict.Judgement) {
+	for i := range j.Findings {
+		if f := &j.Findings[i]; f.Verdict == verdict.Unknown {
+			f.Verdict, f.Forever = verdict.Deadlock, true
+		}
+	}
+}
+
+// starvation is the finding that all clients were refused in the whole run.
+func starvation(b *explore.Bounds, h *history.History) verdict.Finding {
+	f := verdict.Finding{Verdict: verdict.Starved, To: h.End, Event: len(h.Events) - 1}
+	for c := range b.Clients {
+		f.Clients = append(f.Clients, c+1)
+	}
+	return f
 }

@@ -42,6 +42,7 @@ func TestSearchOnTwoCores(t *testing.T) {
 // Every cause has a witness that replays, is struck by what the cause says, and
 // is not another's with something added.
 func TestSearchCauses(t *testing.T) {
+	t.Parallel()
 	b := study.DefaultBounds()
 	b.Causes = true
 	for _, id := range []string{"setnx-expire", "token", "watchdog"} {
@@ -81,20 +82,6 @@ func TestSearchCauses(t *testing.T) {
 			return w.Verdict == verdict.Overlap && slices.Equal(w.Cause, []string{"pause, at work"})
 		}) {
 			t.Error("nobody is overtaken by a pause at work")
-		}
-	}
-}
-
-func TestLesser(t *testing.T) {
-	for _, c := range []struct {
-		a, b []string
-		want bool
-	}{
-		{nil, []string{"x"}, true}, {[]string{"x"}, []string{"x"}, false}, {[]string{"x"}, []string{"w", "x"}, true},
-		{[]string{"x", "x"}, []string{"w", "x", "y"}, false}, {[]string{"x", "y"}, []string{"x"}, false},
-	} {
-		if got := study.SubsetOf(c.a, c.b); got != c.want {
-			t.Errorf("lesser(%q, %q) = %t", c.a, c.b, got)
 		}
 	}
 }

@@ -8,76 +8,66 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/faults"
 	"locklab/simulator"
-	"locklab/simulator/client"
 	"locklab/simulator/explore"
-	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
-// A Hazard is a fault that may strike once.
+// A Hazard is a fault that is injected at most once.
 type Hazard struct {
 	Fault string // name as in package faults
-	Sized bool   // a strike has a size, up to which the lock may hold
+	Sized bool   // the fault has a size, up to which the lock may tolerate it
 }
 
-// Hazards are the faults that a frontier is drawn against. The last two have no
+// Hazards are the faults that a tolerance is measured against. The last two have no
 // size: a search cannot say how long a replica lags, only that it had not yet
-// heard of a write when it was made master.
+// received a write when it was made master.
 func Hazards() []Hazard {
 	return []Hazard{{"pause", true}, {"client-clock", true}, {"node-clock", true}, {"failover", false}, {"restart", false}}
 }
 
-// The sizes that a frontier looks at: 1 to FrontierSteps parts of a lease, of
-// which FrontierParts make a whole one.
+// The sizes that a tolerance looks at: 1 to MaxParts parts of a lease, of which
+// LeaseParts make a whole one.
 const (
 	LeaseParts = 20
 	MaxParts   = 2 * LeaseParts
 )
 
-// A Limit is how large one strike of a fault may be before two clients are
-// inside at once. Sizes count in parts of a lease (FrontierParts).
+// A Limit is how large a single fault may be before two clients are inside at
+// once. Sizes count in parts of a lease (LeaseParts).
 type Limit struct {
 	Hazard Hazard
-	// Told: all searches that Holds and Falls rest on came to their end.
+	// Complete: all searches that Holds and Falls rest on came to their end.
 	Complete bool
 	// Holds is the largest size that was searched in full and let nobody in; 0:
-	// not even the smallest did. Sizes below it were not all searched.
+	// not even the smallest did. Not all sizes below it were searched.
 	Holds int
 	// Falls is the smallest size that let two in; 0: none was found. It is 1 for
 	// a fault without a size that let two in.
 	Falls int
-	// Trace shows the fall at that size: one way to it, not the shortest.
+	// Trace shows two clients inside at that size: one way to it, not the shortest.
 	Trace simulator.Trace
 
 	Searches, States, Transitions int
 }
 
-// FrontierNodes is how many servers a frontier gives a lock: as many as it
-// wants, but no more than three, the least that have a majority worth the name.
+// FewServers is how many servers a tolerance gives a lock: as many as it wants, but
+// no more than three, the least number that makes a majority of more than one.
 func FewServers(entry lock.Entry) int { return min(entry.Servers(), 3) }
 
-// Frontier is, for each lock and each of Hazards, the limit up to which the lock
+// Tolerance is, for each lock and each of Hazards, the limit up to which the lock
 // excludes, found by bisection. Each answer is that of a complete search of all
-// interleavings of two clients, of which one at most is struck, once.
+// interleavings of two clients and at most one fault.
 //
-// The two are alike. Each asks at once; refused, it asks again a millisecond
-// after two fifths of a lease, a whole one, and so on, until two leases and two fifths.
-// When it has the lock it works for two fifths of a lease and a millisecond,
-// gives it back and is done. So one asks at the very end of the other's work, and
-// just after a lease has ended; who asked all the time would see no more.
+// The two run the same code. Each asks at once; refused, it asks again with all
+// retries of explore.RetrySleeps. When it has the lock it works for two fifths of a
+// lease and a millisecond, gives it back and is done. So the other asks at the very
+// end of that work, and just after a lease has ended; asking all the time would find
+// no more.
 //
 // done and ctx are as for Matrix; a limit that was not finished is nil.
 func Tolerance(ctx context.Context, locks []lock.Entry, done func(n int)) ([][]*Limit, error) {
-	return frontier(ctx, locks, UsualRivals(), done)
-}
-
-// FrontierCells is how often done is called at most, for progress.
-func ToleranceCells(locks int) int { return locks * len(Hazards()) }
-
-func frontier(ctx context.Context, locks []lock.Entry, r rivals, done func(n int)) ([][]*Limit, error) {
-	hazards := Hazards()
+	r, hazards := UsualRivals(), Hazards()
 	cells := make([][]*Limit, len(locks))
 	for i := range cells {
 		cells[i] = make([]*Limit, len(hazards))
@@ -95,22 +85,27 @@ func frontier(ctx context.Context, locks []lock.Entry, r rivals, done func(n int
 	return cells, err
 }
 
-// rivals are the two clients of a frontier.
-type rivals struct {
-	ttl  time.Duration
-	Asks []int // when one asks, in parts of a lease; all but the first a moment later
+// ToleranceCells is how often done is called at most, for progress.
+func ToleranceCells(locks int) int { return locks * len(Hazards()) }
+
+// Rivals are the two clients of a tolerance.
+type Rivals struct {
+	TTL     time.Duration
+	Retries []time.Duration // as in explore.Bounds
 }
 
-func UsualRivals() rivals {
-	return rivals{9 * time.Second, RetryTimes()}
+// UsualRivals are those of Tolerance.
+func UsualRivals() Rivals {
+	const ttl = 9 * time.Second
+	return Rivals{ttl, explore.RetrySleeps(ttl, explore.MaxRetries)}
 }
 
-func (r rivals) bounds(entry lock.Entry) Bounds {
-	return Bounds{Clients: 2, Attempts: 1, Asks: len(RetryTimes()), Nodes: FewServers(entry), TTL: r.ttl}
+func (r Rivals) bounds(entry lock.Entry) Bounds {
+	return Bounds{Clients: 2, Attempts: 1, Retries: explore.MaxRetries, Nodes: FewServers(entry), TTL: r.TTL}
 }
 
-// limit bisects.
-func (r rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (*Limit, error) {
+// Limit bisects.
+func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (*Limit, error) {
 	if err := r.bounds(entry).Check(entry); err != nil {
 		return nil, err
 	}
@@ -139,33 +134,37 @@ func (r rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (*Limit, 
 	return out, nil
 }
 
-// falls searches for two clients inside at once, with one strike of the fault at
-// a size. It ends when it has found them.
-func (r rivals) Falls(ctx context.Context, entry lock.Entry, out *Limit, size int) (bool, error) {
-	budget := out.Hazard.Fault + "=1"
+// toleranceStates is when a search is given up: it needs some hundred megabytes.
+const toleranceStates = 3_000_000
+
+// Falls searches for two clients inside at once, with one fault of out.Hazard of a
+// size. The search ends when it has found them. What it took is added to out.
+func (r Rivals) Falls(ctx context.Context, entry lock.Entry, out *Limit, size int) (bool, error) {
+	b := r.bounds(entry)
+	b.Budget = out.Hazard.Fault + "=1"
 	if size > 0 {
-		budget += fmt.Sprintf("@%v", r.ttl*time.Duration(size)/LeaseParts)
+		b.Budget += fmt.Sprintf("@%v", r.TTL*time.Duration(size)/LeaseParts)
 	}
-	sim, err := r.lab(entry, budget)
+	search, err := b.Of(entry)
+	if err != nil {
+		return false, err
+	}
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	found := atomic.Bool{}
+	search.Retries, search.NoProbe, search.MaxStates = r.Retries, true, toleranceStates
+	search.Progress = func(r *explore.Result) {
+		if overlap(r) != nil {
+			found.Store(true)
+			cancel()
+		}
+	}
+	sim, err := search.Simulator()
 	if err != nil {
 		return false, err
 	}
 	defer sim.Close()
-	b := r.bounds(entry)
-	found := atomic.Bool{}
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
-	result, err := explore.Run(inner, sim, explore.Options{
-		Case:      history.History{Strategy: entry.ID, Scenario: SearchID, Clients: b.Clients, Nodes: b.Nodes, Key: client.Key, ZooKeeper: entry.OnZooKeeper(), Holders: client.Holders(entry, b.Clients), TTL: r.ttl},
-		Symmetric: b.Clients,
-		MaxStates: frontierStates,
-		Progress: func(r *explore.Result) {
-			if overlap(r) != nil {
-				found.Store(true)
-				cancel()
-			}
-		},
-	})
+	result, err := explore.Run(inner, sim, search.Options())
 	switch {
 	case ctx.Err() != nil:
 		return false, ctx.Err()
@@ -177,42 +176,17 @@ func (r rivals) Falls(ctx context.Context, entry lock.Entry, out *Limit, size in
 	out.Transitions += result.Transitions
 	way := overlap(result)
 	if way != nil {
-		b.Budget = budget
-		out.Trace = simulator.Trace{Strategy: entry.ID, Scenario: SearchID, Settings: b.String(), Choices: way.Choices}
+		out.Trace = b.trace(entry, way.Choices)
 	}
 	out.Complete = out.Complete && (way != nil || result.Complete)
 	return way != nil, nil
 }
 
-// frontierStates is when a search is given up, some hundred megabytes on.
-const frontierStates = 3_000_000
-
-func overlap(r *explore.Result) *explore.Found {
+func overlap(r *explore.Result) *explore.Witness {
 	for i := range r.Found {
 		if r.Found[i].Verdict == verdict.Overlap {
 			return &r.Found[i]
 		}
 	}
 	return nil
-}
-
-func (r rivals) lab(entry lock.Entry, budget string) (*simulator.Simulator, error) {
-	allowed, err := faults.ParseBudget(budget)
-	if err != nil {
-		return nil, err
-	}
-	b := r.bounds(entry)
-	setup := simulator.Config{Faults: allowed}
-	if b.Nodes > 1 {
-		setup.Timeout = 50 * time.Millisecond
-	}
-	for range b.Clients {
-		setup.Clients = append(setup.Clients, simulator.ClientConfig{Program: b.contender(entry, r.Asks)})
-	}
-	replicas := entry.Replicas
-	if _, ok := allowed[0].Fault.(faults.Failover); ok {
-		replicas = max(replicas, 1)
-	}
-	setup.Nodes = client.Servers(entry, b.TTL, simulator.NodeConfig{Replicas: replicas}, b.Nodes)
-	return simulator.New(setup)
 }

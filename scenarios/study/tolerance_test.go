@@ -6,8 +6,10 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
@@ -105,10 +107,11 @@ func checkFrontier(t *testing.T, entry []lock.Entry, want map[string]int) {
 // Bisection takes for granted that a larger strike is no less harmful. It is so
 // for these: every size gives the answer that the limit says.
 func TestFrontierBySizes(t *testing.T) {
+	t.Parallel()
 	r := study.UsualRivals()
 	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"getset", "client-clock"}, {"watchdog", "node-clock"}, {"setnx-expire", "node-clock"}} {
 		entry := one(t, c.lock)[0]
-		for size := 1; size <= study.MaxParts; size++ {
+		for _, size := range sizes(theory[c.lock][c.fault]) {
 			fell, err := r.Falls(t.Context(), entry, &study.Limit{Hazard: study.Hazard{c.fault, true}, Complete: true}, size)
 			if limit := theory[c.lock][c.fault]; err != nil || fell != (size >= limit) {
 				t.Errorf("%s, %s of %d: falls %t, %v; the limit is %d", c.lock, c.fault, size, fell, err, limit)
@@ -117,13 +120,23 @@ func TestFrontierBySizes(t *testing.T) {
 	}
 }
 
+// sizes are those at which a lock with this limit is put to the test: around it and at
+// both ends, and all of them if tests are exhaustive.
+func sizes(limit int) (sizes []int) {
+	for size := 1; size <= study.MaxParts; size++ {
+		if racetest.Exhaustive() || size == 1 || size == study.MaxParts || limit-1 <= size && size <= limit {
+			sizes = append(sizes, size)
+		}
+	}
+	return sizes
+}
+
 // A rival that asks in every part of a lease comes in no sooner.
 func TestFrontierAskingMore(t *testing.T) {
+	t.Parallel()
 	often := study.UsualRivals()
-	often.Asks = nil
-	for at := 0; at <= 48; at++ {
-		often.Asks = append(often.Asks, at)
-	}
+	often.Retries = slices.Repeat([]time.Duration{often.TTL / study.LeaseParts}, 48)
+	often.Retries[0] += time.Millisecond
 	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"token", "node-clock"}, {"getset", "client-clock"}} {
 		l, err := often.Limit(t.Context(), one(t, c.lock)[0], study.Hazard{c.fault, true})
 		if err != nil || l.Falls != theory[c.lock][c.fault] {
@@ -178,6 +191,7 @@ func TestSearchChartsStopped(t *testing.T) {
 }
 
 func TestParTable(t *testing.T) {
+	t.Parallel()
 	locks := append(one(t, "setnx"), one(t, "token")...)
 	pars, err := study.ParTable(t.Context(), locks, study.DefaultBounds(), study.SingleFaults(), nil)
 	if err != nil {

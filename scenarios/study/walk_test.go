@@ -9,6 +9,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/faults"
+	"locklab/scenarios/internal/racetest"
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
@@ -29,8 +30,12 @@ var walks = []struct {
 // random meets no harm that the search calls impossible, and none for less than
 // par.
 func TestExploreWalks(t *testing.T) {
-	const seeds = 400
+	t.Parallel()
+	seeds := 400
 	budgets := []string{"crash=1,lose-reply=1", "pause=1@5s", "client-clock=1@10s,crash=1", "crash=1,pause=1", "failover=1,lose-request=1", "node-clock=1@10s,restart=1"}
+	if !racetest.Exhaustive() {
+		seeds, budgets = 200, budgets[:4]
+	}
 	met := map[string]bool{}
 	for _, entry := range algorithms.Milestones() {
 		clients, attempts, strikes := 3, 2, budgets

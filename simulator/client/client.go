@@ -1,5 +1,6 @@
-// Package client is what users of a lock do: its environment, an attempt, the critical
-// section, the release. Programs of simulated clients are made of it.
+// Package client is what every user of a lock does on the simulator: it gives the lock its
+// environment, acquires, works on the resource and releases, and records these steps in
+// the history.
 package client
 
 import (
@@ -15,10 +16,20 @@ import (
 	"locklab/simulator/history"
 )
 
-// Key is what all clients lock.
-const Key = "lock"
+const (
+	Key      = "lock"  // the key that clients lock, and the judges look at
+	OtherKey = "other" // a second key on the same servers, which the judges ignore
+)
 
-// Environment is all that a lock sees of the simulator.
+// What a holder asks of its lease, as notes of history.Acquire and history.Enter.
+const (
+	Renewing = "renew"
+	Checking = "check"
+	Waiting  = "wait"
+)
+
+// Environment returns everything that a lock sees of the simulator: clock, tokens and
+// connections to servers 1 to nodes, or to ZooKeeper.
 func Environment(c *simulator.Client, ttl time.Duration, nodes int) lock.Env {
 	env := lock.Env{Clock: c.Clock(), Parallel: c.Parallel, Tokens: c, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.ID())}
 	if session := c.ZooKeeper(); session != nil {
@@ -31,7 +42,7 @@ func Environment(c *simulator.Client, ttl time.Duration, nodes int) lock.Env {
 	return env
 }
 
-// Acquire tries until it has the lock, and sleeps for retry between two attempts.
+// Acquire tries until it has the lock, and sleeps for retry after each refusal.
 func Acquire(c *simulator.Client, strategy lock.Strategy, retry time.Duration) lock.Lease {
 	for {
 		lease, err := Try(c, strategy)
@@ -42,7 +53,7 @@ func Acquire(c *simulator.Client, strategy lock.Strategy, retry time.Duration) l
 	}
 }
 
-// Try is one attempt.
+// Try makes one attempt, and records it and its result.
 func Try(c *simulator.Client, strategy lock.Strategy) (lock.Lease, error) {
 	c.Record(history.Event{Kind: history.Acquire})
 	lease, err := strategy.Acquire(context.Background(), Key)
@@ -54,15 +65,15 @@ func Try(c *simulator.Client, strategy lock.Strategy) (lock.Lease, error) {
 	return lease, nil
 }
 
-// What a client that has the lock may ask of its lease, as the history notes it.
-const (
-	Renewing = "renew"
-	Checking = "check"
-	Waiting  = "wait"
-)
+// A Section is what a client does while it holds the lock, by its own clock.
+type Section struct {
+	Work  time.Duration // from the read of the resource to the write
+	Tail  time.Duration // after the write
+	Fails bool          // an exception after Work: no write
+}
 
-// Work is the critical section. Errors of the resource end it early: there is
-// nothing left to do.
+// Work is the critical section: read, work, write, and leave. An error of the resource
+// ends it early.
 func Work(c *simulator.Client, lease lock.Lease, s Section) {
 	base, err := c.Read(FencingToken(lease))
 	c.Clock().Sleep(s.Work)
@@ -71,26 +82,27 @@ func Work(c *simulator.Client, lease lock.Lease, s Section) {
 		return
 	}
 	if err == nil {
-		_ = c.Write(base, FencingToken(lease)) // a refusal is the resource's to record
+		_ = c.Write(base, FencingToken(lease)) // a refusal is recorded by the resource
 		c.Clock().Sleep(s.Tail)
 	}
 	c.Record(history.Event{Kind: history.Leave})
 }
 
-// Release releases the lock and records what it says.
+// Release releases the lock and records the result. If the outcome is unknown, because
+// no answer came, the lock claims nothing.
 func Release(c *simulator.Client, lease lock.Lease) error {
 	c.Record(history.Event{Kind: history.Release})
 	err := lease.Release(context.Background())
 	_, claims := lease.(lock.Reporter)
 	e := history.Event{Kind: history.Released, Claims: claims, OK: err == nil, Note: Note(err)}
 	if err != nil && !errors.Is(err, lock.ErrNotHeld) {
-		e.Claims = false // the outcome is open
+		e.Claims = false
 	}
 	c.Record(e)
 	return err
 }
 
-// FencingToken is that of a lease; 0: it has none.
+// FencingToken returns the fencing token of a lease; 0: it has none.
 func FencingToken(lease lock.Lease) uint64 {
 	if f, ok := lease.(lock.Fencer); ok {
 		return f.FencingToken()
@@ -98,20 +110,10 @@ func FencingToken(lease lock.Lease) uint64 {
 	return 0
 }
 
-// Note is an error as histories note it; "": none.
+// Note returns an error as the note of an event.
 func Note(err error) string {
 	if err == nil {
 		return ""
 	}
 	return err.Error()
-}
-
-// OtherKey is a second key on the same servers. The judges look at the first only.
-const OtherKey = "other"
-
-// A Section is what a client does while it holds the lock, by its own clock.
-type Section struct {
-	Work  time.Duration // from the read of the resource to the write
-	Tail  time.Duration // after the write
-	Fails bool          // an exception after Work ends its business: no write, no release
 }

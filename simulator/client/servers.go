@@ -10,8 +10,8 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// Servers are the servers of a lock: so many like one, or an ensemble whose sessions
-// last for ttl, and on which the lock has been used before.
+// Servers returns the servers of a lock: n servers like one, or a ZooKeeper ensemble with
+// sessions of length ttl, on which the lock has been used before.
 func Servers(entry lock.Entry, ttl time.Duration, like simulator.NodeConfig, n int) []simulator.NodeConfig {
 	if entry.OnZooKeeper() {
 		return []simulator.NodeConfig{{Session: ttl, Znodes: QueuedAt(entry.Line(Key)), Lines: map[string]string{entry.Line(Key): Key, entry.Line(OtherKey): OtherKey}}}
@@ -19,7 +19,7 @@ func Servers(entry lock.Entry, ttl time.Duration, like simulator.NodeConfig, n i
 	return slices.Repeat([]simulator.NodeConfig{like}, n)
 }
 
-// QueuedAt is an ensemble on which a client has queued below paths and gone.
+// QueuedAt returns an ensemble on which a client has queued at each of the paths and left.
 func QueuedAt(paths ...string) zookeeper.State {
 	state, id := zookeeper.New().Connect(0, time.Second)
 	for _, path := range paths {
@@ -33,8 +33,8 @@ func QueuedAt(paths ...string) zookeeper.State {
 	return state
 }
 
-// Holders is how many of a lock's clients may be in the critical section at a time, as
-// histories say it; nil: one.
+// Holders returns with how many others each client may hold the lock at the same time,
+// itself included, as history.History has it; nil: it is exclusive.
 func Holders(entry lock.Entry, clients int) []int {
 	room := entry.Holders
 	switch room {

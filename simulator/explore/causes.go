@@ -5,27 +5,26 @@ import (
 	"slices"
 )
 
-// Where causes are kept apart, a state knows what has struck on the way to it:
-// each fault with what its victim was at, in no order. Two ways to one harm by
-// unlike causes then stay two.
+// With Options.Causes a state has the faults that were injected on the way to it, each
+// with what the client was doing that it hit, sorted. Ways to one verdict by different
+// causes then stay apart.
 
 // cause is the number of a state's causes.
-func (s *system) cause(state []uint32) uint32 {
+func (s *transitions) cause(state []uint32) uint32 {
 	if !s.byCause {
 		return 0
 	}
 	return state[s.causeAt()]
 }
 
-// blame adds the strike of choice ch to the causes of a state that follows from
-// it. c is the client that was struck, from 0; -1: a server was.
-func (s *search) blame(state []uint32, ch uint16, c int) {
+// blame adds the fault of move m to the causes of the state that follows.
+func (s *search) blame(state []uint32, m *move) {
 	if !s.byCause {
 		return
 	}
-	choice := s.choices[ch]
+	choice := s.choices[m.choice]
 	label := s.sim.Describe(choice.Anonymous())
-	if c >= 0 {
+	if c := int(m.client); c >= 0 {
 		label += ", " + s.sim.Doing(c+1, &s.clientTab[c].keys[s.cur[c]], int(choice.Thread))
 	}
 	all := append(slices.Clone(s.causes[s.cause(s.cur)]), label)
@@ -33,17 +32,17 @@ func (s *search) blame(state []uint32, ch uint16, c int) {
 	state[s.causeAt()] = s.numberCauses(all)
 }
 
-// numberCauses numbers a sorted list; 0 is the empty one.
-func (s *system) numberCauses(all []string) uint32 {
+// numberCauses numbers a sorted list of causes; 0 is the empty one.
+func (s *transitions) numberCauses(all []string) uint32 {
 	var key []byte
-	for _, label := range all { // may hold any character, so each says how long it is
+	for _, label := range all { // a label may hold any character, so its length comes first
 		key = append(binary.AppendUvarint(key, uint64(len(label))), label...)
 	}
 	id, ok := s.causeID[string(key)]
 	if ok {
 		return id
 	}
-	if id, ok = s.room.next(len(s.causes), "sets of causes"); ok {
+	if id, ok = s.numbers.next(len(s.causes), "sets of causes"); ok {
 		s.causes = append(s.causes, all)
 		s.causeID[string(key)] = id
 	}

@@ -22,32 +22,32 @@ import (
 	"locklab/simulator/internal/codec"
 )
 
-// A search that was stopped, by whatever means, goes on from its checkpoint and
-// then comes to the same, number for number and step for step, as one that was
-// never stopped. What a search knows is numbers of table entries, so the tables
-// are written in order: every number then means the same again. Its memories of
-// what a choice does are not written: they are made of entries that the tables
-// hold, so that whoever makes them again numbers nothing anew.
+// A search that was stopped, by whatever means, goes on from its checkpoint and then
+// comes to the same result, number for number and step for step, as one that was not.
+// States consist of numbers of table entries, so the tables are written in order: every
+// number then means the same again. The remembered effects of moves are not written.
+// They consist of entries that the tables have already, so that computing them again
+// adds no numbers.
 //
-// A checkpoint is how a search stood before some layer. One that is stopped
-// within a layer is taken back to the beginning of it (see mark): the tables
-// may have run ahead of the ledger, by an amount that depends on the machine.
+// A checkpoint is a search before one of its layers. A search that is stopped within a
+// layer is taken back to the beginning of it (see snapshot): the tables may be ahead of
+// the visited states, by an amount that depends on the machine.
 
-// Checkpoint says where a search is kept.
+// A Checkpoint is a file that keeps a search.
 type Checkpoint struct {
-	// File is written now and then, when the search is cut short and when it ends,
-	// each time in one move; it is never left half written. If it exists the
-	// search goes on from it. "": the search is not kept.
+	// File is written from time to time, when the search is cut short and when it ends,
+	// each time atomically. If it exists the search goes on from it. "": the search is
+	// not kept.
 	File string
-	// Search says in one line what is searched. A file of another search, or by
-	// another build of this program, is refused.
+	// Search says in one line what is searched. A file of another search, or of another
+	// build of this program, is refused.
 	Search string
-	// Now is the wall clock, by which writes are paced and the time taken is told;
-	// nothing else depends on it. It must be given with File.
+	// Now is the wall clock. It paces the writes and measures the time taken; nothing
+	// else depends on it. It must be given with File.
 	Now func() time.Time
 }
 
-// Kept is what a checkpoint had to do with a search.
+// Kept is how a search used its checkpoint.
 type Kept struct {
 	Finished bool          // the file held the whole search: nothing was searched anew
 	Had      int           // states that the file held at the beginning; 0: there was none
@@ -57,22 +57,21 @@ type Kept struct {
 	Failed   string        // why the file could not be written, the last time; "": it could
 }
 
-// CheckpointError is a checkpoint that this search cannot go on from, or cannot
-// be kept in. Nothing was searched.
+// A CheckpointError is a checkpoint from which this search cannot go on, or that cannot
+// be written. Nothing was searched.
 type CheckpointError struct{ File, Why string }
 
 func (e *CheckpointError) Error() string { return "checkpoint " + e.File + ": " + e.Why }
 
-// A checkpoint is three lines of text (title and version, search, build), then
-// plain values in s2, then the checksum of all that. The version changes with
-// the form of the lines and of what holds the rest; the rest is read by the
-// build that wrote it.
+// A checkpoint is three lines of text (title and version, search, build), then plain
+// values compressed by s2, then the checksum of all that. The version is that of the
+// lines and the container; the values are read only by the build that wrote them.
 const (
 	checkpointTitle   = "locklab checkpoint "
 	checkpointVersion = "1"
 )
 
-// phase is how far a search had come.
+// phase is how far a search has come.
 type phase uint8
 
 const (
@@ -81,17 +80,17 @@ const (
 	finished
 )
 
-// keeper keeps a search in its checkpoint. A nil keeper keeps nothing.
+// checkpointer reads and writes the checkpoint of a search. A nil one does nothing.
 type checkpointer struct {
 	Checkpoint
-	build string
-	kept  Kept
-	phase phase
-	first *Result       // of the first pass, once that is done
-	rest  *codec.Reader // what follows in the file from which a pass is to go on
-	close func()        // ends rest
-	off   bool          // what is searched now is not to be kept
-	cut   bool          // the search has not come to its end
+	build  string
+	report Kept
+	phase  phase
+	first  *Result       // of the first pass, once that is done
+	rest   *codec.Reader // the rest of the file, from which a pass is to go on
+	close  func()        // ends rest
+	off    bool          // the present pass is not to be kept
+	cut    bool          // the search was cut short
 
 	began time.Time // this run
 	last  save
@@ -104,19 +103,19 @@ type save struct {
 	states           int
 }
 
-// cost is what the next save will take, with so many states: filling the file
-// takes longer with each, waiting for the disk does not.
+// cost is how long the next save will take with so many states: filling the file takes
+// longer with each of them, waiting for the disk does not.
 func (s *save) cost(states int) time.Duration {
-	const tables = 1 << 17 // take as long as so many states
+	const tables = 1 << 17 // the tables take as long as so many states
 	return s.syncing + time.Duration(float64(s.filling)*float64(tables+states)/float64(tables+s.states))
 }
 
-// share bounds what saving costs: one part in so many of the time that goes by
-// between two saves. Whoever is killed loses that time at most.
+// share bounds the cost of saving: one part in so many of the time between two saves. A
+// search that is killed loses at most that time.
 var share time.Duration = 25
 
-// openKeeper reads what there is of the checkpoint, up to the tables.
-func openKeeper(c Checkpoint) (*checkpointer, error) {
+// openCheckpoint reads the checkpoint, if there is one, up to the tables.
+func openCheckpoint(c Checkpoint) (*checkpointer, error) {
 	if c.File == "" {
 		return nil, nil
 	}
@@ -143,8 +142,7 @@ func openKeeper(c Checkpoint) (*checkpointer, error) {
 	return k, nil
 }
 
-// read looks at a checkpoint from the outside in: is it one, is it whole, is it
-// this search's.
+// read checks that the file is a checkpoint, complete, and of this search.
 func (k *checkpointer) read(f *os.File) error {
 	head := make([]byte, len(checkpointTitle))
 	if _, err := io.ReadFull(f, head); err != nil || string(head) != checkpointTitle {
@@ -171,12 +169,11 @@ func (k *checkpointer) read(f *os.File) error {
 	return k.readResult()
 }
 
-// castagnoli is the checksum that processors compute.
+// castagnoli is the checksum for which processors have an instruction.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// whole says whether a file ends in the checksum of what stands before it, and
-// how much does, title aside. It may have been cut off or changed since it was
-// written.
+// whole checks that a file ends in the checksum of all that precedes it, and returns
+// the size of that without the title.
 func whole(f *os.File) (size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -200,22 +197,22 @@ func whole(f *os.File) (size int64, err error) {
 
 // readResult reads how far the search had come, and what had come out.
 func (k *checkpointer) readResult() error {
-	k.rest.Get(&k.phase, &k.kept.Before, &k.kept.Had)
+	k.rest.Get(&k.phase, &k.report.Before, &k.report.Had)
 	if k.phase != visiting {
 		k.first = &Result{}
 		k.rest.Get(k.first)
 	}
-	k.kept.Has = k.kept.Had
+	k.report.Has = k.report.Had
 	err := k.rest.Err()
 	if err == nil && k.phase == finished {
-		k.kept.Finished = true
+		k.report.Finished = true
 		k.close()
 		k.rest = nil
 	}
 	return unreadable(err)
 }
 
-// unreadable is an error in a file whose checksum fits: it was not written so.
+// unreadable is an error in a file whose checksum fits.
 func unreadable(err error) error {
 	if err == nil {
 		return nil
@@ -223,7 +220,7 @@ func unreadable(err error) error {
 	return fmt.Errorf("it cannot be read (%w): delete it and search anew", err)
 }
 
-// reason is an error without the name of the file, which is told beside it.
+// reason is an error without the name of the file, which the CheckpointError has.
 func reason(err error) string {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		return e.Err.Error()
@@ -231,8 +228,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// thisBuild names the program down to the last instruction: what an entry of a
-// table means may change with any of them.
+// thisBuild identifies the program exactly, because any change of it may change what an
+// entry of a table means.
 var thisBuild = sync.OnceValues(func() (string, error) {
 	name, err := os.Executable()
 	if err != nil {
@@ -252,7 +249,7 @@ var thisBuild = sync.OnceValues(func() (string, error) {
 
 func (k *checkpointer) since(t time.Time) time.Duration { return k.Now().Sub(t) }
 
-// known is what the first pass has come to, if the checkpoint holds that.
+// known is the result of the first pass, if the checkpoint has it.
 func (k *checkpointer) known() *Result {
 	if k == nil {
 		return nil
@@ -260,10 +257,10 @@ func (k *checkpointer) known() *Result {
 	return k.first
 }
 
-// done says whether the checkpoint holds all that there is to know.
-func (k *checkpointer) done() bool { return k != nil && k.kept.Finished }
+// done says whether the checkpoint has the final result.
+func (k *checkpointer) done() bool { return k != nil && k.report.Finished }
 
-// search is the next search of a pass: the one that was kept, or a new one.
+// search is the search of the next pass: the one that was kept, or a new one.
 func (k *checkpointer) search(sim *simulator.Simulator, opt *Options) (*search, error) {
 	if k == nil || k.rest == nil {
 		return newSearch(sim, *opt), nil
@@ -276,47 +273,47 @@ func (k *checkpointer) search(sim *simulator.Simulator, opt *Options) (*search, 
 	in.Get(&opt.Symmetric)
 	s := newSearch(sim, *opt)
 	if err == nil {
-		err = s.restore(in)
+		err = s.load(in)
 	}
 	if err != nil {
 		return nil, &CheckpointError{k.File, unreadable(err).Error()}
 	}
 	// reading takes about as long as writing
-	k.last = save{at: k.Now(), filling: k.since(began), states: s.ledger.states.n}
+	k.last = save{at: k.Now(), filling: k.since(began), states: s.visited.states.n}
 	return s, nil
 }
 
-// before is told that s is about to begin a layer. It saves s if that costs
-// little of the time that has gone by, and remembers how it stands.
+// before is called before s begins a layer. It takes a snapshot, and saves s if that
+// costs little of the time since the last save.
 func (k *checkpointer) before(s *search) error {
-	if k == nil || k.off || s.ledger.enough.Load() { // the last layer may not be whole
+	if k == nil || k.off || s.visited.stopped.Load() { // the last layer may not be whole
 		return nil
 	}
-	s.before = s.mark()
-	if k.since(k.last.at) < share*k.last.cost(s.ledger.states.n) {
+	s.before = s.snapshot()
+	if k.since(k.last.at) < share*k.last.cost(s.visited.states.n) {
 		return nil
 	}
 	k.save(s)
-	if k.kept.Failed != "" && k.kept.Has == 0 { // nothing is lost yet
-		return &CheckpointError{k.File, "it cannot be written (" + k.kept.Failed + "): name another file"}
+	if k.report.Failed != "" && k.report.Has == 0 { // nothing is lost yet
+		return &CheckpointError{k.File, "it cannot be written (" + k.report.Failed + "): name another file"}
 	}
 	return nil
 }
 
-// after is told that s has come to an end.
+// after is called when s has ended.
 func (k *checkpointer) after(s *search) {
-	if k == nil || k.off || s.ledger.ended() {
+	if k == nil || k.off || s.visited.ended() {
 		return
 	}
 	k.cut = true
 	if s.before != nil {
-		s.ledger.rewind(s.before)
+		s.visited.rewind(s.before)
 		k.save(s)
 	}
 }
 
-// passed is told what the first pass has come to. Where it was cut short it is
-// what there is to go on from, and not the second.
+// passed is called with the result of the first pass. If that pass was cut short the
+// file keeps it, and not the second.
 func (k *checkpointer) passed(r *Result) {
 	if k == nil {
 		return
@@ -328,34 +325,34 @@ func (k *checkpointer) passed(r *Result) {
 	k.phase, k.first = shortening, r
 }
 
-// finish is told what the whole search has come to.
+// finish is called with the result of the whole search.
 func (k *checkpointer) finish(r *Result, err error) {
 	if k == nil || r == nil {
 		return
 	}
-	if err == nil && !k.cut && !k.kept.Finished {
+	if err == nil && !k.cut && !k.report.Finished {
 		k.write(func(w *codec.Writer) {
-			w.Put(finished, k.kept.Before+k.since(k.began), r.States, *r)
+			w.Put(finished, k.report.Before+k.since(k.began), r.States, *r)
 		}, r.States)
 	}
-	r.Kept = k.kept
-	r.Kept.Open = k.cut && r.Limit == "" // which would only be met again
+	r.Kept = k.report
+	r.Kept.Open = k.cut && r.Limit == "" // a limit would only be exceeded again
 }
 
 func (k *checkpointer) save(s *search) {
 	k.write(func(w *codec.Writer) {
-		w.Put(k.phase, k.kept.Before+k.since(k.began), s.ledger.states.n)
+		w.Put(k.phase, k.report.Before+k.since(k.began), s.visited.states.n)
 		if k.phase == shortening {
 			w.Put(*k.first)
 		}
 		s.sim.Save(w, s.before.sim)
-		w.Put(s.alike)
+		w.Put(s.symmetric)
 		s.save(w, s.before)
-	}, s.ledger.states.n)
-	s.ledger.kept = k.kept
+	}, s.visited.states.n)
+	s.visited.checkpoint = k.report
 }
 
-// write puts a new checkpoint in the old one's place.
+// write replaces the checkpoint.
 func (k *checkpointer) write(body func(w *codec.Writer), states int) {
 	began := k.Now()
 	next := k.File + ".new"
@@ -367,13 +364,13 @@ func (k *checkpointer) write(body func(w *codec.Writer), states int) {
 	k.last = save{k.Now(), filled.Sub(began), k.since(filled), states}
 	if err != nil {
 		os.Remove(next)
-		k.kept.Failed = reason(err)
+		k.report.Failed = reason(err)
 		return
 	}
-	k.kept.Has, k.kept.Failed = states, ""
+	k.report.Has, k.report.Failed = states, ""
 }
 
-// replace gives a file another's name, once it is sure to outlive the machine.
+// replace renames a file over another one, once its data are on the disk.
 func replace(file, name string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY, 0)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"locklab/simulator/explore"
 )
 
-// searches are of every kind: alike clients or not, the time of day part of the
+// searches are of every kind: symmetric clients or not, the time of day part of the
 // state or not, a second pass or none, causes.
 var searches = []struct {
 	lock, bounds string
@@ -178,7 +178,7 @@ func (w *witness) Err() error {
 }
 
 // TestCheckpointKilled goes on from what a search has saved on its way, and from
-// what one saves that is told to stop.
+// what one saves that is stopped.
 func TestCheckpointKilled(t *testing.T) {
 	const lock, bounds = "watchdog", "clients=2,attempts=1,ttl=9s,budget=crash=1+failover=1"
 	whole := search(t, t.Context(), lock, bounds, false, "", 0)

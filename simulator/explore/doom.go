@@ -12,39 +12,38 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Doom says how much of a run's future is lost after each of its choices.
+// Doom is how much of a run's future is lost after each of its choices.
 //
-// It looks at everything that can follow if from there on no fault strikes any
-// more and, of all that may come next, each is equally likely. So it is a
-// measure of the interleavings and not of the world: a message that is late by
-// a thousand others counts as much as one that is in time.
+// It considers everything that can follow if from there on no fault is injected and
+// each possible next step is equally likely. So it is a measure of interleavings and not
+// of the real world: a message that a thousand others overtake counts as much as one
+// that arrives at once.
 type Doom struct {
 	Harm verdict.Word
-	// Shares has, for the first n choices, the share of what can follow that ends
-	// in the harm: 0 to 1, by n from 0 on. It is exact but for the rounding of
-	// floating point; it is 1 only if all ends in the harm, and 0 only if nothing
-	// does.
+	// Shares[n] is the share of what can follow the first n choices that ends in the
+	// harm, 0 to 1. It is exact up to rounding; it is 1 only if everything ends in the
+	// harm, and 0 only if nothing does.
 	Shares []float64
-	// NoReturn is the fewest choices after which everything that can follow ends
-	// in the harm; at the latest those with which it has happened.
+	// NoReturn is the least number of choices after which everything that can follow
+	// ends in the harm; at the latest that with which it has happened.
 	NoReturn int
-	States   int // that were looked at
+	States   int // of the graph of what can follow
 }
 
-// ErrNoHarm says that a run does not come to the harm whose doom was asked for.
+// ErrNoHarm is a run that does not come to the given harm.
 var ErrNoHarm = errors.New("explore: these choices come to no such harm")
 
-// A TooLargeError says that more can follow than was to be looked at.
+// A TooLargeError is a run after which more states can follow than MaxStates.
 type TooLargeError struct{ States int }
 
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("not computed: more than %d states", e.States)
 }
 
-// DoomOf says for every prefix of choices how much of what can follow ends in
-// harm; "": the harm that they come to last. Of opt it reads Head, Probe and
-// MaxStates. The errors are ErrNoHarm, a *TooLargeError, a choice that cannot
-// happen, ctx's, or about code that the lab cannot carry.
+// DoomOf computes for every prefix of choices how much of what can follow ends in harm;
+// "": the harm to which they come last. Of opt it reads Case, Probe and MaxStates. The
+// errors are ErrNoHarm, a *TooLargeError, a choice that is not possible, ctx's, or about
+// code that the simulator cannot run.
 func DoomOf(ctx context.Context, sim *simulator.Simulator, opt Options, choices []simulator.Choice, harm verdict.Word) (*Doom, error) {
 	for {
 		o := &futures{search: newSearch(sim, Options{Case: opt.Case, Probe: opt.Probe, NoReduction: true}), limit: opt.MaxStates}
@@ -55,17 +54,17 @@ func DoomOf(ctx context.Context, sim *simulator.Simulator, opt Options, choices 
 	}
 }
 
-// outlook is the graph of all that can follow some states when nothing strikes
-// any more. It has no use for symmetry and reduction: both keep what can come
-// about, and neither keeps in how many ways.
+// futures is the graph of all that can follow some states without further faults. It
+// uses neither symmetry nor reduction: both keep what can happen, and neither keeps in
+// how many ways.
 type futures struct {
 	*search
 	limit int // of states; 0: none
 	graph graph
 }
 
-func (o *futures) doom(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (*Doom, error) {
-	prefixes, found, err := o.walk(choices)
+func (f *futures) doom(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (*Doom, error) {
+	prefixes, found, err := f.walk(choices)
 	if err != nil {
 		return nil, err
 	}
@@ -83,11 +82,11 @@ func (o *futures) doom(ctx context.Context, choices []simulator.Choice, harm ver
 	if len(found) == 0 || found[at]&harms == 0 {
 		return nil, ErrNoHarm
 	}
-	if err := o.unfold(ctx, harms); err != nil {
+	if err := f.expandAll(ctx, harms); err != nil {
 		return nil, err
 	}
-	shares, sure := o.graph.shares(), o.graph.sure()
-	d := &Doom{Harm: harm, States: o.ledger.states.n}
+	shares, sure := f.graph.shares(), f.graph.sure()
+	d := &Doom{Harm: harm, States: f.visited.states.n}
 	for n, id := range prefixes {
 		share := shares[id]
 		switch {
@@ -102,7 +101,7 @@ func (o *futures) doom(ctx context.Context, choices []simulator.Choice, harm ver
 	return d, nil
 }
 
-// last is the harm that was found last, the gravest of several.
+// last is the harm that was found last, of several the first in order.
 func last(found []wordSet) (verdict.Word, wordSet) {
 	for n := len(found) - 1; n >= 0; n-- {
 		for i, w := range order {
@@ -114,75 +113,75 @@ func last(found []wordSet) (verdict.Word, wordSet) {
 	return "", 0
 }
 
-// walk makes the choices one after the other. It numbers the states before the
-// first and after each, and says what the judges found at each choice.
-func (o *futures) walk(choices []simulator.Choice) (states []uint32, found []wordSet, err error) {
-	absolute := o.sim.ReadsClock()
-	w, judges := o.sim.NewWorld(), o.judges(verdict.Safety{})
-	o.take(&w, judges, o.cur)
+// walk makes the choices one after the other. It numbers the states before the first
+// and after each, and returns what was found at each choice.
+func (f *futures) walk(choices []simulator.Choice) (states []uint32, found []wordSet, err error) {
+	absolute := f.sim.ReadsClock()
+	w, judges := f.sim.NewWorld(), f.judges(verdict.Safety{})
+	f.takeState(&w, judges, f.cur)
 	for n := 0; ; n++ {
-		id, _ := o.ledger.states.add(o.cur, 0, 0, 0)
+		id, _ := f.visited.states.add(f.cur, 0, 0, 0)
 		states = append(states, id)
 		if n == len(choices) {
 			return states, found, nil
 		}
-		if err := o.follow(id); err != nil {
+		if err := f.arcsOf(id); err != nil {
 			return nil, nil, err
 		}
 		via := choices[n] // as states have it
 		if via.Verb == simulator.Orphaned {
-			place, err := o.sim.PlaceInPart(&w, int(via.Thread))
+			place, err := f.sim.PlaceInPart(&w, int(via.Thread))
 			if err != nil {
 				return nil, nil, fmt.Errorf("explore: choice %d of %d: %w", n+1, len(choices), err)
 			}
 			via.Thread = int8(place)
 		}
-		words := wordSet(0) // what no judge hears, such as rounds that nobody wins
-		for _, a := range o.out.arcs {
-			if a.via == o.choice(via) {
+		words := wordSet(0) // what the search finds without the judges, such as STARVED
+		for _, a := range f.out.arcs {
+			if a.via == f.choice(via) {
 				words |= a.found
 			}
 		}
-		if judges = o.cur[o.judgeAt()]; choices[n].Verb == simulator.Pass {
-			judges = o.passJudges(judges, choices[n].D)
+		if judges = f.cur[f.judgeAt()]; choices[n].Verb == simulator.Pass {
+			judges = f.passJudges(judges, choices[n].D)
 		}
-		events, err := o.sim.Step(&w, choices[n])
+		events, err := f.sim.Step(&w, choices[n])
 		if err != nil {
 			return nil, nil, fmt.Errorf("explore: choice %d of %d: %w", n+1, len(choices), err)
 		}
-		if o.sim.ReadsClock() != absolute {
+		if f.sim.ReadsClock() != absolute {
 			return nil, nil, errNowAbsolute
 		}
-		kept := o.keep(w.Now(), events)
-		o.take(&w, judges, o.cur)
-		found = append(found, words|o.hear(o.cur, kept))
+		kept := f.recordEvents(w.Now(), events)
+		f.takeState(&w, judges, f.cur)
+		found = append(found, words|f.judgeEvents(f.cur, kept))
 	}
 }
 
-// unfold works out all that can follow the states that there are.
-func (o *futures) unfold(ctx context.Context, harms wordSet) error {
-	absolute, states := o.sim.ReadsClock(), o.ledger.states
+// expandAll computes all that can follow the present states.
+func (f *futures) expandAll(ctx context.Context, harms wordSet) error {
+	absolute, states := f.sim.ReadsClock(), f.visited.states
 	for id := 0; id < states.n; id++ {
-		if o.limit > 0 && states.n > o.limit {
-			return &TooLargeError{o.limit}
+		if f.limit > 0 && states.n > f.limit {
+			return &TooLargeError{f.limit}
 		}
-		if err := o.load(uint32(id)); err != nil {
+		if err := f.loadState(uint32(id)); err != nil {
 			return err
 		}
-		if err := o.follow(uint32(id)); err != nil {
+		if err := f.arcsOf(uint32(id)); err != nil {
 			return err
 		}
-		if o.sim.ReadsClock() != absolute {
+		if f.sim.ReadsClock() != absolute {
 			return errNowAbsolute
 		}
-		o.graph.begin()
-		for i := range o.out.arcs {
-			if o.out.arcs[i].found&harms != 0 {
-				o.graph.arc(lost) // whatever comes after that
+		f.graph.begin()
+		for i := range f.out.arcs {
+			if f.out.arcs[i].found&harms != 0 {
+				f.graph.arc(lost) // whatever comes after that
 				continue
 			}
-			to, _ := states.add(o.out.words[i*o.out.width:(i+1)*o.out.width], 0, 0, 0)
-			o.graph.arc(to)
+			to, _ := states.add(f.out.words[i*f.out.width:(i+1)*f.out.width], 0, 0, 0)
+			f.graph.arc(to)
 		}
 		if id&(1<<10-1) == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -191,25 +190,25 @@ func (o *futures) unfold(ctx context.Context, harms wordSet) error {
 	return nil
 }
 
-// follow puts the steps from state id, whose words are in cur, into out.
-func (o *futures) follow(id uint32) error {
-	o.out = cmp.Or(o.out, &batch{width: o.stride()})
-	o.out.clear()
-	rest := o.restTab.entries[o.cur[o.restAt()]]
-	rest.faults = false         // nothing strikes any more
-	o.ledger.spent = rest.spent // but something may have struck
-	err := o.expand(id)
-	return errors.Join(err, o.broken, o.room.full)
+// arcsOf puts the steps from state id, whose words are in cur, into out.
+func (f *futures) arcsOf(id uint32) error {
+	f.out = cmp.Or(f.out, &batch{width: f.stride()})
+	f.out.clear()
+	rest := f.restTab.entries[f.cur[f.restAt()]]
+	rest.mayFault = false        // no further faults
+	f.visited.spent = rest.spent // those that were injected already
+	err := f.expand(id)
+	return errors.Join(err, f.numbers.full)
 }
 
-// graph is the steps between states: those of state n stand from first[n] on.
-// Two steps to the same state are two.
+// graph is the steps between states: those of state n are in to from first[n] on. Two
+// steps to the same state count as two.
 type graph struct {
 	first []int
 	to    []uint32
 }
 
-// lost in place of a state: the harm has happened.
+// lost stands for a state in which the harm has happened.
 const lost = ^uint32(0)
 
 // begin begins the steps of the next state.
@@ -224,10 +223,10 @@ func (g *graph) arcs(id uint32) []uint32 {
 	return g.to[g.first[id]:]
 }
 
-// settle brings values that depend on those of the states that follow to where
-// they change no more. Clients come to an end, so hardly a state follows itself:
-// with what follows looked at first, one round does it, and one more says so.
-func (g *graph) settle(update func(id uint32, arcs []uint32) (changed bool)) {
+// iterate updates values that depend on those of the states that follow until none of
+// them changes. Clients come to an end, so there are hardly any circles: if each state
+// comes after those that follow it one round suffices, and one more confirms it.
+func (g *graph) iterate(update func(id uint32, arcs []uint32) (changed bool)) {
 	order := g.backwards()
 	for changed := true; changed; {
 		changed = false
@@ -237,8 +236,8 @@ func (g *graph) settle(update func(id uint32, arcs []uint32) (changed bool)) {
 	}
 }
 
-// backwards lists the states, each after all that follow it, as far as they do
-// not go round in circles.
+// backwards lists the states, each after all that follow it, as far as there are no
+// circles.
 func (g *graph) backwards() (order []uint32) {
 	seen, next := make([]bool, len(g.first)), make([]int, len(g.first))
 	var path []uint32
@@ -263,11 +262,11 @@ func (g *graph) backwards() (order []uint32) {
 	return order
 }
 
-// shares are the probabilities of the harm, by state, if each step is equally
-// likely. In circles they come from below and grow until they change no more.
+// shares are the probabilities of the harm, by state, if each step is equally likely.
+// In circles they grow from 0 until they do not change any more.
 func (g *graph) shares() []float64 {
 	share := make([]float64, len(g.first))
-	g.settle(func(id uint32, arcs []uint32) bool {
+	g.iterate(func(id uint32, arcs []uint32) bool {
 		sum := 0.0
 		for _, to := range arcs {
 			if to == lost {
@@ -285,9 +284,8 @@ func (g *graph) shares() []float64 {
 	return share
 }
 
-// sure says for each state whether the harm cannot be escaped any more: nothing
-// that can follow is a state from which it is out of reach. That is a question
-// of steps and not of numbers, which could round to 1.
+// sure says for each state whether the harm is certain: no state can follow from which
+// it is out of reach. It goes by steps, because a share could be rounded to 1.
 func (g *graph) sure() []bool {
 	inReach := g.spread(func(_ uint32, arcs []uint32) bool { return slices.Contains(arcs, lost) })
 	sure := g.spread(func(id uint32, _ []uint32) bool { return !inReach[id] })
@@ -297,10 +295,10 @@ func (g *graph) sure() []bool {
 	return sure
 }
 
-// spread marks the states that some state with a mark of its own can follow.
+// spread marks the states for which own is true or that such a state can follow.
 func (g *graph) spread(own func(id uint32, arcs []uint32) bool) []bool {
 	marked := make([]bool, len(g.first))
-	g.settle(func(id uint32, arcs []uint32) bool {
+	g.iterate(func(id uint32, arcs []uint32) bool {
 		if marked[id] {
 			return false
 		}

@@ -19,7 +19,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// doomed is a lab of two clients that ask at once for a lease of nine seconds, and
+// doomed is a simulator of two clients that ask at once for a lease of nine seconds, and
 // one of them, refused, once more after it; the probe asks when they are done.
 func doomed(t *testing.T, id, budget string) (*simulator.Simulator, Options) {
 	t.Helper()
@@ -169,7 +169,7 @@ func TestDoomTwin(t *testing.T) {
 	}
 }
 
-func compareDoom(t *testing.T, sim *simulator.Simulator, opt Options, f Found, d *Doom) int {
+func compareDoom(t *testing.T, sim *simulator.Simulator, opt Options, f Witness, d *Doom) int {
 	t.Helper()
 	tw := &twin{t: t, sim: sim, opt: opt, harm: f.Verdict}
 	w, events := sim.NewWorld(), []history.Event(nil)

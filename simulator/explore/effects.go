@@ -10,77 +10,74 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// ownEffect is what the k-th own choice of client c does. It reaches the client
-// and, when it gives up, the rest.
-func (s *system) ownEffect(c, k int, state []uint32) (effect, error) {
-	e := s.clientTab[c].entries[state[c]]
-	if s.sim.ZooKeeper() { // its connection may break, or be made again
-		key := arrival{client: state[c], node: state[s.clients], rest: state[s.restAt()], now: s.nowID(state), choice: e.ownID[k], who: uint8(c)}
-		return s.remember(key, state, c, 0)
-	}
-	if s.sim.ReadsClock() || e.own[k].Verb == simulator.GiveUp {
-		key := arrival{client: state[c], rest: state[s.restAt()], now: s.nowID(state), choice: e.ownID[k], who: uint8(c)}
-		return s.remember(key, state, c, -1)
-	}
-	if e.effects[k].events != unseen {
-		return e.effects[k], nil
-	}
-	eff, err := s.compute(state, c, -1, e.own[k])
-	if err == nil {
-		s.clientTab[c].entries[state[c]].effects[k] = eff
-	}
-	return eff, err
-}
-
-// arriveEffect is what the arrival of the k-th request of client c does.
-func (s *system) arriveEffect(c, k int, state []uint32) (effect, error) {
-	e := s.clientTab[c].entries[state[c]]
-	key := arrival{client: state[c], choice: e.arriveID[k], who: uint8(c)}
-	n := e.target[k] - 1
-	if n < 0 {
-		key.rest = state[s.restAt()]
-	} else {
-		key.node = state[s.clients+n]
-		key.now = s.nowID(state) // the server's clock
-	}
-	return s.remember(key, state, c, n)
-}
-
-// tellEffect is what client c's hearing by its k-th thread that listens does; false:
-// there is nothing to hear.
-func (s *system) tellEffect(c, k int, state []uint32) (eff effect, tells bool, err error) {
-	e := s.clientTab[c].entries[state[c]]
-	n := e.source[k] - 1
-	key := arrival{client: state[c], node: state[s.clients+n], now: s.nowID(state), choice: e.listensID[k], who: uint8(c)}
-	if eff, ok := s.effects.get(&key); ok {
-		return eff, eff.events != unseen, nil
-	}
-	client, node := &s.clientTab[c].keys[state[c]], &s.nodeTab.keys[state[s.clients+n]]
-	if !slices.Contains(s.sim.Told(c+1, client, n+1, node, s.now(state), nil), e.listens[k]) {
-		s.effects.put(key, effect{events: unseen})
-		return eff, false, nil
-	}
-	eff, err = s.remember(key, state, c, n)
-	return eff, true, err
-}
-
-// remember looks up what a choice does by what it depends on. c and node are the
-// client and the server that it reaches, counted from 0; -1: none.
-func (s *system) remember(key arrival, state []uint32, c, node int) (effect, error) {
+// effect is what a move does to the parts that it reaches. It is computed once, by
+// the simulator's own Step on a world that holds these parts only, and looked up
+// from then on.
+func (s *transitions) effect(state []uint32, m *move) (effect, error) {
+	key := s.effectKey(state, m)
 	if eff, ok := s.effects.get(&key); ok {
 		return eff, nil
 	}
-	eff, err := s.compute(state, c, node, s.choices[key.choice])
-	if err == nil {
-		s.effects.put(key, eff)
+	w := s.sim.At(s.now(state))
+	if m.client >= 0 {
+		w.SetClientPart(int(m.client)+1, &s.clientTab[m.client].keys[key.client])
 	}
-	return eff, err
+	if m.node >= 0 {
+		s.sim.SetNodePart(&w, int(m.node)+1, &s.nodeTab.keys[key.node])
+	}
+	s.sim.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
+	events, err := s.sim.Step(&w, s.choices[m.choice])
+	if err != nil {
+		return effect{}, fmt.Errorf("explore: %w", err)
+	}
+	eff := effect{events: s.recordEvents(w.Now(), events)}
+	if m.client >= 0 {
+		eff.client = s.client(int(m.client), &w)
+	}
+	if m.node >= 0 {
+		eff.node = s.node(int(m.node), &w)
+	}
+	eff.rest = s.rest(&w)
+	s.effects.put(key, eff)
+	return eff, nil
 }
 
-// strikesOn lists the strikes of faults on one client, or on one server, be it
-// with any client.
-func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
-	key := arrival{rest: state[s.restAt()], who: nobody}
+// effectKey is all that the effect of a move depends on.
+func (s *transitions) effectKey(state []uint32, m *move) effectKey {
+	key := effectKey{choice: m.choice, who: uint8(m.client), now: s.nowID(state)}
+	if m.client >= 0 {
+		key.client = state[m.client]
+	}
+	if m.node >= 0 {
+		key.node = state[s.clients+int(m.node)]
+	}
+	if m.rest {
+		key.rest = state[s.restAt()]
+	}
+	return key
+}
+
+// mayTell says whether the server of m has a message for the listening thread of the
+// client of m. That there is none is remembered as an effect with the events
+// unseen.
+func (s *search) mayTell(m *move) bool {
+	key := s.effectKey(s.cur, m)
+	if eff, ok := s.effects.get(&key); ok {
+		return eff.events != unseen
+	}
+	c, n := int(m.client), int(m.node)
+	told := s.sim.Told(c+1, &s.clientTab[c].keys[key.client], n+1, &s.nodeTab.keys[key.node], s.now(s.cur), nil)
+	may := slices.Contains(told, s.choices[m.choice])
+	if !may {
+		s.effects.put(key, effect{events: unseen})
+	}
+	return may
+}
+
+// faultsOn lists the faults that are possible on client c, or on a server (those that
+// name a client too are listed for the server).
+func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
+	key := effectKey{rest: state[s.restAt()], who: nobody}
 	if c >= 0 {
 		key.client, key.who = state[c], uint8(c)
 		if s.sim.ZooKeeper() {
@@ -89,8 +86,8 @@ func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 	} else {
 		key.node, key.choice = state[s.clients+node], uint16(node)
 	}
-	if at, ok := s.offers.get(&key); ok {
-		return s.offered[at.events]
+	if at, ok := s.faultMemo.get(&key); ok {
+		return s.faultLists[at.events]
 	}
 	var list []uint16
 	w := s.sim.At(s.now(state))
@@ -104,47 +101,21 @@ func (s *system) strikesOn(c, node int, state []uint32) []uint16 {
 	}
 	s.sim.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
 	all, err := s.sim.FaultChoices(&w, nil)
-	s.room.note(err)
+	s.numbers.note(err)
 	for _, ch := range all {
 		if int(ch.Node) == node+1 && (node >= 0 || int(ch.Client) == c+1) {
 			list = append(list, s.choice(ch))
 		}
 	}
-	if id, ok := s.room.next(len(s.offered), "lists of strikes"); ok {
-		s.offers.put(key, effect{events: id})
-		s.offered = append(s.offered, list)
+	if id, ok := s.numbers.next(len(s.faultLists), "lists of faults"); ok {
+		s.faultMemo.put(key, effect{events: id})
+		s.faultLists = append(s.faultLists, list)
 	}
 	return list
 }
 
-// compute has the lab make choice ch in a world that holds only client c, server
-// node (-1: none) and the rest, and takes these parts out again.
-func (s *system) compute(state []uint32, c, node int, ch simulator.Choice) (eff effect, err error) {
-	w := s.sim.At(s.now(state))
-	if c >= 0 {
-		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
-	}
-	if node >= 0 {
-		s.sim.SetNodePart(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
-	}
-	s.sim.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
-	events, err := s.sim.Step(&w, ch)
-	if err != nil {
-		return eff, fmt.Errorf("explore: %w", err)
-	}
-	eff.events = s.keep(w.Now(), events)
-	if c >= 0 {
-		eff.client = s.client(c, &w)
-	}
-	if node >= 0 {
-		eff.node = s.node(node, &w)
-	}
-	eff.rest = s.rest(&w)
-	return eff, nil
-}
-
-// due is how long it is until something is due in a state; Never: nothing is.
-func (s *system) due(state []uint32) time.Duration {
+// due is the time to the next deadline in a state; Never: there is none.
+func (s *transitions) due(state []uint32) time.Duration {
 	due := s.restTab.entries[state[s.restAt()]].due
 	for c := range s.clients {
 		due = min(due, s.clientTab[c].entries[state[c]].due)
@@ -152,22 +123,22 @@ func (s *system) due(state []uint32) time.Duration {
 	now := s.now(state)
 	for n := range s.nodes {
 		e := s.nodeTab.entries[state[s.clients+n]]
-		gone, ok := e.gone[now]
+		gone, ok := e.due[now]
 		if !ok {
 			gone = s.sim.DueAt(&s.nodeTab.keys[state[s.clients+n]], now)
-			e.gone[now] = gone
+			e.due[now] = gone
 		}
 		due = min(due, gone)
 	}
 	return due
 }
 
-// pass lets time pass by d: every part by itself, then the judges.
-func (s *system) pass(state, next []uint32, d time.Duration) (found wordSet, err error) {
+// passTime lets time pass by d, for each part by itself, and tells the judges.
+func (s *transitions) passTime(state, next []uint32, d time.Duration) (found wordSet, err error) {
 	copy(next, state)
 	w := s.sim.At(s.now(state) + d)
 	if len(state) > s.timeAt() {
-		next[s.timeAt()] = s.moment(w.Now())
+		next[s.timeAt()] = s.timeID(w.Now())
 	}
 	for c := range s.clients {
 		next[c] = s.passClient(c, state, d)
@@ -180,50 +151,50 @@ func (s *system) pass(state, next []uint32, d time.Duration) (found wordSet, err
 			return 0, err
 		}
 		next[s.clients+n] = eff.node
-		found |= s.hear(next, eff.events)
+		found |= s.judgeEvents(next, eff.events)
 	}
 	return found, nil
 }
 
-func (s *system) passClient(c int, state []uint32, d time.Duration) uint32 {
+func (s *transitions) passClient(c int, state []uint32, d time.Duration) uint32 {
 	e := s.clientTab[c].entries[state[c]]
 	if e.timeless {
 		return state[c]
 	}
-	to, ok := e.passed[d]
+	to, ok := e.after[d]
 	if !ok {
 		now := s.now(state)
 		w := s.sim.At(now)
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
 		w.Skip(d)
 		to = s.client(c, &w)
-		e.passed[d] = to
+		e.after[d] = to
 	}
 	return to
 }
 
-func (s *system) passRest(state []uint32, d time.Duration) uint32 {
+func (s *transitions) passRest(state []uint32, d time.Duration) uint32 {
 	id := state[s.restAt()]
 	e := s.restTab.entries[id]
 	if e.due == simulator.Never { // time does not change it
 		return id
 	}
-	to, ok := e.passed[d]
+	to, ok := e.after[d]
 	if !ok {
 		w := s.sim.At(s.now(state))
 		s.sim.SetRestPart(&w, &s.restTab.keys[id])
 		w.Skip(d)
 		to = s.rest(&w)
-		e.passed[d] = to
+		e.after[d] = to
 	}
 	return to
 }
 
-func (s *system) passNode(n int, state []uint32, d time.Duration) (effect, error) {
+func (s *transitions) passNode(n int, state []uint32, d time.Duration) (effect, error) {
 	id := state[s.clients+n]
 	e := s.nodeTab.entries[id]
 	key := passing{d: d, now: s.nowID(state), server: uint8(n)} // its events name the server
-	if eff, ok := e.passed[key]; ok {
+	if eff, ok := e.after[key]; ok {
 		return eff, nil
 	}
 	w := s.sim.At(s.now(state))
@@ -232,81 +203,61 @@ func (s *system) passNode(n int, state []uint32, d time.Duration) (effect, error
 	if err != nil {
 		return effect{}, fmt.Errorf("explore: %w", err)
 	}
-	eff := effect{events: s.keep(w.Now(), events), node: s.node(n, &w)}
-	s.nodeTab.entries[id].passed[key] = eff
+	eff := effect{events: s.recordEvents(w.Now(), events), node: s.node(n, &w)}
+	s.nodeTab.entries[id].after[key] = eff
 	return eff, nil
 }
 
-func (s *system) judges(v verdict.Safety) uint32 {
+func (s *transitions) judges(v verdict.Safety) uint32 {
 	return s.judgeTab.id(v, func(uint32) *judgeEntry {
-		e := &judgeEntry{heard: map[uint32]heard{}, passed: map[time.Duration]uint32{}}
-		for c := range s.alike {
+		e := &judgeEntry{judged: map[uint32]judged{}, after: map[time.Duration]uint32{}}
+		for c := range s.symmetric {
 			e.roles[c] = uint32(v.Role(c + 1))
 		}
 		return e
 	})
 }
 
-func (s *system) passJudges(id uint32, d time.Duration) uint32 {
+func (s *transitions) passJudges(id uint32, d time.Duration) uint32 {
 	e := s.judgeTab.entries[id]
-	to, ok := e.passed[d]
+	to, ok := e.after[d]
 	if !ok {
 		v := s.judgeTab.keys[id]
 		v.Rebase(d)
 		to = s.judges(v)
-		e.passed[d] = to
+		e.after[d] = to
 	}
 	return to
 }
 
-// hear tells the judges of a state what happened, and what they find.
-func (s *system) hear(state []uint32, events uint32) wordSet {
+// judgeEvents tells the judges of a state what happened, and returns what they find.
+func (s *transitions) judgeEvents(state []uint32, events uint32) wordSet {
 	if events == 0 {
 		return 0
 	}
 	id := state[s.judgeAt()]
 	e := s.judgeTab.entries[id]
-	h, ok := e.heard[events]
+	h, ok := e.judged[events]
 	if !ok {
-		h = s.listen(id, events)
-		e.heard[events] = h
+		h = s.computeJudged(id, events)
+		e.judged[events] = h
 	}
 	state[s.judgeAt()] = h.to
 	return h.found
 }
 
-func (s *system) listen(id, events uint32) (h heard) {
+func (s *transitions) computeJudged(id, events uint32) (h judged) {
 	v := s.judgeTab.keys[id]
 	list := s.events[events]
 	for i := range list {
-		if v.RefusedByOrphan(&s.judge, &list[i]) {
-			h.found.add(verdict.Orphan)
-		}
-		v.Observe(&s.judge, i, &list[i], nil)
-		if e := &list[i]; e.Client == s.probe && e.Kind == history.Refuse && e.Note == ProbeRefused {
-			h.found.add(verdict.Deadlock)
-		}
+		h.found |= observe(&v, &s.judge, s.probe, i, &list[i])
 	}
 	for _, w := range v.Words() {
 		h.found.add(w)
 	}
-	if s.sim.Config().Guard == history.Naive { // FENCED looks back at an overlap
+	if s.sim.Config().Guard == history.Naive { // FENCED depends on an earlier overlap
 		v.Forget()
 	}
 	h.to = s.judges(v)
 	return h
-}
-
-// wordSet is a set of verdicts.
-type wordSet uint16
-
-// order is the order of a wordSet's bits.
-var order = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock, verdict.Starved}
-
-func (s *wordSet) add(w verdict.Word) {
-	for i, o := range order {
-		if o == w {
-			*s |= 1 << i
-		}
-	}
 }

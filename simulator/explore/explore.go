@@ -1,94 +1,81 @@
-// Package explore answers whether a lock can break: it visits every state that
-// any interleaving and any fault within a budget can reach, by the code that
-// runs in production, and hands out the shortest way to each harm.
-//
-// Time: what is ready happens before time moves, in every possible order; time
-// moves to the next deadline of anybody. Only a pause lets time pass somebody
-// who is ready, as often and as long as the budget allows; it ends at a
-// deadline of somebody else, or at its own bound.
 package explore
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
-// Stuck is the Note of a Refuse by which the probe says that it waited longer
-// than any lease, with everybody else at an end, and was refused still.
+// ProbeRefused is the Note of the Refuse by which the probe reports a deadlock: all
+// other clients had finished or died, it waited for longer than any lease, and the lock
+// was still refused.
 const ProbeRefused = "refused after all leases"
 
 // Options bound a search.
 type Options struct {
-	// Clients, Nodes, Key and TTL of the history that the judges are to read.
+	// Case is a history without events: Clients, Nodes, Key, TTL, Holders and Guard are
+	// for the judges.
 	Case history.History
-	// Probe is the client, from 1, that begins only when every other client has
-	// finished or died. It asks once, waits for longer than any lease, and asks
-	// again; if that is refused it says so with Stuck. 0: nobody does, and no
-	// deadlock is found.
+	// Probe is the client, from 1, that begins only when all other clients have
+	// finished or died, and reports a deadlock by a Refuse with the note ProbeRefused.
+	// No fault is injected into it. 0: there is none, and no deadlock is found.
 	Probe int
-	// Alike says that so many clients, from the first, run the same code with the
-	// same clock, so that states that differ only in who is who count as one.
+	// Symmetric says that so many clients, from the first, run the same code with the
+	// same clock; states that differ only in a permutation of them count as one.
 	Symmetric int
-	// Causes looks for the shortest way to each harm by each cause, and not by any:
-	// what struck, and what its victim was at. The causes are part of the state
-	// then, of which there are several times as many, and reduction is not used.
+	// Causes looks for the shortest way to each verdict by each cause: which faults were
+	// injected, and what the clients were doing that they hit. The causes are then part
+	// of the state, which makes several times as many states, and there is no reduction.
 	Causes bool
-	// Plain does without reduction and, with Alike 0, without symmetry.
+	// NoReduction searches without partial-order reduction.
 	NoReduction bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
-	// MaxBytes ends the search when the whole program uses more memory; 0: no
-	// limit. It is looked at now and then, so a little more may be used.
+	// MaxBytes ends the search when the whole program uses more memory; 0: no limit. It
+	// is checked from time to time, so a little more may be used.
 	MaxBytes int64
-	// Progress is told now and then how far the search has come; nil: nobody asks.
+	// Progress is called from time to time with what the search has covered so far, by
+	// one goroutine at a time; nil: it is not.
 	Progress func(r *Result)
-	// Checkpoint is where the search is kept, so that one that was cut short can
-	// go on.
+	// Checkpoint is the file from which a search that was stopped can go on.
 	Checkpoint Checkpoint
 }
 
 // A Result is what a search has covered and found.
 type Result struct {
 	Complete    bool   // every reachable state was visited
-	Limit       string // the lab or the search had no room to go on: for what, and what to do about it
+	Limit       string // which limit of the simulator or the search was exceeded, and what to do about it; "": none
 	States      int
 	Transitions int
 	Depth       int              // steps from the start to the farthest state
 	Open        int              // states that were reached but not visited
-	Bytes       int64            // memory of the states, with what finds them again
-	ReadsClock  bool             // the time of day was part of the state: somebody reads a clock
-	Symmetry    bool             // states that differ only in who is who were counted as one
-	Histories   int              // entries of the clients' tables: distinct histories of observations
-	Triggered   []simulator.Verb // the faults that have struck, anywhere, in order
-	Found       []Found
+	Bytes       int64            // memory of the states and their index
+	ReadsClock  bool             // true time was part of the state: some code reads a clock
+	Symmetry    bool             // states that differ only in a permutation of clients were counted as one
+	Histories   int              // distinct histories of observations of all clients
+	Triggered   []simulator.Verb // the faults that were injected anywhere, sorted
+	Found       []Witness
 	Kept        Kept // of Options.Checkpoint
 }
 
-// Found is a harm with the shortest way to it.
-type Found struct {
+// A Witness is a verdict with the shortest way to it.
+type Witness struct {
 	Verdict verdict.Word
-	Par     int // fewest unlucky moves: strikes of faults
-	Steps   int // fewest choices with that many strikes
+	Par     int // fewest faults on any way to it
+	Steps   int // fewest choices on a way with that many faults
 	cause   uint32
-	Cause   []string // with Options.Causes: what struck, as "pause, its SET on the way"; sorted
+	Cause   []string // with Options.Causes: the faults, as "pause, its SET on the way"; sorted
 	Choices []simulator.Choice
 }
 
-// Run searches. The error is about code that the lab cannot carry, a
-// *CheckpointError, or ctx's; with ctx's the result says how far the search had
-// come.
-//
-// A first pass visits every state, with reduction, and says what there is to
-// find; a second one, without, finds the shortest ways to it. The figures of
-// the result are those of the first.
+// Run searches everything that sim can come to. sim must not be used otherwise
+// meanwhile. The error is about code that the simulator cannot run, a
+// *CheckpointError, or ctx's; with ctx's error comes the result so far.
 func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (*Result, error) {
-	k, err := openKeeper(opt.Checkpoint)
+	k, err := openCheckpoint(opt.Checkpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -113,12 +100,12 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 	if short == nil {
 		return r, err
 	}
-	if short.Limit != "" { // the ways may not be the shortest
+	if short.Limit != "" { // there may be shorter ways
 		r.Complete, r.Limit = false, short.Limit
 	}
 	for i := range r.Found {
 		for _, f := range short.Found {
-			old := &r.Found[i] // cut short, the second pass may know a longer way only
+			old := &r.Found[i] // if the second pass was cut short it may know a longer way only
 			if f.Verdict == old.Verdict && (f.Par < old.Par || f.Par == old.Par && f.Steps < old.Steps) {
 				r.Found[i] = f
 			}
@@ -127,16 +114,17 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 	return r, err
 }
 
-// pass is one search. With a list of what there is to find it goes without
-// reduction and ends when it has the shortest way to each.
-func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer, wanted []Found) (*Result, error) {
+// pass is one search. With a list of wanted witnesses it uses no reduction, and ends
+// when it has the shortest way to each. It begins anew if it turns out that clients are
+// not symmetric or that states need more than was thought.
+func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer, wanted []Witness) (*Result, error) {
 	for {
 		s, err := k.search(sim, opt)
 		if err != nil {
 			return nil, err
 		}
-		s.plain = s.plain || wanted != nil || opt.Causes
-		s.ledger.wanted = wanted
+		s.noReduction = s.noReduction || wanted != nil || opt.Causes
+		s.visited.wanted = wanted
 		err = s.run(ctx, k)
 		asymmetric := (*simulator.AsymmetricError)(nil)
 		switch {
@@ -154,509 +142,4 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 			return r, err
 		}
 	}
-}
-
-var errNowAbsolute = errors.New("explore: a clock was read, or replicas were waited for, for the first time")
-
-// search is one pass over the states, in order of strikes and then of steps. It
-// goes by layers: the states of one layer have cost the same strikes and steps.
-// What follows from them is worked out here and entered into the ledger, which
-// knows the states, on a core of its own.
-type search struct {
-	*system
-	opt    Options
-	ledger *visitedStates
-	out    *batch // not yet given to the ledger
-	next   []uint32
-	cur    []uint32 // the state that is visited, with every client under its own number
-	broken error    // why a state could not be named; ends the search
-	plain  bool     // without reduction
-	before *mark    // how it stood before the layer; nil: nobody needs to know
-}
-
-func newSearch(sim *simulator.Simulator, opt Options) *search {
-	s := &search{system: newSystem(sim, verdict.CaseOf(&opt.Case), opt.Probe, opt.Symmetric, opt.Causes), opt: opt, plain: opt.NoReduction}
-	s.ledger = newLedger(s.stride(), &s.opt)
-	s.next, s.cur = make([]uint32, s.stride()), make([]uint32, s.stride())
-	return s
-}
-
-func (s *search) run(ctx context.Context, k *checkpointer) error {
-	l := s.ledger
-	if l.states.n == 0 {
-		if err := s.begin(); err != nil {
-			return err
-		}
-	}
-	for {
-		if err := k.before(s); err != nil {
-			return err
-		}
-		layer := l.layer()
-		if layer == nil {
-			return nil
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := s.visit(ctx, layer); err != nil {
-			return err
-		}
-	}
-}
-
-// begin enters the first state.
-func (s *search) begin() error {
-	w := s.sim.NewWorld()
-	s.take(&w, s.judges(verdict.Safety{}), s.next)
-	if err := s.settle(s.next); err != nil {
-		return err
-	}
-	s.ledger.begin(s.next)
-	return nil
-}
-
-// visit makes every choice of every state of a layer.
-func (s *search) visit(ctx context.Context, layer []uint32) error {
-	states := s.ledger.states.snapshot()
-	desk := s.ledger.open(len(layer))
-	err := s.visitAll(ctx, layer, states, desk)
-	if s.out != nil {
-		s.out.histories = s.sim.Histories()
-		desk.hand(s.out)
-	}
-	desk.close(err == nil)
-	if s.ledger.enough.Load() {
-		return nil // what came to light beyond the end does not count
-	}
-	return err
-}
-
-func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, desk *layerWriter) error {
-	absolute, waits := s.sim.ReadsClock(), s.sim.SendsWait()
-	s.out = desk.blank()
-	for i, id := range layer {
-		s.out.at = uint32(i)
-		copy(s.cur, states.words(id))
-		if err := s.unsettle(s.cur); err != nil {
-			return err
-		}
-		arcs := len(s.out.arcs)
-		err := s.expand(id)
-		if err = errors.Join(err, s.broken, s.room.full); err != nil {
-			if s.room.full != nil {
-				s.out.cut(arcs) // they may go by numbers that mean something else
-			}
-			return err
-		}
-		if s.sim.ReadsClock() != absolute || s.sim.SendsWait() != waits {
-			return errNowAbsolute
-		}
-		if !s.out.full() {
-			continue
-		}
-		s.out.histories = s.sim.Histories()
-		desk.hand(s.out)
-		if s.out = desk.blank(); s.out == nil {
-			return nil
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// expand makes every choice of state id, whose words are in cur.
-func (s *search) expand(id uint32) error {
-	ready := false
-	alone := s.othersFinished(s.cur)
-	if alone && (s.probe == 0 || s.clientTab[s.probe-1].entries[s.cur[s.probe-1]].finished) {
-		return nil // timers that run on serve nobody
-	}
-	first, err := s.first(s.cur)
-	if err != nil {
-		return err
-	}
-	if first >= 0 {
-		return s.expandOne(id, first)
-	}
-	for c := range s.clients {
-		e := s.clientTab[c].entries[s.cur[c]]
-		for k := range e.own {
-			switch e.own[k].Verb {
-			case simulator.Start:
-				if c+1 == s.probe && !alone {
-					continue
-				}
-				ready = true
-			case simulator.Resume:
-				ready = ready || e.due == 0
-			default:
-				ready = true
-			}
-			eff, err := s.ownEffect(c, k, s.cur)
-			if err != nil {
-				return err
-			}
-			copy(s.next, s.cur)
-			s.next[c] = eff.client
-			if s.sim.ZooKeeper() {
-				s.next[s.clients], s.next[s.restAt()] = eff.node, eff.rest
-			}
-			if e.own[k].Verb == simulator.GiveUp {
-				s.next[s.restAt()] = eff.rest
-			}
-			found := s.hear(s.next, eff.events)
-			if c+1 == s.probe && e.own[k].Verb == simulator.Start && s.allInVain() {
-				found.add(verdict.Starved)
-			}
-			s.reach(id, e.ownID[k], found, 0)
-		}
-		for k := range e.arrive {
-			ready = true
-			eff, err := s.arriveEffect(c, k, s.cur)
-			if err != nil {
-				return err
-			}
-			copy(s.next, s.cur)
-			s.next[c] = eff.client
-			if n := e.target[k]; n > 0 {
-				s.next[s.clients+n-1] = eff.node
-			} else {
-				s.next[s.restAt()] = eff.rest
-			}
-			s.arriveAt(id, e.arriveID[k], eff.events, 0)
-		}
-		for k := range e.listens {
-			eff, tells, err := s.tellEffect(c, k, s.cur)
-			if err != nil {
-				return err
-			}
-			if !tells {
-				continue
-			}
-			ready = true
-			copy(s.next, s.cur)
-			s.next[c], s.next[s.clients+e.source[k]-1] = eff.client, eff.node
-			s.arriveAt(id, e.listensID[k], eff.events, 0)
-		}
-		news, err := s.news(id, c)
-		if err != nil {
-			return err
-		}
-		ready = ready || news
-	}
-	rest := s.restTab.entries[s.cur[s.restAt()]]
-	for k := range rest.late {
-		ready = true
-		if err := s.lateArrives(id, rest, k); err != nil {
-			return err
-		}
-	}
-	for n := range s.nodes {
-		for _, ch := range s.nodeTab.entries[s.cur[s.clients+n]].own {
-			ready = ready || ch.Verb == simulator.Replicate // a network may heal at any time
-			ch.Node = int8(n + 1)
-			if err := s.reachNode(id, n, s.choice(ch), 0); err != nil {
-				return err
-			}
-		}
-	}
-	if rest.faults {
-		if err := s.strikes(id); err != nil {
-			return err
-		}
-	}
-	if ready {
-		return nil
-	}
-	d := s.due(s.cur)
-	if d == simulator.Never || d == 0 {
-		return nil
-	}
-	found, err := s.pass(s.cur, s.next, d)
-	if err != nil {
-		return err
-	}
-	s.reach(id, s.choice(simulator.Choice{Verb: simulator.Pass, D: d}), found, 0)
-	return nil
-}
-
-// expandOne makes the only choice of client c, and the strikes against it.
-func (s *search) expandOne(id uint32, c int) error {
-	e := s.clientTab[c].entries[s.cur[c]]
-	eff, err := s.ownEffect(c, 0, s.cur)
-	if err != nil {
-		return err
-	}
-	copy(s.next, s.cur)
-	s.next[c] = eff.client
-	s.arriveAt(id, e.ownID[0], eff.events, 0)
-	if !s.restTab.entries[s.cur[s.restAt()]].faults {
-		return nil
-	}
-	for _, ch := range s.strikesOn(c, -1, s.cur) {
-		if err := s.strikeClient(id, c, ch); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// allInVain says whether every client has come to its end, with nobody's bad
-// luck, and none was ever given the lock.
-func (s *search) allInVain() bool {
-	if s.ledger.spent > 0 {
-		return false
-	}
-	for c := range s.clients {
-		if s.clientTab[c].entries[s.cur[c]].entered {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *search) othersFinished(state []uint32) bool {
-	for c := range s.clients {
-		if c+1 != s.probe && !s.clientTab[c].entries[state[c]].finished {
-			return false
-		}
-	}
-	return true
-}
-
-// news brings client c what it waits to hear of its watches, if there is anything.
-func (s *search) news(id uint32, c int) (any bool, err error) {
-	e := s.clientTab[c].entries[s.cur[c]]
-	if !e.awaits {
-		return false, nil
-	}
-	for _, choice := range s.sim.Told(c+1, &s.clientTab[c].keys[s.cur[c]], 1, &s.nodeTab.keys[s.cur[s.clients]], 0, nil) {
-		ch := s.choice(choice)
-		key := arrival{client: s.cur[c], node: s.cur[s.clients], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: uint8(c)}
-		eff, err := s.remember(key, s.cur, c, 0)
-		if err != nil {
-			return any, err
-		}
-		copy(s.next, s.cur)
-		s.next[c], s.next[s.clients], s.next[s.restAt()] = eff.client, eff.node, eff.rest
-		s.arriveAt(id, ch, eff.events, 0)
-		any = true
-	}
-	return any, nil
-}
-
-func (s *search) lateArrives(id uint32, rest *restEntry, k int) error {
-	n := rest.target[k] - 1
-	key := arrival{rest: s.cur[s.restAt()], choice: rest.lateID[k], now: s.nowID(s.cur), who: nobody}
-	if n >= 0 {
-		key.node = s.cur[s.clients+n]
-	}
-	eff, err := s.remember(key, s.cur, -1, n)
-	if err != nil {
-		return err
-	}
-	copy(s.next, s.cur)
-	s.next[s.restAt()] = eff.rest
-	if n >= 0 {
-		s.next[s.clients+n] = eff.node
-	}
-	s.arriveAt(id, rest.lateID[k], eff.events, 0)
-	return nil
-}
-
-// strikes makes every fault that the budget still allows.
-func (s *search) strikes(id uint32) error {
-	for c := range s.clients {
-		if c+1 == s.probe {
-			continue // a measuring instrument
-		}
-		for _, ch := range s.strikesOn(c, -1, s.cur) {
-			if err := s.strikeClient(id, c, ch); err != nil {
-				return err
-			}
-		}
-	}
-	for n := range s.nodes {
-		for _, ch := range s.strikesOn(-1, n, s.cur) {
-			if c := int(s.choices[ch].Client); c != 0 && (c == s.probe || s.clientTab[c-1].keys[s.cur[c-1]].Dead()) {
-				continue
-			}
-			if err := s.reachNode(id, n, ch, 1); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (s *search) strikeClient(id uint32, c int, ch uint16) error {
-	key := arrival{client: s.cur[c], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: uint8(c)}
-	n := -1
-	if s.sim.ZooKeeper() { // it feels what becomes of its clients
-		n, key.node = 0, s.cur[s.clients]
-	}
-	eff, err := s.remember(key, s.cur, c, n)
-	if err != nil {
-		return err
-	}
-	copy(s.next, s.cur)
-	s.next[c], s.next[s.restAt()] = eff.client, eff.rest
-	if n >= 0 {
-		s.next[s.clients+n] = eff.node
-	}
-	s.blame(s.next, ch, c)
-	s.arriveAt(id, ch, eff.events, 1)
-	return nil
-}
-
-// reachNode makes a choice that concerns server n: its data, the requests of
-// the dead on their way to it, and whoever waits for it: by a fault their
-// connections break, as do some when a network heals; by a replica's catching up
-// their WAIT may be over.
-func (s *search) reachNode(id uint32, n int, ch uint16, strikes int) error {
-	choice := s.choices[ch]
-	key := arrival{node: s.cur[s.clients+n], rest: s.cur[s.restAt()], now: s.nowID(s.cur), choice: ch, who: nobody}
-	eff, err := s.remember(key, s.cur, -1, n)
-	if err != nil {
-		return err
-	}
-	copy(s.next, s.cur)
-	s.next[s.clients+n], s.next[s.restAt()] = eff.node, eff.rest
-	for c := range s.clients {
-		e := s.clientTab[c].entries[s.cur[c]]
-		if hears := choice.Verb == simulator.Replicate && e.blocked&(1<<n) != 0 || choice.Verb != simulator.Replicate && e.waitsOn&(1<<n) != 0; !hears {
-			continue
-		}
-		key := key
-		key.client, key.who = s.cur[c], uint8(c)
-		eff, err := s.remember(key, s.cur, c, n)
-		if err != nil {
-			return err
-		}
-		s.next[c] = eff.client
-	}
-	if strikes > 0 {
-		s.blame(s.next, ch, -1)
-	}
-	s.arriveAt(id, ch, eff.events, strikes)
-	return nil
-}
-
-// arriveAt is reach for a next state whose judges have still to hear of events.
-func (s *search) arriveAt(from uint32, via uint16, events uint32, strikes int) {
-	s.reach(from, via, s.hear(s.next, events), strikes)
-}
-
-// reach notes that next follows a state by a choice.
-func (s *search) reach(from uint32, via uint16, found wordSet, strikes int) {
-	if err := s.settle(s.next); err != nil {
-		s.broken = err
-		return
-	}
-	s.out.add(s.next, arc{from: from, via: via, found: found, strikes: uint8(strikes), cause: s.cause(s.next)})
-}
-
-func (s *search) result() *Result {
-	r := s.ledger.result()
-	r.ReadsClock, r.Symmetry = len(s.cur) > s.timeAt(), s.alike > 1
-	for ch, struck := range s.ledger.struck {
-		if v := s.choices[ch].Verb; struck && !slices.Contains(r.Triggered, v) {
-			r.Triggered = append(r.Triggered, v)
-		}
-	}
-	slices.Sort(r.Triggered)
-	for i := range r.Found {
-		r.Found[i].Cause = s.causes[r.Found[i].cause]
-	}
-	return r
-}
-
-// witnesses fills in the ways to what was found.
-func (s *search) witnesses(r *Result) (err error) {
-	for i := range r.Found {
-		f := &r.Found[i]
-		if f.Choices, err = s.path(s.ledger.found[finding{f.Verdict, f.cause}]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// path is the way from the start to a discovery, by the clients' own names: the
-// states on the way call them by their places, which change from step to step.
-func (s *search) path(d *discovery) ([]simulator.Choice, error) {
-	states, choices := make([]uint32, d.steps), make([]simulator.Choice, d.steps)
-	id, via := d.state, d.choice
-	for n := d.steps - 1; n >= 0; n-- {
-		states[n], choices[n] = id, s.choices[via]
-		id, via = s.ledger.states.parent(id), s.ledger.states.via(id)
-	}
-	var owner verdict.Names // place -> client
-	for c := range owner {
-		owner[c] = uint8(c)
-	}
-	w, err := s.firstWorld()
-	if err != nil {
-		return nil, err
-	}
-	there := 0 // choices that w has made
-	for n, id := range states {
-		to, err := s.follow(id, choices[n])
-		if err != nil {
-			return nil, err
-		}
-		choices[n].Client = int8(owner[choices[n].Client])
-		if choices[n].Verb == simulator.Orphaned {
-			// its place in the state is none in a run: there it depends on the way
-			for ; there < n && err == nil; there++ {
-				_, err = s.sim.Step(&w, choices[there])
-			}
-			place := 0
-			if err == nil {
-				place, err = s.sim.PlaceInWorld(&w, &s.restTab.keys[s.cur[s.restAt()]], int(choices[n].Thread), (*simulator.Names)(&owner))
-			}
-			if err != nil {
-				return nil, fmt.Errorf("explore: the way to a harm cannot be gone again: %w", err)
-			}
-			choices[n].Thread = int8(place)
-		}
-		var next verdict.Names
-		for place, now := range to {
-			next[now] = owner[place]
-		}
-		owner = next
-	}
-	return choices, nil
-}
-
-// firstWorld is the world at the start of a run. A new one of the lab's could empty
-// its tables.
-func (s *search) firstWorld() (simulator.World, error) {
-	if err := s.load(0); err != nil {
-		return simulator.World{}, err
-	}
-	return s.put(s.cur), nil
-}
-
-// follow makes a choice of state id again and says who changes places by it.
-func (s *search) follow(id uint32, c simulator.Choice) (verdict.Names, error) {
-	if err := s.load(id); err != nil {
-		return verdict.Names{}, err
-	}
-	w := s.put(s.cur)
-	judges := s.cur[s.judgeAt()]
-	if c.Verb == simulator.Pass {
-		judges = s.passJudges(judges, c.D)
-	}
-	events, err := s.sim.Step(&w, c)
-	if err != nil {
-		return verdict.Names{}, fmt.Errorf("explore: the way to a harm cannot be gone again: %w", err)
-	}
-	kept := s.keep(w.Now(), events)
-	s.take(&w, judges, s.next)
-	s.hear(s.next, kept)
-	return s.settleNames(s.next)
 }

@@ -15,10 +15,10 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// TestShortestWay: strikes count before steps, so a search can come to a state
-// first by a late strike at the end of a long way, and only then by an early one.
-// c1 has much to say before it sets the guard without which the probe is stuck; it
-// can die at its first word, and at its last.
+// TestShortestWay: faults count before steps, so a search can come to a state
+// first by a late fault at the end of a long way, and only then by an early one.
+// c1 sends many commands before it sets the guard without which the probe is stuck; it
+// can die at its first command, and at its last.
 func TestShortestWay(t *testing.T) {
 	ctx := context.Background()
 	asleep := func(c *simulator.Client) { c.Clock().Sleep(30 * time.Second) }
@@ -57,9 +57,9 @@ func TestShortestWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// c1 and c2 start, c1's first word arrives, c1 dies; 30 s pass, c2 wakes; the
+	// c1 and c2 start, c1's first command arrives, c1 dies; 30 s pass, c2 wakes; the
 	// probe starts, asks and hears.
 	if len(r.Found) != 1 || r.Found[0].Verdict != verdict.Deadlock || r.Found[0].Par != 1 || r.Found[0].Steps != 9 {
-		t.Errorf("found %+v, want DEADLOCK by one strike in 9 steps", r.Found)
+		t.Errorf("found %+v, want DEADLOCK by one fault in 9 steps", r.Found)
 	}
 }

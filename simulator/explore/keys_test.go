@@ -17,7 +17,7 @@ func TestListsAreToldApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sim.Close()
-	s := newSystem(sim, verdict.Case{}, 0, 0, true)
+	s := newTransitions(sim, verdict.Case{}, 0, 0, true)
 	first, second := history.Event{Kind: history.Enter, Note: "x"}, history.Event{Kind: history.Leave}
 	text := fmt.Sprintf("%+v\n%+v\n", first, second)
 	// the note of one event that prints as the two

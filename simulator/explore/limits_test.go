@@ -16,7 +16,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// world makes a lab of these programs on so many servers.
+// world makes a simulator of these programs on so many servers.
 func world(t testing.TB, budget string, nodes int, programs ...func(*simulator.Client)) *simulator.Simulator {
 	t.Helper()
 	allowed, err := faults.ParseBudget(budget)
@@ -57,8 +57,8 @@ func hasty(c *simulator.Client, n int) {
 func TestNoRequestIsForgotten(t *testing.T) {
 	ctx := context.Background()
 	for _, n := range []int{12, 13, 30} {
-		for _, alike := range []int{0, 2} {
-			t.Run(fmt.Sprintf("%d late, %d alike", n, alike), func(t *testing.T) {
+		for _, symmetric := range []int{0, 2} {
+			t.Run(fmt.Sprintf("%d late, %d symmetric", n, symmetric), func(t *testing.T) {
 				program := func(c *simulator.Client) {
 					own := c.Token()
 					if c.Redis(1).SetNX(ctx, "first", "", 0).Val() {
@@ -78,7 +78,7 @@ func TestNoRequestIsForgotten(t *testing.T) {
 					}
 				}
 				sim := world(t, "hang=1@1m40s", 1, program, program)
-				r, err := explore.Run(ctx, sim, explore.Options{Case: head(sim), Symmetric: alike})
+				r, err := explore.Run(ctx, sim, explore.Options{Case: head(sim), Symmetric: symmetric})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -161,7 +161,7 @@ func TestLongChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	const steps = 2*commands + 1
-	i := slices.IndexFunc(r.Found, func(f explore.Found) bool { return f.Verdict == verdict.Deadlock })
+	i := slices.IndexFunc(r.Found, func(f explore.Witness) bool { return f.Verdict == verdict.Deadlock })
 	if !r.Complete || r.Depth != steps || i < 0 || r.Found[i].Steps != steps || len(r.Found[i].Choices) != steps {
 		t.Errorf("complete %v, depth %d, %d found, want a way of %d steps", r.Complete, r.Depth, len(r.Found), steps)
 	}

@@ -5,24 +5,24 @@ import (
 	"locklab/simulator/history"
 )
 
-// Partial-order reduction. That a client hears a reply, or wakes, and goes on to
-// its next request concerns nobody else: whatever others do meanwhile comes to
-// the same before and after. So where one client can do such a thing, and
-// nothing else, a search need not try what the others could do first; they can
-// do it afterwards (a persistent set: Godefroid 1996; ours is a client's only
-// choice together with the faults that strike that client).
+// Partial-order reduction. That a client gets a reply, or wakes, and goes on to its next
+// request is independent of what the others do: it makes no difference whether they do
+// it before or after. So if one client can do such a thing and nothing else, the search
+// does not try the moves of the others in that state; they are tried afterwards. The
+// client's only choice and the faults on that client are a persistent set (Godefroid
+// 1996).
 //
-// What must not be left out: a step that the judges see (they compare one
-// client's order with another's), and a fault of a server that the client waits
-// for before or after the step (the reply could be lost instead, or the next
-// request not yet be under way). Reduction keeps every verdict and
-// every end of a run; it does not keep the number of steps to a verdict, so
-// witnesses are searched for without it.
+// The reduction does not apply to a step that the judges see, because they compare the
+// order of the clients' steps; nor if a fault of a server is possible for which the
+// client waits before or after the step, because then the reply could be lost instead,
+// or the next request not yet be under way. Reduction keeps every verdict and every end
+// of a run. It does not keep the number of steps to a verdict, so witnesses are searched
+// for without it.
 
-// mayGoFirst says whether the client has a single choice, of the kind that
-// concerns nobody else, and nothing under way beside it.
-func (s *system) mayGoFirst(e *clientEntry, part *simulator.ClientPart) bool {
-	if len(e.own) != 1 || len(e.arrive) > 0 || e.awaits { // news may come first
+// mayGoFirst says whether the client has a single choice, of a kind that is independent
+// of all others, and no request under way.
+func (s *transitions) mayGoFirst(e *clientEntry, part *simulator.ClientPart) bool {
+	if len(e.own) != 1 || len(e.arriveID) > 0 || e.awaits { // news may come first
 		return false
 	}
 	switch e.own[0].Verb {
@@ -34,9 +34,9 @@ func (s *system) mayGoFirst(e *clientEntry, part *simulator.ClientPart) bool {
 	return false
 }
 
-// first is a client that may go before all others in a state; -1: none may.
+// first is a client whose step alone is tried in a state; -1: there is none.
 func (s *search) first(state []uint32) (int, error) {
-	if s.plain {
+	if s.noReduction {
 		return -1, nil
 	}
 	for c := range s.clients {
@@ -44,21 +44,21 @@ func (s *search) first(state []uint32) (int, error) {
 		if !e.single || c+1 == s.probe {
 			continue
 		}
-		eff, err := s.ownEffect(c, 0, state)
+		m := s.ownMove(c, 0)
+		eff, err := s.effect(state, &m)
 		if err != nil {
 			return -1, err
 		}
 		servers := e.waitsOn | s.clientTab[c].entries[eff.client].waitsOn
-		if s.unseen(eff.events) && !s.endangered(servers, state) {
+		if s.unjudged(eff.events) && !s.endangered(servers, state) {
 			return c, nil
 		}
 	}
 	return -1, nil
 }
 
-// unseen says whether nobody is judged by these events: that a client asks for
-// the lock changes nothing for anybody.
-func (s *system) unseen(events uint32) bool {
+// unjudged says whether these events change nothing for any verdict; an Acquire does not.
+func (s *transitions) unjudged(events uint32) bool {
 	for i := range s.events[events] {
 		if s.events[events][i].Kind != history.Acquire {
 			return false
@@ -67,11 +67,11 @@ func (s *system) unseen(events uint32) bool {
 	return true
 }
 
-// endangered says whether the connections to one of these servers can still
-// break: by a fault, or when its network heals.
-func (s *system) endangered(servers uint8, state []uint32) bool {
+// endangered says whether the connections to one of these servers can still break, by
+// a fault or when its network heals.
+func (s *transitions) endangered(servers uint8, state []uint32) bool {
 	for n := range s.nodes {
-		if servers&(1<<n) != 0 && (s.nodeTab.entries[state[s.clients+n]].split || len(s.strikesOn(-1, n, state)) > 0) {
+		if servers&(1<<n) != 0 && (s.nodeTab.entries[state[s.clients+n]].split || len(s.faultsOn(-1, n, state)) > 0) {
 			return true
 		}
 	}

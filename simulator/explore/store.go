@@ -1,8 +1,7 @@
 package explore
 
-// store keeps all states: their words, how each was first reached, and an index
-// that finds a state by its words. It grows by blocks, so that nothing is copied
-// but the index.
+// store holds all states: their words, how each was first reached, and an index by
+// their words. It grows by blocks, so that only the index is ever copied.
 type store struct {
 	width  int // words of a state
 	blocks []block
@@ -30,8 +29,8 @@ const (
 	blockSize = 1 << blockBits
 )
 
-// slot is the number of a state, plus one, with some bits of its hash: most
-// slots that hold another state show so by themselves.
+// slot is the number of a state plus one, with some bits of its hash, which tell most
+// other states apart without a look at their words.
 type slot struct{ id, tag uint32 }
 
 func newStore(width int) *store { return &store{width: width, index: make([]slot, 1<<10)} }
@@ -41,9 +40,8 @@ func (s *store) words(id uint32) []uint32 {
 	return s.blocks[id>>blockBits].words[at : at+s.width : at+s.width]
 }
 
-// snapshot is for reading the words of the states that there are while others are
-// added.
-func (s *store) snapshot() *store {
+// view is for reading the words of the present states while others are added.
+func (s *store) view() *store {
 	return &store{width: s.width, blocks: s.blocks[:len(s.blocks):len(s.blocks)]}
 }
 
@@ -84,8 +82,7 @@ func (s *store) shorten(id, parent uint32, via uint16, depth uint32) {
 	b.parent[i], b.via[i], b.depth[i] = parent, via, depth
 }
 
-// reindex makes an index of the given size, a power of two. A tag is not enough
-// to place a state anew: the rest of the hash comes from its words.
+// reindex makes an index of the given size, a power of two.
 func (s *store) reindex(size int) {
 	s.index = make([]slot, size)
 	mask := uint32(len(s.index) - 1)
@@ -99,7 +96,7 @@ func (s *store) reindex(size int) {
 	}
 }
 
-// bytes is the memory of the states and what finds them.
+// bytes is the memory of the states and their index.
 func (s *store) bytes() int64 {
 	return int64(len(s.blocks))*int64(blockSize)*int64(4*s.width+10) + int64(len(s.index))*8
 }

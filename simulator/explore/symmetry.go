@@ -7,15 +7,13 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Clients that run the same code can change places: a state in which c1 holds
-// and c2 waits has the same futures, up to names, as one in which c2 holds and
-// c1 waits. Of all states that renaming turns into one another the search keeps
-// one: the clients sorted by what they have observed and then by what the
-// judges know of them. The sort is not perfect (two clients that are equal in
-// both may still stand differently in a server's data), which costs states and
-// nothing else.
+// Clients that run the same code can change places. Of all states that differ only in
+// a permutation of such clients the search keeps the canonical one: the clients sorted
+// by what they have observed and then by what the judges know of them. Two clients that
+// are equal in both may still differ in a server's data. Then several states are kept
+// instead of one, which costs time and nothing else.
 
-// renaming is a part under new names.
+// renaming is a part and the permutation that is applied to it.
 type renaming struct {
 	kind renamingKind
 	id   uint32
@@ -31,7 +29,7 @@ const (
 )
 
 // class is the number of a state of client c as a state of client 1.
-func (s *system) class(c int, id uint32) (uint32, error) {
+func (s *transitions) class(c int, id uint32) (uint32, error) {
 	e := s.clientTab[c].entries[id]
 	if e.class != unseen {
 		return e.class, nil
@@ -47,7 +45,7 @@ func (s *system) class(c int, id uint32) (uint32, error) {
 }
 
 // ofClass is the number of a class as a state of client c.
-func (s *system) ofClass(class uint32, c int) (uint32, error) {
+func (s *transitions) ofClass(class uint32, c int) (uint32, error) {
 	first := s.clientTab[0].entries[class]
 	if first.as[c] != unseen {
 		return first.as[c], nil
@@ -62,25 +60,25 @@ func (s *system) ofClass(class uint32, c int) (uint32, error) {
 	return id, nil
 }
 
-// settle brings a state into its one form: the words of clients that are alike
-// become classes, sorted, and everything else is renamed to fit.
-func (s *system) settle(state []uint32) error {
-	_, err := s.settleNames(state)
+// canonicalize makes a state canonical: the words of symmetric clients become classes,
+// sorted, and all other words are renamed to fit.
+func (s *transitions) canonicalize(state []uint32) error {
+	_, err := s.canonicalizeNames(state)
 	return err
 }
 
-// settleNames is settle, and says who has become who.
-func (s *system) settleNames(state []uint32) (to verdict.Names, err error) {
+// canonicalizeNames is canonicalize, and returns the new number of every client.
+func (s *transitions) canonicalizeNames(state []uint32) (to verdict.Names, err error) {
 	for c := range to {
 		to[c] = uint8(c)
 	}
-	if s.alike < 2 {
+	if s.symmetric < 2 {
 		return to, nil
 	}
 	var order [simulator.MaxClients]int
 	var rank [simulator.MaxClients]uint64
 	roles := &s.judgeTab.entries[state[s.judgeAt()]].roles
-	for c := range s.alike {
+	for c := range s.symmetric {
 		class, err := s.class(c, state[c])
 		if err != nil {
 			return to, err
@@ -89,7 +87,7 @@ func (s *system) settleNames(state []uint32) (to verdict.Names, err error) {
 		order[c], rank[c] = c, uint64(class)<<32|uint64(roles[c])
 	}
 	moved := false
-	for i := 1; i < s.alike; i++ {
+	for i := 1; i < s.symmetric; i++ {
 		for j := i; j > 0 && rank[order[j]] < rank[order[j-1]]; j-- {
 			order[j], order[j-1] = order[j-1], order[j]
 			moved = true
@@ -99,70 +97,70 @@ func (s *system) settleNames(state []uint32) (to verdict.Names, err error) {
 		return to, nil
 	}
 	var classes [simulator.MaxClients]uint32
-	copy(classes[:], state[:s.alike])
-	for place, c := range order[:s.alike] {
+	copy(classes[:], state[:s.symmetric])
+	for place, c := range order[:s.symmetric] {
 		state[place] = classes[c]
 		to[c+1] = uint8(place + 1)
 	}
 	return to, s.rename(state, &to)
 }
 
-// rename gives the clients in everything but their own words new names.
-func (s *system) rename(state []uint32, to *verdict.Names) error {
+// rename applies a permutation of clients to all words but those of the clients.
+func (s *transitions) rename(state []uint32, to *verdict.Names) error {
 	code := uint32(0)
-	for _, name := range to[1 : s.alike+1] {
+	for _, name := range to[1 : s.symmetric+1] {
 		code = code<<4 | uint32(name)
 	}
 	for n := range s.nodes {
 		word := &state[s.clients+n]
 		key := renaming{ofNode, *word, code}
-		id, ok := s.renamed[key]
+		id, ok := s.renames[key]
 		if !ok {
 			part, err := s.sim.RenameNode(s.nodeTab.keys[*word], (*simulator.Names)(to))
 			if err != nil {
 				return fmt.Errorf("explore: %w", err)
 			}
 			id = s.nodePart(part)
-			s.renamed[key] = id
+			s.renames[key] = id
 		}
 		*word = id
 	}
 	word := &state[s.restAt()]
 	key := renaming{ofRest, *word, code}
-	id, ok := s.renamed[key]
+	id, ok := s.renames[key]
 	if !ok {
 		part, err := s.sim.RenameRest(s.restTab.keys[*word], (*simulator.Names)(to))
 		if err != nil {
 			return fmt.Errorf("explore: %w", err)
 		}
 		id = s.restPart(part)
-		s.renamed[key] = id
+		s.renames[key] = id
 	}
 	*word = id
 	word = &state[s.judgeAt()]
 	key = renaming{ofJudges, *word, code}
-	if id, ok = s.renamed[key]; !ok {
+	if id, ok = s.renames[key]; !ok {
 		v := s.judgeTab.keys[*word]
 		v.Rename(to)
 		id = s.judges(v)
-		s.renamed[key] = id
+		s.renames[key] = id
 	}
 	*word = id
 	return nil
 }
 
-// load puts state id into cur, with every client under its own number.
-func (s *search) load(id uint32) error {
-	copy(s.cur, s.ledger.states.words(id))
-	return s.unsettle(s.cur)
+// loadState puts state id into cur, with every client under its own number.
+func (s *search) loadState(id uint32) error {
+	copy(s.cur, s.visited.states.words(id))
+	return s.restore(s.cur)
 }
 
-// unsettle gives the clients of a state their own numbers again.
-func (s *system) unsettle(state []uint32) (err error) {
-	if s.alike < 2 {
+// restore turns the classes of a canonical state into states of its clients again.
+func (s *transitions) restore(state []uint32) (err error) {
+	if s.symmetric < 2 {
 		return nil
 	}
-	for c := range s.alike {
+	for c := range s.symmetric {
 		if state[c], err = s.ofClass(state[c], c); err != nil {
 			return err
 		}

@@ -1,9 +1,9 @@
 // Package history is what happened in a run: one flat, ordered list of events,
-// complete enough to be judged, drawn and told without playing the run again.
-// It knows nothing of how runs are made, and imports the standard library only.
+// complete enough to be judged, drawn and described without making the run again.
+// The package does not know how runs are made, and imports the standard library only.
 //
-// Whoever plays a run writes the history; the judges, the texts and the
-// pictures read it. Nobody changes an event once it is written.
+// The simulator writes the history; judges, texts and pictures read it. An event is
+// not changed once it is written.
 package history
 
 import "time"
@@ -15,14 +15,14 @@ type History struct {
 	Clients   int           `json:"clients"`             // how many clients; client i is called "c<i>", from 1
 	Nodes     int           `json:"nodes"`               // how many servers; node i is called "n<i>", from 1
 	Key       string        `json:"key"`                 // the key that is locked
-	ZooKeeper bool          `json:"zookeeper,omitempty"` // the server is an ensemble of ZooKeeper, and no Redis
-	TTL       time.Duration `json:"ttl_ns"`              // lease that the run asked for, on the clock the lock uses
+	ZooKeeper bool          `json:"zookeeper,omitempty"` // the server is a ZooKeeper ensemble and not a Redis
+	TTL       time.Duration `json:"ttl_ns"`              // the lease that the clients ask for, on the clock that the lock uses
 	Guard     Guard         `json:"guard,omitempty"`     // what the resource does about a write that comes too late
-	// Holders is with how many inside, itself counted, each client may be inside:
-	// 1 is alone, AnyNumber is a reader among readers. Nil: each alone.
+	// Holders is, for each client, how many may be inside together with it, itself
+	// counted: 1 for a lock that excludes, AnyNumber for a reader. Nil: 1 for each.
 	Holders []int         `json:"holders,omitempty"`
 	End     time.Duration `json:"end_ns"`  // true time at which the run was stopped
-	Horizon bool          `json:"horizon"` // stopped by the clock, with work left; false: everybody was done
+	Horizon bool          `json:"horizon"` // stopped by the clock, with work left; false: all clients were done
 	Events  []Event       `json:"events"`  // in the order in which they happened; At never decreases
 }
 
@@ -32,24 +32,23 @@ type Guard string
 const (
 	Naive         Guard = ""                // nothing: it takes every write
 	Fenced        Guard = "fenced"          // it refuses a fencing token lower than the highest it has seen
-	CompareAndSet Guard = "compare-and-set" // it refuses a write that does not build on its newest version
+	CompareAndSet Guard = "compare-and-set" // it refuses a write that is not based on its newest version
 )
 
-// AnyNumber of clients may be inside together.
+// AnyNumber in Holders: any number of clients may be inside together.
 const AnyNumber = -1
 
-// Resource is the Node of an event that concerns the protected resource and
-// not a lock server.
+// Resource is the Node of an event of the protected resource, which is no lock server.
 const Resource = -1
 
-// Disk is the Replica of a Change that a crash brought: what Node had on disk.
+// Disk is the Replica of a Change after a restart: the value is what Node had on disk.
 const Disk = 2
 
-// Exception is the Note of a Leave by which the client's business died: no
-// Release follows, though its process lives on.
+// Exception is the Note of a Leave by an exception: the process lives on, but no Release
+// follows.
 const Exception = "exception"
 
-// Forever is the Until of a key that has no time to live.
+// Forever is the Until of a key without a time to live.
 const Forever time.Duration = 1<<63 - 1
 
 // An Event is one thing that happened at one instant. Which fields mean
@@ -58,7 +57,7 @@ type Event struct {
 	At   time.Duration `json:"at_ns"` // true time since the start of the run
 	Kind Kind          `json:"kind"`
 
-	Client int           `json:"client,omitempty"`  // 1-based; 0: nobody's
+	Client int           `json:"client,omitempty"`  // 1-based; 0: none
 	Thread int           `json:"thread,omitempty"`  // 0: the client's main thread; 1…: its timers (a watchdog)
 	Skew   time.Duration `json:"skew_ns,omitempty"` // Client's own clock minus true time, at At
 	Node   int           `json:"node,omitempty"`    // 1-based, or Resource; 0: none
@@ -78,7 +77,7 @@ type Event struct {
 	Key    string `json:"key,omitempty"`
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
-	// Until is the true time from which the key is gone if nobody touches it
+	// Until is the true time from which the key is gone if no command changes it
 	// and no clock is stepped; Forever without a TTL (Change with After != "").
 	Until time.Duration `json:"until_ns,omitempty"`
 
@@ -90,33 +89,32 @@ type Event struct {
 	Version int `json:"version,omitempty"`
 	// Base is the version that the writer had read (Write).
 	Base int `json:"base,omitempty"`
-	// OK says: the resource accepted a Write; a Released call found the lock
-	// still its own (see Claims).
+	// OK says that the resource accepted a Write, or that a release found the lock still
+	// the client's own (Released; see Claims).
 	OK bool `json:"ok,omitempty"`
 	// Claims says that the strategy's release reports whether the lock was
 	// still its own, so that OK is a statement that can be false (Released).
 	Claims bool `json:"claims,omitempty"`
-	// Replica is which copy of Node's data it is: its replicas count from 0
-	// (Replicate, Failover, Split; with a Change, what brought it).
+	// Replica is which copy of Node's data it is, its replicas from 0 (Replicate,
+	// Failover, Split; in a Change, the copy that the value came from).
 	Replica int8 `json:"replica,omitempty"`
 
 	// D is the length of a Pause or Sleep (0: a Pause that lasts until its
 	// Resume), a Hang or Delay, and the size of a ClockStep.
 	D time.Duration `json:"d_ns,omitempty"`
-	// Note is an error's text (Refuse, Released, Timeout, Broken) or a short
-	// plain remark.
+	// Note is the text of an error (Refuse, Released, Timeout, Broken) or a short remark.
 	Note string `json:"note,omitempty"`
 
-	// Code is where in Client's code a Send or a Sleep was asked for: "file.go:12",
-	// the innermost call first. Only where the run was asked to look; it is no part
-	// of what happened, and so not written out. Shared: do not change it.
+	// Code is where Client's code made the call of a Send or a Sleep: "file.go:12", the
+	// innermost call first. Only if the run was to record it; it is not written out.
+	// Shared: do not change it.
 	Code []string `json:"-"`
 }
 
 // Kind says what sort of thing happened.
 type Kind uint8
 
-// The kinds of event. A client's way is
+// The kinds of event. Those of one client come in the order
 // Acquire (Enter … Leave Release Released | Refuse), over and over, then Done.
 const (
 	_ Kind = iota
@@ -124,7 +122,7 @@ const (
 	Acquire  // Client asks its strategy for the lock
 	Enter    // Acquire returned a lease: Client is inside the critical section from now on
 	Refuse   // Acquire returned without a lease; Note says why
-	Leave    // Client is outside again: its work is done, or died (Note: Exception)
+	Leave    // Client is outside again: its work is done, or failed (Note: Exception)
 	Release  // Client asks its strategy to give the lock back
 	Released // Release returned; OK and Claims, Note on error
 	Done     // Client's program has ended
@@ -149,16 +147,17 @@ const (
 	ClockStep   // Client's or Node's clock jumps by D
 	LoseRequest // a request of Client is lost on its way to Node
 	LoseReply   // Node's reply is lost on its way to Client
-	Down        // Node is gone, with everybody's connections to it
+	Down        // Node is gone, with all connections to it
 	Up          // Node is back; Note says with what data
 	Replicate   // a replica of Node has caught up with it
 	Failover    // a replica of Node takes its place, with what it has
 
-	// Node's old master lives on, cut off with Client (or joined by it), with what
-	// it had; a replica takes its place for the others. Until the Heal the old
-	// master goes by the number of Node plus that of all nodes.
+	// Node's network splits. Its old master lives on with its data, and Client can reach
+	// only that one; a replica takes its place for the others. Until the Heal the old
+	// master has the number of Node plus the number of all nodes. One more Split of the
+	// same node cuts off one more Client.
 	Split
-	Heal // Node's old master gives up what it has, and becomes a replica
+	Heal // Node's old master drops its data and becomes a replica
 
 	Sync // Node's disk has caught up with it
 
@@ -168,12 +167,12 @@ const (
 	Reject   // Node answers Client's request with an error (Reply) and does not execute it
 	External // Node executes Cmd, which no client sent; Note says why. The Changes it made follow directly
 
-	// At a ZooKeeper Key stands for a znode at which clients queue, and its value is
-	// the name of the first in line, whose owner is the Client of the Change that
-	// made it so. If the session of the first ends that is an Expire.
+	// At a ZooKeeper Key stands for a znode at which clients queue. Its value is the name
+	// of the first in line, and the Client of the Change that made it first is its owner.
+	// If the session of the first ends, that is an Expire.
 
 	SessionEnd // Node ends Client's session; Client does not know. The Expires and Changes it made follow directly
-	Fire       // a watch of Client on Key fires at Node, and the news of it (Note) are on the way
+	Fire       // a watch of Client on Key fires at Node, and its notification (Note) is on the way
 	Reconnect  // Client has a connection to Node again; Note says if its session has ended
 
 	Push // Node sends Client a message (Reply) that it has subscribed to; the Answer is when Client hears it
@@ -192,7 +191,7 @@ var kindNames = [...]string{
 	SessionEnd: "session-end", Fire: "fire", Reconnect: "reconnect", Push: "push",
 }
 
-// String gives the kind's name, as it stands in JSON.
+// String gives the kind's name, as in JSON.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) && k > 0 {
 		return kindNames[k]
@@ -203,7 +202,8 @@ func (k Kind) String() string {
 // MarshalText writes the kind's name.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText reads a kind's name; an unknown one is an error that names it.
+// UnmarshalText reads a kind's name; the error of an unknown one is an
+// *UnknownKindError.
 func (k *Kind) UnmarshalText(b []byte) error {
 	for i, n := range kindNames {
 		if n != "" && n == string(b) {
@@ -214,13 +214,12 @@ func (k *Kind) UnmarshalText(b []byte) error {
 	return &UnknownKindError{Name: string(b)}
 }
 
-// UnknownKindError is an event kind that this version does not know.
+// An UnknownKindError is the name of a kind of event that this version does not know.
 type UnknownKindError struct{ Name string }
 
 func (e *UnknownKindError) Error() string { return "history: unknown event kind " + e.Name }
 
-// Fault says whether events of this kind are somebody's misfortune rather than
-// the ordinary course of things.
+// Fault says whether events of this kind are faults, or happen without one.
 func (k Kind) Fault() bool {
 	switch k {
 	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split, Hang, Delay, Reject, External:

@@ -65,8 +65,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestFaultKinds: a fault's own event is misfortune, and what follows from it is
-// the ordinary course of things.
+// TestFaultKinds: the event of a fault is one, and what follows from it is none.
 func TestFaultKinds(t *testing.T) {
 	want := map[history.Kind]bool{
 		history.Crash: true, history.Pause: true, history.ClockStep: true, history.LoseRequest: true,

@@ -6,8 +6,8 @@ import (
 	"locklab/simulator"
 )
 
-// Replay plays a saved list of choices. A choice that cannot happen is an error
-// that says which one it is; nothing after it is played.
+// Replay makes a saved list of choices. If one of them is not possible the error says
+// which; the run then ends before it.
 func Replay(sim *simulator.Simulator, choices []simulator.Choice) (*Run, error) {
 	run := &Run{}
 	w := sim.NewWorld()

@@ -1,5 +1,6 @@
-// Package schedule holds the ways to pick among what may happen next: by the
-// clock, with a story's hand on it (Play), and from a saved list (Replay).
+// Package schedule makes single runs of a simulator. It decides which of the possible
+// choices is made next: the one that is due first by a clock, while a script may
+// interfere (Play), or the next of a saved list (Replay).
 package schedule
 
 import (
@@ -13,47 +14,46 @@ import (
 	"locklab/simulator/history"
 )
 
-// Options say how the clock runs and whose hand is on it.
+// Options of a timed run.
 type Options struct {
-	// Seed 0 makes every message take exactly Latency. Any other seed samples:
-	// half of Latency plus an exponential of the same mean, at most ten times
-	// Latency. Each client has a stream of its own, so that one more command of
-	// one client changes nothing for the others.
+	// With Seed 0 every message takes exactly Latency. With any other seed it takes half
+	// of Latency plus an exponential of the same mean, at most ten times Latency. Each
+	// client draws from a stream of its own, so that one more command of one client
+	// changes nothing for the others.
 	Seed    uint64
 	Latency time.Duration // mean one-way delay of a message, at least 0
-	// Lag is how long after a change a replica hears of it, and of what else has
-	// changed since; simulator.Never: not at all. A server's second replica takes
-	// twice as long.
+	// Lag is how long after a change a replica catches up with its server;
+	// simulator.Never: it does not. A server's second replica takes twice as long.
 	Lag time.Duration
 	// Start is when each client begins, true time; missing ones begin at 0.
 	Start []time.Duration
 	// Horizon ends the run, above 0, true time.
 	Horizon time.Duration
-	// Script is told every event and may interfere; nil: nobody does.
+	// Script gets every event and may interfere; nil: there is none.
 	Script func(s *Stage, e *history.Event)
 }
 
-// A Run is a finished one.
+// A Run is what happened in a finished run.
 type Run struct {
 	Choices     []simulator.Choice
 	Events      []history.Event
 	End         time.Duration // true time
-	Horizon     bool          // ended by the clock, with somebody left
-	NotInjected []error       // strikes of the script that could not happen
+	Horizon     bool          // ended by the clock, with work left
+	NotInjected []error       // why faults that the script wanted could not be injected
 }
 
-// ErrEndless is a run that goes on without time passing: client code that
+// ErrEndless is a run that goes on without end while no time passes: client code that
 // tries again and again without sleeping.
 var ErrEndless = errors.New("schedule: the run does not come to an end")
 
 // maxTurns is how many choices, and actions of its script, a run may have.
 const maxTurns = 1_000_000
 
-// A Player plays runs of one lab, one after the other, and reuses its memory.
+// A Player plays runs of one simulator, one after the other, and reuses its memory.
 type Player struct{ stage Stage }
 
-// NewPlayer makes a player for lab. The lab must not be used for anything else
-// while a run is played.
+// NewPlayer makes a player for sim, which must not be used for anything else while a
+// run is played.
 func NewPlayer(sim *simulator.Simulator) *Player {
 	p := &Player{Stage{sim: sim, limit: maxTurns, late: map[int]time.Duration{}}}
 	for c := range p.stage.rng {
@@ -62,18 +62,19 @@ func NewPlayer(sim *simulator.Simulator) *Player {
 	return p
 }
 
-// Play plays one run by the clock: whatever is due first happens first; of what
-// is due at once, what Enabled lists first. The Run is good until the next Play.
+// Play makes one run by the clock: the choice that is due first is made first; of those
+// due at the same time, the one that Enabled lists first. The Run is valid until the
+// next Play.
 func (p *Player) Play(opt Options) (*Run, error) {
 	s := &p.stage
 	s.reset(opt)
 	return &s.run, s.play()
 }
 
-// Play plays a single run of lab; see Player.Play.
+// Play makes a single run of sim; see Player.Play.
 func Play(sim *simulator.Simulator, opt Options) (*Run, error) { return NewPlayer(sim).Play(opt) }
 
-// Stage is a running run, as its script sees it.
+// A Stage is a run in progress, as its script sees it.
 type Stage struct {
 	sim     *simulator.Simulator
 	opt     Options
@@ -81,27 +82,27 @@ type Stage struct {
 	world   simulator.World
 	run     Run
 	enabled []simulator.Choice
-	actions []action // of the script, not done yet, by time and order of asking
+	actions []action // of the script, not done yet, by time and then in the order of After
 	clients [simulator.MaxClients + 1]messages
 	copying [simulator.MaxNodes + 1]copying
-	late    map[int]time.Duration // when a request without a sender arrives, by its message
+	late    map[int]time.Duration // when an orphaned request arrives, by its message
 	lates   []simulator.OrphanedRequest
-	// arrivals are the choices of lates: room that is used again.
+	// arrivals are the choices of lates, kept to be reused.
 	arrivals []simulator.Choice
-	broken   error // why the world is of no use any more
+	broken   error // why the run cannot go on
 	pcg      [simulator.MaxClients + 1]rand.PCG
 	rng      [simulator.MaxClients + 1]*rand.Rand
 }
 
-// messages are those of one client that are under way.
+// messages are the messages of one client that are under way.
 type messages struct {
 	arrival [simulator.MaxThreads]time.Duration
 	msg     [simulator.MaxThreads]int
-	news    time.Duration // when what it has been told of its watches has arrived
-	frozen  bool          // requests do not arrive
+	news    time.Duration // when the notifications of its watches have arrived
+	frozen  bool          // its requests do not arrive
 }
 
-// copying is when the replicas of a server, and its disk, catch up.
+// copying is when the replicas of a server catch up, and last its disk.
 type copying [simulator.MaxReplicas + 1]time.Duration
 
 type action struct {
@@ -141,7 +142,8 @@ func (s *Stage) play() error {
 	return nil
 }
 
-// next does one thing; false: the horizon is reached.
+// next makes one choice, or does one action of the script; false: the horizon is
+// reached.
 func (s *Stage) next() (bool, error) {
 	s.enabled = s.sim.Enabled(&s.world, s.enabled[:0])
 	s.listLate()
@@ -170,9 +172,9 @@ func (s *Stage) next() (bool, error) {
 	return true, s.step(simulator.Choice{Verb: simulator.Pass, D: when - s.world.Now()})
 }
 
-// listLate has every late request that can arrive among what is enabled, also those
-// that are equal to another: each has a time of its own. It drops the plans for
-// those that cannot arrive any more.
+// listLate puts every orphaned request that can arrive among the enabled choices,
+// including those equal to another one: each has a time of its own. It drops the times
+// of those that cannot arrive any more.
 func (s *Stage) listLate() {
 	isLate := func(c simulator.Choice) bool { return c.Verb == simulator.Orphaned }
 	first := slices.IndexFunc(s.enabled, isLate)
@@ -198,13 +200,14 @@ func (s *Stage) listLate() {
 	}
 }
 
-// message is the number of the message of a late request.
+// message is the number of the message of an orphaned request.
 func (s *Stage) message(c simulator.Choice) int {
 	i := slices.IndexFunc(s.lates, func(r simulator.OrphanedRequest) bool { return r.Choice == c })
 	return s.lates[i].Msg
 }
 
-// due is when an enabled choice is to happen; Never: not by the clock.
+// due is the true time at which an enabled choice is to be made; Never: not by the
+// clock.
 func (s *Stage) due(c simulator.Choice) time.Duration {
 	switch c.Verb {
 	case simulator.Start:
@@ -262,7 +265,7 @@ func (s *Stage) step(c simulator.Choice) error {
 	return nil
 }
 
-// plan decides when the messages that e put under way arrive.
+// plan decides when the messages that e has sent arrive.
 func (s *Stage) plan(e *history.Event) {
 	m := &s.clients[e.Client]
 	switch e.Kind {
@@ -286,7 +289,7 @@ func (s *Stage) plan(e *history.Event) {
 				lag *= 2
 			}
 			if e.Node <= len(s.sim.Config().Nodes) && i == s.sim.Config().Nodes[e.Node-1].Replicas {
-				lag = time.Second // a disk's
+				lag = time.Second // of a disk
 			}
 			s.copying[e.Node][i] = simulator.Never
 			if lag < simulator.Never-e.At {
@@ -306,11 +309,11 @@ func (s *Stage) latency(client int) time.Duration {
 	return min(time.Duration(half+half*s.rng[client].ExpFloat64()), 10*s.opt.Latency).Truncate(time.Microsecond)
 }
 
-// World is the world as it stands.
+// World is the present world. The caller must not change it.
 func (s *Stage) World() *simulator.World { return &s.world }
 
-// After does something d of true time from now, at the earliest after what
-// happens at this instant has been told to the script.
+// After calls do d of true time from now, at the earliest after the script has got the
+// events of this instant.
 func (s *Stage) After(d time.Duration, do func()) {
 	at := s.world.Now() + d
 	i := len(s.actions)
@@ -322,8 +325,8 @@ func (s *Stage) After(d time.Duration, do func()) {
 	s.actions[i] = action{at, do}
 }
 
-// Strike makes a fault happen, d of true time from now. One that cannot happen is
-// told in the Run; any other error ends it.
+// Inject injects a fault d of true time from now. If that is not possible then the Run
+// says why; any other error ends it.
 func (s *Stage) Inject(d time.Duration, c simulator.Choice) {
 	s.After(d, func() {
 		if err := s.step(c); err != nil {
@@ -332,7 +335,7 @@ func (s *Stage) Inject(d time.Duration, c simulator.Choice) {
 	})
 }
 
-// miss takes note of why a strike did not happen.
+// miss notes why a fault was not injected.
 func (s *Stage) miss(err error) {
 	if not := (*simulator.NotEnabledError)(nil); errors.As(err, &not) {
 		s.run.NotInjected = append(s.run.NotInjected, err)
@@ -341,11 +344,11 @@ func (s *Stage) miss(err error) {
 	s.broken = err
 }
 
-// Freeze keeps every request of client under way, also those whose sender has
-// given up waiting, until Thaw. It does not connect to a ZooKeeper meanwhile.
+// Freeze keeps every request of client under way until Thaw, including those whose
+// sender has given up. The client does not connect to a ZooKeeper meanwhile.
 func (s *Stage) Freeze(client int) { s.clients[client].frozen = true }
 
-// Thaw lets the client's requests go on: what was kept arrives now.
+// Thaw lets the client's requests go on: those that were kept arrive now.
 func (s *Stage) Thaw(client int) {
 	m := &s.clients[client]
 	m.frozen = false

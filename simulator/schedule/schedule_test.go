@@ -23,7 +23,7 @@ const (
 	ms  = time.Millisecond
 )
 
-// mustLab is a lab with one server that has a replica.
+// mustLab is a simulator with one server that has a replica.
 func mustLab(t testing.TB, budget string, programs ...func(*simulator.Client)) *simulator.Simulator {
 	t.Helper()
 	return labWith(t, simulator.NodeConfig{Replicas: 1}, budget, programs...)
@@ -91,7 +91,7 @@ func pinger(n int) func(*simulator.Client) {
 }
 
 // eventful is a run in which much happens: three users, a pause, a failover,
-// lost replies, and requests that are late on their way.
+// lost replies, and orphaned requests.
 func eventful(t testing.TB, entry lock.Entry) (*simulator.Simulator, Options) {
 	sim := mustLab(t, "crash=1,pause=1,failover=1,lose-reply=1", user(entry, 4*sec, 3), user(entry, sec, 4), user(entry, 2*sec, 3))
 	begun := false
@@ -159,7 +159,7 @@ func TestReplayStopsAtTheFirstImpossibleChoice(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameRun: on the same lab, on another, with one processor and with
+// TestSameSeedSameRun: on the same simulator, on another, with one processor and with
 // two, and by a player that has played other runs before.
 func TestSameSeedSameRun(t *testing.T) {
 	entry, _ := algorithms.ByName("watchdog")
@@ -244,8 +244,8 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// TestFreeze keeps a client's requests under way, also those whose sender has
-// given up or died, and nobody else's.
+// TestFreeze keeps a client's requests under way, including those whose sender has
+// given up or died, and no other client's.
 func TestFreeze(t *testing.T) {
 	for name, fault := range map[string]*simulator.Choice{
 		"its sender gives up": nil, "its sender dies": new(faults.CrashOf(1)),
@@ -310,7 +310,7 @@ func TestLateRequest(t *testing.T) {
 	}
 }
 
-// TestReplication: the replica hears of a change Lag later, and never if so asked.
+// TestReplication: the replica gets a change Lag later, or never with Lag Never.
 func TestReplication(t *testing.T) {
 	writer := func(c *simulator.Client) {
 		ctx := context.Background()
@@ -353,7 +353,7 @@ func TestHorizon(t *testing.T) {
 			t.Errorf("horizon %v: ends at %v, by the horizon: %v", horizon, run.End, run.Horizon)
 		}
 	}
-	// Somebody who waits for what never comes does not keep the clock.
+	// A client that waits for what never comes does not stop the clock.
 	sim := mustLab(t, "pause=1", sleeper)
 	run := mustPlay(t, sim, Options{Horizon: sec, Script: func(s *Stage, e *history.Event) {
 		if e.Kind == history.Sleep {
@@ -390,8 +390,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestMissed: a strike that cannot happen is kept, with its reason, and the run
-// goes on without it.
+// TestMissed: the run goes on without a fault that cannot be injected, and says why.
 func TestMissed(t *testing.T) {
 	sim := mustLab(t, "crash=1", pinger(3))
 	plain := mustPlay(t, sim, Options{Latency: ms, Horizon: sec})
@@ -488,7 +487,7 @@ func TestDiskLags(t *testing.T) {
 	}
 }
 
-// TestErrors: what the lab cannot carry ends the run with its error.
+// TestErrors: code that the simulator cannot run ends the run with its error.
 func TestErrors(t *testing.T) {
 	sim := mustLab(t, "", func(c *simulator.Client) { _ = c.Redis(1).SPop(context.Background(), "k").Err() })
 	if _, err := Play(sim, Options{Horizon: sec}); err == nil || !strings.Contains(err.Error(), "SPOP") {
@@ -496,7 +495,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestAfterKeepsItsOrder: by time, and of one time by the order of asking.
+// TestAfterKeepsItsOrder: by time, and for one time in the order of the calls.
 func TestAfterKeepsItsOrder(t *testing.T) {
 	var did []string
 	sim := mustLab(t, "", func(c *simulator.Client) { c.Clock().Sleep(sec) })

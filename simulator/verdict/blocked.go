@@ -6,43 +6,40 @@ import (
 	"locklab/simulator/history"
 )
 
-// BLOCKED and DEADLOCK: nobody held the lock, and yet it was refused.
+// BLOCKED and DEADLOCK: no client held the lock, and still it was refused.
 //
-// The lock is free when no living client is inside, leaving or releasing, and
-// none is acquiring with a grant that a server has already given it. It is
-// barred when so many nodes are down, or hold a key that nobody believes in
-// (of the dead, the refused, the failed), that the others are no quorum. From
-// the moment at which it is both, through everything that happens, to the next
-// Enter of anybody, it is BLOCKED, provided that somebody is refused while it
-// is both. Clients: those whose leftovers barred it first, then the one first
-// refused.
+// The lock is free as [Reading.Free] has it. It is barred when so many nodes are
+// down, or have a key that is left (its owner died, was refused or failed), that the
+// others are no quorum. It is BLOCKED from the moment at which it is both to the next
+// Enter of any client, whatever happens in between, provided that a client is refused
+// while it is both. Clients: those whose keys barred it first, then the one that was
+// refused first.
 //
-// Choices:
+// Rules:
 //
-//   - A hand-over, in which nobody is refused, or is refused because of the
-//     holder that has gone meanwhile, leaves nothing behind and is not BLOCKED.
-//   - A refusal does not count against the orphan that it leaves itself.
-//   - One attempt that lasts from before the interval to its end, by a lock that
-//     waits by itself, was refused all that time.
-//   - The clients of a split vote block each other with live grants; that is
+//   - A hand-over leaves nothing behind and is not BLOCKED: nobody is refused, or
+//     somebody is refused because of the holder that has gone meanwhile.
+//   - A refusal does not count if it is itself what left the key behind.
+//   - If a lock waits by itself, one attempt that lasts from before the interval to
+//     its end was refused all that time.
+//   - The clients of a split vote block each other with live grants. That is
 //     contention, and STARVED if it never ends.
-//   - A taker-over who loses makes the lock look taken for a moment. That does
-//     not interrupt the interval: it is refused in the end.
-//   - A client that hangs inside holds the lock. That may be bad work, but it
-//     is no fault of the lock's.
-//   - Refused by a server that is down is BLOCKED too. One server out of five
-//     does not bar a quorum lock; one out of one bars any other.
-//   - Where the key never changed at all, the lock does not live on it
-//     (sessions, queues of nodes): it counts as barred from a crash or
-//     exception of a client that was not idle until the next Enter.
+//   - A client that tries to take the lock over and loses makes it look taken for a
+//     moment. That does not interrupt the interval: the client is refused in the end.
+//   - A client that hangs inside holds the lock. The lock is not to blame for that.
+//   - A refusal because a server is down is BLOCKED too. One server out of five does
+//     not bar a quorum lock; one out of one bars any other.
+//   - If the key never changed at all, the lock does not live on it (sessions, queues
+//     of nodes). It then counts as barred from a crash or exception of a client that
+//     was not idle until the next Enter.
 //
-// When the run ends first: if the leftovers have gone, it was BLOCKED until
-// then. If the run was stopped by its horizon with the lock still free, at least
-// two attempts were refused, and the wait has reached twice the TTL, it is
-// DEADLOCK: any expiry, and any takeover after it, would have come. Forever, then: the keys that bar
-// have no time to live or are prolonged by a living process, and no server
-// that comes back can change that. Otherwise UNKNOWN: with more time the same
-// run might have been BLOCKED or a DEADLOCK.
+// If the run ends first: when the keys have gone, it was BLOCKED until then. It is
+// DEADLOCK if the run was stopped by its horizon with the lock still free, at least
+// two attempts were refused, and the wait has reached twice the TTL: any expiry, and
+// any takeover after it, would have come. It is Forever if the keys that bar have no
+// time to live or are prolonged by a living process; no server that comes back can
+// change that. Otherwise it is UNKNOWN: with more time the same run might have been
+// BLOCKED or a DEADLOCK.
 type blocked struct {
 	open    bool
 	cleared bool // open, somebody was refused, and nothing bars any longer
@@ -50,69 +47,70 @@ type blocked struct {
 	since, until time.Duration // when it became free and barred; when it cleared
 	refused      int           // attempts refused meanwhile
 	first        client8       // the first of them
-	culprits     clients       // whose leftovers barred at since
-	waiting      clients       // who asks since before then, and has not been answered
-	asked        clients       // who was asking before the event
+	culprits     clients       // whose keys barred it at since
+	waiting      clients       // asked before since and have no answer yet
+	asked        clients       // were acquiring before the event
 
-	busy   clients // who was not idle before the event
-	ghosts clients // who of them crashed or failed, on a lock that does not live on the key
+	busy   clients // were not idle before the event
+	offKey clients // crashed or failed while busy; counts if the lock does not live on the key
 }
 
-func (b *blocked) observe(h *hearing) {
-	b.haunt(h)
-	if h.e.Kind == history.Enter {
-		b.end(h, h.at)
-		*b = blocked{busy: b.busy, asked: h.f.acquiring}
+func (b *blocked) observe(in *input) {
+	b.noteOffKey(in)
+	if in.event.Kind == history.Enter {
+		b.end(in, in.at)
+		*b = blocked{busy: b.busy, asked: in.reading.acquiring}
 		return
 	}
-	free, barred := h.f.free(), b.barred(h)
-	if b.waiting &= h.f.acquiring; b.waiting != 0 && b.refused == 0 && free && !barred {
+	free, barred := in.reading.Free(), b.barred(in)
+	if b.waiting &= in.reading.acquiring; b.waiting != 0 && b.refused == 0 && free && !barred {
 		b.refused, b.first = 1, b.waiting.first()
 	}
 	switch {
-	case !free: // granted to somebody, who may yet be refused
+	case !free: // granted to a client, which may yet be refused
 	case barred && b.open:
 		b.cleared = false
-		if h.e.Kind == history.Refuse {
+		if in.event.Kind == history.Refuse {
 			b.refused++
 			if b.refused == 1 {
-				b.first = client8(h.e.Client)
+				b.first = client8(in.event.Client)
 			}
 		}
 	case barred:
-		b.open, b.since, b.culprits, b.waiting = true, h.at, b.leavers(h), b.asked&h.f.acquiring
+		b.open, b.since, b.culprits, b.waiting = true, in.at, b.leftBy(in), b.asked&in.reading.acquiring
 	case b.refused == 0:
 		b.open, b.since, b.culprits, b.waiting = false, 0, 0, 0
 	case !b.cleared:
-		b.cleared, b.until = true, h.at
+		b.cleared, b.until = true, in.at
 	}
-	b.asked = h.f.acquiring
+	b.asked = in.reading.acquiring
 }
 
-// haunt remembers who may have left something behind that is not the key. The
-// facts are those after the event: whoever failed looks idle in them already.
-func (b *blocked) haunt(h *hearing) {
-	if h.e.Kind == history.Crash || h.e.Kind == history.Leave && h.e.Note == history.Exception {
-		b.ghosts |= b.busy & only(client8(h.e.Client))
+// noteOffKey remembers the clients that may have left something behind that is not
+// the key. The reading is that after the event: a client that failed is idle in it
+// already.
+func (b *blocked) noteOffKey(in *input) {
+	if in.event.Kind == history.Crash || in.event.Kind == history.Leave && in.event.Note == history.Exception {
+		b.offKey |= b.busy & only(client8(in.event.Client))
 	}
-	b.busy = h.f.active()
+	b.busy = in.reading.active()
 }
 
-// barred says whether nobody can acquire, and why is not that somebody has it.
-func (b *blocked) barred(h *hearing) bool {
-	if !h.f.keyed && b.ghosts != 0 {
+// barred says whether nobody can acquire the lock although nobody need have it.
+func (b *blocked) barred(in *input) bool {
+	if !in.reading.keyChanged && b.offKey != 0 {
 		return true
 	}
-	return h.c.barring(h.f.down | h.f.leftovers())
+	return in.run.barring(in.reading.down | in.reading.leftovers())
 }
 
-// leavers are those whose leftovers bar, as far as known.
-func (b *blocked) leavers(h *hearing) clients {
-	if !h.f.keyed {
-		return b.ghosts
+// leftBy are the clients whose keys or remains bar the lock, as far as known.
+func (b *blocked) leftBy(in *input) clients {
+	if !in.reading.keyChanged {
+		return b.offKey
 	}
 	var s clients
-	for _, g := range h.f.grant[:h.c.nodes] {
+	for _, g := range in.reading.grant[:in.run.nodes] {
 		if g.left {
 			s.add(g.owner)
 		}
@@ -120,10 +118,10 @@ func (b *blocked) leavers(h *hearing) clients {
 	return s
 }
 
-// end reports BLOCKED until to, if anybody was refused.
-func (b *blocked) end(h *hearing, to time.Duration) {
+// end reports BLOCKED until to, if a client was refused.
+func (b *blocked) end(in *input, to time.Duration) {
 	if b.refused > 0 {
-		h.report(Finding{Verdict: Blocked, Clients: b.clients(), From: b.since, To: to})
+		in.report(Finding{Verdict: Blocked, Clients: b.clients(), From: b.since, To: to})
 	}
 }
 
@@ -135,17 +133,17 @@ func (b *blocked) clients() []int {
 	return list
 }
 
-func (b *blocked) finish(h *hearing, l *leases, horizon bool) {
+func (b *blocked) finish(in *input, l *leases, horizon bool) {
 	switch {
 	case b.refused == 0:
 	case b.cleared:
-		b.end(h, b.until)
-	case horizon && h.f.free() && b.refused >= 2 && h.at-b.since >= 2*h.c.ttl:
-		h.report(Finding{
-			Verdict: Deadlock, Clients: b.clients(), From: b.since, To: h.at,
-			Forever: h.c.barring(l.timeless() | l.prolonged(h.f)), // free: all keys are leftovers
+		b.end(in, b.until)
+	case horizon && in.reading.Free() && b.refused >= 2 && in.at-b.since >= 2*in.run.ttl:
+		in.report(Finding{
+			Verdict: Deadlock, Clients: b.clients(), From: b.since, To: in.at,
+			Forever: in.run.barring(l.timeless() | l.prolonged(in.reading)), // free: all keys are leftovers
 		})
 	default:
-		h.report(Finding{Verdict: Unknown, Clients: b.clients(), From: b.since, To: h.at})
+		in.report(Finding{Verdict: Unknown, Clients: b.clients(), From: b.since, To: in.at})
 	}
 }

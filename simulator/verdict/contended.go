@@ -6,17 +6,17 @@ import "locklab/simulator/history"
 // client that asks for the lock while another stands in its way: another one is
 // asking too, or is inside, leaving or releasing (whether or not its grant
 // still stands), or a grant of another, dead or alive, stands on some node.
-// It is no part of the state: a search that wants to know whether there was
-// contention anywhere asks at every step.
+// s does not remember it: a search that has to know whether there was contention
+// anywhere calls Contends for every event.
 func (s *Safety) Contends(e *history.Event) bool {
 	if e.Kind != history.Acquire {
 		return false
 	}
 	c := client8(e.Client)
-	if s.facts.active()&^only(c) != 0 {
+	if s.reading.active()&^only(c) != 0 {
 		return true
 	}
-	for _, g := range s.facts.grant {
+	for _, g := range s.reading.grant {
 		if g.owner != 0 && g.owner != c {
 			return true
 		}

@@ -3,18 +3,18 @@ package verdict
 import "locklab/simulator/history"
 
 // FENCED: there was an OVERLAP, the resource refused at least one write, and it
-// accepted no stale one. It stands beside OVERLAP and excuses nothing: the lock
-// let two in, and the resource had to save the data by itself.
+// accepted no stale one. It is reported beside OVERLAP and does not excuse it: the
+// lock let two in, and only the resource saved the data.
 //
-// An overlap in which nobody happened to write stale is not FENCED: there was
-// luck, not a fence. Only the end of a run can tell, so Judge adds the finding,
-// with the first refused write as evidence. Clients: its writer.
+// An overlap without any refused write is not FENCED: the clients were lucky. Only
+// the end of a run can tell, so Judge adds the finding, with the first refused write
+// as evidence. Clients: its writer.
 type fence struct {
 	refused bool // a write was refused
 }
 
-func (f *fence) observe(h *hearing) {
-	if h.e.Kind == history.Write && !h.e.OK {
+func (f *fence) observe(in *input) {
+	if in.event.Kind == history.Write && !in.event.OK {
 		f.refused = true
 	}
 }

@@ -1,8 +1,8 @@
 package verdict
 
-// Forget drops what was found so far and keeps what the judges need to judge
-// what comes. A search forgets what it has reported, so that a state reached
-// through harm is the same state as one reached without. Words then speak of
-// what came after. FENCED looks back at an overlap: where a resource fences, do
-// not forget.
+// Forget drops the verdicts found so far and keeps what the judges need for the
+// events to come; Words then lists only what comes after. A search calls it after it
+// has reported the verdicts, so that a state reached through harm equals one reached
+// without. Do not call it where the resource fences: FENCED depends on an earlier
+// overlap.
 func (s *Safety) Forget() { s.words = 0 }

@@ -6,16 +6,16 @@ import (
 	"locklab/simulator/history"
 )
 
-// Leases are how long the key will stand on each node if nobody touches it, and
-// who touched it last to that end. Only the end of a run asks.
+// leases are until when the key exists on each node if no command changes it, and
+// which client prolonged it last. They are needed at the end of a run only.
 type leases struct {
 	until   [MaxNodes]time.Duration
 	renewer [MaxNodes]client8 // who last prolonged this value; 0: it stands as it was made
 }
 
-func (l *leases) observe(h *hearing) {
-	e := h.e
-	if e.Kind != history.Change && e.Kind != history.Expire || e.Key != h.c.key {
+func (l *leases) observe(in *input) {
+	e := in.event
+	if e.Kind != history.Change && e.Kind != history.Expire || e.Key != in.run.key {
 		return
 	}
 	n := e.Node - 1
@@ -44,7 +44,7 @@ func (l *leases) timeless() nodes {
 
 // prolonged are the nodes on which the key's time to live was last prolonged
 // by a process that still lives.
-func (l *leases) prolonged(f *facts) nodes {
+func (l *leases) prolonged(f *Reading) nodes {
 	var s nodes
 	for n, r := range l.renewer {
 		if r != 0 && !f.dead.has(r) {

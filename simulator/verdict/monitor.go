@@ -7,15 +7,15 @@ import (
 	"locklab/simulator/history"
 )
 
-// What a Monitor has room for. The limits are what keeps it a fixed-size value.
+// The limits of a Monitor, which keep it a value of fixed size.
 const (
 	MaxClients = 8
 	MaxNodes   = 8
 	maxCopies  = history.Disk + 1 // of one node's data
 )
 
-// A Case is what the judges must know of a run before it begins, the same for
-// all events. It is no part of a Monitor, so that a state need not carry it.
+// A Case is what the judges must know about a run before it begins. It is not part of
+// a Monitor, so that states do not carry it.
 type Case struct {
 	key     string
 	ttl     time.Duration
@@ -23,7 +23,7 @@ type Case struct {
 	nodes   int
 	quorum  int // how many nodes make a majority
 
-	room [MaxClients]int // for how many there is room inside with this client
+	room [MaxClients]int // how many may be inside together with this client, itself counted
 }
 
 // CaseOf takes the Case from the head of a history; Events, End and Horizon
@@ -49,13 +49,12 @@ func CaseOf(h *history.History) Case {
 	return c
 }
 
-// admit panics if e concerns a client or node that the run does not have: the
-// judges would accuse the wrong one. The nodes that are split have a second
-// number each.
+// admit panics if e is of a client or node that the run does not have: the judges
+// would blame the wrong one. The nodes that are split have a second number each.
 func (c *Case) admit(i int, e *history.Event, split nodes) {
-	client := e.Client >= 0 && e.Client <= c.clients && (e.Client > 0 || !in(ofClients, e.Kind))
+	client := e.Client >= 0 && e.Client <= c.clients && (e.Client > 0 || !oneOf(ofClients, e.Kind))
 	known := e.Node <= c.nodes || split>>(e.Node-c.nodes-1)&1 != 0
-	node := known && (e.Node > 0 || !in(ofNodes, e.Kind))
+	node := known && (e.Node > 0 || !oneOf(ofNodes, e.Kind))
 	replica := e.Replica >= 0 && e.Replica < maxCopies
 	if !client || !node || !replica {
 		panic(fmt.Sprintf("verdict: event %d (%s) is of client %d and node %d (copy %d), but the run has %d and %d (copies 0 to %d)",
@@ -63,38 +62,36 @@ func (c *Case) admit(i int, e *history.Event, split nodes) {
 	}
 }
 
-// A Monitor is all judges, with what they remember. The zero Monitor is ready
-// for the first event. It is comparable and holds no pointers: a copy is a
-// branch of the run.
+// A Monitor is all judges with what they remember. The zero Monitor is the start of a
+// run. It is comparable and holds no pointers: a copy is a branch of the run.
 type Monitor struct {
 	Safety
 	Progress
 }
 
-// Observe tells the judges the next event, the i-th of its history, and calls
-// found for every verdict that stands with it; a nil found is allowed. It
-// keeps neither e nor found.
+// Observe gives the judges the next event, the i-th of its history, and calls found
+// for every verdict that it completes; found may be nil. It keeps neither e nor found.
 func (m *Monitor) Observe(c *Case, i int, e *history.Event, found func(Finding)) {
 	switch {
 	case Matters(e.Kind):
 		m.Safety.observe(c, i, e, found)
 		m.Progress.observe(c, &m.Safety, i, e, found)
-	case e.Kind == history.Pause || e.Kind == history.Resume: // matters to one judge, and to no search
-		m.unwoken.observe(&hearing{c: c, f: &m.facts, i: i, e: e, at: e.At, found: found})
+	case e.Kind == history.Pause || e.Kind == history.Resume: // one judge of Progress needs them, no search does
+		m.unwoken.observe(&input{run: c, reading: &m.reading, i: i, event: e, at: e.At, found: found})
 	}
 }
 
-// Finish tells the judges that the run has ended, at true time end, after the
-// last event; horizon as in history.History.
+// Finish tells the judges that the run has ended, at true time end; last is the index
+// of the last event, horizon as in history.History.
 func (m *Monitor) Finish(c *Case, end time.Duration, horizon bool, last int, found func(Finding)) {
-	m.Progress.finish(&hearing{c: c, f: &m.facts, i: last, at: end, found: found}, horizon)
+	m.Progress.finish(&input{run: c, reading: &m.reading, i: last, at: end, found: found}, horizon)
 }
 
-// Safety is the judges of exclusion. Of time it keeps one thing only: when the
-// promise of a key without a time to live lapses (see wrongdel.go), and
-// [Safety.Rebase] takes that out of the way of equal states.
+// Safety is the judges of exclusion. It keeps only one kind of times: when the lease of
+// a key without a time to live lapses (see wrongdel.go); [Safety.Rebase] makes these
+// relative, so that equal states compare equal.
 type Safety struct {
-	facts facts
+	reading Reading
 
 	overlap    overlap
 	staleWrite staleWrite
@@ -112,21 +109,21 @@ func (s *Safety) Observe(c *Case, i int, e *history.Event, found func(Finding)) 
 	}
 }
 
-// observe hears every judge on e, with the facts as they were before it, and
-// only then lets e change the facts.
+// observe gives every judge e with the reading before e, and then adds e to the
+// reading.
 func (s *Safety) observe(c *Case, i int, e *history.Event, found func(Finding)) {
-	c.admit(i, e, s.facts.split)
-	h := hearing{c: c, f: &s.facts, i: i, e: e, at: e.At, found: found, words: &s.words}
-	s.overlap.observe(&h)
-	s.staleWrite.observe(&h)
-	s.fence.observe(&h)
-	s.wrongDel.observe(&h)
-	s.lie.observe(&h)
-	s.facts.observe(c, e)
+	c.admit(i, e, s.reading.split)
+	in := input{run: c, reading: &s.reading, i: i, event: e, at: e.At, found: found, words: &s.words}
+	s.overlap.observe(&in)
+	s.staleWrite.observe(&in)
+	s.fence.observe(&in)
+	s.wrongDel.observe(&in)
+	s.lie.observe(&in)
+	s.reading.Observe(c, e)
 }
 
-// Words are the safety words that stand after the events seen, in order.
-// FENCED among them may go again: the next write can be a stale one.
+// Words are the verdicts of safety after the events seen, in order. FENCED may
+// disappear again: the next write can be a stale one.
 func (s *Safety) Words() []Word {
 	words := s.words
 	if s.fenced() {
@@ -138,18 +135,17 @@ func (s *Safety) Words() []Word {
 // Broken says whether Words is not empty.
 func (s *Safety) Broken() bool { return s.words != 0 }
 
-// Rebase makes now, the true time of the last event or later, the time from
-// which the events to come are counted, and forgets what is over. Two states
-// in which the same can still happen become equal that way, whenever they were
-// reached.
-func (s *Safety) Rebase(now time.Duration) { s.facts.rebase(now) }
+// Rebase makes now, the true time of the last event or later, the zero of the times of
+// the events to come, and forgets what is over. Two states with the same futures then
+// compare equal, whenever they were reached.
+func (s *Safety) Rebase(now time.Duration) { s.reading.rebase(now) }
 
-// Progress is the judges of getting the lock at all. They measure how long
-// things last, so they keep true times, and their state hardly ever recurs.
+// Progress is the judges of whether clients get the lock. They measure how long things
+// last, so they keep true times, and their state hardly ever recurs.
 type Progress struct {
 	leases leases
 
-	orphan orphan
+	orphan  orphan
 	blocked blocked
 	unwoken unwoken
 	starved starved
@@ -159,58 +155,58 @@ type Progress struct {
 	contended bool
 }
 
-// observe hears every judge on e, with the facts as they are after it: these
-// judges ask since when something has been so.
+// observe gives every judge e with the reading after e: these judges measure since when
+// something has been so.
 func (p *Progress) observe(c *Case, s *Safety, i int, e *history.Event, found func(Finding)) {
-	h := hearing{c: c, f: &s.facts, i: i, e: e, at: e.At, found: found}
+	in := input{run: c, reading: &s.reading, i: i, event: e, at: e.At, found: found}
 	p.contended = p.contended || s.Contends(e)
-	p.leases.observe(&h)
-	p.orphan.observe(&h)
-	p.blocked.observe(&h)
-	p.unwoken.observe(&h)
-	p.starved.observe(&h)
-	p.overtaken.observe(&h)
+	p.leases.observe(&in)
+	p.orphan.observe(&in)
+	p.blocked.observe(&in)
+	p.unwoken.observe(&in)
+	p.starved.observe(&in)
+	p.overtaken.observe(&in)
 }
 
-func (p *Progress) finish(h *hearing, horizon bool) {
-	p.orphan.finish(h, &p.leases)
-	p.blocked.finish(h, &p.leases, horizon)
-	p.unwoken.finish(h, horizon)
-	p.starved.finish(h)
-	p.overtaken.finish(h)
+func (p *Progress) finish(in *input, horizon bool) {
+	p.orphan.finish(in, &p.leases)
+	p.blocked.finish(in, &p.leases, horizon)
+	p.unwoken.finish(in, horizon)
+	p.starved.finish(in)
+	p.overtaken.finish(in)
 }
 
 // Contended says whether an event seen so far contended; see Safety.Contends.
 func (p *Progress) Contended() bool { return p.contended }
 
-// A hearing is one event, or the end of a run, before one of the judges.
-type hearing struct {
-	c     *Case
-	f     *facts
-	i     int            // index of e; at the end: of the last event
-	e     *history.Event // nil at the end
-	at    time.Duration  // true time
-	found func(Finding)
-	words *wordSet // where the word is remembered; nil: nowhere
+// An input is one event, or the end of a run, as a judge gets it.
+type input struct {
+	run     *Case
+	reading *Reading
+	i       int            // index of e; at the end: of the last event
+	event   *history.Event // nil at the end
+	at      time.Duration  // true time
+	found   func(Finding)
+	words   *wordSet // where the word is remembered; nil: nowhere
 }
 
-// report is how a judge speaks. It fills in the event.
-func (h *hearing) report(f Finding) {
-	if h.words != nil {
-		h.words.add(f.Verdict)
+// report is called by the judges. It fills in the event.
+func (in *input) report(f Finding) {
+	if in.words != nil {
+		in.words.add(f.Verdict)
 	}
-	if h.found != nil {
-		f.Event = h.i
-		h.found(f)
+	if in.found != nil {
+		f.Event = in.i
+		in.found(f)
 	}
 }
 
-// instant reports something that happened now, the culprit first.
-func (h *hearing) instant(w Word, clients ...int) {
-	h.report(Finding{Verdict: w, Clients: clients, From: h.at, To: h.at, Node: max(h.e.Node, 0)})
+// instant reports something that happens at the event. clients has the culprit first.
+func (in *input) instant(w Word, clients ...int) {
+	in.report(Finding{Verdict: w, Clients: clients, From: in.at, To: in.at, Node: max(in.event.Node, 0)})
 }
 
-// The kinds of event that some judge looks at.
+// The kinds of event that some judge needs.
 const (
 	ofClients = 1<<history.Acquire | 1<<history.Enter | 1<<history.Refuse | 1<<history.Leave |
 		1<<history.Release | 1<<history.Released | 1<<history.Done | 1<<history.Crash | 1<<history.Write
@@ -219,7 +215,7 @@ const (
 		1<<history.Split | 1<<history.Heal | 1<<history.Sync
 )
 
-func in(kinds uint64, k history.Kind) bool { return kinds>>k&1 != 0 }
+func oneOf(kinds uint64, k history.Kind) bool { return kinds>>k&1 != 0 }
 
-// Matters says whether any judge looks at events of kind k.
-func Matters(k history.Kind) bool { return in(ofClients|ofNodes, k) }
+// Matters says whether any judge of a search needs events of kind k.
+func Matters(k history.Kind) bool { return oneOf(ofClients|ofNodes, k) }

@@ -6,82 +6,81 @@ import (
 	"locklab/simulator/history"
 )
 
-// ORPHAN: the key stands, on a quorum of nodes, by the grant of a living
-// client that does not believe in it (it was refused, it met an error, it has
-// given the lock back, it had an exception), and nobody else believes to have
-// the lock. It lasts until the key goes or is somebody else's, until its owner
-// enters after all, or until the run ends. Clients: the owner.
+// ORPHAN: on a quorum of nodes the key is the grant of a living client that does not
+// believe in it (it was refused, met an error, has given the lock back, or had an
+// exception), and no other client believes that it has the lock. It lasts until the
+// key is gone or another client's, until its owner enters after all, or until the run
+// ends. Clients: the owner.
 //
-// Choices:
+// Rules:
 //
-//   - A dead owner's key is not ORPHAN but BLOCKED: the dead believe nothing,
-//     and expiry is made for them.
-//   - While somebody is inside, leaving or releasing there is no orphan. The
-//     loser of a GETSET race leaves its stamp over the winner's; as long as the
-//     winner works, that key keeps the others out rightly.
-//   - An orphan counts if another client was refused while it stood, or if it
+//   - The key of a dead owner is not ORPHAN but BLOCKED: keys expire for this case.
+//   - While a client is inside, leaving or releasing there is no orphan. The loser
+//     of a GETSET race leaves its stamp over the winner's; as long as the winner
+//     works, that key rightly keeps the others out.
+//   - An orphan counts if another client was refused while it existed, or if it
 //     outlasts the run. Otherwise every release that gives up on a slow answer
 //     would be one for the milliseconds until its command arrives.
 //   - Forever: it outlasts the run, and has no time to live on a quorum.
 type orphan struct {
-	open  clients                   // whose orphans stand
-	felt  clients                   // …and refused somebody
-	since [MaxClients]time.Duration // …and since when
+	open     clients                   // whose orphans exist
+	refusing clients                   // …and have refused another client
+	since    [MaxClients]time.Duration // …and since when
 }
 
-func (p *orphan) observe(h *hearing) {
-	if h.e.Kind == history.Refuse {
-		p.felt |= p.open &^ only(client8(h.e.Client))
+func (p *orphan) observe(in *input) {
+	if in.event.Kind == history.Refuse {
+		p.refusing |= p.open &^ only(client8(in.event.Client))
 	}
-	now := standing(h)
+	now := standing(in)
 	if now == p.open {
 		return
 	}
 	for s := p.open &^ now; s != 0; s &= s - 1 {
-		p.close(h, s.first())
+		p.close(in, s.first())
 	}
 	for s := now &^ p.open; s != 0; s &= s - 1 {
-		p.since[s.first()-1] = h.at
+		p.since[s.first()-1] = in.at
 	}
 	p.open = now
 }
 
-// Haunted says whether e, which s has not yet observed, refuses a client while a
-// ORPHAN of another stands. It is no part of the state: a search that wants to
-// know whether one was ever felt asks at every step.
+// RefusedByOrphan says whether e, which s has not observed yet, refuses a client while
+// an orphan of another exists. s does not remember it: a search that has to know calls
+// it for every event.
 func (s *Safety) RefusedByOrphan(c *Case, e *history.Event) bool {
-	return e.Kind == history.Refuse && standing(&hearing{c: c, f: &s.facts})&^only(client8(e.Client)) != 0
+	return e.Kind == history.Refuse && standing(&input{run: c, reading: &s.reading})&^only(client8(e.Client)) != 0
 }
 
-// close ends the orphan of c, and reports it if it was felt.
-func (p *orphan) close(h *hearing, c client8) {
-	if p.felt.has(c) {
-		h.report(Finding{Verdict: Orphan, Clients: []int{int(c)}, From: p.since[c-1], To: h.at})
+// close ends the orphan of c, and reports it if another client was refused.
+func (p *orphan) close(in *input, c client8) {
+	if p.refusing.has(c) {
+		in.report(Finding{Verdict: Orphan, Clients: []int{int(c)}, From: p.since[c-1], To: in.at})
 	}
-	p.felt.remove(c)
+	p.refusing.remove(c)
 	p.since[c-1] = 0
 }
 
-func (p *orphan) finish(h *hearing, l *leases) {
+func (p *orphan) finish(in *input, l *leases) {
 	for s := p.open; s != 0; s &= s - 1 {
 		c := s.first()
-		h.report(Finding{
-			Verdict: Orphan, Clients: []int{int(c)}, From: p.since[c-1], To: h.at,
-			Forever: h.c.majority(h.f.owned(c) & l.timeless()),
+		in.report(Finding{
+			Verdict: Orphan, Clients: []int{int(c)}, From: p.since[c-1], To: in.at,
+			Forever: in.run.majority(in.reading.owned(c) & l.timeless()),
 		})
 	}
 }
 
-// standing are the clients whose orphans stand now.
-func standing(h *hearing) clients {
-	left := h.f.leftovers()
-	if left == 0 || h.f.holders() != 0 {
+// standing are the clients whose orphans exist now.
+func standing(in *input) clients {
+	left := in.reading.leftovers()
+	if left == 0 || in.reading.holders() != 0 {
 		return 0
 	}
 	var s clients
-	for n := range h.c.nodes {
-		o := h.f.grant[n].owner
-		if !h.f.dead.has(o) && h.c.majority(left&h.f.owned(o)) {
+	for n := range in.run.nodes {
+		o := in.reading.grant[n].owner
+		if !in.reading.dead.has(o) && in.run.majority(left&in.reading.owned(o)) {
 			s.add(o)
 		}
 	}

@@ -2,39 +2,37 @@ package verdict
 
 import "locklab/simulator/history"
 
-// OVERLAP: two clients are inside the critical section at one true time, that
-// is, both between their Enter and their Leave or Crash. The order of events
-// decides, not their times: a Leave that stands before an Enter of the same
-// instant makes no overlap.
+// OVERLAP: two clients are inside the critical section at the same true time, that is,
+// both between their Enter and their Leave or Crash. The order of events decides, not
+// their times: a Leave before an Enter of the same instant makes no overlap.
 //
-// A paused client is inside. It does nothing at that moment, but it will go on
-// where it stopped, believing in its lock: that is the pause everybody argues
-// about. A dead one is not inside.
+// A paused client is inside: it will go on where it stopped, and believes that it has
+// the lock. A dead one is not.
 //
-// A lock that several may hold (a semaphore, the readers of a read-write lock)
-// has room for so many; each client says how many it bears beside it, and the
-// least of those inside and the newcomer counts. One too many overlaps with each
-// that is inside.
+// Several clients may be inside where the lock allows it (a semaphore, the readers of
+// a read-write lock). Each client has a number of clients that may be inside together
+// with it, and the smallest number of those inside and the newcomer counts. One too
+// many overlaps with each that is inside.
 //
-// There is one finding for each pair and interval, reported when it begins,
-// with To equal to From; Judge fills in To. Clients: who was inside already,
-// the newcomer.
+// There is one finding for each pair and interval, reported when it begins, with To
+// equal to From; Judge fills in To. Clients: the one that was inside already, the
+// newcomer.
 type overlap struct{}
 
-func (overlap) observe(h *hearing) {
-	c := client8(h.e.Client)
-	if h.e.Kind != history.Enter || h.f.inside.has(c) {
+func (overlap) observe(in *input) {
+	c := client8(in.event.Client)
+	if in.event.Kind != history.Enter || in.reading.inside.has(c) {
 		return
 	}
-	if h.f.inside.size() < h.c.roomWith(h.f.inside|only(c)) {
+	if in.reading.inside.size() < in.run.roomWith(in.reading.inside|only(c)) {
 		return
 	}
-	for s := h.f.inside; s != 0; s &= s - 1 {
-		h.instant(Overlap, int(s.first()), int(c))
+	for s := in.reading.inside; s != 0; s &= s - 1 {
+		in.instant(Overlap, int(s.first()), int(c))
 	}
 }
 
-// roomWith is for how many there is room while these clients are inside.
+// roomWith is how many may be inside together with these clients.
 func (c *Case) roomWith(inside clients) int {
 	room := MaxClients
 	for ; inside != 0; inside &= inside - 1 {

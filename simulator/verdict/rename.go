@@ -7,7 +7,7 @@ type Names [MaxClients + 1]uint8
 // Rename calls every client by its new name. Where all clients run the same
 // code, a state and a renamed one have the same futures, up to names.
 func (s *Safety) Rename(to *Names) {
-	f := &s.facts
+	f := &s.reading
 	for _, set := range []*clients{&f.acquiring, &f.inside, &f.leaving, &f.releasing, &f.dead, &s.lie.own, &s.lie.decided} {
 		*set = to.set(*set)
 	}
@@ -38,7 +38,7 @@ func (to *Names) one(c client8) client8 {
 // Role is what the judges know of client c, without its name: two clients with
 // equal roles can change places before the judges.
 func (s *Safety) Role(c int) (role uint64) {
-	f, me := &s.facts, client8(c)
+	f, me := &s.reading, client8(c)
 	bit := func(is bool) {
 		role <<= 1
 		if is {

@@ -6,15 +6,15 @@ import (
 	"locklab/simulator/history"
 )
 
-// STARVED: at least ten attempts in a row were refused, by whomever, although
-// nobody had the lock all that time and nothing was left behind or down on any
-// node: the clients stood in each other's way, as in a split vote with equal
-// delays. Clients: those refused. It lasts from the first of the refusals to
-// the event that broke the row, or to the end of the run.
+// STARVED, of all clients: at least ten attempts in a row were refused, although no
+// client had the lock all that time, no key was left and no node was down: the clients
+// hindered each other, as in a split vote with equal delays. Clients: those refused.
+// It lasts from the first of the refusals to the event that ended the row, or to the
+// end of the run.
 //
-// Refusals on a lock that somebody has, or that a leftover blocks, do not
-// count: the first is what locks are for, the second is BLOCKED. That one
-// client is overtaken by the others is judged in overtaken.go.
+// Refusals do not count while a client has the lock, which is what locks are for, or
+// while a key that was left blocks it, which is BLOCKED. A single client that the
+// others overtake is judged in overtaken.go.
 type starved struct {
 	refused int // in a row
 	since   time.Duration
@@ -25,25 +25,25 @@ type starved struct {
 // clients, so that n clients that all fail are starved after 10/n rounds.
 const starvedAfter = 10
 
-func (s *starved) observe(h *hearing) {
-	if h.f.holders() != 0 || h.f.down|h.f.leftovers() != 0 || !h.f.keyed && h.f.dead != 0 {
-		s.finish(h)
+func (s *starved) observe(in *input) {
+	if in.reading.holders() != 0 || in.reading.down|in.reading.leftovers() != 0 || !in.reading.keyChanged && in.reading.dead != 0 {
+		s.finish(in)
 		return
 	}
-	if h.e.Kind != history.Refuse {
+	if in.event.Kind != history.Refuse {
 		return
 	}
 	if s.refused == 0 {
-		s.since = h.at
+		s.since = in.at
 	}
 	s.refused++
-	s.who.add(client8(h.e.Client))
+	s.who.add(client8(in.event.Client))
 }
 
 // finish ends the row, and reports it if it was long enough.
-func (s *starved) finish(h *hearing) {
+func (s *starved) finish(in *input) {
 	if s.refused >= starvedAfter {
-		h.report(Finding{Verdict: Starved, Clients: s.who.appendTo(nil), From: s.since, To: h.at})
+		in.report(Finding{Verdict: Starved, Clients: s.who.appendTo(nil), From: s.since, To: in.at})
 	}
 	*s = starved{}
 }

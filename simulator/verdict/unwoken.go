@@ -6,52 +6,52 @@ import (
 	"locklab/simulator/history"
 )
 
-// BLOCKED and DEADLOCK, where nothing stands in the way: the lock is free, no server is
-// down and no key is left behind, and who asks is neither let in nor refused. It
-// waits for a message that was sent before it listened, or that nobody sends.
+// BLOCKED and DEADLOCK, where nothing bars the lock: it is free, no server is down and
+// no key is left, but a client that asks for it is neither let in nor refused. It waits
+// for a message that was sent before it listened, or that nobody sends.
 //
-// The interval begins when all that is so, and ends when it is so no longer, for
-// example with an Enter of anybody. From a lease on it is BLOCKED: no lock that asks
-// again by itself, however seldom, leaves that much time. Where the run was stopped by
-// its horizon it is DEADLOCK from two leases on. Clients: who waited from its beginning.
+// The interval lasts as long as all of this holds; an Enter of any client ends it. If
+// it lasts for a lease or longer it is BLOCKED: a lock that asks again by itself,
+// however seldom, does so sooner. If the run was stopped by its horizon it is DEADLOCK
+// from two leases on. Clients: those that waited from its beginning.
 //
-// A client that is paused keeps itself waiting, and is no part of it.
+// A paused client does not count: it is its own pause that it waits for.
 type unwoken struct {
 	waiting clients
 	since   time.Duration
 	paused  clients
 }
 
-func (u *unwoken) observe(h *hearing) {
-	switch h.e.Kind {
+func (u *unwoken) observe(in *input) {
+	switch in.event.Kind {
 	case history.Pause:
-		u.paused.add(client8(h.e.Client))
+		u.paused.add(client8(in.event.Client))
 	case history.Resume, history.Crash:
-		u.paused.remove(client8(h.e.Client))
+		u.paused.remove(client8(in.event.Client))
 	}
 	still := clients(0)
-	if h.f.free() && !h.c.barring(h.f.down|h.f.leftovers()) && (h.f.keyed || h.f.dead == 0) {
-		still = h.f.acquiring &^ u.paused
+	if in.reading.Free() && !in.run.barring(in.reading.down|in.reading.leftovers()) && (in.reading.keyChanged || in.reading.dead == 0) {
+		still = in.reading.acquiring &^ u.paused
 	}
 	switch {
 	case u.waiting&still == 0:
-		u.end(h, Blocked)
-		u.waiting, u.since = still, h.at
+		u.end(in, Blocked)
+		u.waiting, u.since = still, in.at
 	default:
 		u.waiting &= still
 	}
 }
 
-func (u *unwoken) end(h *hearing, w Word) {
-	if u.waiting != 0 && h.c.ttl > 0 && h.at-u.since >= h.c.ttl {
-		h.report(Finding{Verdict: w, Clients: u.waiting.appendTo(nil), From: u.since, To: h.at})
+func (u *unwoken) end(in *input, w Word) {
+	if u.waiting != 0 && in.run.ttl > 0 && in.at-u.since >= in.run.ttl {
+		in.report(Finding{Verdict: w, Clients: u.waiting.appendTo(nil), From: u.since, To: in.at})
 	}
 }
 
-func (u *unwoken) finish(h *hearing, horizon bool) {
-	if horizon && h.at-u.since >= 2*h.c.ttl {
-		u.end(h, Deadlock)
+func (u *unwoken) finish(in *input, horizon bool) {
+	if horizon && in.at-u.since >= 2*in.run.ttl {
+		u.end(in, Deadlock)
 		return
 	}
-	u.end(h, Blocked)
+	u.end(in, Blocked)
 }

@@ -1,14 +1,14 @@
-// Package verdict judges runs. Its judges see a history and nothing else: not
-// which strategy was played, not what anybody expected.
+// Package verdict judges runs. Its judges see a history only: not which lock was
+// played, and not what anybody expected.
 //
-// [Judge] hears all judges on a finished run. A [Monitor] hears them event by
-// event: its state is a small comparable value, so that whoever searches runs
-// can keep it (or its [Safety] part, which carries no clock) inside a hashed
-// state. What every judge means by its word, with the cases in which one could
-// mean something else, stands at the head of its file.
+// [Judge] judges a finished run. A [Monitor] judges event by event. Its state is a
+// small comparable value, so that a search can keep it, or its [Safety] part, inside a
+// hashed state. A [Reading] is the interpretation of events that the judges share. The
+// exact meaning of every verdict, with its borderline cases, is at the head of the file
+// of its judge.
 //
-// Deliberately absent: expectations, statistics over runs, and whether the
-// fault of a scenario struck; see [Settle] for where the latter comes in.
+// The package knows no expectations and no statistics over runs, and not whether the
+// fault of a scenario was injected; see [Settle] for the last.
 package verdict
 
 import (
@@ -18,7 +18,7 @@ import (
 	"locklab/simulator/history"
 )
 
-// A Word is a verdict's name, as it stands in reports and contracts.
+// A Word is the name of a verdict, as reports and contracts have it.
 type Word string
 
 // Safety.
@@ -32,17 +32,17 @@ const (
 
 // Progress.
 const (
-	Orphan   Word = "ORPHAN" // the key is held by a living client that does not believe it holds it
-	Deadlock Word = "DEADLOCK"   // after the last fault nobody ever acquired again
-	Blocked  Word = "BLOCKED" // nobody held the lock, and yet it was refused, for a time
-	Starved  Word = "STARVED" // one waiter is overtaken without bound, or nobody wins round after round
+	Orphan   Word = "ORPHAN"   // the key belongs to a living client that does not believe that it has the lock
+	Deadlock Word = "DEADLOCK" // the lock is refused for good, although nobody has it
+	Blocked  Word = "BLOCKED"  // nobody had the lock, and still it was refused, for a time
+	Starved  Word = "STARVED"  // one client is overtaken again and again, or nobody wins round after round
 )
 
 // Neither.
 const (
 	Holds   Word = "HOLDS"   // none of the above
 	Unknown Word = "UNKNOWN" // the run ended before the answer was in
-	Vacuous Word = "VACUOUS" // the fault never struck, or nobody contended: the run says nothing
+	Vacuous Word = "VACUOUS" // the fault was never injected, or nobody contended: the run says nothing
 	NA      Word = "N/A"     // the question has no meaning for this lock
 )
 
@@ -59,8 +59,8 @@ type Finding struct {
 
 // A Judgement is everything the judges say of one run.
 type Judgement struct {
-	// Verdicts are the distinct words of Findings, safety first, each in the
-	// order in which the constants above stand; just HOLDS when there are none.
+	// Verdicts are the distinct words of Findings in the order of the constants above;
+	// just HOLDS when there are none.
 	// Shared: do not change it.
 	Verdicts []Word    `json:"verdicts"`
 	Findings []Finding `json:"findings"` // in order of Event
@@ -70,8 +70,8 @@ type Judgement struct {
 	Contended bool `json:"contended"`
 }
 
-// Judge hears all judges on a finished run. It panics, naming the limit, if
-// the history has more clients or nodes than a Monitor has room for.
+// Judge gives all judges a finished run. It panics, naming the limit, if the history
+// has more clients or nodes than MaxClients or MaxNodes.
 func Judge(h *history.History) Judgement {
 	var (
 		c = CaseOf(h)
@@ -106,9 +106,9 @@ func (r *record) note(f Finding) {
 	r.findings = append(r.findings, f)
 }
 
-// closeOverlaps gives the OVERLAPs that end with e their To. The judge itself
-// reports an overlap when it begins: a search wants to know at once, and a
-// state that remembered the beginning would never recur.
+// closeOverlaps gives the OVERLAPs that end with e their To. The judge itself reports
+// an overlap when it begins: a search has to know at once, and a state that remembered
+// the beginning would never recur.
 func (r *record) closeOverlaps(e *history.Event) {
 	if len(r.open) == 0 || !endsInside(e.Kind) {
 		return

@@ -1,39 +1,68 @@
 package verdict
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // The words in the order in which a Judgement lists them.
 var (
 	safetyWords   = []Word{Overlap, StaleWrite, Fenced, WrongDel, Lie}
 	progressWords = []Word{Orphan, Deadlock, Blocked, Starved}
 	order         = slices.Concat(safetyWords, progressWords, []Word{Unknown})
+	all           = slices.Concat(order, []Word{Holds, Vacuous, NA})
 )
 
-// Broken says whether w speaks against the lock. FENCED does: the data were
-// saved by the resource, while the lock let two in. UNKNOWN does not.
+// renamed are the verdicts that earlier versions called otherwise.
+var renamed = map[Word]Word{"STALL": Deadlock, "PHANTOM": Orphan}
+
+// A RenamedError is a verdict by the name that it had in earlier versions.
+type RenamedError struct {
+	Text string
+	Now  Word
+}
+
+func (e *RenamedError) Error() string {
+	return fmt.Sprintf("%q: this verdict is now called %s", e.Text, e.Now)
+}
+
+// ParseWord reads a verdict that a user has written, in capitals or not. The error is a
+// *RenamedError, or lists all verdicts.
+func ParseWord(text string) (Word, error) {
+	w := Word(strings.ToUpper(text))
+	if now, ok := renamed[w]; ok {
+		return "", &RenamedError{text, now}
+	}
+	if !slices.Contains(all, w) {
+		return "", fmt.Errorf("%q: there is no such verdict; they are %s", text, list(all))
+	}
+	return w, nil
+}
+
+// Broken says whether w counts against the lock. FENCED does: the lock let two in, and
+// only the resource saved the data. UNKNOWN does not.
 func (w Word) Broken() bool {
 	return slices.Contains(safetyWords, w) || slices.Contains(progressWords, w)
 }
 
-// Harm says whether w is a fall: exclusion broken, somebody lied to, or no way
-// on. A wait that time ends (ORPHAN, BLOCKED) is the price of a time to live,
-// and no fall.
+// Harm says whether w is a failure: exclusion broken, a false report, or no progress.
+// A wait that ends by itself (ORPHAN, BLOCKED) is the price of a time to live, and no
+// failure.
 func (w Word) Harm() bool { return w.Broken() && w != Orphan && w != Blocked }
 
 // Safety gives the words about exclusion that were found, nil if none.
 func (j Judgement) Safety() []Word { return among(j.Verdicts, safetyWords) }
 
-// Progress gives the words about getting the lock at all that were found, nil
-// if none. They stand beside those of Safety: judged by exclusion alone, the
-// lock that deadlocks looks best.
+// Progress gives the words about getting the lock at all that were found, nil if none.
+// Judged by exclusion alone, a lock that deadlocks would look best.
 func (j Judgement) Progress() []Word { return among(j.Verdicts, progressWords) }
 
-// Settle turns the judgement of one run, or of many merged into one, into what
-// a cell of a table says. Meaningful: the scenario's question makes sense for
-// this lock. Struck: what the scenario is about did happen (the pause fell
-// inside the lease; two contended). Broken words win over UNKNOWN, that wins
-// over VACUOUS, and only what is left HOLDS.
-func Settle(j Judgement, struck, meaningful bool) []Word {
+// Settle turns the judgement of a run into the verdicts of a scenario. meaningful: the
+// question of the scenario makes sense for this lock. happened: what the scenario is
+// about did happen (the pause fell inside the lease; two contended). Broken words win
+// over UNKNOWN, UNKNOWN wins over VACUOUS, and HOLDS is what remains.
+func Settle(j Judgement, happened, meaningful bool) []Word {
 	if !meaningful {
 		return []Word{NA}
 	}
@@ -48,14 +77,14 @@ func Settle(j Judgement, struck, meaningful bool) []Word {
 		return broken
 	case slices.Contains(j.Verdicts, Unknown):
 		return []Word{Unknown}
-	case !struck:
+	case !happened:
 		return []Word{Vacuous}
 	}
 	return []Word{Holds}
 }
 
-// justHolds is shared by all judgements without findings; clipped, so that an
-// append copies it.
+// justHolds is shared by all judgements without findings. It has no spare capacity, so
+// that an append copies it.
 var justHolds = slices.Clip([]Word{Holds})
 
 // verdicts lists the distinct words of findings in order.
@@ -78,6 +107,14 @@ func among(words, of []Word) []Word {
 		}
 	}
 	return in
+}
+
+func list(words []Word) string {
+	var s []string
+	for _, w := range words {
+		s = append(s, string(w))
+	}
+	return strings.Join(s, ", ")
 }
 
 // A wordSet is a set of words, one bit for each place in order.

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"locklab/simulator"
+)
+
+// Exit statuses.
+const (
+	exitOK       = 0
+	exitDiffers  = 1
+	exitUsage    = 2
+	exitNoAnswer = 3
+	exitInternal = 4
+)
+
+// exitError ends the program with a status. A nil error in it prints nothing, since the
+// output has said everything.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// internal marks an error as one of locklab itself. Only that a limit of the simulator
+// was reached is no such error: it leaves the question without an answer.
+func internal(err error) error {
+	if err == nil {
+		return nil
+	}
+	if limit := (*simulator.LimitError)(nil); errors.As(err, &limit) {
+		return &exitError{exitNoAnswer, err}
+	}
+	return &exitError{exitInternal, err}
+}
+
+// textError is a sentence of the catalogues, with its cause if there is one.
+type textError struct {
+	text  string
+	cause error
+}
+
+func (e *textError) Error() string { return e.text }
+func (e *textError) Unwrap() error { return e.cause }
+
+// errorf returns an error with a sentence of the catalogues.
+func (a *app) errorf(key string, pairs ...string) error {
+	return &textError{a.Say(key, pairs...), nil}
+}
+
+// errorFrom returns an error with a sentence in which {cause} is another error.
+func (a *app) errorFrom(cause error, key string, pairs ...string) error {
+	return &textError{a.Say(key, append(slices.Clip(pairs), "cause", cause.Error())...), cause}
+}
+
+// noAnswer returns an error that ends the program with exit status 3.
+func (a *app) noAnswer(key string, pairs ...string) error {
+	return &exitError{exitNoAnswer, a.errorf(key, pairs...)}
+}
+
+// report prints what went wrong and returns the exit status. An error that is no
+// exitError is wrong use.
+func (a *app) report(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	code := exitUsage
+	if e := (*exitError)(nil); errors.As(err, &e) {
+		code = e.code
+	}
+	if text := strings.TrimSpace(err.Error()); text != "" {
+		fmt.Fprintln(a.stderr, "locklab: "+text)
+	}
+	return code
+}
+
+// renamedFlags are former names of flags.
+var renamedFlags = map[string]string{"asks": "retries"}
+
+// flagError says in plain words what is wrong with a flag.
+func (a *app) flagError(c *cobra.Command, err error) error {
+	value, missing, unknown := (*pflag.InvalidValueError)(nil), (*pflag.ValueRequiredError)(nil), (*pflag.NotExistError)(nil)
+	text := err.Error()
+	switch {
+	case errors.As(err, &value):
+		text = a.Say("error.flag.value", "flag", "--"+value.GetFlag().Name, "value", value.GetValue(), "want", a.Say(wanted(err)))
+	case errors.As(err, &missing):
+		text = a.Say("error.flag.missing", "flag", "--"+missing.GetFlag().Name)
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		if now := renamedFlags[name]; now != "" {
+			text = a.Say("error.renamed", "old", "--"+name, "new", "--"+now)
+			break
+		}
+		text = a.Say("error.flag.unknown", "flag", flagIn.FindString(err.Error()), "near", a.near("--"+name, flagNames(c)))
+	}
+	return a.errorFrom(err, "error.flag", "problem", text, "command", c.CommandPath())
+}
+
+// flagIn finds the flag in what pflag says about it.
+var flagIn = regexp.MustCompile(`--?[a-zA-Z][a-z-]*$`)
+
+func flagNames(c *cobra.Command) (names []string) {
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return names
+}
+
+// wanted returns the key of what to write in place of a value that could not be read.
+func wanted(err error) string {
+	number := (*strconv.NumError)(nil)
+	if !errors.As(err, &number) {
+		return "error.want.length" // the only flags that are no numbers are lengths of time
+	}
+	switch number.Func {
+	case "ParseBool":
+		return "error.want.bool"
+	case "ParseUint":
+		return "error.want.natural"
+	}
+	return "error.want.integer"
+}

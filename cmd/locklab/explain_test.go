@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mattn/go-runewidth"
+
+	"locklab/algorithms"
+	"locklab/reports"
+	"locklab/reports/lessons"
+	"locklab/reports/text"
+	"locklab/scenarios"
+	"locklab/scenarios/race"
+)
+
+// played is the stage of the tests: each cell is played once for all of them.
+var played = lessons.NewStage()
+
+func teacher(t *testing.T, out io.Writer, lang string, width int) *lessons.Teacher {
+	return lessons.NewTeacher(t.Context(), &text.Printer{Out: out, Lang: lang, Width: width}, reports.Options{}, played)
+}
+
+// Every place of every text is filled in, in both languages: what it names is there,
+// and came about in a run. The error names the file and the line.
+func TestEveryTextIsFilled(t *testing.T) {
+	for _, prefix := range []string{"lock.", "race.", "path.", "interview.", "term."} {
+		texts, err := teacher(t, io.Discard, "both", 80).Texts(prefix)
+		if err != nil {
+			t.Error(err)
+		}
+		for lang, byKey := range texts {
+			for key, lines := range byKey {
+				for _, line := range lines {
+					if line == "" || strings.ContainsAny(line, "{}") {
+						t.Errorf("%s: %s: a line is %q", lang, key, line)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Every race is told: why, what mends it and what does not.
+func TestEveryRaceIsTold(t *testing.T) {
+	book := lessons.In("en")
+	var ids []string
+	for _, sc := range scenarios.All() {
+		ids = append(ids, sc.ID)
+		for _, part := range []string{"why", "mends", "not"} {
+			if key := "race." + sc.ID + "." + part; !book.Has(key) {
+				t.Errorf("%s is not written", key)
+			}
+		}
+	}
+	for _, key := range book.Keys("race.") {
+		if id := strings.Split(key, ".")[1]; !slices.Contains(ids, id) {
+			t.Errorf("%s: there is no such race", key)
+		}
+	}
+}
+
+// What backs a screen of the path, or an answer, is a run that falls, the same one
+// in both languages.
+func TestBacking(t *testing.T) {
+	en, zh := lessons.In("en"), lessons.In("zh")
+	same := func(key string) string {
+		if en.Name(key) != zh.Name(key) {
+			t.Errorf("%s: %q in English, %q in Chinese", key, en.Name(key), zh.Name(key))
+		}
+		return en.Name(key)
+	}
+	falls := func(what, id, raceID string) {
+		e, err := race.Strategy(id)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			return
+		}
+		sc, err := scenarios.ByName(raceID)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			return
+		}
+		if o, err := played.Play(e, sc); err != nil || !o.Verdicts[0].Broken() {
+			t.Errorf("%s: %s in %s comes to %v, %v: there is nothing to see", what, id, raceID, o.Verdicts, err)
+		}
+	}
+	for n := range lessons.PathScreens {
+		key := fmt.Sprintf("path.%d.", n+1)
+		falls(key, same(key+"lock"), same(key+"scenario"))
+	}
+	for _, topic := range lessons.Topics() {
+		key := "interview." + topic + ".trace"
+		id, race, _ := strings.Cut(same(key), " ")
+		falls(key, id, race)
+	}
+}
+
+// No line of an explanation is wider than the output, in either language, but for
+// commands, which must stay in one piece.
+func TestExplanationsFit(t *testing.T) {
+	pages := [][]string{{"token"}, {"redlock"}, {"R18"}, {"watchdog", "R15"}, {"redlock", "restart"}, {"mutex", "calm"}, {"path"}, {"interview"}, {"glossary"}, {"interview", "redlock"}}
+	for _, page := range pages {
+		for lang, widths := range map[string][]int{"en": {80, 120}, "zh": {80, 120}, "both": {80}} {
+			for _, width := range widths {
+				args := append(append([]string{"explain"}, page...), "--lang", lang, "--width", fmt.Sprint(width))
+				code, out, errs := call(t, args...)
+				if code != 0 || errs != "" {
+					t.Fatalf("%v: exit status %d, %s", args, code, errs)
+				}
+				for line := range strings.Lines(out) {
+					line = strings.TrimRight(line, "\n")
+					if runewidth.StringWidth(line) > width && !strings.HasPrefix(line, "  locklab ") {
+						t.Errorf("%v: %d cells: %s", args, runewidth.StringWidth(line), line)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A lock that nobody can ever have again has fallen, also where the key that stands
+// in a living client's name is told before it; and a story ends with that.
+func TestDeadlockIsAFailure(t *testing.T) {
+	_, id, _ := call(t, "explain", "watchdog")
+	if !strings.Contains(id, "locklab run watchdog dead-business") {
+		t.Errorf("explain watchdog does not list dead-business among the falls:\n%s", id)
+	}
+	_, story, _ := call(t, "run", "watchdog", "dead-business", "--view", "story")
+	if !strings.Contains(story, "DEADLOCK means") {
+		t.Errorf("the story ends with something else than the DEADLOCK:\n%s", story)
+	}
+}
+
+// What a lock's page calls by another lock's name can be looked up from there.
+func TestMechanismLeadsOn(t *testing.T) {
+	for id, base := range map[string]string{"set-ifeq": "daemon-10-owned", "zk-protected": "zk-recheck", "redlock-topup": "redlock-drift"} {
+		if _, out, _ := call(t, "explain", id); !strings.Contains(out, "\n  locklab explain "+base+"\n") {
+			t.Errorf("explain %s does not lead to %s:\n%s", id, base, out)
+		}
+	}
+}
+
+// What a search has found is explained like a race: its lanes, its code, its doom, and
+// the other locks under the same bad luck.
+func TestExplainWitness(t *testing.T) {
+	_, out, _ := call(t, "explore", "token", "--budget", "pause=1", "--json")
+	link := ""
+	for line := range strings.Lines(out) {
+		if _, rest, ok := strings.Cut(line, `"trace": "`); ok && link == "" {
+			link, _, _ = strings.Cut(rest, `"`)
+		}
+	}
+	code, out, errs := call(t, "explain", link)
+	if code != 0 {
+		t.Fatalf("exit status %d: %s", code, errs)
+	}
+	for _, want := range []string{"point of no return", "s.create(ctx, s.node, key", "setnx          ORPHAN@1 DEADLOCK@1", "redlock        OVERLAP@1 STALE-WRITE@1"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+}
+
+// All locks and all races can be explained, and each page has its texts.
+func TestExplainAll(t *testing.T) {
+	for _, e := range algorithms.All() {
+		var out bytes.Buffer
+		if err := teacher(t, &out, "zh", 100).Lock(e); err != nil || !strings.Contains(out.String(), "怎么工作") {
+			t.Errorf("%s: %v\n%s", e.ID, err, out.String())
+		}
+	}
+	for _, sc := range scenarios.All() {
+		var out bytes.Buffer
+		if err := teacher(t, &out, "zh", 100).Race(sc); err != nil || !strings.Contains(out.String(), "谁失守") {
+			t.Errorf("%s: %v\n%s", sc.ID, err, out.String())
+		}
+	}
+}
+
+// Every word that the outputs use can be looked up, in both languages: verdicts, column
+// heads, and the words of certificates.
+func TestWordsAreExplained(t *testing.T) {
+	words := []string{"N/A", "VACUOUS", "UNKNOWN", "HOLDS", "+1", "+3", "@", "?", "none", "par", "steps", "cause", "certificate", "bounds", "states",
+		"transitions", "depth", "complete", "reduction", "symmetry", "partial order", "doom", "point of no return", "tolerance", "retries", "attempts",
+		"orphaned request", "quorum", "TTL", "lease", "asleep", "seed", "settings", "contract", "link", "counterexample", "budget", "probe", "cut short"}
+	words = append(words, "OVERLAP", "STALE-WRITE", "FENCED", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK", "BLOCKED", "STARVED",
+		"反例", "羊群效应", "不可挽回点", "最少故障数", "孤儿请求")
+	for _, w := range words {
+		for _, lang := range []string{"en", "zh"} {
+			if code, out, errs := call(t, "explain", w, "--lang", lang); code != exitOK || len(out) < 40 {
+				t.Errorf("explain %s --lang %s: exit status %d, %s%s", w, lang, code, out, errs)
+			}
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"locklab/reports/text"
+)
+
+// landing prints what to do with the program: its most useful commands.
+func (a *app) landing() {
+	for _, lang := range a.Langs() {
+		a.Printf("%s\n\n", text.Say(lang, "help.title"))
+		for _, c := range landingCommands {
+			a.Wrap("  "+text.Pad("locklab "+c[0], 35), text.Say(lang, "help.landing."+c[1]))
+		}
+		a.Printf("\n")
+		a.Wrap("", text.Say(lang, "help.names"))
+		a.Printf("%s\n", text.Say(lang, "help.more"))
+	}
+}
+
+// landingCommands are commands and the keys of what they do.
+var landingCommands = [][2]string{
+	{"demo", "demo"},
+	{"list", "list"},
+	{"run token gc-pause", "run"},
+	{"explain R18", "explain"},
+	{"explain path", "path"},
+	{"replay LINK", "replay"},
+	{"matrix", "matrix"},
+	{"sweep pause/ttl", "sweep"},
+	{"explore token", "explore"},
+	{"par", "par"},
+	{"tolerance", "tolerance"},
+	{"verify", "verify"},
+}
+
+// usage returns the help texts of the flags of a command.
+func (a *app) usage(command string) func(flag string, pairs ...string) string {
+	return func(flag string, pairs ...string) string {
+		key := "help.flag." + command + "." + flag
+		if !text.In("en").Has(key) {
+			key = "help.flag." + flag
+		}
+		return a.Say(key, pairs...)
+	}
+}
+
+// examples are commands to show in the help of a command; the catalogues describe them
+// under the command's name and their number, from 1.
+func (a *app) examples(command string, commands ...string) string {
+	var b strings.Builder
+	for i, c := range commands {
+		fmt.Fprintf(&b, "  # %s\n  locklab %s\n", a.Say(fmt.Sprintf("help.%s.example.%d", command, i+1)), c)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// translateHelp makes all commands print their help in the language of the reader. Their
+// texts stand in the catalogues under their names.
+func (a *app) translateHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, c := range append(root.Commands(), root) {
+		name := c.Name()
+		if c == root {
+			name = "root"
+		}
+		c.Short = a.Say("help." + name + ".short")
+		c.Flags().BoolP("help", "h", false, a.usage("")("help"))
+	}
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { a.printHelp(c) })
+}
+
+// longPlaces fill the places of the long help texts.
+func (a *app) longPlaces(lang string) []string {
+	return []string{"schema", fmt.Sprint(schema), "doom", text.Say(lang, "help.doom"), "example", contractExample}
+}
+
+// contractExample is a contract as verify reads it.
+const contractExample = `
+  [gc-pause]
+  token   OVERLAP STALE-WRITE
+  [search clients=3 budget=crash=1]
+  token   HOLDS
+  [search budget=pause=1]
+  token   OVERLAP@1 STALE-WRITE@1
+`
+
+func (a *app) printHelp(c *cobra.Command) {
+	name := c.Name()
+	if !c.HasParent() {
+		name = "root"
+		a.landing()
+		a.Printf("\n")
+	}
+	for _, lang := range a.Langs() {
+		a.printLong(text.Say(lang, "help."+name+".long", a.longPlaces(lang)...))
+	}
+	a.Printf("\n%s\n  %s\n", a.Say("help.usage"), c.UseLine())
+	if c.Example != "" {
+		a.Printf("\n%s\n%s\n", a.Say("help.examples"), c.Example)
+	}
+	a.printFlags("help.flags", c.LocalNonPersistentFlags())
+	if !c.HasParent() {
+		a.printFlags("help.flags.global", c.PersistentFlags())
+		return
+	}
+	a.printFlags("help.flags.global", c.InheritedFlags())
+}
+
+// printLong prints paragraphs that " // " separates. One that begins with "- " is an
+// item of a list; one with line breaks is an example.
+func (a *app) printLong(long string) {
+	item := false
+	for i, paragraph := range strings.Split(long, "//") {
+		if strings.Contains(paragraph, "\n") {
+			a.Printf("\n%s", strings.Trim(paragraph, " ")[1:])
+			continue
+		}
+		rest, isItem := strings.CutPrefix(strings.TrimSpace(paragraph), "- ")
+		if i > 0 && !(item && isItem) && !isItem {
+			a.Printf("\n")
+		}
+		label := ""
+		if isItem {
+			label = "  - "
+		}
+		a.Wrap(label, rest)
+		item = isItem
+	}
+}
+
+// printFlags prints flags in two columns.
+func (a *app) printFlags(heading string, flags *pflag.FlagSet) {
+	if !flags.HasAvailableFlags() {
+		return
+	}
+	a.Printf("\n%s\n", a.Say(heading))
+	var rows [][2]string
+	widest := 0
+	flags.VisitAll(func(f *pflag.Flag) {
+		kind, usage := pflag.UnquoteUsage(f)
+		name := "      --" + f.Name
+		if f.Shorthand != "" {
+			name = "  -" + f.Shorthand + ", --" + f.Name
+		}
+		if kind != "" {
+			name += " " + kind
+		}
+		if !slices.Contains([]string{"", "0", "false", "[]", "0s"}, f.DefValue) {
+			usage += " " + a.First("help.default") + " " + f.DefValue + ")"
+		}
+		rows = append(rows, [2]string{name, usage})
+		widest = max(widest, runewidth.StringWidth(name))
+	})
+	for _, row := range rows {
+		a.Wrap(text.Pad(row[0], widest+2), row[1])
+	}
+}

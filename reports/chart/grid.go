@@ -1,0 +1,489 @@
+package chart
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/reports"
+	"locklab/reports/layout"
+	"locklab/reports/text"
+	"locklab/simulator/verdict"
+)
+
+// A Grid is the verdicts on every lock in every scenario. Cells[i][j] is
+// Strategies[i] in Scenarios[j]. Pictures and texts draw a scenario per line
+// and a strategy per column, in the order given.
+type Grid struct {
+	Strategies []Row
+	Scenarios  []Column
+	Cells      [][]Cell
+}
+
+// A Row of the grid is a strategy. The catalogues have its title and that of its group.
+type Row struct {
+	ID, Article string
+	Group       string // id of the family with which it is drawn where there are many; "": none
+}
+
+// Title is what the lock is, in a language.
+func (r Row) Title(lang string) string { return text.LockTitle(r.ID, lang) }
+
+// A Column of the grid is a scenario.
+type Column struct {
+	ID   string
+	Race string // the race it plays ("R18"), or ""
+}
+
+// Title is what happens in the scenario, in a language.
+func (c Column) Title(lang string) string { return text.ScenarioTitle(c.ID, lang) }
+
+// A Cell is the outcome of one strategy in one scenario.
+type Cell struct {
+	Strategy, Article, Scenario, Race string
+
+	Verdicts   []verdict.Word // as in verdict.Judgement; empty: the scenario was not played
+	Expected   []verdict.Word // as contracted
+	Why        string         // key of the contract's reason; see text.Reason
+	AsExpected bool           // the two agree
+	// Uncontracted: no contract speaks of the cell. Then the two neither agree nor differ.
+	Uncontracted bool
+	Reached      bool          // what the scenario is about did happen
+	Trace        string        // where the run is kept, "": nowhere
+	Blocked      time.Duration // the longest BLOCKED, 0: none
+	Overlap      time.Duration // the longest OVERLAP, 0: none
+}
+
+// Word is the verdict that stands for the cell: broken before unknown before
+// vacuous before holds. FENCED stands for the OVERLAP that it implies, unless a
+// stale write came through.
+func (c *Cell) Word() verdict.Word {
+	if slices.Contains(c.Verdicts, verdict.Fenced) && !slices.Contains(c.Verdicts, verdict.StaleWrite) {
+		return verdict.Fenced
+	}
+	best := len(words)
+	for i, w := range words {
+		for _, v := range c.Verdicts {
+			if v == w {
+				best = min(best, i)
+			}
+		}
+	}
+	switch {
+	case best == len(words):
+		return verdict.NA
+	case words[best] == verdict.Holds && !c.Reached:
+		return verdict.Vacuous
+	}
+	return words[best]
+}
+
+// Falls says whether the lock falls in this cell. A wait that time ends
+// (ORPHAN, BLOCKED) is the known price of a time to live, and counts as a cost.
+func (c *Cell) Falls() bool { return c.Word().Harm() }
+
+// asked says whether the cell answers its question.
+func (c *Cell) asked() bool {
+	switch c.Word() {
+	case verdict.NA, verdict.Vacuous, verdict.Unknown:
+		return false
+	}
+	return true
+}
+
+// Label is the cell's text without its glyph: the gravest word, how many more
+// there are, and for how long the lock was blocked.
+func (c *Cell) Label() string {
+	w := c.Word()
+	text := string(w)
+	if w == verdict.Holds {
+		return "holds"
+	}
+	if n := c.more(); n > 0 {
+		text += "+" + strconv.Itoa(n)
+	}
+	if w == verdict.Blocked && c.Blocked > 0 {
+		text += " " + reports.RoundSpan(c.Blocked)
+	}
+	return text
+}
+
+// more is how many words the cell has that its label neither names nor implies.
+func (c *Cell) more() int {
+	n := len(c.Verdicts) - 1
+	if c.Word() == verdict.Fenced && slices.Contains(c.Verdicts, verdict.Overlap) {
+		n--
+	}
+	return n
+}
+
+// Surprising says whether the cell is not what was expected.
+func (c *Cell) Surprising() bool { return !c.AsExpected && !c.Uncontracted }
+
+// text is the cell in a terminal: "# OVERLAP+2", in brackets where it is not
+// what was expected, in round ones where nothing was.
+func (c *Cell) text() string {
+	text := LookOf(c.Word()).Glyph
+	if c.Word() != verdict.NA {
+		text += " " + c.Label()
+	}
+	switch {
+	case c.Uncontracted:
+		return "(" + text + ")"
+	case c.Surprising():
+		return "[" + text + "]"
+	}
+	return " " + text
+}
+
+func (g *Grid) cell(strategy, scenario int) *Cell { return &g.Cells[strategy][scenario] }
+
+// Text prints the grid with a legend. Strategies that do not fit side by side
+// follow in further blocks; many of them become an overview.
+func (g *Grid) Text(w io.Writer, o reports.Options) error {
+	out := o.Lines(w)
+	if g.Many() {
+		g.overview(out)
+	} else {
+		g.columns(out)
+	}
+	if o.Brief {
+		g.glyphs(out)
+	} else {
+		g.legend(out)
+	}
+	for _, lang := range out.Langs() {
+		out.Put(g.Headline(lang), 0)
+	}
+	return out.Err()
+}
+
+// columns prints a scenario per line and a strategy per column.
+func (g *Grid) columns(out *layout.Lines) {
+	labels := g.labels()
+	for from := 0; from < len(g.Strategies); {
+		to := g.fitting(from, labels, out.Width())
+		if from > 0 {
+			out.Put("", 0)
+		}
+		if s := g.block(labels, from, to); !s.Write(out) {
+			g.list(out, labels, from)
+		}
+		from = to
+	}
+}
+
+func (g *Grid) labels() []string {
+	race := 0
+	for _, s := range g.Scenarios {
+		race = max(race, layout.Width(s.Race))
+	}
+	labels := make([]string, len(g.Scenarios))
+	for j, s := range g.Scenarios {
+		labels[j] = strings.TrimSpace(layout.PadRight(s.Race, race) + " " + s.ID)
+	}
+	return labels
+}
+
+// fitting is the end of the block of strategies that begins at from.
+func (g *Grid) fitting(from int, labels []string, width int) int {
+	to := from + 1
+	for to < len(g.Strategies) && g.block(labels, from, to+1).Fits(width) {
+		to++
+	}
+	return to
+}
+
+func (g *Grid) block(labels []string, from, to int) *layout.Sheet {
+	s := &layout.Sheet{Floor: 12, Tight: true} // a cell begins with a blank or a bracket of its own
+	s.Rows = g.headRows(from, to)
+	for j, label := range labels {
+		row := []string{label}
+		for i := from; i < to; i++ {
+			row = append(row, g.cell(i, j).text())
+		}
+		s.Rows = append(s.Rows, row)
+	}
+	return s
+}
+
+// list prints one strategy a cell a line, where there is no room for columns.
+func (g *Grid) list(out *layout.Lines, labels []string, strategy int) {
+	out.Put(g.Strategies[strategy].ID+" "+g.Strategies[strategy].Article, 2)
+	for j, label := range labels {
+		out.Put(label+" "+g.cell(strategy, j).text(), 2)
+	}
+}
+
+// maxHead is how wide a strategy's name may make its column; a longer one is
+// broken at a hyphen.
+const maxHead = 15
+
+func (g *Grid) headRows(from, to int) [][]string {
+	var rows [][]string
+	for i := from; i < to; i++ {
+		parts := append(breakName(g.Strategies[i].ID, maxHead), g.Strategies[i].Article)
+		for n, part := range parts {
+			if n == len(rows) {
+				rows = append(rows, make([]string, 1+to-from))
+			}
+			rows[n][1+i-from] = " " + part
+		}
+	}
+	return rows
+}
+
+// breakName breaks an id at hyphens into parts of at most width characters; a
+// part without a hyphen stays whole.
+func breakName(id string, width int) []string {
+	var out []string
+	line := ""
+	for _, part := range strings.SplitAfter(id, "-") {
+		if line != "" && len(line)+len(part) > width {
+			out = append(out, line)
+			line = ""
+		}
+		line += part
+	}
+	return append(out, line)
+}
+
+// legend explains the glyphs that occur.
+func (g *Grid) legend(out *layout.Lines) {
+	out.Put("", 0)
+	for _, w := range words {
+		if g.occurs(w) {
+			out.Put(layout.PadRight(LookOf(w).Glyph+" "+string(w), 14)+out.Each(func(lang string) string { return reports.Meaning(w, lang) }), 14)
+		}
+	}
+	mark, open := "  [...]", "  (...)"
+	if g.Many() {
+		mark, open = "[", "("
+	}
+	if !g.Many() && g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
+		out.Put(layout.PadRight("  +n", 14)+sayAll(out, "grid.legend.more"), 14)
+	}
+	if g.count((*Cell).Surprising) > 0 {
+		out.Put(layout.PadRight(mark, 14)+sayAll(out, "grid.legend.surprise"), 14)
+	}
+	if g.Uncontracted() > 0 {
+		out.Put(layout.PadRight(open, 14)+sayAll(out, "grid.legend.uncontracted"), 14)
+	}
+	out.Put("", 0)
+}
+
+// glyphs is the legend in one line: words without their meanings.
+func (g *Grid) glyphs(out *layout.Lines) {
+	var parts []string
+	for _, w := range words {
+		if g.occurs(w) {
+			parts = append(parts, LookOf(w).Glyph+" "+string(w))
+		}
+	}
+	out.Put(strings.Join(parts, "   "), 2)
+}
+
+func (g *Grid) count(is func(*Cell) bool) int {
+	n := 0
+	for i := range g.Strategies {
+		for j := range g.Scenarios {
+			if is(g.cell(i, j)) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Uncontracted is of how many cells no contract speaks.
+func (g *Grid) Uncontracted() int { return g.count(func(c *Cell) bool { return c.Uncontracted }) }
+
+// A tally is how many of the cells of one line that answer their question show
+// a fall.
+type tally struct {
+	name     string
+	falls, n int
+}
+
+func (t *tally) add(c *Cell) {
+	if !c.asked() {
+		return
+	}
+	t.n++
+	if c.Falls() {
+		t.falls++
+	}
+}
+
+func (g *Grid) byStrategy() []tally {
+	out := make([]tally, len(g.Strategies))
+	for i, s := range g.Strategies {
+		out[i].name = s.ID
+		for j := range g.Scenarios {
+			out[i].add(g.cell(i, j))
+		}
+	}
+	return out
+}
+
+func (g *Grid) byScenario() []tally {
+	out := make([]tally, len(g.Scenarios))
+	for j, s := range g.Scenarios {
+		out[j].name = strings.TrimSpace(s.Race + " " + s.ID)
+		for i := range g.Strategies {
+			out[j].add(g.cell(i, j))
+		}
+	}
+	return out
+}
+
+// maxNamed is how many equals a sentence names before it only counts them.
+const maxNamed = 3
+
+// extreme is the tally that goes before all others, under the names of all that
+// equal it. Lines that answer no question do not count.
+func extreme(lang string, ts []tally, before func(a, b tally) bool) (best tally) {
+	var names []string
+	for _, t := range ts {
+		switch {
+		case t.n == 0:
+			continue
+		case names == nil, before(t, best):
+			best, names = t, []string{t.name}
+		case t.falls == best.falls && t.n == best.n:
+			names = append(names, t.name)
+		}
+	}
+	best.name = text.Join(lang, "chart.list", names[:min(maxNamed, len(names))])
+	if more := len(names) - maxNamed; more > 0 {
+		best.name = say(lang, "grid.more", "first", best.name, "n", strconv.Itoa(more))
+	}
+	return best
+}
+
+func moreFalls(a, b tally) bool { return a.falls > b.falls }
+
+// higherShare compares falls by what was asked, since locks are not asked equally
+// much; between equal shares, the one that was asked more says more.
+func higherShare(a, b tally) bool {
+	x, y := a.falls*b.n, b.falls*a.n
+	return x > y || x == y && a.n > b.n
+}
+
+func lowerShare(a, b tally) bool {
+	x, y := a.falls*b.n, b.falls*a.n
+	return x < y || x == y && a.n > b.n
+}
+
+// measured leaves out the locks that answer less than half as many questions as
+// the one that answers most: of a lock that excludes nobody hardly anything is
+// asked, and one answer makes no share.
+func measured(ts []tally) (out []tally) {
+	most := 0
+	for _, t := range ts {
+		most = max(most, t.n)
+	}
+	for _, t := range ts {
+		if 2*t.n >= most {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Headline says in a sentence or two what the grid shows, in lang ("en" or
+// "zh"): the scenario that breaks most locks, the lock that falls in the largest
+// share of its scenarios and the one that falls in the smallest, and whether
+// anything differs from what was expected, or nothing was.
+func (g *Grid) Headline(lang string) string {
+	if lang != "zh" {
+		lang = "en"
+	}
+	if open := g.count(func(c *Cell) bool { return c.Word() == verdict.Unknown }); open > 0 {
+		return say(lang, "grid.open", "n", strconv.Itoa(open), "all", strconv.Itoa(len(g.Strategies)*len(g.Scenarios)))
+	}
+	all, surprises, open := len(g.Strategies)*len(g.Scenarios), g.count((*Cell).Surprising), g.Uncontracted()
+	n := []string{"n", strconv.Itoa(surprises), "all", strconv.Itoa(all), "open", strconv.Itoa(open)}
+	tail := say(lang, "grid.expected")
+	switch {
+	case surprises > 0:
+		tail = say(lang, "grid.surprise", n...)
+	case open == all:
+		tail = ""
+	case open > 0:
+		tail = say(lang, "grid.expected.rest")
+	}
+	if open > 0 {
+		tail = strings.TrimSpace(say(lang, "grid.both", "first", tail, "next", say(lang, "grid.uncontracted", n...)))
+	}
+	return say(lang, "grid.both", "first", g.fallen(lang), "next", tail)
+}
+
+func (g *Grid) fallen(lang string) string {
+	worst := extreme(lang, g.byScenario(), moreFalls)
+	if worst.falls == 0 {
+		return say(lang, "grid.quiet")
+	}
+	text := say(lang, "grid.worst", "scenario", worst.name, "k", strconv.Itoa(worst.falls), "n", strconv.Itoa(worst.n))
+	if len(g.Strategies) > 1 {
+		text = say(lang, "grid.join", "first", text, "next", g.mostAndLeast(lang))
+	}
+	return say(lang, "grid.stop", "text", text)
+}
+
+func (g *Grid) mostAndLeast(lang string) string {
+	locks := measured(g.byStrategy())
+	most, least := extreme(lang, locks, higherShare), extreme(lang, locks, lowerShare)
+	if most.falls*least.n == least.falls*most.n {
+		return say(lang, "grid.same", "k", strconv.Itoa(most.falls), "n", strconv.Itoa(most.n))
+	}
+	one := func(key string, t tally) string {
+		return say(lang, key, "lock", t.name, "k", strconv.Itoa(t.falls), "n", strconv.Itoa(t.n))
+	}
+	return say(lang, "grid.join", "first", one("grid.most", most), "next", one("grid.least", least))
+}
+
+// CSV writes one line a cell, under a line of heads. Times are in milliseconds;
+// verdicts are separated by blanks.
+func (g *Grid) CSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	records := [][]string{{"strategy", "article", "scenario", "race", "verdicts", "expected",
+		"as_expected", "reached", "blocked_ms", "overlap_ms", "trace"}}
+	for i := range g.Strategies {
+		for j := range g.Scenarios {
+			records = append(records, g.cell(i, j).record(g.Strategies[i], g.Scenarios[j]))
+		}
+	}
+	if err := out.WriteAll(records); err != nil {
+		return fmt.Errorf("chart: writing the grid: %w", err)
+	}
+	return nil
+}
+
+func (c *Cell) record(s Row, n Column) []string {
+	expected, as := JoinWords(c.Expected), strconv.FormatBool(c.AsExpected)
+	if c.Uncontracted { // a word that no verdict has, and neither true nor false
+		expected, as = "no contract", ""
+	}
+	return []string{
+		s.ID, s.Article, n.ID, n.Race, JoinWords(c.Verdicts), expected, as, strconv.FormatBool(c.Reached),
+		csvMillis(c.Blocked), csvMillis(c.Overlap), c.Trace,
+	}
+}
+
+func csvMillis(d time.Duration) string {
+	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', -1, 64)
+}
+
+// JoinWords writes verdicts with blanks between them.
+func JoinWords(ws []verdict.Word) string {
+	text := make([]string, len(ws))
+	for i, w := range ws {
+		text[i] = string(w)
+	}
+	return strings.Join(text, " ")
+}

@@ -1,0 +1,217 @@
+package chart
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/reports"
+	"locklab/reports/internal/samples"
+	"locklab/simulator/verdict"
+)
+
+func TestGridText(t *testing.T) {
+	g := gridSample()
+	for _, o := range []reports.Options{{Width: reports.NarrowWidth, Lang: "both"}, {Width: 80}, {Width: 20}} {
+		samples.Golden(t, fmt.Sprintf("grid.%d.txt", o.Width), func(w io.Writer) error { return g.Text(w, o) })
+	}
+}
+
+// Six locks and fifteen scenarios stand side by side in 120 columns.
+func TestGridFits(t *testing.T) {
+	g := gridSample()
+	if to := g.fitting(0, g.labels(), reports.NarrowWidth); to != len(g.Strategies) {
+		t.Errorf("only %d of %d strategies fit", to, len(g.Strategies))
+	}
+}
+
+func TestGridCSV(t *testing.T) {
+	g := gridSample()
+	samples.Golden(t, "grid.csv", g.CSV)
+}
+
+func TestGridPNG(t *testing.T) {
+	g := gridSample()
+	checkPNG(t, g.PNG, g.picture())
+}
+
+// checkPNG draws twice: the bytes are the same, and the size is the picture's.
+func checkPNG(t *testing.T, draw func(io.Writer) error, p picture) {
+	t.Helper()
+	var first, second bytes.Buffer
+	for _, b := range []*bytes.Buffer{&first, &second} {
+		if err := draw(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(first.Bytes(), second.Bytes()) {
+		t.Error("two drawings of the same differ")
+	}
+	config, err := png.DecodeConfig(&first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, side := range []struct {
+		name   string
+		got    int
+		points float64
+	}{{"width", config.Width, p.width.Points()}, {"height", config.Height, p.height.Points()}} {
+		if want := side.points * pngDPI / 72; float64(side.got) < want-1 || float64(side.got) > want+1 {
+			t.Errorf("%s is %d pixels, want %.0f", side.name, side.got, want)
+		}
+	}
+}
+
+func TestCellText(t *testing.T) {
+	for _, c := range []struct {
+		verdicts string
+		cell     Cell
+		want     string
+	}{
+		{"HOLDS", Cell{AsExpected: true, Reached: true}, " - holds"},
+		{"HOLDS", Cell{AsExpected: true}, " 0 VACUOUS"},
+		{"", Cell{AsExpected: true, Reached: true}, " ."},
+		{"N/A", Cell{AsExpected: true, Reached: true}, " ."},
+		{"OVERLAP", Cell{Reached: true}, "[# OVERLAP]"},
+		{"OVERLAP STALE-WRITE WRONG-DEL", Cell{AsExpected: true}, " # OVERLAP+2"},
+		{"OVERLAP FENCED", Cell{AsExpected: true, Reached: true}, " = FENCED"},
+		{"OVERLAP FENCED WRONG-DEL", Cell{AsExpected: true, Reached: true}, " = FENCED+1"},
+		{"OVERLAP STALE-WRITE FENCED", Cell{AsExpected: true, Reached: true}, " # OVERLAP+2"},
+		{"ORPHAN DEADLOCK", Cell{AsExpected: true, Reached: true}, " @ DEADLOCK+1"},
+		{"BLOCKED", Cell{AsExpected: true, Reached: true, Blocked: 28 * time.Second}, " > BLOCKED 28s"},
+		{"BLOCKED", Cell{AsExpected: true, Reached: true, Blocked: 9512 * ms}, " > BLOCKED 9.5s"},
+		{"BLOCKED UNKNOWN", Cell{AsExpected: true, Reached: true}, " > BLOCKED+1"},
+		{"SOMETHING-NEW", Cell{AsExpected: true, Reached: true}, " ."},
+	} {
+		c.cell.Verdicts = wordsOf(c.verdicts)
+		if got := c.cell.text(); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.verdicts, got, c.want)
+		}
+	}
+}
+
+func TestGridHeadline(t *testing.T) {
+	small := func(cells ...string) Grid {
+		g := Grid{Scenarios: []Column{{ID: "pause", Race: "R18"}}}
+		for i, c := range cells {
+			id := fmt.Sprintf("lock%d", i+1)
+			g.Strategies = append(g.Strategies, Row{ID: id})
+			g.Cells = append(g.Cells, []Cell{{Verdicts: wordsOf(c), AsExpected: c != "LIE", Reached: true}})
+		}
+		return g
+	}
+	for _, c := range []struct {
+		grid Grid
+		want string
+	}{
+		{small("HOLDS", "BLOCKED"), "No lock in this grid falls to anything. Every cell came out as expected."},
+		{small("OVERLAP"), "1 of 1 locks fall to R18 pause. Every cell came out as expected."},
+		{small("OVERLAP", "LIE"), "2 of 2 locks fall to R18 pause; every lock falls in the same share of its scenarios (1 of 1). 1 of 2 cells differ from what was expected."},
+		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fall to R18 pause; largest share of falls: lock1 (1 of 1 scenarios, temporary waits not counted); smallest: lock2 (0 of 1). Every cell came out as expected."},
+		{small("HOLDS", "DEADLOCK", "DEADLOCK", "DEADLOCK", "DEADLOCK"), "4 of 5 locks fall to R18 pause; largest share of falls: lock2, lock3, lock4 and 1 more (1 of 1 scenarios, temporary waits not counted); smallest: lock1 (0 of 1). Every cell came out as expected."},
+	} {
+		if got := c.grid.Headline("en"); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// What counts is the share of what was asked; and of a lock that is asked hardly
+// anything nothing can be said, whatever it answers.
+func TestGridHeadlineCountsShares(t *testing.T) {
+	g := Grid{Scenarios: []Column{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}}}
+	for id, cells := range [][]string{
+		{"OVERLAP", "N/A", "N/A", "N/A"}, // lock0 answers one question of four
+		{"OVERLAP", "OVERLAP", "HOLDS", "HOLDS"},
+		{"OVERLAP", "OVERLAP", "N/A", "N/A"}, // as many falls, of half as many questions
+		{"OVERLAP", "HOLDS", "HOLDS", "N/A"},
+		{"OVERLAP", "HOLDS", "HOLDS", "HOLDS"}, // as many falls as lock3, of more questions
+	} {
+		row := make([]Cell, len(cells))
+		for j, c := range cells {
+			row[j] = Cell{Verdicts: wordsOf(c), AsExpected: true, Reached: true}
+		}
+		g.Strategies, g.Cells = append(g.Strategies, Row{ID: fmt.Sprintf("lock%d", id)}), append(g.Cells, row)
+	}
+	want := "5 of 5 locks fall to a; largest share of falls: lock2 (2 of 2 scenarios, temporary waits not counted); smallest: lock4 (1 of 4). Every cell came out as expected."
+	if got := g.Headline("en"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// Glyphs tell words apart without colour, and writing stands out from its
+// ground by 4.5 to 1, as the accessibility guidelines ask.
+func TestLooks(t *testing.T) {
+	owner := map[string]verdict.Word{}
+	for _, w := range words {
+		l := LookOf(w)
+		if other, taken := owner[l.Glyph]; taken {
+			t.Errorf("%s and %s share the glyph %s", w, other, l.Glyph)
+		}
+		owner[l.Glyph] = w
+		p := paints[l.Class]
+		if c := contrast(p.ground, p.writing); c < 4.5 {
+			t.Errorf("%s: contrast %.1f", w, c)
+		}
+	}
+}
+
+// Every lock of the timeline is drawn in a way of its own.
+func TestStylesDiffer(t *testing.T) {
+	owner := map[string]string{}
+	for _, e := range algorithms.All() {
+		look := styleOf(e.ID)
+		s := fmt.Sprintf("%v %T %v", look.color, look.marker, look.dash)
+		if other, taken := owner[s]; taken {
+			t.Errorf("%s and %s look the same", e.ID, other)
+		}
+		owner[s] = e.ID
+	}
+}
+
+func ExampleGrid_Text() {
+	g := gridSample()
+	g.Strategies, g.Scenarios = g.Strategies[:3], g.Scenarios[:4]
+	if err := g.Text(os.Stdout, reports.Options{Width: 80}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	//                    setnx       setnx-expire   getset
+	//                    003-A       003-B          000-C
+	// calm               - holds     - holds        - holds
+	// R01 crash-holding  @ DEADLOCK  > BLOCKED 15s  > BLOCKED 22s
+	// R02 crash-between  .           @ DEADLOCK     .
+	// R03 slow-owner     - holds     # OVERLAP+2    # OVERLAP+1
+	//
+	// # OVERLAP     Two clients were inside the critical section at one instant; a
+	//               paused one counts.
+	// @ DEADLOCK    After the last fault nobody ever acquired the lock again.
+	// > BLOCKED     Nobody held the lock, and yet it was refused for a time.
+	// - HOLDS       None of the harms was found in this run.
+	// . N/A         The question has no meaning for this lock.
+	//   +n          and n more verdicts, less grave ones
+	//
+	// 2 of 3 locks fall to R03 slow-owner; largest share of falls: setnx-expire (2 of
+	// 4 scenarios, temporary waits not counted); smallest: setnx, getset (1 of 3).
+	// Every cell came out as expected.
+}
+
+func TestGridEmpty(t *testing.T) {
+	var g Grid
+	for name, write := range map[string]func(io.Writer) error{
+		"text": func(w io.Writer) error { return g.Text(w, reports.Options{}) }, "csv": g.CSV, "png": g.PNG, "svg": g.SVG,
+	} {
+		if err := write(io.Discard); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := g.Headline("en"); !strings.HasPrefix(got, "No lock") {
+		t.Error(got)
+	}
+}

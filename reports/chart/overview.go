@@ -1,0 +1,169 @@
+package chart
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"locklab/reports/layout"
+	"locklab/reports/text"
+	"locklab/simulator/verdict"
+)
+
+// overviewFrom is the number of locks from which a grid is drawn as an overview: a lock
+// per line, in groups, a race per column, and only the glyph in each cell. Locks of one
+// group that came out the same share a line.
+const overviewFrom = 12
+
+// Many says whether the grid is drawn as an overview.
+func (g *Grid) Many() bool { return len(g.Strategies) >= overviewFrom }
+
+// A Band is one group of an overview.
+type Band struct {
+	Group string // id of the family
+	Lines []Line
+}
+
+// A Line is a lock, with those that came out the same: indices of Grid.Strategies.
+type Line struct {
+	First int
+	Same  []int
+}
+
+// Bands gathers the groups, in the order of their first locks.
+func (g *Grid) Bands() []Band {
+	var out []Band
+	for i, s := range g.Strategies {
+		n := slices.IndexFunc(out, func(b Band) bool { return b.Group == s.Group })
+		if n < 0 {
+			n = len(out)
+			out = append(out, Band{Group: s.Group})
+		}
+		b := &out[n]
+		if twin := slices.IndexFunc(b.Lines, func(l Line) bool { return g.alike(l.First, i) }); twin >= 0 {
+			b.Lines[twin].Same = append(b.Lines[twin].Same, i)
+			continue
+		}
+		b.Lines = append(b.Lines, Line{First: i})
+	}
+	return out
+}
+
+// alike says whether two locks have the same verdicts everywhere. How long
+// somebody was blocked does not count.
+func (g *Grid) alike(a, b int) bool {
+	for j := range g.Scenarios {
+		x, y := g.cell(a, j), g.cell(b, j)
+		if x.AsExpected != y.AsExpected || x.Uncontracted != y.Uncontracted || x.Word() != y.Word() || !slices.Equal(x.Verdicts, y.Verdicts) {
+			return false
+		}
+	}
+	return true
+}
+
+// mark is the cell in an overview: its glyph, after a bracket where it is not
+// what was expected, a round one where nothing was.
+func (c *Cell) mark() string {
+	switch {
+	case c.Uncontracted:
+		return "(" + LookOf(c.Word()).Glyph
+	case c.Surprising():
+		return "[" + LookOf(c.Word()).Glyph
+	}
+	return " " + LookOf(c.Word()).Glyph
+}
+
+// short is what heads a scenario's column.
+func (c Column) short() string {
+	if c.Race != "" {
+		return c.Race
+	}
+	return c.ID
+}
+
+func (g *Grid) lineName(l Line) string {
+	name := g.Strategies[l.First].ID
+	if len(l.Same) > 0 {
+		name += " +" + strconv.Itoa(len(l.Same))
+	}
+	return name
+}
+
+// overview prints it.
+func (g *Grid) overview(out *layout.Lines) {
+	bands := g.Bands()
+	label := 0
+	for _, b := range bands {
+		for _, l := range b.Lines {
+			label = max(label, 2+layout.Width(g.lineName(l)))
+		}
+	}
+	perBlock := len(g.Scenarios)
+	if out.Width() > 0 {
+		perBlock = max(1, (out.Width()-label)/2)
+	}
+	for from := 0; from < len(g.Scenarios); from += perBlock {
+		if from > 0 {
+			out.Put("", 0)
+		}
+		g.overviewBlock(out, bands, label, from, min(from+perBlock, len(g.Scenarios)))
+	}
+	out.Put("", 0)
+	for _, b := range bands {
+		for _, l := range b.Lines {
+			if len(l.Same) > 0 {
+				out.Put(layout.PadRight(g.lineName(l), label)+" "+sayAll(out, "grid.also")+" "+g.names(l.Same), label+1)
+			}
+		}
+	}
+	var races []string
+	for _, s := range g.Scenarios {
+		races = append(races, strings.TrimSpace(s.Race+" "+s.ID))
+	}
+	out.Put(strings.Join(races, ", "), 0)
+}
+
+func (g *Grid) names(places []int) string {
+	var s []string
+	for _, i := range places {
+		s = append(s, g.Strategies[i].ID)
+	}
+	return strings.Join(s, ", ")
+}
+
+// overviewBlock prints the columns of some scenarios, with their races written
+// downwards.
+func (g *Grid) overviewBlock(out *layout.Lines, bands []Band, label, from, to int) {
+	height := 0
+	for _, s := range g.Scenarios[from:to] {
+		height = max(height, len(s.short()))
+	}
+	for n := range height {
+		line := strings.Repeat(" ", label)
+		for _, s := range g.Scenarios[from:to] {
+			letter := " "
+			if n < len(s.short()) {
+				letter = s.short()[n : n+1]
+			}
+			line += " " + letter
+		}
+		out.Put(line, 0)
+	}
+	for _, b := range bands {
+		if b.Group != "" {
+			out.Put(out.Each(func(lang string) string { return text.FamilyTitle(b.Group, lang) }), 0)
+		}
+		for _, l := range b.Lines {
+			line := layout.PadRight("  "+g.lineName(l), label)
+			for j := from; j < to; j++ {
+				line += g.cell(l.First, j).mark()
+			}
+			out.Put(line, 0)
+		}
+	}
+}
+
+// occurs says whether a word stands for any cell.
+func (g *Grid) occurs(w verdict.Word) bool {
+	return g.count(func(c *Cell) bool { return c.Word() == w }) > 0
+}

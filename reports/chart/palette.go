@@ -1,0 +1,153 @@
+package chart
+
+import (
+	"fmt"
+	"hash/fnv"
+	"image/color"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/simulator/verdict"
+)
+
+// The colours of Okabe and Ito (2008), which people with any kind of colour
+// vision can tell apart. They never stand alone: cells carry a glyph and a
+// word, lines a marker and a dash.
+var (
+	black      = color.NRGBA{0x00, 0x00, 0x00, 0xff}
+	orange     = color.NRGBA{0xe6, 0x9f, 0x00, 0xff}
+	skyBlue    = color.NRGBA{0x56, 0xb4, 0xe9, 0xff}
+	green      = color.NRGBA{0x00, 0x9e, 0x73, 0xff}
+	blue       = color.NRGBA{0x00, 0x72, 0xb2, 0xff}
+	vermillion = color.NRGBA{0xd5, 0x5e, 0x00, 0xff}
+	purple     = color.NRGBA{0xcc, 0x79, 0xa7, 0xff}
+
+	white     = color.NRGBA{0xff, 0xff, 0xff, 0xff}
+	ink       = color.NRGBA{0x22, 0x22, 0x22, 0xff}
+	faintInk  = color.NRGBA{0x6b, 0x6b, 0x6b, 0xff}
+	hairline  = color.NRGBA{0xd8, 0xd8, 0xd8, 0xff}
+	paleGreen = color.NRGBA{0xec, 0xf6, 0xf2, 0xff}
+	paleGrey  = color.NRGBA{0xf1, 0xf1, 0xf1, 0xff}
+)
+
+// A Class is a family of verdicts that share a colour. Its name is that of a class in
+// the page's style sheet.
+type Class string
+
+const (
+	classBroken   Class = "broken"   // exclusion or data is lost
+	classFenced   Class = "fenced"   // exclusion is lost, data is not
+	classTouched  Class = "touched"  // somebody else's lock or trust is damaged
+	classStuck    Class = "stuck"    // somebody waits without end
+	classSlow     Class = "slow"     // somebody waits longer than need be
+	classHolds    Class = "holds"    // nothing happened
+	classUnknown  Class = "unknown"  // the run says nothing
+	classNotAsked Class = "notasked" // the question has no meaning
+)
+
+// A Look is how a verdict appears in grids, charts and pages.
+type Look struct {
+	Glyph string // one ASCII character, different for every verdict
+	Class Class
+}
+
+// words are the verdicts from the gravest to the most harmless: safety in the
+// order of package verdict, then what never ends before what a TTL ends.
+var words = []verdict.Word{
+	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie,
+	verdict.Deadlock, verdict.Starved, verdict.Orphan, verdict.Blocked,
+	verdict.Unknown, verdict.Vacuous, verdict.Holds, verdict.NA,
+}
+
+var looks = map[verdict.Word]Look{
+	verdict.Overlap:    {"#", classBroken},
+	verdict.StaleWrite: {"%", classBroken},
+	verdict.Fenced:     {"=", classFenced},
+	verdict.WrongDel:   {"x", classTouched},
+	verdict.Lie:        {"!", classTouched},
+	verdict.Orphan:     {"o", classSlow},
+	verdict.Deadlock:   {"@", classStuck},
+	verdict.Blocked:    {">", classSlow},
+	verdict.Starved:    {"*", classStuck},
+	verdict.Holds:      {"-", classHolds},
+	verdict.Unknown:    {"?", classUnknown},
+	verdict.Vacuous:    {"0", classUnknown},
+	verdict.NA:         {".", classNotAsked},
+}
+
+// LookOf returns the look of a verdict; an unknown one looks like UNKNOWN.
+func LookOf(w verdict.Word) Look {
+	if l, ok := looks[w]; ok {
+		return l
+	}
+	return Look{"?", classUnknown}
+}
+
+// paints are a class's ground and writing, chosen to differ in lightness by at
+// least 4.5 to 1.
+var paints = map[Class]struct{ ground, writing color.NRGBA }{
+	classBroken:   {vermillion, black},
+	classFenced:   {orange, black},
+	classTouched:  {purple, black},
+	classStuck:    {blue, white},
+	classSlow:     {skyBlue, black},
+	classHolds:    {paleGreen, faintInk},
+	classUnknown:  {paleGrey, ink},
+	classNotAsked: {white, faintInk},
+}
+
+// A style is how a strategy is drawn, the same in every chart.
+type style struct {
+	color  color.NRGBA
+	marker draw.GlyphDrawer
+	dash   []vg.Length
+}
+
+var (
+	lineColors = []color.NRGBA{blue, vermillion, green, purple, orange, skyBlue, black}
+	markers    = []draw.GlyphDrawer{
+		draw.CircleGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{}, draw.RingGlyph{},
+		draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{},
+	}
+	dashes = [][]vg.Length{
+		nil, {6, 2}, {2, 2}, {8, 2, 2, 2}, {4, 3},
+	}
+)
+
+// styleOf gives a strategy its colour, marker and dash, the same in every chart: those of
+// its place in the list of milestones and then of all locks. The three lists have lengths
+// without a common factor, so that 280 places differ. A lock that is not listed gets a
+// place that follows from its id.
+func styleOf(id string) style {
+	known := slices.Concat(algorithms.Milestones(), algorithms.All())
+	n := slices.IndexFunc(known, func(e lock.Entry) bool { return e.ID == id })
+	if n < 0 {
+		sum := fnv.New32a()
+		sum.Write([]byte(id))
+		n = int(sum.Sum32() % 280)
+	}
+	return style{
+		color:  lineColors[n%len(lineColors)],
+		marker: markers[n%len(markers)],
+		dash:   dashes[n%len(dashes)],
+	}
+}
+
+// Verdicts returns all verdicts, from the gravest to the most harmless.
+func Verdicts() []verdict.Word { return slices.Clone(words) }
+
+// StyleSheet is the CSS of the classes that look the same by day and by night, as
+// charts draw them. The quiet classes are the page's business.
+func StyleSheet() string {
+	hex := func(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+	var b strings.Builder
+	for _, c := range []Class{classBroken, classFenced, classTouched, classStuck, classSlow} {
+		fmt.Fprintf(&b, ".%s { background: %s; color: %s; }\n", c, hex(paints[c].ground), hex(paints[c].writing))
+	}
+	return b.String()
+}

@@ -1,0 +1,83 @@
+package chart
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"locklab/reports"
+	"locklab/reports/internal/samples"
+	"locklab/simulator/verdict"
+)
+
+// parSample has every kind of cell in it.
+func parSample() Par {
+	return Par{
+		Verdicts: []verdict.Word{verdict.Overlap, verdict.Lie, verdict.Deadlock},
+		Rows: []ParRow{
+			{"setnx", []ParCell{
+				{Told: true, Found: true, Par: 0, Steps: 9, Trace: "locklab2-a"},
+				{Told: true},
+				{Told: true, Found: true, Par: 1, Steps: 19, Ways: []string{"crash", "lose-reply"}, Trace: "locklab2-b"},
+			}},
+			{"token", []ParCell{
+				{Told: true, Found: true, Par: 1, Steps: 13, Ways: []string{"pause"}, Trace: "locklab2-c"},
+				{Told: true},
+				{Told: true},
+			}},
+			{"redlock", []ParCell{
+				{Told: true, Found: true, Par: 1, Steps: 15, Ways: []string{"pause", "restart", "failover"}, Trace: "locklab2-d"},
+				{Found: true, Par: 2, Steps: 67, Ways: []string{"crash+pause"}, Trace: "locklab2-e"},
+				{},
+			}},
+			{Strategy: "watchdog"}, // not finished
+		},
+		Clients: 2, Attempts: 2, TTL: 9 * time.Second, Budgets: []string{"crash=1", "pause=1"},
+	}
+}
+
+func TestParCSV(t *testing.T) {
+	c := parSample()
+	samples.Golden(t, "par.csv", c.CSV)
+}
+
+func TestParText(t *testing.T) {
+	c := parSample()
+	samples.Golden(t, "par.txt", func(w io.Writer) error { return c.Text(w, reports.Options{Width: reports.NarrowWidth}) })
+	for _, width := range []int{16, 30, 60} {
+		samples.CheckWidth(t, "par", width, func(w io.Writer) error { return c.Text(w, reports.Options{Width: width}) })
+	}
+}
+
+func TestParPNG(t *testing.T) {
+	c := parSample()
+	checkPNG(t, c.PNG, c.picture())
+}
+
+func TestParTakeaway(t *testing.T) {
+	c := parSample()
+	want := "OVERLAP: setnx with no bad luck at all; token, redlock with 1 unlucky move; watchdog not told. " +
+		"LIE: redlock with 2 unlucky moves; setnx, token proved free of it; watchdog not told. " +
+		"DEADLOCK: setnx with 1 unlucky move; token proved free of it; redlock, watchdog not told."
+	if got := c.Takeaway("en"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	c.Verdicts, c.Rows = c.Verdicts[:1], c.Rows[1:3]
+	if got, want := c.Takeaway("en"), "OVERLAP: every lock with 1 unlucky move."; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if c.Inconclusive() {
+		t.Error("everything was told")
+	}
+}
+
+func TestParOddSizes(t *testing.T) {
+	for _, c := range []Par{{}, {Rows: []ParRow{{Strategy: "token"}}}, {Verdicts: []verdict.Word{verdict.Lie}}} {
+		if err := c.PNG(io.Discard); err != nil {
+			t.Error(err)
+		}
+		if err := c.Text(io.Discard, reports.Options{}); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package chart
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"io"
+	"strings"
+
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// A picture is a drawing of known size, in points.
+type picture struct {
+	width, height vg.Length
+	draw          func(draw.Canvas)
+}
+
+// pngDPI makes small writing legible on paper and on dense screens.
+const pngDPI = 144
+
+func (p picture) png(w io.Writer) error { return p.pngAt(w, pngDPI) }
+
+func (p picture) pngAt(w io.Writer, dpi int) error {
+	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(white))
+	p.draw(draw.New(c))
+	if _, err := (vgimg.PngCanvas{Canvas: c}).WriteTo(w); err != nil {
+		return fmt.Errorf("chart: writing a PNG: %w", err)
+	}
+	return nil
+}
+
+// svg names fonts of the same measures after Liberation Sans, so that a reader
+// who does not have it sees the same picture.
+func (p picture) svg(w io.Writer) error {
+	c := vgsvg.NewWith(vgsvg.UseWH(p.width, p.height))
+	canvas := draw.New(c)
+	canvas.SetColor(white)
+	canvas.Fill(canvas.Rectangle.Path())
+	p.draw(canvas)
+	var b bytes.Buffer
+	if _, err := c.WriteTo(&b); err != nil {
+		return fmt.Errorf("chart: drawing an SVG: %w", err)
+	}
+	text := strings.ReplaceAll(b.String(), "font-family:Liberation Sans;",
+		"font-family:Liberation Sans,Arial,Helvetica,sans-serif;")
+	if _, err := io.WriteString(w, text); err != nil {
+		return fmt.Errorf("chart: writing an SVG: %w", err)
+	}
+	return nil
+}
+
+// writing is text of a size in points; draw's y is the middle of the line.
+func writing(size vg.Length, c color.Color) draw.TextStyle {
+	return draw.TextStyle{
+		Color:   c,
+		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
+		XAlign:  draw.XLeft,
+		YAlign:  draw.YCenter,
+		Handler: plot.DefaultTextHandler,
+	}
+}
+
+func bold(s draw.TextStyle) draw.TextStyle {
+	s.Font.Weight = xfont.WeightBold
+	return s
+}
+
+func aligned(s draw.TextStyle, x draw.XAlignment) draw.TextStyle {
+	s.XAlign = x
+	return s
+}
+
+// fitText shortens text to a width, with ".." where something is missing.
+func fitText(s draw.TextStyle, text string, width vg.Length) string {
+	if s.Width(text) <= width {
+		return text
+	}
+	for runes := []rune(text); len(runes) > 0; {
+		runes = runes[:len(runes)-1]
+		if cut := strings.TrimRight(string(runes), " ") + ".."; s.Width(cut) <= width {
+			return cut
+		}
+	}
+	return ""
+}
+
+// foldText breaks text at blanks into lines of at most width.
+func foldText(s draw.TextStyle, text string, width vg.Length) []string {
+	var out []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && s.Width(line+" "+word) > width {
+			out = append(out, line)
+			line = ""
+		}
+		line = strings.TrimSpace(line + " " + word)
+	}
+	return append(out, line)
+}
+
+// A heading is a title with one sentence under it that says what to see.
+type heading struct {
+	title, takeaway string
+	axes            string // what is drawn against what, "": needs no saying
+	width           vg.Length
+}
+
+const (
+	margin    vg.Length = 18
+	titleSize vg.Length = 16
+	textSize  vg.Length = 10.5
+	smallSize vg.Length = 8.5
+	leading   vg.Length = 1.35 // line height in font sizes
+)
+
+func (h heading) lines() []string { return foldText(writing(textSize, ink), h.takeaway, h.width) }
+
+func (h heading) height() vg.Length {
+	height := titleSize*leading + textSize*leading*vg.Length(len(h.lines())) + 10
+	if h.axes != "" {
+		height += textSize * leading
+	}
+	return height
+}
+
+// draw writes the heading below top and returns where it ends.
+func (h heading) draw(c draw.Canvas, left, top vg.Length) vg.Length {
+	c.FillText(bold(writing(titleSize, ink)), vg.Point{X: left, Y: top - titleSize*leading/2}, h.title)
+	y := top - titleSize*leading
+	for _, line := range h.lines() {
+		c.FillText(writing(textSize, ink), vg.Point{X: left, Y: y - textSize*leading/2}, line)
+		y -= textSize * leading
+	}
+	if h.axes != "" {
+		c.FillText(writing(smallSize, faintInk), vg.Point{X: left, Y: y - textSize*leading/2}, h.axes)
+		y -= textSize * leading
+	}
+	return y - 10
+}
+
+// box is the rectangle with the given edges.
+func box(left, bottom, right, top vg.Length) vg.Rectangle {
+	return vg.Rectangle{Min: vg.Point{X: left, Y: bottom}, Max: vg.Point{X: right, Y: top}}
+}
+
+func fillBox(c draw.Canvas, r vg.Rectangle, col color.Color) {
+	c.SetColor(col)
+	c.Fill(r.Path())
+}
+
+func strokeBox(c draw.Canvas, r vg.Rectangle, col color.Color, width vg.Length) {
+	c.SetColor(col)
+	c.SetLineWidth(width)
+	c.SetLineDash(nil, 0)
+	c.Stroke(r.Path())
+}
+
+func dashBox(c draw.Canvas, r vg.Rectangle, col color.Color, width vg.Length) {
+	c.SetColor(col)
+	c.SetLineWidth(width)
+	c.SetLineDash([]vg.Length{3, 2}, 0)
+	c.Stroke(r.Path())
+	c.SetLineDash(nil, 0) // what is drawn next is not to inherit it
+}

@@ -1,0 +1,37 @@
+package chart
+
+import (
+	"bytes"
+	"testing"
+
+	"locklab/reports/internal/samples"
+)
+
+// A few small pictures are compared as such. All charts are compared as the data from
+// which they are drawn: their CSV and text.
+func TestSmallPictures(t *testing.T) {
+	sensitivity := sensitivitySample()
+	sensitivity.Series = sensitivity.Series[1:3]
+	panels, err := sensitivity.picture()
+	if err != nil {
+		t.Fatal(err)
+	}
+	grid := gridSample()
+	grid.Strategies, grid.Scenarios = grid.Strategies[2:5], grid.Scenarios[:4]
+	grid.Cells = grid.Cells[2:5]
+	overview := manySample()
+	overview.Scenarios = overview.Scenarios[:4]
+	par, tolerance := parSample(), toleranceSample()
+	par.Rows = par.Rows[:3]
+	tolerance.Hazards = tolerance.Hazards[:2]
+	for name, p := range map[string]picture{
+		"grid": grid.picture(), "overview": overview.picture(), "par": par.picture(),
+		"tolerance": tolerance.picture(), "doom": doomSample().picture(), "sensitivity": panels,
+	} {
+		var b bytes.Buffer
+		if err := p.pngAt(&b, 14); err != nil {
+			t.Fatal(err)
+		}
+		samples.GoldenPNG(t, name+".png", b.Bytes())
+	}
+}

@@ -1,0 +1,102 @@
+package chart
+
+import (
+	"strings"
+	"time"
+
+	"locklab/simulator/verdict"
+)
+
+// gridSample shows every word there is, with surprises and a cell that was not
+// reached.
+func gridSample() Grid {
+	g := Grid{
+		Strategies: []Row{
+			{ID: "setnx", Article: "003-A"},
+			{ID: "setnx-expire", Article: "003-B"},
+			{ID: "getset", Article: "000-C"},
+			{ID: "watchdog", Article: "003-C"},
+			{ID: "token", Article: "002-C"},
+			{ID: "redlock", Article: "002-E"},
+		},
+		Scenarios: []Column{
+			{ID: "calm", Race: ""},
+			{ID: "crash-holding", Race: "R01"},
+			{ID: "crash-between", Race: "R02"},
+			{ID: "slow-owner", Race: "R03"},
+			{ID: "check-then-del", Race: "R04"},
+			{ID: "getset-nil", Race: "R06"},
+			{ID: "clock-skew", Race: "R09"},
+			{ID: "gc-pause", Race: "R18"},
+			{ID: "fenced-pause", Race: "R18"},
+			{ID: "failover", Race: "R21"},
+			{ID: "restart-empty", Race: "R24"},
+			{ID: "split-vote", Race: "R29"},
+			{ID: "lost-reply", Race: "R32"},
+			{ID: "extend-late", Race: "R34"},
+			{ID: "two-keys", Race: "R46"},
+		},
+	}
+	table := [][]string{
+		{"HOLDS", "HOLDS", "HOLDS", "HOLDS", "HOLDS", "HOLDS"},
+		{"DEADLOCK", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED"},
+		{"N/A", "DEADLOCK", "N/A", "N/A", "N/A", "N/A"},
+		{"HOLDS", "OVERLAP WRONG-DEL STALE-WRITE", "OVERLAP WRONG-DEL", "OVERLAP STALE-WRITE WRONG-DEL", "OVERLAP", "OVERLAP"},
+		{"N/A", "N/A", "N/A", "N/A", "HOLDS", "HOLDS"},
+		{"N/A", "N/A", "ORPHAN BLOCKED", "N/A", "N/A", "N/A"},
+		{"HOLDS", "HOLDS", "OVERLAP STALE-WRITE", "HOLDS", "HOLDS", "STALE-WRITE WRONG-DEL"},
+		{"HOLDS", "OVERLAP STALE-WRITE", "OVERLAP STALE-WRITE", "OVERLAP STALE-WRITE", "OVERLAP STALE-WRITE", "OVERLAP STALE-WRITE"},
+		{"HOLDS", "FENCED", "FENCED", "FENCED", "FENCED", "FENCED"},
+		{"OVERLAP", "OVERLAP", "OVERLAP", "OVERLAP", "OVERLAP", "HOLDS"},
+		{"UNKNOWN", "N/A", "N/A", "N/A", "N/A", "OVERLAP"},
+		{"N/A", "N/A", "N/A", "N/A", "N/A", "STARVED"},
+		{"DEADLOCK", "WRONG-DEL", "HOLDS", "ORPHAN", "ORPHAN", "VACUOUS"},
+		{"N/A", "LIE", "LIE WRONG-DEL", "N/A", "HOLDS", "HOLDS"},
+		{"DEADLOCK", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED", "BLOCKED"},
+	}
+	for i, s := range g.Strategies {
+		row := make([]Cell, len(g.Scenarios))
+		for j, n := range g.Scenarios {
+			row[j] = Cell{Strategy: s.ID, Article: s.Article, Scenario: n.ID, Race: n.Race,
+				Verdicts: wordsOf(table[j][i]), Expected: wordsOf(table[j][i]), AsExpected: true, Reached: true,
+				Trace: "traces/" + s.ID + "." + n.ID + ".json"}
+			if strings.Contains(table[j][i], "BLOCKED") {
+				row[j].Blocked = time.Duration(8+7*i)*time.Second + 40*ms
+			}
+		}
+		g.Cells = append(g.Cells, row)
+	}
+	g.Cells[4][3].Expected, g.Cells[4][3].AsExpected = wordsOf("HOLDS"), false
+	g.Cells[5][6].Expected, g.Cells[5][6].AsExpected = wordsOf("HOLDS"), false
+	g.Cells[2][12].Reached = false
+	g.Cells[4][7].Overlap = 3801 * ms
+	return g
+}
+
+func wordsOf(text string) []verdict.Word {
+	var out []verdict.Word
+	for _, w := range strings.Fields(text) {
+		out = append(out, verdict.Word(w))
+	}
+	return out
+}
+
+// sensitivitySample has six locks: some fall early, some late, one never.
+func sensitivitySample() Sensitivity {
+	s := Sensitivity{
+		Runs: 1000,
+	}
+	for i, id := range []string{"setnx", "setnx-expire", "getset", "watchdog", "token", "redlock"} {
+		one := Series{Strategy: id}
+		for n := range 21 {
+			x := float64(n) / 10
+			k := 0
+			if over := x - 0.5 - 0.1*float64(i); i > 0 && over > 0 {
+				k = int(1000 * over / (over + 0.1*float64(i)))
+			}
+			one.Points = append(one.Points, Point{x, k, 1000})
+		}
+		s.Series = append(s.Series, one)
+	}
+	return s
+}

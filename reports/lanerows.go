@@ -1,0 +1,172 @@
+package reports
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/simulator/history"
+)
+
+// A row is one line of the lanes: what happened at one instant, or polls that repeat
+// themselves over some time.
+type row struct {
+	from, to time.Duration
+	last     step     // with the state after the row
+	cells    []cell   // by client, from 0
+	notes    []string // for the column of the servers
+	marks    []string
+	quiet    bool // refused polls and renewals only
+}
+
+// A cell is what one client does in a row.
+type cell struct {
+	texts []string
+	sig   string // what makes two polls the same: the commands, not the values
+	count int    // how many times in a row
+	skew  time.Duration
+}
+
+// rows groups steps into rows and folds repeated polls.
+func (v *voice) rows(steps []step) []row {
+	var rows []row
+	for i := range steps {
+		if len(rows) > 0 && joins(&rows[len(rows)-1], &steps[i]) {
+			v.extend(&rows[len(rows)-1], &steps[i])
+			continue
+		}
+		r := row{from: steps[i].At, cells: make([]cell, v.h.Clients), quiet: true}
+		v.extend(&r, &steps[i])
+		rows = append(rows, r)
+	}
+	return foldPolls(rows)
+}
+
+// joins says whether s belongs to the row that ends in r.last: the same client
+// at the same instant, another command of one refused attempt, or the same
+// command on the next node of a quorum. A verdict always ends a row, so that it
+// stands beside its cause.
+func joins(r *row, s *step) bool {
+	p := &r.last
+	if p.who() != s.who() || p.Thread != s.Thread {
+		return false
+	}
+	if len(r.marks) > 0 {
+		return s.Kind == history.Refuse && p.At == s.At // says no more than what went before
+	}
+	switch {
+	case s.refused && p.refused && p.attempt == s.attempt:
+		return true
+	case sameOnAnotherNode(p, s):
+		return true
+	}
+	return p.At == s.At && (s.who() != 0 || p.Node == s.Node)
+}
+
+func sameOnAnotherNode(p, s *step) bool {
+	return p.Kind == history.Answer && s.Kind == history.Answer && p.attempt == s.attempt &&
+		p.Node != s.Node && p.Reply == s.Reply && strings.Join(p.Cmd, " ") == strings.Join(s.Cmd, " ")
+}
+
+func (v *voice) extend(r *row, s *step) {
+	r.to = s.At
+	if c := s.who(); c > 0 && c <= len(r.cells) {
+		v.extendCell(&r.cells[c-1], s, &r.last)
+	}
+	if note := v.redis(s); note != "" {
+		r.notes = append(r.notes, note)
+	}
+	for _, f := range s.findings {
+		r.marks = append(r.marks, v.mark(f))
+	}
+	if s.remark != "" {
+		r.marks = append(r.marks, s.remark)
+	}
+	r.quiet = r.quiet && isQuiet(s)
+	r.last = *s
+}
+
+func (v *voice) extendCell(c *cell, s, prev *step) {
+	c.count, c.skew = 1, s.Skew
+	c.sig += s.Kind.String() + " " + shortCommand(s.Cmd, v.h.Key) + ";"
+	if s.Thread > 0 || isError(s.Reply) {
+		c.sig += s.Reply
+	}
+	if s.Kind == history.Refuse {
+		c.sig += strconv.FormatBool(s.retries)
+	}
+	if n := len(c.texts); n > 0 && sameOnAnotherNode(prev, s) {
+		head, reply, _ := strings.Cut(c.texts[n-1], " -> ")
+		c.texts[n-1] = head + " " + nodeName(s.Node) + " -> " + reply
+		return
+	}
+	if text := v.lane(s, v.sent(s)); text != "" {
+		c.texts = append(c.texts, text)
+	}
+}
+
+func isQuiet(s *step) bool {
+	if len(s.findings) > 0 || s.remark != "" || s.took != 0 {
+		return false
+	}
+	switch s.Kind {
+	case history.Answer:
+		return s.refused || s.Thread > 0
+	case history.Refuse:
+		return s.refused
+	}
+	return false
+}
+
+// foldPolls joins neighbouring quiet rows in which everybody does the same
+// again.
+func foldPolls(rows []row) []row {
+	var out []row
+	for _, r := range rows {
+		if len(out) == 0 || !foldInto(&out[len(out)-1], &r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func foldInto(p, r *row) bool {
+	if !p.quiet || !r.quiet {
+		return false
+	}
+	for i, c := range r.cells {
+		if c.count > 0 && p.cells[i].count > 0 && c.sig != p.cells[i].sig {
+			return false
+		}
+	}
+	for i, c := range r.cells {
+		if c.count > 0 {
+			c.count += p.cells[i].count
+			p.cells[i] = c
+		}
+	}
+	p.to, p.last = r.to, r.last
+	return true
+}
+
+// cell writes a cell out: "SETNX -> 0, retry x9 (own 5200)".
+func (v *voice) cell(c *cell, at time.Duration) string {
+	var b strings.Builder
+	for i, t := range c.texts {
+		switch {
+		case i == 0:
+		case strings.HasPrefix(t, "[") || strings.HasSuffix(c.texts[i-1], "]"):
+			b.WriteString(" ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(t)
+	}
+	if c.count > 1 {
+		b.WriteString(" x" + strconv.Itoa(c.count))
+	}
+	if c.skew != 0 && b.Len() > 0 {
+		b.WriteString(" (" + v.say("lane.own", "time", Millis(at+c.skew, v.decimals)) + ")")
+	}
+	return b.String()
+}

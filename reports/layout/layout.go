@@ -1,0 +1,201 @@
+// Package layout sets text in a terminal: widths in cells, lines that are folded, and
+// columns. It is the only place that breaks lines.
+package layout
+
+import (
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// cells measures text in terminal cells. The default condition of package runewidth
+// depends on the locale of the user; this one does not.
+var cells = &runewidth.Condition{}
+
+// Width is the number of terminal cells that s takes.
+func Width(s string) int { return cells.StringWidth(s) }
+
+// PadRight fills s with blanks up to width cells.
+func PadRight(s string, width int) string { return cells.FillRight(s, width) }
+
+// PadLeft sets s against the right edge of width cells.
+func PadLeft(s string, width int) string { return cells.FillLeft(s, width) }
+
+// Clip shortens s to width cells; ".." shows that something is missing.
+func Clip(s string, width int) string {
+	if Width(s) <= width {
+		return s
+	}
+	return cells.Truncate(s, width, "..")
+}
+
+// Lines writes lines, none wider than its width, and keeps the first error, so that
+// the caller checks it once.
+type Lines struct {
+	langs []string
+	w     io.Writer
+	width int // cells; 0: no limit
+	paint func(line string) string
+	err   error
+}
+
+// NewLines writes lines of at most width cells (0: no limit) to w. langs are the
+// languages of Each. paint, unless nil, is applied to each finished line; it
+// may add only what takes no room.
+func NewLines(w io.Writer, langs []string, width int, paint func(string) string) *Lines {
+	return &Lines{langs: langs, w: w, width: width, paint: paint}
+}
+
+// Width is the most cells that a line may have; 0: no limit.
+func (l *Lines) Width() int { return l.width }
+
+// Lang is the first language of the output.
+func (l *Lines) Lang() string { return l.langs[0] }
+
+// Langs are the languages of the output.
+func (l *Lines) Langs() []string { return l.langs }
+
+// Err is the first error of the writer.
+func (l *Lines) Err() error { return l.err }
+
+// Each joins the results of in for every language of the output.
+func (l *Lines) Each(in func(lang string) string) string {
+	parts := make([]string, len(l.langs))
+	for i, lang := range l.langs {
+		parts[i] = in(lang)
+	}
+	return strings.Join(parts, " / ")
+}
+
+// Put writes one line, folded where it is too wide; continuation lines are indented by
+// hang cells, as far as the width allows.
+func (l *Lines) Put(s string, hang int) {
+	for _, part := range fold(strings.TrimRight(s, " "), l.width, hang) {
+		if l.err != nil {
+			return
+		}
+		if l.paint != nil {
+			part = l.paint(part)
+		}
+		_, l.err = io.WriteString(l.w, part+"\n")
+	}
+}
+
+// Labelled breaks a text into lines of at most width cells (0: one line) that stand
+// beside a label: the first line begins with it, the others are indented by its width.
+func Labelled(label, text string, width int) []string {
+	indent := Width(label)
+	lines := []string{text}
+	if width > 0 {
+		lines = fold(text, max(1, width-indent), 0)
+	}
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(label+line, " ")
+		label = strings.Repeat(" ", indent)
+	}
+	return lines
+}
+
+// fold breaks s into lines of at most width cells (0: one line).
+func fold(s string, width, hang int) []string {
+	if width <= 0 || Width(s) <= width {
+		return []string{s}
+	}
+	if hang > width/2 {
+		hang = 0
+	}
+	var out []string
+	for indent := ""; s != ""; indent = strings.Repeat(" ", hang) {
+		head, rest := breakAt(s, width-len(indent))
+		out = append(out, indent+head)
+		s = rest
+	}
+	return out
+}
+
+// wrap breaks the text of one column, at its line ends and where it is too wide. What
+// is inside a critical section keeps its bar on every line.
+func wrap(s string, width int) []string {
+	if first, rest, more := strings.Cut(s, "\n"); more {
+		return append(wrap(first, width), wrap(rest, width)...)
+	}
+	body, inside := strings.CutPrefix(s, "|  ")
+	if !inside || width < 8 {
+		return fold(s, width, 0)
+	}
+	out := fold(body, width-3, 0)
+	for i := range out {
+		out[i] = "|  " + out[i]
+	}
+	return out
+}
+
+// breakAt splits s so that head takes at most width cells: at the last place where a
+// line may end, else anywhere. One character is taken even where it does not fit.
+func breakAt(s string, width int) (head, rest string) {
+	if Width(s) <= width {
+		return s, ""
+	}
+	end, soft, used, begun := 0, 0, 0, false
+	before := ' '
+	for i, r := range s {
+		if begun && mayBreak(s[:i], before, r, s[i:]) {
+			soft = i
+		}
+		used += cells.RuneWidth(r)
+		if used > width && i > 0 {
+			end = i
+			break
+		}
+		begun = begun || r != ' '
+		before = r
+	}
+	if soft > 0 {
+		end = soft
+	}
+	if end == 0 {
+		return s, ""
+	}
+	return strings.TrimRight(s[:end], " "), strings.TrimLeft(s[end:], " ")
+}
+
+// mayBreak says whether a line may end between head, whose last character is before,
+// and rest, whose first is after: at a blank, and at a Chinese character, but neither
+// between a reply and its arrow nor between a number and its unit.
+func mayBreak(head string, before, after rune, rest string) bool {
+	if after == ' ' {
+		return !strings.HasSuffix(head, "->") && !isMeasure(head, rest)
+	}
+	if cells.RuneWidth(before) != 2 && cells.RuneWidth(after) != 2 {
+		return false
+	}
+	if number, blank := strings.CutSuffix(head, " "); blank && isMeasure(number, " "+rest) {
+		return false
+	}
+	return !strings.ContainsRune(closing, after) && !strings.ContainsRune(opening, before)
+}
+
+// What closes a phrase begins no line, and what opens one ends no line.
+const (
+	closing = "，。；：！？、）」”》):,.;!?"
+	opening = "（「“《("
+)
+
+// isMeasure says whether head ends with a number, and rest is a blank and its unit.
+func isMeasure(head, rest string) bool {
+	if head == "" || !unicode.IsDigit(rune(head[len(head)-1])) {
+		return false
+	}
+	unit := strings.TrimPrefix(rest, " ")
+	for _, r := range unit {
+		if unicode.Is(unicode.Han, r) {
+			return true
+		}
+		break
+	}
+	unit, _, _ = strings.Cut(unit, " ")
+	unit = strings.TrimRight(unit, ".,;:)")
+	return unit == "s" || unit == "ms"
+}

@@ -1,0 +1,75 @@
+package lessons
+
+import (
+	"strings"
+
+	"locklab/scenarios/race"
+)
+
+// Topics are the questions of the interview, by name.
+func Topics() []string { return namesBetween("interview.", ".question") }
+
+// Interview prints the answers for an interview: the short one, the long one and all
+// further questions.
+func (t *Teacher) Interview() error {
+	t.Wrap("", t.Say("label.interview"))
+	t.aboutVerdicts()
+	if err := t.texts(labelled{"short", "interview.short"}, labelled{"long", "interview.long"}); err != nil {
+		return err
+	}
+	t.part(t.Say("label.questions"))
+	for _, topic := range Topics() {
+		t.Printf("\n")
+		if err := t.question(topic); err != nil {
+			return err
+		}
+	}
+	t.Next("locklab explain interview "+Topics()[0], "locklab explain path", "locklab explain glossary")
+	return nil
+}
+
+// Question prints one question with its answer and the run that backs it.
+func (t *Teacher) Question(topic string) error {
+	if err := t.question(topic); err != nil {
+		return err
+	}
+	o, err := t.backing(topic)
+	if err != nil || o.History == nil {
+		return err
+	}
+	t.Printf("\n")
+	if err := t.notation(o); err != nil {
+		return err
+	}
+	t.Next("locklab explain "+o.Strategy.ID+" "+o.Scenario.ID, "locklab explain interview")
+	return nil
+}
+
+func (t *Teacher) question(topic string) error {
+	for _, lang := range t.Langs() {
+		question, err := t.line(lang, "interview."+topic+".question", nil)
+		if err != nil {
+			return err
+		}
+		t.Wrap("? ", question)
+		lines, err := t.filler(lang, nil).lines("interview." + topic + ".answer")
+		if err != nil {
+			return err
+		}
+		for _, line := range lines {
+			t.Wrap("  ", line)
+		}
+	}
+	o, err := t.backing(topic)
+	if err != nil {
+		return err
+	}
+	t.Wrap("  ", t.Label("label.trace")+"locklab run "+o.Strategy.ID+" "+o.Scenario.ID+" = "+t.results(o))
+	return nil
+}
+
+// backing returns the run that backs an answer.
+func (t *Teacher) backing(topic string) (*race.Outcome, error) {
+	id, raceID, _ := strings.Cut(In("en").Name("interview."+topic+".trace"), " ")
+	return t.stage.named(id, strings.TrimSpace(raceID))
+}

@@ -1,0 +1,138 @@
+package lessons
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"locklab/algorithms/lock"
+	"locklab/reports"
+	"locklab/reports/text"
+	"locklab/scenarios/race"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// Lock prints the page of a lock.
+func (t *Teacher) Lock(e lock.Entry) error {
+	row, err := t.stage.Row(e)
+	if err != nil {
+		return err
+	}
+	t.lockHead(e)
+	if Uncovered(e) {
+		t.Sentence("command.uncovered.lock", "lock", e.ID)
+	}
+	key := "lock." + e.ID
+	if err := t.texts(labelled{"how", key + ".how"}); err != nil {
+		return err
+	}
+	if err := t.session(e); err != nil {
+		return err
+	}
+	if err := t.texts(labelled{"mends", key + ".mends"}, labelled{"choose", key + ".choose"}, labelled{"beside", key + ".beside"}); err != nil {
+		return err
+	}
+	t.outcomes(row)
+	if err := t.texts(labelled{"origin", key + ".origin"}, labelled{"words", key + ".words"}); err != nil {
+		return err
+	}
+	t.Printf("\n")
+	t.aboutVerdicts()
+	worst := mostSevere(row).Scenario.ID
+	next := []string{"locklab explain " + e.ID + " " + worst, "locklab explain " + worst}
+	if m := builtOn.FindStringSubmatch(In("en").Name(key + ".how")); m != nil {
+		next[1] = "locklab explain " + m[1]
+	}
+	if s, ok := race.Successor(e); ok {
+		next = append(next, "locklab explain "+s.ID)
+	}
+	t.Next(next...)
+	return nil
+}
+
+// lockHead prints the title of a lock, with its id in the articles or its year.
+func (t *Teacher) lockHead(e lock.Entry) {
+	source := strconv.Itoa(e.Year)
+	if e.Article != "" {
+		source = e.Article + ", " + source
+	}
+	t.Wrap("", fmt.Sprintf("%s (%s): %s", e.ID, source, t.Each(func(lang string) string { return LockTitle(lang, e) })))
+}
+
+// builtOn finds the lock in whose terms another's mechanism is told.
+var builtOn = regexp.MustCompile(`^As ([a-z][a-z0-9-]*)`)
+
+// session prints what a client and its server say to each other without contention.
+func (t *Teacher) session(e lock.Entry) error {
+	o, err := t.filler("en", nil).uncontended(e)
+	if err != nil || !slices.ContainsFunc(o.History.Events, isRequest) {
+		return err
+	}
+	if e.Expiry == lock.ExpirySession {
+		t.part(t.Say("label.session.zookeeper"))
+		return t.notation(o)
+	}
+	t.part(t.Say("label.session"))
+	first := *o.History // all servers get the same commands
+	first.Nodes = 1
+	first.Events = slices.DeleteFunc(slices.Clone(first.Events), func(e history.Event) bool { return e.Node > 1 })
+	err = t.indented(func(p *text.Printer, look reports.Options) error {
+		return reports.RedisCLI(p.Out, &first, verdict.Judgement{}, look)
+	})
+	if o.History.Nodes > 1 {
+		t.Wrap("  # ", t.Say("label.session.all"))
+	}
+	return err
+}
+
+// outcomes prints the outcomes of a lock in four groups: failures, each with the
+// command that plays it, then waits, then races survived, then those that do not apply.
+func (t *Teacher) outcomes(row []*race.Outcome) {
+	var waits, survived, senseless []string
+	t.part(t.Say("label.falls"))
+	none := true
+	for _, o := range row {
+		switch w := o.Verdicts[0]; {
+		case fails(o):
+			none = false
+			t.failure(o)
+		case w.Broken():
+			waits = append(waits, o.Scenario.ID+" "+t.wait(o))
+		case w == verdict.NA:
+			senseless = append(senseless, o.Scenario.ID)
+		default:
+			survived = append(survived, o.Scenario.ID)
+		}
+	}
+	if none {
+		t.Printf("  -\n")
+	}
+	for _, group := range []struct {
+		label string
+		names []string
+	}{{"waits", waits}, {"stands", survived}, {"senseless", senseless}} {
+		if len(group.names) > 0 {
+			t.part(t.Say("label." + group.label))
+			t.Wrap("  ", list(t.Langs()[0], group.names))
+		}
+	}
+}
+
+// failure prints a failure with the command that plays it.
+func (t *Teacher) failure(o *race.Outcome) {
+	head := "  " + padded("locklab run "+o.Strategy.ID+" "+o.Scenario.ID, 44) + " " + padded(o.Scenario.Race, 5)
+	if t.Width >= reports.NarrowWidth {
+		t.Wrap(head, t.results(o))
+		return
+	}
+	t.Printf("%s\n", strings.TrimRight(head, " "))
+	t.Wrap("      ", t.results(o))
+}
+
+// wait returns the longest wait of an outcome.
+func (t *Teacher) wait(o *race.Outcome) string {
+	return span(t.Langs()[0], max(Longest(o, verdict.Blocked), Longest(o, verdict.Orphan)))
+}

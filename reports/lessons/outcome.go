@@ -1,0 +1,180 @@
+package lessons
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/reports"
+	"locklab/reports/chart"
+	"locklab/reports/text"
+	"locklab/scenarios"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
+)
+
+// Story returns a text of a race: its title, story, numbers or cure; empty without one.
+func Story(lang string, sc race.Scenario, part string) string {
+	e, _ := text.In(lang).Entry("scenario." + sc.ID + "." + part)
+	return e.Text
+}
+
+// LockTitle returns the title of a lock.
+func LockTitle(lang string, e lock.Entry) string {
+	if lang == "zh" {
+		return e.Title.ZH
+	}
+	return e.Title.EN
+}
+
+// RunTitle returns the title of a run: its race's, or the bounds of its search.
+func RunTitle(lang string, o *race.Outcome) string {
+	if o.Scenario.ID != study.SearchID {
+		return Story(lang, o.Scenario, "title")
+	}
+	b, _ := study.ParseBounds(o.Trace.Settings) // the run was played with it
+	return text.Say(lang, "search.title", "clients", strconv.Itoa(b.Clients), "attempts", strconv.Itoa(b.Attempts),
+		"faults", cmp.Or(b.Budget, text.Say(lang, "search.nofaults")))
+}
+
+// WhyNotApplicable returns why a question has no meaning for a lock; empty if it has one.
+func WhyNotApplicable(lang string, o *race.Outcome) string {
+	return reason(lang, "na", o.NotApplicable)
+}
+
+// Why returns the contract's reason for what a lock comes to in a race, if it gives one.
+func Why(lang string, e lock.Entry, sc race.Scenario) string {
+	return reason(lang, "why", contract.Why(e, sc))
+}
+
+func reason(lang, kind string, r race.Reason) string {
+	if r == "" {
+		return ""
+	}
+	return text.Reason(lang, kind, string(r))
+}
+
+// Words joins verdicts by blanks.
+func Words(w []verdict.Word) string {
+	var s []string
+	for _, x := range w {
+		s = append(s, string(x))
+	}
+	return strings.Join(s, " ")
+}
+
+// Longest returns the length of an outcome's longest finding of one verdict.
+func Longest(o *race.Outcome, w verdict.Word) (d time.Duration) {
+	for _, f := range o.Judgement.Findings {
+		if f.Verdict == w {
+			d = max(d, f.To-f.From)
+		}
+	}
+	return d
+}
+
+// Uncovered says whether the contract has no entry for a lock in any race.
+func Uncovered(e lock.Entry) bool { return len(contract.Uncovered(e)) == len(scenarios.All()) }
+
+// asContracted says whether the contract covers an outcome and agrees with it.
+func asContracted(o *race.Outcome) bool {
+	return contract.Expected(o) != nil && contract.AsExpected(o)
+}
+
+// fails says whether an outcome is a failure, as the grid counts them.
+func fails(o *race.Outcome) bool { return slices.ContainsFunc(o.Verdicts, verdict.Word.Harm) }
+
+// mostSevere returns the outcome to look at first: one that breaks exclusion, or else
+// progress, or else any that was played.
+func mostSevere(outcomes []*race.Outcome) *race.Outcome {
+	best, rank := outcomes[0], 0
+	for _, o := range outcomes {
+		r := 0
+		switch {
+		case o.Judgement.Safety() != nil:
+			r = 3
+		case o.Judgement.Progress() != nil:
+			r = 2
+		case o.History != nil:
+			r = 1
+		}
+		if r > rank {
+			best, rank = o, r
+		}
+	}
+	return best
+}
+
+// Meanings prints the verdicts of an outcome with their meanings.
+func Meanings(p *text.Printer, o *race.Outcome) {
+	p.Printf("\n%s%s\n", p.Label("command.verdict"), Words(o.Verdicts))
+	for _, lang := range p.Langs() {
+		for _, w := range o.Verdicts {
+			p.Wrap("  "+text.Label(text.Say(lang, "command.of", "what", string(w))), reports.Meaning(w, lang))
+		}
+	}
+}
+
+// Cure returns what mends the race of an outcome; empty if nothing is broken.
+func Cure(lang string, o *race.Outcome) string {
+	w := o.Verdicts[0]
+	if !w.Broken() {
+		return ""
+	}
+	return cmp.Or(Story(lang, o.Scenario, "cure"), reports.Cure(w, lang)) // a search knows only the verdict
+}
+
+// CompareWithContract prints how an outcome differs from the contract, or that the
+// contract does not cover it.
+func CompareWithContract(p *text.Printer, o *race.Outcome) {
+	switch {
+	case NotCovered(p, o):
+	case contract.Expected(o) == nil:
+		p.Printf("%s\n", p.Say("command.contract.settings"))
+	case !contract.AsExpected(o):
+		p.Printf("%s%s\n", p.Label("command.contract.differs"), Words(contract.Expected(o)))
+	}
+}
+
+// NotCovered prints that the contract does not cover an outcome, if so.
+func NotCovered(p *text.Printer, o *race.Outcome) bool {
+	switch {
+	case !contract.Uncontracted(o.Strategy, o.Scenario):
+		return false
+	case o.Scenario.ID == study.SearchID:
+		p.Sentence("command.uncovered.lock", "lock", o.Strategy.ID)
+	default:
+		p.Sentence("command.uncovered.cell", "lock", o.Strategy.ID, "race", o.Scenario.ID)
+	}
+	return true
+}
+
+// NextCommands returns commands to try after a run.
+func NextCommands(o *race.Outcome) []string {
+	first := "locklab explain " + o.Strategy.ID
+	if o.Scenario.ID == study.SearchID { // a search is no race to run or to explain
+		return []string{first, "locklab replay " + o.Trace.Link() + " --doom"}
+	}
+	if successor, ok := race.Successor(o.Strategy); ok {
+		first = fmt.Sprintf("locklab run %s %s", successor.ID, o.Scenario.ID)
+		if o.Settings.Seed != 0 {
+			first += " --seed " + strconv.FormatUint(o.Settings.Seed, 10)
+		}
+	}
+	return []string{first, "locklab explain " + o.Scenario.ID, "locklab replay " + o.Trace.Link()}
+}
+
+// DoomCurve turns the doom of a run into what reports draw.
+func DoomCurve(d *study.Doom) *chart.Doom {
+	c := &chart.Doom{Harm: d.Harm, History: d.Run.History, NoReturn: d.NoReturn, States: d.States}
+	for _, s := range d.Steps {
+		c.Steps = append(c.Steps, chart.DoomStep{At: s.At, Events: s.Events, Fault: s.Fault, Share: s.Share})
+	}
+	return c
+}

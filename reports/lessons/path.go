@@ -1,0 +1,70 @@
+package lessons
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"locklab/scenarios"
+	"locklab/scenarios/race"
+)
+
+// Path prints screens of the guided tour, the first and the last included, counted from 1.
+func (t *Teacher) Path(first, last int) error {
+	if last > first {
+		t.aboutVerdicts()
+		t.Printf("\n")
+	}
+	for n := first; n <= last; n++ {
+		if n > first {
+			t.Printf("\n%s\n\n", strings.Repeat("-", min(t.Width, 60)))
+		}
+		if err := t.screen(n); err != nil {
+			return err
+		}
+	}
+	if last < PathScreens {
+		t.Next(fmt.Sprintf("locklab explain path %d", last+1), "locklab explain interview")
+	} else {
+		t.Next("locklab explain interview", "locklab explain glossary", "locklab demo")
+	}
+	return nil
+}
+
+// screen prints a failure that is played, the idea that mends it, and what becomes of
+// that.
+func (t *Teacher) screen(n int) error {
+	book, key := In("en"), "path."+strconv.Itoa(n)
+	o, err := t.stage.named(book.Name(key+".lock"), book.Name(key+".scenario"))
+	if err != nil {
+		return err
+	}
+	for _, lang := range t.Langs() {
+		title, err := t.line(lang, key+".title", nil)
+		if err != nil {
+			return err
+		}
+		t.Wrap(fmt.Sprintf("%d/%d  ", n, PathScreens), title)
+	}
+	t.part(t.Label("label.fall") + "locklab run " + o.Strategy.ID + " " + o.Scenario.ID)
+	if o.History != nil {
+		if err := t.notation(o); err != nil {
+			return err
+		}
+	}
+	t.Wrap("  = ", t.results(o))
+	return t.texts(labelled{"idea", key + ".idea"}, labelled{"then", key + ".next"})
+}
+
+// named plays a lock in a race, both by name.
+func (s *Stage) named(id, raceID string) (*race.Outcome, error) {
+	e, err := race.Strategy(id)
+	if err != nil {
+		return nil, err
+	}
+	sc, err := scenarios.ByName(raceID)
+	if err != nil {
+		return nil, err
+	}
+	return s.Play(e, sc)
+}

@@ -1,0 +1,122 @@
+package lessons
+
+import (
+	"slices"
+	"strings"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
+	"locklab/simulator/verdict"
+)
+
+// Race prints the page of a race.
+func (t *Teacher) Race(sc race.Scenario) error {
+	example, _, err := t.stage.Example(sc)
+	if err != nil {
+		return err
+	}
+	t.raceHead(sc, func(lang string) string { return Story(lang, sc, "title") })
+	if example.History != nil {
+		t.part(t.Label("label.notation") + "locklab run " + example.Strategy.ID + " " + sc.ID)
+		if err := t.notation(example); err != nil {
+			return err
+		}
+	}
+	key := "race." + sc.ID
+	if err := t.texts(labelled{"why", key + ".why"}, labelled{"cure", key + ".mends"}, labelled{"not", key + ".not"}); err != nil {
+		return err
+	}
+	t.byResult(sc)
+	if err := t.texts(labelled{"cases", key + ".cases"}); err != nil {
+		return err
+	}
+	t.Printf("\n")
+	t.aboutVerdicts()
+	id := example.Strategy.ID
+	t.Next("locklab explain "+id+" "+sc.ID, "locklab run "+id+" "+sc.ID+" --view redis", "locklab matrix --scenarios "+sc.ID)
+	return nil
+}
+
+// raceHead prints title, story and numbers of a race.
+func (t *Teacher) raceHead(sc race.Scenario, title func(lang string) string) {
+	t.Wrap("", strings.TrimSpace(sc.Race+" "+sc.ID)+": "+t.Each(title))
+	if Story("en", sc, "story") == "" {
+		return
+	}
+	t.Printf("\n")
+	for _, lang := range t.Langs() {
+		t.Wrap("  ", Story(lang, sc, "story"))
+	}
+	t.told("numbers", func(lang string) string { return Story(lang, sc, "numbers") })
+}
+
+// Example returns the outcome by which a race is explained: the most severe of the
+// milestones, token before the others, or else of all locks. played are all outcomes
+// that it chose from.
+func (s *Stage) Example(sc race.Scenario) (example *race.Outcome, played []*race.Outcome, err error) {
+	usual, err := race.Strategy("token")
+	if err != nil {
+		return nil, nil, err
+	}
+	milestones := append([]lock.Entry{usual}, slices.DeleteFunc(algorithms.Milestones(), func(e lock.Entry) bool { return e.ID == usual.ID })...)
+	for _, locks := range [][]lock.Entry{milestones, algorithms.All()} {
+		played = nil
+		for _, e := range locks {
+			o, err := s.Play(e, sc)
+			if err != nil {
+				return nil, nil, err
+			}
+			played = append(played, o)
+		}
+		if example = mostSevere(played); example.Verdicts[0].Broken() {
+			break
+		}
+	}
+	return example, played, nil
+}
+
+// byResult prints for each result that the contract expects in a race the locks that
+// come to it: first failures, then waits, then locks that survive, then those to which
+// the race does not apply, then those that the contract does not cover.
+func (t *Teacher) byResult(sc race.Scenario) {
+	t.part(t.Say("label.who"))
+	var heads []string
+	rank, names := map[string]int{}, map[string][]string{}
+	for _, e := range algorithms.All() {
+		c := contract.CellOf(e, sc)
+		head := Words(c.Words())
+		if c.Words() == nil {
+			head = t.Say("explain.uncovered")
+		}
+		if c.Why != "" {
+			head = t.First("explain.aside", "text", head, "aside", t.Each(func(lang string) string { return reason(lang, "why", c.Why) }))
+		}
+		if names[head] == nil {
+			heads = append(heads, head)
+			rank[head] = rankOf(c.Words())
+		}
+		names[head] = append(names[head], e.ID)
+	}
+	slices.SortStableFunc(heads, func(x, y string) int { return rank[x] - rank[y] })
+	for _, head := range heads {
+		t.Wrap("  ", t.First("explain.head", "text", head))
+		t.Wrap("    ", list(t.Langs()[0], names[head]))
+	}
+}
+
+// rankOf orders the results of a race.
+func rankOf(words []verdict.Word) int {
+	switch {
+	case words == nil:
+		return 4
+	case slices.ContainsFunc(words, verdict.Word.Harm):
+		return 0
+	case words[0].Broken():
+		return 1
+	case words[0] == verdict.NA:
+		return 3
+	}
+	return 2
+}

@@ -1,0 +1,188 @@
+package lessons
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/reports"
+	"locklab/reports/chart"
+	"locklab/reports/text"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator/explore"
+	"locklab/simulator/verdict"
+)
+
+// Run prints the page of one run, of a race or found by search.
+func (t *Teacher) Run(o *race.Outcome) error {
+	t.lockHead(o.Strategy)
+	t.raceHead(o.Scenario, func(lang string) string { return RunTitle(lang, o) })
+	if o.NotApplicable != "" {
+		t.Printf("\n%s: %s\n", verdict.NA, t.Each(func(lang string) string { return WhyNotApplicable(lang, o) }))
+		NotCovered(t.Printer, o)
+		t.Next("locklab explain "+o.Scenario.ID, "locklab explain "+o.Strategy.ID)
+		return nil
+	}
+	watched, err := study.ReplayWithCodeOn(o.Strategy, o.Trace)
+	if err != nil {
+		return err
+	}
+	certain, err := t.certainty(o)
+	if err != nil {
+		return err
+	}
+	look := t.look
+	look.NoReturn = certain.event
+	t.part(t.Say("label.lanes"))
+	if err := reports.Lanes(t.Out, watched.History, watched.Judgement, look); err != nil {
+		return err
+	}
+	Meanings(t.Printer, o)
+	if o.Scenario.ID != study.SearchID {
+		CompareWithContract(t.Printer, o)
+	}
+	if asContracted(o) {
+		t.told("cause", func(lang string) string { return Why(lang, o.Strategy, o.Scenario) })
+	}
+	if certain.say != nil {
+		t.told("certain", certain.say)
+	}
+	if certain.doom != nil {
+		t.Printf("\n")
+		if err := certain.doom.Text(t.Out, look); err != nil {
+			return err
+		}
+	}
+	if err := t.cure(o); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(watched.History.Events, isRequest) {
+		t.part(t.Say("label.code"))
+	}
+	if err := reports.Code(t.Out, watched.History, t.look); err != nil {
+		return err
+	}
+	if err := t.otherLocks(o); err != nil {
+		return err
+	}
+	t.Next(NextCommands(o)...)
+	return nil
+}
+
+// cure prints what mends a race, or the cure of its verdict.
+func (t *Teacher) cure(o *race.Outcome) error {
+	if key := "race." + o.Scenario.ID + ".mends"; In("en").Has(key) {
+		return t.texts(labelled{"fix", key})
+	}
+	t.told("fix", func(lang string) string { return Cure(lang, o) })
+	return nil
+}
+
+// certainty is from when on the harm of a run was certain: a sentence for a race, a
+// curve for a run that a search has found.
+type certainty struct {
+	event int // counted from 1; 0: none
+	say   func(lang string) string
+	doom  *chart.Doom
+}
+
+func (t *Teacher) certainty(o *race.Outcome) (certainty, error) {
+	if o.Scenario.ID == study.SearchID {
+		return t.certaintyOfSearch(o)
+	}
+	key, own := "label.certain.none", []string(nil)
+	c, err := study.CertainFrom(o)
+	switch {
+	case errors.Is(err, study.ErrNoHarm):
+	case err != nil:
+		return certainty{}, err
+	case c.Event == 0:
+		key, own = "label.certain.start", []string{"harm", string(c.Harm)}
+	default:
+		at := o.History.Events[c.Event-1].At
+		ms := strconv.FormatFloat(float64(at.Round(time.Millisecond/10))/float64(time.Millisecond), 'f', -1, 64)
+		key, own = "label.certain.event", []string{"harm", string(c.Harm), "time", ms}
+	}
+	return certainty{event: c.Event, say: sentence(key, own...)}, nil
+}
+
+func (t *Teacher) certaintyOfSearch(o *race.Outcome) (certainty, error) {
+	d, err := study.DoomOn(t.ctx, o.Strategy, o.Trace, "")
+	large := (*explore.TooLargeError)(nil)
+	switch {
+	case errors.As(err, &large) || errors.Is(err, context.Canceled) || err != nil && o.Verdicts[0].Broken():
+		return certainty{say: func(string) string { return err.Error() }}, nil
+	case err != nil:
+		return certainty{say: sentence("label.certain.none")}, nil
+	}
+	doom := DoomCurve(d)
+	return certainty{event: doom.NoReturnEvent(), doom: doom}, nil
+}
+
+// otherLocks makes the same attack on each milestone. A run that a search has found has
+// no script to play; there the same faults are allowed in a search of each lock.
+func (t *Teacher) otherLocks(o *race.Outcome) error {
+	if o.Scenario.ID == study.SearchID {
+		return t.otherSearches(o)
+	}
+	t.part(t.Say("label.next"))
+	for _, e := range algorithms.Milestones() {
+		result := ""
+		if other, err := race.Play(e, o.Scenario, o.Settings); err != nil { // such as a lease in whole seconds
+			result = err.Error()
+		} else {
+			result = t.results(other)
+		}
+		t.Wrap("  "+padded(e.ID, 14)+" ", result)
+	}
+	return nil
+}
+
+// otherStates limits the search of each other lock to a second or two.
+const otherStates = 300_000
+
+func (t *Teacher) otherSearches(o *race.Outcome) error {
+	b, err := study.ParseBounds(o.Trace.Settings)
+	if err != nil {
+		return err
+	}
+	t.part(t.Say("label.next.search"))
+	for _, e := range algorithms.Milestones() {
+		with := b
+		with.Nodes, with.Retries, with.MaxStates = study.FewServers(e), study.AutoRetries, otherStates
+		result := ""
+		if s, err := study.Explore(t.ctx, e, with); err != nil {
+			result = err.Error()
+		} else {
+			result = found(s)
+		}
+		t.Wrap("  "+padded(e.ID, 14)+" ", result)
+	}
+	return nil
+}
+
+// found returns what a search has found: each verdict with its par.
+func found(s *study.Search) string {
+	var words []string
+	for _, w := range s.Witnesses {
+		words = append(words, fmt.Sprintf("%s@%d", w.Verdict, w.Par))
+	}
+	switch {
+	case len(words) > 0:
+		return strings.Join(words, " ")
+	case s.Result.Complete:
+		return string(verdict.Holds)
+	}
+	return string(verdict.Unknown)
+}
+
+// sentence returns a text that has its values at hand.
+func sentence(key string, pairs ...string) func(lang string) string {
+	return func(lang string) string { return text.Say(lang, key, pairs...) }
+}

@@ -1,0 +1,141 @@
+package lessons
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"locklab/reports"
+	"locklab/reports/text"
+	"locklab/scenarios/race"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// A Teacher prints explanations. A page consists of parts; a part has a heading from
+// the labels, and beneath it a text or a run that is played for it.
+type Teacher struct {
+	*text.Printer
+	ctx   context.Context
+	stage *Stage
+	look  reports.Options
+}
+
+// NewTeacher returns a teacher that prints to p and draws as look says, but for width
+// and language, which are the printer's. ctx ends its searches.
+func NewTeacher(ctx context.Context, p *text.Printer, look reports.Options, stage *Stage) *Teacher {
+	look.Width, look.Lang = p.Width, p.Lang
+	return &Teacher{p, ctx, stage, look}
+}
+
+// Texts returns all texts whose keys begin with a prefix, filled in, by language and
+// key.
+func (t *Teacher) Texts(prefix string) (map[string]map[string][]string, error) {
+	all := map[string]map[string][]string{}
+	for _, lang := range t.Langs() {
+		all[lang] = map[string][]string{}
+		for _, key := range In(lang).Keys(prefix) {
+			lines, err := t.filler(lang, nil).lines(key)
+			if err != nil {
+				return nil, err
+			}
+			all[lang][key] = lines
+		}
+	}
+	return all, nil
+}
+
+func (t *Teacher) filler(lang string, own map[string]string) *filler {
+	return &filler{t.ctx, lang, t.stage, own}
+}
+
+// labelled is a heading with what it introduces.
+type labelled struct{ label, key string }
+
+// part begins a part of a page.
+func (t *Teacher) part(heading string) {
+	t.Printf("\n")
+	t.Wrap("", heading)
+}
+
+// texts prints texts under their labels in each language, as far as they exist.
+func (t *Teacher) texts(parts ...labelled) error {
+	for _, p := range parts {
+		for _, lang := range t.Langs() {
+			lines, err := t.filler(lang, nil).lines(p.key)
+			if err != nil {
+				return err
+			}
+			if lines == nil {
+				continue
+			}
+			t.part(In(lang).Name("label." + p.label))
+			for _, line := range lines {
+				t.Wrap("  ", line)
+			}
+		}
+	}
+	return nil
+}
+
+// line returns a text as one line.
+func (t *Teacher) line(lang, key string, own map[string]string) (string, error) {
+	lines, err := t.filler(lang, own).lines(key)
+	return strings.Join(lines, " "), err
+}
+
+// told prints what say returns under a label, in each language that has it.
+func (t *Teacher) told(label string, say func(lang string) string) {
+	for _, lang := range t.Langs() {
+		if s := say(lang); s != "" {
+			t.part(In(lang).Name("label." + label))
+			t.Wrap("  ", s)
+		}
+	}
+}
+
+// aboutVerdicts says where verdicts are explained.
+func (t *Teacher) aboutVerdicts() {
+	t.Sentence("label.capitals", "harm", string(verdict.Overlap))
+}
+
+// indented prints what draw prints, two columns to the right.
+func (t *Teacher) indented(draw func(out *text.Printer, look reports.Options) error) error {
+	var b bytes.Buffer
+	look := t.look
+	look.Width -= 2
+	err := draw(t.To(&b, t.Width-2), look)
+	for line := range strings.Lines(b.String()) {
+		t.Printf("%s", strings.TrimRight("  "+line, " \n")+"\n")
+	}
+	return err
+}
+
+// notation prints a run in the notation of the articles, with its verdicts.
+func (t *Teacher) notation(o *race.Outcome) error {
+	return t.indented(func(p *text.Printer, look reports.Options) error {
+		return reports.Timeline(p.Out, o.History, o.Judgement, look)
+	})
+}
+
+// results returns the verdicts of an outcome, and the contract's reason for them.
+func (t *Teacher) results(o *race.Outcome) string {
+	result := Words(o.Verdicts)
+	if d := Longest(o, verdict.Blocked); d > 0 {
+		result = t.First("explain.aside", "text", result, "aside", span(t.Langs()[0], d))
+	}
+	why := t.Each(func(lang string) string { return WhyNotApplicable(lang, o) })
+	if o.NotApplicable == "" && asContracted(o) {
+		why = t.Each(func(lang string) string { return Why(lang, o.Strategy, o.Scenario) })
+	}
+	if strings.Trim(why, " /") != "" {
+		result = t.First("explain.because", "result", result, "why", why)
+	}
+	return result
+}
+
+func padded(s string, width int) string { return fmt.Sprintf("%-*s", width, s) }
+
+// isRequest says whether an event is a request to a server.
+func isRequest(e history.Event) bool { return e.Kind == history.Send && e.Node > 0 }

@@ -1,0 +1,89 @@
+package reports
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/reports/text"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// say fills in a text of the catalogues.
+var say = text.Say
+
+// Meaning says in one line what a verdict means. An unknown verdict gives "".
+func Meaning(w verdict.Word, lang string) string { return entry(lang, "meaning."+string(w)) }
+
+// Cure says in one line what mends a verdict, like Meaning.
+func Cure(w verdict.Word, lang string) string { return entry(lang, "cure."+string(w)) }
+
+func entry(lang, key string) string {
+	e, _ := text.In(lang).Entry(key)
+	return e.Text
+}
+
+// clientName is how every view calls a client: c1.
+func clientName(c int) string { return "c" + strconv.Itoa(c) }
+
+func nodeName(n int) string { return "n" + strconv.Itoa(n) }
+
+// serverName is what the one server of a run is called.
+func serverName(h *history.History) string {
+	if h.ZooKeeper {
+		return "zookeeper"
+	}
+	return "redis"
+}
+
+// ClientNames joins the names of clients.
+func ClientNames(cs []int, sep string) string {
+	names := make([]string, len(cs))
+	for i, c := range cs {
+		names[i] = clientName(c)
+	}
+	return strings.Join(names, sep)
+}
+
+// Millis prints t in milliseconds, with that many decimals; see Decimals.
+func Millis(t time.Duration, decimals int) string {
+	return strconv.FormatFloat(float64(t)/float64(time.Millisecond), 'f', decimals, 64)
+}
+
+// Decimals is 0 if all events of a run lie on whole milliseconds, else 1.
+func Decimals(h *history.History) int {
+	for _, e := range h.Events {
+		if e.At%time.Millisecond != 0 {
+			return 1
+		}
+	}
+	return 0
+}
+
+// Span prints a length of time briefly: 250ms, 28s, 1.5s.
+func Span(d time.Duration) string {
+	if d < time.Second && d > -time.Second {
+		return d.Round(time.Microsecond).String()
+	}
+	// one division: the sum that Seconds is can be off in the last digit, 3.8970000000000002
+	return strconv.FormatFloat(float64(d.Round(time.Millisecond).Milliseconds())/1000, 'f', -1, 64) + "s"
+}
+
+// RoundSpan is Span of a time rounded to what fits into a cell: three digits or less.
+func RoundSpan(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < 10*time.Second:
+		return Span(d.Round(100 * time.Millisecond))
+	}
+	return Span(d.Round(time.Second))
+}
+
+func signed(d time.Duration) string {
+	if d < 0 {
+		return Span(d)
+	}
+	return "+" + Span(d)
+}

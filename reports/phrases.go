@@ -1,0 +1,321 @@
+package reports
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/reports/text"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// A voice words the events of one run in one language.
+type voice struct {
+	lang     string
+	h        *history.History
+	decimals int
+}
+
+func newVoice(lang string, h *history.History) *voice { return &voice{lang, h, Decimals(h)} }
+
+func (v *voice) say(key string, pairs ...string) string { return say(v.lang, key, pairs...) }
+
+// event words an event for one kind of view: "lane" for the lane of its client, "server"
+// for the column of the servers, "fault" for a story. command is how the view writes
+// the event's command.
+//
+// The catalogues decide what is said of a kind of event: the text is
+// <view>.<kind>.<variant>, else <view>.<kind>; if there is neither, the view says
+// nothing. So a new kind of event needs texts, and no code.
+func (v *voice) event(view string, s *step, command string) string {
+	key := v.key(view, s)
+	if key == "" {
+		return ""
+	}
+	return strings.TrimSpace(v.say(key, v.values(s, command)...))
+}
+
+// aboutCommand says whether what lanes say of an event is about its command.
+func (v *voice) aboutCommand(s *step) bool {
+	return strings.Contains(entry(v.lang, v.key("lane", s)), "{command}")
+}
+
+func (v *voice) key(view string, s *step) string {
+	catalogue, key := text.In(v.lang), view+"."+s.Kind.String()
+	for _, variant := range v.variants(s) {
+		if catalogue.Has(key + "." + variant) {
+			return key + "." + variant
+		}
+	}
+	if catalogue.Has(key) {
+		return key
+	}
+	return ""
+}
+
+// variants are the circumstances of an event for which a catalogue may have a text of
+// its own, the first one goes before the others.
+func (v *voice) variants(s *step) (names []string) {
+	if s.Note != "" {
+		names = append(names, strings.ReplaceAll(s.Note, " ", "-"))
+	}
+	for _, c := range []struct {
+		name string
+		is   bool
+	}{
+		{"still-mine", s.Claims && s.OK},
+		{"not-mine", s.Claims && !s.OK},
+		{"noted", s.Note != ""},
+		{"numbered", replicaNumber(v.h, s) > 0},
+		{"inside", s.now().stage == verdict.Inside},
+		{"open", s.D == 0},
+		{"several", v.h.Nodes > 1},
+		{"zookeeper", v.h.ZooKeeper},
+		{"server", s.Client == 0},
+	} {
+		if c.is {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+// values are the placeholders of every text about an event.
+func (v *voice) values(s *step, command string) []string {
+	node := nodeName(s.Node)
+	client, who := node, node
+	if s.Client > 0 {
+		client = v.sender(s)
+		who = client
+	}
+	return []string{
+		"client", client, "node", node, "who", who, "command", command,
+		"time", v.time(s.D), "jump", v.jump(s.D), // in words: 10 s
+		"span", Span(s.D), "step", signed(s.D), // briefly: 10s
+		"note", v.remark(s.Note), "what", v.note(s.Note), "key", s.Key, "place", shortPath(s.Key),
+		"n", strconv.Itoa(replicaNumber(v.h, s)), "token", fence(s.Token),
+		"version", strconv.Itoa(s.Version), "base", strconv.Itoa(s.Base),
+	}
+}
+
+// sender is the client of a step, or its timer.
+func (v *voice) sender(s *step) string {
+	if s.Thread == 0 {
+		return clientName(s.Client)
+	}
+	return v.say("part.timer", "client", clientName(s.Client))
+}
+
+// lane is what a step writes into its client's lane; command is its command as the view
+// writes it.
+func (v *voice) lane(s *step, command string) string {
+	switch s.Kind {
+	case history.Answer:
+		return command + " -> " + shortReply(s.Reply)
+	case history.Refuse:
+		return v.refusal(s)
+	case history.Write:
+		return v.write(s)
+	}
+	return v.event("lane", s, command)
+}
+
+// sent is the command of a step as lanes write it.
+func (v *voice) sent(s *step) string {
+	text := shortCommand(s.Cmd, v.h.Key)
+	if len(s.Cmd) == 0 {
+		text = v.say("lane.request")
+	}
+	if s.Thread > 0 {
+		text = v.say("lane.timer", "command", text)
+	}
+	if v.h.Nodes > 1 {
+		text += " " + nodeName(s.Node)
+	}
+	return text
+}
+
+func (v *voice) refusal(s *step) string {
+	if s.retries {
+		return v.say("lane.refuse.again")
+	}
+	return v.say("lane.refuse")
+}
+
+func (v *voice) write(s *step) string {
+	key := "lane.write"
+	switch {
+	case !s.OK && s.Token == 0: // there is no token to show
+		key = "lane.write.outdated"
+	case !s.OK:
+		key = "lane.write.refused"
+	case s.Base != s.Version-1:
+		key = "lane.write.stale"
+	}
+	return v.say(key, v.values(s, "")...)
+}
+
+func fence(token uint64) string {
+	if token == 0 {
+		return ""
+	}
+	return " #" + strconv.FormatUint(token, 10)
+}
+
+// remark is a note in brackets, after a blank.
+func (v *voice) remark(note string) string {
+	if note == "" {
+		return ""
+	}
+	return " (" + v.note(note) + ")"
+}
+
+// note is the note of an event: a phrase of the simulator's, which the catalogue
+// translates, or an error's text, which stands as it is.
+func (v *voice) note(note string) string {
+	key := "note." + strings.ReplaceAll(note, " ", "-")
+	if text := entry(v.lang, key); text != "" {
+		return text
+	}
+	return note
+}
+
+// redis is what a step writes into the column of the servers, beside the owner.
+func (v *voice) redis(s *step) string {
+	note := v.server(s)
+	if note != "" && s.Node > 0 && (v.h.Nodes > 1 || s.Node > v.h.Nodes) {
+		return nodeName(s.Node) + " " + note
+	}
+	return note
+}
+
+// server is what befell a server, without its name.
+func (v *voice) server(s *step) string {
+	switch s.Kind {
+	case history.Answer, history.LoseReply:
+		return v.took(s)
+	case history.Apply, history.Change:
+		return v.landed(s)
+	}
+	return v.event("server", s, shortCommand(s.Cmd, v.h.Key))
+}
+
+// replicaNumber is which replica an event is about, from 1; 0 where no server has more
+// than one, as far as the run shows.
+func replicaNumber(h *history.History, s *step) int {
+	switch s.Kind {
+	case history.Replicate, history.Failover, history.Split:
+	default:
+		return 0
+	}
+	for i := range h.Events {
+		switch e := &h.Events[i]; e.Kind {
+		case history.Replicate, history.Failover, history.Split:
+			if e.Replica > 0 {
+				return int(s.Replica) + 1
+			}
+		}
+	}
+	return 0
+}
+
+// took says whose key it was that a command removed, replaced or re-timed.
+func (v *voice) took(s *step) string {
+	if s.took == 0 {
+		return ""
+	}
+	return v.say("server.took", "owner", clientName(s.took))
+}
+
+// landed says that a command took effect although its answer is not heard yet,
+// or never.
+func (v *voice) landed(s *step) string {
+	who := v.say("server.somebody")
+	if s.Client > 0 {
+		who = clientName(s.Client)
+	}
+	what := v.say("server.change")
+	if len(s.Cmd) > 0 {
+		what = shortCommand(s.Cmd, v.h.Key)
+	}
+	return strings.TrimSpace(v.say("server.landed", "who", who, "what", what) + " " + v.took(s))
+}
+
+// mark is a finding as it stands in a margin: "!! OVERLAP c1+c2".
+func (v *voice) mark(f verdict.Finding) string {
+	who := ""
+	switch {
+	case len(f.Clients) == 0:
+	case f.Verdict == verdict.Overlap || f.Verdict == verdict.Fenced:
+		who = ClientNames(f.Clients, "+")
+	case f.Verdict == verdict.StaleWrite || f.Verdict == verdict.WrongDel:
+		who = v.say("mark.by", "client", clientName(f.Clients[0]))
+	case f.Verdict == verdict.Lie:
+		who = v.say("mark.to", "client", clientName(f.Clients[0]))
+	default:
+		who = ClientNames(f.Clients, ",")
+	}
+	parts := []string{"!!", string(f.Verdict), who, v.lasting(f)}
+	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
+}
+
+// lasting is the length of a finding whose length is the point of it.
+func (v *voice) lasting(f verdict.Finding) string {
+	switch f.Verdict {
+	case verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved:
+	default:
+		return ""
+	}
+	switch {
+	case f.Forever:
+		return v.say("part.ever")
+	case f.To > f.From:
+		return Span(f.To - f.From)
+	}
+	return ""
+}
+
+// time is a length of time with its unit in words.
+func (v *voice) time(d time.Duration) string {
+	if d == history.Forever {
+		return v.say("part.ever")
+	}
+	text := Span(d)
+	number := strings.TrimRight(text, "µms")
+	key := map[string]string{"s": "part.seconds", "ms": "part.millis", "µs": "part.micros"}[text[len(number):]]
+	return v.say(key, "n", number)
+}
+
+func (v *voice) jump(d time.Duration) string {
+	if d < 0 {
+		return v.time(d)
+	}
+	return "+" + v.time(d)
+}
+
+// painter returns what paints finished lines of a language: verdicts red, brackets
+// green and faults yellow.
+func painter(lang string) func(line string) string {
+	faults := strings.Fields(say(lang, "lanes.painted"))
+	for i, word := range faults {
+		if word[0] < 0x80 {
+			faults[i] = `\b` + word + `\b`
+		}
+	}
+	colors := []struct {
+		pattern *regexp.Regexp
+		code    int
+	}{ // the first match wins
+		{regexp.MustCompile(`!! [A-Z-]+.*`), 31},
+		{regexp.MustCompile(`\[` + say(lang, "lanes.entered") + `|` + say(lang, "lanes.left") + `\]`), 32},
+		{regexp.MustCompile(strings.Join(faults, "|")), 33},
+	}
+	return func(line string) string {
+		for _, c := range colors {
+			line = c.pattern.ReplaceAllString(line, "\x1b["+strconv.Itoa(c.code)+"m${0}\x1b[0m")
+		}
+		return line
+	}
+}

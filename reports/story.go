@@ -1,0 +1,405 @@
+package reports
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/reports/layout"
+	"locklab/reports/text"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// maxSentences is how long a story may get before its least telling sentences
+// are dropped.
+const maxSentences = 25
+
+// Story tells a run in sentences, each with the true time of what it tells, and ends
+// with what the gravest verdict means and what mends it. In both languages, the Chinese
+// sentence follows the English one.
+func Story(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
+	out := o.Lines(w)
+	var stories [][]Sentence
+	for _, lang := range out.Langs() {
+		stories = append(stories, Sentences(lang, h, j))
+	}
+	s := &layout.Sheet{Right: map[int]bool{0: true}, Floor: 8}
+	for i := range stories[0] {
+		when := stories[0][i].When
+		for _, told := range stories {
+			s.Rows = append(s.Rows, []string{when, told[i].Text})
+			when = ""
+		}
+	}
+	s.WriteOrList(out, 0)
+	return out.Err()
+}
+
+// A Sentence is one of a story.
+type Sentence struct {
+	When   string // the true time, "12.5 ms"; "": it is about the run as a whole
+	Text   string
+	weight int // light sentences are dropped first where a story is too long
+}
+
+// The weights, from what is told first to what is dropped first.
+const (
+	always = iota + 1
+	grave
+	turning
+	plain
+	detail
+)
+
+// Sentences tells a run in one language. The sentences of two languages correspond one
+// to one.
+func Sentences(lang string, h *history.History, j verdict.Judgement) []Sentence {
+	t := &teller{
+		voice:   newVoice(lang, h),
+		pending: make([][]*step, h.Clients+1),
+		leaving: make([]bool, h.Clients+1),
+		heard:   make([]string, h.Clients+1),
+		keys:    make([]keyState, max(1, h.Nodes)),
+	}
+	t.intro()
+	steps := withoutReloads(stepsOf(h, j))
+	for i := range steps {
+		t.step(&steps[i])
+	}
+	t.flush()
+	t.moral(j)
+	return shorten(t.told)
+}
+
+// A teller puts steps into sentences. It keeps commands until it knows what they led to.
+type teller struct {
+	*voice
+	told    []Sentence
+	pending [][]*step // by client: commands answered and not yet told
+	leaving []bool    // by client: outside again, and about to give the lock back
+	heard   []string  // by client: the state of the key in which its refusal was last told
+	keys    []keyState
+}
+
+// tell adds a sentence about the run as a whole, or with tellAt about an instant.
+func (t *teller) tell(weight int, key string, pairs ...string) {
+	t.told = append(t.told, Sentence{"", t.say(key, pairs...), weight})
+}
+
+func (t *teller) tellAt(at time.Duration, weight int, key string, pairs ...string) {
+	t.add(at, weight, t.say(key, pairs...))
+}
+
+func (t *teller) add(at time.Duration, weight int, text string) {
+	t.told = append(t.told, Sentence{Millis(at, t.decimals) + " ms", text, weight})
+}
+
+func (t *teller) intro() {
+	mortal := func(e history.Event) bool {
+		return e.Kind == history.Change && e.Key == t.h.Key && e.After != "" && e.Until != history.Forever
+	}
+	if t.h.ZooKeeper {
+		t.tell(always, "story.intro.line", "key", t.h.Key, "ttl", t.time(t.h.TTL))
+		return
+	}
+	if !slices.ContainsFunc(t.h.Events, mortal) {
+		t.tell(always, "story.intro.forever", "key", t.h.Key)
+		return
+	}
+	t.tell(always, "story.intro", "key", t.h.Key, "ttl", t.time(t.h.TTL))
+}
+
+// moral closes the story with the gravest verdict: the first, but for a DEADLOCK that
+// stands behind the ORPHAN it comes from.
+func (t *teller) moral(j verdict.Judgement) {
+	if len(j.Verdicts) == 0 {
+		return
+	}
+	words := make([]string, len(j.Verdicts))
+	for i, w := range j.Verdicts {
+		words[i] = string(w)
+	}
+	t.tell(always, "story.verdicts", "verdicts", text.Join(t.lang, "chart.list", words))
+	gravest := j.Verdicts[0]
+	if i := slices.IndexFunc(j.Verdicts, verdict.Word.Harm); i > 0 {
+		gravest = j.Verdicts[i]
+	}
+	t.tell(always, "story.why", "verdict", string(gravest),
+		"meaning", Meaning(gravest, t.lang), "cure", Cure(gravest, t.lang))
+}
+
+// step tells one step, or keeps it until its consequence is known: a command is
+// told together with what it led to.
+func (t *teller) step(s *step) {
+	switch {
+	case s.Kind == history.Answer && s.Thread == 0:
+		t.pending[s.Client] = append(t.pending[s.Client], s)
+	case s.Kind == history.Refuse:
+		t.refuse(s)
+	case s.Kind == history.Enter:
+		t.enter(s)
+	case s.Kind == history.Leave && s.Note == "":
+		t.flushClient(s.Client)
+		t.leaving[s.Client] = true
+	case s.Kind == history.Answer:
+		t.renewal(s)
+	default:
+		t.flush()
+		t.event(s)
+	}
+	if s.took != 0 || len(s.findings) > 0 {
+		t.flush()
+	}
+	for _, f := range s.findings {
+		t.finding(s.At, f)
+	}
+	t.keys = s.keys
+}
+
+func (t *teller) enter(s *step) {
+	commands := t.pending[s.Client]
+	t.pending[s.Client] = nil
+	t.flush()
+	t.leaving[s.Client] = false
+	if len(commands) == 0 {
+		t.tellAt(s.At, turning, "story.won.silent", "client", clientName(s.Client))
+		return
+	}
+	t.tellAt(s.At, turning, "story.won", "client", clientName(s.Client), "commands", t.commands(commands))
+}
+
+// refuse tells a refusal once as long as the key stays in the same hands.
+func (t *teller) refuse(s *step) {
+	commands := t.pending[s.Client]
+	t.pending[s.Client] = nil
+	owners := ""
+	for _, k := range s.keys {
+		owners += ownerName(k) + " "
+	}
+	if len(commands) == 0 || s.retries && t.heard[s.Client] == owners {
+		return
+	}
+	t.heard[s.Client] = owners
+	key, weight := "story.refused", detail
+	if !s.retries {
+		key = "story.gaveup"
+	}
+	if !s.refused {
+		weight = plain
+	}
+	t.flush()
+	t.tellAt(s.At, weight, key, "client", clientName(s.Client), "commands", t.commands(commands))
+}
+
+// renewal tells a timer's command where it differs from the one before.
+func (t *teller) renewal(s *step) {
+	text := t.commands([]*step{s})
+	same := func(told Sentence) bool {
+		return told.Text == t.say("story.sent", "client", t.sender(s), "commands", text)
+	}
+	if s.took == 0 && slices.ContainsFunc(t.told, same) {
+		return
+	}
+	t.flush()
+	t.tellAt(s.At, plain, "story.sent", "client", t.sender(s), "commands", text)
+	t.tellTook(s)
+}
+
+// flush tells what is kept, in the order in which it was answered.
+func (t *teller) flush() {
+	var clients []int
+	for c, commands := range t.pending {
+		if len(commands) > 0 {
+			clients = append(clients, c)
+		}
+	}
+	answered := func(c int) time.Duration { return t.pending[c][len(t.pending[c])-1].At }
+	slices.SortStableFunc(clients, func(a, b int) int { return cmp.Compare(answered(a), answered(b)) })
+	for _, c := range clients {
+		t.flushClient(c)
+	}
+}
+
+// flushClient tells commands whose consequence is not an Enter or a Refuse.
+func (t *teller) flushClient(c int) {
+	commands := t.pending[c]
+	if len(commands) == 0 || commands[0].refused { // a refusal is told when it is complete
+		return
+	}
+	t.pending[c] = nil
+	key := "story.sent"
+	if t.leaving[c] {
+		key = "story.release"
+		t.leaving[c] = false
+	}
+	last := commands[len(commands)-1]
+	t.tellAt(last.At, plain, key, "client", clientName(c), "commands", t.commands(commands))
+	t.tellTook(last)
+}
+
+func (t *teller) tellTook(s *step) {
+	if s.took != 0 {
+		t.tellAt(s.At, grave, "story.took", "owner", clientName(s.took))
+	}
+}
+
+// command is one command without its reply, and its node where there are many.
+func (t *teller) command(s *step) string {
+	if len(s.Cmd) == 0 {
+		return t.say("part.request")
+	}
+	if t.h.Nodes < 2 {
+		return fullCommand(s.Cmd)
+	}
+	return t.say("part.at", "command", fullCommand(s.Cmd), "node", nodeName(s.Node))
+}
+
+// commands joins commands and replies; the same command with the same reply
+// from several nodes is said once.
+func (t *teller) commands(steps []*step) string {
+	text := ""
+	for len(steps) > 0 {
+		n := 1
+		for n < len(steps) && sameOnAnotherNode(steps[n-1], steps[n]) {
+			n++
+		}
+		part := t.heardFrom(steps[:n])
+		if text == "" {
+			text = part
+		} else {
+			text = t.say("part.then", "first", text, "next", part)
+		}
+		steps = steps[n:]
+	}
+	return text
+}
+
+func (t *teller) heardFrom(steps []*step) string {
+	s := steps[0]
+	if t.h.Nodes < 2 {
+		return t.say("part.heard", "command", fullCommand(s.Cmd), "reply", shortReply(s.Reply))
+	}
+	nodes := make([]string, len(steps))
+	for i, s := range steps {
+		nodes[i] = nodeName(s.Node)
+	}
+	return t.say("part.nodes", "command", fullCommand(s.Cmd), "reply", shortReply(s.Reply),
+		"nodes", strings.Join(nodes, " "))
+}
+
+// event tells everything that is not a command's answer.
+func (t *teller) event(s *step) {
+	switch s.Kind {
+	case history.Expire:
+		t.expire(s)
+	case history.Write:
+		t.write(s)
+	case history.Apply, history.Change:
+		t.landed(s)
+	default:
+		if text := t.voice.event("fault", s, t.command(s)); text != "" {
+			t.add(s.At, weightOf(s.Kind), text)
+			t.tellTook(s)
+		}
+	}
+}
+
+// weightOf is how much an event of a kind weighs in a story.
+func weightOf(k history.Kind) int {
+	switch k {
+	case history.Read, history.Fire, history.Push, history.Replicate:
+		return detail
+	}
+	if k.Fault() {
+		return grave
+	}
+	return turning
+}
+
+func (t *teller) expire(s *step) {
+	if t.h.ZooKeeper {
+		t.tellAt(s.At, turning, "story.place.goes")
+		return
+	}
+	where := ""
+	if t.h.Nodes > 1 {
+		where = t.say("part.on", "node", nodeName(s.Node))
+	}
+	if n := s.Node - 1; n >= 0 && n < len(t.keys) {
+		owner := t.keys[n].owner
+		if owner > 0 && owner <= len(s.clients) && s.clients[owner-1].stage == verdict.Inside {
+			t.tellAt(s.At, turning, "story.expire.inside", "where", where, "owner", clientName(owner))
+			return
+		}
+	}
+	t.tellAt(s.At, turning, "story.expire", "where", where)
+}
+
+func (t *teller) write(s *step) {
+	client := clientName(s.Client)
+	switch {
+	case !s.OK && t.h.Guard == history.CompareAndSet:
+		t.tellAt(s.At, grave, "story.write.old", "client", client, "base", strconv.Itoa(s.Base))
+	case !s.OK:
+		t.tellAt(s.At, grave, "story.write.refused", "client", client)
+	case s.Base != s.Version-1:
+		t.tellAt(s.At, grave, "story.write.stale", "client", client, "base", strconv.Itoa(s.Base))
+	default:
+		t.tellAt(s.At, plain, "story.write", "client", client, "version", strconv.Itoa(s.Version))
+	}
+}
+
+func (t *teller) landed(s *step) {
+	if s.Client == 0 || len(s.Cmd) == 0 {
+		t.tellAt(s.At, grave, "story.external")
+	} else {
+		t.tellAt(s.At, plain, "story.lands", "client", clientName(s.Client), "command", t.command(s))
+	}
+	t.tellTook(s)
+}
+
+func (t *teller) finding(at time.Duration, f verdict.Finding) {
+	lasts := ""
+	switch {
+	case f.Forever:
+		lasts = t.say("found.ever")
+	case f.To > f.From:
+		lasts = t.say("found.for", "time", t.time(f.To-f.From))
+	}
+	client := "?"
+	if len(f.Clients) > 0 {
+		client = clientName(f.Clients[0])
+	}
+	t.tellAt(at, grave, "found."+string(f.Verdict), "client", client, "clients", t.names(f.Clients), "time", lasts)
+}
+
+func (t *teller) names(clients []int) string {
+	text := ""
+	for i, c := range clients {
+		if i == 0 {
+			text = clientName(c)
+			continue
+		}
+		text = t.say("part.and", "first", text, "next", clientName(c))
+	}
+	return text
+}
+
+// shorten drops sentences until the story is short enough: the lightest first,
+// and of equally light ones the latest, because the first time tells most.
+func shorten(told []Sentence) []Sentence {
+	for len(told) > maxSentences {
+		lightest := 0
+		for i, s := range told {
+			if s.weight >= told[lightest].weight {
+				lightest = i
+			}
+		}
+		told = slices.Delete(told, lightest, lightest+1)
+	}
+	return told
+}

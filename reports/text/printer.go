@@ -1,0 +1,100 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"locklab/reports/layout"
+)
+
+// A Printer writes texts in the language or languages that the reader asked for,
+// wrapped at a width. It remembers the first error of its writer.
+type Printer struct {
+	Out   io.Writer
+	Lang  string // "en", "zh" or "both"
+	Width int    // in cells of a terminal
+	Err   error  // the first that Out returned
+}
+
+// To returns a printer like p that writes elsewhere.
+func (p *Printer) To(w io.Writer, width int) *Printer {
+	return &Printer{Out: w, Lang: p.Lang, Width: width}
+}
+
+// Langs are the languages to write in, in this order.
+func (p *Printer) Langs() []string {
+	if p.Lang == "both" {
+		return Languages()
+	}
+	return []string{p.Lang}
+}
+
+// Each returns what say returns for each language, joined by a slash.
+func (p *Printer) Each(say func(lang string) string) string {
+	var all []string
+	for _, lang := range p.Langs() {
+		all = append(all, say(lang))
+	}
+	return strings.Join(all, " / ")
+}
+
+// Say returns the text of a key for use within a line.
+func (p *Printer) Say(key string, pairs ...string) string {
+	return p.Each(func(lang string) string { return Say(lang, key, pairs...) })
+}
+
+// First returns the text of a key in the first language, for punctuation and units.
+func (p *Printer) First(key string, pairs ...string) string { return Say(p.Langs()[0], key, pairs...) }
+
+// Label returns a label for use before something on the same line, see Label.
+func (p *Printer) Label(key string, pairs ...string) string { return Label(p.Say(key, pairs...)) }
+
+// Label returns a label with a blank that separates it from what follows on its line;
+// a wide colon needs none.
+func Label(label string) string {
+	if strings.HasSuffix(label, "：") {
+		return label
+	}
+	return label + " "
+}
+
+// Sentence prints a text as lines of its own, once for each language.
+func (p *Printer) Sentence(key string, pairs ...string) {
+	for _, lang := range p.Langs() {
+		p.Wrap("", Say(lang, key, pairs...))
+	}
+}
+
+// Printf is fmt.Fprintf to Out.
+func (p *Printer) Printf(format string, args ...any) {
+	if _, err := fmt.Fprintf(p.Out, format, args...); err != nil && p.Err == nil {
+		p.Err = err
+	}
+}
+
+// Next ends an output with at most three commands to try.
+func (p *Printer) Next(commands ...string) {
+	p.Printf("\n%s\n", p.Say("command.next"))
+	for _, c := range commands[:min(3, len(commands))] {
+		p.Printf("  %s\n", c)
+	}
+}
+
+// Wrap prints a text after a label, broken at the width; further lines are indented
+// like the text of the first one.
+func (p *Printer) Wrap(label, text string) {
+	for _, line := range Wrap(label, text, p.Width) {
+		p.Printf("%s\n", line)
+	}
+}
+
+// Wrap breaks a text after a label into lines of at most width cells; see
+// layout.Labelled.
+func Wrap(label, text string, width int) []string { return layout.Labelled(label, text, width) }
+
+// Pad fills a text up with blanks to a number of cells.
+func Pad(s string, cells int) string { return layout.PadRight(s, cells) }
+
+// PadLeft is Pad with the blanks before the text.
+func PadLeft(s string, cells int) string { return layout.PadLeft(s, cells) }

@@ -1,0 +1,177 @@
+package text
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mattn/go-runewidth"
+
+	"locklab/simulator/history"
+)
+
+// lessons are the kinds of text in which {verdict LOCK RACE} and the like are filled in
+// from runs. Languages use them in different places; package lessons checks them.
+var lessons = regexp.MustCompile(`^(lock|race|term|path|interview)\.`)
+
+var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
+
+// Every language has the same keys, and the same placeholders in each text.
+func TestLanguagesCorrespond(t *testing.T) {
+	first := In(Languages()[0])
+	for _, lang := range Languages()[1:] {
+		other := In(lang)
+		if diff := cmp.Diff(slices.Sorted(slices.Values(first.keys)), slices.Sorted(slices.Values(other.keys))); diff != "" {
+			t.Errorf("keys (-%s +%s):\n%s", Languages()[0], lang, diff)
+		}
+		for _, key := range first.keys {
+			if lessons.MatchString(key) || !other.Has(key) {
+				continue
+			}
+			want, got := placeholder.FindAllString(first.Get(key), -1), placeholder.FindAllString(other.Get(key), -1)
+			slices.Sort(want)
+			slices.Sort(got)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("placeholders of %s (-%s +%s):\n%s", key, Languages()[0], lang, diff)
+			}
+		}
+	}
+}
+
+// The width of some characters depends on the terminal's locale. What is laid out in
+// columns avoids them.
+func TestTextsHaveOneWidth(t *testing.T) {
+	narrow, eastern := &runewidth.Condition{}, &runewidth.Condition{EastAsianWidth: true}
+	for _, lang := range Languages() {
+		c := In(lang)
+		for _, key := range c.keys {
+			text := c.Get(key)
+			if n, e := narrow.StringWidth(text), eastern.StringWidth(text); n != e {
+				t.Errorf("%s: %s is %d or %d cells wide: %s", c.entries[key].Position, key, n, e, text)
+			}
+		}
+	}
+}
+
+// A key that stands in the code as a literal is in the catalogues.
+func TestKeysInCodeExist(t *testing.T) {
+	call := regexp.MustCompile(`\b(?:[sS]ay|sayAll|Join|tell|head)\((?:[^()"]*, )?"([a-z]+(?:\.[a-zA-Z-]+)+)"`)
+	catalogue, found := In("en"), 0
+	for _, root := range []string{"..", "../../cmd"} {
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			source, err := os.ReadFile(path)
+			for _, m := range call.FindAllStringSubmatch(string(source), -1) {
+				found++
+				if !catalogue.Has(m[1]) {
+					t.Errorf("%s: there is no text %s", path, m[1])
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if found < 50 {
+		t.Errorf("only %d keys were found: the pattern no longer fits the code", found)
+	}
+}
+
+// elsewhere are the kinds of text whose last part is the id of a lock, a race or a
+// reason. The packages that list these check that each has its text.
+var elsewhere = regexp.MustCompile(`^(lock|family|race|scenario|why|na|term|path|interview)\.`)
+
+// Every other text is used: its key, or the kind of its key, stands in the code.
+func TestTextsAreUsed(t *testing.T) {
+	var code strings.Builder
+	for _, root := range []string{"..", "../../cmd"} {
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, ".html") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			source, err := os.ReadFile(path)
+			code.Write(source)
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	for _, key := range In("en").keys {
+		if !elsewhere.MatchString(key) && !isOfEvent(key) && !isUsed(code.String(), key) {
+			t.Errorf("no code says %s (%s)", key, In("en").entries[key].Position)
+		}
+	}
+}
+
+// isOfEvent says whether a key is put together from a view and a kind of event.
+func isOfEvent(key string) bool {
+	m := regexp.MustCompile(`^(?:lane|server|cli|fault|brief\.resource|brief)\.([a-z-]+)`).FindStringSubmatch(key)
+	kind := history.Kind(0)
+	return m != nil && kind.UnmarshalText([]byte(m[1])) == nil
+}
+
+// isUsed says whether the code has the key, the key up to one of its dots (the rest is
+// added), or the name of a label.
+func isUsed(code, key string) bool {
+	if strings.Contains(code, `"`+key+`"`) {
+		return true
+	}
+	for i, r := range key {
+		if r == '.' && strings.Contains(code, `"`+key[:i+1]+`"`) {
+			return true
+		}
+	}
+	label, isLabel := strings.CutPrefix(key, "label.")
+	return isLabel && strings.Contains(code, `"`+label+`"`)
+}
+
+func TestLoad(t *testing.T) {
+	for _, c := range []struct{ content, want, err string }{
+		{content: "# comment\n\na.b = one\n  two\n  三\n  四\n", want: "one two 三四"},
+		{content: "a.b = one\n# comment\n  two\n", err: "continues no text"},
+		{content: "a.b = one\na.b = two\n", err: "exists already at en/x.txt:1"},
+		{content: "a.b one\n", err: "write key = text"},
+		{content: "a b = one\n", err: "write key = text"},
+	} {
+		got, err := load(fstest.MapFS{"en/x.txt": {Data: []byte(c.content)}}, "en")
+		switch {
+		case err != nil:
+			if c.err == "" || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%q: %v, want %q", c.content, err, c.err)
+			}
+		case c.err != "" || got.Get("a.b") != c.want:
+			t.Errorf("%q: %q, want %q, error %q", c.content, got.Get("a.b"), c.want, c.err)
+		}
+	}
+}
+
+// A key that does not exist is printed with its values, so that nothing is lost.
+func TestMissingKey(t *testing.T) {
+	if got, want := Say("en", "no.such.key", "client", "c1"), "no.such.key client c1"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := Reason("zh", "why", "no such reason"); got != "no such reason" {
+		t.Errorf("%q", got)
+	}
+	if got := LockTitle("no-such-lock", "en"); got != "no-such-lock" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestJoin(t *testing.T) {
+	for want, parts := range map[string][]string{"": nil, "a": {"a"}, "a, b, c": {"a", "b", "c"}} {
+		if got := Join("en", "chart.list", parts); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

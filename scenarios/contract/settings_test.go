@@ -1,0 +1,26 @@
+package contract_test
+
+import (
+	"testing"
+
+	"locklab/scenarios/contract"
+	"locklab/scenarios/internal/racetest"
+)
+
+// TestExpectedOnlyWithOwnSettings: nothing is expected of a run whose numbers are not the
+// scenario's own. A seed does not change what is expected.
+func TestExpectedOnlyWithOwnSettings(t *testing.T) {
+	e, sc := racetest.Cell(t, "token", "gc-pause")
+	for _, f := range []struct {
+		set      string
+		expected bool
+	}{{"", true}, {"seed=9", true}, {"pause=13s", false}, {"ttl=9s", false}, {"budget=pause=1", false}} {
+		s, err := sc.Settings.With(f.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := racetest.Play(t, e, sc, s); (contract.Expected(o) != nil) != f.expected {
+			t.Errorf("with %q: expected is %v", f.set, contract.Expected(o))
+		}
+	}
+}

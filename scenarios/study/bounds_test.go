@@ -1,0 +1,36 @@
+package study_test
+
+import (
+	"strings"
+	"testing"
+
+	"locklab/scenarios/study"
+	"locklab/simulator/explore"
+)
+
+func TestRetries(t *testing.T) {
+	entry := one(t, "token")[0]
+	for budget, want := range map[string]int{"pause=1": 0, "client-clock=1@10s": 1, "node-clock=1@10s": 1} {
+		b := study.DefaultBounds()
+		b.Budget = budget
+		if got := b.Settled(entry).Retries; got != want {
+			t.Errorf("with %s a client retries %d times, want %d", budget, got, want)
+		}
+		again, err := study.ParseBounds(b.String())
+		if err != nil || again.String() != b.String() || again.Retries != study.AutoRetries {
+			t.Errorf("%s is read as %s, %v", b, again, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"retries=-1": "0 to 5, or auto", "retries=x": "0 to 5, or auto", "asks=2": "retries=1",
+	} {
+		if _, err := study.ParseBounds("clients=2," + text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	b := study.DefaultBounds()
+	b.Retries = explore.MaxRetries + 1
+	if err := b.Check(entry); err == nil || !strings.Contains(err.Error(), "retries=6") {
+		t.Errorf("retries=6: %v", err)
+	}
+}

@@ -1,0 +1,321 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/simulator"
+	"locklab/simulator/client"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// Bounds say what is searched: one lock, the clients that use it, its servers and
+// the faults; and how far the search goes.
+type Bounds struct {
+	Entry    lock.Entry
+	Clients  int // all run the same code; the probe comes on top
+	Attempts int // how often each client wants the lock
+	// Retries are the sleeps after which a client that was refused asks again within
+	// one attempt, by its own clock; see [RetrySleeps]. Empty: it asks once.
+	Retries  []time.Duration
+	Nodes    int // servers
+	Replicas int // each server has at least so many; the lock may want more
+	TTL      time.Duration
+	Fenced   bool // leases carry fencing tokens, and the resource checks them
+	Faults   []simulator.FaultBudget
+	// ClockJumps is by how much Faults can set clocks wrong in all. A lease may last
+	// that much longer, and the probe waits that much longer.
+	ClockJumps time.Duration
+	NoProbe    bool // no deadlock is looked for
+
+	// As in Options.
+	Causes     bool
+	MaxStates  int
+	MaxBytes   int64
+	Progress   func(r *Result)
+	Checkpoint Checkpoint
+}
+
+// Search builds the simulator of b and searches it. The choices of each witness
+// are reordered so that the steps of one client stay together, and with b.Causes a
+// witness whose causes contain all those of another to the same verdict is left
+// out. The errors are those of [Run].
+func Search(ctx context.Context, b *Bounds) (*Result, error) {
+	sim, err := b.Simulator()
+	if err != nil {
+		return nil, err
+	}
+	defer sim.Close()
+	r, err := Run(ctx, sim, b.Options())
+	if r == nil {
+		return nil, err
+	}
+	all := r.Found
+	r.Found = slices.DeleteFunc(slices.Clone(all), func(w Witness) bool {
+		return slices.ContainsFunc(all, func(o Witness) bool { return o.Verdict == w.Verdict && properSubset(o.Cause, w.Cause) })
+	})
+	for i := range r.Found {
+		w := &r.Found[i]
+		w.Choices = reorder(w.Choices, func(choices []simulator.Choice) bool { return b.leadTo(sim, choices, w.Verdict) })
+	}
+	return r, err
+}
+
+// leadTo says whether choices can be made one after the other and come to a verdict.
+func (b *Bounds) leadTo(sim *simulator.Simulator, choices []simulator.Choice, to verdict.Word) bool {
+	h, w := b.Case(), sim.NewWorld()
+	for _, c := range choices {
+		events, err := sim.Step(&w, c)
+		if err != nil {
+			return false
+		}
+		h.Events = append(h.Events, events...)
+	}
+	return slices.Contains(b.Verdicts(&h, choices), to)
+}
+
+// properSubset says whether a is b without some of its elements. Both are sorted.
+func properSubset(a, b []string) bool {
+	if len(a) >= len(b) {
+		return false
+	}
+	for _, what := range b {
+		if len(a) > 0 && a[0] == what {
+			a = a[1:]
+		}
+	}
+	return len(a) == 0
+}
+
+// Options are those of a search of b's simulator.
+func (b *Bounds) Options() Options {
+	opt := Options{
+		Case: b.Case(), Symmetric: b.Clients, Causes: b.Causes,
+		MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress, Checkpoint: b.Checkpoint,
+	}
+	if !b.NoProbe {
+		opt.Probe = b.Clients + 1
+	}
+	return opt
+}
+
+// Case is a history of b without its events.
+func (b *Bounds) Case() history.History {
+	clients := b.Clients + 1
+	if b.NoProbe {
+		clients = b.Clients
+	}
+	return history.History{
+		Strategy: b.Entry.ID, Clients: clients, Nodes: b.Nodes, Key: client.Key, ZooKeeper: b.Entry.OnZooKeeper(),
+		Holders: client.Holders(b.Entry, clients), TTL: b.TTL, Guard: b.guard(),
+	}
+}
+
+func (b *Bounds) guard() history.Guard {
+	if b.Fenced {
+		return history.Fenced
+	}
+	return history.Naive
+}
+
+// serverTimeout is how long a client waits for an answer where there are several
+// servers: short against a lease, so that one silent server costs little of it.
+const serverTimeout = 50 * time.Millisecond
+
+// Simulator builds the simulator; the caller closes it.
+func (b *Bounds) Simulator() (*simulator.Simulator, error) {
+	config := simulator.Config{Faults: b.Faults, Guard: b.guard()}
+	if b.Nodes > 1 {
+		config.Timeout = serverTimeout
+	}
+	for range b.Clients {
+		config.Clients = append(config.Clients, simulator.ClientConfig{Program: b.contender})
+	}
+	if !b.NoProbe {
+		config.Clients = append(config.Clients, simulator.ClientConfig{Program: b.probe})
+	}
+	config.Nodes = client.Servers(b.Entry, b.TTL, simulator.NodeConfig{Replicas: max(b.Entry.Replicas, b.Replicas)}, b.Nodes)
+	return simulator.New(config)
+}
+
+// The lengths of a client's program, in parts of a lease: a client works for less
+// than a lease, and waits for more than one between two attempts. A lease of nine
+// seconds makes both, and a third of a lease, whole milliseconds, so that states
+// recur.
+
+// Work is how long a client works while it has the lock.
+func (b *Bounds) Work() time.Duration {
+	if len(b.Retries) > 0 {
+		return b.TTL*2/5 + moment // a client that retries does so at its very end
+	}
+	return b.TTL * 2 / 5
+}
+
+// Between is how long a client waits between two attempts.
+func (b *Bounds) Between() time.Duration { return b.TTL + b.TTL/10 }
+
+// MaxRetries is the most that RetrySleeps knows.
+const MaxRetries = 5
+
+// retryAt is when a client asks that is refused each time, in twentieths of a
+// lease after it asked first, and a moment later: as two clients work for two
+// fifths of a lease, the second asks when the first one's work ends, and just
+// after a lease has ended. Asking all the time would find no more.
+var retryAt = [MaxRetries + 1]int{0, 8, 20, 28, 40, 48}
+
+// moment keeps clients from asking at the very instant at which a lease ends, when
+// some servers would still refuse.
+const moment = time.Millisecond
+
+// RetrySleeps are the sleeps before n retries, 0 to MaxRetries: a client that was
+// refused asks again 2/5, 1, 7/5, 2 and 12/5 leases, and a millisecond, after it
+// asked first.
+func RetrySleeps(ttl time.Duration, n int) []time.Duration {
+	return sleepsUntil(ttl, retryAt[:n+1])
+}
+
+// sleepsUntil are the sleeps between requests at the given times, in twentieths of a
+// lease.
+func sleepsUntil(ttl time.Duration, at []int) (sleeps []time.Duration) {
+	for i := 1; i < len(at); i++ {
+		sleeps = append(sleeps, ttl*time.Duration(at[i]-at[i-1])/20)
+	}
+	if sleeps != nil {
+		sleeps[0] += moment
+	}
+	return sleeps
+}
+
+// RetrySpan is the time from the first request of an attempt to its last, if the
+// lock refuses at once, without the moment; 0 without retries.
+func (b *Bounds) RetrySpan() (d time.Duration) {
+	for _, sleep := range b.Retries {
+		d += sleep
+	}
+	return max(d-moment, 0)
+}
+
+// contender is the program of a client: it wants the lock so many times, and works
+// when it has it.
+func (b *Bounds) contender(c *simulator.Client) {
+	strategy := b.strategy(c)
+	for i := range b.Attempts {
+		if i > 0 {
+			c.Clock().Sleep(b.Between())
+		}
+		if lease, err := b.try(c, strategy); err == nil {
+			client.Work(c, lease, client.Section{Work: b.Work()})
+			client.Release(c, lease)
+		}
+	}
+	c.Record(history.Event{Kind: history.Done})
+}
+
+// try is one attempt with its retries.
+func (b *Bounds) try(c *simulator.Client, strategy lock.Strategy) (lock.Lease, error) {
+	lease, err := client.Try(c, strategy)
+	for _, sleep := range b.Retries {
+		if err == nil {
+			break
+		}
+		c.Clock().Sleep(sleep)
+		lease, err = client.Try(c, strategy)
+	}
+	return lease, err
+}
+
+// probe is the program of the probe, which begins when all other clients have
+// finished or died: it asks for the lock, and once more after every lease must have
+// ended. If the lock is refused even then nobody can ever have it again.
+func (b *Bounds) probe(c *simulator.Client) {
+	strategy := b.strategy(c)
+	if lease, err := client.Try(c, strategy); err == nil {
+		LeaveAndRelease(c, lease)
+		return
+	}
+	for {
+		c.Clock().Sleep(2*b.Between() + b.ClockJumps)
+		c.Record(history.Event{Kind: history.Acquire})
+		lease, err := strategy.Acquire(context.Background(), client.Key)
+		switch {
+		case errors.Is(err, lock.ErrNotAcquired):
+			c.Record(history.Event{Kind: history.Refuse, Note: ProbeRefused})
+			return
+		case err == nil:
+			c.Record(history.Event{Kind: history.Enter})
+			LeaveAndRelease(c, lease)
+			return
+		}
+		c.Record(history.Event{Kind: history.Refuse, Note: client.Note(err)}) // no answer is no refusal
+	}
+}
+
+// LeaveAndRelease ends a critical section without work.
+func LeaveAndRelease(c *simulator.Client, lease lock.Lease) {
+	c.Record(history.Event{Kind: history.Leave})
+	client.Release(c, lease)
+}
+
+func (b *Bounds) strategy(c *simulator.Client) lock.Strategy {
+	env := client.Environment(c, b.TTL, b.Nodes)
+	strategy := b.Entry.New(env)
+	if b.Fenced && !b.Entry.OnZooKeeper() {
+		strategy = lock.Fence(strategy, env)
+	}
+	return strategy
+}
+
+// Words are the verdicts that a search looks for, in their order. ORPHAN counts
+// when it refused another client. DEADLOCK is what the probe reports. STARVED means
+// that every client was refused each time, although no fault was injected.
+func Words() []verdict.Word { return slices.Clone(order) }
+
+// Verdicts are those of Words that a search finds in a run of b, in their order.
+func (b *Bounds) Verdicts(h *history.History, choices []simulator.Choice) (words []verdict.Word) {
+	var judges verdict.Safety
+	var found wordSet
+	c := verdict.CaseOf(h)
+	for i := range h.Events {
+		found |= observe(&judges, &c, b.Clients+1, i, &h.Events[i])
+	}
+	for _, w := range judges.Words() {
+		found.add(w)
+	}
+	if b.allRefused(h) && !slices.ContainsFunc(choices, func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb }) {
+		found.add(verdict.Starved)
+	}
+	return found.list()
+}
+
+// allRefused says whether every client came to its end and none was ever given the
+// lock.
+func (b *Bounds) allRefused(h *history.History) bool {
+	done := 0
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case e.Client > b.Clients: // the probe
+		case e.Kind == history.Enter:
+			return false
+		case e.Kind == history.Done:
+			done++
+		}
+	}
+	return done == b.Clients
+}
+
+// observe tells the judges one event, and says what a search finds besides what
+// they remember: a refusal by an orphan, and the report of the probe.
+func observe(judges *verdict.Safety, c *verdict.Case, probe, i int, e *history.Event) (found wordSet) {
+	if judges.RefusedByOrphan(c, e) {
+		found.add(verdict.Orphan)
+	}
+	if e.Client == probe && e.Kind == history.Refuse && e.Note == ProbeRefused {
+		found.add(verdict.Deadlock)
+	}
+	judges.Observe(c, i, e, nil)
+	return found
+}

@@ -1,0 +1,52 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"locklab/simulator"
+)
+
+// How many entries a search can number. A search that needs more ends and says so. They
+// are variables for tests, which cannot wait for billions of states.
+var (
+	maxIDs     = math.MaxUint32 - 1     // entries of a table; the largest number is unseen
+	maxStates  = math.MaxUint32 - 1<<20 // with room for the arcs of the state at which the search ends
+	maxChoices = math.MaxUint16 + 1     // kinds of choice
+)
+
+// numbers gives out numbers, and knows the first limit that was exceeded.
+type numbers struct {
+	ids  int
+	full error
+}
+
+func (r *numbers) exceed(format string, args ...any) {
+	r.note(&simulator.LimitError{What: fmt.Sprintf(format, args...)})
+}
+
+// note keeps the first error, if it is one.
+func (r *numbers) note(err error) {
+	if r.full == nil {
+		r.full = err
+	}
+}
+
+// next is the number of a new entry of a table that has so many entries; false: there
+// is none left.
+func (r *numbers) next(entries int, what string) (id uint32, ok bool) {
+	if entries < r.ids {
+		return uint32(entries), true
+	}
+	r.exceed("the search has numbers for %d %s and no more: give it smaller bounds", r.ids, what)
+	return 0, false
+}
+
+// limit is what Result.Limit says of an error; "": it is about no limit.
+func limit(err error) string {
+	if e := (*simulator.LimitError)(nil); errors.As(err, &e) {
+		return e.What
+	}
+	return ""
+}

@@ -1,0 +1,274 @@
+package explore
+
+import (
+	"math/bits"
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/verdict"
+)
+
+// A move is a choice that is possible in a state, with the parts of the world
+// that decide what it does and that it can change. It leaves all other parts
+// alone, except that a passing of time reaches every part.
+type move struct {
+	choice uint16
+	client int8 // from 0; none: it reaches no client
+	node   int8 // server, from 0; none: it reaches no server
+	rest   bool // it reaches the orphaned requests, the resource and the budget
+	fault  bool
+	// informed are clients, bit c for client c, that learn of a move of node, each
+	// without regard to the others: their connections break, or their WAIT is over.
+	informed uint8
+	found    wordSet       // what the search itself finds in it, before any judge
+	pass     time.Duration // above 0: true time passes
+}
+
+// none in place of a client or a server.
+const none = -1
+
+// expand makes every move of state id, whose words are in cur.
+func (s *search) expand(id uint32) error {
+	if err := s.listMoves(); err != nil {
+		return err
+	}
+	for i := range s.moves {
+		if err := s.make(id, &s.moves[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// make computes the state that follows cur, which is state id, by a move, and adds
+// that arc to the batch.
+func (s *search) make(id uint32, m *move) error {
+	copy(s.next, s.cur)
+	found := m.found
+	if m.pass > 0 {
+		words, err := s.passTime(s.cur, s.next, m.pass)
+		if err != nil {
+			return err
+		}
+		found |= words
+	} else {
+		events, err := s.apply(m)
+		if err != nil {
+			return err
+		}
+		found |= s.judgeEvents(s.next, events)
+	}
+	if err := s.canonicalize(s.next); err != nil {
+		return err
+	}
+	a := arc{from: id, via: m.choice, found: found, cause: s.cause(s.next)}
+	if m.fault {
+		a.faults = 1
+	}
+	s.out.add(s.next, a)
+	return nil
+}
+
+// apply changes, in next, the parts that a move reaches.
+func (s *search) apply(m *move) (events uint32, err error) {
+	eff, err := s.effect(s.cur, m)
+	if err != nil {
+		return 0, err
+	}
+	if m.client >= 0 {
+		s.next[m.client] = eff.client
+	}
+	if m.node >= 0 {
+		s.next[s.clients+int(m.node)] = eff.node
+	}
+	if m.rest {
+		s.next[s.restAt()] = eff.rest
+	}
+	for left := m.informed; left != 0; left &= left - 1 {
+		one := *m
+		one.client = int8(bits.TrailingZeros8(left))
+		own, err := s.effect(s.cur, &one)
+		if err != nil {
+			return 0, err
+		}
+		s.next[one.client] = own.client
+	}
+	if m.fault {
+		s.blame(s.next, m)
+	}
+	return eff.events, nil
+}
+
+// listMoves collects the moves of cur, in the order in which they are made. Time
+// passes only where nothing else has to happen first.
+func (s *search) listMoves() error {
+	s.moves = s.moves[:0]
+	alone := s.othersFinished(s.cur)
+	if alone && (s.probe == 0 || s.clientTab[s.probe-1].entries[s.cur[s.probe-1]].finished) {
+		return nil // nobody waits for the timers that may still run
+	}
+	first, err := s.first(s.cur)
+	if err != nil {
+		return err
+	}
+	mayFault := s.restTab.entries[s.cur[s.restAt()]].mayFault
+	if first >= 0 {
+		s.moves = append(s.moves, s.ownMove(first, 0))
+		if mayFault {
+			s.listClientFaults(first)
+		}
+		return nil
+	}
+	ready := false
+	for c := range s.clients {
+		ready = s.listClient(c, alone) || ready
+	}
+	ready = s.listOrphaned() || ready
+	for n := range s.nodes {
+		ready = s.listNode(n) || ready
+	}
+	if mayFault {
+		s.listFaults()
+	}
+	if d := s.due(s.cur); !ready && d != simulator.Never && d != 0 {
+		s.moves = append(s.moves, move{choice: s.choice(simulator.Choice{Verb: simulator.Pass, D: d}), pass: d})
+	}
+	return nil
+}
+
+// listClient lists what client c does by itself, the arrivals of its requests, and
+// what it hears without a request. It says whether any of these has to happen
+// before time passes. alone: all clients but the probe have finished.
+func (s *search) listClient(c int, alone bool) (ready bool) {
+	e := s.clientTab[c].entries[s.cur[c]]
+	for k := range e.own {
+		verb := e.own[k].Verb
+		if verb == simulator.Start && c+1 == s.probe && !alone {
+			continue
+		}
+		ready = ready || verb != simulator.Resume || e.due == 0
+		s.moves = append(s.moves, s.ownMove(c, k))
+	}
+	for k, id := range e.arriveID {
+		ready = true
+		n := e.target[k] - 1
+		s.moves = append(s.moves, move{choice: id, client: int8(c), node: int8(n), rest: n < 0})
+	}
+	for k, id := range e.listensID {
+		m := move{choice: id, client: int8(c), node: int8(e.source[k] - 1)}
+		if s.mayTell(&m) {
+			ready = true
+			s.moves = append(s.moves, m)
+		}
+	}
+	if e.awaits {
+		for _, news := range s.sim.Told(c+1, &s.clientTab[c].keys[s.cur[c]], 1, &s.nodeTab.keys[s.cur[s.clients]], 0, nil) {
+			ready = true
+			s.moves = append(s.moves, move{choice: s.choice(news), client: int8(c), node: 0, rest: true})
+		}
+	}
+	return ready
+}
+
+// ownMove is the k-th thing that client c can do without a server.
+func (s *search) ownMove(c, k int) move {
+	e := s.clientTab[c].entries[s.cur[c]]
+	m := move{choice: e.ownID[k], client: int8(c), node: none, rest: e.own[k].Verb == simulator.GiveUp}
+	if s.sim.ZooKeeper() { // its connection may break, or be made again
+		m.node, m.rest = 0, true
+	}
+	if c+1 == s.probe && e.own[k].Verb == simulator.Start && s.allInVain() {
+		m.found.add(verdict.Starved)
+	}
+	return m
+}
+
+// listOrphaned lists the arrivals of requests whose senders no longer wait.
+func (s *search) listOrphaned() (ready bool) {
+	rest := s.restTab.entries[s.cur[s.restAt()]]
+	for k, id := range rest.orphanedID {
+		s.moves = append(s.moves, move{choice: id, client: none, node: int8(rest.target[k] - 1), rest: true})
+	}
+	return len(rest.orphanedID) > 0
+}
+
+// listNode lists what server n does by itself. A replica that lags does so before
+// time passes; a network may stay split.
+func (s *search) listNode(n int) (ready bool) {
+	for _, ch := range s.nodeTab.entries[s.cur[s.clients+n]].own {
+		ready = ready || ch.Verb == simulator.Replicate
+		ch.Node = int8(n + 1)
+		s.moves = append(s.moves, s.nodeMove(n, s.choice(ch)))
+	}
+	return ready
+}
+
+// nodeMove is a choice of server n. It reaches the server's data, the orphaned
+// requests, and the clients that wait for the server: those whose connections
+// break, or whose WAIT is over when a replica has caught up.
+func (s *search) nodeMove(n int, ch uint16) move {
+	m := move{choice: ch, client: none, node: int8(n), rest: true}
+	replicate := s.choices[ch].Verb == simulator.Replicate
+	for c := range s.clients {
+		e := s.clientTab[c].entries[s.cur[c]]
+		waits := e.waitsOn
+		if replicate {
+			waits = e.blocked
+		}
+		m.informed |= waits >> n & 1 << c
+	}
+	return m
+}
+
+// listFaults lists every fault that the budget still allows.
+func (s *search) listFaults() {
+	for c := range s.clients {
+		if c+1 != s.probe { // no fault disturbs the measurement
+			s.listClientFaults(c)
+		}
+	}
+	for n := range s.nodes {
+		for _, ch := range s.faultsOn(none, n, s.cur) {
+			if c := int(s.choices[ch].Client); c != 0 && (c == s.probe || s.clientTab[c-1].keys[s.cur[c-1]].Dead()) {
+				continue
+			}
+			m := s.nodeMove(n, ch)
+			m.fault = true
+			s.moves = append(s.moves, m)
+		}
+	}
+}
+
+func (s *search) listClientFaults(c int) {
+	for _, ch := range s.faultsOn(c, none, s.cur) {
+		m := move{choice: ch, client: int8(c), node: none, rest: true, fault: true}
+		if s.sim.ZooKeeper() { // it notices what becomes of its clients
+			m.node = 0
+		}
+		s.moves = append(s.moves, m)
+	}
+}
+
+// allInVain says whether no fault was injected, every client has come to its end
+// and none was ever given the lock.
+func (s *search) allInVain() bool {
+	if s.visited.spent > 0 {
+		return false
+	}
+	for c := range s.clients {
+		if s.clientTab[c].entries[s.cur[c]].entered {
+			return false
+		}
+	}
+	return true
+}
+
+// othersFinished says whether all clients but the probe have finished or died.
+func (s *search) othersFinished(state []uint32) bool {
+	for c := range s.clients {
+		if c+1 != s.probe && !s.clientTab[c].entries[state[c]].finished {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,135 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"locklab/simulator"
+	"locklab/simulator/verdict"
+)
+
+var errNowAbsolute = errors.New("explore: a clock was read, or replicas were waited for, for the first time")
+
+// search is one pass over the states, in the order of their faults and then of their
+// steps. It goes by layers: all states of a layer have the same number of both. What
+// follows from them is computed here, and entered into visited by another goroutine.
+type search struct {
+	*transitions
+	opt         Options
+	visited     *visited
+	out         *batch // not yet handed to visited
+	next        []uint32
+	cur         []uint32  // the state that is visited, with every client under its own number
+	moves       []move    // of cur
+	noReduction bool      // without reduction
+	before      *snapshot // of the search before the layer; nil: it is not needed
+}
+
+func newSearch(sim *simulator.Simulator, opt Options) *search {
+	s := &search{transitions: newTransitions(sim, verdict.CaseOf(&opt.Case), opt.Probe, opt.Symmetric, opt.Causes), opt: opt, noReduction: opt.NoReduction}
+	s.visited = newVisited(s.stride(), &s.opt)
+	s.next, s.cur = make([]uint32, s.stride()), make([]uint32, s.stride())
+	return s
+}
+
+func (s *search) run(ctx context.Context, k *checkpointer) error {
+	v := s.visited
+	if v.states.n == 0 {
+		if err := s.begin(); err != nil {
+			return err
+		}
+	}
+	for {
+		if err := k.before(s); err != nil {
+			return err
+		}
+		layer := v.layer()
+		if layer == nil {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.visit(ctx, layer); err != nil {
+			return err
+		}
+	}
+}
+
+// begin enters the first state.
+func (s *search) begin() error {
+	w := s.sim.NewWorld()
+	s.takeState(&w, s.judges(verdict.Safety{}), s.next)
+	if err := s.canonicalize(s.next); err != nil {
+		return err
+	}
+	s.visited.begin(s.next)
+	return nil
+}
+
+// visit makes every choice of every state of a layer.
+func (s *search) visit(ctx context.Context, layer []uint32) error {
+	states := s.visited.states.view()
+	writer := s.visited.open(len(layer))
+	err := s.visitAll(ctx, layer, states, writer)
+	if s.out != nil {
+		s.out.histories = s.sim.Histories()
+		writer.write(s.out)
+	}
+	writer.close(err == nil)
+	if s.visited.stopped.Load() {
+		return nil // errors beyond the end do not count
+	}
+	return err
+}
+
+func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, writer *layerWriter) error {
+	absolute, waits := s.sim.ReadsClock(), s.sim.SendsWait()
+	s.out = writer.emptyBatch()
+	for i, id := range layer {
+		s.out.at = uint32(i)
+		copy(s.cur, states.words(id))
+		if err := s.restore(s.cur); err != nil {
+			return err
+		}
+		arcs := len(s.out.arcs)
+		err := s.expand(id)
+		if err = errors.Join(err, s.numbers.full); err != nil {
+			if s.numbers.full != nil {
+				s.out.cut(arcs) // their numbers may be wrong
+			}
+			return err
+		}
+		if s.sim.ReadsClock() != absolute || s.sim.SendsWait() != waits {
+			return errNowAbsolute
+		}
+		if !s.out.full() {
+			continue
+		}
+		s.out.histories = s.sim.Histories()
+		writer.write(s.out)
+		if s.out = writer.emptyBatch(); s.out == nil {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *search) result() *Result {
+	r := s.visited.result()
+	r.ReadsClock, r.Symmetry = len(s.cur) > s.timeAt(), s.symmetric > 1
+	for ch, injected := range s.visited.triggered {
+		if v := s.choices[ch].Verb; injected && !slices.Contains(r.Triggered, v) {
+			r.Triggered = append(r.Triggered, v)
+		}
+	}
+	slices.Sort(r.Triggered)
+	for i := range r.Found {
+		r.Found[i].Cause = s.causes[r.Found[i].cause]
+	}
+	return r
+}

@@ -1,0 +1,291 @@
+package explore
+
+import (
+	"cmp"
+	"fmt"
+	"runtime/metrics"
+	"slices"
+	"sync/atomic"
+
+	"locklab/simulator/verdict"
+)
+
+// visited is the set of all states that were reached, with the order in which they
+// are to be visited, and what was found. Arcs are entered in the order in which they
+// were computed, so that the result does not depend on the number of cores.
+type visited struct {
+	opt    *Options
+	states *store
+	queue  []level   // by faults
+	wanted []Witness // what is to be found; nil: everything is to be visited
+	tally
+	found map[finding]*discovery
+
+	done       bool // nothing is left to visit
+	stopped    atomic.Bool
+	limit      string // why there is enough, if there was no room for more
+	cutAt      uint32 // enough: the place in its layer of the last state whose arcs count
+	shortened  []way  // within the layer that is visited: the ways that were longer
+	checkpoint Kept
+	batches    []*batch
+}
+
+// tally is what was counted so far.
+type tally struct {
+	spent int // faults of the layer that is visited
+	depth int // and its steps
+
+	transitions, deepest, expanded int
+	histories                      int
+	triggered                      []bool // by choice: a fault that was injected
+}
+
+// way is how a state was first reached.
+type way struct {
+	id, parent, depth uint32
+	via               uint16
+}
+
+// level is the states with the same number of faults that are still to be visited, in
+// order of depth: those that were reached by a fault, from the level below, and those
+// that were reached from the level itself.
+type level struct {
+	below, own []uint32
+	moved      map[uint32]bool // from below to own, by a shorter way within the level
+}
+
+// finding is a verdict by a cause.
+type finding struct {
+	word  verdict.Word
+	cause uint32
+}
+
+func (f finding) compare(o finding) int {
+	return cmp.Or(cmp.Compare(slices.Index(order, f.word), slices.Index(order, o.word)), cmp.Compare(f.cause, o.cause))
+}
+
+type discovery struct {
+	par, steps int
+	state      uint32
+	choice     uint16
+}
+
+func newVisited(width int, opt *Options) *visited {
+	l := &visited{opt: opt, states: newStore(width), found: map[finding]*discovery{}}
+	for range 3 {
+		l.batches = append(l.batches, &batch{width: width})
+	}
+	return l
+}
+
+// begin enters the first state.
+func (v *visited) begin(words []uint32) {
+	v.states.add(words, 0, 0, 0)
+	v.queue = []level{{own: []uint32{0}}}
+}
+
+// layer takes out the states that are to be visited next: those with the fewest steps
+// among those with the fewest faults. nil: the search has ended.
+func (v *visited) layer() (ids []uint32) {
+	for ; v.spent < len(v.queue); v.spent++ {
+		q := &v.queue[v.spent]
+		v.depth = q.depth(v.states)
+		if v.depth < 0 {
+			*q = level{}
+			continue
+		}
+		if v.stopped.Load() || v.satisfied() {
+			return nil
+		}
+		v.deepest = max(v.deepest, v.depth)
+		return q.take(v.states, v.depth)
+	}
+	v.done = true
+	return nil
+}
+
+// depth is that of the states to visit next; -1: there are none.
+func (q *level) depth(states *store) int {
+	for len(q.below) > 0 && q.moved[q.below[0]] {
+		q.below = q.below[1:]
+	}
+	depth := -1
+	if len(q.own) > 0 {
+		depth = int(states.depth(q.own[0]))
+	}
+	if len(q.below) > 0 {
+		if d := int(states.depth(q.below[0])); depth < 0 || d < depth {
+			depth = d
+		}
+	}
+	return depth
+}
+
+// take takes out the states of a depth.
+func (q *level) take(states *store, depth int) (ids []uint32) {
+	for len(q.below) > 0 && (q.moved[q.below[0]] || int(states.depth(q.below[0])) == depth) {
+		if !q.moved[q.below[0]] {
+			ids = append(ids, q.below[0])
+		}
+		q.below = q.below[1:]
+	}
+	n := 0
+	for n < len(q.own) && int(states.depth(q.own[n])) == depth {
+		n++
+	}
+	if ids == nil {
+		ids = q.own[:n:n]
+	} else {
+		ids = append(ids, q.own[:n]...)
+	}
+	q.own = q.own[n:]
+	return ids
+}
+
+// satisfied says whether all that is wanted was found, by ways that no state of the
+// layer can shorten.
+func (v *visited) satisfied() bool {
+	if v.wanted == nil {
+		return false
+	}
+	for _, f := range v.wanted {
+		d := v.found[finding{f.Verdict, f.cause}]
+		if d == nil || d.par > v.spent || d.par == v.spent && d.steps > v.depth+1 {
+			return false
+		}
+	}
+	return true
+}
+
+// ended says whether the search has done all that it was to do.
+func (v *visited) ended() bool { return v.done || v.satisfied() }
+
+// enterAll enters the arcs of a batch. before is how many states were visited
+// when its layer began.
+func (v *visited) enterAll(b *batch, before int) {
+	if !v.stopped.Load() {
+		v.histories = b.histories
+	}
+	for i := range b.arcs {
+		a := &b.arcs[i]
+		if v.stopped.Load() && a.at != v.cutAt {
+			break
+		}
+		v.enter(b.words[i*b.width:(i+1)*b.width], a)
+		if v.opt.MaxStates > 0 && v.states.n >= v.opt.MaxStates && !v.stopped.Load() {
+			v.stopAt(a.at)
+			v.expanded = before + int(a.at) + 1
+		}
+		if v.states.n >= maxStates && !v.stopped.Load() {
+			v.limit = fmt.Sprintf("the search has numbers for %d states and no more: give it smaller bounds", maxStates)
+			v.stopAt(a.at)
+			v.expanded = before + int(a.at) + 1
+		}
+	}
+	if !v.stopped.Load() {
+		v.report(before + int(b.at))
+		if v.satisfied() {
+			v.stopAt(b.at)
+		}
+	}
+	b.clear()
+}
+
+func (v *visited) stopAt(at uint32) {
+	v.cutAt = at
+	v.stopped.Store(true)
+}
+
+// report calls Progress and checks the memory, from time to time.
+func (v *visited) report(visited int) {
+	if visited>>14 == v.expanded>>14 {
+		return
+	}
+	v.expanded = visited
+	if v.opt.Progress != nil {
+		v.opt.Progress(v.result())
+	}
+	if v.opt.MaxBytes > 0 && memory() > v.opt.MaxBytes {
+		v.stopAt(^uint32(0))
+	}
+}
+
+// enter counts an arc, and numbers and queues the state that it leads to if that is new.
+func (v *visited) enter(words []uint32, a *arc) {
+	v.transitions++
+	steps, faults := v.depth+1, v.spent+int(a.faults)
+	if a.faults > 0 {
+		for len(v.triggered) <= int(a.via) {
+			v.triggered = append(v.triggered, false)
+		}
+		v.triggered[a.via] = true
+	}
+	if a.found != 0 {
+		v.discover(a, faults, steps)
+	}
+	id, fresh := v.states.add(words, a.from, a.via, uint32(steps))
+	if !fresh {
+		if steps < int(v.states.depth(id)) {
+			v.shorten(id, a, uint32(steps))
+		}
+		return
+	}
+	for len(v.queue) <= faults {
+		v.queue = append(v.queue, level{})
+	}
+	if q := &v.queue[faults]; faults > v.spent {
+		q.below = append(q.below, id)
+	} else {
+		q.own = append(q.own, id)
+	}
+}
+
+func (v *visited) discover(a *arc, par, steps int) {
+	for i, w := range order {
+		if a.found&(1<<i) == 0 {
+			continue
+		}
+		f := finding{w, a.cause}
+		if d := v.found[f]; d == nil || par < d.par || par == d.par && steps < d.steps {
+			v.found[f] = &discovery{par, steps, a.from, a.via}
+		}
+	}
+}
+
+// shorten notes a shorter way to a state that was first reached by a fault at the end
+// of a longer way. Such a state waits until its level begins, because faults count
+// before steps, so nothing has followed from it yet.
+func (v *visited) shorten(id uint32, a *arc, depth uint32) {
+	st := v.states
+	v.shortened = append(v.shortened, way{id, st.parent(id), st.depth(id), st.via(id)})
+	st.shorten(id, a.from, a.via, depth)
+	q := &v.queue[v.spent]
+	if q.moved == nil {
+		q.moved = map[uint32]bool{}
+	}
+	q.moved[id] = true
+	q.own = append(q.own, id)
+}
+
+// result is what visited knows of the result.
+func (v *visited) result() *Result {
+	r := &Result{
+		Complete: v.done, States: v.states.n, Transitions: v.transitions, Depth: v.deepest,
+		Open: v.states.n - v.expanded, Bytes: v.states.bytes(), Histories: v.histories, Limit: v.limit, Kept: v.checkpoint,
+	}
+	for f, d := range v.found {
+		r.Found = append(r.Found, Witness{Verdict: f.word, Par: d.par, Steps: d.steps, cause: f.cause})
+	}
+	slices.SortFunc(r.Found, func(a, b Witness) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Verdict), slices.Index(order, b.Verdict)),
+			cmp.Compare(a.Par, b.Par), cmp.Compare(a.Steps, b.Steps), cmp.Compare(a.cause, b.cause))
+	})
+	return r
+}
+
+// memory is what the program has from the operating system.
+func memory() int64 {
+	m := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(m)
+	return int64(m[0].Value.Uint64() - m[1].Value.Uint64())
+}

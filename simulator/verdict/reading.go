@@ -1,0 +1,333 @@
+package verdict
+
+import (
+	"math/bits"
+	"time"
+
+	"locklab/simulator/history"
+)
+
+// A Reading interprets the events of a run: where every client is, and whose the
+// locked key is on every node. The judges share it, and so can anybody else who
+// goes through a history: feed it all events in order with Observe.
+//
+// The zero Reading is the start of a run. It is comparable and holds no pointers: a
+// copy is a branch of the run.
+type Reading struct {
+	// Every client is in one of these sets, or idle; see Stage. One that takes its own
+	// lock again is inside and acquiring.
+	acquiring, inside, leaving, releasing, dead clients
+
+	keyChanged bool                         // the key was seen to change: the lock lives on it
+	down       nodes                        // nodes that do not serve
+	grant      [MaxNodes]grant              // of the key
+	replica    [MaxNodes][maxCopies]client8 // owners of the grants that the node's replicas have, and last its disk
+	split      nodes                        // nodes whose old masters live on
+
+	// lapse is the true time from which a grant without a time to live may
+	// be taken over: TTL after its value was made. 0: long ago.
+	lapse [MaxNodes]time.Duration
+}
+
+// A Stage is where a client is in its use of the lock.
+//
+//	Acquire -> Acquiring; Refuse -> Idle; Enter -> Inside; Leave -> Leaving;
+//	Release -> Releasing; Released -> Idle; Done -> Idle; Crash -> Dead
+//
+// A Leave with the note [history.Exception] makes it Idle as well, since mostly no
+// Release follows; if one does, it is Releasing. A lock taken again by its holder is
+// Acquire, Enter, Release, Released without a Leave; such a client is Inside
+// throughout.
+type Stage uint8
+
+const (
+	Idle      Stage = iota
+	Acquiring       // it has asked and has no answer yet
+	Inside          // in the critical section
+	Leaving         // its work is done, and it has not begun to release
+	Releasing       // it gives the lock back
+	Dead            // its process was killed
+)
+
+// Stage is where a client is, from 1.
+func (r *Reading) Stage(client int) Stage {
+	c := client8(client)
+	switch {
+	case r.dead.has(c):
+		return Dead
+	case r.inside.has(c):
+		return Inside
+	case r.releasing.has(c):
+		return Releasing
+	case r.leaving.has(c):
+		return Leaving
+	case r.acquiring.has(c):
+		return Acquiring
+	}
+	return Idle
+}
+
+// A Grant is the key as it stands on one node.
+type Grant struct {
+	Owner   int  // the client that made the value or last replaced it; 0: none that is known
+	Left    bool // the owner does not believe in it any more; see Reading.Grant
+	Forever bool // it has no time to live
+}
+
+// Grant is the key on a node, from 1; false: there is none. Prolonging or shortening
+// a key does not change its owner. A grant is left when its owner was refused, has
+// given the lock back, had an exception or died. An owner that enters, or begins to
+// release, believes in all its grants again.
+//
+// While a node is split, the key on its old master is that of the node's number plus
+// the number of all nodes.
+func (r *Reading) Grant(node int) (Grant, bool) {
+	g := r.grant[node-1]
+	switch g.owner {
+	case 0:
+		return Grant{}, false
+	case nobody:
+		return Grant{0, g.left, g.forever}, true
+	}
+	return Grant{int(g.owner), g.left, g.forever}, true
+}
+
+// Down says whether a node, from 1, does not serve.
+func (r *Reading) Down(node int) bool { return r.down>>(node-1)&1 != 0 }
+
+// Free says that nobody has the lock or is being granted it: no client is Inside,
+// Leaving or Releasing, and none is Acquiring with a grant that a server has already
+// given it.
+func (r *Reading) Free() bool {
+	if r.holders() != 0 {
+		return false
+	}
+	for n := range r.grant {
+		if g := r.grant[n]; !g.left && r.acquiring.has(g.owner) {
+			return false
+		}
+	}
+	return true
+}
+
+// grant is Grant in little room. The zero grant is a missing key. A grant that is
+// not left is live. Each attempt believes in its own grants only: a stamp that a
+// refused attempt left behind does not become live when its client tries again, but
+// it does if that client enters on it.
+type grant struct {
+	owner   client8
+	left    bool
+	forever bool
+}
+
+// client8 is a client's number in one byte; 0 is none.
+type client8 uint8
+
+// nobody owns a key that appeared without the command of a client.
+const nobody client8 = 1<<8 - 1
+
+// clients is a set of clients, nodes one of nodes.
+type (
+	clients uint8
+	nodes   uint8
+)
+
+// only gives the set of c alone; it is empty for no client and for nobody.
+func only(c client8) clients { return clients(1) << (c - 1) }
+
+func (s clients) has(c client8) bool { return s&only(c) != 0 }
+func (s *clients) add(c client8)     { *s |= only(c) }
+func (s *clients) remove(c client8)  { *s &^= only(c) }
+func (s clients) first() client8     { return client8(bits.TrailingZeros8(uint8(s)) + 1) }
+func (s clients) size() int          { return bits.OnesCount8(uint8(s)) }
+func (s clients) appendTo(l []int) []int {
+	for ; s != 0; s &= s - 1 {
+		l = append(l, int(s.first()))
+	}
+	return l
+}
+
+// Observe reads the next event of the run. It keeps nothing of e.
+func (r *Reading) Observe(c *Case, e *history.Event) {
+	switch e.Kind {
+	case history.Change:
+		if e.Key == c.key {
+			r.change(c, e)
+		}
+	case history.Expire:
+		if e.Key == c.key {
+			r.remove(e.Node - 1)
+		}
+	case history.Down:
+		r.down |= 1 << (e.Node - 1)
+	case history.Sync:
+		r.replica[e.Node-1][history.Disk] = r.grant[e.Node-1].owner
+	case history.Up, history.Failover:
+		r.down &^= 1 << (e.Node - 1)
+	case history.Split:
+		r.markSplit(c, e)
+	case history.Heal:
+		r.split &^= 1 << (e.Node - 1)
+		r.remove(c.nodes + e.Node - 1)
+	case history.Replicate:
+		r.replica[e.Node-1][e.Replica] = r.grant[e.Node-1].owner
+	default:
+		r.moveClient(client8(e.Client), e)
+	}
+}
+
+// markSplit gives the old master of a node, and the grant on it, a number of its own.
+func (r *Reading) markSplit(c *Case, e *history.Event) {
+	n, old := e.Node-1, c.nodes+e.Node-1
+	if r.split&(1<<n) != 0 { // one more client is cut off
+		return
+	}
+	r.split |= 1 << n
+	r.grant[old], r.lapse[old] = r.grant[n], r.lapse[n]
+}
+
+// moveClient moves a client from one stage to the next.
+func (r *Reading) moveClient(c client8, e *history.Event) {
+	switch e.Kind {
+	case history.Acquire:
+		if r.leaving.has(c) { // it never released
+			r.idle(c)
+		}
+		r.acquiring.add(c)
+	case history.Enter:
+		r.acquiring.remove(c)
+		r.inside.add(c)
+		r.setLive(c, true)
+	case history.Leave:
+		r.inside.remove(c)
+		r.leaving.add(c)
+		if e.Note == history.Exception {
+			r.idle(c)
+		}
+	case history.Release:
+		r.leaving.remove(c)
+		r.releasing.add(c)
+		r.setLive(c, true)
+	case history.Refuse, history.Released:
+		r.acquiring.remove(c)
+		r.releasing.remove(c)
+		if !r.inside.has(c) {
+			r.idle(c)
+		}
+	case history.Done:
+		r.idle(c)
+	case history.Crash:
+		r.idle(c)
+		r.dead.add(c)
+	}
+}
+
+// idle makes c Idle. Its grants are left.
+func (r *Reading) idle(c client8) {
+	r.acquiring.remove(c)
+	r.inside.remove(c)
+	r.leaving.remove(c)
+	r.releasing.remove(c)
+	r.setLive(c, false)
+}
+
+// setLive makes all grants of c live, or left.
+func (r *Reading) setLive(c client8, live bool) {
+	for n := range r.grant {
+		if r.grant[n].owner == c {
+			r.grant[n].left = !live
+		}
+	}
+}
+
+// change is a change of the key on one node, by a command or by a loss of data.
+func (r *Reading) change(c *Case, e *history.Event) {
+	n := e.Node - 1
+	r.keyChanged = true
+	if e.After == "" {
+		r.remove(n)
+		return
+	}
+	g, forever := &r.grant[n], e.Until == history.Forever
+	made := e.Before != e.After
+	if made {
+		g.owner = r.ownerOf(e)
+		g.left = !r.active().has(g.owner)
+	}
+	switch {
+	case !forever:
+		r.lapse[n] = 0
+	case made && e.Client == 0:
+		r.lapse[n] = 0 // nobody knows how old it is
+	case made || !g.forever:
+		r.lapse[n] = e.At + c.ttl
+	}
+	g.forever = forever
+}
+
+// ownerOf says who owns the value that e has made. What a replica brings at a
+// failover, or a disk after a crash, belongs to the client that owned it when the
+// copy last caught up. A key that exists from the beginning (a Change of client 0)
+// belongs to nobody.
+func (r *Reading) ownerOf(e *history.Event) client8 {
+	if e.Client != 0 {
+		return client8(e.Client)
+	}
+	if owner := r.replica[e.Node-1][e.Replica]; owner != 0 {
+		return owner
+	}
+	return nobody
+}
+
+func (r *Reading) remove(n int) {
+	r.grant[n] = grant{}
+	r.lapse[n] = 0
+}
+
+// rebase is Safety.Rebase.
+func (r *Reading) rebase(now time.Duration) {
+	for n := range r.lapse {
+		if r.dead.has(r.grant[n].owner) { // never live again
+			r.lapse[n] = 0
+		}
+		r.lapse[n] = max(r.lapse[n]-now, 0)
+	}
+}
+
+// holders are the clients that believe they have the lock.
+func (r *Reading) holders() clients { return r.inside | r.leaving | r.releasing }
+
+// active are the clients that have the lock or are asking for it.
+func (r *Reading) active() clients { return r.holders() | r.acquiring }
+
+// owned are the nodes on which who owns the key.
+func (r *Reading) owned(who client8) nodes {
+	var s nodes
+	for n := range r.grant {
+		if r.grant[n].owner == who {
+			s |= 1 << n
+		}
+	}
+	return s
+}
+
+// leftovers are the nodes on which the key is left.
+func (r *Reading) leftovers() nodes {
+	var s nodes
+	for n := range r.grant {
+		if r.grant[n].left {
+			s |= 1 << n
+		}
+	}
+	return s
+}
+
+// majority says whether the nodes in s are a quorum. Old masters that live on
+// do not count.
+func (c *Case) majority(s nodes) bool { return c.count(s) >= c.quorum }
+
+// barring says whether the nodes in s are so many that the others are no quorum. Of
+// four nodes, two bar although they are no majority.
+func (c *Case) barring(s nodes) bool { return c.nodes-c.count(s) < c.quorum }
+
+func (c *Case) count(s nodes) int { return bits.OnesCount8(uint8(s) & (1<<c.nodes - 1)) }

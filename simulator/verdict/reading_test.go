@@ -1,0 +1,58 @@
+package verdict_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// A Reading is usable without the judges.
+func TestReading(t *testing.T) {
+	h := &history.History{Clients: 2, Nodes: 1, Key: "k", TTL: time.Second}
+	c := verdict.CaseOf(h)
+	var r verdict.Reading
+	for _, step := range []struct {
+		event history.Event
+		stage verdict.Stage // of c1
+		grant verdict.Grant
+		has   bool
+		free  bool
+	}{
+		{history.Event{Kind: history.Acquire, Client: 1}, verdict.Acquiring, verdict.Grant{}, false, true},
+		{history.Event{Kind: history.Change, Client: 1, Node: 1, Key: "other", After: "x"}, verdict.Acquiring, verdict.Grant{}, false, true},
+		{history.Event{Kind: history.Change, Client: 1, Node: 1, Key: "k", After: "x", Until: history.Forever}, verdict.Acquiring, verdict.Grant{Owner: 1, Forever: true}, true, false},
+		{history.Event{Kind: history.Enter, Client: 1}, verdict.Inside, verdict.Grant{Owner: 1, Forever: true}, true, false},
+		{history.Event{Kind: history.Leave, Client: 1}, verdict.Leaving, verdict.Grant{Owner: 1, Forever: true}, true, false},
+		{history.Event{Kind: history.Release, Client: 1}, verdict.Releasing, verdict.Grant{Owner: 1, Forever: true}, true, false},
+		{history.Event{Kind: history.Released, Client: 1}, verdict.Idle, verdict.Grant{Owner: 1, Left: true, Forever: true}, true, true},
+		{history.Event{Kind: history.Change, Node: 1, Key: "k", Before: "x", After: "y"}, verdict.Idle, verdict.Grant{Left: true}, true, true},
+		{history.Event{Kind: history.Expire, Node: 1, Key: "k", Before: "y"}, verdict.Idle, verdict.Grant{}, false, true},
+		{history.Event{Kind: history.Crash, Client: 1}, verdict.Dead, verdict.Grant{}, false, true},
+	} {
+		r.Observe(&c, &step.event)
+		grant, has := r.Grant(1)
+		if r.Stage(1) != step.stage || r.Stage(2) != verdict.Idle || grant != step.grant || has != step.has || r.Free() != step.free {
+			t.Errorf("after %s: stage %d, grant %+v %t, free %t; want %+v", step.event.Kind, r.Stage(1), grant, has, r.Free(), step)
+		}
+	}
+	r.Observe(&c, &history.Event{Kind: history.Down, Node: 1})
+	if !r.Down(1) {
+		t.Error("the node is down")
+	}
+}
+
+func TestParseWord(t *testing.T) {
+	for _, text := range []string{"overlap", "OVERLAP", "n/a", "HOLDS"} {
+		if w, err := verdict.ParseWord(text); err != nil || !strings.EqualFold(string(w), text) {
+			t.Errorf("%q: %q, %v", text, w, err)
+		}
+	}
+	for text, want := range map[string]string{"stall": "DEADLOCK", "PHANTOM": "ORPHAN", "hold": "HOLDS"} {
+		if _, err := verdict.ParseWord(text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
