@@ -26,6 +26,9 @@ import (
 //	algorithms/lock                what an author of a lock imports
 //	reports                        views of finished runs
 //	simulator, simulator/verdict   the world | the judges
+//	simulator/redisnode, zookeeper kinds of servers as values
+//	simulator/node                 the contract between a world and a server
+//	simulator/process              code on coroutines
 //	simulator/history              what happened
 //	reports/text                   the sentences
 var floors = [][]string{
@@ -35,7 +38,9 @@ var floors = [][]string{
 	{"scenarios/study", "scenarios/internal/racetest"},
 	{"scenarios"},
 	{"scenarios/race"},
+	{"reports/chart", "reports/page", "reports/ci"},
 	{"reports"},
+	{"reports/layout"},
 	{"simulator/explore"},
 	{"faults", "simulator/schedule"},
 	{"simulator/client", "simulator/verdict/secondopinion"},
@@ -43,8 +48,11 @@ var floors = [][]string{
 	{"algorithms/redis", "algorithms/zookeeper"},
 	{"algorithms/lock"},
 	{"simulator", "simulator/verdict"},
-	{"simulator/zookeeper", "simulator/zookeeper/realserver", "simulator/history"},
-	{"simulator/internal/codec", "simulator/realserver", "reports/text"},
+	{"simulator/redisnode", "simulator/zookeeper"},
+	{"simulator/node"},
+	{"simulator/process"},
+	{"simulator/history"},
+	{"simulator/internal/clock", "simulator/internal/codec", "simulator/internal/table", "simulator/realserver", "reports/text"},
 }
 
 // strangers are packages that must not know each other although the floors allow it.

@@ -39,7 +39,7 @@ type World interface {
 
 	// Observe ends what a thread waits for and lets its code run.
 	Observe(c, thread int8, s process.Observation) error
-	// Orphan keeps a thread's request under way though nobody waits for its answer
+	// Orphan keeps a thread's request under way though no thread waits for its answer
 	// any more, and DropOrphans loses those to server n that come from some clients.
 	Orphan(c, thread int8)
 	DropOrphans(n int8, from Set)
@@ -106,7 +106,7 @@ type Kind[S comparable] interface {
 	Crashed(w World, nodes []S, c int8)
 
 	// Relative is a state as a part of a world at now: with times that count from
-	// now, and without what makes no difference. Where nobody reads clocks only its
+	// now, and without what makes no difference. Where no clock is read only its
 	// place in the present millisecond is left of the server's. Absolute undoes it.
 	Relative(now time.Duration, s S, readsClock bool) S
 	Absolute(now time.Duration, s S) S

@@ -50,7 +50,7 @@ type thread struct {
 type stopped struct{}
 
 // newExecution is a process whose program has not begun: its main thread is a
-// timer that nobody has armed, so the first observation starts it.
+// timer that was never armed, so the first observation starts it.
 func newExecution(p *Process) *execution {
 	p.library.Start()
 	x := &execution{p: p, number: uint32(p.starts), ops: notBegun}

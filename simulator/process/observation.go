@@ -22,7 +22,7 @@ type ObservationKind uint8
 const (
 	Started   ObservationKind = iota + 1 // the program begins
 	Replied                              // the server answered
-	TimedOut                             // nobody answered in time
+	TimedOut                             // no answer came in time
 	Broken                               // the connection is gone
 	Slept                                // the sleep is over
 	ClockRead                            // the clock was read

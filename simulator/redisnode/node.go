@@ -279,7 +279,7 @@ func (k *Kind) ArriveOrphan(w node.World, nodes []State, o *node.Orphan) (held b
 		return false, nil
 	}
 	batch := o.Op.Arg
-	if wait := k.batches[batch].wait; wait != nil { // nobody waits for the number of replicas
+	if wait := k.batches[batch].wait; wait != nil { // no thread waits for the number of replicas
 		batch = wait.before
 	}
 	if batch == noBatch {

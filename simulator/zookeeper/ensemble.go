@@ -362,7 +362,7 @@ func (k *Kind) act(w world.World, s *EnsembleState, kind actKind, client int8, a
 
 // enter puts the effect of an act in place and records what that changes. In a
 // history the key is a znode at which clients queue, and its value the first of the
-// line: whoever is first has it by its session, for as long as that lives.
+// line: the first has it by its session, for as long as that lives.
 func (k *Kind) enter(w world.World, s *EnsembleState, eff *effect, kind actKind, client int8) {
 	s.contents = eff.to
 	for i := range eff.lines {

@@ -51,7 +51,7 @@ func Millis(reading time.Duration) int64 {
 
 // WithinMillisecond is a clock that stands at the true time zero where this one
 // stands within its present millisecond at now. It is what matters of a clock that
-// nobody reads and that has no rate.
+// is never read and has no rate.
 func (c State) WithinMillisecond(now time.Duration) State {
 	reading := c.Read(now)
 	c.Offset = reading - time.Duration(Millis(reading))*time.Millisecond
