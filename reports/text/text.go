@@ -18,7 +18,7 @@ import (
 	"unicode/utf8"
 )
 
-//go:embed en zh
+//go:embed en/*.txt zh/*.txt
 var files embed.FS
 
 // Languages returns the languages that there are, the fallback first.
