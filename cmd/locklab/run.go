@@ -159,7 +159,7 @@ func (a *app) parseExpect(text string) (want []verdict.Word, err error) {
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 		word, err := verdict.ParseWord(w)
 		if former := (*verdict.RenamedError)(nil); errors.As(err, &former) {
-			return nil, a.errorf("error.renamed", "old", former.Text, "new", string(former.Now))
+			return nil, a.errorf("error.renamed", "old", strings.ToUpper(former.Text), "new", string(former.Now))
 		}
 		if err != nil {
 			return nil, a.errorf("error.expect", "name", w, "names", "OVERLAP, STALE-WRITE, FENCED, WRONG-DEL, LIE, ORPHAN, DEADLOCK, BLOCKED, STARVED, HOLDS, N/A")

@@ -86,7 +86,7 @@ func TestLockWithoutContract(t *testing.T) {
 		want, not []string
 	}{
 		{"demo", []string{"Every cell came out as expected."}, []string{"stranger"}},
-		{"list", []string{"a lock of your own (not covered by the contract)"}, nil},
+		{"list", []string{"stranger (not covered by the contract)"}, nil},
 		{"list --lang zh", []string{"你自己的锁（契约没有覆盖）"}, nil},
 		{"list strategies --json", []string{"\"title_zh\": \"你自己的锁\",\n    \"contracted\": false"}, nil},
 		{"run token gc-pause", []string{"Verdict: OVERLAP STALE-WRITE"}, []string{"contract"}},

@@ -177,7 +177,7 @@ func Join(lang, key string, parts []string) string {
 func Reason(lang, kind, key string) string { return orElse(lang, kind+"."+key, key) }
 
 // LockTitle returns what a lock is, in a few words; its id if nothing is said of it.
-func LockTitle(id, lang string) string { return orElse(lang, "lock."+id+".title", id) }
+func LockTitle(id, lang string) string { return orElse(lang, "title.lock."+id, id) }
 
 // FamilyTitle returns what the locks of a family have in common; its id likewise.
 func FamilyTitle(id, lang string) string { return orElse(lang, "family."+id, id) }
