@@ -43,4 +43,4 @@ bench: ## benchmarks with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 update: ## write the golden files anew; read the diff before you commit it
-	$(GO) test ./reports/... ./scenarios ./scenarios/contract ./scenarios/study ./cmd/... ./algorithms/redis -update
+	$(EXHAUSTIVE) $(GO) test ./reports/... ./scenarios ./scenarios/contract ./scenarios/study ./cmd/... ./algorithms/redis -update

@@ -130,7 +130,7 @@ func TestLockWithoutContract(t *testing.T) {
 			}
 		}
 	}
-	if page, err := os.ReadFile(filepath.Join(dir, "report", "report.html")); err != nil || !strings.Contains(string(page), "no contract / ") {
+	if page, err := os.ReadFile(filepath.Join(dir, "report", "report.html")); err != nil || !strings.Contains(string(page), "no contract</span> / ") {
 		t.Errorf("the report does not say that there is no contract: %v", err)
 	}
 	junit, err := os.ReadFile(filepath.Join(dir, "junit.xml"))
