@@ -12,7 +12,7 @@ import (
 )
 
 // Table prints a run as numbered steps: when, by whose clock, who, what, the
-// reply, and who has the key afterwards for how long. The column with the
+// reply, and the owner and TTL of the key afterwards. The column with the
 // client's own clock is left out of runs in which every clock is right.
 func Table(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
 	out := o.Lines(w)
@@ -37,7 +37,7 @@ func (v *voice) table(steps []step) *layout.Sheet {
 		what, reply := v.whatAndReply(s)
 		number++
 		t.Rows = append(t.Rows, tableRow(skewed, strconv.Itoa(number), Millis(s.At, v.decimals), own,
-			v.actor(s), what, reply, v.keyAfter(s)))
+			v.subject(s), what, reply, v.keyAfter(s)))
 		for _, f := range s.findings {
 			t.Rows = append(t.Rows, tableRow(skewed, "", "", "", "", v.mark(f), "", ""))
 		}
@@ -62,8 +62,8 @@ func anySkew(steps []step) bool {
 	return false
 }
 
-// actor is who does a step: a client, its timer, or a server.
-func (v *voice) actor(s *step) string {
+// subject names the client, the timer or the server that does a step.
+func (v *voice) subject(s *step) string {
 	switch {
 	case s.who() > 0 && s.Thread > 0:
 		return v.say("table.timer", "client", clientName(s.Client))

@@ -116,7 +116,7 @@ func (v *voice) timeRow(l *timeLine) []string {
 
 // actorName is who does a step, with the capital of the articles: C1.
 func (v *voice) actorName(s *step) string {
-	name := v.actor(s)
+	name := v.subject(s)
 	if s.who() > 0 {
 		name = strings.ToUpper(name[:1]) + name[1:]
 	}

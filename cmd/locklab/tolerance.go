@@ -61,10 +61,10 @@ func (a *app) searchTolerance(ctx context.Context, entries []lock.Entry) (*chart
 		for l := range entries {
 			limit := limits[l][n]
 			if limit == nil {
-				one.Limits = append(one.Limits, chart.Limit{Untold: true})
+				one.Limits = append(one.Limits, chart.Limit{Inconclusive: true})
 				continue
 			}
-			told := chart.Limit{Untold: !limit.Complete, Holds: float64(limit.Holds) / parts, Falls: float64(limit.Falls) / parts}
+			told := chart.Limit{Inconclusive: !limit.Complete, Holds: float64(limit.Holds) / parts, Falls: float64(limit.Falls) / parts}
 			if limit.Falls > 0 {
 				told.Trace = limit.Trace.Link()
 			}
@@ -101,7 +101,7 @@ func toleranceToJSON(drawn *chart.Tolerance, stopped bool) any {
 			h := &drawn.Hazards[n]
 			l := h.Limits[i]
 			one := limitJSON{Strategy: id, Fault: h.ID, Result: h.Result(l), Trace: l.Trace}
-			if h.Sized && !l.Untold {
+			if h.Sized && !l.Inconclusive {
 				one.Holds, one.Falls = known(l.Holds), known(l.Falls)
 			}
 			out.Limits = append(out.Limits, one)

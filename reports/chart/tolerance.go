@@ -45,10 +45,10 @@ type Guide struct {
 
 // A Limit is the size of a hazard at which one lock falls.
 type Limit struct {
-	Untold bool    // a search had to be given up, or was never made
-	Holds  float64 // the largest size that let nobody in, in leases; 0: none
-	Falls  float64 // the smallest size that let two in, in leases; 0: none. Not 0 for a hazard without size: it falls
-	Trace  string  // link to a run that falls at that size; "": none
+	Inconclusive bool    // a search had to be given up, or was never made
+	Holds        float64 // the largest size that let nobody in, in leases; 0: none
+	Falls        float64 // the smallest size that let two in, in leases; 0: none. Not 0 for a hazard without size: it falls
+	Trace        string  // link to a run that falls at that size; "": none
 }
 
 // The results of a limit, as CSV and JSON write them.
@@ -64,7 +64,7 @@ const (
 // Result is the limit in a word or two.
 func (h *Hazard) Result(l Limit) string {
 	switch {
-	case l.Untold:
+	case l.Inconclusive:
 		return resultUnknown
 	case !h.Sized && l.Falls > 0:
 		return resultFalls
@@ -83,14 +83,14 @@ func (h *Hazard) limit(i int) Limit {
 	if i < len(h.Limits) {
 		return h.Limits[i]
 	}
-	return Limit{Untold: true}
+	return Limit{Inconclusive: true}
 }
 
 // Inconclusive says whether a search did not finish, so that something stays unknown.
 func (f *Tolerance) Inconclusive() bool {
 	for n := range f.Hazards {
 		for i := range f.Locks {
-			if f.Hazards[n].limit(i).Untold {
+			if f.Hazards[n].limit(i).Inconclusive {
 				return true
 			}
 		}
@@ -208,7 +208,7 @@ func (f *Tolerance) CSV(w io.Writer) error {
 			h := &f.Hazards[n]
 			l := h.limit(i)
 			r := []string{id, h.ID, h.Result(l), "", "", "", l.Trace}
-			if h.Sized && !l.Untold {
+			if h.Sized && !l.Inconclusive {
 				r[3], r[4], r[5] = sizeText(l.Holds), sizeText(l.Falls), decimal(f.Max)
 			}
 			records = append(records, r)

@@ -23,13 +23,13 @@ func toleranceSample() Tolerance {
 			},
 			{
 				ID: "node-clock", Sized: true,
-				Limits: []Limit{{Holds: 2}, {Holds: 2}, {Holds: 0.55, Falls: 0.6}, {Untold: true}, {Holds: 0.5, Falls: 0.55}},
+				Limits: []Limit{{Holds: 2}, {Holds: 2}, {Holds: 0.55, Falls: 0.6}, {Inconclusive: true}, {Holds: 0.5, Falls: 0.55}},
 			},
 			{
 				ID: "client-clock", Sized: true,
 				Limits: []Limit{{Holds: 2}, {Falls: 0.05}, {Holds: 2}, {Holds: 2}, {Holds: 2}},
 			},
-			{ID: "failover", Limits: []Limit{{Falls: 1}, {Falls: 1}, {Falls: 1}, {Untold: true}, {}}},
+			{ID: "failover", Limits: []Limit{{Falls: 1}, {Falls: 1}, {Falls: 1}, {Inconclusive: true}, {}}},
 			{ID: "restart", Limits: []Limit{{Falls: 1}, {Falls: 1}, {Falls: 1}, {Falls: 1}}}, // redlock not given
 		},
 	}

@@ -69,7 +69,7 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	return s, err
 }
 
-// trace names the run of these choices in a search within b, which are settled.
+// trace names the run of these choices in a search within b, in which nothing is left open.
 func (b Bounds) trace(entry lock.Entry, choices []simulator.Choice) simulator.Trace {
 	return simulator.Trace{Strategy: entry.ID, Scenario: SearchID, Settings: b.String(), Choices: choices}
 }

@@ -224,7 +224,7 @@ var errMachineClock = errors.New("simulator: a read deadline by the machine's cl
 // receive waits for a message to which the connection has subscribed.
 func (c *conn) receive() error {
 	if len(c.channels) == 0 {
-		return errors.New("simulator: a read without a request: the lab pushes nothing to who has not subscribed")
+		return errors.New("simulator: a read without a request: only a subscribed connection receives messages")
 	}
 	p, d := c.of.p, clock.Never
 	switch {

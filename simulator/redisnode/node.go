@@ -74,7 +74,7 @@ type outage uint8
 
 const (
 	serving outage = iota
-	down           // crashed: the connection of everyone who asks breaks
+	down           // crashed: every request breaks its connection
 	hung           // stands still: what arrives waits in its queue
 )
 

@@ -49,7 +49,7 @@ const (
 // A Finding is one verdict with its evidence.
 type Finding struct {
 	Verdict Word          `json:"verdict"`
-	Clients []int         `json:"clients"`        // who is involved, the culprit first
+	Clients []int         `json:"clients"`        // the clients involved, the culprit first
 	From    time.Duration `json:"from_ns"`        // true time at which it began
 	To      time.Duration `json:"to_ns"`          // true time at which it ended; equal to From for an instant
 	Forever bool          `json:"forever"`        // it had not ended when the run did, and nothing was left that could end it
