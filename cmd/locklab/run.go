@@ -169,9 +169,6 @@ func (a *app) parseExpect(text string) (want []verdict.Word, err error) {
 	return want, nil
 }
 
-// renamedVerdicts are former names of verdicts.
-var renamedVerdicts = map[verdict.Word]verdict.Word{"STALL": verdict.Deadlock, "PHANTOM": verdict.Orphan}
-
 // show prints an outcome, writes the files, and decides the exit status.
 func (a *app) show(o *race.Outcome, view string, files []string, want []verdict.Word) error {
 	for _, name := range files {

@@ -156,7 +156,7 @@ func sortedKeys(m map[int][]string) []int {
 	return keys
 }
 
-// with says how many unlucky moves locks need.
+// with says how many faults locks need.
 func with(lang string, par int, locks string) string {
 	switch par {
 	case 0:

@@ -56,14 +56,14 @@ func TestParPNG(t *testing.T) {
 
 func TestParTakeaway(t *testing.T) {
 	c := parSample()
-	want := "OVERLAP: setnx with no bad luck at all; token, redlock with 1 unlucky move; watchdog not told. " +
-		"LIE: redlock with 2 unlucky moves; setnx, token proved free of it; watchdog not told. " +
-		"DEADLOCK: setnx with 1 unlucky move; token proved free of it; redlock, watchdog not told."
+	want := "OVERLAP: setnx without any fault; token, redlock with 1 fault; watchdog without an answer. " +
+		"LIE: redlock with 2 faults; setnx, token proved free of it; watchdog without an answer. " +
+		"DEADLOCK: setnx with 1 fault; token proved free of it; redlock, watchdog without an answer."
 	if got := c.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	c.Verdicts, c.Rows = c.Verdicts[:1], c.Rows[1:3]
-	if got, want := c.Takeaway("en"), "OVERLAP: every lock with 1 unlucky move."; got != want {
+	if got, want := c.Takeaway("en"), "OVERLAP: every lock with 1 fault."; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if c.Inconclusive() {

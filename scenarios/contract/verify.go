@@ -179,7 +179,7 @@ func (r *Result) compareWitness(w *study.Witness) {
 
 func moves(n int) string {
 	if n == 1 {
-		return "1 unlucky move"
+		return "1 fault"
 	}
-	return fmt.Sprintf("%d unlucky moves", n)
+	return fmt.Sprintf("%d faults", n)
 }
