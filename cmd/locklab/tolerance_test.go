@@ -83,7 +83,7 @@ func TestSearchChartsCutShort(t *testing.T) {
 		}
 	}
 	code, out, errs := call(t, "par", "--strategies", "token", "--max-states", "50", "--budget", "crash=1")
-	if code != exitNoAnswer || !strings.Contains(out, "not told") || !strings.Contains(errs, "cut short") {
+	if code != exitNoAnswer || !strings.Contains(out, "without an answer") || !strings.Contains(errs, "cut short") {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
 }
