@@ -44,7 +44,7 @@ var theory = map[string]map[string]int{ // 0: falls at no size
 // second look at the client's clock makes up for jumps of that one.
 var debate = map[string]int{"pause": 12, "client-clock": 0, "node-clock": 12, "failover": 1, "restart": 1}
 
-func TestFrontier(t *testing.T) {
+func TestTolerance(t *testing.T) {
 	for id, want := range theory {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
@@ -53,8 +53,8 @@ func TestFrontier(t *testing.T) {
 	}
 }
 
-// TestFrontierDebate asks only for the sizes that decide.
-func TestFrontierDebate(t *testing.T) {
+// TestToleranceDebate asks only for the sizes that decide.
+func TestToleranceDebate(t *testing.T) {
 	for _, h := range study.Hazards() {
 		t.Run(h.Fault, func(t *testing.T) {
 			t.Parallel()
@@ -106,7 +106,7 @@ func checkFrontier(t *testing.T, entry []lock.Entry, want map[string]int) {
 
 // Bisection takes for granted that a larger strike is no less harmful. It is so
 // for these: every size gives the answer that the limit says.
-func TestFrontierBySizes(t *testing.T) {
+func TestToleranceBySizes(t *testing.T) {
 	t.Parallel()
 	r := study.UsualRivals()
 	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"getset", "client-clock"}, {"watchdog", "node-clock"}, {"setnx-expire", "node-clock"}} {
@@ -132,7 +132,7 @@ func sizes(limit int) (sizes []int) {
 }
 
 // A rival that asks in every part of a lease comes in no sooner.
-func TestFrontierAskingMore(t *testing.T) {
+func TestToleranceAskingMore(t *testing.T) {
 	t.Parallel()
 	often := study.UsualRivals()
 	often.Retries = slices.Repeat([]time.Duration{often.TTL / study.LeaseParts}, 48)
