@@ -52,7 +52,7 @@ type stopped struct{}
 // newExecution is a process whose program has not begun: its main thread is a
 // timer that was never armed, so the first observation starts it.
 func newExecution(p *Process) *execution {
-	p.library.Start()
+	p.lib.Start()
 	x := &execution{p: p, number: uint32(p.starts), ops: notBegun}
 	x.threads[0].timer = &timer{p: p, f: p.program}
 	return x
@@ -132,7 +132,7 @@ func (x *execution) resume(slot int, s Observation) {
 
 // entry is what the table keeps of where the process now stands.
 func (x *execution) entry(parent uint32, s Observation) Entry {
-	e := Entry{Parent: parent, Seen: s, Ops: x.ops, Fresh: x.fresh, Notes: x.notes, Memory: x.p.library.Memory()}
+	e := Entry{Parent: parent, Seen: s, Ops: x.ops, Fresh: x.fresh, Notes: x.notes, Memory: x.p.lib.Memory()}
 	if x.p.watched != "" {
 		e.Code = slices.Clone(x.code[:])
 	}

@@ -41,7 +41,7 @@ type Process struct {
 	program func()
 	text    func(*Op) string
 	room    *table.Room
-	library Library
+	lib     Library
 	entries []Entry
 	edges   map[edge]uint32
 	live    *execution
@@ -133,10 +133,10 @@ func New(id int, program func(), text func(*Op) string, room *table.Room) *Proce
 
 // Use sets the client library that the program works with. To be called before the
 // first observation.
-func (p *Process) Use(l Library) { p.library = l }
+func (p *Process) Use(l Library) { p.lib = l }
 
 // Library is the client library that the program works with.
-func (p *Process) Library() Library { return p.library }
+func (p *Process) Library() Library { return p.lib }
 
 // ID is the client's number, from 1.
 func (p *Process) ID() int { return p.id }
@@ -156,7 +156,7 @@ func (p *Process) Clear() {
 // Close unwinds the code.
 func (p *Process) Close() {
 	p.stop()
-	p.library.Close()
+	p.lib.Close()
 }
 
 func (p *Process) stop() {
@@ -164,7 +164,7 @@ func (p *Process) stop() {
 		return
 	}
 	p.live.stop()
-	p.library.Stop()
+	p.lib.Stop()
 	p.live = nil
 }
 
