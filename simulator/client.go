@@ -1,6 +1,8 @@
 package simulator
 
 import (
+	"time"
+
 	"github.com/redis/go-redis/v9"
 
 	"locklab/simulator/history"
@@ -42,6 +44,13 @@ func (c *Client) Clock() Clock { return c.p.Clock() }
 // Token returns a value that this run returns nowhere else: "c2.1" is the first
 // one of client 2.
 func (c *Client) Token() string { return c.p.NextToken() }
+
+// Stage is the stage at which the program began: 0, or that of a Rest.
+func (c *Client) Stage() int { return c.p.Stage() }
+
+// Rest waits for as long as the scheduler likes, and forgets; see process.Process.Rest.
+// The simulator needs a Timing.
+func (c *Client) Rest(stage int, d time.Duration) { c.p.Rest(stage, d) }
 
 // Parallel runs tasks side by side; see process.Process.Parallel.
 func (c *Client) Parallel(tasks ...func()) { c.p.Parallel(tasks...) }

@@ -20,6 +20,18 @@ type Config struct {
 	Timeout time.Duration
 	Guard   history.Guard // of the resource
 	Faults  []FaultBudget // at most MaxFaults
+	// Timing bounds how long things take. Without one a message takes as long as the
+	// scheduler likes, and timers are exact.
+	Timing *Timing
+}
+
+// A Timing bounds, in true time from 0, how long things take: within the bounds the
+// scheduler decides. With a Timing, a Redis key is gone when its time to live is over to
+// the nanosecond, as if it had been set at the very end of a millisecond; without one,
+// it lives through the millisecond of its deadline.
+type Timing struct {
+	Latency  time.Duration // a request or a reply is on its way for at most so long
+	Lateness time.Duration // a timer, or code that was paused, goes on at most so much later than it could
 }
 
 // A ClientConfig is one client process.
@@ -79,6 +91,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("simulator: %d servers: give 1 to %d", len(c.Nodes), MaxNodes)
 	case c.Timeout < 0:
 		return fmt.Errorf("simulator: a time-out of %v: give 0 or more", c.Timeout)
+	case c.Timing != nil && (c.Timing.Latency < 0 || c.Timing.Lateness < 0):
+		return fmt.Errorf("simulator: a latency of %v and a lateness of %v: give 0 or more", c.Timing.Latency, c.Timing.Lateness)
 	case len(c.Faults) > MaxFaults:
 		return fmt.Errorf("simulator: %d kinds of fault: give at most %d", len(c.Faults), MaxFaults)
 	}

@@ -97,13 +97,11 @@ func pausedEnabled(p *node.Client, now time.Duration, c int8, buf []Choice) []Ch
 func (s *Simulator) NextDeadline(w *World) time.Duration {
 	next := Never
 	for c := range s.procs {
-		next = min(next, clientDue(&w.procs[c], w.now))
+		next = min(next, s.clientDue(&w.procs[c], w.now))
 	}
 	orphans := s.orphans.lists[w.orphans]
 	for i := range orphans {
-		if orphans[i].Hold > w.now {
-			next = min(next, orphans[i].Hold)
-		}
+		next = min(next, s.messageDue(orphans[i].Hold, orphans[i].Latest, w.now))
 	}
 	next = min(next, s.servers.due(w))
 	if next > clock.EndOfTime {
@@ -114,21 +112,55 @@ func (s *Simulator) NextDeadline(w *World) time.Duration {
 
 // clientDue is when the next thing of a client's own is due; Never if nothing is.
 // While it is paused the network and the servers go on.
-func clientDue(p *node.Client, now time.Duration) time.Duration {
+func (s *Simulator) clientDue(p *node.Client, now time.Duration) time.Duration {
 	next := Never
 	if p.Paused {
 		next = p.Until
 	}
 	for t := range p.Threads {
 		th := &p.Threads[t]
-		if !p.Paused && (th.Phase == node.Asleep || th.Phase.Waiting()) {
-			next = min(next, th.Due)
+		if !p.Paused {
+			next = min(next, s.timerDue(th, now))
 		}
-		if th.Phase == node.Blocked || th.Hold > now {
+		switch {
+		case th.Phase == node.Blocked:
+			next = min(next, th.Hold)
+		case th.Phase == node.Asking, th.Phase == node.Answered && !p.Paused:
+			next = min(next, s.messageDue(th.Hold, th.Latest, now))
+		case th.Hold > now:
 			next = min(next, th.Hold)
 		}
 	}
 	return next
+}
+
+// timerDue is when a thread may go on by its clock and, once it may, by when it has
+// to.
+func (s *Simulator) timerDue(th *node.Thread, now time.Duration) time.Duration {
+	asleep := th.Phase == node.Asleep
+	switch {
+	case th.Phase == node.Unborn && s.config.Timing != nil:
+		return max(th.Latest, now)
+	case !asleep && !th.Phase.Waiting():
+		return Never
+	case s.config.Timing == nil || th.Due > now:
+		return th.Due
+	case asleep:
+		return max(th.Latest, now)
+	}
+	return max(clock.Later(th.Due, s.config.Timing.Lateness), now)
+}
+
+// messageDue is until when a message is held up and, if it is not, by when it arrives;
+// Never if nothing bounds that.
+func (s *Simulator) messageDue(hold, latest, now time.Duration) time.Duration {
+	switch {
+	case hold > now:
+		return hold
+	case s.config.Timing == nil:
+		return Never
+	}
+	return max(latest, now)
 }
 
 // Quiet says that no client will do anything any more: all have ended or died.

@@ -31,7 +31,7 @@ func arrivalOf(o *node.Orphan, place int) Choice {
 // for the numbers of their messages.
 func compareOrphans(a, b node.Orphan) int {
 	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Op.Node, b.Op.Node), cmp.Compare(a.Op.Kind, b.Op.Kind), cmp.Compare(a.Op.Arg, b.Op.Arg),
-		cmp.Compare(a.Op.Base, b.Op.Base), cmp.Compare(a.Op.Token, b.Op.Token), cmp.Compare(a.Hold, b.Hold))
+		cmp.Compare(a.Op.Base, b.Op.Base), cmp.Compare(a.Op.Token, b.Op.Token), cmp.Compare(a.Hold, b.Hold), cmp.Compare(a.Latest, b.Latest))
 }
 
 // relativeOrphan is an orphaned request as it stands at now: without its number, and
@@ -40,6 +40,9 @@ func relativeOrphan(o node.Orphan, now time.Duration) node.Orphan {
 	o.Msg = 0
 	if o.Hold != Never {
 		o.Hold = max(o.Hold-now, 0)
+	}
+	if o.Latest != Never {
+		o.Latest = max(o.Latest-now, 0)
 	}
 	return o
 }
@@ -80,6 +83,7 @@ func (t *orphanTable) intern(list []node.Orphan) uint32 {
 		key = append(key, byte(o.Op.Kind), byte(o.Op.Node), byte(o.From))
 		key = binary.LittleEndian.AppendUint64(key, o.Op.Token)
 		key = binary.LittleEndian.AppendUint64(key, uint64(o.Hold))
+		key = binary.LittleEndian.AppendUint64(key, uint64(o.Latest))
 		key = binary.LittleEndian.AppendUint32(key, o.Op.Arg)
 		key = binary.LittleEndian.AppendUint32(key, uint32(o.Op.Base))
 		key = binary.LittleEndian.AppendUint32(key, o.Msg)
@@ -104,7 +108,7 @@ func (s *Simulator) addOrphan(w *World, c, thread int8) {
 		return
 	}
 	th := &w.procs[c-1].Threads[thread]
-	o := node.Orphan{Op: *s.op(w, c, thread), Hold: th.Hold, Msg: th.Msg, From: c}
+	o := node.Orphan{Op: *s.op(w, c, thread), Hold: th.Hold, Latest: th.Latest, Msg: th.Msg, From: c}
 	w.orphans = s.orphans.intern(append(append(s.orphans.blank(), old...), o))
 }
 
@@ -202,6 +206,9 @@ func (s *Simulator) absoluteOrphans(id uint32, now time.Duration) uint32 {
 		if o.Hold > 0 {
 			o.Hold = clock.Later(now, o.Hold)
 		}
+		if s.config.Timing != nil {
+			o.Latest = clock.Later(now, o.Latest)
+		}
 		list = append(list, o)
 	}
 	return s.orphans.intern(list)
@@ -215,9 +222,10 @@ func (s *Simulator) PartOrphaned(r *RestPart, yield func(c Choice, node int)) (d
 	due = Never
 	list := s.orphans.lists[r.orphans]
 	for i := range list {
-		switch o := &list[i]; {
+		o := &list[i]
+		due = min(due, s.messageDue(o.Hold, o.Latest, 0))
+		switch {
 		case o.Hold > 0:
-			due = min(due, o.Hold)
 		case i == 0 || list[i-1] != *o:
 			yield(arrivalOf(o, i), max(int(o.Op.Node), 0))
 		}

@@ -59,6 +59,9 @@ func (w *World) ClientPart(c int) ClientPart {
 		if th.Hold != Never {
 			th.Hold = max(th.Hold-w.now, 0)
 		}
+		if th.Latest != Never {
+			th.Latest = max(th.Latest-w.now, 0)
+		}
 	}
 	return ClientPart{p}
 }
@@ -77,6 +80,9 @@ func (w *World) SetClientPart(c int, part *ClientPart) {
 		}
 		if th.Hold > 0 && th.Hold != Never || th.Phase == node.Blocked {
 			th.Hold = clock.Later(w.now, th.Hold)
+		}
+		if th.Latest > 0 {
+			th.Latest = clock.Later(w.now, th.Latest)
 		}
 	}
 }
@@ -121,6 +127,9 @@ func (p *ClientPart) Finished() bool {
 	return p.s.Dead || !p.s.Paused && p.s.Threads[0].Phase == node.Idle
 }
 
+// Begun says whether the program has begun.
+func (p *ClientPart) Begun() bool { return p.s.At != 0 || p.s.Dead }
+
 // Dead says whether the client has been killed.
 func (p *ClientPart) Dead() bool { return p.s.Dead }
 
@@ -134,7 +143,7 @@ func (p *ClientPart) Timeless() bool {
 		if (th.Phase == node.Asleep || th.Phase.Waiting()) && th.Due != Never && th.Due > 0 {
 			return false
 		}
-		if th.Hold != Never && th.Hold > 0 {
+		if th.Hold != Never && th.Hold > 0 || th.Latest != Never && th.Latest > 0 {
 			return false
 		}
 	}
@@ -162,7 +171,7 @@ func (s *Simulator) Ready(c int, part *ClientPart, buf []Choice) (choices []Choi
 	w := s.scratchWith(0, c, part)
 	p := &w.procs[c-1]
 	buf = clientEnabled(p, 0, int8(c), buf)
-	return s.servers.Ready(s.view(w), int8(c), buf), max(clientDue(p, 0), 0)
+	return s.servers.Ready(s.view(w), int8(c), buf), max(s.clientDue(p, 0), 0)
 }
 
 // ReadyNode appends what server n can do at once, as Enabled lists it.

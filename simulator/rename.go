@@ -66,8 +66,8 @@ type renamedHistory struct {
 // cut short or hashed bears no name that could be found in a server's data, and code
 // may ask for its own number.
 func (s *Simulator) follow(at uint32, a, b *process.Process) (uint32, error) {
-	if at == 0 {
-		return 0, nil
+	if e := a.At(at); e.Parent == at {
+		return b.SameRoot(e)
 	}
 	key := renamedHistory{a.ID(), b.ID(), at}
 	if to, ok := s.renamed[key]; ok {

@@ -95,7 +95,10 @@ func (s *Simulator) NewWorld() World {
 	for i, c := range s.config.Clients {
 		p := &w.procs[i]
 		p.Clock = clock.State{Offset: c.Offset, PPM: c.PPM}
-		p.Threads[0].Phase = node.Unborn
+		p.Threads[0] = node.Thread{Phase: node.Unborn}
+		if s.config.Timing != nil {
+			p.Threads[0].Latest = Never
+		}
 	}
 	s.servers.begin(w, len(s.procs))
 	for i, f := range s.config.Faults {

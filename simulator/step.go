@@ -17,10 +17,29 @@ import (
 func (s *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 	s.events = s.events[:0]
 	err := s.step(w, c)
+	s.boundAnswers(w)
 	if s.room.Exceeded != nil {
 		err = s.room.Take()
 	}
 	return s.events, err
+}
+
+// boundAnswers sets by when the replies arrive that a step has put on their way.
+func (s *Simulator) boundAnswers(w *World) {
+	if s.config.Timing == nil {
+		return
+	}
+	for c := range s.procs {
+		threads := &w.procs[c].Threads
+		for t := range threads {
+			switch th := &threads[t]; {
+			case th.Fresh:
+				th.Fresh, th.Latest = false, clock.Later(w.now, s.config.Timing.Latency)
+			case th.Phase != node.Asking && th.Phase != node.Answered && th.Phase != node.Asleep && th.Phase != node.Unborn:
+				th.Latest = 0
+			}
+		}
+	}
 }
 
 func (s *Simulator) step(w *World, c Choice) error {
@@ -191,9 +210,22 @@ func (s *Simulator) resume(w *World, c Choice) error {
 		return s.refuse(w, c, "no pause of this client ends now")
 	}
 	p.Paused, p.Open, p.Until = false, false, 0
+	s.delayOverdue(w, p)
 	s.emitClient(w, history.Resume, c.Client, 0)
 	s.servers.resumed(s.view(w), c.Client)
 	return nil
+}
+
+// delayOverdue lets a client that was paused do late what it could have done before.
+func (s *Simulator) delayOverdue(w *World, p *node.Client) {
+	if s.config.Timing == nil {
+		return
+	}
+	for t := range p.Threads {
+		if th := &p.Threads[t]; th.Phase == node.Asleep || th.Phase == node.Answered || th.Phase == node.Unborn {
+			th.Latest = max(th.Latest, clock.Later(w.now, s.config.Timing.Lateness))
+		}
+	}
 }
 
 // observe ends what a client's thread waits for and puts under way what the client
@@ -217,7 +249,8 @@ func (s *Simulator) observe(w *World, c, thread int8, seen process.Observation) 
 		}
 		reading := s.arm(w, c, p, entry)
 		if reading < 0 {
-			return nil
+			p.At, err = proc.Forget(at)
+			return err
 		}
 		seen = process.Observation{Thread: uint8(reading), Kind: process.ClockRead, Val: int64(p.Clock.Read(w.now))}
 	}
@@ -243,6 +276,8 @@ func (s *Simulator) arm(w *World, c int8, p *node.Client, entry *process.Entry) 
 		switch o := &entry.Ops[t]; o.Kind {
 		case process.None:
 			*th = node.Thread{}
+		case process.Begin:
+			*th = node.Thread{Phase: node.Unborn, Latest: clock.Later(w.now, p.Clock.After(o.D))}
 		case process.Clocked:
 			*th = node.Thread{}
 			reading = t
@@ -252,13 +287,24 @@ func (s *Simulator) arm(w *World, c int8, p *node.Client, entry *process.Entry) 
 		case process.Listen:
 			w.sent++
 			*th = node.Thread{Phase: node.Listening, Msg: w.sent, Due: clock.Later(w.now, p.Clock.After(o.D))}
-		case process.Sleep, process.Watch:
-			*th = node.Thread{Phase: node.Asleep, Due: clock.Later(w.now, p.Clock.After(o.D))}
+		case process.Sleep, process.Watch, process.Idle:
+			d := p.Clock.After(o.D)
+			*th = node.Thread{Phase: node.Asleep, Due: clock.Later(w.now, d)}
+			switch {
+			case s.config.Timing == nil:
+			case o.Kind == process.Idle:
+				th.Due, th.Latest = w.now, clock.Later(w.now, d)
+			default:
+				th.Latest = clock.Later(th.Due, s.config.Timing.Lateness)
+			}
 			e := s.emitClient(w, history.Sleep, c, int8(t))
 			e.D, e.Code = o.D, entry.CodeOf(t)
 		default:
 			w.sent++
 			*th = node.Thread{Phase: node.Asking, Msg: w.sent, Due: clock.Later(w.now, p.Clock.After(s.patience(o)))}
+			if s.config.Timing != nil {
+				th.Latest = clock.Later(w.now, s.config.Timing.Latency)
+			}
 			if p.Cut && o.Kind == process.Request {
 				th.Phase = node.Stranded
 			}

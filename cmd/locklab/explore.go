@@ -117,6 +117,7 @@ func (a *app) explore() *cobra.Command {
 	f.IntVar(&b.Nodes, "nodes", 0, usage("nodes"))
 	f.StringVar(&b.Budget, "budget", b.Budget, usage("budget"))
 	f.DurationVar(&b.TTL, "ttl", b.TTL, usage("ttl"))
+	f.StringVar((*string)(&b.Timing), "timing", "", "TODO")
 	f.BoolVar(&b.Fenced, "fenced", false, usage("fenced"))
 	f.BoolVar(&b.Causes, "all", false, usage("all"))
 	f.IntVar(&b.MaxStates, "max-states", 20_000_000, usage("max-states"))

@@ -26,6 +26,7 @@ type Bounds struct {
 	Nodes   int    // servers; 0: as many as the lock wants
 	TTL     time.Duration
 	Fenced  bool
+	Timing  Timing // how time passes
 	// Causes, MaxStates, MaxBytes and Progress are as in explore.Options.
 	Causes     bool
 	MaxStates  int
@@ -132,8 +133,12 @@ func replicas(budget []simulator.FaultBudget) int {
 
 // String writes the bounds as ParseBounds reads them.
 func (b Bounds) String() string {
-	return fmt.Sprintf("clients=%d,attempts=%d,retries=%s,nodes=%d,ttl=%v,fenced=%t,budget=%s",
+	text := fmt.Sprintf("clients=%d,attempts=%d,retries=%s,nodes=%d,ttl=%v,fenced=%t,budget=%s",
 		b.Clients, b.Attempts, FormatRetries(b.Retries), b.Nodes, b.TTL, b.Fenced, strings.ReplaceAll(b.Budget, ",", "+"))
+	if b.Timing == AnyTiming {
+		text += ",timing=any"
+	}
+	return text
 }
 
 // FormatRetries writes Bounds.Retries: "auto" or a number.
@@ -178,6 +183,8 @@ func ParseBounds(text string) (b Bounds, err error) {
 		case "ttl":
 			b.TTL, err = time.ParseDuration(value)
 			want = "give a length with its unit, such as 10s"
+		case "timing":
+			b.Timing, want = Timing(value), "write any or lockstep"
 		case "fenced":
 			b.Fenced, err = strconv.ParseBool(value)
 			want = "write true or false"
@@ -206,6 +213,7 @@ func (b Bounds) Of(entry lock.Entry) (*explore.Bounds, error) {
 		title += " by cause"
 	}
 	return &explore.Bounds{
+		Timing: b.timing(),
 		Entry: entry, Clients: b.Clients, Attempts: b.Attempts, Retries: explore.RetrySleeps(b.TTL, b.Retries),
 		Nodes: b.Nodes, Replicas: replicas(budget), TTL: b.TTL, Fenced: b.Fenced, Faults: budget, ClockJumps: clockJumps(budget),
 		Causes: b.Causes, MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress,

@@ -70,20 +70,27 @@ type Section struct {
 	Work  time.Duration // from the read of the resource to the write
 	Tail  time.Duration // after the write
 	Fails bool          // an exception after Work: no write
+	Idle  bool          // Work is the longest: the scheduler says how long it takes
 }
 
 // Work is the critical section: read, work, write, and leave. An error of the resource
 // ends it early.
 func Work(c *simulator.Client, lease lock.Lease, s Section) {
 	base, err := c.Read(FencingToken(lease))
-	c.Clock().Sleep(s.Work)
+	if s.Idle {
+		c.Clock().Idle(s.Work)
+	} else {
+		c.Clock().Sleep(s.Work)
+	}
 	if s.Fails {
 		c.Record(history.Event{Kind: history.Leave, Note: history.Exception})
 		return
 	}
 	if err == nil {
 		_ = c.Write(base, FencingToken(lease)) // a refusal is recorded by the resource
-		c.Clock().Sleep(s.Tail)
+		if !s.Idle {
+			c.Clock().Sleep(s.Tail)
+		}
 	}
 	c.Record(history.Event{Kind: history.Leave})
 }

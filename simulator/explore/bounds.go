@@ -30,7 +30,8 @@ type Bounds struct {
 	// ClockJumps is by how much Faults can set clocks wrong in all. A lease may last
 	// that much longer, and the probe waits that much longer.
 	ClockJumps time.Duration
-	NoProbe    bool // no deadlock is looked for
+	NoProbe    bool    // no deadlock is looked for
+	Timing     *Timing // nil: lockstep
 
 	// As in Options.
 	Causes     bool
@@ -94,6 +95,7 @@ func properSubset(a, b []string) bool {
 // Options are those of a search of b's simulator.
 func (b *Bounds) Options() Options {
 	opt := Options{
+		Step: b.step(),
 		Case: b.Case(), Symmetric: b.Clients, Causes: b.Causes,
 		MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress, Checkpoint: b.Checkpoint,
 	}
@@ -131,6 +133,9 @@ func (b *Bounds) Simulator() (*simulator.Simulator, error) {
 	config := simulator.Config{Faults: b.Faults, Guard: b.guard()}
 	if b.Nodes > 1 {
 		config.Timeout = serverTimeout
+	}
+	if t := b.Timing; t != nil {
+		config.Timeout, config.Timing = t.Timeout, &simulator.Timing{Latency: t.Latency, Lateness: t.Lateness}
 	}
 	for range b.Clients {
 		config.Clients = append(config.Clients, simulator.ClientConfig{Program: b.contender})
@@ -202,6 +207,10 @@ func (b *Bounds) RetrySpan() (d time.Duration) {
 // contender is the program of a client: it wants the lock so many times, and works
 // when it has it.
 func (b *Bounds) contender(c *simulator.Client) {
+	if b.Timing != nil {
+		b.anytime(c)
+		return
+	}
 	strategy := b.strategy(c)
 	for i := range b.Attempts {
 		if i > 0 {

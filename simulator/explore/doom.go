@@ -46,7 +46,7 @@ func (e *TooLargeError) Error() string {
 // code that the simulator cannot run.
 func DoomOf(ctx context.Context, sim *simulator.Simulator, opt Options, choices []simulator.Choice, harm verdict.Word) (*Doom, error) {
 	for {
-		o := &futures{search: newSearch(sim, Options{Case: opt.Case, Probe: opt.Probe, NoReduction: true}), limit: opt.MaxStates}
+		o := &futures{search: newSearch(sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step, NoReduction: true}), limit: opt.MaxStates}
 		d, err := o.doom(ctx, choices, harm)
 		if !errors.Is(err, errNowAbsolute) {
 			return d, err

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"errors"
+	"time"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -26,6 +27,11 @@ type Options struct {
 	// Symmetric says that so many clients, from the first, run the same code with the
 	// same clock; states that differ only in a permutation of them count as one.
 	Symmetric int
+	// Step above 0 searches every timing within the bounds of the simulator's Timing: time
+	// passes by a step, or to the next deadline where that is sooner, also while something
+	// could happen at once. 0: what can happen at once happens before time passes, and time
+	// passes to the next deadline.
+	Step time.Duration
 	// Causes looks for the shortest way to each verdict by each cause: which faults were
 	// injected, and what the clients were doing that they hit. The causes are then part
 	// of the state, which makes several times as many states, and there is no reduction.

@@ -130,10 +130,23 @@ func (s *search) listMoves() error {
 	if mayFault {
 		s.listFaults()
 	}
-	if d := s.due(s.cur); !ready && d != simulator.Never && d != 0 {
+	if d := s.passable(ready); d > 0 {
 		s.moves = append(s.moves, move{choice: s.choice(simulator.Choice{Verb: simulator.Pass, D: d}), pass: d})
 	}
 	return nil
+}
+
+// passable is how much time may pass in cur; 0: none. ready: something has to happen
+// first.
+func (s *search) passable(ready bool) time.Duration {
+	d := s.due(s.cur)
+	if ready || d == simulator.Never {
+		return 0
+	}
+	if s.opt.Step > 0 {
+		return min(d, s.opt.Step)
+	}
+	return d
 }
 
 // listClient lists what client c does by itself, the arrivals of its requests, and
@@ -143,14 +156,14 @@ func (s *search) listClient(c int, alone bool) (ready bool) {
 	e := s.clientTab[c].entries[s.cur[c]]
 	for k := range e.own {
 		verb := e.own[k].Verb
-		if verb == simulator.Start && c+1 == s.probe && !alone {
+		if verb == simulator.Start && (c+1 == s.probe && !alone || e.waitsOn != 0) {
 			continue
 		}
-		ready = ready || verb != simulator.Resume || e.due == 0
+		ready = ready || s.atOnce(verb, e) || e.due == 0
 		s.moves = append(s.moves, s.ownMove(c, k))
 	}
 	for k, id := range e.arriveID {
-		ready = true
+		ready = ready || s.opt.Step == 0
 		n := e.target[k] - 1
 		s.moves = append(s.moves, move{choice: id, client: int8(c), node: int8(n), rest: n < 0})
 	}
@@ -168,6 +181,20 @@ func (s *search) listClient(c int, alone bool) (ready bool) {
 		}
 	}
 	return ready
+}
+
+// atOnce says whether what a client does by itself happens before time passes, wherever
+// it can happen. In a search of every timing the simulator's bounds say by when.
+func (s *search) atOnce(verb simulator.Verb, e *clientEntry) bool {
+	switch verb {
+	case simulator.Start:
+		return s.opt.Step == 0 || !e.begun
+	case simulator.Resume:
+		return false
+	case simulator.Answer, simulator.Wake, simulator.GiveUp:
+		return s.opt.Step == 0
+	}
+	return true
 }
 
 // ownMove is the k-th thing that client c can do without a server.
@@ -189,14 +216,14 @@ func (s *search) listOrphaned() (ready bool) {
 	for k, id := range rest.orphanedID {
 		s.moves = append(s.moves, move{choice: id, client: none, node: int8(rest.target[k] - 1), rest: true})
 	}
-	return len(rest.orphanedID) > 0
+	return len(rest.orphanedID) > 0 && (s.opt.Step == 0 || rest.due == 0)
 }
 
 // listNode lists what server n does by itself. A replica that lags does so before
 // time passes; a network may stay split.
 func (s *search) listNode(n int) (ready bool) {
 	for _, ch := range s.nodeTab.entries[s.cur[s.clients+n]].own {
-		ready = ready || ch.Verb == simulator.Replicate
+		ready = ready || ch.Verb == simulator.Replicate && s.opt.Step == 0
 		ch.Node = int8(n + 1)
 		s.moves = append(s.moves, s.nodeMove(n, s.choice(ch)))
 	}

@@ -50,6 +50,9 @@ func (s *search) first(state []uint32) (int, error) {
 			return -1, err
 		}
 		servers := e.waitsOn | s.clientTab[c].entries[eff.client].waitsOn
+		if s.opt.Step > 0 && e.due > 0 && e.begun && !s.clientTab[c].entries[eff.client].timeless {
+			continue // when it does this makes a difference
+		}
 		if s.unjudged(eff.events) && !s.endangered(servers, state) {
 			return c, nil
 		}

@@ -83,6 +83,7 @@ type clientEntry struct {
 	entered   bool // it was given the lock at some time
 	timeless  bool // time does not change it
 	awaits    bool // it waits for a watch
+	begun     bool // its program has begun
 	waitsOn   uint8
 	blocked   uint8 // the servers that wait for replicas on its behalf
 	single    bool  // see mayGoFirst
@@ -261,6 +262,7 @@ func (s *transitions) clientPart(c int, part simulator.ClientPart) uint32 {
 			e.listensID = append(e.listensID, s.choice(ch))
 			e.source = append(e.source, s.sim.Target(c+1, &part, int(ch.Thread)))
 		}
+		e.begun = part.Begun()
 		e.finished, e.timeless, e.entered = part.Finished(), part.Timeless(), s.sim.Entered(c+1, &part)
 		e.waitsOn, e.blocked = s.sim.WaitsOn(c+1, &part), s.sim.BlockedOn(c+1, &part)
 		e.awaits = s.sim.Awaits(c+1, &part)

@@ -21,12 +21,16 @@ type Client struct {
 
 // A Thread is where one thread's pending operation has got to.
 type Thread struct {
-	Due   time.Duration // asleep: when it wakes; waiting: when it gives up. True time
-	Hold  time.Duration // asking, answered: it does not arrive before; blocked: its server answers then at the latest. True time
-	Reply uint32        // answered: what is on its way back; LostConn: nothing ever will
-	Msg   uint32        // number of the request
-	Acks  uint8         // blocked: the replicas that have what it waits for, bit r for replica r from 0
-	Phase Phase
+	Due  time.Duration // asleep: when it wakes; waiting: when it gives up. True time
+	Hold time.Duration // asking, answered: it does not arrive before; blocked: its server answers then at the latest. True time
+	// Latest is by when what may happen has to: the request arrives, the reply reaches
+	// the thread, the thread wakes. True time; only where the simulator has a Timing.
+	Latest time.Duration
+	Reply  uint32 // answered: what is on its way back; LostConn: nothing ever will
+	Msg    uint32 // number of the request
+	Acks   uint8  // blocked: the replicas that have what it waits for, bit r for replica r from 0
+	Phase  Phase
+	Fresh  bool // answered: Latest is still to be set
 }
 
 // LostConn in place of a reply is a connection that broke.
@@ -34,7 +38,7 @@ const LostConn = ^uint32(0)
 
 // Answer puts a reply, or LostConn, on its way to the thread.
 func (th *Thread) Answer(reply uint32) {
-	*th = Thread{Phase: Answered, Reply: reply, Msg: th.Msg, Due: th.Due}
+	*th = Thread{Phase: Answered, Reply: reply, Msg: th.Msg, Due: th.Due, Fresh: true}
 }
 
 // A Phase is how far an operation has got.

@@ -47,10 +47,11 @@ type World interface {
 
 // An Orphan is a request under way whose sender no longer waits for the answer.
 type Orphan struct {
-	Op   process.Op
-	Hold time.Duration // it does not arrive before, true time
-	Msg  uint32        // number of the request
-	From int8          // client
+	Op     process.Op
+	Hold   time.Duration // it does not arrive before, true time
+	Latest time.Duration // by when it arrives, as Thread.Latest
+	Msg    uint32        // number of the request
+	From   int8          // client
 }
 
 // Sizes is how many entries the tables of a kind have, each at its own place. It

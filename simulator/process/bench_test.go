@@ -38,4 +38,5 @@ type noLibrary struct{}
 func (noLibrary) Start()         {}
 func (noLibrary) Stop()          {}
 func (noLibrary) Memory() uint32 { return 0 }
+func (noLibrary) Idle() bool     { return true }
 func (noLibrary) Close()         {}

@@ -25,6 +25,10 @@ func (c Clock) Now() time.Time {
 // Sleep blocks the calling thread for d of this clock.
 func (c Clock) Sleep(d time.Duration) { c.p.MustAsk(Op{Kind: Sleep, D: d}) }
 
+// Idle blocks the calling thread for as long as the scheduler likes, at most d of this
+// clock; simulator.Never: without end. The simulator needs a Timing.
+func (c Clock) Idle(d time.Duration) { c.p.MustAsk(Op{Kind: Idle, D: d}) }
+
 // AfterFunc runs f in a new thread of the process after d of this clock.
 func (c Clock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 	return c.p.startTimer(d, f)

@@ -29,6 +29,7 @@ type execution struct {
 	code    [MaxThreads][]string // see Entry
 	current int                  // the thread that runs
 	tokens  uint64               // handed out
+	stage   int                  // at which the program began
 	dead    bool                 // being unwound: no operation is possible any more
 	running atomic.Bool          // a coroutine runs, until it waits for an operation
 	err     error                // why it could not go on
@@ -49,11 +50,11 @@ type thread struct {
 // stopped unwinds the code of a process that is no longer needed.
 type stopped struct{}
 
-// newExecution is a process whose program has not begun: its main thread is a
-// timer that was never armed, so the first observation starts it.
-func newExecution(p *Process) *execution {
+// newExecution is a process whose program has not begun, at an entry without a parent:
+// its main thread is a timer that was never armed, so the first observation starts it.
+func newExecution(p *Process, from *Entry) *execution {
 	p.lib.Start()
-	x := &execution{p: p, number: uint32(p.starts), ops: notBegun}
+	x := &execution{p: p, number: uint32(p.starts), ops: from.Ops, stage: int(from.Ops[0].Arg), tokens: from.Tokens}
 	x.threads[0].timer = &timer{p: p, f: p.program}
 	return x
 }
@@ -133,6 +134,9 @@ func (x *execution) resume(slot int, s Observation) {
 // entry is what the table keeps of where the process now stands.
 func (x *execution) entry(parent uint32, s Observation) Entry {
 	e := Entry{Parent: parent, Seen: s, Ops: x.ops, Fresh: x.fresh, Notes: x.notes, Memory: x.p.lib.Memory()}
+	if x.ops[0].Kind == Begin && x.alone() && x.p.lib.Idle() {
+		e.Resting, e.Tokens = true, x.tokens
+	}
 	if x.p.watched != "" {
 		e.Code = slices.Clone(x.code[:])
 	}
@@ -202,6 +206,28 @@ func (p *Process) Own() {
 
 // Running says whether the code runs and is not being unwound.
 func (p *Process) Running() bool { return p.live != nil && !p.live.dead }
+
+// Stage is the stage at which the program began: 0, or that of a Rest.
+func (p *Process) Stage() int { return p.live.stage }
+
+// Rest blocks the calling thread, the main one, for as long as the scheduler likes, at
+// most d of the process's clock. If meanwhile nothing else of the process goes on, the
+// process forgets: the program begins anew at a stage above 0, with nothing left of what
+// it has observed but how many tokens it has drawn. So processes that rest are in the
+// same state, by whatever histories they got there. Otherwise Rest returns.
+func (p *Process) Rest(stage int, d time.Duration) {
+	p.MustAsk(Op{Kind: Begin, Arg: uint32(stage), D: d})
+}
+
+// alone says whether the main thread is the only one.
+func (x *execution) alone() bool {
+	for i := 1; i < MaxThreads; i++ {
+		if x.threads[i].timer != nil || x.threads[i].next != nil {
+			return false
+		}
+	}
+	return true
+}
 
 // OthersWait says whether a thread other than the running one waits for an
 // operation of such a kind at a server, or for such a notification.

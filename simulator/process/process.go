@@ -44,6 +44,7 @@ type Process struct {
 	lib     Library
 	entries []Entry
 	edges   map[edge]uint32
+	roots   map[root]uint32
 	live    *execution
 	starts  int // how often the program was started
 	resumed int // how often a coroutine was let run
@@ -64,6 +65,9 @@ type Library interface {
 	Start()
 	// Stop says that the program was unwound, wherever it stood.
 	Stop()
+	// Idle says whether it remembers nothing that could make a difference later, as at
+	// the start.
+	Idle() bool
 	// Memory is a number for what the library remembers now, as far as the server
 	// will ask for it; 0: nothing.
 	Memory() uint32
@@ -74,7 +78,7 @@ type Library interface {
 // An Entry is one history of observations, and what the code does after it. The
 // slices must not be changed.
 type Entry struct {
-	Parent uint32          // the history before the last observation
+	Parent uint32          // the history before the last observation; its own number: there is none
 	Seen   Observation     // the last observation
 	Ops    [MaxThreads]Op  // what each thread waits for
 	Fresh  uint8           // bit t: thread t's operation began, or ended, with that observation
@@ -84,6 +88,10 @@ type Entry struct {
 	// Entered and Inside say whether it was ever given the lock, and whether it has
 	// it: by all notes up to here.
 	Entered, Inside bool
+	// Resting: the program rests, and nothing else of the process goes on; Tokens is how
+	// many it has drawn. See Rest.
+	Resting bool
+	Tokens  uint64
 
 	next Observation // cache of the first edge that was followed from here
 	to   uint32      // where it leads; 0: nowhere yet
@@ -94,7 +102,7 @@ type Op struct {
 	Kind  OpKind
 	Node  int8          // Request, Listen: the server, from 1; Read, Write: history.Resource
 	Arg   uint32        // Request, Listen, Watch: what is asked, a number of the server's tables
-	D     time.Duration // Sleep, Listen, Watch: how long at most, on the client's clock
+	D     time.Duration // Begin, Sleep, Idle, Listen, Watch: how long at most, on the client's clock
 	Base  int32         // Write: the version that was read
 	Token uint64        // Read, Write: fencing token
 }
@@ -104,11 +112,12 @@ type OpKind uint8
 
 const (
 	None    OpKind = iota // no thread here
-	Begin                 // the program has not begun
+	Begin                 // the program has not begun, or rests; Arg: at which stage it goes on
 	Request               // a request to a server
 	Read                  // reads the resource
 	Write                 // writes the resource
 	Sleep                 // sleeps
+	Idle                  // sleeps for as long as the scheduler likes, D at most
 	Clocked               // reads the client's clock: answered at once
 	Join                  // waits for threads of its own process
 	Listen                // waits for a message on a connection
@@ -118,6 +127,15 @@ const (
 // ToServer says whether a server answers it.
 func (k OpKind) ToServer() bool { return k == Request || k == Listen }
 
+// A root is a history without observations: of a program that begins at a stage, and has
+// drawn so many tokens before.
+type root struct {
+	stage   int
+	rest    time.Duration
+	tokens  uint64
+	entered bool
+}
+
 type edge struct {
 	from uint32
 	seen Observation
@@ -126,7 +144,7 @@ type edge struct {
 // New makes the process of client id, from 1. program is its code; text says what
 // a Request or a Watch asks for, for error messages.
 func New(id int, program func(), text func(*Op) string, room *table.Room) *Process {
-	p := &Process{id: id, program: program, text: text, room: room, edges: map[edge]uint32{}}
+	p := &Process{id: id, program: program, text: text, room: room, edges: map[edge]uint32{}, roots: map[root]uint32{}}
 	p.Clear()
 	return p
 }
@@ -150,6 +168,8 @@ func (p *Process) NoMemo() { p.noMemo = true }
 func (p *Process) Clear() {
 	p.stop()
 	clear(p.edges)
+	clear(p.roots)
+	p.roots[root{}] = 0
 	p.entries = append(table.Emptied(p.entries), Entry{Ops: notBegun})
 }
 
@@ -206,6 +226,35 @@ func (p *Process) Advance(at uint32, s Observation) (uint32, error) {
 	return to, nil
 }
 
+// Forget is entry at or, if the program rests there and nothing else of the process goes
+// on, the history without observations that is the same.
+func (p *Process) Forget(at uint32) (uint32, error) {
+	e := &p.entries[at]
+	if e.Parent == at || !e.Resting {
+		return at, nil
+	}
+	return p.rootOf(root{stage: int(e.Ops[0].Arg), rest: e.Ops[0].D, tokens: e.Tokens, entered: e.Entered})
+}
+
+// SameRoot is the history without observations of p that is the same as e is of another
+// process with the same program.
+func (p *Process) SameRoot(e *Entry) (uint32, error) {
+	return p.rootOf(root{int(e.Ops[0].Arg), e.Ops[0].D, e.Tokens, e.Entered})
+}
+
+func (p *Process) rootOf(k root) (uint32, error) {
+	if at, ok := p.roots[k]; ok {
+		return at, nil
+	}
+	at, ok := p.room.Next(len(p.entries), "histories of a client")
+	if !ok {
+		return 0, p.room.Take()
+	}
+	p.entries = append(p.entries, Entry{Parent: at, Ops: [MaxThreads]Op{{Kind: Begin, Arg: uint32(k.stage), D: k.rest}}, Tokens: k.tokens, Entered: k.entered})
+	p.roots[k] = at
+	return at, nil
+}
+
 // inherit takes over from its parent how an entry stands to the lock.
 func (e *Entry) inherit(parent *Entry) {
 	e.Entered, e.Inside = parent.Entered, parent.Inside
@@ -240,12 +289,13 @@ func (p *Process) known(at uint32, s Observation) (to uint32, ok bool) {
 // the first time has looked at something that the simulator did not give it.
 func (p *Process) rerun(at uint32) error {
 	var path []uint32
-	for n := at; n != 0; n = p.entries[n].Parent {
-		path = append(path, n)
+	from := at
+	for ; p.entries[from].Parent != from; from = p.entries[from].Parent {
+		path = append(path, from)
 	}
 	p.stop()
 	p.starts++
-	p.live = newExecution(p)
+	p.live = newExecution(p, &p.entries[from])
 	for i := len(path) - 1; i >= 0; i-- {
 		e := &p.entries[path[i]]
 		err := p.live.observe(e.Seen)
@@ -304,6 +354,8 @@ func (p *Process) waitsFor(ops *[MaxThreads]Op) string {
 			s += p.text(o)
 		case Sleep:
 			s += "sleep " + o.D.String()
+		case Idle:
+			s += "rest"
 		default:
 			s += [...]string{Begin: "begin", Read: "read the resource", Write: "write the resource", Clocked: "read the clock", Join: "wait for its tasks", Listen: "listen for a message"}[o.Kind]
 		}
@@ -333,6 +385,10 @@ func (p *Process) Load(r *codec.Reader) {
 			continue // the program that has not begun: every process has it
 		}
 		p.entries = append(p.entries, e)
+		if e.Parent == uint32(at) {
+			p.roots[root{int(e.Ops[0].Arg), e.Ops[0].D, e.Tokens, e.Entered}] = uint32(at)
+			continue
+		}
 		p.link(e.Parent, e.Seen, uint32(at))
 	}
 }

@@ -76,6 +76,9 @@ func (c *Connections) Stop() {
 	}
 }
 
+// Idle says that no connection has had a number: all that are left are like new.
+func (c *Connections) Idle() bool { return len(c.numbers) == 0 }
+
 // Memory is nothing: what a server keeps of a connection stands in its keyspace.
 func (c *Connections) Memory() uint32 { return 0 }
 

@@ -122,7 +122,7 @@ func (k *Kind) Command(w node.World, nodes []State, n int8, note string, args ..
 	e := w.Emit(history.External)
 	e.Node, e.Cmd, e.Reply, e.Note = int(n), k.batches[id].text, k.replies[eff.reply].text, note
 	for i := range eff.changes {
-		emitChange(w, s, &s.data, 0, int(n), &eff.changes[i])
+		k.emitChange(w, s, &s.data, 0, int(n), &eff.changes[i])
 	}
 	if len(eff.changes) > 0 {
 		k.leaveBehind(s, n)

@@ -21,6 +21,7 @@ type Config struct {
 	MinReplicas int           // min-replicas-to-write, up to Replicas
 	MaxLag      time.Duration // min-replicas-max-lag; 0: Redis's default of 10 s
 	AOF         AOF
+	EarlyExpiry bool        // a key is gone in the millisecond of its deadline, and not after it
 	Clock       clock.State // at the start
 }
 
@@ -172,17 +173,17 @@ func (k *Kind) Due(now time.Duration, s *State) time.Duration {
 func (k *Kind) expiry(now time.Duration, s *State, data *Data) time.Duration {
 	first := clock.Never
 	for i := range k.keyspaces[data.keyspace].ttls {
-		first = min(first, s.expiry(now, data.deadline[i]))
+		first = min(first, k.diesAt(now, s, data.deadline[i]))
 	}
 	return first
 }
 
-// expiry is the first true time at which a key with the given deadline is dead.
-func (s *State) expiry(now time.Duration, deadline int64) time.Duration {
+// diesAt is the first true time at which a key with the given deadline is dead.
+func (k *Kind) diesAt(now time.Duration, s *State, deadline int64) time.Duration {
 	if deadline >= clock.EndOfTime.Milliseconds() {
 		return clock.Never
 	}
-	return s.clock.When(now, time.Duration(deadline+1)*time.Millisecond)
+	return s.clock.When(now, time.Duration(deadline+k.spare)*time.Millisecond)
 }
 
 // Passed ends the outages whose time has come and removes the keys whose time is
@@ -317,7 +318,7 @@ func (k *Kind) serve(w node.World, nodes []State, m arrival) (answer uint32, err
 	}
 	e.Cmd, e.Reply = k.batches[m.batch].text, k.replies[eff.reply].text
 	for i := range eff.changes {
-		emitChange(w, s, data, int(m.from), number, &eff.changes[i])
+		k.emitChange(w, s, data, int(m.from), number, &eff.changes[i])
 	}
 	if config := &k.servers[m.to-1]; len(eff.changes) > 0 && data == &s.data && config.copies() > 0 {
 		k.leaveBehind(s, m.to)
@@ -329,12 +330,12 @@ func (k *Kind) serve(w node.World, nodes []State, m arrival) (answer uint32, err
 }
 
 // emitChange records that a key has changed, and until when it lives.
-func emitChange(w node.World, s *State, data *Data, client, number int, ch *change) *history.Event {
+func (k *Kind) emitChange(w node.World, s *State, data *Data, client, number int, ch *change) *history.Event {
 	e := w.Emit(history.Change)
 	e.Client, e.Node, e.Key, e.Before, e.After = client, number, ch.key, ch.before, ch.after
 	switch {
 	case ch.place >= 0:
-		e.Until = s.expiry(w.Now(), data.deadline[ch.place])
+		e.Until = k.diesAt(w.Now(), s, data.deadline[ch.place])
 	case ch.after != "":
 		e.Until = history.Forever
 	}

@@ -76,6 +76,6 @@ func (k *Kind) replace(w node.World, s *State, n int8, data Data, source int8) {
 	}
 	s.data = data
 	for _, ch := range diff(from, to, &lives) {
-		emitChange(w, s, &s.data, 0, int(n), &ch).Replica = source
+		k.emitChange(w, s, &s.data, 0, int(n), &ch).Replica = source
 	}
 }

@@ -38,9 +38,10 @@ type Kind struct {
 	bare       map[uint32]uint32    // keyspace -> the same without scripts and connections
 	less       map[[2]uint32]uint32 // keyspace, place -> the same without that key
 
-	clocked bool // some command has read its server's clock
-	listens bool // some connection has subscribed
-	waited  bool // some client has sent WAIT
+	spare   int64 // milliseconds that a key lives from its deadline on
+	clocked bool  // some command has read its server's clock
+	listens bool  // some connection has subscribed
+	waited  bool  // some client has sent WAIT
 }
 
 // batch is what one write to a connection held: almost always one command.
@@ -106,7 +107,11 @@ func New(servers []Config, room *table.Room) (*Kind, error) {
 		effects: map[effectKey]*effect{}, exact: map[exactKey]*effect{},
 		bare: map[uint32]uint32{}, less: map[[2]uint32]uint32{},
 	}
+	k.spare = 1
 	for i := range k.servers {
+		if k.servers[i].EarlyExpiry {
+			k.spare = 0
+		}
 		if k.servers[i].MaxLag == 0 {
 			k.servers[i].MaxLag = defaultMaxLag
 		}
@@ -338,7 +343,7 @@ func diff(from, to *keyspace, lives *[MaxKeys]lifetime) (changes []change) {
 func (k *Kind) overdue(d *Data, now time.Duration) (place int, ok bool) {
 	ms := clock.Millis(now)
 	for i := range k.keyspaces[d.keyspace].ttls {
-		if ms > d.deadline[i] && (!ok || d.deadline[i] < d.deadline[place]) {
+		if ms >= d.deadline[i]+k.spare && (!ok || d.deadline[i] < d.deadline[place]) {
 			place, ok = i, true
 		}
 	}

@@ -153,3 +153,6 @@ func (s *Session) left(r Request, code Code) *ClientWatch {
 	s.watches = append(s.watches, w)
 	return w
 }
+
+// Idle is false: a session lives on from one use of a lock to the next.
+func (s *Session) Idle() bool { return false }

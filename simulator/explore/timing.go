@@ -1,0 +1,48 @@
+package explore
+
+import (
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/client"
+	"locklab/simulator/history"
+)
+
+// A Timing bounds a search of every timing: within it, everything takes any whole number
+// of steps. Guards that compare sums of steps with closed bounds cannot tell that from
+// every real time (Henzinger, Manna, Pnueli, What Good Are Digital Clocks?, ICALP 1992).
+// All are lengths of true time.
+type Timing struct {
+	Step     time.Duration // above 0; all else is best a multiple of it
+	Work     time.Duration // a client is inside for at most so long, if nothing delays it
+	Latency  time.Duration // a message is on its way for at most so long
+	Lateness time.Duration // a timer fires, or a client that was paused goes on, at most so late
+	Timeout  time.Duration // how long a client waits for an answer, above 0
+	Idle     time.Duration // a client wants the lock at most so long after its start or its last attempt; simulator.Never: whenever it likes
+}
+
+func (b *Bounds) step() time.Duration {
+	if b.Timing == nil {
+		return 0
+	}
+	return b.Timing.Step
+}
+
+// anytime is the program of a client that wants the lock when it likes, so many times,
+// and works as long as it likes when it has it. Between two attempts it forgets: each has
+// a Strategy of its own.
+func (b *Bounds) anytime(c *simulator.Client) {
+	for attempt := c.Stage(); attempt <= b.Attempts; attempt++ {
+		if attempt > c.Stage() {
+			c.Rest(attempt, b.Timing.Idle)
+		}
+		if attempt == 0 {
+			continue
+		}
+		if lease, err := client.Try(c, b.strategy(c)); err == nil {
+			client.Work(c, lease, client.Section{Work: b.Timing.Work, Idle: true})
+			client.Release(c, lease)
+		}
+	}
+	c.Record(history.Event{Kind: history.Done})
+}
