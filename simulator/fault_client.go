@@ -49,11 +49,38 @@ func (f FaultContext) Crash(c int8) (why string) {
 	return ""
 }
 
+// Unsent says whether client c may stop before the requests leave it that it has just
+// made: nothing shows yet that they have.
+func (f FaultContext) Unsent(c int) bool {
+	p := &f.w.procs[c-1]
+	for t := range p.Threads {
+		if f.unsent(p, int8(c), int8(t)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f FaultContext) unsent(p *node.Client, c, t int8) bool {
+	th := &p.Threads[t]
+	switch timing := f.s.config.Timing; {
+	case th.Phase != node.Asking || th.Hold > f.w.now:
+		return false
+	case f.s.ensemble != nil && f.s.op(f.w, c, t).Kind.ToServer():
+		return false // a session's library sends in a thread of its own
+	default:
+		return timing == nil || th.Latest == clock.Later(f.w.now, timing.Latency)
+	}
+}
+
 // Pause stops client c with all its threads for d; its clock goes on. With
 // d = 0 it lasts until a Resume is chosen, but no longer than longest (0: any).
-func (f FaultContext) Pause(c int8, d, longest time.Duration) (why string) {
+// unsent: the requests that it has just made leave it only when it goes on.
+func (f FaultContext) Pause(c int8, d, longest time.Duration, unsent bool) (why string) {
 	p, why := f.client(c)
 	switch {
+	case why == "" && unsent && !f.Unsent(int(c)):
+		return "the client has just made no request"
 	case why != "":
 		return why
 	case p.Paused:
@@ -66,6 +93,11 @@ func (f FaultContext) Pause(c int8, d, longest time.Duration) (why string) {
 		p.Until = Never
 		if longest > 0 {
 			p.Until = clock.Later(f.w.now, longest)
+		}
+	}
+	for t := range p.Threads {
+		if unsent && f.unsent(p, c, int8(t)) {
+			p.Threads[t].Phase, p.Threads[t].Latest, p.Threads[t].Due = node.Unsent, 0, 0
 		}
 	}
 	f.s.emitClient(f.w, history.Pause, c, 0).D = d

@@ -161,6 +161,9 @@ func (p *ClientPart) Threads() (n int) {
 	return n
 }
 
+// Serving says whether the server is neither down nor hung.
+func (p *NodePart) Serving() bool { return !p.redis.Down() && !p.redis.Hung() }
+
 // Split says whether the server's old master lives on.
 func (p *NodePart) Split() bool { return p.redis.Split() }
 
@@ -274,7 +277,7 @@ func (s *Simulator) Doing(c int, part *ClientPart, thread int) string {
 		return "not yet begun"
 	case node.Asking:
 		return "its " + what + " on the way"
-	case node.Stranded:
+	case node.Stranded, node.Unsent:
 		return "its " + what + " not yet sent"
 	case node.Answered:
 		return "its " + what + " executed"

@@ -210,10 +210,32 @@ func (s *Simulator) resume(w *World, c Choice) error {
 		return s.refuse(w, c, "no pause of this client ends now")
 	}
 	p.Paused, p.Open, p.Until = false, false, 0
+	s.sendUnsent(w, c.Client)
 	s.delayOverdue(w, p)
 	s.emitClient(w, history.Resume, c.Client, 0)
 	s.servers.resumed(s.view(w), c.Client)
 	return nil
+}
+
+// sendUnsent puts the requests of a client on their way that its pause has kept back.
+func (s *Simulator) sendUnsent(w *World, c int8) {
+	p := &w.procs[c-1]
+	for t := range p.Threads {
+		if th := &p.Threads[t]; th.Phase == node.Unsent {
+			s.send(w, p, th, s.op(w, c, int8(t)))
+		}
+	}
+}
+
+// send puts the request of a thread on its way.
+func (s *Simulator) send(w *World, p *node.Client, th *node.Thread, o *process.Op) {
+	*th = node.Thread{Phase: node.Asking, Msg: th.Msg, Due: clock.Later(w.now, p.Clock.After(s.patience(o)))}
+	if s.config.Timing != nil {
+		th.Latest = clock.Later(w.now, s.config.Timing.Latency)
+	}
+	if p.Cut && o.Kind == process.Request {
+		th.Phase = node.Stranded
+	}
 }
 
 // delayOverdue lets a client that was paused do late what it could have done before.
@@ -301,13 +323,8 @@ func (s *Simulator) arm(w *World, c int8, p *node.Client, entry *process.Entry) 
 			e.D, e.Code = o.D, entry.CodeOf(t)
 		default:
 			w.sent++
-			*th = node.Thread{Phase: node.Asking, Msg: w.sent, Due: clock.Later(w.now, p.Clock.After(s.patience(o)))}
-			if s.config.Timing != nil {
-				th.Latest = clock.Later(w.now, s.config.Timing.Latency)
-			}
-			if p.Cut && o.Kind == process.Request {
-				th.Phase = node.Stranded
-			}
+			th.Msg = w.sent
+			s.send(w, p, th, o)
 			e := s.emitClient(w, history.Send, c, int8(t))
 			e.Node, e.Msg, e.Cmd, e.Code = int(o.Node), int(w.sent), s.cmd(o), entry.CodeOf(t)
 		}

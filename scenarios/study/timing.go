@@ -1,6 +1,8 @@
 package study
 
 import (
+	"os"
+	"strconv"
 	"time"
 
 	"locklab/simulator"
@@ -20,7 +22,12 @@ func (b Bounds) timing() *explore.Timing {
 		return nil
 	}
 	step := b.TTL / 9
-	t := &explore.Timing{Step: step, Work: 2 * step, Latency: step, Lateness: step, Timeout: 3 * step, Idle: simulator.Never}
+	idle := simulator.Never
+	if v := os.Getenv("LTIDLE"); v != "" {
+		n, _ := strconv.Atoi(v)
+		idle = time.Duration(n) * step
+	}
+	t := &explore.Timing{Step: step, Work: 2 * step, Latency: step, Lateness: step, Timeout: 3 * step, Idle: idle}
 	if b.Nodes > 1 {
 		t.Latency, t.Timeout = 0, step
 	}

@@ -103,7 +103,7 @@ func (s *search) apply(m *move) (events uint32, err error) {
 // passes only where nothing else has to happen first.
 func (s *search) listMoves() error {
 	s.moves = s.moves[:0]
-	alone := s.othersFinished(s.cur)
+	alone := s.othersFinished(s.cur) && s.settled(s.cur)
 	if alone && (s.probe == 0 || s.clientTab[s.probe-1].entries[s.cur[s.probe-1]].finished) {
 		return nil // nobody waits for the timers that may still run
 	}
@@ -127,7 +127,7 @@ func (s *search) listMoves() error {
 	for n := range s.nodes {
 		ready = s.listNode(n) || ready
 	}
-	if mayFault {
+	if mayFault && !s.probing(s.cur) {
 		s.listFaults()
 	}
 	if d := s.passable(ready); d > 0 {
@@ -288,6 +288,26 @@ func (s *search) allInVain() bool {
 		}
 	}
 	return true
+}
+
+// settled says whether no request is under way whose sender no longer waits, and every
+// server runs: what the probe then finds can be changed by nothing but leases that end.
+func (s *search) settled(state []uint32) bool {
+	if rest := s.restTab.entries[state[s.restAt()]]; len(rest.orphanedID) > 0 || rest.due != simulator.Never {
+		return false
+	}
+	for n := range s.nodes {
+		if !s.nodeTab.entries[state[s.clients+n]].serving {
+			return false
+		}
+	}
+	return true
+}
+
+// probing says whether the probe has begun. Then no fault is injected any more: its own
+// request, late, would look like somebody else's lock.
+func (s *search) probing(state []uint32) bool {
+	return s.probe > 0 && s.clientTab[s.probe-1].entries[state[s.probe-1]].begun
 }
 
 // othersFinished says whether all clients but the probe have finished or died.

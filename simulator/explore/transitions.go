@@ -96,10 +96,11 @@ type clientEntry struct {
 }
 
 type nodeEntry struct {
-	own   []simulator.Choice // what it can do at once, as server 1
-	split bool
-	due   map[time.Duration]time.Duration // by the present; relative labs use 0
-	after map[passing]effect
+	own     []simulator.Choice // what it can do at once, as server 1
+	split   bool
+	serving bool                            // neither down nor hung
+	due     map[time.Duration]time.Duration // by the present; relative labs use 0
+	after   map[passing]effect
 }
 
 // passing is what the passing of time does to a server depends on.
@@ -277,7 +278,7 @@ func (s *transitions) node(n int, w *simulator.World) uint32 {
 
 func (s *transitions) nodePart(part simulator.NodePart) uint32 {
 	return s.nodeTab.id(part, func(uint32) *nodeEntry {
-		return &nodeEntry{own: s.sim.ReadyNode(1, &part, nil), split: part.Split(), due: map[time.Duration]time.Duration{}, after: map[passing]effect{}}
+		return &nodeEntry{own: s.sim.ReadyNode(1, &part, nil), split: part.Split(), serving: part.Serving(), due: map[time.Duration]time.Duration{}, after: map[passing]effect{}}
 	})
 }
 

@@ -55,6 +55,7 @@ const (
 	Listening              // waits for a message that its server has for it
 	Joining                // other threads of its process are to end first
 	Stranded               // its request waits for a connection to be made again
+	Unsent                 // its request waits for the end of a pause that came before it was sent
 )
 
 // Waiting says whether a thread in this phase waits for an answer or a message,
