@@ -184,7 +184,7 @@ func tryChoice(t *testing.T, l *simulator.Simulator, w simulator.World, c simula
 	if len(events) != 0 {
 		t.Fatalf("%s was refused and told %v", l.Describe(c), events)
 	}
-	if not.At != w.Now() || not.Choice != l.Describe(c) || not.Why == "" {
+	if not.At != w.Now() || not.Choice != l.Describe(c) || not.Why.IsZero() {
 		t.Fatalf("%s was refused at %v with %+v", l.Describe(c), w.Now(), not)
 	}
 	return true
@@ -212,7 +212,7 @@ func TestRefusals(t *testing.T) {
 		v := w
 		_, err := l.Step(&v, c)
 		var not *simulator.NotEnabledError
-		if !errors.As(err, &not) || !strings.Contains(not.Why, why) {
+		if !errors.As(err, &not) || !strings.Contains(not.Why.Say("en"), why) {
 			t.Errorf("%s: %v, want a refusal with %q", l.Describe(c), err, why)
 		}
 	}

@@ -79,14 +79,14 @@ const minWidth = 40
 // checkCommonFlags checks the flags that all commands have.
 func (a *app) checkCommonFlags() error {
 	if a.lang != "" && !slices.Contains(languages, a.lang) {
-		return a.errorf("error.lang", "value", a.lang)
+		return text.Errorf("error.lang", "value", a.lang)
 	}
 	if !slices.Contains([]string{"auto", "always", "never"}, a.color) {
-		return a.errorf("error.color", "value", a.color)
+		return text.Errorf("error.color", "value", a.color)
 	}
 	switch {
 	case a.width < 0 || a.width > 0 && a.width < minWidth:
-		return a.errorf("error.width", "value", fmt.Sprint(a.width), "least", fmt.Sprint(minWidth))
+		return text.Errorf("error.width", "value", a.width, "least", minWidth)
 	case a.width > 0:
 		a.Width = a.width
 	}
@@ -130,7 +130,7 @@ func (a *app) write(name string, fill func(w io.Writer) error) error {
 		err = maybe.WriteFile(name, b.Bytes(), 0o644)
 	}
 	if err != nil {
-		return a.errorFrom(err, "error.write", "file", name)
+		return text.Errorf("error.write", "file", name, "cause", err)
 	}
 	a.inform("command.wrote", "file", name)
 	return nil
@@ -149,13 +149,13 @@ func (a *app) writable(dir string) error {
 			dir = filepath.Dir(dir)
 			continue
 		case err != nil:
-			return a.errorFrom(err, "error.directory")
+			return text.Errorf("error.directory", "cause", err)
 		case !info.IsDir():
-			return a.errorf("error.directory.file", "file", dir)
+			return text.Errorf("error.directory.file", "file", dir)
 		}
 		probe, err := os.CreateTemp(dir, ".locklab-")
 		if err != nil {
-			return a.errorFrom(err, "error.directory")
+			return text.Errorf("error.directory", "cause", err)
 		}
 		return errors.Join(probe.Close(), os.Remove(probe.Name()))
 	}

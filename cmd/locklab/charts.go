@@ -8,6 +8,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/reports"
+	"locklab/reports/text"
 	"locklab/scenarios/study"
 )
 
@@ -32,10 +33,10 @@ var chartFormats = map[string]func(drawing, io.Writer) error{
 func (a *app) checkCharts(files []string) error {
 	for _, f := range files {
 		if chartFormats[filepath.Ext(f)] == nil {
-			return a.errorf("error.chart.format", "file", f)
+			return text.Errorf("error.chart.format", "file", f)
 		}
 		if err := a.writable(filepath.Dir(f)); err != nil {
-			return a.errorFrom(err, "error.out", "file", f)
+			return text.Errorf("error.out", "file", f, "cause", err)
 		}
 	}
 	return nil
@@ -81,9 +82,9 @@ func showSearched[D searched](a *app, d D, failed error, files []string, asJSON 
 	}
 	switch {
 	case stopped:
-		return a.noAnswer("error.stopped.files")
+		return noAnswer("error.stopped.files")
 	case d.Inconclusive():
-		return a.noAnswer("error.cut.some")
+		return noAnswer("error.cut.some")
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func (t *Teacher) certaintyOfSearch(o *race.Outcome) (certainty, error) {
 	large := (*explore.TooLargeError)(nil)
 	switch {
 	case errors.As(err, &large) || errors.Is(err, context.Canceled) || err != nil && o.Verdicts[0].Broken():
-		return certainty{say: func(string) string { return err.Error() }}, nil
+		return certainty{say: func(lang string) string { return text.SayError(lang, err) }}, nil
 	case err != nil:
 		return certainty{say: sentence("label.certain.none")}, nil
 	}

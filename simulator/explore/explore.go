@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -46,8 +47,8 @@ type Options struct {
 
 // A Result is what a search has covered and found.
 type Result struct {
-	Complete    bool   // every reachable state was visited
-	Limit       string // which limit of the simulator or the search was exceeded, and what to do about it; "": none
+	Complete    bool        // every reachable state was visited
+	Limit       text.Phrase // which limit of the simulator or the search was exceeded, and what to do about it; zero: none
 	States      int
 	Transitions int
 	Depth       int              // steps from the start to the farthest state
@@ -100,7 +101,7 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 	if short == nil {
 		return r, err
 	}
-	if short.Limit != "" { // there may be shorter ways
+	if !short.Limit.IsZero() { // there may be shorter ways
 		r.Complete, r.Limit = false, short.Limit
 	}
 	for i := range r.Found {
@@ -132,7 +133,7 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 			opt.Symmetric = 0
 		case !errors.Is(err, errNowAbsolute):
 			r := s.result()
-			if what := limit(err); what != "" {
+			if what := limit(err); !what.IsZero() {
 				r.Complete, r.Limit, err = false, what, nil
 			}
 			if err == nil || errors.Is(err, ctx.Err()) {
