@@ -155,10 +155,10 @@ func Say(lang, key string, pairs ...string) string {
 	return betweenHan.ReplaceAllString(text, "$1$2")
 }
 
-// betweenHan is a blank between two Chinese characters or wide brackets. The texts
+// betweenHan is a blank between two Chinese characters or their punctuation. The texts
 // have it where a name in Latin letters may be filled in; it is dropped where
 // Chinese is filled in.
-var betweenHan = regexp.MustCompile(`([\p{Han}）]) ([\p{Han}（])`)
+var betweenHan = regexp.MustCompile(`([\p{Han}）。，；：？]) ([\p{Han}（])`)
 
 // Join joins parts by a text with the placeholders {first} and {next}.
 func Join(lang, key string, parts []string) string {
