@@ -2,6 +2,9 @@
 // language: the folders en and zh. The catalogues have the same keys and the same
 // placeholders; a test compares them. A further language is a further folder.
 //
+// Errors are such sentences too: Errorf makes one, and it is put into words only where it
+// is printed, in the language of who reads it; see Printer.Error.
+//
 // A file holds lines "key = text". Lines that begin with two blanks continue a text,
 // and # begins a comment. {name} is a placeholder.
 package text
