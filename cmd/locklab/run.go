@@ -283,7 +283,8 @@ func (a *app) checkView(view string, files []string) error {
 
 func (a *app) writeRun(name string, o *race.Outcome) error {
 	if o.History == nil && filepath.Ext(name) != ".json" {
-		return text.Errorf("error.run.na", "file", name, "why", a.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) }))
+		return text.Errorf("error.run.na", "file", name, "why",
+			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, o) }))
 	}
 	return a.write(name, func(w io.Writer) error { return runFormats[filepath.Ext(name)](a, w, o) })
 }

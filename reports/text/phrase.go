@@ -11,6 +11,12 @@ import (
 // error type of another package that reaches users.
 type Sentence interface{ Say(lang string) string }
 
+// A SentenceFunc is a function as a Sentence.
+type SentenceFunc func(lang string) string
+
+// Say is f.
+func (f SentenceFunc) Say(lang string) string { return f(lang) }
+
 // A Phrase is a text of the catalogues and the values of its placeholders, in no
 // language yet. A value that is a Sentence or an error is said in the language of the
 // whole; every other value is printed as fmt.Print does, with control characters escaped.
