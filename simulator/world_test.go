@@ -224,7 +224,7 @@ func TestRefusals(t *testing.T) {
 	refuse(C{Verb: simulator.Start, Client: 1}, "has started")
 	refuse(C{Verb: simulator.Start, Client: 9}, "no such client or thread")
 	refuse(C{Verb: simulator.Answer, Client: 1}, "no reply is on the way")
-	refuse(C{Verb: simulator.GiveUp, Client: 1}, "patience")
+	refuse(C{Verb: simulator.GiveUp, Client: 1}, "timed out")
 	refuse(C{Verb: simulator.Wake, Client: 1}, "not time to wake")
 	refuse(C{Verb: simulator.Pass, D: time.Hour}, "something is due before")
 	refuse(C{Verb: simulator.Resume, Client: 1}, "no pause of this client ends now")
