@@ -7,7 +7,7 @@ OUT ?= out
 # The race detector makes a search ten times as slow and as large. It watches a
 # short one (TestSearchOnTwoCores); these tests run without it, and so does the one
 # that builds a program of its own.
-SEARCHES = ^Test(LockWithoutContract|Proofs|Tolerance|ParTable|SearchCharts|Verify|Report|Explore|Checkpoint|DumbTwin|Mutants)
+SEARCHES = ^Test(LockWithoutContract|Proofs|Tolerance|FindPars|SearchCharts|Verify|Report|Explore|Checkpoint|DumbTwin|Mutants)
 
 # Tests leave out the largest searches unless this is set; check sets it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1

@@ -23,8 +23,7 @@ func TestALimitIsNoProof(t *testing.T) {
 	if p.Status != contract.Inconclusive || !strings.Contains(strings.Join(p.Reasons, "\n"), "there is no room: give less") {
 		t.Errorf("the answer is %v, for %q", p.Status, p.Reasons)
 	}
-	pars := study.ParsOf(row.Strategy, s.Bounds, []*study.Search{s})
-	for _, par := range pars.Pars {
+	for _, par := range study.ParsOf(row.Strategy, []*study.Search{s}) {
 		if par.Complete {
 			t.Errorf("par of %s is told", par.Verdict)
 		}

@@ -89,16 +89,16 @@ func TestUnlistedEverywhere(t *testing.T) {
 			t.Errorf("%s: %v, token's are %v", o.Scenario.ID, o.Verdicts, known)
 		}
 	}
-	pars, err := study.ParTable(t.Context(), []lock.Entry{e}, study.DefaultBounds(), []string{"pause=1"}, nil)
-	if err != nil || pars[0].Strategy.ID != e.ID || !pars[0].Pars[0].Found {
-		t.Errorf("par: %v, %+v", err, pars)
+	table, err := study.FindPars(t.Context(), []lock.Entry{e}, study.DefaultBounds(), []string{"pause=1"}, nil)
+	if err != nil || table.Pars[0].Strategy != e.ID || !table.Pars[0].Found {
+		t.Errorf("par: %v, %+v", err, table.Pars)
 	}
-	limits, err := study.Tolerance(t.Context(), []lock.Entry{e}, nil)
-	if err != nil || limits[0][0].Falls == 0 {
-		t.Errorf("frontier: %v, %+v", err, limits)
+	tolerance, err := study.FindTolerance(t.Context(), []lock.Entry{e}, nil)
+	if err != nil || tolerance.Limits[0].Falls == 0 {
+		t.Errorf("tolerance: %v, %+v", err, tolerance.Limits)
 	}
-	if points, err := study.Sensitivity(t.Context(), []lock.Entry{e}, []float64{2}, 9, nil); err != nil || points[0][0].N != 9 {
-		t.Errorf("sensitivity: %v, %v", err, points)
+	if s, err := study.FindSensitivity(t.Context(), []lock.Entry{e}, []float64{2}, 9, nil); err != nil || s.Series[0].Points[0].N != 9 {
+		t.Errorf("sensitivity: %v, %v", err, s)
 	}
 }
 

@@ -13,11 +13,11 @@ import (
 func TestSensitivity(t *testing.T) {
 	const n = 18 // each length of work twice
 	xs := []float64{0, 0.25, 0.5, 1, 1.5, 2}
-	var first [][]study.Point
+	var first *study.Sensitivity
 	for _, procs := range []int{1, 2} {
 		onProcs(procs, func() {
 			steps := make(chan int, study.SensitivitySteps(len(algorithms.Milestones())))
-			points, err := study.Sensitivity(t.Context(), algorithms.Milestones(), xs, n, func(k int) { steps <- k })
+			s, err := study.FindSensitivity(t.Context(), algorithms.Milestones(), xs, n, func(k int) { steps <- k })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -25,15 +25,15 @@ func TestSensitivity(t *testing.T) {
 				t.Errorf("told of %d steps, announced were %d", len(steps), cap(steps))
 			}
 			if first == nil {
-				first = points
+				first = s
 			}
-			if !reflect.DeepEqual(points, first) {
-				t.Errorf("%d processors change the counts:\n%v\n%v", procs, first, points)
+			if !reflect.DeepEqual(s, first) {
+				t.Errorf("%d processors change the counts:\n%v\n%v", procs, first, s)
 			}
 		})
 	}
 	for l, e := range algorithms.Milestones() {
-		points := first[l]
+		points := first.Series[l].Points
 		for i, p := range points {
 			if p.X != xs[i] || p.N != n {
 				t.Errorf("%s: point %d is %+v, want that of %g, of %d runs", e.ID, i, p, xs[i], n)
@@ -59,7 +59,7 @@ func TestSensitivity(t *testing.T) {
 	}
 	// The draws are the same for every length of pause, and a longer one covers a
 	// shorter one: who fell to the shorter falls to the longer.
-	token := first[3]
+	token := first.Series[3].Points
 	for i := 1; i < len(token); i++ {
 		if token[i].K < token[i-1].K {
 			t.Errorf("token: %d runs overlap at %g and only %d at %g", token[i-1].K, token[i-1].X, token[i].K, token[i].X)

@@ -207,8 +207,8 @@ func TestMatrixCancelled(t *testing.T) {
 			t.Errorf("%d cells are finished, want 10", done)
 		}
 	})
-	points, err := study.Sensitivity(ctx, algorithms.Milestones(), []float64{1}, 10, nil)
-	if !errors.Is(err, context.Canceled) || len(points) != len(algorithms.Milestones()) || points[0] != nil {
-		t.Errorf("Sensitivity, cancelled before it began: %v, %v", points, err)
+	s, err := study.FindSensitivity(ctx, algorithms.Milestones(), []float64{1}, 10, nil)
+	if !errors.Is(err, context.Canceled) || len(s.Series) != 0 {
+		t.Errorf("FindSensitivity, cancelled before it began: %v, %v", s, err)
 	}
 }
