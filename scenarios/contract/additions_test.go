@@ -69,7 +69,7 @@ func (added) Inject(m simulator.FaultContext, c simulator.Choice) string { retur
 // addedLines are the lines of the contract that the additions need: the profile of the
 // lock, and of the lock and of the race what is not derived.
 func addedLines(t *testing.T) string {
-	token := mustEntry(t, "token")
+	token := racetest.Lock(t, "token")
 	profile, _ := contract.ProfileOf(token)
 	text := "\n[locks]\n" + profileLine("added-lock", profile) + "\n"
 	row := func(id string, c contract.Expectation) string {

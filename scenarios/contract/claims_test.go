@@ -398,7 +398,7 @@ type sight struct {
 func see(t *testing.T, id, scenario string, sights ...sight) *race.Outcome {
 	t.Helper()
 	_, sc := racetest.Cell(t, id, scenario)
-	if o := racetest.Play(t, mustLock(t, id), sc, sc.Settings); o.History == nil {
+	if o := racetest.Play(t, racetest.Lock(t, id), sc, sc.Settings); o.History == nil {
 		t.Fatalf("locklab run %s %s has no meaning: %s", id, scenario, o.NotApplicable)
 	}
 	return seeIn(t, id, sc, sights...)
@@ -407,7 +407,7 @@ func see(t *testing.T, id, scenario string, sights ...sight) *race.Outcome {
 // seeIn is see in a race that is in no list, or of which nobody asks this lock.
 func seeIn(t *testing.T, id string, sc race.Scenario, sights ...sight) *race.Outcome {
 	t.Helper()
-	o, err := sc.PlayUnchecked(mustLock(t, id), sc.Settings)
+	o, err := sc.PlayUnchecked(racetest.Lock(t, id), sc.Settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -480,21 +480,12 @@ func endless(c int) func(*history.Event) bool {
 	}
 }
 
-func mustLock(t *testing.T, id string) lock.Entry {
-	t.Helper()
-	e, err := race.Strategy(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
 // search explores a lock under a budget, within the usual bounds.
 func search(t *testing.T, id, budget string) *study.Search {
 	t.Helper()
 	b := study.DefaultBounds()
 	b.Budget = budget
-	s, err := study.Explore(t.Context(), mustLock(t, id), b)
+	s, err := study.Explore(t.Context(), racetest.Lock(t, id), b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
-	"locklab/scenarios/race"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
@@ -85,7 +85,7 @@ func TestUnlistedEverywhere(t *testing.T) {
 		if contract.Expected(o) != nil || !contract.Uncontracted(o.Strategy, o.Scenario) {
 			t.Errorf("%s: the contract speaks of it: %v", o.Scenario.ID, contract.Expected(o))
 		}
-		if known := contract.CellOf(mustEntry(t, "token"), o.Scenario).Words(); !sameWords(o.Verdicts, known) {
+		if known := contract.CellOf(racetest.Lock(t, "token"), o.Scenario).Words(); !sameWords(o.Verdicts, known) {
 			t.Errorf("%s: %v, token's are %v", o.Scenario.ID, o.Verdicts, known)
 		}
 	}
@@ -131,20 +131,11 @@ func TestReplayUnlisted(t *testing.T) {
 		if _, err := study.Replay(c.trace); err == nil {
 			t.Errorf("%s: a lock that is in no list was found by its name", c.trace.Scenario)
 		}
-		if _, err := study.ReplayOn(mustEntry(t, "watchdog"), c.trace); err == nil {
+		if _, err := study.ReplayOn(racetest.Lock(t, "watchdog"), c.trace); err == nil {
 			t.Errorf("%s: the trace was played on another lock", c.trace.Scenario)
 		}
 	}
 	if d, err := study.DoomOn(t.Context(), e, s.Witnesses[0].Trace, ""); err != nil || d.Run.Strategy.ID != e.ID {
 		t.Errorf("doom: %v", err)
 	}
-}
-
-func mustEntry(t *testing.T, id string) lock.Entry {
-	t.Helper()
-	e, err := race.Strategy(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
 }

@@ -12,6 +12,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/scenarios"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/history"
@@ -92,10 +93,7 @@ func TestWatch(t *testing.T) {
 
 // A trace that a search has found can be watched too.
 func TestWatchOfASearch(t *testing.T) {
-	entry, err := race.Strategy("token")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entry := racetest.Lock(t, "token")
 	b := study.DefaultBounds()
 	b.Budget = "pause=1"
 	s, err := study.Explore(t.Context(), entry, b)
@@ -113,10 +111,7 @@ func TestWatchOfASearch(t *testing.T) {
 
 func played(t *testing.T, id, raceID string) *race.Outcome {
 	t.Helper()
-	entry, err := race.Strategy(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entry := racetest.Lock(t, id)
 	sc, err := scenarios.ByName(raceID)
 	if err != nil {
 		t.Fatal(err)

@@ -73,7 +73,7 @@ func TestEnsembleDetails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := race.Play(zooLock(t, f.lock), sc, sc.Settings)
+		o, err := race.Play(racetest.Lock(t, f.lock), sc, sc.Settings)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,8 +196,8 @@ func brief(o *race.Outcome) string {
 // shows, since its clients all use the same.
 func TestSeveralHolders(t *testing.T) {
 	t.Parallel()
-	read, write := zooLock(t, "zk-read"), zooLock(t, "zk-write")
-	protected, semaphore, multi := zooLock(t, "zk-protected"), zooLock(t, "zk-semaphore"), zooLock(t, "zk-multi")
+	read, write := racetest.Lock(t, "zk-read"), racetest.Lock(t, "zk-write")
+	protected, semaphore, multi := racetest.Lock(t, "zk-protected"), racetest.Lock(t, "zk-semaphore"), racetest.Lock(t, "zk-multi")
 	s := race.StandardWith(func(s *race.Settings) { s.Clients = 3 })
 	inLine := []race.Client{
 		{Work: s.Retry, Patience: s.TTL},

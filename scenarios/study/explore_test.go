@@ -15,7 +15,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/scenarios/race"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/explore"
@@ -125,10 +125,7 @@ func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.
 // the lab lets time pass a client that could go on, and a witness must not.
 func TestExploreShortLeases(t *testing.T) {
 	for _, id := range []string{"setnx-expire", "token", "watchdog"} {
-		entry, err := race.Strategy(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entry := racetest.Lock(t, id)
 		b := small(entry, 2, 2, "pause=1")
 		b.TTL = time.Second
 		if len(witnesses(t, entry, b)) == 0 {
@@ -236,10 +233,7 @@ func TestExploreWithoutSymmetry(t *testing.T) {
 // TestExploreCutShort: a search that did not see everything says so, whatever
 // ended it.
 func TestExploreCutShort(t *testing.T) {
-	entry, err := race.Strategy("token")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entry := racetest.Lock(t, "token")
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	for _, c := range []struct {
@@ -306,10 +300,7 @@ func BenchmarkExplore(b *testing.B) {
 		{"watchdog", 3, 2, "crash=1,pause=1,failover=1"},
 		{"redlock", 2, 2, "restart=1"}, // three servers
 	} {
-		entry, err := race.Strategy(c.id)
-		if err != nil {
-			b.Fatal(err)
-		}
+		entry := racetest.Lock(b, c.id)
 		bounds := small(entry, c.clients, c.attempts, c.budget)
 		b.Run(fmt.Sprintf("%s/%dx%d/%s", c.id, c.clients, c.attempts, c.budget), func(b *testing.B) {
 			var states, transitions, bytes float64

@@ -16,7 +16,6 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
@@ -199,10 +198,7 @@ func (f *family) hold(t *testing.T, at duel) map[verdict.Word]price {
 	if at.fallen != (overlap && stale && len(harms) == 2) || !at.fallen && len(harms) > 0 {
 		t.Errorf("the whole %s lock at %v: %s", f.name, at, listed(found))
 	}
-	entry, err := race.Strategy(f.name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entry := racetest.Lock(t, f.name)
 	if got, want := listed(found), listed(prices(at.search(t, entry.New))); got != want {
 		t.Errorf("the whole %s lock at %v: %s, the lock of that name: %s", f.name, at, got, want)
 	}

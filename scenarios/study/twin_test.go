@@ -13,7 +13,6 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/explore"
@@ -385,10 +384,7 @@ func TestDumbTwinExecutes(t *testing.T) {
 // TestDumbTwinOfOddities: a resource that fences, a clock that jumps by a part
 // of a millisecond to before its epoch, and a server that reads its clock.
 func TestDumbTwinOfOddities(t *testing.T) {
-	token, err := race.Strategy("token")
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := racetest.Lock(t, "token")
 	fenced := small(token, 2, 2, "pause=1")
 	fenced.Fenced = true
 	compare(t, token, fenced)
