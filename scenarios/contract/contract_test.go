@@ -12,17 +12,20 @@ import (
 	"locklab/reports"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
 // TestContract plays every lock in every race: the verdicts are those of the contract,
-// no more and no less, and what the race is about has happened.
+// no more and no less, and what the race is about has happened. Locks are played in
+// parallel, so that the race detector sees the code of all of them at work.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	for _, e := range algorithms.All() {
 		t.Run(e.ID, func(t *testing.T) {
+			t.Parallel()
 			for _, sc := range scenarios.All() {
 				t.Run(sc.ID, func(t *testing.T) { testCell(t, e, sc) })
 			}
@@ -232,10 +235,7 @@ func TestContractAgreesWithCatalogue(t *testing.T) {
 
 func TestDisagreementsAreProven(t *testing.T) {
 	for _, d := range disagreements {
-		e, err := race.Strategy(d.lock)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := racetest.Lock(t, d.lock)
 		sc, err := scenarios.ByName(d.scenario)
 		if err != nil {
 			t.Fatal(err)
@@ -553,10 +553,7 @@ func TestCatalogueDetails(t *testing.T) {
 		{"threadlocal", "two-keys", "its release finds a token that it does not know, and the key stays for its lease",
 			func(o *race.Outcome) bool { return lasts(o, verdict.Orphan, 0.8) && !removed(o.History, 1) }},
 	} {
-		e, err := race.Strategy(f.lock)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := racetest.Lock(t, f.lock)
 		sc, err := scenarios.ByName(f.scenario)
 		if err != nil {
 			t.Fatal(err)

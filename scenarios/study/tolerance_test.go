@@ -19,11 +19,7 @@ import (
 // one makes a list of the named lock.
 func one(t *testing.T, id string) []lock.Entry {
 	t.Helper()
-	e, err := race.Strategy(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return []lock.Entry{e}
+	return []lock.Entry{racetest.Lock(t, id)}
 }
 
 // What theory says of a lease of twenty parts and a work of eight. A lease that is
@@ -260,7 +256,7 @@ func TestFindPars(t *testing.T) {
 func TestFindParsGivenUp(t *testing.T) {
 	b := study.DefaultBounds()
 	b.MaxStates = 50
-	table, err := study.FindPars(t.Context(), one(t, "token"), b, []string{"crash=1"}, nil)
+	table, err := study.FindPars(t.Context(), append(one(t, "setnx"), one(t, "token")...), b, []string{"crash=1", "pause=1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
