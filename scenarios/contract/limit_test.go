@@ -9,8 +9,8 @@ import (
 	"locklab/simulator/explore"
 )
 
-// TestALimitIsNoProof: a search that the lab had no room to finish says so in its
-// certificate, and the contract's answer is that it could not be told.
+// TestALimitIsNoProof: if a search reached a limit of the simulator, its certificate says
+// so, and the result for the contract is Inconclusive.
 func TestALimitIsNoProof(t *testing.T) {
 	row := contract.Own()[0]
 	s := &study.Search{Strategy: row.Strategy, Bounds: study.DefaultBounds().Settled(row.Strategy), Result: &explore.Result{Limit: "there is no room: give less"}}

@@ -14,7 +14,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// unlisted is a lock that is neither listed nor contracted: token's, under another name.
+// unlisted is a lock that is neither in the list nor in the contract: token under another
+// name.
 func unlisted(t *testing.T) lock.Entry {
 	t.Helper()
 	e, ok := algorithms.ByName("token")
@@ -28,8 +29,8 @@ func unlisted(t *testing.T) lock.Entry {
 	return e
 }
 
-// TestProveUnlisted: an expectation is proved with its own lock, listed or not: races are
-// played, searches done, and their witnesses replayed.
+// TestProveUnlisted: Prove uses the lock of the expectation, listed or not: it plays
+// races, searches, and replays the counterexamples.
 func TestProveUnlisted(t *testing.T) {
 	t.Parallel()
 	e := unlisted(t)
@@ -68,8 +69,8 @@ func TestProveUnlisted(t *testing.T) {
 	}
 }
 
-// TestUnlistedEverywhere: every function that takes a lock takes one that is not listed,
-// and nothing is expected of it.
+// TestUnlistedEverywhere: every function that takes a lock accepts one that is not
+// listed, and the contract expects nothing of it.
 func TestUnlistedEverywhere(t *testing.T) {
 	t.Parallel()
 	e := unlisted(t)
@@ -102,8 +103,7 @@ func TestUnlistedEverywhere(t *testing.T) {
 	}
 }
 
-// TestReplayUnlisted: a trace of such a lock can be replayed with that lock, and with no
-// other.
+// TestReplayUnlisted: a trace of such a lock can be replayed with that lock only.
 func TestReplayUnlisted(t *testing.T) {
 	t.Parallel()
 	e := unlisted(t)
