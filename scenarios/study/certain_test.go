@@ -19,9 +19,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A pause makes it certain where the pause is all that goes wrong; work that is too
-// long needs no mishap at all; and where a lock stands there is nothing to be
-// certain of.
+// If a pause is all that goes wrong, it makes the harm certain; if the work is too long,
+// no trigger is needed; and a lock that holds has no certainty.
 func TestCertainFrom(t *testing.T) {
 	for _, c := range []struct {
 		lock, race string
@@ -51,8 +50,8 @@ func TestCertainFrom(t *testing.T) {
 	}
 }
 
-// The lines are those by which the lock asked: each is in the source, the outermost
-// is a method of the lock or its timer, and a run that is not watched has none.
+// The lines are those on which the lock sent its request: each is in the source, the
+// outermost is in a method or a timer of the lock, and a run without code has none.
 func TestWatch(t *testing.T) {
 	for _, id := range []string{"setnx", "token", "watchdog", "redlock", "daemon-29-owned"} {
 		o := played(t, id, "gc-pause")

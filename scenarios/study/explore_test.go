@@ -22,9 +22,9 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// TestExploreReductions: symmetry and partial-order reduction leave out states
-// and nothing else. Without symmetry, where every client has a table of its own,
-// reduction keeps even every history that a client can observe.
+// TestExploreReductions: symmetry and partial-order reduction leave out states and
+// nothing else. Without symmetry, where every client has a table of its own, reduction
+// also keeps every history that a client can observe.
 func TestExploreReductions(t *testing.T) {
 	same := func(t *testing.T, entry lock.Entry, b study.Bounds) {
 		both := searched(t, entry, b, nil)
@@ -51,8 +51,8 @@ func TestExploreReductions(t *testing.T) {
 	atSize(t, oneServer(), 3, 1, []string{"pause=1,crash=1", "restart=1,lose-request=1", "node-clock=1@10s,crash=1", "client-clock=1@10s"}, same)
 }
 
-// TestExploreWitnesses: what a search hands out as the shortest way to a harm is
-// one, keeps the rules, and has nothing in it that could be left out.
+// TestExploreWitnesses: each counterexample of a search shows its verdict, keeps the
+// rules, and contains no choice that could be left out.
 func TestExploreWitnesses(t *testing.T) {
 	t.Parallel()
 	found := map[verdict.Word]bool{}
@@ -82,7 +82,7 @@ func TestExploreWitnesses(t *testing.T) {
 	}
 }
 
-// witnesses looks at every witness of a search, and says what they show.
+// witnesses checks every counterexample of a search and returns their verdicts.
 func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.Word) {
 	t.Helper()
 	s, err := study.Explore(t.Context(), entry, b)
@@ -121,8 +121,9 @@ func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.
 	return found
 }
 
-// TestExploreShortLeases: with a lease shorter than the time-out of a command,
-// the lab lets time pass a client that could go on, and a witness must not.
+// TestExploreShortLeases: with a lease shorter than the time-out of a command, time can
+// pass in the simulator while a client could continue. A counterexample must not use
+// that.
 func TestExploreShortLeases(t *testing.T) {
 	for _, id := range []string{"setnx-expire", "token", "watchdog"} {
 		entry := racetest.Lock(t, id)
@@ -134,7 +135,7 @@ func TestExploreShortLeases(t *testing.T) {
 	}
 }
 
-// plain is SET NX without more, in the ways in which tests need it.
+// plain is SET NX and nothing else, in the variants that tests need.
 func plain(env lock.Env, token func() string, refused func(ctx context.Context, key string)) lock.Strategy {
 	return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 		made, err := env.Nodes[0].SetNX(ctx, key, token(), env.TTL).Result()
@@ -148,8 +149,8 @@ func plain(env lock.Env, token func() string, refused func(ctx context.Context, 
 
 func nothing(context.Context, string) {}
 
-// TestExploreNamesDiceRollers: code that observes what the lab did not give it
-// cannot be searched, and the error says whose it is.
+// TestExploreNamesDiceRollers: code that observes something from outside the simulator
+// cannot be searched, and the error names the client.
 func TestExploreNamesDiceRollers(t *testing.T) {
 	calls := 0
 	for name, dice := range map[string]func() string{
@@ -166,9 +167,9 @@ func TestExploreNamesDiceRollers(t *testing.T) {
 	}
 }
 
-// TestExploreNamesGoroutines: a goroutine of a lock's own goes when it likes, and
-// the lab cannot tell it when. It speaks up wherever it happens to, also outside
-// of any function of ours, so another process bears the risk.
+// TestExploreNamesGoroutines: the simulator does not control a goroutine that a lock
+// starts itself. Its panic may come at any time and outside of any function of ours, so
+// the test uses another process.
 func TestExploreNamesGoroutines(t *testing.T) {
 	const asked = "LOCKLAB_TEST_GOROUTINE"
 	kinds := map[string]func(env lock.Env, key string){
@@ -195,8 +196,8 @@ func TestExploreNamesGoroutines(t *testing.T) {
 	}
 }
 
-// TestExploreWithoutSymmetry: where code can tell who is who, clients cannot
-// change places. The search then does without, says so, and finds what its twin
+// TestExploreWithoutSymmetry: if code can tell clients apart, they are not
+// interchangeable. The search then uses no symmetry, says so, and finds what its twin
 // finds.
 func TestExploreWithoutSymmetry(t *testing.T) {
 	for name, create := range map[string]maker{
@@ -230,8 +231,7 @@ func TestExploreWithoutSymmetry(t *testing.T) {
 	}
 }
 
-// TestExploreCutShort: a search that did not see everything says so, whatever
-// ended it.
+// TestExploreCutShort: a search that is incomplete says so, whatever ended it.
 func TestExploreCutShort(t *testing.T) {
 	entry := racetest.Lock(t, "token")
 	stopped, stop := context.WithCancel(t.Context())
@@ -259,8 +259,8 @@ func TestExploreCutShort(t *testing.T) {
 	}
 }
 
-// TestExploreTwice: a search depends on nothing but its bounds, neither on the
-// order of a map nor on the number of processors.
+// TestExploreTwice: a search depends only on its bounds, neither on the order of a map
+// nor on the number of processors.
 func TestExploreTwice(t *testing.T) {
 	for _, entry := range algorithms.Milestones() {
 		said := ""
@@ -288,8 +288,8 @@ func TestExploreTwice(t *testing.T) {
 	}
 }
 
-// BenchmarkExplore is a complete search, on a lab that has seen nothing yet. The
-// states are those of the first pass; the time is that of both.
+// BenchmarkExplore is a complete search in a new simulator. The states are those of the
+// first pass; the time is that of both.
 func BenchmarkExplore(b *testing.B) {
 	for _, c := range []struct {
 		id                string

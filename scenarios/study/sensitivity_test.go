@@ -9,7 +9,7 @@ import (
 	"locklab/scenarios/study"
 )
 
-// TestSensitivity: what the chart of violations rests on.
+// TestSensitivity tests the counts behind the chart.
 func TestSensitivity(t *testing.T) {
 	const n = 18 // each length of work twice
 	xs := []float64{0, 0.25, 0.5, 1, 1.5, 2}
@@ -42,8 +42,8 @@ func TestSensitivity(t *testing.T) {
 		if points[0].K != 0 {
 			t.Errorf("%s: %d of %d runs overlap without a pause: nobody works longer than 9/10 of a lease", e.ID, points[0].K, n)
 		}
-		// Two leases outlast whatever was left of one, and the longest renewal
-		// margin too. A lock without a lease cannot be lost by waiting.
+		// A pause of two leases is longer than what is left of any lease, and than the
+		// longest renewal margin. A lock without a lease cannot be lost by waiting.
 		want := n
 		if e.Expiry == lock.ExpiryNone {
 			want = 0
@@ -57,8 +57,9 @@ func TestSensitivity(t *testing.T) {
 			}
 		}
 	}
-	// The draws are the same for every length of pause, and a longer one covers a
-	// shorter one: who fell to the shorter falls to the longer.
+	// The random moments are the same for every length of pause, and a longer pause
+	// covers a shorter one: a run that overlaps with the shorter pause overlaps with the
+	// longer.
 	token := first.Series[3].Points
 	for i := 1; i < len(token); i++ {
 		if token[i].K < token[i-1].K {

@@ -16,18 +16,18 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// one makes a list of the named lock.
+// one returns a list of the named lock.
 func one(t *testing.T, id string) []lock.Entry {
 	t.Helper()
 	return []lock.Entry{racetest.Lock(t, id)}
 }
 
-// What theory says of a lease of twenty parts and a work of eight. A lease that is
-// not renewed ends twelve parts after the work: a pause of its holder at the end
-// of the work, or a jump of its clock then, has to be as long. One that is renewed
-// every third of a lease has two thirds left, 13.3 parts, when the next renewal
-// is due. A clock that nobody reads cannot hurt, and a lock without a lease does
-// not end, but any server that forgets lets a second client in.
+// What theory predicts for a lease of twenty parts and work of eight. A lease that is not
+// renewed ends twelve parts after the work: a pause of its holder at the end of the work,
+// or a jump of a clock then, must be as long. A lease that is renewed every third of a
+// lease has two thirds left, 13.3 parts, when the next renewal is due. A clock that the
+// lock does not use cannot harm it, and a lock without a lease does not end; but any
+// server that loses its data lets a second client in.
 var theory = map[string]map[string]int{ // 0: falls at no size
 	"setnx":        {"pause": 0, "client-clock": 0, "node-clock": 0, "failover": 1, "restart": 1},
 	"setnx-expire": {"pause": 12, "client-clock": 0, "node-clock": 12, "failover": 1, "restart": 1},
@@ -36,9 +36,9 @@ var theory = map[string]map[string]int{ // 0: falls at no size
 	"watchdog":     {"pause": 14, "client-clock": 0, "node-clock": 14, "failover": 1, "restart": 1},
 }
 
-// Kleppmann's and antirez's debate, by search: a majority of servers stands no
-// longer a pause than one server, and no larger jump of one of their clocks; the
-// second look at the client's clock makes up for jumps of that one.
+// The debate of Kleppmann and antirez, by search: a majority of servers tolerates no
+// longer pause than one server, and no larger jump of one server's clock. Since the lock
+// reads the client's clock twice, it tolerates jumps of that one.
 var debate = map[string]int{"pause": 12, "client-clock": 0, "node-clock": 12, "failover": 1, "restart": 1}
 
 func TestTolerance(t *testing.T) {
@@ -50,7 +50,7 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
-// TestToleranceDebate asks only for the sizes that decide.
+// TestToleranceDebate searches only the sizes next to the limit.
 func TestToleranceDebate(t *testing.T) {
 	for _, h := range study.Hazards() {
 		t.Run(h.Fault, func(t *testing.T) {
@@ -121,8 +121,8 @@ func replay(t *testing.T, link string) (*race.Outcome, error) {
 	return study.Replay(trace)
 }
 
-// Bisection takes for granted that a larger strike is no less harmful. It is so
-// for these: every size gives the answer that the limit says.
+// Bisection assumes that a larger fault is no less harmful. That is true for these: the
+// search of every size agrees with the limit.
 func TestToleranceBySizes(t *testing.T) {
 	t.Parallel()
 	r := study.UsualRivals()
@@ -140,8 +140,8 @@ func TestToleranceBySizes(t *testing.T) {
 	}
 }
 
-// sizes are those at which a lock with this limit is put to the test: around it and at
-// both ends, and all of them if tests are exhaustive.
+// sizes are the sizes to test for a lock with this limit: those around it and at both
+// ends, or all if tests are exhaustive.
 func sizes(limit int) (sizes []int) {
 	for size := 1; size <= study.MaxParts; size++ {
 		if racetest.Exhaustive() || size == 1 || size == study.MaxParts || limit-1 <= size && size <= limit {
@@ -151,7 +151,7 @@ func sizes(limit int) (sizes []int) {
 	return sizes
 }
 
-// A rival that asks in every part of a lease comes in no sooner.
+// A rival that requests in every part of a lease does not get in sooner.
 func TestToleranceAskingMore(t *testing.T) {
 	t.Parallel()
 	often := study.UsualRivals()
@@ -165,7 +165,7 @@ func TestToleranceAskingMore(t *testing.T) {
 	}
 }
 
-// The number of processors does not show.
+// The result does not depend on the number of processors.
 func TestSearchChartsOnProcessors(t *testing.T) {
 	locks := append(one(t, "setnx"), one(t, "token")...)
 	var limits *study.Tolerance
@@ -194,7 +194,7 @@ func TestSearchChartsOnProcessors(t *testing.T) {
 	}
 }
 
-// Of what is not finished nothing is known.
+// Nothing is known of what was not finished.
 func TestSearchChartsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -225,8 +225,8 @@ func TestFindPars(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A lock without a lease can be lost by whoever takes it and never comes back
-	// to give it away, and no pause can take it from him; a lease turns that round.
+	// A lock without a lease is lost if its holder never releases it, but no pause takes
+	// it away from the holder; with a lease it is the other way round.
 	want := map[verdict.Word][2][]string{
 		verdict.Overlap:    {{"restart", "failover"}, {"pause", "restart", "failover"}},
 		verdict.StaleWrite: {{"restart", "failover"}, {"pause", "restart", "failover"}},

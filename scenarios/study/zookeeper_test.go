@@ -15,7 +15,7 @@ import (
 	"locklab/scenarios/study"
 )
 
-// patient is a lock whose every attempt waits in line.
+// patient is a lock of which every attempt waits in the queue.
 func patient(e lock.Entry, patience time.Duration) lock.Entry {
 	e.ID += "-patient"
 	inner := e.New
@@ -26,8 +26,8 @@ func patient(e lock.Entry, patience time.Duration) lock.Entry {
 	return e
 }
 
-// The search on an ensemble is held against its twin, too, and the twin against
-// a lab without tables.
+// The search on an ensemble is compared with its twin, and the twin with a simulator
+// without tables.
 func TestDumbTwinOnZooKeeper(t *testing.T) {
 	naive, checked, protected := racetest.Lock(t, "zk-naive"), racetest.Lock(t, "zk-recheck"), racetest.Lock(t, "zk-protected")
 	all := []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1"}
@@ -50,7 +50,7 @@ func TestDumbTwinOnZooKeeper(t *testing.T) {
 	}
 }
 
-// What becomes of each lock in the races that all of them know.
+// The verdicts of each lock in the races that apply to all of them.
 func TestZooKeeperPlays(t *testing.T) {
 	t.Parallel()
 	for _, sc := range scenarios.All() {
