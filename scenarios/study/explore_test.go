@@ -168,8 +168,8 @@ func TestExploreNamesDiceRollers(t *testing.T) {
 }
 
 // TestExploreNamesGoroutines: the simulator does not control a goroutine that a lock
-// starts itself. Its panic may come at any time and outside of any function of ours, so
-// the test uses another process.
+// starts itself. The error may come at any time, also as a panic outside of our
+// functions, so the search runs in another process.
 func TestExploreNamesGoroutines(t *testing.T) {
 	const asked = "LOCKLAB_TEST_GOROUTINE"
 	kinds := map[string]func(env lock.Env, key string){
