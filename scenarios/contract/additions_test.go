@@ -16,7 +16,7 @@ import (
 	"locklab/scenarios/race"
 )
 
-// The additions: each is one file, and one line in a list.
+// The additions: each is one file and one line in a list.
 var additions = []struct {
 	list, before, line string // the file with the list, and what goes in front of its first item
 	file, source       string
@@ -67,9 +67,9 @@ func (added) Inject(m simulator.FaultContext, c simulator.Choice) string { retur
 }
 
 // addedLines are the lines of the contract that the additions need: the profile of the
-// lock, and of the lock and of the race what is not derived.
+// lock, and the cells that are not derived from it.
 func addedLines(t *testing.T) string {
-	token := mustEntry(t, "token")
+	token := racetest.Lock(t, "token")
 	profile, _ := contract.ProfileOf(token)
 	text := "\n[locks]\n" + profileLine("added-lock", profile) + "\n"
 	row := func(id string, c contract.Expectation) string {
@@ -89,10 +89,10 @@ func addedLines(t *testing.T) string {
 	return text + "[search budget=added-fault=1]\ntoken HOLDS\nsetnx DEADLOCK@1\n"
 }
 
-// TestAdditions: a lock, a race and a fault are added by a file each, a line in a list
-// each, and the lines of the contract that do not follow from others. The tests of the
-// contract then hold, and the golden file of the derived cells does not change. The
-// compiler is shown the changed files, the tree is left alone.
+// TestAdditions: to add a lock, a race or a fault takes one file, one line in a list, and
+// the lines of the contract that are not derived. The tests of the contract then pass,
+// and the golden file of the derived cells does not change. The compiler gets the changed
+// files as an overlay, so the source tree does not change.
 func TestAdditions(t *testing.T) {
 	if !racetest.Exhaustive() {
 		t.Skip("it compiles nearly everything once more: set LOCKLAB_EXHAUSTIVE=1")

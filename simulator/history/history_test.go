@@ -9,7 +9,7 @@ import (
 	"locklab/simulator/history"
 )
 
-// TestKinds: every kind has a name of its own, by which JSON finds it again.
+// TestKinds: every kind has a unique name, which JSON uses.
 func TestKinds(t *testing.T) {
 	seen := map[string]history.Kind{}
 	for k := history.Acquire; k <= history.Push; k++ {
@@ -45,7 +45,7 @@ func TestUnknownKind(t *testing.T) {
 	}
 }
 
-// TestJSON: a history can be saved and read again, whole.
+// TestJSON: a history can be written as JSON and read again without loss.
 func TestJSON(t *testing.T) {
 	want := history.History{Strategy: "token", Scenario: "gc-pause", Clients: 2, Nodes: 1, Key: "lock", TTL: 10e9, Guard: history.Fenced, End: 15e9, Horizon: true,
 		Events: []history.Event{
@@ -65,7 +65,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestFaultKinds: the event of a fault is one, and what follows from it is none.
+// TestFaultKinds: the event of a fault is a fault, and the events that follow from it are
+// not.
 func TestFaultKinds(t *testing.T) {
 	want := map[history.Kind]bool{
 		history.Crash: true, history.Pause: true, history.ClockStep: true, history.LoseRequest: true,
