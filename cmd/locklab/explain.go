@@ -13,6 +13,7 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports/lessons"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -138,7 +139,11 @@ func (a *explainer) race(sc race.Scenario) error {
 		return internal(err)
 	}
 	part := func(name string) map[string]string {
-		return map[string]string{"en": lessons.Story("en", sc, name), "zh": lessons.Story("zh", sc, name)}
+		said := map[string]string{}
+		for _, lang := range text.Languages() {
+			said[lang] = lessons.Story(lang, sc, name)
+		}
+		return said
 	}
 	return a.printTexts("race."+sc.ID+".", explainedJSON{
 		Race: new(listedRace(sc)), Story: part("story"), Numbers: part("numbers"), Cells: cellsJSON(played),
