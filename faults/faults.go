@@ -19,7 +19,8 @@
 //   - its texts in every language, title.fault.migrate and those of its events, in the
 //     format of package text; reports/text/en/events.txt explains the keys.
 //
-// And one line: its Entry, at the end of list.
+// And one line: its Entry, at the end of list. The contract then wants a search that
+// allows it (scenarios/contract/proofs.txt).
 package faults
 
 import (

@@ -32,7 +32,7 @@ func TestAddTo(t *testing.T) {
 		{texts: "\n[en]\na.b = one\n  two\n\n[zh]\n# comment\na.b = 一\n", en: "one two", zh: "一"},
 		{texts: "[en]\na.b = one\n[zh]\n\n[en]\na.c = two\n", en: "one", zh: "a.b"},
 		{texts: "a.b = one\n", err: `x:1: "a.b = one" has no language: write [en] above it`},
-		{texts: "[en]\n[fr]\n", err: "x:2: [fr] is no language: write one of [en] [zh]"},
+		{texts: "[en]\n[fr]\n", err: "x:2: [fr] is no language: write one of [en] "},
 		{texts: "[en]\n\na.b one\n", err: "x:3: \"a.b one\": write key = text"},
 		{texts: "[en]\na.b = one\n[en]\n  two\n", err: "x:4: \"  two\" continues no text"},
 		{texts: "[zh]\nold = one\n", err: "x:2: old exists already at zh/y.txt:1"},
