@@ -131,8 +131,8 @@ painted.migrate = 迁移
 	list: "faults/faults.go", at: "\n\t{ExpireSession{}, expireSessionTexts},\n", line: "\t{Migrate{}, migrateTexts},\n",
 }
 
-// A source is the tree with other files in some places. The compiler is shown these,
-// the tree is left alone.
+// A source is the source tree with other files in some places. The compiler gets these as
+// an overlay, so the tree itself does not change.
 type source struct {
 	*testing.T
 	root, tmp string
@@ -170,7 +170,7 @@ func (s *source) read(file string) string {
 	return string(text)
 }
 
-// show has the compiler see text in place of a file.
+// show puts text in the place of a file.
 func (s *source) show(file, text string) {
 	at := filepath.Join(s.tmp, strings.ReplaceAll(file, "/", "_"))
 	if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
@@ -251,8 +251,8 @@ func (p program) says(command string, patterns ...string) (out string) {
 	return out
 }
 
-// The lines of the contract that the additions need: the profile of the lock, of the
-// lock and of the race what is not derived, and a search with the fault.
+// The lines of the contract that the additions need: the profile of the lock and the cells
+// that are not derived from it, those of the race, and a search with the fault.
 func lockLines(t *testing.T) string {
 	token := mustEntry(t, "token")
 	profile, _ := contract.ProfileOf(token)
@@ -281,10 +281,10 @@ func row(id string, c contract.Expectation) string {
 
 const faultLines = "[search budget=migrate=1@10s]\ntoken OVERLAP@1 STALE-WRITE@1\nsetnx ORPHAN@1 DEADLOCK@1\n"
 
-// TestAdditions: a lock, a race and a fault are added by a file each, a line in a list
-// each, and the lines of the contract that do not follow from others. The tests of the
-// contract then hold, and the golden file of the derived cells does not change; every
-// command tells the fault in the fault's own words.
+// TestAdditions: to add a lock, a race or a fault takes one file, one line in a list, and
+// the lines of the contract that are not derived. The tests of the contract then pass, the
+// golden file of the derived cells does not change, and commands show the fault's own
+// sentences.
 func TestAdditions(t *testing.T) {
 	s := newSource(t, addedLock, addedRace, addedFault)
 	s.show("scenarios/contract/contract.txt", s.read("scenarios/contract/contract.txt")+lockLines(t)+raceLines()+faultLines)
@@ -333,7 +333,7 @@ func otherLanguage() string {
 	return b.String()
 }
 
-// TestAddedLanguage: a language is added by its folder, here of one file, which has the
+// TestAddedLanguage: to add a language takes one folder, here with one file, which has the
 // texts of the faults too.
 func TestAddedLanguage(t *testing.T) {
 	s := newSource(t)
@@ -350,8 +350,8 @@ func TestAddedLanguage(t *testing.T) {
 	}
 }
 
-// TestAddedLock: a lock changes the golden files of the list, of the grid, and of a race,
-// which names the locks that fall in it; and no other of what people see.
+// TestAddedLock: a further lock changes the golden files of the list, of the grid, and of
+// a race, which names the locks that fall in it, and no other.
 func TestAddedLock(t *testing.T) {
 	s := newSource(t, addedLock)
 	s.show("scenarios/contract/contract.txt", s.read("scenarios/contract/contract.txt")+lockLines(t))
