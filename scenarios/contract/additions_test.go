@@ -103,7 +103,7 @@ func (Migrate) Choices(f simulator.FaultContext, buf []simulator.Choice) []simul
 
 func (Migrate) Inject(f simulator.FaultContext, c simulator.Choice) string {
 	if c.D <= 0 {
-		return "refused.migrate"
+		return "refused.delay.length"
 	}
 	f.Tell(history.Event{Client: int(c.Client), D: c.D})
 	return f.Pause(c.Client, c.D, 0)
@@ -120,14 +120,12 @@ title.fault.migrate = a virtual machine moves to another host, and stands still 
 lane.migrate = MOVES {span}
 fault.migrate = The machine of {client} moves to another host within {time}.
 painted.migrate = MOVES
-refused.migrate = a migration needs a length above 0
 
 [zh]
 title.fault.migrate = 虚拟机迁移到另一台宿主机，其间停顿
 lane.migrate = 迁移 {span}
 fault.migrate = {client} 所在的虚拟机迁移到另一台宿主机，用了 {time}。
 painted.migrate = 迁移
-refused.migrate = 迁移的时长必须大于 0
 `+"`"+`
 `, len(faults.All())),
 	list: "faults/faults.go", at: "\n\t{ExpireSession{}, expireSessionTexts},\n", line: "\t{Migrate{}, migrateTexts},\n",
