@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -30,6 +29,11 @@ type exploreJSON struct {
 	Attempts    int            `json:"attempts"`
 	Nodes       int            `json:"nodes"`
 	Budget      map[string]int `json:"budget"`
+	Bounds      string         `json:"bounds"` // all of them, as links have them
+	Timing      string         `json:"timing"`
+	Untriggered []string       `json:"not_injected"`
+	MayHappen   []string       `json:"may_happen"`
+	Assumed     []string       `json:"assumed"`
 	States      int            `json:"states"`
 	Transitions int            `json:"transitions"`
 	Depth       int            `json:"depth"`
@@ -55,6 +59,7 @@ func (a *app) explore() *cobra.Command {
 		files   []string
 		memory  int64
 		retries string
+		timing  string
 		doom    bool
 	)
 	c := &cobra.Command{
@@ -70,11 +75,14 @@ func (a *app) explore() *cobra.Command {
 			if b.Retries, err = a.parseRetries(retries); err != nil {
 				return err
 			}
+			if b.Timing, err = study.ParseTiming(timing); err != nil {
+				return err
+			}
 			if err := b.Check(entry); err != nil {
 				return err
 			}
 			if memory < 0 || memory > 1<<30 {
-				return a.errorf("error.memory", "value", fmt.Sprint(memory))
+				return text.Errorf("error.memory", "value", memory)
 			}
 			curve, files, err := a.doomFiles(files, doom)
 			if err != nil {
@@ -82,7 +90,7 @@ func (a *app) explore() *cobra.Command {
 			}
 			for _, file := range files {
 				if runFormats[filepath.Ext(file)] == nil {
-					return a.errorf("error.witness.format", "file", file)
+					return text.Errorf("error.witness.format", "file", file)
 				}
 			}
 			b.MaxBytes = memory << 20
@@ -90,7 +98,7 @@ func (a *app) explore() *cobra.Command {
 			began := time.Now()
 			s, err := study.Explore(c.Context(), entry, b)
 			if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
-				return a.errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
+				return text.Errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
 			}
 			stopped := errors.Is(err, context.Canceled)
 			if err != nil && !stopped {
@@ -105,7 +113,7 @@ func (a *app) explore() *cobra.Command {
 				}
 			}
 			if stopped && s.Result.Complete {
-				unanswered = a.noAnswer("error.stopped.shortest")
+				unanswered = noAnswer("error.stopped.shortest")
 			}
 			return cmp.Or(a.showSearch(s, took, files), unanswered)
 		},
@@ -117,7 +125,7 @@ func (a *app) explore() *cobra.Command {
 	f.IntVar(&b.Nodes, "nodes", 0, usage("nodes"))
 	f.StringVar(&b.Budget, "budget", b.Budget, usage("budget"))
 	f.DurationVar(&b.TTL, "ttl", b.TTL, usage("ttl"))
-	f.StringVar((*string)(&b.Timing), "timing", "", "TODO")
+	f.StringVar(&timing, "timing", study.AutoTiming.String(), usage("timing"))
 	f.BoolVar(&b.Fenced, "fenced", false, usage("fenced"))
 	f.BoolVar(&b.Causes, "all", false, usage("all"))
 	f.IntVar(&b.MaxStates, "max-states", 20_000_000, usage("max-states"))
@@ -132,7 +140,7 @@ func (a *app) explore() *cobra.Command {
 // faults need.
 func (a *app) parseRetries(value string) (retries int, err error) {
 	if retries, err = study.ParseRetries(value); err != nil {
-		return 0, a.errorf("error.retries", "value", value, "most", strconv.Itoa(explore.MaxRetries))
+		return 0, text.Errorf("error.retries", "value", value, "most", explore.MaxRetries)
 	}
 	return retries, nil
 }
@@ -183,7 +191,8 @@ func (a *app) showSearch(s *study.Search, took time.Duration, files []string) er
 	if a.json {
 		out := exploreJSON{
 			Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
-			Budget: map[string]int{}, States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit,
+			Budget: map[string]int{}, Bounds: s.Bounds.String(), Timing: s.Bounds.Timing.String(), Untriggered: append([]string{}, s.Untriggered()...),
+			MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"), States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
 			Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
 		}
 		budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
@@ -199,11 +208,14 @@ func (a *app) showSearch(s *study.Search, took time.Duration, files []string) er
 	} else if err := a.printSearch(s, took); err != nil {
 		return err
 	}
-	if r.Limit != "" {
-		return a.noAnswer("error.cut.by", "limit", r.Limit)
+	if !r.Limit.IsZero() {
+		return noAnswer("error.cut.by", "limit", r.Limit)
 	}
 	if !r.Complete {
-		return a.noAnswer("error.cut")
+		return noAnswer("error.cut")
+	}
+	if s.Inconclusive() {
+		return noAnswer("error.untriggered", "faults", strings.Join(s.Untriggered(), ", "))
 	}
 	return nil
 }

@@ -15,7 +15,6 @@ func (s *Search) Certificate() string { return s.CertificateIn("en") }
 // CertificateIn is Certificate in a language of package text.
 func (s *Search) CertificateIn(lang string) string {
 	r, b := s.Result, s.Bounds
-	clients, _ := b.Of(s.Strategy) // Check has read the budget
 	say := func(key string, pairs ...string) string { return text.Say(lang, "certificate."+key, pairs...) }
 	used := func(is bool) string {
 		if is {
@@ -23,26 +22,34 @@ func (s *Search) CertificateIn(lang string) string {
 		}
 		return say("unused")
 	}
-	claim, clock := "cut", "clock.unused"
-	switch {
-	case r.Complete && len(r.Found) == 0:
-		claim = "proved.none"
-	case r.Complete:
-		claim = "proved.some"
-	}
+	clock := "clock.unused"
 	if r.ReadsClock {
 		clock = "clock.used"
 	}
-	lines := []string{say("head", "lock", s.Strategy.Heading(), "claim", say(claim))}
+	lines := []string{say("head", "lock", s.Strategy.Heading(), "claim", s.claim(say))}
 	line := func(key string, pairs ...string) {
 		lines = append(lines, "  "+text.Pad(say(key+".name"), 12)+" "+say(key, pairs...))
 	}
 	line("bounds", "clients", fmt.Sprint(b.Clients), "attempts", fmt.Sprint(b.Attempts), "nodes", fmt.Sprint(b.Nodes), "ttl", b.TTL.String(), "faults", b.Faults())
-	line("clients", "work", clients.Work().String(), "requests", requests(clients, say), "between", clients.Between().String())
-	line("time")
+	list := func(key string, items []string) {
+		for i, item := range items {
+			name := ""
+			if i == 0 {
+				name = say(key + ".name")
+			}
+			lines = append(lines, "  "+text.Pad(name, 12)+" "+item)
+		}
+	}
+	list("may", s.MayHappen(lang))
+	list("assumed", s.Assumed(lang))
+	if tried := s.AnyTiming; tried != nil && len(tried.Found) == 0 {
+		line("tried.none", "states", fmt.Sprint(tried.States))
+	} else if tried != nil {
+		line("tried", "states", fmt.Sprint(tried.States), "verdicts", foundList(tried.Found))
+	}
 	line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions), "depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
-	if r.Limit != "" {
-		line("limit", "limit", r.Limit)
+	if !r.Limit.IsZero() {
+		line("limit", "limit", r.Limit.Say(lang))
 	}
 	line("reduction", "symmetry", used(r.Symmetry), "order", used(!b.Causes), "clock", say(clock))
 	line("code", "histories", fmt.Sprint(r.Histories))
@@ -54,12 +61,76 @@ func (s *Search) CertificateIn(lang string) string {
 	return strings.Join(lines, "\n")
 }
 
-// requests says how often a client requests the lock in one attempt.
-func requests(b *explore.Bounds, say func(key string, pairs ...string) string) string {
-	if len(b.Retries) == 0 {
-		return say("requests.one")
+// claim is what is proved.
+func (s *Search) claim(say func(key string, pairs ...string) string) string {
+	timing := ""
+	if s.Bounds.Timing == AnyTiming {
+		timing = ".any"
 	}
-	return say("requests", "n", fmt.Sprint(len(b.Retries)+1), "within", b.RetrySpan().String())
+	switch r := s.Result; {
+	case !r.Complete:
+		return say("cut")
+	case s.Inconclusive():
+		return say("untold", "faults", strings.Join(s.Untriggered(), ", "))
+	case len(r.Found) == 0:
+		return say("proved.none" + timing)
+	}
+	return say("proved.some" + timing)
+}
+
+// Inconclusive says whether the search has found nothing, and a fault of the budget could
+// be injected nowhere: it says nothing about that fault.
+func (s *Search) Inconclusive() bool {
+	return s.Result.Complete && len(s.Result.Found) == 0 && s.Untriggered() != nil
+}
+
+// MayHappen lists, in a language of package text, what the search lets happen at any
+// moment.
+func (s *Search) MayHappen(lang string) []string {
+	say := func(key string, pairs ...string) string { return text.Say(lang, "certificate.may."+key, pairs...) }
+	t := s.Bounds.timing()
+	if t == nil {
+		return []string{say("order"), say("faults"), say("pauses.lockstep")}
+	}
+	start := say("start")
+	if s.Bounds.Idle {
+		start = say("start.within", "idle", t.Idle.String())
+	}
+	return []string{
+		start, say("work", "work", t.Work.String()), say("latency", "latency", t.Latency.String()),
+		say("lateness", "lateness", t.Lateness.String()), say("lag"), say("order"), say("faults"), say("pauses"),
+	}
+}
+
+// Assumed lists, in a language of package text, what the search takes for granted.
+func (s *Search) Assumed(lang string) []string {
+	say := func(key string, pairs ...string) string { return text.Say(lang, "certificate.assumed."+key, pairs...) }
+	b, err := s.Bounds.Of(s.Strategy)
+	if err != nil {
+		panic(err) // Check has read the budget
+	}
+	list := []string{say("clocks"), say("program"), say("lengths"), say("probe")}
+	if t := b.Timing; t != nil {
+		return append([]string{
+			say("step", "step", t.Step.String()), say("expiry"), say("patience", "patience", t.Timeout.String()), say("fresh"),
+		}, list...)
+	}
+	requests := say("requests.one")
+	if len(b.Retries) > 0 {
+		requests = say("requests", "n", fmt.Sprint(len(b.Retries)+1), "within", b.RetrySpan().String())
+	}
+	return append([]string{
+		say("lockstep", "requests", requests, "between", b.Between().String()), say("work", "work", b.Work().String()),
+		say("instant"), say("patience", "patience", b.Patience().String()),
+	}, list...)
+}
+
+func foundList(found []explore.Witness) string {
+	var s []string
+	for _, w := range found {
+		s = append(s, fmt.Sprintf("%s@%d", w.Verdict, w.Par))
+	}
+	return strings.Join(s, " ")
 }
 
 func searchList() string {

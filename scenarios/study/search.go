@@ -3,11 +3,11 @@ package study
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/explore"
@@ -22,6 +22,9 @@ type Search struct {
 	Bounds   Bounds // Settled
 	*explore.Result
 	Witnesses []Witness // of Result.Found, in its order
+	// AnyTiming is, after AutoTiming in lockstep, the search of every timing that was not
+	// complete. What it has found is among Found.
+	AnyTiming *Search
 }
 
 // A Witness is the shortest way to a verdict, as a trace that can be replayed.
@@ -51,16 +54,23 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}
+	if b.Timing == AutoTiming {
+		return exploreAuto(ctx, entry, b)
+	}
 	search, err := b.Of(entry)
 	if err != nil {
 		return nil, err
 	}
 	result, err := explore.Search(ctx, search)
+	if errors.Is(err, explore.ErrReadsClock) {
+		b.Idle = true
+		return Explore(ctx, entry, b)
+	}
 	if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
 		return nil, err
 	}
 	if err != nil && !errors.Is(err, ctx.Err()) {
-		return nil, fmt.Errorf("%s: %w", entry.ID, err)
+		return nil, text.Errorf("error.cause", "of", entry.ID, "cause", err)
 	}
 	s := &Search{Strategy: entry, Bounds: b.Settled(entry), Result: result}
 	for _, w := range result.Found {
@@ -81,7 +91,7 @@ func replaySearch(entry lock.Entry, t simulator.Trace, watched string) (*race.Ou
 		err = b.Check(entry)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the trace's bounds: %w", err)
+		return nil, text.Errorf("error.replay.bounds", "cause", err)
 	}
 	search, err := b.Of(entry)
 	if err != nil {
@@ -95,7 +105,7 @@ func replaySearch(entry lock.Entry, t simulator.Trace, watched string) (*race.Ou
 	sim.ShowCode(watched)
 	run, err := schedule.Replay(sim, t.Choices)
 	if err != nil {
-		return nil, fmt.Errorf("this trace does not fit this version of %s: %w", entry.ID, err)
+		return nil, text.Errorf("error.replay.search", "lock", entry.ID, "cause", err)
 	}
 	o := outcome(search, run)
 	o.Scenario, o.Trace = b.Scenario(), t

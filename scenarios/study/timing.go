@@ -1,10 +1,11 @@
 package study
 
 import (
-	"os"
-	"strconv"
+	"context"
 	"time"
 
+	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 )
@@ -13,25 +14,115 @@ import (
 type Timing string
 
 const (
-	Lockstep  Timing = ""    // what is due happens before time passes to the next deadline
-	AnyTiming Timing = "any" // everything takes any time within explore.Timing
+	// Lockstep: clients want the lock and work at fixed times, messages take no time, and
+	// whatever can happen at once happens before time passes to the next deadline.
+	Lockstep Timing = ""
+	// AnyTiming: everything takes any number of steps within bounds; see explore.Timing.
+	AnyTiming Timing = "any"
+	// AutoTiming is AnyTiming, or Lockstep where that search is not complete within
+	// AutoStates.
+	AutoTiming Timing = "auto"
 )
 
+// AutoStates is how many states AutoTiming gives to the search of every timing.
+const AutoStates = 3_000_000
+
+// ParseTiming reads "any", "lockstep" or "auto".
+func ParseTiming(name string) (Timing, error) {
+	switch name {
+	case "lockstep":
+		return Lockstep, nil
+	case string(AnyTiming), string(AutoTiming):
+		return Timing(name), nil
+	}
+	return "", text.Errorf("error.timing", "value", name)
+}
+
+// String is the name that ParseTiming reads.
+func (t Timing) String() string {
+	if t == Lockstep {
+		return "lockstep"
+	}
+	return string(t)
+}
+
+// stepsPerLease is how many steps a lease has in a search of every timing. A third of a
+// lease, at which many locks renew, is a whole number of them.
+const stepsPerLease = 12
+
+// minAnyTTL is the shortest lease of a search of every timing: servers count in
+// milliseconds, and a step is one at least.
+const minAnyTTL = stepsPerLease * time.Millisecond
+
+// Work, latency, lateness and patience of a search of every timing, in steps. A holder
+// that nothing delays has released the lock, and the server knows it, within
+//
+//	latency of its request and of the reply, of reading and writing the resource (four),
+//	of the request that releases: 7 steps in all, and 4 of work
+//
+// so within 11 of the 12 steps of its lease.
+const (
+	workSteps    = 4
+	messageSteps = 1
+	patientSteps = 4
+	idleSteps    = 18 // where clocks are read; a lease and a half
+)
+
+// timing is explore's timing of the settled bounds; nil: lockstep.
 func (b Bounds) timing() *explore.Timing {
 	if b.Timing != AnyTiming {
 		return nil
 	}
-	step := b.TTL / 9
-	idle := simulator.Never
-	if v := os.Getenv("LTIDLE"); v != "" {
-		n, _ := strconv.Atoi(v)
-		idle = time.Duration(n) * step
-	}
-	t := &explore.Timing{Step: step, Work: 2 * step, Latency: step, Lateness: step, Timeout: 3 * step, Idle: idle}
-	if b.Nodes > 1 {
+	step := max((b.TTL / stepsPerLease).Truncate(time.Millisecond), time.Millisecond)
+	t := &explore.Timing{Step: step, Work: workSteps * step, Latency: messageSteps * step, Lateness: messageSteps * step, Timeout: patientSteps * step, Idle: simulator.Never}
+	if b.Nodes > 1 { // a lease is to last for a round of them
 		t.Latency, t.Timeout = 0, step
+	}
+	if b.Idle {
+		t.Idle = idleSteps * step
 	}
 	return t
 }
 
-var _ = time.Second
+// exploreAuto is Explore with AutoTiming.
+func exploreAuto(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
+	b.Timing = Lockstep
+	if b.Checkpoint != "" || b.TTL < minAnyTTL { // a checkpoint keeps one search
+		return Explore(ctx, entry, b)
+	}
+	every := b
+	every.Timing, every.Retries = AnyTiming, AutoRetries
+	if every.MaxStates == 0 || every.MaxStates > AutoStates {
+		every.MaxStates = AutoStates
+	}
+	tried, err := Explore(ctx, entry, every)
+	if err != nil || tried.Complete {
+		return tried, err
+	}
+	s, err := Explore(ctx, entry, b)
+	if s != nil {
+		s.AnyTiming = tried
+		s.addWitnesses(tried)
+	}
+	return s, err
+}
+
+// addWitnesses adds what another search of the same lock has found and s has not, or not
+// by as few faults.
+func (s *Search) addWitnesses(other *Search) {
+	for i, w := range other.Witnesses {
+		if !s.hasAsGood(w) {
+			s.Found = append(s.Found, other.Found[i])
+			s.Witnesses = append(s.Witnesses, w)
+		}
+	}
+}
+
+func (s *Search) hasAsGood(w Witness) bool {
+	for _, own := range s.Witnesses {
+		if own.Verdict == w.Verdict && own.Par <= w.Par {
+			return true
+		}
+	}
+	return false
+}

@@ -95,7 +95,7 @@ func properSubset(a, b []string) bool {
 // Options are those of a search of b's simulator.
 func (b *Bounds) Options() Options {
 	opt := Options{
-		Step: b.step(),
+		Step: b.step(), Unending: b.Timing != nil && b.Timing.Idle == simulator.Never,
 		Case: b.Case(), Symmetric: b.Clients, Causes: b.Causes,
 		MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress, Checkpoint: b.Checkpoint,
 	}
@@ -128,14 +128,22 @@ func (b *Bounds) guard() history.Guard {
 // servers: short against a lease, so that one silent server costs little of it.
 const serverTimeout = 50 * time.Millisecond
 
+// Patience is how long a client waits for an answer.
+func (b *Bounds) Patience() time.Duration {
+	switch {
+	case b.Timing != nil:
+		return b.Timing.Timeout
+	case b.Nodes > 1:
+		return serverTimeout
+	}
+	return 3 * time.Second // go-redis's default
+}
+
 // Simulator builds the simulator; the caller closes it.
 func (b *Bounds) Simulator() (*simulator.Simulator, error) {
-	config := simulator.Config{Faults: b.Faults, Guard: b.guard()}
-	if b.Nodes > 1 {
-		config.Timeout = serverTimeout
-	}
+	config := simulator.Config{Faults: b.Faults, Guard: b.guard(), Timeout: b.Patience()}
 	if t := b.Timing; t != nil {
-		config.Timeout, config.Timing = t.Timeout, &simulator.Timing{Latency: t.Latency, Lateness: t.Lateness}
+		config.Timing = &simulator.Timing{Latency: t.Latency, Lateness: t.Lateness}
 	}
 	for range b.Clients {
 		config.Clients = append(config.Clients, simulator.ClientConfig{Program: b.contender})
@@ -161,7 +169,7 @@ func (b *Bounds) Work() time.Duration {
 }
 
 // Between is how long a client waits between two attempts.
-func (b *Bounds) Between() time.Duration { return b.TTL + b.TTL/10 }
+func (b *Bounds) Between() time.Duration { return b.TTL + max(b.TTL/10, 2*moment) }
 
 // MaxRetries is the most that RetrySleeps knows.
 const MaxRetries = 5

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -32,6 +33,9 @@ type Options struct {
 	// could happen at once. 0: what can happen at once happens before time passes, and time
 	// passes to the next deadline.
 	Step time.Duration
+	// Unending says that clients wait without end for something that is due at no time. A
+	// search in which a clock is read ends with ErrReadsClock then.
+	Unending bool
 	// Causes looks for the shortest way to each verdict by each cause: which faults were
 	// injected, and what the clients were doing that they hit. The causes are then part
 	// of the state, which makes several times as many states, and there is no reduction.
@@ -52,8 +56,8 @@ type Options struct {
 
 // A Result is what a search has covered and found.
 type Result struct {
-	Complete    bool   // every reachable state was visited
-	Limit       string // which limit of the simulator or the search was exceeded, and what to do about it; "": none
+	Complete    bool        // every reachable state was visited
+	Limit       text.Phrase // which limit of the simulator or the search was exceeded, and what to do about it; zero: none
 	States      int
 	Transitions int
 	Depth       int              // steps from the start to the farthest state
@@ -106,7 +110,7 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 	if short == nil {
 		return r, err
 	}
-	if short.Limit != "" { // there may be shorter ways
+	if !short.Limit.IsZero() { // there may be shorter ways
 		r.Complete, r.Limit = false, short.Limit
 	}
 	for i := range r.Found {
@@ -136,9 +140,11 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 		switch {
 		case errors.As(err, &asymmetric):
 			opt.Symmetric = 0
+		case errors.Is(err, errNowAbsolute) && opt.Unending && sim.ReadsClock():
+			return nil, ErrReadsClock
 		case !errors.Is(err, errNowAbsolute):
 			r := s.result()
-			if what := limit(err); what != "" {
+			if what := limit(err); !what.IsZero() {
 				r.Complete, r.Limit, err = false, what, nil
 			}
 			if err == nil || errors.Is(err, ctx.Err()) {

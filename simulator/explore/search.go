@@ -11,6 +11,10 @@ import (
 
 var errNowAbsolute = errors.New("explore: a clock was read, or replicas were waited for, for the first time")
 
+// ErrReadsClock is a search of every timing in which clients wait without end, of code
+// that reads a clock: it has no end. Bound Timing.Idle.
+var ErrReadsClock = errors.New("explore: a clock is read by clients that wait without end")
+
 // search is one pass over the states, in the order of their faults and then of their
 // steps. It goes by layers: all states of a layer have the same number of both. What
 // follows from them is computed here, and entered into visited by another goroutine.
