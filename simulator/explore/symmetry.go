@@ -12,6 +12,30 @@ import (
 // by what they have observed and then by what the judges know of them. Two clients that
 // are equal in both may still differ in a server's data. Then several states are kept
 // instead of one, which costs time and nothing else.
+//
+// That is sound if every move commutes with every permutation: what follows from a
+// renamed state is, renamed, what follows from the state. For then, by induction, the
+// search visits each reachable state under some permutation: if it visits a state, it
+// makes its moves, which are those of all renamed ones. A move consists of what code
+// does, what servers do to data, and what the simulator itself does. The last knows
+// clients by number only and treats all numbers alike. The other two are free to look at
+// names, so they are checked whenever they are computed for the first time:
+//
+//   - Code: of each state of a client, whether all others that observe the same do the
+//     same, with their own names, and whether any reply names a client (alike).
+//   - Servers: of each command on each keyspace, whether all that comes of it, renamed, is
+//     what comes of the renamed command on the renamed keyspace (simulator.Alike).
+//
+// The states that are not visited need no check of their own. Their parts are those of
+// visited states, renamed, and both checks look at all renamed forms of what they are
+// given: at states of every client, and at the whole orbit of a command and a keyspace,
+// so that it does not matter which form is visited. It does not matter either how a
+// name leaks (by comparison, sorting, cutting, hashing, the order of members, keys or
+// children, a constant): what is compared is what comes of it. Where no visited effect
+// depends on names nothing is claimed, and nothing is needed.
+//
+// A failed check is an *simulator.AsymmetricError, and the search begins anew without
+// symmetry.
 
 // renaming is a part and the permutation that is applied to it.
 type renaming struct {
@@ -38,10 +62,27 @@ func (s *transitions) class(c int, id uint32) (uint32, error) {
 	if err != nil {
 		return 0, fmt.Errorf("explore: %w", err)
 	}
-	e.class = s.clientPart(0, part)
-	first := s.clientTab[0].entries[e.class]
-	first.class, first.as[0], first.as[c] = e.class, e.class, id
-	return e.class, nil
+	class := s.clientPart(0, part)
+	first := s.clientTab[0].entries[class]
+	if first.class == unseen {
+		if err := s.alike(class); err != nil {
+			return 0, err
+		}
+	}
+	e.class, first.class, first.as[0], first.as[c] = class, class, class, id
+	return class, nil
+}
+
+// alike checks a class: that every symmetric client in this state does the same. Which of
+// them are visited in it depends on the order of the classes: a state that is always the
+// newest, for example, is that of the last client only.
+func (s *transitions) alike(class uint32) error {
+	for c := 1; c < s.symmetric; c++ {
+		if _, err := s.sim.RenameClient(s.clientTab[0].keys[class], 1, c+1); err != nil {
+			return fmt.Errorf("explore: %w", err)
+		}
+	}
+	return nil
 }
 
 // ofClass is the number of a class as a state of client c.
