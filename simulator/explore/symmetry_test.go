@@ -12,6 +12,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
+	"locklab/simulator/schedule"
 )
 
 // scripted is a client that takes a lock by a script, twice: 1 lets it in. It gives the
@@ -157,6 +158,45 @@ func TestServersAlike(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWitnessFindsTheKey: a fault names a key by its place among all keys, which is
+// another one under the names that the clients have in a witness.
+func TestWitnessFindsTheKey(t *testing.T) {
+	ctx := context.Background()
+	program := func(c *simulator.Client) { // the second comes in if its own key is gone
+		own := "own:" + c.Token()
+		c.Redis(1).Set(ctx, own, "", 10*time.Second)
+		n := c.Redis(1).Incr(ctx, "n").Val()
+		c.Clock().Sleep(time.Second * time.Duration(n))
+		if n == 1 || n == 2 && c.Redis(1).Exists(ctx, own).Val() == 0 {
+			c.Record(history.Event{Kind: history.Enter})
+			c.Clock().Sleep(5 * time.Second)
+			c.Record(history.Event{Kind: history.Leave})
+		}
+	}
+	for _, budget := range []string{"delete=1", "evict=1", "evict=1,crash=1"} {
+		for clients := 2; clients <= 3; clients++ {
+			r := searchAlike(t, program, clients, clients, budget)
+			if !r.Symmetry || !strings.Contains(answer(r), "OVERLAP@1") {
+				t.Fatalf("%s: symmetry %v, found %q, want OVERLAP@1", budget, r.Symmetry, answer(r))
+			}
+			sim := world(t, budget, 1, slices.Repeat([]func(*simulator.Client){program}, clients)...)
+			run, err := schedule.Replay(sim, r.Found[0].Choices)
+			if err != nil {
+				t.Fatal(err)
+			}
+			entered := 0
+			for _, e := range run.Events {
+				if e.Kind == history.Enter {
+					entered++
+				}
+			}
+			if entered != 2 {
+				t.Errorf("%s, %d clients: %d come in where the witness says two", budget, clients, entered)
+			}
+		}
 	}
 }
 
