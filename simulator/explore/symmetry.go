@@ -13,29 +13,25 @@ import (
 // are equal in both may still differ in a server's data. Then several states are kept
 // instead of one, which costs time and nothing else.
 //
-// That is sound if every move commutes with every permutation: what follows from a
-// renamed state is, renamed, what follows from the state. For then, by induction, the
-// search visits each reachable state under some permutation: if it visits a state, it
-// makes its moves, which are those of all renamed ones. A move consists of what code
-// does, what servers do to data, and what the simulator itself does. The last knows
-// clients by number only and treats all numbers alike. The other two are free to look at
-// names, so they are checked whenever they are computed for the first time:
+// This is sound if every move commutes with every permutation: what follows from a
+// renamed state is, renamed, what follows from the state. Then, by induction, the search
+// visits every reachable state under some permutation. A move consists of what code
+// does, what servers do, and what the simulator does itself. The simulator knows clients
+// by number only, and treats all numbers alike. Code and servers can look at names, so
+// they are checked:
 //
-//   - Code: of each state of a client, whether all others that observe the same do the
-//     same, with their own names, and whether any reply names a client (alike).
-//   - Servers: of each command on each keyspace, whether all that comes of it, renamed, is
-//     what comes of the renamed command on the renamed keyspace (simulator.Alike).
+//   - Code, when a client is in a state that no client was in before: in that state every
+//     other client does the same, with its own names, and no reply names a client (alike).
+//   - Servers, when they execute a command on some data for the first time: the renamed
+//     command on the renamed data has the renamed effect (Simulator.Alike).
 //
-// The states that are not visited need no check of their own. Their parts are those of
-// visited states, renamed, and both checks look at all renamed forms of what they are
-// given: at states of every client, and at the whole orbit of a command and a keyspace,
-// so that it does not matter which form is visited. It does not matter either how a
-// name leaks (by comparison, sorting, cutting, hashing, the order of members, keys or
-// children, a constant): what is compared is what comes of it. Where no visited effect
-// depends on names nothing is claimed, and nothing is needed.
+// Both checks cover all renamed forms of what was visited, and what a search without
+// symmetry would visit consists of such forms. So it does not matter which form the search
+// keeps. Nor does it matter how a name makes a difference (comparison, sorting, cutting,
+// hashing, a constant, the order of members, of keys or of a table), because only the
+// effects are compared.
 //
-// A failed check is an *simulator.AsymmetricError, and the search begins anew without
-// symmetry.
+// If a check fails, the search begins anew without symmetry.
 
 // renaming is a part and the permutation that is applied to it.
 type renaming struct {

@@ -7,22 +7,22 @@ import (
 	"locklab/simulator/node"
 )
 
-// Whoever takes clients for interchangeable assumes that a server does not care who is
-// who: if the clients in its data and in a request are renamed, it does the same, with
-// the new names in what becomes of its data and in the answer. A script that compares or
-// sorts tokens, cuts or hashes them, or knows one of them by heart does not; nor does a
-// command that orders by name what else is equal (ZRANK, ZRANGE).
+// A search that treats clients as interchangeable needs servers that do not depend on
+// their names: if the clients in the data and in a request are renamed, the new data and
+// the answer are the same, renamed. A script that compares, sorts, cuts or hashes tokens,
+// or contains one, can break this; so can a command that orders by name what is equal
+// otherwise (ZRANK, ZRANGE).
 //
-// So every effect is checked when it is looked up first: not by what the command is, but
-// by what it does. With the effect on data d of batch b come those on all renamed pairs
-// of d and b (its orbit), and of each it is asked whether executing what swap renames is
-// renaming what was executed, for every swap of two neighbours in number. Every
-// permutation is a sequence of such swaps, and the orbit is closed under them, so that
-// then holds for every permutation. To look at the swaps of d and b alone would not do:
-// a script that treats one order of three tokens in a special way may be found out by
-// none of them.
+// So every effect is checked when it is used for the first time, by its results and not
+// by its commands. The orbit of an effect is the set of all renamed forms of its data and
+// batch, each with its own effect. For every element of the orbit and every swap of two
+// neighbouring clients, the effect on the renamed element must be the renamed effect.
+// Every permutation is a sequence of such swaps and the orbit contains every element on
+// the way, so the same holds for every permutation. It would not suffice to check the
+// swaps of one element: a script that knows one order of three tokens depends on names,
+// but no single swap of another order need show it.
 //
-// This costs no more than to execute what clients that are told apart would send.
+// The check executes at most what a search without symmetry executes.
 
 // Alike has every effect checked from now on: that so many clients, from the first, are
 // interchangeable. Where they are not, the step ends with a *node.AsymmetricError. Below
@@ -42,7 +42,7 @@ func (k *Kind) interchange(d *Data, now time.Duration, b uint32, eff *effect) er
 	eff.alike = k.alike
 	err := k.close(&orbit, now)
 	if err != nil {
-		for _, x := range orbit { // to be found again by whoever asks again
+		for _, x := range orbit { // not interchangeable: the next search must find that again
 			x.eff.alike = 0
 		}
 	}
@@ -71,7 +71,7 @@ func (k *Kind) close(orbit *[]execution, now time.Duration) error {
 	return nil
 }
 
-// renamedExecution is x with the clients renamed before.
+// renamedExecution is x on renamed data, of a renamed batch.
 func (k *Kind) renamedExecution(x execution, now time.Duration, to *node.Names) (y execution, err error) {
 	y.data = x.data
 	k.renameData(&y.data, to)
@@ -86,9 +86,9 @@ func (k *Kind) renamedExecution(x execution, now time.Duration, to *node.Names) 
 	return y, err
 }
 
-// commutes says whether y, which is x renamed before, has become x renamed afterwards.
-// In which order keys have changed is left open: it is that of their names, and only the
-// lock's own key means anything to a judge.
+// commutes says whether the effect of y, which is x renamed, is the renamed effect of x.
+// The order in which keys have changed may differ: it is that of their names, and the
+// judges look at the lock's key only.
 func (k *Kind) commutes(x, y *execution, to *node.Names) bool {
 	if to.Rename(k.replies[x.eff.reply].resp) != k.replies[y.eff.reply].resp {
 		return false
