@@ -32,7 +32,10 @@ func (Pause) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulat
 }
 
 func (Pause) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.Pause(c.Client, c.D, f.Max(verbPause), c.Thread == beforeSending)
+	if c.Thread == beforeSending {
+		return f.PauseUnsent(c.Client, c.D, f.Max(verbPause))
+	}
+	return f.Pause(c.Client, c.D, f.Max(verbPause))
 }
 
 // beforeSending as the Thread of a pause: the requests that the client has just made

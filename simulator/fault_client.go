@@ -75,18 +75,28 @@ func (f FaultContext) unsent(p *node.Client, c, t int8) bool {
 
 // Pause stops client c with all its threads for d; its clock goes on. With
 // d = 0 it lasts until a Resume is chosen, but no longer than longest (0: any).
-// unsent: the requests that it has just made leave it only when it goes on.
-func (f FaultContext) Pause(c int8, d, longest time.Duration, unsent bool) (why string) {
+func (f FaultContext) Pause(c int8, d, longest time.Duration) (why string) {
+	return f.pause(c, d, longest, false)
+}
+
+// PauseUnsent is Pause before the requests are sent that the client has just made; see
+// Unsent. They leave it when it goes on.
+func (f FaultContext) PauseUnsent(c int8, d, longest time.Duration) (why string) {
+	return f.pause(c, d, longest, true)
+}
+
+func (f FaultContext) pause(c int8, d, longest time.Duration, unsent bool) (why string) {
 	p, why := f.client(c)
 	switch {
-	case why == "" && unsent && !f.Unsent(int(c)):
-		return "the client has just made no request"
 	case why != "":
 		return why
 	case p.Paused:
 		return "refused.client.paused.already"
 	case d < 0:
 		return "refused.pause.negative"
+	}
+	if unsent && !f.Unsent(int(c)) {
+		return "refused.pause.unsent"
 	}
 	p.Paused, p.Open, p.Until = true, d == 0, clock.Later(f.w.now, d)
 	if p.Open {

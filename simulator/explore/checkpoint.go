@@ -275,7 +275,7 @@ func (k *checkpointer) search(sim *simulator.Simulator, opt *Options) (*search, 
 	defer k.close()
 	began := k.Now()
 	err := sim.Load(in)
-	in.Get(&opt.Symmetric)
+	in.Get(&opt.Symmetric, &opt.asymmetry)
 	s := newSearch(sim, *opt)
 	if err == nil {
 		err = s.load(in)
@@ -351,7 +351,7 @@ func (k *checkpointer) save(s *search) {
 			w.Put(*k.first)
 		}
 		s.sim.Save(w, s.before.sim)
-		w.Put(s.symmetric)
+		w.Put(s.symmetric, s.opt.asymmetry)
 		s.save(w, s.before)
 	}, s.visited.states.n)
 	s.visited.checkpoint = k.report

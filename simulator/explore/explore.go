@@ -26,7 +26,8 @@ type Options struct {
 	// No fault is injected into it. 0: there is none, and no deadlock is found.
 	Probe int
 	// Symmetric says that so many clients, from the first, run the same code with the
-	// same clock; states that differ only in a permutation of them count as one.
+	// same clock; states that differ only in a permutation of them count as one. Code or
+	// servers that treat them otherwise are found out; see Result.Asymmetry.
 	Symmetric int
 	// Step above 0 searches every timing within the bounds of the simulator's Timing: time
 	// passes by a step, or to the next deadline where that is sooner, also while something
@@ -52,6 +53,8 @@ type Options struct {
 	Progress func(r *Result)
 	// Checkpoint is the file from which a search that was stopped can go on.
 	Checkpoint Checkpoint
+
+	asymmetry simulator.AsymmetricError // why Symmetric was given up
 }
 
 // A Result is what a search has covered and found.
@@ -60,15 +63,18 @@ type Result struct {
 	Limit       text.Phrase // which limit of the simulator or the search was exceeded, and what to do about it; zero: none
 	States      int
 	Transitions int
-	Depth       int              // steps from the start to the farthest state
-	Open        int              // states that were reached but not visited
-	Bytes       int64            // memory of the states and their index
-	ReadsClock  bool             // true time was part of the state: some code reads a clock
-	Symmetry    bool             // states that differ only in a permutation of clients were counted as one
-	Histories   int              // distinct histories of observations of all clients
-	Triggered   []simulator.Verb // the faults that were injected anywhere, sorted
-	Found       []Witness
-	Kept        Kept // of Options.Checkpoint
+	Depth       int   // steps from the start to the farthest state
+	Open        int   // states that were reached but not visited
+	Bytes       int64 // memory of the states and their index
+	ReadsClock  bool  // true time was part of the state: some code reads a clock
+	Symmetry    bool  // states that differ only in a permutation of clients were counted as one
+	// Asymmetry is why they were not, although Options.Symmetric said that they could
+	// be; the zero value if they were.
+	Asymmetry simulator.AsymmetricError
+	Histories int              // distinct histories of observations of all clients
+	Triggered []simulator.Verb // the faults that were injected anywhere, sorted
+	Found     []Witness
+	Kept      Kept // of Options.Checkpoint
 }
 
 // A Witness is a verdict with the shortest way to it.
@@ -89,6 +95,7 @@ func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (*Result, e
 	if err != nil {
 		return nil, err
 	}
+	defer sim.Alike(0)
 	r, err := passes(ctx, sim, &opt, k)
 	k.finish(r, err)
 	return r, err
@@ -139,7 +146,7 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 		asymmetric := (*simulator.AsymmetricError)(nil)
 		switch {
 		case errors.As(err, &asymmetric):
-			opt.Symmetric = 0
+			opt.Symmetric, opt.asymmetry = 0, *asymmetric
 		case errors.Is(err, errNowAbsolute) && opt.Unending && sim.ReadsClock():
 			return nil, ErrReadsClock
 		case !errors.Is(err, errNowAbsolute):
