@@ -30,7 +30,7 @@ type Config struct {
 // the nanosecond, as if it had been set at the very end of a millisecond; without one,
 // it lives through the millisecond of its deadline.
 type Timing struct {
-	Latency  time.Duration // a request or a reply is on its way for at most so long
+	Latency  time.Duration // a request to a server or its reply is on its way for at most so long; the resource is next door
 	Lateness time.Duration // a timer, or code that was paused, goes on at most so much later than it could
 }
 

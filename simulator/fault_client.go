@@ -69,7 +69,8 @@ func (f FaultContext) unsent(p *node.Client, c, t int8) bool {
 	case f.s.ensemble != nil && f.s.op(f.w, c, t).Kind.ToServer():
 		return false // a session's library sends in a thread of its own
 	default:
-		return timing == nil || th.Latest == clock.Later(f.w.now, timing.Latency)
+		latency := f.s.latency(f.s.op(f.w, c, t))
+		return timing == nil || latency == 0 || th.Latest == clock.Later(f.w.now, latency)
 	}
 }
 

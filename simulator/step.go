@@ -1,6 +1,8 @@
 package simulator
 
 import (
+	"time"
+
 	"locklab/reports/text"
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
@@ -35,7 +37,7 @@ func (s *Simulator) boundAnswers(w *World) {
 		for t := range threads {
 			switch th := &threads[t]; {
 			case th.Fresh:
-				th.Fresh, th.Latest = false, clock.Later(w.now, s.config.Timing.Latency)
+				th.Fresh, th.Latest = false, clock.Later(w.now, s.latency(s.op(w, int8(c+1), int8(t))))
 			case th.Phase != node.Asking && th.Phase != node.Answered && th.Phase != node.Asleep && th.Phase != node.Unborn:
 				th.Latest = 0
 			}
@@ -233,11 +235,19 @@ func (s *Simulator) sendUnsent(w *World, c int8) {
 func (s *Simulator) send(w *World, p *node.Client, th *node.Thread, o *process.Op) {
 	*th = node.Thread{Phase: node.Asking, Msg: th.Msg, Due: clock.Later(w.now, p.Clock.After(s.patience(o)))}
 	if s.config.Timing != nil {
-		th.Latest = clock.Later(w.now, s.config.Timing.Latency)
+		th.Latest = clock.Later(w.now, s.latency(o))
 	}
 	if p.Cut && o.Kind == process.Request {
 		th.Phase = node.Stranded
 	}
+}
+
+// latency is how long the messages of an operation are on their way at most.
+func (s *Simulator) latency(o *process.Op) time.Duration {
+	if s.config.Timing == nil || !o.Kind.ToServer() {
+		return 0
+	}
+	return s.config.Timing.Latency
 }
 
 // delayOverdue lets a client that was paused do late what it could have done before.

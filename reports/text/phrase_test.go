@@ -7,7 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"locklab/reports/text"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"locklab/reports/text"
 )
 
 // An error is said in the language that is asked for, down to its last cause; what others

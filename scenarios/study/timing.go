@@ -27,6 +27,10 @@ const (
 // AutoStates is how many states AutoTiming gives to the search of every timing.
 const AutoStates = 3_000_000
 
+// lockstepRetries is how often a refused client asks again where Lockstep takes the place
+// of AnyTiming: when the holder ends, and when its lease does.
+const lockstepRetries = 2
+
 // ParseTiming reads "any", "lockstep" or "auto".
 func ParseTiming(name string) (Timing, error) {
 	switch name {
@@ -55,12 +59,9 @@ const stepsPerLease = 12
 const minAnyTTL = stepsPerLease * time.Millisecond
 
 // Work, latency, lateness and patience of a search of every timing, in steps. A holder
-// that nothing delays has released the lock, and the server knows it, within
-//
-//	latency of its request and of the reply, of reading and writing the resource (four),
-//	of the request that releases: 7 steps in all, and 4 of work
-//
-// so within 11 of the 12 steps of its lease.
+// that nothing delays, and that releases the lock by one request, has worked and released
+// it within 6 of the 12 steps of its lease: the reply that grants it, the work, and the
+// request that releases it. Three more exchanges with the server fit in.
 const (
 	workSteps    = 4
 	messageSteps = 1
@@ -98,6 +99,9 @@ func exploreAuto(ctx context.Context, entry lock.Entry, b Bounds) (*Search, erro
 	tried, err := Explore(ctx, entry, every)
 	if err != nil || tried.Complete {
 		return tried, err
+	}
+	if b.Retries == AutoRetries {
+		b.Retries = lockstepRetries
 	}
 	s, err := Explore(ctx, entry, b)
 	if s != nil {
