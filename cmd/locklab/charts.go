@@ -34,20 +34,15 @@ func (a *app) checkCharts(files []string) error {
 		if chartFormats[filepath.Ext(f)] == nil {
 			return a.errorf("error.chart.format", "file", f)
 		}
-		if err := a.writable(filepath.Dir(f)); err != nil {
-			return a.errorFrom(err, "error.out", "file", f)
-		}
 	}
-	return nil
+	return a.checkOutputs("-o", files...)
 }
 
-func (a *app) writeCharts(d drawing, files []string) error {
+func (a *app) writeCharts(d drawing, files []string) (failed error) {
 	for _, name := range files {
-		if err := a.write(name, func(w io.Writer) error { return chartFormats[filepath.Ext(name)](d, w) }); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, a.write(name, replaces, func(w io.Writer) error { return chartFormats[filepath.Ext(name)](d, w) }))
 	}
-	return nil
+	return failed
 }
 
 // A searched drawing shows the results of searches, some of which may be incomplete.
@@ -57,17 +52,12 @@ type searched interface {
 	Inconclusive() bool
 }
 
-// showSearched writes the files of a drawing, prints it, and decides the exit status.
+// showSearched prints a drawing, decides the exit status, and writes the files.
 // failed is the error of its searches; after Ctrl-C no file is written.
 func showSearched[D searched](a *app, d D, failed error, files []string, asJSON func(d D, stopped bool) any, next []string) error {
 	stopped := errors.Is(failed, context.Canceled)
 	if failed != nil && !stopped {
 		return internal(failed)
-	}
-	if !stopped {
-		if err := a.writeCharts(d, files); err != nil {
-			return err
-		}
 	}
 	if a.json {
 		if err := a.printJSON(asJSON(d, stopped)); err != nil {
@@ -79,13 +69,14 @@ func showSearched[D searched](a *app, d D, failed error, files []string, asJSON 
 		}
 		a.Next(next...)
 	}
-	switch {
-	case stopped:
+	if stopped {
 		return a.noAnswer("error.stopped.files")
-	case d.Inconclusive():
-		return a.noAnswer("error.cut.some")
 	}
-	return nil
+	status := error(nil)
+	if d.Inconclusive() {
+		status = a.noAnswer("error.cut.some")
+	}
+	return errors.Join(status, a.writeCharts(d, files))
 }
 
 // A figure is a drawing beside the grid, under the name of its files.

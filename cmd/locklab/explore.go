@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
@@ -85,6 +83,9 @@ func (a *app) explore() *cobra.Command {
 					return a.errorf("error.witness.format", "file", file)
 				}
 			}
+			if err := a.checkOutputs("-o", append(files, curve...)...); err != nil {
+				return err
+			}
 			b.MaxBytes = memory << 20
 			b.Progress, b.Now = a.searching(), time.Now
 			began := time.Now()
@@ -100,14 +101,14 @@ func (a *app) explore() *cobra.Command {
 			took, unanswered := s.Result.Kept.Before+time.Since(began), error(nil)
 			if doom && len(s.Witnesses) > 0 {
 				w := s.Witnesses[0]
-				if unanswered, err = a.findDoom(c.Context(), entry, w.Trace, w.Verdict, curve); err != nil {
+				if unanswered, err = a.findDoom(c.Context(), entry, w.Trace, w.Verdict); err != nil {
 					return internal(err)
 				}
 			}
 			if stopped && s.Result.Complete {
 				unanswered = a.noAnswer("error.stopped.shortest")
 			}
-			return cmp.Or(a.showSearch(s, took, files), unanswered)
+			return cmp.Or(a.showSearch(s, took, append(files, curve...)), unanswered)
 		},
 	}
 	f, usage := c.Flags(), a.usage("explore")
@@ -171,14 +172,6 @@ func (a *app) reportCheckpoint(file string, k explore.Kept) {
 
 func (a *app) showSearch(s *study.Search, took time.Duration, files []string) error {
 	r := s.Result
-	for _, file := range files {
-		if len(s.Witnesses) == 0 {
-			break
-		}
-		if err := a.writeWitness(file, s.Strategy, s.Witnesses[0]); err != nil {
-			return err
-		}
-	}
 	if a.json {
 		out := exploreJSON{
 			Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
@@ -198,13 +191,14 @@ func (a *app) showSearch(s *study.Search, took time.Duration, files []string) er
 	} else if err := a.printSearch(s, took); err != nil {
 		return err
 	}
-	if r.Limit != "" {
-		return a.noAnswer("error.cut.by", "limit", r.Limit)
+	status := error(nil)
+	switch {
+	case r.Limit != "":
+		status = a.noAnswer("error.cut.by", "limit", r.Limit)
+	case !r.Complete:
+		status = a.noAnswer("error.cut")
 	}
-	if !r.Complete {
-		return a.noAnswer("error.cut")
-	}
-	return nil
+	return errors.Join(status, a.writeWitness(files, s))
 }
 
 func (a *app) printSearch(s *study.Search, took time.Duration) error {
@@ -254,10 +248,20 @@ func (a *app) printWitnesses(s *study.Search) {
 	}
 }
 
-func (a *app) writeWitness(name string, entry lock.Entry, w study.Witness) error {
-	o, err := study.ReplayOn(entry, w.Trace)
+// writeWitness writes the first counterexample, if there is one.
+func (a *app) writeWitness(files []string, s *study.Search) error {
+	if len(s.Witnesses) == 0 {
+		for _, name := range files {
+			a.inform("explore.nothing", "file", name)
+		}
+		return nil
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	o, err := study.ReplayOn(s.Strategy, s.Witnesses[0].Trace)
 	if err != nil {
 		return internal(err)
 	}
-	return a.write(name, func(out io.Writer) error { return runFormats[filepath.Ext(name)](a, out, o) })
+	return a.writeRuns(files, o)
 }

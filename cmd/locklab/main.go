@@ -3,17 +3,20 @@
 //
 // Results go to standard output, progress and errors to standard error. The exit status
 // is 0 when everything came out as expected, 1 when a verdict differed, 2 for wrong use,
-// 3 when there is no answer, 4 for an error in locklab itself.
+// 3 when there is no answer, 4 when output was lost or for an error in locklab itself.
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -21,10 +24,21 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
-	stop()
-	os.Exit(code)
+	os.Exit(run(untilStopped(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+}
+
+// untilStopped returns a context that ends with the first signal that asks the program to
+// stop: by Ctrl-C, by kill, or because the terminal is gone. The second Ctrl-C ends the
+// program at once.
+func untilStopped() context.Context {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a closed pipe is an error of Write, and files are still written
+	stop := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		stop = append(stop, syscall.SIGHUP)
+	}
+	ctx, _ := signal.NotifyContext(context.Background(), stop...)
+	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) })
+	return ctx
 }
 
 // run is the whole program. It uses nothing global, so that tests can call it.
@@ -44,13 +58,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	a.guessLanguage(args)
 	root := a.root()
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.SetOut(a.Out)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
-	if err == nil && a.Err != nil {
-		err = internal(a.errorFrom(a.Err, "error.output"))
+	code = a.report(root.ExecuteContext(ctx))
+	if lost := a.stdout.err; lost != nil && !errors.Is(lost, syscall.EPIPE) { // whoever closed a pipe has seen enough
+		code = cmp.Or(code, a.report(internal(a.errorFrom(bare(lost), "error.output"))))
 	}
-	return a.report(err)
+	return code
 }
 
 // root returns the command without a name: it lists the others.

@@ -169,13 +169,8 @@ func (a *app) parseExpect(text string) (want []verdict.Word, err error) {
 	return want, nil
 }
 
-// show prints an outcome, writes the files, and decides the exit status.
+// show prints an outcome, decides the exit status, and writes the files.
 func (a *app) show(o *race.Outcome, view string, files []string, want []verdict.Word) error {
-	for _, name := range files {
-		if err := a.writeRun(name, o); err != nil {
-			return err
-		}
-	}
 	if a.json {
 		j := outcomeJSON(o)
 		j.Doom = a.doomToJSON()
@@ -185,6 +180,11 @@ func (a *app) show(o *race.Outcome, view string, files []string, want []verdict.
 	} else if err := a.printRun(o, view); err != nil {
 		return err
 	}
+	return errors.Join(a.runStatus(o, want), a.writeRuns(files, o))
+}
+
+// runStatus returns an error with the exit status of a run.
+func (a *app) runStatus(o *race.Outcome, want []verdict.Word) error {
 	switch {
 	case want != nil && !sameSet(o.Verdicts, want):
 		return &exitError{exitDiffers, a.errorf("error.differs", "want", lessons.Words(want), "got", lessons.Words(o.Verdicts))}
@@ -278,12 +278,26 @@ func (a *app) checkView(view string, files []string) error {
 			return a.errorf("error.run.format", "file", f)
 		}
 	}
-	return nil
+	return a.checkOutputs("-o", files...)
+}
+
+// writeRuns writes a run to files, and its doom curve to those that are for that.
+func (a *app) writeRuns(files []string, o *race.Outcome) (failed error) {
+	for _, name := range files {
+		failed = errors.Join(failed, a.writeRun(name, o))
+	}
+	return failed
 }
 
 func (a *app) writeRun(name string, o *race.Outcome) error {
+	if chartFormats[filepath.Ext(name)] != nil {
+		if a.doom == nil {
+			return nil // whoever asked was told why
+		}
+		return a.writeCharts(a.doom, []string{name})
+	}
 	if o.History == nil && filepath.Ext(name) != ".json" {
 		return a.errorf("error.run.na", "file", name, "why", a.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) }))
 	}
-	return a.write(name, func(w io.Writer) error { return runFormats[filepath.Ext(name)](a, w, o) })
+	return a.write(name, replaces, func(w io.Writer) error { return runFormats[filepath.Ext(name)](a, w, o) })
 }

@@ -52,6 +52,7 @@ func (a *app) sweep() *cobra.Command {
 			if runs < 1 || runs > 1_000_000 {
 				return a.errorf("error.runs", "value", fmt.Sprint(runs), "least", "1", "most", "1000000")
 			}
+			files := withNumbers(files)
 			if err := a.checkCharts(files); err != nil {
 				return err
 			}
@@ -152,21 +153,17 @@ func (a *app) playSweep(ctx context.Context, entries []lock.Entry, xs []float64,
 	if err != nil && !stopped {
 		return internal(err)
 	}
-	if !stopped {
-		if err := a.writeCharts(drawn, withNumbers(files)); err != nil {
+	if a.json {
+		if err := a.printJSON(sweepToJSON(drawn, stopped)); err != nil {
 			return err
 		}
-	}
-	if a.json {
-		err = a.printJSON(sweepToJSON(drawn, stopped))
 	} else {
 		a.printSweep(drawn)
-		err = nil
 	}
-	if err == nil && stopped {
+	if stopped {
 		return a.noAnswer("error.stopped.files")
 	}
-	return err
+	return a.writeCharts(drawn, files)
 }
 
 func sweepToJSON(drawn *chart.Sensitivity, stopped bool) sweepJSON {

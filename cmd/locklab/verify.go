@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -86,9 +83,12 @@ func (a *app) verify() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, f := range []string{flags.junit, flags.summary} {
-				if err := a.writable(filepath.Dir(f)); f != "" && err != nil {
-					return a.errorFrom(err, "error.file", "file", f)
+			for name, file := range map[string]string{"junit": flags.junit, "summary": flags.summary} {
+				if file == "" {
+					continue
+				}
+				if err := a.checkOutputs("--"+name, file); err != nil {
+					return err
 				}
 			}
 			return a.proveRows(c.Context(), rows, open, flags)
@@ -108,7 +108,7 @@ func (a *app) contractRows(file string) ([]contract.Expectation, error) {
 	if file == "" {
 		return contract.Own(), nil
 	}
-	text, err := os.ReadFile(file)
+	text, err := a.read(file, maxContract)
 	if err != nil {
 		return nil, a.errorFrom(err, "error.contract")
 	}
@@ -173,13 +173,10 @@ func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open [
 	} else {
 		err = a.printVerification(v)
 	}
-	if err == nil {
-		err = a.writeVerification(v, flags)
-	}
 	if err != nil {
 		return err
 	}
-	return a.verifyStatus(v, stopped)
+	return errors.Join(a.verifyStatus(v, stopped), a.writeVerification(v, flags))
 }
 
 func (a *app) printVerification(v *ci.Verification) error {
@@ -200,18 +197,14 @@ func (a *app) writeVerification(v *ci.Verification, flags verifyFlags) error {
 			return internal(err)
 		}
 	}
-	for _, f := range []struct {
-		name string
-		fill func(io.Writer) error
-	}{{flags.junit, v.JUnit}, {flags.summary, v.Summary}} {
-		if f.name == "" {
-			continue
-		}
-		if err := a.write(f.name, f.fill); err != nil {
-			return err
-		}
+	var junit, summary error
+	if flags.junit != "" {
+		junit = a.write(flags.junit, replaces, v.JUnit)
 	}
-	return nil
+	if flags.summary != "" { // every step of a job adds its part
+		summary = a.write(flags.summary, appends, v.Summary)
+	}
+	return errors.Join(junit, summary)
 }
 
 // verifyStatus returns an error with the exit status, without text: the output has said
