@@ -97,6 +97,9 @@ func (a *app) explore() *cobra.Command {
 			if err != nil && !stopped {
 				return internal(err)
 			}
+			if s == nil {
+				return a.noAnswer("error.stopped")
+			}
 			a.reportCheckpoint(b.Checkpoint, s.Result.Kept)
 			took, unanswered := s.Result.Kept.Before+time.Since(began), error(nil)
 			if doom && len(s.Witnesses) > 0 {

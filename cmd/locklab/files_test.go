@@ -299,4 +299,3 @@ func TestInputTooLarge(t *testing.T) {
 		}
 	}
 }
-

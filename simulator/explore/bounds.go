@@ -54,6 +54,9 @@ func Search(ctx context.Context, b *Bounds) (*Result, error) {
 	if r == nil {
 		return nil, err
 	}
+	if err := b.checkWitnesses(sim, r); err != nil {
+		return nil, err
+	}
 	all := r.Found
 	r.Found = slices.DeleteFunc(slices.Clone(all), func(w Witness) bool {
 		return slices.ContainsFunc(all, func(o Witness) bool { return o.Verdict == w.Verdict && properSubset(o.Cause, w.Cause) })

@@ -73,13 +73,16 @@ type Witness struct {
 
 // Run searches everything that sim can come to. sim must not be used otherwise
 // meanwhile. The error is about code that the simulator cannot run, a
-// *CheckpointError, or ctx's; with ctx's error comes the result so far.
-func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (*Result, error) {
-	k, err := openCheckpoint(opt.Checkpoint)
+// *CheckpointError, or ctx's; with ctx's error comes the result so far, or nil if ctx
+// ended before the checkpoint was read.
+func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result, err error) {
+	k, err := openCheckpoint(ctx, opt.Checkpoint)
 	if err != nil {
 		return nil, err
 	}
-	r, err := passes(ctx, sim, &opt, k)
+	defer k.release()
+	defer k.unfit(&r, &err)
+	r, err = passes(ctx, sim, &opt, k)
 	k.finish(r, err)
 	return r, err
 }
@@ -119,7 +122,7 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 // not symmetric or that states need more than was thought.
 func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer, wanted []Witness) (*Result, error) {
 	for {
-		s, err := k.search(sim, opt)
+		s, err := k.search(ctx, sim, opt)
 		if err != nil {
 			return nil, err
 		}

@@ -324,7 +324,7 @@ func (p *Process) Save(w *codec.Writer, n int) {
 }
 
 // Load reads what Save wrote into a process that has observed nothing.
-func (p *Process) Load(r *codec.Reader) {
+func (p *Process) Load(r *codec.Reader) error {
 	var n int
 	r.Get(&n)
 	for at := 0; at < n && r.Err() == nil; at++ {
@@ -332,7 +332,29 @@ func (p *Process) Load(r *codec.Reader) {
 		if r.Get(&e); at == 0 {
 			continue // the program that has not begun: every process has it
 		}
+		if e.Parent >= uint32(at) {
+			return fmt.Errorf("simulator: history %d of a client follows from a later one", at)
+		}
 		p.entries = append(p.entries, e)
 		p.link(e.Parent, e.Seen, uint32(at))
 	}
+	return r.Err()
+}
+
+// Check runs the code up to an entry and says where it does something else than the
+// table says, which may have been read from a file.
+func (p *Process) Check(at uint32) error {
+	if at == 0 {
+		return nil
+	}
+	if err := p.rerun(at); err != nil {
+		return err
+	}
+	e, parent := &p.entries[at], p.entries[at].Parent
+	did := p.live.entry(parent, e.Seen)
+	did.inherit(&p.entries[parent])
+	if did.Memory != e.Memory || did.Entered != e.Entered || did.Inside != e.Inside {
+		return fmt.Errorf("simulator: history %d of c%d is not what its code comes to", at, p.id)
+	}
+	return nil
 }
