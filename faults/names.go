@@ -11,6 +11,9 @@ import (
 // the given one, and "" where none is: where more than half of the letters differ,
 // and none begins with it.
 func DidYouMean(name string, names []string) string {
+	if len(name) > 100 {
+		return "" // it is like no name, and to find that out would take long
+	}
 	best, distance := "", utf8.RuneCountInString(name)/2+1
 	for _, n := range names {
 		d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(n))

@@ -33,6 +33,7 @@ type app struct {
 	lang    string // --lang as given
 	width   int    // --width as given
 	color   string
+	helped  error       // what is wrong with a request for help
 	doom    *chart.Doom // of the run that is shown; nil: not requested
 	pages   *os.File    // the terminal, while output is collected for its pager
 }
@@ -120,7 +121,9 @@ func encode(w io.Writer, v any) error {
 }
 
 // inform prints a sentence to standard error.
-func (a *app) inform(key string, pairs ...string) { fmt.Fprintln(a.stderr, a.Say(key, pairs...)) }
+func (a *app) inform(key string, pairs ...string) {
+	fmt.Fprintln(a.stderr, presentable(a.Say(key, pairs...)))
+}
 
 // progress shows the progress of long work, on a terminal only. what is a key.
 func (a *app) progress(total int, what string) (done func(n int), end func()) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"locklab/reports/text"
 	"locklab/simulator"
 )
 
@@ -85,10 +86,37 @@ func (a *app) report(err error) int {
 	if e := (*exitError)(nil); errors.As(err, &e) {
 		code = e.code
 	}
-	if text := strings.TrimSpace(err.Error()); text != "" {
-		fmt.Fprintln(a.stderr, "locklab: "+text)
+	if message := strings.TrimSpace(err.Error()); message != "" {
+		fmt.Fprintln(a.stderr, "locklab: "+presentable(message))
 	}
 	return code
+}
+
+// presentable returns a message without control characters, and with … in place of most
+// of what is too long: it may repeat any input.
+func presentable(message string) string {
+	var lines []string
+	for line := range strings.SplitSeq(message, "\n") {
+		line = longQuote.ReplaceAllStringFunc(text.Visible(line), func(s string) string { return cut(s, 100) + `"` })
+		line = longWord.ReplaceAllStringFunc(line, func(s string) string { return cut(s, 200) })
+		lines = append(lines, cut(line, 1000))
+	}
+	return strings.Join(lines[:min(len(lines), 1000)], "\n")
+}
+
+var (
+	longQuote = regexp.MustCompile(`"(?:[^"\\]|\\.){200,}"`)
+	longWord  = regexp.MustCompile(`[^\s"]{400,}`)
+)
+
+// cut returns the first n characters of a text, with … if there are more.
+func cut(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i] + "…"
+		}
+	}
+	return s
 }
 
 // renamedFlags are former names of flags.
@@ -97,21 +125,21 @@ var renamedFlags = map[string]string{"asks": "retries"}
 // flagError says in plain words what is wrong with a flag.
 func (a *app) flagError(c *cobra.Command, err error) error {
 	value, missing, unknown := (*pflag.InvalidValueError)(nil), (*pflag.ValueRequiredError)(nil), (*pflag.NotExistError)(nil)
-	text := err.Error()
+	problem := err.Error()
 	switch {
 	case errors.As(err, &value):
-		text = a.Say("error.flag.value", "flag", "--"+value.GetFlag().Name, "value", value.GetValue(), "want", a.Say(wanted(err)))
+		problem = a.Say("error.flag.value", "flag", "--"+value.GetFlag().Name, "value", value.GetValue(), "want", a.Say(wanted(err)))
 	case errors.As(err, &missing):
-		text = a.Say("error.flag.missing", "flag", "--"+missing.GetFlag().Name)
+		problem = a.Say("error.flag.missing", "flag", "--"+missing.GetFlag().Name)
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
 		if now := renamedFlags[name]; now != "" {
-			text = a.Say("error.renamed", "old", "--"+name, "new", "--"+now)
+			problem = a.Say("error.renamed", "old", "--"+name, "new", "--"+now)
 			break
 		}
-		text = a.Say("error.flag.unknown", "flag", flagIn.FindString(err.Error()), "near", a.near("--"+name, flagNames(c)))
+		problem = a.Say("error.flag.unknown", "flag", flagIn.FindString(err.Error()), "near", a.near("--"+name, flagNames(c)))
 	}
-	return a.errorFrom(err, "error.flag", "problem", text, "command", c.CommandPath())
+	return a.errorFrom(err, "error.flag", "problem", problem, "command", c.CommandPath())
 }
 
 // flagIn finds the flag in what pflag says about it.

@@ -74,6 +74,9 @@ func (a *app) explore() *cobra.Command {
 			if memory < 0 || memory > 1<<30 {
 				return a.errorf("error.memory", "value", fmt.Sprint(memory))
 			}
+			if err := a.hasName(c, "checkpoint", b.Checkpoint); err != nil {
+				return err
+			}
 			curve, files, err := a.doomFiles(files, doom)
 			if err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/google/renameio/v2/maybe"
+	"github.com/spf13/cobra"
 )
 
 // output is standard output. It keeps the first error and accepts everything after that,
@@ -186,6 +187,15 @@ func bare(err error) error {
 		return e.Err
 	}
 	return err
+}
+
+// hasName refuses a flag for a file that was given an empty name: an unset variable of a
+// script must not look like a flag that was left out.
+func (a *app) hasName(c *cobra.Command, flag, file string) error {
+	if file == "" && c.Flags().Changed(flag) {
+		return a.errorFrom(a.errorf("error.noname"), "error.file", "file", "--"+flag)
+	}
+	return nil
 }
 
 // checkOutputs returns why one of the files cannot be written. It is called before

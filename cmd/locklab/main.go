@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/faults"
+	"locklab/reports/text"
 )
 
 func main() {
@@ -45,10 +46,10 @@ func untilStopped() context.Context {
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) (code int) {
 	a := newApp(stdin, stdout, stderr, getenv)
 	a.ctx = ctx
-	a.command = strings.Join(append([]string{"locklab"}, args...), " ")
+	a.command = text.Visible(strings.Join(append([]string{"locklab"}, args...), " "))
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintln(stderr, a.Say("error.internal", "problem", fmt.Sprint(r), "command", a.command))
+			fmt.Fprintln(stderr, presentable(a.Say("error.internal", "problem", fmt.Sprint(r), "command", a.command)))
 			if getenv("LOCKLAB_DEBUG") != "" {
 				stderr.Write(debug.Stack())
 			}
@@ -60,7 +61,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetArgs(args)
 	root.SetOut(a.Out)
 	root.SetErr(stderr)
-	code = a.report(root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	code = a.report(cmp.Or(err, a.helped))
 	if lost := a.stdout.err; lost != nil && !errors.Is(lost, syscall.EPIPE) { // whoever closed a pipe has seen enough
 		code = cmp.Or(code, a.report(internal(a.errorFrom(bare(lost), "error.output"))))
 	}
@@ -69,6 +71,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // root returns the command without a name: it lists the others.
 func (a *app) root() *cobra.Command {
+	version := false
 	root := &cobra.Command{
 		Use:           "locklab",
 		Args:          a.knownCommand,
@@ -78,10 +81,14 @@ func (a *app) root() *cobra.Command {
 			return a.checkCommonFlags()
 		},
 		RunE: func(*cobra.Command, []string) error {
+			if version {
+				return a.printVersion()
+			}
 			a.landing()
 			return nil
 		},
 	}
+	root.Flags().BoolVar(&version, "version", false, a.usage("")("version"))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	f, usage := root.PersistentFlags(), a.usage("")
 	f.BoolVar(&a.json, "json", false, usage("json"))

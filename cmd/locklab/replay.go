@@ -28,7 +28,7 @@ func (a *app) replay() *cobra.Command {
 		Example: a.examples("replay", "replay LINK --against redlock"),
 		Args:    a.exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			want, err := a.parseExpect(expect)
+			want, err := a.parseExpect(c, expect)
 			if err != nil {
 				return err
 			}

@@ -128,7 +128,7 @@ func (a *app) run() *cobra.Command {
 			if budget != "" {
 				s.Budget = budget
 			}
-			want, err := a.parseExpect(expect)
+			want, err := a.parseExpect(c, expect)
 			if err != nil {
 				return err
 			}
@@ -152,10 +152,8 @@ func (a *app) run() *cobra.Command {
 	return c
 }
 
-func (a *app) parseExpect(text string) (want []verdict.Word, err error) {
-	if text == "" {
-		return nil, nil
-	}
+// parseExpect reads --expect; nil: it was not given.
+func (a *app) parseExpect(c *cobra.Command, text string) (want []verdict.Word, err error) {
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 		word, err := verdict.ParseWord(w)
 		if former := (*verdict.RenamedError)(nil); errors.As(err, &former) {
@@ -165,6 +163,9 @@ func (a *app) parseExpect(text string) (want []verdict.Word, err error) {
 			return nil, a.errorf("error.expect", "name", w, "names", "OVERLAP, STALE-WRITE, FENCED, WRONG-DEL, LIE, ORPHAN, DEADLOCK, BLOCKED, STARVED, HOLDS, N/A")
 		}
 		want = append(want, word)
+	}
+	if want == nil && c.Flags().Changed("expect") {
+		return nil, a.errorf("error.expect.none")
 	}
 	return want, nil
 }

@@ -12,6 +12,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports/ci"
 	"locklab/reports/lessons"
+	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/simulator/verdict"
 )
@@ -72,6 +73,11 @@ func (a *app) verify() *cobra.Command {
 			if flags.annotations != "" && flags.annotations != "github" {
 				return a.errorf("error.annotations", "value", flags.annotations)
 			}
+			// --summary may be empty: outside of GitHub its variable is
+			err := errors.Join(a.hasName(c, "contract", flags.contract), a.hasName(c, "junit", flags.junit))
+			if err != nil {
+				return err
+			}
 			rows, err := a.contractRows(flags.contract)
 			if err == nil && families != nil {
 				rows, err = a.rowsOf(families, rows)
@@ -108,11 +114,11 @@ func (a *app) contractRows(file string) ([]contract.Expectation, error) {
 	if file == "" {
 		return contract.Own(), nil
 	}
-	text, err := a.read(file, maxContract)
+	content, err := a.read(file, maxContract)
 	if err != nil {
 		return nil, a.errorFrom(err, "error.contract")
 	}
-	return contract.Parse(file, string(text))
+	return contract.Parse(text.Visible(file), string(content))
 }
 
 // rowsOf returns the rows about locks of these families.
