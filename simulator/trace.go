@@ -11,7 +11,6 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/klauspost/compress/flate"
 )
@@ -110,7 +109,7 @@ func parseTrace(b []byte) (t Trace, err error) {
 	for len(r.b) > 0 && !r.failed {
 		t.Choices = append(t.Choices, r.choice())
 	}
-	if r.failed || strings.ContainsFunc(t.Strategy+t.Scenario+t.Settings, unicode.IsControl) {
+	if r.failed {
 		return Trace{}, fmt.Errorf("%w: its content makes no sense", ErrTraceDamaged)
 	}
 	return t, nil
