@@ -71,8 +71,8 @@ func (a *app) explore() *cobra.Command {
 			if err := b.Check(entry); err != nil {
 				return err
 			}
-			if memory < 0 || memory > 1<<30 {
-				return a.errorf("error.memory", "value", fmt.Sprint(memory))
+			if err := a.checkMemory(memory); err != nil {
+				return err
 			}
 			if err := a.hasName(c, "checkpoint", b.Checkpoint); err != nil {
 				return err
@@ -89,7 +89,9 @@ func (a *app) explore() *cobra.Command {
 			if err := a.checkOutputs("-o", append(files, curve...)...); err != nil {
 				return err
 			}
-			b.MaxBytes = memory << 20
+			most, restore := keepWithin(memory)
+			defer restore()
+			b.MaxBytes = most
 			b.Progress, b.Now = a.searching(), time.Now
 			began := time.Now()
 			s, err := study.Explore(c.Context(), entry, b)
@@ -199,6 +201,9 @@ func (a *app) showSearch(s *study.Search, took time.Duration, files []string) er
 	}
 	status := error(nil)
 	switch {
+	case r.OutOfMemory:
+		megabytes := s.Bounds.MaxBytes >> 20
+		status = a.noAnswer("error.cut.memory", "states", fmt.Sprint(r.States), "given", fmt.Sprint(megabytes), "more", fmt.Sprint(2*megabytes))
 	case r.Limit != "":
 		status = a.noAnswer("error.cut.by", "limit", r.Limit)
 	case !r.Complete:

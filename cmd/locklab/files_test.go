@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -297,5 +298,35 @@ func TestInputTooLarge(t *testing.T) {
 		if code != exitUsage || out != "" || !strings.Contains(errs, "/dev/zero has more than") {
 			t.Errorf("%v: exit status %d: %.200s%.200s", args, code, errs, out)
 		}
+	}
+}
+
+// The program stays within a tenth of --max-memory, and a search that would need more is
+// given up with the setting that gets further.
+func TestExploreKeepsToMemory(t *testing.T) {
+	const most = 100
+	c := program(t, "explore", "redlock", "--clients", "3", "--nodes", "3", "--budget", "crash=1,restart=1", "--max-states", "0", "--max-memory", fmt.Sprint(most))
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	if code := statusOf(t, c.Run()); code != exitNoAnswer || !strings.Contains(errs.String(), "--max-memory 200 gets about twice as far") {
+		t.Errorf("exit status %d: %s", code, errs.String())
+	}
+	if used := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10; used > most*11/10 || used < most/2 {
+		t.Errorf("%d MB were used of %d", used, most)
+	}
+}
+
+// So does verify.
+func TestVerifyKeepsToMemory(t *testing.T) {
+	const most = 100
+	file := contractFile(t, "[search clients=3 nodes=3 budget=crash=1,restart=1 max-states=100000000]\nredlock redlock-drift HOLDS\n")
+	c := program(t, "verify", "--contract", file, "--max-memory", fmt.Sprint(most))
+	var out bytes.Buffer
+	c.Stdout = &out
+	if code := statusOf(t, c.Run()); code == exitOK || !strings.Contains(out.String(), "cut short by --max-memory") {
+		t.Errorf("exit status %d: %s", code, out.String())
+	}
+	if used := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10; used > most*11/10 {
+		t.Errorf("%d MB were used of %d", used, most)
 	}
 }

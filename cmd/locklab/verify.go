@@ -57,7 +57,11 @@ type deviationJSON struct {
 }
 
 // verifyFlags say where the contract comes from and where else the results go.
-type verifyFlags struct{ contract, junit, summary, annotations string }
+type verifyFlags struct {
+	contract, junit, summary, annotations string
+
+	memory int64 // in MB; 0: no limit
+}
 
 func (a *app) verify() *cobra.Command {
 	var (
@@ -76,6 +80,9 @@ func (a *app) verify() *cobra.Command {
 			// --summary may be empty: outside of GitHub its variable is
 			err := errors.Join(a.hasName(c, "contract", flags.contract), a.hasName(c, "junit", flags.junit))
 			if err != nil {
+				return err
+			}
+			if err := a.checkMemory(flags.memory); err != nil {
 				return err
 			}
 			rows, err := a.contractRows(flags.contract)
@@ -105,6 +112,7 @@ func (a *app) verify() *cobra.Command {
 	f.StringVar(&flags.contract, "contract", "", usage("contract"))
 	f.StringVar(&flags.junit, "junit", "", usage("junit"))
 	f.StringVar(&flags.summary, "summary", "", usage("summary"))
+	f.Int64Var(&flags.memory, "max-memory", 4096, usage("max-memory"))
 	f.StringVar(&flags.annotations, "annotations", "", usage("annotations"))
 	return c
 }
@@ -165,6 +173,11 @@ func (a *app) uncovered(file string, families []string) (open []ci.Uncovered, er
 }
 
 func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open []ci.Uncovered, flags verifyFlags) error {
+	most, restore := keepWithin(flags.memory)
+	defer restore()
+	for i := range rows {
+		rows[i].Bounds.MaxBytes = most
+	}
 	done, end := a.progress(len(rows), "progress.proofs")
 	proofs, err := contract.Verify(ctx, rows, done)
 	end()

@@ -34,8 +34,10 @@ type Options struct {
 	NoReduction bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
-	// MaxBytes ends the search when the whole program uses more memory; 0: no limit. It
-	// is checked from time to time, so a little more may be used.
+	// MaxBytes ends the search before the whole program uses more memory; 0: no limit. It
+	// is checked from time to time, so a little more may be used. Whoever sets it has the
+	// garbage collector keep to it too (debug.SetMemoryLimit): what is garbage does not
+	// end a search.
 	MaxBytes int64
 	// Progress is called from time to time with what the search has covered so far, by
 	// one goroutine at a time; nil: it is not.
@@ -48,6 +50,7 @@ type Options struct {
 type Result struct {
 	Complete    bool   // every reachable state was visited
 	Limit       string // which limit of the simulator or the search was exceeded, and what to do about it; "": none
+	OutOfMemory bool   // Options.MaxBytes ended it
 	States      int
 	Transitions int
 	Depth       int              // steps from the start to the farthest state
@@ -106,6 +109,7 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 	if short.Limit != "" { // there may be shorter ways
 		r.Complete, r.Limit = false, short.Limit
 	}
+	r.OutOfMemory = r.OutOfMemory || short.OutOfMemory
 	for i := range r.Found {
 		for _, f := range short.Found {
 			old := &r.Found[i] // if the second pass was cut short it may know a longer way only
