@@ -26,7 +26,7 @@ func (Evict) Inject(f simulator.FaultContext, c simulator.Choice) string {
 	case why != "":
 		return why
 	case !key.expires:
-		return "the key has no time to live, so it is not evicted"
+		return "refused.key.lasting"
 	}
 	return f.Command(c.Node, "memory is short", "DEL", key.name)
 }

@@ -8,8 +8,7 @@
 package faults
 
 import (
-	"fmt"
-
+	"locklab/reports/text"
 	"locklab/simulator"
 )
 
@@ -70,5 +69,5 @@ func ByName(name string) (Entry, error) {
 		}
 		names = append(names, e.Name())
 	}
-	return Entry{}, fmt.Errorf("unknown fault %q:%s 'locklab list faults' shows all", name, DidYouMean(name, names))
+	return Entry{}, text.Errorf("error.fault", "name", name, "near", text.Near(name, names))
 }

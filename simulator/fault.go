@@ -12,7 +12,8 @@ type Fault interface {
 	// Choices appends every way in which the fault can be injected now.
 	Choices(f FaultContext, buf []Choice) []Choice
 	// Inject makes c happen. c need not be one that Choices gave: its D is free.
-	// "" is done; otherwise the world is untouched and the text says why.
+	// "" is done; otherwise the world is untouched, and why is the key of the text that
+	// says why.
 	Inject(f FaultContext, c Choice) (why string)
 }
 
@@ -21,9 +22,9 @@ func (s *Simulator) inject(w *World, i int, c Choice) error {
 	f := s.config.Faults[i]
 	switch {
 	case w.budget[i] == 0:
-		return s.refuse(w, c, "the budget of this fault is spent")
+		return s.refuse(w, c, "refused.budget.spent")
 	case f.Max > 0 && (c.D > f.Max || c.D < -f.Max):
-		return s.refuse(w, c, "the budget allows no more than "+f.Max.String())
+		return s.refuse(w, c, "refused.budget.size", "max", f.Max)
 	}
 	if why := f.Fault.Inject(FaultContext{s, w}, c); why != "" {
 		return s.refuse(w, c, why)

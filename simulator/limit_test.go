@@ -98,7 +98,7 @@ func TestLimits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Complete || !strings.Contains(r.Limit, test.want) {
+			if r.Complete || !strings.Contains(r.Limit.Say("en"), test.want) {
 				t.Errorf("the search is complete: %v, and says %q; want %q", r.Complete, r.Limit, test.want)
 			}
 
@@ -111,7 +111,7 @@ func TestLimits(t *testing.T) {
 					s.Inject(0, test.strike)
 				}
 			}})
-			if !errors.As(err, &limit) || !strings.Contains(limit.What, test.want) {
+			if !errors.As(err, &limit) || !strings.Contains(limit.What.Say("en"), test.want) {
 				t.Errorf("played: %v, want %q", err, test.want)
 			}
 			choices := slices.Clone(run.Choices)
@@ -131,7 +131,7 @@ func TestLimits(t *testing.T) {
 					break
 				}
 			}
-			if !errors.As(err, &limit) || !strings.Contains(limit.What, test.want) {
+			if !errors.As(err, &limit) || !strings.Contains(limit.What.Say("en"), test.want) {
 				t.Errorf("replayed: %v, want %q", err, test.want)
 			}
 		})

@@ -184,7 +184,7 @@ func tryChoice(t *testing.T, l *simulator.Simulator, w simulator.World, c simula
 	if len(events) != 0 {
 		t.Fatalf("%s was refused and told %v", l.Describe(c), events)
 	}
-	if not.At != w.Now() || not.Choice != l.Describe(c) || not.Why == "" {
+	if not.At != w.Now() || not.Choice != l.Describe(c) || not.Why.IsZero() {
 		t.Fatalf("%s was refused at %v with %+v", l.Describe(c), w.Now(), not)
 	}
 	return true
@@ -212,7 +212,7 @@ func TestRefusals(t *testing.T) {
 		v := w
 		_, err := l.Step(&v, c)
 		var not *simulator.NotEnabledError
-		if !errors.As(err, &not) || !strings.Contains(not.Why, why) {
+		if !errors.As(err, &not) || !strings.Contains(not.Why.Say("en"), why) {
 			t.Errorf("%s: %v, want a refusal with %q", l.Describe(c), err, why)
 		}
 	}
@@ -224,7 +224,7 @@ func TestRefusals(t *testing.T) {
 	refuse(C{Verb: simulator.Start, Client: 1}, "has started")
 	refuse(C{Verb: simulator.Start, Client: 9}, "no such client or thread")
 	refuse(C{Verb: simulator.Answer, Client: 1}, "no reply is on the way")
-	refuse(C{Verb: simulator.GiveUp, Client: 1}, "patience")
+	refuse(C{Verb: simulator.GiveUp, Client: 1}, "timed out")
 	refuse(C{Verb: simulator.Wake, Client: 1}, "not time to wake")
 	refuse(C{Verb: simulator.Pass, D: time.Hour}, "something is due before")
 	refuse(C{Verb: simulator.Resume, Client: 1}, "no pause of this client ends now")

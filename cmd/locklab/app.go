@@ -77,14 +77,14 @@ const minWidth = 40
 // checkCommonFlags checks the flags that all commands have.
 func (a *app) checkCommonFlags() error {
 	if a.lang != "" && !slices.Contains(languages, a.lang) {
-		return a.errorf("error.lang", "value", a.lang)
+		return text.Errorf("error.lang", "value", a.lang)
 	}
 	if !slices.Contains([]string{"auto", "always", "never"}, a.color) {
-		return a.errorf("error.color", "value", a.color)
+		return text.Errorf("error.color", "value", a.color)
 	}
 	switch {
 	case a.width < 0 || a.width > 0 && a.width < minWidth:
-		return a.errorf("error.width", "value", fmt.Sprint(a.width), "least", fmt.Sprint(minWidth))
+		return text.Errorf("error.width", "value", a.width, "least", minWidth)
 	case a.width > 0:
 		a.Width = a.width
 	}

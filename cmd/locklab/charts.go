@@ -8,6 +8,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/reports"
+	"locklab/reports/text"
 	"locklab/scenarios/study"
 )
 
@@ -32,7 +33,7 @@ var chartFormats = map[string]func(drawing, io.Writer) error{
 func (a *app) checkCharts(files []string) error {
 	for _, f := range files {
 		if chartFormats[filepath.Ext(f)] == nil {
-			return a.errorf("error.chart.format", "file", f)
+			return text.Errorf("error.chart.format", "file", f)
 		}
 	}
 	return a.checkOutputs("-o", files...)
@@ -70,11 +71,11 @@ func showSearched[D searched](a *app, d D, failed error, files []string, asJSON 
 		a.Next(next...)
 	}
 	if stopped {
-		return a.noAnswer("error.stopped.files")
+		return noAnswer("error.stopped.files")
 	}
 	status := error(nil)
 	if d.Inconclusive() {
-		status = a.noAnswer("error.cut.some")
+		status = noAnswer("error.cut.some")
 	}
 	return errors.Join(status, a.writeCharts(d, files))
 }

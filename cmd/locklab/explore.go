@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -83,7 +82,7 @@ func (a *app) explore() *cobra.Command {
 			}
 			for _, file := range files {
 				if runFormats[filepath.Ext(file)] == nil {
-					return a.errorf("error.witness.format", "file", file)
+					return text.Errorf("error.witness.format", "file", file)
 				}
 			}
 			if err := a.checkOutputs("-o", append(files, curve...)...); err != nil {
@@ -96,14 +95,14 @@ func (a *app) explore() *cobra.Command {
 			began := time.Now()
 			s, err := study.Explore(c.Context(), entry, b)
 			if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
-				return a.errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
+				return text.Errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
 			}
 			stopped := errors.Is(err, context.Canceled)
 			if err != nil && !stopped {
 				return internal(err)
 			}
 			if s == nil {
-				return a.noAnswer("error.stopped")
+				return noAnswer("error.stopped")
 			}
 			a.reportCheckpoint(b.Checkpoint, s.Result.Kept)
 			took, unanswered := s.Result.Kept.Before+time.Since(began), error(nil)
@@ -114,7 +113,7 @@ func (a *app) explore() *cobra.Command {
 				}
 			}
 			if stopped && s.Result.Complete {
-				unanswered = a.noAnswer("error.stopped.shortest")
+				unanswered = noAnswer("error.stopped.shortest")
 			}
 			return cmp.Or(a.showSearch(s, took, append(files, curve...)), unanswered)
 		},
@@ -140,7 +139,7 @@ func (a *app) explore() *cobra.Command {
 // faults need.
 func (a *app) parseRetries(value string) (retries int, err error) {
 	if retries, err = study.ParseRetries(value); err != nil {
-		return 0, a.errorf("error.retries", "value", value, "most", strconv.Itoa(explore.MaxRetries))
+		return 0, text.Errorf("error.retries", "value", value, "most", explore.MaxRetries)
 	}
 	return retries, nil
 }
@@ -183,7 +182,7 @@ func (a *app) showSearch(s *study.Search, took time.Duration, files []string) er
 	if a.json {
 		out := exploreJSON{
 			Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
-			Budget: map[string]int{}, States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit,
+			Budget: map[string]int{}, States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
 			Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
 		}
 		budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
@@ -203,11 +202,11 @@ func (a *app) showSearch(s *study.Search, took time.Duration, files []string) er
 	switch {
 	case r.OutOfMemory:
 		megabytes := s.Bounds.MaxBytes >> 20
-		status = a.noAnswer("error.cut.memory", "states", fmt.Sprint(r.States), "given", fmt.Sprint(megabytes), "more", fmt.Sprint(2*megabytes))
-	case r.Limit != "":
-		status = a.noAnswer("error.cut.by", "limit", r.Limit)
+		status = noAnswer("error.cut.memory", "states", fmt.Sprint(r.States), "given", fmt.Sprint(megabytes), "more", fmt.Sprint(2*megabytes))
+	case !r.Limit.IsZero():
+		status = noAnswer("error.cut.by", "limit", r.Limit)
 	case !r.Complete:
-		status = a.noAnswer("error.cut")
+		status = noAnswer("error.cut")
 	}
 	return errors.Join(status, a.writeWitness(files, s))
 }

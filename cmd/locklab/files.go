@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/renameio/v2/maybe"
 	"github.com/spf13/cobra"
+
+	"locklab/reports/text"
 )
 
 // output is standard output. It keeps the first error and accepts everything after that,
@@ -41,16 +43,11 @@ func (a *app) read(name string, limit int64) ([]byte, error) {
 		content, err = readAtMost(name, limit)
 		return err
 	})
-	if errors.Is(err, errTooLarge) {
-		return nil, a.errorf("error.large", "file", name, "most", fmt.Sprint(limit>>20))
-	}
 	if err != nil {
 		return nil, err
 	}
 	return content, nil
 }
-
-var errTooLarge = errors.New("file too large")
 
 func readAtMost(name string, limit int64) ([]byte, error) {
 	f, err := os.Open(name)
@@ -60,7 +57,7 @@ func readAtMost(name string, limit int64) ([]byte, error) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(b)) > limit {
-		err = errTooLarge
+		err = text.Errorf("error.large", "file", name, "most", limit>>20)
 	}
 	return b, err
 }
@@ -77,7 +74,7 @@ func (a *app) interruptible(work func() error) error {
 	case err := <-done:
 		return err
 	case <-a.ctx.Done():
-		return a.noAnswer("error.stopped")
+		return noAnswer("error.stopped")
 	}
 }
 
@@ -97,7 +94,7 @@ func (a *app) write(name string, how writes, fill func(w io.Writer) error) error
 		return internal(fmt.Errorf("%s: %w", name, err))
 	}
 	if err := a.put(name, how, b.Bytes()); err != nil {
-		return internal(a.errorFrom(bare(err), "error.write", "file", name))
+		return internal(text.Errorf("error.write", "file", name, "cause", bare(err)))
 	}
 	a.inform("command.wrote", "file", name)
 	return nil
@@ -193,7 +190,7 @@ func bare(err error) error {
 // script must not look like a flag that was left out.
 func (a *app) hasName(c *cobra.Command, flag, file string) error {
 	if file == "" && c.Flags().Changed(flag) {
-		return a.errorFrom(a.errorf("error.noname"), "error.file", "file", "--"+flag)
+		return text.Errorf("error.file", "file", "--"+flag, "cause", text.Errorf("error.noname"))
 	}
 	return nil
 }
@@ -203,7 +200,7 @@ func (a *app) hasName(c *cobra.Command, flag, file string) error {
 func (a *app) checkOutputs(flag string, files ...string) error {
 	for _, f := range files {
 		if err := a.writable(f); err != nil {
-			return a.errorFrom(err, "error.out", "flag", flag, "file", f)
+			return text.Errorf("error.out", "flag", flag, "file", f, "cause", err)
 		}
 	}
 	return nil
@@ -211,14 +208,14 @@ func (a *app) checkOutputs(flag string, files ...string) error {
 
 func (a *app) writable(file string) error {
 	if file == "" {
-		return a.errorf("error.noname")
+		return text.Errorf("error.noname")
 	}
 	if a.stream(file) != nil {
 		return nil
 	}
 	switch info, err := os.Stat(file); {
 	case err == nil && info.IsDir():
-		return a.errorf("error.directory.is")
+		return text.Errorf("error.directory.is")
 	case err == nil && !info.Mode().IsRegular():
 		return nil // opening a pipe could disturb whoever reads from it
 	}
@@ -234,13 +231,13 @@ func (a *app) writableDir(dir string) error {
 			dir = filepath.Dir(dir)
 			continue
 		case err != nil:
-			return a.errorFrom(bare(err), "error.directory")
+			return text.Errorf("error.directory", "cause", bare(err))
 		case !info.IsDir():
-			return a.errorf("error.directory.file", "file", dir)
+			return text.Errorf("error.directory.file", "file", dir)
 		}
 		probe, err := os.CreateTemp(dir, ".locklab-")
 		if err != nil {
-			return a.errorFrom(bare(err), "error.directory")
+			return text.Errorf("error.directory", "cause", bare(err))
 		}
 		return errors.Join(probe.Close(), os.Remove(probe.Name()))
 	}

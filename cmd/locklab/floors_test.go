@@ -53,7 +53,8 @@ var floors = [][]string{
 	{"simulator/node"},
 	{"simulator/process"},
 	{"simulator/history"},
-	{"simulator/internal/clock", "simulator/internal/codec", "simulator/internal/table", "simulator/realserver", "reports/text"},
+	{"simulator/internal/clock", "simulator/internal/codec", "simulator/internal/table", "simulator/realserver"},
+	{"reports/text"},
 	{"reports/layout"},
 }
 

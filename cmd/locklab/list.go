@@ -75,7 +75,7 @@ func (a *app) list() *cobra.Command {
 func (a *app) toList(args, families []string) (entries []lock.Entry, kinds []string, err error) {
 	kinds = args
 	if len(args) == 1 && !slices.Contains(listable, args[0]) {
-		return nil, nil, a.errorf("error.list", "name", args[0], "near", a.near(args[0], listable), "names", strings.Join(listable, ", "))
+		return nil, nil, text.Errorf("error.list", "name", args[0], "near", text.Near(args[0], listable), "names", strings.Join(listable, ", "))
 	}
 	if families == nil {
 		if len(args) == 0 {
@@ -90,7 +90,7 @@ func (a *app) toList(args, families []string) (entries []lock.Entry, kinds []str
 		return nil, nil, err
 	}
 	if kinds[0] != "strategies" {
-		return nil, nil, a.errorf("error.list.families", "name", kinds[0])
+		return nil, nil, text.Errorf("error.list.families", "name", kinds[0])
 	}
 	return entries, kinds, nil
 }

@@ -20,7 +20,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locklab/faults"
 	"locklab/reports/text"
 )
 
@@ -64,7 +63,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	err := root.ExecuteContext(ctx)
 	code = a.report(cmp.Or(err, a.helped))
 	if lost := a.stdout.err; lost != nil && !errors.Is(lost, syscall.EPIPE) { // whoever closed a pipe has seen enough
-		code = cmp.Or(code, a.report(internal(a.errorFrom(bare(lost), "error.output"))))
+		code = cmp.Or(code, a.report(internal(text.Errorf("error.output", "cause", bare(lost)))))
 	}
 	return code
 }
@@ -107,7 +106,7 @@ func (a *app) knownCommand(root *cobra.Command, args []string) error {
 		return nil
 	}
 	if args[0] == "frontier" {
-		return a.errorf("error.renamed", "old", "locklab frontier", "new", "locklab tolerance")
+		return text.Errorf("error.renamed", "old", "locklab frontier", "new", "locklab tolerance")
 	}
 	var names []string
 	for _, c := range root.Commands() {
@@ -115,22 +114,13 @@ func (a *app) knownCommand(root *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return a.errorf("error.command", "name", args[0], "near", a.near(args[0], names))
-}
-
-// near returns a hint at the name that was probably meant; empty if none is similar.
-func (a *app) near(name string, names []string) string {
-	hint := strings.TrimSuffix(strings.TrimPrefix(faults.DidYouMean(name, names), " did you mean "), "?")
-	if hint == "" {
-		return ""
-	}
-	return " " + a.Say("error.near", "name", hint)
+	return text.Errorf("error.command", "name", args[0], "near", text.Near(args[0], names))
 }
 
 // noArguments refuses arguments.
 func (a *app) noArguments(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return a.errorf("error.noarguments", "command", c.CommandPath(), "name", args[0])
+		return text.Errorf("error.noarguments", "command", c.CommandPath(), "name", args[0])
 	}
 	return nil
 }
@@ -139,7 +129,7 @@ func (a *app) noArguments(c *cobra.Command, args []string) error {
 func (a *app) exactly(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {
-			return a.errorf("error.arguments", "given", fmt.Sprint(len(args)), "needed", fmt.Sprint(n), "usage", "locklab "+c.Use)
+			return text.Errorf("error.arguments", "given", len(args), "needed", n, "usage", "locklab "+c.Use)
 		}
 		return nil
 	}

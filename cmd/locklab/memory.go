@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
+
+	"locklab/reports/text"
 )
 
 // checkMemory checks --max-memory.
 func (a *app) checkMemory(megabytes int64) error {
 	if megabytes < 0 || megabytes > 1<<30 {
-		return a.errorf("error.memory", "value", fmt.Sprint(megabytes))
+		return text.Errorf("error.memory", "value", fmt.Sprint(megabytes))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/reports"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -56,7 +57,7 @@ func (a *app) replay() *cobra.Command {
 			unanswered := error(nil)
 			if doom {
 				if unanswered, err = a.findDoom(c.Context(), o.Strategy, o.Trace, ""); err != nil {
-					return a.errorFrom(err, "error.doom")
+					return text.Errorf("error.doom", "cause", err)
 				}
 			}
 			return cmp.Or(a.show(o, view, append(files, curve...), want), unanswered)
@@ -82,7 +83,7 @@ func (a *app) replayed(t simulator.Trace, against string) (*race.Outcome, error)
 	}
 	entry, err := race.Strategy(against)
 	if err != nil {
-		return nil, a.errorFrom(err, "error.against")
+		return nil, text.Errorf("error.against", "cause", err)
 	}
 	return race.Play(entry, sc, s)
 }
@@ -93,29 +94,29 @@ func (a *app) readTrace(arg string) (simulator.Trace, error) {
 	if !errors.Is(err, simulator.ErrTraceForeign) {
 		return t, err
 	}
-	text, readErr := a.read(arg, maxTraceFile)
+	content, readErr := a.read(arg, maxTraceFile)
 	if noFile(readErr) {
-		return t, a.errorFrom(err, "error.trace.neither", "name", fmt.Sprintf("%.60s", arg))
+		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg), "cause", err)
 	}
 	if readErr != nil {
-		return t, a.errorFrom(readErr, "error.trace.read")
+		return t, text.Errorf("error.trace.read", "cause", readErr)
 	}
-	link := strings.TrimSpace(string(text))
+	link := strings.TrimSpace(string(content))
 	if strings.HasPrefix(link, "{") {
 		var j struct {
 			Version int    `json:"version"`
 			Trace   string `json:"trace"`
 		}
-		if err := json.Unmarshal(text, &j); err != nil {
-			return t, a.errorFrom(err, "error.trace.json", "file", arg)
+		if err := json.Unmarshal(content, &j); err != nil {
+			return t, text.Errorf("error.trace.json", "file", arg, "cause", err)
 		}
 		if j.Version != schema {
-			return t, a.errorf("error.trace.version", "file", arg, "version", fmt.Sprint(j.Version), "ours", fmt.Sprint(schema))
+			return t, text.Errorf("error.trace.version", "file", arg, "version", j.Version, "ours", schema)
 		}
 		link = j.Trace
 	}
 	if t, err = simulator.ParseLink(link); err != nil {
-		return t, a.errorFrom(err, "error.file", "file", arg)
+		return t, text.Errorf("error.file", "file", arg, "cause", err)
 	}
 	return t, nil
 }

@@ -50,7 +50,7 @@ func (a *app) sweep() *cobra.Command {
 				return err
 			}
 			if runs < 1 || runs > 1_000_000 {
-				return a.errorf("error.runs", "value", fmt.Sprint(runs), "least", "1", "most", "1000000")
+				return text.Errorf("error.runs", "value", runs, "least", "1", "most", "1000000")
 			}
 			files := withNumbers(files)
 			if err := a.checkCharts(files); err != nil {
@@ -79,25 +79,25 @@ func withNumbers(files []string) (all []string) {
 }
 
 func (a *app) parseSizes(arg string) ([]float64, error) {
-	name, text, given := strings.Cut(arg, "=")
+	name, sizes, given := strings.Cut(arg, "=")
 	if name != "pause/ttl" {
-		return nil, a.errorf("error.sweep", "name", name)
+		return nil, text.Errorf("error.sweep", "name", name)
 	}
 	if !given {
 		return defaultSizes(), nil
 	}
-	parts := strings.Split(text, ":")
+	parts := strings.Split(sizes, ":")
 	var v [3]float64
 	for i, p := range parts {
 		f, err := strconv.ParseFloat(p, 64)
 		if err != nil || len(parts) != 3 || !(f >= 0 && f <= 100) {
-			return nil, a.errorf("error.sweep.range", "value", text)
+			return nil, text.Errorf("error.sweep.range", "value", sizes)
 		}
 		v[i] = f
 	}
 	from, to, step := v[0], v[1], v[2]
 	if step <= 0 || to < from || (to-from)/step > 1000 {
-		return nil, a.errorf("error.sweep.order", "value", text)
+		return nil, text.Errorf("error.sweep.order", "value", sizes)
 	}
 	var xs []float64
 	for i := 0; from+float64(i)*step <= to+step/1e6; i++ {
@@ -161,7 +161,7 @@ func (a *app) playSweep(ctx context.Context, entries []lock.Entry, xs []float64,
 		a.printSweep(drawn)
 	}
 	if stopped {
-		return a.noAnswer("error.stopped.files")
+		return noAnswer("error.stopped.files")
 	}
 	return a.writeCharts(drawn, files)
 }

@@ -75,7 +75,7 @@ func (a *app) verify() *cobra.Command {
 		Args: a.noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if flags.annotations != "" && flags.annotations != "github" {
-				return a.errorf("error.annotations", "value", flags.annotations)
+				return text.Errorf("error.annotations", "value", flags.annotations)
 			}
 			// --summary may be empty: outside of GitHub its variable is
 			err := errors.Join(a.hasName(c, "contract", flags.contract), a.hasName(c, "junit", flags.junit))
@@ -124,7 +124,7 @@ func (a *app) contractRows(file string) ([]contract.Expectation, error) {
 	}
 	content, err := a.read(file, maxContract)
 	if err != nil {
-		return nil, a.errorFrom(err, "error.contract")
+		return nil, text.Errorf("error.contract", "cause", err)
 	}
 	return contract.Parse(text.Visible(file), string(content))
 }
@@ -139,7 +139,7 @@ func (a *app) rowsOf(families []string, rows []contract.Expectation) ([]contract
 		return !slices.ContainsFunc(locks, func(e lock.Entry) bool { return e.ID == r.Strategy.ID })
 	})
 	if len(rows) == 0 {
-		return nil, a.errorf("error.contract.families", "families", strings.Join(families, ","))
+		return nil, text.Errorf("error.contract.families", "families", strings.Join(families, ","))
 	}
 	return rows, nil
 }
@@ -230,7 +230,7 @@ func (a *app) writeVerification(v *ci.Verification, flags verifyFlags) error {
 // the rest.
 func (a *app) verifyStatus(v *ci.Verification, stopped bool) error {
 	if stopped {
-		return a.noAnswer("error.stopped")
+		return noAnswer("error.stopped")
 	}
 	worst := ci.OK
 	for i := range v.Checks {

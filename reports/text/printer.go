@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"locklab/reports/layout"
@@ -46,6 +47,18 @@ func (p *Printer) Say(key string, pairs ...string) string {
 
 // First returns the text of a key in the first language, for punctuation and units.
 func (p *Printer) First(key string, pairs ...string) string { return Say(p.Langs()[0], key, pairs...) }
+
+// Error returns what an error says; see SayError. Words that are the same in each language
+// are said once.
+func (p *Printer) Error(err error) string {
+	var all []string
+	for _, lang := range p.Langs() {
+		if told := SayError(lang, err); !slices.Contains(all, told) {
+			all = append(all, told)
+		}
+	}
+	return strings.Join(all, " / ")
+}
 
 // Label returns a label for use before something on the same line, see Label.
 func (p *Printer) Label(key string, pairs ...string) string { return Label(p.Say(key, pairs...)) }

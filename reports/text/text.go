@@ -2,6 +2,9 @@
 // language: the folders en and zh. The catalogues have the same keys and the same
 // placeholders; a test compares them. A further language is a further folder.
 //
+// Errors are such sentences too: Errorf makes one, and it is put into words only where it
+// is printed, in the language of who reads it; see Printer.Error.
+//
 // A file holds lines "key = text". Lines that begin with two blanks continue a text,
 // and # begins a comment. {name} is a placeholder.
 package text
@@ -155,10 +158,10 @@ func Say(lang, key string, pairs ...string) string {
 	return betweenHan.ReplaceAllString(text, "$1$2")
 }
 
-// betweenHan is a blank between two Chinese characters or wide brackets. The texts
+// betweenHan is a blank between two Chinese characters or their punctuation. The texts
 // have it where a name in Latin letters may be filled in; it is dropped where
 // Chinese is filled in.
-var betweenHan = regexp.MustCompile(`([\p{Han}）]) ([\p{Han}（])`)
+var betweenHan = regexp.MustCompile(`([\p{Han}）。，；：？]) ([\p{Han}（])`)
 
 // Join joins parts by a text with the placeholders {first} and {next}.
 func Join(lang, key string, parts []string) string {

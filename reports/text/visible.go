@@ -2,28 +2,30 @@ package text
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Visible returns a text that came from outside, such as a file's name, with an escape,
 // \x1b or \u202e, in place of everything that would control a terminal or hide its own
 // order. Line breaks are escaped too.
-func Visible(s string) string {
-	if !strings.ContainsFunc(strings.ToValidUTF8(s, "\x00"), controls) {
+func Visible(s string) string { return escaped(s, controls) }
+
+func escaped(s string, unfit func(rune) bool) string {
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, unfit) {
 		return s
 	}
 	var b strings.Builder
 	for i, r := range s {
 		switch {
-		case r == unicode.ReplacementChar && s[i] != "\uFFFD"[0]:
+		case r == utf8.RuneError && s[i] != "\uFFFD"[0]:
 			fmt.Fprintf(&b, `\x%02x`, s[i]) // no UTF-8
-		case !controls(r):
+		case !unfit(r):
 			b.WriteRune(r)
-		case r < 0x80:
-			fmt.Fprintf(&b, `\x%02x`, r)
 		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
 		}
 	}
 	return b.String()

@@ -5,8 +5,8 @@ import "testing"
 func TestVisible(t *testing.T) {
 	for from, want := range map[string]string{
 		"plain 锁 ~/a b.txt": "plain 锁 ~/a b.txt",
-		"\x1b[31mred\a":     `\x1b[31mred\x07`,
-		"a\r\nb\tc":         `a\x0d\x0ab\x09c`,
+		"\x1b[31mred\a":     `\x1b[31mred\a`,
+		"a\r\nb\tc":         `a\r\nb\tc`,
 		"\u202egnp.exe":     `\u202egnp.exe`,
 		"\u009b1m\u2028":    `\u009b1m\u2028`,
 		"\xff\x1b":          `\xff\x1b`,

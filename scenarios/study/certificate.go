@@ -41,8 +41,8 @@ func (s *Search) CertificateIn(lang string) string {
 	line("clients", "work", clients.Work().String(), "requests", requests(clients, say), "between", clients.Between().String())
 	line("time")
 	line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions), "depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
-	if r.Limit != "" {
-		line("limit", "limit", r.Limit)
+	if !r.Limit.IsZero() {
+		line("limit", "limit", r.Limit.Say(lang))
 	}
 	line("reduction", "symmetry", used(r.Symmetry), "order", used(!b.Causes), "clock", say(clock))
 	line("code", "histories", fmt.Sprint(r.Histories))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -169,7 +170,7 @@ func (r Rivals) Falls(ctx context.Context, entry lock.Entry, out *Limit, size in
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	case err != nil && !(found.Load() && errors.Is(err, context.Canceled)):
-		return false, fmt.Errorf("%s: %w", entry.ID, err)
+		return false, text.Errorf("error.cause", "of", entry.ID, "cause", err)
 	}
 	out.Searches++
 	out.States += result.States

@@ -20,6 +20,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/internal/codec"
 )
@@ -63,9 +64,13 @@ type Kept struct {
 
 // A CheckpointError is a checkpoint from which this search cannot go on, or that cannot
 // be written. Nothing was searched.
-type CheckpointError struct{ File, Why string }
+type CheckpointError struct {
+	File string
+	Why  error
+}
 
-func (e *CheckpointError) Error() string { return "checkpoint " + e.File + ": " + e.Why }
+func (e *CheckpointError) Error() string { return "checkpoint " + e.File + ": " + e.Why.Error() }
+func (e *CheckpointError) Unwrap() error { return e.Why }
 
 // A checkpoint is three lines of text (title and version, search, build), then plain
 // values compressed by s2, then the checksum of all that. The version is that of the
@@ -140,7 +145,7 @@ func openCheckpoint(ctx context.Context, c Checkpoint) (*checkpointer, error) {
 		return nil, nil
 	}
 	if c.Now == nil {
-		return nil, &CheckpointError{c.File, "there is no clock to pace it by: give Checkpoint.Now, for example time.Now"}
+		return nil, &CheckpointError{c.File, errors.New("there is no clock to pace it by: give Checkpoint.Now, for example time.Now")}
 	}
 	build, err := thisBuild()
 	if err != nil {
@@ -167,16 +172,16 @@ func openCheckpoint(ctx context.Context, c Checkpoint) (*checkpointer, error) {
 func (k *checkpointer) hold() error {
 	for {
 		if info, err := os.Stat(k.File); err == nil && !info.Mode().IsRegular() {
-			return errors.New("it is no regular file: name another file")
+			return text.Errorf("error.checkpoint.irregular")
 		}
 		f, err := os.Open(k.File)
 		if errors.Is(err, fs.ErrNotExist) {
 			if f, err = os.OpenFile(k.File, os.O_RDONLY|os.O_CREATE, 0o666); err != nil {
-				return fmt.Errorf("it cannot be written (%s): name another file", reason(err))
+				return text.Errorf("error.checkpoint.unwritable", "cause", reason(err))
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("%s: name another file", reason(err))
+			return text.Errorf("error.checkpoint.open", "cause", reason(err))
 		}
 		if k.path, err = filepath.EvalSymlinks(k.File); err == nil {
 			err = lockFile(f)
@@ -195,7 +200,7 @@ func (k *checkpointer) hold() error {
 	}
 }
 
-var errInUse = errors.New("another process is searching with it: wait for that, or name another file")
+var errInUse = text.Errorf("error.checkpoint.inuse")
 
 // release ends the use of the file.
 func (k *checkpointer) release() {
@@ -230,20 +235,20 @@ func (k *checkpointer) read(ctx context.Context, f *os.File) error {
 	}
 	head := make([]byte, len(checkpointTitle))
 	if _, err := io.ReadFull(f, head); err != nil || string(head) != checkpointTitle {
-		return errors.New("this is no checkpoint of locklab: name another file, or one that does not exist")
+		return text.Errorf("error.checkpoint.foreign")
 	}
 	size, err := whole(ctx, f)
 	if err != nil {
 		return err
 	}
 	in := bufio.NewReader(reading{ctx, io.NewSectionReader(f, int64(len(checkpointTitle)), size)})
-	for _, line := range []struct{ what, here string }{
-		{"format", checkpointVersion}, {"search", k.Search}, {"program", k.build},
+	for _, line := range []struct{ differs, here string }{
+		{"error.checkpoint.format", checkpointVersion}, {"error.checkpoint.search", k.Search}, {"error.checkpoint.program", k.build},
 	} {
 		there, err := in.ReadString('\n')
 		there = strings.TrimSuffix(there, "\n")
 		if err == nil && there != line.here {
-			err = fmt.Errorf("it is of the %s %q, and this is %q: go on with the former, or name a new file", line.what, there, line.here)
+			err = text.Errorf(line.differs, "there", there, "here", line.here)
 		}
 		if err != nil {
 			return err
@@ -275,7 +280,7 @@ func whole(ctx context.Context, f *os.File) (size int64, err error) {
 		return 0, err
 	}
 	if !bytes.Equal(sum.Sum(nil), want) {
-		return 0, errors.New("it was cut off or changed (its checksum does not fit): delete it and search anew")
+		return 0, text.Errorf("error.checkpoint.damaged")
 	}
 	return end - int64(len(checkpointTitle)), nil
 }
@@ -304,18 +309,18 @@ func unreadable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("it cannot be read (%w): delete it and search anew", err)
+	return text.Errorf("error.checkpoint.unreadable", "cause", err)
 }
 
 // reason is an error without the name of the file, which the CheckpointError has.
-func reason(err error) string {
+func reason(err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		return e.Err.Error()
+		return e.Err
 	}
 	if e := (*os.LinkError)(nil); errors.As(err, &e) {
-		return e.Err.Error()
+		return e.Err
 	}
-	return err.Error()
+	return err
 }
 
 // thisBuild identifies the program exactly, because any change of it may change what an
@@ -380,7 +385,7 @@ func (k *checkpointer) search(ctx context.Context, sim *simulator.Simulator, opt
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, &CheckpointError{k.File, unreadable(err).Error()}
+		return nil, &CheckpointError{k.File, unreadable(err)}
 	}
 	return s, nil
 }
@@ -398,7 +403,7 @@ func (k *checkpointer) before(s *search) error {
 	}
 	k.ended = k.Now()
 	if k.report.Failed != "" && k.report.Has == 0 { // nothing is lost yet
-		return &CheckpointError{k.File, "it cannot be written (" + k.report.Failed + "): name another file"}
+		return &CheckpointError{k.File, text.Errorf("error.checkpoint.unwritable", "cause", k.report.Failed)}
 	}
 	return nil
 }
@@ -439,7 +444,7 @@ func (k *checkpointer) finish(r *Result, err error) {
 		}, r.States)
 	}
 	r.Kept = k.report
-	r.Kept.Open = k.cut && r.Limit == "" // a limit would only be exceeded again
+	r.Kept.Open = k.cut && r.Limit.IsZero() // a limit would only be exceeded again
 }
 
 func (k *checkpointer) save(s *search) {
@@ -473,7 +478,7 @@ func (k *checkpointer) write(body func(w *codec.Writer), states int) {
 	}
 	k.last = save{k.Now(), filled.Sub(began), k.since(filled), states}
 	if err != nil {
-		k.report.Failed = reason(err)
+		k.report.Failed = reason(err).Error()
 		return
 	}
 	k.report.Has, k.report.Failed = states, ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -48,9 +49,9 @@ type Options struct {
 
 // A Result is what a search has covered and found.
 type Result struct {
-	Complete    bool   // every reachable state was visited
-	Limit       string // which limit of the simulator or the search was exceeded, and what to do about it; "": none
-	OutOfMemory bool   // Options.MaxBytes ended it
+	Complete    bool        // every reachable state was visited
+	Limit       text.Phrase // which limit of the simulator or the search was exceeded, and what to do about it; zero: none
+	OutOfMemory bool        // Options.MaxBytes ended it
 	States      int
 	Transitions int
 	Depth       int              // steps from the start to the farthest state
@@ -106,7 +107,7 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 	if short == nil {
 		return r, err
 	}
-	if short.Limit != "" { // there may be shorter ways
+	if !short.Limit.IsZero() { // there may be shorter ways
 		r.Complete, r.Limit = false, short.Limit
 	}
 	r.OutOfMemory = r.OutOfMemory || short.OutOfMemory
@@ -139,7 +140,7 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 			opt.Symmetric = 0
 		case !errors.Is(err, errNowAbsolute):
 			r := s.result()
-			if what := limit(err); what != "" {
+			if what := limit(err); !what.IsZero() {
 				r.Complete, r.Limit, err = false, what, nil
 			}
 			if err == nil || errors.Is(err, ctx.Err()) {

@@ -137,7 +137,7 @@ func TestLimitsOfASearch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Complete || !strings.HasPrefix(r.Limit, test.want) {
+			if r.Complete || !strings.HasPrefix(r.Limit.Say("en"), test.want) {
 				t.Errorf("complete %v, %q; want %q", r.Complete, r.Limit, test.want)
 			}
 		})

@@ -2,10 +2,10 @@ package explore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
 )
@@ -18,7 +18,7 @@ import (
 // checked without the whole search.
 
 // errUnsound is a checkpoint that contradicts itself or the code.
-var errUnsound = errors.New("what it holds does not fit together")
+var errUnsound = text.Errorf("error.checkpoint.unsound")
 
 // unfit turns a panic of a search that went on from its checkpoint into an error: the
 // file holds something that no check has noticed.
@@ -27,7 +27,7 @@ func (k *checkpointer) unfit(r **Result, err *error) {
 		return
 	}
 	if p := recover(); p != nil {
-		*r, *err = nil, &CheckpointError{k.File, unreadable(fmt.Errorf("%w: %v", errUnsound, p)).Error()}
+		*r, *err = nil, &CheckpointError{k.File, unreadable(fmt.Errorf("%w: %v", errUnsound, p))}
 	}
 }
 
@@ -49,6 +49,9 @@ func (k *checkpointer) checkResult() error {
 	}
 	if k.first == nil {
 		return nil
+	}
+	if !k.first.Limit.IsZero() {
+		return errUnsound
 	}
 	for i := range k.first.Found {
 		if w := &k.first.Found[i]; !slices.Contains(order, w.Verdict) || !w.counted() {
@@ -260,7 +263,7 @@ func (b *Bounds) checkWitnesses(sim *simulator.Simulator, r *Result) (err error)
 	defer k.unfit(&r, &err)
 	for _, w := range r.Found {
 		if !w.counted() || !b.leadTo(sim, w.Choices, w.Verdict) {
-			return &CheckpointError{b.Checkpoint.File, unreadable(errUnsound).Error()}
+			return &CheckpointError{b.Checkpoint.File, unreadable(errUnsound)}
 		}
 	}
 	return nil

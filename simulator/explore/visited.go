@@ -2,12 +2,12 @@ package explore
 
 import (
 	"cmp"
-	"fmt"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
 	"sync/atomic"
 
+	"locklab/reports/text"
 	"locklab/simulator/verdict"
 )
 
@@ -24,10 +24,10 @@ type visited struct {
 
 	done        bool // nothing is left to visit
 	stopped     atomic.Bool
-	limit       string // why there is enough, if there was no room for more
-	outOfMemory bool   // Options.MaxBytes is why there is enough
-	cutAt       uint32 // enough: the place in its layer of the last state whose arcs count
-	shortened   []way  // within the layer that is visited: the ways that were longer
+	limit       text.Phrase // why there is enough, if there was no room for more
+	outOfMemory bool        // Options.MaxBytes is why there is enough
+	cutAt       uint32      // enough: the place in its layer of the last state whose arcs count
+	shortened   []way       // within the layer that is visited: the ways that were longer
 	checkpoint  Kept
 	batches     []*batch
 }
@@ -179,7 +179,7 @@ func (v *visited) enterAll(b *batch, before int) {
 			v.expanded = before + int(a.at) + 1
 		}
 		if v.states.n >= maxStates && !v.stopped.Load() {
-			v.limit = fmt.Sprintf("the search has numbers for %d states and no more: give it smaller bounds", maxStates)
+			v.limit = text.NewPhrase("limit.search", "n", maxStates, "what", text.NewPhrase("limit.of.states"))
 			v.stopAt(a.at)
 			v.expanded = before + int(a.at) + 1
 		}

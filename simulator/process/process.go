@@ -193,7 +193,7 @@ func (p *Process) Advance(at uint32, s Observation) (uint32, error) {
 		p.stop() // it stands nowhere now
 		return 0, err
 	}
-	to, ok := p.room.Next(len(p.entries), "histories of a client")
+	to, ok := p.room.Next(len(p.entries), "limit.of.histories")
 	if !ok {
 		p.stop()
 		return 0, p.room.Take()

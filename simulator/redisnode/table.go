@@ -155,14 +155,14 @@ func (k *Kind) Request(o *process.Op) []string { return k.batches[o.Arg].text }
 func (k *Kind) Reply(_ *process.Op, answer uint32) string { return k.replies[answer].text }
 
 func (k *Kind) internKeyspace(s keyspace) uint32 {
-	return table.Intern(k.room, k.keyspaceID, s.id, &k.keyspaces, s, "contents of a server")
+	return table.Intern(k.room, k.keyspaceID, s.id, &k.keyspaces, s, "limit.of.contents")
 }
 
 func (k *Kind) internReply(resp string) uint32 {
 	if id, ok := k.replyID[resp]; ok {
 		return id
 	}
-	return table.Intern(k.room, k.replyID, resp, &k.replies, reply{resp: resp, text: pushText(resp)}, "replies")
+	return table.Intern(k.room, k.replyID, resp, &k.replies, reply{resp: resp, text: pushText(resp)}, "limit.of.replies")
 }
 
 // internBatch numbers the bytes of one write, which come on a connection.
@@ -187,7 +187,7 @@ func (k *Kind) internBatch(on connRef, wire []byte) (uint32, error) {
 	}
 	b := batch{commands: commands, text: text, wait: wait, on: on, transaction: transactionOf(commands)}
 	k.markSubscribe(&b)
-	id, ok := k.room.Next(len(k.batches), "requests")
+	id, ok := k.room.Next(len(k.batches), "limit.of.requests")
 	if !ok {
 		return 0, k.room.Exceeded
 	}
@@ -283,7 +283,7 @@ func (k *Kind) run(d *Data, now time.Duration, b uint32, n needs) (*effect, erro
 		return &effect{needs: out.needs}, nil
 	}
 	if out.keys.ttls > MaxKeys {
-		return nil, table.Limit("more than %d keys with a time to live on one server: give each client fewer keys, or fewer clients", MaxKeys)
+		return nil, table.Limit("limit.keys", "most", MaxKeys)
 	}
 	eff := &effect{to: k.internKeyspace(out.keys), reply: k.internReply(out.reply)}
 	to := &k.keyspaces[eff.to]

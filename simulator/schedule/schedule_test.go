@@ -405,7 +405,7 @@ func TestMissed(t *testing.T) {
 	}
 	for i, want := range []string{"there is no such client", "no fault of this scenario"} {
 		var not *simulator.NotEnabledError
-		if !errors.As(run.NotInjected[i], &not) || !strings.Contains(not.Why, want) {
+		if !errors.As(run.NotInjected[i], &not) || !strings.Contains(not.Why.Say("en"), want) {
 			t.Errorf("missed %v, want %q", run.NotInjected[i], want)
 		}
 	}

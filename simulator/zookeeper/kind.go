@@ -193,7 +193,7 @@ func appendEvents(key []byte, events []Event) []byte {
 }
 
 func intern[K comparable, E any](k *Kind, ids map[K]uint32, key K, list *[]E, e E) uint32 {
-	return table.Intern(k.room, ids, key, list, e, "entries of a ZooKeeper's table")
+	return table.Intern(k.room, ids, key, list, e, "limit.of.zookeeper")
 }
 
 func (k *Kind) internRequest(r Request) uint32 {

@@ -254,6 +254,6 @@ func (r *Reader) get(v reflect.Value) {
 			r.get(v.Field(i))
 		}
 	default:
-		panic(fmt.Sprintf("plain: %s is not plain", v.Type()))
+		r.fail("%s", v.Type())
 	}
 }
