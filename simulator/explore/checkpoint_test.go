@@ -39,7 +39,7 @@ var searches = []struct {
 	{"zk-reentrant", "clients=2,attempts=1,ttl=9s,budget=crash=1", false},
 }
 
-func search(t *testing.T, ctx context.Context, id, bounds string, causes bool, file string, max int) *study.Search {
+func search(t testing.TB, ctx context.Context, id, bounds string, causes bool, file string, max int) *study.Search {
 	t.Helper()
 	entry, err := race.Strategy(id)
 	if err != nil {
