@@ -4,10 +4,19 @@
 GO ?= go
 OUT ?= out
 
-# The race detector makes a search ten times as slow and as large. It watches a
-# short one (TestSearchOnTwoCores); these tests run without it, and so does the one
-# that builds a program of its own.
-SEARCHES = ^Test(LockWithoutContract|Proofs|Tolerance|ParTable|SearchCharts|Verify|Report|Explore|Checkpoint|DumbTwin|Mutants)
+# The race detector makes a run ten times as slow and as large. It leaves out packages
+# and tests that use one goroutine, and long tests whose concurrency others show it:
+#   reports/chart, page           one goroutine draws
+#   Expla(in, nations)            one goroutine explains
+#   searches                      TestSearchOnTwoCores, TestFindParsGivenUp,
+#                                 TestUnlistedEverywhere, TestVerify
+#   WholeGrid                     TestContract, TestMatrixIsPlay
+#   LockWithoutContract           runs a program that is built without it
+#   the ZooKeeper client          has a data race of its own (go-zookeeper/zk, pull
+#                                 request 35); what locks do with it is watched
+# All of them run without it, in test and below.
+UNWATCHED = ^Test(LockWithoutContract|WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants)
+RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)'
 
 # Tests leave out the largest searches unless this is set; check sets it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
@@ -37,7 +46,7 @@ check: ## what CI runs beside test: format, vet, staticcheck, the race detector,
 	$(GO) mod tidy -diff
 	$(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
-	$(GO) test -race -skip '$(SEARCHES)' ./...
+	$(GO) test $(RACE) $$($(GO) list ./... | grep -v 'reports/chart$$\|reports/page$$')
 	$(EXHAUSTIVE) $(GO) test -count=1 -cpu 1 -timeout 30m ./...
 
 TIME ?= 30s

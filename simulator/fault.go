@@ -1,6 +1,10 @@
 package simulator
 
-import "time"
+import (
+	"time"
+
+	"locklab/simulator/history"
+)
 
 // A Fault is one kind of fault. It adds choices to Enabled while its budget lasts,
 // and makes them happen with the methods of a FaultContext.
@@ -26,7 +30,9 @@ func (s *Simulator) inject(w *World, i int, c Choice) error {
 	case f.Max > 0 && (c.D > f.Max || c.D < -f.Max):
 		return s.refuse(w, c, "refused.budget.size", "max", f.Max)
 	}
-	if why := f.Fault.Inject(FaultContext{s, w}, c); why != "" {
+	told := len(s.events)
+	if why := f.Fault.Inject(FaultContext{s, w, f.Fault}, c); why != "" {
+		s.events = s.events[:told]
 		return s.refuse(w, c, why)
 	}
 	w.budget[i]--
@@ -40,12 +46,25 @@ func (s *Simulator) inject(w *World, i int, c Choice) error {
 // The methods stand in files by what they reach: fault_client.go, fault_message.go,
 // fault_node.go, fault_session.go.
 type FaultContext struct {
-	s *Simulator
-	w *World
+	s     *Simulator
+	w     *World
+	fault Fault
 }
 
 // World is the present world.
 func (f FaultContext) World() *World { return f.w }
+
+// Tell adds to the history that the fault strikes. Only a fault of which the events of
+// its effects do not tell enough needs it, and calls it before the effects; the history
+// forgets it if Inject then returns why nothing happens. e says which Client, Thread or
+// Node is struck, how long or how far (D), and may have a Note; Tell fills in the rest.
+func (f FaultContext) Tell(e history.Event) {
+	e.At, e.Kind, e.Fault = f.w.now, history.Fault, f.fault.Name()
+	if e.Client > 0 && e.Client <= len(f.s.procs) {
+		e.Skew = f.w.procs[e.Client-1].Clock.Read(f.w.now) - f.w.now
+	}
+	f.s.events = append(f.s.events, e)
+}
 
 // Clients is how many clients there are.
 func (f FaultContext) Clients() int { return len(f.s.procs) }

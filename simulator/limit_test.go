@@ -17,8 +17,8 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// TestLimits: whatever a lab has no room for ends a search as incomplete, with the
-// reason, and a run with an error. Nothing is left out in its place.
+// TestLimits: where a simulator reaches one of its limits, a search ends as incomplete,
+// with the reason, and a run ends with an error. Nothing is left out silently.
 func TestLimits(t *testing.T) {
 	many := func(n int, args ...any) func(*simulator.Client) {
 		return func(c *simulator.Client) {

@@ -138,7 +138,11 @@ func (a *explainer) race(sc race.Scenario) error {
 		return internal(err)
 	}
 	part := func(name string) map[string]string {
-		return map[string]string{"en": lessons.Story("en", sc, name), "zh": lessons.Story("zh", sc, name)}
+		said := map[string]string{}
+		for _, lang := range text.Languages() {
+			said[lang] = lessons.Story(lang, sc, name)
+		}
+		return said
 	}
 	return a.printTexts("race."+sc.ID+".", explainedJSON{
 		Race: new(listedRace(sc)), Story: part("story"), Numbers: part("numbers"), Cells: cellsJSON(played),

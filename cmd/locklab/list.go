@@ -116,7 +116,9 @@ func (a *app) listJSON(kinds []string, entries []lock.Entry) error {
 		case "scenarios":
 			all[kind] = each(scenarios.All(), listedRace)
 		case "faults":
-			all[kind] = each(faults.All(), func(f faults.Entry) listedFault { return listedFault{f.Name(), f.Title, f.TitleZH} })
+			all[kind] = each(faults.All(), func(f faults.Entry) listedFault {
+				return listedFault{f.Name(), text.FaultTitle(f.Name(), "en"), text.FaultTitle(f.Name(), "zh")}
+			})
 		}
 	}
 	if len(kinds) == 1 {
@@ -142,18 +144,11 @@ func (a *app) listText(kinds []string, entries []lock.Entry) {
 		case "faults":
 			a.Printf("%s\n", a.Say("list.faults"))
 			for _, f := range faults.All() {
-				a.Wrap(fmt.Sprintf("    %-15s ", f.Name()), a.Each(func(lang string) string { return faultTitle(lang, f) }))
+				a.Wrap(fmt.Sprintf("    %-15s ", f.Name()), a.Each(func(lang string) string { return text.FaultTitle(f.Name(), lang) }))
 			}
 		}
 	}
 	a.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix")
-}
-
-func faultTitle(lang string, f faults.Entry) string {
-	if lang == "zh" {
-		return f.TitleZH
-	}
-	return f.Title
 }
 
 // listLocks prints locks by family, the locks of a family in historical order.

@@ -91,7 +91,7 @@ func (a *app) root() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	f, usage := root.PersistentFlags(), a.usage("")
 	f.BoolVar(&a.json, "json", false, usage("json"))
-	f.StringVar(&a.lang, "lang", "", usage("lang"))
+	f.StringVar(&a.lang, "lang", "", usage("lang", "languages", a.sayLanguages()))
 	f.StringVar(&a.color, "color", "auto", usage("color"))
 	f.IntVar(&a.width, "width", 0, usage("width"))
 	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.matrix(), a.sweep(), a.explore(), a.verify(), a.par(), a.tolerance())

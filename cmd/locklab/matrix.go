@@ -205,7 +205,7 @@ func (a *app) printCounts(outcomes []*race.Outcome) {
 		if o.Runs == 0 {
 			continue
 		}
-		lo, hi := chart.Wilson(o.Broken, o.Runs)
+		lo, hi := study.Wilson(o.Broken, o.Runs)
 		a.Printf("  %-20s %-13s %5d/%d  %5.1f%% - %5.1f%%\n", o.Scenario.ID, o.Strategy.ID, o.Broken, o.Runs, 100*lo, 100*hi)
 	}
 }

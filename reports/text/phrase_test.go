@@ -1,4 +1,4 @@
-package text
+package text_test
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"locklab/reports/text"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -22,39 +23,39 @@ import (
 // have said stays as it is.
 func TestErrorInEachLanguage(t *testing.T) {
 	foreign := errors.New("EOF")
-	length := Errorf("error.setting.length")
+	length := text.Errorf("error.setting.length")
 	for _, c := range []struct {
 		err    error
 		en, zh string
 	}{
 		{foreign, "EOF", "EOF"},
-		{Errorf("error.lock", "name", "tokn", "near", Near("tokn", []string{"setnx", "token"})),
+		{text.Errorf("error.lock", "name", "tokn", "near", text.Near("tokn", []string{"setnx", "token"})),
 			`there is no lock "tokn": did you mean token? 'locklab list strategies' shows all`,
 			`没有锁 "tokn"。是不是 token？用 locklab list strategies 查看全部`},
-		{Errorf("error.lock", "name", "xyz", "near", Near("xyz", []string{"setnx", "token"})),
+		{text.Errorf("error.lock", "name", "xyz", "near", text.Near("xyz", []string{"setnx", "token"})),
 			`there is no lock "xyz": 'locklab list strategies' shows all`,
 			`没有锁 "xyz"。用 locklab list strategies 查看全部`},
-		{Errorf("error.setting", "item", "ttl=5", "cause", length),
+		{text.Errorf("error.setting", "item", "ttl=5", "cause", length),
 			`setting "ttl=5": a length needs a number and a unit, such as 1500ms, 10s or 2m`,
 			`参数 "ttl=5"：时长要有数字和单位，例如 1500ms、10s 或 2m`},
-		{Errorf("error.check.negative", "name", "ttl", "value", -5*time.Second),
+		{text.Errorf("error.check.negative", "name", "ttl", "value", -5*time.Second),
 			"ttl=-5s is negative: give a length from 0", "ttl=-5s 是负数：请写不小于 0 的时长"},
-		{fmt.Errorf("c.txt:3: %w", Errorf("error.trace.foreign")), "c.txt:3: this is no locklab trace", "c.txt:3: 这不是 locklab 的轨迹"},
-		{errors.Join(Errorf("error.trace.foreign"), foreign), "this is no locklab trace\nEOF", "这不是 locklab 的轨迹\nEOF"},
-		{Errorf("error.cells", "cells", Lines([]error{Errorf("error.trace.foreign"), foreign})),
+		{fmt.Errorf("c.txt:3: %w", text.Errorf("error.trace.foreign")), "c.txt:3: this is no locklab trace", "c.txt:3: 这不是 locklab 的轨迹"},
+		{errors.Join(text.Errorf("error.trace.foreign"), foreign), "this is no locklab trace\nEOF", "这不是 locklab 的轨迹\nEOF"},
+		{text.Errorf("error.cells", "cells", text.Lines([]error{text.Errorf("error.trace.foreign"), foreign})),
 			"not as contracted:\n  this is no locklab trace\n  EOF", "与契约不符：\n  这不是 locklab 的轨迹\n  EOF"},
-		{Errorf("error.setting.absent", "name", "a\x1b[31m\r"), `this scenario has no a\x1b[31m\r`, `这个竞态没有参数 a\x1b[31m\r`},
+		{text.Errorf("error.setting.absent", "name", "a\x1b[31m\r"), `this scenario has no a\x1b[31m\r`, `这个竞态没有参数 a\x1b[31m\r`},
 	} {
 		both := c.en + " / " + c.zh
 		if c.en == c.zh {
 			both = c.en
 		}
-		got := []string{c.err.Error(), (&Printer{Lang: "en"}).Error(c.err), (&Printer{Lang: "zh"}).Error(c.err), (&Printer{Lang: "both"}).Error(c.err)}
+		got := []string{c.err.Error(), (&text.Printer{Lang: "en"}).Error(c.err), (&text.Printer{Lang: "zh"}).Error(c.err), (&text.Printer{Lang: "both"}).Error(c.err)}
 		if diff := cmp.Diff([]string{c.en, c.en, c.zh, both}, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	if err := Errorf("error.setting", "item", "x", "cause", fmt.Errorf("%w", length)); !errors.Is(err, length) {
+	if err := text.Errorf("error.setting", "item", "x", "cause", fmt.Errorf("%w", length)); !errors.Is(err, length) {
 		t.Errorf("%v does not wrap its cause", err)
 	}
 }
@@ -62,7 +63,7 @@ func TestErrorInEachLanguage(t *testing.T) {
 // A key in an error is in the catalogues, and the values have the names of the text's
 // placeholders.
 func TestErrorsInCode(t *testing.T) {
-	catalogue, found := In("en"), map[string]int{}
+	catalogue, found := text.In("en"), map[string]int{}
 	key := regexp.MustCompile(`^(error|limit|refused)(\.[a-z]+)+$`)
 	for _, root := range roots {
 		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
@@ -132,7 +133,7 @@ func phraseOf(call *ast.CallExpr) (key string, names []string, ok bool) {
 	}
 	for i, arg := range call.Args {
 		key, ok := literal(arg)
-		if !ok || !In("en").Has(key) {
+		if !ok || !text.In("en").Has(key) {
 			continue
 		}
 		for j := i + 1; j < len(call.Args); j += 2 {

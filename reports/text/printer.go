@@ -13,7 +13,7 @@ import (
 // wrapped at a width. It remembers the first error of its writer.
 type Printer struct {
 	Out   io.Writer
-	Lang  string // "en", "zh" or "both"
+	Lang  string // as for Chosen
 	Width int    // in cells of a terminal
 	Err   error  // the first that Out returned
 }
@@ -24,12 +24,7 @@ func (p *Printer) To(w io.Writer, width int) *Printer {
 }
 
 // Langs are the languages to write in, in this order.
-func (p *Printer) Langs() []string {
-	if p.Lang == "both" {
-		return Languages()
-	}
-	return []string{p.Lang}
-}
+func (p *Printer) Langs() []string { return Chosen(p.Lang) }
 
 // Each returns what say returns for each language, joined by a slash.
 func (p *Printer) Each(say func(lang string) string) string {

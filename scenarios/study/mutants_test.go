@@ -16,7 +16,6 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
@@ -24,24 +23,24 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A search that finds nothing may be blind. So correct locks are spoilt here, in
-// the small ways in which people spoil them, and the search has to find what the
-// defect brings about. Each family is one lock with a knob for each defect.
+// A search that finds nothing may be blind. So these tests change correct locks in the
+// small ways in which people get them wrong, and the search must find what each defect
+// causes. A family is one lock with a knob for each defect.
 
-// A duel is the bounds of such a search. Its numbers are free, so that a defect
-// can be looked for where the whole lock is proved to hold.
+// A duel is the bounds of such a search. Its numbers are free, so that a defect can be
+// searched for where the correct lock is proved to hold.
 type duel struct {
 	clients, attempts int
 	budget            string
 	nodes             int // 0: one
 	ttl, work, retry  time.Duration
-	timeout           time.Duration // of a command; 0: the lab's
+	timeout           time.Duration // of a command; 0: the simulator's
 	idle              bool          // the work touches no resource, so that only the lock's messages can be lost
-	reenter           bool          // the lock is taken and given back once more inside
-	fallen            bool          // the whole lock falls, to OVERLAP and STALE-WRITE and nothing else
+	reenter           bool          // the holder acquires and releases the lock once more
+	fallen            bool          // the correct lock fails too, with OVERLAP and STALE-WRITE and nothing else
 }
 
-// Two clients with two attempts each, as the product's own bounds have them.
+// Two clients with two attempts each, as in study.DefaultBounds.
 func two(budget string) duel {
 	return duel{clients: 2, attempts: 2, budget: budget, ttl: 9 * time.Second, work: 3600 * time.Millisecond, retry: 9900 * time.Millisecond}
 }
@@ -51,21 +50,21 @@ func renewed(budget string) duel {
 	return duel{clients: 2, attempts: 2, budget: budget, ttl: 3 * time.Second, work: 3600 * time.Millisecond, retry: 3300 * time.Millisecond}
 }
 
-// falling is for defects of what comes after a lease has ended: that it can end
-// under its holder is a fall of the whole lock already, and the defect has to
-// bring a verdict that the whole lock is proved not to have.
+// falling is for defects that show only after a lease has ended. That a lease can end
+// under its holder is a failure of the correct lock already, so the defect must cause a
+// verdict that the correct lock is proved not to have.
 func (d duel) falling() duel { d.fallen = true; return d }
 
 func (d duel) reentrant() duel { d.reenter = true; return d }
 func (d duel) three() duel     { d.clients = 3; return d }
 
-// voting is three servers with a time-out longer than the lease: one silent
-// server uses the whole validity up.
+// voting is three servers with a time-out longer than the lease: one server that does not
+// answer uses up the whole validity.
 func voting(budget string) duel {
 	return duel{clients: 2, attempts: 1, budget: budget, nodes: 3, ttl: 2 * time.Second, work: time.Second, retry: 2500 * time.Millisecond, timeout: 3 * time.Second, idle: true}
 }
 
-// hasty is voting with a time-out that the lease can spare.
+// hasty is voting with a time-out that is short against the lease.
 func hasty(budget string) duel {
 	d := voting(budget)
 	d.timeout = 50 * time.Millisecond
@@ -167,24 +166,24 @@ type defect struct {
 	lock maker
 }
 
-// equivalent are the defects that no verdict of a search can tell from the whole
-// lock, each with the reason.
+// equivalent are the defects that cause the same verdicts as the correct lock in every
+// search, each with the reason.
 var equivalent = map[string]string{
 	"token/one token for all attempts":         "no request outlives the instant at which its sender gives up, so none of an earlier attempt can meet a later grant",
 	"watchdog/a refused renewal counts as one": "a renewal that looks whose lock it is finds nothing, however often",
 }
 
-// A family is a whole lock and its defects.
+// A family is a correct lock and its defects.
 type family struct {
 	name    string
 	whole   maker
 	defects []defect
 }
 
-// hold proves the whole lock at the bounds at which defects are to show, and says
-// what it falls to where the bounds say that it falls. The lock of algorithms that
-// the family stands for must come to the same, strike by strike and step by step:
-// what is spoilt here is the lock that people use.
+// hold searches the correct lock at the bounds of the defects and returns its verdicts;
+// they must be those that the bounds announce. The lock of the same name in package
+// algorithms must have the same, with the same number of faults and steps: the mutants
+// are mutants of the lock that people use.
 func (f *family) hold(t *testing.T, at duel) map[verdict.Word]price {
 	t.Helper()
 	r := at.search(t, f.whole)
@@ -195,22 +194,19 @@ func (f *family) hold(t *testing.T, at duel) map[verdict.Word]price {
 	_, overlap := found[verdict.Overlap]
 	_, stale := found[verdict.StaleWrite]
 	harms := maps.Clone(found)
-	delete(harms, verdict.Orphan) // the price of a time to live
+	delete(harms, verdict.Orphan) // a lease that outlives its holder: any lock with a TTL has it
 	if at.fallen != (overlap && stale && len(harms) == 2) || !at.fallen && len(harms) > 0 {
 		t.Errorf("the whole %s lock at %v: %s", f.name, at, listed(found))
 	}
-	entry, err := race.Strategy(f.name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entry := racetest.Lock(t, f.name)
 	if got, want := listed(found), listed(prices(at.search(t, entry.New))); got != want {
 		t.Errorf("the whole %s lock at %v: %s, the lock of that name: %s", f.name, at, got, want)
 	}
 	return found
 }
 
-// TestMutants prints, with -v, what kills each defect, and the score: a verdict
-// that the whole lock is proved not to have at the same bounds.
+// TestMutants prints, with -v, which verdict reveals each defect, and the score. It must
+// be a verdict that the correct lock is proved not to have at the same bounds.
 func TestMutants(t *testing.T) {
 	t.Parallel()
 	killed, survived, listedOnly := 0, 0, maps.Clone(equivalent)
@@ -261,7 +257,7 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// lost turns the outcome of a lock's script into an answer of Release.
+// lost turns the result of a release script into the error of Release.
 func lost(n int64, err error) error {
 	switch {
 	case err != nil && !errors.Is(err, redis.Nil):
@@ -285,11 +281,11 @@ func (s acquiring) Acquire(ctx context.Context, key string) (lock.Lease, error) 
 	return s(ctx, key)
 }
 
-// tokenKnobs is SET NX PX with a token and compare-and-delete, or what is left of it.
+// tokenKnobs is SET NX PX with a token and compare-and-delete, with defects.
 type tokenKnobs struct {
 	set     []any  // the words after the value; nil: NX PX ttl
 	then    string // a command without which the lease has no end
-	always  bool   // the same, also by whoever was refused
+	always  bool   // the same, also after a refusal
 	look    bool   // asks by GET whether the lock is free
 	token   string // every: a constant; once: one for all attempts
 	nilYes  bool   // a refusal counts as success
@@ -393,7 +389,7 @@ func tokenDefects() []defect {
 	return list
 }
 
-// dogKnobs is a reentrant lock in a hash with a watchdog, or what is left of it.
+// dogKnobs is a reentrant lock in a hash with a watchdog, with defects.
 type dogKnobs struct {
 	acquire, renew, release string // scripts in place of the right ones
 	period                  int    // parts of a TTL; 0: a third; <0: never
@@ -449,7 +445,7 @@ func (d *dog) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	}
 	return reporting(func(ctx context.Context) error {
 		n, err := d.run(ctx, d.release, key)
-		if n != 2 && !d.unstopped { // not held any more, or nobody knows
+		if n != 2 && !d.unstopped { // no longer held, or unknown
 			d.running = false
 		}
 		return lost(n, err)
@@ -490,7 +486,7 @@ func dogDefects() []defect {
 	return list
 }
 
-// stampKnobs is SETNX with a time stamp and takeover by GETSET, or what is left of it.
+// stampKnobs is SETNX with a time stamp and takeover by GETSET, with defects.
 type stampKnobs struct {
 	ends     func(now, ttl int64) int64 // the stamp; nil: now + ttl
 	backward bool                       // takes over what has not ended
@@ -553,7 +549,7 @@ func stampDefects() []defect {
 	return list
 }
 
-// voteKnobs is Redlock, or what is left of it.
+// voteKnobs is Redlock, with defects.
 type voteKnobs struct {
 	fewer     int    // votes less than a majority
 	nilYes    bool   // a refusal counts as a vote
@@ -564,7 +560,7 @@ type voteKnobs struct {
 	token     string // constant; "": a new one
 	plain     bool   // DEL without a look
 	noTTL     bool
-	sparing   bool // release where it agreed only
+	sparing   bool // release only on servers that granted the lock
 	zeroHeld  bool // a release that found nothing counts
 }
 
