@@ -33,6 +33,7 @@ type app struct {
 	lang    string // --lang as given
 	width   int    // --width as given
 	color   string
+	memory  int64       // --max-memory as given, in MB
 	helped  error       // what is wrong with a request for help
 	doom    *chart.Doom // of the run that is shown; nil: not requested
 	pages   *os.File    // the terminal, while output is collected for its pager

@@ -88,7 +88,7 @@ func (a *app) explore() *cobra.Command {
 			if err := a.checkOutputs("-o", append(files, curve...)...); err != nil {
 				return err
 			}
-			most, restore := keepWithin(memory)
+			most, restore := a.keepWithin(memory)
 			defer restore()
 			b.MaxBytes = most
 			b.Progress, b.Now = a.searching(), time.Now
@@ -201,8 +201,7 @@ func (a *app) showSearch(s *study.Search, took time.Duration, files []string) er
 	status := error(nil)
 	switch {
 	case r.OutOfMemory:
-		megabytes := s.Bounds.MaxBytes >> 20
-		status = noAnswer("error.cut.memory", "states", fmt.Sprint(r.States), "given", fmt.Sprint(megabytes), "more", fmt.Sprint(2*megabytes))
+		status = noAnswer("error.cut.memory", "states", fmt.Sprint(r.States), "given", a.memory, "more", 2*a.memory)
 	case !r.Limit.IsZero():
 		status = noAnswer("error.cut.by", "limit", r.Limit)
 	case !r.Complete:

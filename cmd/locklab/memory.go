@@ -15,14 +15,18 @@ func (a *app) checkMemory(megabytes int64) error {
 	return nil
 }
 
+// code is about what the program takes of which the garbage collector knows nothing.
+const code = 16 << 20
+
 // keepWithin has the garbage collector keep the program within --max-memory, and returns
-// that in bytes, for searches; 0: no limit. The program's code, of which the collector
-// knows nothing, gets a sixteenth.
-func keepWithin(megabytes int64) (bytes int64, restore func()) {
+// the bytes that are for searches; 0: no limit.
+func (a *app) keepWithin(megabytes int64) (bytes int64, restore func()) {
 	if megabytes == 0 {
 		return 0, func() {}
 	}
+	a.memory = megabytes
 	bytes = megabytes << 20
-	before := debug.SetMemoryLimit(bytes - bytes/16)
+	bytes -= min(code, bytes/2)
+	before := debug.SetMemoryLimit(bytes)
 	return bytes, func() { debug.SetMemoryLimit(before) }
 }

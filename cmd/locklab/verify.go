@@ -173,7 +173,7 @@ func (a *app) uncovered(file string, families []string) (open []ci.Uncovered, er
 }
 
 func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open []ci.Uncovered, flags verifyFlags) error {
-	most, restore := keepWithin(flags.memory)
+	most, restore := a.keepWithin(flags.memory)
 	defer restore()
 	for i := range rows {
 		rows[i].Bounds.MaxBytes = most
