@@ -37,6 +37,7 @@ type duel struct {
 	timeout           time.Duration // of a command; 0: the simulator's
 	idle              bool          // the work touches no resource, so that only the lock's messages can be lost
 	reenter           bool          // the holder acquires and releases the lock once more
+	apart             bool          // the search treats clients as different
 	fallen            bool          // the correct lock fails too, with OVERLAP and STALE-WRITE and nothing else
 }
 
@@ -71,6 +72,7 @@ func hasty(budget string) duel {
 	return d
 }
 
+func (d duel) once() duel  { d.attempts = 1; return d }
 func (d duel) twice() duel { d.attempts = 2; return d }
 
 func (d duel) String() string {
@@ -100,10 +102,14 @@ func (d duel) search(t *testing.T, create maker) *explore.Result {
 		t.Fatal(err)
 	}
 	defer sim.Close()
-	r, err := explore.Run(context.Background(), sim, explore.Options{
+	opt := explore.Options{
 		Case:  history.History{Clients: d.clients + 1, Nodes: nodes, Key: client.Key, TTL: d.ttl},
 		Probe: d.clients + 1, Symmetric: d.clients, MaxStates: 400_000,
-	})
+	}
+	if d.apart {
+		opt.Symmetric = 0
+	}
+	r, err := explore.Run(context.Background(), sim, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,6 +289,7 @@ func (s acquiring) Acquire(ctx context.Context, key string) (lock.Lease, error) 
 
 // tokenKnobs is SET NX PX with a token and compare-and-delete, with defects.
 type tokenKnobs struct {
+	acquire string // a script in place of SET
 	set     []any  // the words after the value; nil: NX PX ttl
 	then    string // a command without which the lease has no end
 	always  bool   // the same, also after a refusal
@@ -314,11 +321,14 @@ func (k tokenKnobs) lock(env lock.Env) lock.Strategy {
 				return nil, lock.ErrNotAcquired
 			}
 		}
-		words := []any{"NX", "PX", env.TTL.Milliseconds()}
-		if k.set != nil {
-			words = k.set
+		words := []any{"SET", key, token, "NX", "PX", env.TTL.Milliseconds()}
+		switch {
+		case k.set != nil:
+			words = append(words[:3], k.set...)
+		case k.acquire != "":
+			words = []any{"EVAL", k.acquire, 1, key, token, env.TTL.Milliseconds()}
 		}
-		err := r.Do(ctx, append([]any{"SET", key, token}, words...)...).Err()
+		err := r.Do(ctx, words...).Err()
 		refused := errors.Is(err, redis.Nil)
 		if k.then != "" && (err == nil || k.always && refused) {
 			if err := r.Do(ctx, k.then, key, env.TTL.Milliseconds()).Err(); err != nil {
@@ -386,7 +396,42 @@ func tokenDefects() []defect {
 	add("GET, then SET without NX", two(""), tokenKnobs{set: []any{"PX", 9000}, look: true})
 	add("refusal counts as success", two(""), tokenKnobs{nilYes: true})
 	add("error counts as success", two("lose-request=1"), tokenKnobs{errYes: true})
+	return append(list, nameDefects()...)
+}
+
+// nameDefects are locks in which it depends on the clients' names who comes in: a
+// search that takes clients for interchangeable may never see the one that does.
+func nameDefects() []defect {
+	const find, take = `local v = redis.call("GET", KEYS[1]) `, ` return redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])`
+	var list []defect
+	add := func(name, script string) {
+		list = append(list, defect{name, two("").once(), tokenKnobs{acquire: script}.lock})
+	}
+	add("the greater token takes over", find+`if v and v > ARGV[1] then return false end`+take)
+	add("the last of the sorted tokens takes over", find+`local all = {v or ARGV[1], ARGV[1]} table.sort(all)
+if all[2] ~= ARGV[1] then return false end`+take)
+	add("the last in rank takes over", `redis.call("ZADD", "line", 0, ARGV[1])
+if redis.call("ZRANK", "line", ARGV[1]) + 1 ~= redis.call("ZCARD", "line") then return false end`+take)
+	add("the last of all keys takes over", `local own = KEYS[1] .. ":" .. ARGV[1] redis.call("SET", own, "")
+local all = redis.call("KEYS", KEYS[1] .. ":*") if all[#all] ~= own then return false end`+take)
+	add("a key for each client", `return redis.call("SET", KEYS[1] .. string.sub(ARGV[1], 1, 2), ARGV[1], "NX", "PX", ARGV[2])`)
 	return list
+}
+
+// TestMutantsByName: what kills a lock that goes by names does so with and without
+// symmetry.
+func TestMutantsByName(t *testing.T) {
+	for _, d := range nameDefects() {
+		apart := d.at
+		apart.apart = true
+		got, want := d.at.search(t, d.lock), apart.search(t, d.lock)
+		if listed(prices(got)) != listed(prices(want)) || got.States != want.States || !got.Complete || prices(want)[verdict.Overlap].steps == 0 {
+			t.Errorf("%s: found %s in %d states, without symmetry %s in %d", d.name, listed(prices(got)), got.States, listed(prices(want)), want.States)
+		}
+		if got.Symmetry || got.Asymmetry.Command == nil {
+			t.Errorf("%s: symmetry %v, given up for %+v", d.name, got.Symmetry, got.Asymmetry)
+		}
+	}
 }
 
 // dogKnobs is a reentrant lock in a hash with a watchdog, with defects.

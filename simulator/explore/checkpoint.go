@@ -365,7 +365,7 @@ func (k *checkpointer) search(ctx context.Context, sim *simulator.Simulator, opt
 	began := k.Now()
 	symmetric, start := opt.Symmetric, sim.NewWorld() // which empties the tables
 	err := sim.Load(in)
-	in.Get(&opt.Symmetric)
+	in.Get(&opt.Symmetric, &opt.asymmetry)
 	if err == nil && opt.Symmetric != 0 && opt.Symmetric != symmetric {
 		err = errUnsound
 	}
@@ -454,7 +454,7 @@ func (k *checkpointer) save(s *search) {
 			w.Put(*k.first)
 		}
 		s.sim.Save(w, s.before.sim)
-		w.Put(s.symmetric)
+		w.Put(s.symmetric, s.opt.asymmetry)
 		s.save(w, s.before)
 	}, s.visited.states.n)
 	s.visited.checkpoint = k.report

@@ -35,6 +35,7 @@ var searches = []struct {
 	{"token", "clients=2,attempts=1,ttl=9s,budget=crash=1+pause=1", true},
 	{"getset", "clients=2,attempts=1,ttl=9s,budget=crash=1+pause=1", false},
 	{"watchdog", "clients=2,attempts=1,ttl=9s,budget=crash=1+failover=1", false},
+	{"reentrant", "clients=2,attempts=1,ttl=9s,budget=crash=1+pause=1", false}, // replies name clients
 	{"redlock", "clients=2,attempts=1,nodes=3,ttl=9s,budget=restart=1", false},
 	{"zk-reentrant", "clients=2,attempts=1,ttl=9s,budget=crash=1", false},
 }

@@ -25,7 +25,8 @@ type Options struct {
 	// No fault is injected into it. 0: there is none, and no deadlock is found.
 	Probe int
 	// Symmetric says that so many clients, from the first, run the same code with the
-	// same clock; states that differ only in a permutation of them count as one.
+	// same clock; states that differ only in a permutation of them count as one. Code or
+	// servers that treat them otherwise are found out; see Result.Asymmetry.
 	Symmetric int
 	// Causes looks for the shortest way to each verdict by each cause: which faults were
 	// injected, and what the clients were doing that they hit. The causes are then part
@@ -45,6 +46,8 @@ type Options struct {
 	Progress func(r *Result)
 	// Checkpoint is the file from which a search that was stopped can go on.
 	Checkpoint Checkpoint
+
+	asymmetry simulator.AsymmetricError // why Symmetric was given up
 }
 
 // A Result is what a search has covered and found.
@@ -54,15 +57,18 @@ type Result struct {
 	OutOfMemory bool        // Options.MaxBytes ended it
 	States      int
 	Transitions int
-	Depth       int              // steps from the start to the farthest state
-	Open        int              // states that were reached but not visited
-	Bytes       int64            // memory of the states and their index
-	ReadsClock  bool             // true time was part of the state: some code reads a clock
-	Symmetry    bool             // states that differ only in a permutation of clients were counted as one
-	Histories   int              // distinct histories of observations of all clients
-	Triggered   []simulator.Verb // the faults that were injected anywhere, sorted
-	Found       []Witness
-	Kept        Kept // of Options.Checkpoint
+	Depth       int   // steps from the start to the farthest state
+	Open        int   // states that were reached but not visited
+	Bytes       int64 // memory of the states and their index
+	ReadsClock  bool  // true time was part of the state: some code reads a clock
+	Symmetry    bool  // states that differ only in a permutation of clients were counted as one
+	// Asymmetry is why they were not, although Options.Symmetric said that they could
+	// be; the zero value if they were.
+	Asymmetry simulator.AsymmetricError
+	Histories int              // distinct histories of observations of all clients
+	Triggered []simulator.Verb // the faults that were injected anywhere, sorted
+	Found     []Witness
+	Kept      Kept // of Options.Checkpoint
 }
 
 // A Witness is a verdict with the shortest way to it.
@@ -86,6 +92,7 @@ func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result,
 	}
 	defer k.release()
 	defer k.unfit(&r, &err)
+	defer sim.Alike(0)
 	r, err = passes(ctx, sim, &opt, k)
 	k.finish(r, err)
 	return r, err
@@ -137,7 +144,7 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 		asymmetric := (*simulator.AsymmetricError)(nil)
 		switch {
 		case errors.As(err, &asymmetric):
-			opt.Symmetric = 0
+			opt.Symmetric, opt.asymmetry = 0, *asymmetric
 		case !errors.Is(err, errNowAbsolute):
 			r := s.result()
 			if what := limit(err); !what.IsZero() {

@@ -227,7 +227,7 @@ func (s *search) checkSteps(ctx context.Context, start simulator.World) error {
 	}
 	for i := range min(samples, n-1) {
 		id := uint32(1 + i*(n-1)/min(samples, n-1))
-		if _, err := s.redo(s.visited.states.parent(id), s.choices[s.visited.states.via(id)]); err != nil {
+		if _, _, err := s.redo(s.visited.states.parent(id), s.choices[s.visited.states.via(id)]); err != nil {
 			return err
 		}
 		if s.byCause {

@@ -155,6 +155,7 @@ type eventList []history.Event
 
 func newTransitions(sim *simulator.Simulator, c verdict.Case, probe, symmetric int, byCause bool) *transitions {
 	s := &transitions{sim: sim, numbers: &numbers{ids: maxIDs}, judge: c, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: probe, symmetric: symmetric, byCause: byCause}
+	s.sim.Alike(symmetric)
 	s.renames = map[renaming]uint32{}
 	s.clientTab = make([]table[simulator.ClientPart, *clientEntry], s.clients)
 	for c := range s.clientTab {

@@ -40,6 +40,8 @@ type Kind struct {
 	clocked bool // some command has read its server's clock
 	listens bool // some connection has subscribed
 	waited  bool // some client has sent WAIT
+
+	alike uint8 // see Alike
 }
 
 // batch is what one write to a connection held: almost always one command.
@@ -78,6 +80,7 @@ type effect struct {
 	reply   uint32
 	lives   [MaxKeys]lifetime // of the expiring keys of to
 	changes []change
+	alike   uint8 // so many clients, from the first, were found interchangeable; see Kind.Alike
 }
 
 // lifetime is where a deadline comes from: from place keep of the old keyspace, or,
@@ -200,6 +203,9 @@ func (k *Kind) internBatch(on connRef, wire []byte) (uint32, error) {
 // since the epoch), and says what it did.
 func (k *Kind) apply(d *Data, now time.Duration, b uint32) (*effect, error) {
 	eff, err := k.look(d, now, b)
+	if err == nil && eff.alike < k.alike && !k.engine.noMemo {
+		err = k.interchange(d, now, b, eff)
+	}
 	if err != nil {
 		return nil, err
 	}

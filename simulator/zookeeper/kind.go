@@ -386,6 +386,8 @@ func ends(e Event, w Watch) bool {
 // What follows is not used then.
 func (k *Kind) Symmetric() bool { return false }
 
+func (k *Kind) Alike(int) {}
+
 func (k *Kind) RenameState(s EnsembleState, _ *world.Names) EnsembleState { return s }
 func (k *Kind) SameRequest(a, b uint32, _ *world.Names) bool              { return a == b }
 func (k *Kind) NamesClient(answer uint32) (text string, named bool) {
