@@ -58,11 +58,16 @@ func Try(c *simulator.Client, strategy lock.Strategy) (lock.Lease, error) {
 	c.Record(history.Event{Kind: history.Acquire})
 	lease, err := strategy.Acquire(context.Background(), Key)
 	if err != nil {
-		c.Record(history.Event{Kind: history.Refuse, Note: Note(err)})
+		c.Record(Refusal(err))
 		return nil, err
 	}
 	c.Record(history.Event{Kind: history.Enter, Token: FencingToken(lease)})
 	return lease, nil
+}
+
+// Refusal is the refusal of an attempt that ended with err.
+func Refusal(err error) history.Event {
+	return history.Event{Kind: history.Refuse, Claims: errors.Is(err, lock.ErrNotAcquired), Note: Note(err)}
 }
 
 // A Section is what a client does while it holds the lock, by its own clock.

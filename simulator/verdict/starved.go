@@ -26,7 +26,7 @@ type starved struct {
 const starvedAfter = 10
 
 func (s *starved) observe(in *input) {
-	if in.reading.holders() != 0 || in.reading.down|in.reading.leftovers() != 0 || !in.reading.keyChanged && in.reading.dead != 0 {
+	if !in.reading.unhindered() {
 		s.finish(in)
 		return
 	}

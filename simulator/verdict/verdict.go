@@ -77,17 +77,23 @@ func Judge(h *history.History) Judgement {
 		c = CaseOf(h)
 		m Monitor
 		r record
+
+		fenced Finding // if the run is
 	)
 	note := r.note
 	for i := range h.Events {
 		e := &h.Events[i]
+		refused := m.fence.refused
 		m.Observe(&c, i, e, note)
+		if m.fence.refused && !refused {
+			fenced = Finding{Verdict: Fenced, Clients: []int{e.Client}, From: e.At, To: e.At, Event: i}
+		}
 		r.closeOverlaps(e)
 	}
 	m.Finish(&c, h.End, h.Horizon, len(h.Events)-1, note)
 	r.finish(h.End)
 	if m.fenced() {
-		r.note(fencedBy(h))
+		r.note(fenced)
 	}
 	slices.SortStableFunc(r.findings, func(a, b Finding) int { return a.Event - b.Event })
 	return Judgement{Verdicts: verdicts(r.findings), Findings: r.findings, Contended: m.Contended()}

@@ -39,7 +39,8 @@ func (wrongDel) observe(in *input) {
 	}
 	n := e.Node - 1
 	g := in.reading.grant[n]
-	if g.owner == 0 || g.left || g.owner == client8(e.Client) || takesOver(in, n) {
+	own := g.owner == client8(e.Client) && g.of(e.Lease)
+	if g.owner == 0 || g.left || own || takesOver(in, n) {
 		return
 	}
 	in.instant(WrongDel, e.Client, int(g.owner))
