@@ -18,6 +18,10 @@ import "locklab/simulator/history"
 //     the client did not have the lock at any of them, "not yours" only if it had it at all
 //     of them.
 //
+// "Not yours" is not false either if the client lost a part of the lock later in the call,
+// but not by its own command: of a majority, one server's key may expire while it deletes
+// the others.
+//
 // So a GET-then-DEL that found its own token, slept through the expiry, deleted the next
 // owner's key and reported success has lied; and so has a release that removed the client's
 // own key by a request whose answer was lost, asked again, and reported "not held". A
@@ -34,13 +38,16 @@ import "locklab/simulator/history"
 type lie struct {
 	asking  clients // renewing or checking
 	decided clients // releasing or asking, and have changed the key: had and lacked stand
-	had     clients // have had the lock at all moments of the call
+	had     clients // have had the lock at all moments of the call, or until they gave it back
 	lacked  clients // have had it at none
 }
 
 func (l *lie) observe(in *input) {
 	e, c := in.event, client8(in.event.Client)
 	l.look(in)
+	if (e.Kind == history.Change || e.Kind == history.Expire) && e.Key == in.run.key {
+		l.lose(in)
+	}
 	switch e.Kind {
 	case history.Acquire:
 		if e.Note != "" {
@@ -75,6 +82,15 @@ func (l *lie) look(in *input) {
 		} else {
 			l.had.remove(c)
 		}
+	}
+}
+
+// lose is a change of the key: it takes a part of the lock from a client that is giving it
+// back, unless that one did it.
+func (l *lie) lose(in *input) {
+	o := in.reading.grant[in.event.Node-1].owner
+	if l.decided.has(o) && o != client8(in.event.Client) && in.event.Before != in.event.After {
+		l.had.remove(o)
 	}
 }
 

@@ -267,7 +267,11 @@ func (r *Reading) change(c *Case, e *history.Event) {
 	g, forever := &r.grant[n], e.Until == history.Forever
 	made := e.Before != e.After
 	if made {
-		g.owner, g.lease = r.ownerOf(e), uint8(e.Lease)
+		owner, lease := r.ownerOf(e), uint8(e.Lease)
+		if g.owner == owner && g.lease != lease {
+			lease = 0 // what two leases of one client have made belongs to both
+		}
+		g.owner, g.lease = owner, lease
 		g.left = !r.active().has(g.owner)
 	}
 	switch {

@@ -110,7 +110,11 @@ func (m *moment) change(e *history.Event) {
 			owner = m.copies[[2]int{e.Node, int(e.Replica)}]
 		}
 		idle := m.stage[owner] == "" || m.stage[owner] == "dead"
-		g.owner, g.lease, g.left = owner, e.Lease, owner == 0 || idle && !m.asking[owner]
+		lease := e.Lease
+		if was && g.owner == owner && g.lease != lease {
+			lease = 0 // it belongs to both
+		}
+		g.owner, g.lease, g.left = owner, lease, owner == 0 || idle && !m.asking[owner]
 		g.stamped = e.At
 		if e.Client == 0 {
 			g.stamped = longAgo
@@ -352,6 +356,13 @@ func (c *court) lie(i int) {
 	}
 	if first >= 0 {
 		look(first, c.h.Events[first].Lease)
+		for j := first + 1; j < i; j++ { // a part of it may have been lost otherwise
+			e := &c.h.Events[j]
+			touched := (e.Kind == history.Change || e.Kind == history.Expire) && e.Key == c.h.Key && e.Before != e.After
+			if touched && e.Client != me && c.before[j].key[e.Node].owner == me {
+				had = false
+			}
+		}
 	} else {
 		look(begin, c.h.Events[begin].Lease)
 		for j := begin + 1; j <= i; j++ {
