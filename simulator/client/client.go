@@ -93,17 +93,17 @@ func Work(c *simulator.Client, lease lock.Lease, s Section) {
 	c.Record(history.Event{Kind: history.Leave})
 }
 
-// Release releases the lock and records the result. If the outcome is unknown, because
-// no answer came, the lock claims nothing.
+// Release releases the lock and records the result. A success states something only if
+// the lease is a Reporter; ErrNotHeld always does. If the outcome is unknown, because no
+// answer came, the lock claims nothing.
 func Release(c *simulator.Client, lease lock.Lease) error {
 	c.Record(history.Event{Kind: history.Release})
 	err := lease.Release(context.Background())
 	_, claims := lease.(lock.Reporter)
-	e := history.Event{Kind: history.Released, Claims: claims, OK: err == nil, Note: Note(err)}
-	if err != nil && !errors.Is(err, lock.ErrNotHeld) {
-		e.Claims = false
+	if err != nil {
+		claims = errors.Is(err, lock.ErrNotHeld)
 	}
-	c.Record(e)
+	c.Record(history.Event{Kind: history.Released, Claims: claims, OK: err == nil, Note: Note(err)})
 	return err
 }
 

@@ -18,9 +18,13 @@ import (
 //   - While a client is inside, leaving or releasing there is no orphan. The loser
 //     of a GETSET race leaves its stamp over the winner's; as long as the winner
 //     works, that key rightly keeps the others out.
-//   - An orphan counts if another client was refused while it existed, or if it
-//     outlasts the run. Otherwise every release that gives up on a slow answer
-//     would be one for the milliseconds until its command arrives.
+//   - An orphan counts if it refused another client, or if it outlasts the run.
+//     Otherwise every release that gives up on a slow answer would be one for the
+//     milliseconds until its command arrives.
+//   - It refused a client if a server on which it stood executed a request of that
+//     client's attempt, and the attempt ended with the answer that another has the lock
+//     (a Refuse with Claims) while it still stood. An attempt that had its answer before
+//     there was an orphan, or that heard no answer, was not refused by it.
 //   - Forever: it outlasts the run, and has no time to live on a quorum.
 type orphan struct {
 	open     clients                   // whose orphans exist

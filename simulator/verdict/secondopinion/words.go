@@ -59,11 +59,25 @@ func chronicle(h *history.History) []moment {
 	m := moment{map[int]string{}, map[int]bool{}, map[int]grant{}, map[[2]int]int{}, map[int]bool{}, false}
 	all := []moment{m}
 	for i := range h.Events {
+		if !moves(h.Events[i].Kind) {
+			all = append(all, m)
+			continue
+		}
 		m = moment{maps.Clone(m.stage), maps.Clone(m.asking), maps.Clone(m.key), maps.Clone(m.copies), maps.Clone(m.split), m.lived}
 		m.follow(h, &h.Events[i])
 		all = append(all, m)
 	}
 	return all
+}
+
+// moves says whether an event of kind k changes how things stand.
+func moves(k history.Kind) bool {
+	switch k {
+	case history.Change, history.Expire, history.Replicate, history.Sync, history.Split, history.Heal,
+		history.Acquire, history.Enter, history.Refuse, history.Leave, history.Release, history.Released, history.Done, history.Crash:
+		return true
+	}
+	return false
 }
 
 func (m *moment) follow(h *history.History, e *history.Event) {
@@ -92,7 +106,7 @@ func (m *moment) follow(h *history.History, e *history.Event) {
 	case history.Heal:
 		m.split[e.Node] = false
 		delete(m.key, nodes+e.Node)
-	case history.Acquire, history.Enter, history.Refuse, history.Leave, history.Release, history.Released, history.Done, history.Crash:
+	default:
 		m.move(h, e)
 	}
 }
