@@ -261,7 +261,7 @@ func (v *voice) mark(f verdict.Finding) string {
 	case len(f.Clients) == 0:
 	case f.Verdict == verdict.Overlap:
 		who = ClientNames(f.Clients, "+")
-	case f.Verdict == verdict.StaleWrite || f.Verdict == verdict.WrongDel || f.Verdict == verdict.Fenced:
+	case f.Verdict == verdict.StaleWrite || f.Verdict == verdict.WrongDel:
 		who = v.say("mark.by", "client", clientName(f.Clients[0]))
 	case f.Verdict == verdict.Lie:
 		who = v.say("mark.to", "client", clientName(f.Clients[0]))
