@@ -93,6 +93,7 @@ type Entry struct {
 type Op struct {
 	Kind  OpKind
 	Node  int8          // Request, Listen: the server, from 1; Read, Write: history.Resource
+	Lease uint8         // Request, Read, Write: as in history.Event
 	Arg   uint32        // Request, Listen, Watch: what is asked, a number of the server's tables
 	D     time.Duration // Sleep, Listen, Watch: how long at most, on the client's clock
 	Base  int32         // Write: the version that was read
