@@ -276,8 +276,8 @@ func (s *search) listClientFaults(c int) {
 	}
 }
 
-// allInVain says whether no fault was injected, every client has come to its end
-// and none was ever given the lock.
+// allInVain says whether no fault was injected, every client has come to its end, none was
+// ever given the lock and every refusal was in vain.
 func (s *search) allInVain() bool {
 	if s.visited.spent > 0 {
 		return false
@@ -287,7 +287,7 @@ func (s *search) allInVain() bool {
 			return false
 		}
 	}
-	return true
+	return s.judgeTab.keys[s.cur[s.judgeAt()]].InVain()
 }
 
 // settled says whether no request is under way whose sender no longer waits, and every

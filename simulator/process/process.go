@@ -89,9 +89,10 @@ type Entry struct {
 	// it: by all notes up to here.
 	Entered, Inside bool
 	// Resting: the program rests, and nothing else of the process goes on; Tokens is how
-	// many it has drawn. See Rest.
+	// many it has drawn, and Lease the number of its latest attempt. See Rest.
 	Resting bool
 	Tokens  uint64
+	Lease   uint8
 
 	next Observation // cache of the first edge that was followed from here
 	to   uint32      // where it leads; 0: nowhere yet
@@ -101,6 +102,7 @@ type Entry struct {
 type Op struct {
 	Kind  OpKind
 	Node  int8          // Request, Listen: the server, from 1; Read, Write: history.Resource
+	Lease uint8         // Request, Read, Write: as in history.Event
 	Arg   uint32        // Request, Listen, Watch: what is asked, a number of the server's tables
 	D     time.Duration // Begin, Sleep, Idle, Listen, Watch: how long at most, on the client's clock
 	Base  int32         // Write: the version that was read
@@ -133,7 +135,13 @@ type root struct {
 	stage   int
 	rest    time.Duration
 	tokens  uint64
+	lease   uint8
 	entered bool
+}
+
+// rootAt is the root that is the same as an entry at which the program rests.
+func rootAt(e *Entry) root {
+	return root{int(e.Ops[0].Arg), e.Ops[0].D, e.Tokens, e.Lease, e.Entered}
 }
 
 type edge struct {
@@ -233,13 +241,13 @@ func (p *Process) Forget(at uint32) (uint32, error) {
 	if e.Parent == at || !e.Resting {
 		return at, nil
 	}
-	return p.rootOf(root{stage: int(e.Ops[0].Arg), rest: e.Ops[0].D, tokens: e.Tokens, entered: e.Entered})
+	return p.rootOf(rootAt(e))
 }
 
 // SameRoot is the history without observations of p that is the same as e is of another
 // process with the same program.
 func (p *Process) SameRoot(e *Entry) (uint32, error) {
-	return p.rootOf(root{int(e.Ops[0].Arg), e.Ops[0].D, e.Tokens, e.Entered})
+	return p.rootOf(rootAt(e))
 }
 
 func (p *Process) rootOf(k root) (uint32, error) {
@@ -250,7 +258,7 @@ func (p *Process) rootOf(k root) (uint32, error) {
 	if !ok {
 		return 0, p.room.Take()
 	}
-	p.entries = append(p.entries, Entry{Parent: at, Ops: [MaxThreads]Op{{Kind: Begin, Arg: uint32(k.stage), D: k.rest}}, Tokens: k.tokens, Entered: k.entered})
+	p.entries = append(p.entries, Entry{Parent: at, Ops: [MaxThreads]Op{{Kind: Begin, Arg: uint32(k.stage), D: k.rest}}, Tokens: k.tokens, Lease: k.lease, Entered: k.entered})
 	p.roots[k] = at
 	return at, nil
 }
@@ -376,7 +384,7 @@ func (p *Process) Save(w *codec.Writer, n int) {
 }
 
 // Load reads what Save wrote into a process that has observed nothing.
-func (p *Process) Load(r *codec.Reader) {
+func (p *Process) Load(r *codec.Reader) error {
 	var n int
 	r.Get(&n)
 	for at := 0; at < n && r.Err() == nil; at++ {
@@ -384,11 +392,33 @@ func (p *Process) Load(r *codec.Reader) {
 		if r.Get(&e); at == 0 {
 			continue // the program that has not begun: every process has it
 		}
+		if e.Parent > uint32(at) {
+			return fmt.Errorf("simulator: history %d of a client follows from a later one", at)
+		}
 		p.entries = append(p.entries, e)
 		if e.Parent == uint32(at) {
-			p.roots[root{int(e.Ops[0].Arg), e.Ops[0].D, e.Tokens, e.Entered}] = uint32(at)
+			p.roots[rootAt(&e)] = uint32(at)
 			continue
 		}
 		p.link(e.Parent, e.Seen, uint32(at))
 	}
+	return r.Err()
+}
+
+// Check runs the code up to an entry and says where it does something else than the
+// table says, which may have been read from a file.
+func (p *Process) Check(at uint32) error {
+	if p.entries[at].Parent == at { // no code has run
+		return nil
+	}
+	if err := p.rerun(at); err != nil {
+		return err
+	}
+	e, parent := &p.entries[at], p.entries[at].Parent
+	did := p.live.entry(parent, e.Seen)
+	did.inherit(&p.entries[parent])
+	if did.Memory != e.Memory || did.Entered != e.Entered || did.Inside != e.Inside || did.Resting != e.Resting || did.Tokens != e.Tokens || did.Lease != e.Lease {
+		return fmt.Errorf("simulator: history %d of c%d is not what its code comes to", at, p.id)
+	}
+	return nil
 }
