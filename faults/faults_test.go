@@ -133,7 +133,7 @@ func TestFaults(t *testing.T) {
 		},
 		{
 			name: "pause", budget: "pause=2@5s",
-			lists:  []C{faults.PauseOf(1, 0), faults.PauseOf(2, 0)},
+			lists:  []C{faults.PauseOf(1, 0), faults.PauseUnsentOf(1), faults.PauseOf(2, 0)},
 			inject: faults.PauseOf(2, 3*sec), event: history.Pause,
 			effect: func(s *stage) bool { return s.world.Paused(2) && s.sim.NextDeadline(&s.world) == 3*sec },
 			refusals: map[C]string{

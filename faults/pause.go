@@ -24,7 +24,7 @@ func (Pause) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulat
 		if f.Running(c) {
 			buf = append(buf, simulator.Choice{Verb: verbPause, Client: int8(c)})
 			if f.Unsent(c) {
-				buf = append(buf, simulator.Choice{Verb: verbPause, Client: int8(c), Thread: beforeSending})
+				buf = append(buf, PauseUnsentOf(c))
 			}
 		}
 	}
@@ -70,3 +70,9 @@ fault.resume = {client} 恢复运行，从停下的地方继续。
 fault.resume.inside = {client} 恢复运行，继续执行，仿佛时间没有流逝。
 painted.pause = 暂停
 `
+
+// PauseUnsentOf is the choice that stops client c, from 1, before the requests are sent that
+// it has just made, until a Resume is chosen.
+func PauseUnsentOf(c int) simulator.Choice {
+	return simulator.Choice{Verb: verbPause, Client: int8(c), Thread: beforeSending}
+}

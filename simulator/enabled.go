@@ -14,7 +14,7 @@ import (
 func (s *Simulator) Enabled(w *World, buf []Choice) []Choice {
 	v := s.view(w)
 	for c := range s.procs {
-		buf = clientEnabled(&w.procs[c], w.now, int8(c+1), buf)
+		buf = s.clientEnabled(&w.procs[c], w.now, int8(c+1), buf)
 		buf = s.servers.Ready(v, int8(c+1), buf)
 		buf = s.servers.told(v, int8(c+1), buf)
 	}
@@ -39,7 +39,7 @@ func (s *Simulator) faultsEnabled(w *World, buf []Choice) []Choice {
 
 // clientEnabled appends what can happen to client c at now without a look at any
 // server.
-func clientEnabled(p *node.Client, now time.Duration, c int8, buf []Choice) []Choice {
+func (s *Simulator) clientEnabled(p *node.Client, now time.Duration, c int8, buf []Choice) []Choice {
 	switch {
 	case p.Dead:
 		return buf
@@ -65,7 +65,7 @@ func clientEnabled(p *node.Client, now time.Duration, c int8, buf []Choice) []Ch
 		if ch.Verb != 0 {
 			buf = append(buf, ch)
 		}
-		if th.Phase.Waiting() && th.Due <= now {
+		if th.Phase.Waiting() && s.impatient(th) <= now {
 			buf = append(buf, Choice{Verb: GiveUp, Client: c, Thread: int8(t)})
 		}
 	}
@@ -143,12 +143,37 @@ func (s *Simulator) timerDue(th *node.Thread, now time.Duration) time.Duration {
 		return max(th.Latest, now)
 	case !asleep && !th.Phase.Waiting():
 		return Never
+	case !asleep:
+		if from := s.impatient(th); from > now {
+			return from
+		}
+		return max(th.Due, now)
 	case s.config.Timing == nil || th.Due > now:
 		return th.Due
-	case asleep:
-		return max(th.Latest, now)
 	}
-	return max(clock.Later(th.Due, s.config.Timing.Lateness), now)
+	return max(th.Latest, now)
+}
+
+// impatient is from when on a thread that waits for an answer may give up.
+func (s *Simulator) impatient(th *node.Thread) time.Duration {
+	if s.config.Timing == nil || th.Due == Never {
+		return th.Due
+	}
+	return th.Due - s.config.Timing.Lateness
+}
+
+// giveUpAt is by when a thread gives up that waits for an answer from now on, for d of
+// its clock: late at most.
+func (s *Simulator) giveUpAt(now time.Duration, c clock.State, d time.Duration) time.Duration {
+	return s.late(clock.Later(now, c.After(d)))
+}
+
+// late is by when a timer fires that is due at a time.
+func (s *Simulator) late(due time.Duration) time.Duration {
+	if s.config.Timing == nil || due == Never {
+		return due
+	}
+	return clock.Later(due, s.config.Timing.Lateness)
 }
 
 // messageDue is until when a message is held up and, if it is not, by when it arrives;

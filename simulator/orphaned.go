@@ -234,6 +234,9 @@ func (s *Simulator) PartOrphaned(r *RestPart, yield func(c Choice, node int)) (d
 	return due
 }
 
+// Orphans is how many orphaned requests are under way in w.
+func (s *Simulator) Orphans(w *World) int { return len(s.orphans.lists[w.orphans]) }
+
 // PlaceInPart is where the orphaned request at a place of w stands in w's RestPart.
 func (s *Simulator) PlaceInPart(w *World, place int) (int, error) {
 	if list := s.orphans.lists[w.orphans]; place >= 0 && place < len(list) {

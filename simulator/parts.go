@@ -173,7 +173,7 @@ func (p *NodePart) Split() bool { return p.redis.Split() }
 func (s *Simulator) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, due time.Duration) {
 	w := s.scratchWith(0, c, part)
 	p := &w.procs[c-1]
-	buf = clientEnabled(p, 0, int8(c), buf)
+	buf = s.clientEnabled(p, 0, int8(c), buf)
 	return s.servers.Ready(s.view(w), int8(c), buf), max(s.clientDue(p, 0), 0)
 }
 

@@ -147,7 +147,7 @@ func (s *Simulator) stepThread(w *World, c Choice) error {
 		}
 		return s.answer(w, c, th)
 	default:
-		if !th.Phase.Waiting() || th.Due > w.now {
+		if !th.Phase.Waiting() || s.impatient(th) > w.now {
 			return s.refuse(w, c, "refused.patience")
 		}
 		return s.giveUp(w, c, th)
@@ -233,7 +233,7 @@ func (s *Simulator) sendUnsent(w *World, c int8) {
 
 // send puts the request of a thread on its way.
 func (s *Simulator) send(w *World, p *node.Client, th *node.Thread, o *process.Op) {
-	*th = node.Thread{Phase: node.Asking, Msg: th.Msg, Due: clock.Later(w.now, p.Clock.After(s.patience(o)))}
+	*th = node.Thread{Phase: node.Asking, Msg: th.Msg, Due: s.giveUpAt(w.now, p.Clock, s.patience(o))}
 	if s.config.Timing != nil {
 		th.Latest = clock.Later(w.now, s.latency(o))
 	}
@@ -320,7 +320,7 @@ func (s *Simulator) arm(w *World, c int8, p *node.Client, entry *process.Entry) 
 			*th = node.Thread{Phase: node.Joining}
 		case process.Listen:
 			w.sent++
-			*th = node.Thread{Phase: node.Listening, Msg: w.sent, Due: clock.Later(w.now, p.Clock.After(o.D))}
+			*th = node.Thread{Phase: node.Listening, Msg: w.sent, Due: s.giveUpAt(w.now, p.Clock, o.D)}
 		case process.Sleep, process.Watch, process.Idle:
 			d := p.Clock.After(o.D)
 			*th = node.Thread{Phase: node.Asleep, Due: clock.Later(w.now, d)}
@@ -329,7 +329,7 @@ func (s *Simulator) arm(w *World, c int8, p *node.Client, entry *process.Entry) 
 			case o.Kind == process.Idle:
 				th.Due, th.Latest = w.now, clock.Later(w.now, d)
 			default:
-				th.Latest = clock.Later(th.Due, s.config.Timing.Lateness)
+				th.Latest = s.late(th.Due)
 			}
 			e := s.emitClient(w, history.Sleep, c, int8(t))
 			e.D, e.Code = o.D, entry.CodeOf(t)

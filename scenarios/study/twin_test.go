@@ -65,12 +65,13 @@ type rules struct {
 	sim    *simulator.Simulator
 	judge  verdict.Case
 	probe  int
+	tick   time.Duration // above 0: any timing
 }
 
 func rulesOf(t testing.TB, entry lock.Entry, b study.Bounds) *rules {
 	t.Helper()
 	sim, opt := searchOf(t, entry, b)
-	return &rules{entry, b, sim, verdict.CaseOf(&opt.Case), opt.Probe}
+	return &rules{entry, b, sim, verdict.CaseOf(&opt.Case), opt.Probe, opt.Step}
 }
 
 // position is a world with its judges, and the clients that are at their end.
@@ -78,16 +79,23 @@ type position struct {
 	w       simulator.World
 	judges  verdict.Safety
 	ended   uint16 // clients that are done or dead, bit c
+	begun   uint16 // clients whose programs have begun
 	strikes uint8
 }
 
 func (r *rules) start() position { return position{w: r.sim.NewWorld()} }
 
-// lawful lists the choices that the rules allow in a position. Time passes only if
-// nothing else can happen, except the end of a pause without a fixed length; no fault is
-// injected into the probe, and the probe begins when all other clients are at their end.
+// lawful lists the choices that the rules allow in a position. In lockstep time passes only
+// if nothing else can happen, except the end of a pause without a fixed length; at any
+// timing it passes by a tick, or to the next deadline, and only what has no bounds happens
+// first. The probe begins when all other clients are at their end, no request is under
+// way and every server runs; no fault is injected into it, and none at all once it has
+// begun. A client that waits for an answer does not begin another attempt.
 func (r *rules) lawful(p *position) (allowed []simulator.Choice) {
-	alone := true
+	alone := r.sim.Orphans(&p.w) == 0
+	for n := range r.sim.Config().Nodes {
+		alone = alone && !p.w.Down(n+1) && !p.w.Hung(n+1)
+	}
 	for c := 1; c < r.probe; c++ {
 		alone = alone && p.ended&(1<<c) != 0 && !p.w.Paused(c)
 	}
@@ -100,16 +108,29 @@ func (r *rules) lawful(p *position) (allowed []simulator.Choice) {
 		switch {
 		case mine && (c.Verb == simulator.Start && !alone || c.Verb >= simulator.FaultVerb):
 			continue
+		case c.Verb >= simulator.FaultVerb && p.begun&(1<<r.probe) != 0:
+			continue
+		case c.Verb == simulator.Start && r.waits(p, int(c.Client)):
+			continue
 		case c.Verb == simulator.Pass:
 			if !idle {
 				continue
 			}
+			if r.tick > 0 {
+				c.D = min(c.D, r.tick)
+			}
 		case c.Verb != simulator.Resume && c.Verb < simulator.FaultVerb:
-			idle = false
+			idle = idle && r.tick > 0 && !(c.Verb == simulator.Start && p.begun&(1<<c.Client) == 0)
 		}
 		allowed = append(allowed, c)
 	}
 	return allowed
+}
+
+// waits says whether a client waits for an answer of a server.
+func (r *rules) waits(p *position, c int) bool {
+	part := p.w.ClientPart(c)
+	return r.sim.WaitsOn(c, &part) != 0
 }
 
 // step makes a choice and returns what happened and what the judges found.
@@ -117,8 +138,11 @@ func (r *rules) step(p *position, c simulator.Choice) (events []history.Event, w
 	if events, err = r.sim.Step(&p.w, c); err != nil {
 		return nil, nil, err
 	}
-	if c.Verb >= simulator.FaultVerb {
+	switch {
+	case c.Verb >= simulator.FaultVerb:
 		p.strikes++
+	case c.Verb == simulator.Start:
+		p.begun |= 1 << c.Client
 	}
 	return slices.Clone(events), r.hear(p, events), nil
 }

@@ -127,19 +127,16 @@ func (b *Bounds) guard() history.Guard {
 	return history.Naive
 }
 
-// serverTimeout is how long a client waits for an answer where there are several
-// servers: short against a lease, so that one silent server costs little of it.
-const serverTimeout = 50 * time.Millisecond
-
-// Patience is how long a client waits for an answer.
+// Patience is how long a client waits for an answer: of a lease of 9 s go-redis's default
+// of 3 s, and 50 ms where there are several servers.
 func (b *Bounds) Patience() time.Duration {
 	switch {
 	case b.Timing != nil:
 		return b.Timing.Timeout
-	case b.Nodes > 1:
-		return serverTimeout
+	case b.Nodes > 1: // one silent server costs little of a lease
+		return b.TTL / 180
 	}
-	return 3 * time.Second // go-redis's default
+	return b.TTL / 3
 }
 
 // Simulator builds the simulator; the caller closes it.

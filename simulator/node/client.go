@@ -21,7 +21,7 @@ type Client struct {
 
 // A Thread is where one thread's pending operation has got to.
 type Thread struct {
-	Due  time.Duration // asleep: when it wakes; waiting: when it gives up. True time
+	Due  time.Duration // asleep: when it wakes; waiting: by when it gives up. True time
 	Hold time.Duration // asking, answered: it does not arrive before; blocked: its server answers then at the latest. True time
 	// Latest is by when what may happen has to: the request arrives, the reply reaches
 	// the thread, the thread wakes. True time; only where the simulator has a Timing.

@@ -1,0 +1,217 @@
+package study_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
+)
+
+// everyTiming are small bounds at any timing.
+func everyTiming(entry lock.Entry, clients, attempts int, budget string) study.Bounds {
+	b := small(entry, clients, attempts, budget)
+	b.Timing = study.AnyTiming
+	return b
+}
+
+// TestDumbTwinAtAnyTiming: the twin's times are absolute, so clients may not wait without
+// end.
+func TestDumbTwinAtAnyTiming(t *testing.T) {
+	budgets := []string{"", "crash=1", "lose-reply=1"}
+	if racetest.Exhaustive() {
+		budgets = append(budgets, "pause=1@5s", "restart=1", "lose-request=1")
+	}
+	for _, id := range []string{"setnx", "token"} {
+		for _, budget := range budgets {
+			t.Run(id+"/"+budget, func(t *testing.T) {
+				t.Parallel()
+				entry := racetest.Lock(t, id)
+				b := everyTiming(entry, 2, 1, budget)
+				b.Idle = true
+				compare(t, entry, b)
+			})
+		}
+	}
+}
+
+// Every witness of a search of every timing can be played, and comes to its verdict.
+func TestWitnessesAtAnyTiming(t *testing.T) {
+	for _, id := range []string{"setnx-expire", "token", "getset"} {
+		for _, budget := range []string{"crash=1", "pause=1@5s", "lose-reply=1", "failover=1", "delay=1@15s"} {
+			entry := racetest.Lock(t, id)
+			b := everyTiming(entry, 2, 1, budget)
+			s, err := study.Explore(t.Context(), entry, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range s.Witnesses {
+				o, err := study.ReplayOn(entry, w.Trace)
+				if err != nil {
+					t.Errorf("%s, %s, %s: %v", id, budget, w.Verdict, err)
+				} else if !slices.Contains(o.Verdicts, w.Verdict) {
+					t.Errorf("%s, %s: the witness of %s comes to %v", id, budget, w.Verdict, o.Verdicts)
+				}
+			}
+		}
+	}
+}
+
+// foundBy lists the verdicts of a complete search with their pars.
+func foundBy(t *testing.T, id string, b study.Bounds) map[verdict.Word]int {
+	t.Helper()
+	s, err := study.Explore(t.Context(), racetest.Lock(t, id), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Complete {
+		t.Fatalf("%s, %v: the search was cut short", id, b)
+	}
+	pars := map[verdict.Word]int{}
+	for _, w := range s.Found {
+		pars[w.Verdict] = w.Par
+	}
+	return pars
+}
+
+// weaker says where the first finds less than the second, or by more faults.
+func weaker(a, b map[verdict.Word]int) (in []verdict.Word) {
+	for w, par := range b {
+		if own, ok := a[w]; !ok || own > par {
+			in = append(in, w)
+		}
+	}
+	slices.Sort(in)
+	return in
+}
+
+// Lockstep is one of all timings: what it finds, the search of every timing finds too, by
+// as few faults.
+func TestAnyTimingFindsWhatLockstepFinds(t *testing.T) {
+	locks := []string{"setnx", "setnx-expire", "token", "thread-id-lua", "constant", "redisson-lease"}
+	budgets := []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "failover=1"}
+	if !racetest.Exhaustive() {
+		locks, budgets = locks[:3], budgets[:4]
+	}
+	for _, id := range locks {
+		for _, budget := range budgets {
+			t.Run(fmt.Sprintf("%s/%s", id, budget), func(t *testing.T) {
+				t.Parallel()
+				entry := racetest.Lock(t, id)
+				lockstep, every := small(entry, 2, 2, budget), everyTiming(entry, 2, 2, budget)
+				if in := weaker(foundBy(t, id, every), foundBy(t, id, lockstep)); in != nil {
+					t.Errorf("lockstep finds more: %v", in)
+				}
+			})
+		}
+	}
+}
+
+// What a client may do once more, or may wait for once more, loses no verdict.
+func TestMoreFindsNoLess(t *testing.T) {
+	entry := racetest.Lock(t, "token")
+	few := everyTiming(entry, 2, 1, "pause=1")
+	many := everyTiming(entry, 2, 2, "pause=1")
+	if in := weaker(foundBy(t, "token", many), foundBy(t, "token", few)); in != nil {
+		t.Errorf("with one attempt more it finds less: %v", in)
+	}
+	long := everyTiming(entry, 2, 1, "pause=1@9s")
+	if in := weaker(foundBy(t, "token", few), foundBy(t, "token", long)); in != nil {
+		t.Errorf("with a longer pause it finds less: %v", in)
+	}
+}
+
+// TestMisleadingProofs: what one schedule could not show. In lockstep the rival of a client
+// that pauses asks too early, or a single attempt comes too soon.
+func TestMisleadingProofs(t *testing.T) {
+	for _, test := range []struct {
+		id       string
+		attempts int
+	}{{"token", 1}, {"takeover-del", 2}, {"getset-retry", 2}, {"getset-check", 2}} {
+		if test.attempts > 1 && !racetest.Exhaustive() {
+			continue // the search of every timing is cut short first, after seconds
+		}
+		b := study.DefaultBounds()
+		b.Timing, b.Attempts, b.Budget = study.AutoTiming, test.attempts, "pause=1"
+		if par, ok := foundBy(t, test.id, b)[verdict.Overlap]; !ok || par != 1 {
+			t.Errorf("%s: OVERLAP@%d, %t, want OVERLAP@1", test.id, par, ok)
+		}
+	}
+}
+
+// A deadlock is said only of a refusal that lasts: a request that has just landed, late,
+// ends with its lease.
+func TestLateRequestIsNoDeadlock(t *testing.T) {
+	for _, budget := range []string{"hang=1@20s", "delay=2@15s"} {
+		b := study.DefaultBounds()
+		b.Budget = budget
+		pars := foundBy(t, "token", b)
+		if _, ok := pars[verdict.Deadlock]; ok || len(pars) == 0 {
+			t.Errorf("token, %s: %v", budget, pars)
+		}
+		b.Budget = "crash=1," + budget
+		if _, ok := foundBy(t, "setnx", b)[verdict.Deadlock]; !ok {
+			t.Errorf("setnx, %s: no deadlock is found any more", b.Budget)
+		}
+	}
+}
+
+// Verdicts do not depend on the unit of time: they are the same from the shortest lease to
+// the longest.
+func TestVerdictsScale(t *testing.T) {
+	for _, id := range []string{"setnx", "token", "getset"} {
+		for _, budget := range []string{"crash=1", "pause=1"} {
+			want := foundBy(t, id, small(racetest.Lock(t, id), 2, 2, budget))
+			for _, ttl := range []time.Duration{2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, time.Second, time.Hour, 365 * 24 * time.Hour} {
+				b := small(racetest.Lock(t, id), 2, 2, budget)
+				b.TTL = ttl
+				if got := foundBy(t, id, b); len(weaker(got, want))+len(weaker(want, got)) > 0 {
+					t.Errorf("%s, %s, lease %v: %v, want %v", id, budget, ttl, got, want)
+				}
+			}
+		}
+	}
+	for _, ttl := range []time.Duration{12 * time.Millisecond, time.Minute, 365 * 24 * time.Hour} {
+		b := everyTiming(racetest.Lock(t, "token"), 2, 2, "crash=1")
+		want := foundBy(t, "token", b)
+		b.TTL = ttl
+		if got := foundBy(t, "token", b); len(weaker(got, want))+len(weaker(want, got)) > 0 {
+			t.Errorf("token at any timing, lease %v: %v, want %v", ttl, got, want)
+		}
+	}
+}
+
+// Bounds that a world cannot carry are refused, with what it can.
+func TestBoundsOutOfRange(t *testing.T) {
+	for _, change := range []func(b *study.Bounds){
+		func(b *study.Bounds) { b.TTL = time.Millisecond },
+		func(b *study.Bounds) { b.TTL = 876000 * time.Hour },
+		func(b *study.Bounds) { b.TTL, b.Timing = 11*time.Millisecond, study.AnyTiming },
+		func(b *study.Bounds) { b.Budget = "crash=1,node-clock=2@490000h" },
+		func(b *study.Bounds) { b.Budget = "pause=255@8000h" },
+		func(b *study.Bounds) { b.Retries, b.Timing = 1, study.AnyTiming },
+	} {
+		b := study.DefaultBounds()
+		change(&b)
+		if _, err := study.Explore(t.Context(), racetest.Lock(t, "token"), b); err == nil {
+			t.Errorf("%v is searched", b)
+		}
+	}
+}
+
+// A fault that can be injected nowhere leaves the question open.
+func TestInconclusive(t *testing.T) {
+	b := study.DefaultBounds()
+	b.Budget = "expire-session=1"
+	s, err := study.Explore(t.Context(), racetest.Lock(t, "token"), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Inconclusive() || !s.Complete {
+		t.Errorf("token is said to survive a session's end:\n%s", s.Certificate())
+	}
+}
