@@ -1,0 +1,501 @@
+package bubble
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/table"
+	"locklab/simulator/process"
+)
+
+// execution is one bubble. Everything in it belongs to the code while that runs, and to
+// the lab while the agent waits for an order.
+type execution struct {
+	h       *Host
+	extra   time.Duration // see Host.extra; 0: this is no scout, or the code is timed
+	open    func(server int) process.Wire
+	orders  chan func() // made outside the bubble, as are the next two
+	reports chan struct{}
+	ended   chan struct{}
+	dropped any  // what ended the bubble while goroutines were left; nil: none were
+	lost    bool // the bubble does not answer any more
+
+	start   time.Time     // bubble's clock at the beginning
+	elapsed time.Duration // how long it has run when the code came to rest
+	base    time.Duration // the client's clock at the beginning, if it is timed
+	signal  chan struct{} // made in the bubble: the code has done something
+	steps   []step
+	slots   [process.MaxThreads]*wait
+	timer   timer
+	ops     [process.MaxThreads]process.Op
+	code    [process.MaxThreads][]string
+
+	mu         sync.Mutex // held for moments only, never while anybody waits
+	client     *Client
+	asks       []*wait // of the code itself, in their order
+	conns      []*conn
+	notes      []history.Event
+	acted      bool // the code has done something since the agent last looked
+	actAt      time.Time
+	over       bool // the program has ended
+	dead       bool // being stopped
+	err        error
+	tokens     int
+	unanswered int // requests
+	failures   int // uses of connections after it was stopped
+}
+
+// step is one observation and what followed.
+type step struct {
+	told  process.Told
+	entry process.Entry // without what the code is going to do by itself
+	timer timer
+	ops   [process.MaxThreads]process.Op // with it
+}
+
+// timer is what the code is going to do by itself.
+type timer struct {
+	slot int
+	in   time.Duration // from the beginning of the bubble
+	set  bool
+}
+
+// wait is something that a part of the code waits for.
+type wait struct {
+	op   process.Op
+	code []string
+	conn *conn                    // which waits for a server; nil: the code itself does
+	done chan process.Observation // of the code itself
+}
+
+func (h *Host) start(extra time.Duration) *execution {
+	x := &execution{h: h, extra: extra, open: h.Open(), orders: make(chan func()), reports: make(chan struct{}), ended: make(chan struct{})}
+	h.starts++
+	go func() {
+		defer close(x.ended)
+		defer func() { x.dropped = recover() }()
+		synctest.Test(h.T, x.agent)
+	}()
+	return x
+}
+
+// agent is the root of the bubble. It does what it is told, waits until all of the code
+// waits, and reports.
+func (x *execution) agent(*testing.T) {
+	x.start = time.Now()
+	x.signal = make(chan struct{}, 1)
+	for do := range x.orders {
+		do()
+		synctest.Wait()
+		x.elapsed = time.Since(x.start)
+		x.reports <- struct{}{}
+	}
+}
+
+// order has the agent do something and waits until the code has come to rest.
+func (x *execution) order(do func()) error {
+	if x.lost {
+		return &StallError{Client: x.h.ID}
+	}
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	select {
+	case x.orders <- do:
+	case <-x.ended:
+		return x.died()
+	}
+	select {
+	case <-x.reports:
+		return nil
+	case <-x.ended:
+		return x.died()
+	case <-limit.C:
+		x.lost = true
+		return stalled(x.h.ID)
+	}
+}
+
+func (x *execution) died() error {
+	x.lost = true
+	return fmt.Errorf("simulator: the code of c%d ended its bubble: %v", x.h.ID, x.dropped)
+}
+
+// Observe implements process.Execution.
+func (x *execution) Observe(s process.Told, known *process.Entry) (process.Entry, error) {
+	e, err := x.observe(s)
+	if err != nil {
+		return e, err
+	}
+	if known != nil {
+		x.adopt(&e, known)
+		return e, nil
+	}
+	in, found, err := x.scout(&e)
+	if err != nil {
+		return e, err
+	}
+	err = x.setTimer(&e, in, found)
+	return e, err
+}
+
+// observe gives s to what waits for it and lets the code run.
+func (x *execution) observe(s process.Told) (process.Entry, error) {
+	x.notes = nil
+	if x.h.Random != nil {
+		x.h.Random(uint64(x.h.ID)<<32 | uint64(len(x.steps)))
+	}
+	w := x.slots[s.Thread]
+	wake := x.timer.set && x.timer.slot == int(s.Thread) && w == nil
+	var in []byte
+	var broken error
+	if w != nil && w.conn != nil {
+		in, broken = w.conn.wire.Heard(w.op, s.Observation)
+	}
+	switch {
+	case s.Kind == process.Started:
+		x.base = s.Now
+	case s.Timed && s.Now-x.base < x.elapsed:
+		return process.Entry{}, fmt.Errorf("simulator: the clock of c%d is set back, which code that runs on the standard library's clock cannot be shown: leave out faults that set clients' clocks", x.h.ID)
+	}
+	err := x.order(func() {
+		switch {
+		case s.Kind == process.Started:
+			x.begin()
+		case s.Timed:
+			if d := s.Now - x.base - x.elapsed; d > 0 {
+				time.Sleep(d)
+				synctest.Wait()
+			}
+		case wake:
+			x.look()
+		default:
+			if d := took(w, s.Kind) + x.extra; d > 0 {
+				time.Sleep(d)
+				synctest.Wait()
+			}
+		}
+		if w != nil {
+			w.end(s.Observation, in, broken)
+		}
+	})
+	if err == nil {
+		err = x.err
+	}
+	if err != nil {
+		return process.Entry{}, err
+	}
+	x.slots[s.Thread] = nil
+	x.asks = slices.DeleteFunc(x.asks, func(ask *wait) bool { return ask == w })
+	e := process.Entry{Fresh: 1 << s.Thread}
+	e.Ops = x.ops
+	e.Ops[s.Thread] = process.Op{}
+	if wake {
+		x.timer.set = false
+	}
+	if err := x.collect(&e); err != nil {
+		return e, err
+	}
+	x.ops = e.Ops
+	e.Notes = x.notes
+	x.steps = append(x.steps, step{told: s, entry: e})
+	return e, nil
+}
+
+// took is the least time that an observation takes.
+func took(w *wait, k process.ObservationKind) time.Duration {
+	if w != nil && (k == process.Slept || k == process.TimedOut) && w.op.D < clock.EndOfTime {
+		return w.op.D
+	}
+	return 0
+}
+
+// collect finds what the code waits for now.
+func (x *execution) collect(e *process.Entry) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var pending []*wait
+	for _, w := range x.asks {
+		pending = append(pending, w)
+	}
+	for _, c := range x.conns {
+		if err := c.ask(); err != nil {
+			return err
+		}
+		if c.wait != nil {
+			pending = append(pending, c.wait)
+		}
+	}
+	for i, w := range x.slots {
+		if w != nil && !slices.Contains(pending, w) {
+			x.slots[i] = nil
+			e.Ops[i], e.Fresh = process.Op{}, e.Fresh|1<<i
+		}
+	}
+	for _, w := range pending {
+		if slices.Contains(x.slots[:], w) {
+			continue
+		}
+		i := x.vacant()
+		if i < 0 {
+			return table.Limit("more than %d things at once that c%d waits for: let it ask fewer servers at a time, or run fewer timers", process.MaxThreads, x.h.ID)
+		}
+		x.slots[i], e.Ops[i], e.Fresh = w, w.op, e.Fresh|1<<i
+		x.code[i] = w.code
+	}
+	if x.h.Watch != nil {
+		e.Code = slices.Clone(x.code[:])
+	}
+	return nil
+}
+
+// vacant is the first place in which nothing waits.
+func (x *execution) vacant() int {
+	for i, w := range x.slots {
+		if w == nil && !(x.timer.set && x.timer.slot == i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// scout runs the same history in another bubble, compares, and finds in how long the
+// code does something by itself.
+func (x *execution) scout(e *process.Entry) (in time.Duration, found bool, err error) {
+	extra := x.h.extra()
+	if x.h.Timed {
+		extra = 0
+	}
+	y := x.h.start(extra)
+	defer y.Stop()
+	differs, err := y.repeat(x.steps)
+	if stall := (*StallError)(nil); errors.As(err, &stall) {
+		return 0, false, err
+	}
+	if (differs != nil || err != nil) && extra > 0 {
+		z := x.h.start(0)
+		defer z.Stop()
+		if again, err := z.repeat(x.steps); err == nil && again == nil {
+			return 0, false, &NeedsTimeError{x.h.ID}
+		}
+	}
+	switch {
+	case err != nil:
+		return 0, false, err
+	case differs != nil:
+		return 0, false, &process.DifferentError{Was: *e, Is: *differs}
+	}
+	before := y.elapsed
+	if err := y.order(y.look); err != nil {
+		return 0, false, err
+	}
+	if y.err != nil {
+		return 0, false, y.err
+	}
+	return y.actAt.Sub(y.start) - before, y.acted, nil
+}
+
+// repeat runs a history and compares what the code does with what it did. differs is
+// what it did otherwise.
+func (x *execution) repeat(steps []step) (differs *process.Entry, err error) {
+	for i := range steps {
+		e, err := x.observe(steps[i].told)
+		if err != nil {
+			return nil, err
+		}
+		if !e.SameDeeds(&steps[i].entry) {
+			return &e, nil
+		}
+		if i < len(steps)-1 {
+			x.timer, x.ops = steps[i].timer, steps[i].ops
+		}
+	}
+	return nil, nil
+}
+
+// setTimer enters what the code is going to do by itself.
+func (x *execution) setTimer(e *process.Entry, in time.Duration, found bool) error {
+	last := &x.steps[len(x.steps)-1]
+	defer func() { x.ops, last.ops, last.timer = e.Ops, e.Ops, x.timer }()
+	due := x.elapsed + in
+	if x.timer.set && found && x.timer.in == due {
+		return nil // it is still the same
+	}
+	at := x.timer.slot
+	if x.timer.set {
+		x.timer.set = false
+		e.Ops[at], e.Fresh = process.Op{}, e.Fresh|1<<at
+	}
+	if !found {
+		return nil
+	}
+	if !x.h.Timed && x.waits() {
+		return &NeedsTimeError{x.h.ID}
+	}
+	i := x.vacant()
+	if i < 0 {
+		return table.Limit("more than %d things at once that c%d waits for: let it ask fewer servers at a time, or run fewer timers", process.MaxThreads, x.h.ID)
+	}
+	x.timer = timer{slot: i, in: due, set: true}
+	e.Ops[i], e.Fresh = process.Op{Kind: process.Sleep, D: in}, e.Fresh|1<<i
+	x.code[i] = nil
+	if x.h.Watch != nil {
+		e.Code = slices.Clone(x.code[:])
+	}
+	return nil
+}
+
+func (x *execution) waits() bool {
+	return slices.ContainsFunc(x.slots[:], func(w *wait) bool { return w != nil })
+}
+
+// adopt takes over from the table what the code is going to do by itself.
+func (x *execution) adopt(e, known *process.Entry) {
+	last := &x.steps[len(x.steps)-1]
+	if t := x.timer; t.set && (known.Fresh&(1<<t.slot) != 0 || known.Ops[t.slot].Kind != process.Sleep) {
+		x.timer.set = false
+	}
+	for i := range known.Ops {
+		if x.slots[i] == nil && known.Ops[i].Kind == process.Sleep && known.Fresh&(1<<i) != 0 {
+			x.timer = timer{slot: i, in: x.elapsed + known.Ops[i].D, set: true}
+		}
+	}
+	e.Ops, e.Fresh = x.merge(e, known)
+	x.ops = e.Ops
+	last.ops, last.timer = e.Ops, x.timer
+}
+
+// merge is e with the timers of known.
+func (x *execution) merge(e, known *process.Entry) (ops [process.MaxThreads]process.Op, fresh uint8) {
+	ops, fresh = e.Ops, e.Fresh
+	for i := range ops {
+		if x.slots[i] == nil {
+			if known.Ops[i].Kind == process.Sleep || known.Ops[i].Kind == process.None {
+				ops[i] = known.Ops[i]
+				fresh = fresh&^(1<<i) | known.Fresh&(1<<i)
+			}
+		}
+	}
+	return ops, fresh
+}
+
+// begin starts the program.
+func (x *execution) begin() {
+	x.client = newClient(x)
+	go func() {
+		returned := false
+		defer func() {
+			r := recover()
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			x.over = true
+			switch {
+			case x.dead:
+			case r != nil:
+				x.err = &PanicError{x.h.ID, r, string(debug.Stack())}
+			case !returned:
+				x.err = fmt.Errorf("simulator: the code of c%d ended its goroutine (t.FailNow, or runtime.Goexit): return instead, and look at what happened afterwards", x.h.ID)
+			}
+			x.act()
+		}()
+		x.h.Program(x.client)
+		returned = true
+	}()
+}
+
+// act notes that the code has done something that can be seen. x.mu is held.
+func (x *execution) act() {
+	if !x.acted {
+		x.acted, x.actAt = true, time.Now()
+	}
+	select {
+	case x.signal <- struct{}{}:
+	default:
+	}
+}
+
+// look lets time pass until the code does something by itself. It runs in the agent.
+func (x *execution) look() {
+	synctest.Wait()
+	select {
+	case <-x.signal:
+	default:
+	}
+	x.mu.Lock()
+	x.acted = false
+	x.mu.Unlock()
+	horizon := time.NewTimer(x.h.Horizon)
+	defer horizon.Stop()
+	select {
+	case <-x.signal:
+	case <-horizon.C:
+	}
+}
+
+// Stop implements process.Execution. Connections fail, time runs out; what nothing can
+// wake is left behind.
+func (x *execution) Stop() {
+	if x.lost {
+		return
+	}
+	x.mu.Lock()
+	x.dead = true
+	x.mu.Unlock()
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	x.lost = true
+	select {
+	case x.orders <- x.drain:
+	case <-x.ended:
+		return
+	}
+	select {
+	case <-x.reports:
+	case <-x.ended:
+		return
+	case <-limit.C:
+		x.h.leaks++
+		return
+	}
+	close(x.orders)
+	select {
+	case <-x.ended:
+	case <-limit.C:
+		x.h.leaks++
+	}
+	if x.dropped != nil {
+		x.h.leaks++
+	}
+}
+
+// drain has everything fail that the code waits for, and lets time pass.
+func (x *execution) drain() {
+	if x.client == nil {
+		return
+	}
+	x.client.cancel()
+	for _, w := range x.asks {
+		close(w.done)
+	}
+	for _, c := range x.conns {
+		c.fail()
+	}
+	synctest.Wait()
+	for d := time.Second; !x.finished() && d < 100*time.Hour; d *= 4 {
+		time.Sleep(d)
+		synctest.Wait()
+	}
+}
+
+func (x *execution) finished() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.over
+}
