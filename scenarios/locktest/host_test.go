@@ -36,11 +36,11 @@ func TestBothHosts(t *testing.T) {
 				t.Fatal(err)
 			}
 			start := time.Now()
-			s, timed, err := p.search(t.Context())
+			s, err := p.search(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Log(time.Since(start), timed, own.States, s.States, own.Transitions, s.Transitions, s.Histories, own.Histories, s.Symmetry, own.Symmetry)
+			t.Log(time.Since(start), p.timed, own.States, s.States, own.Transitions, s.Transitions, s.Histories, own.Histories, s.Symmetry, own.Symmetry)
 			for _, w := range own.Witnesses {
 				t.Log(w.Verdict, w.Par, w.Steps)
 			}

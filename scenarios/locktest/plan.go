@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -32,8 +33,9 @@ type plan struct {
 	study  study.Bounds
 	random random
 	folder string // of the code
-	watch  bool
-	once   bool // nothing is compared: see bubble.Host.Once
+	timed  bool   // the code learns the time with every observation
+	watch  bool   // the lines of the code are noted
+	once   bool   // nothing is compared: see bubble.Host.Once
 	hosts  []*bubble.Host
 }
 
@@ -78,8 +80,8 @@ func (p *plan) check() error {
 	return p.study.Check(p.entry)
 }
 
-// of is the search of the plan. Timed code learns the time with every observation.
-func (p *plan) of(timed bool) (*explore.Bounds, error) {
+// of is the search of the plan.
+func (p *plan) of() (*explore.Bounds, error) {
 	b, err := p.study.Of(p.entry)
 	if err != nil {
 		return nil, err
@@ -90,18 +92,18 @@ func (p *plan) of(timed bool) (*explore.Bounds, error) {
 		if probe {
 			program = p.probe(b)
 		}
-		return p.client(program, timed)
+		return p.client(program)
 	}
 	return b, nil
 }
 
 // client is the config of a client with a program.
-func (p *plan) client(program func(*bubble.Client), timed bool) simulator.ClientConfig {
+func (p *plan) client(program func(*bubble.Client)) simulator.ClientConfig {
 	return simulator.ClientConfig{
-		Timed: timed,
+		Timed: p.timed,
 		Host: func(id int, open func() func(int) process.Wire) process.Host {
 			h := &bubble.Host{
-				T: p.t, ID: id, Program: program, Timed: timed, Horizon: 3 * p.bounds.TTL,
+				T: p.t, ID: id, Program: program, Timed: p.timed, Horizon: 3 * p.bounds.TTL,
 				Open: open, Servers: p.bounds.Servers, Random: p.random.seed, Once: p.once,
 			}
 			if p.watch {
@@ -170,53 +172,121 @@ func (p *plan) probe(b *explore.Bounds) func(*bubble.Client) {
 	}
 }
 
-// search searches, with timed code if the code turns out to need it.
-func (p *plan) search(ctx context.Context) (s *study.Search, timed bool, err error) {
-	for {
-		b, err := p.of(timed)
+// untilTimed calls f, and once more with timed code if the code turns out to need it.
+func (p *plan) untilTimed(f func() error) error {
+	err := f()
+	if needs := (*bubble.NeedsTimeError)(nil); errors.As(err, &needs) && !p.timed {
+		p.timed = true
+		err = f()
+	}
+	return err
+}
+
+// searched is a search; it comes with the error of ctx, too.
+func (p *plan) searched(ctx context.Context) (s *study.Search, err error) {
+	err = p.untilTimed(func() error {
+		b, err := p.of()
 		if err != nil {
-			return nil, timed, err
+			return err
 		}
 		result, err := explore.Search(ctx, b)
-		if needs := (*bubble.NeedsTimeError)(nil); errors.As(err, &needs) && !timed {
-			timed = true
-			continue
-		}
 		if result == nil {
-			return nil, timed, err
+			return err
 		}
-		s := &study.Search{Strategy: p.entry, Bounds: p.study, Result: result}
+		s = &study.Search{Strategy: p.entry, Bounds: p.study, Result: result}
 		for _, w := range result.Found {
 			s.Witnesses = append(s.Witnesses, study.Witness{Witness: w, Trace: p.trace(w.Choices)})
 		}
-		return s, timed, err
-	}
+		return err
+	})
+	return s, err
 }
+
+// alone plays one client without any fault. It must enter; the key that it writes is
+// the lock's.
+func (p *plan) alone() error {
+	var keys []string
+	entered := false
+	err := p.untilTimed(func() error {
+		b, err := p.of()
+		if err != nil {
+			return err
+		}
+		b.Clients, b.NoProbe, b.Faults = 1, true, nil
+		sim, err := b.Simulator()
+		if err != nil {
+			return err
+		}
+		defer sim.Close()
+		w := sim.NewWorld()
+		for range maxAlone {
+			choices := sim.Enabled(&w, nil)
+			if len(choices) == 0 {
+				return nil
+			}
+			events, err := sim.Step(&w, choices[0])
+			if err != nil {
+				return err
+			}
+			for i := range events {
+				switch e := &events[i]; {
+				case e.Kind == history.Enter:
+					entered = true
+				case e.Kind == history.Change && e.Client > 0 && e.Before == "" && !entered && !slices.Contains(keys, e.Key):
+					keys = append(keys, e.Key)
+				case e.Kind == history.Done:
+					return nil
+				}
+			}
+		}
+		return fmt.Errorf("one process alone, without any fault, does not come to an end within %d steps and %v of its time: a client that never ends. Let it stop trying when c.Context() ends, and give that a deadline", maxAlone, w.Now())
+	})
+	switch {
+	case err != nil:
+		return err
+	case !entered:
+		return errors.New("nobody ever entered: one process alone, without any fault, does not get the lock. Does your code call Critical when it has it?")
+	case p.bounds.Key != "":
+	case len(keys) == 1:
+		p.bounds.Key = keys[0]
+	case len(keys) == 0:
+		return errors.New("the code writes no key before it enters: say which key it locks in Bounds.Key")
+	default:
+		return fmt.Errorf("the code writes the keys %q before it enters: say in Bounds.Key which of them the lock is", keys)
+	}
+	return nil
+}
+
+// maxAlone is how many steps one client alone may take.
+const maxAlone = 5000
 
 func (p *plan) trace(choices []simulator.Choice) simulator.Trace {
 	return simulator.Trace{Strategy: p.entry.ID, Scenario: study.SearchID, Settings: p.study.String(), Choices: choices}
 }
 
 // play plays choices of a search, and notes the lines of the code.
-func (p *plan) play(choices []simulator.Choice, timed bool) (*race.Outcome, error) {
+func (p *plan) play(choices []simulator.Choice) (o *race.Outcome, err error) {
 	p.watch = true
 	defer func() { p.watch = false }()
-	b, err := p.of(timed)
-	if err != nil {
-		return nil, err
-	}
-	sim, err := b.Simulator()
-	if err != nil {
-		return nil, err
-	}
-	defer sim.Close()
-	run, err := schedule.Replay(sim, choices)
-	if err != nil {
-		return nil, err
-	}
-	o := study.OutcomeOf(b, run)
-	o.Scenario, o.Trace = p.study.Scenario(), p.trace(choices)
-	return o, nil
+	err = p.untilTimed(func() error {
+		b, err := p.of()
+		if err != nil {
+			return err
+		}
+		sim, err := b.Simulator()
+		if err != nil {
+			return err
+		}
+		defer sim.Close()
+		run, err := schedule.Replay(sim, choices)
+		if err != nil {
+			return err
+		}
+		o = study.OutcomeOf(b, run)
+		o.Scenario, o.Trace = p.study.Scenario(), p.trace(choices)
+		return nil
+	})
+	return o, err
 }
 
 // leaks is how many executions have left goroutines behind.

@@ -30,6 +30,7 @@ type execution struct {
 
 	start   time.Time     // bubble's clock at the beginning
 	elapsed time.Duration // how long it has run when the code came to rest
+	ahead   time.Duration // the same, where lookAhead has let it run on
 	base    time.Duration // the client's clock at the beginning, if it is timed
 	signal  chan struct{} // made in the bubble: the code has done something
 	steps   []step
@@ -49,8 +50,9 @@ type execution struct {
 	dead       bool // being stopped
 	err        error
 	tokens     int
-	unanswered int // requests
-	failures   int // uses of connections after it was stopped
+	main       string // its goroutine, if its lines are watched
+	unanswered int    // requests
+	failures   int    // uses of connections after it was stopped
 }
 
 // step is one observation and what followed.
@@ -78,7 +80,6 @@ type wait struct {
 
 func (h *Host) start(extra time.Duration) *execution {
 	x := &execution{h: h, extra: extra, open: h.Open(), orders: make(chan func()), reports: make(chan struct{}), ended: make(chan struct{})}
-	h.starts++
 	go func() {
 		defer close(x.ended)
 		defer func() { x.dropped = recover() }()
@@ -138,7 +139,11 @@ func (x *execution) Observe(s process.Told, known *process.Entry) (process.Entry
 		x.adopt(&e, known)
 		return e, nil
 	}
-	in, found, err := x.scout(&e)
+	find := x.scout
+	if x.h.Once {
+		find = x.lookAhead
+	}
+	in, found, err := find(&e)
 	if err != nil {
 		return e, err
 	}
@@ -170,7 +175,7 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 		case s.Kind == process.Started:
 			x.begin()
 		case s.Timed:
-			if d := s.Now - x.base - x.elapsed; d > 0 {
+			if d := s.Now - x.base - max(x.elapsed, x.ahead); d > 0 {
 				time.Sleep(d)
 				synctest.Wait()
 			}
@@ -248,7 +253,9 @@ func (x *execution) collect(e *process.Entry) error {
 			return table.Limit("more than %d things at once that c%d waits for: let it ask fewer servers at a time, or run fewer timers", process.MaxThreads, x.h.ID)
 		}
 		x.slots[i], e.Ops[i], e.Fresh = w, w.op, e.Fresh|1<<i
-		x.code[i] = w.code
+		if x.code[i] = w.code; x.h.Watch != nil && w.code == nil {
+			x.code[i] = x.mainLines()
+		}
 	}
 	if x.h.Watch != nil {
 		e.Code = slices.Clone(x.code[:])
@@ -300,6 +307,22 @@ func (x *execution) scout(e *process.Entry) (in time.Duration, found bool, err e
 		return 0, false, y.err
 	}
 	return y.actAt.Sub(y.start) - before, y.acted, nil
+}
+
+// lookAhead is scout without a second execution: only where the code waits for nothing
+// else does this one run ahead.
+func (x *execution) lookAhead(*process.Entry) (in time.Duration, found bool, err error) {
+	if x.waits() {
+		return 0, false, nil
+	}
+	before := x.elapsed
+	err = x.order(x.look)
+	x.ahead = x.elapsed
+	if err == nil {
+		err = x.err
+	}
+	x.elapsed = before
+	return x.actAt.Sub(x.start) - before, x.acted, err
 }
 
 // repeat runs a history and compares what the code does with what it did. differs is
@@ -390,6 +413,9 @@ func (x *execution) merge(e, known *process.Entry) (ops [process.MaxThreads]proc
 func (x *execution) begin() {
 	x.client = newClient(x)
 	go func() {
+		if x.h.Watch != nil {
+			x.main = goroutine()
+		}
 		returned := false
 		defer func() {
 			r := recover()

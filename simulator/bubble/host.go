@@ -56,12 +56,12 @@ type Host struct {
 	// Watch says of a source file whether its lines are to stand in Entry.Code; nil: of
 	// none.
 	Watch func(file string) bool
-	// Once leaves out the scout where it only compares: what is run is not checked to be
-	// deterministic.
+	// Once runs every history once, and without scouts: for code that is not
+	// deterministic. It must be timed. A timer that runs beside a request is late: it
+	// fires when the answer comes.
 	Once bool
 
-	starts int
-	leaks  int
+	leaks int
 }
 
 // Leaks is how many executions have left goroutines behind that nothing can wake.

@@ -36,3 +36,29 @@ func stalled(client int) *StallError {
 func lineOf(file string, line int) string {
 	return path.Join(path.Base(path.Dir(file)), path.Base(file)) + ":" + strconv.Itoa(line)
 }
+
+// goroutine is the name of the goroutine that runs.
+func goroutine() string {
+	var b [32]byte
+	return strings.Fields(string(b[:runtime.Stack(b[:], false)]))[1]
+}
+
+// mainLines are the watched lines at which the program's own goroutine stands: for what
+// a goroutine does that a library has started.
+func (x *execution) mainLines() (lines []string) {
+	b := make([]byte, 1<<20)
+	for _, g := range strings.Split(string(b[:runtime.Stack(b, true)]), "\n\n") {
+		if !strings.HasPrefix(g, "goroutine "+x.main+" ") {
+			continue
+		}
+		for _, l := range strings.Split(g, "\n") {
+			place, _, _ := strings.Cut(strings.TrimSpace(l), " ")
+			file, line, ok := strings.Cut(place, ".go:")
+			n, err := strconv.Atoi(line)
+			if ok && err == nil && x.h.Watch(file+".go") {
+				lines = append(lines, lineOf(file+".go", n))
+			}
+		}
+	}
+	return lines
+}
