@@ -32,6 +32,7 @@ type Simulator struct {
 	unsaid   error // a fault that a Choices could not offer
 	// readsClock: some client has read its clock, or a clock has a rate; see ReadsClock
 	readsClock bool
+	abandons   bool // see Abandons
 }
 
 // tableLimit bounds the entries of a simulator's tables between runs. An entry is up

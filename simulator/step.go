@@ -233,6 +233,7 @@ func (s *Simulator) abandon(w *World, c, observed int8, entry *process.Entry) {
 			continue
 		}
 		if s.op(w, c, int8(t)).Kind == process.Request {
+			s.abandons = s.abandons || w.procs[c-1].Threads[t].Phase == node.Asking
 			s.servers.gaveUp(s.view(w), c, int8(t))
 		}
 	}

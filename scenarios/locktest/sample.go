@@ -10,7 +10,6 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/explore"
-	"locklab/simulator/history"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
@@ -96,33 +95,30 @@ func (p *plan) sampleOne(rng *rand.Rand) (*race.Outcome, error) {
 	return o, nil
 }
 
-// pick takes one of the enabled choices: mostly one that goes on. The probe begins last.
+// pick takes one of the enabled choices: mostly one that goes on. Time passes, or a pause
+// ends, where nothing else is to be done; the probe begins last.
 func pick(sim *simulator.Simulator, b *explore.Bounds, w *simulator.World, rng *rand.Rand) (simulator.Choice, bool) {
-	var on, faults, last []simulator.Choice
+	var on, faults, later, last []simulator.Choice
 	for _, c := range sim.Enabled(w, nil) {
-		switch {
+		switch ofProbe := int(c.Client) == b.Clients+1; {
+		case c.Verb >= simulator.FaultVerb && ofProbe:
 		case c.Verb >= simulator.FaultVerb:
-			if int(c.Client) != b.Clients+1 {
-				faults = append(faults, c)
-			}
-		case c.Verb == simulator.Start && int(c.Client) == b.Clients+1 || c.Verb == simulator.Pass:
+			faults = append(faults, c)
+		case c.Verb == simulator.Start && ofProbe:
 			last = append(last, c)
+		case c.Verb == simulator.Pass || c.Verb == simulator.Resume:
+			later = append(later, c)
 		default:
 			on = append(on, c)
 		}
 	}
-	switch {
-	case len(faults) > 0 && rng.IntN(12) == 0:
+	if len(faults) > 0 && rng.IntN(15) == 0 {
 		return faults[rng.IntN(len(faults))], true
-	case len(on) > 0:
-		return on[rng.IntN(len(on))], true
-	case len(last) > 1: // the probe waits until nothing else is due
-		last = last[1:]
 	}
-	if len(last) == 0 {
-		return simulator.Choice{}, false
+	for _, choices := range [][]simulator.Choice{on, later, last} {
+		if len(choices) > 0 {
+			return choices[rng.IntN(len(choices))], true
+		}
 	}
-	return last[0], true
+	return simulator.Choice{}, false
 }
-
-var _ = history.Enter

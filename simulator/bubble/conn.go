@@ -32,8 +32,10 @@ type conn struct {
 func (x *execution) dial(server int) (net.Conn, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.dead {
-		return nil, x.refused()
+	if x.dead { // libraries log that they cannot dial; the connection fails when it is used
+		if x.failures++; x.failures > maxFailures {
+			runtime.Goexit()
+		}
 	}
 	c := &conn{x: x, wire: x.open(server), server: server, ready: make(chan struct{}, 1)}
 	x.conns = append(x.conns, c)
@@ -46,7 +48,7 @@ func (x *execution) refused() error {
 	if x.failures++; x.failures > maxFailures {
 		runtime.Goexit() // what is deferred unlocks x.mu
 	}
-	return &net.OpError{Op: "dial", Net: "tcp", Err: net.ErrClosed}
+	return &net.OpError{Op: "write", Net: "tcp", Err: net.ErrClosed}
 }
 
 // maxFailures is how often code that is being stopped may try again.

@@ -1,6 +1,7 @@
 package bubble
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -226,10 +227,7 @@ func took(w *wait, k process.ObservationKind) time.Duration {
 func (x *execution) collect(e *process.Entry) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	var pending []*wait
-	for _, w := range x.asks {
-		pending = append(pending, w)
-	}
+	pending := slices.Clone(x.asks)
 	for _, c := range x.conns {
 		if err := c.ask(); err != nil {
 			return err
@@ -238,6 +236,11 @@ func (x *execution) collect(e *process.Entry) error {
 			pending = append(pending, c.wait)
 		}
 	}
+	// Requests on different connections commute, so the order in which goroutines made
+	// them is none of the code's deeds.
+	slices.SortStableFunc(pending[len(x.asks):], func(a, b *wait) int {
+		return cmp.Or(cmp.Compare(a.op.Node, b.op.Node), cmp.Compare(a.op.Arg, b.op.Arg))
+	})
 	for i, w := range x.slots {
 		if w != nil && !slices.Contains(pending, w) {
 			x.slots[i] = nil
@@ -253,7 +256,7 @@ func (x *execution) collect(e *process.Entry) error {
 			return table.Limit("more than %d things at once that c%d waits for: let it ask fewer servers at a time, or run fewer timers", process.MaxThreads, x.h.ID)
 		}
 		x.slots[i], e.Ops[i], e.Fresh = w, w.op, e.Fresh|1<<i
-		if x.code[i] = w.code; x.h.Watch != nil && w.code == nil {
+		if x.code[i] = w.code; x.h.Watch != nil && w.code == nil && !x.h.Once {
 			x.code[i] = x.mainLines()
 		}
 	}
