@@ -45,6 +45,10 @@ func (c *Client) Context() context.Context { return c.process.Context() }
 // symmetry.
 func (c *Client) ID() int { return c.process.ID() }
 
+// Token returns a value that no process of a run returns again. It names the client, so
+// that the search can use symmetry; random tokens of crypto/rand are as good.
+func (c *Client) Token() string { return c.process.Token() }
+
 // timeout is how long the clients of Env wait for an answer, as elsewhere in the lab.
 const timeout = 3 * time.Second
 

@@ -92,7 +92,7 @@ func (p *plan) explain(err error) string {
 // sampled is what a test says of code that is not deterministic.
 func (p *plan) sampled(different *process.NondeterministicError, claims []Claim) string {
 	out := fmt.Sprintf("locktest: sampled, not proved: on equal answers c%d first did\n  %s\nthen\n  %s\n", different.Client, different.Was, different.Is) +
-		"A search wants code that does the same when it sees the same. Random numbers of crypto/rand are seeded; those of math/rand are if the test file says //go:debug randseednop=0; those of math/rand/v2 cannot be. The order of a map, of goroutines, or a state outside the client's function may be the reason too. Use Sample to accept samples.\n"
+		"A search wants code that does the same when it sees the same. Random numbers of crypto/rand are seeded; those of math/rand are if the test file says //go:debug randseednop=0; those of math/rand/v2 cannot be. The order of a map, of goroutines, a select with two cases that are ready, or a state outside the client's function may be the reason too. Use Sample to accept samples.\n"
 	found, n, err := p.sample()
 	if err != nil {
 		return out + err.Error()

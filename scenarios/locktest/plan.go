@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,12 +108,19 @@ func (p *plan) client(program func(*bubble.Client)) simulator.ClientConfig {
 				Open: open, Servers: p.bounds.Servers, Random: p.random.seed, Once: p.once,
 			}
 			if p.watch {
-				h.Watch = func(file string) bool { return filepath.Dir(file) == p.folder }
+				h.Watch = p.shows
 			}
 			p.hosts = append(p.hosts, h)
 			return h
 		},
 	}
+}
+
+// shows says whether lines of a source file are the user's: they are in the folder of
+// the client's function, and not in this package.
+func (p *plan) shows(file string) bool {
+	_, own, _, _ := runtime.Caller(0)
+	return filepath.Dir(file) == p.folder && (p.folder != filepath.Dir(own) || strings.HasSuffix(file, "_test.go"))
 }
 
 // contender is the program of a client; see explore.Bounds.
@@ -258,7 +266,7 @@ func (p *plan) alone() error {
 }
 
 // maxAlone is how many steps one client alone may take.
-const maxAlone = 5000
+const maxAlone = 600
 
 func (p *plan) trace(choices []simulator.Choice) simulator.Trace {
 	return simulator.Trace{Strategy: p.entry.ID, Scenario: study.SearchID, Settings: p.study.String(), Choices: choices}

@@ -26,13 +26,13 @@ type execution struct {
 	orders  chan func() // made outside the bubble, as are the next two
 	reports chan struct{}
 	ended   chan struct{}
-	dropped any  // what ended the bubble while goroutines were left; nil: none were
-	lost    bool // the bubble does not answer any more
+	dropped any    // what ended the bubble while goroutines were left; nil: none were
+	bubble  string // its name
+	lost    bool   // the bubble does not answer any more
 
 	start   time.Time     // bubble's clock at the beginning
 	elapsed time.Duration // how long it has run when the code came to rest
 	ahead   time.Duration // the same, where lookAhead has let it run on
-	base    time.Duration // the client's clock at the beginning, if it is timed
 	signal  chan struct{} // made in the bubble: the code has done something
 	steps   []step
 	slots   [process.MaxThreads]*wait
@@ -92,7 +92,7 @@ func (h *Host) start(extra time.Duration) *execution {
 // agent is the root of the bubble. It does what it is told, waits until all of the code
 // waits, and reports.
 func (x *execution) agent(*testing.T) {
-	x.start = time.Now()
+	x.start, x.bubble = time.Now(), bubble()
 	x.signal = make(chan struct{}, 1)
 	for do := range x.orders {
 		do()
@@ -121,7 +121,7 @@ func (x *execution) order(do func()) error {
 		return x.died()
 	case <-limit.C:
 		x.lost = true
-		return stalled(x.h.ID)
+		return x.stalled()
 	}
 }
 
@@ -165,21 +165,15 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 	if w != nil && w.conn != nil {
 		in, broken = w.conn.wire.Heard(w.op, s.Observation)
 	}
-	switch {
-	case s.Kind == process.Started:
-		x.base = s.Now
-	case s.Timed && s.Now-x.base < x.elapsed:
+	until := s.Now + early - max(x.elapsed, x.ahead) // so long lets the agent time pass, if it is timed
+	if s.Timed && s.Now+early < x.elapsed {
 		return process.Entry{}, fmt.Errorf("simulator: the clock of c%d is set back, which code that runs on the standard library's clock cannot be shown: leave out faults that set clients' clocks", x.h.ID)
 	}
 	err := x.order(func() {
 		switch {
-		case s.Kind == process.Started:
-			x.begin()
 		case s.Timed:
-			if d := s.Now - x.base - max(x.elapsed, x.ahead); d > 0 {
-				time.Sleep(d)
-				synctest.Wait()
-			}
+			time.Sleep(until)
+			synctest.Wait()
 		case wake:
 			x.look()
 		default:
@@ -188,8 +182,11 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 				synctest.Wait()
 			}
 		}
-		if w != nil {
+		switch {
+		case w != nil:
 			w.end(s.Observation, in, broken)
+		case s.Kind == process.Started:
+			x.begin()
 		}
 	})
 	if err == nil {
@@ -214,6 +211,10 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 	x.steps = append(x.steps, step{told: s, entry: e})
 	return e, nil
 }
+
+// early is by how much the bubble's clock begins before the epoch of the lab's, so that
+// a client's clock may be behind.
+const early = 24 * time.Hour
 
 // took is the least time that an observation takes.
 func took(w *wait, k process.ObservationKind) time.Duration {

@@ -12,15 +12,15 @@ import (
 const patience = 3 * time.Second
 
 // stalled says what keeps code from coming to rest: a goroutine of a bubble that runs,
-// or that is blocked otherwise than durably. At most one bubble runs at a time.
-func stalled(client int) *StallError {
-	e := &StallError{Client: client, After: patience}
+// or that is blocked otherwise than durably.
+func (x *execution) stalled() *StallError {
+	e := &StallError{Client: x.h.ID, After: patience}
 	b := make([]byte, 4<<20)
 	for _, g := range strings.Split(string(b[:runtime.Stack(b, true)]), "\n\n") {
 		head, stack, _ := strings.Cut(g, "\n")
 		_, state, _ := strings.Cut(head, "[")
 		state, _, _ = strings.Cut(state, "]")
-		if !strings.Contains(state, "synctest bubble") || strings.Contains(state, "durable") || strings.Contains(stack, "bubble.(*execution).agent") {
+		if !strings.HasSuffix(state, x.bubble) || strings.Contains(state, "durable") || strings.Contains(stack, "bubble.(*execution).agent") {
 			continue
 		}
 		state, _, _ = strings.Cut(state, ",")
@@ -30,6 +30,13 @@ func stalled(client int) *StallError {
 		}
 	}
 	return e
+}
+
+// bubble is the name of the bubble in which it runs: "synctest bubble 7".
+func bubble() string {
+	var b [128]byte
+	head, _, _ := strings.Cut(string(b[:runtime.Stack(b[:], false)]), "]")
+	return head[strings.LastIndex(head, ",")+1:]
 }
 
 // lineOf is a place of a source file as it is shown: folder/file.go:12.
