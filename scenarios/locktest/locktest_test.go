@@ -255,8 +255,13 @@ func TestCannotBeCarried(t *testing.T) {
 			locked(rdb, c)
 			c.Critical(work)
 		}, `the code writes the keys ["other" "k"] before it enters: say in Bounds.Key`},
-		"no key":                 {func(c *Client) { c.Critical(work) }, "the code writes no key before it enters"},
-		"unknown server":         {func(c *Client) { c.Addr(2) }, "there is no server 2: the setup has 1"},
+		"no key":         {func(c *Client) { c.Critical(work) }, "the code writes no key before it enters"},
+		"unknown server": {func(c *Client) { c.Addr(2) }, "there is no server 2: the setup has 1"},
+		"a dead channel": {func(c *Client) { <-make(chan int) }, "waits for no server and no time: a goroutine is in [chan receive]"},
+		"a read of nothing": {func(c *Client) {
+			conn, _ := c.Dial(c.Context(), "tcp", c.Addr(1))
+			conn.Read(make([]byte, 1))
+		}, "waits for no server and no time"},
 		"a channel from outside": {func(c *Client) { <-outside }, "a goroutine is in [chan receive]"},
 		"a mutex from outside":   {func(c *Client) { global.Lock() }, "a goroutine is in [sync.Mutex.Lock]"},
 		"busy": {func(c *Client) {

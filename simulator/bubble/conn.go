@@ -1,7 +1,9 @@
 package bubble
 
 import (
+	"errors"
 	"net"
+	"os"
 	"runtime"
 	"time"
 
@@ -16,13 +18,13 @@ type conn struct {
 	wire     process.Wire
 	server   int
 	in       []byte // received, not yet read
-	fault    error  // in place of an answer: once, for the next Read
+	broken   error  // the connection is gone
 	ready    chan struct{}
 	reading  bool // a goroutine waits in Read
 	written  bool // something was written since the last request
 	closed   bool
 	deadline time.Time // for reads; zero: none
-	expired  bool      // the deadline was set to a time that is over
+	expired  bool      // the deadline is over, until there is another one
 	wait     *wait     // for the server; nil: for nothing
 	code     []string
 	err      error // what it has written makes no sense
@@ -63,6 +65,8 @@ func (c *conn) Write(b []byte) (int, error) {
 		return 0, x.refused()
 	case c.closed:
 		return 0, net.ErrClosed
+	case c.broken != nil:
+		return 0, c.broken
 	}
 	answers, err := c.wire.Write(b)
 	if err != nil {
@@ -93,12 +97,10 @@ func (c *conn) Read(b []byte) (int, error) {
 			n := copy(b, c.in)
 			c.in = c.in[n:]
 			return n, nil
-		case c.fault != nil:
-			err := c.fault
-			c.fault = nil
-			return 0, err
 		case c.closed:
 			return 0, net.ErrClosed
+		case c.broken != nil:
+			return 0, c.broken
 		case c.expired:
 			return 0, process.Observation{Kind: process.TimedOut}.Err("read")
 		}
@@ -156,7 +158,12 @@ func (c *conn) heard(w *wait, in []byte, err error) {
 	}
 	c.wait = nil
 	c.in = append(c.in, in...)
-	if c.fault = err; err != nil {
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		c.expired = true
+		c.x.unanswered++
+	case err != nil:
+		c.broken = err
 		c.x.unanswered++
 	}
 	c.wake()

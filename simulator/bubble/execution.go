@@ -175,7 +175,7 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 			time.Sleep(until)
 			synctest.Wait()
 		case wake:
-			x.look()
+			x.look(idleHorizon)
 		default:
 			if d := took(w, s.Kind) + x.extra; d > 0 {
 				time.Sleep(d)
@@ -303,15 +303,31 @@ func (x *execution) scout(e *process.Entry) (in time.Duration, found bool, err e
 	case differs != nil:
 		return 0, false, &process.DifferentError{Was: *e, Is: *differs}
 	}
-	before := y.elapsed
-	if err := y.order(y.look); err != nil {
-		return 0, false, err
-	}
-	if y.err != nil {
-		return 0, false, y.err
-	}
-	return y.actAt.Sub(y.start) - before, y.acted, nil
+	return y.lookOn()
 }
+
+// lookOn lets time pass until the code of x does something by itself, and says in how
+// long. Code that has not ended must do something, or wait for something, in the end.
+func (x *execution) lookOn() (in time.Duration, found bool, err error) {
+	before, idle := x.elapsed, !x.over && !x.waits()
+	for _, horizon := range []time.Duration{x.h.Horizon, idleHorizon} {
+		if err := x.order(func() { x.look(horizon) }); err != nil {
+			return 0, false, err
+		}
+		switch {
+		case x.err != nil:
+			return 0, false, x.err
+		case x.acted:
+			return x.actAt.Sub(x.start) - before, true, nil
+		case !idle:
+			return 0, false, nil
+		}
+	}
+	return 0, false, x.stuck()
+}
+
+// idleHorizon is how long code may sleep that waits for nothing else.
+const idleHorizon = 24 * time.Hour
 
 // lookAhead is scout without a second execution: only where the code waits for nothing
 // else does this one run ahead.
@@ -320,13 +336,9 @@ func (x *execution) lookAhead(*process.Entry) (in time.Duration, found bool, err
 		return 0, false, nil
 	}
 	before := x.elapsed
-	err = x.order(x.look)
-	x.ahead = x.elapsed
-	if err == nil {
-		err = x.err
-	}
-	x.elapsed = before
-	return x.actAt.Sub(x.start) - before, x.acted, err
+	in, found, err = x.lookOn()
+	x.ahead, x.elapsed = x.elapsed, before
+	return in, found, err
 }
 
 // repeat runs a history and compares what the code does with what it did. differs is
@@ -451,8 +463,8 @@ func (x *execution) act() {
 	}
 }
 
-// look lets time pass until the code does something by itself. It runs in the agent.
-func (x *execution) look() {
+// look lets time pass, at most d, until the code does something by itself. It runs in the agent.
+func (x *execution) look(d time.Duration) {
 	synctest.Wait()
 	select {
 	case <-x.signal:
@@ -461,7 +473,7 @@ func (x *execution) look() {
 	x.mu.Lock()
 	x.acted = false
 	x.mu.Unlock()
-	horizon := time.NewTimer(x.h.Horizon)
+	horizon := time.NewTimer(d)
 	defer horizon.Stop()
 	select {
 	case <-x.signal:

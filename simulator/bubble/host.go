@@ -87,12 +87,16 @@ func (e *NeedsTimeError) Error() string {
 // give it.
 type StallError struct {
 	Client int
-	After  time.Duration // real time
+	Stuck  bool          // it waits for something of its own that will never come
+	After  time.Duration // otherwise: so long, in real time, it did not come to rest
 	State  string        // of the goroutine: "sync.Mutex.Lock"; "": none was found
 	Stack  string        // its stack
 }
 
 func (e *StallError) Error() string {
+	if e.Stuck {
+		return fmt.Sprintf("simulator: the code of c%d has not ended, and waits for no server and no time: a goroutine is in [%s], and nothing will ever end that\n%s", e.Client, e.State, e.Stack)
+	}
 	if e.State == "" {
 		return fmt.Sprintf("simulator: the code of c%d did not come to rest within %v of real time", e.Client, e.After)
 	}

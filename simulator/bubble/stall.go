@@ -32,6 +32,25 @@ func (x *execution) stalled() *StallError {
 	return e
 }
 
+// stuck says where code stands that waits for nothing that could come.
+func (x *execution) stuck() *StallError {
+	e := &StallError{Client: x.h.ID, Stuck: true}
+	b := make([]byte, 4<<20)
+	for _, g := range strings.Split(string(b[:runtime.Stack(b, true)]), "\n\n") {
+		head, stack, _ := strings.Cut(g, "\n")
+		_, state, _ := strings.Cut(head, "[")
+		state, _, _ = strings.Cut(state, "]")
+		if strings.HasSuffix(state, x.bubble) && strings.Contains(stack, "bubble.(*execution).begin") {
+			state, _, _ = strings.Cut(state, " (")
+			e.State, e.Stack = state, stack
+			if strings.Contains(stack, "begin.func1()") {
+				break // the program's own
+			}
+		}
+	}
+	return e
+}
+
 // bubble is the name of the bubble in which it runs: "synctest bubble 7".
 func bubble() string {
 	var b [128]byte
