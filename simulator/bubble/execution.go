@@ -169,6 +169,8 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 	if s.Timed && s.Now+early < x.elapsed {
 		return process.Entry{}, fmt.Errorf("simulator: the clock of c%d is set back, which code that runs on the standard library's clock cannot be shown: leave out faults that set clients' clocks", x.h.ID)
 	}
+	before := x.elapsed
+	x.acted = false
 	err := x.order(func() {
 		switch {
 		case s.Timed:
@@ -195,6 +197,9 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 	if err != nil {
 		return process.Entry{}, err
 	}
+	if err := x.woke(wake, s.Timed, before); err != nil {
+		return process.Entry{}, err
+	}
 	x.slots[s.Thread] = nil
 	x.asks = slices.DeleteFunc(x.asks, func(ask *wait) bool { return ask == w })
 	e := process.Entry{Fresh: 1 << s.Thread}
@@ -210,6 +215,26 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 	e.Notes = x.notes
 	x.steps = append(x.steps, step{told: s, entry: e})
 	return e, nil
+}
+
+// woke compares when the code has done something by itself with when it was to do that.
+// The scout found out; code that draws the length of its sleeps does something else.
+func (x *execution) woke(wake, timed bool, before time.Duration) error {
+	if !wake || x.h.Once || !x.acted {
+		return nil
+	}
+	slot := x.timer.slot
+	want, got := x.ops[slot].D, x.actAt.Sub(x.start)-before
+	if timed {
+		want, got = x.timer.in, x.actAt.Sub(x.start)
+	}
+	if got == want {
+		return nil
+	}
+	was := process.Entry{Ops: x.ops}
+	is := was
+	is.Ops[slot].D += got - want
+	return &process.DifferentError{Was: was, Is: is}
 }
 
 // early is by how much the bubble's clock begins before the epoch of the lab's, so that

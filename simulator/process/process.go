@@ -201,10 +201,8 @@ func (p *Process) Advance(at uint32, s Observation) (uint32, error) {
 		}
 	}
 	e, err := p.run.Observe(what, nil)
-	if d := (*DifferentError)(nil); errors.As(err, &d) {
-		err = &NondeterministicError{Client: p.id, Was: p.Describe(&d.Was), Is: p.Describe(&d.Is)}
-	}
 	if err != nil {
+		err = p.nondeterministic(err)
 		p.stop() // it stands nowhere now
 		return 0, err
 	}
@@ -279,11 +277,19 @@ func (p *Process) rerun(at uint32) error {
 		}
 		if err != nil {
 			p.stop()
-			return err
+			return p.nondeterministic(err)
 		}
 	}
 	p.at = at
 	return nil
+}
+
+// nondeterministic is err, in words if it is a DifferentError.
+func (p *Process) nondeterministic(err error) error {
+	if d := (*DifferentError)(nil); errors.As(err, &d) {
+		return &NondeterministicError{Client: p.id, Was: p.Describe(&d.Was), Is: p.Describe(&d.Is)}
+	}
+	return err
 }
 
 // start begins an execution that has observed nothing.
