@@ -2,6 +2,9 @@ module locklab/scenarios/locktest/libraries
 
 go 1.26.0
 
+// math/rand can be seeded: go-redis and redsync draw how long they wait.
+godebug randseednop=0
+
 require (
 	github.com/bsm/redislock v0.9.4
 	github.com/go-redsync/redsync/v4 v4.18.1

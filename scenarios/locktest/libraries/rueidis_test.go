@@ -12,8 +12,7 @@ import (
 )
 
 func TestRueidis(t *testing.T) {
-	b := bounds()
-	b.Schedules = 300
+	b := locktest.Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl, Schedules: 300}
 	locktest.Sample(t, b, func(c *locktest.Client) {
 		rdb, err := rueidis.NewClient(rueidis.ClientOption{
 			InitAddress: []string{c.Addr(1)}, DisableCache: true, AlwaysRESP2: true, DisableRetry: true, ForceSingleClient: true, ConnWriteTimeout: ttl,
