@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"locklab/reports/text"
 	"locklab/simulator"
 )
 
@@ -19,10 +20,10 @@ func ParseBudget(s string) (budget []simulator.FaultBudget, err error) {
 	for _, item := range strings.Split(s, ",") {
 		a, err := parseItem(strings.TrimSpace(item))
 		if err != nil {
-			return nil, fmt.Errorf("budget %q: %w", item, err)
+			return nil, text.Errorf("error.budget", "item", item, "cause", err)
 		}
 		if seen[a.Fault.Name()] {
-			return nil, fmt.Errorf("budget %q: %s is named twice", item, a.Fault.Name())
+			return nil, text.Errorf("error.budget", "item", item, "cause", text.Errorf("error.budget.twice", "fault", a.Fault.Name()))
 		}
 		seen[a.Fault.Name()] = true
 		budget = append(budget, a)
@@ -33,7 +34,7 @@ func ParseBudget(s string) (budget []simulator.FaultBudget, err error) {
 func parseItem(item string) (a simulator.FaultBudget, err error) {
 	name, rest, ok := strings.Cut(item, "=")
 	if !ok {
-		return a, fmt.Errorf("write fault=times, for example crash=1")
+		return a, text.Errorf("error.budget.times")
 	}
 	e, err := ByName(name)
 	if err != nil {
@@ -42,14 +43,14 @@ func parseItem(item string) (a simulator.FaultBudget, err error) {
 	times, size, sized := strings.Cut(rest, "@")
 	n, err := strconv.ParseUint(times, 10, 8)
 	if err != nil {
-		return a, fmt.Errorf("%q is no number of times from 0 to 255", times)
+		return a, text.Errorf("error.budget.number", "times", times)
 	}
 	a = simulator.FaultBudget{Fault: e.Fault, Times: int(n)}
 	if !sized {
 		return a, nil
 	}
 	if a.Max, err = time.ParseDuration(size); err != nil || a.Max <= 0 {
-		return a, fmt.Errorf("%q is no length above 0, such as 5s", size)
+		return a, text.Errorf("error.budget.size", "size", size)
 	}
 	return a, nil
 }

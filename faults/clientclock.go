@@ -6,6 +6,8 @@ import (
 	"locklab/simulator"
 )
 
+const verbClientClock = simulator.FaultVerb + 4
+
 // ClientClock makes a client's clock jump: an operator sets it, or NTP steps it.
 // Sleeps and timers that run are not affected, they count elapsed time.
 //
@@ -38,3 +40,17 @@ func (ClientClock) Inject(f simulator.FaultContext, c simulator.Choice) string {
 func ClientClockOf(c int, d time.Duration) simulator.Choice {
 	return simulator.Choice{Verb: verbClientClock, Client: int8(c), D: d}
 }
+
+const clientClockTexts = `
+[en]
+title.fault.client-clock = a client's clock jumps
+lane.clock-step = CLOCK {step}
+fault.clock-step = The clock of {client} jumps by {jump}.
+painted.client-clock = CLOCK
+
+[zh]
+title.fault.client-clock = 客户端的时钟跳变
+lane.clock-step = 时钟跳变 {step}
+fault.clock-step = {client} 的时钟跳变 {jump}。
+painted.client-clock = 跳变
+`

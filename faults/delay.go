@@ -6,6 +6,8 @@ import (
 	"locklab/simulator"
 )
 
+const verbDelay = simulator.FaultVerb + 10
+
 // Delay holds up one message in the network, on its way to a server or the resource
 // or back, while all others pass: Kleppmann (2016) reports packets that were 90 s
 // late. The sender may have given up, or released its lock, when its request
@@ -44,3 +46,19 @@ func (Delay) Inject(f simulator.FaultContext, c simulator.Choice) string {
 func DelayOf(c, thread int, d time.Duration) simulator.Choice {
 	return simulator.Choice{Verb: verbDelay, Client: int8(c), Thread: int8(thread), D: d}
 }
+
+const delayTexts = `
+[en]
+title.fault.delay = one message is held up in the network, until its sender may have given up
+lane.delay = {command} HELD UP {span}
+lane.delay.reply = {command} reply HELD UP {span}
+fault.delay = {client} sends {command}, and the request is held up for {time}.
+fault.delay.reply = The answer to {command} of {client} is held up for {time}.
+
+[zh]
+title.fault.delay = 一条消息滞留在网络里，到达时发送方可能早已放弃
+lane.delay = {command} 延误 {span}
+lane.delay.reply = {command} 应答延误 {span}
+fault.delay = {client} 发送 {command}，请求在途中被延误 {time}。
+fault.delay.reply = {client} 的 {command} 的应答在途中被延误 {time}。
+`

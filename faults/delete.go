@@ -2,6 +2,8 @@ package faults
 
 import "locklab/simulator"
 
+const verbDelete = simulator.FaultVerb + 14
+
 // Delete removes a key from outside: an operator clears a lock that looks stuck, or a
 // script cleans up.
 type Delete struct{}
@@ -31,3 +33,11 @@ func (Delete) Inject(f simulator.FaultContext, c simulator.Choice) string {
 func DeleteOf(n, k int) simulator.Choice {
 	return simulator.Choice{Verb: verbDelete, Node: int8(n), Thread: int8(k)}
 }
+
+const deleteTexts = `
+[en]
+title.fault.delete = somebody deletes a key that is not theirs
+
+[zh]
+title.fault.delete = 有人删了不属于自己的 key
+`

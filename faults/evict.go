@@ -2,6 +2,8 @@ package faults
 
 import "locklab/simulator"
 
+const verbEvict = simulator.FaultVerb + 12
+
 // Evict removes a key that has a time to live, before that is over: memory is short,
 // and the volatile-* policies choose among exactly such keys (redis.io, eviction).
 type Evict struct{}
@@ -26,7 +28,7 @@ func (Evict) Inject(f simulator.FaultContext, c simulator.Choice) string {
 	case why != "":
 		return why
 	case !key.expires:
-		return "the key has no time to live, so it is not evicted"
+		return "refused.key.lasting"
 	}
 	return f.Command(c.Node, "memory is short", "DEL", key.name)
 }
@@ -36,3 +38,15 @@ func (Evict) Inject(f simulator.FaultContext, c simulator.Choice) string {
 func EvictOf(n, k int) simulator.Choice {
 	return simulator.Choice{Verb: verbEvict, Node: int8(n), Thread: int8(k)}
 }
+
+const evictTexts = `
+[en]
+title.fault.evict = memory is short, and a key that has a time to live goes before its time
+fault.stranger.memory-is-short = {node} is short of memory and evicts a key: {command}.
+note.memory-is-short = memory is short
+
+[zh]
+title.fault.evict = 内存不足，带过期时间的 key 被提前淘汰
+fault.stranger.memory-is-short = {node} 内存不足，淘汰了一个 key：{command}。
+note.memory-is-short = 内存不足
+`

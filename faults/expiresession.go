@@ -2,6 +2,8 @@ package faults
 
 import "locklab/simulator"
 
+const verbExpireSession = simulator.FaultVerb + 15
+
 // ExpireSession ends a client's ZooKeeper session before its time: the ensemble has
 // lost the pings, or an operator has ended it. Its ephemeral znodes go, and the
 // client learns of it only when it connects again. It concerns clients of a
@@ -28,3 +30,11 @@ func (ExpireSession) Inject(f simulator.FaultContext, c simulator.Choice) string
 func ExpireSessionOf(c int) simulator.Choice {
 	return simulator.Choice{Verb: verbExpireSession, Client: int8(c)}
 }
+
+const expireSessionTexts = `
+[en]
+title.fault.expire-session = a ZooKeeper ends a client's session before its time
+
+[zh]
+title.fault.expire-session = ZooKeeper 提前结束了客户端的会话
+`

@@ -2,6 +2,8 @@ package faults
 
 import "locklab/simulator"
 
+const verbFailCall = simulator.FaultVerb + 11
+
 // FailCall has a server answer one request with an error, and not execute it: a call
 // that fails once and would not the next time. One such renewal ends the watchdog of
 // Redisson 3.12.5, which logs it and schedules no more. The error is BUSY, with which
@@ -29,3 +31,15 @@ func (FailCall) Inject(f simulator.FaultContext, c simulator.Choice) string {
 func FailCallOf(c, thread int) simulator.Choice {
 	return simulator.Choice{Verb: verbFailCall, Client: int8(c), Thread: int8(thread)}
 }
+
+const failCallTexts = `
+[en]
+title.fault.fail-call = a server answers one request with an error and does not execute it
+lane.reject = {command} FAILS, not executed
+fault.reject = {client} sends {command}; {node} answers with an error and does not run it.
+
+[zh]
+title.fault.fail-call = 服务器对一次请求返回错误，命令没有执行
+lane.reject = {command} 报错，没有执行
+fault.reject = {client} 发送 {command}，{node} 返回错误，命令没有执行。
+`

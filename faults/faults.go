@@ -5,60 +5,65 @@
 // A fault that is not in a run's budget cannot happen in it. That goes for delays
 // beyond the ordinary, too (Pause, Delay): without a bound on them every lock with a
 // time to live would fall to an endless sleep, and nothing would be learned.
+//
+// # To add a fault
+//
+// One file, say migrate.go:
+//
+//   - the type Migrate, a simulator.Fault with the name that budgets have, "migrate";
+//   - its verb, simulator.FaultVerb plus its place in the list from 0. It stands in saved
+//     traces: it never changes, and new faults go to the end;
+//   - Choices, every way in which it can strike now. What the budget says after the @ is
+//     f.Max, and means here what the fault makes of it;
+//   - Inject, which calls f.Tell if the fault is more than its effects, and then these;
+//   - its texts in every language, title.fault.migrate and those of its events, in the
+//     format of package text; reports/text/en/events.txt explains the keys.
+//
+// And one line: its Entry, at the end of list. The contract then wants a search that
+// allows it (scenarios/contract/proofs.txt).
 package faults
 
 import (
-	"fmt"
+	"slices"
 
+	"locklab/reports/text"
 	"locklab/simulator"
 )
 
-// The verbs stand in saved traces: a number is never given to another fault.
-const (
-	verbCrash = simulator.FaultVerb + iota
-	verbPause
-	verbLoseReply
-	verbLoseRequest
-	verbClientClock
-	verbNodeClock
-	verbRestart
-	verbFailover
-	verbSplit
-	verbHang
-	verbDelay
-	verbFailCall
-	verbEvict
-	verbFlush
-	verbDelete
-	verbExpireSession
-)
-
-// An Entry is a fault's place in the list.
+// An Entry is a fault with its texts, as text.Add reads them.
 type Entry struct {
 	simulator.Fault
-	Title, TitleZH string // one line, in English and in Chinese
+	Texts string
 }
 
-// All is every fault, in the order in which the docs tell them.
-func All() []Entry {
-	return []Entry{
-		{Crash{}, "a client process is killed, before or after its request took effect", "客户端进程被杀，请求可能尚未生效，也可能已经生效"},
-		{Pause{}, "a whole client process stands still: garbage collection, SIGSTOP, a moving virtual machine", "整个客户端进程停顿：GC、SIGSTOP、虚拟机迁移"},
-		{LoseReply{}, "a command is executed and its sender never hears of it", "命令已执行，发送方始终收不到应答"},
-		{LoseRequest{}, "a command is lost on the way and never executed", "命令在途中丢失，没有执行"},
-		{ClientClock{}, "a client's clock jumps", "客户端的时钟跳变"},
-		{NodeClock{}, "a server's clock jumps, and with it the end of every lease it keeps", "服务器的时钟跳变，它上面所有租约的到期时刻随之改变"},
-		{Restart{}, "a server crashes and comes back, at once or later, with what it keeps on disk: mostly nothing", "服务器宕机后立刻或延迟重启，只剩磁盘上的数据：多半什么都没有"},
-		{Failover{}, "a server is replaced by its replica, which may lag behind", "主从切换：从库接替主库，数据可能落后"},
-		{Split{}, "a server is cut off with some clients and lives on, while its replica serves the others", "脑裂：主库与部分客户端一起被隔离，仍在运行，从库为其余客户端服务"},
-		{Hang{}, "a server stands still: what reaches it meanwhile is executed afterwards", "服务器卡住：其间到达的命令之后才执行"},
-		{Delay{}, "one message is held up in the network, until its sender may have given up", "一条消息滞留在网络里，到达时发送方可能早已放弃"},
-		{FailCall{}, "a server answers one request with an error and does not execute it", "服务器对一次请求返回错误，命令没有执行"},
-		{Evict{}, "memory is short, and a key that has a time to live goes before its time", "内存不足，带过期时间的 key 被提前淘汰"},
-		{Flush{}, "somebody empties a server", "有人清空了服务器（FLUSHALL）"},
-		{Delete{}, "somebody deletes a key that is not theirs", "有人删了不属于自己的 key"},
-		{ExpireSession{}, "a ZooKeeper ends a client's session before its time", "ZooKeeper 提前结束了客户端的会话"},
+// All is every fault, in the order of their verbs.
+func All() []Entry { return slices.Clone(list) }
+
+// The catalogues have the texts of the faults in every program with this package.
+var list = withTexts([]Entry{
+	{Crash{}, crashTexts},
+	{Pause{}, pauseTexts},
+	{LoseReply{}, loseReplyTexts},
+	{LoseRequest{}, loseRequestTexts},
+	{ClientClock{}, clientClockTexts},
+	{NodeClock{}, nodeClockTexts},
+	{Restart{}, restartTexts},
+	{Failover{}, failoverTexts},
+	{Split{}, splitTexts},
+	{Hang{}, hangTexts},
+	{Delay{}, delayTexts},
+	{FailCall{}, failCallTexts},
+	{Evict{}, evictTexts},
+	{Flush{}, flushTexts},
+	{Delete{}, deleteTexts},
+	{ExpireSession{}, expireSessionTexts},
+})
+
+func withTexts(list []Entry) []Entry {
+	for _, e := range list {
+		text.Add("the texts of "+e.Name(), e.Texts)
 	}
+	return list
 }
 
 // ByName finds a fault. The error names the one that was probably meant.
@@ -70,5 +75,5 @@ func ByName(name string) (Entry, error) {
 		}
 		names = append(names, e.Name())
 	}
-	return Entry{}, fmt.Errorf("unknown fault %q:%s 'locklab list faults' shows all", name, DidYouMean(name, names))
+	return Entry{}, text.Errorf("error.fault", "name", name, "near", text.Near(name, names))
 }

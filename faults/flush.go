@@ -2,6 +2,8 @@ package faults
 
 import "locklab/simulator"
 
+const verbFlush = simulator.FaultVerb + 13
+
 // Flush empties a server from outside: FLUSHALL, meant for another server, or for a
 // cache beside the locks. It is replicated like any write.
 type Flush struct{}
@@ -24,3 +26,11 @@ func (Flush) Inject(f simulator.FaultContext, c simulator.Choice) string {
 
 // FlushOf is the choice that empties server n, from 1.
 func FlushOf(n int) simulator.Choice { return simulator.Choice{Verb: verbFlush, Node: int8(n)} }
+
+const flushTexts = `
+[en]
+title.fault.flush = somebody empties a server
+
+[zh]
+title.fault.flush = 有人清空了服务器（FLUSHALL）
+`

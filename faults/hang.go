@@ -6,6 +6,8 @@ import (
 	"locklab/simulator"
 )
 
+const verbHang = simulator.FaultVerb + 9
+
 // Hang stops a server for a while: a slow command, a fork, swapping, SIGSTOP. What
 // reaches it meanwhile is executed afterwards, also if the sender has given up by
 // then. Its clock goes on, and so do the times to live of its keys. A WAIT that was
@@ -33,3 +35,15 @@ func (Hang) Inject(f simulator.FaultContext, c simulator.Choice) string { return
 func HangOf(n int, d time.Duration) simulator.Choice {
 	return simulator.Choice{Verb: verbHang, Node: int8(n), D: d}
 }
+
+const hangTexts = `
+[en]
+title.fault.hang = a server stands still: what reaches it meanwhile is executed afterwards
+server.hang = HANGS {span}
+fault.hang = {node} stands still for {time}; what reaches it waits.
+
+[zh]
+title.fault.hang = 服务器卡住：其间到达的命令之后才执行
+server.hang = 停顿 {span}
+fault.hang = {node} 停顿 {time}，到达的请求都在排队。
+`

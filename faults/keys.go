@@ -27,11 +27,11 @@ func keys(f simulator.FaultContext, n int) (list []key) {
 // keyOf is the key that a choice means.
 func keyOf(f simulator.FaultContext, c simulator.Choice) (k key, why string) {
 	if c.Node < 1 || int(c.Node) > f.Nodes() {
-		return k, "there is no such server"
+		return k, "refused.server.unknown"
 	}
 	list := keys(f, int(c.Node))
 	if c.Thread < 0 || int(c.Thread) >= len(list) {
-		return k, "the server has no such key, or does not run"
+		return k, "refused.key"
 	}
 	return list[c.Thread], ""
 }

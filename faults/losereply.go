@@ -2,6 +2,8 @@ package faults
 
 import "locklab/simulator"
 
+const verbLoseReply = simulator.FaultVerb + 2
+
 // LoseReply loses a server's answer on its way: the command has been executed, and
 // its sender waits until it gives up.
 type LoseReply struct{}
@@ -25,3 +27,17 @@ func (LoseReply) Inject(f simulator.FaultContext, c simulator.Choice) string {
 func LoseReplyTo(c, thread int) simulator.Choice {
 	return simulator.Choice{Verb: verbLoseReply, Client: int8(c), Thread: int8(thread)}
 }
+
+const loseReplyTexts = `
+[en]
+title.fault.lose-reply = a command is executed and its sender never hears of it
+lane.lose-reply = {command} reply LOST
+fault.lose-reply = {client} sends {command}; the server runs it, but the reply is lost.
+painted.lose-reply = LOST
+
+[zh]
+title.fault.lose-reply = 命令已执行，发送方始终收不到应答
+lane.lose-reply = {command} 应答丢失
+fault.lose-reply = {client} 发送 {command}，服务器已执行，但应答丢失。
+painted.lose-reply = 丢失
+`

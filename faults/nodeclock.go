@@ -6,6 +6,8 @@ import (
 	"locklab/simulator"
 )
 
+const verbNodeClock = simulator.FaultVerb + 5
+
 // NodeClock makes a server's clock jump. Redis expires keys by the wall clock, so a
 // jump forward ends leases early and a jump back prolongs them.
 type NodeClock struct{}
@@ -33,3 +35,17 @@ func (NodeClock) Inject(f simulator.FaultContext, c simulator.Choice) string {
 func NodeClockOf(n int, d time.Duration) simulator.Choice {
 	return simulator.Choice{Verb: verbNodeClock, Node: int8(n), D: d}
 }
+
+const nodeClockTexts = `
+[en]
+title.fault.node-clock = a server's clock jumps, and with it the end of every lease it keeps
+server.clock-step.server = CLOCK {step}
+fault.clock-step.server = The clock of {node} jumps by {jump}.
+painted.node-clock = CLOCK
+
+[zh]
+title.fault.node-clock = 服务器的时钟跳变，它上面所有租约的到期时刻随之改变
+server.clock-step.server = 时钟跳变 {step}
+fault.clock-step.server = {node} 的时钟跳变 {jump}。
+painted.node-clock = 跳变
+`

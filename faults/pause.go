@@ -6,6 +6,8 @@ import (
 	"locklab/simulator"
 )
 
+const verbPause = simulator.FaultVerb + 1
+
 // Pause stops a whole client process: its threads, its timers and with them its
 // watchdog. The world goes on, and so does the process's clock. A client that was in
 // the critical section still is.
@@ -33,3 +35,27 @@ func (Pause) Inject(f simulator.FaultContext, c simulator.Choice) string {
 func PauseOf(c int, d time.Duration) simulator.Choice {
 	return simulator.Choice{Verb: verbPause, Client: int8(c), D: d}
 }
+
+const pauseTexts = `
+[en]
+title.fault.pause = a whole client process stands still: garbage collection, SIGSTOP, a moving virtual machine
+lane.pause = PAUSE {span}{note}
+lane.pause.open = PAUSE{note}
+lane.resume = wakes
+fault.pause = {client} stands still for {time}, and knows nothing of it.
+fault.pause.open = {client} stands still from now on, and knows nothing of it.
+fault.resume = {client} wakes and goes on where it stopped.
+fault.resume.inside = {client} wakes and goes on as if no time had passed.
+painted.pause = PAUSE
+
+[zh]
+title.fault.pause = 整个客户端进程停顿：GC、SIGSTOP、虚拟机迁移
+lane.pause = 暂停 {span}{note}
+lane.pause.open = 暂停{note}
+lane.resume = 恢复运行
+fault.pause = {client} 停顿 {time}，自己毫不知情。
+fault.pause.open = {client} 从此刻起停住了，自己毫不知情。
+fault.resume = {client} 恢复运行，从停下的地方继续。
+fault.resume.inside = {client} 恢复运行，继续执行，仿佛时间没有流逝。
+painted.pause = 暂停
+`

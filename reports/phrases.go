@@ -26,9 +26,10 @@ func (v *voice) say(key string, pairs ...string) string { return say(v.lang, key
 // for the column of the servers, "fault" for a story. command is how the view writes
 // the event's command.
 //
-// The catalogues decide what is said of a kind of event: the text is
-// <view>.<kind>.<variant>, else <view>.<kind>; if there is neither, the view says
-// nothing. So a new kind of event needs texts, and no code.
+// The catalogues decide what is said of an event: the text is <view>.<name>.<variant>,
+// else <view>.<name>, where the name is that of its kind or of its fault; if there is
+// neither, the view says nothing, and of a fault no more than the name. So a new kind of
+// event needs texts, and no code.
 func (v *voice) event(view string, s *step, command string) string {
 	key := v.key(view, s)
 	if key == "" {
@@ -43,7 +44,16 @@ func (v *voice) aboutCommand(s *step) bool {
 }
 
 func (v *voice) key(view string, s *step) string {
-	catalogue, key := text.In(v.lang), view+"."+s.Kind.String()
+	key := v.keyOf(view+"."+s.Name(), s)
+	if key == "" && s.Kind.Fault() {
+		return v.keyOf(view+"."+history.Fault.String(), s)
+	}
+	return key
+}
+
+// keyOf is the key with the first circumstance of s for which there is a text.
+func (v *voice) keyOf(key string, s *step) string {
+	catalogue := text.In(v.lang)
 	for _, variant := range v.variants(s) {
 		if catalogue.Has(key + "." + variant) {
 			return key + "." + variant
@@ -73,6 +83,7 @@ func (v *voice) variants(s *step) (names []string) {
 		{"open", s.D == 0},
 		{"several", v.h.Nodes > 1},
 		{"zookeeper", v.h.ZooKeeper},
+		{"client", s.Client > 0},
 		{"server", s.Client == 0},
 	} {
 		if c.is {
@@ -96,7 +107,7 @@ func (v *voice) values(s *step, command string) []string {
 		"span", Span(s.D), "step", signed(s.D), // briefly: 10s
 		"note", v.remark(s.Note), "what", v.note(s.Note), "key", s.Key, "place", shortPath(s.Key),
 		"n", strconv.Itoa(replicaNumber(v.h, s)), "token", fence(s.Token),
-		"version", strconv.Itoa(s.Version), "base", strconv.Itoa(s.Base),
+		"version", strconv.Itoa(s.Version), "base", strconv.Itoa(s.Base), "fault", s.Name(),
 	}
 }
 
@@ -298,7 +309,10 @@ func (v *voice) jump(d time.Duration) string {
 // painter returns what paints finished lines of a language: verdicts red, brackets
 // green and faults yellow.
 func painter(lang string) func(line string) string {
-	faults := strings.Fields(say(lang, "lanes.painted"))
+	var faults []string
+	for _, key := range text.In(lang).Keys("painted.") {
+		faults = append(faults, strings.Fields(say(lang, key))...)
+	}
 	for i, word := range faults {
 		if word[0] < 0x80 {
 			faults[i] = `\b` + word + `\b`

@@ -91,10 +91,13 @@ func (c *transcript) observe(e history.Event) {
 // about is what lanes say of an event, after the name of its client or server.
 func (c *transcript) about(e history.Event) string {
 	s := &step{Event: e}
-	if e.Client > 0 {
+	switch {
+	case e.Client > 0:
 		return clientName(e.Client) + ": " + c.lane(s, c.sent(s))
+	case e.Node > 0:
+		return nodeName(e.Node) + ": " + c.server(s)
 	}
-	return nodeName(e.Node) + ": " + c.server(s)
+	return c.server(s)
 }
 
 // comment prints a line that redis-cli is not meant to see.

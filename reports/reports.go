@@ -22,6 +22,7 @@ import (
 	"io"
 
 	"locklab/reports/layout"
+	"locklab/reports/text"
 )
 
 // Options say how a text is to look.
@@ -30,10 +31,9 @@ type Options struct {
 	// From NarrowWidth on, Lanes draws a column per client; below, it prints an
 	// event a line.
 	Width int
-	// Lang is the language: "en", "zh" or "both". Empty or unknown: English. "both"
-	// prints every sentence in English and then in Chinese, and what has no room for
-	// two languages (lanes, tables) in English. Commands, verdicts and ids are never
-	// translated.
+	// Lang is the language, as for text.Chosen. text.Both prints every sentence in each
+	// language, and what has no room for several (lanes, tables) in English. Commands,
+	// verdicts and ids are never translated.
 	Lang string
 	// Color paints verdicts, faults and brackets with ANSI sequences, which take
 	// no room. They repeat what the text says.
@@ -49,15 +49,7 @@ type Options struct {
 const NarrowWidth = 120
 
 // Langs returns the languages of the output, in their order.
-func (o Options) Langs() []string {
-	switch o.Lang {
-	case "zh":
-		return []string{"zh"}
-	case "both":
-		return []string{"en", "zh"}
-	}
-	return []string{"en"}
-}
+func (o Options) Langs() []string { return text.Chosen(o.Lang) }
 
 // Lines returns a writer of lines as the options say.
 func (o Options) Lines(w io.Writer) *layout.Lines {

@@ -205,6 +205,34 @@ func TestLanesOfOddFaults(t *testing.T) {
 		`^ +800 .*HEALED`)
 }
 
+// A fault without a kind of its own is called by its name where nothing else is said of
+// it, in every view.
+func TestNamelessFault(t *testing.T) {
+	s := samples.New("token", "odd", 2, 2, time.Second)
+	s.At(100 * ms).Add(history.Event{Kind: history.Fault, Fault: "odd-one", Client: 2, Note: "memory is short"})
+	s.At(200 * ms).Add(history.Event{Kind: history.Fault, Fault: "odd-one", Node: 2})
+	s.At(300 * ms).Add(history.Event{Kind: history.Fault, Fault: "odd-one"})
+	for _, c := range []struct {
+		view  func(io.Writer, *history.History, verdict.Judgement, Options) error
+		lang  string
+		lines []string
+	}{
+		{Lanes, "en", []string{`^ *100  \.  +-  - +FAULT odd-one \(memory is short\)$`, `^ *200  \. +-  - +n2 FAULT odd-one  \.$`, `^ *300  \. +-  - +FAULT odd-one +\.$`}},
+		{Table, "en", []string{`c2 +FAULT odd-one \(memory is short\)`, `n2 +FAULT odd-one`, `redis +FAULT odd-one`}},
+		{Timeline, "en", []string{`^ *100  C2 +FAULT odd-one \(memory is short\)$`, `^ *200  n2 +FAULT odd-one$`}},
+		{RedisCLI, "en", []string{`^# 100 ms: c2: FAULT odd-one \(memory is short\)$`, `^# 200 ms: n2: FAULT odd-one$`, `^# 300 ms: FAULT odd-one$`}},
+		{Story, "en", []string{`^ *100 ms  c2 is struck by odd-one\.$`, `^ *200 ms  A fault strikes: odd-one\.$`}},
+		{Lanes, "zh", []string{`^ *100 .* 故障 odd-one \(内存不足\)$`}},
+		{Story, "zh", []string{`^ *100 ms  c2 发生故障：odd-one。$`, `^ *300 ms  发生故障：odd-one。$`}},
+	} {
+		var b strings.Builder
+		if err := c.view(&b, s.H, verdict.Judgement{}, Options{Lang: c.lang}); err != nil {
+			t.Fatal(err)
+		}
+		wantLines(t, b.String(), c.lines...)
+	}
+}
+
 // A stretch of time is marked where it begins, an instant on its event, even if
 // that event would otherwise go unseen.
 func TestLanesPlacesFindings(t *testing.T) {

@@ -14,10 +14,9 @@
 package scenarios
 
 import (
-	"fmt"
 	"strings"
 
-	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 )
 
@@ -31,7 +30,7 @@ func ByName(name string) (race.Scenario, error) {
 		}
 		names = append(names, sc.ID, sc.Race)
 	}
-	return race.Scenario{}, fmt.Errorf("there is no scenario %q:%s 'locklab list scenarios' shows all", name, faults.DidYouMean(name, names))
+	return race.Scenario{}, text.Errorf("error.scenario", "name", name, "near", text.Near(name, names))
 }
 
 // All returns every scenario in the order of the races: first those of articles,

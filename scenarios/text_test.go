@@ -12,8 +12,8 @@ import (
 )
 
 // TestTextsAreComplete: every scenario has a title, a story and its numbers in both
-// languages; a cure where that of the verdict does not do. Every reason for which a
-// question is not asked has a text.
+// languages, and a cure if that of the verdict does not apply. Every reason for N/A has a
+// text.
 func TestTextsAreComplete(t *testing.T) {
 	t.Parallel()
 	wanted := map[string]bool{}
@@ -54,7 +54,7 @@ func TestTextsAreComplete(t *testing.T) {
 	}
 }
 
-// inBothLanguages checks that there is a text, and that each is in its language.
+// inBothLanguages checks that a text exists in both languages, each in its own script.
 func inBothLanguages(t *testing.T, key string) {
 	t.Helper()
 	for _, lang := range text.Languages() {

@@ -73,7 +73,7 @@ func at(lines []string, i int) string {
 	return "(the end)"
 }
 
-// mostLines is how many lines of the lanes are shown of a lock that holds.
+// mostLines is the largest number of lines shown of a lock that holds.
 const mostLines = 40
 
 func transcript(t *testing.T, sc race.Scenario) []byte {
@@ -106,7 +106,7 @@ func transcript(t *testing.T, sc race.Scenario) []byte {
 	return b.Bytes()
 }
 
-// settings leaves out settings that are zero: they are not used or have the default.
+// settings leaves out settings that are zero: unused or default.
 func settings(s race.Settings) string {
 	var items []string
 	for _, item := range strings.Split(s.String(), ",") {

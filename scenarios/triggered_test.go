@@ -17,8 +17,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// mutants are runs that look like a scenario, but what the scenario is about does not
-// happen in them. Scenario.Triggered must tell them from the scenario.
+// mutants are runs that resemble a scenario, but do not contain what the scenario is
+// about. Scenario.Triggered must tell them apart.
 var mutants = []struct {
 	scenario, mutation string
 	change             func(sc *race.Scenario)
@@ -295,17 +295,17 @@ func clients(change func(s race.Settings, c []race.Client)) func(sc *race.Scenar
 	}
 }
 
-// runs lets one client, counted from 0, do something else, and without an exception.
+// runs gives one client, counted from 0, another program, and no exception.
 func runs(client int, run func(*race.ClientRun)) func(sc *race.Scenario) {
 	return clients(func(_ race.Settings, c []race.Client) { c[client].Run, c[client].Fails = run, false })
 }
 
-// starts lets one client, counted from 0, begin at another time.
+// starts gives one client, counted from 0, another start.
 func starts(client int, at time.Duration) func(sc *race.Scenario) {
 	return clients(func(_ race.Settings, c []race.Client) { c[client].Start = at })
 }
 
-// withoutPatience lets nobody wait in the queue.
+// withoutPatience lets no client wait in the queue.
 func withoutPatience(sc *race.Scenario) {
 	clients(func(_ race.Settings, c []race.Client) {
 		for i := range c {
@@ -314,7 +314,7 @@ func withoutPatience(sc *race.Scenario) {
 	})(sc)
 }
 
-// sameOrder lets all clients ask the servers in the same order.
+// sameOrder makes all clients ask the servers in the same order.
 func sameOrder(sc *race.Scenario) {
 	clients(func(_ race.Settings, c []race.Client) {
 		for i := range c {
@@ -325,8 +325,8 @@ func sameOrder(sc *race.Scenario) {
 
 func withoutScript(sc *race.Scenario) { sc.Script = nil }
 
-// TestTriggeredCanFail: in a run of a mutant the scenario is not reached, whatever the
-// lock, and the verdict is VACUOUS.
+// TestTriggeredCanFail: in a run of a mutant the scenario is not reached, whichever lock
+// is played, and the verdict is VACUOUS.
 func TestTriggeredCanFail(t *testing.T) {
 	t.Parallel()
 	covered := map[string]bool{}
@@ -370,8 +370,8 @@ func TestTriggeredCanFail(t *testing.T) {
 	}
 }
 
-// representatives are the locks that are played in a scenario: the milestones and, where
-// it applies to none of them, the locks to which it applies.
+// representatives are the locks to play in a scenario: the milestones, and where it
+// applies to none of them, the locks to which it applies.
 func representatives(t testing.TB, sc race.Scenario) []lock.Entry {
 	t.Helper()
 	notApplicable := func(e lock.Entry) bool {

@@ -13,7 +13,7 @@ import (
 // the client goes on to its next command.
 const commandsPerRun = 1000
 
-// stepThrough plays one run of a lab whose only client sends commandsPerRun
+// stepThrough plays one run of a simulator whose only client sends commandsPerRun
 // commands, one after the other.
 func stepThrough(tb testing.TB, l *Simulator) {
 	w := l.NewWorld()
@@ -29,8 +29,7 @@ func stepThrough(tb testing.TB, l *Simulator) {
 	}
 }
 
-// setAndGet sends SET and GET in turn. fresh makes every command one that no
-// table has seen.
+// setAndGet sends SET and GET in turn. fresh makes every command new to all tables.
 func setAndGet(fresh bool) func(*Client) {
 	n := 0 // outlives the program's runs: only for a bench that never re-runs one
 	return func(c *Client) {
@@ -54,8 +53,8 @@ func setAndGet(fresh bool) func(*Client) {
 	}
 }
 
-// BenchmarkCommandMiniredis is the whole way of a command that no table knows:
-// go-redis, connection, world, miniredis and back.
+// BenchmarkCommandMiniredis is the whole path of a command that is in no table: go-redis,
+// connection, world, miniredis and back.
 func BenchmarkCommandMiniredis(b *testing.B) {
 	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(true)}}, Nodes: []NodeConfig{{}}})
 	l.limit = 0
@@ -66,7 +65,8 @@ func BenchmarkCommandMiniredis(b *testing.B) {
 	perCommand(b, 1)
 }
 
-// BenchmarkCommandNodeTable runs the client's code; the server's table answers.
+// BenchmarkCommandNodeTable runs the code of the client; the reply comes from the table
+// of the server.
 func BenchmarkCommandNodeTable(b *testing.B) {
 	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(false)}}, Nodes: []NodeConfig{{}}})
 	stepThrough(b, l)
@@ -78,7 +78,7 @@ func BenchmarkCommandNodeTable(b *testing.B) {
 	perCommand(b, 1)
 }
 
-// BenchmarkTransition is a step that both tables answer.
+// BenchmarkTransition is a step that is in both tables.
 func BenchmarkTransition(b *testing.B) {
 	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(false)}}, Nodes: []NodeConfig{{}}})
 	stepThrough(b, l)
@@ -99,7 +99,7 @@ func perCommand(b *testing.B, n int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*commandsPerRun*n), unit)
 }
 
-// BenchmarkWorldCopy is what keeping a world costs, and comparing it.
+// BenchmarkWorldCopy is the cost of copying a world and comparing it.
 func BenchmarkWorldCopy(b *testing.B) {
 	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(false)}}, Nodes: []NodeConfig{{}}})
 	w := l.NewWorld()
@@ -114,8 +114,8 @@ func BenchmarkWorldCopy(b *testing.B) {
 	b.ReportMetric(float64(unsafe.Sizeof(kept)), "B/world")
 }
 
-// BenchmarkScript is a command that no table knows and that runs Lua, for which
-// miniredis makes an interpreter each time.
+// BenchmarkScript is a command that is in no table and runs Lua, for which miniredis
+// makes a new interpreter each time.
 func BenchmarkScript(b *testing.B) {
 	script := redis.NewScript(`return redis.call("get", KEYS[1])`)
 	l := mustLab(b, Config{Nodes: []NodeConfig{{}}, Clients: []ClientConfig{{Program: func(c *Client) {

@@ -1,9 +1,9 @@
 package simulator
 
 import (
-	"fmt"
 	"time"
 
+	"locklab/reports/text"
 	"locklab/simulator/node"
 )
 
@@ -37,11 +37,16 @@ const (
 type NotEnabledError struct {
 	Choice string
 	At     time.Duration // true time
-	Why    string
+	Why    text.Phrase
 }
 
 func (e *NotEnabledError) Error() string {
-	return fmt.Sprintf("simulator: %q cannot happen at %v: %s", e.Choice, e.At, e.Why)
+	return "simulator: " + e.Say("en")
+}
+
+// Say says it to a user.
+func (e *NotEnabledError) Say(lang string) string {
+	return text.NewPhrase("error.notenabled", "choice", e.Choice, "time", e.At, "why", e.Why).Say(lang)
 }
 
 // Describe is a choice in words.

@@ -9,7 +9,7 @@ import (
 	"locklab/simulator/history"
 )
 
-// watcher tells its clock before and after a sleep of ten seconds of its own.
+// watcher notes its clock before and after a sleep of ten seconds on it.
 func watcher(c *simulator.Client) {
 	told := func() { note(c, c.Clock().Now().Sub(simulator.Epoch)) }
 	told()
@@ -17,8 +17,8 @@ func watcher(c *simulator.Client) {
 	told()
 }
 
-// TestClientClock reads clocks that are wrong in every way. The numbers before
-// the colons are the true times.
+// TestClientClock reads clocks that are wrong in every way. The numbers before the colons
+// are true times.
 func TestClientClock(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -47,7 +47,8 @@ func TestClientClock(t *testing.T) {
 	}
 }
 
-// A jump shows in the readings, and not in how long a sleep under way takes.
+// A jump shows in the readings, and does not change how long a sleep lasts that has
+// begun.
 func TestClientClockJumps(t *testing.T) {
 	for d, want := range map[time.Duration]string{sec: "0s:0s 10s:11s", -sec: "0s:0s 10s:9s"} {
 		s := solo(t, watcher)
@@ -61,7 +62,7 @@ func TestClientClockJumps(t *testing.T) {
 	}
 }
 
-// The patience for an answer is counted on the client's own clock.
+// The time-out of a command is measured on the client's own clock.
 func TestTimeoutRunsOnTheClientsClock(t *testing.T) {
 	program := func(c *simulator.Client) { do(c, 1, "PING") }
 	s := newStage(t, simulator.Config{
@@ -74,8 +75,8 @@ func TestTimeoutRunsOnTheClientsClock(t *testing.T) {
 	}
 }
 
-// TestServerClock ends a lease of ten seconds by servers' clocks that run or
-// are set wrong.
+// TestServerClock ends a lease of ten seconds by servers' clocks that drift or are set
+// wrong.
 func TestServerClock(t *testing.T) {
 	holder := func(c *simulator.Client) {
 		do(c, 1, "SET", "lock", "x", "PX", 10000)

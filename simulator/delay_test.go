@@ -9,8 +9,8 @@ import (
 	"locklab/simulator/history"
 )
 
-// TestHang: what reaches a server that stands still is executed when it goes on,
-// also if its sender has given up by then; what it executed before is heard of.
+// TestHang: requests that reach a hung server are executed when it resumes, even if their
+// client has given up by then; replies of requests that it executed before still arrive.
 func TestHang(t *testing.T) {
 	patient := func(c *simulator.Client) {
 		do(c, 1, "INCR", "n")
@@ -42,8 +42,8 @@ func TestHang(t *testing.T) {
 	}
 }
 
-// A server that stands still lets its leases run out, and hears of late requests
-// when it goes on; the old master of a split does not stand still with it.
+// Leases end on a hung server, and it receives late requests when it resumes. The old
+// master of a split does not hang with the new one.
 func TestHangWhileTimePasses(t *testing.T) {
 	s := parted(t, simulator.NodeConfig{Replicas: 1},
 		func(c *simulator.Client) { do(c, 1, "SET", "k", "a", "PX", 1000); do(c, 1, "APPEND", "k", "b") },
@@ -63,8 +63,8 @@ func TestHangWhileTimePasses(t *testing.T) {
 	s.wantServer("1s n1 1")
 }
 
-// TestDelay holds up a request or a reply, for less and for more than the
-// client's patience.
+// TestDelay delays a request or a reply, for less and for more than the client's
+// time-out.
 func TestDelay(t *testing.T) {
 	client := func(c *simulator.Client) {
 		do(c, 1, "INCR", "n")
@@ -99,7 +99,7 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// A write that is held up reaches the resource after a later one.
+// A delayed write reaches the resource after a later one.
 func TestDelayedWrite(t *testing.T) {
 	write := func(c *simulator.Client) { _ = c.Write(0, uint64(c.ID())) }
 	s := parted(t, simulator.NodeConfig{}, write, write)

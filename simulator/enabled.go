@@ -31,7 +31,7 @@ func (s *Simulator) Enabled(w *World, buf []Choice) []Choice {
 func (s *Simulator) faultsEnabled(w *World, buf []Choice) []Choice {
 	for i, f := range s.config.Faults {
 		if w.budget[i] > 0 {
-			buf = f.Fault.Choices(FaultContext{s, w}, buf)
+			buf = f.Fault.Choices(FaultContext{s, w, f.Fault}, buf)
 		}
 	}
 	return buf

@@ -11,8 +11,9 @@ import (
 	"locklab/simulator/process"
 )
 
-// TestHowAClientStands: what an entry says of how its client stands to the lock is
-// what all notes on the way to it say, in a lab that has been loaded as well.
+// TestHowAClientStands: whether a client has entered and is inside, as a table entry
+// says, agrees with the notes on the way to the entry, also in a simulator that was
+// loaded.
 func TestHowAClientStands(t *testing.T) {
 	setup := Config{Nodes: make([]NodeConfig, 1), Clients: []ClientConfig{{Program: func(c *Client) {
 		for _, k := range []history.Kind{history.Acquire, history.Enter, history.Leave, history.Enter} {

@@ -6,12 +6,11 @@ import (
 	"locklab/simulator/internal/clock"
 )
 
-// What the tests from outside the package need of its inside. They stand
-// outside to use faults and algorithms, which import this package or must not
-// be known to it.
+// Internals that external tests of the package need. These tests are external because
+// they use faults and algorithms, which import this package or must not be known to it.
 
-// NoMemo makes s the simple implementation: code is run from its beginning for every
-// observation, every state of a server is built anew for every command.
+// NoMemo makes s the simple implementation: it runs code from its beginning for every
+// observation, and builds every state of a server anew for every command.
 func NoMemo(s *Simulator) {
 	for _, p := range s.procs {
 		p.NoMemo()
@@ -22,8 +21,8 @@ func NoMemo(s *Simulator) {
 // SetLimit sets the number of table entries from which on NewWorld clears them.
 func SetLimit(s *Simulator, n int) { s.limit = n }
 
-// SetIDs has the simulator run out of numbers for the entries of its tables,
-// SetMaxOrphans of places for orphaned requests.
+// SetIDs limits the numbers that the simulator has for the entries of its tables,
+// SetMaxOrphans the places for orphaned requests.
 func SetIDs(s *Simulator, n int)        { s.room.IDs = n }
 func SetMaxOrphans(s *Simulator, n int) { s.orphans.max = n }
 
@@ -44,5 +43,5 @@ func mustLab(t testing.TB, s Config) *Simulator {
 	return l
 }
 
-// MustLab is mustLab for the tests outside.
+// MustLab is mustLab for external tests.
 var MustLab = mustLab

@@ -1,6 +1,10 @@
 package simulator
 
-import "time"
+import (
+	"time"
+
+	"locklab/simulator/history"
+)
 
 // A Fault is one kind of fault. It adds choices to Enabled while its budget lasts,
 // and makes them happen with the methods of a FaultContext.
@@ -12,7 +16,8 @@ type Fault interface {
 	// Choices appends every way in which the fault can be injected now.
 	Choices(f FaultContext, buf []Choice) []Choice
 	// Inject makes c happen. c need not be one that Choices gave: its D is free.
-	// "" is done; otherwise the world is untouched and the text says why.
+	// "" is done; otherwise the world is untouched, and why is the key of the text that
+	// says why.
 	Inject(f FaultContext, c Choice) (why string)
 }
 
@@ -21,11 +26,13 @@ func (s *Simulator) inject(w *World, i int, c Choice) error {
 	f := s.config.Faults[i]
 	switch {
 	case w.budget[i] == 0:
-		return s.refuse(w, c, "the budget of this fault is spent")
+		return s.refuse(w, c, "refused.budget.spent")
 	case f.Max > 0 && (c.D > f.Max || c.D < -f.Max):
-		return s.refuse(w, c, "the budget allows no more than "+f.Max.String())
+		return s.refuse(w, c, "refused.budget.size", "max", f.Max)
 	}
-	if why := f.Fault.Inject(FaultContext{s, w}, c); why != "" {
+	told := len(s.events)
+	if why := f.Fault.Inject(FaultContext{s, w, f.Fault}, c); why != "" {
+		s.events = s.events[:told]
 		return s.refuse(w, c, why)
 	}
 	w.budget[i]--
@@ -39,12 +46,25 @@ func (s *Simulator) inject(w *World, i int, c Choice) error {
 // The methods stand in files by what they reach: fault_client.go, fault_message.go,
 // fault_node.go, fault_session.go.
 type FaultContext struct {
-	s *Simulator
-	w *World
+	s     *Simulator
+	w     *World
+	fault Fault
 }
 
 // World is the present world.
 func (f FaultContext) World() *World { return f.w }
+
+// Tell adds to the history that the fault strikes. Only a fault of which the events of
+// its effects do not tell enough needs it, and calls it before the effects; the history
+// forgets it if Inject then returns why nothing happens. e says which Client, Thread or
+// Node is struck, how long or how far (D), and may have a Note; Tell fills in the rest.
+func (f FaultContext) Tell(e history.Event) {
+	e.At, e.Kind, e.Fault = f.w.now, history.Fault, f.fault.Name()
+	if e.Client > 0 && e.Client <= len(f.s.procs) {
+		e.Skew = f.w.procs[e.Client-1].Clock.Read(f.w.now) - f.w.now
+	}
+	f.s.events = append(f.s.events, e)
+}
 
 // Clients is how many clients there are.
 func (f FaultContext) Clients() int { return len(f.s.procs) }

@@ -10,12 +10,12 @@ import (
 
 func (f FaultContext) client(c int8) (*node.Client, string) {
 	if c < 1 || int(c) > len(f.s.procs) {
-		return nil, "there is no such client"
+		return nil, "refused.client.unknown"
 	}
 	if p := &f.w.procs[c-1]; !p.Dead {
 		return p, ""
 	}
-	return nil, "the client is dead"
+	return nil, "refused.client.dead"
 }
 
 // Running says whether client c is neither dead, nor paused, nor at its end.
@@ -57,9 +57,9 @@ func (f FaultContext) Pause(c int8, d, longest time.Duration) (why string) {
 	case why != "":
 		return why
 	case p.Paused:
-		return "the client is paused already"
+		return "refused.client.paused.already"
 	case d < 0:
-		return "a pause cannot be negative"
+		return "refused.pause.negative"
 	}
 	p.Paused, p.Open, p.Until = true, d == 0, clock.Later(f.w.now, d)
 	if p.Open {

@@ -66,7 +66,7 @@ func (f FaultContext) lose(c, t int8, ph node.Phase, k history.Kind) (why string
 	case why != "":
 		return why
 	case !f.onTheWay(c, t, ph):
-		return "no such message is on the way"
+		return "refused.message"
 	}
 	p.Threads[t].Phase, p.Threads[t].Hold = node.Unheard, 0
 	f.emitMessage(k, c, t)
@@ -92,11 +92,11 @@ func (f FaultContext) Delay(c, t int8, d time.Duration) (why string) {
 	case why != "":
 		return why
 	case d <= 0:
-		return "a delay needs a length above 0"
+		return "refused.delay.length"
 	case !f.onTheWay(c, t, node.Asking) && !f.onTheWay(c, t, node.Answered):
-		return "no such message is on the way"
+		return "refused.message"
 	case f.held(c, t):
-		return "the message is held up already"
+		return "refused.message.held"
 	}
 	th := &p.Threads[t]
 	th.Hold = clock.Later(f.w.now, d)
@@ -118,9 +118,9 @@ func (f FaultContext) Reject(c, t int8, err string) (why string) {
 	case why != "":
 		return why
 	case !f.onTheWay(c, t, node.Asking) || !f.toRedis(c, t):
-		return "no request to a server is on the way"
+		return "refused.request.none"
 	case f.held(c, t):
-		return "the request is held up"
+		return "refused.request.held.already"
 	}
 	answer, text := f.s.redis.Reject(f.s.op(f.w, c, t).Arg, err)
 	f.emitMessage(history.Reject, c, t).Reply = text

@@ -11,9 +11,9 @@ import (
 func (f FaultContext) nodes(n int8) (nodes []redisnode.State, why string) {
 	switch {
 	case f.s.redis == nil:
-		return nil, "the server is a ZooKeeper, and what befalls the servers of an ensemble is not looked at"
+		return nil, "refused.ensemble"
 	case n < 1 || int(n) > f.Nodes():
-		return nil, "there is no such server"
+		return nil, "refused.server.unknown"
 	}
 	return f.w.nodes[:f.Nodes()], ""
 }
@@ -90,7 +90,7 @@ func (f FaultContext) Split(c, n, replica int8) (why string) {
 	case why != "":
 		return why
 	case c < 1 || int(c) > len(f.s.procs):
-		return "there is no such client"
+		return "refused.client.unknown"
 	}
 	return f.limited(f.s.redis.Split(f.s.view(f.w), nodes, c, n, replica))
 }

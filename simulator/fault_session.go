@@ -12,7 +12,7 @@ func (f FaultContext) EndSession(c int8) (why string) {
 		return why
 	}
 	if f.s.ensemble == nil {
-		return "the client has no session"
+		return "refused.session"
 	}
 	return f.s.ensemble.EndSession(f.s.view(f.w), f.w.ensemble[:], c)
 }

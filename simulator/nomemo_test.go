@@ -9,8 +9,8 @@ import (
 	"locklab/simulator/history"
 )
 
-// TestNoMemo holds the tables against the simple path: whatever is chosen, a lab
-// without memory sees the same world.
+// TestNoMemo compares the tables with the simple implementation: after the same choices
+// both show the same world.
 func TestNoMemo(t *testing.T) {
 	const seeds, choices = 15, 160
 	for name, setup := range casts(t) {
@@ -34,7 +34,8 @@ func TestNoMemo(t *testing.T) {
 					}
 				})
 			}
-			// Without these the walks have not gone where memory could err.
+			// Without these, the walks did not reach the cases in which tables could be
+			// wrong.
 			for _, k := range []history.Kind{history.Answer, history.Timeout, history.Crash, history.Pause, history.Failover, history.Replicate, history.ClockStep} {
 				if !seen[k] {
 					t.Errorf("no walk has seen %v", k)
@@ -47,8 +48,8 @@ func TestNoMemo(t *testing.T) {
 	}
 }
 
-// TestWarmAndClearedTables plays the same choices on tables that know the run,
-// that know other runs, and that were emptied in between.
+// TestWarmAndClearedTables plays the same choices with tables that contain the run, that
+// contain other runs, and that were cleared in between.
 func TestWarmAndClearedTables(t *testing.T) {
 	const seeds, choices = 6, 300
 	for name, setup := range casts(t) {

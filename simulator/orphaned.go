@@ -88,7 +88,7 @@ func (t *orphanTable) intern(list []node.Orphan) uint32 {
 	if id, ok := t.ids[string(key)]; ok {
 		return id
 	}
-	id, ok := t.room.Next(len(t.lists), "lists of orphaned requests")
+	id, ok := t.room.Next(len(t.lists), "limit.of.orphaned")
 	if ok {
 		t.lists = append(t.lists, slices.Clone(list))
 		t.ids[string(key)] = id
@@ -100,7 +100,7 @@ func (t *orphanTable) intern(list []node.Orphan) uint32 {
 func (s *Simulator) addOrphan(w *World, c, thread int8) {
 	old := s.orphans.lists[w.orphans]
 	if len(old) >= s.orphans.max {
-		s.room.Exceed("more than %d requests are under way whose senders no longer wait: give the clients fewer attempts, or the faults a smaller budget", s.orphans.max)
+		s.room.Exceed("limit.orphaned", "most", s.orphans.max)
 		return
 	}
 	th := &w.procs[c-1].Threads[thread]
@@ -121,11 +121,11 @@ func (s *Simulator) dropOrphans(w *World, n int8, from node.Set) {
 func (s *Simulator) arriveOrphan(w *World, c Choice) error {
 	list := s.orphans.lists[w.orphans]
 	if c.Thread < 0 || int(c.Thread) >= len(list) || list[c.Thread].From != c.Client {
-		return s.refuse(w, c, "no such request is on the way")
+		return s.refuse(w, c, "refused.orphan")
 	}
 	o := list[c.Thread]
 	if o.Hold > w.now {
-		return s.refuse(w, c, "this request is held up")
+		return s.refuse(w, c, "refused.orphan.held")
 	}
 	held, err := false, error(nil)
 	if o.Op.Kind.ToServer() {

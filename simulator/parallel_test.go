@@ -10,8 +10,8 @@ import (
 	"locklab/simulator/history"
 )
 
-// joiner asks two servers at once, reads its clock in both tasks, and asks
-// together again inside one of them.
+// joiner asks two servers at once, reads its clock in both tasks, and starts parallel
+// requests again inside one of them.
 func joiner(c *simulator.Client) {
 	for i := range 3 {
 		c.Parallel(
@@ -68,7 +68,7 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// What tasks ask for at first is under way at once, in their order, so that five
+// The first requests of tasks are sent at once, in the order of the tasks, so that five
 // servers take as long as the slowest of them.
 func TestParallelSendsAtOnce(t *testing.T) {
 	program := func(c *simulator.Client) {
@@ -91,7 +91,8 @@ func TestParallelSendsAtOnce(t *testing.T) {
 	}
 }
 
-// A crash ends the tasks with their caller; what they have sent may still arrive.
+// A crash ends the tasks with their caller; requests that they have sent may still
+// arrive.
 func TestParallelCrashes(t *testing.T) {
 	s := newStage(t, simulator.Config{
 		Clients: []simulator.ClientConfig{{Program: joiner}}, Nodes: make([]simulator.NodeConfig, 2), Faults: budget(t),
@@ -108,7 +109,7 @@ func TestParallelCrashes(t *testing.T) {
 	}
 }
 
-// A pause holds all tasks; what became due in it happens at its end.
+// A pause stops all tasks; what became due during the pause happens at its end.
 func TestParallelPauses(t *testing.T) {
 	s := solo(t, func(c *simulator.Client) {
 		c.Parallel(func() { c.Clock().Sleep(sec) }, func() { c.Clock().Sleep(2 * sec) })

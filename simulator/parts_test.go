@@ -11,7 +11,7 @@ import (
 	"locklab/simulator/history"
 )
 
-// rebuilt takes a world apart and puts it together again at another time.
+// rebuilt splits a world into parts and assembles it at another time.
 func rebuilt(l *simulator.Simulator, w *simulator.World, now time.Duration) simulator.World {
 	v := l.At(now)
 	for c := range l.Config().Clients {
@@ -27,8 +27,8 @@ func rebuilt(l *simulator.Simulator, w *simulator.World, now time.Duration) simu
 	return v
 }
 
-// told is a step without what parts leave out on purpose: the numbers of
-// messages, and when it is.
+// told is a step without what parts omit on purpose: the numbers of messages, and the
+// time.
 func told(s step, now time.Duration) step {
 	for i := range s.events {
 		e := &s.events[i]
@@ -40,8 +40,8 @@ func told(s step, now time.Duration) step {
 	return s
 }
 
-// TestParts: the parts of a world are all of it. Put together again it has the
-// same futures, and, where nobody looks at a clock, at any time of day.
+// TestParts: the parts of a world contain all of it. The assembled world has the same
+// futures, and, if no code reads a clock, at any time of day.
 func TestParts(t *testing.T) {
 	const seeds, choices = 8, 160
 	for name, setup := range casts(t) {

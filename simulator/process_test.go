@@ -12,12 +12,12 @@ import (
 	"locklab/simulator/history"
 )
 
-// note is how a test's program tells what it saw.
+// note records what a test program observed.
 func note(c *simulator.Client, v ...any) {
 	c.Record(history.Event{Kind: history.Refuse, Note: fmt.Sprint(v...)})
 }
 
-// stage is a lab with one world, driven choice by choice.
+// stage is a simulator with one world, driven choice by choice.
 type stage struct {
 	t     *testing.T
 	sim   *simulator.Simulator
@@ -39,7 +39,7 @@ func solo(t *testing.T, program func(*simulator.Client)) *stage {
 	return newStage(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: program}}, Faults: budget(t)})
 }
 
-// step takes choices that must happen.
+// step makes choices, each of which must be enabled.
 func (s *stage) step(cs ...simulator.Choice) {
 	s.t.Helper()
 	for _, c := range cs {
@@ -51,8 +51,8 @@ func (s *stage) step(cs ...simulator.Choice) {
 	}
 }
 
-// settle takes the first of what is enabled, without faults, until nothing is
-// left or true time would go beyond until.
+// settle makes the first enabled choice, without faults, until none is left or true time
+// would pass until.
 func (s *stage) settle(until time.Duration) {
 	s.t.Helper()
 	for {
@@ -71,7 +71,7 @@ func (s *stage) settle(until time.Duration) {
 	}
 }
 
-// notes are what the programs told, with the true time.
+// notes are the notes of the programs, with the true time.
 func (s *stage) notes() string {
 	var out []string
 	for _, e := range s.told {
@@ -89,7 +89,7 @@ func (s *stage) wantNotes(want string) {
 	}
 }
 
-// count is how many events of kind k there were.
+// count is the number of events of kind k.
 func (s *stage) count(k history.Kind) (n int) {
 	for _, e := range s.told {
 		if e.Kind == k {
@@ -193,7 +193,7 @@ func beater(c *simulator.Client) {
 	note(c, "main")
 }
 
-// A crash takes the timers with it.
+// A crash ends the timers too.
 func TestTimersDieWithTheProcess(t *testing.T) {
 	s := solo(t, beater)
 	s.settle(2500 * time.Millisecond)
@@ -205,7 +205,7 @@ func TestTimersDieWithTheProcess(t *testing.T) {
 	}
 }
 
-// A pause keeps all threads back; what became due in it happens at its end.
+// A pause stops all threads; what became due during it happens at its end.
 func TestTimersFreezeInAPause(t *testing.T) {
 	s := solo(t, beater)
 	s.settle(1500 * time.Millisecond)
@@ -214,9 +214,8 @@ func TestTimersFreezeInAPause(t *testing.T) {
 	s.wantNotes("1s:beat 3s:beat 4s:beat 5s:beat")
 }
 
-// TestBadPrograms holds that nothing that client code does comes out of Step in
-// any other way than as an error that names the client, and that the world
-// before it can be used again.
+// TestBadPrograms: whatever client code does wrong, Step returns an error that names the
+// client, and the world before the step can be used again.
 func TestBadPrograms(t *testing.T) {
 	for _, test := range []struct {
 		name, want string
@@ -266,7 +265,7 @@ func TestBadPrograms(t *testing.T) {
 	}
 }
 
-// A sleep longer than all time has no end, and is no hang either.
+// A sleep longer than the longest time never ends, and is no error.
 func TestEndlessSleep(t *testing.T) {
 	for _, ppm := range []int32{0, simulator.MaxPPM, -simulator.MaxPPM} {
 		s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{{PPM: ppm, Program: func(c *simulator.Client) {
@@ -280,11 +279,11 @@ func TestEndlessSleep(t *testing.T) {
 	}
 }
 
-// counter is what a client's code must not look at.
+// counter is state outside the simulator, which code of a client must not read.
 var counter int
 
-// TestNondeterminism has code run twice on the same observations. It is reported
-// when it does two things, by the client's name and with both.
+// TestNondeterminism runs code twice on the same observations. If it does two different
+// things, the error names the client and both.
 func TestNondeterminism(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -338,8 +337,8 @@ func TestNondeterminism(t *testing.T) {
 	}
 }
 
-// TestWarmTablesRunNoCode plays one run twice, and a branch that only its end
-// tells from the first: that costs one more run of the code and no more.
+// TestWarmTablesRunNoCode plays one run twice, and then a run that differs only at its
+// end: that costs one more run of the code and no more.
 func TestWarmTablesRunNoCode(t *testing.T) {
 	ran := 0
 	s := solo(t, func(c *simulator.Client) {
@@ -370,7 +369,7 @@ func TestWarmTablesRunNoCode(t *testing.T) {
 	}
 }
 
-// Tokens are the process's own and the same in every telling.
+// Tokens belong to the process, and are the same in every run.
 func TestTokens(t *testing.T) {
 	s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{
 		{Program: func(c *simulator.Client) { note(c, c.Token(), c.Token(), c.ID()) }},

@@ -1,8 +1,6 @@
 package simulator
 
 import (
-	"fmt"
-
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
@@ -16,20 +14,13 @@ import (
 // not used.
 type Names = node.Names
 
-// AsymmetricError is code that can tell clients apart: a reply that names one, so
-// that the client that reads it knows which is which, or something that one client
-// does and another one in its place would not do.
-type AsymmetricError struct {
-	Reply string // the reply; "": it is the other thing
-	Does  string // what it does
-}
+// AsymmetricError says that clients cannot change places.
+type AsymmetricError = node.AsymmetricError
 
-func (e *AsymmetricError) Error() string {
-	if e.Reply == "" {
-		return fmt.Sprintf("simulator: one client asks for %s, another in its place does not, so clients cannot change places", e.Does)
-	}
-	return fmt.Sprintf("simulator: the reply %s names a client, so clients cannot change places", e.Reply)
-}
+// Alike has servers checked from now on: that so many clients, from the first, are
+// interchangeable to them. Where they are not, Step returns an *AsymmetricError. Below 2
+// nothing is checked.
+func (s *Simulator) Alike(clients int) { s.servers.Alike(clients) }
 
 // RenameClient is the part of client from (1-based) as if client to were in its
 // place. Both must run the same code. The error is an *AsymmetricError, or one
@@ -39,7 +30,7 @@ func (s *Simulator) RenameClient(part ClientPart, from, to int) (ClientPart, err
 		return part, nil
 	}
 	if !s.servers.Symmetric() {
-		return part, &AsymmetricError{Does: "what its own session is for"}
+		return part, &AsymmetricError{Session: true}
 	}
 	for t := range part.s.Threads {
 		th := &part.s.Threads[t]

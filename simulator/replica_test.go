@@ -22,7 +22,7 @@ func replicated(t *testing.T, program func(*simulator.Client)) *stage {
 
 var replicate = simulator.Choice{Verb: simulator.Replicate, Node: 1}
 
-// changes are the data's changes that no client made, since the last call.
+// changes are the changes of the data that no client made, since the last call.
 func (s *stage) changes() (out []string) {
 	for _, e := range s.told {
 		if e.Kind == history.Change && e.Client == 0 {
@@ -47,8 +47,9 @@ func (s *stage) wantChanges(want ...string) {
 	}
 }
 
-// TestFailover loses what the replica has not heard of, brings back what it has
-// not heard the end of, and restates a grant that it knows with another end.
+// TestFailover: a failover loses writes that the replica has not received, restores keys
+// whose deletion it has not received, and shows with its old TTL a grant whose renewal it
+// has not received.
 func TestFailover(t *testing.T) {
 	s := replicated(t, func(c *simulator.Client) {
 		do(c, 1, "SET", "early", "x")
@@ -85,8 +86,8 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// settleNoReplica does what can be done at once; the replica hears of nothing,
-// and no network heals.
+// settleNoReplica does what can be done at once; replicas receive nothing, and no network
+// heals.
 func (s *stage) settleNoReplica() {
 	for {
 		enabled := s.sim.Enabled(&s.world, nil)
@@ -100,8 +101,7 @@ func (s *stage) settleNoReplica() {
 	}
 }
 
-// A replica that was left behind brings back keys whose time is over: they go at
-// once.
+// A replica that lags restores keys that have expired meanwhile: they expire at once.
 func TestFailoverToDeadKeys(t *testing.T) {
 	s := replicated(t, func(c *simulator.Client) {
 		do(c, 1, "SET", "lock", "x", "PX", 1000)
@@ -118,8 +118,8 @@ func TestFailoverToDeadKeys(t *testing.T) {
 	}
 }
 
-// TestWhatGoesWithAServer: its connections, its scripts, and after a restart its
-// data. A replica copies the emptiness, too.
+// TestWhatGoesWithAServer: its connections, its scripts, and after a restart without
+// persistence its data. A replica then copies the empty state.
 func TestWhatGoesWithAServer(t *testing.T) {
 	const script = `return redis.call("get", "k")`
 	sha := redis.NewScript(script).Hash()
@@ -159,8 +159,8 @@ func TestWhatGoesWithAServer(t *testing.T) {
 	}
 }
 
-// TestScriptAfterFailover: whoever sends a script by name must be ready to send
-// it in full, and what has run before the tables know.
+// TestScriptAfterFailover: a client that sends a script by its digest must be prepared to
+// send its text, and the tables include which scripts a server has.
 func TestScriptAfterFailover(t *testing.T) {
 	release := redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`)
 	s := replicated(t, func(c *simulator.Client) {
@@ -188,8 +188,8 @@ func TestScriptAfterFailover(t *testing.T) {
 	}
 }
 
-// The replica of a server that came back empty can still take over with the
-// data, until it has copied the emptiness.
+// The replica of a server that restarted empty can still take over with the data, until
+// it has copied the empty state.
 func TestReplicaCopiesEmptiness(t *testing.T) {
 	s := replicated(t, func(c *simulator.Client) { do(c, 1, "SET", "k", "v"); c.Clock().Sleep(60 * sec) })
 	s.settleNoReplica()
@@ -203,7 +203,7 @@ func TestReplicaCopiesEmptiness(t *testing.T) {
 	s.wantChanges()
 }
 
-// Requests on their way to a server go with it, those to another do not.
+// Requests on their way to a server are lost with it, those to another are not.
 func TestOrphanedRequestsGoWithTheirServer(t *testing.T) {
 	for node, want := range map[int]string{1: `0s:<nil>`, 2: `0s:x`} {
 		sender := func(c *simulator.Client) { do(c, 1, "SET", "k", "x") }
@@ -223,8 +223,7 @@ func TestOrphanedRequestsGoWithTheirServer(t *testing.T) {
 	}
 }
 
-// None of many late requests is lost: each arrives, in the order in which they were
-// left behind.
+// Many late requests all arrive, in the order in which they were sent.
 func TestManyOrphanedRequests(t *testing.T) {
 	const many = 100
 	var want []int
@@ -245,8 +244,8 @@ func TestManyOrphanedRequests(t *testing.T) {
 	s.wantNotes(fmt.Sprintf("%v:%v", s.world.Now(), want))
 }
 
-// Late requests that are equal but for their message are offered once, whichever
-// arrives; those that are not are offered each.
+// Late requests that are equal except for their message number are offered once; others
+// are each offered.
 func TestEqualOrphanedRequests(t *testing.T) {
 	s := solo(t, func(c *simulator.Client) {
 		for range 5 {

@@ -8,8 +8,8 @@ import (
 	"locklab/simulator/history"
 )
 
-// TestGuards: what the resource refuses, of one who has read and comes back with
-// his write when another has read as well, and perhaps written.
+// TestGuards: what the resource refuses if a client has read and then writes, while
+// another has read as well, and perhaps written.
 func TestGuards(t *testing.T) {
 	for _, test := range []struct {
 		guard     history.Guard

@@ -16,7 +16,7 @@ func fsync(replicas int8) simulator.Choice {
 	return simulator.Choice{Verb: simulator.Replicate, Node: 1, Thread: replicas}
 }
 
-// TestAOF crashes a server that has fsynced one of two writes.
+// TestAOF crashes a server of which only the first of two writes was fsynced.
 func TestAOF(t *testing.T) {
 	program := func(c *simulator.Client) {
 		do(c, 1, "SET", "early", "x")
@@ -53,9 +53,8 @@ func TestAOF(t *testing.T) {
 	}
 }
 
-// TestRestartAfter: while a server is down connections to it break, its keys stay
-// as they were, and nothing of it moves; when it is back it has what it kept, and
-// what has expired meanwhile goes.
+// TestRestartAfter: while a server is down, connections to it break, and its keys stay as
+// they were; when it is back it has what it kept, and what has expired meanwhile is gone.
 func TestRestartAfter(t *testing.T) {
 	asker := func(c *simulator.Client) {
 		do(c, 1, "SET", "short", "x", "PX", 2500)
@@ -142,7 +141,7 @@ func TestOrphanedRequestToWhoIsDown(t *testing.T) {
 	}
 }
 
-// The disk of a new master has what the new master has.
+// The disk of a new master has the data of the new master.
 func TestDiskOfANewMaster(t *testing.T) {
 	for _, strike := range []simulator.Choice{faults.FailoverOf(1), faults.SplitOf(2, 1, 0)} {
 		s := parted(t, simulator.NodeConfig{Replicas: 1, AOF: simulator.EverySecond},

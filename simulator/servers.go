@@ -63,6 +63,7 @@ type servers interface {
 	partEnabled(n int8, part *NodePart, buf []Choice) []Choice
 	renamePart(part NodePart, to *Names) NodePart
 	Symmetric() bool
+	Alike(clients int)
 	SameRequest(a, b uint32, to *Names) bool
 	NamesClient(answer uint32) (text string, named bool)
 	RenameRequest(request uint32, to *Names) (uint32, error)

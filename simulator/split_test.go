@@ -28,8 +28,8 @@ func parted(t *testing.T, node simulator.NodeConfig, programs ...func(*simulator
 
 var heal = simulator.Choice{Verb: simulator.Heal, Node: 1}
 
-// holder and taker want the same key: the holder has it, renews it in the middle
-// of its lease, and the taker asks again and again.
+// holder and taker want the same key: the holder has it and renews it in the middle of
+// its lease, and the taker retries.
 func holder(c *simulator.Client) {
 	do(c, 1, "SET", "lock", "a", "NX", "PX", 10000)
 	for range 3 {
@@ -90,8 +90,8 @@ func (s *stage) run(d time.Duration) {
 	}
 }
 
-// TestSplit: the holder renews on the old master what the taker has taken on the
-// new one; when the network heals the old master gives up what it has.
+// TestSplit: the holder renews on the old master what the taker has acquired on the new
+// one; when the network heals, the old master drops its data.
 func TestSplit(t *testing.T) {
 	s := parted(t, simulator.NodeConfig{Replicas: 1}, holder, taker)
 	s.run(sec)
@@ -109,7 +109,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// On the old master keys expire as ever, under its own number.
+// On the old master keys still expire, under its own number.
 func TestSplitExpires(t *testing.T) {
 	once := func(c *simulator.Client) { do(c, 1, "SET", "lock", "a", "PX", 10000); c.Clock().Sleep(time.Hour) }
 	s := parted(t, simulator.NodeConfig{Replicas: 1}, once)
@@ -119,8 +119,9 @@ func TestSplitExpires(t *testing.T) {
 	s.wantServer("0s n1 a, 0s n1 REPLICATE, 1s n1 SPLIT, 10.001s n1 -, 10.001s n2 -")
 }
 
-// Who is cut off keeps its connection, the others' break; at the healing it is
-// the other way round. Who is cut off later loses its connection then.
+// A client on the side of the old master keeps its connection, those of the others break;
+// when the network heals it is the other way round. A client that is cut off later loses
+// its connection then.
 func TestSplitBreaksConnections(t *testing.T) {
 	asker := func(c *simulator.Client) {
 		for range 3 {
@@ -158,7 +159,7 @@ func TestSplitBreaksConnections(t *testing.T) {
 	}
 }
 
-// WAIT counts nobody on the old master, and the new one has one replica less.
+// WAIT counts no replica on the old master, and one less on the new one.
 func TestSplitAndWait(t *testing.T) {
 	waits := func(c *simulator.Client) {
 		c.Clock().Sleep(sec)
@@ -171,7 +172,7 @@ func TestSplitAndWait(t *testing.T) {
 	s.wantNotes("1.5s:0 1.5s:1")
 }
 
-// A request under way goes to where its sender is.
+// A request under way goes to the side of its sender.
 func TestSplitAndOrphanedRequests(t *testing.T) {
 	sender := func(c *simulator.Client) { do(c, 1, "SET", "k", c.ID()) }
 	s := parted(t, simulator.NodeConfig{Replicas: 1}, sender, sender)
@@ -243,7 +244,7 @@ func TestMinReplicas(t *testing.T) {
 	}
 }
 
-// A server that is split can lose its new master as well, to another replica.
+// A server that is split can also lose its new master, to another replica.
 func TestSplitAndFailover(t *testing.T) {
 	s := parted(t, simulator.NodeConfig{Replicas: 2}, holder, taker)
 	s.run(sec)

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"locklab/reports/text"
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/table"
@@ -41,11 +42,12 @@ func (s *Simulator) step(w *World, c Choice) error {
 			return s.inject(w, i, c)
 		}
 	}
-	return s.refuse(w, c, "no fault of this scenario has this verb")
+	return s.refuse(w, c, "refused.verb")
 }
 
-func (s *Simulator) refuse(w *World, c Choice, why string) error {
-	return &NotEnabledError{Choice: s.Describe(c), At: w.now, Why: why}
+// refuse says why c cannot happen, with a text of the catalogues.
+func (s *Simulator) refuse(w *World, c Choice, key string, pairs ...any) error {
+	return &NotEnabledError{Choice: s.Describe(c), At: w.now, Why: text.NewPhrase(key, pairs...)}
 }
 
 func (s *Simulator) emit(w *World, k history.Kind) *history.Event {
@@ -64,13 +66,13 @@ func (s *Simulator) emitClient(w *World, k history.Kind, c, thread int8) *histor
 func (s *Simulator) pass(w *World, c Choice) error {
 	switch next := s.NextDeadline(w); {
 	case c.D <= 0:
-		return s.refuse(w, c, "time moves forward only")
+		return s.refuse(w, c, "refused.forward")
 	case next <= w.now:
-		return s.refuse(w, c, "something is due first")
+		return s.refuse(w, c, "refused.due.first")
 	case c.D > next-w.now:
-		return s.refuse(w, c, "something is due before")
+		return s.refuse(w, c, "refused.due.before")
 	case c.D > clock.EndOfTime-w.now:
-		return s.refuse(w, c, "a world lasts "+clock.EndOfTime.String())
+		return s.refuse(w, c, "refused.end")
 	}
 	w.now += c.D
 	s.servers.passed(s.view(w))
@@ -89,43 +91,43 @@ func (s *Simulator) stepServer(w *World, c Choice) error {
 // stepThread is what happens to one thread of one client.
 func (s *Simulator) stepThread(w *World, c Choice) error {
 	if c.Client < 1 || int(c.Client) > len(s.procs) || c.Thread < 0 || c.Thread >= MaxThreads {
-		return s.refuse(w, c, "there is no such client or thread")
+		return s.refuse(w, c, "refused.client.thread")
 	}
 	p := &w.procs[c.Client-1]
 	th := &p.Threads[c.Thread]
 	switch {
 	case p.Dead:
-		return s.refuse(w, c, "the client is dead")
+		return s.refuse(w, c, "refused.client.dead")
 	case p.Paused && c.Verb != Arrive && c.Verb != Unblock:
-		return s.refuse(w, c, "the client is paused")
+		return s.refuse(w, c, "refused.client.paused")
 	}
 	switch c.Verb {
 	case Start:
 		if th.Phase != node.Unborn {
-			return s.refuse(w, c, "the client has started")
+			return s.refuse(w, c, "refused.client.started")
 		}
 		return s.observe(w, c.Client, c.Thread, process.Observation{Kind: process.Started})
 	case Wake:
 		if th.Phase != node.Asleep || th.Due > w.now {
-			return s.refuse(w, c, "it is not time to wake")
+			return s.refuse(w, c, "refused.wake")
 		}
 		s.emitClient(w, history.Wake, c.Client, c.Thread)
 		return s.observe(w, c.Client, c.Thread, process.Observation{Kind: process.Slept})
 	case Arrive:
 		if th.Phase != node.Asking || th.Hold > w.now {
-			return s.refuse(w, c, "no request is on the way, or it is held up")
+			return s.refuse(w, c, "refused.request.held")
 		}
 		return s.arrive(w, c, th)
 	case Unblock:
 		return s.stepServer(w, c)
 	case Answer:
 		if th.Phase != node.Answered || th.Hold > w.now {
-			return s.refuse(w, c, "no reply is on the way, or it is held up")
+			return s.refuse(w, c, "refused.reply.held")
 		}
 		return s.answer(w, c, th)
 	default:
 		if !th.Phase.Waiting() || th.Due > w.now {
-			return s.refuse(w, c, "nobody's patience has ended")
+			return s.refuse(w, c, "refused.patience")
 		}
 		return s.giveUp(w, c, th)
 	}
@@ -184,11 +186,11 @@ func (s *Simulator) giveUp(w *World, c Choice, th *node.Thread) error {
 
 func (s *Simulator) resume(w *World, c Choice) error {
 	if c.Client < 1 || int(c.Client) > len(s.procs) {
-		return s.refuse(w, c, "there is no such client")
+		return s.refuse(w, c, "refused.client.unknown")
 	}
 	p := &w.procs[c.Client-1]
 	if p.Dead || !p.Paused || !p.Open && p.Until > w.now {
-		return s.refuse(w, c, "no pause of this client ends now")
+		return s.refuse(w, c, "refused.pause.end")
 	}
 	p.Paused, p.Open, p.Until = false, false, 0
 	s.emitClient(w, history.Resume, c.Client, 0)
@@ -222,7 +224,7 @@ func (s *Simulator) observe(w *World, c, thread int8, seen process.Observation) 
 		}
 		seen = process.Observation{Thread: uint8(reading), Kind: process.ClockRead, Val: int64(p.Clock.Read(w.now))}
 	}
-	return table.Limit("the code of c%d reads its clock %d times on end: time stands still until it asks a server or sleeps", c, maxReadings)
+	return table.Limit("limit.readings", "client", c, "times", maxReadings)
 }
 
 // abandon leaves the requests under way for which the code of a client no longer waits

@@ -22,7 +22,7 @@ type within struct {
 
 func (w within) Deadline() (time.Time, bool) { return w.end, true }
 
-// receive waits for d, or without an end if d is 0, and tells what came.
+// receive waits for d, or without an end if d is 0, and notes what it received.
 func receive(c *simulator.Client, s *redis.PubSub, d time.Duration) {
 	ctx, bound := context.Background(), time.Duration(0)
 	if d > 0 {
@@ -64,7 +64,7 @@ func listener(c *simulator.Client) {
 	}
 }
 
-// reader is a client that subscribes at once and tells n messages.
+// reader is a client that subscribes at once and notes n messages.
 func reader(n int, each time.Duration) func(*simulator.Client) {
 	return func(c *simulator.Client) {
 		s := c.Redis(1).Subscribe(context.Background(), "news")
@@ -145,8 +145,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// What breaks connections breaks those that listen, now or when they listen next,
-// and takes with it what had not been heard.
+// A fault that breaks connections breaks those of subscribers too, whether they listen
+// now or later, and the messages that were not yet received are lost.
 func TestMessagesAndMisfortune(t *testing.T) {
 	busy := func(c *simulator.Client) {
 		s := c.Redis(1).Subscribe(context.Background(), "news")
@@ -179,8 +179,8 @@ func TestMessagesAndMisfortune(t *testing.T) {
 	}
 }
 
-// A message on its way is not lost by what befalls its reader alone: it comes when
-// the time is over as well, and where it is lost the connection has broken.
+// A fault of its reader alone does not lose a message on its way: it arrives, even after
+// the deadline. Where a message is lost the connection has broken.
 func TestMessageOnItsWay(t *testing.T) {
 	const subscribed = "0s:subscribe: news"
 	for _, test := range []struct {
@@ -203,8 +203,7 @@ func TestMessageOnItsWay(t *testing.T) {
 	}
 }
 
-// A server that refuses to SUBSCRIBE, or to WATCH, does not know the connection:
-// it goes on as any other.
+// A server that refuses SUBSCRIBE or WATCH treats the connection like any other.
 func TestRefusedSubscription(t *testing.T) {
 	ctx := context.Background()
 	for _, test := range []struct {
@@ -236,7 +235,7 @@ func TestRefusedSubscription(t *testing.T) {
 	}
 }
 
-// A deadline by the machine's clock would differ from run to run: it is refused.
+// A deadline by the machine's clock would differ from run to run, so it is refused.
 func TestMachineClock(t *testing.T) {
 	s := duo(t, func(c *simulator.Client) {
 		s := c.Redis(1).Subscribe(context.Background(), "news")

@@ -4,15 +4,17 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/klauspost/compress/flate"
+
+	"locklab/reports/text"
 )
 
 // A Trace is a run that can be played again: who played what, with which
@@ -33,9 +35,9 @@ const tracePrefix = "locklab"
 
 // What can be wrong with a link. All of them are final: nothing of it is played.
 var (
-	ErrTraceForeign = errors.New("this is no locklab trace")
-	ErrTraceVersion = errors.New("this trace is of another version")
-	ErrTraceDamaged = errors.New("this trace is damaged")
+	ErrTraceForeign = text.Errorf("error.trace.foreign")
+	ErrTraceVersion = text.Errorf("error.trace.old")
+	ErrTraceDamaged = text.Errorf("error.trace.damaged")
 )
 
 // Link writes the trace as one word that is safe in URLs and shells:
@@ -79,24 +81,24 @@ func ParseLink(link string) (Trace, error) {
 	version, known := strings.CutPrefix(head, tracePrefix)
 	switch {
 	case !ok || !known || strings.Trim(version, "0123456789") != "" || version == "":
-		return Trace{}, fmt.Errorf("%w: it does not begin with %s%d-", ErrTraceForeign, tracePrefix, TraceVersion)
+		return Trace{}, text.Errorf("error.trace.begin", "cause", ErrTraceForeign, "begin", tracePrefix+strconv.Itoa(TraceVersion)+"-")
 	case version != fmt.Sprint(TraceVersion):
-		return Trace{}, fmt.Errorf("%w: it says %q, this program reads %d; play the scenario again to get a new one", ErrTraceVersion, version, TraceVersion)
+		return Trace{}, text.Errorf("error.trace.says", "cause", ErrTraceVersion, "version", version, "ours", TraceVersion)
 	}
 	packed, err := base64.RawURLEncoding.Strict().DecodeString(body)
 	if err != nil {
-		return Trace{}, fmt.Errorf("%w: it was cut off or changed (%v)", ErrTraceDamaged, err)
+		return Trace{}, text.Errorf("error.trace.changed", "cause", ErrTraceDamaged, "why", err)
 	}
 	end := len(packed) - 4
 	if end < 0 || binary.BigEndian.Uint32(packed[end:]) != crc32.ChecksumIEEE(packed[:end]) {
-		return Trace{}, fmt.Errorf("%w: it was cut off or changed (its checksum does not fit)", ErrTraceDamaged)
+		return Trace{}, text.Errorf("error.trace.checksum", "cause", ErrTraceDamaged)
 	}
 	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed[:end])), maxTrace+1))
 	switch {
 	case err != nil:
-		return Trace{}, fmt.Errorf("%w: it cannot be unpacked (%v)", ErrTraceDamaged, err)
+		return Trace{}, text.Errorf("error.trace.packed", "cause", ErrTraceDamaged, "why", err)
 	case len(plain) > maxTrace:
-		return Trace{}, fmt.Errorf("%w: it is longer than any run", ErrTraceDamaged)
+		return Trace{}, text.Errorf("error.trace.long", "cause", ErrTraceDamaged)
 	}
 	return parseTrace(plain)
 }
@@ -110,7 +112,7 @@ func parseTrace(b []byte) (t Trace, err error) {
 		t.Choices = append(t.Choices, r.choice())
 	}
 	if r.failed {
-		return Trace{}, fmt.Errorf("%w: its content makes no sense", ErrTraceDamaged)
+		return Trace{}, text.Errorf("error.trace.nonsense", "cause", ErrTraceDamaged)
 	}
 	return t, nil
 }

@@ -16,9 +16,9 @@ import (
 	"locklab/simulator/internal/clock"
 )
 
-// golden is a link that must stay readable, and must go on being what its trace
-// gives. If this test fails, links that people have saved are broken: mend the
-// code, or raise TraceVersion and say so in the release notes.
+// golden is a link that must stay readable, and that its trace must continue to give. If
+// this test fails, saved links are broken: fix the code, or raise TraceVersion and
+// announce it in the release notes.
 const golden = "locklab2-Yi3Jz07N40hP1i1ILC1OlShOTU2xNdBJzslMzSsptjXSKSnJsTU0KOYUYLzAzyTALMA4b8taJhZF1mY2BXamOg52BQEGBlUGxv9H_4oABgARENeD"
 
 var goldenTrace = Trace{
@@ -50,7 +50,7 @@ func TestGoldenLink(t *testing.T) {
 	}
 }
 
-// anyTrace is a trace with choices such as a lab could make.
+// anyTrace is a trace with choices such as a simulator could make.
 func anyTrace(rng *rand.Rand) Trace {
 	word := func() string {
 		b := make([]byte, rng.IntN(20))
@@ -99,7 +99,7 @@ func TestLinkRoundTrip(t *testing.T) {
 	}
 }
 
-// content wraps what a trace should hold into a link that is undamaged.
+// content makes an undamaged link with this content.
 func content(plain []byte) string {
 	packed := pack(plain)
 	packed = binary.BigEndian.AppendUint32(packed, crc32.ChecksumIEEE(packed))
@@ -140,8 +140,7 @@ func TestLinkRefuses(t *testing.T) {
 	}
 }
 
-// TestEveryDamage cuts a link at every place and changes every character of it
-// into every other.
+// TestEveryDamage cuts a link at every place and replaces every character by every other.
 func TestEveryDamage(t *testing.T) {
 	right := func(i int, err error) bool {
 		if i < len(tracePrefix) {
@@ -168,8 +167,8 @@ func TestEveryDamage(t *testing.T) {
 	}
 }
 
-// FuzzParseLink: nothing panics, and what can be read can be written and read
-// again as the same.
+// FuzzParseLink: no link causes a panic, and a trace that was read can be written and
+// read again.
 func FuzzParseLink(f *testing.F) {
 	f.Add([]byte(nil), golden)
 	f.Add([]byte{0, 0, 0, byte(Pass), 2, byte(FaultVerb), 0x11, 255, 1}, "")

@@ -48,7 +48,7 @@ func TestReleaseByWatch(t *testing.T) {
 	}
 }
 
-// TestWithoutMulti: WATCH alone guards nothing, as redis-py before 3.0 had it.
+// TestWithoutMulti: WATCH without MULTI protects nothing, as in redis-py before 3.0.
 func TestWithoutMulti(t *testing.T) {
 	s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{
 		{Program: func(c *simulator.Client) {
@@ -68,8 +68,8 @@ func TestWithoutMulti(t *testing.T) {
 	s.wantNotes("2s:<nil> 2s:<nil>")
 }
 
-// TestWatchEndsWithItsServer: a connection that watches does not outlive the
-// server. In its place a new one would have nothing to fear, and delete.
+// TestWatchEndsWithItsServer: a watching connection breaks when its server restarts. If
+// it were replaced silently, the transaction would delete the key.
 func TestWatchEndsWithItsServer(t *testing.T) {
 	for fault, last := range map[simulator.Choice]string{faults.FailoverOf(1): "mine", faults.RestartOf(1): "<nil>"} {
 		s := replicated(t, func(c *simulator.Client) {
@@ -97,8 +97,8 @@ func TestWatchEndsWithItsServer(t *testing.T) {
 	}
 }
 
-// TestOrphanedExec: a transaction whose sender has given up is still executed on the
-// connection that it was sent on, which is not the one of the next attempt.
+// TestOrphanedExec: a transaction whose sender has given up is still executed, on the
+// connection on which it was sent; the next attempt uses another.
 func TestOrphanedExec(t *testing.T) {
 	s := solo(t, func(c *simulator.Client) {
 		do(c, 1, "SET", "lock", "mine")
@@ -127,8 +127,8 @@ func TestOrphanedExec(t *testing.T) {
 	s.wantNotes("5s:redis: transaction failed")
 }
 
-// TestWatchersInSearch: a search that takes clients in each other's place for the
-// same, and leaves out what cannot matter, finds what one finds that does not.
+// TestWatchersInSearch: a search with symmetry and reduction finds the same as one
+// without.
 func TestWatchersInSearch(t *testing.T) {
 	taker := func(c *simulator.Client) {
 		ctx, node := context.Background(), c.Redis(1)
@@ -183,8 +183,8 @@ func TestWatchersInSearch(t *testing.T) {
 	}
 }
 
-// TestSavedWatches: a lab that was told what another knew goes on from the middle
-// of an attempt as that one does.
+// TestSavedWatches: a simulator that was loaded from another continues from the middle of
+// an attempt as the other does.
 func TestSavedWatches(t *testing.T) {
 	setup := simulator.Config{Nodes: []simulator.NodeConfig{{}}, Clients: []simulator.ClientConfig{{Program: watchUser}, {Program: watchUser}}}
 	first, second := simulator.MustLab(t, setup), simulator.MustLab(t, setup)

@@ -10,8 +10,8 @@ import (
 	"locklab/simulator/redisnode"
 )
 
-// TestUnwoundWatchers: code that is unwound while a connection watches never
-// gives it back, and a pool has only so many.
+// TestUnwoundWatchers: code that is unwound while a connection watches does not return it
+// to the pool, and a pool has only a few connections.
 func TestUnwoundWatchers(t *testing.T) {
 	l := mustLab(t, Config{Nodes: []NodeConfig{{}}, Clients: []ClientConfig{{Program: func(c *Client) {
 		ctx := context.Background()

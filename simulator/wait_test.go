@@ -75,8 +75,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// The rest of a pipeline is executed at once; its answers come with WAIT's. That
-// is how a lock's script and its WAIT reach one and the same connection.
+// The rest of a pipeline is executed at once; its replies come with the reply of WAIT.
+// That is how a lock's script and its WAIT use the same connection.
 func TestWaitEndsAPipeline(t *testing.T) {
 	s := group(t, 1, func(c *simulator.Client) {
 		pipe := c.Redis(1).Pipeline()
@@ -97,7 +97,7 @@ func TestWaitEndsAPipeline(t *testing.T) {
 	}
 }
 
-// What others write concerns nobody's WAIT but theirs.
+// A client's WAIT does not wait for writes of other clients.
 func TestWaitForOnesOwn(t *testing.T) {
 	s := group(t, 1,
 		func(c *simulator.Client) { do(c, 1, "SET", "a", "x") },
@@ -106,7 +106,8 @@ func TestWaitForOnesOwn(t *testing.T) {
 	s.wantNotes("0s:OK 0s:1")
 }
 
-// A server that dies takes along who waits at it, and what they waited for.
+// When a server crashes, clients that wait at it get no reply, and the writes that they
+// waited for are lost.
 func TestWaitBreaks(t *testing.T) {
 	for strike, last := range map[simulator.Choice]string{faults.FailoverTo(1, 0): "x", faults.FailoverTo(1, 1): "<nil>", faults.RestartOf(1): "<nil>"} {
 		s := group(t, 2, func(c *simulator.Client) {
@@ -122,8 +123,8 @@ func TestWaitBreaks(t *testing.T) {
 	}
 }
 
-// Who is dead or has given up is not answered, and a WAIT that arrives after its
-// sender has gone does nothing; the rest of its pipeline does.
+// A client that has crashed or given up gets no reply, and a WAIT that arrives after that
+// does nothing; the rest of its pipeline is executed.
 func TestWaitOfNobody(t *testing.T) {
 	program := func(c *simulator.Client) {
 		pipe := c.Redis(1).Pipeline()
@@ -143,7 +144,7 @@ func TestWaitOfNobody(t *testing.T) {
 	}
 }
 
-// A script cannot wait, and says so by name.
+// A script cannot WAIT; the error names the command.
 func TestWaitInAScript(t *testing.T) {
 	s := group(t, 1, func(c *simulator.Client) { do(c, 1, "EVAL", `return redis.call("wait", 1, 10)`, 0) })
 	s.step(simulator.Choice{Verb: simulator.Start, Client: 1})
@@ -152,7 +153,7 @@ func TestWaitInAScript(t *testing.T) {
 	}
 }
 
-// WAIT goes on while its client stands still, and its time is the server's.
+// WAIT continues while its client is paused; its time-out is on the server's clock.
 func TestWaitRunsOnTheServersClock(t *testing.T) {
 	s := newStage(t, simulator.Config{
 		Clients: []simulator.ClientConfig{{Program: func(c *simulator.Client) { do(c, 1, "SET", "a", 1); do(c, 1, "WAIT", 1, 1000) }}},
@@ -166,7 +167,7 @@ func TestWaitRunsOnTheServersClock(t *testing.T) {
 	s.wantNotes("0s:OK 1s:0")
 }
 
-// Which replicas a server has is bounded, and the setup says so.
+// The number of replicas of a server is limited; the setup reports an error.
 func TestReplicaLimits(t *testing.T) {
 	idle := []simulator.ClientConfig{{Program: func(*simulator.Client) {}}}
 	for want, nodes := range map[string][]simulator.NodeConfig{
@@ -182,7 +183,7 @@ func TestReplicaLimits(t *testing.T) {
 	simulator.MustLab(t, simulator.Config{Clients: idle, Nodes: all})
 }
 
-// A link keeps which replica it was, and those of before mean the first.
+// A link contains the number of the replica; older links mean the first.
 func TestReplicaInATrace(t *testing.T) {
 	want := []simulator.Choice{caughtUp(0), caughtUp(1), faults.FailoverTo(1, 1), {Verb: simulator.Unblock, Client: 2, Thread: 3}}
 	got, err := simulator.ParseLink(simulator.Trace{Choices: want}.Link())

@@ -20,10 +20,9 @@ import (
 	"locklab/simulator/history"
 )
 
-// What the tests outside the package share: programs, and ways to walk through
-// their worlds.
+// Programs and random walks that external tests of the package share.
 
-// lockUser is a client that takes a lock again and again, as any user would.
+// lockUser is a client that acquires a lock again and again, like any user of it.
 func lockUser(entry lock.Entry, ttl time.Duration, rounds int) func(*simulator.Client) {
 	return func(c *simulator.Client) {
 		ctx := context.Background()
@@ -65,7 +64,7 @@ func do(c *simulator.Client, node int, args ...any) any {
 	return v
 }
 
-// ttlReader looks at lifetimes in every way there is, and moves them around.
+// ttlReader reads TTLs in every way there is, and changes them.
 func ttlReader(c *simulator.Client) {
 	for i := range 4 {
 		do(c, 1, "SET", "a", i, "PX", 2000+i)
@@ -110,8 +109,8 @@ func scriptUser(c *simulator.Client) {
 	do(c, 1, "SCRIPT", "LOAD", `return 1`)
 }
 
-// watchUser takes a lock and gives it back by a transaction, on two connections
-// at once every other time.
+// watchUser acquires a lock and releases it by a transaction, every other time on two
+// connections at once.
 func watchUser(c *simulator.Client) {
 	for i := range 3 {
 		token := c.Token()
@@ -159,8 +158,7 @@ func timerUser(c *simulator.Client) {
 	}
 }
 
-// waiter writes, waits for replicas in every way there is, and tells how many
-// it was.
+// waiter writes, waits for replicas in every way there is, and notes how many replied.
 func waiter(c *simulator.Client) {
 	for i := range 4 {
 		do(c, 1, "SET", "a", i, "PX", 1500)
@@ -184,7 +182,7 @@ func budget(t testing.TB) []simulator.FaultBudget {
 	return b
 }
 
-// casts are the setups on which tricks of the lab are held against simple ways.
+// casts are the setups on which optimised code is compared with simple code.
 func casts(t testing.TB) map[string]simulator.Config {
 	cast := func(nodes int, programs ...func(*simulator.Client)) simulator.Config {
 		s := simulator.Config{Faults: budget(t), Timeout: 800 * time.Millisecond}
@@ -222,14 +220,14 @@ func casts(t testing.TB) map[string]simulator.Config {
 	return all
 }
 
-// step is what became of one choice.
+// step is the result of one choice.
 type step struct {
 	events []history.Event
 	err    string
 }
 
-// take makes a choice and keeps what came of it. Of an error the first line: a
-// panic's trace has addresses in it.
+// take makes a choice and keeps its result. It keeps the first line of an error: the
+// trace of a panic contains addresses.
 func take(l *simulator.Simulator, w *simulator.World, c simulator.Choice) step {
 	events, err := l.Step(w, c)
 	s := step{events: slices.Clone(events)}
@@ -239,8 +237,8 @@ func take(l *simulator.Simulator, w *simulator.World, c simulator.Choice) step {
 	return s
 }
 
-// walk plays one random run from w on: at most n choices, mostly of the ordinary
-// course of things, and time passing by less than it could now and then.
+// walk plays one random run from w on: at most n choices, mostly without faults; now and
+// then less time passes than could.
 func walk(rng *rand.Rand, l *simulator.Simulator, w *simulator.World, n int, look func(c simulator.Choice, s step)) {
 	var enabled []simulator.Choice
 	for range n {
@@ -272,7 +270,7 @@ func run(rng *rand.Rand, l *simulator.Simulator, n int) (choices []simulator.Cho
 	return choices, steps
 }
 
-// again takes the choices of a run in w and compares what comes of them.
+// again makes the choices of a run in w and compares the results.
 func again(t *testing.T, l *simulator.Simulator, w *simulator.World, choices []simulator.Choice, want []step) {
 	t.Helper()
 	for i, c := range choices {

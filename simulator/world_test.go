@@ -13,8 +13,8 @@ import (
 	"locklab/simulator"
 )
 
-// TestWorldIsAValue keeps a world, goes one way, then another from the copy, and
-// comes back: nothing that was done to one world is seen in another.
+// TestWorldIsAValue copies a world, plays on, plays something else from the copy, and
+// comes back: a step in one world changes no other.
 func TestWorldIsAValue(t *testing.T) {
 	for name, setup := range casts(t) {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestWorldIsAValue(t *testing.T) {
 	}
 }
 
-// TestWorldSize keeps an eye on what a state costs a search.
+// TestWorldSize limits the size of a state, which a search pays for.
 func TestWorldSize(t *testing.T) {
 	size := unsafe.Sizeof(simulator.World{})
 	t.Logf("a World has %d bytes", size)
@@ -68,8 +68,8 @@ func TestWorldSize(t *testing.T) {
 	}
 }
 
-// TestEnabledCanBeStepped takes everything that is ever enabled, from the world
-// in which it is. Only the code of the clients could refuse.
+// TestEnabledCanBeStepped makes every choice that is ever enabled, in the world in which
+// it is. Only the code of a client could refuse it.
 func TestEnabledCanBeStepped(t *testing.T) {
 	for name, setup := range casts(t) {
 		t.Run(name, func(t *testing.T) {
@@ -103,9 +103,9 @@ func TestEnabledCanBeStepped(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotEnabled tries, in many worlds, every verb with everybody and
-// nobody. What is refused leaves no trace; what is not is what Enabled lists, or
-// differs from it in a length.
+// TestWhatIsNotEnabled tries every verb with every target, in many worlds. A choice that
+// is refused changes nothing; one that is accepted is listed by Enabled, or differs from
+// a listed one in a length.
 func TestWhatIsNotEnabled(t *testing.T) {
 	setup := casts(t)["timers"]
 	l := simulator.MustLab(t, setup)
@@ -166,7 +166,7 @@ func trimmed(c simulator.Choice) simulator.Choice {
 	return c
 }
 
-// tryChoice says whether c is refused in w, and checks how.
+// tryChoice says whether c is refused in w, and checks the error.
 func tryChoice(t *testing.T, l *simulator.Simulator, w simulator.World, c simulator.Choice) (refused bool) {
 	t.Helper()
 	v := w
@@ -184,13 +184,13 @@ func tryChoice(t *testing.T, l *simulator.Simulator, w simulator.World, c simula
 	if len(events) != 0 {
 		t.Fatalf("%s was refused and told %v", l.Describe(c), events)
 	}
-	if not.At != w.Now() || not.Choice != l.Describe(c) || not.Why == "" {
+	if not.At != w.Now() || not.Choice != l.Describe(c) || not.Why.IsZero() {
 		t.Fatalf("%s was refused at %v with %+v", l.Describe(c), w.Now(), not)
 	}
 	return true
 }
 
-// TestRefusals reads the reasons.
+// TestRefusals checks the text of the errors.
 func TestRefusals(t *testing.T) {
 	sleeper := func(c *simulator.Client) { do(c, 1, "PING"); c.Clock().Sleep(time.Second) }
 	l := simulator.MustLab(t, simulator.Config{
@@ -212,7 +212,7 @@ func TestRefusals(t *testing.T) {
 		v := w
 		_, err := l.Step(&v, c)
 		var not *simulator.NotEnabledError
-		if !errors.As(err, &not) || !strings.Contains(not.Why, why) {
+		if !errors.As(err, &not) || !strings.Contains(not.Why.Say("en"), why) {
 			t.Errorf("%s: %v, want a refusal with %q", l.Describe(c), err, why)
 		}
 	}
@@ -224,7 +224,7 @@ func TestRefusals(t *testing.T) {
 	refuse(C{Verb: simulator.Start, Client: 1}, "has started")
 	refuse(C{Verb: simulator.Start, Client: 9}, "no such client or thread")
 	refuse(C{Verb: simulator.Answer, Client: 1}, "no reply is on the way")
-	refuse(C{Verb: simulator.GiveUp, Client: 1}, "patience")
+	refuse(C{Verb: simulator.GiveUp, Client: 1}, "timed out")
 	refuse(C{Verb: simulator.Wake, Client: 1}, "not time to wake")
 	refuse(C{Verb: simulator.Pass, D: time.Hour}, "something is due before")
 	refuse(C{Verb: simulator.Resume, Client: 1}, "no pause of this client ends now")
@@ -239,9 +239,9 @@ func TestRefusals(t *testing.T) {
 	refuse(C{Verb: simulator.Pass, D: 1}, "something is due first")
 }
 
-// FuzzStep throws anything at a world: one of locks, of listeners, or of an ensemble,
-// by the first byte. Nothing of it may panic, and whatever is refused leaves the
-// world as it was.
+// FuzzStep makes random choices in a world: the first byte selects one of locks, of
+// subscribers, or of an ensemble. None may panic, and a refused choice leaves the world
+// unchanged.
 func FuzzStep(f *testing.F) {
 	f.Add([]byte{0, 9, 1, 0, 0, 0, 2, 1, 0, 0, 0, 3, 1, 0, 0, 0, 1, 0, 0, 0, 200})
 	f.Add([]byte{0, 32, 1, 0, 0, 0, 33, 2, 0, 0, 3, 36, 1, 0, 0, 255, 37, 0, 0, 1, 129, 38, 0, 0, 1, 0, 39, 0, 0, 1, 0})

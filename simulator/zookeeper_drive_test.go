@@ -13,9 +13,9 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// A driver holds the package zookeeper against the lab: it is told what happens
-// in a run, drives a State of its own by the true time, with a ping of whoever is
-// heard of before every event, and must come to the same.
+// A driver compares the package zookeeper with the simulator: it follows the events of a
+// run, drives a State of its own by the true time, with a ping of each client that is
+// heard before every event, and must come to the same replies.
 type driver struct {
 	t        *testing.T
 	state    zookeeper.State
@@ -36,7 +36,7 @@ func newDriver(t *testing.T, clients int, timeout time.Duration) *driver {
 	return d
 }
 
-// hear is told one event of a run, in order, and the choice that brought it about.
+// hear processes one event of a run, in order, with the choice that caused it.
 func (d *driver) hear(verb simulator.Verb, e *history.Event) {
 	for c, id := range d.sessions {
 		if !d.silent[c] {
@@ -118,7 +118,7 @@ func (d *driver) fire(events []zookeeper.Event) {
 	}
 }
 
-// done checks that nobody's time was over and that all news were on their way.
+// done checks that no session has timed out and that all news were on their way.
 func (d *driver) done(now time.Duration) {
 	for c, id := range d.sessions {
 		if _, ended, _ := d.state.Expire(now - 1); d.silent[c] && slices.Contains(ended, id) {
@@ -149,7 +149,7 @@ func request(cmd []string) (r zookeeper.Request) {
 	return r
 }
 
-// replyText is what a history says of a reply.
+// replyText is the text of a reply in a history.
 func replyText(r zookeeper.Request, reply zookeeper.Reply) string {
 	switch {
 	case reply.Code == zookeeper.NoNode:
@@ -168,8 +168,8 @@ func replyText(r zookeeper.Request, reply zookeeper.Reply) string {
 	return "OK"
 }
 
-// Whole runs of the lab, with everything that can go wrong, give the answers that
-// the ensemble's value gives by itself.
+// The replies in whole runs of the simulator, with every fault, are those that a State
+// gives by itself.
 func TestZooKeeperDriven(t *testing.T) {
 	sim := simulator.MustLab(t, zoo())
 	applied, ended := 0, 0

@@ -14,12 +14,12 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// tell records what a program has observed.
+// tell notes what a program has observed.
 func tell(c *simulator.Client, what ...any) {
 	c.Record(history.Event{Kind: history.Refuse, Note: fmt.Sprint(what...)})
 }
 
-// inLine is a client that queues, and waits for whoever is before it.
+// inLine is a client that queues and waits for the one before it.
 func inLine(c *simulator.Client) {
 	zk := c.ZooKeeper()
 	do := func(r zookeeper.Request) (zookeeper.Reply, error) {
@@ -50,7 +50,7 @@ func inLine(c *simulator.Client) {
 	}
 }
 
-// onlooker looks at what inLine does.
+// onlooker reads what inLine does.
 func onlooker(c *simulator.Client) {
 	zk := c.ZooKeeper()
 	for range 4 {
@@ -66,7 +66,7 @@ func onlooker(c *simulator.Client) {
 	}
 }
 
-// zoo is a cast on an ensemble, with everything that can befall it.
+// zoo is a setup with an ensemble and every fault that it allows.
 func zoo() simulator.Config {
 	return simulator.Config{
 		Clients: []simulator.ClientConfig{{Program: inLine}, {Program: inLine}, {Program: onlooker}},
@@ -79,8 +79,8 @@ func zoo() simulator.Config {
 	}
 }
 
-// Whatever is chosen, a lab without memory sees the same world; and no walk ends
-// where nothing can happen although somebody waits.
+// After any choices a simulator without tables shows the same world; and no walk ends
+// with no enabled choice while a client waits.
 func TestZooKeeperNoMemo(t *testing.T) {
 	const seeds, choices = 40, 250
 	dumb := simulator.MustLab(t, zoo())
@@ -116,7 +116,7 @@ func TestZooKeeperNoMemo(t *testing.T) {
 	}
 }
 
-// asker asks n times and tells what comes.
+// asker asks n times and notes the errors.
 func asker(n int) func(*simulator.Client) {
 	return func(c *simulator.Client) {
 		for range n {
@@ -142,8 +142,8 @@ func TestPauseWhileHeldUp(t *testing.T) {
 	}
 }
 
-// A client whose clock is slow waits on when its session has ended. When its request
-// arrives it hears so, and connects again.
+// A client whose clock is slow continues to wait when its session has ended. It learns of
+// the end when its request arrives, and connects again.
 func TestSessionEndsBeforeTheClientGivesUp(t *testing.T) {
 	s := ensemble(t, simulator.ClientConfig{Program: asker(3), PPM: -500_000})
 	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.DelayOf(1, 0, 1200*time.Millisecond))
@@ -151,7 +151,7 @@ func TestSessionEndsBeforeTheClientGivesUp(t *testing.T) {
 	s.wantNotes("1.2s:read tcp: connection reset by peer 1.2s:<nil> 1.2s:<nil>")
 }
 
-// What comes on a connection comes in one order, so one thread alone waits for it.
+// A connection delivers in one order, so only one thread may wait for it.
 func TestOneThreadWaits(t *testing.T) {
 	s := ensemble(t, simulator.ClientConfig{Program: func(c *simulator.Client) {
 		_, w, _ := c.ZooKeeper().Watch(zookeeper.Request{Op: zookeeper.Exists, Path: "/"})

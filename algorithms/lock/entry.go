@@ -103,7 +103,8 @@ func (e Entry) OnZooKeeper() bool { return e.Line != nil }
 func (e Entry) Servers() int { return max(e.Nodes, 1) }
 
 // Check returns an error if e.New cannot work with env. The error names the wrong
-// value and says what to use instead. Call Check before New, which checks nothing:
+// value and says what to use instead; a *ServersError is about the number of servers,
+// a *TTLError about the TTL. Call Check before New, which checks nothing:
 // with a wrong number of servers New panics or makes a lock on too few, and the
 // server rounds or refuses a TTL that the strategy cannot express.
 //
@@ -114,9 +115,9 @@ func (e Entry) Check(env Env) error {
 	case e.Expiry == ExpirySession && env.ZooKeeper == nil:
 		return fmt.Errorf("lock: %s locks on a ZooKeeper, and Env.ZooKeeper is nil: use zookeeper.OnConn", e.ID)
 	case e.Nodes == 1 && n != 1:
-		return fmt.Errorf("lock: %s locks on one server, got %d: pass exactly one node", e.ID, n)
+		return &ServersError{Strategy: e.ID, Given: n, Least: 1, Usual: 1}
 	case e.Nodes > 1 && n < 3:
-		return fmt.Errorf("lock: %s needs a majority of at least 3 servers, got %d: its article uses %d", e.ID, n, e.Nodes)
+		return &ServersError{Strategy: e.ID, Given: n, Least: 3, Usual: e.Nodes}
 	}
 	if i := slices.Index(env.Nodes, redis.UniversalClient(nil)); i >= 0 {
 		return fmt.Errorf("lock: node %d is nil: pass a connected client", i+1)
@@ -130,16 +131,45 @@ func (e Entry) Check(env Env) error {
 	return e.checkTTL(env)
 }
 
+// A ServersError is a number of servers on which a strategy cannot lock.
+type ServersError struct {
+	Strategy string
+	Given    int
+	Least    int // 1: exactly one
+	Usual    int // of its article
+}
+
+func (e *ServersError) Error() string {
+	if e.Least == 1 {
+		return fmt.Sprintf("lock: %s locks on one server, got %d: pass exactly one node", e.Strategy, e.Given)
+	}
+	return fmt.Sprintf("lock: %s needs a majority of at least %d servers, got %d: its article uses %d", e.Strategy, e.Least, e.Given, e.Usual)
+}
+
+// A TTLError is a TTL that a strategy cannot express.
+type TTLError struct {
+	Strategy string
+	TTL      time.Duration
+	Unit     time.Duration // of the TTLs that the strategy sends
+	Try      time.Duration // a TTL that it can express
+}
+
+func (e *TTLError) Error() string {
+	if e.TTL <= 0 {
+		return fmt.Sprintf("lock: TTL %v is not above 0: the article of %s uses %v", e.TTL, e.Strategy, e.Try)
+	}
+	return fmt.Sprintf("lock: TTL %v is not a whole multiple of %v, which %s sends: try %v", e.TTL, e.Unit, e.Strategy, e.Try)
+}
+
 // checkTTL says whether the strategy can express env.TTL.
 func (e Entry) checkTTL(env Env) error {
 	switch {
 	case e.Unit == 0: // the lock has no TTL
 		return nil
 	case env.TTL <= 0:
-		return fmt.Errorf("lock: TTL %v is not above 0: the article of %s uses %v", env.TTL, e.ID, e.TTL)
+		return &TTLError{Strategy: e.ID, TTL: env.TTL, Unit: e.Unit, Try: e.TTL}
 	case env.TTL%e.Unit != 0:
-		return fmt.Errorf("lock: TTL %v is not a whole multiple of %v, which %s sends: try %v",
-			env.TTL, e.Unit, e.ID, env.TTL.Truncate(e.Unit)+e.Unit)
+		return &TTLError{Strategy: e.ID, TTL: env.TTL, Unit: e.Unit, Try: env.TTL.Truncate(e.Unit) + e.Unit}
 	}
 	return nil
 }

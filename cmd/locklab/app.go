@@ -50,20 +50,27 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) strin
 // not depend on the place.
 const defaultWidth = 120
 
-var languages = []string{"en", "zh", "both"}
+// languages are the values of --lang.
+func languages() []string { return append(text.Languages(), text.Both) }
+
+// sayLanguages is those that there are, for a sentence.
+func (a *app) sayLanguages() string { return text.Join(a.Langs()[0], "chart.list", text.Languages()) }
 
 // guessLanguage chooses language and width before the flags are parsed, for help texts
 // and errors: by --lang, or else by the environment, and by the terminal.
 func (a *app) guessLanguage(args []string) {
-	if strings.HasPrefix(cmp.Or(a.getenv("LC_ALL"), a.getenv("LC_MESSAGES"), a.getenv("LANG")), "zh") {
-		a.Lang = "zh"
+	locale := cmp.Or(a.getenv("LC_ALL"), a.getenv("LC_MESSAGES"), a.getenv("LANG"))
+	for _, lang := range text.Languages() {
+		if strings.HasPrefix(locale, lang) {
+			a.Lang = lang
+		}
 	}
 	for i, arg := range args {
 		lang, given := strings.CutPrefix(arg, "--lang=")
 		if arg == "--lang" && i+1 < len(args) {
 			lang, given = args[i+1], true
 		}
-		if given && slices.Contains(languages, lang) {
+		if given && slices.Contains(languages(), lang) {
 			a.Lang = lang
 		}
 	}
@@ -78,15 +85,15 @@ const minWidth = 40
 
 // checkCommonFlags checks the flags that all commands have.
 func (a *app) checkCommonFlags() error {
-	if a.lang != "" && !slices.Contains(languages, a.lang) {
-		return a.errorf("error.lang", "value", a.lang)
+	if a.lang != "" && !slices.Contains(languages(), a.lang) {
+		return text.Errorf("error.lang", "value", a.lang, "languages", a.sayLanguages())
 	}
 	if !slices.Contains([]string{"auto", "always", "never"}, a.color) {
-		return a.errorf("error.color", "value", a.color)
+		return text.Errorf("error.color", "value", a.color)
 	}
 	switch {
 	case a.width < 0 || a.width > 0 && a.width < minWidth:
-		return a.errorf("error.width", "value", fmt.Sprint(a.width), "least", fmt.Sprint(minWidth))
+		return text.Errorf("error.width", "value", a.width, "least", minWidth)
 	case a.width > 0:
 		a.Width = a.width
 	}
@@ -130,7 +137,7 @@ func (a *app) write(name string, fill func(w io.Writer) error) error {
 		err = maybe.WriteFile(name, b.Bytes(), 0o644)
 	}
 	if err != nil {
-		return a.errorFrom(err, "error.write", "file", name)
+		return text.Errorf("error.write", "file", name, "cause", err)
 	}
 	a.inform("command.wrote", "file", name)
 	return nil
@@ -149,13 +156,13 @@ func (a *app) writable(dir string) error {
 			dir = filepath.Dir(dir)
 			continue
 		case err != nil:
-			return a.errorFrom(err, "error.directory")
+			return text.Errorf("error.directory", "cause", err)
 		case !info.IsDir():
-			return a.errorf("error.directory.file", "file", dir)
+			return text.Errorf("error.directory.file", "file", dir)
 		}
 		probe, err := os.CreateTemp(dir, ".locklab-")
 		if err != nil {
-			return a.errorFrom(err, "error.directory")
+			return text.Errorf("error.directory", "cause", err)
 		}
 		return errors.Join(probe.Close(), os.Remove(probe.Name()))
 	}

@@ -1,13 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"path/filepath"
 
+	"github.com/spf13/pflag"
+
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports"
+	"locklab/reports/text"
 	"locklab/scenarios/study"
 )
 
@@ -18,6 +23,7 @@ type drawing interface {
 	CSV(io.Writer) error
 	PNG(io.Writer) error
 	SVG(io.Writer) error
+	Text(io.Writer, reports.Options) error
 }
 
 // chartFormats are the formats of a drawing, by the ending of the file.
@@ -32,10 +38,10 @@ var chartFormats = map[string]func(drawing, io.Writer) error{
 func (a *app) checkCharts(files []string) error {
 	for _, f := range files {
 		if chartFormats[filepath.Ext(f)] == nil {
-			return a.errorf("error.chart.format", "file", f)
+			return text.Errorf("error.chart.format", "file", f)
 		}
 		if err := a.writable(filepath.Dir(f)); err != nil {
-			return a.errorFrom(err, "error.out", "file", f)
+			return text.Errorf("error.out", "file", f, "cause", err)
 		}
 	}
 	return nil
@@ -50,16 +56,26 @@ func (a *app) writeCharts(d drawing, files []string) error {
 	return nil
 }
 
-// A searched drawing shows the results of searches, some of which may be incomplete.
-type searched interface {
-	drawing
-	Text(io.Writer, reports.Options) error
-	Inconclusive() bool
+// chartFlags choose the locks of a chart and its files.
+type chartFlags struct {
+	locks lockFlags
+	files []string
 }
 
-// showSearched writes the files of a drawing, prints it, and decides the exit status.
-// failed is the error of its searches; after Ctrl-C no file is written.
-func showSearched[D searched](a *app, d D, failed error, files []string, asJSON func(d D, stopped bool) any, next []string) error {
+func (c *chartFlags) add(a *app, f *pflag.FlagSet, command string) {
+	c.locks.add(a, f, "milestones")
+	f.StringArrayVarP(&c.files, "out", "o", nil, a.usage(command)("out"))
+}
+
+// pick returns the locks. The error may be about them or about the files.
+func (c *chartFlags) pick(a *app) ([]lock.Entry, error) {
+	entries, err := c.locks.pick(a, algorithms.Milestones())
+	return entries, cmp.Or(err, a.checkCharts(c.files))
+}
+
+// showChart writes the files of a drawing, prints it, and decides the exit status.
+// failed is the error of what it draws; after Ctrl-C no file is written.
+func (a *app) showChart(d drawing, failed error, files []string, asJSON any, next ...string) error {
 	stopped := errors.Is(failed, context.Canceled)
 	if failed != nil && !stopped {
 		return internal(failed)
@@ -70,7 +86,7 @@ func showSearched[D searched](a *app, d D, failed error, files []string, asJSON 
 		}
 	}
 	if a.json {
-		if err := a.printJSON(asJSON(d, stopped)); err != nil {
+		if err := a.printJSON(asJSON); err != nil {
 			return err
 		}
 	} else {
@@ -79,13 +95,37 @@ func showSearched[D searched](a *app, d D, failed error, files []string, asJSON 
 		}
 		a.Next(next...)
 	}
-	switch {
-	case stopped:
-		return a.noAnswer("error.stopped.files")
-	case d.Inconclusive():
-		return a.noAnswer("error.cut.some")
+	if stopped {
+		return noAnswer("error.stopped.files")
 	}
 	return nil
+}
+
+// A searched drawing shows the results of searches, some of which may be incomplete.
+type searched interface {
+	drawing
+	Bounds(lang string) string
+	Inconclusive() bool
+}
+
+// conclude returns the error of a drawing that leaves something unknown.
+func (a *app) conclude(d searched) error {
+	if d.Inconclusive() {
+		return noAnswer("error.cut.some")
+	}
+	return nil
+}
+
+// searchedJSON begins the JSON of a searched drawing.
+type searchedJSON struct {
+	Version    int    `json:"version"`
+	Incomplete bool   `json:"incomplete,omitempty"`
+	Takeaway   string `json:"takeaway"`
+	Bounds     string `json:"bounds"`
+}
+
+func searchedToJSON(d searched, failed error) searchedJSON {
+	return searchedJSON{schema, errors.Is(failed, context.Canceled), d.Takeaway("en"), d.Bounds("en")}
 }
 
 // A figure is a drawing beside the grid, under the name of its files.
@@ -96,15 +136,15 @@ type figure struct {
 
 // charts makes the charts of the report.
 func (a *app) charts(ctx context.Context, entries []lock.Entry) ([]figure, error) {
-	sense, err := a.sensitivity(ctx, entries, defaultSizes(), defaultRuns)
+	sense, err := a.findSensitivity(ctx, entries, defaultSizes(), defaultRuns)
 	if err != nil {
 		return nil, err
 	}
-	par, err := a.searchPar(ctx, entries, parBounds(), study.SingleFaults())
+	par, err := a.findPars(ctx, entries, parBounds(), study.SingleFaults())
 	if err != nil {
 		return nil, err
 	}
-	tolerance, err := a.searchTolerance(ctx, entries)
+	tolerance, err := a.findTolerance(ctx, entries)
 	if err != nil {
 		return nil, err
 	}

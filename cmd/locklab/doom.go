@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
 	"locklab/reports/lessons"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -24,7 +24,7 @@ func (a *app) doomFiles(files []string, doom bool) (curve, rest []string, err er
 		case chartFormats[filepath.Ext(f)] == nil:
 			rest = append(rest, f)
 		case !doom:
-			return nil, nil, a.errorf("error.doom.missing", "file", f)
+			return nil, nil, text.Errorf("error.doom.missing", "file", f)
 		default:
 			curve = append(curve, f)
 		}
@@ -96,7 +96,7 @@ func (a *app) showcaseDoom(ctx context.Context) (*chart.Doom, error) {
 		return nil, err
 	}
 	if len(s.Witnesses) == 0 {
-		return nil, fmt.Errorf("%s survives one pause: there is no doom curve", entry.ID)
+		return nil, text.Errorf("error.doom.survives", "lock", entry.ID)
 	}
 	w := s.Witnesses[0]
 	d, err := study.DoomOn(ctx, entry, w.Trace, w.Verdict)

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"locklab/reports/text"
 	"locklab/simulator"
 )
 
@@ -51,28 +51,9 @@ func internal(err error) error {
 	return &exitError{exitInternal, err}
 }
 
-// textError is a sentence of the catalogues, with its cause if there is one.
-type textError struct {
-	text  string
-	cause error
-}
-
-func (e *textError) Error() string { return e.text }
-func (e *textError) Unwrap() error { return e.cause }
-
-// errorf returns an error with a sentence of the catalogues.
-func (a *app) errorf(key string, pairs ...string) error {
-	return &textError{a.Say(key, pairs...), nil}
-}
-
-// errorFrom returns an error with a sentence in which {cause} is another error.
-func (a *app) errorFrom(cause error, key string, pairs ...string) error {
-	return &textError{a.Say(key, append(slices.Clip(pairs), "cause", cause.Error())...), cause}
-}
-
 // noAnswer returns an error that ends the program with exit status 3.
-func (a *app) noAnswer(key string, pairs ...string) error {
-	return &exitError{exitNoAnswer, a.errorf(key, pairs...)}
+func noAnswer(key string, pairs ...any) error {
+	return &exitError{exitNoAnswer, text.Errorf(key, pairs...)}
 }
 
 // report prints what went wrong and returns the exit status. An error that is no
@@ -85,8 +66,8 @@ func (a *app) report(err error) int {
 	if e := (*exitError)(nil); errors.As(err, &e) {
 		code = e.code
 	}
-	if text := strings.TrimSpace(err.Error()); text != "" {
-		fmt.Fprintln(a.stderr, "locklab: "+text)
+	if told := strings.TrimSpace(a.Error(err)); told != "" {
+		fmt.Fprintln(a.stderr, "locklab: "+told)
 	}
 	return code
 }
@@ -97,21 +78,21 @@ var renamedFlags = map[string]string{"asks": "retries"}
 // flagError says in plain words what is wrong with a flag.
 func (a *app) flagError(c *cobra.Command, err error) error {
 	value, missing, unknown := (*pflag.InvalidValueError)(nil), (*pflag.ValueRequiredError)(nil), (*pflag.NotExistError)(nil)
-	text := err.Error()
+	problem := err
 	switch {
 	case errors.As(err, &value):
-		text = a.Say("error.flag.value", "flag", "--"+value.GetFlag().Name, "value", value.GetValue(), "want", a.Say(wanted(err)))
+		problem = text.Errorf("error.flag.value", "flag", "--"+value.GetFlag().Name, "value", value.GetValue(), "want", text.NewPhrase(wanted(err)))
 	case errors.As(err, &missing):
-		text = a.Say("error.flag.missing", "flag", "--"+missing.GetFlag().Name)
+		problem = text.Errorf("error.flag.missing", "flag", "--"+missing.GetFlag().Name)
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
 		if now := renamedFlags[name]; now != "" {
-			text = a.Say("error.renamed", "old", "--"+name, "new", "--"+now)
+			problem = text.Errorf("error.renamed", "old", "--"+name, "new", "--"+now)
 			break
 		}
-		text = a.Say("error.flag.unknown", "flag", flagIn.FindString(err.Error()), "near", a.near("--"+name, flagNames(c)))
+		problem = text.Errorf("error.flag.unknown", "flag", flagIn.FindString(err.Error()), "near", text.Near("--"+name, flagNames(c)))
 	}
-	return a.errorFrom(err, "error.flag", "problem", text, "command", c.CommandPath())
+	return text.Errorf("error.flag", "problem", problem, "command", c.CommandPath())
 }
 
 // flagIn finds the flag in what pflag says about it.

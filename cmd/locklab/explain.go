@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports/lessons"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -25,7 +25,7 @@ func (a *app) explain() *cobra.Command {
 		Example: a.examples("explain", "explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3", "explain lease"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return a.errorf("error.explain.arguments", "given", fmt.Sprint(len(args)))
+				return text.Errorf("error.explain.arguments", "given", len(args))
 			}
 			return nil
 		},
@@ -94,7 +94,7 @@ func (a *explainer) unknownName(name string) error {
 		names = append(names, s.ID, s.Race)
 	}
 	names = append(append(names, lessons.Terms()...), "path", "interview", "glossary")
-	return a.errorf("error.explain", "name", name, "near", a.near(name, names))
+	return text.Errorf("error.explain", "name", name, "near", text.Near(name, names))
 }
 
 // explainedJSON is a page as JSON. Texts are by language and key.
@@ -138,7 +138,11 @@ func (a *explainer) race(sc race.Scenario) error {
 		return internal(err)
 	}
 	part := func(name string) map[string]string {
-		return map[string]string{"en": lessons.Story("en", sc, name), "zh": lessons.Story("zh", sc, name)}
+		said := map[string]string{}
+		for _, lang := range text.Languages() {
+			said[lang] = lessons.Story(lang, sc, name)
+		}
+		return said
 	}
 	return a.printTexts("race."+sc.ID+".", explainedJSON{
 		Race: new(listedRace(sc)), Story: part("story"), Numbers: part("numbers"), Cells: cellsJSON(played),
@@ -198,7 +202,7 @@ func (a *explainer) path(screen string) error {
 	if screen != "" {
 		n, err := strconv.Atoi(screen)
 		if err != nil || n < 1 || n > last {
-			return a.errorf("error.path", "name", screen, "last", fmt.Sprint(last))
+			return text.Errorf("error.path", "name", screen, "last", last)
 		}
 		first, last = n, n
 	}
@@ -212,7 +216,7 @@ func (a *explainer) interview(topic string) error {
 	topics := lessons.Topics()
 	switch {
 	case topic != "" && !slices.Contains(topics, topic):
-		return a.errorf("error.topic", "name", topic, "near", a.near(topic, topics), "names", strings.Join(topics, ", "))
+		return text.Errorf("error.topic", "name", topic, "near", text.Near(topic, topics), "names", strings.Join(topics, ", "))
 	case a.json:
 		return a.printTexts("interview.", explainedJSON{})
 	case topic != "":
@@ -230,7 +234,7 @@ func (a *explainer) glossary(name string) error {
 	}
 	term, ok := lessons.FindTerm(name)
 	if !ok {
-		return a.errorf("error.term", "name", name, "near", a.near(name, lessons.Terms()))
+		return text.Errorf("error.term", "name", name, "near", text.Near(name, lessons.Terms()))
 	}
 	if a.json {
 		return a.printTexts("term."+term+".", explainedJSON{})

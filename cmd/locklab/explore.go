@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -74,7 +73,7 @@ func (a *app) explore() *cobra.Command {
 				return err
 			}
 			if memory < 0 || memory > 1<<30 {
-				return a.errorf("error.memory", "value", fmt.Sprint(memory))
+				return text.Errorf("error.memory", "value", memory)
 			}
 			curve, files, err := a.doomFiles(files, doom)
 			if err != nil {
@@ -82,7 +81,7 @@ func (a *app) explore() *cobra.Command {
 			}
 			for _, file := range files {
 				if runFormats[filepath.Ext(file)] == nil {
-					return a.errorf("error.witness.format", "file", file)
+					return text.Errorf("error.witness.format", "file", file)
 				}
 			}
 			b.MaxBytes = memory << 20
@@ -90,7 +89,7 @@ func (a *app) explore() *cobra.Command {
 			began := time.Now()
 			s, err := study.Explore(c.Context(), entry, b)
 			if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
-				return a.errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
+				return text.Errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
 			}
 			stopped := errors.Is(err, context.Canceled)
 			if err != nil && !stopped {
@@ -105,7 +104,7 @@ func (a *app) explore() *cobra.Command {
 				}
 			}
 			if stopped && s.Result.Complete {
-				unanswered = a.noAnswer("error.stopped.shortest")
+				unanswered = noAnswer("error.stopped.shortest")
 			}
 			return cmp.Or(a.showSearch(s, took, files), unanswered)
 		},
@@ -131,7 +130,7 @@ func (a *app) explore() *cobra.Command {
 // faults need.
 func (a *app) parseRetries(value string) (retries int, err error) {
 	if retries, err = study.ParseRetries(value); err != nil {
-		return 0, a.errorf("error.retries", "value", value, "most", strconv.Itoa(explore.MaxRetries))
+		return 0, text.Errorf("error.retries", "value", value, "most", explore.MaxRetries)
 	}
 	return retries, nil
 }
@@ -182,7 +181,7 @@ func (a *app) showSearch(s *study.Search, took time.Duration, files []string) er
 	if a.json {
 		out := exploreJSON{
 			Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
-			Budget: map[string]int{}, States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit,
+			Budget: map[string]int{}, States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
 			Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
 		}
 		budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
@@ -198,11 +197,11 @@ func (a *app) showSearch(s *study.Search, took time.Duration, files []string) er
 	} else if err := a.printSearch(s, took); err != nil {
 		return err
 	}
-	if r.Limit != "" {
-		return a.noAnswer("error.cut.by", "limit", r.Limit)
+	if !r.Limit.IsZero() {
+		return noAnswer("error.cut.by", "limit", r.Limit)
 	}
 	if !r.Complete {
-		return a.noAnswer("error.cut")
+		return noAnswer("error.cut")
 	}
 	return nil
 }

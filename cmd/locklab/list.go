@@ -75,7 +75,7 @@ func (a *app) list() *cobra.Command {
 func (a *app) toList(args, families []string) (entries []lock.Entry, kinds []string, err error) {
 	kinds = args
 	if len(args) == 1 && !slices.Contains(listable, args[0]) {
-		return nil, nil, a.errorf("error.list", "name", args[0], "near", a.near(args[0], listable), "names", strings.Join(listable, ", "))
+		return nil, nil, text.Errorf("error.list", "name", args[0], "near", text.Near(args[0], listable), "names", strings.Join(listable, ", "))
 	}
 	if families == nil {
 		if len(args) == 0 {
@@ -90,7 +90,7 @@ func (a *app) toList(args, families []string) (entries []lock.Entry, kinds []str
 		return nil, nil, err
 	}
 	if kinds[0] != "strategies" {
-		return nil, nil, a.errorf("error.list.families", "name", kinds[0])
+		return nil, nil, text.Errorf("error.list.families", "name", kinds[0])
 	}
 	return entries, kinds, nil
 }
@@ -116,7 +116,9 @@ func (a *app) listJSON(kinds []string, entries []lock.Entry) error {
 		case "scenarios":
 			all[kind] = each(scenarios.All(), listedRace)
 		case "faults":
-			all[kind] = each(faults.All(), func(f faults.Entry) listedFault { return listedFault{f.Name(), f.Title, f.TitleZH} })
+			all[kind] = each(faults.All(), func(f faults.Entry) listedFault {
+				return listedFault{f.Name(), text.FaultTitle(f.Name(), "en"), text.FaultTitle(f.Name(), "zh")}
+			})
 		}
 	}
 	if len(kinds) == 1 {
@@ -142,18 +144,11 @@ func (a *app) listText(kinds []string, entries []lock.Entry) {
 		case "faults":
 			a.Printf("%s\n", a.Say("list.faults"))
 			for _, f := range faults.All() {
-				a.Wrap(fmt.Sprintf("    %-15s ", f.Name()), a.Each(func(lang string) string { return faultTitle(lang, f) }))
+				a.Wrap(fmt.Sprintf("    %-15s ", f.Name()), a.Each(func(lang string) string { return text.FaultTitle(f.Name(), lang) }))
 			}
 		}
 	}
 	a.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix")
-}
-
-func faultTitle(lang string, f faults.Entry) string {
-	if lang == "zh" {
-		return f.TitleZH
-	}
-	return f.Title
 }
 
 // listLocks prints locks by family, the locks of a family in historical order.

@@ -8,6 +8,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 )
 
@@ -31,7 +32,7 @@ func (l *lockFlags) pick(a *app, usual []lock.Entry) ([]lock.Entry, error) {
 	case l.strategies == nil && l.families == nil:
 		return usual, nil
 	case l.strategies != nil && l.families != nil:
-		return nil, a.errorf("error.locks.both")
+		return nil, text.Errorf("error.locks.both")
 	case l.families != nil:
 		return a.ofFamilies(l.families)
 	case slices.Equal(l.strategies, []string{"all"}):
@@ -42,7 +43,7 @@ func (l *lockFlags) pick(a *app, usual []lock.Entry) ([]lock.Entry, error) {
 
 func (a *app) named(names []string) (entries []lock.Entry, err error) {
 	if len(names) == 0 {
-		return nil, a.errorf("error.locks.none")
+		return nil, text.Errorf("error.locks.none")
 	}
 	for _, n := range names {
 		e, err := race.Strategy(n)
@@ -50,7 +51,7 @@ func (a *app) named(names []string) (entries []lock.Entry, err error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(entries, func(o lock.Entry) bool { return o.ID == e.ID }) {
-			return nil, a.errorf("error.twice", "flag", "--strategies", "name", e.ID)
+			return nil, text.Errorf("error.twice", "flag", "--strategies", "name", e.ID)
 		}
 		entries = append(entries, e)
 	}
@@ -60,16 +61,16 @@ func (a *app) named(names []string) (entries []lock.Entry, err error) {
 // ofFamilies returns all locks of the named families, in historical order.
 func (a *app) ofFamilies(names []string) ([]lock.Entry, error) {
 	if len(names) == 0 {
-		return nil, a.errorf("error.families.none")
+		return nil, text.Errorf("error.families.none")
 	}
 	var families []lock.Family
 	for _, n := range names {
 		f := lock.Family(strings.ToLower(n))
 		switch {
 		case !slices.Contains(lock.Families(), f):
-			return nil, a.errorf("error.family", "name", n, "near", a.near(n, familyNames()), "names", strings.Join(familyNames(), ", "))
+			return nil, text.Errorf("error.family", "name", n, "near", text.Near(n, familyNames()), "names", strings.Join(familyNames(), ", "))
 		case slices.Contains(families, f):
-			return nil, a.errorf("error.twice", "flag", "--families", "name", string(f))
+			return nil, text.Errorf("error.twice", "flag", "--families", "name", string(f))
 		}
 		families = append(families, f)
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locklab/faults"
+	"locklab/reports/text"
 )
 
 func main() {
@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil && a.Err != nil {
-		err = internal(a.errorFrom(a.Err, "error.output"))
+		err = internal(text.Errorf("error.output", "cause", a.Err))
 	}
 	return a.report(err)
 }
@@ -71,7 +71,7 @@ func (a *app) root() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	f, usage := root.PersistentFlags(), a.usage("")
 	f.BoolVar(&a.json, "json", false, usage("json"))
-	f.StringVar(&a.lang, "lang", "", usage("lang"))
+	f.StringVar(&a.lang, "lang", "", usage("lang", "languages", a.sayLanguages()))
 	f.StringVar(&a.color, "color", "auto", usage("color"))
 	f.IntVar(&a.width, "width", 0, usage("width"))
 	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.matrix(), a.sweep(), a.explore(), a.verify(), a.par(), a.tolerance())
@@ -86,7 +86,7 @@ func (a *app) knownCommand(root *cobra.Command, args []string) error {
 		return nil
 	}
 	if args[0] == "frontier" {
-		return a.errorf("error.renamed", "old", "locklab frontier", "new", "locklab tolerance")
+		return text.Errorf("error.renamed", "old", "locklab frontier", "new", "locklab tolerance")
 	}
 	var names []string
 	for _, c := range root.Commands() {
@@ -94,22 +94,13 @@ func (a *app) knownCommand(root *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return a.errorf("error.command", "name", args[0], "near", a.near(args[0], names))
-}
-
-// near returns a hint at the name that was probably meant; empty if none is similar.
-func (a *app) near(name string, names []string) string {
-	hint := strings.TrimSuffix(strings.TrimPrefix(faults.DidYouMean(name, names), " did you mean "), "?")
-	if hint == "" {
-		return ""
-	}
-	return " " + a.Say("error.near", "name", hint)
+	return text.Errorf("error.command", "name", args[0], "near", text.Near(args[0], names))
 }
 
 // noArguments refuses arguments.
 func (a *app) noArguments(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return a.errorf("error.noarguments", "command", c.CommandPath(), "name", args[0])
+		return text.Errorf("error.noarguments", "command", c.CommandPath(), "name", args[0])
 	}
 	return nil
 }
@@ -118,7 +109,7 @@ func (a *app) noArguments(c *cobra.Command, args []string) error {
 func (a *app) exactly(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {
-			return a.errorf("error.arguments", "given", fmt.Sprint(len(args)), "needed", fmt.Sprint(n), "usage", "locklab "+c.Use)
+			return text.Errorf("error.arguments", "given", len(args), "needed", n, "usage", "locklab "+c.Use)
 		}
 		return nil
 	}

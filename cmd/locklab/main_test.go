@@ -77,7 +77,6 @@ func TestOutputs(t *testing.T) {
 		"explain.path.zh":   {"explain", "path", "5", "--lang", "zh", "--width", "80"},
 		"explain.interview": {"explain", "interview", "ttl"},
 		"explain.term":      {"explain", "lease", "--lang", "both"},
-		"matrix":            {"matrix"},
 		"matrix.part":       {"matrix", "--strategies", "token,redlock", "--scenarios", "R21,restart", "--width", "80"},
 		"sweep":             {"sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--strategies", "setnx,token,watchdog"},
 	} {
@@ -89,6 +88,29 @@ func TestOutputs(t *testing.T) {
 			golden(t, name+".txt", []byte(out))
 		})
 	}
+}
+
+// The whole grid: its text, and its JSON, in which every cell is as contracted.
+func TestWholeGrid(t *testing.T) {
+	t.Run("text", func(t *testing.T) {
+		code, out, errs := call(t, "matrix")
+		if code != 0 || errs != "" {
+			t.Errorf("exit status %d, standard error %q", code, errs)
+		}
+		golden(t, "matrix.txt", []byte(out))
+	})
+	t.Run("JSON", func(t *testing.T) {
+		_, out, _ := call(t, "matrix", "--json")
+		var m matrixJSON
+		if err := json.Unmarshal([]byte(out), &m); err != nil || len(m.Cells) != allCells() {
+			t.Fatalf("%d cells, %v", len(m.Cells), err)
+		}
+		for _, c := range m.Cells {
+			if c.Contracted != nil || c.AsExpected == nil || !*c.AsExpected || !c.Triggered || len(c.Verdicts) == 0 || len(c.Expected) == 0 || c.Trace == "" {
+				t.Errorf("%s in %s: %+v", c.Strategy, c.Scenario, c)
+			}
+		}
+	})
 }
 
 // The tour has to fit on a screen.
@@ -290,11 +312,11 @@ func TestJSONFields(t *testing.T) {
 			"verdicts": []any{}, "expected": []any{}, "as_expected": true, "triggered": true, "findings": []any{}, "events": []any{}, "trace": ""},
 		"matrix --scenarios calm":      {"version": 0.0, "cells": []any{}},
 		"matrix --scenarios calm cell": cell,
-		"explore setnx": {"version": 0.0, "strategy": "", "clients": 0.0, "attempts": 0.0, "nodes": 0.0, "budget": map[string]any{}, "states": 0.0,
+		"explore setnx --attempts 1 --budget crash=1": {"version": 0.0, "strategy": "", "clients": 0.0, "attempts": 0.0, "nodes": 0.0, "budget": map[string]any{}, "states": 0.0,
 			"transitions": 0.0, "depth": 0.0, "complete": true, "seconds": 0.0, "verdicts": []any{}, "certificate": ""},
-		"explain token":         {"version": 0.0, "strategy": map[string]any{}, "texts": map[string]any{}, "cells": []any{}},
-		"explain lease":         {"version": 0.0, "texts": map[string]any{}},
-		"sweep pause/ttl=1:1:1": {"version": 0.0, "sweep": "", "takeaway": "", "series": []any{}},
+		"explain token":                  {"version": 0.0, "strategy": map[string]any{}, "texts": map[string]any{}, "cells": []any{}},
+		"explain lease":                  {"version": 0.0, "texts": map[string]any{}},
+		"sweep pause/ttl=1:1:1 --runs 9": {"version": 0.0, "sweep": "", "takeaway": "", "series": []any{}},
 	} {
 		sameKinds(t, line, jsonOf(t, line), want)
 	}
@@ -329,20 +351,6 @@ func sameKinds(t *testing.T, line string, got, want map[string]any) {
 	for name := range got {
 		if _, ok := want[name]; !ok {
 			t.Errorf("%s: field %q is new: add it here, it stays", line, name)
-		}
-	}
-}
-
-// Every cell of the grid is as contracted, and says so.
-func TestMatrixJSON(t *testing.T) {
-	_, out, _ := call(t, "matrix", "--json")
-	var m matrixJSON
-	if err := json.Unmarshal([]byte(out), &m); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range m.Cells {
-		if c.Contracted != nil || c.AsExpected == nil || !*c.AsExpected || !c.Triggered || len(c.Verdicts) == 0 || len(c.Expected) == 0 || c.Trace == "" {
-			t.Errorf("%s in %s: %+v", c.Strategy, c.Scenario, c)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +17,7 @@ import (
 	"locklab/reports/chart"
 	"locklab/reports/lessons"
 	"locklab/reports/page"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
@@ -82,11 +82,11 @@ func (a *app) matrix() *cobra.Command {
 				return err
 			}
 			if runs < 0 || runs > 100_000 {
-				return a.errorf("error.runs", "value", fmt.Sprint(runs), "least", "0", "most", "100000")
+				return text.Errorf("error.runs", "value", runs, "least", "0", "most", "100000")
 			}
 			if dir != "" {
 				if err := a.writable(dir); err != nil {
-					return a.errorFrom(err, "error.out", "file", dir)
+					return text.Errorf("error.out", "file", dir, "cause", err)
 				}
 			}
 			return a.playMatrix(c.Context(), entries, scs, runs, dir)
@@ -105,7 +105,7 @@ func (a *app) pickRaces(names []string) (scs []race.Scenario, err error) {
 		return scenarios.All(), nil
 	}
 	if len(names) == 0 {
-		return nil, a.errorf("error.races.none")
+		return nil, text.Errorf("error.races.none")
 	}
 	for _, n := range names {
 		sc, err := scenarios.ByName(n)
@@ -113,7 +113,7 @@ func (a *app) pickRaces(names []string) (scs []race.Scenario, err error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(scs, func(o race.Scenario) bool { return o.ID == sc.ID }) {
-			return nil, a.errorf("error.twice", "flag", "--scenarios", "name", sc.ID)
+			return nil, text.Errorf("error.twice", "flag", "--scenarios", "name", sc.ID)
 		}
 		scs = append(scs, sc)
 	}
@@ -139,9 +139,9 @@ func (a *app) playMatrix(ctx context.Context, entries []lock.Entry, scs []race.S
 		return err
 	}
 	if stopped || !complete {
-		err := a.noAnswer("error.stopped.cells", "played", fmt.Sprint(len(flat)), "all", fmt.Sprint(len(entries)*len(scs)))
+		err := noAnswer("error.stopped.cells", "played", len(flat), "all", len(entries)*len(scs))
 		if !a.json {
-			a.Printf("%s\n", err)
+			a.Printf("%s\n", a.Error(err))
 		}
 		return err
 	}
@@ -150,7 +150,7 @@ func (a *app) playMatrix(ctx context.Context, entries []lock.Entry, scs []race.S
 			return err
 		}
 		if stopped {
-			return a.noAnswer("error.stopped.charts")
+			return noAnswer("error.stopped.charts")
 		}
 	}
 	return a.deviations(flat)
@@ -159,17 +159,17 @@ func (a *app) playMatrix(ctx context.Context, entries []lock.Entry, scs []race.S
 // deviations returns an error that names the cells that differ from the contract, each
 // with the command that plays it again.
 func (a *app) deviations(outcomes []*race.Outcome) error {
-	var bad []string
+	var bad []error
 	for _, o := range outcomes {
 		if !contract.AsExpected(o) {
-			bad = append(bad, a.Say("error.cell", "lock", o.Strategy.ID, "race", o.Scenario.ID,
+			bad = append(bad, text.Errorf("error.cell", "lock", o.Strategy.ID, "race", o.Scenario.ID,
 				"want", lessons.Words(contract.Expected(o)), "got", lessons.Words(o.Verdicts), "triggered", fmt.Sprint(o.Reached)))
 		}
 	}
 	if bad == nil {
 		return nil
 	}
-	return &exitError{exitDiffers, a.errorf("error.cells", "cells", "\n  "+strings.Join(bad, "\n  "))}
+	return &exitError{exitDiffers, text.Errorf("error.cells", "cells", text.Lines(bad))}
 }
 
 func flatten(cells [][]*race.Outcome) (flat []*race.Outcome, complete bool) {
@@ -205,7 +205,7 @@ func (a *app) printCounts(outcomes []*race.Outcome) {
 		if o.Runs == 0 {
 			continue
 		}
-		lo, hi := chart.Wilson(o.Broken, o.Runs)
+		lo, hi := study.Wilson(o.Broken, o.Runs)
 		a.Printf("  %-20s %-13s %5d/%d  %5.1f%% - %5.1f%%\n", o.Scenario.ID, o.Strategy.ID, o.Broken, o.Runs, 100*lo, 100*hi)
 	}
 }

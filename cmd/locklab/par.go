@@ -1,33 +1,30 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
 	"locklab/scenarios/study"
-	"locklab/simulator/verdict"
 )
 
 func (a *app) par() *cobra.Command {
 	b := parBounds()
 	var (
-		locks          lockFlags
-		budgets, files []string
+		chosen  chartFlags
+		budgets []string
 	)
 	c := &cobra.Command{
 		Use:     "par",
 		Example: a.examples("par", "par", "par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s", "par -o par.png -o par.csv"),
 		Args:    a.noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			entries, err := locks.pick(a, algorithms.Milestones())
+			entries, err := chosen.pick(a)
 			if err != nil {
-				return err
-			}
-			if err := a.checkCharts(files); err != nil {
 				return err
 			}
 			for _, e := range entries {
@@ -39,16 +36,17 @@ func (a *app) par() *cobra.Command {
 					}
 				}
 			}
-			return a.showPar(c.Context(), entries, b, budgets, files)
+			drawn, err := a.findPars(c.Context(), entries, b, budgets)
+			out := parJSON{searchedToJSON(drawn, err), drawn.Pars}
+			return cmp.Or(a.showChart(drawn, err, chosen.files, out, replayFirst(drawn)...), a.conclude(drawn))
 		},
 	}
 	f, usage := c.Flags(), a.usage("par")
-	locks.add(a, f, "milestones")
+	chosen.add(a, f, "par")
 	f.StringArrayVar(&budgets, "budget", study.SingleFaults(), usage("budget"))
 	f.IntVar(&b.Clients, "clients", b.Clients, usage("clients"))
 	f.IntVar(&b.Attempts, "attempts", b.Attempts, usage("attempts"))
 	f.IntVar(&b.MaxStates, "max-states", b.MaxStates, usage("max-states"))
-	f.StringArrayVarP(&files, "out", "o", nil, usage("out"))
 	return c
 }
 
@@ -59,75 +57,23 @@ func parBounds() study.Bounds {
 	return b
 }
 
-// searchPar makes the searches and returns the chart of their pars. The pars of a lock
-// whose searches were not all finished are unknown.
-func (a *app) searchPar(ctx context.Context, entries []lock.Entry, b study.Bounds, budgets []string) (*chart.Par, error) {
+// findPars makes the searches and returns the chart of their pars.
+func (a *app) findPars(ctx context.Context, entries []lock.Entry, b study.Bounds, budgets []string) (*chart.Par, error) {
 	done, end := a.progress(len(entries)*len(budgets), "progress.searches")
-	table, err := study.ParTable(ctx, entries, b, budgets, done)
+	table, err := study.FindPars(ctx, entries, b, budgets, done)
 	end()
-	drawn := &chart.Par{Verdicts: study.ParWords(), Clients: b.Clients, Attempts: b.Attempts, TTL: b.TTL, Budgets: budgets}
-	for l, e := range entries {
-		row := chart.ParRow{Strategy: e.ID}
-		if table[l] != nil {
-			for _, p := range table[l].Pars {
-				cell := chart.ParCell{Told: p.Complete, Found: p.Found, Par: p.Par, Steps: p.Steps, Ways: p.Ways}
-				if p.Found {
-					cell.Trace = p.Trace.Link()
-				}
-				row.Pars = append(row.Pars, cell)
-			}
-		}
-		drawn.Rows = append(drawn.Rows, row)
-	}
-	return drawn, err
+	return &chart.Par{ParTable: *table}, err
 }
 
 type parJSON struct {
-	Version    int           `json:"version"`
-	Incomplete bool          `json:"incomplete,omitempty"`
-	Takeaway   string        `json:"takeaway"`
-	Bounds     string        `json:"bounds"`
-	Pars       []parCellJSON `json:"pars"`
-}
-
-type parCellJSON struct {
-	Strategy string       `json:"strategy"`
-	Verdict  verdict.Word `json:"verdict"`
-	Complete bool         `json:"complete"`
-	Found    bool         `json:"found"`
-	Par      int          `json:"par"`
-	Steps    int          `json:"steps"`
-	Faults   []string     `json:"faults"` // the least sets of faults
-	Trace    string       `json:"trace,omitempty"`
-}
-
-func parToJSON(drawn *chart.Par, stopped bool) any {
-	out := parJSON{Version: schema, Incomplete: stopped, Takeaway: drawn.Takeaway("en"), Bounds: drawn.Bounds("en"), Pars: []parCellJSON{}}
-	for _, row := range drawn.Rows {
-		for n, p := range row.Pars {
-			out.Pars = append(out.Pars, parCellJSON{
-				Strategy: row.Strategy, Verdict: drawn.Verdicts[n], Complete: p.Told, Found: p.Found,
-				Par: p.Par, Steps: p.Steps, Faults: append([]string{}, p.Ways...), Trace: p.Trace,
-			})
-		}
-	}
-	return out
-}
-
-func (a *app) showPar(ctx context.Context, entries []lock.Entry, b study.Bounds, budgets, files []string) error {
-	drawn, err := a.searchPar(ctx, entries, b, budgets)
-	return showSearched(a, drawn, err, files, parToJSON, replayFirst(drawn))
+	searchedJSON
+	Pars []study.Par `json:"pars"`
 }
 
 // replayFirst returns commands to try, first a replay of the first counterexample.
-func replayFirst(drawn *chart.Par) []string {
-	var next []string
-	for _, row := range drawn.Rows {
-		for _, p := range row.Pars {
-			if p.Found && next == nil {
-				next = append(next, "locklab replay "+p.Trace)
-			}
-		}
+func replayFirst(drawn *chart.Par) (next []string) {
+	if n := slices.IndexFunc(drawn.Pars, func(p study.Par) bool { return p.Found }); n >= 0 {
+		next = append(next, "locklab replay "+drawn.Pars[n].Trace)
 	}
 	return append(next, "locklab par -o par.png", "locklab tolerance")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/reports"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -54,7 +55,7 @@ func (a *app) replay() *cobra.Command {
 			unanswered := error(nil)
 			if doom {
 				if unanswered, err = a.findDoom(c.Context(), o.Strategy, o.Trace, "", curve); err != nil {
-					return a.errorFrom(err, "error.doom")
+					return text.Errorf("error.doom", "cause", err)
 				}
 			}
 			return cmp.Or(a.show(o, view, files, want), unanswered)
@@ -80,7 +81,7 @@ func (a *app) replayed(t simulator.Trace, against string) (*race.Outcome, error)
 	}
 	entry, err := race.Strategy(against)
 	if err != nil {
-		return nil, a.errorFrom(err, "error.against")
+		return nil, text.Errorf("error.against", "cause", err)
 	}
 	return race.Play(entry, sc, s)
 }
@@ -91,29 +92,29 @@ func (a *app) readTrace(arg string) (simulator.Trace, error) {
 	if !errors.Is(err, simulator.ErrTraceForeign) {
 		return t, err
 	}
-	text, readErr := a.readLimited(arg, 64<<20)
+	content, readErr := a.readLimited(arg, 64<<20)
 	if noFile(readErr) {
-		return t, a.errorFrom(err, "error.trace.neither", "name", fmt.Sprintf("%.60s", arg))
+		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg), "cause", err)
 	}
 	if readErr != nil {
-		return t, a.errorFrom(readErr, "error.trace.read")
+		return t, text.Errorf("error.trace.read", "cause", readErr)
 	}
-	link := strings.TrimSpace(string(text))
+	link := strings.TrimSpace(string(content))
 	if strings.HasPrefix(link, "{") {
 		var j struct {
 			Version int    `json:"version"`
 			Trace   string `json:"trace"`
 		}
-		if err := json.Unmarshal(text, &j); err != nil {
-			return t, a.errorFrom(err, "error.trace.json", "file", arg)
+		if err := json.Unmarshal(content, &j); err != nil {
+			return t, text.Errorf("error.trace.json", "file", arg, "cause", err)
 		}
 		if j.Version != schema {
-			return t, a.errorf("error.trace.version", "file", arg, "version", fmt.Sprint(j.Version), "ours", fmt.Sprint(schema))
+			return t, text.Errorf("error.trace.version", "file", arg, "version", j.Version, "ours", schema)
 		}
 		link = j.Trace
 	}
 	if t, err = simulator.ParseLink(link); err != nil {
-		return t, a.errorFrom(err, "error.file", "file", arg)
+		return t, text.Errorf("error.file", "file", arg, "cause", err)
 	}
 	return t, nil
 }
@@ -133,7 +134,7 @@ func (a *app) readLimited(name string, limit int64) ([]byte, error) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(b)) > limit {
-		err = a.errorf("error.trace.large", "file", name)
+		err = text.Errorf("error.trace.large", "file", name)
 	}
 	return b, err
 }

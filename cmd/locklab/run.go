@@ -152,17 +152,17 @@ func (a *app) run() *cobra.Command {
 	return c
 }
 
-func (a *app) parseExpect(text string) (want []verdict.Word, err error) {
-	if text == "" {
+func (a *app) parseExpect(words string) (want []verdict.Word, err error) {
+	if words == "" {
 		return nil, nil
 	}
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+	for _, w := range strings.FieldsFunc(words, func(r rune) bool { return r == ',' || r == ' ' }) {
 		word, err := verdict.ParseWord(w)
 		if former := (*verdict.RenamedError)(nil); errors.As(err, &former) {
-			return nil, a.errorf("error.renamed", "old", strings.ToUpper(former.Text), "new", string(former.Now))
+			return nil, text.Errorf("error.renamed", "old", strings.ToUpper(former.Text), "new", string(former.Now))
 		}
 		if err != nil {
-			return nil, a.errorf("error.expect", "name", w, "names", "OVERLAP, STALE-WRITE, FENCED, WRONG-DEL, LIE, ORPHAN, DEADLOCK, BLOCKED, STARVED, HOLDS, N/A")
+			return nil, text.Errorf("error.expect", "name", w, "names", "OVERLAP, STALE-WRITE, FENCED, WRONG-DEL, LIE, ORPHAN, DEADLOCK, BLOCKED, STARVED, HOLDS, N/A")
 		}
 		want = append(want, word)
 	}
@@ -187,9 +187,9 @@ func (a *app) show(o *race.Outcome, view string, files []string, want []verdict.
 	}
 	switch {
 	case want != nil && !sameSet(o.Verdicts, want):
-		return &exitError{exitDiffers, a.errorf("error.differs", "want", lessons.Words(want), "got", lessons.Words(o.Verdicts))}
+		return &exitError{exitDiffers, text.Errorf("error.differs", "want", lessons.Words(want), "got", lessons.Words(o.Verdicts))}
 	case slices.Contains(o.Verdicts, verdict.Unknown) || slices.Contains(o.Verdicts, verdict.Vacuous):
-		return a.noAnswer("error.vacuous", "got", lessons.Words(o.Verdicts))
+		return noAnswer("error.vacuous", "got", lessons.Words(o.Verdicts))
 	}
 	return nil
 }
@@ -230,7 +230,7 @@ func (a *app) printRun(o *race.Outcome, view string) error {
 	}
 	lessons.CompareWithContract(a.Printer, o)
 	for _, m := range o.NotInjected {
-		a.Printf("%s\n", a.Say("run.notinjected", "what", m.Error()))
+		a.Printf("%s\n", a.Each(text.NewPhrase("run.notinjected", "what", m).Say))
 	}
 	a.Next(lessons.NextCommands(o)...)
 	return nil
@@ -270,12 +270,12 @@ var runFormats = map[string]func(*app, io.Writer, *race.Outcome) error{
 func (a *app) checkView(view string, files []string) error {
 	for _, name := range strings.Split(view, ",") {
 		if !slices.Contains(viewNames(), name) {
-			return a.errorf("error.view", "name", name, "near", a.near(name, viewNames()), "names", strings.Join(viewNames(), ", "))
+			return text.Errorf("error.view", "name", name, "near", text.Near(name, viewNames()), "names", strings.Join(viewNames(), ", "))
 		}
 	}
 	for _, f := range files {
 		if runFormats[filepath.Ext(f)] == nil {
-			return a.errorf("error.run.format", "file", f)
+			return text.Errorf("error.run.format", "file", f)
 		}
 	}
 	return nil
@@ -283,7 +283,8 @@ func (a *app) checkView(view string, files []string) error {
 
 func (a *app) writeRun(name string, o *race.Outcome) error {
 	if o.History == nil && filepath.Ext(name) != ".json" {
-		return a.errorf("error.run.na", "file", name, "why", a.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) }))
+		return text.Errorf("error.run.na", "file", name, "why",
+			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, o) }))
 	}
 	return a.write(name, func(w io.Writer) error { return runFormats[filepath.Ext(name)](a, w, o) })
 }

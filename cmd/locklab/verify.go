@@ -15,6 +15,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports/ci"
 	"locklab/reports/lessons"
+	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/simulator/verdict"
 )
@@ -73,7 +74,7 @@ func (a *app) verify() *cobra.Command {
 		Args: a.noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if flags.annotations != "" && flags.annotations != "github" {
-				return a.errorf("error.annotations", "value", flags.annotations)
+				return text.Errorf("error.annotations", "value", flags.annotations)
 			}
 			rows, err := a.contractRows(flags.contract)
 			if err == nil && families != nil {
@@ -88,7 +89,7 @@ func (a *app) verify() *cobra.Command {
 			}
 			for _, f := range []string{flags.junit, flags.summary} {
 				if err := a.writable(filepath.Dir(f)); f != "" && err != nil {
-					return a.errorFrom(err, "error.file", "file", f)
+					return text.Errorf("error.file", "file", f, "cause", err)
 				}
 			}
 			return a.proveRows(c.Context(), rows, open, flags)
@@ -108,11 +109,11 @@ func (a *app) contractRows(file string) ([]contract.Expectation, error) {
 	if file == "" {
 		return contract.Own(), nil
 	}
-	text, err := os.ReadFile(file)
+	content, err := os.ReadFile(file)
 	if err != nil {
-		return nil, a.errorFrom(err, "error.contract")
+		return nil, text.Errorf("error.contract", "cause", err)
 	}
-	return contract.Parse(file, string(text))
+	return contract.Parse(file, string(content))
 }
 
 // rowsOf returns the rows about locks of these families.
@@ -125,7 +126,7 @@ func (a *app) rowsOf(families []string, rows []contract.Expectation) ([]contract
 		return !slices.ContainsFunc(locks, func(e lock.Entry) bool { return e.ID == r.Strategy.ID })
 	})
 	if len(rows) == 0 {
-		return nil, a.errorf("error.contract.families", "families", strings.Join(families, ","))
+		return nil, text.Errorf("error.contract.families", "families", strings.Join(families, ","))
 	}
 	return rows, nil
 }
@@ -218,7 +219,7 @@ func (a *app) writeVerification(v *ci.Verification, flags verifyFlags) error {
 // the rest.
 func (a *app) verifyStatus(v *ci.Verification, stopped bool) error {
 	if stopped {
-		return a.noAnswer("error.stopped")
+		return noAnswer("error.stopped")
 	}
 	worst := ci.OK
 	for i := range v.Checks {

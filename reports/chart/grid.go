@@ -395,14 +395,11 @@ func measured(ts []tally) (out []tally) {
 	return out
 }
 
-// Headline says in a sentence or two what the grid shows, in lang ("en" or
-// "zh"): the scenario that breaks most locks, the lock that falls in the largest
-// share of its scenarios and the one that falls in the smallest, and whether
-// anything differs from what was expected, or nothing was.
+// Headline says in a sentence or two what the grid shows: the scenario that breaks
+// most locks, the lock that falls in the largest share of its scenarios and the one
+// that falls in the smallest, and whether anything differs from what was expected, or
+// nothing was.
 func (g *Grid) Headline(lang string) string {
-	if lang != "zh" {
-		lang = "en"
-	}
 	if open := g.count(func(c *Cell) bool { return c.Word() == verdict.Unknown }); open > 0 {
 		return say(lang, "grid.open", "n", strconv.Itoa(open), "all", strconv.Itoa(len(g.Strategies)*len(g.Scenarios)))
 	}

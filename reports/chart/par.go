@@ -7,67 +7,33 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
-	"locklab/simulator/verdict"
+	"locklab/scenarios/study"
 )
 
-// A Par is the par of verdicts for each lock: the fewest faults with which a verdict
-// comes about, as complete searches tell.
-type Par struct {
-	Verdicts []verdict.Word
-	Rows     []ParRow
-
-	// What the searches covered.
-	Clients, Attempts int
-	TTL               time.Duration
-	Budgets           []string // one search each
-}
+// A Par draws the fewest faults with which each verdict comes about.
+type Par struct{ study.ParTable }
 
 // Title is what the chart asks.
 func (c *Par) Title(lang string) string { return say(lang, "par.title") }
 
 // Bounds says what the searches covered.
 func (c *Par) Bounds(lang string) string {
-	return say(lang, "par.bounds", "clients", strconv.Itoa(c.Clients), "attempts", strconv.Itoa(c.Attempts), "ttl", reports.Span(c.TTL),
+	return say(lang, "par.bounds", "clients", strconv.Itoa(c.Within.Clients), "attempts", strconv.Itoa(c.Within.Attempts), "ttl", reports.Span(c.Within.TTL),
 		"budgets", text.Join(lang, "grid.join", c.Budgets))
 }
 
-// A ParRow is one lock's pars, in the order of the chart's verdicts.
-type ParRow struct {
-	Strategy string
-	Pars     []ParCell
-}
-
-// A ParCell is the par of one verdict.
-type ParCell struct {
-	Told  bool // the searches were complete; otherwise Par is an upper bound, or unknown
-	Found bool
-	Par   int
-	Steps int      // fewest choices with that many moves
-	Ways  []string // the moves that do it: "pause", "crash+pause"; one is enough
-	Trace string   // link to the shortest way
-}
-
-// cell is that of the n-th verdict; what was not given is not told.
-func (r *ParRow) cell(n int) ParCell {
-	if n < len(r.Pars) {
-		return r.Pars[n]
-	}
-	return ParCell{}
-}
-
-// label is the par in a word: "1", "<= 1", "none", "?".
-func (p ParCell) label(lang string) string {
+// parLabel is a par in a word: "1", "<= 1", "none", "?".
+func parLabel(lang string, p *study.Par) string {
 	switch {
-	case p.Found && p.Told:
+	case p.Found && p.Complete:
 		return strconv.Itoa(p.Par)
 	case p.Found:
 		return say(lang, "par.atmost", "n", strconv.Itoa(p.Par))
-	case p.Told:
+	case p.Complete:
 		return say(lang, "par.none")
 	}
 	return say(lang, "par.unknown")
@@ -75,31 +41,20 @@ func (p ParCell) label(lang string) string {
 
 // Inconclusive says whether a search did not finish, so that something stays unknown.
 func (c *Par) Inconclusive() bool {
-	for i := range c.Rows {
-		for n := range c.Verdicts {
-			if !c.Rows[i].cell(n).Told {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Pars, func(p study.Par) bool { return !p.Complete })
 }
 
 // top is the largest par of the chart, at least 1.
 func (c *Par) top() int {
 	top := 1
-	for _, r := range c.Rows {
-		for _, p := range r.Pars {
-			if p.Found {
-				top = max(top, p.Par)
-			}
-		}
+	for _, p := range c.Pars {
+		top = max(top, p.Par)
 	}
 	return top
 }
 
-// ways are the moves, "pause, failover": one of them is enough.
-func (p ParCell) ways(lang string) string {
+// parWays are the faults, "pause, failover": one of them is enough.
+func parWays(lang string, p *study.Par) string {
 	switch {
 	case !p.Found:
 		return ""
@@ -123,26 +78,25 @@ func (c *Par) Takeaway(lang string) string {
 func (c *Par) sentence(lang string, n int) string {
 	var spared, untold []string
 	harmed := map[int][]string{}
-	for i := range c.Rows {
-		p, id := c.Rows[i].cell(n), c.Rows[i].Strategy
-		switch {
+	for l, e := range c.Locks {
+		switch p := c.At(l, n); {
 		case p.Found:
-			harmed[p.Par] = append(harmed[p.Par], id)
-		case p.Told:
-			spared = append(spared, id)
+			harmed[p.Par] = append(harmed[p.Par], e.ID)
+		case p.Complete:
+			spared = append(spared, e.ID)
 		default:
-			untold = append(untold, id)
+			untold = append(untold, e.ID)
 		}
 	}
 	var parts []string
 	for _, par := range sortedKeys(harmed) {
-		parts = append(parts, with(lang, par, named(lang, harmed[par], len(c.Rows), false)))
+		parts = append(parts, with(lang, par, named(lang, harmed[par], len(c.Locks), false)))
 	}
 	if spared != nil {
-		parts = append(parts, say(lang, "par.spared", "locks", named(lang, spared, len(c.Rows), untold == nil)))
+		parts = append(parts, say(lang, "par.spared", "locks", named(lang, spared, len(c.Locks), untold == nil)))
 	}
 	if untold != nil {
-		parts = append(parts, say(lang, "par.untold", "locks", named(lang, untold, len(c.Rows), true)))
+		parts = append(parts, say(lang, "par.untold", "locks", named(lang, untold, len(c.Locks), true)))
 	}
 	return text.Join(lang, "grid.join", parts)
 }
@@ -172,15 +126,12 @@ func with(lang string, par int, locks string) string {
 func (c *Par) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	records := [][]string{{"strategy", "verdict", "found", "complete", "par", "steps", "ways", "trace"}}
-	for i := range c.Rows {
-		for n, word := range c.Verdicts {
-			p := c.Rows[i].cell(n)
-			r := []string{c.Rows[i].Strategy, string(word), strconv.FormatBool(p.Found), strconv.FormatBool(p.Told), "", "", "", ""}
-			if p.Found {
-				r[4], r[5], r[6], r[7] = strconv.Itoa(p.Par), strconv.Itoa(p.Steps), strings.Join(p.Ways, " "), p.Trace
-			}
-			records = append(records, r)
+	for _, p := range c.Pars {
+		r := []string{p.Strategy, string(p.Verdict), strconv.FormatBool(p.Found), strconv.FormatBool(p.Complete), "", "", "", ""}
+		if p.Found {
+			r[4], r[5], r[6], r[7] = strconv.Itoa(p.Par), strconv.Itoa(p.Steps), strings.Join(p.Ways, " "), p.Trace
 		}
+		records = append(records, r)
 	}
 	if err := out.WriteAll(records); err != nil {
 		return fmt.Errorf("chart: writing a table of pars: %w", err)
@@ -200,10 +151,10 @@ func (c *Par) Text(w io.Writer, o reports.Options) error {
 		head = append(head, string(word))
 	}
 	s := layout.Sheet{Rows: [][]string{head}, Floor: 4}
-	for i := range c.Rows {
-		row := []string{c.Rows[i].Strategy}
+	for l, e := range c.Locks {
+		row := []string{e.ID}
 		for n := range c.Verdicts {
-			row = append(row, c.Rows[i].cell(n).label(out.Lang()))
+			row = append(row, parLabel(out.Lang(), c.At(l, n)))
 		}
 		s.Rows = append(s.Rows, row)
 	}
@@ -215,12 +166,10 @@ func (c *Par) Text(w io.Writer, o reports.Options) error {
 		}
 	}
 	out.Put("", 0)
-	for i := range c.Rows {
-		for n, word := range c.Verdicts {
-			if p := c.Rows[i].cell(n); p.Found {
-				out.Put(say(out.Lang(), "par.by", "lock", layout.PadRight(c.Rows[i].Strategy, 13),
-					"verdict", layout.PadRight(string(word), 12), "ways", p.ways(out.Lang())), 30)
-			}
+	for i := range c.Pars {
+		if p := &c.Pars[i]; p.Found {
+			out.Put(say(out.Lang(), "par.by", "lock", layout.PadRight(p.Strategy, 13),
+				"verdict", layout.PadRight(string(p.Verdict), 12), "ways", parWays(out.Lang(), p)), 30)
 		}
 	}
 	out.Put("", 0)

@@ -7,33 +7,43 @@ import (
 
 	"locklab/reports"
 	"locklab/reports/internal/samples"
+	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
 )
 
 // parSample has every kind of cell in it.
 func parSample() Par {
-	return Par{
-		Verdicts: []verdict.Word{verdict.Overlap, verdict.Lie, verdict.Deadlock},
-		Rows: []ParRow{
-			{"setnx", []ParCell{
-				{Told: true, Found: true, Par: 0, Steps: 9, Trace: "locklab2-a"},
-				{Told: true},
-				{Told: true, Found: true, Par: 1, Steps: 19, Ways: []string{"crash", "lose-reply"}, Trace: "locklab2-b"},
-			}},
-			{"token", []ParCell{
-				{Told: true, Found: true, Par: 1, Steps: 13, Ways: []string{"pause"}, Trace: "locklab2-c"},
-				{Told: true},
-				{Told: true},
-			}},
-			{"redlock", []ParCell{
-				{Told: true, Found: true, Par: 1, Steps: 15, Ways: []string{"pause", "restart", "failover"}, Trace: "locklab2-d"},
-				{Found: true, Par: 2, Steps: 67, Ways: []string{"crash+pause"}, Trace: "locklab2-e"},
-				{},
-			}},
-			{Strategy: "watchdog"}, // not finished
+	cells := [][]study.Par{
+		{
+			{Complete: true, Found: true, Par: 0, Steps: 9, Trace: "locklab2-a"},
+			{Complete: true},
+			{Complete: true, Found: true, Par: 1, Steps: 19, Ways: []string{"crash", "lose-reply"}, Trace: "locklab2-b"},
 		},
-		Clients: 2, Attempts: 2, TTL: 9 * time.Second, Budgets: []string{"crash=1", "pause=1"},
+		{
+			{Complete: true, Found: true, Par: 1, Steps: 13, Ways: []string{"pause"}, Trace: "locklab2-c"},
+			{Complete: true},
+			{Complete: true},
+		},
+		{
+			{Complete: true, Found: true, Par: 1, Steps: 15, Ways: []string{"pause", "restart", "failover"}, Trace: "locklab2-d"},
+			{Found: true, Par: 2, Steps: 67, Ways: []string{"crash+pause"}, Trace: "locklab2-e"},
+			{},
+		},
+		{{}, {}, {}}, // not finished
 	}
+	c := Par{study.ParTable{
+		Locks:    locksOf("setnx", "token", "redlock", "watchdog"),
+		Verdicts: []verdict.Word{verdict.Overlap, verdict.Lie, verdict.Deadlock},
+		Within:   study.Bounds{Clients: 2, Attempts: 2, TTL: 9 * time.Second},
+		Budgets:  []string{"crash=1", "pause=1"},
+	}}
+	for l, row := range cells {
+		for n, p := range row {
+			p.Strategy, p.Verdict = c.Locks[l].ID, c.Verdicts[n]
+			c.Pars = append(c.Pars, p)
+		}
+	}
+	return c
 }
 
 func TestParCSV(t *testing.T) {
@@ -62,7 +72,7 @@ func TestParTakeaway(t *testing.T) {
 	if got := c.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	c.Verdicts, c.Rows = c.Verdicts[:1], c.Rows[1:3]
+	c.Locks, c.Verdicts, c.Pars = c.Locks[1:3], c.Verdicts[:1], []study.Par{*c.At(1, 0), *c.At(2, 0)}
 	if got, want := c.Takeaway("en"), "OVERLAP: every lock with 1 fault."; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -72,7 +82,7 @@ func TestParTakeaway(t *testing.T) {
 }
 
 func TestParOddSizes(t *testing.T) {
-	for _, c := range []Par{{}, {Rows: []ParRow{{Strategy: "token"}}}, {Verdicts: []verdict.Word{verdict.Lie}}} {
+	for _, c := range []Par{{}, {study.ParTable{Locks: locksOf("token")}}, {study.ParTable{Verdicts: []verdict.Word{verdict.Lie}}}} {
 		if err := c.PNG(io.Discard); err != nil {
 			t.Error(err)
 		}

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"locklab/scenarios/study"
 )
 
 // PNG draws a dot for each lock and verdict.
@@ -42,11 +44,11 @@ type parPlot struct {
 func newParPlot(c *Par) *parPlot {
 	p := &parPlot{c: c, label: 40, top: c.top()}
 	ways := vg.Length(120)
-	for i := range c.Rows {
-		p.label = max(p.label, bold(writing(textSize, ink)).Width(c.Rows[i].Strategy)+16)
-		for n := range c.Verdicts {
-			ways = max(ways, writing(smallSize, ink).Width(c.Rows[i].cell(n).ways("en"))+10)
-		}
+	for _, e := range c.Locks {
+		p.label = max(p.label, bold(writing(textSize, ink)).Width(e.ID)+16)
+	}
+	for i := range c.Pars {
+		ways = max(ways, writing(smallSize, ink).Width(parWays("en", &c.Pars[i]))+10)
 	}
 	p.width = max(2*margin+p.label+dotWord+p.scaleWidth()+ways, 560)
 	p.heading = heading{title: c.Title("en"), takeaway: c.Takeaway("en"), width: p.width - 2*margin}
@@ -68,7 +70,7 @@ func (p *parPlot) scaleWidth() vg.Length { return dotMove * vg.Length(p.places()
 
 func (p *parPlot) block() vg.Length { return dotRow*vg.Length(len(p.c.Verdicts)) + dotBlock }
 
-func (p *parPlot) body() vg.Length { return dotHead + p.block()*vg.Length(len(p.c.Rows)) }
+func (p *parPlot) body() vg.Length { return dotHead + p.block()*vg.Length(len(p.c.Locks)) }
 
 func (p *parPlot) height() vg.Length {
 	return 2*margin + p.heading.height() + p.body() + dotFoot + smallSize*leading*vg.Length(len(p.foot))
@@ -78,12 +80,12 @@ func (p *parPlot) draw(c draw.Canvas) {
 	top := p.heading.draw(c, c.Min.X+margin, c.Max.Y-margin)
 	left := c.Min.X + margin + p.label + dotWord
 	p.drawScale(c, left, top)
-	for i := range p.c.Rows {
+	for i, e := range p.c.Locks {
 		y := top - dotHead - p.block()*vg.Length(i)
 		c.StrokeLine2(draw.LineStyle{Color: hairline, Width: 0.6}, c.Min.X+margin, y, c.Max.X-margin, y)
-		c.FillText(bold(writing(textSize, ink)), vg.Point{X: c.Min.X + margin, Y: y - dotBlock/2 - dotRow/2}, p.c.Rows[i].Strategy)
+		c.FillText(bold(writing(textSize, ink)), vg.Point{X: c.Min.X + margin, Y: y - dotBlock/2 - dotRow/2}, e.ID)
 		for n := range p.c.Verdicts {
-			p.drawRow(c, i, n, left, y-dotBlock/2-dotRow*(vg.Length(n)+0.5))
+			p.drawRow(c, p.c.At(i, n), left, y-dotBlock/2-dotRow*(vg.Length(n)+0.5))
 		}
 	}
 	for i, line := range p.foot {
@@ -115,24 +117,23 @@ func (p *parPlot) drawScale(c draw.Canvas, left, top vg.Length) {
 	c.FillText(writing(smallSize, faintInk), vg.Point{X: left + 8, Y: top - smallSize*leading/2}, say("en", "par.axis"))
 }
 
-func (p *parPlot) drawRow(c draw.Canvas, i, n int, left, y vg.Length) {
-	word, cell := p.c.Verdicts[n], p.c.Rows[i].cell(n)
-	l := LookOf(word)
+func (p *parPlot) drawRow(c draw.Canvas, par *study.Par, left, y vg.Length) {
+	l := LookOf(par.Verdict)
 	chip := box(left-dotWord, y-7, left-dotWord+16, y+7)
 	fillBox(c, chip, paints[l.Class].ground)
 	c.FillText(aligned(bold(writing(9, paints[l.Class].writing)), draw.XCenter), vg.Point{X: chip.Min.X + 8, Y: y + 0.6}, l.Glyph)
-	c.FillText(writing(smallSize, ink), vg.Point{X: chip.Max.X + 6, Y: y}, string(word))
+	c.FillText(writing(smallSize, ink), vg.Point{X: chip.Max.X + 6, Y: y}, string(par.Verdict))
 	ring := draw.GlyphStyle{Color: faintInk, Radius: dotRadius - 0.8, Shape: draw.RingGlyph{}}
 	switch {
-	case cell.Found:
-		x := p.at(left, cell.Par)
+	case par.Found:
+		x := p.at(left, par.Par)
 		c.StrokeLine2(draw.LineStyle{Color: paints[l.Class].ground, Width: 1.4}, p.at(left, 0), y, x, y)
 		c.DrawGlyph(draw.GlyphStyle{Color: paints[l.Class].ground, Radius: dotRadius, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
-		if !cell.Told {
+		if !par.Complete {
 			c.FillText(writing(smallSize, ink), vg.Point{X: x + dotRadius + 3, Y: y}, say("en", "par.orfewer"))
 		}
-		c.FillText(writing(smallSize, ink), vg.Point{X: left + p.scaleWidth() + 6, Y: y}, cell.ways("en"))
-	case cell.Told:
+		c.FillText(writing(smallSize, ink), vg.Point{X: left + p.scaleWidth() + 6, Y: y}, parWays("en", par))
+	case par.Complete:
 		c.DrawGlyph(ring, vg.Point{X: p.at(left, p.top+1), Y: y})
 	default:
 		c.FillText(aligned(bold(writing(textSize, ink)), draw.XCenter), vg.Point{X: p.at(left, p.top+2), Y: y}, say("en", "par.unknown"))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"locklab/reports/internal/samples"
+	"locklab/scenarios/study"
 )
 
 // A few small pictures are compared as such. All charts are compared as the data from
@@ -22,8 +23,12 @@ func TestSmallPictures(t *testing.T) {
 	overview := manySample()
 	overview.Scenarios = overview.Scenarios[:4]
 	par, tolerance := parSample(), toleranceSample()
-	par.Rows = par.Rows[:3]
-	tolerance.Hazards = tolerance.Hazards[:2]
+	par.Locks, par.Pars = par.Locks[:3], par.Pars[:3*len(par.Verdicts)]
+	var limits []study.Limit
+	for i := range tolerance.Locks {
+		limits = append(limits, *tolerance.At(i, 0), *tolerance.At(i, 1))
+	}
+	tolerance.Hazards, tolerance.Limits = tolerance.Hazards[:2], limits
 	for name, p := range map[string]picture{
 		"grid": grid.picture(), "overview": overview.picture(), "par": par.picture(),
 		"tolerance": tolerance.picture(), "doom": doomSample().picture(), "sensitivity": panels,

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"locklab/algorithms/lock"
+	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
 )
 
@@ -81,20 +83,26 @@ func wordsOf(text string) []verdict.Word {
 	return out
 }
 
+// locksOf makes entries of which only the names matter.
+func locksOf(ids ...string) (entries []lock.Entry) {
+	for _, id := range ids {
+		entries = append(entries, lock.Entry{ID: id, Nodes: 1})
+	}
+	return entries
+}
+
 // sensitivitySample has six locks: some fall early, some late, one never.
 func sensitivitySample() Sensitivity {
-	s := Sensitivity{
-		Runs: 1000,
-	}
+	s := Sensitivity{study.Sensitivity{Runs: 1000}}
 	for i, id := range []string{"setnx", "setnx-expire", "getset", "watchdog", "token", "redlock"} {
-		one := Series{Strategy: id}
+		one := study.Series{Strategy: id}
 		for n := range 21 {
 			x := float64(n) / 10
 			k := 0
 			if over := x - 0.5 - 0.1*float64(i); i > 0 && over > 0 {
 				k = int(1000 * over / (over + 0.1*float64(i)))
 			}
-			one.Points = append(one.Points, Point{x, k, 1000})
+			one.Points = append(one.Points, study.Point{X: x, K: k, N: 1000})
 		}
 		s.Series = append(s.Series, one)
 	}

@@ -3,20 +3,21 @@ package chart
 import (
 	"cmp"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
+	"locklab/reports"
 	"locklab/reports/text"
+	"locklab/scenarios/study"
 )
 
-// A Sensitivity is a dose-response chart: the share of seeded runs with an overlap,
-// against the length of a pause in TTLs, for each strategy.
-type Sensitivity struct {
-	Series []Series
-	Runs   int // seeded runs a point
-}
+// A Sensitivity draws the share of seeded runs with an overlap against the length of a
+// pause in leases, for each lock.
+type Sensitivity struct{ study.Sensitivity }
 
 // Title is what the chart shows.
 func (s *Sensitivity) Title(lang string) string { return say(lang, "sensitivity.title") }
@@ -26,20 +27,8 @@ func (s *Sensitivity) Assumptions(lang string) string {
 	return say(lang, "sensitivity.assumptions", "runs", thousands(s.Runs))
 }
 
-// A Series is one strategy's points, by increasing X.
-type Series struct {
-	Strategy string
-	Points   []Point
-}
-
-// A Point says that K of N runs at X showed the harm.
-type Point struct {
-	X    float64
-	K, N int
-}
-
 // share is K of N, 0 without runs.
-func (p Point) share() float64 {
+func share(p study.Point) float64 {
 	if p.N == 0 {
 		return 0
 	}
@@ -52,9 +41,9 @@ func (s *Sensitivity) CSV(w io.Writer) error {
 	records := [][]string{{"strategy", "x", "k", "n", "share", "wilson_lo", "wilson_hi"}}
 	for _, one := range s.Series {
 		for _, p := range one.Points {
-			lo, hi := Wilson(p.K, p.N)
+			lo, hi := study.Wilson(p.K, p.N)
 			records = append(records, []string{one.Strategy, decimal(p.X), strconv.Itoa(p.K), strconv.Itoa(p.N),
-				fixed(p.share()), fixed(lo), fixed(hi)})
+				fixed(share(p)), fixed(lo), fixed(hi)})
 		}
 	}
 	if err := out.WriteAll(records); err != nil {
@@ -67,18 +56,50 @@ func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 func fixed(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
 
+// Text writes a length of pause per line and a lock per column. Lines of many locks are
+// wider than the options say.
+func (s *Sensitivity) Text(w io.Writer, o reports.Options) error {
+	wide := o
+	wide.Width = 0
+	out, table := o.Lines(w), wide.Lines(w)
+	for _, lang := range out.Langs() {
+		out.Put(s.Title(lang), 0)
+		out.Put(s.Assumptions(lang), 0)
+	}
+	out.Put("", 0)
+	head := fmt.Sprintf("%10s", "pause/TTL")
+	for _, one := range s.Series {
+		head += fmt.Sprintf("  %12s", one.Strategy)
+	}
+	table.Put(head, 0)
+	if len(s.Series) > 0 {
+		for i, p := range s.Series[0].Points {
+			row := fmt.Sprintf("%10s", decimal(p.X))
+			for _, one := range s.Series {
+				row += fmt.Sprintf("  %12s", fmt.Sprintf("%d/%d", one.Points[i].K, one.Points[i].N))
+			}
+			table.Put(row, 0)
+		}
+	}
+	out.Put("", 0)
+	for _, lang := range out.Langs() {
+		out.Put(s.Takeaway(lang), 0)
+	}
+	return errors.Join(table.Err(), out.Err())
+}
+
 // Takeaway says what the chart shows: from which size of the fault each lock
 // falls, how often at most, and what bound holds for those that never fell.
 // Strategies whose intervals overlap are not ranked.
 func (s *Sensitivity) Takeaway(lang string) string {
 	var never, fell []string
 	for _, one := range s.Series {
-		at, ok := one.onset()
+		at, ok := onset(one)
 		if !ok {
-			never = append(never, say(lang, "sensitivity.zero", "lock", one.Strategy, "bound", one.zero()))
+			never = append(never, say(lang, "sensitivity.zero", "lock", one.Strategy, "bound", zeroBound(one)))
 			continue
 		}
-		fell = append(fell, say(lang, "sensitivity.from", "lock", one.Strategy, "x", decimal(at.X), "top", one.top()))
+		fell = append(fell, say(lang, "sensitivity.from", "lock", one.Strategy, "x", decimal(at.X), "top", topShare(one)))
 	}
 	var parts []string
 	if len(fell) > 0 {
@@ -91,30 +112,30 @@ func (s *Sensitivity) Takeaway(lang string) string {
 }
 
 // onset is the first point at which the harm was seen.
-func (s *Series) onset() (Point, bool) {
+func onset(s study.Series) (study.Point, bool) {
 	for _, p := range s.Points {
 		if p.K > 0 {
 			return p, true
 		}
 	}
-	return Point{}, false
+	return study.Point{}, false
 }
 
-// top is the largest share with its interval: "52 % (49-55)".
-func (s *Series) top() string {
-	p := slices.MaxFunc(s.Points, func(a, b Point) int { return cmp.Compare(a.share(), b.share()) })
-	lo, hi := Wilson(p.K, p.N)
-	return fmt.Sprintf("%s %% (%s-%s)", percent(p.share()), percent(lo), percent(hi))
+// topShare is the largest share with its interval: "52 % (49-55)".
+func topShare(s study.Series) string {
+	p := slices.MaxFunc(s.Points, func(a, b study.Point) int { return cmp.Compare(share(a), share(b)) })
+	lo, hi := study.Wilson(p.K, p.N)
+	return fmt.Sprintf("%s %% (%s-%s)", percent(share(p)), percent(lo), percent(hi))
 }
 
-// zero is the bound that the largest point of a series without a hit gives:
+// zeroBound is the bound that the largest point of a series without a hit gives:
 // "0/1,000 -> < 0.4 %".
-func (s *Series) zero() string {
+func zeroBound(s study.Series) string {
 	runs := 0
 	for _, p := range s.Points {
 		runs = max(runs, p.N)
 	}
-	_, hi := Wilson(0, runs)
+	_, hi := study.Wilson(0, runs)
 	return "0/" + thousands(runs) + " -> " + bound(hi)
 }
 
@@ -128,6 +149,9 @@ func percent(share float64) string {
 	}
 	return strconv.FormatFloat(p, 'f', 0, 64)
 }
+
+// ceilTo rounds up to a multiple of unit: a bound must not be rounded down.
+func ceilTo(x, unit float64) float64 { return math.Ceil(x/unit-1e-9) * unit }
 
 // thousands writes 1000 as 1,000.
 func thousands(n int) string {

@@ -8,42 +8,8 @@ import (
 	"testing"
 
 	"locklab/reports/internal/samples"
+	"locklab/scenarios/study"
 )
-
-// R. G. Newcombe, "Two-sided confidence intervals for the single proportion",
-// Statistics in Medicine 17 (1998), table I, method 3.
-func TestWilson(t *testing.T) {
-	for _, c := range []struct {
-		k, n   int
-		lo, hi float64
-	}{
-		{81, 263, 0.2553, 0.3662},
-		{15, 148, 0.0624, 0.1605},
-		{0, 20, 0, 0.1611},
-		{1, 29, 0.0061, 0.1718},
-		{0, 1000, 0, 0.0038},
-		{1000, 1000, 0.9962, 1},
-		{0, 0, 0, 1},
-		{9, 3, 0.4385, 1}, // no more than all
-	} {
-		lo, hi := Wilson(c.k, c.n)
-		if math.Abs(lo-c.lo) > 5e-5 || math.Abs(hi-c.hi) > 5e-5 {
-			t.Errorf("Wilson(%d, %d) = %.4f, %.4f, want %.4f, %.4f", c.k, c.n, lo, hi, c.lo, c.hi)
-		}
-	}
-}
-
-// The interval holds the share, and lies between 0 and 1.
-func TestWilsonHoldsShare(t *testing.T) {
-	for n := 1; n <= 60; n++ {
-		for k := range n + 1 {
-			lo, hi := Wilson(k, n)
-			if share := float64(k) / float64(n); lo < 0 || lo > share || share > hi || hi > 1 {
-				t.Fatalf("Wilson(%d, %d) = %v, %v", k, n, lo, hi)
-			}
-		}
-	}
-}
 
 func TestSensitivityCSV(t *testing.T) {
 	s := sensitivitySample()
@@ -60,10 +26,10 @@ func TestSensitivityPNG(t *testing.T) {
 }
 
 func TestSensitivityTakeaway(t *testing.T) {
-	s := Sensitivity{Series: []Series{
-		{"setnx", []Point{{0.5, 0, 1000}, {1.5, 0, 1000}}},
-		{"token", []Point{{0.5, 0, 1000}, {1, 3, 1000}, {1.5, 520, 1000}}},
-	}}
+	s := Sensitivity{study.Sensitivity{Series: []study.Series{
+		{Strategy: "setnx", Points: []study.Point{{X: 0.5, K: 0, N: 1000}, {X: 1.5, K: 0, N: 1000}}},
+		{Strategy: "token", Points: []study.Point{{X: 0.5, K: 0, N: 1000}, {X: 1, K: 3, N: 1000}, {X: 1.5, K: 520, N: 1000}}},
+	}}}
 	want := "Seen: token from 1 on, up to 52 % (49-55). Never seen: setnx 0/1,000 -> < 0.4 %."
 	if got := s.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -73,13 +39,14 @@ func TestSensitivityTakeaway(t *testing.T) {
 // Charts that are empty, or have one point, or more panels than columns, are
 // drawn all the same.
 func TestSensitivityOddSizes(t *testing.T) {
-	for _, s := range []Sensitivity{
-		{},
-		{Series: []Series{{Strategy: "setnx"}}},
-		{Series: []Series{{"setnx", []Point{{1, 1, 1}}}}},
-		{Series: []Series{{"setnx", []Point{{1, 1, 0}}}}},
-		{Series: sensitivitySample().Series[:4]},
+	for _, series := range [][]study.Series{
+		nil,
+		{{Strategy: "setnx"}},
+		{{Strategy: "setnx", Points: []study.Point{{X: 1, K: 1, N: 1}}}},
+		{{Strategy: "setnx", Points: []study.Point{{X: 1, K: 1, N: 0}}}},
+		sensitivitySample().Series[:4],
 	} {
+		s := Sensitivity{study.Sensitivity{Series: series}}
 		if err := s.PNG(io.Discard); err != nil {
 			t.Error(err)
 		}

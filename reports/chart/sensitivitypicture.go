@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"locklab/scenarios/study"
 )
 
 // PNG draws one panel a strategy, all on one scale.
@@ -85,7 +87,7 @@ func (s *Sensitivity) panels(rows, columns int) ([][]*plot.Plot, error) {
 		panels[r] = make([]*plot.Plot, columns)
 	}
 	for i := range s.Series {
-		p, err := s.panel(&s.Series[i], scale)
+		p, err := panel(s.Series[i], scale)
 		if err != nil {
 			return nil, fmt.Errorf("chart: drawing %s: %w", s.Series[i].Strategy, err)
 		}
@@ -111,7 +113,7 @@ func (s *Sensitivity) scale() scale {
 	return out
 }
 
-func (s *Sensitivity) panel(one *Series, sc scale) (*plot.Plot, error) {
+func panel(one study.Series, sc scale) (*plot.Plot, error) {
 	st := styleOf(one.Strategy)
 	p := plot.New()
 	p.Title.Text = one.Strategy
@@ -123,23 +125,23 @@ func (s *Sensitivity) panel(one *Series, sc scale) (*plot.Plot, error) {
 	plainAxis(&p.X)
 	plainAxis(&p.Y)
 	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0 %"}, {Value: 0.25}, {Value: 0.5, Label: "50 %"}, {Value: 0.75}, {Value: 1, Label: "100 %"}}
-	p.Add(guides{sc})
+	p.Add(faintLines{sc})
 	if len(one.Points) == 0 {
 		return p, nil
 	}
-	band, err := plotter.NewPolygon(one.band())
+	area, err := plotter.NewPolygon(band(one))
 	if err != nil {
 		return nil, err
 	}
-	band.Color = color.NRGBA{st.color.R, st.color.G, st.color.B, 0x48}
-	band.LineStyle.Width = 0
-	line, dots, err := plotter.NewLinePoints(one.xys())
+	area.Color = color.NRGBA{st.color.R, st.color.G, st.color.B, 0x48}
+	area.LineStyle.Width = 0
+	line, dots, err := plotter.NewLinePoints(xys(one))
 	if err != nil {
 		return nil, err
 	}
 	line.LineStyle = draw.LineStyle{Color: st.color, Width: 1.6, Dashes: st.dash}
 	dots.GlyphStyle = draw.GlyphStyle{Color: st.color, Radius: 2.4, Shape: st.marker}
-	p.Add(band, line, dots, note{one})
+	p.Add(area, line, dots, note{one})
 	return p, nil
 }
 
@@ -156,31 +158,31 @@ func plainAxis(a *plot.Axis) {
 	a.Label.TextStyle = name
 }
 
-func (s *Series) xys() plotter.XYs {
+func xys(s study.Series) plotter.XYs {
 	out := make(plotter.XYs, len(s.Points))
 	for i, p := range s.Points {
-		out[i].X, out[i].Y = p.X, p.share()
+		out[i].X, out[i].Y = p.X, share(p)
 	}
 	return out
 }
 
 // band runs along the lower ends of the intervals and back along the upper.
-func (s *Series) band() plotter.XYs {
+func band(s study.Series) plotter.XYs {
 	n := len(s.Points)
 	out := make(plotter.XYs, 2*n)
 	for i, p := range s.Points {
-		lo, hi := Wilson(p.K, p.N)
+		lo, hi := study.Wilson(p.K, p.N)
 		out[i].X, out[i].Y = p.X, lo
 		out[2*n-1-i].X, out[2*n-1-i].Y = p.X, hi
 	}
 	return out
 }
 
-// guides are the faint lines behind the data: quarters of the share, and a
+// faintLines are the lines behind the data: quarters of the share, and a
 // dashed one where the fault is as large as the TTL.
-type guides struct{ scale scale }
+type faintLines struct{ scale scale }
 
-func (g guides) Plot(c draw.Canvas, p *plot.Plot) {
+func (g faintLines) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for _, share := range []float64{0.25, 0.5, 0.75, 1} {
 		c.StrokeLine2(draw.LineStyle{Color: hairline, Width: 0.5}, c.Min.X, y(share), c.Max.X, y(share))
@@ -193,14 +195,14 @@ func (g guides) Plot(c draw.Canvas, p *plot.Plot) {
 // note is the label inside a panel: the largest share, or the bound. It is drawn
 // where the curve is not: in the right half at mid-height, which a curve that
 // rises crosses on its left, or at the top of a curve that does not rise.
-type note struct{ series *Series }
+type note struct{ series study.Series }
 
 func (n note) Plot(c draw.Canvas, p *plot.Plot) {
 	_, y := p.Transforms(&c)
 	style := bold(writing(smallSize, ink))
-	text, at := n.series.zero(), vg.Point{X: c.Min.X + 6, Y: y(0.91)}
-	if _, fell := n.series.onset(); fell {
-		text = say("en", "sensitivity.upto", "top", n.series.top())
+	text, at := zeroBound(n.series), vg.Point{X: c.Min.X + 6, Y: y(0.91)}
+	if _, fell := onset(n.series); fell {
+		text = say("en", "sensitivity.upto", "top", topShare(n.series))
 		at = vg.Point{X: c.Max.X - style.Width(text) - 6, Y: y(0.38)}
 	}
 	fillBox(c, box(at.X-3, at.Y-6, at.X+style.Width(text)+3, at.Y+6), white)

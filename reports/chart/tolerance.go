@@ -9,19 +9,16 @@ import (
 	"strconv"
 	"strings"
 
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
+	"locklab/scenarios/study"
 )
 
-// A Tolerance is how large a single fault may be before a lock lets two clients in at
-// once, as complete searches tell.
-type Tolerance struct {
-	Locks   []string // in the order in which they are drawn
-	Servers []int    // how many servers each has; nil: one each
-	Hazards []Hazard
-	Max     float64 // the largest size that was searched, in leases
-}
+// A Tolerance draws how large a single fault may be before a lock lets two clients in at
+// once.
+type Tolerance struct{ study.Tolerance }
 
 // Title is what the chart asks.
 func (f *Tolerance) Title(lang string) string { return say(lang, "tolerance.title") }
@@ -29,87 +26,23 @@ func (f *Tolerance) Title(lang string) string { return say(lang, "tolerance.titl
 // Bounds says what the searches covered.
 func (f *Tolerance) Bounds(lang string) string { return say(lang, "tolerance.bounds") }
 
-// A Hazard is a fault that is injected once, and the limit of each lock.
-type Hazard struct {
-	ID     string // as it is typed; the catalogues have its name
-	Sized  bool   // the fault has a size; without one a lock only holds or falls
-	Limits []Limit
-	Guides []Guide // sizes at which a lock can be expected to fall, two at most, the smaller one first
-}
-
-// A Guide is a size with a name.
-type Guide struct {
-	At   float64 // in leases
-	Name string  // "work" or "renewal": what is taken off the lease
-}
-
-// A Limit is the size of a hazard at which one lock falls.
-type Limit struct {
-	Inconclusive bool    // a search had to be given up, or was never made
-	Holds        float64 // the largest size that let nobody in, in leases; 0: none
-	Falls        float64 // the smallest size that let two in, in leases; 0: none. Not 0 for a hazard without size: it falls
-	Trace        string  // link to a run that falls at that size; "": none
-}
-
-// The results of a limit, as CSV and JSON write them.
-const (
-	resultUnknown = "unknown"
-	resultHolds   = "no limit found"
-	resultAlways  = "falls at any size"
-	resultLimited = "limited"
-	resultFalls   = "falls"
-	resultStands  = "holds"
-)
-
-// Result is the limit in a word or two.
-func (h *Hazard) Result(l Limit) string {
-	switch {
-	case l.Inconclusive:
-		return resultUnknown
-	case !h.Sized && l.Falls > 0:
-		return resultFalls
-	case !h.Sized:
-		return resultStands
-	case l.Falls == 0:
-		return resultHolds
-	case l.Holds == 0:
-		return resultAlways
-	}
-	return resultLimited
-}
-
-// limit is that of lock i; what was not given is untold.
-func (h *Hazard) limit(i int) Limit {
-	if i < len(h.Limits) {
-		return h.Limits[i]
-	}
-	return Limit{Inconclusive: true}
-}
-
 // Inconclusive says whether a search did not finish, so that something stays unknown.
 func (f *Tolerance) Inconclusive() bool {
-	for n := range f.Hazards {
-		for i := range f.Locks {
-			if f.Hazards[n].limit(i).Inconclusive {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Limits, func(l study.Limit) bool { return l.Answer == study.NoAnswer })
 }
 
-// label is a limit as tables and pictures write it.
-func (f *Tolerance) label(lang string, h *Hazard, l Limit) string {
-	switch h.Result(l) {
-	case resultUnknown:
+// limitLabel is a limit as tables and pictures write it.
+func limitLabel(lang string, l *study.Limit) string {
+	switch l.Answer {
+	case study.NoAnswer:
 		return say(lang, "tolerance.label.unknown")
-	case resultHolds:
-		return say(lang, "tolerance.label.holds", "max", decimal(f.Max))
-	case resultAlways:
+	case study.NoLimit:
+		return say(lang, "tolerance.label.holds", "max", decimal(study.MaxLeases))
+	case study.AnySize:
 		return say(lang, "tolerance.label.always")
-	case resultFalls:
+	case study.FallsOnce:
 		return say(lang, "tolerance.label.falls")
-	case resultStands:
+	case study.HoldsOnce:
 		return say(lang, "tolerance.label.stands")
 	}
 	return leases(l.Falls)
@@ -123,8 +56,8 @@ func leases(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 // that have the same said of them.
 func (f *Tolerance) Takeaway(lang string) string {
 	var names, texts []string
-	for i := range f.Hazards {
-		names, texts = append(names, f.Hazards[i].ID), append(texts, f.groups(lang, &f.Hazards[i]))
+	for n, h := range f.Hazards {
+		names, texts = append(names, h.Fault), append(texts, f.groups(lang, n))
 	}
 	each := aboutEach(lang, names, texts)
 	if debate := f.debate(lang); debate != "" {
@@ -136,19 +69,21 @@ func (f *Tolerance) Takeaway(lang string) string {
 // debate compares a majority of servers with one server, about which Kleppmann and
 // antirez disagreed in 2016; "" if one of the two locks is missing.
 func (f *Tolerance) debate(lang string) string {
-	one, many := slices.Index(f.Locks, "token"), slices.Index(f.Locks, "redlock")
+	place := func(id string) int {
+		return slices.IndexFunc(f.Locks, func(e lock.Entry) bool { return e.ID == id })
+	}
+	one, many := place("token"), place("redlock")
 	if one < 0 || many < 0 {
 		return ""
 	}
 	var parts []string
-	for i := range f.Hazards {
-		h := &f.Hazards[i]
-		a, b := h.limit(one), h.limit(many)
-		if h.Result(a) != resultLimited || h.Result(b) != resultLimited {
+	for n, h := range f.Hazards {
+		a, b := f.At(one, n), f.At(many, n)
+		if a.Answer != study.Limited || b.Answer != study.Limited {
 			continue
 		}
 		key := map[int]string{-1: "tolerance.less", 0: "tolerance.same", 1: "tolerance.more"}[cmp.Compare(b.Falls, a.Falls)]
-		parts = append(parts, say(lang, key, "fault", h.ID, "many", leases(b.Falls), "one", leases(a.Falls)))
+		parts = append(parts, say(lang, key, "fault", h.Fault, "many", leases(b.Falls), "one", leases(a.Falls)))
 	}
 	if parts == nil {
 		return ""
@@ -156,21 +91,22 @@ func (f *Tolerance) debate(lang string) string {
 	return say(lang, "tolerance.majority", "text", text.Join(lang, "tolerance.and", parts))
 }
 
-func (f *Tolerance) groups(lang string, h *Hazard) string {
+// groups says of the n-th hazard which locks fall from which size on.
+func (f *Tolerance) groups(lang string, n int) string {
 	type group struct {
 		at    float64
 		words string // {locks} is left open
 		locks []string
 	}
 	var all []*group
-	for i, id := range f.Locks {
-		at, words := f.verdict(lang, h, h.limit(i))
-		n := slices.IndexFunc(all, func(g *group) bool { return g.words == words })
-		if n < 0 {
-			n = len(all)
+	for i, e := range f.Locks {
+		at, words := limitWords(lang, f.At(i, n))
+		g := slices.IndexFunc(all, func(g *group) bool { return g.words == words })
+		if g < 0 {
+			g = len(all)
 			all = append(all, &group{at: at, words: words})
 		}
-		all[n].locks = append(all[n].locks, id)
+		all[g].locks = append(all[g].locks, e.ID)
 	}
 	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Compare(a.at, b.at) })
 	parts := make([]string, len(all))
@@ -180,19 +116,19 @@ func (f *Tolerance) groups(lang string, h *Hazard) string {
 	return text.Join(lang, "grid.join", parts)
 }
 
-// verdict puts a limit into words about {locks}; at is its rank among the others.
-func (f *Tolerance) verdict(lang string, h *Hazard, l Limit) (at float64, words string) {
-	switch r := h.Result(l); r {
-	case resultUnknown:
-		return f.Max + 2, say(lang, "tolerance.untold")
-	case resultHolds:
-		return f.Max + 1, say(lang, "tolerance.never", "max", decimal(f.Max))
-	case resultAlways:
+// limitWords puts a limit into words about {locks}; at is its rank among the others.
+func limitWords(lang string, l *study.Limit) (at float64, words string) {
+	switch l.Answer {
+	case study.NoAnswer:
+		return study.MaxLeases + 2, say(lang, "tolerance.untold")
+	case study.NoLimit:
+		return study.MaxLeases + 1, say(lang, "tolerance.never", "max", decimal(study.MaxLeases))
+	case study.AnySize:
 		return 0, say(lang, "tolerance.always")
-	case resultLimited:
+	case study.Limited:
 		return l.Falls, say(lang, "tolerance.from", "at", leases(l.Falls))
-	case resultStands:
-		return f.Max + 1, say(lang, "tolerance.stands")
+	case study.HoldsOnce:
+		return study.MaxLeases + 1, say(lang, "tolerance.stands")
 	default:
 		return 0, say(lang, "tolerance.falls")
 	}
@@ -203,16 +139,12 @@ func (f *Tolerance) verdict(lang string, h *Hazard, l Limit) (at float64, words 
 func (f *Tolerance) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	records := [][]string{{"strategy", "fault", "result", "holds_up_to", "falls_at", "largest_searched", "trace"}}
-	for i, id := range f.Locks {
-		for n := range f.Hazards {
-			h := &f.Hazards[n]
-			l := h.limit(i)
-			r := []string{id, h.ID, h.Result(l), "", "", "", l.Trace}
-			if h.Sized && !l.Inconclusive {
-				r[3], r[4], r[5] = sizeText(l.Holds), sizeText(l.Falls), decimal(f.Max)
-			}
-			records = append(records, r)
+	for _, l := range f.Limits {
+		r := []string{l.Strategy, l.Fault, string(l.Answer), sizeText(l.Holds), sizeText(l.Falls), "", l.Trace}
+		if l.Holds > 0 || l.Falls > 0 { // the hazard has a size
+			r[5] = decimal(study.MaxLeases)
 		}
+		records = append(records, r)
 	}
 	if err := out.WriteAll(records); err != nil {
 		return fmt.Errorf("chart: writing tolerances: %w", err)
@@ -235,14 +167,14 @@ func (f *Tolerance) Text(w io.Writer, o reports.Options) error {
 	}
 	out.Put("", 0)
 	head := []string{say(out.Lang(), "tolerance.head")}
-	for i := range f.Hazards {
-		head = append(head, f.Hazards[i].ID)
+	for _, h := range f.Hazards {
+		head = append(head, h.Fault)
 	}
 	s := layout.Sheet{Rows: [][]string{head}, Floor: 8}
-	for i, id := range f.Locks {
-		row := []string{id}
+	for i, e := range f.Locks {
+		row := []string{e.ID}
 		for n := range f.Hazards {
-			row = append(row, f.label(out.Lang(), &f.Hazards[n], f.Hazards[n].limit(i)))
+			row = append(row, limitLabel(out.Lang(), f.At(i, n)))
 		}
 		s.Rows = append(s.Rows, row)
 	}

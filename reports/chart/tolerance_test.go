@@ -5,34 +5,33 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/internal/samples"
+	"locklab/scenarios/study"
 )
 
 // toleranceSample has every kind of limit in it.
 func toleranceSample() Tolerance {
-	return Tolerance{
-		Locks:   []string{"setnx", "getset", "token", "watchdog", "redlock"},
-		Servers: []int{1, 1, 1, 1, 3},
-		Max:     2,
-		Hazards: []Hazard{
-			{
-				ID: "pause", Sized: true,
-				Guides: []Guide{{0.6, "work"}, {2.0 / 3, "renewal"}},
-				Limits: []Limit{{Holds: 2}, {Holds: 0.55, Falls: 0.6}, {Holds: 0.55, Falls: 0.6}, {Holds: 1.95, Falls: 2}, {Holds: 0.85, Falls: 0.9}},
-			},
-			{
-				ID: "node-clock", Sized: true,
-				Limits: []Limit{{Holds: 2}, {Holds: 2}, {Holds: 0.55, Falls: 0.6}, {Inconclusive: true}, {Holds: 0.5, Falls: 0.55}},
-			},
-			{
-				ID: "client-clock", Sized: true,
-				Limits: []Limit{{Holds: 2}, {Falls: 0.05}, {Holds: 2}, {Holds: 2}, {Holds: 2}},
-			},
-			{ID: "failover", Limits: []Limit{{Falls: 1}, {Falls: 1}, {Falls: 1}, {Inconclusive: true}, {}}},
-			{ID: "restart", Limits: []Limit{{Falls: 1}, {Falls: 1}, {Falls: 1}, {Falls: 1}}}, // redlock not given
-		},
+	const never = study.MaxLeases
+	cells := [][]study.Limit{
+		{{Answer: study.NoLimit, Holds: never}, {Answer: study.NoLimit, Holds: never}, {Answer: study.NoLimit, Holds: never}, {Answer: study.FallsOnce}, {Answer: study.FallsOnce}},
+		{{Answer: study.Limited, Holds: 0.55, Falls: 0.6}, {Answer: study.NoLimit, Holds: never}, {Answer: study.AnySize, Falls: 0.05}, {Answer: study.FallsOnce}, {Answer: study.FallsOnce}},
+		{{Answer: study.Limited, Holds: 0.55, Falls: 0.6}, {Answer: study.Limited, Holds: 0.55, Falls: 0.6}, {Answer: study.NoLimit, Holds: never}, {Answer: study.FallsOnce}, {Answer: study.FallsOnce}},
+		{{Answer: study.Limited, Holds: 1.95, Falls: 2}, {Answer: study.NoAnswer}, {Answer: study.NoLimit, Holds: never}, {Answer: study.NoAnswer}, {Answer: study.FallsOnce}},
+		{{Answer: study.Limited, Holds: 0.85, Falls: 0.9}, {Answer: study.Limited, Holds: 0.5, Falls: 0.55}, {Answer: study.NoLimit, Holds: never}, {Answer: study.HoldsOnce}, {Answer: study.NoAnswer}},
 	}
+	f := Tolerance{study.Tolerance{
+		Locks:   append(locksOf("setnx", "getset", "token", "watchdog"), lock.Entry{ID: "redlock", Nodes: 5}),
+		Hazards: []study.Hazard{{Fault: "pause", Sized: true}, {Fault: "node-clock", Sized: true}, {Fault: "client-clock", Sized: true}, {Fault: "failover"}, {Fault: "restart"}},
+	}}
+	for i, row := range cells {
+		for n, l := range row {
+			l.Strategy, l.Fault = f.Locks[i].ID, f.Hazards[n].Fault
+			f.Limits = append(f.Limits, l)
+		}
+	}
+	return f
 }
 
 func TestToleranceCSV(t *testing.T) {
@@ -72,7 +71,7 @@ func TestToleranceTakeaway(t *testing.T) {
 
 // Charts of nothing, of no lock and of no hazard are drawn all the same.
 func TestToleranceOddSizes(t *testing.T) {
-	for _, f := range []Tolerance{{}, {Locks: []string{"token"}}, {Max: 2, Hazards: []Hazard{{ID: "pause", Sized: true}}}} {
+	for _, f := range []Tolerance{{}, {study.Tolerance{Locks: locksOf("token")}}, {study.Tolerance{Hazards: []study.Hazard{{Fault: "pause", Sized: true}}}}} {
 		if err := f.PNG(io.Discard); err != nil {
 			t.Error(err)
 		}

@@ -7,6 +7,9 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/study"
 )
 
 // PNG draws a panel for each hazard with a size, all on one scale, and a column
@@ -45,16 +48,16 @@ type tolerancePlot struct {
 
 func newTolerancePlot(f *Tolerance) *tolerancePlot {
 	p := &tolerancePlot{f: f, label: 40}
-	for i, id := range f.Locks {
-		p.label = max(p.label, bold(writing(textSize, ink)).Width(id)+14, writing(smallSize, ink).Width(f.note(i))+14)
+	for _, e := range f.Locks {
+		p.label = max(p.label, bold(writing(textSize, ink)).Width(e.ID)+14, writing(smallSize, ink).Width(serversNote(e))+14)
 	}
 	x := margin + p.label
-	for i := range f.Hazards {
+	for _, h := range f.Hazards {
 		p.lefts = append(p.lefts, x)
-		if f.Hazards[i].Sized {
+		if h.Sized {
 			x += rangeWidth + rangeGap
 		} else {
-			x += max(answerWidth, bold(writing(textSize, ink)).Width(f.Hazards[i].ID)+14)
+			x += max(answerWidth, bold(writing(textSize, ink)).Width(h.Fault)+14)
 		}
 	}
 	p.width = max(x+margin, 480)
@@ -64,7 +67,7 @@ func newTolerancePlot(f *Tolerance) *tolerancePlot {
 }
 
 func (f *Tolerance) legend() string {
-	return say("en", "tolerance.legend", "max", decimal(f.Max), "bounds", f.Bounds("en"))
+	return say("en", "tolerance.legend", "max", decimal(study.MaxLeases), "bounds", f.Bounds("en"))
 }
 
 func (p *tolerancePlot) body() vg.Length {
@@ -77,28 +80,28 @@ func (p *tolerancePlot) height() vg.Length {
 
 func (p *tolerancePlot) draw(c draw.Canvas) {
 	top := p.heading.draw(c, c.Min.X+margin, c.Max.Y-margin)
-	for i, id := range p.f.Locks {
+	for i, e := range p.f.Locks {
 		y := p.row(top, i)
 		fillBox(c, box(c.Min.X+margin, y-rangeRow/2, c.Max.X-margin, y+rangeRow/2), ground(i))
-		name, note := y, p.f.note(i)
+		name, note := y, serversNote(e)
 		if note != "" {
 			name += smallSize * leading / 2
 			c.FillText(writing(smallSize, faintInk), vg.Point{X: c.Min.X + margin + 4, Y: y - textSize*leading/2}, note)
 		}
-		c.FillText(bold(writing(textSize, ink)), vg.Point{X: c.Min.X + margin + 4, Y: name}, id)
+		c.FillText(bold(writing(textSize, ink)), vg.Point{X: c.Min.X + margin + 4, Y: name}, e.ID)
 	}
-	for n := range p.f.Hazards {
-		h, left := &p.f.Hazards[n], c.Min.X+p.lefts[n]
-		c.FillText(bold(writing(textSize, ink)), vg.Point{X: left, Y: top - textSize*leading/2}, h.ID)
-		c.FillText(writing(smallSize, faintInk), vg.Point{X: left, Y: top - textSize*leading - smallSize*leading/2}, say("en", "tolerance.fault."+h.ID))
+	for n, h := range p.f.Hazards {
+		left := c.Min.X + p.lefts[n]
+		c.FillText(bold(writing(textSize, ink)), vg.Point{X: left, Y: top - textSize*leading/2}, h.Fault)
+		c.FillText(writing(smallSize, faintInk), vg.Point{X: left, Y: top - textSize*leading - smallSize*leading/2}, say("en", "tolerance.fault."+h.Fault))
 		if h.Sized {
-			p.scale(c, h, left, top)
+			p.scale(c, guides[h.Fault], left, top)
 		}
 		for i := range p.f.Locks {
 			if h.Sized {
-				p.drawRange(c, i, h.limit(i), left, p.row(top, i))
+				drawRange(c, i, p.f.At(i, n), left, p.row(top, i))
 			} else {
-				p.drawAnswer(c, h, h.limit(i), left, p.row(top, i))
+				drawAnswer(c, p.f.At(i, n), left, p.row(top, i))
 			}
 		}
 	}
@@ -120,62 +123,76 @@ func (p *tolerancePlot) row(top vg.Length, i int) vg.Length {
 	return top - rangeHead - rangeRow*(vg.Length(i)+0.5)
 }
 
-// at is the position of a size in a panel.
-func (p *tolerancePlot) at(left vg.Length, size float64) vg.Length {
-	if p.f.Max <= 0 {
-		return left
-	}
-	return left + rangeWidth*vg.Length(size/p.f.Max)
+// rangeAt is the position of a size in a panel.
+func rangeAt(left vg.Length, size float64) vg.Length {
+	return left + rangeWidth*vg.Length(size/study.MaxLeases)
+}
+
+// A guide is a size at which theory expects a lock to fall.
+type guide struct {
+	at   float64 // in leases
+	name string  // what is taken off the lease
+}
+
+// guides are those of each fault, two at most, the smaller one first: work takes two
+// fifths of a lease, so that a lease that is never renewed has three fifths left when the
+// work begins; one that is renewed every third of a lease has two thirds left when the
+// next renewal is due.
+var guides = map[string][]guide{
+	"pause":        {{0.6, "work"}, {2.0 / 3, "renewal"}},
+	"client-clock": {{0.6, "work"}},
+	"node-clock":   {{0.6, "work"}, {2.0 / 3, "renewal"}},
 }
 
 // scale draws a panel's guide lines and the sizes below them.
-func (p *tolerancePlot) scale(c draw.Canvas, h *Hazard, left, top vg.Length) {
+func (p *tolerancePlot) scale(c draw.Canvas, guides []guide, left, top vg.Length) {
 	high, low := top-rangeHead, top-rangeHead-rangeRow*vg.Length(len(p.f.Locks))
 	for i := range 5 {
-		size := p.f.Max * float64(i) / 4
-		x := p.at(left, size)
+		size := study.MaxLeases * float64(i) / 4
+		x := rangeAt(left, size)
 		c.StrokeLine2(draw.LineStyle{Color: hairline, Width: 0.6}, x, low-3, x, high)
 		c.FillText(aligned(writing(smallSize, ink), draw.XCenter), vg.Point{X: x, Y: low - 9}, decimal(size))
 	}
 	c.FillText(writing(smallSize, faintInk), vg.Point{X: left, Y: low - 20}, say("en", "tolerance.axis"))
-	for i, g := range h.Guides {
-		x := p.at(left, g.At)
+	for i, g := range guides {
+		x := rangeAt(left, g.at)
 		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{3, 3}}, x, low, x, high)
 		side, away := draw.XRight, vg.Length(1)
 		if i > 0 {
 			side, away = draw.XLeft, -1
 		}
-		c.FillText(aligned(writing(smallSize, ink), side), vg.Point{X: x + away, Y: high + 6}, say("en", "tolerance.guide."+g.Name))
+		c.FillText(aligned(writing(smallSize, ink), side), vg.Point{X: x + away, Y: high + 6}, say("en", "tolerance.guide."+g.name))
 	}
 }
 
-// note says how many servers lock i has, if several.
-func (f *Tolerance) note(i int) string {
-	if i < len(f.Servers) && f.Servers[i] > 1 {
-		return say("en", "tolerance.servers", "n", strconv.Itoa(f.Servers[i]))
+// serversNote says how many servers a lock has, if several.
+func serversNote(e lock.Entry) string {
+	if n := study.FewServers(e); n > 1 {
+		return say("en", "tolerance.servers", "n", strconv.Itoa(n))
 	}
 	return ""
 }
 
 // drawRange draws the sizes that a lock survives, and the one at which it falls.
-func (p *tolerancePlot) drawRange(c draw.Canvas, i int, l Limit, left, y vg.Length) {
-	st, zero := styleOf(p.f.Locks[i]), left
+// Row i is its background.
+func drawRange(c draw.Canvas, i int, l *study.Limit, left, y vg.Length) {
+	st := styleOf(l.Strategy)
 	line := draw.LineStyle{Color: st.color, Width: 2, Dashes: st.dash}
 	text := bold(writing(smallSize, ink))
-	switch (&Hazard{Sized: true}).Result(l) {
-	case resultUnknown:
-		c.FillText(writing(textSize, faintInk), vg.Point{X: zero + 4, Y: y}, say("en", "tolerance.stopped"))
-	case resultHolds:
-		end := p.at(left, p.f.Max) + 14
-		c.StrokeLine2(line, zero, y, end-7, y)
+	switch l.Answer {
+	case study.NoAnswer:
+		c.FillText(writing(textSize, faintInk), vg.Point{X: left + 4, Y: y}, say("en", "tolerance.stopped"))
+	case study.NoLimit:
+		end := rangeAt(left, study.MaxLeases) + 14
+		c.StrokeLine2(line, left, y, end-7, y)
 		arrow(c, end, y, st)
-		c.FillText(text, vg.Point{X: end + 4, Y: y}, "> "+decimal(p.f.Max))
-	case resultAlways:
-		cross(c, zero, y)
-		c.FillText(text, vg.Point{X: zero + 9, Y: y}, say("en", "tolerance.label.always"))
+		c.FillText(text, vg.Point{X: end + 4, Y: y}, "> "+decimal(study.MaxLeases))
+	case study.AnySize:
+		cross(c, left, y)
+		c.FillText(text, vg.Point{X: left + 9, Y: y}, say("en", "tolerance.label.always"))
 	default:
-		holds, falls := p.at(left, l.Holds), p.at(left, l.Falls)
-		c.StrokeLine2(line, zero, y, holds, y)
+		holds, falls := rangeAt(left, l.Holds), rangeAt(left, l.Falls)
+		c.StrokeLine2(line, left, y, holds, y)
 		c.DrawGlyph(draw.GlyphStyle{Color: st.color, Radius: 2.5, Shape: st.marker}, vg.Point{X: holds, Y: y})
 		cross(c, falls, y)
 		label := vg.Point{X: falls + 8, Y: y}
@@ -188,14 +205,14 @@ func (p *tolerancePlot) drawRange(c draw.Canvas, i int, l Limit, left, y vg.Leng
 	}
 }
 
-func (p *tolerancePlot) drawAnswer(c draw.Canvas, h *Hazard, l Limit, left, y vg.Length) {
-	switch h.Result(l) {
-	case resultFalls:
+func drawAnswer(c draw.Canvas, l *study.Limit, left, y vg.Length) {
+	switch l.Answer {
+	case study.FallsOnce:
 		cross(c, left+5, y)
-		c.FillText(bold(writing(smallSize, ink)), vg.Point{X: left + 14, Y: y}, p.f.label("en", h, l))
-	case resultStands:
+		c.FillText(bold(writing(smallSize, ink)), vg.Point{X: left + 14, Y: y}, limitLabel("en", l))
+	case study.HoldsOnce:
 		c.DrawGlyph(draw.GlyphStyle{Color: green, Radius: 3.4, Shape: draw.CircleGlyph{}}, vg.Point{X: left + 5, Y: y})
-		c.FillText(bold(writing(smallSize, ink)), vg.Point{X: left + 14, Y: y}, p.f.label("en", h, l))
+		c.FillText(bold(writing(smallSize, ink)), vg.Point{X: left + 14, Y: y}, limitLabel("en", l))
 	default:
 		c.FillText(writing(smallSize, faintInk), vg.Point{X: left + 2, Y: y}, say("en", "tolerance.unknown"))
 	}

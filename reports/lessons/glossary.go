@@ -3,6 +3,8 @@ package lessons
 import (
 	"regexp"
 	"strings"
+
+	"locklab/reports/text"
 )
 
 // Terms are the words of the glossary, by name.
@@ -18,7 +20,7 @@ func namesBetween(prefix, suffix string) (names []string) {
 	return names
 }
 
-// FindTerm finds a term by its name in the catalogue, by its word in either language,
+// FindTerm finds a term by its name in the catalogue, by its word in any language,
 // by the verdict that it explains, or by another word for it, in any case of letters.
 func FindTerm(name string) (term string, ok bool) {
 	if furtherVerdicts.MatchString(name) {
@@ -27,8 +29,10 @@ func FindTerm(name string) (term string, ok bool) {
 	for _, term := range Terms() {
 		key := "term." + term
 		word, _, _ := strings.Cut(In("en").Name(key+".text"), ":") // the verdict
-		names := []string{term, word, In("en").Name(key + ".name"), In("zh").Name(key + ".name")}
-		for _, book := range []*Book{In("en"), In("zh")} {
+		names := []string{term, word}
+		for _, lang := range text.Languages() {
+			book := In(lang)
+			names = append(names, book.Name(key+".name"))
 			if also, ok := book.Entry(key + ".also"); ok {
 				names = append(names, strings.Split(also.Text, ",")...)
 			}

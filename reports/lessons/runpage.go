@@ -117,7 +117,7 @@ func (t *Teacher) certaintyOfSearch(o *race.Outcome) (certainty, error) {
 	large := (*explore.TooLargeError)(nil)
 	switch {
 	case errors.As(err, &large) || errors.Is(err, context.Canceled) || err != nil && o.Verdicts[0].Broken():
-		return certainty{say: func(string) string { return err.Error() }}, nil
+		return certainty{say: func(lang string) string { return text.SayError(lang, err) }}, nil
 	case err != nil:
 		return certainty{say: sentence("label.certain.none")}, nil
 	}
@@ -135,7 +135,7 @@ func (t *Teacher) otherLocks(o *race.Outcome) error {
 	for _, e := range algorithms.Milestones() {
 		result := ""
 		if other, err := race.Play(e, o.Scenario, o.Settings); err != nil { // such as a lease in whole seconds
-			result = err.Error()
+			result = t.Error(err)
 		} else {
 			result = t.results(other)
 		}
@@ -158,7 +158,7 @@ func (t *Teacher) otherSearches(o *race.Outcome) error {
 		with.Nodes, with.Retries, with.MaxStates = study.FewServers(e), study.AutoRetries, otherStates
 		result := ""
 		if s, err := study.Explore(t.ctx, e, with); err != nil {
-			result = err.Error()
+			result = t.Error(err)
 		} else {
 			result = found(s)
 		}

@@ -11,12 +11,13 @@ import (
 
 	"locklab/reports/chart"
 	"locklab/reports/internal/samples"
+	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
 )
 
 func reportSample(t *testing.T) Report {
 	t.Helper()
-	drawn := &chart.Sensitivity{Runs: 1000, Series: []chart.Series{{Strategy: "token", Points: []chart.Point{{X: 0.5, K: 0, N: 1000}, {X: 1, K: 9, N: 1000}}}}}
+	drawn := &chart.Sensitivity{Sensitivity: study.Sensitivity{Runs: 1000, Series: []study.Series{{Strategy: "token", Points: []study.Point{{X: 0.5, K: 0, N: 1000}, {X: 1, K: 9, N: 1000}}}}}}
 	var svg bytes.Buffer
 	if err := drawn.SVG(&svg); err != nil {
 		t.Fatal(err)

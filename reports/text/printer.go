@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"locklab/reports/layout"
@@ -12,7 +13,7 @@ import (
 // wrapped at a width. It remembers the first error of its writer.
 type Printer struct {
 	Out   io.Writer
-	Lang  string // "en", "zh" or "both"
+	Lang  string // as for Chosen
 	Width int    // in cells of a terminal
 	Err   error  // the first that Out returned
 }
@@ -23,12 +24,7 @@ func (p *Printer) To(w io.Writer, width int) *Printer {
 }
 
 // Langs are the languages to write in, in this order.
-func (p *Printer) Langs() []string {
-	if p.Lang == "both" {
-		return Languages()
-	}
-	return []string{p.Lang}
-}
+func (p *Printer) Langs() []string { return Chosen(p.Lang) }
 
 // Each returns what say returns for each language, joined by a slash.
 func (p *Printer) Each(say func(lang string) string) string {
@@ -46,6 +42,18 @@ func (p *Printer) Say(key string, pairs ...string) string {
 
 // First returns the text of a key in the first language, for punctuation and units.
 func (p *Printer) First(key string, pairs ...string) string { return Say(p.Langs()[0], key, pairs...) }
+
+// Error returns what an error says; see SayError. Words that are the same in each language
+// are said once.
+func (p *Printer) Error(err error) string {
+	var all []string
+	for _, lang := range p.Langs() {
+		if told := SayError(lang, err); !slices.Contains(all, told) {
+			all = append(all, told)
+		}
+	}
+	return strings.Join(all, " / ")
+}
 
 // Label returns a label for use before something on the same line, see Label.
 func (p *Printer) Label(key string, pairs ...string) string { return Label(p.Say(key, pairs...)) }

@@ -1,9 +1,15 @@
 // Package text holds every sentence that people read, in one catalogue for each
-// language: the folders en and zh. The catalogues have the same keys and the same
-// placeholders; a test compares them. A further language is a further folder.
+// language: the folders en and zh, and what Add gives it. The catalogues have the same
+// keys and the same placeholders; a test compares them.
+//
+// Errors are such sentences too: Errorf makes one, and it is put into words only where it
+// is printed, in the language of who reads it; see Printer.Error.
 //
 // A file holds lines "key = text". Lines that begin with two blanks continue a text,
 // and # begins a comment. {name} is a placeholder.
+//
+// A further language is a further folder. It has the texts of Add too, unless these
+// have a section of that language.
 package text
 
 import (
@@ -18,11 +24,43 @@ import (
 	"unicode/utf8"
 )
 
-//go:embed en/*.txt zh/*.txt
+//go:embed */*.txt
 var files embed.FS
 
+// fallback is the language of the texts where an unknown one is wanted.
+const fallback = "en"
+
 // Languages returns the languages that there are, the fallback first.
-func Languages() []string { return []string{"en", "zh"} }
+func Languages() []string { return slices.Clone(languages()) }
+
+var languages = sync.OnceValue(func() []string {
+	folders, err := files.ReadDir(".") // sorted by name
+	if err != nil {
+		panic(err)
+	}
+	all := []string{fallback}
+	for _, f := range folders {
+		if f.Name() != fallback {
+			all = append(all, f.Name())
+		}
+	}
+	return all
+})
+
+// Both asks for every language, one after the other.
+const Both = "both"
+
+// Chosen returns the languages that a reader asks for by the name of one, or by Both.
+// An unknown name, and none, gets the fallback.
+func Chosen(lang string) []string {
+	switch {
+	case lang == Both:
+		return Languages()
+	case slices.Contains(languages(), lang):
+		return []string{lang}
+	}
+	return []string{fallback}
+}
 
 // A Catalogue is all texts of one language.
 type Catalogue struct {
@@ -38,21 +76,66 @@ func In(lang string) *Catalogue {
 	if c, ok := catalogues()[lang]; ok {
 		return c
 	}
-	return catalogues()["en"]
+	return catalogues()[fallback]
 }
 
 // catalogues are part of the program: a mistake in them is found by the tests.
 var catalogues = sync.OnceValue(func() map[string]*Catalogue {
 	all := map[string]*Catalogue{}
-	for _, lang := range Languages() {
+	for _, lang := range languages() {
 		c, err := load(files, lang)
 		if err != nil {
 			panic(err)
 		}
 		all[lang] = c
 	}
+	loaded = true
+	for _, p := range parts {
+		if err := p.addTo(all); err != nil {
+			panic(err)
+		}
+	}
 	return all
 })
+
+var (
+	parts  []part
+	loaded bool
+)
+
+// A part is texts that stand elsewhere in the program, in every language.
+type part struct{ name, texts string }
+
+// Add adds texts that stand where they are used: sections of lines like those of a
+// file, each under its language, as in "[en]". name says where they stand, for error
+// messages. Add is for variables of packages: it panics once a text has been read.
+func Add(name, texts string) {
+	if loaded {
+		panic("text: Add(" + name + ") after the first text was read: call it where a variable of a package is set")
+	}
+	parts = append(parts, part{name, texts})
+}
+
+// addTo adds each section to its catalogue.
+func (p part) addTo(all map[string]*Catalogue) error {
+	var r reader
+	for i, line := range strings.Split(p.texts, "\n") {
+		position := fmt.Sprintf("%s:%d", p.name, i+1)
+		if lang, is := strings.CutPrefix(line, "["); is {
+			r = reader{Catalogue: all[strings.TrimSuffix(lang, "]")]}
+			if r.Catalogue == nil {
+				return fmt.Errorf("text: %s: %s is no language: write one of [%s]", position, line, strings.Join(Languages(), "] ["))
+			}
+		} else if r.Catalogue != nil {
+			if err := r.read(position, line); err != nil {
+				return err
+			}
+		} else if strings.TrimSpace(line) != "" {
+			return fmt.Errorf("text: %s: %q has no language: write [%s] above it", position, line, fallback)
+		}
+	}
+	return nil
+}
 
 // load reads all files of a folder.
 func load(files fs.FS, dir string) (*Catalogue, error) {
@@ -66,39 +149,43 @@ func load(files fs.FS, dir string) (*Catalogue, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := c.read(path.Join(dir, e.Name()), string(content)); err != nil {
-			return nil, err
+		r := reader{Catalogue: c}
+		for i, line := range strings.Split(string(content), "\n") {
+			if err := r.read(fmt.Sprintf("%s:%d", path.Join(dir, e.Name()), i+1), line); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return c, nil
 }
 
-// read adds the texts of one file.
-func (c *Catalogue) read(file, content string) error {
-	key := ""
-	for i, line := range strings.Split(content, "\n") {
-		position := fmt.Sprintf("%s:%d", file, i+1)
-		rest, more := strings.CutPrefix(line, "  ")
-		name, first, ok := strings.Cut(line, " = ")
-		switch {
-		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#"):
-			key = ""
-		case more && key == "":
-			return fmt.Errorf("text: %s: %q continues no text: write key = text first", position, line)
-		case more:
-			e := c.entries[key]
-			e.Text = glue(e.Text, strings.TrimSpace(rest))
-			c.entries[key] = e
-		case !ok || strings.ContainsRune(name, ' '):
-			return fmt.Errorf("text: %s: %q: write key = text", position, line)
-		default:
-			if old, twice := c.entries[name]; twice {
-				return fmt.Errorf("text: %s: %s exists already at %s", position, name, old.Position)
-			}
-			key = name
-			c.keys = append(c.keys, key)
-			c.entries[key] = Entry{strings.TrimSpace(first), position}
+// A reader adds lines to a catalogue.
+type reader struct {
+	*Catalogue
+	key string // of the text that the next line may continue
+}
+
+func (r *reader) read(position, line string) error {
+	rest, more := strings.CutPrefix(line, "  ")
+	name, first, ok := strings.Cut(line, " = ")
+	switch {
+	case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#"):
+		r.key = ""
+	case more && r.key == "":
+		return fmt.Errorf("text: %s: %q continues no text: write key = text first", position, line)
+	case more:
+		e := r.entries[r.key]
+		e.Text = glue(e.Text, strings.TrimSpace(rest))
+		r.entries[r.key] = e
+	case !ok || strings.ContainsRune(name, ' '):
+		return fmt.Errorf("text: %s: %q: write key = text", position, line)
+	default:
+		if old, twice := r.entries[name]; twice {
+			return fmt.Errorf("text: %s: %s exists already at %s", position, name, old.Position)
 		}
+		r.key = name
+		r.keys = append(r.keys, name)
+		r.entries[name] = Entry{strings.TrimSpace(first), position}
 	}
 	return nil
 }
@@ -155,10 +242,10 @@ func Say(lang, key string, pairs ...string) string {
 	return betweenHan.ReplaceAllString(text, "$1$2")
 }
 
-// betweenHan is a blank between two Chinese characters or wide brackets. The texts
+// betweenHan is a blank between two Chinese characters or their punctuation. The texts
 // have it where a name in Latin letters may be filled in; it is dropped where
 // Chinese is filled in.
-var betweenHan = regexp.MustCompile(`([\p{Han}）]) ([\p{Han}（])`)
+var betweenHan = regexp.MustCompile(`([\p{Han}）。，；：？]) ([\p{Han}（])`)
 
 // Join joins parts by a text with the placeholders {first} and {next}.
 func Join(lang, key string, parts []string) string {
@@ -182,12 +269,15 @@ func LockTitle(id, lang string) string { return orElse(lang, "title.lock."+id, i
 // FamilyTitle returns what the locks of a family have in common; its id likewise.
 func FamilyTitle(id, lang string) string { return orElse(lang, "family."+id, id) }
 
+// FaultTitle returns what a fault is; its name likewise.
+func FaultTitle(name, lang string) string { return orElse(lang, "title.fault."+name, name) }
+
 // ScenarioTitle returns what happens in a scenario; its id likewise.
 func ScenarioTitle(id, lang string) string { return orElse(lang, "scenario."+id+".title", id) }
 
-func orElse(lang, key, fallback string) string {
+func orElse(lang, key, other string) string {
 	if e, ok := In(lang).Entry(key); ok {
 		return e.Text
 	}
-	return fallback
+	return other
 }

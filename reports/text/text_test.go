@@ -1,4 +1,4 @@
-package text
+package text_test
 
 import (
 	"io/fs"
@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mattn/go-runewidth"
 
+	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/simulator/history"
 )
 
@@ -24,13 +25,13 @@ var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 
 // Every language has the same keys, and the same placeholders in each text.
 func TestLanguagesCorrespond(t *testing.T) {
-	first := In(Languages()[0])
-	for _, lang := range Languages()[1:] {
-		other := In(lang)
-		if diff := cmp.Diff(slices.Sorted(slices.Values(first.keys)), slices.Sorted(slices.Values(other.keys))); diff != "" {
-			t.Errorf("keys (-%s +%s):\n%s", Languages()[0], lang, diff)
+	first := text.In(text.Languages()[0])
+	for _, lang := range text.Languages()[1:] {
+		other := text.In(lang)
+		if diff := cmp.Diff(slices.Sorted(slices.Values(first.Keys(""))), slices.Sorted(slices.Values(other.Keys("")))); diff != "" {
+			t.Errorf("keys (-%s +%s):\n%s", text.Languages()[0], lang, diff)
 		}
-		for _, key := range first.keys {
+		for _, key := range first.Keys("") {
 			if lessons.MatchString(key) || !other.Has(key) {
 				continue
 			}
@@ -38,7 +39,7 @@ func TestLanguagesCorrespond(t *testing.T) {
 			slices.Sort(want)
 			slices.Sort(got)
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("placeholders of %s (-%s +%s):\n%s", key, Languages()[0], lang, diff)
+				t.Errorf("placeholders of %s (-%s +%s):\n%s", key, text.Languages()[0], lang, diff)
 			}
 		}
 	}
@@ -48,22 +49,25 @@ func TestLanguagesCorrespond(t *testing.T) {
 // columns avoids them.
 func TestTextsHaveOneWidth(t *testing.T) {
 	narrow, eastern := &runewidth.Condition{}, &runewidth.Condition{EastAsianWidth: true}
-	for _, lang := range Languages() {
-		c := In(lang)
-		for _, key := range c.keys {
-			text := c.Get(key)
-			if n, e := narrow.StringWidth(text), eastern.StringWidth(text); n != e {
-				t.Errorf("%s: %s is %d or %d cells wide: %s", c.entries[key].Position, key, n, e, text)
+	for _, lang := range text.Languages() {
+		c := text.In(lang)
+		for _, key := range c.Keys("") {
+			said, _ := c.Entry(key)
+			if n, e := narrow.StringWidth(said.Text), eastern.StringWidth(said.Text); n != e {
+				t.Errorf("%s: %s is %d or %d cells wide: %s", said.Position, key, n, e, said.Text)
 			}
 		}
 	}
 }
 
+// roots are the folders whose code has keys; the first two say them with Say.
+var roots = []string{"..", "../../cmd", "../../scenarios", "../../faults", "../../simulator"}
+
 // A key that stands in the code as a literal is in the catalogues.
 func TestKeysInCodeExist(t *testing.T) {
-	call := regexp.MustCompile(`\b(?:[sS]ay|sayAll|Join|tell|head)\((?:[^()"]*, )?"([a-z]+(?:\.[a-zA-Z-]+)+)"`)
-	catalogue, found := In("en"), 0
-	for _, root := range []string{"..", "../../cmd"} {
+	call := regexp.MustCompile(`\b(?:[sS]ay|sayAll|Join|tell|head|NewPhrase|Errorf|noAnswer)\((?:[^()"]*, )?"([a-z]+(?:\.[a-zA-Z-]+)+)"`)
+	catalogue, found := text.In("en"), 0
+	for _, root := range roots[:2] {
 		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
@@ -93,7 +97,7 @@ var elsewhere = regexp.MustCompile(`^(lock|family|race|scenario|why|na|term|path
 // Every other text is used: its key, or the kind of its key, stands in the code.
 func TestTextsAreUsed(t *testing.T) {
 	var code strings.Builder
-	for _, root := range []string{"..", "../../cmd", "../../scenarios"} {
+	for _, root := range roots {
 		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, ".html") || strings.HasSuffix(path, "_test.go") {
 				return err
@@ -106,18 +110,24 @@ func TestTextsAreUsed(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, key := range In("en").keys {
+	for _, key := range text.In("en").Keys("") {
 		if !elsewhere.MatchString(key) && !isOfEvent(key) && !isUsed(code.String(), key) {
-			t.Errorf("no code says %s (%s)", key, In("en").entries[key].Position)
+			e, _ := text.In("en").Entry(key)
+			t.Errorf("no code says %s (%s)", key, e.Position)
 		}
 	}
 }
 
-// isOfEvent says whether a key is put together from a view and a kind of event.
+// isOfEvent says whether a key is put together from a view and a kind of event, or the
+// name of a fault.
 func isOfEvent(key string) bool {
 	m := regexp.MustCompile(`^(?:lane|server|cli|fault|brief\.resource|brief)\.([a-z-]+)`).FindStringSubmatch(key)
+	if m == nil {
+		return false
+	}
 	kind := history.Kind(0)
-	return m != nil && kind.UnmarshalText([]byte(m[1])) == nil
+	_, err := faults.ByName(m[1])
+	return err == nil || kind.UnmarshalText([]byte(m[1])) == nil
 }
 
 // isUsed says whether the code has the key, the key up to one of its dots (the rest is
@@ -135,42 +145,22 @@ func isUsed(code, key string) bool {
 	return isLabel && strings.Contains(code, `"`+label+`"`)
 }
 
-func TestLoad(t *testing.T) {
-	for _, c := range []struct{ content, want, err string }{
-		{content: "# comment\n\na.b = one\n  two\n  三\n  四\n", want: "one two 三四"},
-		{content: "a.b = one\n# comment\n  two\n", err: "continues no text"},
-		{content: "a.b = one\na.b = two\n", err: "exists already at en/x.txt:1"},
-		{content: "a.b one\n", err: "write key = text"},
-		{content: "a b = one\n", err: "write key = text"},
-	} {
-		got, err := load(fstest.MapFS{"en/x.txt": {Data: []byte(c.content)}}, "en")
-		switch {
-		case err != nil:
-			if c.err == "" || !strings.Contains(err.Error(), c.err) {
-				t.Errorf("%q: %v, want %q", c.content, err, c.err)
-			}
-		case c.err != "" || got.Get("a.b") != c.want:
-			t.Errorf("%q: %q, want %q, error %q", c.content, got.Get("a.b"), c.want, c.err)
-		}
-	}
-}
-
 // A key that does not exist is printed with its values, so that nothing is lost.
 func TestMissingKey(t *testing.T) {
-	if got, want := Say("en", "no.such.key", "client", "c1"), "no.such.key client c1"; got != want {
+	if got, want := text.Say("en", "no.such.key", "client", "c1"), "no.such.key client c1"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := Reason("zh", "why", "no such reason"); got != "no such reason" {
+	if got := text.Reason("zh", "why", "no such reason"); got != "no such reason" {
 		t.Errorf("%q", got)
 	}
-	if got := LockTitle("no-such-lock", "en"); got != "no-such-lock" {
+	if got := text.LockTitle("no-such-lock", "en"); got != "no-such-lock" {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestJoin(t *testing.T) {
 	for want, parts := range map[string][]string{"": nil, "a": {"a"}, "a, b, c": {"a", "b", "c"}} {
-		if got := Join("en", "chart.list", parts); got != want {
+		if got := text.Join("en", "chart.list", parts); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -1,27 +1,38 @@
 package contract_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"locklab/algorithms"
+	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
+	"locklab/simulator/history"
 )
 
-// The additions: each is one file, and one line in a list.
-var additions = []struct {
-	list, before, line string // the file with the list, and what goes in front of its first item
-	file, source       string
-}{
-	{"algorithms/redis/redis.go", "return []lock.Entry{\n", "addedLock,\n", "algorithms/redis/added.go", `package redis
+// An addition is one file, and one line in a list.
+type addition struct {
+	file, source   string
+	list, at, line string // the file with the list, and the text in it behind which the line goes
+}
+
+var addedLock = addition{
+	file: "algorithms/redis/added.go",
+	source: `package redis
 
 import "locklab/algorithms/lock"
 
@@ -30,121 +41,331 @@ var addedLock = func() lock.Entry {
 	e.ID, e.Article, e.Also = "added-lock", "", nil
 	return e
 }()
-`},
-	{"scenarios/scenarios.go", "return []race.Scenario{\n", "addedRace,\n", "scenarios/added.go", `package scenarios
+`,
+	list: "algorithms/redis/redis.go", at: "return []lock.Entry{\n", line: "addedLock,\n",
+}
 
-import "locklab/scenarios/race"
+// addedRace has the added fault, in a size that nobody notices.
+var addedRace = addition{
+	file: "scenarios/added.go",
+	source: `package scenarios
+
+import (
+	"time"
+
+	"locklab/faults"
+	"locklab/scenarios/race"
+	"locklab/simulator/history"
+)
 
 var addedRace = func() race.Scenario {
 	sc := race.Calm
-	sc.ID = "added-race"
+	sc.ID, sc.Budget = "added-race", race.FixedBudget("migrate=1")
+	sc.Script = func(race.Settings, int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(time.Millisecond, faults.MigrateOf(1, time.Millisecond))}}
+	}
 	return sc
 }()
-`},
-	{"faults/faults.go", "return []Entry{\n", "{Fault: added{}},\n", "faults/added.go", `package faults
+`,
+	list: "scenarios/scenarios.go", at: "return []race.Scenario{\n", line: "addedRace,\n",
+}
 
-import "locklab/simulator"
+// addedFault is of a new kind: it has an event and sentences of its own.
+var addedFault = addition{
+	file: "faults/added.go",
+	source: fmt.Sprintf(`package faults
 
-// added kills a client, as Crash does.
-type added struct{}
+import (
+	"time"
 
-const verbAdded = simulator.FaultVerb + 40
+	"locklab/simulator"
+	"locklab/simulator/history"
+)
 
-func (added) Name() string         { return "added-fault" }
-func (added) Verb() simulator.Verb { return verbAdded }
+const verbMigrate = simulator.FaultVerb + %d
 
-func (added) Choices(m simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	n := len(buf)
-	buf = Crash{}.Choices(m, buf)
-	for i := range buf[n:] {
-		buf[n+i].Verb = verbAdded
+// Migrate moves a client's virtual machine to another host. It stands still meanwhile.
+type Migrate struct{}
+
+func (Migrate) Name() string         { return "migrate" }
+func (Migrate) Verb() simulator.Verb { return verbMigrate }
+
+// Choices offers the longest that the budget allows; a budget without a length offers
+// none.
+func (Migrate) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+	for c := 1; c <= f.Clients() && f.Max(verbMigrate) > 0; c++ {
+		if f.Running(c) {
+			buf = append(buf, MigrateOf(c, f.Max(verbMigrate)))
+		}
 	}
 	return buf
 }
 
-func (added) Inject(m simulator.FaultContext, c simulator.Choice) string { return m.Crash(c.Client) }
-`},
+func (Migrate) Inject(f simulator.FaultContext, c simulator.Choice) string {
+	if c.D <= 0 {
+		return "refused.delay.length"
+	}
+	f.Tell(history.Event{Client: int(c.Client), D: c.D})
+	return f.Pause(c.Client, c.D, 0)
 }
 
-// addedLines are the lines of the contract that the additions need: the profile of the
-// lock, and of the lock and of the race what is not derived.
-func addedLines(t *testing.T) string {
-	token := mustEntry(t, "token")
+// MigrateOf is the choice that moves client c, from 1, for d of true time.
+func MigrateOf(c int, d time.Duration) simulator.Choice {
+	return simulator.Choice{Verb: verbMigrate, Client: int8(c), D: d}
+}
+
+const migrateTexts = `+"`"+`
+[en]
+title.fault.migrate = a virtual machine moves to another host, and stands still meanwhile
+lane.migrate = MOVES {span}
+fault.migrate = The machine of {client} moves to another host within {time}.
+painted.migrate = MOVES
+
+[zh]
+title.fault.migrate = 虚拟机迁移到另一台宿主机，其间停顿
+lane.migrate = 迁移 {span}
+fault.migrate = {client} 所在的虚拟机迁移到另一台宿主机，用了 {time}。
+painted.migrate = 迁移
+`+"`"+`
+`, len(faults.All())),
+	list: "faults/faults.go", at: "\n\t{ExpireSession{}, expireSessionTexts},\n", line: "\t{Migrate{}, migrateTexts},\n",
+}
+
+// A source is the source tree with other files in some places. The compiler gets these as
+// an overlay, so the tree itself does not change.
+type source struct {
+	*testing.T
+	root, tmp string
+	replace   map[string]string
+}
+
+func newSource(t *testing.T, additions ...addition) *source {
+	t.Helper()
+	if !racetest.Exhaustive() {
+		t.Skip("it compiles nearly everything once more: set LOCKLAB_EXHAUSTIVE=1")
+	}
+	t.Parallel()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &source{t, root, t.TempDir(), map[string]string{}}
+	for _, a := range additions {
+		old := s.read(a.list)
+		list := strings.Replace(old, a.at, a.at+a.line, 1)
+		if list == old {
+			t.Fatalf("%s has no %q any more: tell this test where its list is", a.list, a.at)
+		}
+		s.show(a.list, list)
+		s.show(a.file, a.source)
+	}
+	return s
+}
+
+func (s *source) read(file string) string {
+	text, err := os.ReadFile(filepath.Join(s.root, file))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return string(text)
+}
+
+// show puts text in the place of a file.
+func (s *source) show(file, text string) {
+	at := filepath.Join(s.tmp, strings.ReplaceAll(file, "/", "_"))
+	if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+		s.Fatal(err)
+	}
+	s.replace[filepath.Join(s.root, file)] = at
+}
+
+// goCommand runs go test or go build on the source.
+func (s *source) goCommand(verb string, args ...string) (out string, err error) {
+	overlay, err := json.Marshal(map[string]any{"Replace": s.replace})
+	if err != nil {
+		s.Fatal(err)
+	}
+	file := filepath.Join(s.tmp, "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o644); err != nil {
+		s.Fatal(err)
+	}
+	c := exec.CommandContext(s.Context(), "go", append([]string{verb, "-overlay", file}, args...)...)
+	c.Dir = s.root
+	text, err := c.CombinedOutput()
+	return string(text), err
+}
+
+// passes runs tests of a package, and checks that the named ones are among them.
+func (s *source) passes(dir, tests string, names ...string) {
+	s.Helper()
+	out, err := s.goCommand("test", "-count=1", "-v", "-vet=off", "-run", tests, dir)
+	if err != nil {
+		s.Errorf("%v\n%s", err, out)
+	}
+	for _, name := range names {
+		if !strings.Contains(out, "--- PASS: "+name+" ") {
+			s.Errorf("%s was not run, or does not pass", name)
+		}
+	}
+}
+
+// A program is one that was built from a source.
+type program struct {
+	*testing.T
+	path string
+}
+
+func (s *source) build() program {
+	s.Helper()
+	p := program{s.T, filepath.Join(s.tmp, "locklab")}
+	if out, err := s.goCommand("build", "-buildvcs=false", "-o", p.path, "./cmd/locklab"); err != nil {
+		s.Fatalf("%v\n%s", err, out)
+	}
+	return p
+}
+
+// run returns what a command prints, errors included, and its exit status.
+func (p program) run(command string) (out string, status int) {
+	p.Helper()
+	c := exec.CommandContext(context.WithoutCancel(p.Context()), p.path, strings.Fields(command)...)
+	c.Dir, c.Env = p.TempDir(), append(os.Environ(), "LANG=C", "LC_ALL=", "LC_MESSAGES=")
+	text, err := c.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		p.Fatal(err)
+	}
+	return string(text), c.ProcessState.ExitCode()
+}
+
+// says checks that a command succeeds and prints texts that match the patterns.
+func (p program) says(command string, patterns ...string) (out string) {
+	p.Helper()
+	out, status := p.run(command)
+	if status != 0 {
+		p.Errorf("%s: exit status %d", command, status)
+	}
+	for _, pattern := range patterns {
+		if !regexp.MustCompile("(?m)" + pattern).MatchString(out) {
+			p.Errorf("%s does not say %s:\n%.3000s", command, pattern, out)
+		}
+	}
+	return out
+}
+
+// The lines of the contract that the additions need: the profile of the lock and the cells
+// that are not derived from it, those of the race, and a search with the fault.
+func lockLines(t *testing.T) string {
+	token := racetest.Lock(t, "token")
 	profile, _ := contract.ProfileOf(token)
 	text := "\n[locks]\n" + profileLine("added-lock", profile) + "\n"
-	row := func(id string, c contract.Expectation) string {
-		return fmt.Sprintf("%s %s | %s\n", id, contract.FormatVerdicts(c.Expected), c.Why)
-	}
 	for _, sc := range scenarios.All() {
 		if c := contract.CellOf(token, sc); c.Origin == contract.Written {
 			text += "[" + sc.ID + "]\n" + row("added-lock", c)
 		}
 	}
-	text += "[added-race]\n"
+	return text
+}
+
+func raceLines() string {
+	text := "[added-race]\n"
 	for _, e := range algorithms.All() {
 		if c := contract.CellOf(e, race.Calm); c.Origin == contract.Written {
 			text += row(e.ID, c)
 		}
 	}
-	return text + "[search budget=added-fault=1]\ntoken HOLDS\nsetnx DEADLOCK@1\n"
+	return text
 }
 
-// TestAdditions: a lock, a race and a fault are added by a file each, a line in a list
-// each, and the lines of the contract that do not follow from others. The tests of the
-// contract then hold, and the golden file of the derived cells does not change. The
-// compiler is shown the changed files, the tree is left alone.
+func row(id string, c contract.Expectation) string {
+	return fmt.Sprintf("%s %s | %s\n", id, contract.FormatVerdicts(c.Expected), c.Why)
+}
+
+const faultLines = "[search budget=migrate=1@10s]\ntoken OVERLAP@1 STALE-WRITE@1\nsetnx ORPHAN@1 DEADLOCK@1\n"
+
+// TestAdditions: to add a lock, a race or a fault takes one file, one line in a list, and
+// the lines of the contract that are not derived. The tests of the contract then pass, the
+// golden file of the derived cells does not change, and commands show the fault's own
+// sentences.
 func TestAdditions(t *testing.T) {
-	if !racetest.Exhaustive() {
-		t.Skip("it compiles nearly everything once more: set LOCKLAB_EXHAUSTIVE=1")
-	}
-	t.Parallel()
-	tmp, replace := t.TempDir(), map[string]string{}
-	show := func(file, text string) {
-		at := filepath.Join(tmp, strings.ReplaceAll(file, "/", "_"))
-		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		root, err := filepath.Abs("../..")
-		if err != nil {
-			t.Fatal(err)
-		}
-		replace[filepath.Join(root, file)] = at
-	}
-	read := func(file string) string {
-		text, err := os.ReadFile("../../" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	for _, a := range additions {
-		old := read(a.list)
-		list := strings.Replace(old, a.before, a.before+a.line, 1)
-		if list == old {
-			t.Fatalf("%s has no %q any more: tell this test where its list begins", a.list, a.before)
-		}
-		show(a.list, list)
-		show(a.file, a.source)
-	}
-	show("scenarios/contract/contract.txt", read("scenarios/contract/contract.txt")+addedLines(t))
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(tmp, "overlay.json")
-	if err := os.WriteFile(file, overlay, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	tests := []string{
+	s := newSource(t, addedLock, addedRace, addedFault)
+	s.show("scenarios/contract/contract.txt", s.read("scenarios/contract/contract.txt")+lockLines(t)+raceLines()+faultLines)
+	s.passes("./scenarios/contract", strings.Join([]string{
 		"^TestContractIsComplete$", "^TestProfiles$", "^TestDerivedCells$", "^TestNames$", "^TestProofsCoverEverything$",
-		"^TestContract$/^(added-lock|token)$", "^TestContract$/^[a-z-]*$/^added-race$", "^TestProofs$/^(token|setnx)$/added-fault",
+		"^TestContract$/^(added-lock|token)$", "^TestContract$/^[a-z-]*$/^added-race$", "^TestProofs$/^(token|setnx)$/migrate",
+	}, "|"), "TestContract/added-lock/gc-pause", "TestContract/added-lock/added-race", "TestContract/mutex/added-race",
+		"TestProofs/token/clients=2,attempts=2,budget=migrate=1@10s")
+	s.passes("./faults", ".", "TestVerbs", "TestTitles", "TestEveryFault")
+	s.passes("./reports/text", ".", "TestLanguagesCorrespond", "TestTextsAreUsed")
+
+	p := s.build()
+	p.says("list faults --lang both --width 200", "^ +migrate +a virtual machine moves to another host, and stands still meanwhile / 虚拟机迁移到另一台宿主机，其间停顿$")
+	p.says("run token added-race --color always", "\x1b\\[33mMOVES\x1b\\[0m 1ms, \x1b\\[33mPAUSE")
+	p.says("run token added-race --view table", " c1 +MOVES 1ms ")
+	p.says("run token added-race --view redis", "^# .* ms: c1: MOVES 1ms$")
+	p.says("run token added-race --view story --lang both", "The machine of c1 moves to another host within 1 ms\\.", "c1 所在的虚拟机迁移到另一台宿主机，用了 1 毫秒。")
+	p.says("explore token --budget migrate=1@10s --lang zh", "OVERLAP", " 迁移 10s")
+
+	var played struct {
+		Trace  string
+		Events []history.Event
 	}
-	out, err := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-v", "-vet=off", "-overlay", file, "-run", strings.Join(tests, "|"), ".").CombinedOutput()
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
+	if err := json.Unmarshal([]byte(p.says("run token added-race --json", `"kind": "fault",\n +"fault": "migrate"`)), &played); err != nil {
+		t.Fatal(err)
 	}
-	for _, name := range []string{"TestContract/added-lock/gc-pause", "TestContract/added-lock/added-race", "TestContract/mutex/added-race", "TestProofs/setnx/clients=2,attempts=2,budget=added-fault=1"} {
-		if !strings.Contains(string(out), "--- PASS: "+name+" ") {
+	i := slices.IndexFunc(played.Events, func(e history.Event) bool { return e.Kind == history.Fault })
+	if i < 0 || played.Events[i].Name() != "migrate" || played.Events[i+1].Kind != history.Pause {
+		t.Errorf("the JSON has no migration before a pause: %+v", played.Events)
+	}
+	p.says("replay "+played.Trace+" --lang zh", " 迁移 1ms, 暂停 1ms")
+}
+
+// otherLanguage is a catalogue like the English one, in which a mark stands before each
+// sentence.
+func otherLanguage() string {
+	var b bytes.Buffer
+	english := text.In("en")
+	for _, key := range english.Keys("") {
+		said := english.Get(key)
+		if strings.HasSuffix(said, ".") {
+			said = "[xx] " + said
+		}
+		fmt.Fprintf(&b, "%s = %s\n", key, said)
+	}
+	return b.String()
+}
+
+// TestAddedLanguage: to add a language takes one folder, here with one file, which has the
+// texts of the faults too.
+func TestAddedLanguage(t *testing.T) {
+	s := newSource(t)
+	s.show("reports/text/xx/all.txt", otherLanguage())
+	s.passes("./reports/text", ".", "TestLanguagesCorrespond", "TestTextsHaveOneWidth")
+
+	p := s.build()
+	p.says("run token gc-pause --lang xx --view story", `^ *[0-9.]+ ms  \[xx\] .*`, "c1 stands still for 12.5 s, and knows nothing of it.")
+	p.says("explain overlap --lang xx", `\[xx\]`)
+	p.says("run token gc-pause --lang both --view story", "c1 停顿 12.5 秒，自己毫不知情。")
+	p.says("--help --lang xx", "en, xx, zh or both")
+	if out, status := p.run("demo --lang yy"); status != 2 || !strings.Contains(out, `--lang "yy": write en, xx, zh or both`) {
+		t.Errorf("exit status %d: %s", status, out)
+	}
+}
+
+// TestAddedLock: a further lock changes the golden files of the list, of the grid, and of
+// a race, which names the locks that fall in it, and no other.
+func TestAddedLock(t *testing.T) {
+	s := newSource(t, addedLock)
+	s.show("scenarios/contract/contract.txt", s.read("scenarios/contract/contract.txt")+lockLines(t))
+	out, _ := s.goCommand("test", "-count=1", "-v", "-vet=off", "-run", "^Test(Outputs|VerifyOutput|SearchCharts|Transcripts|README)$", "./cmd/locklab", "./scenarios")
+	results := map[string][]string{}
+	for _, m := range regexp.MustCompile(`--- (PASS|FAIL): (Test\S+) `).FindAllStringSubmatch(out, -1) {
+		results[m[1]] = append(results[m[1]], m[2])
+	}
+	slices.Sort(results["FAIL"])
+	if want := []string{"TestOutputs", "TestOutputs/explain.race", "TestOutputs/list", "TestOutputs/matrix"}; !slices.Equal(results["FAIL"], want) {
+		t.Errorf("the lock changes %q, want %q\n%s", results["FAIL"], want, out)
+	}
+	for _, name := range []string{"TestOutputs/run", "TestOutputs/explain.lock", "TestOutputs/demo", "TestOutputs/sweep", "TestVerifyOutput", "TestSearchCharts/par", "TestREADME", "TestTranscripts"} {
+		if !slices.Contains(results["PASS"], name) {
 			t.Errorf("%s was not run, or does not pass", name)
 		}
 	}

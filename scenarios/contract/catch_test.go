@@ -19,16 +19,16 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// careless is a token lock with one of some flaws, each of which a scenario is
-// there to find, and which none of the six locks has.
+// careless is a token lock with one of several flaws. Each flaw is what some scenario
+// tests, and none of the six locks has it.
 type careless struct {
 	env           lock.Env
-	looksFirst    bool // its release compares in one command and deletes in another
-	renewsTooLate bool // it renews when a thirtieth of the lease is left
-	renewsAnybody bool // asked to renew, it prolongs the key that is there, whosever it is
-	believesLate  bool // asked to renew, it takes a yes that comes when the lease is over
-	givesUp       bool // asked to renew, it gives the key back when that fails
-	renewsNothing bool // asked to renew, it makes the key anew where it is gone
+	looksFirst    bool // release compares in one command and deletes in another
+	renewsTooLate bool // renews when a thirtieth of the lease is left
+	renewsAnybody bool // Renew extends the key without checking the owner
+	believesLate  bool // Renew succeeds although the answer came after the lease had ended
+	givesUp       bool // Renew deletes the key when it fails
+	renewsNothing bool // Renew creates the key again if it is gone
 }
 
 func (c *careless) name() string {
@@ -103,9 +103,9 @@ func (l *carelessLease) Renew(ctx context.Context) error {
 	return err
 }
 
-// TestScenariosFindWhatTheyAreFor: every one of the six holds in late-release
-// and late-renewal, and all locks in renew-held and renew-free. A lock that has the flaw they are about must not; and one
-// that has it not, and is the same otherwise, must.
+// TestScenariosFindWhatTheyAreFor: each of the six locks holds in late-release and
+// late-renewal, and all locks hold in renew-held and renew-free. A lock with the flaw of
+// such a scenario fails in it, and the same lock without the flaw holds.
 func TestScenariosFindWhatTheyAreFor(t *testing.T) {
 	for _, f := range []struct {
 		scenario string
@@ -148,8 +148,9 @@ func TestScenariosFindWhatTheyAreFor(t *testing.T) {
 	}
 }
 
-// TestTwoPausesLeaveNoMoment: what saves the watchdog in two-pauses is the moment
-// between them. Search has found that without one it falls as well.
+// TestTwoPausesLeaveNoMoment: the watchdog survives two-pauses only because it runs
+// between them. Search has found that it fails if the second pause follows the first at
+// once.
 func TestTwoPausesLeaveNoMoment(t *testing.T) {
 	e, sc := racetest.Cell(t, "watchdog", "two-pauses")
 	sc.Script = func(s race.Settings, _ int) []race.Trigger {
@@ -166,7 +167,7 @@ func TestTwoPausesLeaveNoMoment(t *testing.T) {
 }
 
 // TestDriftTerm: 1 % of the lease and 2 ms cover clocks that drift apart by 1 %, as
-// they are said to, and no more than that.
+// claimed, and no more.
 func TestDriftTerm(t *testing.T) {
 	for _, f := range []struct {
 		lock string
@@ -174,7 +175,7 @@ func TestDriftTerm(t *testing.T) {
 		want verdict.Word
 	}{
 		{"redlock", -5_000, verdict.Overlap},
-		{"redlock", 5_000, verdict.Vacuous}, // a fast clock ends early: nobody is there to be asked about
+		{"redlock", 5_000, verdict.Vacuous}, // a fast clock ends early: the scenario is not reached
 		{"redlock-drift", -10_000, verdict.Holds},
 		{"redlock-drift", -20_000, verdict.Overlap},
 	} {
@@ -194,9 +195,8 @@ func TestDriftTerm(t *testing.T) {
 	}
 }
 
-// TestSplitVoteHeals: what keeps the votes split is that all rounds are alike. One
-// client that waits longer than a round is enough to end it, and so are messages
-// that are not equally fast.
+// TestSplitVoteHeals: the votes stay split because all rounds are alike. It ends if one
+// client waits longer than a round, or if messages take different times.
 func TestSplitVoteHeals(t *testing.T) {
 	e, sc := racetest.Cell(t, "redlock", "split-vote")
 	enters := func(s race.Settings) bool {

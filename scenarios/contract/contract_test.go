@@ -12,17 +12,20 @@ import (
 	"locklab/reports"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
 // TestContract plays every lock in every race: the verdicts are those of the contract,
-// no more and no less, and what the race is about has happened.
+// no more and no less, and what the race is about has happened. Locks are played in
+// parallel, so that the race detector sees the code of all of them at work.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	for _, e := range algorithms.All() {
 		t.Run(e.ID, func(t *testing.T) {
+			t.Parallel()
 			for _, sc := range scenarios.All() {
 				t.Run(sc.ID, func(t *testing.T) { testCell(t, e, sc) })
 			}
@@ -84,8 +87,7 @@ func sameWords(a, b []verdict.Word) bool {
 	return slices.Equal(a, b)
 }
 
-// The catalogue of races, as far as it speaks of the six locks: what must come
-// out where. Its codes are
+// The catalogue of races, for the six locks: which outcome each race must have. Its codes are
 //
 //	OK  safe and live          MX  two clients believe that they hold the lock
 //	CR  the resource corrupted WR  a client removes a lock that is not its own
@@ -93,7 +95,7 @@ func sameWords(a, b []verdict.Word) bool {
 //	ST  nobody wins
 //	-CR not corrupted          ·   no meaning, or safe by construction
 //
-// A fact says what must be there, not that nothing else is.
+// A fact demands its outcomes, and allows others beside them.
 var catalogued = [6]string{"setnx", "setnx-expire", "getset", "token", "watchdog", "redlock"}
 
 var catalogue = []struct {
@@ -155,8 +157,8 @@ var catalogue = []struct {
 	{"R45", [6]string{"DL", "BL", "BL", "BL", "DL", "BL"}},
 }
 
-// disagreements are the cells in which the run is right and the catalogue is
-// not, or means something else. Each is proven by what happens in the run.
+// disagreements are the cells in which the run is right and the catalogue is wrong, or
+// means something else. The history of each run proves it.
 var disagreements = []struct {
 	lock, scenario string
 	why            string
@@ -198,8 +200,8 @@ var disagreements = []struct {
 		}},
 }
 
-// TestContractAgreesWithCatalogue holds the contract against what the articles
-// and the literature say of the races. TestContract holds it against the runs.
+// TestContractAgreesWithCatalogue compares the contract with the articles and the
+// literature. TestContract compares it with the runs.
 func TestContractAgreesWithCatalogue(t *testing.T) {
 	t.Parallel()
 	var locks [len(catalogued)]lock.Entry
@@ -232,10 +234,7 @@ func TestContractAgreesWithCatalogue(t *testing.T) {
 
 func TestDisagreementsAreProven(t *testing.T) {
 	for _, d := range disagreements {
-		e, err := race.Strategy(d.lock)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := racetest.Lock(t, d.lock)
 		sc, err := scenarios.ByName(d.scenario)
 		if err != nil {
 			t.Fatal(err)
@@ -246,7 +245,7 @@ func TestDisagreementsAreProven(t *testing.T) {
 	}
 }
 
-// lacks gives the first code of the fact that the words do not bear out.
+// lacks returns the first code of the fact that the verdicts do not confirm.
 func lacks(words []verdict.Word, fact string) string {
 	needs := map[string]verdict.Word{
 		"MX": verdict.Overlap, "CR": verdict.StaleWrite, "WR": verdict.WrongDel, "PH": verdict.Orphan,
@@ -254,7 +253,7 @@ func lacks(words []verdict.Word, fact string) string {
 	}
 	for _, code := range strings.Fields(fact) {
 		if code, not := strings.CutPrefix(code, "-"); not {
-			// "not corrupted" is said of an overlap that is there
+			// "not corrupted" presumes an overlap
 			if slices.Contains(words, needs[code]) || !slices.Contains(words, verdict.Overlap) {
 				return "-" + code
 			}
@@ -275,7 +274,7 @@ func leavesByException(h *history.History) bool {
 	})
 }
 
-// removed says whether a client has removed the key wherever it made it.
+// removed says whether a client has removed every key that it created.
 func removed(h *history.History, client int) bool {
 	left := 0
 	for i := range h.Events {
@@ -300,7 +299,7 @@ func entries(h *history.History, client int) (n int) {
 	return n
 }
 
-// TestCatalogueDetails are facts of the catalogue that say who and how long.
+// TestCatalogueDetails tests which client and how long, where the catalogue says so.
 func TestCatalogueDetails(t *testing.T) {
 	for _, f := range []struct {
 		lock, scenario, claim string
@@ -553,10 +552,7 @@ func TestCatalogueDetails(t *testing.T) {
 		{"threadlocal", "two-keys", "its release finds a token that it does not know, and the key stays for its lease",
 			func(o *race.Outcome) bool { return lasts(o, verdict.Orphan, 0.8) && !removed(o.History, 1) }},
 	} {
-		e, err := race.Strategy(f.lock)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := racetest.Lock(t, f.lock)
 		sc, err := scenarios.ByName(f.scenario)
 		if err != nil {
 			t.Fatal(err)
@@ -567,7 +563,8 @@ func TestCatalogueDetails(t *testing.T) {
 	}
 }
 
-// refusedLate says whether c1 made the key on all servers and was refused all the same.
+// refusedLate says whether c1 created the key on all servers and was refused
+// nevertheless.
 func refusedLate(o *race.Outcome) bool {
 	made := 0
 	for i := range o.History.Events {
@@ -582,15 +579,15 @@ func refusedLate(o *race.Outcome) bool {
 }
 
 // TestReentrancyAsPrinted: the claim is that a counter, +1 and -1, makes a lock
-// reentrant. The code that goes with it breaks in six ways, each in a race of its
-// own, and each race is mended by the fix of its defect: a and b share one, since
-// nothing is seen of b before a is mended. To look at the key before entering again
-// (f) mends c, d and e too, since a token that the key does not hold is forgotten.
+// reentrant. The printed code fails in six ways, each in a race of its own, and the fix
+// of a defect fixes its race. Defects a and b share a race, since b shows only after a is
+// fixed. Checking the key on re-entry (f) fixes c, d and e too, since the lock then
+// forgets a token that the key does not have.
 func TestReentrancyAsPrinted(t *testing.T) {
 	printed, _ := algorithms.ByName("reentrant")
 	for _, d := range []struct {
 		scenario string
-		mended   []string // the variants in which it is mended
+		mended   []string // the variants in which it is fixed
 	}{
 		{"nested", []string{"reentrant-counted"}},
 		{"pooled-thread", []string{"reentrant-forget", "reentrant-asking", "reentrant-counted"}},
@@ -626,8 +623,7 @@ func findsWord(o *race.Outcome, w verdict.Word, clients ...int) bool {
 	})
 }
 
-// lasts says whether a finding of this word is as long as so many leases, give
-// or take one retry.
+// lasts says whether a finding of this verdict lasts so many leases, within one retry.
 func lasts(o *race.Outcome, w verdict.Word, leases float64) bool {
 	want := leases * float64(o.History.TTL)
 	return slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool {
@@ -636,7 +632,7 @@ func lasts(o *race.Outcome, w verdict.Word, leases float64) bool {
 	})
 }
 
-// holders says on which servers each client's key stood when it entered first.
+// holders returns, for each client, the servers that had its key when it first entered.
 func holders(h *history.History) string {
 	on := make([]int, h.Nodes+1)
 	var said []string

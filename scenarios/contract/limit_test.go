@@ -4,27 +4,27 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 )
 
-// TestALimitIsNoProof: a search that the lab had no room to finish says so in its
-// certificate, and the contract's answer is that it could not be told.
+// TestALimitIsNoProof: if a search reached a limit of the simulator, its certificate says
+// so, and the result for the contract is Inconclusive.
 func TestALimitIsNoProof(t *testing.T) {
 	row := contract.Own()[0]
-	s := &study.Search{Strategy: row.Strategy, Bounds: study.DefaultBounds().Settled(row.Strategy), Result: &explore.Result{Limit: "there is no room: give less"}}
+	s := &study.Search{Strategy: row.Strategy, Bounds: study.DefaultBounds().Settled(row.Strategy), Result: &explore.Result{Limit: text.NewPhrase("limit.choices", "n", 5)}}
 	text := s.Certificate()
-	if !strings.Contains(text, "Searched, not proved") || !strings.Contains(text, "there is no room: give less") {
+	if !strings.Contains(text, "Searched, not proved") || !strings.Contains(text, "numbers for 5 kinds of choice and no more") {
 		t.Errorf("the certificate is\n%s", text)
 	}
 	p := &contract.Result{Expectation: row, Status: contract.Met, Search: s}
 	p.CompareSearch()
-	if p.Status != contract.Inconclusive || !strings.Contains(strings.Join(p.Reasons, "\n"), "there is no room: give less") {
+	if p.Status != contract.Inconclusive || !strings.Contains(strings.Join(p.Reasons, "\n"), "numbers for 5 kinds of choice and no more") {
 		t.Errorf("the answer is %v, for %q", p.Status, p.Reasons)
 	}
-	pars := study.ParsOf(row.Strategy, s.Bounds, []*study.Search{s})
-	for _, par := range pars.Pars {
+	for _, par := range study.ParsOf(row.Strategy, []*study.Search{s}) {
 		if par.Complete {
 			t.Errorf("par of %s is told", par.Verdict)
 		}

@@ -18,8 +18,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// TestContractIsComplete: the own contract covers every listed lock in every race, a
-// written line is needed, and one that says that a lock breaks gives the reason.
+// TestContractIsComplete: the contract covers every listed lock in every race, each
+// written line is needed, and each line with a failure gives its reason.
 func TestContractIsComplete(t *testing.T) {
 	for _, e := range algorithms.All() {
 		if open := contract.Uncovered(e); open != nil {
@@ -49,8 +49,8 @@ func TestContractIsComplete(t *testing.T) {
 	}
 }
 
-// TestProfiles: each lock shows the profile that the contract has for it. The contract
-// derives from it which races do not apply, so that none drops out unnoticed.
+// TestProfiles: each lock behaves as its profile in the contract says. The contract
+// derives from the profile which races do not apply, so no race is left out unnoticed.
 func TestProfiles(t *testing.T) {
 	t.Parallel()
 	for _, e := range algorithms.All() {
@@ -65,7 +65,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// profileLine writes a profile as [locks] has it.
+// profileLine writes a profile as in section [locks].
 func profileLine(id string, p race.Profile) string {
 	line := fmt.Sprintf("%-20s", id)
 	if p.Nodes != 1 {
@@ -82,9 +82,9 @@ func profileLine(id string, p race.Profile) string {
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestDerivedCells: what is derived, cell by cell, as it was when it was still written
-// out: "-" is N/A, "." HOLDS, "#" is written. Races and locks that the file does not
-// have yet are not compared: to add one changes nothing here.
+// TestDerivedCells compares the derived cells with the golden file, which dates from when
+// all cells were written out: "-" is N/A, "." HOLDS, "#" a written cell. It skips races
+// and locks that the file does not have, so that an addition changes nothing here.
 func TestDerivedCells(t *testing.T) {
 	const file = "testdata/derived.txt"
 	if *update {
@@ -144,8 +144,8 @@ func mark(c contract.Expectation) rune {
 	return '?'
 }
 
-// The searches of the own contract cover every fault, and of each milestone both that
-// it holds and that it breaks.
+// The searches of the contract cover every fault, and show of each milestone both that it
+// holds and that it fails.
 func TestProofsCoverEverything(t *testing.T) {
 	holds, breaks, allowed := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, e := range contract.Own() {
@@ -177,7 +177,7 @@ func TestProofsCoverEverything(t *testing.T) {
 	}
 }
 
-// TestOwnIsACopy: a caller that changes the slice changes nothing for others.
+// TestOwnIsACopy: a caller may change the slice without effect on other callers.
 func TestOwnIsACopy(t *testing.T) {
 	contract.Own()[0].Line = -1
 	if contract.Own()[0].Line < 0 {

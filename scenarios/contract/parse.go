@@ -10,7 +10,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -42,13 +42,13 @@ import (
 // be it empty, expects what the section does not say: N/A if the race does not apply
 // to a lock with this profile, and else HOLDS. The profile is what the contract says
 // and not what the lock does, so that a lock that changes does not change its contract.
-func Parse(file, text string) ([]Expectation, error) {
-	p, err := parse(file, text)
+func Parse(file, content string) ([]Expectation, error) {
+	p, err := parse(file, content)
 	if err != nil {
 		return nil, err
 	}
 	if p.expectations == nil {
-		return nil, fmt.Errorf("%s: it promises nothing: write [scenario] or [search BOUNDS], and under it a lock with its verdicts", file)
+		return nil, text.Errorf("error.contract.empty", "file", file)
 	}
 	return p.expectations, nil
 }
@@ -75,9 +75,9 @@ type contractedRace struct {
 	line     int
 }
 
-func parse(file, text string) (*parser, error) {
-	p := &parser{file: file, lines: map[string]int{}, row: func(string) error { return fmt.Errorf("a line before the first [scenario]") }}
-	for line := range strings.Lines(text) {
+func parse(file, content string) (*parser, error) {
+	p := &parser{file: file, lines: map[string]int{}, row: func(string) error { return text.Errorf("error.contract.before") }}
+	for line := range strings.Lines(content) {
 		p.line++
 		line, _, _ = strings.Cut(line, "#")
 		if line = strings.TrimSpace(line); line == "" {
@@ -100,7 +100,7 @@ func parse(file, text string) (*parser, error) {
 func (p *parser) section(line string) error {
 	name, closed := strings.CutSuffix(line[1:], "]")
 	if !closed {
-		return fmt.Errorf("%q: write [scenario], [search BOUNDS] or [locks] on a line of its own", line)
+		return text.Errorf("error.contract.section", "text", line)
 	}
 	switch kind, rest, _ := strings.Cut(name, " "); {
 	case name == "locks":
@@ -110,31 +110,31 @@ func (p *parser) section(line string) error {
 		if err != nil {
 			return err
 		}
-		p.row = func(text string) error { return p.expect(Expectation{Bounds: b}, searchVerdict, text) }
+		p.row = func(line string) error { return p.expect(Expectation{Bounds: b}, searchVerdict, line) }
 	default:
 		sc, err := scenarios.ByName(name)
 		if err != nil {
 			return err
 		}
 		p.races = append(p.races, contractedRace{sc, p.line})
-		p.row = func(text string) error { return p.expect(Expectation{Scenario: sc}, raceVerdict, text) }
+		p.row = func(line string) error { return p.expect(Expectation{Scenario: sc}, raceVerdict, line) }
 	}
 	return nil
 }
 
 // expect reads "token watchdog OVERLAP STALE-WRITE | why": one expectation of the
 // section's subject for each lock.
-func (p *parser) expect(e Expectation, verdictOf func(text string) (ExpectedVerdict, error), text string) error {
-	text, why, reasoned := strings.Cut(text, "|")
+func (p *parser) expect(e Expectation, verdictOf func(word string) (ExpectedVerdict, error), line string) error {
+	row, why, reasoned := strings.Cut(line, "|")
 	e.File, e.Line, e.Origin, e.Why = p.file, p.line, Written, race.Reason(strings.TrimSpace(why))
-	ids, words := splitLocks(strings.Fields(text))
-	switch text := strings.TrimSpace(text); {
+	ids, words := splitLocks(strings.Fields(row))
+	switch row := strings.TrimSpace(row); {
 	case ids == nil:
-		return fmt.Errorf("%q names no lock: write token %s", text, text)
+		return text.Errorf("error.contract.nolock", "text", row)
 	case reasoned && e.Why == "":
-		return fmt.Errorf("%q: say why: | a few words", text+" |")
+		return text.Errorf("error.contract.why", "text", row)
 	case words == nil:
-		return fmt.Errorf("%q has no verdict", text)
+		return text.Errorf("error.contract.noverdict", "text", row)
 	}
 	for _, word := range words {
 		v, err := verdictOf(word)
@@ -142,12 +142,12 @@ func (p *parser) expect(e Expectation, verdictOf func(text string) (ExpectedVerd
 			return err
 		}
 		if e.find(v.Verdict) != nil {
-			return fmt.Errorf("%s is given twice", v.Verdict)
+			return text.Errorf("error.contract.twice", "name", v.Verdict)
 		}
 		e.Expected = append(e.Expected, v)
 	}
 	if len(e.Expected) > 1 && e.find(verdict.Holds) != nil {
-		return fmt.Errorf("HOLDS stands alone: nothing else comes about")
+		return text.Errorf("error.contract.holds")
 	}
 	for _, id := range ids {
 		if err := p.add(id, e); err != nil {
@@ -180,7 +180,7 @@ func (p *parser) add(id string, e Expectation) (err error) {
 		}
 	}
 	if line := p.lines[e.Name()]; line > 0 {
-		return fmt.Errorf("%s in %s is on line %d already", e.Strategy.ID, e.Subject(), line)
+		return text.Errorf("error.contract.again", "lock", e.Strategy.ID, "subject", e.Subject(), "line", line)
 	}
 	p.lines[e.Name()] = e.Line
 	p.expectations = append(p.expectations, e)
@@ -188,14 +188,14 @@ func (p *parser) add(id string, e Expectation) (err error) {
 }
 
 // lockRow reads a line of [locks]: a lock and its profile.
-func (p *parser) lockRow(text string) error {
-	fields := strings.Fields(text)
+func (p *parser) lockRow(line string) error {
+	fields := strings.Fields(line)
 	entry, err := race.Strategy(fields[0])
 	if err != nil {
 		return err
 	}
 	if i := slices.IndexFunc(p.locks, func(l contractedLock) bool { return l.entry.ID == entry.ID }); i >= 0 {
-		return fmt.Errorf("%s is on line %d already", entry.ID, p.locks[i].line)
+		return text.Errorf("error.contract.listed", "lock", entry.ID, "line", p.locks[i].line)
 	}
 	profile, err := parseProfile(fields[1:])
 	if err != nil {
@@ -209,21 +209,21 @@ func (p *parser) lockRow(text string) error {
 func parseProfile(fields []string) (race.Profile, error) {
 	profile := race.Profile{Nodes: 1}
 	v := reflect.ValueOf(&profile).Elem()
-	for _, text := range fields {
-		if nodes, ok := strings.CutPrefix(text, "Nodes="); ok {
+	for _, field := range fields {
+		if nodes, ok := strings.CutPrefix(field, "Nodes="); ok {
 			n, err := strconv.Atoi(nodes)
 			if err != nil || n < 2 {
-				return profile, fmt.Errorf("%q: give a number of servers from 2, one is usual", text)
+				return profile, text.Errorf("error.contract.nodes", "text", field)
 			}
 			profile.Nodes = n
 			continue
 		}
-		flag := v.FieldByName(text)
+		flag := v.FieldByName(field)
 		switch {
 		case !flag.IsValid() || flag.Kind() != reflect.Bool:
-			return profile, fmt.Errorf("%q is nothing that a profile has:%s write fields of race.Profile", text, faults.DidYouMean(text, profileFlags()))
+			return profile, text.Errorf("error.contract.profile", "text", field, "near", text.Near(field, profileFlags()))
 		case flag.Bool():
-			return profile, fmt.Errorf("%s is given twice", text)
+			return profile, text.Errorf("error.contract.twice", "name", field)
 		}
 		flag.SetBool(true)
 	}
@@ -264,38 +264,38 @@ var raceVerdicts = []verdict.Word{
 }
 
 // raceVerdict reads a verdict of a race, such as "OVERLAP".
-func raceVerdict(text string) (ExpectedVerdict, error) {
-	if err := checkRenamed(text); err != nil {
+func raceVerdict(word string) (ExpectedVerdict, error) {
+	if err := checkRenamed(word); err != nil {
 		return ExpectedVerdict{}, err
 	}
-	if !slices.Contains(raceVerdicts, verdict.Word(text)) {
-		return ExpectedVerdict{}, fmt.Errorf("%q is no verdict that can be promised: write one of %v", text, raceVerdicts)
+	if !slices.Contains(raceVerdicts, verdict.Word(word)) {
+		return ExpectedVerdict{}, text.Errorf("error.contract.verdict", "text", word, "verdicts", raceVerdicts)
 	}
-	return ExpectedVerdict{verdict.Word(text), noPar}, nil
+	return ExpectedVerdict{verdict.Word(word), noPar}, nil
 }
 
 // searchVerdict reads a verdict of a search: "HOLDS" or "OVERLAP@1".
-func searchVerdict(text string) (ExpectedVerdict, error) {
-	if text == string(verdict.Holds) {
+func searchVerdict(written string) (ExpectedVerdict, error) {
+	if written == string(verdict.Holds) {
 		return ExpectedVerdict{verdict.Holds, noPar}, nil
 	}
-	word, par, _ := strings.Cut(text, "@")
+	word, par, _ := strings.Cut(written, "@")
 	if err := checkRenamed(word); err != nil {
 		return ExpectedVerdict{}, err
 	}
 	if !slices.Contains(explore.Words(), verdict.Word(word)) {
-		return ExpectedVerdict{}, fmt.Errorf("%q is nothing that a search looks for: write HOLDS, or some of %v with their par", text, explore.Words())
+		return ExpectedVerdict{}, text.Errorf("error.contract.found", "text", written, "verdicts", explore.Words())
 	}
 	n, err := strconv.ParseUint(par, 10, 8)
 	if err != nil {
-		return ExpectedVerdict{}, fmt.Errorf("%q: write %s@1, with the fewest faults that it takes", text, word)
+		return ExpectedVerdict{}, text.Errorf("error.contract.par", "text", written, "verdict", word)
 	}
 	return ExpectedVerdict{verdict.Word(word), int(n)}, nil
 }
 
 // checkRenamed refuses the former names of verdicts, with those that they have now.
-func checkRenamed(text string) error {
-	_, err := verdict.ParseWord(text)
+func checkRenamed(word string) error {
+	_, err := verdict.ParseWord(word)
 	if former := (*verdict.RenamedError)(nil); errors.As(err, &former) {
 		return err
 	}
@@ -303,13 +303,13 @@ func checkRenamed(text string) error {
 }
 
 // searchBounds reads the bounds of "[search clients=3 budget=crash=1,pause=1]".
-func searchBounds(text string) (study.Bounds, error) {
+func searchBounds(items string) (study.Bounds, error) {
 	b := usualBounds()
 	seen := map[string]bool{}
-	for _, item := range strings.Fields(text) {
+	for _, item := range strings.Fields(items) {
 		name, value, _ := strings.Cut(item, "=")
 		if seen[name] {
-			return b, fmt.Errorf("bound %q: %s is given twice", item, name)
+			return b, text.Errorf("error.bound", "item", item, "cause", text.Errorf("error.contract.twice", "name", name))
 		}
 		seen[name] = true
 		if err := setBound(&b, name, value); err != nil {
@@ -325,7 +325,7 @@ func setBound(b *study.Bounds, name, value string) (err error) {
 	switch name {
 	case "max-states":
 		if b.MaxStates, err = strconv.Atoi(value); err != nil || b.MaxStates < 1 {
-			return fmt.Errorf("bound %q: give a number of states from 1", name+"="+value)
+			return text.Errorf("error.bound", "item", name+"="+value, "cause", text.Errorf("error.contract.states"))
 		}
 		return nil
 	case "budget":
@@ -337,7 +337,7 @@ func setBound(b *study.Bounds, name, value string) (err error) {
 	*b, err = study.ParseBounds(b.String() + "," + name + "=" + value)
 	b.MaxStates = limit
 	if err != nil {
-		return fmt.Errorf("%w; bounds are clients, attempts, retries, nodes, ttl, fenced, budget and max-states", err)
+		return text.Errorf("error.contract.bounds", "cause", err)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"locklab/scenarios/contract"
 )
 
-// What a section leaves out is as usual, and what it says is not.
+// A bound that a section leaves out has its default.
 func TestSearchBounds(t *testing.T) {
 	for section, want := range map[string][2]string{
 		"[search]": {"clients=2,attempts=2,budget=none",
@@ -30,7 +30,7 @@ func TestSearchBounds(t *testing.T) {
 	}
 }
 
-// Every form of a line comes to what it says, with its reason and its place.
+// Every form of a line is parsed, with its reason and its position.
 func TestParse(t *testing.T) {
 	list, err := contract.Parse("c.txt", `
 # a comment
@@ -69,9 +69,9 @@ token redlock   OVERLAP@1 STALE-WRITE@2 | it slept
 	}
 }
 
-// What a section does not say of a lock under [locks] follows from the lock's profile
-// there: N/A with the reason of the race, or HOLDS. Of other locks, and of races without
-// a section, nothing follows.
+// If a section does not mention a lock of [locks], its cell follows from the profile
+// there: N/A with the reason of the race, or HOLDS. Nothing follows for other locks, or
+// for races without a section.
 func TestDerive(t *testing.T) {
 	list, err := contract.Parse("c.txt", `[gc-pause]
 token   OVERLAP STALE-WRITE
@@ -167,7 +167,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Names are test names: unique, and as go test -run can ask for them.
+// Names are test names: unique, and in the form that go test -run selects.
 func TestNames(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range contract.Own() {

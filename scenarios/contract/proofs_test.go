@@ -15,12 +15,12 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// shortSearch is after how many states a search of proofs.txt ends, unless tests are
-// exhaustive. Nearly all rows are complete by then.
+// shortSearch is the number of states after which a search of proofs.txt ends, unless
+// tests are exhaustive. Nearly all rows are complete by then.
 const shortSearch = 50_000
 
-// TestProofs searches every row of proofs.txt: what comes out is what it says. A search
-// that is cut short must not contradict it. TestContract plays the races.
+// TestProofs searches every row of proofs.txt and compares the result with the row. A
+// search that was cut short must not contradict it. TestContract plays the races.
 func TestProofs(t *testing.T) {
 	t.Parallel()
 	for _, e := range algorithms.All() {
@@ -59,7 +59,7 @@ func testSearch(t *testing.T, e contract.Expectation) {
 	t.Log(b.String())
 }
 
-// A contract that is wrong is found out, whichever way it is wrong.
+// Every kind of mistake in a contract is reported.
 func TestProve(t *testing.T) {
 	for _, c := range []struct {
 		rule, text string
@@ -97,7 +97,7 @@ func TestProve(t *testing.T) {
 	}
 }
 
-// Verify gives the results in the order of the list, whichever is finished first.
+// Verify returns the results in the order of the list, whichever search ends first.
 func TestVerify(t *testing.T) {
 	var rows []contract.Expectation
 	for _, r := range contract.Own() {
@@ -120,7 +120,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// What is stopped has no result.
+// A row that was stopped has no result.
 func TestVerifyStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

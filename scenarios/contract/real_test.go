@@ -20,15 +20,14 @@ import (
 	"locklab/simulator/realserver"
 )
 
-// TestRealServer sends every command that a server of the lab has executed, in
-// all cells, in the same order to a redis-server, and compares each reply and,
-// after each command, every key: its value, and whether it has a time to live.
+// TestRealServer sends every command that a simulated server has executed, in all cells and in
+// the same order, to a redis-server. It compares each reply and, after each command, every key:
+// its value, and whether it has a TTL.
 //
-// The real server's clock is not the lab's. Where a key's time ends in the lab,
-// it is deleted by hand here; what a replica brings back is restored from a dump
-// that the real server made when the lab's replica caught up; and a reply that is itself a remaining time (PTTL,
-// at the end of the watchdog's script) is compared as a class: missing, endless,
-// or some time.
+// The clock of the real server differs from the simulated one. So the test deletes a key that
+// expires in the simulation; it restores what a replica brings back from a dump that the real
+// server made when the simulated replica caught up; and it compares a reply that is a remaining
+// time (PTTL, at the end of the watchdog's script) as a class: missing, endless, or some time.
 func TestRealServer(t *testing.T) {
 	t.Parallel()
 	server := realServer(t)
@@ -48,7 +47,7 @@ func TestRealServer(t *testing.T) {
 	}
 }
 
-// A replayer plays the part of one server of a history.
+// A replayer sends the commands of one server of a history.
 type replayer struct {
 	t      *testing.T
 	server *redis.Client
@@ -107,7 +106,7 @@ func (r *replayer) replay() (commands int) {
 	return commands
 }
 
-// changes says whether e is a change that the command of apply has made.
+// changes says whether e is a change made by the command of apply.
 func (r *replayer) changes(e, apply *history.Event) bool {
 	return e.Kind == history.Change && e.Node == r.node && e.Client == apply.Client && e.At == apply.At
 }
@@ -125,7 +124,7 @@ func (r *replayer) note(e *history.Event) {
 	r.keys[e.Key] = keyState{value: e.After, ends: e.Until != history.Forever}
 }
 
-// restate brings a key to where the history has it without a client's command.
+// restate makes a key as the history has it, without a client's command.
 func (r *replayer) restate(e *history.Event) {
 	if e.After == "" {
 		must(r.server.Del(r.t.Context(), e.Key).Result())(r.t)
@@ -190,8 +189,8 @@ func (r *replayer) sameReply(e *history.Event, real string) bool {
 	return sim == real || timed && class(sim) == class(real)
 }
 
-// tellsTime says whether the reply may be what is left of a key: that of a
-// script that asks for it.
+// tellsTime says whether the reply may be the remaining time of a key: that of a script
+// that asks for it.
 func (r *replayer) tellsTime(cmd []string) bool {
 	switch strings.ToUpper(cmd[0]) {
 	case "EVAL":
@@ -217,7 +216,7 @@ func class(reply string) string {
 	return "some time"
 }
 
-// compare holds every key that the history knows against the server.
+// compare compares every key of the history with the server.
 func (r *replayer) compare(e *history.Event) {
 	ctx := r.t.Context()
 	for key, want := range r.keys {

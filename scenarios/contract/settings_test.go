@@ -7,8 +7,8 @@ import (
 	"locklab/scenarios/internal/racetest"
 )
 
-// TestExpectedOnlyWithOwnSettings: nothing is expected of a run whose numbers are not the
-// scenario's own. A seed does not change what is expected.
+// TestExpectedOnlyWithOwnSettings: the contract expects nothing of a run with other
+// settings than the scenario's own. Another seed changes nothing.
 func TestExpectedOnlyWithOwnSettings(t *testing.T) {
 	e, sc := racetest.Cell(t, "token", "gc-pause")
 	for _, f := range []struct {

@@ -8,13 +8,14 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
-	"locklab/scenarios/race"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
 
-// unlisted is a lock that is neither listed nor contracted: token's, under another name.
+// unlisted is a lock that is neither in the list nor in the contract: token under another
+// name.
 func unlisted(t *testing.T) lock.Entry {
 	t.Helper()
 	e, ok := algorithms.ByName("token")
@@ -28,8 +29,8 @@ func unlisted(t *testing.T) lock.Entry {
 	return e
 }
 
-// TestProveUnlisted: an expectation is proved with its own lock, listed or not: races are
-// played, searches done, and their witnesses replayed.
+// TestProveUnlisted: Prove uses the lock of the expectation, listed or not: it plays
+// races, searches, and replays the counterexamples.
 func TestProveUnlisted(t *testing.T) {
 	t.Parallel()
 	e := unlisted(t)
@@ -68,8 +69,8 @@ func TestProveUnlisted(t *testing.T) {
 	}
 }
 
-// TestUnlistedEverywhere: every function that takes a lock takes one that is not listed,
-// and nothing is expected of it.
+// TestUnlistedEverywhere: every function that takes a lock accepts one that is not
+// listed, and the contract expects nothing of it.
 func TestUnlistedEverywhere(t *testing.T) {
 	t.Parallel()
 	e := unlisted(t)
@@ -85,25 +86,24 @@ func TestUnlistedEverywhere(t *testing.T) {
 		if contract.Expected(o) != nil || !contract.Uncontracted(o.Strategy, o.Scenario) {
 			t.Errorf("%s: the contract speaks of it: %v", o.Scenario.ID, contract.Expected(o))
 		}
-		if known := contract.CellOf(mustEntry(t, "token"), o.Scenario).Words(); !sameWords(o.Verdicts, known) {
+		if known := contract.CellOf(racetest.Lock(t, "token"), o.Scenario).Words(); !sameWords(o.Verdicts, known) {
 			t.Errorf("%s: %v, token's are %v", o.Scenario.ID, o.Verdicts, known)
 		}
 	}
-	pars, err := study.ParTable(t.Context(), []lock.Entry{e}, study.DefaultBounds(), []string{"pause=1"}, nil)
-	if err != nil || pars[0].Strategy.ID != e.ID || !pars[0].Pars[0].Found {
-		t.Errorf("par: %v, %+v", err, pars)
+	table, err := study.FindPars(t.Context(), []lock.Entry{e}, study.DefaultBounds(), []string{"pause=1"}, nil)
+	if err != nil || table.Pars[0].Strategy != e.ID || !table.Pars[0].Found {
+		t.Errorf("par: %v, %+v", err, table.Pars)
 	}
-	limits, err := study.Tolerance(t.Context(), []lock.Entry{e}, nil)
-	if err != nil || limits[0][0].Falls == 0 {
-		t.Errorf("frontier: %v, %+v", err, limits)
+	tolerance, err := study.FindTolerance(t.Context(), []lock.Entry{e}, nil)
+	if err != nil || tolerance.Limits[0].Falls == 0 {
+		t.Errorf("tolerance: %v, %+v", err, tolerance.Limits)
 	}
-	if points, err := study.Sensitivity(t.Context(), []lock.Entry{e}, []float64{2}, 9, nil); err != nil || points[0][0].N != 9 {
-		t.Errorf("sensitivity: %v, %v", err, points)
+	if s, err := study.FindSensitivity(t.Context(), []lock.Entry{e}, []float64{2}, 9, nil); err != nil || s.Series[0].Points[0].N != 9 {
+		t.Errorf("sensitivity: %v, %v", err, s)
 	}
 }
 
-// TestReplayUnlisted: a trace of such a lock can be replayed with that lock, and with no
-// other.
+// TestReplayUnlisted: a trace of such a lock can be replayed with that lock only.
 func TestReplayUnlisted(t *testing.T) {
 	t.Parallel()
 	e := unlisted(t)
@@ -131,20 +131,11 @@ func TestReplayUnlisted(t *testing.T) {
 		if _, err := study.Replay(c.trace); err == nil {
 			t.Errorf("%s: a lock that is in no list was found by its name", c.trace.Scenario)
 		}
-		if _, err := study.ReplayOn(mustEntry(t, "watchdog"), c.trace); err == nil {
+		if _, err := study.ReplayOn(racetest.Lock(t, "watchdog"), c.trace); err == nil {
 			t.Errorf("%s: the trace was played on another lock", c.trace.Scenario)
 		}
 	}
 	if d, err := study.DoomOn(t.Context(), e, s.Witnesses[0].Trace, ""); err != nil || d.Run.Strategy.ID != e.ID {
 		t.Errorf("doom: %v", err)
 	}
-}
-
-func mustEntry(t *testing.T, id string) lock.Entry {
-	t.Helper()
-	e, err := race.Strategy(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
 }

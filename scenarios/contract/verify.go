@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -86,11 +87,11 @@ func (e Expectation) prove(ctx context.Context, runner *race.Runner) (*Result, e
 	}
 	if limit := (*simulator.LimitError)(nil); errors.As(err, &limit) { // of a race: a search reports it in its result
 		r.Outcome = nil
-		r.note(Inconclusive, "the run does not come to its end: %s", limit.What)
+		r.note(Inconclusive, "the run does not come to its end: %s", limit.What.Say("en"))
 		return r, nil
 	}
 	if err != nil && !errors.Is(err, ctx.Err()) {
-		err = fmt.Errorf("%s: %w", e.Name(), err)
+		err = text.Errorf("error.cause", "of", e.Name(), "cause", err)
 		if e.File != "" {
 			err = fmt.Errorf("%s:%d: %w", e.File, e.Line, err)
 		}
@@ -145,8 +146,8 @@ func (r *Result) CompareSearch() {
 	if names := r.Search.Untriggered(); complete && names != nil {
 		r.note(Inconclusive, "%s was never injected: the search says nothing of it", strings.Join(names, ", "))
 	}
-	if limit := r.Search.Result.Limit; limit != "" {
-		r.note(Inconclusive, "the search was cut short: %s", limit)
+	if limit := r.Search.Result.Limit; !limit.IsZero() {
+		r.note(Inconclusive, "the search was cut short: %s", limit.Say("en"))
 	}
 	if !complete && r.Status == Met {
 		r.note(Inconclusive, "the search was cut short after %d states: what it did not visit is unknown", r.Search.Result.States)

@@ -1,7 +1,7 @@
 package race
 
 import (
-	"fmt"
+	"errors"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -9,6 +9,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/client"
 )
@@ -28,33 +29,49 @@ func (sc Scenario) Check(entry lock.Entry, s Settings) error {
 	for _, n := range durations {
 		switch d := *n.get(&s); {
 		case d < 0:
-			return fmt.Errorf("%s=%v is negative: give a length from 0", n.name, d)
+			return text.Errorf("error.check.negative", "name", n.name, "value", d)
 		case d > longest:
-			return fmt.Errorf("%s=%v is more than a run can carry: give at most %v", n.name, d, longest)
+			return text.Errorf("error.check.long", "name", n.name, "value", d, "most", longest)
 		}
 	}
 	rhythm := min(s.Retry, s.TTL)
 	switch {
 	case s.TTL == 0:
-		return fmt.Errorf("ttl=0s: a lease needs a length above 0, for example ttl=%v", sc.Settings.TTL)
+		return text.Errorf("error.check.ttl.zero", "example", sc.Settings.TTL)
 	case s.TTL < time.Millisecond:
-		return fmt.Errorf("ttl=%v: Redis counts leases in milliseconds, give at least 1ms", s.TTL)
+		return text.Errorf("error.check.ttl.short", "value", s.TTL)
 	case s.Clients < 1 || s.Clients > simulator.MaxClients:
-		return fmt.Errorf("clients=%d: give 1 to %d", s.Clients, simulator.MaxClients)
+		return text.Errorf("error.check.clients", "value", s.Clients, "most", simulator.MaxClients)
 	case s.Horizon == 0:
-		return fmt.Errorf("horizon=0s: the run would end before it began, give for example horizon=%v", sc.Settings.Horizon)
+		return text.Errorf("error.check.horizon.zero", "example", sc.Settings.Horizon)
 	case s.Retry == 0:
-		return fmt.Errorf("retry=0s: a client that never rests stops the world, give for example retry=%v", sc.Settings.Retry)
+		return text.Errorf("error.check.retry.zero", "example", sc.Settings.Retry)
 	case s.Horizon < 3*s.TTL:
-		return fmt.Errorf("horizon=%v is less than three leases of %v: a lock that recovers could not be told from one that does not; give at least horizon=%v", s.Horizon, s.TTL, 3*s.TTL)
+		return text.Errorf("error.check.horizon.short", "value", s.Horizon, "ttl", s.TTL, "least", 3*s.TTL)
 	case int64(s.Horizon/rhythm) > mostTurns/int64(s.Clients):
-		return fmt.Errorf("horizon=%v is too long for %d clients that come back every %v (the shorter of ttl and retry): give at most horizon=%v, or longer ttl and retry",
-			s.Horizon, s.Clients, rhythm, rhythm*mostTurns/time.Duration(s.Clients))
+		return text.Errorf("error.check.horizon.long", "value", s.Horizon, "clients", s.Clients, "rhythm", rhythm,
+			"most", rhythm*mostTurns/time.Duration(s.Clients))
 	}
 	if _, err := sc.budget(entry, s); err != nil {
 		return err
 	}
-	return entry.Check(StubEnv(entry, s.TTL))
+	return CheckEnv(entry, StubEnv(entry, s.TTL))
+}
+
+// CheckEnv is entry.Check. It says in the user's words what is wrong with the lease or with
+// the number of servers.
+func CheckEnv(entry lock.Entry, env lock.Env) error {
+	err := entry.Check(env)
+	ttl, servers := (*lock.TTLError)(nil), (*lock.ServersError)(nil)
+	switch {
+	case errors.As(err, &servers) && servers.Least > 1:
+		return text.Errorf("error.check.majority", "lock", entry.ID, "given", servers.Given, "least", servers.Least, "usual", entry.Nodes)
+	case errors.As(err, &ttl) && ttl.TTL <= 0:
+		return text.Errorf("error.check.ttl.none", "value", ttl.TTL, "lock", entry.ID, "try", ttl.Try)
+	case errors.As(err, &ttl):
+		return text.Errorf("error.check.ttl.unit", "value", ttl.TTL, "unit", entry.Unit, "lock", entry.ID, "try", ttl.Try)
+	}
+	return err
 }
 
 // StubEnv returns an environment that entry.Check can inspect. It cannot lock anything.
@@ -78,11 +95,11 @@ func FixedBudget(budget string) func(int) string { return func(int) string { ret
 // budget returns the faults that may be injected: the scenario's own, or the settings',
 // which must cover what the script injects.
 func (sc Scenario) budget(entry lock.Entry, s Settings) ([]simulator.FaultBudget, error) {
-	text := ""
+	own := ""
 	if sc.Budget != nil {
-		text = sc.Budget(entry.Servers())
+		own = sc.Budget(entry.Servers())
 	}
-	needed, err := faults.ParseBudget(text)
+	needed, err := faults.ParseBudget(own)
 	if err != nil || s.Budget == "" {
 		return needed, err
 	}
@@ -96,7 +113,7 @@ func (sc Scenario) budget(entry lock.Entry, s Settings) ([]simulator.FaultBudget
 			return nil, err
 		}
 		if times < n.Times {
-			return nil, fmt.Errorf("budget %q allows %s %d times, %s needs %d: give at least %s", s.Budget, n.Fault.Name(), times, sc.ID, n.Times, text)
+			return nil, text.Errorf("error.check.budget.times", "budget", s.Budget, "fault", n.Fault.Name(), "times", times, "scenario", sc.ID, "needed", n.Times, "least", own)
 		}
 	}
 	return given, nil
@@ -112,7 +129,7 @@ func timesIn(given []simulator.FaultBudget, needed simulator.FaultBudget, s Sett
 		}
 		times = g.Times
 		if size := s.size(name); g.Max > 0 && g.Max < size {
-			return 0, fmt.Errorf("budget %q allows %s up to %v, and here it takes %v: give %s=%d@%v", s.Budget, name, g.Max, size, name, times, size)
+			return 0, text.Errorf("error.check.budget.size", "budget", s.Budget, "fault", name, "max", g.Max, "size", size, "times", times)
 		}
 	}
 	return times, nil

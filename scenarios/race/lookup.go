@@ -1,11 +1,9 @@
 package race
 
 import (
-	"fmt"
-
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/faults"
+	"locklab/reports/text"
 )
 
 // Strategy finds a lock by its ID or the article's, in any case of letters. The error
@@ -18,7 +16,7 @@ func Strategy(name string) (lock.Entry, error) {
 	for _, e := range algorithms.All() {
 		names = append(names, e.Names()...)
 	}
-	return lock.Entry{}, fmt.Errorf("there is no lock %q:%s 'locklab list strategies' shows all", name, faults.DidYouMean(name, names))
+	return lock.Entry{}, text.Errorf("error.lock", "name", name, "near", text.Near(name, names))
 }
 
 // Successor returns the lock that was meant to fix this one: the next milestone in

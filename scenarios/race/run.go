@@ -1,11 +1,11 @@
 package race
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
@@ -94,7 +94,7 @@ func (sc Scenario) PlayUnchecked(entry lock.Entry, s Settings) (*Outcome, error)
 	defer p.Close()
 	run, err := p.Player.Play(p.Options(s))
 	if err != nil {
-		return nil, fmt.Errorf("%s in %s: %w", entry.ID, sc.ID, err)
+		return nil, text.Errorf("error.cause.in", "lock", entry.ID, "scenario", sc.ID, "cause", err)
 	}
 	return p.Outcome(run, s), nil
 }

@@ -1,13 +1,12 @@
 package race
 
 import (
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"locklab/faults"
+	"locklab/reports/text"
 )
 
 // Settings are the numbers of a run.
@@ -92,21 +91,21 @@ func (s Settings) String() string {
 	return strings.Join(items, ",")
 }
 
-// With returns s changed by text such as "ttl=5s,clients=3,budget=crash=1+pause=2". The
+// With returns s changed by items such as "ttl=5s,clients=3,budget=crash=1+pause=2". The
 // error names the item and what would be accepted. Whether the numbers make sense
 // together is checked by Scenario.Check.
-func (s Settings) With(text string) (Settings, error) {
-	if strings.TrimSpace(text) == "" {
+func (s Settings) With(items string) (Settings, error) {
+	if strings.TrimSpace(items) == "" {
 		return s, nil
 	}
 	base := s
-	for _, item := range strings.Split(text, ",") {
+	for _, item := range strings.Split(items, ",") {
 		name, value, ok := strings.Cut(item, "=")
 		if !ok {
-			return base, fmt.Errorf("setting %q: write name=value, for example ttl=5s", item)
+			return base, text.Errorf("error.setting", "item", item, "cause", text.Errorf("error.setting.form"))
 		}
 		if err := s.set(&base, strings.TrimSpace(name), strings.TrimSpace(value)); err != nil {
-			return base, fmt.Errorf("setting %q: %w", item, err)
+			return base, text.Errorf("error.setting", "item", item, "cause", err)
 		}
 	}
 	return s, nil
@@ -117,12 +116,12 @@ func (s *Settings) set(base *Settings, name, value string) (err error) {
 	switch name {
 	case "seed":
 		if s.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {
-			return errors.New("a seed is a whole number from 0")
+			return text.Errorf("error.setting.seed")
 		}
 		return nil
 	case "clients":
 		if s.Clients, err = strconv.Atoi(value); err != nil {
-			return errors.New("clients is a whole number, such as 3")
+			return text.Errorf("error.setting.clients")
 		}
 		return nil
 	case "budget":
@@ -139,17 +138,17 @@ func (s *Settings) set(base *Settings, name, value string) (err error) {
 	for _, d := range durations {
 		names = append(names, d.name)
 	}
-	return fmt.Errorf("there is no setting %q:%s all are %s", name, faults.DidYouMean(name, names), strings.Join(names, ", "))
+	return text.Errorf("error.setting.unknown", "name", name, "near", text.Near(name, names), "names", strings.Join(names, ", "))
 }
 
 // set parses a duration. Scenarios whose own value is zero do not have the setting.
 func (d setting) set(s, base *Settings, value string) error {
 	length, err := time.ParseDuration(value)
 	if err != nil {
-		return errors.New("a length needs a number and a unit, such as 1500ms, 10s or 2m")
+		return text.Errorf("error.setting.length")
 	}
 	if *d.get(base) == 0 && length != 0 && d.name != "timeout" {
-		return fmt.Errorf("this scenario has no %s", d.name)
+		return text.Errorf("error.setting.absent", "name", d.name)
 	}
 	*d.get(s) = length
 	return nil

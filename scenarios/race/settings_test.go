@@ -102,10 +102,10 @@ func TestRefusals(t *testing.T) {
 		{"token", "clock-jump", "budget=node-clock=1@1s+client-clock=1", "allows node-clock up to 1s, and here it takes 11s", "give node-clock=1@11s"},
 		{"token", "gc-pause", "budget=paus=1", `budget "paus=1"`, "did you mean pause?"},
 		{"token", "gc-pause", "budget=pause=256", `"256" is no number of times`, "from 0 to 255"},
-		{"setnx-expire", "gc-pause", "ttl=1500ms", "TTL 1.5s is not a whole multiple of 1s", "try 2s"},
-		{"token", "gc-pause", "ttl=1500500us", "TTL 1.5005s is not a whole multiple of 1ms", "try 1.501s"},
+		{"setnx-expire", "gc-pause", "ttl=1500ms", "ttl=1.5s is not a whole multiple of 1s", "ttl=2s"},
+		{"token", "gc-pause", "ttl=1500500us", "ttl=1.5005s is not a whole multiple of 1ms", "ttl=1.501s"},
 		{"setnx", "gc-pause", "ttl=1us", "ttl=1µs", "give at least 1ms"},
-		// Numbers that no run can carry.
+		// Numbers that no run can have.
 		{"token", "gc-pause", "ttl=9999h", "horizon=1m0s is less than three leases of 9999h0m0s", "give at least horizon=29997h0m0s"},
 		{"token", "gc-pause", "ttl=9999h,horizon=29997h", "too long for 2 clients that come back every 1s", "give at most horizon=1h23m20s, or longer ttl and retry"},
 		{"token", "gc-pause", "ttl=2562047h,horizon=2562047h", "ttl=2562047h0m0s is more than a run can carry", "give at most 50000h0m0s"},
@@ -180,8 +180,8 @@ func TestExtremesEnd(t *testing.T) {
 	players.Wait()
 }
 
-// extremists are locks that compute with times, each in another way: with its clock, with
-// timers, with the time elapsed.
+// extremists are locks that compute with times in different ways: with a clock, with
+// timers, with elapsed time.
 func extremists(t *testing.T) (locks []lock.Entry) {
 	for _, name := range []string{"getset", "watchdog", "redlock"} {
 		e, err := race.Strategy(name)

@@ -9,6 +9,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/explore"
@@ -48,19 +49,19 @@ func DefaultBounds() Bounds {
 func (b Bounds) Check(entry lock.Entry) error {
 	switch {
 	case b.Clients < 1 || b.Clients > simulator.MaxClients-2:
-		return fmt.Errorf("clients=%d: give 1 to %d", b.Clients, simulator.MaxClients-2)
+		return text.Errorf("error.check.clients", "value", b.Clients, "most", simulator.MaxClients-2)
 	case b.Attempts < 1 || b.Attempts > 9:
-		return fmt.Errorf("attempts=%d: give 1 to 9", b.Attempts)
+		return text.Errorf("error.bound.attempts", "value", b.Attempts)
 	case b.Retries < AutoRetries || b.Retries > explore.MaxRetries:
-		return fmt.Errorf("retries=%d: give 0 to %d, or auto for what the faults want", b.Retries, explore.MaxRetries)
+		return text.Errorf("error.bound.retries", "value", b.Retries, "most", explore.MaxRetries)
 	case b.Nodes < 0 || b.Nodes > simulator.MaxNodes:
-		return fmt.Errorf("nodes=%d: give 1 to %d, or 0 for what the lock wants", b.Nodes, simulator.MaxNodes)
+		return text.Errorf("error.bound.nodes", "value", b.Nodes, "most", simulator.MaxNodes)
 	case b.Nodes > 1 && entry.Servers() == 1:
-		return fmt.Errorf("nodes=%d: %s locks on one server", b.Nodes, entry.ID)
+		return text.Errorf("error.bound.nodes.one", "value", b.Nodes, "lock", entry.ID)
 	case b.TTL <= 0 && entry.OnZooKeeper():
-		return fmt.Errorf("ttl=%v: %s locks by a session, which has a time-out above 0: give a length such as 9s", b.TTL, entry.ID)
+		return text.Errorf("error.bound.session", "value", b.TTL, "lock", entry.ID)
 	case b.MaxStates < 0:
-		return fmt.Errorf("max-states=%d: give a number above 0, or 0 for no limit", b.MaxStates)
+		return text.Errorf("error.bound.states", "value", b.MaxStates)
 	}
 	if err := b.canInject(); err != nil {
 		return err
@@ -69,7 +70,7 @@ func (b Bounds) Check(entry lock.Entry) error {
 	if b.Nodes > 0 {
 		env.Nodes = env.Nodes[:min(b.Nodes, len(env.Nodes))]
 	}
-	return entry.Check(env)
+	return race.CheckEnv(entry, env)
 }
 
 // canInject refuses a budget with a clock that jumps by nothing: a proof against that
@@ -78,7 +79,7 @@ func (b Bounds) canInject() error {
 	budget, err := faults.ParseBudget(b.Budget)
 	for _, a := range budget {
 		if jumps(a) && a.Times > 0 && a.Max == 0 {
-			return fmt.Errorf("budget %q: a clock jumps by some length: write %s=%d@10s", b.Budget, a.Fault.Name(), a.Times)
+			return text.Errorf("error.bound.jump", "budget", b.Budget, "fault", a.Fault.Name(), "times", a.Times)
 		}
 	}
 	return err
@@ -145,24 +146,24 @@ func FormatRetries(n int) string {
 }
 
 // ParseRetries reads what FormatRetries wrote.
-func ParseRetries(text string) (int, error) {
-	if text == "auto" {
+func ParseRetries(written string) (int, error) {
+	if written == "auto" {
 		return AutoRetries, nil
 	}
-	n, err := strconv.ParseUint(text, 10, 8)
+	n, err := strconv.ParseUint(written, 10, 8)
 	if err != nil {
-		return 0, fmt.Errorf("retries=%s: give 0 to %d, or auto for what the faults want", text, explore.MaxRetries)
+		return 0, text.Errorf("error.bound.retries", "value", written, "most", explore.MaxRetries)
 	}
 	return int(n), nil
 }
 
 // ParseBounds reads what String wrote; what is missing is zero, and Retries auto.
 // The error names the item.
-func ParseBounds(text string) (b Bounds, err error) {
+func ParseBounds(written string) (b Bounds, err error) {
 	b.Retries = AutoRetries
-	for _, item := range strings.Split(text, ",") {
+	for _, item := range strings.Split(written, ",") {
 		name, value, _ := strings.Cut(item, "=")
-		err, want := error(nil), "give a whole number"
+		err, want := error(nil), text.Errorf("error.want.integer")
 		switch name {
 		case "clients":
 			b.Clients, err = strconv.Atoi(value)
@@ -170,24 +171,24 @@ func ParseBounds(text string) (b Bounds, err error) {
 			b.Attempts, err = strconv.Atoi(value)
 		case "retries":
 			b.Retries, err = ParseRetries(value)
-			want = fmt.Sprintf("give 0 to %d, or auto", explore.MaxRetries)
+			want = text.Errorf("error.bound.want.retries", "most", explore.MaxRetries)
 		case "asks":
-			return b, fmt.Errorf("bound %q: asks is now retries, how often a refused client asks again: write retries=0 for asks=1, retries=1 for asks=2, retries=auto for asks=0", item)
+			return b, text.Errorf("error.bound", "item", item, "cause", text.Errorf("error.bound.asks"))
 		case "nodes":
 			b.Nodes, err = strconv.Atoi(value)
 		case "ttl":
 			b.TTL, err = time.ParseDuration(value)
-			want = "give a length with its unit, such as 10s"
+			want = text.Errorf("error.want.length")
 		case "fenced":
 			b.Fenced, err = strconv.ParseBool(value)
-			want = "write true or false"
+			want = text.Errorf("error.want.bool")
 		case "budget":
 			b.Budget = strings.ReplaceAll(value, "+", ",")
 		default:
-			return b, fmt.Errorf("bound %q: there is no such bound", item)
+			return b, text.Errorf("error.bound", "item", item, "cause", text.Errorf("error.bound.unknown"))
 		}
 		if err != nil {
-			return b, fmt.Errorf("bound %q: %s", item, want)
+			return b, text.Errorf("error.bound", "item", item, "cause", want)
 		}
 	}
 	return b, nil

@@ -12,15 +12,15 @@ import (
 
 	"locklab/algorithms"
 	"locklab/scenarios"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
-// A pause makes it certain where the pause is all that goes wrong; work that is too
-// long needs no mishap at all; and where a lock stands there is nothing to be
-// certain of.
+// If a pause is all that goes wrong, it makes the harm certain; if the work is too long,
+// no trigger is needed; and a lock that holds has no certainty.
 func TestCertainFrom(t *testing.T) {
 	for _, c := range []struct {
 		lock, race string
@@ -50,8 +50,8 @@ func TestCertainFrom(t *testing.T) {
 	}
 }
 
-// The lines are those by which the lock asked: each is in the source, the outermost
-// is a method of the lock or its timer, and a run that is not watched has none.
+// The lines are those on which the lock sent its request: each is in the source, the
+// outermost is in a method or a timer of the lock, and a run without code has none.
 func TestWatch(t *testing.T) {
 	for _, id := range []string{"setnx", "token", "watchdog", "redlock", "daemon-29-owned"} {
 		o := played(t, id, "gc-pause")
@@ -92,10 +92,7 @@ func TestWatch(t *testing.T) {
 
 // A trace that a search has found can be watched too.
 func TestWatchOfASearch(t *testing.T) {
-	entry, err := race.Strategy("token")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entry := racetest.Lock(t, "token")
 	b := study.DefaultBounds()
 	b.Budget = "pause=1"
 	s, err := study.Explore(t.Context(), entry, b)
@@ -113,10 +110,7 @@ func TestWatchOfASearch(t *testing.T) {
 
 func played(t *testing.T, id, raceID string) *race.Outcome {
 	t.Helper()
-	entry, err := race.Strategy(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entry := racetest.Lock(t, id)
 	sc, err := scenarios.ByName(raceID)
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/simulator/explore"
 )
@@ -41,10 +42,20 @@ func (s *Search) CertificateIn(lang string) string {
 	line("clients", "work", clients.Work().String(), "requests", requests(clients, say), "between", clients.Between().String())
 	line("time")
 	line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions), "depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
-	if r.Limit != "" {
-		line("limit", "limit", r.Limit)
+	if !r.Limit.IsZero() {
+		line("limit", "limit", r.Limit.Say(lang))
 	}
 	line("reduction", "symmetry", used(r.Symmetry), "order", used(!b.Causes), "clock", say(clock))
+	switch why := &r.Asymmetry; {
+	case why.Command != nil:
+		line("asymmetry", "why", say("asymmetry.command", "command", quoted(strings.Join(why.Command, " "))))
+	case why.Reply != "":
+		line("asymmetry", "why", say("asymmetry.reply", "reply", quoted(why.Reply)))
+	case why.Does != "":
+		line("asymmetry", "why", say("asymmetry.code", "does", quoted(why.Does)))
+	case why.Session:
+		line("asymmetry", "why", say("asymmetry.session"))
+	}
 	line("code", "histories", fmt.Sprint(r.Histories))
 	if names := s.Untriggered(); names != nil {
 		line("untriggered", "faults", strings.Join(names, ", "))
@@ -61,6 +72,9 @@ func requests(b *explore.Bounds, say func(key string, pairs ...string) string) s
 	}
 	return say("requests", "n", fmt.Sprint(len(b.Retries)+1), "within", b.RetrySpan().String())
 }
+
+// quoted is a text of the lock's own, such as a script, in one line that is not too long.
+func quoted(s string) string { return layout.Clip(strings.Join(strings.Fields(s), " "), 100) }
 
 func searchList() string {
 	var s []string

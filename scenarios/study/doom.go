@@ -3,10 +3,10 @@ package study
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/explore"
@@ -49,7 +49,7 @@ func DoomOf(ctx context.Context, t simulator.Trace, harm verdict.Word) (*Doom, e
 // DoomOn is DoomOf a trace whose lock the caller has, be it in the list or not.
 func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdict.Word) (*Doom, error) {
 	if t.Scenario != SearchID {
-		return nil, fmt.Errorf("%s is a race, in which a clock says what comes next: only what a search has found has several futures; give a link that 'locklab explore %s' prints", t.Scenario, t.Strategy)
+		return nil, text.Errorf("error.doom.race", "scenario", t.Scenario, "lock", t.Strategy)
 	}
 	o, err := ReplayOn(entry, t)
 	if err != nil {
@@ -71,10 +71,10 @@ func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdi
 	defer sim.Close()
 	d, err := explore.DoomOf(ctx, sim, search.Options(), t.Choices, harm)
 	if errors.Is(err, explore.ErrNoHarm) {
-		return nil, fmt.Errorf("this run comes to no harm whose share could be counted: %v", o.Verdicts)
+		return nil, text.Errorf("error.doom.harmless", "verdicts", o.Verdicts)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the doom of this run: %w", err)
+		return nil, text.Errorf("error.doom.run", "cause", err)
 	}
 	out := &Doom{Run: o, Harm: d.Harm, NoReturn: d.NoReturn, States: d.States}
 	w, step := sim.NewWorld(), DoomStep{}

@@ -10,18 +10,18 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// TestDoom: shares that one can work out on paper. A client that sleeps without
-// end may wake at any moment, so each of its rival's steps is a coin, and the
-// last coin is the passing of the lease; a clock that has jumped, a memory that
-// is gone and a holder that is dead leave nothing to chance.
+// TestDoom: shares that can be computed by hand. A paused client without a fixed end may
+// resume at any moment, so each step of its rival is a coin toss, and the last toss is
+// the end of the lease. After a jump of a clock, a loss of data or a crash of the holder
+// nothing is left to chance.
 func TestDoom(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		lock, budget string
 		nodes        int
 		harm         verdict.Word
-		before       float64   // the share before the strike
-		after        []float64 // from the strike to the point of no return
+		before       float64   // the share before the fault
+		after        []float64 // from the fault to the point of no return
 	}{
 		// the rival starts, its SET arrives, it hears the refusal, and the lease ends
 		{"token", "pause=1", 1, verdict.Overlap, 0, []float64{1. / 8, 1. / 4, 1. / 2, 1}},
@@ -65,7 +65,7 @@ func TestDoom(t *testing.T) {
 	}
 }
 
-// TestDoomOfRaces: a race has one future, and says so.
+// TestDoomOfRaces: a race has one future only, and the error says so.
 func TestDoomOfRaces(t *testing.T) {
 	entry, sc := racetest.Cell(t, "token", "gc-pause")
 	if _, err := study.DoomOf(t.Context(), racetest.Play(t, entry, sc, sc.Settings).Trace, ""); err == nil || !strings.Contains(err.Error(), "locklab explore token") {

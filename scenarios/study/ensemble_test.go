@@ -23,7 +23,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// TestEnsembleDetails are facts of these races that say who, and how often.
+// TestEnsembleDetails tests which client and how often, in these races.
 func TestEnsembleDetails(t *testing.T) {
 	t.Parallel()
 	entries := func(h *history.History) (order string) {
@@ -73,7 +73,7 @@ func TestEnsembleDetails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := race.Play(zooLock(t, f.lock), sc, sc.Settings)
+		o, err := race.Play(racetest.Lock(t, f.lock), sc, sc.Settings)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestEnsembleDetails(t *testing.T) {
 	}
 }
 
-// wakings is how many watches of others fire from c1's release on.
+// wakings is the number of watches of other clients that fire from c1's release on.
 func wakings(h *history.History) (n int) {
 	released := false
 	for i := range h.Events {
@@ -102,8 +102,8 @@ func found(o *race.Outcome, w verdict.Word, clients ...int) bool {
 	})
 }
 
-// atStep is what befalls c2 some time after it has sent its n-th request: c1 is
-// inside, c2 stands in line behind it, and c3 behind c2.
+// atStep injects a fault into c2 some time after it has sent its n-th request: c1 is
+// inside, c2 waits behind it, and c3 behind c2.
 func atStep(n int, after time.Duration, fault string, c simulator.Choice) race.Scenario {
 	return race.Scenario{
 		ID:       "step",
@@ -125,9 +125,9 @@ func atStep(n int, after time.Duration, fault string, c simulator.Choice) race.S
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestEveryStep has the session of one who waits end at each of its steps, and the
-// answer to each of its requests be lost, for each lock, and holds what comes of it
-// against testdata/steps.golden.
+// TestEveryStep ends the session of a waiter at each of its steps, and loses the answer
+// to each of its requests, for each lock. It compares the outcome with
+// testdata/steps.golden.
 func TestEveryStep(t *testing.T) {
 	t.Parallel()
 	half := racetest.Scenario("waiter-dies").Settings.Latency / 2
@@ -183,7 +183,7 @@ func TestEveryStep(t *testing.T) {
 	}
 }
 
-// brief are the verdicts in a cell.
+// brief writes the verdicts of a cell.
 func brief(o *race.Outcome) string {
 	var words []string
 	for _, w := range o.Verdicts {
@@ -192,12 +192,12 @@ func brief(o *race.Outcome) string {
 	return strings.Join(words, " ")
 }
 
-// TestSeveralHolders: what one lock allows those of another, which no scenario
-// shows, since its clients all use the same.
+// TestSeveralHolders tests two different locks on the same ensemble. No scenario shows
+// that, since all clients of a scenario use the same lock.
 func TestSeveralHolders(t *testing.T) {
 	t.Parallel()
-	read, write := zooLock(t, "zk-read"), zooLock(t, "zk-write")
-	protected, semaphore, multi := zooLock(t, "zk-protected"), zooLock(t, "zk-semaphore"), zooLock(t, "zk-multi")
+	read, write := racetest.Lock(t, "zk-read"), racetest.Lock(t, "zk-write")
+	protected, semaphore, multi := racetest.Lock(t, "zk-protected"), racetest.Lock(t, "zk-semaphore"), racetest.Lock(t, "zk-multi")
 	s := race.StandardWith(func(s *race.Settings) { s.Clients = 3 })
 	inLine := []race.Client{
 		{Work: s.Retry, Patience: s.TTL},
@@ -262,7 +262,7 @@ func TestSeveralHolders(t *testing.T) {
 	}
 }
 
-// mixed plays clients each of which uses a lock of its own on the same ensemble.
+// mixed plays clients on the same ensemble, each with a lock of its own.
 func mixed(t *testing.T, s race.Settings, locks []lock.Entry, cast []race.Client) *history.History {
 	t.Helper()
 	setup := simulator.Config{Nodes: client.Servers(locks[0], s.TTL, simulator.NodeConfig{}, 1)}

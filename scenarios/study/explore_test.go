@@ -15,16 +15,16 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/scenarios/race"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
-// TestExploreReductions: symmetry and partial-order reduction leave out states
-// and nothing else. Without symmetry, where every client has a table of its own,
-// reduction keeps even every history that a client can observe.
+// TestExploreReductions: symmetry and partial-order reduction leave out states and
+// nothing else. Without symmetry, where every client has a table of its own, reduction
+// also keeps every history that a client can observe.
 func TestExploreReductions(t *testing.T) {
 	same := func(t *testing.T, entry lock.Entry, b study.Bounds) {
 		both := searched(t, entry, b, nil)
@@ -51,8 +51,8 @@ func TestExploreReductions(t *testing.T) {
 	atSize(t, oneServer(), 3, 1, []string{"pause=1,crash=1", "restart=1,lose-request=1", "node-clock=1@10s,crash=1", "client-clock=1@10s"}, same)
 }
 
-// TestExploreWitnesses: what a search hands out as the shortest way to a harm is
-// one, keeps the rules, and has nothing in it that could be left out.
+// TestExploreWitnesses: each counterexample of a search shows its verdict, keeps the
+// rules, and contains no choice that could be left out.
 func TestExploreWitnesses(t *testing.T) {
 	t.Parallel()
 	found := map[verdict.Word]bool{}
@@ -82,7 +82,7 @@ func TestExploreWitnesses(t *testing.T) {
 	}
 }
 
-// witnesses looks at every witness of a search, and says what they show.
+// witnesses checks every counterexample of a search and returns their verdicts.
 func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.Word) {
 	t.Helper()
 	s, err := study.Explore(t.Context(), entry, b)
@@ -121,14 +121,12 @@ func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.
 	return found
 }
 
-// TestExploreShortLeases: with a lease shorter than the time-out of a command,
-// the lab lets time pass a client that could go on, and a witness must not.
+// TestExploreShortLeases: with a lease shorter than the time-out of a command, time can
+// pass in the simulator while a client could continue. A counterexample must not use
+// that.
 func TestExploreShortLeases(t *testing.T) {
 	for _, id := range []string{"setnx-expire", "token", "watchdog"} {
-		entry, err := race.Strategy(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entry := racetest.Lock(t, id)
 		b := small(entry, 2, 2, "pause=1")
 		b.TTL = time.Second
 		if len(witnesses(t, entry, b)) == 0 {
@@ -137,7 +135,7 @@ func TestExploreShortLeases(t *testing.T) {
 	}
 }
 
-// plain is SET NX without more, in the ways in which tests need it.
+// plain is SET NX and nothing else, in the variants that tests need.
 func plain(env lock.Env, token func() string, refused func(ctx context.Context, key string)) lock.Strategy {
 	return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 		made, err := env.Nodes[0].SetNX(ctx, key, token(), env.TTL).Result()
@@ -151,8 +149,8 @@ func plain(env lock.Env, token func() string, refused func(ctx context.Context, 
 
 func nothing(context.Context, string) {}
 
-// TestExploreNamesDiceRollers: code that observes what the lab did not give it
-// cannot be searched, and the error says whose it is.
+// TestExploreNamesDiceRollers: code that observes something from outside the simulator
+// cannot be searched, and the error names the client.
 func TestExploreNamesDiceRollers(t *testing.T) {
 	calls := 0
 	for name, dice := range map[string]func() string{
@@ -169,9 +167,9 @@ func TestExploreNamesDiceRollers(t *testing.T) {
 	}
 }
 
-// TestExploreNamesGoroutines: a goroutine of a lock's own goes when it likes, and
-// the lab cannot tell it when. It speaks up wherever it happens to, also outside
-// of any function of ours, so another process bears the risk.
+// TestExploreNamesGoroutines: the simulator does not control a goroutine that a lock
+// starts itself. The error may come at any time, also as a panic outside of our
+// functions, so the search runs in another process.
 func TestExploreNamesGoroutines(t *testing.T) {
 	const asked = "LOCKLAB_TEST_GOROUTINE"
 	kinds := map[string]func(env lock.Env, key string){
@@ -198,8 +196,8 @@ func TestExploreNamesGoroutines(t *testing.T) {
 	}
 }
 
-// TestExploreWithoutSymmetry: where code can tell who is who, clients cannot
-// change places. The search then does without, says so, and finds what its twin
+// TestExploreWithoutSymmetry: if code can tell clients apart, they are not
+// interchangeable. The search then uses no symmetry, says so, and finds what its twin
 // finds.
 func TestExploreWithoutSymmetry(t *testing.T) {
 	for name, create := range map[string]maker{
@@ -233,13 +231,9 @@ func TestExploreWithoutSymmetry(t *testing.T) {
 	}
 }
 
-// TestExploreCutShort: a search that did not see everything says so, whatever
-// ended it.
+// TestExploreCutShort: a search that is incomplete says so, whatever ended it.
 func TestExploreCutShort(t *testing.T) {
-	entry, err := race.Strategy("token")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entry := racetest.Lock(t, "token")
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	for _, c := range []struct {
@@ -265,8 +259,8 @@ func TestExploreCutShort(t *testing.T) {
 	}
 }
 
-// TestExploreTwice: a search depends on nothing but its bounds, neither on the
-// order of a map nor on the number of processors.
+// TestExploreTwice: a search depends only on its bounds, neither on the order of a map
+// nor on the number of processors.
 func TestExploreTwice(t *testing.T) {
 	for _, entry := range algorithms.Milestones() {
 		said := ""
@@ -294,8 +288,8 @@ func TestExploreTwice(t *testing.T) {
 	}
 }
 
-// BenchmarkExplore is a complete search, on a lab that has seen nothing yet. The
-// states are those of the first pass; the time is that of both.
+// BenchmarkExplore is a complete search in a new simulator. The states are those of the
+// first pass; the time is that of both.
 func BenchmarkExplore(b *testing.B) {
 	for _, c := range []struct {
 		id                string
@@ -306,10 +300,7 @@ func BenchmarkExplore(b *testing.B) {
 		{"watchdog", 3, 2, "crash=1,pause=1,failover=1"},
 		{"redlock", 2, 2, "restart=1"}, // three servers
 	} {
-		entry, err := race.Strategy(c.id)
-		if err != nil {
-			b.Fatal(err)
-		}
+		entry := racetest.Lock(b, c.id)
 		bounds := small(entry, c.clients, c.attempts, c.budget)
 		b.Run(fmt.Sprintf("%s/%dx%d/%s", c.id, c.clients, c.attempts, c.budget), func(b *testing.B) {
 			var states, transitions, bytes float64

@@ -16,7 +16,6 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
@@ -24,24 +23,25 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A search that finds nothing may be blind. So correct locks are spoilt here, in
-// the small ways in which people spoil them, and the search has to find what the
-// defect brings about. Each family is one lock with a knob for each defect.
+// A search that finds nothing may be blind. So these tests change correct locks in the
+// small ways in which people get them wrong, and the search must find what each defect
+// causes. A family is one lock with a knob for each defect.
 
-// A duel is the bounds of such a search. Its numbers are free, so that a defect
-// can be looked for where the whole lock is proved to hold.
+// A duel is the bounds of such a search. Its numbers are free, so that a defect can be
+// searched for where the correct lock is proved to hold.
 type duel struct {
 	clients, attempts int
 	budget            string
 	nodes             int // 0: one
 	ttl, work, retry  time.Duration
-	timeout           time.Duration // of a command; 0: the lab's
+	timeout           time.Duration // of a command; 0: the simulator's
 	idle              bool          // the work touches no resource, so that only the lock's messages can be lost
-	reenter           bool          // the lock is taken and given back once more inside
-	fallen            bool          // the whole lock falls, to OVERLAP and STALE-WRITE and nothing else
+	reenter           bool          // the holder acquires and releases the lock once more
+	apart             bool          // the search treats clients as different
+	fallen            bool          // the correct lock fails too, with OVERLAP and STALE-WRITE and nothing else
 }
 
-// Two clients with two attempts each, as the product's own bounds have them.
+// Two clients with two attempts each, as in study.DefaultBounds.
 func two(budget string) duel {
 	return duel{clients: 2, attempts: 2, budget: budget, ttl: 9 * time.Second, work: 3600 * time.Millisecond, retry: 9900 * time.Millisecond}
 }
@@ -51,27 +51,28 @@ func renewed(budget string) duel {
 	return duel{clients: 2, attempts: 2, budget: budget, ttl: 3 * time.Second, work: 3600 * time.Millisecond, retry: 3300 * time.Millisecond}
 }
 
-// falling is for defects of what comes after a lease has ended: that it can end
-// under its holder is a fall of the whole lock already, and the defect has to
-// bring a verdict that the whole lock is proved not to have.
+// falling is for defects that show only after a lease has ended. That a lease can end
+// under its holder is a failure of the correct lock already, so the defect must cause a
+// verdict that the correct lock is proved not to have.
 func (d duel) falling() duel { d.fallen = true; return d }
 
 func (d duel) reentrant() duel { d.reenter = true; return d }
 func (d duel) three() duel     { d.clients = 3; return d }
 
-// voting is three servers with a time-out longer than the lease: one silent
-// server uses the whole validity up.
+// voting is three servers with a time-out longer than the lease: one server that does not
+// answer uses up the whole validity.
 func voting(budget string) duel {
 	return duel{clients: 2, attempts: 1, budget: budget, nodes: 3, ttl: 2 * time.Second, work: time.Second, retry: 2500 * time.Millisecond, timeout: 3 * time.Second, idle: true}
 }
 
-// hasty is voting with a time-out that the lease can spare.
+// hasty is voting with a time-out that is short against the lease.
 func hasty(budget string) duel {
 	d := voting(budget)
 	d.timeout = 50 * time.Millisecond
 	return d
 }
 
+func (d duel) once() duel  { d.attempts = 1; return d }
 func (d duel) twice() duel { d.attempts = 2; return d }
 
 func (d duel) String() string {
@@ -101,10 +102,14 @@ func (d duel) search(t *testing.T, create maker) *explore.Result {
 		t.Fatal(err)
 	}
 	defer sim.Close()
-	r, err := explore.Run(context.Background(), sim, explore.Options{
+	opt := explore.Options{
 		Case:  history.History{Clients: d.clients + 1, Nodes: nodes, Key: client.Key, TTL: d.ttl},
 		Probe: d.clients + 1, Symmetric: d.clients, MaxStates: 400_000,
-	})
+	}
+	if d.apart {
+		opt.Symmetric = 0
+	}
+	r, err := explore.Run(context.Background(), sim, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,24 +172,24 @@ type defect struct {
 	lock maker
 }
 
-// equivalent are the defects that no verdict of a search can tell from the whole
-// lock, each with the reason.
+// equivalent are the defects that cause the same verdicts as the correct lock in every
+// search, each with the reason.
 var equivalent = map[string]string{
 	"token/one token for all attempts":         "no request outlives the instant at which its sender gives up, so none of an earlier attempt can meet a later grant",
 	"watchdog/a refused renewal counts as one": "a renewal that looks whose lock it is finds nothing, however often",
 }
 
-// A family is a whole lock and its defects.
+// A family is a correct lock and its defects.
 type family struct {
 	name    string
 	whole   maker
 	defects []defect
 }
 
-// hold proves the whole lock at the bounds at which defects are to show, and says
-// what it falls to where the bounds say that it falls. The lock of algorithms that
-// the family stands for must come to the same, strike by strike and step by step:
-// what is spoilt here is the lock that people use.
+// hold searches the correct lock at the bounds of the defects and returns its verdicts;
+// they must be those that the bounds announce. The lock of the same name in package
+// algorithms must have the same, with the same number of faults and steps: the mutants
+// are mutants of the lock that people use.
 func (f *family) hold(t *testing.T, at duel) map[verdict.Word]price {
 	t.Helper()
 	r := at.search(t, f.whole)
@@ -195,22 +200,19 @@ func (f *family) hold(t *testing.T, at duel) map[verdict.Word]price {
 	_, overlap := found[verdict.Overlap]
 	_, stale := found[verdict.StaleWrite]
 	harms := maps.Clone(found)
-	delete(harms, verdict.Orphan) // the price of a time to live
+	delete(harms, verdict.Orphan) // a lease that outlives its holder: any lock with a TTL has it
 	if at.fallen != (overlap && stale && len(harms) == 2) || !at.fallen && len(harms) > 0 {
 		t.Errorf("the whole %s lock at %v: %s", f.name, at, listed(found))
 	}
-	entry, err := race.Strategy(f.name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entry := racetest.Lock(t, f.name)
 	if got, want := listed(found), listed(prices(at.search(t, entry.New))); got != want {
 		t.Errorf("the whole %s lock at %v: %s, the lock of that name: %s", f.name, at, got, want)
 	}
 	return found
 }
 
-// TestMutants prints, with -v, what kills each defect, and the score: a verdict
-// that the whole lock is proved not to have at the same bounds.
+// TestMutants prints, with -v, which verdict reveals each defect, and the score. It must
+// be a verdict that the correct lock is proved not to have at the same bounds.
 func TestMutants(t *testing.T) {
 	t.Parallel()
 	killed, survived, listedOnly := 0, 0, maps.Clone(equivalent)
@@ -261,7 +263,7 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// lost turns the outcome of a lock's script into an answer of Release.
+// lost turns the result of a release script into the error of Release.
 func lost(n int64, err error) error {
 	switch {
 	case err != nil && !errors.Is(err, redis.Nil):
@@ -285,11 +287,12 @@ func (s acquiring) Acquire(ctx context.Context, key string) (lock.Lease, error) 
 	return s(ctx, key)
 }
 
-// tokenKnobs is SET NX PX with a token and compare-and-delete, or what is left of it.
+// tokenKnobs is SET NX PX with a token and compare-and-delete, with defects.
 type tokenKnobs struct {
+	acquire string // a script in place of SET
 	set     []any  // the words after the value; nil: NX PX ttl
 	then    string // a command without which the lease has no end
-	always  bool   // the same, also by whoever was refused
+	always  bool   // the same, also after a refusal
 	look    bool   // asks by GET whether the lock is free
 	token   string // every: a constant; once: one for all attempts
 	nilYes  bool   // a refusal counts as success
@@ -318,11 +321,14 @@ func (k tokenKnobs) lock(env lock.Env) lock.Strategy {
 				return nil, lock.ErrNotAcquired
 			}
 		}
-		words := []any{"NX", "PX", env.TTL.Milliseconds()}
-		if k.set != nil {
-			words = k.set
+		words := []any{"SET", key, token, "NX", "PX", env.TTL.Milliseconds()}
+		switch {
+		case k.set != nil:
+			words = append(words[:3], k.set...)
+		case k.acquire != "":
+			words = []any{"EVAL", k.acquire, 1, key, token, env.TTL.Milliseconds()}
 		}
-		err := r.Do(ctx, append([]any{"SET", key, token}, words...)...).Err()
+		err := r.Do(ctx, words...).Err()
 		refused := errors.Is(err, redis.Nil)
 		if k.then != "" && (err == nil || k.always && refused) {
 			if err := r.Do(ctx, k.then, key, env.TTL.Milliseconds()).Err(); err != nil {
@@ -390,10 +396,45 @@ func tokenDefects() []defect {
 	add("GET, then SET without NX", two(""), tokenKnobs{set: []any{"PX", 9000}, look: true})
 	add("refusal counts as success", two(""), tokenKnobs{nilYes: true})
 	add("error counts as success", two("lose-request=1"), tokenKnobs{errYes: true})
+	return append(list, nameDefects()...)
+}
+
+// nameDefects are locks in which it depends on the clients' names who comes in: a
+// search that takes clients for interchangeable may never see the one that does.
+func nameDefects() []defect {
+	const find, take = `local v = redis.call("GET", KEYS[1]) `, ` return redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])`
+	var list []defect
+	add := func(name, script string) {
+		list = append(list, defect{name, two("").once(), tokenKnobs{acquire: script}.lock})
+	}
+	add("the greater token takes over", find+`if v and v > ARGV[1] then return false end`+take)
+	add("the last of the sorted tokens takes over", find+`local all = {v or ARGV[1], ARGV[1]} table.sort(all)
+if all[2] ~= ARGV[1] then return false end`+take)
+	add("the last in rank takes over", `redis.call("ZADD", "line", 0, ARGV[1])
+if redis.call("ZRANK", "line", ARGV[1]) + 1 ~= redis.call("ZCARD", "line") then return false end`+take)
+	add("the last of all keys takes over", `local own = KEYS[1] .. ":" .. ARGV[1] redis.call("SET", own, "")
+local all = redis.call("KEYS", KEYS[1] .. ":*") if all[#all] ~= own then return false end`+take)
+	add("a key for each client", `return redis.call("SET", KEYS[1] .. string.sub(ARGV[1], 1, 2), ARGV[1], "NX", "PX", ARGV[2])`)
 	return list
 }
 
-// dogKnobs is a reentrant lock in a hash with a watchdog, or what is left of it.
+// TestMutantsByName: what kills a lock that goes by names does so with and without
+// symmetry.
+func TestMutantsByName(t *testing.T) {
+	for _, d := range nameDefects() {
+		apart := d.at
+		apart.apart = true
+		got, want := d.at.search(t, d.lock), apart.search(t, d.lock)
+		if listed(prices(got)) != listed(prices(want)) || got.States != want.States || !got.Complete || prices(want)[verdict.Overlap].steps == 0 {
+			t.Errorf("%s: found %s in %d states, without symmetry %s in %d", d.name, listed(prices(got)), got.States, listed(prices(want)), want.States)
+		}
+		if got.Symmetry || got.Asymmetry.Command == nil {
+			t.Errorf("%s: symmetry %v, given up for %+v", d.name, got.Symmetry, got.Asymmetry)
+		}
+	}
+}
+
+// dogKnobs is a reentrant lock in a hash with a watchdog, with defects.
 type dogKnobs struct {
 	acquire, renew, release string // scripts in place of the right ones
 	period                  int    // parts of a TTL; 0: a third; <0: never
@@ -449,7 +490,7 @@ func (d *dog) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	}
 	return reporting(func(ctx context.Context) error {
 		n, err := d.run(ctx, d.release, key)
-		if n != 2 && !d.unstopped { // not held any more, or nobody knows
+		if n != 2 && !d.unstopped { // no longer held, or unknown
 			d.running = false
 		}
 		return lost(n, err)
@@ -490,7 +531,7 @@ func dogDefects() []defect {
 	return list
 }
 
-// stampKnobs is SETNX with a time stamp and takeover by GETSET, or what is left of it.
+// stampKnobs is SETNX with a time stamp and takeover by GETSET, with defects.
 type stampKnobs struct {
 	ends     func(now, ttl int64) int64 // the stamp; nil: now + ttl
 	backward bool                       // takes over what has not ended
@@ -553,7 +594,7 @@ func stampDefects() []defect {
 	return list
 }
 
-// voteKnobs is Redlock, or what is left of it.
+// voteKnobs is Redlock, with defects.
 type voteKnobs struct {
 	fewer     int    // votes less than a majority
 	nilYes    bool   // a refusal counts as a vote
@@ -564,7 +605,7 @@ type voteKnobs struct {
 	token     string // constant; "": a new one
 	plain     bool   // DEL without a look
 	noTTL     bool
-	sparing   bool // release where it agreed only
+	sparing   bool // release only on servers that granted the lock
 	zeroHeld  bool // a release that found nothing counts
 }
 

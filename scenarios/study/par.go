@@ -22,30 +22,39 @@ func SingleFaults() []string {
 	return []string{"crash=1", "pause=1", "lose-reply=1", "lose-request=1", "restart=1", "failover=1"}
 }
 
-// Pars are the pars of one lock.
-type Pars struct {
-	Strategy lock.Entry
-	Bounds   Bounds // of the searches, without their Budget
-	Pars     []Par  // one for each of ParWords, in that order
-	States   int    // of all searches
+// A ParTable is the par of each of several verdicts, for several locks.
+type ParTable struct {
+	Locks    []lock.Entry
+	Verdicts []verdict.Word
+	Pars     []Par    // by lock, then by verdict
+	Within   Bounds   // of the searches, without a budget
+	Budgets  []string // one search each
+	States   int      // of all searches
 }
+
+// At is the par of the n-th verdict for lock l.
+func (t *ParTable) At(l, n int) *Par { return &t.Pars[l*len(t.Verdicts)+n] }
 
 // A Par is the smallest number of faults with which a verdict comes about.
 type Par struct {
-	Verdict  verdict.Word
-	Complete bool            // all searches were complete: Par is the smallest number, or there is no way
-	Found    bool            // some search has found the verdict; otherwise the fields below are zero
-	Par      int             // number of faults
-	Steps    int             // fewest choices with that many faults
-	Ways     []string        // the faults, as in "crash" or "crash+pause"; one way from each budget that has it
-	Trace    simulator.Trace // the shortest way
+	Strategy string       `json:"strategy"`
+	Verdict  verdict.Word `json:"verdict"`
+	Complete bool         `json:"complete"`        // all searches were complete: Par is the smallest number, or there is no way
+	Found    bool         `json:"found"`           // some search has found the verdict; otherwise the fields below are empty
+	Par      int          `json:"par"`             // number of faults
+	Steps    int          `json:"steps"`           // fewest choices with that many faults
+	Ways     []string     `json:"faults"`          // the faults, as in "crash" or "crash+pause"; one way from each budget that has it
+	Trace    string       `json:"trace,omitempty"` // link to the shortest way
 }
 
-// ParTable searches each lock within b, once for each of the budgets, and keeps the
-// smallest par of each verdict. With b.Nodes 0 a lock gets FewServers.
+// FindPars searches each lock within b, once for each of the budgets, and keeps the
+// smallest par of each of ParWords. With b.Nodes 0 a lock gets FewServers.
 //
-// done and ctx are as for Matrix; a lock that was not finished is nil.
-func ParTable(ctx context.Context, locks []lock.Entry, b Bounds, budgets []string, done func(n int)) ([]*Pars, error) {
+// done and ctx are as for Matrix; of a lock whose searches did not all finish nothing is
+// known.
+func FindPars(ctx context.Context, locks []lock.Entry, b Bounds, budgets []string, done func(n int)) (*ParTable, error) {
+	b.Budget = ""
+	table := &ParTable{Locks: locks, Verdicts: ParWords(), Within: b, Budgets: budgets}
 	found := make([][]*Search, len(locks))
 	for i := range found {
 		found[i] = make([]*Search, len(budgets))
@@ -60,11 +69,14 @@ func ParTable(ctx context.Context, locks []lock.Entry, b Bounds, budgets []strin
 		}
 		return err
 	})
-	table := make([]*Pars, len(locks))
 	for l, entry := range locks {
-		if !slices.Contains(found[l], nil) {
-			table[l] = ParsOf(entry, b.forPar(entry, ""), found[l])
+		if slices.Contains(found[l], nil) {
+			found[l] = nil
 		}
+		for _, s := range found[l] {
+			table.States += s.Result.States
+		}
+		table.Pars = append(table.Pars, ParsOf(entry, found[l])...)
 	}
 	return table, err
 }
@@ -77,12 +89,10 @@ func (b Bounds) forPar(entry lock.Entry, budget string) Bounds {
 	return b
 }
 
-// ParsOf takes the pars from complete or incomplete searches of a lock. b says what they
-// have in common.
-func ParsOf(entry lock.Entry, b Bounds, searches []*Search) *Pars {
-	out := &Pars{Strategy: entry, Bounds: b}
+// ParsOf takes the pars of ParWords from complete or incomplete searches of a lock.
+func ParsOf(entry lock.Entry, searches []*Search) (pars []Par) {
 	for _, w := range ParWords() {
-		p := Par{Verdict: w, Complete: true}
+		p := Par{Strategy: entry.ID, Verdict: w, Complete: len(searches) > 0, Ways: []string{}}
 		for _, s := range searches {
 			p.Complete = p.Complete && s.Result.Complete
 			for _, found := range s.Witnesses {
@@ -91,12 +101,9 @@ func ParsOf(entry lock.Entry, b Bounds, searches []*Search) *Pars {
 				}
 			}
 		}
-		out.Pars = append(out.Pars, p)
+		pars = append(pars, p)
 	}
-	for _, s := range searches {
-		out.States += s.Result.States
-	}
-	return out
+	return pars
 }
 
 // take keeps the smaller of the par so far and that of a witness.
@@ -106,9 +113,9 @@ func (p *Par) take(w Witness) {
 	case p.Found && w.Par > p.Par:
 		return
 	case !p.Found || w.Par < p.Par:
-		p.Found, p.Par, p.Steps, p.Ways, p.Trace = true, w.Par, w.Steps, nil, w.Trace
+		p.Found, p.Par, p.Steps, p.Ways, p.Trace = true, w.Par, w.Steps, []string{}, w.Trace.Link()
 	case w.Steps < p.Steps:
-		p.Steps, p.Trace = w.Steps, w.Trace
+		p.Steps, p.Trace = w.Steps, w.Trace.Link()
 	}
 	if !slices.Contains(p.Ways, way) {
 		p.Ways = append(p.Ways, way)

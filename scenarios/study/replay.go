@@ -1,13 +1,13 @@
 package study
 
 import (
-	"fmt"
 	"path"
 	"reflect"
 	"slices"
 	"strings"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator"
@@ -49,7 +49,7 @@ func ReplayWithCodeOn(entry lock.Entry, t simulator.Trace) (*race.Outcome, error
 // The choices of one lock mean nothing for another.
 func replay(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome, error) {
 	if !slices.ContainsFunc(entry.Names(), func(n string) bool { return strings.EqualFold(n, t.Strategy) }) {
-		return nil, fmt.Errorf("this trace is one of %s, and the lock given is %s", t.Strategy, entry.ID)
+		return nil, text.Errorf("error.replay.lock", "lock", t.Strategy, "given", entry.ID)
 	}
 	if t.Scenario == SearchID {
 		return replaySearch(entry, t, watched)
@@ -69,7 +69,7 @@ func replay(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome,
 	p.Simulator.ShowCode(watched)
 	run, err := schedule.Replay(p.Simulator, t.Choices)
 	if err != nil {
-		return nil, fmt.Errorf("this trace does not fit this version of %s in %s: %w", entry.ID, sc.ID, err)
+		return nil, text.Errorf("error.replay.race", "lock", entry.ID, "scenario", sc.ID, "cause", err)
 	}
 	return p.Outcome(run, s), nil
 }

@@ -3,11 +3,11 @@ package study
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/explore"
@@ -60,7 +60,7 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 		return nil, err
 	}
 	if err != nil && !errors.Is(err, ctx.Err()) {
-		return nil, fmt.Errorf("%s: %w", entry.ID, err)
+		return nil, text.Errorf("error.cause", "of", entry.ID, "cause", err)
 	}
 	s := &Search{Strategy: entry, Bounds: b.Settled(entry), Result: result}
 	for _, w := range result.Found {
@@ -81,7 +81,7 @@ func replaySearch(entry lock.Entry, t simulator.Trace, watched string) (*race.Ou
 		err = b.Check(entry)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the trace's bounds: %w", err)
+		return nil, text.Errorf("error.replay.bounds", "cause", err)
 	}
 	search, err := b.Of(entry)
 	if err != nil {
@@ -95,7 +95,7 @@ func replaySearch(entry lock.Entry, t simulator.Trace, watched string) (*race.Ou
 	sim.ShowCode(watched)
 	run, err := schedule.Replay(sim, t.Choices)
 	if err != nil {
-		return nil, fmt.Errorf("this trace does not fit this version of %s: %w", entry.ID, err)
+		return nil, text.Errorf("error.replay.search", "lock", entry.ID, "cause", err)
 	}
 	o := OutcomeOf(search, run)
 	o.Scenario, o.Trace = b.Scenario(), t

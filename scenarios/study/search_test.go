@@ -11,8 +11,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A search works out what follows on one core and enters it on another. What
-// comes of it must not depend on who is faster, even where it is cut short.
+// A search computes successors on one core and enters them into its tables on another.
+// The result must not depend on which is faster, even where the search is cut short.
 func TestSearchOnTwoCores(t *testing.T) {
 	b := study.DefaultBounds()
 	b.Clients, b.Budget, b.MaxStates = 3, "crash=1,pause=1,failover=1", 40_000
@@ -39,8 +39,8 @@ func TestSearchOnTwoCores(t *testing.T) {
 	}
 }
 
-// Every cause has a witness that replays, is struck by what the cause says, and
-// is not another's with something added.
+// Every cause has a counterexample that replays and has the faults that the cause names,
+// and no cause is another one with something added.
 func TestSearchCauses(t *testing.T) {
 	t.Parallel()
 	b := study.DefaultBounds()

@@ -2,6 +2,7 @@ package study
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -13,34 +14,59 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Point is how often two clients were inside at once at one size of a fault.
-type Point struct {
-	X float64 // size of the fault, in leases
-	K int     // runs in which they were
-	N int     // runs
+// A Sensitivity is how often a pause of each length lets two clients in at once.
+type Sensitivity struct {
+	Series []Series // one for each lock that was finished
+	Runs   int      // of a point
 }
 
-// Sensitivity is, for each lock and each pause/TTL in xs, the number of runs
-// out of n in which two clients were inside at once.
+// A Series is one lock's points, by increasing X.
+type Series struct {
+	Strategy string  `json:"strategy"`
+	Points   []Point `json:"points"`
+}
+
+// A Point is how often two clients were inside at once at one size of a fault.
+type Point struct {
+	X float64 `json:"x"` // size of the fault, in leases
+	K int     `json:"k"` // runs in which they were
+	N int     `json:"n"` // runs
+}
+
+// MarshalJSON adds the Wilson interval.
+func (p Point) MarshalJSON() ([]byte, error) {
+	type point Point
+	lo, hi := Wilson(p.K, p.N)
+	return json.Marshal(struct {
+		point
+		Lo float64 `json:"wilson_lo"`
+		Hi float64 `json:"wilson_hi"`
+	}{point(p), lo, hi})
+}
+
+// FindSensitivity counts, for each lock and each pause/TTL in xs, the runs out of n in
+// which two clients were inside at once.
 //
 // In a run c1 works for 1 to 9 s with a lease of 10 s, each whole number equally often,
 // and its process is paused once, from a random moment of its work on. c2 asks once a
 // second from a random moment of the first second on. The random moments are the same
 // for every lock and every size.
 //
-// done and ctx are as for Matrix; a lock that was not finished is nil.
-func Sensitivity(ctx context.Context, locks []lock.Entry, xs []float64, n int, done func(n int)) ([][]Point, error) {
+// done and ctx are as for Matrix.
+func FindSensitivity(ctx context.Context, locks []lock.Entry, xs []float64, n int, done func(n int)) (*Sensitivity, error) {
 	counts := make([][pauseWorks][]int, len(locks))
 	err := Each(ctx, len(locks)*pauseWorks, done, func(i int) (err error) {
 		l, work := i/pauseWorks, i%pauseWorks
 		counts[l][work], err = pauseRuns(ctx, locks[l], work, xs, n)
 		return err
 	})
-	points := make([][]Point, len(locks))
-	for l := range locks {
-		points[l] = sum(counts[l], xs, n)
+	out := &Sensitivity{Series: []Series{}, Runs: n}
+	for l, e := range locks {
+		if points := sum(counts[l], xs, n); points != nil {
+			out.Series = append(out.Series, Series{e.ID, points})
+		}
 	}
-	return points, err
+	return out, err
 }
 
 // sum adds the runs of all lengths of work; nil if a part is missing.
@@ -61,7 +87,7 @@ func sum(parts [pauseWorks][]int, xs []float64, n int) []Point {
 // pauseWorks is the number of lengths of work; run i has the length i modulo it.
 const pauseWorks = 9
 
-// SensitivitySteps is how often Sensitivity calls done at most, for progress.
+// SensitivitySteps is how often FindSensitivity calls done at most, for progress.
 func SensitivitySteps(locks int) int { return locks * pauseWorks }
 
 func pauseRuns(ctx context.Context, entry lock.Entry, work int, xs []float64, n int) (counts []int, err error) {

@@ -9,15 +9,15 @@ import (
 	"locklab/scenarios/study"
 )
 
-// TestSensitivity: what the chart of violations rests on.
+// TestSensitivity tests the counts behind the chart.
 func TestSensitivity(t *testing.T) {
 	const n = 18 // each length of work twice
 	xs := []float64{0, 0.25, 0.5, 1, 1.5, 2}
-	var first [][]study.Point
+	var first *study.Sensitivity
 	for _, procs := range []int{1, 2} {
 		onProcs(procs, func() {
 			steps := make(chan int, study.SensitivitySteps(len(algorithms.Milestones())))
-			points, err := study.Sensitivity(t.Context(), algorithms.Milestones(), xs, n, func(k int) { steps <- k })
+			s, err := study.FindSensitivity(t.Context(), algorithms.Milestones(), xs, n, func(k int) { steps <- k })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -25,15 +25,15 @@ func TestSensitivity(t *testing.T) {
 				t.Errorf("told of %d steps, announced were %d", len(steps), cap(steps))
 			}
 			if first == nil {
-				first = points
+				first = s
 			}
-			if !reflect.DeepEqual(points, first) {
-				t.Errorf("%d processors change the counts:\n%v\n%v", procs, first, points)
+			if !reflect.DeepEqual(s, first) {
+				t.Errorf("%d processors change the counts:\n%v\n%v", procs, first, s)
 			}
 		})
 	}
 	for l, e := range algorithms.Milestones() {
-		points := first[l]
+		points := first.Series[l].Points
 		for i, p := range points {
 			if p.X != xs[i] || p.N != n {
 				t.Errorf("%s: point %d is %+v, want that of %g, of %d runs", e.ID, i, p, xs[i], n)
@@ -42,8 +42,8 @@ func TestSensitivity(t *testing.T) {
 		if points[0].K != 0 {
 			t.Errorf("%s: %d of %d runs overlap without a pause: nobody works longer than 9/10 of a lease", e.ID, points[0].K, n)
 		}
-		// Two leases outlast whatever was left of one, and the longest renewal
-		// margin too. A lock without a lease cannot be lost by waiting.
+		// A pause of two leases is longer than what is left of any lease, and than the
+		// longest renewal margin. A lock without a lease cannot be lost by waiting.
 		want := n
 		if e.Expiry == lock.ExpiryNone {
 			want = 0
@@ -57,9 +57,10 @@ func TestSensitivity(t *testing.T) {
 			}
 		}
 	}
-	// The draws are the same for every length of pause, and a longer one covers a
-	// shorter one: who fell to the shorter falls to the longer.
-	token := first[3]
+	// The random moments are the same for every length of pause, and a longer pause
+	// covers a shorter one: a run that overlaps with the shorter pause overlaps with the
+	// longer.
+	token := first.Series[3].Points
 	for i := 1; i < len(token); i++ {
 		if token[i].K < token[i-1].K {
 			t.Errorf("token: %d runs overlap at %g and only %d at %g", token[i-1].K, token[i-1].X, token[i].K, token[i].X)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/simulator"
+	"locklab/reports/text"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -30,34 +30,61 @@ func Hazards() []Hazard {
 // LeaseParts make a whole one.
 const (
 	LeaseParts = 20
-	MaxParts   = 2 * LeaseParts
+	MaxLeases  = 2
+	MaxParts   = MaxLeases * LeaseParts
 )
 
-// A Limit is how large a single fault may be before two clients are inside at
-// once. Sizes count in parts of a lease (LeaseParts).
-type Limit struct {
-	Hazard Hazard
-	// Complete: all searches that Holds and Falls rest on came to their end.
-	Complete bool
-	// Holds is the largest size that was searched in full and let nobody in; 0:
-	// not even the smallest did. Not all sizes below it were searched.
-	Holds int
-	// Falls is the smallest size that let two in; 0: none was found. It is 1 for
-	// a fault without a size that let two in.
-	Falls int
-	// Trace shows two clients inside at that size: one way to it, not the shortest.
-	Trace simulator.Trace
-
-	Searches, States, Transitions int
+// A Tolerance is how large a single fault may be before a lock lets two clients in at
+// once.
+type Tolerance struct {
+	Locks   []lock.Entry
+	Hazards []Hazard
+	Limits  []Limit // by lock, then by hazard
 }
+
+// At is the limit of lock l for the n-th hazard.
+func (t *Tolerance) At(l, n int) *Limit { return &t.Limits[l*len(t.Hazards)+n] }
+
+// A Limit is the size of a hazard at which one lock falls: at which two clients are
+// inside at once.
+type Limit struct {
+	Strategy string `json:"strategy"`
+	Fault    string `json:"fault"`
+	Answer   Answer `json:"result"`
+	// Holds is the largest size that was searched in full and let nobody in, in leases;
+	// 0: not even the smallest did, or there is none. Not all sizes below it were searched.
+	Holds float64 `json:"holds_up_to,omitempty"`
+	// Falls is the smallest size that let two in, in leases; 0: none was found, or there
+	// is none.
+	Falls float64 `json:"falls_at,omitempty"`
+	// Trace is a link to a run with two clients inside at that size: one way to it, not
+	// the shortest.
+	Trace string `json:"trace,omitempty"`
+	// States is how many states the searches have looked at.
+	States int `json:"-"`
+}
+
+// An Answer is a limit in a word or two.
+type Answer string
+
+// The answers about a hazard with a size, those about one without, and the answer of a
+// search that was given up or not made.
+const (
+	Limited   Answer = "limited"
+	NoLimit   Answer = "no limit found"
+	AnySize   Answer = "falls at any size"
+	FallsOnce Answer = "falls"
+	HoldsOnce Answer = "holds"
+	NoAnswer  Answer = "unknown"
+)
 
 // FewServers is how many servers a tolerance gives a lock: as many as it wants, but
 // no more than three, the least number that makes a majority of more than one.
 func FewServers(entry lock.Entry) int { return min(entry.Servers(), 3) }
 
-// Tolerance is, for each lock and each of Hazards, the limit up to which the lock
-// excludes, found by bisection. Each answer is that of a complete search of all
-// interleavings of two clients and at most one fault.
+// FindTolerance finds, for each lock and each of Hazards, the limit up to which the lock
+// excludes, by bisection. Each answer is that of a complete search of all interleavings
+// of two clients and at most one fault.
 //
 // The two run the same code. Each asks at once; refused, it asks again with all
 // retries of explore.RetrySleeps. When it has the lock it works for two fifths of a
@@ -65,27 +92,28 @@ func FewServers(entry lock.Entry) int { return min(entry.Servers(), 3) }
 // end of that work, and just after a lease has ended; asking all the time would find
 // no more.
 //
-// done and ctx are as for Matrix; a limit that was not finished is nil.
-func Tolerance(ctx context.Context, locks []lock.Entry, done func(n int)) ([][]*Limit, error) {
+// done and ctx are as for Matrix; a limit that was not finished is NoAnswer.
+func FindTolerance(ctx context.Context, locks []lock.Entry, done func(n int)) (*Tolerance, error) {
 	r, hazards := UsualRivals(), Hazards()
-	cells := make([][]*Limit, len(locks))
-	for i := range cells {
-		cells[i] = make([]*Limit, len(hazards))
+	out := &Tolerance{Locks: locks, Hazards: hazards}
+	for _, e := range locks {
+		for _, h := range hazards {
+			out.Limits = append(out.Limits, Limit{Strategy: e.ID, Fault: h.Fault, Answer: NoAnswer})
+		}
 	}
-	n := len(locks) * len(hazards)
+	n := len(out.Limits)
 	err := Each(ctx, n, done, func(i int) error {
 		i = n - 1 - i // the locks that came last are the longest to search
-		l, h := i/len(hazards), i%len(hazards)
-		limit, err := r.Limit(ctx, locks[l], hazards[h])
+		limit, err := r.Limit(ctx, locks[i/len(hazards)], hazards[i%len(hazards)])
 		if err == nil {
-			cells[l][h] = limit
+			out.Limits[i] = limit
 		}
 		return err
 	})
-	return cells, err
+	return out, err
 }
 
-// ToleranceCells is how often done is called at most, for progress.
+// ToleranceCells is how often FindTolerance calls done at most, for progress.
 func ToleranceCells(locks int) int { return locks * len(Hazards()) }
 
 // Rivals are the two clients of a tolerance.
@@ -94,7 +122,7 @@ type Rivals struct {
 	Retries []time.Duration // as in explore.Bounds
 }
 
-// UsualRivals are those of Tolerance.
+// UsualRivals are those of FindTolerance.
 func UsualRivals() Rivals {
 	const ttl = 9 * time.Second
 	return Rivals{ttl, explore.RetrySleeps(ttl, explore.MaxRetries)}
@@ -105,49 +133,69 @@ func (r Rivals) bounds(entry lock.Entry) Bounds {
 }
 
 // Limit bisects.
-func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (*Limit, error) {
-	if err := r.bounds(entry).Check(entry); err != nil {
-		return nil, err
-	}
-	out := &Limit{Hazard: h, Complete: true}
+func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (Limit, error) {
+	out := Limit{Strategy: entry.ID, Fault: h.Fault, Answer: NoAnswer}
+	low, most := 0, MaxParts // low holds
 	if !h.Sized {
-		fell, err := r.Falls(ctx, entry, out, 0)
-		if fell {
-			out.Falls = 1
-		}
-		return out, err
+		most = 1 // the fault as it is
 	}
-	low, high := 0, MaxParts+1 // low holds, high falls
-	for size := MaxParts; high-low > 1; size = (low + high) / 2 {
-		fell, err := r.Falls(ctx, entry, out, size)
-		switch {
-		case err != nil:
-			return nil, err
-		case !out.Complete:
-			return out, nil
-		case fell:
-			high, out.Falls = size, size
-		default:
-			low, out.Holds = size, size
+	high := most + 1 // high falls
+	for size := most; high-low > 1; size = (low + high) / 2 {
+		s, err := r.Search(ctx, entry, h, size)
+		if err != nil {
+			return out, err
 		}
+		out.States += s.Result.States
+		switch {
+		case s.Trace != "":
+			high, out.Trace = size, s.Trace
+		case s.Result.Complete:
+			low = size
+		default:
+			return out, nil
+		}
+	}
+	switch {
+	case !h.Sized && high > most:
+		out.Answer = HoldsOnce
+	case !h.Sized:
+		out.Answer = FallsOnce
+	case high > most:
+		out.Answer, out.Holds = NoLimit, leases(low)
+	case low == 0:
+		out.Answer, out.Falls = AnySize, leases(high)
+	default:
+		out.Answer, out.Holds, out.Falls = Limited, leases(low), leases(high)
 	}
 	return out, nil
 }
 
+// leases is the size of so many parts of a lease.
+func leases(parts int) float64 { return float64(parts) / LeaseParts }
+
 // toleranceStates is when a search is given up: it needs some hundred megabytes.
 const toleranceStates = 3_000_000
 
-// Falls searches for two clients inside at once, with one fault of out.Hazard of a
-// size. The search ends when it has found them. What it took is added to out.
-func (r Rivals) Falls(ctx context.Context, entry lock.Entry, out *Limit, size int) (bool, error) {
+// A RivalSearch is a search for two clients inside at once.
+type RivalSearch struct {
+	*explore.Result
+	Trace string // link to a run that has them; "": none was found
+}
+
+// Search searches for two clients inside at once, with one fault of so many parts of a
+// lease if it has a size. It ends when it has found them.
+func (r Rivals) Search(ctx context.Context, entry lock.Entry, h Hazard, parts int) (*RivalSearch, error) {
 	b := r.bounds(entry)
-	b.Budget = out.Hazard.Fault + "=1"
-	if size > 0 {
-		b.Budget += fmt.Sprintf("@%v", r.TTL*time.Duration(size)/LeaseParts)
+	b.Budget = h.Fault + "=1"
+	if h.Sized {
+		b.Budget += fmt.Sprintf("@%v", r.TTL*time.Duration(parts)/LeaseParts)
+	}
+	if err := b.Check(entry); err != nil {
+		return nil, err
 	}
 	search, err := b.Of(entry)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -161,25 +209,21 @@ func (r Rivals) Falls(ctx context.Context, entry lock.Entry, out *Limit, size in
 	}
 	sim, err := search.Simulator()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer sim.Close()
 	result, err := explore.Run(inner, sim, search.Options())
 	switch {
 	case ctx.Err() != nil:
-		return false, ctx.Err()
+		return nil, ctx.Err()
 	case err != nil && !(found.Load() && errors.Is(err, context.Canceled)):
-		return false, fmt.Errorf("%s: %w", entry.ID, err)
+		return nil, text.Errorf("error.cause", "of", entry.ID, "cause", err)
 	}
-	out.Searches++
-	out.States += result.States
-	out.Transitions += result.Transitions
-	way := overlap(result)
-	if way != nil {
-		out.Trace = b.trace(entry, way.Choices)
+	out := &RivalSearch{Result: result}
+	if way := overlap(result); way != nil {
+		out.Trace = b.trace(entry, way.Choices).Link()
 	}
-	out.Complete = out.Complete && (way != nil || result.Complete)
-	return way != nil, nil
+	return out, nil
 }
 
 func overlap(r *explore.Result) *explore.Witness {

@@ -12,25 +12,22 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
 
-// one makes a list of the named lock.
+// one returns a list of the named lock.
 func one(t *testing.T, id string) []lock.Entry {
 	t.Helper()
-	e, err := race.Strategy(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return []lock.Entry{e}
+	return []lock.Entry{racetest.Lock(t, id)}
 }
 
-// What theory says of a lease of twenty parts and a work of eight. A lease that is
-// not renewed ends twelve parts after the work: a pause of its holder at the end
-// of the work, or a jump of its clock then, has to be as long. One that is renewed
-// every third of a lease has two thirds left, 13.3 parts, when the next renewal
-// is due. A clock that nobody reads cannot hurt, and a lock without a lease does
-// not end, but any server that forgets lets a second client in.
+// What theory predicts for a lease of twenty parts and work of eight. A lease that is not
+// renewed ends twelve parts after the work: a pause of its holder at the end of the work,
+// or a jump of a clock then, must be as long. A lease that is renewed every third of a
+// lease has two thirds left, 13.3 parts, when the next renewal is due. A clock that the
+// lock does not use cannot harm it, and a lock without a lease does not end; but any
+// server that loses its data lets a second client in.
 var theory = map[string]map[string]int{ // 0: falls at no size
 	"setnx":        {"pause": 0, "client-clock": 0, "node-clock": 0, "failover": 1, "restart": 1},
 	"setnx-expire": {"pause": 12, "client-clock": 0, "node-clock": 12, "failover": 1, "restart": 1},
@@ -39,9 +36,9 @@ var theory = map[string]map[string]int{ // 0: falls at no size
 	"watchdog":     {"pause": 14, "client-clock": 0, "node-clock": 14, "failover": 1, "restart": 1},
 }
 
-// Kleppmann's and antirez's debate, by search: a majority of servers stands no
-// longer a pause than one server, and no larger jump of one of their clocks; the
-// second look at the client's clock makes up for jumps of that one.
+// The debate of Kleppmann and antirez, by search: a majority of servers tolerates no
+// longer pause than one server, and no larger jump of one server's clock. Since the lock
+// reads the client's clock twice, it tolerates jumps of that one.
 var debate = map[string]int{"pause": 12, "client-clock": 0, "node-clock": 12, "failover": 1, "restart": 1}
 
 func TestTolerance(t *testing.T) {
@@ -53,7 +50,7 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
-// TestToleranceDebate asks only for the sizes that decide.
+// TestToleranceDebate searches only the sizes next to the limit.
 func TestToleranceDebate(t *testing.T) {
 	for _, h := range study.Hazards() {
 		t.Run(h.Fault, func(t *testing.T) {
@@ -67,11 +64,13 @@ func TestToleranceDebate(t *testing.T) {
 				sizes = []int{study.LeaseParts, study.MaxParts}
 			}
 			for _, size := range sizes {
-				l := &study.Limit{Hazard: h, Complete: true}
-				fell, err := study.UsualRivals().Falls(t.Context(), one(t, "redlock")[0], l, size)
-				want := limit > 0 && (size >= limit || !h.Sized)
-				if err != nil || !l.Complete || fell != want {
-					t.Errorf("%s of %d: falls %t, %v, want %t", h.Fault, size, fell, err, want)
+				s, err := study.UsualRivals().Search(t.Context(), one(t, "redlock")[0], h, size)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fell, want := s.Trace != "", limit > 0 && (size >= limit || !h.Sized)
+				if fell != want || !fell && !s.Complete {
+					t.Errorf("%s of %d: falls %t, want %t; complete: %t", h.Fault, size, fell, want, s.Complete)
 				}
 			}
 		})
@@ -79,49 +78,70 @@ func TestToleranceDebate(t *testing.T) {
 }
 
 func checkFrontier(t *testing.T, entry []lock.Entry, want map[string]int) {
-	limits, err := study.Tolerance(t.Context(), entry, nil)
+	found, err := study.FindTolerance(t.Context(), entry, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, h := range study.Hazards() {
-		l := limits[0][i]
-		falls := want[h.Fault]
-		holds := study.MaxParts
-		switch {
-		case !h.Sized:
-			holds = 0
-		case falls > 0:
-			holds = falls - 1
-		}
+		got, falls := *found.At(0, i), want[h.Fault]
 		if falls > 0 {
-			if o, err := study.Replay(l.Trace); err != nil || !slices.Contains(o.Verdicts, verdict.Overlap) {
+			if o, err := replay(t, got.Trace); err != nil || !slices.Contains(o.Verdicts, verdict.Overlap) {
 				t.Errorf("%s: the trace of the fall does not show it: %v", h.Fault, err)
 			}
+			got.Trace = ""
 		}
-		if !l.Complete || l.Falls != falls || l.Holds != holds || l.Hazard != h {
-			t.Errorf("%s: %+v, want to hold up to %d and to fall at %d", h.Fault, *l, holds, falls)
+		got.States = 0
+		limit := study.Limit{Strategy: entry[0].ID, Fault: h.Fault}
+		switch {
+		case !h.Sized && falls > 0:
+			limit.Answer = study.FallsOnce
+		case !h.Sized:
+			limit.Answer = study.HoldsOnce
+		case falls == 0:
+			limit.Answer, limit.Holds = study.NoLimit, study.MaxLeases
+		default:
+			limit.Answer, limit.Holds, limit.Falls = study.Limited, leases(falls-1), leases(falls)
+		}
+		if got != limit {
+			t.Errorf("%s: %+v, want %+v", h.Fault, got, limit)
 		}
 	}
 }
 
-// Bisection takes for granted that a larger strike is no less harmful. It is so
-// for these: every size gives the answer that the limit says.
+// leases is the size of so many parts of a lease.
+func leases(parts int) float64 { return float64(parts) / study.LeaseParts }
+
+// replay plays the trace of a link.
+func replay(t *testing.T, link string) (*race.Outcome, error) {
+	t.Helper()
+	trace, err := simulator.ParseLink(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return study.Replay(trace)
+}
+
+// Bisection assumes that a larger fault is no less harmful. That is true for these: the
+// search of every size agrees with the limit.
 func TestToleranceBySizes(t *testing.T) {
 	t.Parallel()
 	r := study.UsualRivals()
 	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"getset", "client-clock"}, {"watchdog", "node-clock"}, {"setnx-expire", "node-clock"}} {
 		entry := one(t, c.lock)[0]
 		for _, size := range sizes(theory[c.lock][c.fault]) {
-			fell, err := r.Falls(t.Context(), entry, &study.Limit{Hazard: study.Hazard{c.fault, true}, Complete: true}, size)
-			if limit := theory[c.lock][c.fault]; err != nil || fell != (size >= limit) {
-				t.Errorf("%s, %s of %d: falls %t, %v; the limit is %d", c.lock, c.fault, size, fell, err, limit)
+			s, err := r.Search(t.Context(), entry, study.Hazard{c.fault, true}, size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if limit, fell := theory[c.lock][c.fault], s.Trace != ""; fell != (size >= limit) {
+				t.Errorf("%s, %s of %d: falls %t; the limit is %d", c.lock, c.fault, size, fell, limit)
 			}
 		}
 	}
 }
 
-// sizes are those at which a lock with this limit is put to the test: around it and at
-// both ends, and all of them if tests are exhaustive.
+// sizes are the sizes to test for a lock with this limit: those around it and at both
+// ends, or all if tests are exhaustive.
 func sizes(limit int) (sizes []int) {
 	for size := 1; size <= study.MaxParts; size++ {
 		if racetest.Exhaustive() || size == 1 || size == study.MaxParts || limit-1 <= size && size <= limit {
@@ -131,7 +151,7 @@ func sizes(limit int) (sizes []int) {
 	return sizes
 }
 
-// A rival that asks in every part of a lease comes in no sooner.
+// A rival that requests in every part of a lease does not get in sooner.
 func TestToleranceAskingMore(t *testing.T) {
 	t.Parallel()
 	often := study.UsualRivals()
@@ -139,22 +159,22 @@ func TestToleranceAskingMore(t *testing.T) {
 	often.Retries[0] += time.Millisecond
 	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"token", "node-clock"}, {"getset", "client-clock"}} {
 		l, err := often.Limit(t.Context(), one(t, c.lock)[0], study.Hazard{c.fault, true})
-		if err != nil || l.Falls != theory[c.lock][c.fault] {
+		if err != nil || l.Falls != leases(theory[c.lock][c.fault]) {
 			t.Errorf("%s, %s: %+v, %v, want to fall at %d", c.lock, c.fault, l, err, theory[c.lock][c.fault])
 		}
 	}
 }
 
-// The number of processors does not show.
+// The result does not depend on the number of processors.
 func TestSearchChartsOnProcessors(t *testing.T) {
 	locks := append(one(t, "setnx"), one(t, "token")...)
-	var limits [][]*study.Limit
-	var pars []*study.Pars
+	var limits *study.Tolerance
+	var pars *study.ParTable
 	for _, procs := range []int{1, 2} {
 		onProcs(procs, func() {
 			told := make(chan int, study.ToleranceCells(len(locks)))
-			l, err := study.Tolerance(t.Context(), locks, func(n int) { told <- n })
-			p, err2 := study.ParTable(t.Context(), locks, study.DefaultBounds(), []string{"", "crash=1", "pause=1"}, nil)
+			l, err := study.FindTolerance(t.Context(), locks, func(n int) { told <- n })
+			p, err2 := study.FindPars(t.Context(), locks, study.DefaultBounds(), []string{"", "crash=1", "pause=1"}, nil)
 			if err := errors.Join(err, err2); err != nil {
 				t.Fatal(err)
 			}
@@ -164,41 +184,49 @@ func TestSearchChartsOnProcessors(t *testing.T) {
 			if limits == nil {
 				limits, pars = l, p
 			}
-			if !reflect.DeepEqual(l, limits) {
+			if !reflect.DeepEqual(l.Limits, limits.Limits) {
 				t.Errorf("%d processors change the limits", procs)
 			}
-			for i := range p {
-				if p[i].States != pars[i].States || !reflect.DeepEqual(p[i].Pars, pars[i].Pars) {
-					t.Errorf("%d processors change the pars of %s", procs, p[i].Strategy.ID)
-				}
+			if p.States != pars.States || !reflect.DeepEqual(p.Pars, pars.Pars) {
+				t.Errorf("%d processors change the pars", procs)
 			}
 		})
 	}
 }
 
-// What is not finished is nil, and says so.
+// Nothing is known of what was not finished.
 func TestSearchChartsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	limits, err := study.Tolerance(ctx, one(t, "token"), nil)
-	if !errors.Is(err, context.Canceled) || slices.ContainsFunc(limits[0], func(l *study.Limit) bool { return l != nil }) {
-		t.Errorf("%v, %v", limits, err)
+	tolerance, err := study.FindTolerance(ctx, one(t, "token"), nil)
+	if !errors.Is(err, context.Canceled) || len(tolerance.Limits) != len(study.Hazards()) {
+		t.Fatalf("%v, %v", tolerance.Limits, err)
 	}
-	pars, err := study.ParTable(ctx, one(t, "token"), study.DefaultBounds(), study.SingleFaults(), nil)
-	if !errors.Is(err, context.Canceled) || pars[0] != nil {
-		t.Errorf("%v, %v", pars, err)
+	for n, h := range study.Hazards() {
+		if l := *tolerance.At(0, n); l != (study.Limit{Strategy: "token", Fault: h.Fault, Answer: study.NoAnswer}) {
+			t.Errorf("%+v", l)
+		}
+	}
+	table, err := study.FindPars(ctx, one(t, "token"), study.DefaultBounds(), study.SingleFaults(), nil)
+	if !errors.Is(err, context.Canceled) || len(table.Pars) != len(study.ParWords()) {
+		t.Fatalf("%v, %v", table.Pars, err)
+	}
+	for n, w := range study.ParWords() {
+		if p := table.At(0, n); p.Complete || p.Found || p.Strategy != "token" || p.Verdict != w {
+			t.Errorf("%+v", p)
+		}
 	}
 }
 
-func TestParTable(t *testing.T) {
+func TestFindPars(t *testing.T) {
 	t.Parallel()
 	locks := append(one(t, "setnx"), one(t, "token")...)
-	pars, err := study.ParTable(t.Context(), locks, study.DefaultBounds(), study.SingleFaults(), nil)
+	table, err := study.FindPars(t.Context(), locks, study.DefaultBounds(), study.SingleFaults(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A lock without a lease can be lost by whoever takes it and never comes back
-	// to give it away, and no pause can take it from him; a lease turns that round.
+	// A lock without a lease is lost if its holder never releases it, but no pause takes
+	// it away from the holder; with a lease it is the other way round.
 	want := map[verdict.Word][2][]string{
 		verdict.Overlap:    {{"restart", "failover"}, {"pause", "restart", "failover"}},
 		verdict.StaleWrite: {{"restart", "failover"}, {"pause", "restart", "failover"}},
@@ -206,32 +234,33 @@ func TestParTable(t *testing.T) {
 		verdict.Lie:        {nil, nil},
 		verdict.Deadlock:   {{"crash", "pause", "lose-reply", "lose-request", "failover"}, nil},
 	}
-	for l, row := range pars {
-		for _, p := range row.Pars {
+	for l, e := range locks {
+		for n := range table.Verdicts {
+			p := table.At(l, n)
 			ways := want[p.Verdict][l]
 			if !p.Complete || p.Found != (ways != nil) || !slices.Equal(p.Ways, ways) || p.Found && p.Par != 1 {
-				t.Errorf("%s, %s: %+v, want it by one of %v", row.Strategy.ID, p.Verdict, p, ways)
+				t.Errorf("%s, %s: %+v, want it by one of %v", e.ID, p.Verdict, p, ways)
 			}
 			if !p.Found {
 				continue
 			}
-			o, err := study.Replay(p.Trace)
+			o, err := replay(t, p.Trace)
 			if err != nil || !slices.Contains(o.Verdicts, p.Verdict) {
-				t.Errorf("%s: the trace to %s comes to %v, %v", row.Strategy.ID, p.Verdict, o, err)
+				t.Errorf("%s: the trace to %s comes to %v, %v", e.ID, p.Verdict, o, err)
 			}
 		}
 	}
 }
 
 // A search that was given up proves nothing.
-func TestParTableGivenUp(t *testing.T) {
+func TestFindParsGivenUp(t *testing.T) {
 	b := study.DefaultBounds()
 	b.MaxStates = 50
-	pars, err := study.ParTable(t.Context(), one(t, "token"), b, []string{"crash=1"}, nil)
+	table, err := study.FindPars(t.Context(), append(one(t, "setnx"), one(t, "token")...), b, []string{"crash=1", "pause=1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range pars[0].Pars {
+	for _, p := range table.Pars {
 		if p.Complete || p.Found {
 			t.Errorf("%+v after 50 states", p)
 		}

@@ -19,7 +19,7 @@ import (
 	"locklab/simulator"
 )
 
-// encoded is everything that a run says, as bytes.
+// encoded is all that is known of a run, as bytes.
 func encoded(t testing.TB, o *race.Outcome) []byte {
 	t.Helper()
 	b, err := json.Marshal(struct {
@@ -34,13 +34,13 @@ func encoded(t testing.TB, o *race.Outcome) []byte {
 	return b
 }
 
-// onProcs runs do with n processors at work, and puts the number back.
+// onProcs calls do with GOMAXPROCS set to n, and restores it.
 func onProcs(n int, do func()) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
 	do()
 }
 
-// same fails unless two runs are the same byte for byte, and says where they part.
+// same fails unless two runs are equal byte for byte; it reports the first difference.
 func same(t *testing.T, what string, a, b []byte) {
 	t.Helper()
 	if bytes.Equal(a, b) {
@@ -53,8 +53,8 @@ func same(t *testing.T, what string, a, b []byte) {
 	t.Errorf("%s: the runs part at byte %d:\n%.300s\n%.300s", what, i, a[max(0, i-100):], b[max(0, i-100):])
 }
 
-// TestPlayedTwice: a run depends on nothing but lock, scenario and settings,
-// and its link says all that is needed to have it again.
+// TestPlayedTwice: a run depends only on lock, scenario and settings, and its link
+// contains all that is needed to replay it.
 func TestPlayedTwice(t *testing.T) {
 	racetest.EveryCell(t, func(t *testing.T, e lock.Entry, sc race.Scenario, s race.Settings) {
 		var first []byte
@@ -78,7 +78,8 @@ func TestPlayedTwice(t *testing.T) {
 	})
 }
 
-// TestSeedsDiffer: were a seed without effect, the runs above would be one run.
+// TestSeedsDiffer: if seeds had no effect, TestPlayedTwice would compare a run with
+// itself.
 func TestSeedsDiffer(t *testing.T) {
 	e, sc := racetest.Cell(t, "token", "gc-pause")
 	seen := map[string]uint64{}
@@ -97,8 +98,8 @@ func TestSeedsDiffer(t *testing.T) {
 	}
 }
 
-// TestProductionKeepsNothing: what was played before on the same lab, whose
-// tables are warm by then, does not show.
+// TestProductionKeepsNothing: a run does not depend on what was played before on the same
+// simulator, whose tables are filled by then.
 func TestProductionKeepsNothing(t *testing.T) {
 	t.Parallel()
 	for _, e := range algorithms.Milestones() {
@@ -120,8 +121,8 @@ func TestProductionKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestMatrixIsPlay: the grid is what one gets by playing its cells one by one,
-// on however many processors.
+// TestMatrixIsPlay: Matrix gives the same as playing its cells one by one, on any number
+// of processors.
 func TestMatrixIsPlay(t *testing.T) {
 	single := map[[2]string][]byte{}
 	for _, sc := range scenarios.All() {
@@ -148,8 +149,8 @@ func TestMatrixIsPlay(t *testing.T) {
 	}
 }
 
-// TestMatrixCounts: a cell's counts are those of single runs with the seeds from
-// 1 on; where the question has no meaning, nothing is counted.
+// TestMatrixCounts: a cell's counts are those of single runs with the seeds from 1 on;
+// where the scenario does not apply to the lock, nothing is counted.
 func TestMatrixCounts(t *testing.T) {
 	t.Parallel()
 	const runs = 3
@@ -178,8 +179,8 @@ func TestMatrixCounts(t *testing.T) {
 	}
 }
 
-// TestMatrixCancelled: what was finished by then is there, the rest is nil, and
-// the error is ctx's.
+// TestMatrixCancelled: cells that were finished are there, the others are nil, and the
+// error is that of ctx.
 func TestMatrixCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -207,8 +208,8 @@ func TestMatrixCancelled(t *testing.T) {
 			t.Errorf("%d cells are finished, want 10", done)
 		}
 	})
-	points, err := study.Sensitivity(ctx, algorithms.Milestones(), []float64{1}, 10, nil)
-	if !errors.Is(err, context.Canceled) || len(points) != len(algorithms.Milestones()) || points[0] != nil {
-		t.Errorf("Sensitivity, cancelled before it began: %v, %v", points, err)
+	s, err := study.FindSensitivity(ctx, algorithms.Milestones(), []float64{1}, 10, nil)
+	if !errors.Is(err, context.Canceled) || len(s.Series) != 0 {
+		t.Errorf("FindSensitivity, cancelled before it began: %v, %v", s, err)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/explore"
@@ -21,27 +20,27 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A twin is the simplest search that could work: whole worlds, one after the
-// other, by nothing but what the lab lists and does. It knows no parts, no
-// remembered effects, no symmetry and no reduction, its times are absolute, and
-// its judges forget nothing.
+// A twin is the simplest exhaustive search. It visits whole worlds one after the other,
+// and relies only on what Enabled lists and Step does. It has no parts of worlds, no
+// remembered effects, no symmetry and no reduction; its times are absolute, and its
+// judges keep the whole history.
 type twin struct {
 	*rules
 	again bool // every run is executed once more
 	seen  map[[2]uint64]bool
-	seeds [2]maphash.Seed // two hashes stand for a state, which takes kilobytes
+	seeds [2]maphash.Seed // two hashes identify a state, which would take kilobytes
 	found map[verdict.Word]price
 	runs  int // executed once more
-	// histories are those of observations that clients can make
+	// histories is the number of histories of observations that clients can have
 	histories int
 }
 
-// price is what a harm costs: strikes, and choices with that many strikes.
+// price is the cost of a verdict: its faults, and the choices with that many faults.
 type price struct{ par, steps int }
 
 func (p price) less(q price) bool { return p.par < q.par || p.par == q.par && p.steps < q.steps }
 
-// listed puts what was found into one line.
+// listed writes the verdicts found on one line.
 func listed(found map[verdict.Word]price) string {
 	var items []string
 	for w, p := range found {
@@ -59,7 +58,7 @@ func prices(r *explore.Result) map[verdict.Word]price {
 	return found
 }
 
-// rules are those of a search, told by whole worlds.
+// rules are the rules of a search, on whole worlds.
 type rules struct {
 	entry  lock.Entry
 	bounds study.Bounds
@@ -74,7 +73,7 @@ func rulesOf(t testing.TB, entry lock.Entry, b study.Bounds) *rules {
 	return &rules{entry, b, sim, verdict.CaseOf(&opt.Case), opt.Probe}
 }
 
-// position is a world with its judges, and who has said that it is at its end.
+// position is a world with its judges, and the clients that are at their end.
 type position struct {
 	w       simulator.World
 	judges  verdict.Safety
@@ -84,9 +83,9 @@ type position struct {
 
 func (r *rules) start() position { return position{w: r.sim.NewWorld()} }
 
-// lawful lists what may happen in a position: nothing waits for later that can
-// happen now, but for a pause without a fixed end; the probe is no target, and
-// begins when everybody else is at an end.
+// lawful lists the choices that the rules allow in a position. Time passes only if
+// nothing else can happen, except the end of a pause without a fixed length; no fault is
+// injected into the probe, and the probe begins when all other clients are at their end.
 func (r *rules) lawful(p *position) (allowed []simulator.Choice) {
 	alone := true
 	for c := 1; c < r.probe; c++ {
@@ -113,7 +112,7 @@ func (r *rules) lawful(p *position) (allowed []simulator.Choice) {
 	return allowed
 }
 
-// step makes a choice, and says what happened and what the judges find.
+// step makes a choice and returns what happened and what the judges found.
 func (r *rules) step(p *position, c simulator.Choice) (events []history.Event, words []verdict.Word, err error) {
 	if events, err = r.sim.Step(&p.w, c); err != nil {
 		return nil, nil, err
@@ -124,7 +123,7 @@ func (r *rules) step(p *position, c simulator.Choice) (events []history.Event, w
 	return slices.Clone(events), r.hear(p, events), nil
 }
 
-// hear tells the judges what happened.
+// hear passes the events to the judges.
 func (r *rules) hear(p *position, events []history.Event) (words []verdict.Word) {
 	for i := range events {
 		e := &events[i]
@@ -143,7 +142,7 @@ func (r *rules) hear(p *position, events []history.Event) (words []verdict.Word)
 	return append(words, p.judges.Words()...)
 }
 
-// play makes choices one after the other, each by the rules.
+// play makes choices one after the other, each of which the rules must allow.
 func (r *rules) play(choices []simulator.Choice) (p position, events []history.Event, words []verdict.Word, err error) {
 	p = r.start()
 	for i, c := range choices {
@@ -159,7 +158,7 @@ func (r *rules) play(choices []simulator.Choice) (p position, events []history.E
 	return p, events, words, nil
 }
 
-// visit is a position and the way to it.
+// visit is a position with the way to it.
 type visit struct {
 	position
 	before *visit
@@ -177,7 +176,7 @@ func dumbly(t testing.TB, entry lock.Entry, b study.Bounds, again bool) *twin {
 	return d
 }
 
-// search visits every position, by the number of steps to it.
+// search visits every position, in the order of the number of steps to it.
 func (d *twin) search(t testing.TB) {
 	level := []*visit{{position: d.start()}}
 	for depth := 1; len(level) > 0; depth++ {
@@ -222,9 +221,9 @@ func (d *twin) fresh(p *position) bool {
 	return true
 }
 
-// execute goes the whole way to v again, where v is the end of a run or has been
-// come to before: every step of the search lies on such a way. A lab without
-// tables must see the same happen, and the same be possible then.
+// execute plays the whole way to v again, where v is the end of a run or a position that
+// was visited before: every step of the search lies on such a way. A simulator without
+// tables must give the same events, and then allow the same choices.
 func (d *twin) execute(t testing.TB, v *visit) {
 	if !d.again {
 		return
@@ -254,27 +253,27 @@ func (d *twin) execute(t testing.TB, v *visit) {
 	}
 }
 
-// small are bounds for a twin.
+// small are bounds that a twin can search.
 func small(entry lock.Entry, clients, attempts int, budget string) study.Bounds {
 	b := study.DefaultBounds()
 	b.Clients, b.Attempts, b.Budget, b.Nodes = clients, attempts, budget, min(entry.Nodes, 3)
 	return b
 }
 
-// The budgets of a single fault: what befalls clients and their messages, and
-// what befalls servers and clocks.
+// The budgets of a single fault: faults of clients and their messages, and faults of
+// servers and clocks.
 var (
 	clientFaults = []string{"", "crash=1", "pause=1", "pause=1@5s", "lose-reply=1", "lose-request=1"}
 	serverFaults = []string{"restart=1", "failover=1", "node-clock=1@10s", "client-clock=1@10s"}
 )
 
-// oneServer are the locks that need no more.
+// oneServer are the locks that use one server.
 func oneServer() []lock.Entry {
 	return slices.DeleteFunc(algorithms.Milestones(), func(e lock.Entry) bool { return e.Nodes > 1 })
 }
 
-// tooMany are bounds that would take the twin seconds, with hundreds of thousands
-// of states.
+// tooMany are bounds for which the twin needs seconds, with hundreds of thousands of
+// states.
 var tooMany = []string{"redlock/2x1/failover=1", "watchdog/2x2/pause=1"}
 
 // large are bounds that take most of the time of their tests: only exhaustive tests
@@ -336,9 +335,9 @@ func searched(t testing.TB, entry lock.Entry, b study.Bounds, change func(*explo
 	return r
 }
 
-// compare holds the search against its twin: the same verdicts, each with the
-// same fewest strikes and the same fewest steps; and, where every client has a
-// table of its own, the same histories that a client can observe.
+// compare compares the search with its twin: the same verdicts, each with the same fewest
+// faults and the same fewest steps; and, without symmetry, the same number of histories
+// that a client can observe.
 func compare(t *testing.T, entry lock.Entry, b study.Bounds) {
 	r := searched(t, entry, b, nil)
 	d := dumbly(t, entry, b, false)
@@ -365,9 +364,8 @@ func TestDumbTwin(t *testing.T) {
 	atSize(t, oneServer(), 3, 1, []string{"crash=1", "pause=1@5s"}, compare)
 }
 
-// TestDumbTwinExecutes: the twin has the lab's own tables of what code and
-// servers do. Here every run is executed once more, from its beginning, by a lab
-// that has seen nothing yet.
+// TestDumbTwinExecutes: the twin uses the simulator's tables of what code and servers do.
+// Here every run is executed once more, from its beginning, in a new simulator.
 func TestDumbTwinExecutes(t *testing.T) {
 	execute := func(t *testing.T, entry lock.Entry, b study.Bounds) {
 		if d := dumbly(t, entry, b, true); d.runs == 0 {
@@ -385,17 +383,14 @@ func TestDumbTwinExecutes(t *testing.T) {
 // TestDumbTwinOfOddities: a resource that fences, a clock that jumps by a part
 // of a millisecond to before its epoch, and a server that reads its clock.
 func TestDumbTwinOfOddities(t *testing.T) {
-	token, err := race.Strategy("token")
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := racetest.Lock(t, "token")
 	fenced := small(token, 2, 2, "pause=1")
 	fenced.Fenced = true
 	compare(t, token, fenced)
 	compare(t, token, small(token, 2, 2, "node-clock=1@9000500us"))
 
-	// The lease stands in the value, and the server compares it with its own clock:
-	// what remains of it is nothing that a time to live could tell.
+	// The lease is in the value, and the server compares it with its own clock: the TTL
+	// does not show how much of the lease is left.
 	stamped := own("stamped", func(env lock.Env) lock.Strategy {
 		script := `local now = redis.call("TIME") now = now[1] * 1000 + math.floor(now[2] / 1000)
 if now < tonumber(redis.call("GET", KEYS[1]) or 0) then return 0 end
@@ -415,7 +410,7 @@ redis.call("SET", KEYS[1], now + ARGV[1]) return now + ARGV[1]`
 	}
 }
 
-// own is a lock of a test's own.
+// own is a lock that only a test uses.
 func own(id string, create maker) lock.Entry {
 	return lock.Entry{ID: id, Nodes: 1, Unit: time.Millisecond, New: create}
 }

@@ -16,8 +16,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// walks are the ways to go at random to the end of a run. Each tells report what
-// it meets, and at what price.
+// walks are ways to play a random run to its end. Each passes report the verdicts that it
+// meets, with their cost.
 var walks = []struct {
 	name string
 	walk func(t *testing.T, r *rules, seed uint64, report func(verdict.Word, price))
@@ -26,9 +26,8 @@ var walks = []struct {
 	{"timed", timedWalk},
 }
 
-// TestExploreWalks: at bounds that are too large for a twin, whoever goes at
-// random meets no harm that the search calls impossible, and none for less than
-// par.
+// TestExploreWalks: at bounds that are too large for a twin, random runs meet no verdict
+// that the search excludes, and none with fewer faults than par.
 func TestExploreWalks(t *testing.T) {
 	t.Parallel()
 	seeds := 400
@@ -70,7 +69,7 @@ func TestExploreWalks(t *testing.T) {
 	}
 }
 
-// lawfulWalk picks among what the rules of a search allow.
+// lawfulWalk picks among the choices that the rules of a search allow.
 func lawfulWalk(t *testing.T, r *rules, seed uint64, report func(verdict.Word, price)) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	p := r.start()
@@ -89,13 +88,13 @@ func lawfulWalk(t *testing.T, r *rules, seed uint64, report func(verdict.Word, p
 	}
 }
 
-// timedWalk goes by the clock. Messages take microseconds, so that all of them
-// arrive before anything else is due, as in a search, and in an order of their
-// own; pauses have any length, not only up to somebody's deadline. The steps of a
-// harm are those of the whole run.
+// timedWalk lets a clock decide. Messages take microseconds, so that all of them arrive
+// before anything else is due, as in a search, and in a random order; pauses have any
+// length, not only one that ends at a deadline. The steps of a verdict are those of the
+// whole run.
 func timedWalk(t *testing.T, r *rules, seed uint64, report func(verdict.Word, price)) {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	last := 40 * r.bounds.TTL // when everybody but the probe has long ended
+	last := 40 * r.bounds.TTL // by then all clients but the probe have ended
 	run, err := schedule.Play(r.sim, schedule.Options{
 		Seed: seed + 1, Latency: time.Microsecond, Lag: time.Microsecond, Horizon: 2 * last,
 		Start: append(make([]time.Duration, r.bounds.Clients), last),
@@ -119,7 +118,7 @@ func timedWalk(t *testing.T, r *rules, seed uint64, report func(verdict.Word, pr
 	}
 }
 
-// strike is a fault that may strike now.
+// strike is a fault that may be injected now.
 func (r *rules) strike(s *schedule.Stage, rng *rand.Rand) (c simulator.Choice, ok bool) {
 	choices := slices.DeleteFunc(r.sim.Enabled(s.World(), nil), func(c simulator.Choice) bool {
 		return c.Verb < simulator.FaultVerb || int(c.Client) == r.probe

@@ -12,20 +12,10 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios"
 	"locklab/scenarios/internal/racetest"
-	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 )
 
-func zooLock(t testing.TB, id string) lock.Entry {
-	t.Helper()
-	e, err := race.Strategy(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
-// patient is a lock whose every attempt waits in line.
+// patient is a lock of which every attempt waits in the queue.
 func patient(e lock.Entry, patience time.Duration) lock.Entry {
 	e.ID += "-patient"
 	inner := e.New
@@ -36,10 +26,10 @@ func patient(e lock.Entry, patience time.Duration) lock.Entry {
 	return e
 }
 
-// The search on an ensemble is held against its twin, too, and the twin against
-// a lab without tables.
+// The search on an ensemble is compared with its twin, and the twin with a simulator
+// without tables.
 func TestDumbTwinOnZooKeeper(t *testing.T) {
-	naive, checked, protected := zooLock(t, "zk-naive"), zooLock(t, "zk-recheck"), zooLock(t, "zk-protected")
+	naive, checked, protected := racetest.Lock(t, "zk-naive"), racetest.Lock(t, "zk-recheck"), racetest.Lock(t, "zk-protected")
 	all := []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1"}
 	for _, test := range []struct {
 		entry   lock.Entry
@@ -60,7 +50,7 @@ func TestDumbTwinOnZooKeeper(t *testing.T) {
 	}
 }
 
-// What becomes of each lock in the races that all of them know.
+// The verdicts of each lock in the races that apply to all of them.
 func TestZooKeeperPlays(t *testing.T) {
 	t.Parallel()
 	for _, sc := range scenarios.All() {
@@ -106,8 +96,8 @@ func TestZooKeeperPlays(t *testing.T) {
 // The races of the queues, as a search finds them.
 func TestZooKeeperRaces(t *testing.T) {
 	wait := 20 * time.Second
-	checked, protected := patient(zooLock(t, "zk-recheck"), wait), patient(zooLock(t, "zk-protected"), wait)
-	hasty := func(id string) lock.Entry { return patient(zooLock(t, id), 2*time.Second) } // less than the work takes
+	checked, protected := patient(racetest.Lock(t, "zk-recheck"), wait), patient(racetest.Lock(t, "zk-protected"), wait)
+	hasty := func(id string) lock.Entry { return patient(racetest.Lock(t, id), 2*time.Second) } // less than the work takes
 	for _, test := range []struct {
 		race    string
 		entry   lock.Entry

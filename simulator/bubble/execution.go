@@ -279,7 +279,7 @@ func (x *execution) collect(e *process.Entry) error {
 		}
 		i := x.vacant()
 		if i < 0 {
-			return table.Limit("more than %d things at once that c%d waits for: let it ask fewer servers at a time, or run fewer timers", process.MaxThreads, x.h.ID)
+			return table.Limit("limit.waits", "client", x.h.ID, "most", process.MaxThreads)
 		}
 		x.slots[i], e.Ops[i], e.Fresh = w, w.op, e.Fresh|1<<i
 		if x.code[i] = w.code; x.h.Watch != nil && w.code == nil && !x.h.Once {
@@ -405,7 +405,7 @@ func (x *execution) setTimer(e *process.Entry, in time.Duration, found bool) err
 	}
 	i := x.vacant()
 	if i < 0 {
-		return table.Limit("more than %d things at once that c%d waits for: let it ask fewer servers at a time, or run fewer timers", process.MaxThreads, x.h.ID)
+		return table.Limit("limit.waits", "client", x.h.ID, "most", process.MaxThreads)
 	}
 	x.timer = timer{slot: i, in: due, set: true}
 	e.Ops[i], e.Fresh = process.Op{Kind: process.Sleep, D: in}, e.Fresh|1<<i

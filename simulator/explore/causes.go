@@ -42,7 +42,7 @@ func (s *transitions) numberCauses(all []string) uint32 {
 	if ok {
 		return id
 	}
-	if id, ok = s.numbers.next(len(s.causes), "sets of causes"); ok {
+	if id, ok = s.numbers.next(len(s.causes), "limit.of.causes"); ok {
 		s.causes = append(s.causes, all)
 		s.causeID[string(key)] = id
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/internal/codec"
 )
@@ -59,9 +60,13 @@ type Kept struct {
 
 // A CheckpointError is a checkpoint from which this search cannot go on, or that cannot
 // be written. Nothing was searched.
-type CheckpointError struct{ File, Why string }
+type CheckpointError struct {
+	File string
+	Why  error
+}
 
-func (e *CheckpointError) Error() string { return "checkpoint " + e.File + ": " + e.Why }
+func (e *CheckpointError) Error() string { return "checkpoint " + e.File + ": " + e.Why.Error() }
+func (e *CheckpointError) Unwrap() error { return e.Why }
 
 // A checkpoint is three lines of text (title and version, search, build), then plain
 // values compressed by s2, then the checksum of all that. The version is that of the
@@ -120,7 +125,7 @@ func openCheckpoint(c Checkpoint) (*checkpointer, error) {
 		return nil, nil
 	}
 	if c.Now == nil {
-		return nil, &CheckpointError{c.File, "there is no clock to pace it by: give Checkpoint.Now, for example time.Now"}
+		return nil, &CheckpointError{c.File, errors.New("there is no clock to pace it by: give Checkpoint.Now, for example time.Now")}
 	}
 	build, err := thisBuild()
 	if err != nil {
@@ -133,7 +138,7 @@ func openCheckpoint(c Checkpoint) (*checkpointer, error) {
 		return k, nil
 	}
 	if err != nil {
-		return nil, &CheckpointError{c.File, reason(err) + ": name another file"}
+		return nil, &CheckpointError{c.File, text.Errorf("error.checkpoint.open", "cause", reason(err))}
 	}
 	if err := k.read(f); err != nil {
 		f.Close()
@@ -146,20 +151,20 @@ func openCheckpoint(c Checkpoint) (*checkpointer, error) {
 func (k *checkpointer) read(f *os.File) error {
 	head := make([]byte, len(checkpointTitle))
 	if _, err := io.ReadFull(f, head); err != nil || string(head) != checkpointTitle {
-		return errors.New("this is no checkpoint of locklab: name another file, or one that does not exist")
+		return text.Errorf("error.checkpoint.foreign")
 	}
 	size, err := whole(f)
 	if err != nil {
 		return err
 	}
 	in := bufio.NewReader(io.NewSectionReader(f, int64(len(checkpointTitle)), size))
-	for _, line := range []struct{ what, here string }{
-		{"format", checkpointVersion}, {"search", k.Search}, {"program", k.build},
+	for _, line := range []struct{ differs, here string }{
+		{"error.checkpoint.format", checkpointVersion}, {"error.checkpoint.search", k.Search}, {"error.checkpoint.program", k.build},
 	} {
 		there, err := in.ReadString('\n')
 		there = strings.TrimSuffix(there, "\n")
 		if err == nil && there != line.here {
-			err = fmt.Errorf("it is of the %s %q, and this is %q: go on with the former, or name a new file", line.what, there, line.here)
+			err = text.Errorf(line.differs, "there", there, "here", line.here)
 		}
 		if err != nil {
 			return err
@@ -190,7 +195,7 @@ func whole(f *os.File) (size int64, err error) {
 		return 0, err
 	}
 	if !bytes.Equal(sum.Sum(nil), want) {
-		return 0, errors.New("it was cut off or changed (its checksum does not fit): delete it and search anew")
+		return 0, text.Errorf("error.checkpoint.damaged")
 	}
 	return end - int64(len(checkpointTitle)), nil
 }
@@ -217,15 +222,15 @@ func unreadable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("it cannot be read (%w): delete it and search anew", err)
+	return text.Errorf("error.checkpoint.unreadable", "cause", err)
 }
 
 // reason is an error without the name of the file, which the CheckpointError has.
-func reason(err error) string {
+func reason(err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		return e.Err.Error()
+		return e.Err
 	}
-	return err.Error()
+	return err
 }
 
 // thisBuild identifies the program exactly, because any change of it may change what an
@@ -270,13 +275,13 @@ func (k *checkpointer) search(sim *simulator.Simulator, opt *Options) (*search, 
 	defer k.close()
 	began := k.Now()
 	err := sim.Load(in)
-	in.Get(&opt.Symmetric)
+	in.Get(&opt.Symmetric, &opt.asymmetry)
 	s := newSearch(sim, *opt)
 	if err == nil {
 		err = s.load(in)
 	}
 	if err != nil {
-		return nil, &CheckpointError{k.File, unreadable(err).Error()}
+		return nil, &CheckpointError{k.File, unreadable(err)}
 	}
 	// reading takes about as long as writing
 	k.last = save{at: k.Now(), filling: k.since(began), states: s.visited.states.n}
@@ -295,7 +300,7 @@ func (k *checkpointer) before(s *search) error {
 	}
 	k.save(s)
 	if k.report.Failed != "" && k.report.Has == 0 { // nothing is lost yet
-		return &CheckpointError{k.File, "it cannot be written (" + k.report.Failed + "): name another file"}
+		return &CheckpointError{k.File, text.Errorf("error.checkpoint.unwritable", "cause", k.report.Failed)}
 	}
 	return nil
 }
@@ -336,7 +341,7 @@ func (k *checkpointer) finish(r *Result, err error) {
 		}, r.States)
 	}
 	r.Kept = k.report
-	r.Kept.Open = k.cut && r.Limit == "" // a limit would only be exceeded again
+	r.Kept.Open = k.cut && r.Limit.IsZero() // a limit would only be exceeded again
 }
 
 func (k *checkpointer) save(s *search) {
@@ -346,7 +351,7 @@ func (k *checkpointer) save(s *search) {
 			w.Put(*k.first)
 		}
 		s.sim.Save(w, s.before.sim)
-		w.Put(s.symmetric)
+		w.Put(s.symmetric, s.opt.asymmetry)
 		s.save(w, s.before)
 	}, s.visited.states.n)
 	s.visited.checkpoint = k.report
@@ -364,7 +369,7 @@ func (k *checkpointer) write(body func(w *codec.Writer), states int) {
 	k.last = save{k.Now(), filled.Sub(began), k.since(filled), states}
 	if err != nil {
 		os.Remove(next)
-		k.report.Failed = reason(err)
+		k.report.Failed = reason(err).Error()
 		return
 	}
 	k.report.Has, k.report.Failed = states, ""

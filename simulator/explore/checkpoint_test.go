@@ -20,8 +20,8 @@ import (
 	"locklab/simulator/explore"
 )
 
-// searches are of every kind: symmetric clients or not, the time of day part of the
-// state or not, a second pass or none, causes.
+// searches are of every kind: with and without symmetry, with and without the time of day
+// in the state, with and without a second pass, and by causes.
 var searches = []struct {
 	lock, bounds string
 	causes       bool
@@ -32,6 +32,7 @@ var searches = []struct {
 	{"token", "clients=2,attempts=1,ttl=9s,budget=crash=1+pause=1", true},
 	{"getset", "clients=2,attempts=1,ttl=9s,budget=crash=1+pause=1", false},
 	{"watchdog", "clients=2,attempts=1,ttl=9s,budget=crash=1+failover=1", false},
+	{"reentrant", "clients=2,attempts=1,ttl=9s,budget=crash=1+pause=1", false}, // replies name clients
 	{"redlock", "clients=2,attempts=1,nodes=3,ttl=9s,budget=restart=1", false},
 }
 
@@ -53,7 +54,7 @@ func search(t *testing.T, ctx context.Context, id, bounds string, causes bool, f
 	return s
 }
 
-// same compares what is to be the same however often a search was stopped.
+// same compares what must not depend on how often a search was stopped.
 func same(t *testing.T, what string, got, want *study.Search) {
 	t.Helper()
 	if g, w := got.Certificate(), want.Certificate(); g != w {
@@ -66,8 +67,8 @@ func same(t *testing.T, what string, got, want *study.Search) {
 	}
 }
 
-// TestCheckpoint stops searches at many points and goes on, to the end or to
-// the next stop: they come to the same as those that were never stopped.
+// TestCheckpoint stops searches at many points and continues them, to the end or to the
+// next stop: the result is that of a search that was never stopped.
 func TestCheckpoint(t *testing.T) {
 	for _, f := range searches {
 		t.Run(f.lock+" "+f.bounds, func(t *testing.T) {
@@ -104,7 +105,7 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// countdown is a context that ends when it has been asked so often.
+// countdown is a context that ends when it has been checked a number of times.
 type countdown struct {
 	context.Context
 	left int
@@ -148,9 +149,9 @@ func TestCheckpointSecondPass(t *testing.T) {
 	}
 }
 
-// witness is a context that, now and then when a search asks whether it is to
-// stop, takes a copy of its checkpoint: what a search that is killed then would
-// leave. It ends the search after some of them.
+// witness is a context that copies the checkpoint, now and then when the search checks
+// whether to stop: this is what a search leaves that is killed then. It ends the search
+// after some copies.
 type witness struct {
 	context.Context
 	t      *testing.T
@@ -177,8 +178,8 @@ func (w *witness) Err() error {
 	return nil
 }
 
-// TestCheckpointKilled goes on from what a search has saved on its way, and from
-// what one saves that is stopped.
+// TestCheckpointKilled continues from what a search saved on its way, and from what a
+// stopped search saved.
 func TestCheckpointKilled(t *testing.T) {
 	const lock, bounds = "watchdog", "clients=2,attempts=1,ttl=9s,budget=crash=1+failover=1"
 	whole := search(t, t.Context(), lock, bounds, false, "", 0)
@@ -200,7 +201,7 @@ func TestCheckpointKilled(t *testing.T) {
 	}
 }
 
-// What a search cannot go on from is refused, and left as it is.
+// A checkpoint from which a search cannot continue is refused and left unchanged.
 func TestCheckpointRefused(t *testing.T) {
 	const lock, bounds = "token", "clients=2,attempts=1,ttl=9s,budget=crash=1"
 	file := filepath.Join(t.TempDir(), "search")
@@ -248,7 +249,7 @@ func TestCheckpointRefused(t *testing.T) {
 	}
 }
 
-// A checkpoint that cannot be written is refused before anything is searched.
+// A checkpoint that cannot be written is refused before the search begins.
 func TestCheckpointUnwritable(t *testing.T) {
 	entry, _ := race.Strategy("token")
 	b := study.DefaultBounds()

@@ -26,8 +26,9 @@
 //
 // Clients that run the same code are interchangeable: a state in which c1 holds and c2
 // waits has the same futures, up to names, as one in which c2 holds and c1 waits. The
-// search keeps one of them (symmetry.go). If the code asks for its own number the
-// search begins anew without symmetry.
+// search keeps one of them. Whether the clients' code and the servers do treat them alike
+// is checked on the way; if not, the search begins anew without symmetry and says why
+// (symmetry.go).
 //
 // # Partial-order reduction
 //

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
@@ -37,7 +38,12 @@ var ErrNoHarm = errors.New("explore: these choices come to no such harm")
 type TooLargeError struct{ States int }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("not computed: more than %d states", e.States)
+	return e.Say("en")
+}
+
+// Say says it to a user.
+func (e *TooLargeError) Say(lang string) string {
+	return text.Say(lang, "error.doom.large", "most", strconv.Itoa(e.States))
 }
 
 // DoomOf computes for every prefix of choices how much of what can follow ends in harm;
@@ -132,7 +138,7 @@ func (f *futures) walk(choices []simulator.Choice) (states []uint32, found []wor
 		if via.Verb == simulator.Orphaned {
 			place, err := f.sim.PlaceInPart(&w, int(via.Thread))
 			if err != nil {
-				return nil, nil, fmt.Errorf("explore: choice %d of %d: %w", n+1, len(choices), err)
+				return nil, nil, text.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
 			}
 			via.Thread = int8(place)
 		}
@@ -147,7 +153,7 @@ func (f *futures) walk(choices []simulator.Choice) (states []uint32, found []wor
 		}
 		events, err := f.sim.Step(&w, choices[n])
 		if err != nil {
-			return nil, nil, fmt.Errorf("explore: choice %d of %d: %w", n+1, len(choices), err)
+			return nil, nil, text.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
 		}
 		if f.sim.ReadsClock() != absolute {
 			return nil, nil, errNowAbsolute

@@ -19,8 +19,9 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// doomed is a simulator of two clients that ask at once for a lease of nine seconds, and
-// one of them, refused, once more after it; the probe asks when they are done.
+// doomed is a simulator of two clients that request a lease of nine seconds at once; one
+// of them, if refused, requests it once more afterwards. The probe requests it when they
+// are done.
 func doomed(t *testing.T, id, budget string) (*simulator.Simulator, Options) {
 	t.Helper()
 	entry, ok := algorithms.ByName(id)
@@ -68,9 +69,9 @@ func doomed(t *testing.T, id, budget string) (*simulator.Simulator, Options) {
 	return sim, Options{Probe: 3, Case: history.History{Strategy: id, Clients: 3, Nodes: 1, Key: "lock", TTL: ttl}}
 }
 
-// twin works out the share of a prefix as one would by hand: it makes every
-// choice of every continuation, one after the other, remembers nothing, hears
-// the judges on the whole run each time, and counts in fractions.
+// twin computes the share of a prefix as one would by hand: it makes every choice of
+// every continuation, one after the other, keeps no results, judges the whole run each
+// time, and counts in fractions.
 type twin struct {
 	t    *testing.T
 	sim  *simulator.Simulator
@@ -105,8 +106,8 @@ func (tw *twin) step(w simulator.World, c simulator.Choice) (simulator.World, []
 	return w, slices.Clone(events)
 }
 
-// next is what may come next, faults aside: the probe begins when all others are
-// at an end, and time passes where nobody but a sleeper could do anything.
+// next are the choices that may come next, without faults: the probe begins when all
+// others are at their end, and time passes only when nothing else is ready.
 func (tw *twin) next(w *simulator.World) (next []simulator.Choice) {
 	others, probe := true, w.ClientPart(tw.opt.Probe)
 	for c := 1; c < tw.opt.Probe; c++ {
@@ -141,8 +142,8 @@ func (tw *twin) harmed(events []history.Event) bool {
 	return slices.Contains(j.Safety(), tw.harm) || tw.harm == verdict.Orphan && slices.Contains(j.Verdicts, tw.harm)
 }
 
-// TestDoomTwin: what is read off the graph is what one gets who tries out all
-// that can follow, to the last digit of a float, for every step of every witness.
+// TestDoomTwin: the shares from the graph equal those from trying out every continuation,
+// to the last digit of a float, for every step of every counterexample.
 func TestDoomTwin(t *testing.T) {
 	ends := 0
 	for _, id := range []string{"setnx", "setnx-expire", "getset", "token", "watchdog"} {
@@ -197,8 +198,8 @@ func compareDoom(t *testing.T, sim *simulator.Simulator, opt Options, f Witness,
 	return tw.ends
 }
 
-// TestDoomOfCircles: clients come to an end, so their states do not go round in
-// circles; if they ever do, the shares are those of a random walk.
+// TestDoomOfCircles: clients end, so their states form no cycles. If states do form
+// cycles, the shares are those of a random walk.
 func TestDoomOfCircles(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -233,7 +234,7 @@ func TestDoomOfCircles(t *testing.T) {
 	}
 }
 
-// TestDoomRefuses what it cannot say, and says why.
+// TestDoomRefuses: where there is no share, the error says why.
 func TestDoomRefuses(t *testing.T) {
 	sim, opt := doomed(t, "token", "pause=1")
 	r, err := Run(t.Context(), sim, opt)

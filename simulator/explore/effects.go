@@ -107,7 +107,7 @@ func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 			list = append(list, s.choice(ch))
 		}
 	}
-	if id, ok := s.numbers.next(len(s.faultLists), "lists of faults"); ok {
+	if id, ok := s.numbers.next(len(s.faultLists), "limit.of.faults"); ok {
 		s.faultMemo.put(key, effect{events: id})
 		s.faultLists = append(s.faultLists, list)
 	}

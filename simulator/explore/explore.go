@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -24,7 +25,8 @@ type Options struct {
 	// No fault is injected into it. 0: there is none, and no deadlock is found.
 	Probe int
 	// Symmetric says that so many clients, from the first, run the same code with the
-	// same clock; states that differ only in a permutation of them count as one.
+	// same clock; states that differ only in a permutation of them count as one. Code or
+	// servers that treat them otherwise are found out; see Result.Asymmetry.
 	Symmetric int
 	// Causes looks for the shortest way to each verdict by each cause: which faults were
 	// injected, and what the clients were doing that they hit. The causes are then part
@@ -42,23 +44,28 @@ type Options struct {
 	Progress func(r *Result)
 	// Checkpoint is the file from which a search that was stopped can go on.
 	Checkpoint Checkpoint
+
+	asymmetry simulator.AsymmetricError // why Symmetric was given up
 }
 
 // A Result is what a search has covered and found.
 type Result struct {
-	Complete    bool   // every reachable state was visited
-	Limit       string // which limit of the simulator or the search was exceeded, and what to do about it; "": none
+	Complete    bool        // every reachable state was visited
+	Limit       text.Phrase // which limit of the simulator or the search was exceeded, and what to do about it; zero: none
 	States      int
 	Transitions int
-	Depth       int              // steps from the start to the farthest state
-	Open        int              // states that were reached but not visited
-	Bytes       int64            // memory of the states and their index
-	ReadsClock  bool             // true time was part of the state: some code reads a clock
-	Symmetry    bool             // states that differ only in a permutation of clients were counted as one
-	Histories   int              // distinct histories of observations of all clients
-	Triggered   []simulator.Verb // the faults that were injected anywhere, sorted
-	Found       []Witness
-	Kept        Kept // of Options.Checkpoint
+	Depth       int   // steps from the start to the farthest state
+	Open        int   // states that were reached but not visited
+	Bytes       int64 // memory of the states and their index
+	ReadsClock  bool  // true time was part of the state: some code reads a clock
+	Symmetry    bool  // states that differ only in a permutation of clients were counted as one
+	// Asymmetry is why they were not, although Options.Symmetric said that they could
+	// be; the zero value if they were.
+	Asymmetry simulator.AsymmetricError
+	Histories int              // distinct histories of observations of all clients
+	Triggered []simulator.Verb // the faults that were injected anywhere, sorted
+	Found     []Witness
+	Kept      Kept // of Options.Checkpoint
 }
 
 // A Witness is a verdict with the shortest way to it.
@@ -79,6 +86,7 @@ func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (*Result, e
 	if err != nil {
 		return nil, err
 	}
+	defer sim.Alike(0)
 	r, err := passes(ctx, sim, &opt, k)
 	k.finish(r, err)
 	return r, err
@@ -100,7 +108,7 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 	if short == nil {
 		return r, err
 	}
-	if short.Limit != "" { // there may be shorter ways
+	if !short.Limit.IsZero() { // there may be shorter ways
 		r.Complete, r.Limit = false, short.Limit
 	}
 	for i := range r.Found {
@@ -129,10 +137,10 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 		asymmetric := (*simulator.AsymmetricError)(nil)
 		switch {
 		case errors.As(err, &asymmetric):
-			opt.Symmetric = 0
+			opt.Symmetric, opt.asymmetry = 0, *asymmetric
 		case !errors.Is(err, errNowAbsolute):
 			r := s.result()
-			if what := limit(err); what != "" {
+			if what := limit(err); !what.IsZero() {
 				r.Complete, r.Limit, err = false, what, nil
 			}
 			if err == nil || errors.Is(err, ctx.Err()) {

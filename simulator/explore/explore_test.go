@@ -15,10 +15,10 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// TestShortestWay: faults count before steps, so a search can come to a state
-// first by a late fault at the end of a long way, and only then by an early one.
-// c1 sends many commands before it sets the guard without which the probe is stuck; it
-// can die at its first command, and at its last.
+// TestShortestWay: faults count before steps. So a search may reach a state first by a
+// late fault at the end of a long way, and only later by an early one. c1 sends many
+// commands before it sets the guard without which the probe is stuck; it can crash at its
+// first command, and at its last.
 func TestShortestWay(t *testing.T) {
 	ctx := context.Background()
 	asleep := func(c *simulator.Client) { c.Clock().Sleep(30 * time.Second) }

@@ -9,8 +9,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// TestListsAreToldApart: what code writes into a note cannot make one list of events
-// look like another, nor can the name of a command make one set of causes so.
+// TestListsAreToldApart: no text that code writes into a note makes one list of events
+// equal to another, and no name of a command makes two sets of causes equal.
 func TestListsAreToldApart(t *testing.T) {
 	sim, err := simulator.New(simulator.Config{Clients: []simulator.ClientConfig{{Program: func(*simulator.Client) {}}}, Nodes: make([]simulator.NodeConfig, 1)})
 	if err != nil {

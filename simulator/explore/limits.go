@@ -2,9 +2,9 @@ package explore
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
+	"locklab/reports/text"
 	"locklab/simulator"
 )
 
@@ -22,8 +22,8 @@ type numbers struct {
 	full error
 }
 
-func (r *numbers) exceed(format string, args ...any) {
-	r.note(&simulator.LimitError{What: fmt.Sprintf(format, args...)})
+func (r *numbers) exceed(key string, pairs ...any) {
+	r.note(&simulator.LimitError{What: text.NewPhrase(key, pairs...)})
 }
 
 // note keeps the first error, if it is one.
@@ -34,19 +34,19 @@ func (r *numbers) note(err error) {
 }
 
 // next is the number of a new entry of a table that has so many entries; false: there
-// is none left.
+// is none left. what is as in table.Room.Next.
 func (r *numbers) next(entries int, what string) (id uint32, ok bool) {
 	if entries < r.ids {
 		return uint32(entries), true
 	}
-	r.exceed("the search has numbers for %d %s and no more: give it smaller bounds", r.ids, what)
+	r.exceed("limit.search", "n", r.ids, "what", text.NewPhrase(what))
 	return 0, false
 }
 
-// limit is what Result.Limit says of an error; "": it is about no limit.
-func limit(err error) string {
+// limit is what Result.Limit says of an error; zero: it is about no limit.
+func limit(err error) text.Phrase {
 	if e := (*simulator.LimitError)(nil); errors.As(err, &e) {
 		return e.What
 	}
-	return ""
+	return text.Phrase{}
 }

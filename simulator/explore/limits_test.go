@@ -16,7 +16,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// world makes a simulator of these programs on so many servers.
+// world makes a simulator of these programs on a number of servers.
 func world(t testing.TB, budget string, nodes int, programs ...func(*simulator.Client)) *simulator.Simulator {
 	t.Helper()
 	allowed, err := faults.ParseBudget(budget)
@@ -51,9 +51,8 @@ func hasty(c *simulator.Client, n int) {
 	}
 }
 
-// TestNoRequestIsForgotten: however many requests of a client time out at a server
-// that stands still, all of them still arrive there. Who finds that they have goes
-// in, beside the other, who has been inside all the while.
+// TestNoRequestIsForgotten: requests that time out at a hung server all arrive there,
+// however many they are. A client that finds them all enters while the other is inside.
 func TestNoRequestIsForgotten(t *testing.T) {
 	ctx := context.Background()
 	for _, n := range []int{12, 13, 30} {
@@ -98,8 +97,7 @@ func TestNoRequestIsForgotten(t *testing.T) {
 	}
 }
 
-// TestEqualRequestsAreOneState: requests that are equal may arrive in any order,
-// which is no choice.
+// TestEqualRequestsAreOneState: the order in which equal requests arrive is no choice.
 func TestEqualRequestsAreOneState(t *testing.T) {
 	states := func(n int) int {
 		sim := world(t, "hang=1@1m", 1, func(c *simulator.Client) { hasty(c, n) })
@@ -118,8 +116,8 @@ func TestEqualRequestsAreOneState(t *testing.T) {
 	}
 }
 
-// TestLimitsOfASearch: where a search has no number for what it finds it is not
-// complete, and says why.
+// TestLimitsOfASearch: a search that reaches one of its limits is incomplete, and says
+// why.
 func TestLimitsOfASearch(t *testing.T) {
 	for _, test := range []struct {
 		name             string
@@ -137,15 +135,15 @@ func TestLimitsOfASearch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Complete || !strings.HasPrefix(r.Limit, test.want) {
+			if r.Complete || !strings.HasPrefix(r.Limit.Say("en"), test.want) {
 				t.Errorf("complete %v, %q; want %q", r.Complete, r.Limit, test.want)
 			}
 		})
 	}
 }
 
-// TestLongChain: a client's way may be long. What a search asks of each state does
-// not take longer for it, and the steps are counted beyond sixteen bits.
+// TestLongChain: a run may be long. The work of a search per state does not grow with it,
+// and steps are counted beyond sixteen bits.
 func TestLongChain(t *testing.T) {
 	const commands = 40_000
 	sim := world(t, "", 1, func(c *simulator.Client) {

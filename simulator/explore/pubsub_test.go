@@ -10,9 +10,9 @@ import (
 	"locklab/simulator/history"
 )
 
-// TestMissedMessage: a search goes through both orders of a SUBSCRIBE and a PUBLISH,
-// and through the message's arrival before and after its time. Who heard it lets the
-// probe be.
+// TestMissedMessage: a search covers both orders of a SUBSCRIBE and a PUBLISH, and the
+// arrival of the message before and after its deadline. The probe is refused if the
+// message was missed.
 func TestMissedMessage(t *testing.T) {
 	ctx := context.Background()
 	for _, test := range []struct {

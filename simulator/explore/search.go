@@ -122,6 +122,7 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, wr
 func (s *search) result() *Result {
 	r := s.visited.result()
 	r.ReadsClock, r.Symmetry = len(s.cur) > s.timeAt(), s.symmetric > 1
+	r.Asymmetry = s.opt.asymmetry
 	for ch, injected := range s.visited.triggered {
 		if v := s.choices[ch].Verb; injected && !slices.Contains(r.Triggered, v) {
 			r.Triggered = append(r.Triggered, v)

@@ -12,6 +12,26 @@ import (
 // by what they have observed and then by what the judges know of them. Two clients that
 // are equal in both may still differ in a server's data. Then several states are kept
 // instead of one, which costs time and nothing else.
+//
+// This is sound if every move commutes with every permutation: what follows from a
+// renamed state is, renamed, what follows from the state. Then, by induction, the search
+// visits every reachable state under some permutation. A move consists of what code
+// does, what servers do, and what the simulator does itself. The simulator knows clients
+// by number only, and treats all numbers alike. Code and servers can look at names, so
+// they are checked:
+//
+//   - Code, when a client is in a state that no client was in before: in that state every
+//     other client does the same, with its own names, and no reply names a client (alike).
+//   - Servers, when they execute a command on some data for the first time: the renamed
+//     command on the renamed data has the renamed effect (Simulator.Alike).
+//
+// Both checks cover all renamed forms of what was visited, and what a search without
+// symmetry would visit consists of such forms. So it does not matter which form the search
+// keeps. Nor does it matter how a name makes a difference (comparison, sorting, cutting,
+// hashing, a constant, the order of members, of keys or of a table), because only the
+// effects are compared.
+//
+// If a check fails, the search begins anew without symmetry.
 
 // renaming is a part and the permutation that is applied to it.
 type renaming struct {
@@ -38,10 +58,27 @@ func (s *transitions) class(c int, id uint32) (uint32, error) {
 	if err != nil {
 		return 0, fmt.Errorf("explore: %w", err)
 	}
-	e.class = s.clientPart(0, part)
-	first := s.clientTab[0].entries[e.class]
-	first.class, first.as[0], first.as[c] = e.class, e.class, id
-	return e.class, nil
+	class := s.clientPart(0, part)
+	first := s.clientTab[0].entries[class]
+	if first.class == unseen {
+		if err := s.alike(class); err != nil {
+			return 0, err
+		}
+	}
+	e.class, first.class, first.as[0], first.as[c] = class, class, class, id
+	return class, nil
+}
+
+// alike checks a class: that every symmetric client in this state does the same. Which of
+// them are visited in it depends on the order of the classes: a state that is always the
+// newest, for example, is that of the last client only.
+func (s *transitions) alike(class uint32) error {
+	for c := 1; c < s.symmetric; c++ {
+		if _, err := s.sim.RenameClient(s.clientTab[0].keys[class], 1, c+1); err != nil {
+			return fmt.Errorf("explore: %w", err)
+		}
+	}
+	return nil
 }
 
 // ofClass is the number of a class as a state of client c.

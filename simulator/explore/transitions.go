@@ -58,7 +58,7 @@ func (t *table[K, E]) id(k K, fresh func(id uint32) E) uint32 {
 	if t.ids == nil {
 		t.ids = map[K]uint32{}
 	}
-	id, ok := t.numbers.next(len(t.keys), "parts of a world")
+	id, ok := t.numbers.next(len(t.keys), "limit.of.parts")
 	if !ok {
 		return id
 	}
@@ -155,6 +155,7 @@ type eventList []history.Event
 
 func newTransitions(sim *simulator.Simulator, c verdict.Case, probe, symmetric int, byCause bool) *transitions {
 	s := &transitions{sim: sim, numbers: &numbers{ids: maxIDs}, judge: c, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: probe, symmetric: symmetric, byCause: byCause}
+	s.sim.Alike(symmetric)
 	s.renames = map[renaming]uint32{}
 	s.clientTab = make([]table[simulator.ClientPart, *clientEntry], s.clients)
 	for c := range s.clientTab {
@@ -302,7 +303,7 @@ func (s *transitions) choice(c simulator.Choice) uint16 {
 		return id
 	}
 	if len(s.choices) >= maxChoices {
-		s.numbers.exceed("the search has numbers for %d kinds of choice and no more: give it fewer clients, servers or faults", maxChoices)
+		s.numbers.exceed("limit.choices", "n", maxChoices)
 		return 0
 	}
 	id := uint16(len(s.choices))
@@ -340,7 +341,7 @@ func (s *transitions) numberEvents(list eventList) uint32 {
 	if id, ok := s.eventID[string(s.eventKey.Bytes())]; ok {
 		return id
 	}
-	id, ok := s.numbers.next(len(s.events), "lists of events")
+	id, ok := s.numbers.next(len(s.events), "limit.of.events")
 	if ok {
 		s.events = append(s.events, list)
 		s.eventID[s.eventKey.String()] = id

@@ -2,11 +2,11 @@ package explore
 
 import (
 	"cmp"
-	"fmt"
 	"runtime/metrics"
 	"slices"
 	"sync/atomic"
 
+	"locklab/reports/text"
 	"locklab/simulator/verdict"
 )
 
@@ -23,9 +23,9 @@ type visited struct {
 
 	done       bool // nothing is left to visit
 	stopped    atomic.Bool
-	limit      string // why there is enough, if there was no room for more
-	cutAt      uint32 // enough: the place in its layer of the last state whose arcs count
-	shortened  []way  // within the layer that is visited: the ways that were longer
+	limit      text.Phrase // why there is enough, if there was no room for more
+	cutAt      uint32      // enough: the place in its layer of the last state whose arcs count
+	shortened  []way       // within the layer that is visited: the ways that were longer
 	checkpoint Kept
 	batches    []*batch
 }
@@ -177,7 +177,7 @@ func (v *visited) enterAll(b *batch, before int) {
 			v.expanded = before + int(a.at) + 1
 		}
 		if v.states.n >= maxStates && !v.stopped.Load() {
-			v.limit = fmt.Sprintf("the search has numbers for %d states and no more: give it smaller bounds", maxStates)
+			v.limit = text.NewPhrase("limit.search", "n", maxStates, "what", text.NewPhrase("limit.of.states"))
 			v.stopAt(a.at)
 			v.expanded = before + int(a.at) + 1
 		}

@@ -37,25 +37,23 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 	}
 	there := 0 // choices that w has made
 	for n, id := range states {
-		to, err := s.redo(id, choices[n])
+		to, after, err := s.redo(id, choices[n])
 		if err != nil {
 			return nil, err
 		}
-		choices[n].Client = int8(owner[choices[n].Client])
-		if choices[n].Verb == simulator.Orphaned {
-			// its place among the orphaned requests of a run depends on the way, so
+		c := &choices[n]
+		c.Client = int8(owner[c.Client])
+		if byPlace := c.Verb == simulator.Orphaned || c.Verb >= simulator.FaultVerb && c.Node > 0; byPlace {
 			// make all choices up to here
 			for ; there < n && err == nil; there++ {
 				_, err = s.sim.Step(&w, choices[there])
 			}
-			place := 0
 			if err == nil {
-				place, err = s.sim.PlaceInWorld(&w, &s.restTab.keys[s.cur[s.restAt()]], int(choices[n].Thread), (*simulator.Names)(&owner))
+				c.Thread, err = s.placeInRun(&w, *c, &after, &owner)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("explore: the way to a harm cannot be gone again: %w", err)
 			}
-			choices[n].Thread = int8(place)
 		}
 		var next verdict.Names
 		for place, now := range to {
@@ -64,6 +62,35 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 		owner = next
 	}
 	return choices, nil
+}
+
+// placeInRun is the Thread of choice c, of the present state, in w, in which the clients
+// have other names; after is the world of the state after it. The place of an orphaned
+// request depends on the way, and that of a key on the names in those of all keys.
+func (s *search) placeInRun(w *simulator.World, c simulator.Choice, after *simulator.World, owner *verdict.Names) (int8, error) {
+	if c.Verb == simulator.Orphaned {
+		place, err := s.sim.PlaceInWorld(w, &s.restTab.keys[s.cur[s.restAt()]], int(c.Thread), (*simulator.Names)(owner))
+		return int8(place), err
+	}
+	want, err := s.sim.RenameNode(s.sim.NodePart(after, int(c.Node)), (*simulator.Names)(owner))
+	if err != nil {
+		return 0, err
+	}
+	all, err := s.sim.FaultChoices(w, nil)
+	if err != nil {
+		return 0, err
+	}
+	for _, other := range append([]simulator.Choice{c}, all...) { // mostly it is the same
+		same := c
+		if same.Thread = other.Thread; same != other {
+			continue
+		}
+		next := *w
+		if _, err := s.sim.Step(&next, other); err == nil && s.sim.NodePart(&next, int(c.Node)) == want {
+			return other.Thread, nil
+		}
+	}
+	return 0, fmt.Errorf("no %s of this run does the same", s.sim.Describe(c))
 }
 
 // firstWorld is the world at the start of a run. NewWorld would not do: it may empty the
@@ -75,22 +102,24 @@ func (s *search) firstWorld() (simulator.World, error) {
 	return s.world(s.cur), nil
 }
 
-// redo makes a choice of state id again, and says which clients change places by it.
-func (s *search) redo(id uint32, c simulator.Choice) (verdict.Names, error) {
-	if err := s.loadState(id); err != nil {
-		return verdict.Names{}, err
+// redo makes a choice of state id again. It returns which clients change places by it,
+// and the world after it, with the clients in the places of that state.
+func (s *search) redo(id uint32, c simulator.Choice) (to verdict.Names, w simulator.World, err error) {
+	if err = s.loadState(id); err != nil {
+		return to, w, err
 	}
-	w := s.world(s.cur)
+	w = s.world(s.cur)
 	judges := s.cur[s.judgeAt()]
 	if c.Verb == simulator.Pass {
 		judges = s.passJudges(judges, c.D)
 	}
 	events, err := s.sim.Step(&w, c)
 	if err != nil {
-		return verdict.Names{}, fmt.Errorf("explore: the way to a harm cannot be gone again: %w", err)
+		return to, w, fmt.Errorf("explore: the way to a harm cannot be gone again: %w", err)
 	}
 	kept := s.recordEvents(w.Now(), events)
 	s.takeState(&w, judges, s.next)
 	s.judgeEvents(s.next, kept)
-	return s.canonicalizeNames(s.next)
+	to, err = s.canonicalizeNames(s.next)
+	return to, w, err
 }

@@ -54,8 +54,9 @@ const Forever time.Duration = 1<<63 - 1
 // An Event is one thing that happened at one instant. Which fields mean
 // something depends on Kind; the others are zero.
 type Event struct {
-	At   time.Duration `json:"at_ns"` // true time since the start of the run
-	Kind Kind          `json:"kind"`
+	At    time.Duration `json:"at_ns"` // true time since the start of the run
+	Kind  Kind          `json:"kind"`
+	Fault string        `json:"fault,omitempty"` // which one it is, by name (Fault)
 
 	Client int           `json:"client,omitempty"`  // 1-based; 0: none
 	Thread int           `json:"thread,omitempty"`  // 0: the client's main thread; 1…: its timers (a watchdog)
@@ -100,7 +101,7 @@ type Event struct {
 	Replica int8 `json:"replica,omitempty"`
 
 	// D is the length of a Pause or Sleep (0: a Pause that lasts until its
-	// Resume), a Hang or Delay, and the size of a ClockStep.
+	// Resume), a Hang or Delay, and the size of a ClockStep or a Fault.
 	D time.Duration `json:"d_ns,omitempty"`
 	// Note is the text of an error (Refuse, Released, Timeout, Broken) or a short remark.
 	Note string `json:"note,omitempty"`
@@ -109,6 +110,14 @@ type Event struct {
 	// innermost call first. Only if the run was to record it; it is not written out.
 	// Shared: do not change it.
 	Code []string `json:"-"`
+}
+
+// Name is what to call the event: by its kind, or by the name of the fault that it is.
+func (e *Event) Name() string {
+	if e.Kind == Fault {
+		return e.Fault
+	}
+	return e.Kind.String()
 }
 
 // Kind says what sort of thing happened.
@@ -176,6 +185,10 @@ const (
 	Reconnect  // Client has a connection to Node again; Note says if its session has ended
 
 	Push // Node sends Client a message (Reply) that it has subscribed to; the Answer is when Client hears it
+
+	// A fault without a kind of its own, which the field Fault names, befalls Client, Node
+	// or nobody in particular. The events of what it does follow. No judge looks at it.
+	Fault
 )
 
 var kindNames = [...]string{
@@ -188,7 +201,7 @@ var kindNames = [...]string{
 	LoseRequest: "lose-request", LoseReply: "lose-reply",
 	Down: "down", Up: "up", Replicate: "replicate", Failover: "failover",
 	Split: "split", Heal: "heal", Sync: "sync", Hang: "hang", Delay: "delay", Reject: "reject", External: "stranger",
-	SessionEnd: "session-end", Fire: "fire", Reconnect: "reconnect", Push: "push",
+	SessionEnd: "session-end", Fire: "fire", Reconnect: "reconnect", Push: "push", Fault: "fault",
 }
 
 // String gives the kind's name, as in JSON.
@@ -222,7 +235,7 @@ func (e *UnknownKindError) Error() string { return "history: unknown event kind 
 // Fault says whether events of this kind are faults, or happen without one.
 func (k Kind) Fault() bool {
 	switch k {
-	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split, Hang, Delay, Reject, External:
+	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split, Hang, Delay, Reject, External, Fault:
 		return true
 	}
 	return false

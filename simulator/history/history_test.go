@@ -9,10 +9,10 @@ import (
 	"locklab/simulator/history"
 )
 
-// TestKinds: every kind has a name of its own, by which JSON finds it again.
+// TestKinds: every kind has a unique name, which JSON uses.
 func TestKinds(t *testing.T) {
 	seen := map[string]history.Kind{}
-	for k := history.Acquire; k <= history.Push; k++ {
+	for k := history.Acquire; k <= history.Fault; k++ {
 		name := k.String()
 		if other, taken := seen[name]; taken || name == "unknown" || name == "" {
 			t.Errorf("kind %d is called %q, as %d is", k, name, other)
@@ -27,9 +27,18 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%v becomes %s and then %v, %v", k, text, back, err)
 		}
 	}
-	for _, k := range []history.Kind{0, history.Push + 1, 255} {
+	for _, k := range []history.Kind{0, history.Fault + 1, 255} {
 		if got := k.String(); got != "unknown" {
 			t.Errorf("kind %d is called %q", k, got)
+		}
+	}
+}
+
+// A fault without a kind of its own is called by its name, everything else by its kind.
+func TestName(t *testing.T) {
+	for want, e := range map[string]history.Event{"migrate": {Kind: history.Fault, Fault: "migrate"}, "crash": {Kind: history.Crash}} {
+		if got := e.Name(); got != want {
+			t.Errorf("%+v is called %q, want %q", e, got, want)
 		}
 	}
 }
@@ -45,7 +54,7 @@ func TestUnknownKind(t *testing.T) {
 	}
 }
 
-// TestJSON: a history can be saved and read again, whole.
+// TestJSON: a history can be written as JSON and read again without loss.
 func TestJSON(t *testing.T) {
 	want := history.History{Strategy: "token", Scenario: "gc-pause", Clients: 2, Nodes: 1, Key: "lock", TTL: 10e9, Guard: history.Fenced, End: 15e9, Horizon: true,
 		Events: []history.Event{
@@ -54,6 +63,7 @@ func TestJSON(t *testing.T) {
 			{At: 5e5, Kind: history.Change, Client: 1, Node: 1, Key: "lock", After: "x", Until: history.Forever},
 			{At: 6e5, Kind: history.Write, Client: 1, Node: history.Resource, Token: 1<<64 - 1, Version: 2, Base: 1, OK: true},
 			{At: 7e5, Kind: history.Released, Client: 1, Thread: 3, OK: true, Claims: true, Note: "n", D: 5},
+			{At: 8e5, Kind: history.Fault, Fault: "migrate", Client: 1, D: 5},
 		}}
 	text, err := json.Marshal(want)
 	if err != nil {
@@ -65,13 +75,14 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestFaultKinds: the event of a fault is one, and what follows from it is none.
+// TestFaultKinds: the event of a fault is a fault, and the events that follow from it are
+// not.
 func TestFaultKinds(t *testing.T) {
 	want := map[history.Kind]bool{
 		history.Crash: true, history.Pause: true, history.ClockStep: true, history.LoseRequest: true,
-		history.LoseReply: true, history.Down: true, history.Failover: true, history.Split: true, history.Hang: true, history.Delay: true, history.Reject: true, history.External: true,
+		history.LoseReply: true, history.Down: true, history.Failover: true, history.Split: true, history.Hang: true, history.Delay: true, history.Reject: true, history.External: true, history.Fault: true,
 	}
-	for k := history.Acquire; k <= history.Push; k++ {
+	for k := history.Acquire; k <= history.Fault; k++ {
 		if k.Fault() != want[k] {
 			t.Errorf("%v counts as a fault: %v", k, k.Fault())
 		}

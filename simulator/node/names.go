@@ -1,8 +1,41 @@
 package node
 
+import "fmt"
+
 // Names says how clients are to be called: client c becomes Names[c]. Names[0] is
 // not used.
 type Names [MaxClients + 1]uint8
+
+// Swap is two clients in each other's place, and all others in their own.
+func Swap(a, b uint8) *Names {
+	var to Names
+	for c := range to {
+		to[c] = uint8(c)
+	}
+	to[a], to[b] = b, a
+	return &to
+}
+
+// AsymmetricError says that clients cannot change places: something can tell which is
+// which. Exactly one of its fields is set.
+type AsymmetricError struct {
+	Command []string // a server treats clients otherwise that differ in their names only
+	Reply   string   // a reply names a client, so that who reads it knows which is which
+	Does    string   // what one client does and another one in its place would not do
+	Session bool     // a server knows clients by their sessions
+}
+
+func (e *AsymmetricError) Error() string {
+	switch {
+	case e.Command != nil:
+		return fmt.Sprintf("simulator: what a server does at %q depends on which client is which, so clients cannot change places", e.Command)
+	case e.Reply != "":
+		return fmt.Sprintf("simulator: the reply %s names a client, so clients cannot change places", e.Reply)
+	case e.Does != "":
+		return fmt.Sprintf("simulator: one client asks for %s, another in its place does not, so clients cannot change places", e.Does)
+	}
+	return "simulator: a server knows clients by their sessions, so they cannot change places"
+}
 
 // Rename renames the clients in the tokens that a text holds: c2.1 and the like
 // (see process.Process.NextToken). A token that is cut short or hashed is not

@@ -112,10 +112,12 @@ type Kind[S comparable] interface {
 	Absolute(now time.Duration, s S) S
 
 	// Symmetric says whether clients can change places at all; if not, the next
-	// three are not used. RenameState and RenameRequest rename the clients in what
+	// four are not used. Alike has every effect checked from then on: so many clients,
+	// from the first, are interchangeable, or else there is an *AsymmetricError. RenameState and RenameRequest rename the clients in what
 	// they are given; SameRequest compares two requests but for the names in the
 	// first; NamesClient says whether an answer names a client, and how it reads.
 	Symmetric() bool
+	Alike(clients int)
 	RenameState(s S, to *Names) S
 	SameRequest(a, b uint32, to *Names) bool
 	NamesClient(answer uint32) (text string, named bool)

@@ -7,8 +7,8 @@ import (
 	"locklab/simulator/internal/table"
 )
 
-// BenchmarkSwitch is what it takes to let a parked process see an answer and
-// run to its next operation, without a table, a server or go-redis.
+// BenchmarkSwitch is the cost of passing a reply to a parked process and running it to
+// its next operation, without a table, a server or go-redis.
 func BenchmarkSwitch(b *testing.B) {
 	var p *Process
 	p = New(1, func() {
@@ -32,7 +32,7 @@ func BenchmarkSwitch(b *testing.B) {
 	}
 }
 
-// noLibrary is the Library of a process that asks no server.
+// noLibrary is the Library of a process that uses no server.
 type noLibrary struct{}
 
 func (noLibrary) Start()         {}

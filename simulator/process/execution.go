@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"locklab/reports/text"
 	"locklab/simulator/history"
 	"locklab/simulator/internal/table"
 )
@@ -73,11 +74,11 @@ func (x *execution) start(slot int, f func()) {
 }
 
 // limit is a panic of client code that needs more than the simulator has room for.
-type limit string
+type limit struct{ what text.Phrase }
 
 // Exceed ends the running code, which is called by the program, with a
 // *table.LimitError.
-func Exceed(what string) { panic(limit(what)) }
+func Exceed(key string, pairs ...any) { panic(limit{text.NewPhrase(key, pairs...)}) }
 
 // unwound ends a coroutine: quietly if it was stopped, with an error that names
 // the place if the client's code panicked.
@@ -85,7 +86,7 @@ func (x *execution) unwound() {
 	switch r := recover().(type) {
 	case nil, stopped:
 	case limit:
-		x.err = table.Limit("the code of c%d asks for too much: %s", x.p.id, string(r))
+		x.err = table.Limit("limit.code", "client", x.p.id, "what", r.what)
 	default:
 		x.err = fmt.Errorf("simulator: the code of c%d panicked: %v\n%s", x.p.id, r, debug.Stack())
 	}
@@ -273,7 +274,7 @@ func (p *Process) armTimer(t *timer, d time.Duration) {
 	}
 	i := x.vacant()
 	if i < 0 {
-		Exceed(fmt.Sprintf("more than %d timers at once: let it run fewer", MaxThreads-1))
+		Exceed("limit.timers", "most", MaxThreads-1)
 	}
 	t.slot, t.execution = i, x.number
 	x.threads[i].timer = t

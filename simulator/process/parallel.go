@@ -1,7 +1,5 @@
 package process
 
-import "fmt"
-
 // Parallel runs tasks side by side and returns when all have ended. The first runs
 // in the calling thread, each other in one of its own; their first operations are
 // under way at the same moment. A crash of the process ends them all, and a pause
@@ -23,7 +21,7 @@ func (p *Process) Parallel(tasks ...func()) {
 	for _, f := range tasks[1:] {
 		slot := x.vacant()
 		if slot < 0 {
-			Exceed(fmt.Sprintf("%d tasks at once: with running timers and the thread that calls there is room for %d, so give it no more servers to ask", len(tasks), MaxThreads))
+			Exceed("limit.tasks", "tasks", len(tasks), "most", MaxThreads)
 		}
 		x.threads[slot] = thread{timer: &timer{p: p, f: f}, join: j}
 		x.begun = append(x.begun, slot)

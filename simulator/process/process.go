@@ -216,7 +216,7 @@ func (p *Process) Advance(at uint32, s Observation) (uint32, error) {
 
 // record enters what the code does when s is observed at an entry.
 func (p *Process) record(at uint32, s Observation, e Entry) (uint32, error) {
-	to, ok := p.room.Next(len(p.entries), "histories of a client")
+	to, ok := p.room.Next(len(p.entries), "limit.of.histories")
 	if !ok {
 		return 0, p.room.Take()
 	}

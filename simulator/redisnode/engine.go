@@ -241,7 +241,7 @@ func (e *engine) run(s *keyspace, ttls []time.Duration, now time.Time, b *batch)
 	watches = e.watching(s, keys, b, watches, peers)
 	out := outcome{reply: reply, keys: newKeyspace(keys, e.loaded, watches...).withSubscribers(e.delivered()), ttls: after, needs: needs}
 	if e.full {
-		return outcome{}, table.Limit("more than %d messages wait for one subscriber: have it listen more often, or publish less", maxInbox)
+		return outcome{}, table.Limit("limit.messages", "most", maxInbox)
 	}
 	if needs == needsNothing {
 		e.held = out.keys.id

@@ -19,9 +19,9 @@ func (k *Kind) Hang(w node.World, nodes []State, n int8, d time.Duration) (why s
 	s := &nodes[n-1]
 	switch {
 	case d <= 0:
-		return "a server needs a time above 0 to stand still"
+		return "refused.hang.length"
 	case s.outage != serving:
-		return "the server does not run"
+		return "refused.server.down"
 	}
 	s.outage, s.until = hung, clock.Later(w.Now(), d)
 	e := w.Emit(history.Hang)
@@ -36,9 +36,9 @@ func (k *Kind) Restart(w node.World, nodes []State, n int8, d time.Duration) (wh
 	s := &nodes[n-1]
 	switch {
 	case s.outage == down:
-		return "the server is down already"
+		return "refused.server.down.already"
 	case d < 0:
-		return "a server cannot be down for less than no time"
+		return "refused.down.negative"
 	}
 	w.Emit(history.Down).Node = int(n)
 	node.HangUp(w, n, node.All&^s.cut)
@@ -74,7 +74,7 @@ func (k *Kind) HasReplica(nodes []State, n, replica int8) bool {
 func (k *Kind) Failover(w node.World, nodes []State, n, replica int8) (why string) {
 	s := &nodes[n-1]
 	if !k.hasReplica(s, n, replica) {
-		return "the server has no such replica"
+		return "refused.replica.unknown"
 	}
 	e := w.Emit(history.Failover)
 	e.Node, e.Replica = int(n), replica
@@ -109,7 +109,7 @@ func (k *Kind) Keys(nodes []State, n int8, yield func(name string, expires bool)
 func (k *Kind) Command(w node.World, nodes []State, n int8, note string, args ...string) (why string, err error) {
 	s := &nodes[n-1]
 	if s.outage != serving {
-		return "the server does not run", nil
+		return "refused.server.down", nil
 	}
 	id, err := k.internBatch(connRef{}, []byte(proto.Strings(args...)))
 	if err != nil {

@@ -58,6 +58,18 @@ func (k *keyValue) same(o *keyValue) bool {
 	return k.kind == o.kind && k.expires == o.expires && slices.Equal(k.parts, o.parts)
 }
 
+// sort puts the parts into the order in which the engine reads them.
+func (k *keyValue) sort() {
+	switch k.kind {
+	case "set":
+		slices.Sort(k.parts)
+	case "hash", "zset":
+		pairs := slices.Collect(slices.Chunk(k.parts, 2))
+		slices.SortFunc(pairs, slices.Compare[[]string])
+		k.parts = slices.Concat(pairs...)
+	}
+}
+
 // newKeyspace puts keys, scripts and watches into their one canonical form.
 func newKeyspace(keys []keyValue, scripts []string, watches ...watch) keyspace {
 	slices.SortFunc(keys, func(a, b keyValue) int { return strings.Compare(a.name, b.name) })
@@ -132,6 +144,7 @@ func (s *keyspace) renamed(to *node.Names) keyspace {
 			parts[j] = to.Rename(p)
 		}
 		k.parts = parts
+		k.sort()
 		keys[i] = k
 	}
 	watches := slices.Clone(s.watches)
@@ -148,7 +161,11 @@ func (s *keyspace) renamed(to *node.Names) keyspace {
 	for i := range s.subscribers {
 		subscribers = append(subscribers, s.subscribers[i].renamed(to))
 	}
-	return newKeyspace(keys, s.scripts, watches...).withSubscribers(subscribers)
+	scripts := make([]string, len(s.scripts))
+	for i, source := range s.scripts {
+		scripts[i] = to.Rename(source)
+	}
+	return newKeyspace(keys, scripts, watches...).withSubscribers(subscribers)
 }
 
 // without is s after one key has expired.

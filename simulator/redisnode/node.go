@@ -139,7 +139,7 @@ func (k *Kind) Step(w node.World, nodes []State, c node.Choice) (why string, err
 		if th := &w.Client(c.Client).Threads[c.Thread]; th.Phase == node.Listening {
 			return k.push(w, nodes, c.Client, c.Thread)
 		} else if th.Phase != node.Blocked || th.Hold > w.Now() {
-			return "no WAIT of this thread has lasted long enough", nil
+			return "refused.wait", nil
 		}
 		k.unblock(w, nodes, c.Client, c.Thread)
 		return "", nil
@@ -148,7 +148,7 @@ func (k *Kind) Step(w node.World, nodes []State, c node.Choice) (why string, err
 	case node.Heal:
 		return k.heal(w, nodes, c), nil
 	}
-	return "this server knows no such thing", nil
+	return "refused.thing", nil
 }
 
 // Due is the next true time at which a key expires or an outage ends.

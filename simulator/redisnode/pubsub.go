@@ -280,7 +280,7 @@ func (k *Kind) subscriberOf(nodes []State, c int8, o *process.Op) *subscriber {
 func (k *Kind) push(w node.World, nodes []State, c, thread int8) (why string, err error) {
 	th, o := &w.Client(c).Threads[thread], w.Op(c, thread)
 	if !k.canPush(nodes, c, o) {
-		return "no message waits for this thread", nil
+		return "refused.subscriber", nil
 	}
 	if k.subscriberOf(nodes, c, o) == nil {
 		th.Answer(node.LostConn)

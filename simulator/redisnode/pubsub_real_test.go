@@ -11,10 +11,10 @@ import (
 	"locklab/simulator/internal/table"
 )
 
-// TestRealPubSub holds what each connection is told against a real server, byte
-// for byte: two that subscribe and unsubscribe, while a third publishes, also from
-// scripts. What the lab's server keeps until it is taken a real one sends at once;
-// the order on a connection is the same.
+// TestRealPubSub compares what each connection receives with a real server, byte for
+// byte: two connections subscribe and unsubscribe, while a third publishes, also from
+// scripts. Our server keeps messages until they are read, where a real one sends them at
+// once; the order on a connection is the same.
 func TestRealPubSub(t *testing.T) {
 	real := startRedis(t)
 	publisher := real.another()
@@ -86,7 +86,7 @@ func (r *realRedis) send(args []string) {
 	}
 }
 
-// readUpTo reads until as much has been heard as is wanted.
+// readUpTo reads until it has received as much as is wanted.
 func (r *realRedis) readUpTo(want string) {
 	r.t.Helper()
 	if _, err := io.CopyN(&r.heard, r.in, int64(len(want)-r.heard.Len())); err != nil {

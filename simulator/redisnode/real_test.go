@@ -33,7 +33,7 @@ func startRedis(t *testing.T) *realRedis {
 	return &realRedis{t: t, conn: conn, in: bufio.NewReader(conn)}
 }
 
-// another is one more connection to the same server.
+// another opens one more connection to the same server.
 func (r *realRedis) another() *realRedis {
 	conn, err := net.Dial("tcp", r.conn.RemoteAddr().String())
 	if err != nil {
@@ -147,8 +147,7 @@ func lockCommand(rng *rand.Rand) []string {
 
 func pick(rng *rand.Rand, words ...string) string { return words[rng.IntN(len(words))] }
 
-// ttlClass is all that may be compared of a lifetime while time passes on one
-// side only.
+// ttlClass is all that can be compared of a TTL while time passes on one side only.
 func ttlClass(pttl string) string {
 	switch {
 	case pttl == ":-2\r\n":
@@ -161,8 +160,8 @@ func ttlClass(pttl string) string {
 	return "some"
 }
 
-// sameReply compares replies; of errors only the code by which clients tell them
-// apart, and of those of scripts not even that: see TestKnownDifferences.
+// sameReply compares replies; of an error only the code by which clients recognise it,
+// and of an error of a script not even that: see TestKnownDifferences.
 func sameReply(cmd []string, got, want string) bool {
 	if strings.HasPrefix(got, "-") && strings.HasPrefix(want, "-") {
 		if strings.HasPrefix(cmd[0], "EVAL") && !strings.HasPrefix(got+want, "-NOSCRIPT") {
@@ -174,8 +173,8 @@ func sameReply(cmd []string, got, want string) bool {
 	return got == want
 }
 
-// TestRealRedis sends what strategies send to a server of the lab and to a real
-// one: equal replies, equal classes of lifetimes.
+// TestRealRedis sends the commands of strategies to our server and to a real one: equal
+// replies, equal classes of TTLs.
 func TestRealRedis(t *testing.T) {
 	real, sim := startRedis(t), newServer(t)
 	for seed := range uint64(60) {
@@ -201,8 +200,8 @@ func TestRealRedis(t *testing.T) {
 	}
 }
 
-// TestRealIfEqual holds the comparing commands, which the real server has not,
-// against the scripts that they stand for.
+// TestRealIfEqual compares the comparing commands, which the real server does not have,
+// with scripts that do the same.
 func TestRealIfEqual(t *testing.T) {
 	const (
 		get    = `local was = redis.call("get", KEYS[1]); `
@@ -247,8 +246,8 @@ func TestRealIfEqual(t *testing.T) {
 	}
 }
 
-// TestRealFailoverLosesScripts holds, on a real server and its replica, what the
-// lab takes for granted: data comes along at a failover, cached scripts do not.
+// TestRealFailoverLosesScripts checks on a real server and its replica what the simulator
+// assumes: a failover keeps data and loses cached scripts.
 func TestRealFailoverLosesScripts(t *testing.T) {
 	primary, replica := startRedis(t), startRedis(t)
 	sha, _, _ := strings.Cut(primary.raw("SCRIPT", "LOAD", lockScripts[0])[len("$40\r\n"):], "\r\n")
@@ -275,8 +274,8 @@ func TestRealFailoverLosesScripts(t *testing.T) {
 	}
 }
 
-// TestReadsAgainstRedis: what a server with too few replicas still executes is
-// what Redis does not list as a write.
+// TestReadsAgainstRedis: the commands that a server with too few replicas still executes
+// are those that Redis does not list as writes.
 func TestReadsAgainstRedis(t *testing.T) {
 	real := startRedis(t)
 	names := map[string]bool{}
@@ -309,9 +308,9 @@ func TestReadsAgainstRedis(t *testing.T) {
 	}
 }
 
-// TestKnownDifferences pins where a miniredis, and so the lab, answers otherwise
-// than a Redis, beside the words of errors. The package doc tells them. When one
-// of these fails, miniredis or Redis has changed: strike it out in both places.
+// TestKnownDifferences pins where a miniredis, and so the simulator, replies differently
+// from a Redis, apart from the texts of errors. The package doc lists them. If one of
+// these fails, miniredis or Redis has changed: remove it in both places.
 func TestKnownDifferences(t *testing.T) {
 	real, sim := startRedis(t), newServer(t)
 	const fails = `return redis.call("incr", KEYS[1])`

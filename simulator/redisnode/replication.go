@@ -9,9 +9,9 @@ import (
 func (k *Kind) replicate(w node.World, nodes []State, c node.Choice) (why string) {
 	switch {
 	case c.Node < 1 || int(c.Node) > len(nodes) || c.Thread < 0 || nodes[c.Node-1].behind>>c.Thread&1 == 0:
-		return "no such replica of this server is behind"
+		return "refused.replica.behind"
 	case nodes[c.Node-1].outage != serving:
-		return "the server does not run"
+		return "refused.server.down"
 	}
 	k.catchUp(w, nodes, c.Node, c.Thread)
 	return ""

@@ -13,7 +13,7 @@ import (
 	"locklab/simulator/internal/table"
 )
 
-// wire writes a command as a client does.
+// wire encodes a command as a client does.
 func wire(args []string) []byte {
 	b := fmt.Appendf(nil, "*%d\r\n", len(args))
 	for _, a := range args {
@@ -91,8 +91,8 @@ func (s *bareServer) pass(d time.Duration) (expired []string) {
 	}
 }
 
-// TestServer tells stories of one server: "command -> reply", and "+d" for time
-// that passes.
+// TestServer has scripts for one server: "command -> reply", and "+d" for time that
+// passes.
 func TestServer(t *testing.T) {
 	for name, story := range map[string]string{
 		"a key lives through the millisecond of its deadline": `
@@ -275,8 +275,8 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestUnfit holds that what no snapshot could carry is refused by name, in a
-// script as well, is not executed, and does no harm to what comes after.
+// TestUnfit: a command whose effect no snapshot can hold is refused by name, in a script
+// as well; it is not executed, and later commands work.
 func TestUnfit(t *testing.T) {
 	s := newServer(t)
 	s.do("SET k v PX 1000")
@@ -352,8 +352,8 @@ func (v vocabulary) command() []string {
 	return all[v.IntN(len(all))]
 }
 
-// TestServerKeepsWhatARedisKeeps plays random commands on a server of the lab,
-// which lives from snapshot to snapshot, and on a miniredis that is simply kept.
+// TestServerKeepsWhatARedisKeeps plays random commands on our server, which is restored
+// from a snapshot for each command, and on a plain miniredis.
 func TestServerKeepsWhatARedisKeeps(t *testing.T) {
 	s := newServer(t)
 	for seed := range uint64(40) {
@@ -377,7 +377,7 @@ func TestServerKeepsWhatARedisKeeps(t *testing.T) {
 	}
 }
 
-// kept is a plain miniredis, taken from an engine before it has done anything.
+// kept is a plain miniredis, taken from an engine before its first command.
 type kept struct {
 	*engine
 	at time.Duration // how far it has been moved
@@ -392,8 +392,8 @@ func keptRedis(t *testing.T) *kept {
 	return &kept{engine: e}
 }
 
-// TestKeyspaces holds that two servers get the same keyspace exactly if they hold the
-// same: no two sets of texts may run into one another.
+// TestKeyspaces: two servers have equal keyspaces exactly if they hold the same: the
+// encoding must keep adjacent texts apart.
 func TestKeyspaces(t *testing.T) {
 	key := func(name, kind string, expires bool, parts ...string) keyValue {
 		return keyValue{name: name, kind: kind, parts: parts, expires: expires}
@@ -432,7 +432,7 @@ func TestKeyspaces(t *testing.T) {
 	}
 }
 
-// TestKeysAreToldApart: what a table finds its entries by is another for each.
+// TestKeysAreToldApart: different entries of a table have different keys.
 func TestKeysAreToldApart(t *testing.T) {
 	k := newServer(t).table
 	wire := []byte("*1\r\n$4\r\nPING\r\n")

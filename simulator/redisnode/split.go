@@ -53,15 +53,15 @@ func (k *Kind) CannotSplit(nodes []State, c, n, replica int8) (why string, err e
 	s := &nodes[n-1]
 	switch {
 	case s.outage != serving:
-		return "the server does not run", nil
+		return "refused.server.down", nil
 	case s.cut.Has(c):
-		return "the client is cut off with the old master already", nil
+		return "refused.split.client", nil
 	case s.cut != 0 && replica != int8(s.oldMaster):
-		return "the server is split already, by another replica", nil
+		return "refused.split.already", nil
 	case s.cut == 0 && !k.hasReplica(s, n, replica):
-		return "the server has no such replica", nil
+		return "refused.replica.unknown", nil
 	case len(nodes)+int(n) > maxNumber:
-		return "", table.Limit("the old master of server %d of %d would need a number, and histories have none above that of server %d: give fewer servers, or no split", n, len(nodes), maxNumber)
+		return "", table.Limit("limit.split", "server", n, "servers", len(nodes), "most", maxNumber)
 	}
 	return "", nil
 }
@@ -73,9 +73,9 @@ const maxNumber = 8
 func (k *Kind) heal(w node.World, nodes []State, c node.Choice) (why string) {
 	switch {
 	case c.Node < 1 || int(c.Node) > len(nodes) || nodes[c.Node-1].cut == 0:
-		return "no such server is split"
+		return "refused.split.none"
 	case nodes[c.Node-1].outage != serving:
-		return "the new master does not run"
+		return "refused.split.newmaster"
 	}
 	s := &nodes[c.Node-1]
 	w.Emit(history.Heal).Node = int(c.Node)

@@ -41,6 +41,8 @@ type Kind struct {
 	clocked bool // some command has read its server's clock
 	listens bool // some connection has subscribed
 	waited  bool // some client has sent WAIT
+
+	alike uint8 // see Alike
 }
 
 // batch is what one write to a connection held: almost always one command.
@@ -79,6 +81,7 @@ type effect struct {
 	reply   uint32
 	lives   [MaxKeys]lifetime // of the expiring keys of to
 	changes []change
+	alike   uint8 // so many clients, from the first, were found interchangeable; see Kind.Alike
 }
 
 // lifetime is where a deadline comes from: from place keep of the old keyspace, or,
@@ -156,14 +159,14 @@ func (k *Kind) Request(o *process.Op) []string { return k.batches[o.Arg].text }
 func (k *Kind) Reply(_ *process.Op, answer uint32) string { return k.replies[answer].text }
 
 func (k *Kind) internKeyspace(s keyspace) uint32 {
-	return table.Intern(k.room, k.keyspaceID, s.id, &k.keyspaces, s, "contents of a server")
+	return table.Intern(k.room, k.keyspaceID, s.id, &k.keyspaces, s, "limit.of.contents")
 }
 
 func (k *Kind) internReply(resp string) uint32 {
 	if id, ok := k.replyID[resp]; ok {
 		return id
 	}
-	return table.Intern(k.room, k.replyID, resp, &k.replies, reply{resp: resp, text: pushText(resp)}, "replies")
+	return table.Intern(k.room, k.replyID, resp, &k.replies, reply{resp: resp, text: pushText(resp)}, "limit.of.replies")
 }
 
 // internBatch numbers the bytes of one write, which come on a connection.
@@ -188,7 +191,7 @@ func (k *Kind) internBatch(on connRef, wire []byte) (uint32, error) {
 	}
 	b := batch{commands: commands, text: text, wait: wait, on: on, transaction: transactionOf(commands)}
 	k.markSubscribe(&b)
-	id, ok := k.room.Next(len(k.batches), "requests")
+	id, ok := k.room.Next(len(k.batches), "limit.of.requests")
 	if !ok {
 		return 0, k.room.Exceeded
 	}
@@ -201,6 +204,9 @@ func (k *Kind) internBatch(on connRef, wire []byte) (uint32, error) {
 // since the epoch), and says what it did.
 func (k *Kind) apply(d *Data, now time.Duration, b uint32) (*effect, error) {
 	eff, err := k.look(d, now, b)
+	if err == nil && eff.alike < k.alike && !k.engine.noMemo {
+		err = k.interchange(d, now, b, eff)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +290,7 @@ func (k *Kind) run(d *Data, now time.Duration, b uint32, n needs) (*effect, erro
 		return &effect{needs: out.needs}, nil
 	}
 	if out.keys.ttls > MaxKeys {
-		return nil, table.Limit("more than %d keys with a time to live on one server: give each client fewer keys, or fewer clients", MaxKeys)
+		return nil, table.Limit("limit.keys", "most", MaxKeys)
 	}
 	eff := &effect{to: k.internKeyspace(out.keys), reply: k.internReply(out.reply)}
 	to := &k.keyspaces[eff.to]

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestWatches tells stories of one server and its connections a, b and c:
-// "connection: commands of one write -> replies", and "+d" for time that passes.
+// TestWatches has scripts for one server and its connections a, b and c: "connection:
+// commands of one write -> replies", and "+d" for time that passes.
 func TestWatches(t *testing.T) {
 	for name, story := range map[string]string{
 		"nobody has touched it": `
@@ -146,8 +146,8 @@ func TestWatches(t *testing.T) {
 	}
 }
 
-// TestUnfitTransactions: what would outlast its write, or go otherwise than in
-// Redis, is refused with its reason, is not executed, and does no harm.
+// TestUnfitTransactions: a transaction that would outlast its write, or differ from
+// Redis, is refused with the reason; it is not executed, and later commands work.
 func TestUnfitTransactions(t *testing.T) {
 	s := newServer(t)
 	s.do("SET k v")
@@ -182,8 +182,8 @@ func TestUnfitTransactions(t *testing.T) {
 	}
 }
 
-// TestRealWatches: two connections watch, write and transact at random, on a
-// server of the lab and on a real one.
+// TestRealWatches: two connections watch, write and transact at random, on our server and
+// on a real one.
 func TestRealWatches(t *testing.T) {
 	sim := newServer(t)
 	first := startRedis(t)

@@ -1,8 +1,7 @@
 package schedule
 
 import (
-	"fmt"
-
+	"locklab/reports/text"
 	"locklab/simulator"
 )
 
@@ -14,7 +13,7 @@ func Replay(sim *simulator.Simulator, choices []simulator.Choice) (*Run, error) 
 	for i, c := range choices {
 		events, err := sim.Step(&w, c)
 		if err != nil {
-			return run, fmt.Errorf("choice %d of %d: %w", i+1, len(choices), err)
+			return run, text.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", err)
 		}
 		run.Choices = append(run.Choices, c)
 		run.Events = append(run.Events, events...)

@@ -5,11 +5,11 @@ package schedule
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
 
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
 )
@@ -44,7 +44,7 @@ type Run struct {
 
 // ErrEndless is a run that goes on without end while no time passes: client code that
 // tries again and again without sleeping.
-var ErrEndless = errors.New("schedule: the run does not come to an end")
+var ErrEndless = text.Errorf("error.endless")
 
 // maxTurns is how many choices, and actions of its script, a run may have.
 const maxTurns = 1_000_000
@@ -127,7 +127,7 @@ func (s *Stage) reset(opt Options) {
 func (s *Stage) play() error {
 	for turns := 0; !s.sim.Quiet(&s.world); turns++ {
 		if turns == s.limit {
-			return fmt.Errorf("%w (%d choices, %v of true time)", ErrEndless, len(s.run.Choices), s.world.Now())
+			return text.Errorf("error.endless.at", "cause", ErrEndless, "choices", len(s.run.Choices), "time", s.world.Now())
 		}
 		more, err := s.next()
 		if err != nil {

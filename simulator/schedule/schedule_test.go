@@ -56,7 +56,7 @@ func mustPlay(t testing.TB, sim *simulator.Simulator, opt Options) *Run {
 	return run
 }
 
-// user takes a lock, works for work, and gives it back, n times.
+// user acquires a lock, works for work, and releases it, n times.
 func user(entry lock.Entry, work time.Duration, n int) func(*simulator.Client) {
 	return func(c *simulator.Client) {
 		ctx := context.Background()
@@ -136,7 +136,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayStopsAtTheFirstImpossibleChoice, and says which it is.
+// TestReplayStopsAtTheFirstImpossibleChoice: the error says which choice it is.
 func TestReplayStopsAtTheFirstImpossibleChoice(t *testing.T) {
 	sim := mustLab(t, "", pinger(2))
 	run := mustPlay(t, sim, Options{Latency: ms, Horizon: sec})
@@ -159,8 +159,8 @@ func TestReplayStopsAtTheFirstImpossibleChoice(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameRun: on the same simulator, on another, with one processor and with
-// two, and by a player that has played other runs before.
+// TestSameSeedSameRun: on the same simulator and on another one, with one processor and
+// with two, and with a player that has played other runs before.
 func TestSameSeedSameRun(t *testing.T) {
 	entry, _ := algorithms.ByName("watchdog")
 	sim, opt := eventful(t, entry)
@@ -206,8 +206,9 @@ func arrivals(run *Run, client int) (took []time.Duration) {
 	return took
 }
 
-// TestLatency: seed 0 takes exactly what is asked for; others sample around it,
-// each seed otherwise, and no client's draws depend on how much another says.
+// TestLatency: seed 0 takes exactly the given latency; other seeds sample around it, each
+// differently, and the samples of a client do not depend on how many messages another
+// sends.
 func TestLatency(t *testing.T) {
 	exact := mustPlay(t, mustLab(t, "", pinger(50)), Options{Latency: ms, Horizon: sec})
 	for i, d := range arrivals(exact, 1) {
@@ -244,8 +245,8 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// TestFreeze keeps a client's requests under way, including those whose sender has
-// given up or died, and no other client's.
+// TestFreeze delays the requests of one client, including those whose sender has given up
+// or crashed, and of no other client.
 func TestFreeze(t *testing.T) {
 	for name, fault := range map[string]*simulator.Choice{
 		"its sender gives up": nil, "its sender dies": new(faults.CrashOf(1)),
@@ -277,8 +278,8 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// TestLateRequest: what has no sender any more takes one more latency from then,
-// also where an earlier one was lost from the same place.
+// TestLateRequest: an orphaned request takes one more latency from the moment it was
+// orphaned, also if an earlier one was lost at the same place.
 func TestLateRequest(t *testing.T) {
 	sleeper := func(c *simulator.Client) {
 		pinger(1)(c)
@@ -310,7 +311,7 @@ func TestLateRequest(t *testing.T) {
 	}
 }
 
-// TestReplication: the replica gets a change Lag later, or never with Lag Never.
+// TestReplication: the replica receives a change Lag later, or never with Lag Never.
 func TestReplication(t *testing.T) {
 	writer := func(c *simulator.Client) {
 		ctx := context.Background()
@@ -339,7 +340,7 @@ func TestReplication(t *testing.T) {
 	}
 }
 
-// TestHorizon: a run that is not done ends there, exactly.
+// TestHorizon: a run that is not done ends exactly at the horizon.
 func TestHorizon(t *testing.T) {
 	sleeper := func(c *simulator.Client) { c.Clock().Sleep(10 * sec) }
 	for horizon, want := range map[time.Duration]Run{
@@ -405,7 +406,7 @@ func TestMissed(t *testing.T) {
 	}
 	for i, want := range []string{"there is no such client", "no fault of this scenario"} {
 		var not *simulator.NotEnabledError
-		if !errors.As(run.NotInjected[i], &not) || !strings.Contains(not.Why, want) {
+		if !errors.As(run.NotInjected[i], &not) || !strings.Contains(not.Why.Say("en"), want) {
 			t.Errorf("missed %v, want %q", run.NotInjected[i], want)
 		}
 	}
@@ -460,8 +461,8 @@ func TestReplicasCatchUp(t *testing.T) {
 	}
 }
 
-// TestDiskLags: a disk that is fsynced every second hears of a change a second
-// later, whatever the replicas' lag, and a server that is down comes back in time.
+// TestDiskLags: a disk with fsync every second has a change a second later, whatever the
+// lag of the replicas; and a server that is down restarts in time.
 func TestDiskLags(t *testing.T) {
 	sim := labWith(t, simulator.NodeConfig{Replicas: 1, AOF: simulator.EverySecond}, "restart=1", func(c *simulator.Client) {
 		c.Redis(1).Set(context.Background(), "k", "v", 0)

@@ -10,9 +10,9 @@ import (
 	"locklab/simulator/verdict/secondopinion"
 )
 
-// random makes a history in which clients go their way without regard to each
-// other, one node's key changes in every manner, and the resource takes most
-// writes. It is no sensible run, but a well-formed one.
+// random makes a history in which clients do not respect each other, the key of one node
+// changes in every way, and the resource accepts most writes. The run makes no sense, but
+// is well-formed.
 func random(seed uint64) *history.History {
 	g := &wild{Rand: rand.New(rand.NewPCG(seed, 1)), h: &history.History{
 		Key: "lock", Nodes: 1, TTL: 10 * time.Millisecond, Horizon: seed%2 == 0,
@@ -55,7 +55,7 @@ func (g *wild) add(e history.Event) {
 	g.h.Events = append(g.h.Events, e)
 }
 
-// walk takes c one step on its way.
+// walk takes the next step of c.
 func (g *wild) walk(c int) {
 	e := history.Event{Kind: g.next[c], Client: c}
 	lucky := g.IntN(3) > 0
@@ -214,7 +214,8 @@ func sameFindings(t *testing.T, seed uint64, got, want []Finding) {
 	}
 }
 
-// An independent checker must call a history no lock's exactly when two were in.
+// An independent checker must reject a history exactly when two clients were inside at
+// once.
 func TestSecondOpinion(t *testing.T) {
 	var count [2]int
 	for seed := range uint64(1000) {
@@ -234,7 +235,7 @@ func TestSecondOpinion(t *testing.T) {
 	}
 }
 
-// Counting time anew at any event changes nothing of what is found.
+// Rebasing time at any event changes no finding.
 func TestRebase(t *testing.T) {
 	for seed := range uint64(2000) {
 		h := random(seed)
@@ -258,7 +259,7 @@ func TestRebase(t *testing.T) {
 	}
 }
 
-// Runs that differ in what no longer matters lead to one state.
+// Runs that differ only in what no longer matters lead to the same state.
 func TestStatesRecur(t *testing.T) {
 	const run = "0 c1 acquire | 0 c1 set a until never | 0 c1 enter"
 	state := func(text string) Safety {

@@ -10,8 +10,8 @@ import (
 	"locklab/simulator/history"
 )
 
-// A row is a small history and what must be found in it, and says which rule
-// it is there for. The lease is 10 ms unless a row says otherwise.
+// A row is a small history, the findings that it must have, and the rule that it tests.
+// The lease is 10 ms unless a row says otherwise.
 type row struct {
 	rule    string
 	nodes   int // if more than the text names
@@ -69,7 +69,7 @@ func TestOverlap(t *testing.T) {
 	})
 }
 
-// together is three clients that enter one after the other, and leave.
+// together is three clients that enter one after the other, and then leave.
 const together = "0 c1 acquire | 0 c1 enter | 1 c2 acquire | 1 c2 enter | 2 c3 acquire | 2 c3 enter | 3 c1 leave | 4 c2 leave | 5 c3 leave"
 
 func TestOverlapOfSharedLocks(t *testing.T) {

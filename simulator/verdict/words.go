@@ -1,9 +1,10 @@
 package verdict
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"locklab/reports/text"
 )
 
 // The words in the order in which a Judgement lists them.
@@ -24,18 +25,23 @@ type RenamedError struct {
 }
 
 func (e *RenamedError) Error() string {
-	return fmt.Sprintf("%s is called %s now: write %s", e.Text, e.Now, e.Now)
+	return e.Say("en")
+}
+
+// Say says it to a user.
+func (e *RenamedError) Say(lang string) string {
+	return text.NewPhrase("error.verdict.renamed", "old", e.Text, "new", e.Now).Say(lang)
 }
 
 // ParseWord reads a verdict that a user has written, in capitals or not. The error is a
 // *RenamedError, or lists all verdicts.
-func ParseWord(text string) (Word, error) {
-	w := Word(strings.ToUpper(text))
+func ParseWord(written string) (Word, error) {
+	w := Word(strings.ToUpper(written))
 	if now, ok := renamed[w]; ok {
-		return "", &RenamedError{text, now}
+		return "", &RenamedError{written, now}
 	}
 	if !slices.Contains(all, w) {
-		return "", fmt.Errorf("%q: there is no such verdict; they are %s", text, list(all))
+		return "", text.Errorf("error.verdict", "name", written, "names", list(all))
 	}
 	return w, nil
 }

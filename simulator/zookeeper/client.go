@@ -69,7 +69,7 @@ func (s *Session) Watch(r Request) (Reply, *ClientWatch, error) {
 func (s *Session) alone() {
 	s.p.Own()
 	if s.p.OthersWait(process.Request, process.Watch) {
-		process.Exceed("two threads wait on one ZooKeeper session at a time, for an answer or a watch: let one of them do both")
+		process.Exceed("limit.session")
 	}
 }
 

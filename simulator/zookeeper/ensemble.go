@@ -146,15 +146,15 @@ func cannotReconnect(w world.World, c int8) (why string) {
 	p := w.Client(c)
 	switch {
 	case p.Dead:
-		return "the client is dead"
+		return "refused.client.dead"
 	case p.Paused:
-		return "the client is paused"
+		return "refused.client.paused"
 	case !p.Cut:
-		return "the client has a connection"
+		return "refused.connected"
 	}
 	for t := range p.Threads {
 		if p.Threads[t].Phase == world.Answered && w.Op(c, int8(t)).Kind == process.Request {
-			return "the client has still to hear what came by the old connection"
+			return "refused.unheard"
 		}
 	}
 	return ""
@@ -168,13 +168,13 @@ func (k *Kind) Step(w world.World, nodes []EnsembleState, c world.Choice) (why s
 	case world.Deliver:
 		return k.deliver(w, nodes, c.Client, c.Thread)
 	}
-	return "this server knows no such thing", nil
+	return "refused.thing", nil
 }
 
 // reconnect gives a client a connection again.
 func (k *Kind) reconnect(w world.World, nodes []EnsembleState, c int8) (why string) {
 	if c < 1 || int(c) > w.Clients() {
-		return "there is no such client of a ZooKeeper"
+		return "refused.client.zookeeper"
 	}
 	if why := cannotReconnect(w, c); why != "" {
 		return why
@@ -201,7 +201,7 @@ func (k *Kind) reconnect(w world.World, nodes []EnsembleState, c int8) (why stri
 func (k *Kind) deliver(w world.World, nodes []EnsembleState, c, thread int8) (why string, err error) {
 	there := c >= 1 && int(c) <= w.Clients() && thread >= 0 && thread < process.MaxThreads
 	if !there || w.Client(c).Dead || w.Client(c).Paused || !k.hears(w, &nodes[0], c, thread) {
-		return "no news of a watch are on the way that this thread waits for", nil
+		return "refused.watch", nil
 	}
 	eff := k.act(w, &nodes[0], actNotify, c, 0)
 	w.EmitClient(history.Wake, c, thread).Note = "news of a watch"
@@ -344,7 +344,7 @@ func (k *Kind) endSession(w world.World, s *EnsembleState, c int8) {
 // from it, and close its connection.
 func (k *Kind) EndSession(w world.World, nodes []EnsembleState, c int8) (why string) {
 	if !k.alive(&nodes[0], c) {
-		return "the client has no session"
+		return "refused.session"
 	}
 	k.endSession(w, &nodes[0], c)
 	if !w.Client(c).Paused {

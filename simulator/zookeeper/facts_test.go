@@ -15,8 +15,8 @@ import (
 	. "locklab/simulator/zookeeper"
 )
 
-// TestSilence lets a session end because nothing is heard of it: on a real
-// server by waiting for it, on a State by saying so.
+// TestSilence ends a session because its client is silent: on a real server by waiting,
+// on a State by Expire.
 func TestSilence(t *testing.T) {
 	const timeout = 300 * time.Millisecond
 	s := newStage(realserver.ZooKeeper(t, t.TempDir()), "/silence")
@@ -30,7 +30,7 @@ func TestSilence(t *testing.T) {
 	must(t, s.ask(watcher, Request{Op: GetChildren, Path: "/silence", Watch: true}))
 	silent.line.HangUp()
 
-	heard := []Event{<-watcher.events, <-watcher.events} // when the server has lost patience
+	heard := []Event{<-watcher.events, <-watcher.events} // after the session time-out
 	s.state = s.state.Disconnect(silent.id)
 	if _, ended, _ := s.state.Expire(timeout - 1); len(ended) > 0 {
 		t.Fatalf("session %d ended too early", ended)
@@ -51,7 +51,7 @@ func TestSilence(t *testing.T) {
 		t.Error(err)
 	}
 
-	// It learns so when it comes back, and not before.
+	// The client learns of the end when it comes back, and not before.
 	silent.line.Pass <- struct{}{}
 	<-silent.expired
 	if _, code, _ := s.state.Reconnect(timeout, silent.id, silent.seen, nil); code != SessionExpired {
@@ -60,8 +60,8 @@ func TestSilence(t *testing.T) {
 	silent.line.Cut(silent.conn)
 }
 
-// TestNothingMissed leaves and returns when the last transaction was the one that
-// the watched znode was made in: random steps seldom meet that.
+// TestNothingMissed disconnects and reconnects when the last transaction was the one that
+// created the watched znode: random steps seldom do that.
 func TestNothingMissed(t *testing.T) {
 	s := newStage(realserver.ZooKeeper(t, t.TempDir()), "/missed")
 	must(t, s.connect())
@@ -79,8 +79,8 @@ func TestNothingMissed(t *testing.T) {
 	}
 }
 
-// TestOverflow numbers children past 2^31: the numbers of a queue are not
-// unique for ever.
+// TestOverflow numbers children past 2^31: the numbers of a queue are not unique for
+// ever.
 func TestOverflow(t *testing.T) {
 	dir := t.TempDir()
 	usedUp(t, dir)

@@ -193,7 +193,7 @@ func appendEvents(key []byte, events []Event) []byte {
 }
 
 func intern[K comparable, E any](k *Kind, ids map[K]uint32, key K, list *[]E, e E) uint32 {
-	return table.Intern(k.room, ids, key, list, e, "entries of a ZooKeeper's table")
+	return table.Intern(k.room, ids, key, list, e, "limit.of.zookeeper")
 }
 
 func (k *Kind) internRequest(r Request) uint32 {
@@ -385,6 +385,8 @@ func ends(e Event, w Watch) bool {
 // Symmetric is false: sessions and the order of transactions tell clients apart.
 // What follows is not used then.
 func (k *Kind) Symmetric() bool { return false }
+
+func (k *Kind) Alike(int) {}
 
 func (k *Kind) RenameState(s EnsembleState, _ *world.Names) EnsembleState { return s }
 func (k *Kind) SameRequest(a, b uint32, _ *world.Names) bool              { return a == b }

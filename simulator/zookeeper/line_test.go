@@ -9,8 +9,8 @@ import (
 	. "locklab/simulator/zookeeper"
 )
 
-// TestLines: the first of a line is the lowest number, and of those that have one
-// number, as at a counter's end, the oldest, whatever its name.
+// TestLines: the first of a line has the lowest number; of several with one number, as
+// after an overflow, it is the oldest, whatever its name.
 func TestLines(t *testing.T) {
 	s, id := New().Connect(0, time.Minute)
 	do := func(r Request) {

@@ -17,9 +17,8 @@ import (
 	. "locklab/simulator/zookeeper"
 )
 
-// A step is one thing that happens in a random case. Its numbers are taken
-// modulo what there is to choose from, so that a case from which steps were
-// taken away is still a case.
+// A step is one action in a random case. Its numbers are taken modulo the number of
+// options, so that a case stays valid if steps are removed.
 type step struct {
 	kind            stepKind
 	who, path, more uint8
@@ -69,7 +68,7 @@ func TestRealServer(t *testing.T) {
 	}
 }
 
-// shrink takes steps away as long as the case still fails.
+// shrink removes steps as long as the case still fails.
 func shrink(addr string, steps []step, err error) ([]step, error) {
 	for size := len(steps) / 2; size > 0; size /= 2 {
 		for i := 0; i+size <= len(steps); {
@@ -231,7 +230,7 @@ func (s *stage) step(st step) error {
 	return s.compareEvents(ordered)
 }
 
-// leave breaks the session's connection.
+// leave breaks the connection of the session.
 func (s *stage) leave(c *client) {
 	s.said = append(s.said, fmt.Sprintf("s%d leaves", c.id))
 	c.away = true
@@ -338,7 +337,7 @@ func (s *stage) apply(c *client, r Request) Reply {
 	return reply
 }
 
-// deliver hands events to their sessions, as a client library does.
+// deliver passes events to their sessions, as a client library does.
 func (s *stage) deliver(fired []Event) {
 	for _, e := range fired {
 		for _, c := range s.sessions {
@@ -358,8 +357,8 @@ func (s *stage) deliver(fired []Event) {
 	}
 }
 
-// compareEvents lets every session ask for something: what it was told before the
-// answer is all that it will be told.
+// compareEvents sends a request in every session: the events that arrive before the reply
+// are all there will be.
 func (s *stage) compareEvents(ordered bool) error {
 	for _, c := range s.sessions {
 		if c.away {

@@ -12,7 +12,7 @@ import (
 	. "locklab/simulator/zookeeper"
 )
 
-// Somebody queues by an ephemeral sequential znode, and another watches it.
+// One session queues with an ephemeral sequential znode, and another watches it.
 func Example() {
 	s := New()
 	s, a := s.Connect(0, 10*time.Second)
@@ -28,7 +28,7 @@ func Example() {
 	// [1] [{2 2 /lock/n-0000000000}]
 }
 
-// A script is a sequence of requests with what they are to yield.
+// A script is a sequence of requests with the replies that they must have.
 type script struct {
 	t     *testing.T
 	state State
@@ -156,9 +156,9 @@ func TestSequence(t *testing.T) {
 	next("/q/n0000000001")
 }
 
-// A State does not change, and its key says all of it: the same steps lead to
-// the same key, other steps to other keys, and the passing of time to the same
-// again as long as nobody's time is up.
+// A State is immutable, and its key contains all of it: the same steps lead to the same
+// key, other steps to other keys, and time that passes changes nothing as long as no
+// session times out.
 func TestStateIsAValue(t *testing.T) {
 	const day = 24 * time.Hour
 	for seed := range uint64(20) {

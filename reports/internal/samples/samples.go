@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	_ "locklab/faults" // what views say of faults stands there
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )

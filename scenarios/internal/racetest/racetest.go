@@ -35,18 +35,24 @@ func Play(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *race.O
 	return o
 }
 
-// Cell finds a lock and a scenario by name.
-func Cell(t testing.TB, id, scenario string) (lock.Entry, race.Scenario) {
+// Lock finds a lock by name.
+func Lock(t testing.TB, id string) lock.Entry {
 	t.Helper()
 	e, err := race.Strategy(id)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return e
+}
+
+// Cell finds a lock and a scenario by name.
+func Cell(t testing.TB, id, scenario string) (lock.Entry, race.Scenario) {
+	t.Helper()
 	sc, err := scenarios.ByName(scenario)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e, sc
+	return Lock(t, id), sc
 }
 
 // Scenario finds a scenario by name. It panics if there is none.

@@ -62,9 +62,9 @@ func (c State) WithinMillisecond(now time.Duration) State {
 func (c *State) Jump(d time.Duration) (why string) {
 	switch {
 	case d == 0:
-		return "a jump needs a length other than 0"
+		return "refused.jump.length"
 	case d > EndOfTime || d < -EndOfTime || c.Offset+d > EndOfTime || c.Offset+d < -EndOfTime:
-		return "no clock may be off by more than " + EndOfTime.String()
+		return "refused.jump.far"
 	}
 	c.Offset += d
 	return ""

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// anyClock is a clock that New lets through.
+// anyClock is a random clock that New accepts.
 func anyClock(offset int64, ppm int32) State {
 	return State{Offset: time.Duration(offset) % EndOfTime, PPM: ppm % (MaxPPM + 1)}
 }
@@ -44,8 +44,8 @@ func TestWhenBruteForce(t *testing.T) {
 	}
 }
 
-// TestLongTimes holds the same over times that nobody can count out: what after
-// and when answer is enough, and a nanosecond less is not.
+// TestLongTimes tests times that are too long to count: the result of after and when is
+// enough, and one nanosecond less is not.
 func TestLongTimes(t *testing.T) {
 	after := func(ppm int32, long int64) bool {
 		c, d := anyClock(0, ppm), time.Duration(long)%(EndOfTime+1)

@@ -62,7 +62,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// Wherever the input ends, the reader says so.
+// If the input ends early, at any byte, the reader returns an error.
 func TestPlainCutOff(t *testing.T) {
 	whole := put(t, sample, []uint32{1, 2, 3})
 	for n := range whole {

@@ -4,20 +4,24 @@ package table
 
 import (
 	"encoding/binary"
-	"fmt"
+
+	"locklab/reports/text"
 )
 
 // A LimitError is something that a simulator has no room for. Nothing is left out
 // in its place: a run that meets it has no outcome, and a search that meets it is
 // not complete.
 type LimitError struct {
-	What string // which limit, and what to do about it
+	What text.Phrase // which limit, and what to do about it
 }
 
-func (e *LimitError) Error() string { return "simulator: " + e.What }
+func (e *LimitError) Error() string { return "simulator: " + e.Say("en") }
 
-// Limit makes a *LimitError.
-func Limit(format string, args ...any) error { return &LimitError{fmt.Sprintf(format, args...)} }
+// Say says it to a user.
+func (e *LimitError) Say(lang string) string { return e.What.Say(lang) }
+
+// Limit makes a *LimitError with a text of the catalogues.
+func Limit(key string, pairs ...any) error { return &LimitError{text.NewPhrase(key, pairs...)} }
 
 // A Room bounds how many entries each table of a simulator may have, and keeps the
 // first limit that was exceeded. The code that notices is mostly too deep inside
@@ -34,19 +38,19 @@ const maxIDs = 1 << 31
 func NewRoom() *Room { return &Room{IDs: maxIDs} }
 
 // Exceed notes that a limit is exceeded, if none was before.
-func (r *Room) Exceed(format string, args ...any) {
+func (r *Room) Exceed(key string, pairs ...any) {
 	if r.Exceeded == nil {
-		r.Exceeded = Limit(format, args...)
+		r.Exceeded = Limit(key, pairs...)
 	}
 }
 
 // Next is the number of a new entry of a table that has so many; false: there is
-// none left. what names the entries in the error.
+// none left. what is the key of what the entries are called in the error.
 func (r *Room) Next(entries int, what string) (id uint32, ok bool) {
 	if entries < r.IDs {
 		return uint32(entries), true
 	}
-	r.Exceed("the lab has numbers for %d %s and no more: give it less to search, or split the search by budgets", r.IDs, what)
+	r.Exceed("limit.numbers", "n", r.IDs, "what", text.NewPhrase(what))
 	return 0, false
 }
 
@@ -57,7 +61,7 @@ func (r *Room) Take() (err error) {
 }
 
 // Intern returns the number of the entry with the given key, and adds it to the
-// list if it is new. what names the entries in the error of a full table.
+// list if it is new. what is as in Room.Next.
 func Intern[K comparable, E any](r *Room, ids map[K]uint32, key K, list *[]E, e E, what string) uint32 {
 	if id, ok := ids[key]; ok {
 		return id

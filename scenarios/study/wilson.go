@@ -1,4 +1,4 @@
-package chart
+package study
 
 import "math"
 
@@ -28,6 +28,3 @@ func Wilson(k, n int) (lo, hi float64) {
 	}
 	return lo, hi
 }
-
-// ceilTo rounds up to a multiple of unit: a bound must not be rounded down.
-func ceilTo(x, unit float64) float64 { return math.Ceil(x/unit-1e-9) * unit }

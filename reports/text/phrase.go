@@ -1,0 +1,126 @@
+package text
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// A Sentence can be said in every language. A Phrase is one, an error of Errorf, and an
+// error type of another package that reaches users.
+type Sentence interface{ Say(lang string) string }
+
+// A SentenceFunc is a function as a Sentence.
+type SentenceFunc func(lang string) string
+
+// Say is f.
+func (f SentenceFunc) Say(lang string) string { return f(lang) }
+
+// A Phrase is a text of the catalogues and the values of its placeholders, in no
+// language yet. A value that is a Sentence or an error is said in the language of the
+// whole; every other value is printed as fmt.Print does, with control characters escaped.
+// The zero Phrase is the empty text.
+type Phrase struct {
+	Key   string
+	Pairs []any // name, value, name, value ...
+}
+
+// NewPhrase returns the text of a key: NewPhrase("error.setting.absent", "name", "jump").
+func NewPhrase(key string, pairs ...any) Phrase { return Phrase{key, pairs} }
+
+// IsZero says whether p is the empty text.
+func (p Phrase) IsZero() bool { return p.Key == "" }
+
+// Say returns the text in a language.
+func (p Phrase) Say(lang string) string {
+	pairs := make([]string, len(p.Pairs))
+	for i, v := range p.Pairs {
+		pairs[i] = say(lang, v)
+	}
+	return Say(lang, p.Key, pairs...)
+}
+
+func say(lang string, v any) string {
+	switch v := v.(type) {
+	case Sentence:
+		return v.Say(lang)
+	case error:
+		return SayError(lang, v)
+	}
+	return printable(fmt.Sprint(v))
+}
+
+// printable escapes the control characters of what somebody has typed, except the end of a line.
+func printable(s string) string {
+	if strings.IndexFunc(s, isControl) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if isControl(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' }
+
+// phraseError is a Phrase that says what is wrong.
+type phraseError struct{ Phrase }
+
+// Errorf returns an error with a text of the catalogues. It wraps every value that is an
+// error. Its Error method speaks English; Printer.Error speaks the user's language.
+func Errorf(key string, pairs ...any) error { return &phraseError{NewPhrase(key, pairs...)} }
+
+func (e *phraseError) Error() string { return e.Say("en") }
+
+func (e *phraseError) Unwrap() (causes []error) {
+	for _, v := range e.Pairs {
+		if err, ok := v.(error); ok {
+			causes = append(causes, err)
+		}
+	}
+	return causes
+}
+
+// SayError returns what an error says in a language. An error that is no Sentence keeps its
+// words, such as the name of a file, around those that it wraps.
+func SayError(lang string, err error) string {
+	if s, ok := err.(Sentence); ok {
+		return s.Say(lang)
+	}
+	told := err.Error()
+	for _, cause := range causes(err) {
+		told = strings.Replace(told, cause.Error(), SayError(lang, cause), 1)
+	}
+	return told
+}
+
+func causes(err error) []error {
+	switch err := err.(type) {
+	case interface{ Unwrap() []error }:
+		return err.Unwrap()
+	case interface{ Unwrap() error }:
+		if cause := err.Unwrap(); cause != nil {
+			return []error{cause}
+		}
+	}
+	return nil
+}
+
+// Lines are errors as a list, each on a line of its own below the sentence that has it.
+func Lines(errs []error) Sentence { return lines(errs) }
+
+type lines []error
+
+func (l lines) Say(lang string) string {
+	var b strings.Builder
+	for _, err := range l {
+		b.WriteString("\n  " + SayError(lang, err))
+	}
+	return b.String()
+}

@@ -1,0 +1,147 @@
+package text_test
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"locklab/reports/text"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// An error is said in the language that is asked for, down to its last cause; what others
+// have said stays as it is.
+func TestErrorInEachLanguage(t *testing.T) {
+	foreign := errors.New("EOF")
+	length := text.Errorf("error.setting.length")
+	for _, c := range []struct {
+		err    error
+		en, zh string
+	}{
+		{foreign, "EOF", "EOF"},
+		{text.Errorf("error.lock", "name", "tokn", "near", text.Near("tokn", []string{"setnx", "token"})),
+			`there is no lock "tokn": did you mean token? 'locklab list strategies' shows all`,
+			`没有锁 "tokn"。是不是 token？用 locklab list strategies 查看全部`},
+		{text.Errorf("error.lock", "name", "xyz", "near", text.Near("xyz", []string{"setnx", "token"})),
+			`there is no lock "xyz": 'locklab list strategies' shows all`,
+			`没有锁 "xyz"。用 locklab list strategies 查看全部`},
+		{text.Errorf("error.setting", "item", "ttl=5", "cause", length),
+			`setting "ttl=5": a length needs a number and a unit, such as 1500ms, 10s or 2m`,
+			`参数 "ttl=5"：时长要有数字和单位，例如 1500ms、10s 或 2m`},
+		{text.Errorf("error.check.negative", "name", "ttl", "value", -5*time.Second),
+			"ttl=-5s is negative: give a length from 0", "ttl=-5s 是负数：请写不小于 0 的时长"},
+		{fmt.Errorf("c.txt:3: %w", text.Errorf("error.trace.foreign")), "c.txt:3: this is no locklab trace", "c.txt:3: 这不是 locklab 的轨迹"},
+		{errors.Join(text.Errorf("error.trace.foreign"), foreign), "this is no locklab trace\nEOF", "这不是 locklab 的轨迹\nEOF"},
+		{text.Errorf("error.cells", "cells", text.Lines([]error{text.Errorf("error.trace.foreign"), foreign})),
+			"not as contracted:\n  this is no locklab trace\n  EOF", "与契约不符：\n  这不是 locklab 的轨迹\n  EOF"},
+		{text.Errorf("error.setting.absent", "name", "a\x1b[31m\r"), `this scenario has no a\x1b[31m\r`, `这个竞态没有参数 a\x1b[31m\r`},
+	} {
+		both := c.en + " / " + c.zh
+		if c.en == c.zh {
+			both = c.en
+		}
+		got := []string{c.err.Error(), (&text.Printer{Lang: "en"}).Error(c.err), (&text.Printer{Lang: "zh"}).Error(c.err), (&text.Printer{Lang: "both"}).Error(c.err)}
+		if diff := cmp.Diff([]string{c.en, c.en, c.zh, both}, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	if err := text.Errorf("error.setting", "item", "x", "cause", fmt.Errorf("%w", length)); !errors.Is(err, length) {
+		t.Errorf("%v does not wrap its cause", err)
+	}
+}
+
+// A key in an error is in the catalogues, and the values have the names of the text's
+// placeholders.
+func TestErrorsInCode(t *testing.T) {
+	catalogue, found := text.In("en"), map[string]int{}
+	key := regexp.MustCompile(`^(error|limit|refused)(\.[a-z]+)+$`)
+	for _, root := range roots {
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			set := token.NewFileSet()
+			file, err := parser.ParseFile(set, path, nil, 0)
+			if err != nil {
+				return err
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if name, ok := literal(n); ok && key.MatchString(name) {
+					found["key"]++
+					if !catalogue.Has(name) {
+						t.Errorf("%s: there is no text %s", set.Position(n.Pos()), name)
+					}
+				}
+				if call, ok := n.(*ast.CallExpr); ok && call.Ellipsis == token.NoPos {
+					if name, names, ok := phraseOf(call); ok {
+						found["call"]++
+						want := placeholder.FindAllString(catalogue.Get(name), -1)
+						slices.Sort(want)
+						slices.Sort(names)
+						if diff := cmp.Diff(slices.Compact(want), names); diff != "" {
+							t.Errorf("%s: placeholders of %s (-text +code):\n%s", set.Position(n.Pos()), name, diff)
+						}
+					}
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if found["key"] < 200 || found["call"] < 150 {
+		t.Errorf("only %v were found: the test no longer fits the code", found)
+	}
+}
+
+func literal(n ast.Node) (string, bool) {
+	lit, ok := n.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return "", false
+	}
+	s, err := strconv.Unquote(lit.Value)
+	return s, err == nil
+}
+
+// takers are the functions that take a key and its pairs.
+var takers = []string{"Errorf", "NewPhrase", "noAnswer", "Limit", "Exceed", "exceed", "refuse"}
+
+// phraseOf returns the key that a call gives to one of the takers, and the placeholders that
+// it fills in. The takers of other packages have no key of the catalogues.
+func phraseOf(call *ast.CallExpr) (key string, names []string, ok bool) {
+	name := ""
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		name = f.Name
+	case *ast.SelectorExpr:
+		name = f.Sel.Name
+	}
+	if !slices.Contains(takers, name) {
+		return "", nil, false
+	}
+	for i, arg := range call.Args {
+		key, ok := literal(arg)
+		if !ok || !text.In("en").Has(key) {
+			continue
+		}
+		for j := i + 1; j < len(call.Args); j += 2 {
+			if s, ok := literal(call.Args[j]); ok {
+				names = append(names, "{"+s+"}")
+			}
+		}
+		return key, names, true
+	}
+	return "", nil, false
+}

@@ -1,0 +1,281 @@
+package explore_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/explore"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+)
+
+// scripted is a client that takes a lock by a script, twice: 1 lets it in. It gives the
+// lock back if the key has its token.
+func scripted(acquire string) func(c *simulator.Client) {
+	return func(c *simulator.Client) {
+		ctx, node := context.Background(), c.Redis(1)
+		for range 2 {
+			token := c.Token()
+			if in, err := node.Eval(ctx, acquire, []string{"lock"}, token, 1000).Int(); err == nil && in == 1 {
+				c.Record(history.Event{Kind: history.Enter})
+				c.Clock().Sleep(400 * time.Millisecond)
+				c.Record(history.Event{Kind: history.Leave})
+				node.Eval(ctx, `if redis.call("TYPE", KEYS[1]).ok == "string" and redis.call("GET", KEYS[1]) == ARGV[1] then redis.call("DEL", KEYS[1]) end return 1`, []string{"lock"}, token)
+			}
+			c.Clock().Sleep(600 * time.Millisecond)
+		}
+	}
+}
+
+// searchAlike searches clients that run the same program, as interchangeable or not.
+func searchAlike(t *testing.T, program func(c *simulator.Client), clients, symmetric int, budget string) *explore.Result {
+	t.Helper()
+	sim := world(t, budget, 1, slices.Repeat([]func(*simulator.Client){program}, clients)...)
+	r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim), Symmetric: symmetric})
+	if err != nil || !r.Complete {
+		t.Fatalf("complete: %v, %v", r != nil && r.Complete, err)
+	}
+	return r
+}
+
+// answer is what a search has found, in a line.
+func answer(r *explore.Result) string {
+	var found []string
+	for _, f := range r.Found {
+		found = append(found, fmt.Sprintf("%s@%d in %d steps", f.Verdict, f.Par, f.Steps))
+	}
+	return strings.Join(found, ", ")
+}
+
+// enter is the end of a script that has decided.
+const enter = ` redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2]) return 1`
+
+// byName are locks whose servers treat clients otherwise that differ in their names
+// only. Each lets two in at a time, if the right one comes first.
+var byName = map[string]string{
+	"the greater token takes over": `local v = redis.call("GET", KEYS[1]) if v and v > ARGV[1] then return 0 end` + enter,
+	"the lesser token takes over":  `local v = redis.call("GET", KEYS[1]) if v and v < ARGV[1] then return 0 end` + enter,
+	"the last of the sorted tokens": `local v = redis.call("GET", KEYS[1]) local all = {v or ARGV[1], ARGV[1]} table.sort(all)
+if all[2] ~= ARGV[1] then return 0 end` + enter,
+	"the first of the sorted tokens": `local v = redis.call("GET", KEYS[1]) local all = {v or ARGV[1], ARGV[1]} table.sort(all)
+if all[1] ~= ARGV[1] then return 0 end` + enter,
+	"the last by rank": `redis.call("ZADD", KEYS[1], 0, ARGV[1]) redis.call("PEXPIRE", KEYS[1], ARGV[2])
+if redis.call("ZRANK", KEYS[1], ARGV[1]) + 1 == redis.call("ZCARD", KEYS[1]) then return 1 end return 0`,
+	"the first of a range": `redis.call("ZADD", KEYS[1], 0, ARGV[1]) redis.call("PEXPIRE", KEYS[1], ARGV[2])
+if redis.call("ZRANGE", KEYS[1], 0, 0)[1] == ARGV[1] then return 1 end return 0`,
+	"a key for each client": `local own = KEYS[1] .. string.sub(ARGV[1], 1, 2)
+if redis.call("EXISTS", own) == 1 then return 0 end redis.call("SET", own, "", "PX", ARGV[2]) return 1`,
+	"the last of all keys": `redis.call("SET", KEYS[1] .. ":" .. ARGV[1], "", "PX", 500)
+local all = redis.call("KEYS", KEYS[1] .. ":*") if all[#all] == KEYS[1] .. ":" .. ARGV[1] then return 1 end return 0`,
+	"the greater hash":      `local v = redis.call("GET", KEYS[1]) if v and redis.sha1hex(v) > redis.sha1hex(ARGV[1]) then return 0 end` + enter,
+	"a hash in the data":    `local own = KEYS[1] .. redis.sha1hex(ARGV[1]) if redis.call("EXISTS", own) == 1 then return 0 end redis.call("SET", own, "", "PX", 500) return 1`,
+	"one known by heart":    `if string.sub(ARGV[1], 1, 2) ~= "c2" and redis.call("EXISTS", KEYS[1]) == 1 then return 0 end` + enter,
+	"the number of a token": `local v = redis.call("GET", KEYS[1]) if v and tonumber(string.sub(v, 2)) > tonumber(string.sub(ARGV[1], 2)) then return 0 end` + enter,
+}
+
+// TestServersByName: where a server can tell who is who, the search says so, does
+// without symmetry, and finds what it finds without.
+func TestServersByName(t *testing.T) {
+	for name, script := range byName {
+		t.Run(name, func(t *testing.T) {
+			for _, clients := range []int{2, 3} {
+				got, want := searchAlike(t, scripted(script), clients, clients, ""), searchAlike(t, scripted(script), clients, 0, "")
+				if answer(got) != answer(want) || !strings.Contains(answer(want), "OVERLAP@0") {
+					t.Errorf("%d clients: found %q, without symmetry %q; want OVERLAP@0", clients, answer(got), answer(want))
+				}
+				if got.Symmetry || got.Asymmetry.Command == nil || got.Asymmetry.Command[0] != "EVAL" {
+					t.Errorf("%d clients: symmetry %v, given up for %+v; want it to be given up for EVAL", clients, got.Symmetry, got.Asymmetry)
+				}
+			}
+		})
+	}
+}
+
+// TestOneOrderOfThree: a server that knows three names in one order cannot be found out
+// by any exchange of two of them, from the order in which it sees them first.
+func TestOneOrderOfThree(t *testing.T) {
+	for _, order := range []string{"123", "132", "213", "231", "312", "321"} {
+		script := `local all = redis.call("GET", "all") or ""
+all = all .. string.sub(ARGV[1], 1, 3)
+redis.call("SET", "all", all)
+if redis.call("EXISTS", KEYS[1]) == 1 and string.gsub(all, "[c.]", "") ~= "` + order + `" then return 0 end` + enter
+		got, want := searchAlike(t, scripted(script), 3, 3, ""), searchAlike(t, scripted(script), 3, 0, "")
+		if answer(got) != answer(want) || !strings.Contains(answer(want), "OVERLAP@0") {
+			t.Errorf("%s: found %q, without symmetry %q; want OVERLAP@0", order, answer(got), answer(want))
+		}
+	}
+}
+
+// TestRankAtTheEnd: code that treats one client in a special way is found out wherever it
+// does so: also where whoever comes there is always the last, and takes the last place.
+func TestRankAtTheEnd(t *testing.T) {
+	for clients := 2; clients <= 4; clients++ {
+		for special := 1; special <= clients; special++ {
+			program := func(c *simulator.Client) {
+				token := c.Token()
+				n := int(c.Redis(1).Incr(context.Background(), "n").Val())
+				if n == 1 || n == clients && token[1] == byte('0'+special) {
+					c.Record(history.Event{Kind: history.Enter})
+				}
+			}
+			got, want := searchAlike(t, program, clients, clients, ""), searchAlike(t, program, clients, 0, "")
+			if answer(got) != answer(want) || !strings.Contains(answer(want), "OVERLAP@0") {
+				t.Errorf("client %d of %d: found %q, without symmetry %q; want OVERLAP@0", special, clients, answer(got), answer(want))
+			}
+			if got.Symmetry || got.Asymmetry.Does == "" {
+				t.Errorf("client %d of %d: symmetry %v, given up for %+v", special, clients, got.Symmetry, got.Asymmetry)
+			}
+		}
+	}
+}
+
+// TestServersAlike: what servers do with names in a lawful way costs no symmetry.
+func TestServersAlike(t *testing.T) {
+	for name, script := range map[string]string{
+		"comparison with its own":  `local v = redis.call("GET", KEYS[1]) if v and v ~= ARGV[1] then return 0 end` + enter,
+		"a key with a token":       `redis.call("SET", KEYS[1] .. ":" .. ARGV[1], "", "PX", 50) if redis.call("EXISTS", KEYS[1]) == 1 then return 0 end` + enter,
+		"a set of all":             `redis.call("SADD", "all", ARGV[1]) if redis.call("EXISTS", KEYS[1]) == 1 then return 0 end` + enter,
+		"a hash of all":            `redis.call("HINCRBY", "all", ARGV[1], 1) if redis.call("EXISTS", KEYS[1]) == 1 then return 0 end` + enter,
+		"a sorted set of all":      `redis.call("ZADD", "all", 0, ARGV[1]) if redis.call("EXISTS", KEYS[1]) == 1 then return 0 end` + enter,
+		"a line":                   `redis.call("RPUSH", "all", ARGV[1]) if redis.call("EXISTS", KEYS[1]) == 1 then return 0 end` + enter,
+		"how long a token is":      `if #ARGV[1] ~= 4 or redis.call("EXISTS", KEYS[1]) == 1 then return 0 end` + enter,
+		"how long keys live still": `if redis.call("PTTL", KEYS[1]) > 0 then return 0 end redis.call("SET", ARGV[1], "", "PX", 1500)` + enter,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, clients := range []int{2, 3} {
+				got, want := searchAlike(t, scripted(script), clients, clients, ""), searchAlike(t, scripted(script), clients, 0, "")
+				if answer(got) != answer(want) {
+					t.Errorf("%d clients: found %q, without symmetry %q", clients, answer(got), answer(want))
+				}
+				if !got.Symmetry || got.States >= want.States {
+					t.Errorf("%d clients: %d states with symmetry (%v: %+v), %d without", clients, got.States, got.Symmetry, got.Asymmetry, want.States)
+				}
+			}
+		})
+	}
+}
+
+// TestWitnessFindsTheKey: a fault names a key by its place among all keys, which is
+// another one under the names that the clients have in a witness.
+func TestWitnessFindsTheKey(t *testing.T) {
+	ctx := context.Background()
+	program := func(c *simulator.Client) { // the second comes in if its own key is gone
+		own := "own:" + c.Token()
+		c.Redis(1).Set(ctx, own, "", 10*time.Second)
+		n := c.Redis(1).Incr(ctx, "n").Val()
+		c.Clock().Sleep(time.Second * time.Duration(n))
+		if n == 1 || n == 2 && c.Redis(1).Exists(ctx, own).Val() == 0 {
+			c.Record(history.Event{Kind: history.Enter})
+			c.Clock().Sleep(5 * time.Second)
+			c.Record(history.Event{Kind: history.Leave})
+		}
+	}
+	for _, budget := range []string{"delete=1", "evict=1", "evict=1,crash=1"} {
+		for clients := 2; clients <= 3; clients++ {
+			r := searchAlike(t, program, clients, clients, budget)
+			if !r.Symmetry || !strings.Contains(answer(r), "OVERLAP@1") {
+				t.Fatalf("%s: symmetry %v, found %q, want OVERLAP@1", budget, r.Symmetry, answer(r))
+			}
+			sim := world(t, budget, 1, slices.Repeat([]func(*simulator.Client){program}, clients)...)
+			run, err := schedule.Replay(sim, r.Found[0].Choices)
+			if err != nil {
+				t.Fatal(err)
+			}
+			entered := 0
+			for _, e := range run.Events {
+				if e.Kind == history.Enter {
+					entered++
+				}
+			}
+			if entered != 2 {
+				t.Errorf("%s, %d clients: %d come in where the witness says two", budget, clients, entered)
+			}
+		}
+	}
+}
+
+// condition is a random condition on the value of the key (v), the token (ARGV[1]) and
+// the data, up to so deep.
+func condition(rng *rand.Rand, deep int) string {
+	texts := []string{`v`, `v`, `ARGV[1]`, `ARGV[1]`, `(redis.call("GET", "last") or "")`, `("c2" .. ".1")`, `"c1"`}
+	text := func() string {
+		s := texts[rng.IntN(len(texts))]
+		switch rng.IntN(9) {
+		case 0:
+			return fmt.Sprintf(`string.sub(%s, 1, %d)`, s, 1+rng.IntN(4))
+		case 1:
+			return fmt.Sprintf(`string.sub(%s, -%d)`, s, 1+rng.IntN(4))
+		case 2:
+			return fmt.Sprintf(`redis.sha1hex(%s)`, s)
+		case 3:
+			return fmt.Sprintf(`string.upper(%s)`, s)
+		}
+		return s
+	}
+	number := func() string {
+		switch s := text(); rng.IntN(5) {
+		case 0:
+			return `#` + s
+		case 1:
+			return fmt.Sprintf(`(string.byte(%s, %d) or 0)`, s, 1+rng.IntN(4))
+		case 2:
+			return fmt.Sprintf(`(tonumber(string.sub(%s, 2)) or 0)`, s)
+		case 3:
+			return `redis.call("HLEN", "all")`
+		}
+		return fmt.Sprint(rng.IntN(5))
+	}
+	operator := func(ops ...string) string { return ops[rng.IntN(len(ops))] }
+	if deep > 0 && rng.IntN(2) == 0 {
+		switch a, b := condition(rng, deep-1), condition(rng, deep-1); rng.IntN(3) {
+		case 0:
+			return "(" + a + " and " + b + ")"
+		case 1:
+			return "(" + a + " or " + b + ")"
+		default:
+			return "not " + a
+		}
+	}
+	switch rng.IntN(8) {
+	case 0, 1:
+		return "(" + text() + " " + operator("==", "~=") + " " + text() + ")"
+	case 2, 3, 4:
+		return "(" + text() + " " + operator("<", "<=", ">", ">=") + " " + text() + ")"
+	case 5:
+		return "(" + number() + " " + operator("<", "==", ">") + " " + number() + ")"
+	case 6:
+		return `(redis.call("HEXISTS", "all", ` + text() + `) == 1)`
+	}
+	return fmt.Sprintf(`(sorted(%s, %s)[%d] == %s)`, text(), text(), 1+rng.IntN(2), text())
+}
+
+// TestRandomServers: whatever a script makes of names, a search with symmetry finds what
+// one without finds.
+func TestRandomServers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(20, 26))
+	kinds := map[bool]int{}
+	for n := range 80 {
+		script := `local function sorted(a, b) local all = {a, b} table.sort(all) return all end
+local v = redis.call("GET", KEYS[1]) or ""
+local free = v == "" or ` + condition(rng, 1) + `
+redis.call("` + []string{"SET", "GETSET"}[rng.IntN(2)] + `", "last", ARGV[1])
+if ` + condition(rng, 1) + ` then redis.call("HSET", "all", ARGV[1], #v) end
+if not free then return 0 end` + enter
+		clients := 2 + n%5/4 // three take longer
+		got, want := searchAlike(t, scripted(script), clients, clients, ""), searchAlike(t, scripted(script), clients, 0, "")
+		kinds[got.Symmetry]++
+		if answer(got) != answer(want) {
+			t.Errorf("%d clients: found %q with symmetry (%v), %q without:\n%s", clients, answer(got), got.Symmetry, answer(want), script)
+		}
+	}
+	t.Logf("%d scripts treat clients alike, %d do not", kinds[true], kinds[false])
+	if kinds[true] < 20 || kinds[false] < 20 {
+		t.Error("the scripts are too much alike to show anything")
+	}
+}
