@@ -37,7 +37,7 @@ import (
 var floors = [][]string{
 	{"cmd/locklab"},
 	{"reports/lessons", "reports/page"},
-	{"scenarios/contract", "reports/chart"},
+	{"scenarios/contract", "scenarios/locktest", "reports/chart"},
 	{"scenarios/study", "scenarios/internal/racetest"},
 	{"scenarios"},
 	{"scenarios/race"},
