@@ -21,7 +21,7 @@ RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)
 # Tests leave out the largest searches unless this is set; check sets it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run verify test libraries mutants check bench update
+.PHONY: help run verify test libraries mutants check fuzz bench update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -52,6 +52,11 @@ check: libraries ## what CI runs beside test: the libraries, format, vet, static
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 	$(GO) test $(RACE) $$($(GO) list ./... | grep -v 'reports/chart$$\|reports/page$$')
 	$(EXHAUSTIVE) $(GO) test -count=1 -cpu 1 -timeout 30m ./...
+
+TIME ?= 30s
+fuzz: ## every fuzz target for TIME=30s
+	@grep -rEo '^func Fuzz[A-Za-z]+' --include='*_test.go' . | sed -E 's|/[^/]*:func | |' | while read -r dir target; do \
+	  echo "$$dir $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(TIME) "$$dir" </dev/null || exit 1; done
 
 bench: ## benchmarks with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...

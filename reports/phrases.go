@@ -259,7 +259,7 @@ func (v *voice) mark(f verdict.Finding) string {
 	who := ""
 	switch {
 	case len(f.Clients) == 0:
-	case f.Verdict == verdict.Overlap || f.Verdict == verdict.Fenced:
+	case f.Verdict == verdict.Overlap:
 		who = ClientNames(f.Clients, "+")
 	case f.Verdict == verdict.StaleWrite || f.Verdict == verdict.WrongDel:
 		who = v.say("mark.by", "client", clientName(f.Clients[0]))

@@ -376,7 +376,7 @@ func placeOf(steps []step, f verdict.Finding, h *history.History) int {
 
 // begins says whether s is the kind of step from which a stretch like f runs.
 func begins(s *step, f verdict.Finding) bool {
-	if f.Verdict == verdict.Overlap || f.Verdict == verdict.Fenced {
+	if f.Verdict == verdict.Overlap {
 		return s.Kind == history.Enter && slices.Contains(f.Clients, s.Client)
 	}
 	return slices.Contains(f.Clients, s.Client)

@@ -68,8 +68,8 @@ var renewLate = race.Scenario{
 				if renew(lease) == nil && err == nil {
 					// recorded afterwards: until the answer, c1 has its old lease
 					a.Record(history.Event{Kind: history.Acquire, Note: client.Renewing})
-					a.Record(history.Event{Kind: history.Enter, Note: client.Renewing})
-					_ = a.Write(base, client.FencingToken(lease)) // a refusal is recorded by the resource
+					a.Record(history.Event{Kind: history.Enter, Note: client.Renewing}) // no claim: it was true when the servers answered
+					_ = a.Write(base, client.FencingToken(lease))                       // a refusal is recorded by the resource
 					a.Record(history.Event{Kind: history.Leave})
 				}
 				client.Release(a.Client, lease)

@@ -44,7 +44,7 @@ func takeInOrder(keys ...string) func(a *race.ClientRun) {
 			}
 			lease, err := a.Lock.Acquire(context.Background(), k)
 			for err != nil {
-				a.Record(history.Event{Kind: history.Refuse, Note: client.Note(err)})
+				a.Record(client.Refusal(err))
 				a.Clock().Sleep(a.Spec.Retry)
 				ask()
 				lease, err = a.Lock.Acquire(context.Background(), k)

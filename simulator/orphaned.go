@@ -31,7 +31,7 @@ func arrivalOf(o *node.Orphan, place int) Choice {
 // for the numbers of their messages.
 func compareOrphans(a, b node.Orphan) int {
 	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Op.Node, b.Op.Node), cmp.Compare(a.Op.Kind, b.Op.Kind), cmp.Compare(a.Op.Arg, b.Op.Arg),
-		cmp.Compare(a.Op.Base, b.Op.Base), cmp.Compare(a.Op.Token, b.Op.Token), cmp.Compare(a.Hold, b.Hold))
+		cmp.Compare(a.Op.Base, b.Op.Base), cmp.Compare(a.Op.Token, b.Op.Token), cmp.Compare(a.Op.Lease, b.Op.Lease), cmp.Compare(a.Hold, b.Hold))
 }
 
 // relativeOrphan is an orphaned request as it stands at now: without its number, and
@@ -77,7 +77,7 @@ func (t *orphanTable) intern(list []node.Orphan) uint32 {
 	key := t.key[:0]
 	for i := range list {
 		o := &list[i]
-		key = append(key, byte(o.Op.Kind), byte(o.Op.Node), byte(o.From))
+		key = append(key, byte(o.Op.Kind), byte(o.Op.Node), byte(o.Op.Lease), byte(o.From))
 		key = binary.LittleEndian.AppendUint64(key, o.Op.Token)
 		key = binary.LittleEndian.AppendUint64(key, uint64(o.Hold))
 		key = binary.LittleEndian.AppendUint32(key, o.Op.Arg)

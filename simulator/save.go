@@ -5,6 +5,7 @@ import (
 
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/node"
+	"locklab/simulator/process"
 )
 
 // TableSizes says how far a simulator's tables had come at some moment. They only
@@ -49,13 +50,95 @@ func (s *Simulator) Load(r *codec.Reader) error {
 		s.orphans.intern(list)
 	}
 	for _, p := range s.procs {
-		p.Load(r)
+		if err := p.Load(r); err != nil {
+			return err
+		}
 	}
 	if r.Err() != nil {
 		return r.Err()
 	}
 	if len(s.orphans.lists) != len(lists) {
 		return errors.New("simulator: saved tables hold something twice")
+	}
+	return s.checkTables()
+}
+
+// errUnknown is a number in what was read from a file that no table has.
+var errUnknown = errors.New("simulator: a saved number names nothing")
+
+// checkTables says whether all that tables name is in other tables.
+func (s *Simulator) checkTables() error {
+	for _, list := range s.orphans.lists {
+		for i := range list {
+			if o := &list[i]; !s.hasOp(&o.Op) || o.From < 1 || int(o.From) > len(s.procs) {
+				return errUnknown
+			}
+		}
+	}
+	for _, p := range s.procs {
+		for at := range p.Len() {
+			e := p.At(uint32(at))
+			for t := range e.Ops {
+				if !s.hasOp(&e.Ops[t]) {
+					return errUnknown
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Simulator) hasOp(o *process.Op) bool {
+	return o.Kind <= process.Watch && (o.Kind != process.Request || s.servers.HasRequest(o))
+}
+
+// CheckClient says whether a part of client c, from 1, that was read from a file names
+// only what there is.
+func (s *Simulator) CheckClient(c int, part *ClientPart) error {
+	p := s.procs[c-1]
+	if int(part.s.At) >= p.Len() {
+		return errUnknown
+	}
+	for t := range part.s.Threads {
+		th, o := &part.s.Threads[t], &p.At(part.s.At).Ops[t]
+		answered := th.Phase == node.Answered && o.Kind == process.Request && th.Reply != node.LostConn
+		if th.Phase > node.Stranded || answered && !s.servers.HasAnswer(th.Reply) {
+			return errUnknown
+		}
+	}
+	return nil
+}
+
+// CheckNode is CheckClient for the part of a server.
+func (s *Simulator) CheckNode(part *NodePart) error {
+	if !s.servers.hasPart(part) {
+		return errUnknown
+	}
+	return nil
+}
+
+// CheckRest is CheckClient for what belongs to no client and no server.
+func (s *Simulator) CheckRest(part *RestPart) error {
+	if int(part.orphans) >= len(s.orphans.lists) {
+		return errUnknown
+	}
+	for i, f := range s.config.Faults {
+		if int(part.budget[i]) > f.Times {
+			return errUnknown
+		}
+	}
+	return nil
+}
+
+// CheckCode runs the code of every client again, along at most so many of its histories,
+// and says where it does something else than a file says that was read.
+func (s *Simulator) CheckCode(most int) error {
+	for _, p := range s.procs {
+		for i := range min(most, p.Len()) {
+			if err := p.Check(uint32(i * p.Len() / min(most, p.Len()))); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

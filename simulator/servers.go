@@ -75,6 +75,9 @@ type servers interface {
 	Sizes() node.Sizes
 	Save(w *codec.Writer, m node.Sizes)
 	Load(r *codec.Reader) error
+	HasRequest(o *process.Op) bool
+	HasAnswer(answer uint32) bool
+	hasPart(part *NodePart) bool
 	NoMemo()
 }
 
@@ -143,6 +146,8 @@ func (b *bound[S]) partDue(part *NodePart, now time.Duration) time.Duration {
 	}
 	return due - now
 }
+
+func (b *bound[S]) hasPart(part *NodePart) bool { return b.HasState(b.part(part)) }
 
 func (b *bound[S]) partEnabled(n int8, part *NodePart, buf []Choice) []Choice {
 	return b.Enabled(b.part(part), n, buf)

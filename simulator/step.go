@@ -146,7 +146,7 @@ func (s *Simulator) arrive(w *World, c Choice, th *node.Thread) error {
 // arriveResource has a request reach the resource.
 func (s *Simulator) arriveResource(w *World, o *process.Op, from int8, msg uint32) (answer uint32) {
 	e := s.emit(w, history.Apply)
-	e.Client, e.Node, e.Msg = int(from), int(o.Node), int(msg)
+	e.Client, e.Node, e.Lease, e.Msg = int(from), int(o.Node), int(o.Lease), int(msg)
 	return uint32(w.resource.serve(o, s.config.Guard, e))
 }
 

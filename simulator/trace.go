@@ -44,7 +44,13 @@ var (
 // "locklab2-" and base64url of the deflated content and its CRC-32. The checksum
 // stands outside, since a deflated text has bits that unpacking does not look at.
 func (t Trace) Link() string {
-	var plain []byte
+	packed := pack(t.plain())
+	packed = binary.BigEndian.AppendUint32(packed, crc32.ChecksumIEEE(packed))
+	return fmt.Sprintf("%s%d-%s", tracePrefix, TraceVersion, base64.RawURLEncoding.EncodeToString(packed))
+}
+
+// plain is the content of the link.
+func (t Trace) plain() (plain []byte) {
 	for _, s := range []string{t.Strategy, t.Scenario, t.Settings} {
 		plain = binary.AppendUvarint(plain, uint64(len(s)))
 		plain = append(plain, s...)
@@ -52,9 +58,7 @@ func (t Trace) Link() string {
 	for _, c := range t.Choices {
 		plain = appendChoice(plain, c)
 	}
-	packed := pack(plain)
-	packed = binary.BigEndian.AppendUint32(packed, crc32.ChecksumIEEE(packed))
-	return fmt.Sprintf("%s%d-%s", tracePrefix, TraceVersion, base64.RawURLEncoding.EncodeToString(packed))
+	return plain
 }
 
 // pack deflates. Not with the standard library, whose output may change with

@@ -1,21 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2/maybe"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
@@ -29,6 +24,7 @@ type app struct {
 	*text.Printer
 	ctx    context.Context // ends with Ctrl-C
 	stdin  io.Reader
+	stdout *output
 	stderr io.Writer
 	getenv func(string) string
 
@@ -37,13 +33,16 @@ type app struct {
 	lang    string // --lang as given
 	width   int    // --width as given
 	color   string
+	memory  int64       // --max-memory as given, in MB
+	helped  error       // what is wrong with a request for help
 	doom    *chart.Doom // of the run that is shown; nil: not requested
 	pages   *os.File    // the terminal, while output is collected for its pager
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) *app {
-	p := &text.Printer{Out: stdout, Lang: "en", Width: defaultWidth}
-	return &app{Printer: p, stdin: stdin, stderr: stderr, getenv: getenv, color: "auto"}
+	out := &output{to: stdout}
+	p := &text.Printer{Out: out, Lang: "en", Width: defaultWidth}
+	return &app{Printer: p, ctx: context.Background(), stdin: stdin, stdout: out, stderr: stderr, getenv: getenv, color: "auto"}
 }
 
 // defaultWidth is for output that does not go to a terminal, so that saved output does
@@ -101,6 +100,9 @@ func (a *app) checkCommonFlags() error {
 }
 
 func terminal(w any) (*os.File, bool) {
+	if o, ok := w.(*output); ok {
+		w = o.to
+	}
 	f, ok := w.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
@@ -108,7 +110,7 @@ func terminal(w any) (*os.File, bool) {
 func (a *app) options() reports.Options {
 	_, tty := terminal(a.Out)
 	tty = tty || a.pages != nil
-	color := a.color == "always" || a.color == "auto" && tty && a.getenv("NO_COLOR") == ""
+	color := a.color == "always" || a.color == "auto" && tty && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
 	o := reports.Options{Width: a.Width, Lang: a.Lang, Color: color}
 	if a.doom != nil {
 		o.NoReturn = a.doom.NoReturnEvent()
@@ -126,46 +128,9 @@ func encode(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// write replaces a file at once: a reader sees the old one or the new one.
-func (a *app) write(name string, fill func(w io.Writer) error) error {
-	var b bytes.Buffer
-	if err := fill(&b); err != nil {
-		return internal(fmt.Errorf("%s: %w", name, err))
-	}
-	err := os.MkdirAll(filepath.Dir(name), 0o755)
-	if err == nil {
-		err = maybe.WriteFile(name, b.Bytes(), 0o644)
-	}
-	if err != nil {
-		return text.Errorf("error.write", "file", name, "cause", err)
-	}
-	a.inform("command.wrote", "file", name)
-	return nil
-}
-
 // inform prints a sentence to standard error.
-func (a *app) inform(key string, pairs ...string) { fmt.Fprintln(a.stderr, a.Say(key, pairs...)) }
-
-// writable returns why no file can be written into dir, which may not exist yet. It is
-// called before work that takes minutes.
-func (a *app) writable(dir string) error {
-	for {
-		info, err := os.Stat(dir)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			dir = filepath.Dir(dir)
-			continue
-		case err != nil:
-			return text.Errorf("error.directory", "cause", err)
-		case !info.IsDir():
-			return text.Errorf("error.directory.file", "file", dir)
-		}
-		probe, err := os.CreateTemp(dir, ".locklab-")
-		if err != nil {
-			return text.Errorf("error.directory", "cause", err)
-		}
-		return errors.Join(probe.Close(), os.Remove(probe.Name()))
-	}
+func (a *app) inform(key string, pairs ...string) {
+	fmt.Fprintln(a.stderr, presentable(a.Say(key, pairs...)))
 }
 
 // progress shows the progress of long work, on a terminal only. what is a key.

@@ -40,20 +40,15 @@ func (a *app) checkCharts(files []string) error {
 		if chartFormats[filepath.Ext(f)] == nil {
 			return text.Errorf("error.chart.format", "file", f)
 		}
-		if err := a.writable(filepath.Dir(f)); err != nil {
-			return text.Errorf("error.out", "file", f, "cause", err)
-		}
 	}
-	return nil
+	return a.checkOutputs("-o", files...)
 }
 
-func (a *app) writeCharts(d drawing, files []string) error {
+func (a *app) writeCharts(d drawing, files []string) (failed error) {
 	for _, name := range files {
-		if err := a.write(name, func(w io.Writer) error { return chartFormats[filepath.Ext(name)](d, w) }); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, a.write(name, replaces, func(w io.Writer) error { return chartFormats[filepath.Ext(name)](d, w) }))
 	}
-	return nil
+	return failed
 }
 
 // chartFlags choose the locks of a chart and its files.
@@ -73,17 +68,12 @@ func (c *chartFlags) pick(a *app) ([]lock.Entry, error) {
 	return entries, cmp.Or(err, a.checkCharts(c.files))
 }
 
-// showChart writes the files of a drawing, prints it, and decides the exit status.
+// showChart prints a drawing, decides the exit status, and writes the files.
 // failed is the error of what it draws; after Ctrl-C no file is written.
 func (a *app) showChart(d drawing, failed error, files []string, asJSON any, next ...string) error {
 	stopped := errors.Is(failed, context.Canceled)
 	if failed != nil && !stopped {
 		return internal(failed)
-	}
-	if !stopped {
-		if err := a.writeCharts(d, files); err != nil {
-			return err
-		}
 	}
 	if a.json {
 		if err := a.printJSON(asJSON); err != nil {
@@ -98,7 +88,7 @@ func (a *app) showChart(d drawing, failed error, files []string, asJSON any, nex
 	if stopped {
 		return noAnswer("error.stopped.files")
 	}
-	return nil
+	return a.writeCharts(d, files)
 }
 
 // A searched drawing shows the results of searches, some of which may be incomplete.

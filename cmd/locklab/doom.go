@@ -32,9 +32,9 @@ func (a *app) doomFiles(files []string, doom bool) (curve, rest []string, err er
 	return withNumbers(curve), rest, nil
 }
 
-// findDoom computes the doom curve of the run that is to be shown, and writes its files.
+// findDoom computes the doom curve of the run that is to be shown.
 // unanswered: there are too many continuations, which is reported after the run.
-func (a *app) findDoom(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdict.Word, files []string) (unanswered, err error) {
+func (a *app) findDoom(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdict.Word) (unanswered, err error) {
 	d, err := study.DoomOn(ctx, entry, t, harm)
 	large, limit := (*explore.TooLargeError)(nil), (*simulator.LimitError)(nil)
 	switch {
@@ -44,7 +44,7 @@ func (a *app) findDoom(ctx context.Context, entry lock.Entry, t simulator.Trace,
 		return nil, err
 	}
 	a.doom = lessons.DoomCurve(d)
-	return nil, a.writeCharts(a.doom, files)
+	return nil, nil
 }
 
 // printDoom prints the curve, if there is one.

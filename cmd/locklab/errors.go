@@ -66,10 +66,37 @@ func (a *app) report(err error) int {
 	if e := (*exitError)(nil); errors.As(err, &e) {
 		code = e.code
 	}
-	if told := strings.TrimSpace(a.Error(err)); told != "" {
-		fmt.Fprintln(a.stderr, "locklab: "+told)
+	if message := strings.TrimSpace(a.Error(err)); message != "" {
+		fmt.Fprintln(a.stderr, "locklab: "+presentable(message))
 	}
 	return code
+}
+
+// presentable returns a message without control characters, and with … in place of most
+// of what is too long: it may repeat any input.
+func presentable(message string) string {
+	var lines []string
+	for line := range strings.SplitSeq(message, "\n") {
+		line = longQuote.ReplaceAllStringFunc(text.Visible(line), func(s string) string { return cut(s, 100) + `"` })
+		line = longWord.ReplaceAllStringFunc(line, func(s string) string { return cut(s, 200) })
+		lines = append(lines, cut(line, 1000))
+	}
+	return strings.Join(lines[:min(len(lines), 1000)], "\n")
+}
+
+var (
+	longQuote = regexp.MustCompile(`"(?:[^"\\]|\\.){200,}"`)
+	longWord  = regexp.MustCompile(`[^\s"]{400,}`)
+)
+
+// cut returns the first n characters of a text, with … if there are more.
+func cut(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i] + "…"
+		}
+	}
+	return s
 }
 
 // renamedFlags are former names of flags.

@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
@@ -72,8 +70,11 @@ func (a *app) explore() *cobra.Command {
 			if err := b.Check(entry); err != nil {
 				return err
 			}
-			if memory < 0 || memory > 1<<30 {
-				return text.Errorf("error.memory", "value", memory)
+			if err := a.checkMemory(memory); err != nil {
+				return err
+			}
+			if err := a.hasName(c, "checkpoint", b.Checkpoint); err != nil {
+				return err
 			}
 			curve, files, err := a.doomFiles(files, doom)
 			if err != nil {
@@ -84,7 +85,12 @@ func (a *app) explore() *cobra.Command {
 					return text.Errorf("error.witness.format", "file", file)
 				}
 			}
-			b.MaxBytes = memory << 20
+			if err := a.checkOutputs("-o", append(files, curve...)...); err != nil {
+				return err
+			}
+			most, restore := a.keepWithin(memory)
+			defer restore()
+			b.MaxBytes = most
 			b.Progress, b.Now = a.searching(), time.Now
 			began := time.Now()
 			s, err := study.Explore(c.Context(), entry, b)
@@ -95,18 +101,21 @@ func (a *app) explore() *cobra.Command {
 			if err != nil && !stopped {
 				return internal(err)
 			}
+			if s == nil {
+				return noAnswer("error.stopped")
+			}
 			a.reportCheckpoint(b.Checkpoint, s.Result.Kept)
 			took, unanswered := s.Result.Kept.Before+time.Since(began), error(nil)
 			if doom && len(s.Witnesses) > 0 {
 				w := s.Witnesses[0]
-				if unanswered, err = a.findDoom(c.Context(), entry, w.Trace, w.Verdict, curve); err != nil {
+				if unanswered, err = a.findDoom(c.Context(), entry, w.Trace, w.Verdict); err != nil {
 					return internal(err)
 				}
 			}
 			if stopped && s.Result.Complete {
 				unanswered = noAnswer("error.stopped.shortest")
 			}
-			return cmp.Or(a.showSearch(s, took, files), unanswered)
+			return cmp.Or(a.showSearch(s, took, append(files, curve...)), unanswered)
 		},
 	}
 	f, usage := c.Flags(), a.usage("explore")
@@ -170,14 +179,6 @@ func (a *app) reportCheckpoint(file string, k explore.Kept) {
 
 func (a *app) showSearch(s *study.Search, took time.Duration, files []string) error {
 	r := s.Result
-	for _, file := range files {
-		if len(s.Witnesses) == 0 {
-			break
-		}
-		if err := a.writeWitness(file, s.Strategy, s.Witnesses[0]); err != nil {
-			return err
-		}
-	}
 	if a.json {
 		out := exploreJSON{
 			Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
@@ -197,13 +198,16 @@ func (a *app) showSearch(s *study.Search, took time.Duration, files []string) er
 	} else if err := a.printSearch(s, took); err != nil {
 		return err
 	}
-	if !r.Limit.IsZero() {
-		return noAnswer("error.cut.by", "limit", r.Limit)
+	status := error(nil)
+	switch {
+	case r.OutOfMemory:
+		status = noAnswer("error.cut.memory", "states", fmt.Sprint(r.States), "given", a.memory, "more", 2*a.memory)
+	case !r.Limit.IsZero():
+		status = noAnswer("error.cut.by", "limit", r.Limit)
+	case !r.Complete:
+		status = noAnswer("error.cut")
 	}
-	if !r.Complete {
-		return noAnswer("error.cut")
-	}
-	return nil
+	return errors.Join(status, a.writeWitness(files, s))
 }
 
 func (a *app) printSearch(s *study.Search, took time.Duration) error {
@@ -253,10 +257,20 @@ func (a *app) printWitnesses(s *study.Search) {
 	}
 }
 
-func (a *app) writeWitness(name string, entry lock.Entry, w study.Witness) error {
-	o, err := study.ReplayOn(entry, w.Trace)
+// writeWitness writes the first counterexample, if there is one.
+func (a *app) writeWitness(files []string, s *study.Search) error {
+	if len(s.Witnesses) == 0 {
+		for _, name := range files {
+			a.inform("explore.nothing", "file", name)
+		}
+		return nil
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	o, err := study.ReplayOn(s.Strategy, s.Witnesses[0].Trace)
 	if err != nil {
 		return internal(err)
 	}
-	return a.write(name, func(out io.Writer) error { return runFormats[filepath.Ext(name)](a, out, o) })
+	return a.writeRuns(files, o)
 }

@@ -73,8 +73,8 @@ func (a *app) translateHelp(root *cobra.Command) {
 		}
 		if name == "help" {
 			c.Args = func(_ *cobra.Command, args []string) error {
-				if found, _, err := root.Find(args); err == nil && found != root {
-					return nil
+				if found, rest, err := root.Find(args); err == nil && found != root {
+					return a.noArguments(found, rest)
 				}
 				return a.knownCommand(root, args)
 			}
@@ -83,6 +83,10 @@ func (a *app) translateHelp(root *cobra.Command) {
 		c.Flags().BoolP("help", "h", false, a.usage("")("help"))
 	}
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		if names := c.Flags().Args(); c == root && len(names) > 0 && names[0] != "help" { // as in "nonsense --help"
+			a.helped = a.knownCommand(root, names)
+			return
+		}
 		if a.width >= minWidth { // help comes before the flags are checked
 			a.Width = a.width
 		}

@@ -3,17 +3,20 @@
 //
 // Results go to standard output, progress and errors to standard error. The exit status
 // is 0 when everything came out as expected, 1 when a verdict differed, 2 for wrong use,
-// 3 when there is no answer, 4 for an error in locklab itself.
+// 3 when there is no answer, 4 when output was lost or for an error in locklab itself.
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -21,20 +24,31 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
-	stop()
-	os.Exit(code)
+	os.Exit(run(untilStopped(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+}
+
+// untilStopped returns a context that ends with the first signal that asks the program to
+// stop: by Ctrl-C, by kill, or because the terminal is gone. The second Ctrl-C ends the
+// program at once.
+func untilStopped() context.Context {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a closed pipe is an error of Write, and files are still written
+	stop := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		stop = append(stop, syscall.SIGHUP)
+	}
+	ctx, _ := signal.NotifyContext(context.Background(), stop...)
+	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) })
+	return ctx
 }
 
 // run is the whole program. It uses nothing global, so that tests can call it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) (code int) {
 	a := newApp(stdin, stdout, stderr, getenv)
 	a.ctx = ctx
-	a.command = strings.Join(append([]string{"locklab"}, args...), " ")
+	a.command = text.Visible(strings.Join(append([]string{"locklab"}, args...), " "))
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintln(stderr, a.Say("error.internal", "problem", fmt.Sprint(r), "command", a.command))
+			fmt.Fprintln(stderr, presentable(a.Say("error.internal", "problem", fmt.Sprint(r), "command", a.command)))
 			if getenv("LOCKLAB_DEBUG") != "" {
 				stderr.Write(debug.Stack())
 			}
@@ -44,17 +58,19 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	a.guessLanguage(args)
 	root := a.root()
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.SetOut(a.Out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	if err == nil && a.Err != nil {
-		err = internal(text.Errorf("error.output", "cause", a.Err))
+	code = a.report(cmp.Or(err, a.helped))
+	if lost := a.stdout.err; lost != nil && !errors.Is(lost, syscall.EPIPE) { // whoever closed a pipe has seen enough
+		code = cmp.Or(code, a.report(internal(text.Errorf("error.output", "cause", bare(lost)))))
 	}
-	return a.report(err)
+	return code
 }
 
 // root returns the command without a name: it lists the others.
 func (a *app) root() *cobra.Command {
+	version := false
 	root := &cobra.Command{
 		Use:           "locklab",
 		Args:          a.knownCommand,
@@ -64,10 +80,14 @@ func (a *app) root() *cobra.Command {
 			return a.checkCommonFlags()
 		},
 		RunE: func(*cobra.Command, []string) error {
+			if version {
+				return a.printVersion()
+			}
 			a.landing()
 			return nil
 		},
 	}
+	root.Flags().BoolVar(&version, "version", false, a.usage("")("version"))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	f, usage := root.PersistentFlags(), a.usage("")
 	f.BoolVar(&a.json, "json", false, usage("json"))

@@ -198,6 +198,15 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"sweep", "pause/ttl", "--families", "stamps,stamps"}, []string{"stamps twice"}},
 		{[]string{"verify", "--families="}, []string{"names no family"}},
 		{[]string{"matrix", "--families", "stamps", "--strategies", "token"}, []string{"give one of them"}},
+		{[]string{"run", "token", "gc-pause", "--expect", ""}, []string{"--expect names no verdict"}},
+		{[]string{"replay", good, "--expect", ", "}, []string{"--expect names no verdict"}},
+		{[]string{"verify", "--contract", ""}, []string{"--contract: it names no file"}},
+		{[]string{"verify", "--junit", ""}, []string{"--junit: it names no file"}},
+		{[]string{"explore", "token", "--checkpoint", ""}, []string{"--checkpoint: it names no file"}},
+		{[]string{"help", "nonsense"}, []string{`"nonsense"`}},
+		{[]string{"help", "run", "nonsense"}, []string{`"nonsense"`}},
+		{[]string{"nonsense", "--help"}, []string{`"nonsense"`}},
+		{[]string{"demo", "--version"}, []string{"--version"}},
 		{[]string{"run", "somethingelse", "gc-pause"}, []string{`"somethingelse": 'locklab list strategies'`}},
 	} {
 		code, out, errs := call(t, c.args...)

@@ -85,8 +85,8 @@ func (a *app) matrix() *cobra.Command {
 				return text.Errorf("error.runs", "value", runs, "least", "0", "most", "100000")
 			}
 			if dir != "" {
-				if err := a.writable(dir); err != nil {
-					return text.Errorf("error.out", "file", dir, "cause", err)
+				if err := a.writableDir(dir); err != nil {
+					return text.Errorf("error.out", "flag", "-o", "file", dir, "cause", err)
 				}
 			}
 			return a.playMatrix(c.Context(), entries, scs, runs, dir)
@@ -268,11 +268,9 @@ func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry,
 		return page.Write(w, report)
 	}})
 	for _, f := range files {
-		if err := a.write(filepath.Join(dir, f.name), f.fill); err != nil {
-			return false, err
-		}
+		err = errors.Join(err, a.write(filepath.Join(dir, f.name), replaces, f.fill))
 	}
-	return false, nil
+	return false, err
 }
 
 // keeping says of which locks the report shows the runs in full.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -30,7 +29,7 @@ func (a *app) replay() *cobra.Command {
 		Example: a.examples("replay", "replay LINK --against redlock"),
 		Args:    a.exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			want, err := a.parseExpect(expect)
+			want, err := a.parseExpect(c, expect)
 			if err != nil {
 				return err
 			}
@@ -39,6 +38,9 @@ func (a *app) replay() *cobra.Command {
 				return err
 			}
 			if err := a.checkView(view, files); err != nil {
+				return err
+			}
+			if err := a.checkOutputs("-o", curve...); err != nil {
 				return err
 			}
 			t, err := a.readTrace(args[0])
@@ -54,11 +56,11 @@ func (a *app) replay() *cobra.Command {
 			}
 			unanswered := error(nil)
 			if doom {
-				if unanswered, err = a.findDoom(c.Context(), o.Strategy, o.Trace, "", curve); err != nil {
+				if unanswered, err = a.findDoom(c.Context(), o.Strategy, o.Trace, ""); err != nil {
 					return text.Errorf("error.doom", "cause", err)
 				}
 			}
-			return cmp.Or(a.show(o, view, files, want), unanswered)
+			return cmp.Or(a.show(o, view, append(files, curve...), want), unanswered)
 		},
 	}
 	f, usage := c.Flags(), a.usage("replay")
@@ -92,7 +94,7 @@ func (a *app) readTrace(arg string) (simulator.Trace, error) {
 	if !errors.Is(err, simulator.ErrTraceForeign) {
 		return t, err
 	}
-	content, readErr := a.readLimited(arg, 64<<20)
+	content, readErr := a.read(arg, maxTraceFile)
 	if noFile(readErr) {
 		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg), "cause", err)
 	}
@@ -124,19 +126,6 @@ func (a *app) readTrace(arg string) (simulator.Trace, error) {
 func noFile(err error) bool {
 	path := (*os.PathError)(nil)
 	return errors.As(err, &path) && !errors.Is(err, os.ErrPermission) && path.Op == "open"
-}
-
-func (a *app) readLimited(name string, limit int64) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(b)) > limit {
-		err = text.Errorf("error.trace.large", "file", name)
-	}
-	return b, err
 }
 
 // stepThrough prints the table row by row; on a terminal each row waits for Enter or

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
@@ -15,6 +17,26 @@ import (
 // version returns the versions that a page shows.
 func version() string {
 	return fmt.Sprintf("trace format %d, output format %d", simulator.TraceVersion, schema)
+}
+
+// versionJSON is what --version prints.
+type versionJSON struct {
+	Version int    `json:"version"` // of the output
+	Locklab string `json:"locklab"` // as the Go module system names it
+	Go      string `json:"go"`
+	Trace   int    `json:"trace"` // version of links
+}
+
+func (a *app) printVersion() error {
+	v := versionJSON{Version: schema, Locklab: "(devel)", Go: runtime.Version(), Trace: simulator.TraceVersion}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		v.Locklab = info.Main.Version
+	}
+	if a.json {
+		return a.printJSON(v)
+	}
+	a.Printf("locklab %s, %s, %s\n", v.Locklab, v.Go, version())
+	return nil
 }
 
 // assumptions are the keys of what every run takes for granted.

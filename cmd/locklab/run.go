@@ -128,7 +128,7 @@ func (a *app) run() *cobra.Command {
 			if budget != "" {
 				s.Budget = budget
 			}
-			want, err := a.parseExpect(expect)
+			want, err := a.parseExpect(c, expect)
 			if err != nil {
 				return err
 			}
@@ -152,10 +152,8 @@ func (a *app) run() *cobra.Command {
 	return c
 }
 
-func (a *app) parseExpect(words string) (want []verdict.Word, err error) {
-	if words == "" {
-		return nil, nil
-	}
+// parseExpect reads --expect; nil: it was not given.
+func (a *app) parseExpect(c *cobra.Command, words string) (want []verdict.Word, err error) {
 	for _, w := range strings.FieldsFunc(words, func(r rune) bool { return r == ',' || r == ' ' }) {
 		word, err := verdict.ParseWord(w)
 		if former := (*verdict.RenamedError)(nil); errors.As(err, &former) {
@@ -166,16 +164,14 @@ func (a *app) parseExpect(words string) (want []verdict.Word, err error) {
 		}
 		want = append(want, word)
 	}
+	if want == nil && c.Flags().Changed("expect") {
+		return nil, text.Errorf("error.expect.none")
+	}
 	return want, nil
 }
 
-// show prints an outcome, writes the files, and decides the exit status.
+// show prints an outcome, decides the exit status, and writes the files.
 func (a *app) show(o *race.Outcome, view string, files []string, want []verdict.Word) error {
-	for _, name := range files {
-		if err := a.writeRun(name, o); err != nil {
-			return err
-		}
-	}
 	if a.json {
 		j := outcomeJSON(o)
 		j.Doom = a.doomToJSON()
@@ -185,6 +181,11 @@ func (a *app) show(o *race.Outcome, view string, files []string, want []verdict.
 	} else if err := a.printRun(o, view); err != nil {
 		return err
 	}
+	return errors.Join(a.runStatus(o, want), a.writeRuns(files, o))
+}
+
+// runStatus returns an error with the exit status of a run.
+func (a *app) runStatus(o *race.Outcome, want []verdict.Word) error {
 	switch {
 	case want != nil && !sameSet(o.Verdicts, want):
 		return &exitError{exitDiffers, text.Errorf("error.differs", "want", lessons.Words(want), "got", lessons.Words(o.Verdicts))}
@@ -278,13 +279,27 @@ func (a *app) checkView(view string, files []string) error {
 			return text.Errorf("error.run.format", "file", f)
 		}
 	}
-	return nil
+	return a.checkOutputs("-o", files...)
+}
+
+// writeRuns writes a run to files, and its doom curve to those that are for that.
+func (a *app) writeRuns(files []string, o *race.Outcome) (failed error) {
+	for _, name := range files {
+		failed = errors.Join(failed, a.writeRun(name, o))
+	}
+	return failed
 }
 
 func (a *app) writeRun(name string, o *race.Outcome) error {
+	if chartFormats[filepath.Ext(name)] != nil {
+		if a.doom == nil {
+			return nil // whoever asked was told why
+		}
+		return a.writeCharts(a.doom, []string{name})
+	}
 	if o.History == nil && filepath.Ext(name) != ".json" {
 		return text.Errorf("error.run.na", "file", name, "why",
 			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, o) }))
 	}
-	return a.write(name, func(w io.Writer) error { return runFormats[filepath.Ext(name)](a, w, o) })
+	return a.write(name, replaces, func(w io.Writer) error { return runFormats[filepath.Ext(name)](a, w, o) })
 }

@@ -49,9 +49,13 @@ func (a *app) sweep() *cobra.Command {
 			if runs < 1 || runs > 1_000_000 {
 				return text.Errorf("error.runs", "value", runs, "least", "1", "most", "1000000")
 			}
+			files := withNumbers(chosen.files)
+			if err := a.checkOutputs("-o", files...); err != nil {
+				return err
+			}
 			drawn, err := a.findSensitivity(c.Context(), entries, xs, runs)
 			out := sweepJSON{schema, errors.Is(err, context.Canceled), text.Say("en", "sensitivity.x"), drawn.Takeaway("en"), drawn.Series}
-			return a.showChart(drawn, err, withNumbers(chosen.files), out,
+			return a.showChart(drawn, err, files, out,
 				"locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix")
 		},
 	}

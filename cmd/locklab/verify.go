@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -60,7 +57,11 @@ type deviationJSON struct {
 }
 
 // verifyFlags say where the contract comes from and where else the results go.
-type verifyFlags struct{ contract, junit, summary, annotations string }
+type verifyFlags struct {
+	contract, junit, summary, annotations string
+
+	memory int64 // in MB; 0: no limit
+}
 
 func (a *app) verify() *cobra.Command {
 	var (
@@ -76,6 +77,14 @@ func (a *app) verify() *cobra.Command {
 			if flags.annotations != "" && flags.annotations != "github" {
 				return text.Errorf("error.annotations", "value", flags.annotations)
 			}
+			// --summary may be empty: outside of GitHub its variable is
+			err := errors.Join(a.hasName(c, "contract", flags.contract), a.hasName(c, "junit", flags.junit))
+			if err != nil {
+				return err
+			}
+			if err := a.checkMemory(flags.memory); err != nil {
+				return err
+			}
 			rows, err := a.contractRows(flags.contract)
 			if err == nil && families != nil {
 				rows, err = a.rowsOf(families, rows)
@@ -87,9 +96,12 @@ func (a *app) verify() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, f := range []string{flags.junit, flags.summary} {
-				if err := a.writable(filepath.Dir(f)); f != "" && err != nil {
-					return text.Errorf("error.file", "file", f, "cause", err)
+			for name, file := range map[string]string{"junit": flags.junit, "summary": flags.summary} {
+				if file == "" {
+					continue
+				}
+				if err := a.checkOutputs("--"+name, file); err != nil {
+					return err
 				}
 			}
 			return a.proveRows(c.Context(), rows, open, flags)
@@ -100,6 +112,7 @@ func (a *app) verify() *cobra.Command {
 	f.StringVar(&flags.contract, "contract", "", usage("contract"))
 	f.StringVar(&flags.junit, "junit", "", usage("junit"))
 	f.StringVar(&flags.summary, "summary", "", usage("summary"))
+	f.Int64Var(&flags.memory, "max-memory", 4096, usage("max-memory"))
 	f.StringVar(&flags.annotations, "annotations", "", usage("annotations"))
 	return c
 }
@@ -109,11 +122,11 @@ func (a *app) contractRows(file string) ([]contract.Expectation, error) {
 	if file == "" {
 		return contract.Own(), nil
 	}
-	content, err := os.ReadFile(file)
+	content, err := a.read(file, maxContract)
 	if err != nil {
 		return nil, text.Errorf("error.contract", "cause", err)
 	}
-	return contract.Parse(file, string(content))
+	return contract.Parse(text.Visible(file), string(content))
 }
 
 // rowsOf returns the rows about locks of these families.
@@ -160,6 +173,11 @@ func (a *app) uncovered(file string, families []string) (open []ci.Uncovered, er
 }
 
 func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open []ci.Uncovered, flags verifyFlags) error {
+	most, restore := a.keepWithin(flags.memory)
+	defer restore()
+	for i := range rows {
+		rows[i].Bounds.MaxBytes = most
+	}
 	done, end := a.progress(len(rows), "progress.proofs")
 	proofs, err := contract.Verify(ctx, rows, done)
 	end()
@@ -174,13 +192,10 @@ func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open [
 	} else {
 		err = a.printVerification(v)
 	}
-	if err == nil {
-		err = a.writeVerification(v, flags)
-	}
 	if err != nil {
 		return err
 	}
-	return a.verifyStatus(v, stopped)
+	return errors.Join(a.verifyStatus(v, stopped), a.writeVerification(v, flags))
 }
 
 func (a *app) printVerification(v *ci.Verification) error {
@@ -201,18 +216,14 @@ func (a *app) writeVerification(v *ci.Verification, flags verifyFlags) error {
 			return internal(err)
 		}
 	}
-	for _, f := range []struct {
-		name string
-		fill func(io.Writer) error
-	}{{flags.junit, v.JUnit}, {flags.summary, v.Summary}} {
-		if f.name == "" {
-			continue
-		}
-		if err := a.write(f.name, f.fill); err != nil {
-			return err
-		}
+	var junit, summary error
+	if flags.junit != "" {
+		junit = a.write(flags.junit, replaces, v.JUnit)
 	}
-	return nil
+	if flags.summary != "" { // every step of a job adds its part
+		summary = a.write(flags.summary, appends, v.Summary)
+	}
+	return errors.Join(junit, summary)
 }
 
 // verifyStatus returns an error with the exit status, without text: the output has said

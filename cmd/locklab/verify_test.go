@@ -76,7 +76,10 @@ func TestVerifyStatus(t *testing.T) {
 		{"cut short", "[search max-states=20 budget=crash=1]\ntoken HOLDS\n", exitNoAnswer, "could not tell: the search was cut short"},
 		{"cut short, and another differs", "[search max-states=20 budget=crash=1]\ntoken HOLDS\n[gc-pause]\ntoken HOLDS\n", exitDiffers, "1 of 1 cell and 1 of 1 search not as contracted."},
 		{"an unknown lock", "[search]\ntokn HOLDS\n", exitUsage, "contract.txt:2: there is no lock \"tokn\": did you mean token?"},
-		{"bad bounds", "[search clients=99]\ntoken HOLDS\n", exitUsage, "contract.txt:2: clients=99: give 1 to 6"},
+		{"bad bounds", "[search clients=99]\ntoken HOLDS\n", exitUsage, "contract.txt:1: clients=99: give 1 to 6"},
+		{"a section without rows", "[gc-pause]\n[search]\ntoken HOLDS\n", exitUsage, "contract.txt:1: [gc-pause] has no line under it"},
+		{"a search without rows", "[gc-pause]\ntoken HOLDS\n[search]\n", exitUsage, "contract.txt:3: [search] has no line under it"},
+		{"[locks] alone", "[locks]\n", exitUsage, "contract.txt:1: [locks] has no line under it"},
 		{"an empty file", "", exitUsage, "contract.txt: it promises nothing"},
 	} {
 		code, out, errs := callIn(t, c.contract, "verify", "--contract", "contract.txt")

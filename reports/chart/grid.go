@@ -59,7 +59,7 @@ type Cell struct {
 }
 
 // Word is the verdict that stands for the cell: broken before unknown before
-// vacuous before holds. FENCED stands for the OVERLAP that it implies, unless a
+// vacuous before holds. FENCED stands for the OVERLAP beside it, unless a
 // stale write came through.
 func (c *Cell) Word() verdict.Word {
 	if slices.Contains(c.Verdicts, verdict.Fenced) && !slices.Contains(c.Verdicts, verdict.StaleWrite) {

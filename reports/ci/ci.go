@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"locklab/reports"
@@ -209,13 +210,14 @@ func (s *junitSuite) add(c *Check) error {
 	return nil
 }
 
-// printable replaces what XML cannot hold, not even escaped, by a visible mark.
+// printable replaces what XML cannot hold, not even escaped, and what controls a terminal
+// or the direction of a text, by a visible mark.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t' || r == '\n' || r == '\r':
 			return r
-		case r < ' ' || r == 0xfffe || r == 0xffff:
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == 0xfffe || r == 0xffff:
 			return utf8.RuneError
 		}
 		return r

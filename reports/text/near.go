@@ -12,6 +12,9 @@ import (
 // and none begins with it. It is the value of a placeholder that follows the name without
 // a blank.
 func Near(name string, names []string) Sentence {
+	if len(name) > 100 {
+		return hint("") // it is like no name, and to find that out would take long
+	}
 	best, distance := "", utf8.RuneCountInString(name)/2+1
 	for _, n := range names {
 		d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(n))

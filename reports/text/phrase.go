@@ -2,9 +2,7 @@ package text
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode"
 )
 
 // A Sentence can be said in every language. A Phrase is one, an error of Errorf, and an
@@ -51,23 +49,10 @@ func say(lang string, v any) string {
 	return printable(fmt.Sprint(v))
 }
 
-// printable escapes the control characters of what somebody has typed, except the end of a line.
+// printable is Visible, except for the end of a line.
 func printable(s string) string {
-	if strings.IndexFunc(s, isControl) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if isControl(r) {
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+	return escaped(s, func(r rune) bool { return controls(r) && r != '\n' })
 }
-
-func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' }
 
 // phraseError is a Phrase that says what is wrong.
 type phraseError struct{ Phrase }

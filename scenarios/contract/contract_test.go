@@ -92,7 +92,7 @@ func sameWords(a, b []verdict.Word) bool {
 //	OK  safe and live          MX  two clients believe that they hold the lock
 //	CR  the resource corrupted WR  a client removes a lock that is not its own
 //	PH  held by nobody         BL  blocked for a time    DL  blocked for ever
-//	ST  nobody wins
+//	ST  nobody wins            FE  the resource refused a late write
 //	-CR not corrupted          ·   no meaning, or safe by construction
 //
 // A fact demands its outcomes, and allows others beside them.
@@ -124,8 +124,8 @@ var catalogue = []struct {
 	{"gc-pause-fenced", [6]string{"OK", "-CR", "-CR", "-CR", "-CR", "·"}},
 	{"gc-pause-cas", [6]string{"OK", "-CR", "-CR", "-CR", "-CR", "-CR"}}, // no counter is needed: redlock can have it too
 	{"R20", [6]string{"CR", "CR", "CR", "CR", "CR", "CR"}},
-	{"late-write-fenced", [6]string{"OK", "OK", "OK", "OK", "OK", "·"}},
-	{"late-write-cas", [6]string{"OK", "OK", "OK", "OK", "OK", "OK"}},
+	{"late-write-fenced", [6]string{"FE", "FE", "FE", "FE", "FE", "·"}},
+	{"late-write-cas", [6]string{"FE", "FE", "FE", "FE", "FE", "FE"}},
 	{"R21", [6]string{"MX", "MX", "MX", "MX", "OK", "OK"}},
 	{"R22", [6]string{"MX", "MX", "MX", "MX", "MX", "OK"}},
 	{"R22B", [6]string{"·", "·", "·", "·", "MX", "·"}},
@@ -249,7 +249,7 @@ func TestDisagreementsAreProven(t *testing.T) {
 func lacks(words []verdict.Word, fact string) string {
 	needs := map[string]verdict.Word{
 		"MX": verdict.Overlap, "CR": verdict.StaleWrite, "WR": verdict.WrongDel, "PH": verdict.Orphan,
-		"BL": verdict.Blocked, "DL": verdict.Deadlock, "ST": verdict.Starved, "OK": verdict.Holds, "·": verdict.NA,
+		"BL": verdict.Blocked, "DL": verdict.Deadlock, "ST": verdict.Starved, "FE": verdict.Fenced, "OK": verdict.Holds, "·": verdict.NA,
 	}
 	for _, code := range strings.Fields(fact) {
 		if code, not := strings.CutPrefix(code, "-"); not {

@@ -59,9 +59,18 @@ type parser struct {
 	line         int                     // number of the line that is being read
 	row          func(text string) error // reads a line of the current section
 	expectations []Expectation
+	sections     []section
 	lines        map[string]int // Expectation.Name -> line
 	locks        []contractedLock
 	races        []contractedRace // with a section each
+}
+
+// A section is a header with the rows under it.
+type section struct {
+	header string
+	line   int
+	rows   int
+	isRace bool
 }
 
 type contractedLock struct {
@@ -90,6 +99,14 @@ func parse(file, content string) (*parser, error) {
 		if err := read(line); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, p.line, err)
 		}
+		if line[0] != '[' {
+			p.sections[len(p.sections)-1].rows++
+		}
+	}
+	for _, s := range p.sections { // locks under [locks] are expected to hold in a race without rows
+		if s.rows == 0 && !(s.isRace && p.locks != nil) {
+			return nil, fmt.Errorf("%s:%d: %w", file, s.line, text.Errorf("error.contract.norows", "header", s.header))
+		}
 	}
 	p.derive()
 	return p, nil
@@ -102,11 +119,16 @@ func (p *parser) section(line string) error {
 	if !closed {
 		return text.Errorf("error.contract.section", "text", line)
 	}
-	switch kind, rest, _ := strings.Cut(name, " "); {
+	kind, rest, _ := strings.Cut(name, " ")
+	p.sections = append(p.sections, section{header: line, line: p.line, isRace: name != "locks" && kind != "search"})
+	switch {
 	case name == "locks":
 		p.row = p.lockRow
 	case kind == "search":
 		b, err := searchBounds(rest)
+		if err == nil {
+			err = refused(b)
+		}
 		if err != nil {
 			return err
 		}
@@ -120,6 +142,18 @@ func (p *parser) section(line string) error {
 		p.row = func(line string) error { return p.expect(Expectation{Scenario: sc}, raceVerdict, line) }
 	}
 	return nil
+}
+
+// refused is the error that bounds have with every lock, if it is always the same.
+func refused(b study.Bounds) (first error) {
+	for _, e := range algorithms.All() {
+		err := b.Check(e)
+		if err == nil || first != nil && err.Error() != first.Error() {
+			return nil
+		}
+		first = err
+	}
+	return first
 }
 
 // expect reads "token watchdog OVERLAP STALE-WRITE | why": one expectation of the

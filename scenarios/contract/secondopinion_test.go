@@ -1,6 +1,7 @@
 package contract_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -13,10 +14,11 @@ import (
 )
 
 // TestSecondOpinion: a linearizability checker that knows nothing of leases
-// finds a mutex in a history exactly if our judges find no overlap in it.
+// finds a mutex in a history exactly if our judges find no overlap in it, and a second
+// judge charges what the first one finds.
 func TestSecondOpinion(t *testing.T) {
 	t.Parallel()
-	overlaps, runs := 0, 0
+	overlaps, runs, charges := 0, 0, 0
 	agree := func(t *testing.T, o *race.Outcome) {
 		t.Helper()
 		if o.History == nil {
@@ -30,6 +32,10 @@ func TestSecondOpinion(t *testing.T) {
 		if secondopinion.Linearizable(o.History) == overlap {
 			t.Errorf("%s: OVERLAP is %t, and the second opinion differs", o.Trace.Link(), overlap)
 		}
+		if ours, theirs := found(o), charged(o); !slices.Equal(ours, theirs) {
+			t.Errorf("%s: found %q, and the second opinion is %q", o.Trace.Link(), ours, theirs)
+		}
+		charges += len(found(o))
 	}
 	racetest.EveryCell(t, func(t *testing.T, e lock.Entry, sc race.Scenario, s race.Settings) {
 		agree(t, racetest.PlayListed(t, e, sc, s))
@@ -58,7 +64,33 @@ func TestSecondOpinion(t *testing.T) {
 			agree(t, p.Outcome(run, s))
 		}
 	}
+	if charges == 0 {
+		t.Error("nobody is charged with anything: agreement says nothing")
+	}
 	if overlaps == 0 || overlaps == runs {
 		t.Errorf("%d of %d runs overlap: agreement says nothing", overlaps, runs)
 	}
+}
+
+// found lists what the judges found that the second opinion judges too.
+func found(o *race.Outcome) (list []string) {
+	for _, f := range o.Judgement.Findings {
+		switch f.Verdict {
+		case verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie:
+			list = append(list, fmt.Sprint(f.Event, f.Verdict, f.Clients))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// charged lists what the second opinion says, in the same words.
+func charged(o *race.Outcome) (list []string) {
+	for _, c := range secondopinion.Charges(o.History) {
+		if c.Word != string(verdict.Orphan) { // a refusal alone is no finding
+			list = append(list, fmt.Sprint(c.Event, c.Word, c.Clients))
+		}
+	}
+	slices.Sort(list)
+	return list
 }

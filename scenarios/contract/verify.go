@@ -149,6 +149,9 @@ func (r *Result) CompareSearch() {
 	if limit := r.Search.Result.Limit; !limit.IsZero() {
 		r.note(Inconclusive, "the search was cut short: %s", limit.Say("en"))
 	}
+	if r.Search.Result.OutOfMemory {
+		r.note(Inconclusive, "the search was cut short by --max-memory: give it more, for example twice as much, or smaller bounds")
+	}
 	if !complete && r.Status == Met {
 		r.note(Inconclusive, "the search was cut short after %d states: what it did not visit is unknown", r.Search.Result.States)
 	}

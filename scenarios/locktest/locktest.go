@@ -106,7 +106,7 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 		t.Run(string(c.word), func(t *testing.T) { p.judge(t, s, c) })
 	}
 	if !t.Failed() {
-		t.Log("\n" + s.Certificate())
+		t.Log("\n" + p.certificate(s))
 	}
 	p.reportLeaks()
 }
@@ -175,9 +175,9 @@ func (p *plan) judge(t *testing.T, s *study.Search, c Claim) {
 	i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == c.word })
 	switch {
 	case i < 0 && !s.Complete:
-		t.Errorf("%s: not found, and not proved: the search was cut short (%s)\n%s", c.word, s.Limit, s.Certificate())
+		t.Errorf("%s: not found, and not proved: the search was cut short (%s)\n%s", c.word, s.Limit, p.certificate(s))
 	case i < 0 && c.breaks:
-		t.Errorf("%s: it cannot happen, and the test says that it does with %d faults. Write Holds(%q).\n%s", c.word, c.par, c.word, s.Certificate())
+		t.Errorf("%s: it cannot happen, and the test says that it does with %d faults. Write Holds(%q).\n%s", c.word, c.par, c.word, p.certificate(s))
 	case i < 0:
 	case !c.breaks:
 		t.Error(p.broken(s, s.Witnesses[i], "the test says that it cannot happen"))

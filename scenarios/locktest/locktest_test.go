@@ -196,6 +196,38 @@ func joined(words []verdict.Word) (s string) {
 	return s
 }
 
+// A witness that was kept fails the test before any search, as long as it leads where the
+// test says that nothing leads; a test that expects it is not disturbed.
+func TestKept(t *testing.T) {
+	t.Chdir(t.TempDir())
+	p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, setNX, nil)
+	s, err := p.search(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	*keepFlag = true
+	defer func() { *keepFlag = false }()
+	p.keep(t, s.Witnesses[0])
+	word := string(s.Witnesses[0].Verdict)
+	if p.playKept(Breaks(word, 1)) {
+		t.Error("a test that expects the verdict fails")
+	}
+	silent := &testing.T{}
+	p.reportTo = silent
+	if !p.playKept(Holds(word)) || !silent.Failed() {
+		t.Error("the witness that was kept does not fail the test")
+	}
+	p.code = func(c *Client) { // mended: it does not lock at all
+		rdb := dial(c)
+		defer rdb.Close()
+		rdb.SetNX(c.Context(), "k", "1", ttl)
+	}
+	p.reportTo = t
+	if p.playKept(Holds(word)) {
+		t.Error("the witness still fails other code")
+	}
+}
+
 // The second search of the same code finds the same, number for number.
 func TestTwice(t *testing.T) {
 	var states []int

@@ -28,7 +28,16 @@ func (p *plan) broken(s *study.Search, w study.Witness, why string) string {
 	if err != nil {
 		return out + "its shortest witness could not be played again: " + err.Error()
 	}
-	return out + p.show(o) + "\n" + s.Certificate() + "\n\nplay it again:\n  " + p.command(w.Trace)
+	return out + p.show(o) + "\n" + p.certificate(s) + "\n\nplay it again:\n  " + p.command(w.Trace)
+}
+
+// certificate is what a search covered, and what it relies on.
+func (p *plan) certificate(s *study.Search) string {
+	clock := "what it does does not depend on its clock, as far as executions with more time between show"
+	if p.timed {
+		clock = "it was told the time with every observation"
+	}
+	return s.Certificate() + "\n  carried      the code as it is, every history executed at least twice; " + clock
 }
 
 // faultsOf names the faults of a witness.
@@ -141,27 +150,27 @@ func (p *plan) playKept(claims []Claim) (failed bool) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			p.t.Errorf("a kept witness: %v", err)
+			p.reportTo.Errorf("a kept witness: %v", err)
 			continue
 		}
 		trace, err := simulator.ParseLink(string(text))
 		if err != nil {
-			p.t.Errorf("%s: %v: delete the file", file, err)
+			p.reportTo.Errorf("%s: %v: delete the file", file, err)
 			continue
 		}
 		word := verdict.Word(strings.TrimSuffix(filepath.Base(file), ".link"))
 		if trace.Settings != p.study.String() {
-			p.t.Logf("%s is of other bounds (%s) and is not played", file, trace.Settings)
+			p.reportTo.Logf("%s is of other bounds (%s) and is not played", file, trace.Settings)
 			continue
 		}
 		o, err := p.play(trace.Choices)
 		if err != nil {
-			p.t.Logf("%s: the code does something else by now, which is as it should be if it was mended: %v", file, err)
+			p.reportTo.Logf("%s: the code does something else by now, which is as it should be if it was mended: %v", file, err)
 			continue
 		}
 		claim := slices.IndexFunc(claims, func(c Claim) bool { return c.word == word && !c.breaks })
 		if claim >= 0 && slices.Contains(o.Verdicts, word) {
-			p.t.Errorf("%s: the witness in %s still leads there\n%s", word, file, p.show(o))
+			p.reportTo.Errorf("%s: the witness in %s still leads there\n%s", word, file, p.show(o))
 			failed = true
 		}
 	}

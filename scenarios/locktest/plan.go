@@ -27,22 +27,23 @@ import (
 
 // plan is a test of one lock: its bounds and its code.
 type plan struct {
-	t      *testing.T
-	bounds Bounds
-	code   func(*Client)
-	entry  lock.Entry
-	study  study.Bounds
-	random random
-	folder string // of the code
-	timed  bool   // the code learns the time with every observation
-	watch  bool   // the lines of the code are noted
-	once   bool   // nothing is compared: see bubble.Host.Once
-	hosts  []*bubble.Host
+	t        *testing.T
+	reportTo testing.TB // t, but in tests of this package
+	bounds   Bounds
+	code     func(*Client)
+	entry    lock.Entry
+	study    study.Bounds
+	random   random
+	folder   string // of the code
+	timed    bool   // the code learns the time with every observation
+	watch    bool   // the lines of the code are noted
+	once     bool   // nothing is compared: see bubble.Host.Once
+	hosts    []*bubble.Host
 }
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	b = b.filled()
-	p := &plan{t: t, bounds: b, code: code, random: random{t}}
+	p := &plan{t: t, reportTo: t, bounds: b, code: code, random: random{t}}
 	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Nodes: b.Servers, TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
 	p.study = study.Bounds{Clients: b.Clients, Attempts: b.Attempts, Budget: b.Budget, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, MaxStates: b.MaxStates}
 	if err := p.check(); err != nil {

@@ -2,6 +2,7 @@ package race
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -131,10 +132,10 @@ func (a *ClientRun) Check(lease lock.Lease) bool {
 func (a *ClientRun) Ask(what string, call func(context.Context) error) bool {
 	a.Record(history.Event{Kind: history.Acquire, Note: what})
 	if err := call(context.Background()); err != nil {
-		a.Record(history.Event{Kind: history.Refuse, Note: client.Note(err)})
+		a.Record(history.Event{Kind: history.Refuse, Claims: errors.Is(err, lock.ErrNotHeld), Note: client.Note(err)})
 		return false
 	}
-	a.Record(history.Event{Kind: history.Enter, Note: what})
+	a.Record(history.Event{Kind: history.Enter, Claims: true, OK: true, Note: what})
 	return true
 }
 

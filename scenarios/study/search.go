@@ -46,7 +46,8 @@ func (s *Search) Untriggered() (names []string) {
 const SearchID = "search"
 
 // Explore searches everything that a lock can come to within the bounds. When
-// ctx ends, the search so far comes with ctx's error.
+// ctx ends, the search so far comes with ctx's error; nil if it ended before the
+// checkpoint was read.
 func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	if err := b.Check(entry); err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 		return nil, err
 	}
 	result, err := explore.Search(ctx, search)
-	if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
+	if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) || result == nil && errors.Is(err, ctx.Err()) {
 		return nil, err
 	}
 	if err != nil && !errors.Is(err, ctx.Err()) {

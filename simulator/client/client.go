@@ -58,11 +58,16 @@ func Try(c *simulator.Client, strategy lock.Strategy) (lock.Lease, error) {
 	c.Record(history.Event{Kind: history.Acquire})
 	lease, err := strategy.Acquire(context.Background(), Key)
 	if err != nil {
-		c.Record(history.Event{Kind: history.Refuse, Note: Note(err)})
+		c.Record(Refusal(err))
 		return nil, err
 	}
 	c.Record(history.Event{Kind: history.Enter, Token: FencingToken(lease)})
 	return lease, nil
+}
+
+// Refusal is the refusal of an attempt that ended with err.
+func Refusal(err error) history.Event {
+	return history.Event{Kind: history.Refuse, Claims: errors.Is(err, lock.ErrNotAcquired), Note: Note(err)}
 }
 
 // A Section is what a client does while it holds the lock, by its own clock.
@@ -88,17 +93,17 @@ func Work(c *simulator.Client, lease lock.Lease, s Section) {
 	c.Record(history.Event{Kind: history.Leave})
 }
 
-// Release releases the lock and records the result. If the outcome is unknown, because
-// no answer came, the lock claims nothing.
+// Release releases the lock and records the result. A success states something only if
+// the lease is a Reporter; ErrNotHeld always does. If the outcome is unknown, because no
+// answer came, the lock claims nothing.
 func Release(c *simulator.Client, lease lock.Lease) error {
 	c.Record(history.Event{Kind: history.Release})
 	err := lease.Release(context.Background())
 	_, claims := lease.(lock.Reporter)
-	e := history.Event{Kind: history.Released, Claims: claims, OK: err == nil, Note: Note(err)}
-	if err != nil && !errors.Is(err, lock.ErrNotHeld) {
-		e.Claims = false
+	if err != nil {
+		claims = errors.Is(err, lock.ErrNotHeld)
 	}
-	c.Record(e)
+	c.Record(history.Event{Kind: history.Released, Claims: claims, OK: err == nil, Note: Note(err)})
 	return err
 }
 

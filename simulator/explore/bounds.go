@@ -59,6 +59,9 @@ func Search(ctx context.Context, b *Bounds) (*Result, error) {
 	if r == nil {
 		return nil, err
 	}
+	if err := b.checkWitnesses(sim, r); err != nil {
+		return nil, err
+	}
 	all := r.Found
 	r.Found = slices.DeleteFunc(slices.Clone(all), func(w Witness) bool {
 		return slices.ContainsFunc(all, func(o Witness) bool { return o.Verdict == w.Verdict && properSubset(o.Cause, w.Cause) })
@@ -260,14 +263,14 @@ func (b *Bounds) probe(c *simulator.Client) {
 		lease, err := strategy.Acquire(context.Background(), client.Key)
 		switch {
 		case errors.Is(err, lock.ErrNotAcquired):
-			c.Record(history.Event{Kind: history.Refuse, Note: ProbeRefused})
+			c.Record(history.Event{Kind: history.Refuse, Claims: true, Note: ProbeRefused})
 			return
 		case err == nil:
 			c.Record(history.Event{Kind: history.Enter})
 			LeaveAndRelease(c, lease)
 			return
 		}
-		c.Record(history.Event{Kind: history.Refuse, Note: client.Note(err)}) // no answer is no refusal
+		c.Record(client.Refusal(err)) // no answer is no refusal
 	}
 }
 
@@ -288,21 +291,26 @@ func (b *Bounds) strategy(c *simulator.Client) lock.Strategy {
 
 // Words are the verdicts that a search looks for, in their order. ORPHAN counts
 // when it refused another client. DEADLOCK is what the probe reports. STARVED means
-// that every client was refused each time, although no fault was injected.
+// that every attempt of every client was refused in vain, although no fault was injected:
+// a bounded search has no more rounds than that.
 func Words() []verdict.Word { return slices.Clone(order) }
 
 // Verdicts are those of Words that a search finds in a run of b, in their order.
 func (b *Bounds) Verdicts(h *history.History, choices []simulator.Choice) (words []verdict.Word) {
 	var judges verdict.Safety
 	var found wordSet
+	inVain := true
 	c := verdict.CaseOf(h)
 	for i := range h.Events {
 		found |= observe(&judges, &c, b.Clients+1, i, &h.Events[i])
+		if h.Events[i].Client <= b.Clients { // not the probe
+			inVain = judges.InVain()
+		}
 	}
 	for _, w := range judges.Words() {
 		found.add(w)
 	}
-	if b.allRefused(h) && !slices.ContainsFunc(choices, func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb }) {
+	if inVain && b.allRefused(h) && !slices.ContainsFunc(choices, func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb }) {
 		found.add(verdict.Starved)
 	}
 	return found.list()

@@ -3,6 +3,7 @@ package explore
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -37,8 +39,10 @@ import (
 // A Checkpoint is a file that keeps a search.
 type Checkpoint struct {
 	// File is written from time to time, when the search is cut short and when it ends,
-	// each time atomically. If it exists the search goes on from it. "": the search is
-	// not kept.
+	// each time atomically. If it exists and is not empty the search goes on from it. No
+	// other process can use it meanwhile, where the system has flock. A search that is
+	// killed loses less than a minute, or a tenth of its time, unless one layer or the
+	// writing of the file takes longer. "": the search is not kept.
 	File string
 	// Search says in one line what is searched. A file of another search, or of another
 	// build of this program, is refused.
@@ -93,11 +97,15 @@ type checkpointer struct {
 	phase  phase
 	first  *Result       // of the first pass, once that is done
 	rest   *codec.Reader // the rest of the file, from which a pass is to go on
-	close  func()        // ends rest
 	off    bool          // the present pass is not to be kept
 	cut    bool          // the search was cut short
 
-	began time.Time // this run
+	path string   // of the file itself, where File is a link
+	held *os.File // the file that stands there now, locked
+
+	began time.Time     // this run
+	ended time.Time     // the layer before
+	layer time.Duration // what that took
 	last  save
 }
 
@@ -115,12 +123,24 @@ func (s *save) cost(states int) time.Duration {
 	return s.syncing + time.Duration(float64(s.filling)*float64(tables+states)/float64(tables+s.states))
 }
 
-// share bounds the cost of saving: one part in so many of the time between two saves. A
-// search that is killed loses at most that time.
+// share bounds the cost of saving: one part in so many of the time between two saves,
+// unless that would be too long for a search that is killed to lose.
 var share time.Duration = 25
 
-// openCheckpoint reads the checkpoint, if there is one, up to the tables.
-func openCheckpoint(c Checkpoint) (*checkpointer, error) {
+// loss is what a search that is killed may lose after it has taken so long.
+func loss(taken time.Duration) time.Duration { return max(time.Minute, taken/10) }
+
+// due says whether a search with so many states is to be saved before its next layer,
+// which is taken to last up to twice as long as the last one.
+func (k *checkpointer) due(states int) bool {
+	since, cost := k.since(k.last.at), k.last.cost(states)
+	late := since+2*k.layer+cost >= loss(k.report.Before+k.since(k.began))
+	return since >= share*cost || late && since >= cost // half of the time is enough for saving
+}
+
+// openCheckpoint reads the checkpoint, if there is one, up to the tables. The error is a
+// *CheckpointError, or ctx's.
+func openCheckpoint(ctx context.Context, c Checkpoint) (*checkpointer, error) {
 	if c.File == "" {
 		return nil, nil
 	}
@@ -132,32 +152,96 @@ func openCheckpoint(c Checkpoint) (*checkpointer, error) {
 		return nil, err
 	}
 	k := &checkpointer{Checkpoint: c, build: build, began: c.Now()}
-	k.last.at = k.began
-	f, err := os.Open(c.File)
-	if errors.Is(err, fs.ErrNotExist) {
-		return k, nil
+	k.last.at, k.ended = k.began, k.began
+	err = k.hold()
+	if err == nil {
+		err = k.read(ctx, k.held)
 	}
 	if err != nil {
-		return nil, &CheckpointError{c.File, text.Errorf("error.checkpoint.open", "cause", reason(err))}
-	}
-	if err := k.read(f); err != nil {
-		f.Close()
+		k.release()
+		if ctx.Err() != nil {
+			return nil, err
+		}
 		return nil, &CheckpointError{c.File, reason(err)}
 	}
 	return k, nil
 }
 
-// read checks that the file is a checkpoint, complete, and of this search.
-func (k *checkpointer) read(f *os.File) error {
+// hold opens the file and locks it. A file that does not exist is made, empty, so that
+// there is something to lock; release removes it if it stays so.
+func (k *checkpointer) hold() error {
+	for {
+		if info, err := os.Stat(k.File); err == nil && !info.Mode().IsRegular() {
+			return text.Errorf("error.checkpoint.irregular")
+		}
+		f, err := os.Open(k.File)
+		if errors.Is(err, fs.ErrNotExist) {
+			if f, err = os.OpenFile(k.File, os.O_RDONLY|os.O_CREATE, 0o666); err != nil {
+				return text.Errorf("error.checkpoint.unwritable", "cause", reason(err))
+			}
+		}
+		if err != nil {
+			return text.Errorf("error.checkpoint.open", "cause", reason(err))
+		}
+		if k.path, err = filepath.EvalSymlinks(k.File); err == nil {
+			err = lockFile(f)
+		}
+		if err != nil {
+			f.Close()
+			return err
+		}
+		held, err := f.Stat()
+		there, gone := os.Stat(k.path)
+		if err == nil && gone == nil && os.SameFile(held, there) {
+			k.held = f
+			return nil
+		}
+		f.Close() // its owner has replaced it, or removed it, before it was locked here
+	}
+}
+
+var errInUse = text.Errorf("error.checkpoint.inuse")
+
+// release ends the use of the file.
+func (k *checkpointer) release() {
+	if k == nil || k.held == nil {
+		return
+	}
+	if info, err := k.held.Stat(); err == nil && info.Size() == 0 {
+		os.Remove(k.path) // while it is locked
+	}
+	k.held.Close()
+	k.held = nil
+}
+
+// reading is a file until ctx ends.
+type reading struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r reading) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(b)
+}
+
+// read checks that the file is a checkpoint, complete, and of this search. An empty file
+// holds nothing yet.
+func (k *checkpointer) read(ctx context.Context, f *os.File) error {
+	if info, err := f.Stat(); err != nil || info.Size() == 0 {
+		return err
+	}
 	head := make([]byte, len(checkpointTitle))
 	if _, err := io.ReadFull(f, head); err != nil || string(head) != checkpointTitle {
 		return text.Errorf("error.checkpoint.foreign")
 	}
-	size, err := whole(f)
+	size, err := whole(ctx, f)
 	if err != nil {
 		return err
 	}
-	in := bufio.NewReader(io.NewSectionReader(f, int64(len(checkpointTitle)), size))
+	in := bufio.NewReader(reading{ctx, io.NewSectionReader(f, int64(len(checkpointTitle)), size)})
 	for _, line := range []struct{ differs, here string }{
 		{"error.checkpoint.format", checkpointVersion}, {"error.checkpoint.search", k.Search}, {"error.checkpoint.program", k.build},
 	} {
@@ -170,7 +254,7 @@ func (k *checkpointer) read(f *os.File) error {
 			return err
 		}
 	}
-	k.rest, k.close = codec.NewReader(s2.NewReader(in)), func() { f.Close() }
+	k.rest = codec.NewReader(s2.NewReader(in))
 	return k.readResult()
 }
 
@@ -178,8 +262,9 @@ func (k *checkpointer) read(f *os.File) error {
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // whole checks that a file ends in the checksum of all that precedes it, and returns
-// the size of that without the title.
-func whole(f *os.File) (size int64, err error) {
+// the size of that without the title. The checksum finds damage. Who changes the file on
+// purpose can make it fit: see sound.go.
+func whole(ctx context.Context, f *os.File) (size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return 0, err
@@ -187,7 +272,7 @@ func whole(f *os.File) (size int64, err error) {
 	end := info.Size() - crc32.Size
 	sum, want := crc32.New(castagnoli), make([]byte, crc32.Size)
 	if end > 0 {
-		if _, err = io.Copy(sum, io.NewSectionReader(f, 0, end)); err == nil {
+		if _, err = io.Copy(sum, reading{ctx, io.NewSectionReader(f, 0, end)}); err == nil {
 			_, err = f.ReadAt(want, end)
 		}
 	}
@@ -209,9 +294,11 @@ func (k *checkpointer) readResult() error {
 	}
 	k.report.Has = k.report.Had
 	err := k.rest.Err()
+	if err == nil {
+		err = k.checkResult()
+	}
 	if err == nil && k.phase == finished {
 		k.report.Finished = true
-		k.close()
 		k.rest = nil
 	}
 	return unreadable(err)
@@ -228,6 +315,9 @@ func unreadable(err error) error {
 // reason is an error without the name of the file, which the CheckpointError has.
 func reason(err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	if e := (*os.LinkError)(nil); errors.As(err, &e) {
 		return e.Err
 	}
 	return err
@@ -266,25 +356,37 @@ func (k *checkpointer) known() *Result {
 func (k *checkpointer) done() bool { return k != nil && k.report.Finished }
 
 // search is the search of the next pass: the one that was kept, or a new one.
-func (k *checkpointer) search(sim *simulator.Simulator, opt *Options) (*search, error) {
+func (k *checkpointer) search(ctx context.Context, sim *simulator.Simulator, opt *Options) (*search, error) {
 	if k == nil || k.rest == nil {
 		return newSearch(sim, *opt), nil
 	}
 	in := k.rest
 	k.rest = nil
-	defer k.close()
 	began := k.Now()
+	symmetric, start := opt.Symmetric, sim.NewWorld() // which empties the tables
 	err := sim.Load(in)
 	in.Get(&opt.Symmetric, &opt.asymmetry)
-	s := newSearch(sim, *opt)
+	if err == nil && opt.Symmetric != 0 && opt.Symmetric != symmetric {
+		err = errUnsound
+	}
+	var s *search
 	if err == nil {
+		s = newSearch(sim, *opt)
 		err = s.load(in)
 	}
-	if err != nil {
+	// reading takes about as long as writing
+	k.last = save{at: k.Now(), filling: k.since(began)}
+	if err == nil {
+		k.last.states = s.visited.states.n
+		err = s.check(ctx, start)
+	}
+	k.ended = k.Now()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
 		return nil, &CheckpointError{k.File, unreadable(err)}
 	}
-	// reading takes about as long as writing
-	k.last = save{at: k.Now(), filling: k.since(began), states: s.visited.states.n}
 	return s, nil
 }
 
@@ -295,10 +397,11 @@ func (k *checkpointer) before(s *search) error {
 		return nil
 	}
 	s.before = s.snapshot()
-	if k.since(k.last.at) < share*k.last.cost(s.visited.states.n) {
-		return nil
+	k.layer = k.since(k.ended)
+	if k.due(s.visited.states.n) {
+		k.save(s)
 	}
-	k.save(s)
+	k.ended = k.Now()
 	if k.report.Failed != "" && k.report.Has == 0 { // nothing is lost yet
 		return &CheckpointError{k.File, text.Errorf("error.checkpoint.unwritable", "cause", k.report.Failed)}
 	}
@@ -360,44 +463,57 @@ func (k *checkpointer) save(s *search) {
 // write replaces the checkpoint.
 func (k *checkpointer) write(body func(w *codec.Writer), states int) {
 	began := k.Now()
-	next := k.File + ".new"
-	err := k.fill(next, body)
-	filled := k.Now()
+	filled := began
+	next, err := os.CreateTemp(filepath.Dir(k.path), "."+filepath.Base(k.path)+".*")
 	if err == nil {
-		err = replace(next, k.File)
+		err = k.fill(next, body)
+		filled = k.Now()
+		if err == nil {
+			err = k.replace(next)
+		}
+		if err != nil {
+			next.Close()
+			os.Remove(next.Name())
+		}
 	}
 	k.last = save{k.Now(), filled.Sub(began), k.since(filled), states}
 	if err != nil {
-		os.Remove(next)
 		k.report.Failed = reason(err).Error()
 		return
 	}
 	k.report.Has, k.report.Failed = states, ""
 }
 
-// replace renames a file over another one, once its data are on the disk.
-func replace(file, name string) error {
-	f, err := os.OpenFile(file, os.O_WRONLY, 0)
-	if err != nil {
+// replace renames a file over the checkpoint, once its data are on the disk, and holds it
+// from then on. It is locked before, so that nobody else gets hold of it in between.
+func (k *checkpointer) replace(next *os.File) error {
+	if info, err := k.held.Stat(); err == nil {
+		if err := next.Chmod(info.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(next.Sync(), lockFile(next)); err != nil {
 		return err
 	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+	if !keepsOpen { // this system renames no file that is open
+		k.held.Close()
+		next.Close()
+	}
+	if err := os.Rename(next.Name(), k.path); err != nil {
 		return err
 	}
-	return os.Rename(file, name)
+	k.held.Close()
+	k.held = next
+	return nil
 }
 
-func (k *checkpointer) fill(name string, body func(w *codec.Writer)) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
+func (k *checkpointer) fill(f *os.File, body func(w *codec.Writer)) error {
 	sum := crc32.New(castagnoli)
-	err = k.fillWith(io.MultiWriter(f, sum), body)
+	err := k.fillWith(io.MultiWriter(f, sum), body)
 	if err == nil {
 		_, err = f.Write(sum.Sum(nil))
 	}
-	return errors.Join(err, f.Close())
+	return err
 }
 
 func (k *checkpointer) fillWith(out io.Writer, body func(w *codec.Writer)) error {

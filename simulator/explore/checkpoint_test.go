@@ -1,3 +1,5 @@
+//go:build unix
+
 package explore_test
 
 import (
@@ -12,6 +14,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,9 +37,10 @@ var searches = []struct {
 	{"watchdog", "clients=2,attempts=1,ttl=9s,budget=crash=1+failover=1", false},
 	{"reentrant", "clients=2,attempts=1,ttl=9s,budget=crash=1+pause=1", false}, // replies name clients
 	{"redlock", "clients=2,attempts=1,nodes=3,ttl=9s,budget=restart=1", false},
+	{"zk-reentrant", "clients=2,attempts=1,ttl=9s,budget=crash=1", false},
 }
 
-func search(t *testing.T, ctx context.Context, id, bounds string, causes bool, file string, max int) *study.Search {
+func search(t testing.TB, ctx context.Context, id, bounds string, causes bool, file string, max int) *study.Search {
 	t.Helper()
 	entry, err := race.Strategy(id)
 	if err != nil {
@@ -221,7 +225,6 @@ func TestCheckpointRefused(t *testing.T) {
 		text []byte
 		want string
 	}{
-		{"nothing", nil, "this is no checkpoint of locklab"},
 		{"something else", []byte("a diary, years of it, that must not be written over"), "this is no checkpoint of locklab"},
 		{"the title alone", good[:len("locklab checkpoint 1\n")], "it was cut off or changed"},
 		{"its first half", good[:len(good)/2], "it was cut off or changed"},
@@ -258,5 +261,82 @@ func TestCheckpointUnwritable(t *testing.T) {
 	_, err := study.Explore(t.Context(), entry, b)
 	if err == nil || !strings.Contains(err.Error(), "it cannot be written") {
 		t.Error(err)
+	}
+}
+
+// attempt is a context that, when the search asks whether it is to stop, once tries
+// something, as soon as there is a checkpoint.
+type attempt struct {
+	context.Context
+	file string
+	try  func()
+	made bool
+}
+
+func (a *attempt) Err() error {
+	if info, err := os.Stat(a.file); err == nil && info.Size() > 0 && !a.made {
+		a.made = true
+		a.try()
+	}
+	return nil
+}
+
+// A checkpoint is used by one search at a time; what has a similar name is left alone,
+// and nothing else remains.
+func TestCheckpointInUse(t *testing.T) {
+	dir := t.TempDir()
+	file, link, other := filepath.Join(dir, "search"), filepath.Join(dir, "link"), filepath.Join(dir, "search.new")
+	if err := os.WriteFile(other, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("search", link); err != nil {
+		t.Fatal(err)
+	}
+	const lock, bounds = "token", "clients=2,attempts=1,ttl=9s,budget=crash=1"
+	restore := explore.SaveAlways()
+	defer restore()
+	a := &attempt{Context: t.Context(), file: file}
+	a.try = func() {
+		_, err := goOnFrom(t, link, lock, bounds)
+		if unfit := (*explore.CheckpointError)(nil); !errors.As(err, &unfit) || !strings.Contains(err.Error(), link+": another process is searching with it") {
+			t.Errorf("a second search: %v", err)
+		}
+	}
+	whole := search(t, a, lock, bounds, false, link, 0)
+	if !a.made {
+		t.Fatal("nothing was tried")
+	}
+	same(t, "afterwards", search(t, t.Context(), lock, bounds, false, file, 0), whole)
+	if text, err := os.ReadFile(other); err != nil || string(text) != "mine" {
+		t.Errorf("%s: %q, %v", other, text, err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link was replaced")
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 3 {
+		t.Errorf("%v remain", entries)
+	}
+}
+
+// An empty file holds nothing to go on from and nothing to lose; what is no regular file
+// is refused, without waiting for it; and a search that fails leaves no file behind.
+func TestCheckpointPlaces(t *testing.T) {
+	const lock, bounds = "token", "clients=2,attempts=1,ttl=9s,budget=crash=1"
+	dir := t.TempDir()
+	empty := filepath.Join(dir, "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s := search(t, t.Context(), lock, bounds, false, empty, 0); s.Result.Kept.Has == 0 {
+		t.Error("the empty file was not written")
+	}
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{pipe, os.DevNull, dir} {
+		if _, err := goOnFrom(t, file, lock, bounds); err == nil || !strings.Contains(err.Error(), "it is no regular file") {
+			t.Errorf("%s: %v", file, err)
+		}
 	}
 }

@@ -255,7 +255,7 @@ func (s *transitions) computeJudged(id, events uint32) (h judged) {
 	for _, w := range v.Words() {
 		h.found.add(w)
 	}
-	if s.sim.Config().Guard == history.Naive { // FENCED depends on an earlier overlap
+	if s.sim.Config().Guard == history.Naive { // FENCED depends on an earlier stale write
 		v.Forget()
 	}
 	h.to = s.judges(v)

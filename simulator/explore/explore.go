@@ -36,8 +36,10 @@ type Options struct {
 	NoReduction bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
-	// MaxBytes ends the search when the whole program uses more memory; 0: no limit. It
-	// is checked from time to time, so a little more may be used.
+	// MaxBytes ends the search before the whole program uses more memory; 0: no limit. It
+	// is checked from time to time, so a little more may be used. Whoever sets it has the
+	// garbage collector keep to it too (debug.SetMemoryLimit): what is garbage does not
+	// end a search.
 	MaxBytes int64
 	// Progress is called from time to time with what the search has covered so far, by
 	// one goroutine at a time; nil: it is not.
@@ -52,6 +54,7 @@ type Options struct {
 type Result struct {
 	Complete    bool        // every reachable state was visited
 	Limit       text.Phrase // which limit of the simulator or the search was exceeded, and what to do about it; zero: none
+	OutOfMemory bool        // Options.MaxBytes ended it
 	States      int
 	Transitions int
 	Depth       int   // steps from the start to the farthest state
@@ -80,14 +83,17 @@ type Witness struct {
 
 // Run searches everything that sim can come to. sim must not be used otherwise
 // meanwhile. The error is about code that the simulator cannot run, a
-// *CheckpointError, or ctx's; with ctx's error comes the result so far.
-func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (*Result, error) {
-	k, err := openCheckpoint(opt.Checkpoint)
+// *CheckpointError, or ctx's; with ctx's error comes the result so far, or nil if ctx
+// ended before the checkpoint was read.
+func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result, err error) {
+	k, err := openCheckpoint(ctx, opt.Checkpoint)
 	if err != nil {
 		return nil, err
 	}
+	defer k.release()
+	defer k.unfit(&r, &err)
 	defer sim.Alike(0)
-	r, err := passes(ctx, sim, &opt, k)
+	r, err = passes(ctx, sim, &opt, k)
 	k.finish(r, err)
 	return r, err
 }
@@ -111,6 +117,7 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 	if !short.Limit.IsZero() { // there may be shorter ways
 		r.Complete, r.Limit = false, short.Limit
 	}
+	r.OutOfMemory = r.OutOfMemory || short.OutOfMemory
 	for i := range r.Found {
 		for _, f := range short.Found {
 			old := &r.Found[i] // if the second pass was cut short it may know a longer way only
@@ -127,7 +134,7 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 // not symmetric or that states need more than was thought.
 func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer, wanted []Witness) (*Result, error) {
 	for {
-		s, err := k.search(sim, opt)
+		s, err := k.search(ctx, sim, opt)
 		if err != nil {
 			return nil, err
 		}

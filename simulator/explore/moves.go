@@ -249,8 +249,8 @@ func (s *search) listClientFaults(c int) {
 	}
 }
 
-// allInVain says whether no fault was injected, every client has come to its end
-// and none was ever given the lock.
+// allInVain says whether no fault was injected, every client has come to its end, none was
+// ever given the lock and every refusal was in vain.
 func (s *search) allInVain() bool {
 	if s.visited.spent > 0 {
 		return false
@@ -260,7 +260,7 @@ func (s *search) allInVain() bool {
 			return false
 		}
 	}
-	return true
+	return s.judgeTab.keys[s.cur[s.judgeAt()]].InVain()
 }
 
 // othersFinished says whether all clients but the probe have finished or died.

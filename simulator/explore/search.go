@@ -59,13 +59,17 @@ func (s *search) run(ctx context.Context, k *checkpointer) error {
 
 // begin enters the first state.
 func (s *search) begin() error {
-	w := s.sim.NewWorld()
-	s.takeState(&w, s.judges(verdict.Safety{}), s.next)
-	if err := s.canonicalize(s.next); err != nil {
+	if err := s.takeStart(s.sim.NewWorld()); err != nil {
 		return err
 	}
 	s.visited.begin(s.next)
 	return nil
+}
+
+// takeStart puts the state in which every run begins into next.
+func (s *search) takeStart(w simulator.World) error {
+	s.takeState(&w, s.judges(verdict.Safety{}), s.next)
+	return s.canonicalize(s.next)
 }
 
 // visit makes every choice of every state of a layer.

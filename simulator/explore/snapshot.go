@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -84,13 +83,13 @@ func (s *search) load(r *codec.Reader) error {
 	sound := true
 	r.Get(&choices, &causes, &events, &times)
 	for i, c := range choices {
-		sound = sound && int(s.choice(c)) == i
+		sound = sound && s.hasChoice(c) && int(s.choice(c)) == i
 	}
 	for i, c := range causes {
 		sound = sound && int(s.numberCauses(c)) == i
 	}
 	for i, e := range events {
-		sound = sound && int(s.numberEvents(e)) == i
+		sound = sound && s.hasEvents(e) && int(s.numberEvents(e)) == i
 	}
 	for i, d := range times {
 		sound = sound && int(s.timeID(d)) == i
@@ -98,22 +97,24 @@ func (s *search) load(r *codec.Reader) error {
 	for c := range s.clientTab {
 		r.Get(&parts)
 		for i, p := range parts {
-			sound = sound && int(s.clientPart(c, p)) == i
+			sound = sound && s.sim.CheckClient(c+1, &p) == nil && int(s.clientPart(c, p)) == i
 		}
 	}
 	r.Get(&nodes, &rest, &judges)
 	for i, p := range nodes {
-		sound = sound && int(s.nodePart(p)) == i
+		sound = sound && s.sim.CheckNode(&p) == nil && int(s.nodePart(p)) == i
 	}
 	for i, p := range rest {
-		sound = sound && int(s.restPart(p)) == i
+		sound = sound && s.sim.CheckRest(&p) == nil && int(s.restPart(p)) == i
 	}
 	for i, v := range judges {
 		sound = sound && int(s.judges(v)) == i
 	}
-	s.visited.load(r)
-	if r.Err() == nil && (!sound || len(s.choices) != len(choices)) {
-		return errors.New("its tables are not in order")
+	if r.Err() == nil && (!sound || len(s.choices) != len(choices) || s.numbers.full != nil) {
+		return errUnsound
+	}
+	if err := s.visited.load(r); err != nil {
+		return err
 	}
 	return r.Err()
 }
@@ -144,8 +145,10 @@ func (v *visited) save(w *codec.Writer) {
 	w.Put(found)
 }
 
-func (v *visited) load(r *codec.Reader) {
-	v.states.load(r)
+func (v *visited) load(r *codec.Reader) error {
+	if err := v.states.load(r); err != nil {
+		return err
+	}
 	var levels int
 	r.Get(&v.tally, &levels)
 	for range levels {
@@ -158,7 +161,7 @@ func (v *visited) load(r *codec.Reader) {
 			q.moved[id] = true
 		}
 		if r.Err() != nil {
-			return
+			return r.Err()
 		}
 		v.queue = append(v.queue, q)
 	}
@@ -167,6 +170,7 @@ func (v *visited) load(r *codec.Reader) {
 	for _, f := range found {
 		v.found[f.finding] = &f.discovery
 	}
+	return r.Err()
 }
 
 func (s *store) save(w *codec.Writer) {
@@ -178,18 +182,28 @@ func (s *store) save(w *codec.Writer) {
 	}
 }
 
-func (s *store) load(r *codec.Reader) {
+func (s *store) load(r *codec.Reader) error {
 	n := 0
 	r.Get(&n)
+	if n < 1 || n > maxStates+1<<20 {
+		return errUnsound
+	}
 	for ; s.n < n && r.Err() == nil; s.n = min(n, s.n+blockSize) {
-		b := newBlock(s.width)
+		b, here := newBlock(s.width), min(n-s.n, blockSize)
 		words, parent, via, depth := b.words, b.parent, b.via, b.depth
 		r.Get(&words, &parent, &via, &depth) // into the block itself
+		if r.Err() == nil && (len(words) != here*s.width || len(parent) != here || len(via) != here || len(depth) != here) {
+			return errUnsound
+		}
 		s.blocks = append(s.blocks, b)
+	}
+	if r.Err() != nil {
+		return r.Err()
 	}
 	size := len(s.index)
 	for s.n*5 > size*4 {
 		size *= 2
 	}
 	s.reindex(size)
+	return nil
 }

@@ -96,6 +96,15 @@ func (s *store) reindex(size int) {
 	}
 }
 
+// growth is the memory of a larger index, if one will soon be needed beside the present one.
+func (s *store) growth() int64 {
+	const soon = 1 << 17
+	if (s.n+soon)*5 <= len(s.index)*4 {
+		return 0
+	}
+	return 2 * int64(len(s.index)) * 8
+}
+
 // bytes is the memory of the states and their index.
 func (s *store) bytes() int64 {
 	return int64(len(s.blocks))*int64(blockSize)*int64(4*s.width+10) + int64(len(s.index))*8

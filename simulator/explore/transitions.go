@@ -325,6 +325,9 @@ func (s *transitions) recordEvents(now time.Duration, events []history.Event) ui
 			e.Until -= now
 		}
 		e.Msg, e.Cmd, e.Reply, e.Skew = 0, nil, "", 0
+		if e.Kind == history.Read {
+			e.Version, e.Token = 0, 0
+		}
 		list = append(list, e)
 	}
 	return s.numberEvents(list)

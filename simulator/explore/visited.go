@@ -2,6 +2,7 @@ package explore
 
 import (
 	"cmp"
+	"runtime/debug"
 	"runtime/metrics"
 	"slices"
 	"sync/atomic"
@@ -21,13 +22,14 @@ type visited struct {
 	tally
 	found map[finding]*discovery
 
-	done       bool // nothing is left to visit
-	stopped    atomic.Bool
-	limit      text.Phrase // why there is enough, if there was no room for more
-	cutAt      uint32      // enough: the place in its layer of the last state whose arcs count
-	shortened  []way       // within the layer that is visited: the ways that were longer
-	checkpoint Kept
-	batches    []*batch
+	done        bool // nothing is left to visit
+	stopped     atomic.Bool
+	limit       text.Phrase // why there is enough, if there was no room for more
+	outOfMemory bool        // Options.MaxBytes is why there is enough
+	cutAt       uint32      // enough: the place in its layer of the last state whose arcs count
+	shortened   []way       // within the layer that is visited: the ways that were longer
+	checkpoint  Kept
+	batches     []*batch
 }
 
 // tally is what was counted so far.
@@ -205,9 +207,22 @@ func (v *visited) report(visited int) {
 	if v.opt.Progress != nil {
 		v.opt.Progress(v.result())
 	}
-	if v.opt.MaxBytes > 0 && memory() > v.opt.MaxBytes {
+	if v.opt.MaxBytes > 0 && v.short() {
+		v.outOfMemory = true
 		v.stopAt(^uint32(0))
 	}
+}
+
+// short says whether the program is about to use more memory than it may. What is garbage
+// does not count. An eighth is left for what comes after the search: its witnesses and
+// its checkpoint.
+func (v *visited) short() bool {
+	most := v.opt.MaxBytes - v.opt.MaxBytes/8 - v.states.growth()
+	if memory() <= most {
+		return false
+	}
+	debug.FreeOSMemory()
+	return memory() > most
 }
 
 // enter counts an arc, and numbers and queues the state that it leads to if that is new.
@@ -271,7 +286,7 @@ func (v *visited) shorten(id uint32, a *arc, depth uint32) {
 func (v *visited) result() *Result {
 	r := &Result{
 		Complete: v.done, States: v.states.n, Transitions: v.transitions, Depth: v.deepest,
-		Open: v.states.n - v.expanded, Bytes: v.states.bytes(), Histories: v.histories, Limit: v.limit, Kept: v.checkpoint,
+		Open: v.states.n - v.expanded, Bytes: v.states.bytes(), Histories: v.histories, Limit: v.limit, OutOfMemory: v.outOfMemory, Kept: v.checkpoint,
 	}
 	for f, d := range v.found {
 		r.Found = append(r.Found, Witness{Verdict: f.word, Par: d.par, Steps: d.steps, cause: f.cause})

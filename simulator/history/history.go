@@ -63,6 +63,13 @@ type Event struct {
 	Skew   time.Duration `json:"skew_ns,omitempty"` // Client's own clock minus true time, at At
 	Node   int           `json:"node,omitempty"`    // 1-based, or Resource; 0: none
 
+	// Lease is which of Client's attempts the event belongs to, and with it the lease that
+	// the attempt was given: attempts count from 1, and after 255 from 1 again. A request
+	// belongs to the attempt in which it was sent, also if it arrives during a later one; a
+	// timer to the one in which it was armed. To ask once more while inside, or with a Note
+	// (renew, check), is no new attempt. 0: not known (Client's own events, Read, Write, Change).
+	Lease int `json:"lease,omitempty"`
+
 	// Msg ties the Send, Apply, Answer (or Timeout, Lost…) of one request
 	// together. It counts from 1 within a run; 0: no message.
 	Msg int `json:"msg,omitempty"`
@@ -90,11 +97,13 @@ type Event struct {
 	Version int `json:"version,omitempty"`
 	// Base is the version that the writer had read (Write).
 	Base int `json:"base,omitempty"`
-	// OK says that the resource accepted a Write, or that a release found the lock still
-	// the client's own (Released; see Claims).
+	// OK says that the resource accepted a Write, or that the lock was found to be still the
+	// client's own (Released, and the Enter that answers a renewal or check; see Claims).
 	OK bool `json:"ok,omitempty"`
-	// Claims says that the strategy's release reports whether the lock was
-	// still its own, so that OK is a statement that can be false (Released).
+	// Claims says that the strategy makes a statement, which can be false: that the lock is
+	// or is not the client's own (Released, and the Enter or Refuse that answers a renewal or
+	// check), or that another client has it (any other Refuse). Without it the answer is
+	// that the outcome is not known.
 	Claims bool `json:"claims,omitempty"`
 	// Replica is which copy of Node's data it is, its replicas from 0 (Replicate,
 	// Failover, Split; in a Change, the copy that the value came from).
@@ -141,7 +150,7 @@ const (
 	Answer  // the reply reaches Client
 	Timeout // Client gives up waiting for the reply; the request may still arrive
 	Broken  // the connection broke under a waiting request (refused, reset)
-	Change  // a command of Client changed Key at Node (After == "": removed it)
+	Change  // a command of Client changed Key at Node, its value or its Until (After == "": removed it)
 	Expire  // Key's time to live ended at Node
 
 	Read  // the resource served Client's read

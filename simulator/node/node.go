@@ -135,6 +135,11 @@ type Kind[S comparable] interface {
 	Sizes() Sizes
 	Save(w *codec.Writer, m Sizes)
 	Load(r *codec.Reader) error
+	// Has says whether what was read from a file names entries that the tables have: a
+	// state, the request of an operation, an answer.
+	HasState(s *S) bool
+	HasRequest(o *process.Op) bool
+	HasAnswer(answer uint32) bool
 	// NoMemo has everything computed anew each time. It is the simple implementation
 	// that tests compare with.
 	NoMemo()

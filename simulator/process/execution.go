@@ -28,6 +28,8 @@ type execution struct {
 	code    [MaxThreads][]string // see Entry
 	current int                  // the thread that runs
 	tokens  uint64               // handed out
+	lease   uint8                // of the latest attempt, as in history.Event; 0: there was none
+	inside  bool                 // it has the lock
 	dead    bool                 // being unwound: no operation is possible any more
 	running atomic.Bool          // a coroutine runs, until it waits for an operation
 	err     error                // why it could not go on
@@ -41,6 +43,7 @@ type thread struct {
 	stop  func()
 	yield func(Op) bool
 	given Observation // the answer to its last operation
+	lease uint8       // the attempt to which it belongs
 	goid  string      // its goroutine; "": not looked at
 	join  *join       // not nil: the task that it runs is one of several
 }
@@ -169,6 +172,10 @@ func (p *Process) Ask(o Op) (s Observation, ok bool) {
 	t := &x.threads[x.current]
 	x.code[x.current] = p.callers()
 	x.running.Store(false)
+	switch o.Kind {
+	case Request, Read, Write:
+		o.Lease = t.lease
+	}
 	if !t.yield(o) {
 		return Observation{}, false
 	}
@@ -221,7 +228,19 @@ func (p *Process) Record(e history.Event) {
 	if x.dead {
 		return
 	}
-	e.Client, e.Thread = p.id, x.current
+	t := &x.threads[x.current]
+	switch e.Kind {
+	case history.Acquire:
+		if e.Note == "" && !x.inside {
+			x.lease = x.lease%255 + 1
+			t.lease = x.lease
+		}
+	case history.Enter:
+		x.inside = true
+	case history.Leave:
+		x.inside = false
+	}
+	e.Client, e.Thread, e.Lease = p.id, x.current, int(t.lease)
 	x.notes = append(x.notes, e)
 }
 
@@ -277,7 +296,7 @@ func (p *Process) armTimer(t *timer, d time.Duration) {
 		Exceed("limit.timers", "most", MaxThreads-1)
 	}
 	t.slot, t.execution = i, x.number
-	x.threads[i].timer = t
+	x.threads[i].timer, x.threads[i].lease = t, x.threads[x.current].lease
 	x.ops[i] = Op{Kind: Sleep, D: d}
 	x.code[i] = p.callers()
 	x.fresh |= 1 << i

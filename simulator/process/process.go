@@ -100,6 +100,7 @@ type Entry struct {
 type Op struct {
 	Kind  OpKind
 	Node  int8          // Request, Listen: the server, from 1; Read, Write: history.Resource
+	Lease uint8         // Request, Read, Write: as in history.Event
 	Arg   uint32        // Request, Listen, Watch: what is asked, a number of the server's tables
 	D     time.Duration // Sleep, Listen, Watch: how long at most, on the client's clock; Request: as well, 0 is the configured time
 	Base  int32         // Write: the version that was read
@@ -196,7 +197,7 @@ func (p *Process) Advance(at uint32, s Observation) (uint32, error) {
 	}
 	from, what := p.told(at, s)
 	if p.run == nil || p.at != from || p.noMemo {
-		if err := p.rerun(from); err != nil {
+		if _, err := p.rerun(from); err != nil {
 			return 0, err
 		}
 	}
@@ -259,7 +260,8 @@ func (p *Process) known(at uint32, s Observation) (to uint32, ok bool) {
 
 // rerun brings an execution to entry at. Code that does something else than it did
 // the first time has looked at something that the simulator did not give it.
-func (p *Process) rerun(at uint32) error {
+// It returns what the code did last.
+func (p *Process) rerun(at uint32) (did Entry, err error) {
 	var path []uint32
 	for n := at; n != 0; {
 		path = append(path, n)
@@ -271,17 +273,17 @@ func (p *Process) rerun(at uint32) error {
 	for i := len(path) - 1; i >= 0; i-- {
 		e := &p.entries[path[i]]
 		_, what := p.told(e.Parent, e.Seen)
-		did, err := p.run.Observe(what, e)
+		did, err = p.run.Observe(what, e)
 		if err == nil && !e.SameDeeds(&did) {
 			err = &NondeterministicError{Client: p.id, Was: p.Describe(e), Is: p.Describe(&did)}
 		}
 		if err != nil {
 			p.stop()
-			return p.nondeterministic(err)
+			return did, p.nondeterministic(err)
 		}
 	}
 	p.at = at
-	return nil
+	return did, nil
 }
 
 // nondeterministic is err, in words if it is a DifferentError.
@@ -370,7 +372,7 @@ func (p *Process) Save(w *codec.Writer, n int) {
 }
 
 // Load reads what Save wrote into a process that has observed nothing.
-func (p *Process) Load(r *codec.Reader) {
+func (p *Process) Load(r *codec.Reader) error {
 	var n int
 	r.Get(&n)
 	for at := 0; at < n && r.Err() == nil; at++ {
@@ -378,7 +380,29 @@ func (p *Process) Load(r *codec.Reader) {
 		if r.Get(&e); at == 0 {
 			continue // the program that has not begun: every process has it
 		}
+		if e.Parent >= uint32(at) {
+			return fmt.Errorf("simulator: history %d of a client follows from a later one", at)
+		}
 		p.entries = append(p.entries, e)
 		p.link(e.Parent, e.Seen, uint32(at))
 	}
+	return r.Err()
+}
+
+// Check runs the code up to an entry and says where it does something else than the
+// table says, which may have been read from a file.
+func (p *Process) Check(at uint32) error {
+	if at == 0 {
+		return nil
+	}
+	did, err := p.rerun(at)
+	if err != nil {
+		return err
+	}
+	e, parent := &p.entries[at], p.entries[at].Parent
+	did.inherit(&p.entries[parent])
+	if did.Memory != e.Memory || did.Entered != e.Entered || did.Inside != e.Inside {
+		return fmt.Errorf("simulator: history %d of c%d is not what its code comes to", at, p.id)
+	}
+	return nil
 }

@@ -15,15 +15,16 @@ const jar = "/usr/share/java/zookeeper.jar"
 // logger lets the server say on stderr when it is ready.
 const logger = "/usr/share/java/slf4j-simple.jar"
 
-// ZooKeeper runs a standalone ZooKeeper on a free loopback port, with dataDir for its
-// snapshots and logs, and returns its address. Its tick is 100 ms, and a session may
-// ask for a time-out of anything from that to a minute. Without the package the test
-// is skipped, or fails where the environment says CI=true.
-func ZooKeeper(t testing.TB, dataDir string) string {
+// NeedZooKeeper returns the path of java. Without that, or without the package, the test
+// is skipped, or fails where the environment says CI=true. A test that begins with a
+// subtest that runs a server calls it first: otherwise only the subtest is skipped.
+func NeedZooKeeper(t testing.TB) (java string) {
 	t.Helper()
 	java, err := exec.LookPath("java")
-	if err == nil {
-		_, err = os.Stat(jar)
+	for _, file := range []string{jar, logger} {
+		if err == nil {
+			_, err = os.Stat(file)
+		}
 	}
 	switch {
 	case err != nil && os.Getenv("CI") == "true":
@@ -31,6 +32,16 @@ func ZooKeeper(t testing.TB, dataDir string) string {
 	case err != nil:
 		t.Skipf("no ZooKeeper here (%v): install the package zookeeper", err)
 	}
+	return java
+}
+
+// ZooKeeper runs a standalone ZooKeeper on a free loopback port, with dataDir for its
+// snapshots and logs, and returns its address. Its tick is 100 ms, and a session may
+// ask for a time-out of anything from that to a minute. See
+// NeedZooKeeper for what happens without the package.
+func ZooKeeper(t testing.TB, dataDir string) string {
+	t.Helper()
+	java := NeedZooKeeper(t)
 	// The container manager is what the server starts last, when it serves.
 	return start(t, "ZooKeeper", "ContainerManager", func(port string) []string {
 		config := filepath.Join(t.TempDir(), "zoo.cfg")

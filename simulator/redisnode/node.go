@@ -264,7 +264,7 @@ func (k *Kind) Arrive(w node.World, nodes []State, c, thread int8) error {
 	if k.batches[o.Arg].wait != nil {
 		return k.arriveWait(w, nodes, c, thread)
 	}
-	answer, err := k.serve(w, nodes, arrival{from: c, to: o.Node, batch: o.Arg, msg: th.Msg})
+	answer, err := k.serve(w, nodes, arrival{from: c, to: o.Node, lease: o.Lease, batch: o.Arg, msg: th.Msg})
 	th.Answer(answer)
 	return err
 }
@@ -285,13 +285,14 @@ func (k *Kind) ArriveOrphan(w node.World, nodes []State, o *node.Orphan) (held b
 	if batch == noBatch {
 		return false, nil
 	}
-	_, err = k.serve(w, nodes, arrival{from: o.From, to: o.Op.Node, batch: batch, msg: o.Msg})
+	_, err = k.serve(w, nodes, arrival{from: o.From, to: o.Op.Node, lease: o.Op.Lease, batch: batch, msg: o.Msg})
 	return false, err
 }
 
 // arrival is a request that has reached its server.
 type arrival struct {
 	from, to   int8 // client, server
+	lease      uint8
 	batch, msg uint32
 }
 
@@ -302,7 +303,7 @@ func (k *Kind) serve(w node.World, nodes []State, m arrival) (answer uint32, err
 		return node.LostConn, nil
 	}
 	e := w.Emit(history.Apply)
-	e.Client, e.Node, e.Msg = int(m.from), int(m.to), int(m.msg)
+	e.Client, e.Node, e.Lease, e.Msg = int(m.from), int(m.to), int(m.lease), int(m.msg)
 	data, number, batch := &s.data, int(m.to), m.batch
 	if s.cut != 0 {
 		data, number = k.side(s, m.to, m.from)
@@ -311,13 +312,18 @@ func (k *Kind) serve(w node.World, nodes []State, m arrival) (answer uint32, err
 			batch |= refuseWrites
 		}
 	}
+	before := *data
 	eff, err := k.apply(data, s.clock.Read(w.Now()), batch)
 	if err != nil {
 		return 0, err
 	}
 	e.Cmd, e.Reply = k.batches[m.batch].text, k.replies[eff.reply].text
 	for i := range eff.changes {
-		emitChange(w, s, data, int(m.from), number, &eff.changes[i])
+		ch := &eff.changes[i]
+		if ch.before == ch.after && k.sameDeadline(&before, data, ch) {
+			continue // it was given the time to live that it had
+		}
+		emitChange(w, s, data, int(m.from), number, ch).Lease = int(m.lease)
 	}
 	if config := &k.servers[m.to-1]; len(eff.changes) > 0 && data == &s.data && config.copies() > 0 {
 		k.leaveBehind(s, m.to)
@@ -326,6 +332,12 @@ func (k *Kind) serve(w node.World, nodes []State, m arrival) (answer uint32, err
 		}
 	}
 	return eff.reply, nil
+}
+
+// sameDeadline says whether a key expires when it did before a change.
+func (k *Kind) sameDeadline(before, after *Data, ch *change) bool {
+	was := k.keyspaces[before.keyspace].place(ch.key)
+	return was >= 0 && ch.place >= 0 && before.deadline[was] == after.deadline[ch.place]
 }
 
 // emitChange records that a key has changed, and until when it lives.

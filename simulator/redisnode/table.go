@@ -1,7 +1,6 @@
 package redisnode
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -387,7 +386,8 @@ func (k *Kind) Sizes() (m node.Sizes) {
 	return m
 }
 
-// Save writes what the tables held at m.
+// Save writes what the tables held at m. What commands do is computed again: it comes to
+// entries that the tables have.
 func (k *Kind) Save(w *codec.Writer, m node.Sizes) {
 	w.Put(m)
 	for _, s := range k.keyspaces[:m[0]] {
@@ -399,37 +399,6 @@ func (k *Kind) Save(w *codec.Writer, m node.Sizes) {
 	for i := range m[2] {
 		w.Put(k.batches[i].on, k.batches[i].commands)
 	}
-	known := func(key effectKey, e *effect) bool {
-		return int(key.keyspace) < m[0] && int(key.batch) < m[2] && int(e.to) < m[0] && int(e.reply) < m[1]
-	}
-	var keys []effectKey
-	for key, e := range k.effects {
-		if known(key, e) {
-			keys = append(keys, key)
-		}
-	}
-	slices.SortFunc(keys, effectKey.compare)
-	w.Put(keys)
-	for _, key := range keys {
-		w.Put(*k.effects[key])
-	}
-	var exact []exactKey
-	for key, e := range k.exact {
-		if known(key.effectKey, e) {
-			exact = append(exact, key)
-		}
-	}
-	slices.SortFunc(exact, func(a, b exactKey) int {
-		return cmp.Or(a.compare(b.effectKey), slices.Compare(a.left[:], b.left[:]), cmp.Compare(a.now, b.now))
-	})
-	w.Put(exact)
-	for _, key := range exact {
-		w.Put(*k.exact[key])
-	}
-}
-
-func (k effectKey) compare(o effectKey) int {
-	return cmp.Or(cmp.Compare(k.keyspace, o.keyspace), cmp.Compare(k.batch, o.batch))
 }
 
 // Load reads what Save wrote.
@@ -455,20 +424,29 @@ func (k *Kind) Load(r *codec.Reader) error {
 			return err
 		}
 	}
-	var keys []effectKey
-	r.Get(&keys)
-	for _, key := range keys {
-		k.effects[key] = new(effect)
-		r.Get(k.effects[key])
-	}
-	var exact []exactKey
-	r.Get(&exact)
-	for _, key := range exact {
-		k.exact[key] = new(effect)
-		r.Get(k.exact[key])
-	}
 	if r.Err() == nil && (len(k.keyspaces) != m[0] || len(k.replies) != m[1] || len(k.batches) != m[2]) {
 		return errors.New("simulator: saved tables hold something twice")
 	}
 	return r.Err()
 }
+
+// HasState says whether a state that was read from a file names keyspaces, replicas and
+// an outage that there are.
+func (k *Kind) HasState(s *State) bool {
+	has := func(d *Data) bool { return int(d.keyspace) < len(k.keyspaces) }
+	for i := range s.replicas {
+		if !has(&s.replicas[i]) {
+			return false
+		}
+	}
+	return has(&s.data) && has(&s.disk) && s.outage <= hung && s.oldMaster < MaxReplicas && s.behind < 1<<(MaxReplicas+1)
+}
+
+// HasRequest says whether a request that was read from a file names a server and a batch
+// that there are.
+func (k *Kind) HasRequest(o *process.Op) bool {
+	return o.Node >= 1 && int(o.Node) <= len(k.servers) && int(o.Arg) < len(k.batches)
+}
+
+// HasAnswer says whether there is such a reply.
+func (k *Kind) HasAnswer(answer uint32) bool { return int(answer) < len(k.replies) }

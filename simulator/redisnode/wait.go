@@ -84,7 +84,7 @@ func (k *Kind) arriveWait(w node.World, nodes []State, c, thread int8) (err erro
 	wait := k.batches[o.Arg].wait
 	th.Phase, th.Reply = node.Blocked, 0
 	if wait.before != noBatch {
-		if th.Reply, err = k.serve(w, nodes, arrival{from: c, to: o.Node, batch: wait.before, msg: th.Msg}); err != nil {
+		if th.Reply, err = k.serve(w, nodes, arrival{from: c, to: o.Node, lease: o.Lease, batch: wait.before, msg: th.Msg}); err != nil {
 			return err
 		}
 	}

@@ -2,34 +2,32 @@ package verdict
 
 import "locklab/simulator/history"
 
-// FENCED: there was an OVERLAP, the resource refused at least one write, and it
-// accepted no stale one. It is reported beside OVERLAP and does not excuse it: the
-// lock let two in, and only the resource saved the data.
+// FENCED: the resource refused a late write, and accepted no stale one. A write is late if
+// its client does not have the lock when it arrives (see stalewrite.go). The data was saved
+// by the resource, not by the lock; so FENCED does not excuse an OVERLAP, and stands beside
+// it if there is one.
 //
-// An overlap without any refused write is not FENCED: the clients were lucky. Only
-// the end of a run can tell, so Judge adds the finding, with the first refused write
-// as evidence. Clients: its writer.
+// Rules:
+//
+//   - There need not be an OVERLAP: a write that was long on its way is late although its
+//     client has given the lock back in time.
+//   - To refuse the write of the client that has the lock saves nothing, and is not FENCED.
+//     It happens if the fencing token was drawn too late, or if the resource compares
+//     versions and a late write came first.
+//   - An overlap without a refused write is not FENCED: the clients were lucky.
+//
+// Only the end of a run can tell, so Judge adds the finding, with the first late write that
+// was refused as evidence. Clients: its writer.
 type fence struct {
-	refused bool // a write was refused
+	refused bool // a late write was refused
 }
 
 func (f *fence) observe(in *input) {
-	if in.event.Kind == history.Write && !in.event.OK {
+	e := in.event
+	if e.Kind == history.Write && !e.OK && in.run.room[e.Client-1] == 1 && !in.holds(client8(e.Client), e.Lease) {
 		f.refused = true
 	}
 }
 
 // fenced says whether the run is FENCED if it ends now.
-func (s *Safety) fenced() bool {
-	return s.fence.refused && s.words.has(Overlap) && !s.words.has(StaleWrite)
-}
-
-// fencedBy makes the finding of a history that has a refused write.
-func fencedBy(h *history.History) Finding {
-	for i := range h.Events {
-		if e := &h.Events[i]; e.Kind == history.Write && !e.OK {
-			return Finding{Verdict: Fenced, Clients: []int{e.Client}, From: e.At, To: e.At, Event: i}
-		}
-	}
-	panic("verdict: a fence without a refused write")
-}
+func (s *Safety) fenced() bool { return s.fence.refused && !s.words.has(StaleWrite) }

@@ -2,60 +2,124 @@ package verdict
 
 import "locklab/simulator/history"
 
-// LIE: a release reported that the lock was still the client's own (Released with
-// Claims and OK), although the client had lost it before: it had expired, or was
-// removed or taken over. Clients: the one that got the false report.
+// LIE: the lock told its client that the lock is still its own, or that it is not, and that
+// was false. Clients: the one that was told.
 //
-// The report is about the moment at which the lock was given back. That is the first
-// Change of the key's value by that client during its release, and the reading just
-// before it decides; without such a Change (a counter in the process that went down
-// by one), the reading at the Release. Judging at the Release alone would believe a
-// GET-then-DEL that found its own token, slept through the expiry, and deleted the
-// next owner's key. Judging after the first Change would call every quorum release a
-// lie from its third node on, because it has deleted its own majority by then. To
-// prolong the key is not to give it back: a renewal in flight during the release
-// decides nothing.
+// Three calls make such a statement (an event with Claims): a release (Release to Released),
+// a renewal and a check (an Acquire with a Note, to the Enter or Refuse that answers it). An
+// answer that says that the outcome is unknown states nothing.
 //
-// The lock is the client's own if the client owns the key on a quorum of nodes. A
-// stamp that has lapsed but that nobody took over is still its own. If the key never
-// changed at all, the lock does not live on it (sessions, queues of nodes), and
-// nothing can be said; nor of a lock that lets several in, where only the first owns
-// the key.
+// The statement is about one moment of the call, which the client does not know:
 //
-// An Enter reports nothing that could be false here: a false one is OVERLAP.
+//   - It is the client's first Change of the key during the call, with the reading just
+//     before it. In a release a Change that only prolongs does not count: a renewal in
+//     flight gives nothing back.
+//   - Without such a Change it is any moment of the call: "still yours" is false only if
+//     the client did not have the lock at any of them, "not yours" only if it had it at all
+//     of them.
+//
+// "Not yours" is not false either if the client lost a part of the lock later in the call,
+// but not by its own command: of a majority, one server's key may expire while it deletes
+// the others.
+//
+// So a GET-then-DEL that found its own token, slept through the expiry, deleted the next
+// owner's key and reported success has lied; and so has a release that removed the client's
+// own key by a request whose answer was lost, asked again, and reported "not held". A
+// quorum release is judged before it deletes its own majority. A renewal that makes the key
+// anew where it was gone has lied, because the lock was lost before.
+//
+// The client has the lock if the key is the grant of the call's lease on a quorum of nodes.
+// A stamp that has lapsed but that nobody took over is still its own. If the key never
+// changed at all, the lock does not live on it (sessions, queues of nodes), and nothing can
+// be said; nor of a lock that lets several in, where only the first owns the key.
+//
+// Any other Enter or Refuse states nothing about the client's own lease: a false Enter is
+// OVERLAP.
 type lie struct {
-	own     clients // releasing, and the lock was its own when it was given back
-	decided clients // releasing, and own needs no second look
+	asking  clients // renewing or checking
+	decided clients // releasing or asking, and have changed the key: had and lacked stand
+	had     clients // have had the lock at all moments of the call, or until they gave it back
+	lacked  clients // have had it at none
 }
 
 func (l *lie) observe(in *input) {
-	c := client8(in.event.Client)
-	switch in.event.Kind {
+	e, c := in.event, client8(in.event.Client)
+	l.look(in)
+	if (e.Kind == history.Change || e.Kind == history.Expire) && e.Key == in.run.key {
+		l.lose(in)
+	}
+	switch e.Kind {
+	case history.Acquire:
+		if e.Note != "" {
+			l.begin(in, c)
+			l.asking.add(c)
+		}
 	case history.Release:
-		l.look(in, c)
+		l.begin(in, c)
 	case history.Change:
-		if in.reading.releasing.has(c) && !l.decided.has(c) && in.event.Key == in.run.key && in.event.Before != in.event.After {
-			l.look(in, c)
-			l.decided.add(c)
+		asks := l.asking.has(c)
+		if c == 0 || e.Key != in.run.key || l.decided.has(c) || !asks && (!in.reading.releasing.has(c) || e.Before == e.After) {
+			return
+		}
+		l.begin(in, c)
+		l.decided.add(c)
+	case history.Enter, history.Refuse:
+		if l.asking.has(c) {
+			l.end(in, c)
 		}
 	case history.Released:
-		if in.event.Claims && in.event.OK && !l.own.has(c) && in.reading.keyChanged && in.run.room[c-1] == 1 {
-			in.instant(Lie, int(c))
-		}
-		l.forget(c)
-	case history.Crash:
+		l.end(in, c)
+	case history.Done, history.Crash:
 		l.forget(c)
 	}
 }
 
-func (l *lie) look(in *input, c client8) {
-	l.forget(c)
-	if in.run.majority(in.reading.owned(c)) {
-		l.own.add(c)
+// look looks once more at the clients whose calls are not decided.
+func (l *lie) look(in *input) {
+	for s := (l.had | l.lacked) &^ l.decided; s != 0; s &= s - 1 {
+		if c := s.first(); in.holds(c, 0) {
+			l.lacked.remove(c)
+		} else {
+			l.had.remove(c)
+		}
 	}
+}
+
+// lose is a change of the key: it takes a part of the lock from a client that is giving it
+// back, unless that one did it.
+func (l *lie) lose(in *input) {
+	o := in.reading.grant[in.event.Node-1].owner
+	if l.decided.has(o) && o != client8(in.event.Client) && in.event.Before != in.event.After {
+		l.had.remove(o)
+	}
+}
+
+// begin forgets what was before this moment.
+func (l *lie) begin(in *input, c client8) {
+	l.had.remove(c)
+	l.lacked.remove(c)
+	if in.holds(c, in.event.Lease) {
+		l.had.add(c)
+	} else {
+		l.lacked.add(c)
+	}
+}
+
+// end judges the answer to a call.
+func (l *lie) end(in *input, c client8) {
+	untrue := l.had
+	if in.event.OK {
+		untrue = l.lacked
+	}
+	if in.event.Claims && untrue.has(c) && in.reading.keyChanged && in.run.room[c-1] == 1 {
+		in.instant(Lie, int(c))
+	}
+	l.forget(c)
 }
 
 func (l *lie) forget(c client8) {
-	l.own.remove(c)
+	l.asking.remove(c)
 	l.decided.remove(c)
+	l.had.remove(c)
+	l.lacked.remove(c)
 }

@@ -74,8 +74,9 @@ type Monitor struct {
 func (m *Monitor) Observe(c *Case, i int, e *history.Event, found func(Finding)) {
 	switch {
 	case Matters(e.Kind):
+		byOrphan := m.RefusedByOrphan(c, e)
 		m.Safety.observe(c, i, e, found)
-		m.Progress.observe(c, &m.Safety, i, e, found)
+		m.Progress.observe(c, &m.Safety, i, e, byOrphan, found)
 	case e.Kind == history.Pause || e.Kind == history.Resume: // one judge of Progress needs them, no search does
 		m.unwoken.observe(&input{run: c, reading: &m.reading, i: i, event: e, at: e.At, found: found})
 	}
@@ -99,6 +100,9 @@ type Safety struct {
 	wrongDel   wrongDel
 	lie        lie
 
+	met      met  // for ORPHAN; see RefusedByOrphan
+	answered bool // for STARVED; see InVain
+
 	words wordSet // what was found so far
 }
 
@@ -119,7 +123,10 @@ func (s *Safety) observe(c *Case, i int, e *history.Event, found func(Finding)) 
 	s.fence.observe(&in)
 	s.wrongDel.observe(&in)
 	s.lie.observe(&in)
+	s.met.observe(&in, s.lie.asking)
 	s.reading.Observe(c, e)
+	s.met.forget(&in)
+	s.answered = s.answered || e.Kind == history.Enter || e.Kind == history.Refuse && !s.reading.unhindered()
 }
 
 // Words are the verdicts of safety after the events seen, in order. FENCED may
@@ -133,7 +140,11 @@ func (s *Safety) Words() []Word {
 }
 
 // Broken says whether Words is not empty.
-func (s *Safety) Broken() bool { return s.words != 0 }
+func (s *Safety) Broken() bool { return s.words != 0 || s.fenced() }
+
+// InVain says that nobody has entered so far, and that every refusal was in vain: nothing
+// stood in the way of the lock. See starved.go.
+func (s *Safety) InVain() bool { return !s.answered }
 
 // Rebase makes now, the true time of the last event or later, the zero of the times of
 // the events to come, and forgets what is over. Two states with the same futures then
@@ -157,11 +168,11 @@ type Progress struct {
 
 // observe gives every judge e with the reading after e: these judges measure since when
 // something has been so.
-func (p *Progress) observe(c *Case, s *Safety, i int, e *history.Event, found func(Finding)) {
+func (p *Progress) observe(c *Case, s *Safety, i int, e *history.Event, byOrphan bool, found func(Finding)) {
 	in := input{run: c, reading: &s.reading, i: i, event: e, at: e.At, found: found}
 	p.contended = p.contended || s.Contends(e)
 	p.leases.observe(&in)
-	p.orphan.observe(&in)
+	p.orphan.observe(&in, byOrphan)
 	p.blocked.observe(&in)
 	p.unwoken.observe(&in)
 	p.starved.observe(&in)
@@ -201,6 +212,16 @@ func (in *input) report(f Finding) {
 	}
 }
 
+// holds says whether a client has the lock by one of its leases: the key is the grant of that
+// lease on a quorum of nodes. If the key never changed, the lock does not live on it; a client
+// then has it as long as it is inside.
+func (in *input) holds(c client8, lease int) bool {
+	if !in.reading.keyChanged {
+		return in.reading.inside.has(c)
+	}
+	return in.run.majority(in.reading.granted(c, lease))
+}
+
 // instant reports something that happens at the event. clients has the culprit first.
 func (in *input) instant(w Word, clients ...int) {
 	in.report(Finding{Verdict: w, Clients: clients, From: in.at, To: in.at, Node: max(in.event.Node, 0)})
@@ -209,8 +230,9 @@ func (in *input) instant(w Word, clients ...int) {
 // The kinds of event that some judge needs.
 const (
 	ofClients = 1<<history.Acquire | 1<<history.Enter | 1<<history.Refuse | 1<<history.Leave |
-		1<<history.Release | 1<<history.Released | 1<<history.Done | 1<<history.Crash | 1<<history.Write
-	ofNodes = 1<<history.Change | 1<<history.Expire |
+		1<<history.Release | 1<<history.Released | 1<<history.Done | 1<<history.Crash |
+		1<<history.Apply | 1<<history.Read | 1<<history.Write
+	ofNodes = 1<<history.Apply | 1<<history.Change | 1<<history.Expire |
 		1<<history.Down | 1<<history.Up | 1<<history.Replicate | 1<<history.Failover |
 		1<<history.Split | 1<<history.Heal | 1<<history.Sync
 )

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,13 +11,18 @@ import (
 	"locklab/simulator/history"
 )
 
-// tell writes a history down from a text: events separated by "|", each a time
-// in milliseconds, who, and what. Values before a change, and versions of the
-// resource, are filled in. Who is c1…c8, n1…n8, or "-" for nobody.
+// tell writes a history down from a text: events separated by "|" or line ends, each a
+// time in milliseconds, who, and what. Values before a change, versions of the resource and
+// the attempts of clients are filled in. Who is c1…c8, n1…n8, or "-" for nobody; "c1/2" is
+// c1 in its second attempt, where that is not the present one.
 //
-//	0 c1 acquire            and enter, refuse, leave, release, released, done, crash, pause, resume
+//	0 c1 acquire            and enter, leave, release, done, crash, pause, resume
 //	5 c1 leave exception    any word more is the Note
-//	9 c1 released ok        claims that the lock was its own; "released" alone claims nothing
+//	3 c1 refuse             another has the lock; "refuse timeout": the outcome is not known
+//	9 c1 released ok        the lock was its own; "released no": it was not; "released" alone claims nothing
+//	4 c1 acquire renew      asks whether it still has the lock, with
+//	5 c1 enter renew        yes, or
+//	5 c1 refuse             no
 //	2 c1 set a until 30     the key on n1 gets value a, gone at 30 (or "until never")
 //	2 c1 set@3 a until 30   the same on n3
 //	2 c1 other x            some other key on n1 gets value x
@@ -26,12 +32,18 @@ import (
 //	8 n1 sync               its disk has caught up
 //	8 n1 replicate 1 replica 1; none is replica 0; and failover
 //	8 n1 split 2            the old master lives on, with client 2; and heal
+//	2 c1 apply              n1 executes a request of c1; "apply@3" on n3
+//	4 c1 read               of the resource
 //	5 c1 write 0            accepted, based on version 0; "write 0 refused"
 func tell(t testing.TB, text string) *history.History {
 	t.Helper()
 	b := teller{t: t, h: &history.History{Key: "lock", Nodes: 1, TTL: 10 * time.Millisecond}}
-	for part := range strings.SplitSeq(text, "|") {
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '|' || r == '\n' }) {
+		part, _, _ = strings.Cut(part, "#")
 		words := strings.Fields(part)
+		if len(words) == 0 {
+			continue
+		}
 		if len(words) < 3 {
 			t.Fatalf("not an event: %q", part)
 		}
@@ -47,13 +59,20 @@ type teller struct {
 	split   int           // how many nodes are
 	source  [MaxNodes]int // the copy that a node was last replaced by
 	version int
+	attempt [MaxClients + 1]int
+	inside  [MaxClients + 1]bool
 }
 
 func (b *teller) event(words []string) {
 	e := history.Event{At: b.ms(words[0])}
-	switch n := b.number(words[1]); words[1][0] {
+	who, lease, older := strings.Cut(words[1], "/")
+	switch n := b.number(who); words[1][0] {
 	case 'c':
 		e.Client = n
+		b.count(n, words)
+		if e.Lease = b.attempt[n]; older {
+			e.Lease = b.number("/" + lease)
+		}
 		b.h.Clients = max(b.h.Clients, n)
 	case 'n':
 		e.Node = n
@@ -77,6 +96,10 @@ func (b *teller) event(words []string) {
 		b.change(&e, verb, args)
 	case "other":
 		e.Kind, e.Key, e.After, e.Until = history.Change, "other", args[0], history.Forever
+	case "read":
+		e.Kind, e.Node, e.Version = history.Read, history.Resource, b.version
+	case "apply":
+		e.Kind = history.Apply
 	case "write":
 		b.write(&e, args)
 	default:
@@ -87,6 +110,20 @@ func (b *teller) event(words []string) {
 	}
 	b.h.Events = append(b.h.Events, e)
 	b.h.End = e.At
+}
+
+// count counts the attempts of a client.
+func (b *teller) count(c int, words []string) {
+	switch words[2] {
+	case "acquire":
+		if len(words) == 3 && !b.inside[c] {
+			b.attempt[c]++
+		}
+	case "enter":
+		b.inside[c] = true
+	case "leave":
+		b.inside[c] = false
+	}
 }
 
 func (b *teller) change(e *history.Event, verb string, args []string) {
@@ -122,9 +159,16 @@ func (b *teller) plain(e *history.Event, args []string) {
 	case e.Client != 0:
 		e.Node = 0
 	}
-	if e.Kind == history.Released && len(args) > 0 {
-		e.Claims, e.OK = true, args[0] == "ok"
-		return
+	switch e.Kind {
+	case history.Released:
+		e.OK = slices.Contains(args, "ok")
+		if e.Claims = e.OK || slices.Contains(args, "no"); e.Claims {
+			return
+		}
+	case history.Enter:
+		e.Claims, e.OK = len(args) > 0, len(args) > 0
+	case history.Refuse:
+		e.Claims = len(args) == 0
 	}
 	if e.Kind == history.Replicate || e.Kind == history.Failover {
 		if len(args) > 0 {

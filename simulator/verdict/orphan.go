@@ -18,9 +18,13 @@ import (
 //   - While a client is inside, leaving or releasing there is no orphan. The loser
 //     of a GETSET race leaves its stamp over the winner's; as long as the winner
 //     works, that key rightly keeps the others out.
-//   - An orphan counts if another client was refused while it existed, or if it
-//     outlasts the run. Otherwise every release that gives up on a slow answer
-//     would be one for the milliseconds until its command arrives.
+//   - An orphan counts if it refused another client, or if it outlasts the run.
+//     Otherwise every release that gives up on a slow answer would be one for the
+//     milliseconds until its command arrives.
+//   - It refused a client if a server on which it stood executed a request of that
+//     client's attempt, and the attempt ended with the answer that another has the lock
+//     (a Refuse with Claims) while it still stood. An attempt that had its answer before
+//     there was an orphan, or that heard no answer, was not refused by it.
 //   - Forever: it outlasts the run, and has no time to live on a quorum.
 type orphan struct {
 	open     clients                   // whose orphans exist
@@ -28,8 +32,8 @@ type orphan struct {
 	since    [MaxClients]time.Duration // …and since when
 }
 
-func (p *orphan) observe(in *input) {
-	if in.event.Kind == history.Refuse {
+func (p *orphan) observe(in *input, refuses bool) {
+	if refuses {
 		p.refusing |= p.open &^ only(client8(in.event.Client))
 	}
 	now := standing(in)
@@ -45,11 +49,37 @@ func (p *orphan) observe(in *input) {
 	p.open = now
 }
 
-// RefusedByOrphan says whether e, which s has not observed yet, refuses a client while
-// an orphan of another exists. s does not remember it: a search that has to know calls
-// it for every event.
+// met are the clients that ask for the lock and have had a request executed by a server on
+// which they met another's orphan, which still exists.
+type met struct{ clients }
+
+func (m *met) observe(in *input, asking clients) {
+	c := client8(in.event.Client)
+	switch in.event.Kind {
+	case history.Apply:
+		if n := in.event.Node - 1; n >= in.run.nodes || !in.reading.grant[n].left || in.reading.grant[n].owner == c {
+			return
+		}
+		if in.reading.acquiring.has(c) && !asking.has(c) && standing(in)&^only(c) != 0 {
+			m.add(c)
+		}
+	case history.Acquire, history.Enter, history.Refuse, history.Done, history.Crash:
+		m.remove(c)
+	}
+}
+
+// forget forgets the orphans that an event, which the reading has, has ended.
+func (m *met) forget(in *input) {
+	if m.clients != 0 && standing(in) == 0 {
+		m.clients = 0
+	}
+}
+
+// RefusedByOrphan says whether e, which s has not observed yet, refuses a client because
+// of another's orphan. s does not remember it: a search that has to know calls it for
+// every event.
 func (s *Safety) RefusedByOrphan(c *Case, e *history.Event) bool {
-	return e.Kind == history.Refuse && standing(&input{run: c, reading: &s.reading})&^only(client8(e.Client)) != 0
+	return e.Kind == history.Refuse && e.Claims && s.met.has(client8(e.Client))
 }
 
 // close ends the orphan of c, and reports it if another client was refused.

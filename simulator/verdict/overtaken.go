@@ -6,8 +6,8 @@ import (
 	"locklab/simulator/history"
 )
 
-// STARVED, of one client: it was refused again and again, and at least ten times
-// another client entered between two of its refusals. Clients: the one that waited.
+// STARVED, of one client (of all: starved.go): it was refused again and again, and at least
+// ten times another client entered between two of its refusals. Clients: the one that waited.
 // It lasts from its first refusal to its Enter, its death, or the end of the run.
 //
 // No run can show that a client waits without bound. Ten is more than any order of

@@ -116,6 +116,7 @@ func (r *Reading) Free() bool {
 // it does if that client enters on it.
 type grant struct {
 	owner   client8
+	lease   uint8 // which of its owner's; 0: not known
 	left    bool
 	forever bool
 }
@@ -172,7 +173,7 @@ func (r *Reading) Observe(c *Case, e *history.Event) {
 	case history.Replicate:
 		r.replica[e.Node-1][e.Replica] = r.grant[e.Node-1].owner
 	default:
-		r.moveClient(client8(e.Client), e)
+		r.moveClient(c, client8(e.Client), e)
 	}
 }
 
@@ -187,16 +188,18 @@ func (r *Reading) markSplit(c *Case, e *history.Event) {
 }
 
 // moveClient moves a client from one stage to the next.
-func (r *Reading) moveClient(c client8, e *history.Event) {
+func (r *Reading) moveClient(run *Case, c client8, e *history.Event) {
 	switch e.Kind {
 	case history.Acquire:
-		if r.leaving.has(c) { // it never released
+		if r.leaving.has(c) && e.Note == "" { // it never released
 			r.idle(c)
 		}
 		r.acquiring.add(c)
 	case history.Enter:
 		r.acquiring.remove(c)
+		r.leaving.remove(c)
 		r.inside.add(c)
+		r.adopt(run, c, e.Lease)
 		r.setLive(c, true)
 	case history.Leave:
 		r.inside.remove(c)
@@ -231,6 +234,19 @@ func (r *Reading) idle(c client8) {
 	r.setLive(c, false)
 }
 
+// adopt makes the grants of c those of the lease on which it enters, if it has no quorum of
+// that lease: it enters on what an earlier attempt has left.
+func (r *Reading) adopt(run *Case, c client8, lease int) {
+	if run.majority(r.granted(c, lease)) {
+		return
+	}
+	for n := range r.grant {
+		if r.grant[n].owner == c {
+			r.grant[n].lease = uint8(lease)
+		}
+	}
+}
+
 // setLive makes all grants of c live, or left.
 func (r *Reading) setLive(c client8, live bool) {
 	for n := range r.grant {
@@ -251,7 +267,11 @@ func (r *Reading) change(c *Case, e *history.Event) {
 	g, forever := &r.grant[n], e.Until == history.Forever
 	made := e.Before != e.After
 	if made {
-		g.owner = r.ownerOf(e)
+		owner, lease := r.ownerOf(e), uint8(e.Lease)
+		if g.owner == owner && g.lease != lease {
+			lease = 0 // what two leases of one client have made belongs to both
+		}
+		g.owner, g.lease = owner, lease
 		g.left = !r.active().has(g.owner)
 	}
 	switch {
@@ -309,6 +329,26 @@ func (r *Reading) owned(who client8) nodes {
 		}
 	}
 	return s
+}
+
+// granted are the nodes on which the key is the grant of one lease of who.
+func (r *Reading) granted(who client8, lease int) nodes {
+	var s nodes
+	for n := range r.grant {
+		if g := r.grant[n]; g.owner == who && g.of(lease) {
+			s |= 1 << n
+		}
+	}
+	return s
+}
+
+// of says whether a grant may be one of that lease of its owner.
+func (g grant) of(lease int) bool { return g.lease == 0 || lease == 0 || int(g.lease) == lease }
+
+// unhindered says that nothing stands in the way of the lock: nobody has it, no key is
+// left and no server is down, nor, if the lock does not live on the key, has anybody died.
+func (r *Reading) unhindered() bool {
+	return r.holders() == 0 && r.down|r.leftovers() == 0 && (r.keyChanged || r.dead == 0)
 }
 
 // leftovers are the nodes on which the key is left.

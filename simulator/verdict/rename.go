@@ -8,7 +8,7 @@ type Names [MaxClients + 1]uint8
 // code, a state and a renamed one have the same futures, up to names.
 func (s *Safety) Rename(to *Names) {
 	f := &s.reading
-	for _, set := range []*clients{&f.acquiring, &f.inside, &f.leaving, &f.releasing, &f.dead, &s.lie.own, &s.lie.decided} {
+	for _, set := range []*clients{&f.acquiring, &f.inside, &f.leaving, &f.releasing, &f.dead, &s.lie.asking, &s.lie.decided, &s.lie.had, &s.lie.lacked, &s.staleWrite.readers, &s.met.clients} {
 		*set = to.set(*set)
 	}
 	for n := range f.grant {
@@ -45,7 +45,7 @@ func (s *Safety) Role(c int) (role uint64) {
 			role |= 1
 		}
 	}
-	for _, set := range []clients{f.acquiring, f.inside, f.leaving, f.releasing, f.dead, s.lie.own, s.lie.decided} {
+	for _, set := range []clients{f.acquiring, f.inside, f.leaving, f.releasing, f.dead, s.lie.asking, s.lie.decided, s.lie.had, s.lie.lacked, s.staleWrite.readers, s.met.clients} {
 		bit(set.has(me))
 	}
 	for n := range f.grant {

@@ -2,42 +2,105 @@ package verdict
 
 import "locklab/simulator/history"
 
-// STALE-WRITE: the resource accepted a write based on a read that an accepted write of
-// another client has superseded. That other update is lost. Clients: the writer, the
-// one whose update is lost (the latest of them).
+// STALE-WRITE: the resource accepted a write that came too late, and that harms another.
 //
-// A client's own writes do not supersede its reads: reading version 1 and writing 2
-// and then 3 from that one read loses no other client's update. Nor do they hide
-// another client's write: read 1, another writes 2, write 3 and then 4, both based on
-// 1, are two stale writes.
+// A write is late if its client does not have the lock when it arrives: the lease under
+// which it was sent has expired, was removed or taken over, was given back, or never was.
+// It harms another in two ways, of which one is enough:
 //
-// Clients of a lock that lets several in are not judged: the lock does not say which
-// of them may write.
+//   - It overwrites an update that the writer has not read: an accepted write of another
+//     client, later than the read on which this one is based, and not stale itself.
+//   - It falls into the critical section of another client, after that one's first read.
+//     That client may be about to write, and would overwrite this update without having
+//     read it; or it only reads, and sees two states of what it has locked.
 //
-// There may be no OVERLAP: a write that is long on its way can arrive when its client
-// has properly given the lock back and another has written.
+// Clients: the writer; the one whose update is lost (the latest of them), or whose section
+// it is (one that has the lock, if there is one).
+//
+// Rules:
+//
+//   - The one who has the lock is not accused of what a late write of another did to it: if
+//     it reads, a late write falls between, and it writes, then the late write is the stale
+//     one. But who has the lock and builds on an old read (from before it lost the lock and
+//     got it again, say) loses an update that was not stale, and that is STALE-WRITE.
+//   - A late write that harms nobody has no word: nobody else has been there, or the next
+//     one reads it.
+//   - Different leases of one client count as different clients: a write that was sent under
+//     the old lease can harm what the client does under the new one.
+//   - Own writes under one lease do not supersede its reads: reading version 1 and writing
+//     2 and then 3 from that one read loses no other update. Nor do they hide another's
+//     write: read 1, another writes 2, write 3 and then 4, both based on 1, are two.
+//   - If the key never changed, the lock does not live on it; a client then has the lock
+//     while it is inside.
+//   - Clients of a lock that lets several in are not judged: the lock does not say which of
+//     them may write.
+//
+// There may be no OVERLAP: a write that is long on its way can arrive when its client has
+// properly given the lock back and another has written.
 type staleWrite struct {
-	// The last accepted write, and the last one before it by another client.
-	// For any writer, one of the two is the last by another client.
+	// The last accepted write that was not stale, and the last one before it by another
+	// lease. For any writer, one of the two is the last by another lease.
 	last, other wrote
+
+	readers clients // are inside and have read since they entered
 }
 
 // wrote is an accepted write. The zero value is none.
 type wrote struct {
 	version int32 // what the resource became
 	by      client8
+	lease   uint8
 }
 
 func (s *staleWrite) observe(in *input) {
-	if in.event.Kind != history.Write || !in.event.OK || in.run.room[in.event.Client-1] > 1 {
+	switch c := client8(in.event.Client); in.event.Kind {
+	case history.Read:
+		if in.reading.inside.has(c) {
+			s.readers.add(c)
+		}
+	case history.Leave, history.Done, history.Crash:
+		s.readers.remove(c)
+	case history.Write:
+		if in.event.OK && in.run.room[c-1] == 1 {
+			s.write(in, wrote{int32(in.event.Version), c, uint8(in.event.Lease)})
+		}
+	}
+}
+
+func (s *staleWrite) write(in *input, w wrote) {
+	if victim := s.harms(in, w); victim != 0 {
+		in.instant(StaleWrite, int(w.by), int(victim))
 		return
 	}
-	w := wrote{version: int32(in.event.Version), by: client8(in.event.Client)}
-	if s.last.by != w.by {
+	if s.last.by != w.by || s.last.lease != w.lease {
 		s.other = s.last
 	}
 	s.last = w
-	if int(s.other.version) > in.event.Base {
-		in.instant(StaleWrite, int(w.by), int(s.other.by))
+}
+
+// harms is the client that a write is stale to; 0: it is not stale.
+func (s *staleWrite) harms(in *input, w wrote) client8 {
+	lost := s.last
+	if lost.by == w.by && lost.lease == w.lease {
+		lost = s.other
 	}
+	if int(lost.version) > in.event.Base {
+		return lost.by
+	}
+	if in.holds(w.by, int(w.lease)) {
+		return 0
+	}
+	disturbed := s.readers &^ only(w.by)
+	for d := disturbed; d != 0; d &= d - 1 {
+		if in.holds(d.first(), 0) {
+			return d.first()
+		}
+	}
+	switch {
+	case disturbed != 0:
+		return disturbed.first()
+	case s.readers.has(w.by) && in.holds(w.by, 0) && in.reading.keyChanged: // by a newer lease
+		return w.by
+	}
+	return 0
 }

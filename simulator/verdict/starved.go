@@ -6,15 +6,22 @@ import (
 	"locklab/simulator/history"
 )
 
-// STARVED, of all clients: at least ten attempts in a row were refused, although no
-// client had the lock all that time, no key was left and no node was down: the clients
-// hindered each other, as in a split vote with equal delays. Clients: those refused.
-// It lasts from the first of the refusals to the event that ended the row, or to the
-// end of the run.
+// STARVED: clients ask, and do not get a turn, although nothing is wrong but the order in
+// which they ask. Either nobody wins, which is judged here, or one client is overtaken again
+// and again, which is judged in overtaken.go.
 //
-// Refusals do not count while a client has the lock, which is what locks are for, or
-// while a key that was left blocks it, which is BLOCKED. A single client that the
-// others overtake is judged in overtaken.go.
+// Nobody wins: at least ten attempts in a row were refused in vain. A refusal is in vain if
+// nothing stands in the way of the lock: no client has it, no key is left, no server is down
+// and, if the lock does not live on the key, nobody has died. The clients hinder each other,
+// as in a split vote with equal delays. Clients: those refused. It lasts from the first of
+// the refusals to the event that ended the row, or to the end of the run.
+//
+// A refusal while a client has the lock is what locks are for; one while a left key blocks
+// it is BLOCKED.
+//
+// A search, in which every client makes a few attempts, cannot wait for ten. It says STARVED
+// if all attempts that there are were refused in vain, and no fault was injected; see
+// [Safety.InVain].
 type starved struct {
 	refused int // in a row
 	since   time.Duration
@@ -26,7 +33,7 @@ type starved struct {
 const starvedAfter = 10
 
 func (s *starved) observe(in *input) {
-	if in.reading.holders() != 0 || in.reading.down|in.reading.leftovers() != 0 || !in.reading.keyChanged && in.reading.dead != 0 {
+	if !in.reading.unhindered() {
 		s.finish(in)
 		return
 	}

@@ -5,7 +5,37 @@
 // small comparable value, so that a search can keep it, or its [Safety] part, inside a
 // hashed state. A [Reading] is the interpretation of events that the judges share. The
 // exact meaning of every verdict, with its borderline cases, is at the head of the file
-// of its judge.
+// of its judge; testdata/histories.txt has a small history for each. In short:
+//
+//   - OVERLAP: two clients are inside the critical section at one true time.
+//   - STALE-WRITE: the resource accepted a late write that harms another: it overwrites an
+//     update that its writer has not read, or falls into another's section after that one's
+//     first read. Also: the one who has the lock overwrites an update that it has not read.
+//   - FENCED: the resource refused a late write, and accepted no stale one.
+//   - WRONG-DEL: a command removed, replaced, prolonged or shortened a live grant of another
+//     lease.
+//   - LIE: a release, renewal or check said that the lock is still its caller's, or that it
+//     is not, and that was false.
+//   - ORPHAN: the key is the grant of a living client that does not believe in it, and
+//     refused another client or outlasts the run.
+//   - DEADLOCK: the lock is free and refused, for good.
+//   - BLOCKED: the lock is free and refused, for a time.
+//   - STARVED: nobody wins although nothing stands in the way, or one client is overtaken
+//     again and again.
+//
+// They rest on these terms:
+//
+//   - A grant is the key on one node, as long as its value stands. It belongs to the lease
+//     under which it was made: to one attempt of one client ([history.Event].Lease). It is
+//     live, or left: its owner was refused, has given the lock back, failed or died.
+//   - A client has the lock, by a lease, if the key is the grant of that lease on a quorum
+//     of nodes. To have the lock and to be inside are two things: a client whose lease has
+//     ended can be inside without knowing.
+//   - A write is late if its client does not have the lock, by the lease under which it was
+//     sent, when the write arrives at the resource.
+//
+// Package secondopinion judges exclusion once more from these definitions, without sharing
+// code, and tests compare the two.
 //
 // The package knows no expectations and no statistics over runs, and not whether the
 // fault of a scenario was injected; see [Settle] for the last.
@@ -24,10 +54,10 @@ type Word string
 // Safety.
 const (
 	Overlap    Word = "OVERLAP"     // two clients inside the critical section at one true time; a paused one counts
-	StaleWrite Word = "STALE-WRITE" // the resource accepted a write based on a superseded read: an update is lost
-	Fenced     Word = "FENCED"      // an overlap, but the resource refused every stale write
-	WrongDel   Word = "WRONG-DEL"   // a command removed, replaced or prolonged/shortened a live grant of somebody else
-	Lie        Word = "LIE"         // the API said something false
+	StaleWrite Word = "STALE-WRITE" // the resource accepted a write that came late and harms another
+	Fenced     Word = "FENCED"      // the resource refused a late write, and accepted no stale one
+	WrongDel   Word = "WRONG-DEL"   // a command removed, replaced or prolonged/shortened a live grant of another lease
+	Lie        Word = "LIE"         // the lock said that it is its caller's, or that it is not, and that was false
 )
 
 // Progress.
@@ -35,7 +65,7 @@ const (
 	Orphan   Word = "ORPHAN"   // the key belongs to a living client that does not believe that it has the lock
 	Deadlock Word = "DEADLOCK" // the lock is refused for good, although nobody has it
 	Blocked  Word = "BLOCKED"  // nobody had the lock, and still it was refused, for a time
-	Starved  Word = "STARVED"  // one client is overtaken again and again, or nobody wins round after round
+	Starved  Word = "STARVED"  // nobody wins although nothing stands in the way, or one client is overtaken again and again
 )
 
 // Neither.
@@ -77,17 +107,23 @@ func Judge(h *history.History) Judgement {
 		c = CaseOf(h)
 		m Monitor
 		r record
+
+		fenced Finding // if the run is
 	)
 	note := r.note
 	for i := range h.Events {
 		e := &h.Events[i]
+		refused := m.fence.refused
 		m.Observe(&c, i, e, note)
+		if m.fence.refused && !refused {
+			fenced = Finding{Verdict: Fenced, Clients: []int{e.Client}, From: e.At, To: e.At, Event: i}
+		}
 		r.closeOverlaps(e)
 	}
 	m.Finish(&c, h.End, h.Horizon, len(h.Events)-1, note)
 	r.finish(h.End)
 	if m.fenced() {
-		r.note(fencedBy(h))
+		r.note(fenced)
 	}
 	slices.SortStableFunc(r.findings, func(a, b Finding) int { return a.Event - b.Event })
 	return Judgement{Verdicts: verdicts(r.findings), Findings: r.findings, Contended: m.Contended()}

@@ -46,8 +46,8 @@ func ParseWord(written string) (Word, error) {
 	return w, nil
 }
 
-// Broken says whether w counts against the lock. FENCED does: the lock let two in, and
-// only the resource saved the data. UNKNOWN does not.
+// Broken says whether w counts against the lock. FENCED does: a write came when the lock was
+// gone, and only the resource saved the data. UNKNOWN does not.
 func (w Word) Broken() bool {
 	return slices.Contains(safetyWords, w) || slices.Contains(progressWords, w)
 }

@@ -2,14 +2,22 @@ package verdict
 
 import "locklab/simulator/history"
 
-// WRONG-DEL: a command of one client removed, replaced, prolonged or shortened a live
-// grant of another, on any one node. Clients: the one that did it, the owner of the
-// grant.
+// WRONG-DEL: a command removed, replaced, prolonged or shortened a live grant that is not
+// that of the lease under which it was sent, on any one node. Clients: the one that did it,
+// the owner of the grant (the same one, if the grant is that of another lease of its own).
 //
 // A grant is live while its owner is acquiring the lock, has it, or gives it back.
 // Rules:
 //
-//   - A client may do what it likes with its own grant, and with one that is left: of
+//   - Ownership goes by lease, and not by client: a DEL that was sent under an old lease
+//     and arrives under a new one deletes what it was not meant for, and so does a daemon
+//     of the old lease that prolongs the new one. A client that enters on what an earlier
+//     attempt left makes it the grant of its new lease. A value that two leases of one
+//     client have made, one after the other without a gap, belongs to both (a reentrant
+//     lock whose count goes on).
+//   - A command that changes neither the value nor the time to live is no Change, and does
+//     no wrong.
+//   - A client may do what it likes with its lease's own grant, and with one that is left: of
 //     a dead client, of a refused attempt, of a release that failed. Removing it
 //     harms nobody.
 //   - The grant of a client that is still acquiring is live, though the client may
@@ -39,7 +47,8 @@ func (wrongDel) observe(in *input) {
 	}
 	n := e.Node - 1
 	g := in.reading.grant[n]
-	if g.owner == 0 || g.left || g.owner == client8(e.Client) || takesOver(in, n) {
+	own := g.owner == client8(e.Client) && g.of(e.Lease)
+	if g.owner == 0 || g.left || own || takesOver(in, n) {
 		return
 	}
 	in.instant(WrongDel, e.Client, int(g.owner))

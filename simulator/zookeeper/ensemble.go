@@ -232,7 +232,7 @@ func (k *Kind) serve(w world.World, nodes []EnsembleState, o *process.Op, from i
 		return world.LostConn
 	}
 	e := w.Emit(history.Apply)
-	e.Client, e.Node, e.Msg, e.Cmd = int(from), ensemble, int(msg), k.requests[o.Arg].text
+	e.Client, e.Node, e.Lease, e.Msg, e.Cmd = int(from), ensemble, int(o.Lease), int(msg), k.requests[o.Arg].text
 	e.Reply = k.answers[eff.answer].text
 	k.enter(w, s, eff, kind, from)
 	if s.ends[from-1] > 0 { // every request is a sign of life

@@ -82,6 +82,7 @@ func TestNothingMissed(t *testing.T) {
 // TestOverflow numbers children past 2^31: the numbers of a queue are not unique for
 // ever.
 func TestOverflow(t *testing.T) {
+	realserver.NeedZooKeeper(t)
 	dir := t.TempDir()
 	usedUp(t, dir)
 	s := newStage(realserver.ZooKeeper(t, dir), "/wrap")

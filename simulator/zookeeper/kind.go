@@ -432,3 +432,14 @@ func (k *Kind) Load(r *codec.Reader) error {
 	}
 	return r.Err()
 }
+
+// HasState says whether a state that was read from a file names contents that there are.
+func (k *Kind) HasState(s *EnsembleState) bool { return int(s.contents) < len(k.contents) }
+
+// HasRequest says whether a request that was read from a file is one to this ensemble.
+func (k *Kind) HasRequest(o *process.Op) bool {
+	return o.Node == ensemble && int(o.Arg) < len(k.requests)
+}
+
+// HasAnswer says whether there is such an answer.
+func (k *Kind) HasAnswer(answer uint32) bool { return int(answer) < len(k.answers) }

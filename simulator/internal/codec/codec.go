@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"unsafe"
 )
 
@@ -122,30 +123,43 @@ func (r *Reader) Get(pointers ...any) {
 	for _, p := range pointers {
 		switch p := p.(type) {
 		case *[]uint32:
-			*p = room(*p, r.length())
-			r.fixed(*p, 4*len(*p))
+			*p = list(r, *p, 4)
 		case *[]uint16:
-			*p = room(*p, r.length())
-			r.fixed(*p, 2*len(*p))
+			*p = list(r, *p, 2)
 		default:
 			r.get(reflect.ValueOf(p).Elem())
 		}
 	}
 }
 
-func room[E any](list []E, n int) []E {
-	switch {
-	case n <= cap(list):
-		return list[:n]
-	case n == 0:
-		return nil
+// chunk is how many elements are made room for at once: a length that does not fit then
+// ends with the input, and takes no more memory than that has.
+const chunk = 1 << 16
+
+// list reads a list of numbers of so many bytes each into room, if that is enough.
+func list[E any](r *Reader, room []E, size int) []E {
+	n := r.length()
+	if n <= cap(room) {
+		room = room[:n]
+		r.fixed(room, size*n)
+		return room
 	}
-	return make([]E, n)
+	var all []E
+	for len(all) < n && r.err == nil {
+		from := len(all)
+		all = slices.Grow(all, min(chunk, n-from))[:from+min(chunk, n-from)]
+		r.fixed(all[from:], size*(len(all)-from))
+	}
+	return all
+}
+
+func (r *Reader) room(size int) []byte {
+	r.buf = slices.Grow(r.buf[:0], size)[:size]
+	return r.buf
 }
 
 func (r *Reader) fixed(list any, size int) {
-	r.buf = room(r.buf, size)
-	r.bytes(r.buf)
+	r.bytes(r.room(size))
 	if r.err == nil {
 		_, r.err = binary.Decode(r.buf, binary.LittleEndian, list)
 	}
@@ -214,16 +228,21 @@ func (r *Reader) get(v reflect.Value) {
 		}
 		v.SetUint(n)
 	case reflect.String:
-		b := make([]byte, r.length())
-		r.bytes(b)
+		var b []byte
+		for n := r.length(); len(b) < n && r.err == nil; {
+			part := r.room(min(chunk, n-len(b)))
+			r.bytes(part)
+			b = append(b, part...)
+		}
 		v.SetString(string(b))
 	case reflect.Slice:
 		n := r.length()
 		v.SetZero()
-		if n > 0 {
-			v.Set(reflect.MakeSlice(v.Type(), n, n))
-		}
-		for i := range n {
+		for i := 0; i < n && r.err == nil; i++ {
+			if i == v.Cap() {
+				v.Grow(min(chunk, n-i))
+			}
+			v.SetLen(i + 1)
 			r.get(v.Index(i))
 		}
 	case reflect.Array:
@@ -235,6 +254,6 @@ func (r *Reader) get(v reflect.Value) {
 			r.get(v.Field(i))
 		}
 	default:
-		panic(fmt.Sprintf("plain: %s is not plain", v.Type()))
+		r.fail("%s", v.Type())
 	}
 }

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2/maybe"
+	"github.com/spf13/cobra"
+
+	"locklab/reports/text"
+)
+
+// output is standard output. It keeps the first error and accepts everything after that,
+// so that a full disk there does not keep files from being written.
+type output struct {
+	to  io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	if o.err == nil {
+		_, o.err = o.to.Write(b)
+	}
+	return len(b), nil
+}
+
+// The largest files that are read, in bytes. No run and no contract comes near.
+const (
+	maxTraceFile = 64 << 20
+	maxContract  = 4 << 20
+)
+
+// read returns the content of a file of at most limit bytes. Ctrl-C ends it, even if the
+// file is a pipe into which nobody writes.
+func (a *app) read(name string, limit int64) ([]byte, error) {
+	var content []byte
+	err := a.interruptible(func() (err error) {
+		content, err = readAtMost(name, limit)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return content, nil
+}
+
+func readAtMost(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = text.Errorf("error.large", "file", name, "most", limit>>20)
+	}
+	return b, err
+}
+
+// interruptible does what may wait forever, such as opening a pipe. Ctrl-C ends the
+// waiting, not the work: what that sets must not be used after an error.
+func (a *app) interruptible(work func() error) error {
+	if a.ctx.Err() != nil {
+		return work() // the results so far are being written; another Ctrl-C ends the program
+	}
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-a.ctx.Done():
+		return noAnswer("error.stopped")
+	}
+}
+
+// writes says how a file is written.
+type writes int
+
+const (
+	replaces writes = iota // at once: a reader sees the old file or the new one
+	appends
+)
+
+// write writes a file; what is no regular file, such as a device or a pipe, gets the
+// bytes as they are. It is called after all results were printed.
+func (a *app) write(name string, how writes, fill func(w io.Writer) error) error {
+	var b bytes.Buffer
+	if err := fill(&b); err != nil {
+		return internal(fmt.Errorf("%s: %w", name, err))
+	}
+	if err := a.put(name, how, b.Bytes()); err != nil {
+		return internal(text.Errorf("error.write", "file", name, "cause", bare(err)))
+	}
+	a.inform("command.wrote", "file", name)
+	return nil
+}
+
+func (a *app) put(name string, how writes, content []byte) error {
+	if stream := a.stream(name); stream != nil {
+		_, err := stream.Write(content)
+		return err
+	}
+	info, err := os.Stat(name)
+	special := err == nil && !info.Mode().IsRegular()
+	if !special {
+		name = target(name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+	}
+	flags := os.O_WRONLY
+	switch {
+	case !special && how == replaces:
+		return maybe.WriteFile(name, content, 0o644)
+	case !special:
+		flags |= os.O_APPEND | os.O_CREATE
+	}
+	return a.interruptible(func() error {
+		f, err := os.OpenFile(name, flags, 0o644)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(content)
+		return errors.Join(err, f.Close())
+	})
+}
+
+// stream returns standard output or standard error if name is another name of it, as
+// /dev/stdout is. Opening that anew would write over what was printed.
+func (a *app) stream(name string) io.Writer {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil
+	}
+	for _, w := range []io.Writer{a.stdout, a.stderr} {
+		to := w
+		if o, ok := w.(*output); ok {
+			to = o.to
+		}
+		if f, ok := to.(*os.File); ok {
+			if own, err := f.Stat(); err == nil && os.SameFile(own, info) {
+				return w
+			}
+		}
+	}
+	return nil
+}
+
+// maxLinks is more symbolic links in a row than systems follow.
+const maxLinks = 40
+
+// target follows the symbolic links at name, also those to a file that does not exist
+// yet: the link stays, and what it names is written.
+func target(name string) string {
+	for range maxLinks {
+		to, err := os.Readlink(name)
+		if err != nil {
+			return name
+		}
+		if !filepath.IsAbs(to) {
+			dir, err := filepath.EvalSymlinks(filepath.Dir(name))
+			if err != nil {
+				return name
+			}
+			to = filepath.Join(dir, to)
+		}
+		name = to
+	}
+	return name
+}
+
+// bare returns an error without the operation and the file's name, which the message
+// has: the name may be that of a temporary file.
+func bare(err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	if e := (*os.LinkError)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+// hasName refuses a flag for a file that was given an empty name: an unset variable of a
+// script must not look like a flag that was left out.
+func (a *app) hasName(c *cobra.Command, flag, file string) error {
+	if file == "" && c.Flags().Changed(flag) {
+		return text.Errorf("error.file", "file", "--"+flag, "cause", text.Errorf("error.noname"))
+	}
+	return nil
+}
+
+// checkOutputs returns why one of the files cannot be written. It is called before
+// anything is played. flag is what names the files, such as -o.
+func (a *app) checkOutputs(flag string, files ...string) error {
+	for _, f := range files {
+		if err := a.writable(f); err != nil {
+			return text.Errorf("error.out", "flag", flag, "file", f, "cause", err)
+		}
+	}
+	return nil
+}
+
+func (a *app) writable(file string) error {
+	if file == "" {
+		return text.Errorf("error.noname")
+	}
+	if a.stream(file) != nil {
+		return nil
+	}
+	switch info, err := os.Stat(file); {
+	case err == nil && info.IsDir():
+		return text.Errorf("error.directory.is")
+	case err == nil && !info.Mode().IsRegular():
+		return nil // opening a pipe could disturb whoever reads from it
+	}
+	return a.writableDir(filepath.Dir(target(file)))
+}
+
+// writableDir returns why no file can be written into dir, which may not exist yet.
+func (a *app) writableDir(dir string) error {
+	for {
+		info, err := os.Stat(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir:
+			dir = filepath.Dir(dir)
+			continue
+		case err != nil:
+			return text.Errorf("error.directory", "cause", bare(err))
+		case !info.IsDir():
+			return text.Errorf("error.directory.file", "file", dir)
+		}
+		probe, err := os.CreateTemp(dir, ".locklab-")
+		if err != nil {
+			return text.Errorf("error.directory", "cause", bare(err))
+		}
+		return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	}
+}

@@ -1,0 +1,365 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// asProgram makes the test binary the program itself, for what only a process shows:
+// signals, closed pipes and devices.
+const asProgram = "LOCKLAB_TEST_AS_PROGRAM"
+
+// statusFile names the file into which the program then writes what the system says of its
+// process at the end: the memory that wait reports includes that of the process that
+// started it.
+const statusFile = "LOCKLAB_TEST_STATUS"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) == "" {
+		os.Exit(m.Run())
+	}
+	code := run(untilStopped(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+	if name := os.Getenv(statusFile); name != "" {
+		status, err := os.ReadFile("/proc/self/status")
+		if err == nil {
+			err = os.WriteFile(name, status, 0o600)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(code)
+}
+
+// peak runs a program and returns its exit status and the most memory that it had, in MB.
+func peak(t *testing.T, c *exec.Cmd) (code, megabytes int) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "status")
+	c.Env = append(c.Env, statusFile+"="+name)
+	code = statusOf(t, c.Run())
+	status, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	if _, err := fmt.Sscanf(rest, "%d", &megabytes); err != nil {
+		t.Fatal(err)
+	}
+	return code, megabytes >> 10
+}
+
+// program returns a process of the program that is not started yet.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), os.Args[0], args...)
+	c.Env = append(os.Environ(), asProgram+"=1", "LANG=C", "LC_ALL=C")
+	return c
+}
+
+// statusOf returns the exit status of a process that has ended; -1: a signal ended it.
+func statusOf(t *testing.T, err error) int {
+	t.Helper()
+	failed := (*exec.ExitError)(nil)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &failed):
+		return failed.ExitCode()
+	}
+	t.Fatal(err)
+	return 0
+}
+
+func fifo(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "pipe.json")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// A small contract, as contracted.
+const promise = "[gc-pause]\ntoken OVERLAP STALE-WRITE\n"
+
+// A pipe and a device get what is written to them and stay what they are.
+func TestWriteThrough(t *testing.T) {
+	pipe := fifo(t)
+	got := make(chan []byte)
+	go func() {
+		text, err := os.ReadFile(pipe)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- text
+	}()
+	if code, _, errs := call(t, "run", "token", "R18", "-o", pipe); code != exitOK {
+		t.Fatal(code, errs)
+	}
+	if text := <-got; !bytes.Contains(text, []byte(`"version"`)) {
+		t.Errorf("through the pipe came %.80q", text)
+	}
+	for _, flag := range []string{"--junit", "--summary"} {
+		if code, _, errs := callIn(t, promise, "verify", "--contract", "contract.txt", flag, os.DevNull); code != exitOK {
+			t.Errorf("%s: %d, %s", flag, code, errs)
+		}
+	}
+	for _, name := range []string{pipe, os.DevNull} {
+		if info, err := os.Stat(name); err != nil || info.Mode().IsRegular() {
+			t.Errorf("%s was replaced: %v, %v", name, info.Mode(), err)
+		}
+	}
+}
+
+// A link stays a link, and the file that it names is written, even if there was none.
+func TestWriteThroughLink(t *testing.T) {
+	dir := t.TempDir()
+	for _, place := range []string{"there.json", "sub/new.json"} {
+		link := filepath.Join(dir, "link-to-"+filepath.Base(place))
+		if err := os.Symlink(place, link); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, errs := call(t, "run", "token", "R18", "-o", link); code != exitOK {
+			t.Fatal(code, errs)
+		}
+		if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("the link %s was replaced", link)
+		}
+		if _, err := os.Stat(filepath.Join(dir, place)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A summary is added to what the file has: every step of a job writes its part.
+func TestSummaryAppends(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "summary.md")
+	if err := os.WriteFile(file, []byte("# an earlier step\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	callIn(t, promise, "verify", "--contract", "contract.txt", "--summary", file)
+	text, err := os.ReadFile(file)
+	if err != nil || !strings.HasPrefix(string(text), "# an earlier step\n## locklab verify") {
+		t.Errorf("%v: %.80q", err, text)
+	}
+}
+
+// /dev/stdout is the output itself, also if that is a file.
+func TestWriteToStdout(t *testing.T) {
+	out, err := os.Create(filepath.Join(t.TempDir(), "out.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	link := filepath.Join(t.TempDir(), "stdout.json") // -o wants an ending
+	if err := os.Symlink("/dev/stdout", link); err != nil {
+		t.Fatal(err)
+	}
+	c := program(t, "run", "token", "R18", "-o", link)
+	c.Stdout = out
+	if err := c.Run(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(out.Name())
+	if err != nil || !strings.HasPrefix(string(text), "token (002-C)") || !strings.Contains(string(text), `"version": 2`) {
+		t.Errorf("%v: %.200q", err, text)
+	}
+}
+
+// Places where nothing can be written are found before anything is played, by every
+// command, and no message has the name of a temporary file.
+func TestOutputsAreCheckedFirst(t *testing.T) {
+	for _, place := range []string{"/proc/none/here", "/proc"} {
+		for _, args := range [][]string{
+			{"run", "token", "R18", "-o", place + "/x.html"},
+			{"replay", link(t), "-o", place + "/x.json"},
+			{"replay", link(t), "--doom", "-o", place + "/x.png"},
+			{"explore", "token", "--budget", "pause=2", "-o", place + "/x.json"},
+			{"explore", "token", "--doom", "-o", place + "/x.svg"},
+			{"matrix", "-o", place + "/x"},
+			{"sweep", "pause/ttl", "-o", place + "/x.png"},
+			{"par", "-o", place + "/x.csv"},
+			{"tolerance", "-o", place + "/x.csv"},
+			{"verify", "--junit", place + "/x.xml"},
+			{"verify", "--summary", place + "/x.md"},
+			{"run", "token", "R18", "-o", dirNamed(t, "x.json")},
+		} {
+			code, out, errs := call(t, args...)
+			if code != exitUsage || out != "" || !strings.Contains(errs, args[len(args)-1]+": cannot write there") || strings.Contains(errs, "/.") {
+				t.Errorf("%v: exit status %d: %s%s", args, code, errs, out)
+			}
+		}
+	}
+}
+
+func dirNamed(t *testing.T, name string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A file that cannot be written costs neither the results nor the other files.
+func TestResultsComeFirst(t *testing.T) {
+	other := filepath.Join(t.TempDir(), "other.json")
+	full := filepath.Join(t.TempDir(), "full.json")
+	if err := os.Symlink("/dev/full", full); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := call(t, "run", "token", "R18", "-o", full, "-o", other)
+	if code != exitInternal || !strings.Contains(out, "Verdict: OVERLAP") || !strings.Contains(errs, "cannot write "+full+": no space left on device") {
+		t.Errorf("exit status %d: %s\n%s", code, errs, out)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
+	}
+}
+
+// Standard output that takes nothing does not keep files from being written.
+func TestFilesDespiteLostOutput(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{
+		{"run", "token", "R18", "-o", filepath.Join(dir, "run.json")},
+		{"explore", "token", "--budget", "pause=1", "-o", filepath.Join(dir, "explore.json")},
+		{"sweep", "pause/ttl=1:1:1", "--runs", "9", "-o", filepath.Join(dir, "sweep.csv")},
+		{"verify", "--contract", contractFile(t, promise), "--junit", filepath.Join(dir, "verify.xml")},
+	} {
+		var errs bytes.Buffer
+		code := run(context.Background(), args, strings.NewReader(""), full{}, &errs, func(string) string { return "" })
+		if code != exitInternal || !strings.Contains(errs.String(), "no room") {
+			t.Errorf("%v: exit status %d: %s", args, code, errs.String())
+		}
+		if _, err := os.Stat(args[len(args)-1]); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// contractFile returns the name of a file with this text.
+func contractFile(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "contract.txt")
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// Whoever closes the pipe has seen enough: no word of it, and the files are written.
+func TestClosedPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer w.Close()
+	file := filepath.Join(t.TempDir(), "run.json")
+	c := program(t, "run", "token", "R18", "-o", file)
+	var errs bytes.Buffer
+	c.Stdout, c.Stderr = w, &errs
+	if code := statusOf(t, c.Run()); code != exitOK || errs.String() != "wrote "+file+"\n" {
+		t.Errorf("exit status %d: %s", code, errs.String())
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every signal that asks the program to stop ends it with status 3, also while it waits
+// for a pipe.
+func TestStoppedWhileReading(t *testing.T) {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		for _, args := range [][]string{{"replay"}, {"explain"}, {"verify", "--contract"}} {
+			pipe := fifo(t)
+			c := program(t, append(args, pipe)...)
+			var errs bytes.Buffer
+			c.Stderr = &errs
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits until the program reads
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Process.Signal(s); err != nil {
+				t.Fatal(err)
+			}
+			if code := statusOf(t, c.Wait()); code != exitNoAnswer || !strings.Contains(errs.String(), "stopped") {
+				t.Errorf("%v, %v: exit status %d: %s", args, s, code, errs.String())
+			}
+			writer.Close()
+		}
+	}
+}
+
+// SIGTERM ends a search as Ctrl-C does: with what it has covered, and status 3.
+func TestStoppedSearch(t *testing.T) {
+	ctx := untilStopped()
+	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-ctx.Done()
+	file := filepath.Join(t.TempDir(), "token.search")
+	var out, errs bytes.Buffer
+	code := run(ctx, []string{"explore", "token", "--checkpoint", file}, strings.NewReader(""), &out, &errs, func(string) string { return "" })
+	if code != exitNoAnswer || !strings.Contains(out.String(), "not proved: the search was cut short") || !strings.Contains(errs.String(), "the same command continues from there") {
+		t.Errorf("exit status %d: %s\n%s", code, errs.String(), out.String())
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}
+
+// No input is read without end.
+func TestInputTooLarge(t *testing.T) {
+	for _, args := range [][]string{{"replay", "/dev/zero"}, {"explain", "/dev/zero"}, {"verify", "--contract", "/dev/zero"}} {
+		code, out, errs := call(t, args...)
+		if code != exitUsage || out != "" || !strings.Contains(errs, "/dev/zero has more than") {
+			t.Errorf("%v: exit status %d: %.200s%.200s", args, code, errs, out)
+		}
+	}
+}
+
+// The program stays within a tenth of --max-memory, and a search that would need more is
+// given up with the setting that gets further.
+func TestExploreKeepsToMemory(t *testing.T) {
+	const most = 100
+	c := program(t, "explore", "redlock", "--clients", "3", "--nodes", "3", "--budget", "crash=1,restart=1", "--max-states", "0", "--max-memory", fmt.Sprint(most))
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	code, used := peak(t, c)
+	if code != exitNoAnswer || !strings.Contains(errs.String(), "--max-memory 200 gets about twice as far") {
+		t.Errorf("exit status %d: %s", code, errs.String())
+	}
+	if used > most*11/10 || used < most/2 {
+		t.Errorf("%d MB were used of %d", used, most)
+	}
+}
+
+// So does verify.
+func TestVerifyKeepsToMemory(t *testing.T) {
+	const most = 100
+	file := contractFile(t, "[search clients=3 nodes=3 budget=crash=1,restart=1 max-states=100000000]\nredlock redlock-drift HOLDS\n")
+	c := program(t, "verify", "--contract", file, "--max-memory", fmt.Sprint(most))
+	var out bytes.Buffer
+	c.Stdout = &out
+	code, used := peak(t, c)
+	if code == exitOK || !strings.Contains(out.String(), "cut short by --max-memory") {
+		t.Errorf("exit status %d: %s", code, out.String())
+	}
+	if used > most*11/10 {
+		t.Errorf("%d MB were used of %d", used, most)
+	}
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"locklab/reports/text"
+)
+
+// checkMemory checks --max-memory.
+func (a *app) checkMemory(megabytes int64) error {
+	if megabytes < 0 || megabytes > 1<<30 {
+		return text.Errorf("error.memory", "value", fmt.Sprint(megabytes))
+	}
+	return nil
+}
+
+// code is about what the program takes of which the garbage collector knows nothing.
+const code = 16 << 20
+
+// keepWithin has the garbage collector keep the program within --max-memory, and returns
+// the bytes that are for searches; 0: no limit.
+func (a *app) keepWithin(megabytes int64) (bytes int64, restore func()) {
+	if megabytes == 0 {
+		return 0, func() {}
+	}
+	a.memory = megabytes
+	bytes = megabytes << 20
+	bytes -= min(code, bytes/2)
+	before := debug.SetMemoryLimit(bytes)
+	return bytes, func() { debug.SetMemoryLimit(before) }
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// No message repeats all of a long input.
+func TestMessagesAreShort(t *testing.T) {
+	long := strings.Repeat("x", 130<<10)
+	spaced := strings.Repeat("x ", 65<<10)
+	for _, args := range [][]string{
+		{long}, {"run", long, "gc-pause"}, {"run", "token", long}, {"run", "token", "R18", "--set", long}, {"run", "token", "R18", "--budget", long},
+		{"run", "token", "R18", "--expect", long}, {"run", "token", "R18", "--view", long}, {"explain", long}, {"explain", "glossary", spaced},
+		{"replay", long}, {"replay", "locklab2-" + long}, {"sweep", long}, {"sweep", "pause/ttl=" + long}, {"explore", "token", "--retries", long},
+		{"run", "token", "R18", "--budget", spaced}, {"run", "token", "R18", "-o", long}, {"list", long}, {"matrix", "--families", long},
+		{"verify", "--contract", contractFile(t, long)}, {"verify", "--contract", contractFile(t, "["+long+"]")},
+		{"verify", "--contract", contractFile(t, "[gc-pause]\n"+long+" HOLDS")}, {"verify", "--contract", contractFile(t, "[search "+spaced+"]")},
+		{"verify", "--contract", contractFile(t, "[gc-pause]\ntoken "+strings.ToUpper(long))},
+	} {
+		code, out, errs := call(t, args...)
+		if code != exitUsage || len(out) > 0 || len(errs) > 2000 {
+			t.Errorf("%.40q: exit status %d, %d bytes: %.300s", args, code, len(errs), errs)
+		}
+	}
+}
+
+// control finds what no output may hold of what came from outside.
+var control = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f]|\x{202e}`)
+
+// What comes from outside reaches no output with its control characters.
+func TestNothingControlsTheTerminal(t *testing.T) {
+	dir := t.TempDir()
+	evil := filepath.Join(dir, "\x1b[31mred\u202e\a")
+	contract := "[gc-pause]\ntoken HOLDS | \x1b[31m\n"
+	if err := os.WriteFile(evil+".txt", []byte(contract), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"replay", evil}, {"explain", evil}, {"run", "token\x1b", "R18"}, {"run", "token", "R18", "-o", evil + ".json"},
+		{"run", "token", "R18", "-o", evil + ".pdf"}, {"matrix", "-o", "/proc/" + filepath.Base(evil)}, {"verify", "--contract", evil},
+		{"verify", "--contract", contractFile(t, "[\x1b]\n")}, {"verify", "--contract", contractFile(t, "[search \x1b=\x1b]\n")},
+		{"verify", "--contract", contractFile(t, "[gc-pause]\n\x1b HOLDS\n")}, {"verify", "--contract", contractFile(t, "[gc-pause]\ntoken \x1b\n")},
+		{"verify", "--contract", evil + ".txt", "--annotations", "github", "--junit", dir + "/j.xml", "--summary", dir + "/s.md"},
+	} {
+		_, out, errs := call(t, args...)
+		if m := control.FindString(out + errs); m != "" {
+			t.Errorf("%q: %q in %s%s", args, m, errs, out)
+		}
+	}
+	for _, name := range []string{"j.xml", "s.md"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if m := control.Find(text); err != nil || m != nil || !bytes.Contains(text, []byte("red")) {
+			t.Errorf("%s: %q, %v", name, m, err)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	code, out, errs := call(t, "--version")
+	if code != exitOK || !regexp.MustCompile(`^locklab \S+, go1\S+, trace format 2, output format 2\n$`).MatchString(out) {
+		t.Errorf("exit status %d: %s%s", code, out, errs)
+	}
+	_, out, _ = call(t, "--version", "--json")
+	var v versionJSON
+	if err := json.Unmarshal([]byte(out), &v); err != nil || v.Version != schema || v.Go == "" || v.Locklab == "" {
+		t.Errorf("%s: %v", out, err)
+	}
+}
+
+// A file that was not written because nothing was found is no mystery.
+func TestNothingFound(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "none.json")
+	code, _, errs := call(t, "explore", "token", "--attempts", "1", "--budget", "crash=1", "-o", file)
+	if code != exitOK || !strings.Contains(errs, file+" was not written: there is no counterexample") {
+		t.Errorf("exit status %d: %s", code, errs)
+	}
+}

@@ -1,0 +1,33 @@
+package explore
+
+import (
+	"testing"
+	"time"
+)
+
+// A search that is killed loses less than a minute, or a tenth of the time that it took,
+// also where saving takes long; and at most half of the time is spent on saving.
+func TestSavesOftenEnough(t *testing.T) {
+	for _, cost := range []time.Duration{0, time.Second, 8 * time.Second, 25 * time.Second, 2 * time.Minute} {
+		now := time.Unix(0, 0)
+		k := &checkpointer{Checkpoint: Checkpoint{Now: func() time.Time { return now }}, began: now, ended: now}
+		k.last.at = now
+		const layer = 4 * time.Second
+		safe, saving := now, time.Duration(0) // since when work would be lost
+		for now.Sub(k.began) < 6*time.Hour {
+			k.layer = layer
+			if k.due(0) {
+				now = now.Add(cost)
+				saving += cost
+				if lost, most := now.Sub(safe), loss(now.Sub(k.began)); lost > max(most, 2*cost+2*layer) {
+					t.Fatalf("saving takes %v: after %v a kill loses %v", cost, now.Sub(k.began), lost)
+				}
+				safe, k.last = now, save{at: now, filling: cost} // it stood still meanwhile
+			}
+			now = now.Add(layer)
+		}
+		if all := now.Sub(k.began); saving > all/2 {
+			t.Errorf("saving takes %v: %v of %v were spent on it", cost, saving, all)
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"locklab/reports/text"
+	"locklab/simulator"
+	"locklab/simulator/history"
+)
+
+// A checkpoint whose checksum fits may still have been altered. What follows from other
+// things in it is checked against them: every number names an entry, every state is one
+// step after the one that it was reached from, and those that wait are exactly those that
+// were not visited. A sample of the states is computed again from the lock's code. What
+// is counted only, and that nothing is missing among the verdicts found, cannot be
+// checked without the whole search.
+
+// errUnsound is a checkpoint that contradicts itself or the code.
+var errUnsound = text.Errorf("error.checkpoint.unsound")
+
+// unfit turns a panic of a search that went on from its checkpoint into an error: the
+// file holds something that no check has noticed.
+func (k *checkpointer) unfit(r **Result, err *error) {
+	if k == nil || k.report.Had == 0 {
+		return
+	}
+	if p := recover(); p != nil {
+		*r, *err = nil, &CheckpointError{k.File, unreadable(fmt.Errorf("%w: %v", errUnsound, p))}
+	}
+}
+
+// hasChoice says whether a choice is one of clients and servers that there are.
+func (s *transitions) hasChoice(c simulator.Choice) bool {
+	return c.Client >= 0 && int(c.Client) <= s.clients && c.Node >= 0 && int(c.Node) <= s.nodes && c.Thread >= 0 && c.D >= 0
+}
+
+func (s *transitions) hasEvents(list eventList) bool {
+	return !slices.ContainsFunc(list, func(e history.Event) bool {
+		return e.Client < 0 || e.Client > s.clients || e.Node < history.Resource || e.Node > s.nodes
+	})
+}
+
+// checkResult checks the result of a pass that is done.
+func (k *checkpointer) checkResult() error {
+	if k.phase > finished || k.report.Had < 1 || k.report.Before < 0 {
+		return errUnsound
+	}
+	if k.first == nil {
+		return nil
+	}
+	if !k.first.Limit.IsZero() {
+		return errUnsound
+	}
+	for i := range k.first.Found {
+		if w := &k.first.Found[i]; !slices.Contains(order, w.Verdict) || !w.counted() {
+			return errUnsound
+		}
+	}
+	return nil
+}
+
+// counted says whether a witness has as many steps and faults as it says.
+func (w *Witness) counted() bool {
+	faults := 0
+	for _, c := range w.Choices {
+		if c.Verb >= simulator.FaultVerb {
+			faults++
+		}
+	}
+	return w.Par == faults && w.Steps == len(w.Choices)
+}
+
+// samples is how many states, and how many histories of each client, are computed again.
+const samples = 1 << 13
+
+// check checks a search that was loaded. start is the world in which every run begins.
+func (s *search) check(ctx context.Context, start simulator.World) error {
+	if err := s.checkStates(); err != nil {
+		return err
+	}
+	if err := s.checkWaiting(); err != nil {
+		return err
+	}
+	if err := s.checkFound(); err != nil {
+		return err
+	}
+	if err := s.sim.CheckCode(samples / 8); err != nil {
+		return err
+	}
+	return s.checkSteps(ctx, start)
+}
+
+func (s *search) checkStates() error {
+	v := s.visited
+	for i := range v.states.n {
+		id := uint32(i)
+		if !s.hasWords(v.states.words(id)) {
+			return errUnsound
+		}
+		if id == 0 {
+			if v.states.depth(0) != 0 {
+				return errUnsound
+			}
+			continue
+		}
+		from, via := v.states.parent(id), int(v.states.via(id))
+		if int(from) >= v.states.n || via >= len(s.choices) || v.states.depth(id) != v.states.depth(from)+1 {
+			return errUnsound
+		}
+	}
+	for i := range v.states.n { // all words are sound by now
+		if id := uint32(i); id > 0 && s.faultsOf(id) != s.faultsOf(v.states.parent(id))+s.faultIn(v.states.via(id)) {
+			return errUnsound
+		}
+	}
+	return nil
+}
+
+// hasWords says whether the words of a state name entries of the tables.
+func (s *search) hasWords(words []uint32) bool {
+	for c := range s.clients {
+		of := c
+		if c < s.symmetric && s.symmetric > 1 {
+			of = 0 // a class
+		}
+		if int(words[c]) >= len(s.clientTab[of].keys) {
+			return false
+		}
+	}
+	for n := range s.nodes {
+		if int(words[s.clients+n]) >= len(s.nodeTab.keys) {
+			return false
+		}
+	}
+	return int(words[s.restAt()]) < len(s.restTab.keys) && int(words[s.judgeAt()]) < len(s.judgeTab.keys) &&
+		(!s.byCause || int(words[s.causeAt()]) < len(s.causes)) &&
+		(len(words) <= s.timeAt() || int(words[s.timeAt()]) < len(s.times.keys))
+}
+
+// faultsOf is how many faults were injected on the way to a state.
+func (s *search) faultsOf(id uint32) int {
+	return s.restTab.entries[s.visited.states.words(id)[s.restAt()]].spent
+}
+
+func (s *search) faultIn(choice uint16) int {
+	if s.choices[choice].Verb >= simulator.FaultVerb {
+		return 1
+	}
+	return 0
+}
+
+// wasVisited says whether a state belongs to a layer that is done.
+func (s *search) wasVisited(id uint32) bool {
+	v := s.visited
+	f := s.faultsOf(id)
+	return v.expanded > 0 && (f < v.spent || f == v.spent && int(v.states.depth(id)) <= v.depth)
+}
+
+// checkWaiting checks that the queue has every state that was not visited, once, and that
+// the counts of states are right.
+func (s *search) checkWaiting() error {
+	v := s.visited
+	visited, deepest := 0, 0
+	for id := range uint32(v.states.n) {
+		if s.wasVisited(id) {
+			visited++
+			deepest = max(deepest, int(v.states.depth(id)))
+		}
+	}
+	if visited != v.expanded || deepest != v.deepest || len(v.triggered) > len(s.choices) || v.spent < 0 || v.transitions < v.states.n-1 {
+		return errUnsound
+	}
+	seen, waiting := make([]bool, v.states.n), 0
+	for level := range v.queue {
+		q := &v.queue[level]
+		for _, id := range q.below {
+			if int(id) >= v.states.n {
+				return errUnsound
+			}
+		}
+		stays := slices.DeleteFunc(slices.Clone(q.below), func(id uint32) bool { return q.moved[id] })
+		for _, list := range [][]uint32{stays, q.own} {
+			before := uint32(0)
+			for _, id := range list {
+				if int(id) >= v.states.n || seen[id] || s.wasVisited(id) || s.faultsOf(id) != level || v.states.depth(id) < before {
+					return errUnsound
+				}
+				seen[id], before = true, v.states.depth(id)
+				waiting++
+			}
+		}
+	}
+	if waiting != v.states.n-visited {
+		return errUnsound
+	}
+	return nil
+}
+
+func (s *search) checkFound() error {
+	v := s.visited
+	for f, d := range v.found {
+		switch {
+		case !slices.Contains(order, f.word) || int(f.cause) >= len(s.causes):
+			return errUnsound
+		case int(d.state) >= v.states.n || !s.wasVisited(d.state) || int(d.choice) >= len(s.choices):
+			return errUnsound
+		case d.steps != int(v.states.depth(d.state))+1 || d.par != s.faultsOf(d.state)+s.faultIn(d.choice):
+			return errUnsound
+		}
+	}
+	return nil
+}
+
+// checkSteps computes a sample of the states again, each from the one before it, without
+// what is remembered of the effects of moves. It finds the same numbers, so that the
+// tables are as long afterwards as before.
+func (s *search) checkSteps(ctx context.Context, start simulator.World) error {
+	before, sizes := s.sizes(), s.sim.TableSizes()
+	n := s.visited.states.n
+	if err := s.takeStart(start); err != nil {
+		return err
+	}
+	if !slices.Equal(s.next, s.visited.states.words(0)) {
+		return errUnsound
+	}
+	for i := range min(samples, n-1) {
+		id := uint32(1 + i*(n-1)/min(samples, n-1))
+		if _, _, err := s.redo(s.visited.states.parent(id), s.choices[s.visited.states.via(id)]); err != nil {
+			return err
+		}
+		if s.byCause {
+			s.next[s.causeAt()] = s.visited.states.words(id)[s.causeAt()] // redo leaves it out
+		}
+		if !slices.Equal(s.next, s.visited.states.words(id)) {
+			return errUnsound
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	if s.sizes() != before || s.sim.TableSizes() != sizes {
+		return errUnsound
+	}
+	return nil
+}
+
+// sizes is how many entries the tables have, added up: they only grow.
+func (s *search) sizes() (n int) {
+	for c := range s.clientTab {
+		n += len(s.clientTab[c].keys)
+	}
+	return n + len(s.nodeTab.keys) + len(s.restTab.keys) + len(s.judgeTab.keys) + len(s.times.keys) + len(s.events) + len(s.choices) + len(s.causes)
+}
+
+// checkWitnesses replays the witnesses of a search that went on from its checkpoint.
+func (b *Bounds) checkWitnesses(sim *simulator.Simulator, r *Result) (err error) {
+	if r.Kept.Had == 0 {
+		return nil
+	}
+	k := &checkpointer{Checkpoint: b.Checkpoint, report: r.Kept}
+	defer k.unfit(&r, &err)
+	for _, w := range r.Found {
+		if !w.counted() || !b.leadTo(sim, w.Choices, w.Verdict) {
+			return &CheckpointError{b.Checkpoint.File, unreadable(errUnsound)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+//go:build unix
+
+package explore_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/s2"
+
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator/explore"
+)
+
+// A checkpoint taken apart: its three lines, and its values unpacked.
+type unpacked struct{ head, body []byte }
+
+func unpack(t testing.TB, file []byte) unpacked {
+	t.Helper()
+	end := 0
+	for range 3 {
+		end += bytes.IndexByte(file[end:], '\n') + 1
+	}
+	body, err := io.ReadAll(s2.NewReader(bytes.NewReader(file[end : len(file)-crc32.Size])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return unpacked{file[:end], body}
+}
+
+// pack is the file again, with a checksum that fits.
+func (u unpacked) pack(t testing.TB, body []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	b.Write(u.head)
+	z := s2.NewWriter(&b, s2.WriterConcurrency(1))
+	if _, err := z.Write(body); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return binary.BigEndian.AppendUint32(b.Bytes(), crc32.Checksum(b.Bytes(), crc32.MakeTable(crc32.Castagnoli)))
+}
+
+// goOn searches on from a file with this content.
+func goOn(t testing.TB, content []byte, lock, bounds string) (*study.Search, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "search")
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return goOnFrom(t, file, lock, bounds)
+}
+
+// goOnFrom searches on from a file, or begins it.
+func goOnFrom(t testing.TB, file, lock, bounds string) (*study.Search, error) {
+	t.Helper()
+	entry, err := race.Strategy(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := study.ParseBounds(bounds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Checkpoint, b.Now, b.MaxStates = file, time.Now, 10_000
+	return study.Explore(t.Context(), entry, b)
+}
+
+// A checkpoint that was altered, and given a checksum that fits, is refused, or the
+// change does not matter to what is found: it never ends in a panic or another verdict.
+func TestCheckpointAltered(t *testing.T) {
+	for _, f := range []struct {
+		lock, bounds string
+		stop         int
+	}{
+		{"token", "clients=2,attempts=1,ttl=9s,budget=crash=1+pause=1", 300},
+		{"redlock", "clients=2,attempts=1,nodes=3,ttl=9s,budget=restart=1", 200},
+	} {
+		whole := search(t, t.Context(), f.lock, f.bounds, false, "", 0)
+		file := filepath.Join(t.TempDir(), "search")
+		search(t, t.Context(), f.lock, f.bounds, false, file, f.stop)
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := unpack(t, content)
+		if s, err := goOn(t, u.pack(t, u.body), f.lock, f.bounds); err != nil || !sameFound(s, whole) {
+			t.Fatalf("packed again it is another search: %v", err)
+		}
+		refused, step := 0, max(1, len(u.body)/120)
+		for at := 0; at < len(u.body); at += step {
+			body := bytes.Clone(u.body)
+			body[at] ^= byte(1 << (at % 8))
+			s, err := goOn(t, u.pack(t, body), f.lock, f.bounds)
+			unfit := (*explore.CheckpointError)(nil)
+			switch {
+			case errors.As(err, &unfit):
+				refused++
+			case err != nil:
+				t.Errorf("%s, byte %d of %d: %v", f.lock, at, len(body), err)
+			case !sameFound(s, whole):
+				t.Errorf("%s, byte %d of %d: another result:\n%s\nwant\n%s", f.lock, at, len(body), s.Certificate(), whole.Certificate())
+			}
+		}
+		t.Logf("%s: %d bytes, every %d altered, %d refused", f.lock, len(u.body), step, refused)
+		if refused*step < len(u.body)/2 {
+			t.Errorf("%s: of the %d changes only %d were refused", f.lock, len(u.body)/step, refused)
+		}
+	}
+}
+
+// sameFound says whether two searches come to the same verdicts.
+func sameFound(a, b *study.Search) bool {
+	if a.Result.Complete != b.Result.Complete || a.Result.States != b.Result.States || len(a.Witnesses) != len(b.Witnesses) {
+		return false
+	}
+	for i := range a.Witnesses {
+		x, y := &a.Witnesses[i], &b.Witnesses[i]
+		if x.Verdict != y.Verdict || x.Par != y.Par || x.Steps != y.Steps {
+			return false
+		}
+	}
+	return true
+}

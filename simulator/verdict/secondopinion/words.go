@@ -1,0 +1,431 @@
+package secondopinion
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"locklab/simulator/history"
+)
+
+// A Charge is a verdict of safety, or a refusal by an orphan, that an event brings about.
+type Charge struct {
+	Word    string
+	Clients []int // the culprit first
+	Event   int   // index in the history
+}
+
+// Charges judges a history by the definitions in the doc of package verdict: STALE-WRITE,
+// WRONG-DEL, LIE, each refusal by an ORPHAN, and FENCED. It writes down how everything
+// stood before each event, and then looks at each event by itself. That takes long, and
+// shares nothing with the judges, which keep a few bits and see every event once.
+func Charges(h *history.History) []Charge {
+	c := court{h: h, before: chronicle(h), stale: map[int]bool{}}
+	for i := range h.Events {
+		c.staleWrite(i)
+		c.wrongDel(i)
+		c.lie(i)
+		c.orphan(i)
+	}
+	if len(c.stale) == 0 {
+		c.fenced()
+	}
+	return c.charges
+}
+
+// A moment is how everything stands before an event.
+type moment struct {
+	stage  map[int]string // of each client: "" (idle), leaving, releasing, inside or dead
+	asking map[int]bool   // clients that have asked for the lock and have no answer
+	key    map[int]grant  // by node; missing: there is no key
+	copies map[[2]int]int // who owned the key when a copy of a node last caught up
+	split  map[int]bool   // nodes with an old master
+	lived  bool           // the key has changed before
+}
+
+// A grant is a key.
+type grant struct {
+	owner   int // 0: nobody
+	lease   int // 0: not known
+	left    bool
+	forever bool
+	stamped time.Duration // when its value was made, or it lost its time to live; before time began if nobody knows
+}
+
+const longAgo = -history.Forever / 2
+
+// chronicle is how everything stood before each event, and last at the end.
+func chronicle(h *history.History) []moment {
+	m := moment{map[int]string{}, map[int]bool{}, map[int]grant{}, map[[2]int]int{}, map[int]bool{}, false}
+	all := []moment{m}
+	for i := range h.Events {
+		if !moves(h.Events[i].Kind) {
+			all = append(all, m)
+			continue
+		}
+		m = moment{maps.Clone(m.stage), maps.Clone(m.asking), maps.Clone(m.key), maps.Clone(m.copies), maps.Clone(m.split), m.lived}
+		m.follow(h, &h.Events[i])
+		all = append(all, m)
+	}
+	return all
+}
+
+// moves says whether an event of kind k changes how things stand.
+func moves(k history.Kind) bool {
+	switch k {
+	case history.Change, history.Expire, history.Replicate, history.Sync, history.Split, history.Heal,
+		history.Acquire, history.Enter, history.Refuse, history.Leave, history.Release, history.Released, history.Done, history.Crash:
+		return true
+	}
+	return false
+}
+
+func (m *moment) follow(h *history.History, e *history.Event) {
+	nodes := max(h.Nodes, 1)
+	switch e.Kind {
+	case history.Change:
+		if e.Key == h.Key {
+			m.change(e)
+		}
+	case history.Expire:
+		if e.Key == h.Key {
+			delete(m.key, e.Node)
+		}
+	case history.Replicate:
+		m.copies[[2]int{e.Node, int(e.Replica)}] = m.key[e.Node].owner
+	case history.Sync:
+		m.copies[[2]int{e.Node, history.Disk}] = m.key[e.Node].owner
+	case history.Split:
+		if old := nodes + e.Node; !m.split[e.Node] {
+			m.split[e.Node] = true
+			delete(m.key, old)
+			if g, ok := m.key[e.Node]; ok {
+				m.key[old] = g
+			}
+		}
+	case history.Heal:
+		m.split[e.Node] = false
+		delete(m.key, nodes+e.Node)
+	default:
+		m.move(h, e)
+	}
+}
+
+func (m *moment) change(e *history.Event) {
+	m.lived = true
+	g, was := m.key[e.Node]
+	switch {
+	case e.After == "":
+		delete(m.key, e.Node)
+		return
+	case e.Before != e.After:
+		owner := e.Client
+		if owner == 0 {
+			owner = m.copies[[2]int{e.Node, int(e.Replica)}]
+		}
+		idle := m.stage[owner] == "" || m.stage[owner] == "dead"
+		lease := e.Lease
+		if was && g.owner == owner && g.lease != lease {
+			lease = 0 // it belongs to both
+		}
+		g.owner, g.lease, g.left = owner, lease, owner == 0 || idle && !m.asking[owner]
+		g.stamped = e.At
+		if e.Client == 0 {
+			g.stamped = longAgo
+		}
+	case !was || !g.forever:
+		g.stamped = e.At
+	}
+	g.forever = e.Until == history.Forever
+	m.key[e.Node] = g
+}
+
+// move is a step of a client on its way.
+func (m *moment) move(h *history.History, e *history.Event) {
+	c := e.Client
+	believe := func(is bool) {
+		for n, g := range m.key {
+			if g.owner == c {
+				g.left = !is
+				m.key[n] = g
+			}
+		}
+	}
+	idle := func() {
+		m.stage[c], m.asking[c] = "", false
+		believe(false)
+	}
+	switch e.Kind {
+	case history.Acquire:
+		if m.stage[c] == "leaving" && e.Note == "" {
+			idle()
+		}
+		m.asking[c] = true
+	case history.Enter:
+		if !m.has(h, c, e.Lease) { // it enters on what an earlier attempt left
+			for n, g := range m.key {
+				if g.owner == c {
+					g.lease = e.Lease
+					m.key[n] = g
+				}
+			}
+		}
+		m.stage[c], m.asking[c] = "inside", false
+		believe(true)
+	case history.Leave:
+		m.stage[c] = "leaving"
+		if e.Note == history.Exception {
+			idle()
+		}
+	case history.Release:
+		if m.stage[c] != "inside" {
+			m.stage[c] = "releasing"
+		}
+		believe(true)
+	case history.Refuse, history.Released:
+		m.asking[c] = false
+		if m.stage[c] != "inside" {
+			idle()
+		}
+	case history.Done:
+		idle()
+	case history.Crash:
+		idle()
+		m.stage[c] = "dead"
+	}
+}
+
+// has says whether a client has the key on a majority of the nodes, by one of its leases
+// or (0) by any.
+func (m *moment) has(h *history.History, c, lease int) bool {
+	nodes, votes := max(h.Nodes, 1), 0
+	for n := 1; n <= nodes; n++ {
+		if g, ok := m.key[n]; ok && g.owner == c && (lease == 0 || g.lease == 0 || g.lease == lease) {
+			votes++
+		}
+	}
+	return 2*votes > nodes
+}
+
+// entitled says whether a client has the lock.
+func (m *moment) entitled(h *history.History, c, lease int) bool {
+	if !m.lived {
+		return m.stage[c] == "inside"
+	}
+	return m.has(h, c, lease)
+}
+
+// orphans are the clients whose keys nobody believes in, although they live.
+func (m *moment) orphans(h *history.History) (owners []int) {
+	for _, stage := range m.stage {
+		if stage != "" && stage != "dead" {
+			return nil
+		}
+	}
+	for c := 1; c <= h.Clients; c++ {
+		nodes, votes := max(h.Nodes, 1), 0
+		for n := 1; n <= nodes; n++ {
+			if g, ok := m.key[n]; ok && g.owner == c && g.left && m.stage[c] != "dead" {
+				votes++
+			}
+		}
+		if 2*votes > nodes {
+			owners = append(owners, c)
+		}
+	}
+	return owners
+}
+
+// A court judges one history.
+type court struct {
+	h       *history.History
+	before  []moment
+	stale   map[int]bool // writes that were found stale
+	charges []Charge
+}
+
+func (c *court) charge(word string, i int, clients ...int) {
+	c.charges = append(c.charges, Charge{word, clients, i})
+}
+
+// excludes says whether a client may only be inside alone.
+func (c *court) excludes(client int) bool {
+	return client > len(c.h.Holders) || c.h.Holders[client-1] == 1 || c.h.Holders[client-1] == 0
+}
+
+func (c *court) staleWrite(i int) {
+	w := &c.h.Events[i]
+	if w.Kind != history.Write || !w.OK || !c.excludes(w.Client) {
+		return
+	}
+	for j := i - 1; j >= 0; j-- { // the latest update that it loses
+		o := &c.h.Events[j]
+		other := o.Client != w.Client || o.Lease != w.Lease
+		if o.Kind == history.Write && o.OK && c.excludes(o.Client) && other && !c.stale[j] {
+			if o.Version > w.Base {
+				c.stale[i] = true
+				c.charge("STALE-WRITE", i, w.Client, o.Client)
+				return
+			}
+			break // older ones are of lower versions
+		}
+	}
+	now := &c.before[i]
+	if now.entitled(c.h, w.Client, w.Lease) {
+		return
+	}
+	var readers []int
+	for d := 1; d <= c.h.Clients; d++ {
+		if c.hasRead(d, i) {
+			readers = append(readers, d)
+		}
+	}
+	own := slices.Contains(readers, w.Client)
+	readers = slices.DeleteFunc(readers, func(d int) bool { return d == w.Client })
+	victim := 0
+	if at := slices.IndexFunc(readers, func(d int) bool { return now.entitled(c.h, d, 0) }); at >= 0 {
+		victim = readers[at]
+	} else if len(readers) > 0 {
+		victim = readers[0]
+	} else if own && now.lived && now.has(c.h, w.Client, 0) {
+		victim = w.Client
+	}
+	if victim != 0 {
+		c.stale[i] = true
+		c.charge("STALE-WRITE", i, w.Client, victim)
+	}
+}
+
+// hasRead says whether a client is inside at event i and has read since it entered.
+func (c *court) hasRead(client, i int) bool {
+	read := false
+	for j := i - 1; j >= 0 && c.before[i].stage[client] == "inside"; j-- {
+		switch e := &c.h.Events[j]; {
+		case e.Client != client:
+		case e.Kind == history.Leave || e.Kind == history.Done || e.Kind == history.Crash:
+			return read
+		case e.Kind == history.Read && c.before[j].stage[client] == "inside":
+			read = true
+		}
+	}
+	return read
+}
+
+func (c *court) fenced() {
+	for i := range c.h.Events {
+		e := &c.h.Events[i]
+		if e.Kind == history.Write && !e.OK && c.excludes(e.Client) && !c.before[i].entitled(c.h, e.Client, e.Lease) {
+			c.charge("FENCED", i, e.Client)
+			return
+		}
+	}
+}
+
+func (c *court) wrongDel(i int) {
+	e := &c.h.Events[i]
+	g, there := c.before[i].key[e.Node]
+	if e.Kind != history.Change || e.Client == 0 || e.Key != c.h.Key || !there || g.owner == 0 || g.left {
+		return
+	}
+	if g.owner == e.Client && (g.lease == 0 || e.Lease == 0 || g.lease == e.Lease) {
+		return
+	}
+	if e.After != "" && e.After != e.Before && g.forever && c.h.TTL > 0 && e.At-c.h.TTL >= g.stamped {
+		return // the lease in its value has ended
+	}
+	c.charge("WRONG-DEL", i, e.Client, g.owner)
+}
+
+// lie looks at the answer to a call and goes back to where the call began.
+func (c *court) lie(i int) {
+	answer := &c.h.Events[i]
+	me := answer.Client
+	if !answer.Claims || !c.before[i].lived || !c.excludes(me) {
+		return
+	}
+	release := answer.Kind == history.Released
+	if !release && answer.Kind != history.Enter && answer.Kind != history.Refuse {
+		return
+	}
+	begin, first := -1, -1
+	for j := i - 1; j >= 0 && begin < 0; j-- {
+		switch e := &c.h.Events[j]; {
+		case e.Client != me:
+		case release && e.Kind == history.Release, !release && e.Kind == history.Acquire:
+			begin = j
+		case e.Kind == history.Change && e.Key == c.h.Key && (!release || e.Before != e.After):
+			first = j // the first is the last that is found
+		}
+	}
+	if begin < 0 || !release && c.h.Events[begin].Note == "" {
+		return
+	}
+	had, lacked := true, true
+	look := func(j, lease int) {
+		if c.before[j].entitled(c.h, me, lease) {
+			lacked = false
+		} else {
+			had = false
+		}
+	}
+	if first >= 0 {
+		look(first, c.h.Events[first].Lease)
+		for j := first + 1; j < i; j++ { // a part of it may have been lost otherwise
+			e := &c.h.Events[j]
+			touched := (e.Kind == history.Change || e.Kind == history.Expire) && e.Key == c.h.Key && e.Before != e.After
+			if touched && e.Client != me && c.before[j].key[e.Node].owner == me {
+				had = false
+			}
+		}
+	} else {
+		look(begin, c.h.Events[begin].Lease)
+		for j := begin + 1; j <= i; j++ {
+			look(j, 0)
+		}
+	}
+	if answer.OK && lacked || !answer.OK && had {
+		c.charge("LIE", i, me)
+	}
+}
+
+// orphan charges the owner of the key that made a refusal.
+func (c *court) orphan(i int) {
+	e := &c.h.Events[i]
+	if e.Kind != history.Refuse || !e.Claims {
+		return
+	}
+	others := func(j int) []int {
+		return slices.DeleteFunc(c.before[j].orphans(c.h), func(o int) bool { return o == e.Client })
+	}
+	for j := i - 1; j >= 0; j-- {
+		if len(c.before[j+1].orphans(c.h)) == 0 {
+			return
+		}
+		a := &c.h.Events[j]
+		if a.Client != e.Client {
+			continue
+		}
+		switch a.Kind {
+		case history.Acquire:
+			return
+		case history.Apply:
+			if g, ok := c.before[j].key[a.Node]; ok && g.left && g.owner != e.Client && a.Node <= max(c.h.Nodes, 1) && len(others(j)) > 0 && c.asks(j, e.Client) {
+				c.charge("ORPHAN", i, others(i)...)
+				return
+			}
+		}
+	}
+}
+
+// asks says whether a client is in an attempt, and not in a renewal or a check.
+func (c *court) asks(i, client int) bool {
+	if !c.before[i].asking[client] {
+		return false
+	}
+	for j := i - 1; j >= 0; j-- {
+		if e := &c.h.Events[j]; e.Client == client && e.Kind == history.Acquire {
+			return e.Note == ""
+		}
+	}
+	return false
+}
