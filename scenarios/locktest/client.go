@@ -19,12 +19,13 @@ import (
 // A Client is one process that uses the lock, for one attempt: code that may use the
 // standard library's clock, timers, contexts, goroutines and any client library.
 type Client struct {
-	process *bubble.Client
-	bounds  *Bounds
-	work    time.Duration // of a holder; see Resource.Write
-	probe   bool
-	entered bool
-	inside  bool
+	process  *bubble.Client
+	bounds   *Bounds
+	work     time.Duration // of a holder; see Resource.Write
+	probe    bool
+	failures int // of the process, before the attempt
+	entered  bool
+	inside   bool
 }
 
 // Addr is the address of server n, from 1, for Dial. Bounds.Servers says how many there

@@ -48,7 +48,7 @@ func TestCheck(t *testing.T) {
 // A renewing goroutine with a ticker, as in many tutorials on watchdogs: EXPIRE does not
 // ask whose the key is by now.
 func TestRenewing(t *testing.T) {
-	Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1,pause=1", TTL: ttl}, func(c *Client) {
+	Check(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, func(c *Client) {
 		rdb := dial(c)
 		defer rdb.Close()
 		token := c.Token()
@@ -147,7 +147,8 @@ func TestRetriesOfGoRedis(t *testing.T) {
 	}, Holds("OVERLAP", "DEADLOCK"), Breaks("ORPHAN", 1))
 }
 
-// Fencing tokens: the resource refuses what comes too late, so that no update is lost.
+// Fencing tokens: the resource refuses what comes too late. But a token that is drawn by a
+// second command, after a pause, is higher than that of the rightful holder.
 func TestFenced(t *testing.T) {
 	Check(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, Key: "k", Fenced: true}, func(c *Client) {
 		rdb := dial(c)
@@ -161,7 +162,7 @@ func TestFenced(t *testing.T) {
 			c.CriticalWithToken(fence, work)
 		}
 		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-	}, Holds("STALE-WRITE", "WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1))
+	}, Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1), Breaks("STALE-WRITE", 1))
 }
 
 // What a search finds is shown with the run, the lines of the code, and how to play it

@@ -139,30 +139,30 @@ func (p *plan) contender(b *explore.Bounds) func(*bubble.Client) {
 
 // attempt calls the code once, and records what it comes to.
 func (p *plan) attempt(c *bubble.Client, work time.Duration) {
-	one := &Client{process: c, bounds: &p.bounds, work: work}
+	one := &Client{process: c, bounds: &p.bounds, work: work, failures: c.Failures()}
 	c.Record(history.Event{Kind: history.Acquire})
 	p.code(one)
 	one.ends("")
 }
 
-// ends records how an attempt has ended.
+// ends records how an attempt has ended. Whether the lock was refused, or the outcome is
+// not known, shows in whether all requests of the attempt had answers.
 func (c *Client) ends(note string) {
 	if c.entered {
 		c.process.Record(history.Event{Kind: history.Released, OK: true})
 		return
 	}
-	c.process.Record(history.Event{Kind: history.Refuse, Note: note})
+	c.process.Record(history.Event{Kind: history.Refuse, Claims: c.process.Failures() == c.failures, Note: note})
 }
 
 // probe is the program of the probe; see explore.Bounds.
 func (p *plan) probe(b *explore.Bounds) func(*bubble.Client) {
 	return func(c *bubble.Client) {
 		try := func(note string) (entered, answered bool) {
-			one := &Client{process: c, bounds: &p.bounds, probe: true}
+			one := &Client{process: c, bounds: &p.bounds, probe: true, failures: c.Failures()}
 			c.Record(history.Event{Kind: history.Acquire})
-			before := c.Failures()
 			p.code(one)
-			answered = c.Failures() == before
+			answered = c.Failures() == one.failures
 			if !answered {
 				note = "no answer"
 			}

@@ -55,7 +55,17 @@ func (c *Client) Record(e history.Event) {
 	if x.dead {
 		return
 	}
-	e.Client = x.h.ID
+	switch e.Kind {
+	case history.Acquire:
+		if e.Note == "" && !x.inside {
+			x.lease = x.lease%255 + 1
+		}
+	case history.Enter:
+		x.inside = true
+	case history.Leave:
+		x.inside = false
+	}
+	e.Client, e.Lease = x.h.ID, int(x.lease)
 	x.notes = append(x.notes, e)
 	x.act()
 }
@@ -70,6 +80,9 @@ func (c *Client) Ask(o process.Op) process.Observation {
 		runtime.Goexit()
 	}
 	w.code = x.callers()
+	if o.Kind != process.Sleep {
+		w.op.Lease = x.lease
+	}
 	x.asks = append(x.asks, w)
 	x.act()
 	x.mu.Unlock()

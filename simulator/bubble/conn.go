@@ -17,6 +17,7 @@ type conn struct {
 	x        *execution
 	wire     process.Wire
 	server   int
+	lease    uint8  // the attempt in which it was made: what goes over it belongs to that
 	in       []byte // received, not yet read
 	broken   error  // the connection is gone
 	ready    chan struct{}
@@ -39,7 +40,7 @@ func (x *execution) dial(server int) (net.Conn, error) {
 			runtime.Goexit()
 		}
 	}
-	c := &conn{x: x, wire: x.open(server), server: server, ready: make(chan struct{}, 1)}
+	c := &conn{x: x, wire: x.open(server), server: server, lease: x.lease, ready: make(chan struct{}, 1)}
 	x.conns = append(x.conns, c)
 	return c, nil
 }
@@ -142,6 +143,9 @@ func (c *conn) ask() error {
 		return nil
 	}
 	o.D = clock.Never
+	if o.Kind == process.Request {
+		o.Lease = c.lease
+	}
 	if !c.deadline.IsZero() {
 		o.D = max(c.deadline.Sub(c.x.start)-c.x.elapsed, time.Nanosecond)
 	}

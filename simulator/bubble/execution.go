@@ -52,6 +52,8 @@ type execution struct {
 	err        error
 	tokens     int
 	main       string // its goroutine, if its lines are watched
+	lease      uint8  // of the latest attempt, as in history.Event
+	inside     bool   // the critical section
 	unanswered int    // requests
 	failures   int    // uses of connections after it was stopped
 }
