@@ -1,12 +1,14 @@
 package simulator
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
+	"locklab/simulator/process"
 	"locklab/simulator/redisnode"
 	"locklab/simulator/zookeeper"
 )
@@ -40,8 +42,13 @@ type ClientConfig struct {
 	// needs to know what follows on some history of observations, so it must keep its
 	// state in local variables.
 	Program func(*Client)
-	Offset  time.Duration // what its clock is ahead of true time at the start, up to 100 years either way
-	PPM     int32         // microseconds that its clock gains per true second, up to 500,000 either way
+	// Host, if it is not nil, runs the code in place of coroutines, and Program is not
+	// used. id is the client's number, and each call of open makes the connections of
+	// one execution: a new connection to a server, from 1. It needs Redis servers.
+	Host   func(id int, open func() func(server int) process.Wire) process.Host
+	Timed  bool          // Host's code learns with every observation what its clock shows; see process.Process.SetHost
+	Offset time.Duration // what its clock is ahead of true time at the start, up to 100 years either way
+	PPM    int32         // microseconds that its clock gains per true second, up to 500,000 either way
 }
 
 // A NodeConfig is one server.
@@ -97,12 +104,15 @@ func (c *Config) check() error {
 		return fmt.Errorf("simulator: %d kinds of fault: give at most %d", len(c.Faults), MaxFaults)
 	}
 	for i, client := range c.Clients {
-		if client.Program == nil {
+		if client.Program == nil && client.Host == nil {
 			return fmt.Errorf("simulator: client %d has no program", i+1)
 		}
 		if err := checkClock("client", i, client.Offset, client.PPM); err != nil {
 			return err
 		}
+	}
+	if c.Nodes[0].Session > 0 && slices.ContainsFunc(c.Clients, func(c ClientConfig) bool { return c.Host != nil }) {
+		return errors.New("simulator: a client whose code opens connections, and a ZooKeeper: give it Redis servers")
 	}
 	if why := c.checkZooKeeper(); why != "" {
 		return fmt.Errorf("simulator: %s", why)

@@ -37,6 +37,10 @@ type (
 // server's, or a clock has a rate of its own. It can become true, and stays so.
 func (s *Simulator) ReadsClock() bool { return s.readsClock || s.servers.ReadsClock() }
 
+// Abandons says whether code, given something else, has so far stopped waiting for a
+// request under way, so that whatever a client observes may orphan one.
+func (s *Simulator) Abandons() bool { return s.abandons }
+
 // SendsWait says whether a client has sent WAIT so far, so that it matters whose
 // writes a replica lacks. It can become true, and stays so.
 func (s *Simulator) SendsWait() bool { return s.redis != nil && s.redis.SendsWait() }

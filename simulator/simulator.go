@@ -32,6 +32,7 @@ type Simulator struct {
 	unsaid   error // a fault that a Choices could not offer
 	// readsClock: some client has read its clock, or a clock has a rate; see ReadsClock
 	readsClock bool
+	abandons   bool // see Abandons
 }
 
 // tableLimit bounds the entries of a simulator's tables between runs. An entry is up
@@ -54,17 +55,23 @@ func New(c Config) (*Simulator, error) {
 		return nil, err
 	}
 	for i, client := range c.Clients {
-		s.procs = append(s.procs, s.newProcess(i+1, client.Program))
+		s.procs = append(s.procs, s.newProcess(i+1, &client))
 		s.readsClock = s.readsClock || client.PPM != 0
 	}
 	s.readsClock = s.readsClock || slices.ContainsFunc(c.Nodes, func(n NodeConfig) bool { return n.PPM != 0 })
 	return s, nil
 }
 
-func (s *Simulator) newProcess(id int, program func(*Client)) *process.Process {
+func (s *Simulator) newProcess(id int, config *ClientConfig) *process.Process {
 	c := &Client{}
-	p := process.New(id, func() { program(c) }, s.opText, s.room)
+	p := process.New(id, func() { config.Program(c) }, s.opText, s.room)
 	p.Use(s.servers.Library(p))
+	if config.Host != nil {
+		p.SetHost(config.Host(id, func() func(int) process.Wire {
+			connections := s.redis.NewConnections(p)
+			return func(server int) process.Wire { return connections.Open(server) }
+		}), config.Timed)
+	}
 	c.p = p
 	c.connections, _ = p.Library().(*redisnode.Connections)
 	c.session, _ = p.Library().(*zookeeper.Session)
@@ -167,7 +174,10 @@ func (s *Simulator) opText(o *process.Op) string {
 
 // patience is how long a client waits for an answer, on its own clock.
 func (s *Simulator) patience(o *process.Op) time.Duration {
-	if o.Kind.ToServer() {
+	switch {
+	case o.D > 0: // the code has said how long
+		return o.D
+	case o.Kind.ToServer():
 		return s.servers.Patience(s.config.Timeout)
 	}
 	return s.config.Timeout

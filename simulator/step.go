@@ -273,8 +273,9 @@ func (s *Simulator) observe(w *World, c, thread int8, seen process.Observation) 
 		if err != nil {
 			return err
 		}
-		p.At = at
 		entry := proc.At(at)
+		s.abandon(w, c, thread, entry)
+		p.At = at
 		for i := range entry.Notes {
 			s.events = append(s.events, entry.Notes[i])
 			e := &s.events[len(s.events)-1]
@@ -289,6 +290,20 @@ func (s *Simulator) observe(w *World, c, thread int8, seen process.Observation) 
 		seen = process.Observation{Thread: uint8(reading), Kind: process.ClockRead, Val: int64(p.Clock.Read(w.now))}
 	}
 	return table.Limit("limit.readings", "client", c, "times", maxReadings)
+}
+
+// abandon leaves the requests under way for which the code of a client no longer waits
+// at the entry that it comes to, although they were not what it has observed.
+func (s *Simulator) abandon(w *World, c, observed int8, entry *process.Entry) {
+	for t := range w.procs[c-1].Threads {
+		if int8(t) == observed || entry.Fresh&(1<<t) == 0 || !w.procs[c-1].Threads[t].Phase.Waiting() {
+			continue
+		}
+		if s.op(w, c, int8(t)).Kind == process.Request {
+			s.abandons = s.abandons || w.procs[c-1].Threads[t].Phase == node.Asking
+			s.servers.gaveUp(s.view(w), c, int8(t))
+		}
+	}
 }
 
 // maxReadings bounds how often code may read its clock before it does something

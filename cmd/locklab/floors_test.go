@@ -16,6 +16,7 @@ import (
 //	reports/lessons, page          explanations, which play runs | the page
 //	reports/chart                  pictures of what a study has found
 //	scenarios/contract             what each lock must come to
+//	scenarios/locktest             tests of locks that are not in the list
 //	scenarios/study                what is computed from many runs and searches
 //	scenarios                      the races
 //	scenarios/race                 how a race is played
@@ -29,13 +30,14 @@ import (
 //	simulator, simulator/verdict   the world | the judges
 //	simulator/redisnode, zookeeper kinds of servers as values
 //	simulator/node                 the contract between a world and a server
+//	simulator/bubble               code as it is, in bubbles of testing/synctest
 //	simulator/process              code on coroutines
 //	simulator/history              what happened
 //	reports/text                   the sentences
 var floors = [][]string{
 	{"cmd/locklab"},
 	{"reports/lessons", "reports/page"},
-	{"scenarios/contract", "reports/chart"},
+	{"scenarios/contract", "scenarios/locktest", "reports/chart"},
 	{"scenarios/study", "scenarios/internal/racetest"},
 	{"scenarios"},
 	{"scenarios/race"},
@@ -51,6 +53,7 @@ var floors = [][]string{
 	{"simulator", "simulator/verdict"},
 	{"simulator/redisnode", "simulator/zookeeper"},
 	{"simulator/node"},
+	{"simulator/bubble"},
 	{"simulator/process"},
 	{"simulator/history"},
 	{"simulator/internal/clock", "simulator/internal/codec", "simulator/internal/table", "simulator/realserver"},
@@ -110,6 +113,9 @@ func TestAllPackagesHaveAFloor(t *testing.T) {
 		}
 		if name := d.Name(); path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "out") {
 			return filepath.SkipDir
+		}
+		if _, err := os.Stat(filepath.Join(path, "go.mod")); path != root && err == nil {
+			return filepath.SkipDir // a module of its own
 		}
 		if _, err := build.ImportDir(path, 0); err == nil {
 			rel, _ := filepath.Rel(root, path)

@@ -108,13 +108,14 @@ func replaySearch(entry lock.Entry, t simulator.Trace, watched string) (*race.Ou
 	if err != nil {
 		return nil, text.Errorf("error.replay.search", "lock", entry.ID, "cause", err)
 	}
-	o := outcome(search, run)
+	o := OutcomeOf(search, run)
 	o.Scenario, o.Trace = b.Scenario(), t
 	return o, nil
 }
 
-// outcome is what the judges and the search's own rules say of a run of a search.
-func outcome(b *explore.Bounds, run *schedule.Run) *race.Outcome {
+// OutcomeOf is what the judges and the search's own rules say of a run within the bounds
+// of a search.
+func OutcomeOf(b *explore.Bounds, run *schedule.Run) *race.Outcome {
 	h := b.Case()
 	h.Scenario = SearchID
 	h.Events, h.End, h.Horizon = race.MergeParallel(run.Events), run.End, run.Horizon

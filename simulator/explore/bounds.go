@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -16,9 +17,13 @@ import (
 // Bounds say what is searched: one lock, the clients that use it, its servers and
 // the faults; and how far the search goes.
 type Bounds struct {
-	Entry    lock.Entry
-	Clients  int // all run the same code; the probe comes on top
-	Attempts int // how often each client wants the lock
+	Entry lock.Entry
+	// Code, if it is not nil, makes the clients, and the probe, in place of Entry's lock.
+	// They record what the programs in this file record.
+	Code     func(probe bool) simulator.ClientConfig
+	Key      string // that Code's clients lock; "": client.Key
+	Clients  int    // all run the same code; the probe comes on top
+	Attempts int    // how often each client wants the lock
 	// Retries are the sleeps after which a client that was refused asks again within
 	// one attempt, by its own clock; see [RetrySleeps]. Empty: it asks once.
 	Retries  []time.Duration
@@ -115,7 +120,7 @@ func (b *Bounds) Case() history.History {
 		clients = b.Clients
 	}
 	return history.History{
-		Strategy: b.Entry.ID, Clients: clients, Nodes: b.Nodes, Key: client.Key, ZooKeeper: b.Entry.OnZooKeeper(),
+		Strategy: b.Entry.ID, Clients: clients, Nodes: b.Nodes, Key: cmp.Or(b.Key, client.Key), ZooKeeper: b.Entry.OnZooKeeper(),
 		Holders: client.Holders(b.Entry, clients), TTL: b.TTL, Guard: b.guard(),
 	}
 }
@@ -145,14 +150,26 @@ func (b *Bounds) Simulator() (*simulator.Simulator, error) {
 	if t := b.Timing; t != nil {
 		config.Timing = &simulator.Timing{Latency: t.Latency, Lateness: t.Lateness}
 	}
+	code := b.Code
+	if code == nil {
+		code = b.client
+	}
 	for range b.Clients {
-		config.Clients = append(config.Clients, simulator.ClientConfig{Program: b.contender})
+		config.Clients = append(config.Clients, code(false))
 	}
 	if !b.NoProbe {
-		config.Clients = append(config.Clients, simulator.ClientConfig{Program: b.probe})
+		config.Clients = append(config.Clients, code(true))
 	}
 	config.Nodes = client.Servers(b.Entry, b.TTL, simulator.NodeConfig{Replicas: max(b.Entry.Replicas, b.Replicas)}, b.Nodes)
 	return simulator.New(config)
+}
+
+// client runs Entry's lock.
+func (b *Bounds) client(probe bool) simulator.ClientConfig {
+	if probe {
+		return simulator.ClientConfig{Program: b.probe}
+	}
+	return simulator.ClientConfig{Program: b.contender}
 }
 
 // The lengths of a client's program, in parts of a lease: a client works for less

@@ -9,7 +9,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-var errNowAbsolute = errors.New("explore: a clock was read, or replicas were waited for, for the first time")
+var errNowAbsolute = errors.New("explore: a clock was read, replicas were waited for, or a request was abandoned, for the first time")
 
 // ErrReadsClock is a search of every timing in which clients wait without end, of code
 // that reads a clock: it has no end. Bound Timing.Idle.
@@ -93,7 +93,7 @@ func (s *search) visit(ctx context.Context, layer []uint32) error {
 }
 
 func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, writer *layerWriter) error {
-	absolute, waits := s.sim.ReadsClock(), s.sim.SendsWait()
+	absolute, waits, abandons := s.sim.ReadsClock(), s.sim.SendsWait(), s.sim.Abandons()
 	s.out = writer.emptyBatch()
 	for i, id := range layer {
 		s.out.at = uint32(i)
@@ -109,7 +109,7 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, wr
 			}
 			return err
 		}
-		if s.sim.ReadsClock() != absolute || s.sim.SendsWait() != waits {
+		if s.sim.ReadsClock() != absolute || s.sim.SendsWait() != waits || s.sim.Abandons() != abandons {
 			return errNowAbsolute
 		}
 		if !s.out.full() {

@@ -18,7 +18,7 @@ func BenchmarkSwitch(b *testing.B) {
 	}, nil, table.NewRoom())
 	p.Use(noLibrary{})
 	defer p.Close()
-	if err := p.rerun(0); err != nil {
+	if _, err := p.rerun(0); err != nil {
 		b.Fatal(err)
 	}
 	if err := p.live.observe(Observation{Kind: Started}); err != nil {

@@ -3,7 +3,6 @@ package process
 import (
 	"fmt"
 	"iter"
-	"reflect"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -22,7 +21,6 @@ import (
 type execution struct {
 	p       *Process
 	number  uint32 // of this execution
-	at      uint32 // entry of the process at which it stands
 	threads [MaxThreads]thread
 	ops     [MaxThreads]Op
 	fresh   uint8
@@ -98,6 +96,13 @@ func (x *execution) unwound() {
 	}
 }
 
+// Observe implements Execution. A coroutine that is started again needs nothing of
+// what is known.
+func (x *execution) Observe(s Told, _ *Entry) (Entry, error) {
+	err := x.observe(s.Observation)
+	return x.entry(), err
+}
+
 // observe gives s to the thread that waits for it and lets it run to its next
 // operation.
 func (x *execution) observe(s Observation) error {
@@ -136,8 +141,8 @@ func (x *execution) resume(slot int, s Observation) {
 }
 
 // entry is what the table keeps of where the process now stands.
-func (x *execution) entry(parent uint32, s Observation) Entry {
-	e := Entry{Parent: parent, Seen: s, Ops: x.ops, Fresh: x.fresh, Notes: x.notes, Memory: x.p.lib.Memory()}
+func (x *execution) entry() Entry {
+	e := Entry{Ops: x.ops, Fresh: x.fresh, Notes: x.notes, Memory: x.p.lib.Memory()}
 	if x.ops[0].Kind == Begin && x.alone() && x.p.lib.Idle() {
 		e.Resting, e.Tokens, e.Lease = true, x.tokens, x.lease
 	}
@@ -147,13 +152,8 @@ func (x *execution) entry(parent uint32, s Observation) Entry {
 	return e
 }
 
-// did says whether the code has just done what entry e says.
-func (x *execution) did(e *Entry) bool {
-	same := func(a, b history.Event) bool { return reflect.DeepEqual(a, b) }
-	return x.ops == e.Ops && x.fresh == e.Fresh && slices.EqualFunc(x.notes, e.Notes, same)
-}
-
-func (x *execution) stop() {
+// Stop implements Execution.
+func (x *execution) Stop() {
 	x.dead = true
 	for i := range x.threads {
 		if stop := x.threads[i].stop; stop != nil {

@@ -13,7 +13,10 @@
 package process
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -45,9 +48,13 @@ type Process struct {
 	entries []Entry
 	edges   map[edge]uint32
 	roots   map[root]uint32
-	live    *execution
-	starts  int // how often the program was started
-	resumed int // how often a coroutine was let run
+	run     Execution  // the newest; nil: there is none
+	at      uint32     // entry at which it stands
+	live    *execution // run, if it is on coroutines
+	host    Host       // nil: coroutines
+	timed   bool       // see SetHost
+	starts  int        // how often the program was started
+	resumed int        // how often a coroutine was let run
 	noMemo  bool
 	watched string // package whose lines stand in Entry.Code; "": none
 
@@ -104,7 +111,7 @@ type Op struct {
 	Node  int8          // Request, Listen: the server, from 1; Read, Write: history.Resource
 	Lease uint8         // Request, Read, Write: as in history.Event
 	Arg   uint32        // Request, Listen, Watch: what is asked, a number of the server's tables
-	D     time.Duration // Begin, Sleep, Idle, Listen, Watch: how long at most, on the client's clock
+	D     time.Duration // Begin, Sleep, Idle, Listen, Watch: how long at most, on the client's clock; Request: as well, 0 is the configured time
 	Base  int32         // Write: the version that was read
 	Token uint64        // Read, Write: fencing token
 }
@@ -188,12 +195,12 @@ func (p *Process) Close() {
 }
 
 func (p *Process) stop() {
-	if p.live == nil {
+	if p.run == nil {
 		return
 	}
-	p.live.stop()
+	p.run.Stop()
 	p.lib.Stop()
-	p.live = nil
+	p.run, p.live = nil, nil
 }
 
 // At is an entry. It is good until the next call of Advance.
@@ -212,24 +219,38 @@ func (p *Process) Advance(at uint32, s Observation) (uint32, error) {
 	if to, ok := p.known(at, s); ok && !p.noMemo {
 		return to, nil
 	}
-	if p.live == nil || p.live.at != at || p.noMemo {
-		if err := p.rerun(at); err != nil {
+	if p.timed && s.Kind != ClockRead {
+		return p.record(at, s, p.readsClock(at, s))
+	}
+	from, what := p.told(at, s)
+	if p.run == nil || p.at != from || p.noMemo {
+		if _, err := p.rerun(from); err != nil {
 			return 0, err
 		}
 	}
-	if err := p.live.observe(s); err != nil {
+	e, err := p.run.Observe(what, nil)
+	if err != nil {
+		err = p.nondeterministic(err)
 		p.stop() // it stands nowhere now
 		return 0, err
 	}
+	to, err := p.record(at, s, e)
+	if err != nil {
+		p.stop()
+	}
+	p.at = to
+	return to, err
+}
+
+// record enters what the code does when s is observed at an entry.
+func (p *Process) record(at uint32, s Observation, e Entry) (uint32, error) {
 	to, ok := p.room.Next(len(p.entries), "limit.of.histories")
 	if !ok {
-		p.stop()
 		return 0, p.room.Take()
 	}
-	e := p.live.entry(at, s)
+	e.Parent, e.Seen = at, s
 	e.inherit(&p.entries[at])
 	p.entries = append(p.entries, e)
-	p.live.at = to
 	p.link(at, s, to)
 	return to, nil
 }
@@ -254,7 +275,7 @@ func (p *Process) rootOf(k root) (uint32, error) {
 	if at, ok := p.roots[k]; ok {
 		return at, nil
 	}
-	at, ok := p.room.Next(len(p.entries), "histories of a client")
+	at, ok := p.room.Next(len(p.entries), "limit.of.histories")
 	if !ok {
 		return 0, p.room.Take()
 	}
@@ -293,31 +314,57 @@ func (p *Process) known(at uint32, s Observation) (to uint32, ok bool) {
 	return to, ok
 }
 
-// rerun brings coroutines to entry at. Code that does something else than it did
+// rerun brings an execution to entry at. Code that does something else than it did
 // the first time has looked at something that the simulator did not give it.
-func (p *Process) rerun(at uint32) error {
+// It returns what the code did last.
+func (p *Process) rerun(at uint32) (did Entry, err error) {
 	var path []uint32
 	from := at
-	for ; p.entries[from].Parent != from; from = p.entries[from].Parent {
+	for p.entries[from].Parent != from {
 		path = append(path, from)
+		from, _ = p.told(p.entries[from].Parent, p.entries[from].Seen)
 	}
 	p.stop()
 	p.starts++
-	p.live = newExecution(p, &p.entries[from])
+	p.start(&p.entries[from])
 	for i := len(path) - 1; i >= 0; i-- {
 		e := &p.entries[path[i]]
-		err := p.live.observe(e.Seen)
-		if err == nil && !p.live.did(e) {
-			did := p.live.entry(0, e.Seen)
+		_, what := p.told(e.Parent, e.Seen)
+		did, err = p.run.Observe(what, e)
+		if err == nil && !e.SameDeeds(&did) {
 			err = &NondeterministicError{Client: p.id, Was: p.Describe(e), Is: p.Describe(&did)}
 		}
 		if err != nil {
 			p.stop()
-			return err
+			return did, p.nondeterministic(err)
 		}
 	}
-	p.live.at = at
-	return nil
+	p.at = at
+	return did, nil
+}
+
+// nondeterministic is err, in words if it is a DifferentError.
+func (p *Process) nondeterministic(err error) error {
+	if d := (*DifferentError)(nil); errors.As(err, &d) {
+		return &NondeterministicError{Client: p.id, Was: p.Describe(&d.Was), Is: p.Describe(&d.Is)}
+	}
+	return err
+}
+
+// start begins an execution that has observed nothing, at an entry without a parent.
+func (p *Process) start(from *Entry) {
+	if p.host != nil {
+		p.run = p.host.Start()
+		return
+	}
+	p.live = newExecution(p, from)
+	p.run = p.live
+}
+
+// SameDeeds says whether code that has observed the same did the same in both.
+func (e *Entry) SameDeeds(o *Entry) bool {
+	same := func(a, b history.Event) bool { return reflect.DeepEqual(a, b) }
+	return e.Ops == o.Ops && e.Fresh == o.Fresh && slices.EqualFunc(e.Notes, o.Notes, same)
 }
 
 // NondeterministicError is client code that, given the same observations twice,
@@ -411,11 +458,11 @@ func (p *Process) Check(at uint32) error {
 	if p.entries[at].Parent == at { // no code has run
 		return nil
 	}
-	if err := p.rerun(at); err != nil {
+	did, err := p.rerun(at)
+	if err != nil {
 		return err
 	}
 	e, parent := &p.entries[at], p.entries[at].Parent
-	did := p.live.entry(parent, e.Seen)
 	did.inherit(&p.entries[parent])
 	if did.Memory != e.Memory || did.Entered != e.Entered || did.Inside != e.Inside || did.Resting != e.Resting || did.Tokens != e.Tokens || did.Lease != e.Lease {
 		return fmt.Errorf("simulator: history %d of c%d is not what its code comes to", at, p.id)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alicebob/miniredis/v2/proto"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
@@ -48,7 +47,7 @@ func (c *Connections) Client(n int) *redis.Client {
 	r := redis.NewClient(&redis.Options{
 		Addr: "127.0.0.1:1", // never dialed; a name would be looked up
 		Dialer: func(context.Context, string, string) (net.Conn, error) {
-			return &conn{of: c, node: int8(n)}, nil
+			return &conn{Wire: Wire{of: c, node: int8(n)}}, nil
 		},
 		Protocol:                 2,
 		DisableIdentity:          true,
@@ -118,20 +117,118 @@ type connRef struct {
 
 func (r connRef) renamed(to *node.Names) connRef { return connRef{to.Rename(r.name), r.known} }
 
-// conn is a connection that ends in the simulator. What the client writes is
-// gathered until it wants to read; that exchange is one operation of the thread
-// that runs.
-type conn struct {
+// A Wire is the client's end of a connection that ends in the simulator, without the
+// waiting. What the client writes is gathered until it waits for the server; that is
+// one operation. It implements process.Wire.
+type Wire struct {
 	of       *Connections
 	node     int8
-	out      []byte    // written, not yet sent
-	in       string    // received, not yet read
-	number   int       // see Connections.number; 0: none
-	channels []string  // to which it has subscribed
-	deadline time.Time // of a message, by the client's clock; zero: none
+	raw      []byte   // written, no whole command; not used by coroutines
+	out      []byte   // written, not yet sent
+	number   int      // see Connections.number; 0: none
+	channels []string // to which it has subscribed
+	before   []string // the same, before what is under way
 }
 
+// Open is a new connection to server n, from 1.
+func (c *Connections) Open(n int) *Wire { return &Wire{of: c, node: int8(n)} }
+
+// hello is how a handshake with RESP2 begins.
 var hello = []byte("*2\r\n$5\r\nhello\r\n")
+
+// Listens says whether the connection has subscribed to anything.
+func (c *Wire) Listens() bool { return len(c.channels) > 0 }
+
+// Asks is what has been written; if that is nothing, and the connection has
+// subscribed, a message. An operation to listen has no bound.
+func (c *Wire) Asks() (o process.Op, ok bool, err error) {
+	switch {
+	case len(c.out) > 0:
+		c.before = c.channels
+		id, err := c.request()
+		c.out = c.out[:0]
+		return process.Op{Kind: process.Request, Node: c.node, Arg: id}, err == nil, err
+	case len(c.channels) > 0:
+		id, err := c.of.kind.internBatch(connRef{connectionName(c.of.p.ID(), c.number), true}, takeWire)
+		return process.Op{Kind: process.Listen, Node: c.node, Arg: id, D: clock.Never}, err == nil, err
+	}
+	return process.Op{}, false, nil
+}
+
+// request is what has been written. A connection that begins to watch or subscribes
+// gets a name, by which the server knows it again.
+func (c *Wire) request() (uint32, error) {
+	k, known := c.of.kind, c.number != 0
+	if !known {
+		id, err := k.internBatch(connRef{}, c.out)
+		if err != nil || len(k.batches[id].watches) == 0 && !k.batches[id].subscribe {
+			return id, err
+		}
+		c.number = c.of.number()
+	}
+	return k.internBatch(connRef{connectionName(c.of.p.ID(), c.number), known}, c.track(c.out))
+}
+
+// track keeps account of the channels to which the connection has subscribed, and
+// sorts them in the request: go-redis keeps them in a map, and subscribes in random
+// order when it has to dial anew.
+func (c *Wire) track(out []byte) []byte {
+	commands, err := parseBatch(string(out))
+	if err != nil {
+		return out
+	}
+	for _, command := range commands {
+		switch channels := command[1:]; strings.ToUpper(command[0]) {
+		case "SUBSCRIBE":
+			slices.Sort(channels)
+			c.channels = slices.Concat(c.channels, channels)
+		case "UNSUBSCRIBE":
+			slices.Sort(channels)
+			c.channels = slices.DeleteFunc(slices.Clone(c.channels), func(have string) bool {
+				return len(channels) == 0 || slices.Contains(channels, have)
+			})
+		}
+	}
+	return writeBatch(commands)
+}
+
+// Heard is what the client reads when s ends operation o. A connection that is gone
+// has no subscriptions any more.
+func (c *Wire) Heard(o process.Op, s process.Observation) (in []byte, err error) {
+	text, err := c.heard(o, s)
+	return []byte(text), err
+}
+
+func (c *Wire) heard(o process.Op, s process.Observation) (in string, err error) {
+	if s.Kind == process.Broken {
+		c.channels = nil
+	}
+	if o.Kind == process.Listen { // a message also when the time is over: see process.Observation.Val
+		return c.of.kind.replies[s.Val].resp, s.Err("read")
+	}
+	if err := s.Err("read"); err != nil {
+		return "", err
+	}
+	in = c.of.kind.replies[s.Val].resp
+	b := &c.of.kind.batches[o.Arg]
+	over := b.ends && len(b.watches) == 0 || b.subscribe && len(c.channels) == 0
+	if strings.HasPrefix(in, "-") { // refused: all is as before
+		c.channels, over = c.before, !b.on.known
+	}
+	if c.number != 0 && over {
+		c.of.numbers[c.number-1] = false
+		c.number = 0
+	}
+	return in, nil
+}
+
+// conn is the connection of a coroutine: it waits by an operation of the thread that
+// runs.
+type conn struct {
+	Wire
+	in       string    // received, not yet read
+	deadline time.Time // of a message, by the client's clock; zero: none
+}
 
 func (c *conn) Write(b []byte) (int, error) {
 	if bytes.HasPrefix(b, hello) { // the handshake is no business of the lock
@@ -153,117 +250,39 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// exchange sends what has been written and waits for the answer.
-func (c *conn) exchange() error {
-	if len(c.out) == 0 {
-		return c.receive()
-	}
-	c.of.p.Own()
-	channels := c.channels
-	id, err := c.request()
-	c.out = c.out[:0]
-	if err != nil {
-		return err
-	}
-	s, ok := c.of.p.Ask(process.Op{Kind: process.Request, Node: c.node, Arg: id})
-	if !ok {
-		return net.ErrClosed
-	}
-	if err := c.lost(s); err != nil {
-		return err
-	}
-	c.in = c.of.kind.replies[s.Val].resp
-	b := &c.of.kind.batches[id]
-	over := b.ends && len(b.watches) == 0 || b.subscribe && len(c.channels) == 0
-	if strings.HasPrefix(c.in, "-") { // refused: all is as before
-		c.channels, over = channels, !b.on.known
-	}
-	if c.number != 0 && over {
-		c.of.numbers[c.number-1] = false
-		c.number = 0
-	}
-	return nil
-}
-
-// request is what has been written. A connection that begins to watch or subscribes
-// gets a name, by which the server knows it again.
-func (c *conn) request() (uint32, error) {
-	k, known := c.of.kind, c.number != 0
-	if !known {
-		id, err := k.internBatch(connRef{}, c.out)
-		if err != nil || len(k.batches[id].watches) == 0 && !k.batches[id].subscribe {
-			return id, err
-		}
-		c.number = c.of.number()
-	}
-	return k.internBatch(connRef{connectionName(c.of.p.ID(), c.number), known}, c.track(c.out))
-}
-
-// track keeps account of the channels to which the connection has subscribed, and
-// sorts them in the request: go-redis keeps them in a map, and subscribes in random
-// order when it has to dial anew.
-func (c *conn) track(out []byte) []byte {
-	commands, err := parseBatch(string(out))
-	if err != nil {
-		return out
-	}
-	for _, command := range commands {
-		switch channels := command[1:]; strings.ToUpper(command[0]) {
-		case "SUBSCRIBE":
-			slices.Sort(channels)
-			c.channels = slices.Concat(c.channels, channels)
-		case "UNSUBSCRIBE":
-			slices.Sort(channels)
-			c.channels = slices.DeleteFunc(slices.Clone(c.channels), func(have string) bool {
-				return len(channels) == 0 || slices.Contains(channels, have)
-			})
-		}
-	}
-	return writeBatch(commands)
-}
-
 var errMachineClock = errors.New("simulator: a read deadline by the machine's clock, which is nobody's in the lab: give the context a deadline by the client's own")
 
-// receive waits for a message to which the connection has subscribed.
-func (c *conn) receive() error {
-	if len(c.channels) == 0 {
-		return errors.New("simulator: a read without a request: only a subscribed connection receives messages")
+// exchange sends what has been written and waits for the answer, or for a message to
+// which the connection has subscribed.
+func (c *conn) exchange() error {
+	if len(c.out) > 0 {
+		c.of.p.Own()
 	}
-	p, d := c.of.p, clock.Never
+	o, ok, err := c.Asks()
 	switch {
-	case c.deadline.IsZero():
+	case err != nil:
+		return err
+	case !ok:
+		return errors.New("simulator: a read without a request: only a subscribed connection receives messages")
+	case o.Kind == process.Request || c.deadline.IsZero():
 	case c.deadline.Location() != time.UTC: // all simulated times are in UTC, and none of the machine's
 		return errMachineClock
 	default:
-		d = max(c.deadline.Sub(p.Clock().Now()), 0) // by the client's own clock
+		o.D = max(c.deadline.Sub(c.of.p.Clock().Now()), 0) // by the client's own clock
 	}
-	id, err := c.of.kind.internBatch(connRef{connectionName(p.ID(), c.number), true}, takeWire)
-	if err != nil {
-		return err
-	}
-	s, ok := p.Ask(process.Op{Kind: process.Listen, Node: c.node, Arg: id, D: d})
+	s, ok := c.of.p.Ask(o)
 	if !ok {
 		return net.ErrClosed
 	}
-	c.in = c.of.kind.replies[s.Val].resp // also when the time is over: see process.Observation.Val
-	return c.lost(s)
-}
-
-// lost is the error of an observation that is no reply. A connection that is gone
-// has no subscriptions any more.
-func (c *conn) lost(s process.Observation) error {
-	if s.Kind == process.Broken {
-		c.channels = nil
-	}
-	return s.Err("read")
+	c.in, err = c.heard(o, s)
+	return err
 }
 
 // Close tells the server, if the connection has subscribed.
 func (c *conn) Close() error {
-	if len(c.channels) == 0 || !c.of.p.Running() {
+	if !c.of.p.Running() || !c.Wire.Close() {
 		return nil
 	}
-	c.out = append(c.out[:0], proto.Strings("UNSUBSCRIBE")...)
 	return c.exchange()
 }
 

@@ -1,0 +1,130 @@
+package locktest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"locklab/algorithms/lock"
+	"locklab/simulator/bubble"
+	"locklab/simulator/history"
+	"locklab/simulator/process"
+)
+
+// A Client is one process that uses the lock, for one attempt: code that may use the
+// standard library's clock, timers, contexts, goroutines and any client library.
+type Client struct {
+	process  *bubble.Client
+	bounds   *Bounds
+	work     time.Duration // of a holder; see Resource.Write
+	probe    bool
+	failures int // of the process, before the attempt
+	entered  bool
+	inside   bool
+}
+
+// Addr is the address of server n, from 1, for Dial. Bounds.Servers says how many there
+// are.
+func (c *Client) Addr(n int) string { return c.process.Addr(n) }
+
+// Dial connects to one of the addresses of Addr. It is what redis.Options.Dialer of
+// go-redis, redigo's DialContextFunc and rueidis's DialCtxFn want.
+func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	return c.process.Dial(ctx, network, addr)
+}
+
+// Context is cancelled when the process ends. For a lock that waits inside, give it a
+// deadline: context.WithTimeout(c.Context(), …).
+func (c *Client) Context() context.Context { return c.process.Context() }
+
+// ID is the client's number, from 1. Code that depends on it is searched without
+// symmetry.
+func (c *Client) ID() int { return c.process.ID() }
+
+// Token returns a value that no process of a run returns again. It names the client, so
+// that the search can use symmetry; random tokens of crypto/rand are as good.
+func (c *Client) Token() string { return c.process.Token() }
+
+// timeout is how long the clients of Env wait for an answer, as elsewhere in the lab.
+const timeout = 3 * time.Second
+
+// Env is what a lock of package lock wants: its Strategy then goes in as it is. The
+// tokens tell the search which client is which, so that it can use symmetry.
+func (c *Client) Env() lock.Env {
+	env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: c.bounds.TTL, Thread: fmt.Sprintf("c%d.0", c.ID())}
+	for n := range c.bounds.Servers {
+		env.Nodes = append(env.Nodes, redis.NewClient(&redis.Options{
+			Addr: c.Addr(n + 1), Dialer: c.Dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ReadTimeout: timeout,
+			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		}))
+	}
+	return env
+}
+
+// Critical is the critical section: to be called while the client believes that it has
+// the lock, once in an attempt. What follows it releases the lock.
+func (c *Client) Critical(work func(r *Resource)) { c.CriticalWithToken(0, work) }
+
+// CriticalWithToken is Critical of a lock that has given the client a fencing token,
+// above 0. With Bounds.Fenced the resource refuses a token below the highest it has
+// seen.
+func (c *Client) CriticalWithToken(token uint64, work func(r *Resource)) {
+	switch {
+	case c.inside:
+		panic("Critical is called inside Critical: a client has the lock once")
+	case c.entered:
+		panic("Critical is called twice in one attempt: let the code lock once and return, Bounds.Attempts has it called again")
+	}
+	c.entered, c.inside = true, true
+	c.process.Record(history.Event{Kind: history.Enter, Token: token})
+	work(&Resource{c: c, token: token})
+	c.inside = false
+	c.process.Record(history.Event{Kind: history.Leave})
+	c.process.Record(history.Event{Kind: history.Release})
+}
+
+// Resource is what the lock protects: a register across the network that counts its
+// accepted writes.
+type Resource struct {
+	c      *Client
+	token  uint64
+	base   int
+	read   bool
+	failed bool
+}
+
+// Read is how many writes the resource has accepted.
+func (r *Resource) Read() int {
+	r.read = true
+	if r.c.probe {
+		return 0
+	}
+	s := r.c.process.Ask(process.Op{Kind: process.Read, Node: history.Resource, Token: r.token})
+	r.failed = s.Err("read") != nil
+	r.base = int(s.Val)
+	return r.base
+}
+
+// Write writes the resource, after the time that the client works (Bounds.Work). value
+// is one more than was read: the write builds on that. A write after a read that had no
+// answer does not happen.
+func (r *Resource) Write(value int) {
+	if !r.read || !r.failed && !r.c.probe && value != r.base+1 {
+		panic(fmt.Sprintf("Resource.Write(%d): write one more than Read has returned, so that a lost update shows", value))
+	}
+	if r.c.probe {
+		return
+	}
+	r.c.process.Ask(process.Op{Kind: process.Sleep, D: r.c.work})
+	if r.failed {
+		return
+	}
+	s := r.c.process.Ask(process.Op{Kind: process.Write, Node: history.Resource, Base: int32(r.base), Token: r.token})
+	_ = s // a refusal is recorded by the resource
+	r.c.process.Ask(process.Op{Kind: process.Sleep})
+}

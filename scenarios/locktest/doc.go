@@ -1,0 +1,64 @@
+// Package locktest searches a lock of your own: the code as it is, with any client
+// library, in a go test of your repository.
+//
+//	func TestMyLock(t *testing.T) {
+//		locktest.Check(t, locktest.Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: 10 * time.Second},
+//			func(c *locktest.Client) { // one process
+//				rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial, MaxRetries: -1})
+//				defer rdb.Close()
+//				m := redsync.New(goredis.NewPool(rdb)).NewMutex("k", redsync.WithExpiry(10*time.Second), redsync.WithTries(1))
+//				if m.LockContext(c.Context()) != nil {
+//					return
+//				}
+//				c.Critical(func(r *locktest.Resource) { r.Write(r.Read() + 1) })
+//				m.Unlock()
+//			},
+//			locktest.Holds("WRONG-DEL", "DEADLOCK"), locktest.Breaks("OVERLAP", 1))
+//	}
+//
+// [Check] visits everything that the processes can come to within the bounds: every
+// order of messages, every fault of the budget at every place. What it does not find
+// cannot happen there; what it finds it shows on the shortest way, with the lines of
+// your code, and a flag that plays exactly that run: -locklab.replay. With -locklab.keep
+// the witness of a failed test is kept in testdata/locklab and is played first from then
+// on.
+//
+// # What the code may do
+//
+// Anything that package testing/synctest carries: clocks, timers, tickers, contexts,
+// goroutines, channels, any library that takes a dialer. It runs in a bubble of its own,
+// whose clock stands still until the search says otherwise; its connections end in the
+// search. crypto/rand is seeded. math/rand is seeded if the go.mod or the test says so:
+//
+//	//go:debug randseednop=0
+//
+// go-redis draws how long it waits before it sends a command again: switch that off
+// (MaxRetries: -1) or seed it. A select with two cases that are ready takes either.
+//
+// # What it proves, and what not
+//
+// A search relies on code that does the same after the same observations. Every history
+// is executed at least twice, the second time with more time passing between. Code that
+// differs is not deterministic, and nothing is proved: Check says where it differs, and
+// what random schedules have found. [Sample] asks for these from the beginning. Code that
+// differs only because time passed is searched with the time in its history, which takes
+// more states.
+//
+// Two executions are no proof that there is no third. Further limits:
+//
+//   - A goroutine that was to wake while its process was paused reads the instant for which
+//     its timer was set. If an answer comes at that moment too, the timer is first.
+//   - What code does by itself later than three leases after its last observation, while
+//     it waits for something else, is not seen.
+//   - Several requests that are written to one connection before the first is answered go
+//     out one after the other.
+//   - Clients of several servers that ask all of them at once have many orders of answers:
+//     redsync on three servers is too much for a search, and is sampled.
+//   - Faults that set the wall clock of a process are refused.
+//   - Connections end in the lab: no TLS, no name look-ups, no Redis Cluster or Sentinel.
+//
+// What cannot be carried is said within seconds, with the goroutine's stack, and is never
+// a proof: a mutex that is held while a request is under way, a channel or pool that was
+// made outside the client's function, a channel on which nobody will ever send, a
+// command that the lab does not simulate, a client that never ends.
+package locktest

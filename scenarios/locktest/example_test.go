@@ -1,0 +1,45 @@
+package locktest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/scenarios/locktest"
+)
+
+var release = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`)
+
+// A lock of thirty lines: SET NX PX with a token of its own, and a script that deletes
+// the key only if it still holds that token. No crash and no pause makes it delete the
+// lock of another process, or keeps it locked; one pause lets two processes in.
+func ExampleCheck() {
+	const ttl = 9 * time.Second
+	test := func(t *testing.T) { // in your code: func TestMyLock(t *testing.T)
+		locktest.Check(t, locktest.Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl},
+			func(c *locktest.Client) { // one process
+				rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial, MaxRetries: -1})
+				defer rdb.Close()
+				token := c.Token()
+				if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok {
+					return
+				}
+				c.Critical(func(r *locktest.Resource) { r.Write(r.Read() + 1) })
+				release.Run(c.Context(), rdb, []string{"k"}, token)
+			},
+			locktest.Holds("WRONG-DEL", "DEADLOCK"), locktest.Breaks("OVERLAP", 1))
+	}
+	tests = append(tests, test)
+	// Output:
+}
+
+// tests are the examples, which the test below runs: an example has no testing.T.
+var tests []func(t *testing.T)
+
+func TestExamples(t *testing.T) {
+	ExampleCheck()
+	for _, test := range tests {
+		test(t)
+	}
+}

@@ -1,0 +1,83 @@
+package locktest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator/client"
+	"locklab/simulator/verdict"
+)
+
+// The lab's own locks come to the same in bubbles as on coroutines: the same verdicts
+// with the same par. Where the code reads no clock and runs no timer, the number of
+// states is the same, and the witnesses have as many steps.
+func TestBothHosts(t *testing.T) {
+	for _, test := range []struct {
+		id     string
+		budget string
+		same   bool // number for number
+	}{
+		{"setnx", "crash=1,pause=1", true},
+		{"setnx-expire", "crash=1,pause=1", true},
+		{"token", "crash=1,pause=1", true},
+		{"token", "failover=1,lose-reply=1", true},
+		{"getset", "crash=1,pause=1", false},
+		{"watchdog", "pause=1", false},
+	} {
+		t.Run(test.id+" "+test.budget, func(t *testing.T) {
+			entry, err := race.Strategy(test.id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bounds := study.Bounds{Clients: 2, Attempts: 2, Budget: test.budget, TTL: 9 * time.Second, Nodes: 1}
+			own, err := study.Explore(t.Context(), entry, bounds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := newPlan(t, Bounds{Clients: 2, Budget: bounds.Budget, TTL: bounds.TTL, Key: client.Key}, func(c *Client) {
+				lease, err := entry.New(c.Env()).Acquire(context.Background(), client.Key)
+				if err != nil {
+					return
+				}
+				c.Critical(work)
+				lease.Release(context.Background())
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			s, err := p.search(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%v, timed %t, states %d and %d, histories %d and %d", time.Since(start), p.timed, own.States, s.States, own.Histories, s.Histories)
+			if diff := cmp.Diff(found(own, test.same), found(s, test.same)); diff != "" {
+				t.Errorf("on coroutines and in bubbles:\n%s", diff)
+			}
+		})
+	}
+}
+
+// found is what a search has come to. Verdicts that need a lock's own report (LIE) are
+// left out: a client of locktest reports nothing.
+func found(s *study.Search, figures bool) map[string]int {
+	m := map[string]int{}
+	if figures {
+		m["states"], m["transitions"], m["histories"], m["depth"] = s.States, s.Transitions, s.Histories, s.Depth
+	}
+	for _, w := range s.Witnesses {
+		if w.Verdict == verdict.Lie {
+			continue
+		}
+		m[string(w.Verdict)] = w.Par
+		if figures {
+			m[string(w.Verdict)+" steps"] = w.Steps
+		}
+	}
+	return m
+}

@@ -1,0 +1,155 @@
+// Package libraries searches the locks of libraries that people use, as they are. It is a
+// module of its own, so that none of them becomes a dependency of the lab.
+package libraries
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bsm/redislock"
+	"github.com/go-redsync/redsync/v4"
+	rsredis "github.com/go-redsync/redsync/v4/redis"
+	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
+	redigopool "github.com/go-redsync/redsync/v4/redis/redigo"
+	redigo "github.com/gomodule/redigo/redis"
+	"github.com/redis/go-redis/v9"
+	"github.com/zeromicro/go-zero/core/logx"
+
+	"locklab/scenarios/locktest"
+)
+
+const ttl = 9 * time.Second
+
+func work(r *locktest.Resource) { r.Write(r.Read() + 1) }
+
+func goRedis(c *locktest.Client, n int) *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: c.Addr(n), Dialer: c.Dial, MaxRetries: -1})
+}
+
+// redsyncOn is redsync on one server, or on a quorum of several.
+func redsyncOn(servers int, options ...redsync.Option) func(c *locktest.Client) {
+	return func(c *locktest.Client) {
+		var pools []rsredis.Pool
+		for n := range servers {
+			rdb := goRedis(c, n+1)
+			defer rdb.Close()
+			pools = append(pools, goredis.NewPool(rdb))
+		}
+		lockWith(c, redsync.New(pools...), options...)
+	}
+}
+
+func redsyncOnRedigo(c *locktest.Client) {
+	pool := &redigo.Pool{MaxIdle: 1, DialContext: func(ctx context.Context) (redigo.Conn, error) { return dialRedigo(ctx, c) }}
+	defer pool.Close()
+	lockWith(c, redsync.New(redigopool.NewPool(pool)), redsync.WithTries(1))
+}
+
+func lockWith(c *locktest.Client, rs *redsync.Redsync, options ...redsync.Option) {
+	m := rs.NewMutex("k", append(options, redsync.WithExpiry(ttl))...)
+	if m.LockContext(c.Context()) != nil {
+		return
+	}
+	c.Critical(work)
+	m.Unlock()
+}
+
+func redislockOnce(c *locktest.Client) {
+	rdb := goRedis(c, 1)
+	defer rdb.Close()
+	l, err := redislock.Obtain(c.Context(), rdb, "k", ttl, nil)
+	if err != nil {
+		return
+	}
+	c.Critical(work)
+	l.Release(c.Context())
+}
+
+func redislockRetrying(c *locktest.Client) {
+	rdb := goRedis(c, 1)
+	defer rdb.Close()
+	retry := redislock.LimitRetry(redislock.LinearBackoff(ttl*2/5), 3)
+	l, err := redislock.Obtain(c.Context(), rdb, "k", ttl, &redislock.Options{RetryStrategy: retry})
+	if err != nil {
+		return
+	}
+	c.Critical(work)
+	l.Release(c.Context())
+}
+
+func setNXOnGoRedis(c *locktest.Client) {
+	rdb := goRedis(c, 1)
+	defer rdb.Close()
+	if ok, err := rdb.SetNX(c.Context(), "k", "1", ttl).Result(); err != nil || !ok {
+		return
+	}
+	c.Critical(work)
+	rdb.Del(c.Context(), "k")
+}
+
+func dialRedigo(ctx context.Context, c *locktest.Client) (redigo.Conn, error) {
+	return redigo.DialContext(ctx, "tcp", c.Addr(1), redigo.DialContextFunc(c.Dial), redigo.DialReadTimeout(3*time.Second))
+}
+
+func setNXOnRedigo(c *locktest.Client) {
+	conn, err := dialRedigo(c.Context(), c)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	if _, err := redigo.String(conn.Do("SET", "k", 1, "NX", "PX", ttl.Milliseconds())); err != nil {
+		return
+	}
+	c.Critical(work)
+	conn.Do("DEL", "k")
+}
+
+// TestLibraries is the table of the README: what each lock holds against, and what breaks
+// it with how many faults. Every search is complete.
+func TestLibraries(t *testing.T) {
+	logx.Disable()
+	for _, test := range []struct {
+		name   string
+		code   func(c *locktest.Client)
+		budget string
+		breaks string // with one fault; it holds against all else
+	}{
+		{"redsync", redsyncOn(1, redsync.WithTries(1)), "crash=1,pause=1", "OVERLAP STALE-WRITE"},
+		{"redsync", redsyncOn(1, redsync.WithTries(1)), "lose-reply=1", ""},
+		{"redsync retrying", redsyncOn(1, redsync.WithTries(2), redsync.WithRetryDelay(ttl*2/5)), "pause=1", "OVERLAP STALE-WRITE"},
+		{"redsync on redigo", redsyncOnRedigo, "crash=1,pause=1", "OVERLAP STALE-WRITE"},
+		{"redislock", redislockOnce, "crash=1,pause=1", "OVERLAP STALE-WRITE"},
+		{"redislock", redislockOnce, "lose-reply=1", "ORPHAN"},
+		{"redislock retrying", redislockRetrying, "pause=1", "OVERLAP STALE-WRITE ORPHAN"},
+		{"go-zero", goZero, "crash=1,pause=1", "OVERLAP STALE-WRITE"},
+		{"go-zero", goZero, "lose-reply=1", ""},
+		{"SET NX on go-redis", setNXOnGoRedis, "crash=1,pause=1", "OVERLAP STALE-WRITE WRONG-DEL"},
+		{"SET NX on redigo", setNXOnRedigo, "crash=1,pause=1", "OVERLAP STALE-WRITE WRONG-DEL ORPHAN"},
+	} {
+		t.Run(test.name+" "+test.budget, func(t *testing.T) {
+			locktest.Check(t, locktest.Bounds{Clients: 2, Budget: test.budget, TTL: ttl}, test.code, claims(strings.Fields(test.breaks))...)
+		})
+	}
+}
+
+// claims are that some verdicts come about with one fault, and no others.
+func claims(breaks []string) (claims [][]locktest.Claim) {
+	for _, word := range []string{"OVERLAP", "STALE-WRITE", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK", "STARVED"} {
+		if slices.Contains(breaks, word) {
+			claims = append(claims, locktest.Breaks(word, 1))
+		} else {
+			claims = append(claims, locktest.Holds(word))
+		}
+	}
+	return claims
+}
+
+// Three servers are asked at once: the orders of their answers are too many for a
+// search, so this is sampled.
+func TestRedsyncThreeServers(t *testing.T) {
+	b := locktest.Bounds{Clients: 2, Servers: 3, TTL: ttl, Budget: "pause=1"}
+	locktest.Sample(t, b, redsyncOn(3, redsync.WithTries(1)), locktest.Holds("WRONG-DEL", "DEADLOCK"), locktest.Breaks("OVERLAP", 1))
+}

@@ -1,0 +1,221 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/explore"
+	"locklab/simulator/process"
+	"locklab/simulator/verdict"
+)
+
+// Bounds say what is searched.
+type Bounds struct {
+	Clients  int           // processes that run the code, 1 to 6
+	Attempts int           // how often each runs it, 1 to 9; 0: 2
+	Budget   string        // faults that may happen, as in "crash=1,pause=1"; "": none
+	Servers  int           // Redis servers: 1, or 3 to 7; 0: 1
+	TTL      time.Duration // the lease that the code asks for, a multiple of 10ms
+	// Key is the key that the code locks: what stands in it tells the judges who has
+	// the lock. "": the only key that the code writes.
+	Key       string
+	Fenced    bool // the resource refuses fencing tokens below the highest it has seen
+	MaxStates int  // ends a search; 0: 5 million
+	Schedules int  // how many Sample plays; 0: 1000
+}
+
+func (b Bounds) filled() Bounds {
+	b.Attempts = cmp0(b.Attempts, 2)
+	b.Servers = cmp0(b.Servers, 1)
+	b.MaxStates = cmp0(b.MaxStates, 5_000_000)
+	b.Schedules = cmp0(b.Schedules, 1000)
+	return b
+}
+
+func cmp0(n, otherwise int) int {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}
+
+// A Claim is what a test says of its lock.
+type Claim struct {
+	word   verdict.Word
+	breaks bool
+	par    int
+}
+
+// Holds claims that none of the verdicts comes about, whatever happens within the
+// bounds.
+func Holds(words ...string) []Claim {
+	var claims []Claim
+	for _, w := range words {
+		claims = append(claims, Claim{word: verdict.Word(w)})
+	}
+	return claims
+}
+
+// Breaks claims that the verdict comes about with so many faults, and not with fewer.
+func Breaks(word string, par int) []Claim {
+	return []Claim{{word: verdict.Word(word), breaks: true, par: par}}
+}
+
+var (
+	replayFlag = flag.String("locklab.replay", "", "play this `link` instead of searching")
+	keepFlag   = flag.Bool("locklab.keep", false, "keep the witnesses of failed tests in testdata/locklab; they are played first from then on")
+)
+
+// Check searches everything that processes which run the code can come to within the
+// bounds, and compares with the claims. Without a claim the lock must hold against all
+// verdicts of a search.
+//
+// client is called for every attempt of every process, very often, each time in a bubble
+// of testing/synctest: it must keep its state in local variables, make its connections
+// itself and close them.
+//
+// Check is not for parallel tests.
+func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
+	t.Helper()
+	p, all := prepare(t, b, client, claims)
+	if *replayFlag != "" {
+		p.replay(*replayFlag)
+		return
+	}
+	if p.playKept(all) {
+		return
+	}
+	s, err := p.search(t.Context())
+	if different := (*process.NondeterministicError)(nil); errors.As(err, &different) {
+		t.Errorf("%s", p.sampled(different, all))
+		return
+	}
+	if err != nil {
+		t.Fatal(p.explain(err))
+	}
+	for _, c := range all {
+		t.Run(string(c.word), func(t *testing.T) { p.judge(t, s, c) })
+	}
+	if !t.Failed() {
+		t.Log("\n" + p.certificate(s))
+	}
+	p.reportLeaks()
+}
+
+// prepare makes the plan of a test. It plays one client alone, to see that it enters.
+func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*plan, []Claim) {
+	t.Helper()
+	p, err := newPlan(t, b, client)
+	if err != nil {
+		t.Fatal("locktest: " + err.Error())
+	}
+	all := slices.Concat(claims...)
+	if err := checkClaims(all); err != nil {
+		t.Fatal("locktest: " + err.Error())
+	}
+	if all == nil {
+		for _, w := range explore.Words() {
+			all = append(all, Claim{word: w})
+		}
+	}
+	if err := seedable(t); err != nil {
+		t.Fatal("locktest: " + err.Error())
+	}
+	processors := runtime.GOMAXPROCS(1) // the order of goroutines is then nearly always the same
+	t.Cleanup(func() { runtime.GOMAXPROCS(processors) })
+	if err := p.alone(); err != nil {
+		t.Fatal(p.explain(err))
+	}
+	return p, all
+}
+
+// seedable says whether crypto/rand can be seeded for the test.
+func seedable(t *testing.T) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the test, or a test around it, is parallel: random numbers are seeded for the whole process, so leave out t.Parallel (%v)", r)
+		}
+	}()
+	seedCrypto(t, 0)
+	return nil
+}
+
+func checkClaims(claims []Claim) error {
+	for i, c := range claims {
+		if !slices.Contains(explore.Words(), c.word) {
+			var all []string
+			for _, w := range explore.Words() {
+				all = append(all, string(w))
+			}
+			return fmt.Errorf("the claim about %q: a search looks for %s", c.word, strings.Join(all, ", "))
+		}
+		if c.breaks && c.par < 0 {
+			return fmt.Errorf("Breaks(%q, %d): a par is a number of faults, 0 or more", c.word, c.par)
+		}
+		for _, d := range claims[:i] {
+			if d.word == c.word {
+				return fmt.Errorf("two claims about %s: leave one", c.word)
+			}
+		}
+	}
+	return nil
+}
+
+// judge compares a search with one claim.
+func (p *plan) judge(t *testing.T, s *study.Search, c Claim) {
+	i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == c.word })
+	switch {
+	case i < 0 && !s.Complete:
+		t.Errorf("%s: not found, and not proved: the search was cut short (%s)\n%s", c.word, s.Limit, p.certificate(s))
+	case i < 0 && c.breaks:
+		t.Errorf("%s: it cannot happen, and the test says that it does with %d faults. Write Holds(%q).\n%s", c.word, c.par, c.word, p.certificate(s))
+	case i < 0:
+	case !c.breaks:
+		t.Error(p.broken(s, s.Witnesses[i], "the test says that it cannot happen"))
+		p.keep(t, s.Witnesses[i])
+	case s.Witnesses[i].Par != c.par:
+		t.Error(p.broken(s, s.Witnesses[i], fmt.Sprintf("the test says that it takes %d: write Breaks(%q, %d) if that is as it should be", c.par, c.word, s.Witnesses[i].Par)))
+		p.keep(t, s.Witnesses[i])
+	}
+}
+
+// reportLeaks says if code leaves goroutines behind: in production they stay as well.
+func (p *plan) reportLeaks() {
+	if n := p.leaks(); n > 0 {
+		p.t.Logf("%d executions left goroutines behind that nothing can wake: the code does not end what it starts when its connections fail", n)
+	}
+}
+
+// replay plays the choices of a link.
+func (p *plan) replay(link string) {
+	trace, err := simulator.ParseLink(link)
+	if err != nil {
+		p.t.Fatalf("-locklab.replay: %v", err)
+	}
+	if trace.Strategy != p.entry.ID || trace.Settings != p.study.String() {
+		p.t.Skipf("-locklab.replay: the link is of %s within %s, and this is %s within %s", trace.Strategy, trace.Settings, p.entry.ID, p.study.String())
+	}
+	o, err := p.play(trace.Choices)
+	if err != nil {
+		p.t.Fatalf("-locklab.replay: the link does not fit the code any more: %v", p.explain(err))
+	}
+	p.t.Log("\n" + p.show(o))
+}
+
+// search is plan.searched without the context's error.
+func (p *plan) search(ctx context.Context) (*study.Search, error) {
+	s, err := p.searched(ctx)
+	if s != nil && errors.Is(err, context.Canceled) {
+		return s, nil
+	}
+	return s, err
+}

@@ -1,0 +1,437 @@
+//go:debug randseednop=0
+package locktest
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/simulator/process"
+	"locklab/simulator/verdict"
+)
+
+const ttl = 9 * time.Second
+
+func dial(c *Client) *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial, MaxRetries: -1})
+}
+
+func work(r *Resource) { r.Write(r.Read() + 1) }
+
+// setNX locks with SET NX PX, and unlocks with DEL, as many people do.
+func setNX(c *Client) {
+	rdb := dial(c)
+	defer rdb.Close()
+	if ok, err := rdb.SetNX(c.Context(), "k", "1", ttl).Result(); err != nil || !ok {
+		return
+	}
+	c.Critical(work)
+	rdb.Del(c.Context(), "k")
+}
+
+// compareAndDelete is the script of the Redis manual.
+var compareAndDelete = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`)
+
+func TestCheck(t *testing.T) {
+	Check(t, Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl}, setNX,
+		Holds("DEADLOCK", "STARVED"), Breaks("OVERLAP", 1), Breaks("WRONG-DEL", 1))
+}
+
+// A renewing goroutine with a ticker, as in many tutorials on watchdogs: EXPIRE does not
+// ask whose the key is by now.
+func TestRenewing(t *testing.T) {
+	Check(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, func(c *Client) {
+		rdb := dial(c)
+		defer rdb.Close()
+		token := c.Token()
+		if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok {
+			return
+		}
+		stop, stopped := context.WithCancel(c.Context())
+		var renewing sync.WaitGroup
+		renewing.Go(func() {
+			tick := time.NewTicker(ttl / 3)
+			defer tick.Stop()
+			for {
+				select {
+				case <-stop.Done():
+					return
+				case <-tick.C:
+					if stop.Err() != nil {
+						return // of two cases that are ready, select takes either
+					}
+					rdb.Expire(c.Context(), "k", ttl)
+				}
+			}
+		})
+		c.Critical(work)
+		stopped()
+		renewing.Wait()
+		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+	}, Holds("DEADLOCK"), Breaks("WRONG-DEL", 1))
+}
+
+// A lock that waits inside: it polls with time.After until its context ends.
+func TestPolling(t *testing.T) {
+	Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1,pause=1", TTL: ttl}, func(c *Client) {
+		rdb := dial(c)
+		defer rdb.Close()
+		ctx, cancel := context.WithTimeout(c.Context(), ttl*3/2)
+		defer cancel()
+		token := c.Token()
+		for {
+			if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err == nil && ok {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(ttl / 3):
+			}
+		}
+		c.Critical(work)
+		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+	}, Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1))
+}
+
+// A lock that waits for a message by which its holder says that it has left.
+func TestPubSub(t *testing.T) {
+	Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "pause=1", TTL: ttl}, func(c *Client) {
+		rdb := dial(c)
+		defer rdb.Close()
+		token := c.Token()
+		try := func() bool {
+			ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result()
+			return err == nil && ok
+		}
+		if !try() {
+			sub := rdb.Subscribe(c.Context(), "left")
+			defer sub.Close()
+			if _, err := sub.Receive(c.Context()); err != nil {
+				return
+			}
+			if !try() {
+				sub.ReceiveTimeout(c.Context(), ttl+time.Second)
+				if !try() {
+					return
+				}
+			}
+			sub.Close()
+		}
+		c.Critical(work)
+		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+		rdb.Publish(c.Context(), "left", "")
+	}, Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1))
+}
+
+// go-redis sends a command again when no answer came, unless it is told not to. A SET NX
+// that was executed the first time is then refused: the client has the lock and does not
+// know.
+func TestRetriesOfGoRedis(t *testing.T) {
+	Check(t, Bounds{Clients: 2, Budget: "lose-reply=1", TTL: ttl}, func(c *Client) {
+		rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial})
+		defer rdb.Close()
+		if ok, err := rdb.SetNX(c.Context(), "k", "1", ttl).Result(); err != nil || !ok {
+			return
+		}
+		c.Critical(work)
+		rdb.Del(c.Context(), "k")
+	}, Holds("OVERLAP", "DEADLOCK"), Breaks("ORPHAN", 1))
+}
+
+// Fencing tokens: the resource refuses what comes too late. But a token that is drawn by a
+// second command, after a pause, is higher than that of the rightful holder.
+func TestFenced(t *testing.T) {
+	Check(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, Key: "k", Fenced: true}, func(c *Client) {
+		rdb := dial(c)
+		defer rdb.Close()
+		token := c.Token()
+		if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok {
+			return
+		}
+		fence, err := rdb.Incr(c.Context(), "k:fence").Uint64()
+		if err == nil {
+			c.CriticalWithToken(fence, work)
+		}
+		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+	}, Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1), Breaks("STALE-WRITE", 1))
+}
+
+// What a search finds is shown with the run, the lines of the code, and how to play it
+// again; and the link plays it.
+func TestBroken(t *testing.T) {
+	p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, setNX, nil)
+	s, err := p.search(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range s.Witnesses {
+		out := p.broken(s, w, "because")
+		for _, want := range []string{"because", "PAUSE", "locktest/locktest_test.go:", "Proved within these bounds", "-locklab.replay=" + w.Trace.Link()} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: %q is missing in\n%s", w.Verdict, want, out)
+			}
+		}
+		o, err := p.play(w.Choices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(joined(o.Verdicts), string(w.Verdict)) {
+			t.Errorf("its trace leads to %s, want %s", joined(o.Verdicts), w.Verdict)
+		}
+	}
+}
+
+func joined(words []verdict.Word) (s string) {
+	for _, w := range words {
+		s += string(w) + " "
+	}
+	return s
+}
+
+// A witness that was kept fails the test before any search, as long as it leads where the
+// test says that nothing leads; a test that expects it is not disturbed.
+func TestKept(t *testing.T) {
+	t.Chdir(t.TempDir())
+	p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, setNX, nil)
+	s, err := p.search(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	*keepFlag = true
+	defer func() { *keepFlag = false }()
+	p.keep(t, s.Witnesses[0])
+	word := string(s.Witnesses[0].Verdict)
+	if p.playKept(Breaks(word, 1)) {
+		t.Error("a test that expects the verdict fails")
+	}
+	silent := &testing.T{}
+	p.reportTo = silent
+	if !p.playKept(Holds(word)) || !silent.Failed() {
+		t.Error("the witness that was kept does not fail the test")
+	}
+	p.code = func(c *Client) { // mended: it does not lock at all
+		rdb := dial(c)
+		defer rdb.Close()
+		rdb.SetNX(c.Context(), "k", "1", ttl)
+	}
+	p.reportTo = t
+	if p.playKept(Holds(word)) {
+		t.Error("the witness still fails other code")
+	}
+}
+
+// The second search of the same code finds the same, number for number.
+func TestTwice(t *testing.T) {
+	var states []int
+	var links []string
+	for range 2 {
+		p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, setNX, nil)
+		s, err := p.search(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, s.States, s.Transitions, s.Histories)
+		for _, w := range s.Witnesses {
+			links = append(links, w.Trace.Link())
+		}
+	}
+	half := len(links) / 2
+	for i := range 3 {
+		if states[i] != states[i+3] {
+			t.Errorf("the figures of two searches: %v", states)
+		}
+	}
+	if half == 0 || strings.Join(links[:half], " ") != strings.Join(links[half:], " ") {
+		t.Errorf("the witnesses of two searches differ: %v", links)
+	}
+}
+
+// Each of these ends within seconds, with a sentence of its own, and never in a proof.
+func TestCannotBeCarried(t *testing.T) {
+	var global sync.Mutex
+	outside := make(chan struct{})
+	locked := func(rdb *redis.Client, c *Client) bool {
+		ok, err := rdb.SetNX(c.Context(), "k", c.Token(), ttl).Result()
+		return err == nil && ok
+	}
+	for name, test := range map[string]struct {
+		code func(*Client)
+		want string
+	}{
+		"nobody enters": {func(c *Client) { rdb := dial(c); defer rdb.Close(); locked(rdb, c) },
+			"nobody ever entered: one process alone, without any fault, does not get the lock. Does your code call Critical"},
+		"twice": {func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			locked(rdb, c)
+			c.Critical(work)
+			c.Critical(work)
+		}, "Critical is called twice in one attempt"},
+		"nested": {func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			locked(rdb, c)
+			c.Critical(func(*Resource) { c.Critical(work) })
+		}, "Critical is called inside Critical"},
+		"write without read": {func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			locked(rdb, c)
+			c.Critical(func(r *Resource) { r.Write(1) })
+		}, "write one more than Read has returned"},
+		"panic": {func(c *Client) { panic("oh no") }, "the code of c1 panicked: oh no"},
+		"never ends": {func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			for c.Context().Err() == nil {
+				rdb.Get(c.Context(), "k")
+				time.Sleep(time.Second)
+			}
+		}, "a client that never ends"},
+		"two keys": {func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			rdb.Set(c.Context(), "other", "1", ttl)
+			locked(rdb, c)
+			c.Critical(work)
+		}, `the code writes the keys ["other" "k"] before it enters: say in Bounds.Key`},
+		"no key":         {func(c *Client) { c.Critical(work) }, "the code writes no key before it enters"},
+		"unknown server": {func(c *Client) { c.Addr(2) }, "there is no server 2: the setup has 1"},
+		"a dead channel": {func(c *Client) { <-make(chan int) }, "waits for no server and no time: a goroutine is in [chan receive]"},
+		"a read of nothing": {func(c *Client) {
+			conn, _ := c.Dial(c.Context(), "tcp", c.Addr(1))
+			conn.Read(make([]byte, 1))
+		}, "waits for no server and no time"},
+		"a channel from outside": {func(c *Client) { <-outside }, "a goroutine is in [chan receive]"},
+		"a mutex from outside":   {func(c *Client) { global.Lock() }, "a goroutine is in [sync.Mutex.Lock]"},
+		"busy": {func(c *Client) {
+			busy.Store(true)
+			for busy.Load() {
+				runtime.Gosched()
+			}
+		}, "did not come to rest within"},
+		"inline commands": {func(c *Client) {
+			conn, _ := c.Dial(c.Context(), "tcp", c.Addr(1))
+			conn.Write([]byte("SET k 1\r\n"))
+		}, "only commands as arrays of bulk strings are understood"},
+		"a command that cannot be simulated": {func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			rdb.BLPop(c.Context(), time.Second, "list")
+		}, "BLPOP"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if strings.HasSuffix(name, "mutex from outside") {
+				global.Lock()
+				defer global.Unlock()
+			}
+			began := time.Now()
+			p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, test.code)
+			if err == nil {
+				err = p.alone()
+			}
+			busy.Store(false)
+			if err == nil {
+				t.Fatal("it was carried")
+			}
+			if got := p.explain(err); !strings.Contains(got, test.want) {
+				t.Errorf("it says %q, want %q", got, test.want)
+			}
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// Random numbers that cannot be seeded are found out, in what is sent and in how long
+// code sleeps, and are no proof.
+func TestNondeterministic(t *testing.T) {
+	for name, test := range map[string]struct {
+		value func() any
+		sleep func() time.Duration
+		want  string
+	}{
+		"value": {func() any { return rand.Int() }, func() time.Duration { return time.Second }, `"SET" "k"`},
+		"sleep": {func() any { return "1" }, func() time.Duration { return 1 + rand.N(time.Second) }, "sleep "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl, Schedules: 5}, func(c *Client) {
+				rdb := dial(c)
+				defer rdb.Close()
+				time.Sleep(test.sleep())
+				if ok, err := rdb.SetNX(c.Context(), "k", test.value(), ttl).Result(); err != nil || !ok {
+					return
+				}
+				c.Critical(work)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			different := (*process.NondeterministicError)(nil)
+			if err := p.alone(); !errors.As(err, &different) {
+				t.Fatalf("%v, want a NondeterministicError", err)
+			}
+			p.bounds.Key = "k"
+			out := p.sampled(different, Holds("DEADLOCK"))
+			for _, want := range []string{"sampled, not proved: on equal answers c1 first did", test.want, "math/rand/v2 cannot be", "DEADLOCK was not found in 5 random schedules"} {
+				if !strings.Contains(out, want) {
+					t.Errorf("%q is missing in\n%s", want, out)
+				}
+			}
+		})
+	}
+}
+
+func TestBadBounds(t *testing.T) {
+	good := Bounds{Clients: 2, TTL: ttl}
+	for _, test := range []struct {
+		change func(b *Bounds)
+		want   string
+	}{
+		{func(b *Bounds) { *b = Bounds{} }, "Bounds.Clients is 0"},
+		{func(b *Bounds) { b.TTL = 0 }, "Bounds.TTL is 0s"},
+		{func(b *Bounds) { b.TTL = time.Millisecond }, "Bounds.TTL is 1ms"},
+		{func(b *Bounds) { b.Clients = 70 }, "clients=70"},
+		{func(b *Bounds) { b.Servers = 2 }, "Bounds.Servers is 2"},
+		{func(b *Bounds) { b.Budget = "krash=1" }, "krash"},
+		{func(b *Bounds) { b.Budget = "client-clock=1@10s" }, "sets the wall clock"},
+	} {
+		b := good
+		test.change(&b)
+		_, err := newPlan(t, b, setNX)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v, want %q", b, err, test.want)
+		}
+	}
+	if _, err := newPlan(t, good, nil); err == nil {
+		t.Error("nil is no client")
+	}
+	for _, claims := range [][]Claim{Holds("OVERLAPS"), Breaks("OVERLAP", -1), append(Holds("LIE"), Breaks("LIE", 1)...)} {
+		if checkClaims(claims) == nil {
+			t.Errorf("%+v is accepted", claims)
+		}
+	}
+}
+
+// A parallel test is refused: random numbers are seeded for the whole process.
+func TestParallel(t *testing.T) {
+	t.Run("parallel", func(t *testing.T) {
+		t.Parallel()
+		if err := seedable(t); err == nil || !strings.Contains(err.Error(), "leave out t.Parallel") {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// busy is code that runs until the test has seen that it does.
+var busy atomic.Bool

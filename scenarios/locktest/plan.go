@@ -1,0 +1,316 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/faults"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/bubble"
+	"locklab/simulator/explore"
+	"locklab/simulator/history"
+	"locklab/simulator/process"
+	"locklab/simulator/schedule"
+)
+
+// plan is a test of one lock: its bounds and its code.
+type plan struct {
+	t        *testing.T
+	reportTo testing.TB // t, but in tests of this package
+	bounds   Bounds
+	code     func(*Client)
+	entry    lock.Entry
+	study    study.Bounds
+	random   random
+	folder   string // of the code
+	timed    bool   // the code learns the time with every observation
+	watch    bool   // the lines of the code are noted
+	once     bool   // nothing is compared: see bubble.Host.Once
+	hosts    []*bubble.Host
+}
+
+func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
+	b = b.filled()
+	p := &plan{t: t, reportTo: t, bounds: b, code: code, random: random{t}}
+	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Nodes: b.Servers, TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
+	p.study = study.Bounds{Clients: b.Clients, Attempts: b.Attempts, Budget: b.Budget, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, MaxStates: b.MaxStates}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	file, _ := runtime.FuncForPC(reflect.ValueOf(code).Pointer()).FileLine(reflect.ValueOf(code).Pointer())
+	p.folder = filepath.Dir(file)
+	return p, nil
+}
+
+// check says what is wrong with the bounds.
+func (p *plan) check() error {
+	b := &p.bounds
+	switch {
+	case p.code == nil:
+		return errors.New("the client is nil: give the code of one process that locks, works and unlocks")
+	case b.Clients == 0:
+		return errors.New("Bounds.Clients is 0: say how many processes use the lock, 2 finds nearly everything")
+	case b.TTL <= 0:
+		return fmt.Errorf("Bounds.TTL is %v: give the lease that your code asks for, such as 10*time.Second", b.TTL)
+	case b.TTL%(10*time.Millisecond) != 0:
+		return fmt.Errorf("Bounds.TTL is %v: give a multiple of 10ms", b.TTL)
+	}
+	budget, err := faults.ParseBudget(b.Budget)
+	if err != nil {
+		return fmt.Errorf("Bounds.Budget: %w", err)
+	}
+	for _, a := range budget {
+		if _, ok := a.Fault.(faults.ClientClock); ok {
+			return fmt.Errorf("Bounds.Budget %q: %s sets the wall clock of a process, which code on the standard library's clock cannot be shown: leave it out", b.Budget, a.Fault.Name())
+		}
+	}
+	if b.Servers > 1 && b.Servers < 3 {
+		return fmt.Errorf("Bounds.Servers is %d: give 1, or 3 and more for a quorum", b.Servers)
+	}
+	return p.study.Check(p.entry)
+}
+
+// of is the search of the plan.
+func (p *plan) of() (*explore.Bounds, error) {
+	b, err := p.study.Of(p.entry)
+	if err != nil {
+		return nil, err
+	}
+	b.Key = p.bounds.Key
+	b.Code = func(probe bool) simulator.ClientConfig {
+		program := p.contender(b)
+		if probe {
+			program = p.probe(b)
+		}
+		return p.client(program)
+	}
+	return b, nil
+}
+
+// client is the config of a client with a program.
+func (p *plan) client(program func(*bubble.Client)) simulator.ClientConfig {
+	return simulator.ClientConfig{
+		Timed: p.timed,
+		Host: func(id int, open func() func(int) process.Wire) process.Host {
+			h := &bubble.Host{
+				T: p.t, ID: id, Program: program, Timed: p.timed, Horizon: 3 * p.bounds.TTL,
+				Open: open, Servers: p.bounds.Servers, Random: p.random.seed, Once: p.once,
+			}
+			if p.watch {
+				h.Watch = p.shows
+			}
+			p.hosts = append(p.hosts, h)
+			return h
+		},
+	}
+}
+
+// shows says whether lines of a source file are the user's: they are in the folder of
+// the client's function, and not in this package.
+func (p *plan) shows(file string) bool {
+	_, own, _, _ := runtime.Caller(0)
+	return filepath.Dir(file) == p.folder && (p.folder != filepath.Dir(own) || strings.HasSuffix(file, "_test.go"))
+}
+
+// contender is the program of a client; see explore.Bounds.
+func (p *plan) contender(b *explore.Bounds) func(*bubble.Client) {
+	return func(c *bubble.Client) {
+		for i := range p.bounds.Attempts {
+			if i > 0 {
+				c.Ask(process.Op{Kind: process.Sleep, D: b.Between()})
+			}
+			p.attempt(c, b.Work())
+		}
+		c.Record(history.Event{Kind: history.Done})
+	}
+}
+
+// attempt calls the code once, and records what it comes to.
+func (p *plan) attempt(c *bubble.Client, work time.Duration) {
+	one := &Client{process: c, bounds: &p.bounds, work: work, failures: c.Failures()}
+	c.Record(history.Event{Kind: history.Acquire})
+	p.code(one)
+	one.ends("")
+}
+
+// ends records how an attempt has ended. Whether the lock was refused, or the outcome is
+// not known, shows in whether all requests of the attempt had answers.
+func (c *Client) ends(note string) {
+	if c.entered {
+		c.process.Record(history.Event{Kind: history.Released, OK: true})
+		return
+	}
+	c.process.Record(history.Event{Kind: history.Refuse, Claims: c.process.Failures() == c.failures, Note: note})
+}
+
+// probe is the program of the probe; see explore.Bounds.
+func (p *plan) probe(b *explore.Bounds) func(*bubble.Client) {
+	return func(c *bubble.Client) {
+		try := func(note string) (entered, answered bool) {
+			one := &Client{process: c, bounds: &p.bounds, probe: true, failures: c.Failures()}
+			c.Record(history.Event{Kind: history.Acquire})
+			p.code(one)
+			answered = c.Failures() == one.failures
+			if !answered {
+				note = "no answer"
+			}
+			one.ends(note)
+			return one.entered, answered
+		}
+		if entered, _ := try(""); entered {
+			return
+		}
+		for {
+			c.Ask(process.Op{Kind: process.Sleep, D: 2*b.Between() + b.ClockJumps})
+			if entered, answered := try(explore.ProbeRefused); entered || answered {
+				return
+			}
+		}
+	}
+}
+
+// untilTimed calls f, and once more with timed code if the code turns out to need it.
+func (p *plan) untilTimed(f func() error) error {
+	err := f()
+	if needs := (*bubble.NeedsTimeError)(nil); errors.As(err, &needs) && !p.timed {
+		p.timed = true
+		err = f()
+	}
+	return err
+}
+
+// searched is a search; it comes with the error of ctx, too.
+func (p *plan) searched(ctx context.Context) (s *study.Search, err error) {
+	err = p.untilTimed(func() error {
+		b, err := p.of()
+		if err != nil {
+			return err
+		}
+		result, err := explore.Search(ctx, b)
+		if result == nil {
+			return err
+		}
+		s = &study.Search{Strategy: p.entry, Bounds: p.study, Result: result}
+		for _, w := range result.Found {
+			s.Witnesses = append(s.Witnesses, study.Witness{Witness: w, Trace: p.trace(w.Choices)})
+		}
+		return err
+	})
+	return s, err
+}
+
+// alone plays one client without any fault. It must enter; the key that it writes is
+// the lock's.
+func (p *plan) alone() error {
+	var keys []string
+	entered := false
+	err := p.untilTimed(func() error {
+		b, err := p.of()
+		if err != nil {
+			return err
+		}
+		b.Clients, b.NoProbe, b.Faults = 1, true, nil
+		sim, err := b.Simulator()
+		if err != nil {
+			return err
+		}
+		defer sim.Close()
+		w := sim.NewWorld()
+		for range maxAlone {
+			choices := sim.Enabled(&w, nil)
+			if len(choices) == 0 {
+				return nil
+			}
+			events, err := sim.Step(&w, choices[0])
+			if err != nil {
+				return err
+			}
+			for i := range events {
+				switch e := &events[i]; {
+				case e.Kind == history.Enter:
+					entered = true
+				case e.Kind == history.Change && e.Client > 0 && e.Before == "" && !entered && !slices.Contains(keys, e.Key):
+					keys = append(keys, e.Key)
+				case e.Kind == history.Done:
+					return nil
+				}
+			}
+		}
+		return fmt.Errorf("one process alone, without any fault, does not come to an end within %d steps and %v of its time: a client that never ends. Let it stop trying when c.Context() ends, and give that a deadline", maxAlone, w.Now())
+	})
+	switch {
+	case err != nil:
+		return err
+	case !entered:
+		return errors.New("nobody ever entered: one process alone, without any fault, does not get the lock. Does your code call Critical when it has it?")
+	case p.bounds.Key != "":
+	case len(keys) == 1:
+		p.bounds.Key = keys[0]
+	case len(keys) == 0:
+		return errors.New("the code writes no key before it enters: say which key it locks in Bounds.Key")
+	default:
+		return fmt.Errorf("the code writes the keys %q before it enters: say in Bounds.Key which of them the lock is", keys)
+	}
+	return nil
+}
+
+// maxAlone is how many steps one client alone may take.
+const maxAlone = 600
+
+func (p *plan) trace(choices []simulator.Choice) simulator.Trace {
+	return simulator.Trace{Strategy: p.entry.ID, Scenario: study.SearchID, Settings: p.study.String(), Choices: choices}
+}
+
+// play plays choices of a search, and notes the lines of the code.
+func (p *plan) play(choices []simulator.Choice) (o *race.Outcome, err error) {
+	p.watch = true
+	defer func() { p.watch = false }()
+	err = p.untilTimed(func() error {
+		b, err := p.of()
+		if err != nil {
+			return err
+		}
+		sim, err := b.Simulator()
+		if err != nil {
+			return err
+		}
+		defer sim.Close()
+		run, err := schedule.Replay(sim, choices)
+		if err != nil {
+			return err
+		}
+		o = study.OutcomeOf(b, run)
+		o.Scenario, o.Trace = p.study.Scenario(), p.trace(choices)
+		return nil
+	})
+	return o, err
+}
+
+// leaks is how many executions have left goroutines behind.
+func (p *plan) leaks() (n int) {
+	for _, h := range p.hosts {
+		n += h.Leaks()
+	}
+	return n
+}
+
+// random makes what code takes for random a function of its history.
+type random struct{ t *testing.T }
+
+func (r random) seed(n uint64) {
+	seedCrypto(r.t, n)
+	//lint:ignore SA1019 this is about the generator of the whole process, which libraries use
+	rand.Seed(int64(n)) // it counts where the test says //go:debug randseednop=0
+}

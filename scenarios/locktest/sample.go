@@ -1,0 +1,124 @@
+package locktest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/explore"
+	"locklab/simulator/schedule"
+	"locklab/simulator/verdict"
+)
+
+// Sample plays random schedules of code that a search cannot carry because it is not
+// deterministic. It can find what breaks a lock, and proves nothing: a claim of Holds
+// fails where a schedule breaks it, a claim of Breaks where none does; the par counts
+// for nothing.
+func Sample(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
+	t.Helper()
+	p, all := prepare(t, b, client, claims)
+	found, n, err := p.sample()
+	if err != nil {
+		t.Fatal(p.explain(err))
+	}
+	for _, c := range all {
+		t.Run(string(c.word), func(t *testing.T) {
+			o := found[c.word]
+			switch {
+			case o != nil && !c.breaks:
+				t.Errorf("%s: found in %d random schedules, and the test says that it cannot happen\n%s", c.word, n, p.show(o))
+			case o == nil && c.breaks:
+				t.Errorf("%s: not found in %d random schedules, which proves nothing; the test says that it happens", c.word, n)
+			}
+		})
+	}
+	t.Logf("sampled %d schedules, not proved", n)
+}
+
+// sample plays random schedules and keeps the shortest that has come to each verdict.
+func (p *plan) sample() (found map[verdict.Word]*race.Outcome, n int, err error) {
+	p.once, p.timed, p.watch = true, true, true
+	defer func() { p.once, p.watch = false, false }()
+	found = map[verdict.Word]*race.Outcome{}
+	for n = range p.bounds.Schedules {
+		o, err := p.sampleOne(rand.New(rand.NewPCG(1, uint64(n))))
+		if err != nil {
+			return found, n, fmt.Errorf("schedule %d: %w", n, err)
+		}
+		for _, w := range o.Verdicts {
+			if found[w] == nil || len(o.Trace.Choices) < len(found[w].Trace.Choices) {
+				found[w] = o
+			}
+		}
+	}
+	return found, p.bounds.Schedules, nil
+}
+
+// maxChoices ends a sampled schedule.
+const maxChoices = 400
+
+// sampleOne plays one random schedule.
+func (p *plan) sampleOne(rng *rand.Rand) (*race.Outcome, error) {
+	b, err := p.of()
+	if err != nil {
+		return nil, err
+	}
+	sim, err := b.Simulator()
+	if err != nil {
+		return nil, err
+	}
+	defer sim.Close()
+	run := schedule.Run{}
+	w := sim.NewWorld()
+	for len(run.Choices) < maxChoices {
+		c, ok := pick(sim, b, &w, rng)
+		if !ok {
+			break
+		}
+		events, err := sim.Step(&w, c)
+		if refused := (*simulator.NotEnabledError)(nil); errors.As(err, &refused) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		run.Choices = append(run.Choices, c)
+		run.Events = append(run.Events, events...)
+	}
+	run.End = w.Now()
+	o := study.OutcomeOf(b, &run)
+	o.Scenario, o.Trace = p.study.Scenario(), p.trace(run.Choices)
+	return o, nil
+}
+
+// pick takes one of the enabled choices: mostly one that goes on. Time passes, or a pause
+// ends, where nothing else is to be done; the probe begins last.
+func pick(sim *simulator.Simulator, b *explore.Bounds, w *simulator.World, rng *rand.Rand) (simulator.Choice, bool) {
+	var on, faults, later, last []simulator.Choice
+	for _, c := range sim.Enabled(w, nil) {
+		switch ofProbe := int(c.Client) == b.Clients+1; {
+		case c.Verb >= simulator.FaultVerb && ofProbe:
+		case c.Verb >= simulator.FaultVerb:
+			faults = append(faults, c)
+		case c.Verb == simulator.Start && ofProbe:
+			last = append(last, c)
+		case c.Verb == simulator.Pass || c.Verb == simulator.Resume:
+			later = append(later, c)
+		default:
+			on = append(on, c)
+		}
+	}
+	if len(faults) > 0 && rng.IntN(15) == 0 {
+		return faults[rng.IntN(len(faults))], true
+	}
+	for _, choices := range [][]simulator.Choice{on, later, last} {
+		if len(choices) > 0 {
+			return choices[rng.IntN(len(choices))], true
+		}
+	}
+	return simulator.Choice{}, false
+}

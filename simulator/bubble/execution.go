@@ -1,0 +1,570 @@
+package bubble
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/table"
+	"locklab/simulator/process"
+)
+
+// execution is one bubble. Everything in it belongs to the code while that runs, and to
+// the lab while the agent waits for an order.
+type execution struct {
+	h       *Host
+	extra   time.Duration // see Host.extra; 0: this is no scout, or the code is timed
+	open    func(server int) process.Wire
+	orders  chan func() // made outside the bubble, as are the next two
+	reports chan struct{}
+	ended   chan struct{}
+	dropped any    // what ended the bubble while goroutines were left; nil: none were
+	bubble  string // its name
+	lost    bool   // the bubble does not answer any more
+
+	start   time.Time     // bubble's clock at the beginning
+	elapsed time.Duration // how long it has run when the code came to rest
+	ahead   time.Duration // the same, where lookAhead has let it run on
+	signal  chan struct{} // made in the bubble: the code has done something
+	steps   []step
+	slots   [process.MaxThreads]*wait
+	timer   timer
+	ops     [process.MaxThreads]process.Op
+	code    [process.MaxThreads][]string
+
+	mu         sync.Mutex // held for moments only, never while anybody waits
+	client     *Client
+	asks       []*wait // of the code itself, in their order
+	conns      []*conn
+	notes      []history.Event
+	acted      bool // the code has done something since the agent last looked
+	actAt      time.Time
+	over       bool // the program has ended
+	dead       bool // being stopped
+	err        error
+	tokens     int
+	main       string // its goroutine, if its lines are watched
+	lease      uint8  // of the latest attempt, as in history.Event
+	inside     bool   // the critical section
+	unanswered int    // requests
+	failures   int    // uses of connections after it was stopped
+}
+
+// step is one observation and what followed.
+type step struct {
+	told  process.Told
+	entry process.Entry // without what the code is going to do by itself
+	timer timer
+	ops   [process.MaxThreads]process.Op // with it
+}
+
+// timer is what the code is going to do by itself.
+type timer struct {
+	slot int
+	in   time.Duration // from the beginning of the bubble
+	set  bool
+}
+
+// wait is something that a part of the code waits for.
+type wait struct {
+	op   process.Op
+	code []string
+	conn *conn                    // which waits for a server; nil: the code itself does
+	done chan process.Observation // of the code itself
+}
+
+func (h *Host) start(extra time.Duration) *execution {
+	x := &execution{h: h, extra: extra, open: h.Open(), orders: make(chan func()), reports: make(chan struct{}), ended: make(chan struct{})}
+	go func() {
+		defer close(x.ended)
+		defer func() { x.dropped = recover() }()
+		synctest.Test(h.T, x.agent)
+	}()
+	return x
+}
+
+// agent is the root of the bubble. It does what it is told, waits until all of the code
+// waits, and reports.
+func (x *execution) agent(*testing.T) {
+	x.start, x.bubble = time.Now(), bubble()
+	x.signal = make(chan struct{}, 1)
+	for do := range x.orders {
+		do()
+		synctest.Wait()
+		x.elapsed = time.Since(x.start)
+		x.reports <- struct{}{}
+	}
+}
+
+// order has the agent do something and waits until the code has come to rest.
+func (x *execution) order(do func()) error {
+	if x.lost {
+		return &StallError{Client: x.h.ID}
+	}
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	select {
+	case x.orders <- do:
+	case <-x.ended:
+		return x.died()
+	}
+	select {
+	case <-x.reports:
+		return nil
+	case <-x.ended:
+		return x.died()
+	case <-limit.C:
+		x.lost = true
+		return x.stalled()
+	}
+}
+
+func (x *execution) died() error {
+	x.lost = true
+	return fmt.Errorf("simulator: the code of c%d ended its bubble: %v", x.h.ID, x.dropped)
+}
+
+// Observe implements process.Execution.
+func (x *execution) Observe(s process.Told, known *process.Entry) (process.Entry, error) {
+	e, err := x.observe(s)
+	if err != nil {
+		return e, err
+	}
+	if known != nil {
+		x.adopt(&e, known)
+		return e, nil
+	}
+	find := x.scout
+	if x.h.Once {
+		find = x.lookAhead
+	}
+	in, found, err := find(&e)
+	if err != nil {
+		return e, err
+	}
+	err = x.setTimer(&e, in, found)
+	return e, err
+}
+
+// observe gives s to what waits for it and lets the code run.
+func (x *execution) observe(s process.Told) (process.Entry, error) {
+	x.notes = nil
+	if x.h.Random != nil {
+		x.h.Random(uint64(x.h.ID)<<32 | uint64(len(x.steps)))
+	}
+	w := x.slots[s.Thread]
+	wake := x.timer.set && x.timer.slot == int(s.Thread) && w == nil
+	var in []byte
+	var broken error
+	if w != nil && w.conn != nil {
+		in, broken = w.conn.wire.Heard(w.op, s.Observation)
+	}
+	until := s.Now + early - max(x.elapsed, x.ahead) // so long lets the agent time pass, if it is timed
+	if s.Timed && s.Now+early < x.elapsed {
+		return process.Entry{}, fmt.Errorf("simulator: the clock of c%d is set back, which code that runs on the standard library's clock cannot be shown: leave out faults that set clients' clocks", x.h.ID)
+	}
+	before := x.elapsed
+	x.acted = false
+	err := x.order(func() {
+		switch {
+		case s.Timed:
+			time.Sleep(until)
+			synctest.Wait()
+		case wake:
+			x.look(idleHorizon)
+		default:
+			if d := took(w, s.Kind) + x.extra; d > 0 {
+				time.Sleep(d)
+				synctest.Wait()
+			}
+		}
+		switch {
+		case w != nil:
+			w.end(s.Observation, in, broken)
+		case s.Kind == process.Started:
+			x.begin()
+		}
+	})
+	if err == nil {
+		err = x.err
+	}
+	if err != nil {
+		return process.Entry{}, err
+	}
+	if err := x.woke(wake, s.Timed, before); err != nil {
+		return process.Entry{}, err
+	}
+	x.slots[s.Thread] = nil
+	x.asks = slices.DeleteFunc(x.asks, func(ask *wait) bool { return ask == w })
+	e := process.Entry{Fresh: 1 << s.Thread}
+	e.Ops = x.ops
+	e.Ops[s.Thread] = process.Op{}
+	if wake {
+		x.timer.set = false
+	}
+	if err := x.collect(&e); err != nil {
+		return e, err
+	}
+	x.ops = e.Ops
+	e.Notes = x.notes
+	x.steps = append(x.steps, step{told: s, entry: e})
+	return e, nil
+}
+
+// woke compares when the code has done something by itself with when it was to do that.
+// The scout found out; code that draws the length of its sleeps does something else.
+func (x *execution) woke(wake, timed bool, before time.Duration) error {
+	if !wake || x.h.Once || !x.acted {
+		return nil
+	}
+	slot := x.timer.slot
+	want, got := x.ops[slot].D, x.actAt.Sub(x.start)-before
+	if timed {
+		want, got = x.timer.in, x.actAt.Sub(x.start)
+	}
+	if got == want {
+		return nil
+	}
+	was := process.Entry{Ops: x.ops}
+	is := was
+	is.Ops[slot].D += got - want
+	return &process.DifferentError{Was: was, Is: is}
+}
+
+// early is by how much the bubble's clock begins before the epoch of the lab's, so that
+// a client's clock may be behind.
+const early = 24 * time.Hour
+
+// took is the least time that an observation takes.
+func took(w *wait, k process.ObservationKind) time.Duration {
+	if w != nil && (k == process.Slept || k == process.TimedOut) && w.op.D < clock.EndOfTime {
+		return w.op.D
+	}
+	return 0
+}
+
+// collect finds what the code waits for now.
+func (x *execution) collect(e *process.Entry) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	pending := slices.Clone(x.asks)
+	for _, c := range x.conns {
+		if err := c.ask(); err != nil {
+			return err
+		}
+		if c.wait != nil {
+			pending = append(pending, c.wait)
+		}
+	}
+	// Requests on different connections commute, so the order in which goroutines made
+	// them is none of the code's deeds.
+	slices.SortStableFunc(pending[len(x.asks):], func(a, b *wait) int {
+		return cmp.Or(cmp.Compare(a.op.Node, b.op.Node), cmp.Compare(a.op.Arg, b.op.Arg))
+	})
+	for i, w := range x.slots {
+		if w != nil && !slices.Contains(pending, w) {
+			x.slots[i] = nil
+			e.Ops[i], e.Fresh = process.Op{}, e.Fresh|1<<i
+		}
+	}
+	for _, w := range pending {
+		if slices.Contains(x.slots[:], w) {
+			continue
+		}
+		i := x.vacant()
+		if i < 0 {
+			return table.Limit("limit.waits", "client", x.h.ID, "most", process.MaxThreads)
+		}
+		x.slots[i], e.Ops[i], e.Fresh = w, w.op, e.Fresh|1<<i
+		if x.code[i] = w.code; x.h.Watch != nil && w.code == nil && !x.h.Once {
+			x.code[i] = x.mainLines()
+		}
+	}
+	if x.h.Watch != nil {
+		e.Code = slices.Clone(x.code[:])
+	}
+	return nil
+}
+
+// vacant is the first place in which nothing waits.
+func (x *execution) vacant() int {
+	for i, w := range x.slots {
+		if w == nil && !(x.timer.set && x.timer.slot == i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// scout runs the same history in another bubble, compares, and finds in how long the
+// code does something by itself.
+func (x *execution) scout(e *process.Entry) (in time.Duration, found bool, err error) {
+	extra := x.h.extra()
+	if x.h.Timed {
+		extra = 0
+	}
+	y := x.h.start(extra)
+	defer y.Stop()
+	differs, err := y.repeat(x.steps)
+	if stall := (*StallError)(nil); errors.As(err, &stall) {
+		return 0, false, err
+	}
+	if (differs != nil || err != nil) && extra > 0 {
+		z := x.h.start(0)
+		defer z.Stop()
+		if again, err := z.repeat(x.steps); err == nil && again == nil {
+			return 0, false, &NeedsTimeError{x.h.ID}
+		}
+	}
+	switch {
+	case err != nil:
+		return 0, false, err
+	case differs != nil:
+		return 0, false, &process.DifferentError{Was: *e, Is: *differs}
+	}
+	return y.lookOn()
+}
+
+// lookOn lets time pass until the code of x does something by itself, and says in how
+// long. Code that has not ended must do something, or wait for something, in the end.
+func (x *execution) lookOn() (in time.Duration, found bool, err error) {
+	before, idle := x.elapsed, !x.over && !x.waits()
+	for _, horizon := range []time.Duration{x.h.Horizon, idleHorizon} {
+		if err := x.order(func() { x.look(horizon) }); err != nil {
+			return 0, false, err
+		}
+		switch {
+		case x.err != nil:
+			return 0, false, x.err
+		case x.acted:
+			return x.actAt.Sub(x.start) - before, true, nil
+		case !idle:
+			return 0, false, nil
+		}
+	}
+	return 0, false, x.stuck()
+}
+
+// idleHorizon is how long code may sleep that waits for nothing else.
+const idleHorizon = 24 * time.Hour
+
+// lookAhead is scout without a second execution: only where the code waits for nothing
+// else does this one run ahead.
+func (x *execution) lookAhead(*process.Entry) (in time.Duration, found bool, err error) {
+	if x.waits() {
+		return 0, false, nil
+	}
+	before := x.elapsed
+	in, found, err = x.lookOn()
+	x.ahead, x.elapsed = x.elapsed, before
+	return in, found, err
+}
+
+// repeat runs a history and compares what the code does with what it did. differs is
+// what it did otherwise.
+func (x *execution) repeat(steps []step) (differs *process.Entry, err error) {
+	for i := range steps {
+		e, err := x.observe(steps[i].told)
+		if err != nil {
+			return nil, err
+		}
+		if !e.SameDeeds(&steps[i].entry) {
+			return &e, nil
+		}
+		if i < len(steps)-1 {
+			x.timer, x.ops = steps[i].timer, steps[i].ops
+		}
+	}
+	return nil, nil
+}
+
+// setTimer enters what the code is going to do by itself.
+func (x *execution) setTimer(e *process.Entry, in time.Duration, found bool) error {
+	last := &x.steps[len(x.steps)-1]
+	defer func() { x.ops, last.ops, last.timer = e.Ops, e.Ops, x.timer }()
+	due := x.elapsed + in
+	if x.timer.set && found && x.timer.in == due {
+		return nil // it is still the same
+	}
+	at := x.timer.slot
+	if x.timer.set {
+		x.timer.set = false
+		e.Ops[at], e.Fresh = process.Op{}, e.Fresh|1<<at
+	}
+	if !found {
+		return nil
+	}
+	if !x.h.Timed && x.waits() {
+		return &NeedsTimeError{x.h.ID}
+	}
+	i := x.vacant()
+	if i < 0 {
+		return table.Limit("limit.waits", "client", x.h.ID, "most", process.MaxThreads)
+	}
+	x.timer = timer{slot: i, in: due, set: true}
+	e.Ops[i], e.Fresh = process.Op{Kind: process.Sleep, D: in}, e.Fresh|1<<i
+	x.code[i] = nil
+	if x.h.Watch != nil {
+		e.Code = slices.Clone(x.code[:])
+	}
+	return nil
+}
+
+func (x *execution) waits() bool {
+	return slices.ContainsFunc(x.slots[:], func(w *wait) bool { return w != nil })
+}
+
+// adopt takes over from the table what the code is going to do by itself.
+func (x *execution) adopt(e, known *process.Entry) {
+	last := &x.steps[len(x.steps)-1]
+	if t := x.timer; t.set && (known.Fresh&(1<<t.slot) != 0 || known.Ops[t.slot].Kind != process.Sleep) {
+		x.timer.set = false
+	}
+	for i := range known.Ops {
+		if x.slots[i] == nil && known.Ops[i].Kind == process.Sleep && known.Fresh&(1<<i) != 0 {
+			x.timer = timer{slot: i, in: x.elapsed + known.Ops[i].D, set: true}
+		}
+	}
+	e.Ops, e.Fresh = x.merge(e, known)
+	x.ops = e.Ops
+	last.ops, last.timer = e.Ops, x.timer
+}
+
+// merge is e with the timers of known.
+func (x *execution) merge(e, known *process.Entry) (ops [process.MaxThreads]process.Op, fresh uint8) {
+	ops, fresh = e.Ops, e.Fresh
+	for i := range ops {
+		if x.slots[i] == nil {
+			if known.Ops[i].Kind == process.Sleep || known.Ops[i].Kind == process.None {
+				ops[i] = known.Ops[i]
+				fresh = fresh&^(1<<i) | known.Fresh&(1<<i)
+			}
+		}
+	}
+	return ops, fresh
+}
+
+// begin starts the program.
+func (x *execution) begin() {
+	x.client = newClient(x)
+	go func() {
+		if x.h.Watch != nil {
+			x.main = goroutine()
+		}
+		returned := false
+		defer func() {
+			r := recover()
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			x.over = true
+			switch {
+			case x.dead:
+			case r != nil:
+				x.err = &PanicError{x.h.ID, r, string(debug.Stack())}
+			case !returned:
+				x.err = fmt.Errorf("simulator: the code of c%d ended its goroutine (t.FailNow, or runtime.Goexit): return instead, and look at what happened afterwards", x.h.ID)
+			}
+			x.act()
+		}()
+		x.h.Program(x.client)
+		returned = true
+	}()
+}
+
+// act notes that the code has done something that can be seen. x.mu is held.
+func (x *execution) act() {
+	if !x.acted {
+		x.acted, x.actAt = true, time.Now()
+	}
+	select {
+	case x.signal <- struct{}{}:
+	default:
+	}
+}
+
+// look lets time pass, at most d, until the code does something by itself. It runs in the agent.
+func (x *execution) look(d time.Duration) {
+	synctest.Wait()
+	select {
+	case <-x.signal:
+	default:
+	}
+	x.mu.Lock()
+	x.acted = false
+	x.mu.Unlock()
+	horizon := time.NewTimer(d)
+	defer horizon.Stop()
+	select {
+	case <-x.signal:
+	case <-horizon.C:
+	}
+}
+
+// Stop implements process.Execution. Connections fail, time runs out; what nothing can
+// wake is left behind.
+func (x *execution) Stop() {
+	if x.lost {
+		return
+	}
+	x.mu.Lock()
+	x.dead = true
+	x.mu.Unlock()
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	x.lost = true
+	select {
+	case x.orders <- x.drain:
+	case <-x.ended:
+		return
+	}
+	select {
+	case <-x.reports:
+	case <-x.ended:
+		return
+	case <-limit.C:
+		x.h.leaks++
+		return
+	}
+	close(x.orders)
+	select {
+	case <-x.ended:
+	case <-limit.C:
+		x.h.leaks++
+	}
+	if x.dropped != nil {
+		x.h.leaks++
+	}
+}
+
+// drain has everything fail that the code waits for, and lets time pass.
+func (x *execution) drain() {
+	if x.client == nil {
+		return
+	}
+	x.client.cancel()
+	for _, w := range x.asks {
+		close(w.done)
+	}
+	for _, c := range x.conns {
+		c.fail()
+	}
+	synctest.Wait()
+	for d := time.Second; !x.finished() && d < 100*time.Hour; d *= 4 {
+		time.Sleep(d)
+		synctest.Wait()
+	}
+}
+
+func (x *execution) finished() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.over
+}

@@ -1,0 +1,115 @@
+// Package bubble runs the code of one client as it is: ordinary code on the standard
+// library's clock, timers, goroutines and connections. It is a host of package process
+// beside the coroutines there.
+//
+// An execution is a bubble of testing/synctest. Its root is an agent: it waits until
+// all other goroutines of the bubble are durably blocked, reports that, and blocks on a
+// channel that was made outside the bubble. That is no durable block, so the bubble's
+// clock stands still until the agent is given the next observation.
+//
+// # Time
+//
+// The clock of a bubble cannot be read from outside, and nor can its timers. What code
+// does next by itself is found by running it: for every new history of observations
+// there is a second execution, the scout, which first repeats the history and then
+// lets time pass until the code does something that can be seen. That becomes a Sleep.
+// The scout must do what the first execution did; otherwise the code is not
+// deterministic.
+//
+// Code whose behaviour does not depend on its clock needs no time in its history. So an
+// execution that is not timed lets as little time pass as possible, and the scout a lot
+// more. If they differ, or if a timer runs beside something else, the code must be
+// timed: [NeedsTimeError].
+//
+// # What it cannot carry
+//
+// A goroutine that is blocked, but not durably, as on a mutex that is held across I/O,
+// on a channel from outside the bubble or in a system call: [StallError]. A wall clock
+// that is set back. A goroutine that is woken late, because its process was paused,
+// reads the instant for which its timer was set.
+package bubble
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"locklab/simulator/process"
+)
+
+// A Host starts executions of one client's code.
+type Host struct {
+	T       *testing.T
+	ID      int           // the client's number, from 1
+	Program func(*Client) // the code
+	Timed   bool          // as given to process.Process.SetHost
+	// Horizon is how far a scout looks for what the code does by itself. What comes
+	// later does not come.
+	Horizon time.Duration
+	// Open makes the connections of one execution; see simulator.ClientConfig.
+	Open func() func(server int) process.Wire
+	// Servers is how many servers there are.
+	Servers int
+	// Random, if it is not nil, is called before the code runs on, with a number that
+	// follows from the client and the length of its history: to seed what is random.
+	Random func(seed uint64)
+	// Watch says of a source file whether its lines are to stand in Entry.Code; nil: of
+	// none.
+	Watch func(file string) bool
+	// Once runs every history once, and without scouts: for code that is not
+	// deterministic. It must be timed. A timer that runs beside a request is late: it
+	// fires when the answer comes.
+	Once bool
+
+	leaks int
+}
+
+// Leaks is how many executions have left goroutines behind that nothing can wake.
+func (h *Host) Leaks() int { return h.leaks }
+
+// Start implements process.Host.
+func (h *Host) Start() process.Execution { return h.start(0) }
+
+// extra is what passes, for a scout, before every observation of code that is not
+// timed: longer than a lease, and than most time-outs, but not so long that a
+// connection pool drops what is idle.
+func (h *Host) extra() time.Duration { return h.Horizon }
+
+// NeedsTimeError says that what the code does depends on its clock, so that it has to be
+// timed. It is a way to go on, not a failure.
+type NeedsTimeError struct{ Client int }
+
+func (e *NeedsTimeError) Error() string {
+	return fmt.Sprintf("simulator: what c%d does depends on its clock", e.Client)
+}
+
+// StallError is code that neither goes on nor waits for anything that the lab could
+// give it.
+type StallError struct {
+	Client int
+	Stuck  bool          // it waits for something of its own that will never come
+	After  time.Duration // otherwise: so long, in real time, it did not come to rest
+	State  string        // of the goroutine: "sync.Mutex.Lock"; "": none was found
+	Stack  string        // its stack
+}
+
+func (e *StallError) Error() string {
+	if e.Stuck {
+		return fmt.Sprintf("simulator: the code of c%d has not ended, and waits for no server and no time: a goroutine is in [%s], and nothing will ever end that\n%s", e.Client, e.State, e.Stack)
+	}
+	if e.State == "" {
+		return fmt.Sprintf("simulator: the code of c%d did not come to rest within %v of real time", e.Client, e.After)
+	}
+	return fmt.Sprintf("simulator: the code of c%d did not come to rest within %v of real time: a goroutine is in [%s], which is no wait that time or a server could end\n%s", e.Client, e.After, e.State, e.Stack)
+}
+
+// PanicError is code that panicked.
+type PanicError struct {
+	Client int
+	Value  any
+	Stack  string
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("simulator: the code of c%d panicked: %v\n%s", e.Client, e.Value, e.Stack)
+}

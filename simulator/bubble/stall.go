@@ -1,0 +1,90 @@
+package bubble
+
+import (
+	"path"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// patience is how long, in real time, code may run before it must have come to rest.
+const patience = 3 * time.Second
+
+// stalled says what keeps code from coming to rest: a goroutine of a bubble that runs,
+// or that is blocked otherwise than durably.
+func (x *execution) stalled() *StallError {
+	e := &StallError{Client: x.h.ID, After: patience}
+	b := make([]byte, 4<<20)
+	for _, g := range strings.Split(string(b[:runtime.Stack(b, true)]), "\n\n") {
+		head, stack, _ := strings.Cut(g, "\n")
+		_, state, _ := strings.Cut(head, "[")
+		state, _, _ = strings.Cut(state, "]")
+		if !strings.HasSuffix(state, x.bubble) || strings.Contains(state, "durable") || strings.Contains(stack, "bubble.(*execution).agent") {
+			continue
+		}
+		state, _, _ = strings.Cut(state, ",")
+		e.State, e.Stack = state, stack
+		if state != "runnable" && state != "running" {
+			break
+		}
+	}
+	return e
+}
+
+// stuck says where code stands that waits for nothing that could come.
+func (x *execution) stuck() *StallError {
+	e := &StallError{Client: x.h.ID, Stuck: true}
+	b := make([]byte, 4<<20)
+	for _, g := range strings.Split(string(b[:runtime.Stack(b, true)]), "\n\n") {
+		head, stack, _ := strings.Cut(g, "\n")
+		_, state, _ := strings.Cut(head, "[")
+		state, _, _ = strings.Cut(state, "]")
+		if strings.HasSuffix(state, x.bubble) && strings.Contains(stack, "bubble.(*execution).begin") {
+			state, _, _ = strings.Cut(state, " (")
+			e.State, e.Stack = state, stack
+			if strings.Contains(stack, "begin.func1()") {
+				break // the program's own
+			}
+		}
+	}
+	return e
+}
+
+// bubble is the name of the bubble in which it runs: "synctest bubble 7".
+func bubble() string {
+	var b [128]byte
+	head, _, _ := strings.Cut(string(b[:runtime.Stack(b[:], false)]), "]")
+	return head[strings.LastIndex(head, ",")+1:]
+}
+
+// lineOf is a place of a source file as it is shown: folder/file.go:12.
+func lineOf(file string, line int) string {
+	return path.Join(path.Base(path.Dir(file)), path.Base(file)) + ":" + strconv.Itoa(line)
+}
+
+// goroutine is the name of the goroutine that runs.
+func goroutine() string {
+	var b [32]byte
+	return strings.Fields(string(b[:runtime.Stack(b[:], false)]))[1]
+}
+
+// mainLines are the watched lines at which the program's own goroutine stands: for what
+// a goroutine does that a library has started.
+func (x *execution) mainLines() (lines []string) {
+	b := make([]byte, 1<<20)
+	for _, g := range strings.Split(string(b[:runtime.Stack(b, true)]), "\n\n") {
+		if !strings.HasPrefix(g, "goroutine "+x.main+" ") {
+			continue
+		}
+		for _, l := range strings.Split(g, "\n") {
+			place, _, _ := strings.Cut(strings.TrimSpace(l), " ")
+			file, line, ok := strings.Cut(place, ".go:")
+			n, err := strconv.Atoi(line)
+			if ok && err == nil && x.h.Watch(file+".go") {
+				lines = append(lines, lineOf(file+".go", n))
+			}
+		}
+	}
+	return lines
+}

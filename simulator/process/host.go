@@ -1,0 +1,77 @@
+package process
+
+import "time"
+
+// A Host runs the code of a process in a way of its own, in place of coroutines. The
+// process keeps what the code does in the same table.
+type Host interface {
+	// Start begins the program anew. The execution has observed nothing.
+	Start() Execution
+}
+
+// An Execution is one run of a process's code. It stands still until it is given an
+// observation.
+type Execution interface {
+	// Observe gives s to the thread that waits for it, lets the code run until all of it
+	// waits again, and says what it does then: Ops, Fresh, Notes, Code and Memory of an
+	// entry. known is what the table has of that history; nil: it has nothing. The error
+	// is that of [Process.Advance]; the execution is of no use afterwards.
+	Observe(s Told, known *Entry) (Entry, error)
+	// Stop ends it, wherever it stands.
+	Stop()
+}
+
+// Told is an observation with the time at which it is made.
+type Told struct {
+	Observation
+	Timed bool          // Now is known: see Process.SetHost
+	Now   time.Duration // what the client's clock shows, since the epoch
+}
+
+// SetHost has h run the code. To be called before the first observation.
+//
+// With timed, the code may look at its clock whenever it runs: it learns with every
+// observation what the clock shows. In the table an observation is then two, and the
+// second one is a ClockRead: the process asks for it by the operation Clocked.
+func (p *Process) SetHost(h Host, timed bool) { p.host, p.timed = h, timed }
+
+// readsClock is what a timed process does when s is observed at an entry: the thread
+// that observes it first reads the clock.
+func (p *Process) readsClock(at uint32, s Observation) Entry {
+	e := Entry{Ops: p.entries[at].Ops, Fresh: 1 << s.Thread, Memory: p.entries[at].Memory}
+	e.Ops[s.Thread] = Op{Kind: Clocked}
+	return e
+}
+
+// told is what the code is told when s is observed at an entry, and the entry at which
+// it then stands: where a process is timed that is one observation before.
+func (p *Process) told(at uint32, s Observation) (from uint32, what Told) {
+	if !p.timed {
+		return at, Told{Observation: s}
+	}
+	e := &p.entries[at]
+	return e.Parent, Told{Observation: e.Seen, Timed: true, Now: time.Duration(s.Val)}
+}
+
+// A Wire is the client's end of a connection to a server, for a host that carries
+// bytes: what code writes becomes operations, and observations become what it reads.
+// Nothing waits. A Wire is used by one goroutine at a time.
+type Wire interface {
+	// Write takes what the code has written, and returns what it can read at once: the
+	// answers to handshakes, which no server sees.
+	Write(b []byte) (answers []byte, err error)
+	// Asks is the operation by which the code waits for the server: with what it has
+	// written so far, or for a message. ok is false if it waits for nothing.
+	Asks() (o Op, ok bool, err error)
+	// Close says whether the connection has still something to tell the server, which
+	// Asks then is, when the code closes it.
+	Close() bool
+	// Heard is what the code reads when s ends operation o.
+	Heard(o Op, s Observation) (in []byte, err error)
+}
+
+// DifferentError is returned by an Execution whose code did two different things after
+// the same observations. [Process.Advance] makes a [NondeterministicError] of it.
+type DifferentError struct{ Was, Is Entry }
+
+func (*DifferentError) Error() string { return "simulator: code is not deterministic" }

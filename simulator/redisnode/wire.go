@@ -1,0 +1,80 @@
+package redisnode
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alicebob/miniredis/v2/proto"
+
+	"locklab/simulator/process"
+)
+
+var _ process.Wire = (*Wire)(nil)
+
+// NewConnections are connections of process p that know nothing of those that p makes
+// elsewhere.
+func (k *Kind) NewConnections(p *process.Process) *Connections { return &Connections{kind: k, p: p} }
+
+// Write takes what a client wrote, whole commands or parts of them. What client
+// libraries say of themselves, or ask of every new connection, is answered at once and
+// goes to no server: a proof about a lock is not about handshakes.
+func (c *Wire) Write(b []byte) (answers []byte, err error) {
+	c.raw = append(c.raw, b...)
+	for len(c.raw) > 0 {
+		if c.raw[0] != '*' {
+			return answers, fmt.Errorf("simulator: the client wrote %.40q, which is no command: only commands as arrays of bulk strings are understood", c.raw)
+		}
+		words, rest, err := command(string(c.raw))
+		if err != nil {
+			return answers, nil // the rest of it is still to come
+		}
+		if answer, ok := c.handshake(words); ok {
+			answers = append(answers, answer...)
+		} else {
+			c.out = append(c.out, c.raw[:len(c.raw)-len(rest)]...)
+		}
+		c.raw = append(c.raw[:0], rest...)
+	}
+	return answers, nil
+}
+
+// handshake is the answer to a command that concerns the connection only. RESP3 is
+// refused, as by a Redis before version 6, so that libraries go on with RESP2.
+func (c *Wire) handshake(words []string) (answer string, ok bool) {
+	second := ""
+	if len(words) > 1 {
+		second = strings.ToUpper(words[1])
+	}
+	switch strings.ToUpper(words[0]) {
+	case "HELLO":
+		if second == "2" {
+			return c.of.kind.engine.hello, true
+		}
+		return "-ERR unknown command 'HELLO'\r\n", true
+	case "PING":
+		if len(c.channels) > 0 {
+			return "*2\r\n$4\r\npong\r\n$0\r\n\r\n", true
+		}
+		return "+PONG\r\n", true
+	case "CLIENT":
+		switch second {
+		case "SETINFO", "SETNAME", "NO-EVICT", "NO-TOUCH":
+			return "+OK\r\n", true
+		}
+		return "-ERR unknown subcommand '" + second + "'\r\n", true
+	case "SELECT":
+		if second == "0" {
+			return "+OK\r\n", true
+		}
+	}
+	return "", false
+}
+
+// Close unsubscribes, if the connection has subscribed.
+func (c *Wire) Close() bool {
+	if !c.Listens() {
+		return false
+	}
+	c.out = append(c.out[:0], proto.Strings("UNSUBSCRIBE")...)
+	return true
+}
