@@ -102,7 +102,7 @@ func (s *Simulator) CheckClient(c int, part *ClientPart) error {
 	for t := range part.s.Threads {
 		th, o := &part.s.Threads[t], &p.At(part.s.At).Ops[t]
 		answered := th.Phase == node.Answered && o.Kind == process.Request && th.Reply != node.LostConn
-		if th.Phase > node.Stranded || answered && !s.servers.HasAnswer(th.Reply) {
+		if th.Phase > node.Unsent || answered && !s.servers.HasAnswer(th.Reply) {
 			return errUnknown
 		}
 	}
