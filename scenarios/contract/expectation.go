@@ -100,6 +100,9 @@ func (e *Expectation) Subject() string {
 	}
 	b, usual := e.Bounds, usualBounds()
 	text := fmt.Sprintf("clients=%d,attempts=%d", b.Clients, b.Attempts)
+	if b.Timing != study.Lockstep {
+		text += ",timing=" + b.Timing.String()
+	}
 	if b.Retries != usual.Retries {
 		text += fmt.Sprintf(",retries=%d", b.Retries)
 	}
@@ -131,7 +134,7 @@ func (e *Expectation) Command() string {
 		return fmt.Sprintf("locklab run %s %s --expect %s", e.Strategy.ID, e.Scenario.ID, strings.Join(want, ","))
 	}
 	b := e.Bounds
-	line := fmt.Sprintf("locklab explore %s --clients %d --attempts %d", e.Strategy.ID, b.Clients, b.Attempts)
+	line := fmt.Sprintf("locklab explore %s --timing %s --clients %d --attempts %d", e.Strategy.ID, b.Timing, b.Clients, b.Attempts)
 	if b.Retries != study.AutoRetries {
 		line += fmt.Sprintf(" --retries %d", b.Retries)
 	}

@@ -28,7 +28,8 @@ const (
 const AutoStates = 3_000_000
 
 // lockstepRetries is how often a refused client asks again where Lockstep takes the place
-// of AnyTiming: when the holder ends, and when its lease does.
+// of AnyTiming: when the holder ends, and when its lease does. Where there are several
+// servers that takes too many states; and clients of a ZooKeeper wait in a line.
 const lockstepRetries = 2
 
 // ParseTiming reads "any", "lockstep" or "auto".
@@ -100,7 +101,7 @@ func exploreAuto(ctx context.Context, entry lock.Entry, b Bounds) (*Search, erro
 	if err != nil || tried.Complete {
 		return tried, err
 	}
-	if b.Retries == AutoRetries {
+	if b.Retries == AutoRetries && !entry.OnZooKeeper() && b.Settled(entry).Nodes == 1 {
 		b.Retries = lockstepRetries
 	}
 	s, err := Explore(ctx, entry, b)
