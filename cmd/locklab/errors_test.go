@@ -102,6 +102,11 @@ func TestWrongUseInChinese(t *testing.T) {
 
 // inEnglish are the files whose errors do not stand in the catalogues, and why.
 var inEnglish = map[string]string{
+	"scenarios/locktest/locktest.go":    "for the programmer of a test, beside what package testing prints",
+	"scenarios/locktest/plan.go":        "for the programmer of a test, beside what package testing prints",
+	"scenarios/locktest/sample.go":      "for the programmer of a test, beside what package testing prints",
+	"simulator/bubble/client.go":        "for the programmer of a test, beside what package testing prints",
+	"simulator/bubble/execution.go":     "for the programmer of a test, beside what package testing prints",
 	"scenarios/study/certain.go":        "never reaches a user: the page says that the run comes to no harm",
 	"simulator/config.go":               "for the programmer of a Config",
 	"simulator/explore/checkpoint.go":   "for the programmer of a Checkpoint",
@@ -114,6 +119,7 @@ var inEnglish = map[string]string{
 	"simulator/process/execution.go":    "for the author of a lock whose code panics",
 	"simulator/realserver/line.go":      "for the programmer who compares with a real server",
 	"simulator/redisnode/conn.go":       "for the author of a lock that makes a call of go-redis that no lock may make",
+	"simulator/redisnode/wire.go":       "for the author of a lock that writes no RESP",
 	"simulator/redisnode/engine.go":     "for the author of a lock that sends a command that cannot be simulated",
 	"simulator/redisnode/resp.go":       "for the author of a lock that writes no RESP",
 	"simulator/redisnode/table.go":      "a mistake of locklab: a checkpoint whose checksum fits is wrong",

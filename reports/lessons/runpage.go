@@ -152,6 +152,9 @@ func (t *Teacher) otherSearches(o *race.Outcome) error {
 	if err != nil {
 		return err
 	}
+	if b.Timing == study.AnyTiming { // other locks may take too many states, or read clocks
+		b.Timing, b.Idle = study.AutoTiming, false
+	}
 	t.part(t.Say("label.next.search"))
 	for _, e := range algorithms.Milestones() {
 		with := b

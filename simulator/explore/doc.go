@@ -15,12 +15,23 @@
 //
 // # Time
 //
-// Whatever is ready happens before time passes, in every possible order. Time then
-// passes to the next deadline of any client or server. Only a pause lets time pass a
-// client that is ready; it ends at a deadline of another part, or at its own bound.
+// At any timing (Options.Step) a message, a timer or a client's work takes any number of
+// steps within the bounds of the simulator's Timing: time may pass by a step while
+// something could happen, but not beyond the time by which it has to. In lockstep whatever
+// is ready happens before time passes, in every possible order, and time passes to the next
+// deadline; only a pause lets time pass a client that is ready, and it ends at a deadline
+// of another part, or at its own bound.
+//
 // Times in a state count from the present, so that a state recurs whenever the same is
 // left to happen. If any code reads a clock, the true time becomes part of the state,
-// and the search begins anew.
+// and the search begins anew; clients may not wait without end then.
+//
+// # Rest
+//
+// At any timing a client rests between two attempts, and each attempt has a Strategy of its
+// own. A process that rests, with nothing else under way, forgets: all histories that lead
+// there are one (process.Process.Rest). So a search grows with the number of attempts, and
+// not with its power.
 //
 // # Symmetry
 //
@@ -35,7 +46,9 @@
 // That a client gets a reply, or wakes, and sends its next request is independent of
 // what all others do. If one client can do such a thing and nothing else, the search
 // tries the moves of the others only afterwards (reduction.go). This keeps all
-// verdicts, but not the number of steps to them.
+// verdicts, but not the number of steps to them. At any timing it applies only where it
+// makes no difference when the client does so: what it must do now, and what leaves it in a
+// state that time does not change.
 //
 // # Passes
 //
