@@ -14,7 +14,7 @@ func TestExploreCheckpoint(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token.search")
 	explore := func(status int, says string, args ...string) string {
 		t.Helper()
-		code, out, errs := call(t, append(strings.Fields("explore token --attempts 1"), args...)...)
+		code, out, errs := call(t, append(strings.Fields("explore token --timing lockstep --attempts 1"), args...)...)
 		if code != status || !strings.Contains(errs, says) {
 			t.Errorf("%v: exit status %d, want %d; %q, want %q", args, code, status, errs, says)
 		}
