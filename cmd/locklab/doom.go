@@ -7,7 +7,6 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
-	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -43,7 +42,7 @@ func (a *app) findDoom(ctx context.Context, entry lock.Entry, t simulator.Trace,
 	case err != nil:
 		return nil, err
 	}
-	a.doom = lessons.DoomCurve(d)
+	a.doom = &chart.Doom{Doom: d}
 	return nil, nil
 }
 
@@ -103,5 +102,5 @@ func (a *app) showcaseDoom(ctx context.Context) (*chart.Doom, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lessons.DoomCurve(d), nil
+	return &chart.Doom{Doom: d}, nil
 }

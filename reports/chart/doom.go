@@ -6,31 +6,14 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"locklab/reports"
 	"locklab/reports/layout"
-	"locklab/simulator/history"
-	"locklab/simulator/verdict"
+	"locklab/scenarios/study"
 )
 
-// A Doom is how much of a run's future was lost after each of its steps: the
-// share of all that can follow that ends in a harm.
-type Doom struct {
-	Harm     verdict.Word
-	History  *history.History
-	Steps    []DoomStep // the first is the start, before anything has happened
-	NoReturn int        // the first step after which everything ends in the harm, at least 0
-	States   int        // that were looked at
-}
-
-// A DoomStep is what one step leaves.
-type DoomStep struct {
-	At     time.Duration // true time after it
-	Events int           // of the history, up to and with it
-	Fault  bool          // a fault was injected
-	Share  float64       // 0 to 1; 1 only if nothing averts the harm any more
-}
+// A Doom draws how much of a run's future was lost after each of its steps.
+type Doom struct{ *study.Doom }
 
 // NoReturnEvent is the event of the history, from 1, beside which lanes show the
 // point of no return; see reports.Options.
@@ -51,6 +34,9 @@ func (d *Doom) deed(n int, lang string) string {
 		return ""
 	}
 	from, to := &d.Steps[n-1], &d.Steps[n]
+	if from.Events == to.Events && from.At == to.At { // a program begins, and waits
+		return say(lang, "doom.begins")
+	}
 	return reports.Summary(d.History, from.Events, to.Events, to.At-from.At, lang)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"locklab/reports"
 	"locklab/reports/internal/samples"
+	"locklab/scenarios/study"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -16,9 +17,9 @@ import (
 // that falls, and one that looks like nothing and like everything.
 func doomSample() *Doom {
 	s := samples.New("token", "search", 2, 1, 9*time.Second)
-	d := &Doom{Harm: verdict.Overlap, History: s.H, States: 12345, Steps: []DoomStep{{}}, NoReturn: 6}
+	d := &Doom{&study.Doom{Harm: verdict.Overlap, History: s.H, States: 12345, Steps: []study.DoomStep{{}}, NoReturn: 6}}
 	step := func(share float64) {
-		d.Steps = append(d.Steps, DoomStep{At: s.Now, Events: len(s.H.Events), Share: share})
+		d.Steps = append(d.Steps, study.DoomStep{At: s.Now, Events: len(s.H.Events), Share: share})
 	}
 	s.Client(1, history.Acquire).Add(history.Event{Kind: history.Send, Client: 1, Node: 1, Cmd: strings.Fields("SET lock c1-1 NX PX 9000")})
 	step(0.00004)
@@ -97,7 +98,7 @@ func TestDoomTakeaway(t *testing.T) {
 
 // A curve of nothing is drawn all the same.
 func TestDoomOddSizes(t *testing.T) {
-	for _, d := range []Doom{{History: &history.History{}}, {History: &history.History{}, Steps: []DoomStep{{Share: 1}}}} {
+	for _, d := range []Doom{{&study.Doom{History: &history.History{}}}, {&study.Doom{History: &history.History{}, Steps: []study.DoomStep{{Share: 1}}}}} {
 		if err := d.PNG(io.Discard); err != nil {
 			t.Error(err)
 		}

@@ -10,7 +10,6 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/reports"
-	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
@@ -163,13 +162,4 @@ func NextCommands(o *race.Outcome) []string {
 		}
 	}
 	return []string{first, "locklab explain " + o.Scenario.ID, "locklab replay " + o.Trace.Link()}
-}
-
-// DoomCurve turns the doom of a run into what reports draw.
-func DoomCurve(d *study.Doom) *chart.Doom {
-	c := &chart.Doom{Harm: d.Harm, History: d.Run.History, NoReturn: d.NoReturn, States: d.States}
-	for _, s := range d.Steps {
-		c.Steps = append(c.Steps, chart.DoomStep{At: s.At, Events: s.Events, Fault: s.Fault, Share: s.Share})
-	}
-	return c
 }

@@ -121,7 +121,7 @@ func (t *Teacher) certaintyOfSearch(o *race.Outcome) (certainty, error) {
 	case err != nil:
 		return certainty{say: sentence("label.certain.none")}, nil
 	}
-	doom := DoomCurve(d)
+	doom := &chart.Doom{Doom: d}
 	return certainty{event: doom.NoReturnEvent(), doom: doom}, nil
 }
 

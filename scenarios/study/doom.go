@@ -10,13 +10,14 @@ import (
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/explore"
+	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
 // A Doom is how much of a run's future was lost after each of its steps; see
 // explore.Doom.
 type Doom struct {
-	Run      *race.Outcome
+	History  *history.History // of the run
 	Harm     verdict.Word
 	Steps    []DoomStep // the first is the start, before any choice
 	NoReturn int        // the first step after which everything ends in the harm
@@ -76,7 +77,7 @@ func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdi
 	if err != nil {
 		return nil, text.Errorf("error.doom.run", "cause", err)
 	}
-	out := &Doom{Run: o, Harm: d.Harm, NoReturn: d.NoReturn, States: d.States}
+	out := &Doom{History: o.History, Harm: d.Harm, NoReturn: d.NoReturn, States: d.States}
 	w, step := sim.NewWorld(), DoomStep{}
 	for n, share := range d.Shares {
 		if n > 0 {

@@ -59,7 +59,7 @@ func TestDoom(t *testing.T) {
 			t.Errorf("%s, %s, %s: shares %v, want %v", c.lock, c.budget, c.harm, got, c.after)
 		}
 		last := d.Steps[len(d.Steps)-1]
-		if len(d.Steps) != s.Witnesses[i].Steps+1 || last.Events != len(d.Run.History.Events) || last.At != d.Run.History.End || last.Share != 1 {
+		if len(d.Steps) != s.Witnesses[i].Steps+1 || last.Events != len(d.History.Events) || last.At != d.History.End || last.Share != 1 {
 			t.Errorf("%s, %s, %s: the last of %d steps is %+v", c.lock, c.budget, c.harm, len(d.Steps), last)
 		}
 	}
