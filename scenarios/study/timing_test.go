@@ -45,6 +45,7 @@ func TestWitnessesAtAnyTiming(t *testing.T) {
 		for _, budget := range []string{"crash=1", "pause=1@5s", "lose-reply=1", "failover=1", "delay=1@15s"} {
 			entry := racetest.Lock(t, id)
 			b := everyTiming(entry, 2, 1, budget)
+			b.MaxStates = 100_000 // what a search finds before it is cut short is as real
 			s, err := study.Explore(t.Context(), entry, b)
 			if err != nil {
 				t.Fatal(err)

@@ -156,7 +156,9 @@ func (x *execution) Observe(s process.Told, known *process.Entry) (process.Entry
 
 // observe gives s to what waits for it and lets the code run.
 func (x *execution) observe(s process.Told) (process.Entry, error) {
+	x.mu.Lock()
 	x.notes = nil
+	x.mu.Unlock()
 	if x.h.Random != nil {
 		x.h.Random(uint64(x.h.ID)<<32 | uint64(len(x.steps)))
 	}
@@ -172,7 +174,9 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 		return process.Entry{}, fmt.Errorf("simulator: the clock of c%d is set back, which code that runs on the standard library's clock cannot be shown: leave out faults that set clients' clocks", x.h.ID)
 	}
 	before := x.elapsed
+	x.mu.Lock()
 	x.acted = false
+	x.mu.Unlock()
 	err := x.order(func() {
 		switch {
 		case s.Timed:
@@ -194,7 +198,9 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 		}
 	})
 	if err == nil {
+		x.mu.Lock()
 		err = x.err
+		x.mu.Unlock()
 	}
 	if err != nil {
 		return process.Entry{}, err
@@ -222,6 +228,8 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 // woke compares when the code has done something by itself with when it was to do that.
 // The scout found out; code that draws the length of its sleeps does something else.
 func (x *execution) woke(wake, timed bool, before time.Duration) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	if !wake || x.h.Once || !x.acted {
 		return nil
 	}
@@ -341,11 +349,14 @@ func (x *execution) lookOn() (in time.Duration, found bool, err error) {
 		if err := x.order(func() { x.look(horizon) }); err != nil {
 			return 0, false, err
 		}
+		x.mu.Lock()
+		failed, acted, in := x.err, x.acted, x.actAt.Sub(x.start)-before
+		x.mu.Unlock()
 		switch {
-		case x.err != nil:
-			return 0, false, x.err
-		case x.acted:
-			return x.actAt.Sub(x.start) - before, true, nil
+		case failed != nil:
+			return 0, false, failed
+		case acted:
+			return in, true, nil
 		case !idle:
 			return 0, false, nil
 		}
