@@ -355,13 +355,13 @@ func TestAddedLanguage(t *testing.T) {
 func TestAddedLock(t *testing.T) {
 	s := newSource(t, addedLock)
 	s.show("scenarios/contract/contract.txt", s.read("scenarios/contract/contract.txt")+lockLines(t))
-	out, _ := s.goCommand("test", "-count=1", "-v", "-vet=off", "-run", "^Test(Outputs|VerifyOutput|SearchCharts|Transcripts|README)$", "./cmd/locklab", "./scenarios")
+	out, _ := s.goCommand("test", "-count=1", "-v", "-vet=off", "-run", "^Test(Outputs|WholeGrid|VerifyOutput|SearchCharts|Transcripts|README)$", "./cmd/locklab", "./scenarios")
 	results := map[string][]string{}
 	for _, m := range regexp.MustCompile(`--- (PASS|FAIL): (Test\S+) `).FindAllStringSubmatch(out, -1) {
 		results[m[1]] = append(results[m[1]], m[2])
 	}
 	slices.Sort(results["FAIL"])
-	if want := []string{"TestOutputs", "TestOutputs/explain.race", "TestOutputs/list", "TestOutputs/matrix"}; !slices.Equal(results["FAIL"], want) {
+	if want := []string{"TestOutputs", "TestOutputs/explain.race", "TestOutputs/list", "TestWholeGrid", "TestWholeGrid/text"}; !slices.Equal(results["FAIL"], want) {
 		t.Errorf("the lock changes %q, want %q\n%s", results["FAIL"], want, out)
 	}
 	for _, name := range []string{"TestOutputs/run", "TestOutputs/explain.lock", "TestOutputs/demo", "TestOutputs/sweep", "TestVerifyOutput", "TestSearchCharts/par", "TestREADME", "TestTranscripts"} {
