@@ -18,11 +18,11 @@ type Reading struct {
 	// lock again is inside and acquiring.
 	acquiring, inside, leaving, releasing, dead clients
 
-	keyChanged bool                         // the key was seen to change: the lock lives on it
-	down       nodes                        // nodes that do not serve
-	grant      [MaxNodes]grant              // of the key
-	replica    [MaxNodes][maxCopies]client8 // owners of the grants that the node's replicas have, and last its disk
-	split      nodes                        // nodes whose old masters live on
+	keyChanged bool                        // the key was seen to change: the lock lives on it
+	down       nodes                       // nodes that do not serve
+	grant      [MaxNodes]grant             // of the key
+	copied     [MaxNodes][maxCopies]holder // of the grants that the node's replicas have, and last its disk
+	split      nodes                       // nodes whose old masters live on
 
 	// lapse is the true time from which a grant without a time to live may
 	// be taken over: TTL after its value was made. 0: long ago.
@@ -115,10 +115,15 @@ func (r *Reading) Free() bool {
 // refused attempt left behind does not become live when its client tries again, but
 // it does if that client enters on it.
 type grant struct {
-	owner   client8
-	lease   uint8 // which of its owner's; 0: not known
+	holder
 	left    bool
 	forever bool
+}
+
+// A holder is the client that owns a grant, and by which lease.
+type holder struct {
+	owner client8
+	lease uint8 // which of its owner's; 0: not known
 }
 
 // client8 is a client's number in one byte; 0 is none.
@@ -162,7 +167,7 @@ func (r *Reading) Observe(c *Case, e *history.Event) {
 	case history.Down:
 		r.down |= 1 << (e.Node - 1)
 	case history.Sync:
-		r.replica[e.Node-1][history.Disk] = r.grant[e.Node-1].owner
+		r.copied[e.Node-1][history.Disk] = r.grant[e.Node-1].holder
 	case history.Up, history.Failover:
 		r.down &^= 1 << (e.Node - 1)
 	case history.Split:
@@ -171,7 +176,7 @@ func (r *Reading) Observe(c *Case, e *history.Event) {
 		r.split &^= 1 << (e.Node - 1)
 		r.remove(c.nodes + e.Node - 1)
 	case history.Replicate:
-		r.replica[e.Node-1][e.Replica] = r.grant[e.Node-1].owner
+		r.copied[e.Node-1][e.Replica] = r.grant[e.Node-1].holder
 	default:
 		r.moveClient(c, client8(e.Client), e)
 	}
@@ -267,11 +272,7 @@ func (r *Reading) change(c *Case, e *history.Event) {
 	g, forever := &r.grant[n], e.Until == history.Forever
 	made := e.Before != e.After
 	if made {
-		owner, lease := r.ownerOf(e), uint8(e.Lease)
-		if g.owner == owner && g.lease != lease {
-			lease = 0 // what two leases of one client have made belongs to both
-		}
-		g.owner, g.lease = owner, lease
+		g.holder = r.holderOf(e)
 		g.left = !r.active().has(g.owner)
 	}
 	switch {
@@ -285,18 +286,22 @@ func (r *Reading) change(c *Case, e *history.Event) {
 	g.forever = forever
 }
 
-// ownerOf says who owns the value that e has made. What a replica brings at a
-// failover, or a disk after a crash, belongs to the client that owned it when the
-// copy last caught up. A key that exists from the beginning (a Change of client 0)
-// belongs to nobody.
-func (r *Reading) ownerOf(e *history.Event) client8 {
-	if e.Client != 0 {
-		return client8(e.Client)
+// holderOf says who owns the value that e has made. What two leases of one client have
+// made belongs to both. What a replica brings at a failover, or a disk after a crash,
+// belongs to the lease that owned it when the copy last caught up. A key that exists from
+// the beginning (a Change of client 0) belongs to nobody.
+func (r *Reading) holderOf(e *history.Event) holder {
+	if e.Client == 0 {
+		if h := r.copied[e.Node-1][e.Replica]; h.owner != 0 {
+			return h
+		}
+		return holder{owner: nobody}
 	}
-	if owner := r.replica[e.Node-1][e.Replica]; owner != 0 {
-		return owner
+	h := holder{client8(e.Client), uint8(e.Lease)}
+	if old := r.grant[e.Node-1].holder; old.owner == h.owner && old.lease != h.lease {
+		h.lease = 0
 	}
-	return nobody
+	return h
 }
 
 func (r *Reading) remove(n int) {

@@ -13,8 +13,8 @@ func (s *Safety) Rename(to *Names) {
 	}
 	for n := range f.grant {
 		f.grant[n].owner = to.one(f.grant[n].owner)
-		for i := range f.replica[n] {
-			f.replica[n][i] = to.one(f.replica[n][i])
+		for i := range f.copied[n] {
+			f.copied[n][i].owner = to.one(f.copied[n][i].owner)
 		}
 	}
 	s.staleWrite.last.by = to.one(s.staleWrite.last.by)
@@ -50,8 +50,8 @@ func (s *Safety) Role(c int) (role uint64) {
 	}
 	for n := range f.grant {
 		bit(f.grant[n].owner == me)
-		for _, owner := range f.replica[n] {
-			bit(owner == me)
+		for _, copied := range f.copied[n] {
+			bit(copied.owner == me)
 		}
 	}
 	bit(s.staleWrite.last.by == me)

@@ -35,12 +35,12 @@ func Charges(h *history.History) []Charge {
 
 // A moment is how everything stands before an event.
 type moment struct {
-	stage  map[int]string // of each client: "" (idle), leaving, releasing, inside or dead
-	asking map[int]bool   // clients that have asked for the lock and have no answer
-	key    map[int]grant  // by node; missing: there is no key
-	copies map[[2]int]int // who owned the key when a copy of a node last caught up
-	split  map[int]bool   // nodes with an old master
-	lived  bool           // the key has changed before
+	stage  map[int]string   // of each client: "" (idle), leaving, releasing, inside or dead
+	asking map[int]bool     // clients that have asked for the lock and have no answer
+	key    map[int]grant    // by node; missing: there is no key
+	copies map[[2]int]grant // the key when a copy of a node last caught up
+	split  map[int]bool     // nodes with an old master
+	lived  bool             // the key has changed before
 }
 
 // A grant is a key.
@@ -56,7 +56,7 @@ const longAgo = -history.Forever / 2
 
 // chronicle is how everything stood before each event, and last at the end.
 func chronicle(h *history.History) []moment {
-	m := moment{map[int]string{}, map[int]bool{}, map[int]grant{}, map[[2]int]int{}, map[int]bool{}, false}
+	m := moment{map[int]string{}, map[int]bool{}, map[int]grant{}, map[[2]int]grant{}, map[int]bool{}, false}
 	all := []moment{m}
 	for i := range h.Events {
 		if !moves(h.Events[i].Kind) {
@@ -92,9 +92,9 @@ func (m *moment) follow(h *history.History, e *history.Event) {
 			delete(m.key, e.Node)
 		}
 	case history.Replicate:
-		m.copies[[2]int{e.Node, int(e.Replica)}] = m.key[e.Node].owner
+		m.copies[[2]int{e.Node, int(e.Replica)}] = m.key[e.Node]
 	case history.Sync:
-		m.copies[[2]int{e.Node, history.Disk}] = m.key[e.Node].owner
+		m.copies[[2]int{e.Node, history.Disk}] = m.key[e.Node]
 	case history.Split:
 		if old := nodes + e.Node; !m.split[e.Node] {
 			m.split[e.Node] = true
@@ -119,15 +119,14 @@ func (m *moment) change(e *history.Event) {
 		delete(m.key, e.Node)
 		return
 	case e.Before != e.After:
-		owner := e.Client
+		owner, lease := e.Client, e.Lease
 		if owner == 0 {
-			owner = m.copies[[2]int{e.Node, int(e.Replica)}]
-		}
-		idle := m.stage[owner] == "" || m.stage[owner] == "dead"
-		lease := e.Lease
-		if was && g.owner == owner && g.lease != lease {
+			copied := m.copies[[2]int{e.Node, int(e.Replica)}]
+			owner, lease = copied.owner, copied.lease
+		} else if was && g.owner == owner && g.lease != lease {
 			lease = 0 // it belongs to both
 		}
+		idle := m.stage[owner] == "" || m.stage[owner] == "dead"
 		g.owner, g.lease, g.left = owner, lease, owner == 0 || idle && !m.asking[owner]
 		g.stamped = e.At
 		if e.Client == 0 {
