@@ -80,7 +80,8 @@ func parallel(tasks ...func()) {
 var _ Tokens = RandomTokens{}
 
 // RandomTokens makes tokens of 20 bytes from crypto/rand, as the Redis manual
-// recommends, written as 40 hexadecimal digits. It may be used concurrently.
+// recommends, written as 40 hexadecimal digits. It may be used concurrently. It is for
+// production: clients of the simulator get their tokens from the simulator.
 type RandomTokens struct{}
 
 // Token implements [Tokens].

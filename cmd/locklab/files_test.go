@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -280,6 +281,9 @@ func TestClosedPipe(t *testing.T) {
 // Every signal that asks the program to stop ends it with status 3, also while it waits
 // for a pipe.
 func TestStoppedWhileReading(t *testing.T) {
+	hangUp := make(chan os.Signal, 1)
+	signal.Notify(hangUp, syscall.SIGHUP) // what starts does not inherit that nohup has this signal ignored
+	defer signal.Stop(hangUp)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		for _, args := range [][]string{{"replay"}, {"explain"}, {"verify", "--contract"}} {
 			pipe := fifo(t)

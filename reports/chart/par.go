@@ -158,13 +158,7 @@ func (c *Par) Text(w io.Writer, o reports.Options) error {
 		}
 		s.Rows = append(s.Rows, row)
 	}
-	if !s.Write(out) {
-		for _, row := range s.Rows[1:] {
-			for n, cell := range row[1:] {
-				out.Put(row[0]+" "+head[n+1]+": "+cell, 2)
-			}
-		}
-	}
+	s.WriteOrCells(out)
 	out.Put("", 0)
 	for i := range c.Pars {
 		if p := &c.Pars[i]; p.Found {

@@ -178,13 +178,7 @@ func (f *Tolerance) Text(w io.Writer, o reports.Options) error {
 		}
 		s.Rows = append(s.Rows, row)
 	}
-	if !s.Write(out) {
-		for _, row := range s.Rows[1:] {
-			for n, cell := range row[1:] {
-				out.Put(row[0]+" "+head[n+1]+": "+cell, 2)
-			}
-		}
-	}
+	s.WriteOrCells(out)
 	out.Put("", 0)
 	for _, lang := range out.Langs() {
 		out.Put(f.Takeaway(lang), 0)

@@ -30,6 +30,20 @@ func (s *Sheet) Write(out *Lines) bool {
 	return true
 }
 
+// WriteOrCells prints the sheet, or, where it cannot be squeezed into the width, a line for
+// each cell. The first row names the columns and the first column the rows.
+func (s *Sheet) WriteOrCells(out *Lines) {
+	if s.Write(out) {
+		return
+	}
+	head := s.Rows[0]
+	for _, row := range s.Rows[1:] {
+		for n, cell := range row[1:] {
+			out.Put(row[0]+" "+head[n+1]+": "+cell, 2)
+		}
+	}
+}
+
 // WriteOrList prints the sheet. Where it cannot be squeezed into the width it prints
 // each row without columns; the first rows, which are heads, are left out then.
 func (s *Sheet) WriteOrList(out *Lines, heads int) {

@@ -208,6 +208,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	c.x.mu.Lock()
 	defer c.x.mu.Unlock()
 	c.deadline, c.expired = t, false
+	// The caller runs in a bubble, so that time.Now is this client's clock.
 	if c.reading && !t.IsZero() && !t.After(time.Now()) {
 		c.expired = true
 		c.wait = nil

@@ -256,22 +256,30 @@ func TestServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t)
-			for line := range strings.Lines(strings.TrimSpace(story)) {
-				line = strings.TrimSpace(line)
-				if d, ok := strings.CutPrefix(line, "+"); ok {
-					passes, err := time.ParseDuration(d)
-					if err != nil {
-						t.Fatal(err)
-					}
-					s.pass(passes)
-					continue
-				}
+			s.play(story, func(line string) {
 				command, want, _ := strings.Cut(line, " -> ")
 				if got := s.do(command); got != want {
 					t.Errorf("at %v: %s\ngot  %s\nwant %s", s.now, command, got, want)
 				}
-			}
+			})
 		})
+	}
+}
+
+// play has the time of each line "+5s" pass, and gives every other line to do.
+func (s *bareServer) play(story string, do func(line string)) {
+	s.t.Helper()
+	for line := range strings.Lines(strings.TrimSpace(story)) {
+		line = strings.TrimSpace(line)
+		if d, ok := strings.CutPrefix(line, "+"); ok {
+			passes, err := time.ParseDuration(d)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			s.pass(passes)
+			continue
+		}
+		do(line)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestWatches has scripts for one server and its connections a, b and c: "connection:
@@ -119,16 +118,7 @@ func TestWatches(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t)
-			for line := range strings.Lines(strings.TrimSpace(story)) {
-				line = strings.TrimSpace(line)
-				if d, ok := strings.CutPrefix(line, "+"); ok {
-					passes, err := time.ParseDuration(d)
-					if err != nil {
-						t.Fatal(err)
-					}
-					s.pass(passes)
-					continue
-				}
+			s.play(story, func(line string) {
 				said, want, _ := strings.Cut(line, " -> ")
 				conn, said, _ := strings.Cut(said, ": ")
 				var commands [][]string
@@ -138,7 +128,7 @@ func TestWatches(t *testing.T) {
 				if got := replyText(s.batch(conn, commands...)); got != want {
 					t.Errorf("at %v: %s: %s\ngot  %s\nwant %s", s.now, conn, said, got, want)
 				}
-			}
+			})
 			if left := s.table.keyspaces[s.data.keyspace].watches; len(left) > 0 {
 				t.Errorf("at the end there are still watches: %+v", left)
 			}
