@@ -185,7 +185,7 @@ func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open [
 	if err != nil && !stopped {
 		return internal(err)
 	}
-	v := verification(proofs)
+	v := a.verification(proofs)
 	v.Uncovered = open
 	if a.json {
 		err = a.printJSON(verifyToJSON(proofs, v))
@@ -253,17 +253,17 @@ var checkStatus = map[contract.Status]ci.Status{
 }
 
 // verification turns proofs into what reports write.
-func verification(proofs []contract.Result) *ci.Verification {
-	v := &ci.Verification{}
+func (a *app) verification(proofs []contract.Result) *ci.Verification {
+	v := &ci.Verification{Lang: a.Lang}
 	for i := range proofs {
 		p := &proofs[i]
 		c := ci.Check{
 			Strategy: p.Strategy.ID, Subject: p.Subject(), IsSearch: p.IsSearch(), File: p.File, Line: p.Line,
 			Want: contract.FormatVerdicts(p.Expected), Got: contract.FormatVerdicts(p.Got),
-			Status: checkStatus[p.Status], Reasons: p.Reasons, Reproduce: p.Command(),
+			Status: checkStatus[p.Status], Why: a.Each(p.Why), Reproduce: p.Command(),
 		}
 		if p.Search != nil {
-			c.Certificate = p.Search.Certificate()
+			c.Certificate = p.Search.CertificateIn(a.Langs()[0])
 		}
 		if p.Outcome != nil {
 			c.Trace, c.History, c.Judgement = p.Outcome.Trace.Link(), p.Outcome.History, p.Outcome.Judgement
@@ -290,7 +290,7 @@ func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 	}
 	for _, c := range v.Deviations() {
 		j.Deviations = append(j.Deviations, deviationJSON{
-			c.Strategy, c.Subject, c.File, c.Line, c.Status == ci.Differs, c.Message(), c.Want, c.Got, c.Reproduce, c.Trace,
+			c.Strategy, c.Subject, c.File, c.Line, c.Status == ci.Differs, v.Message(c), c.Want, c.Got, c.Reproduce, c.Trace,
 		})
 	}
 	return j

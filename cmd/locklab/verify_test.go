@@ -58,6 +58,8 @@ func TestVerifyOutput(t *testing.T) {
 		t.Errorf("exit status %d, standard error %q", code, errs)
 	}
 	golden(t, "verify.txt", []byte(out))
+	_, out, _ = callIn(t, doctored, "verify", "--contract", "contract.txt", "--annotations", "github", "--lang", "zh")
+	golden(t, "verify.zh.txt", []byte(out))
 }
 
 // One mistake at a time: the exit status, and what is said.

@@ -7,17 +7,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"locklab/reports"
+	"locklab/reports/text"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
 // A Verification is what came out, compared with a contract.
 type Verification struct {
+	Lang   string  // in which to write, as for text.Chosen
 	Checks []Check // in the contract's order
 	// Uncovered are locks in scenarios of which the contract says nothing: nothing was
 	// checked, and nothing deviates.
@@ -30,12 +33,16 @@ type Uncovered struct {
 	Scenarios []string // IDs; nil: in none does it say anything
 }
 
-// text names the lock, and where there are others the scenarios.
-func (u *Uncovered) text() string {
+func (v *Verification) say(key string, pairs ...string) string {
+	return (&text.Printer{Lang: v.Lang}).Say(key, pairs...)
+}
+
+// about names the lock, and where there are others the scenarios.
+func (v *Verification) about(u *Uncovered) string {
 	if u.Scenarios == nil {
 		return u.Strategy
 	}
-	return u.Strategy + " (in " + strings.Join(u.Scenarios, ", ") + ")"
+	return v.say("verify.in", "lock", u.Strategy, "scenarios", strings.Join(u.Scenarios, ", "))
 }
 
 // A Check is one line of a contract.
@@ -47,9 +54,9 @@ type Check struct {
 	Line      int
 	Want, Got string // verdicts; Got "": it was not run
 	Status    Status
-	Reasons   []string // why it is not as contracted
-	Reproduce string   // a line for a shell
-	Trace     string   // link to the run that shows it; "": there is none
+	Why       string // it is not as contracted, in one line and in the Verification's language
+	Reproduce string // a line for a shell
+	Trace     string // link to the run that shows it; "": there is none
 	// Certificate is what a search covered; "": none.
 	Certificate string
 	History     *history.History // of the counterexample; nil: none
@@ -69,16 +76,15 @@ const (
 // Name is the check's, and no other's.
 func (c *Check) Name() string { return c.Strategy + "/" + c.Subject }
 
-// Message is why the check is not as contracted, in one line.
-func (c *Check) Message() string {
-	if c.Status == NotRun {
-		return "stopped before the end: not checked"
+// Message is why a check is not as contracted, in one line.
+func (v *Verification) Message(c *Check) string {
+	switch c.Status {
+	case NotRun:
+		return v.say("verify.not-run")
+	case Inconclusive:
+		return v.say("verify.inconclusive", "reasons", c.Why)
 	}
-	text := strings.Join(c.Reasons, "; ")
-	if c.Status == Inconclusive {
-		text = "could not tell: " + text
-	}
-	return text
+	return c.Why
 }
 
 // Deviations are the checks that were run and are not as contracted.
@@ -93,26 +99,37 @@ func (v *Verification) Deviations() (list []*Check) {
 
 // evidence is what helps to understand a deviation: the line of the contract, how to
 // reproduce it, and the run that shows it.
-func (c *Check) evidence(w io.Writer) error {
-	fmt.Fprintf(w, "%s\ncontract: %s:%d: %s\nfound: %s\nreproduce: %s\n", c.Message(), c.File, c.Line, c.Want, c.Got, c.Reproduce)
+func (v *Verification) evidence(w io.Writer, c *Check) error {
+	lines := []string{
+		v.Message(c),
+		v.say("verify.contract", "place", c.place(), "want", c.Want),
+		v.say("verify.found", "got", c.Got),
+		v.say("verify.reproduce", "command", c.Reproduce),
+	}
 	if c.Trace != "" {
-		fmt.Fprintf(w, "replay: locklab replay %s\n", c.Trace)
+		lines = append(lines, v.say("verify.replay", "command", "locklab replay "+c.Trace))
 	}
 	if c.Certificate != "" {
-		fmt.Fprintf(w, "\n%s\n", c.Certificate)
+		lines = append(lines, "", c.Certificate)
 	}
-	if c.History == nil {
-		return nil
+	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil || c.History == nil {
+		return err
 	}
-	fmt.Fprintln(w)
-	return reports.Lanes(w, c.History, c.Judgement, reports.Options{Width: reports.NarrowWidth})
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return reports.Lanes(w, c.History, c.Judgement, reports.Options{Width: reports.NarrowWidth, Lang: v.Lang})
 }
+
+// place is where the contract says what is checked.
+func (c *Check) place() string { return fmt.Sprintf("%s:%d", c.File, c.Line) }
 
 // Text lists the deviations, each with the line that reproduces it.
 func (v *Verification) Text(w io.Writer) error {
 	var b strings.Builder
 	for _, c := range v.Deviations() {
-		fmt.Fprintf(&b, "%s:%d: %s in %s: %s\n  %s\n", c.File, c.Line, c.Strategy, c.Subject, c.Message(), c.Reproduce)
+		b.WriteString(v.say("verify.deviation", "place", c.place(), "lock", c.Strategy, "subject", c.Subject, "message", v.Message(c)))
+		b.WriteString("\n  " + c.Reproduce + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -166,7 +183,7 @@ func (v *Verification) JUnit(w io.Writer) error {
 		if c.IsSearch {
 			s = &all.Suites[1]
 		}
-		if err := s.add(c); err != nil {
+		if err := s.add(v, c); err != nil {
 			return err
 		}
 	}
@@ -174,7 +191,7 @@ func (v *Verification) JUnit(w io.Writer) error {
 		s := &all.Suites[0]
 		s.Tests, s.Skipped = s.Tests+1, s.Skipped+1
 		s.Cases = append(s.Cases, junitCase{
-			Name: printable(v.Uncovered[i].text()), Class: "locklab." + s.Name, Skipped: &junitSkip{notCovered},
+			Name: printable(v.about(&v.Uncovered[i])), Class: "locklab." + s.Name, Skipped: &junitSkip{v.say("verify.not-covered")},
 		})
 	}
 	for _, s := range all.Suites {
@@ -189,15 +206,15 @@ func (v *Verification) JUnit(w io.Writer) error {
 	return errors.Join(e.Encode(all), e.Close())
 }
 
-func (s *junitSuite) add(c *Check) error {
+func (s *junitSuite) add(v *Verification, c *Check) error {
 	out := junitCase{Name: printable(c.Name()), Class: "locklab." + s.Name}
 	s.Tests++
 	if c.Status != OK {
-		var text strings.Builder
-		if err := c.evidence(&text); err != nil {
+		var all strings.Builder
+		if err := v.evidence(&all, c); err != nil {
 			return err
 		}
-		body := &junitBody{Message: printable(c.Message()), Text: printable(text.String())}
+		body := &junitBody{Message: printable(v.Message(c)), Text: printable(all.String())}
 		if c.Status == Differs {
 			s.Failures++
 			body.Type, out.Failure = "not as contracted", body
@@ -234,11 +251,11 @@ func (v *Verification) Annotations(w io.Writer) error {
 	list := v.Deviations()
 	for i, c := range list {
 		if i == maxAnnotations-1 && len(list) > maxAnnotations {
-			fmt.Fprintf(&b, "::error title=locklab verify::and %d more deviations\n", len(list)-i)
+			fmt.Fprintf(&b, "::error title=locklab verify::%s\n", commandData(v.say("verify.more", "n", strconv.Itoa(len(list)-i))))
 			break
 		}
 		fmt.Fprintf(&b, "::error file=%s,line=%d,title=%s::%s\n", commandProperty(c.File), c.Line,
-			commandProperty(c.Name()), commandData(c.Message()+"\n"+c.Reproduce))
+			commandProperty(c.Name()), commandData(v.Message(c)+"\n"+c.Reproduce))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -263,24 +280,24 @@ const MaxSummary = 900 << 10
 func (v *Verification) Summary(w io.Writer) error {
 	blocks := []string{"## locklab verify\n\n" + v.Counts() + "\n"}
 	for _, c := range v.Deviations() {
-		var text strings.Builder
-		if err := c.evidence(&text); err != nil {
+		var all strings.Builder
+		if err := v.evidence(&all, c); err != nil {
 			return err
 		}
-		blocks = append(blocks, fmt.Sprintf("\n### %s\n\n%s", c.Name(), fenced(printable(text.String()))))
+		blocks = append(blocks, fmt.Sprintf("\n### %s\n\n%s", c.Name(), fenced(printable(all.String()))))
 	}
-	blocks = append(blocks, v.table("scenario", false), v.table("search", true))
+	blocks = append(blocks, v.table("verify.head.scenario", false), v.table("verify.head.search", true))
 	for i := range v.Checks {
 		if c := &v.Checks[i]; c.Certificate != "" {
 			blocks = append(blocks, fmt.Sprintf("\n<details><summary>%s: %s</summary>\n\n%s\n</details>\n", c.Name(), c.Got, fenced(printable(c.Certificate)+"\n")))
 		}
 	}
-	_, err := io.WriteString(w, fit(blocks, MaxSummary))
+	_, err := io.WriteString(w, v.fit(blocks, MaxSummary))
 	return err
 }
 
 // fit joins the blocks that fit.
-func fit(blocks []string, size int) string {
+func (v *Verification) fit(blocks []string, size int) string {
 	const room = 200 // for the last sentence
 	var b strings.Builder
 	out := 0
@@ -292,33 +309,31 @@ func fit(blocks []string, size int) string {
 		b.WriteString(s)
 	}
 	if out > 0 {
-		fmt.Fprintf(&b, "\n%d parts are left out: the summary would be too long.\n", out)
+		b.WriteString("\n" + v.say("verify.left-out", "n", strconv.Itoa(out)) + "\n")
 	}
 	return b.String()
 }
 
 // fenced is a block of code whose fence is longer than any in it.
-func fenced(text string) string {
+func fenced(content string) string {
 	fence := "```"
-	for strings.Contains(text, fence) {
+	for strings.Contains(content, fence) {
 		fence += "`"
 	}
-	return fence + "text\n" + text + fence + "\n"
+	return fence + "text\n" + content + fence + "\n"
 }
-
-const notCovered = "not covered: no contract speaks of it"
 
 // Counts is the one line that sums up, with what is not covered.
 func (v *Verification) Counts() string {
-	text := v.counts()
+	all := v.counts()
 	if v.Uncovered == nil {
-		return text
+		return all
 	}
 	var names []string
 	for i := range v.Uncovered {
-		names = append(names, v.Uncovered[i].text())
+		names = append(names, v.about(&v.Uncovered[i]))
 	}
-	return text + " Not covered, since no contract speaks of it: " + strings.Join(names, "; ") + "."
+	return all + " " + v.say("verify.not-covered.all", "locks", strings.Join(names, "; "))
 }
 
 func (v *Verification) counts() string {
@@ -337,21 +352,23 @@ func (v *Verification) counts() string {
 		}
 		asked[k]++
 	}
-	cells, searches := counted(all[0], "cell", "cells"), counted(all[1], "search", "searches")
+	counted := func(n int, one, many string) string {
+		if n == 1 {
+			return v.say(one)
+		}
+		return v.say(many, "n", strconv.Itoa(n))
+	}
+	cells := counted(all[0], "verify.cells.1", "verify.cells")
+	searches := counted(all[1], "verify.searches.1", "verify.searches")
 	switch {
 	case asked != all:
-		return fmt.Sprintf("Incomplete: %d of %s and %d of %s done, %d not as contracted.", asked[0], cells, asked[1], searches, bad[0]+bad[1])
+		return v.say("verify.counts.incomplete", "cells", cells, "searches", searches,
+			"cellsdone", strconv.Itoa(asked[0]), "searchesdone", strconv.Itoa(asked[1]), "bad", strconv.Itoa(bad[0]+bad[1]))
 	case bad != [2]int{}:
-		return fmt.Sprintf("%d of %s and %d of %s not as contracted.", bad[0], cells, bad[1], searches)
+		return v.say("verify.counts.bad", "cells", cells, "searches", searches,
+			"badcells", strconv.Itoa(bad[0]), "badsearches", strconv.Itoa(bad[1]))
 	}
-	return fmt.Sprintf("%s and %s as contracted.", cells, searches)
-}
-
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+	return v.say("verify.counts.good", "cells", cells, "searches", searches)
 }
 
 // table has a row per subject and a column per lock, both in the order in which
@@ -374,13 +391,13 @@ func (v *Verification) table(head string, searches bool) string {
 		}
 		note(&locks, c.Strategy)
 		note(&subjects, c.Subject)
-		cells[[2]string{c.Strategy, c.Subject}] = c.mark()
+		cells[[2]string{c.Strategy, c.Subject}] = v.mark(c)
 	}
 	if subjects == nil {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n| %s | %s |\n|%s\n", head, strings.Join(locks, " | "), strings.Repeat(" --- |", len(locks)+1))
+	fmt.Fprintf(&b, "\n| %s | %s |\n|%s\n", v.say(head), strings.Join(locks, " | "), strings.Repeat(" --- |", len(locks)+1))
 	for _, s := range subjects {
 		fmt.Fprintf(&b, "| %s |", s)
 		for _, l := range locks {
@@ -392,14 +409,14 @@ func (v *Verification) table(head string, searches bool) string {
 }
 
 // mark is a check in a table: what came out, with a word where it should not have.
-func (c *Check) mark() string {
+func (v *Verification) mark(c *Check) string {
 	switch c.Status {
 	case OK:
 		return c.Got
 	case NotRun:
-		return "not checked"
+		return v.say("verify.mark.not-run")
 	case Inconclusive:
-		return "**could not tell** " + c.Got
+		return v.say("verify.mark.inconclusive", "got", c.Got)
 	}
-	return "**differs** " + c.Got
+	return v.say("verify.mark.differs", "got", c.Got)
 }

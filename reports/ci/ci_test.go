@@ -20,9 +20,9 @@ const nasty = "50 % of <x> & \"y\"\r\nESC \x1b[31m NUL \x00 bad \xff end ]]> fen
 func nastyVerification() *Verification {
 	return &Verification{Checks: []Check{
 		{Strategy: "token", Subject: "gc-pause", File: "a:b,c%.txt", Line: 3, Want: "HOLDS", Got: "OVERLAP", Status: Differs,
-			Reasons: []string{nasty}, Reproduce: "locklab run token gc-pause --expect holds", Trace: "locklab2-x"},
+			Why: nasty, Reproduce: "locklab run token gc-pause --expect holds", Trace: "locklab2-x"},
 		{Strategy: "token", Subject: "clients=2", IsSearch: true, File: "f", Line: 4, Want: "HOLDS", Status: Inconclusive,
-			Reasons: []string{"cut short"}, Reproduce: "locklab explore token", Certificate: nasty},
+			Why: "cut short", Reproduce: "locklab explore token", Certificate: nasty},
 		{Strategy: "setnx", Subject: "clients=2", IsSearch: true, File: "f", Line: 5, Want: "HOLDS", Got: "HOLDS", Status: OK, Certificate: "proved"},
 		{Strategy: "setnx", Subject: "gc-pause", File: "f", Line: 6, Want: "HOLDS"},
 	}}

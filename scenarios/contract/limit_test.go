@@ -21,8 +21,8 @@ func TestALimitIsNoProof(t *testing.T) {
 	}
 	p := &contract.Result{Expectation: row, Status: contract.Met, Search: s}
 	p.CompareSearch()
-	if p.Status != contract.Inconclusive || !strings.Contains(strings.Join(p.Reasons, "\n"), "numbers for 5 kinds of choice and no more") {
-		t.Errorf("the answer is %v, for %q", p.Status, p.Reasons)
+	if p.Status != contract.Inconclusive || !strings.Contains(p.Why("en"), "numbers for 5 kinds of choice and no more") {
+		t.Errorf("the answer is %v, for %q", p.Status, p.Why("en"))
 	}
 	for _, par := range study.ParsOf(row.Strategy, []*study.Search{s}) {
 		if par.Complete {

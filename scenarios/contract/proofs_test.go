@@ -10,6 +10,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/reports"
+	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
 	"locklab/simulator/verdict"
@@ -42,13 +43,13 @@ func testSearch(t *testing.T, e contract.Expectation) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := slices.DeleteFunc(slices.Clone(r.Reasons), func(reason string) bool {
-		return e.Bounds.MaxStates == shortSearch && strings.Contains(reason, "cut short")
+	open := slices.DeleteFunc(slices.Clone(r.Reasons), func(reason text.Phrase) bool {
+		return e.Bounds.MaxStates == shortSearch && strings.Contains(reason.Say("en"), "cut short")
 	})
 	if r.Status != contract.Differs && len(open) == 0 {
 		return
 	}
-	t.Errorf("%s:%d: %s\n%s\n%s", e.File, e.Line, strings.Join(r.Reasons, "; "), e.Command(), r.Search.Certificate())
+	t.Errorf("%s:%d: %s\n%s\n%s", e.File, e.Line, r.Why("en"), e.Command(), r.Search.Certificate())
 	if r.Outcome == nil {
 		return
 	}
@@ -88,7 +89,7 @@ func TestProve(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.rule, err)
 		}
-		if all := strings.Join(p.Reasons, "; "); p.Status != c.answer || !strings.Contains(all, c.reason) || (all == "") != (c.reason == "") {
+		if all := p.Why("en"); p.Status != c.answer || !strings.Contains(all, c.reason) || (all == "") != (c.reason == "") {
 			t.Errorf("%s: answer %d because %q, want %d because %q", c.rule, p.Status, all, c.answer, c.reason)
 		}
 		if p.Status == contract.Differs && strings.Contains(c.reason, "takes") && !slices.Contains(p.Outcome.Verdicts, verdict.Overlap) {
@@ -115,7 +116,7 @@ func TestVerify(t *testing.T) {
 	}
 	for i, p := range proofs {
 		if p.Name() != rows[i].Name() || p.Status != contract.Met || p.IsSearch() != (p.Search != nil) {
-			t.Errorf("%s: answer %d, %v", p.Name(), p.Status, p.Reasons)
+			t.Errorf("%s: answer %d, %v", p.Name(), p.Status, p.Why("en"))
 		}
 	}
 }

@@ -59,7 +59,7 @@ func TestProveUnlisted(t *testing.T) {
 			t.Fatalf("%s: %v", c.rule, err)
 		}
 		if p.Status != c.want || p.Outcome == nil || p.Outcome.Strategy.ID != e.ID {
-			t.Errorf("%s: answer %d, want %d: %v", c.rule, p.Status, c.want, p.Reasons)
+			t.Errorf("%s: answer %d, want %d: %v", c.rule, p.Status, c.want, p.Why("en"))
 		}
 		rows = append(rows, c.row)
 	}

@@ -29,7 +29,7 @@ type Result struct {
 	Expectation
 	Status  Status
 	Got     []ExpectedVerdict // what came about
-	Reasons []string          // why the expectation is not met
+	Reasons []text.Phrase     // why the expectation is not met
 	Outcome *race.Outcome     // the race as played, or the witness that says most; nil: there is none
 	Search  *study.Search     // nil for a race
 }
@@ -87,7 +87,7 @@ func (e Expectation) prove(ctx context.Context, runner *race.Runner) (*Result, e
 	}
 	if limit := (*simulator.LimitError)(nil); errors.As(err, &limit) { // of a race: a search reports it in its result
 		r.Outcome = nil
-		r.note(Inconclusive, "the run does not come to its end: %s", limit.What.Say("en"))
+		r.note(Inconclusive, "unmet.limit", "limit", limit.What)
 		return r, nil
 	}
 	if err != nil && !errors.Is(err, ctx.Err()) {
@@ -99,10 +99,19 @@ func (e Expectation) prove(ctx context.Context, runner *race.Runner) (*Result, e
 	return r, err
 }
 
+// Why is why the expectation is not met, in one line; "": it is met, or it was not run.
+func (r *Result) Why(lang string) string {
+	var reasons []string
+	for _, reason := range r.Reasons {
+		reasons = append(reasons, reason.Say(lang))
+	}
+	return strings.Join(reasons, "; ")
+}
+
 // note adds a reason. The gravest status wins.
-func (r *Result) note(s Status, format string, args ...any) {
+func (r *Result) note(s Status, key string, pairs ...any) {
 	r.Status = max(r.Status, s)
-	r.Reasons = append(r.Reasons, fmt.Sprintf(format, args...))
+	r.Reasons = append(r.Reasons, text.NewPhrase(key, pairs...))
 }
 
 func (r *Result) compareRace() {
@@ -112,11 +121,11 @@ func (r *Result) compareRace() {
 	}
 	switch {
 	case slices.Contains(o.Verdicts, verdict.Unknown) || slices.Contains(o.Verdicts, verdict.Vacuous):
-		r.note(Inconclusive, "the run does not answer the question: it is %v", o.Verdicts)
+		r.note(Inconclusive, "unmet.no-answer", "verdicts", o.Verdicts)
 	case !o.Reached:
-		r.note(Inconclusive, "the fault was not injected")
+		r.note(Inconclusive, "unmet.not-injected")
 	case !sameWords(o.Verdicts, r.Words()):
-		r.note(Differs, "it is %s, contracted %s", FormatVerdicts(r.Got), FormatVerdicts(r.Expected))
+		r.note(Differs, "unmet.race", "got", FormatVerdicts(r.Got), "want", FormatVerdicts(r.Expected))
 	}
 }
 
@@ -135,25 +144,25 @@ func (r *Result) CompareSearch() {
 		switch {
 		case want.Verdict == verdict.Holds || slices.Contains(wordsOf(r.Got), want.Verdict):
 		case complete:
-			r.note(Differs, "%s does not come about any more, contracted %s: a better lock, or a lab that has gone blind", want.Verdict, want)
+			r.note(Differs, "unmet.gone", "verdict", want.Verdict, "want", want)
 		default:
-			r.note(Inconclusive, "%s was not found before the search was cut short, contracted %s", want.Verdict, want)
+			r.note(Inconclusive, "unmet.not-found", "verdict", want.Verdict, "want", want)
 		}
 	}
 	if r.Got == nil && complete {
 		r.Got = []ExpectedVerdict{{verdict.Holds, noPar}}
 	}
 	if names := r.Search.Untriggered(); complete && names != nil {
-		r.note(Inconclusive, "%s was never injected: the search says nothing of it", strings.Join(names, ", "))
+		r.note(Inconclusive, "unmet.untriggered", "faults", strings.Join(names, ", "))
 	}
 	if limit := r.Search.Result.Limit; !limit.IsZero() {
-		r.note(Inconclusive, "the search was cut short: %s", limit.Say("en"))
+		r.note(Inconclusive, "unmet.cut.limit", "limit", limit)
 	}
 	if r.Search.Result.OutOfMemory {
-		r.note(Inconclusive, "the search was cut short by --max-memory: give it more, for example twice as much, or smaller bounds")
+		r.note(Inconclusive, "unmet.cut.memory")
 	}
 	if !complete && r.Status == Met {
-		r.note(Inconclusive, "the search was cut short after %d states: what it did not visit is unknown", r.Search.Result.States)
+		r.note(Inconclusive, "unmet.cut.states", "states", r.Search.Result.States)
 	}
 }
 
@@ -166,24 +175,25 @@ func (r *Result) compareWitness(w *study.Witness) {
 	o, err := study.ReplayOn(r.Strategy, w.Trace)
 	switch want := r.find(w.Verdict); {
 	case err != nil:
-		r.note(Inconclusive, "the witness of %s cannot be played: %v", got, err)
+		r.note(Inconclusive, "unmet.unplayable", "verdict", got, "cause", err)
 	case !slices.Contains(o.Verdicts, w.Verdict):
-		r.note(Inconclusive, "the witness of %s, played again, shows %v: a mistake of the search", got, o.Verdicts)
+		r.note(Inconclusive, "unmet.not-shown", "verdict", got, "verdicts", o.Verdicts)
 	case want == nil:
-		r.note(Differs, "%s comes about, contracted %s", got, FormatVerdicts(r.Expected))
+		r.note(Differs, "unmet.comes", "verdict", got, "want", FormatVerdicts(r.Expected))
 	case want.Par > w.Par:
-		r.note(Differs, "%s takes only %s, contracted %s", w.Verdict, moves(w.Par), want)
+		r.note(Differs, counted(w.Par, "unmet.cheaper.1", "unmet.cheaper"), "verdict", w.Verdict, "par", w.Par, "want", want)
 	case want.Par < w.Par:
-		r.note(Differs, "%s takes %s, contracted %s: the shorter way is not seen any more", w.Verdict, moves(w.Par), want)
+		r.note(Differs, counted(w.Par, "unmet.dearer.1", "unmet.dearer"), "verdict", w.Verdict, "par", w.Par, "want", want)
 	}
 	if r.Outcome == nil || metSoFar && len(r.Reasons) > 0 {
 		r.Outcome = o
 	}
 }
 
-func moves(n int) string {
+// counted is the key of the text about n things.
+func counted(n int, one, many string) string {
 	if n == 1 {
-		return "1 fault"
+		return one
 	}
-	return fmt.Sprintf("%d faults", n)
+	return many
 }
