@@ -18,6 +18,7 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/scenarios"
+	"locklab/scenarios/contract"
 )
 
 var update = flag.Bool("update", false, "write the golden files and the README's blocks anew")
@@ -85,8 +86,58 @@ func TestOutputs(t *testing.T) {
 			if code != 0 || errs != "" {
 				t.Errorf("exit status %d, standard error %q", code, errs)
 			}
+			if name == "explain.race" { // whatever the locks are
+				before, after, ok := withoutLocks(out)
+				if !ok {
+					t.Fatal("the page does not name the locks")
+				}
+				out = before + after
+			}
 			golden(t, name+".txt", []byte(out))
 		})
+	}
+}
+
+// withoutLocks is the page of a race before and after the list of the locks, in both languages.
+func withoutLocks(page string) (before, after string, ok bool) {
+	before, rest, ok := strings.Cut(page, "Which locks fail")
+	_, after, found := strings.Cut(rest, "\n\n")
+	return before, after, ok && found
+}
+
+// The page of a race has every lock once, below what the contract says of it.
+func TestRaceNamesLocks(t *testing.T) {
+	_, page, _ := call(t, "explain", "R18", "--lang", "both")
+	before, after, _ := withoutLocks(page)
+	list := strings.TrimSuffix(strings.TrimPrefix(page, before), after)
+	_, list, _ = strings.Cut(list, "\n")
+	got, words := map[string]string{}, ""
+	for line := range strings.Lines(strings.TrimRight(list, "\n")) {
+		line = strings.TrimSpace(line)
+		if head, ok := strings.CutSuffix(line, ":"); ok {
+			words, _, _ = strings.Cut(head, " (")
+			continue
+		}
+		for id := range strings.FieldsSeq(strings.ReplaceAll(line, ",", " ")) {
+			if got[id] != "" {
+				t.Errorf("%s is there twice", id)
+			}
+			got[id] = words
+		}
+	}
+	for _, e := range algorithms.All() {
+		want := "N/A"
+		for _, x := range contract.Own() {
+			if x.Strategy.ID == e.ID && !x.IsSearch() && x.Scenario.ID == "gc-pause" {
+				want = contract.FormatVerdicts(x.Expected)
+			}
+		}
+		if got[e.ID] != want {
+			t.Errorf("%s stands below %q, and the contract says %q", e.ID, got[e.ID], want)
+		}
+	}
+	if len(got) != len(algorithms.All()) {
+		t.Errorf("there are %d locks, want %d", len(got), len(algorithms.All()))
 	}
 }
 
