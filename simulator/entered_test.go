@@ -36,7 +36,7 @@ func TestHowAClientStands(t *testing.T) {
 	}
 	var b bytes.Buffer
 	out := codec.NewWriter(&b)
-	l.Save(out, l.TableSizes())
+	l.Save(out, TableSizes{}, l.TableSizes())
 	if err := out.Flush(); err != nil {
 		t.Fatal(err)
 	}

@@ -26,26 +26,29 @@ func (s *Simulator) TableSizes() TableSizes {
 	return m
 }
 
-// Save writes what the tables held at m, so that worlds and parts of that time mean
-// the same to another simulator of the same config.
-func (s *Simulator) Save(w *codec.Writer, m TableSizes) {
+// Save writes what the tables held at m and not yet at from, so that worlds and parts of
+// that time mean the same to another simulator of the same config.
+func (s *Simulator) Save(w *codec.Writer, from, m TableSizes) {
 	w.Put(m.readsClock)
-	s.servers.Save(w, m.servers)
-	w.Put(s.orphans.lists[:m.orphans])
+	s.servers.Save(w, from.servers, m.servers)
+	w.Put(m.orphans, s.orphans.lists[from.orphans:m.orphans])
 	for i, p := range s.procs {
-		p.Save(w, m.histories[i])
+		p.Save(w, from.histories[i], m.histories[i])
 	}
 }
 
-// Load reads what Save wrote into a simulator in which nothing has happened yet.
-// After an error the simulator is of no use.
+// Load reads what Save wrote into a simulator that has loaded what went before; from the
+// zero TableSizes on, into one in which nothing has happened yet. After an error the
+// simulator is of no use.
 func (s *Simulator) Load(r *codec.Reader) error {
+	before := s.TableSizes()
 	r.Get(&s.readsClock)
 	if err := s.servers.Load(r); err != nil {
 		return err
 	}
+	var orphans int
 	var lists [][]node.Orphan
-	r.Get(&lists)
+	r.Get(&orphans, &lists)
 	for _, list := range lists {
 		s.orphans.intern(list)
 	}
@@ -57,26 +60,27 @@ func (s *Simulator) Load(r *codec.Reader) error {
 	if r.Err() != nil {
 		return r.Err()
 	}
-	if len(s.orphans.lists) != len(lists) {
+	if len(s.orphans.lists) != orphans {
 		return errors.New("simulator: saved tables hold something twice")
 	}
-	return s.checkTables()
+	return s.checkTables(before)
 }
 
 // errUnknown is a number in what was read from a file that no table has.
 var errUnknown = errors.New("simulator: a saved number names nothing")
 
-// checkTables says whether all that tables name is in other tables.
-func (s *Simulator) checkTables() error {
-	for _, list := range s.orphans.lists {
+// checkTables says whether all that tables name is in other tables. What they held at from
+// was checked before.
+func (s *Simulator) checkTables(from TableSizes) error {
+	for _, list := range s.orphans.lists[from.orphans:] {
 		for i := range list {
 			if o := &list[i]; !s.hasOp(&o.Op) || o.From < 1 || int(o.From) > len(s.procs) {
 				return errUnknown
 			}
 		}
 	}
-	for _, p := range s.procs {
-		for at := range p.Len() {
+	for i, p := range s.procs {
+		for at := from.histories[i]; at < p.Len(); at++ {
 			e := p.At(uint32(at))
 			for t := range e.Ops {
 				if !s.hasOp(&e.Ops[t]) {

@@ -73,7 +73,7 @@ type servers interface {
 	Clear()
 	Close()
 	Sizes() node.Sizes
-	Save(w *codec.Writer, m node.Sizes)
+	Save(w *codec.Writer, from, m node.Sizes)
 	Load(r *codec.Reader) error
 	HasRequest(o *process.Op) bool
 	HasAnswer(answer uint32) bool

@@ -196,7 +196,7 @@ func TestSavedWatches(t *testing.T) {
 	}
 	var file bytes.Buffer
 	out := codec.NewWriter(&file)
-	first.Save(out, first.TableSizes())
+	first.Save(out, simulator.TableSizes{}, first.TableSizes())
 	if err := out.Flush(); err != nil {
 		t.Fatal(err)
 	}

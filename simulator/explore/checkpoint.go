@@ -1,24 +1,17 @@
 package explore
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/klauspost/compress/s2"
 
 	"locklab/reports/text"
 	"locklab/simulator"
@@ -32,17 +25,21 @@ import (
 // They consist of entries that the tables have already, so that computing them again
 // adds no numbers.
 //
-// A checkpoint is a search before one of its layers. A search that is stopped within a
-// layer is taken back to the beginning of it (see snapshot): the tables may be ahead of
-// the visited states, by an amount that depends on the machine.
+// A checkpoint is a search before one of its layers, or within one, when all that follows
+// from its first states is entered. A search that is cut short elsewhere is taken back
+// there (see snapshot): the tables may be ahead of the visited states, by an amount that
+// depends on the machine.
+//
+// Tables and states only grow. So the file grows too: each save adds what there is more
+// than at the save before. Saving then costs the same share of a search of any size.
 
 // A Checkpoint is a file that keeps a search.
 type Checkpoint struct {
 	// File is written from time to time, when the search is cut short and when it ends,
 	// each time atomically. If it exists and is not empty the search goes on from it. No
 	// other process can use it meanwhile, where the system has flock. A search that is
-	// killed loses less than a minute, or a tenth of its time, unless one layer or the
-	// writing of the file takes longer. "": the search is not kept.
+	// killed loses less than a minute, or a tenth of its time, unless one write takes half
+	// of that. "": the search is not kept.
 	File string
 	// Search says in one line what is searched. A file of another search, or of another
 	// build of this program, is refused.
@@ -72,14 +69,6 @@ type CheckpointError struct {
 func (e *CheckpointError) Error() string { return "checkpoint " + e.File + ": " + e.Why.Error() }
 func (e *CheckpointError) Unwrap() error { return e.Why }
 
-// A checkpoint is three lines of text (title and version, search, build), then plain
-// values compressed by s2, then the checksum of all that. The version is that of the
-// lines and the container; the values are read only by the build that wrote them.
-const (
-	checkpointTitle   = "locklab checkpoint "
-	checkpointVersion = "1"
-)
-
 // phase is how far a search has come.
 type phase uint8
 
@@ -89,53 +78,52 @@ const (
 	finished
 )
 
-// checkpointer reads and writes the checkpoint of a search. A nil one does nothing.
+// checkpointer reads and writes the checkpoint of a search: a log with what is searched
+// and the build as its lines. Its first segment has the phase, and every one how far the
+// search had come and what it has more than at the segment before. A nil one does nothing.
 type checkpointer struct {
 	Checkpoint
 	build  string
 	report Kept
 	phase  phase
 	first  *Result       // of the first pass, once that is done
-	rest   *codec.Reader // the rest of the file, from which a pass is to go on
+	rest   *codec.Reader // the rest of the first segment, from which a pass is to go on
 	off    bool          // the present pass is not to be kept
 	cut    bool          // the search was cut short
 
-	path string   // of the file itself, where File is a link
-	held *os.File // the file that stands there now, locked
+	path string    // of the file itself, where File is a link
+	held *os.File  // the file that stands there now, locked
+	log  *log      // in it; nil: it is empty
+	base *snapshot // what it has of the present pass; nil: nothing
 
 	began time.Time     // this run
-	ended time.Time     // the layer before
-	layer time.Duration // what that took
-	last  save
+	last  time.Time     // when the last save was done
+	took  time.Duration // how long that took
 }
 
-// save is one write of the file.
-type save struct {
-	at               time.Time // when it was done
-	filling, syncing time.Duration
-	states           int
-}
+// How often a search is saved: not more than once in a while, and such that saving costs
+// one part in share of the time, unless that would be too long for a search that is killed
+// to lose.
+const (
+	every = time.Second
+	share = 25
+)
 
-// cost is how long the next save will take with so many states: filling the file takes
-// longer with each of them, waiting for the disk does not.
-func (s *save) cost(states int) time.Duration {
-	const tables = 1 << 17 // the tables take as long as so many states
-	return s.syncing + time.Duration(float64(s.filling)*float64(tables+states)/float64(tables+s.states))
-}
-
-// share bounds the cost of saving: one part in so many of the time between two saves,
-// unless that would be too long for a search that is killed to lose.
-var share time.Duration = 25
+// always is for tests: a search is saved wherever it can be.
+var always = false
 
 // loss is what a search that is killed may lose after it has taken so long.
 func loss(taken time.Duration) time.Duration { return max(time.Minute, taken/10) }
 
-// due says whether a search with so many states is to be saved before its next layer,
-// which is taken to last up to twice as long as the last one.
-func (k *checkpointer) due(states int) bool {
-	since, cost := k.since(k.last.at), k.last.cost(states)
-	late := since+2*k.layer+cost >= loss(k.report.Before+k.since(k.began))
-	return since >= share*cost || late && since >= cost // half of the time is enough for saving
+// due says whether a search is to be saved now. It leaves half of what may be lost for the
+// saving itself, and half of the time for the search.
+func (k *checkpointer) due() bool {
+	if k == nil || k.off {
+		return false
+	}
+	first := k.report.Has == 0 && k.report.Failed == ""
+	half := loss(k.report.Before+k.since(k.began)) / 2
+	return always || first || k.since(k.last) >= max(k.took, min(max(every, share*k.took), half))
 }
 
 // openCheckpoint reads the checkpoint, if there is one, up to the tables. The error is a
@@ -152,7 +140,7 @@ func openCheckpoint(ctx context.Context, c Checkpoint) (*checkpointer, error) {
 		return nil, err
 	}
 	k := &checkpointer{Checkpoint: c, build: build, began: c.Now()}
-	k.last.at, k.ended = k.began, k.began
+	k.last = k.began
 	err = k.hold()
 	if err == nil {
 		err = k.read(ctx, k.held)
@@ -174,11 +162,14 @@ func (k *checkpointer) hold() error {
 		if info, err := os.Stat(k.File); err == nil && !info.Mode().IsRegular() {
 			return text.Errorf("error.checkpoint.irregular")
 		}
-		f, err := os.Open(k.File)
+		f, err := os.OpenFile(k.File, os.O_RDWR, 0)
 		if errors.Is(err, fs.ErrNotExist) {
-			if f, err = os.OpenFile(k.File, os.O_RDONLY|os.O_CREATE, 0o666); err != nil {
+			if f, err = os.OpenFile(k.File, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
 				return text.Errorf("error.checkpoint.unwritable", "cause", reason(err))
 			}
+		}
+		if err != nil {
+			f, err = os.Open(k.File) // that of a finished search need not be written
 		}
 		if err != nil {
 			return text.Errorf("error.checkpoint.open", "cause", reason(err))
@@ -214,85 +205,34 @@ func (k *checkpointer) release() {
 	k.held = nil
 }
 
-// reading is a file until ctx ends.
-type reading struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r reading) Read(b []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(b)
-}
-
-// read checks that the file is a checkpoint, complete, and of this search. An empty file
-// holds nothing yet.
+// read checks that the file is a checkpoint, and of this search. An empty file holds
+// nothing yet.
 func (k *checkpointer) read(ctx context.Context, f *os.File) error {
 	if info, err := f.Stat(); err != nil || info.Size() == 0 {
 		return err
 	}
-	head := make([]byte, len(checkpointTitle))
-	if _, err := io.ReadFull(f, head); err != nil || string(head) != checkpointTitle {
-		return text.Errorf("error.checkpoint.foreign")
-	}
-	size, err := whole(ctx, f)
+	l, lines, err := openLog(ctx, f, 2)
 	if err != nil {
 		return err
 	}
-	in := bufio.NewReader(reading{ctx, io.NewSectionReader(f, int64(len(checkpointTitle)), size)})
-	for _, line := range []struct{ differs, here string }{
-		{"error.checkpoint.format", checkpointVersion}, {"error.checkpoint.search", k.Search}, {"error.checkpoint.program", k.build},
-	} {
-		there, err := in.ReadString('\n')
-		there = strings.TrimSuffix(there, "\n")
-		if err == nil && there != line.here {
-			err = text.Errorf(line.differs, "there", there, "here", line.here)
-		}
-		if err != nil {
-			return err
+	for i, line := range []struct{ differs, here string }{{"error.checkpoint.search", k.Search}, {"error.checkpoint.program", k.build}} {
+		if lines[i] != line.here {
+			return text.Errorf(line.differs, "there", lines[i], "here", line.here)
 		}
 	}
-	k.rest = codec.NewReader(s2.NewReader(in))
+	k.log = l
+	k.rest = values(ctx, l.bodies[0])
 	return k.readResult()
-}
-
-// castagnoli is the checksum for which processors have an instruction.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// whole checks that a file ends in the checksum of all that precedes it, and returns
-// the size of that without the title. The checksum finds damage. Who changes the file on
-// purpose can make it fit: see sound.go.
-func whole(ctx context.Context, f *os.File) (size int64, err error) {
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	end := info.Size() - crc32.Size
-	sum, want := crc32.New(castagnoli), make([]byte, crc32.Size)
-	if end > 0 {
-		if _, err = io.Copy(sum, reading{ctx, io.NewSectionReader(f, 0, end)}); err == nil {
-			_, err = f.ReadAt(want, end)
-		}
-	}
-	if err != nil {
-		return 0, err
-	}
-	if !bytes.Equal(sum.Sum(nil), want) {
-		return 0, text.Errorf("error.checkpoint.damaged")
-	}
-	return end - int64(len(checkpointTitle)), nil
 }
 
 // readResult reads how far the search had come, and what had come out.
 func (k *checkpointer) readResult() error {
-	k.rest.Get(&k.phase, &k.report.Before, &k.report.Had)
+	k.rest.Get(&k.phase)
+	k.readProgress(k.rest)
 	if k.phase != visiting {
 		k.first = &Result{}
 		k.rest.Get(k.first)
 	}
-	k.report.Has = k.report.Had
 	err := k.rest.Err()
 	if err == nil {
 		err = k.checkResult()
@@ -302,6 +242,11 @@ func (k *checkpointer) readResult() error {
 		k.rest = nil
 	}
 	return unreadable(err)
+}
+
+func (k *checkpointer) readProgress(in *codec.Reader) {
+	in.Get(&k.report.Before, &k.report.Had)
+	k.report.Has = k.report.Had
 }
 
 // unreadable is an error in a file whose checksum fits.
@@ -356,52 +301,68 @@ func (k *checkpointer) known() *Result {
 func (k *checkpointer) done() bool { return k != nil && k.report.Finished }
 
 // search is the search of the next pass: the one that was kept, or a new one.
-func (k *checkpointer) search(ctx context.Context, sim *simulator.Simulator, opt *Options) (*search, error) {
-	if k == nil || k.rest == nil {
-		return newSearch(sim, *opt), nil
-	}
-	in := k.rest
-	k.rest = nil
-	began := k.Now()
-	symmetric, start := opt.Symmetric, sim.NewWorld() // which empties the tables
-	err := sim.Load(in)
-	in.Get(&opt.Symmetric, &opt.asymmetry)
-	if err == nil && opt.Symmetric != 0 && opt.Symmetric != symmetric {
-		err = errUnsound
-	}
-	var s *search
-	if err == nil {
-		s = newSearch(sim, *opt)
-		err = s.load(in)
-	}
-	// reading takes about as long as writing
-	k.last = save{at: k.Now(), filling: k.since(began)}
-	if err == nil {
-		k.last.states = s.visited.states.n
-		err = s.check(ctx, start)
-	}
-	k.ended = k.Now()
+func (k *checkpointer) search(ctx context.Context, sim *simulator.Simulator, opt *Options) (s *search, err error) {
 	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		return nil, &CheckpointError{k.File, unreadable(err)}
+	case k == nil:
+		return newSearch(sim, *opt), nil
+	case k.rest == nil:
+		k.base = nil
+		s = newSearch(sim, *opt)
+	default:
+		if s, err = k.load(ctx, sim, opt); err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			return nil, &CheckpointError{k.File, unreadable(err)}
+		}
+		k.base = s.snapshot()
+		k.last = k.Now()
 	}
+	s.visited.kept = !k.off
 	return s, nil
 }
 
-// before is called before s begins a layer. It takes a snapshot, and saves s if that
-// costs little of the time since the last save.
-func (k *checkpointer) before(s *search) error {
-	if k == nil || k.off || s.visited.stopped.Load() { // the last layer may not be whole
+// load reads the search of a pass, segment by segment, and checks it.
+func (k *checkpointer) load(ctx context.Context, sim *simulator.Simulator, opt *Options) (s *search, err error) {
+	in := k.rest
+	k.rest = nil
+	symmetric, start := opt.Symmetric, sim.NewWorld() // which empties the tables
+	in.Get(&opt.Symmetric, &opt.asymmetry)
+	if opt.Symmetric != 0 && opt.Symmetric != symmetric {
+		return nil, errUnsound
+	}
+	base := &snapshot{}
+	for i, body := range k.log.bodies {
+		if i > 0 {
+			in = values(ctx, body)
+			k.readProgress(in)
+		}
+		if err := sim.Load(in); err != nil {
+			return nil, err
+		}
+		if s == nil {
+			s = newSearch(sim, *opt)
+			base.clients = make([]int, len(s.clientTab))
+		}
+		if err := s.load(in, base); err != nil {
+			return nil, err
+		}
+		base = s.snapshot()
+	}
+	return s, s.check(ctx, start)
+}
+
+// at is called where s can be saved: before a layer, or within one when all that follows
+// from the states up to v.place is entered. It takes a snapshot, and saves s if that is
+// due.
+func (k *checkpointer) at(s *search) error {
+	if k == nil || k.off || s.visited.stopped.Load() { // what was entered last may not be whole
 		return nil
 	}
-	s.before = s.snapshot()
-	k.layer = k.since(k.ended)
-	if k.due(s.visited.states.n) {
+	s.last = s.snapshot()
+	if k.due() {
 		k.save(s)
 	}
-	k.ended = k.Now()
 	if k.report.Failed != "" && k.report.Has == 0 { // nothing is lost yet
 		return &CheckpointError{k.File, text.Errorf("error.checkpoint.unwritable", "cause", k.report.Failed)}
 	}
@@ -414,8 +375,8 @@ func (k *checkpointer) after(s *search) {
 		return
 	}
 	k.cut = true
-	if s.before != nil {
-		s.visited.rewind(s.before)
+	if s.last != nil {
+		s.visited.rewind(s.last)
 		k.save(s)
 	}
 }
@@ -439,44 +400,46 @@ func (k *checkpointer) finish(r *Result, err error) {
 		return
 	}
 	if err == nil && !k.cut && !k.report.Finished {
-		k.write(func(w *codec.Writer) {
+		k.note(r.States, k.writeNew(func(w *codec.Writer) {
 			w.Put(finished, k.report.Before+k.since(k.began), r.States, *r)
-		}, r.States)
+		}))
 	}
 	r.Kept = k.report
 	r.Kept.Open = k.cut && r.Limit.IsZero() // a limit would only be exceeded again
 }
 
+// save writes s as of its last snapshot: what the file has not yet, or a new file.
 func (k *checkpointer) save(s *search) {
-	k.write(func(w *codec.Writer) {
-		w.Put(k.phase, k.report.Before+k.since(k.began), s.visited.states.n)
-		if k.phase == shortening {
-			w.Put(*k.first)
-		}
-		s.sim.Save(w, s.before.sim)
-		w.Put(s.symmetric, s.opt.asymmetry)
-		s.save(w, s.before)
-	}, s.visited.states.n)
+	began, to := k.Now(), s.last
+	taken := k.report.Before + began.Sub(k.began)
+	var err error
+	if k.base != nil && k.stands() {
+		err = k.log.add(func(w *codec.Writer) {
+			w.Put(taken, to.states)
+			s.save(w, k.base, to)
+		})
+	} else {
+		err = k.writeNew(func(w *codec.Writer) {
+			w.Put(k.phase, taken, to.states)
+			if k.phase == shortening {
+				w.Put(*k.first)
+			}
+			w.Put(s.symmetric, s.opt.asymmetry)
+			s.save(w, &snapshot{clients: make([]int, len(to.clients))}, to)
+		})
+	}
+	if err == nil {
+		k.base = to
+		s.visited.saved(to)
+	}
+	k.note(to.states, err)
+	k.last = k.Now()
+	k.took = k.last.Sub(began)
 	s.visited.checkpoint = k.report
 }
 
-// write replaces the checkpoint.
-func (k *checkpointer) write(body func(w *codec.Writer), states int) {
-	began := k.Now()
-	filled := began
-	next, err := os.CreateTemp(filepath.Dir(k.path), "."+filepath.Base(k.path)+".*")
-	if err == nil {
-		err = k.fill(next, body)
-		filled = k.Now()
-		if err == nil {
-			err = k.replace(next)
-		}
-		if err != nil {
-			next.Close()
-			os.Remove(next.Name())
-		}
-	}
-	k.last = save{k.Now(), filled.Sub(began), k.since(filled), states}
+// note keeps what came out of writing the file.
+func (k *checkpointer) note(states int, err error) {
 	if err != nil {
 		k.report.Failed = reason(err).Error()
 		return
@@ -484,44 +447,59 @@ func (k *checkpointer) write(body func(w *codec.Writer), states int) {
 	k.report.Has, k.report.Failed = states, ""
 }
 
-// replace renames a file over the checkpoint, once its data are on the disk, and holds it
-// from then on. It is locked before, so that nobody else gets hold of it in between.
-func (k *checkpointer) replace(next *os.File) error {
-	if info, err := k.held.Stat(); err == nil {
-		if err := next.Chmod(info.Mode().Perm()); err != nil {
-			return err
-		}
-	}
-	if err := errors.Join(next.Sync(), lockFile(next)); err != nil {
-		return err
-	}
-	if !keepsOpen { // this system renames no file that is open
-		k.held.Close()
-		next.Close()
-	}
-	if err := os.Rename(next.Name(), k.path); err != nil {
-		return err
-	}
-	k.held.Close()
-	k.held = next
-	return nil
+// stands says whether the file is still there, as it was left.
+func (k *checkpointer) stands() bool {
+	held, err := k.held.Stat()
+	there, gone := os.Stat(k.path)
+	return err == nil && gone == nil && os.SameFile(held, there) && held.Size() >= k.log.end
 }
 
-func (k *checkpointer) fill(f *os.File, body func(w *codec.Writer)) error {
-	sum := crc32.New(castagnoli)
-	err := k.fillWith(io.MultiWriter(f, sum), body)
+// writeNew replaces the checkpoint by one of one segment.
+func (k *checkpointer) writeNew(body func(w *codec.Writer)) error {
+	next, err := os.CreateTemp(filepath.Dir(k.path), "."+filepath.Base(k.path)+".*")
+	if err != nil {
+		return err
+	}
+	l, err := newLog(next, k.Search, k.build)
 	if err == nil {
-		_, err = f.Write(sum.Sum(nil))
+		err = l.add(body)
+	}
+	if err == nil {
+		err = k.replace(l)
+	}
+	if err != nil {
+		next.Close()
+		os.Remove(next.Name())
 	}
 	return err
 }
 
-func (k *checkpointer) fillWith(out io.Writer, body func(w *codec.Writer)) error {
-	if _, err := fmt.Fprintf(out, "%s%s\n%s\n%s\n", checkpointTitle, checkpointVersion, k.Search, k.build); err != nil {
+// replace renames a log over the checkpoint, and holds it from then on. It is locked
+// before, so that nobody else gets hold of it in between.
+func (k *checkpointer) replace(l *log) error {
+	if info, err := k.held.Stat(); err == nil {
+		if err := l.Chmod(info.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	if err := lockFile(l.File); err != nil {
 		return err
 	}
-	z := s2.NewWriter(out) // on all cores: the search stands still meanwhile
-	w := codec.NewWriter(z)
-	body(w)
-	return errors.Join(w.Flush(), z.Close())
+	if !keepsOpen { // this system renames no file that is open
+		k.held.Close()
+		l.Close()
+	}
+	if err := os.Rename(l.Name(), k.path); err != nil {
+		return err
+	}
+	if !keepsOpen {
+		f, err := os.OpenFile(k.path, os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		l.File = f
+	}
+	k.held.Close()
+	k.held, k.log = l.File, l
+	return nil
 }

@@ -5,10 +5,10 @@ package explore_test
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
+	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -153,55 +153,75 @@ func TestCheckpointSecondPass(t *testing.T) {
 	}
 }
 
-// witness is a context that copies the checkpoint, now and then when the search checks
-// whether to stop: this is what a search leaves that is killed then. It ends the search
-// after some copies.
-type witness struct {
+// watcher is a context that keeps the logs of a search, one a pass, open.
+type watcher struct {
 	context.Context
-	t      *testing.T
-	file   string
-	asked  int
-	copies []string
+	t    *testing.T
+	file string
+	logs []*os.File
 }
 
-func (w *witness) Err() error {
-	switch w.asked++; {
-	case len(w.copies) == 8:
-		return context.Canceled
-	case w.asked%9 != 0:
-		return nil
-	}
-	text, err := os.ReadFile(w.file)
+func (w *watcher) Err() error {
+	there, err := os.Stat(w.file)
 	if err != nil {
 		w.t.Error(err)
+		return nil
 	}
-	w.copies = append(w.copies, fmt.Sprintf("%s.%d", w.file, len(w.copies)))
-	if err := os.WriteFile(w.copies[len(w.copies)-1], text, 0o600); err != nil {
-		w.t.Error(err)
+	if n := len(w.logs); n > 0 {
+		if held, err := w.logs[n-1].Stat(); err == nil && os.SameFile(there, held) {
+			return nil
+		}
+	}
+	if there.Size() > 0 {
+		f, err := os.Open(w.file)
+		if err != nil {
+			w.t.Error(err)
+			return nil
+		}
+		w.logs = append(w.logs, f)
 	}
 	return nil
 }
 
-// TestCheckpointKilled continues from what a search saved on its way, and from what a
-// stopped search saved.
+// TestCheckpointKilled continues from what a search leaves that is killed at any moment:
+// between layers, within one, and while it writes the file. A log only grows, so that is
+// its first bytes.
 func TestCheckpointKilled(t *testing.T) {
-	const lock, bounds = "watchdog", "clients=2,attempts=1,ttl=9s,budget=crash=1+failover=1"
-	whole := search(t, t.Context(), lock, bounds, false, "", 0)
-	w := &witness{Context: t.Context(), t: t, file: filepath.Join(t.TempDir(), "search")}
-	restore := explore.SaveAlways()
-	stopped := search(t, w, lock, bounds, false, w.file, 0)
-	restore()
-	if stopped.Result.Complete || len(w.copies) == 0 {
-		t.Fatalf("the search was to be stopped: %d copies, %+v", len(w.copies), stopped.Result)
+	random, within := rand.New(rand.NewPCG(1, 2)), 0
+	for _, f := range searches {
+		t.Run(f.lock+" "+f.bounds, func(t *testing.T) {
+			whole := search(t, t.Context(), f.lock, f.bounds, f.causes, "", 0)
+			w := &watcher{Context: t.Context(), t: t, file: filepath.Join(t.TempDir(), "search")}
+			restore := explore.SaveAlways(max(16, whole.Result.Transitions/128))
+			same(t, "saved all the time", search(t, w, f.lock, f.bounds, f.causes, w.file, 0), whole)
+			restore()
+			for pass, log := range w.logs {
+				content, err := io.ReadAll(log)
+				log.Close()
+				if err != nil {
+					t.Fatal(err)
+				}
+				places := segments(content)
+				if faults := 2; len(places) > (faults+1)*(whole.Result.Depth+1) { // more saves than layers
+					within++
+				}
+				for _, zeros := range []int{0, 1, 100} { // the size of a file may come to the disk before its content
+					cut := places[1] + random.IntN(len(content)-places[1]+1)
+					file := filepath.Join(t.TempDir(), "search")
+					if err := os.WriteFile(file, append(content[:cut:cut], make([]byte, zeros)...), 0o600); err != nil {
+						t.Fatal(err)
+					}
+					s := search(t, t.Context(), f.lock, f.bounds, f.causes, file, 0)
+					same(t, fmt.Sprintf("pass %d, killed when %d of %d bytes were written", pass, cut, len(content)), s, whole)
+					if s.Result.Kept.Had == 0 {
+						t.Error("the file was not used")
+					}
+				}
+			}
+		})
 	}
-	had := map[int]bool{}
-	for _, file := range append(w.copies, w.file) {
-		s := search(t, t.Context(), lock, bounds, false, file, 0)
-		same(t, "killed", s, whole)
-		had[s.Result.Kept.Had] = true
-	}
-	if len(had) < 8 {
-		t.Errorf("the copies are of %d moments only", len(had))
+	if within < len(searches)/2 {
+		t.Errorf("%d searches were saved within layers", within)
 	}
 }
 
@@ -214,11 +234,11 @@ func TestCheckpointRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	u, first := unpack(t, good), segments(good)[1]
 	flipped := bytes.Clone(good)
-	flipped[len(flipped)/2] ^= 1
-	sealed := func(from, to string) []byte { // with a checksum that fits
-		text := bytes.Replace(good[:len(good)-crc32.Size], []byte(from), []byte(to), 1)
-		return binary.BigEndian.AppendUint32(text, crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)))
+	flipped[first/2] ^= 1
+	sealed := func(from, to string) []byte { // with checksums that fit
+		return unpacked{bytes.Replace(u.head, []byte(from), []byte(to), 1), u.body, u.lengths}.pack(t, u.body)
 	}
 	for _, f := range []struct {
 		what string
@@ -226,14 +246,14 @@ func TestCheckpointRefused(t *testing.T) {
 		want string
 	}{
 		{"something else", []byte("a diary, years of it, that must not be written over"), "this is no checkpoint of locklab"},
-		{"the title alone", good[:len("locklab checkpoint 1\n")], "it was cut off or changed"},
-		{"its first half", good[:len(good)/2], "it was cut off or changed"},
-		{"all but the last byte", good[:len(good)-1], "it was cut off or changed"},
+		{"the title alone", good[:len("locklab checkpoint 2\n")], "it was cut off or changed"},
+		{"half of its first segment", good[:first/2], "it was cut off or changed"},
+		{"all but the last byte of it", good[:first-1], "it was cut off or changed"},
 		{"one bit changed", flipped, "it was cut off or changed"},
-		{"another format", sealed("checkpoint 1", "checkpoint 2"), `it is of the format "2", and this is "1"`},
+		{"another format", sealed("checkpoint 2", "checkpoint 1"), `it is of the format "1", and this is "2"`},
 		{"another search", sealed("token clients=2", "setnx clients=3"), `it is of the search "setnx clients=3`},
 		{"another program", sealed("build ", "build 0"), `it is of the program "build 0`},
-		{"less than there should be", sealed(string(good[len(good)-crc32.Size-20:len(good)-crc32.Size]), ""), "it cannot be read"},
+		{"less than there should be", u.pack(t, u.body[:len(u.body)-20]), "it cannot be read"},
 	} {
 		if err := os.WriteFile(file, f.text, 0o600); err != nil {
 			t.Fatal(err)
@@ -293,7 +313,7 @@ func TestCheckpointInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	const lock, bounds = "token", "clients=2,attempts=1,ttl=9s,budget=crash=1"
-	restore := explore.SaveAlways()
+	restore := explore.SaveAlways(64)
 	defer restore()
 	a := &attempt{Context: t.Context(), file: file}
 	a.try = func() {

@@ -6,25 +6,23 @@ import (
 )
 
 // A search that is killed loses less than a minute, or a tenth of the time that it took,
-// also where saving takes long; and at most half of the time is spent on saving.
+// unless one write takes half of that; and at most half of the time is spent on saving.
 func TestSavesOftenEnough(t *testing.T) {
 	for _, cost := range []time.Duration{0, time.Second, 8 * time.Second, 25 * time.Second, 2 * time.Minute} {
 		now := time.Unix(0, 0)
-		k := &checkpointer{Checkpoint: Checkpoint{Now: func() time.Time { return now }}, began: now, ended: now}
-		k.last.at = now
-		const layer = 4 * time.Second
+		k := &checkpointer{Checkpoint: Checkpoint{Now: func() time.Time { return now }}, began: now, last: now}
+		const batch = 4 * time.Second
 		safe, saving := now, time.Duration(0) // since when work would be lost
 		for now.Sub(k.began) < 6*time.Hour {
-			k.layer = layer
-			if k.due(0) {
+			if k.due() {
 				now = now.Add(cost)
 				saving += cost
-				if lost, most := now.Sub(safe), loss(now.Sub(k.began)); lost > max(most, 2*cost+2*layer) {
+				if lost, most := now.Sub(safe), loss(now.Sub(k.began)); lost > max(most, 2*cost+batch) {
 					t.Fatalf("saving takes %v: after %v a kill loses %v", cost, now.Sub(k.began), lost)
 				}
-				safe, k.last = now, save{at: now, filling: cost} // it stood still meanwhile
+				safe, k.last, k.took, k.report.Has = now, now, cost, 1 // it stood still meanwhile
 			}
-			now = now.Add(layer)
+			now = now.Add(batch)
 		}
 		if all := now.Sub(k.began); saving > all/2 {
 			t.Errorf("saving takes %v: %v of %v were spent on it", cost, saving, all)

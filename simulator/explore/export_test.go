@@ -1,10 +1,11 @@
 package explore
 
-// SaveAlways makes searches save at every layer, until restore is called.
-func SaveAlways() (restore func()) {
-	before := share
-	share = 0
-	return func() { share = before }
+// SaveAlways makes searches save at every layer, and within one after each so many arcs,
+// until restore is called.
+func SaveAlways(arcs int) (restore func()) {
+	before := batchSize
+	always, batchSize = true, arcs
+	return func() { always, batchSize = false, before }
 }
 
 // SetLimits sets lower limits of the numbers that searches give, until restore is called.

@@ -23,7 +23,8 @@ type batch struct {
 	arcs      []arc
 }
 
-const batchSize = 1 << 12
+// batchSize is so many arcs. It is a variable for tests.
+var batchSize = 1 << 12
 
 func (b *batch) add(words []uint32, a arc) {
 	a.at = b.at
@@ -43,14 +44,15 @@ func (b *batch) clear() { b.words, b.arcs = b.words[:0], b.arcs[:0] }
 type layerWriter struct {
 	*visited
 	before        int // states visited when the layer began
-	size          int // states of the layer
+	place         int // and how many of them are of the same layer, visited before
+	size          int // states of the layer that are to be visited
 	filled, empty chan *batch
 	entering      sync.WaitGroup
 }
 
 // open begins a layer of so many states.
 func (v *visited) open(size int) *layerWriter {
-	w := &layerWriter{visited: v, before: v.expanded, size: size}
+	w := &layerWriter{visited: v, before: v.expanded, place: v.place, size: size}
 	if size < 1<<9 {
 		return w
 	}
@@ -86,14 +88,30 @@ func (w *layerWriter) write(b *batch) {
 	w.filled <- b
 }
 
+// reach waits until all that was written is entered, which is what follows from the first
+// n states. No batch may be in use.
+func (w *layerWriter) reach(n int) {
+	if w.filled != nil {
+		for range w.batches {
+			defer func(b *batch) { w.empty <- b }(<-w.empty)
+		}
+	}
+	w.visitedTo(n)
+}
+
+func (w *layerWriter) visitedTo(n int) {
+	if !w.stopped.Load() {
+		w.expanded, w.visited.place = w.before+n, w.place+n
+	}
+}
+
 // close ends the layer. all: every state of it was visited.
 func (w *layerWriter) close(all bool) {
 	if w.filled != nil {
 		close(w.filled)
 		w.entering.Wait()
 	}
-	if all && !w.stopped.Load() {
-		w.expanded = w.before + w.size
-		w.shortened = w.shortened[:0]
+	if all {
+		w.visitedTo(w.size)
 	}
 }

@@ -27,7 +27,7 @@ type search struct {
 	cur         []uint32  // the state that is visited, with every client under its own number
 	moves       []move    // of cur
 	noReduction bool      // without reduction
-	before      *snapshot // of the search before the layer; nil: it is not needed
+	last        *snapshot // of where the search could be saved last; nil: there is none
 }
 
 func newSearch(sim *simulator.Simulator, opt Options) *search {
@@ -45,7 +45,7 @@ func (s *search) run(ctx context.Context, k *checkpointer) error {
 		}
 	}
 	for {
-		if err := k.before(s); err != nil {
+		if err := k.at(s); err != nil {
 			return err
 		}
 		layer := v.layer()
@@ -55,7 +55,7 @@ func (s *search) run(ctx context.Context, k *checkpointer) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.visit(ctx, layer); err != nil {
+		if err := s.visit(ctx, layer, k); err != nil {
 			return err
 		}
 	}
@@ -77,10 +77,10 @@ func (s *search) takeStart(w simulator.World) error {
 }
 
 // visit makes every choice of every state of a layer.
-func (s *search) visit(ctx context.Context, layer []uint32) error {
+func (s *search) visit(ctx context.Context, layer []uint32, k *checkpointer) error {
 	states := s.visited.states.view()
 	writer := s.visited.open(len(layer))
-	err := s.visitAll(ctx, layer, states, writer)
+	err := s.visitAll(ctx, layer, states, writer, k)
 	if s.out != nil {
 		s.out.histories = s.sim.Histories()
 		writer.write(s.out)
@@ -92,7 +92,7 @@ func (s *search) visit(ctx context.Context, layer []uint32) error {
 	return err
 }
 
-func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, writer *layerWriter) error {
+func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, writer *layerWriter, k *checkpointer) error {
 	absolute, waits, abandons := s.sim.ReadsClock(), s.sim.SendsWait(), s.sim.Abandons()
 	s.out = writer.emptyBatch()
 	for i, id := range layer {
@@ -117,11 +117,15 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, wr
 		}
 		s.out.histories = s.sim.Histories()
 		writer.write(s.out)
+		s.out = nil
+		if stop := ctx.Err(); stop != nil || k.due() {
+			writer.reach(i + 1)
+			if err := errors.Join(stop, k.at(s)); err != nil {
+				return err
+			}
+		}
 		if s.out = writer.emptyBatch(); s.out == nil {
 			return nil
-		}
-		if err := ctx.Err(); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// snapshot is the state of a search before a layer. Tables and states only grow, so
-// their sizes suffice.
+// snapshot is the state of a search before a layer or within one. Tables and states only
+// grow, so their sizes suffice.
 type snapshot struct {
 	sim     simulator.TableSizes
 	clients []int // lengths of the tables
@@ -19,18 +19,19 @@ type snapshot struct {
 	causes, events, choices int
 
 	tally
-	states int
-	queue  []level
-	found  map[finding]discovery
+	states    int
+	shortened int // of visited.shortened
+	found     map[finding]discovery
 }
 
-// snapshot is that of the search now. No layer may be under way.
+// snapshot is that of the search now. What follows from the states up to v.place must be
+// entered, and nothing else.
 func (s *search) snapshot() *snapshot {
 	v := s.visited
 	m := &snapshot{
 		sim: s.sim.TableSizes(), nodes: len(s.nodeTab.keys), rest: len(s.restTab.keys), judges: len(s.judgeTab.keys),
 		times: len(s.times.keys), causes: len(s.causes), events: len(s.events), choices: len(s.choices),
-		tally: v.tally, states: v.states.n, queue: slices.Clone(v.queue), found: map[finding]discovery{},
+		tally: v.tally, states: v.states.n, shortened: len(v.shortened), found: map[finding]discovery{},
 	}
 	for c := range s.clientTab {
 		m.clients = append(m.clients, len(s.clientTab[c].keys))
@@ -42,34 +43,34 @@ func (s *search) snapshot() *snapshot {
 	return m
 }
 
-// rewind takes v back to a snapshot from before the present layer. Nothing may be
-// entered afterwards.
+// rewind undoes what happened since a snapshot to the states that there were then.
+// Nothing may be entered afterwards.
 func (v *visited) rewind(m *snapshot) {
-	for _, w := range slices.Backward(v.shortened) {
+	for _, w := range slices.Backward(v.shortened[m.shortened:]) {
 		v.states.shorten(w.id, w.parent, w.via, w.depth)
-		for i := range m.queue {
-			delete(m.queue[i].moved, w.id)
-		}
 	}
-	v.tally, v.states.n, v.queue = m.tally, m.states, m.queue
-	v.found = map[finding]*discovery{}
-	for f, d := range m.found {
-		v.found[f] = &d
-	}
+	v.shortened = v.shortened[:m.shortened]
 }
 
-// save writes the search as of m, to which visited has been taken back.
-func (s *search) save(w *codec.Writer, m *snapshot) {
-	w.Put(s.choices[:m.choices], s.causes[:m.causes], s.events[:m.events], s.times.keys[:m.times])
-	for c, n := range m.clients {
-		w.Put(s.clientTab[c].keys[:n])
-	}
-	w.Put(s.nodeTab.keys[:m.nodes], s.restTab.keys[:m.rest], s.judgeTab.keys[:m.judges])
-	s.visited.save(w)
+// saved is called when what was shortened before a snapshot is saved.
+func (v *visited) saved(m *snapshot) {
+	v.shortened = slices.Delete(v.shortened, 0, m.shortened)
+	m.shortened = 0
 }
 
-// load reads what save wrote into a new search.
-func (s *search) load(r *codec.Reader) error {
+// save writes what the search had at to, and not yet at from.
+func (s *search) save(w *codec.Writer, from, to *snapshot) {
+	s.sim.Save(w, from.sim, to.sim)
+	w.Put(s.choices[from.choices:to.choices], s.causes[from.causes:to.causes], s.events[from.events:to.events], s.times.keys[from.times:to.times])
+	for c, n := range to.clients {
+		w.Put(s.clientTab[c].keys[from.clients[c]:n])
+	}
+	w.Put(s.nodeTab.keys[from.nodes:to.nodes], s.restTab.keys[from.rest:to.rest], s.judgeTab.keys[from.judges:to.judges])
+	s.visited.save(w, from, to)
+}
+
+// load reads what save wrote into a search that has what it had at from.
+func (s *search) load(r *codec.Reader, from *snapshot) error {
 	var (
 		choices []simulator.Choice
 		causes  [][]string
@@ -83,34 +84,34 @@ func (s *search) load(r *codec.Reader) error {
 	sound := true
 	r.Get(&choices, &causes, &events, &times)
 	for i, c := range choices {
-		sound = sound && s.hasChoice(c) && int(s.choice(c)) == i
+		sound = sound && s.hasChoice(c) && int(s.choice(c)) == from.choices+i
 	}
 	for i, c := range causes {
-		sound = sound && int(s.numberCauses(c)) == i
+		sound = sound && int(s.numberCauses(c)) == from.causes+i
 	}
 	for i, e := range events {
-		sound = sound && s.hasEvents(e) && int(s.numberEvents(e)) == i
+		sound = sound && s.hasEvents(e) && int(s.numberEvents(e)) == from.events+i
 	}
 	for i, d := range times {
-		sound = sound && int(s.timeID(d)) == i
+		sound = sound && int(s.timeID(d)) == from.times+i
 	}
 	for c := range s.clientTab {
 		r.Get(&parts)
 		for i, p := range parts {
-			sound = sound && s.sim.CheckClient(c+1, &p) == nil && int(s.clientPart(c, p)) == i
+			sound = sound && s.sim.CheckClient(c+1, &p) == nil && int(s.clientPart(c, p)) == from.clients[c]+i
 		}
 	}
 	r.Get(&nodes, &rest, &judges)
 	for i, p := range nodes {
-		sound = sound && s.sim.CheckNode(&p) == nil && int(s.nodePart(p)) == i
+		sound = sound && s.sim.CheckNode(&p) == nil && int(s.nodePart(p)) == from.nodes+i
 	}
 	for i, p := range rest {
-		sound = sound && s.sim.CheckRest(&p) == nil && int(s.restPart(p)) == i
+		sound = sound && s.sim.CheckRest(&p) == nil && int(s.restPart(p)) == from.rest+i
 	}
 	for i, v := range judges {
-		sound = sound && int(s.judges(v)) == i
+		sound = sound && int(s.judges(v)) == from.judges+i
 	}
-	if r.Err() == nil && (!sound || len(s.choices) != len(choices) || s.numbers.full != nil) {
+	if r.Err() == nil && (!sound || len(s.choices) != from.choices+len(choices) || s.numbers.full != nil) {
 		return errUnsound
 	}
 	if err := s.visited.load(r); err != nil {
@@ -125,85 +126,145 @@ type savedDiscovery struct {
 	discovery
 }
 
-func (v *visited) save(w *codec.Writer) {
-	v.states.save(w)
-	w.Put(v.tally, len(v.queue))
-	for i := range v.queue {
-		q := &v.queue[i]
-		var moved []uint32
-		for _, id := range q.below {
-			if q.moved[id] {
-				moved = append(moved, id)
-			}
-		}
-		w.Put(q.below, q.own, moved)
+func (v *visited) save(w *codec.Writer, from, to *snapshot) {
+	v.states.save(w, from.states, to.states)
+	var shortened []way
+	for _, old := range v.shortened[:to.shortened] {
+		id := old.id
+		shortened = append(shortened, way{id, v.states.parent(id), v.states.depth(id), v.states.via(id), old.states})
 	}
 	var found []savedDiscovery
-	for _, f := range slices.SortedFunc(maps.Keys(v.found), finding.compare) {
-		found = append(found, savedDiscovery{f, *v.found[f]})
+	for _, f := range slices.SortedFunc(maps.Keys(to.found), finding.compare) {
+		found = append(found, savedDiscovery{f, to.found[f]})
 	}
-	w.Put(found)
+	w.Put(shortened, to.tally, found)
 }
 
+// load reads what save wrote. It adds to shortened, and leaves the queue and the index of
+// the states to be made (see requeue).
 func (v *visited) load(r *codec.Reader) error {
 	if err := v.states.load(r); err != nil {
 		return err
 	}
-	var levels int
-	r.Get(&v.tally, &levels)
-	for range levels {
-		q, moved := level{}, []uint32(nil)
-		r.Get(&q.below, &q.own, &moved)
-		for _, id := range moved {
-			if q.moved == nil {
-				q.moved = map[uint32]bool{}
-			}
-			q.moved[id] = true
-		}
-		if r.Err() != nil {
-			return r.Err()
-		}
-		v.queue = append(v.queue, q)
-	}
+	var shortened []way
 	var found []savedDiscovery
-	r.Get(&found)
+	r.Get(&shortened, &v.tally, &found)
+	for _, w := range shortened {
+		if int(w.id) >= v.states.n {
+			return errUnsound
+		}
+		v.states.shorten(w.id, w.parent, w.via, w.depth)
+	}
+	v.shortened = append(v.shortened, shortened...)
 	for _, f := range found {
 		v.found[f.finding] = &f.discovery
 	}
 	return r.Err()
 }
 
-func (s *store) save(w *codec.Writer) {
-	w.Put(s.n)
-	for left, i := s.n, 0; left > 0; i++ {
-		b, n := &s.blocks[i], min(left, blockSize)
-		w.Put(b.words[:n*s.width], b.parent[:n], b.via[:n], b.depth[:n])
-		left -= n
+// save writes the states from a number on, to another.
+func (s *store) save(w *codec.Writer, from, to int) {
+	w.Put(from, to)
+	for from < to {
+		b, i, n := s.piece(from, to)
+		w.Put(b.words[i*s.width:n*s.width], b.parent[i:n], b.via[i:n], b.depth[i:n])
+		from += n - i
 	}
 }
 
+// piece is where the states are of a block from a number on, to another at most.
+func (s *store) piece(from, to int) (b *block, i, n int) {
+	i = from & (blockSize - 1)
+	return &s.blocks[from>>blockBits], i, min(i+to-from, blockSize)
+}
+
 func (s *store) load(r *codec.Reader) error {
-	n := 0
-	r.Get(&n)
-	if n < 1 || n > maxStates+1<<20 {
+	var from, to int
+	r.Get(&from, &to)
+	if from != s.n || to < max(s.n, 1) || to > maxStates+1<<20 {
 		return errUnsound
 	}
-	for ; s.n < n && r.Err() == nil; s.n = min(n, s.n+blockSize) {
-		b, here := newBlock(s.width), min(n-s.n, blockSize)
-		words, parent, via, depth := b.words, b.parent, b.via, b.depth
+	for s.n < to && r.Err() == nil {
+		if s.n&(blockSize-1) == 0 {
+			s.blocks = append(s.blocks, newBlock(s.width))
+		}
+		b, i, n := s.piece(s.n, to)
+		words, parent, via, depth := b.words[i*s.width:i*s.width:n*s.width], b.parent[i:i:n], b.via[i:i:n], b.depth[i:i:n]
 		r.Get(&words, &parent, &via, &depth) // into the block itself
-		if r.Err() == nil && (len(words) != here*s.width || len(parent) != here || len(via) != here || len(depth) != here) {
+		if r.Err() == nil && (len(words) != (n-i)*s.width || len(parent) != n-i || len(via) != n-i || len(depth) != n-i) {
 			return errUnsound
 		}
-		s.blocks = append(s.blocks, b)
+		s.n += n - i
 	}
-	if r.Err() != nil {
-		return r.Err()
-	}
+	return r.Err()
+}
+
+// indexAll makes the index of all states.
+func (s *store) indexAll() {
 	size := len(s.index)
 	for s.n*5 > size*4 {
 		size *= 2
 	}
 	s.reindex(size)
-	return nil
+}
+
+// requeue makes the queue of a search that was loaded, whose states are sound. The states
+// stand in the order in which they were reached, so that is their order in the queue; one
+// that was shortened stands where it was then. present is the layer that is visited.
+func (s *search) requeue() (present []uint32, err error) {
+	v, moved := s.visited, make([]bool, s.visited.states.n)
+	before := uint32(0)
+	for _, w := range v.shortened {
+		if w.id == 0 || moved[w.id] || w.states <= w.id || w.states < before || int(w.states) > v.states.n || s.faultIn(v.states.via(w.id)) != 0 {
+			return nil, errUnsound
+		}
+		moved[w.id], before = true, w.states
+	}
+	shortened := v.shortened
+	for id := range uint32(v.states.n) {
+		for ; len(shortened) > 0 && shortened[0].states == id; shortened = shortened[1:] {
+			v.requeue(shortened[0].id, s.faultsOf(shortened[0].id), false)
+		}
+		if !moved[id] {
+			v.requeue(id, s.faultsOf(id), id > 0 && s.faultIn(v.states.via(id)) != 0)
+		}
+	}
+	for _, w := range shortened { // when all states were reached
+		v.requeue(w.id, s.faultsOf(w.id), false)
+	}
+	v.shortened = nil
+	for i := range v.queue {
+		q := &v.queue[i]
+		for _, list := range [][]uint32{q.below, q.own} {
+			if !slices.IsSortedFunc(list, func(a, b uint32) int { return int(v.states.depth(a)) - int(v.states.depth(b)) }) {
+				return nil, errUnsound
+			}
+		}
+	}
+	if v.spent < 0 || v.spent >= len(v.queue) {
+		return nil, errUnsound
+	}
+	q := &v.queue[v.spent]
+	if q.depth(v.states) == v.depth {
+		present = q.take(v.states, v.depth)
+	}
+	if v.place < 0 || v.place > len(present) {
+		return nil, errUnsound
+	}
+	q.own = append(slices.Clone(present[v.place:]), q.own...)
+	return present, nil
+}
+
+// requeue puts a state into the queue of its faults, unless its layer is done.
+func (v *visited) requeue(id uint32, faults int, byFault bool) {
+	for len(v.queue) <= faults {
+		v.queue = append(v.queue, level{})
+	}
+	switch q := &v.queue[faults]; {
+	case faults < v.spent || faults == v.spent && int(v.states.depth(id)) < v.depth:
+	case byFault:
+		q.below = append(q.below, id)
+	default:
+		q.own = append(q.own, id)
+	}
 }

@@ -12,8 +12,8 @@ import (
 
 // A checkpoint whose checksum fits may still have been altered. What follows from other
 // things in it is checked against them: every number names an entry, every state is one
-// step after the one that it was reached from, and those that wait are exactly those that
-// were not visited. A sample of the states is computed again from the lock's code. What
+// step after the one that it was reached from, and those that wait are made from those
+// that were not visited. A sample of the states is computed again from the lock's code. What
 // is counted only, and that nothing is missing among the verdicts found, cannot be
 // checked without the whole search.
 
@@ -50,7 +50,7 @@ func (k *checkpointer) checkResult() error {
 	if k.first == nil {
 		return nil
 	}
-	if !k.first.Limit.IsZero() {
+	if r := k.first; !r.Complete || !r.Limit.IsZero() || r.States < 1 || r.Transitions < r.States-1 || r.Open != 0 || r.Histories < 1 {
 		return errUnsound
 	}
 	for i := range k.first.Found {
@@ -75,17 +75,23 @@ func (w *Witness) counted() bool {
 // samples is how many states, and how many histories of each client, are computed again.
 const samples = 1 << 13
 
-// check checks a search that was loaded. start is the world in which every run begins.
+// check checks a search that was loaded, and makes what can be made from the rest. start is
+// the world in which every run begins.
 func (s *search) check(ctx context.Context, start simulator.World) error {
 	if err := s.checkStates(); err != nil {
 		return err
 	}
-	if err := s.checkWaiting(); err != nil {
+	present, err := s.requeue()
+	if err != nil {
 		return err
 	}
-	if err := s.checkFound(); err != nil {
+	if err := s.checkFigures(); err != nil {
 		return err
 	}
+	if err := s.checkFound(present[:s.visited.place]); err != nil {
+		return err
+	}
+	s.visited.states.indexAll()
 	if err := s.sim.CheckCode(samples / 8); err != nil {
 		return err
 	}
@@ -151,60 +157,40 @@ func (s *search) faultIn(choice uint16) int {
 	return 0
 }
 
-// wasVisited says whether a state belongs to a layer that is done.
-func (s *search) wasVisited(id uint32) bool {
-	v := s.visited
-	f := s.faultsOf(id)
-	return v.expanded > 0 && (f < v.spent || f == v.spent && int(v.states.depth(id)) <= v.depth)
+// isDone says whether a state belongs to a layer before the present one.
+func (s *search) isDone(id uint32) bool {
+	v, f := s.visited, s.faultsOf(id)
+	return f < v.spent || f == v.spent && int(v.states.depth(id)) < v.depth
 }
 
-// checkWaiting checks that the queue has every state that was not visited, once, and that
-// the counts of states are right.
-func (s *search) checkWaiting() error {
+// checkFigures checks the counts of states.
+func (s *search) checkFigures() error {
 	v := s.visited
-	visited, deepest := 0, 0
+	visited, deepest := v.place, 0
+	if visited > 0 {
+		deepest = v.depth
+	}
 	for id := range uint32(v.states.n) {
-		if s.wasVisited(id) {
+		if s.isDone(id) {
 			visited++
 			deepest = max(deepest, int(v.states.depth(id)))
 		}
 	}
-	if visited != v.expanded || deepest != v.deepest || len(v.triggered) > len(s.choices) || v.spent < 0 || v.transitions < v.states.n-1 {
-		return errUnsound
-	}
-	seen, waiting := make([]bool, v.states.n), 0
-	for level := range v.queue {
-		q := &v.queue[level]
-		for _, id := range q.below {
-			if int(id) >= v.states.n {
-				return errUnsound
-			}
-		}
-		stays := slices.DeleteFunc(slices.Clone(q.below), func(id uint32) bool { return q.moved[id] })
-		for _, list := range [][]uint32{stays, q.own} {
-			before := uint32(0)
-			for _, id := range list {
-				if int(id) >= v.states.n || seen[id] || s.wasVisited(id) || s.faultsOf(id) != level || v.states.depth(id) < before {
-					return errUnsound
-				}
-				seen[id], before = true, v.states.depth(id)
-				waiting++
-			}
-		}
-	}
-	if waiting != v.states.n-visited {
+	if visited != v.expanded || deepest != v.deepest || len(v.triggered) > len(s.choices) || v.transitions < v.states.n-1 {
 		return errUnsound
 	}
 	return nil
 }
 
-func (s *search) checkFound() error {
+// checkFound checks where the verdicts were found. visited are the states of the present
+// layer from which all that follows is entered.
+func (s *search) checkFound(visited []uint32) error {
 	v := s.visited
 	for f, d := range v.found {
 		switch {
 		case !slices.Contains(order, f.word) || int(f.cause) >= len(s.causes):
 			return errUnsound
-		case int(d.state) >= v.states.n || !s.wasVisited(d.state) || int(d.choice) >= len(s.choices):
+		case int(d.state) >= v.states.n || !s.isDone(d.state) && !slices.Contains(visited, d.state) || int(d.choice) >= len(s.choices):
 			return errUnsound
 		case d.steps != int(v.states.depth(d.state))+1 || d.par != s.faultsOf(d.state)+s.faultIn(d.choice):
 			return errUnsound

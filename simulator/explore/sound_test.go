@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,35 +21,66 @@ import (
 	"locklab/simulator/explore"
 )
 
-// A checkpoint taken apart: its three lines, and its values unpacked.
-type unpacked struct{ head, body []byte }
-
-func unpack(t testing.TB, file []byte) unpacked {
-	t.Helper()
-	end := 0
-	for range 3 {
-		end += bytes.IndexByte(file[end:], '\n') + 1
-	}
-	body, err := io.ReadAll(s2.NewReader(bytes.NewReader(file[end : len(file)-crc32.Size])))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return unpacked{file[:end], body}
+// A checkpoint taken apart: its three lines, and the values of its segments, unpacked, one
+// after the other.
+type unpacked struct {
+	head, body []byte
+	lengths    []int // of the segments, without the last one
 }
 
-// pack is the file again, with a checksum that fits.
+const segmentHead = 8 // bytes: the length
+
+// segments are the places in a file where its segments begin, and where the last one ends.
+func segments(file []byte) (places []int) {
+	at := 0
+	for range 3 {
+		at += bytes.IndexByte(file[at:], '\n') + 1
+	}
+	for places = append(places, at); at < len(file); places = append(places, at) {
+		at += segmentHead + int(binary.LittleEndian.Uint64(file[at:])) + crc32.Size
+	}
+	return places
+}
+
+func unpack(t testing.TB, file []byte) (u unpacked) {
+	t.Helper()
+	places := segments(file)
+	u.head = file[:places[0]]
+	for i, at := range places[:len(places)-1] {
+		body, err := io.ReadAll(s2.NewReader(bytes.NewReader(file[at+segmentHead : places[i+1]-crc32.Size])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u.body = append(u.body, body...); i < len(places)-2 {
+			u.lengths = append(u.lengths, len(body))
+		}
+	}
+	return u
+}
+
+// pack is the file again, with checksums that fit.
 func (u unpacked) pack(t testing.TB, body []byte) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	b.Write(u.head)
-	z := s2.NewWriter(&b, s2.WriterConcurrency(1))
-	if _, err := z.Write(body); err != nil {
-		t.Fatal(err)
+	file := bytes.Clone(u.head)
+	sum := crc32.MakeTable(crc32.Castagnoli)
+	all := crc32.Checksum(file, sum)
+	for _, n := range append(slices.Clone(u.lengths), len(body)) {
+		n = min(n, len(body))
+		var b bytes.Buffer
+		z := s2.NewWriter(&b, s2.WriterConcurrency(1))
+		if _, err := z.Write(body[:n]); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		body = body[n:]
+		length := binary.LittleEndian.AppendUint64(nil, uint64(b.Len()))
+		all = crc32.Update(crc32.Update(all, sum, b.Bytes()), sum, length)
+		file = append(append(file, length...), b.Bytes()...)
+		file = binary.BigEndian.AppendUint32(file, all)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return binary.BigEndian.AppendUint32(b.Bytes(), crc32.Checksum(b.Bytes(), crc32.MakeTable(crc32.Castagnoli)))
+	return file
 }
 
 // goOn searches on from a file with this content.

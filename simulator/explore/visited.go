@@ -27,7 +27,8 @@ type visited struct {
 	limit       text.Phrase // why there is enough, if there was no room for more
 	outOfMemory bool        // Options.MaxBytes is why there is enough
 	cutAt       uint32      // enough: the place in its layer of the last state whose arcs count
-	shortened   []way       // within the layer that is visited: the ways that were longer
+	kept        bool        // in a checkpoint
+	shortened   []way       // since it was saved last: the ways that were longer
 	checkpoint  Kept
 	batches     []*batch
 }
@@ -36,16 +37,18 @@ type visited struct {
 type tally struct {
 	spent int // faults of the layer that is visited
 	depth int // and its steps
+	place int // states of it, in their order, from which all that follows is entered
 
 	transitions, deepest, expanded int
 	histories                      int
 	triggered                      []bool // by choice: a fault that was injected
 }
 
-// way is how a state was first reached.
+// way is how a state was first reached, before it was reached by a shorter way.
 type way struct {
 	id, parent, depth uint32
 	via               uint16
+	states            uint32 // that there were then
 }
 
 // level is the states with the same number of faults that are still to be visited, in
@@ -89,6 +92,7 @@ func (v *visited) begin(words []uint32) {
 // layer takes out the states that are to be visited next: those with the fewest steps
 // among those with the fewest faults. nil: the search has ended.
 func (v *visited) layer() (ids []uint32) {
+	spent, depth := v.spent, v.depth
 	for ; v.spent < len(v.queue); v.spent++ {
 		q := &v.queue[v.spent]
 		v.depth = q.depth(v.states)
@@ -100,6 +104,9 @@ func (v *visited) layer() (ids []uint32) {
 			return nil
 		}
 		v.deepest = max(v.deepest, v.depth)
+		if v.spent != spent || v.depth != depth { // and not the rest of a layer
+			v.place = 0
+		}
 		return q.take(v.states, v.depth)
 	}
 	v.done = true
@@ -272,7 +279,9 @@ func (v *visited) discover(a *arc, par, steps int) {
 // before steps, so nothing has followed from it yet.
 func (v *visited) shorten(id uint32, a *arc, depth uint32) {
 	st := v.states
-	v.shortened = append(v.shortened, way{id, st.parent(id), st.depth(id), st.via(id)})
+	if v.kept {
+		v.shortened = append(v.shortened, way{id, st.parent(id), st.depth(id), st.via(id), uint32(st.n)})
+	}
 	st.shorten(id, a.from, a.via, depth)
 	q := &v.queue[v.spent]
 	if q.moved == nil {

@@ -131,10 +131,11 @@ type Kind[S comparable] interface {
 	Len() int
 	Clear()
 	Close()
-	// Save writes what the tables held at m, and Load reads that into empty tables,
-	// so that every number means the same.
+	// Save writes what the tables held at m and not yet at from, and Load reads that into
+	// tables that hold what went before, so that every number means the same. From zero
+	// on it is read into the tables of a run that has just begun.
 	Sizes() Sizes
-	Save(w *codec.Writer, m Sizes)
+	Save(w *codec.Writer, from, m Sizes)
 	Load(r *codec.Reader) error
 	// Has says whether what was read from a file names entries that the tables have: a
 	// state, the request of an operation, an answer.

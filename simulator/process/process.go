@@ -421,24 +421,23 @@ func (p *Process) waitsFor(ops *[MaxThreads]Op) string {
 	return s
 }
 
-// Save writes the first n entries.
-func (p *Process) Save(w *codec.Writer, n int) {
+// Save writes the first n entries without the first from.
+func (p *Process) Save(w *codec.Writer, from, n int) {
+	from = max(from, 1) // the program that has not begun: every process has it
 	w.Put(n)
-	for _, e := range p.entries[:n] {
+	for _, e := range p.entries[from:n] {
 		e.next, e.to = Observation{}, 0 // Load finds what follows from what went before
 		w.Put(e)
 	}
 }
 
-// Load reads what Save wrote into a process that has observed nothing.
+// Load reads what Save wrote into a process that has the entries before that.
 func (p *Process) Load(r *codec.Reader) error {
 	var n int
 	r.Get(&n)
-	for at := 0; at < n && r.Err() == nil; at++ {
+	for at := p.Len(); at < n && r.Err() == nil; at++ {
 		var e Entry
-		if r.Get(&e); at == 0 {
-			continue // the program that has not begun: every process has it
-		}
+		r.Get(&e)
 		if e.Parent > uint32(at) {
 			return fmt.Errorf("simulator: history %d of a client follows from a later one", at)
 		}

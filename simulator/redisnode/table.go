@@ -391,37 +391,37 @@ func (k *Kind) Sizes() (m node.Sizes) {
 	return m
 }
 
-// Save writes what the tables held at m. What commands do is computed again: it comes to
-// entries that the tables have.
-func (k *Kind) Save(w *codec.Writer, m node.Sizes) {
-	w.Put(m)
-	for _, s := range k.keyspaces[:m[0]] {
+// Save writes what the tables held at m and not yet at from. What commands do is computed
+// again: it comes to entries that the tables have.
+func (k *Kind) Save(w *codec.Writer, from, m node.Sizes) {
+	w.Put(from, m)
+	for _, s := range k.keyspaces[from[0]:m[0]] {
 		w.Put(s.keys, s.scripts, s.watches, s.subscribers)
 	}
-	for i := range m[1] {
+	for i := from[1]; i < m[1]; i++ {
 		w.Put(k.replies[i].resp)
 	}
-	for i := range m[2] {
+	for i := from[2]; i < m[2]; i++ {
 		w.Put(k.batches[i].on, k.batches[i].commands)
 	}
 }
 
 // Load reads what Save wrote.
 func (k *Kind) Load(r *codec.Reader) error {
-	var m node.Sizes
-	r.Get(&m)
+	var from, m node.Sizes
+	r.Get(&from, &m)
 	k.clocked = m[3] != 0
-	for i := 0; i < m[0] && r.Err() == nil; i++ {
+	for i := from[0]; i < m[0] && r.Err() == nil; i++ {
 		var s keyspace
 		r.Get(&s.keys, &s.scripts, &s.watches, &s.subscribers)
 		k.internKeyspace(newKeyspace(s.keys, s.scripts, s.watches...).withSubscribers(s.subscribers))
 	}
-	for i := 0; i < m[1] && r.Err() == nil; i++ {
+	for i := from[1]; i < m[1] && r.Err() == nil; i++ {
 		var resp string
 		r.Get(&resp)
 		k.internReply(resp)
 	}
-	for i := 0; i < m[2] && r.Err() == nil; i++ {
+	for i := from[2]; i < m[2] && r.Err() == nil; i++ {
 		var on connRef
 		var commands [][]string
 		r.Get(&on, &commands)

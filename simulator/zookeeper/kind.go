@@ -401,9 +401,10 @@ func (k *Kind) Sizes() world.Sizes {
 	return world.Sizes{len(k.contents), len(k.requests), len(k.answers), len(k.watches), len(k.memories)}
 }
 
-// Save writes what the tables held at m. What acts do is computed again.
-func (k *Kind) Save(w *codec.Writer, m world.Sizes) {
-	w.Put(m, k.contents[:m[0]], k.requests[:m[1]], k.answers[:m[2]], k.watches[:m[3]], k.memories[:m[4]])
+// Save writes what the tables held at m and not yet at from. What acts do is computed
+// again.
+func (k *Kind) Save(w *codec.Writer, from, m world.Sizes) {
+	w.Put(m, k.contents[from[0]:m[0]], k.requests[from[1]:m[1]], k.answers[from[2]:m[2]], k.watches[from[3]:m[3]], k.memories[from[4]:m[4]])
 }
 
 // Load reads what Save wrote, in the same order, so that everything gets its number
