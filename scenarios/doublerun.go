@@ -14,7 +14,7 @@ var doubleRun = race.Scenario{
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *race.Settings) { s.Clients, s.Skew = 3, race.Seconds(2) }),
 	Clients: func(s race.Settings) []race.Client {
-		job := race.Client{Work: s.Retry * 3 / 10, Run: (*race.ClientRun).TryOnce}
+		job := race.Client{Work: s.Retry * 3 / 10, Once: true}
 		late, same := job, job
 		late.Start, late.Skew = s.Skew, -s.Skew // on the full minute, by its own clock
 		same.Start = s.Retry / 10

@@ -45,6 +45,10 @@ func TestTextsAreComplete(t *testing.T) {
 			}
 		}
 	}
+	for _, why := range race.CodeReasons() {
+		wanted["na."+string(why)] = true
+		inBothLanguages(t, "na."+string(why))
+	}
 	for _, prefix := range []string{"scenario.", "na."} {
 		for _, key := range text.In("en").Keys(prefix) {
 			if !wanted[key] {

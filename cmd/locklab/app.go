@@ -58,12 +58,7 @@ func (a *app) sayLanguages() string { return text.Join(a.Langs()[0], "chart.list
 // guessLanguage chooses language and width before the flags are parsed, for help texts
 // and errors: by --lang, or else by the environment, and by the terminal.
 func (a *app) guessLanguage(args []string) {
-	locale := cmp.Or(a.getenv("LC_ALL"), a.getenv("LC_MESSAGES"), a.getenv("LANG"))
-	for _, lang := range text.Languages() {
-		if strings.HasPrefix(locale, lang) {
-			a.Lang = lang
-		}
-	}
+	a.Lang = cmp.Or(text.OfLocale(a.getenv), a.Lang)
 	for i, arg := range args {
 		lang, given := strings.CutPrefix(arg, "--lang=")
 		if arg == "--lang" && i+1 < len(args) {

@@ -13,6 +13,7 @@
 package text
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -60,6 +61,18 @@ func Chosen(lang string) []string {
 		return []string{lang}
 	}
 	return []string{fallback}
+}
+
+// OfLocale returns the language of a locale, as the environment names it; "": of none that
+// there is.
+func OfLocale(getenv func(string) string) string {
+	locale := cmp.Or(getenv("LC_ALL"), getenv("LC_MESSAGES"), getenv("LANG"))
+	for _, lang := range languages() {
+		if strings.HasPrefix(locale, lang) {
+			return lang
+		}
+	}
+	return ""
 }
 
 // A Catalogue is all texts of one language.

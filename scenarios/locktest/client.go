@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -20,17 +21,40 @@ import (
 // standard library's clock, timers, contexts, goroutines and any client library.
 type Client struct {
 	process  *bubble.Client
-	bounds   *Bounds
-	work     time.Duration // of a holder; see Resource.Write
+	plan     *plan
+	section  section
+	first    int           // of the servers, from 0: where its list of them begins
+	timeout  time.Duration // of the clients of Env; 0: usualTimeout
 	probe    bool
 	failures int // of the process, before the attempt
 	entered  bool
 	inside   bool
+	worked   bool // the section has taken its time
+	thrown   bool // the section has ended by an exception
 }
+
+// section is what a holder does.
+type section struct {
+	work  time.Duration // from the read to the write
+	tail  time.Duration // after the write
+	fails bool          // an exception after work: no write
+}
+
+// exception is what a section panics with that is to fail.
+type exception struct{}
 
 // Addr is the address of server n, from 1, for Dial. Bounds.Servers says how many there
 // are.
-func (c *Client) Addr(n int) string { return c.process.Addr(n) }
+func (c *Client) Addr(n int) string {
+	servers := c.plan.bounds.Servers
+	if n > servers {
+		c.plan.wanted.Store(int32(n))
+	}
+	if n >= 1 && n <= servers {
+		n = (n-1+c.first)%servers + 1
+	}
+	return c.process.Addr(n)
+}
 
 // Dial connects to one of the addresses of Addr. It is what redis.Options.Dialer of
 // go-redis, redigo's DialContextFunc and rueidis's DialCtxFn want.
@@ -50,16 +74,17 @@ func (c *Client) ID() int { return c.process.ID() }
 // that the search can use symmetry; random tokens of crypto/rand are as good.
 func (c *Client) Token() string { return c.process.Token() }
 
-// timeout is how long the clients of Env wait for an answer, as elsewhere in the lab.
-const timeout = 3 * time.Second
+// usualTimeout is how long the clients of Env wait for an answer, as elsewhere in the lab.
+const usualTimeout = 3 * time.Second
 
 // Env is what a lock of package lock wants: its Strategy then goes in as it is. The
 // tokens tell the search which client is which, so that it can use symmetry.
 func (c *Client) Env() lock.Env {
-	env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: c.bounds.TTL, Thread: fmt.Sprintf("c%d.0", c.ID())}
-	for n := range c.bounds.Servers {
+	c.plan.env.Store(true)
+	env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: c.plan.bounds.TTL, Thread: fmt.Sprintf("c%d.0", c.ID())}
+	for n := range c.plan.bounds.Servers {
 		env.Nodes = append(env.Nodes, redis.NewClient(&redis.Options{
-			Addr: c.Addr(n + 1), Dialer: c.Dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ReadTimeout: timeout,
+			Addr: c.Addr(n + 1), Dialer: c.Dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ReadTimeout: cmp.Or(c.timeout, usualTimeout),
 			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		}))
 	}
@@ -67,7 +92,8 @@ func (c *Client) Env() lock.Env {
 }
 
 // Critical is the critical section: to be called while the client believes that it has
-// the lock, once in an attempt. What follows it releases the lock.
+// the lock, once in an attempt. What follows it releases the lock. In some races it
+// panics, as business code does: what the client then does about the lock is its own.
 func (c *Client) Critical(work func(r *Resource)) { c.CriticalWithToken(0, work) }
 
 // CriticalWithToken is Critical of a lock that has given the client a fencing token,
@@ -83,9 +109,24 @@ func (c *Client) CriticalWithToken(token uint64, work func(r *Resource)) {
 	c.entered, c.inside = true, true
 	c.process.Record(history.Event{Kind: history.Enter, Token: token})
 	work(&Resource{c: c, token: token})
+	c.takeTime()
 	c.inside = false
 	c.process.Record(history.Event{Kind: history.Leave})
 	c.process.Record(history.Event{Kind: history.Release})
+}
+
+// takeTime lets the time pass that the section takes, once.
+func (c *Client) takeTime() {
+	if c.probe || c.worked {
+		return
+	}
+	c.worked = true
+	c.process.Ask(process.Op{Kind: process.Sleep, D: c.section.work})
+	if c.section.fails {
+		c.thrown = true
+		c.process.Record(history.Event{Kind: history.Leave, Note: history.Exception})
+		panic(exception{})
+	}
 }
 
 // Resource is what the lock protects: a register across the network that counts its
@@ -110,7 +151,7 @@ func (r *Resource) Read() int {
 	return r.base
 }
 
-// Write writes the resource, after the time that the client works (Bounds.Work). value
+// Write writes the resource, after the time that the client works. value
 // is one more than was read: the write builds on that. A write after a read that had no
 // answer does not happen.
 func (r *Resource) Write(value int) {
@@ -120,11 +161,11 @@ func (r *Resource) Write(value int) {
 	if r.c.probe {
 		return
 	}
-	r.c.process.Ask(process.Op{Kind: process.Sleep, D: r.c.work})
+	r.c.takeTime()
 	if r.failed {
 		return
 	}
 	s := r.c.process.Ask(process.Op{Kind: process.Write, Node: history.Resource, Base: int32(r.base), Token: r.token})
 	_ = s // a refusal is recorded by the resource
-	r.c.process.Ask(process.Op{Kind: process.Sleep})
+	r.c.process.Ask(process.Op{Kind: process.Sleep, D: r.c.section.tail})
 }

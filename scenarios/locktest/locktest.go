@@ -119,7 +119,7 @@ func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*p
 		t.Fatal("locktest: " + err.Error())
 	}
 	all := slices.Concat(claims...)
-	if err := checkClaims(all); err != nil {
+	if err := checkClaims(all, explore.Words()); err != nil {
 		t.Fatal("locktest: " + err.Error())
 	}
 	if all == nil {
@@ -127,15 +127,21 @@ func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*p
 			all = append(all, Claim{word: w})
 		}
 	}
+	settle(t)
+	if err := errors.Join(p.alone(), p.checkLease()); err != nil {
+		t.Fatal(p.explain(err))
+	}
+	return p, all
+}
+
+// settle makes t a test in which code can be searched.
+func settle(t *testing.T) {
+	t.Helper()
 	if err := seedable(t); err != nil {
 		t.Fatal("locktest: " + err.Error())
 	}
 	processors := runtime.GOMAXPROCS(1) // the order of goroutines is then nearly always the same
 	t.Cleanup(func() { runtime.GOMAXPROCS(processors) })
-	if err := p.alone(); err != nil {
-		t.Fatal(p.explain(err))
-	}
-	return p, all
 }
 
 // seedable says whether crypto/rand can be seeded for the test.
@@ -149,11 +155,12 @@ func seedable(t *testing.T) (err error) {
 	return nil
 }
 
-func checkClaims(claims []Claim) error {
+// checkClaims says what is wrong with claims, each about one of words.
+func checkClaims(claims []Claim, words []verdict.Word) error {
 	for i, c := range claims {
-		if !slices.Contains(explore.Words(), c.word) {
+		if !slices.Contains(words, c.word) {
 			var all []string
-			for _, w := range explore.Words() {
+			for _, w := range words {
 				all = append(all, string(w))
 			}
 			return fmt.Errorf("the claim about %q: a search looks for %s", c.word, strings.Join(all, ", "))

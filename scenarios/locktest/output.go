@@ -28,7 +28,7 @@ func (p *plan) broken(s *study.Search, w study.Witness, why string) string {
 	if err != nil {
 		return out + "its shortest witness could not be played again: " + err.Error()
 	}
-	return out + p.show(o) + "\n" + p.certificate(s) + "\n\nplay it again:\n  " + p.command(w.Trace)
+	return out + p.show(o) + "\n" + p.certificate(s) + "\n\nplay it again:\n  " + commandOf(p.t.Name(), w.Trace)
 }
 
 // certificate is what a search covered, and what it relies on.
@@ -48,10 +48,10 @@ func faultsOf(w study.Witness) string {
 	return fmt.Sprintf("no fault at all in %d steps", w.Steps)
 }
 
-// command is what plays a trace.
-func (p *plan) command(trace simulator.Trace) string {
+// commandOf is what plays a trace of a test.
+func commandOf(test string, trace simulator.Trace) string {
 	var parts []string
-	for _, name := range strings.Split(p.t.Name(), "/") {
+	for _, name := range strings.Split(test, "/") {
 		parts = append(parts, "^"+regexp.QuoteMeta(name)+"$")
 	}
 	return fmt.Sprintf("go test -run '%s' -v -locklab.replay=%s", strings.Join(parts, "/"), trace.Link())

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,6 +40,10 @@ type plan struct {
 	watch    bool   // the lines of the code are noted
 	once     bool   // nothing is compared: see bubble.Host.Once
 	hosts    []*bubble.Host
+	wanted   atomic.Int32  // the highest server that the code asked for in vain
+	env      atomic.Bool   // the code has called Env
+	lease    time.Duration // that one client alone has got; 0: one without an end
+	fences   bool          // it came with a fencing token
 }
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
@@ -139,7 +144,7 @@ func (p *plan) contender(b *explore.Bounds) func(*bubble.Client) {
 
 // attempt calls the code once, and records what it comes to.
 func (p *plan) attempt(c *bubble.Client, work time.Duration) {
-	one := &Client{process: c, bounds: &p.bounds, work: work, failures: c.Failures()}
+	one := &Client{process: c, plan: p, section: section{work: work}, failures: c.Failures()}
 	c.Record(history.Event{Kind: history.Acquire})
 	p.code(one)
 	one.ends("")
@@ -159,7 +164,7 @@ func (c *Client) ends(note string) {
 func (p *plan) probe(b *explore.Bounds) func(*bubble.Client) {
 	return func(c *bubble.Client) {
 		try := func(note string) (entered, answered bool) {
-			one := &Client{process: c, bounds: &p.bounds, probe: true, failures: c.Failures()}
+			one := &Client{process: c, plan: p, probe: true, failures: c.Failures()}
 			c.Record(history.Event{Kind: history.Acquire})
 			p.code(one)
 			answered = c.Failures() == one.failures
@@ -214,8 +219,9 @@ func (p *plan) searched(ctx context.Context) (s *study.Search, err error) {
 // alone plays one client without any fault. It must enter; the key that it writes is
 // the lock's.
 func (p *plan) alone() error {
-	var keys []string
+	var keys []string // that the code creates before it enters
 	entered := false
+	gone, lease := map[string]bool{}, map[string]time.Duration{} // after it has entered, and when it enters
 	err := p.untilTimed(func() error {
 		b, err := p.of()
 		if err != nil {
@@ -240,16 +246,30 @@ func (p *plan) alone() error {
 			for i := range events {
 				switch e := &events[i]; {
 				case e.Kind == history.Enter:
-					entered = true
-				case e.Kind == history.Change && e.Client > 0 && e.Before == "" && !entered && !slices.Contains(keys, e.Key):
-					keys = append(keys, e.Key)
+					entered, p.fences = true, p.fences || e.Token > 0
 				case e.Kind == history.Done:
 					return nil
+				case e.Kind != history.Change || e.Client == 0:
+				case e.After == "":
+					gone[e.Key] = entered
+				case !entered:
+					if e.Before == "" && !slices.Contains(keys, e.Key) {
+						keys = append(keys, e.Key)
+					}
+					lease[e.Key] = 0
+					if e.Until != history.Forever {
+						lease[e.Key] = (e.Until - e.At - time.Millisecond).Round(time.Millisecond) // it lives through the last one
+					}
 				}
 			}
 		}
 		return fmt.Errorf("one process alone, without any fault, does not come to an end within %d steps and %v of its time: a client that never ends. Let it stop trying when c.Context() ends, and give that a deadline", maxAlone, w.Now())
 	})
+	if len(keys) > 1 { // the lock is what is deleted when it is released; counters stay
+		if deleted := slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return !gone[k] }); len(deleted) == 1 {
+			keys = deleted
+		}
+	}
 	switch {
 	case err != nil:
 		return err
@@ -262,6 +282,15 @@ func (p *plan) alone() error {
 		return errors.New("the code writes no key before it enters: say which key it locks in Bounds.Key")
 	default:
 		return fmt.Errorf("the code writes the keys %q before it enters: say in Bounds.Key which of them the lock is", keys)
+	}
+	p.lease = lease[p.bounds.Key]
+	return nil
+}
+
+// checkLease compares the lease that the code has got with the one of the bounds.
+func (p *plan) checkLease() error {
+	if p.lease > 0 && p.lease != p.bounds.TTL {
+		return fmt.Errorf("Bounds.TTL is %v, and the key %q lives for %v when the code enters: give the lease that your code asks for", p.bounds.TTL, p.bounds.Key, p.lease)
 	}
 	return nil
 }

@@ -37,9 +37,12 @@ func Program(entry lock.Entry, s Settings, c Client, nodes int, fence bool) func
 		if fence && !entry.OnZooKeeper() { // a lease on ZooKeeper has a token of its own
 			a.Lock = lock.Fence(a.Lock, env)
 		}
-		if c.Run != nil {
+		switch {
+		case c.Run != nil:
 			c.Run(&a)
-		} else {
+		case c.Once:
+			a.TryOnce()
+		default:
 			a.AcquireWorkRelease()
 		}
 		process.Record(history.Event{Kind: history.Done})

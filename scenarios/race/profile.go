@@ -41,16 +41,18 @@ type Profile struct {
 // ProfileOf plays the lock with the standard numbers: a client that works for one and a
 // half leases and shuts down; a client that finds the lock of another that has crashed
 // in its acquire; a holder that tries everything that its lease offers; and Calm.
-func ProfileOf(entry lock.Entry) (Profile, error) {
+func ProfileOf(entry lock.Entry) (Profile, error) { return profileOf(entry, nil) }
+
+func profileOf(entry lock.Entry, code *Code) (Profile, error) {
 	p := Profile{Nodes: entry.Servers(), ZooKeeper: entry.OnZooKeeper()}
 	for _, sc := range profiled {
-		out, err := sc.PlayUnchecked(entry, sc.Settings)
+		out, err := sc.playUnchecked(entry, code.settings(sc.Settings), code)
 		if err != nil {
 			return p, err
 		}
-		p.observe(out.History)
+		p.observe(code.renamed(out.History))
 	}
-	out, err := Calm.PlayUnchecked(entry, Calm.Settings)
+	out, err := Calm.playUnchecked(entry, code.settings(Calm.Settings), code)
 	if err != nil {
 		return p, err
 	}

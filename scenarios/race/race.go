@@ -88,6 +88,7 @@ type Client struct {
 	// Run replaces ClientRun.AcquireWorkRelease, which is what the client does otherwise.
 	Run   func(a *ClientRun)
 	Fails bool // an exception after Work: no write and no release, but its process lives on
+	Once  bool // it does not try again after a refusal, as a scheduled job
 }
 
 // A Reason is a key of the catalogues of texts: na.<key> says why a race does not apply

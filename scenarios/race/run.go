@@ -1,6 +1,7 @@
 package race
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -38,7 +39,10 @@ func Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, error) {
 
 // A Runner plays many locks in many scenarios and observes the profile of each lock only
 // once. The zero Runner is ready; goroutines may share it. It tells locks apart by ID.
-type Runner struct{ profiles sync.Map }
+type Runner struct {
+	Code     *Code // plays in place of the lock that is given; nil: that lock plays
+	profiles sync.Map
+}
 
 // Play is the function of that name.
 func (r *Runner) Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, error) {
@@ -49,15 +53,20 @@ func (r *Runner) Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, erro
 	if err != nil {
 		return nil, err
 	}
-	if why := sc.WhyNotApplicable(p); why != "" {
+	if why := cmp.Or(r.Code.whyNotApplicable(sc, s), sc.WhyNotApplicable(p)); why != "" {
 		return sc.notApplicable(entry, s, why), nil
 	}
-	return sc.PlayUnchecked(entry, s)
+	return sc.playUnchecked(entry, s, r.Code)
+}
+
+// Prepare is Scenario.Prepare.
+func (r *Runner) Prepare(entry lock.Entry, sc Scenario, s Settings) (*Prepared, error) {
+	return sc.prepare(entry, s, r.Code)
 }
 
 // Profile is ProfileOf, remembered.
 func (r *Runner) Profile(entry lock.Entry) (Profile, error) {
-	known, _ := r.profiles.LoadOrStore(entry.ID, sync.OnceValues(func() (Profile, error) { return ProfileOf(entry) }))
+	known, _ := r.profiles.LoadOrStore(entry.ID, sync.OnceValues(func() (Profile, error) { return profileOf(entry, r.Code) }))
 	return known.(func() (Profile, error))()
 }
 
@@ -87,7 +96,11 @@ func (sc Scenario) notApplicable(entry lock.Entry, s Settings, why Reason) *Outc
 
 // PlayUnchecked plays a lock in the scenario, whether or not it applies to the lock.
 func (sc Scenario) PlayUnchecked(entry lock.Entry, s Settings) (*Outcome, error) {
-	p, err := sc.Prepare(entry, s)
+	return sc.playUnchecked(entry, s, nil)
+}
+
+func (sc Scenario) playUnchecked(entry lock.Entry, s Settings, code *Code) (*Outcome, error) {
+	p, err := sc.prepare(entry, s, code)
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +119,7 @@ type Prepared struct {
 	Clients   []Client             // the clients that play; Start may be changed between runs
 	Simulator *simulator.Simulator // with the clients' programs and the servers
 	Player    *schedule.Player     // plays runs on Simulator
+	code      *Code
 }
 
 // Close frees the simulator.
@@ -114,6 +128,10 @@ func (p *Prepared) Close() { p.Simulator.Close() }
 // Prepare builds the simulator. It depends on the settings that the clients' code sees
 // (TTL, Retry, the durations of the clients); the others may change from run to run.
 func (sc Scenario) Prepare(entry lock.Entry, s Settings) (*Prepared, error) {
+	return sc.prepare(entry, s, nil)
+}
+
+func (sc Scenario) prepare(entry lock.Entry, s Settings, code *Code) (*Prepared, error) {
 	budget, err := sc.budget(entry, s)
 	if err != nil {
 		return nil, err
@@ -124,9 +142,7 @@ func (sc Scenario) Prepare(entry lock.Entry, s Settings) (*Prepared, error) {
 	}
 	clients := sc.clients(s)
 	for _, c := range clients {
-		config.Clients = append(config.Clients, simulator.ClientConfig{
-			Program: Program(entry, s, c, entry.Servers(), sc.Guard == history.Fenced), Offset: c.Skew, PPM: c.PPM,
-		})
+		config.Clients = append(config.Clients, code.client(entry, s, c, sc.Guard == history.Fenced))
 	}
 	node := simulator.NodeConfig{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: sc.NodePPM}
 	config.Nodes = client.Servers(entry, s.TTL, node, entry.Nodes)
@@ -139,7 +155,7 @@ func (sc Scenario) Prepare(entry lock.Entry, s Settings) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Prepared{Entry: entry, Scenario: sc, Clients: clients, Simulator: sim, Player: schedule.NewPlayer(sim)}, nil
+	return &Prepared{entry, sc, clients, sim, schedule.NewPlayer(sim), code}, nil
 }
 
 // clients returns as many clients as the settings ask for.
@@ -160,7 +176,7 @@ func (p *Prepared) Options(s Settings) schedule.Options {
 		opt.Start = append(opt.Start, c.Start)
 	}
 	if p.Scenario.Script != nil {
-		opt.Script = RunTriggers(p.Scenario.Script(s, p.Entry.Servers()))
+		opt.Script = p.code.script(RunTriggers(p.Scenario.Script(s, p.Entry.Servers())))
 	}
 	return opt
 }
@@ -170,7 +186,7 @@ func (p *Prepared) Options(s Settings) schedule.Options {
 func (p *Prepared) History(run *schedule.Run, s Settings) *history.History {
 	return &history.History{
 		Strategy: p.Entry.ID, Scenario: p.Scenario.ID, Clients: len(p.Clients), Nodes: p.Entry.Servers(),
-		Key: client.Key, ZooKeeper: p.Entry.OnZooKeeper(), Holders: client.Holders(p.Entry, len(p.Clients)), TTL: s.TTL, Guard: p.Scenario.Guard, End: run.End, Horizon: run.Horizon, Events: MergeParallel(run.Events),
+		Key: p.code.key(), ZooKeeper: p.Entry.OnZooKeeper(), Holders: client.Holders(p.Entry, len(p.Clients)), TTL: s.TTL, Guard: p.Scenario.Guard, End: run.End, Horizon: run.Horizon, Events: MergeParallel(run.Events),
 	}
 }
 
@@ -182,7 +198,7 @@ func (p *Prepared) Outcome(run *schedule.Run, s Settings) *Outcome {
 		Judgement: verdict.Judge(h),
 		Trace:     simulator.Trace{Strategy: p.Entry.ID, Scenario: p.Scenario.ID, Settings: s.String(), Choices: run.Choices},
 	}
-	o.Reached = p.Scenario.Triggered == nil || p.Scenario.Triggered(h)
+	o.Reached = p.Scenario.Triggered == nil || p.Scenario.Triggered(p.code.renamed(h))
 	o.Verdicts = verdict.Settle(o.Judgement, o.Reached && o.Judgement.Contended, true)
 	return o
 }

@@ -94,6 +94,11 @@ func (h *Host) start(extra time.Duration) *execution {
 // agent is the root of the bubble. It does what it is told, waits until all of the code
 // waits, and reports.
 func (x *execution) agent(*testing.T) {
+	at := clock.Epoch // so that the code and the servers are of the same date
+	if x.h.Timed {
+		at = at.Add(-early)
+	}
+	time.Sleep(time.Until(at))
 	x.start, x.bubble = time.Now(), bubble()
 	x.signal = make(chan struct{}, 1)
 	for do := range x.orders {

@@ -1,0 +1,354 @@
+package locktest
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/reports/text"
+	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/simulator"
+	"locklab/simulator/bubble"
+	"locklab/simulator/history"
+	"locklab/simulator/process"
+	"locklab/simulator/schedule"
+	"locklab/simulator/verdict"
+)
+
+// Race plays one of the lab's races with the code in place of a lock of the list:
+// "gc-pause", or by its number "R18"; locklab list scenarios names them. A race is one
+// run: a script of faults and a timetable of clients, each of which calls client until
+// it has entered. Its numbers are in parts of the lease that the code asks for, which is
+// observed, as is the number of servers.
+//
+// Holds claims that a verdict does not come about in the race, Breaks that it does, with
+// so many faults injected. Without a claim the run is logged, and nothing can fail. A
+// race that wants what the code does not show, such as a renewal by hand, does not apply
+// to it: then the test is skipped, with the reason, or fails if it claims something.
+//
+// For client the rules of [Check] hold, and Race is not for parallel tests either.
+func Race(t *testing.T, client func(*Client), name string, claims ...[]Claim) {
+	t.Helper()
+	sc, err := scenarios.ByName(name)
+	if err != nil {
+		t.Fatal("locktest: " + say(err))
+	}
+	all := slices.Concat(claims...)
+	if err := checkClaims(all, raceWords()); err != nil {
+		t.Fatal("locktest: " + say(err))
+	}
+	r := newRacer(t, client)
+	o, err := r.play(sc)
+	if err != nil {
+		t.Fatal(r.explain(err))
+	}
+	if len(all) == 0 {
+		r.log(t, o)
+		return
+	}
+	for _, c := range all {
+		t.Run(string(c.word), func(t *testing.T) { r.judge(t, o, c) })
+	}
+}
+
+// Races plays all races of the lab, as [Race] does, each as a sub-test, and logs the
+// table of what the code comes to. Claims can only be Holds, and are about every race.
+// Races that do not apply are skipped.
+func Races(t *testing.T, client func(*Client), claims ...[]Claim) {
+	t.Helper()
+	all := slices.Concat(claims...)
+	err := checkClaims(all, raceWords())
+	for _, c := range all {
+		if c.breaks && err == nil {
+			err = text.Errorf("locktest.races.breaks", "verdict", c.word)
+		}
+	}
+	if err != nil {
+		t.Fatal("locktest: " + say(err))
+	}
+	r := newRacer(t, client)
+	var table []*race.Outcome
+	r.each = true
+	for _, sc := range scenarios.All() {
+		o, err := r.play(sc)
+		if other := (*otherRaceError)(nil); errors.As(err, &other) {
+			continue // -locklab.replay plays one
+		}
+		if err != nil {
+			t.Fatalf("%s %s: %s", sc.Race, sc.ID, r.explain(err))
+		}
+		table = append(table, o)
+	}
+	for _, o := range table {
+		t.Run(o.Scenario.ID, func(t *testing.T) {
+			if o.NotApplicable != "" {
+				t.Skip(whyNotApplicable(o))
+			}
+			for _, c := range all {
+				if slices.Contains(o.Verdicts, c.word) {
+					r.judge(t, o, c)
+				}
+			}
+			if !t.Failed() {
+				r.log(t, o)
+			}
+		})
+	}
+	t.Log("\n" + raceTable(table))
+}
+
+// raceWords are the verdicts that a race can come to.
+func raceWords() []verdict.Word {
+	return []verdict.Word{
+		verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved,
+	}
+}
+
+// A racer plays the races of one test.
+type racer struct {
+	*plan
+	runner race.Runner
+	each   bool // every race is a sub-test
+}
+
+// newRacer plays the code alone and finds how many servers it asks, what it locks and for
+// how long. A lock without a lease is played with the races' own numbers.
+func newRacer(t *testing.T, client func(*Client)) *racer {
+	t.Helper()
+	settle(t)
+	servers := 1
+	for {
+		p, err := newPlan(t, Bounds{Clients: 2, TTL: briefly, Servers: servers}, client)
+		if err == nil {
+			err = p.alone()
+		}
+		if n := int(p.wanted.Load()); n > servers && n <= simulator.MaxNodes {
+			servers = max(n, 3) // two are no quorum of more than one
+			continue
+		}
+		if err != nil {
+			t.Fatal(p.explain(err))
+		}
+		if p.env.Load() && p.lease == briefly { // it asks for what it is told
+			p.lease = race.Standard().TTL
+		}
+		r := &racer{plan: p}
+		r.entry.TTL = p.lease
+		if p.lease == 0 {
+			r.entry.TTL = race.Standard().TTL
+		}
+		p.bounds.TTL, p.timed = r.entry.TTL, true
+		r.runner.Code = &race.Code{Key: p.bounds.Key, TTL: p.lease, Fences: p.fences, Client: r.client}
+		return r
+	}
+}
+
+// briefly is a lease of which a holder works for two fifths, while it is observed: not
+// longer than what the code really asks for.
+const briefly = 10 * time.Millisecond
+
+// client is a client of a race.
+func (r *racer) client(s race.Settings, spec race.Client) simulator.ClientConfig {
+	return r.plan.client(func(c *bubble.Client) {
+		for !r.attemptOf(c, spec, s.Timeout) && !spec.Once {
+			c.Ask(process.Op{Kind: process.Sleep, D: spec.Retry})
+		}
+		c.Record(history.Event{Kind: history.Done})
+	})
+}
+
+// attemptOf calls the code once for a client of a race, and says whether it has entered.
+func (r *racer) attemptOf(c *bubble.Client, spec race.Client, timeout time.Duration) (entered bool) {
+	one := &Client{
+		process: c, plan: r.plan, failures: c.Failures(), first: spec.First,
+		section: section{spec.Work, spec.Tail, spec.Fails}, timeout: timeout,
+	}
+	c.Record(history.Event{Kind: history.Acquire})
+	r.call(one)
+	if !one.thrown {
+		one.ends("")
+	}
+	return one.entered
+}
+
+// call calls the code. An exception of its section goes through the code and ends here,
+// as it ends in the handler of a request: the process lives on.
+func (r *racer) call(one *Client) {
+	defer func() {
+		if one.thrown {
+			recover()
+		}
+	}()
+	r.code(one)
+}
+
+// play plays a race, or the link that the test is to play.
+func (r *racer) play(sc race.Scenario) (*race.Outcome, error) {
+	s := r.runner.Code.Settings(sc)
+	if *replayFlag != "" {
+		return r.replay(sc, s)
+	}
+	o, err := r.runner.Play(r.entry, sc, s)
+	if different := (*process.NondeterministicError)(nil); errors.As(err, &different) {
+		r.once, r.runner = true, race.Runner{Code: r.runner.Code} // one run of several
+		return r.runner.Play(r.entry, sc, s)
+	}
+	return o, err
+}
+
+// replay plays the choices of -locklab.replay if they are of this race.
+func (r *racer) replay(sc race.Scenario, s race.Settings) (*race.Outcome, error) {
+	trace, err := simulator.ParseLink(*replayFlag)
+	if err != nil {
+		return nil, err
+	}
+	if trace.Scenario != sc.ID {
+		return nil, &otherRaceError{trace.Scenario, sc.ID}
+	}
+	p, err := r.runner.Prepare(r.entry, sc, s)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	run, err := schedule.Replay(p.Simulator, trace.Choices)
+	if err != nil {
+		return nil, err
+	}
+	return p.Outcome(run, s), nil
+}
+
+// otherRaceError is a link that is not of the race that is played.
+type otherRaceError struct{ is, want string }
+
+func (e *otherRaceError) Error() string { return e.Say("en") }
+
+func (e *otherRaceError) Say(lang string) string {
+	return text.Say(lang, "locktest.replay.race", "is", e.is, "want", e.want)
+}
+
+// judge compares a race with a claim.
+func (r *racer) judge(t *testing.T, o *race.Outcome, c Claim) {
+	t.Helper()
+	if complaint := r.complaint(o, c); complaint != "" {
+		t.Error(complaint)
+	}
+}
+
+// complaint is what is wrong with a claim about a race; "": nothing.
+func (r *racer) complaint(o *race.Outcome, c Claim) string {
+	faults := faultsIn(o.Trace.Choices)
+	found, what := slices.Contains(o.Verdicts, c.word), ""
+	pairs := []string{"verdict", string(c.word), "race", o.Scenario.Race + " " + o.Scenario.ID, "n", fmt.Sprint(faults), "claim", fmt.Sprint(c.par)}
+	switch {
+	case o.NotApplicable != "":
+		return tell("locktest.race.na", append(pairs, "why", whyNotApplicable(o))...)
+	case found && !c.breaks:
+		what = tell("locktest.race.broken", pairs...)
+	case found && c.par != faults:
+		what = tell("locktest.race.par", pairs...)
+	case found:
+		return ""
+	case !o.Reached:
+		what = tell("locktest.race.vacuous", pairs...)
+	case c.breaks:
+		what = tell("locktest.race.holds", pairs...)
+	default:
+		return ""
+	}
+	return what + "\n" + r.showRace(o)
+}
+
+// faultsIn is how many of the choices are faults.
+func faultsIn(choices []simulator.Choice) (n int) {
+	for _, c := range choices {
+		if c.Verb >= simulator.FaultVerb {
+			n++
+		}
+	}
+	return n
+}
+
+// log shows a race that nothing is claimed about.
+func (r *racer) log(t *testing.T, o *race.Outcome) {
+	t.Helper()
+	if o.NotApplicable != "" {
+		t.Skip(whyNotApplicable(o))
+	}
+	t.Log("\n" + r.showRace(o))
+}
+
+// showRace is a race as text: what it is, its run and verdicts, and how to play it again.
+// It plays it once more, to note the lines of the code.
+func (r *racer) showRace(o *race.Outcome) string {
+	r.watch = true
+	if again, err := r.play(o.Scenario); err == nil && slices.Equal(again.Trace.Choices, o.Trace.Choices) {
+		o = again
+	}
+	r.watch = false
+	test := r.t.Name()
+	if r.each {
+		test += "/" + o.Scenario.ID
+	}
+	return raceHead(o) + "\n\n" + r.show(o) + "\n" + tell("locktest.again") + "\n  " + commandOf(test, o.Trace)
+}
+
+// raceHead names a race and its verdicts.
+func raceHead(o *race.Outcome) string {
+	head := fmt.Sprintf("%s %s: %s", o.Scenario.Race, o.Scenario.ID, language().Each(func(lang string) string { return text.ScenarioTitle(o.Scenario.ID, lang) }))
+	return head + "\n" + words(o)
+}
+
+// words are the verdicts of an outcome in one line.
+func words(o *race.Outcome) string {
+	var all []string
+	for _, w := range o.Verdicts {
+		all = append(all, string(w))
+	}
+	return strings.Join(all, " ")
+}
+
+func whyNotApplicable(o *race.Outcome) string {
+	return "N/A: " + language().Each(func(lang string) string { return text.Reason(lang, "na", string(o.NotApplicable)) })
+}
+
+// raceTable is a line for each race.
+func raceTable(all []*race.Outcome) string {
+	var b strings.Builder
+	for _, o := range all {
+		result := words(o)
+		if o.NotApplicable != "" {
+			result = whyNotApplicable(o)
+		}
+		fmt.Fprintf(&b, "%-4s %-20s %s\n", o.Scenario.Race, o.Scenario.ID, result)
+	}
+	return b.String()
+}
+
+var langFlag = flag.String("locklab.lang", "", "the `language` of what tests say: en, zh or both; else LOCKLAB_LANG, else the locale's")
+
+// language says texts in the language of whoever reads the test.
+func language() *text.Printer {
+	lang := *langFlag
+	if lang == "" {
+		lang = os.Getenv("LOCKLAB_LANG")
+	}
+	if lang == "" {
+		lang = text.OfLocale(os.Getenv)
+	}
+	return &text.Printer{Lang: lang, Width: width}
+}
+
+// width is how wide a test prints, in cells.
+const width = 120
+
+// tell is a text of the catalogues in the reader's language.
+func tell(key string, pairs ...string) string { return language().Say(key, pairs...) }
+
+// say is an error in the reader's language.
+func say(err error) string { return language().Error(err) }

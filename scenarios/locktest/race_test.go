@@ -1,0 +1,238 @@
+package locktest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/simulator/client"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// tokenLock is the lab's own token lock.
+func tokenLock(t *testing.T) func(c *Client) {
+	entry, err := race.Strategy("token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(c *Client) {
+		lease, err := entry.New(c.Env()).Acquire(context.Background(), client.Key)
+		if err != nil {
+			return
+		}
+		c.Critical(work)
+		lease.Release(context.Background())
+	}
+}
+
+func TestRace(t *testing.T) {
+	Race(t, setNX, "gc-pause", Holds("DEADLOCK"), Breaks("OVERLAP", 1), Breaks("WRONG-DEL", 1))
+}
+
+// The lab's token lock comes to the same in the lab's races, whether it plays on
+// coroutines or in bubbles. LIE needs a lock's own report, which a client of locktest does
+// not make.
+func TestRacesOnBothHosts(t *testing.T) {
+	entry, err := race.Strategy("token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRacer(t, tokenLock(t))
+	var runner race.Runner
+	played, left := 0, 0
+	for _, sc := range scenarios.All() {
+		own, err := runner.Play(entry, sc, sc.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := r.play(sc)
+		if err != nil {
+			t.Fatalf("%s: %s", sc.ID, r.explain(err))
+		}
+		switch {
+		case slices.Contains(race.CodeReasons(), o.NotApplicable):
+			left++
+			continue
+		case o.NotApplicable == "":
+			played++
+		}
+		want := slices.DeleteFunc(slices.Clone(own.Verdicts), func(w verdict.Word) bool { return w == verdict.Lie })
+		if diff := cmp.Diff(want, o.Verdicts); diff != "" || own.Reached != o.Reached || own.NotApplicable != o.NotApplicable {
+			t.Errorf("%s: reached %t and %t, applies %q and %q, verdicts:\n%s", sc.ID, own.Reached, o.Reached, own.NotApplicable, o.NotApplicable, diff)
+		}
+	}
+	if played < 25 || left > 35 {
+		t.Errorf("%d races were played, and %d do not fit code of one attempt", played, left)
+	}
+}
+
+// What a race says of a claim that is wrong, and how it is played again.
+func TestRaceJudges(t *testing.T) {
+	r := newRacer(t, setNX)
+	for _, test := range []struct {
+		race  string
+		claim []Claim
+		want  string // of the complaint; "": none
+	}{
+		{"gc-pause", Breaks("OVERLAP", 1), ""},
+		{"gc-pause", Holds("DEADLOCK"), ""},
+		{"gc-pause", Holds("OVERLAP"), "OVERLAP in R18 gc-pause, with 1 faults: the test says that it does not happen"},
+		{"gc-pause", Breaks("OVERLAP", 2), `Write Breaks("OVERLAP", 1)`},
+		{"gc-pause", Breaks("DEADLOCK", 1), `Write Holds("DEADLOCK")`},
+		{"renew-held", Holds("OVERLAP"), "N/A: a client of this race does more than lock"},
+		{"same-token", Holds("OVERLAP"), "N/A: this race gives two clients the same token"},
+		{"gc-pause-fenced", Holds("OVERLAP"), "N/A: the resource of this race checks fencing tokens"},
+		{"clock-jump", Holds("OVERLAP"), "N/A: this race steps the wall clock"},
+		{"split-vote", Holds("OVERLAP"), "N/A: one server"},
+	} {
+		sc, err := scenarios.ByName(test.race)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := r.play(sc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := r.complaint(o, test.claim[0])
+		if (test.want == "") != (got == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%s, %v: %q, want %q", test.race, test.claim, got, test.want)
+		}
+		if o.NotApplicable == "" && got != "" {
+			for _, want := range []string{"PAUSE", "locktest/locktest_test.go:", "go test -run '^TestRaceJudges$' -v -locklab.replay=" + o.Trace.Link()} {
+				if !strings.Contains(got, want) {
+					t.Errorf("%s: %q is missing in\n%s", test.race, want, got)
+				}
+			}
+		}
+	}
+}
+
+// A link of a race plays the race, and no other one.
+func TestRaceReplay(t *testing.T) {
+	r := newRacer(t, setNX)
+	sc, err := scenarios.ByName("gc-pause")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := r.play(sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	*replayFlag = o.Trace.Link()
+	defer func() { *replayFlag = "" }()
+	again, err := r.play(sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(fmt.Sprint(o.History.Events), fmt.Sprint(again.History.Events)); diff != "" {
+		t.Errorf("the link plays another run:\n%s", diff)
+	}
+	if other, err := scenarios.ByName("R01"); err != nil {
+		t.Error(err)
+	} else if _, err := r.play(other); err == nil || !strings.Contains(err.Error(), "the link is of the race gc-pause") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The number of servers, the key and the lease are observed, and the numbers of a race
+// are in parts of that lease.
+func TestObserved(t *testing.T) {
+	r := newRacer(t, func(c *Client) {
+		got := 0
+		for n := range 3 {
+			rdb := redisOn(c, n+1)
+			defer rdb.Close()
+			rdb.Incr(c.Context(), "fence")
+			if ok, err := rdb.SetNX(c.Context(), "mine", c.Token(), ttl/3).Result(); err == nil && ok {
+				got++
+			}
+			defer rdb.Del(c.Context(), "mine")
+		}
+		if got > 1 {
+			c.CriticalWithToken(7, work)
+		}
+	})
+	if r.bounds.Servers != 3 || r.bounds.Key != "mine" || r.lease != ttl/3 || !r.fences {
+		t.Errorf("%d servers, key %q for %v, tokens %t", r.bounds.Servers, r.bounds.Key, r.lease, r.fences)
+	}
+	sc, err := scenarios.ByName("gc-pause")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := r.runner.Code.Settings(sc); s.TTL != ttl/3 || s.Pause*10 != sc.Settings.Pause*3 || s.Latency != sc.Settings.Latency {
+		t.Errorf("of %+v became %+v", sc.Settings, s)
+	}
+}
+
+// An exception in the section goes through the code, which may release the lock on its
+// way out.
+func TestException(t *testing.T) {
+	sc, err := scenarios.ByName("dead-business")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		deferred bool
+		want     verdict.Word
+	}{
+		"released at the end":  {false, verdict.Orphan},
+		"released by deferral": {true, verdict.Holds},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRacer(t, func(c *Client) {
+				rdb := dial(c)
+				defer rdb.Close()
+				if ok, err := rdb.SetNX(c.Context(), "k", "1", ttl).Result(); err != nil || !ok {
+					return
+				}
+				if test.deferred {
+					defer rdb.Del(c.Context(), "k")
+				}
+				c.Critical(work)
+				if !test.deferred {
+					rdb.Del(c.Context(), "k")
+				}
+			})
+			o, err := r.play(sc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Verdicts[0] != test.want || !o.Reached && test.want != verdict.Holds {
+				t.Errorf("%v, reached %t, want %s", o.Verdicts, o.Reached, test.want)
+			}
+		})
+	}
+}
+
+// Races of code that is not deterministic are single runs, and are played all the same.
+func TestRaceOfRandomCode(t *testing.T) {
+	r := newRacer(t, setNX)
+	n := 0
+	r.code = func(c *Client) {
+		n++
+		rdb := dial(c)
+		defer rdb.Close()
+		if ok, err := rdb.SetNX(c.Context(), "k", n, ttl).Result(); err != nil || !ok {
+			return
+		}
+		c.Critical(work)
+	}
+	sc, err := scenarios.ByName("gc-pause")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := r.play(sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(o.History.Events, func(e history.Event) bool { return e.Kind == history.Pause }) {
+		t.Error("nobody was paused")
+	}
+}

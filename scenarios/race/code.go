@@ -1,0 +1,140 @@
+package race
+
+import (
+	"slices"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/client"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+)
+
+// Code is somebody's own code that plays in place of a lock of the list: one attempt of
+// it locks, works and unlocks. A nil Code stands for the lock that is given.
+type Code struct {
+	Key    string        // that it locks
+	TTL    time.Duration // the lease that it asks for; 0: none
+	Fences bool          // its leases carry fencing tokens
+	// Client makes a client that does what c says, with the settings of the run. Run,
+	// Thread and Token of c are empty, except when a profile is observed: then they do
+	// not count.
+	Client func(s Settings, c Client) simulator.ClientConfig
+}
+
+// Settings returns the numbers of a scenario for a lease of Code.TTL in place of the
+// scenario's own: all that is told in parts of a lease changes with it.
+func (code *Code) Settings(sc Scenario) Settings { return code.settings(sc.Settings) }
+
+func (code *Code) settings(s Settings) Settings {
+	if code == nil || code.TTL == 0 {
+		return s
+	}
+	factor := float64(code.TTL) / float64(s.TTL)
+	for _, d := range []*time.Duration{&s.TTL, &s.Retry, &s.Horizon, &s.Pause, &s.Skew, &s.Jump, &s.Lag} {
+		if *d < longest {
+			*d = time.Duration(float64(*d) * factor).Round(time.Microsecond)
+		}
+	}
+	s.TTL = code.TTL
+	return s
+}
+
+// CodeReasons returns why races may not apply to Code, besides the reasons of its profile.
+func CodeReasons() []Reason {
+	return []Reason{ownProgram, ownToken, noFencingToken, wallClock}
+}
+
+const (
+	ownProgram     Reason = "own-program"
+	ownToken       Reason = "own-token"
+	noFencingToken Reason = "no-fencing-token"
+	wallClock      Reason = "wall-clock"
+)
+
+// whyNotApplicable returns why code of one attempt cannot play in a scenario; "": it can.
+func (code *Code) whyNotApplicable(sc Scenario, s Settings) Reason {
+	if code == nil {
+		return ""
+	}
+	clients := sc.clients(s)
+	has := func(is func(c Client) bool) bool { return slices.ContainsFunc(clients, is) }
+	switch {
+	case has(func(c Client) bool { return c.Run != nil }):
+		return ownProgram
+	case has(func(c Client) bool { return c.Thread != "" || c.Token != "" }):
+		return ownToken
+	case sc.Guard == history.Fenced && !code.Fences:
+		return noFencingToken
+	case sc.setsWallClocks():
+		return wallClock
+	}
+	return ""
+}
+
+// setsWallClocks says whether the scenario steps the clock of a client's process.
+func (sc Scenario) setsWallClocks() bool {
+	if sc.Budget == nil {
+		return false
+	}
+	budget, _ := faults.ParseBudget(sc.Budget(1)) // its errors are those of Check
+	return slices.ContainsFunc(budget, func(b simulator.FaultBudget) bool {
+		_, is := b.Fault.(faults.ClientClock)
+		return is
+	})
+}
+
+// client makes a client of a scenario.
+func (code *Code) client(entry lock.Entry, s Settings, c Client, fence bool) simulator.ClientConfig {
+	if code == nil {
+		return simulator.ClientConfig{Program: Program(entry, s, c, entry.Servers(), fence), Offset: c.Skew, PPM: c.PPM}
+	}
+	if c.Retry == 0 {
+		c.Retry = s.Retry
+	}
+	config := code.Client(s, c)
+	config.Offset, config.PPM = c.Skew, c.PPM
+	return config
+}
+
+// key is what is locked.
+func (code *Code) key() string {
+	if code == nil {
+		return client.Key
+	}
+	return code.Key
+}
+
+// rename gives the code's key in e the name that the patterns of scenarios know.
+func (code *Code) rename(e history.Event) history.Event {
+	if e.Key == code.Key {
+		e.Key = client.Key
+	}
+	return e
+}
+
+// renamed is a history for the patterns of scenarios.
+func (code *Code) renamed(h *history.History) *history.History {
+	if code == nil {
+		return h
+	}
+	out := *h
+	out.Key, out.Events = client.Key, slices.Clone(h.Events)
+	for i := range out.Events {
+		out.Events[i] = code.rename(out.Events[i])
+	}
+	return &out
+}
+
+// script gives events to a script whose patterns know another key.
+func (code *Code) script(do func(s *schedule.Stage, e *history.Event)) func(s *schedule.Stage, e *history.Event) {
+	if code == nil {
+		return do
+	}
+	return func(s *schedule.Stage, e *history.Event) {
+		renamed := code.rename(*e)
+		do(s, &renamed)
+	}
+}
