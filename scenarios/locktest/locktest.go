@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/cryptotest"
 	"time"
 
 	"locklab/scenarios/study"
@@ -151,7 +152,7 @@ func seedable(t *testing.T) (err error) {
 			err = fmt.Errorf("the test, or a test around it, is parallel: random numbers are seeded for the whole process, so leave out t.Parallel (%v)", r)
 		}
 	}()
-	seedCrypto(t, 0)
+	cryptotest.SetGlobalRandom(t, 0)
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -34,7 +33,7 @@ type plan struct {
 	code     func(*Client)
 	entry    lock.Entry
 	study    study.Bounds
-	random   random
+	random   *random
 	folder   string // of the code
 	timed    bool   // the code learns the time with every observation
 	watch    bool   // the lines of the code are noted
@@ -48,7 +47,7 @@ type plan struct {
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	b = b.filled()
-	p := &plan{t: t, reportTo: t, bounds: b, code: code, random: random{t}}
+	p := &plan{t: t, reportTo: t, bounds: b, code: code}
 	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Nodes: b.Servers, TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
 	p.study = study.Bounds{Clients: b.Clients, Attempts: b.Attempts, Budget: b.Budget, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, MaxStates: b.MaxStates}
 	if err := p.check(); err != nil {
@@ -56,6 +55,7 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	}
 	file, _ := runtime.FuncForPC(reflect.ValueOf(code).Pointer()).FileLine(reflect.ValueOf(code).Pointer())
 	p.folder = filepath.Dir(file)
+	p.random = newRandom(t)
 	return p, nil
 }
 
@@ -186,14 +186,20 @@ func (p *plan) probe(b *explore.Bounds) func(*bubble.Client) {
 	}
 }
 
-// untilTimed calls f, and once more with timed code if the code turns out to need it.
+// untilTimed calls f, and once more if the code turns out to need the time, or to draw
+// random numbers.
 func (p *plan) untilTimed(f func() error) error {
-	err := f()
-	if needs := (*bubble.NeedsTimeError)(nil); errors.As(err, &needs) && !p.timed {
-		p.timed = true
-		err = f()
+	for {
+		err := f()
+		needs := (*bubble.NeedsTimeError)(nil)
+		switch {
+		case p.random.begins():
+		case errors.As(err, &needs) && !p.timed:
+			p.timed = true
+		default:
+			return err
+		}
 	}
-	return err
 }
 
 // searched is a search; it comes with the error of ctx, too.
@@ -333,13 +339,4 @@ func (p *plan) leaks() (n int) {
 		n += h.Leaks()
 	}
 	return n
-}
-
-// random makes what code takes for random a function of its history.
-type random struct{ t *testing.T }
-
-func (r random) seed(n uint64) {
-	seedCrypto(r.t, n)
-	//lint:ignore SA1019 this is about the generator of the whole process, which libraries use
-	rand.Seed(int64(n)) // it counts where the test says //go:debug randseednop=0
 }

@@ -195,6 +195,10 @@ func (r *racer) play(sc race.Scenario) (*race.Outcome, error) {
 		return r.replay(sc, s)
 	}
 	o, err := r.runner.Play(r.entry, sc, s)
+	for r.random.begins() {
+		r.runner = race.Runner{Code: r.runner.Code}
+		o, err = r.runner.Play(r.entry, sc, s)
+	}
 	if different := (*process.NondeterministicError)(nil); errors.As(err, &different) {
 		r.once, r.runner = true, race.Runner{Code: r.runner.Code} // one run of several
 		return r.runner.Play(r.entry, sc, s)

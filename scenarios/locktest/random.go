@@ -2,42 +2,69 @@ package locktest
 
 import (
 	cryptorand "crypto/rand"
-	"encoding/binary"
-	mathrand "math/rand/v2"
-	"reflect"
-	"sync"
+	"io"
+	"math/rand"
 	"testing"
 	"testing/cryptotest"
-	"unsafe"
 )
 
-// seedCrypto seeds crypto/rand. The reader that cryptotest has set is seeded anew where
-// it is what it was when this was written, which saves a Cleanup of t for each call.
-func seedCrypto(t *testing.T, n uint64) {
-	var seed [32]byte
-	binary.LittleEndian.PutUint64(seed[:], n)
-	cryptoMu.Lock()
-	defer cryptoMu.Unlock()
-	if crypto.reader != nil && cryptorand.Reader == crypto.reader && crypto.stream != nil {
-		crypto.stream.Seed(seed)
-		return
+// random makes what code takes for random a function of its history. Seeding costs as
+// much as running the code does, so it begins when the code has drawn a number: until
+// then the generators of the process stand where their copies stand.
+type random struct {
+	crypto, math bool // the code draws from the generator: it is seeded whenever the code runs on
+	noticed      bool // one of them has become true: what ran before was not seeded
+	cryptoCopy   io.Reader
+	mathCopy     *rand.Rand
+}
+
+// newRandom takes the generators of the process for t.
+func newRandom(t *testing.T) *random {
+	r := &random{mathCopy: rand.New(rand.NewSource(1))}
+	cryptotest.SetGlobalRandom(t, 0)
+	r.cryptoCopy = cryptorand.Reader
+	cryptotest.SetGlobalRandom(t, 0)
+	seedMath(1) // it counts where the test says //go:debug randseednop=0
+	r.look()
+	r.noticed = false
+	return r
+}
+
+func seedMath(n uint64) {
+	//lint:ignore SA1019 this is about the generator of the whole process, which libraries use
+	rand.Seed(int64(n))
+}
+
+// look finds out whether anybody has drawn.
+func (r *random) look() {
+	if !r.crypto {
+		var got, want [16]byte
+		io.ReadFull(cryptorand.Reader, got[:])
+		io.ReadFull(r.cryptoCopy, want[:])
+		if got != want {
+			r.crypto, r.noticed = true, true
+		}
 	}
-	cryptotest.SetGlobalRandom(t, n)
-	crypto.reader, crypto.stream = cryptorand.Reader, nil
-	v := reflect.ValueOf(cryptorand.Reader)
-	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
-		return
-	}
-	if f := v.Elem().FieldByName("r"); f.IsValid() && f.Type() == reflect.TypeFor[*mathrand.ChaCha8]() {
-		crypto.stream = (*mathrand.ChaCha8)(unsafe.Pointer(f.Pointer()))
-		crypto.stream.Seed(seed)
+	if !r.math && rand.Int63() != r.mathCopy.Int63() {
+		r.math, r.noticed = true, true
 	}
 }
 
-var (
-	cryptoMu sync.Mutex
-	crypto   struct {
-		reader any
-		stream *mathrand.ChaCha8
+// seed is called before the code of a bubble, whose test is t, runs on.
+func (r *random) seed(t *testing.T, n uint64) {
+	r.look()
+	if r.crypto {
+		cryptotest.SetGlobalRandom(t, n)
 	}
-)
+	if r.math {
+		seedMath(n)
+	}
+}
+
+// begins says whether code has turned out to draw since the last call. What it did until
+// then may depend on that.
+func (r *random) begins() bool {
+	r.look()
+	defer func() { r.noticed = false }()
+	return r.noticed
+}

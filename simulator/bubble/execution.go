@@ -26,9 +26,10 @@ type execution struct {
 	orders  chan func() // made outside the bubble, as are the next two
 	reports chan struct{}
 	ended   chan struct{}
-	dropped any    // what ended the bubble while goroutines were left; nil: none were
-	bubble  string // its name
-	lost    bool   // the bubble does not answer any more
+	dropped any        // what ended the bubble while goroutines were left; nil: none were
+	bubble  string     // its name
+	t       *testing.T // of the bubble
+	lost    bool       // the bubble does not answer any more
 
 	start   time.Time     // bubble's clock at the beginning
 	elapsed time.Duration // how long it has run when the code came to rest
@@ -93,7 +94,8 @@ func (h *Host) start(extra time.Duration) *execution {
 
 // agent is the root of the bubble. It does what it is told, waits until all of the code
 // waits, and reports.
-func (x *execution) agent(*testing.T) {
+func (x *execution) agent(t *testing.T) {
+	x.t = t
 	at := clock.Epoch // so that the code and the servers are of the same date
 	if x.h.Timed {
 		at = at.Add(-early)
@@ -164,9 +166,6 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 	x.mu.Lock()
 	x.notes = nil
 	x.mu.Unlock()
-	if x.h.Random != nil {
-		x.h.Random(uint64(x.h.ID)<<32 | uint64(len(x.steps)))
-	}
 	w := x.slots[s.Thread]
 	wake := x.timer.set && x.timer.slot == int(s.Thread) && w == nil
 	var in []byte
@@ -183,6 +182,9 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 	x.acted = false
 	x.mu.Unlock()
 	err := x.order(func() {
+		if x.h.Random != nil {
+			x.h.Random(x.t, uint64(x.h.ID)<<32|uint64(len(x.steps)))
+		}
 		switch {
 		case s.Timed:
 			time.Sleep(until)

@@ -50,9 +50,10 @@ type Host struct {
 	Open func() func(server int) process.Wire
 	// Servers is how many servers there are.
 	Servers int
-	// Random, if it is not nil, is called before the code runs on, with a number that
-	// follows from the client and the length of its history: to seed what is random.
-	Random func(seed uint64)
+	// Random, if it is not nil, is called before the code runs on, with the test of the
+	// bubble and a number that follows from the client and the length of its history: to
+	// seed what is random.
+	Random func(t *testing.T, seed uint64)
 	// Watch says of a source file whether its lines are to stand in Entry.Code; nil: of
 	// none.
 	Watch func(file string) bool
