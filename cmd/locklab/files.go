@@ -53,7 +53,7 @@ func (a *app) read(name string, limit int64) ([]byte, error) {
 // keeps it, and whoever has the shares need not have the file.
 func (a *app) input(name string, limit int64) (string, error) {
 	e := a.elsewhere
-	if e != nil && e.computer != nil {
+	if e != nil && e.given {
 		content, found := e.inputs[name]
 		if !found {
 			return "", text.Errorf("error.share.input", "file", name)

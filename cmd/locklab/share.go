@@ -14,28 +14,62 @@ import (
 	"locklab/scenarios/share"
 )
 
-// elsewhere says who computes the tasks of a command in place of this process, and has the
-// files that the command reads.
+// elsewhere says who computes the tasks of a command in place of this process.
 type elsewhere struct {
 	computer share.Computer
-	inputs   map[string]string
+	// inputs are the files that the command reads. given: there are no others; otherwise they
+	// are read, and entered here.
+	inputs map[string]string
+	given  bool
+	// planned is told the command line that computes the same; nil: it is not.
+	planned func(command []string)
+	// strict forbids what touches this machine: the command comes from another one.
+	strict bool
 }
 
 // shared gives a command the flag --shard, and has its tasks computed where they are to be.
 func (a *app) shared(c *cobra.Command) *cobra.Command {
 	var shard string
 	c.Flags().StringVar(&shard, "shard", "", a.usage("")("shard"))
+	c.Annotations = map[string]string{isShared: "yes"}
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case c.Flags().Changed("shard"):
 			return a.computeShare(c, args, shard, run)
 		case a.elsewhere != nil:
-			c.SetContext(share.With(c.Context(), a.elsewhere.computer))
+			return a.computeElsewhere(c, args, run)
 		}
 		return run(c, args)
 	}
 	return c
+}
+
+// isShared is the annotation of a command that is shared.
+const isShared = "shared"
+
+func (a *app) computeElsewhere(c *cobra.Command, args []string, run func(*cobra.Command, []string) error) error {
+	e := a.elsewhere
+	if e.strict {
+		if err := a.refuseShowing(c, "error.fleet.shows"); err != nil {
+			return err
+		}
+	}
+	if e.planned != nil {
+		e.planned(canonical(c, args))
+	}
+	c.SetContext(share.With(c.Context(), e.computer))
+	return run(c, args)
+}
+
+// refuseShowing returns an error if a flag says where results go.
+func (a *app) refuseShowing(c *cobra.Command, key string) error {
+	for _, name := range showing {
+		if f := c.Flags().Lookup(name); f != nil && f.Changed && !slices.Contains([]string{"", "[]"}, f.Value.String()) {
+			return text.Errorf(key, "flag", "--"+name)
+		}
+	}
+	return nil
 }
 
 // showing are the flags that say where results go. They belong to whoever has all results.
@@ -50,10 +84,8 @@ func (a *app) computeShare(c *cobra.Command, args []string, shard string, run fu
 	if err != nil {
 		return err
 	}
-	for _, name := range showing {
-		if f := c.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() != "" {
-			return text.Errorf("error.shard.shows", "flag", "--"+name)
-		}
+	if err := a.refuseShowing(c, "error.shard.shows"); err != nil {
+		return err
 	}
 	build, err := share.Build()
 	if err != nil {
@@ -61,7 +93,7 @@ func (a *app) computeShare(c *cobra.Command, args []string, shard string, run fu
 	}
 	progress, end := a.taskProgress()
 	partial := &share.Partial{Part: part, Progress: progress}
-	a.elsewhere = &elsewhere{inputs: map[string]string{}} // to be filled
+	a.elsewhere = &elsewhere{inputs: map[string]string{}}
 	c.SetContext(share.With(c.Context(), partial))
 	restore := a.silence()
 	err = run(c, args)
@@ -163,7 +195,7 @@ func (a *app) merge() *cobra.Command {
 				return err
 			}
 			flags := flagsOf(c, func(string) bool { return true })
-			err = a.runElsewhere(c.Context(), append(slices.Clone(results.Command), flags...), &elsewhere{results, results.Inputs})
+			err = a.runElsewhere(c.Context(), append(slices.Clone(results.Command), flags...), &elsewhere{computer: results, inputs: results.Inputs, given: true})
 			if unfit := results.Unfit(); unfit != nil {
 				return unfit
 			}

@@ -24,8 +24,9 @@ type Share struct {
 	Command []string `json:"command"`
 	// Inputs are the files that the command reads, by name, such as a contract.
 	Inputs  map[string]string `json:"inputs,omitempty"`
-	Part    string            `json:"share"` // as Part.String
-	Tasks   int               `json:"tasks"` // of all shares
+	Part    string            `json:"share,omitempty"`  // as Part.String
+	Tasks   int               `json:"tasks,omitempty"`  // of all shares
+	Worker  string            `json:"worker,omitempty"` // of a fleet, in place of a part
 	Stopped bool              `json:"stopped,omitempty"`
 	Results []Result          `json:"results"`
 	Sum     string            `json:"sum"` // SHA-256 of all the rest

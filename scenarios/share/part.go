@@ -45,7 +45,7 @@ func Assign(tasks []Task, n int) []int {
 			}
 		}
 		of[i] = least + 1
-		load[least] += max(tasks[i].cost(), 1e-6) // equal tasks are spread
+		load[least] += max(tasks[i].Expected(), 1e-6) // equal tasks are spread
 	}
 	return of
 }
@@ -96,6 +96,37 @@ func (p *Partial) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, er
 	}
 	if err != nil {
 		return none, err
+	}
+	return none, ErrPartial
+}
+
+// Chosen computes some tasks by name, one after the other.
+type Chosen struct {
+	Tasks   []string
+	Results []Result // in the order of Tasks
+}
+
+// Compute computes the tasks and keeps their results. It returns none. Its error is
+// ErrPartial, that of a task, or that a task is not planned.
+func (c *Chosen) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, error) {
+	at := map[string]int{}
+	for i, t := range plan.Tasks {
+		at[t.ID] = i
+	}
+	none := make([]json.RawMessage, len(plan.Tasks))
+	for _, id := range c.Tasks {
+		i, found := at[id]
+		if !found {
+			return none, text.Errorf("error.share.task.none", "task", id)
+		}
+		if err := ctx.Err(); err != nil {
+			return none, err
+		}
+		r, err := plan.Do(ctx, i)
+		if err != nil {
+			return none, err
+		}
+		c.Results = append(c.Results, Result{id, r})
 	}
 	return none, ErrPartial
 }

@@ -39,8 +39,8 @@ type Task struct {
 	Cost float64
 }
 
-// cost is the recorded cost, or else Cost.
-func (t Task) cost() float64 {
+// Expected is the recorded cost, or else Cost.
+func (t Task) Expected() float64 {
 	if c, ok := Recorded(t.ID); ok {
 		return c
 	}
@@ -111,7 +111,7 @@ func Each[T any](ctx context.Context, tasks []Task, done func(n int), do func(ct
 func longestFirst(tasks []Task) []int {
 	order, cost := make([]int, len(tasks)), make([]float64, len(tasks))
 	for i, t := range tasks {
-		order[i], cost[i] = i, t.cost()
+		order[i], cost[i] = i, t.Expected()
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cost[b], cost[a]) })
 	return order
