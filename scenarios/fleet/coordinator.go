@@ -120,7 +120,7 @@ type run struct {
 	done, had         int
 	cost              float64 // of all parcels
 	doneCost, hadCost float64
-	completed         int       // as the queue has counted them
+	processed         int       // as the queue has counted them, failures too
 	swept             time.Time // when all of the queue's results were looked through
 	reported          time.Time
 	info              *asynq.QueueInfo
@@ -176,11 +176,11 @@ func (r *run) look() error {
 		return nil
 	}
 	r.unreachable, r.info = nil, info
-	if info.Completed != r.completed || time.Since(r.swept) > 30*time.Second {
+	if info.ProcessedTotal != r.processed || time.Since(r.swept) > 30*time.Second {
 		if err := r.collect(time.Since(r.swept) > 30*time.Second); err != nil {
 			return err
 		}
-		r.completed = info.Completed
+		r.processed = info.ProcessedTotal
 	}
 	if info.Archived == 0 {
 		return nil
