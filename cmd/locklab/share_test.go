@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"locklab/scenarios/share"
 )
@@ -244,5 +247,53 @@ func TestShareStopped(t *testing.T) {
 	code = run(t.Context(), []string{"sweep", "pause/ttl=1:2:1", "--strategies", "token", "--runs", "9", "--shard", "1/2"}, nil, full, &errs, func(string) string { return "" })
 	if code != exitInternal || !strings.Contains(errs.String(), "no space left") {
 		t.Errorf("a full disk: exit status %d, %s", code, errs.String())
+	}
+}
+
+var costs = flag.Bool("costs", false, "measure the costs of tasks and write scenarios/share/costs.txt")
+
+// measured computes one task after the other and notes how long each takes.
+type measured map[string]float64
+
+func (m measured) Compute(ctx context.Context, p share.Plan) ([]json.RawMessage, error) {
+	results := make([]json.RawMessage, len(p.Tasks))
+	for i, t := range p.Tasks {
+		before := processorTime()
+		var err error
+		if results[i], err = p.Do(ctx, i); err != nil {
+			return results, err
+		}
+		m[t.ID] = (processorTime() - before).Seconds()
+	}
+	return results, nil
+}
+
+// processorTime is what this process has used so far. Others on the machine do not matter.
+func processorTime() time.Duration {
+	u := syscall.Rusage{}
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// TestCosts measures what is recorded; make costs calls it.
+func TestCosts(t *testing.T) {
+	if !*costs {
+		t.Skip("measures for minutes: make costs")
+	}
+	all := measured{}
+	for _, args := range [][]string{{"verify"}, {"par"}, {"tolerance"}} {
+		a := newApp(strings.NewReader(""), discard{}, discard{}, func(string) string { return "" })
+		if err := a.runElsewhere(t.Context(), args, &elsewhere{computer: all, inputs: map[string]string{}}); err != nil {
+			t.Log(err) // of the command
+		}
+	}
+	var b bytes.Buffer
+	if err := share.WriteCosts(&b, all); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("../../scenarios/share/costs.txt", b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
