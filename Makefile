@@ -21,7 +21,7 @@ RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)
 # Tests leave out the largest searches unless this is set; check sets it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run verify test libraries mutants check fuzz bench update
+.PHONY: help run verify test libraries mutants check fuzz bench costs update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -63,6 +63,9 @@ fuzz: ## every fuzz target for TIME=30s, two at a time
 
 bench: ## benchmarks with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+costs: ## measure what long tasks cost, so that shares are even
+	$(GO) test -count=1 -timeout 60m -run '^TestCosts$$' ./cmd/locklab -costs
 
 update: ## write the golden files anew; read the diff before you commit it
 	$(EXHAUSTIVE) $(GO) test ./reports/... ./scenarios ./scenarios/contract ./scenarios/study ./cmd/... ./algorithms/redis -update

@@ -78,6 +78,7 @@ func TestOutputs(t *testing.T) {
 		"explain.path.zh":   {"explain", "path", "5", "--lang", "zh", "--width", "80"},
 		"explain.interview": {"explain", "interview", "ttl"},
 		"explain.term":      {"explain", "lease", "--lang", "both"},
+		"explain.asynq":     {"explain", "asynq"},
 		"matrix.part":       {"matrix", "--strategies", "token,redlock", "--scenarios", "R21,restart", "--width", "80"},
 		"sweep":             {"sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--strategies", "setnx,token,watchdog"},
 	} {

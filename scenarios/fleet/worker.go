@@ -68,7 +68,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	case err := <-lost:
-		return text.Errorf("error.fleet.lost", "cause", err, "is", ErrRedis)
+		return ofRedis{text.Errorf("error.fleet.lost", "cause", err)}
 	}
 }
 
