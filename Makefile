@@ -61,6 +61,10 @@ fuzz: ## every fuzz target for TIME=30s, two at a time
 	  out=$$($(GO) test -run "^$$" -fuzz "^$$1\$$" -fuzztime $(TIME) -fuzzminimizetime 50x -parallel 1 "$$0" 2>&1 </dev/null) || { echo "$$out"; exit 255; }; \
 	  echo "$$0 $$1: $$(echo "$$out" | grep -o "execs: [0-9]*" | tail -1)"'
 
+vuln: ## known vulnerabilities in code that is reached; needs vuln.go.dev
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./... || { \
+	  echo "make vuln: nothing is known without the findings above, or without https://vuln.go.dev" >&2; exit 1; }
+
 bench: ## benchmarks with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
