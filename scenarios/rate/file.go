@@ -195,13 +195,14 @@ func (o *Order) Check() error {
 	}
 	for _, e := range o.Environments {
 		if e.Kind == Given && len(e.Causes) == 0 {
-			return text.Errorf("error.rate.empty", "name", e.ID, "near", text.Near(e.ID, shipped()))
+			return text.Errorf("error.rate.empty", "name", e.ID, "near", text.Near(e.ID, Shipped()))
 		}
 	}
 	return nil
 }
 
-func shipped() (ids []string) {
+// Shipped are the IDs of Environments.
+func Shipped() (ids []string) {
 	for _, e := range Environments() {
 		ids = append(ids, e.ID)
 	}

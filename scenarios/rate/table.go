@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
 )
 
 // A Table is how often each lock is expected to break in each environment.
@@ -45,11 +46,16 @@ type Point struct {
 // Compute makes the table of locks whose tolerance is known. done and ctx are as for
 // study.Matrix.
 func Compute(ctx context.Context, o Order, known *study.Tolerance, done func(n int)) (*Table, error) {
-	t := &Table{Order: o}
-	var err error
-	if t.Subjects, err = Study(ctx, known, done); err != nil {
-		return t, err
+	subjects, err := Study(ctx, known, done)
+	if err != nil {
+		return nil, err
 	}
+	return Tabulate(o, subjects), nil
+}
+
+// Tabulate makes the table of locks that have been studied.
+func Tabulate(o Order, subjects []*Subject) *Table {
+	t := &Table{Order: o, Subjects: subjects}
 	for _, s := range t.Subjects {
 		t.Terms = append(t.Terms, s.SlowTerm(o.Usage))
 		crash := Crash{Strategy: s.Entry.ID, TTL: o.TTL, Recovery: s.Recovery(o.TTL, o.Hold)}
@@ -66,7 +72,7 @@ func Compute(ctx context.Context, o Order, known *study.Tolerance, done func(n i
 		}
 		t.Crashes = append(t.Crashes, crash)
 	}
-	return t, nil
+	return t
 }
 
 // times is how long so many crashes block, added up.
@@ -90,7 +96,7 @@ func (s *Subject) At(u Usage, e Environment, ttl time.Duration) Point {
 	u.TTL = ttl
 	p := Point{TTL: ttl}
 	for _, t := range append(s.Terms(u, e), s.SlowTerm(u)) {
-		if t.Harm.Safety() {
+		if t.Harm == verdict.Overlap {
 			p.Expected = p.Expected.plus(t.Expected)
 			p.Unknown = p.Unknown || t.Unknown
 		}
@@ -134,7 +140,7 @@ func (t *Table) alike(a, b int) bool {
 }
 
 // Threshold is the shortest TTL from which on a lock is expected never to break in an
-// environment, to a hundredth, within the TTLs of the table; 0: none of them.
+// environment, rounded up to three digits, within the TTLs of the table; 0: none of them.
 func (t *Table) Threshold(s *Subject, e Environment) time.Duration {
 	safe := func(ttl time.Duration) bool {
 		p := s.At(t.Usage, e, ttl)
@@ -147,13 +153,14 @@ func (t *Table) Threshold(s *Subject, e Environment) time.Duration {
 	case safe(low):
 		return low
 	}
-	for high-low > high/200 {
-		middle := time.Duration(math.Sqrt(float64(low) * float64(high)))
+	for high-low > high/1e6 {
+		middle := low + (high-low)/2
 		if safe(middle) {
 			high = middle
 		} else {
 			low = middle
 		}
 	}
-	return high
+	digit := time.Duration(math.Pow(10, math.Floor(math.Log10(float64(high)))-2))
+	return (high - high/1e6 + digit - 1) / digit * digit
 }
