@@ -40,6 +40,7 @@ var landingCommands = [][2]string{
 	{"par", "par"},
 	{"tolerance", "tolerance"},
 	{"rate", "rate"},
+	{"price", "price"},
 	{"verify", "verify"},
 }
 
