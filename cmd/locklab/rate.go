@@ -152,7 +152,7 @@ func (a *app) findRates(ctx context.Context, entries []lock.Entry, o rate.Order,
 	if err != nil {
 		return nil, err
 	}
-	found, err := rate.Compute(ctx, o, known, nil)
+	found, err := rate.Compute(ctx, o, known)
 	if err != nil {
 		return nil, internal(err)
 	}

@@ -69,33 +69,34 @@ type Subject struct {
 	Orphaned verdict.Word
 }
 
-// Study measures the leases of locks whose tolerance is known. done and ctx are as for
-// study.Matrix.
-func Study(ctx context.Context, known *study.Tolerance, done func(n int)) ([]*Subject, error) {
-	all := make([]*Subject, len(known.Locks))
+// Study measures the leases of locks whose tolerance is known. When ctx ends the error is
+// ctx's.
+func Study(ctx context.Context, known *study.Tolerance) ([]*Subject, error) {
 	lost, err := scenarios.ByName("lost-reply")
 	if err != nil {
 		return nil, err
 	}
-	err = study.Each(ctx, len(all), done, func(i int) error {
-		s := &Subject{Entry: known.Locks[i], Orphaned: verdict.Holds}
+	var all []*Subject
+	for i, e := range known.Locks {
+		s := &Subject{Entry: e, Orphaned: verdict.Holds}
 		for n := range known.Hazards {
 			s.Limits = append(s.Limits, *known.At(i, n))
 		}
-		out, err := race.Play(s.Entry, lost, lost.Settings)
+		out, err := race.Play(e, lost, lost.Settings)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, w := range []verdict.Word{verdict.Orphan, verdict.Deadlock} {
 			if slices.Contains(out.Verdicts, w) {
 				s.Orphaned = w
 			}
 		}
-		s.Lease, err = MeasureLease(ctx, s.Entry)
-		all[i] = s
-		return err
-	})
-	return all, err
+		if s.Lease, err = MeasureLease(ctx, e); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
 }
 
 // A Term is how often one cause is expected to break one lock.

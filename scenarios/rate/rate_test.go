@@ -39,7 +39,7 @@ func limitsOf(locks []lock.Entry) *study.Tolerance {
 
 func subjects(t *testing.T) map[string]*rate.Subject {
 	t.Helper()
-	all, err := rate.Study(t.Context(), limitsOf(algorithms.Milestones()), nil)
+	all, err := rate.Study(t.Context(), limitsOf(algorithms.Milestones()))
 	if err != nil {
 		t.Fatal(err)
 	}

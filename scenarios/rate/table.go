@@ -43,10 +43,9 @@ type Point struct {
 	Unknown  bool     // a cause has no number
 }
 
-// Compute makes the table of locks whose tolerance is known. done and ctx are as for
-// study.Matrix.
-func Compute(ctx context.Context, o Order, known *study.Tolerance, done func(n int)) (*Table, error) {
-	subjects, err := Study(ctx, known, done)
+// Compute makes the table of locks whose tolerance is known. ctx is as for Study.
+func Compute(ctx context.Context, o Order, known *study.Tolerance) (*Table, error) {
+	subjects, err := Study(ctx, known)
 	if err != nil {
 		return nil, err
 	}
