@@ -29,6 +29,7 @@ const (
 	Heal      = node.Heal
 	Deliver   = node.Deliver
 	Reconnect = node.Reconnect
+	Choose    = node.Choose
 
 	FaultVerb = node.FaultVerb
 )

@@ -49,7 +49,7 @@ func (s *Simulator) step(w *World, c Choice) error {
 	switch c.Verb {
 	case Pass:
 		return s.pass(w, c)
-	case Start, Arrive, Answer, Wake, GiveUp, Unblock:
+	case Start, Arrive, Answer, Wake, Choose, GiveUp, Unblock:
 		return s.stepThread(w, c)
 	case Resume:
 		return s.resume(w, c)
@@ -128,12 +128,19 @@ func (s *Simulator) stepThread(w *World, c Choice) error {
 			return s.refuse(w, c, "refused.client.started")
 		}
 		return s.observe(w, c.Client, c.Thread, process.Observation{Kind: process.Started})
-	case Wake:
+	case Wake, Choose:
 		if th.Phase != node.Asleep || th.Due > w.now {
 			return s.refuse(w, c, "refused.wake")
 		}
+		seen := process.Observation{Kind: process.Slept}
+		if c.Verb == Choose {
+			if c.Node < 1 || c.Node > s.otherWays(p, c.Client, int(c.Thread)) {
+				return s.refuse(w, c, "refused.way")
+			}
+			seen.Val = int64(c.Node)
+		}
 		s.emitClient(w, history.Wake, c.Client, c.Thread)
-		return s.observe(w, c.Client, c.Thread, process.Observation{Kind: process.Slept})
+		return s.observe(w, c.Client, c.Thread, seen)
 	case Arrive:
 		if th.Phase != node.Asking || th.Hold > w.now {
 			return s.refuse(w, c, "refused.request.held")
@@ -147,7 +154,7 @@ func (s *Simulator) stepThread(w *World, c Choice) error {
 		}
 		return s.answer(w, c, th)
 	default:
-		if !th.Phase.Waiting() || s.impatient(th) > w.now {
+		if !th.Phase.Waiting() || s.impatient(p, c.Client, int(c.Thread)) > w.now {
 			return s.refuse(w, c, "refused.patience")
 		}
 		return s.giveUp(w, c, th)
@@ -341,7 +348,7 @@ func (s *Simulator) arm(w *World, c int8, p *node.Client, entry *process.Entry) 
 			*th = node.Thread{Phase: node.Asleep, Due: clock.Later(w.now, d)}
 			switch {
 			case s.config.Timing == nil:
-			case o.Kind == process.Idle:
+			case o.Kind == process.Idle, o.Open:
 				th.Due, th.Latest = w.now, clock.Later(w.now, d)
 			default:
 				th.Latest = s.late(th.Due)

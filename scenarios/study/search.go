@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
@@ -22,9 +23,9 @@ type Search struct {
 	Bounds   Bounds // Settled
 	*explore.Result
 	Witnesses []Witness // of Result.Found, in its order
-	// AnyTiming is, after AutoTiming in lockstep, the search of every timing that was not
-	// complete. What it has found is among Found.
-	AnyTiming *Search
+	// Cut are the more general searches, with AutoTiming or AutoUses, that were tried before
+	// and not complete. What they have found is among Found.
+	Cut []*Search
 }
 
 // A Witness is the shortest way to a verdict, as a trace that can be replayed.
@@ -55,8 +56,8 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}
-	if b.Timing == AutoTiming {
-		return exploreAuto(ctx, entry, b)
+	if b.Timing == AutoTiming || b.Uses == AutoUses {
+		return exploreTries(ctx, entry, b.tries(entry))
 	}
 	search, err := b.Of(entry)
 	if err != nil {
@@ -124,7 +125,7 @@ func OutcomeOf(b *explore.Bounds, run *schedule.Run) *race.Outcome {
 	for _, w := range o.Verdicts {
 		switch w {
 		case verdict.Deadlock:
-			confirmDeadlock(&o.Judgement)
+			confirmDeadlock(b, &h, &o.Judgement)
 		case verdict.Starved:
 			o.Judgement.Findings = append(o.Judgement.Findings, starvation(b, &h))
 		}
@@ -136,12 +137,31 @@ func OutcomeOf(b *explore.Bounds, run *schedule.Run) *race.Outcome {
 }
 
 // confirmDeadlock turns what the judges had to leave open, because the run has
-// ended, into what the probe has shown: nothing is left that could end it.
-func confirmDeadlock(j *verdict.Judgement) {
+// ended, into what the probe has shown: nothing is left that could end it. If clients wait
+// for their turn without end, that is a finding of its own.
+func confirmDeadlock(b *explore.Bounds, h *history.History, j *verdict.Judgement) {
 	for i := range j.Findings {
 		if f := &j.Findings[i]; f.Verdict == verdict.Unknown {
 			f.Verdict, f.Forever = verdict.Deadlock, true
 		}
+	}
+	asked := map[int]time.Duration{}
+	for i := range h.Events {
+		switch e := &h.Events[i]; e.Kind {
+		case history.Acquire:
+			asked[e.Client] = e.At
+		case history.Enter, history.Refuse, history.Crash:
+			delete(asked, e.Client)
+		}
+	}
+	f := verdict.Finding{Verdict: verdict.Deadlock, To: h.End, Forever: true, Event: len(h.Events) - 1}
+	for c := range b.Clients {
+		if since, waits := asked[c+1]; waits {
+			f.Clients, f.From = append(f.Clients, c+1), max(f.From, since)
+		}
+	}
+	if f.Clients != nil {
+		j.Findings = append(j.Findings, f)
 	}
 }
 

@@ -37,6 +37,11 @@ type Bounds struct {
 	ClockJumps time.Duration
 	NoProbe    bool    // no deadlock is looked for
 	Timing     *Timing // nil: lockstep
+	// Uses is what clients may do besides; see package client. GiveUp needs a Timing.
+	Uses client.Uses
+	// ClientRetries is how often the clients' library sends a command again; see
+	// simulator.Config.
+	ClientRetries int
 
 	// As in Options.
 	Causes     bool
@@ -146,7 +151,7 @@ func (b *Bounds) Patience() time.Duration {
 
 // Simulator builds the simulator; the caller closes it.
 func (b *Bounds) Simulator() (*simulator.Simulator, error) {
-	config := simulator.Config{Faults: b.Faults, Guard: b.guard(), Timeout: b.Patience()}
+	config := simulator.Config{Faults: b.Faults, Guard: b.guard(), Timeout: b.Patience(), ClientRetries: b.ClientRetries}
 	if t := b.Timing; t != nil {
 		config.Timing = &simulator.Timing{Latency: t.Latency, Lateness: t.Lateness}
 	}
@@ -236,13 +241,13 @@ func (b *Bounds) contender(c *simulator.Client) {
 		b.anytime(c)
 		return
 	}
-	strategy := b.strategy(c)
+	strategy, line := b.strategy(c)
 	for i := range b.Attempts {
 		if i > 0 {
 			c.Clock().Sleep(b.Between())
 		}
-		if lease, err := b.try(c, strategy); err == nil {
-			client.Work(c, lease, client.Section{Work: b.Work()})
+		if lease, err := b.try(c, strategy, line); err == nil {
+			client.Work(c, lease, client.Section{Work: b.Work(), Uses: b.Uses, Lock: strategy})
 			client.Release(c, lease)
 		}
 	}
@@ -250,8 +255,8 @@ func (b *Bounds) contender(c *simulator.Client) {
 }
 
 // try is one attempt with its retries.
-func (b *Bounds) try(c *simulator.Client, strategy lock.Strategy) (lock.Lease, error) {
-	lease, err := client.Try(c, strategy)
+func (b *Bounds) try(c *simulator.Client, strategy lock.Strategy, line *client.Line) (lock.Lease, error) {
+	lease, err := client.Attempt(c, strategy, line, b.Uses)
 	for _, sleep := range b.Retries {
 		if err == nil {
 			break
@@ -266,7 +271,7 @@ func (b *Bounds) try(c *simulator.Client, strategy lock.Strategy) (lock.Lease, e
 // finished or died: it asks for the lock, and once more after every lease must have
 // ended. If the lock is refused even then nobody can ever have it again.
 func (b *Bounds) probe(c *simulator.Client) {
-	strategy := b.strategy(c)
+	strategy, _ := b.strategy(c)
 	if lease, err := client.Try(c, strategy); err == nil {
 		LeaveAndRelease(c, lease)
 		return
@@ -294,19 +299,25 @@ func LeaveAndRelease(c *simulator.Client, lease lock.Lease) {
 	client.Release(c, lease)
 }
 
-func (b *Bounds) strategy(c *simulator.Client) lock.Strategy {
+// strategy makes a client's lock, and its line, if it has one and clients may wait.
+func (b *Bounds) strategy(c *simulator.Client) (strategy lock.Strategy, line *client.Line) {
 	env := client.Environment(c, b.TTL, b.Nodes)
-	strategy := b.Entry.New(env)
+	strategy = b.Entry.New(env)
+	if q, ok := strategy.(lock.Queuer); ok && b.Uses.Has(client.Wait) {
+		line = &client.Line{Queuer: q}
+		strategy = line
+	}
 	if b.Fenced && !b.Entry.OnZooKeeper() {
 		strategy = lock.Fence(strategy, env)
 	}
-	return strategy
+	return strategy, line
 }
 
 // Words are the verdicts that a search looks for, in their order. ORPHAN counts
 // when it refused another client. DEADLOCK is what the probe reports. STARVED means
 // that every attempt of every client was refused in vain, although no fault was injected:
-// a bounded search has no more rounds than that.
+// a bounded search has no more rounds than that. DEADLOCK is also a client that waits for
+// its turn when nothing is left to happen.
 func Words() []verdict.Word { return slices.Clone(order) }
 
 // Verdicts are those of Words that a search finds in a run of b, in their order.
@@ -347,12 +358,16 @@ func (b *Bounds) allRefused(h *history.History) bool {
 }
 
 // observe tells the judges one event, and says what a search finds besides what
-// they remember: a refusal by an orphan, and the report of the probe.
+// they remember: a refusal by an orphan, the report of the probe, and a probe that begins
+// although others still wait (see search.startProbe).
 func observe(judges *verdict.Safety, c *verdict.Case, probe, i int, e *history.Event) (found wordSet) {
 	if judges.RefusedByOrphan(c, e) {
 		found.add(verdict.Orphan)
 	}
 	if e.Client == probe && e.Kind == history.Refuse && e.Note == ProbeRefused {
+		found.add(verdict.Deadlock)
+	}
+	if e.Client == probe && e.Kind == history.Acquire && judges.Asks(probe) {
 		found.add(verdict.Deadlock)
 	}
 	judges.Observe(c, i, e, nil)

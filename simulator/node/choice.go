@@ -24,6 +24,7 @@ const (
 	Heal      Verb = 11 // the network of Node, which is split, heals
 	Deliver   Verb = 12 // a notification reaches Client's Thread, which waits for it
 	Reconnect Verb = 13 // Client's library makes the connection of its session again
+	Choose    Verb = 14 // Client's Thread, which may wake, goes on in another way; Node is which, from 1
 
 	FaultVerb Verb = 32
 )
@@ -31,7 +32,7 @@ const (
 var verbNames = map[Verb]string{
 	Pass: "pass", Arrive: "arrive", Answer: "answer", Wake: "wake", GiveUp: "give-up",
 	Resume: "resume", Orphaned: "orphaned", Replicate: "replicate", Start: "start", Unblock: "unblock", Heal: "heal",
-	Deliver: "deliver", Reconnect: "reconnect",
+	Deliver: "deliver", Reconnect: "reconnect", Choose: "choose",
 }
 
 // A Choice is one thing that may happen next. It is comparable.
@@ -39,7 +40,7 @@ type Choice struct {
 	Verb   Verb
 	Client int8          // from 1
 	Thread int8          // 0 is the main thread; Orphaned: the place; Replicate, Failover, Split: the replica
-	Node   int8          // from 1
+	Node   int8          // from 1; Choose: the way
 	D      time.Duration // Pass, and faults that have a length or size
 }
 
@@ -59,7 +60,9 @@ func (c Choice) Text(verb string) string {
 	if c.Thread != 0 {
 		s += fmt.Sprintf(".%d", c.Thread)
 	}
-	if c.Node != 0 {
+	if c.Verb == Choose {
+		s += fmt.Sprintf(" way %d", c.Node)
+	} else if c.Node != 0 {
 		s += fmt.Sprintf(" n%d", c.Node)
 	}
 	if c.D != 0 {

@@ -126,7 +126,7 @@ func (s *Safety) observe(c *Case, i int, e *history.Event, found func(Finding)) 
 	s.met.observe(&in, s.lie.asking)
 	s.reading.Observe(c, e)
 	s.met.forget(&in)
-	s.answered = s.answered || e.Kind == history.Enter || e.Kind == history.Refuse && !s.reading.unhindered()
+	s.answered = s.answered || e.Kind == history.Enter || e.Kind == history.Refuse && (e.Note == history.GaveUp || !s.reading.unhindered())
 }
 
 // Words are the verdicts of safety after the events seen, in order. FENCED may
@@ -145,6 +145,11 @@ func (s *Safety) Broken() bool { return s.words != 0 || s.fenced() }
 // InVain says that nobody has entered so far, and that every refusal was in vain: nothing
 // stood in the way of the lock. See starved.go.
 func (s *Safety) InVain() bool { return !s.answered }
+
+// Asks says whether a client other than c, from 1, asks for the lock and has no answer yet.
+func (s *Safety) Asks(otherThan int) bool {
+	return s.reading.acquiring&^only(client8(otherThan)) != 0
+}
 
 // Rebase makes now, the true time of the last event or later, the zero of the times of
 // the events to come, and forgets what is over. Two states with the same futures then
