@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
@@ -145,23 +144,8 @@ func confirmDeadlock(b *explore.Bounds, h *history.History, j *verdict.Judgement
 			f.Verdict, f.Forever = verdict.Deadlock, true
 		}
 	}
-	asked := map[int]time.Duration{}
-	for i := range h.Events {
-		switch e := &h.Events[i]; e.Kind {
-		case history.Acquire:
-			asked[e.Client] = e.At
-		case history.Enter, history.Refuse, history.Crash:
-			delete(asked, e.Client)
-		}
-	}
-	f := verdict.Finding{Verdict: verdict.Deadlock, To: h.End, Forever: true, Event: len(h.Events) - 1}
-	for c := range b.Clients {
-		if since, waits := asked[c+1]; waits {
-			f.Clients, f.From = append(f.Clients, c+1), max(f.From, since)
-		}
-	}
-	if f.Clients != nil {
-		j.Findings = append(j.Findings, f)
+	if waiting := b.Waiting(h); waiting != nil {
+		j.Findings = append(j.Findings, verdict.Finding{Verdict: verdict.Deadlock, Clients: waiting, From: h.End, To: h.End, Forever: true, Event: len(h.Events) - 1})
 	}
 }
 

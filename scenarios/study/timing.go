@@ -2,6 +2,7 @@ package study
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"locklab/algorithms/lock"
@@ -102,7 +103,8 @@ func (b Bounds) tries(entry lock.Entry) (list []Bounds) {
 	for _, timing := range b.timings() {
 		b := b.at(timing, entry)
 		if b.Uses == AutoUses {
-			if with := b.limited(AutoUsesStates); with.Settled(entry).Uses != 0 {
+			with := b.limited(AutoUsesStates)
+			if with.Uses = b.settledUses(entry); with.Uses != 0 {
 				list = append(list, with)
 			}
 			b.Uses = 0
@@ -169,13 +171,22 @@ func exploreTries(ctx context.Context, entry lock.Entry, tries []Bounds) (*Searc
 }
 
 // addWitnesses adds what another search of the same lock has found and s has not, or not
-// by as few faults.
+// by as few faults, in place of what s has found. With Causes nothing is replaced.
 func (s *Search) addWitnesses(other *Search) {
-	for i, w := range other.Witnesses {
-		if !s.hasAsGood(w) {
-			s.Found = append(s.Found, other.Found[i])
-			s.Witnesses = append(s.Witnesses, w)
+	for _, w := range other.Witnesses {
+		if s.hasAsGood(w) {
+			continue
 		}
+		if !s.Bounds.Causes {
+			s.Witnesses = slices.DeleteFunc(s.Witnesses, func(own Witness) bool { return own.Verdict == w.Verdict })
+		}
+		s.Witnesses = append(s.Witnesses, w)
+	}
+	order := explore.Words()
+	slices.SortStableFunc(s.Witnesses, func(a, b Witness) int { return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict) })
+	s.Found = nil
+	for _, w := range s.Witnesses {
+		s.Found = append(s.Found, w.Witness)
 	}
 }
 

@@ -326,6 +326,9 @@ func (b *Bounds) Verdicts(h *history.History, choices []simulator.Choice) (words
 	var found wordSet
 	inVain := true
 	c := verdict.CaseOf(h)
+	if b.Waiting(h) != nil {
+		found.add(verdict.Deadlock)
+	}
 	for i := range h.Events {
 		found |= observe(&judges, &c, b.Clients+1, i, &h.Events[i])
 		if h.Events[i].Client <= b.Clients { // not the probe
@@ -339,6 +342,23 @@ func (b *Bounds) Verdicts(h *history.History, choices []simulator.Choice) (words
 		found.add(verdict.Starved)
 	}
 	return found.list()
+}
+
+// Waiting are the clients that had not come to their end when the probe began: it begins
+// then only if they wait without end.
+func (b *Bounds) Waiting(h *history.History) (clients []int) {
+	for c := range b.Clients {
+		clients = append(clients, c+1)
+	}
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case e.Client > b.Clients:
+			return clients
+		case e.Kind == history.Done, e.Kind == history.Crash:
+			clients = slices.DeleteFunc(clients, func(c int) bool { return c == e.Client })
+		}
+	}
+	return nil
 }
 
 // allRefused says whether every client came to its end and none was ever given the
@@ -358,16 +378,12 @@ func (b *Bounds) allRefused(h *history.History) bool {
 }
 
 // observe tells the judges one event, and says what a search finds besides what
-// they remember: a refusal by an orphan, the report of the probe, and a probe that begins
-// although others still wait (see search.startProbe).
+// they remember: a refusal by an orphan, and the report of the probe.
 func observe(judges *verdict.Safety, c *verdict.Case, probe, i int, e *history.Event) (found wordSet) {
 	if judges.RefusedByOrphan(c, e) {
 		found.add(verdict.Orphan)
 	}
 	if e.Client == probe && e.Kind == history.Refuse && e.Note == ProbeRefused {
-		found.add(verdict.Deadlock)
-	}
-	if e.Client == probe && e.Kind == history.Acquire && judges.Asks(probe) {
 		found.add(verdict.Deadlock)
 	}
 	judges.Observe(c, i, e, nil)

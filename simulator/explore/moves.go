@@ -145,14 +145,15 @@ func (s *search) listMoves() error {
 }
 
 // startProbe has the probe begin although other clients have not finished: they wait for
-// their turn, and nothing is left to happen but faults. That it begins then is a DEADLOCK;
-// see observe. What it finds does not count.
+// their turn, and nothing is left to happen but faults. That is a DEADLOCK, and what the
+// probe finds does not count; see Bounds.Waiting.
 func (s *search) startProbe() {
 	e := s.clientTab[s.probe-1].entries[s.cur[s.probe-1]]
 	for k := range e.own {
 		if e.own[k].Verb == simulator.Start {
 			m := s.ownMove(s.probe-1, k)
 			m.found = 0
+			m.found.add(verdict.Deadlock)
 			s.moves = append(s.moves, m)
 		}
 	}

@@ -146,11 +146,6 @@ func (s *Safety) Broken() bool { return s.words != 0 || s.fenced() }
 // stood in the way of the lock. See starved.go.
 func (s *Safety) InVain() bool { return !s.answered }
 
-// Asks says whether a client other than c, from 1, asks for the lock and has no answer yet.
-func (s *Safety) Asks(otherThan int) bool {
-	return s.reading.acquiring&^only(client8(otherThan)) != 0
-}
-
 // Rebase makes now, the true time of the last event or later, the zero of the times of
 // the events to come, and forgets what is over. Two states with the same futures then
 // compare equal, whenever they were reached.
