@@ -141,6 +141,7 @@ func (a *app) explore() *cobra.Command {
 	f.StringVar(&b.Budget, "budget", b.Budget, usage("budget"))
 	f.DurationVar(&b.TTL, "ttl", b.TTL, usage("ttl"))
 	f.StringVar(&timing, "timing", study.AutoTiming.String(), usage("timing"))
+	f.DurationVar(&b.Work, "work", 0, usage("work"))
 	f.StringVar(&uses, "uses", study.FormatUses(study.AutoUses), usage("uses"))
 	f.IntVar(&b.ClientRetries, "client-retries", 0, usage("client-retries"))
 	f.BoolVar(&b.Fenced, "fenced", false, usage("fenced"))

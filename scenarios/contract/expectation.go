@@ -115,6 +115,9 @@ func (e *Expectation) Subject() string {
 	if b.Fenced {
 		text += ",fenced=true"
 	}
+	if b.Work != usual.Work {
+		text += fmt.Sprintf(",work=%v", b.Work)
+	}
 	if b.Uses != 0 {
 		text += ",uses=" + study.FormatUses(b.Uses)
 	}
@@ -152,6 +155,9 @@ func (e *Expectation) Command() string {
 	}
 	if b.Fenced {
 		line += " --fenced"
+	}
+	if b.Work != 0 {
+		line += fmt.Sprintf(" --work %v", b.Work)
 	}
 	if b.ClientRetries != 0 {
 		line += fmt.Sprintf(" --client-retries %d", b.ClientRetries)

@@ -34,7 +34,7 @@ import (
 // A line names locks, the verdicts to which each of them must come, no more and no
 // less, and after "|" the reason. In a search each verdict except HOLDS comes with its
 // par, the fewest faults with which it comes about. A search is bounded by clients,
-// attempts, retries, nodes, ttl, fenced, timing, uses, client-retries, budget and
+// attempts, retries, nodes, ttl, fenced, timing, work, uses, client-retries, budget and
 // max-states.
 //
 // What a contract leaves out is not expected, unless [locks] lists the lock. Each line

@@ -29,6 +29,9 @@ type Bounds struct {
 	TTL     time.Duration
 	Fenced  bool
 	Timing  Timing // how time passes
+	// Work is how long a client works inside, at any timing at most; 0: two fifths of a lease,
+	// a third at any timing.
+	Work time.Duration
 	// Uses is what clients may do besides acquiring, working and releasing; see package
 	// client. AutoUses: what the lock offers, but for GiveUp.
 	Uses client.Uses
@@ -89,6 +92,8 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return text.Errorf("error.bound.retries.any", "value", b.Retries)
 	case b.Timing == Lockstep && b.Uses == client.GiveUp:
 		return text.Errorf("error.bound.uses.lockstep")
+	case b.Work < 0 || b.Work > longest:
+		return text.Errorf("error.bound.work", "value", b.Work, "most", longest)
 	case b.ClientRetries < 0 || b.ClientRetries > MaxClientRetries:
 		return text.Errorf("error.bound.client-retries", "value", b.ClientRetries, "most", MaxClientRetries)
 	case b.ClientRetries > 0 && entry.OnZooKeeper():
@@ -182,6 +187,9 @@ func (b Bounds) String() string {
 	if b.Timing != Lockstep {
 		text += ",timing=" + b.Timing.String()
 	}
+	if b.Work != 0 {
+		text += ",work=" + b.Work.String()
+	}
 	if b.Uses != 0 {
 		text += ",uses=" + strings.ReplaceAll(FormatUses(b.Uses), ",", "+")
 	}
@@ -239,6 +247,9 @@ func ParseBounds(written string) (b Bounds, err error) {
 		case "timing":
 			b.Timing, err = ParseTiming(value)
 			want = text.Errorf("error.want.timing")
+		case "work":
+			b.Work, err = time.ParseDuration(value)
+			want = text.Errorf("error.want.length")
 		case "uses":
 			if b.Uses, err = ParseUses(strings.ReplaceAll(value, "+", ",")); err != nil {
 				return b, text.Errorf("error.bound", "item", item, "cause", err)
@@ -276,7 +287,7 @@ func (b Bounds) Of(entry lock.Entry) (*explore.Bounds, error) {
 		title += " by cause"
 	}
 	return &explore.Bounds{
-		Timing: b.timing(), Uses: b.Uses, ClientRetries: b.ClientRetries, Entry: entry, Clients: b.Clients, Attempts: b.Attempts, Retries: explore.RetrySleeps(b.TTL, b.Retries),
+		Timing: b.timing(), Inside: b.Work, Uses: b.Uses, ClientRetries: b.ClientRetries, Entry: entry, Clients: b.Clients, Attempts: b.Attempts, Retries: explore.RetrySleeps(b.TTL, b.Retries),
 		Nodes: b.Nodes, Replicas: replicas(budget), TTL: b.TTL, Fenced: b.Fenced, Faults: budget, ClockJumps: clockJumps(budget),
 		Causes: b.Causes, MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress,
 		Checkpoint: explore.Checkpoint{File: b.Checkpoint, Search: title, Now: b.Now},

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -78,7 +79,7 @@ func (b Bounds) timing() *explore.Timing {
 		return nil
 	}
 	step := max((b.TTL / stepsPerLease).Truncate(time.Millisecond), time.Millisecond)
-	t := &explore.Timing{Step: step, Work: workSteps * step, Latency: messageSteps * step, Lateness: messageSteps * step, Timeout: patientSteps * step, Idle: simulator.Never}
+	t := &explore.Timing{Step: step, Work: cmp.Or(b.Work, workSteps*step), Latency: messageSteps * step, Lateness: messageSteps * step, Timeout: patientSteps * step, Idle: simulator.Never}
 	if b.Nodes > 1 { // a lease is to last for a round of them
 		t.Latency, t.Timeout = 0, step
 	}

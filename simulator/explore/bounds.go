@@ -37,6 +37,7 @@ type Bounds struct {
 	ClockJumps time.Duration
 	NoProbe    bool    // no deadlock is looked for
 	Timing     *Timing // nil: lockstep
+	Inside     time.Duration // how long a client works in lockstep; 0: two fifths of a lease
 	// Uses is what clients may do besides; see package client. GiveUp needs a Timing.
 	Uses client.Uses
 	// ClientRetries is how often the clients' library sends a command again; see
@@ -184,10 +185,11 @@ func (b *Bounds) client(probe bool) simulator.ClientConfig {
 
 // Work is how long a client works while it has the lock.
 func (b *Bounds) Work() time.Duration {
+	work := cmp.Or(b.Inside, b.TTL*2/5)
 	if len(b.Retries) > 0 {
-		return b.TTL*2/5 + moment // a client that retries does so at its very end
+		return work + moment // a client that retries does so at its very end
 	}
-	return b.TTL * 2 / 5
+	return work
 }
 
 // Between is how long a client waits between two attempts.
