@@ -100,7 +100,7 @@ func (r *rules) lawful(p *position) (allowed []simulator.Choice) {
 		return nil
 	}
 	var begins simulator.Choice // of the probe
-	idle := true // nothing has to happen before time moves
+	idle := true                // nothing has to happen before time moves
 	for _, c := range r.sim.Enabled(&p.w, nil) {
 		mine := int(c.Client) == r.probe
 		if mine && c.Verb == simulator.Start {

@@ -35,8 +35,8 @@ type Bounds struct {
 	// ClockJumps is by how much Faults can set clocks wrong in all. A lease may last
 	// that much longer, and the probe waits that much longer.
 	ClockJumps time.Duration
-	NoProbe    bool    // no deadlock is looked for
-	Timing     *Timing // nil: lockstep
+	NoProbe    bool          // no deadlock is looked for
+	Timing     *Timing       // nil: lockstep
 	Inside     time.Duration // how long a client works in lockstep; 0: two fifths of a lease
 	// Uses is what clients may do besides; see package client. GiveUp needs a Timing.
 	Uses client.Uses
