@@ -84,6 +84,9 @@ func Search(ctx context.Context, b *Bounds) (*Result, error) {
 func (b *Bounds) leadTo(sim *simulator.Simulator, choices []simulator.Choice, to verdict.Word) bool {
 	h, w := b.Case(), sim.NewWorld()
 	for _, c := range choices {
+		if int(c.Client) > b.Clients && c.Verb == simulator.Start && !b.probeMayBegin(sim, &w, &h) {
+			return false
+		}
 		events, err := sim.Step(&w, c)
 		if err != nil {
 			return false
@@ -91,6 +94,20 @@ func (b *Bounds) leadTo(sim *simulator.Simulator, choices []simulator.Choice, to
 		h.Events = append(h.Events, events...)
 	}
 	return slices.Contains(b.Verdicts(&h, choices), to)
+}
+
+// probeMayBegin says whether all clients have come to their end in h, which has led to w,
+// or nothing is left to happen there but faults.
+func (b *Bounds) probeMayBegin(sim *simulator.Simulator, w *simulator.World, h *history.History) bool {
+	if b.unended(h.Events) == nil {
+		return true
+	}
+	for _, c := range sim.Enabled(w, nil) {
+		if int(c.Client) <= b.Clients && c.Verb < simulator.FaultVerb {
+			return false
+		}
+	}
+	return true
 }
 
 // properSubset says whether a is b without some of its elements. Both are sorted.
@@ -349,18 +366,25 @@ func (b *Bounds) Verdicts(h *history.History, choices []simulator.Choice) (words
 // Waiting are the clients that had not come to their end when the probe began: it begins
 // then only if they wait without end.
 func (b *Bounds) Waiting(h *history.History) (clients []int) {
-	for c := range b.Clients {
-		clients = append(clients, c+1)
-	}
 	for i := range h.Events {
-		switch e := &h.Events[i]; {
-		case e.Client > b.Clients:
-			return clients
-		case e.Kind == history.Done, e.Kind == history.Crash:
-			clients = slices.DeleteFunc(clients, func(c int) bool { return c == e.Client })
+		if h.Events[i].Client > b.Clients {
+			return b.unended(h.Events[:i])
 		}
 	}
 	return nil
+}
+
+// unended are the clients that have not come to their end.
+func (b *Bounds) unended(events []history.Event) (clients []int) {
+	for c := range b.Clients {
+		ended := func(e history.Event) bool {
+			return e.Client == c+1 && (e.Kind == history.Done || e.Kind == history.Crash)
+		}
+		if !slices.ContainsFunc(events, ended) {
+			clients = append(clients, c+1)
+		}
+	}
+	return clients
 }
 
 // allRefused says whether every client came to its end and none was ever given the
