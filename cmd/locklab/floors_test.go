@@ -18,6 +18,8 @@ import (
 //	scenarios/contract             what each lock must come to
 //	scenarios/locktest             tests of locks that are not in the list
 //	scenarios/study                what is computed from many runs and searches
+//	scenarios/fleet                work on a queue, for many machines
+//	scenarios/share                work divided among machines
 //	scenarios                      the races
 //	scenarios/race                 how a race is played
 //	simulator/explore              exhaustive search
@@ -39,6 +41,8 @@ var floors = [][]string{
 	{"reports/lessons", "reports/page"},
 	{"scenarios/contract", "scenarios/locktest", "reports/chart"},
 	{"scenarios/study", "scenarios/internal/racetest"},
+	{"scenarios/fleet"},
+	{"scenarios/share"},
 	{"scenarios"},
 	{"scenarios/race"},
 	{"reports/ci"},

@@ -55,6 +55,9 @@ func (s *Search) CertificateIn(lang string) string {
 		line(key, "what", what, "states", fmt.Sprint(tried.States), "verdicts", foundList(tried.Found))
 	}
 	line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions), "depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
+	if s.Parts > 0 {
+		line("parts", "parts", fmt.Sprint(s.Parts))
+	}
 	if !r.Limit.IsZero() {
 		line("limit", "limit", r.Limit.Say(lang))
 	}

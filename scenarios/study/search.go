@@ -25,6 +25,9 @@ type Search struct {
 	// Cut are the more general searches, with AutoTiming or AutoUses, that were tried before
 	// and not complete. What they have found is among Found.
 	Cut []*Search
+	// Parts is of how many searches this is the union, beside their common beginning; 0: it
+	// is one search.
+	Parts int
 }
 
 // A Witness is the shortest way to a verdict, as a trace that can be replayed.

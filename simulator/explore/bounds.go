@@ -50,6 +50,8 @@ type Bounds struct {
 	MaxBytes   int64
 	Progress   func(r *Result)
 	Checkpoint Checkpoint
+	From       []simulator.Choice
+	Head       int
 }
 
 // Search builds the simulator of b and searches it. The choices of each witness
@@ -129,6 +131,7 @@ func (b *Bounds) Options() Options {
 		Step: b.step(), Unending: b.Timing != nil && b.Timing.Idle == simulator.Never,
 		Case: b.Case(), Symmetric: b.Clients, Causes: b.Causes,
 		MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress, Checkpoint: b.Checkpoint,
+		From: b.From, Head: b.Head,
 	}
 	if !b.NoProbe {
 		opt.Probe = b.Clients + 1
