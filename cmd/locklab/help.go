@@ -39,6 +39,7 @@ var landingCommands = [][2]string{
 	{"par", "par"},
 	{"tolerance", "tolerance"},
 	{"verify", "verify"},
+	{"check ./mylock", "check"},
 }
 
 // usage returns the help texts of the flags of a command.

@@ -94,7 +94,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.lang, "lang", "", usage("lang", "languages", a.sayLanguages()))
 	f.StringVar(&a.color, "color", "auto", usage("color"))
 	f.IntVar(&a.width, "width", 0, usage("width"))
-	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.matrix(), a.sweep(), a.explore(), a.verify(), a.par(), a.tolerance())
+	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.matrix(), a.sweep(), a.explore(), a.verify(), a.par(), a.tolerance(), a.check())
 	a.translateHelp(root)
 	root.SetFlagErrorFunc(a.flagError)
 	return root

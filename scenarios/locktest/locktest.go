@@ -95,12 +95,21 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	if p.playKept(all) {
 		return
 	}
+	began := time.Now()
 	s, err := p.search(t.Context())
+	if err == nil && *reportFlag != "" {
+		var found *study.Checked
+		if found, err = p.examine(s, time.Since(began)); err == nil {
+			p.report(found)
+		}
+	}
 	if different := (*process.NondeterministicError)(nil); errors.As(err, &different) {
+		p.unknown("locktest.unknown.sampled")
 		t.Errorf("%s", p.sampled(different, all))
 		return
 	}
 	if err != nil {
+		p.unknown("locktest.unknown.error")
 		t.Fatal(p.explain(err))
 	}
 	for _, c := range all {

@@ -88,11 +88,20 @@ func (p *plan) check() error {
 }
 
 // of is the search of the plan.
-func (p *plan) of() (*explore.Bounds, error) {
-	b, err := p.study.Of(p.entry)
+func (p *plan) of() (*explore.Bounds, error) { return p.within(p.study) }
+
+// within is a search of the code within bounds.
+func (p *plan) within(bounds study.Bounds) (*explore.Bounds, error) {
+	b, err := bounds.Of(p.entry)
 	if err != nil {
 		return nil, err
 	}
+	p.putInto(b)
+	return b, nil
+}
+
+// putInto puts the code in place of the lock of a search.
+func (p *plan) putInto(b *explore.Bounds) {
 	b.Key = p.bounds.Key
 	b.Code = func(probe bool) simulator.ClientConfig {
 		program := p.contender(b)
@@ -101,7 +110,6 @@ func (p *plan) of() (*explore.Bounds, error) {
 		}
 		return p.client(program)
 	}
-	return b, nil
 }
 
 // client is the config of a client with a program.
@@ -132,22 +140,30 @@ func (p *plan) shows(file string) bool {
 // contender is the program of a client; see explore.Bounds.
 func (p *plan) contender(b *explore.Bounds) func(*bubble.Client) {
 	return func(c *bubble.Client) {
-		for i := range p.bounds.Attempts {
+		for i := range b.Attempts {
 			if i > 0 {
 				c.Ask(process.Op{Kind: process.Sleep, D: b.Between()})
 			}
-			p.attempt(c, b.Work())
+			entered := p.attempt(c, b.Work())
+			for _, sleep := range b.Retries {
+				if entered {
+					break
+				}
+				c.Ask(process.Op{Kind: process.Sleep, D: sleep})
+				entered = p.attempt(c, b.Work())
+			}
 		}
 		c.Record(history.Event{Kind: history.Done})
 	}
 }
 
-// attempt calls the code once, and records what it comes to.
-func (p *plan) attempt(c *bubble.Client, work time.Duration) {
+// attempt calls the code once, records what it comes to, and says whether it has entered.
+func (p *plan) attempt(c *bubble.Client, work time.Duration) bool {
 	one := &Client{process: c, plan: p, section: section{work: work}, failures: c.Failures()}
 	c.Record(history.Event{Kind: history.Acquire})
 	p.code(one)
 	one.ends("")
+	return one.entered
 }
 
 // ends records how an attempt has ended. Whether the lock was refused, or the outcome is
@@ -204,8 +220,12 @@ func (p *plan) untilTimed(f func() error) error {
 
 // searched is a search; it comes with the error of ctx, too.
 func (p *plan) searched(ctx context.Context) (s *study.Search, err error) {
+	return p.searchedWithin(ctx, p.study)
+}
+
+func (p *plan) searchedWithin(ctx context.Context, bounds study.Bounds) (s *study.Search, err error) {
 	err = p.untilTimed(func() error {
-		b, err := p.of()
+		b, err := p.within(bounds)
 		if err != nil {
 			return err
 		}
@@ -213,9 +233,9 @@ func (p *plan) searched(ctx context.Context) (s *study.Search, err error) {
 		if result == nil {
 			return err
 		}
-		s = &study.Search{Strategy: p.entry, Bounds: p.study, Result: result}
+		s = &study.Search{Strategy: p.entry, Bounds: bounds.Settled(p.entry), Result: result}
 		for _, w := range result.Found {
-			s.Witnesses = append(s.Witnesses, study.Witness{Witness: w, Trace: p.trace(w.Choices)})
+			s.Witnesses = append(s.Witnesses, study.Witness{Witness: w, Trace: p.traceWithin(s.Bounds, w.Choices)})
 		}
 		return err
 	})
@@ -305,7 +325,11 @@ func (p *plan) checkLease() error {
 const maxAlone = 600
 
 func (p *plan) trace(choices []simulator.Choice) simulator.Trace {
-	return simulator.Trace{Strategy: p.entry.ID, Scenario: study.SearchID, Settings: p.study.String(), Choices: choices}
+	return p.traceWithin(p.study, choices)
+}
+
+func (p *plan) traceWithin(b study.Bounds, choices []simulator.Choice) simulator.Trace {
+	return simulator.Trace{Strategy: p.entry.ID, Scenario: study.SearchID, Settings: b.String(), Choices: choices}
 }
 
 // play plays choices of a search, and notes the lines of the code.
