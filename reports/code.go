@@ -95,7 +95,7 @@ func (v *voice) requests() (all []*request) {
 	known := map[string]*request{}
 	for i := range v.h.Events {
 		e := &v.h.Events[i]
-		if len(e.Code) == 0 {
+		if len(e.Code) == 0 || e.Node == history.Resource {
 			continue
 		}
 		r, sig := v.request(e, heard[e.Msg])

@@ -28,7 +28,12 @@ func (p *plan) broken(s *study.Search, w study.Witness, why string) string {
 	if err != nil {
 		return out + "its shortest witness could not be played again: " + err.Error()
 	}
-	return out + p.show(o) + "\n" + p.certificate(s) + "\n\nplay it again:\n  " + commandOf(p.t.Name(), w.Trace)
+	return out + p.show(o) + "\n" + p.certificate(s) + "\n\n" + again(p.t.Name(), w.Trace)
+}
+
+// again is how to play a trace once more, and against another lock.
+func again(test string, trace simulator.Trace) string {
+	return tell("locktest.again") + "\n  " + commandOf(test, trace) + "\n" + tell("locktest.against") + "\n  locklab replay " + trace.Link() + " --against token"
 }
 
 // certificate is what a search covered, and what it relies on.

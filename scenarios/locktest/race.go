@@ -312,7 +312,7 @@ func (r *racer) showRace(o *race.Outcome) string {
 	if r.each {
 		test += "/" + o.Scenario.ID
 	}
-	return raceHead(o) + "\n\n" + r.show(o) + "\n" + tell("locktest.again") + "\n  " + commandOf(test, o.Trace)
+	return raceHead(o) + "\n\n" + r.show(o) + "\n" + again(test, o.Trace)
 }
 
 // raceHead names a race and its verdicts.
