@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -19,8 +20,10 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/chart"
+	"locklab/reports/ci"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
+	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
@@ -44,6 +47,7 @@ func (a *app) check() *cobra.Command {
 		locks lockFlags
 		views []string
 		tests string
+		file  string
 	)
 	c := &cobra.Command{
 		Use:     "check PACKAGE",
@@ -62,17 +66,29 @@ func (a *app) check() *cobra.Command {
 			if len(views) == 0 {
 				return text.Errorf("error.own.views", "names", strings.Join(checkViewNames(), ", "))
 			}
-			found, bad, err := a.runTests(c.Context(), args[0], tests, views)
+			if err := a.hasName(c, "contract", file); err != nil {
+				return err
+			}
+			rows, err := a.ownRows(file)
 			if err != nil {
 				return err
 			}
-			open, err := a.showChecked(c.Context(), found, beside, views)
+			found, bad, err := a.runTests(c.Context(), args[0], tests, views, rows)
+			if err != nil {
+				return err
+			}
+			kept, err := a.compareOwn(args[0], file, rows, found)
+			if err != nil {
+				return err
+			}
+			open, err := a.showChecked(c.Context(), found, beside, views, kept)
 			return cmp.Or(err, bad, open)
 		},
 	}
 	f, usage := c.Flags(), a.usage("check")
 	f.StringVar(&tests, "run", "", usage("run"))
 	f.StringSliceVar(&views, "view", checkViewNames(), usage("view", "views", strings.Join(checkViewNames(), ", ")))
+	f.StringVar(&file, "contract", "", usage("contract"))
 	locks.add(a, f, "milestones")
 	return c
 }
@@ -86,7 +102,7 @@ type checkedLock struct {
 
 // runTests builds the tests of a package and runs them. bad is the error of tests that
 // fail although there are results: a claim may be wrong.
-func (a *app) runTests(ctx context.Context, pkg, tests string, views []string) (found []checkedLock, bad, err error) {
+func (a *app) runTests(ctx context.Context, pkg, tests string, views []string, rows []contract.Expectation) (found []checkedLock, bad, err error) {
 	dir, err := a.packageDir(ctx, pkg)
 	if err != nil {
 		return nil, nil, err
@@ -107,7 +123,7 @@ func (a *app) runTests(ctx context.Context, pkg, tests string, views []string) (
 		return nil, nil, text.Errorf("error.own.tests", "package", pkg)
 	}
 	a.inform("check.running", "package", pkg)
-	args := []string{"-test.run=" + tests, "-test.timeout=0", "-locklab.report=" + data, "-locklab.more=" + more(views), "-locklab.lang=" + a.Lang}
+	args := []string{"-test.run=" + tests, "-test.timeout=0", "-locklab.report=" + data, "-locklab.more=" + more(views, rows), "-locklab.within=" + within(rows), "-locklab.lang=" + a.Lang}
 	out, err := command(ctx, dir, binary, args...)
 	switch {
 	case ctx.Err() != nil:
@@ -151,11 +167,12 @@ func readChecked(name string) (*study.Checked, error) {
 	return study.ReadChecked(f)
 }
 
-// more is what the views need.
-func more(views []string) string {
+// more is what the views and the rows of a contract need.
+func more(views []string, rows []contract.Expectation) string {
 	var all []string
 	for _, v := range checkViews {
-		if slices.Contains(views, v.name) && v.more != "" && !slices.Contains(all, v.more) {
+		asked := v.name == "matrix" && slices.ContainsFunc(rows, func(r contract.Expectation) bool { return !r.IsSearch() })
+		if (asked || slices.Contains(views, v.name)) && v.more != "" && !slices.Contains(all, v.more) {
 			all = append(all, v.more)
 		}
 	}
@@ -213,7 +230,7 @@ type checkedJSON struct {
 }
 
 // showChecked shows the views of each lock. open says what is not known.
-func (a *app) showChecked(ctx context.Context, found []checkedLock, beside []lock.Entry, views []string) (open, err error) {
+func (a *app) showChecked(ctx context.Context, found []checkedLock, beside []lock.Entry, views []string, kept []contract.Result) (open, err error) {
 	var all []checkedJSON
 	for i, c := range found {
 		if i > 0 && !a.json {
@@ -235,13 +252,124 @@ func (a *app) showChecked(ctx context.Context, found []checkedLock, beside []loc
 		}
 		all = append(all, one)
 	}
+	out := struct {
+		Version  int           `json:"version"`
+		Locks    []checkedJSON `json:"locks"`
+		Contract *verifyJSON   `json:"contract,omitempty"`
+	}{Version: schema, Locks: all}
+	if kept != nil {
+		v := a.verification(kept)
+		for i := range v.Checks {
+			v.Checks[i].Reproduce = a.command
+		}
+		open = cmp.Or(a.verifyStatus(v, false), open)
+		if a.json {
+			out.Contract = new(verifyToJSON(kept, v))
+		} else if err := a.printContract(v); err != nil {
+			return open, err
+		}
+	}
 	if a.json {
-		return open, a.printJSON(struct {
-			Version int           `json:"version"`
-			Locks   []checkedJSON `json:"locks"`
-		}{schema, all})
+		return open, a.printJSON(out)
 	}
 	return open, nil
+}
+
+// printContract prints how the locks keep a contract.
+func (a *app) printContract(v *ci.Verification) error {
+	a.Printf("== contract ==\n\n")
+	return a.printVerification(v)
+}
+
+// ownRows are the rows of a contract about locks that are not in the list; nil: there is
+// no contract.
+func (a *app) ownRows(file string) ([]contract.Expectation, error) {
+	if file == "" {
+		return nil, nil
+	}
+	content, err := a.read(file, maxContract)
+	if err != nil {
+		return nil, text.Errorf("error.contract", "cause", err)
+	}
+	rows, err := contract.ParseFor(text.Visible(file), string(content), func(name string) lock.Entry { return lock.Entry{ID: name} })
+	if err != nil {
+		return nil, err
+	}
+	rows = slices.DeleteFunc(rows, func(r contract.Expectation) bool {
+		_, listed := algorithms.ByName(r.Strategy.ID)
+		return listed // locklab verify proves them
+	})
+	if len(rows) == 0 {
+		return nil, text.Errorf("error.own.contract", "file", file)
+	}
+	return rows, nil
+}
+
+// within are the bounds that rows want searched, for the tests.
+func within(rows []contract.Expectation) string {
+	all := map[string][]string{}
+	for _, r := range rows {
+		if r.IsSearch() {
+			all[r.Strategy.ID] = append(all[r.Strategy.ID], r.Bounds.String())
+		}
+	}
+	written, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // strings can be written
+	}
+	return string(written)
+}
+
+// compareOwn compares what was found with the rows of a contract.
+func (a *app) compareOwn(pkg, file string, rows []contract.Expectation, found []checkedLock) (kept []contract.Result, err error) {
+	searched := map[string]int{} // of a lock, how many of its searches are rows already
+	for _, r := range rows {
+		i := slices.IndexFunc(found, func(c checkedLock) bool { return c.Test == r.Strategy.ID })
+		if i < 0 {
+			return nil, fmt.Errorf("%s:%d: %w", r.File, r.Line, text.Errorf("error.own.row", "lock", r.Strategy.ID, "package", pkg))
+		}
+		c := found[i]
+		if c.Unknown != "" {
+			continue
+		}
+		judge := c.judgeRace
+		if r.IsSearch() {
+			n := searched[c.Test]
+			judge = func(r contract.Expectation) (*contract.Result, error) { return c.judgeSearch(r, n) }
+			searched[c.Test]++
+		}
+		result, err := judge(r)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", r.File, r.Line, err)
+		}
+		kept = append(kept, *result)
+	}
+	return kept, nil
+}
+
+func (c *checkedLock) judgeRace(r contract.Expectation) (*contract.Result, error) {
+	i := slices.IndexFunc(c.Races, func(run study.CheckedRun) bool { return run.Scenario == r.Scenario.ID })
+	o, err := c.Races[i].Outcome(c.entry)
+	if err != nil {
+		return nil, err
+	}
+	return r.JudgeRace(o), nil
+}
+
+// judgeSearch compares the n-th search that a contract has asked for.
+func (c *checkedLock) judgeSearch(r contract.Expectation, n int) (*contract.Result, error) {
+	if n >= len(c.Within) {
+		return nil, text.Errorf("error.own.row.search", "lock", c.Test)
+	}
+	s, err := c.Within[n].Search(c.entry)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := c.Within[n].Outcomes(c.entry)
+	if err != nil {
+		return nil, err
+	}
+	return r.JudgeSearch(s, runs), nil
 }
 
 // showView shows one view, or enters it into out. open says what it leaves unknown.
@@ -279,7 +407,7 @@ func (a *app) showOwnSearch(c checkedLock, out *checkedJSON) (open, err error) {
 	}
 	a.printCertificate(s, took)
 	if len(s.Witnesses) > 0 {
-		first, err := c.Runs[0].Outcome(c.entry)
+		first, err := c.Search.Runs[0].Outcome(c.entry)
 		if err != nil {
 			return nil, internal(err)
 		}
@@ -408,11 +536,14 @@ func (c *checkedLock) races() (all []*race.Outcome, err error) {
 // explainOwn is the view of explain: the shortest way to each verdict with the code, what
 // the verdict means and what mends it, and the races in which the lock falls.
 func (a *app) explainOwn(c checkedLock, out *checkedJSON) error {
-	for i := range c.Runs {
-		o, err := c.Runs[i].Outcome(c.entry)
-		if err != nil {
+	runs := []*race.Outcome(nil)
+	if c.Search != nil {
+		var err error
+		if runs, err = c.Search.Outcomes(c.entry); err != nil {
 			return internal(err)
 		}
+	}
+	for i, o := range runs {
 		if a.json {
 			out.Runs = append(out.Runs, outcomeJSON(o))
 			continue

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/history"
@@ -55,7 +57,7 @@ func checked(t *testing.T) checkedLock {
 					e.Code = []string{"template/mylock_test.go:22"}
 				}
 			}
-			c.Runs = append(c.Runs, study.NewCheckedRun(o))
+			c.Search.Runs = append(c.Search.Runs, study.NewCheckedRun(o))
 		}
 	}
 	for _, h := range study.Hazards() {
@@ -94,7 +96,7 @@ func TestCheckViews(t *testing.T) {
 		var out bytes.Buffer
 		a := newApp(nil, &out, &out, func(string) string { return "" })
 		a.Lang, a.json = lang, asJSON
-		open, err := a.showChecked(t.Context(), []checkedLock{c}, []lock.Entry{token}, checkViewNames())
+		open, err := a.showChecked(t.Context(), []checkedLock{c}, []lock.Entry{token}, checkViewNames(), nil)
 		if err != nil || open != nil {
 			t.Fatal(err, open)
 		}
@@ -128,15 +130,15 @@ func TestCheckUnknown(t *testing.T) {
 	var out bytes.Buffer
 	a := newApp(nil, &out, &out, func(string) string { return "" })
 	c.Search.Result.Complete = false
-	if open, err := a.showChecked(t.Context(), []checkedLock{c}, nil, []string{"explore"}); err != nil || a.report(open) != exitNoAnswer {
+	if open, err := a.showChecked(t.Context(), []checkedLock{c}, nil, []string{"explore"}, nil); err != nil || a.report(open) != exitNoAnswer {
 		t.Errorf("a search that was cut: %v, %v", open, err)
 	}
-	c.Search, c.Runs = nil, nil
-	if open, err := a.showChecked(t.Context(), []checkedLock{c}, nil, []string{"explore"}); err != nil || open != nil || !strings.Contains(out.String(), "TestMyLock plays races only") {
+	c.Search = nil
+	if open, err := a.showChecked(t.Context(), []checkedLock{c}, nil, []string{"explore"}, nil); err != nil || open != nil || !strings.Contains(out.String(), "TestMyLock plays races only") {
 		t.Errorf("no search: %v, %v\n%s", open, err, out.String())
 	}
 	c.Unknown = "because"
-	if open, err := a.showChecked(t.Context(), []checkedLock{c}, nil, []string{"explore"}); err != nil || a.report(open) != exitNoAnswer || !strings.Contains(out.String(), "TestMyLock: because") {
+	if open, err := a.showChecked(t.Context(), []checkedLock{c}, nil, []string{"explore"}, nil); err != nil || a.report(open) != exitNoAnswer || !strings.Contains(out.String(), "TestMyLock: because") {
 		t.Errorf("no answer: %v, %v\n%s", open, err, out.String())
 	}
 }
@@ -180,6 +182,45 @@ func TestCheckWrongUse(t *testing.T) {
 	}
 }
 
+// A contract names a test of somebody's own. What differs is shown, and decides the exit
+// status.
+func TestCheckContract(t *testing.T) {
+	c := checked(t)
+	c.Within = []study.CheckedSearch{*c.Search}
+	file := filepath.Join(t.TempDir(), "own.txt")
+	for _, test := range []struct {
+		content string
+		code    int
+		want    string
+	}{
+		{"[gc-pause]\nTestMyLock OVERLAP STALE-WRITE\n[search budget=pause=1]\nTestMyLock OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n", exitOK, "1 cell and 1 search as contracted"},
+		{"[gc-pause]\ntoken OVERLAP STALE-WRITE\nTestMyLock HOLDS\n", exitDiffers, "it is OVERLAP STALE-WRITE, contracted HOLDS"},
+		{"[search budget=pause=1]\nTestMyLock HOLDS\n", exitDiffers, "OVERLAP"},
+		{"[search budget=pause=1]\nTestOther HOLDS\n", exitUsage, "own.txt:2: the contract names the lock TestOther"},
+		{"[search budget=pause=1]\ntoken OVERLAP@1\n", exitUsage, "says nothing about a lock that is not in the list"},
+		{"[search budget=pauze=1]\nTestMyLock HOLDS\n", exitUsage, "did you mean pause"},
+	} {
+		if err := os.WriteFile(file, []byte(test.content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		a := newApp(nil, &out, &out, func(string) string { return "" })
+		rows, err := a.ownRows(file)
+		kept := []contract.Result(nil)
+		if err == nil {
+			kept, err = a.compareOwn("./mylock", file, rows, []checkedLock{c})
+		}
+		if err == nil {
+			var open error
+			open, err = a.showChecked(t.Context(), []checkedLock{c}, nil, nil, kept)
+			err = cmp.Or(err, open)
+		}
+		if code := a.report(err); code != test.code || !strings.Contains(out.String(), test.want) {
+			t.Errorf("%s: exit status %d, want %d:\n%s", test.content, code, test.code, out.String())
+		}
+	}
+}
+
 // The whole way: the template's test is built and run, and shown.
 func TestCheckTemplate(t *testing.T) {
 	if !exhaustive() {
@@ -187,6 +228,14 @@ func TestCheckTemplate(t *testing.T) {
 	}
 	code, out, errs := call(t, "check", template, "--strategies", "token", "--view", "explore,matrix,explain")
 	if code != exitOK || !strings.Contains(out, "TestMyLock: Proved within these bounds") || !strings.Contains(out, "rdb.SetNX(c.Context()") {
+		t.Errorf("exit status %d, %s\n%s", code, errs, out)
+	}
+	file := filepath.Join(t.TempDir(), "own.txt")
+	if err := os.WriteFile(file, []byte("[search clients=1 budget=crash=1]\nTestMyLock HOLDS\n[gc-pause]\nTestMyLock HOLDS\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs = call(t, "check", template, "--contract", file, "--view", "explore")
+	if code != exitDiffers || !strings.Contains(out, "contracted HOLDS") {
 		t.Errorf("exit status %d, %s\n%s", code, errs, out)
 	}
 	code, _, errs = call(t, "check", template, "--run", "TestNobody")

@@ -72,19 +72,24 @@ func (p *plan) check() error {
 	case b.TTL%(10*time.Millisecond) != 0:
 		return fmt.Errorf("Bounds.TTL is %v: give a multiple of 10ms", b.TTL)
 	}
-	budget, err := faults.ParseBudget(b.Budget)
-	if err != nil {
+	if err := p.checkBudget(b.Budget); err != nil {
 		return fmt.Errorf("Bounds.Budget: %w", err)
-	}
-	for _, a := range budget {
-		if _, ok := a.Fault.(faults.ClientClock); ok {
-			return fmt.Errorf("Bounds.Budget %q: %s sets the wall clock of a process, which code on the standard library's clock cannot be shown: leave it out", b.Budget, a.Fault.Name())
-		}
 	}
 	if b.Servers > 1 && b.Servers < 3 {
 		return fmt.Errorf("Bounds.Servers is %d: give 1, or 3 and more for a quorum", b.Servers)
 	}
 	return p.study.Check(p.entry)
+}
+
+// checkBudget refuses faults that cannot befall code in a bubble.
+func (p *plan) checkBudget(written string) error {
+	budget, err := faults.ParseBudget(written)
+	for _, a := range budget {
+		if _, ok := a.Fault.(faults.ClientClock); ok {
+			return fmt.Errorf("%q: %s sets the wall clock of a process, which code on the standard library's clock cannot be shown: leave it out", written, a.Fault.Name())
+		}
+	}
+	return err
 }
 
 // of is the search of the plan.
@@ -333,11 +338,15 @@ func (p *plan) traceWithin(b study.Bounds, choices []simulator.Choice) simulator
 }
 
 // play plays choices of a search, and notes the lines of the code.
-func (p *plan) play(choices []simulator.Choice) (o *race.Outcome, err error) {
+func (p *plan) play(choices []simulator.Choice) (*race.Outcome, error) {
+	return p.playWithin(p.study, choices)
+}
+
+func (p *plan) playWithin(bounds study.Bounds, choices []simulator.Choice) (o *race.Outcome, err error) {
 	p.watch = true
 	defer func() { p.watch = false }()
 	err = p.untilTimed(func() error {
-		b, err := p.of()
+		b, err := p.within(bounds)
 		if err != nil {
 			return err
 		}
@@ -351,7 +360,7 @@ func (p *plan) play(choices []simulator.Choice) (o *race.Outcome, err error) {
 			return err
 		}
 		o = study.OutcomeOf(b, run)
-		o.Scenario, o.Trace = p.study.Scenario(), p.trace(choices)
+		o.Scenario, o.Trace = bounds.Scenario(), p.traceWithin(bounds, choices)
 		return nil
 	})
 	return o, err

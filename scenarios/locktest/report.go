@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 
 var (
 	reportFlag = flag.String("locklab.report", "", "write what tests find, as data, into this `folder`, which exists; locklab check reads it")
+	withinFlag = flag.String("locklab.within", "", "for the report, search within further bounds: `JSON`, a list of bounds for each test by its name")
 	moreFlag   = flag.String("locklab.more", "", "beside the search of a Check, find out, for the report: a `list` of par, tolerance, races")
 )
 
@@ -68,15 +70,11 @@ func (p *plan) unknown(key string) {
 
 // examine finds out what a report is to have, beside the search s.
 func (p *plan) examine(s *study.Search, took time.Duration) (*study.Checked, error) {
-	search := study.NewCheckedSearch(s, took)
-	c := &study.Checked{Search: &search}
-	for _, w := range s.Witnesses {
-		o, err := p.play(w.Choices)
-		if err != nil {
-			return nil, err
-		}
-		c.Runs = append(c.Runs, study.NewCheckedRun(o))
+	search, err := p.withRuns(s, took)
+	if err != nil {
+		return nil, err
 	}
+	c := &study.Checked{Search: search}
 	for kind, find := range map[string]func(c *study.Checked) error{morePars: p.findPars, moreTolerance: p.findTolerance, moreRaces: p.findRaces} {
 		wanted, err := wants(kind)
 		if err == nil && wanted {
@@ -86,7 +84,59 @@ func (p *plan) examine(s *study.Search, took time.Duration) (*study.Checked, err
 			return nil, err
 		}
 	}
-	return c, nil
+	return c, p.findWithin(c)
+}
+
+// withRuns is a search as data, with the runs of its witnesses.
+func (p *plan) withRuns(s *study.Search, took time.Duration) (*study.CheckedSearch, error) {
+	out := study.NewCheckedSearch(s, took)
+	for _, w := range s.Witnesses {
+		o, err := p.playWithin(s.Bounds, w.Choices)
+		if err != nil {
+			return nil, err
+		}
+		out.Runs = append(out.Runs, study.NewCheckedRun(o))
+	}
+	return &out, nil
+}
+
+// findWithin searches within the bounds of -locklab.within. What code decides, its lease
+// and its servers, is as the code has it.
+func (p *plan) findWithin(c *study.Checked) error {
+	if *withinFlag == "" {
+		return nil
+	}
+	var all map[string][]string
+	if err := json.Unmarshal([]byte(*withinFlag), &all); err != nil {
+		return text.Errorf("locktest.within", "cause", err)
+	}
+	for _, written := range all[p.t.Name()] {
+		b, err := study.ParseBounds(written)
+		if err != nil {
+			return text.Errorf("locktest.within", "cause", err)
+		}
+		if b.Timing != study.Lockstep {
+			return text.Errorf("locktest.within", "cause", text.Errorf("locktest.lockstep", "timing", b.Timing))
+		}
+		b.TTL, b.Nodes, b.MaxStates = p.study.TTL, p.study.Nodes, p.study.MaxStates
+		if err := p.checkBudget(b.Budget); err != nil {
+			return text.Errorf("locktest.within", "cause", err)
+		}
+		if err := b.Check(p.entry); err != nil {
+			return text.Errorf("locktest.within", "cause", err)
+		}
+		began := time.Now()
+		s, err := p.searchedWithin(p.t.Context(), b)
+		if err != nil {
+			return fmt.Errorf("%s: %w", written, err)
+		}
+		within, err := p.withRuns(s, time.Since(began))
+		if err != nil {
+			return fmt.Errorf("%s: %w", written, err)
+		}
+		c.Within = append(c.Within, *within)
+	}
+	return nil
 }
 
 // findPars searches within each of the budgets of one fault.

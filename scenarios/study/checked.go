@@ -27,8 +27,8 @@ type Checked struct {
 	Failed  bool            `json:"failed"`            // the test: a claim of it is wrong, or Unknown
 	Unknown string          `json:"unknown,omitempty"` // why there is no search: said in the language of the test
 	Search  *CheckedSearch  `json:"search,omitempty"`  // of the bounds of the test
-	Runs    []CheckedRun    `json:"runs,omitempty"`    // the witnesses of Search, in its order
 	Pars    []CheckedSearch `json:"pars,omitempty"`    // within SingleFaults
+	Within  []CheckedSearch `json:"within,omitempty"`  // bounds of a contract
 	Limits  []Limit         `json:"limits,omitempty"`  // of Hazards
 	Races   []CheckedRun    `json:"races,omitempty"`   // in the order of the races
 }
@@ -40,8 +40,9 @@ const CheckedVersion = 1
 type CheckedSearch struct {
 	Bounds    string         `json:"bounds"` // as ParseBounds reads them
 	MaxStates int            `json:"max_states"`
-	Result    explore.Result `json:"result"` // without the choices
-	Links     []string       `json:"links"`  // of the witnesses
+	Result    explore.Result `json:"result"`         // without the choices
+	Links     []string       `json:"links"`          // of the witnesses
+	Runs      []CheckedRun   `json:"runs,omitempty"` // of the witnesses; none where nobody looks at them
 	Seconds   float64        `json:"seconds"`
 }
 
@@ -118,6 +119,18 @@ func (c *CheckedSearch) Search(entry lock.Entry) (*Search, error) {
 		s.Witnesses = append(s.Witnesses, Witness{result.Found[i], t})
 	}
 	return s, nil
+}
+
+// Outcomes are the runs of the witnesses.
+func (c *CheckedSearch) Outcomes(entry lock.Entry) (all []*race.Outcome, err error) {
+	for i := range c.Runs {
+		o, err := c.Runs[i].Outcome(entry)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	return all, nil
 }
 
 // NewCheckedRun is an outcome as data.

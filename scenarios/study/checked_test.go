@@ -40,9 +40,10 @@ func TestChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	search := NewCheckedSearch(s, 0)
+	search.Runs = []CheckedRun{NewCheckedRun(o)}
 	c := &Checked{
 		Test: "token", Nodes: 1, TTL: b.TTL, Search: &search, Pars: []CheckedSearch{NewCheckedSearch(part, 0)},
-		Runs: []CheckedRun{NewCheckedRun(o)}, Races: []CheckedRun{NewCheckedRun(played)},
+		Races: []CheckedRun{NewCheckedRun(played)},
 	}
 	var data bytes.Buffer
 	if err := c.Write(&data); err != nil {
@@ -68,7 +69,7 @@ func TestChecked(t *testing.T) {
 		}
 	}
 	for i, want := range []*race.Outcome{o, played} {
-		got, err := append(back.Runs, back.Races...)[i].Outcome(token)
+		got, err := append(back.Search.Runs, back.Races...)[i].Outcome(token)
 		if err != nil {
 			t.Fatal(err)
 		}
