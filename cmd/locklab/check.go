@@ -112,7 +112,7 @@ func (a *app) runTests(ctx context.Context, pkg, tests string, views []string, r
 		return nil, nil, internal(err)
 	}
 	defer os.RemoveAll(temp)
-	binary, data := filepath.Join(temp, "check.test"), filepath.Join(temp, "data")
+	binary, data := filepath.Join(temp, "binary"), filepath.Join(temp, "data")
 	if err := os.Mkdir(data, 0o700); err != nil {
 		return nil, nil, internal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -64,19 +65,19 @@ func (p *plan) check() error {
 	b := &p.bounds
 	switch {
 	case p.code == nil:
-		return errors.New("the client is nil: give the code of one process that locks, works and unlocks")
+		return text.Errorf("locktest.bounds.nil")
 	case b.Clients == 0:
-		return errors.New("Bounds.Clients is 0: say how many processes use the lock, 2 finds nearly everything")
+		return text.Errorf("locktest.bounds.clients")
 	case b.TTL <= 0:
-		return fmt.Errorf("Bounds.TTL is %v: give the lease that your code asks for, such as 10*time.Second", b.TTL)
+		return text.Errorf("locktest.bounds.ttl", "ttl", b.TTL)
 	case b.TTL%(10*time.Millisecond) != 0:
-		return fmt.Errorf("Bounds.TTL is %v: give a multiple of 10ms", b.TTL)
+		return text.Errorf("locktest.bounds.ttl.grain", "ttl", b.TTL)
 	}
 	if err := p.checkBudget(b.Budget); err != nil {
-		return fmt.Errorf("Bounds.Budget: %w", err)
+		return text.Errorf("locktest.bounds.budget", "cause", err)
 	}
 	if b.Servers > 1 && b.Servers < 3 {
-		return fmt.Errorf("Bounds.Servers is %d: give 1, or 3 and more for a quorum", b.Servers)
+		return text.Errorf("locktest.bounds.servers", "n", b.Servers)
 	}
 	return p.study.Check(p.entry)
 }
@@ -86,7 +87,7 @@ func (p *plan) checkBudget(written string) error {
 	budget, err := faults.ParseBudget(written)
 	for _, a := range budget {
 		if _, ok := a.Fault.(faults.ClientClock); ok {
-			return fmt.Errorf("%q: %s sets the wall clock of a process, which code on the standard library's clock cannot be shown: leave it out", written, a.Fault.Name())
+			return text.Errorf("locktest.bounds.clock", "budget", written, "fault", a.Fault.Name())
 		}
 	}
 	return err
@@ -294,7 +295,7 @@ func (p *plan) alone() error {
 				}
 			}
 		}
-		return fmt.Errorf("one process alone, without any fault, does not come to an end within %d steps and %v of its time: a client that never ends. Let it stop trying when c.Context() ends, and give that a deadline", maxAlone, w.Now())
+		return text.Errorf("locktest.alone.endless", "steps", maxAlone, "time", w.Now())
 	})
 	if len(keys) > 1 { // the lock is what is deleted when it is released; counters stay
 		if deleted := slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return !gone[k] }); len(deleted) == 1 {
@@ -305,14 +306,14 @@ func (p *plan) alone() error {
 	case err != nil:
 		return err
 	case !entered:
-		return errors.New("nobody ever entered: one process alone, without any fault, does not get the lock. Does your code call Critical when it has it?")
+		return text.Errorf("locktest.alone.nobody")
 	case p.bounds.Key != "":
 	case len(keys) == 1:
 		p.bounds.Key = keys[0]
 	case len(keys) == 0:
-		return errors.New("the code writes no key before it enters: say which key it locks in Bounds.Key")
+		return text.Errorf("locktest.alone.nokey")
 	default:
-		return fmt.Errorf("the code writes the keys %q before it enters: say in Bounds.Key which of them the lock is", keys)
+		return text.Errorf("locktest.alone.keys", "keys", fmt.Sprintf("%q", keys))
 	}
 	p.lease = lease[p.bounds.Key]
 	return nil
@@ -321,7 +322,7 @@ func (p *plan) alone() error {
 // checkLease compares the lease that the code has got with the one of the bounds.
 func (p *plan) checkLease() error {
 	if p.lease > 0 && p.lease != p.bounds.TTL {
-		return fmt.Errorf("Bounds.TTL is %v, and the key %q lives for %v when the code enters: give the lease that your code asks for", p.bounds.TTL, p.bounds.Key, p.lease)
+		return text.Errorf("locktest.bounds.ttl.lease", "ttl", p.bounds.TTL, "key", fmt.Sprintf("%q", p.bounds.Key), "lease", p.lease)
 	}
 	return nil
 }
