@@ -17,7 +17,10 @@ import (
 //	reports/chart                  pictures of what a study has found
 //	scenarios/contract             what each lock must come to
 //	scenarios/locktest             tests of locks that are not in the list
+//	scenarios/rate, price          how often locks break | what they cost
 //	scenarios/study                what is computed from many runs and searches
+//	scenarios/fleet                work on a queue, for many machines
+//	scenarios/share                work divided among machines
 //	scenarios                      the races
 //	scenarios/race                 how a race is played
 //	simulator/explore              exhaustive search
@@ -38,7 +41,10 @@ var floors = [][]string{
 	{"cmd/locklab"},
 	{"reports/lessons", "reports/page"},
 	{"scenarios/contract", "scenarios/locktest", "reports/chart"},
+	{"scenarios/rate", "scenarios/price"},
 	{"scenarios/study", "scenarios/internal/racetest"},
+	{"scenarios/fleet"},
+	{"scenarios/share"},
 	{"scenarios"},
 	{"scenarios/race"},
 	{"reports/ci"},

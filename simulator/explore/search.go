@@ -28,6 +28,9 @@ type search struct {
 	moves       []move    // of cur
 	noReduction bool      // without reduction
 	last        *snapshot // of where the search could be saved last; nil: there is none
+
+	start      simulator.World // after Options.From; zero: there are none
+	startNames verdict.Names   // the clients of the first state, by place
 }
 
 func newSearch(sim *simulator.Simulator, opt Options) *search {
@@ -48,6 +51,9 @@ func (s *search) run(ctx context.Context, k *checkpointer) error {
 		if err := k.at(s); err != nil {
 			return err
 		}
+		if v.enough() {
+			return nil
+		}
 		layer := v.layer()
 		if layer == nil {
 			return nil
@@ -63,10 +69,13 @@ func (s *search) run(ctx context.Context, k *checkpointer) error {
 
 // begin enters the first state.
 func (s *search) begin() error {
+	if len(s.opt.From) > 0 {
+		return s.beginFrom()
+	}
 	if err := s.takeStart(s.sim.NewWorld()); err != nil {
 		return err
 	}
-	s.visited.begin(s.next)
+	s.visited.begin(s.next, 0, 0)
 	return nil
 }
 

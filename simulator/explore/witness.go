@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 
 	"locklab/simulator"
 	"locklab/simulator/verdict"
@@ -21,9 +22,10 @@ func (s *search) witnesses(r *Result) (err error) {
 // path is the way from the start to a discovery, with the clients by their own numbers:
 // in canonical states a client has a place, which changes from step to step.
 func (s *search) path(d *discovery) ([]simulator.Choice, error) {
-	states, choices := make([]uint32, d.steps), make([]simulator.Choice, d.steps)
+	steps := d.steps - len(s.opt.From)
+	states, choices := make([]uint32, steps), make([]simulator.Choice, steps)
 	id, via := d.state, d.choice
-	for n := d.steps - 1; n >= 0; n-- {
+	for n := steps - 1; n >= 0; n-- {
 		states[n], choices[n] = id, s.choices[via]
 		id, via = s.visited.states.parent(id), s.visited.states.via(id)
 	}
@@ -32,6 +34,9 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 		owner[c] = uint8(c)
 	}
 	w, err := s.firstWorld()
+	if len(s.opt.From) > 0 {
+		w, owner = s.start, s.startNames
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +66,7 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 		}
 		owner = next
 	}
-	return choices, nil
+	return slices.Concat(s.opt.From, choices), nil
 }
 
 // placeInRun is the Thread of choice c, of the present state, in w, in which the clients
