@@ -29,6 +29,16 @@ func Code(w io.Writer, h *history.History, o Options) error {
 	return code(o.Lines(w), h, declarations())
 }
 
+// CodeIn is Code of a lock whose files are those of one folder of sources. A file that
+// is not there, or is no Go, is an error.
+func CodeIn(w io.Writer, h *history.History, o Options, sources fs.FS, folder string) error {
+	all, err := declarationsIn(sources, folder+"/*.go")
+	if err != nil {
+		return err
+	}
+	return code(o.Lines(w), h, all)
+}
+
 // code is Code with the declarations of the locks.
 func code(out *layout.Lines, h *history.History, all declared) error {
 	v := newVoice(out.Lang(), h)
@@ -85,7 +95,7 @@ func (v *voice) requests() (all []*request) {
 	known := map[string]*request{}
 	for i := range v.h.Events {
 		e := &v.h.Events[i]
-		if len(e.Code) == 0 {
+		if len(e.Code) == 0 || e.Node == history.Resource {
 			continue
 		}
 		r, sig := v.request(e, heard[e.Msg])
@@ -173,24 +183,29 @@ func (d declared) blocks(requests []*request) (all []*block) {
 type declared []block
 
 // declarations are those of all locks.
-var declarations = sync.OnceValue(func() declared { return declarationsIn(algorithms.Sources()) })
-
-// declarationsIn reads the packages of a file system. It panics if one of its files is
-// no Go: they were compiled.
-func declarationsIn(sources fs.FS) (all declared) {
-	files, err := fs.Glob(sources, "*/*.go")
+var declarations = sync.OnceValue(func() declared {
+	all, err := declarationsIn(algorithms.Sources(), "*/*.go")
 	if err != nil {
-		panic(err)
+		panic(err) // they were compiled
+	}
+	return all
+})
+
+// declarationsIn reads the files of a file system that match a pattern.
+func declarationsIn(sources fs.FS, pattern string) (all declared, err error) {
+	files, err := fs.Glob(sources, pattern)
+	if err != nil {
+		return nil, err
 	}
 	for _, file := range files {
 		text, err := fs.ReadFile(sources, file)
 		if err != nil {
-			panic(err)
+			return nil, err
 		}
 		set := token.NewFileSet()
 		tree, err := parser.ParseFile(set, file, text, parser.SkipObjectResolution)
 		if err != nil {
-			panic(err)
+			return nil, err
 		}
 		lines := strings.Split(string(text), "\n")
 		for _, d := range tree.Decls {
@@ -198,7 +213,7 @@ func declarationsIn(sources fs.FS) (all declared) {
 			all = append(all, block{file: file, script: scriptOf(d), first: first, last: last, lines: lines[first-1 : last]})
 		}
 	}
-	return all
+	return all, nil
 }
 
 // scriptOf is the name of the variable that a declaration makes of a Lua script; "" if

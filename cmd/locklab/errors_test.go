@@ -117,9 +117,6 @@ func TestWrongUseInChinese(t *testing.T) {
 
 // inEnglish are the files whose errors do not stand in the catalogues, and why.
 var inEnglish = map[string]string{
-	"scenarios/locktest/locktest.go":    "for the programmer of a test, beside what package testing prints",
-	"scenarios/locktest/plan.go":        "for the programmer of a test, beside what package testing prints",
-	"scenarios/locktest/sample.go":      "for the programmer of a test, beside what package testing prints",
 	"simulator/bubble/client.go":        "for the programmer of a test, beside what package testing prints",
 	"simulator/bubble/execution.go":     "for the programmer of a test, beside what package testing prints",
 	"scenarios/fleet/coordinator.go":    "a mark of errors, which have their own words",

@@ -223,61 +223,72 @@ func (a *app) reportCheckpoint(file string, k explore.Kept) {
 }
 
 func (a *app) showSearch(s *study.Search, took time.Duration, files []string) error {
-	r := s.Result
 	if a.json {
-		out := exploreJSON{
-			Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
-			Budget: map[string]int{}, Bounds: s.Bounds.String(), Timing: s.Bounds.Timing.String(), Uses: append([]string{}, s.Bounds.Uses.Names()...), Retries: s.Bounds.ClientRetries, Untriggered: append([]string{}, s.Untriggered()...),
-			MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"), States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
-			Parts: s.Parts, Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
-		}
-		budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
-		for _, f := range budget {
-			out.Budget[f.Fault.Name()] = f.Times
-		}
-		for _, w := range s.Witnesses {
-			out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, w.Trace.Link()})
-		}
-		if err := a.printJSON(out); err != nil {
+		if err := a.printJSON(a.exploreToJSON(s, took)); err != nil {
 			return err
 		}
 	} else if err := a.printSearch(s, took); err != nil {
 		return err
 	}
-	status := error(nil)
-	switch {
-	case r.OutOfMemory:
-		status = noAnswer("error.cut.memory", "states", fmt.Sprint(r.States), "given", a.memory, "more", 2*a.memory)
-	case !r.Limit.IsZero():
-		status = noAnswer("error.cut.by", "limit", r.Limit)
-	case !r.Complete:
-		status = noAnswer("error.cut")
-	case s.Inconclusive():
-		status = noAnswer("error.untriggered", "faults", strings.Join(s.Untriggered(), ", "))
-	}
-	return errors.Join(status, a.writeWitness(files, s))
+	return errors.Join(a.openSearch(s), a.writeWitness(files, s))
 }
 
-func (a *app) printSearch(s *study.Search, took time.Duration) error {
+// exploreToJSON is a search as JSON.
+func (a *app) exploreToJSON(s *study.Search, took time.Duration) exploreJSON {
+	r := s.Result
+	out := exploreJSON{
+		Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
+		Budget: map[string]int{}, Bounds: s.Bounds.String(), Timing: s.Bounds.Timing.String(), Uses: append([]string{}, s.Bounds.Uses.Names()...), Retries: s.Bounds.ClientRetries, Untriggered: append([]string{}, s.Untriggered()...),
+		MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"), States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
+		Parts: s.Parts, Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
+	}
+	budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
+	for _, f := range budget {
+		out.Budget[f.Fault.Name()] = f.Times
+	}
+	for _, w := range s.Witnesses {
+		out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, w.Trace.Link()})
+	}
+	return out
+}
+
+// openSearch returns the error of a search that leaves something unknown.
+func (a *app) openSearch(s *study.Search) error {
+	switch r := s.Result; {
+	case r.OutOfMemory:
+		return noAnswer("error.cut.memory", "states", fmt.Sprint(r.States), "given", a.memory, "more", 2*a.memory)
+	case !r.Limit.IsZero():
+		return noAnswer("error.cut.by", "limit", r.Limit)
+	case !r.Complete:
+		return noAnswer("error.cut")
+	case s.Inconclusive():
+		return noAnswer("error.untriggered", "faults", strings.Join(s.Untriggered(), ", "))
+	}
+	return nil
+}
+
+// printCertificate prints what a search has covered, and how fast.
+func (a *app) printCertificate(s *study.Search, took time.Duration) {
 	for _, lang := range a.Langs() {
 		a.Printf("%s\n", s.CertificateIn(lang))
 	}
 	if took > 0 {
 		a.printSpeed(s, took)
 	}
+}
+
+func (a *app) printSearch(s *study.Search, took time.Duration) error {
+	a.printCertificate(s, took)
 	if len(s.Witnesses) == 0 {
 		a.Next("locklab explore "+s.Strategy.ID+" --clients 3", "locklab explain "+s.Strategy.ID)
 		return nil
 	}
-	a.printWitnesses(s)
-	first := s.Witnesses[0]
-	o, err := study.ReplayOn(s.Strategy, first.Trace)
+	o, err := study.ReplayOn(s.Strategy, s.Witnesses[0].Trace)
 	if err != nil {
 		return internal(err)
 	}
-	a.Printf("\n%s\n\n", a.Say("explore.shortest", "verdict", string(first.Verdict)))
-	if err := reports.Lanes(a.Out, o.History, o.Judgement, a.options()); err != nil {
-		return internal(err)
+	if err := a.printFound(s, o); err != nil {
+		return err
 	}
 	if err := a.printDoom(); err != nil {
 		return err
@@ -288,6 +299,13 @@ func (a *app) printSearch(s *study.Search, took time.Duration) error {
 	}
 	a.Next(again...)
 	return nil
+}
+
+// printFound prints the verdicts that were found, and the run of the first.
+func (a *app) printFound(s *study.Search, first *race.Outcome) error {
+	a.printWitnesses(s)
+	a.Printf("\n%s\n\n", a.Say("explore.shortest", "verdict", string(s.Witnesses[0].Verdict)))
+	return internal(reports.Lanes(a.Out, first.History, first.Judgement, a.options()))
 }
 
 func (a *app) printSpeed(s *study.Search, took time.Duration) {

@@ -42,6 +42,7 @@ var landingCommands = [][2]string{
 	{"rate", "rate"},
 	{"price", "price"},
 	{"verify", "verify"},
+	{"check ./mylock", "check"},
 }
 
 // usage returns the help texts of the flags of a command.

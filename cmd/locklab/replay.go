@@ -74,18 +74,17 @@ func (a *app) replay() *cobra.Command {
 }
 
 func (a *app) replayed(t simulator.Trace, against string) (*race.Outcome, error) {
+	if _, err := race.Strategy(t.Strategy); err != nil && against == "" {
+		return nil, text.Errorf("error.replay.unlisted", "lock", t.Strategy)
+	}
 	if against == "" {
 		return study.Replay(t)
-	}
-	_, sc, s, err := study.Resolve(t)
-	if err != nil {
-		return nil, err
 	}
 	entry, err := race.Strategy(against)
 	if err != nil {
 		return nil, text.Errorf("error.against", "cause", err)
 	}
-	return race.Play(entry, sc, s)
+	return study.Against(entry, t)
 }
 
 // readTrace reads a link, or a file that contains one.

@@ -36,6 +36,8 @@ func limitLabel(lang string, l *study.Limit) string {
 	switch l.Answer {
 	case study.NoAnswer:
 		return say(lang, "tolerance.label.unknown")
+	case study.NotAsked:
+		return string(study.NotAsked)
 	case study.NoLimit:
 		return say(lang, "tolerance.label.holds", "max", decimal(study.MaxLeases))
 	case study.AnySize:
@@ -121,6 +123,8 @@ func limitWords(lang string, l *study.Limit) (at float64, words string) {
 	switch l.Answer {
 	case study.NoAnswer:
 		return study.MaxLeases + 2, say(lang, "tolerance.untold")
+	case study.NotAsked:
+		return study.MaxLeases + 3, say(lang, "tolerance.na")
 	case study.NoLimit:
 		return study.MaxLeases + 1, say(lang, "tolerance.never", "max", decimal(study.MaxLeases))
 	case study.AnySize:

@@ -182,6 +182,8 @@ func drawRange(c draw.Canvas, i int, l *study.Limit, left, y vg.Length) {
 	switch l.Answer {
 	case study.NoAnswer:
 		c.FillText(writing(textSize, faintInk), vg.Point{X: left + 4, Y: y}, say("en", "tolerance.stopped"))
+	case study.NotAsked:
+		c.FillText(writing(textSize, faintInk), vg.Point{X: left + 4, Y: y}, limitLabel("en", l))
 	case study.NoLimit:
 		end := rangeAt(left, study.MaxLeases) + 14
 		c.StrokeLine2(line, left, y, end-7, y)
@@ -213,6 +215,8 @@ func drawAnswer(c draw.Canvas, l *study.Limit, left, y vg.Length) {
 	case study.HoldsOnce:
 		c.DrawGlyph(draw.GlyphStyle{Color: green, Radius: 3.4, Shape: draw.CircleGlyph{}}, vg.Point{X: left + 5, Y: y})
 		c.FillText(bold(writing(smallSize, ink)), vg.Point{X: left + 14, Y: y}, limitLabel("en", l))
+	case study.NotAsked:
+		c.FillText(writing(smallSize, faintInk), vg.Point{X: left + 2, Y: y}, limitLabel("en", l))
 	default:
 		c.FillText(writing(smallSize, faintInk), vg.Point{X: left + 2, Y: y}, say("en", "tolerance.unknown"))
 	}

@@ -42,7 +42,7 @@ var own = sync.OnceValue(func() *ownContract {
 		{"scenarios/contract/contract.txt", contractText},
 		{"scenarios/contract/proofs.txt", proofsText},
 	} {
-		p, err := parse(f.name, f.text)
+		p, err := parse(f.name, f.text, nil)
 		if err != nil {
 			panic(err)
 		}

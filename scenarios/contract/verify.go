@@ -34,7 +34,8 @@ type Result struct {
 	// Outcome is the race as played, or the witness that says most; nil: there is none, or
 	// another machine has played the race and it is as contracted.
 	Outcome *race.Outcome
-	Search  *study.Search // nil for a race
+	Search  *study.Search   // nil for a race
+	runs    []*race.Outcome // of the witnesses; nil: they are to be played
 }
 
 // Verify plays and searches everything that is expected, on all cores. The results are
@@ -121,6 +122,21 @@ func (r *Result) Why(lang string) string {
 	return strings.Join(reasons, "; ")
 }
 
+// JudgeRace compares a race of e that was played already.
+func (e Expectation) JudgeRace(o *race.Outcome) *Result {
+	r := &Result{Expectation: e, Status: Met, Outcome: o}
+	r.compareRace()
+	return r
+}
+
+// JudgeSearch compares a search of e that was made already. runs are those of its
+// witnesses.
+func (e Expectation) JudgeSearch(s *study.Search, runs []*race.Outcome) *Result {
+	r := &Result{Expectation: e, Status: Met, Search: s, runs: runs}
+	r.CompareSearch()
+	return r
+}
+
 // note adds a reason. The gravest status wins.
 func (r *Result) note(s Status, key string, pairs ...any) {
 	r.Status = max(r.Status, s)
@@ -150,7 +166,7 @@ func (r *Result) compareRace() {
 // lost sight of something.
 func (r *Result) CompareSearch() {
 	for i := range r.Search.Witnesses {
-		r.compareWitness(&r.Search.Witnesses[i])
+		r.compareWitness(i)
 	}
 	complete := r.Search.Result.Complete
 	for _, want := range r.Expected {
@@ -181,11 +197,12 @@ func (r *Result) CompareSearch() {
 
 // compareWitness accepts a verdict only if its witness shows it when it is replayed.
 // The Outcome is the first witness that is a reason, or else the first.
-func (r *Result) compareWitness(w *study.Witness) {
+func (r *Result) compareWitness(i int) {
+	w := &r.Search.Witnesses[i]
 	got := ExpectedVerdict{w.Verdict, w.Par}
 	r.Got = append(r.Got, got)
 	metSoFar := len(r.Reasons) == 0
-	o, err := study.ReplayOn(r.Strategy, w.Trace)
+	o, err := r.run(i)
 	switch want := r.find(w.Verdict); {
 	case err != nil:
 		r.note(Inconclusive, "unmet.unplayable", "verdict", got, "cause", err)
@@ -201,6 +218,14 @@ func (r *Result) compareWitness(w *study.Witness) {
 	if r.Outcome == nil || metSoFar && len(r.Reasons) > 0 {
 		r.Outcome = o
 	}
+}
+
+// run is the run of a witness.
+func (r *Result) run(i int) (*race.Outcome, error) {
+	if r.runs != nil {
+		return r.runs[i], nil
+	}
+	return study.ReplayOn(r.Strategy, r.Search.Witnesses[i].Trace)
 }
 
 // counted is the key of the text about n things.

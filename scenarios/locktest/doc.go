@@ -23,6 +23,10 @@
 // the witness of a failed test is kept in testdata/locklab and is played first from then
 // on.
 //
+// [Race] plays one of the lab's races with the same code, [Races] plays all of them. The
+// command locklab check runs such tests of a package and shows what they find in the
+// views of the lab's own locks; -locklab.report writes it as data.
+//
 // # What the code may do
 //
 // Anything that package testing/synctest carries: clocks, timers, tickers, contexts,

@@ -13,6 +13,7 @@ import (
 	"testing/cryptotest"
 	"time"
 
+	"locklab/reports/text"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -97,12 +98,21 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	if p.playKept(all) {
 		return
 	}
+	began := time.Now()
 	s, err := p.search(t.Context())
+	if err == nil && *reportFlag != "" {
+		var found *study.Checked
+		if found, err = p.examine(s, time.Since(began)); err == nil {
+			p.report(found)
+		}
+	}
 	if different := (*process.NondeterministicError)(nil); errors.As(err, &different) {
+		p.unknown("locktest.unknown.sampled")
 		t.Errorf("%s", p.sampled(different, all))
 		return
 	}
 	if err != nil {
+		p.unknown("locktest.unknown.error")
 		t.Fatal(p.explain(err))
 	}
 	for _, c := range all {
@@ -119,11 +129,11 @@ func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*p
 	t.Helper()
 	p, err := newPlan(t, b, client)
 	if err != nil {
-		t.Fatal("locktest: " + err.Error())
+		t.Fatal("locktest: " + say(err))
 	}
 	all := slices.Concat(claims...)
 	if err := checkClaims(all, explore.Words()); err != nil {
-		t.Fatal("locktest: " + err.Error())
+		t.Fatal("locktest: " + say(err))
 	}
 	if all == nil {
 		for _, w := range explore.Words() {
@@ -142,7 +152,7 @@ func settle(t *testing.T) {
 	t.Helper()
 	skipOthers(t)
 	if err := seedable(t); err != nil {
-		t.Fatal("locktest: " + err.Error())
+		t.Fatal("locktest: " + say(err))
 	}
 	processors := runtime.GOMAXPROCS(1) // the order of goroutines is then nearly always the same
 	t.Cleanup(func() { runtime.GOMAXPROCS(processors) })
@@ -171,7 +181,7 @@ func skipOthers(t *testing.T) {
 func seedable(t *testing.T) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("the test, or a test around it, is parallel: random numbers are seeded for the whole process, so leave out t.Parallel (%v)", r)
+			err = text.Errorf("locktest.parallel", "cause", r)
 		}
 	}()
 	cryptotest.SetGlobalRandom(t, 0)
@@ -186,14 +196,14 @@ func checkClaims(claims []Claim, words []verdict.Word) error {
 			for _, w := range words {
 				all = append(all, string(w))
 			}
-			return fmt.Errorf("the claim about %q: a search looks for %s", c.word, strings.Join(all, ", "))
+			return text.Errorf("locktest.claim.word", "verdict", fmt.Sprintf("%q", c.word), "verdicts", strings.Join(all, ", "))
 		}
 		if c.breaks && c.par < 0 {
-			return fmt.Errorf("Breaks(%q, %d): a par is a number of faults, 0 or more", c.word, c.par)
+			return text.Errorf("locktest.claim.par", "verdict", c.word, "par", c.par)
 		}
 		for _, d := range claims[:i] {
 			if d.word == c.word {
-				return fmt.Errorf("two claims about %s: leave one", c.word)
+				return text.Errorf("locktest.claim.twice", "verdict", c.word)
 			}
 		}
 	}
@@ -205,15 +215,15 @@ func (p *plan) judge(t *testing.T, s *study.Search, c Claim) {
 	i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == c.word })
 	switch {
 	case i < 0 && !s.Complete:
-		t.Errorf("%s: not found, and not proved: the search was cut short (%s)\n%s", c.word, s.Limit, p.certificate(s))
+		t.Error(tell("locktest.judge.cut", "verdict", string(c.word), "limit", language().Each(s.Limit.Say)) + "\n" + p.certificate(s))
 	case i < 0 && c.breaks:
-		t.Errorf("%s: it cannot happen, and the test says that it does with %d faults. Write Holds(%q).\n%s", c.word, c.par, c.word, p.certificate(s))
+		t.Error(tell("locktest.judge.holds", "verdict", string(c.word), "par", fmt.Sprint(c.par)) + "\n" + p.certificate(s))
 	case i < 0:
 	case !c.breaks:
-		t.Error(p.broken(s, s.Witnesses[i], "the test says that it cannot happen"))
+		t.Error(p.broken(s, s.Witnesses[i], tell("locktest.judge.breaks")))
 		p.keep(t, s.Witnesses[i])
 	case s.Witnesses[i].Par != c.par:
-		t.Error(p.broken(s, s.Witnesses[i], fmt.Sprintf("the test says that it takes %d: write Breaks(%q, %d) if that is as it should be", c.par, c.word, s.Witnesses[i].Par)))
+		t.Error(p.broken(s, s.Witnesses[i], tell("locktest.judge.par", "claim", fmt.Sprint(c.par), "verdict", string(c.word), "par", fmt.Sprint(s.Witnesses[i].Par))))
 		p.keep(t, s.Witnesses[i])
 	}
 }
@@ -221,7 +231,7 @@ func (p *plan) judge(t *testing.T, s *study.Search, c Claim) {
 // reportLeaks says if code leaves goroutines behind: in production they stay as well.
 func (p *plan) reportLeaks() {
 	if n := p.leaks(); n > 0 {
-		p.t.Logf("%d executions left goroutines behind that nothing can wake: the code does not end what it starts when its connections fail", n)
+		p.t.Log(tell("locktest.leaks", "n", fmt.Sprint(n)))
 	}
 }
 
@@ -229,14 +239,14 @@ func (p *plan) reportLeaks() {
 func (p *plan) replay(link string) {
 	trace, err := simulator.ParseLink(link)
 	if err != nil {
-		p.t.Fatalf("-locklab.replay: %v", err)
+		p.t.Fatal("-locklab.replay: " + say(err))
 	}
 	if trace.Strategy != p.entry.ID || trace.Settings != p.study.String() {
-		p.t.Skipf("-locklab.replay: the link is of %s within %s, and this is %s within %s", trace.Strategy, trace.Settings, p.entry.ID, p.study.String())
+		p.t.Skip(tell("locktest.replay.other", "is", trace.Strategy, "bounds", trace.Settings, "want", p.entry.ID, "own", p.study.String()))
 	}
 	o, err := p.play(trace.Choices)
 	if err != nil {
-		p.t.Fatalf("-locklab.replay: the link does not fit the code any more: %v", p.explain(err))
+		p.t.Fatal(tell("locktest.replay.unfit", "cause", p.explain(err)))
 	}
 	p.t.Log("\n" + p.show(o))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"locklab/simulator/bubble"
 	"locklab/simulator/explore"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
@@ -198,6 +199,36 @@ func joined(words []verdict.Word) (s string) {
 		s += string(w) + " "
 	}
 	return s
+}
+
+// A test speaks the language of -locklab.lang, or that of the environment.
+func TestLanguage(t *testing.T) {
+	p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, setNX, nil)
+	s, err := p.search(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := func() string { return p.broken(s, s.Witnesses[0], tell("locktest.judge.breaks")) }
+	bad := func() string { return p.explain(&bubble.StallError{Client: 2, Stuck: true, State: "chan receive"}) }
+	for _, test := range []struct{ flag, own, locale, want, not string }{
+		{"", "", "zh_CN.UTF-8", "测试断言它不会发生", "the code at each step"},
+		{"", "en", "zh_CN.UTF-8", "the code at each step", "每一步"},
+		{"zh", "en", "", "重放这次运行", "play it again"},
+		{"both", "", "", "play it again: / 重放这次运行", "no such text"},
+		{"", "", "fr_FR.UTF-8", "the code at each step", "每一步"},
+	} {
+		t.Setenv("LOCKLAB_LANG", test.own)
+		t.Setenv("LC_ALL", test.locale)
+		*langFlag = test.flag
+		out := broken()
+		if !strings.Contains(out, test.want) || strings.Contains(out, test.not) {
+			t.Errorf("%+v:\n%s", test, out)
+		}
+		if test.flag == "zh" && !strings.Contains(bad(), "c2 的代码没有结束") {
+			t.Error(bad())
+		}
+		*langFlag = ""
+	}
 }
 
 // A witness that was kept fails the test before any search, as long as it leads where the

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"locklab/reports"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -23,29 +24,39 @@ import (
 
 // broken is what a test prints of a verdict that it did not expect.
 func (p *plan) broken(s *study.Search, w study.Witness, why string) string {
-	out := fmt.Sprintf("%s with %s: %s\n%s\n\n", w.Verdict, faultsOf(w), why, reports.Meaning(w.Verdict, "en"))
+	out := tell("locktest.broken", "verdict", string(w.Verdict), "faults", faultsOf(w), "why", why) + "\n" +
+		language().Each(func(lang string) string { return reports.Meaning(w.Verdict, lang) }) + "\n\n"
 	o, err := p.play(w.Choices)
 	if err != nil {
-		return out + "its shortest witness could not be played again: " + err.Error()
+		return out + tell("locktest.unplayable", "cause", p.explain(err))
 	}
-	return out + p.show(o) + "\n" + p.certificate(s) + "\n\nplay it again:\n  " + commandOf(p.t.Name(), w.Trace)
+	return out + p.show(o) + "\n" + p.certificate(s) + "\n\n" + again(p.t.Name(), w.Trace)
+}
+
+// again is how to play a trace once more, and against another lock.
+func again(test string, trace simulator.Trace) string {
+	return tell("locktest.again") + "\n  " + commandOf(test, trace) + "\n" + tell("locktest.against") + "\n  locklab replay " + trace.Link() + " --against token"
 }
 
 // certificate is what a search covered, and what it relies on.
 func (p *plan) certificate(s *study.Search) string {
-	clock := "what it does does not depend on its clock, as far as executions with more time between show"
+	clock := "locktest.carried.untimed"
 	if p.timed {
-		clock = "it was told the time with every observation"
+		clock = "locktest.carried.timed"
 	}
-	return s.Certificate() + "\n  carried      the code as it is, every history executed at least twice; " + clock
+	var all []string
+	for _, lang := range language().Langs() {
+		all = append(all, s.CertificateIn(lang)+"\n  "+text.Pad(text.Say(lang, "locktest.carried.name"), 12)+" "+text.Say(lang, clock))
+	}
+	return strings.Join(all, "\n")
 }
 
 // faultsOf names the faults of a witness.
 func faultsOf(w study.Witness) string {
 	if names := study.InjectedFaults(w.Choices); names != "" {
-		return fmt.Sprintf("par %d (%s) in %d steps", w.Par, names, w.Steps)
+		return tell("locktest.faults", "par", fmt.Sprint(w.Par), "names", names, "steps", fmt.Sprint(w.Steps))
 	}
-	return fmt.Sprintf("no fault at all in %d steps", w.Steps)
+	return tell("locktest.faults.none", "steps", fmt.Sprint(w.Steps))
 }
 
 // commandOf is what plays a trace of a test.
@@ -60,21 +71,21 @@ func commandOf(test string, trace simulator.Trace) string {
 // show is a run: its lanes, and the lines of the code that asked for each step.
 func (p *plan) show(o *race.Outcome) string {
 	var out strings.Builder
-	reports.Lanes(&out, o.History, o.Judgement, reports.Options{Width: 120, Brief: true})
-	out.WriteString("\nthe code at each step\n")
+	reports.Lanes(&out, o.History, o.Judgement, reports.Options{Width: width, Lang: language().Lang, Brief: true})
+	out.WriteString("\n" + tell("locktest.steps") + "\n")
 	for i := range o.History.Events {
 		e := &o.History.Events[i]
 		if len(e.Code) == 0 || e.Kind != history.Send && e.Kind != history.Sleep {
 			continue
 		}
-		what := "sleeps " + e.D.String()
+		what := tell("locktest.step.sleeps", "span", e.D.String())
 		switch {
 		case e.Node == history.Resource:
-			what = "asks the resource"
+			what = tell("locktest.step.resource")
 		case e.Kind == history.Send:
 			what = fmt.Sprintf("n%d %.60s", e.Node, strings.ReplaceAll(strings.Join(e.Cmd, " "), "\n", " "))
 		}
-		fmt.Fprintf(&out, "%7d  c%d  %-66s %s\n", e.At/time.Millisecond, e.Client, what, strings.Join(e.Code, " < "))
+		fmt.Fprintf(&out, "%7d  c%d  %s %s\n", e.At/time.Millisecond, e.Client, text.Pad(what, 66), strings.Join(e.Code, " < "))
 	}
 	return out.String()
 }
@@ -88,23 +99,36 @@ func (p *plan) explain(err error) string {
 	)
 	switch {
 	case errors.As(err, &stall):
-		return "locktest: this cannot be carried, and nothing is proved.\n" + strings.TrimPrefix(stall.Error(), "simulator: ") +
-			"\nA goroutine of the code must wait only for connections of c.Dial, for time, and for channels, locks and conditions of its own process. A mutex that is held while a request is under way, a channel, pool or goroutine that was made outside the client's function, and a system call are none of these."
+		return "locktest: " + tell("locktest.stall.head") + "\n" + stalled(stall) + "\n" + stall.Stack + "\n" + tell("locktest.stall.rule")
 	case errors.As(err, &panicked):
-		return fmt.Sprintf("locktest: the code of c%d panicked: %v\n%s", panicked.Client, panicked.Value, panicked.Stack)
+		return "locktest: " + tell("locktest.panicked", "client", nameOf(panicked.Client), "value", fmt.Sprint(panicked.Value)) + "\n" + panicked.Stack
 	case errors.As(err, &limit):
-		return "locktest: the search is not complete, and nothing is proved: " + limit.Error()
+		return "locktest: " + tell("locktest.incomplete", "cause", say(limit))
 	}
-	return "locktest: " + strings.TrimPrefix(strings.TrimPrefix(err.Error(), "explore: "), "simulator: ")
+	return "locktest: " + strings.TrimPrefix(strings.TrimPrefix(say(err), "explore: "), "simulator: ")
 }
+
+// stalled is why code cannot be carried that does not wait as it should.
+func stalled(e *bubble.StallError) string {
+	key := "locktest.stall.waits"
+	switch {
+	case e.Stuck:
+		key = "locktest.stall.stuck"
+	case e.State == "":
+		key = "locktest.stall.runs"
+	}
+	return tell(key, "client", nameOf(e.Client), "state", e.State, "after", e.After.String())
+}
+
+func nameOf(n int) string { return fmt.Sprintf("c%d", n) }
 
 // sampled is what a test says of code that is not deterministic.
 func (p *plan) sampled(different *process.NondeterministicError, claims []Claim) string {
-	out := fmt.Sprintf("locktest: sampled, not proved: on equal answers c%d first did\n  %s\nthen\n  %s\n", different.Client, different.Was, different.Is) +
-		"A search wants code that does the same when it sees the same. Random numbers of crypto/rand are seeded; those of math/rand are if the test file says //go:debug randseednop=0; those of math/rand/v2 cannot be. The order of a map, of goroutines, a select with two cases that are ready, or a state outside the client's function may be the reason too. Use Sample to accept samples.\n"
+	out := fmt.Sprintf("locktest: %s\n  %s\n%s\n  %s\n%s\n", tell("locktest.sampled", "client", nameOf(different.Client)), different.Was,
+		tell("locktest.sampled.then"), different.Is, tell("locktest.sampled.why"))
 	found, n, err := p.sample()
 	if err != nil {
-		return out + err.Error()
+		return out + p.explain(err)
 	}
 	return out + p.sampleReport(found, n, claims)
 }
@@ -113,9 +137,9 @@ func (p *plan) sampleReport(found map[verdict.Word]*race.Outcome, n int, claims 
 	out := ""
 	for _, c := range claims {
 		if o := found[c.word]; o != nil {
-			out += fmt.Sprintf("\n%s was found in %d random schedules:\n%s", c.word, n, p.show(o))
+			out += "\n" + tell("locktest.sample.found", "verdict", string(c.word), "n", fmt.Sprint(n)) + "\n" + p.show(o)
 		} else {
-			out += fmt.Sprintf("\n%s was not found in %d random schedules\n", c.word, n)
+			out += "\n" + tell("locktest.sample.none", "verdict", string(c.word), "n", fmt.Sprint(n)) + "\n"
 		}
 	}
 	return out
@@ -140,7 +164,7 @@ func (p *plan) keep(t *testing.T, w study.Witness) {
 		t.Errorf("-locklab.keep: %v", err)
 		return
 	}
-	t.Logf("kept as %s", name)
+	t.Log(tell("locktest.kept", "file", name))
 }
 
 // playKept plays the witnesses that were kept. It says whether one of them still leads
@@ -150,27 +174,27 @@ func (p *plan) playKept(claims []Claim) (failed bool) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			p.reportTo.Errorf("a kept witness: %v", err)
+			p.reportTo.Error(err)
 			continue
 		}
 		trace, err := simulator.ParseLink(string(text))
 		if err != nil {
-			p.reportTo.Errorf("%s: %v: delete the file", file, err)
+			p.reportTo.Error(file + ": " + tell("locktest.kept.delete", "cause", say(err)))
 			continue
 		}
 		word := verdict.Word(strings.TrimSuffix(filepath.Base(file), ".link"))
 		if trace.Settings != p.study.String() {
-			p.reportTo.Logf("%s is of other bounds (%s) and is not played", file, trace.Settings)
+			p.reportTo.Log(tell("locktest.kept.bounds", "file", file, "bounds", trace.Settings))
 			continue
 		}
 		o, err := p.play(trace.Choices)
 		if err != nil {
-			p.reportTo.Logf("%s: the code does something else by now, which is as it should be if it was mended: %v", file, err)
+			p.reportTo.Log(tell("locktest.kept.mended", "file", file, "cause", say(err)))
 			continue
 		}
 		claim := slices.IndexFunc(claims, func(c Claim) bool { return c.word == word && !c.breaks })
 		if claim >= 0 && slices.Contains(o.Verdicts, word) {
-			p.reportTo.Errorf("%s: the witness in %s still leads there\n%s", word, file, p.show(o))
+			p.reportTo.Error(tell("locktest.kept.leads", "verdict", string(word), "file", file) + "\n" + p.show(o))
 			failed = true
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -64,35 +65,49 @@ func (p *plan) check() error {
 	b := &p.bounds
 	switch {
 	case p.code == nil:
-		return errors.New("the client is nil: give the code of one process that locks, works and unlocks")
+		return text.Errorf("locktest.bounds.nil")
 	case b.Clients == 0:
-		return errors.New("Bounds.Clients is 0: say how many processes use the lock, 2 finds nearly everything")
+		return text.Errorf("locktest.bounds.clients")
 	case b.TTL <= 0:
-		return fmt.Errorf("Bounds.TTL is %v: give the lease that your code asks for, such as 10*time.Second", b.TTL)
+		return text.Errorf("locktest.bounds.ttl", "ttl", b.TTL)
 	case b.TTL%(10*time.Millisecond) != 0:
-		return fmt.Errorf("Bounds.TTL is %v: give a multiple of 10ms", b.TTL)
+		return text.Errorf("locktest.bounds.ttl.grain", "ttl", b.TTL)
 	}
-	budget, err := faults.ParseBudget(b.Budget)
-	if err != nil {
-		return fmt.Errorf("Bounds.Budget: %w", err)
-	}
-	for _, a := range budget {
-		if _, ok := a.Fault.(faults.ClientClock); ok {
-			return fmt.Errorf("Bounds.Budget %q: %s sets the wall clock of a process, which code on the standard library's clock cannot be shown: leave it out", b.Budget, a.Fault.Name())
-		}
+	if err := p.checkBudget(b.Budget); err != nil {
+		return text.Errorf("locktest.bounds.budget", "cause", err)
 	}
 	if b.Servers > 1 && b.Servers < 3 {
-		return fmt.Errorf("Bounds.Servers is %d: give 1, or 3 and more for a quorum", b.Servers)
+		return text.Errorf("locktest.bounds.servers", "n", b.Servers)
 	}
 	return p.study.Check(p.entry)
 }
 
+// checkBudget refuses faults that cannot befall code in a bubble.
+func (p *plan) checkBudget(written string) error {
+	budget, err := faults.ParseBudget(written)
+	for _, a := range budget {
+		if _, ok := a.Fault.(faults.ClientClock); ok {
+			return text.Errorf("locktest.bounds.clock", "budget", written, "fault", a.Fault.Name())
+		}
+	}
+	return err
+}
+
 // of is the search of the plan.
-func (p *plan) of() (*explore.Bounds, error) {
-	b, err := p.study.Of(p.entry)
+func (p *plan) of() (*explore.Bounds, error) { return p.within(p.study) }
+
+// within is a search of the code within bounds.
+func (p *plan) within(bounds study.Bounds) (*explore.Bounds, error) {
+	b, err := bounds.Of(p.entry)
 	if err != nil {
 		return nil, err
 	}
+	p.putInto(b)
+	return b, nil
+}
+
+// putInto puts the code in place of the lock of a search.
+func (p *plan) putInto(b *explore.Bounds) {
 	b.Key = p.bounds.Key
 	b.Code = func(probe bool) simulator.ClientConfig {
 		program := p.contender(b)
@@ -101,7 +116,6 @@ func (p *plan) of() (*explore.Bounds, error) {
 		}
 		return p.client(program)
 	}
-	return b, nil
 }
 
 // client is the config of a client with a program.
@@ -132,22 +146,30 @@ func (p *plan) shows(file string) bool {
 // contender is the program of a client; see explore.Bounds.
 func (p *plan) contender(b *explore.Bounds) func(*bubble.Client) {
 	return func(c *bubble.Client) {
-		for i := range p.bounds.Attempts {
+		for i := range b.Attempts {
 			if i > 0 {
 				c.Ask(process.Op{Kind: process.Sleep, D: b.Between()})
 			}
-			p.attempt(c, b.Work())
+			entered := p.attempt(c, b.Work())
+			for _, sleep := range b.Retries {
+				if entered {
+					break
+				}
+				c.Ask(process.Op{Kind: process.Sleep, D: sleep})
+				entered = p.attempt(c, b.Work())
+			}
 		}
 		c.Record(history.Event{Kind: history.Done})
 	}
 }
 
-// attempt calls the code once, and records what it comes to.
-func (p *plan) attempt(c *bubble.Client, work time.Duration) {
+// attempt calls the code once, records what it comes to, and says whether it has entered.
+func (p *plan) attempt(c *bubble.Client, work time.Duration) bool {
 	one := &Client{process: c, plan: p, section: section{work: work}, failures: c.Failures()}
 	c.Record(history.Event{Kind: history.Acquire})
 	p.code(one)
 	one.ends("")
+	return one.entered
 }
 
 // ends records how an attempt has ended. Whether the lock was refused, or the outcome is
@@ -204,8 +226,12 @@ func (p *plan) untilTimed(f func() error) error {
 
 // searched is a search; it comes with the error of ctx, too.
 func (p *plan) searched(ctx context.Context) (s *study.Search, err error) {
+	return p.searchedWithin(ctx, p.study)
+}
+
+func (p *plan) searchedWithin(ctx context.Context, bounds study.Bounds) (s *study.Search, err error) {
 	err = p.untilTimed(func() error {
-		b, err := p.of()
+		b, err := p.within(bounds)
 		if err != nil {
 			return err
 		}
@@ -213,9 +239,9 @@ func (p *plan) searched(ctx context.Context) (s *study.Search, err error) {
 		if result == nil {
 			return err
 		}
-		s = &study.Search{Strategy: p.entry, Bounds: p.study, Result: result}
+		s = &study.Search{Strategy: p.entry, Bounds: bounds.Settled(p.entry), Result: result}
 		for _, w := range result.Found {
-			s.Witnesses = append(s.Witnesses, study.Witness{Witness: w, Trace: p.trace(w.Choices)})
+			s.Witnesses = append(s.Witnesses, study.Witness{Witness: w, Trace: p.traceWithin(s.Bounds, w.Choices)})
 		}
 		return err
 	})
@@ -269,7 +295,7 @@ func (p *plan) alone() error {
 				}
 			}
 		}
-		return fmt.Errorf("one process alone, without any fault, does not come to an end within %d steps and %v of its time: a client that never ends. Let it stop trying when c.Context() ends, and give that a deadline", maxAlone, w.Now())
+		return text.Errorf("locktest.alone.endless", "steps", maxAlone, "time", w.Now())
 	})
 	if len(keys) > 1 { // the lock is what is deleted when it is released; counters stay
 		if deleted := slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return !gone[k] }); len(deleted) == 1 {
@@ -280,14 +306,14 @@ func (p *plan) alone() error {
 	case err != nil:
 		return err
 	case !entered:
-		return errors.New("nobody ever entered: one process alone, without any fault, does not get the lock. Does your code call Critical when it has it?")
+		return text.Errorf("locktest.alone.nobody")
 	case p.bounds.Key != "":
 	case len(keys) == 1:
 		p.bounds.Key = keys[0]
 	case len(keys) == 0:
-		return errors.New("the code writes no key before it enters: say which key it locks in Bounds.Key")
+		return text.Errorf("locktest.alone.nokey")
 	default:
-		return fmt.Errorf("the code writes the keys %q before it enters: say in Bounds.Key which of them the lock is", keys)
+		return text.Errorf("locktest.alone.keys", "keys", fmt.Sprintf("%q", keys))
 	}
 	p.lease = lease[p.bounds.Key]
 	return nil
@@ -296,7 +322,7 @@ func (p *plan) alone() error {
 // checkLease compares the lease that the code has got with the one of the bounds.
 func (p *plan) checkLease() error {
 	if p.lease > 0 && p.lease != p.bounds.TTL {
-		return fmt.Errorf("Bounds.TTL is %v, and the key %q lives for %v when the code enters: give the lease that your code asks for", p.bounds.TTL, p.bounds.Key, p.lease)
+		return text.Errorf("locktest.bounds.ttl.lease", "ttl", p.bounds.TTL, "key", fmt.Sprintf("%q", p.bounds.Key), "lease", p.lease)
 	}
 	return nil
 }
@@ -305,15 +331,23 @@ func (p *plan) checkLease() error {
 const maxAlone = 600
 
 func (p *plan) trace(choices []simulator.Choice) simulator.Trace {
-	return simulator.Trace{Strategy: p.entry.ID, Scenario: study.SearchID, Settings: p.study.String(), Choices: choices}
+	return p.traceWithin(p.study, choices)
+}
+
+func (p *plan) traceWithin(b study.Bounds, choices []simulator.Choice) simulator.Trace {
+	return simulator.Trace{Strategy: p.entry.ID, Scenario: study.SearchID, Settings: b.String(), Choices: choices}
 }
 
 // play plays choices of a search, and notes the lines of the code.
-func (p *plan) play(choices []simulator.Choice) (o *race.Outcome, err error) {
+func (p *plan) play(choices []simulator.Choice) (*race.Outcome, error) {
+	return p.playWithin(p.study, choices)
+}
+
+func (p *plan) playWithin(bounds study.Bounds, choices []simulator.Choice) (o *race.Outcome, err error) {
 	p.watch = true
 	defer func() { p.watch = false }()
 	err = p.untilTimed(func() error {
-		b, err := p.of()
+		b, err := p.within(bounds)
 		if err != nil {
 			return err
 		}
@@ -327,7 +361,7 @@ func (p *plan) play(choices []simulator.Choice) (o *race.Outcome, err error) {
 			return err
 		}
 		o = study.OutcomeOf(b, run)
-		o.Scenario, o.Trace = p.study.Scenario(), p.trace(choices)
+		o.Scenario, o.Trace = bounds.Scenario(), p.traceWithin(bounds, choices)
 		return nil
 	})
 	return o, err

@@ -13,6 +13,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
 	"locklab/simulator/history"
@@ -43,7 +44,7 @@ func Race(t *testing.T, client func(*Client), name string, claims ...[]Claim) {
 	if err := checkClaims(all, raceWords()); err != nil {
 		t.Fatal("locktest: " + say(err))
 	}
-	r := newRacer(t, client)
+	r := newRacer(t, Bounds{}, client)
 	o, err := r.play(sc)
 	if err != nil {
 		t.Fatal(r.explain(err))
@@ -72,18 +73,14 @@ func Races(t *testing.T, client func(*Client), claims ...[]Claim) {
 	if err != nil {
 		t.Fatal("locktest: " + say(err))
 	}
-	r := newRacer(t, client)
-	var table []*race.Outcome
+	r := newRacer(t, Bounds{}, client)
 	r.each = true
-	for _, sc := range scenarios.All() {
-		o, err := r.play(sc)
-		if other := (*otherRaceError)(nil); errors.As(err, &other) {
-			continue // -locklab.replay plays one
-		}
-		if err != nil {
-			t.Fatalf("%s %s: %s", sc.Race, sc.ID, r.explain(err))
-		}
-		table = append(table, o)
+	table, err := r.playAll()
+	if err != nil {
+		t.Fatal(r.explain(err))
+	}
+	if *reportFlag != "" {
+		r.report(&study.Checked{Races: runs(table)})
 	}
 	for _, o := range table {
 		t.Run(o.Scenario.ID, func(t *testing.T) {
@@ -103,6 +100,21 @@ func Races(t *testing.T, client func(*Client), claims ...[]Claim) {
 	t.Log("\n" + raceTable(table))
 }
 
+// playAll plays all races; with -locklab.replay only the one of the link.
+func (r *racer) playAll() (table []*race.Outcome, err error) {
+	for _, sc := range scenarios.All() {
+		o, err := r.play(sc)
+		if other := (*otherRaceError)(nil); errors.As(err, &other) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", sc.Race, sc.ID, err)
+		}
+		table = append(table, o)
+	}
+	return table, nil
+}
+
 // raceWords are the verdicts that a race can come to.
 func raceWords() []verdict.Word {
 	return []verdict.Word{
@@ -118,13 +130,14 @@ type racer struct {
 }
 
 // newRacer plays the code alone and finds how many servers it asks, what it locks and for
-// how long. A lock without a lease is played with the races' own numbers.
-func newRacer(t *testing.T, client func(*Client)) *racer {
+// how long, as far as the bounds do not say so. A lock without a lease is played with the
+// races' own numbers.
+func newRacer(t *testing.T, known Bounds, client func(*Client)) *racer {
 	t.Helper()
 	settle(t)
-	servers := 1
+	servers := max(known.Servers, 1)
 	for {
-		p, err := newPlan(t, Bounds{Clients: 2, TTL: briefly, Servers: servers}, client)
+		p, err := newPlan(t, Bounds{Clients: 2, TTL: briefly, Servers: servers, Key: known.Key}, client)
 		if err == nil {
 			err = p.alone()
 		}
@@ -299,7 +312,7 @@ func (r *racer) showRace(o *race.Outcome) string {
 	if r.each {
 		test += "/" + o.Scenario.ID
 	}
-	return raceHead(o) + "\n\n" + r.show(o) + "\n" + tell("locktest.again") + "\n  " + commandOf(test, o.Trace)
+	return raceHead(o) + "\n\n" + r.show(o) + "\n" + again(test, o.Trace)
 }
 
 // raceHead names a race and its verdicts.

@@ -44,7 +44,7 @@ func TestRacesOnBothHosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRacer(t, tokenLock(t))
+	r := newRacer(t, Bounds{}, tokenLock(t))
 	var runner race.Runner
 	played, left := 0, 0
 	for _, sc := range scenarios.All() {
@@ -75,7 +75,7 @@ func TestRacesOnBothHosts(t *testing.T) {
 
 // What a race says of a claim that is wrong, and how it is played again.
 func TestRaceJudges(t *testing.T) {
-	r := newRacer(t, setNX)
+	r := newRacer(t, Bounds{}, setNX)
 	for _, test := range []struct {
 		race  string
 		claim []Claim
@@ -116,7 +116,7 @@ func TestRaceJudges(t *testing.T) {
 
 // A link of a race plays the race, and no other one.
 func TestRaceReplay(t *testing.T) {
-	r := newRacer(t, setNX)
+	r := newRacer(t, Bounds{}, setNX)
 	sc, err := scenarios.ByName("gc-pause")
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestRaceReplay(t *testing.T) {
 // The number of servers, the key and the lease are observed, and the numbers of a race
 // are in parts of that lease.
 func TestObserved(t *testing.T) {
-	r := newRacer(t, func(c *Client) {
+	r := newRacer(t, Bounds{}, func(c *Client) {
 		got := 0
 		for n := range 3 {
 			rdb := redisOn(c, n+1)
@@ -186,7 +186,7 @@ func TestException(t *testing.T) {
 		"released by deferral": {true, verdict.Holds},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRacer(t, func(c *Client) {
+			r := newRacer(t, Bounds{}, func(c *Client) {
 				rdb := dial(c)
 				defer rdb.Close()
 				if ok, err := rdb.SetNX(c.Context(), "k", "1", ttl).Result(); err != nil || !ok {
@@ -213,7 +213,7 @@ func TestException(t *testing.T) {
 
 // Races of code that is not deterministic are single runs, and are played all the same.
 func TestRaceOfRandomCode(t *testing.T) {
-	r := newRacer(t, setNX)
+	r := newRacer(t, Bounds{}, setNX)
 	n := 0
 	r.code = func(c *Client) {
 		n++

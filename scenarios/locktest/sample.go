@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -30,13 +31,13 @@ func Sample(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 			o := found[c.word]
 			switch {
 			case o != nil && !c.breaks:
-				t.Errorf("%s: found in %d random schedules, and the test says that it cannot happen\n%s", c.word, n, p.show(o))
+				t.Error(tell("locktest.sample.broken", "verdict", string(c.word), "n", fmt.Sprint(n)) + "\n" + p.show(o))
 			case o == nil && c.breaks:
-				t.Errorf("%s: not found in %d random schedules, which proves nothing; the test says that it happens", c.word, n)
+				t.Error(tell("locktest.sample.holds", "verdict", string(c.word), "n", fmt.Sprint(n)))
 			}
 		})
 	}
-	t.Logf("sampled %d schedules, not proved", n)
+	t.Log(tell("locktest.sample.done", "n", fmt.Sprint(n)))
 }
 
 // sample plays random schedules and keeps the shortest that has come to each verdict.
@@ -47,7 +48,7 @@ func (p *plan) sample() (found map[verdict.Word]*race.Outcome, n int, err error)
 	for n = range p.bounds.Schedules {
 		o, err := p.sampleOne(rand.New(rand.NewPCG(1, uint64(n))))
 		if err != nil {
-			return found, n, fmt.Errorf("schedule %d: %w", n, err)
+			return found, n, text.Errorf("locktest.sample.at", "n", n, "cause", err)
 		}
 		for _, w := range o.Verdicts {
 			if found[w] == nil || len(o.Trace.Choices) < len(found[w].Trace.Choices) {

@@ -74,15 +74,6 @@ func replay(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome,
 	return p.Outcome(run, s), nil
 }
 
-// Resolve finds the lock, the race and the settings that the trace of a race names.
-func Resolve(t simulator.Trace) (entry lock.Entry, sc race.Scenario, s race.Settings, err error) {
-	if entry, err = race.Strategy(t.Strategy); err != nil {
-		return
-	}
-	sc, s, err = resolve(entry, t)
-	return
-}
-
 // resolve finds the race and the settings that a trace names.
 func resolve(entry lock.Entry, t simulator.Trace) (sc race.Scenario, s race.Settings, err error) {
 	if sc, err = scenarios.ByName(t.Scenario); err != nil {

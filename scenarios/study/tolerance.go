@@ -69,8 +69,8 @@ type Limit struct {
 // An Answer is a limit in a word or two.
 type Answer string
 
-// The answers about a hazard with a size, those about one without, and the answer of a
-// search that was given up or not made.
+// The answers about a hazard with a size, those about one without, and the answers of a
+// search that was given up or not made, and of one that cannot be made.
 const (
 	Limited   Answer = "limited"
 	NoLimit   Answer = "no limit found"
@@ -78,6 +78,7 @@ const (
 	FallsOnce Answer = "falls"
 	HoldsOnce Answer = "holds"
 	NoAnswer  Answer = "unknown"
+	NotAsked  Answer = "N/A" // the fault has no meaning for the lock
 )
 
 // FewServers is how many servers a tolerance gives a lock: as many as it wants, but
@@ -125,12 +126,14 @@ func ToleranceCells(locks int) int { return locks * len(Hazards()) }
 type Rivals struct {
 	TTL     time.Duration
 	Retries []time.Duration // as in explore.Bounds
+	// Code, if it is not nil, puts somebody's own code in place of the lock of a search.
+	Code func(b *explore.Bounds)
 }
 
 // UsualRivals are those of FindTolerance.
 func UsualRivals() Rivals {
 	const ttl = 9 * time.Second
-	return Rivals{ttl, explore.RetrySleeps(ttl, explore.MaxRetries)}
+	return Rivals{TTL: ttl, Retries: explore.RetrySleeps(ttl, explore.MaxRetries)}
 }
 
 func (r Rivals) bounds(entry lock.Entry) Bounds {
@@ -211,6 +214,9 @@ func (r Rivals) Search(ctx context.Context, entry lock.Entry, h Hazard, parts in
 			found.Store(true)
 			cancel()
 		}
+	}
+	if r.Code != nil {
+		r.Code(search)
 	}
 	sim, err := search.Simulator()
 	if err != nil {

@@ -25,16 +25,17 @@ type execution struct {
 	ops     [MaxThreads]Op
 	fresh   uint8
 	notes   []history.Event
-	code    [MaxThreads][]string // see Entry
-	current int                  // the thread that runs
-	tokens  uint64               // handed out
-	stage   int                  // at which the program began
-	lease   uint8                // of the latest attempt, as in history.Event; 0: there was none
-	inside  bool                 // it has the lock
-	dead    bool                 // being unwound: no operation is possible any more
-	running atomic.Bool          // a coroutine runs, until it waits for an operation
-	err     error                // why it could not go on
-	begun   []int                // threads of tasks that start when the running one waits
+	code    [MaxThreads][]string      // see Entry
+	current int                       // the thread that runs
+	tokens  uint64                    // handed out
+	stage   int                       // at which the program began
+	lease   uint8                     // of the latest attempt, as in history.Event; 0: there was none
+	inside  bool                      // it has the lock
+	dead    bool                      // being unwound: no operation is possible any more
+	running atomic.Bool               // a coroutine runs, until it waits for an operation
+	err     error                     // why it could not go on
+	waited  atomic.Pointer[WaitError] // how its code has waited otherwise than by an operation; nil: it has not
+	begun   []int                     // threads of tasks that start when the running one waits
 }
 
 // thread is one coroutine, or a timer that has not fired yet.
@@ -125,7 +126,9 @@ func (x *execution) resume(slot int, s Observation) {
 	t.given = s
 	x.current = slot
 	x.running.Store(true)
+	watched := x.enter()
 	o, ok := t.next() // runs the code up to its next operation
+	x.leave(watched)
 	x.running.Store(false)
 	if x.p.resumed++; x.p.resumed < 1000 {
 		runtime.Gosched() // a goroutine that the code has started shows itself now

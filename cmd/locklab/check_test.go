@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator/history"
+)
+
+// template is the module with a test of somebody's own lock.
+const template = "../../scenarios/locktest/template"
+
+// checked is what a test would find that has the token lock for its own.
+func checked(t *testing.T) checkedLock {
+	t.Helper()
+	token, err := race.Strategy("token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.Abs(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := token
+	own.ID, own.Article, own.Also = "TestMyLock", "", nil
+	c := checkedLock{Checked: &study.Checked{Test: own.ID, Nodes: 1, TTL: 9 * time.Second}, dir: dir}
+	for i, budget := range append([]string{"pause=1"}, study.SingleFaults()...) {
+		b := study.DefaultBounds()
+		b.Budget = budget
+		s, err := study.Explore(t.Context(), own, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := study.NewCheckedSearch(s, time.Second)
+		if i > 0 {
+			c.Pars = append(c.Pars, data)
+			continue
+		}
+		c.Search = &data
+		for _, w := range s.Witnesses {
+			o, err := study.ReplayOn(own, w.Trace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j := range o.History.Events {
+				if e := &o.History.Events[j]; e.Kind == history.Send && e.Node > 0 && strings.HasPrefix(e.Cmd[0], "S") {
+					e.Code = []string{"template/mylock_test.go:22"}
+				}
+			}
+			c.Search.Runs = append(c.Search.Runs, study.NewCheckedRun(o))
+		}
+	}
+	for _, h := range study.Hazards() {
+		c.Limits = append(c.Limits, study.Limit{Strategy: own.ID, Fault: h.Fault, Answer: study.NotAsked})
+	}
+	for _, sc := range racesToCheck(t) {
+		o, err := race.Play(own, sc, sc.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Races = append(c.Races, study.NewCheckedRun(o))
+	}
+	c.entry = c.Entry()
+	return c
+}
+
+func racesToCheck(t *testing.T) (scs []race.Scenario) {
+	t.Helper()
+	a := &app{}
+	scs, err := a.pickRaces([]string{"calm", "gc-pause", "renew-held"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scs
+}
+
+// What people see of a lock of their own, in both languages, and as JSON.
+func TestCheckViews(t *testing.T) {
+	c := checked(t)
+	token, err := race.Strategy("token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	show := func(lang string, asJSON bool) string {
+		t.Helper()
+		var out bytes.Buffer
+		a := newApp(nil, &out, &out, func(string) string { return "" })
+		a.Lang, a.json = lang, asJSON
+		open, err := a.showChecked(t.Context(), []checkedLock{c}, []lock.Entry{token}, checkViewNames(), nil)
+		if err != nil || open != nil {
+			t.Fatal(err, open)
+		}
+		return out.String()
+	}
+	golden(t, "check.txt", []byte(show("en", false)))
+	golden(t, "check.zh.txt", []byte(show("zh", false)))
+	var j struct {
+		Version int
+		Locks   []struct {
+			Test      string
+			Explore   exploreJSON
+			Par       parJSON
+			Tolerance toleranceJSON
+			Matrix    matrixJSON
+			Runs      []runJSON
+		}
+	}
+	if err := json.Unmarshal([]byte(show("en", true)), &j); err != nil || j.Version != schema || len(j.Locks) != 1 {
+		t.Fatalf("%v: %+v", err, j)
+	}
+	l := j.Locks[0]
+	if l.Test != "TestMyLock" || !l.Explore.Complete || len(l.Par.Pars) != 10 || len(l.Tolerance.Limits) != 10 || len(l.Matrix.Cells) != 6 || len(l.Runs) != len(l.Explore.Verdicts) {
+		t.Errorf("%+v", l)
+	}
+}
+
+// What a search leaves unknown, and a test without one, decide the exit status.
+func TestCheckUnknown(t *testing.T) {
+	c := checked(t)
+	var out bytes.Buffer
+	a := newApp(nil, &out, &out, func(string) string { return "" })
+	c.Search.Result.Complete = false
+	if open, err := a.showChecked(t.Context(), []checkedLock{c}, nil, []string{"explore"}, nil); err != nil || a.report(open) != exitNoAnswer {
+		t.Errorf("a search that was cut: %v, %v", open, err)
+	}
+	c.Search = nil
+	if open, err := a.showChecked(t.Context(), []checkedLock{c}, nil, []string{"explore"}, nil); err != nil || open != nil || !strings.Contains(out.String(), "TestMyLock plays races only") {
+		t.Errorf("no search: %v, %v\n%s", open, err, out.String())
+	}
+	c.Unknown = "because"
+	if open, err := a.showChecked(t.Context(), []checkedLock{c}, nil, []string{"explore"}, nil); err != nil || a.report(open) != exitNoAnswer || !strings.Contains(out.String(), "TestMyLock: because") {
+		t.Errorf("no answer: %v, %v\n%s", open, err, out.String())
+	}
+}
+
+// Packages that cannot be checked, each with its reason.
+func TestCheckWrongUse(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"broken/go.mod": "module example.com/broken\n", "broken/a_test.go": "package broken\n\nvar x int = \"\"\n",
+		"none/go.mod": "module example.com/none\n", "none/a.go": "package none\n",
+		"other/go.mod": "module example.com/other\n", "other/a_test.go": "package other\n\nimport \"testing\"\n\nfunc TestX(*testing.T) {}\n",
+	} {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{}, "locklab check PACKAGE"},
+		{[]string{"a", "b"}, "locklab check PACKAGE"},
+		{[]string{"./nowhere"}, "there is no folder ./nowhere"},
+		{[]string{"example.com/nowhere"}, "example.com/nowhere is no folder here"},
+		{[]string{"check_test.go"}, "check_test.go is a file: give the folder of the package, ."},
+		{[]string{filepath.Join(dir, "broken")}, "do not build"},
+		{[]string{filepath.Join(dir, "none")}, "has no test files"},
+		{[]string{filepath.Join(dir, "other")}, "uses package locktest"},
+		{[]string{template, "--view", "explor"}, "did you mean explore"},
+		{[]string{template, "--view", ""}, "--view is empty"},
+		{[]string{template, "--strategies", "tokn"}, "did you mean token"},
+	} {
+		code, out, errs := call(t, append([]string{"check"}, c.args...)...)
+		if code != exitUsage || out != "" || !strings.Contains(errs, c.want) {
+			t.Errorf("check %v: exit status %d, %q, standard error %q, want %q", c.args, code, out, errs, c.want)
+		}
+	}
+}
+
+// A contract names a test of somebody's own. What differs is shown, and decides the exit
+// status.
+func TestCheckContract(t *testing.T) {
+	c := checked(t)
+	c.Within = []study.CheckedSearch{*c.Search}
+	file := filepath.Join(t.TempDir(), "own.txt")
+	for _, test := range []struct {
+		content string
+		code    int
+		want    string
+	}{
+		{"[gc-pause]\nTestMyLock OVERLAP STALE-WRITE\n[search budget=pause=1]\nTestMyLock OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n", exitOK, "1 cell and 1 search as contracted"},
+		{"[gc-pause]\ntoken OVERLAP STALE-WRITE\nTestMyLock HOLDS\n", exitDiffers, "it is OVERLAP STALE-WRITE, contracted HOLDS"},
+		{"[search budget=pause=1]\nTestMyLock HOLDS\n", exitDiffers, "OVERLAP"},
+		{"[search budget=pause=1]\nTestOther HOLDS\n", exitUsage, "own.txt:2: the contract names the lock TestOther"},
+		{"[search budget=pause=1]\ntoken OVERLAP@1\n", exitUsage, "says nothing about a lock that is not in the list"},
+		{"[search budget=pauze=1]\nTestMyLock HOLDS\n", exitUsage, "did you mean pause"},
+	} {
+		if err := os.WriteFile(file, []byte(test.content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		a := newApp(nil, &out, &out, func(string) string { return "" })
+		rows, err := a.ownRows(file)
+		kept := []contract.Result(nil)
+		if err == nil {
+			kept, err = a.compareOwn("./mylock", file, rows, []checkedLock{c})
+		}
+		if err == nil {
+			var open error
+			open, err = a.showChecked(t.Context(), []checkedLock{c}, nil, nil, kept)
+			err = cmp.Or(err, open)
+		}
+		if code := a.report(err); code != test.code || !strings.Contains(out.String(), test.want) {
+			t.Errorf("%s: exit status %d, want %d:\n%s", test.content, code, test.code, out.String())
+		}
+	}
+}
+
+// The whole way: the template's test is built and run, and shown.
+func TestCheckTemplate(t *testing.T) {
+	if !exhaustive() {
+		t.Skip("builds and searches a module of its own: LOCKLAB_EXHAUSTIVE=1 does")
+	}
+	code, out, errs := call(t, "check", template, "--strategies", "token", "--view", "explore,matrix,explain")
+	if code != exitOK || !strings.Contains(out, "TestMyLock: Proved within these bounds") || !strings.Contains(out, "rdb.SetNX(c.Context()") {
+		t.Errorf("exit status %d, %s\n%s", code, errs, out)
+	}
+	file := filepath.Join(t.TempDir(), "own.txt")
+	if err := os.WriteFile(file, []byte("[search clients=1 budget=crash=1]\nTestMyLock HOLDS\n[gc-pause]\nTestMyLock HOLDS\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs = call(t, "check", template, "--contract", file, "--view", "explore")
+	if code != exitDiffers || !strings.Contains(out, "contracted HOLDS") {
+		t.Errorf("exit status %d, %s\n%s", code, errs, out)
+	}
+	code, _, errs = call(t, "check", template, "--run", "TestNobody")
+	if code != exitUsage || !strings.Contains(errs, "calls locktest.Check or Races") {
+		t.Errorf("exit status %d, %s", code, errs)
+	}
+	code, _, errs = call(t, "check", template, "--run", "(")
+	if code != exitUsage || !strings.Contains(errs, "no regular expression") {
+		t.Errorf("exit status %d, %s", code, errs)
+	}
+}

@@ -1,0 +1,138 @@
+package study
+
+import (
+	"errors"
+
+	"locklab/algorithms/lock"
+	"locklab/reports/text"
+	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/simulator"
+	"locklab/simulator/schedule"
+)
+
+// Against plays the attack of a trace on another lock; that of the trace need not be
+// listed. Of a race that is the script, with the trace's settings. Of a search it is the
+// schedule: each choice of the trace is made where it is possible and left out where it is
+// not, what the lock does besides happens before time passes, and in the end it runs on
+// until nothing is left to do. Faults that could not be injected are in NotInjected.
+func Against(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
+	if t.Scenario == SearchID {
+		return searchAgainst(entry, t)
+	}
+	sc, err := scenarios.ByName(t.Scenario)
+	if err != nil {
+		return nil, err
+	}
+	s, err := sc.Settings.With(t.Settings)
+	if err != nil {
+		return nil, err
+	}
+	return race.Play(entry, sc, s)
+}
+
+func searchAgainst(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
+	b, err := ParseBounds(t.Settings)
+	if err == nil {
+		if (b.Nodes > 1) != (entry.Servers() > 1) {
+			b.Nodes = FewServers(entry)
+		}
+		err = b.Check(entry)
+	}
+	if err != nil {
+		return nil, text.Errorf("error.replay.bounds", "cause", err)
+	}
+	search, err := b.Of(entry)
+	if err != nil {
+		return nil, err
+	}
+	sim, err := search.Simulator()
+	if err != nil {
+		return nil, err
+	}
+	defer sim.Close()
+	f := &follower{sim: sim, world: sim.NewWorld(), probe: search.Clients + 1, hasty: b.Timing == Lockstep}
+	for _, c := range t.Choices {
+		if err := f.follow(c); err != nil {
+			return nil, text.Errorf("error.cause", "of", entry.ID, "cause", err)
+		}
+	}
+	for range maxFollowed {
+		if c, ok := f.next(true); !ok || f.step(c) != nil {
+			break
+		}
+	}
+	f.run.End, f.run.Horizon = f.world.Now(), !sim.Quiet(&f.world)
+	o := OutcomeOf(search, &f.run)
+	o.Scenario, o.Trace, o.NotInjected = b.Scenario(), b.Settled(entry).trace(entry, f.run.Choices), f.run.NotInjected
+	return o, nil
+}
+
+// maxFollowed is how many choices a lock may make beyond those of the trace: more than any
+// search has.
+const maxFollowed = 5000
+
+// A follower makes the choices of another lock's run.
+type follower struct {
+	sim   *simulator.Simulator
+	world simulator.World
+	run   schedule.Run
+	probe int  // the client that begins last
+	hasty bool // what can happen at once happens before time passes
+}
+
+// follow makes a choice if it is possible.
+func (f *follower) follow(c simulator.Choice) error {
+	if c.Verb == simulator.Pass && f.hasty {
+		for range maxFollowed {
+			now, ok := f.next(false)
+			if !ok {
+				break
+			}
+			if err := f.step(now); err != nil {
+				return err
+			}
+		}
+		c.D = min(c.D, f.sim.NextDeadline(&f.world)-f.world.Now())
+	}
+	err := f.step(c)
+	if not := (*simulator.NotEnabledError)(nil); errors.As(err, &not) {
+		if c.Verb >= simulator.FaultVerb {
+			f.run.NotInjected = append(f.run.NotInjected, err)
+		}
+		return nil
+	}
+	return err
+}
+
+func (f *follower) step(c simulator.Choice) error {
+	events, err := f.sim.Step(&f.world, c)
+	if err == nil {
+		f.run.Choices = append(f.run.Choices, c)
+		f.run.Events = append(f.run.Events, events...)
+	}
+	return err
+}
+
+// next is the first choice that goes on by itself; with late also the end of a pause, the
+// passing of time, and the probe.
+func (f *follower) next(late bool) (simulator.Choice, bool) {
+	later, last := simulator.Choice{}, simulator.Choice{}
+	for _, c := range f.sim.Enabled(&f.world, nil) {
+		switch {
+		case c.Verb >= simulator.FaultVerb:
+		case c.Verb == simulator.Start && int(c.Client) == f.probe:
+			last = c
+		case c.Verb == simulator.Pass || c.Verb == simulator.Resume:
+			if later.Verb == 0 || later.Verb == simulator.Pass {
+				later = c
+			}
+		default:
+			return c, true
+		}
+	}
+	if later.Verb == 0 {
+		later = last
+	}
+	return later, late && later.Verb != 0
+}

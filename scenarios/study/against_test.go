@@ -1,0 +1,63 @@
+package study
+
+import (
+	"slices"
+	"testing"
+
+	"locklab/scenarios/race"
+	"locklab/simulator/verdict"
+)
+
+// The attack of a trace goes to another lock, whether or not its own lock is listed:
+// what breaks a lock with a lease does not break one without.
+func TestAgainst(t *testing.T) {
+	token, err := race.Strategy("token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := DefaultBounds()
+	b.Budget = "pause=1"
+	s, err := Explore(t.Context(), token, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	search := s.Witnesses[0].Trace
+	search.Strategy = "TestMyLock"
+	played, err := Demo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := played.Trace
+	run.Strategy = "TestMyLock"
+	for name, want := range map[string]verdict.Word{"token": verdict.Overlap, "watchdog": verdict.Overlap, "setnx": verdict.Holds} {
+		entry, err := race.Strategy(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := Against(entry, search)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(o.Verdicts, want) || len(o.NotInjected) > 0 {
+			t.Errorf("the search's schedule makes of %s %v, want %s (not injected: %v)", name, o.Verdicts, want, o.NotInjected)
+		}
+		again, err := ReplayOn(entry, o.Trace)
+		if err != nil || !slices.Equal(again.Verdicts, o.Verdicts) {
+			t.Errorf("%s: the link of the run leads to %v, %v", name, again, err)
+		}
+		if o, err = Against(entry, run); err != nil || !slices.Contains(o.Verdicts, want) {
+			t.Errorf("the race makes of %s %v, %v, want %s", name, o.Verdicts, err, want)
+		}
+	}
+	redlock, err := race.Strategy("redlock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, err := Against(redlock, search); err != nil || o.History.Nodes != 3 {
+		t.Errorf("on several servers: %v, %v", o, err)
+	}
+	search.Settings = "nonsense"
+	if _, err := Against(token, search); err == nil {
+		t.Error("settings that make no sense are accepted")
+	}
+}

@@ -1,0 +1,91 @@
+package study
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"locklab/scenarios/race"
+	"locklab/simulator/explore"
+)
+
+// What is written comes back: the search with its certificate and traces, and the runs
+// with their code.
+func TestChecked(t *testing.T) {
+	token, err := race.Strategy("token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := DefaultBounds()
+	b.Budget = "pause=1"
+	s, err := Explore(t.Context(), token, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := b
+	cut.MaxStates = 20
+	part, err := Explore(t.Context(), token, cut)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := ReplayWithCode(s.Witnesses[0].Trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	played, err := Demo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	search := NewCheckedSearch(s, 0)
+	search.Runs = []CheckedRun{NewCheckedRun(o)}
+	c := &Checked{
+		Test: "token", Nodes: 1, TTL: b.TTL, Search: &search, Pars: []CheckedSearch{NewCheckedSearch(part, 0)},
+		Races: []CheckedRun{NewCheckedRun(played)},
+	}
+	var data bytes.Buffer
+	if err := c.Write(&data); err != nil {
+		t.Fatal(err)
+	}
+	back, err := ReadChecked(strings.NewReader(data.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range []struct {
+		data CheckedSearch
+		want *Search
+	}{{*back.Search, s}, {back.Pars[0], part}} {
+		got, err := pair.data.Search(token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(pair.want.Certificate(), got.Certificate()); diff != "" {
+			t.Errorf("the certificate:\n%s", diff)
+		}
+		if diff := cmp.Diff(pair.want.Witnesses, got.Witnesses, cmpopts.IgnoreUnexported(explore.Witness{})); diff != "" {
+			t.Errorf("the witnesses:\n%s", diff)
+		}
+	}
+	for i, want := range []*race.Outcome{o, played} {
+		got, err := append(back.Search.Runs, back.Races...)[i].Outcome(token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want.History, got.History, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("the history:\n%s", diff)
+		}
+		if diff := cmp.Diff(want.Judgement, got.Judgement, cmpopts.EquateEmpty()); diff != "" || got.Scenario.ID != want.Scenario.ID || got.Trace.Link() != want.Trace.Link() {
+			t.Errorf("%s becomes %s:\n%s", want.Scenario.ID, got.Scenario.ID, diff)
+		}
+	}
+	for text, want := range map[string]string{
+		"{": "cannot be read",
+		strings.Replace(data.String(), `"version":1`, `"version":7`, 1): "of version 7",
+	} {
+		if _, err := ReadChecked(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20s: %v, want %q", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package process
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/simulator/internal/table"
+)
+
+// run runs a program up to its first operation.
+func run(t *testing.T, program func()) error {
+	t.Helper()
+	p := New(7, program, nil, table.NewRoom())
+	p.Use(noLibrary{})
+	t.Cleanup(p.Close)
+	_, err := p.Advance(0, Observation{Kind: Started})
+	return err
+}
+
+// Code that sleeps in real time is noticed, with its stack; code that runs for long is
+// not.
+func TestWatchSleep(t *testing.T) {
+	e := (*WaitError)(nil)
+	if err := run(t, func() { time.Sleep(8 * interval) }); !errors.As(err, &e) {
+		t.Fatalf("%v, want a WaitError", err)
+	}
+	if e.Client != 7 || e.State != "sleep" || !strings.Contains(e.Stack, "TestWatchSleep") || e.Never > 0 {
+		t.Errorf("%+v", e)
+	}
+	busy := func() {
+		for began := time.Now(); time.Since(began) < 8*interval; {
+		}
+	}
+	if err := run(t, busy); err != nil {
+		t.Errorf("code that runs: %v", err)
+	}
+}
+
+// Code that does not come back is given up.
+func TestWatchDeadChannel(t *testing.T) {
+	dead, given := make(chan int), make(chan *WaitError, 1)
+	defer lastResort.Store(nil)
+	lastResort.Store(&resort{8 * interval, func(e *WaitError) { given <- e; close(dead) }})
+	if err := run(t, func() { <-dead }); err == nil {
+		t.Error("it goes on")
+	}
+	e := <-given
+	if e.Never == 0 || e.State != "chan receive" {
+		t.Errorf("%+v", e)
+	}
+	for lang, want := range map[string]string{"en": "the code of c7 has not come back", "zh": "c7 的代码在"} {
+		if got := e.Say(lang); !strings.Contains(got, want) || !strings.Contains(got, "TestWatchDeadChannel") {
+			t.Errorf("%s: %s", lang, got)
+		}
+	}
+}
