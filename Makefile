@@ -21,7 +21,7 @@ RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)
 # Tests leave out the largest searches unless this is set; check sets it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run verify test libraries mutants check fuzz bench update
+.PHONY: help run verify test libraries mutants check fuzz bench costs update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -30,7 +30,7 @@ help: ## list the targets
 run: ## the tour, the grid, the charts and the report (into out/)
 	$(GO) run ./cmd/locklab demo
 	$(GO) run ./cmd/locklab matrix -o $(OUT) >/dev/null
-	@echo "Open $(OUT)/report.html; the pictures beside it: grid, sensitivity, par, tolerance."
+	@echo "Open $(OUT)/report.html; the pictures beside it: grid, rate, price, sensitivity, par, tolerance."
 
 verify: ## prove the contract in both directions
 	$(GO) run ./cmd/locklab verify
@@ -61,8 +61,15 @@ fuzz: ## every fuzz target for TIME=30s, two at a time
 	  out=$$($(GO) test -run "^$$" -fuzz "^$$1\$$" -fuzztime $(TIME) -fuzzminimizetime 50x -parallel 1 "$$0" 2>&1 </dev/null) || { echo "$$out"; exit 255; }; \
 	  echo "$$0 $$1: $$(echo "$$out" | grep -o "execs: [0-9]*" | tail -1)"'
 
+vuln: ## known vulnerabilities in code that is reached; needs vuln.go.dev
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./... || { \
+	  echo "make vuln: nothing is known without the findings above, or without https://vuln.go.dev" >&2; exit 1; }
+
 bench: ## benchmarks with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+costs: ## measure what long tasks cost, so that shares are even
+	$(GO) test -count=1 -timeout 60m -run '^TestCosts$$' ./cmd/locklab -costs
 
 update: ## write the golden files anew; read the diff before you commit it
 	$(EXHAUSTIVE) $(GO) test ./reports/... ./scenarios ./scenarios/contract ./scenarios/study ./cmd/... ./algorithms/redis -update

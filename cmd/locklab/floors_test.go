@@ -17,6 +17,7 @@ import (
 //	reports/chart                  pictures of what a study has found
 //	scenarios/contract             what each lock must come to
 //	scenarios/locktest             tests of locks that are not in the list
+//	scenarios/rate, price          how often locks break | what they cost
 //	scenarios/study                what is computed from many runs and searches
 //	scenarios/fleet                work on a queue, for many machines
 //	scenarios/share                work divided among machines
@@ -40,6 +41,7 @@ var floors = [][]string{
 	{"cmd/locklab"},
 	{"reports/lessons", "reports/page"},
 	{"scenarios/contract", "scenarios/locktest", "reports/chart"},
+	{"scenarios/rate", "scenarios/price"},
 	{"scenarios/study", "scenarios/internal/racetest"},
 	{"scenarios/fleet"},
 	{"scenarios/share"},

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"locklab/reports/text"
+	"locklab/scenarios/rate"
 )
 
 // landing prints what to do with the program: its most useful commands.
@@ -38,6 +39,8 @@ var landingCommands = [][2]string{
 	{"explore token", "explore"},
 	{"par", "par"},
 	{"tolerance", "tolerance"},
+	{"rate", "rate"},
+	{"price", "price"},
 	{"verify", "verify"},
 }
 
@@ -109,7 +112,7 @@ func helpName(c *cobra.Command) string {
 
 // longPlaces fill the places of the long help texts.
 func (a *app) longPlaces(lang string) []string {
-	return []string{"schema", fmt.Sprint(schema), "doom", text.Say(lang, "help.doom"), "example", contractExample}
+	return []string{"schema", fmt.Sprint(schema), "doom", text.Say(lang, "help.doom"), "example", contractExample, "environments", text.Join(lang, "chart.list", rate.Shipped())}
 }
 
 // contractExample is a contract as verify reads it.

@@ -149,14 +149,19 @@ func (r *run) enqueue(ctx context.Context, p *Parcel) error {
 	return redisError(err)
 }
 
-// ErrRedis is wrapped by errors of the Redis server and of the way to it.
+// ErrRedis is what errors of the Redis server, and of the way to it, are.
 var ErrRedis = errors.New("fleet: the Redis server")
+
+type ofRedis struct{ error }
+
+func (ofRedis) Is(target error) bool { return target == ErrRedis }
+func (e ofRedis) Unwrap() error      { return e.error }
 
 func redisError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return text.Errorf("error.fleet.redis", "cause", err, "is", ErrRedis)
+	return ofRedis{text.Errorf("error.fleet.redis", "cause", err)}
 }
 
 // patience is how long the server may be out of reach.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"strconv"
 	"strings"
 
@@ -31,6 +32,14 @@ func ParsePart(s string) (Part, error) {
 		return Part{}, text.Errorf("error.shard", "value", s, "most", MaxShares)
 	}
 	return p, nil
+}
+
+// Has says whether something whose cost nobody knows, such as a test, is of this share. That
+// depends on its name.
+func (p Part) Has(name string) bool {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return int(h.Sum32()%uint32(p.N))+1 == p.K
 }
 
 // Assign says which of n shares has each task, from 1. The shares' costs are about equal:

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"locklab/reports/layout"
 	"locklab/reports/text"
+	"locklab/simulator"
 	"locklab/simulator/explore"
 )
 
@@ -121,7 +123,7 @@ func (s *Search) MayHappen(lang string) []string {
 		uses = append(uses, say("retries", "n", fmt.Sprint(n)))
 	}
 	if t == nil {
-		return append(uses, say("order"), say("faults"), say("pauses.lockstep"))
+		return append(uses, say("order"), say("faults"), say("replies"), say("pauses.lockstep"))
 	}
 	start := say("start")
 	if s.Bounds.Idle {
@@ -129,7 +131,7 @@ func (s *Search) MayHappen(lang string) []string {
 	}
 	return slices.Concat([]string{start, say("work", "work", t.Work.String())}, uses, []string{
 		say("latency", "latency", t.Latency.String()),
-		say("lateness", "lateness", t.Lateness.String()), say("lag"), say("order"), say("faults"), say("pauses"),
+		say("lateness", "lateness", t.Lateness.String()), say("lag"), say("order"), say("faults"), say("replies"), say("lengths"),
 	})
 }
 
@@ -147,12 +149,14 @@ func (s *Search) Assumed(lang string) []string {
 	if b.ClientRetries > 0 {
 		patience = "patience.retries"
 	}
-	list := []string{say("clocks"), program, say("lengths"), say("probe")}
 	if t := b.Timing; t != nil {
-		return append([]string{
-			say("step", "step", t.Step.String()), say("expiry"), say(patience, "patience", t.Timeout.String()), say("fresh"),
-		}, list...)
+		list := []string{say("step", "step", t.Step.String())}
+		if whole := wholeSteps(b.Faults, t.Step, say); whole != "" {
+			list = append(list, say("whole", "bounds", whole))
+		}
+		return append(list, say("expiry"), say(patience, "patience", t.Timeout.String()), say("fresh"), say("clocks"), program, say("probe"))
 	}
+	list := []string{say("clocks"), program, say("lengths"), say("probe")}
 	requests := say("requests.one")
 	if len(b.Retries) > 0 {
 		requests = say("requests", "n", fmt.Sprint(len(b.Retries)+1), "within", b.RetrySpan().String())
@@ -161,6 +165,18 @@ func (s *Search) Assumed(lang string) []string {
 		say("lockstep", "requests", requests, "between", b.Between().String()), say("work", "work", b.Work().String()),
 		say("instant"), say(patience, "patience", b.Patience().String()),
 	}, list...)
+}
+
+// wholeSteps lists the bounds of faults that are no whole number of steps, with what they
+// count for.
+func wholeSteps(budget []simulator.FaultBudget, step time.Duration, say func(key string, pairs ...string) string) string {
+	var rounded []string
+	for _, a := range budget {
+		if a.Times > 0 && a.Max%step != 0 && !(jumps(a) && a.Max < step) {
+			rounded = append(rounded, say("whole.one", "fault", a.Fault.Name(), "bound", a.Max.String(), "shorter", a.Max.Truncate(step).String()))
+		}
+	}
+	return strings.Join(rounded, ", ")
 }
 
 func foundList(found []explore.Witness) string {

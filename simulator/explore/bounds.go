@@ -174,7 +174,7 @@ func (b *Bounds) Patience() time.Duration {
 func (b *Bounds) Simulator() (*simulator.Simulator, error) {
 	config := simulator.Config{Faults: b.Faults, Guard: b.guard(), Timeout: b.Patience(), ClientRetries: b.ClientRetries}
 	if t := b.Timing; t != nil {
-		config.Timing = &simulator.Timing{Latency: t.Latency, Lateness: t.Lateness}
+		config.Timing = &simulator.Timing{Step: t.Step, Latency: t.Latency, Lateness: t.Lateness}
 	}
 	code := b.Code
 	if code == nil {
