@@ -66,13 +66,13 @@ func (s *Simulator) clientEnabled(p *node.Client, now time.Duration, c int8, buf
 		if ch.Verb != 0 {
 			buf = append(buf, ch)
 		}
-		if th.Survives(now) {
-			buf = append(buf, Choice{Verb: Survive, Client: c, Thread: int8(t)})
-		}
 		if ch.Verb == Wake {
 			for way := range s.otherWays(p, c, t) {
 				buf = append(buf, Choice{Verb: Choose, Client: c, Thread: int8(t), Node: way + 1})
 			}
+		}
+		if th.Survives(now) {
+			buf = append(buf, Choice{Verb: Survive, Client: c, Thread: int8(t)})
 		}
 		if th.Phase.Waiting() && s.impatient(p, c, t) <= now {
 			buf = append(buf, Choice{Verb: GiveUp, Client: c, Thread: int8(t)})

@@ -130,8 +130,8 @@ func (s *Search) MayHappen(lang string) []string {
 		start = say("start.within", "idle", t.Idle.String())
 	}
 	return slices.Concat([]string{start, say("work", "work", t.Work.String())}, uses, []string{
-		say("latency", "latency", t.Latency.String()), say("lateness", "lateness", t.Lateness.String()),
-		say("lag"), say("order"), say("faults"), say("replies"), say("lengths"),
+		say("latency", "latency", t.Latency.String()),
+		say("lateness", "lateness", t.Lateness.String()), say("lag"), say("order"), say("faults"), say("replies"), say("lengths"),
 	})
 }
 

@@ -33,6 +33,14 @@
 // there are one (process.Process.Rest). So a search grows with the number of attempts, and
 // not with its power.
 //
+// # Uses
+//
+// What clients do with a lock besides (Bounds.Uses: renew, check, enter again, wait in line,
+// give up) are choices of the search: where a client idles, the choice is not only when it
+// goes on but also how (process.Clock.Idle). If nothing is left to happen but faults, and a
+// client waits for its turn all the same, that is a DEADLOCK; the probe's begin stands for
+// it in a witness.
+//
 // # Symmetry
 //
 // Clients that run the same code are interchangeable: a state in which c1 holds and c2

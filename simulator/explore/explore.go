@@ -22,7 +22,8 @@ type Options struct {
 	// for the judges.
 	Case history.History
 	// Probe is the client, from 1, that begins only when all other clients have
-	// finished or died, and reports a deadlock by a Refuse with the note ProbeRefused.
+	// finished or died, or wait without end, and reports a deadlock by a Refuse with the
+	// note ProbeRefused.
 	// No fault is injected into it. 0: there is none, and no deadlock is found.
 	Probe int
 	// Symmetric says that so many clients, from the first, run the same code with the
