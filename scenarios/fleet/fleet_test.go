@@ -182,8 +182,7 @@ func TestKept(t *testing.T) {
 func lie(t *testing.T, redis asynq.RedisConnOpt, times int, answer func(p *Parcel) []byte) (told *atomic.Int64) {
 	t.Helper()
 	told = &atomic.Int64{}
-	var server *asynq.Server
-	server = asynq.NewServer(redis, asynq.Config{
+	server := asynq.NewServer(redis, asynq.Config{
 		Concurrency: 1, Queues: map[string]int{Queue("build 1"): 1}, Logger: quiet{}, TaskCheckInterval: 20 * time.Millisecond, ShutdownTimeout: time.Second,
 		RetryDelayFunc: func(int, error, *asynq.Task) time.Duration { return 0 },
 	})

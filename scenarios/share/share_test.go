@@ -74,9 +74,9 @@ type throughJSON struct{ lose int }
 
 func (c throughJSON) Compute(ctx context.Context, p Plan) (all []json.RawMessage, err error) {
 	for i := range p.Tasks {
-		r, err := p.Do(ctx, i)
-		if err != nil {
-			return all, err
+		r, wrong := p.Do(ctx, i)
+		if wrong != nil {
+			return all, wrong
 		}
 		if i == c.lose {
 			r, err = nil, context.Canceled

@@ -131,7 +131,7 @@ func BenchmarkSplit(b *testing.B) {
 	for _, n := range []int{0, 4, 16, 64} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				s := one
+				var s *study.Search
 				var err error
 				if n == 0 {
 					s, err = study.Explore(b.Context(), entry, bounds)
