@@ -30,6 +30,7 @@ const (
 	Deliver   = node.Deliver
 	Reconnect = node.Reconnect
 	Survive   = node.Survive
+	Choose    = node.Choose
 
 	FaultVerb = node.FaultVerb
 )

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"context"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -51,6 +52,10 @@ func (c *Client) Stage() int { return c.p.Stage() }
 // Rest waits for as long as the scheduler likes, and forgets; see process.Process.Rest.
 // The simulator needs a Timing.
 func (c *Client) Rest(stage int, d time.Duration) { c.p.Rest(stage, d) }
+
+// WithDeadline returns a context whose deadline comes when the scheduler likes; see
+// process.Process.WithDeadline. The simulator needs a Timing.
+func (c *Client) WithDeadline() (ctx context.Context, stop func()) { return c.p.WithDeadline() }
 
 // Parallel runs tasks side by side; see process.Process.Parallel.
 func (c *Client) Parallel(tasks ...func()) { c.p.Parallel(tasks...) }

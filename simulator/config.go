@@ -22,6 +22,10 @@ type Config struct {
 	Timeout time.Duration
 	Guard   history.Guard // of the resource
 	Faults  []FaultBudget // at most MaxFaults
+	// ClientRetries is go-redis's MaxRetries, from 0: how often it sends a command again
+	// whose connection broke or whose answer did not come, at once. A ZooKeeper's client
+	// does not.
+	ClientRetries int
 	// Timing bounds how long things take. Without one a message takes as long as the
 	// scheduler likes, and timers are exact.
 	Timing *Timing
@@ -102,6 +106,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("simulator: %d servers: give 1 to %d", len(c.Nodes), MaxNodes)
 	case c.Timeout < 0:
 		return fmt.Errorf("simulator: a time-out of %v: give 0 or more", c.Timeout)
+	case c.ClientRetries < 0:
+		return fmt.Errorf("simulator: %d retries by the clients' library: give 0 or more", c.ClientRetries)
 	case c.Timing != nil && min(c.Timing.Step, c.Timing.Latency, c.Timing.Lateness) < 0:
 		return fmt.Errorf("simulator: a step of %v, a latency of %v and a lateness of %v: give 0 or more", c.Timing.Step, c.Timing.Latency, c.Timing.Lateness)
 	case len(c.Faults) > MaxFaults:

@@ -5,6 +5,7 @@ import (
 
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/node"
+	"locklab/simulator/process"
 )
 
 // Enabled appends to buf everything that may happen next in w, in a fixed order:
@@ -68,11 +69,25 @@ func (s *Simulator) clientEnabled(p *node.Client, now time.Duration, c int8, buf
 		if th.Survives(now) {
 			buf = append(buf, Choice{Verb: Survive, Client: c, Thread: int8(t)})
 		}
-		if th.Phase.Waiting() && s.impatient(th) <= now {
+		if ch.Verb == Wake {
+			for way := range s.otherWays(p, c, t) {
+				buf = append(buf, Choice{Verb: Choose, Client: c, Thread: int8(t), Node: way + 1})
+			}
+		}
+		if th.Phase.Waiting() && s.impatient(p, c, t) <= now {
 			buf = append(buf, Choice{Verb: GiveUp, Client: c, Thread: int8(t)})
 		}
 	}
 	return buf
+}
+
+// otherWays is in how many other ways than by its waking client c's sleeping thread may go
+// on.
+func (s *Simulator) otherWays(p *node.Client, c int8, thread int) int8 {
+	if o := &s.procs[c-1].At(p.At).Ops[thread]; o.Kind == process.Idle {
+		return int8(o.Arg)
+	}
+	return 0
 }
 
 // pausedEnabled is clientEnabled for a client that is paused. The network goes on:
@@ -100,7 +115,7 @@ func pausedEnabled(p *node.Client, now time.Duration, c int8, buf []Choice) []Ch
 func (s *Simulator) NextDeadline(w *World) time.Duration {
 	next := Never
 	for c := range s.procs {
-		next = min(next, s.clientDue(&w.procs[c], w.now))
+		next = min(next, s.clientDue(&w.procs[c], int8(c+1), w.now))
 	}
 	orphans := s.orphans.lists[w.orphans]
 	for i := range orphans {
@@ -115,7 +130,7 @@ func (s *Simulator) NextDeadline(w *World) time.Duration {
 
 // clientDue is when the next thing of a client's own is due; Never if nothing is.
 // While it is paused the network and the servers go on.
-func (s *Simulator) clientDue(p *node.Client, now time.Duration) time.Duration {
+func (s *Simulator) clientDue(p *node.Client, c int8, now time.Duration) time.Duration {
 	next := Never
 	if p.Paused {
 		next = p.Until
@@ -123,7 +138,7 @@ func (s *Simulator) clientDue(p *node.Client, now time.Duration) time.Duration {
 	for t := range p.Threads {
 		th := &p.Threads[t]
 		if !p.Paused {
-			next = min(next, s.timerDue(th, now))
+			next = min(next, s.timerDue(p, c, t, now))
 		}
 		switch {
 		case th.Phase == node.Blocked:
@@ -142,7 +157,8 @@ func (s *Simulator) clientDue(p *node.Client, now time.Duration) time.Duration {
 
 // timerDue is when a thread may go on by its clock and, once it may, by when it has
 // to.
-func (s *Simulator) timerDue(th *node.Thread, now time.Duration) time.Duration {
+func (s *Simulator) timerDue(p *node.Client, c int8, thread int, now time.Duration) time.Duration {
+	th := &p.Threads[thread]
 	asleep := th.Phase == node.Asleep
 	switch {
 	case th.Phase == node.Unborn && s.config.Timing != nil:
@@ -150,7 +166,7 @@ func (s *Simulator) timerDue(th *node.Thread, now time.Duration) time.Duration {
 	case !asleep && !th.Phase.Waiting():
 		return Never
 	case !asleep:
-		if from := s.impatient(th); from > now {
+		if from := s.impatient(p, c, thread); from > now {
 			return from
 		}
 		return max(th.Due, now)
@@ -160,10 +176,16 @@ func (s *Simulator) timerDue(th *node.Thread, now time.Duration) time.Duration {
 	return max(th.Latest, now)
 }
 
-// impatient is from when on a thread that waits for an answer may give up.
-func (s *Simulator) impatient(th *node.Thread) time.Duration {
-	if s.config.Timing == nil || th.Due == Never {
+// impatient is from when on client c's thread, which waits for an answer, may give up.
+func (s *Simulator) impatient(p *node.Client, c int8, thread int) time.Duration {
+	th := &p.Threads[thread]
+	switch {
+	case s.config.Timing == nil:
 		return th.Due
+	case s.procs[c-1].At(p.At).Ops[thread].Open:
+		return 0
+	case th.Due == Never:
+		return Never
 	}
 	return th.Due - s.config.Timing.Lateness
 }

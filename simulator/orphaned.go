@@ -109,7 +109,9 @@ func (s *Simulator) addOrphan(w *World, c, thread int8) {
 		return
 	}
 	th := &w.procs[c-1].Threads[thread]
-	o := node.Orphan{Op: *s.op(w, c, thread), Hold: th.Hold, Latest: th.Latest, Msg: th.Msg, From: c}
+	op := *s.op(w, c, thread)
+	op.Open = false // nobody waits for it any more
+	o := node.Orphan{Op: op, Hold: th.Hold, Latest: th.Latest, Msg: th.Msg, From: c}
 	w.orphans = s.orphans.intern(append(append(s.orphans.blank(), old...), o))
 }
 

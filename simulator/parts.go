@@ -183,7 +183,7 @@ func (s *Simulator) Ready(c int, part *ClientPart, buf []Choice) (choices []Choi
 	w := s.scratchWith(0, c, part)
 	p := &w.procs[c-1]
 	buf = s.clientEnabled(p, 0, int8(c), buf)
-	return s.servers.Ready(s.view(w), int8(c), buf), max(s.clientDue(p, 0), 0)
+	return s.servers.Ready(s.view(w), int8(c), buf), max(s.clientDue(p, int8(c), 0), 0)
 }
 
 // ReadyNode appends what server n can do at once, as Enabled lists it.

@@ -28,6 +28,7 @@ func (s *Simulator) newServers(c *Config, room *table.Room) (err error) {
 	if s.redis, err = redisnode.New(configs, room); err != nil {
 		return err
 	}
+	s.redis.Retries = c.ClientRetries
 	nodes := len(configs)
 	s.servers = &bound[redisnode.State]{s.redis, func(w *World) []redisnode.State { return w.nodes[:nodes] }, func(p *NodePart) *redisnode.State { return &p.redis }}
 	return nil

@@ -49,7 +49,7 @@ func (s *Simulator) step(w *World, c Choice) error {
 	switch c.Verb {
 	case Pass:
 		return s.pass(w, c)
-	case Start, Arrive, Answer, Survive, Wake, GiveUp, Unblock:
+	case Start, Arrive, Answer, Survive, Wake, Choose, GiveUp, Unblock:
 		return s.stepThread(w, c)
 	case Resume:
 		if c.Node != 0 {
@@ -134,12 +134,19 @@ func (s *Simulator) stepThread(w *World, c Choice) error {
 			return s.refuse(w, c, "refused.client.started")
 		}
 		return s.observe(w, c.Client, c.Thread, process.Observation{Kind: process.Started})
-	case Wake:
+	case Wake, Choose:
 		if th.Phase != node.Asleep || th.Due > w.now {
 			return s.refuse(w, c, "refused.wake")
 		}
+		seen := process.Observation{Kind: process.Slept}
+		if c.Verb == Choose {
+			if c.Node < 1 || c.Node > s.otherWays(p, c.Client, int(c.Thread)) {
+				return s.refuse(w, c, "refused.way")
+			}
+			seen.Val = int64(c.Node)
+		}
 		s.emitClient(w, history.Wake, c.Client, c.Thread)
-		return s.observe(w, c.Client, c.Thread, process.Observation{Kind: process.Slept})
+		return s.observe(w, c.Client, c.Thread, seen)
 	case Arrive:
 		if th.Phase != node.Asking || th.Hold > w.now {
 			return s.refuse(w, c, "refused.request.held")
@@ -159,7 +166,7 @@ func (s *Simulator) stepThread(w *World, c Choice) error {
 		th.Broken, th.Hold = false, 0
 		return s.answer(w, c, th)
 	default:
-		if !th.Phase.Waiting() || s.impatient(th) > w.now {
+		if !th.Phase.Waiting() || s.impatient(p, c.Client, int(c.Thread)) > w.now {
 			return s.refuse(w, c, "refused.patience")
 		}
 		return s.giveUp(w, c, th)
@@ -358,7 +365,7 @@ func (s *Simulator) arm(w *World, c int8, p *node.Client, entry *process.Entry) 
 			*th = node.Thread{Phase: node.Asleep, Due: clock.Later(w.now, d)}
 			switch {
 			case s.config.Timing == nil:
-			case o.Kind == process.Idle:
+			case o.Kind == process.Idle, o.Open:
 				th.Due, th.Latest = w.now, clock.Later(w.now, d)
 			default:
 				th.Latest = s.late(th.Due)

@@ -131,6 +131,8 @@ func appendChoice(b []byte, c Choice) []byte {
 		return append(b, byte(c.Thread)<<4|byte(c.Node))
 	case Start, Arrive, Answer, Wake, GiveUp, Resume, Unblock, Deliver, Reconnect:
 		return append(b, byte(c.Client)<<4|byte(c.Thread))
+	case Choose:
+		return append(b, byte(c.Client)<<4|byte(c.Thread), byte(c.Node))
 	case Orphaned: // there may be more of them than threads
 		return binary.AppendUvarint(append(b, byte(c.Client)), uint64(c.Thread))
 	}
@@ -163,6 +165,9 @@ func (r *reader) choice() (c Choice) {
 		c.Thread, c.Node = int8(b>>4), int8(b&15)
 	case Start, Arrive, Answer, Wake, GiveUp, Resume, Unblock, Deliver, Reconnect:
 		r.who(&c)
+	case Choose:
+		r.who(&c)
+		c.Node = int8(r.byte())
 	case Orphaned:
 		c.Client, c.Thread = int8(r.byte()), r.place()
 	default:

@@ -49,9 +49,12 @@ type Queuer interface {
 	Strategy
 	// Await is an Acquire that waits for at most patience on the client's own
 	// clock and then returns ErrNotAcquired. Without patience (0 or less) it is
-	// Acquire.
+	// Acquire; with Forever it waits without end.
 	Await(ctx context.Context, key string, patience time.Duration) (Lease, error)
 }
+
+// Forever is a patience without end.
+const Forever time.Duration = 1<<63 - 1
 
 // Optional powers of a Lease. Use [As] to find them in a wrapped lease.
 type (

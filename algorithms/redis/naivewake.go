@@ -34,7 +34,7 @@ func (s *NaiveWake) Await(ctx context.Context, key string, patience time.Duratio
 	return tryAndSubscribe(ctx, s, s.node, s.clock, key, patience, func(messages *subscription, end time.Time) (lock.Lease, error) {
 		for {
 			// The weak point: a release before the subscription has been missed.
-			rest := end.Sub(s.clock.Now())
+			rest := untilEnd(s.clock, end)
 			if rest <= 0 || !messages.wait(ctx, rest) {
 				return nil, lock.ErrNotAcquired
 			}

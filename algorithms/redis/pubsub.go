@@ -32,10 +32,10 @@ func unlockChannel(key string) string {
 // tryAndSubscribe calls s.Acquire. If that is refused it subscribes to the channel of key
 // and returns what wait returns, which may use the subscription until end. patience and end
 // are on the client's clock; without patience there is no subscription. Its own errors are
-// those of Acquire and of the subscription.
+// those of Acquire and of the subscription. Without end no clock is read.
 func tryAndSubscribe(ctx context.Context, s lock.Strategy, node redis.UniversalClient, clock lock.Clock, key string, patience time.Duration,
 	wait func(messages *subscription, end time.Time) (lock.Lease, error)) (lock.Lease, error) {
-	end := clock.Now().Add(patience)
+	end := endOf(clock, patience)
 	lease, err := s.Acquire(ctx, key)
 	if patience <= 0 || !errors.Is(err, lock.ErrNotAcquired) {
 		return lease, err
@@ -46,6 +46,25 @@ func tryAndSubscribe(ctx context.Context, s lock.Strategy, node redis.UniversalC
 	}
 	defer messages.Close()
 	return wait(messages, end)
+}
+
+// never is an end of patience that no clock reaches.
+var never = time.Unix(1<<33, 0).UTC() // in the year 2242
+
+// endOf is when patience ends that begins now.
+func endOf(clock lock.Clock, patience time.Duration) time.Time {
+	if patience == lock.Forever {
+		return never
+	}
+	return clock.Now().Add(patience)
+}
+
+// untilEnd is the rest of the patience.
+func untilEnd(clock lock.Clock, end time.Time) time.Duration {
+	if end.Equal(never) {
+		return lock.Forever
+	}
+	return end.Sub(clock.Now())
 }
 
 // A subscription is to one channel, on a connection of its own.
@@ -76,7 +95,7 @@ func (s *subscription) wait(ctx context.Context, d time.Duration) bool {
 func (s *subscription) receive(ctx context.Context, d time.Duration) (any, error) {
 	// The time-out of go-redis would count on the machine's clock. Without any, go-redis
 	// would treat the end of the wait as a broken connection. So it gets a longer one.
-	return s.ReceiveTimeout(clientDeadline{ctx, s.clock.Now().Add(d)}, d+time.Hour)
+	return s.ReceiveTimeout(clientDeadline{ctx, endOf(s.clock, d)}, min(d, lock.Forever-time.Hour)+time.Hour)
 }
 
 // A clientDeadline is a context with a deadline on the client's own clock, which the

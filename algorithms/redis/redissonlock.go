@@ -39,7 +39,7 @@ func (s *RedissonLock) Await(ctx context.Context, key string, patience time.Dura
 			if !errors.Is(err, lock.ErrNotAcquired) {
 				return lease, err
 			}
-			rest := end.Sub(s.clock.Now())
+			rest := untilEnd(s.clock, end)
 			if rest <= 0 {
 				return nil, lock.ErrNotAcquired
 			}

@@ -15,10 +15,11 @@ type deadline struct {
 	end   time.Time
 }
 
-// newDeadline is patience from now. Without patience it does not read the clock.
+// newDeadline is patience from now. Without patience, and without end, it does not read the
+// clock.
 func newDeadline(clock lock.Clock, patience time.Duration) *deadline {
-	if patience <= 0 {
-		return &deadline{}
+	if patience <= 0 || patience == lock.Forever {
+		return &deadline{left: max(patience, 0)}
 	}
 	return &deadline{clock, patience, clock.Now().Add(patience)}
 }
@@ -34,7 +35,9 @@ func (d *deadline) check() error {
 // await blocks until watch fires. It returns ErrNotAcquired if the deadline passes first.
 func (d *deadline) await(ctx context.Context, watch lock.Watch) error {
 	fired, err := watch.Wait(ctx, d.left)
-	d.left = d.end.Sub(d.clock.Now())
+	if d.clock != nil {
+		d.left = d.end.Sub(d.clock.Now())
+	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("zookeeper: waiting in the queue: %w", err)

@@ -85,6 +85,21 @@ func TestWrongUseInChinese(t *testing.T) {
 		contract("[search asks=2]\n"),
 		contract("[search]\ntoken OVERLAP\n"),
 		contract("[locks]\ntoken Expirs\n"),
+		{"par", "--shard", "4/3"},
+		{"par", "--shard", "1/3", "-o", "par.png"},
+		{"merge"},
+		{"explore", "token", "--shard", "1/2"},
+		{"explore", "token", "--split", "1"},
+		{"explore", "token", "--split", "8"},
+		{"explore", "token", "--split", "8", "--all", "--timing", "any"},
+		{"fleet", "walk"},
+		{"fleet", "run"},
+		{"fleet", "run", "demo"},
+		{"fleet", "run", "--retention", "1s", "par"},
+		{"fleet", "run", "--redis", "here", "par"},
+		{"fleet", "worker"},
+		{"fleet", "worker", "--redis", "redis:///x:y"},
+		{"fleet", "worker", "--password-file", "x"},
 	} {
 		code, _, errs := call(t, append(args, "--lang", "zh")...)
 		if code != exitUsage {
@@ -104,6 +119,9 @@ func TestWrongUseInChinese(t *testing.T) {
 var inEnglish = map[string]string{
 	"simulator/bubble/client.go":        "for the programmer of a test, beside what package testing prints",
 	"simulator/bubble/execution.go":     "for the programmer of a test, beside what package testing prints",
+	"scenarios/fleet/coordinator.go":    "a mark of errors, which have their own words",
+	"scenarios/share/part.go":           "never reaches a user: a share is printed then",
+	"simulator/explore/split.go":        "a mistake of locklab: choices that the search itself has made",
 	"scenarios/study/certain.go":        "never reaches a user: the page says that the run comes to no harm",
 	"simulator/config.go":               "for the programmer of a Config",
 	"simulator/explore/checkpoint.go":   "for the programmer of a Checkpoint",

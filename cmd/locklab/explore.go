@@ -30,6 +30,8 @@ type exploreJSON struct {
 	Budget      map[string]int `json:"budget"`
 	Bounds      string         `json:"bounds"` // all of them, as links have them
 	Timing      string         `json:"timing"`
+	Uses        []string       `json:"uses"` // what clients may do besides acquiring, working and releasing
+	Retries     int            `json:"client_retries"`
 	Untriggered []string       `json:"not_injected"`
 	MayHappen   []string       `json:"may_happen"`
 	Assumed     []string       `json:"assumed"`
@@ -60,6 +62,7 @@ func (a *app) explore() *cobra.Command {
 		memory  int64
 		retries string
 		timing  string
+		uses    string
 		doom    bool
 		split   int
 	)
@@ -77,6 +80,9 @@ func (a *app) explore() *cobra.Command {
 				return err
 			}
 			if b.Timing, err = study.ParseTiming(timing); err != nil {
+				return err
+			}
+			if b.Uses, err = study.ParseUses(uses); err != nil {
 				return err
 			}
 			switch divided := c.Flags().Changed("shard") || a.elsewhere != nil; {
@@ -149,6 +155,9 @@ func (a *app) explore() *cobra.Command {
 	f.StringVar(&b.Budget, "budget", b.Budget, usage("budget"))
 	f.DurationVar(&b.TTL, "ttl", b.TTL, usage("ttl"))
 	f.StringVar(&timing, "timing", study.AutoTiming.String(), usage("timing"))
+	f.DurationVar(&b.Work, "work", 0, usage("work"))
+	f.StringVar(&uses, "uses", study.FormatUses(study.AutoUses), usage("uses"))
+	f.IntVar(&b.ClientRetries, "client-retries", 0, usage("client-retries"))
 	f.BoolVar(&b.Fenced, "fenced", false, usage("fenced"))
 	f.BoolVar(&b.Causes, "all", false, usage("all"))
 	f.IntVar(&b.MaxStates, "max-states", 20_000_000, usage("max-states"))
@@ -229,7 +238,7 @@ func (a *app) exploreToJSON(s *study.Search, took time.Duration) exploreJSON {
 	r := s.Result
 	out := exploreJSON{
 		Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
-		Budget: map[string]int{}, Bounds: s.Bounds.String(), Timing: s.Bounds.Timing.String(), Untriggered: append([]string{}, s.Untriggered()...),
+		Budget: map[string]int{}, Bounds: s.Bounds.String(), Timing: s.Bounds.Timing.String(), Uses: append([]string{}, s.Bounds.Uses.Names()...), Retries: s.Bounds.ClientRetries, Untriggered: append([]string{}, s.Untriggered()...),
 		MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"), States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
 		Parts: s.Parts, Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
 	}

@@ -4,12 +4,14 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/scenarios/study"
+	"locklab/simulator/history"
 )
 
 // A Doom draws how much of a run's future was lost after each of its steps.
@@ -36,6 +38,14 @@ func (d *Doom) deed(n int, lang string) string {
 	from, to := &d.Steps[n-1], &d.Steps[n]
 	if from.Events == to.Events && from.At == to.At { // a program begins, and waits
 		return say(lang, "doom.begins")
+	}
+	events := d.History.Events[from.Events:to.Events]
+	quiet := func(e history.Event) bool { return e.Kind == history.Sleep || e.Kind == history.Wake }
+	if from.At == to.At && len(events) > 0 && !slices.ContainsFunc(events, func(e history.Event) bool { return !quiet(e) }) {
+		if events[0].Kind == history.Sleep {
+			return say(lang, "doom.begins")
+		}
+		return say(lang, "doom.goes")
 	}
 	return reports.Summary(d.History, from.Events, to.Events, to.At-from.At, lang)
 }

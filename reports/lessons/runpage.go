@@ -15,6 +15,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -154,6 +155,9 @@ func (t *Teacher) otherSearches(o *race.Outcome) error {
 	}
 	if b.Timing == study.AnyTiming { // other locks may take too many states, or read clocks
 		b.Timing, b.Idle = study.AutoTiming, false
+	}
+	if b.Uses != 0 { // they may offer something else
+		b.Uses = client.AllUses
 	}
 	t.part(t.Say("label.next.search"))
 	for _, e := range algorithms.Milestones() {

@@ -115,6 +115,15 @@ func (e *Expectation) Subject() string {
 	if b.Fenced {
 		text += ",fenced=true"
 	}
+	if b.Work != usual.Work {
+		text += fmt.Sprintf(",work=%v", b.Work)
+	}
+	if b.Uses != 0 {
+		text += ",uses=" + study.FormatUses(b.Uses)
+	}
+	if b.ClientRetries != 0 {
+		text += fmt.Sprintf(",client-retries=%d", b.ClientRetries)
+	}
 	if b.MaxStates != usual.MaxStates {
 		text += fmt.Sprintf(",max-states=%d", b.MaxStates)
 	}
@@ -147,7 +156,13 @@ func (e *Expectation) Command() string {
 	if b.Fenced {
 		line += " --fenced"
 	}
-	return line + fmt.Sprintf(" --budget '%s' --max-states %d", b.Budget, b.MaxStates)
+	if b.Work != 0 {
+		line += fmt.Sprintf(" --work %v", b.Work)
+	}
+	if b.ClientRetries != 0 {
+		line += fmt.Sprintf(" --client-retries %d", b.ClientRetries)
+	}
+	return line + fmt.Sprintf(" --uses %s --budget '%s' --max-states %d", study.FormatUses(b.Uses), b.Budget, b.MaxStates)
 }
 
 // usualBounds are the values of the bounds that a [search] section leaves out. The

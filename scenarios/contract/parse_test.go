@@ -12,14 +12,18 @@ import (
 func TestSearchBounds(t *testing.T) {
 	for section, want := range map[string][2]string{
 		"[search]": {"clients=2,attempts=2,budget=none",
-			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --budget '' --max-states 4000000"},
+			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses none --budget '' --max-states 4000000"},
 		"[search timing=any]": {"clients=2,attempts=2,timing=any,budget=none",
-			"locklab explore redlock --timing any --clients 2 --attempts 2 --budget '' --max-states 4000000"},
+			"locklab explore redlock --timing any --clients 2 --attempts 2 --uses none --budget '' --max-states 4000000"},
 		"[search budget=none]": {"clients=2,attempts=2,budget=none",
-			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --budget '' --max-states 4000000"},
+			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses none --budget '' --max-states 4000000"},
+		"[search timing=any uses=check,give-up client-retries=3]": {"clients=2,attempts=2,timing=any,uses=check,give-up,client-retries=3,budget=none",
+			"locklab explore redlock --timing any --clients 2 --attempts 2 --client-retries 3 --uses check,give-up --budget '' --max-states 4000000"},
+		"[search uses=all]": {"clients=2,attempts=2,uses=all,budget=none",
+			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses all --budget '' --max-states 4000000"},
 		"[search attempts=1 nodes=3 ttl=18s max-states=7 budget=crash=1,pause=1@5s]": {
 			"clients=2,attempts=1,nodes=3,ttl=18s,max-states=7,budget=crash=1,pause=1@5s",
-			"locklab explore redlock --timing lockstep --clients 2 --attempts 1 --nodes 3 --ttl 18s --budget 'crash=1,pause=1@5s' --max-states 7"},
+			"locklab explore redlock --timing lockstep --clients 2 --attempts 1 --nodes 3 --ttl 18s --uses none --budget 'crash=1,pause=1@5s' --max-states 7"},
 	} {
 		list, err := contract.Parse("c.txt", section+"\nredlock HOLDS\n")
 		if err != nil {

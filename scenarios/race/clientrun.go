@@ -2,7 +2,6 @@ package race
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -130,16 +129,9 @@ func (a *ClientRun) Check(lease lock.Lease) bool {
 	return !ok || a.Ask(client.Checking, c.Check)
 }
 
-// Ask calls a method of the lease by which its holder learns whether it still has the
-// lock. It records an attempt with the note what, and its success or refusal.
+// Ask is client.Ask.
 func (a *ClientRun) Ask(what string, call func(context.Context) error) bool {
-	a.Record(history.Event{Kind: history.Acquire, Note: what})
-	if err := call(context.Background()); err != nil {
-		a.Record(history.Event{Kind: history.Refuse, Claims: errors.Is(err, lock.ErrNotHeld), Note: client.Note(err)})
-		return false
-	}
-	a.Record(history.Event{Kind: history.Enter, Claims: true, OK: true, Note: what})
-	return true
+	return client.Ask(a.Client, what, call)
 }
 
 // Section returns what the client does while it holds the lock.

@@ -12,6 +12,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator"
+	"locklab/simulator/client"
 	"locklab/simulator/explore"
 )
 
@@ -28,6 +29,15 @@ type Bounds struct {
 	TTL     time.Duration
 	Fenced  bool
 	Timing  Timing // how time passes
+	// Work is how long a client works inside, at any timing at most; 0: two fifths of a lease,
+	// a third at any timing.
+	Work time.Duration
+	// Uses is what clients may do besides acquiring, working and releasing; see package
+	// client. AutoUses: what the lock offers, but for GiveUp.
+	Uses client.Uses
+	// ClientRetries is how often the clients' library sends a command again whose
+	// connection broke or whose answer did not come, 0 to MaxClientRetries.
+	ClientRetries int
 	// Idle bounds, with AnyTiming, how long a client waits before it wants the lock.
 	// Explore sets it where code reads a clock: without a bound time has no end.
 	Idle bool
@@ -39,6 +49,9 @@ type Bounds struct {
 	Checkpoint string                  // file that keeps the search, see explore.Checkpoint; "": none
 	Now        func() time.Time        `json:"-"` // wall clock for Checkpoint
 }
+
+// MaxClientRetries is the most that Bounds.ClientRetries may be; go-redis's default is 3.
+const MaxClientRetries = 5
 
 // AutoRetries in place of a number of retries: none, or one where a clock may jump.
 const AutoRetries = -1
@@ -77,10 +90,21 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return text.Errorf("error.bound.ttl.any", "value", b.TTL, "least", minAnyTTL)
 	case b.Timing == AnyTiming && b.Retries > 0:
 		return text.Errorf("error.bound.retries.any", "value", b.Retries)
+	case b.Timing == Lockstep && b.Uses == client.GiveUp:
+		return text.Errorf("error.bound.uses.lockstep")
+	case b.Work < 0 || b.Work > longest:
+		return text.Errorf("error.bound.work", "value", b.Work, "most", longest)
+	case b.ClientRetries < 0 || b.ClientRetries > MaxClientRetries:
+		return text.Errorf("error.bound.client-retries", "value", b.ClientRetries, "most", MaxClientRetries)
+	case b.ClientRetries > 0 && entry.OnZooKeeper():
+		return text.Errorf("error.bound.client-retries.zookeeper", "lock", entry.ID)
 	case b.MaxStates < 0:
 		return text.Errorf("error.bound.states", "value", b.MaxStates)
 	}
 	if err := b.canInject(); err != nil {
+		return err
+	}
+	if err := b.canUse(entry); err != nil {
 		return err
 	}
 	env := race.StubEnv(entry, b.TTL)
@@ -131,6 +155,7 @@ func (b Bounds) Settled(entry lock.Entry) Bounds {
 			b.Retries = 1
 		}
 	}
+	b.Uses = b.settledUses(entry)
 	return b
 }
 
@@ -161,6 +186,15 @@ func (b Bounds) String() string {
 		b.Clients, b.Attempts, FormatRetries(b.Retries), b.Nodes, b.TTL, b.Fenced, strings.ReplaceAll(b.Budget, ",", "+"))
 	if b.Timing != Lockstep {
 		text += ",timing=" + b.Timing.String()
+	}
+	if b.Work != 0 {
+		text += ",work=" + b.Work.String()
+	}
+	if b.Uses != 0 {
+		text += ",uses=" + strings.ReplaceAll(FormatUses(b.Uses), ",", "+")
+	}
+	if b.ClientRetries != 0 {
+		text += fmt.Sprintf(",client-retries=%d", b.ClientRetries)
 	}
 	if b.Idle {
 		text += ",idle=true"
@@ -213,6 +247,15 @@ func ParseBounds(written string) (b Bounds, err error) {
 		case "timing":
 			b.Timing, err = ParseTiming(value)
 			want = text.Errorf("error.want.timing")
+		case "work":
+			b.Work, err = time.ParseDuration(value)
+			want = text.Errorf("error.want.length")
+		case "uses":
+			if b.Uses, err = ParseUses(strings.ReplaceAll(value, "+", ",")); err != nil {
+				return b, text.Errorf("error.bound", "item", item, "cause", err)
+			}
+		case "client-retries":
+			b.ClientRetries, err = strconv.Atoi(value)
 		case "idle":
 			b.Idle, err = strconv.ParseBool(value)
 			want = text.Errorf("error.want.bool")
@@ -244,7 +287,7 @@ func (b Bounds) Of(entry lock.Entry) (*explore.Bounds, error) {
 		title += " by cause"
 	}
 	return &explore.Bounds{
-		Timing: b.timing(), Entry: entry, Clients: b.Clients, Attempts: b.Attempts, Retries: explore.RetrySleeps(b.TTL, b.Retries),
+		Timing: b.timing(), Inside: b.Work, Uses: b.Uses, ClientRetries: b.ClientRetries, Entry: entry, Clients: b.Clients, Attempts: b.Attempts, Retries: explore.RetrySleeps(b.TTL, b.Retries),
 		Nodes: b.Nodes, Replicas: replicas(budget), TTL: b.TTL, Fenced: b.Fenced, Faults: budget, ClockJumps: clockJumps(budget),
 		Causes: b.Causes, MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress,
 		Checkpoint: explore.Checkpoint{File: b.Checkpoint, Search: title, Now: b.Now},

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,10 +46,15 @@ func (s *Search) CertificateIn(lang string) string {
 	}
 	list("may", s.MayHappen(lang))
 	list("assumed", s.Assumed(lang))
-	if tried := s.AnyTiming; tried != nil && len(tried.Found) == 0 {
-		line("tried.none", "states", fmt.Sprint(tried.States))
-	} else if tried != nil {
-		line("tried", "states", fmt.Sprint(tried.States), "verdicts", foundList(tried.Found))
+	for _, tried := range s.Cut {
+		key, what := "tried", say("tried.timing."+tried.Bounds.Timing.String())
+		if uses := tried.Bounds.Uses; uses != 0 && s.Bounds.Uses == 0 {
+			what = say("tried.uses", "timing", what, "uses", strings.Join(uses.Names(), ", "))
+		}
+		if len(tried.Found) == 0 {
+			key = "tried.none"
+		}
+		line(key, "what", what, "states", fmt.Sprint(tried.States), "verdicts", foundList(tried.Found))
 	}
 	line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions), "depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
 	if s.Parts > 0 {
@@ -104,18 +110,29 @@ func (s *Search) Inconclusive() bool {
 // moment.
 func (s *Search) MayHappen(lang string) []string {
 	say := func(key string, pairs ...string) string { return text.Say(lang, "certificate.may."+key, pairs...) }
+	var uses []string
 	t := s.Bounds.timing()
+	when := say("when.any")
 	if t == nil {
-		return []string{say("order"), say("faults"), say("replies"), say("pauses.lockstep")}
+		when = say("when.lockstep")
+	}
+	for _, name := range s.Bounds.Uses.Names() {
+		uses = append(uses, say("use."+name, "when", when))
+	}
+	if n := s.Bounds.ClientRetries; n > 0 {
+		uses = append(uses, say("retries", "n", fmt.Sprint(n)))
+	}
+	if t == nil {
+		return append(uses, say("order"), say("faults"), say("replies"), say("pauses.lockstep"))
 	}
 	start := say("start")
 	if s.Bounds.Idle {
 		start = say("start.within", "idle", t.Idle.String())
 	}
-	return []string{
-		start, say("work", "work", t.Work.String()), say("latency", "latency", t.Latency.String()),
-		say("lateness", "lateness", t.Lateness.String()), say("lag"), say("order"), say("faults"), say("replies"), say("lengths"),
-	}
+	return slices.Concat([]string{start, say("work", "work", t.Work.String())}, uses, []string{
+		say("latency", "latency", t.Latency.String()), say("lateness", "lateness", t.Lateness.String()),
+		say("lag"), say("order"), say("faults"), say("replies"), say("lengths"),
+	})
 }
 
 // Assumed lists, in a language of package text, what the search takes for granted.
@@ -125,21 +142,28 @@ func (s *Search) Assumed(lang string) []string {
 	if err != nil {
 		panic(err) // Check has read the budget
 	}
+	program, patience := say("program"), "patience"
+	if out := s.Bounds.leftOut(s.Strategy); len(out) > 0 {
+		program = say("program.without", "uses", strings.Join(out, ", "))
+	}
+	if b.ClientRetries > 0 {
+		patience = "patience.retries"
+	}
 	if t := b.Timing; t != nil {
 		list := []string{say("step", "step", t.Step.String())}
 		if whole := wholeSteps(b.Faults, t.Step, say); whole != "" {
 			list = append(list, say("whole", "bounds", whole))
 		}
-		return append(list, say("expiry"), say("patience", "patience", t.Timeout.String()), say("fresh"), say("clocks"), say("program"), say("probe"))
+		return append(list, say("expiry"), say(patience, "patience", t.Timeout.String()), say("fresh"), say("clocks"), program, say("probe"))
 	}
-	list := []string{say("clocks"), say("program"), say("lengths"), say("probe")}
+	list := []string{say("clocks"), program, say("lengths"), say("probe")}
 	requests := say("requests.one")
 	if len(b.Retries) > 0 {
 		requests = say("requests", "n", fmt.Sprint(len(b.Retries)+1), "within", b.RetrySpan().String())
 	}
 	return append([]string{
 		say("lockstep", "requests", requests, "between", b.Between().String()), say("work", "work", b.Work().String()),
-		say("instant"), say("patience", "patience", b.Patience().String()),
+		say("instant"), say(patience, "patience", b.Patience().String()),
 	}, list...)
 }
 

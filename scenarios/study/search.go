@@ -22,9 +22,9 @@ type Search struct {
 	Bounds   Bounds // Settled
 	*explore.Result
 	Witnesses []Witness // of Result.Found, in its order
-	// AnyTiming is, after AutoTiming in lockstep, the search of every timing that was not
-	// complete. What it has found is among Found.
-	AnyTiming *Search
+	// Cut are the more general searches, with AutoTiming or AutoUses, that were tried before
+	// and not complete. What they have found is among Found.
+	Cut []*Search
 	// Parts is of how many searches this is the union, beside their common beginning; 0: it
 	// is one search.
 	Parts int
@@ -58,8 +58,8 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}
-	if b.Timing == AutoTiming {
-		return exploreAuto(ctx, entry, b)
+	if b.Timing == AutoTiming || b.Uses == AutoUses {
+		return exploreTries(ctx, entry, b.tries(entry))
 	}
 	search, err := b.Of(entry)
 	if err != nil {
@@ -127,7 +127,7 @@ func OutcomeOf(b *explore.Bounds, run *schedule.Run) *race.Outcome {
 	for _, w := range o.Verdicts {
 		switch w {
 		case verdict.Deadlock:
-			confirmDeadlock(&o.Judgement)
+			confirmDeadlock(b, &h, &o.Judgement)
 		case verdict.Starved:
 			o.Judgement.Findings = append(o.Judgement.Findings, starvation(b, &h))
 		}
@@ -139,12 +139,16 @@ func OutcomeOf(b *explore.Bounds, run *schedule.Run) *race.Outcome {
 }
 
 // confirmDeadlock turns what the judges had to leave open, because the run has
-// ended, into what the probe has shown: nothing is left that could end it.
-func confirmDeadlock(j *verdict.Judgement) {
+// ended, into what the probe has shown: nothing is left that could end it. If clients wait
+// for their turn without end, that is a finding of its own.
+func confirmDeadlock(b *explore.Bounds, h *history.History, j *verdict.Judgement) {
 	for i := range j.Findings {
 		if f := &j.Findings[i]; f.Verdict == verdict.Unknown {
 			f.Verdict, f.Forever = verdict.Deadlock, true
 		}
+	}
+	if waiting := b.Waiting(h); waiting != nil {
+		j.Findings = append(j.Findings, verdict.Finding{Verdict: verdict.Deadlock, Clients: waiting, From: h.End, To: h.End, Forever: true, Event: len(h.Events) - 1})
 	}
 }
 

@@ -21,12 +21,16 @@ const MaxSplit = 100_000
 // steps are those of one search. A state that several of them visit is counted in each, and
 // so are moves and histories. With MaxStates and MaxBytes each of them is bounded.
 //
-// Its searches are of one timing, are not kept in a checkpoint, and do not tell causes
-// apart. done and ctx are as for Matrix. A search that is smaller than n is not split.
+// Its searches are of one timing, AutoUses are none, they are not kept in a checkpoint, and
+// do not tell causes apart. done and ctx are as for Matrix. A search that is smaller than n
+// is not split.
 // Package explore says what splitting costs, and when another way would pay.
 func ExploreSplit(ctx context.Context, entry lock.Entry, b Bounds, n int, done func(n, of int)) (*Search, error) {
 	if err := b.CheckSplit(entry, n); err != nil {
 		return nil, err
+	}
+	if b.Uses == AutoUses { // one search cannot take another's place
+		b.Uses = 0
 	}
 	head, err := exploreHead(ctx, entry, &b, n)
 	if err != nil {

@@ -1,12 +1,15 @@
 package study
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"locklab/algorithms/lock"
 	"locklab/reports/text"
 	"locklab/simulator"
+	"locklab/simulator/client"
 	"locklab/simulator/explore"
 )
 
@@ -76,7 +79,7 @@ func (b Bounds) timing() *explore.Timing {
 		return nil
 	}
 	step := max((b.TTL / stepsPerLease).Truncate(time.Millisecond), time.Millisecond)
-	t := &explore.Timing{Step: step, Work: workSteps * step, Latency: messageSteps * step, Lateness: messageSteps * step, Timeout: patientSteps * step, Idle: simulator.Never}
+	t := &explore.Timing{Step: step, Work: cmp.Or(b.Work, workSteps*step), Latency: messageSteps * step, Lateness: messageSteps * step, Timeout: patientSteps * step, Idle: simulator.Never}
 	if b.Nodes > 1 { // a lease is to last for a round of them
 		t.Latency, t.Timeout = 0, step
 	}
@@ -86,40 +89,105 @@ func (b Bounds) timing() *explore.Timing {
 	return t
 }
 
-// exploreAuto is Explore with AutoTiming.
-func exploreAuto(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
-	b.Timing = Lockstep
-	if b.Checkpoint != "" || b.TTL < minAnyTTL { // a checkpoint keeps one search
-		return Explore(ctx, entry, b)
+// tries are the searches that take the place of b, which leaves its timing or its uses open:
+// the most general first. All but the last have limits, beyond which the next is tried.
+func (b Bounds) tries(entry lock.Entry) (list []Bounds) {
+	if b.Checkpoint != "" { // it keeps one search
+		if b.Timing == AutoTiming {
+			b.Timing = Lockstep
+		}
+		if b.Uses == AutoUses {
+			b.Uses = 0
+		}
+		return []Bounds{b}
 	}
-	every := b
-	every.Timing, every.Retries = AnyTiming, AutoRetries
-	if every.MaxStates == 0 || every.MaxStates > AutoStates {
-		every.MaxStates = AutoStates
+	for _, timing := range b.timings() {
+		b := b.at(timing, entry)
+		if b.Uses == AutoUses {
+			with := b.limited(AutoUsesStates)
+			if with.Uses = b.settledUses(entry); with.Uses != 0 {
+				list = append(list, with)
+			}
+			b.Uses = 0
+		}
+		list = append(list, b.limited(AutoStates))
 	}
-	tried, err := Explore(ctx, entry, every)
-	if err != nil || tried.Complete {
-		return tried, err
+	list[len(list)-1].MaxStates = b.MaxStates
+	return list
+}
+
+// timings are those that AutoTiming tries.
+func (b Bounds) timings() []Timing {
+	switch {
+	case b.Timing != AutoTiming:
+		return []Timing{b.Timing}
+	case b.TTL < minAnyTTL:
+		return []Timing{Lockstep}
+	case b.Uses != AutoUses && b.Uses.Has(client.GiveUp): // there is no such use in lockstep
+		return []Timing{AnyTiming}
 	}
-	if b.Retries == AutoRetries && !entry.OnZooKeeper() && b.Settled(entry).Nodes == 1 {
+	return []Timing{AnyTiming, Lockstep}
+}
+
+// at is b at a timing. The retries of AutoTiming are those of the timing.
+func (b Bounds) at(timing Timing, entry lock.Entry) Bounds {
+	auto := b.Timing == AutoTiming && b.TTL >= minAnyTTL
+	b.Timing = timing
+	switch {
+	case !auto:
+	case timing == AnyTiming:
+		b.Retries = AutoRetries
+	case b.Retries == AutoRetries && !entry.OnZooKeeper() && b.Settled(entry).Nodes == 1:
 		b.Retries = lockstepRetries
 	}
-	s, err := Explore(ctx, entry, b)
-	if s != nil {
-		s.AnyTiming = tried
-		s.addWitnesses(tried)
+	return b
+}
+
+// limited is b with at most so many states.
+func (b Bounds) limited(states int) Bounds {
+	if b.MaxStates == 0 || b.MaxStates > states {
+		b.MaxStates = states
 	}
-	return s, err
+	return b
+}
+
+// exploreTries searches one after the other until one is complete.
+func exploreTries(ctx context.Context, entry lock.Entry, tries []Bounds) (*Search, error) {
+	var cut []*Search
+	for i, b := range tries {
+		s, err := Explore(ctx, entry, b)
+		if s == nil {
+			return nil, err
+		}
+		if i == len(tries)-1 || err != nil || s.Complete {
+			s.Cut = cut
+			for _, tried := range cut {
+				s.addWitnesses(tried)
+			}
+			return s, err
+		}
+		cut = append(cut, s)
+	}
+	panic("study: no search to try")
 }
 
 // addWitnesses adds what another search of the same lock has found and s has not, or not
-// by as few faults.
+// by as few faults, in place of what s has found. With Causes nothing is replaced.
 func (s *Search) addWitnesses(other *Search) {
-	for i, w := range other.Witnesses {
-		if !s.hasAsGood(w) {
-			s.Found = append(s.Found, other.Found[i])
-			s.Witnesses = append(s.Witnesses, w)
+	for _, w := range other.Witnesses {
+		if s.hasAsGood(w) {
+			continue
 		}
+		if !s.Bounds.Causes {
+			s.Witnesses = slices.DeleteFunc(s.Witnesses, func(own Witness) bool { return own.Verdict == w.Verdict })
+		}
+		s.Witnesses = append(s.Witnesses, w)
+	}
+	order := explore.Words()
+	slices.SortStableFunc(s.Witnesses, func(a, b Witness) int { return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict) })
+	s.Found = nil
+	for _, w := range s.Witnesses {
+		s.Found = append(s.Found, w.Witness)
 	}
 }
 

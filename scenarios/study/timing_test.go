@@ -9,6 +9,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
+	"locklab/simulator/client"
 	"locklab/simulator/verdict"
 )
 
@@ -36,6 +37,47 @@ func TestDumbTwinAtAnyTiming(t *testing.T) {
 				compare(t, entry, b)
 			})
 		}
+	}
+}
+
+// The twin makes the choices of clients too: what they do with the lock besides, and what
+// their library sends again.
+func TestDumbTwinOfUses(t *testing.T) {
+	any := func(b *study.Bounds) { b.Timing, b.Idle = study.AnyTiming, true }
+	for _, test := range []struct {
+		id, budget string
+		uses       client.Uses
+		long       bool
+		change     func(*study.Bounds)
+	}{
+		{"setnx", "", client.GiveUp, false, func(b *study.Bounds) { any(b); b.Clients = 1 }},
+		{"setnx", "", client.GiveUp, true, any},
+		{"token", "lose-reply=1", client.GiveUp, true, func(b *study.Bounds) { any(b); b.ClientRetries = 1 }},
+		{"daemon-10-owned", "", client.Renew, true, any},
+		{"reentrant", "", client.Reenter, true, any},
+		{"naive-wake", "", client.Wait, false, func(b *study.Bounds) { b.Attempts = 2 }},
+		{"watchdog", "", client.AllUses, false, nil},
+		{"watchdog", "pause=1@5s", client.AllUses, true, nil},
+		{"watchdog", "crash=1", client.Renew, true, func(b *study.Bounds) { b.Attempts = 2 }},
+		{"zk-naive", "", client.Wait | client.Check, false, nil},
+		{"setnx", "lose-reply=1", 0, false, func(b *study.Bounds) { b.Attempts, b.ClientRetries = 2, 3 }},
+	} {
+		if test.long && !racetest.Exhaustive() {
+			continue
+		}
+		t.Run(test.id+"/"+test.budget, func(t *testing.T) {
+			t.Parallel()
+			entry := racetest.Lock(t, test.id)
+			b := small(entry, 2, 1, test.budget)
+			b.Uses = test.uses
+			if test.change != nil {
+				test.change(&b)
+			}
+			if err := b.Check(entry); err != nil {
+				t.Fatal(err)
+			}
+			compare(t, entry, b)
+		})
 	}
 }
 

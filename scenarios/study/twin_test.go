@@ -90,21 +90,22 @@ func (r *rules) start() position { return position{w: r.sim.NewWorld()} }
 // timing it passes by a tick, or to the next deadline, and only what has no bounds happens
 // first. The probe begins when all other clients are at their end, no request is under
 // way and every server runs; no fault is injected into it, and none at all once it has
-// begun. A client that waits for an answer does not begin another attempt.
+// begun. A client that waits for an answer does not begin another attempt. If clients wait
+// for their turn and nothing is left to happen but faults, the probe begins all the same,
+// and nothing follows: that is a DEADLOCK.
 func (r *rules) lawful(p *position) (allowed []simulator.Choice) {
-	alone := r.sim.Orphans(&p.w) == 0
-	for n := range r.sim.Config().Nodes {
-		alone = alone && !p.w.Down(n+1) && !p.w.Hung(n+1)
-	}
-	for c := 1; c < r.probe; c++ {
-		alone = alone && p.ended&(1<<c) != 0 && !p.w.Paused(c)
-	}
-	if alone && p.ended&(1<<r.probe) != 0 {
+	alone := r.settled(p) && r.allEnded(p)
+	probing := p.begun&(1<<r.probe) != 0
+	if alone && p.ended&(1<<r.probe) != 0 || probing && !r.allEnded(p) {
 		return nil
 	}
-	idle := true // nothing has to happen before time moves
+	var begins simulator.Choice // of the probe
+	idle := true                // nothing has to happen before time moves
 	for _, c := range r.sim.Enabled(&p.w, nil) {
 		mine := int(c.Client) == r.probe
+		if mine && c.Verb == simulator.Start {
+			begins = c
+		}
 		switch {
 		case mine && (c.Verb == simulator.Start && !alone || c.Verb >= simulator.FaultVerb):
 			continue
@@ -124,7 +125,31 @@ func (r *rules) lawful(p *position) (allowed []simulator.Choice) {
 		}
 		allowed = append(allowed, c)
 	}
+	stuck := !probing && r.settled(p) && !slices.ContainsFunc(allowed, func(c simulator.Choice) bool { return c.Verb < simulator.FaultVerb })
+	if stuck && begins.Verb != 0 {
+		allowed = append(allowed, begins)
+	}
 	return allowed
+}
+
+// settled says whether no request is under way whose sender no longer waits, and every
+// server runs.
+func (r *rules) settled(p *position) bool {
+	settled := r.sim.Orphans(&p.w) == 0
+	for n := range r.sim.Config().Nodes {
+		settled = settled && !p.w.Down(n+1) && !p.w.Hung(n+1)
+	}
+	return settled
+}
+
+// allEnded says whether all clients but the probe are at their end.
+func (r *rules) allEnded(p *position) bool {
+	for c := 1; c < r.probe; c++ {
+		if p.ended&(1<<c) == 0 || p.w.Paused(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // waits says whether a client waits for an answer of a server.
@@ -156,7 +181,7 @@ func (r *rules) hear(p *position, events []history.Event) (words []verdict.Word)
 		}
 		p.judges.Observe(&r.judge, i, e, func(f verdict.Finding) { words = append(words, f.Verdict) })
 		stuck := e.Client == r.probe && e.Kind == history.Refuse && e.Note == explore.ProbeRefused
-		if stuck {
+		if stuck || e.Client == r.probe && e.Kind == history.Acquire && !r.allEnded(p) {
 			words = append(words, verdict.Deadlock)
 		}
 		if e.Kind == history.Done || e.Kind == history.Crash || stuck || e.Client == r.probe && e.Kind == history.Released {

@@ -16,7 +16,7 @@ type searchJSON struct {
 	Bounds    Bounds          `json:"bounds"`
 	Result    *explore.Result `json:"result"` // without what is found: Witnesses have it
 	Witnesses []witnessJSON   `json:"witnesses,omitempty"`
-	AnyTiming *Search         `json:"any_timing,omitempty"`
+	Tried     []*Search       `json:"tried,omitempty"` // Search.Cut
 }
 
 type witnessJSON struct {
@@ -31,7 +31,7 @@ type witnessJSON struct {
 func (s Search) MarshalJSON() ([]byte, error) {
 	r := *s.Result
 	r.Found = nil
-	j := searchJSON{Bounds: s.Bounds, Result: &r, AnyTiming: s.AnyTiming}
+	j := searchJSON{Bounds: s.Bounds, Result: &r, Tried: s.Cut}
 	for _, w := range s.Witnesses {
 		j.Witnesses = append(j.Witnesses, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, w.Trace.Link()})
 	}
@@ -47,7 +47,7 @@ func (s *Search) UnmarshalJSON(b []byte) error {
 	if j.Result == nil {
 		j.Result = &explore.Result{}
 	}
-	*s = Search{Bounds: j.Bounds, Result: j.Result, AnyTiming: j.AnyTiming}
+	*s = Search{Bounds: j.Bounds, Result: j.Result, Cut: j.Tried}
 	for _, w := range j.Witnesses {
 		t, err := simulator.ParseLink(w.Trace)
 		if err != nil {
@@ -62,8 +62,9 @@ func (s *Search) UnmarshalJSON(b []byte) error {
 
 // SetStrategy says which lock a search that was read from JSON is about.
 func (s *Search) SetStrategy(entry lock.Entry) {
-	for ; s != nil; s = s.AnyTiming {
-		s.Strategy = entry
+	s.Strategy = entry
+	for _, tried := range s.Cut {
+		tried.SetStrategy(entry)
 	}
 }
 

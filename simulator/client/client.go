@@ -55,9 +55,17 @@ func Acquire(c *simulator.Client, strategy lock.Strategy, retry time.Duration) l
 
 // Try makes one attempt, and records it and its result.
 func Try(c *simulator.Client, strategy lock.Strategy) (lock.Lease, error) {
+	return try(context.Background(), c, strategy)
+}
+
+func try(ctx context.Context, c *simulator.Client, strategy lock.Strategy) (lock.Lease, error) {
 	c.Record(history.Event{Kind: history.Acquire})
-	lease, err := strategy.Acquire(context.Background(), Key)
-	if err != nil {
+	lease, err := strategy.Acquire(ctx, Key)
+	switch {
+	case err != nil && ctx.Err() != nil: // whatever the lock makes of it
+		c.Record(history.Event{Kind: history.Refuse, Note: history.GaveUp})
+		return nil, err
+	case err != nil:
 		c.Record(Refusal(err))
 		return nil, err
 	}
@@ -76,22 +84,20 @@ type Section struct {
 	Tail  time.Duration // after the write
 	Fails bool          // an exception after Work: no write
 	Idle  bool          // Work is the longest: the scheduler says how long it takes
+	Uses  Uses          // what the holder may do meanwhile
+	Lock  lock.Strategy // the lock; only for Uses with Reenter
 }
 
 // Work is the critical section: read, work, write, and leave. An error of the resource
-// ends it early.
+// ends it early, and so does the news that the lock is lost.
 func Work(c *simulator.Client, lease lock.Lease, s Section) {
 	base, err := c.Read(FencingToken(lease))
-	if s.Idle {
-		c.Clock().Idle(s.Work)
-	} else {
-		c.Clock().Sleep(s.Work)
-	}
+	holds := s.work(c, lease)
 	if s.Fails {
 		c.Record(history.Event{Kind: history.Leave, Note: history.Exception})
 		return
 	}
-	if err == nil {
+	if err == nil && holds {
 		_ = c.Write(base, FencingToken(lease)) // a refusal is recorded by the resource
 		if !s.Idle {
 			c.Clock().Sleep(s.Tail)

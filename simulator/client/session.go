@@ -18,6 +18,7 @@ func (s Session) do(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, 
 	if err := ctx.Err(); err != nil {
 		return zookeeper.Reply{}, err
 	}
+	defer s.session.Heed(ctx)()
 	reply, err := s.session.Do(r)
 	return reply, lockError(err)
 }
@@ -76,19 +77,24 @@ func (s Session) ask(ctx context.Context, r zookeeper.Request) (zookeeper.Reply,
 	if err := ctx.Err(); err != nil {
 		return zookeeper.Reply{}, nil, err
 	}
+	defer s.session.Heed(ctx)()
 	reply, fires, err := s.session.Watch(r)
 	if err != nil {
 		return reply, nil, lockError(err)
 	}
-	return reply, watch{fires}, nil
+	return reply, watch{s.session, fires}, nil
 }
 
-type watch struct{ watch *zookeeper.ClientWatch }
+type watch struct {
+	session *zookeeper.Session
+	watch   *zookeeper.ClientWatch
+}
 
 func (w watch) Wait(ctx context.Context, patience time.Duration) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
+	defer w.session.Heed(ctx)()
 	fired, err := w.watch.Wait(patience)
 	return fired, lockError(err)
 }

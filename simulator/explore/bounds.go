@@ -35,8 +35,14 @@ type Bounds struct {
 	// ClockJumps is by how much Faults can set clocks wrong in all. A lease may last
 	// that much longer, and the probe waits that much longer.
 	ClockJumps time.Duration
-	NoProbe    bool    // no deadlock is looked for
-	Timing     *Timing // nil: lockstep
+	NoProbe    bool          // no deadlock is looked for
+	Timing     *Timing       // nil: lockstep
+	Inside     time.Duration // how long a client works in lockstep; 0: two fifths of a lease
+	// Uses is what clients may do besides; see package client. GiveUp needs a Timing.
+	Uses client.Uses
+	// ClientRetries is how often the clients' library sends a command again; see
+	// simulator.Config.
+	ClientRetries int
 
 	// As in Options.
 	Causes     bool
@@ -80,6 +86,9 @@ func Search(ctx context.Context, b *Bounds) (*Result, error) {
 func (b *Bounds) leadTo(sim *simulator.Simulator, choices []simulator.Choice, to verdict.Word) bool {
 	h, w := b.Case(), sim.NewWorld()
 	for _, c := range choices {
+		if int(c.Client) > b.Clients && c.Verb == simulator.Start && !b.probeMayBegin(sim, &w, &h) {
+			return false
+		}
 		events, err := sim.Step(&w, c)
 		if err != nil {
 			return false
@@ -87,6 +96,20 @@ func (b *Bounds) leadTo(sim *simulator.Simulator, choices []simulator.Choice, to
 		h.Events = append(h.Events, events...)
 	}
 	return slices.Contains(b.Verdicts(&h, choices), to)
+}
+
+// probeMayBegin says whether all clients have come to their end in h, which has led to w,
+// or nothing is left to happen there but faults.
+func (b *Bounds) probeMayBegin(sim *simulator.Simulator, w *simulator.World, h *history.History) bool {
+	if b.unended(h.Events) == nil {
+		return true
+	}
+	for _, c := range sim.Enabled(w, nil) {
+		if int(c.Client) <= b.Clients && c.Verb < simulator.FaultVerb {
+			return false
+		}
+	}
+	return true
 }
 
 // properSubset says whether a is b without some of its elements. Both are sorted.
@@ -149,7 +172,7 @@ func (b *Bounds) Patience() time.Duration {
 
 // Simulator builds the simulator; the caller closes it.
 func (b *Bounds) Simulator() (*simulator.Simulator, error) {
-	config := simulator.Config{Faults: b.Faults, Guard: b.guard(), Timeout: b.Patience()}
+	config := simulator.Config{Faults: b.Faults, Guard: b.guard(), Timeout: b.Patience(), ClientRetries: b.ClientRetries}
 	if t := b.Timing; t != nil {
 		config.Timing = &simulator.Timing{Step: t.Step, Latency: t.Latency, Lateness: t.Lateness}
 	}
@@ -182,10 +205,11 @@ func (b *Bounds) client(probe bool) simulator.ClientConfig {
 
 // Work is how long a client works while it has the lock.
 func (b *Bounds) Work() time.Duration {
+	work := cmp.Or(b.Inside, b.TTL*2/5)
 	if len(b.Retries) > 0 {
-		return b.TTL*2/5 + moment // a client that retries does so at its very end
+		return work + moment // a client that retries does so at its very end
 	}
-	return b.TTL * 2 / 5
+	return work
 }
 
 // Between is how long a client waits between two attempts.
@@ -239,13 +263,13 @@ func (b *Bounds) contender(c *simulator.Client) {
 		b.anytime(c)
 		return
 	}
-	strategy := b.strategy(c)
+	strategy, line := b.strategy(c)
 	for i := range b.Attempts {
 		if i > 0 {
 			c.Clock().Sleep(b.Between())
 		}
-		if lease, err := b.try(c, strategy); err == nil {
-			client.Work(c, lease, client.Section{Work: b.Work()})
+		if lease, err := b.try(c, strategy, line); err == nil {
+			client.Work(c, lease, client.Section{Work: b.Work(), Uses: b.Uses, Lock: strategy})
 			client.Release(c, lease)
 		}
 	}
@@ -253,8 +277,8 @@ func (b *Bounds) contender(c *simulator.Client) {
 }
 
 // try is one attempt with its retries.
-func (b *Bounds) try(c *simulator.Client, strategy lock.Strategy) (lock.Lease, error) {
-	lease, err := client.Try(c, strategy)
+func (b *Bounds) try(c *simulator.Client, strategy lock.Strategy, line *client.Line) (lock.Lease, error) {
+	lease, err := client.Attempt(c, strategy, line, b.Uses)
 	for _, sleep := range b.Retries {
 		if err == nil {
 			break
@@ -269,7 +293,7 @@ func (b *Bounds) try(c *simulator.Client, strategy lock.Strategy) (lock.Lease, e
 // finished or died: it asks for the lock, and once more after every lease must have
 // ended. If the lock is refused even then nobody can ever have it again.
 func (b *Bounds) probe(c *simulator.Client) {
-	strategy := b.strategy(c)
+	strategy, _ := b.strategy(c)
 	if lease, err := client.Try(c, strategy); err == nil {
 		LeaveAndRelease(c, lease)
 		return
@@ -297,19 +321,25 @@ func LeaveAndRelease(c *simulator.Client, lease lock.Lease) {
 	client.Release(c, lease)
 }
 
-func (b *Bounds) strategy(c *simulator.Client) lock.Strategy {
+// strategy makes a client's lock, and its line, if it has one and clients may wait.
+func (b *Bounds) strategy(c *simulator.Client) (strategy lock.Strategy, line *client.Line) {
 	env := client.Environment(c, b.TTL, b.Nodes)
-	strategy := b.Entry.New(env)
+	strategy = b.Entry.New(env)
+	if q, ok := strategy.(lock.Queuer); ok && b.Uses.Has(client.Wait) {
+		line = &client.Line{Queuer: q}
+		strategy = line
+	}
 	if b.Fenced && !b.Entry.OnZooKeeper() {
 		strategy = lock.Fence(strategy, env)
 	}
-	return strategy
+	return strategy, line
 }
 
 // Words are the verdicts that a search looks for, in their order. ORPHAN counts
 // when it refused another client. DEADLOCK is what the probe reports. STARVED means
 // that every attempt of every client was refused in vain, although no fault was injected:
-// a bounded search has no more rounds than that.
+// a bounded search has no more rounds than that. DEADLOCK is also a client that waits for
+// its turn when nothing is left to happen.
 func Words() []verdict.Word { return slices.Clone(order) }
 
 // Verdicts are those of Words that a search finds in a run of b, in their order.
@@ -318,6 +348,9 @@ func (b *Bounds) Verdicts(h *history.History, choices []simulator.Choice) (words
 	var found wordSet
 	inVain := true
 	c := verdict.CaseOf(h)
+	if b.Waiting(h) != nil {
+		found.add(verdict.Deadlock)
+	}
 	for i := range h.Events {
 		found |= observe(&judges, &c, b.Clients+1, i, &h.Events[i])
 		if h.Events[i].Client <= b.Clients { // not the probe
@@ -331,6 +364,30 @@ func (b *Bounds) Verdicts(h *history.History, choices []simulator.Choice) (words
 		found.add(verdict.Starved)
 	}
 	return found.list()
+}
+
+// Waiting are the clients that had not come to their end when the probe began: it begins
+// then only if they wait without end.
+func (b *Bounds) Waiting(h *history.History) (clients []int) {
+	for i := range h.Events {
+		if h.Events[i].Client > b.Clients {
+			return b.unended(h.Events[:i])
+		}
+	}
+	return nil
+}
+
+// unended are the clients that have not come to their end.
+func (b *Bounds) unended(events []history.Event) (clients []int) {
+	for c := range b.Clients {
+		ended := func(e history.Event) bool {
+			return e.Client == c+1 && (e.Kind == history.Done || e.Kind == history.Crash)
+		}
+		if !slices.ContainsFunc(events, ended) {
+			clients = append(clients, c+1)
+		}
+	}
+	return clients
 }
 
 // allRefused says whether every client came to its end and none was ever given the

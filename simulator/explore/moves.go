@@ -107,6 +107,9 @@ func (s *search) listMoves() error {
 	if alone && (s.probe == 0 || s.clientTab[s.probe-1].entries[s.cur[s.probe-1]].finished) {
 		return nil // nobody waits for the timers that may still run
 	}
+	if s.probing(s.cur) && !s.othersFinished(s.cur) {
+		return nil // it was found that they wait without end
+	}
 	first, err := s.first(s.cur)
 	if err != nil {
 		return err
@@ -127,13 +130,33 @@ func (s *search) listMoves() error {
 	for n := range s.nodes {
 		ready = s.listNode(n) || ready
 	}
+	stuck := len(s.moves) == 0
 	if mayFault && !s.probing(s.cur) {
 		s.listFaults()
 	}
 	if d := s.passable(ready); d > 0 {
 		s.moves = append(s.moves, move{choice: s.choice(simulator.Choice{Verb: simulator.Pass, D: d}), pass: d})
+		return nil
+	}
+	if stuck && s.probe > 0 && s.settled(s.cur) {
+		s.startProbe()
 	}
 	return nil
+}
+
+// startProbe has the probe begin although other clients have not finished: they wait for
+// their turn, and nothing is left to happen but faults. That is a DEADLOCK, and what the
+// probe finds does not count; see Bounds.Waiting.
+func (s *search) startProbe() {
+	e := s.clientTab[s.probe-1].entries[s.cur[s.probe-1]]
+	for k := range e.own {
+		if e.own[k].Verb == simulator.Start {
+			m := s.ownMove(s.probe-1, k)
+			m.found = 0
+			m.found.add(verdict.Deadlock)
+			s.moves = append(s.moves, m)
+		}
+	}
 }
 
 // passable is how much time may pass in cur; 0: none. ready: something has to happen
@@ -191,7 +214,7 @@ func (s *search) atOnce(verb simulator.Verb, e *clientEntry) bool {
 		return s.opt.Step == 0 || !e.begun
 	case simulator.Resume:
 		return false
-	case simulator.Answer, simulator.Survive, simulator.Wake, simulator.GiveUp:
+	case simulator.Answer, simulator.Survive, simulator.Wake, simulator.Choose, simulator.GiveUp:
 		return s.opt.Step == 0
 	}
 	return true

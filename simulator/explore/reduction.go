@@ -50,7 +50,7 @@ func (s *search) first(state []uint32) (int, error) {
 			return -1, err
 		}
 		servers := e.waitsOn | s.clientTab[c].entries[eff.client].waitsOn
-		if s.opt.Step > 0 && e.due > 0 && e.begun && !s.clientTab[c].entries[eff.client].timeless {
+		if next := s.clientTab[c].entries[eff.client]; s.opt.Step > 0 && e.due > 0 && e.begun && !(next.timeless && next.due > 0) {
 			continue // when it does this makes a difference
 		}
 		if s.unjudged(eff.events) && !s.endangered(servers, state) {

@@ -39,8 +39,9 @@ func (b *Bounds) anytime(c *simulator.Client) {
 		if attempt == 0 {
 			continue
 		}
-		if lease, err := client.Try(c, b.strategy(c)); err == nil {
-			client.Work(c, lease, client.Section{Work: b.Timing.Work, Idle: true})
+		strategy, line := b.strategy(c)
+		if lease, err := client.Attempt(c, strategy, line, b.Uses); err == nil {
+			client.Work(c, lease, client.Section{Work: b.Timing.Work, Idle: true, Uses: b.Uses, Lock: strategy})
 			client.Release(c, lease)
 		}
 	}

@@ -48,6 +48,10 @@ const Disk = 2
 // follows.
 const Exception = "exception"
 
+// GaveUp is the Note of a Refuse by which a client gives its attempt up itself, at a
+// deadline of its own: nobody has refused it.
+const GaveUp = "gave up: context deadline exceeded"
+
 // Forever is the Until of a key without a time to live.
 const Forever time.Duration = 1<<63 - 1
 

@@ -25,6 +25,7 @@ const (
 	Deliver   Verb = 12 // a notification reaches Client's Thread, which waits for it
 	Reconnect Verb = 13 // Client's library makes the connection of its session again
 	Survive   Verb = 14 // the reply reaches Client's Thread although its connection has broken
+	Choose    Verb = 15 // Client's Thread, which may wake, goes on in another way; Node is which, from 1
 
 	FaultVerb Verb = 32
 )
@@ -32,8 +33,7 @@ const (
 var verbNames = map[Verb]string{
 	Pass: "pass", Arrive: "arrive", Answer: "answer", Wake: "wake", GiveUp: "give-up",
 	Resume: "resume", Orphaned: "orphaned", Replicate: "replicate", Start: "start", Unblock: "unblock", Heal: "heal",
-	Deliver: "deliver", Reconnect: "reconnect",
-	Survive: "survive",
+	Deliver: "deliver", Reconnect: "reconnect", Survive: "survive", Choose: "choose",
 }
 
 // A Choice is one thing that may happen next. It is comparable.
@@ -41,7 +41,7 @@ type Choice struct {
 	Verb   Verb
 	Client int8          // from 1
 	Thread int8          // 0 is the main thread; Orphaned: the place; Replicate, Failover, Split: the replica
-	Node   int8          // from 1
+	Node   int8          // from 1; Choose: the way
 	D      time.Duration // Pass, and faults that have a length or size
 }
 
@@ -61,7 +61,9 @@ func (c Choice) Text(verb string) string {
 	if c.Thread != 0 {
 		s += fmt.Sprintf(".%d", c.Thread)
 	}
-	if c.Node != 0 {
+	if c.Verb == Choose {
+		s += fmt.Sprintf(" way %d", c.Node)
+	} else if c.Node != 0 {
 		s += fmt.Sprintf(" n%d", c.Node)
 	}
 	if c.D != 0 {

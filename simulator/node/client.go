@@ -21,7 +21,7 @@ type Client struct {
 
 // A Thread is where one thread's pending operation has got to.
 type Thread struct {
-	Due  time.Duration // asleep: when it wakes; waiting: by when it gives up. True time
+	Due time.Duration // asleep: when it wakes; waiting: by when it gives up. True time
 	// Hold, true time: asking, answered: it does not arrive before; blocked: its server
 	// answers then at the latest; broken: the reply cannot be read after.
 	Hold time.Duration

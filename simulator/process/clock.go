@@ -26,8 +26,12 @@ func (c Clock) Now() time.Time {
 func (c Clock) Sleep(d time.Duration) { c.p.MustAsk(Op{Kind: Sleep, D: d}) }
 
 // Idle blocks the calling thread for as long as the scheduler likes, at most d of this
-// clock; simulator.Never: without end. The simulator needs a Timing.
-func (c Clock) Idle(d time.Duration) { c.p.MustAsk(Op{Kind: Idle, D: d}) }
+// clock; simulator.Never: without end. The scheduler also says in which way the thread
+// goes on: 0, or one of so many others, from 1. Without a Timing of the simulator it
+// sleeps for d.
+func (c Clock) Idle(d time.Duration, others int) (way int) {
+	return int(c.p.MustAsk(Op{Kind: Idle, D: d, Arg: uint32(others)}).Val)
+}
 
 // AfterFunc runs f in a new thread of the process after d of this clock.
 func (c Clock) AfterFunc(d time.Duration, f func()) clockwork.Timer {

@@ -48,6 +48,8 @@ type thread struct {
 	lease uint8       // the attempt to which it belongs
 	goid  string      // its goroutine; "": not looked at
 	join  *join       // not nil: the task that it runs is one of several
+	// deadline is that of the context for which it acts; nil: none. See WithDeadline.
+	deadline *deadline
 }
 
 // stopped unwinds the code of a process that is no longer needed.
@@ -183,9 +185,11 @@ func (p *Process) Ask(o Op) (s Observation, ok bool) {
 	case Request, Read, Write:
 		o.Lease = t.lease
 	}
+	o.Open = t.hastens(&o)
 	if !t.yield(o) {
 		return Observation{}, false
 	}
+	t.expire(&o)
 	return t.given, true
 }
 

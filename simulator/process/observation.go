@@ -11,8 +11,8 @@ type Observation struct {
 	Thread uint8
 	Kind   ObservationKind
 	// Val is, Replied and Notified: the number of the answer; TimedOut: the message
-	// that comes when the time is over, 0: none; ClockRead: the reading; of the
-	// resource: its answer.
+	// that comes when the time is over, 0: none; Slept, after Idle: the way in which the
+	// thread goes on; ClockRead: the reading; of the resource: its answer.
 	Val int64
 }
 

@@ -23,7 +23,7 @@ func (p *Process) Parallel(tasks ...func()) {
 		if slot < 0 {
 			Exceed("limit.tasks", "tasks", len(tasks), "most", MaxThreads)
 		}
-		x.threads[slot] = thread{timer: &timer{p: p, f: f}, join: j, lease: x.threads[x.current].lease}
+		x.threads[slot] = thread{timer: &timer{p: p, f: f}, join: j, lease: x.threads[x.current].lease, deadline: x.threads[x.current].deadline}
 		x.begun = append(x.begun, slot)
 	}
 	tasks[0]()

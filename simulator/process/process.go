@@ -110,10 +110,11 @@ type Op struct {
 	Kind  OpKind
 	Node  int8          // Request, Listen: the server, from 1; Read, Write: history.Resource
 	Lease uint8         // Request, Read, Write: as in history.Event
-	Arg   uint32        // Request, Listen, Watch: what is asked, a number of the server's tables
+	Arg   uint32        // Request, Listen, Watch: what is asked, a number of the server's tables; Idle: in how many other ways it may go on
 	D     time.Duration // Begin, Sleep, Idle, Listen, Watch: how long at most, on the client's clock; Request: as well, 0 is the configured time
 	Base  int32         // Write: the version that was read
 	Token uint64        // Read, Write: fencing token
+	Open  bool          // Request, Listen, Watch: the thread may stop waiting at any moment; only if the simulator has a Timing
 }
 
 // OpKind is a kind of operation.
@@ -126,7 +127,7 @@ const (
 	Read                  // reads the resource
 	Write                 // writes the resource
 	Sleep                 // sleeps
-	Idle                  // sleeps for as long as the scheduler likes, D at most
+	Idle                  // sleeps for as long as the scheduler likes, D at most, and goes on as it likes
 	Clocked               // reads the client's clock: answered at once
 	Join                  // waits for threads of its own process
 	Listen                // waits for a message on a connection

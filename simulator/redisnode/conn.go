@@ -2,6 +2,7 @@ package redisnode
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,9 +34,8 @@ type Connections struct {
 // Library is the go-redis clients of process p.
 func (k *Kind) Library(p *process.Process) process.Library { return &Connections{kind: k, p: p} }
 
-// Client is the go-redis client for server n, from 1: as it comes, without its own
-// retries (a lost reply must reach the lock, not be retried behind its back),
-// without the niceties of a new connection, and without deadlines, which the
+// Client is the go-redis client for server n, from 1: as it comes, but with
+// Kind.Retries of its own, which follow at once, without the niceties of a new connection, and without deadlines, which the
 // simulator keeps in its own time.
 func (c *Connections) Client(n int) *redis.Client {
 	if nodes := len(c.kind.servers); n < 1 || n > nodes {
@@ -51,7 +51,9 @@ func (c *Connections) Client(n int) *redis.Client {
 		},
 		Protocol:                 2,
 		DisableIdentity:          true,
-		MaxRetries:               -1,
+		MaxRetries:               cmp.Or(c.kind.Retries, -1), // 0 would be three
+		MinRetryBackoff:          -1,
+		MaxRetryBackoff:          -1,
 		DialTimeout:              -1,
 		ReadTimeout:              -2,
 		WriteTimeout:             -2,
@@ -59,8 +61,31 @@ func (c *Connections) Client(n int) *redis.Client {
 		PoolSize:                 2 * process.MaxThreads, // a thread may hold a connection that watches, and use another
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})
+	r.AddHook(heeding{c.p})
 	c.clients[n-1] = r
 	return r
+}
+
+// heeding tells the process for which context a command is sent.
+type heeding struct{ p *process.Process }
+
+// DialHook implements redis.Hook.
+func (h heeding) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook implements redis.Hook.
+func (h heeding) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		defer h.p.Heed(ctx)()
+		return next(ctx, cmd)
+	}
+}
+
+// ProcessPipelineHook implements redis.Hook.
+func (h heeding) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		defer h.p.Heed(ctx)()
+		return next(ctx, cmds)
+	}
 }
 
 // Start forgets the numbers of connections.
@@ -252,6 +277,9 @@ func (c *conn) Read(b []byte) (int, error) {
 
 var errMachineClock = errors.New("simulator: a read deadline by the machine's clock, which is nobody's in the lab: give the context a deadline by the client's own")
 
+// endOfTime is later than any clock of a world.
+var endOfTime = clock.Epoch.Add(2 * clock.EndOfTime)
+
 // exchange sends what has been written and waits for the answer, or for a message to
 // which the connection has subscribed.
 func (c *conn) exchange() error {
@@ -267,6 +295,7 @@ func (c *conn) exchange() error {
 	case o.Kind == process.Request || c.deadline.IsZero():
 	case c.deadline.Location() != time.UTC: // all simulated times are in UTC, and none of the machine's
 		return errMachineClock
+	case c.deadline.After(endOfTime): // no clock reaches it
 	default:
 		o.D = max(c.deadline.Sub(c.of.p.Clock().Now()), 0) // by the client's own clock
 	}

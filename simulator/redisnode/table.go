@@ -22,6 +22,10 @@ import (
 // whatever remains; a command that does look gets an entry for each remainder
 // (and clock reading) that occurs.
 type Kind struct {
+	// Retries is how often the clients' library sends a command again by itself, after its
+	// connection broke or no answer came. To be set before the first step.
+	Retries int
+
 	servers []Config
 	room    *table.Room
 	engine  *engine

@@ -126,7 +126,7 @@ func (s *Safety) observe(c *Case, i int, e *history.Event, found func(Finding)) 
 	s.met.observe(&in, s.lie.asking)
 	s.reading.Observe(c, e)
 	s.met.forget(&in)
-	s.answered = s.answered || e.Kind == history.Enter || e.Kind == history.Refuse && !s.reading.unhindered()
+	s.answered = s.answered || e.Kind == history.Enter || e.Kind == history.Refuse && (e.Note == history.GaveUp || !s.reading.unhindered())
 }
 
 // Words are the verdicts of safety after the events seen, in order. FENCED may

@@ -37,7 +37,7 @@ func (s *starved) observe(in *input) {
 		s.finish(in)
 		return
 	}
-	if in.event.Kind != history.Refuse {
+	if in.event.Kind != history.Refuse || in.event.Note == history.GaveUp {
 		return
 	}
 	if s.refused == 0 {

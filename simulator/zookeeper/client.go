@@ -1,6 +1,7 @@
 package zookeeper
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -120,6 +121,10 @@ func (w *ClientWatch) Wait(patience time.Duration) (fired bool, err error) {
 	}
 	return w.fired, nil
 }
+
+// Heed says for which context the calling thread acts, until restore is called; see
+// process.Process.Heed.
+func (s *Session) Heed(ctx context.Context) (restore func()) { return s.p.Heed(ctx) }
 
 // hear takes in what has reached the client.
 func (s *Session) hear(events []Event) {

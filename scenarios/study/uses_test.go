@@ -1,0 +1,157 @@
+package study_test
+
+import (
+	"strings"
+	"testing"
+
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/study"
+	"locklab/simulator/client"
+	"locklab/simulator/explore"
+	"locklab/simulator/verdict"
+)
+
+// What a use brings to light that no search without it knows: the same bounds without the
+// use have none of these verdicts.
+func TestUsesFindMore(t *testing.T) {
+	for _, test := range []struct {
+		id, budget string
+		timing     study.Timing
+		clients    int
+		attempts   int
+		change     func(b *study.Bounds)
+		want       map[verdict.Word]int
+	}{
+		{"naive-wake", "delay=1@2s", study.Lockstep, 2, 2, uses(client.Wait), map[verdict.Word]int{verdict.Deadlock: 0}},
+		{"zk-naive", "", study.Lockstep, 3, 1, uses(client.Wait | client.Check), map[verdict.Word]int{verdict.Overlap: 0, verdict.Lie: 0}},
+		{"reentrant", "", study.AnyTiming, 2, 1, uses(client.Reenter), map[verdict.Word]int{verdict.Overlap: 0}},
+		{"redlock-extend", "pause=1", study.Lockstep, 2, 1, uses(client.Renew), map[verdict.Word]int{verdict.Lie: 1}},
+		{"token", "", study.AnyTiming, 2, 1, uses(client.GiveUp), map[verdict.Word]int{verdict.Orphan: 0}},
+		{"setnx", "lose-reply=1", study.AnyTiming, 2, 1, func(b *study.Bounds) { b.ClientRetries = 3 }, map[verdict.Word]int{verdict.WrongDel: 1}},
+	} {
+		b := small(racetest.Lock(t, test.id), test.clients, test.attempts, test.budget)
+		b.Timing = test.timing
+		without := foundBy(t, test.id, b)
+		test.change(&b)
+		with := foundBy(t, test.id, b)
+		for w, par := range test.want {
+			if got, ok := with[w]; !ok || got != par {
+				t.Errorf("%s, %v: %s is not found by %d faults: %v", test.id, b, w, par, with)
+			}
+			if _, ok := without[w]; ok {
+				t.Errorf("%s: %s is found without the use too: %v", test.id, w, without)
+			}
+		}
+	}
+}
+
+func uses(u client.Uses) func(*study.Bounds) { return func(b *study.Bounds) { b.Uses = u } }
+
+// A use is a choice: it loses no verdict that is found without it.
+func TestUsesLoseNothing(t *testing.T) {
+	locks, budgets := []string{"redisson-lease", "reentrant-increment", "naive-wake"}, []string{"crash=1"}
+	if racetest.Exhaustive() {
+		locks, budgets = append(locks, "watchdog", "redisson-lock", "lock-delay", "getset-check", "zk-naive"), append(budgets, "pause=1", "lose-reply=1")
+	}
+	for _, id := range locks {
+		for _, budget := range budgets {
+			entry := racetest.Lock(t, id)
+			b := small(entry, 2, 1, budget)
+			without := foundBy(t, id, b)
+			b.Uses = client.AllUses // in lockstep nobody gives up
+			if in := weaker(foundBy(t, id, b), without); in != nil {
+				t.Errorf("%s, %s: with uses it finds less: %v", id, budget, in)
+			}
+		}
+	}
+}
+
+// Every use of the bounds stands under what may happen, and every other that the lock
+// offers under what was assumed; so do retries of the library.
+func TestCertificateNamesUses(t *testing.T) {
+	entry := racetest.Lock(t, "redisson-lease")
+	for _, u := range []client.Uses{0, client.Renew, client.Renew | client.Reenter | client.GiveUp} {
+		s := &study.Search{Strategy: entry, Bounds: study.Bounds{Clients: 2, Attempts: 1, TTL: study.DefaultBounds().TTL, Timing: study.AnyTiming, Uses: u, ClientRetries: 3}.Settled(entry), Result: &explore.Result{}}
+		may, assumed := strings.Join(s.MayHappen("en"), "\n"), strings.Join(s.Assumed("en"), "\n")
+		for use, phrase := range map[client.Uses]string{client.Renew: "renews its lease", client.Reenter: "acquires the lock once more", client.GiveUp: "deadline of its own"} {
+			if got := strings.Contains(may, phrase); got != u.Has(use) {
+				t.Errorf("uses %v: may happen, %s: %t\n%s", u.Names(), phrase, got, may)
+			}
+			out, _, _ := strings.Cut(assumed[strings.Index(assumed, "a client acquires"):], "\n")
+			if got := strings.Contains(out, strings.Join(use.Names(), "")); got == u.Has(use) {
+				t.Errorf("uses %v: assumed, without %v: %t\n%s", u.Names(), use.Names(), got, out)
+			}
+		}
+		if !strings.Contains(may, "up to 3 times") || strings.Contains(assumed, "does not send again") {
+			t.Errorf("the library's retries are not named:\n%s\n%s", may, assumed)
+		}
+	}
+	s := &study.Search{Strategy: entry, Bounds: study.DefaultBounds().Settled(entry), Result: &explore.Result{}}
+	if assumed := strings.Join(s.Assumed("en"), "\n"); !strings.Contains(assumed, "does not send again") {
+		t.Errorf("that the library does not send again is not named:\n%s", assumed)
+	}
+}
+
+// With AutoUses a search has the uses of the lock where it is complete, and otherwise says
+// which search was cut short.
+func TestAutoUses(t *testing.T) {
+	entry := racetest.Lock(t, "redisson-lease")
+	b := everyTiming(entry, 2, 1, "")
+	b.Uses = study.AutoUses
+	s, err := study.Explore(t.Context(), entry, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Complete || s.Cut != nil || s.Bounds.Uses != client.Renew|client.Reenter {
+		t.Errorf("complete %t, uses %v:\n%s", s.Complete, s.Bounds.Uses.Names(), s.Certificate())
+	}
+	b.MaxStates = s.States - 1
+	s, err = study.Explore(t.Context(), entry, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Complete || len(s.Cut) != 1 || s.Bounds.Uses != 0 || !strings.Contains(s.Certificate(), "any timing, clients that also renew, reenter: that search was cut short") {
+		t.Errorf("complete %t, uses %v:\n%s", s.Complete, s.Bounds.Uses.Names(), s.Certificate())
+	}
+}
+
+// What a lock does not offer is refused by name, and left out of AllUses.
+func TestUsesOffered(t *testing.T) {
+	for id, want := range map[string]string{
+		"token": "give-up", "daemon-10-owned": "renew give-up", "watchdog": "renew reenter give-up", "naive-wake": "wait give-up",
+		"redlock-extend": "renew check give-up", "zk-naive": "check wait give-up", "reentrant": "reenter give-up",
+	} {
+		entry := racetest.Lock(t, id)
+		offered, err := study.Offered(entry)
+		if got := strings.Join(offered.Names(), " "); err != nil || got != want {
+			t.Errorf("%s offers %s, %v, want %s", id, got, err, want)
+		}
+		b := everyTiming(entry, 2, 1, "")
+		b.Uses = client.AllUses
+		if settled := b.Settled(entry); settled.Uses != offered || b.Check(entry) != nil {
+			t.Errorf("%s: all uses are %v, %v", id, settled.Uses.Names(), b.Check(entry))
+		}
+		for _, name := range client.UseNames() {
+			b.Uses, _ = client.UseOf(name)
+			if err := b.Check(entry); (err == nil) != offered.Has(b.Uses) {
+				t.Errorf("%s: uses=%s: %v", id, name, err)
+			}
+		}
+	}
+}
+
+// Bounds are read as they are written, with whatever uses.
+func TestUsesAreRead(t *testing.T) {
+	for u := range client.AllUses + 1 {
+		b := study.DefaultBounds()
+		b.Uses, b.ClientRetries, b.Work = u, int(u)%4, study.DefaultBounds().TTL
+		if got, err := study.ParseBounds(b.String()); err != nil || got.String() != b.String() || got.Uses != u {
+			t.Errorf("%s is read as %s, %v", b, got, err)
+		}
+	}
+	for _, wrong := range []string{"renw", "", "renew,", "none,renew"} {
+		if _, err := study.ParseUses(wrong); err == nil {
+			t.Errorf("uses=%s is read", wrong)
+		}
+	}
+}
