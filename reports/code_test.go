@@ -52,8 +52,12 @@ func TestCode(t *testing.T) {
 	ask(1, acquire, "OK", "SET", "lock", "x", "NX", "PX", "1")
 	ask(2, release, "1", "EVAL", "s", "1", "lock", "x")
 	ask(3, nil, "1", "INCR", "counter") // not a request of the lock
+	all, err := declarationsIn(sources, "*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b strings.Builder
-	if err := code(Options{Width: 120}.Lines(&b), h, declarationsIn(sources)); err != nil {
+	if err := code(Options{Width: 120}.Lines(&b), h, all); err != nil {
 		t.Fatal(err)
 	}
 	got := b.String()

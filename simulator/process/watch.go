@@ -33,7 +33,7 @@ func theResort() resort {
 	if r := lastResort.Load(); r != nil {
 		return *r
 	}
-	return resort{5 * time.Second, func(e *WaitError) {
+	return resort{10 * time.Second, func(e *WaitError) {
 		fmt.Fprintln(os.Stderr, e.Error())
 		os.Exit(4)
 	}}
@@ -145,17 +145,20 @@ func anyRuns() bool {
 }
 
 // look looks at code that has run since the last look. A goroutine that sleeps does so on
-// purpose; one that waits for another may do that for a moment.
+// purpose. One that waits for another goroutine may do that for a while: go-redis dials in
+// a goroutine of its own.
 func (s *sight) look() {
 	state, stack := waitingCode()
 	again := state == s.state
 	s.state = state
-	if state == "" || state != "sleep" && !again {
+	if state == "" {
 		return
 	}
 	e := &WaitError{Client: s.x.p.id, State: state, Stack: stack}
-	s.x.waited.Store(e)
-	if r := theResort(); time.Since(s.since) > r.after {
+	if state == "sleep" {
+		s.x.waited.Store(e)
+	}
+	if r := theResort(); again && time.Since(s.since) > r.after {
 		s.since = time.Now()
 		go r.giveUp(&WaitError{e.Client, e.State, e.Stack, r.after})
 	}
