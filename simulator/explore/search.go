@@ -27,6 +27,7 @@ type search struct {
 	cur         []uint32  // the state that is visited, with every client under its own number
 	moves       []move    // of cur
 	noReduction bool      // without reduction
+	faultless   bool      // without further faults
 	last        *snapshot // of where the search could be saved last; nil: there is none
 }
 

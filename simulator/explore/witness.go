@@ -8,19 +8,24 @@ import (
 )
 
 // witnesses fills in the choices of the witnesses.
-func (s *search) witnesses(r *Result) (err error) {
+func (s *search) witnesses(r *Result) error {
 	for i := range r.Found {
 		f := &r.Found[i]
-		if f.Choices, err = s.path(s.visited.found[finding{f.Verdict, f.cause}]); err != nil {
+		w, err := s.firstWorld()
+		if err != nil {
+			return err
+		}
+		if f.Choices, err = s.path(s.visited.found[finding{f.Verdict, f.cause}], w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// path is the way from the start to a discovery, with the clients by their own numbers:
-// in canonical states a client has a place, which changes from step to step.
-func (s *search) path(d *discovery) ([]simulator.Choice, error) {
+// path is the way from the first state, which is w in the run, to a discovery, with the
+// clients by their own numbers: in canonical states a client has a place, which changes
+// from step to step.
+func (s *search) path(d *discovery, w simulator.World) ([]simulator.Choice, error) {
 	states, choices := make([]uint32, d.steps), make([]simulator.Choice, d.steps)
 	id, via := d.state, d.choice
 	for n := d.steps - 1; n >= 0; n-- {
@@ -30,10 +35,6 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 	var owner verdict.Names // place -> client
 	for c := range owner {
 		owner[c] = uint8(c)
-	}
-	w, err := s.firstWorld()
-	if err != nil {
-		return nil, err
 	}
 	there := 0 // choices that w has made
 	for n, id := range states {
