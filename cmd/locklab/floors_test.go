@@ -17,6 +17,7 @@ import (
 //	reports/chart                  pictures of what a study has found
 //	scenarios/contract             what each lock must come to
 //	scenarios/locktest             tests of locks that are not in the list
+//	scenarios/play                 runs that a person schedules: levels, quiz
 //	scenarios/study                what is computed from many runs and searches
 //	scenarios                      the races
 //	scenarios/race                 how a race is played
@@ -37,7 +38,7 @@ import (
 var floors = [][]string{
 	{"cmd/locklab"},
 	{"reports/lessons", "reports/page"},
-	{"scenarios/contract", "scenarios/locktest", "reports/chart"},
+	{"scenarios/contract", "scenarios/locktest", "scenarios/play", "reports/chart"},
 	{"scenarios/study", "scenarios/internal/racetest"},
 	{"scenarios"},
 	{"scenarios/race"},

@@ -38,6 +38,9 @@ var landingCommands = [][2]string{
 	{"explore token", "explore"},
 	{"par", "par"},
 	{"tolerance", "tolerance"},
+	{"play --level 1", "play"},
+	{"quiz", "quiz"},
+	{"serve", "serve"},
 	{"verify", "verify"},
 }
 

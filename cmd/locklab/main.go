@@ -94,7 +94,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.lang, "lang", "", usage("lang", "languages", a.sayLanguages()))
 	f.StringVar(&a.color, "color", "auto", usage("color"))
 	f.IntVar(&a.width, "width", 0, usage("width"))
-	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.matrix(), a.sweep(), a.explore(), a.verify(), a.par(), a.tolerance())
+	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.matrix(), a.sweep(), a.explore(), a.verify(), a.par(), a.tolerance(), a.play(), a.quiz(), a.serve())
 	a.translateHelp(root)
 	root.SetFlagErrorFunc(a.flagError)
 	return root
@@ -123,6 +123,16 @@ func (a *app) noArguments(c *cobra.Command, args []string) error {
 		return text.Errorf("error.noarguments", "command", c.CommandPath(), "name", args[0])
 	}
 	return nil
+}
+
+// atMost refuses more arguments.
+func (a *app) atMost(n int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > n {
+			return text.Errorf("error.noarguments", "command", c.CommandPath(), "name", args[n])
+		}
+		return nil
+	}
 }
 
 // exactly refuses any other number of arguments.

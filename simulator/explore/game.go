@@ -154,3 +154,6 @@ func (f *futures) goTo(choices []simulator.Choice, do func(f *futures, w *simula
 	f.takeState(&w, judges, f.cur)
 	return do(f, &w)
 }
+
+// Describe is a choice in the engine's words.
+func (g *Game) Describe(c simulator.Choice) string { return g.sim.Describe(c) }
