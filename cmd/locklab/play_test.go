@@ -25,8 +25,8 @@ func TestGames(t *testing.T) {
 		args  []string
 	}{
 		"play":         {"1\n1\n1\nu\nh\n99\nno\nm redlok\ng\nm\n?\nq\n", []string{"play", "token", "--budget", "pause=1"}},
-		"play.level":   {"2\n1\n", []string{"play", "--level", "1"}},                                        // ends with the input
-		"play.zh":      {"g\nm setnx\nl\nq\n", []string{"play", "--level", "4", "--lang", "zh"}},            // what another lock cannot come to
+		"play.level":   {"2\n1\n", []string{"play", "--level", "1"}},                                       // ends with the input
+		"play.zh":      {"g\nm setnx\nl\nq\n", []string{"play", "--level", "4", "--lang", "zh"}},           // what another lock cannot come to
 		"play.holds":   {"1\nh\nq\n", []string{"play", "token", "--budget", "crash=1", "--attempts", "1"}}, // no goal
 		"play.cannot":  {"1\nh\nq\n", []string{"play", "--level", "11"}},
 		"play.servers": {"g\nq\n", []string{"play", "--level", "23", "--width", "100"}},

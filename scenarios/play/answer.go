@@ -335,3 +335,36 @@ func pageTexts() map[string]map[string]string {
 	}
 	return all
 }
+
+// PageData is what a page shows before its engine is ready, as JSON: its texts, the course,
+// the locks, and a run to look at.
+func PageData() ([]byte, error) {
+	l, err := LevelAt(firstShown)
+	if err != nil {
+		return nil, err
+	}
+	g, err := l.Game()
+	if err != nil {
+		return nil, err
+	}
+	defer g.Close()
+	w, err := g.Way(context.Background(), nil, l.Harm)
+	if err != nil {
+		return nil, err
+	}
+	p, err := g.At(w.Choices)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(map[string]any{
+		"version": Format, "texts": pageTexts(), "levels": LevelsJSON(), "locks": locksJSON(), "shown": ToJSON(g, p), "budgets": budgets,
+	})
+}
+
+// firstShown is the level whose shortest way a page shows while its engine loads: the token
+// and a pause.
+const firstShown = 13
+
+// budgets are those that a page offers for a lock of one's own choice.
+var budgets = []string{"crash=1,pause=1", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "delay=1@9s", "restart=1", "failover=1",
+	"split=1", "client-clock=1@10s", "node-clock=1@10s", "delete=1", "expire-session=1", "crash=1,failover=1", "pause=2", ""}

@@ -1,0 +1,100 @@
+//go:build !js
+
+// Command page writes the page on which one is the scheduler: as one file that needs
+// neither a server nor a network, and as a folder to host. It compiles the engine, which is
+// this package for a browser, with the go command.
+//
+//	page DIR
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"locklab/reports/board"
+	"locklab/scenarios/play"
+)
+
+func main() {
+	if len(os.Args) != 2 || strings.HasPrefix(os.Args[1], "-") {
+		fmt.Fprintln(os.Stderr, "usage: page DIR (writes DIR/locklab.html, one file, and DIR/site, a folder to host)")
+		os.Exit(2)
+	}
+	if err := write(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "page:", err)
+		os.Exit(1)
+	}
+}
+
+func write(dir string) error {
+	site := filepath.Join(dir, "site")
+	if err := os.MkdirAll(site, 0o755); err != nil {
+		return err
+	}
+	engine, err := compile(dir)
+	if err != nil {
+		return err
+	}
+	glue, err := runtimeGlue()
+	if err != nil {
+		return err
+	}
+	content, err := play.PageData()
+	if err != nil {
+		return err
+	}
+	for file, p := range map[string]board.Page{
+		filepath.Join(dir, "locklab.html"): {Data: content, Glue: glue, Engine: engine},
+		filepath.Join(site, "index.html"):  {Data: content, Glue: glue, EngineFile: "engine.wasm.gz"},
+	} {
+		var b bytes.Buffer
+		if err := board.Write(&b, p); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(site, "engine.wasm.gz"), engine, 0o644)
+}
+
+// compile builds the engine and compresses it.
+func compile(dir string) ([]byte, error) {
+	file := filepath.Join(dir, "engine.wasm")
+	defer os.Remove(file)
+	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "locklab/cmd/page")
+	c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	if out, err := c.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("the engine does not compile: %w\n%s", err, out)
+	}
+	engine, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(engine); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// runtimeGlue is what Go programs need in a browser; it comes with Go.
+func runtimeGlue() ([]byte, error) {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
+}
