@@ -12,8 +12,8 @@ import (
 // floors are the packages from top to bottom. A package imports only packages of lower
 // floors; packages of one floor do not know each other.
 //
-//	cmd/locklab                    the commands
-//	reports/lessons, page          explanations, which play runs | the page
+//	cmd/locklab, page              the commands | writes the page to play on, and is its engine
+//	reports/lessons, page, board   explanations, which play runs | the report | the page to play on
 //	reports/chart                  pictures of what a study has found
 //	scenarios/contract             what each lock must come to
 //	scenarios/locktest             tests of locks that are not in the list
@@ -36,8 +36,8 @@ import (
 //	simulator/history              what happened
 //	reports/text                   the sentences
 var floors = [][]string{
-	{"cmd/locklab"},
-	{"reports/lessons", "reports/page"},
+	{"cmd/locklab", "cmd/page"},
+	{"reports/lessons", "reports/page", "reports/board"},
 	{"scenarios/contract", "scenarios/locktest", "scenarios/play", "reports/chart"},
 	{"scenarios/study", "scenarios/internal/racetest"},
 	{"scenarios"},
@@ -66,6 +66,7 @@ var floors = [][]string{
 var strangers = map[string][]string{
 	"reports":              {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they show finished runs
 	"reports/page":         {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"},
+	"reports/board":        {"scenarios", "faults", "simulator", "algorithms", "reports/text"},                                       // it asks an engine
 	"reports/chart":        {"scenarios/race", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they draw results of studies
 	"simulator":            {"algorithms"},                                                                                           // it would treat locks differently
 	"simulator/explore":    {"algorithms/redis", "algorithms/zookeeper", "scenarios"},

@@ -137,6 +137,7 @@ type table struct {
 	choices []simulator.Choice
 	at      *play.Position
 	told    bool // that the goal was reached
+	never   int  // states of the search that has proved the goal impossible; 0: it has not
 }
 
 // sit plays a game with whoever types. With --json it prints the position and ends.
@@ -213,6 +214,7 @@ func (a *app) introduce(t *table) error {
 	case t.harm == "":
 		a.Sentence("play.holds", "states", fmt.Sprint(states))
 	case !possible:
+		t.never = states
 		a.Sentence("play.impossible", "harm", string(t.harm), "meaning", a.Each(func(lang string) string { return reports.Meaning(t.harm, lang) }), "states", fmt.Sprint(states))
 	default:
 		a.Sentence("play.goal", "harm", string(t.harm), "meaning", a.Each(func(lang string) string { return reports.Meaning(t.harm, lang) }), "par", par)
@@ -285,6 +287,7 @@ func (a *app) reached(t *table) error {
 	t.told = true
 	a.Printf("\n")
 	a.Sentence("play.reached", "harm", string(t.harm), "faults", fmt.Sprint(t.at.Used()), "steps", fmt.Sprint(len(t.choices)), "par", a.parOf(t))
+	a.Sentence("play.thenmend")
 	if t.level == 0 {
 		return nil
 	}
@@ -438,6 +441,10 @@ func (a *app) way(t *table) ([]simulator.Choice, error) {
 		return nil, nil
 	case t.at.Has(t.harm):
 		a.Sentence("play.done", "harm", string(t.harm))
+		return nil, nil
+	}
+	if t.never > 0 {
+		a.Sentence("play.never", "harm", string(t.harm), "states", fmt.Sprint(t.never))
 		return nil, nil
 	}
 	w, err := t.Way(a.ctx, t.choices, t.harm)

@@ -20,6 +20,13 @@ import (
 	"locklab/scenarios/play"
 )
 
+// What is written, and the engine on the way to it.
+const (
+	pageFile   = "locklab.html"
+	siteFile   = "index.html"
+	engineFile = "engine.wasm"
+)
+
 func main() {
 	if len(os.Args) != 2 || strings.HasPrefix(os.Args[1], "-") {
 		fmt.Fprintln(os.Stderr, "usage: page DIR (writes DIR/locklab.html, one file, and DIR/site, a folder to host)")
@@ -36,7 +43,12 @@ func write(dir string) error {
 	if err := os.MkdirAll(site, 0o755); err != nil {
 		return err
 	}
-	engine, err := compile(dir)
+	wasm := filepath.Join(dir, engineFile)
+	defer os.Remove(wasm)
+	if err := compile(wasm); err != nil {
+		return err
+	}
+	engine, err := compressed(wasm)
 	if err != nil {
 		return err
 	}
@@ -49,8 +61,8 @@ func write(dir string) error {
 		return err
 	}
 	for file, p := range map[string]board.Page{
-		filepath.Join(dir, "locklab.html"): {Data: content, Glue: glue, Engine: engine},
-		filepath.Join(site, "index.html"):  {Data: content, Glue: glue, EngineFile: "engine.wasm.gz"},
+		filepath.Join(dir, pageFile):  {Data: content, Glue: glue, Engine: engine},
+		filepath.Join(site, siteFile): {Data: content, Glue: glue, EngineFile: engineFile + ".gz"},
 	} {
 		var b bytes.Buffer
 		if err := board.Write(&b, p); err != nil {
@@ -60,18 +72,21 @@ func write(dir string) error {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(site, "engine.wasm.gz"), engine, 0o644)
+	return os.WriteFile(filepath.Join(site, engineFile+".gz"), engine, 0o644)
 }
 
-// compile builds the engine and compresses it.
-func compile(dir string) ([]byte, error) {
-	file := filepath.Join(dir, "engine.wasm")
-	defer os.Remove(file)
+// compile builds the engine.
+func compile(file string) error {
 	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "locklab/cmd/page")
 	c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	if out, err := c.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("the engine does not compile: %w\n%s", err, out)
+		return fmt.Errorf("the engine does not compile: %w\n%s", err, out)
 	}
+	return nil
+}
+
+// compressed is a file as gzip.
+func compressed(file string) ([]byte, error) {
 	engine, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err

@@ -74,7 +74,7 @@ function drawLevels() {
       el("small", el("span.code", l.lock), " · ", goal)], () => playLevel(l.number)));
   });
   show(el("p.faint", say("board.intro")), el("ol.levels", list),
-    el("h2", say(state.ready ? "board.sofar" : "board.loading")), drawRun(DATA.shown));
+    el("h2", say("board.race", { lock: DATA.shown.lock })), drawRun(DATA.shown));
 }
 
 function playLevel(number) {
@@ -165,12 +165,12 @@ const mend = (lock) => work(async () => {
 });
 const budgetOf = (at) => (/budget=([^,]*)/.exec(at.bounds)?.[1] ?? "").replaceAll("+", ",");
 
-async function copyLink() {
+async function copy(text) {
   try {
-    await navigator.clipboard.writeText(state.at.link);
+    await navigator.clipboard.writeText(text);
     tell(say("board.copied"));
   } catch {
-    tell(state.at.link);
+    tell(text); // to be copied by hand
   }
 }
 
@@ -193,8 +193,8 @@ function drawGame() {
       el("div", won ? drawEnd() : null, state.mended ? drawMended() : null, el("h3", say("board.sofar")), drawRun(at)),
       el("div.side",
         el("h3", say("board.choices")), drawMoves(at),
-        el("div.row", { style: "margin-top:.8rem" }, button(say("board.undo"), undo), harm && !won ? button(say("board.hint"), hint) : null,
-          harm && !won && goal.possible ? button(say("board.giveup"), giveUp) : null, button(say("board.restart"), again), button(say("board.link"), copyLink)),
+        el("div.row", { style: "margin-top:.8rem" }, button(say("board.undo"), undo), harm && !won && goal.possible ? button(say("board.hint"), hint) : null,
+          harm && !won && goal.possible ? button(say("board.giveup"), giveUp) : null, button(say("board.restart"), again), button(say("board.link"), () => copy(state.at.link))),
         at.steps ? drawMend(at) : null)));
 }
 
@@ -216,17 +216,17 @@ function drawWho(at) {
   const cards = at.clients.map((c, i) => (c.probe && c.stage === "idle" ? null
     : el(`div.${c.stage}${c.paused ? ".paused" : ""}${both[i] ? ".overlap" : ""}`, c.probe ? { title: say("board.probe", { n: i + 1 }) } : {},
       el("b", "c" + (i + 1)), say("board.stage." + c.stage), c.paused ? ", " + say("board.paused") : "")));
-  const keys = at.keys.map((k, i) => el("div", el("b", at.keys.length > 1 ? `n${i + 1} ${at.key}` : at.key), drawKey(k, at.now_ns, at.ttl_ns)));
+  const keys = at.keys.map((k, i) => el("div", el("b", at.keys.length > 1 ? `n${i + 1} ${at.key}` : at.key), drawKey(k, at.now_ns, at)));
   return el("div.who", cards, keys);
 }
 
-function drawKey(key, now, ttl) {
+function drawKey(key, now, run) {
   if (key.down) return say("board.down");
   if (!key.held) return say("board.free.key");
   const owner = key.owner ? "c" + key.owner : "?";
-  if (key.forever) return owner + ", " + say("board.forever");
+  if (key.forever) return owner + ", " + say(run.zookeeper ? "board.session" : "board.forever");
   const left = Math.max(key.until_ns - now, 0);
-  return el("span", owner + " ", el("span.bar.lease", el("i", { style: `width:${Math.min(100, (100 * left) / ttl)}%` })), ` ${ms(left)} ms`);
+  return el("span", owner + " ", el("span.bar.lease", el("i", { style: `width:${Math.min(100, (100 * left) / run.ttl_ns)}%` })), ` ${ms(left)} ms`);
 }
 
 // drawRun draws rows as lanes: time, a column for each client and the key, each cell with
@@ -242,7 +242,7 @@ function drawRun(run) {
       return el(`td.c.${c.stage}${c.paused ? ".paused" : ""}${both[i] ? ".overlap" : ""}`, own(r.lanes[i]) || " ");
     });
     const when = ms(r.from_ns) === ms(r.to_ns) ? ms(r.to_ns) : ms(r.from_ns) + "–" + ms(r.to_ns);
-    const keys = r.keys.map((k, i) => el("div", r.keys.length > 1 ? `n${i + 1} ` : "", drawKey(k, r.to_ns, run.ttl_ns)));
+    const keys = r.keys.map((k, i) => el("div", r.keys.length > 1 ? `n${i + 1} ` : "", drawKey(k, r.to_ns, run)));
     const line = el("tr", el("td.t", when), cells[0], el("td.k", keys, own(r.servers) ? el("small", own(r.servers)) : null), cells.slice(1));
     return [line, ...(r.marks ?? []).map((m) => el("tr.mark", el("td"), el("td", { colSpan: clients.length + 1 }, own(m))))];
   });
@@ -250,7 +250,7 @@ function drawRun(run) {
 }
 
 function drawMoves(at) {
-  if (!at.moves.length) return el("p", say("play.over"));
+  if (!at.moves.length) return el("p", say("board.over"));
   return el("ol.moves", at.moves.map((m, i) => el("li",
     button([el("kbd", String(i + 1)), el("span", own(m.said)), el("small", m.fault ? say("board.fault") : "")], () => move(i),
       (m.fault ? ".fault" : "") + (i === state.hinted ? ".hinted" : "")))));
@@ -260,7 +260,7 @@ function drawEnd() {
   const { level, goal, harm, at } = state;
   const words = state.gaveUp ? say("play.gaveup", { harm, faults: total(at), steps: at.steps })
     : say("play.reached", { harm, faults: total(at), steps: at.steps, par: goal.possible ? goal.par : "?" });
-  return el("div.end.harmful", el("p", words.split(/(?<=[.。！!]) ?(?:Now mend|现在把)/)[0]),
+  return el("div.end.harmful", el("p", words),
     level ? [el("p", el("b", say("play.learn") + " "), own(level.learn)), el("p", el("b", say("play.question") + " "), own(level.question)),
       el("p.faint.code", "locklab explain interview " + level.topic)] : null,
     level && level.number < DATA.levels.length ? button(say("board.next"), next, ".main") : null);
@@ -280,7 +280,7 @@ function drawMended() {
   const key = found ? "still" : !m.goal.complete ? "unknown" : m.found.length ? "other" : "holds";
   return el("div.end" + (found ? ".harmful" : ""),
     el("p", say("play.mend.same", { lock: m.lock, same: m.same, all: m.of, verdict: m.verdicts[0] ?? "HOLDS" })),
-    el("p", say("play.mend." + key, about)), drawRun(m),
+    drawRun(m), el("p", say("play.mend." + key, about)),
     button(say("board.start") + ": " + m.lock, () => openLink(m.way || m.link, m.goal.harm)));
 }
 
@@ -320,7 +320,7 @@ function drawQuiz() {
     el("h2", say("board.question", { n: state.number + 1 }), q.run ? [": ", el("span.code", q.lock), ", " + own(q.race)] : null), head,
     q.run ? drawRun(q.run) : null,
     el("h3", own(q.ask)), el("ol.moves.answers", answers),
-    state.chosen >= 0 ? el("p.row", button(say("board.more"), () => ask(state.number + 1), ".main"), el("span.faint.code", "locklab replay " + q.link.slice(0, 24) + "…")) : null);
+    state.chosen >= 0 ? el("p.row", button(say("board.more"), () => ask(state.number + 1), ".main"), button(say("board.run"), () => copy("locklab replay " + q.link))) : null);
 }
 
 // ---- help, and the frame -----------------------------------------------------------
@@ -395,7 +395,7 @@ addEventListener("keydown", (e) => {
   else if (e.key === "t") theme();
   else if (game && digit >= 0 && digit < state.at.moves.length) move(digit);
   else if (game && e.key === "u") undo();
-  else if (game && e.key === "h" && state.harm) hint();
+  else if (game && e.key === "h" && state.harm && state.goal.possible) hint();
   else if (game && e.key === "g" && state.harm && state.goal.possible) giveUp();
   else if (game && e.key === "n") next();
   else if (quiz && digit >= 0 && digit < state.question.answers.length) choose(digit);

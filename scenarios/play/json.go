@@ -48,6 +48,7 @@ type PositionJSON struct {
 	Now      time.Duration  `json:"now_ns"`
 	TTL      time.Duration  `json:"ttl_ns"`
 	Key      string         `json:"key"`
+	Line     bool           `json:"zookeeper,omitempty"` // the lock is a line on a ZooKeeper
 	Verdicts []verdict.Word `json:"verdicts"`
 	Faults   []FaultJSON    `json:"faults"`
 	Clients  []ClientJSON   `json:"clients"`
@@ -122,7 +123,7 @@ func outcomeJSON(o *race.Outcome, clients int) PositionJSON {
 	if h == nil {
 		return j
 	}
-	j.TTL, j.Key, j.Now = h.TTL, h.Key, h.End
+	j.TTL, j.Key, j.Line, j.Now = h.TTL, h.Key, h.ZooKeeper, h.End
 	j.Clients, j.Keys = stateJSON(reports.StateOf(h), clients)
 	said := map[string][]reports.Row{}
 	for _, lang := range text.Languages() {

@@ -247,8 +247,8 @@ func (z *Quiz) inside(lock, scenario string) (*Question, error) {
 	right := insideAfter(o.History, n)
 	q := &Question{Outcome: until(o, n), Link: o.Trace.Link(), Ask: sayAll(func(lang string) string { return text.Say(lang, "quiz.inside") })}
 	q.Outcome.Judgement.Findings = nil // they would give it away
-	for _, set := range []string{right, "", "c1", "c2", "c1+c2"} {
-		if len(q.Answers) > 0 && set == right {
+	for _, set := range []string{right, "c1+c2", "c1", "c2", ""} {
+		if len(q.Answers) > 0 && set == right || len(q.Answers) == 4 {
 			continue
 		}
 		first, comes := sets[set]
