@@ -22,6 +22,7 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Options) erro
 		steps[stepAt(steps, o.NoReturn-1)].remark = v.say("lanes.noreturn")
 	}
 	d := newDrawing(v, v.rows(steps))
+	d.shown = o.Rows
 	if o.Width > 0 && o.Width < NarrowWidth || !d.columns().Write(out) {
 		d.list(out)
 	}
@@ -42,6 +43,7 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Options) erro
 type drawing struct {
 	*voice
 	rows     []row
+	shown    int // rows that are drawn; 0: all
 	clients  int // that have a column: a probe that has not begun has none
 	ttlWidth int
 	gap      time.Duration // time without an event from which a row says that time passes
@@ -75,6 +77,9 @@ func (d *drawing) columns() *layout.Sheet {
 		before = r.last.clients
 		line = append(line, strings.Join(r.marks, "\n"))
 		s.Rows = append(s.Rows, d.withRedis(line, d.servers(r)))
+		if i+1 == d.shown {
+			s.Show = len(s.Rows)
+		}
 	}
 	return s
 }
@@ -213,6 +218,9 @@ func (d *drawing) list(out *layout.Lines) {
 			s.Rows = append(s.Rows, []string{":", "", ": " + RoundSpan(r.from-d.rows[i-1].to)})
 		}
 		s.Rows = append(s.Rows, d.listed(r)...)
+		if i+1 == d.shown {
+			s.Show = len(s.Rows)
+		}
 	}
 	s.WriteOrList(out, 1)
 }

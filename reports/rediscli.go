@@ -17,7 +17,8 @@ const basePort = 6379
 
 // RedisCLI prints a run as commands that can be typed into redis-cli, in the
 // order in which the servers ran them, each with its reply. Comment lines hold what
-// cannot be typed: time, faults, what clients believe. A run on a ZooKeeper is printed
+// cannot be typed: time, faults, what clients believe. Commands and replies are not folded
+// at the width, so that they can be pasted. A run on a ZooKeeper is printed
 // in the same way, in the words of its API.
 func RedisCLI(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
 	out := o.Lines(w)
@@ -59,7 +60,7 @@ type transcript struct {
 func (c *transcript) servers() {
 	for n := range c.h.Nodes {
 		if c.h.Nodes > 1 {
-			c.lines.Put("# "+c.say("cli.node", "node", nodeName(n+1), "address", c.address(n+1)), 2)
+			c.lines.PutMarked("# ", c.say("cli.node", "node", nodeName(n+1), "address", c.address(n+1)))
 		}
 	}
 }
@@ -108,7 +109,7 @@ func (c *transcript) comment(e history.Event, text string) {
 }
 
 func (c *transcript) put(e history.Event, text string) {
-	c.lines.Put("# "+Millis(e.At, c.decimals)+" ms: "+text, 2)
+	c.lines.PutMarked("# ", Millis(e.At, c.decimals)+" ms: "+text)
 }
 
 // countRepeats prints how often the last command was repeated.
@@ -142,16 +143,16 @@ func (c *transcript) command(e history.Event) {
 			c.lines.Put("", 0)
 		}
 		c.client = e.Client
-		c.lines.Put("# "+c.typist(e), 2)
+		c.lines.PutMarked("# ", c.typist(e))
 	}
 	commands, replies := batch(e.Cmd), []string{e.Reply}
 	if len(commands) > 1 {
 		replies = strings.SplitN(e.Reply, "; ", len(commands))
 	}
 	for i, cmd := range commands {
-		c.lines.Put(c.address(e.Node)+"> "+typed(cmd), 2)
+		c.lines.PutWhole(c.address(e.Node) + "> " + typed(cmd))
 		if i < len(replies) {
-			c.lines.Put(cliReply(replies[i]), 2)
+			c.lines.PutWhole(cliReply(replies[i]))
 		}
 	}
 }
