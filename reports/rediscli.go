@@ -18,11 +18,11 @@ const basePort = 6379
 // RedisCLI prints a run as commands that can be typed into redis-cli, in the
 // order in which the servers ran them, each with its reply. Comment lines hold what
 // cannot be typed: time, faults, what clients believe. Commands and replies are not folded
-// at the width, so that they can be pasted. A run on a ZooKeeper is printed
+// at the width, so that they can be pasted, unless o.Fold wants it. A run on a ZooKeeper is printed
 // in the same way, in the words of its API.
 func RedisCLI(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
 	out := o.Lines(w)
-	c := &transcript{voice: newVoice(out.Lang(), h), lines: out, client: -1}
+	c := &transcript{voice: newVoice(out.Lang(), h), lines: out, client: -1, fold: o.Fold}
 	c.servers()
 	due := dueFindings(h, j)
 	for i, e := range h.Events {
@@ -49,7 +49,8 @@ func dueFindings(h *history.History, j verdict.Judgement) map[int][]verdict.Find
 type transcript struct {
 	*voice
 	lines  *layout.Lines
-	client int // whose commands are being typed; -1: none yet
+	fold   bool // see Options.Fold
+	client int  // whose commands are being typed; -1: none yet
 
 	last   history.Event // the command typed last
 	again  int           // how often it was repeated since, with the same reply
@@ -150,11 +151,20 @@ func (c *transcript) command(e history.Event) {
 		replies = strings.SplitN(e.Reply, "; ", len(commands))
 	}
 	for i, cmd := range commands {
-		c.lines.PutWhole(c.address(e.Node) + "> " + typed(cmd))
+		c.typedLine(c.address(e.Node) + "> " + typed(cmd))
 		if i < len(replies) {
-			c.lines.PutWhole(cliReply(replies[i]))
+			c.typedLine(cliReply(replies[i]))
 		}
 	}
+}
+
+// typedLine is a command or a reply: whole, unless it is to be folded.
+func (c *transcript) typedLine(s string) {
+	if c.fold {
+		c.lines.Put(s, 2)
+		return
+	}
+	c.lines.PutWhole(s)
 }
 
 // typed is a command as redis-cli reads it.

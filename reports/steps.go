@@ -331,10 +331,10 @@ func withoutReloads(steps []step) []step {
 	return slices.DeleteFunc(steps, func(s step) bool { return s.noScript && len(s.findings) == 0 })
 }
 
-// again says whether a client that was refused in an attempt tries again: it did, or the run
-// was stopped before it could.
+// again says whether a client that was refused in an attempt tries again: it did, or it
+// may do so after what there is of the run.
 func (f *survey) again(h *history.History, client, attempt int) bool {
-	return f.attempts[client] > attempt || h.Horizon && !f.done[client]
+	return f.attempts[client] > attempt || h.Open && !f.done[client]
 }
 
 // isLoud says whether an event between a command's effect and its answer makes

@@ -15,9 +15,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"locklab/reports/board"
+	"locklab/scenarios/play"
 )
 
 // exhaustive says whether tests are to do all that they can do; see racetest.Exhaustive.
@@ -39,7 +43,31 @@ func installed(t *testing.T, names ...string) string {
 	return ""
 }
 
-// The page in a browser, from a file and from a host: a level played to its end by
+// native is the page with the engine behind the server, as "locklab serve" has it.
+func native(t *testing.T) http.Handler {
+	t.Helper()
+	data, err := play.PageData()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := board.Write(&page, board.Page{Data: data}); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var table play.Table
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page.Bytes()) })
+	mux.HandleFunc("POST /answer", func(w http.ResponseWriter, r *http.Request) {
+		request, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = w.Write(table.Answer(r.Context(), request))
+	})
+	return mux
+}
+
+// The page in a browser, from a file, from a host and with a native engine: a level played to its end by
 // keyboard, one by clicks, a quiz, the language and the theme, a damaged link. No error on
 // the console, and no request that leaves the page.
 func TestPageInBrowser(t *testing.T) {
@@ -53,7 +81,9 @@ func TestPageInBrowser(t *testing.T) {
 	}
 	host := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(dir, "site"))))
 	defer host.Close()
-	for name, url := range map[string]string{"file": "file://" + filepath.Join(dir, "locklab.html"), "hosted": host.URL + "/"} {
+	served := httptest.NewServer(native(t))
+	defer served.Close()
+	for name, url := range map[string]string{"file": "file://" + filepath.Join(dir, pageFile), "hosted": host.URL + "/", "served": served.URL + "/"} {
 		t.Run(name, func(t *testing.T) {
 			b := startBrowser(t, chromium)
 			b.open(url, 1280, 900)

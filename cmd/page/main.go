@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"locklab/reports/board"
+	"locklab/reports/text"
 	"locklab/scenarios/play"
 )
 
@@ -80,7 +81,7 @@ func compile(file string) error {
 	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "locklab/cmd/page")
 	c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("the engine does not compile: %w\n%s", err, out)
+		return text.Errorf("error.page.compile", "cause", err, "output", string(out))
 	}
 	return nil
 }

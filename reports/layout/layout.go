@@ -80,7 +80,11 @@ func (l *Lines) PutWhole(s string) { l.put([]string{s}) }
 // PutMarked writes one line behind a mark, folded where it is too wide, with the mark before
 // each part.
 func (l *Lines) PutMarked(mark, s string) {
-	parts := fold(strings.TrimRight(s, " "), max(l.width-Width(mark), min(l.width, 1)), 0)
+	if l.width > 0 && l.width <= 2*Width(mark) {
+		l.Put(mark+s, 0)
+		return
+	}
+	parts := fold(strings.TrimRight(s, " "), max(l.width-Width(mark), 0), 0)
 	for i := range parts {
 		parts[i] = mark + parts[i]
 	}

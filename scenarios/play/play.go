@@ -159,7 +159,7 @@ func (g *Game) At(choices []simulator.Choice) (*Position, error) {
 	p.Outcome.Judgement.Findings = slices.DeleteFunc(p.Outcome.Judgement.Findings, func(f verdict.Finding) bool {
 		return !slices.Contains(p.Verdicts, f.Verdict) // what the judges say only because the run ends here
 	})
-	p.Outcome.History.Horizon = len(moves) > 0 // who was refused last may ask again
+	p.Outcome.History.Open = len(moves) > 0 // who was refused last may ask again
 	p.State = reports.StateOf(p.Outcome.History)
 	if p.Faults, err = g.faults(choices); err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (g *Game) move(p *Position, choices []simulator.Choice, c simulator.Choice)
 	}
 	h := *p.Outcome.History
 	from := len(h.Events)
-	h.Events, h.End, h.Horizon = race.MergeParallel(run.Events), run.End, true
+	h.Events, h.End, h.Open = race.MergeParallel(run.Events), run.End, true
 	m.Said = sayAll(func(lang string) string {
 		said := reports.Summary(&h, from, len(h.Events), run.End-p.Now, lang)
 		if c == faults.PauseUnsentOf(int(c.Client)) {

@@ -125,7 +125,7 @@ func (z *Quiz) play(lock, scenario string) (*race.Outcome, error) {
 // until is an outcome as it stood before the event at index n.
 func until(o *race.Outcome, n int) *race.Outcome {
 	cut, h := *o, *o.History
-	h.Events, h.Horizon = h.Events[:n:n], true
+	h.Events, h.Open = h.Events[:n:n], true
 	if n > 0 {
 		h.End = h.Events[n-1].At
 	}

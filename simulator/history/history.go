@@ -23,7 +23,10 @@ type History struct {
 	Holders []int `json:"holders,omitempty"`
 	// Probe is the client that a search adds: it asks for the lock when all others are done,
 	// to see whether it can still be had. 0: there is none.
-	Probe   int           `json:"probe,omitempty"`
+	Probe int `json:"probe,omitempty"`
+	// Open says that this is the beginning of a run that goes on: what a client does not do
+	// here it may do later.
+	Open    bool          `json:"-"`
 	End     time.Duration `json:"end_ns"`  // true time at which the run was stopped
 	Horizon bool          `json:"horizon"` // stopped by the clock, with work left; false: all clients were done
 	Events  []Event       `json:"events"`  // in the order in which they happened; At never decreases
