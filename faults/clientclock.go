@@ -18,15 +18,13 @@ type ClientClock struct{}
 func (ClientClock) Name() string         { return "client-clock" }
 func (ClientClock) Verb() simulator.Verb { return verbClientClock }
 
-// Choices offers the largest jump that the budget allows, forward and back; a
-// budget without a size offers none, since every size would be as good.
+// Choices offers the jumps of FaultContext.Jumps.
 func (ClientClock) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	d := f.Max(verbClientClock)
-	for c := 1; c <= f.Clients() && d > 0; c++ {
+	for c := 1; c <= f.Clients(); c++ {
 		if f.World().Alive(c) {
-			buf = append(buf,
-				simulator.Choice{Verb: verbClientClock, Client: int8(c), D: d},
-				simulator.Choice{Verb: verbClientClock, Client: int8(c), D: -d})
+			for d := range f.Jumps(verbClientClock) {
+				buf = append(buf, ClientClockOf(c, d))
+			}
 		}
 	}
 	return buf

@@ -15,14 +15,12 @@ type NodeClock struct{}
 func (NodeClock) Name() string         { return "node-clock" }
 func (NodeClock) Verb() simulator.Verb { return verbNodeClock }
 
-// Choices offers the largest jump that the budget allows, forward and back; a
-// budget without a size offers none, since every size would be as good.
+// Choices offers the jumps of FaultContext.Jumps.
 func (NodeClock) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	d := f.Max(verbNodeClock)
-	for n := 1; n <= f.Nodes() && d > 0; n++ {
-		buf = append(buf,
-			simulator.Choice{Verb: verbNodeClock, Node: int8(n), D: d},
-			simulator.Choice{Verb: verbNodeClock, Node: int8(n), D: -d})
+	for n := 1; n <= f.Nodes(); n++ {
+		for d := range f.Jumps(verbNodeClock) {
+			buf = append(buf, NodeClockOf(n, d))
+		}
 	}
 	return buf
 }

@@ -17,7 +17,8 @@ func (Restart) Name() string         { return "restart" }
 func (Restart) Verb() simulator.Verb { return verbRestart }
 
 // Choices offers coming back after the length that the budget names, or at once
-// if it names none: restart=1@10s is a restart delayed by 10 s.
+// if it names none: restart=1@10s is a restart delayed by 10 s. With a Timing it may come
+// back before, by a Resume.
 func (Restart) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for n := 1; n <= f.Nodes(); n++ {
 		if !f.World().Down(n) {

@@ -69,7 +69,11 @@ func (v *voice) keyOf(key string, s *step) string {
 // its own, the first one goes before the others.
 func (v *voice) variants(s *step) (names []string) {
 	if s.Note != "" {
-		names = append(names, strings.ReplaceAll(s.Note, " ", "-"))
+		note := strings.ReplaceAll(s.Note, " ", "-")
+		if s.D == 0 {
+			names = append(names, note+"-open")
+		}
+		names = append(names, note)
 	}
 	for _, c := range []struct {
 		name string

@@ -29,6 +29,7 @@ const (
 	Heal      = node.Heal
 	Deliver   = node.Deliver
 	Reconnect = node.Reconnect
+	Survive   = node.Survive
 
 	FaultVerb = node.FaultVerb
 )

@@ -30,8 +30,12 @@ type Config struct {
 // A Timing bounds, in true time from 0, how long things take: within the bounds the
 // scheduler decides. With a Timing, a Redis key is gone when its time to live is over to
 // the nanosecond, as if it had been set at the very end of a millisecond; without one,
-// it lives through the millisecond of its deadline.
+// it lives through the millisecond of its deadline. The length of a fault is then a bound
+// as well: a delay, a hang, an outage or a pause ends at any time up to it.
 type Timing struct {
+	// Step above 0: the bounds of faults count in whole steps, rounded down, and clocks
+	// jump by whole steps. 0: they count to the nanosecond.
+	Step     time.Duration
 	Latency  time.Duration // a request to a server or its reply is on its way for at most so long; the resource is next door
 	Lateness time.Duration // a timer, or code that was paused, goes on at most so much later than it could
 }
@@ -98,8 +102,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("simulator: %d servers: give 1 to %d", len(c.Nodes), MaxNodes)
 	case c.Timeout < 0:
 		return fmt.Errorf("simulator: a time-out of %v: give 0 or more", c.Timeout)
-	case c.Timing != nil && (c.Timing.Latency < 0 || c.Timing.Lateness < 0):
-		return fmt.Errorf("simulator: a latency of %v and a lateness of %v: give 0 or more", c.Timing.Latency, c.Timing.Lateness)
+	case c.Timing != nil && min(c.Timing.Step, c.Timing.Latency, c.Timing.Lateness) < 0:
+		return fmt.Errorf("simulator: a step of %v, a latency of %v and a lateness of %v: give 0 or more", c.Timing.Step, c.Timing.Latency, c.Timing.Lateness)
 	case len(c.Faults) > MaxFaults:
 		return fmt.Errorf("simulator: %d kinds of fault: give at most %d", len(c.Faults), MaxFaults)
 	}

@@ -49,7 +49,7 @@ func (s *Simulator) clientEnabled(p *node.Client, now time.Duration, c int8, buf
 	for t := range p.Threads {
 		th := &p.Threads[t]
 		ch := Choice{Client: c, Thread: int8(t)}
-		switch held := th.Hold > now; {
+		switch held := th.Held(now); {
 		case held:
 		case th.Phase == node.Unborn:
 			ch.Verb = Start
@@ -64,6 +64,9 @@ func (s *Simulator) clientEnabled(p *node.Client, now time.Duration, c int8, buf
 		}
 		if ch.Verb != 0 {
 			buf = append(buf, ch)
+		}
+		if th.Survives(now) {
+			buf = append(buf, Choice{Verb: Survive, Client: c, Thread: int8(t)})
 		}
 		if th.Phase.Waiting() && s.impatient(th) <= now {
 			buf = append(buf, Choice{Verb: GiveUp, Client: c, Thread: int8(t)})
@@ -125,6 +128,9 @@ func (s *Simulator) clientDue(p *node.Client, now time.Duration) time.Duration {
 		switch {
 		case th.Phase == node.Blocked:
 			next = min(next, th.Hold)
+		case th.Broken && !p.Paused:
+			next = min(next, s.messageDue(0, th.Latest, now))
+		case th.Broken:
 		case th.Phase == node.Asking, th.Phase == node.Answered && !p.Paused:
 			next = min(next, s.messageDue(th.Hold, th.Latest, now))
 		case th.Hold > now:

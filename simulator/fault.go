@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"iter"
 	"time"
 
 	"locklab/simulator/history"
@@ -37,6 +38,22 @@ func (s *Simulator) inject(w *World, i int, c Choice) error {
 	}
 	w.budget[i]--
 	return nil
+}
+
+// step is that of the Timing; 0: there is none.
+func (c *Config) step() time.Duration {
+	if c.Timing == nil {
+		return 0
+	}
+	return c.Timing.Step
+}
+
+// bound is how long a fault lasts that may last for d.
+func (c *Config) bound(d time.Duration) time.Duration {
+	if step := c.step(); step > 0 {
+		return d - d%step
+	}
+	return d
 }
 
 // A FaultContext is a world in which a fault is injected, and all that faults can do
@@ -76,6 +93,26 @@ func (f FaultContext) Nodes() int {
 		return 0
 	}
 	return len(f.s.config.Nodes)
+}
+
+// Jumps calls yield for the sizes of a jump, forward and back, that the budget of verb v
+// allows and a search is to try: the largest or, with steps, every whole number of them up
+// to it (of less than a step: itself). None if the budget has no size: every one would be
+// as good.
+func (f FaultContext) Jumps(v Verb) iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		largest, step := f.Max(v), f.s.config.step()
+		if step > 0 && largest >= step {
+			largest -= largest % step
+		} else {
+			step = largest
+		}
+		for d := step; d > 0 && d <= largest; d += step {
+			if !yield(d) || !yield(-d) {
+				return
+			}
+		}
+	}
 }
 
 // Max is the longest or largest injection that the budget of verb v allows; 0: any.

@@ -70,7 +70,7 @@ func (f FaultContext) unsent(p *node.Client, c, t int8) bool {
 		return false // a session's library sends in a thread of its own
 	default:
 		latency := f.s.latency(f.s.op(f.w, c, t))
-		return timing == nil || latency == 0 || th.Latest == clock.Later(f.w.now, latency)
+		return timing == nil || max(th.Latest, f.w.now) == clock.Later(f.w.now, latency)
 	}
 }
 
@@ -103,7 +103,7 @@ func (f FaultContext) pause(c int8, d, longest time.Duration, unsent bool) (why 
 	if p.Open {
 		p.Until = Never
 		if longest > 0 {
-			p.Until = clock.Later(f.w.now, longest)
+			p.Until = clock.Later(f.w.now, f.s.config.bound(longest))
 		}
 	}
 	for t := range p.Threads {

@@ -37,10 +37,10 @@ func (f FaultContext) messages(ph node.Phase, yield func(m Message) bool) {
 // as phase ph says.
 func (f FaultContext) onTheWay(c, t int8, ph node.Phase) bool {
 	p := &f.w.procs[c-1]
-	return t >= 0 && t < MaxThreads && p.Threads[t].Phase == ph && !p.Dead && p.Threads[t].Reply != node.LostConn
+	return t >= 0 && t < MaxThreads && p.Threads[t].Phase == ph && !p.Dead && !p.Threads[t].Lost()
 }
 
-func (f FaultContext) held(c, t int8) bool { return f.w.procs[c-1].Threads[t].Hold > f.w.now }
+func (f FaultContext) held(c, t int8) bool { return f.w.procs[c-1].Threads[t].Held(f.w.now) }
 
 func (f FaultContext) toRedis(c, t int8) bool {
 	return f.s.redis != nil && f.s.op(f.w, c, t).Kind == process.Request
@@ -85,7 +85,8 @@ func (f FaultContext) emitMessage(k history.Kind, c, t int8) *history.Event {
 }
 
 // Delay holds up the message, on its way to or from thread t of client c, for d.
-// A request arrives then, also if its sender has given up by that time.
+// A request arrives then, also if its sender has given up by that time. With a Timing
+// it may arrive before, and its history does not say for how long.
 func (f FaultContext) Delay(c, t int8, d time.Duration) (why string) {
 	p, why := f.client(c)
 	switch {
@@ -99,9 +100,13 @@ func (f FaultContext) Delay(c, t int8, d time.Duration) (why string) {
 		return "refused.message.held"
 	}
 	th := &p.Threads[t]
-	th.Hold = clock.Later(f.w.now, d)
 	e := f.emitMessage(history.Delay, c, t)
 	e.D, e.Note = d, "request"
+	if f.s.config.Timing == nil {
+		th.Hold = clock.Later(f.w.now, d)
+	} else if e.D = 0; th.Latest != Never {
+		th.Latest = clock.Later(max(th.Latest, f.w.now), f.s.config.bound(d))
+	}
 	if th.Phase == node.Answered {
 		e.Note = "reply"
 	} else if f.s.op(f.w, c, t).Kind.ToServer() {

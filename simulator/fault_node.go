@@ -31,24 +31,25 @@ func (f FaultContext) limited(why string, err error) string {
 }
 
 // Hang has server n stand still for d. What arrives meanwhile is executed
-// afterwards; its clock goes on, and keys expire.
+// afterwards; its clock goes on, and keys expire. With a Timing it may end before, by a
+// Resume, and its history does not say how long it is.
 func (f FaultContext) Hang(n int8, d time.Duration) (why string) {
 	nodes, why := f.nodes(n)
 	if why != "" {
 		return why
 	}
-	return f.s.redis.Hang(f.s.view(f.w), nodes, n, d)
+	return f.s.redis.Hang(f.s.view(f.w), nodes, n, d, f.s.config.bound(d))
 }
 
 // Restart crashes server n, which comes back after d with what it keeps on disk.
 // A replica would copy what that has become: until it does, it can still be promoted
-// with what it has.
+// with what it has. With a Timing it may come back before, by a Resume.
 func (f FaultContext) Restart(n int8, d time.Duration) (why string) {
 	nodes, why := f.nodes(n)
 	if why != "" {
 		return why
 	}
-	return f.s.redis.Restart(f.s.view(f.w), nodes, n, d)
+	return f.s.redis.Restart(f.s.view(f.w), nodes, n, f.s.config.bound(d))
 }
 
 // HasReplica says whether server n has that replica, counted from 0, to promote.

@@ -122,6 +122,20 @@ func (s *Simulator) dropOrphans(w *World, n int8, from node.Set) {
 	w.orphans = s.orphans.intern(slices.DeleteFunc(list, func(o node.Orphan) bool { return o.Op.Node == n && from.Has(o.From) }))
 }
 
+// releaseOrphans has the orphaned requests go on that server n holds up.
+func (s *Simulator) releaseOrphans(w *World, n int8) {
+	if w.orphans == 0 {
+		return
+	}
+	list := append(s.orphans.blank(), s.orphans.lists[w.orphans]...)
+	for i := range list {
+		if list[i].Op.Node == n {
+			list[i].Hold = 0
+		}
+	}
+	w.orphans = s.orphans.intern(list)
+}
+
 // arriveOrphan has an orphaned request reach its server, or the resource.
 func (s *Simulator) arriveOrphan(w *World, c Choice) error {
 	list := s.orphans.lists[w.orphans]

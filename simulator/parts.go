@@ -45,11 +45,16 @@ func (s *Simulator) Abandons() bool { return s.abandons }
 // writes a replica lacks. It can become true, and stays so.
 func (s *Simulator) SendsWait() bool { return s.redis != nil && s.redis.SendsWait() }
 
-// ClientPart takes client c's part, from 1, out of w.
-func (w *World) ClientPart(c int) ClientPart {
+// ClientPart takes client c's part, from 1, out of w. As long as no client reads its clock
+// it does not matter what that shows.
+func (s *Simulator) ClientPart(w *World, c int) ClientPart {
 	p := w.procs[c-1]
 	if p.Dead {
 		return ClientPart{node.Client{Dead: true}}
+	}
+	p.Forget(w.now)
+	if !s.readsClock {
+		p.Clock.Offset = 0
 	}
 	if p.Paused && p.Until != Never {
 		p.Until -= w.now
@@ -82,7 +87,7 @@ func (w *World) SetClientPart(c int, part *ClientPart) {
 		if (th.Phase == node.Asleep || th.Phase.Waiting()) && th.Due != Never {
 			th.Due += w.now
 		}
-		if th.Hold > 0 && th.Hold != Never || th.Phase == node.Blocked {
+		if th.Hold > 0 && th.Hold != Never || th.Phase == node.Blocked || th.Broken {
 			th.Hold = clock.Later(w.now, th.Hold)
 		}
 		if th.Latest > 0 {
@@ -147,7 +152,7 @@ func (p *ClientPart) Timeless() bool {
 		if (th.Phase == node.Asleep || th.Phase.Waiting()) && th.Due != Never && th.Due > 0 {
 			return false
 		}
-		if th.Hold != Never && th.Hold > 0 || th.Latest != Never && th.Latest > 0 {
+		if th.Hold != Never && th.Hold > 0 || th.Latest != Never && th.Latest > 0 || th.Broken {
 			return false
 		}
 	}

@@ -23,7 +23,7 @@ func (s *Simulator) newServers(c *Config, room *table.Room) (err error) {
 	}
 	var configs []redisnode.Config
 	for _, n := range c.Nodes {
-		configs = append(configs, redisnode.Config{Replicas: n.Replicas, MinReplicas: n.MinReplicas, MaxLag: n.MaxLag, AOF: n.AOF, EarlyExpiry: c.Timing != nil, Clock: clock.State{Offset: n.Offset, PPM: n.PPM}})
+		configs = append(configs, redisnode.Config{Replicas: n.Replicas, MinReplicas: n.MinReplicas, MaxLag: n.MaxLag, AOF: n.AOF, EarlyExpiry: c.Timing != nil, EarlyEnd: c.Timing != nil, Clock: clock.State{Offset: n.Offset, PPM: n.PPM}})
 	}
 	if s.redis, err = redisnode.New(configs, room); err != nil {
 		return err

@@ -49,9 +49,12 @@ func (s *Simulator) step(w *World, c Choice) error {
 	switch c.Verb {
 	case Pass:
 		return s.pass(w, c)
-	case Start, Arrive, Answer, Wake, GiveUp, Unblock:
+	case Start, Arrive, Answer, Survive, Wake, GiveUp, Unblock:
 		return s.stepThread(w, c)
 	case Resume:
+		if c.Node != 0 {
+			return s.stepServer(w, c)
+		}
 		return s.resume(w, c)
 	case Orphaned:
 		return s.arriveOrphan(w, c)
@@ -96,6 +99,9 @@ func (s *Simulator) pass(w *World, c Choice) error {
 		return s.refuse(w, c, "refused.end")
 	}
 	w.now += c.D
+	for c := range s.procs {
+		w.procs[c].Forget(w.now)
+	}
 	s.servers.passed(s.view(w))
 	return nil
 }
@@ -142,9 +148,15 @@ func (s *Simulator) stepThread(w *World, c Choice) error {
 	case Unblock:
 		return s.stepServer(w, c)
 	case Answer:
-		if th.Phase != node.Answered || th.Hold > w.now {
+		if th.Phase != node.Answered || th.Held(w.now) {
 			return s.refuse(w, c, "refused.reply.held")
 		}
+		return s.answer(w, c, th)
+	case Survive:
+		if !th.Survives(w.now) {
+			return s.refuse(w, c, "refused.survive")
+		}
+		th.Broken, th.Hold = false, 0
 		return s.answer(w, c, th)
 	default:
 		if !th.Phase.Waiting() || s.impatient(th) > w.now {
@@ -175,7 +187,7 @@ func (s *Simulator) answer(w *World, c Choice, th *node.Thread) error {
 	o := s.op(w, c.Client, c.Thread)
 	seen := process.Observation{Kind: process.Replied, Val: int64(th.Reply)}
 	kind := history.Answer
-	if th.Reply == node.LostConn {
+	if th.Lost() {
 		seen, kind = process.Observation{Kind: process.Broken}, history.Broken
 	}
 	e := s.emitClient(w, kind, c.Client, c.Thread)
@@ -199,7 +211,7 @@ func (s *Simulator) giveUp(w *World, c Choice, th *node.Thread) error {
 	e.Node, e.Msg = int(o.Node), int(th.Msg)
 	e.Cmd = s.cmd(o)
 	seen := process.Observation{Kind: process.TimedOut}
-	if o.Kind == process.Listen && th.Phase == node.Answered && th.Reply != node.LostConn {
+	if o.Kind == process.Listen && th.Phase == node.Answered && !th.Lost() {
 		seen.Val = int64(th.Reply) // it comes all the same: the next read finds it
 	}
 	return s.observe(w, c.Client, c.Thread, seen)
@@ -252,6 +264,11 @@ func (s *Simulator) latency(o *process.Op) time.Duration {
 
 // delayOverdue lets a client that was paused do late what it could have done before.
 func (s *Simulator) delayOverdue(w *World, p *node.Client) {
+	for t := range p.Threads {
+		if th := &p.Threads[t]; th.Broken {
+			th.Hold = max(th.Hold, s.late(w.now))
+		}
+	}
 	if s.config.Timing == nil {
 		return
 	}

@@ -28,6 +28,7 @@ func (v *view) Op(c, thread int8) *process.Op      { return v.s.op(v.w, c, threa
 func (v *view) Memory(c int8) uint32               { return v.s.entry(v.w, c).Memory }
 func (v *view) Emit(k history.Kind) *history.Event { return v.s.emit(v.w, k) }
 func (v *view) DropOrphans(n int8, from node.Set)  { v.s.dropOrphans(v.w, n, from) }
+func (v *view) ReleaseOrphans(n int8)              { v.s.releaseOrphans(v.w, n) }
 func (v *view) Orphan(c, thread int8)              { v.s.addOrphan(v.w, c, thread) }
 
 func (v *view) EmitClient(k history.Kind, c, thread int8) *history.Event {

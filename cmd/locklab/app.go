@@ -37,6 +37,8 @@ type app struct {
 	helped  error       // what is wrong with a request for help
 	doom    *chart.Doom // of the run that is shown; nil: not requested
 	pages   *os.File    // the terminal, while output is collected for its pager
+
+	elsewhere *elsewhere // nil: this process computes everything and reads its files
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) *app {

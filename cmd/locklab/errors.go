@@ -117,7 +117,7 @@ func (a *app) flagError(c *cobra.Command, err error) error {
 			problem = text.Errorf("error.renamed", "old", "--"+name, "new", "--"+now)
 			break
 		}
-		problem = text.Errorf("error.flag.unknown", "flag", flagIn.FindString(err.Error()), "near", text.Near("--"+name, flagNames(c)))
+		return text.Errorf("error.flag.unknown", "flag", flagIn.FindString(err.Error()), "near", text.Near("--"+name, flagNames(c)), "command", c.CommandPath())
 	}
 	return text.Errorf("error.flag", "problem", problem, "command", c.CommandPath())
 }

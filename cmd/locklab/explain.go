@@ -21,7 +21,7 @@ import (
 
 func (a *app) explain() *cobra.Command {
 	return &cobra.Command{
-		Use:     "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | glossary | TERM",
+		Use:     "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | glossary | asynq | TERM",
 		Example: a.examples("explain", "explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3", "explain lease"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
@@ -58,6 +58,8 @@ func (a *explainer) explain(args []string) error {
 		return a.interview(second)
 	case "glossary":
 		return a.glossary(second)
+	case "asynq":
+		return a.asynq()
 	}
 	if len(args) == 2 {
 		return a.pair(args[0], second)
@@ -93,7 +95,7 @@ func (a *explainer) unknownName(name string) error {
 	for _, s := range scenarios.All() {
 		names = append(names, s.ID, s.Race)
 	}
-	names = append(append(names, lessons.Terms()...), "path", "interview", "glossary")
+	names = append(append(names, lessons.Terms()...), "path", "interview", "glossary", "asynq")
 	return text.Errorf("error.explain", "name", name, "near", text.Near(name, names))
 }
 
@@ -195,6 +197,14 @@ type explainedRunJSON struct {
 type codeJSON struct {
 	Event int      `json:"event"` // its index among the events, from 0
 	Lines []string `json:"lines"`
+}
+
+// asynq explains the lock of the queue that a fleet uses.
+func (a *explainer) asynq() error {
+	if a.json {
+		return a.printTexts("asynq.", explainedJSON{})
+	}
+	return internal(a.teacher.Asynq())
 }
 
 func (a *explainer) path(screen string) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
@@ -36,8 +37,9 @@ type exploreJSON struct {
 	Transitions int            `json:"transitions"`
 	Depth       int            `json:"depth"`
 	Complete    bool           `json:"complete"`
-	Cut         string         `json:"cut,omitempty"` // the limit that ended it
-	Seconds     float64        `json:"seconds"`
+	Cut         string         `json:"cut,omitempty"`   // the limit that ended it
+	Parts       int            `json:"parts,omitempty"` // searches of which it is the union
+	Seconds     float64        `json:"seconds"`         // 0 with --split
 	Verdicts    []witnessJSON  `json:"verdicts"`
 	Certificate string         `json:"certificate"`
 	Doom        *doomJSON      `json:"doom,omitempty"` // of the first verdict's trace
@@ -59,6 +61,7 @@ func (a *app) explore() *cobra.Command {
 		retries string
 		timing  string
 		doom    bool
+		split   int
 	)
 	c := &cobra.Command{
 		Use: "explore STRATEGY",
@@ -76,7 +79,15 @@ func (a *app) explore() *cobra.Command {
 			if b.Timing, err = study.ParseTiming(timing); err != nil {
 				return err
 			}
-			if err := b.Check(entry); err != nil {
+			switch divided := c.Flags().Changed("shard") || a.elsewhere != nil; {
+			case split != 0:
+				err = b.CheckSplit(entry, split)
+			case divided:
+				err = text.Errorf("error.split.needed")
+			default:
+				err = b.Check(entry)
+			}
+			if err != nil {
 				return err
 			}
 			if err := a.checkMemory(memory); err != nil {
@@ -102,7 +113,7 @@ func (a *app) explore() *cobra.Command {
 			b.MaxBytes = most
 			b.Progress, b.Now = a.searching(), time.Now
 			began := time.Now()
-			s, err := study.Explore(c.Context(), entry, b)
+			s, err := a.search(c.Context(), entry, b, split)
 			if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
 				return text.Errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
 			}
@@ -115,6 +126,9 @@ func (a *app) explore() *cobra.Command {
 			}
 			a.reportCheckpoint(b.Checkpoint, s.Result.Kept)
 			took, unanswered := s.Result.Kept.Before+time.Since(began), error(nil)
+			if split > 0 { // the same wherever its parts were searched
+				took = 0
+			}
 			if doom && len(s.Witnesses) > 0 {
 				w := s.Witnesses[0]
 				if unanswered, err = a.findDoom(c.Context(), entry, w.Trace, w.Verdict); err != nil {
@@ -140,9 +154,21 @@ func (a *app) explore() *cobra.Command {
 	f.IntVar(&b.MaxStates, "max-states", 20_000_000, usage("max-states"))
 	f.Int64Var(&memory, "max-memory", 4096, usage("max-memory"))
 	f.StringVar(&b.Checkpoint, "checkpoint", "", usage("checkpoint"))
+	f.IntVar(&split, "split", 0, usage("split"))
 	f.BoolVar(&doom, "doom", false, usage("doom"))
 	f.StringArrayVarP(&files, "out", "o", nil, usage("out"))
 	return c
+}
+
+// search makes one search, or as many as it is split into.
+func (a *app) search(ctx context.Context, entry lock.Entry, b study.Bounds, split int) (*study.Search, error) {
+	if split == 0 {
+		return study.Explore(ctx, entry, b)
+	}
+	b.Progress = nil
+	progress, end := a.taskProgress()
+	defer end()
+	return study.ExploreSplit(ctx, entry, b, split, progress)
 }
 
 // parseRetries returns how many requests an attempt has at most; 0: as many as the
@@ -194,7 +220,7 @@ func (a *app) showSearch(s *study.Search, took time.Duration, files []string) er
 			Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
 			Budget: map[string]int{}, Bounds: s.Bounds.String(), Timing: s.Bounds.Timing.String(), Untriggered: append([]string{}, s.Untriggered()...),
 			MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"), States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
-			Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
+			Parts: s.Parts, Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
 		}
 		budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
 		for _, f := range budget {
@@ -227,8 +253,9 @@ func (a *app) printSearch(s *study.Search, took time.Duration) error {
 	for _, lang := range a.Langs() {
 		a.Printf("%s\n", s.CertificateIn(lang))
 	}
-	a.Printf("%s\n", a.Say("explore.speed", "seconds", fmt.Sprintf("%.2f", took.Seconds()),
-		"rate", fmt.Sprintf("%.2f", float64(s.Result.Transitions)/took.Seconds()/1e6), "bytes", fmt.Sprint(s.Result.Bytes/int64(max(s.Result.States, 1)))))
+	if took > 0 {
+		a.printSpeed(s, took)
+	}
 	if len(s.Witnesses) == 0 {
 		a.Next("locklab explore "+s.Strategy.ID+" --clients 3", "locklab explain "+s.Strategy.ID)
 		return nil
@@ -251,6 +278,11 @@ func (a *app) printSearch(s *study.Search, took time.Duration) error {
 		a.Printf("  # %s\n  locklab replay %s\n", a.Say("explore.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)), w.Trace.Link())
 	}
 	return nil
+}
+
+func (a *app) printSpeed(s *study.Search, took time.Duration) {
+	a.Printf("%s\n", a.Say("explore.speed", "seconds", fmt.Sprintf("%.2f", took.Seconds()),
+		"rate", fmt.Sprintf("%.2f", float64(s.Result.Transitions)/took.Seconds()/1e6), "bytes", fmt.Sprint(s.Result.Bytes/int64(max(s.Result.States, 1)))))
 }
 
 // printWitnesses prints the verdicts that were found.

@@ -49,6 +49,24 @@ func (a *app) read(name string, limit int64) ([]byte, error) {
 	return content, nil
 }
 
+// input returns the content of a file on which results depend. Whoever computes a share
+// keeps it, and whoever has the shares need not have the file.
+func (a *app) input(name string, limit int64) (string, error) {
+	e := a.elsewhere
+	if e != nil && e.given {
+		content, found := e.inputs[name]
+		if !found {
+			return "", text.Errorf("error.share.input", "file", name)
+		}
+		return content, nil
+	}
+	content, err := a.read(name, limit)
+	if err == nil && e != nil {
+		e.inputs[name] = string(content)
+	}
+	return string(content), err
+}
+
 func readAtMost(name string, limit int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

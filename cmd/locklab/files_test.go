@@ -191,6 +191,8 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 			{"sweep", "pause/ttl", "-o", place + "/x.png"},
 			{"par", "-o", place + "/x.csv"},
 			{"tolerance", "-o", place + "/x.csv"},
+			{"rate", "-o", place + "/x.csv"},
+			{"price", "-o", place + "/x.csv"},
 			{"verify", "--junit", place + "/x.xml"},
 			{"verify", "--summary", place + "/x.md"},
 			{"run", "token", "R18", "-o", dirNamed(t, "x.json")},

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"locklab/reports/text"
+	"locklab/scenarios/rate"
 )
 
 // landing prints what to do with the program: its most useful commands.
@@ -38,6 +39,8 @@ var landingCommands = [][2]string{
 	{"explore token", "explore"},
 	{"par", "par"},
 	{"tolerance", "tolerance"},
+	{"rate", "rate"},
+	{"price", "price"},
 	{"play --level 1", "play"},
 	{"quiz", "quiz"},
 	{"serve", "serve"},
@@ -69,11 +72,8 @@ func (a *app) examples(command string, commands ...string) string {
 // texts stand in the catalogues under their names.
 func (a *app) translateHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
-	for _, c := range append(root.Commands(), root) {
-		name := c.Name()
-		if c == root {
-			name = "root"
-		}
+	for _, c := range append(withChildren(root.Commands()), root) {
+		name := helpName(c)
 		if name == "help" {
 			c.Args = func(_ *cobra.Command, args []string) error {
 				if found, rest, err := root.Find(args); err == nil && found != root {
@@ -97,9 +97,25 @@ func (a *app) translateHelp(root *cobra.Command) {
 	})
 }
 
+func withChildren(commands []*cobra.Command) (all []*cobra.Command) {
+	for _, c := range commands {
+		all = append(append(all, c), withChildren(c.Commands())...)
+	}
+	return all
+}
+
+// helpName is a command in the keys of its texts: "root", "run", "fleet-run".
+func helpName(c *cobra.Command) string {
+	_, name, below := strings.Cut(c.CommandPath(), " ")
+	if !below {
+		return "root"
+	}
+	return strings.ReplaceAll(name, " ", "-")
+}
+
 // longPlaces fill the places of the long help texts.
 func (a *app) longPlaces(lang string) []string {
-	return []string{"schema", fmt.Sprint(schema), "doom", text.Say(lang, "help.doom"), "example", contractExample}
+	return []string{"schema", fmt.Sprint(schema), "doom", text.Say(lang, "help.doom"), "example", contractExample, "environments", text.Join(lang, "chart.list", rate.Shipped())}
 }
 
 // contractExample is a contract as verify reads it.
@@ -113,9 +129,8 @@ const contractExample = `
 `
 
 func (a *app) printHelp(c *cobra.Command) {
-	name := c.Name()
+	name := helpName(c)
 	if !c.HasParent() {
-		name = "root"
 		a.landing()
 		a.Printf("\n")
 	}

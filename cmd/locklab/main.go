@@ -94,7 +94,8 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.lang, "lang", "", usage("lang", "languages", a.sayLanguages()))
 	f.StringVar(&a.color, "color", "auto", usage("color"))
 	f.IntVar(&a.width, "width", 0, usage("width"))
-	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.matrix(), a.sweep(), a.explore(), a.verify(), a.par(), a.tolerance(), a.play(), a.quiz(), a.serve())
+	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.shared(a.matrix()), a.shared(a.sweep()), a.shared(a.explore()),
+		a.shared(a.verify()), a.shared(a.par()), a.shared(a.tolerance()), a.rate(), a.price(), a.merge(), a.fleet(), a.play(), a.quiz(), a.serve())
 	a.translateHelp(root)
 	root.SetFlagErrorFunc(a.flagError)
 	return root

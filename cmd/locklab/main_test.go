@@ -78,6 +78,7 @@ func TestOutputs(t *testing.T) {
 		"explain.path.zh":   {"explain", "path", "5", "--lang", "zh", "--width", "80"},
 		"explain.interview": {"explain", "interview", "ttl"},
 		"explain.term":      {"explain", "lease", "--lang", "both"},
+		"explain.asynq":     {"explain", "asynq"},
 		"matrix.part":       {"matrix", "--strategies", "token,redlock", "--scenarios", "R21,restart", "--width", "80"},
 		"sweep":             {"sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--strategies", "setnx,token,watchdog"},
 	} {
@@ -188,6 +189,9 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"dmo"}, []string{`"dmo"`, "demo"}},
 		{[]string{"demo", "now"}, []string{"now"}},
 		{[]string{"demo", "--jsn"}, []string{"--jsn", "--help"}},
+		{[]string{"demo", "--xyzzy"}, []string{"no flag --xyzzy: 'locklab demo --help'"}},
+		{[]string{"explore", "token", "--max-memory", "20"}, []string{"--max-memory 20", "from 50, or 0"}},
+		{[]string{"verify", "--max-memory", "-1"}, []string{"--max-memory -1"}},
 		{[]string{"demo", "--lang", "fr"}, []string{`"fr"`, "en, zh or both"}},
 		{[]string{"demo", "--color", "red"}, []string{`"red"`, "auto, always or never"}},
 		{[]string{"demo", "--width", "7"}, []string{"7", "40"}},

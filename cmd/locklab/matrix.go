@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,7 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
+	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
 )
@@ -89,6 +91,7 @@ func (a *app) matrix() *cobra.Command {
 					return text.Errorf("error.out", "flag", "-o", "file", dir, "cause", err)
 				}
 			}
+			a.command = text.Visible(strings.Join(append(append([]string{"locklab"}, canonical(c, nil)...), flagsOf(c, func(name string) bool { return name == "out" })...), " "))
 			return a.playMatrix(c.Context(), entries, scs, runs, dir)
 		},
 	}
@@ -121,7 +124,7 @@ func (a *app) pickRaces(names []string) (scs []race.Scenario, err error) {
 }
 
 func (a *app) playMatrix(ctx context.Context, entries []lock.Entry, scs []race.Scenario, runs int, dir string) error {
-	done, end := a.progress(len(entries)*len(scs), "progress.cells")
+	done, end := a.progress(study.MatrixSteps(len(entries), len(scs), runs), "progress.cells")
 	cells, err := study.Matrix(ctx, entries, scs, runs, keeping(entries, dir), done)
 	end()
 	stopped := errors.Is(err, context.Canceled)
@@ -243,8 +246,8 @@ const reportMemory = 150 << 20
 
 // writeReport writes the files of -o.
 func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry, grid *chart.Grid, outcomes []*race.Outcome) (stopped bool, err error) {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory)) // searches are generous otherwise
-	figures, err := a.charts(ctx, charted(entries))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))   // searches are generous otherwise
+	figures, err := a.charts(share.With(ctx, nil), charted(entries)) // no part of what is shared
 	if errors.Is(err, context.Canceled) {
 		return true, nil
 	}

@@ -7,10 +7,14 @@ import (
 	"locklab/reports/text"
 )
 
+// leastMemory is the MB within which the program can keep: below, it needs more before a
+// search begins.
+const leastMemory = 50
+
 // checkMemory checks --max-memory.
 func (a *app) checkMemory(megabytes int64) error {
-	if megabytes < 0 || megabytes > 1<<30 {
-		return text.Errorf("error.memory", "value", fmt.Sprint(megabytes))
+	if megabytes != 0 && megabytes < leastMemory || megabytes > 1<<30 {
+		return text.Errorf("error.memory", "value", fmt.Sprint(megabytes), "least", leastMemory)
 	}
 	return nil
 }

@@ -6,9 +6,9 @@ import (
 )
 
 // A pager gets the whole text; one that cannot be started gets nothing, and the text is
-// then printed.
+// then printed. No shell reads $PAGER.
 func TestPage(t *testing.T) {
-	for pager, want := range map[string]bool{"cat": true, "cat -u": true, "no-such-pager-here": false, " ": false} {
+	for pager, want := range map[string]bool{"cat": true, "cat -u": true, "no-such-pager-here": false, " ": false, "cat;cat": false, "$(cat)": false, "cat|cat": false} {
 		var out bytes.Buffer
 		a := newApp(nil, &out, &bytes.Buffer{}, func(name string) string {
 			if name == "PAGER" {

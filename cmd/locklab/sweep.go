@@ -108,7 +108,7 @@ func (a *app) parseSizes(arg string) ([]float64, error) {
 
 // findSensitivity plays the runs and returns their chart.
 func (a *app) findSensitivity(ctx context.Context, entries []lock.Entry, xs []float64, runs int) (*chart.Sensitivity, error) {
-	done, end := a.progress(study.SensitivitySteps(len(entries)), "progress.pauses")
+	done, end := a.progress(study.SensitivitySteps(len(entries), runs), "progress.pauses")
 	found, err := study.FindSensitivity(ctx, entries, xs, runs, done)
 	end()
 	return &chart.Sensitivity{Sensitivity: *found}, err

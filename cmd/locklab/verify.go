@@ -122,11 +122,11 @@ func (a *app) contractRows(file string) ([]contract.Expectation, error) {
 	if file == "" {
 		return contract.Own(), nil
 	}
-	content, err := a.read(file, maxContract)
+	content, err := a.input(file, maxContract)
 	if err != nil {
 		return nil, text.Errorf("error.contract", "cause", err)
 	}
-	return contract.Parse(text.Visible(file), string(content))
+	return contract.Parse(text.Visible(file), content)
 }
 
 // rowsOf returns the rows about locks of these families.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	xfont "golang.org/x/image/font"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -21,6 +20,7 @@ import (
 type picture struct {
 	width, height vg.Length
 	draw          func(draw.Canvas)
+	outlined      bool // an SVG has its text as outlines: it needs no font
 }
 
 // pngDPI makes small writing legible on paper and on dense screens.
@@ -37,11 +37,14 @@ func (p picture) pngAt(w io.Writer, dpi int) error {
 	return nil
 }
 
-// svg names fonts of the same measures after Liberation Sans, so that a reader
-// who does not have it sees the same picture.
+// svg draws outlines, or names fonts of the same measures after Liberation Sans, so that
+// a reader who does not have it sees the same picture.
 func (p picture) svg(w io.Writer) error {
 	c := vgsvg.NewWith(vgsvg.UseWH(p.width, p.height))
 	canvas := draw.New(c)
+	if p.outlined {
+		canvas = draw.New(outlining{c})
+	}
 	canvas.SetColor(white)
 	canvas.Fill(canvas.Rectangle.Path())
 	p.draw(canvas)
@@ -64,7 +67,7 @@ func writing(size vg.Length, c color.Color) draw.TextStyle {
 		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
 		XAlign:  draw.XLeft,
 		YAlign:  draw.YCenter,
-		Handler: plot.DefaultTextHandler,
+		Handler: letters,
 	}
 }
 
@@ -92,18 +95,43 @@ func fitText(s draw.TextStyle, text string, width vg.Length) string {
 	return ""
 }
 
-// foldText breaks text at blanks into lines of at most width.
+// foldText breaks text at blanks, and between Chinese characters, into lines of at most
+// width.
 func foldText(s draw.TextStyle, text string, width vg.Length) []string {
 	var out []string
 	line := ""
 	for _, word := range strings.Fields(text) {
-		if line != "" && s.Width(line+" "+word) > width {
-			out = append(out, line)
-			line = ""
+		for i, piece := range pieces(word) {
+			blank := ""
+			if i == 0 && line != "" {
+				blank = " "
+			}
+			if line != "" && s.Width(line+blank+piece) > width {
+				out = append(out, line)
+				line, blank = "", ""
+			}
+			line += blank + piece
 		}
-		line = strings.TrimSpace(line + " " + word)
 	}
 	return append(out, line)
+}
+
+// pieces are the parts of a word between which a line may break.
+func pieces(word string) (all []string) {
+	if !strings.ContainsFunc(word, inHan) {
+		return []string{word}
+	}
+	last := rune(0)
+	for _, r := range word {
+		glued := !inHan(r) && !inHan(last) || strings.ContainsRune("，。；：、）」”？！", r) || strings.ContainsRune("（「“", last)
+		if len(all) > 0 && glued {
+			all[len(all)-1] += string(r)
+		} else {
+			all = append(all, string(r))
+		}
+		last = r
+	}
+	return all
 }
 
 // A heading is a title with one sentence under it that says what to see.

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -37,6 +38,55 @@ func (p Phrase) Say(lang string) string {
 		pairs[i] = say(lang, v)
 	}
 	return Say(lang, p.Key, pairs...)
+}
+
+// MarshalJSON writes the key and the values. A value that is neither a Phrase nor an error
+// with such a text becomes its words: it says the same in every language.
+func (p Phrase) MarshalJSON() ([]byte, error) {
+	if p.IsZero() {
+		return []byte("null"), nil
+	}
+	pairs := make([]any, len(p.Pairs))
+	for i, v := range p.Pairs {
+		switch v := v.(type) {
+		case Phrase:
+			pairs[i] = v
+		case *phraseError:
+			pairs[i] = v.Phrase
+		default:
+			pairs[i] = say("en", v)
+		}
+	}
+	return json.Marshal(phraseJSON{p.Key, pairs})
+}
+
+type phraseJSON struct {
+	Key   string `json:"key"`
+	Pairs []any  `json:"pairs,omitempty"`
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (p *Phrase) UnmarshalJSON(b []byte) error {
+	var j struct {
+		Key   string            `json:"key"`
+		Pairs []json.RawMessage `json:"pairs"`
+	}
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*p = Phrase{Key: j.Key}
+	for _, raw := range j.Pairs {
+		words, inner := "", Phrase{}
+		if err := json.Unmarshal(raw, &words); err == nil {
+			p.Pairs = append(p.Pairs, words)
+			continue
+		}
+		if err := json.Unmarshal(raw, &inner); err != nil {
+			return err
+		}
+		p.Pairs = append(p.Pairs, inner)
+	}
+	return nil
 }
 
 func say(lang string, v any) string {

@@ -9,6 +9,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
@@ -30,8 +31,10 @@ type Result struct {
 	Status  Status
 	Got     []ExpectedVerdict // what came about
 	Reasons []text.Phrase     // why the expectation is not met
-	Outcome *race.Outcome     // the race as played, or the witness that says most; nil: there is none
-	Search  *study.Search     // nil for a race
+	// Outcome is the race as played, or the witness that says most; nil: there is none, or
+	// another machine has played the race and it is as contracted.
+	Outcome *race.Outcome
+	Search  *study.Search // nil for a race
 }
 
 // Verify plays and searches everything that is expected, on all cores. The results are
@@ -39,34 +42,44 @@ type Result struct {
 // several goroutines; it may be nil. When ctx ends, what is not finished is NotRun and
 // the error is ctx's. Other errors are about code that the simulator cannot run.
 func Verify(ctx context.Context, list []Expectation, done func(n int)) ([]Result, error) {
-	results := make([]Result, len(list))
-	order := make([]int, len(list))
+	var tasks []share.Task
 	for i := range list {
-		results[i].Expectation, order[i] = list[i], i
+		tasks = append(tasks, share.Task{ID: "verify " + list[i].Name(), Cost: list[i].cost()})
 	}
 	var runner race.Runner
-	slices.SortStableFunc(order, func(a, b int) int { return list[b].weight() - list[a].weight() })
-	err := study.Each(ctx, len(list), done, func(i int) error {
-		r, err := list[order[i]].prove(ctx, &runner)
-		if err == nil {
-			results[order[i]] = *r
+	found, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (Result, error) {
+		r, err := list[i].prove(ctx, &runner)
+		if err != nil {
+			return Result{}, err
 		}
-		return err
+		return *r, nil
 	})
+	results := make([]Result, len(list))
+	for i, r := range found {
+		if r != nil {
+			results[i] = *r
+		}
+		results[i].Expectation = list[i]
+		if r == nil {
+			continue
+		}
+		if err := results[i].complete(&runner); err != nil {
+			return results, err
+		}
+	}
 	return results, err
 }
 
-// weight puts long searches first, so that no core is idle while another is still
-// busy with the last of them.
-func (e *Expectation) weight() int {
+// cost guesses how long a row takes, in seconds: the more servers the longer.
+func (e *Expectation) cost() float64 {
 	if !e.IsSearch() {
-		return 0
+		return 0.004
 	}
 	nodes := e.Bounds.Nodes
 	if nodes == 0 {
 		nodes = e.Strategy.Nodes
 	}
-	return nodes * nodes * e.Bounds.Attempts * e.Bounds.Clients
+	return 0.05 * float64(nodes*nodes*e.Bounds.Attempts*e.Bounds.Clients)
 }
 
 // Prove plays the race or does the search. The lock is e.Strategy itself, which need

@@ -35,6 +35,12 @@
 // go-redis draws how long it waits before it sends a command again: switch that off
 // (MaxRetries: -1) or seed it. A select with two cases that are ready takes either.
 //
+// # Shares
+//
+// Where the tests take long, machines can divide them: with LOCKLAB_SHARD=3/16 in the
+// environment a test does only the searches of the third of sixteen shares, and skips the
+// others, saying so. A search is in one share, by the name of its test.
+//
 // # What it proves, and what not
 //
 // A search relies on code that does the same after the same observations. Every history

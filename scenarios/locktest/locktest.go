@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"testing/cryptotest"
 	"time"
 
+	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/explore"
@@ -138,11 +140,31 @@ func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*p
 // settle makes t a test in which code can be searched.
 func settle(t *testing.T) {
 	t.Helper()
+	skipOthers(t)
 	if err := seedable(t); err != nil {
 		t.Fatal("locktest: " + err.Error())
 	}
 	processors := runtime.GOMAXPROCS(1) // the order of goroutines is then nearly always the same
 	t.Cleanup(func() { runtime.GOMAXPROCS(processors) })
+}
+
+// shardVariable names a share of the tests, such as 3/16.
+const shardVariable = "LOCKLAB_SHARD"
+
+// skipOthers skips a test that is not of the share.
+func skipOthers(t *testing.T) {
+	t.Helper()
+	value := os.Getenv(shardVariable)
+	if value == "" {
+		return
+	}
+	part, err := share.ParsePart(value)
+	if err != nil {
+		t.Fatalf("locktest: %s: %v", shardVariable, err)
+	}
+	if !part.Has(t.Name()) {
+		t.Skipf("not of share %s (%s)", part, shardVariable)
+	}
 }
 
 // seedable says whether crypto/rand can be seeded for the test.

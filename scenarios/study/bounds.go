@@ -35,9 +35,9 @@ type Bounds struct {
 	Causes     bool
 	MaxStates  int
 	MaxBytes   int64
-	Progress   func(r *explore.Result)
-	Checkpoint string           // file that keeps the search, see explore.Checkpoint; "": none
-	Now        func() time.Time // wall clock for Checkpoint
+	Progress   func(r *explore.Result) `json:"-"`
+	Checkpoint string                  // file that keeps the search, see explore.Checkpoint; "": none
+	Now        func() time.Time        `json:"-"` // wall clock for Checkpoint
 }
 
 // AutoRetries in place of a number of retries: none, or one where a clock may jump.

@@ -3,9 +3,11 @@ package study
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"locklab/reports/layout"
 	"locklab/reports/text"
+	"locklab/simulator"
 	"locklab/simulator/explore"
 )
 
@@ -49,6 +51,9 @@ func (s *Search) CertificateIn(lang string) string {
 		line("tried", "states", fmt.Sprint(tried.States), "verdicts", foundList(tried.Found))
 	}
 	line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions), "depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
+	if s.Parts > 0 {
+		line("parts", "parts", fmt.Sprint(s.Parts))
+	}
 	if !r.Limit.IsZero() {
 		line("limit", "limit", r.Limit.Say(lang))
 	}
@@ -101,7 +106,7 @@ func (s *Search) MayHappen(lang string) []string {
 	say := func(key string, pairs ...string) string { return text.Say(lang, "certificate.may."+key, pairs...) }
 	t := s.Bounds.timing()
 	if t == nil {
-		return []string{say("order"), say("faults"), say("pauses.lockstep")}
+		return []string{say("order"), say("faults"), say("replies"), say("pauses.lockstep")}
 	}
 	start := say("start")
 	if s.Bounds.Idle {
@@ -109,7 +114,7 @@ func (s *Search) MayHappen(lang string) []string {
 	}
 	return []string{
 		start, say("work", "work", t.Work.String()), say("latency", "latency", t.Latency.String()),
-		say("lateness", "lateness", t.Lateness.String()), say("lag"), say("order"), say("faults"), say("pauses"),
+		say("lateness", "lateness", t.Lateness.String()), say("lag"), say("order"), say("faults"), say("replies"), say("lengths"),
 	}
 }
 
@@ -120,12 +125,14 @@ func (s *Search) Assumed(lang string) []string {
 	if err != nil {
 		panic(err) // Check has read the budget
 	}
-	list := []string{say("clocks"), say("program"), say("lengths"), say("probe")}
 	if t := b.Timing; t != nil {
-		return append([]string{
-			say("step", "step", t.Step.String()), say("expiry"), say("patience", "patience", t.Timeout.String()), say("fresh"),
-		}, list...)
+		list := []string{say("step", "step", t.Step.String())}
+		if whole := wholeSteps(b.Faults, t.Step, say); whole != "" {
+			list = append(list, say("whole", "bounds", whole))
+		}
+		return append(list, say("expiry"), say("patience", "patience", t.Timeout.String()), say("fresh"), say("clocks"), say("program"), say("probe"))
 	}
+	list := []string{say("clocks"), say("program"), say("lengths"), say("probe")}
 	requests := say("requests.one")
 	if len(b.Retries) > 0 {
 		requests = say("requests", "n", fmt.Sprint(len(b.Retries)+1), "within", b.RetrySpan().String())
@@ -134,6 +141,18 @@ func (s *Search) Assumed(lang string) []string {
 		say("lockstep", "requests", requests, "between", b.Between().String()), say("work", "work", b.Work().String()),
 		say("instant"), say("patience", "patience", b.Patience().String()),
 	}, list...)
+}
+
+// wholeSteps lists the bounds of faults that are no whole number of steps, with what they
+// count for.
+func wholeSteps(budget []simulator.FaultBudget, step time.Duration, say func(key string, pairs ...string) string) string {
+	var rounded []string
+	for _, a := range budget {
+		if a.Times > 0 && a.Max%step != 0 && !(jumps(a) && a.Max < step) {
+			rounded = append(rounded, say("whole.one", "fault", a.Fault.Name(), "bound", a.Max.String(), "shorter", a.Max.Truncate(step).String()))
+		}
+	}
+	return strings.Join(rounded, ", ")
 }
 
 func foundList(found []explore.Witness) string {

@@ -2,10 +2,12 @@ package study
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
+	"locklab/scenarios/share"
 	"locklab/simulator/verdict"
 )
 
@@ -14,54 +16,117 @@ import (
 // counts. Cells come by scenario, then by lock, in the given order.
 //
 // keep says of which locks the histories are kept, which take much memory; nil: of
-// all. done is called with the number of finished cells, from several goroutines; it may
-// be nil. When ctx ends, the cells that are not finished are nil and the error is ctx's.
+// all. done is called with the number of finished tasks, each a cell with a thousand of its
+// further runs at most, from several goroutines; it may be nil. When ctx ends, the cells
+// that are not finished are nil and the error is ctx's.
 func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs int, keep func(lock.Entry) bool, done func(n int)) ([][]*race.Outcome, error) {
-	cells := make([][]*race.Outcome, len(scs))
-	for i := range cells {
-		cells[i] = make([]*race.Outcome, len(locks))
+	var tasks []share.Task
+	parts := MatrixSteps(1, 1, runs) // of a cell
+	for i := range len(scs) * len(locks) * parts {
+		sc, l, from, to := i/parts/len(locks), i/parts%len(locks), i%parts*runsPerTask, min((i%parts+1)*runsPerTask, runs)
+		tasks = append(tasks, share.Task{
+			ID:   fmt.Sprintf("matrix %s/%s,seeds=%d-%d", locks[l].ID, scs[sc].ID, from+1, to),
+			Cost: cellCost + playCost*float64(to-from),
+		})
 	}
 	var runner race.Runner
-	err := Each(ctx, len(scs)*len(locks), done, func(i int) error {
-		sc, l := i/len(locks), i%len(locks)
-		o, err := runner.Play(locks[l], scs[sc], scs[sc].Settings)
-		if err != nil {
-			return err
+	found, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (p cellPart, err error) {
+		sc, entry, from := scs[i/parts/len(locks)], locks[i/parts%len(locks)], i%parts*runsPerTask
+		if from > 0 {
+			p.runs, p.broken, err = count(ctx, &runner, entry, sc, from, min(from+runsPerTask, runs))
+			return p, err
 		}
-		cells[sc][l] = o // kept even if counting is stopped
-		if keep != nil && !keep(locks[l]) {
-			o.History = nil
+		if p.story, err = runner.Play(entry, sc, sc.Settings); err != nil {
+			return p, err
 		}
-		return count(ctx, o, runs)
+		if keep != nil && !keep(entry) {
+			p.story.History = nil
+		}
+		p.runs, p.broken, err = count(ctx, &runner, entry, sc, 0, min(runsPerTask, runs))
+		return p, err
 	})
+	cells := make([][]*race.Outcome, len(scs))
+	for sc := range scs {
+		cells[sc] = make([]*race.Outcome, len(locks))
+		for l, entry := range locks {
+			all := found[(sc*len(locks)+l)*parts:][:parts]
+			if slices.Contains(all, nil) {
+				continue
+			}
+			o, err := all[0].outcome(&runner, entry, scs[sc], keep)
+			if err != nil {
+				return cells, err
+			}
+			for _, p := range all {
+				o.Runs += p.runs
+				o.Broken += p.broken
+			}
+			cells[sc][l] = o
+		}
+	}
 	return cells, err
 }
 
-// count plays the outcome's cell with the seeds from 1 on, and counts the runs that
-// break the lock.
-func count(ctx context.Context, o *race.Outcome, runs int) error {
-	if o.NotApplicable != "" || runs == 0 {
-		return nil
+// MatrixSteps is how often Matrix calls done at most, for progress.
+func MatrixSteps(locks, scs, runs int) int {
+	return locks * scs * max(1, (runs+runsPerTask-1)/runsPerTask)
+}
+
+// runsPerTask is how many seeds of a cell one task plays at most.
+const runsPerTask = 1000
+
+// cellCost is about how long a cell's story takes, in seconds.
+const cellCost = 0.003
+
+// A cellPart is what one task finds of a cell: the story, in the first one, and the counts
+// of some seeds.
+type cellPart struct {
+	story        *race.Outcome // nil: in another part
+	runs, broken int
+}
+
+// outcome is the story, whoever has played it.
+func (p *cellPart) outcome(runner *race.Runner, entry lock.Entry, sc race.Scenario, keep func(lock.Entry) bool) (*race.Outcome, error) {
+	o := p.story
+	if o.Strategy.ID != "" { // this process has
+		return o, nil
 	}
-	p, err := o.Scenario.Prepare(o.Strategy, o.Settings)
+	if o.NotApplicable == "" && (keep == nil || keep(entry)) {
+		return runner.Play(entry, sc, sc.Settings)
+	}
+	o.Strategy, o.Scenario, o.Settings = entry, sc, sc.Settings
+	return o, nil
+}
+
+// count plays a cell with the seeds from from+1 to to, and counts the runs that break the
+// lock; none where the race does not apply.
+func count(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.Scenario, from, to int) (runs, broken int, err error) {
+	if from == to {
+		return 0, 0, nil
+	}
+	profile, err := runner.Profile(entry)
+	if err != nil || sc.WhyNotApplicable(profile) != "" {
+		return 0, 0, err
+	}
+	p, err := sc.Prepare(entry, sc.Settings)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	defer p.Close()
-	for seed := range runs {
+	for seed := from + 1; seed <= to; seed++ {
 		if err := ctx.Err(); err != nil {
-			return err
+			return 0, 0, err
 		}
-		s := o.Settings
-		s.Seed = uint64(seed + 1)
+		s := sc.Settings
+		s.Seed = uint64(seed)
 		run, err := p.Player.Play(p.Options(s))
 		if err != nil {
-			return err
+			return 0, 0, err
 		}
-		o.Runs++
+		runs++
 		if slices.ContainsFunc(verdict.Judge(p.History(run, s)).Verdicts, verdict.Word.Harm) {
-			o.Broken++
+			broken++
 		}
 	}
-	return nil
+	return runs, broken, nil
 }

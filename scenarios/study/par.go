@@ -7,6 +7,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/scenarios/share"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
@@ -55,28 +56,30 @@ type Par struct {
 func FindPars(ctx context.Context, locks []lock.Entry, b Bounds, budgets []string, done func(n int)) (*ParTable, error) {
 	b.Budget = ""
 	table := &ParTable{Locks: locks, Verdicts: ParWords(), Within: b, Budgets: budgets}
-	found := make([][]*Search, len(locks))
-	for i := range found {
-		found[i] = make([]*Search, len(budgets))
-	}
-	n := len(locks) * len(budgets)
-	err := Each(ctx, n, done, func(i int) error {
-		i = n - 1 - i // the locks that came last are the longest to search
-		l, k := i/len(budgets), i%len(budgets)
-		s, err := Explore(ctx, locks[l], b.forPar(locks[l], budgets[k]))
-		if err == nil {
-			found[l][k] = s
+	var tasks []share.Task
+	for l, entry := range locks { // the locks that came last are the longest to search
+		for _, budget := range budgets {
+			tasks = append(tasks, share.Task{ID: "par " + entry.ID + "/" + b.forPar(entry, budget).String(), Cost: float64(l) / float64(len(locks))})
 		}
-		return err
+	}
+	found, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (Search, error) {
+		entry := locks[i/len(budgets)]
+		s, err := Explore(ctx, entry, b.forPar(entry, budgets[i%len(budgets)]))
+		if err != nil {
+			return Search{}, err
+		}
+		return *s, nil
 	})
 	for l, entry := range locks {
-		if slices.Contains(found[l], nil) {
-			found[l] = nil
+		searches := found[l*len(budgets) : (l+1)*len(budgets)]
+		if slices.Contains(searches, nil) {
+			searches = nil
 		}
-		for _, s := range found[l] {
+		for _, s := range searches {
+			s.SetStrategy(entry)
 			table.States += s.Result.States
 		}
-		table.Pars = append(table.Pars, ParsOf(entry, found[l])...)
+		table.Pars = append(table.Pars, ParsOf(entry, searches)...)
 	}
 	return table, err
 }

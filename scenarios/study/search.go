@@ -25,6 +25,9 @@ type Search struct {
 	// AnyTiming is, after AutoTiming in lockstep, the search of every timing that was not
 	// complete. What it has found is among Found.
 	AnyTiming *Search
+	// Parts is of how many searches this is the union, beside their common beginning; 0: it
+	// is one search.
+	Parts int
 }
 
 // A Witness is the shortest way to a verdict, as a trace that can be replayed.

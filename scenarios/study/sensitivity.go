@@ -3,12 +3,14 @@ package study
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/race"
+	"locklab/scenarios/share"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -54,23 +56,42 @@ func (p Point) MarshalJSON() ([]byte, error) {
 //
 // done and ctx are as for Matrix.
 func FindSensitivity(ctx context.Context, locks []lock.Entry, xs []float64, n int, done func(n int)) (*Sensitivity, error) {
-	counts := make([][pauseWorks][]int, len(locks))
-	err := Each(ctx, len(locks)*pauseWorks, done, func(i int) (err error) {
-		l, work := i/pauseWorks, i%pauseWorks
-		counts[l][work], err = pauseRuns(ctx, locks[l], work, xs, n)
-		return err
+	var tasks []share.Task
+	chunks := chunksOf(n)
+	for _, e := range locks {
+		for work := range pauseWorks {
+			for from := 0; from < n; from += seedsPerTask {
+				to := min(from+seedsPerTask, n)
+				tasks = append(tasks, share.Task{
+					ID:   fmt.Sprintf("sweep %s/work=%d,seeds=%d-%d", e.ID, work+1, from+1, to),
+					Cost: playCost * float64(len(xs)*(to-from)) / pauseWorks,
+				})
+			}
+		}
+	}
+	counts, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) ([]int, error) {
+		part, from := i/chunks, i%chunks*seedsPerTask
+		return pauseRuns(ctx, locks[part/pauseWorks], part%pauseWorks, xs, from, min(from+seedsPerTask, n))
 	})
 	out := &Sensitivity{Series: []Series{}, Runs: n}
 	for l, e := range locks {
-		if points := sum(counts[l], xs, n); points != nil {
+		if points := sum(counts[l*pauseWorks*chunks:(l+1)*pauseWorks*chunks], xs, n); points != nil {
 			out.Series = append(out.Series, Series{e.ID, points})
 		}
 	}
 	return out, err
 }
 
-// sum adds the runs of all lengths of work; nil if a part is missing.
-func sum(parts [pauseWorks][]int, xs []float64, n int) []Point {
+// seedsPerTask is how many seeds one task plays at most. A multiple of pauseWorks.
+const seedsPerTask = 300 * pauseWorks
+
+// playCost is about how long a run takes, in seconds.
+const playCost = 1e-4
+
+func chunksOf(n int) int { return (n + seedsPerTask - 1) / seedsPerTask }
+
+// sum adds the runs of all parts; nil if a part is missing.
+func sum(parts []*[]int, xs []float64, n int) []Point {
 	points := make([]Point, len(xs))
 	for i, x := range xs {
 		points[i] = Point{X: x, N: n}
@@ -78,7 +99,7 @@ func sum(parts [pauseWorks][]int, xs []float64, n int) []Point {
 			if k == nil {
 				return nil
 			}
-			points[i].K += k[i]
+			points[i].K += (*k)[i]
 		}
 	}
 	return points
@@ -88,9 +109,11 @@ func sum(parts [pauseWorks][]int, xs []float64, n int) []Point {
 const pauseWorks = 9
 
 // SensitivitySteps is how often FindSensitivity calls done at most, for progress.
-func SensitivitySteps(locks int) int { return locks * pauseWorks }
+func SensitivitySteps(locks, n int) int { return locks * pauseWorks * chunksOf(n) }
 
-func pauseRuns(ctx context.Context, entry lock.Entry, work int, xs []float64, n int) (counts []int, err error) {
+// pauseRuns plays the runs of one length of work from the from-th of all runs to before the
+// to-th, from 0. from is a multiple of pauseWorks.
+func pauseRuns(ctx context.Context, entry lock.Entry, work int, xs []float64, from, to int) (counts []int, err error) {
 	s := race.Standard()
 	sc := race.Scenario{
 		ID: "pause-sweep", Settings: s, Budget: race.FixedBudget("pause=1"),
@@ -106,7 +129,7 @@ func pauseRuns(ctx context.Context, entry lock.Entry, work int, xs []float64, n 
 	defer p.Close()
 	length := p.Clients[0].Work + p.Clients[0].Tail
 	counts = make([]int, len(xs))
-	for i := work; i < n; i += pauseWorks {
+	for i := from + work; i < to; i += pauseWorks {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -24,7 +24,7 @@ func everyTiming(entry lock.Entry, clients, attempts int, budget string) study.B
 func TestDumbTwinAtAnyTiming(t *testing.T) {
 	budgets := []string{"", "crash=1", "lose-reply=1"}
 	if racetest.Exhaustive() {
-		budgets = append(budgets, "pause=1@5s", "restart=1", "lose-request=1")
+		budgets = append(budgets, "pause=1@5s", "restart=1@1s", "lose-request=1", "delay=1@2s", "hang=1@2s", "node-clock=1@2s", "client-clock=1@2s")
 	}
 	for _, id := range []string{"setnx", "token"} {
 		for _, budget := range budgets {

@@ -9,6 +9,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/reports/text"
+	"locklab/scenarios/share"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -60,7 +61,8 @@ type Limit struct {
 	// Trace is a link to a run with two clients inside at that size: one way to it, not
 	// the shortest.
 	Trace string `json:"trace,omitempty"`
-	// States is how many states the searches have looked at.
+	// States is how many states the searches have looked at. It is no part of the JSON: a
+	// limit that another machine has found comes without it.
 	States int `json:"-"`
 }
 
@@ -101,15 +103,18 @@ func FindTolerance(ctx context.Context, locks []lock.Entry, done func(n int)) (*
 			out.Limits = append(out.Limits, Limit{Strategy: e.ID, Fault: h.Fault, Answer: NoAnswer})
 		}
 	}
-	n := len(out.Limits)
-	err := Each(ctx, n, done, func(i int) error {
-		i = n - 1 - i // the locks that came last are the longest to search
-		limit, err := r.Limit(ctx, locks[i/len(hazards)], hazards[i%len(hazards)])
-		if err == nil {
-			out.Limits[i] = limit
-		}
-		return err
+	var tasks []share.Task
+	for i, l := range out.Limits { // the locks that came last are the longest to search
+		tasks = append(tasks, share.Task{ID: "tolerance " + l.Strategy + "/" + l.Fault, Cost: float64(i) / float64(len(out.Limits))})
+	}
+	limits, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (Limit, error) {
+		return r.Limit(ctx, locks[i/len(hazards)], hazards[i%len(hazards)])
 	})
+	for i, l := range limits {
+		if l != nil {
+			out.Limits[i] = *l
+		}
+	}
 	return out, err
 }
 

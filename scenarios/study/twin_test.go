@@ -129,7 +129,7 @@ func (r *rules) lawful(p *position) (allowed []simulator.Choice) {
 
 // waits says whether a client waits for an answer of a server.
 func (r *rules) waits(p *position, c int) bool {
-	part := p.w.ClientPart(c)
+	part := r.sim.ClientPart(&p.w, c)
 	return r.sim.WaitsOn(c, &part) != 0
 }
 

@@ -44,6 +44,8 @@ type Bounds struct {
 	MaxBytes   int64
 	Progress   func(r *Result)
 	Checkpoint Checkpoint
+	From       []simulator.Choice
+	Head       int
 }
 
 // Search builds the simulator of b and searches it. The choices of each witness
@@ -106,6 +108,7 @@ func (b *Bounds) Options() Options {
 		Step: b.step(), Unending: b.Timing != nil && b.Timing.Idle == simulator.Never,
 		Case: b.Case(), Symmetric: b.Clients, Causes: b.Causes,
 		MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress, Checkpoint: b.Checkpoint,
+		From: b.From, Head: b.Head,
 	}
 	if !b.NoProbe {
 		opt.Probe = b.Clients + 1
@@ -148,7 +151,7 @@ func (b *Bounds) Patience() time.Duration {
 func (b *Bounds) Simulator() (*simulator.Simulator, error) {
 	config := simulator.Config{Faults: b.Faults, Guard: b.guard(), Timeout: b.Patience()}
 	if t := b.Timing; t != nil {
-		config.Timing = &simulator.Timing{Latency: t.Latency, Lateness: t.Lateness}
+		config.Timing = &simulator.Timing{Step: t.Step, Latency: t.Latency, Lateness: t.Lateness}
 	}
 	code := b.Code
 	if code == nil {

@@ -135,7 +135,7 @@ func openCheckpoint(ctx context.Context, c Checkpoint) (*checkpointer, error) {
 	if c.Now == nil {
 		return nil, &CheckpointError{c.File, errors.New("there is no clock to pace it by: give Checkpoint.Now, for example time.Now")}
 	}
-	build, err := thisBuild()
+	build, err := Build()
 	if err != nil {
 		return nil, err
 	}
@@ -268,9 +268,9 @@ func reason(err error) error {
 	return err
 }
 
-// thisBuild identifies the program exactly, because any change of it may change what an
+// Build identifies the program exactly, because any change of it may change what an
 // entry of a table means.
-var thisBuild = sync.OnceValues(func() (string, error) {
+var Build = sync.OnceValues(func() (string, error) {
 	name, err := os.Executable()
 	if err != nil {
 		return "", err

@@ -67,6 +67,37 @@
 // A search that was stopped goes on from its [Checkpoint] and comes to the same result,
 // number for number, as one that was not.
 //
+// # Larger than a machine
+//
+// A search can be split by its first choices ([Result.Frontier], Options.From). The parts
+// need not exchange anything, so they can be tasks of a fleet, but what two of them can
+// reach is searched twice. That is much: most of what can follow one order of two requests
+// can also follow the other, and a lock that uses a lease forgets the past. Of the token
+// lock with three clients, two attempts, a crash and a pause, 4 parts visit 2.9 times as
+// many states as one search, 16 parts 8.0 times and 64 parts 17.7 times as many (study,
+// BenchmarkSplit). With as many machines that is 1.4, 2.0 and 3.6 times as fast, and the
+// largest part needs nearly as much memory as the whole.
+//
+// Partitioning by a hash (Stern and Dill 1997; the distributed mode of TLC; pins2lts-dist of
+// LTSmin) visits each state once. A state belongs to the machine that its hash names, which
+// gets it from those that reach it: of n machines, a transition stays on its own in one case
+// of n. So every machine needs one part in n of the memory, and nearly every transition goes
+// over the network. A state here is a list of numbers of table entries, which mean something
+// in one process only. It would travel as what the numbers stand for, some hundred bytes,
+// and to encode, send, decode and enter it takes some microseconds, where a transition now
+// takes half of one. We expect each machine to make a tenth of the transitions that one
+// makes now: n machines are n/10 times as fast as one. From some thirty machines on that is
+// more than splitting gives, and from one machine's memory on it is the only way: 64 GB hold
+// about a thousand million states (some 60 bytes each with the index), which take one or two
+// hours.
+//
+// It would cost us numbers that all machines agree on, or states that are sent in full; an
+// end that is detected across machines (Dijkstra and Scholten 1980); layers in step, so that
+// the first way to a verdict has the fewest faults; witnesses put together backwards from
+// machine to machine; and a checkpoint of all of them at one layer. A machine that is lost
+// loses the search back to that, where a part of a split search is merely computed again. No
+// search of the lab is that large.
+//
 // # Incomplete searches
 //
 // A search may end early: ctx ends, MaxStates or MaxBytes is reached, or the simulator

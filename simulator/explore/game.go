@@ -78,7 +78,7 @@ func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict
 		s.opt.MaxStates = most
 		s.visited = newVisited(s.stride(), &s.opt)
 		s.visited.wanted = []Witness{{Verdict: harm}}
-		s.visited.begin(s.cur)
+		s.visited.begin(s.cur, 0, 0)
 		if err := s.run(ctx, nil); err != nil {
 			return err
 		}
@@ -89,7 +89,11 @@ func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict
 		case d == nil:
 			return &TooLargeError{most}
 		}
-		rest, err := s.path(d, *w)
+		s.start = *w
+		for c := range s.startNames {
+			s.startNames[c] = uint8(c)
+		}
+		rest, err := s.path(d)
 		way = append(slices.Clone(choices), rest...)
 		return err
 	})

@@ -191,7 +191,7 @@ func (s *search) atOnce(verb simulator.Verb, e *clientEntry) bool {
 		return s.opt.Step == 0 || !e.begun
 	case simulator.Resume:
 		return false
-	case simulator.Answer, simulator.Wake, simulator.GiveUp:
+	case simulator.Answer, simulator.Survive, simulator.Wake, simulator.GiveUp:
 		return s.opt.Step == 0
 	}
 	return true

@@ -29,6 +29,9 @@ type search struct {
 	noReduction bool      // without reduction
 	faultless   bool      // without further faults
 	last        *snapshot // of where the search could be saved last; nil: there is none
+
+	start      simulator.World // of the first state as a run has it; zero: as its parts have it
+	startNames verdict.Names   // the clients of the first state, by place
 }
 
 func newSearch(sim *simulator.Simulator, opt Options) *search {
@@ -49,6 +52,9 @@ func (s *search) run(ctx context.Context, k *checkpointer) error {
 		if err := k.at(s); err != nil {
 			return err
 		}
+		if v.enough() {
+			return nil
+		}
 		layer := v.layer()
 		if layer == nil {
 			return nil
@@ -64,10 +70,13 @@ func (s *search) run(ctx context.Context, k *checkpointer) error {
 
 // begin enters the first state.
 func (s *search) begin() error {
+	if len(s.opt.From) > 0 {
+		return s.beginFrom()
+	}
 	if err := s.takeStart(s.sim.NewWorld()); err != nil {
 		return err
 	}
-	s.visited.begin(s.next)
+	s.visited.begin(s.next, 0, 0)
 	return nil
 }
 

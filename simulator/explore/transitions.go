@@ -240,7 +240,7 @@ func (s *transitions) timeID(now time.Duration) uint32 {
 }
 
 func (s *transitions) client(c int, w *simulator.World) uint32 {
-	return s.clientPart(c, w.ClientPart(c+1))
+	return s.clientPart(c, s.sim.ClientPart(w, c+1))
 }
 
 func (s *transitions) clientPart(c int, part simulator.ClientPart) uint32 {

@@ -2,39 +2,43 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 
 	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
 
 // witnesses fills in the choices of the witnesses.
-func (s *search) witnesses(r *Result) error {
+func (s *search) witnesses(r *Result) (err error) {
 	for i := range r.Found {
 		f := &r.Found[i]
-		w, err := s.firstWorld()
-		if err != nil {
-			return err
-		}
-		if f.Choices, err = s.path(s.visited.found[finding{f.Verdict, f.cause}], w); err != nil {
+		if f.Choices, err = s.path(s.visited.found[finding{f.Verdict, f.cause}]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// path is the way from the first state, which is w in the run, to a discovery, with the
-// clients by their own numbers: in canonical states a client has a place, which changes
-// from step to step.
-func (s *search) path(d *discovery, w simulator.World) ([]simulator.Choice, error) {
-	states, choices := make([]uint32, d.steps), make([]simulator.Choice, d.steps)
+// path is the way from the start to a discovery, with the clients by their own numbers:
+// in canonical states a client has a place, which changes from step to step.
+func (s *search) path(d *discovery) ([]simulator.Choice, error) {
+	steps := d.steps - len(s.opt.From)
+	states, choices := make([]uint32, steps), make([]simulator.Choice, steps)
 	id, via := d.state, d.choice
-	for n := d.steps - 1; n >= 0; n-- {
+	for n := steps - 1; n >= 0; n-- {
 		states[n], choices[n] = id, s.choices[via]
 		id, via = s.visited.states.parent(id), s.visited.states.via(id)
 	}
 	var owner verdict.Names // place -> client
 	for c := range owner {
 		owner[c] = uint8(c)
+	}
+	w, err := s.firstWorld()
+	if s.start != (simulator.World{}) {
+		w, owner = s.start, s.startNames
+	}
+	if err != nil {
+		return nil, err
 	}
 	there := 0 // choices that w has made
 	for n, id := range states {
@@ -62,7 +66,7 @@ func (s *search) path(d *discovery, w simulator.World) ([]simulator.Choice, erro
 		}
 		owner = next
 	}
-	return choices, nil
+	return slices.Concat(s.opt.From, choices), nil
 }
 
 // placeInRun is the Thread of choice c, of the present state, in w, in which the clients

@@ -16,7 +16,7 @@ const (
 	Answer    Verb = 3  // the reply reaches Client's Thread
 	Wake      Verb = 4  // the sleep of Client's Thread is over
 	GiveUp    Verb = 5  // Client's Thread has waited long enough for its reply
-	Resume    Verb = 6  // Client's pause ends
+	Resume    Verb = 6  // Client's pause ends, or the outage of Node
 	Orphaned  Verb = 7  // an orphaned request of Client arrives; Thread is its place
 	Replicate Verb = 8  // a replica of Node catches up, or its disk; Thread is which: its replicas from 0, then its disk
 	Start     Verb = 9  // Client's program begins
@@ -24,6 +24,7 @@ const (
 	Heal      Verb = 11 // the network of Node, which is split, heals
 	Deliver   Verb = 12 // a notification reaches Client's Thread, which waits for it
 	Reconnect Verb = 13 // Client's library makes the connection of its session again
+	Survive   Verb = 14 // the reply reaches Client's Thread although its connection has broken
 
 	FaultVerb Verb = 32
 )
@@ -32,6 +33,7 @@ var verbNames = map[Verb]string{
 	Pass: "pass", Arrive: "arrive", Answer: "answer", Wake: "wake", GiveUp: "give-up",
 	Resume: "resume", Orphaned: "orphaned", Replicate: "replicate", Start: "start", Unblock: "unblock", Heal: "heal",
 	Deliver: "deliver", Reconnect: "reconnect",
+	Survive: "survive",
 }
 
 // A Choice is one thing that may happen next. It is comparable.

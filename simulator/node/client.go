@@ -22,7 +22,9 @@ type Client struct {
 // A Thread is where one thread's pending operation has got to.
 type Thread struct {
 	Due  time.Duration // asleep: when it wakes; waiting: by when it gives up. True time
-	Hold time.Duration // asking, answered: it does not arrive before; blocked: its server answers then at the latest. True time
+	// Hold, true time: asking, answered: it does not arrive before; blocked: its server
+	// answers then at the latest; broken: the reply cannot be read after.
+	Hold time.Duration
 	// Latest is by when what may happen has to: the request arrives, the reply reaches
 	// the thread, the thread wakes. True time; only where the simulator has a Timing.
 	Latest time.Duration
@@ -31,6 +33,17 @@ type Thread struct {
 	Acks   uint8  // blocked: the replicas that have what it waits for, bit r for replica r from 0
 	Phase  Phase
 	Fresh  bool // answered: Latest is still to be set
+	Broken bool // answered: the connection broke behind the reply, which reaches the thread or is lost
+}
+
+// Forget takes it for lost at now what can reach the client's threads no more. What came
+// before a pause it reads after it.
+func (p *Client) Forget(now time.Duration) {
+	for t := range p.Threads {
+		if th := &p.Threads[t]; th.Broken && th.Hold < now && !p.Paused {
+			th.Reply, th.Broken, th.Hold = LostConn, false, 0
+		}
+	}
 }
 
 // LostConn in place of a reply is a connection that broke.
@@ -39,6 +52,32 @@ const LostConn = ^uint32(0)
 // Answer puts a reply, or LostConn, on its way to the thread.
 func (th *Thread) Answer(reply uint32) {
 	*th = Thread{Phase: Answered, Reply: reply, Msg: th.Msg, Due: th.Due, Fresh: true}
+}
+
+// Break breaks the thread's connection: it learns that in place of an answer. A reply on
+// its way, which nothing holds up, can still reach it.
+func (th *Thread) Break(now time.Duration) {
+	old := *th
+	th.Answer(LostConn)
+	if old.Phase == Answered && old.Reply != LostConn && !old.Held(now) {
+		th.Reply, th.Broken, th.Hold = old.Reply, true, max(old.Latest, now)
+		if old.Broken {
+			th.Hold = old.Hold
+		}
+	}
+}
+
+// Held says whether a message of the thread is held up at now.
+func (th *Thread) Held(now time.Duration) bool { return th.Hold > now && !th.Broken }
+
+// Lost says whether the thread learns that its connection broke, unless its reply
+// survives.
+func (th *Thread) Lost() bool { return th.Reply == LostConn || th.Broken }
+
+// Survives says whether the reply can reach the thread at now although its connection has
+// broken.
+func (th *Thread) Survives(now time.Duration) bool {
+	return th.Broken && th.Hold >= now
 }
 
 // A Phase is how far an operation has got.

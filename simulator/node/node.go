@@ -43,6 +43,8 @@ type World interface {
 	// any more, and DropOrphans loses those to server n that come from some clients.
 	Orphan(c, thread int8)
 	DropOrphans(n int8, from Set)
+	// ReleaseOrphans has those go on that server n holds up.
+	ReleaseOrphans(n int8)
 }
 
 // An Orphan is a request under way whose sender no longer waits for the answer.
@@ -148,7 +150,8 @@ type Kind[S comparable] interface {
 }
 
 // HangUp breaks the connections of some clients to server n: their threads see it
-// in place of an answer, and their orphaned requests are lost.
+// in place of an answer, unless one was on its way and survives, and their orphaned
+// requests are lost.
 func HangUp(w World, n int8, who Set) {
 	for c := int8(1); int(c) <= w.Clients(); c++ {
 		if !who.Has(c) {
@@ -157,7 +160,7 @@ func HangUp(w World, n int8, who Set) {
 		threads := &w.Client(c).Threads
 		for t := range threads {
 			if threads[t].Phase.Waiting() && w.Op(c, int8(t)).Node == n {
-				threads[t].Answer(LostConn)
+				threads[t].Break(w.Now())
 			}
 		}
 	}

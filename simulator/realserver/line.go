@@ -92,6 +92,9 @@ func (l *Line) Expire(addr string) error {
 	l.mu.Lock()
 	hello := slices.Clone(l.hello)
 	l.mu.Unlock()
+	if len(hello) < helloLen {
+		return errors.New("there is no session yet")
+	}
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		return err

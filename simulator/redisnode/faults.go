@@ -13,9 +13,10 @@ import (
 // What can befall a server, n counting from 1. why says why it cannot; then nothing
 // has happened. An err is a *table.LimitError.
 
-// Hang has a server stand still for d. What arrives meanwhile is executed
-// afterwards; its clock goes on, and keys expire.
-func (k *Kind) Hang(w node.World, nodes []State, n int8, d time.Duration) (why string) {
+// Hang has a server stand still for d, or for at most so long; then longest is how long that
+// is in the world's steps. What arrives meanwhile is executed afterwards; its clock goes
+// on, and keys expire.
+func (k *Kind) Hang(w node.World, nodes []State, n int8, d, longest time.Duration) (why string) {
 	s := &nodes[n-1]
 	switch {
 	case d <= 0:
@@ -23,9 +24,11 @@ func (k *Kind) Hang(w node.World, nodes []State, n int8, d time.Duration) (why s
 	case s.outage != serving:
 		return "refused.server.down"
 	}
-	s.outage, s.until = hung, clock.Later(w.Now(), d)
+	s.outage, s.until = hung, clock.Later(w.Now(), longest)
 	e := w.Emit(history.Hang)
-	e.Node, e.D = int(n), d
+	if e.Node = int(n); !k.servers[n-1].EarlyEnd {
+		e.D = d
+	}
 	return ""
 }
 

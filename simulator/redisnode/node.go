@@ -22,6 +22,7 @@ type Config struct {
 	MaxLag      time.Duration // min-replicas-max-lag; 0: Redis's default of 10 s
 	AOF         AOF
 	EarlyExpiry bool        // a key is gone in the millisecond of its deadline, and not after it
+	EarlyEnd    bool        // an outage may end before its time, by a Resume
 	Clock       clock.State // at the start
 }
 
@@ -120,6 +121,9 @@ func (k *Kind) Patience(timeout time.Duration) time.Duration { return timeout }
 // Enabled appends what server n can do by itself.
 func (k *Kind) Enabled(s *State, n int8, buf []node.Choice) []node.Choice {
 	if s.outage != serving {
+		if k.servers[n-1].EarlyEnd {
+			buf = append(buf, node.Choice{Verb: node.Resume, Node: n})
+		}
 		return buf
 	}
 	for i := range int8(MaxReplicas + 1) {
@@ -148,6 +152,8 @@ func (k *Kind) Step(w node.World, nodes []State, c node.Choice) (why string, err
 		return k.replicate(w, nodes, c), nil
 	case node.Heal:
 		return k.heal(w, nodes, c), nil
+	case node.Resume:
+		return k.resume(w, nodes, c), nil
 	}
 	return "refused.thing", nil
 }
@@ -199,6 +205,31 @@ func (k *Kind) Passed(w node.World, nodes []State) {
 		}
 	}
 	k.expire(w, nodes)
+}
+
+// resume ends the outage of a server before its time. What waits in the queue of one that
+// hung is executed from now on.
+func (k *Kind) resume(w node.World, nodes []State, c node.Choice) (why string) {
+	if c.Node < 1 || int(c.Node) > len(nodes) || nodes[c.Node-1].outage == serving || !k.servers[c.Node-1].EarlyEnd {
+		return "refused.outage"
+	}
+	s := &nodes[c.Node-1]
+	if s.outage == down {
+		k.comeBack(w, s, c.Node)
+		k.expire(w, nodes)
+		return ""
+	}
+	s.outage, s.until = serving, 0
+	for from := int8(1); int(from) <= w.Clients(); from++ {
+		threads := &w.Client(from).Threads
+		for t := range threads {
+			if threads[t].Phase == node.Asking && threads[t].Hold > w.Now() && w.Op(from, int8(t)).Node == c.Node {
+				threads[t].Hold = 0
+			}
+		}
+	}
+	w.ReleaseOrphans(c.Node)
+	return ""
 }
 
 // comeBack ends the outage of server n, which was down.

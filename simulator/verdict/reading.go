@@ -23,6 +23,7 @@ type Reading struct {
 	grant      [MaxNodes]grant             // of the key
 	copied     [MaxNodes][maxCopies]holder // of the grants that the node's replicas have, and last its disk
 	split      nodes                       // nodes whose old masters live on
+	made       [MaxClients]uint8           // of a client that is acquiring: the lease by which it has made the key itself; 0: none
 
 	// lapse is the true time from which a grant without a time to live may
 	// be taken over: TTL after its value was made. 0: long ago.
@@ -201,10 +202,11 @@ func (r *Reading) moveClient(run *Case, c client8, e *history.Event) {
 		}
 		r.acquiring.add(c)
 	case history.Enter:
+		r.adopt(run, c, e.Lease)
+		r.made[c-1] = 0
 		r.acquiring.remove(c)
 		r.leaving.remove(c)
 		r.inside.add(c)
-		r.adopt(run, c, e.Lease)
 		r.setLive(c, true)
 	case history.Leave:
 		r.inside.remove(c)
@@ -217,6 +219,7 @@ func (r *Reading) moveClient(run *Case, c client8, e *history.Event) {
 		r.releasing.add(c)
 		r.setLive(c, true)
 	case history.Refuse, history.Released:
+		r.made[c-1] = 0
 		r.acquiring.remove(c)
 		r.releasing.remove(c)
 		if !r.inside.has(c) {
@@ -232,6 +235,7 @@ func (r *Reading) moveClient(run *Case, c client8, e *history.Event) {
 
 // idle makes c Idle. Its grants are left.
 func (r *Reading) idle(c client8) {
+	r.made[c-1] = 0
 	r.acquiring.remove(c)
 	r.inside.remove(c)
 	r.leaving.remove(c)
@@ -240,9 +244,10 @@ func (r *Reading) idle(c client8) {
 }
 
 // adopt makes the grants of c those of the lease on which it enters, if it has no quorum of
-// that lease: it enters on what an earlier attempt has left.
+// that lease: it enters on what an earlier attempt has left. A lease that has made the key
+// itself does not: the server has lost it since.
 func (r *Reading) adopt(run *Case, c client8, lease int) {
-	if run.majority(r.granted(c, lease)) {
+	if run.majority(r.granted(c, lease)) || lease != 0 && int(r.made[c-1]) == lease {
 		return
 	}
 	for n := range r.grant {
@@ -274,6 +279,9 @@ func (r *Reading) change(c *Case, e *history.Event) {
 	if made {
 		g.holder = r.holderOf(e)
 		g.left = !r.active().has(g.owner)
+		if r.acquiring.has(client8(e.Client)) {
+			r.made[e.Client-1] = uint8(e.Lease)
+		}
 	}
 	switch {
 	case !forever:

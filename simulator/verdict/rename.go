@@ -11,6 +11,13 @@ func (s *Safety) Rename(to *Names) {
 	for _, set := range []*clients{&f.acquiring, &f.inside, &f.leaving, &f.releasing, &f.dead, &s.lie.asking, &s.lie.decided, &s.lie.had, &s.lie.lacked, &s.staleWrite.readers, &s.met.clients} {
 		*set = to.set(*set)
 	}
+	made := f.made
+	f.made = [MaxClients]uint8{}
+	for c, lease := range made {
+		if lease != 0 {
+			f.made[to[c+1]-1] = lease
+		}
+	}
 	for n := range f.grant {
 		f.grant[n].owner = to.one(f.grant[n].owner)
 		for i := range f.copied[n] {
@@ -54,6 +61,7 @@ func (s *Safety) Role(c int) (role uint64) {
 			bit(copied.owner == me)
 		}
 	}
+	role = role<<8 | uint64(f.made[c-1])
 	bit(s.staleWrite.last.by == me)
 	bit(s.staleWrite.other.by == me)
 	return role

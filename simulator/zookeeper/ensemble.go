@@ -304,12 +304,12 @@ func (k *Kind) Resumed(w world.World, nodes []EnsembleState, c int8) {
 	}
 }
 
-// pingsHeldUp says whether a request of client c is held up, and so are the pings
-// behind it.
+// pingsHeldUp says whether a request of client c is held up, or takes its time, and so
+// do the pings behind it.
 func pingsHeldUp(w world.World, c int8) bool {
 	p := w.Client(c)
 	for t := range p.Threads {
-		if p.Threads[t].Phase == world.Asking && p.Threads[t].Hold > w.Now() && w.Op(c, int8(t)).Kind == process.Request {
+		if p.Threads[t].Phase == world.Asking && max(p.Threads[t].Hold, p.Threads[t].Latest) > w.Now() && w.Op(c, int8(t)).Kind == process.Request {
 			return true
 		}
 	}

@@ -41,6 +41,7 @@ type moment struct {
 	copies map[[2]int]grant // the key when a copy of a node last caught up
 	split  map[int]bool     // nodes with an old master
 	lived  bool             // the key has changed before
+	made   map[int]int      // by which lease a client that is asking has made the key itself
 }
 
 // A grant is a key.
@@ -56,14 +57,14 @@ const longAgo = -history.Forever / 2
 
 // chronicle is how everything stood before each event, and last at the end.
 func chronicle(h *history.History) []moment {
-	m := moment{map[int]string{}, map[int]bool{}, map[int]grant{}, map[[2]int]grant{}, map[int]bool{}, false}
+	m := moment{map[int]string{}, map[int]bool{}, map[int]grant{}, map[[2]int]grant{}, map[int]bool{}, false, map[int]int{}}
 	all := []moment{m}
 	for i := range h.Events {
 		if !moves(h.Events[i].Kind) {
 			all = append(all, m)
 			continue
 		}
-		m = moment{maps.Clone(m.stage), maps.Clone(m.asking), maps.Clone(m.key), maps.Clone(m.copies), maps.Clone(m.split), m.lived}
+		m = moment{maps.Clone(m.stage), maps.Clone(m.asking), maps.Clone(m.key), maps.Clone(m.copies), maps.Clone(m.split), m.lived, maps.Clone(m.made)}
 		m.follow(h, &h.Events[i])
 		all = append(all, m)
 	}
@@ -128,6 +129,9 @@ func (m *moment) change(e *history.Event) {
 		}
 		idle := m.stage[owner] == "" || m.stage[owner] == "dead"
 		g.owner, g.lease, g.left = owner, lease, owner == 0 || idle && !m.asking[owner]
+		if m.asking[e.Client] {
+			m.made[e.Client] = e.Lease
+		}
 		g.stamped = e.At
 		if e.Client == 0 {
 			g.stamped = longAgo
@@ -151,6 +155,7 @@ func (m *moment) move(h *history.History, e *history.Event) {
 		}
 	}
 	idle := func() {
+		delete(m.made, c)
 		m.stage[c], m.asking[c] = "", false
 		believe(false)
 	}
@@ -161,7 +166,7 @@ func (m *moment) move(h *history.History, e *history.Event) {
 		}
 		m.asking[c] = true
 	case history.Enter:
-		if !m.has(h, c, e.Lease) { // it enters on what an earlier attempt left
+		if !m.has(h, c, e.Lease) && (e.Lease == 0 || m.made[c] != e.Lease) { // it enters on what an earlier attempt left
 			for n, g := range m.key {
 				if g.owner == c {
 					g.lease = e.Lease
@@ -170,6 +175,7 @@ func (m *moment) move(h *history.History, e *history.Event) {
 			}
 		}
 		m.stage[c], m.asking[c] = "inside", false
+		delete(m.made, c)
 		believe(true)
 	case history.Leave:
 		m.stage[c] = "leaving"
@@ -183,6 +189,7 @@ func (m *moment) move(h *history.History, e *history.Event) {
 		believe(true)
 	case history.Refuse, history.Released:
 		m.asking[c] = false
+		delete(m.made, c)
 		if m.stage[c] != "inside" {
 			idle()
 		}

@@ -1,0 +1,104 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestSameEverywhere: texts, tables, pictures and pages are equal to the byte on any number
+// of processors, in any time zone and locale, and on any machine: their sums were recorded
+// on one. Only PNG differs between kinds of processors, by how they round where a picture
+// is drawn in dots. TestOutputs shows the demo with the race detector.
+func TestSameEverywhere(t *testing.T) {
+	if !exhaustive() {
+		t.Skip("it draws everything three times: set LOCKLAB_EXHAUSTIVE=1")
+	}
+	speed := regexp.MustCompile(`(?m)^.* s, .* million transitions/s`)
+	for _, machine := range []struct {
+		page bool // the report as well, which takes the longest
+		env  []string
+	}{
+		{true, []string{"GOMAXPROCS=2", "TZ=UTC", "LANG=C", "LC_ALL="}},
+		{false, []string{"GOMAXPROCS=1", "TZ=Asia/Kathmandu", "LANG=de_DE.UTF-8", "LC_ALL="}},
+		{false, []string{"GOMAXPROCS=8", "TZ=America/St_Johns", "LANG=tr_TR.UTF-8", "LC_ALL=fr_FR"}},
+	} {
+		dir := t.TempDir()
+		commands := []string{
+			"demo", "list", "matrix --strategies setnx,token,redlock", "par --strategies setnx",
+			"explore token --budget pause=1 --doom -o DIR/doom.png -o DIR/doom.svg -o DIR/doom.csv",
+			"explore watchdog --timing lockstep -o DIR/trace.html",
+			"tolerance --strategies setnx -o DIR/tolerance.png -o DIR/tolerance.svg -o DIR/tolerance.csv",
+			"sweep pause/ttl=0:2:0.5 --runs 27 --strategies setnx,token,watchdog -o DIR/sweep.png -o DIR/sweep.svg -o DIR/sweep.csv",
+		}
+		if machine.page {
+			commands = append(commands, "matrix --strategies setnx,token --scenarios R18,R21 -o DIR/page")
+		}
+		for i, command := range commands {
+			c := program(t, strings.Fields(strings.ReplaceAll(command, "DIR", dir))...)
+			c.Env = append(c.Env, machine.env...)
+			out, err := c.Output()
+			if err != nil {
+				t.Fatalf("%s: %v", command, err)
+			}
+			out = speed.ReplaceAll(out, nil)
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d-%s.txt", i, strings.Fields(command)[0])), out, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		compareSums(t, strings.Join(machine.env, " "), machine.page, sums(t, dir))
+	}
+}
+
+// sums are the lines of a file as sha256sum writes it, of what is below dir.
+func sums(t *testing.T, dir string) (lines []string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		lines = append(lines, fmt.Sprintf("%x  %s", sha256.Sum256(bytes.ReplaceAll(content, []byte(dir), []byte("DIR"))), name))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+// compareSums compares with those of the machine where they were recorded, or records them.
+func compareSums(t *testing.T, machine string, all bool, lines []string) {
+	t.Helper()
+	const recorded = "everywhere.sha256"
+	if *update && all {
+		golden(t, recorded, []byte(strings.Join(lines, "\n")+"\n"))
+	}
+	content, err := os.ReadFile(filepath.Join("testdata", recorded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Split(strings.TrimSpace(string(content)), "\n")
+	drawn := func(line string) bool { return strings.HasSuffix(line, ".png") }
+	if runtime.GOARCH != "amd64" { // where they were recorded
+		want, lines = slices.DeleteFunc(want, drawn), slices.DeleteFunc(lines, drawn)
+	}
+	if all && len(lines) != len(want) {
+		t.Errorf("%s: %d outputs, %d were recorded", machine, len(lines), len(want))
+	}
+	for _, line := range lines {
+		if !slices.Contains(want, line) {
+			t.Errorf("%s: %s is another output than was recorded", machine, line[sha256.Size*2+2:])
+		}
+	}
+}

@@ -1,0 +1,328 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"locklab/reports/text"
+	"locklab/scenarios/fleet"
+	"locklab/scenarios/share"
+)
+
+// fleet has many machines compute the tasks of a command.
+func (a *app) fleet() *cobra.Command {
+	c := &cobra.Command{
+		Use:  "fleet",
+		Args: a.knownFleetCommand,
+		RunE: func(c *cobra.Command, _ []string) error {
+			a.printHelp(c)
+			return nil
+		},
+		Example: a.examples("fleet", "fleet run verify", "fleet worker --redis 127.0.0.1:PORT", "fleet run --redis rediss://10.0.0.5:6380 par --strategies all -o par.png"),
+	}
+	c.AddCommand(a.fleetRun(), a.fleetWorker())
+	return c
+}
+
+func (a *app) knownFleetCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return text.Errorf("error.command", "name", "fleet "+args[0], "near", text.Near(args[0], []string{"run", "worker"}))
+}
+
+// redisFlags say which Redis server holds the queue.
+type redisFlags struct{ address, password, ca string }
+
+func (r *redisFlags) add(a *app, f *pflag.FlagSet) {
+	usage := a.usage("fleet")
+	f.StringVar(&r.address, "redis", "", usage("redis"))
+	f.StringVar(&r.password, "password-file", "", usage("password-file"))
+	f.StringVar(&r.ca, "ca", "", usage("ca"))
+}
+
+// option is what asynq connects with; nil: no server is named.
+func (r *redisFlags) option(a *app) (asynq.RedisConnOpt, error) {
+	address := cmp.Or(r.address, a.getenv("LOCKLAB_REDIS"))
+	if address == "" {
+		if r.password != "" || r.ca != "" {
+			return nil, text.Errorf("error.fleet.noredis")
+		}
+		return nil, nil
+	}
+	var opt asynq.RedisClientOpt
+	if strings.Contains(address, "://") {
+		parsed, err := asynq.ParseRedisURI(address)
+		if err != nil {
+			return nil, text.Errorf("error.fleet.address", "value", withoutPassword(address))
+		}
+		client, single := parsed.(asynq.RedisClientOpt)
+		if !single { // of sentinels
+			return parsed, nil
+		}
+		opt = client
+	} else if _, _, err := net.SplitHostPort(address); err != nil {
+		return nil, text.Errorf("error.fleet.address", "value", address)
+	} else {
+		opt.Addr = address
+	}
+	if r.password != "" {
+		password, err := a.read(r.password, 1<<16)
+		if err != nil {
+			return nil, text.Errorf("error.file", "file", "--password-file "+r.password, "cause", bare(err))
+		}
+		opt.Password = strings.TrimRight(string(password), "\r\n")
+	}
+	if r.ca != "" {
+		pem, err := a.read(r.ca, 1<<20)
+		if err != nil {
+			return nil, text.Errorf("error.file", "file", "--ca "+r.ca, "cause", bare(err))
+		}
+		if opt.TLSConfig == nil {
+			host, _, _ := net.SplitHostPort(opt.Addr)
+			opt.TLSConfig = &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+		}
+		opt.TLSConfig.RootCAs = x509.NewCertPool()
+		if !opt.TLSConfig.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, text.Errorf("error.fleet.ca", "file", r.ca)
+		}
+	}
+	return opt, nil
+}
+
+// withoutPassword is an address that may be printed.
+func withoutPassword(address string) string {
+	scheme, rest, _ := strings.Cut(address, "://")
+	if at := strings.LastIndex(rest, "@"); at >= 0 {
+		rest = "…" + rest[at:]
+	}
+	return scheme + "://" + rest
+}
+
+func (a *app) fleetRun() *cobra.Command {
+	var (
+		redis     redisFlags
+		retention time.Duration
+		cache     string
+	)
+	c := &cobra.Command{
+		Use:     "run [FLAGS] COMMAND...",
+		Example: a.examples("fleet-run", "fleet run verify", "fleet run --redis 10.0.0.5:6379 --password-file secret sweep pause/ttl --runs 100000 -o sweep.png"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return text.Errorf("error.fleet.command")
+			}
+			if retention < time.Minute {
+				return text.Errorf("error.fleet.retention", "value", retention)
+			}
+			if found, _, err := c.Root().Find(args); err != nil || found.Annotations[isShared] == "" {
+				return text.Errorf("error.fleet.notshared", "command", strings.Join(args, " "))
+			}
+			build, err := share.Build()
+			if err != nil {
+				return internal(err)
+			}
+			opt, err := redis.option(a)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context())) // of the server: it outlives Ctrl-C
+			defer cancel()
+			coordinator := &fleet.Coordinator{Redis: opt, Build: build, Inputs: map[string]string{}, Retention: retention}
+			if opt == nil {
+				own, err := fleet.Loopback(ctx)
+				if err != nil {
+					return internal(text.Errorf("error.fleet.redis", "cause", err))
+				}
+				if coordinator.Kept, err = a.keptResults(cache, retention); err != nil {
+					return err
+				}
+				coordinator.Redis = own
+				a.inform("fleet.start", "address", own.Addr)
+			}
+			coordinator.Rejected = func(why error) { fmt.Fprintln(a.stderr, presentable(a.Error(why))) }
+			show, end := a.fleetProgress()
+			coordinator.Progress = show
+			computer := &ending{coordinator, end}
+			err = a.runElsewhere(c.Context(), args, &elsewhere{
+				computer: computer, inputs: coordinator.Inputs, planned: func(command []string) { coordinator.Command = command },
+			})
+			end()
+			if c.Context().Err() != nil {
+				a.inform("fleet.stopped")
+			}
+			return fleetError(err)
+		},
+	}
+	f, usage := c.Flags(), a.usage("fleet")
+	f.SetInterspersed(false) // what follows COMMAND belongs to it
+	redis.add(a, f)
+	f.DurationVar(&retention, "retention", 24*time.Hour, usage("retention"))
+	f.StringVar(&cache, "cache", "", usage("cache"))
+	return c
+}
+
+// ending clears the progress before results are printed.
+type ending struct {
+	*fleet.Coordinator
+	end func()
+}
+
+func (e *ending) Compute(ctx context.Context, p share.Plan) (results []json.RawMessage, err error) {
+	defer e.end()
+	return e.Coordinator.Compute(ctx, p)
+}
+
+// keptResults is where the results of a coordinator without a Redis server are kept.
+func (a *app) keptResults(dir string, retention time.Duration) (*fleet.Kept, error) {
+	if dir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return nil, text.Errorf("error.fleet.cache", "cause", err)
+		}
+		dir = filepath.Join(user, "locklab", "fleet")
+	}
+	k := &fleet.Kept{Dir: dir}
+	k.Clean(retention)
+	return k, nil
+}
+
+// fleetProgress shows the progress of a fleet and a line for each worker, on a terminal
+// only.
+func (a *app) fleetProgress() (show func(fleet.Status), end func()) {
+	f, ok := terminal(a.stderr)
+	if !ok {
+		return nil, func() {}
+	}
+	var mu sync.Mutex
+	lines, ended := 0, false
+	clear := func() {
+		if lines > 0 {
+			fmt.Fprintf(f, "\x1b[%dA\r\x1b[J", lines)
+		}
+		lines = 0
+	}
+	return func(s fleet.Status) {
+			mu.Lock()
+			defer mu.Unlock()
+			if ended {
+				return
+			}
+			clear()
+			for _, line := range a.statusLines(s) {
+				fmt.Fprintln(f, presentable(line))
+				lines++
+			}
+		}, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			clear()
+			ended = true
+		}
+}
+
+// statusLines are the progress of a fleet in words.
+func (a *app) statusLines(s fleet.Status) (lines []string) {
+	seconds := max(s.Elapsed.Seconds(), 0.001)
+	left := a.Say("fleet.left.unknown")
+	if s.Left >= 0 {
+		left = s.Left.Round(time.Second).String()
+	}
+	lines = append(lines, a.Say("fleet.status", "done", fmt.Sprint(s.Done), "of", fmt.Sprint(s.Of), "rate", fmt.Sprintf("%.1f", float64(s.Done-s.Had)/seconds),
+		"left", left, "waiting", fmt.Sprint(s.Waiting)))
+	for _, w := range s.Workers {
+		key := "fleet.worker.idle"
+		if w.Parcel != "" {
+			key = "fleet.worker"
+		}
+		lines = append(lines, "  "+a.Say(key, "worker", w.Name, "done", fmt.Sprint(w.Done), "task", w.Parcel, "more", fmt.Sprint(w.More), "since", w.For.Round(time.Second).String()))
+	}
+	if len(s.Workers) == 0 {
+		lines = append(lines, "  "+a.Say("fleet.worker.none"))
+	}
+	if s.OtherBuilds > 0 {
+		lines = append(lines, "  "+a.Say("fleet.worker.others", "n", fmt.Sprint(s.OtherBuilds)))
+	}
+	if s.Disconnected != nil {
+		lines = append(lines, "  "+a.Say("fleet.disconnected", "cause", s.Disconnected.Error()))
+	}
+	return lines
+}
+
+func (a *app) fleetWorker() *cobra.Command {
+	var redis redisFlags
+	c := &cobra.Command{
+		Use:     "worker --redis ADDR",
+		Example: a.examples("fleet-worker", "fleet worker --redis 127.0.0.1:PORT", "fleet worker --redis rediss://10.0.0.5:6380 --password-file secret --ca ca.pem"),
+		Args:    a.noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			build, err := share.Build()
+			if err != nil {
+				return internal(err)
+			}
+			opt, err := redis.option(a)
+			if err != nil {
+				return err
+			}
+			if opt == nil {
+				return text.Errorf("error.fleet.worker")
+			}
+			a.inform("fleet.worker.start", "worker", fleet.Self(), "build", build)
+			w := fleet.Worker{
+				Redis: opt, Build: build, Compute: a.computeParcel,
+				Done: func(p *fleet.Parcel, took time.Duration) {
+					a.inform("fleet.worker.done", "task", p.Tasks[0], "more", fmt.Sprint(len(p.Tasks)-1), "seconds", fmt.Sprintf("%.1f", took.Seconds()))
+				},
+				Tell: func(message string) { fmt.Fprintln(a.stderr, presentable(message)) },
+			}
+			return fleetError(w.Run(c.Context()))
+		},
+	}
+	redis.add(a, c.Flags())
+	return c
+}
+
+// fleetError marks an error of the Redis server as one that leaves the question open.
+func fleetError(err error) error {
+	if errors.Is(err, fleet.ErrRedis) {
+		return &exitError{exitNoAnswer, err}
+	}
+	return err
+}
+
+// computeParcel runs a command for some of its tasks. It prints nothing and touches no
+// file.
+func (a *app) computeParcel(ctx context.Context, p *fleet.Parcel) ([]share.Result, error) {
+	inner := newApp(bytes.NewReader(nil), io.Discard, io.Discard, func(string) string { return "" })
+	chosen := &share.Chosen{Tasks: p.Tasks}
+	inner.ctx, inner.elsewhere = ctx, &elsewhere{computer: chosen, inputs: p.Inputs, given: true, strict: true}
+	root := inner.root()
+	if c, _, err := root.Find(p.Command); err != nil || c.Annotations[isShared] == "" {
+		return nil, text.Errorf("error.fleet.notshared", "command", strings.Join(p.Command, " "))
+	}
+	root.SetArgs(p.Command)
+	root.SetOut(io.Discard)
+	root.SetErr(io.Discard)
+	err := root.ExecuteContext(ctx)
+	if len(chosen.Results) == len(p.Tasks) {
+		return chosen.Results, nil
+	}
+	return nil, cmp.Or(err, text.Errorf("error.share.task.none", "task", p.Tasks[0]))
+}

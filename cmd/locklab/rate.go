@@ -1,0 +1,283 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"locklab/algorithms/lock"
+	"locklab/reports/chart"
+	"locklab/reports/text"
+	"locklab/scenarios/race"
+	"locklab/scenarios/rate"
+	"locklab/scenarios/study"
+)
+
+// rateFlags are what "locklab rate" is told. Flags change what the file says.
+type rateFlags struct {
+	chart        chartFlags
+	file         string
+	settings     map[string]*string // by name, as in the file
+	faults       []string
+	environments []string
+	explain      string
+	limits       string
+}
+
+// rateSettings are the settings of a file that are flags too.
+var rateSettings = []string{"machines", "acquisitions", "hold", "work", "contended", "ttl", "ttls"}
+
+// maxInput is the largest file that is read, in bytes.
+const maxInput = 64 << 20
+
+// ownEnvironment has the faults of --fault.
+const ownEnvironment = "yours"
+
+func (a *app) rate() *cobra.Command {
+	var flags rateFlags
+	c := &cobra.Command{
+		Use: "rate",
+		Example: a.examples("rate", "rate", `rate --ttl 30s --fault "pause=4/year 45s" --strategies token,watchdog -o rate.png`,
+			"rate --explain token"),
+		Args: a.noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			order, err := flags.order(a, c.Flags())
+			if err != nil {
+				return err
+			}
+			entries, err := flags.pick(a)
+			if err != nil {
+				return err
+			}
+			flags.chart.files = withNumbers(flags.chart.files)
+			if err := a.checkCharts(flags.chart.files); err != nil {
+				return err
+			}
+			drawn, err := a.findRates(c.Context(), entries, order, flags.limits)
+			if err != nil && !errors.Is(err, context.Canceled) {
+				return err
+			}
+			return flags.show(a, drawn, err)
+		},
+	}
+	f, usage := c.Flags(), a.usage("rate")
+	flags.chart.add(a, f, "rate")
+	f.StringVar(&flags.file, "file", "", usage("file"))
+	flags.settings = map[string]*string{}
+	for _, name := range rateSettings {
+		flags.settings[name] = f.String(name, "", usage(name))
+	}
+	f.StringArrayVar(&flags.faults, "fault", nil, usage("fault"))
+	f.StringSliceVar(&flags.environments, "environments", nil, usage("environments"))
+	f.StringVar(&flags.explain, "explain", "", usage("explain"))
+	f.StringVar(&flags.limits, "limits", "", usage("limits"))
+	return c
+}
+
+// order is what is to be computed.
+func (r *rateFlags) order(a *app, f *pflag.FlagSet) (rate.Order, error) {
+	o := rate.Usual()
+	read := func(name string) ([]byte, error) { return a.read(name, maxInput) }
+	if f.Changed("file") {
+		content, err := a.read(r.file, maxInput)
+		if err != nil {
+			return o, text.Errorf("error.rate.read", "file", r.file, "cause", bare(err))
+		}
+		if err := o.Read(r.file, string(content), read); err != nil {
+			return o, err
+		}
+	}
+	for _, name := range rateSettings {
+		if !f.Changed(name) {
+			continue
+		}
+		if err := o.Set(name, *r.settings[name], read); err != nil {
+			return o, text.Errorf("error.cause", "of", "--"+name, "cause", err)
+		}
+	}
+	if f.Changed("environments") {
+		if err := keepEnvironments(&o, r.environments); err != nil {
+			return o, text.Errorf("error.cause", "of", "--environments", "cause", err)
+		}
+	}
+	for _, fault := range r.faults {
+		name, value, ok := strings.Cut(fault, "=")
+		if !ok {
+			return o, text.Errorf("error.cause", "of", "--fault", "cause", text.Errorf("error.rate.faultform", "value", fault))
+		}
+		if err := o.AddFault(ownEnvironment, strings.TrimSpace(name), value, read); err != nil {
+			return o, text.Errorf("error.cause", "of", "--fault", "cause", err)
+		}
+	}
+	return o, o.Check()
+}
+
+func keepEnvironments(o *rate.Order, names []string) error {
+	var kept []rate.Environment
+	var all []string
+	for _, e := range o.Environments {
+		all = append(all, e.ID)
+	}
+	for _, n := range names {
+		i := slices.Index(all, n)
+		if i < 0 {
+			return text.Errorf("error.rate.environment", "name", n, "near", text.Near(n, all), "names", strings.Join(all, ", "))
+		}
+		kept = append(kept, o.Environments[i])
+	}
+	o.Environments = kept
+	return nil
+}
+
+// pick returns the locks: those of the flags, or the one to explain.
+func (r *rateFlags) pick(a *app) ([]lock.Entry, error) {
+	if r.explain == "" {
+		return r.chart.pick(a)
+	}
+	e, err := race.Strategy(r.explain)
+	r.explain = e.ID
+	return []lock.Entry{e}, cmp.Or(err, a.checkCharts(r.chart.files))
+}
+
+// findRates computes the rates, after the tolerances, unless a file has them.
+func (a *app) findRates(ctx context.Context, entries []lock.Entry, o rate.Order, limits string) (*chart.Rate, error) {
+	known, err := a.tolerances(ctx, entries, limits)
+	if err != nil {
+		return nil, err
+	}
+	found, err := rate.Compute(ctx, o, known)
+	if err != nil {
+		return nil, internal(err)
+	}
+	return &chart.Rate{Table: *found, Lang: a.Langs()[0]}, nil
+}
+
+func (a *app) tolerances(ctx context.Context, entries []lock.Entry, limits string) (*study.Tolerance, error) {
+	if limits == "" {
+		found, err := a.findTolerance(ctx, entries)
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return nil, internal(err)
+		}
+		return &found.Tolerance, err
+	}
+	content, err := a.read(limits, maxInput)
+	if err != nil {
+		return nil, text.Errorf("error.rate.read", "file", limits, "cause", bare(err))
+	}
+	var saved toleranceJSON
+	if err := json.Unmarshal(content, &saved); err != nil || len(saved.Limits) == 0 {
+		return nil, text.Errorf("error.rate.limits", "file", limits)
+	}
+	out := &study.Tolerance{Locks: entries, Hazards: study.Hazards()}
+	for _, e := range entries {
+		for _, h := range out.Hazards {
+			i := slices.IndexFunc(saved.Limits, func(l study.Limit) bool { return l.Strategy == e.ID && l.Fault == h.Fault })
+			if i < 0 {
+				return nil, text.Errorf("error.rate.limits.lock", "file", limits, "fault", h.Fault, "lock", e.ID)
+			}
+			out.Limits = append(out.Limits, saved.Limits[i])
+		}
+	}
+	return out, nil
+}
+
+// show prints the table, or the terms of one lock, and writes the files.
+func (r *rateFlags) show(a *app, drawn *chart.Rate, failed error) error {
+	if failed != nil {
+		return noAnswer("error.stopped")
+	}
+	if r.explain == "" || a.json {
+		return cmp.Or(a.showChart(drawn, nil, r.chart.files, ratesToJSON(drawn),
+			"locklab rate --explain token", "locklab rate -o rate.png", "locklab tolerance"), r.conclude(drawn))
+	}
+	if err := drawn.Explain(a.Out, a.options(), r.explain); err != nil {
+		return internal(err)
+	}
+	a.Next("locklab rate", "locklab tolerance --strategies "+r.explain, "locklab explain "+r.explain)
+	return cmp.Or(a.writeCharts(drawn, r.chart.files), r.conclude(drawn))
+}
+
+func (r *rateFlags) conclude(drawn *chart.Rate) error {
+	if drawn.Inconclusive() {
+		return noAnswer("error.cut.some")
+	}
+	return nil
+}
+
+type ratesJSON struct {
+	Version  int                   `json:"version"`
+	Takeaway string                `json:"takeaway"`
+	Usage    string                `json:"usage"`
+	Method   string                `json:"method"`
+	TTL      float64               `json:"ttl_s"`
+	Terms    []rate.Term           `json:"terms"`
+	Crashes  []crashJSON           `json:"after_a_crash"`
+	Series   []rateSeriesJSON      `json:"series"`
+	Sources  []rateEnvironmentJSON `json:"environments"`
+}
+
+// crashJSON has null where a lock does not come back.
+type crashJSON struct {
+	Strategy string   `json:"strategy"`
+	Mean     *float64 `json:"blocked_mean_s"`
+	Longest  *float64 `json:"blocked_longest_s"`
+}
+
+type rateSeriesJSON struct {
+	Strategy    string          `json:"strategy"`
+	Environment string          `json:"environment"`
+	Points      []ratePointJSON `json:"points"`
+}
+
+type ratePointJSON struct {
+	TTL float64  `json:"ttl_s"`
+	Lo  *float64 `json:"overlaps_a_year_lo"` // null: no number
+	Hi  *float64 `json:"overlaps_a_year_hi"`
+}
+
+type rateEnvironmentJSON struct {
+	ID     string    `json:"id"`
+	Kind   rate.Kind `json:"kind"`
+	What   string    `json:"what,omitempty"`
+	Source string    `json:"source,omitempty"`
+}
+
+func ratesToJSON(r *chart.Rate) ratesJSON {
+	out := ratesJSON{Version: schema, Takeaway: r.Takeaway("en"), Usage: r.Assumptions("en"), Method: r.Method("en"), TTL: r.TTL.Seconds(), Terms: r.Terms}
+	finite := func(d time.Duration) *float64 {
+		if d >= rate.Forever {
+			return nil
+		}
+		s := d.Seconds()
+		return &s
+	}
+	for _, c := range r.Crashes {
+		out.Crashes = append(out.Crashes, crashJSON{c.Strategy, finite(c.Mean), finite(c.Longest)})
+	}
+	for _, s := range r.Series {
+		one := rateSeriesJSON{Strategy: s.Strategy, Environment: s.Environment}
+		for _, p := range s.Points {
+			point := ratePointJSON{TTL: p.TTL.Seconds()}
+			if !p.Unknown {
+				point.Lo, point.Hi = &p.Expected.Lo, &p.Expected.Hi
+			}
+			one.Points = append(one.Points, point)
+		}
+		out.Series = append(out.Series, one)
+	}
+	for _, e := range r.Environments {
+		one := rateEnvironmentJSON{ID: e.ID, Kind: e.Kind}
+		if e.Kind != rate.Given {
+			one.What, one.Source = text.Say("en", "environment."+e.ID+".what"), text.Say("en", "environment."+e.ID+".source")
+		}
+		out.Sources = append(out.Sources, one)
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// knownLimits are the tolerances of setnx, token and watchdog, as "locklab tolerance
+// --json" prints them.
+const knownLimits = "testdata/rate-limits.json"
+
+func TestRate(t *testing.T) {
+	dir := t.TempDir()
+	files := []string{filepath.Join(dir, "rate.png"), filepath.Join(dir, "rate.svg")}
+	code, out, errs := call(t, "rate", "--limits", knownLimits, "--strategies", "setnx,token,watchdog", "-o", files[0], "-o", files[1])
+	if code != 0 {
+		t.Fatalf("exit status %d: %s", code, errs)
+	}
+	golden(t, "rate.txt", []byte(out))
+	for _, f := range append(files, filepath.Join(dir, "rate.csv")) {
+		if b, err := os.ReadFile(f); err != nil || len(b) == 0 {
+			t.Errorf("%s: %d bytes, %v", f, len(b), err)
+		}
+	}
+	code, out, errs = call(t, "rate", "--limits", knownLimits, "--explain", "token", "--environments", "azure", "--ttl", "30s",
+		"--hold", "p50=1s,p99=5s,p100=20s", "--fault", "failover=2/year lag=500ms", "--fault", "lose-reply=0.000001")
+	if code != 0 {
+		t.Fatalf("exit status %d: %s", code, errs)
+	}
+	golden(t, "rate-explain.txt", []byte(out))
+}
+
+func TestRateJSON(t *testing.T) {
+	code, out, errs := call(t, "rate", "--limits", knownLimits, "--strategies", "setnx,token", "--json")
+	var v struct {
+		Version int
+		Terms   []struct {
+			Strategy, Environment string
+			Expected              struct{ Lo, Hi float64 } `json:"expected_a_year"`
+		}
+		Crashes []struct {
+			Mean *float64 `json:"blocked_mean_s"`
+		} `json:"after_a_crash"`
+		Series []struct{ Points []struct{ Hi *float64 } }
+	}
+	if err := json.Unmarshal([]byte(out), &v); code != 0 || err != nil || v.Version != schema || len(v.Crashes) != 2 || len(v.Series) != 10 {
+		t.Fatalf("exit status %d, %v: %s%s", code, err, out, errs)
+	}
+	if v.Crashes[0].Mean != nil || v.Crashes[1].Mean == nil {
+		t.Errorf("setnx comes back, or token does not: %+v", v.Crashes)
+	}
+	for _, term := range v.Terms {
+		if term.Strategy == "token" && term.Environment == "azure" && (term.Expected.Lo < 66.6 || term.Expected.Hi > 66.7) {
+			t.Errorf("%+v, want 66.67", term)
+		}
+	}
+}
+
+func TestRateFile(t *testing.T) {
+	dir := t.TempDir()
+	log := filepath.Join(dir, "gc.log")
+	if err := os.WriteFile(log, []byte("10ms\n20s\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "shop.rate")
+	if err := os.WriteFile(file, []byte("machines = 500\n[gc]\npause = 10/year "+log+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := call(t, "rate", "--limits", knownLimits, "--strategies", "token", "--file", file, "--ttl", "12s")
+	if code != 0 || !strings.Contains(out, "500 machines") || !strings.Contains(out, "gc: pause") || strings.Contains(out, "azure") || !strings.Contains(out, "TTL of 12s") {
+		t.Errorf("exit status %d: %s%s", code, out, errs)
+	}
+}
+
+func TestRateWrongUse(t *testing.T) {
+	dir := t.TempDir()
+	bad := filepath.Join(dir, "bad.rate")
+	if err := os.WriteFile(bad, []byte("machines = 500\nttls = 10s\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"rate", "--strategies", "tokn"}, "did you mean token"},
+		{[]string{"rate", "--explain", "tokn"}, "did you mean token"},
+		{[]string{"rate", "token"}, "token"},
+		{[]string{"rate", "-o", "x.gif"}, ".png, .svg or .csv"},
+		{[]string{"rate", "--file", bad}, bad + `:2: ttls = 10s`},
+		{[]string{"rate", "--file", filepath.Join(dir, "none")}, "none"},
+		{[]string{"rate", "--ttl", "soon"}, `--ttl: "soon"`},
+		{[]string{"rate", "--ttls", "10s"}, `--ttls: "10s" is one TTL`},
+		{[]string{"rate", "--machines", "-1"}, `--machines: "-1"`},
+		{[]string{"rate", "--fault", "pause"}, "how often and how long"},
+		{[]string{"rate", "--fault", "pause=-1/year 3s"}, "-1/year"},
+		{[]string{"rate", "--fault", "pause=1/year " + filepath.Join(dir, "none.log")}, "none.log"},
+		{[]string{"rate", "--environments", "azur"}, "did you mean azure"},
+		{[]string{"rate", "--machines", "3"}, "100 holds"},
+		{[]string{"rate", "--limits", bad}, "no tolerances in it"},
+		{[]string{"rate", "--limits", knownLimits, "--strategies", "redlock"}, "nothing about pause of redlock"},
+	} {
+		if code, out, errs := call(t, c.args...); code != exitUsage || out != "" || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: exit status %d, %q, want it to say %q; standard output %q", c.args, code, errs, c.want, out)
+		}
+	}
+}

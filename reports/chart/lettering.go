@@ -1,0 +1,166 @@
+package chart
+
+import (
+	_ "embed"
+	"math"
+	"strings"
+
+	xfont "golang.org/x/image/font"
+	"golang.org/x/image/font/opentype"
+	"golang.org/x/image/font/sfnt"
+	xfixed "golang.org/x/image/math/fixed"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// A lettering takes from Noto Sans SC what Liberation does not have.
+type lettering struct{ text.Plain }
+
+var letters = lettering{text.Plain{Fonts: font.DefaultCache}}
+
+//go:embed font/NotoSansSC-subset.otf
+var hanFont []byte
+
+var han = func() *opentype.Font {
+	f, err := opentype.Parse(hanFont)
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	return f
+}()
+
+// inHan says whether a character is drawn from Noto Sans SC.
+func inHan(r rune) bool { return r > 0x2e80 || strings.ContainsRune("—“”…‘’·×", r) }
+
+// A run is a piece of text in one font.
+type run struct {
+	text string
+	han  bool
+}
+
+func runs(s string) (all []run) {
+	for _, r := range s {
+		if n := len(all); n > 0 && all[n-1].han == inHan(r) {
+			all[n-1].text += string(r)
+			continue
+		}
+		all = append(all, run{string(r), inHan(r)})
+	}
+	return all
+}
+
+func (h lettering) face(f font.Font, of run) font.Face {
+	face := h.Fonts.Lookup(f, f.Size)
+	if of.han {
+		face.Face = han
+	}
+	return face
+}
+
+func (h lettering) width(s string, f font.Font) (width vg.Length) {
+	for _, r := range runs(s) {
+		face := h.face(f, r)
+		width += face.Width(r.text)
+	}
+	return width
+}
+
+// Box is that of text.Handler.
+func (h lettering) Box(s string, f font.Font) (width, height, depth vg.Length) {
+	ext := h.Extents(f)
+	return h.width(s, f), ext.Ascent, ext.Descent
+}
+
+// Draw is that of text.Handler.
+func (h lettering) Draw(c vg.Canvas, s string, sty text.Style, pt vg.Point) {
+	if !strings.ContainsFunc(s, inHan) {
+		h.Plain.Draw(c, s, sty, pt)
+		return
+	}
+	c.SetColor(sty.Color)
+	if sty.Rotation != 0 {
+		c.Push()
+		defer c.Pop()
+		c.Rotate(sty.Rotation)
+	}
+	sin64, cos64 := math.Sincos(sty.Rotation)
+	cos, sin := vg.Length(cos64), vg.Length(sin64)
+	pt.X, pt.Y = pt.Y*sin+pt.X*cos, pt.Y*cos-pt.X*sin
+	lines := h.Lines(s)
+	pt.Y += sty.Height(s)*vg.Length(sty.YAlign) - h.Extents(sty.Font).Ascent
+	for i, line := range lines {
+		at := pt.Add(vg.Point{X: vg.Length(sty.XAlign) * h.width(line, sty.Font), Y: vg.Length(len(lines)-i) * sty.Font.Size})
+		for _, r := range runs(line) {
+			face := h.face(sty.Font, r)
+			c.FillString(face, at, r.text)
+			if r.han && sty.Font.Weight == xfont.WeightBold { // there is no bold of it
+				c.SetLineWidth(sty.Font.Size / 32)
+				c.SetLineDash(nil, 0)
+				c.Stroke(outlineOf(face, r.text, at))
+			}
+			at.X += face.Width(r.text)
+		}
+	}
+}
+
+// An outlining canvas draws text as outlines, so that it looks the same where the fonts
+// are missing.
+type outlining struct{ *vgsvg.Canvas }
+
+// FillString is that of vg.Canvas.
+func (c outlining) FillString(f font.Face, pt vg.Point, s string) {
+	c.Fill(outlineOf(f, s, pt))
+}
+
+// outlineOf is a text as a path that begins at pt.
+func outlineOf(face font.Face, s string, pt vg.Point) (path vg.Path) {
+	var buffer sfnt.Buffer
+	ppem := xfixed.Int26_6(face.Face.UnitsPerEm())
+	scale := face.Font.Size / vg.Length(ppem)
+	at := func(p xfixed.Point26_6) vg.Point {
+		return vg.Point{X: pt.X + vg.Length(p.X)*scale, Y: pt.Y - vg.Length(p.Y)*scale}
+	}
+	last := sfnt.GlyphIndex(0)
+	for i, r := range s {
+		glyph, err := face.Face.GlyphIndex(&buffer, r)
+		if err != nil {
+			panic(err) // a font that was read before
+		}
+		if i > 0 {
+			if kern, err := face.Face.Kern(&buffer, last, glyph, ppem, xfont.HintingNone); err == nil {
+				pt.X += vg.Length(kern) * scale
+			}
+		}
+		last = glyph
+		segments, err := face.Face.LoadGlyph(&buffer, glyph, ppem, nil)
+		if err != nil {
+			panic(err)
+		}
+		open := false
+		for _, s := range segments {
+			switch s.Op {
+			case sfnt.SegmentOpMoveTo:
+				if open {
+					path.Close()
+				}
+				open = true
+				path.Move(at(s.Args[0]))
+			case sfnt.SegmentOpLineTo:
+				path.Line(at(s.Args[0]))
+			case sfnt.SegmentOpQuadTo:
+				path.QuadTo(at(s.Args[0]), at(s.Args[1]))
+			case sfnt.SegmentOpCubeTo:
+				path.CubeTo(at(s.Args[0]), at(s.Args[1]), at(s.Args[2]))
+			}
+		}
+		if open {
+			path.Close()
+		}
+		if advance, err := face.Face.GlyphAdvance(&buffer, glyph, ppem, xfont.HintingNone); err == nil {
+			pt.X += vg.Length(advance) * scale
+		}
+	}
+	return path
+}

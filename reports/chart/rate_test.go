@@ -1,0 +1,136 @@
+package chart
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"gonum.org/v1/plot/vg"
+
+	"locklab/algorithms/lock"
+	"locklab/reports"
+	"locklab/reports/internal/samples"
+	"locklab/reports/text"
+	"locklab/scenarios/rate"
+	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
+)
+
+// rateSample has a lock without a lease, one with, one that renews it, one on several
+// servers, and one of which nothing is known.
+func rateSample(t testing.TB) *Rate {
+	t.Helper()
+	limited := func(fault string, falls float64) study.Limit {
+		return study.Limit{Fault: fault, Answer: study.Limited, Holds: falls - 0.05, Falls: falls}
+	}
+	none := func(fault string) study.Limit {
+		return study.Limit{Fault: fault, Answer: study.NoLimit, Holds: study.MaxLeases}
+	}
+	falls := []study.Limit{{Fault: "failover", Answer: study.FallsOnce}, {Fault: "restart", Answer: study.FallsOnce}}
+	limits := func(pause, client, node study.Limit) []study.Limit {
+		return append([]study.Limit{pause, client, node}, falls...)
+	}
+	once := []rate.Span{{From: 0, Left: 1}}
+	renewed := []rate.Span{{From: 0, Left: 1}, {From: 0.3335, Left: 1}, {From: 0.6665, Left: 1}, {From: 1, Left: 1}}
+	subject := func(id string, nodes int, spans []rate.Span, limits []study.Limit) *rate.Subject {
+		return &rate.Subject{Entry: lock.Entry{ID: id, Nodes: nodes}, Lease: &rate.Lease{Strategy: id, Spans: spans}, Limits: limits, Orphaned: verdict.Orphan}
+	}
+	all := []*rate.Subject{
+		subject("setnx", 1, []rate.Span{{Left: math.Inf(1)}}, limits(none("pause"), none("client-clock"), none("node-clock"))),
+		subject("token", 1, once, limits(limited("pause", 0.6), none("client-clock"), limited("node-clock", 0.6))),
+		subject("delex", 1, once, limits(limited("pause", 0.6), none("client-clock"), limited("node-clock", 0.6))),
+		subject("watchdog", 1, renewed, limits(limited("pause", 0.7), none("client-clock"), limited("node-clock", 0.7))),
+		subject("redlock", 5, once, limits(limited("pause", 0.6), none("client-clock"), limited("node-clock", 0.6))),
+		subject("mutex", 1, nil, limits(none("pause"), none("client-clock"), none("node-clock"))),
+	}
+	o := rate.Usual()
+	o.Environments = o.Environments[:3]
+	for _, own := range [][2]string{{"restart", "4/year loses=1s"}, {"crash", "1/month"}} {
+		if err := o.AddFault("mine", own[0], own[1], nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &Rate{Table: *rate.Tabulate(o, all)}
+}
+
+func TestRateCSV(t *testing.T) { samples.Golden(t, "rate.csv", rateSample(t).CSV) }
+
+func TestRateText(t *testing.T) {
+	r := rateSample(t)
+	for _, lang := range text.Languages() {
+		samples.Golden(t, "rate."+lang+".txt", func(w io.Writer) error {
+			return r.Text(w, reports.Options{Width: 120, Lang: lang})
+		})
+		samples.Golden(t, "rate.explain."+lang+".txt", func(w io.Writer) error {
+			return r.Explain(w, reports.Options{Width: 120, Lang: lang}, "redlock")
+		})
+	}
+	for _, width := range []int{40, 81} {
+		samples.CheckWidth(t, "rate", width, func(w io.Writer) error { return r.Text(w, reports.Options{Width: width}) })
+	}
+}
+
+func TestRatePictures(t *testing.T) {
+	r := rateSample(t)
+	var b bytes.Buffer
+	if err := r.picture().pngAt(&b, 14); err != nil {
+		t.Fatal(err)
+	}
+	samples.GoldenPNG(t, "rate.png", b.Bytes())
+	for _, r.Lang = range text.Languages() {
+		var svg bytes.Buffer
+		if err := r.SVG(&svg); err != nil || strings.Contains(svg.String(), "<text") {
+			t.Errorf("%s: %v, or its text is not outlined", r.Lang, err)
+		}
+	}
+}
+
+// Every character of the catalogues that charts draw from is in the font.
+func TestHanFont(t *testing.T) {
+	var keys []string
+	for _, prefix := range []string{"rate.", "environment.", "price.", "recovery.", "chart.", "grid."} {
+		keys = append(keys, text.In("zh").Keys(prefix)...)
+	}
+	for _, key := range keys {
+		for _, r := range text.In("zh").Get(key) {
+			if inHan(r) {
+				if glyph, err := han.GlyphIndex(nil, r); err != nil || glyph == 0 {
+					t.Errorf("%s: the font has no %q: see font/README.md", key, r)
+				}
+			}
+		}
+	}
+}
+
+func TestFoldChinese(t *testing.T) {
+	style := writing(10, ink)
+	for _, width := range []float64{30, 55, 80} {
+		all := "锁多久坏一次，TTL 的代价是什么？（watchdog）"
+		var whole string
+		for _, line := range foldText(style, all, vg.Length(width)) {
+			if strings.HasPrefix(line, "，") || strings.HasPrefix(line, "？") || strings.HasSuffix(line, "（") {
+				t.Errorf("%g: a line is %q", width, line)
+			}
+			whole += line
+		}
+		if strings.ReplaceAll(whole, " ", "") != strings.ReplaceAll(all, " ", "") {
+			t.Errorf("folded to %q", whole)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for x, want := range map[float64]string{0: "0", 0.6667: "0.667", 66.67: "66.7", 1234: "1,234", 31536000: "31,536,000", 1e-6: "1.0e-06", math.Inf(1): "∞"} {
+		if got := number(x); got != want {
+			t.Errorf("%g is %q, want %q", x, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{90 * time.Second: "1m30s", time.Minute: "1m", 2 * time.Hour: "2h", 9500 * time.Millisecond: "9.5s", rate.Forever: "∞"} {
+		if got := length(d); got != want {
+			t.Errorf("%d is %q, want %q", d, got, want)
+		}
+	}
+}

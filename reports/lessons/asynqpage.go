@@ -1,0 +1,15 @@
+package lessons
+
+// Asynq prints the page about the lock that asynq's unique tasks use: a fleet's tasks go
+// through asynq. What the page says of its failures is searched in package
+// scenarios/locktest/libraries, with asynq's own code.
+func (t *Teacher) Asynq() error {
+	t.Sentence("asynq.title")
+	if err := t.texts(labelled{"how", "asynq.how"}, labelled{"asynq", "asynq.lab"}, labelled{"choose", "asynq.choose"}, labelled{"asynq-fleet", "asynq.here"}); err != nil {
+		return err
+	}
+	t.Printf("\n")
+	t.aboutVerdicts()
+	t.Next("locklab explain token", "locklab run token slow-work", "locklab run token lost-reply")
+	return nil
+}

@@ -1,0 +1,131 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"locklab/reports/text"
+	"locklab/scenarios/share"
+)
+
+// A Worker computes parcels.
+type Worker struct {
+	Redis asynq.RedisConnOpt
+	Build string // share.Build, but for tests
+	// Compute computes the tasks of a parcel. One is computed at a time.
+	Compute func(ctx context.Context, p *Parcel) ([]share.Result, error)
+	// Done is told of each parcel that was computed; nil: it is not.
+	Done func(p *Parcel, took time.Duration)
+	// Tell is told what asynq cannot do; nil: it is not.
+	Tell func(message string)
+}
+
+// unreachable is how many times in a row the server does not answer before a worker gives
+// up, at intervals of healthInterval.
+const (
+	unreachable    = 6
+	healthInterval = 5 * time.Second
+)
+
+// Run works until ctx ends, and gives a parcel that it has not finished back to the queue.
+// The error says that the server cannot be reached, or that its coordinators are of another
+// build.
+func (w *Worker) Run(ctx context.Context) error {
+	if err := w.refuseOthers(); err != nil {
+		return err
+	}
+	lost := make(chan error, 1)
+	failures := atomic.Int64{}
+	server := asynq.NewServer(w.Redis, asynq.Config{
+		Concurrency: 1, Queues: map[string]int{Queue(w.Build): 1}, Logger: quiet{w.Tell}, LogLevel: asynq.ErrorLevel,
+		BaseContext:       func() context.Context { return ctx },
+		TaskCheckInterval: 200 * time.Millisecond, DelayedTaskCheckInterval: time.Second,
+		// what failed was the machine: another one, or this one, tries at once
+		RetryDelayFunc:      func(int, error, *asynq.Task) time.Duration { return 0 },
+		ShutdownTimeout:     time.Second,
+		HealthCheckInterval: healthInterval,
+		HealthCheckFunc: func(err error) {
+			if err == nil {
+				failures.Store(0)
+			} else if failures.Add(1) == unreachable {
+				lost <- err
+			}
+		},
+	})
+	if err := server.Start(asynq.HandlerFunc(w.process)); err != nil {
+		return redisError(err)
+	}
+	defer server.Shutdown()
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-lost:
+		return ofRedis{text.Errorf("error.fleet.lost", "cause", err)}
+	}
+}
+
+// refuseOthers returns an error if there is work of other builds only.
+func (w *Worker) refuseOthers() error {
+	inspector := asynq.NewInspector(w.Redis)
+	defer inspector.Close()
+	queues, err := inspector.Queues()
+	if err != nil {
+		return redisError(err)
+	}
+	for _, name := range queues {
+		if !strings.HasPrefix(name, queuePrefix) || slices.Contains(queues, Queue(w.Build)) {
+			continue
+		}
+		waiting, err := inspector.ListPendingTasks(name, asynq.PageSize(1))
+		if err != nil || len(waiting) == 0 {
+			continue
+		}
+		p := Parcel{}
+		if json.Unmarshal(waiting[0].Payload, &p) == nil && p.Build != w.Build {
+			return text.Errorf("error.fleet.build", "there", p.Build, "here", w.Build)
+		}
+	}
+	return nil
+}
+
+func (w *Worker) process(ctx context.Context, t *asynq.Task) error {
+	began := time.Now()
+	p := &Parcel{}
+	if err := json.Unmarshal(t.Payload(), p); err != nil {
+		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
+	}
+	if p.Build != w.Build {
+		return fmt.Errorf("%w: %w", text.Errorf("error.fleet.build", "there", p.Build, "here", w.Build), asynq.SkipRetry)
+	}
+	results, err := w.Compute(ctx, p)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, ErrAgain):
+		return err
+	case err != nil: // it would fail anywhere
+		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
+	}
+	content, err := answer(p, Self(), results)
+	if err != nil {
+		return err
+	}
+	if _, err := t.ResultWriter().Write(content); err != nil {
+		return err
+	}
+	if w.Done != nil {
+		w.Done(p, time.Since(began))
+	}
+	return nil
+}
+
+// ErrAgain is an error of Compute that may not come again on another machine.
+var ErrAgain = errors.New("fleet: the machine failed, not the task")

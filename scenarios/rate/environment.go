@@ -1,0 +1,168 @@
+package rate
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/reports/text"
+)
+
+// An Environment says which faults strike how often, and how long they last. Its texts
+// stand in the catalogues: environment.<ID>.what and .source.
+type Environment struct {
+	ID     string
+	Kind   Kind
+	Causes []Cause // empty: a figure to know, from which no rate follows
+}
+
+// A Kind says what a figure is worth.
+type Kind string
+
+// The kinds of figures. Given is what a user has given.
+const (
+	Typical  Kind = "typical"
+	Bound    Kind = "bound"
+	Anecdote Kind = "anecdote"
+	Given    Kind = "given"
+)
+
+// A Cause is one kind of fault in an environment.
+type Cause struct {
+	Fault   string  // name as in package faults
+	PerYear float64 // of each machine, or of each server; of lost replies: the share of all
+	// Assumed says that the source tells how long such a fault lasts, not how often it
+	// strikes: PerYear is 1.
+	Assumed bool
+	Lengths Lengths // of a pause or the jump of a clock
+	// Window is what a server forgets when a replica takes its place or when it restarts:
+	// all that is younger; 0: nothing.
+	Window time.Duration
+}
+
+// Environments are those whose figures were found in a source.
+func Environments() []Environment {
+	pause := func(perYear float64, lengths string) []Cause {
+		l, err := ParseLengths(lengths)
+		if err != nil {
+			panic(err) // a mistake in this list
+		}
+		return []Cause{{Fault: "pause", PerYear: max(perYear, 1*b2f(perYear == 0)), Assumed: perYear == 0, Lengths: l}}
+	}
+	return []Environment{
+		{"azure", Bound, pause(12.0/18, "30s")},
+		{"azure-migration", Typical, pause(0, "5s")},
+		{"google", Typical, pause(12, "p50=50ms,p99=300ms")},
+		{"jvm-log", Anecdote, pause(0, "5s")},
+		{"cfs", Bound, pause(0, "100ms")},
+		{"github-2018", Anecdote, nil},
+		{"github-2012", Anecdote, nil},
+		{"chubby", Typical, nil},
+		{"ntp", Typical, nil},
+		{"sentinel", Bound, nil},
+		{"cluster", Bound, nil},
+	}
+}
+
+func b2f(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// causes are the faults that have a rate, each with what stands behind it.
+var causes = []string{"pause", "client-clock", "node-clock", "failover", "restart", "lose-reply", "crash"}
+
+// parseCause reads what is written after the name of a fault, such as
+// "1/18months 30s". read returns the content of a file of lengths.
+func parseCause(fault, value string, read func(name string) ([]byte, error)) (Cause, error) {
+	c := Cause{Fault: fault}
+	often, rest, _ := strings.Cut(strings.TrimSpace(value), " ")
+	rest = strings.TrimSpace(rest)
+	var err error
+	if fault == "lose-reply" {
+		c.PerYear, err = strconv.ParseFloat(often, 64)
+		if err != nil || !(c.PerYear >= 0 && c.PerYear <= 1) || rest != "" {
+			return c, text.Errorf("error.rate.share", "value", value)
+		}
+		return c, nil
+	}
+	if c.PerYear, err = parseOften(often); err != nil {
+		return c, err
+	}
+	switch fault {
+	case "pause", "client-clock", "node-clock":
+		if rest == "" {
+			return c, text.Errorf("error.rate.lengths", "fault", fault, "value", value)
+		}
+		c.Lengths, err = lengthsOrFile(rest, read)
+	case "failover":
+		c.Window, err = parseWindow("lag", rest, 0)
+	case "restart":
+		c.Window, err = parseWindow("loses", rest, endless)
+	case "crash":
+		if rest != "" {
+			err = text.Errorf("error.rate.crash", "value", value)
+		}
+	default:
+		err = text.Errorf("error.rate.fault", "name", fault, "near", text.Near(fault, causes), "names", strings.Join(causes, ", "))
+	}
+	return c, err
+}
+
+// parseWindow reads name=LENGTH, or returns usual if nothing is given and it is not 0.
+func parseWindow(name, value string, usual time.Duration) (time.Duration, error) {
+	if value == "" && usual > 0 {
+		return usual, nil
+	}
+	length, ok := strings.CutPrefix(value, name+"=")
+	d, err := time.ParseDuration(length)
+	if !ok || err != nil || d < 0 {
+		return 0, text.Errorf("error.rate.window", "name", name, "value", value)
+	}
+	return d, nil
+}
+
+// lengthsOrFile reads lengths, or those in a file.
+func lengthsOrFile(s string, read func(name string) ([]byte, error)) (Lengths, error) {
+	l, wrong := ParseLengths(s)
+	if wrong == nil || strings.Contains(s, "=") {
+		return l, wrong
+	}
+	content, err := read(s)
+	if err != nil {
+		return l, text.Errorf("error.rate.lengths.file", "value", s, "cause", err)
+	}
+	return ReadLengths(s, content)
+}
+
+// units are the times in which faults are counted, in years.
+var units = map[string]float64{
+	"year": 1, "month": 1.0 / 12, "week": 7 / daysAYear, "day": 1 / daysAYear, "hour": 1 / daysAYear / 24,
+}
+
+const (
+	daysAYear    = 365.0
+	secondsAYear = daysAYear * 24 * 3600
+)
+
+// parseOften reads how often something happens, such as 12/year or 1/18months, as a
+// number a year.
+func parseOften(s string) (float64, error) {
+	count, per, ok := strings.Cut(s, "/")
+	n, err := strconv.ParseFloat(count, 64)
+	digits := strings.TrimLeft(per, "0123456789.")
+	many := 1.0
+	if number := per[:len(per)-len(digits)]; number != "" {
+		var bad error
+		if many, bad = strconv.ParseFloat(number, 64); bad != nil || many <= 0 {
+			ok = false
+		}
+	}
+	unit, known := units[strings.TrimSuffix(digits, "s")]
+	if !ok || err != nil || !known || !(n >= 0 && n <= 1e12) {
+		return 0, text.Errorf("error.rate.often", "value", s)
+	}
+	return n / (many * unit), nil
+}

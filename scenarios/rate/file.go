@@ -1,0 +1,210 @@
+package rate
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/reports/text"
+)
+
+// An Order is what is to be computed.
+type Order struct {
+	Usage
+	TTLs         []time.Duration // of the curves, rising; two at least
+	Environments []Environment
+}
+
+// Usual is what is computed where nothing else is said: of a thousand machines each holds
+// a contended lease of ten seconds for a tenth of the time.
+func Usual() Order {
+	o := Order{
+		Usage:        Usage{Machines: 1000, PerSecond: 100, Hold: Always(time.Second), Contended: 1, TTL: 10 * time.Second},
+		Environments: Environments(),
+	}
+	for _, s := range []time.Duration{1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120} {
+		o.TTLs = append(o.TTLs, s*time.Second)
+	}
+	return o
+}
+
+// Read changes the order by what a file says. The error names the file and the line. read
+// returns the content of a file of lengths that is named in it.
+//
+// A line is a setting (machines, acquisitions, hold, work, contended, ttl, ttls), the name of an
+// environment in brackets, or a fault of that environment. An environment without faults
+// is one of Environments. If the file names any, only those are computed.
+func (o *Order) Read(name, content string, read func(name string) ([]byte, error)) error {
+	named := false
+	for n, line := range strings.Split(content, "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		wrong := func(cause error) error {
+			return text.Errorf("error.rate.line", "file", name, "line", n+1, "text", line, "cause", cause)
+		}
+		if id, ok := strings.CutPrefix(line, "["); ok {
+			id, closed := strings.CutSuffix(id, "]")
+			if !closed || !plainName.MatchString(id) {
+				return wrong(text.Errorf("error.rate.section"))
+			}
+			if !named {
+				named, o.Environments = true, nil
+			}
+			e, err := o.environment(id)
+			if err != nil {
+				return wrong(err)
+			}
+			o.Environments = append(o.Environments, e)
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		if !ok {
+			return wrong(text.Errorf("error.rate.form"))
+		}
+		var err error
+		if named {
+			err = o.AddFault(o.Environments[len(o.Environments)-1].ID, key, value, read)
+		} else {
+			err = o.Set(key, value, read)
+		}
+		if err != nil {
+			return wrong(err)
+		}
+	}
+	return nil
+}
+
+var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+
+// environment is one of Environments, or a new one without faults.
+func (o *Order) environment(id string) (Environment, error) {
+	for _, e := range o.Environments {
+		if e.ID == id {
+			return e, text.Errorf("error.rate.twice", "name", id)
+		}
+	}
+	for _, e := range Environments() {
+		if e.ID == id {
+			return e, nil
+		}
+	}
+	return Environment{ID: id, Kind: Given}, nil
+}
+
+// AddFault adds a fault to an environment, which it makes if there is none of this name.
+// The first fault that is added to one of Environments replaces those that it had.
+func (o *Order) AddFault(environment, fault, value string, read func(name string) ([]byte, error)) error {
+	c, err := parseCause(fault, value, read)
+	if err != nil {
+		return err
+	}
+	for i := range o.Environments {
+		if e := &o.Environments[i]; e.ID == environment {
+			if e.Kind != Given {
+				return text.Errorf("error.rate.shipped", "name", environment)
+			}
+			e.Causes = append(e.Causes, c)
+			return nil
+		}
+	}
+	o.Environments = append(o.Environments, Environment{ID: environment, Kind: Given, Causes: []Cause{c}})
+	return nil
+}
+
+// Set changes a setting.
+func (o *Order) Set(key, value string, read func(name string) ([]byte, error)) (err error) {
+	switch key {
+	case "machines":
+		n, bad := strconv.Atoi(value)
+		if bad != nil || n < 1 || n > 1e9 {
+			return text.Errorf("error.rate.machines", "value", value)
+		}
+		o.Machines = n
+	case "acquisitions":
+		o.PerSecond, err = strconv.ParseFloat(value, 64)
+		if err != nil || !(o.PerSecond > 0 && o.PerSecond <= 1e9) {
+			return text.Errorf("error.rate.acquisitions", "value", value)
+		}
+	case "contended":
+		o.Contended, err = strconv.ParseFloat(value, 64)
+		if err != nil || !(o.Contended >= 0 && o.Contended <= 1) {
+			return text.Errorf("error.rate.contended", "value", value)
+		}
+	case "hold":
+		if o.Hold, err = lengthsOrFile(value, read); err != nil {
+			return err
+		}
+		if !o.Hold.Bounded() {
+			return text.Errorf("error.rate.hold", "value", value)
+		}
+	case "work":
+		if value != "computes" && value != "waits" {
+			return text.Errorf("error.rate.work", "value", value)
+		}
+		o.Waits = value == "waits"
+	case "ttl":
+		o.TTL, err = parseTTL(value)
+		return err
+	case "ttls":
+		return o.setTTLs(value)
+	default:
+		return text.Errorf("error.rate.setting", "name", key, "near", text.Near(key, settings), "names", strings.Join(settings, ", "))
+	}
+	return nil
+}
+
+var settings = []string{"machines", "acquisitions", "hold", "work", "contended", "ttl", "ttls"}
+
+func (o *Order) setTTLs(value string) error {
+	items := strings.Split(value, ",")
+	if len(items) < 2 {
+		return text.Errorf("error.rate.ttls.one", "value", value)
+	}
+	o.TTLs = nil
+	for i, item := range items {
+		d, err := parseTTL(strings.TrimSpace(item))
+		if err != nil {
+			return err
+		}
+		if i > 0 && d <= o.TTLs[i-1] {
+			return text.Errorf("error.rate.ttls.order", "value", item, "before", o.TTLs[i-1])
+		}
+		o.TTLs = append(o.TTLs, d)
+	}
+	return nil
+}
+
+func parseTTL(value string) (time.Duration, error) {
+	d, err := time.ParseDuration(value)
+	if err != nil || d < time.Millisecond || d > 1000*time.Hour {
+		return 0, text.Errorf("error.rate.ttl", "value", value)
+	}
+	return d, nil
+}
+
+// Check says what in the order does not go together.
+func (o *Order) Check() error {
+	if held := o.Holds().Lo; held > float64(o.Machines) {
+		return text.Errorf("error.rate.busy", "machines", o.Machines, "acquisitions", o.PerSecond, "hold", o.Hold, "held", math.Round(held))
+	}
+	for _, e := range o.Environments {
+		if e.Kind == Given && len(e.Causes) == 0 {
+			return text.Errorf("error.rate.empty", "name", e.ID, "near", text.Near(e.ID, Shipped()))
+		}
+	}
+	return nil
+}
+
+// Shipped are the IDs of Environments.
+func Shipped() (ids []string) {
+	for _, e := range Environments() {
+		ids = append(ids, e.ID)
+	}
+	return ids
+}

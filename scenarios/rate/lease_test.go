@@ -1,0 +1,46 @@
+package rate_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/scenarios/rate"
+)
+
+// What the runs say of a lease is what the list of locks says of its end.
+func TestLeases(t *testing.T) {
+	renewed := map[string][2]float64{ // when first, and what is left then
+		"daemon-20": {0.6665, 1}, "daemon-29": {0.9665, 0.6665}, "watchdog": {0.3335, 1}, "set-ifeq": {0.3335, 1},
+	}
+	var none []string
+	for _, e := range algorithms.All() {
+		l, err := rate.MeasureLease(t.Context(), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(l.Spans) == 0 {
+			none = append(none, e.ID)
+			continue
+		}
+		first := l.Spans[0].Left
+		want := map[bool]float64{true: 1, false: math.Inf(1)}[e.Expiry != lock.ExpiryNone]
+		if e.ID == "lock-delay" {
+			want = 1.5
+		}
+		if first != want && math.Abs(first-want) > 0.001 {
+			t.Errorf("%s: a lease of %g, want %g", e.ID, first, want)
+		}
+		if l.Kept != (e.Expiry == lock.ExpirySession) {
+			t.Errorf("%s: renewed all the time: %t", e.ID, l.Kept)
+		}
+		if want, ok := renewed[e.ID]; ok && (len(l.Spans) < 2 || l.Spans[1] != rate.Span{From: want[0], Left: want[1]}) {
+			t.Errorf("%s: %v, want it renewed at %v", e.ID, l.Spans, want)
+		}
+	}
+	if want := []string{"mutex", "spin-reentrant", "zk-semaphore", "zk-read"}; !slices.Equal(none, want) {
+		t.Errorf("nobody is kept out by %v, want %v", none, want)
+	}
+}

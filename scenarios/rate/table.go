@@ -1,0 +1,165 @@
+package rate
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
+)
+
+// A Table is how often each lock is expected to break in each environment.
+type Table struct {
+	Order
+	Subjects []*Subject
+	Terms    []Term   // at Order.TTL: by lock; first without a fault, then by environment and cause
+	Crashes  []Crash  // at Order.TTL, by lock
+	Series   []Series // against Order.TTLs: by lock, then by environment
+}
+
+// A Crash is what a crash costs, by the lease.
+type Crash struct {
+	Strategy string
+	TTL      time.Duration
+	Recovery
+	// PerYear is for how long nobody gets in in a year, if an environment has crashes: of
+	// all locks together, added up.
+	PerYear time.Duration
+}
+
+// A Series is how often one lock breaks in one environment, by TTL.
+type Series struct {
+	Strategy    string
+	Environment string
+	Points      []Point
+}
+
+// A Point is what is expected at one TTL.
+type Point struct {
+	TTL      time.Duration
+	Expected Interval // a year, of all causes and of slow work
+	Unknown  bool     // a cause has no number
+}
+
+// Compute makes the table of locks whose tolerance is known. ctx is as for Study.
+func Compute(ctx context.Context, o Order, known *study.Tolerance) (*Table, error) {
+	subjects, err := Study(ctx, known)
+	if err != nil {
+		return nil, err
+	}
+	return Tabulate(o, subjects), nil
+}
+
+// Tabulate makes the table of locks that have been studied.
+func Tabulate(o Order, subjects []*Subject) *Table {
+	t := &Table{Order: o, Subjects: subjects}
+	for _, s := range t.Subjects {
+		t.Terms = append(t.Terms, s.SlowTerm(o.Usage))
+		crash := Crash{Strategy: s.Entry.ID, TTL: o.TTL, Recovery: s.Recovery(o.TTL, o.Hold)}
+		for _, e := range o.Environments {
+			t.Terms = append(t.Terms, s.Terms(o.Usage, e)...)
+			for _, c := range e.Causes {
+				if c.Fault == "crash" {
+					crash.PerYear = crash.times(c.PerYear * o.Holds().Hi * o.Contended)
+				}
+			}
+			if len(e.Causes) > 0 {
+				t.Series = append(t.Series, s.series(o, e))
+			}
+		}
+		t.Crashes = append(t.Crashes, crash)
+	}
+	return t
+}
+
+// times is how long so many crashes block, added up.
+func (r Recovery) times(n float64) time.Duration {
+	if total := r.Mean.Seconds() * n; r.Mean < Forever && total < endless.Seconds() {
+		return time.Duration(total * float64(time.Second))
+	}
+	return Forever
+}
+
+func (s *Subject) series(o Order, e Environment) Series {
+	out := Series{Strategy: s.Entry.ID, Environment: e.ID}
+	for _, ttl := range o.TTLs {
+		out.Points = append(out.Points, s.At(o.Usage, e, ttl))
+	}
+	return out
+}
+
+// At is what is expected in an environment with another TTL.
+func (s *Subject) At(u Usage, e Environment, ttl time.Duration) Point {
+	u.TTL = ttl
+	p := Point{TTL: ttl}
+	for _, t := range append(s.Terms(u, e), s.SlowTerm(u)) {
+		if t.Harm == verdict.Overlap {
+			p.Expected = p.Expected.plus(t.Expected)
+			p.Unknown = p.Unknown || t.Unknown
+		}
+	}
+	return p
+}
+
+// Of returns the terms of one lock.
+func (t *Table) Of(strategy string) (terms []Term) {
+	for _, term := range t.Terms {
+		if term.Strategy == strategy {
+			terms = append(terms, term)
+		}
+	}
+	return terms
+}
+
+// Groups are locks of which the same is expected at every TTL and in every environment,
+// and after a crash: as indices of Subjects.
+func (t *Table) Groups() (groups [][]int) {
+	for i := range t.Subjects {
+		g := slices.IndexFunc(groups, func(g []int) bool { return t.alike(g[0], i) })
+		if g < 0 {
+			groups = append(groups, []int{i})
+			continue
+		}
+		groups[g] = append(groups[g], i)
+	}
+	return groups
+}
+
+func (t *Table) alike(a, b int) bool {
+	x, y := t.Subjects[a], t.Subjects[b]
+	for _, ttl := range t.TTLs {
+		if x.Recovery(ttl, t.Hold) != y.Recovery(ttl, t.Hold) {
+			return false
+		}
+	}
+	n := len(t.Series) / max(len(t.Subjects), 1)
+	return slices.EqualFunc(t.Series[a*n:(a+1)*n], t.Series[b*n:(b+1)*n], func(s, o Series) bool { return slices.Equal(s.Points, o.Points) })
+}
+
+// Threshold is the shortest TTL from which on a lock is expected never to break in an
+// environment, rounded up to three digits, within the TTLs of the table; 0: none of them.
+func (t *Table) Threshold(s *Subject, e Environment) time.Duration {
+	safe := func(ttl time.Duration) bool {
+		p := s.At(t.Usage, e, ttl)
+		return !p.Unknown && p.Expected.Hi == 0
+	}
+	low, high := t.TTLs[0], t.TTLs[len(t.TTLs)-1]
+	switch {
+	case !safe(high):
+		return 0
+	case safe(low):
+		return low
+	}
+	for high-low > high/1e6 {
+		middle := low + (high-low)/2
+		if safe(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	digit := time.Duration(math.Pow(10, math.Floor(math.Log10(float64(high)))-2))
+	return (high - high/1e6 + digit - 1) / digit * digit
+}

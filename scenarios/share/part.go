@@ -1,0 +1,141 @@
+package share
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+
+	"locklab/reports/text"
+)
+
+// MaxShares is the largest number of shares.
+const MaxShares = 10_000
+
+// A Part is a share of all tasks: the K-th of N, from 1.
+type Part struct{ K, N int }
+
+// String is "3/16".
+func (p Part) String() string { return fmt.Sprintf("%d/%d", p.K, p.N) }
+
+// ParsePart reads what String wrote.
+func ParsePart(s string) (Part, error) {
+	k, n, _ := strings.Cut(s, "/")
+	p := Part{}
+	var errs [2]error
+	p.K, errs[0] = strconv.Atoi(k)
+	p.N, errs[1] = strconv.Atoi(n)
+	if errors.Join(errs[:]...) != nil || p.K < 1 || p.K > p.N || p.N > MaxShares {
+		return Part{}, text.Errorf("error.shard", "value", s, "most", MaxShares)
+	}
+	return p, nil
+}
+
+// Has says whether something whose cost nobody knows, such as a test, is of this share. That
+// depends on its name.
+func (p Part) Has(name string) bool {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return int(h.Sum32()%uint32(p.N))+1 == p.K
+}
+
+// Assign says which of n shares has each task, from 1. The shares' costs are about equal:
+// each task, the dearest first, goes to the share that has the least so far.
+func Assign(tasks []Task, n int) []int {
+	of, load := make([]int, len(tasks)), make([]float64, n)
+	for _, i := range longestFirst(tasks) {
+		least := 0
+		for k := range load {
+			if load[k] < load[least] {
+				least = k
+			}
+		}
+		of[i] = least + 1
+		load[least] += max(tasks[i].Expected(), 1e-6) // equal tasks are spread
+	}
+	return of
+}
+
+// ErrPartial is the error of Each where only a share of the tasks was to be computed, and
+// was.
+var ErrPartial = errors.New("share: only a share of the tasks was computed")
+
+// A Partial computes the tasks of one share.
+type Partial struct {
+	Part     Part
+	Progress func(done, of int) // from several goroutines; nil: it is not told
+
+	Tasks   int // of all shares; 0: nothing was planned
+	Results []Result
+}
+
+// A Result is that of one task.
+type Result struct {
+	Task   string          `json:"task"`
+	Result json.RawMessage `json:"result"`
+}
+
+// Compute computes the share's tasks and keeps their results. It returns none: nobody can
+// show a part. Its error is ErrPartial, or the first of a task.
+func (p *Partial) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, error) {
+	p.Tasks = len(plan.Tasks)
+	var mine []int
+	of := Assign(plan.Tasks, p.Part.N)
+	for _, i := range longestFirst(plan.Tasks) {
+		if of[i] == p.Part.K {
+			mine = append(mine, i)
+		}
+	}
+	none, results := make([]json.RawMessage, len(plan.Tasks)), make([]json.RawMessage, len(plan.Tasks))
+	err := onAllCores(ctx, len(mine), func(n int) {
+		if p.Progress != nil {
+			p.Progress(n, len(mine))
+		}
+	}, func(ctx context.Context, n int) (err error) {
+		results[mine[n]], err = plan.Do(ctx, mine[n])
+		return err
+	})
+	for i, r := range results { // in the order of the plan
+		if r != nil {
+			p.Results = append(p.Results, Result{plan.Tasks[i].ID, r})
+		}
+	}
+	if err != nil {
+		return none, err
+	}
+	return none, ErrPartial
+}
+
+// Chosen computes some tasks by name, one after the other.
+type Chosen struct {
+	Tasks   []string
+	Results []Result // in the order of Tasks
+}
+
+// Compute computes the tasks and keeps their results. It returns none. Its error is
+// ErrPartial, that of a task, or that a task is not planned.
+func (c *Chosen) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, error) {
+	at := map[string]int{}
+	for i, t := range plan.Tasks {
+		at[t.ID] = i
+	}
+	none := make([]json.RawMessage, len(plan.Tasks))
+	for _, id := range c.Tasks {
+		i, found := at[id]
+		if !found {
+			return none, text.Errorf("error.share.task.none", "task", id)
+		}
+		if err := ctx.Err(); err != nil {
+			return none, err
+		}
+		r, err := plan.Do(ctx, i)
+		if err != nil {
+			return none, err
+		}
+		c.Results = append(c.Results, Result{id, r})
+	}
+	return none, ErrPartial
+}

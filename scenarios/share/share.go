@@ -1,0 +1,145 @@
+// Package share divides the work of a command among machines.
+//
+// A command plans its work as a list of [Task]s, computes their results with [Each], and
+// shows them. Each computes here, on all cores, unless the context names a [Computer],
+// which computes a part ([Part]), looks results up that other machines have computed
+// ([Results]), or has other machines compute them. A command does not know which. So the
+// same code shows the same results wherever they come from: what [Merge] makes of the
+// shares of a command is, byte for byte, what one machine gives.
+//
+// The conditions are few. A result is a function of its task and the build: it depends on
+// no clock, no number of cores, and no other task. It can be written as JSON and read back
+// without loss. A command calls Each once, with the same list in every process of the
+// same build: only then do the shares of two machines fit together.
+//
+// To divide another command, plan it as tasks, call Each in place of a loop, and give the
+// command the flag --shard (package main, shared).
+package share
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"runtime"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"locklab/reports/text"
+)
+
+// A Task is a piece of a command's work.
+type Task struct {
+	// ID says what it is, such as "verify token/gc-pause". No two tasks of a command have
+	// the same, and a build gives a task the same ID everywhere.
+	ID string
+	// Cost is about how long it takes, in seconds on one core. It only balances shares and
+	// orders work. Where a cost is recorded (see Recorded), that counts instead.
+	Cost float64
+}
+
+// Expected is the recorded cost, or else Cost.
+func (t Task) Expected() float64 {
+	if c, ok := Recorded(t.ID); ok {
+		return c
+	}
+	return max(t.Cost, 0)
+}
+
+// A Plan is the work of a command.
+type Plan struct {
+	Tasks []Task
+	// Do computes the result of the i-th task. Goroutines may call it at the same time.
+	Do func(ctx context.Context, i int) (json.RawMessage, error)
+}
+
+// A Computer has the tasks of a plan computed, all or some, here or elsewhere.
+type Computer interface {
+	// Compute returns the results in the order of the tasks; nil: none. The error says why
+	// some are missing.
+	Compute(ctx context.Context, p Plan) ([]json.RawMessage, error)
+}
+
+type computerKey struct{}
+
+// With returns a context in which c computes; nil: this process does, on all its cores.
+func With(ctx context.Context, c Computer) context.Context {
+	return context.WithValue(ctx, computerKey{}, c)
+}
+
+// Each returns the results of the tasks in their order, as the context's Computer comes by
+// them. A result is nil where there is none; then the error says why. do computes the i-th
+// task, from several goroutines. done is called with the number of tasks that are
+// finished, from several goroutines; it may be nil. A Computer does not call it: it shows
+// its own progress. When ctx ends, the error is ctx's.
+func Each[T any](ctx context.Context, tasks []Task, done func(n int), do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
+	results := make([]*T, len(tasks))
+	c, _ := ctx.Value(computerKey{}).(Computer)
+	if c == nil {
+		order := longestFirst(tasks)
+		return results, onAllCores(ctx, len(tasks), done, func(ctx context.Context, i int) error {
+			r, err := do(ctx, order[i])
+			if err == nil {
+				results[order[i]] = &r
+			}
+			return err
+		})
+	}
+	raw, failed := c.Compute(ctx, Plan{tasks, func(ctx context.Context, i int) (json.RawMessage, error) {
+		r, err := do(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(r)
+	}})
+	for i, r := range raw {
+		if r == nil {
+			continue
+		}
+		result := new(T)
+		if err := json.Unmarshal(r, result); err != nil {
+			return make([]*T, len(tasks)), text.Errorf("error.share.result", "task", tasks[i].ID, "cause", err)
+		}
+		results[i] = result
+	}
+	return results, failed
+}
+
+// longestFirst are the indices of the tasks by falling cost, so that no core is idle while
+// another is busy with the last of them.
+func longestFirst(tasks []Task) []int {
+	order, cost := make([]int, len(tasks)), make([]float64, len(tasks))
+	for i, t := range tasks {
+		order[i], cost[i] = i, t.Expected()
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cost[b], cost[a]) })
+	return order
+}
+
+// onAllCores calls do for 0 to n-1, in any order. done is as for Each. The first error ends
+// the rest.
+func onAllCores(ctx context.Context, n int, done func(n int), do func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	var next, finished atomic.Int64
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() error {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return nil
+				}
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if err := do(ctx, i); err != nil {
+					return err
+				}
+				if k := finished.Add(1); done != nil {
+					done(int(k))
+				}
+			}
+		})
+	}
+	return group.Wait()
+}

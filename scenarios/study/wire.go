@@ -1,0 +1,110 @@
+package study
+
+import (
+	"encoding/json"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/race"
+	"locklab/simulator"
+	"locklab/simulator/explore"
+	"locklab/simulator/verdict"
+)
+
+// searchJSON is a Search on its way between machines. The lock is left out: whoever has
+// asked for the search knows it, and it need not be listed.
+type searchJSON struct {
+	Bounds    Bounds          `json:"bounds"`
+	Result    *explore.Result `json:"result"` // without what is found: Witnesses have it
+	Witnesses []witnessJSON   `json:"witnesses,omitempty"`
+	AnyTiming *Search         `json:"any_timing,omitempty"`
+}
+
+type witnessJSON struct {
+	Verdict verdict.Word `json:"verdict"`
+	Par     int          `json:"par"`
+	Steps   int          `json:"steps"`
+	Cause   []string     `json:"cause,omitempty"`
+	Trace   string       `json:"trace"`
+}
+
+// MarshalJSON writes a search without its lock.
+func (s Search) MarshalJSON() ([]byte, error) {
+	r := *s.Result
+	r.Found = nil
+	j := searchJSON{Bounds: s.Bounds, Result: &r, AnyTiming: s.AnyTiming}
+	for _, w := range s.Witnesses {
+		j.Witnesses = append(j.Witnesses, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, w.Trace.Link()})
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads a search; SetStrategy completes it.
+func (s *Search) UnmarshalJSON(b []byte) error {
+	j := searchJSON{}
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	if j.Result == nil {
+		j.Result = &explore.Result{}
+	}
+	*s = Search{Bounds: j.Bounds, Result: j.Result, AnyTiming: j.AnyTiming}
+	for _, w := range j.Witnesses {
+		t, err := simulator.ParseLink(w.Trace)
+		if err != nil {
+			return err
+		}
+		found := explore.Witness{Verdict: w.Verdict, Par: w.Par, Steps: w.Steps, Cause: w.Cause, Choices: t.Choices}
+		s.Found = append(s.Found, found)
+		s.Witnesses = append(s.Witnesses, Witness{found, t})
+	}
+	return nil
+}
+
+// SetStrategy says which lock a search that was read from JSON is about.
+func (s *Search) SetStrategy(entry lock.Entry) {
+	for ; s != nil; s = s.AnyTiming {
+		s.Strategy = entry
+	}
+}
+
+// outcomeJSON is the outcome of a cell on its way between machines, without its history.
+type outcomeJSON struct {
+	NotApplicable race.Reason       `json:"not_applicable,omitempty"`
+	Judgement     verdict.Judgement `json:"judgement"`
+	Reached       bool              `json:"reached"`
+	Verdicts      []verdict.Word    `json:"verdicts"`
+	Trace         string            `json:"trace"`
+}
+
+// cellJSON is what a task of Matrix computes.
+type cellJSON struct {
+	Story  *outcomeJSON `json:"story,omitempty"`
+	Runs   int          `json:"runs,omitempty"`
+	Broken int          `json:"broken,omitempty"`
+}
+
+// MarshalJSON writes a part of a cell without histories.
+func (p cellPart) MarshalJSON() ([]byte, error) {
+	j := cellJSON{Runs: p.runs, Broken: p.broken}
+	if o := p.story; o != nil {
+		j.Story = &outcomeJSON{o.NotApplicable, o.Judgement, o.Reached, o.Verdicts, o.Trace.Link()}
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote; Matrix completes it.
+func (p *cellPart) UnmarshalJSON(b []byte) error {
+	j := cellJSON{}
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*p = cellPart{runs: j.Runs, broken: j.Broken}
+	if o := j.Story; o != nil {
+		t, err := simulator.ParseLink(o.Trace)
+		if err != nil {
+			return err
+		}
+		p.story = &race.Outcome{NotApplicable: o.NotApplicable, Judgement: o.Judgement, Reached: o.Reached, Verdicts: o.Verdicts, Trace: t}
+	}
+	return nil
+}
