@@ -12,7 +12,11 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports"
+	"locklab/reports/chart"
 	"locklab/reports/text"
+	"locklab/scenarios/price"
+	"locklab/scenarios/race"
+	"locklab/scenarios/rate"
 	"locklab/scenarios/study"
 )
 
@@ -124,8 +128,9 @@ type figure struct {
 	drawing
 }
 
-// charts makes the charts of the report.
-func (a *app) charts(ctx context.Context, entries []lock.Entry) ([]figure, error) {
+// charts makes the charts of the report: of some locks, and the prices of all, which have
+// been played.
+func (a *app) charts(ctx context.Context, entries, all []lock.Entry, outcomes []*race.Outcome) ([]figure, error) {
 	sense, err := a.findSensitivity(ctx, entries, defaultSizes(), defaultRuns)
 	if err != nil {
 		return nil, err
@@ -142,5 +147,14 @@ func (a *app) charts(ctx context.Context, entries []lock.Entry) ([]figure, error
 	if err != nil {
 		return nil, err
 	}
-	return []figure{{"sensitivity", sense}, {"par", par}, {"tolerance", tolerance}, {"doom", doom}}, nil
+	rates, err := rate.Compute(ctx, rate.Usual(), &tolerance.Tolerance)
+	if err != nil {
+		return nil, err
+	}
+	prices, err := price.Of(ctx, all, outcomes)
+	if err != nil {
+		return nil, err
+	}
+	return []figure{{"rate", &chart.Rate{Table: *rates}}, {"price", &chart.PriceChart{Prices: prices}},
+		{"sensitivity", sense}, {"par", par}, {"tolerance", tolerance}, {"doom", doom}}, nil
 }

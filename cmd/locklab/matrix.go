@@ -246,8 +246,8 @@ const reportMemory = 150 << 20
 
 // writeReport writes the files of -o.
 func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry, grid *chart.Grid, outcomes []*race.Outcome) (stopped bool, err error) {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))   // searches are generous otherwise
-	figures, err := a.charts(share.With(ctx, nil), charted(entries)) // no part of what is shared
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))                      // searches are generous otherwise
+	figures, err := a.charts(share.With(ctx, nil), charted(entries), entries, outcomes) // no part of what is shared
 	if errors.Is(err, context.Canceled) {
 		return true, nil
 	}

@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,8 +108,6 @@ func (w *Worker) process(ctx context.Context, t *asynq.Task) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, ErrAgain):
-		return err
 	case err != nil: // it would fail anywhere
 		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
 	}
@@ -126,6 +123,3 @@ func (w *Worker) process(ctx context.Context, t *asynq.Task) error {
 	}
 	return nil
 }
-
-// ErrAgain is an error of Compute that may not come again on another machine.
-var ErrAgain = errors.New("fleet: the machine failed, not the task")

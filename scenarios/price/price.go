@@ -52,24 +52,35 @@ func (p Price) Share() float64 {
 // Find plays each lock in all races, and in calm runs in which it is counted. done and ctx
 // are as for study.Matrix.
 func Find(ctx context.Context, locks []lock.Entry, done func(n int)) ([]Price, error) {
-	out := make([]Price, len(locks))
-	scs := scenarios.All()
-	cells, err := study.Matrix(ctx, locks, scs, 0, func(lock.Entry) bool { return false }, done)
+	cells, err := study.Matrix(ctx, locks, scenarios.All(), 0, func(lock.Entry) bool { return false }, done)
 	if err != nil {
 		return nil, err
 	}
+	return Of(ctx, locks, slices.Concat(cells...))
+}
+
+// Of counts locks that have been played in races.
+func Of(ctx context.Context, locks []lock.Entry, played []*race.Outcome) ([]Price, error) {
+	out := make([]Price, len(locks))
 	for l, e := range locks {
-		if out[l], err = Count(e); err != nil {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p, err := Count(e)
+		if err != nil {
 			return nil, err
 		}
 		profile, err := race.ProfileOf(e)
 		if err != nil {
 			return nil, err
 		}
-		out[l].Excludes = profile.Excludes && !profile.Shares
-		for s := range scs {
-			out[l].tally(cells[s][l])
+		p.Excludes = profile.Excludes && !profile.Shares
+		for _, o := range played {
+			if o.Strategy.ID == e.ID {
+				p.tally(o)
+			}
 		}
+		out[l] = p
 	}
 	return out, nil
 }

@@ -57,7 +57,7 @@ func section(c *race.Client, hold time.Duration, waits bool) {
 // The window is the share of moments of a hold in which a pause does harm, played on the
 // simulator: at one random moment in each of n equal parts of the hold.
 func TestWindowAgainstRuns(t *testing.T) {
-	const n = 24
+	const n = 16
 	all := subjects(t)
 	for _, c := range []struct {
 		lock        string
@@ -113,9 +113,9 @@ func TestWindowAgainstRuns(t *testing.T) {
 // interval of a Poisson distribution.
 func TestFormulaAgainstALongRun(t *testing.T) {
 	const gap = 120 * time.Second // between two pauses of one machine, on average
-	horizon := 2400 * time.Second
+	horizon := 1500 * time.Second
 	if racetest.Exhaustive() {
-		horizon *= 4
+		horizon *= 6
 	}
 	all := subjects(t)
 	for _, c := range []struct {

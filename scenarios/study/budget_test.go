@@ -278,3 +278,18 @@ func picked(allowed []simulator.Choice, rng *rand.Rand, passes, strikes float64)
 	}
 	return c, true
 }
+
+// TestCertificateRoundsAloud: a bound that is no whole number of steps is named with what it
+// counts for.
+func TestCertificateRoundsAloud(t *testing.T) {
+	for budget, want := range map[string]string{"pause=1@3100ms": "3s for pause of 3.1s", "hang=1@500ms": "0s for hang of 500ms", "delay=1@3s": ""} {
+		s, err := study.Explore(t.Context(), racetest.Lock(t, "token"), everyTiming(racetest.Lock(t, "token"), 2, 1, budget))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(s.Assumed("en"), "\n")
+		if want == "" && strings.Contains(text, "whole steps") || !strings.Contains(text, want) {
+			t.Errorf("%s: the certificate assumes\n%s\nwant %q", budget, text, want)
+		}
+	}
+}
