@@ -11,17 +11,18 @@ OUT ?= out
 #   searches                      TestSearchOnTwoCores, TestFindParsGivenUp,
 #                                 TestUnlistedEverywhere, TestVerify
 #   WholeGrid                     TestContract, TestMatrixIsPlay
+#   Levels, Games, SavedGame      one goroutine plays
 #   LockWithoutContract           runs a program that is built without it
 #   the ZooKeeper client          has a data race of its own (go-zookeeper/zk, pull
 #                                 request 35); what locks do with it is watched
 # All of them run without it, in test and below.
-UNWATCHED = ^Test(LockWithoutContract|WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|Nondeterministic)
+UNWATCHED = ^Test(LockWithoutContract|WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|Nondeterministic|Levels|Games|SavedGame)
 RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)'
 
 # Tests leave out the largest searches unless this is set; check sets it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run verify test libraries mutants check fuzz bench costs update
+.PHONY: help run page verify test libraries mutants check fuzz bench costs update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -31,6 +32,10 @@ run: ## the tour, the grid, the charts and the report (into out/)
 	$(GO) run ./cmd/locklab demo
 	$(GO) run ./cmd/locklab matrix -o $(OUT) >/dev/null
 	@echo "Open $(OUT)/report.html; the pictures beside it: grid, rate, price, sensitivity, par, tolerance."
+
+page: ## the page on which one breaks locks (into out/page/): one file, and a folder to host
+	$(GO) run ./cmd/page $(OUT)/page
+	@echo "Open $(OUT)/page/locklab.html, or host $(OUT)/page/site."
 
 verify: ## prove the contract in both directions
 	$(GO) run ./cmd/locklab verify

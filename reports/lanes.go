@@ -2,6 +2,7 @@ package reports
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Options) erro
 		steps[stepAt(steps, o.NoReturn-1)].remark = v.say("lanes.noreturn")
 	}
 	d := newDrawing(v, v.rows(steps))
+	d.shown = o.Rows
 	if o.Width > 0 && o.Width < NarrowWidth || !d.columns().Write(out) {
 		d.list(out)
 	}
@@ -30,6 +32,9 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Options) erro
 	out.Put("", 0)
 	for _, lang := range out.Langs() {
 		out.Put(say(lang, "lanes.legend", "asleep", v.say("lanes.asleep")), 2)
+		if h.Probe > 0 && d.clients >= h.Probe {
+			out.Put(say(lang, "lanes.probe", "client", clientName(h.Probe)), 2)
+		}
 	}
 	return out.Err()
 }
@@ -38,14 +43,19 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Options) erro
 type drawing struct {
 	*voice
 	rows     []row
+	shown    int // rows that are drawn; 0: all
+	clients  int // that have a column: a probe that has not begun has none
 	ttlWidth int
 	gap      time.Duration // time without an event from which a row says that time passes
 }
 
 func newDrawing(v *voice, rows []row) *drawing {
-	d := &drawing{voice: v, rows: rows, ttlWidth: len(Millis(v.h.TTL, 0))}
+	d := &drawing{voice: v, rows: rows, clients: v.h.Clients, ttlWidth: len(Millis(v.h.TTL, 0))}
 	if n := len(rows); n > 0 {
 		d.gap = max((rows[n-1].to-rows[0].from)/5, 1)
+	}
+	if v.h.Probe == v.h.Clients && !slices.ContainsFunc(v.h.Events, func(e history.Event) bool { return e.Client == v.h.Probe }) {
+		d.clients--
 	}
 	return d
 }
@@ -61,25 +71,28 @@ func (d *drawing) columns() *layout.Sheet {
 			s.Rows = append(s.Rows, d.silence(&d.rows[i-1], r))
 		}
 		line := []string{d.when(r)}
-		for c := range d.h.Clients {
+		for c := range d.clients {
 			line = append(line, d.lane(r, c, before[c]))
 		}
 		before = r.last.clients
 		line = append(line, strings.Join(r.marks, "\n"))
 		s.Rows = append(s.Rows, d.withRedis(line, d.servers(r)))
+		if i+1 == d.shown {
+			s.Show = len(s.Rows)
+		}
 	}
 	return s
 }
 
 // withRedis puts the column of the servers after c1, who usually acts first.
 func (d *drawing) withRedis(line []string, redis string) []string {
-	at := min(2, 1+d.h.Clients)
+	at := min(2, 1+d.clients)
 	return append(line[:at:at], append([]string{redis}, line[at:]...)...)
 }
 
 func (d *drawing) heads() []string {
 	line := []string{"t/ms"}
-	for c := range d.h.Clients {
+	for c := range d.clients {
 		line = append(line, clientName(c+1))
 	}
 	title := serverName(d.h) + ": " + d.h.Key
@@ -100,7 +113,7 @@ func (d *drawing) eachNode(name func(n int) string) string {
 // silence marks a time in which nothing happened.
 func (d *drawing) silence(p, r *row) []string {
 	line := []string{":"}
-	for _, c := range p.last.clients {
+	for _, c := range p.last.clients[:d.clients] {
 		line = append(line, d.glyph(c))
 	}
 	return d.withRedis(append(line, ""), ": "+RoundSpan(r.from-p.to))
@@ -205,6 +218,9 @@ func (d *drawing) list(out *layout.Lines) {
 			s.Rows = append(s.Rows, []string{":", "", ": " + RoundSpan(r.from-d.rows[i-1].to)})
 		}
 		s.Rows = append(s.Rows, d.listed(r)...)
+		if i+1 == d.shown {
+			s.Show = len(s.Rows)
+		}
 	}
 	s.WriteOrList(out, 1)
 }

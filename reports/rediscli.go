@@ -17,11 +17,12 @@ const basePort = 6379
 
 // RedisCLI prints a run as commands that can be typed into redis-cli, in the
 // order in which the servers ran them, each with its reply. Comment lines hold what
-// cannot be typed: time, faults, what clients believe. A run on a ZooKeeper is printed
+// cannot be typed: time, faults, what clients believe. Commands and replies are not folded
+// at the width, so that they can be pasted, unless o.Fold wants it. A run on a ZooKeeper is printed
 // in the same way, in the words of its API.
 func RedisCLI(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
 	out := o.Lines(w)
-	c := &transcript{voice: newVoice(out.Lang(), h), lines: out, client: -1}
+	c := &transcript{voice: newVoice(out.Lang(), h), lines: out, client: -1, fold: o.Fold}
 	c.servers()
 	due := dueFindings(h, j)
 	for i, e := range h.Events {
@@ -48,7 +49,8 @@ func dueFindings(h *history.History, j verdict.Judgement) map[int][]verdict.Find
 type transcript struct {
 	*voice
 	lines  *layout.Lines
-	client int // whose commands are being typed; -1: none yet
+	fold   bool // see Options.Fold
+	client int  // whose commands are being typed; -1: none yet
 
 	last   history.Event // the command typed last
 	again  int           // how often it was repeated since, with the same reply
@@ -59,7 +61,7 @@ type transcript struct {
 func (c *transcript) servers() {
 	for n := range c.h.Nodes {
 		if c.h.Nodes > 1 {
-			c.lines.Put("# "+c.say("cli.node", "node", nodeName(n+1), "address", c.address(n+1)), 2)
+			c.lines.PutMarked("# ", c.say("cli.node", "node", nodeName(n+1), "address", c.address(n+1)))
 		}
 	}
 }
@@ -108,7 +110,7 @@ func (c *transcript) comment(e history.Event, text string) {
 }
 
 func (c *transcript) put(e history.Event, text string) {
-	c.lines.Put("# "+Millis(e.At, c.decimals)+" ms: "+text, 2)
+	c.lines.PutMarked("# ", Millis(e.At, c.decimals)+" ms: "+text)
 }
 
 // countRepeats prints how often the last command was repeated.
@@ -142,18 +144,27 @@ func (c *transcript) command(e history.Event) {
 			c.lines.Put("", 0)
 		}
 		c.client = e.Client
-		c.lines.Put("# "+c.typist(e), 2)
+		c.lines.PutMarked("# ", c.typist(e))
 	}
 	commands, replies := batch(e.Cmd), []string{e.Reply}
 	if len(commands) > 1 {
 		replies = strings.SplitN(e.Reply, "; ", len(commands))
 	}
 	for i, cmd := range commands {
-		c.lines.Put(c.address(e.Node)+"> "+typed(cmd), 2)
+		c.typedLine(c.address(e.Node) + "> " + typed(cmd))
 		if i < len(replies) {
-			c.lines.Put(cliReply(replies[i]), 2)
+			c.typedLine(cliReply(replies[i]))
 		}
 	}
+}
+
+// typedLine is a command or a reply: whole, unless it is to be folded.
+func (c *transcript) typedLine(s string) {
+	if c.fold {
+		c.lines.Put(s, 2)
+		return
+	}
+	c.lines.PutWhole(s)
 }
 
 // typed is a command as redis-cli reads it.

@@ -41,6 +41,10 @@ type Options struct {
 	// NoReturn is the event, from 1, beside which Lanes shows the point of no
 	// return; 0: none. See chart.Doom.
 	NoReturn int
+	// Fold has RedisCLI fold commands and replies as well: they are to be read, not pasted.
+	Fold bool
+	// Rows above 0 has Lanes draw only so many rows, in columns as wide as all of them need.
+	Rows int
 	// Brief leaves out the legend.
 	Brief bool
 }

@@ -49,8 +49,30 @@ func TestWidth(t *testing.T) {
 		for _, s := range samples.All {
 			h, j := s.Make()
 			for _, v := range views {
+				o.Fold = true // see TestTypedWhole
 				samples.CheckWidth(t, s.Name+" "+v.name, o.Width, func(w io.Writer) error { return v.text(w, h, j, o) })
 			}
+		}
+	}
+}
+
+// A redis-cli session has each command on one line, however long its script is, and only its
+// comments are folded; every part of one is a comment.
+func TestTypedWhole(t *testing.T) {
+	for _, s := range samples.All {
+		h, j := s.Make()
+		commands := func(width int) (lines []string) {
+			for line := range strings.Lines(samples.Written(t, func(w io.Writer) error { return RedisCLI(w, h, j, Options{Width: width}) })) {
+				if line = strings.TrimSuffix(line, "\n"); !strings.HasPrefix(line, "#") {
+					lines = append(lines, line)
+				} else if width > 0 && len(line) > width {
+					t.Errorf("%s: wider than %d: %s", s.Name, width, line)
+				}
+			}
+			return lines
+		}
+		if diff := cmp.Diff(commands(0), commands(40)); diff != "" {
+			t.Errorf("%s (-as wide as need be +40 cells):\n%s", s.Name, diff)
 		}
 	}
 }

@@ -60,8 +60,10 @@ func (s *step) now() clientState {
 
 // stepsOf reads a history once and returns its steps, with each finding at the step at
 // which it begins.
-func stepsOf(h *history.History, j verdict.Judgement) []step {
-	w := walker{
+func stepsOf(h *history.History, j verdict.Judgement) []step { return walk(h, j).steps }
+
+func walk(h *history.History, j verdict.Judgement) *walker {
+	w := &walker{
 		h:       h,
 		judged:  verdict.CaseOf(h),
 		survey:  surveyOf(h),
@@ -78,7 +80,7 @@ func stepsOf(h *history.History, j verdict.Judgement) []step {
 		i = w.take(i)
 	}
 	placeFindings(w.steps, j.Findings, h)
-	return w.steps
+	return w
 }
 
 type walker struct {
@@ -139,7 +141,7 @@ func (w *walker) record(e history.Event, index int) {
 	if e.Client > 0 && e.Client < len(w.attempt) {
 		s.attempt = w.attempt[e.Client]
 		s.refused = e.Thread == 0 && w.survey.refused[attemptID{e.Client, s.attempt}]
-		s.retries = e.Kind == history.Refuse && w.survey.attempts[e.Client] > s.attempt
+		s.retries = e.Kind == history.Refuse && w.survey.again(w.h, e.Client, s.attempt)
 	}
 	w.steps = append(w.steps, s)
 }
@@ -183,7 +185,7 @@ func (w *walker) move(e history.Event) {
 		c.retries = false
 		w.attempt[e.Client]++
 	case history.Refuse:
-		c.retries = w.survey.attempts[e.Client] > w.attempt[e.Client]
+		c.retries = w.survey.again(w.h, e.Client, w.attempt[e.Client])
 	case history.Crash:
 		*c = clientState{stage: verdict.Dead}
 	case history.Pause:
@@ -241,6 +243,7 @@ func (w *walker) marked(first, last int) bool {
 // A survey is what must be known of the whole run before its first step.
 type survey struct {
 	attempts []int              // by client: how many Acquire calls it made
+	done     []bool             // by client: its program has ended
 	refused  map[attemptID]bool // refused, and changed nothing
 	told     map[int]int        // message -> index of its Answer, or of the loss of it
 	loud     []int              // for each event: how many loud ones stand before it
@@ -259,6 +262,7 @@ type effect struct {
 func surveyOf(h *history.History) survey {
 	f := survey{
 		attempts: make([]int, h.Clients+1),
+		done:     make([]bool, h.Clients+1),
 		refused:  map[attemptID]bool{},
 		told:     map[int]int{},
 		loud:     make([]int, len(h.Events)+1),
@@ -279,6 +283,10 @@ func surveyOf(h *history.History) survey {
 		case history.Acquire:
 			if id.client > 0 {
 				f.attempts[id.client]++
+			}
+		case history.Done:
+			if id.client > 0 {
+				f.done[id.client] = true
 			}
 		case history.Change:
 			touched[id] = true
@@ -321,6 +329,12 @@ func reloads(h *history.History) map[int]bool {
 // left out.
 func withoutReloads(steps []step) []step {
 	return slices.DeleteFunc(steps, func(s step) bool { return s.noScript && len(s.findings) == 0 })
+}
+
+// again says whether a client that was refused in an attempt tries again: it did, or it
+// may do so after what there is of the run.
+func (f *survey) again(h *history.History, client, attempt int) bool {
+	return f.attempts[client] > attempt || h.Open && !f.done[client]
 }
 
 // isLoud says whether an event between a command's effect and its answer makes

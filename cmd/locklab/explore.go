@@ -293,11 +293,10 @@ func (a *app) printSearch(s *study.Search, took time.Duration) error {
 	if err := a.printDoom(); err != nil {
 		return err
 	}
-	var again []string
-	for _, w := range s.Witnesses {
-		again = append(again, "locklab replay "+w.Trace.Link())
+	a.Printf("\n%s\n", a.Say("command.next"))
+	for _, w := range s.Witnesses[:min(3, len(s.Witnesses))] {
+		a.Printf("  # %s\n  locklab replay %s\n", a.Say("explore.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)), w.Trace.Link())
 	}
-	a.Next(again...)
 	return nil
 }
 

@@ -12,11 +12,12 @@ import (
 // floors are the packages from top to bottom. A package imports only packages of lower
 // floors; packages of one floor do not know each other.
 //
-//	cmd/locklab                    the commands
-//	reports/lessons, page          explanations, which play runs | the page
+//	cmd/locklab, page              the commands | writes the page to play on, and is its engine
+//	reports/lessons, page, board   explanations, which play runs | the report | the page to play on
 //	reports/chart                  pictures of what a study has found
 //	scenarios/contract             what each lock must come to
 //	scenarios/locktest             tests of locks that are not in the list
+//	scenarios/play                 runs that a person schedules: levels, quiz
 //	scenarios/rate, price          how often locks break | what they cost
 //	scenarios/study                what is computed from many runs and searches
 //	scenarios/fleet                work on a queue, for many machines
@@ -38,9 +39,9 @@ import (
 //	simulator/history              what happened
 //	reports/text                   the sentences
 var floors = [][]string{
-	{"cmd/locklab"},
-	{"reports/lessons", "reports/page"},
-	{"scenarios/contract", "scenarios/locktest", "reports/chart"},
+	{"cmd/locklab", "cmd/page"},
+	{"reports/lessons", "reports/page", "reports/board"},
+	{"scenarios/contract", "scenarios/locktest", "scenarios/play", "reports/chart"},
 	{"scenarios/rate", "scenarios/price"},
 	{"scenarios/study", "scenarios/internal/racetest"},
 	{"scenarios/fleet"},
@@ -71,6 +72,7 @@ var floors = [][]string{
 var strangers = map[string][]string{
 	"reports":              {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they show finished runs
 	"reports/page":         {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"},
+	"reports/board":        {"scenarios", "faults", "simulator", "algorithms", "reports/text"},                                       // it asks an engine
 	"reports/chart":        {"scenarios/race", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they draw results of studies
 	"simulator":            {"algorithms"},                                                                                           // it would treat locks differently
 	"simulator/explore":    {"algorithms/redis", "algorithms/zookeeper", "scenarios"},

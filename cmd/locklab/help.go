@@ -41,6 +41,9 @@ var landingCommands = [][2]string{
 	{"tolerance", "tolerance"},
 	{"rate", "rate"},
 	{"price", "price"},
+	{"play --level 1", "play"},
+	{"quiz", "quiz"},
+	{"serve", "serve"},
 	{"verify", "verify"},
 	{"check ./mylock", "check"},
 }

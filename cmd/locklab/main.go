@@ -95,7 +95,8 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.color, "color", "auto", usage("color"))
 	f.IntVar(&a.width, "width", 0, usage("width"))
 	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.shared(a.matrix()), a.shared(a.sweep()), a.shared(a.explore()),
-		a.shared(a.verify()), a.shared(a.par()), a.shared(a.tolerance()), a.rate(), a.price(), a.check(), a.merge(), a.fleet())
+		a.shared(a.verify()), a.shared(a.par()), a.shared(a.tolerance()), a.rate(), a.price(), a.play(), a.quiz(), a.serve(),
+		a.check(), a.merge(), a.fleet())
 	a.translateHelp(root)
 	root.SetFlagErrorFunc(a.flagError)
 	return root
@@ -124,6 +125,16 @@ func (a *app) noArguments(c *cobra.Command, args []string) error {
 		return text.Errorf("error.noarguments", "command", c.CommandPath(), "name", args[0])
 	}
 	return nil
+}
+
+// atMost refuses more arguments.
+func (a *app) atMost(n int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > n {
+			return text.Errorf("error.noarguments", "command", c.CommandPath(), "name", args[n])
+		}
+		return nil
+	}
 }
 
 // exactly refuses any other number of arguments.

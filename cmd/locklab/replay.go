@@ -127,35 +127,41 @@ func noFile(err error) bool {
 	return errors.As(err, &path) && !errors.Is(err, os.ErrPermission) && path.Op == "open"
 }
 
-// stepThrough prints the table row by row; on a terminal each row waits for Enter or
-// Ctrl-C.
+// stepThrough draws the lanes, one more row after each Enter; b goes back, q ends. Where the
+// input is no terminal and has ended, it draws the rest.
 func (a *app) stepThrough(o *race.Outcome) error {
-	var text strings.Builder
-	if err := reports.Table(&text, o.History, o.Judgement, a.options()); err != nil {
-		return internal(err)
-	}
 	_, interactive := terminal(a.stdin)
 	in := bufio.NewReader(a.stdin)
-	for line := range strings.Lines(text.String()) {
-		a.Printf("%s", line)
-		if interactive && strings.TrimSpace(line) != "" && !a.entered(in) {
-			return nil // input has ended
+	look := a.options()
+	look.Brief = true
+	all := len(reports.Rows(a.Langs()[0], o.History, o.Judgement))
+	for n, shown := 1, ""; n <= all; {
+		var b strings.Builder
+		look.Rows = n
+		if err := reports.Lanes(&b, o.History, o.Judgement, look); err != nil {
+			return internal(err)
+		}
+		a.Printf("%s", strings.TrimPrefix(b.String(), shown)) // forwards: what is new
+		shown = b.String()
+		if n == all {
+			return nil
+		}
+		a.Printf("%s", a.First("step.prompt", "n", fmt.Sprint(n), "all", fmt.Sprint(all)))
+		line, ok := a.line(in)
+		if !interactive {
+			a.Printf("%s\n", line)
+		}
+		switch {
+		case ok && line == "q", !ok && interactive:
+			return nil
+		case !ok:
+			n = all
+		case line == "b":
+			n, shown = max(n-1, 1), ""
+			a.Printf("\n")
+		default:
+			n++
 		}
 	}
 	return nil
-}
-
-// entered waits for a line of input and reports whether there was one.
-func (a *app) entered(in *bufio.Reader) bool {
-	line := make(chan error, 1)
-	go func() {
-		_, err := in.ReadString('\n')
-		line <- err
-	}()
-	select {
-	case err := <-line:
-		return err == nil
-	case <-a.ctx.Done():
-		return false
-	}
 }

@@ -72,8 +72,27 @@ func (l *Lines) Each(in func(lang string) string) string {
 
 // Put writes one line, folded where it is too wide; continuation lines are indented by
 // hang cells, as far as the width allows.
-func (l *Lines) Put(s string, hang int) {
-	for _, part := range fold(strings.TrimRight(s, " "), l.width, hang) {
+func (l *Lines) Put(s string, hang int) { l.put(fold(strings.TrimRight(s, " "), l.width, hang)) }
+
+// PutWhole writes one line that is not folded however wide it is: it is there to be pasted.
+func (l *Lines) PutWhole(s string) { l.put([]string{s}) }
+
+// PutMarked writes one line behind a mark, folded where it is too wide, with the mark before
+// each part.
+func (l *Lines) PutMarked(mark, s string) {
+	if l.width > 0 && l.width <= 2*Width(mark) {
+		l.Put(mark+s, 0)
+		return
+	}
+	parts := fold(strings.TrimRight(s, " "), max(l.width-Width(mark), 0), 0)
+	for i := range parts {
+		parts[i] = mark + parts[i]
+	}
+	l.put(parts)
+}
+
+func (l *Lines) put(parts []string) {
+	for _, part := range parts {
 		if l.err != nil {
 			return
 		}

@@ -9,6 +9,7 @@ type Sheet struct {
 	Right map[int]bool // columns that are set against their right edge
 	Floor int          // width below which no column is squeezed
 	Tight bool         // one blank between columns instead of two
+	Show  int          // only so many rows are printed; 0: all
 }
 
 func (s *Sheet) gap() int {
@@ -18,13 +19,20 @@ func (s *Sheet) gap() int {
 	return 2
 }
 
+func (s *Sheet) shown() [][]string {
+	if s.Show > 0 && s.Show < len(s.Rows) {
+		return s.Rows[:s.Show]
+	}
+	return s.Rows
+}
+
 // Write prints the sheet, or reports that it cannot be squeezed into the width.
 func (s *Sheet) Write(out *Lines) bool {
 	widths, ok := s.widths(out.width)
 	if !ok {
 		return false
 	}
-	for _, row := range s.Rows {
+	for _, row := range s.shown() {
 		s.writeRow(out, row, widths)
 	}
 	return true
@@ -50,7 +58,7 @@ func (s *Sheet) WriteOrList(out *Lines, heads int) {
 	if s.Write(out) {
 		return
 	}
-	for _, row := range s.Rows[heads:] {
+	for _, row := range s.shown()[min(heads, len(s.shown())):] {
 		out.Put(strings.Join(strings.Fields(strings.Join(row, " ")), " "), 2)
 	}
 }

@@ -141,12 +141,12 @@ func (b *Bounds) Options() Options {
 
 // Case is a history of b without its events.
 func (b *Bounds) Case() history.History {
-	clients := b.Clients + 1
+	clients, probe := b.Clients+1, b.Clients+1
 	if b.NoProbe {
-		clients = b.Clients
+		clients, probe = b.Clients, 0
 	}
 	return history.History{
-		Strategy: b.Entry.ID, Clients: clients, Nodes: b.Nodes, Key: cmp.Or(b.Key, client.Key), ZooKeeper: b.Entry.OnZooKeeper(),
+		Strategy: b.Entry.ID, Clients: clients, Probe: probe, Nodes: b.Nodes, Key: cmp.Or(b.Key, client.Key), ZooKeeper: b.Entry.OnZooKeeper(),
 		Holders: client.Holders(b.Entry, clients), TTL: b.TTL, Guard: b.guard(),
 	}
 }

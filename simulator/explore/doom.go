@@ -53,6 +53,7 @@ func (e *TooLargeError) Say(lang string) string {
 func DoomOf(ctx context.Context, sim *simulator.Simulator, opt Options, choices []simulator.Choice, harm verdict.Word) (*Doom, error) {
 	for {
 		o := &futures{search: newSearch(sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step, NoReduction: true}), limit: opt.MaxStates}
+		o.faultless = true
 		d, err := o.doom(ctx, choices, harm)
 		if !errors.Is(err, errNowAbsolute) {
 			return d, err
@@ -200,9 +201,6 @@ func (f *futures) expandAll(ctx context.Context, harms wordSet) error {
 func (f *futures) arcsOf(id uint32) error {
 	f.out = cmp.Or(f.out, &batch{width: f.stride()})
 	f.out.clear()
-	rest := f.restTab.entries[f.cur[f.restAt()]]
-	rest.mayFault = false        // no further faults
-	f.visited.spent = rest.spent // those that were injected already
 	err := f.expand(id)
 	return errors.Join(err, f.numbers.full)
 }

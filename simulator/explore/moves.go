@@ -114,7 +114,7 @@ func (s *search) listMoves() error {
 	if err != nil {
 		return err
 	}
-	mayFault := s.restTab.entries[s.cur[s.restAt()]].mayFault
+	mayFault := !s.faultless && s.restTab.entries[s.cur[s.restAt()]].mayFault
 	if first >= 0 {
 		s.moves = append(s.moves, s.ownMove(first, 0))
 		if mayFault {
@@ -302,7 +302,7 @@ func (s *search) listClientFaults(c int) {
 // allInVain says whether no fault was injected, every client has come to its end, none was
 // ever given the lock and every refusal was in vain.
 func (s *search) allInVain() bool {
-	if s.visited.spent > 0 {
+	if s.restTab.entries[s.cur[s.restAt()]].spent > 0 {
 		return false
 	}
 	for c := range s.clients {

@@ -27,9 +27,10 @@ type search struct {
 	cur         []uint32  // the state that is visited, with every client under its own number
 	moves       []move    // of cur
 	noReduction bool      // without reduction
+	faultless   bool      // without further faults
 	last        *snapshot // of where the search could be saved last; nil: there is none
 
-	start      simulator.World // after Options.From; zero: there are none
+	start      simulator.World // of the first state as a run has it; zero: as its parts have it
 	startNames verdict.Names   // the clients of the first state, by place
 }
 

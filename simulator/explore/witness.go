@@ -34,7 +34,7 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 		owner[c] = uint8(c)
 	}
 	w, err := s.firstWorld()
-	if len(s.opt.From) > 0 {
+	if s.start != (simulator.World{}) {
 		w, owner = s.start, s.startNames
 	}
 	if err != nil {

@@ -20,7 +20,13 @@ type History struct {
 	Guard     Guard         `json:"guard,omitempty"`     // what the resource does about a write that comes too late
 	// Holders is, for each client, how many may be inside together with it, itself
 	// counted: 1 for a lock that excludes, AnyNumber for a reader. Nil: 1 for each.
-	Holders []int         `json:"holders,omitempty"`
+	Holders []int `json:"holders,omitempty"`
+	// Probe is the client that a search adds: it asks for the lock when all others are done,
+	// to see whether it can still be had. 0: there is none.
+	Probe int `json:"probe,omitempty"`
+	// Open says that this is the beginning of a run that goes on: what a client does not do
+	// here it may do later.
+	Open    bool          `json:"-"`
 	End     time.Duration `json:"end_ns"`  // true time at which the run was stopped
 	Horizon bool          `json:"horizon"` // stopped by the clock, with work left; false: all clients were done
 	Events  []Event       `json:"events"`  // in the order in which they happened; At never decreases

@@ -1,0 +1,362 @@
+//go:build !js
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"locklab/reports/board"
+	"locklab/scenarios/play"
+)
+
+// exhaustive says whether tests are to do all that they can do; see racetest.Exhaustive.
+func exhaustive() bool { return os.Getenv("LOCKLAB_EXHAUSTIVE") != "" }
+
+// installed finds a program. Without it the test is skipped, but not in CI, which installs
+// it.
+func installed(t *testing.T, names ...string) string {
+	t.Helper()
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatalf("%v is not installed", names)
+	}
+	t.Skipf("%v is not installed", names)
+	return ""
+}
+
+// native is the page with the engine behind the server, as "locklab serve" has it.
+func native(t *testing.T) http.Handler {
+	t.Helper()
+	data, err := play.PageData()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := board.Write(&page, board.Page{Data: data}); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var table play.Table
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page.Bytes()) })
+	mux.HandleFunc("POST /answer", func(w http.ResponseWriter, r *http.Request) {
+		request, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = w.Write(table.Answer(r.Context(), request))
+	})
+	return mux
+}
+
+// The page in a browser, from a file, from a host and with a native engine: a level played to its end by
+// keyboard, one by clicks, a quiz, the language and the theme, a damaged link. No error on
+// the console, and no request that leaves the page.
+func TestPageInBrowser(t *testing.T) {
+	if !exhaustive() {
+		t.Skip("LOCKLAB_EXHAUSTIVE is not set")
+	}
+	chromium := installed(t, "chromium", "chromium-browser", "google-chrome")
+	dir := t.TempDir()
+	if err := write(dir); err != nil {
+		t.Fatal(err)
+	}
+	host := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(dir, "site"))))
+	defer host.Close()
+	served := httptest.NewServer(native(t))
+	defer served.Close()
+	for name, url := range map[string]string{"file": "file://" + filepath.Join(dir, pageFile), "hosted": host.URL + "/", "served": served.URL + "/"} {
+		t.Run(name, func(t *testing.T) {
+			b := startBrowser(t, chromium)
+			b.open(url, 1280, 900)
+			b.wait(`state.ready`)
+			b.look(name + "-levels")
+			b.do(`playLevel(2)`)
+			b.wait(`!state.busy && state.view === "game"`)
+			b.key("h")
+			b.wait(`!state.busy && state.hinted >= 0`)
+			b.look(name + "-level")
+			for range 60 { // each hint is followed, by keyboard
+				if b.is(`state.at.verdicts.includes(state.harm)`) {
+					break
+				}
+				b.key("h")
+				b.wait(`!state.busy && state.hinted >= 0`)
+				b.do(`window.before = state.at.link`)
+				b.key(fmt.Sprint(1 + b.number(`state.hinted`)))
+				b.wait(`!state.busy && state.at.link !== before`)
+			}
+			b.wait(`JSON.stringify(best(DATA.levels[1])) === '{"faults":1,"steps":17}'`)
+			b.look(name + "-solved")
+			b.click(`Next level`)
+			b.wait(`!state.busy && state.level.number === 3`)
+			b.click(`Give up`) // by mouse
+			b.wait(`!state.busy && state.at.verdicts.includes("ORPHAN")`)
+			b.click(`Take back`)
+			b.wait(`!state.busy && !state.at.verdicts.includes("ORPHAN")`)
+			b.do(`mend("token")`)
+			b.wait(`!state.busy && state.mended`)
+			b.look(name + "-mended")
+			b.key("l")
+			b.wait(`document.documentElement.lang === "zh" && state.view === "game"`)
+			b.key("t")
+			b.look(name + "-zh")
+			b.key("l")
+			b.do(`startQuiz(7)`)
+			b.wait(`!state.busy && state.question`)
+			b.key("1")
+			b.wait(`state.chosen === 0`)
+			b.look(name + "-quiz")
+			b.do(`openLink("locklab2-damaged")`)
+			b.wait(`!state.busy && document.getElementById("message").className === "bad"`)
+			b.wait(`state.view === "quiz"`) // nothing is lost
+			b.narrow(400, 800)
+			b.do(`open("game")`)
+			b.look(name + "-narrow")
+			if w := b.number(`document.documentElement.scrollWidth`); w > 400 {
+				t.Errorf("at 400 px the page is %d px wide", w)
+			}
+			b.check(url)
+		})
+	}
+}
+
+// A browser is Chromium, driven by its debugging protocol through a pipe.
+type browser struct {
+	t        *testing.T
+	out      io.Writer
+	id       atomic.Int64
+	replies  chan reply
+	session  string
+	requests []string
+	errors   []string
+}
+
+type reply struct {
+	ID     int64
+	Method string
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  *struct{ Message string }
+}
+
+func startBrowser(t *testing.T, path string) *browser {
+	t.Helper()
+	in, toBrowser, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromBrowser, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--remote-debugging-pipe",
+		"--user-data-dir="+t.TempDir(), "about:blank")
+	c.ExtraFiles = []*os.File{in, out}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	out.Close()
+	b := &browser{t: t, out: toBrowser, replies: make(chan reply, 10_000)}
+	t.Cleanup(func() {
+		toBrowser.Close()
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	go func() {
+		defer close(b.replies)
+		for r := bufio.NewReader(fromBrowser); ; {
+			message, err := r.ReadBytes(0)
+			if err != nil {
+				return
+			}
+			var got reply
+			if json.Unmarshal(bytes.TrimSuffix(message, []byte{0}), &got) == nil {
+				b.replies <- got
+			}
+		}
+	}()
+	var made struct{ TargetID string }
+	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &made)
+	var attached struct{ SessionID string }
+	b.call("Target.attachToTarget", map[string]any{"targetId": made.TargetID, "flatten": true}, &attached)
+	b.session = attached.SessionID
+	for _, domain := range []string{"Page", "Runtime", "Network", "Log"} {
+		b.call(domain+".enable", nil, nil)
+	}
+	return b
+}
+
+// call waits for the answer to one command, and keeps what is reported meanwhile.
+func (b *browser) call(method string, params, result any) {
+	b.t.Helper()
+	id := b.id.Add(1)
+	m := map[string]any{"id": id, "method": method, "params": params}
+	if params == nil {
+		m["params"] = map[string]any{}
+	}
+	if b.session != "" {
+		m["sessionId"] = b.session
+	}
+	message, err := json.Marshal(m)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.out.Write(append(message, 0)); err != nil {
+		b.t.Fatal(err)
+	}
+	for r := range b.replies {
+		if r.ID != id {
+			b.note(&r)
+			continue
+		}
+		if r.Error != nil {
+			b.t.Fatalf("%s: %s", method, r.Error.Message)
+		}
+		if result != nil {
+			if err := json.Unmarshal(r.Result, result); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+		return
+	}
+	b.t.Fatal("the browser has ended")
+}
+
+func (b *browser) note(r *reply) {
+	switch r.Method {
+	case "Network.requestWillBeSent":
+		var p struct{ Request struct{ URL string } }
+		_ = json.Unmarshal(r.Params, &p)
+		b.requests = append(b.requests, p.Request.URL)
+	case "Runtime.exceptionThrown", "Log.entryAdded":
+		b.errors = append(b.errors, string(r.Params))
+	case "Runtime.consoleAPICalled":
+		var p struct{ Type string }
+		_ = json.Unmarshal(r.Params, &p)
+		if p.Type == "error" || p.Type == "warning" {
+			b.errors = append(b.errors, string(r.Params))
+		}
+	}
+}
+
+func (b *browser) open(url string, width, height int) {
+	b.t.Helper()
+	b.narrow(width, height)
+	b.call("Page.navigate", map[string]any{"url": url}, nil)
+	b.wait(`typeof state === "object"`)
+	b.do(`localStorage.clear(); state.lang = "en"; document.documentElement.dataset.theme = "light"; redraw()`)
+}
+
+func (b *browser) narrow(width, height int) {
+	b.t.Helper()
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+}
+
+// evaluate returns what an expression is, as JSON.
+func (b *browser) evaluate(expression string) json.RawMessage {
+	b.t.Helper()
+	var r struct {
+		Result           struct{ Value json.RawMessage }
+		ExceptionDetails *struct{ Text string }
+	}
+	b.call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, &r)
+	if r.ExceptionDetails != nil && !strings.HasPrefix(expression, "typeof") {
+		return nil
+	}
+	return r.Result.Value
+}
+
+func (b *browser) do(expression string) { b.t.Helper(); b.evaluate(expression + "; 0") }
+func (b *browser) is(expression string) bool {
+	return string(b.evaluate("!!("+expression+")")) == "true"
+}
+func (b *browser) number(expression string) int {
+	n := 0
+	_ = json.Unmarshal(b.evaluate(expression), &n)
+	return n
+}
+
+// wait waits until an expression is true: the engine works in another process.
+func (b *browser) wait(expression string) {
+	b.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
+		if b.is(expression) {
+			return
+		}
+		b.call("Runtime.evaluate", map[string]any{"expression": "new Promise(requestAnimationFrame)", "awaitPromise": true}, nil)
+	}
+	b.look("stuck")
+	b.t.Fatalf("in vain: %s; the page says %s %v", expression, b.evaluate(`document.getElementById("message").textContent`), b.errors)
+}
+
+func (b *browser) key(key string) {
+	b.t.Helper()
+	for _, kind := range []string{"keyDown", "keyUp"} {
+		b.call("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": key, "text": key}, nil)
+	}
+}
+
+// click clicks with the mouse on the button with a label.
+func (b *browser) click(label string) {
+	b.t.Helper()
+	var at struct{ X, Y float64 }
+	found := b.evaluate(fmt.Sprintf(`(() => { const e = [...document.querySelectorAll("button")].find((e) => e.textContent === %q);
+		e.scrollIntoView({block: "center"}); const r = e.getBoundingClientRect(); return {X: r.x + r.width / 2, Y: r.y + r.height / 2}; })()`, label))
+	if err := json.Unmarshal(found, &at); err != nil {
+		b.t.Fatalf("there is no button %q", label)
+	}
+	for _, kind := range []string{"mousePressed", "mouseReleased"} {
+		b.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
+	}
+}
+
+// look saves a picture into the folder that LOCKLAB_SCREENS names, for eyes.
+func (b *browser) look(name string) {
+	b.t.Helper()
+	dir := os.Getenv("LOCKLAB_SCREENS")
+	if dir == "" {
+		return
+	}
+	var shot struct{ Data string }
+	b.call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true}, &shot)
+	picture, err := base64.StdEncoding.DecodeString(shot.Data)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// check looks at what the browser has reported: errors, and where requests went.
+func (b *browser) check(url string) {
+	b.t.Helper()
+	for _, e := range b.errors {
+		b.t.Errorf("on the console: %s", e)
+	}
+	for _, r := range b.requests {
+		if !strings.HasPrefix(r, url) && !strings.HasPrefix(r, "data:") && !strings.HasPrefix(r, "blob:") && r != "about:blank" {
+			b.t.Errorf("a request to %s", r)
+		}
+	}
+}

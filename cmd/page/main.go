@@ -1,0 +1,116 @@
+//go:build !js
+
+// Command page writes the page on which one is the scheduler: as one file that needs
+// neither a server nor a network, and as a folder to host. It compiles the engine, which is
+// this package for a browser, with the go command.
+//
+//	page DIR
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"locklab/reports/board"
+	"locklab/reports/text"
+	"locklab/scenarios/play"
+)
+
+// What is written, and the engine on the way to it.
+const (
+	pageFile   = "locklab.html"
+	siteFile   = "index.html"
+	engineFile = "engine.wasm"
+)
+
+func main() {
+	if len(os.Args) != 2 || strings.HasPrefix(os.Args[1], "-") {
+		fmt.Fprintln(os.Stderr, "usage: page DIR (writes DIR/locklab.html, one file, and DIR/site, a folder to host)")
+		os.Exit(2)
+	}
+	if err := write(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "page:", err)
+		os.Exit(1)
+	}
+}
+
+func write(dir string) error {
+	site := filepath.Join(dir, "site")
+	if err := os.MkdirAll(site, 0o755); err != nil {
+		return err
+	}
+	wasm := filepath.Join(dir, engineFile)
+	defer os.Remove(wasm)
+	if err := compile(wasm); err != nil {
+		return err
+	}
+	engine, err := compressed(wasm)
+	if err != nil {
+		return err
+	}
+	glue, err := runtimeGlue()
+	if err != nil {
+		return err
+	}
+	content, err := play.PageData()
+	if err != nil {
+		return err
+	}
+	for file, p := range map[string]board.Page{
+		filepath.Join(dir, pageFile):  {Data: content, Glue: glue, Engine: engine},
+		filepath.Join(site, siteFile): {Data: content, Glue: glue, EngineFile: engineFile + ".gz"},
+	} {
+		var b bytes.Buffer
+		if err := board.Write(&b, p); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(site, engineFile+".gz"), engine, 0o644)
+}
+
+// compile builds the engine.
+func compile(file string) error {
+	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "locklab/cmd/page")
+	c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	if out, err := c.CombinedOutput(); err != nil {
+		return text.Errorf("error.page.compile", "cause", err, "output", string(out))
+	}
+	return nil
+}
+
+// compressed is a file as gzip.
+func compressed(file string) ([]byte, error) {
+	engine, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(engine); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// runtimeGlue is what Go programs need in a browser; it comes with Go.
+func runtimeGlue() ([]byte, error) {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
+}

@@ -1,0 +1,83 @@
+package reports
+
+import (
+	"time"
+
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// A State is where everybody is at one moment of a run, as the judges read it.
+type State struct {
+	Clients []ClientState // by client, from 0
+	Keys    []KeyState    // the locked key by server, from 0
+}
+
+// A ClientState is where a client is.
+type ClientState struct {
+	Stage   verdict.Stage
+	Retries bool // refused, and about to ask again
+	Paused  bool
+}
+
+// A KeyState is the locked key on one server.
+type KeyState struct {
+	Held  bool
+	Owner int           // whose command wrote the value; 0: unknown
+	Until time.Duration // true time at which it is gone; history.Forever: it has no time to live
+	Down  bool          // the server does not serve
+}
+
+// StateOf is the state after the last event of a history.
+func StateOf(h *history.History) State {
+	w := walk(h, verdict.Judgement{})
+	s := stateOf(w.clients, w.keys)
+	for n := range s.Keys {
+		s.Keys[n].Down = w.reading.Down(n + 1)
+	}
+	return s
+}
+
+func stateOf(clients []clientState, keys []keyState) (s State) {
+	for _, c := range clients {
+		s.Clients = append(s.Clients, ClientState{c.stage, c.retries, c.paused})
+	}
+	for _, k := range keys {
+		s.Keys = append(s.Keys, KeyState{Held: k.held, Owner: k.owner, Until: k.until})
+	}
+	return s
+}
+
+// A Row is one line of the lanes as data, for a picture that is drawn elsewhere.
+type Row struct {
+	From, To time.Duration // true time
+	Lanes    []string      // what each client does, from 0; "": nothing
+	Servers  string        // what befell the servers
+	Marks    []string      // the verdicts that begin here, as margins have them
+	State                  // after it
+}
+
+// Rows are the lines that Lanes draws.
+func Rows(lang string, h *history.History, j verdict.Judgement) (rows []Row) {
+	v := newVoice(lang, h)
+	for _, r := range v.rows(withoutReloads(stepsOf(h, j))) {
+		row := Row{From: r.from, To: r.to, Marks: r.marks, State: stateOf(r.last.clients, r.last.keys)}
+		for i := range r.cells {
+			row.Lanes = append(row.Lanes, v.cell(&r.cells[i], r.to))
+		}
+		for i, note := range r.notes {
+			if i > 0 {
+				row.Servers += "  "
+			}
+			row.Servers += note
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// Command is a command as lanes write it.
+func Command(cmd []string, key string) string { return shortCommand(cmd, key) }
+
+// Reply is a server's answer as lanes write it.
+func Reply(reply string) string { return shortReply(reply) }

@@ -1,0 +1,134 @@
+package play
+
+import (
+	"strings"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/reports/text"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
+
+	_ "embed"
+)
+
+// A Level is a game with a goal.
+type Level struct {
+	ID       string // names its texts
+	Lock     string
+	Budget   string
+	Harm     verdict.Word // to be brought about, if it can be
+	Attempts int          // of each client; 0: 2
+	Fenced   bool
+	Topic    string // of "locklab explain interview"
+}
+
+// levels are the course, in the order of the articles and of what a lock learned from the
+// one before it.
+var levels = []Level{
+	{ID: "mutex", Lock: "mutex", Harm: verdict.Overlap, Topic: "two-commands"},
+	{ID: "crash", Lock: "setnx", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "ttl"},
+	{ID: "lost-reply", Lock: "setnx", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "testing"},
+	{ID: "two-commands", Lock: "setnx-expire", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "two-commands"},
+	{ID: "lease", Lock: "setnx-expire", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl"},
+	{ID: "wrong-delete", Lock: "setnx-expire", Budget: "pause=1", Harm: verdict.WrongDel, Topic: "wrong-delete"},
+	{ID: "takeover", Lock: "takeover-del", Budget: "pause=1", Harm: verdict.WrongDel, Topic: "wrong-delete"},
+	{ID: "clock", Lock: "getset", Budget: "client-clock=1@10s", Harm: verdict.Overlap, Topic: "clock"},
+	{ID: "lie", Lock: "getset", Budget: "pause=1", Harm: verdict.Lie, Topic: "clock"},
+	{ID: "get-and-del", Lock: "thread-id", Budget: "pause=1", Harm: verdict.WrongDel, Topic: "wrong-delete"},
+	{ID: "token-crash", Lock: "token", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "two-commands"},
+	{ID: "token-reply", Lock: "token", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "testing"},
+	{ID: "token-pause", Lock: "token", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl"},
+	{ID: "late-write", Lock: "token", Budget: "delay=1@9s", Harm: verdict.StaleWrite, Topic: "fencing"},
+	{ID: "reentrant", Lock: "reentrant", Harm: verdict.Overlap, Topic: "reentrancy"},
+	{ID: "daemon", Lock: "daemon-20", Harm: verdict.WrongDel, Topic: "watchdog"},
+	{ID: "watchdog", Lock: "watchdog", Budget: "pause=1", Harm: verdict.Overlap, Topic: "watchdog"},
+	{ID: "fence", Lock: "token", Budget: "pause=1", Harm: verdict.Fenced, Fenced: true, Topic: "fencing"},
+	{ID: "failover", Lock: "token", Budget: "failover=1", Harm: verdict.Overlap, Topic: "failover"},
+	{ID: "wait", Lock: "token-wait", Budget: "failover=1", Harm: verdict.Overlap, Topic: "failover"},
+	{ID: "server-clock", Lock: "token", Budget: "node-clock=1@10s", Harm: verdict.Overlap, Topic: "clock"},
+	{ID: "majority", Lock: "redlock", Budget: "lose-reply=1", Harm: verdict.Orphan, Attempts: 1, Topic: "redlock"},
+	{ID: "restart", Lock: "redlock", Budget: "restart=1", Harm: verdict.Overlap, Attempts: 1, Topic: "redlock"},
+	{ID: "redlock-pause", Lock: "redlock", Budget: "pause=1", Harm: verdict.Overlap, Topic: "redlock"},
+	{ID: "line", Lock: "zk-recheck", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "zookeeper-claim"},
+	{ID: "session", Lock: "zk-protected", Budget: "expire-session=1", Harm: verdict.Overlap, Topic: "zookeeper"},
+	{ID: "fence-failover", Lock: "token", Budget: "failover=1", Harm: verdict.StaleWrite, Fenced: true, Topic: "fencing"},
+}
+
+// Levels is the course, in its order.
+func Levels() []Level { return append([]Level(nil), levels...) }
+
+// pars is what a search finds of each level: a line "id par steps states", with - for a
+// harm that cannot be brought about. A test writes it.
+//
+//go:embed levels.txt
+var pars string
+
+// A Solution is what a search has found of a level.
+type Solution struct {
+	Par, Steps int  // fewest faults to the harm, and the fewest steps with so many
+	Possible   bool // the harm can be brought about; false: it was proved that it cannot
+	States     int  // of the search
+}
+
+// Solution is that of the search of the level, which a test repeats.
+func (l Level) Solution() (s Solution) {
+	for line := range strings.Lines(pars) {
+		f := strings.Fields(line)
+		if len(f) != 4 || f[0] != l.ID {
+			continue
+		}
+		s.States = number(f[3])
+		if s.Possible = f[1] != "-"; s.Possible {
+			s.Par, s.Steps = number(f[1]), number(f[2])
+		}
+	}
+	return s
+}
+
+func number(digits string) (n int) {
+	for _, r := range digits {
+		n = 10*n + int(r-'0')
+	}
+	return n
+}
+
+// Entry is the level's lock.
+func (l Level) Entry() (lock.Entry, error) { return race.Strategy(l.Lock) }
+
+// Bounds are those of the level's search and game.
+func (l Level) Bounds() study.Bounds {
+	b := DefaultBounds()
+	b.Budget, b.Fenced, b.TTL = l.Budget, l.Fenced, 9*time.Second
+	if l.Attempts > 0 {
+		b.Attempts = l.Attempts
+	}
+	return b
+}
+
+// Game opens the level.
+func (l Level) Game() (*Game, error) {
+	entry, err := l.Entry()
+	if err != nil {
+		return nil, err
+	}
+	return New(entry, l.Bounds())
+}
+
+// Title is what the level is about.
+func (l Level) Title(lang string) string { return text.Say(lang, "level."+l.ID+".title") }
+
+// Learn is what to remember afterwards.
+func (l Level) Learn(lang string) string { return text.Say(lang, "level."+l.ID+".learn") }
+
+// Question is what an interviewer asks about it.
+func (l Level) Question(lang string) string { return text.Say(lang, "level."+l.ID+".question") }
+
+// LevelAt is the n-th level, from 1.
+func LevelAt(n int) (Level, error) {
+	if n < 1 || n > len(levels) {
+		return Level{}, text.Errorf("error.play.level", "value", n, "most", len(levels))
+	}
+	return levels[n-1], nil
+}

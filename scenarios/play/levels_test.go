@@ -1,0 +1,106 @@
+package play_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"locklab/reports/text"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/play"
+	"locklab/scenarios/study"
+)
+
+var update = flag.Bool("update", false, "write levels.txt anew")
+
+// Whether a level can be solved, and its par, is what a complete search says.
+func TestLevels(t *testing.T) {
+	var b strings.Builder
+	for i, l := range play.Levels() {
+		want := l.Solution()
+		if !racetest.Exhaustive() && !*update && want.States > 3_000 {
+			continue
+		}
+		g, err := l.Game()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := g.Search(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Close()
+		if !s.Complete || len(s.Untriggered()) > 0 {
+			t.Errorf("level %d, %s: complete %t, not injected: %v", i+1, l.ID, s.Complete, s.Untriggered())
+		}
+		got := play.Solution{States: s.States}
+		got.Par, got.Steps, got.Possible = play.Par(s, l.Harm)
+		if !*update && got != want {
+			t.Errorf("level %d, %s: %+v, want %+v", i+1, l.ID, got, want)
+		}
+		par, steps := "-", "-"
+		if got.Possible {
+			par, steps = fmt.Sprint(got.Par), fmt.Sprint(got.Steps)
+		}
+		fmt.Fprintln(&b, l.ID, par, steps, got.States)
+	}
+	if *update {
+		if err := os.WriteFile("levels.txt", []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Every level has its texts in every language, and no text belongs to no level.
+func TestLevelTexts(t *testing.T) {
+	wanted := map[string]bool{}
+	for _, l := range play.Levels() {
+		for _, part := range []string{"title", "learn", "question"} {
+			key := "level." + l.ID + "." + part
+			wanted[key] = true
+			for _, lang := range text.Languages() {
+				if !text.In(lang).Has(key) {
+					t.Errorf("%s: there is no %s", lang, key)
+				}
+			}
+		}
+		if !text.In("en").Has("interview." + l.Topic + ".question") {
+			t.Errorf("level %s: there is no interview topic %s", l.ID, l.Topic)
+		}
+	}
+	for _, key := range text.In("en").Keys("level.") {
+		if !wanted[key] {
+			t.Errorf("%s belongs to no level", key)
+		}
+	}
+}
+
+// The way that gives up a level is as long as its par says, and its moves are among those
+// that a player sees.
+func TestLevelsCanBePlayed(t *testing.T) {
+	for _, l := range play.Levels() {
+		want := l.Solution()
+		if !racetest.Exhaustive() && want.States > 2_000 {
+			continue
+		}
+		g, err := l.Game()
+		if err != nil {
+			t.Fatal(err)
+		}
+		way, err := g.Way(context.Background(), nil, l.Harm)
+		if err != nil || way.Unknown || (way.Choices != nil) != want.Possible || len(way.Choices) != want.Steps || way.Faults != want.Par {
+			t.Errorf("%s: %d faults, %d steps, %v; want %+v", l.ID, way.Faults, len(way.Choices), err, want)
+		}
+		p, err := g.At(way.Choices)
+		if err != nil || want.Possible && !p.Has(l.Harm) || p.Used() != want.Par {
+			t.Errorf("%s: %v, %v", l.ID, p.Verdicts, err)
+		}
+		if _, err := study.Replay(p.Trace); err != nil {
+			t.Errorf("%s: the link of the position: %v", l.ID, err)
+		}
+		g.Close()
+	}
+}

@@ -1,0 +1,306 @@
+// Package play lets a person be the scheduler. A [Game] is one lock within the bounds of a
+// search; a [Position] is what a player sees after some choices, as plain data. The choices
+// are those that the search itself tries, so every game is a run that the search covers:
+// what it calls par is the best that a player can do, and a harm that it proves impossible
+// cannot be played.
+//
+// Nothing is modelled for the game: positions are runs of the lock's own code on the
+// simulator, hints and shortest ways are searches from the position on. To take a choice
+// back is to make all choices but the last. A position is a trace, and its link is the
+// saved game.
+//
+// [Levels] is a course through the lab, [Questions] a quiz whose questions and answers are
+// made from runs. [Answer] is all of this as JSON, for a page.
+package play
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/faults"
+	"locklab/reports"
+	"locklab/reports/text"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/explore"
+	"locklab/simulator/verdict"
+)
+
+// MaxStates is how many states a hint, a doom or a par may need; larger games have none.
+const MaxStates = 1_000_000
+
+// DefaultBounds are those of a game in which most of what there is can be found: in
+// lockstep, so that a move is an event and not a fraction of a second.
+func DefaultBounds() study.Bounds {
+	b := study.DefaultBounds()
+	b.Timing = study.Lockstep
+	return b
+}
+
+// A Game is one lock within bounds. It is used by one goroutine at a time. Close it.
+type Game struct {
+	Strategy lock.Entry
+	Bounds   study.Bounds // settled
+
+	rules    *explore.Bounds
+	game     *explore.Game
+	searched *study.Search // by Search
+}
+
+// New makes a game. With b.Nodes 0 the lock gets study.FewServers. The error says what is
+// wrong with the bounds.
+func New(entry lock.Entry, b study.Bounds) (*Game, error) {
+	if b.Nodes == 0 {
+		b.Nodes = study.FewServers(entry)
+	}
+	if b.Timing == study.AutoTiming { // a game is played at one of them
+		b.Timing = study.Lockstep
+	}
+	if err := b.Check(entry); err != nil {
+		return nil, err
+	}
+	b = b.Settled(entry)
+	rules, err := b.Of(entry)
+	if err != nil {
+		return nil, err
+	}
+	game, err := explore.NewGame(rules)
+	if err != nil {
+		return nil, err
+	}
+	return &Game{Strategy: entry, Bounds: b, rules: rules, game: game}, nil
+}
+
+// Open makes the game of a trace, which is a position of it.
+func Open(t simulator.Trace) (*Game, error) {
+	entry, err := race.Strategy(t.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	if t.Scenario != study.SearchID {
+		return nil, text.Errorf("error.play.race", "scenario", t.Scenario, "lock", entry.ID)
+	}
+	b, err := study.ParseBounds(t.Settings)
+	if err != nil {
+		return nil, text.Errorf("error.replay.bounds", "cause", err)
+	}
+	return New(entry, b)
+}
+
+// Close frees the simulator.
+func (g *Game) Close() { g.game.Close() }
+
+// A Position is a run so far.
+type Position struct {
+	Trace    simulator.Trace // the position as a link
+	Outcome  *race.Outcome   // the run so far, with what the judges say of it
+	Verdicts []verdict.Word  // the harms so far, in the order of explore.Words; nil: none
+	Now      time.Duration   // true time
+	State    reports.State
+	Moves    []Move // what may happen next; none: the run has ended
+	Faults   []Fault
+}
+
+// A Move is a choice that is possible in a position.
+type Move struct {
+	Choice simulator.Choice
+	Fault  bool
+	Said   Words // what happens by it
+}
+
+// Words are a text in each language of package text.
+type Words map[string]string
+
+// sayAll is a text of the catalogues in each language.
+func sayAll(say func(lang string) string) Words {
+	w := Words{}
+	for _, lang := range text.Languages() {
+		w[lang] = say(lang)
+	}
+	return w
+}
+
+// A Fault is one fault of the budget.
+type Fault struct {
+	Name       string
+	Used, Most int
+}
+
+// Used is how many faults the position has used.
+func (p *Position) Used() (n int) {
+	for _, f := range p.Faults {
+		n += f.Used
+	}
+	return n
+}
+
+// Has says whether a harm has happened; "": any.
+func (p *Position) Has(harm verdict.Word) bool {
+	return harm == "" && len(p.Verdicts) > 0 || slices.Contains(p.Verdicts, harm)
+}
+
+// At is the position after choices. The error says which of them is not possible.
+func (g *Game) At(choices []simulator.Choice) (*Position, error) {
+	run, err := g.game.Run(choices)
+	if err != nil {
+		return nil, text.Errorf("error.replay.search", "lock", g.Strategy.ID, "cause", err)
+	}
+	moves, err := g.game.Moves(choices)
+	if err != nil {
+		return nil, err
+	}
+	p := &Position{Trace: g.trace(choices), Outcome: study.OutcomeOf(g.rules, run), Now: run.End}
+	p.Outcome.Scenario, p.Outcome.Trace = g.Bounds.Scenario(), p.Trace
+	p.Verdicts = g.rules.Verdicts(p.Outcome.History, choices)
+	p.Outcome.Judgement.Findings = slices.DeleteFunc(p.Outcome.Judgement.Findings, func(f verdict.Finding) bool {
+		return !slices.Contains(p.Verdicts, f.Verdict) // what the judges say only because the run ends here
+	})
+	p.Outcome.History.Open = len(moves) > 0 // who was refused last may ask again
+	p.State = reports.StateOf(p.Outcome.History)
+	if p.Faults, err = g.faults(choices); err != nil {
+		return nil, err
+	}
+	for _, c := range moves {
+		m, err := g.move(p, choices, c)
+		if err != nil {
+			return nil, err
+		}
+		p.Moves = append(p.Moves, m)
+	}
+	tellApart(p.Moves)
+	return p, nil
+}
+
+func (g *Game) trace(choices []simulator.Choice) simulator.Trace {
+	return simulator.Trace{Strategy: g.Strategy.ID, Scenario: study.SearchID, Settings: g.Bounds.String(), Choices: choices}
+}
+
+// faults counts the faults among choices.
+func (g *Game) faults(choices []simulator.Choice) (list []Fault, err error) {
+	budget, err := faults.ParseBudget(g.Bounds.Budget)
+	for _, b := range budget {
+		f := Fault{Name: b.Fault.Name(), Most: b.Times}
+		for _, c := range choices {
+			if c.Verb == b.Fault.Verb() {
+				f.Used++
+			}
+		}
+		list = append(list, f)
+	}
+	return list, err
+}
+
+// move makes a choice and tells what happens.
+func (g *Game) move(p *Position, choices []simulator.Choice, c simulator.Choice) (Move, error) {
+	m := Move{Choice: c, Fault: c.Verb >= simulator.FaultVerb}
+	run, err := g.game.Run(append(slices.Clip(choices), c))
+	if err != nil {
+		return m, err
+	}
+	h := *p.Outcome.History
+	from := len(h.Events)
+	h.Events, h.End, h.Open = race.MergeParallel(run.Events), run.End, true
+	m.Said = sayAll(func(lang string) string {
+		said := reports.Summary(&h, from, len(h.Events), run.End-p.Now, lang)
+		if c == faults.PauseUnsentOf(int(c.Client)) {
+			return text.Say(lang, "play.unsent", "what", said)
+		}
+		return said
+	})
+	for _, lang := range text.Languages() {
+		if m.Said[lang] == "" { // nothing that a run shows
+			m.Said[lang] = g.game.Describe(c)
+		}
+	}
+	return m, nil
+}
+
+// tellApart adds the engine's name of a choice where two are told in the same words.
+func tellApart(moves []Move) {
+	for _, lang := range text.Languages() {
+		count := map[string]int{}
+		for _, m := range moves {
+			count[m.Said[lang]]++
+		}
+		n := map[string]int{}
+		for i := range moves {
+			if said := moves[i].Said[lang]; count[said] > 1 {
+				n[said]++
+				moves[i].Said[lang] = text.Say(lang, "play.same", "what", said, "n", string(rune('a'+n[said]-1)))
+			}
+		}
+	}
+}
+
+// Search is the search of the game, within MaxStates: what it finds has a par. It is made
+// once. A search that ctx ends has ctx's error.
+func (g *Game) Search(ctx context.Context) (*study.Search, error) {
+	if g.searched != nil {
+		return g.searched, nil
+	}
+	b := g.Bounds
+	b.MaxStates = MaxStates
+	s, err := study.Explore(ctx, g.Strategy, b)
+	if err == nil {
+		g.searched = s
+	}
+	return s, err
+}
+
+// Par is the fewest faults to a harm, and the fewest steps with so many; false: the search
+// has not found it.
+func Par(s *study.Search, harm verdict.Word) (par, steps int, ok bool) {
+	for _, w := range s.Witnesses {
+		if w.Verdict == harm {
+			return w.Par, w.Steps, true
+		}
+	}
+	return 0, 0, false
+}
+
+// Gravest is the harm to play for if none is named: the first of those that a search has
+// found; "": it has found none.
+func Gravest(s *study.Search) verdict.Word {
+	for _, word := range explore.Words() {
+		if _, _, ok := Par(s, word); ok {
+			return word
+		}
+	}
+	return ""
+}
+
+// A Way is a shortest way to a harm.
+type Way struct {
+	Choices []simulator.Choice // those of the position first; nil: the harm is out of reach
+	Faults  int                // that the whole of it uses
+	Unknown bool               // more than MaxStates states would have to be visited
+}
+
+// Way is a shortest way to a harm from the position after choices on: with the fewest
+// further faults, then the fewest steps. Its next choice is the hint.
+func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (w Way, err error) {
+	w.Choices, err = g.game.Way(ctx, choices, harm, MaxStates)
+	if large := (*explore.TooLargeError)(nil); errors.As(err, &large) {
+		return Way{Unknown: true}, nil
+	}
+	for _, c := range w.Choices {
+		if c.Verb >= simulator.FaultVerb {
+			w.Faults++
+		}
+	}
+	return w, err
+}
+
+// Doom is the share of what can follow choices that ends in a harm, if no further fault is
+// injected and every next step is equally likely; false: too much can follow.
+func (g *Game) Doom(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (share float64, ok bool, err error) {
+	share, err = g.game.Share(ctx, choices, harm, MaxStates)
+	if large := (*explore.TooLargeError)(nil); errors.As(err, &large) {
+		return 0, false, nil
+	}
+	return share, err == nil, err
+}

@@ -1,0 +1,133 @@
+package play_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"locklab/reports/text"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/play"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+)
+
+// Each question has one right answer and others that differ from it, every answer is
+// explained, the whole run can be played, and the same seed asks the same.
+func TestQuiz(t *testing.T) {
+	seeds, count := uint64(1), 8
+	if racetest.Exhaustive() {
+		seeds, count = 5, 20
+	}
+	for seed := range seeds {
+		quiz, again, kinds := play.NewQuiz(seed), play.NewQuiz(seed), map[string]int{}
+		for n := range count {
+			q, err := quiz.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			same, err := again.Next()
+			if err != nil || !reflect.DeepEqual(q.JSON(), same.JSON()) {
+				t.Fatalf("seed %d, question %d differs the second time: %v", seed, n, err)
+			}
+			kinds[q.Kind]++
+			if len(q.Answers) < 2 || len(q.Answers) > 4 {
+				t.Errorf("%s: %d answers", q.Kind, len(q.Answers))
+			}
+			right, said := 0, map[string]bool{}
+			for _, a := range q.Answers {
+				if a.Right {
+					right++
+				}
+				said[a.Said["en"]] = true
+				for _, lang := range text.Languages() {
+					if a.Said[lang] == "" || a.Why[lang] == "" || strings.ContainsAny(a.Why[lang], "{}") {
+						t.Errorf("%s: %+v", q.Kind, a)
+					}
+				}
+			}
+			if right != 1 || len(said) != len(q.Answers) {
+				t.Errorf("%s: %d right, %v", q.Kind, right, said)
+			}
+			trace, err := simulator.ParseLink(q.Link)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := study.Replay(trace); err != nil {
+				t.Error(err)
+			}
+		}
+		if len(kinds) != 4 {
+			t.Errorf("kinds of questions: %v", kinds)
+		}
+	}
+}
+
+// What a page is told when it asks for something that does not exist.
+func TestWrongRequests(t *testing.T) {
+	var table play.Table
+	defer table.Close()
+	var at play.PositionJSON
+	if err := json.Unmarshal(table.Answer(context.Background(), []byte(`{"do":"level","number":2}`)), &at); err != nil || at.Lock != "setnx" {
+		t.Fatal(at, err)
+	}
+	for request, want := range map[string]string{
+		`{`:                            "cannot read",
+		`{"do":"level","number":99}`:   "1 to 27",
+		`{"do":"start","lock":"tokn"}`: "did you mean token",
+		`{"do":"start","lock":"token","budget":"pauze=1"}`:                                   "did you mean pause",
+		`{"do":"at","link":"x"}`:                                                             "trace",
+		`{"do":"at","link":"` + at.Link[:len(at.Link)-4] + `"}`:                              "damaged",
+		`{"do":"move","link":"` + at.Link + `","number":77}`:                                 "1 to 2",
+		`{"do":"hint","link":"` + at.Link + `","harm":"HOLDS"}`:                              "OVERLAP",
+		`{"do":"mend","link":"` + at.Link + `","harm":"DEADLOCK","lock":"nobody"}`:           "nobody",
+		`{"do":"sing","link":"` + at.Link + `","harm":"DEADLOCK"}`:                           "sing",
+		`{"do":"hint","link":"` + strings.Replace(at.Link, "locklab2", "locklab0", 1) + `"}`: "another version",
+	} {
+		answer := table.Answer(context.Background(), []byte(request))
+		var e struct{ Error map[string]string }
+		if err := json.Unmarshal(answer, &e); err != nil || !strings.Contains(e.Error["en"], want) || e.Error["zh"] == "" {
+			t.Errorf("%s: %s", request, answer)
+		}
+	}
+	again := table.Answer(context.Background(), []byte(`{"do":"at","link":"`+at.Link+`"}`))
+	if first, _ := json.Marshal(at); !bytes.Equal(again, first) {
+		t.Errorf("after errors the table answers\n%s\nand before\n%s", again, first)
+	}
+}
+
+// An attack that a lock survives: move by move and in every order.
+func TestAgainst(t *testing.T) {
+	l, err := play.LevelAt(13) // the token and a pause
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := l.Game()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	way, err := g.Way(context.Background(), nil, l.Harm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, falls := range map[string]bool{"setnx": false, "lock-delay": false, "client-expiry": true} {
+		entry, err := play.Level{Lock: id}.Entry()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := g.Against(context.Background(), entry, way.Choices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, found := play.Par(m.Search, l.Harm); found != falls || !m.Search.Complete || m.Position.Has(l.Harm) && !falls {
+			t.Errorf("%s: found %t, %v after the same moves", id, found, m.Position.Verdicts)
+		}
+		if len(m.Position.Moves) > 0 && m.Position.Moves[0].Choice.Verb < simulator.FaultVerb {
+			t.Errorf("%s: the attack is not played to its end: %v", id, m.Position.Moves)
+		}
+	}
+}

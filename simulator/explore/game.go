@@ -1,0 +1,163 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"locklab/reports/text"
+	"locklab/simulator"
+	"locklab/simulator/schedule"
+	"locklab/simulator/verdict"
+)
+
+// A Game is the states of a search, visited one at a time by whoever makes the choices.
+// Every way through it is a run that the search covers, and the other way round. It is
+// used by one goroutine at a time. Close it.
+type Game struct {
+	bounds *Bounds
+	sim    *simulator.Simulator
+}
+
+// NewGame makes the game of b. The errors are those of [Bounds.Simulator].
+func NewGame(b *Bounds) (*Game, error) {
+	sim, err := b.Simulator()
+	if err != nil {
+		return nil, err
+	}
+	return &Game{b, sim}, nil
+}
+
+// Close frees the simulator.
+func (g *Game) Close() { g.sim.Close() }
+
+// Run makes choices. The error says which of them is not possible; the run then ends
+// before it.
+func (g *Game) Run(choices []simulator.Choice) (*schedule.Run, error) {
+	return schedule.Replay(g.sim, choices)
+}
+
+// Moves are what a search tries after choices: what can happen at once, by client and then
+// by server, then the faults, and last the passing of time.
+func (g *Game) Moves(choices []simulator.Choice) (moves []simulator.Choice, err error) {
+	err = g.after(choices, func(f *futures, w *simulator.World) error {
+		f.faultless = false
+		if err := f.listMoves(); err != nil {
+			return err
+		}
+		var same simulator.Names
+		for c := range same {
+			same[c] = uint8(c)
+		}
+		for _, m := range f.moves {
+			c := f.choices[m.choice]
+			if c.Verb == simulator.Orphaned { // a state and a world keep orphans in different orders
+				place, err := f.sim.PlaceInWorld(w, &f.restTab.keys[f.cur[f.restAt()]], int(c.Thread), &same)
+				if err != nil {
+					return err
+				}
+				c.Thread = int8(place)
+			}
+			if !slices.Contains(moves, c) {
+				moves = append(moves, c)
+			}
+		}
+		return nil
+	})
+	return moves, err
+}
+
+// Way is a shortest way to a harm that begins with choices: it has the fewest further
+// faults, and then the fewest steps. nil: the harm cannot follow within the bounds. With
+// more than most states to visit the error is a *TooLargeError. Otherwise it is ctx's, or
+// about code that the simulator cannot run.
+func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict.Word, most int) (way []simulator.Choice, err error) {
+	err = g.after(choices, func(f *futures, w *simulator.World) error {
+		s := f.search
+		s.faultless = false
+		s.opt.MaxStates = most
+		s.visited = newVisited(s.stride(), &s.opt)
+		s.visited.wanted = []Witness{{Verdict: harm}}
+		s.visited.begin(s.cur, 0, 0)
+		if err := s.run(ctx, nil); err != nil {
+			return err
+		}
+		d := s.visited.found[finding{harm, 0}]
+		switch {
+		case d == nil && s.visited.done:
+			return nil
+		case d == nil:
+			return &TooLargeError{most}
+		}
+		s.start = *w
+		for c := range s.startNames {
+			s.startNames[c] = uint8(c)
+		}
+		rest, err := s.path(d)
+		way = append(slices.Clone(choices), rest...)
+		return err
+	})
+	return way, err
+}
+
+// Share is the share of what can follow choices that ends in a harm, if no fault is
+// injected any more and every next step is equally likely; see [Doom]. It is 1 if the harm
+// has happened. The errors are those of Way.
+func (g *Game) Share(ctx context.Context, choices []simulator.Choice, harm verdict.Word, most int) (share float64, err error) {
+	err = g.after(choices, func(f *futures, _ *simulator.World) error {
+		harms := wordSet(0)
+		harms.add(harm)
+		f.limit = most
+		f.visited.states = newStore(f.stride())
+		f.visited.states.add(f.cur, 0, 0, 0)
+		if err := f.expandAll(ctx, harms); err != nil {
+			return err
+		}
+		share = f.graph.shares()[0]
+		if f.graph.sure()[0] {
+			share = 1
+		}
+		return nil
+	})
+	return share, err
+}
+
+// after makes choices, and calls do with the state that they lead to in cur and its world.
+func (g *Game) after(choices []simulator.Choice, do func(f *futures, w *simulator.World) error) error {
+	for {
+		opt := g.bounds.Options()
+		f := &futures{search: newSearch(g.sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step, NoReduction: true})}
+		f.faultless = true
+		err := f.goTo(choices, do)
+		if !errors.Is(err, errNowAbsolute) {
+			return err
+		}
+	}
+}
+
+func (f *futures) goTo(choices []simulator.Choice, do func(f *futures, w *simulator.World) error) error {
+	absolute := f.sim.ReadsClock()
+	w := f.sim.NewWorld()
+	judges := f.judges(verdict.Safety{})
+	for n, c := range choices {
+		if c.Verb == simulator.Pass {
+			judges = f.passJudges(judges, c.D)
+		}
+		events, err := f.sim.Step(&w, c)
+		if err != nil {
+			return text.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
+		}
+		if f.sim.ReadsClock() != absolute {
+			return errNowAbsolute
+		}
+		kept := f.recordEvents(w.Now(), events)
+		f.takeState(&w, judges, f.cur)
+		f.judgeEvents(f.cur, kept)
+		judges = f.cur[f.judgeAt()]
+	}
+	f.takeState(&w, judges, f.cur)
+	return do(f, &w)
+}
+
+// Describe is a choice in the engine's words.
+func (g *Game) Describe(c simulator.Choice) string { return g.sim.Describe(c) }
