@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -168,9 +169,13 @@ func startBrowser(t *testing.T, path string) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--remote-debugging-pipe",
+	c := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--remote-debugging-pipe",
 		"--user-data-dir="+t.TempDir(), "about:blank")
 	c.ExtraFiles = []*os.File{in, out}
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var said bytes.Buffer // Wait waits until all of the browser's processes have closed it, and so for their ends
+	c.Stdout, c.Stderr = &said, &said
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -179,8 +184,11 @@ func startBrowser(t *testing.T, path string) *browser {
 	b := &browser{t: t, out: toBrowser, replies: make(chan reply, 10_000)}
 	t.Cleanup(func() {
 		toBrowser.Close()
-		_ = c.Process.Kill()
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
 		_ = c.Wait()
+		if t.Failed() {
+			t.Logf("the browser said: %s", &said)
+		}
 	})
 	go func() {
 		defer close(b.replies)
