@@ -19,10 +19,10 @@ OUT ?= out
 UNWATCHED = ^Test(LockWithoutContract|WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|Nondeterministic|Levels|Games|SavedGame)
 RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)'
 
-# Tests leave out the largest searches unless this is set; check sets it.
+# Tests leave out the largest searches unless this is set; check and CI set it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run page verify test libraries mutants check fuzz bench costs update
+.PHONY: help run page verify test libraries mutants check lint race fuzz vuln bench costs update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -40,8 +40,8 @@ page: ## the page on which one breaks locks (into out/page/): one file, and a fo
 verify: ## prove the contract in both directions
 	$(GO) run ./cmd/locklab verify
 
-test: ## all tests, without the largest searches
-	$(GO) test ./...
+test: ## all tests, without the largest searches unless LOCKLAB_EXHAUSTIVE=1 is set
+	$(GO) test -timeout 30m ./...
 
 libraries: ## search the locks of libraries, and the template of a test of your own lock
 	cd scenarios/locktest/libraries && $(GO) vet . && $(GO) test -count=1 .
@@ -50,17 +50,21 @@ libraries: ## search the locks of libraries, and the template of a test of your 
 mutants: ## spoil the locks in fifty small ways: what search finds, and the score
 	$(EXHAUSTIVE) $(GO) test -count=1 -run '^TestMutants$$' -v ./scenarios/study
 
-check: libraries ## what CI runs beside test: the libraries, format, vet, staticcheck, the race detector, all searches, one processor
+check: lint libraries race ## what CI runs beside test: lint, libraries, race, and all searches
+	$(EXHAUSTIVE) $(GO) test -timeout 30m ./...
+
+lint: ## format, modules, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "gofmt these files:"; gofmt -l .; exit 1; }
 	$(GO) mod tidy -diff
 	$(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
-	$(GO) test $(RACE) $$($(GO) list ./... | grep -v 'reports/chart$$\|reports/page$$')
-	$(EXHAUSTIVE) $(GO) test -count=1 -cpu 1 -timeout 30m ./...
 
+race: ## the tests under the race detector
+	$(GO) test $(RACE) -timeout 30m $$($(GO) list ./... | grep -v 'reports/chart$$\|reports/page$$\|cmd/page$$')
+
+TIME ?= 30s
 # Small inputs are no aim: what goroutines cover differs from run to run, so that each
 # input seems to cover more than a smaller one, and all the time would go into that.
-TIME ?= 30s
 fuzz: ## every fuzz target for TIME=30s, two at a time
 	@grep -rEo '^func Fuzz[A-Za-z]+' --include='*_test.go' . | sed -E 's|/[^/]*:func | |' | xargs -P 2 -L 1 sh -c ' \
 	  out=$$($(GO) test -run "^$$" -fuzz "^$$1\$$" -fuzztime $(TIME) -fuzzminimizetime 50x -parallel 1 "$$0" 2>&1 </dev/null) || { echo "$$out"; exit 255; }; \

@@ -490,7 +490,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(page) > 2<<20 || regexp.MustCompile(`(?i)(src|href)="https?:`).Match(page) {
+	if len(page) > 6<<20 || regexp.MustCompile(`(?i)(src|href)="https?:`).Match(page) {
 		t.Errorf("the page has %d bytes, or wants the network", len(page))
 	}
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // MaxSize is the size in bytes that no page exceeds.
-const MaxSize = 2 << 20
+const MaxSize = 6 << 20
 
 // ErrTooLarge says that charts and grid alone exceed MaxSize.
 var ErrTooLarge = errors.New("page: too large: leave out charts")
