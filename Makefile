@@ -8,7 +8,7 @@ OUT ?= out
 # and tests that use one goroutine, and long tests whose concurrency others show it:
 #   reports/chart, page           one goroutine draws
 #   Expla(in, nations)            one goroutine explains
-#   searches                      TestSearchOnTwoCores, TestFindParsGivenUp,
+#   searches                      TestSearchOnTwoCores, TestMergeRefuses, TestFindParsGivenUp,
 #                                 TestUnlistedEverywhere, TestVerify
 #   WholeGrid                     TestContract, TestMatrixIsPlay
 #   Levels, Games, SavedGame      one goroutine plays
@@ -16,7 +16,7 @@ OUT ?= out
 #   the ZooKeeper client          has a data race of its own (go-zookeeper/zk, pull
 #                                 request 35); what locks do with it is watched
 # All of them run without it, in test and below.
-UNWATCHED = ^Test(LockWithoutContract|WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|Nondeterministic|Levels|Games|SavedGame)
+UNWATCHED = ^Test(LockWithoutContract|WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|Nondeterministic|Levels|Games|SavedGame|Merge$$)
 RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)'
 
 # Tests leave out the largest searches unless this is set; check and CI set it.

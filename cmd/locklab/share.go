@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -151,20 +152,23 @@ func flagsOf(c *cobra.Command, wanted func(name string) bool) (flags []string) {
 	return flags
 }
 
-// taskProgress shows how many tasks of a share are done, on a terminal only.
+// taskProgress shows how many tasks of a share are done, on a terminal only. Several
+// goroutines may call progress.
 func (a *app) taskProgress() (progress func(done, of int), end func()) {
+	var mu sync.Mutex
 	var show func(n int)
 	finish := func() {}
-	return func(done, of int) {
-			if show == nil && of > 0 {
-				if show, finish = a.progress(of, "progress.tasks"); show == nil {
-					show = func(int) {}
-				}
+	progress = func(done, of int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if show == nil && of > 0 {
+			if show, finish = a.progress(of, "progress.tasks"); show == nil {
+				show = func(int) {}
 			}
-			show(done)
-		}, func() {
-			finish()
 		}
+		show(done)
+	}
+	return progress, func() { finish() }
 }
 
 // merge puts shares together.
