@@ -240,7 +240,10 @@ func TestShareStopped(t *testing.T) {
 	}
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip(err)
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skipf("a full disk is tried on /dev/full, which only Linux has: %v", err)
 	}
 	defer full.Close()
 	errs.Reset()

@@ -56,7 +56,8 @@ const MaxRetries = 25
 // rejections is how many results of a parcel are thrown away before the command fails.
 const rejections = 3
 
-// poll is how often the queue is looked at.
+// poll is how often the queue is looked at. A fleet lives in real time: here, and nowhere
+// in what it computes, the wall clock is read.
 const poll = 100 * time.Millisecond
 
 // Compute enqueues what is neither done nor in the queue, and waits for all results. When

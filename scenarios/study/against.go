@@ -33,20 +33,13 @@ func Against(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 
 func searchAgainst(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	b, err := ParseBounds(t.Settings)
-	if err == nil {
-		if (b.Nodes > 1) != (entry.Servers() > 1) {
-			b.Nodes = FewServers(entry)
-		}
-		err = b.Check(entry)
-	}
 	if err != nil {
 		return nil, text.Errorf("error.replay.bounds", "cause", err)
 	}
-	search, err := b.Of(entry)
-	if err != nil {
-		return nil, err
+	if (b.Nodes > 1) != (entry.Servers() > 1) {
+		b.Nodes = FewServers(entry)
 	}
-	sim, err := search.Simulator()
+	search, sim, err := b.simulator(entry)
 	if err != nil {
 		return nil, err
 	}

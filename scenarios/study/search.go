@@ -91,17 +91,10 @@ func (b Bounds) trace(entry lock.Entry, choices []simulator.Choice) simulator.Tr
 // replaySearch plays a trace that a search has found.
 func replaySearch(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome, error) {
 	b, err := ParseBounds(t.Settings)
-	if err == nil {
-		err = b.Check(entry)
-	}
 	if err != nil {
 		return nil, text.Errorf("error.replay.bounds", "cause", err)
 	}
-	search, err := b.Of(entry)
-	if err != nil {
-		return nil, err
-	}
-	sim, err := search.Simulator()
+	search, sim, err := b.simulator(entry)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +107,19 @@ func replaySearch(entry lock.Entry, t simulator.Trace, watched string) (*race.Ou
 	o := OutcomeOf(search, run)
 	o.Scenario, o.Trace = b.Scenario(), t
 	return o, nil
+}
+
+// simulator makes the simulator in which a trace of a search within b is played. The caller
+// closes it.
+func (b Bounds) simulator(entry lock.Entry) (search *explore.Bounds, sim *simulator.Simulator, err error) {
+	if err := b.Check(entry); err != nil {
+		return nil, nil, text.Errorf("error.replay.bounds", "cause", err)
+	}
+	if search, err = b.Of(entry); err != nil {
+		return nil, nil, err
+	}
+	sim, err = search.Simulator()
+	return search, sim, err
 }
 
 // OutcomeOf is what the judges and the search's own rules say of a run within the bounds
