@@ -12,11 +12,10 @@ OUT ?= out
 #                                 TestUnlistedEverywhere, TestVerify
 #   WholeGrid                     TestContract, TestMatrixIsPlay
 #   Levels, Games, SavedGame      one goroutine plays
-#   LockWithoutContract           runs a program that is built without it
 #   the ZooKeeper client          has a data race of its own (go-zookeeper/zk, pull
 #                                 request 35); what locks do with it is watched
 # All of them run without it, in test and below.
-UNWATCHED = ^Test(LockWithoutContract|WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|Nondeterministic|Levels|Games|SavedGame|Merge$$)
+UNWATCHED = ^Test(WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|Nondeterministic|Levels|Games|SavedGame|Merge$$)
 RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)'
 
 # Tests leave out the largest searches unless this is set; check and CI set it.
@@ -65,9 +64,12 @@ race: ## the tests under the race detector
 TIME ?= 30s
 # Small inputs are no aim: what goroutines cover differs from run to run, so that each
 # input seems to cover more than a smaller one, and all the time would go into that.
+# Go before 1.27 may fail a target at its end, without an input that fails, with the bare
+# words below (go.dev/issue/75804). That is no finding.
 fuzz: ## every fuzz target for TIME=30s, two at a time
 	@grep -rEo '^func Fuzz[A-Za-z]+' --include='*_test.go' . | sed -E 's|/[^/]*:func | |' | xargs -P 2 -L 1 sh -c ' \
-	  out=$$($(GO) test -run "^$$" -fuzz "^$$1\$$" -fuzztime $(TIME) -fuzzminimizetime 50x -parallel 1 "$$0" 2>&1 </dev/null) || { echo "$$out"; exit 255; }; \
+	  out=$$($(GO) test -run "^$$" -fuzz "^$$1\$$" -fuzztime $(TIME) -fuzzminimizetime 50x -parallel 1 "$$0" 2>&1 </dev/null) || \
+	  test "$$(echo "$$out" | grep -A 1 "^--- FAIL: " | tail -n +2)" = "    context deadline exceeded" || { echo "$$out"; exit 255; }; \
 	  echo "$$0 $$1: $$(echo "$$out" | grep -o "execs: [0-9]*" | tail -1)"'
 
 vuln: ## known vulnerabilities in code that is reached; needs vuln.go.dev

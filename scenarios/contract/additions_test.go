@@ -209,15 +209,15 @@ func (s *source) passes(dir, tests string, names ...string) {
 	}
 }
 
-// A program is one that was built from a source.
+// A program is one that was built from a source. It runs in a folder of its own.
 type program struct {
 	*testing.T
-	path string
+	path, dir string
 }
 
 func (s *source) build() program {
 	s.Helper()
-	p := program{s.T, filepath.Join(s.tmp, "locklab")}
+	p := program{s.T, filepath.Join(s.tmp, "locklab"), s.TempDir()}
 	if out, err := s.goCommand("build", "-buildvcs=false", "-o", p.path, "./cmd/locklab"); err != nil {
 		s.Fatalf("%v\n%s", err, out)
 	}
@@ -228,7 +228,7 @@ func (s *source) build() program {
 func (p program) run(command string) (out string, status int) {
 	p.Helper()
 	c := exec.CommandContext(context.WithoutCancel(p.Context()), p.path, strings.Fields(command)...)
-	c.Dir, c.Env = p.TempDir(), append(os.Environ(), "LANG=C", "LC_ALL=", "LC_MESSAGES=")
+	c.Dir, c.Env = p.dir, append(os.Environ(), "LANG=C", "LC_ALL=", "LC_MESSAGES=")
 	text, err := c.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		p.Fatal(err)
@@ -249,6 +249,16 @@ func (p program) says(command string, patterns ...string) (out string) {
 		}
 	}
 	return out
+}
+
+// file returns what a command has written.
+func (p program) file(name string) string {
+	p.Helper()
+	text, err := os.ReadFile(filepath.Join(p.dir, name))
+	if err != nil {
+		p.Error(err)
+	}
+	return string(text)
 }
 
 // The lines of the contract that the additions need: the profile of the lock and the cells
@@ -284,9 +294,11 @@ const faultLines = "[search budget=migrate=1@10s]\ntoken OVERLAP@1 STALE-WRITE@1
 // TestAdditions: to add a lock, a race or a fault takes one file, one line in a list, and
 // the lines of the contract that are not derived. The tests of the contract then pass, the
 // golden file of the derived cells does not change, and commands show the fault's own
-// sentences.
+// sentences. To add a language takes one folder, here with one file, which has the texts of
+// the faults too.
 func TestAdditions(t *testing.T) {
 	s := newSource(t, addedLock, addedRace, addedFault)
+	s.show("reports/text/xx/all.txt", otherLanguage()+migrateElsewhere)
 	s.show("scenarios/contract/contract.txt", s.read("scenarios/contract/contract.txt")+lockLines(t)+raceLines()+faultLines)
 	s.passes("./scenarios/contract", strings.Join([]string{
 		"^TestContractIsComplete$", "^TestProfiles$", "^TestDerivedCells$", "^TestNames$", "^TestProofsCoverEverything$",
@@ -294,10 +306,10 @@ func TestAdditions(t *testing.T) {
 	}, "|"), "TestContract/added-lock/gc-pause", "TestContract/added-lock/added-race", "TestContract/mutex/added-race",
 		"TestProofs/token/clients=2,attempts=2,budget=migrate=1@10s")
 	s.passes("./faults", ".", "TestVerbs", "TestTitles", "TestEveryFault")
-	s.passes("./reports/text", ".", "TestLanguagesCorrespond", "TestTextsAreUsed")
+	s.passes("./reports/text", ".", "TestLanguagesCorrespond", "TestTextsAreUsed", "TestTextsHaveOneWidth")
 
 	p := s.build()
-	p.says("list faults --lang both --width 200", "^ +migrate +a virtual machine moves to another host, and stands still meanwhile / 虚拟机迁移到另一台宿主机，其间停顿$")
+	p.says("list faults --lang both --width 200", "^ +migrate +a virtual machine moves to another host, and stands still meanwhile / .* / 虚拟机迁移到另一台宿主机，其间停顿$")
 	p.says("run token added-race --color always", "\x1b\\[33mMOVES\x1b\\[0m 1ms, \x1b\\[33mPAUSE")
 	p.says("run token added-race --view table", " c1 +MOVES 1ms ")
 	p.says("run token added-race --view redis", "^# .* ms: c1: MOVES 1ms$")
@@ -316,7 +328,21 @@ func TestAdditions(t *testing.T) {
 		t.Errorf("the JSON has no migration before a pause: %+v", played.Events)
 	}
 	p.says("replay "+played.Trace+" --lang zh", " 迁移 1ms, 暂停 1ms")
+
+	p.says("run token gc-pause --lang xx --view story", `^ *[0-9.]+ ms  \[xx\] .*`, "c1 stands still for 12.5 s, and knows nothing of it.")
+	p.says("explain overlap --lang xx", `\[xx\]`)
+	p.says("run token gc-pause --lang both --view story", "c1 停顿 12.5 秒，自己毫不知情。")
+	p.says("--help --lang xx", "en, xx, zh or both")
+	if out, status := p.run("demo --lang yy"); status != 2 || !strings.Contains(out, `--lang "yy": write en, xx, zh or both`) {
+		t.Errorf("exit status %d: %s", status, out)
+	}
 }
+
+const migrateElsewhere = `title.fault.migrate = a virtual machine moves
+lane.migrate = MOVES {span}
+fault.migrate = [xx] The machine of {client} moves within {time}.
+painted.migrate = MOVES
+`
 
 // otherLanguage is a catalogue like the English one, in which a mark stands before each
 // sentence.
@@ -333,27 +359,12 @@ func otherLanguage() string {
 	return b.String()
 }
 
-// TestAddedLanguage: to add a language takes one folder, here with one file, which has the
-// texts of the faults too.
-func TestAddedLanguage(t *testing.T) {
-	s := newSource(t)
-	s.show("reports/text/xx/all.txt", otherLanguage())
-	s.passes("./reports/text", ".", "TestLanguagesCorrespond", "TestTextsHaveOneWidth")
-
-	p := s.build()
-	p.says("run token gc-pause --lang xx --view story", `^ *[0-9.]+ ms  \[xx\] .*`, "c1 stands still for 12.5 s, and knows nothing of it.")
-	p.says("explain overlap --lang xx", `\[xx\]`)
-	p.says("run token gc-pause --lang both --view story", "c1 停顿 12.5 秒，自己毫不知情。")
-	p.says("--help --lang xx", "en, xx, zh or both")
-	if out, status := p.run("demo --lang yy"); status != 2 || !strings.Contains(out, `--lang "yy": write en, xx, zh or both`) {
-		t.Errorf("exit status %d: %s", status, out)
-	}
-}
-
-// TestAddedLock: a further lock changes the golden files of the list and of the grid, and no
-// other.
+// TestAddedLock: a lock that the contract does not cover runs in every command, and each
+// says so: its results are neither expected nor unexpected. With its lines in the contract
+// it changes the golden files of the list and of the grid, and no other.
 func TestAddedLock(t *testing.T) {
 	s := newSource(t, addedLock)
+	t.Run("uncontracted", func(t *testing.T) { s.build().testUncontracted(t) })
 	s.show("scenarios/contract/contract.txt", s.read("scenarios/contract/contract.txt")+lockLines(t))
 	out, _ := s.goCommand("test", "-count=1", "-v", "-vet=off", "-run", "^Test(Outputs|WholeGrid|VerifyOutput|SearchCharts|Transcripts|README)$", "./cmd/locklab", "./scenarios")
 	results := map[string][]string{}
@@ -368,5 +379,65 @@ func TestAddedLock(t *testing.T) {
 		if !slices.Contains(results["PASS"], name) {
 			t.Errorf("%s was not run, or does not pass", name)
 		}
+	}
+}
+
+func (p program) testUncontracted(t *testing.T) {
+	p.T = t
+	var played struct{ Trace string }
+	if err := json.Unmarshal([]byte(p.says("run added-lock gc-pause --json")), &played); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		command   string
+		want, not []string
+	}{
+		{"demo", []string{"Every cell came out as expected."}, []string{"added-lock"}},
+		{"list", []string{"added-lock (not covered by the contract)"}, nil},
+		{"list --lang zh", []string{"added-lock（契约没有覆盖）"}, nil},
+		{"list strategies --json", []string{"\"title_zh\": \"added-lock\",\n    \"contracted\": false"}, nil},
+		{"run token gc-pause", []string{"Verdict: OVERLAP STALE-WRITE"}, []string{"contract"}},
+		{"run added-lock gc-pause", []string{"Verdict: OVERLAP STALE-WRITE", "The contract does not cover added-lock in gc-pause."}, []string{"Differs", "own settings"}},
+		{"run added-lock gc-pause --lang zh", []string{"契约没有覆盖 added-lock 在 gc-pause 里的结果。"}, nil},
+		{"run added-lock getset-nil", []string{"N/A", "The contract does not cover added-lock in getset-nil."}, nil},
+		{"run added-lock gc-pause --json", []string{`"contracted": false`, `"expected": null`, `"as_expected": null`}, nil},
+		{"replay " + played.Trace, []string{"The contract does not cover added-lock in gc-pause."}, nil},
+		{"explain added-lock", []string{"added-lock\nThe contract does not cover added-lock.", "locklab run added-lock gc-pause"}, nil},
+		{"explain added-lock --json", []string{`"contracted": false`, `"expected": null`}, nil},
+		{"explain R18", []string{"  not covered by the contract:\n    added-lock\n"}, nil},
+		{"explain added-lock R18", []string{"The contract does not cover added-lock in gc-pause."}, nil},
+		{"explain path 5", nil, []string{"added-lock"}},
+		{"matrix --strategies token,added-lock --scenarios R18,calm --width 200", []string{
+			"# OVERLAP+1 (# OVERLAP+1)", "(...)       no contract speaks of it",
+			"Every cell that a contract speaks of came out as expected. No contract speaks of 2 of 4 cells.",
+		}, []string{"[...]"}},
+		{"matrix --strategies added-lock --scenarios R18 --lang zh", []string{"契约没有提到", "1 格中有 1 格契约没有提到。"}, []string{"相符", "不同"}},
+		{"matrix --strategies token,added-lock --scenarios R18 --json", []string{"\"contracted\": false,\n      \"expected\": null,\n      \"as_expected\": null", `"as_expected": true`}, nil},
+		{"matrix --strategies added-lock --scenarios R18 -o report", []string{"(# OVERLAP+1)"}, nil},
+		{"matrix --scenarios R18 --width 200", []string{"added-lock          (#", "(             no contract speaks of it", "No contract speaks of 1 of "}, []string{"differ"}},
+		{"sweep pause/ttl=1:1:1 --runs 9 --strategies added-lock", []string{"added-lock"}, nil},
+		{"explore added-lock --budget pause=1 -o witness.json", []string{"OVERLAP"}, nil},
+		{"replay witness.json", []string{"The contract does not cover added-lock."}, []string{"own settings"}},
+		{"par --strategies added-lock", []string{"added-lock"}, nil},
+		{"tolerance --strategies added-lock", []string{"added-lock"}, nil},
+		{"verify --families one-step --junit junit.xml", []string{"as contracted. Not covered, since no contract speaks of it: added-lock."}, nil},
+	} {
+		out := p.says(c.command)
+		for _, want := range c.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s does not say %q:\n%.3000s", c.command, want, out)
+			}
+		}
+		for _, not := range c.not {
+			if strings.Contains(out, not) {
+				t.Errorf("%s says %q:\n%.3000s", c.command, not, out)
+			}
+		}
+	}
+	if !strings.Contains(p.file("report/report.html"), "no contract</span> / ") {
+		t.Error("the report does not say that there is no contract")
+	}
+	if junit := p.file("junit.xml"); !strings.Contains(junit, `<testcase name="added-lock" classname="locklab.scenarios">`) || !strings.Contains(junit, `skipped="1"`) {
+		t.Errorf("JUnit does not skip the lock:\n%.1000s", junit)
 	}
 }

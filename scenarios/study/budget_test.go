@@ -141,6 +141,7 @@ func TestReplySurvives(t *testing.T) {
 
 // TestHalfTheStep: time that passes by half the step finds no more and no less.
 func TestHalfTheStep(t *testing.T) {
+	t.Parallel()
 	locks, budgets, states := []lock.Entry{racetest.Lock(t, "token"), racetest.Lock(t, "setnx-expire")}, []string{"", "pause=1@5s", "delay=1@2s", "restart=1@1s"}, 10_000
 	if racetest.Exhaustive() {
 		locks, states = algorithms.All(), 7_000
@@ -175,6 +176,7 @@ func TestHalfTheStep(t *testing.T) {
 // TestRandomTimes plays random runs at times of no grid, with faults of random lengths: none
 // comes to a verdict that a complete search calls impossible, or by fewer faults.
 func TestRandomTimes(t *testing.T) {
+	t.Parallel()
 	ids, budgets, runs := []string{"token", "setnx-expire"}, []string{"pause=1", "delay=1@10s"}, 1000
 	if racetest.Exhaustive() {
 		ids = append(ids, "setnx", "constant", "reentrant", "redisson-lease", "watch-del", "thread-id-lua")

@@ -26,6 +26,7 @@ import (
 // nothing else. Without symmetry, where every client has a table of its own, reduction
 // also keeps every history that a client can observe.
 func TestExploreReductions(t *testing.T) {
+	t.Parallel()
 	same := func(t *testing.T, entry lock.Entry, b study.Bounds) {
 		both := searched(t, entry, b, nil)
 		reduced := searched(t, entry, b, func(o *explore.Options) { o.Symmetric = 0 })

@@ -173,6 +173,7 @@ func TestMoreFindsNoLess(t *testing.T) {
 // TestMisleadingProofs: what one schedule could not show. In lockstep the rival of a client
 // that pauses asks too early, or a single attempt comes too soon.
 func TestMisleadingProofs(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		id       string
 		attempts int

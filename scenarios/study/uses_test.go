@@ -14,6 +14,7 @@ import (
 // What a use brings to light that no search without it knows: the same bounds without the
 // use have none of these verdicts.
 func TestUsesFindMore(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		id, budget string
 		timing     study.Timing
@@ -49,6 +50,7 @@ func uses(u client.Uses) func(*study.Bounds) { return func(b *study.Bounds) { b.
 
 // A use is a choice: it loses no verdict that is found without it.
 func TestUsesLoseNothing(t *testing.T) {
+	t.Parallel()
 	locks, budgets := []string{"redisson-lease", "reentrant-increment", "naive-wake"}, []string{"crash=1"}
 	if racetest.Exhaustive() {
 		locks, budgets = append(locks, "watchdog", "redisson-lock", "lock-delay", "getset-check", "zk-naive"), append(budgets, "pause=1", "lose-reply=1")
