@@ -14,6 +14,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"locklab/reports/text"
 )
 
 // A picture is a drawing of known size, in points.
@@ -52,9 +54,9 @@ func (p picture) svg(w io.Writer) error {
 	if _, err := c.WriteTo(&b); err != nil {
 		return fmt.Errorf("chart: drawing an SVG: %w", err)
 	}
-	text := strings.ReplaceAll(b.String(), "font-family:Liberation Sans;",
+	drawn := strings.ReplaceAll(b.String(), "font-family:Liberation Sans;",
 		"font-family:Liberation Sans,Arial,Helvetica,sans-serif;")
-	if _, err := io.WriteString(w, text); err != nil {
+	if _, err := io.WriteString(w, text.InMarkup(drawn)); err != nil {
 		return fmt.Errorf("chart: writing an SVG: %w", err)
 	}
 	return nil

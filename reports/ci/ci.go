@@ -9,8 +9,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"locklab/reports"
 	"locklab/reports/text"
@@ -191,7 +189,7 @@ func (v *Verification) JUnit(w io.Writer) error {
 		s := &all.Suites[0]
 		s.Tests, s.Skipped = s.Tests+1, s.Skipped+1
 		s.Cases = append(s.Cases, junitCase{
-			Name: printable(v.about(&v.Uncovered[i])), Class: "locklab." + s.Name, Skipped: &junitSkip{v.say("verify.not-covered")},
+			Name: text.InMarkup(v.about(&v.Uncovered[i])), Class: "locklab." + s.Name, Skipped: &junitSkip{v.say("verify.not-covered")},
 		})
 	}
 	for _, s := range all.Suites {
@@ -207,14 +205,14 @@ func (v *Verification) JUnit(w io.Writer) error {
 }
 
 func (s *junitSuite) add(v *Verification, c *Check) error {
-	out := junitCase{Name: printable(c.Name()), Class: "locklab." + s.Name}
+	out := junitCase{Name: text.InMarkup(c.Name()), Class: "locklab." + s.Name}
 	s.Tests++
 	if c.Status != OK {
 		var all strings.Builder
 		if err := v.evidence(&all, c); err != nil {
 			return err
 		}
-		body := &junitBody{Message: printable(v.Message(c)), Text: printable(all.String())}
+		body := &junitBody{Message: text.InMarkup(v.Message(c)), Text: text.InMarkup(all.String())}
 		if c.Status == Differs {
 			s.Failures++
 			body.Type, out.Failure = "not as contracted", body
@@ -225,20 +223,6 @@ func (s *junitSuite) add(v *Verification, c *Check) error {
 	}
 	s.Cases = append(s.Cases, out)
 	return nil
-}
-
-// printable replaces what XML cannot hold, not even escaped, and what controls a terminal
-// or the direction of a text, by a visible mark.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t' || r == '\n' || r == '\r':
-			return r
-		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == 0xfffe || r == 0xffff:
-			return utf8.RuneError
-		}
-		return r
-	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
 }
 
 // maxAnnotations leaves one of the ten that GitHub shows of a step to the step itself.
@@ -284,12 +268,12 @@ func (v *Verification) Summary(w io.Writer) error {
 		if err := v.evidence(&all, c); err != nil {
 			return err
 		}
-		blocks = append(blocks, fmt.Sprintf("\n### %s\n\n%s", c.Name(), fenced(printable(all.String()))))
+		blocks = append(blocks, fmt.Sprintf("\n### %s\n\n%s", c.Name(), fenced(text.InMarkup(all.String()))))
 	}
 	blocks = append(blocks, v.table("verify.head.scenario", false), v.table("verify.head.search", true))
 	for i := range v.Checks {
 		if c := &v.Checks[i]; c.Certificate != "" {
-			blocks = append(blocks, fmt.Sprintf("\n<details><summary>%s: %s</summary>\n\n%s\n</details>\n", c.Name(), c.Got, fenced(printable(c.Certificate)+"\n")))
+			blocks = append(blocks, fmt.Sprintf("\n<details><summary>%s: %s</summary>\n\n%s\n</details>\n", c.Name(), c.Got, fenced(text.InMarkup(c.Certificate)+"\n")))
 		}
 	}
 	_, err := io.WriteString(w, v.fit(blocks, MaxSummary))

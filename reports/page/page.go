@@ -84,7 +84,7 @@ func Write(w io.Writer, r Report) error {
 	if err := p.render(&b); err != nil {
 		return err
 	}
-	if _, err := w.Write(b.Bytes()); err != nil {
+	if _, err := io.WriteString(w, text.InMarkup(b.String())); err != nil {
 		return fmt.Errorf("page: writing: %w", err)
 	}
 	return nil

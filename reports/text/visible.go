@@ -36,3 +36,15 @@ func escaped(s string, unfit func(rune) bool) string {
 func controls(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }
+
+// InMarkup returns a text for XML or HTML, which it does not escape: a visible mark stands
+// in place of what these cannot hold even escaped, and of what controls a terminal or the
+// direction of a text.
+func InMarkup(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && r != '\n' && r != '\r' && (controls(r) || r == 0xfffe || r == 0xffff) {
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
+}

@@ -1,6 +1,7 @@
 package play
 
 import (
+	_ "embed"
 	"strings"
 	"time"
 
@@ -9,8 +10,6 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
-
-	_ "embed"
 )
 
 // A Level is a game with a goal.

@@ -1,0 +1,41 @@
+package chart
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"testing"
+)
+
+// Names in SVG are text: they add no element, and leave the picture well-formed.
+func TestMarkupInNames(t *testing.T) {
+	const name = `]]></text><script>alert("x")</script>&amp;'` + "\x1b\x00"
+	grid, overview, sensitivity, par, tolerance, doom, price := gridSample(), manySample(), sensitivitySample(), parSample(), toleranceSample(), doomSample(), priceSample()
+	for _, g := range []*Grid{&grid, &overview} {
+		g.Strategies[0].ID, g.Scenarios[0].ID = name, name
+	}
+	sensitivity.Series[0].Strategy, par.Locks[0].ID, tolerance.Locks[0].ID, price.Prices[1].Strategy = name, name, name, name
+	doom.History.Strategy, doom.History.Events[1].Cmd[2] = name, name
+	for chart, svg := range map[string]func(io.Writer) error{
+		"grid": grid.SVG, "overview": overview.SVG, "sensitivity": sensitivity.SVG, "par": par.SVG, "tolerance": tolerance.SVG, "doom": doom.SVG, "price": price.SVG,
+	} {
+		var b bytes.Buffer
+		if err := svg(&b); err != nil {
+			t.Fatal(chart, err)
+		}
+		for d := xml.NewDecoder(&b); ; {
+			token, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Errorf("%s: %v", chart, err)
+				break
+			}
+			if start, ok := token.(xml.StartElement); ok && start.Name.Local == "script" {
+				t.Errorf("%s: a name has become an element", chart)
+			}
+		}
+	}
+}

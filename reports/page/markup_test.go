@@ -1,0 +1,38 @@
+package page
+
+import (
+	"strings"
+	"testing"
+
+	"locklab/reports/internal/samples"
+	"locklab/simulator/history"
+)
+
+// Names, requests and replies are text on the page: they add no element.
+func TestMarkupInNames(t *testing.T) {
+	const name = `]]>--></pre></script><script>alert("x")</script><img src=x onerror=alert(1)>'` + "\x1b\x00"
+	h, j := samples.All[0].Make()
+	h.Strategy, h.Scenario, h.Key = name, name, name
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Apply || e.Kind == history.Send {
+			e.Cmd = append(e.Cmd, name)
+			e.Reply = name
+		}
+	}
+	r := reportSample(t)
+	plain := strings.Count(pageOf(t, r), "<script")
+	r.Title, r.Command, r.Seeds, r.Assumptions = name, name, name, []string{name}
+	r.Grid.Strategies[0].ID, r.Grid.Scenarios[0].ID = name, name
+	r.Runs[RunKey{name, name}] = Run{History: h, Judgement: j, Replay: name}
+	page := pageOf(t, r)
+	if n := strings.Count(page, "<script"); n != plain {
+		t.Errorf("%d elements that run, %d without the names", n, plain)
+	}
+	if strings.Contains(page, "<img") || strings.ContainsAny(page, "\x1b\x00") {
+		t.Error("a name has become an element, or controls a terminal")
+	}
+	if !strings.Contains(page, "&lt;script&gt;alert(") {
+		t.Error("the names are missing")
+	}
+}
+
