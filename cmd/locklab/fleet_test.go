@@ -3,10 +3,16 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/x509"
+	"encoding/pem"
 	"io"
 	"math/rand/v2"
+	"net/http/httptest"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -15,6 +21,7 @@ import (
 
 	"locklab/scenarios/fleet"
 	"locklab/scenarios/share"
+	"locklab/simulator/realserver"
 )
 
 // process is locklab as a process.
@@ -85,6 +92,57 @@ func TestFleetProcesses(t *testing.T) {
 	}
 	if code, one, errs := call(t, fleetWork...); code != exitOK || one != c.out.String() {
 		t.Errorf("exit status %d, %s\none machine:\n%.2000s\nthe fleet:\n%.2000s", code, errs, one, c.out.String())
+	}
+}
+
+// TestFleetTLS: the queue is on a Redis server that speaks TLS and wants a password. Whoever
+// has another certificate, or no password, is told so.
+func TestFleetTLS(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	https := httptest.NewTLSServer(nil) // for its certificate, which is for 127.0.0.1
+	defer https.Close()
+	private, err := x509.MarshalPKCS8PrivateKey(https.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := func(name string, content []byte) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	cert := file("cert.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: https.Certificate().Raw}))
+	key := file("key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
+	secret := file("secret", []byte("open sesame\n"))
+	address := "rediss://" + realserver.RedisTLS(t, cert, key, "--requirepass", "open sesame")
+
+	work := []string{"par", "--strategies", "setnx", "--attempts", "1", "--json"}
+	w := startProgram(t, "fleet", "worker", "--redis", address, "--ca", cert, "--password-file", secret)
+	go io.Copy(io.Discard, w.errs)
+	c := startProgram(t, append([]string{"fleet", "run", "--redis", address, "--ca", cert, "--password-file", secret}, work...)...)
+	go io.Copy(io.Discard, c.errs)
+	if err := c.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if code, one, errs := call(t, work...); code != exitOK || one != c.out.String() {
+		t.Errorf("exit status %d, %s: the result of the fleet is another:\n%.2000s", code, errs, c.out.String())
+	}
+	for _, wrong := range []struct{ args, want []string }{
+		{[]string{"--ca", cert}, []string{"NOAUTH"}},
+		{[]string{"--password-file", secret}, []string{"certificate"}}, // of an authority that nobody knows
+		{[]string{"--ca", key, "--password-file", secret}, []string{"key.pem", "certificate"}},
+	} {
+		code, out, errs := call(t, append(append([]string{"fleet", "run", "--redis", address}, wrong.args...), work...)...)
+		if code == exitOK || out != "" {
+			t.Errorf("%v: exit status %d, %s", wrong.args, code, out)
+		}
+		for _, want := range wrong.want {
+			if !strings.Contains(errs, want) {
+				t.Errorf("%v does not say %q: %s", wrong.args, want, errs)
+			}
+		}
 	}
 }
 

@@ -84,13 +84,16 @@ func (a *app) rate() *cobra.Command {
 // order is what is to be computed.
 func (r *rateFlags) order(a *app, f *pflag.FlagSet) (rate.Order, error) {
 	o := rate.Usual()
-	read := func(name string) ([]byte, error) { return a.read(name, maxInput) }
+	read := func(name string) ([]byte, error) {
+		content, err := a.input(name, maxInput)
+		return []byte(content), err
+	}
 	if f.Changed("file") {
-		content, err := a.read(r.file, maxInput)
+		content, err := a.input(r.file, maxInput)
 		if err != nil {
 			return o, text.Errorf("error.rate.read", "file", r.file, "cause", bare(err))
 		}
-		if err := o.Read(r.file, string(content), read); err != nil {
+		if err := o.Read(r.file, content, read); err != nil {
 			return o, err
 		}
 	}
@@ -167,12 +170,12 @@ func (a *app) tolerances(ctx context.Context, entries []lock.Entry, limits strin
 		}
 		return &found.Tolerance, err
 	}
-	content, err := a.read(limits, maxInput)
+	content, err := a.input(limits, maxInput)
 	if err != nil {
 		return nil, text.Errorf("error.rate.read", "file", limits, "cause", bare(err))
 	}
 	var saved toleranceJSON
-	if err := json.Unmarshal(content, &saved); err != nil || len(saved.Limits) == 0 {
+	if err := json.Unmarshal([]byte(content), &saved); err != nil || len(saved.Limits) == 0 {
 		return nil, text.Errorf("error.rate.limits", "file", limits)
 	}
 	out := &study.Tolerance{Locks: entries, Hazards: study.Hazards()}

@@ -50,9 +50,12 @@ token    HOLDS
 // byte: the text, the JSON, the exit status, what is said of deviations, and every file.
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	contract := filepath.Join(t.TempDir(), "my-contract.txt")
-	if err := os.WriteFile(contract, []byte(smallContract), 0o644); err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	contract, order := filepath.Join(dir, "my-contract.txt"), filepath.Join(dir, "order.txt")
+	for file, content := range map[string]string{contract: smallContract, order: "machines = 100\n[ours]\npause = 4/year 45s\n"} {
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, c := range []struct {
 		n     int
@@ -63,23 +66,19 @@ func TestMerge(t *testing.T) {
 		{2, []string{"--out=s.csv", "--out=s.png"}, []string{"sweep", "pause/ttl=0.5:1.5:0.5", "--strategies", "setnx,token", "--runs", "27"}},
 		{4, []string{"--out=t.csv"}, []string{"tolerance", "--strategies", "setnx,token"}},
 		{2, nil, []string{"matrix", "--strategies", "token,watchdog,zk-protected", "--scenarios", "R18,R21,getset-nil", "--runs", "5"}},
+		{2, []string{"--out=r.csv"}, []string{"rate", "--strategies", "setnx,token", "--file", order}},
 		{3, []string{"--junit=v.xml", "--summary=v.md", "--annotations=github"}, []string{"verify", "--contract", contract}},
 	} {
 		t.Run(c.args[0], func(t *testing.T) {
 			files := shares(t, c.n, c.args...)
-			if c.args[0] == "verify" {
-				os.Rename(contract, contract+".gone") // the shares have it
-				defer os.Rename(contract+".gone", contract)
-			}
+			os.Rename(dir, dir+".gone") // the shares have what they read
 			mine, theirs := t.TempDir(), t.TempDir()
 			var one, merged [][]byte
 			for _, asJSON := range []string{"--json=false", "--json=true"} {
 				code, out, errs := call(t, append([]string{"merge", asJSON}, append(filesIn(theirs, c.files), files...)...)...)
 				merged = append(merged, []byte(out), []byte(fmt.Sprint(code)), []byte(strings.ReplaceAll(errs, theirs, "DIR")))
 			}
-			if c.args[0] == "verify" {
-				os.Rename(contract+".gone", contract)
-			}
+			os.Rename(dir+".gone", dir)
 			for _, asJSON := range []string{"--json=false", "--json=true"} {
 				code, out, errs := call(t, append(append(c.args, asJSON), filesIn(mine, c.files)...)...)
 				one = append(one, []byte(out), []byte(fmt.Sprint(code)), []byte(strings.ReplaceAll(errs, mine, "DIR")))
