@@ -60,7 +60,7 @@ func peak(t *testing.T, c *exec.Cmd) (code, megabytes int) {
 }
 
 // program returns a process of the program that is not started yet.
-func program(t *testing.T, args ...string) *exec.Cmd {
+func program(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0], args...)
 	c.Env = append(os.Environ(), asProgram+"=1", "LANG=C", "LC_ALL=C")

@@ -31,7 +31,7 @@ type process struct {
 	errs io.ReadCloser
 }
 
-func startProgram(t *testing.T, args ...string) *process {
+func startProgram(t testing.TB, args ...string) *process {
 	t.Helper()
 	p := &process{Cmd: program(t, args...)}
 	p.Env = append(p.Env, "LOCKLAB_REDIS=", "LC_MESSAGES=")
@@ -48,7 +48,7 @@ func startProgram(t *testing.T, args ...string) *process {
 }
 
 // address is the one that fleet run prints.
-func (p *process) address(t *testing.T) string {
+func (p *process) address(t testing.TB) string {
 	t.Helper()
 	in := bufio.NewReader(p.errs)
 	for {
@@ -63,7 +63,7 @@ func (p *process) address(t *testing.T) string {
 	}
 }
 
-func worker(t *testing.T, address string) *process {
+func worker(t testing.TB, address string) *process {
 	t.Helper()
 	w := startProgram(t, "fleet", "worker", "--redis", address)
 	go io.Copy(io.Discard, w.errs)
@@ -213,4 +213,36 @@ func TestFleetKilled(t *testing.T) {
 	if code, one, errs := call(t, work...); code != exitOK || one != c.out.String() {
 		t.Errorf("exit status %d, %s: the result of the fleet is another", code, errs)
 	}
+}
+
+// BenchmarkFleet compares one process on one core and on all with a coordinator and two
+// workers of one core each. What the workers gain is what the queue leaves of two cores.
+func BenchmarkFleet(b *testing.B) {
+	work := []string{"matrix", "--strategies", "token,watchdog,setnx-expire,redlock", "--scenarios", "R18,R21,R24,R25", "--runs", "4000", "--json"}
+	alone := func(b *testing.B, env ...string) {
+		for b.Loop() {
+			p := program(b, work...)
+			p.Env = append(p.Env, env...)
+			if err := p.Run(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("one-process-one-core", func(b *testing.B) { alone(b, "GOMAXPROCS=1") })
+	b.Run("one-process", func(b *testing.B) { alone(b) })
+	b.Run("two-workers", func(b *testing.B) {
+		b.Setenv("GOMAXPROCS", "1")
+		for b.Loop() {
+			c := startProgram(b, append([]string{"fleet", "run", "--cache", b.TempDir()}, work...)...)
+			address := c.address(b)
+			workers := []*process{worker(b, address), worker(b, address)}
+			if err := c.Wait(); err != nil {
+				b.Fatal(err)
+			}
+			for _, w := range workers {
+				_ = w.Process.Kill()
+				_ = w.Wait()
+			}
+		}
+	})
 }
