@@ -11,11 +11,12 @@ OUT ?= out
 #   searches                      TestSearchOnTwoCores, TestMergeRefuses, TestFindParsGivenUp,
 #                                 TestUnlistedEverywhere, TestVerify
 #   WholeGrid                     TestContract, TestMatrixIsPlay
-#   Levels, Games, SavedGame      one goroutine plays
+#   Levels, Games, SavedGame,     one goroutine plays
+#     LongestRun, TriggeredCanFail
 #   the ZooKeeper client          has a data race of its own (go-zookeeper/zk, pull
 #                                 request 35); what locks do with it is watched
 # All of them run without it, in test and below.
-UNWATCHED = ^Test(WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|Nondeterministic|Levels|Games|SavedGame|Merge$$)
+UNWATCHED = ^Test(WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail)
 RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)'
 
 # Tests leave out the largest searches unless this is set; check and CI set it.

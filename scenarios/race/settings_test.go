@@ -159,7 +159,10 @@ func TestExtremesEnd(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, e := range extremists(t) {
+			for i, e := range extremists(t) {
+				if racetest.Watched && i != len(sc.ID)%3 {
+					continue
+				}
 				runs = append(runs, run{e, sc, s, set})
 			}
 		}
