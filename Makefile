@@ -4,6 +4,9 @@
 GO ?= go
 OUT ?= out
 
+# lint vets, and a linker that writes nothing for debuggers is faster.
+TEST = $(GO) test -vet=off -ldflags=-w
+
 # The race detector makes a run ten times as slow and as large. It leaves out packages
 # and tests that use one goroutine, and long tests whose concurrency others show it:
 #   reports/chart, page           one goroutine draws
@@ -41,7 +44,7 @@ verify: ## prove the contract in both directions
 	$(GO) run ./cmd/locklab verify
 
 test: ## all tests, without the largest searches unless LOCKLAB_EXHAUSTIVE=1 is set
-	$(GO) test -timeout 30m ./...
+	$(TEST) -timeout 30m ./...
 
 libraries: ## search the locks of libraries, and the template of a test of your own lock
 	cd scenarios/locktest/libraries && $(GO) vet . && $(GO) test -count=1 .
@@ -51,7 +54,7 @@ mutants: ## spoil the locks in fifty small ways: what search finds, and the scor
 	$(EXHAUSTIVE) $(GO) test -count=1 -run '^TestMutants$$' -v ./scenarios/study
 
 check: lint libraries race ## what CI runs beside test: lint, libraries, race, and all searches
-	$(EXHAUSTIVE) $(GO) test -timeout 30m ./...
+	$(EXHAUSTIVE) $(TEST) -timeout 30m ./...
 
 lint: ## format, modules, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "gofmt these files:"; gofmt -l .; exit 1; }
@@ -60,7 +63,7 @@ lint: ## format, modules, vet, staticcheck
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
 race: ## the tests under the race detector
-	$(GO) test $(RACE) -timeout 30m $$($(GO) list ./... | grep -v 'reports/chart$$\|reports/page$$\|cmd/page$$')
+	$(TEST) $(RACE) -timeout 30m $$($(GO) list ./... | grep -v 'reports/chart$$\|reports/page$$\|cmd/page$$')
 
 TIME ?= 30s
 # Small inputs are no aim: what goroutines cover differs from run to run, so that each
