@@ -77,6 +77,10 @@ func (c *Client) Token() string { return c.process.Token() }
 // usualTimeout is how long the clients of Env wait for an answer, as elsewhere in the lab.
 const usualTimeout = 3 * time.Second
 
+// smallBuffer is enough for the commands of a lock. The usual 32 KiB cost as much as the
+// rest of a short run.
+const smallBuffer = 1 << 10
+
 // Env is what a lock of package lock wants: its Strategy then goes in as it is. The
 // tokens tell the search which client is which, so that it can use symmetry.
 func (c *Client) Env() lock.Env {
@@ -85,6 +89,7 @@ func (c *Client) Env() lock.Env {
 	for n := range c.plan.bounds.Servers {
 		env.Nodes = append(env.Nodes, redis.NewClient(&redis.Options{
 			Addr: c.Addr(n + 1), Dialer: c.Dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ReadTimeout: cmp.Or(c.timeout, usualTimeout),
+			ReadBufferSize: smallBuffer, WriteBufferSize: smallBuffer,
 			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		}))
 	}

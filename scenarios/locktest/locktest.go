@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -155,7 +156,11 @@ func settle(t *testing.T) {
 		t.Fatal("locktest: " + say(err))
 	}
 	processors := runtime.GOMAXPROCS(1) // the order of goroutines is then nearly always the same
-	t.Cleanup(func() { runtime.GOMAXPROCS(processors) })
+	garbage := debug.SetGCPercent(300)  // much garbage beside little that lives
+	t.Cleanup(func() {
+		runtime.GOMAXPROCS(processors)
+		debug.SetGCPercent(garbage)
+	})
 }
 
 // shardVariable names a share of the tests, such as 3/16.

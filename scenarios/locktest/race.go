@@ -297,7 +297,9 @@ func (r *racer) log(t *testing.T, o *race.Outcome) {
 	if o.NotApplicable != "" {
 		t.Skip(whyNotApplicable(o))
 	}
-	t.Log("\n" + r.showRace(o))
+	if testing.Verbose() { // nobody else sees it, and it takes as long as the race
+		t.Log("\n" + r.showRace(o))
+	}
 }
 
 // showRace is a race as text: what it is, its run and verdicts, and how to play it again.

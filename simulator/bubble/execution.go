@@ -30,6 +30,8 @@ type execution struct {
 	bubble  string     // its name
 	t       *testing.T // of the bubble
 	lost    bool       // the bubble does not answer any more
+	second  *execution // of code that is not timed: the scout of the last observation, if it can go on
+	later   bool       // time has passed for the next observation as well: see extra
 
 	start   time.Time     // bubble's clock at the beginning
 	elapsed time.Duration // how long it has run when the code came to rest
@@ -192,7 +194,11 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 		case wake:
 			x.look(idleHorizon)
 		default:
-			if d := took(w, s.Kind) + x.extra; d > 0 {
+			d := took(w, s.Kind)
+			if !x.later {
+				d += x.extra
+			}
+			if x.later = false; d > 0 {
 				time.Sleep(d)
 				synctest.Wait()
 			}
@@ -319,20 +325,31 @@ func (x *execution) vacant() int {
 	return -1
 }
 
-// scout runs the same history in another bubble, compares, and finds in how long the
-// code does something by itself.
+// scout has another bubble go through the same history, compares, and finds in how long
+// the code does something by itself. While it does nothing, the scout has let as much time
+// pass as it lets pass before the next observation, and goes on with that.
 func (x *execution) scout(e *process.Entry) (in time.Duration, found bool, err error) {
-	extra := x.h.extra()
-	if x.h.Timed {
-		extra = 0
+	y := x.second
+	x.second = nil
+	if y == nil {
+		extra := x.h.extra()
+		if x.h.Timed {
+			extra = 0
+		}
+		y = x.h.start(extra)
 	}
-	y := x.h.start(extra)
-	defer y.Stop()
+	defer func() {
+		if y.later = y.extra > 0 && err == nil && !found; y.later {
+			x.second = y
+			return
+		}
+		y.Stop()
+	}()
 	differs, err := y.repeat(x.steps)
 	if stall := (*StallError)(nil); errors.As(err, &stall) {
 		return 0, false, err
 	}
-	if (differs != nil || err != nil) && extra > 0 {
+	if (differs != nil || err != nil) && y.extra > 0 {
 		z := x.h.start(0)
 		defer z.Stop()
 		if again, err := z.repeat(x.steps); err == nil && again == nil {
@@ -386,19 +403,19 @@ func (x *execution) lookAhead(*process.Entry) (in time.Duration, found bool, err
 	return in, found, err
 }
 
-// repeat runs a history and compares what the code does with what it did. differs is
-// what it did otherwise.
+// repeat runs what is left of a history and compares what the code does with what it
+// did. differs is what it did otherwise.
 func (x *execution) repeat(steps []step) (differs *process.Entry, err error) {
-	for i := range steps {
+	for i := len(x.steps); i < len(steps); i++ {
+		if i > 0 {
+			x.timer, x.ops = steps[i-1].timer, steps[i-1].ops
+		}
 		e, err := x.observe(steps[i].told)
 		if err != nil {
 			return nil, err
 		}
 		if !e.SameDeeds(&steps[i].entry) {
 			return &e, nil
-		}
-		if i < len(steps)-1 {
-			x.timer, x.ops = steps[i].timer, steps[i].ops
 		}
 	}
 	return nil, nil
@@ -529,6 +546,9 @@ func (x *execution) look(d time.Duration) {
 // Stop implements process.Execution. Connections fail, time runs out; what nothing can
 // wake is left behind.
 func (x *execution) Stop() {
+	if x.second != nil {
+		x.second.Stop()
+	}
 	if x.lost {
 		return
 	}

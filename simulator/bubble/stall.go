@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -15,8 +16,7 @@ const patience = 3 * time.Second
 // or that is blocked otherwise than durably.
 func (x *execution) stalled() *StallError {
 	e := &StallError{Client: x.h.ID, After: patience}
-	b := make([]byte, 4<<20)
-	for _, g := range strings.Split(string(b[:runtime.Stack(b, true)]), "\n\n") {
+	for _, g := range goroutines() {
 		head, stack, _ := strings.Cut(g, "\n")
 		_, state, _ := strings.Cut(head, "[")
 		state, _, _ = strings.Cut(state, "]")
@@ -35,8 +35,7 @@ func (x *execution) stalled() *StallError {
 // stuck says where code stands that waits for nothing that could come.
 func (x *execution) stuck() *StallError {
 	e := &StallError{Client: x.h.ID, Stuck: true}
-	b := make([]byte, 4<<20)
-	for _, g := range strings.Split(string(b[:runtime.Stack(b, true)]), "\n\n") {
+	for _, g := range goroutines() {
 		head, stack, _ := strings.Cut(g, "\n")
 		_, state, _ := strings.Cut(head, "[")
 		state, _, _ = strings.Cut(state, "]")
@@ -49,6 +48,24 @@ func (x *execution) stuck() *StallError {
 		}
 	}
 	return e
+}
+
+// stacks is room for the stacks of all goroutines, which the searches of a program use in turn.
+var stacks struct {
+	sync.Mutex
+	room []byte
+}
+
+// goroutines are the stacks of all goroutines.
+func goroutines() []string {
+	stacks.Lock()
+	defer stacks.Unlock()
+	for {
+		if n := runtime.Stack(stacks.room, true); n < len(stacks.room) {
+			return strings.Split(string(stacks.room[:n]), "\n\n")
+		}
+		stacks.room = make([]byte, 2*len(stacks.room)+1<<20)
+	}
 }
 
 // bubble is the name of the bubble in which it runs: "synctest bubble 7".
@@ -72,8 +89,7 @@ func goroutine() string {
 // mainLines are the watched lines at which the program's own goroutine stands: for what
 // a goroutine does that a library has started.
 func (x *execution) mainLines() (lines []string) {
-	b := make([]byte, 1<<20)
-	for _, g := range strings.Split(string(b[:runtime.Stack(b, true)]), "\n\n") {
+	for _, g := range goroutines() {
 		if !strings.HasPrefix(g, "goroutine "+x.main+" ") {
 			continue
 		}

@@ -1,6 +1,9 @@
 package process
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A Host runs the code of a process in a way of its own, in place of coroutines. The
 // process keeps what the code does in the same table.
@@ -19,6 +22,50 @@ type Execution interface {
 	Observe(s Told, known *Entry) (Entry, error)
 	// Stop ends it, wherever it stands.
 	Stop()
+}
+
+// parked is an execution that may go on later from the entry at which it stands. To start
+// a host's execution and to repeat its history costs far more than to keep it.
+type parked struct {
+	run Execution
+	at  uint32
+}
+
+// maxParked bounds the executions of a process that are kept. What finds no room is
+// started again when it is needed.
+const maxParked = 256
+
+// park keeps the execution of a host for later, in place of one of those that are kept if
+// there is no room: which, is as good as drawn. Coroutines are stopped.
+func (p *Process) park() {
+	if p.run == nil || p.host == nil || p.noMemo {
+		p.stop()
+		return
+	}
+	one := parked{p.run, p.at}
+	p.run = nil
+	if len(p.parked) < maxParked {
+		p.parked = append(p.parked, one)
+		return
+	}
+	i := int(uint32(p.starts)*2654435761>>16) % maxParked
+	p.parked[i].run.Stop()
+	p.parked[i] = one
+}
+
+// unpark goes on with a parked execution that stands at an entry, if there is one.
+func (p *Process) unpark(at uint32) bool {
+	i := slices.IndexFunc(p.parked, func(one parked) bool { return one.at == at })
+	if i < 0 || p.noMemo {
+		return false
+	}
+	one := p.parked[i]
+	last := len(p.parked) - 1
+	p.parked[i] = p.parked[last]
+	p.parked = p.parked[:last]
+	p.park()
+	p.run, p.at = one.run, one.at
+	return true
 }
 
 // Told is an observation with the time at which it is made.

@@ -50,6 +50,7 @@ type Process struct {
 	roots   map[root]uint32
 	run     Execution  // the newest; nil: there is none
 	at      uint32     // entry at which it stands
+	parked  []parked   // others, of a host
 	live    *execution // run, if it is on coroutines
 	host    Host       // nil: coroutines
 	timed   bool       // see SetHost
@@ -182,7 +183,7 @@ func (p *Process) NoMemo() { p.noMemo = true }
 // Clear forgets the table and the parked coroutines. Entry 0 is the program that
 // has observed nothing and has not begun.
 func (p *Process) Clear() {
-	p.stop()
+	p.stopAll()
 	clear(p.edges)
 	clear(p.roots)
 	p.roots[root{}] = 0
@@ -191,8 +192,16 @@ func (p *Process) Clear() {
 
 // Close unwinds the code.
 func (p *Process) Close() {
-	p.stop()
+	p.stopAll()
 	p.lib.Close()
+}
+
+func (p *Process) stopAll() {
+	p.stop()
+	for _, other := range p.parked {
+		other.run.Stop()
+	}
+	p.parked = nil
 }
 
 func (p *Process) stop() {
@@ -224,7 +233,7 @@ func (p *Process) Advance(at uint32, s Observation) (uint32, error) {
 		return p.record(at, s, p.readsClock(at, s))
 	}
 	from, what := p.told(at, s)
-	if p.run == nil || p.at != from || p.noMemo {
+	if (p.run == nil || p.at != from || p.noMemo) && !p.unpark(from) {
 		if _, err := p.rerun(from); err != nil {
 			return 0, err
 		}
@@ -325,7 +334,7 @@ func (p *Process) rerun(at uint32) (did Entry, err error) {
 		path = append(path, from)
 		from, _ = p.told(p.entries[from].Parent, p.entries[from].Seen)
 	}
-	p.stop()
+	p.park()
 	p.starts++
 	p.start(&p.entries[from])
 	for i := len(path) - 1; i >= 0; i-- {
