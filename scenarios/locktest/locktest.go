@@ -109,7 +109,7 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	}
 	if different := (*process.NondeterministicError)(nil); errors.As(err, &different) {
 		p.unknown("locktest.unknown.sampled")
-		t.Errorf("%s", p.sampled(different, all))
+		t.Errorf("%s", p.sampled(err, all))
 		return
 	}
 	if err != nil {
@@ -119,7 +119,7 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	for _, c := range all {
 		t.Run(string(c.word), func(t *testing.T) { p.judge(t, s, c) })
 	}
-	if !t.Failed() {
+	if !t.Failed() || !s.Complete {
 		t.Log("\n" + p.certificate(s))
 	}
 	p.reportLeaks()
@@ -220,7 +220,7 @@ func (p *plan) judge(t *testing.T, s *study.Search, c Claim) {
 	i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == c.word })
 	switch {
 	case i < 0 && !s.Complete:
-		t.Error(tell("locktest.judge.cut", "verdict", string(c.word), "limit", language().Each(s.Limit.Say)) + "\n" + p.certificate(s))
+		t.Error(tell("locktest.judge.cut", "verdict", string(c.word), "limit", p.cutBy(s))) // the certificate stands below
 	case i < 0 && c.breaks:
 		t.Error(tell("locktest.judge.holds", "verdict", string(c.word), "par", fmt.Sprint(c.par)) + "\n" + p.certificate(s))
 	case i < 0:
@@ -231,6 +231,14 @@ func (p *plan) judge(t *testing.T, s *study.Search, c Claim) {
 		t.Error(p.broken(s, s.Witnesses[i], tell("locktest.judge.par", "claim", fmt.Sprint(c.par), "verdict", string(c.word), "par", fmt.Sprint(s.Witnesses[i].Par))))
 		p.keep(t, s.Witnesses[i])
 	}
+}
+
+// cutBy is why a search is not complete.
+func (p *plan) cutBy(s *study.Search) string {
+	if s.Limit.IsZero() {
+		return tell("locktest.cut", "states", fmt.Sprint(s.Bounds.MaxStates))
+	}
+	return language().Each(s.Limit.Say)
 }
 
 // reportLeaks says if code leaves goroutines behind: in production they stay as well.

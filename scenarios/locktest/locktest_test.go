@@ -387,6 +387,57 @@ func TestCannotBeCarried(t *testing.T) {
 	}
 }
 
+// Code that panics, or is not deterministic, only after what others have done is shown
+// with the run that has led there.
+func TestScheduleOfErrors(t *testing.T) {
+	drawn := 0
+	for name, refused := range map[string]func(rdb *redis.Client){
+		"panic":  func(*redis.Client) { panic("somebody else has it") },
+		"random": func(rdb *redis.Client) { drawn++; rdb.Set(context.Background(), "k2", drawn, ttl) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, _ := prepare(t, Bounds{Clients: 2, TTL: ttl, Schedules: 1}, func(c *Client) {
+				rdb := dial(c)
+				defer rdb.Close()
+				ok, err := rdb.SetNX(c.Context(), "k", "1", ttl).Result()
+				if err != nil {
+					return
+				}
+				if !ok {
+					refused(rdb)
+					return
+				}
+				c.Critical(work)
+			}, nil)
+			_, err := p.search(t.Context())
+			if err == nil {
+				t.Fatal("it was carried")
+			}
+			out := p.explain(err)
+			for _, want := range []string{"locktest/locktest_test.go:", "until then:", "c2's SET EX NX lands", "next: answer c1"} {
+				if !strings.Contains(out, want) {
+					t.Errorf("%q is missing in\n%s", want, out)
+				}
+			}
+			if name == "panic" && !strings.Contains(out, "TestScheduleOfErrors.func1(") {
+				t.Errorf("no stack of the panic in\n%s", out)
+			}
+		})
+	}
+}
+
+// A search that is cut short says by what.
+func TestCutShort(t *testing.T) {
+	p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, MaxStates: 100}, setNX, nil)
+	s, err := p.search(t.Context())
+	if err != nil || s.Complete {
+		t.Fatalf("%v, complete %t", err, s.Complete)
+	}
+	if got := p.cutBy(s); !strings.Contains(got, "Bounds.MaxStates is 100") {
+		t.Errorf("cut short by %q", got)
+	}
+}
+
 // Random numbers that cannot be seeded are found out, in what is sent and in how long
 // code sleeps, and are no proof.
 func TestNondeterministic(t *testing.T) {
@@ -412,11 +463,11 @@ func TestNondeterministic(t *testing.T) {
 				t.Fatal(err)
 			}
 			different := (*process.NondeterministicError)(nil)
-			if err := p.alone(); !errors.As(err, &different) {
+			if err = p.alone(); !errors.As(err, &different) {
 				t.Fatalf("%v, want a NondeterministicError", err)
 			}
 			p.bounds.Key = "k"
-			out := p.sampled(different, Holds("DEADLOCK"))
+			out := p.sampled(err, Holds("DEADLOCK"))
 			for _, want := range []string{"sampled, not proved: on equal answers c1 first did", test.want, "math/rand/v2 cannot be", "DEADLOCK was not found in 5 random schedules"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("%q is missing in\n%s", want, out)

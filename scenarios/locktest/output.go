@@ -90,8 +90,23 @@ func (p *plan) show(o *race.Outcome) string {
 	return out.String()
 }
 
-// explain is an error of a search in words for whoever wrote the code.
+// explain is an error of a search in words for whoever wrote the code, with the run that
+// has led to it.
 func (p *plan) explain(err error) string {
+	return p.reason(err) + p.until(err)
+}
+
+// until is the run that has led to an error; "": none is known.
+func (p *plan) until(err error) string {
+	at := (*runError)(nil)
+	if !errors.As(err, &at) || len(at.run.History.Events) == 0 {
+		return ""
+	}
+	return "\n" + tell("locktest.schedule") + "\n" + p.show(at.run) + tell("locktest.schedule.next", "choice", at.next) + "\n"
+}
+
+// reason is an error in words.
+func (p *plan) reason(err error) string {
 	var (
 		stall    *bubble.StallError
 		panicked *bubble.PanicError
@@ -123,9 +138,11 @@ func stalled(e *bubble.StallError) string {
 func nameOf(n int) string { return fmt.Sprintf("c%d", n) }
 
 // sampled is what a test says of code that is not deterministic.
-func (p *plan) sampled(different *process.NondeterministicError, claims []Claim) string {
-	out := fmt.Sprintf("locktest: %s\n  %s\n%s\n  %s\n%s\n", tell("locktest.sampled", "client", nameOf(different.Client)), different.Was,
-		tell("locktest.sampled.then"), different.Is, tell("locktest.sampled.why"))
+func (p *plan) sampled(err error, claims []Claim) string {
+	different := (*process.NondeterministicError)(nil)
+	errors.As(err, &different)
+	out := fmt.Sprintf("locktest: %s\n  %s\n%s\n  %s\n%s\n%s", tell("locktest.sampled", "client", nameOf(different.Client)), different.Was,
+		tell("locktest.sampled.then"), different.Is, tell("locktest.sampled.why"), p.until(err))
 	found, n, err := p.sample()
 	if err != nil {
 		return out + p.explain(err)

@@ -237,15 +237,38 @@ func (p *plan) searchedWithin(ctx context.Context, bounds study.Bounds) (s *stud
 		}
 		result, err := explore.Search(ctx, b)
 		if result == nil {
-			return err
+			return p.withRun(bounds, err)
 		}
 		s = &study.Search{Strategy: p.entry, Bounds: bounds.Settled(p.entry), Result: result}
 		for _, w := range result.Found {
 			s.Witnesses = append(s.Witnesses, study.Witness{Witness: w, Trace: p.traceWithin(s.Bounds, w.Choices)})
 		}
-		return err
+		return p.withRun(bounds, err)
 	})
 	return s, err
+}
+
+// A runError is an error about the code, with the run that has led to it.
+type runError struct {
+	error
+	run  *race.Outcome
+	next string // the choice that could not be made
+}
+
+func (e *runError) Unwrap() error { return e.error }
+
+// withRun is an error of a search with the run that has led to it, if it can be played.
+func (p *plan) withRun(bounds study.Bounds, err error) error {
+	where, needs := (*explore.ScheduleError)(nil), (*bubble.NeedsTimeError)(nil)
+	if p.random.look(); p.random.noticed || !errors.As(err, &where) || errors.As(err, &needs) {
+		return err // the first two: the search begins anew
+	}
+	last := len(where.Choices) - 1
+	o, failed := p.playWithin(bounds, where.Choices[:last])
+	if failed != nil {
+		return err
+	}
+	return &runError{err, o, where.Choices[last].String()}
 }
 
 // alone plays one client without any fault. It must enter; the key that it writes is
@@ -265,7 +288,7 @@ func (p *plan) alone() error {
 			return err
 		}
 		defer sim.Close()
-		w := sim.NewWorld()
+		w, run := sim.NewWorld(), schedule.Run{}
 		for range maxAlone {
 			choices := sim.Enabled(&w, nil)
 			if len(choices) == 0 {
@@ -273,8 +296,10 @@ func (p *plan) alone() error {
 			}
 			events, err := sim.Step(&w, choices[0])
 			if err != nil {
-				return err
+				run.End = w.Now()
+				return &runError{err, study.OutcomeOf(b, &run), choices[0].String()}
 			}
+			run.Events = append(run.Events, events...)
 			for i := range events {
 				switch e := &events[i]; {
 				case e.Kind == history.Enter:

@@ -85,7 +85,8 @@ func (p *plan) sampleOne(rng *rand.Rand) (*race.Outcome, error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			run.End = w.Now()
+			return nil, &runError{err, study.OutcomeOf(b, &run), c.String()}
 		}
 		run.Choices = append(run.Choices, c)
 		run.Events = append(run.Events, events...)

@@ -28,7 +28,7 @@ func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 	s.sim.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
 	events, err := s.sim.Step(&w, s.choices[m.choice])
 	if err != nil {
-		return effect{}, fmt.Errorf("explore: %w", err)
+		return effect{}, &failedMove{error: fmt.Errorf("explore: %w", err), via: m.choice}
 	}
 	eff := effect{events: s.recordEvents(w.Now(), events)}
 	if m.client >= 0 {

@@ -59,7 +59,7 @@ func (s *search) make(id uint32, m *move) error {
 		found |= s.judgeEvents(s.next, events)
 	}
 	if err := s.canonicalize(s.next); err != nil {
-		return err
+		return &failedMove{error: err, via: m.choice}
 	}
 	a := arc{from: id, via: m.choice, found: found, cause: s.cause(s.next)}
 	if m.fault {

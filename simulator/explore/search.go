@@ -99,7 +99,7 @@ func (s *search) visit(ctx context.Context, layer []uint32, k *checkpointer) err
 	if s.visited.stopped.Load() {
 		return nil // errors beyond the end do not count
 	}
-	return err
+	return s.schedule(err)
 }
 
 func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, writer *layerWriter, k *checkpointer) error {
@@ -113,6 +113,9 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, wr
 		}
 		arcs := len(s.out.arcs)
 		err := s.expand(id)
+		if failed := (*failedMove)(nil); errors.As(err, &failed) {
+			failed.from = id
+		}
 		if err = errors.Join(err, s.numbers.full); err != nil {
 			if s.numbers.full != nil {
 				s.out.cut(arcs) // their numbers may be wrong

@@ -73,6 +73,7 @@ type discovery struct {
 	par, steps int
 	state      uint32
 	choice     uint16
+	failed     bool // the choice could not be made
 }
 
 func newVisited(width int, opt *Options) *visited {
@@ -270,7 +271,7 @@ func (v *visited) discover(a *arc, par, steps int) {
 		}
 		f := finding{w, a.cause}
 		if d := v.found[f]; d == nil || par < d.par || par == d.par && steps < d.steps {
-			v.found[f] = &discovery{par, steps, a.from, a.via}
+			v.found[f] = &discovery{par: par, steps: steps, state: a.from, choice: a.via}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,6 +18,38 @@ func (s *search) witnesses(r *Result) (err error) {
 		}
 	}
 	return nil
+}
+
+// A ScheduleError is client code that cannot be carried on, after some choices.
+type ScheduleError struct {
+	Err     error
+	Choices []simulator.Choice // the last one is that which could not be made
+}
+
+func (e *ScheduleError) Error() string { return e.Err.Error() }
+func (e *ScheduleError) Unwrap() error { return e.Err }
+
+// failedMove is an error of a move from a state.
+type failedMove struct {
+	error
+	from uint32
+	via  uint16
+}
+
+func (e *failedMove) Unwrap() error { return e.error }
+
+// schedule is err with the choices that have led to it, if it is about code that a move
+// has run. To be called when all states of the layer are entered.
+func (s *search) schedule(err error) error {
+	failed, limited, asymmetric := (*failedMove)(nil), (*simulator.LimitError)(nil), (*simulator.AsymmetricError)(nil)
+	if !errors.As(err, &failed) || errors.As(err, &limited) || errors.As(err, &asymmetric) {
+		return err
+	}
+	choices, way := s.path(&discovery{steps: int(s.visited.states.depth(failed.from)) + 1, state: failed.from, choice: failed.via, failed: true})
+	if way != nil {
+		return err
+	}
+	return &ScheduleError{failed.error, choices}
 }
 
 // path is the way from the start to a discovery, with the clients by their own numbers:
@@ -42,6 +75,10 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 	}
 	there := 0 // choices that w has made
 	for n, id := range states {
+		if d.failed && n == steps-1 {
+			choices[n].Client = int8(owner[choices[n].Client])
+			break
+		}
 		to, after, err := s.redo(id, choices[n])
 		if err != nil {
 			return nil, err
