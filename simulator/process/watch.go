@@ -146,16 +146,17 @@ func anyRuns() bool {
 
 // look looks at code that has run since the last look. A goroutine that sleeps does so on
 // purpose. One that waits for another goroutine may do that for a while: go-redis dials in
-// a goroutine of its own.
+// a goroutine of its own. But if twice none of those that it has started runs, it waits
+// for real time, or for nothing.
 func (s *sight) look() {
-	state, stack := waitingCode()
-	again := state == s.state
-	s.state = state
-	if state == "" {
+	c := waitingCode()
+	again := c.state == s.state
+	s.state = c.state
+	if c.state == "" {
 		return
 	}
-	e := &WaitError{Client: s.x.p.id, State: state, Stack: stack}
-	if state == "sleep" {
+	e := &WaitError{Client: s.x.p.id, State: c.state, Stack: c.stack}
+	if c.state == "sleep" || again && c.alone {
 		s.x.waited.Store(e)
 	}
 	if r := theResort(); again && time.Since(s.since) > r.after {
@@ -168,18 +169,46 @@ func (s *sight) look() {
 var waiting = []string{"sleep", "chan receive", "chan send", "select", "select (no cases)", "chan receive (nil chan)", "chan send (nil chan)",
 	"sync.Cond.Wait", "sync.WaitGroup.Wait", "sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock", "IO wait"}
 
-// waitingCode is the state of a coroutine whose code waits, and its stack; "": there is
-// none. A coroutine that waits for an operation is in the state coroutine.
-func waitingCode() (state, stack string) {
+// locking are those of them in which goroutines wait for others that run: for moments,
+// or as long as a machine is busy.
+var locking = []string{"sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock"}
+
+// A waiter is a coroutine whose code waits.
+type waiter struct {
+	name  string // of its goroutine
+	state string // "": there is none
+	stack string
+	alone bool // no goroutine runs that it has started, or that these have started
+}
+
+// waitingCode is a coroutine whose code waits. One that waits for an operation is in the
+// state coroutine.
+func waitingCode() (c waiter) {
 	b := make([]byte, 1<<20)
-	for _, g := range strings.Split(string(b[:runtime.Stack(b, true)]), "\n\n") {
+	all := strings.Split(string(b[:runtime.Stack(b, true)]), "\n\n")
+	children := map[string][]waiter{} // by who has started them
+	for _, g := range all {
 		head, stack, _ := strings.Cut(g, "\n")
-		_, state, _ := strings.Cut(head, "[")
+		name, state, _ := strings.Cut(strings.TrimPrefix(head, "goroutine "), " [")
 		state, _, _ = strings.Cut(state, "]")
 		state, _, _ = strings.Cut(state, ",")
-		if slices.Contains(waiting, state) && strings.Contains(stack, "process.(*execution).start.func1") {
-			return state, stack
+		one := waiter{name: name, state: state, stack: stack}
+		if _, by, ok := strings.Cut(stack, " in goroutine "); ok {
+			by, _, _ = strings.Cut(by, "\n")
+			children[by] = append(children[by], one)
+		}
+		if c.state == "" && slices.Contains(waiting, state) && strings.Contains(stack, "process.(*execution).start.func1") {
+			c = one
 		}
 	}
-	return "", ""
+	c.alone = !slices.Contains(locking, c.state)
+	for todo := []string{c.name}; len(todo) > 0; todo = todo[1:] {
+		for _, child := range children[todo[0]] {
+			if !slices.Contains(waiting, child.state) || slices.Contains(locking, child.state) {
+				c.alone = false
+			}
+			todo = append(todo, child.name)
+		}
+	}
+	return c
 }

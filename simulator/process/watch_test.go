@@ -23,7 +23,7 @@ func run(t *testing.T, program func()) error {
 // not.
 func TestWatchSleep(t *testing.T) {
 	e := (*WaitError)(nil)
-	if err := run(t, func() { time.Sleep(8 * interval) }); !errors.As(err, &e) {
+	if err := run(t, func() { time.Sleep(40 * interval) }); !errors.As(err, &e) {
 		t.Fatalf("%v, want a WaitError", err)
 	}
 	if e.Client != 7 || e.State != "sleep" || !strings.Contains(e.Stack, "TestWatchSleep") || e.Never > 0 {
@@ -38,15 +38,51 @@ func TestWatchSleep(t *testing.T) {
 	}
 }
 
+// Code that waits for a timer, or for a goroutine of its own that does, is noticed though
+// it comes back. A goroutine that works for it is waited for.
+func TestWatchTimers(t *testing.T) {
+	for name, code := range map[string]func(){
+		"timer": func() { <-time.After(40 * interval) },
+		"goroutine": func() {
+			done := make(chan int)
+			go func() { time.Sleep(40 * interval); close(done) }()
+			<-done
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := (*WaitError)(nil)
+			if err := run(t, code); !errors.As(err, &e) {
+				t.Fatalf("%v, want a WaitError", err)
+			}
+			if e.State != "chan receive" || !strings.Contains(e.Stack, "TestWatchTimers") || e.Never > 0 {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+	worked := func() {
+		done := make(chan int)
+		go func() {
+			for began := time.Now(); time.Since(began) < 6*interval; {
+			}
+			close(done)
+		}()
+		<-done
+	}
+	if err := run(t, worked); err != nil {
+		t.Errorf("code that waits for a goroutine that runs: %v", err)
+	}
+}
+
 // Code that does not come back is given up.
 func TestWatchDeadChannel(t *testing.T) {
 	dead, given := make(chan int), make(chan *WaitError, 1)
 	defer lastResort.Store(nil)
-	lastResort.Store(&resort{8 * interval, func(e *WaitError) { given <- e; close(dead) }})
-	if err := run(t, func() { <-dead }); err != nil {
-		t.Errorf("code that came back in the end: %v", err)
+	lastResort.Store(&resort{20 * interval, func(e *WaitError) { given <- e; close(dead) }})
+	e := (*WaitError)(nil)
+	if err := run(t, func() { <-dead }); !errors.As(err, &e) {
+		t.Errorf("code that came back in the end: %v, want a WaitError", err)
 	}
-	e := <-given
+	e = <-given
 	if e.Never == 0 || e.State != "chan receive" {
 		t.Errorf("%+v", e)
 	}
