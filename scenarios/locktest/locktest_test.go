@@ -293,6 +293,15 @@ func TestTwice(t *testing.T) {
 func TestCannotBeCarried(t *testing.T) {
 	var global sync.Mutex
 	outside := make(chan struct{})
+	asked, slept := make(chan struct{}), make(chan struct{})
+	go func() { // outside of every bubble
+		for range asked {
+			time.Sleep(time.Second)
+			slept <- struct{}{}
+		}
+	}()
+	defer close(asked)
+	sleepOutside := func() chan struct{} { asked <- struct{}{}; return slept }
 	locked := func(rdb *redis.Client, c *Client) bool {
 		ok, err := rdb.SetNX(c.Context(), "k", c.Token(), ttl).Result()
 		return err == nil && ok
@@ -338,9 +347,10 @@ func TestCannotBeCarried(t *testing.T) {
 			locked(rdb, c)
 			c.Critical(work)
 		}, `the code writes the keys ["other" "k"] before it enters: say in Bounds.Key`},
-		"no key":         {func(c *Client) { c.Critical(work) }, "the code writes no key before it enters"},
-		"unknown server": {func(c *Client) { c.Addr(2) }, "there is no server 2: the setup has 1"},
-		"a dead channel": {func(c *Client) { <-make(chan int) }, "waits for no server and no time: a goroutine is in [chan receive]"},
+		"no key":          {func(c *Client) { c.Critical(work) }, "the code writes no key before it enters"},
+		"a sleep outside": {func(c *Client) { <-sleepOutside() }, "a goroutine is in [chan receive]"},
+		"unknown server":  {func(c *Client) { c.Addr(2) }, "there is no server 2: the setup has 1"},
+		"a dead channel":  {func(c *Client) { <-make(chan int) }, "waits for no server and no time: a goroutine is in [chan receive]"},
 		"a read of nothing": {func(c *Client) {
 			conn, _ := c.Dial(c.Context(), "tcp", c.Addr(1))
 			conn.Read(make([]byte, 1))
@@ -487,6 +497,11 @@ func TestBadBounds(t *testing.T) {
 		{func(b *Bounds) { b.TTL = 0 }, "Bounds.TTL is 0s"},
 		{func(b *Bounds) { b.TTL = time.Millisecond }, "Bounds.TTL is 1ms"},
 		{func(b *Bounds) { b.Clients = 70 }, "clients=70"},
+		{func(b *Bounds) { b.Clients = -1 }, "clients=-1"},
+		{func(b *Bounds) { b.Attempts = -1 }, "attempts=-1"},
+		{func(b *Bounds) { b.MaxStates = -1 }, "-1"},
+		{func(b *Bounds) { b.Schedules = -1 }, "Bounds.Schedules is -1"},
+		{func(b *Bounds) { b.Servers = -1 }, "-1"},
 		{func(b *Bounds) { b.Servers = 2 }, "Bounds.Servers is 2"},
 		{func(b *Bounds) { b.Budget = "krash=1" }, "krash"},
 		{func(b *Bounds) { b.Budget = "client-clock=1@10s" }, "sets the wall clock"},
@@ -505,6 +520,17 @@ func TestBadBounds(t *testing.T) {
 		if checkClaims(claims, explore.Words()) == nil {
 			t.Errorf("%+v is accepted", claims)
 		}
+	}
+}
+
+// The key of the bounds must be one that the code writes.
+func TestOtherKey(t *testing.T) {
+	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl, Key: "kk"}, setNX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.alone(); err == nil || !strings.Contains(err.Error(), `Bounds.Key is "kk", and the code does not write that key before it enters, but ["k"]`) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -68,6 +69,8 @@ func (p *plan) check() error {
 		return text.Errorf("locktest.bounds.nil")
 	case b.Clients == 0:
 		return text.Errorf("locktest.bounds.clients")
+	case b.Schedules < 0:
+		return text.Errorf("locktest.bounds.schedules", "n", b.Schedules)
 	case b.TTL <= 0:
 		return text.Errorf("locktest.bounds.ttl", "ttl", b.TTL)
 	case b.TTL%(10*time.Millisecond) != 0:
@@ -276,6 +279,7 @@ func (p *plan) withRun(bounds study.Bounds, err error) error {
 func (p *plan) alone() error {
 	var keys []string // that the code creates before it enters
 	entered := false
+	written := map[string]bool{}
 	gone, lease := map[string]bool{}, map[string]time.Duration{} // after it has entered, and when it enters
 	err := p.untilTimed(func() error {
 		b, err := p.of()
@@ -301,6 +305,9 @@ func (p *plan) alone() error {
 			}
 			run.Events = append(run.Events, events...)
 			for i := range events {
+				if events[i].Kind == history.Change && events[i].Client != 0 && !entered {
+					written[events[i].Key] = true
+				}
 				switch e := &events[i]; {
 				case e.Kind == history.Enter:
 					entered, p.fences = true, p.fences || e.Token > 0
@@ -332,6 +339,8 @@ func (p *plan) alone() error {
 		return err
 	case !entered:
 		return text.Errorf("locktest.alone.nobody")
+	case p.bounds.Key != "" && !written[p.bounds.Key]:
+		return text.Errorf("locktest.alone.otherkey", "key", fmt.Sprintf("%q", p.bounds.Key), "keys", fmt.Sprintf("%q", slices.Sorted(maps.Keys(written))))
 	case p.bounds.Key != "":
 	case len(keys) == 1:
 		p.bounds.Key = keys[0]

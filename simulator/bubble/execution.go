@@ -118,21 +118,29 @@ func (x *execution) order(do func()) error {
 	if x.lost {
 		return &StallError{Client: x.h.ID}
 	}
-	limit := time.NewTimer(patience)
-	defer limit.Stop()
+	look := time.NewTimer(firstLook)
+	defer look.Stop()
 	select {
 	case x.orders <- do:
 	case <-x.ended:
 		return x.died()
 	}
-	select {
-	case <-x.reports:
-		return nil
-	case <-x.ended:
-		return x.died()
-	case <-limit.C:
-		x.lost = true
-		return x.stalled()
+	began, blocked := time.Now(), ""
+	for {
+		select {
+		case <-x.reports:
+			return nil
+		case <-x.ended:
+			return x.died()
+		case <-look.C:
+			look.Reset(nextLook)
+		}
+		e, name := x.stalled()
+		if took := time.Since(began); name != "" && name == blocked || took > patience {
+			x.lost, e.After = true, took.Round(time.Millisecond)
+			return e
+		}
+		blocked = name
 	}
 }
 

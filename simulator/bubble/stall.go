@@ -3,6 +3,7 @@ package bubble
 import (
 	"path"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,25 +13,49 @@ import (
 // patience is how long, in real time, code may run before it must have come to rest.
 const patience = 3 * time.Second
 
+// firstLook is how long, in real time, code may run before somebody looks at what it does,
+// and nextLook how long after that again.
+const (
+	firstLook = 30 * time.Millisecond
+	nextLook  = 20 * time.Millisecond
+)
+
 // stalled says what keeps code from coming to rest: a goroutine of a bubble that runs,
-// or that is blocked otherwise than durably.
-func (x *execution) stalled() *StallError {
-	e := &StallError{Client: x.h.ID, After: patience}
+// or that is blocked otherwise than durably. blocked is one of the latter, if nothing of
+// the bubble runs that could wake it; "": there is none.
+func (x *execution) stalled() (e *StallError, blocked string) {
+	e = &StallError{Client: x.h.ID}
+	runs := false
 	for _, g := range goroutines() {
 		head, stack, _ := strings.Cut(g, "\n")
-		_, state, _ := strings.Cut(head, "[")
+		name, state, _ := strings.Cut(head, "[")
 		state, _, _ = strings.Cut(state, "]")
 		if !strings.HasSuffix(state, x.bubble) || strings.Contains(state, "durable") || strings.Contains(stack, "bubble.(*execution).agent") {
 			continue
 		}
 		state, _, _ = strings.Cut(state, ",")
-		e.State, e.Stack = state, stack
-		if state != "runnable" && state != "running" {
-			break
+		switch {
+		case !slices.Contains(blocking, state):
+			runs = true
+			if blocked != "" {
+				continue
+			}
+		case blocked != "":
+			continue
+		default:
+			blocked = name
 		}
+		e.State, e.Stack = state, stack
 	}
-	return e
+	if runs {
+		blocked = ""
+	}
+	return e, blocked
 }
+
+// blocking are the states of goroutines that only something else can wake.
+var blocking = []string{"chan receive", "chan send", "select", "select (no cases)", "chan receive (nil chan)", "chan send (nil chan)",
+	"sync.Cond.Wait", "sync.WaitGroup.Wait", "sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock", "IO wait", "sleep"}
 
 // stuck says where code stands that waits for nothing that could come.
 func (x *execution) stuck() *StallError {
