@@ -36,6 +36,10 @@ type Bounds struct {
 	Fenced    bool // the resource refuses fencing tokens below the highest it has seen
 	MaxStates int  // ends a search; 0: 5 million
 	Schedules int  // how many Sample plays; 0: 1000
+	// Loopback is for a library that cannot be given a dialer: Client.Addr is then a real
+	// address of this machine. Only Sample can do that. The code runs on the machine's
+	// clock and must not sleep; where an answer does not come, its connection ends.
+	Loopback bool
 }
 
 func (b Bounds) filled() Bounds {
@@ -91,6 +95,9 @@ var (
 // Check is not for parallel tests.
 func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	t.Helper()
+	if b.Loopback {
+		t.Fatal("locktest: " + tell("locktest.bounds.loopback"))
+	}
 	p, all := prepare(t, b, client, claims)
 	if *replayFlag != "" {
 		p.replay(*replayFlag)

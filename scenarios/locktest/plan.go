@@ -49,7 +49,7 @@ type plan struct {
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	b = b.filled()
-	p := &plan{t: t, reportTo: t, bounds: b, code: code}
+	p := &plan{t: t, reportTo: t, bounds: b, code: code, timed: b.Loopback}
 	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Nodes: b.Servers, TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
 	p.study = study.Bounds{Clients: b.Clients, Attempts: b.Attempts, Budget: b.Budget, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, MaxStates: b.MaxStates}
 	if err := p.check(); err != nil {
@@ -128,7 +128,7 @@ func (p *plan) client(program func(*bubble.Client)) simulator.ClientConfig {
 		Host: func(id int, open func() func(int) process.Wire) process.Host {
 			h := &bubble.Host{
 				T: p.t, ID: id, Program: program, Timed: p.timed, Horizon: 3 * p.bounds.TTL,
-				Open: open, Servers: p.bounds.Servers, Random: p.random.seed, Once: p.once,
+				Open: open, Servers: p.bounds.Servers, Random: p.random.seed, Once: p.once || p.bounds.Loopback, Loopback: p.bounds.Loopback,
 			}
 			if p.watch {
 				h.Watch = p.shows

@@ -37,7 +37,11 @@ func Sample(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 			}
 		})
 	}
-	t.Log(tell("locktest.sample.done", "n", fmt.Sprint(n)))
+	done := tell("locktest.sample.done", "n", fmt.Sprint(n))
+	if b.Loopback {
+		done += "\n" + tell("locktest.sample.loopback")
+	}
+	t.Log(done)
 }
 
 // sample plays random schedules and keeps the shortest that has come to each verdict.

@@ -145,6 +145,9 @@ func (c *conn) ask() error {
 	o.D = clock.Never
 	if o.Kind == process.Request {
 		o.Lease = c.lease
+		if c.x.h.Loopback {
+			o.D = 0 // the lab's usual time, in place of the library's
+		}
 	}
 	if !c.deadline.IsZero() {
 		o.D = max(c.deadline.Sub(c.x.start)-c.x.elapsed, time.Nanosecond)

@@ -30,6 +30,7 @@ type execution struct {
 	bubble  string     // its name
 	t       *testing.T // of the bubble
 	lost    bool       // the bubble does not answer any more
+	real    loopback   // see Host.Loopback
 	second  *execution // of code that is not timed: the scout of the last observation, if it can go on
 	later   bool       // time has passed for the next observation as well: see extra
 
@@ -88,6 +89,10 @@ func (h *Host) start(extra time.Duration) *execution {
 	x := &execution{h: h, extra: extra, open: h.Open(), orders: make(chan func()), reports: make(chan struct{}), ended: make(chan struct{})}
 	go func() {
 		defer close(x.ended)
+		if h.Loopback {
+			x.run()
+			return
+		}
 		defer func() { x.dropped = recover() }()
 		synctest.Test(h.T, x.agent)
 	}()
@@ -135,7 +140,12 @@ func (x *execution) order(do func()) error {
 		case <-look.C:
 			look.Reset(nextLook)
 		}
-		e, name := x.stalled()
+		e, name := &StallError{}, ""
+		if x.h.Loopback {
+			e, name = x.waiting()
+		} else {
+			e, name = x.stalled()
+		}
 		if took := time.Since(began); name != "" && name == blocked || took > patience {
 			x.lost, e.After = true, took.Round(time.Millisecond)
 			return e
@@ -173,9 +183,6 @@ func (x *execution) Observe(s process.Told, known *process.Entry) (process.Entry
 
 // observe gives s to what waits for it and lets the code run.
 func (x *execution) observe(s process.Told) (process.Entry, error) {
-	x.mu.Lock()
-	x.notes = nil
-	x.mu.Unlock()
 	w := x.slots[s.Thread]
 	wake := x.timer.set && x.timer.slot == int(s.Thread) && w == nil
 	var in []byte
@@ -190,12 +197,14 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 	before := x.elapsed
 	x.mu.Lock()
 	x.acted = false
+	x.asks = slices.DeleteFunc(x.asks, func(ask *wait) bool { return ask == w })
 	x.mu.Unlock()
 	err := x.order(func() {
-		if x.h.Random != nil {
+		if x.h.Random != nil && !x.h.Loopback {
 			x.h.Random(x.t, uint64(x.h.ID)<<32|uint64(len(x.steps)))
 		}
 		switch {
+		case x.h.Loopback:
 		case s.Timed:
 			time.Sleep(until)
 			synctest.Wait()
@@ -230,7 +239,6 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 		return process.Entry{}, err
 	}
 	x.slots[s.Thread] = nil
-	x.asks = slices.DeleteFunc(x.asks, func(ask *wait) bool { return ask == w })
 	e := process.Entry{Fresh: 1 << s.Thread}
 	e.Ops = x.ops
 	e.Ops[s.Thread] = process.Op{}
@@ -241,7 +249,6 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 		return e, err
 	}
 	x.ops = e.Ops
-	e.Notes = x.notes
 	x.steps = append(x.steps, step{told: s, entry: e})
 	return e, nil
 }
@@ -284,6 +291,7 @@ func took(w *wait, k process.ObservationKind) time.Duration {
 func (x *execution) collect(e *process.Entry) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	e.Notes, x.notes = x.notes, nil
 	pending := slices.Clone(x.asks)
 	for _, c := range x.conns {
 		if err := c.ask(); err != nil {
@@ -402,7 +410,7 @@ const idleHorizon = 24 * time.Hour
 // lookAhead is scout without a second execution: only where the code waits for nothing
 // else does this one run ahead.
 func (x *execution) lookAhead(*process.Entry) (in time.Duration, found bool, err error) {
-	if x.waits() {
+	if x.waits() || x.h.Loopback {
 		return 0, false, nil
 	}
 	before := x.elapsed
@@ -499,8 +507,11 @@ func (x *execution) merge(e, known *process.Entry) (ops [process.MaxThreads]proc
 func (x *execution) begin() {
 	x.client = newClient(x)
 	go func() {
-		if x.h.Watch != nil {
-			x.main = goroutine()
+		if x.h.Watch != nil || x.h.Loopback {
+			main := goroutine()
+			x.mu.Lock()
+			x.main = main
+			x.mu.Unlock()
 		}
 		returned := false
 		defer func() {
@@ -601,6 +612,10 @@ func (x *execution) drain() {
 	}
 	for _, c := range x.conns {
 		c.fail()
+	}
+	if x.h.Loopback {
+		x.hangUp()
+		return
 	}
 	synctest.Wait()
 	for d := time.Second; !x.finished() && d < 100*time.Hour; d *= 4 {

@@ -61,6 +61,11 @@ type Host struct {
 	// deterministic. It must be timed. A timer that runs beside a request is late: it
 	// fires when the answer comes.
 	Once bool
+	// Loopback runs the code outside of a bubble, for libraries that cannot be given a
+	// dialer: Client.Addr is a real address, whose connections end in the lab. It needs
+	// Once. The code's own clock is the machine's: code that sleeps is a [StallError].
+	// A connection ends where an answer does not come.
+	Loopback bool
 
 	leaks int
 }
