@@ -134,7 +134,6 @@ var inEnglish = map[string]string{
 	"simulator/process/execution.go":    "for the author of a lock whose code panics",
 	"simulator/realserver/line.go":      "for the programmer who compares with a real server",
 	"simulator/redisnode/conn.go":       "for the author of a lock that makes a call of go-redis that no lock may make",
-	"simulator/redisnode/wire.go":       "for the author of a lock that writes no RESP",
 	"simulator/redisnode/engine.go":     "for the author of a lock that sends a command that cannot be simulated",
 	"simulator/redisnode/resp.go":       "for the author of a lock that writes no RESP",
 	"simulator/redisnode/table.go":      "a mistake of locklab: a checkpoint whose checksum fits is wrong",

@@ -44,7 +44,7 @@ type section struct {
 type exception struct{}
 
 // Addr is the address of server n, from 1, for Dial. Bounds.Servers says how many there
-// are.
+// are. With Bounds.Loopback it is a real address of the machine.
 func (c *Client) Addr(n int) string {
 	servers := c.plan.bounds.Servers
 	if n > servers {
@@ -71,7 +71,7 @@ func (c *Client) Context() context.Context { return c.process.Context() }
 func (c *Client) ID() int { return c.process.ID() }
 
 // Token returns a value that no process of a run returns again. It names the client, so
-// that the search can use symmetry; random tokens of crypto/rand are as good.
+// that the search can use symmetry; with random tokens of crypto/rand it cannot.
 func (c *Client) Token() string { return c.process.Token() }
 
 // usualTimeout is how long the clients of Env wait for an answer, as elsewhere in the lab.

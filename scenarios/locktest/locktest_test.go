@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"net"
 	"runtime"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/redis/go-redis/v9"
 
 	"locklab/simulator/bubble"
@@ -363,6 +365,19 @@ func TestCannotBeCarried(t *testing.T) {
 				runtime.Gosched()
 			}
 		}, "did not come to rest within"},
+		"ZooKeeper": {func(c *Client) {
+			conn, _, err := zk.Connect([]string{c.Addr(1)}, ttl, zk.WithLogInfo(false), zk.WithLogger(silent{}), zk.WithDialer(
+				func(network, addr string, _ time.Duration) (net.Conn, error) {
+					return c.Dial(c.Context(), network, addr)
+				}))
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			if zk.NewLock(conn, "/k", zk.WorldACL(zk.PermAll)).Lock() == nil {
+				c.Critical(work)
+			}
+		}, "as ZooKeeper's clients do: code that opens connections has Redis servers only"},
 		"inline commands": {func(c *Client) {
 			conn, _ := c.Dial(c.Context(), "tcp", c.Addr(1))
 			conn.Write([]byte("SET k 1\r\n"))
@@ -447,6 +462,11 @@ func TestCutShort(t *testing.T) {
 		t.Errorf("cut short by %q", got)
 	}
 }
+
+// silent is a log that nobody reads.
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
 
 // Random numbers that cannot be seeded are found out, in what is sent and in how long
 // code sleeps, and are no proof.

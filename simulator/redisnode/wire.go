@@ -6,6 +6,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2/proto"
 
+	"locklab/reports/text"
 	"locklab/simulator/process"
 )
 
@@ -22,7 +23,7 @@ func (c *Wire) Write(b []byte) (answers []byte, err error) {
 	c.raw = append(c.raw, b...)
 	for len(c.raw) > 0 {
 		if c.raw[0] != '*' {
-			return answers, fmt.Errorf("simulator: the client wrote %.40q, which is no command: only commands as arrays of bulk strings are understood", c.raw)
+			return answers, noCommand(c.raw)
 		}
 		words, rest, err := command(string(c.raw))
 		if err != nil {
@@ -36,6 +37,16 @@ func (c *Wire) Write(b []byte) (answers []byte, err error) {
 		c.raw = append(c.raw[:0], rest...)
 	}
 	return answers, nil
+}
+
+// noCommand says what is wrong with what a client wrote. A ZooKeeper's client begins with
+// the length of its request to connect, and the version 0 of its protocol.
+func noCommand(b []byte) error {
+	key := "error.wire.command"
+	if len(b) >= 8 && string(b[:3]) == "\x00\x00\x00" && string(b[4:8]) == "\x00\x00\x00\x00" {
+		key = "error.wire.zookeeper"
+	}
+	return text.Errorf(key, "bytes", fmt.Sprintf("%.40q", b))
 }
 
 // handshake is the answer to a command that concerns the connection only. RESP3 is

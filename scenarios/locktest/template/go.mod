@@ -26,5 +26,5 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 )
 
-// Until the lab has a public path: where you have cloned it.
+// Until the lab has a public path: name the folder of your clone here.
 replace locklab => ../../..
