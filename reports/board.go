@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"time"
 
 	"locklab/simulator/history"
@@ -48,9 +49,34 @@ func stateOf(clients []clientState, keys []keyState) (s State) {
 	return s
 }
 
+// A Moment is a state that a run comes to.
+type Moment struct {
+	Event int // the event after which it is so, by its index
+	State
+}
+
+// Moments are the states of a run, each until the next. The first is that after event 0.
+func Moments(h *history.History) (all []Moment) {
+	w := newWalker(h, verdict.Judgement{})
+	for i := 0; i < len(h.Events); i++ {
+		first := i
+		i = w.take(i)
+		s := stateOf(w.clients, w.keys)
+		for n := range s.Keys {
+			s.Keys[n].Down = w.reading.Down(n + 1)
+		}
+		if n := len(all); n > 0 && slices.Equal(all[n-1].Clients, s.Clients) && slices.Equal(all[n-1].Keys, s.Keys) {
+			continue
+		}
+		all = append(all, Moment{first, s})
+	}
+	return all
+}
+
 // A Row is one line of the lanes as data, for a picture that is drawn elsewhere.
 type Row struct {
 	From, To time.Duration // true time
+	Event    int           // the last event that it tells, by its index
 	Lanes    []string      // what each client does, from 0; "": nothing
 	Servers  string        // what befell the servers
 	Marks    []string      // the verdicts that begin here, as margins have them
@@ -61,7 +87,7 @@ type Row struct {
 func Rows(lang string, h *history.History, j verdict.Judgement) (rows []Row) {
 	v := newVoice(lang, h)
 	for _, r := range v.rows(withoutReloads(stepsOf(h, j))) {
-		row := Row{From: r.from, To: r.to, Marks: r.marks, State: stateOf(r.last.clients, r.last.keys)}
+		row := Row{From: r.from, To: r.to, Event: r.last.index, Marks: r.marks, State: stateOf(r.last.clients, r.last.keys)}
 		for i := range r.cells {
 			row.Lanes = append(row.Lanes, v.cell(&r.cells[i], r.to))
 		}
@@ -81,3 +107,19 @@ func Command(cmd []string, key string) string { return shortCommand(cmd, key) }
 
 // Reply is a server's answer as lanes write it.
 func Reply(reply string) string { return shortReply(reply) }
+
+// Name is where the client is, in one word: the end of the keys of its texts.
+func (s ClientState) Name() string {
+	if s.Stage == verdict.Idle && s.Retries {
+		return "waiting"
+	}
+	return map[verdict.Stage]string{
+		verdict.Idle: "idle", verdict.Acquiring: "acquiring", verdict.Inside: "inside",
+		verdict.Leaving: "leaving", verdict.Releasing: "releasing", verdict.Dead: "dead",
+	}[s.Stage]
+}
+
+// Mark is a finding as margins have it: "!! OVERLAP c1+c2".
+func Mark(lang string, h *history.History, f verdict.Finding) string {
+	return newVoice(lang, h).mark(f)
+}

@@ -66,6 +66,67 @@ func code(out *layout.Lines, h *history.History, all declared) error {
 	return out.Err()
 }
 
+// A Listing is a declaration of a lock's code: a function, or a script that it has servers
+// run.
+type Listing struct {
+	File  string
+	First int // its first line in the file, from 1
+	Lines []string
+}
+
+// A Call is what a client's code asks for at an event, with the lines through which it
+// does, the outermost call first.
+type Call struct {
+	Event  int // by its index
+	Client int
+	Lines  []CodeLine
+}
+
+// A CodeLine is a line of a Listing, both by their indexes.
+type CodeLine struct{ Listing, Line int }
+
+// Calls are those of a run that was recorded with code, and the declarations of which
+// their lines are. Both are empty if it was not.
+func Calls(h *history.History) (listings []Listing, calls []Call) {
+	var all []*block
+	d := declarations()
+	for i := range h.Events {
+		e := &h.Events[i]
+		c := Call{Event: i, Client: e.Client}
+		for _, at := range slices.Backward(e.Code) {
+			file, number, _ := strings.Cut(at, ":")
+			line, err := strconv.Atoi(number)
+			if err != nil {
+				continue
+			}
+			n := slices.IndexFunc(all, func(b *block) bool { return b.file == file && b.first <= line && line <= b.last })
+			if n < 0 {
+				b := d.at(file, line)
+				if b == nil {
+					continue
+				}
+				n, all = len(all), append(all, b)
+			}
+			all[n].marks[line] = nil
+			c.Lines = append(c.Lines, CodeLine{n, line - all[n].first})
+		}
+		if len(c.Lines) > 0 {
+			calls = append(calls, c)
+		}
+	}
+	index := map[*block]int{}
+	for n, b := range d.withScripts(all) {
+		index[b] = n
+		listings = append(listings, Listing{b.file, b.first, b.lines})
+	}
+	for _, c := range calls {
+		for n := range c.Lines {
+			c.Lines[n].Listing = index[all[c.Lines[n].Listing]]
+		}
+	}
+	return listings, calls
+}
+
 // A request is one that the lock made of a server or the clock, once or several times.
 type request struct {
 	from, to time.Duration

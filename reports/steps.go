@@ -62,7 +62,7 @@ func (s *step) now() clientState {
 // which it begins.
 func stepsOf(h *history.History, j verdict.Judgement) []step { return walk(h, j).steps }
 
-func walk(h *history.History, j verdict.Judgement) *walker {
+func newWalker(h *history.History, j verdict.Judgement) *walker {
 	w := &walker{
 		h:       h,
 		judged:  verdict.CaseOf(h),
@@ -76,6 +76,11 @@ func walk(h *history.History, j verdict.Judgement) *walker {
 			w.wanted = append(w.wanted, f.Event)
 		}
 	}
+	return w
+}
+
+func walk(h *history.History, j verdict.Judgement) *walker {
+	w := newWalker(h, j)
 	for i := 0; i < len(h.Events); i++ {
 		i = w.take(i)
 	}

@@ -30,6 +30,7 @@ import (
 //	algorithms                     the list of the locks
 //	algorithms/redis, zookeeper    the locks
 //	algorithms/lock                what an author of a lock imports
+//	reports/motion                 a run as a timeline that moves
 //	reports                        views of finished runs
 //	simulator, simulator/verdict   the world | the judges
 //	simulator/redisnode, zookeeper kinds of servers as values
@@ -48,7 +49,7 @@ var floors = [][]string{
 	{"scenarios/share"},
 	{"scenarios"},
 	{"scenarios/race"},
-	{"reports/ci"},
+	{"reports/ci", "reports/motion"},
 	{"reports/internal/samples"},
 	{"reports"},
 	{"simulator/explore"},
@@ -72,6 +73,7 @@ var floors = [][]string{
 var strangers = map[string][]string{
 	"reports":              {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they show finished runs
 	"reports/page":         {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"},
+	"reports/motion":       {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"},
 	"reports/board":        {"scenarios", "faults", "simulator", "algorithms", "reports/text"},                                       // it asks an engine
 	"reports/chart":        {"scenarios/race", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they draw results of studies
 	"simulator":            {"algorithms"},                                                                                           // it would treat locks differently

@@ -17,6 +17,7 @@ import (
 	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/lessons"
+	"locklab/reports/motion"
 	"locklab/reports/page"
 	"locklab/reports/text"
 	"locklab/scenarios"
@@ -125,7 +126,13 @@ func (a *app) pickRaces(names []string) (scs []race.Scenario, err error) {
 
 func (a *app) playMatrix(ctx context.Context, entries []lock.Entry, scs []race.Scenario, runs int, dir string) error {
 	done, end := a.progress(study.MatrixSteps(len(entries), len(scs), runs), "progress.cells")
-	cells, err := study.Matrix(ctx, entries, scs, runs, keeping(entries, dir), done)
+	var shown *collector // what the report shows of the runs
+	show := func(*race.Outcome) {}
+	if dir != "" {
+		shown = newCollector(a.Langs())
+		show = shown.add
+	}
+	cells, err := study.Matrix(ctx, entries, scs, runs, show, done)
 	end()
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {
@@ -149,7 +156,7 @@ func (a *app) playMatrix(ctx context.Context, entries []lock.Entry, scs []race.S
 		return err
 	}
 	if dir != "" {
-		if stopped, err = a.writeReport(ctx, dir, entries, grid, flat); err != nil {
+		if stopped, err = a.writeReport(ctx, dir, entries, grid, firstOf(grid), flat, shown.runs()); err != nil {
 			return err
 		}
 		if stopped {
@@ -234,7 +241,7 @@ func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) chart.Cell {
 	c := chart.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: string(contract.Why(e, sc)), Verdicts: []verdict.Word{verdict.Unknown}, Uncontracted: contract.Uncontracted(e, sc)}
 	if o != nil { // nil was not played: unknown, and not as expected
 		c.Verdicts, c.Expected, c.AsExpected, c.Reached = o.Verdicts, contract.Expected(o), contract.AsExpected(o), o.Reached
-		c.Trace = o.Trace.Link()
+		c.Trace, c.NotApplicable = o.Trace.Link(), string(o.NotApplicable)
 		c.Blocked, c.Overlap = lessons.Longest(o, verdict.Blocked), lessons.Longest(o, verdict.Overlap)
 	}
 	return c
@@ -245,7 +252,7 @@ func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) chart.Cell {
 const reportMemory = 150 << 20
 
 // writeReport writes the files of -o.
-func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry, grid *chart.Grid, outcomes []*race.Outcome) (stopped bool, err error) {
+func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry, grid, first *chart.Grid, outcomes []*race.Outcome, runs map[string]*motion.Book) (stopped bool, err error) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))                      // searches are generous otherwise
 	figures, err := a.charts(share.With(ctx, nil), charted(entries), entries, outcomes) // no part of what is shared
 	if errors.Is(err, context.Canceled) {
@@ -257,14 +264,18 @@ func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry,
 	files := []reportFile{
 		{"grid.txt", func(w io.Writer) error { return grid.Text(w, reports.Options{Width: defaultWidth}) }},
 		{"grid.csv", grid.CSV},
-		{"grid.png", grid.PNG},
-		{"grid.svg", grid.SVG},
+	}
+	if first == nil {
+		files = append(files, reportFile{"grid.png", grid.PNG}, reportFile{"grid.svg", grid.SVG})
+	} else {
+		files = append(files, reportFile{"grid.png", first.PNG}, reportFile{"grid.svg", first.SVG},
+			reportFile{"poster.png", grid.PNG}, reportFile{"poster.svg", grid.SVG})
 	}
 	for _, c := range figures {
 		files = append(files, reportFile{c.name + ".csv", c.CSV}, reportFile{c.name + ".png", c.PNG}, reportFile{c.name + ".svg", c.SVG})
 	}
 	files = append(files, reportFile{"report.html", func(w io.Writer) error {
-		report, err := reportPage(grid, figures, outcomes, a.command)
+		report, err := a.reportPage(grid, first, figures, runs, dir, a.command)
 		if err != nil {
 			return err
 		}
@@ -276,12 +287,19 @@ func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry,
 	return false, err
 }
 
-// keeping says of which locks the report shows the runs in full.
-func keeping(entries []lock.Entry, dir string) func(lock.Entry) bool {
-	shown := charted(entries)
-	return func(e lock.Entry) bool {
-		return dir != "" && slices.ContainsFunc(shown, func(s lock.Entry) bool { return s.ID == e.ID })
+// firstOf is the part of a large grid by which it is introduced: the milestones in the
+// best-known races; nil: the grid is not large, or does not have them.
+func firstOf(g *chart.Grid) *chart.Grid {
+	if !g.Many() {
+		return nil
 	}
+	first := g.Part(
+		func(r chart.Row) bool { return slices.Contains(demoLocks, r.ID) },
+		func(c chart.Column) bool { return slices.Contains(demoRaces, c.Race) })
+	if len(first.Strategies) == 0 || len(first.Scenarios) == 0 {
+		return nil
+	}
+	return first
 }
 
 // charted returns the locks that charts show: at most a dozen lines can be told apart.

@@ -336,7 +336,7 @@ func (a *app) spent(t *table) string {
 
 // belief is where a client is, in words.
 func (a *app) belief(s reports.ClientState) string {
-	said := a.Say("play.stage." + play.StageName(s))
+	said := a.Say("play.stage." + s.Name())
 	if s.Paused {
 		said += a.Say("play.paused")
 	}

@@ -3,14 +3,21 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"sync"
 
 	"locklab/algorithms/lock"
+	"locklab/reports"
 	"locklab/reports/chart"
+	"locklab/reports/motion"
 	"locklab/reports/page"
-	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 	"locklab/simulator"
 )
 
@@ -42,15 +49,56 @@ func (a *app) printVersion() error {
 // assumptions are the keys of what every run takes for granted.
 var assumptions = []string{"page.assumption.code", "page.assumption.lease", "page.assumption.story"}
 
-func englishTexts(keys []string) []string {
-	return each(keys, func(key string) string { return text.Say("en", key) })
+// collector keeps the runs of a report as data, lock by lock.
+type collector struct {
+	langs []string
+	mu    sync.Mutex
+	books map[string]*motion.Book
+	code  map[string]map[string][]reports.Listing // until all runs are there: their order decides
 }
 
-func reportPage(grid *chart.Grid, figures []figure, outcomes []*race.Outcome, command string) (page.Report, error) {
+func newCollector(langs []string) *collector {
+	return &collector{langs: langs, books: map[string]*motion.Book{}, code: map[string]map[string][]reports.Listing{}}
+}
+
+// add adds a run that has its history.
+func (c *collector) add(o *race.Outcome) {
+	if o.History == nil {
+		return
+	}
+	run, listings := motion.Of(o.History, o.Judgement, o.Verdicts, c.langs, true)
+	run.Replay = "locklab replay " + o.Trace.Link()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	lock := o.Strategy.ID
+	if c.books[lock] == nil {
+		c.books[lock], c.code[lock] = &motion.Book{Runs: map[string]*motion.Run{}}, map[string][]reports.Listing{}
+	}
+	c.books[lock].Runs[o.Scenario.ID], c.code[lock][o.Scenario.ID] = run, listings
+}
+
+// runs are the books, the same whatever the order in which the runs were played.
+func (c *collector) runs() map[string]*motion.Book {
+	for lock, code := range c.code {
+		for _, race := range slices.Sorted(maps.Keys(code)) {
+			c.books[lock].Add(race, c.books[lock].Runs[race], code[race])
+		}
+	}
+	c.code = nil
+	return c.books
+}
+
+// boardFile is where "make page" writes the page to play on, beside the report.
+const boardFile = "page/locklab.html"
+
+func (a *app) reportPage(grid, first *chart.Grid, figures []figure, runs map[string]*motion.Book, dir, command string) (page.Report, error) {
 	report := page.Report{
-		Title: text.Say("en", "page.title"), Version: version(), Command: command,
-		Seeds: text.Say("en", "page.seeds", "last", fmt.Sprint(defaultRuns)), Assumptions: englishTexts(assumptions),
-		Grid: *grid, Runs: evidence(outcomes),
+		Lang: a.Lang, Title: a.First("page.title"), Version: version(), Command: command,
+		Seeds: a.First("page.seeds", "last", fmt.Sprint(defaultRuns)), Assumptions: each(assumptions, func(key string) string { return a.First(key) }),
+		Grid: *grid, First: first, Runs: runs,
+	}
+	if _, err := os.Stat(filepath.Join(dir, boardFile)); err == nil {
+		report.Board = boardFile
 	}
 	for _, f := range figures {
 		var svg bytes.Buffer
@@ -62,24 +110,20 @@ func reportPage(grid *chart.Grid, figures []figure, outcomes []*race.Outcome, co
 	return report, nil
 }
 
-func evidence(outcomes []*race.Outcome) map[page.RunKey]page.Run {
-	runs := map[page.RunKey]page.Run{}
-	for _, o := range outcomes {
-		if o.History != nil {
-			runs[page.RunKey{Strategy: o.Strategy.ID, Scenario: o.Scenario.ID}] = page.Run{
-				History: o.History, Judgement: o.Judgement, Replay: "locklab replay " + o.Trace.Link(),
-			}
-		}
+// singlePage returns the page of one run, which opens on it. Its code is shown if the run can
+// be played again.
+func (a *app) singlePage(o *race.Outcome) page.Report {
+	watched := o
+	if again, err := study.ReplayWithCodeOn(o.Strategy, o.Trace); err == nil {
+		watched = again
 	}
-	return runs
-}
-
-// singlePage returns the page of one run.
-func singlePage(o *race.Outcome) page.Report {
+	c := newCollector(a.Langs())
+	watched.Scenario = o.Scenario
+	c.add(watched)
 	grid := gridOf([]lock.Entry{o.Strategy}, []race.Scenario{o.Scenario}, [][]*race.Outcome{{o}})
 	return page.Report{
-		Title: text.Say("en", "page.run", "lock", o.Strategy.ID, "race", o.Scenario.ID), Version: version(),
-		Command: "locklab replay " + o.Trace.Link(), Seeds: fmt.Sprint(o.Settings.Seed), Assumptions: englishTexts(assumptions[:1]),
-		Grid: *grid, Runs: evidence([]*race.Outcome{o}),
+		Lang: a.Lang, Title: a.First("page.run", "lock", o.Strategy.ID, "race", o.Scenario.ID), Version: version(),
+		Command: "locklab replay " + o.Trace.Link(), Seeds: fmt.Sprint(o.Settings.Seed), Assumptions: []string{a.First(assumptions[0])},
+		Grid: *grid, Runs: c.runs(), Open: o.Strategy.ID + "." + o.Scenario.ID,
 	}
 }

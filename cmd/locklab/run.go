@@ -263,7 +263,7 @@ var runFormats = map[string]func(*app, io.Writer, *race.Outcome) error{
 		return file.printRun(o, "lanes,table,story")
 	},
 	".html": func(a *app, w io.Writer, o *race.Outcome) error {
-		return page.Write(w, singlePage(o))
+		return page.Write(w, a.singlePage(o))
 	},
 }
 

@@ -49,6 +49,8 @@ type Cell struct {
 	Verdicts   []verdict.Word // as in verdict.Judgement; empty: the scenario was not played
 	Expected   []verdict.Word // as contracted
 	Why        string         // key of the contract's reason; see text.Reason
+	// NotApplicable is the key of the reason why the race does not apply to the lock; "": it does.
+	NotApplicable string
 	AsExpected bool           // the two agree
 	// Uncontracted: no contract speaks of the cell. Then the two neither agree nor differ.
 	Uncontracted bool
@@ -138,6 +140,29 @@ func (c *Cell) text() string {
 		return "[" + text + "]"
 	}
 	return " " + text
+}
+
+// Part is the grid of some strategies in some scenarios.
+func (g *Grid) Part(strategy func(Row) bool, scenario func(Column) bool) *Grid {
+	p := &Grid{}
+	for _, c := range g.Scenarios {
+		if scenario(c) {
+			p.Scenarios = append(p.Scenarios, c)
+		}
+	}
+	for i, r := range g.Strategies {
+		if !strategy(r) {
+			continue
+		}
+		row := []Cell{}
+		for j, c := range g.Scenarios {
+			if scenario(c) {
+				row = append(row, g.Cells[i][j])
+			}
+		}
+		p.Strategies, p.Cells = append(p.Strategies, r), append(p.Cells, row)
+	}
+	return p
 }
 
 func (g *Grid) cell(strategy, scenario int) *Cell { return &g.Cells[strategy][scenario] }

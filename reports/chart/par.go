@@ -12,6 +12,7 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
 )
 
 // A Par draws the fewest faults with which each verdict comes about.
@@ -44,15 +45,6 @@ func (c *Par) Inconclusive() bool {
 	return slices.ContainsFunc(c.Pars, func(p study.Par) bool { return !p.Complete })
 }
 
-// top is the largest par of the chart, at least 1.
-func (c *Par) top() int {
-	top := 1
-	for _, p := range c.Pars {
-		top = max(top, p.Par)
-	}
-	return top
-}
-
 // parWays are the faults, "pause, failover": one of them is enough.
 func parWays(lang string, p *study.Par) string {
 	switch {
@@ -64,9 +56,8 @@ func parWays(lang string, p *study.Par) string {
 	return strings.Join(p.Ways, ", ")
 }
 
-// Takeaway says for every verdict which locks it concerns with how few faults,
-// and which are proved to be spared. Verdicts that have the same said of them
-// stand together.
+// Takeaway says for every verdict which faults bring it about, and to which locks. Verdicts
+// that have the same said of them stand together.
 func (c *Par) Takeaway(lang string) string {
 	var names, texts []string
 	for n, word := range c.Verdicts {
@@ -75,13 +66,15 @@ func (c *Par) Takeaway(lang string) string {
 	return aboutEach(lang, names, texts)
 }
 
+// sentence says of a verdict first what needs no fault, then fault by fault, then who is
+// spared. Faults that harm the same locks stand together.
 func (c *Par) sentence(lang string, n int) string {
-	var spared, untold []string
-	harmed := map[int][]string{}
+	var spared, untold, lucky []string
 	for l, e := range c.Locks {
 		switch p := c.At(l, n); {
+		case p.Found && p.Par == 0:
+			lucky = append(lucky, e.ID)
 		case p.Found:
-			harmed[p.Par] = append(harmed[p.Par], e.ID)
 		case p.Complete:
 			spared = append(spared, e.ID)
 		default:
@@ -89,8 +82,31 @@ func (c *Par) sentence(lang string, n int) string {
 		}
 	}
 	var parts []string
-	for _, par := range sortedKeys(harmed) {
-		parts = append(parts, with(lang, par, named(lang, harmed[par], len(c.Locks), false)))
+	if lucky != nil {
+		parts = append(parts, say(lang, "par.with.none", "locks", named(lang, lucky, len(c.Locks), false)))
+	}
+	var order []string
+	byFaults := map[string][]string{}
+	locks := map[string][]string{}
+	for k, budget := range c.Budgets {
+		var harmed []string
+		for l, e := range c.Locks {
+			if p := c.Of(l, k, n); p.Found && p.Par > 0 {
+				harmed = append(harmed, e.ID)
+			}
+		}
+		if harmed == nil {
+			continue
+		}
+		key := strings.Join(harmed, ",")
+		if byFaults[key] == nil {
+			order = append(order, key)
+		}
+		byFaults[key], locks[key] = append(byFaults[key], faultsOf(budget)), harmed
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return len(locks[b]) - len(locks[a]) })
+	for _, key := range order {
+		parts = append(parts, say(lang, "par.by.faults", "faults", text.Join(lang, "chart.list", byFaults[key]), "locks", named(lang, locks[key], len(c.Locks), false)))
 	}
 	if spared != nil {
 		parts = append(parts, say(lang, "par.spared", "locks", named(lang, spared, len(c.Locks), untold == nil)))
@@ -101,37 +117,43 @@ func (c *Par) sentence(lang string, n int) string {
 	return text.Join(lang, "grid.join", parts)
 }
 
-func sortedKeys(m map[int][]string) []int {
-	var keys []int
-	for k := range m {
-		keys = append(keys, k)
+// faultsOf is a budget as a head of a column: a single fault without its number.
+func faultsOf(budget string) string {
+	if budget == "" {
+		return "-"
 	}
-	slices.Sort(keys)
-	return keys
+	return strings.TrimSuffix(budget, "=1")
 }
 
-// with says how many faults locks need.
-func with(lang string, par int, locks string) string {
-	switch par {
-	case 0:
-		return say(lang, "par.with.none", "locks", locks)
-	case 1:
-		return say(lang, "par.with.one", "locks", locks)
+// Note says why locks on several servers fall here to what they survive in a race; "" if
+// there is none that does.
+func (c *Par) Note(lang string) string {
+	for l, e := range c.Locks {
+		for k, budget := range c.Budgets {
+			if n := slices.Index(c.Verdicts, verdict.Overlap); n >= 0 && study.FewServers(e) > 1 && strings.HasPrefix(budget, "failover") && c.Of(l, k, n).Found {
+				return say(lang, "chart.few", "lock", e.ID)
+			}
+		}
 	}
-	return say(lang, "par.with", "locks", locks, "n", strconv.Itoa(par))
+	return ""
 }
 
-// CSV writes one line for each lock and verdict. par and steps are empty where
-// nothing was found; ways are separated by blanks.
+// CSV writes one line for each lock, budget and verdict. par, steps and trace are empty
+// where nothing was found.
 func (c *Par) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	records := [][]string{{"strategy", "verdict", "found", "complete", "par", "steps", "ways", "trace"}}
-	for _, p := range c.Pars {
-		r := []string{p.Strategy, string(p.Verdict), strconv.FormatBool(p.Found), strconv.FormatBool(p.Complete), "", "", "", ""}
-		if p.Found {
-			r[4], r[5], r[6], r[7] = strconv.Itoa(p.Par), strconv.Itoa(p.Steps), strings.Join(p.Ways, " "), p.Trace
+	records := [][]string{{"strategy", "budget", "verdict", "found", "complete", "par", "steps", "trace"}}
+	for l := range c.Locks {
+		for k, budget := range c.Budgets {
+			for n := range c.Verdicts {
+				p := c.Of(l, k, n)
+				r := []string{p.Strategy, budget, string(p.Verdict), strconv.FormatBool(p.Found), strconv.FormatBool(p.Complete), "", "", ""}
+				if p.Found {
+					r[5], r[6], r[7] = strconv.Itoa(p.Par), strconv.Itoa(p.Steps), p.Trace
+				}
+				records = append(records, r)
+			}
 		}
-		records = append(records, r)
 	}
 	if err := out.WriteAll(records); err != nil {
 		return fmt.Errorf("chart: writing a table of pars: %w", err)
@@ -170,6 +192,9 @@ func (c *Par) Text(w io.Writer, o reports.Options) error {
 	for _, lang := range out.Langs() {
 		out.Put(c.Takeaway(lang), 0)
 		out.Put(c.Bounds(lang), 0)
+		if note := c.Note(lang); note != "" {
+			out.Put(note, 0)
+		}
 	}
 	return out.Err()
 }

@@ -1,59 +1,57 @@
-// Package page writes the HTML report: grid, charts and runs on one page that needs
-// neither network nor script.
+// Package page writes the HTML report on one page that needs no network: the grid, the
+// charts, and every run that was played. The grid is read without a script; the script opens
+// the runs, as timelines that move, and filters the grid.
 package page
 
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	_ "embed"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	"locklab/reports"
 	"locklab/reports/chart"
+	"locklab/reports/motion"
 	"locklab/reports/text"
-	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
 // MaxSize is the size in bytes that no page exceeds.
-const MaxSize = 6 << 20
+const MaxSize = 12 << 20
 
-// ErrTooLarge says that charts and grid alone exceed MaxSize.
-var ErrTooLarge = errors.New("page: too large: leave out charts")
+// ErrTooLarge says that charts, grid and runs exceed MaxSize.
+var ErrTooLarge = errors.New("page: too large: leave out charts or locks")
 
 // A Report is everything that a page shows. Fields that are empty are left out
 // of the page.
 type Report struct {
-	Lang        string   // of headings and labels: "zh", or else English. Texts are in every language
+	Lang        string   // of all texts, as for text.Chosen
 	Title       string   // "": locklab report
 	Version     string   // of the program that played the runs
 	Command     string   // the line that makes this page again
 	Seeds       string   // as a reader would type them
 	Assumptions []string // one sentence each
 	Grid        chart.Grid
-	Runs        map[RunKey]Run // by cell; a cell without a run has no link
-	Charts      []Chart        // in the order of the page
-}
-
-// A RunKey names a cell of the grid.
-type RunKey struct{ Strategy, Scenario string }
-
-// A Run is the evidence behind a cell.
-type Run struct {
-	History   *history.History
-	Judgement verdict.Judgement
-	Replay    string // the command that plays this run again
+	First       *chart.Grid             // a part of Grid that is shown before it; nil: none
+	Runs        map[string]*motion.Book // by lock, its runs by race; a cell without a run has no link
+	Open        string                  // the run that the page opens on, "LOCK.RACE"; "": none
+	Board       string                  // where the page to play on is, relative to this one; "": nowhere
+	Charts      []Chart                 // in the order of the page
 }
 
 // A Chart is a picture made beforehand. Texts says in each language what it asks and
 // what it shows: the picture has the English ones, screen readers read them, and the
-// page adds the other languages below the picture.
+// page adds those of its own language below the picture.
 type Chart struct {
 	Texts interface {
 		Title(lang string) string
@@ -68,21 +66,24 @@ var (
 	pageText string
 	//go:embed page.css
 	pageStyle string
+	//go:embed page.js
+	pageScript string
 
 	pageTemplate = template.Must(template.New("page").Parse(pageText))
 )
 
-// Write writes the page, with at most MaxSize bytes. If it would be larger, runs are cut
-// down to their findings and the command that plays them again, those that hold as
-// expected first. It returns ErrTooLarge if even that is not enough.
+// Write writes the page. It returns ErrTooLarge if that would have more than MaxSize bytes.
 func Write(w io.Writer, r Report) error {
 	p, err := newPage(&r)
 	if err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	if err := p.render(&b); err != nil {
-		return err
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return fmt.Errorf("page: filling the template: %w", err)
+	}
+	if b.Len() > MaxSize {
+		return ErrTooLarge
 	}
 	if _, err := io.WriteString(w, text.InMarkup(b.String())); err != nil {
 		return fmt.Errorf("page: writing: %w", err)
@@ -99,9 +100,38 @@ type spoken struct {
 // tags are the names of the languages in HTML, where they differ.
 var tags = map[string]string{"zh": "zh-Hans"}
 
-// inEach is what say returns in each language, without empty and repeated texts.
-func inEach(say func(lang string) string) (all []spoken) {
-	for _, lang := range text.Languages() {
+// page is a Report in the shape of its template.
+type page struct {
+	*Report
+	Langs        []string
+	Tag          string // of the first language
+	Headline     []spoken
+	Style        template.CSS
+	Tables       []table
+	Bands        []band // of the whole grid, where there are many strategies
+	Uncontracted bool   // no contract speaks of some cells
+	NoContract   []spoken
+	Drawings     []drawing
+	Books        []book
+	Script       template.JS
+	Glossary     []term
+}
+
+// A table is a grid with a scenario a line.
+type table struct {
+	Heads []head
+	Lines []line
+}
+
+// A book is the runs of one lock, as gzip in base64.
+type book struct {
+	ID      string
+	Content template.HTML // base64
+}
+
+// inEach is what say returns in each language of the page, without empty and repeated texts.
+func (p *page) inEach(say func(lang string) string) (all []spoken) {
+	for _, lang := range p.Langs {
 		s := spoken{cmp.Or(tags[lang], lang), say(lang)}
 		if s.Text != "" && !slices.ContainsFunc(all, func(o spoken) bool { return o.Text == s.Text }) {
 			all = append(all, s)
@@ -110,32 +140,15 @@ func inEach(say func(lang string) string) (all []spoken) {
 	return all
 }
 
-func sayInEach(key string) []spoken {
-	return inEach(func(lang string) string { return text.Say(lang, key) })
-}
-
-// page is a Report in the shape of its template.
-type page struct {
-	*Report
-	Tag          string // of Lang
-	Headline     []spoken
-	Style        template.CSS
-	Lines        []line
-	Bands        []band // in place of Lines, where there are many strategies
-	Uncontracted bool   // no contract speaks of some cells
-	NoContract   []spoken
-	Drawings     []drawing
-	Articles     []*article
-	Glossary     []term
-}
-
 // Say is a heading or a label.
-func (p *page) Say(key string) string { return text.Say(p.Lang, "html."+key) }
+func (p *page) Say(key string) string { return text.Say(p.Langs[0], "html."+key) }
 
 // Method are the items about method and limits.
 func (p *page) Method() (items []string) {
-	for _, key := range text.In(p.Lang).Keys("html.method.") {
-		items = append(items, text.Say(p.Lang, key))
+	for _, lang := range p.Langs {
+		for _, key := range text.In(lang).Keys("html.method.") {
+			items = append(items, text.Say(lang, key))
+		}
 	}
 	return items
 }
@@ -146,30 +159,23 @@ type head struct {
 	Title              []spoken
 }
 
-func strategyHead(r chart.Row) head {
-	return head{ID: r.ID, Article: r.Article, Title: titles(r.ID, r.Title)}
+func (p *page) strategyHead(r chart.Row) head {
+	return head{ID: r.ID, Article: r.Article, Title: p.titles(r.ID, r.Title)}
 }
 
-func scenarioHead(c chart.Column) head {
-	return head{ID: c.ID, Short: c.Race, Title: titles(c.ID, c.Title)}
+func (p *page) scenarioHead(c chart.Column) head {
+	return head{ID: c.ID, Short: c.Race, Title: p.titles(c.ID, c.Title)}
 }
 
 // titles are the titles of an id in each language; nil if it has none but itself.
-func titles(id string, title func(lang string) string) []spoken {
-	return slices.DeleteFunc(inEach(title), func(s spoken) bool { return s.Text == id })
+func (p *page) titles(id string, title func(lang string) string) []spoken {
+	return slices.DeleteFunc(p.inEach(title), func(s spoken) bool { return s.Text == id })
 }
 
-// Strategies are the columns of the grid, Scenarios those of an overview.
-func (p *page) Strategies() (heads []head) {
-	for _, r := range p.Grid.Strategies {
-		heads = append(heads, strategyHead(r))
-	}
-	return heads
-}
-
+// Scenarios are the columns of the whole grid.
 func (p *page) Scenarios() (heads []head) {
 	for _, c := range p.Grid.Scenarios {
-		heads = append(heads, scenarioHead(c))
+		heads = append(heads, p.scenarioHead(c))
 	}
 	return heads
 }
@@ -181,6 +187,7 @@ type line struct {
 
 // A band is a group of strategies, a line each.
 type band struct {
+	ID    string
 	Group []spoken
 	Lines []line
 }
@@ -195,29 +202,7 @@ type cell struct {
 type drawing struct {
 	CSV   string
 	SVG   template.HTML
-	Title string   // in English
-	Texts []spoken // in the other languages
-}
-
-// An article is what the page shows of a run.
-type article struct {
-	ID                 string
-	Cell               cell
-	Strategy, Scenario head
-	Trace, Replay      string
-	Findings           []finding
-	Short              bool // the page had no room for what follows
-	Lanes, Steps, CLI  string
-	Stories            []story
-
-	rank int // the larger, the earlier it is cut down
-}
-
-type finding struct{ Word, Clients, From, To, Lasts string }
-
-type story struct {
-	Lang      string
-	Sentences []reports.Sentence
+	Texts []spoken // in the languages of the page but English, which the picture has
 }
 
 type term struct {
@@ -228,27 +213,85 @@ type term struct {
 type meaning struct{ Lang, Meaning, Cure string }
 
 func newPage(r *Report) (*page, error) {
+	langs := text.Chosen(r.Lang)
 	p := &page{
-		Report: r, Tag: cmp.Or(tags[r.Lang], "en"),
-		Style:        template.CSS(pageStyle + chart.StyleSheet()),
-		Glossary:     glossary(),
-		NoContract:   sayInEach("grid.nocontract"),
+		Report: r, Langs: langs, Tag: cmp.Or(tags[langs[0]], langs[0]),
+		Style:        template.CSS(pageStyle + chart.StyleSheet() + motion.Style),
+		Script:       template.JS(motion.Script + pageScript),
 		Uncontracted: r.Grid.Uncontracted() > 0,
 	}
+	p.Glossary = p.glossary()
+	p.NoContract = p.inEach(func(lang string) string { return text.Say(lang, "grid.nocontract") })
 	p.Title = cmp.Or(r.Title, p.Say("title"))
 	if len(r.Grid.Cells) > 0 {
-		p.Headline = inEach(r.Grid.Headline)
+		p.Headline = p.inEach(r.Grid.Headline)
 	}
 	for _, c := range r.Charts {
-		p.Drawings = append(p.Drawings, newDrawing(c))
+		p.Drawings = append(p.Drawings, p.newDrawing(c))
 	}
-	return p, p.addGrid()
+	p.addGrids()
+	for _, lock := range slices.Sorted(maps.Keys(r.Runs)) {
+		content, err := packed(r.Runs[lock])
+		if err != nil {
+			return nil, err
+		}
+		p.Books = append(p.Books, book{lock, template.HTML(content)})
+	}
+	return p, nil
 }
 
-func newDrawing(c Chart) drawing {
+// packed is a book as the script reads it.
+func packed(b *motion.Book) (string, error) {
+	content, err := json.Marshal(b)
+	if err != nil {
+		return "", fmt.Errorf("page: packing runs: %w", err)
+	}
+	var z bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&z, gzip.BestCompression) // the level exists
+	if _, err := w.Write(content); err != nil {
+		return "", fmt.Errorf("page: packing runs: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return "", fmt.Errorf("page: packing runs: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(z.Bytes()), nil
+}
+
+// Data is what the script has to know, as JSON.
+func (p *page) Data() (template.JS, error) {
+	type named struct {
+		ID    string      `json:"id"`
+		Short string      `json:"short,omitempty"`
+		Title motion.Said `json:"title"`
+	}
+	data := struct {
+		Lang  string            `json:"lang"`
+		Texts map[string]string `json:"texts"`
+		Locks []named           `json:"locks"`
+		Races []named           `json:"races"`
+		Open  string            `json:"open"`
+		Board string            `json:"board"`
+	}{Lang: p.Langs[0], Texts: map[string]string{}, Open: p.Open, Board: p.Board}
+	for _, prefix := range []string{"motion.", "html.run."} {
+		for _, key := range text.In(p.Langs[0]).Keys(prefix) {
+			data.Texts[key] = text.Say(p.Langs[0], key)
+		}
+	}
+	title := func(of func(lang string) string) motion.Said { return motion.Said{p.Langs[0]: of(p.Langs[0])} }
+	for _, r := range p.Grid.Strategies {
+		data.Locks = append(data.Locks, named{r.ID, "", title(r.Title)})
+	}
+	for _, c := range p.Grid.Scenarios {
+		data.Races = append(data.Races, named{c.ID, c.Race, title(c.Title)})
+	}
+	out, err := json.Marshal(data)
+	return template.JS(out), err
+}
+
+func (p *page) newDrawing(c Chart) drawing {
 	whole := func(lang string) string { return sentence(c.Texts.Title(lang)) + " " + c.Texts.Takeaway(lang) }
-	d := drawing{CSV: c.CSV, SVG: inline(c.SVG, whole("en"))}
-	for _, s := range inEach(whole) {
+	d := drawing{CSV: c.CSV, SVG: inline(c.SVG, whole(p.Langs[0]))}
+	for _, s := range p.inEach(whole) {
 		if s.Lang != "en" {
 			d.Texts = append(d.Texts, s)
 		}
@@ -264,45 +307,43 @@ func sentence(title string) string {
 	return title + "."
 }
 
-// addGrid fills in the table, and the runs strategy by strategy.
-func (p *page) addGrid() error {
-	g := &p.Grid
-	for j, s := range g.Scenarios {
-		l := line{Head: scenarioHead(s)}
-		for i := range g.Strategies {
-			l.Cells = append(l.Cells, p.newCell(i, j))
-		}
-		p.Lines = append(p.Lines, l)
+// addGrids fills in the first grid, and the whole one.
+func (p *page) addGrids() {
+	if p.First != nil {
+		p.Tables = append(p.Tables, p.newTable(p.First))
 	}
-	if g.Many() {
+	switch {
+	case len(p.Grid.Scenarios) == 0:
+	case p.Grid.Many():
 		p.addBands()
+	default:
+		p.Tables = append(p.Tables, p.newTable(&p.Grid))
 	}
-	for i, strategy := range g.Strategies {
-		for j, scenario := range g.Scenarios {
-			run, ok := p.Runs[RunKey{strategy.ID, scenario.ID}]
-			if !ok || run.History == nil {
-				continue
-			}
-			a, err := newArticle(run, p.Lines[j].Cells[i], &g.Cells[i][j], p.Lang)
-			if err != nil {
-				return err
-			}
-			a.Strategy, a.Scenario = strategyHead(strategy), scenarioHead(scenario)
-			p.Articles = append(p.Articles, a)
+}
+
+func (p *page) newTable(g *chart.Grid) (t table) {
+	for _, s := range g.Strategies {
+		t.Heads = append(t.Heads, p.strategyHead(s))
+	}
+	for j, s := range g.Scenarios {
+		l := line{Head: p.scenarioHead(s)}
+		for i := range g.Strategies {
+			l.Cells = append(l.Cells, p.newCell(g, i, j))
 		}
+		t.Lines = append(t.Lines, l)
 	}
-	return nil
+	return t
 }
 
 // addBands turns the table round.
 func (p *page) addBands() {
 	for _, b := range p.Grid.Bands() {
-		one := band{Group: inEach(func(lang string) string { return text.FamilyTitle(b.Group, lang) })}
+		one := band{ID: b.Group, Group: p.inEach(func(lang string) string { return text.FamilyTitle(b.Group, lang) })}
 		for _, l := range b.Lines {
 			for _, i := range append([]int{l.First}, l.Same...) {
-				row := line{Head: strategyHead(p.Grid.Strategies[i])}
+				row := line{Head: p.strategyHead(p.Grid.Strategies[i])}
 				for j := range p.Grid.Scenarios {
-					row.Cells = append(row.Cells, p.Lines[j].Cells[i])
+					row.Cells = append(row.Cells, p.newCell(&p.Grid, i, j))
 				}
 				one.Lines = append(one.Lines, row)
 			}
@@ -311,105 +352,29 @@ func (p *page) addBands() {
 	}
 }
 
-func (p *page) newCell(i, j int) cell {
-	c := &p.Grid.Cells[i][j]
-	strategy, scenario := p.Grid.Strategies[i].ID, p.Grid.Scenarios[j].ID
+func (p *page) newCell(g *chart.Grid, i, j int) cell {
+	c := &g.Cells[i][j]
+	strategy, scenario := g.Strategies[i].ID, g.Scenarios[j].ID
 	look := chart.LookOf(c.Word())
 	out := cell{
 		Class: string(look.Class), Glyph: look.Glyph, Surprise: c.Surprising(), Uncontracted: c.Uncontracted,
-		Expected: chart.JoinWords(c.Expected),
-		Why:      inEach(func(lang string) string { return text.Reason(lang, "why", c.Why) }),
+		Expected: chart.JoinWords(c.Expected), Label: c.Label(),
+		Why: p.inEach(func(lang string) string { return text.Reason(lang, "why", c.Why) }),
 	}
-	if c.Word() != verdict.NA {
-		out.Label = c.Label()
+	if c.Word() == verdict.NA {
+		out.Why = p.inEach(func(lang string) string { return text.Reason(lang, "na", c.NotApplicable) })
 	}
-	if run, ok := p.Runs[RunKey{strategy, scenario}]; ok && run.History != nil {
+	if book := p.Runs[strategy]; book != nil && book.Runs[scenario] != nil {
 		out.Link = "run." + strategy + "." + scenario
 	}
 	return out
 }
 
-func newArticle(run Run, shown cell, c *chart.Cell, lang string) (*article, error) {
-	h, j := run.History, run.Judgement
-	a := &article{ID: shown.Link, Cell: shown, Trace: c.Trace, Replay: run.Replay, rank: 2}
-	switch {
-	case c.Surprising():
-		a.rank = 0
-	case c.Falls():
-		a.rank = 1
-	}
-	for _, f := range j.Findings {
-		a.Findings = append(a.Findings, newFinding(f, reports.Decimals(h), lang))
-	}
-	for _, part := range []struct {
-		to   *string
-		text func(io.Writer, *history.History, verdict.Judgement, reports.Options) error
-	}{{&a.Lanes, reports.Lanes}, {&a.Steps, reports.Table}, {&a.CLI, reports.RedisCLI}} {
-		var b strings.Builder
-		if err := part.text(&b, h, j, reports.Options{Lang: lang}); err != nil {
-			return nil, err
-		}
-		*part.to = b.String()
-	}
-	for _, lang := range text.Languages() {
-		a.Stories = append(a.Stories, story{cmp.Or(tags[lang], lang), reports.Sentences(lang, h, j)})
-	}
-	return a, nil
-}
-
-func newFinding(f verdict.Finding, decimals int, lang string) finding {
-	out := finding{Word: string(f.Verdict), Clients: reports.ClientNames(f.Clients, ", "), From: reports.Millis(f.From, decimals)}
-	switch {
-	case f.Forever:
-		out.Lasts = text.Say(lang, "part.ever")
-	case f.To > f.From:
-		out.To, out.Lasts = reports.Millis(f.To, decimals), reports.Span(f.To-f.From)
-	}
-	return out
-}
-
-// render writes the page. If it is too large, it cuts runs down, the least
-// telling and last ones first, until it fits.
-func (p *page) render(b *bytes.Buffer) error {
-	order := slices.Clone(p.Articles)
-	slices.SortStableFunc(order, func(x, y *article) int { return x.rank - y.rank })
-	for {
-		b.Reset()
-		if err := pageTemplate.Execute(b, p); err != nil {
-			return fmt.Errorf("page: filling the template: %w", err)
-		}
-		over := b.Len() - MaxSize
-		if over <= 0 {
-			return nil
-		}
-		if len(order) == 0 {
-			return ErrTooLarge
-		}
-		for over > 0 && len(order) > 0 {
-			last := order[len(order)-1]
-			over -= last.size()
-			last.Short = true
-			order = order[:len(order)-1]
-		}
-	}
-}
-
-// size is at most what leaving the article's texts out saves, in bytes.
-func (a *article) size() int {
-	n := len(a.Lanes) + len(a.Steps) + len(a.CLI)
-	for _, s := range a.Stories {
-		for _, told := range s.Sentences {
-			n += len(told.When) + len(told.Text)
-		}
-	}
-	return n
-}
-
-func glossary() (terms []term) {
+func (p *page) glossary() (terms []term) {
 	for _, w := range chart.Verdicts() {
 		l := chart.LookOf(w)
 		t := term{Class: string(l.Class), Glyph: l.Glyph, Word: string(w)}
-		for _, lang := range text.Languages() {
+		for _, lang := range p.Langs {
 			t.Texts = append(t.Texts, meaning{cmp.Or(tags[lang], lang), reports.Meaning(w, lang), reports.Cure(w, lang)})
 		}
 		terms = append(terms, t)

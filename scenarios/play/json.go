@@ -26,17 +26,6 @@ func HarmNames() (names []string) {
 	return names
 }
 
-// StageName names where a client is: the end of the keys of its texts.
-func StageName(s reports.ClientState) string {
-	if s.Stage == verdict.Idle && s.Retries {
-		return "waiting"
-	}
-	return map[verdict.Stage]string{
-		verdict.Idle: "idle", verdict.Acquiring: "acquiring", verdict.Inside: "inside",
-		verdict.Leaving: "leaving", verdict.Releasing: "releasing", verdict.Dead: "dead",
-	}[s.Stage]
-}
-
 // PositionJSON is a position, or the run of a question, as JSON. Times are true ones.
 type PositionJSON struct {
 	Version  int            `json:"version"`
@@ -145,7 +134,7 @@ func outcomeJSON(o *race.Outcome, clients int) PositionJSON {
 
 func stateJSON(s reports.State, clients int) (cs []ClientJSON, ks []KeyJSON) {
 	for c, at := range s.Clients {
-		cs = append(cs, ClientJSON{StageName(at), at.Paused, c >= clients})
+		cs = append(cs, ClientJSON{at.Name(), at.Paused, c >= clients})
 	}
 	for _, k := range s.Keys {
 		key := KeyJSON{Held: k.Held, Owner: k.Owner, Down: k.Down}

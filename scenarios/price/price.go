@@ -52,7 +52,7 @@ func (p Price) Share() float64 {
 // Find plays each lock in all races, and in calm runs in which it is counted. done and ctx
 // are as for study.Matrix.
 func Find(ctx context.Context, locks []lock.Entry, done func(n int)) ([]Price, error) {
-	cells, err := study.Matrix(ctx, locks, scenarios.All(), 0, func(lock.Entry) bool { return false }, done)
+	cells, err := study.Matrix(ctx, locks, scenarios.All(), 0, func(*race.Outcome) {}, done)
 	if err != nil {
 		return nil, err
 	}

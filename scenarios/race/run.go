@@ -2,6 +2,8 @@ package race
 
 import (
 	"cmp"
+	"path"
+	"reflect"
 	"sync"
 	"time"
 
@@ -41,6 +43,7 @@ func Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, error) {
 // once. The zero Runner is ready; goroutines may share it. It tells locks apart by ID.
 type Runner struct {
 	Code     *Code // plays in place of the lock that is given; nil: that lock plays
+	Lines    bool  // histories say by which lines of the lock's code; see history.Event.Code
 	profiles sync.Map
 }
 
@@ -56,7 +59,7 @@ func (r *Runner) Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, erro
 	if why := cmp.Or(r.Code.whyNotApplicable(sc, s), sc.WhyNotApplicable(p)); why != "" {
 		return sc.notApplicable(entry, s, why), nil
 	}
-	return sc.playUnchecked(entry, s, r.Code)
+	return sc.playUnchecked(entry, s, r.Code, r.Lines)
 }
 
 // Prepare is Scenario.Prepare.
@@ -96,21 +99,27 @@ func (sc Scenario) notApplicable(entry lock.Entry, s Settings, why Reason) *Outc
 
 // PlayUnchecked plays a lock in the scenario, whether or not it applies to the lock.
 func (sc Scenario) PlayUnchecked(entry lock.Entry, s Settings) (*Outcome, error) {
-	return sc.playUnchecked(entry, s, nil)
+	return sc.playUnchecked(entry, s, nil, false)
 }
 
-func (sc Scenario) playUnchecked(entry lock.Entry, s Settings, code *Code) (*Outcome, error) {
+func (sc Scenario) playUnchecked(entry lock.Entry, s Settings, code *Code, lines bool) (*Outcome, error) {
 	p, err := sc.prepare(entry, s, code)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
+	if lines {
+		p.Simulator.ShowCode(locksPath)
+	}
 	run, err := p.Player.Play(p.Options(s))
 	if err != nil {
 		return nil, text.Errorf("error.cause.in", "lock", entry.ID, "scenario", sc.ID, "cause", err)
 	}
 	return p.Outcome(run, s), nil
 }
+
+// locksPath is the path of the packages with the code of locks.
+var locksPath = path.Dir(reflect.TypeFor[lock.Entry]().PkgPath())
 
 // Prepared is a scenario with one lock, ready to be played many times. Close frees it.
 type Prepared struct {

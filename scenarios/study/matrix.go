@@ -15,11 +15,12 @@ import (
 // settings, and then each cell runs more times with the seeds from 1 on, which it
 // counts. Cells come by scenario, then by lock, in the given order.
 //
-// keep says of which locks the histories are kept, which take much memory; nil: of
-// all. done is called with the number of finished tasks, each a cell with a thousand of its
+// show is called with each story while it has its history, with the lines of the lock's code,
+// from several goroutines; then the history, which takes much memory, is dropped. nil: all
+// histories are kept, without lines. done is called with the number of finished tasks, each a cell with a thousand of its
 // further runs at most, from several goroutines; it may be nil. When ctx ends, the cells
 // that are not finished are nil and the error is ctx's.
-func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs int, keep func(lock.Entry) bool, done func(n int)) ([][]*race.Outcome, error) {
+func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs int, show func(*race.Outcome), done func(n int)) ([][]*race.Outcome, error) {
 	var tasks []share.Task
 	parts := MatrixSteps(1, 1, runs) // of a cell
 	for i := range len(scs) * len(locks) * parts {
@@ -29,7 +30,7 @@ func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs i
 			Cost: cellCost + playCost*float64(to-from),
 		})
 	}
-	var runner race.Runner
+	runner := race.Runner{Lines: show != nil}
 	found, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (p cellPart, err error) {
 		sc, entry, from := scs[i/parts/len(locks)], locks[i/parts%len(locks)], i%parts*runsPerTask
 		if from > 0 {
@@ -39,7 +40,8 @@ func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs i
 		if p.story, err = runner.Play(entry, sc, sc.Settings); err != nil {
 			return p, err
 		}
-		if keep != nil && !keep(entry) {
+		if show != nil {
+			show(p.story)
 			p.story.History = nil
 		}
 		p.runs, p.broken, err = count(ctx, &runner, entry, sc, 0, min(runsPerTask, runs))
@@ -53,7 +55,7 @@ func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs i
 			if slices.Contains(all, nil) {
 				continue
 			}
-			o, err := all[0].outcome(&runner, entry, scs[sc], keep)
+			o, err := all[0].outcome(&runner, entry, scs[sc], show)
 			if err != nil {
 				return cells, err
 			}
@@ -86,16 +88,21 @@ type cellPart struct {
 }
 
 // outcome is the story, whoever has played it.
-func (p *cellPart) outcome(runner *race.Runner, entry lock.Entry, sc race.Scenario, keep func(lock.Entry) bool) (*race.Outcome, error) {
+func (p *cellPart) outcome(runner *race.Runner, entry lock.Entry, sc race.Scenario, show func(*race.Outcome)) (*race.Outcome, error) {
 	o := p.story
 	if o.Strategy.ID != "" { // this process has
 		return o, nil
 	}
-	if o.NotApplicable == "" && (keep == nil || keep(entry)) {
-		return runner.Play(entry, sc, sc.Settings)
+	if o.NotApplicable != "" {
+		o.Strategy, o.Scenario, o.Settings = entry, sc, sc.Settings
+		return o, nil
 	}
-	o.Strategy, o.Scenario, o.Settings = entry, sc, sc.Settings
-	return o, nil
+	o, err := runner.Play(entry, sc, sc.Settings)
+	if err == nil && show != nil {
+		show(o)
+		o.History = nil
+	}
+	return o, err
 }
 
 // count plays a cell with the seeds from from+1 to to, and counts the runs that break the

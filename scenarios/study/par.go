@@ -30,11 +30,17 @@ type ParTable struct {
 	Pars     []Par    // by lock, then by verdict
 	Within   Bounds   // of the searches, without a budget
 	Budgets  []string // one search each
+	Each     []Par    // of each search alone: by lock, by budget, then by verdict
 	States   int      // of all searches
 }
 
 // At is the par of the n-th verdict for lock l.
 func (t *ParTable) At(l, n int) *Par { return &t.Pars[l*len(t.Verdicts)+n] }
+
+// Of is the par of the n-th verdict for lock l, with the k-th budget alone.
+func (t *ParTable) Of(l, k, n int) *Par {
+	return &t.Each[(l*len(t.Budgets)+k)*len(t.Verdicts)+n]
+}
 
 // A Par is the smallest number of faults with which a verdict comes about.
 type Par struct {
@@ -80,6 +86,9 @@ func FindPars(ctx context.Context, locks []lock.Entry, b Bounds, budgets []strin
 			table.States += s.Result.States
 		}
 		table.Pars = append(table.Pars, ParsOf(entry, searches)...)
+		for k := range budgets {
+			table.Each = append(table.Each, ParsOf(entry, searches[min(k, len(searches)):min(k+1, len(searches))])...)
+		}
 	}
 	return table, err
 }

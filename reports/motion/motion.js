@@ -1,0 +1,422 @@
+// motion(run, words, o) is a picture of a run that moves, as an element. It reads the data of
+// package motion and nothing else.
+//
+//	words.say(key)    a text of the page        words.own(said)  a text of the run
+//	o.listings        the code that run.calls name
+//	o.still           the end of the run, without anything to play it with
+//
+// The element has the methods key(event), which says whether it has used a key, and
+// toggle(). From top to bottom it shows: where everybody is now, the picture, the controls,
+// what happens now, the code, and all lines of the run.
+//
+// x is not time: long idle gaps are cut short (marked by a wave), and events of one instant
+// stand beside each other. So x belongs to events: X[i] is where event i stands.
+"use strict";
+const MOTION = {
+  clients: ["#0072b2", "#00805e", "#a8518a", "#8a6d00", "#3b7ea1", "#6b5fb5"],
+  bar: 24, node: 30, gap: 46, left: 76, top: 58, right: 24,
+};
+
+function motion(run, words, o = {}) {
+  const { say, own } = words;
+  const node = (name, attributes = {}, ...children) => {
+    const e = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const k in attributes) e.setAttribute(k, attributes[k]);
+    e.append(...children);
+    return e;
+  };
+  const html = (name, className, ...children) => {
+    const e = document.createElement(name);
+    e.className = className;
+    e.append(...children.filter((c) => c !== null && c !== undefined));
+    return e;
+  };
+  const ms = (us) => (Math.round(us / 100) / 10).toLocaleString("en", { useGrouping: false });
+  const paint = (client) => MOTION.clients[(client - 1) % MOTION.clients.length];
+
+  // ---- instants and places ---------------------------------------------------------
+  let sum = 0;
+  const T = run.at.map((d) => (sum += d)); // when event i happens
+  const last = T.length - 1;
+  const X = [];
+  const telling = new Set([0, last, ...run.states.map((s) => s.e), ...(run.faults ?? []).map((f) => f.e), ...(run.marks ?? []).map((m) => m.e),
+    ...run.messages.flatMap((m) => [m.s, m.a, m.r])]);
+  T.forEach((t, i) => {
+    const d = i ? t - T[i - 1] : 0;
+    const wide = d > 0 ? Math.min(84, 6 + 15 * Math.log10(1 + d / 1000)) : telling.has(i) ? 5 : 0;
+    X.push(i ? X[i - 1] + wide : 0);
+  });
+  const stretch = Math.max(1, Math.min(4, 980 / Math.max(X[last] ?? 0, 1))); // a short run fills the page
+  X.forEach((x, i) => { X[i] = x * stretch; });
+  const width = Math.max(X[last] ?? 0, 1);
+  // xOf is where an instant is; between two events time runs evenly.
+  const xOf = (t) => {
+    let i = T.findIndex((u) => u >= t);
+    if (i < 0) return X[last];
+    if (T[i] === t || i === 0) return X[i];
+    return X[i - 1] + ((t - T[i - 1]) / (T[i] - T[i - 1])) * (X[i] - X[i - 1]);
+  };
+  const eventAt = (x) => { let i = 0; while (i < last && X[i + 1] <= x + 1e-6) i++; return i; };
+  const timeAt = (x) => {
+    const i = eventAt(x);
+    return i === last || X[i + 1] === X[i] ? T[i] : T[i] + ((x - X[i]) / (X[i + 1] - X[i])) * (T[i + 1] - T[i]);
+  };
+  const stateAt = (event) => run.states.findLast((s) => s.e <= event) ?? run.states[0];
+  const ends = run.states.map((s, n) => (n + 1 < run.states.length ? X[run.states[n + 1].e] : X[last]));
+
+  // ---- lanes: half of the clients above the servers, the others below --------------------
+  const shown = [];
+  for (let c = 1; c <= run.clients; c++) {
+    if (c !== run.probe || run.states.some((s) => s.c[c - 1] !== "idle")) shown.push(c);
+  }
+  const above = shown.slice(0, Math.ceil(shown.length / 2)), below = shown.slice(above.length);
+  const laneOf = {}, nodeOf = {};
+  let y = MOTION.top;
+  for (const c of above) { y += 18; laneOf[c] = y; y += MOTION.bar + 8; }
+  y += MOTION.gap - 22;
+  const each = run.nodes > 2 ? 18 : MOTION.node;
+  for (let n = 1; n <= run.nodes; n++) { nodeOf[n] = y; y += each + 5; }
+  y += MOTION.gap - 22;
+  for (const c of below) { laneOf[c] = y; y += MOTION.bar + 22; }
+  const axis = y + 16, height = axis + 22; // above the axis stand the lengths of overlaps
+
+  const svg = node("svg", { class: "motion-picture", role: "img", "aria-label": `${run.lock}: ${run.verdicts.join(" ")}` });
+  const all = node("g", { transform: `translate(${MOTION.left} 0)` });
+  const put = (name, attributes, ...children) => { const e = node(name, attributes, ...children); all.append(e); return e; };
+  const label = (x, yy, text, className, anchor = "start") => put("text", { x, y: yy, class: className, "text-anchor": anchor }, text);
+  const id = "m" + Math.random().toString(36).slice(2, 8);
+  svg.append(node("defs", {},
+    node("pattern", { id: id + "p", width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+      node("rect", { width: 7, height: 7, class: "motion-hatch-ground" }), node("rect", { width: 2.6, height: 7, class: "motion-hatch" }))), all);
+
+  // ---- overlap: under everything, in red --------------------------------------------------
+  for (const m of run.marks ?? []) {
+    if (m.w !== "OVERLAP" || m.t <= m.f) continue;
+    const a = xOf(m.f), b = xOf(m.t);
+    put("rect", { x: a, y: MOTION.top - 4, width: b - a, height: axis - MOTION.top + 4, class: "motion-overlap" });
+    if (b - a > 60) label((a + b) / 2, axis - 5, `${m.w} ${ms(m.t - m.f)} ms`, "motion-harm motion-small", "middle");
+  }
+
+  // ---- clients ---------------------------------------------------------------------------
+  for (const c of shown) {
+    const yy = laneOf[c];
+    put("line", { x1: 0, x2: X[last], y1: yy + MOTION.bar / 2, y2: yy + MOTION.bar / 2, class: "motion-rail" });
+    let from = 0;
+    run.states.forEach((s, n) => {
+      const what = s.c[c - 1], next = run.states[n + 1]?.c[c - 1];
+      if (next === what) return;
+      const a = X[run.states[from].e], b = ends[n];
+      from = n + 1;
+      if (what === "idle" || b <= a) return;
+      const [stage, paused] = what.split("/");
+      const inside = stage === "inside" || stage === "leaving";
+      const bar = put("rect", { x: a, y: yy, width: b - a, height: MOTION.bar, rx: 3, class: "motion-bar motion-" + stage });
+      if (inside) { bar.style.fill = paint(c); }
+      if (stage !== "dead") bar.style.stroke = paint(c);
+      if (paused) put("rect", { x: a, y: yy, width: b - a, height: MOTION.bar, rx: 3, fill: `url(#${id}p)`, class: "motion-paused" });
+      const text = stage === "dead" ? "✕ " + say("motion.stage.dead") : say(paused ? "motion.paused" : "motion.stage." + stage);
+      if (b - a > 9 * [...text].length) {
+        label(a + 5, yy + MOTION.bar / 2 + 4, text, "motion-inbar" + (inside && !paused ? " motion-onpaint" : ""));
+      }
+    });
+  }
+
+  // ---- servers: whose the key is, and how much of its lease is left ---------------------------
+  for (let n = 1; n <= run.nodes; n++) {
+    const yy = nodeOf[n];
+    put("rect", { x: 0, y: yy, width: X[last], height: each, class: "motion-node" });
+    run.states.forEach((s, i) => {
+      const k = s.k[n - 1], a = X[s.e], b = ends[i];
+      if (b <= a) return;
+      if (k.d) { put("rect", { x: a, y: yy, width: b - a, height: each, fill: `url(#${id}p)`, class: "motion-down" }); return; }
+      if (!k.h) return;
+      const left = (x) => (k.u < 0 ? 1 : Math.max(0, Math.min(1, (k.u - timeAt(x)) / (run.ttl || 1))));
+      const points = [[a, yy + each]];
+      for (const x of [a, ...X.filter((x) => x > a && x < b), b - 1e-3]) points.push([x, yy + each * (1 - 0.92 * left(x))]);
+      points.push([b, yy + each]);
+      const lease = put("polygon", { points: points.map((p) => p.map((v) => v.toFixed(1)).join(",")).join(" "), class: "motion-lease" });
+      lease.style.fill = k.o ? paint(k.o) : "var(--faint)";
+      const before = run.states[i - 1]?.k[n - 1];
+      if (each > 20 && (!before || before.o !== k.o || !before.h) && X[last] - a > 30) label(a + 4, yy + each - 6, k.o ? "c" + k.o : "?", "motion-inbar motion-owner");
+    });
+  }
+
+  // ---- messages ------------------------------------------------------------------------------
+  const free = {}; // by lane, where the next label may begin
+  for (const m of run.messages) {
+    const to = nodeOf[m.n], from = laneOf[m.c];
+    if (from === undefined) continue;
+    const up = above.includes(m.c), out = m.s < 0 ? m.a : m.s;
+    const tip = m.r >= 0 ? `${m.w} → ${m.p ?? ""}` : `${m.w} ${m.l ? "✕" : "…"}`;
+    if (to !== undefined) {
+      const edge = up ? from + MOTION.bar : from, target = up ? to : to + each;
+      const arrow = (x1, y1, x2, y2, className) => {
+        const line = put("line", { x1, y1, x2, y2, class: "motion-message " + className }, node("title", {}, tip));
+        line.style.stroke = paint(m.c);
+        const turn = Math.atan2(y2 - y1, x2 - x1), p = (d) => `${x2 - 6 * Math.cos(turn + d)},${y2 - 6 * Math.sin(turn + d)}`;
+        const head = put("polygon", { points: `${x2},${y2} ${p(0.4)} ${p(-0.4)}` });
+        head.style.fill = paint(m.c);
+      };
+      const cross = (x, yy) => label(x, yy + 4, "✕", "motion-harm motion-small", "middle");
+      const middle = (edge + target) / 2;
+      if (m.s >= 0 && m.a >= 0) arrow(X[m.s], edge, X[m.a], target, "");
+      else if (m.s >= 0) { put("line", { x1: X[m.s], y1: edge, x2: X[m.s] + 6, y2: middle, class: "motion-message" }).style.stroke = paint(m.c); cross(X[m.s] + 7, middle); }
+      if (m.a >= 0 && m.r >= 0) arrow(X[m.a], target, X[m.r], edge, "motion-reply");
+      else if (m.a >= 0 && m.l) { put("line", { x1: X[m.a], y1: target, x2: X[m.a] + 6, y2: middle, class: "motion-message motion-reply" }).style.stroke = paint(m.c); cross(X[m.a] + 7, middle); }
+    }
+    if (out < 0) continue;
+    const x = X[m.n < 0 ? Math.max(m.a, out) : out], side = up ? from - 7 : from + MOTION.bar + 12;
+    if (x >= (free[m.c] ?? -1e9)) { // a label where there is room for one
+      const text = m.n < 0 ? `${m.w} ${m.p ?? ""}` : tip, long = 5.6 * [...text].length;
+      label(x, side, text, "motion-small", x + long > X[last] + MOTION.right ? "end" : "start");
+      free[m.c] = x + long + 10;
+    }
+    if (m.n < 0 && m.a >= 0) put("circle", { cx: X[m.a], cy: up ? from : from + MOTION.bar, r: 3.4, class: m.w === "WRITE" ? "motion-write" : "motion-read" }, node("title", {}, `${m.w} ${m.p ?? ""}`));
+  }
+
+  // ---- faults and verdicts -----------------------------------------------------------------------
+  const rows = [-1e9, -1e9, -1e9];
+  const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, text: "⚡ " + f.w + (f.c ? " c" + f.c : f.n && run.nodes > 1 ? " n" + f.n : "") })),
+    ...(run.marks ?? []).map((m) => ({ e: m.e, text: own(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
+  for (const f of flags) {
+    const x = X[f.e], long = 7 * [...f.text].length + 12;
+    const end = x + long > X[last] + MOTION.right && x > long; // near the right edge it stands before its line
+    const from = end ? x - long : x;
+    let row = rows.findIndex((r) => from >= r);
+    put("line", { x1: x, x2: x, y1: row < 0 ? MOTION.top - 6 : 6 + 17 * row, y2: axis, class: f.fault ? "motion-fault-line" : "motion-mark-line" });
+    if (row < 0) { put("title", {}, f.text); continue; }
+    rows[row] = from + long;
+    label(end ? x - 4 : x + 4, 16 + 17 * row, f.text, f.fault ? "motion-fault" : "motion-harm", end ? "end" : "start");
+  }
+
+  // ---- the axis, with a wave where time is cut short --------------------------------------------
+  put("line", { x1: 0, x2: X[last], y1: axis, y2: axis, class: "motion-axis" });
+  let said = -1e9;
+  T.forEach((t, i) => {
+    const text = ms(t);
+    if (X[i] - said > 7 * text.length + 14) { label(X[i], axis + 15, text, "motion-small motion-time", "middle"); said = X[i]; put("line", { x1: X[i], x2: X[i], y1: axis, y2: axis + 4, class: "motion-axis" }); }
+    if (i && t - T[i - 1] >= 200000) {
+      const x = (X[i] + X[i - 1]) / 2;
+      put("path", { d: `M${x - 6} ${axis} q3 -5 6 0 t6 0`, class: "motion-cut" }, node("title", {}, ms(t - T[i - 1]) + " ms"));
+    }
+  });
+  label(-8, axis + 15, "ms", "motion-small motion-time", "end");
+
+  // ---- the part that is still to come, and the names, which stay in sight ---------------------------
+  const cover = put("rect", { y: 0, width: 0, height, class: "motion-cover" });
+  const hand = put("g", { class: "motion-hand" }, node("line", { x1: 0, x2: 0, y1: 0, y2: axis }), node("circle", { cx: 0, cy: axis, r: 5 }));
+  const names = node("g", {}, node("rect", { x: 0, y: 0, width: MOTION.left - 8, height, class: "motion-ground" }));
+  const name = (yy, text, color, tip) => {
+    const t = node("text", { x: 4, y: yy, class: "motion-name" }, text, ...(tip ? [node("title", {}, tip)] : []));
+    if (color) t.style.fill = color;
+    names.append(t);
+  };
+  for (const c of shown) name(laneOf[c] + MOTION.bar / 2 + 5, "c" + c + (c === run.probe ? "*" : ""), paint(c), c === run.probe ? say("motion.probe") : "");
+  for (let n = 1; n <= run.nodes; n++) name(nodeOf[n] + each / 2 + 5, run.nodes > 1 ? "n" + n : run.key.length > 8 ? "…" + run.key.slice(-7) : run.key);
+  svg.append(names);
+
+  // ---- around the picture ----------------------------------------------------------------------------
+  const box = html("div", "motion-box", svg);
+  const who = html("div", "motion-who"), now = html("div", "motion-now"), code = html("div", "motion-code"), table = lanesOf(run, words, (i) => { stop(); place(X[run.rows[i].e], true); });
+  const element = html("div", "motion");
+  const state = { x: X[last] ?? 0, playing: 0, speed: 1 };
+  const press = (text, title, what) => { const b = html("button", "", text); b.type = "button"; b.title = title; b.setAttribute("aria-label", title); b.onclick = what; return b; };
+  const play = press("▶", say("motion.play"), () => toggle());
+  const scrub = html("input", "motion-scrub");
+  Object.assign(scrub, { type: "range", min: 0, max: 1000, step: 1, value: 1000 });
+  scrub.setAttribute("aria-label", say("motion.scrub"));
+  scrub.oninput = () => { stop(); place((scrub.value / 1000) * X[last], true); };
+  const speed = html("select", "");
+  for (const s of [0.25, 0.5, 1, 2, 4]) speed.append(new Option(s + "×", s, s === 1, s === 1));
+  speed.setAttribute("aria-label", say("motion.speed"));
+  speed.title = say("motion.speed");
+  speed.onchange = () => { state.speed = Number(speed.value); };
+  const clock = html("output", "motion-clock");
+  const controls = html("div", "motion-controls", press("|◀", say("motion.begin"), () => { stop(); place(0, true); }), press("◀", say("motion.back"), () => step(-1)), play,
+    press("▶|", say("motion.step"), () => step(1)), speed, scrub, clock);
+  element.append(...(o.still ? [box, table.element] : [who, box, controls, now, html("div", "motion-below", table.element, code)]));
+
+  const total = MOTION.left + width + MOTION.right;
+  svg.setAttribute("viewBox", `0 0 ${total} ${height}`);
+  // layout lets the picture fill the page, and scroll where letters would become too small.
+  function layout() {
+    svg.style.width = total * Math.max(0.75, Math.min(1.15, (box.clientWidth || 900) / total)) + "px";
+    keepNames();
+  }
+  const zoom = () => (svg.getBoundingClientRect().width || 1) / total;
+  const keepNames = () => names.setAttribute("transform", `translate(${box.scrollLeft / zoom()} 0)`);
+  box.addEventListener("scroll", keepNames);
+
+  // place shows the run as it is at x.
+  function place(x, follow) {
+    state.x = Math.max(0, Math.min(x, X[last]));
+    const event = eventAt(state.x), t = timeAt(state.x), s = stateAt(event);
+    hand.setAttribute("transform", `translate(${state.x} 0)`);
+    cover.setAttribute("x", state.x);
+    cover.setAttribute("width", Math.max(0, X[last] - state.x + MOTION.right));
+    if (o.still) return;
+    scrub.value = X[last] ? (1000 * state.x) / X[last] : 1000;
+    clock.textContent = ms(t) + " ms";
+    const inside = shown.filter((c) => s.c[c - 1].startsWith("inside") && c !== run.probe);
+    const harmful = (run.marks ?? []).some((m) => m.w === "OVERLAP" && m.f <= t && t < m.t);
+    who.replaceChildren(...shown.map((c) => {
+      const [stage, paused] = s.c[c - 1].split("/");
+      const card = html("div", `motion-card ${stage}${paused ? " paused" : ""}${harmful && inside.includes(c) ? " overlap" : ""}`, html("b", "", "c" + c), " " + say("motion.stage." + stage) + (paused ? ", " + say("motion.paused") : ""));
+      card.style.borderLeftColor = paint(c);
+      return card;
+    }), ...alike(s.k).map(([k, name]) => html("div", "motion-card", html("b", "", name || run.key), " ", keyOf(k, t, run, say))));
+    const row = run.rows.findLastIndex((r) => X[r.e] <= state.x + 1e-6);
+    table.current(row);
+    const r = run.rows[row];
+    now.replaceChildren(...(r ? [...r.l.map((l, i) => [l, "c" + (i + 1)]), [r.s, say("motion.server")]].filter(([l]) => own(l)).map(([l, w]) => html("p", "", html("b", "", w + " "), own(l))) : []),
+      ...(r?.m ?? []).map((m) => html("p", "motion-verdict", own(m))));
+    drawCode(event);
+    if (follow) {
+      const at = (MOTION.left + state.x) * zoom();
+      if (at > box.scrollLeft + box.clientWidth - 60 || at < box.scrollLeft + MOTION.left * zoom() + 10) box.scrollLeft = at - box.clientWidth * 0.4;
+    }
+  }
+
+  // drawCode shows the code with the line at which each client is.
+  let drawn = null;
+  function drawCode(event) {
+    if (!run.calls?.length || !o.listings) return;
+    const at = {}; // by client, the call that it is in
+    let latest = null;
+    for (const c of run.calls) { if (c.e > event) break; at[c.c] = c; latest = c; }
+    const s = stateAt(event);
+    for (const c in at) if (["idle", "dead"].includes(s.c[c - 1])) delete at[c];
+    const key = JSON.stringify([latest?.e, Object.values(at).map((c) => c.e)]);
+    if (key === drawn) return;
+    drawn = key;
+    const focus = latest ?? run.calls[0], listings = [...new Set(focus.l.map(([n]) => n))];
+    for (const n of [...listings]) if (o.listings[n + 1] && /NewScript/.test(o.listings[n + 1].t.split("\n")[0]) && run.calls.some((c) => c.l.some(([b]) => b === n))) listings.push(n + 1);
+    code.replaceChildren(html("h3", "", say("motion.code")), ...listings.map((n) => {
+      const l = o.listings[n];
+      const lines = l.t.split("\n").map((text, i) => {
+        const here = Object.values(at).filter((c) => c.l.some(([b, line]) => b === n && line === i)).map((c) => c.c);
+        const line = html("span", "line" + (here.length ? " here" : "") + (latest && latest.l.some(([b, k]) => b === n && k === i) ? " latest" : ""), html("i", "", here.map((c) => "c" + c).join(" ")), text || " ");
+        return line;
+      });
+      const pre = html("pre", "", ...lines);
+      return html("div", "", html("small", "", l.f), pre);
+    }));
+    for (const pre of code.querySelectorAll("pre")) {
+      const line = pre.querySelector(".latest");
+      if (line) pre.scrollTop = line.offsetTop - pre.clientHeight / 2;
+    }
+  }
+
+  // ---- playing ------------------------------------------------------------------------------------------
+  let before = 0;
+  function tick(when) {
+    if (!state.playing || !element.isConnected) { state.playing = 0; return; }
+    place(state.x + ((when - before) / 1000) * 70 * state.speed, true);
+    before = when;
+    if (state.x >= X[last]) return stop();
+    state.playing = requestAnimationFrame(tick);
+  }
+  function toggle() {
+    if (state.playing) return stop();
+    if (state.x >= X[last]) place(0, true);
+    play.textContent = "❚❚";
+    before = performance.now();
+    state.playing = requestAnimationFrame(tick);
+  }
+  function stop() {
+    cancelAnimationFrame(state.playing);
+    state.playing = 0;
+    play.textContent = "▶";
+  }
+  // step goes to the next or previous line of the run.
+  function step(by) {
+    stop();
+    const places = [0, ...run.rows.map((r) => X[r.e])].sort((a, b) => a - b);
+    const to = by > 0 ? places.find((x) => x > state.x + 0.01) : places.findLast((x) => x < state.x - 0.01);
+    place(to ?? (by > 0 ? X[last] : 0), true);
+  }
+  function drag(e) {
+    if (o.still || !(e.buttons & 1)) return;
+    stop();
+    const r = svg.getBoundingClientRect();
+    place((e.clientX - r.left) / zoom() - MOTION.left, false);
+  }
+  svg.addEventListener("pointerdown", drag);
+  svg.addEventListener("pointermove", drag);
+
+  Object.assign(element, {
+    toggle,
+    key(e) {
+      if (o.still || e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return false;
+      if (e.key === " " && e.target.tagName !== "BUTTON") toggle();
+      else if (e.key === "ArrowRight" || e.key === ".") step(1);
+      else if (e.key === "ArrowLeft" || e.key === ",") step(-1);
+      else if (e.key === "Home") { stop(); place(0, true); }
+      else if (e.key === "End") { stop(); place(X[last], true); }
+      else return false;
+      e.preventDefault();
+      return true;
+    },
+    where: () => state.x / (X[last] || 1),
+    goTo: (share) => { stop(); place(share * X[last], true); },
+  });
+  new ResizeObserver(layout).observe(box);
+  layout();
+  place(X[last], false);
+  return element;
+}
+
+// alike are the keys of servers with their names. Neighbours with the same owner are one, with
+// the lease that ends first.
+function alike(keys) {
+  const all = [];
+  keys.forEach((k, i) => {
+    const p = all.at(-1);
+    if (p && p.k.h === k.h && p.k.o === k.o && p.k.d === k.d && (p.k.u < 0) === (k.u < 0)) {
+      p.to = i;
+      if ((k.u ?? 0) < (p.k.u ?? 0)) p.k = k;
+    } else all.push({ k, from: i, to: i });
+  });
+  const name = (p) => (keys.length === 1 ? "" : p.from === p.to ? "n" + (p.from + 1) : `n${p.from + 1}–n${p.to + 1}`);
+  return all.map((p) => [p.k, name(p)]);
+}
+
+// keyOf is the key on a server in words, with what is left of its lease.
+function keyOf(k, t, run, say) {
+  if (k.d) return say("motion.down");
+  if (!k.h) return say("motion.free");
+  const owner = k.o ? "c" + k.o : "?";
+  if (k.u < 0) return owner + ", " + say(run.zookeeper ? "motion.session" : "motion.forever");
+  const left = Math.max(k.u - t, 0), bar = document.createElement("span"), fill = document.createElement("i"), all = document.createElement("span");
+  bar.className = "motion-left";
+  fill.style.width = Math.min(100, (100 * left) / (run.ttl || 1)) + "%";
+  bar.append(fill);
+  all.append(owner + " ", bar, ` ${Math.round(left / 1000)} ms`);
+  return all;
+}
+
+// lanesOf is a run as lines: time, a column for each client, and the key. seek is called with
+// the line that is clicked.
+function lanesOf(run, { say, own }, seek) {
+  const ms = (us) => (Math.round(us / 100) / 10).toLocaleString("en", { useGrouping: false });
+  const make = (name, className, ...children) => { const e = document.createElement(name); e.className = className; e.append(...children); return e; };
+  const clients = run.rows[0]?.l.map((_, i) => i).filter((i) => i + 1 !== run.probe || run.states.some((s) => s.c[i] !== "idle")) ?? [];
+  const head = make("tr", "", make("th", "", say("motion.time")), ...clients.flatMap((i, n) => [make("th", "", "c" + (i + 1)), ...(n === 0 ? [make("th", "", run.key)] : [])]));
+  const lines = [];
+  const body = run.rows.flatMap((r, n) => {
+    const s = run.states.findLast((x) => x.e <= r.e) ?? run.states[0];
+    const inside = s.c.filter((c, i) => c.startsWith("inside") && i + 1 !== run.probe).length > 1;
+    const cells = clients.map((i) => {
+      const [stage, paused] = s.c[i].split("/");
+      return make("td", `c ${stage}${paused ? " paused" : ""}${inside && stage === "inside" ? " overlap" : ""}`, own(r.l[i]) || " ");
+    });
+    const key = make("td", "k", ...alike(s.k).map(([k, name]) => make("div", "", name ? name + " " : "", keyOf(k, r.t, run, say))));
+    if (own(r.s)) key.append(make("small", "", own(r.s)));
+    const line = make("tr", "row", make("td", "t", ms(r.f) === ms(r.t) ? ms(r.t) : ms(r.f) + "–" + ms(r.t)), cells[0] ?? "", key, ...cells.slice(1));
+    if (seek) line.onclick = () => seek(n);
+    lines.push(line);
+    return [line, ...(r.m ?? []).map((m) => { const td = make("td", "", own(m)); td.colSpan = clients.length + 1; return make("tr", "mark", make("td", ""), td); })];
+  });
+  const element = make("div", "lanes-box", make("table", "lanes", make("thead", "", head), make("tbody", "", ...body)));
+  return { element, current(n) { lines.forEach((l, i) => { l.classList.toggle("now", i === n); l.classList.toggle("later", i > n); }); } };
+}

@@ -1,0 +1,91 @@
+// The report. A link "#run.LOCK.RACE" opens that run; the runs of a lock are unpacked when
+// one of them is first opened.
+"use strict";
+const say = (key) => DATA.texts[key] ?? key;
+const own = (said) => (!said ? "" : typeof said === "string" ? said : said[DATA.lang] ?? Object.values(said)[0] ?? "");
+const el = (name, of = {}, ...children) => {
+  const e = Object.assign(document.createElement(name), of);
+  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  return e;
+};
+const books = new Map();
+
+// bookOf promises the runs of a lock.
+function bookOf(lock) {
+  if (!books.has(lock)) books.set(lock, unpack(document.getElementById("book." + lock).textContent));
+  return books.get(lock);
+}
+
+async function unpack(text) {
+  const packed = atob(text.trim());
+  const bytes = Uint8Array.from(packed, (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+const viewer = document.getElementById("viewer");
+let moving = null;
+
+// show opens the run that the address names; an address that names none closes the viewer.
+async function show() {
+  const [, lock, race] = /^#run\.([^.]+)\.(.+)$/.exec(decodeURIComponent(location.hash)) ?? [];
+  if (!lock) { if (viewer.open) viewer.close(); return; }
+  const known = document.getElementById("book." + lock);
+  const book = known && (await bookOf(lock));
+  if (!viewer.open) viewer.showModal();
+  const run = book && book.runs[race];
+  if (!run) {
+    viewer.replaceChildren(el("p", {}, say("html.run.none").replace("{run}", lock + " " + race)), closing());
+    return;
+  }
+  const entry = DATA.locks.find((l) => l.id === lock), scenario = DATA.races.find((r) => r.id === race);
+  moving = motion(run, { say, own }, { listings: book.listings });
+  const choose = (label, all, value, go) => {
+    const select = el("select", { onchange: () => { location.replace(go(select.value)); } }, all.map((a) => new Option([a.short, a.id].filter(Boolean).join(" "), a.id, a.id === value, a.id === value)));
+    return el("label", {}, label + " ", select);
+  };
+  const cells = (lock, race) => document.querySelector(`a[href="#run.${lock}.${race}"]`);
+  const races = DATA.races.filter((r) => cells(lock, r.id)), locks = DATA.locks.filter((l) => cells(l.id, race));
+  viewer.replaceChildren(...[
+    el("header", {}, el("h2", { id: "viewer-title" }, el("span", { className: "lock" }, lock), " ", el("small", {}, own(entry?.title))), closing()),
+    el("p", {}, el("b", {}, `${scenario?.short ?? ""} ${race}: `), own(scenario?.title), " ", run.verdicts.map((v) => el("strong", { className: v === "HOLDS" ? "" : "verdict" }, v + " "))),
+    locks.length * races.length > 1 && el("p", { className: "filters" }, choose(say("html.run.against"), locks, lock, (l) => `#run.${l}.${race}`), choose(say("html.run.race"), races, race, (r) => `#run.${lock}.${r}`)),
+    moving,
+    run.story && el("details", { open: true }, el("summary", {}, say("html.run.story")), el("ol", { className: "story" }, run.story.map((s) => el("li", {}, s.t && el("time", {}, s.t + " "), own(s.s))))),
+    run.commands && el("details", {}, el("summary", {}, say("html.run.commands")), el("pre", { className: "scroll" }, own(run.commands))),
+    run.replay && el("p", { className: "replay" }, say("html.run.replay") + " ", el("code", {}, run.replay)),
+    DATA.board && el("p", {}, el("a", { href: `${DATA.board}#race.${lock}.${race}` }, say("html.run.board"))),
+  ].filter(Boolean));
+  viewer.scrollTop = 0;
+}
+
+function closing() {
+  return el("button", { type: "button", className: "close", onclick: () => viewer.close(), title: say("html.run.close"), ariaLabel: say("html.run.close") }, "✕");
+}
+
+viewer.addEventListener("close", () => {
+  moving = null;
+  if (location.hash.startsWith("#run.")) history.replaceState(null, "", "#grid");
+});
+viewer.addEventListener("keydown", (e) => { moving?.key(e); });
+addEventListener("hashchange", show);
+
+// filter shows one family, or one race with its words.
+const filters = document.getElementById("filters");
+if (filters) {
+  filters.hidden = false;
+  const family = document.getElementById("family"), race = document.getElementById("race"), table = document.querySelector(".many");
+  const filter = () => {
+    for (const body of table.tBodies) body.hidden = family.value !== "" && body.dataset.family !== family.value;
+    const heads = [...table.tHead.rows[0].cells], only = heads.findIndex((h) => h.dataset.race === race.value);
+    table.classList.toggle("one", only > 0);
+    for (const row of table.rows) {
+      [...row.cells].forEach((cell, i) => { if (i && !cell.classList.contains("group")) cell.hidden = only > 0 && i !== only; });
+      const cell = only > 0 && row.cells[only];
+      if (cell && cell.tagName === "TD") cell.firstElementChild.dataset.label = cell.title;
+    }
+  };
+  family.onchange = race.onchange = filter;
+}
+if (DATA.open && !location.hash) location.replace("#run." + DATA.open);
+show();
