@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -62,13 +63,20 @@ type chartFlags struct {
 }
 
 func (c *chartFlags) add(a *app, f *pflag.FlagSet, command string) {
-	c.locks.add(a, f, "milestones")
+	c.addUsual(a, f, command, a.Say("help.flag.strategies.milestones"))
+}
+
+// addUsual adds the flags of a chart that has locks of its own where none are named.
+func (c *chartFlags) addUsual(a *app, f *pflag.FlagSet, command, usual string) {
+	c.locks.addUsual(a, f, usual)
 	f.StringArrayVarP(&c.files, "out", "o", nil, a.usage(command)("out"))
 }
 
 // pick returns the locks. The error may be about them or about the files.
-func (c *chartFlags) pick(a *app) ([]lock.Entry, error) {
-	entries, err := c.locks.pick(a, algorithms.Milestones())
+func (c *chartFlags) pick(a *app) ([]lock.Entry, error) { return c.pickOr(a, algorithms.Milestones()) }
+
+func (c *chartFlags) pickOr(a *app, usual []lock.Entry) ([]lock.Entry, error) {
+	entries, err := c.locks.pick(a, usual)
 	return entries, cmp.Or(err, a.checkCharts(c.files))
 }
 
@@ -139,15 +147,23 @@ func (a *app) charts(ctx context.Context, entries, all []lock.Entry, outcomes []
 	if err != nil {
 		return nil, err
 	}
-	tolerance, err := a.findTolerance(ctx, entries)
+	differing := entries
+	if len(all) > len(entries) { // a choice was made already: the chart has its own
+		if differing, err = a.named(toleranceLocks); err != nil {
+			return nil, err
+		}
+	}
+	limits, err := a.findTolerance(ctx, union(entries, differing))
 	if err != nil {
 		return nil, err
 	}
+	tolerance := &chart.Tolerance{Tolerance: limits.Only(differing)}
+	known := limits.Only(entries)
 	doom, err := a.showcaseDoom(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rates, err := rate.Compute(ctx, rate.Usual(), &tolerance.Tolerance)
+	rates, err := rate.Compute(ctx, rate.Usual(), &known)
 	if err != nil {
 		return nil, err
 	}
@@ -157,4 +173,15 @@ func (a *app) charts(ctx context.Context, entries, all []lock.Entry, outcomes []
 	}
 	return []figure{{"rate", &chart.Rate{Table: *rates}}, {"price", &chart.PriceChart{Prices: prices}},
 		{"sensitivity", sense}, {"par", par}, {"tolerance", tolerance}, {"doom", doom}}, nil
+}
+
+// union is a, and what b has besides.
+func union(a, b []lock.Entry) []lock.Entry {
+	all := slices.Clone(a)
+	for _, e := range b {
+		if !slices.ContainsFunc(a, func(o lock.Entry) bool { return o.ID == e.ID }) {
+			all = append(all, e)
+		}
+	}
+	return all
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -11,6 +12,8 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports"
+	"locklab/reports/chart"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios"
@@ -33,6 +36,9 @@ func (a *app) explain() *cobra.Command {
 			return a.paged(func() error {
 				e := &explainer{a, lessons.NewStage(), nil}
 				e.teacher = lessons.NewTeacher(c.Context(), a.Printer, a.options(), e.stage)
+				e.teacher.Curve = func(out io.Writer, d *study.Doom, look reports.Options) error {
+					return (&chart.Doom{Doom: d}).Text(out, look)
+				}
 				return e.explain(args)
 			})
 		},

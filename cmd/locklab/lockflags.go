@@ -17,7 +17,12 @@ type lockFlags struct{ strategies, families []string }
 
 // add adds the flags to a command. usual is "all" or "milestones".
 func (l *lockFlags) add(a *app, f *pflag.FlagSet, usual string) {
-	f.StringSliceVar(&l.strategies, "strategies", nil, a.usage("")("strategies", "usual", a.Say("help.flag.strategies."+usual)))
+	l.addUsual(a, f, a.Say("help.flag.strategies."+usual))
+}
+
+// addUsual is add where other locks are usual.
+func (l *lockFlags) addUsual(a *app, f *pflag.FlagSet, usual string) {
+	f.StringSliceVar(&l.strategies, "strategies", nil, a.usage("")("strategies", "usual", usual))
 	a.addFamilies(f, &l.families)
 }
 

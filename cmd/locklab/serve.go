@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/reports/board"
+	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 )
@@ -73,7 +74,10 @@ func newSite(host string) (*site, error) {
 	if err := board.Write(&b, board.Page{Data: data}); err != nil {
 		return nil, err
 	}
-	return &site{host: host, page: b.Bytes()}, nil
+	stage := lessons.NewStage()
+	return &site{host: host, page: b.Bytes(), table: play.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
+		return lessons.Read(ctx, stage, lang, name)
+	}}}, nil
 }
 
 // mostRequest is how many bytes a request of the page has at most; links are short.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +12,10 @@ import (
 	"locklab/scenarios/study"
 )
 
+// toleranceLocks are locks whose tolerances differ: a lease, one whose holder stops early, one
+// that is renewed, one by clients' clocks, a majority, and a session.
+var toleranceLocks = []string{"token", "lock-delay", "watchdog", "client-expiry", "redlock", "zk-protected"}
+
 func (a *app) tolerance() *cobra.Command {
 	var chosen chartFlags
 	c := &cobra.Command{
@@ -18,7 +23,11 @@ func (a *app) tolerance() *cobra.Command {
 		Example: a.examples("tolerance", "tolerance", "tolerance --strategies token,redlock -o tolerance.png -o tolerance.csv"),
 		Args:    a.noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			entries, err := chosen.pick(a)
+			usual, err := a.named(toleranceLocks)
+			if err != nil {
+				return internal(err)
+			}
+			entries, err := chosen.pickOr(a, usual)
 			if err != nil {
 				return err
 			}
@@ -28,7 +37,7 @@ func (a *app) tolerance() *cobra.Command {
 				"locklab tolerance -o tolerance.png", "locklab par", "locklab sweep pause/ttl"), a.conclude(drawn))
 		},
 	}
-	chosen.add(a, c.Flags(), "tolerance")
+	chosen.addUsual(a, c.Flags(), "tolerance", strings.Join(toleranceLocks, ","))
 	return c
 }
 

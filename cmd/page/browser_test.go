@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"locklab/reports/board"
+	"locklab/reports/lessons"
 	"locklab/scenarios/play"
 )
 
@@ -56,7 +58,8 @@ func native(t *testing.T) http.Handler {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
-	var table play.Table
+	stage := lessons.NewStage()
+	table := play.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) { return lessons.Read(ctx, stage, lang, name) }}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page.Bytes()) })
 	mux.HandleFunc("POST /answer", func(w http.ResponseWriter, r *http.Request) {
@@ -126,6 +129,8 @@ func TestPageInBrowser(t *testing.T) {
 			b.key("1")
 			b.wait(`state.chosen === 0`)
 			b.look(name + "-quiz")
+			b.raceAndLessons(name)
+			b.do(`open("quiz")`)
 			b.do(`openLink("locklab2-damaged")`)
 			b.wait(`!state.busy && document.getElementById("message").className === "bad"`)
 			b.wait(`state.view === "quiz"`) // nothing is lost
@@ -138,6 +143,50 @@ func TestPageInBrowser(t *testing.T) {
 			b.check(url)
 		})
 	}
+}
+
+// raceAndLessons watches a race and reads a lesson: step, scrub and play, a setting, another
+// lock, the language without losing the place, a run that a lesson names.
+func (b *browser) raceAndLessons(name string) {
+	b.t.Helper()
+	b.do(`location.hash = "race.token.gc-pause"`)
+	b.wait(`!state.busy && state.view === "race" && state.moving`)
+	b.look(name + "-race")
+	b.key("Home")
+	b.wait(`state.moving.where() === 0`)
+	b.key("ArrowRight")
+	b.wait(`state.moving.where() > 0`)
+	b.do(`const bar = document.querySelector(".motion-scrub"); bar.value = 800; bar.oninput()`)
+	b.wait(`Math.abs(state.moving.where() - 0.8) < 0.01 && document.querySelector(".motion-card.overlap")`)
+	b.wait(`document.querySelector(".motion-code .here")`) // the lock's own code, where a client is
+	b.look(name + "-overlap")
+	b.key("l")
+	b.wait(`document.documentElement.lang === "zh" && Math.abs(state.moving.where() - 0.8) < 0.01`)
+	b.key("t")
+	b.look(name + "-race-zh")
+	b.key("t")
+	b.key("l")
+	b.do(`document.querySelector(".motion-controls").children[2].click()`)
+	b.wait(`state.moving.where() > 0.81`)
+	b.do(`playRace("token", "gc-pause", "pause=2s")`)
+	b.wait(`!state.busy && state.race.verdicts[0] === "HOLDS"`)
+	b.do(`playRace("redlock", "failover")`)
+	b.wait(`!state.busy && state.race.lock === "redlock"`)
+	b.look(name + "-redlock")
+	b.do(`playRace("mutex", "failover")`)
+	b.wait(`!state.busy && state.race.not_applicable && !state.race.run`)
+	b.do(`read("path 3")`)
+	b.wait(`!state.busy && state.view === "lessons" && document.querySelector("button.inline")`)
+	b.look(name + "-lesson")
+	b.do(`read("interview")`)
+	b.wait(`!state.busy && state.lesson.name === "interview"`)
+	b.do(`read("token gc-pause")`)
+	b.wait(`!state.busy && state.lesson.name === "token gc-pause"`)
+	b.look(name + "-explained")
+	b.do(`[...document.querySelectorAll("button.inline")].find((e) => e.textContent.startsWith("▶ run")).click()`)
+	b.wait(`!state.busy && state.view === "race"`)
+	b.do(`read("nonsense")`)
+	b.wait(`!state.busy && document.getElementById("message").className === "bad" && state.view === "race"`)
 }
 
 // A browser is Chromium, driven by its debugging protocol through a pipe.

@@ -8,11 +8,15 @@ import (
 	"context"
 	"syscall/js"
 
+	"locklab/reports/lessons"
 	"locklab/scenarios/play"
 )
 
 func main() {
-	var table play.Table
+	stage := lessons.NewStage()
+	table := play.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
+		return lessons.Read(ctx, stage, lang, name)
+	}}
 	js.Global().Set("locklabAnswer", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		return string(table.Answer(context.Background(), []byte(args[0].String())))
 	}))

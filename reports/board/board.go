@@ -5,7 +5,7 @@
 //
 //	engine.js   asks the engine, wherever it is
 //	worker.js   is the engine's worker
-//	board.js    draws, and reads clicks and keys
+//	board.js    draws, and reads clicks and keys; runs are drawn by package motion
 package board
 
 import (
@@ -15,6 +15,8 @@ import (
 	"encoding/json"
 	"io"
 	"text/template"
+
+	"locklab/reports/motion"
 )
 
 //go:embed board.html board.css board.js engine.js worker.js
@@ -58,7 +60,7 @@ func Write(w io.Writer, p Page) error {
 		return err
 	}
 	return t.Execute(w, map[string]string{
-		"Style": parts["Style"], "Board": parts["Board"], "Ask": parts["Ask"], "Worker": string(worker),
+		"Style": parts["Style"] + motion.Style, "Board": parts["Board"], "Motion": motion.Script, "Ask": parts["Ask"], "Worker": string(worker),
 		"Data": data.String(), "Engine": base64.StdEncoding.EncodeToString(p.Engine), "Where": where, "Connect": connect,
 	})
 }

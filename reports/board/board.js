@@ -1,7 +1,8 @@
 // The page. One view at a time is drawn into #main, anew after each answer of the engine:
 //
-//	levels   the course                 free   a lock and faults of one's own choice
-//	game     a position                 quiz   a question
+//	levels   the course                 free     a lock and faults of one's own choice
+//	game     a position                 quiz     a question
+//	race     a lock in a race           lessons  texts, with what they tell to be played
 //
 // state is all that the page knows; keep holds what outlives it (this browser only).
 "use strict";
@@ -18,7 +19,7 @@ function say(key, values = {}) {
   for (const name in values) text = text.replaceAll("{" + name + "}", values[name]);
   return text;
 }
-const own = (words) => (words ? words[state.lang] ?? words.en : "");
+const own = (words) => (!words ? "" : typeof words === "string" ? words : words[state.lang] ?? words.en ?? "");
 const ms = (ns) => String(Math.round(ns / 1e5) / 10);
 
 // el("div.card", {onclick}, ...children) is an element.
@@ -59,7 +60,21 @@ async function work(what) {
   document.body.removeAttribute("aria-busy");
 }
 
-const redraw = () => { VIEWS[state.view](); };
+// redraw draws the view anew; a run stays where it was.
+function redraw() {
+  const where = state.moving?.isConnected && state.drawn === state.view ? state.moving.where() : null;
+  state.moving = null;
+  VIEWS[state.view]();
+  state.drawn = state.view;
+  if (where !== null && where < 1) state.moving?.goTo(where);
+}
+
+// moving is a run as a timeline that moves; it gets the keys.
+function moving(run, listings) {
+  state.moving = motion(run, { say, own }, { listings });
+  return state.moving;
+}
+const address = (hash) => { try { history.replaceState(null, "", "#" + hash); } catch { /* not in every file:// */ } };
 
 // ---- levels ------------------------------------------------------------------------
 
@@ -102,11 +117,117 @@ function drawFree() {
 }
 
 const playFree = (lock, budget) => work(async () => findGoal(await engine.ask({ do: "start", lock, budget })));
-const openLink = (link, harm = "") => work(async () => findGoal(await engine.ask({ do: "at", link }), harm));
+// openLink opens a position of a game, or the run of a race.
+const openLink = (link, harm = "") => work(async () => {
+  let at;
+  try {
+    at = await engine.ask({ do: "at", link });
+  } catch (error) {
+    try { return showRace(await engine.ask({ do: "replay", link }), link); } catch { throw error; }
+  }
+  return findGoal(at, harm);
+});
 
 async function findGoal(at, harm = "") {
   const goal = await engine.ask({ do: "goal", link: at.link, harm });
   begin(at, goal.harm, goal, null);
+}
+
+// ---- a race ------------------------------------------------------------------------
+
+// playRace plays a lock in a race with some settings of its own, as in "pause=9s,ttl=5s".
+const playRace = (lock, race, settings = "") => work(async () =>
+  showRace(await engine.ask({ do: "race", lock, race, settings }), `race.${lock}.${race}${settings ? "." + settings : ""}`, settings));
+
+function showRace(run, hash, settings = "") {
+  Object.assign(state, { view: "race", race: run, settings, link: "" });
+  if (run.race === "search") state.link = hash;
+  address(hash);
+  redraw();
+}
+
+const seconds = (ns) => `${Math.round(ns / 1e7) / 100}s`;
+
+function drawRace() {
+  const r = state.race;
+  if (!r) { if (state.ready) playRace("token", "gc-pause"); return show(el("p", say("board.loading"))); }
+  const pick = (all, value, go) => {
+    const select = el("select", all.map((o) => el("option", { value: o.id }, [o.short, o.id].filter(Boolean).join(" "))));
+    select.value = value;
+    select.onchange = () => go(select.value);
+    return select;
+  };
+  const attack = (lock) => (state.link ? work(async () => showRace(await engine.ask({ do: "replay", link: state.link, lock }), state.link)) : playRace(lock, r.race, state.settings));
+  const choose = el("div.row", el("label", say("board.against") + " ", pick(DATA.locks, r.lock, attack)),
+    r.race !== "search" && el("label", say("board.inrace") + " ", pick(DATA.races, r.race, (race) => playRace(r.lock, race))),
+    button(say("board.link"), () => copy(r.link)), button(say("board.explain"), () => read(r.race === "search" ? r.lock : `${r.lock} ${r.race}`)));
+  const sliders = el("div.sliders", r.settings.map((s) => {
+    const most = 2 * s.usual_ns, step = s.name === "ttl" ? 1e9 : s.usual_ns / 40;
+    const value = el("output", seconds(s.value_ns));
+    const slide = el("input", { type: "range", min: step, max: most, step, value: s.value_ns,
+      oninput: () => { value.textContent = seconds(slide.value); },
+      onchange: () => playRace(r.lock, r.race, r.settings.map((o) => [o.name, o === s ? Number(slide.value) : o.value_ns, o.usual_ns])
+        .filter(([, now, usual]) => now !== usual).map(([name, now]) => `${name}=${Math.round(now)}ns`).join(",")) });
+    return el("label", el("span", say("board.setting." + s.name)), slide, value);
+  }), state.settings ? button(say("board.usual"), () => playRace(r.lock, r.race)) : null);
+  const told = r.run?.story ? el("details", el("summary", say("board.story")), el("ol", r.run.story.map((one) => el("li", one.t ? el("span.faint", one.t + " ") : null, own(one.s))))) : null;
+  const typed = r.run?.commands ? el("details", el("summary", say("board.commands")), el("div.scroll", el("pre", own(r.run.commands)))) : null;
+  show(el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", el("span" + (r.verdicts[0] === "HOLDS" || r.verdicts[0] === "N/A" ? "" : ".harm"), r.verdicts.join(" "))),
+    choose, r.settings.length ? sliders : null,
+    r.not_injected ? el("p.faint", r.not_injected.map(own).join(" ")) : null,
+    r.run ? moving(r.run, r.listings) : el("p.end", own(r.not_applicable)), told, typed);
+}
+
+// ---- lessons -----------------------------------------------------------------------
+
+const read = (name) => work(async () => {
+  state.lesson = await engine.ask({ do: "lesson", name });
+  Object.assign(state, { view: "lessons" });
+  address("lesson." + name.replaceAll(" ", "."));
+  redraw();
+  window.scrollTo(0, 0);
+});
+
+// A line of a lesson that is set in columns, and so not folded.
+const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t| :?= /.test(line);
+
+// commanded is a line with its commands as buttons.
+function commanded(line) {
+  const parts = line.split(/(locklab (?:run|explain|play|replay) [^,.;:()（）。，；]*[^,.;:()（）。，；\s])/);
+  return parts.map((part) => {
+    const [, verb, rest] = /^locklab (run|explain|play|replay) (.*)$/.exec(part) ?? [];
+    if (!verb) return part;
+    const words = rest.split(" --")[0].trim().split(/\s+/);
+    const go = { run: () => playRace(words[0], words[1]), explain: () => read(words.join(" ")), replay: () => openLink(words[0]),
+      play: () => playFree(words[0], state.budget ?? "pause=1") }[verb];
+    if (!go || (verb === "run" && words.length < 2)) return el("code", part);
+    return button([verb === "explain" ? "" : "▶ ", part.replace("locklab ", "")], go, ".inline");
+  });
+}
+
+function drawLessons() {
+  const open = (name) => read(name);
+  const of = (label, all) => {
+    const select = el("select", el("option", { value: "" }, label), all.map((a) => el("option", { value: a.id }, [a.short, a.id].filter(Boolean).join(" ") + ": " + own(a.title))));
+    select.onchange = () => select.value && open(select.value);
+    return select;
+  };
+  const menu = el("div.row", ["path", "interview", "glossary"].map((n) => button(say("board.lesson." + n), () => open(n))), of(say("board.lesson.lock"), DATA.locks), of(say("board.lesson.race"), DATA.races));
+  if (!state.lesson) return show(el("h2", say("board.lessons")), menu, el("p.faint", say("board.lessons.intro")));
+  const lines = own(state.lesson.said).split("\n"), text = [];
+  for (let i = 0; i < lines.length;) {
+    const block = [];
+    if (inColumns(lines[i])) {
+      while (i < lines.length && (inColumns(lines[i]) || (lines[i].startsWith("    ") && lines[i].trim() !== ""))) block.push(lines[i++]);
+      text.push(el("div.scroll", el("pre", block.flatMap((l) => [...commanded(l), "\n"]))));
+      continue;
+    }
+    const line = lines[i++];
+    if (line.trim() === "") continue;
+    const deep = /^ */.exec(line)[0].length;
+    text.push(el(deep === 0 ? (i === 1 ? "h2" : "p.lead") : "p.said", { style: `margin-left:${Math.max(0, deep / 2 - 1)}em` }, commanded(line.trim())));
+  }
+  show(menu, el("article.lesson", text));
 }
 
 // ---- a game ------------------------------------------------------------------------
@@ -131,7 +252,8 @@ function arrived() {
   if (state.level && !state.level.possible && state.at.moves.length === 0) {
     keep.set("level." + state.level.id, JSON.stringify({ faults: total(state.at), steps: state.at.steps }));
   }
-  try { history.replaceState(null, "", "#" + state.at.link); } catch { /* not in every file:// */ }
+  address(state.at.link);
+  state.drawn = ""; // a new position is shown at its end
   redraw();
   if (!state.harm) return;
   const link = state.at.link;
@@ -188,9 +310,8 @@ function drawGame() {
     el("div.score", el("span", say("board.used", { used: at.faults.map((f) => `${f.name} ${f.used}/${f.most}`).join(", ") || say("play.nofaults") })),
       el("span", say("board.steps", { steps: at.steps })), harm ? drawDoom() : null,
       at.verdicts.length ? el("span.harm", at.verdicts.join(" ")) : null),
-    drawWho(at),
     el("div.play",
-      el("div", won ? drawEnd() : null, state.mended ? drawMended() : null, el("h3", say("board.sofar")), drawRun(at)),
+      el("div", won ? drawEnd() : null, state.mended ? drawMended() : null, drawRun(at)),
       el("div.side",
         el("h3", say("board.choices")), drawMoves(at),
         el("div.row", { style: "margin-top:.8rem" }, button(say("board.undo"), undo), harm && !won && goal.possible ? button(say("board.hint"), hint) : null,
@@ -205,49 +326,7 @@ function drawDoom() {
     el("span.bar", el("i", { style: `width:${share === null ? 0 : 100 * share}%` })), " ", el("b", text));
 }
 
-// overlap says which clients are inside together.
-function overlap(clients) {
-  const inside = clients.map((c) => c.stage === "inside" && !c.probe);
-  return inside.filter(Boolean).length > 1 ? inside : [];
-}
-
-function drawWho(at) {
-  const both = overlap(at.clients);
-  const cards = at.clients.map((c, i) => (c.probe && c.stage === "idle" ? null
-    : el(`div.${c.stage}${c.paused ? ".paused" : ""}${both[i] ? ".overlap" : ""}`, c.probe ? { title: say("board.probe", { n: i + 1 }) } : {},
-      el("b", "c" + (i + 1)), say("board.stage." + c.stage), c.paused ? ", " + say("board.paused") : "")));
-  const keys = at.keys.map((k, i) => el("div", el("b", at.keys.length > 1 ? `n${i + 1} ${at.key}` : at.key), drawKey(k, at.now_ns, at)));
-  return el("div.who", cards, keys);
-}
-
-function drawKey(key, now, run) {
-  if (key.down) return say("board.down");
-  if (!key.held) return say("board.free.key");
-  const owner = key.owner ? "c" + key.owner : "?";
-  if (key.forever) return owner + ", " + say(run.zookeeper ? "board.session" : "board.forever");
-  const left = Math.max(key.until_ns - now, 0);
-  return el("span", owner + " ", el("span.bar.lease", el("i", { style: `width:${Math.min(100, (100 * left) / run.ttl_ns)}%` })), ` ${ms(left)} ms`);
-}
-
-// drawRun draws rows as lanes: time, a column for each client and the key, each cell with
-// the state that it leaves behind.
-function drawRun(run) {
-  const clients = run.clients.map((c, i) => i).filter((i) => !run.clients[i].probe || run.rows.some((r) => r.clients[i].stage !== "idle"));
-  const names = clients.map((i) => el("th", { title: run.clients[i].probe ? say("board.probe", { n: i + 1 }) : "" }, "c" + (i + 1)));
-  const head = el("tr", el("th", say("board.time")), names[0], el("th", run.key), names.slice(1));
-  const body = run.rows.flatMap((r) => {
-    const both = overlap(r.clients);
-    const cells = clients.map((i) => {
-      const c = r.clients[i];
-      return el(`td.c.${c.stage}${c.paused ? ".paused" : ""}${both[i] ? ".overlap" : ""}`, own(r.lanes[i]) || " ");
-    });
-    const when = ms(r.from_ns) === ms(r.to_ns) ? ms(r.to_ns) : ms(r.from_ns) + "–" + ms(r.to_ns);
-    const keys = r.keys.map((k, i) => el("div", r.keys.length > 1 ? `n${i + 1} ` : "", drawKey(k, r.to_ns, run)));
-    const line = el("tr", el("td.t", when), cells[0], el("td.k", keys, own(r.servers) ? el("small", own(r.servers)) : null), cells.slice(1));
-    return [line, ...(r.marks ?? []).map((m) => el("tr.mark", el("td"), el("td", { colSpan: clients.length + 1 }, own(m))))];
-  });
-  return el("div.scroll", el("table.lanes", el("thead", head), el("tbody", body)));
-}
+const drawRun = (run) => moving(run.moving);
 
 function drawMoves(at) {
   if (!at.moves.length) return el("p", say("board.over"));
@@ -280,7 +359,7 @@ function drawMended() {
   const key = found ? "still" : !m.goal.complete ? "unknown" : m.found.length ? "other" : "holds";
   return el("div.end" + (found ? ".harmful" : ""),
     el("p", say("play.mend.same", { lock: m.lock, same: m.same, all: m.of, verdict: m.verdicts[0] ?? "HOLDS" })),
-    drawRun(m), el("p", say("play.mend." + key, about)),
+    motion(m.moving, { say, own }, { still: true }), el("p", say("play.mend." + key, about)),
     button(say("board.start") + ": " + m.lock, () => openLink(m.way || m.link, m.goal.harm)));
 }
 
@@ -332,7 +411,7 @@ function drawHelp() {
       .map((l) => el("li", el("b.harm", l.harm), " ", own(l.meaning)))));
 }
 
-const VIEWS = { levels: drawLevels, free: drawFree, game: drawGame, quiz: drawQuiz, help: drawHelp };
+const VIEWS = { levels: drawLevels, race: drawRace, lessons: drawLessons, free: drawFree, game: drawGame, quiz: drawQuiz, help: drawHelp };
 
 function show(...parts) {
   document.getElementById("main").replaceChildren(...parts.filter(Boolean));
@@ -353,8 +432,8 @@ function drawFrame() {
   const home = document.getElementById("home");
   home.textContent = say("board.title");
   home.onclick = () => open("levels");
-  const tabs = ["levels", "free", "quiz", "help"].map((view) => {
-    const b = button(say("board." + view), () => open(view));
+  const tabs = ["levels", "race", "lessons", "free", "quiz", "help"].map((view) => {
+    const b = button(say(view === "race" ? "board.races" : "board." + view), () => open(view));
     if (state.view === view) b.setAttribute("aria-current", "page");
     return b;
   });
@@ -400,6 +479,7 @@ addEventListener("keydown", (e) => {
   else if (game && e.key === "n") next();
   else if (quiz && digit >= 0 && digit < state.question.answers.length) choose(digit);
   else if (quiz && e.key === "n" && state.chosen >= 0) ask(state.number + 1);
+  else state.moving?.key(e);
 });
 
 state.lang = keep.get("lang") ?? ((navigator.language || "en").startsWith("zh") ? "zh" : "en");
@@ -410,7 +490,16 @@ tell(say("board.loading"));
 engine.started.then(() => {
   state.ready = true;
   tell(say("board.ready"));
-  if (state.view === "levels") redraw();
+  if (["levels", "race"].includes(state.view)) redraw();
 }, (why) => tell(say("board.noengine", { why: String(why) }), true));
-const saved = decodeURIComponent(location.hash.slice(1));
-if (saved) openLink(saved);
+
+// follow opens what the address names: a race, a lesson, or a link.
+function follow() {
+  const saved = decodeURIComponent(location.hash.slice(1));
+  const [, kind, first, rest] = /^(race|lesson)\.([^.]*)\.?(.*)$/.exec(saved) ?? [];
+  if (kind === "race") { const [race, ...settings] = rest.split("."); playRace(first, race, settings.join(".")); }
+  else if (kind === "lesson") read([first, ...rest.split(".")].join(" ").trim());
+  else if (saved) openLink(saved);
+}
+addEventListener("hashchange", follow);
+follow();

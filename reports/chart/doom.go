@@ -17,19 +17,6 @@ import (
 // A Doom draws how much of a run's future was lost after each of its steps.
 type Doom struct{ *study.Doom }
 
-// NoReturnEvent is the event of the history, from 1, beside which lanes show the
-// point of no return; see reports.Options.
-func (d *Doom) NoReturnEvent() int {
-	if d.NoReturn < 1 || d.NoReturn >= len(d.Steps) {
-		return 1
-	}
-	events, before := d.Steps[d.NoReturn].Events, d.Steps[d.NoReturn-1].Events
-	if events == before { // time has passed without an event
-		events++
-	}
-	return min(max(events, 1), len(d.History.Events))
-}
-
 // deed is what step n was, in a few words.
 func (d *Doom) deed(n int, lang string) string {
 	if n == 0 {

@@ -46,12 +46,12 @@ func (c Column) Title(lang string) string { return text.ScenarioTitle(c.ID, lang
 type Cell struct {
 	Strategy, Article, Scenario, Race string
 
-	Verdicts   []verdict.Word // as in verdict.Judgement; empty: the scenario was not played
-	Expected   []verdict.Word // as contracted
-	Why        string         // key of the contract's reason; see text.Reason
+	Verdicts []verdict.Word // as in verdict.Judgement; empty: the scenario was not played
+	Expected []verdict.Word // as contracted
+	Why      string         // key of the contract's reason; see text.Reason
 	// NotApplicable is the key of the reason why the race does not apply to the lock; "": it does.
 	NotApplicable string
-	AsExpected bool           // the two agree
+	AsExpected    bool // the two agree
 	// Uncontracted: no contract speaks of the cell. Then the two neither agree nor differ.
 	Uncontracted bool
 	Reached      bool          // what the scenario is about did happen

@@ -116,12 +116,13 @@ var (
 	}
 	dashes = [][]vg.Length{
 		nil, {6, 2}, {2, 2}, {8, 2, 2, 2}, {4, 3},
+		{1, 3}, {10, 3}, {6, 2, 2, 2, 2, 2}, {3, 5}, {12, 2, 4, 2}, {2, 6},
 	}
 )
 
 // styleOf gives a strategy its colour, marker and dash, the same in every chart: those of
 // its place in the list of milestones and then of all locks. The three lists have lengths
-// without a common factor, so that 280 places differ. A lock that is not listed gets a
+// without a common factor, so that no two locks of the list share colour and dash. A lock that is not listed gets a
 // place that follows from its id.
 func styleOf(id string) style {
 	known := slices.Concat(algorithms.Milestones(), algorithms.All())
@@ -129,7 +130,7 @@ func styleOf(id string) style {
 	if n < 0 {
 		sum := fnv.New32a()
 		sum.Write([]byte(id))
-		n = int(sum.Sum32() % 280)
+		n = int(sum.Sum32() % 616)
 	}
 	return style{
 		color:  lineColors[n%len(lineColors)],

@@ -2,6 +2,8 @@ package chart
 
 import (
 	"io"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +44,15 @@ func parSample() Par {
 			p.Strategy, p.Verdict = c.Locks[l].ID, c.Verdicts[n]
 			c.Pars = append(c.Pars, p)
 		}
+		for _, budget := range c.Budgets { // of which each finds what it is enough for
+			for n, p := range row {
+				p.Strategy, p.Verdict = c.Locks[l].ID, c.Verdicts[n]
+				if p.Found && p.Par > 0 && !slices.ContainsFunc(p.Ways, func(way string) bool { return strings.HasPrefix(way, strings.TrimSuffix(budget, "=1")) }) {
+					p = study.Par{Strategy: p.Strategy, Verdict: p.Verdict, Complete: p.Complete}
+				}
+				c.Each = append(c.Each, p)
+			}
+		}
 	}
 	return c
 }
@@ -66,16 +77,18 @@ func TestParPNG(t *testing.T) {
 
 func TestParTakeaway(t *testing.T) {
 	c := parSample()
-	want := "OVERLAP: setnx without any fault; token, redlock with 1 fault; watchdog without an answer. " +
-		"LIE: redlock with 2 faults; setnx, token proved free of it; watchdog without an answer. " +
-		"DEADLOCK: setnx with 1 fault; token proved free of it; redlock, watchdog without an answer."
+	want := "OVERLAP: setnx without any fault; by pause: token, redlock; watchdog without an answer. " +
+		"LIE: by crash: redlock; setnx, token proved free of it; watchdog without an answer. " +
+		"DEADLOCK: by crash: setnx; token proved free of it; redlock, watchdog without an answer."
 	if got := c.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	c.Locks, c.Verdicts, c.Pars = c.Locks[1:3], c.Verdicts[:1], []study.Par{*c.At(1, 0), *c.At(2, 0)}
-	if got, want := c.Takeaway("en"), "OVERLAP: every lock with 1 fault."; got != want {
+	one := Par{study.ParTable{Locks: c.Locks[1:3], Verdicts: c.Verdicts[:1], Pars: []study.Par{*c.At(1, 0), *c.At(2, 0)},
+		Budgets: c.Budgets[1:], Each: []study.Par{*c.Of(1, 1, 0), *c.Of(2, 1, 0)}}}
+	if got, want := one.Takeaway("en"), "OVERLAP: by pause: every lock."; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	c = one
 	if c.Inconclusive() {
 		t.Error("everything was told")
 	}

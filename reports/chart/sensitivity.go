@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
@@ -19,8 +21,79 @@ import (
 // pause in leases, for each lock.
 type Sensitivity struct{ study.Sensitivity }
 
-// Title is what the chart shows.
-func (s *Sensitivity) Title(lang string) string { return say(lang, "sensitivity.title") }
+// Title says what the chart shows: from which length of a pause on two clients were inside.
+func (s *Sensitivity) Title(lang string) string {
+	type group struct {
+		x     float64
+		locks []string
+	}
+	var groups []group
+	for _, one := range s.Series {
+		at, ok := onset(one)
+		if !ok {
+			continue
+		}
+		i := slices.IndexFunc(groups, func(g group) bool { return g.x == at.X })
+		if i < 0 {
+			i, groups = len(groups), append(groups, group{x: at.X})
+		}
+		groups[i].locks = append(groups[i].locks, one.Strategy)
+	}
+	if groups == nil {
+		return say(lang, "sensitivity.finding.none")
+	}
+	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(a.x, b.x) })
+	title := say(lang, "sensitivity.finding", "x", decimal(groups[0].x))
+	for _, g := range groups[1:] {
+		title = say(lang, "sensitivity.finding.later", "first", title, "x", decimal(g.x), "locks", text.Join(lang, "chart.list", g.locks))
+	}
+	return title
+}
+
+// alike are the places of series that cannot be told apart: their intervals overlap at every
+// point.
+func (s *Sensitivity) alike() (groups [][]int) {
+	for i := range s.Series {
+		n := slices.IndexFunc(groups, func(g []int) bool { return overlapping(s.Series[g[0]], s.Series[i]) })
+		if n < 0 {
+			groups = append(groups, []int{i})
+		} else {
+			groups[n] = append(groups[n], i)
+		}
+	}
+	return groups
+}
+
+func overlapping(a, b study.Series) bool {
+	if len(a.Points) != len(b.Points) {
+		return false
+	}
+	for i := range a.Points {
+		lo, hi := study.Wilson(a.Points[i].K, a.Points[i].N)
+		lo2, hi2 := study.Wilson(b.Points[i].K, b.Points[i].N)
+		if hi < lo2 || hi2 < lo {
+			return false
+		}
+	}
+	return true
+}
+
+// endless says whether a lock has no time to live: no pause can outlast it.
+func endless(id string) bool {
+	return slices.ContainsFunc(algorithms.All(), func(e lock.Entry) bool { return e.ID == id && e.Expiry == lock.ExpiryNone })
+}
+
+// summary is what a curve comes to.
+func summary(lang string, one study.Series) string {
+	at, ok := onset(one)
+	switch {
+	case ok:
+		return say(lang, "sensitivity.summary", "x", decimal(at.X), "top", topShare(one))
+	case endless(one.Strategy):
+		return say(lang, "sensitivity.endless", "bound", zeroBound(one))
+	}
+	return zeroBound(one)
+}
 
 // Assumptions are those under which the shares are what they are.
 func (s *Sensitivity) Assumptions(lang string) string {
@@ -96,7 +169,11 @@ func (s *Sensitivity) Takeaway(lang string) string {
 	for _, one := range s.Series {
 		at, ok := onset(one)
 		if !ok {
-			never = append(never, say(lang, "sensitivity.zero", "lock", one.Strategy, "bound", zeroBound(one)))
+			key := "sensitivity.zero"
+			if endless(one.Strategy) {
+				key = "sensitivity.zero.endless"
+			}
+			never = append(never, say(lang, key, "lock", one.Strategy, "bound", zeroBound(one)))
 			continue
 		}
 		fell = append(fell, say(lang, "sensitivity.from", "lock", one.Strategy, "x", decimal(at.X), "top", topShare(one)))

@@ -30,9 +30,32 @@ func TestSensitivityTakeaway(t *testing.T) {
 		{Strategy: "setnx", Points: []study.Point{{X: 0.5, K: 0, N: 1000}, {X: 1.5, K: 0, N: 1000}}},
 		{Strategy: "token", Points: []study.Point{{X: 0.5, K: 0, N: 1000}, {X: 1, K: 3, N: 1000}, {X: 1.5, K: 520, N: 1000}}},
 	}}}
-	want := "Seen: token from 1 on, up to 52 % (49-55). Never seen: setnx 0/1,000 -> < 0.4 %."
+	want := "Seen: token from 1 on, up to 52 % (49-55). Never seen: setnx 0/1,000 -> < 0.4 %, which has no TTL and stays locked after a crash."
 	if got := s.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// The title says the finding, and curves that cannot be told apart have one label.
+func TestSensitivityTitle(t *testing.T) {
+	points := func(ks ...int) (all []study.Point) {
+		for i, k := range ks {
+			all = append(all, study.Point{X: float64(i) / 2, K: k, N: 1000})
+		}
+		return all
+	}
+	s := Sensitivity{study.Sensitivity{Series: []study.Series{
+		{Strategy: "token", Points: points(0, 500, 1000)}, {Strategy: "watchdog", Points: points(0, 0, 900)},
+		{Strategy: "redlock", Points: points(0, 505, 1000)}, {Strategy: "setnx", Points: points(0, 0, 0)},
+	}}}
+	if got, want := s.Title("en"), "A pause of 0.5 TTL can let two clients in; with watchdog it takes 1 TTL"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := s.alike(); len(got) != 3 || len(got[0]) != 2 {
+		t.Errorf("alike: %v", got)
+	}
+	if !endless("setnx") || endless("token") {
+		t.Error("setnx has no TTL, and token has one")
 	}
 }
 
@@ -68,7 +91,7 @@ func TestSVGDetails(t *testing.T) {
 	if err := s.SVG(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"font-family:Liberation Sans,Arial,", "fill-opacity:0.28"} {
+	for _, want := range []string{"font-family:Liberation Sans,Arial,", "fill-opacity:0.188"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in the SVG", want)
 		}

@@ -1,20 +1,23 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"io"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"locklab/reports/text"
 	"locklab/scenarios/study"
 )
 
-// PNG draws one panel a strategy, all on one scale.
+// PNG draws the curves of all locks in one panel, with a key below.
 func (s *Sensitivity) PNG(w io.Writer) error {
 	p, err := s.picture()
 	if err != nil {
@@ -34,44 +37,49 @@ func (s *Sensitivity) SVG(w io.Writer) error {
 
 // The chart's measures, in points.
 const (
-	panelColumns           = 3
-	panelWidth   vg.Length = 232
-	panelHeight  vg.Length = 176
-	panelGap     vg.Length = 12
+	panelWidth  vg.Length = 600
+	panelHeight vg.Length = 270
+	panelGap    vg.Length = 12
+	keyRow      vg.Length = 17
+	keySample   vg.Length = 46 // of a line with its marker
 )
 
 func (s *Sensitivity) picture() (picture, error) {
-	columns := max(1, min(panelColumns, len(s.Series)))
-	rows := max(1, (len(s.Series)+columns-1)/columns)
-	panels, err := s.panels(rows, columns)
+	panel, err := s.panel()
 	if err != nil {
 		return picture{}, err
 	}
-	width := 2*margin + max(panelWidth*vg.Length(columns), 480)
-	head := heading{title: s.Title("en"), takeaway: s.Takeaway("en"), axes: say("en", "sensitivity.axes", "x", xLabel(), "y", say("en", "sensitivity.y")), width: width - 2*margin}
-	foot := foldText(writing(smallSize, ink), s.legend(), width-2*margin)
-	footHeight := smallSize * leading * vg.Length(len(foot))
-	body := panelHeight * vg.Length(rows)
+	width := 2*margin + panelWidth
+	head := heading{title: s.Title("en"), takeaway: s.Takeaway("en"), axes: say("en", "sensitivity.axes", "x", xLabel(), "y", say("en", "sensitivity.y")), width: panelWidth}
+	foot := foldText(writing(smallSize, ink), s.legend(), panelWidth)
+	key := keyRow * vg.Length(len(s.Series))
 	return picture{
 		width:  width,
-		height: 2*margin + head.height() + body + panelGap + footHeight,
+		height: 2*margin + head.height() + panelHeight + 2*panelGap + key + smallSize*leading*vg.Length(len(foot)),
 		draw: func(c draw.Canvas) {
-			top := head.draw(c, c.Min.X+margin, c.Max.Y-margin)
-			tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: panelGap, PadY: panelGap}
-			area := draw.Canvas{Canvas: c.Canvas, Rectangle: box(c.Min.X+margin, top-body, c.Max.X-margin, top)}
-			for r, line := range plot.Align(panels, tiles, area) {
-				for i, place := range line {
-					if panels[r][i] != nil {
-						panels[r][i].Draw(place)
-					}
-				}
+			left, top := c.Min.X+margin, head.draw(c, c.Min.X+margin, c.Max.Y-margin)
+			panel.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: box(left, top-panelHeight, left+panelWidth, top)})
+			y := top - panelHeight - panelGap
+			for _, one := range s.Series {
+				drawKey(c, one, left, y-keyRow/2)
+				y -= keyRow
 			}
+			y -= panelGap
 			for i, line := range foot {
-				c.FillText(writing(smallSize, ink), vg.Point{X: c.Min.X + margin,
-					Y: top - body - panelGap - smallSize*leading*(vg.Length(i)+0.5)}, line)
+				c.FillText(writing(smallSize, ink), vg.Point{X: left, Y: y - smallSize*leading*(vg.Length(i)+0.5)}, line)
 			}
 		},
 	}, nil
+}
+
+// drawKey draws the line of a lock, its name, and what its curve comes to.
+func drawKey(c draw.Canvas, one study.Series, left, y vg.Length) {
+	st := styleOf(one.Strategy)
+	c.StrokeLine2(draw.LineStyle{Color: st.color, Width: 1.8, Dashes: st.dash}, left, y, left+keySample, y)
+	c.DrawGlyph(draw.GlyphStyle{Color: st.color, Radius: 2.6, Shape: st.marker}, vg.Point{X: left + keySample/2, Y: y})
+	name := bold(writing(textSize, ink))
+	c.FillText(name, vg.Point{X: left + keySample + 8, Y: y}, one.Strategy)
+	c.FillText(writing(smallSize, ink), vg.Point{X: left + keySample + 120, Y: y}, summary("en", one))
 }
 
 func xLabel() string { return say("en", "sensitivity.x") }
@@ -80,23 +88,7 @@ func (s *Sensitivity) legend() string {
 	return say("en", "sensitivity.legend", "x", xLabel(), "assumptions", s.Assumptions("en"))
 }
 
-func (s *Sensitivity) panels(rows, columns int) ([][]*plot.Plot, error) {
-	scale := s.scale()
-	panels := make([][]*plot.Plot, rows)
-	for r := range panels {
-		panels[r] = make([]*plot.Plot, columns)
-	}
-	for i := range s.Series {
-		p, err := panel(s.Series[i], scale)
-		if err != nil {
-			return nil, fmt.Errorf("chart: drawing %s: %w", s.Series[i].Strategy, err)
-		}
-		panels[i/columns][i%columns] = p
-	}
-	return panels, nil
-}
-
-// scale is what all panels share: the smallest and largest X. Y is a share, and
+// scale is the smallest and largest X. Y is a share, and
 // always runs from 0 to 1.
 type scale struct{ min, max float64 }
 
@@ -113,36 +105,44 @@ func (s *Sensitivity) scale() scale {
 	return out
 }
 
-func panel(one study.Series, sc scale) (*plot.Plot, error) {
-	st := styleOf(one.Strategy)
+// panel is the plot of all curves.
+func (s *Sensitivity) panel() (*plot.Plot, error) {
+	sc := s.scale()
 	p := plot.New()
-	p.Title.Text = one.Strategy
-	p.Title.TextStyle = bold(writing(textSize, ink))
-	p.Title.TextStyle.XAlign, p.Title.TextStyle.YAlign = draw.XCenter, draw.YTop
-	p.Title.Padding = 5
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = sc.min, sc.max, 0, 1
 	p.X.Label.Text = xLabel()
 	plainAxis(&p.X)
 	plainAxis(&p.Y)
 	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0 %"}, {Value: 0.25}, {Value: 0.5, Label: "50 %"}, {Value: 0.75}, {Value: 1, Label: "100 %"}}
 	p.Add(faintLines{sc})
-	if len(one.Points) == 0 {
-		return p, nil
+	for _, one := range s.Series {
+		if err := addCurve(p, one); err != nil {
+			return nil, fmt.Errorf("chart: drawing %s: %w", one.Strategy, err)
+		}
 	}
+	p.Add(names{s})
+	return p, nil
+}
+
+func addCurve(p *plot.Plot, one study.Series) error {
+	if len(one.Points) == 0 {
+		return nil
+	}
+	st := styleOf(one.Strategy)
 	area, err := plotter.NewPolygon(band(one))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	area.Color = color.NRGBA{st.color.R, st.color.G, st.color.B, 0x48}
+	area.Color = color.NRGBA{st.color.R, st.color.G, st.color.B, 0x30}
 	area.LineStyle.Width = 0
 	line, dots, err := plotter.NewLinePoints(xys(one))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	line.LineStyle = draw.LineStyle{Color: st.color, Width: 1.6, Dashes: st.dash}
 	dots.GlyphStyle = draw.GlyphStyle{Color: st.color, Radius: 2.4, Shape: st.marker}
-	p.Add(area, line, dots, note{one})
-	return p, nil
+	p.Add(area, line, dots)
+	return nil
 }
 
 func plainAxis(a *plot.Axis) {
@@ -192,19 +192,55 @@ func (g faintLines) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// note is the label inside a panel: the largest share, or the bound. It is drawn
-// where the curve is not: in the right half at mid-height, which a curve that
-// rises crosses on its left, or at the top of a curve that does not rise.
-type note struct{ series study.Series }
+// names are the locks beside their curves at half of the runs: those that get there first on
+// the left, those that get there last on the right, where no curve is. Curves that cannot be
+// told apart have one label.
+type names struct{ s *Sensitivity }
 
-func (n note) Plot(c draw.Canvas, p *plot.Plot) {
-	_, y := p.Transforms(&c)
-	style := bold(writing(smallSize, ink))
-	text, at := zeroBound(n.series), vg.Point{X: c.Min.X + 6, Y: y(0.91)}
-	if _, fell := onset(n.series); fell {
-		text = say("en", "sensitivity.upto", "top", topShare(n.series))
-		at = vg.Point{X: c.Max.X - style.Width(text) - 6, Y: y(0.38)}
+func (n names) Plot(c draw.Canvas, p *plot.Plot) {
+	type group struct {
+		at    float64
+		locks []string
 	}
-	fillBox(c, box(at.X-3, at.Y-6, at.X+style.Width(text)+3, at.Y+6), white)
-	c.FillText(style, at, text)
+	var groups []group
+	for _, alike := range n.s.alike() {
+		if x, ok := halfway(n.s.Series[alike[0]]); ok {
+			g := group{at: x}
+			for _, i := range alike {
+				g.locks = append(g.locks, n.s.Series[i].Strategy)
+			}
+			groups = append(groups, g)
+		}
+	}
+	if len(groups) == 0 {
+		return
+	}
+	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(a.at, b.at) })
+	x, y := p.Transforms(&c)
+	style := bold(writing(smallSize, ink))
+	write := func(g group, side draw.XAlignment, away vg.Length) {
+		for i, line := range foldText(style, text.Join("en", "chart.list", g.locks), 130) {
+			c.FillText(aligned(style, side), vg.Point{X: x(g.at) + away, Y: y(0.62) - smallSize*leading*vg.Length(i)}, line)
+		}
+	}
+	first, last := groups[0], groups[len(groups)-1]
+	write(first, draw.XRight, -26)
+	if len(groups) > 1 {
+		write(last, draw.XLeft, 30)
+	}
+}
+
+// halfway is where a curve first reaches one half.
+func halfway(s study.Series) (float64, bool) {
+	for i, p := range s.Points {
+		if share(p) < 0.5 {
+			continue
+		}
+		if i == 0 {
+			return p.X, true
+		}
+		before := s.Points[i-1]
+		return before.X + (p.X-before.X)*(0.5-share(before))/(share(p)-share(before)), true
+	}
+	return 0, false
 }

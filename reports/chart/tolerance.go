@@ -93,6 +93,19 @@ func (f *Tolerance) debate(lang string) string {
 	return say(lang, "tolerance.majority", "text", text.Join(lang, "tolerance.and", parts))
 }
 
+// Note says why locks on several servers fall here to what they survive in a race; "" if
+// there is none that does.
+func (f *Tolerance) Note(lang string) string {
+	for l, e := range f.Locks {
+		for n, h := range f.Hazards {
+			if study.FewServers(e) > 1 && h.Fault == "failover" && f.At(l, n).Answer == study.FallsOnce {
+				return say(lang, "chart.few", "lock", e.ID)
+			}
+		}
+	}
+	return ""
+}
+
 // groups says of the n-th hazard which locks fall from which size on.
 func (f *Tolerance) groups(lang string, n int) string {
 	type group struct {
@@ -187,6 +200,9 @@ func (f *Tolerance) Text(w io.Writer, o reports.Options) error {
 	for _, lang := range out.Langs() {
 		out.Put(f.Takeaway(lang), 0)
 		out.Put(f.Bounds(lang), 0)
+		if note := f.Note(lang); note != "" {
+			out.Put(note, 0)
+		}
 	}
 	return out.Err()
 }

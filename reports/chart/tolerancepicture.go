@@ -63,6 +63,9 @@ func newTolerancePlot(f *Tolerance) *tolerancePlot {
 	p.width = max(x+margin, 480)
 	p.heading = heading{title: f.Title("en"), takeaway: f.Takeaway("en"), width: p.width - 2*margin}
 	p.foot = foldText(writing(smallSize, ink), f.legend(), p.width-2*margin)
+	if note := f.Note("en"); note != "" {
+		p.foot = append(foldText(writing(smallSize, ink), note, p.width-2*margin), p.foot...)
+	}
 	return p
 }
 
@@ -194,8 +197,7 @@ func drawRange(c draw.Canvas, i int, l *study.Limit, left, y vg.Length) {
 		c.FillText(text, vg.Point{X: left + 9, Y: y}, say("en", "tolerance.label.always"))
 	default:
 		holds, falls := rangeAt(left, l.Holds), rangeAt(left, l.Falls)
-		c.StrokeLine2(line, left, y, holds, y)
-		c.DrawGlyph(draw.GlyphStyle{Color: st.color, Radius: 2.5, Shape: st.marker}, vg.Point{X: holds, Y: y})
+		c.StrokeLine2(line, left, y, min(holds, falls-4), y)
 		cross(c, falls, y)
 		label := vg.Point{X: falls + 8, Y: y}
 		words := say("en", "tolerance.at", "at", leases(l.Falls))

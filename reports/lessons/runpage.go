@@ -11,12 +11,12 @@ import (
 
 	"locklab/algorithms"
 	"locklab/reports"
-	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
+	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
@@ -54,9 +54,9 @@ func (t *Teacher) Run(o *race.Outcome) error {
 	if certain.say != nil {
 		t.told("certain", certain.say)
 	}
-	if certain.doom != nil {
+	if certain.doom != nil && t.Curve != nil {
 		t.Printf("\n")
-		if err := certain.doom.Text(t.Out, look); err != nil {
+		if err := t.Curve(t.Out, certain.doom, look); err != nil {
 			return err
 		}
 	}
@@ -90,7 +90,7 @@ func (t *Teacher) cure(o *race.Outcome) error {
 type certainty struct {
 	event int // counted from 1; 0: none
 	say   func(lang string) string
-	doom  *chart.Doom
+	doom  *study.Doom
 }
 
 func (t *Teacher) certainty(o *race.Outcome) (certainty, error) {
@@ -109,6 +109,10 @@ func (t *Teacher) certainty(o *race.Outcome) (certainty, error) {
 		at := o.History.Events[c.Event-1].At
 		ms := strconv.FormatFloat(float64(at.Round(time.Millisecond/10))/float64(time.Millisecond), 'f', -1, 64)
 		key, own = "label.certain.event", []string{"harm", string(c.Harm), "time", ms}
+		if e := o.History.Events[c.Event-1]; e.Kind == history.Pause && e.D > 0 {
+			key = "label.certain.pause"
+			own = append(own, "length", reports.Span(e.D))
+		}
 	}
 	return certainty{event: c.Event, say: sentence(key, own...)}, nil
 }
@@ -122,8 +126,7 @@ func (t *Teacher) certaintyOfSearch(o *race.Outcome) (certainty, error) {
 	case err != nil:
 		return certainty{say: sentence("label.certain.none")}, nil
 	}
-	doom := &chart.Doom{Doom: d}
-	return certainty{event: doom.NoReturnEvent(), doom: doom}, nil
+	return certainty{event: d.NoReturnEvent(), doom: d}, nil
 }
 
 // otherLocks makes the same attack on each milestone. A run that a search has found has

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -20,13 +22,14 @@ type Teacher struct {
 	ctx   context.Context
 	stage *Stage
 	look  reports.Options
+	Curve func(out io.Writer, d *study.Doom, look reports.Options) error // prints a curve; nil: none is printed
 }
 
 // NewTeacher returns a teacher that prints to p and draws as look says, but for width
 // and language, which are the printer's. ctx ends its searches.
 func NewTeacher(ctx context.Context, p *text.Printer, look reports.Options, stage *Stage) *Teacher {
 	look.Width, look.Lang = p.Width, p.Lang
-	return &Teacher{p, ctx, stage, look}
+	return &Teacher{Printer: p, ctx: ctx, stage: stage, look: look}
 }
 
 // Texts returns all texts whose keys begin with a prefix, filled in, by language and

@@ -7,6 +7,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/reports/text"
+	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
@@ -20,6 +21,9 @@ type Table struct {
 	quiz  *Quiz
 	asked int
 	seed  uint64
+
+	// Lesson is a lesson in a language; nil: there are none. See lessons.Read.
+	Lesson func(ctx context.Context, lang, name string) (string, error)
 }
 
 // A Request is what a page asks for. A position is named by its link, which is all that a
@@ -37,6 +41,9 @@ type Table struct {
 //	way              the end of a shortest way from Link to Harm
 //	goal             the gravest harm that a search of Link's game finds, and its par
 //	mend             the attack of Link on Lock, for Harm
+//	race             a run of Lock in Race with Settings
+//	replay           the run of Link, or the same attack on Lock
+//	lesson           the lesson of Name in each language
 //	question         question Number, from 0, of the quiz with Seed
 type Request struct {
 	Do     string       `json:"do"`
@@ -46,6 +53,10 @@ type Request struct {
 	Harm   verdict.Word `json:"harm"`
 	Number int          `json:"number"`
 	Seed   uint64       `json:"seed"`
+
+	Race     string `json:"race,omitempty"`
+	Settings string `json:"settings,omitempty"` // as race.Settings.With reads them; "": the race's own
+	Name     string `json:"name,omitempty"`
 }
 
 // GoalJSON is what a search has found.
@@ -119,6 +130,10 @@ func (t *Table) do(ctx context.Context, r *Request) (any, error) {
 		return LevelsJSON(), nil
 	case "locks":
 		return locksJSON(), nil
+	case "race":
+		return raceRun(r.Lock, r.Race, r.Settings)
+	case "lesson":
+		return t.lesson(ctx, r.Name)
 	case "question":
 		return t.question(r.Seed, r.Number)
 	case "level":
@@ -141,6 +156,9 @@ func (t *Table) do(ctx context.Context, r *Request) (any, error) {
 	trace, err := simulator.ParseLink(r.Link)
 	if err != nil {
 		return nil, err
+	}
+	if r.Do == "replay" {
+		return replayed(trace, r.Lock)
 	}
 	if err := t.open(trace); err != nil {
 		return nil, err
@@ -322,12 +340,42 @@ func locksJSON() (all []LockJSON) {
 	return all
 }
 
+// A NameJSON is a race that can be played.
+type NameJSON struct {
+	ID    string `json:"id"`
+	Short string `json:"short"`
+	Title Words  `json:"title"`
+}
+
+func racesJSON() (all []NameJSON) {
+	for _, sc := range scenarios.All() {
+		all = append(all, NameJSON{sc.ID, sc.Race, sayAll(func(lang string) string { return text.ScenarioTitle(sc.ID, lang) })})
+	}
+	return all
+}
+
+// lesson is a lesson in each language.
+func (t *Table) lesson(ctx context.Context, name string) (any, error) {
+	if t.Lesson == nil {
+		return nil, text.Errorf("error.play.do", "name", "lesson")
+	}
+	said := Words{}
+	for _, lang := range text.Languages() {
+		one, err := t.Lesson(ctx, lang, name)
+		if err != nil {
+			return nil, err
+		}
+		said[lang] = one
+	}
+	return map[string]any{"name": name, "said": said}, nil
+}
+
 // pageTexts is what the page says.
 func pageTexts() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, lang := range text.Languages() {
 		all[lang] = map[string]string{}
-		for _, prefix := range []string{"play.", "board.", "quiz.", "meaning."} {
+		for _, prefix := range []string{"play.", "board.", "quiz.", "meaning.", "motion."} {
 			for _, key := range text.In(lang).Keys(prefix) {
 				all[lang][key] = text.In(lang).Get(key)
 			}
@@ -357,7 +405,7 @@ func PageData() ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(map[string]any{
-		"version": Format, "texts": pageTexts(), "levels": LevelsJSON(), "locks": locksJSON(), "shown": ToJSON(g, p), "budgets": budgets,
+		"version": Format, "texts": pageTexts(), "levels": LevelsJSON(), "locks": locksJSON(), "races": racesJSON(), "shown": ToJSON(g, p), "budgets": budgets,
 	})
 }
 

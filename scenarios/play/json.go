@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locklab/reports"
+	"locklab/reports/motion"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator/explore"
@@ -44,6 +45,7 @@ type PositionJSON struct {
 	Keys     []KeyJSON      `json:"keys"`
 	Rows     []RowJSON      `json:"rows"`
 	Moves    []MoveJSON     `json:"moves"`
+	Moving   *motion.Run    `json:"moving,omitempty"` // the run so far as a timeline
 }
 
 // FaultJSON is a fault of the budget.
@@ -92,6 +94,9 @@ func ToJSON(g *Game, p *Position) PositionJSON {
 	j := outcomeJSON(p.Outcome, g.Bounds.Clients)
 	j.Bounds, j.Link, j.Steps, j.Now = g.Bounds.String(), p.Trace.Link(), len(p.Trace.Choices), p.Now
 	j.Verdicts = append(j.Verdicts, p.Verdicts...)
+	if j.Moving != nil {
+		j.Moving.Verdicts = j.Verdicts
+	}
 	j.Clients, j.Keys = stateJSON(p.State, g.Bounds.Clients)
 	for _, f := range p.Faults {
 		j.Faults = append(j.Faults, FaultJSON{f.Name, sayAll(func(lang string) string { return text.FaultTitle(f.Name, lang) }), f.Used, f.Most})
@@ -112,6 +117,7 @@ func outcomeJSON(o *race.Outcome, clients int) PositionJSON {
 	if h == nil {
 		return j
 	}
+	j.Moving, _ = motion.Of(h, o.Judgement, o.Verdicts, text.Languages(), false)
 	j.TTL, j.Key, j.Line, j.Now = h.TTL, h.Key, h.ZooKeeper, h.End
 	j.Clients, j.Keys = stateJSON(reports.StateOf(h), clients)
 	said := map[string][]reports.Row{}

@@ -68,6 +68,26 @@ var durations = []setting{
 	{"lag", func(s *Settings) *time.Duration { return &s.Lag }},
 }
 
+// A Setting is a duration of Settings by its name.
+type Setting struct {
+	Name   string
+	Length time.Duration
+}
+
+// Lengths are the settings that make a race what it is: the lease, and how long or how large
+// its fault is. Those that the scenario does not have are left out.
+func (s Settings) Lengths() (all []Setting) {
+	for _, d := range durations {
+		switch length := *d.get(&s); d.name {
+		case "ttl", "pause", "skew", "jump", "lag":
+			if length != 0 {
+				all = append(all, Setting{d.name, length})
+			}
+		}
+	}
+	return all
+}
+
 // size returns how long or how large the named fault is in this run; 0: it has no size.
 func (s Settings) size(fault string) time.Duration {
 	switch fault {

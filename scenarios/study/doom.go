@@ -32,6 +32,19 @@ type DoomStep struct {
 	Share  float64       // share of what can follow that ends in the harm
 }
 
+// NoReturnEvent is the event of the history, from 1, beside which lanes show the
+// point of no return; see reports.Options.
+func (d *Doom) NoReturnEvent() int {
+	if d.NoReturn < 1 || d.NoReturn >= len(d.Steps) {
+		return 1
+	}
+	events, before := d.Steps[d.NoReturn].Events, d.Steps[d.NoReturn-1].Events
+	if events == before { // time has passed without an event
+		events++
+	}
+	return min(max(events, 1), len(d.History.Events))
+}
+
 // doomStates is how many states may follow a run before its doom is given up; they need
 // some 200 MB.
 const doomStates = 1_000_000
