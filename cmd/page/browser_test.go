@@ -369,7 +369,11 @@ func (b *browser) wait(expression string) {
 func (b *browser) key(key string) {
 	b.t.Helper()
 	for _, kind := range []string{"keyDown", "keyUp"} {
-		b.call("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": key, "text": key}, nil)
+		event := map[string]any{"type": kind, "key": key}
+		if len(key) == 1 {
+			event["text"] = key
+		}
+		b.call("Input.dispatchKeyEvent", event, nil)
 	}
 }
 

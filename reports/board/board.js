@@ -70,8 +70,8 @@ function redraw() {
 }
 
 // moving is a run as a timeline that moves; it gets the keys.
-function moving(run, listings) {
-  state.moving = motion(run, { say, own }, { listings });
+function moving(run, listings, part = 1) {
+  state.moving = motion(run, { say, own }, { listings, part });
   return state.moving;
 }
 const address = (hash) => { try { history.replaceState(null, "", "#" + hash); } catch { /* not in every file:// */ } };
@@ -326,7 +326,8 @@ function drawDoom() {
     el("span.bar", el("i", { style: `width:${share === null ? 0 : 100 * share}%` })), " ", el("b", text));
 }
 
-const drawRun = (run) => moving(run.moving);
+const wide = () => document.documentElement.clientWidth > 736;
+const drawRun = (run) => moving(run.moving, null, state.view === "game" && wide() ? 0.64 : 1);
 
 function drawMoves(at) {
   if (!at.moves.length) return el("p", say("board.over"));
@@ -359,7 +360,7 @@ function drawMended() {
   const key = found ? "still" : !m.goal.complete ? "unknown" : m.found.length ? "other" : "holds";
   return el("div.end" + (found ? ".harmful" : ""),
     el("p", say("play.mend.same", { lock: m.lock, same: m.same, all: m.of, verdict: m.verdicts[0] ?? "HOLDS" })),
-    motion(m.moving, { say, own }, { still: true }), el("p", say("play.mend." + key, about)),
+    motion(m.moving, { say, own }, { still: true, part: wide() ? 0.6 : 1 }), el("p", say("play.mend." + key, about)),
     button(say("board.start") + ": " + m.lock, () => openLink(m.way || m.link, m.goal.harm)));
 }
 

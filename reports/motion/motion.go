@@ -196,6 +196,10 @@ func Of(h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs 
 	r := &Run{
 		Lock: h.Strategy, Race: h.Scenario, Verdicts: verdicts, Key: h.Key, ZooKeeper: h.ZooKeeper, Clients: h.Clients, Nodes: h.Nodes,
 		Probe: h.Probe, TTL: micros(h.TTL), End: micros(h.End), Messages: messages(h),
+		At: []int64{}, States: []State{}, Rows: []Row{},
+	}
+	if r.Verdicts == nil {
+		r.Verdicts = []verdict.Word{}
 	}
 	say := func(of func(lang string) string) Said {
 		s := Said{}
@@ -299,8 +303,8 @@ func stateOf(m reports.Moment) State {
 }
 
 // messages are those of a run, in the order in which they were sent.
-func messages(h *history.History) (all []Message) {
-	known := map[int]int{}
+func messages(h *history.History) []Message {
+	all, known := []Message{}, map[int]int{}
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.Msg == 0 {

@@ -3,6 +3,7 @@
 //
 //	words.say(key)    a text of the page        words.own(said)  a text of the run
 //	o.listings        the code that run.calls name
+//	o.part            which part of the page's width there is for it; 1 without
 //	o.still           the end of the run, without anything to play it with
 //
 // The element has the methods key(event), which says whether it has used a key, and
@@ -34,6 +35,11 @@ function motion(run, words, o = {}) {
   const ms = (us) => (Math.round(us / 100) / 10).toLocaleString("en", { useGrouping: false });
   const paint = (client) => MOTION.clients[(client - 1) % MOTION.clients.length];
 
+  if (!run.at.length || !run.states.length) { // nothing has happened yet
+    const empty = html("p", "motion-nothing", say("motion.nothing"));
+    return Object.assign(empty, { key: () => false, toggle() {}, where: () => 1, goTo() {} });
+  }
+
   // ---- instants and places ---------------------------------------------------------
   let sum = 0;
   const T = run.at.map((d) => (sum += d)); // when event i happens
@@ -46,7 +52,8 @@ function motion(run, words, o = {}) {
     const wide = d > 0 ? Math.min(84, 6 + 15 * Math.log10(1 + d / 1000)) : telling.has(i) ? 5 : 0;
     X.push(i ? X[i - 1] + wide : 0);
   });
-  const stretch = Math.max(1, Math.min(4, 980 / Math.max(X[last] ?? 0, 1))); // a short run fills the page
+  const room = Math.max(560, Math.min(1190, document.documentElement.clientWidth - 60) * (o.part ?? 1));
+  const stretch = Math.max(1, Math.min(4, (room - MOTION.left - MOTION.right) / Math.max(X[last] ?? 0, 1))); // a short run fills the page
   X.forEach((x, i) => { X[i] = x * stretch; });
   const width = Math.max(X[last] ?? 0, 1);
   // xOf is where an instant is; between two events time runs evenly.
@@ -412,7 +419,7 @@ function lanesOf(run, { say, own }, seek) {
     });
     const key = make("td", "k", ...alike(s.k).map(([k, name]) => make("div", "", name ? name + " " : "", keyOf(k, r.t, run, say))));
     if (own(r.s)) key.append(make("small", "", own(r.s)));
-    const line = make("tr", "row", make("td", "t", ms(r.f) === ms(r.t) ? ms(r.t) : ms(r.f) + "–" + ms(r.t)), cells[0] ?? "", key, ...cells.slice(1));
+    const line = make("tr", "happening", make("td", "t", ms(r.f) === ms(r.t) ? ms(r.t) : ms(r.f) + "–" + ms(r.t)), cells[0] ?? "", key, ...cells.slice(1));
     if (seek) line.onclick = () => seek(n);
     lines.push(line);
     return [line, ...(r.m ?? []).map((m) => { const td = make("td", "", own(m)); td.colSpan = clients.length + 1; return make("tr", "mark", make("td", ""), td); })];
