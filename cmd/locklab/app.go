@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -130,15 +132,57 @@ func (a *app) inform(key string, pairs ...string) {
 	fmt.Fprintln(a.stderr, presentable(a.Say(key, pairs...)))
 }
 
-// progress shows the progress of long work, on a terminal only. what is a key.
+// progress shows the progress of long work: a bar on a terminal, a line now and then where
+// standard error is another file or a pipe. what is a key.
 func (a *app) progress(total int, what string) (done func(n int), end func()) {
 	f, ok := terminal(a.stderr)
-	if !ok {
+	if f == nil {
 		return nil, func() {}
+	}
+	began := time.Now()
+	if !ok {
+		return a.progressLines(f, total, what, began)
 	}
 	bar := progressbar.NewOptions(total,
 		progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(a.Say(what)),
-		progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
+		progressbar.OptionShowIts(), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(false),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-	return func(n int) { _ = bar.Set(n) }, func() { _ = bar.Finish() }
+	_ = bar.RenderBlank() // before the first task is done, which may be long
+	return func(n int) {
+		bar.Describe(a.Say(what) + a.left(n, total, time.Since(began)))
+		_ = bar.Set(n)
+	}, func() { _ = bar.Finish() }
+}
+
+// betweenLines is the time between two lines of progress.
+const betweenLines = 10 * time.Second
+
+func (a *app) progressLines(f *os.File, total int, what string, began time.Time) (done func(n int), end func()) {
+	var finished atomic.Int64
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(betweenLines)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				n := int(finished.Load())
+				fmt.Fprintf(f, "%s %d/%d%s\n", a.Say(what), n, total, a.left(n, total, time.Since(began)))
+			}
+		}
+	}()
+	return func(n int) { finished.Store(int64(n)) }, sync.OnceFunc(func() { close(stop); <-stopped })
+}
+
+// left is how much time is left, in words; "" as long as too little is done to tell: long
+// tasks come first.
+func (a *app) left(n, total int, elapsed time.Duration) string {
+	if n*20 < total || n == 0 || n >= total {
+		return ""
+	}
+	rest := time.Duration(float64(elapsed) * float64(total-n) / float64(n))
+	return a.First("progress.left", "time", rest.Round(time.Second).String())
 }

@@ -22,9 +22,15 @@ import (
 	"testing"
 	"time"
 
+	"locklab/algorithms"
 	"locklab/reports/board"
+	"locklab/reports/chart"
 	"locklab/reports/lessons"
+	"locklab/reports/motion"
+	"locklab/reports/page"
+	"locklab/scenarios"
 	"locklab/scenarios/play"
+	"locklab/scenarios/race"
 )
 
 // exhaustive says whether tests are to do all that they can do; see racetest.Exhaustive.
@@ -53,15 +59,15 @@ func native(t *testing.T) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var page bytes.Buffer
-	if err := board.Write(&page, board.Page{Data: data}); err != nil {
+	var content bytes.Buffer
+	if err := board.Write(&content, board.Page{Data: data}); err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
 	stage := lessons.NewStage()
 	table := play.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) { return lessons.Read(ctx, stage, lang, name) }}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page.Bytes()) })
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content.Bytes()) })
 	mux.HandleFunc("POST /answer", func(w http.ResponseWriter, r *http.Request) {
 		request, _ := io.ReadAll(r.Body)
 		mu.Lock()
@@ -87,9 +93,11 @@ func TestPageInBrowser(t *testing.T) {
 	defer host.Close()
 	served := httptest.NewServer(native(t))
 	defer served.Close()
+	b := startBrowser(t, chromium)
+	t.Run("report", func(t *testing.T) { b.report(t, dir) })
 	for name, url := range map[string]string{"file": "file://" + filepath.Join(dir, pageFile), "hosted": host.URL + "/", "served": served.URL + "/"} {
 		t.Run(name, func(t *testing.T) {
-			b := startBrowser(t, chromium)
+			b.t, b.requests, b.errors = t, nil, nil
 			b.open(url, 1280, 900)
 			b.wait(`state.ready`)
 			b.look(name + "-levels")
@@ -129,7 +137,9 @@ func TestPageInBrowser(t *testing.T) {
 			b.key("1")
 			b.wait(`state.chosen === 0`)
 			b.look(name + "-quiz")
-			b.raceAndLessons(name)
+			if name != "hosted" { // the same engine as in the file
+				b.raceAndLessons(name)
+			}
 			b.do(`open("quiz")`)
 			b.do(`openLink("locklab2-damaged")`)
 			b.wait(`!state.busy && document.getElementById("message").className === "bad"`)
@@ -187,6 +197,56 @@ func (b *browser) raceAndLessons(name string) {
 	b.wait(`!state.busy && state.view === "race"`)
 	b.do(`read("nonsense")`)
 	b.wait(`!state.busy && document.getElementById("message").className === "bad" && state.view === "race"`)
+}
+
+// report opens a cell of a report, moves in the run, and goes to another lock.
+func (b *browser) report(t *testing.T, dir string) {
+	b.t = t
+	sc, err := scenarios.ByName("gc-pause")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := page.Report{Lang: "zh", Runs: map[string]*motion.Book{}, Grid: chart.Grid{Scenarios: []chart.Column{{ID: sc.ID, Race: sc.Race}}}}
+	for _, e := range algorithms.Milestones() {
+		o, err := (&race.Runner{Lines: true}).Play(e, sc, sc.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, listings := motion.Of(o.History, o.Judgement, o.Verdicts, []string{"zh"}, true)
+		r.Runs[e.ID] = &motion.Book{}
+		r.Runs[e.ID].Add(sc.ID, run, listings)
+		r.Grid.Strategies = append(r.Grid.Strategies, chart.Row{ID: e.ID})
+		r.Grid.Cells = append(r.Grid.Cells, []chart.Cell{{Strategy: e.ID, Scenario: sc.ID, Verdicts: o.Verdicts, AsExpected: true, Reached: true}})
+	}
+	file := filepath.Join(dir, "report.html")
+	var content bytes.Buffer
+	if err := page.Write(&content, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, content.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	url := "file://" + file
+	b.narrow(1280, 900)
+	b.call("Page.navigate", map[string]any{"url": url}, nil)
+	b.wait(`typeof bookOf === "function" && document.querySelector('a[href="#run.token.gc-pause"]')`)
+	b.look("report")
+	b.do(`document.querySelector('a[href="#run.token.gc-pause"]').click()`)
+	b.wait(`viewer.open && moving && document.querySelector(".motion-picture")`)
+	b.do(`document.querySelector(".motion-scrub").value = 800; document.querySelector(".motion-scrub").oninput()`)
+	b.wait(`document.querySelector(".motion-card.overlap") && document.querySelector(".motion-code .here")`)
+	b.look("report-run")
+	b.do(`location.hash = "run.setnx.gc-pause"`)
+	b.wait(`viewer.open && document.querySelector("#viewer-title .lock").textContent === "setnx"`)
+	b.narrow(400, 800)
+	b.look("report-narrow")
+	b.wait(`document.documentElement.scrollWidth <= 400`)
+	b.do(`location.hash = "run.nobody.nowhere"`)
+	b.do(`location.hash = "run.token.nowhere"`)
+	b.wait(`viewer.open && !document.querySelector("#viewer-title")`) // a sentence
+	b.do(`viewer.close()`)
+	b.wait(`!viewer.open && location.hash === "#grid"`)
+	b.check(url)
 }
 
 // A browser is Chromium, driven by its debugging protocol through a pipe.
