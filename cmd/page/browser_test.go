@@ -65,7 +65,9 @@ func native(t *testing.T) http.Handler {
 	}
 	var mu sync.Mutex
 	stage := lessons.NewStage()
-	table := play.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) { return lessons.Read(ctx, stage, lang, name) }}
+	table := play.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
+		return lessons.Read(ctx, stage, lang, name)
+	}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content.Bytes()) })
 	mux.HandleFunc("POST /answer", func(w http.ResponseWriter, r *http.Request) {
