@@ -170,7 +170,7 @@ func (b *browser) raceAndLessons(name string) {
 	b.wait(`state.moving.where() > 0`)
 	b.do(`const bar = document.querySelector(".motion-scrub"); bar.value = 800; bar.oninput()`)
 	b.wait(`Math.abs(state.moving.where() - 0.8) < 0.01 && document.querySelector(".motion-card.overlap")`)
-	b.wait(`document.querySelector(".motion-code .here")`) // the lock's own code, where a client is
+	b.wait(`document.querySelector(".motion-code .latest")`) // the lock's own code, where a client is
 	b.look(name + "-overlap")
 	b.key("l")
 	b.wait(`document.documentElement.lang === "zh" && Math.abs(state.moving.where() - 0.8) < 0.01`)
@@ -236,7 +236,7 @@ func (b *browser) report(t *testing.T, dir string) {
 	b.do(`document.querySelector('a[href="#run.token.gc-pause"]').click()`)
 	b.wait(`viewer.open && moving && document.querySelector(".motion-picture")`)
 	b.do(`document.querySelector(".motion-scrub").value = 800; document.querySelector(".motion-scrub").oninput()`)
-	b.wait(`document.querySelector(".motion-card.overlap") && document.querySelector(".motion-code .here")`)
+	b.wait(`document.querySelector(".motion-card.overlap") && document.querySelector(".motion-code .latest")`)
 	b.look("report-run")
 	b.do(`location.hash = "run.setnx.gc-pause"`)
 	b.wait(`viewer.open && document.querySelector("#viewer-title .lock").textContent === "setnx"`)

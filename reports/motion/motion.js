@@ -292,7 +292,7 @@ function motion(run, words, o = {}) {
     let latest = null;
     for (const c of run.calls) { if (c.e > event) break; at[c.c] = c; latest = c; }
     const s = stateAt(event);
-    for (const c in at) if (["idle", "dead"].includes(s.c[c - 1])) delete at[c];
+    for (const c in at) if (/^(idle|dead|inside|waiting)/.test(s.c[c - 1])) delete at[c]; // outside of the lock's code
     const key = JSON.stringify([latest?.e, Object.values(at).map((c) => c.e)]);
     if (key === drawn) return;
     drawn = key;

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"locklab/reports/internal/samples"
+	"locklab/reports/motion"
 	"locklab/simulator/history"
 )
 
@@ -23,7 +24,9 @@ func TestMarkupInNames(t *testing.T) {
 	plain := strings.Count(pageOf(t, r), "<script")
 	r.Title, r.Command, r.Seeds, r.Assumptions = name, name, name, []string{name}
 	r.Grid.Strategies[0].ID, r.Grid.Scenarios[0].ID = name, name
-	r.Runs[RunKey{name, name}] = Run{History: h, Judgement: j, Replay: name}
+	run, listings := motion.Of(h, j, j.Verdicts, []string{"en"}, true)
+	run.Replay = name
+	r.Runs["token"].Add(name, run, listings) // a lock's id is a name that the lab gives
 	page := pageOf(t, r)
 	if n := strings.Count(page, "<script"); n != plain {
 		t.Errorf("%d elements that run, %d without the names", n, plain)
