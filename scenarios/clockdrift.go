@@ -1,12 +1,9 @@
 package scenarios
 
 import (
-	"context"
 	"time"
 
-	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
-	"locklab/simulator/client"
 	"locklab/simulator/history"
 )
 
@@ -17,7 +14,7 @@ var clockDrift = race.Scenario{
 	Settings: race.Standard(),
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{
-			{PPM: -5000, Run: func(a *race.ClientRun) { stayForLease(a, s.TTL) }},
+			{PPM: -5000, Run: func(a *race.ClientRun) { a.StayForLease(s.TTL) }},
 			{Start: s.TTL * 124 / 125, Work: s.Retry / 2, Retry: s.TTL / 1000},
 		}
 	},
@@ -60,26 +57,4 @@ var serverDrift = race.Scenario{
 		late := func(e *history.Event) bool { return race.EventOfOther(history.Acquire, 1)(e) && e.At > h.TTL*9/10 }
 		return race.InOrder(h, short, race.Event(history.Enter, 1), late, race.Event(history.Leave, 1))
 	},
-}
-
-// stayForLease is a client that stays inside as long as it may: for a lease by its own
-// clock, counted from before the acquire, or until a check of the lease fails.
-func stayForLease(a *race.ClientRun, ttl time.Duration) {
-	for {
-		end := a.Clock().Now().Add(ttl)
-		lease, err := client.Try(a.Client, a.Lock)
-		if err != nil {
-			a.Clock().Sleep(a.Spec.Retry)
-			continue
-		}
-		checker, asks := lease.(lock.Checker)
-		for a.Clock().Sleep(ttl * 49 / 50); a.Clock().Now().Before(end); a.Clock().Sleep(ttl / 1000) {
-			if asks && checker.Check(context.Background()) != nil {
-				break
-			}
-		}
-		a.Record(history.Event{Kind: history.Leave})
-		client.Release(a.Client, lease)
-		return
-	}
 }

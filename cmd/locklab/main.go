@@ -138,9 +138,12 @@ func (a *app) atMost(n int) cobra.PositionalArgs {
 }
 
 // exactly refuses any other number of arguments.
-func (a *app) exactly(n int) cobra.PositionalArgs {
+func (a *app) exactly(n int) cobra.PositionalArgs { return a.within(n, n) }
+
+// within refuses more or fewer arguments.
+func (a *app) within(n, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if len(args) != n {
+		if len(args) < n || len(args) > most {
 			return text.Errorf("error.arguments", "given", len(args), "needed", n, "usage", "locklab "+c.Use)
 		}
 		return nil

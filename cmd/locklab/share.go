@@ -74,7 +74,7 @@ func (a *app) refuseShowing(c *cobra.Command, key string) error {
 }
 
 // showing are the flags that say where results go. They belong to whoever has all results.
-var showing = []string{"out", "checkpoint", "junit", "summary", "annotations"}
+var showing = []string{"out", "checkpoint", "junit", "summary", "annotations", "resume"}
 
 // computeShare computes a share of a command and prints it.
 func (a *app) computeShare(c *cobra.Command, args []string, shard string, run func(*cobra.Command, []string) error) error {

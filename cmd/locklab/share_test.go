@@ -159,9 +159,9 @@ func rawCopy(t *testing.T, file string, content []byte) string {
 // share that is wrong, and what to do.
 func TestMergeRefuses(t *testing.T) {
 	t.Parallel()
-	f := shares(t, 3, "sweep", "pause/ttl=1:2:1", "--strategies", "setnx", "--runs", "9")
-	others := shares(t, 3, "sweep", "pause/ttl=1:2:1", "--strategies", "token", "--runs", "9")
-	halves := shares(t, 2, "sweep", "pause/ttl=1:2:1", "--strategies", "setnx", "--runs", "9")
+	f := shares(t, 3, "sweep", "ttl=5s:10s:1s", "--strategies", "setnx", "--runs", "9")
+	others := shares(t, 3, "sweep", "ttl=5s:10s:1s", "--strategies", "token", "--runs", "9")
+	halves := shares(t, 2, "sweep", "ttl=5s:10s:1s", "--strategies", "setnx", "--runs", "9")
 	content, err := os.ReadFile(f[1])
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestMergeRefuses(t *testing.T) {
 		files []string
 		says  string
 	}{
-		"missing":      {[]string{f[0], f[2]}, "missing: share 2/3. Compute what is missing with locklab sweep --runs=9 --strategies=setnx pause/ttl=1:2:1 --shard K/N"},
+		"missing":      {[]string{f[0], f[2]}, "missing: share 2/3. Compute what is missing with locklab sweep --runs=9 --strategies=setnx ttl=5s:10s:1s --shard K/N"},
 		"all missing":  {nil, "needs the files of all shares"},
 		"no file":      {[]string{f[0], "absent.json"}, "absent.json: no such file"},
 		"twice":        {[]string{f[0], f[1], f[1], f[2]}, "share 2/3 is there twice"},
@@ -180,11 +180,11 @@ func TestMergeRefuses(t *testing.T) {
 		"no share":     {[]string{f[0], rawCopy(t, f[1], []byte(`{"version": 2}`)), f[2]}, "2.json: this is no share of locklab"},
 		"empty":        {[]string{f[0], rawCopy(t, f[1], nil), f[2]}, "2.json: this is no share, or a damaged one: EOF"},
 		"other build":  {[]string{f[0], edited(t, f[1], func(s *share.Share) { s.Build = "revision 12" }), f[2]}, "2.json: from another build (revision 12; this is build "},
-		"command":      {[]string{f[0], others[1], f[2]}, `2.json: a share of "locklab sweep --runs=9 --strategies=token pause/ttl=1:2:1"`},
+		"command":      {[]string{f[0], others[1], f[2]}, `2.json: a share of "locklab sweep --runs=9 --strategies=token ttl=5s:10s:1s"`},
 		"number":       {[]string{f[0], halves[1], f[2]}, "2.json: share 2/2, and "},
 		"stopped":      {[]string{f[0], edited(t, f[1], func(s *share.Share) { s.Stopped = true }), f[2]}, "2.json: share 2/3 was stopped before its end"},
 		"contract":     {[]string{f[0], edited(t, f[1], func(s *share.Share) { s.Inputs = map[string]string{"c.txt": "x"} }), f[2]}, "2.json: made with another c.txt than "},
-		"task absent":  {[]string{f[0], edited(t, f[1], func(s *share.Share) { s.Results = s.Results[1:] }), f[2]}, `no share has a result of "sweep setnx/work=`},
+		"task absent":  {[]string{f[0], edited(t, f[1], func(s *share.Share) { s.Results = s.Results[1:] }), f[2]}, `no share has a result of "sweep setnx/ttl=`},
 		"task added":   {[]string{f[0], edited(t, f[1], func(s *share.Share) { s.Results[0].Task = "sweep x" }), f[2]}, `"sweep`},
 		"task twice":   {[]string{f[0], edited(t, f[1], func(s *share.Share) { s.Results[0].Task = s.Results[1].Task }), f[2]}, "Compute both shares again"},
 		"nonsense":     {[]string{f[0], edited(t, f[1], func(s *share.Share) { s.Results[0].Result = json.RawMessage(`"x"`) }), f[2]}, "cannot be read: json"},
@@ -232,7 +232,7 @@ func TestShareStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, errs bytes.Buffer
-	code := run(ctx, []string{"sweep", "pause/ttl=1:2:1", "--shard", "1/2"}, nil, &out, &errs, func(string) string { return "" })
+	code := run(ctx, []string{"sweep", "ttl=5s:10s:1s", "--shard", "1/2"}, nil, &out, &errs, func(string) string { return "" })
 	s, err := share.Read("", out.Bytes())
 	if code != exitNoAnswer || err != nil || !s.Stopped {
 		t.Errorf("exit status %d, %v, %s: %s", code, err, out.String(), errs.String())
@@ -246,7 +246,7 @@ func TestShareStopped(t *testing.T) {
 	}
 	defer full.Close()
 	errs.Reset()
-	code = run(t.Context(), []string{"sweep", "pause/ttl=1:2:1", "--strategies", "token", "--runs", "9", "--shard", "1/2"}, nil, full, &errs, func(string) string { return "" })
+	code = run(t.Context(), []string{"sweep", "ttl=5s:10s:1s", "--strategies", "token", "--runs", "9", "--shard", "1/2"}, nil, full, &errs, func(string) string { return "" })
 	if code != exitInternal || !strings.Contains(errs.String(), "no space left") {
 		t.Errorf("a full disk: exit status %d, %s", code, errs.String())
 	}

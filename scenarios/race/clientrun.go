@@ -107,6 +107,46 @@ func (a *ClientRun) CheckThenWrite() {
 	client.Release(a.Client, lease)
 }
 
+// StayForLease is a client that stays inside as long as it may: for a lease by its own
+// clock, counted from before the acquire, or until a check of the lease fails.
+func (a *ClientRun) StayForLease(ttl time.Duration) {
+	for {
+		end := a.Clock().Now().Add(ttl)
+		lease, err := client.Try(a.Client, a.Lock)
+		if err != nil {
+			a.Clock().Sleep(a.Spec.Retry)
+			continue
+		}
+		checker, asks := lease.(lock.Checker)
+		for a.Clock().Sleep(ttl * 49 / 50); a.Clock().Now().Before(end); a.Clock().Sleep(ttl / 1000) {
+			if asks && checker.Check(context.Background()) != nil {
+				break
+			}
+		}
+		a.Record(history.Event{Kind: history.Leave})
+		client.Release(a.Client, lease)
+		return
+	}
+}
+
+// AcquireRenewRelease is AcquireWorkRelease for work, during which the client renews its
+// lease each time every has passed. When it is told that it has lost the lock it does not
+// write.
+func (a *ClientRun) AcquireRenewRelease(work, every time.Duration) {
+	lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
+	base, err := a.Read(client.FencingToken(lease))
+	holds := true
+	for left := work; holds && left > 0; left -= every {
+		a.Clock().Sleep(min(left, every))
+		holds = left <= every || a.Renew(lease)
+	}
+	if holds && err == nil {
+		_ = a.Write(base, client.FencingToken(lease)) // a refusal is recorded by the resource
+	}
+	a.Record(history.Event{Kind: history.Leave})
+	client.Release(a.Client, lease)
+}
+
 // ShutDown is what the runtime does when its process is told to stop: it runs the lock's
 // shutdown hook, if there is one.
 func (a *ClientRun) ShutDown() {

@@ -16,7 +16,7 @@ func TestSensitivity(t *testing.T) {
 	var first *study.Sensitivity
 	for _, procs := range []int{1, 2} {
 		onProcs(procs, func() {
-			steps := make(chan int, study.SensitivitySteps(len(algorithms.Milestones()), n))
+			steps := make(chan int, study.SensitivitySteps(len(algorithms.Milestones()), len(xs), n))
 			s, err := study.FindSensitivity(t.Context(), algorithms.Milestones(), xs, n, func(k int) { steps <- k })
 			if err != nil {
 				t.Fatal(err)

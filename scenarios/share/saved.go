@@ -1,0 +1,69 @@
+package share
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+)
+
+// Saved computes tasks here, and saves their results so that another process can go on from
+// there.
+type Saved struct {
+	Known    []Result                     // of an earlier process; those of other tasks are left alone
+	Save     func(results []Result) error // all results so far; it is called by one goroutine at a time
+	Every    time.Duration                // between two saves while tasks are computed
+	Progress func(done, of int)           // from several goroutines; nil: it is not told
+
+	results []Result
+}
+
+// Compute computes the tasks of which nothing is known. It saves at intervals, and at its
+// end, whatever the reason: then everything that was finished is saved.
+func (s *Saved) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, error) {
+	if s.results == nil {
+		s.results = s.Known
+	}
+	known := map[string]json.RawMessage{}
+	for _, r := range s.results {
+		known[r.Task] = r.Result
+	}
+	out := make([]json.RawMessage, len(plan.Tasks))
+	var todo []int
+	for _, i := range longestFirst(plan.Tasks) {
+		if out[i] = known[plan.Tasks[i].ID]; out[i] == nil {
+			todo = append(todo, i)
+		}
+	}
+	before := len(plan.Tasks) - len(todo)
+	tell := func(n int) {
+		if s.Progress != nil {
+			s.Progress(before+n, len(plan.Tasks))
+		}
+	}
+	tell(0)
+	var mu sync.Mutex
+	saved := time.Now()
+	err := onAllCores(ctx, len(todo), tell, func(ctx context.Context, n int) error {
+		r, err := plan.Do(ctx, todo[n])
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		out[todo[n]] = r
+		s.results = append(s.results, Result{plan.Tasks[todo[n]].ID, r})
+		if time.Since(saved) < s.Every {
+			return nil
+		}
+		saved = time.Now()
+		return s.Save(s.results)
+	})
+	if len(todo) == 0 {
+		return out, err
+	}
+	if failed := s.Save(s.results); failed != nil && err == nil {
+		err = failed
+	}
+	return out, err
+}

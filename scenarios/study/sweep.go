@@ -1,0 +1,308 @@
+package study
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"locklab/algorithms/lock"
+	"locklab/reports/text"
+	"locklab/scenarios/race"
+	"locklab/scenarios/share"
+	"locklab/simulator/verdict"
+)
+
+// A SweepOrder is what a sweep looks at.
+type SweepOrder struct {
+	Axes  []Axis // one or two
+	Fixed []Value
+	Lease bool           // as Situation.WholeLease
+	Words []verdict.Word // a run counts if it ends in one of them
+	Runs  int            // of a point, from 1
+	// Refine is how often each gap is halved between two neighbours whose intervals do not
+	// overlap; only with one axis.
+	Refine int
+}
+
+// MaxRefine is the largest Refine.
+const MaxRefine = 8
+
+// gcPauseLength is the pause of a sweep in which nothing else would go wrong, in leases:
+// that of the race gc-pause.
+const gcPauseLength = 1.25
+
+// Complete fills in what was left open: a pause where nothing goes wrong and no axis is a
+// length of work, and what is counted. The error says what does not go together.
+func (o *SweepOrder) Complete() error {
+	if len(o.Axes) < 1 || len(o.Axes) > 2 {
+		return text.Errorf("error.sweep.axes", "n", len(o.Axes))
+	}
+	var used []string
+	for _, a := range o.Axes {
+		used = append(used, a.Setting.Name)
+	}
+	for _, v := range o.Fixed {
+		used = append(used, v.Setting.Name)
+	}
+	if o.Lease {
+		used = append(used, "work")
+	}
+	for i, name := range used {
+		if slices.Contains(used[:i], name) {
+			return text.Errorf("error.sweep.twice", "name", name)
+		}
+	}
+	if o.Lease && slices.Contains(used, "renewal") {
+		return text.Errorf("error.sweep.lease", "name", "renewal")
+	}
+	if len(o.Axes) == 2 && o.Refine > 0 {
+		return text.Errorf("error.sweep.refine.axes")
+	}
+	if o.Words == nil {
+		for _, w := range o.Axes[0].Setting.words {
+			o.Words = append(o.Words, verdict.Word(w))
+		}
+	}
+	if o.Words == nil {
+		o.Words = []verdict.Word{verdict.Overlap}
+	}
+	wrong := slices.ContainsFunc(used, func(name string) bool {
+		s, _ := settingOf(name)
+		return s.Fault || name == "work"
+	})
+	if !wrong {
+		s, _ := settingOf("pause")
+		o.Fixed = append(o.Fixed, Value{s, true, gcPauseLength})
+	}
+	return nil
+}
+
+// Situation is that at a point: one value for each axis.
+func (o *SweepOrder) Situation(at []float64) Situation {
+	s := UsualSituation()
+	s.WholeLease = o.Lease
+	values := slices.Clone(o.Fixed)
+	for i, v := range at {
+		values = append(values, o.Axes[i].at(v))
+	}
+	return s.with(values)
+}
+
+// Points are the points of the grid: the values of the first axis, and for each those of the
+// second.
+func (o *SweepOrder) Points() (points [][]float64) {
+	for _, x := range o.Axes[0].Values {
+		if len(o.Axes) == 1 {
+			points = append(points, []float64{x})
+			continue
+		}
+		for _, y := range o.Axes[1].Values {
+			points = append(points, []float64{x, y})
+		}
+	}
+	return points
+}
+
+// Check says whether a lock can be used at all points.
+func (o *SweepOrder) Check(e lock.Entry) error {
+	for _, at := range o.Points() {
+		s := o.Situation(at)
+		if err := s.scenario(e, s.parts()[0]).Check(e, s.settings(o.deep())); err != nil {
+			return text.Errorf("error.sweep.at", "point", o.name(at), "lock", e.ID, "cause", err)
+		}
+	}
+	return nil
+}
+
+// name is a point in words.
+func (o *SweepOrder) name(at []float64) string {
+	var parts []string
+	for i, v := range at {
+		parts = append(parts, o.Axes[i].at(v).String())
+	}
+	return strings.Join(parts, ",")
+}
+
+// deep says whether runs need all judges, and time for what lasts.
+func (o *SweepOrder) deep() bool {
+	return slices.ContainsFunc(o.Words, func(w verdict.Word) bool {
+		return !slices.Contains([]verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie}, w)
+	})
+}
+
+// A Sweep is how often runs end in some verdicts, by the values of one or two settings.
+type Sweep struct {
+	Order  SweepOrder
+	Series []SweepSeries // by lock
+}
+
+// A SweepSeries is one lock's points, by rising values.
+type SweepSeries struct {
+	Strategy string       `json:"strategy"`
+	NA       race.Reason  `json:"not_applicable,omitempty"` // why the sweep has no meaning for the lock; then it has no points
+	Points   []SweepPoint `json:"points"`
+}
+
+// A SweepPoint is how often runs ended in one of the verdicts.
+type SweepPoint struct {
+	At []float64 `json:"at"` // the value of each axis
+	K  int       `json:"k"`  // runs that did
+	N  int       `json:"n"`  // runs
+}
+
+// MarshalJSON adds the Wilson interval.
+func (p SweepPoint) MarshalJSON() ([]byte, error) {
+	type point SweepPoint
+	lo, hi := Wilson(p.K, p.N)
+	return json.Marshal(struct {
+		point
+		Lo float64 `json:"wilson_lo"`
+		Hi float64 `json:"wilson_hi"`
+	}{point(p), lo, hi})
+}
+
+// Find plays the runs. Locks must pass Check. progress announces so many steps, and returns
+// what to call with the number of those that are finished, from several goroutines, and at
+// the end; with Refine it is called for each round.
+//
+// The random numbers of a run follow from its number: they are the same for every lock and
+// at every point. When ctx ends the error is ctx's, and points have the runs that were
+// finished.
+func (o *SweepOrder) Find(ctx context.Context, locks []lock.Entry, progress func(steps int) (done func(n int), end func())) (*Sweep, error) {
+	out := &Sweep{Order: *o}
+	var all []sweepTask
+	for i, e := range locks {
+		one := SweepSeries{Strategy: e.ID, Points: []SweepPoint{}}
+		profile, err := race.ProfileOf(e)
+		if err != nil {
+			return nil, err
+		}
+		if one.NA = o.notApplicable(profile); one.NA == "" {
+			all = append(all, o.tasks(i, e, o.Points())...)
+		}
+		out.Series = append(out.Series, one)
+	}
+	for round := 0; ; round++ {
+		if err := o.add(ctx, out, locks, all, progress); err != nil || round == o.Refine {
+			return out, err
+		}
+		all = nil
+		for i, e := range locks {
+			if more := o.knees(out.Series[i].Points); len(more) > 0 {
+				all = append(all, o.tasks(i, e, more)...)
+			}
+		}
+		if len(all) == 0 {
+			return out, nil
+		}
+	}
+}
+
+// add plays the runs of tasks and adds them to the sweep.
+func (o *SweepOrder) add(ctx context.Context, s *Sweep, locks []lock.Entry, all []sweepTask, progress func(int) (func(int), func())) error {
+	var tasks []share.Task
+	for _, t := range all {
+		tasks = append(tasks, share.Task{ID: o.id(locks[t.lock], t), Cost: playCost * float64(len(t.points)*(t.to-t.from))})
+	}
+	done, end := progress(len(tasks))
+	counts, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) ([]int, error) {
+		return o.play(ctx, locks[all[i].lock], all[i])
+	})
+	end()
+	for i, t := range all {
+		if counts[i] == nil {
+			continue
+		}
+		for n, at := range t.points {
+			s.Series[t.lock].count(at, (*counts[i])[n], t.to-t.from)
+		}
+	}
+	return err
+}
+
+// count adds runs to a point.
+func (s *SweepSeries) count(at []float64, k, n int) {
+	i, found := slices.BinarySearchFunc(s.Points, at, func(p SweepPoint, at []float64) int { return slices.Compare(p.At, at) })
+	if !found {
+		s.Points = slices.Insert(s.Points, i, SweepPoint{At: at})
+	}
+	s.Points[i].K += k
+	s.Points[i].N += n
+}
+
+// knees are the middles between neighbours whose intervals do not overlap.
+func (o *SweepOrder) knees(points []SweepPoint) (more [][]float64) {
+	for i := 1; i < len(points); i++ {
+		a, b := points[i-1], points[i]
+		aLo, aHi := Wilson(a.K, a.N)
+		bLo, bHi := Wilson(b.K, b.N)
+		middle := (a.At[0] + b.At[0]) / 2
+		if unit := o.Axes[0].Setting.Unit; unit == Number || unit == Drift {
+			middle = float64(int(middle))
+		}
+		if (aHi < bLo || bHi < aLo) && middle > a.At[0] && middle < b.At[0] {
+			more = append(more, []float64{middle})
+		}
+	}
+	return more
+}
+
+// notApplicable says why a sweep has no meaning for a lock; "": it has.
+func (o *SweepOrder) notApplicable(p race.Profile) race.Reason {
+	for _, at := range o.Points() {
+		switch s := o.Situation(at); {
+		case s.Failover && p.ZooKeeper:
+			return "zookeeper-replicates-first"
+		case s.Failover && !p.Remote:
+			return "no-server"
+		case s.Renewal > 0 && !p.Extends:
+			return "no-renew"
+		}
+	}
+	return ""
+}
+
+// A sweepTask is a number of runs of one lock at some points.
+type sweepTask struct {
+	lock     int
+	points   [][]float64
+	from, to int // runs, from 0
+}
+
+// What a task plays: some seconds at most.
+const (
+	seedsPerTask = 300 * pauseWorks // a multiple of pauseWorks
+	playsPerTask = 10_000
+)
+
+// tasks divides the runs. Points whose runs can share a simulator stay together.
+func (o *SweepOrder) tasks(l int, e lock.Entry, points [][]float64) (tasks []sweepTask) {
+	for len(points) > 0 {
+		n := 1
+		for n < len(points) && o.Situation(points[n]).built() == o.Situation(points[0]).built() {
+			n++
+		}
+		group := points[:n]
+		points = points[n:]
+		runs := min(max(playsPerTask/n/pauseWorks, 1)*pauseWorks, seedsPerTask)
+		for from := 0; from < o.Runs; from += runs {
+			tasks = append(tasks, sweepTask{l, group, from, min(from+runs, o.Runs)})
+		}
+	}
+	return tasks
+}
+
+// id names a task: what it plays, wherever it is played.
+func (o *SweepOrder) id(e lock.Entry, t sweepTask) string {
+	at := o.name(t.points[0])
+	if n := len(t.points); n > 1 {
+		at += fmt.Sprintf(",..%s(%d)", o.name(t.points[n-1]), n)
+	}
+	return fmt.Sprintf("sweep %s/%s/runs=%d-%d", e.ID, at, t.from+1, t.to)
+}
+
+// ErrLosses is a run in which more messages were lost than a simulator counts.
+var ErrLosses = errors.New("study: more than 255 requests or replies were lost in a run")

@@ -1,0 +1,178 @@
+package study_test
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
+)
+
+func quiet(int) (func(int), func()) { return nil, func() {} }
+
+func locks(t *testing.T, ids ...string) (entries []lock.Entry) {
+	t.Helper()
+	for _, id := range ids {
+		e, err := race.Strategy(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// sweepOf plays a sweep of "pause/ttl=1,2" or two such, with settings.
+func sweepOf(t *testing.T, runs, refine int, set string, axes []string, ids ...string) *study.Sweep {
+	t.Helper()
+	o := study.SweepOrder{Runs: runs, Refine: refine}
+	for _, arg := range axes {
+		a, err := study.ParseAxis(arg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Axes = append(o.Axes, a)
+	}
+	var err error
+	if o.Fixed, o.Lease, err = study.ParseValues(set); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	entries := locks(t, ids...)
+	for _, e := range entries {
+		if err := o.Check(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := o.Find(t.Context(), entries, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// What follows from the meaning of each setting, where a few runs are certain.
+func TestSweepSettings(t *testing.T) {
+	const n = 9
+	never, always := 0, n
+	for _, c := range []struct {
+		axis, set, lock string
+		want            []int // -1: some
+	}{
+		{"pause=0s,20s", "", "token", []int{never, always}},
+		{"pause/ttl=0,2", "ttl=1s", "token", []int{never, always}},
+		{"ttl=5s,60s", "pause=8s,work=1s", "token", []int{always, never}},
+		{"skew/ttl=-1,0,2", "retry=100ms", "getset", []int{never, never, always}},
+		{"skew/ttl=-1,0,2", "retry=100ms", "token", []int{never, never, never}},
+		// A clock that loses a fifth lets its owner stay a quarter of a lease too long: the other asks each second.
+		{"client-rate=-20%,0%,20%", "work=lease", "token", []int{always, never, never}},
+		{"client-rate=-20%,0%,20%", "work=lease", "redlock-drift", []int{always, never, never}},
+		{"node-rate=-20%,0%,20%", "work=lease", "token", []int{never, never, always}},
+		// Any skew, as long as both clocks run at the same rate: who times his own lease does not compare clocks.
+		{"skew/ttl=-2,0,2", "work=lease", "token", []int{never, never, never}},
+		{"work/ttl=0.5,2", "", "token", []int{never, always}},
+		{"work/ttl=0.5,2", "", "watchdog", []int{never, never}},
+		{"renewal/ttl=0.4,0.95", "pause/ttl=0.3,work=40s", "redlock-extend", []int{never, -1}},
+		{"loss=0%,100%", "", "token", []int{never, never}}, // who hears nothing is not orphaned: it never got a key
+		{"lag=0s,30s", "work=5s,retry=10ms", "token", []int{never, always}},
+		{"crash=0,720", "work=5s", "setnx", []int{never, -1}},
+		{"clients=2,8", "pause/ttl=2", "token", []int{always, always}},
+		{"retry=100ms,1s", "pause/ttl=2", "token", []int{always, always}},
+	} {
+		t.Run(c.axis+"/"+c.set+"/"+c.lock, func(t *testing.T) {
+			s := sweepOf(t, n, 0, c.set, []string{c.axis}, c.lock)
+			for i, p := range s.Series[0].Points {
+				if p.N != n || c.want[i] >= 0 && p.K != c.want[i] || c.want[i] == -1 && p.K == 0 {
+					t.Errorf("at %v: %d of %d, want %d", p.At, p.K, p.N, c.want[i])
+				}
+			}
+		})
+	}
+}
+
+// Of the eight messages of c1 one is the write, which overwrites what c2 has written. It comes
+// when all clients are done.
+func TestSweepDelays(t *testing.T) {
+	s := sweepOf(t, 60, 0, "work=5s", []string{"delay/ttl=0,2"}, "token")
+	if p := s.Series[0].Points; p[0].K != 0 || p[1].K == 0 || p[1].K > 30 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A sweep does not depend on the number of cores, on how tasks divide the runs, or on what
+// other values are looked at.
+func TestSweepIsDeterministic(t *testing.T) {
+	var first *study.Sweep
+	for _, procs := range []int{1, 2} {
+		onProcs(procs, func() {
+			s := sweepOf(t, 18, 0, "", []string{"pause/ttl=0.4:1:0.2", "lag=0s,1s"}, "token", "zk-recheck")
+			if first == nil {
+				first = s
+			}
+			if !reflect.DeepEqual(s.Series, first.Series) {
+				t.Errorf("%d processors change the counts", procs)
+			}
+		})
+	}
+	if first.Series[1].NA == "" || len(first.Series[1].Points) != 0 {
+		t.Errorf("a failover of a ZooKeeper: %+v", first.Series[1])
+	}
+	alone := sweepOf(t, 18, 0, "pause/ttl=0.6", []string{"lag=1s"}, "token")
+	i := slices.IndexFunc(first.Series[0].Points, func(p study.SweepPoint) bool {
+		return math.Abs(p.At[0]-0.6) < 1e-9 && p.At[1] == 1
+	})
+	if i < 0 || first.Series[0].Points[i].K != alone.Series[0].Points[0].K {
+		t.Errorf("alone %+v, in a map %+v", alone.Series[0].Points, first.Series[0].Points)
+	}
+}
+
+// Refinement halves the gaps where neighbours differ, and no others.
+func TestSweepRefines(t *testing.T) {
+	s := sweepOf(t, 18, 2, "work=5s", []string{"pause/ttl=0:2:0.5"}, "token", "setnx")
+	var xs []float64
+	for _, p := range s.Series[0].Points {
+		xs = append(xs, p.At[0])
+	}
+	if len(xs) <= 5 || !slices.IsSorted(xs) || slices.Max(xs) != 2 || slices.ContainsFunc(xs, func(x float64) bool { return x > 1.5 && x < 2 || x > 0 && x < 0.5 }) {
+		t.Errorf("token was looked at %v", xs)
+	}
+	if len(s.Series[1].Points) != 5 {
+		t.Errorf("setnx does not change, and was looked at %d values", len(s.Series[1].Points))
+	}
+}
+
+func TestSweepErrors(t *testing.T) {
+	for arg, want := range map[string]string{
+		"skw": "skew", "ttl/ttl": "ttl", "loss/ttl": "loss", "pause=0:1": "0:1", "pause=x": "length", "pause=-1s": "-1s",
+		"pause/ttl=2:1:1": "TO", "pause/ttl=2,1": "1", "client-rate=5": "ppm", "client-rate=60%": "60%", "clients=9": "9", "clients=2.5": "2.5",
+		"loss=2": "100%", "ttl=0s": "0s", "retry=0s:1s:100ms": "0s", "renewal/ttl=0,1": "0", "pause": "pause/ttl", "crash=x": "crash", "pause/ttl=nan": "nan",
+	} {
+		if _, err := study.ParseAxis(arg); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q in it", arg, err, want)
+		}
+	}
+	for _, set := range []string{"pause", "pause=1s,pause=2s", "pause=1s:2s:1s", "nothing=1"} {
+		if _, _, err := study.ParseValues(set); err == nil {
+			t.Errorf("%s was read", set)
+		}
+	}
+	pause, _ := study.ParseAxis("pause/ttl")
+	renewal, _ := study.ParseAxis("renewal/ttl")
+	for _, o := range []study.SweepOrder{{}, {Axes: []study.Axis{pause, pause}}, {Axes: []study.Axis{pause, renewal}, Refine: 1}, {Axes: []study.Axis{renewal}, Lease: true}} {
+		if err := o.Complete(); err == nil {
+			t.Errorf("%+v goes together", o)
+		}
+	}
+	ttl, _ := study.ParseAxis("ttl=1500ms")
+	o := study.SweepOrder{Axes: []study.Axis{ttl}, Runs: 1, Words: []verdict.Word{verdict.Overlap}}
+	if err := o.Check(locks(t, "setnx-expire")[0]); err == nil || !strings.Contains(err.Error(), "1.5s") {
+		t.Errorf("setnx-expire cannot express 1.5 s: %v", err)
+	}
+}
