@@ -41,6 +41,7 @@ var landingCommands = [][2]string{
 	{"tolerance", "tolerance"},
 	{"rate", "rate"},
 	{"price", "price"},
+	{"recovery", "recovery"},
 	{"play --level 1", "play"},
 	{"quiz", "quiz"},
 	{"serve", "serve"},

@@ -1,0 +1,332 @@
+package price
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"locklab/algorithms/lock"
+	"locklab/faults"
+	"locklab/scenarios/race"
+	"locklab/scenarios/share"
+	"locklab/simulator"
+	"locklab/simulator/history"
+)
+
+// A Recovery is for how long nobody gets in after a client has crashed, its crash being
+// equally likely at any moment from its request for the lock to the end of its release. It
+// is exact: between two events of a run a crash leaves the same behind, so a few runs tell
+// what it leaves at every moment.
+type Recovery struct {
+	Strategy string        `json:"strategy"`
+	TTL      time.Duration `json:"ttl_ns"`
+	Hold     time.Duration `json:"hold_ns"` // how long the client is inside
+	Pieces   []Piece       `json:"pieces"`  // in order, without gaps
+	// Handover is how long nobody is inside where nobody crashes: see Price.
+	Handover        time.Duration `json:"handover_mean_ns"`
+	LongestHandover time.Duration `json:"handover_longest_ns"`
+}
+
+// A Piece is a part of a run between two events. A crash at From blocks the lock for First,
+// one at To for Last, and one between them for what lies on the line between them.
+type Piece struct {
+	From  time.Duration `json:"from_ns"` // since the client began, true time
+	To    time.Duration `json:"to_ns"`
+	First time.Duration `json:"first_ns"` // Forever: nobody gets in any more
+	Last  time.Duration `json:"last_ns"`  // Forever if First is
+}
+
+// Forever is the blocked time of a lock that does not come back by itself.
+const Forever = time.Duration(math.MaxInt64)
+
+// Span is how long the client uses the lock.
+func (r Recovery) Span() time.Duration {
+	if len(r.Pieces) == 0 {
+		return 0
+	}
+	return r.Pieces[len(r.Pieces)-1].To - r.Pieces[0].From
+}
+
+// share is the part of the piece in which a crash blocks the lock for more than d.
+func (p Piece) share(d time.Duration) float64 {
+	low, high := min(p.First, p.Last), max(p.First, p.Last)
+	switch {
+	case low > d:
+		return 1
+	case high <= d:
+		return 0
+	}
+	return float64(high-d) / float64(high-low)
+}
+
+// LongerThan is the share of all moments at which a crash blocks the lock for more than d.
+func (r Recovery) LongerThan(d time.Duration) float64 {
+	var shares, weights []float64
+	for _, p := range r.Pieces {
+		shares, weights = append(shares, p.share(d)), append(weights, float64(p.To-p.From))
+	}
+	if len(shares) == 0 {
+		return 0
+	}
+	return stat.Mean(shares, weights)
+}
+
+// Ever is the share of moments at which a crash blocks the lock for ever.
+func (r Recovery) Ever() float64 { return r.LongerThan(Forever - 1) }
+
+// Mean is the mean over all moments; Forever if at some of them the lock does not come back.
+func (r Recovery) Mean() time.Duration {
+	var middles, weights []float64
+	for _, p := range r.Pieces {
+		if p.First == Forever {
+			return Forever
+		}
+		middles, weights = append(middles, (p.First+p.Last).Seconds()/2), append(weights, float64(p.To-p.From))
+	}
+	if len(middles) == 0 {
+		return 0
+	}
+	return time.Duration(stat.Mean(middles, weights) * float64(time.Second)).Round(time.Microsecond)
+}
+
+// Longest is the longest that ends.
+func (r Recovery) Longest() (d time.Duration) {
+	for _, p := range r.Pieces {
+		if p.First != Forever {
+			d = max(d, p.First, p.Last)
+		}
+	}
+	return d
+}
+
+// Quantile is the time that a share p, from 0 to 1, of all crashes does not exceed.
+func (r Recovery) Quantile(p float64) time.Duration {
+	if r.Ever() > 1-p {
+		return Forever
+	}
+	n := sort.Search(int(r.Longest()/time.Microsecond)+1, func(n int) bool {
+		return r.LongerThan(time.Duration(n)*time.Microsecond) <= 1-p
+	})
+	return time.Duration(n) * time.Microsecond
+}
+
+// MarshalJSON adds the figures of the distribution, in seconds; null: for ever.
+func (r Recovery) MarshalJSON() ([]byte, error) {
+	type recovery Recovery
+	out := struct {
+		recovery
+		Ever    float64             `json:"share_forever"`
+		Mean    *float64            `json:"blocked_mean_s"`
+		Longest float64             `json:"blocked_longest_s"`
+		Q       map[string]*float64 `json:"blocked_quantiles_s"`
+	}{recovery: recovery(r), Ever: r.Ever(), Mean: finite(r.Mean()), Longest: r.Longest().Seconds(), Q: map[string]*float64{}}
+	for name, p := range map[string]float64{"p50": 0.5, "p90": 0.9, "p99": 0.99} {
+		out.Q[name] = finite(r.Quantile(p))
+	}
+	return json.Marshal(out)
+}
+
+func finite(d time.Duration) *float64 {
+	if d == Forever {
+		return nil
+	}
+	s := d.Seconds()
+	return &s
+}
+
+// A RecoveryOrder is what to look at.
+type RecoveryOrder struct {
+	TTLs []time.Duration // rising
+	Hold time.Duration   // how long the client works; 0: half the TTL
+}
+
+func (o RecoveryOrder) hold(ttl time.Duration) time.Duration {
+	if o.Hold > 0 {
+		return o.Hold
+	}
+	return ttl / 2
+}
+
+// Check says whether a lock can be used with the TTLs.
+func (o RecoveryOrder) Check(e lock.Entry) error {
+	for _, ttl := range o.TTLs {
+		sc := recoveryScenario(ttl, o.hold(ttl))
+		if err := sc.Check(e, sc.Settings); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FindRecovery finds the Recovery of each lock with each TTL: by lock, then by TTL. done and
+// ctx are as for study.Matrix. What was not finished is left out.
+func FindRecovery(ctx context.Context, locks []lock.Entry, o RecoveryOrder, done func(n int)) (all []Recovery, err error) {
+	var tasks []share.Task
+	for _, e := range locks {
+		for _, ttl := range o.TTLs {
+			tasks = append(tasks, share.Task{ID: "recovery " + e.ID + "/ttl=" + ttl.String(), Cost: 0.2 * float64(e.Servers())})
+		}
+	}
+	type found struct {
+		Pieces            []Piece
+		Handover, Longest time.Duration
+	}
+	results, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (found, error) {
+		e, ttl := locks[i/len(o.TTLs)], o.TTLs[i%len(o.TTLs)]
+		pieces, err := crashPieces(ctx, e, ttl, o.hold(ttl))
+		if err != nil {
+			return found{}, err
+		}
+		p, err := Count(e)
+		return found{pieces, p.Handover, p.LongestHandover}, err
+	})
+	for i, r := range results {
+		if r != nil {
+			ttl := o.TTLs[i%len(o.TTLs)]
+			all = append(all, Recovery{locks[i/len(o.TTLs)].ID, ttl, o.hold(ttl), r.Pieces, r.Handover, r.Longest})
+		}
+	}
+	return all, err
+}
+
+// recoveryScenario is c1, which crashes, and c2, which asks once.
+func recoveryScenario(ttl, hold time.Duration) race.Scenario {
+	s := race.Standard()
+	s.TTL, s.Horizon = ttl, 6*ttl+hold
+	return race.Scenario{
+		ID: "recovery", Settings: s, Budget: race.FixedBudget("crash=1"),
+		Clients: func(race.Settings) []race.Client {
+			return []race.Client{{Work: hold / 2, Tail: hold - hold/2}, {Run: (*race.ClientRun).TryOnce}}
+		},
+	}
+}
+
+// A crashMeter plays runs of one lock.
+type crashMeter struct {
+	settings race.Settings
+	prepared *race.Prepared
+}
+
+// crashPieces divides a run of c1 at its events, and finds for each piece for how long a
+// crash blocks the lock.
+func crashPieces(ctx context.Context, e lock.Entry, ttl, hold time.Duration) (pieces []Piece, err error) {
+	sc := recoveryScenario(ttl, hold)
+	p, err := sc.Prepare(e, sc.Settings)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	m := &crashMeter{sc.Settings, p}
+	times, err := m.events()
+	if err != nil {
+		return nil, err
+	}
+	for i := 1; i < len(times); i++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		piece := Piece{From: times[i-1], To: times[i]}
+		inside := min((piece.To-piece.From)/4, 10*time.Microsecond) // off the events themselves
+		for _, end := range []struct {
+			crash, at time.Duration
+			blocked   *time.Duration
+		}{{piece.From + inside, piece.From, &piece.First}, {piece.To - inside, piece.To, &piece.Last}} {
+			free, err := m.free(end.crash)
+			if err != nil {
+				return nil, err
+			}
+			switch *end.blocked = free; free {
+			case Forever:
+			case end.crash: // at once
+				*end.blocked = 0
+			default:
+				*end.blocked = max(0, free-end.at)
+			}
+		}
+		if piece.First == Forever || piece.Last == Forever { // of one of two ends: what is worse
+			piece.First, piece.Last = Forever, Forever
+		}
+		pieces = append(pieces, piece)
+	}
+	return pieces, nil
+}
+
+// events are the moments of a run without a crash: from c1's first to its last.
+func (m *crashMeter) events() (times []time.Duration, err error) {
+	m.prepared.Scenario.Script = nil
+	m.prepared.Clients[1].Start = simulator.Never
+	s := m.settings
+	run, err := m.prepared.Player.Play(m.prepared.Options(s))
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range run.Events {
+		if e.Client == 1 && (len(times) == 0 || e.At > times[len(times)-1]) {
+			times = append(times, e.At)
+		}
+		if e.Client == 1 && e.Kind == history.Released {
+			break
+		}
+	}
+	return times, nil
+}
+
+// precision is how exactly the end of a lease is found.
+const precision = 50 * time.Microsecond
+
+// free is when c2 is inside first, if c1 crashes at a time; the time of the crash if it gets
+// in at once.
+func (m *crashMeter) free(crash time.Duration) (time.Duration, error) {
+	first, last := crash+time.Microsecond, crash+5*m.settings.TTL
+	for _, end := range []time.Duration{first, last} {
+		entered, err := m.entered(crash, end)
+		if err != nil {
+			return 0, err
+		}
+		switch {
+		case entered > 0 && end == first && entered-end < m.settings.TTL/10:
+			return crash, nil
+		case entered == 0 && end == last:
+			return Forever, nil
+		}
+	}
+	low, high, inside := first, last, last
+	for high-low > precision {
+		middle := low + (high-low)/2
+		entered, err := m.entered(crash, middle)
+		if err != nil {
+			return 0, err
+		}
+		if entered > 0 {
+			high, inside = middle, min(inside, entered)
+		} else {
+			low = middle
+		}
+	}
+	return inside, nil
+}
+
+// entered is when c2 enters if it asks at a time; 0: it is refused.
+func (m *crashMeter) entered(crash, at time.Duration) (time.Duration, error) {
+	p, s := m.prepared, m.settings
+	p.Clients[1].Start = at
+	p.Scenario.Script = func(race.Settings, int) []race.Trigger {
+		first := func(*history.Event) bool { return true } // a trigger fires once
+		return []race.Trigger{{On: first, Do: race.Inject(crash, faults.CrashOf(1))}}
+	}
+	s.Horizon = at + s.TTL/2 + time.Second
+	run, err := p.Player.Play(p.Options(s))
+	if err != nil {
+		return 0, err
+	}
+	i := slices.IndexFunc(run.Events, func(e history.Event) bool { return e.Kind == history.Enter && e.Client == 2 })
+	if i < 0 {
+		return 0, nil
+	}
+	return run.Events[i].At, nil
+}
