@@ -18,7 +18,7 @@ import (
 //	scenarios/contract             what each lock must come to
 //	scenarios/locktest             tests of locks that are not in the list
 //	scenarios/play                 runs that a person schedules: levels, quiz
-//	scenarios/rate, price          how often locks break | what they cost
+//	scenarios/rate, price, waiting how often locks break | what they cost | ways to wait
 //	scenarios/study                what is computed from many runs and searches
 //	scenarios/fleet                work on a queue, for many machines
 //	scenarios/share                work divided among machines
@@ -43,7 +43,7 @@ var floors = [][]string{
 	{"cmd/locklab", "cmd/page"},
 	{"reports/lessons", "reports/page", "reports/board"},
 	{"scenarios/contract", "scenarios/locktest", "scenarios/play", "reports/chart"},
-	{"scenarios/rate", "scenarios/price"},
+	{"scenarios/rate", "scenarios/price", "scenarios/waiting"},
 	{"scenarios/study", "scenarios/internal/racetest"},
 	{"scenarios/fleet"},
 	{"scenarios/share"},

@@ -42,6 +42,7 @@ var landingCommands = [][2]string{
 	{"rate", "rate"},
 	{"price", "price"},
 	{"recovery", "recovery"},
+	{"waiting", "waiting"},
 	{"play --level 1", "play"},
 	{"quiz", "quiz"},
 	{"serve", "serve"},

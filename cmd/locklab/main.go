@@ -95,7 +95,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.color, "color", "auto", usage("color"))
 	f.IntVar(&a.width, "width", 0, usage("width"))
 	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.shared(a.matrix()), a.shared(a.sweep()), a.shared(a.explore()),
-		a.shared(a.verify()), a.shared(a.par()), a.shared(a.tolerance()), a.shared(a.rate()), a.price(), a.shared(a.recovery()), a.play(), a.quiz(), a.serve(),
+		a.shared(a.verify()), a.shared(a.par()), a.shared(a.tolerance()), a.shared(a.rate()), a.price(), a.shared(a.recovery()), a.shared(a.waiting()), a.play(), a.quiz(), a.serve(),
 		a.check(), a.merge(), a.fleet())
 	a.translateHelp(root)
 	root.SetFlagErrorFunc(a.flagError)

@@ -1,0 +1,190 @@
+package waiting
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"locklab/algorithms/lock"
+)
+
+// newRedis is a go-redis client of c, as it comes.
+func newRedis(c *process) *redis.Client {
+	return redis.NewClient(&redis.Options{
+		Addr: "127.0.0.1:1", // never dialed; a name would be looked up
+		Dialer: func(context.Context, string, string) (net.Conn, error) {
+			return &conn{process: c}, nil
+		},
+		Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialTimeout: -1, ReadTimeout: -2, WriteTimeout: -2, ConnMaxIdleTime: -1, PoolSize: 4,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	})
+}
+
+// conn is a connection of a client.
+type conn struct {
+	process  *process
+	out      []byte    // written, not sent
+	in       string    // received, not read
+	deadline time.Time // of a message, by the client's clock; zero: none
+	channels []string  // to which it has subscribed
+	listens  func()    // resumes a client that waits for a message
+}
+
+func (c *conn) Write(b []byte) (int, error) {
+	if bytes.HasPrefix(b, []byte("*2\r\n$5\r\nhello\r\n")) { // the handshake is no business of the lock
+		c.in += c.process.bed.hello
+		return len(b), nil
+	}
+	c.out = append(c.out, b...)
+	return len(b), nil
+}
+
+func (c *conn) Read(b []byte) (int, error) {
+	for c.in == "" {
+		if err := c.receive(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(b, c.in)
+	c.in = c.in[n:]
+	return n, nil
+}
+
+// receive sends what was written and waits for the reply, or for a message.
+func (c *conn) receive() error {
+	if len(c.out) > 0 {
+		commands, err := parse(c.out)
+		if err != nil {
+			return err
+		}
+		c.out = nil
+		c.process.ask(len(commands), func() {
+			for _, args := range commands {
+				c.in += c.execute(args)
+			}
+		})
+		return nil
+	}
+	if len(c.channels) == 0 {
+		return errSubscribed
+	}
+	over := false
+	c.process.wait(func(resume func()) {
+		waits := true
+		c.listens = func() {
+			if waits {
+				waits = false
+				resume()
+			}
+		}
+		if !c.deadline.IsZero() && c.deadline.Before(epoch.AddDate(100, 0, 0)) {
+			c.process.bed.after(max(c.deadline.Sub(epoch)-c.process.bed.now, 0), func() {
+				if waits {
+					waits, over = false, true
+					resume()
+				}
+			})
+		}
+	})
+	c.listens = nil
+	if over && c.in == "" {
+		return os.ErrDeadlineExceeded
+	}
+	return nil
+}
+
+// hear receives a message.
+func (c *conn) hear(text string) {
+	if len(c.channels) == 0 {
+		return // it is gone
+	}
+	c.in += text
+	c.process.woken++
+	if c.listens != nil {
+		c.listens()
+	}
+}
+
+// execute runs a command at the server.
+func (c *conn) execute(args []string) (reply string) {
+	b := c.process.bed
+	switch command := strings.ToUpper(args[0]); command {
+	case "SUBSCRIBE", "UNSUBSCRIBE":
+		if command == "UNSUBSCRIBE" {
+			b.unsubscribe(c)
+		}
+		for _, channel := range args[1:] {
+			if command == "SUBSCRIBE" {
+				c.channels = append(c.channels, channel)
+				b.subscribers[channel] = append(b.subscribers[channel], c)
+			}
+			kind := strings.ToLower(command)
+			reply += fmt.Sprintf("*3\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n:%d\r\n", len(kind), kind, len(channel), channel, len(c.channels))
+		}
+		return reply
+	}
+	reply = b.dispatch(args)
+	b.deliver()
+	return reply
+}
+
+// Close ends the subscriptions, when the server hears of it.
+func (c *conn) Close() error {
+	if len(c.channels) > 0 {
+		b := c.process.bed
+		b.after(c.process.trip(), func() { b.unsubscribe(c) })
+	}
+	return nil
+}
+
+func (c *conn) SetReadDeadline(t time.Time) error {
+	c.deadline = t
+	return nil
+}
+
+func (c *conn) LocalAddr() net.Addr              { return &net.TCPAddr{} }
+func (c *conn) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
+func (c *conn) SetDeadline(time.Time) error      { return nil }
+func (c *conn) SetWriteDeadline(time.Time) error { return nil }
+
+var _ lock.Clock = clientClock{}
+
+// clientClock is the clock of a client, which is right.
+type clientClock struct{ *process }
+
+func (c clientClock) Now() time.Time        { return epoch.Add(c.bed.now) }
+func (c clientClock) Sleep(d time.Duration) { c.sleep(d) }
+
+// AfterFunc is for watchdogs: their timers must be stopped before they fire.
+func (c clientClock) AfterFunc(d time.Duration, _ func()) clockwork.Timer {
+	t := &timer{runs: true}
+	c.bed.after(d, func() {
+		if t.runs {
+			c.bed.broken = fmt.Errorf("waiting: a timer of %v fires: nobody may hold the lock for so long", d)
+		}
+	})
+	return t
+}
+
+type timer struct{ runs bool }
+
+func (t *timer) Chan() <-chan time.Time   { return nil }
+func (t *timer) Reset(time.Duration) bool { panic("waiting: no lock resets a timer") }
+func (t *timer) Stop() bool {
+	ran := t.runs
+	t.runs = false
+	return ran
+}
+
+// Token makes tokens of a client.
+func (c *process) Token() string {
+	return fmt.Sprintf("c%d.%x", c.id, c.rng.Uint64())
+}

@@ -1,0 +1,394 @@
+// Package waiting compares ways to wait for a lock: what they cost the server, how long a
+// handover takes, and who gets the lock.
+//
+// Clients run the locks' real code on go-redis, and the server is a real miniredis (or the
+// simulator's ensemble) that runs one command at a time. Each command takes the server the
+// same time; what arrives meanwhile queues. Messages take random times. Nothing goes wrong.
+// A run follows from its numbers alone.
+package waiting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/scenarios/race"
+	"locklab/scenarios/share"
+	"locklab/simulator/client"
+)
+
+// A Load is what the clients do, and how fast the server is.
+type Load struct {
+	Service time.Duration // of one command; a script is one
+	Latency time.Duration // of one message, on average
+	Hold    time.Duration // how long a client works inside
+	Inside  int           // commands that it sends to the same server meanwhile, one after the other
+	Poll    time.Duration // pause of those who poll; the first one of those who back off is an eighth
+	Cap     time.Duration // longest pause of those who back off
+	TTL     time.Duration
+	// Rest is about how long a client that has released the lock rests before it wants it
+	// again: half of it to one and a half; 0: it wants it at once.
+	Rest time.Duration
+	// Entries are how often the lock is acquired until the run ends; 0: each client acquires
+	// it once.
+	Entries int
+	// Most ends a run after so many commands, if the lock was acquired LeastEntries times;
+	// 0: none does.
+	Most int
+}
+
+// LeastEntries are made in every run that goes on.
+const LeastEntries = 20
+
+// UsualLoad is a server of a hundred thousand commands in five seconds, in a data centre.
+func UsualLoad() Load {
+	return Load{Service: 50 * time.Microsecond, Latency: 100 * time.Microsecond, Hold: 5 * time.Millisecond,
+		Poll: 100 * time.Millisecond, Cap: time.Second, TTL: 30 * time.Second, Rest: 100 * time.Millisecond, Entries: 2 * MaxClients, Most: 20_000}
+}
+
+// A Policy is a way to wait. Its texts are in the catalogues, as policy.<ID>.
+type Policy struct {
+	ID   string
+	Lock string // of the list
+	Most int    // clients; more are not played: each change wakes all of them. 0: any number
+	// rest is how long a client rests after its n-th refusal, from 0; nil: it waits in the
+	// lock's line.
+	rest func(w *waiter, n int) time.Duration
+}
+
+// Policies are all of them.
+func Policies() []Policy {
+	return []Policy{
+		{ID: "none", Lock: "token", rest: func(*waiter, int) time.Duration { return 0 }},
+		{ID: "fixed", Lock: "token", rest: func(w *waiter, _ int) time.Duration { return w.load.Poll }},
+		{ID: "jitter", Lock: "token", rest: func(w *waiter, _ int) time.Duration {
+			return w.load.Poll/2 + time.Duration(w.process.rng.Int64N(int64(w.load.Poll)))
+		}},
+		{ID: "backoff", Lock: "token", rest: func(w *waiter, n int) time.Duration {
+			return min(w.load.Poll/8<<min(n, 20), w.load.Cap)
+		}},
+		{ID: "pttl", Lock: "token", rest: func(w *waiter, _ int) time.Duration {
+			left, err := w.redis.PTTL(context.Background(), client.Key).Result()
+			if err != nil || left < 0 {
+				return 0 // gone meanwhile
+			}
+			return left + time.Millisecond
+		}},
+		{ID: "pubsub", Lock: "redisson-lock"},
+		{ID: "queue", Lock: "queue", rest: func(w *waiter, _ int) time.Duration { return w.load.Poll }},
+		{ID: "herd", Lock: "zk-herd", Most: 50},
+		{ID: "line", Lock: "zk-recheck"},
+	}
+}
+
+// A Result is how one policy did with a number of clients.
+type Result struct {
+	Policy  string `json:"policy"`
+	Clients int    `json:"clients"`
+	// Skipped says that so many clients were not played; then there is nothing else.
+	Skipped bool `json:"skipped,omitempty"`
+	Entries int  `json:"entries"`       // how often the lock was acquired
+	Cut     bool `json:"cut,omitempty"` // Load.Most ended the run
+	// Handover is how long nobody is inside, between a holder's leaving and the next one's
+	// entering, where somebody waited.
+	Handover    float64 `json:"handover_mean_s"`
+	HandoverP99 float64 `json:"handover_p99_s"`
+	Release     float64 `json:"release_mean_s"` // until the server has answered
+	Throughput  float64 `json:"entries_per_second"`
+	Commands    float64 `json:"commands_per_second"`
+	PerEntry    float64 `json:"commands_per_entry"`
+	Load        float64 `json:"server_load"` // share of the time in which the server works
+	// Jain is Jain's index of how often each client got the lock: 1 if all equally often, 1/n
+	// if only one did. Nil: the lock was acquired less than twice for each client.
+	Jain *float64 `json:"jain_index"`
+	// Overtaken is the most others who came later and got in before a client.
+	Overtaken int `json:"longest_overtaking"`
+	// Herd is how many clients a release wakes, by messages or watches.
+	Herd float64 `json:"herd_size"`
+}
+
+// A waiter is one client.
+type waiter struct {
+	load      Load
+	process   *process
+	redis     *redis.Client
+	lock      lock.Strategy
+	policy    Policy
+	entered   int
+	since     int // entries of all clients when it began to wait; -1: it does not wait
+	overtakes int // since then
+}
+
+// Sizes are the usual numbers of clients.
+func Sizes() []int { return []int{2, 5, 10, 20, 50, 100, 200, 500, 1000} }
+
+// MaxClients is the largest number of clients.
+const MaxClients = 2000
+
+// Find plays each policy with each number of clients: by policy, then by number. done and
+// ctx are as for study.Matrix. What was not finished is left out.
+func Find(ctx context.Context, policies []Policy, sizes []int, l Load, done func(n int)) (all []Result, err error) {
+	var tasks []share.Task
+	for _, p := range policies {
+		for _, n := range sizes {
+			tasks = append(tasks, share.Task{ID: fmt.Sprintf("waiting %s/clients=%d", p.ID, n), Cost: 5e-3 * float64(n)})
+		}
+	}
+	results, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (Result, error) {
+		return Play(ctx, policies[i/len(sizes)], sizes[i%len(sizes)], l)
+	})
+	for _, r := range results {
+		if r != nil {
+			all = append(all, *r)
+		}
+	}
+	return all, err
+}
+
+// Play plays one policy. The error is ctx's, or says what the simulation cannot carry.
+func Play(ctx context.Context, p Policy, clients int, l Load) (Result, error) {
+	out := Result{Policy: p.ID, Clients: clients}
+	if p.Most > 0 && clients > p.Most {
+		out.Skipped = true
+		return out, nil
+	}
+	e, ok := algorithms.ByName(p.Lock)
+	if !ok {
+		return out, fmt.Errorf("waiting: there is no lock %s", p.Lock)
+	}
+	b, err := newBed(l.Service, l.Latency)
+	if err != nil {
+		return out, err
+	}
+	defer b.close()
+	r := &run{bed: b, load: l, wanted: clients, left: -1}
+	if l.Entries > 0 {
+		r.wanted = l.Entries
+		if l.Most > 0 {
+			r.wanted = min(l.Entries, max(2*clients, 10*LeastEntries))
+		}
+	}
+	if e.OnZooKeeper() {
+		b.ensemble = client.QueuedAt(e.Line(client.Key)) // as in the simulator's runs
+	}
+	for i := range clients {
+		r.add(i, p, e)
+	}
+	defer func() {
+		for _, w := range r.waiters {
+			w.process.stop()
+			if w.redis != nil {
+				w.redis.Close()
+			}
+		}
+	}()
+	steps := 0
+	err = b.run(func() bool {
+		steps++
+		out.Cut = l.Most > 0 && b.served >= l.Most && r.entries >= LeastEntries
+		return r.entries >= r.wanted && (l.Entries > 0 || len(r.releases) == r.wanted) || out.Cut || steps%4096 == 0 && ctx.Err() != nil
+	})
+	if err := errors.Join(err, ctx.Err()); err != nil {
+		return out, err
+	}
+	r.fill(&out)
+	return out, nil
+}
+
+// A run is what is noted on the way.
+type run struct {
+	bed       *bed
+	load      Load
+	waiters   []*waiter
+	wanted    int
+	entries   int
+	inside    int           // clients
+	left      time.Duration // when the last holder left; below 0: nobody has
+	handovers []float64
+	releases  []float64
+	overtaken int
+}
+
+// add starts a client at a random moment of the first hold.
+func (r *run) add(i int, p Policy, e lock.Entry) {
+	c := &process{bed: r.bed, id: i + 1, rng: race.Stream(uint64(i+1), "waiting")}
+	w := &waiter{load: r.load, process: c, policy: p, since: -1}
+	env := lock.Env{Clock: clientClock{c}, Tokens: c, TTL: r.load.TTL, Thread: "1"}
+	if e.OnZooKeeper() {
+		env.ZooKeeper = newSession(c)
+	} else {
+		w.redis = newRedis(c)
+		env.Nodes = []redis.UniversalClient{w.redis}
+	}
+	w.lock = e.New(env)
+	r.waiters = append(r.waiters, w)
+	c.start(time.Duration(c.rng.Int64N(int64(r.load.Hold)+1)), func() {
+		for r.bed.broken == nil {
+			r.use(w)
+			if r.load.Entries == 0 {
+				return
+			}
+			if d := r.load.Rest; d > 0 {
+				w.process.sleep(d/2 + time.Duration(w.process.rng.Int64N(int64(d))))
+			}
+		}
+	})
+}
+
+// use acquires, works and releases.
+func (r *run) use(w *waiter) {
+	ctx := context.Background()
+	w.since = r.entries
+	lease, err := r.acquire(ctx, w)
+	if err == nil {
+		r.enter(w)
+		w.process.sleep(r.load.Hold)
+		for range r.load.Inside {
+			err = errors.Join(err, w.redis.Get(ctx, client.OtherKey).Err())
+		}
+		if errors.Is(err, redis.Nil) {
+			err = nil
+		}
+		r.inside--
+		left := r.bed.now
+		r.left = left
+		if !slices.ContainsFunc(r.waiters, func(o *waiter) bool { return o.since >= 0 }) {
+			r.left = -1 // nobody to hand it over to
+		}
+		err = errors.Join(err, lease.Release(ctx))
+		r.releases = append(r.releases, (r.bed.now - left).Seconds())
+	}
+	if err != nil && r.bed.broken == nil {
+		r.bed.broken = fmt.Errorf("waiting: c%d: %w", w.process.id, err)
+	}
+}
+
+func (r *run) acquire(ctx context.Context, w *waiter) (lock.Lease, error) {
+	if w.policy.rest == nil {
+		q, ok := w.lock.(lock.Queuer)
+		if !ok {
+			return nil, fmt.Errorf("waiting: %s has no line", w.policy.Lock)
+		}
+		return q.Await(ctx, client.Key, lock.Forever)
+	}
+	for n := 0; ; n++ {
+		lease, err := w.lock.Acquire(ctx, client.Key)
+		if !errors.Is(err, lock.ErrNotAcquired) {
+			return lease, err
+		}
+		if d := w.policy.rest(w, n); d > 0 {
+			w.process.sleep(d)
+		}
+	}
+}
+
+// enter notes that a client is inside.
+func (r *run) enter(w *waiter) {
+	if r.inside++; r.inside > 1 && r.bed.broken == nil {
+		r.bed.broken = errors.New("waiting: two clients inside at once")
+	}
+	if r.left >= 0 {
+		r.handovers = append(r.handovers, (r.bed.now - r.left).Seconds())
+	}
+	since := w.since
+	w.since = -1
+	w.entered++
+	r.entries++
+	for _, o := range r.waiters { // who waits since before this one did is overtaken
+		if o.since >= 0 && o.since < since {
+			o.overtakes++
+			r.overtaken = max(r.overtaken, o.overtakes)
+		}
+	}
+	w.overtakes = 0
+}
+
+func (r *run) fill(out *Result) {
+	out.Entries = r.entries
+	if len(r.handovers) > 0 {
+		out.Handover = stat.Mean(r.handovers, nil)
+		slices.Sort(r.handovers)
+		out.HandoverP99 = stat.Quantile(0.99, stat.Empirical, r.handovers, nil)
+	}
+	if len(r.releases) > 0 {
+		out.Release = stat.Mean(r.releases, nil)
+	}
+	var counts []float64
+	woken := 0
+	for _, w := range r.waiters {
+		counts = append(counts, float64(w.entered))
+		woken += w.process.woken
+	}
+	seconds := r.bed.now.Seconds()
+	out.Throughput, out.Commands = float64(r.entries)/seconds, float64(r.bed.served)/seconds
+	out.PerEntry = float64(r.bed.served) / float64(max(r.entries, 1))
+	out.Load = min(out.Commands*r.load.Service.Seconds(), 1)
+	if total := floats.Sum(counts); r.entries >= 2*len(counts) {
+		jain := total * total / (float64(len(counts)) * floats.Dot(counts, counts))
+		out.Jain = &jain
+	}
+	out.Overtaken = r.overtaken
+	out.Herd = float64(woken) / float64(max(r.entries, 1))
+}
+
+// An ArticleRun is a load of article 000 (a hundred clients on one lock), as we play it,
+// beside what the article measured; 0: it gives no figure.
+type ArticleRun struct {
+	Sleep      time.Duration `json:"sleep_ns"` // between two attempts; the article does not say how long its own was
+	Requests   int           `json:"requests"`
+	Result     Result        `json:"result"`
+	Throughput float64       `json:"article_per_second"`
+	Release    time.Duration `json:"article_release_ns"`
+}
+
+// ArticleLoad is calibrated by two of the article's figures: a DEL takes 0.2 ms when the
+// server is idle, and 9.8 ms with a hundred clients that try without a rest. So one command
+// takes the server about a hundredth of the difference. A holder sends one command to the same
+// server, as the article says that its own does. How long it works otherwise is not told: less
+// than ten milliseconds with everything.
+func ArticleLoad() Load {
+	return Load{Service: 97 * time.Microsecond, Latency: 52 * time.Microsecond, Hold: 500 * time.Microsecond, Inside: 1, TTL: 20 * time.Second}
+}
+
+// Article plays the loads of article 000, with its lock. done and ctx are as for Find.
+func Article(ctx context.Context, done func(n int)) (all []ArticleRun, err error) {
+	const clients = 100
+	runs := []ArticleRun{
+		{Requests: 1, Release: 200 * time.Microsecond},
+		{Requests: 1000, Throughput: 49, Release: 9800 * time.Microsecond},
+		{Requests: 100, Throughput: 110},
+	}
+	for _, sleep := range []time.Duration{5, 10, 20, 50, 100} {
+		runs = append(runs, ArticleRun{Sleep: sleep * time.Millisecond, Requests: 1000, Throughput: 35, Release: 4900 * time.Microsecond})
+	}
+	var tasks []share.Task
+	for _, r := range runs {
+		tasks = append(tasks, share.Task{ID: fmt.Sprintf("waiting article/sleep=%v,requests=%d", r.Sleep, r.Requests), Cost: float64(r.Requests) / 100})
+	}
+	results, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (Result, error) {
+		r, l, n := runs[i], ArticleLoad(), clients
+		switch {
+		case r.Requests <= clients:
+			n = r.Requests
+		default:
+			l.Entries = r.Requests
+		}
+		p := Policy{ID: "article", Lock: "getset", rest: func(*waiter, int) time.Duration { return r.Sleep }}
+		return Play(ctx, p, n, l)
+	})
+	for i, r := range results {
+		if r != nil {
+			runs[i].Result = *r
+			all = append(all, runs[i])
+		}
+	}
+	return all, err
+}
