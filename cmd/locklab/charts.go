@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -38,6 +39,9 @@ var chartFormats = map[string]func(drawing, io.Writer) error{
 	".csv": drawing.CSV,
 }
 
+// darkPNG ends the names of pictures on a dark ground. An SVG is as dark as its reader.
+const darkPNG = ".dark.png"
+
 // checkCharts refuses files that are no pictures or tables, or that cannot be written,
 // before anything is played.
 func (a *app) checkCharts(files []string) error {
@@ -51,7 +55,12 @@ func (a *app) checkCharts(files []string) error {
 
 func (a *app) writeCharts(d drawing, files []string) (failed error) {
 	for _, name := range files {
-		failed = errors.Join(failed, a.write(name, replaces, func(w io.Writer) error { return chartFormats[filepath.Ext(name)](d, w) }))
+		failed = errors.Join(failed, a.write(name, replaces, func(w io.Writer) error {
+			if strings.HasSuffix(name, darkPNG) {
+				w = chart.Dark{Writer: w}
+			}
+			return chartFormats[filepath.Ext(name)](d, w)
+		}))
 	}
 	return failed
 }

@@ -183,7 +183,7 @@ func (a *app) save(name string, fill func(io.Writer) error) error {
 func withNumbers(files []string) (all []string) {
 	for _, f := range files {
 		all = append(all, f)
-		csv := strings.TrimSuffix(f, filepath.Ext(f)) + ".csv"
+		csv := strings.TrimSuffix(strings.TrimSuffix(f, filepath.Ext(f)), ".dark") + ".csv"
 		if !slices.Contains(files, csv) && !slices.Contains(all, csv) {
 			all = append(all, csv)
 		}

@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // A lettering takes from Noto Sans SC what Liberation does not have.
@@ -103,15 +102,6 @@ func (h lettering) Draw(c vg.Canvas, s string, sty text.Style, pt vg.Point) {
 			at.X += face.Width(r.text)
 		}
 	}
-}
-
-// An outlining canvas draws text as outlines, so that it looks the same where the fonts
-// are missing.
-type outlining struct{ *vgsvg.Canvas }
-
-// FillString is that of vg.Canvas.
-func (c outlining) FillString(f font.Face, pt vg.Point, s string) {
-	c.Fill(outlineOf(f, s, pt))
 }
 
 // outlineOf is a text as a path that begins at pt.

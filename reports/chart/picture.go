@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"bytes"
 	"fmt"
 	"image/color"
 	"image/png"
@@ -13,7 +12,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"locklab/reports/text"
 )
@@ -22,7 +20,6 @@ import (
 type picture struct {
 	width, height vg.Length
 	draw          func(draw.Canvas)
-	outlined      bool // an SVG has its text as outlines: it needs no font
 }
 
 // pngDPI makes small writing legible on paper and on dense screens.
@@ -31,31 +28,35 @@ const pngDPI = 144
 func (p picture) png(w io.Writer) error { return p.pngAt(w, pngDPI) }
 
 func (p picture) pngAt(w io.Writer, dpi int) error {
-	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(white))
-	p.draw(draw.New(c))
+	_, isDark := w.(Dark)
+	ground := white
+	if isDark {
+		ground = onDark[white]
+	}
+	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(ground))
+	canvas := draw.New(c)
+	if isDark {
+		canvas = draw.NewCanvas(&darkened{Canvas: c}, p.width, p.height)
+	}
+	p.draw(canvas)
 	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, c.Image()); err != nil {
 		return fmt.Errorf("chart: writing a PNG: %w", err)
 	}
 	return nil
 }
 
-// svg draws outlines, or names fonts of the same measures after Liberation Sans, so that
-// a reader who does not have it sees the same picture.
+// svg writes text as outlines, so that it needs no font, and the colours of paper and ink as
+// variables, so that it is light or dark as its reader is.
 func (p picture) svg(w io.Writer) error {
-	c := vgsvg.NewWith(vgsvg.UseWH(p.width, p.height))
-	canvas := draw.New(c)
-	if p.outlined {
-		canvas = draw.New(outlining{c})
-	}
+	c := newOutlining(p.width, p.height)
+	canvas := draw.NewCanvas(c, p.width, p.height)
 	canvas.SetColor(white)
 	canvas.Fill(canvas.Rectangle.Path())
 	p.draw(canvas)
-	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
+	drawn, err := c.svg()
+	if err != nil {
 		return fmt.Errorf("chart: drawing an SVG: %w", err)
 	}
-	drawn := strings.ReplaceAll(b.String(), "font-family:Liberation Sans;",
-		"font-family:Liberation Sans,Arial,Helvetica,sans-serif;")
 	if _, err := io.WriteString(w, text.InMarkup(drawn)); err != nil {
 		return fmt.Errorf("chart: writing an SVG: %w", err)
 	}

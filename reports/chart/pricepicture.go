@@ -49,7 +49,7 @@ type pricePanel struct {
 
 func (c *PriceChart) picture() picture {
 	p := newPricePlot(c)
-	return picture{width: rateWidth, height: p.height(), draw: p.draw, outlined: true}
+	return picture{width: rateWidth, height: p.height(), draw: p.draw}
 }
 
 func newPricePlot(c *PriceChart) *pricePlot {

@@ -54,7 +54,7 @@ type rateLine struct {
 
 func (r *Rate) picture() picture {
 	p := newRatePlot(r)
-	return picture{width: rateWidth, height: p.height(), draw: p.draw, outlined: true}
+	return picture{width: rateWidth, height: p.height(), draw: p.draw}
 }
 
 func newRatePlot(r *Rate) *ratePlot {

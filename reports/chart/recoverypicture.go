@@ -39,7 +39,7 @@ type recoveryPlot struct {
 
 func (c *RecoveryChart) picture() picture {
 	p := newRecoveryPlot(c)
-	return picture{width: rateWidth, height: p.height(), draw: p.draw, outlined: true}
+	return picture{width: rateWidth, height: p.height(), draw: p.draw}
 }
 
 func newRecoveryPlot(c *RecoveryChart) *recoveryPlot {

@@ -43,7 +43,7 @@ type sweepPlot struct {
 
 func (s *Sweep) picture() picture {
 	p := newSweepPlot(s)
-	return picture{width: rateWidth, height: p.height(), draw: p.draw, outlined: true}
+	return picture{width: rateWidth, height: p.height(), draw: p.draw}
 }
 
 func newSweepPlot(s *Sweep) *sweepPlot {

@@ -68,7 +68,7 @@ func (c *WaitingChart) picture() picture {
 		p.last = max(p.last, float64(r.Clients))
 	}
 	height := 2*margin + p.heading.height() + 2*smallSize*leading + waitingPanel*vg.Length((len(waitingMeasures)+1)/2) + smallSize*leading*vg.Length(len(p.foot)) + 8
-	return picture{width: rateWidth, height: height, draw: p.draw, outlined: true}
+	return picture{width: rateWidth, height: height, draw: p.draw}
 }
 
 func (p *waitingPlot) style(i int) style {

@@ -1,0 +1,205 @@
+package chart
+
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"html"
+	"image/color"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	xfont "golang.org/x/image/font"
+	"golang.org/x/image/font/sfnt"
+	xfixed "golang.org/x/image/math/fixed"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// An outlining canvas writes SVG with text as outlines: it looks the same where the fonts
+// are missing. Each character of a font is drawn once, and used wherever it stands.
+type outlining struct {
+	*vgsvg.Canvas
+	glyphs map[string]string // outlines in units of their font, by id
+	texts  []string          // in the order in which they were drawn
+}
+
+func newOutlining(width, height vg.Length) *outlining {
+	return &outlining{Canvas: vgsvg.NewWith(vgsvg.UseWH(width, height)), glyphs: map[string]string{}}
+}
+
+// FillString is that of vg.Canvas. The canvas below cannot reuse outlines. So a path that only
+// moves keeps the place and the colour, and svg puts the text there.
+func (c *outlining) FillString(f font.Face, at vg.Point, s string) {
+	var b strings.Builder
+	fmt.Fprintf(&b, `scale(%.5g)" aria-label="%s">`, f.Font.Size.Points()/float64(f.Face.UnitsPerEm()), html.EscapeString(s))
+	var buffer sfnt.Buffer
+	ppem := xfixed.Int26_6(f.Face.UnitsPerEm()) // lengths come in units of the font
+	x, last := xfixed.Int26_6(0), sfnt.GlyphIndex(0)
+	for i, r := range s {
+		glyph, err := f.Face.GlyphIndex(&buffer, r)
+		if err != nil {
+			panic(err) // a font that was read before
+		}
+		if i > 0 {
+			if kern, err := f.Face.Kern(&buffer, last, glyph, ppem, xfont.HintingNone); err == nil {
+				x += kern
+			}
+		}
+		last = glyph
+		if id := c.glyph(f, glyph); id != "" {
+			fmt.Fprintf(&b, `<use href="#%s" x="%d"/>`, id, int(x))
+		}
+		if advance, err := f.Face.GlyphAdvance(&buffer, glyph, ppem, xfont.HintingNone); err == nil {
+			x += advance
+		}
+	}
+	c.texts = append(c.texts, b.String())
+	c.Fill(vg.Path{{Type: vg.MoveComp, Pos: at}})
+}
+
+// glyph is the id of a character's outline; "": it is blank.
+func (c *outlining) glyph(f font.Face, glyph sfnt.GlyphIndex) string {
+	var buffer sfnt.Buffer
+	segments, err := f.Face.LoadGlyph(&buffer, glyph, xfixed.Int26_6(f.Face.UnitsPerEm()), nil)
+	if err != nil {
+		panic(err)
+	}
+	var b strings.Builder
+	for i, s := range segments {
+		n := map[sfnt.SegmentOp]int{sfnt.SegmentOpMoveTo: 1, sfnt.SegmentOpLineTo: 1, sfnt.SegmentOpQuadTo: 2, sfnt.SegmentOpCubeTo: 3}[s.Op]
+		if s.Op == sfnt.SegmentOpMoveTo && i > 0 {
+			b.WriteString("Z")
+		}
+		b.WriteString(map[sfnt.SegmentOp]string{sfnt.SegmentOpMoveTo: "M", sfnt.SegmentOpLineTo: "L", sfnt.SegmentOpQuadTo: "Q", sfnt.SegmentOpCubeTo: "C"}[s.Op])
+		for k, p := range s.Args[:n] {
+			if k > 0 {
+				b.WriteString(" ")
+			}
+			fmt.Fprintf(&b, "%d %d", int(p.X), -int(p.Y))
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	b.WriteString("Z")
+	h := fnv.New64a()
+	h.Write([]byte(b.String()))
+	id := fmt.Sprintf("g%x", h.Sum64()) // the same in all pictures of a page
+	c.glyphs[id] = b.String()
+	return id
+}
+
+var (
+	textPlace = regexp.MustCompile(`<path d="M([-0-9.e+]+),([-0-9.e+]+)"\s*(style="[^"]*")?\s*/>`)
+	colorOf   = regexp.MustCompile(`(fill|stroke):(#[0-9A-Fa-f]{6})`)
+	either    = regexp.MustCompile(textPlace.String() + "|" + colorOf.String())
+	svgBegin  = regexp.MustCompile(`(?s)<svg[^>]*>\n?`)
+)
+
+// svg is the picture.
+func (c *outlining) svg() (string, error) {
+	var b bytes.Buffer
+	if _, err := c.WriteTo(&b); err != nil {
+		return "", err
+	}
+	n := 0
+	body := either.ReplaceAllStringFunc(b.String(), func(found string) string {
+		m := textPlace.FindStringSubmatch(found)
+		if m == nil {
+			return variable(found, false)
+		}
+		if n++; n > len(c.texts) {
+			return found
+		}
+		style := colorOf.ReplaceAllStringFunc(m[3], func(one string) string { return variable(one, true) })
+		return fmt.Sprintf(`<g %s transform="translate(%s,%s) %s</g>`, style, m[1], m[2], c.texts[n-1])
+	})
+	if n != len(c.texts) {
+		return "", fmt.Errorf("%d texts in %d places", len(c.texts), n)
+	}
+	var head strings.Builder
+	head.WriteString("<style>@media (prefers-color-scheme: dark) { svg {")
+	for _, light := range slices.SortedFunc(maps.Keys(variables), func(a, b color.NRGBA) int { return strings.Compare(variables[a], variables[b]) }) {
+		fmt.Fprintf(&head, " %s: %s;", variables[light], hexOf(onDark[light]))
+	}
+	head.WriteString(" } }</style>\n<defs>\n")
+	for _, id := range slices.Sorted(maps.Keys(c.glyphs)) {
+		fmt.Fprintf(&head, "<path id=\"%s\" d=\"%s\"/>\n", id, c.glyphs[id])
+	}
+	head.WriteString("</defs>\n")
+	return svgBegin.ReplaceAllStringFunc(body, func(begin string) string { return begin + head.String() }), nil
+}
+
+// variable is "fill:#222222" with the variable of the colour. In text white stays: it stands
+// on a colour. So does black, which is no variable but for lines.
+func variable(one string, text bool) string {
+	property, hex, _ := strings.Cut(one, ":")
+	for light, name := range variables {
+		if strings.EqualFold(hex, hexOf(light)) && !(text && light == white) {
+			return property + ":var(" + name + "," + hex + ")"
+		}
+	}
+	if property == "stroke" && strings.EqualFold(hex, hexOf(black)) {
+		return property + ":var(" + variables[ink] + "," + hex + ")"
+	}
+	return one
+}
+
+func hexOf(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+
+// variables are the names of the colours that differ in the dark; the page has the same.
+var variables = map[color.NRGBA]string{
+	white: "--paper", ink: "--ink", faintInk: "--faint", hairline: "--line",
+	paleGreen: "--chart-holds", paleGrey: "--chart-unknown", stripe: "--chart-stripe",
+}
+
+// onDark are those colours in the dark.
+var onDark = map[color.NRGBA]color.NRGBA{
+	white: {0x17, 0x18, 0x1b, 0xff}, ink: {0xe8, 0xe8, 0xea, 0xff}, faintInk: {0xa2, 0xa2, 0xab, 0xff}, hairline: {0x3a, 0x3b, 0x41, 0xff},
+	paleGreen: {0x17, 0x2b, 0x25, 0xff}, paleGrey: {0x2a, 0x2c, 0x31, 0xff}, stripe: {0x1e, 0x20, 0x24, 0xff},
+}
+
+// Dark is a writer to which pictures are written on a dark ground.
+type Dark struct{ io.Writer }
+
+// darkened is a canvas with the colours of the dark.
+type darkened struct {
+	vg.Canvas
+	now color.Color
+}
+
+// SetColor is that of vg.Canvas.
+func (d *darkened) SetColor(c color.Color) {
+	d.now = c
+	d.Canvas.SetColor(darkOf(c, false))
+}
+
+// FillString is that of vg.Canvas. White text stays: it stands on a colour.
+func (d *darkened) FillString(f font.Face, at vg.Point, s string) {
+	d.Canvas.SetColor(darkOf(d.now, true))
+	d.Canvas.FillString(f, at, s)
+	d.Canvas.SetColor(darkOf(d.now, false))
+}
+
+// Stroke is that of vg.Canvas.
+func (d *darkened) Stroke(p vg.Path) {
+	if d.now == color.Color(black) {
+		d.Canvas.SetColor(onDark[ink])
+		defer d.Canvas.SetColor(black)
+	}
+	d.Canvas.Stroke(p)
+}
+
+func darkOf(c color.Color, text bool) color.Color {
+	if n, ok := c.(color.NRGBA); ok && !(text && n == white) {
+		if dark, ok := onDark[n]; ok {
+			return dark
+		}
+	}
+	return c
+}

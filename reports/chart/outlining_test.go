@@ -1,0 +1,106 @@
+package chart
+
+import (
+	"bytes"
+	"encoding/xml"
+	"image/color"
+	"image/png"
+	"io"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// lettered has text in both fonts, white and black on colours, and a black line.
+var lettered = picture{width: 120, height: 60, draw: func(c draw.Canvas) {
+	fillBox(c, box(10, 30, 60, 50), blue)
+	c.FillText(writing(10, white), vg.Point{X: 12, Y: 40}, `white <&">`)
+	c.FillText(bold(writing(10, ink)), vg.Point{X: 12, Y: 15}, "ink 锁锁 ink")
+	c.StrokeLine2(draw.LineStyle{Color: black, Width: 1}, 0, 5, 120, 5)
+}}
+
+// Every outline that is used is there, once, and none that is not; the text can be read by
+// programs.
+func TestOutlines(t *testing.T) {
+	var b bytes.Buffer
+	if err := lettered.svg(&b); err != nil {
+		t.Fatal(err)
+	}
+	there, used, labels := map[string]int{}, map[string]int{}, ""
+	for d := xml.NewDecoder(bytes.NewReader(b.Bytes())); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		for _, a := range e.Attr {
+			switch {
+			case e.Name.Local == "text":
+				t.Error("there is text that needs a font")
+			case e.Name.Local == "path" && a.Name.Local == "id":
+				there[a.Value]++
+			case e.Name.Local == "use" && a.Name.Local == "href":
+				used[strings.TrimPrefix(a.Value, "#")]++
+			case a.Name.Local == "aria-label":
+				labels += a.Value + "|"
+			}
+		}
+	}
+	for id, n := range there {
+		if n != 1 || used[id] == 0 {
+			t.Errorf("outline %s is there %d times and is used %d times", id, n, used[id])
+		}
+	}
+	for id := range used {
+		if there[id] == 0 {
+			t.Errorf("outline %s is missing", id)
+		}
+	}
+	if len(there) < 8 || !strings.Contains(labels, `white <&">|`) || !strings.Contains(labels, "锁锁") {
+		t.Errorf("%d outlines, labels %q", len(there), labels)
+	}
+	for _, want := range []string{"fill:var(--paper,#ffffff)", "fill:#ffffff", "fill:var(--ink,#222222)", "stroke:var(--ink,#000000)", "prefers-color-scheme: dark"} {
+		if !strings.Contains(strings.ToLower(b.String()), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
+// In the dark, paper is dark and writing is light, and both can be told apart.
+func TestDark(t *testing.T) {
+	for _, pair := range [][2]color.NRGBA{{ink, white}, {faintInk, white}, {faintInk, paleGreen}, {ink, paleGrey}, {ink, stripe}, {faintInk, stripe}} {
+		if got := contrast(onDark[pair[0]], onDark[pair[1]]); got < 4.5 {
+			t.Errorf("%v on %v: a contrast of %.1f", pair[0], pair[1], got)
+		}
+	}
+	var light, dark bytes.Buffer
+	if err := lettered.pngAt(&light, 72); err != nil {
+		t.Fatal(err)
+	}
+	if err := lettered.pngAt(Dark{&dark}, 72); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		file *bytes.Buffer
+		want color.NRGBA
+	}{"light": {&light, white}, "dark": {&dark, onDark[white]}} {
+		img, err := png.Decode(c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := color.NRGBAModel.Convert(img.At(1, 1)); got != c.want {
+			t.Errorf("%s: the ground is %v, want %v", name, got, c.want)
+		}
+		if got := color.NRGBAModel.Convert(img.At(59, 11)); got != blue {
+			t.Errorf("%s: a colour became %v", name, got)
+		}
+	}
+}
