@@ -110,8 +110,11 @@ func (c *outlining) svg() (string, error) {
 	n := 0
 	body := either.ReplaceAllStringFunc(b.String(), func(found string) string {
 		m := textPlace.FindStringSubmatch(found)
-		if m == nil {
+		switch {
+		case m == nil:
 			return variable(found, false)
+		case strings.Contains(m[3], "fill:none"): // a line of one point
+			return ""
 		}
 		if n++; n > len(c.texts) {
 			return found

@@ -19,6 +19,7 @@ var lettered = picture{width: 120, height: 60, draw: func(c draw.Canvas) {
 	c.FillText(writing(10, white), vg.Point{X: 12, Y: 40}, `white <&">`)
 	c.FillText(bold(writing(10, ink)), vg.Point{X: 12, Y: 15}, "ink 锁锁 ink")
 	c.StrokeLine2(draw.LineStyle{Color: black, Width: 1}, 0, 5, 120, 5)
+	c.StrokeLines(draw.LineStyle{Color: blue, Width: 1}, []vg.Point{{X: 3, Y: 3}}) // a line of one point is no text
 }}
 
 // Every outline that is used is there, once, and none that is not; the text can be read by
