@@ -142,6 +142,10 @@ func (s *Simulator) ShowCode(pkg string) {
 	}
 }
 
+// Carry has real servers execute whatever the servers execute, which must be Redis. To be
+// called before the first world.
+func (s *Simulator) Carry(real redisnode.Real) { s.redis.Real = real }
+
 // ZooKeeper says whether the server is a ZooKeeper ensemble.
 func (s *Simulator) ZooKeeper() bool { return s.ensemble != nil }
 

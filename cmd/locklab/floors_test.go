@@ -15,6 +15,7 @@ import (
 //	cmd/locklab, page              the commands | writes the page to play on, and is its engine
 //	reports/lessons, page, board   explanations, which play runs | the report | the page to play on
 //	reports/chart                  pictures of what a study has found
+//	scenarios/reality              lab and real servers side by side
 //	scenarios/contract             what each lock must come to
 //	scenarios/locktest             tests of locks that are not in the list
 //	scenarios/play                 runs that a person schedules: levels, quiz
@@ -25,6 +26,7 @@ import (
 //	scenarios                      the races
 //	scenarios/race                 how a race is played
 //	simulator/explore              exhaustive search
+//	simulator/live                 a trace on real servers
 //	faults, simulator/schedule     what goes wrong | timed runs and replay
 //	simulator/client               what users of a lock do
 //	algorithms                     the list of the locks
@@ -42,6 +44,7 @@ import (
 var floors = [][]string{
 	{"cmd/locklab", "cmd/page"},
 	{"reports/lessons", "reports/page", "reports/board"},
+	{"scenarios/reality"},
 	{"scenarios/contract", "scenarios/locktest", "scenarios/play", "reports/chart"},
 	{"scenarios/rate", "scenarios/price", "scenarios/waiting"},
 	{"scenarios/study", "scenarios/internal/racetest"},
@@ -53,6 +56,7 @@ var floors = [][]string{
 	{"reports/internal/samples"},
 	{"reports"},
 	{"simulator/explore"},
+	{"simulator/live"},
 	{"faults", "simulator/schedule"},
 	{"simulator/client", "simulator/verdict/secondopinion"},
 	{"algorithms"},

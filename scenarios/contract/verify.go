@@ -202,7 +202,7 @@ func (r *Result) compareWitness(i int) {
 	got := ExpectedVerdict{w.Verdict, w.Par}
 	r.Got = append(r.Got, got)
 	metSoFar := len(r.Reasons) == 0
-	o, err := r.run(i)
+	o, err := r.Run(i)
 	switch want := r.find(w.Verdict); {
 	case err != nil:
 		r.note(Inconclusive, "unmet.unplayable", "verdict", got, "cause", err)
@@ -220,8 +220,8 @@ func (r *Result) compareWitness(i int) {
 	}
 }
 
-// run is the run of a witness.
-func (r *Result) run(i int) (*race.Outcome, error) {
+// Run is the run of the i-th witness of the search.
+func (r *Result) Run(i int) (*race.Outcome, error) {
 	if r.runs != nil {
 		return r.runs[i], nil
 	}

@@ -46,32 +46,70 @@ func ReplayWithCodeOn(entry lock.Entry, t simulator.Trace) (*race.Outcome, error
 }
 
 // replay plays a trace and records the lines of code in the package watched; "": none.
-// The choices of one lock mean nothing for another.
 func replay(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome, error) {
+	if err := playedBy(entry, t); err != nil {
+		return nil, err
+	}
+	if t.Scenario != SearchID && len(t.Choices) == 0 {
+		sc, s, err := resolve(entry, t)
+		if err != nil {
+			return nil, err
+		}
+		return race.Play(entry, sc, s)
+	}
+	o, err := Open(entry, t)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Close()
+	o.Simulator.ShowCode(watched)
+	run, err := schedule.Replay(o.Simulator, t.Choices)
+	if err != nil {
+		key := "error.replay.race"
+		if t.Scenario == SearchID {
+			key = "error.replay.search"
+		}
+		return nil, text.Errorf(key, "lock", entry.ID, "scenario", t.Scenario, "cause", err)
+	}
+	return o.Outcome(run), nil
+}
+
+// playedBy says whether a trace is one of this lock: the choices of one lock mean nothing
+// for another.
+func playedBy(entry lock.Entry, t simulator.Trace) error {
 	if !slices.ContainsFunc(entry.Names(), func(n string) bool { return strings.EqualFold(n, t.Strategy) }) {
-		return nil, text.Errorf("error.replay.lock", "lock", t.Strategy, "given", entry.ID)
+		return text.Errorf("error.replay.lock", "lock", t.Strategy, "given", entry.ID)
+	}
+	return nil
+}
+
+// An Opened is a trace with the simulator in which it can be played. Close frees it.
+type Opened struct {
+	Simulator *simulator.Simulator
+	// Outcome is what the judges, and the rules of a search, say of a run of the trace.
+	Outcome func(run *schedule.Run) *race.Outcome
+}
+
+// Close frees the simulator.
+func (o *Opened) Close() { o.Simulator.Close() }
+
+// Open makes the simulator of a trace, whose lock need not be listed.
+func Open(entry lock.Entry, t simulator.Trace) (*Opened, error) {
+	if err := playedBy(entry, t); err != nil {
+		return nil, err
 	}
 	if t.Scenario == SearchID {
-		return replaySearch(entry, t, watched)
+		return openSearch(entry, t)
 	}
 	sc, s, err := resolve(entry, t)
 	if err != nil {
 		return nil, err
 	}
-	if len(t.Choices) == 0 {
-		return race.Play(entry, sc, s)
-	}
 	p, err := sc.Prepare(entry, s)
 	if err != nil {
 		return nil, err
 	}
-	defer p.Close()
-	p.Simulator.ShowCode(watched)
-	run, err := schedule.Replay(p.Simulator, t.Choices)
-	if err != nil {
-		return nil, text.Errorf("error.replay.race", "lock", entry.ID, "scenario", sc.ID, "cause", err)
-	}
-	return p.Outcome(run, s), nil
+	return &Opened{p.Simulator, func(run *schedule.Run) *race.Outcome { return p.Outcome(run, s) }}, nil
 }
 
 // resolve finds the race and the settings that a trace names.

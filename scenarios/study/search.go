@@ -88,8 +88,8 @@ func (b Bounds) trace(entry lock.Entry, choices []simulator.Choice) simulator.Tr
 	return simulator.Trace{Strategy: entry.ID, Scenario: SearchID, Settings: b.String(), Choices: choices}
 }
 
-// replaySearch plays a trace that a search has found.
-func replaySearch(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome, error) {
+// openSearch opens a trace that a search has found.
+func openSearch(entry lock.Entry, t simulator.Trace) (*Opened, error) {
 	b, err := ParseBounds(t.Settings)
 	if err != nil {
 		return nil, text.Errorf("error.replay.bounds", "cause", err)
@@ -98,15 +98,11 @@ func replaySearch(entry lock.Entry, t simulator.Trace, watched string) (*race.Ou
 	if err != nil {
 		return nil, err
 	}
-	defer sim.Close()
-	sim.ShowCode(watched)
-	run, err := schedule.Replay(sim, t.Choices)
-	if err != nil {
-		return nil, text.Errorf("error.replay.search", "lock", entry.ID, "cause", err)
-	}
-	o := OutcomeOf(search, run)
-	o.Scenario, o.Trace = b.Scenario(), t
-	return o, nil
+	return &Opened{sim, func(run *schedule.Run) *race.Outcome {
+		o := OutcomeOf(search, run)
+		o.Scenario, o.Trace = b.Scenario(), t
+		return o
+	}}, nil
 }
 
 // simulator makes the simulator in which a trace of a search within b is played. The caller

@@ -1,73 +1,134 @@
-// Package realserver runs a real redis-server or a real ZooKeeper for the length of a
-// test. It is for tests only.
+// Package realserver runs real servers: redis-servers on loopback ports in a folder of
+// their own, with a clock that their user moves (Clock), and with a Gate on a connection
+// between two of them. Redis and ZooKeeper run one for the length of a test.
+//
+// Nothing outlives its user: a shell beside each server reads from a pipe, and kills the
+// server when the other end of the pipe is gone, whatever ended this process; one more
+// removes the folder.
 package realserver
 
 import (
 	"bufio"
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"os/exec"
 	"strings"
-	"testing"
+	"syscall"
 )
 
-// start runs a server on a free loopback port and returns its address. It ends with
-// the test, or with the test's process, whatever ends that: a shell kills it when
-// the pipe from here closes.
-func start(t testing.TB, name, ready string, command func(port string) []string) (addr string) {
-	t.Helper()
-	log := ""
-	for range 5 { // another program may take the port that was just found free
-		free, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		addr = free.Addr().String()
-		free.Close()
-		_, port, err := net.SplitHostPort(addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var ok bool
-		if log, ok = run(t, ready, command(port)); ok {
-			return addr
-		}
-	}
-	t.Fatalf("%s does not start; it says:\n%s", name, log)
-	return ""
+// A Process is a server that runs.
+type Process struct {
+	cmd  *exec.Cmd
+	life io.Closer // the shell kills the server when this is closed
 }
 
-// run starts a server that is killed when the test ends, or its process does, and
-// says whether it has printed a line with the words ready, and what it printed until
-// then.
-func run(t testing.TB, ready string, command []string) (log string, ok bool) {
-	t.Helper()
-	// The shell outlives neither: it reads until the test's end of the pipe is closed.
-	args := append([]string{"-c", `"$@" 2>&1 & exec >&- 2>&-; read end; kill -9 $!; wait`, "sh"}, command...)
-	cmd := exec.Command("sh", args...)
-	life, err := cmd.StdinPipe()
+// Kill ends the server as a crash does, and waits for its end.
+func (p *Process) Kill() {
+	p.life.Close()
+	p.cmd.Wait() // it was killed
+}
+
+// keeper runs a script of the shell in a process group of its own, which Ctrl-C does not
+// reach. The script reads from a pipe whose other end is life.
+func keeper(script string, args, env []string) (cmd *exec.Cmd, life io.WriteCloser, err error) {
+	cmd = exec.Command("sh", append([]string{"-c", script, "sh"}, args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Env = append(os.Environ(), env...)
+	life, err = cmd.StdinPipe()
+	return cmd, life, err
+}
+
+// A Folder is a temporary folder, which is gone after Close or when this process ends.
+type Folder struct {
+	Path string
+	Process
+}
+
+// NewFolder makes a folder.
+func NewFolder() (*Folder, error) {
+	// A server that is being killed may still write: again, until nothing is left.
+	cmd, life, err := keeper(`d=$(mktemp -d "$1/locklab-live-XXXXXX") || exit; echo "$d"; exec >&-; read end; until rm -rf "$d"; do :; done 2>/dev/null`, []string{os.TempDir()}, nil)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	t.Cleanup(func() {
-		life.Close()
-		cmd.Wait() // it was killed
-	})
+	f := &Folder{Process: Process{cmd, life}}
+	path, err := io.ReadAll(stdout)
+	if f.Path = strings.TrimSpace(string(path)); err != nil || f.Path == "" {
+		f.Close()
+		return nil, fmt.Errorf("no folder can be made in %s: %w", os.TempDir(), cmp.Or(err, os.ErrPermission))
+	}
+	return f, nil
+}
+
+// Close removes the folder.
+func (f *Folder) Close() { f.Kill() }
+
+// freePort is an address on loopback that was free just now.
+func freePort() (addr, port string, err error) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", "", err
+	}
+	addr = free.Addr().String()
+	free.Close()
+	_, port, err = net.SplitHostPort(addr)
+	return addr, port, err
+}
+
+// start runs a server on a free loopback port, and returns its address when it has printed
+// a line with the words ready.
+func start(ctx context.Context, name, ready string, env []string, command func(port string) []string) (p *Process, addr string, err error) {
+	log := ""
+	for range 5 { // another program may take the port that was just found free
+		addr, port, err := freePort()
+		if err != nil {
+			return nil, "", err
+		}
+		if p, log, err = run(ctx, ready, env, command(port)); err != nil {
+			return nil, "", err
+		} else if p != nil {
+			return p, addr, nil
+		}
+	}
+	return nil, "", fmt.Errorf("%s does not start; it says:\n%s", name, log)
+}
+
+// run starts a server and returns it when it is ready; nil: it has ended before, and log
+// is what it printed.
+func run(ctx context.Context, ready string, env, command []string) (p *Process, log string, err error) {
+	// The shell outlives neither: it reads until this end of the pipe is closed.
+	cmd, life, err := keeper(`"$@" 2>&1 & exec >&- 2>&-; read end; kill -9 $!; wait`, command, env)
+	if err != nil {
+		return nil, "", err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, "", err
+	}
+	p = &Process{cmd, life}
+	stop := context.AfterFunc(ctx, func() { life.Close() })
 	var printed strings.Builder
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
 		fmt.Fprintln(&printed, lines.Text())
-		if strings.Contains(lines.Text(), ready) {
+		if strings.Contains(lines.Text(), ready) && stop() {
 			go io.Copy(io.Discard, stdout) // what it says later must not fill the pipe
-			return printed.String(), true
+			return p, printed.String(), nil
 		}
 	}
-	return printed.String(), false
+	p.Kill()
+	return nil, printed.String(), ctx.Err()
 }

@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"testing"
 )
 
 // jar is where Debian's package zookeeper has the server, once installed; its
@@ -18,7 +17,7 @@ const logger = "/usr/share/java/slf4j-simple.jar"
 // NeedZooKeeper returns the path of java. Without that, or without the package, the test
 // is skipped, or fails where the environment says CI=true. A test that begins with a
 // subtest that runs a server calls it first: otherwise only the subtest is skipped.
-func NeedZooKeeper(t testing.TB) (java string) {
+func NeedZooKeeper(t Test) (java string) {
 	t.Helper()
 	java, err := exec.LookPath("java")
 	for _, file := range []string{jar, logger} {
@@ -39,11 +38,11 @@ func NeedZooKeeper(t testing.TB) (java string) {
 // snapshots and logs, and returns its address. Its tick is 100 ms, and a session may
 // ask for a time-out of anything from that to a minute. See
 // NeedZooKeeper for what happens without the package.
-func ZooKeeper(t testing.TB, dataDir string) string {
+func ZooKeeper(t Test, dataDir string) string {
 	t.Helper()
 	java := NeedZooKeeper(t)
 	// The container manager is what the server starts last, when it serves.
-	return start(t, "ZooKeeper", "ContainerManager", func(port string) []string {
+	p, addr, err := start(t.Context(), "ZooKeeper", "ContainerManager", nil, func(port string) []string {
 		config := filepath.Join(t.TempDir(), "zoo.cfg")
 		lines := []string{
 			"tickTime=100", "minSessionTimeout=100", "maxSessionTimeout=60000",
@@ -55,4 +54,9 @@ func ZooKeeper(t testing.TB, dataDir string) string {
 		}
 		return []string{java, "-Xmx128m", "-Dzookeeper.forceSync=no", "-cp", jar + ":" + logger, "org.apache.zookeeper.server.ZooKeeperServerMain", config}
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	return addr
 }

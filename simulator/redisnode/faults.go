@@ -122,8 +122,9 @@ func (k *Kind) Command(w node.World, nodes []State, n int8, note string, args ..
 	if err != nil {
 		return "", err
 	}
+	answer := k.execute(0, int(n), 0, id, eff.reply)
 	e := w.Emit(history.External)
-	e.Node, e.Cmd, e.Reply, e.Note = int(n), k.batches[id].text, k.replies[eff.reply].text, note
+	e.Node, e.Cmd, e.Reply, e.Note = int(n), k.batches[id].text, k.replies[answer].text, note
 	for i := range eff.changes {
 		k.emitChange(w, s, &s.data, 0, int(n), &eff.changes[i])
 	}

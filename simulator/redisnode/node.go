@@ -54,8 +54,10 @@ type State struct {
 	replicas [MaxReplicas]Data
 	disk     Data // what it had at its last fsync
 	clock    clock.State
-	behind   copySet               // the replicas, and the disk, that lack something that the server has
-	lacks    [MaxReplicas]node.Set // the clients whose writes are among what a replica lacks
+	behind   copySet // the replicas, and the disk, that lack something that the server has
+	// lacks are, for each replica, the clients that have had a command executed since it
+	// lacks something: their WAIT waits for it.
+	lacks [MaxReplicas]node.Set
 
 	cut       node.Set // the clients that are cut off with the old master; none: there is none
 	oldMaster uint8    // cut: the replica in whose place that is
@@ -349,7 +351,8 @@ func (k *Kind) serve(w node.World, nodes []State, m arrival) (answer uint32, err
 	if err != nil {
 		return 0, err
 	}
-	e.Cmd, e.Reply = k.batches[m.batch].text, k.replies[eff.reply].text
+	answer = k.execute(m.from, number, m.msg, m.batch, eff.reply)
+	e.Cmd, e.Reply = k.batches[m.batch].text, k.replies[answer].text
 	for i := range eff.changes {
 		ch := &eff.changes[i]
 		if ch.before == ch.after && k.sameDeadline(&before, data, ch) {
@@ -357,13 +360,17 @@ func (k *Kind) serve(w node.World, nodes []State, m arrival) (answer uint32, err
 		}
 		k.emitChange(w, s, data, int(m.from), number, ch).Lease = int(m.lease)
 	}
-	if config := &k.servers[m.to-1]; len(eff.changes) > 0 && data == &s.data && config.copies() > 0 {
-		k.leaveBehind(s, m.to)
+	if config := &k.servers[m.to-1]; data == &s.data && config.copies() > 0 {
+		if len(eff.changes) > 0 {
+			k.leaveBehind(s, m.to)
+		}
 		for i := range s.lacks[:config.Replicas] {
-			s.lacks[i] |= node.Of(m.from)
+			if s.behind>>i&1 != 0 {
+				s.lacks[i] |= node.Of(m.from)
+			}
 		}
 	}
-	return eff.reply, nil
+	return answer, nil
 }
 
 // sameDeadline says whether a key expires when it did before a change.

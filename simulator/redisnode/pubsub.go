@@ -292,9 +292,10 @@ func (k *Kind) push(w node.World, nodes []State, c, thread int8) (why string, er
 	if err != nil {
 		return "", err
 	}
+	answer := k.execute(c, number, th.Msg, o.Arg, eff.reply)
 	e := w.Emit(history.Push)
 	e.Client, e.Thread, e.Node, e.Msg = int(c), int(thread), number, int(th.Msg)
-	e.Cmd, e.Reply = takeText, k.replies[eff.reply].text
-	th.Answer(eff.reply)
+	e.Cmd, e.Reply = takeText, k.replies[answer].text
+	th.Answer(answer)
 	return "", nil
 }

@@ -25,6 +25,8 @@ type Kind struct {
 	// Retries is how often the clients' library sends a command again by itself, after its
 	// connection broke or no answer came. To be set before the first step.
 	Retries int
+	// Real, if it is not nil, executes everything as well. To be set before the first step.
+	Real Real
 
 	servers []Config
 	room    *table.Room

@@ -13,13 +13,13 @@ import (
 	"locklab/simulator/node"
 )
 
-// WAIT n ms answers with the number of replicas that have what the client wrote
-// before it: at once if they are n or more, else as soon as they are, or after
+// WAIT n ms answers with the number of replicas that have all that the server had written when
+// it executed the client's last command, also if that wrote nothing: at once if they are n or more, else as soon as they are, or after
 // ms, 0 being for ever (redis.io, commands/wait). It is never an error to be too
 // few: the caller must compare. A miniredis has no replication, so this package
 // answers it.
 //
-// The simulation differs from Redis: what counts is what the client wrote to that
+// The simulation differs from Redis: what counts is the client's last command to that
 // server, by whichever connection, since it last lost its connections; Redis looks
 // at the one connection. The time runs on the server's clock, without its jumps.
 // WAIT may stand alone or at the end of a pipeline; in a script it is refused.
@@ -88,6 +88,10 @@ func (k *Kind) arriveWait(w node.World, nodes []State, c, thread int8) (err erro
 			return err
 		}
 	}
+	if k.Real != nil {
+		_, number := k.side(&nodes[o.Node-1], o.Node, c)
+		k.Real.Wait(Request{Client: c, Server: number, Msg: th.Msg, Commands: [][]string{wait.text}})
+	}
 	s := &nodes[o.Node-1]
 	th.Acks, th.Hold = 0, clock.Never
 	for i, lacking := range s.lacks {
@@ -133,6 +137,9 @@ func (k *Kind) unblock(w node.World, nodes []State, c, thread int8) {
 	resp := wait.fault
 	if resp == "" {
 		resp = ":" + strconv.Itoa(bits.OnesCount8(th.Acks)) + "\r\n"
+	}
+	if k.Real != nil {
+		resp = k.Real.Waited(th.Msg, resp)
 	}
 	e := w.Emit(history.Apply)
 	_, number := k.side(&nodes[o.Node-1], o.Node, c)

@@ -1,0 +1,529 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/reports"
+	"locklab/reports/text"
+	"locklab/scenarios"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
+	"locklab/scenarios/reality"
+	"locklab/scenarios/study"
+	"locklab/simulator/live"
+	"locklab/simulator/realserver"
+	"locklab/simulator/verdict"
+)
+
+// live shows on real servers what the lab says.
+func (a *app) live() *cobra.Command {
+	commands := []*cobra.Command{a.liveRun(), a.liveReplay(), a.liveMatrix(), a.liveVerify()}
+	c := &cobra.Command{
+		Use: "live",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			var names []string
+			for _, c := range commands {
+				names = append(names, c.Name())
+			}
+			return text.Errorf("error.command", "name", "live "+args[0], "near", text.Near(args[0], names))
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			a.printHelp(c)
+			return nil
+		},
+		Example: a.examples("live", "live run token gc-pause", "live replay LINK", "live matrix -o live.csv"),
+	}
+	c.AddCommand(commands...)
+	return c
+}
+
+// liveJSON is one trace in the lab and on real servers.
+type liveJSON struct {
+	Strategy    string           `json:"strategy"`
+	Scenario    string           `json:"scenario"`
+	Trace       string           `json:"trace"`
+	NotShown    string           `json:"not_shown,omitempty"` // why it was not played on real servers, in English
+	Agrees      *bool            `json:"agrees,omitempty"`    // absent if not shown
+	Lab         []verdict.Word   `json:"lab"`
+	Real        []verdict.Word   `json:"real,omitempty"`
+	Servers     int              `json:"servers,omitempty"` // redis-servers that ran
+	Answers     int              `json:"answers,omitempty"` // that were compared
+	Speed       float64          `json:"speed,omitempty"`   // seconds of the trace in one second
+	Stopped     string           `json:"stopped,omitempty"` // why the real run ended before the trace
+	Differences []differenceJSON `json:"differences,omitempty"`
+}
+
+type differenceJSON struct {
+	At      time.Duration `json:"at_ns"`
+	Choice  int           `json:"choice"` // of the trace, from 1
+	Server  int           `json:"server"`
+	Client  int           `json:"client,omitempty"`
+	Command []string      `json:"command,omitempty"`
+	Key     string        `json:"key,omitempty"`
+	Lab     string        `json:"lab"`
+	Real    string        `json:"real"`
+}
+
+func showingJSON(s *reality.Showing) liveJSON {
+	j := liveJSON{Strategy: s.Lab.Strategy.ID, Scenario: s.Lab.Trace.Scenario, Trace: s.Lab.Trace.Link(), Lab: s.Lab.Verdicts}
+	if s.NotShown != "" {
+		j.NotShown = notShown("en", s)
+	}
+	if s.Run == nil {
+		return j
+	}
+	agrees := s.Agrees()
+	j.Agrees, j.Real, j.Servers, j.Answers, j.Speed = &agrees, s.Real.Verdicts, s.Run.Servers, s.Run.Answers, s.Speed
+	if s.Run.Stopped != nil {
+		j.Stopped = s.Run.Stopped.Error()
+	}
+	for _, d := range s.Run.Differences {
+		j.Differences = append(j.Differences, differenceJSON{d.At, d.Choice, d.Server, d.Client, d.Cmd, d.Key, d.Lab, d.Real})
+	}
+	return j
+}
+
+func notShown(lang string, s *reality.Showing) string {
+	return text.Say(lang, "live.not."+string(s.NotShown), "command", s.Missing)
+}
+
+// addLease gives a command the flag --lease.
+func (a *app) addLease(c *cobra.Command, lease *time.Duration) {
+	c.Flags().DurationVar(lease, "lease", reality.DefaultLease, a.usage("live")("lease"))
+}
+
+// The bounds of --lease: shorter than the first and the machine is too slow to show anything
+// else than itself, longer than the second and nothing is shown that is not before.
+const (
+	minLease = 50 * time.Millisecond
+	maxLease = 10 * time.Second
+)
+
+// bench is what real servers need. Without it nothing can be shown.
+func (a *app) bench(ctx context.Context, lease time.Duration) (*reality.Bench, error) {
+	if lease < minLease || lease > maxLease {
+		return nil, text.Errorf("error.live.lease", "value", lease, "least", minLease, "most", maxLease)
+	}
+	b, err := reality.NewBench(ctx, lease)
+	switch {
+	case errors.Is(err, realserver.ErrNoRedis):
+		return nil, text.Errorf("error.live.redis")
+	case errors.Is(err, realserver.ErrNoCompiler):
+		return nil, text.Errorf("error.live.compiler")
+	}
+	return b, a.liveError(ctx, err)
+}
+
+// liveError is an error of the machine, or that the user has stopped it.
+func (a *app) liveError(ctx context.Context, err error) error {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return noAnswer("error.stopped")
+	case err != nil:
+		return &exitError{exitInternal, err}
+	}
+	return nil
+}
+
+func (a *app) liveRun() *cobra.Command {
+	var (
+		lease    time.Duration
+		settings []string
+	)
+	c := &cobra.Command{
+		Use:     "run STRATEGY SCENARIO",
+		Example: a.examples("live-run", "live run token failover", "live run redlock restart --lease 1s"),
+		Args:    a.exactly(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			entry, err := race.Strategy(args[0])
+			if err != nil {
+				return err
+			}
+			sc, err := scenarios.ByName(args[1])
+			if err != nil {
+				return err
+			}
+			s, err := sc.Settings.With(strings.Join(settings, ","))
+			if err != nil {
+				return err
+			}
+			o, err := race.Play(entry, sc, s)
+			if err != nil {
+				return err
+			}
+			return a.showLive(c.Context(), o, lease)
+		},
+	}
+	a.addLease(c, &lease)
+	c.Flags().StringArrayVar(&settings, "set", nil, a.usage("run")("set"))
+	return c
+}
+
+func (a *app) liveReplay() *cobra.Command {
+	var lease time.Duration
+	c := &cobra.Command{
+		Use:     "replay LINK|FILE",
+		Example: a.examples("live-replay", "live replay LINK"),
+		Args:    a.exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			t, err := a.readTrace(args[0])
+			if err != nil {
+				return err
+			}
+			if _, err := race.Strategy(t.Strategy); err != nil {
+				return text.Errorf("error.replay.unlisted", "lock", t.Strategy)
+			}
+			o, err := study.Replay(t)
+			if err != nil {
+				return err
+			}
+			return a.showLive(c.Context(), o, lease)
+		},
+	}
+	a.addLease(c, &lease)
+	return c
+}
+
+// showLive shows a run of the lab on real servers.
+func (a *app) showLive(ctx context.Context, o *race.Outcome, lease time.Duration) error {
+	b, err := a.bench(ctx, lease)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	s := &reality.Showing{Lab: o}
+	if o.NotApplicable == "" {
+		if s, err = b.Show(ctx, o); err != nil {
+			return a.liveError(ctx, err)
+		}
+	}
+	if a.json {
+		err = a.printJSON(struct {
+			Version int `json:"version"`
+			liveJSON
+		}{schema, showingJSON(s)})
+	} else {
+		err = a.printShowing(b, s)
+	}
+	if err == nil && s.Run != nil && !s.Agrees() {
+		err = &exitError{exitDiffers, nil}
+	}
+	return err
+}
+
+func (a *app) printShowing(b *reality.Bench, s *reality.Showing) error {
+	switch {
+	case s.Lab.NotApplicable != "":
+		return a.printRun(s.Lab, "lanes")
+	case s.NotShown != "":
+		if err := a.printRun(s.Lab, "lanes"); err != nil {
+			return err
+		}
+		a.Printf("\n%s\n", a.Each(func(lang string) string {
+			return text.Say(lang, "live.na", "why", notShown(lang, s))
+		}))
+		return nil
+	}
+	same := len(s.Run.Differences) == 0
+	a.Printf("%s\n\n", a.Say("live.title", "lock", s.Lab.Strategy.Heading(), "race", s.Lab.Scenario.ID))
+	if same {
+		a.Printf("%s\n\n", a.Say("live.lanes.same"))
+	} else {
+		a.Printf("%s\n\n", a.Say("live.lanes.lab"))
+	}
+	if err := reports.Lanes(a.Out, s.Lab.History, s.Lab.Judgement, a.options()); err != nil {
+		return internal(err)
+	}
+	if !same {
+		a.Printf("\n%s\n\n", a.Say("live.lanes.real"))
+		if err := reports.Lanes(a.Out, s.Real.History, s.Real.Judgement, a.options()); err != nil {
+			return internal(err)
+		}
+		a.Printf("\n")
+		a.printDifferences(s)
+	}
+	a.Printf("\n%s\n", a.Say("live.ran", "servers", fmt.Sprint(s.Run.Servers), "version", b.Version, "answers", fmt.Sprint(s.Run.Answers),
+		"ttl", reports.Span(s.Lab.History.TTL), "lease", reports.Span(b.Lease), "speed", fmt.Sprintf("%.3g", s.Speed)))
+	a.Printf("%s\n%s\n", a.Say("live.verdict.lab", "verdicts", spell(s.Lab.Verdicts)), a.Say("live.verdict.real", "verdicts", spell(s.Real.Verdicts)))
+	if s.Agrees() {
+		a.Sentence("live.agrees")
+	} else {
+		a.Sentence("live.disagrees", "n", fmt.Sprint(len(s.Run.Differences)))
+	}
+	a.Next("locklab replay "+s.Lab.Trace.Link(), "locklab live replay "+s.Lab.Trace.Link())
+	return nil
+}
+
+// spell writes verdicts in a row.
+func spell(verdicts []verdict.Word) string {
+	var all []string
+	for _, w := range verdicts {
+		all = append(all, string(w))
+	}
+	return strings.Join(all, " ")
+}
+
+// maxDifferences is how many differences of a run are printed; --json has all.
+const maxDifferences = 10
+
+func (a *app) printDifferences(s *reality.Showing) {
+	for i, d := range s.Run.Differences {
+		if i == maxDifferences {
+			a.Printf("  %s\n", a.Say("live.difference.more", "n", fmt.Sprint(len(s.Run.Differences)-i)))
+			break
+		}
+		a.Printf("  %s\n", a.difference(s, d))
+	}
+	if s.Run.Stopped != nil {
+		a.Printf("  %s\n", a.Each(text.NewPhrase("live.stopped", "cause", s.Run.Stopped).Say))
+	}
+}
+
+// difference is a sentence about a difference.
+func (a *app) difference(s *reality.Showing, d live.Difference) string {
+	at := reports.Millis(d.At, 1)
+	if d.Cmd == nil {
+		return a.Say("live.difference.key", "time", at, "n", fmt.Sprint(d.Server), "key", text.Visible(d.Key), "lab", text.Visible(d.Lab), "real", text.Visible(d.Real))
+	}
+	return a.Say("live.difference.answer", "time", at, "n", fmt.Sprint(d.Server), "command", text.Visible(reports.Command(d.Cmd, s.Lab.History.Key)),
+		"lab", text.Visible(d.Lab), "real", text.Visible(d.Real))
+}
+
+// liveTable is what came of many traces.
+type liveTable struct {
+	agree, disagree int
+	not             map[string]int // why traces were not shown -> how many
+	differ          []*reality.Showing
+	all             []*reality.Showing
+}
+
+func (t *liveTable) add(s *reality.Showing) {
+	t.all = append(t.all, s)
+	switch {
+	case s.NotShown != "":
+		t.not[string(s.NotShown)]++
+	case s.Agrees():
+		t.agree++
+	default:
+		t.disagree++
+		t.differ = append(t.differ, s)
+	}
+}
+
+func newLiveTable() *liveTable { return &liveTable{not: map[string]int{}} }
+
+func (a *app) liveMatrix() *cobra.Command {
+	var (
+		lease time.Duration
+		races []string
+		locks lockFlags
+		out   string
+	)
+	c := &cobra.Command{
+		Use:     "matrix",
+		Example: a.examples("live-matrix", "live matrix", "live matrix --strategies token,redlock --scenarios R18,R21 -o live.csv"),
+		Args:    a.noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			list, err := locks.pick(a, algorithms.All())
+			if err != nil {
+				return err
+			}
+			scs, err := a.pickRaces(races)
+			if err != nil {
+				return err
+			}
+			if err := a.checkLiveOut(c, out); err != nil {
+				return err
+			}
+			b, err := a.bench(c.Context(), lease)
+			if err != nil {
+				return err
+			}
+			defer b.Close()
+			done, end := a.progress(len(list)*len(scs), "progress.live")
+			cells, err := b.Matrix(c.Context(), list, scs, done)
+			end()
+			if err := a.liveError(c.Context(), err); err != nil {
+				return err
+			}
+			return a.finishLive(b, out, func(t *liveTable) {
+				for i, sc := range scs {
+					row := newLiveTable()
+					for _, showings := range cells {
+						if s := showings[i]; s != nil {
+							row.add(s)
+							t.add(s)
+						}
+					}
+					a.printLiveRow(sc.Race+" "+sc.ID, row)
+				}
+			})
+		},
+	}
+	a.addLease(c, &lease)
+	f, usage := c.Flags(), a.usage("live")
+	locks.add(a, f, "all")
+	f.StringSliceVar(&races, "scenarios", nil, a.usage("matrix")("scenarios"))
+	f.StringVarP(&out, "out", "o", "", usage("out"))
+	return c
+}
+
+func (a *app) liveVerify() *cobra.Command {
+	var (
+		lease time.Duration
+		locks lockFlags
+		out   string
+	)
+	c := &cobra.Command{
+		Use:     "verify",
+		Example: a.examples("live-verify", "live verify", "live verify --strategies token -o live.csv"),
+		Args:    a.noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			list, err := locks.pick(a, algorithms.All())
+			if err != nil {
+				return err
+			}
+			if err := a.checkLiveOut(c, out); err != nil {
+				return err
+			}
+			rows := slices.DeleteFunc(contract.Own(), func(e contract.Expectation) bool {
+				breaks := slices.ContainsFunc(e.Expected, func(v contract.ExpectedVerdict) bool { return v.Par >= 0 })
+				return !e.IsSearch() || !breaks || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == e.Strategy.ID })
+			})
+			b, err := a.bench(c.Context(), lease)
+			if err != nil {
+				return err
+			}
+			defer b.Close()
+			done, end := a.progress(len(rows), "progress.live")
+			found, err := b.Verify(c.Context(), rows, done)
+			end()
+			if err := a.liveError(c.Context(), err); err != nil {
+				return err
+			}
+			return a.finishLive(b, out, func(t *liveTable) {
+				for _, r := range found {
+					row := newLiveTable()
+					for _, s := range r.Witnesses {
+						row.add(s)
+						t.add(s)
+					}
+					a.printLiveRow(r.Strategy.ID+" "+r.Subject(), row)
+				}
+			})
+		},
+	}
+	a.addLease(c, &lease)
+	locks.add(a, c.Flags(), "all")
+	c.Flags().StringVarP(&out, "out", "o", "", a.usage("live")("out"))
+	return c
+}
+
+func (a *app) checkLiveOut(c *cobra.Command, out string) error {
+	if !c.Flags().Changed("out") {
+		return nil
+	}
+	if !strings.HasSuffix(strings.ToLower(out), ".csv") {
+		return text.Errorf("error.live.out", "file", out)
+	}
+	return a.checkOutputs("-o", out)
+}
+
+// printLiveRow says what came of the traces of one row; nothing where there is none.
+func (a *app) printLiveRow(name string, t *liveTable) {
+	if len(t.all) == 0 || a.json {
+		return
+	}
+	a.Wrap(text.Pad(name, 32)+"  ", a.Say("live.row", "agree", fmt.Sprint(t.agree), "disagree", fmt.Sprint(t.disagree), "not", fmt.Sprint(len(t.all)-t.agree-t.disagree)))
+}
+
+// finishLive prints a table, which fill fills, and writes the file.
+func (a *app) finishLive(b *reality.Bench, out string, fill func(t *liveTable)) error {
+	t := newLiveTable()
+	if !a.json {
+		a.Printf("%s\n\n", a.Say("live.heading", "version", b.Version, "lease", reports.Span(b.Lease)))
+	}
+	fill(t)
+	if a.json {
+		j := struct {
+			Version int        `json:"version"`
+			Cells   []liveJSON `json:"cells"`
+		}{Version: schema, Cells: []liveJSON{}}
+		for _, s := range t.all {
+			j.Cells = append(j.Cells, showingJSON(s))
+		}
+		if err := a.printJSON(j); err != nil {
+			return err
+		}
+	} else {
+		a.printLiveTable(t)
+	}
+	if out != "" {
+		if err := a.write(out, replaces, t.csv); err != nil {
+			return err
+		}
+	}
+	if t.disagree > 0 {
+		return &exitError{exitDiffers, nil}
+	}
+	return nil
+}
+
+func (a *app) printLiveTable(t *liveTable) {
+	a.Printf("\n")
+	for _, s := range t.differ {
+		a.Printf("%s\n", a.Say("live.differs", "lock", s.Lab.Strategy.ID, "race", s.Lab.Trace.Scenario, "lab", spell(s.Lab.Verdicts), "real", spell(s.Real.Verdicts)))
+		a.printDifferences(s)
+		a.Printf("  locklab live replay %s\n", s.Lab.Trace.Link())
+	}
+	a.Sentence("live.sum", "agree", fmt.Sprint(t.agree), "disagree", fmt.Sprint(t.disagree))
+	for _, why := range reality.Reasons() {
+		n := t.not[string(why)]
+		if n == 0 {
+			continue
+		}
+		a.Wrap("  ", a.Each(func(lang string) string {
+			missing := map[string]bool{}
+			for _, s := range t.all {
+				if s.NotShown == why && s.Missing != "" {
+					missing[s.Missing] = true
+				}
+			}
+			var names []string
+			for name := range missing {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			return text.Say(lang, "live.sum.not", "n", fmt.Sprint(n), "why", text.Say(lang, "live.not."+string(why), "command", text.Join(lang, "chart.list", names)))
+		}))
+	}
+}
+
+// csv writes one line for each trace.
+func (t *liveTable) csv(w io.Writer) error {
+	c := csv.NewWriter(w)
+	rows := [][]string{{"strategy", "scenario", "lab", "real", "agrees", "differences", "answers", "servers", "not_shown", "trace"}}
+	for _, s := range t.all {
+		j := showingJSON(s)
+		agrees := ""
+		if j.Agrees != nil {
+			agrees = fmt.Sprint(*j.Agrees)
+		}
+		rows = append(rows, []string{j.Strategy, j.Scenario, spell(j.Lab), spell(j.Real), agrees, fmt.Sprint(len(j.Differences)), fmt.Sprint(j.Answers), fmt.Sprint(j.Servers), j.NotShown, j.Trace})
+	}
+	return c.WriteAll(rows)
+}

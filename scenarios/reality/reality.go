@@ -1,0 +1,181 @@
+// Package reality holds the lab against real servers: a trace is played in the lab and on
+// redis-servers (package live), and what came of it is compared.
+package reality
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/live"
+	"locklab/simulator/realserver"
+)
+
+// DefaultLease is how long a lease takes on the real servers if nothing else is said.
+const DefaultLease = 500 * time.Millisecond
+
+// A Bench is what real servers of this machine need. It may be used by several goroutines.
+type Bench struct {
+	Version string        // of redis-server
+	Lease   time.Duration // how long a lease of a trace takes, above 0
+
+	clocks  string
+	folder  *realserver.Folder
+	unknown map[string]bool // words of commands that the redis-server does not know
+}
+
+// NewBench finds out what there is. The error is realserver.ErrNoRedis or ErrNoCompiler if
+// something is missing. Close removes what it has made.
+func NewBench(ctx context.Context, lease time.Duration) (b *Bench, err error) {
+	folder, err := realserver.NewFolder()
+	if err != nil {
+		return nil, err
+	}
+	b = &Bench{Lease: lease, folder: folder, unknown: map[string]bool{}}
+	if err := b.look(ctx); err != nil {
+		b.Close()
+		return nil, err
+	}
+	b.clocks, err = realserver.BuildClocks(folder.Path)
+	if err != nil {
+		b.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// Close removes the bench's folder.
+func (b *Bench) Close() { b.folder.Close() }
+
+// look asks a redis-server for its version, and which of the newer commands it knows.
+func (b *Bench) look(ctx context.Context) error {
+	p, addr, err := realserver.StartRedis(ctx, b.folder.Path, nil)
+	if err != nil {
+		return err
+	}
+	defer p.Kill()
+	w, err := realserver.DialRedis(addr)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	info, err := w.Do("INFO", "server")
+	if err != nil {
+		return err
+	}
+	_, version, _ := strings.Cut(fmt.Sprint(info), "redis_version:")
+	b.Version, _, _ = strings.Cut(version, "\r\n")
+	for word, command := range map[string][]string{
+		"DELIFEQ": {"DELIFEQ", "k", "v"}, "DELEX": {"DELEX", "k", "IFEQ", "v"}, "IFEQ": {"SET", "k", "v", "IFEQ", "v"},
+	} {
+		v, err := w.Do(command...)
+		if err != nil {
+			return err
+		}
+		if _, refused := v.(realserver.Refusal); refused {
+			b.unknown[word] = true
+		}
+	}
+	return nil
+}
+
+// A Showing is a trace in the lab and on real servers.
+type Showing struct {
+	Lab *race.Outcome
+	// NotShown is why it was not played on real servers: a key of the catalogues of texts
+	// (there with the prefix "live."); "": it was. With Missing, the command that the
+	// redis-server does not know.
+	NotShown race.Reason
+	Missing  string
+	Real     *race.Outcome
+	Run      *live.Run
+	Speed    float64 // of the servers' time
+}
+
+// Reasons why a trace is not shown.
+const (
+	OnZooKeeper    race.Reason = "zookeeper"
+	NoServer       race.Reason = "no-server"
+	MissingCommand race.Reason = "missing-command"
+)
+
+// Reasons returns all of them.
+func Reasons() []race.Reason { return []race.Reason{OnZooKeeper, NoServer, MissingCommand} }
+
+// Agrees says whether every answer, every key and the verdicts were the same on the real
+// servers.
+func (s *Showing) Agrees() bool {
+	return s.Run != nil && len(s.Run.Differences) == 0 && s.Run.Stopped == nil && slices.Equal(s.Lab.Verdicts, s.Real.Verdicts)
+}
+
+// Show plays a trace that was played in the lab on real servers. The error is about the
+// machine, or ctx's.
+func (b *Bench) Show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
+	s := &Showing{Lab: lab}
+	if s.NotShown, s.Missing = b.whyNotShown(lab); s.NotShown != "" {
+		return s, nil
+	}
+	o, err := study.Open(lab.Strategy, lab.Trace)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Close()
+	s.Speed = float64(lab.History.TTL) / float64(b.Lease)
+	s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Speed: s.Speed, Clocks: b.clocks})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s in %s on real servers: %w", lab.Strategy.ID, lab.Trace.Scenario, err), ctx.Err())
+	}
+	s.Real = o.Outcome(&s.Run.Run)
+	return s, nil
+}
+
+func (b *Bench) whyNotShown(lab *race.Outcome) (why race.Reason, missing string) {
+	if lab.Strategy.OnZooKeeper() {
+		return OnZooKeeper, ""
+	}
+	sent := false
+	for i := range lab.History.Events {
+		e := &lab.History.Events[i]
+		if e.Kind == history.Send && e.Node > 0 {
+			sent = true
+			for _, word := range e.Cmd {
+				if b.unknown[strings.ToUpper(word)] {
+					return MissingCommand, strings.ToUpper(word)
+				}
+			}
+		}
+	}
+	if !sent {
+		return NoServer, ""
+	}
+	return "", ""
+}
+
+// Replay shows a trace, of a lock that is listed.
+func (b *Bench) Replay(ctx context.Context, t simulator.Trace) (*Showing, error) {
+	o, err := study.Replay(t)
+	if err != nil {
+		return nil, err
+	}
+	return b.Show(ctx, o)
+}
+
+// Run shows a lock in a race. NotApplicable of its Lab says if the race does not apply.
+func (b *Bench) Run(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.Scenario, s race.Settings) (*Showing, error) {
+	o, err := runner.Play(entry, sc, s)
+	if err != nil {
+		return nil, err
+	}
+	if o.NotApplicable != "" {
+		return &Showing{Lab: o}, nil
+	}
+	return b.Show(ctx, o)
+}

@@ -1,0 +1,464 @@
+// Package live plays a trace on real redis-servers.
+//
+// # What is real
+//
+// The servers are redis-servers, one for each server and replica of the lab, on free
+// ports of the loopback, in a folder that is removed in the end. The lock's code and its
+// go-redis are those of the lab. Each request that reaches a server in the trace is
+// written to a TCP connection, as the bytes that go-redis wrote; the server's answer is
+// what the client's code hears. So the code goes on with what a real Redis has said.
+//
+// Replicas are real replicas (REPLICAOF), behind a gate on the replication link that lets
+// pass nothing until the trace says so. A failover is a SIGKILL of the master and
+// REPLICAOF NO ONE on the replica; a split leaves the master alive; a crash is a SIGKILL, and
+// the server starts again with what its append-only file holds. What a server had not
+// fsynced is cut from that file, since a kill loses nothing that was written.
+//
+// Time is real on the servers, but faster: their time of day runs Options.Speed times as
+// fast as the machine's. The order of a trace is made by gates and never by waiting for long
+// enough: a request is written when it is its turn; the servers' clock stands still at the
+// instant that the trace has reached, until the trace goes on. That it has come there is asked
+// of each server (TIME). The clock is a library that the servers preload, see
+// realserver.Clock: keys expire, WAIT times out and TTLs run down by Redis's own code.
+//
+// # What is not real
+//
+// The clients are processes of the lab: their pauses, crashes, clocks and time-outs are those
+// of the simulator, as are the messages that are lost, late, or answered with an error in
+// place of a server (Reject). A server that hangs gets no messages. The handshake of a
+// connection is the lab's. The protected resource is the lab's.
+//
+// # What is compared
+//
+// The lab's own server executes each request as well. Each answer is compared with it, of an
+// error its code; and after each step all keys of all servers, their values, and the millisecond
+// in which they expire. The history of the run has the real answers, and the keys as they
+// were measured.
+//
+// Where a lease of a search ends within the last millisecond of its life (simulator.Timing),
+// the server's clock is put forward by a millisecond for that moment: Redis counts whole
+// ones. The same holds for a WAIT whose time is over.
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/realserver"
+	"locklab/simulator/redisnode"
+	"locklab/simulator/schedule"
+)
+
+// Options of a run.
+type Options struct {
+	// Speed is how many seconds the servers' time of day gains in one second, above 0.
+	Speed float64
+	// Clocks is the library of realserver.BuildClocks.
+	Clocks string
+}
+
+// A Run is what happened on real servers.
+type Run struct {
+	schedule.Run
+	Answers     int // that were compared
+	Differences []Difference
+	// Stopped is why the run ended before the trace: after a difference a choice may not be
+	// possible any more. Nil: it did not.
+	Stopped error
+	Servers int           // redis-servers that ran
+	Took    time.Duration // of the machine's time, from the first choice to the last
+}
+
+// A Difference is where a real server has done something else than the lab's.
+type Difference struct {
+	At        time.Duration // true time
+	Choice    int           // which of the trace, from 1
+	Server    int           // as histories number it
+	Client    int           // whose request it answers; 0: none
+	Cmd       []string      // the request; nil: it is about Key
+	Key       string
+	Lab, Real string
+}
+
+// Play makes the choices of a trace in a simulator whose servers are Redis, on real servers. The
+// error is about the machine, or ctx's; of what differs the Run tells.
+func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice, opt Options) (run *Run, err error) {
+	folder, err := realserver.NewFolder()
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	r := &player{ctx: ctx, opt: opt, folder: folder.Path, run: &Run{}, wires: map[line]*realserver.Wire{}, waits: map[uint32]wait{}}
+	defer r.close()
+	config := sim.Config()
+	r.early = config.Timing != nil
+	if err := r.start(config.Nodes); err != nil {
+		return nil, err
+	}
+	sim.Carry(r)
+	w := sim.NewWorld()
+	began := time.Now()
+	for i, c := range choices {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		r.choice = i + 1
+		r.prepare(w.Now(), c)
+		if r.err != nil {
+			return nil, fmt.Errorf("choice %d of %d, %v: %w", i+1, len(choices), c, r.err)
+		}
+		events, err := sim.Step(&w, c)
+		if err != nil {
+			if len(r.run.Differences) == 0 {
+				return nil, err
+			}
+			r.run.Stopped = err
+			break
+		}
+		first := len(r.run.Events)
+		r.run.Choices = append(r.run.Choices, c)
+		r.run.Events = append(r.run.Events, events...)
+		r.follow(first)
+		if r.err != nil {
+			return nil, fmt.Errorf("choice %d of %d, %v: %w", i+1, len(choices), c, r.err)
+		}
+	}
+	r.run.Took = time.Since(began)
+	r.run.End, r.run.Horizon = w.Now(), !sim.Quiet(&w)
+	return r.run, nil
+}
+
+// A player is the real servers of one run.
+type player struct {
+	ctx    context.Context
+	opt    Options
+	folder string
+	run    *Run
+	err    error // why the run cannot go on
+	early  bool  // leases end to the nanosecond
+	choice int
+	now    time.Duration
+	groups []*group
+	wires  map[line]*realserver.Wire
+	waits  map[uint32]wait
+}
+
+// A group is one server of the lab with its replicas, which share its clock.
+type group struct {
+	config   simulator.NodeConfig
+	clock    *realserver.Clock
+	state    clock.State
+	master   *server   // nil: it is down
+	replicas []*server // in the place of a promoted one: the old master of a split, see split
+	split    int       // the replica whose place it has; -1: there is no split
+	folder   string
+	synced   string                    // a folder with what it had at its last fsync
+	crashed  string                    // the folder of the master that was killed last
+	lab      map[bool]map[string]value // what the lab's master holds, and the old master (true)
+}
+
+// A line is a connection of a client to a server.
+type line struct {
+	client int8
+	name   string // see redisnode.Request.Conn
+	to     *server
+	spare  int // 1…: the others are blocked by a WAIT
+}
+
+// A wait is a WAIT that a server has not answered.
+type wait struct {
+	on      line
+	need    int // replicas
+	request redisnode.Request
+}
+
+// number is how histories call the server of group g, or the old master in it.
+func (r *player) number(g int, old bool) int {
+	if old {
+		return len(r.groups) + g + 1
+	}
+	return g + 1
+}
+
+// server is the one that a history calls number, if it runs.
+func (r *player) server(number int) (g *group, s *server, old bool) {
+	i := number - 1
+	if old = i >= len(r.groups); old {
+		i -= len(r.groups)
+	}
+	g = r.groups[i]
+	if old {
+		return g, g.replicas[g.split], old
+	}
+	return g, g.master, old
+}
+
+func (r *player) close() {
+	for _, g := range r.groups {
+		for _, s := range append(g.replicas, g.master) {
+			if s != nil {
+				s.kill()
+			}
+		}
+		g.clock.Close()
+	}
+	for _, w := range r.wires {
+		w.Close()
+	}
+}
+
+// start runs all servers, side by side.
+func (r *player) start(configs []simulator.NodeConfig) error {
+	for i, c := range configs {
+		state := clock.State{Offset: c.Offset, PPM: c.PPM}
+		at := clock.Epoch.Add(state.Read(0))
+		t, err := realserver.NewClock(r.opt.Clocks, filepath.Join(r.folder, fmt.Sprintf("clock%d", i+1)), at)
+		if err != nil {
+			return err
+		}
+		r.groups = append(r.groups, &group{
+			config: c, clock: t, state: state, replicas: make([]*server, c.Replicas), split: -1,
+			folder: filepath.Join(r.folder, fmt.Sprint(i+1)), lab: map[bool]map[string]value{false: {}, true: {}},
+		})
+	}
+	done := make(chan error)
+	tasks := 0
+	for _, g := range r.groups {
+		for i := range len(g.replicas) + 1 {
+			tasks++
+			go func(dir string) {
+				s, err := startServer(r.ctx, dir, g.clock, &g.config)
+				if i == 0 {
+					g.master = s
+				} else {
+					g.replicas[i-1] = s
+				}
+				done <- err
+			}(r.dir(g))
+		}
+	}
+	var err error
+	for range tasks {
+		err = errors.Join(err, <-done)
+	}
+	if err != nil {
+		return err
+	}
+	for _, g := range r.groups {
+		for _, s := range g.replicas {
+			if err := s.catchUp(r.ctx, g.master); err != nil {
+				return err
+			}
+		}
+		if err := r.sync(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dir is a new folder for a server.
+func (r *player) dir(g *group) string {
+	r.run.Servers++
+	return fmt.Sprintf("%s-%d", g.folder, r.run.Servers)
+}
+
+// sync keeps what a server has on disk: a crash loses what comes after.
+func (r *player) sync(g *group) error {
+	if g.config.AOF != simulator.EverySecond {
+		return nil
+	}
+	g.synced = g.folder + "-synced"
+	return copyAOF(g.master.dir, g.synced)
+}
+
+// fail keeps the first error.
+func (r *player) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// prepare does what has to be done on the servers before the choice happens in the lab.
+func (r *player) prepare(now time.Duration, c simulator.Choice) {
+	r.now = now
+	switch c.Verb {
+	case simulator.Pass:
+		r.fail(r.pass(now, c.D))
+	case simulator.Replicate:
+		if g := r.groups[c.Node-1]; int(c.Thread) < len(g.replicas) {
+			r.fail(g.replicas[c.Thread].catchUp(r.ctx, g.master))
+		} else {
+			r.fail(r.sync(g))
+		}
+	case simulator.Heal:
+		r.fail(r.heal(r.groups[c.Node-1]))
+	}
+}
+
+// pass lets the servers' clocks run on by d of true time, and waits until each server says that it
+// is so late.
+func (r *player) pass(now, d time.Duration) error {
+	r.now = now + d
+	took := time.Duration(float64(d) / r.opt.Speed)
+	for _, g := range r.groups {
+		from, to := g.state.Read(now), g.state.Read(now+d)
+		if err := g.clock.Run(clock.Epoch.Add(from), clock.Epoch.Add(to), r.opt.Speed*float64(to-from)/float64(d)); err != nil {
+			return err
+		}
+	}
+	if took > time.Millisecond { // TIME says whether it was long enough
+		if err := rest(r.ctx, took); err != nil {
+			return err
+		}
+	}
+	for _, g := range r.groups {
+		for _, s := range g.masters() {
+			for until := clock.Epoch.Add(g.state.Read(r.now)).Truncate(time.Microsecond); ; {
+				if at, err := s.now(); err != nil || !at.Before(until) {
+					if err != nil {
+						return err
+					}
+					break
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// masters are the servers of a group that clients can reach.
+func (g *group) masters() (all []*server) {
+	if g.master != nil {
+		all = append(all, g.master)
+	}
+	if g.split >= 0 {
+		all = append(all, g.replicas[g.split])
+	}
+	return all
+}
+
+// stand sets the clock of a group.
+func (r *player) stand(g *group, later time.Duration) error {
+	return g.clock.Set(clock.Epoch.Add(g.state.Read(r.now) + later))
+}
+
+// follow does on the servers what has happened in the lab, and compares.
+func (r *player) follow(first int) {
+	touched := map[int]bool{}
+	for _, e := range r.run.Events[first:] {
+		if e.Node > 0 {
+			r.fail(r.happened(&e))
+			touched[e.Node] = true
+		}
+		if r.err != nil {
+			return
+		}
+	}
+	passed := r.run.Choices[len(r.run.Choices)-1].Verb == simulator.Pass
+	for i, g := range r.groups {
+		for _, old := range []bool{false, true} {
+			if n := r.number(i, old); touched[n] || passed {
+				r.fail(r.compare(g, n, old, first))
+			}
+		}
+	}
+}
+
+// happened does on the servers what an event of the lab says.
+func (r *player) happened(e *history.Event) error {
+	g, s, old := r.server(e.Node)
+	switch e.Kind {
+	case history.Change:
+		if e.After == "" {
+			delete(g.lab[old], e.Key)
+			return nil
+		}
+		g.lab[old][e.Key] = value{e.After, r.lastMillisecond(g, e.Until)}
+	case history.Expire:
+		delete(g.lab[old], e.Key)
+		if r.early {
+			// The lease is over to the nanosecond; Redis counts whole milliseconds.
+			err := r.stand(g, time.Millisecond)
+			if err == nil {
+				_, err = s.do("EXISTS", e.Key)
+			}
+			return errors.Join(err, r.stand(g, 0))
+		}
+	case history.ClockStep:
+		if e.Client == 0 {
+			if why := g.state.Jump(e.D); why != "" {
+				return errors.New(why)
+			}
+			return r.stand(g, 0)
+		}
+	case history.Down:
+		r.hangUp(func(l line) bool { return l.to == s })
+		g.crashed = s.dir
+		s.kill()
+		g.master = nil
+		for i, replica := range g.replicas {
+			if i != g.split {
+				replica.leave()
+			}
+		}
+	case history.Up:
+		return r.up(g)
+	case history.Failover:
+		if s != nil {
+			r.hangUp(func(l line) bool { return l.to == s })
+			s.kill()
+		}
+		return r.failover(g, int(e.Replica))
+	case history.Split:
+		return r.splitOff(g, e)
+	}
+	return nil
+}
+
+// lastMillisecond is when a key ends that is gone at a true time, as value.ends has it.
+func (r *player) lastMillisecond(g *group, until time.Duration) int64 {
+	switch {
+	case until == history.Forever:
+		return lasting
+	case r.early:
+		return clock.Epoch.UnixMilli() + clock.Millis(g.state.Read(until))
+	}
+	return clock.Epoch.UnixMilli() + clock.Millis(g.state.Read(until)) - 1
+}
+
+// up starts a server that has crashed, with what it has on disk.
+func (r *player) up(g *group) error {
+	dir := r.dir(g)
+	switch g.config.AOF {
+	case simulator.Always:
+		if err := copyAOF(g.crashed, dir); err != nil {
+			return err
+		}
+	case simulator.EverySecond:
+		if err := copyAOF(g.synced, dir); err != nil {
+			return err
+		}
+	}
+	s, err := startServer(r.ctx, dir, g.clock, &g.config)
+	g.master = s
+	return err
+}
+
+// hangUp breaks connections.
+func (r *player) hangUp(which func(l line) bool) {
+	for l, w := range r.wires {
+		if which(l) {
+			w.Close()
+			delete(r.wires, l)
+		}
+	}
+	maps.DeleteFunc(r.waits, func(_ uint32, w wait) bool { return which(w.on) })
+}

@@ -1,0 +1,57 @@
+package redisnode
+
+// Real is real servers that execute whatever the servers of a Kind execute, request by
+// request. What they answer is what the clients hear; what the lab answers is only
+// compared. An answer is in RESP. Errors of the connection to them are their own
+// business: they return the lab's answer then.
+type Real interface {
+	// Execute has a server execute a request. lab is the lab's answer, which has as many
+	// values as the real one.
+	Execute(r Request, lab string) (answer string)
+	// Wait sends a WAIT, whose answer comes later.
+	Wait(r Request)
+	// Waited is the answer to the WAIT that was sent as message msg.
+	Waited(msg uint32, lab string) (answer string)
+}
+
+// A Request is what reaches a server.
+type Request struct {
+	Client int8   // from 1; 0: no client sent it
+	Server int    // as histories number it
+	Msg    uint32 // its number in the history
+	// Conn is the name of the connection on which it comes, if the server keeps something of
+	// that; "": any connection of the client that is free.
+	Conn     string
+	Commands [][]string // what was written at once; nil: the client reads what the server has sent
+}
+
+// execute is the answer of the real server to batch b, if there is one; else the lab's.
+func (k *Kind) execute(client int8, server int, msg, b, lab uint32) (answer uint32) {
+	if k.Real == nil {
+		return lab
+	}
+	return k.internReply(k.Real.Execute(k.realRequest(client, server, msg, b), k.replies[lab].resp))
+}
+
+func (k *Kind) realRequest(client int8, server int, msg, b uint32) Request {
+	r := Request{Client: client, Server: server, Msg: msg, Conn: k.batches[b].on.name, Commands: k.batches[b].commands}
+	if len(r.Commands) == 1 && r.Commands[0][0] == takeCommand {
+		r.Commands = nil
+	}
+	return r
+}
+
+// ReplyText writes an answer as histories show it.
+func ReplyText(resp string) string { return pushText(resp) }
+
+// Values is how many RESP values an answer has.
+func Values(resp string) (n int) {
+	for ; resp != ""; n++ {
+		size, err := frame(resp)
+		if err != nil {
+			return n
+		}
+		resp = resp[size:]
+	}
+	return n
+}
