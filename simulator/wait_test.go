@@ -97,29 +97,45 @@ func TestWaitEndsAPipeline(t *testing.T) {
 	}
 }
 
-// A client's WAIT does not wait for writes of other clients.
-func TestWaitForOnesOwn(t *testing.T) {
+// The WAIT of a client that has sent nothing else does not wait for writes of other clients.
+// After any command it does, also after one that wrote nothing.
+func TestWaitForOthers(t *testing.T) {
 	s := group(t, 1,
 		func(c *simulator.Client) { do(c, 1, "SET", "a", "x") },
-		func(c *simulator.Client) { do(c, 1, "WAIT", 1, 1000) })
+		func(c *simulator.Client) {
+			do(c, 1, "WAIT", 1, 1000)
+			do(c, 1, "SET", "a", "y", "NX")
+			do(c, 1, "WAIT", 1, 1000)
+		})
 	s.settleNoReplica()
-	s.wantNotes("0s:OK 0s:1")
+	s.wantNotes("0s:OK 0s:1 0s:<nil>")
+	s.step(pass(sec/2), caughtUp(0))
+	s.settleNoReplica()
+	s.wantNotes("0s:OK 0s:1 0s:<nil> 500ms:1")
 }
 
 // When a server crashes, clients that wait at it get no reply, and the writes that they
-// waited for are lost.
+// waited for are lost. The next WAIT waits for the replicas of the server in its place.
 func TestWaitBreaks(t *testing.T) {
 	for strike, last := range map[simulator.Choice]string{faults.FailoverTo(1, 0): "x", faults.FailoverTo(1, 1): "<nil>", faults.RestartOf(1): "<nil>"} {
 		s := group(t, 2, func(c *simulator.Client) {
 			do(c, 1, "SET", "lock", "x")
 			do(c, 1, "WAIT", 2, 0)
 			do(c, 1, "GET", "lock")
-			do(c, 1, "WAIT", 2, 0) // nothing was written since
+			do(c, 1, "WAIT", 2, 0)
 		})
 		s.settleNoReplica()
 		s.step(caughtUp(0), strike)
 		s.settleNoReplica()
-		s.wantNotes("0s:OK 0s:read tcp: connection reset by peer 0s:" + last + " 0s:2")
+		want := "0s:OK 0s:read tcp: connection reset by peer 0s:" + last
+		s.wantNotes(want)
+		for _, c := range s.sim.Enabled(&s.world, nil) {
+			if c.Verb == simulator.Replicate {
+				s.step(c)
+			}
+		}
+		s.settleNoReplica()
+		s.wantNotes(want + " 0s:2")
 	}
 }
 
