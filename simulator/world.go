@@ -65,6 +65,10 @@ func (w *World) Paused(c int) bool { return w.procs[c-1].Paused }
 // Behind says whether a replica of server n, from 1, or its disk lacks something.
 func (w *World) Behind(n int) bool { return w.nodes[n-1].Behind() }
 
+// ReplicaBehind says whether a replica of server n lacks something; n counts from 1, replicas
+// from 0.
+func (w *World) ReplicaBehind(n, replica int) bool { return w.nodes[n-1].ReplicaBehind(replica) }
+
 // Down says whether server n, from 1, has crashed and is not back.
 func (w *World) Down(n int) bool { return w.nodes[n-1].Down() }
 

@@ -104,6 +104,7 @@ func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Cho
 	}
 	sim.Carry(r)
 	w := sim.NewWorld()
+	r.world = &w
 	began := time.Now()
 	for i, c := range choices {
 		if err := ctx.Err(); err != nil {
@@ -144,6 +145,7 @@ type player struct {
 	err    error // why the run cannot go on
 	early  bool  // leases end to the nanosecond
 	choice int
+	world  *simulator.World
 	now    time.Duration
 	groups []*group
 	wires  map[line]*realserver.Wire

@@ -47,8 +47,14 @@ func (r *player) Wait(q redisnode.Request) {
 	if r.err != nil {
 		return
 	}
-	_, s, _ := r.server(q.Server)
+	g, s, old := r.server(q.Server)
 	l, w, err := r.wire(q, s)
+	for i, replica := range g.replicas {
+		// The gate has kept from a replica that lacks nothing that it was asked how far it is.
+		if err == nil && !old && i != g.split && !r.world.ReplicaBehind(q.Server, i) {
+			err = replica.catchUp(r.ctx, s)
+		}
+	}
 	if err == nil {
 		err = w.Send(written(q.Commands))
 	}
@@ -77,6 +83,8 @@ func (r *player) Waited(msg uint32, lab string) (answer string) {
 	answer, err := r.wires[sent.on].Receive(redisnode.Values(lab))
 	if errors.Is(err, os.ErrDeadlineExceeded) { // its clock stands still: it will not
 		r.differ(Difference{Server: sent.request.Server, Client: int(sent.request.Client), Cmd: sent.request.Commands[0], Lab: redisnode.ReplyText(lab), Real: "no answer"})
+		r.hangUp(func(l line) bool { return l == sent.on })
+		r.fail(r.stand(g, 0))
 		return lab
 	}
 	if err != nil {

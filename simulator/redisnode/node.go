@@ -88,6 +88,9 @@ type copySet uint8
 // Behind says whether a replica, or the disk, lacks something.
 func (s *State) Behind() bool { return s.behind != 0 }
 
+// ReplicaBehind says whether a replica, from 0, lacks something.
+func (s *State) ReplicaBehind(replica int) bool { return s.behind>>replica&1 != 0 }
+
 // Down says whether the server has crashed and is not back.
 func (s *State) Down() bool { return s.outage == down }
 
