@@ -30,8 +30,7 @@
 // closed a connection: watches and subscriptions of it stay, without effect.
 //
 // Where a miniredis answers otherwise than a Redis 7, so does this package: the words
-// of some errors; in a script, the code of a failed command's error (ERR for
-// WRONGTYPE); a script that fails is not cached; between MULTI and EXEC an unknown
+// of some errors; between MULTI and EXEC an unknown
 // command does not spoil the transaction, but an argument that should be a number
 // and is not does; LREM and SREM that find nothing count as writes for WATCH; TTL rounds down; a
 // lifetime of more than 292 years ends at once; SET with EXAT or PXAT that names the

@@ -224,7 +224,7 @@ func (e *engine) run(s *keyspace, ttls []time.Duration, now time.Time, b *batch)
 	reply := ""
 	if b.unfit == "" {
 		for _, args := range b.commands { // nearly always one
-			reply += e.send(conn, args)
+			reply += e.redisScript(args, e.send(conn, args))
 		}
 	}
 	if e.scripted {

@@ -1,0 +1,37 @@
+package redisnode
+
+import (
+	"regexp"
+	"strings"
+)
+
+// failedScript is what a miniredis answers when a script fails while it runs: in which line,
+// and why.
+var failedScript = regexp.MustCompile(`^-ERR Error compiling script \(new function\): :(\d+): (.*?) +stack traceback:`)
+
+// ofCommand is the error of a command, with its code, and not one of the script itself.
+var ofCommand = regexp.MustCompile(`^[A-Z]{3,} `)
+
+// redisScript has a script that fails do what it does in Redis: the answer begins with the code
+// of the command that has failed, and the script is cached. reply is the answer to the
+// command args.
+func (e *engine) redisScript(args []string, reply string) string {
+	cmd := strings.ToUpper(args[0])
+	if !strings.HasPrefix(cmd, "EVAL") || !strings.HasPrefix(reply, "-") || len(args) < 2 {
+		return reply
+	}
+	why := failedScript.FindStringSubmatch(reply)
+	if why == nil {
+		return reply
+	}
+	sha := strings.ToLower(args[1])
+	if !strings.HasPrefix(cmd, "EVALSHA") {
+		sha = scriptSHA(args[1])
+		e.dispatch([]string{"SCRIPT", "LOAD", args[1]})
+	}
+	message := why[2]
+	if !ofCommand.MatchString(message) {
+		message = "ERR user_script:" + why[1] + ": " + message
+	}
+	return "-" + message + " script: " + sha + ", on @user_script:" + why[1] + ".\r\n"
+}
