@@ -25,7 +25,7 @@ RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)
 # Tests leave out the largest searches unless this is set; check and CI set it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run page verify test libraries mutants check lint race fuzz vuln bench costs update
+.PHONY: help run page verify live test libraries mutants check lint race fuzz vuln bench costs update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -42,6 +42,10 @@ page: ## the page on which one breaks locks (into out/page/): one file, and a fo
 
 verify: ## prove the contract in both directions
 	$(GO) run ./cmd/locklab verify
+
+live: ## every cell, and the shortest way to each failure, on real redis-servers; needs redis-server and cc
+	$(GO) run ./cmd/locklab live matrix
+	$(GO) run ./cmd/locklab live verify
 
 test: ## all tests, without the largest searches unless LOCKLAB_EXHAUSTIVE=1 is set
 	$(TEST) -timeout 30m ./...

@@ -62,6 +62,8 @@ type Options struct {
 	Speed float64
 	// Clocks is the library of realserver.BuildClocks.
 	Clocks string
+
+	meddle func(choice int, s *server) // in tests: called before each choice with the first server
 }
 
 // A Run is what happened on real servers.
@@ -111,6 +113,9 @@ func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Cho
 			return nil, err
 		}
 		r.choice = i + 1
+		if opt.meddle != nil {
+			opt.meddle(r.choice, r.groups[0].master)
+		}
 		r.prepare(w.Now(), c)
 		if r.err != nil {
 			return nil, fmt.Errorf("choice %d of %d, %v: %w", i+1, len(choices), c, r.err)

@@ -34,7 +34,9 @@ func startServer(ctx context.Context, dir string, c *realserver.Clock, config *s
 		// What Redis measures by the time of day must not end while a clock jumps.
 		"--repl-timeout", "2000000000", "--repl-ping-replica-period", "1000000", "--timeout", "0",
 		"--min-replicas-to-write", strconv.Itoa(config.MinReplicas), "--min-replicas-max-lag", strconv.Itoa(int(maxLag(config) / time.Second)),
-		"--lua-time-limit", "0", "--appendfsync", map[simulator.AOF]string{simulator.NoAOF: "no", simulator.EverySecond: "everysec", simulator.Always: "always"}[config.AOF],
+		"--lua-time-limit", "0",
+		"--jemalloc-bg-thread", "no", // the kernel wakes it by a time of day that is not this server's: it would never sleep
+		"--appendfsync", map[simulator.AOF]string{simulator.NoAOF: "no", simulator.EverySecond: "everysec", simulator.Always: "always"}[config.AOF],
 	}
 	if config.AOF != simulator.NoAOF {
 		options = append(options, "--appendonly", "yes", "--auto-aof-rewrite-percentage", "0")

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"locklab/simulator/realserver"
+)
+
+// needLive skips a test where real servers cannot be run, or fails it where the environment says CI=true.
+func needLive(t *testing.T) {
+	t.Helper()
+	realserver.NeedRedis(t)
+	if _, err := exec.LookPath("cc"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(realserver.ErrNoCompiler)
+		}
+		t.Skip(realserver.ErrNoCompiler)
+	}
+}
+
+var serverVersion = regexp.MustCompile(`\d+\.\d+\.\d+`)
+
+// What people see of a run on real servers, in both languages, and of a cell that cannot be
+// shown.
+func TestLive(t *testing.T) {
+	needLive(t)
+	for name, args := range map[string]string{"live.txt": "live run token failover", "live.zh.txt": "live run delifeq clock-jump --lang zh"} {
+		code, out, errs := call(t, strings.Fields(args)...)
+		if code != exitOK || errs != "" {
+			t.Errorf("%s: exit status %d, %s", args, code, errs)
+		}
+		golden(t, name, []byte(serverVersion.ReplaceAllString(out, "VERSION")))
+	}
+}
+
+// A table of two cells, its file, and the same as JSON.
+func TestLiveMatrix(t *testing.T) {
+	needLive(t)
+	file := filepath.Join(t.TempDir(), "live.csv")
+	code, out, errs := call(t, "live", "matrix", "--strategies", "token,zk-mutex", "--scenarios", "restart,R25", "-o", file)
+	if code != exitOK || !strings.Contains(errs, "live.csv") {
+		t.Errorf("exit status %d, %s", code, errs)
+	}
+	golden(t, "live.matrix.txt", []byte(serverVersion.ReplaceAllString(out, "VERSION")))
+	content, err := os.ReadFile(file)
+	if rows := strings.Count(string(content), "\n"); err != nil || rows != 3 || !strings.Contains(string(content), "token,restart,OVERLAP STALE-WRITE,OVERLAP STALE-WRITE,true,0,") {
+		t.Errorf("%v: %s", err, content)
+	}
+	code, out, _ = call(t, "live", "run", "token", "restart", "--json")
+	var j struct {
+		Agrees  bool
+		Servers int
+		Answers int
+	}
+	if err := json.Unmarshal([]byte(out), &j); err != nil || code != exitOK || !j.Agrees || j.Servers != 2 || j.Answers == 0 {
+		t.Errorf("%v, exit status %d: %s", err, code, out)
+	}
+}
+
+// Wrong use, and a machine without redis-server, end with status 2 and say what to do.
+func TestLiveRefuses(t *testing.T) {
+	for args, want := range map[string]string{
+		"live nonsense":                              `live nonsense`,
+		"live run token":                             `STRATEGY SCENARIO`,
+		"live run nolock failover":                   `nolock`,
+		"live run token norace":                      `norace`,
+		"live run token failover --lease 1ms":        `--lease 1ms: give 50ms to 10s`,
+		"live replay nothing":                        `nothing`,
+		"live matrix --strategies token -o live.png": `-o live.png: write FILE.csv`,
+		"live verify extra":                          `extra`,
+	} {
+		if code, out, errs := call(t, strings.Fields(args)...); code != exitUsage || out != "" || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit status %d, %s%s", args, code, out, errs)
+		}
+	}
+	only := t.TempDir()
+	if sh, err := exec.LookPath("sh"); err != nil || os.Symlink(sh, filepath.Join(only, "sh")) != nil {
+		t.Skip("there is no shell")
+	}
+	for _, tool := range []string{"rm", "mktemp"} {
+		path, err := exec.LookPath(tool)
+		if err != nil || os.Symlink(path, filepath.Join(only, tool)) != nil {
+			t.Skip("there is no " + tool)
+		}
+	}
+	t.Setenv("PATH", only)
+	if code, _, errs := call(t, "live", "run", "token", "failover"); code != exitUsage || !strings.Contains(errs, "install the package redis-server") {
+		t.Errorf("exit status %d, %s", code, errs)
+	}
+}
+
+// Whatever ends the program, no server and no file outlives it: when it is asked to stop, at once, and
+// when it is killed, soon.
+func TestLiveLeavesNothing(t *testing.T) {
+	needLive(t)
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL} {
+		tmp := t.TempDir()
+		p := program(t, "live", "run", "setnx", "crash-holding", "--lease", "10s")
+		p.Env = append(p.Env, "TMPDIR="+tmp)
+		if err := p.Start(); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "a server runs", func() bool { return len(serversIn(tmp)) > 0 && len(left(tmp)) > 1 })
+		if err := p.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		status := statusOf(t, p.Wait())
+		if signal == syscall.SIGKILL {
+			until(t, "nothing is left", func() bool { return len(serversIn(tmp)) == 0 && len(left(tmp)) == 0 })
+			continue
+		}
+		if servers, files := serversIn(tmp), left(tmp); status != exitNoAnswer || len(servers) > 0 || len(files) > 0 {
+			t.Errorf("%v: exit status %d, and %v and %v are left", signal, status, servers, files)
+		}
+	}
+}
+
+// until waits for something that happens elsewhere.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	limit := time.After(20 * time.Second)
+	for tick := time.Tick(10 * time.Millisecond); !is(); {
+		select {
+		case <-tick:
+		case <-limit:
+			t.Fatal("in vain: " + what)
+		}
+	}
+}
+
+// serversIn are the processes that work below a folder.
+func serversIn(folder string) (pids []string) {
+	all, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range all {
+		if dir, err := os.Readlink(link); err == nil && strings.HasPrefix(dir, folder) {
+			pids = append(pids, filepath.Base(filepath.Dir(link)))
+		}
+	}
+	return pids
+}
+
+// left are the entries of a folder.
+func left(folder string) []string {
+	names, _ := filepath.Glob(filepath.Join(folder, "*"))
+	return names
+}

@@ -1,0 +1,128 @@
+package reality_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/race"
+	"locklab/scenarios/reality"
+	"locklab/simulator/live"
+	"locklab/simulator/realserver"
+	"locklab/simulator/verdict"
+)
+
+// bench is what real servers need; without redis-server or cc the test is skipped, or fails where the
+// environment says CI=true.
+func bench(t *testing.T) *reality.Bench {
+	t.Helper()
+	b, err := reality.NewBench(t.Context(), reality.DefaultLease)
+	switch missing := errors.Is(err, realserver.ErrNoRedis) || errors.Is(err, realserver.ErrNoCompiler); {
+	case missing && os.Getenv("CI") != "true":
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+// TestShow plays cells of every kind on real servers: a failover, a crash with and without an
+// append-only file, a split, a clock that jumps, several servers, messages to subscribers, WAIT. All
+// others are shown by "locklab live matrix".
+func TestShow(t *testing.T) {
+	t.Parallel()
+	b := bench(t)
+	for cell, want := range map[string]verdict.Word{
+		"token failover":            verdict.Overlap,
+		"token restart-everysec":    verdict.Overlap,
+		"token restart-always":      verdict.Holds,
+		"token clock-jump":          verdict.Overlap,
+		"redisson-lock split-brain": verdict.Overlap,
+		"redlock restart":           verdict.Overlap,
+		"token-wait replica-gone":   verdict.Starved,
+	} {
+		t.Run(cell, func(t *testing.T) {
+			t.Parallel()
+			entry, sc := find(t, cell)
+			s, err := b.Run(t.Context(), new(race.Runner), entry, sc, sc.Settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Run == nil {
+				t.Fatal("not shown: " + s.NotShown)
+			}
+			if !s.Agrees() || s.Real.Verdicts[0] != want || s.Run.Answers == 0 {
+				t.Errorf("%v in the lab, %v on real servers, %v; %+v", s.Lab.Verdicts, s.Real.Verdicts, s.Run.Stopped, s.Run.Differences)
+			}
+		})
+	}
+}
+
+func find(t *testing.T, cell string) (lock.Entry, race.Scenario) {
+	t.Helper()
+	name, scenario, _ := strings.Cut(cell, " ")
+	entry, err := race.Strategy(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc, err := scenarios.ByName(scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entry, sc
+}
+
+// TestNotShown: what cannot be shown has its reason.
+func TestNotShown(t *testing.T) {
+	t.Parallel()
+	b := bench(t)
+	for cell, why := range map[string]race.Reason{"zk-naive gc-pause": reality.OnZooKeeper, "mutex calm": reality.NoServer, "delifeq gc-pause": reality.MissingCommand} {
+		entry, sc := find(t, cell)
+		s, err := b.Run(t.Context(), new(race.Runner), entry, sc, sc.Settings)
+		if err != nil || s.NotShown != why || s.Run != nil || s.Agrees() {
+			t.Errorf("%s: %q, %v", cell, s.NotShown, err)
+		}
+	}
+}
+
+// TestVerify: the witnesses of a search agree, at any timing and in lockstep.
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	b := bench(t)
+	rows, err := contract.Parse("test", "[search budget=failover=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := b.Verify(t.Context(), rows, nil)
+	if err != nil || len(found) != 1 || len(found[0].Witnesses) != 3 {
+		t.Fatalf("%v, %+v", err, found)
+	}
+	for _, s := range found[0].Witnesses {
+		if !s.Agrees() {
+			t.Errorf("%v in the lab: %+v", s.Lab.Verdicts, s.Run.Differences)
+		}
+	}
+}
+
+// TestCanDisagree: another verdict, a difference, or an early end are no agreement.
+func TestCanDisagree(t *testing.T) {
+	outcome := func(w verdict.Word) *race.Outcome { return &race.Outcome{Verdicts: []verdict.Word{w}} }
+	for what, s := range map[string]*reality.Showing{
+		"not shown":  {Lab: outcome(verdict.Holds)},
+		"verdict":    {Lab: outcome(verdict.Holds), Real: outcome(verdict.Overlap), Run: &live.Run{}},
+		"difference": {Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds), Run: &live.Run{Differences: make([]live.Difference, 1)}},
+		"end":        {Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds), Run: &live.Run{Stopped: errors.New("early")}},
+	} {
+		if s.Agrees() {
+			t.Errorf("%s: it agrees", what)
+		}
+	}
+	if s := (&reality.Showing{Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds), Run: &live.Run{}}); !s.Agrees() {
+		t.Error("the same does not agree")
+	}
+}

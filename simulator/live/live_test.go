@@ -1,0 +1,183 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/realserver"
+	"locklab/simulator/redisnode"
+	"locklab/simulator/schedule"
+)
+
+// clocks builds the servers' clock; without redis-server or cc the test is skipped, or fails where
+// the environment says CI=true.
+func clocks(t *testing.T) string {
+	t.Helper()
+	realserver.NeedRedis(t)
+	library, err := realserver.BuildClocks(t.TempDir())
+	switch {
+	case errors.Is(err, realserver.ErrNoCompiler) && os.Getenv("CI") != "true":
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	return library
+}
+
+// played is a trace of a program for each client, by the clock, and a simulator in which it
+// can be played again.
+func played(t *testing.T, config simulator.Config, script func(s *schedule.Stage, e *history.Event)) (*simulator.Simulator, []simulator.Choice) {
+	t.Helper()
+	sim, err := simulator.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sim.Close)
+	run, err := schedule.Play(sim, schedule.Options{Latency: time.Millisecond, Lag: simulator.Never, Horizon: time.Minute, Script: script})
+	if err != nil || run.NotInjected != nil {
+		t.Fatal(err, run.NotInjected)
+	}
+	again, err := simulator.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(again.Close)
+	return again, slices.Clone(run.Choices)
+}
+
+// locker takes a lock with a lease of 10 s, again and again, and notes the answers.
+func locker(c *simulator.Client) {
+	for range 4 {
+		v, err := c.Redis(1).Do(context.Background(), "SET", "lock", c.Token(), "NX", "PX", 10000).Result()
+		note := "nil"
+		if err == nil {
+			note = v.(string)
+		}
+		c.Record(history.Event{Kind: history.Acquire, Note: note})
+		c.Clock().Sleep(4 * time.Second)
+	}
+	c.Record(history.Event{Kind: history.Done})
+}
+
+func notes(events []history.Event) string {
+	var all []string
+	for _, e := range events {
+		if e.Kind == history.Acquire {
+			all = append(all, e.Note)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// TestLeaseRunsDown: a lease of 10 s is over on a real server when it is in the lab, in a
+// hundredth of the time; the answers are the server's own.
+func TestLeaseRunsDown(t *testing.T) {
+	library := clocks(t)
+	sim, choices := played(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}}}, nil)
+	run, err := Play(t.Context(), sim, choices, Options{Speed: 100, Clocks: library})
+	if err != nil || len(run.Differences) > 0 || run.Answers != 4 || notes(run.Events) != "OK nil nil OK" {
+		t.Errorf("%v, %+v, %d answers, %s", err, run.Differences, run.Answers, notes(run.Events))
+	}
+	if run.Took < 100*time.Millisecond {
+		t.Errorf("twelve seconds took %v: the time was not real", run.Took)
+	}
+}
+
+// TestDifference: what is done to a real server behind the lab's back is noticed, the client's code
+// hears the real answers, and the history has what was measured.
+func TestDifference(t *testing.T) {
+	library := clocks(t)
+	sim, choices := played(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}}}, nil)
+	deleted := false
+	run, err := Play(t.Context(), sim, choices, Options{Speed: 100, Clocks: library, meddle: func(choice int, s *server) {
+		if choice > len(choices)/3 && !deleted {
+			deleted = true
+			if _, err := s.do("DEL", "lock"); err != nil {
+				t.Error(err)
+			}
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if notes(run.Events) != "OK OK nil nil" {
+		t.Errorf("the client heard %s", notes(run.Events))
+	}
+	d := run.Differences
+	if len(d) < 2 || d[0].Cmd == nil || d[0].Lab != "(nil)" || d[0].Real != "OK" || d[1].Key != "lock" || !strings.HasPrefix(d[1].Lab, "c1.1 until") || !strings.HasPrefix(d[1].Real, "c1.") {
+		t.Fatalf("differences: %+v", d)
+	}
+	if !slices.ContainsFunc(run.Events, func(e history.Event) bool {
+		return e.At == d[1].At && e.Kind == history.Change && e.Key == "lock" && strings.HasPrefix(d[1].Real, e.After+" ") && e.Until > 10*time.Second
+	}) {
+		t.Error("the history does not have what was measured")
+	}
+}
+
+// TestWaitRealServer pins what WAIT waits for: all that the server had written when it
+// executed the connection's last command; nothing on a connection that has sent nothing else.
+func TestWaitRealServer(t *testing.T) {
+	library := clocks(t)
+	waiter := func(before ...any) func(c *simulator.Client) {
+		return func(c *simulator.Client) {
+			if before != nil {
+				c.Redis(1).Do(context.Background(), before...)
+			}
+			n, _ := c.Redis(1).Do(context.Background(), "WAIT", 1, 1000).Int()
+			c.Record(history.Event{Kind: history.Acquire, Note: string(rune('0' + n))})
+		}
+	}
+	sim, choices := played(t, simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: waiter("SET", "a", "x")}, {Program: waiter("SET", "a", "y", "NX")}, {Program: waiter()}},
+		Nodes:   []simulator.NodeConfig{{Replicas: 1}},
+	}, nil)
+	run, err := Play(t.Context(), sim, choices, Options{Speed: 20, Clocks: library})
+	if err != nil || len(run.Differences) > 0 || notes(run.Events) != "1 0 0" {
+		t.Errorf("%v, %+v: %s", err, run.Differences, notes(run.Events))
+	}
+}
+
+// TestStop: a run that is stopped leaves no folder behind, and says why.
+func TestStop(t *testing.T) {
+	library := clocks(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	ctx, stop := context.WithCancel(t.Context())
+	sim, choices := played(t, simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{Replicas: 1}},
+		Faults: []simulator.FaultBudget{{Fault: faults.Crash{}, Times: 1}},
+	}, nil)
+	_, err := Play(ctx, sim, choices, Options{Speed: 20, Clocks: library, meddle: func(choice int, _ *server) {
+		if choice == len(choices)/2 {
+			stop()
+		}
+	}})
+	if left, _ := os.ReadDir(os.TempDir()); !errors.Is(err, context.Canceled) || len(left) > 0 {
+		t.Errorf("%v, and %v is left", err, left)
+	}
+}
+
+// TestSameAnswer: of errors the code counts, of everything else each byte.
+func TestSameAnswer(t *testing.T) {
+	for _, test := range []struct {
+		lab, real string
+		same      bool
+	}{
+		{"+OK\r\n", "+OK\r\n", true}, {"+OK\r\n", "$-1\r\n", false}, {":1\r\n", ":2\r\n", false},
+		{"-WRONGTYPE a\r\n", "-WRONGTYPE b\r\n", true}, {"-ERR a\r\n", "-WRONGTYPE a\r\n", false}, {"-ERR a\r\n", "+OK\r\n", false},
+	} {
+		if sameAnswer(test.lab, test.real) != test.same {
+			t.Errorf("%q and %q", test.lab, test.real)
+		}
+	}
+	if n := redisnode.Values("+OK\r\n*2\r\n:1\r\n*1\r\n$1\r\nx\r\n$-1\r\n"); n != 3 {
+		t.Errorf("%d values, want 3", n)
+	}
+}
