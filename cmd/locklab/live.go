@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -22,7 +21,6 @@ import (
 	"locklab/scenarios/reality"
 	"locklab/scenarios/study"
 	"locklab/simulator/live"
-	"locklab/simulator/realserver"
 	"locklab/simulator/verdict"
 )
 
@@ -119,11 +117,8 @@ func (a *app) bench(ctx context.Context, lease time.Duration) (*reality.Bench, e
 		return nil, text.Errorf("error.live.lease", "value", lease, "least", minLease, "most", maxLease)
 	}
 	b, err := reality.NewBench(ctx, lease)
-	switch {
-	case errors.Is(err, realserver.ErrNoRedis):
-		return nil, text.Errorf("error.live.redis")
-	case errors.Is(err, realserver.ErrNoCompiler):
-		return nil, text.Errorf("error.live.compiler")
+	if err != nil && ctx.Err() == nil {
+		return nil, err // something is missing
 	}
 	return b, a.liveError(ctx, err)
 }

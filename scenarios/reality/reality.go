@@ -4,13 +4,13 @@ package reality
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -131,7 +131,7 @@ func (b *Bench) Show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 	s.Speed = float64(lab.History.TTL) / float64(b.Lease)
 	s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Speed: s.Speed, Clocks: b.clocks})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s in %s on real servers: %w", lab.Strategy.ID, lab.Trace.Scenario, err), ctx.Err())
+		return nil, text.Errorf("error.cause.in", "lock", lab.Strategy.ID, "scenario", lab.Trace.Scenario, "cause", err)
 	}
 	s.Real = o.Outcome(&s.Run.Run)
 	return s, nil

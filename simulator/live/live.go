@@ -48,6 +48,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
@@ -118,7 +119,7 @@ func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Cho
 		}
 		r.prepare(w.Now(), c)
 		if r.err != nil {
-			return nil, fmt.Errorf("choice %d of %d, %v: %w", i+1, len(choices), c, r.err)
+			return nil, text.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", r.err)
 		}
 		events, err := sim.Step(&w, c)
 		if err != nil {
@@ -133,7 +134,7 @@ func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Cho
 		r.run.Events = append(r.run.Events, events...)
 		r.follow(first)
 		if r.err != nil {
-			return nil, fmt.Errorf("choice %d of %d, %v: %w", i+1, len(choices), c, r.err)
+			return nil, text.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", r.err)
 		}
 	}
 	r.run.Took = time.Since(began)
@@ -401,9 +402,7 @@ func (r *player) happened(e *history.Event) error {
 		}
 	case history.ClockStep:
 		if e.Client == 0 {
-			if why := g.state.Jump(e.D); why != "" {
-				return errors.New(why)
-			}
+			g.state.Jump(e.D) // that of the lab has jumped, too
 			return r.stand(g, 0)
 		}
 	case history.Down:

@@ -4,13 +4,14 @@ import (
 	_ "embed"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
+
+	"locklab/reports/text"
 )
 
 // clockSource is a library that servers load before all others, and that tells them the
@@ -20,13 +21,13 @@ import (
 var clockSource string
 
 // ErrNoCompiler is that servers cannot be given a clock here.
-var ErrNoCompiler = errors.New("no C compiler is on PATH, which builds the servers' clock: install the package gcc")
+var ErrNoCompiler = text.Errorf("error.live.compiler")
 
 // BuildClocks builds the library of clocks in a folder. The error is ErrNoCompiler, or says what
 // the compiler says.
 func BuildClocks(folder string) (library string, err error) {
 	if runtime.GOOS != "linux" {
-		return "", fmt.Errorf("a server can be given a clock on Linux only, and this is %s", runtime.GOOS)
+		return "", text.Errorf("error.live.linux", "system", runtime.GOOS)
 	}
 	compiler, err := exec.LookPath("cc")
 	if err != nil {
@@ -36,7 +37,7 @@ func BuildClocks(folder string) (library string, err error) {
 	cmd := exec.Command(compiler, "-x", "c", "-O2", "-shared", "-fPIC", "-o", library, "-")
 	cmd.Stdin = strings.NewReader(clockSource)
 	if said, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("the servers' clock cannot be built: %w: %s", err, said)
+		return "", text.Errorf("error.live.clock", "cause", err, "said", string(said))
 	}
 	return library, nil
 }

@@ -9,7 +9,6 @@ package realserver
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -18,6 +17,8 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+
+	"locklab/reports/text"
 )
 
 // A Process is a server that runs.
@@ -66,7 +67,7 @@ func NewFolder() (*Folder, error) {
 	path, err := io.ReadAll(stdout)
 	if f.Path = strings.TrimSpace(string(path)); err != nil || f.Path == "" {
 		f.Close()
-		return nil, fmt.Errorf("no folder can be made in %s: %w", os.TempDir(), cmp.Or(err, os.ErrPermission))
+		return nil, text.Errorf("error.live.folder", "folder", os.TempDir())
 	}
 	return f, nil
 }
@@ -101,7 +102,7 @@ func start(ctx context.Context, name, ready string, env []string, command func(p
 			return p, addr, nil
 		}
 	}
-	return nil, "", fmt.Errorf("%s does not start; it says:\n%s", name, log)
+	return nil, "", text.Errorf("error.live.start", "server", name, "log", log)
 }
 
 // run starts a server and returns it when it is ready; nil: it has ended before, and log

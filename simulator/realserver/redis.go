@@ -2,13 +2,14 @@ package realserver
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
+
+	"locklab/reports/text"
 )
 
 // ErrNoRedis is that there is no redis-server on the path.
-var ErrNoRedis = errors.New("redis-server is not on PATH: install the package redis-server")
+var ErrNoRedis = text.Errorf("error.live.redis")
 
 // StartRedis runs a redis-server on a free loopback port, with dir for its files and
 // further options of its command line; with a clock, that is its time of day. It waits
