@@ -44,8 +44,8 @@ verify: ## prove the contract in both directions
 	$(GO) run ./cmd/locklab verify
 
 live: ## every cell, and the shortest way to each failure, on real redis-servers; needs redis-server and cc
-	$(GO) run ./cmd/locklab live matrix
-	$(GO) run ./cmd/locklab live verify
+	$(GO) run ./cmd/locklab live matrix --lease 300ms
+	$(GO) run ./cmd/locklab live verify --lease 300ms
 
 test: ## all tests, without the largest searches unless LOCKLAB_EXHAUSTIVE=1 is set
 	$(TEST) -timeout 30m ./...

@@ -12,7 +12,7 @@ import (
 )
 
 // SideBySide is how many runs are played at the same time: most of a run is waiting.
-func SideBySide() int { return 6 * runtime.NumCPU() }
+func SideBySide() int { return 16 * runtime.NumCPU() }
 
 // Matrix shows every lock in every race that applies to it, in the order of locks and then
 // of races; nil: it does not apply. done is called with how many cells are finished; it may
