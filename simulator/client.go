@@ -53,6 +53,15 @@ func (c *Client) Stage() int { return c.p.Stage() }
 // The simulator needs a Timing.
 func (c *Client) Rest(stage int, d time.Duration) { c.p.Rest(stage, d) }
 
+// RestFor waits for d, and forgets; see process.Process.RestFor.
+func (c *Client) RestFor(stage int, d time.Duration) { c.p.RestFor(stage, d) }
+
+// Anew runs f as at the very first start of the program; see process.Process.Anew.
+func (c *Client) Anew(f func()) { c.p.Anew(f) }
+
+// Uses is how often the program has asked for something so far; see process.Process.Uses.
+func (c *Client) Uses() int { return c.p.Uses() }
+
 // WithDeadline returns a context whose deadline comes when the scheduler likes; see
 // process.Process.WithDeadline. The simulator needs a Timing.
 func (c *Client) WithDeadline() (ctx context.Context, stop func()) { return c.p.WithDeadline() }

@@ -146,6 +146,14 @@ func (s *Simulator) ShowCode(pkg string) {
 // called before the first world.
 func (s *Simulator) Carry(real redisnode.Real) { s.redis.Real = real }
 
+// KeepHistories has clients that rest, or have ended, keep what they have observed; see
+// process.Process.KeepHistories. To be called before the first world.
+func (s *Simulator) KeepHistories() {
+	for _, p := range s.procs {
+		p.KeepHistories()
+	}
+}
+
 // ZooKeeper says whether the server is a ZooKeeper ensemble.
 func (s *Simulator) ZooKeeper() bool { return s.ensemble != nil }
 

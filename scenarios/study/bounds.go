@@ -48,6 +48,7 @@ type Bounds struct {
 	Progress   func(r *explore.Result) `json:"-"`
 	Checkpoint string                  // file that keeps the search, see explore.Checkpoint; "": none
 	Now        func() time.Time        `json:"-"` // wall clock for Checkpoint
+	hopeful    int                     // as in explore.Options
 }
 
 // MaxClientRetries is the most that Bounds.ClientRetries may be; go-redis's default is 3.
@@ -289,7 +290,7 @@ func (b Bounds) Of(entry lock.Entry) (*explore.Bounds, error) {
 	return &explore.Bounds{
 		Timing: b.timing(), Inside: b.Work, Uses: b.Uses, ClientRetries: b.ClientRetries, Entry: entry, Clients: b.Clients, Attempts: b.Attempts, Retries: explore.RetrySleeps(b.TTL, b.Retries),
 		Nodes: b.Nodes, Replicas: replicas(budget), TTL: b.TTL, Fenced: b.Fenced, Faults: budget, ClockJumps: clockJumps(budget),
-		Causes: b.Causes, MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress,
+		Causes: b.Causes, MaxStates: b.MaxStates, Hopeful: b.hopeful, MaxBytes: b.MaxBytes, Progress: b.Progress,
 		Checkpoint: explore.Checkpoint{File: b.Checkpoint, Search: title, Now: b.Now},
 	}, nil
 }

@@ -112,7 +112,8 @@ func (b Bounds) tries(entry lock.Entry) (list []Bounds) {
 		}
 		list = append(list, b.limited(AutoStates))
 	}
-	list[len(list)-1].MaxStates = b.MaxStates
+	last := &list[len(list)-1]
+	last.MaxStates, last.hopeful = b.MaxStates, 0
 	return list
 }
 
@@ -143,8 +144,11 @@ func (b Bounds) at(timing Timing, entry lock.Entry) Bounds {
 	return b
 }
 
-// limited is b with at most so many states.
+// limited is b with at most so many states, a quarter of which shows whether there is hope:
+// in a search that is complete within them, most states that it has reached by then are
+// visited.
 func (b Bounds) limited(states int) Bounds {
+	b.hopeful = states / 4
 	if b.MaxStates == 0 || b.MaxStates > states {
 		b.MaxStates = states
 	}

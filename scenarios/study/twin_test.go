@@ -22,8 +22,8 @@ import (
 
 // A twin is the simplest exhaustive search. It visits whole worlds one after the other,
 // and relies only on what Enabled lists and Step does. It has no parts of worlds, no
-// remembered effects, no symmetry and no reduction; its times are absolute, and its
-// judges keep the whole history.
+// remembered effects, no symmetry and no reduction; its times are absolute, its clients keep
+// all that they have observed, and its judges the whole history.
 type twin struct {
 	*rules
 	again bool // every run is executed once more
@@ -219,6 +219,7 @@ func dumbly(t testing.TB, entry lock.Entry, b study.Bounds, again bool) *twin {
 	t.Helper()
 	d := &twin{rules: rulesOf(t, entry, b), again: again, seen: map[[2]uint64]bool{}, found: map[verdict.Word]price{}}
 	defer d.sim.Close()
+	d.sim.KeepHistories()
 	d.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 	d.search(t)
 	d.histories = d.sim.Histories()
@@ -390,8 +391,7 @@ func searched(t testing.TB, entry lock.Entry, b study.Bounds, change func(*explo
 func compare(t *testing.T, entry lock.Entry, b study.Bounds) {
 	r := searched(t, entry, b, nil)
 	d := dumbly(t, entry, b, false)
-	asymmetric := searched(t, entry, b, func(o *explore.Options) { o.Symmetric = 0 })
-	if got, want := asymmetric.Histories, d.histories; got != want {
+	if got, want := observed(t, entry, b).Histories, d.histories; got != want {
 		t.Errorf("clients observe %d histories, in the twin %d", got, want)
 	}
 	t.Logf("%d states, the twin has %d: %s", r.States, len(d.seen), listed(d.found))
@@ -401,6 +401,19 @@ func compare(t *testing.T, entry lock.Entry, b study.Bounds) {
 	if r.States >= len(d.seen) {
 		t.Errorf("%d states, the twin without symmetry and reduction has %d", r.States, len(d.seen))
 	}
+}
+
+// observed is a search without symmetry in which clients keep all that they have observed.
+func observed(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
+	sim, opt := searchOf(t, entry, b)
+	defer sim.Close()
+	sim.KeepHistories()
+	opt.Symmetric = 0
+	r, err := explore.Run(t.Context(), sim, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // TestDumbTwin covers two clients with one attempt each, for every lock under

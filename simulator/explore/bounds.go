@@ -47,6 +47,7 @@ type Bounds struct {
 	// As in Options.
 	Causes     bool
 	MaxStates  int
+	Hopeful    int
 	MaxBytes   int64
 	Progress   func(r *Result)
 	Checkpoint Checkpoint
@@ -130,7 +131,7 @@ func (b *Bounds) Options() Options {
 	opt := Options{
 		Step: b.step(), Unending: b.Timing != nil && b.Timing.Idle == simulator.Never,
 		Case: b.Case(), Symmetric: b.Clients, Causes: b.Causes,
-		MaxStates: b.MaxStates, MaxBytes: b.MaxBytes, Progress: b.Progress, Checkpoint: b.Checkpoint,
+		MaxStates: b.MaxStates, Hopeful: b.Hopeful, MaxBytes: b.MaxBytes, Progress: b.Progress, Checkpoint: b.Checkpoint,
 		From: b.From, Head: b.Head,
 	}
 	if !b.NoProbe {
@@ -263,9 +264,18 @@ func (b *Bounds) contender(c *simulator.Client) {
 		b.anytime(c)
 		return
 	}
-	strategy, line := b.strategy(c)
-	for i := range b.Attempts {
-		if i > 0 {
+	var strategy lock.Strategy
+	var line *client.Line
+	used := c.Uses()
+	c.Anew(func() { strategy, line = b.strategy(c) })
+	fresh, plain := memoryOf(c, strategy)
+	plain = plain && c.Uses() == used // it can be made anew
+	for i := c.Stage(); i < b.Attempts; i++ {
+		switch now, _ := memoryOf(c, strategy); {
+		case i == c.Stage():
+		case plain && now == fresh: // it remembers nothing of the attempts before
+			c.RestFor(i, b.Between())
+		default:
 			c.Clock().Sleep(b.Between())
 		}
 		if lease, err := b.try(c, strategy, line); err == nil {

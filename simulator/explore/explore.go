@@ -46,6 +46,9 @@ type Options struct {
 	NoReduction bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
+	// Hopeful ends the search at so many states if more than half of them still wait to be
+	// visited: it will have many times as many. 0: it does not.
+	Hopeful int
 	// MaxBytes ends the search before the whole program uses more memory; 0: no limit. It
 	// is checked from time to time, so a little more may be used. Whoever sets it has the
 	// garbage collector keep to it too (debug.SetMemoryLimit): what is garbage does not

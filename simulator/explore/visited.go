@@ -26,6 +26,7 @@ type visited struct {
 	stopped     atomic.Bool
 	limit       text.Phrase // why there is enough, if there was no room for more
 	outOfMemory bool        // Options.MaxBytes is why there is enough
+	looked      bool        // whether there is hope
 	cutAt       uint32      // enough: the place in its layer of the last state whose arcs count
 	kept        bool        // in a checkpoint
 	shortened   []way       // since it was saved last: the ways that were longer
@@ -183,7 +184,8 @@ func (v *visited) enterAll(b *batch, before int) {
 			break
 		}
 		v.enter(b.words[i*b.width:(i+1)*b.width], a)
-		if v.opt.MaxStates > 0 && v.states.n >= v.opt.MaxStates && !v.stopped.Load() {
+		full := v.opt.MaxStates > 0 && v.states.n >= v.opt.MaxStates
+		if (full || v.hopeless(before+int(a.at))) && !v.stopped.Load() {
 			v.stopAt(a.at)
 			v.expanded = before + int(a.at) + 1
 		}
@@ -200,6 +202,16 @@ func (v *visited) enterAll(b *batch, before int) {
 		}
 	}
 	b.clear()
+}
+
+// hopeless says whether the search has so many states that Options.Hopeful ends it. So many
+// were visited.
+func (v *visited) hopeless(visited int) bool {
+	if v.opt.Hopeful == 0 || v.states.n < v.opt.Hopeful || v.looked {
+		return false
+	}
+	v.looked = true
+	return 2*(v.states.n-visited) > v.states.n
 }
 
 func (v *visited) stopAt(at uint32) {

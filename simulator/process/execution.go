@@ -28,6 +28,7 @@ type execution struct {
 	code    [MaxThreads][]string      // see Entry
 	current int                       // the thread that runs
 	tokens  uint64                    // handed out
+	uses    int                       // see Uses
 	stage   int                       // at which the program began
 	lease   uint8                     // of the latest attempt, as in history.Event; 0: there was none
 	inside  bool                      // it has the lock
@@ -148,7 +149,11 @@ func (x *execution) resume(slot int, s Observation) {
 // entry is what the table keeps of where the process now stands.
 func (x *execution) entry() Entry {
 	e := Entry{Ops: x.ops, Fresh: x.fresh, Notes: x.notes, Memory: x.p.lib.Memory()}
-	if x.ops[0].Kind == Begin && x.alone() && x.p.lib.Idle() {
+	switch main := &x.ops[0]; {
+	case !x.alone():
+	case main.Kind == None:
+		e.Resting = true
+	case (main.Kind == Begin || main.Kind == Sleep && main.Arg > 0) && x.p.lib.Idle():
 		e.Resting, e.Tokens, e.Lease = true, x.tokens, x.lease
 	}
 	if x.p.watched != "" {
@@ -178,6 +183,7 @@ func (p *Process) Ask(o Op) (s Observation, ok bool) {
 	if x == nil || x.dead {
 		p.unwind()
 	}
+	x.uses++
 	t := &x.threads[x.current]
 	x.code[x.current] = p.callers()
 	x.running.Store(false)
@@ -232,6 +238,24 @@ func (p *Process) Stage() int { return p.live.stage }
 // same state, by whatever histories they got there. Otherwise Rest returns.
 func (p *Process) Rest(stage int, d time.Duration) {
 	p.MustAsk(Op{Kind: Begin, Arg: uint32(stage), D: d})
+}
+
+// RestFor is Rest for d of the process's clock, at a stage above 0. The code says by it
+// that it keeps nothing of what it has observed.
+func (p *Process) RestFor(stage int, d time.Duration) {
+	p.MustAsk(Op{Kind: Sleep, Arg: uint32(stage), D: d})
+}
+
+// Uses is how often the code has asked for something or armed a timer since it was started.
+func (p *Process) Uses() int { return p.live.uses }
+
+// Anew runs f, which draws the tokens that are drawn first after the very first start of
+// the program, wherever it has begun.
+func (p *Process) Anew(f func()) {
+	drawn := p.live.tokens
+	p.live.tokens = 0
+	f()
+	p.live.tokens = max(p.live.tokens, drawn)
 }
 
 // alone says whether the main thread is the only one.
@@ -329,6 +353,7 @@ func (p *Process) armTimer(t *timer, d time.Duration) {
 		Exceed("limit.timers", "most", MaxThreads-1)
 	}
 	t.slot, t.execution = i, x.number
+	x.uses++
 	x.threads[i].timer, x.threads[i].lease = t, x.threads[x.current].lease
 	x.ops[i] = Op{Kind: Sleep, D: d}
 	x.code[i] = p.callers()

@@ -58,6 +58,8 @@ func (c *Connections) Client(n int) *redis.Client {
 		ReadTimeout:              -2,
 		WriteTimeout:             -2,
 		ConnMaxIdleTime:          -1,
+		ReadBufferSize:           bufferSize, // code that is run again often dials anew
+		WriteBufferSize:          bufferSize,
 		PoolSize:                 2 * process.MaxThreads, // a thread may hold a connection that watches, and use another
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})
@@ -65,6 +67,10 @@ func (c *Connections) Client(n int) *redis.Client {
 	c.clients[n-1] = r
 	return r
 }
+
+// bufferSize is that of the buffers of a connection; larger requests and replies pass
+// through them in pieces.
+const bufferSize = 1 << 10
 
 // heeding tells the process for which context a command is sent.
 type heeding struct{ p *process.Process }

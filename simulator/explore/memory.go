@@ -1,0 +1,199 @@
+package explore
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/simulator"
+	"locklab/simulator/process"
+	"locklab/simulator/zookeeper"
+)
+
+// memoryOf writes down all that can be reached from v: a lock that is as it was when it was
+// new behaves as a new one does. plain is false if something is reached whose memory
+// cannot be read, as a closure or a channel. What the simulator gives to a client stands
+// for itself: all locks of the client have the same, and a connection that is idle
+// remembers nothing.
+func memoryOf(c *simulator.Client, v any) (memory string, plain bool) {
+	m := &memoryWriter{client: reflect.ValueOf(c).Pointer(), seen: map[place]int{}, objects: map[uintptr]int{}, plain: true}
+	m.write(reflect.ValueOf(v))
+	return string(m.out), m.plain
+}
+
+type memoryWriter struct {
+	out     []byte
+	seen    map[place]int   // numbers, in the order in which they were reached
+	objects map[uintptr]int // the numbers of structs
+	client  uintptr         // whose lock it is
+	inMaps  bool            // nothing that points, because maps have no order
+	plain   bool
+}
+
+// place is where a value is.
+type place struct {
+	at uintptr
+	t  reflect.Type
+}
+
+// maxMemory bounds what is written of one lock, in bytes.
+const maxMemory = 1 << 16
+
+func (m *memoryWriter) number(n uint64) { m.out = binary.AppendUvarint(m.out, n) }
+
+func (m *memoryWriter) text(s string) {
+	m.number(uint64(len(s)))
+	m.out = append(m.out, s...)
+}
+
+func (m *memoryWriter) write(v reflect.Value) {
+	if len(m.out) > maxMemory {
+		m.plain = false
+	}
+	if !m.plain || !v.IsValid() {
+		m.number(0)
+		return
+	}
+	if v.CanAddr() && m.again(place{v.UnsafeAddr(), v.Type()}) {
+		return
+	}
+	m.number(uint64(v.Kind()))
+	switch v.Kind() {
+	case reflect.Bool:
+		m.text(map[bool]string{true: "true"}[v.Bool()])
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		m.number(uint64(v.Int()))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		m.number(v.Uint())
+	case reflect.Float32, reflect.Float64:
+		m.number(math.Float64bits(v.Float()))
+	case reflect.String:
+		m.text(v.String())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			m.write(v.Field(i))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			m.write(v.Index(i))
+		}
+	case reflect.Slice:
+		m.number(uint64(v.Len()))
+		for i := range v.Cap() { // what is behind its end can come back
+			m.write(v.Slice(0, v.Cap()).Index(i))
+		}
+		m.plain = m.plain && !(m.inMaps && v.Cap() > 0)
+	case reflect.Interface:
+		if !v.IsNil() {
+			m.text(v.Elem().Type().String())
+			m.write(v.Elem())
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			m.pointer(v)
+		}
+	case reflect.Map:
+		m.entries(v)
+	case reflect.Func:
+		m.function(v)
+	default:
+		m.plain = v.IsZero()
+	}
+}
+
+// again says whether a value was written before, and then writes which one it is.
+func (m *memoryWriter) again(p place) bool {
+	if p.t.Size() == 0 {
+		return false
+	}
+	n, known := m.seen[p]
+	if !known {
+		n = len(m.seen)
+		m.seen[p] = n
+		if p.t.Kind() == reflect.Struct {
+			m.objects[p.at] = n
+		}
+	}
+	m.number(uint64(n))
+	return known
+}
+
+func (m *memoryWriter) pointer(v reflect.Value) {
+	switch {
+	case m.inMaps:
+		m.plain = false
+	case environment(v):
+		m.number(uint64(v.Pointer()))
+	default:
+		m.write(v.Elem())
+	}
+}
+
+// environment says whether v points to something that the simulator gives to a client, or
+// that never changes.
+func environment(v reflect.Value) bool {
+	switch v.Type() {
+	case reflect.TypeFor[*simulator.Client](), reflect.TypeFor[*process.Process](), reflect.TypeFor[*redis.Client](), reflect.TypeFor[*zookeeper.Session](), reflect.TypeFor[*redis.Script]():
+		return true
+	}
+	return false
+}
+
+func (m *memoryWriter) entries(v reflect.Value) {
+	type entry struct{ key, value string }
+	inner := func(v reflect.Value) string {
+		w := &memoryWriter{client: m.client, seen: map[place]int{}, objects: map[uintptr]int{}, inMaps: true, plain: true}
+		w.write(v)
+		m.plain = m.plain && w.plain
+		return string(w.out)
+	}
+	var list []entry
+	for it := v.MapRange(); it.Next(); {
+		list = append(list, entry{inner(it.Key()), inner(it.Value())})
+	}
+	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
+	m.number(uint64(len(list)))
+	for _, e := range list {
+		m.text(e.key)
+		m.text(e.value)
+	}
+}
+
+// function writes a function of a package, or a method of something that is written
+// itself. What any other closure keeps cannot be seen.
+func (m *memoryWriter) function(v reflect.Value) {
+	if v.IsNil() {
+		return
+	}
+	name := runtime.FuncForPC(v.Pointer()).Name()
+	m.text(name)
+	of, method, bound := strings.Cut(strings.TrimSuffix(name[strings.LastIndex(name, "/")+1:], "-fm"), ".")
+	bound = bound && strings.HasSuffix(name, "-fm")
+	switch {
+	case !bound && !strings.Contains(method, "."):
+		return
+	case !bound || !v.CanAddr():
+		m.plain = false
+		return
+	}
+	// A method value is its code and its receiver.
+	words := *(**[3]uintptr)(unsafe.Pointer(v.UnsafeAddr()))
+	switch {
+	case of+"."+method == "lock.Tokens.Token": // an interface
+		m.write(reflect.ValueOf(m.client == words[2]))
+		m.plain = m.plain && m.client == words[2]
+	case strings.HasPrefix(method, "(*"):
+		n, known := m.objects[words[1]]
+		m.plain = m.plain && (known || words[1] == m.client)
+		m.number(uint64(n))
+	default:
+		m.plain = false
+	}
+}

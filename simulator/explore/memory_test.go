@@ -1,0 +1,91 @@
+package explore
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms/lock"
+	"locklab/simulator"
+)
+
+type remembering struct {
+	count  int
+	name   string
+	held   map[string]int
+	list   []int
+	next   *remembering
+	shared *int
+	any    any
+	token  func() string
+	draw   func() string
+	then   func()
+	conn   *redis.Client
+	mu     sync.Mutex
+	at     time.Time
+	signal chan int
+}
+
+func (r *remembering) own() string { return r.name }
+
+func constant() string { return "constant" }
+
+// memoryOf tells every change apart that a lock could go by, and knows what it cannot read.
+func TestMemoryOf(t *testing.T) {
+	client := &simulator.Client{}
+	made := func() *remembering {
+		r := &remembering{held: map[string]int{}, list: make([]int, 1, 4), next: &remembering{}, conn: redis.NewClient(&redis.Options{}), any: lock.ErrNotHeld, draw: constant}
+		r.shared, r.token = &r.next.count, r.own
+		r.then = nil
+		return r
+	}
+	for what, change := range map[string]func(r *remembering){
+		"a number":                     func(r *remembering) { r.count++ },
+		"a text":                       func(r *remembering) { r.name = "x" },
+		"a key of a map":               func(r *remembering) { r.held["lock"] = 0 },
+		"an element":                   func(r *remembering) { r.list[0] = 1 },
+		"an element behind the end":    func(r *remembering) { r.list = append(r.list, 1)[:1] },
+		"another length":               func(r *remembering) { r.list = r.list[:0] },
+		"what is pointed to":           func(r *remembering) { r.next.count = 1 },
+		"a cycle":                      func(r *remembering) { r.next.next = r },
+		"another place, equal content": func(r *remembering) { r.shared = &r.next.next2().count },
+		"nothing":                      func(r *remembering) { r.next = nil },
+		"another type":                 func(r *remembering) { r.any = &remembering{} },
+		"another function":             func(r *remembering) { r.draw = client.Token },
+		"another receiver":             func(r *remembering) { r.token = r.next.own },
+		"a lock":                       func(r *remembering) { r.mu.Lock() },
+		"a time":                       func(r *remembering) { r.at = r.at.Add(1) },
+		"another connection":           func(r *remembering) { r.conn = redis.NewClient(&redis.Options{}) },
+	} {
+		r := made()
+		fresh, plain := memoryOf(client, r)
+		if again, _ := memoryOf(client, r); !plain || again != fresh {
+			t.Fatalf("a lock that has not changed: readable %t, the same %t", plain, again == fresh)
+		}
+		change(r)
+		if now, _ := memoryOf(client, r); now == fresh {
+			t.Errorf("%s: no change is seen", what)
+		}
+	}
+	calls := 0
+	for what, change := range map[string]func(r *remembering){
+		"a closure":              func(r *remembering) { r.then = func() { calls++ } },
+		"a foreign method":       func(r *remembering) { r.token = (&remembering{}).own },
+		"a channel":              func(r *remembering) { r.signal = make(chan int) },
+		"a pointer in a map":     func(r *remembering) { r.any = map[string]*int{"": new(int)} },
+		"a list in a map":        func(r *remembering) { r.any = map[string][]int{"": {1}} },
+		"a closure far away":     func(r *remembering) { r.next.any = []any{func() { calls++ }} },
+		"more than anyone reads": func(r *remembering) { r.list = make([]int, maxMemory) },
+	} {
+		r := made()
+		change(r)
+		if _, plain := memoryOf(client, r); plain {
+			t.Errorf("%s is said to be read", what)
+		}
+	}
+}
+
+// next2 is another place with the same content.
+func (r *remembering) next2() *remembering { return &remembering{} }
