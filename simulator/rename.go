@@ -17,10 +17,33 @@ type Names = node.Names
 // AsymmetricError says that clients cannot change places.
 type AsymmetricError = node.AsymmetricError
 
-// Alike has servers checked from now on: that so many clients, from the first, are
-// interchangeable to them. Where they are not, Step returns an *AsymmetricError. Below 2
-// nothing is checked.
-func (s *Simulator) Alike(clients int) { s.servers.Alike(clients) }
+// Alike has checked from now on that so many clients, from the first, are interchangeable
+// to servers, and in the step after which one of them forgets what it has observed: later
+// RenameClient cannot see it any more. Where they are not, Step returns an
+// *AsymmetricError. Below 2 nothing is checked.
+func (s *Simulator) Alike(clients int) {
+	s.alike = clients
+	s.servers.Alike(clients)
+}
+
+// forget is the entry at which client c stands when it forgets what it need not remember at
+// entry at.
+func (s *Simulator) forget(c int8, at uint32) (uint32, error) {
+	p := s.procs[c-1]
+	to, err := p.Forget(at)
+	if err != nil || to == at || int(c) > s.alike {
+		return to, err
+	}
+	for _, other := range s.procs[:s.alike] {
+		if other == p {
+			continue
+		}
+		if _, err := s.follow(at, p, other); err != nil {
+			return to, err
+		}
+	}
+	return to, nil
+}
 
 // RenameClient is the part of client from (1-based) as if client to were in its
 // place. Both must run the same code. The error is an *AsymmetricError, or one

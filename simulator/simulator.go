@@ -33,6 +33,7 @@ type Simulator struct {
 	// readsClock: some client has read its clock, or a clock has a rate; see ReadsClock
 	readsClock bool
 	abandons   bool // see Abandons
+	alike      int  // see Alike
 }
 
 // tableLimit bounds the entries of a simulator's tables between runs. An entry is up
