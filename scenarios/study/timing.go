@@ -114,6 +114,9 @@ func (b Bounds) tries(entry lock.Entry) (list []Bounds) {
 	}
 	last := &list[len(list)-1]
 	last.MaxStates, last.hopeful = b.MaxStates, 0
+	if b.Timing == AutoTiming && b.MaxStates > AutoStates { // a limit that nobody thought of
+		last.hopeful = AutoStates
+	}
 	return list
 }
 

@@ -185,7 +185,7 @@ func (v *visited) enterAll(b *batch, before int) {
 		}
 		v.enter(b.words[i*b.width:(i+1)*b.width], a)
 		full := v.opt.MaxStates > 0 && v.states.n >= v.opt.MaxStates
-		if (full || v.hopeless(before+int(a.at))) && !v.stopped.Load() {
+		if !v.stopped.Load() && (full || v.hopeless(before+int(a.at))) {
 			v.stopAt(a.at)
 			v.expanded = before + int(a.at) + 1
 		}
@@ -211,7 +211,11 @@ func (v *visited) hopeless(visited int) bool {
 		return false
 	}
 	v.looked = true
-	return 2*(v.states.n-visited) > v.states.n
+	if 2*(v.states.n-visited) <= v.states.n {
+		return false
+	}
+	v.limit = text.NewPhrase("limit.hopeless", "n", v.opt.Hopeful)
+	return true
 }
 
 func (v *visited) stopAt(at uint32) {
