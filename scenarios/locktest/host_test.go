@@ -7,9 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
+	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
@@ -39,6 +41,9 @@ func TestBothHosts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if test.same { // in bubbles clients keep all that they observe
+				own.Result = keeping(t, entry, bounds)
+			}
 			p, err := newPlan(t, Bounds{Clients: 2, Budget: bounds.Budget, TTL: bounds.TTL, Key: client.Key}, func(c *Client) {
 				lease, err := entry.New(c.Env()).Acquire(context.Background(), client.Key)
 				if err != nil {
@@ -61,6 +66,25 @@ func TestBothHosts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// keeping is a search in which clients keep all that they observe.
+func keeping(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
+	search, err := b.Of(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := search.Simulator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sim.Close()
+	sim.KeepHistories()
+	r, err := explore.Run(t.Context(), sim, search.Options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // found is what a search has come to. Verdicts that need a lock's own report (LIE) are
