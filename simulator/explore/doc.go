@@ -33,6 +33,10 @@
 // there are one (process.Process.Rest). So a search grows with the number of attempts, and
 // not with its power.
 //
+// In lockstep a client keeps its Strategy. If that is as it was when it was new, as far as
+// its memory can be read (memory.go), and nothing else is under way, the client forgets as
+// well. A client that has come to its end forgets in any case.
+//
 // # Uses
 //
 // What clients do with a lock besides (Bounds.Uses: renew, check, enter again, wait in line,
