@@ -38,4 +38,3 @@ func TestMarkupInNames(t *testing.T) {
 		t.Error("the names are missing")
 	}
 }
-
