@@ -442,10 +442,8 @@ func (a *app) showOwnPars(ctx context.Context, c checkedLock, beside []lock.Entr
 			return nil, internal(err)
 		}
 		searches = append(searches, s)
-		drawn.States += s.States
 	}
-	drawn.Locks = append([]lock.Entry{c.entry}, drawn.Locks...)
-	drawn.Pars = append(study.ParsOf(c.entry, searches), drawn.Pars...)
+	drawn.Prepend(c.entry, searches)
 	if a.json {
 		out.Pars = &parJSON{searchedToJSON(drawn, nil), drawn.Pars}
 		return a.conclude(drawn), nil

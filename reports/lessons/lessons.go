@@ -52,6 +52,7 @@ var places = map[string]struct {
 	"quoted":   {1, -1, false},
 	"harm":     {0, 0, false}, // of the run that is explained, and when
 	"time":     {0, 0, false},
+	"pause":    {0, 0, false},
 }
 
 var place = regexp.MustCompile(`\{([^{}]*)\}`)

@@ -111,7 +111,7 @@ func (t *Teacher) certainty(o *race.Outcome) (certainty, error) {
 		key, own = "label.certain.event", []string{"harm", string(c.Harm), "time", ms}
 		if e := o.History.Events[c.Event-1]; e.Kind == history.Pause && e.D > 0 {
 			key = "label.certain.pause"
-			own = append(own, "length", reports.Span(e.D))
+			own = append(own, "pause", reports.Span(e.D))
 		}
 	}
 	return certainty{event: c.Event, say: sentence(key, own...)}, nil

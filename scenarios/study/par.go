@@ -83,14 +83,31 @@ func FindPars(ctx context.Context, locks []lock.Entry, b Bounds, budgets []strin
 		}
 		for _, s := range searches {
 			s.SetStrategy(entry)
-			table.States += s.Result.States
+			table.States += s.States
 		}
 		table.Pars = append(table.Pars, ParsOf(entry, searches)...)
-		for k := range budgets {
-			table.Each = append(table.Each, ParsOf(entry, searches[min(k, len(searches)):min(k+1, len(searches))])...)
-		}
+		table.Each = append(table.Each, parsOfEach(entry, searches, len(budgets))...)
 	}
 	return table, err
+}
+
+// Prepend puts a lock before the others. searches are one for each budget.
+func (t *ParTable) Prepend(entry lock.Entry, searches []*Search) {
+	t.Locks = append([]lock.Entry{entry}, t.Locks...)
+	t.Pars = append(ParsOf(entry, searches), t.Pars...)
+	t.Each = append(parsOfEach(entry, searches, len(t.Budgets)), t.Each...)
+	for _, s := range searches {
+		t.States += s.States
+	}
+}
+
+// parsOfEach takes the pars from each search alone. Without searches nothing is known
+// within any of the budgets.
+func parsOfEach(entry lock.Entry, searches []*Search, budgets int) (pars []Par) {
+	for k := range budgets {
+		pars = append(pars, ParsOf(entry, searches[min(k, len(searches)):min(k+1, len(searches))])...)
+	}
+	return pars
 }
 
 func (b Bounds) forPar(entry lock.Entry, budget string) Bounds {
