@@ -3,7 +3,6 @@ package study
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -305,4 +304,4 @@ func (o *SweepOrder) id(e lock.Entry, t sweepTask) string {
 }
 
 // ErrLosses is a run in which more messages were lost than a simulator counts.
-var ErrLosses = errors.New("study: more than 255 requests or replies were lost in a run")
+var ErrLosses = text.Errorf("error.sweep.losses")
