@@ -43,7 +43,6 @@ func TestSearchOnTwoCores(t *testing.T) {
 // and no cause is another one with something added.
 func TestSearchCauses(t *testing.T) {
 	t.Parallel()
-	t.Parallel()
 	b := study.DefaultBounds()
 	b.Causes = true
 	for _, id := range []string{"setnx-expire", "token", "watchdog"} {
