@@ -13,13 +13,16 @@ TEST = $(GO) test -vet=off -ldflags=-w
 #   Expla(in, nations)            one goroutine explains
 #   searches                      TestSearchOnTwoCores, TestMergeRefuses, TestFindParsGivenUp,
 #                                 TestUnlistedEverywhere, TestVerify
+#   Renewing                      the other tests of package locktest
+#   SecondOpinion, FormulaAgainst one goroutine judges, or computes
+#   Writers                       processes of one command each, in test
 #   WholeGrid                     TestContract, TestMatrixIsPlay
 #   Levels, Games, SavedGame,     one goroutine plays
 #     LongestRun, TriggeredCanFail
 #   the ZooKeeper client          has a data race of its own (go-zookeeper/zk, pull
 #                                 request 35); what locks do with it is watched
 # All of them run without it, in test and below.
-UNWATCHED = ^Test(WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail)
+UNWATCHED = ^Test(WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail|MoreBudget|HalfTheStep|RandomTimes|MisleadingProofs|UsesLose|UsesFind|DoomTwin|RandomServers|LongChain|Renewing|SecondOpinion|FormulaAgainst|ZooKeeperPlays|WitnessesAtAny|VerdictsScale|Writers)
 RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)'
 
 # Tests leave out the largest searches unless this is set; check and CI set it.

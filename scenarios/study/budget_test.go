@@ -68,7 +68,7 @@ func tried(t *testing.T, entry lock.Entry, b study.Bounds, states int, change fu
 func TestMoreBudgetFindsNoLess(t *testing.T) {
 	locks, chains, states := []lock.Entry{racetest.Lock(t, "setnx-expire")}, growing[2:5], 20_000
 	if racetest.Exhaustive() {
-		locks, chains, states = algorithms.All(), growing, 15_000
+		locks, chains, states = algorithms.All(), growing, 8_000
 	}
 	for _, entry := range locks {
 		t.Run(entry.ID, func(t *testing.T) {
