@@ -73,12 +73,13 @@ race: ## the tests under the race detector
 	$(TEST) $(RACE) -timeout 30m $$($(GO) list ./... | grep -v 'reports/chart$$\|reports/page$$\|cmd/page$$')
 
 TIME ?= 30s
+JOBS ?= 2
 # Small inputs are no aim: what goroutines cover differs from run to run, so that each
 # input seems to cover more than a smaller one, and all the time would go into that.
 # Go before 1.27 may fail a target at its end, without an input that fails, with the bare
 # words below (go.dev/issue/75804). That is no finding.
-fuzz: ## every fuzz target for TIME=30s, four at a time
-	@grep -rEo '^func Fuzz[A-Za-z]+' --include='*_test.go' . | sed -E 's|/[^/]*:func | |' | xargs -P 4 -L 1 sh -c ' \
+fuzz: ## every fuzz target for TIME=30s, JOBS=2 at a time
+	@grep -rEo '^func Fuzz[A-Za-z]+' --include='*_test.go' . | sed -E 's|/[^/]*:func | |' | xargs -P $(JOBS) -L 1 sh -c ' \
 	  out=$$($(GO) test -run "^$$" -fuzz "^$$1\$$" -fuzztime $(TIME) -fuzzminimizetime 50x -parallel 1 "$$0" 2>&1 </dev/null) || \
 	  test "$$(echo "$$out" | grep -A 1 "^--- FAIL: " | tail -n +2)" = "    context deadline exceeded" || { echo "$$out"; exit 255; }; \
 	  echo "$$0 $$1: $$(echo "$$out" | grep -o "execs: [0-9]*" | tail -1)"'
