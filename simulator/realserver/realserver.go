@@ -51,8 +51,8 @@ type Folder struct {
 
 // NewFolder makes a folder.
 func NewFolder() (*Folder, error) {
-	// A server that is being killed may still write: again, until nothing is left.
-	cmd, life, err := keeper(`d=$(mktemp -d "$1/locklab-live-XXXXXX") || exit; echo "$d"; exec >&-; read end; until rm -rf "$d"; do :; done 2>/dev/null`, []string{os.TempDir()}, nil)
+	// A server that is being killed may still write: again, for some seconds.
+	cmd, life, err := keeper(`d=$(mktemp -d "$1/locklab-live-XXXXXX") || exit; echo "$d"; exec >&-; read end; for i in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$d" && exit; sleep 0.5; done 2>/dev/null`, []string{os.TempDir()}, nil)
 	if err != nil {
 		return nil, err
 	}
