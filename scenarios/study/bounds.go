@@ -283,16 +283,21 @@ func (b Bounds) Of(entry lock.Entry) (*explore.Bounds, error) {
 	if err != nil {
 		return nil, err
 	}
-	title := entry.ID + " " + b.String()
-	if b.Causes {
-		title += " by cause"
-	}
 	return &explore.Bounds{
 		Timing: b.timing(), Inside: b.Work, Uses: b.Uses, ClientRetries: b.ClientRetries, Entry: entry, Clients: b.Clients, Attempts: b.Attempts, Retries: explore.RetrySleeps(b.TTL, b.Retries),
 		Nodes: b.Nodes, Replicas: replicas(budget), TTL: b.TTL, Fenced: b.Fenced, Faults: budget, ClockJumps: clockJumps(budget),
 		Causes: b.Causes, MaxStates: b.MaxStates, Hopeful: b.settledHope(), MaxBytes: b.MaxBytes, Progress: b.Progress,
-		Checkpoint: explore.Checkpoint{File: b.Checkpoint, Search: title, Now: b.Now},
+		Checkpoint: explore.Checkpoint{File: b.Checkpoint, Search: b.title(entry), Now: b.Now},
 	}, nil
+}
+
+// title says in one line what is searched.
+func (b Bounds) title(entry lock.Entry) string {
+	title := entry.ID + " " + b.Settled(entry).String()
+	if b.Causes {
+		title += " by cause"
+	}
+	return title
 }
 
 // Scenario is what stands in place of a race in an outcome.

@@ -66,11 +66,11 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 		return nil, err
 	}
 	result, err := explore.Search(ctx, search)
-	if errors.Is(err, explore.ErrReadsClock) {
-		b.Idle = true
-		return Explore(ctx, entry, b)
+	unfit := (*explore.CheckpointError)(nil)
+	if idle := b.idle(); errors.Is(err, explore.ErrReadsClock) || errors.As(err, &unfit) && !b.Idle && unfit.Search == idle.title(entry) {
+		return Explore(ctx, entry, idle)
 	}
-	if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) || result == nil && errors.Is(err, ctx.Err()) {
+	if unfit != nil || result == nil && errors.Is(err, ctx.Err()) {
 		return nil, err
 	}
 	if err != nil && !errors.Is(err, ctx.Err()) {
@@ -81,6 +81,12 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 		s.Witnesses = append(s.Witnesses, Witness{w, s.Bounds.trace(entry, w.Choices)})
 	}
 	return s, err
+}
+
+// idle is b as it is searched where a clock is read.
+func (b Bounds) idle() Bounds {
+	b.Idle = true
+	return b
 }
 
 // trace names the run of these choices in a search within b, in which nothing is left open.

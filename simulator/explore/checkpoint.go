@@ -62,8 +62,9 @@ type Kept struct {
 // A CheckpointError is a checkpoint from which this search cannot go on, or that cannot
 // be written. Nothing was searched.
 type CheckpointError struct {
-	File string
-	Why  error
+	File   string
+	Search string // the search that the file keeps, if it is another one; "": it is not that
+	Why    error
 }
 
 func (e *CheckpointError) Error() string { return "checkpoint " + e.File + ": " + e.Why.Error() }
@@ -90,6 +91,7 @@ type checkpointer struct {
 	rest   *codec.Reader // the rest of the first segment, from which a pass is to go on
 	off    bool          // the present pass is not to be kept
 	cut    bool          // the search was cut short
+	other  string        // CheckpointError.Search
 
 	path string    // of the file itself, where File is a link
 	held *os.File  // the file that stands there now, locked
@@ -133,7 +135,7 @@ func openCheckpoint(ctx context.Context, c Checkpoint) (*checkpointer, error) {
 		return nil, nil
 	}
 	if c.Now == nil {
-		return nil, &CheckpointError{c.File, errors.New("there is no clock to pace it by: give Checkpoint.Now, for example time.Now")}
+		return nil, &CheckpointError{File: c.File, Why: errors.New("there is no clock to pace it by: give Checkpoint.Now, for example time.Now")}
 	}
 	build, err := Build()
 	if err != nil {
@@ -150,7 +152,7 @@ func openCheckpoint(ctx context.Context, c Checkpoint) (*checkpointer, error) {
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		return nil, &CheckpointError{c.File, reason(err)}
+		return nil, &CheckpointError{File: c.File, Search: k.other, Why: reason(err)}
 	}
 	return k, nil
 }
@@ -205,6 +207,18 @@ func (k *checkpointer) release() {
 	k.held = nil
 }
 
+// empty gives up what the file keeps, of a search that cannot end. What takes its place
+// is another search.
+func (k *checkpointer) empty() error {
+	if k == nil {
+		return nil
+	}
+	if err := k.held.Truncate(0); err != nil {
+		return &CheckpointError{File: k.File, Why: text.Errorf("error.checkpoint.unwritable", "cause", reason(err))}
+	}
+	return nil
+}
+
 // read checks that the file is a checkpoint, and of this search. An empty file holds
 // nothing yet.
 func (k *checkpointer) read(ctx context.Context, f *os.File) error {
@@ -214,6 +228,9 @@ func (k *checkpointer) read(ctx context.Context, f *os.File) error {
 	l, lines, err := openLog(ctx, f, 2)
 	if err != nil {
 		return err
+	}
+	if lines[0] != k.Search {
+		k.other = lines[0]
 	}
 	for i, line := range []struct{ differs, here string }{{"error.checkpoint.search", k.Search}, {"error.checkpoint.program", k.build}} {
 		if lines[i] != line.here {
@@ -313,7 +330,7 @@ func (k *checkpointer) search(ctx context.Context, sim *simulator.Simulator, opt
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			return nil, &CheckpointError{k.File, unreadable(err)}
+			return nil, &CheckpointError{File: k.File, Why: unreadable(err)}
 		}
 		k.base = s.snapshot()
 		k.last = k.Now()
@@ -364,7 +381,7 @@ func (k *checkpointer) at(s *search) error {
 		k.save(s)
 	}
 	if k.report.Failed != "" && k.report.Has == 0 { // nothing is lost yet
-		return &CheckpointError{k.File, text.Errorf("error.checkpoint.unwritable", "cause", k.report.Failed)}
+		return &CheckpointError{File: k.File, Why: text.Errorf("error.checkpoint.unwritable", "cause", k.report.Failed)}
 	}
 	return nil
 }

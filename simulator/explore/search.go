@@ -12,7 +12,7 @@ import (
 var errNowAbsolute = errors.New("explore: a clock was read, replicas were waited for, or a request was abandoned, for the first time")
 
 // ErrReadsClock is a search of every timing in which clients wait without end, of code
-// that reads a clock: it has no end. Bound Timing.Idle.
+// that reads a clock: it has no end. Bound Timing.Idle. Its checkpoint is empty then.
 var ErrReadsClock = errors.New("explore: a clock is read by clients that wait without end")
 
 // search is one pass over the states, in the order of their faults and then of their

@@ -27,7 +27,7 @@ func (k *checkpointer) unfit(r **Result, err *error) {
 		return
 	}
 	if p := recover(); p != nil {
-		*r, *err = nil, &CheckpointError{k.File, unreadable(fmt.Errorf("%w: %v", errUnsound, p))}
+		*r, *err = nil, &CheckpointError{File: k.File, Why: unreadable(fmt.Errorf("%w: %v", errUnsound, p))}
 	}
 }
 
@@ -249,7 +249,7 @@ func (b *Bounds) checkWitnesses(sim *simulator.Simulator, r *Result) (err error)
 	defer k.unfit(&r, &err)
 	for _, w := range r.Found {
 		if !w.counted() || !b.leadTo(sim, w.Choices, w.Verdict) {
-			return &CheckpointError{b.Checkpoint.File, unreadable(errUnsound)}
+			return &CheckpointError{File: b.Checkpoint.File, Why: unreadable(errUnsound)}
 		}
 	}
 	return nil
