@@ -4,8 +4,9 @@
 GO ?= go
 OUT ?= out
 
-# lint vets, and a linker that writes nothing for debuggers is faster.
-TEST = $(GO) test -vet=off -ldflags=-w
+# lint vets, and a linker that writes nothing for debuggers is faster. So are tests that
+# collect their garbage less often, up to a limit: there is much, beside little that lives.
+TEST = GOGC=300 GOMEMLIMIT=3GiB $(GO) test -vet=off -ldflags=-w
 
 # The race detector makes a run ten times as slow and as large. It leaves out packages
 # and tests that use one goroutine, and long tests whose concurrency others show it:
