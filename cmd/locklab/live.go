@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,14 +21,16 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/reality"
+	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator/live"
+	"locklab/simulator/realserver"
 	"locklab/simulator/verdict"
 )
 
 // live shows on real servers what the lab says.
 func (a *app) live() *cobra.Command {
-	commands := []*cobra.Command{a.liveRun(), a.liveReplay(), a.liveMatrix(), a.liveVerify()}
+	commands := []*cobra.Command{a.liveRun(), a.liveReplay(), a.inShares(a.liveMatrix()), a.inShares(a.liveVerify())}
 	c := &cobra.Command{
 		Use: "live",
 		Args: func(c *cobra.Command, args []string) error {
@@ -76,27 +80,26 @@ type differenceJSON struct {
 	Real    string        `json:"real"`
 }
 
-func showingJSON(s *reality.Showing) liveJSON {
-	j := liveJSON{Strategy: s.Lab.Strategy.ID, Scenario: s.Lab.Trace.Scenario, Trace: s.Lab.Trace.Link(), Lab: s.Lab.Verdicts}
-	if s.NotShown != "" {
-		j.NotShown = notShown("en", s)
+func comparisonJSON(c *reality.Comparison) liveJSON {
+	j := liveJSON{Strategy: c.Strategy, Scenario: c.Scenario, Trace: c.Trace, Lab: c.Lab}
+	if c.NotShown != "" {
+		j.NotShown = notShown("en", c)
 	}
-	if s.Run == nil {
+	if !c.Shown() {
 		return j
 	}
-	agrees := s.Agrees()
-	j.Agrees, j.Real, j.Servers, j.Answers, j.Speed = &agrees, s.Real.Verdicts, s.Run.Servers, s.Run.Answers, s.Speed
-	if s.Run.Stopped != nil {
-		j.Stopped = s.Run.Stopped.Error()
+	j.Agrees, j.Real, j.Servers, j.Answers, j.Speed = &c.Agrees, c.Real, c.Servers, c.Answers, c.Speed
+	if !c.Stopped.IsZero() {
+		j.Stopped = c.Stopped.Say("en")
 	}
-	for _, d := range s.Run.Differences {
+	for _, d := range c.Differ {
 		j.Differences = append(j.Differences, differenceJSON{d.At, d.Choice, d.Server, d.Client, d.Cmd, d.Key, d.Lab, d.Real})
 	}
 	return j
 }
 
-func notShown(lang string, s *reality.Showing) string {
-	return text.Say(lang, "live.not."+string(s.NotShown), "command", s.Missing)
+func notShown(lang string, c *reality.Comparison) string {
+	return text.Say(lang, "live.not."+string(c.NotShown), "command", c.Missing)
 }
 
 // addLease gives a command the flag --lease.
@@ -111,14 +114,26 @@ const (
 	maxLease = 10 * time.Second
 )
 
+func checkLease(lease time.Duration) error {
+	if lease < minLease || lease > maxLease {
+		return text.Errorf("error.live.lease", "value", lease, "least", minLease, "most", maxLease)
+	}
+	return nil
+}
+
+// isMissing says whether the machine lacks what real servers need.
+func isMissing(err error) bool {
+	return errors.Is(err, realserver.ErrNoRedis) || errors.Is(err, realserver.ErrNoCompiler)
+}
+
 // bench is what real servers need. Without it nothing can be shown.
 func (a *app) bench(ctx context.Context, lease time.Duration) (*reality.Bench, error) {
-	if lease < minLease || lease > maxLease {
-		return nil, text.Errorf("error.live.lease", "value", lease, "least", minLease, "most", maxLease)
+	if err := checkLease(lease); err != nil {
+		return nil, err
 	}
 	b, err := reality.NewBench(ctx, lease)
-	if err != nil && ctx.Err() == nil {
-		return nil, err // something is missing
+	if isMissing(err) {
+		return nil, err
 	}
 	return b, a.liveError(ctx, err)
 }
@@ -210,7 +225,7 @@ func (a *app) showLive(ctx context.Context, o *race.Outcome, lease time.Duration
 		err = a.printJSON(struct {
 			Version int `json:"version"`
 			liveJSON
-		}{schema, showingJSON(s)})
+		}{schema, comparisonJSON(s.Compare())})
 	} else {
 		err = a.printShowing(b, s)
 	}
@@ -229,7 +244,7 @@ func (a *app) printShowing(b *reality.Bench, s *reality.Showing) error {
 			return err
 		}
 		a.Printf("\n%s\n", a.Each(func(lang string) string {
-			return text.Say(lang, "live.na", "why", notShown(lang, s))
+			return text.Say(lang, "live.na", "why", notShown(lang, s.Compare()))
 		}))
 		return nil
 	}
@@ -249,7 +264,7 @@ func (a *app) printShowing(b *reality.Bench, s *reality.Showing) error {
 			return internal(err)
 		}
 		a.Printf("\n")
-		a.printDifferences(s)
+		a.printDifferences(s.Compare())
 	}
 	a.Printf("\n%s\n", a.Say("live.ran", "servers", fmt.Sprint(s.Run.Servers), "version", b.Version, "answers", fmt.Sprint(s.Run.Answers),
 		"ttl", reports.Span(s.Lab.History.TTL), "lease", reports.Span(b.Lease), "speed", fmt.Sprintf("%.3g", s.Speed)))
@@ -275,51 +290,69 @@ func spell(verdicts []verdict.Word) string {
 // maxDifferences is how many differences of a run are printed; --json has all.
 const maxDifferences = 10
 
-func (a *app) printDifferences(s *reality.Showing) {
-	for i, d := range s.Run.Differences {
+func (a *app) printDifferences(c *reality.Comparison) {
+	for i, d := range c.Differ {
 		if i == maxDifferences {
-			a.Printf("  %s\n", a.Say("live.difference.more", "n", fmt.Sprint(len(s.Run.Differences)-i)))
+			a.Printf("  %s\n", a.Say("live.difference.more", "n", fmt.Sprint(len(c.Differ)-i)))
 			break
 		}
-		a.Printf("  %s\n", a.difference(s, d))
+		a.Printf("  %s\n", a.difference(c.Key, d))
 	}
-	if s.Run.Stopped != nil {
-		a.Printf("  %s\n", a.Each(text.NewPhrase("live.stopped", "cause", s.Run.Stopped).Say))
+	if !c.Stopped.IsZero() {
+		a.Printf("  %s\n", a.Each(c.Stopped.Say))
 	}
 }
 
-// difference is a sentence about a difference.
-func (a *app) difference(s *reality.Showing, d live.Difference) string {
+// difference is a sentence about a difference, of a lock with that key.
+func (a *app) difference(key string, d live.Difference) string {
 	at := reports.Millis(d.At, 1)
 	if d.Cmd == nil {
 		return a.Say("live.difference.key", "time", at, "n", fmt.Sprint(d.Server), "key", text.Visible(d.Key), "lab", text.Visible(d.Lab), "real", text.Visible(d.Real))
 	}
-	return a.Say("live.difference.answer", "time", at, "n", fmt.Sprint(d.Server), "command", text.Visible(reports.Command(d.Cmd, s.Lab.History.Key)),
+	return a.Say("live.difference.answer", "time", at, "n", fmt.Sprint(d.Server), "command", text.Visible(reports.Command(d.Cmd, key)),
 		"lab", text.Visible(d.Lab), "real", text.Visible(d.Real))
 }
 
-// liveTable is what came of many traces.
-type liveTable struct {
-	agree, disagree int
-	not             map[string]int // why traces were not shown -> how many
-	differ          []*reality.Showing
-	all             []*reality.Showing
+// liveCount is what came of many traces.
+type liveCount struct {
+	agree int
+	not   map[race.Reason]int // why traces were not shown -> how many
+	all   []*reality.Comparison
+	// differ are those that disagree.
+	differ []*reality.Comparison
 }
 
-func (t *liveTable) add(s *reality.Showing) {
-	t.all = append(t.all, s)
-	switch {
-	case s.NotShown != "":
-		t.not[string(s.NotShown)]++
-	case s.Agrees():
-		t.agree++
-	default:
-		t.disagree++
-		t.differ = append(t.differ, s)
+func (t *liveCount) add(all []*reality.Comparison) {
+	if t.not == nil {
+		t.not = map[race.Reason]int{}
+	}
+	for _, c := range all {
+		t.all = append(t.all, c)
+		switch {
+		case !c.Shown():
+			t.not[c.NotShown]++
+		case c.Agrees:
+			t.agree++
+		default:
+			t.differ = append(t.differ, c)
+		}
 	}
 }
 
-func newLiveTable() *liveTable { return &liveTable{not: map[string]int{}} }
+// oneBench makes a bench when it is first asked for one. close removes it.
+func oneBench(ctx context.Context, lease time.Duration) (bench func() (*reality.Bench, error), close func()) {
+	var b *reality.Bench
+	bench = sync.OnceValues(func() (*reality.Bench, error) {
+		var err error
+		b, err = reality.NewBench(ctx, lease)
+		return b, err
+	})
+	return bench, func() {
+		if b != nil {
+			b.Close()
+		}
+	}
+}
 
 func (a *app) liveMatrix() *cobra.Command {
 	var (
@@ -344,28 +377,8 @@ func (a *app) liveMatrix() *cobra.Command {
 			if err := a.checkLiveOut(c, out); err != nil {
 				return err
 			}
-			b, err := a.bench(c.Context(), lease)
-			if err != nil {
-				return err
-			}
-			defer b.Close()
-			done, end := a.progress(len(list)*len(scs), "progress.live")
-			cells, err := b.Matrix(c.Context(), list, scs, done)
-			end()
-			if err := a.liveError(c.Context(), err); err != nil {
-				return err
-			}
-			return a.finishLive(b, out, func(t *liveTable) {
-				for i, sc := range scs {
-					row := newLiveTable()
-					for _, showings := range cells {
-						if s := showings[i]; s != nil {
-							row.add(s)
-							t.add(s)
-						}
-					}
-					a.printLiveRow(sc.Race+" "+sc.ID, row)
-				}
+			return a.liveTable(c.Context(), lease, out, len(scs), func(ctx context.Context, bench func() (*reality.Bench, error), done func(int)) (*reality.Table, error) {
+				return reality.Matrix(ctx, bench, lease, list, scs, done)
 			})
 		},
 	}
@@ -399,26 +412,8 @@ func (a *app) liveVerify() *cobra.Command {
 				breaks := slices.ContainsFunc(e.Expected, func(v contract.ExpectedVerdict) bool { return v.Par >= 0 })
 				return !e.IsSearch() || !breaks || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == e.Strategy.ID })
 			})
-			b, err := a.bench(c.Context(), lease)
-			if err != nil {
-				return err
-			}
-			defer b.Close()
-			done, end := a.progress(len(rows), "progress.live")
-			found, err := b.Verify(c.Context(), rows, done)
-			end()
-			if err := a.liveError(c.Context(), err); err != nil {
-				return err
-			}
-			return a.finishLive(b, out, func(t *liveTable) {
-				for _, r := range found {
-					row := newLiveTable()
-					for _, s := range r.Witnesses {
-						row.add(s)
-						t.add(s)
-					}
-					a.printLiveRow(r.Strategy.ID+" "+r.Subject(), row)
-				}
+			return a.liveTable(c.Context(), lease, out, reality.Locks(rows), func(ctx context.Context, bench func() (*reality.Bench, error), done func(int)) (*reality.Table, error) {
+				return reality.Verify(ctx, bench, lease, rows, done)
 			})
 		},
 	}
@@ -438,82 +433,94 @@ func (a *app) checkLiveOut(c *cobra.Command, out string) error {
 	return a.checkOutputs("-o", out)
 }
 
-// printLiveRow says what came of the traces of one row; nothing where there is none.
-func (a *app) printLiveRow(name string, t *liveTable) {
-	if len(t.all) == 0 || a.json {
-		return
+// liveTable computes a table of so many tasks, prints it, and writes the file.
+func (a *app) liveTable(ctx context.Context, lease time.Duration, out string, tasks int, compute func(ctx context.Context, bench func() (*reality.Bench, error), done func(int)) (*reality.Table, error)) error {
+	if err := checkLease(lease); err != nil {
+		return err
 	}
-	a.Wrap(text.Pad(name, 32)+"  ", a.Say("live.row", "agree", fmt.Sprint(t.agree), "disagree", fmt.Sprint(t.disagree), "not", fmt.Sprint(len(t.all)-t.agree-t.disagree)))
-}
-
-// finishLive prints a table, which fill fills, and writes the file.
-func (a *app) finishLive(b *reality.Bench, out string, fill func(t *liveTable)) error {
-	t := newLiveTable()
-	if !a.json {
-		a.Printf("%s\n\n", a.Say("live.heading", "version", b.Version, "lease", reports.Span(b.Lease)))
+	bench, closeBench := oneBench(ctx, lease)
+	defer closeBench()
+	done, end := a.progress(tasks, "progress.live")
+	table, err := compute(ctx, bench, done)
+	end()
+	if errors.Is(err, share.ErrPartial) || isMissing(err) {
+		return err
 	}
-	fill(t)
+	if err := a.liveError(ctx, err); err != nil {
+		return err
+	}
+	var t liveCount
+	for _, row := range table.Rows {
+		t.add(row.Comparisons)
+	}
 	if a.json {
-		j := struct {
-			Version int        `json:"version"`
-			Cells   []liveJSON `json:"cells"`
-		}{Version: schema, Cells: []liveJSON{}}
-		for _, s := range t.all {
-			j.Cells = append(j.Cells, showingJSON(s))
-		}
-		if err := a.printJSON(j); err != nil {
-			return err
-		}
+		err = a.printLiveJSON(&t)
 	} else {
-		a.printLiveTable(t)
+		a.printLiveTable(table, &t, lease)
 	}
-	if out != "" {
-		if err := a.write(out, replaces, t.csv); err != nil {
-			return err
-		}
+	if err == nil && out != "" {
+		err = a.write(out, replaces, t.csv)
 	}
-	if t.disagree > 0 {
-		return &exitError{exitDiffers, nil}
+	if err == nil && len(t.differ) > 0 {
+		err = &exitError{exitDiffers, nil}
 	}
-	return nil
+	return err
 }
 
-func (a *app) printLiveTable(t *liveTable) {
-	a.Printf("\n")
-	for _, s := range t.differ {
-		a.Printf("%s\n", a.Say("live.differs", "lock", s.Lab.Strategy.ID, "race", s.Lab.Trace.Scenario, "lab", spell(s.Lab.Verdicts), "real", spell(s.Real.Verdicts)))
-		a.printDifferences(s)
-		a.Printf("  locklab live replay %s\n", s.Lab.Trace.Link())
+func (a *app) printLiveJSON(t *liveCount) error {
+	j := struct {
+		Version int        `json:"version"`
+		Cells   []liveJSON `json:"cells"`
+	}{Version: schema, Cells: []liveJSON{}}
+	for _, c := range t.all {
+		j.Cells = append(j.Cells, comparisonJSON(c))
 	}
-	a.Sentence("live.sum", "agree", fmt.Sprint(t.agree), "disagree", fmt.Sprint(t.disagree))
+	return a.printJSON(j)
+}
+
+func (a *app) printLiveTable(table *reality.Table, t *liveCount, lease time.Duration) {
+	a.Printf("%s\n\n", a.Each(func(lang string) string {
+		return text.Say(lang, "live.heading", "version", text.Join(lang, "chart.list", table.Versions), "lease", reports.Span(lease))
+	}))
+	for _, row := range table.Rows {
+		if len(row.Comparisons) == 0 {
+			continue
+		}
+		var n liveCount
+		n.add(row.Comparisons)
+		a.Wrap(text.Pad(row.Name, 32)+"  ", a.Say("live.row", "agree", fmt.Sprint(n.agree), "disagree", fmt.Sprint(len(n.differ)), "not", fmt.Sprint(len(n.all)-n.agree-len(n.differ))))
+	}
+	a.Printf("\n")
+	for _, c := range t.differ {
+		a.Printf("%s\n", a.Say("live.differs", "lock", c.Strategy, "race", c.Scenario, "lab", spell(c.Lab), "real", spell(c.Real)))
+		a.printDifferences(c)
+		a.Printf("  locklab live replay %s\n", c.Trace)
+	}
+	a.Sentence("live.sum", "agree", fmt.Sprint(t.agree), "disagree", fmt.Sprint(len(t.differ)))
 	for _, why := range reality.Reasons() {
-		n := t.not[string(why)]
+		n := t.not[why]
 		if n == 0 {
 			continue
 		}
+		var missing []string
+		for _, c := range t.all {
+			if c.NotShown == why && c.Missing != "" && !slices.Contains(missing, c.Missing) {
+				missing = append(missing, c.Missing)
+			}
+		}
+		slices.Sort(missing)
 		a.Wrap("  ", a.Each(func(lang string) string {
-			missing := map[string]bool{}
-			for _, s := range t.all {
-				if s.NotShown == why && s.Missing != "" {
-					missing[s.Missing] = true
-				}
-			}
-			var names []string
-			for name := range missing {
-				names = append(names, name)
-			}
-			slices.Sort(names)
-			return text.Say(lang, "live.sum.not", "n", fmt.Sprint(n), "why", text.Say(lang, "live.not."+string(why), "command", text.Join(lang, "chart.list", names)))
+			return text.Say(lang, "live.sum.not", "n", fmt.Sprint(n), "why", text.Say(lang, "live.not."+string(why), "command", text.Join(lang, "chart.list", missing)))
 		}))
 	}
 }
 
 // csv writes one line for each trace.
-func (t *liveTable) csv(w io.Writer) error {
+func (t *liveCount) csv(w io.Writer) error {
 	c := csv.NewWriter(w)
 	rows := [][]string{{"strategy", "scenario", "lab", "real", "agrees", "differences", "answers", "servers", "not_shown", "trace"}}
 	for _, s := range t.all {
-		j := showingJSON(s)
+		j := comparisonJSON(s)
 		agrees := ""
 		if j.Agrees != nil {
 			agrees = fmt.Sprint(*j.Agrees)

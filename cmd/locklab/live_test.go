@@ -65,6 +65,33 @@ func TestLiveMatrix(t *testing.T) {
 	}
 }
 
+// Shares of a table, put together where there is no redis-server, are the table of one machine.
+func TestLiveInShares(t *testing.T) {
+	needLive(t)
+	dir := t.TempDir()
+	args := []string{"live", "matrix", "--strategies", "token,delifeq", "--scenarios", "restart,R25,R18"}
+	var files []string
+	for _, part := range []string{"1/2", "2/2"} {
+		code, out, errs := call(t, append(args, "--shard", part)...)
+		file := filepath.Join(dir, part[:1]+".json")
+		if err := os.WriteFile(file, []byte(out), 0o600); code != exitOK || err != nil {
+			t.Fatalf("exit status %d, %s, %v", code, errs, err)
+		}
+		files = append(files, file)
+	}
+	_, whole, _ := call(t, args...)
+	t.Setenv("PATH", dir)
+	if code, out, errs := call(t, append([]string{"merge"}, files...)...); code != exitOK || out != whole {
+		t.Errorf("exit status %d, %s; merged:\n%s\nin one:\n%s", code, errs, out, whole)
+	}
+	if code, _, errs := call(t, "merge", files[0]); code != exitUsage || !strings.Contains(errs, "2/2") {
+		t.Errorf("exit status %d, %s", code, errs)
+	}
+	if code, _, errs := call(t, append([]string{"fleet", "run"}, args...)...); code != exitUsage || !strings.Contains(errs, "live matrix") {
+		t.Errorf("exit status %d, %s", code, errs)
+	}
+}
+
 // Wrong use, and a machine without redis-server, end with status 2 and say what to do.
 func TestLiveRefuses(t *testing.T) {
 	for args, want := range map[string]string{

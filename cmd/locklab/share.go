@@ -28,11 +28,19 @@ type elsewhere struct {
 	strict bool
 }
 
-// shared gives a command the flag --shard, and has its tasks computed where they are to be.
+// shared gives a command the flag --shard, and has its tasks computed where they are to be,
+// by a fleet too.
 func (a *app) shared(c *cobra.Command) *cobra.Command {
+	c = a.inShares(c)
+	c.Annotations = map[string]string{isShared: "yes"}
+	return c
+}
+
+// inShares is shared without a fleet: it keeps results, and would not compute again what
+// real servers did once.
+func (a *app) inShares(c *cobra.Command) *cobra.Command {
 	var shard string
 	c.Flags().StringVar(&shard, "shard", "", a.usage("")("shard"))
-	c.Annotations = map[string]string{isShared: "yes"}
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
@@ -46,7 +54,7 @@ func (a *app) shared(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// isShared is the annotation of a command that is shared.
+// isShared is the annotation of a command that a fleet runs.
 const isShared = "shared"
 
 func (a *app) computeElsewhere(c *cobra.Command, args []string, run func(*cobra.Command, []string) error) error {
@@ -131,7 +139,7 @@ func (discard) Write(b []byte) (int, error) { return len(b), nil }
 // canonical is the command line that computes the same: without "locklab", without flags
 // that all commands have, and without those that say where results go.
 func canonical(c *cobra.Command, args []string) []string {
-	return append([]string{c.Name()}, append(flagsOf(c, func(name string) bool { return !slices.Contains(showing, name) }), args...)...)
+	return append(strings.Fields(c.CommandPath())[1:], append(flagsOf(c, func(name string) bool { return !slices.Contains(showing, name) }), args...)...)
 }
 
 // flagsOf are the flags of a command that were given and that are wanted, in alphabetical

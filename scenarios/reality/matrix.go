@@ -2,106 +2,155 @@ package reality
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
-	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
+	"locklab/scenarios/share"
 )
 
-// SideBySide is how many runs are played at the same time: most of a run is waiting.
-func SideBySide() int { return 16 * runtime.NumCPU() }
+// sideBySide is how many runs a task plays at the same time: most of a run is waiting.
+const sideBySide = 16
 
-// Matrix shows every lock in every race that applies to it, in the order of locks and then
-// of races; nil: it does not apply. done is called with how many cells are finished; it may
-// be nil. At the first error, or when ctx ends, what is not finished is nil.
-func (b *Bench) Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, done func(n int)) ([][]*Showing, error) {
-	var runner race.Runner
-	all := make([]*Showing, len(locks)*len(scs))
-	err := sideBySide(ctx, len(all), SideBySide(), done, func(ctx context.Context, i int) (err error) {
-		sc := scs[i%len(scs)]
-		s, err := b.Run(ctx, &runner, locks[i/len(scs)], sc, sc.Settings)
-		if err == nil && s.Lab.NotApplicable == "" {
-			all[i] = s
-		}
-		return err
-	})
-	return slices.Collect(slices.Chunk(all, max(1, len(scs)))), err
+// A Table is what came of many traces, in rows.
+type Table struct {
+	Versions []string // of the redis-servers that showed them, each once
+	Rows     []Row
 }
 
-// A Row is a search of the contract with what it has found, shown on real servers.
+// A Row of a Table has a name, and a comparison for each of its traces.
 type Row struct {
-	contract.Result
-	Witnesses []*Showing // of Result.Search.Witnesses, in its order
+	Name        string
+	Comparisons []*Comparison
 }
 
-// Verify makes the searches of a contract and shows the shortest way to each verdict that they have
-// found. The rows that are no searches are left out. done and errors are as for Matrix.
-func (b *Bench) Verify(ctx context.Context, rows []contract.Expectation, done func(n int)) ([]Row, error) {
-	rows = slices.DeleteFunc(slices.Clone(rows), func(e contract.Expectation) bool { return !e.IsSearch() })
-	all := make([]Row, len(rows))
-	// A search takes a core, and what it has found mostly waits.
-	search := make(chan struct{}, runtime.NumCPU())
-	err := sideBySide(ctx, len(rows), SideBySide(), done, func(ctx context.Context, i int) error {
-		select {
-		case search <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		r, err := rows[i].Prove(ctx)
-		<-search
-		if err != nil {
-			return err
-		}
-		all[i].Result = *r
-		for w := range r.Search.Witnesses {
-			o, err := r.Run(w)
-			if err != nil {
-				return err
-			}
-			s, err := b.Show(ctx, o)
-			if err != nil {
-				return err
-			}
-			all[i].Witnesses = append(all[i].Witnesses, s)
-		}
-		return nil
-	})
-	return all, err
+// A taskResult is what one task finds.
+type taskResult struct {
+	Version string
+	Rows    []Row
 }
 
-// sideBySide does n things, so many at the same time, up to the first error.
-func sideBySide(ctx context.Context, n, width int, done func(n int), do func(ctx context.Context, i int) error) (err error) {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var (
-		wait     sync.WaitGroup
-		mu       sync.Mutex
-		finished int
-		room     = make(chan struct{}, width)
-	)
-	for i := range n {
-		select {
-		case room <- struct{}{}:
-		case <-ctx.Done():
-			wait.Wait()
-			return context.Cause(ctx)
-		}
-		wait.Go(func() {
-			defer func() { <-room }()
-			if err := do(ctx, i); err != nil {
-				stop(err)
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if finished++; done != nil {
-				done(finished)
-			}
-		})
+// Matrix shows every lock in every race that applies to it: a row for each race, in their
+// order and that of the locks. The tasks are the races. bench is called when the first task begins on
+// this machine. done is called with how many races are finished; it may be nil. The error
+// is bench's, about the machine, or ctx's.
+func Matrix(ctx context.Context, bench func() (*Bench, error), lease time.Duration, locks []lock.Entry, scs []race.Scenario, done func(n int)) (*Table, error) {
+	var tasks []share.Task
+	for _, sc := range scs {
+		tasks = append(tasks, share.Task{ID: fmt.Sprintf("live matrix %s,lease=%v", sc.ID, lease), Cost: 1})
 	}
-	wait.Wait()
-	return context.Cause(ctx)
+	return table(ctx, tasks, bench, done, func(ctx context.Context, b *Bench, i int) ([]Row, error) {
+		sc, all := scs[i], make([]*Comparison, len(locks))
+		var runner race.Runner
+		err := inParallel(ctx, len(locks), func(ctx context.Context, l int) error {
+			s, err := b.Run(ctx, &runner, locks[l], sc, sc.Settings)
+			if err == nil && s.Lab.NotApplicable == "" {
+				all[l] = s.Compare()
+			}
+			return err
+		})
+		all = slices.DeleteFunc(all, func(c *Comparison) bool { return c == nil })
+		return []Row{{sc.Race + " " + sc.ID, all}}, err
+	})
+}
+
+// Verify makes the searches of a contract and shows the shortest way to each verdict that
+// they have found: a row for each search, those of a lock together. What in rows is no search
+// is left out. The tasks are the locks. bench, done and the error are as for Matrix.
+func Verify(ctx context.Context, bench func() (*Bench, error), lease time.Duration, rows []contract.Expectation, done func(n int)) (*Table, error) {
+	of := byLock(rows)
+	var tasks []share.Task
+	for _, rows := range of {
+		tasks = append(tasks, share.Task{ID: fmt.Sprintf("live verify %s,lease=%v", rows[0].Strategy.ID, lease), Cost: float64(len(rows))})
+	}
+	// A search takes a core, and what it has found mostly waits.
+	search := make(chan struct{}, runtime.GOMAXPROCS(0))
+	return table(ctx, tasks, bench, done, func(ctx context.Context, b *Bench, i int) ([]Row, error) {
+		found := make([]Row, len(of[i]))
+		return found, inParallel(ctx, len(found), func(ctx context.Context, k int) error {
+			select {
+			case search <- struct{}{}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			r, err := of[i][k].Prove(ctx)
+			<-search
+			if err != nil {
+				return err
+			}
+			found[k].Name = r.Strategy.ID + " " + r.Subject()
+			for w := range r.Search.Witnesses {
+				o, err := r.Run(w)
+				if err != nil {
+					return err
+				}
+				s, err := b.Show(ctx, o)
+				if err != nil {
+					return err
+				}
+				found[k].Comparisons = append(found[k].Comparisons, s.Compare())
+			}
+			return nil
+		})
+	})
+}
+
+// Locks is how many locks the searches among rows are of: the tasks of Verify.
+func Locks(rows []contract.Expectation) int { return len(byLock(rows)) }
+
+// byLock are the searches among rows, those of a lock together, locks in the order of
+// their first row.
+func byLock(rows []contract.Expectation) (of [][]contract.Expectation) {
+	for _, e := range rows {
+		if !e.IsSearch() {
+			continue
+		}
+		i := slices.IndexFunc(of, func(rows []contract.Expectation) bool { return rows[0].Strategy.ID == e.Strategy.ID })
+		if i < 0 {
+			i, of = len(of), append(of, nil)
+		}
+		of[i] = append(of[i], e)
+	}
+	return of
+}
+
+// table has the tasks computed, and puts their rows together.
+func table(ctx context.Context, tasks []share.Task, bench func() (*Bench, error), done func(n int), do func(ctx context.Context, b *Bench, i int) ([]Row, error)) (*Table, error) {
+	results, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (r taskResult, err error) {
+		b, err := bench()
+		if err != nil {
+			return r, err
+		}
+		r.Version = b.Version
+		r.Rows, err = do(ctx, b, i)
+		return r, err
+	})
+	t := &Table{}
+	for _, r := range results {
+		if r == nil {
+			continue
+		}
+		t.Rows = append(t.Rows, r.Rows...)
+		if !slices.Contains(t.Versions, r.Version) {
+			t.Versions = append(t.Versions, r.Version)
+		}
+	}
+	slices.Sort(t.Versions)
+	return t, err
+}
+
+// inParallel does n things, some at the same time, up to the first error.
+func inParallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(sideBySide)
+	for i := range n {
+		group.Go(func() error { return do(ctx, i) })
+	}
+	return group.Wait()
 }

@@ -98,13 +98,13 @@ func TestVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := b.Verify(t.Context(), rows, nil)
-	if err != nil || len(found) != 1 || len(found[0].Witnesses) != 3 {
+	found, err := reality.Verify(t.Context(), func() (*reality.Bench, error) { return b, nil }, b.Lease, rows, nil)
+	if err != nil || len(found.Rows) != 1 || len(found.Rows[0].Comparisons) != 3 {
 		t.Fatalf("%v, %+v", err, found)
 	}
-	for _, s := range found[0].Witnesses {
-		if !s.Agrees() {
-			t.Errorf("%v in the lab: %+v", s.Lab.Verdicts, s.Run.Differences)
+	for _, c := range found.Rows[0].Comparisons {
+		if !c.Agrees {
+			t.Errorf("%v in the lab: %+v", c.Lab, c.Differ)
 		}
 	}
 }
