@@ -284,9 +284,9 @@ func (a *app) fleetWorker() *cobra.Command {
 			if opt == nil {
 				return text.Errorf("error.fleet.worker")
 			}
-			a.inform("fleet.worker.start", "worker", fleet.Self(), "build", build)
 			w := fleet.Worker{
 				Redis: opt, Build: build, Compute: a.computeParcel,
+				Ready: func() { a.inform("fleet.worker.start", "worker", fleet.Self(), "build", build) },
 				Done: func(p *fleet.Parcel, took time.Duration) {
 					a.inform("fleet.worker.done", "task", p.Tasks[0], "more", fmt.Sprint(len(p.Tasks)-1), "seconds", fmt.Sprintf("%.1f", took.Seconds()))
 				},

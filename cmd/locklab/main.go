@@ -18,12 +18,14 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/redis/go-redis/v9/logging"
 	"github.com/spf13/cobra"
 
 	"locklab/reports/text"
 )
 
 func main() {
+	logging.Disable() // go-redis writes what it returns as an error as well
 	os.Exit(run(untilStopped(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 }
 

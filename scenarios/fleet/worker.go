@@ -21,6 +21,8 @@ type Worker struct {
 	Build string // share.Build, but for tests
 	// Compute computes the tasks of a parcel. One is computed at a time.
 	Compute func(ctx context.Context, p *Parcel) ([]share.Result, error)
+	// Ready is called when it has reached the server; nil: it is not.
+	Ready func()
 	// Done is told of each parcel that was computed; nil: it is not.
 	Done func(p *Parcel, took time.Duration)
 	// Tell is told what asynq cannot do; nil: it is not.
@@ -63,6 +65,9 @@ func (w *Worker) Run(ctx context.Context) error {
 		return redisError(err)
 	}
 	defer server.Shutdown()
+	if w.Ready != nil {
+		w.Ready()
+	}
 	select {
 	case <-ctx.Done():
 		return nil
