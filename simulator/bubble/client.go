@@ -101,7 +101,7 @@ func (c *Client) Addr(n int) string {
 	if c.x.h.Loopback {
 		return c.x.listen(n)
 	}
-	return net.JoinHostPort("127.0.0."+strconv.Itoa(n), "6379")
+	return net.JoinHostPort("127.0.0."+strconv.Itoa(n), strconv.Itoa(c.x.h.port()))
 }
 
 // Dial opens a connection to one of the addresses of Addr.

@@ -316,7 +316,7 @@ func (x *execution) collect(e *process.Entry) error {
 		if slices.Contains(x.slots[:], w) {
 			continue
 		}
-		i := x.vacant()
+		i := x.vacant(w.op.Kind == process.Listen)
 		if i < 0 {
 			return table.Limit("limit.waits", "client", x.h.ID, "most", process.MaxThreads)
 		}
@@ -331,14 +331,18 @@ func (x *execution) collect(e *process.Entry) error {
 	return nil
 }
 
-// vacant is the first place in which nothing waits.
-func (x *execution) vacant() int {
+// vacant is the first place in which nothing waits, or the last one: who only listens is
+// not the program's main thread, which may have come to its end.
+func (x *execution) vacant(last bool) (at int) {
+	at = -1
 	for i, w := range x.slots {
 		if w == nil && !(x.timer.set && x.timer.slot == i) {
-			return i
+			if at = i; !last {
+				break
+			}
 		}
 	}
-	return -1
+	return at
 }
 
 // scout has another bubble go through the same history, compares, and finds in how long
@@ -456,7 +460,7 @@ func (x *execution) setTimer(e *process.Entry, in time.Duration, found bool) err
 	if !x.h.Timed && x.waits() {
 		return &NeedsTimeError{x.h.ID}
 	}
-	i := x.vacant()
+	i := x.vacant(false)
 	if i < 0 {
 		return table.Limit("limit.waits", "client", x.h.ID, "most", process.MaxThreads)
 	}

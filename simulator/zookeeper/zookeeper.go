@@ -42,6 +42,7 @@
 package zookeeper
 
 import (
+	"cmp"
 	"time"
 )
 
@@ -177,6 +178,10 @@ const (
 type Watch struct {
 	Kind WatchKind
 	Path string
+}
+
+func (w Watch) compare(o Watch) int {
+	return cmp.Or(cmp.Compare(w.Path, o.Path), cmp.Compare(w.Kind, o.Kind))
 }
 
 // A State is everything that the ensemble holds. It is a value that never
