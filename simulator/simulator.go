@@ -171,6 +171,14 @@ func (s *Simulator) SessionAsked() time.Duration {
 	return s.ensemble.Asked()
 }
 
+// Znodes is what the ensemble of a world holds; the zero State: its server is none.
+func (s *Simulator) Znodes(w *World) zookeeper.State {
+	if s.ensemble == nil {
+		return zookeeper.State{}
+	}
+	return s.ensemble.Znodes(w.ensemble[:])
+}
+
 // op is what client c's thread waits for.
 func (s *Simulator) op(w *World, c, thread int8) *process.Op {
 	return &s.entry(w, c).Ops[thread]

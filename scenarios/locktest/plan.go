@@ -25,6 +25,7 @@ import (
 	"locklab/simulator/history"
 	"locklab/simulator/process"
 	"locklab/simulator/schedule"
+	"locklab/simulator/zookeeper"
 )
 
 // plan is a test of one lock: its bounds and its code.
@@ -46,6 +47,7 @@ type plan struct {
 	lease    time.Duration          // that one client alone has got; 0: one without an end
 	fences   bool                   // it came with a fencing token
 	ensemble bool                   // the server is a ZooKeeper: the code speaks its protocol
+	znodes   zookeeper.State        // that one client alone has left on it
 	missed   atomic.Pointer[string] // an address that was dialed, of no server
 }
 
@@ -127,7 +129,7 @@ func (p *plan) within(bounds study.Bounds) (*explore.Bounds, error) {
 
 // putInto puts the code in place of the lock of a search.
 func (p *plan) putInto(b *explore.Bounds) {
-	b.Key = p.bounds.Key
+	b.Key, b.Znodes = p.bounds.Key, p.znodes
 	b.Code = func(probe bool) simulator.ClientConfig {
 		program := p.contender(b)
 		if probe {
@@ -314,7 +316,7 @@ func (p *plan) alone() error {
 
 func (p *plan) aloneOnce() error {
 	var keys []string // that the code creates before it enters
-	entered, asked := false, time.Duration(0)
+	entered, asked, left := false, time.Duration(0), zookeeper.State{}
 	written := map[string]bool{}
 	gone, lease := map[string]bool{}, map[string]time.Duration{} // after it has entered, and when it enters
 	err := p.untilTimed(func() error {
@@ -329,7 +331,11 @@ func (p *plan) aloneOnce() error {
 		}
 		defer sim.Close()
 		w, run := sim.NewWorld(), schedule.Run{}
-		defer func() { asked = sim.SessionAsked() }()
+		defer func() {
+			if asked = sim.SessionAsked(); p.ensemble {
+				left = sim.Znodes(&w).Alone()
+			}
+		}()
 		for range maxAlone {
 			choices := sim.Enabled(&w, nil)
 			if len(choices) == 0 {
@@ -391,7 +397,7 @@ func (p *plan) aloneOnce() error {
 		return text.Errorf("locktest.alone.keys", "keys", fmt.Sprintf("%q", keys))
 	}
 	if p.lease = lease[p.bounds.Key]; p.ensemble {
-		p.lease = asked
+		p.lease, p.znodes = asked, left
 	}
 	return nil
 }

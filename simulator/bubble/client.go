@@ -106,7 +106,7 @@ func (c *Client) Addr(n int) string {
 
 // Dial opens a connection to one of the addresses of Addr.
 func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil && !c.x.stopping() {
 		return nil, err
 	}
 	server := 0

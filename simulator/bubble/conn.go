@@ -19,6 +19,7 @@ type conn struct {
 	server   int
 	lease    uint8  // the attempt in which it was made: what goes over it belongs to that
 	in       []byte // received, not yet read
+	bye      []byte // the same, of an execution that is being stopped
 	broken   error  // the connection is gone
 	ready    chan struct{}
 	reading  bool // a goroutine waits in Read
@@ -45,6 +46,14 @@ func (x *execution) dial(server int) (net.Conn, error) {
 	return c, nil
 }
 
+// stopping says whether the execution is being stopped. Its connections can then still be
+// made: who cannot dial tries again without end.
+func (x *execution) stopping() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.dead
+}
+
 // refused is the error of a connection of code that is being stopped. Code that does
 // not give up is ended.
 func (x *execution) refused() error {
@@ -63,6 +72,9 @@ func (c *conn) Write(b []byte) (int, error) {
 	defer x.mu.Unlock()
 	switch {
 	case x.dead:
+		if c.bye = c.wire.Bye(b); c.bye != nil {
+			return len(b), nil
+		}
 		return 0, x.refused()
 	case c.closed:
 		return 0, net.ErrClosed
@@ -92,6 +104,10 @@ func (c *conn) Read(b []byte) (int, error) {
 	defer x.mu.Unlock()
 	for {
 		switch {
+		case len(c.bye) > 0:
+			n := copy(b, c.bye)
+			c.bye = c.bye[n:]
+			return n, nil
 		case x.dead:
 			return 0, x.refused()
 		case len(c.in) > 0:

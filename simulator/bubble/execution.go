@@ -130,7 +130,7 @@ func (x *execution) order(do func()) error {
 	case <-x.ended:
 		return x.died()
 	}
-	began, blocked := time.Now(), ""
+	began, blocked, next := time.Now(), "", nextLook
 	for {
 		select {
 		case <-x.reports:
@@ -138,7 +138,8 @@ func (x *execution) order(do func()) error {
 		case <-x.ended:
 			return x.died()
 		case <-look.C:
-			look.Reset(nextLook)
+			look.Reset(next)
+			next *= 2 // to look stops all goroutines, of which thousands may be parked
 		}
 		e, name := &StallError{}, ""
 		if x.h.Loopback {
@@ -146,7 +147,9 @@ func (x *execution) order(do func()) error {
 		} else {
 			e, name = x.stalled()
 		}
-		if took := time.Since(began); name != "" && name == blocked || took > patience {
+		took := time.Since(began)
+		slow := took > patience && e.State != "" || took > 10*patience // "": what runs is not the code
+		if name != "" && name == blocked || slow {
 			x.lost, e.After = true, took.Round(time.Millisecond)
 			return e
 		}

@@ -113,6 +113,9 @@ type Wire interface {
 	// stands, so that a read of the code does not come to its deadline: an answer is waited
 	// for as long as the server's kind says, and a message for ever.
 	Pings() bool
+	// Bye is what the code reads after it has written b, when its process is being stopped:
+	// what lets it end. nil: its connection fails.
+	Bye(b []byte) (answers []byte)
 	// Asks is the operation by which the code waits for the server: with what it has
 	// written so far, or for a message. ok is false if it waits for nothing.
 	Asks() (o Op, ok bool, err error)

@@ -114,6 +114,9 @@ func (k *Kind) HasSession(nodes []EnsembleState, c int8) bool {
 	return k.alive(&nodes[0], c)
 }
 
+// Znodes is what the ensemble holds.
+func (k *Kind) Znodes(nodes []EnsembleState) State { return k.contents[nodes[0].contents].state }
+
 // Enabled is empty: the ensemble does nothing by itself but end sessions, in Passed.
 func (k *Kind) Enabled(_ *EnsembleState, _ int8, buf []world.Choice) []world.Choice { return buf }
 

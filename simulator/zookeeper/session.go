@@ -104,6 +104,14 @@ func (s State) Close(id SessionID) (State, Code, []Event) {
 	return s, OK, fired
 }
 
+// Alone is s without its sessions, as if all had closed.
+func (s State) Alone() State {
+	for len(s.sessions) > 0 {
+		s, _, _ = s.Close(s.sessions[0].id)
+	}
+	return s
+}
+
 // end is one transaction that removes the session in place i and all of its.
 func (s State) end(i int, fired []Event) (State, []Event) {
 	id := s.sessions[i].id

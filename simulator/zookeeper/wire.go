@@ -118,6 +118,19 @@ func (c *Wire) Write(b []byte) (answers []byte, err error) {
 	}
 }
 
+// Bye says that the session has ended, so that the client stops waiting for watches.
+func (c *Wire) Bye(b []byte) (answers []byte) {
+	message, _, whole := frame(b)
+	if c.on != (wireRef{}) || !whole {
+		return nil
+	}
+	r := &reader{b: message}
+	if _, _, _ = r.int(), r.long(), r.int(); r.long() == 0 {
+		return nil
+	}
+	return c.connected(false)
+}
+
 // isRedis says whether a client speaks to a Redis: a command is an array.
 func isRedis(b []byte) bool { return len(b) > 1 && b[0] == '*' && b[1] >= '0' && b[1] <= '9' }
 
