@@ -102,6 +102,10 @@ func TestZooKeeperNeverClosed(t *testing.T) {
 func TestZooKeeperBothHosts(t *testing.T) {
 	for _, test := range []struct{ id, budget string }{
 		{"zk-naive", "crash=1"},
+		{"zk-naive", "expire-session=1"},
+		{"zk-naive", "pause=1"},
+		{"zk-mutex", "lose-reply=1"},
+		{"zk-recheck", "expire-session=1"},
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
 			entry, err := race.Strategy(test.id)
@@ -155,7 +159,7 @@ func TestZooKeeperReal(t *testing.T) {
 	real := script(conn)
 	conn.Close()
 	var lab []string
-	_, _ = prepare(t, Bounds{Clients: 1, TTL: ttl, Key: "/own"}, func(c *Client) {
+	_, _ = prepare(t, Bounds{Clients: 1, Attempts: 1, TTL: ttl, Key: "/own"}, func(c *Client) {
 		conn := session(c)
 		defer conn.Close()
 		lab = script(conn)
@@ -258,8 +262,8 @@ func TestZooKeeperCannotBeCarried(t *testing.T) {
 			_, err := conn.Multi(&zk.CreateRequest{Path: "/k", Acl: everybody, Flags: zk.FlagEphemeral})
 			return err
 		}), "the request multi (op code 14)"},
-		"auth":   {on(func(conn *zk.Conn) error { return conn.AddAuth("digest", []byte("a:b")) }), "the request auth (op code 100)"},
-		"an ACL": {on(func(conn *zk.Conn) error { _, err := conn.Create("/k", nil, 1, zk.WorldACL(zk.PermRead)); return err }), "creates /k with an access control list"},
+		"auth":       {on(func(conn *zk.Conn) error { return conn.AddAuth("digest", []byte("a:b")) }), "the request auth (op code 100)"},
+		"an ACL":     {on(func(conn *zk.Conn) error { _, err := conn.Create("/k", nil, 1, zk.WorldACL(zk.PermRead)); return err }), "creates /k with an access control list"},
 		"persistent": {on(func(conn *zk.Conn) error { _, err := conn.Create("/k", nil, 0, everybody); return err }), "creates no ephemeral znode before it enters"},
 		"time-out": {func(c *Client) {
 			conn := sessionAt(c, c.Addr(1), 5*time.Second)
