@@ -277,7 +277,7 @@ func TestZooKeeperCannotBeCarried(t *testing.T) {
 			defer other.Close()
 			conn.Create("/k", nil, zk.FlagEphemeral, everybody)
 			c.Critical(work)
-		}, "sessions of 9s and of 5s"},
+		}, "sessions of 5s and of 9s"},
 		"a Redis as well": {func(c *Client) {
 			conn, rdb := session(c), dial(c)
 			defer conn.Close()

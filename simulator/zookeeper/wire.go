@@ -186,7 +186,7 @@ func (c *Wire) connect(r *reader) (answer []byte, err error) {
 // asks notes the time-out that a client wants for its session.
 func (k *Kind) asks(timeout time.Duration) error {
 	if k.asked != 0 && k.asked != timeout {
-		return text.Errorf("error.wire.zookeeper.timeouts", "one", k.asked, "other", timeout)
+		return text.Errorf("error.wire.zookeeper.timeouts", "one", min(k.asked, timeout), "other", max(k.asked, timeout))
 	}
 	k.asked = timeout
 	return nil

@@ -71,7 +71,7 @@ func TestZooKeeper(t *testing.T) {
 		{"zk.NewLock", zkRecipe, 2, "crash=1", ""},
 		{"zk.NewLock", zkRecipe, 2, "lose-reply=1", ""},
 		{"zk.NewLock", zkRecipe, 1, "pause=1", "OVERLAP STALE-WRITE"},
-		{"zk.NewLock", zkRecipe, 2, "expire-session=1", "OVERLAP STALE-WRITE"},
+		{"zk.NewLock", zkRecipe, 1, "expire-session=1", "OVERLAP STALE-WRITE"},
 		{"ephemeral", zkEphemeral, 2, "crash=1", ""},
 		{"ephemeral", zkEphemeral, 2, "lose-reply=1", "ORPHAN"},
 		{"ephemeral", zkEphemeral, 2, "pause=1", "OVERLAP STALE-WRITE WRONG-DEL"},
