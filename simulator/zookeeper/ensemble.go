@@ -135,7 +135,7 @@ func (k *Kind) Told(w world.World, nodes []EnsembleState, c int8, buf []world.Ch
 		return buf
 	}
 	for t := range p.Threads {
-		if _, news := k.hearsOnWire(w, &nodes[0], c, int8(t)); news {
+		if _, news, broken := k.hearsOnWire(w, &nodes[0], c, int8(t)); news || broken {
 			buf = append(buf, world.Choice{Verb: world.Unblock, Client: c, Thread: int8(t)})
 		}
 		if k.hears(w, &nodes[0], c, int8(t)) {
@@ -336,7 +336,7 @@ func (k *Kind) Paused(w world.World, nodes []EnsembleState, c int8) {
 
 func (k *Kind) Crashed(w world.World, nodes []EnsembleState, c int8) {
 	if k.config.Wires {
-		k.hangUpAll(w, &nodes[0], c, false)
+		k.hangUpAll(w, &nodes[0], c)
 		k.silenced(w, &nodes[0], c, false)
 		return
 	}

@@ -151,7 +151,8 @@ func (k *Kind) wireOf(w world.World, c, thread int8) (on wireRef) {
 	return on
 }
 
-// hangUp breaks a connection of client c. A request on its way may still be run.
+// hangUp breaks a connection of client c. A request on its way may still be run; a thread
+// that listens is told.
 func (k *Kind) hangUp(w world.World, s *EnsembleState, c int8, on wireRef) {
 	now := &k.contents[s.contents]
 	ended := now.ended(on)
@@ -167,20 +168,18 @@ func (k *Kind) hangUp(w world.World, s *EnsembleState, c int8, on wireRef) {
 		if th.Phase == world.Asking && !ended {
 			w.Orphan(c, int8(t))
 		}
-		if th.Phase == world.Asking || th.Phase == world.Unheard || th.Phase == world.Listening {
+		if th.Phase == world.Asking || th.Phase == world.Unheard {
 			th.Answer(world.LostConn)
 		}
 	}
 }
 
-// hangUpAll breaks the connections of client c, or those of its sessions that have ended.
-func (k *Kind) hangUpAll(w world.World, s *EnsembleState, c int8, ended bool) {
+// hangUpAll breaks the connections of client c.
+func (k *Kind) hangUpAll(w world.World, s *EnsembleState, c int8) {
 	for t := range w.Client(c).Threads {
-		on := k.wireOf(w, c, int8(t))
-		if on.client == 0 || ended && (!k.contents[s.contents].ended(on) || w.Client(c).Threads[t].Phase == world.Asking) {
-			continue
+		if on := k.wireOf(w, c, int8(t)); on.client != 0 {
+			k.hangUp(w, s, c, on)
 		}
-		k.hangUp(w, s, c, on)
 	}
 }
 
@@ -206,10 +205,8 @@ func (k *Kind) heldUp(w world.World, c int8, on wireRef) bool {
 	return false
 }
 
-// goesOn has the ensemble hear of client c's sessions again, and client c that some have
-// ended.
+// goesOn has the ensemble hear of client c's sessions again.
 func (k *Kind) goesOn(w world.World, s *EnsembleState, c int8) {
-	k.hangUpAll(w, s, c, true)
 	for at := range k.sessionsOf(s, c) {
 		if p := &k.contents[s.contents].peers[at-1]; p.up && !k.heldUp(w, c, p.on) {
 			s.ends[at-1] = 0
@@ -229,17 +226,19 @@ func (k *Kind) newest(s *EnsembleState, c int8) (at int8) {
 	return at
 }
 
-// hearsOnWire says whether there is news for a thread that listens on a connection.
-func (k *Kind) hearsOnWire(w world.World, s *EnsembleState, c, thread int8) (at int8, news bool) {
+// hearsOnWire says whether there is something for a thread that listens on a connection:
+// news, or that it has broken. at is the place of its session, from 1.
+func (k *Kind) hearsOnWire(w world.World, s *EnsembleState, c, thread int8) (at int8, news, broken bool) {
 	if w.Client(c).Threads[thread].Phase != world.Listening {
-		return 0, false
+		return 0, false, false
 	}
 	on, now := k.wireOf(w, c, thread), &k.contents[s.contents]
 	i := now.find(on)
-	if i < 0 || now.peers[i].on != on || !now.peers[i].up {
-		return 0, false
+	if i < 0 { // it has ended, or has not begun
+		return 0, false, now.ended(on)
 	}
-	return int8(i + 1), len(now.peers[i].events) > 0
+	p := &now.peers[i]
+	return int8(i + 1), p.up && p.on == on && len(p.events) > 0, !p.up || p.on != on
 }
 
 // tellOnWire brings news to a thread that listens.
@@ -247,11 +246,15 @@ func (k *Kind) tellOnWire(w world.World, nodes []EnsembleState, c, thread int8) 
 	if p := w.Client(c); p.Dead || p.Paused {
 		return "refused.watch", nil
 	}
-	at, news := k.hearsOnWire(w, &nodes[0], c, thread)
-	if !news {
-		return "refused.watch", nil
+	switch at, news, broken := k.hearsOnWire(w, &nodes[0], c, thread); {
+	case broken:
+		e := w.EmitClient(history.Broken, c, thread)
+		e.Node, e.Msg, e.Cmd = ensemble, int(w.Client(c).Threads[thread].Msg), k.Request(w.Op(c, thread))
+		return "", w.Observe(c, thread, process.Observation{Kind: process.Broken})
+	case news:
+		eff := k.act(w, &nodes[0], actNotify, at, 0)
+		w.EmitClient(history.Wake, c, thread).Note = "news of a watch"
+		return "", w.Observe(c, thread, process.Observation{Kind: process.Replied, Val: int64(eff.answer)})
 	}
-	eff := k.act(w, &nodes[0], actNotify, at, 0)
-	w.EmitClient(history.Wake, c, thread).Note = "news of a watch"
-	return "", w.Observe(c, thread, process.Observation{Kind: process.Replied, Val: int64(eff.answer)})
+	return "refused.watch", nil
 }
