@@ -8,7 +8,8 @@
 // A [Kind] is the ensemble of a simulator: States in a memo table, the sessions and
 // connections of the clients, and the messages on their way; an [EnsembleState] is
 // its part of a world (ensemble.go says what is simulated). A [Session] is what the
-// code of a client uses (client.go).
+// code of a client uses (client.go); code that opens connections speaks ZooKeeper's
+// protocol on a [Wire] (wire.go, sessions.go).
 //
 // # The behaviour of a State
 //
