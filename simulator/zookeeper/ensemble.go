@@ -13,8 +13,8 @@ import (
 // servers agree, and what happens when one of them fails, is left out, and faults
 // that would need it are refused.
 //
-// Sessions of clients that use [Session]; those of code that opens connections begin and
-// end as it wants (sessions.go). ("ZooKeeper Sessions" in the Programmer's Guide). Each client has one
+// Sessions ("ZooKeeper Sessions" in the Programmer's Guide). Code that opens connections
+// begins and ends its sessions itself: see sessions.go. Any other client has one
 // before the run begins. Its library pings: while the process lives, is not paused
 // and has a connection, the ensemble hears from it all the time; from the moment at
 // which it does not, the session's time-out runs, on the ensemble's clock, which has
