@@ -52,7 +52,8 @@ type ClientConfig struct {
 	Program func(*Client)
 	// Host, if it is not nil, runs the code in place of coroutines, and Program is not
 	// used. id is the client's number, and each call of open makes the connections of
-	// one execution: a new connection to a server, from 1. It needs Redis servers.
+	// one execution: a new connection to a server, from 1. At a ZooKeeper all clients
+	// have one, or none.
 	Host   func(id int, open func() func(server int) process.Wire) process.Host
 	Timed  bool          // Host's code learns with every observation what its clock shows; see process.Process.SetHost
 	Offset time.Duration // what its clock is ahead of true time at the start, up to 100 years either way
@@ -121,8 +122,9 @@ func (c *Config) check() error {
 			return err
 		}
 	}
-	if c.Nodes[0].Session > 0 && slices.ContainsFunc(c.Clients, func(c ClientConfig) bool { return c.Host != nil }) {
-		return errors.New("simulator: a client whose code opens connections, and a ZooKeeper: give it Redis servers")
+	other := func(one ClientConfig) bool { return (one.Host == nil) != (c.Clients[0].Host == nil) }
+	if c.Nodes[0].Session > 0 && slices.ContainsFunc(c.Clients, other) {
+		return errors.New("simulator: a ZooKeeper, some clients whose code opens connections, and some whose does not: give all a Host, or none")
 	}
 	if why := c.checkZooKeeper(); why != "" {
 		return fmt.Errorf("simulator: %s", why)

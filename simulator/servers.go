@@ -17,7 +17,7 @@ import (
 func (s *Simulator) newServers(c *Config, room *table.Room) (err error) {
 	first := &c.Nodes[0]
 	if first.Session > 0 {
-		s.ensemble = zookeeper.NewKind(zookeeper.Config{Session: first.Session, Znodes: first.Znodes, Lines: first.Lines, Clock: clock.State{Offset: first.Offset, PPM: first.PPM}}, room)
+		s.ensemble = zookeeper.NewKind(zookeeper.Config{Session: first.Session, Znodes: first.Znodes, Lines: first.Lines, Wires: c.Clients[0].Host != nil, Clock: clock.State{Offset: first.Offset, PPM: first.PPM}}, room)
 		s.servers = &bound[zookeeper.EnsembleState]{s.ensemble, func(w *World) []zookeeper.EnsembleState { return w.ensemble[:] }, func(p *NodePart) *zookeeper.EnsembleState { return &p.ensemble }}
 		return nil
 	}

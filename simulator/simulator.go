@@ -69,6 +69,10 @@ func (s *Simulator) newProcess(id int, config *ClientConfig) *process.Process {
 	p.Use(s.servers.Library(p))
 	if config.Host != nil {
 		p.SetHost(config.Host(id, func() func(int) process.Wire {
+			if s.ensemble != nil {
+				wires := s.ensemble.NewWires(p)
+				return func(int) process.Wire { return wires.Open() }
+			}
 			connections := s.redis.NewConnections(p)
 			return func(server int) process.Wire { return connections.Open(server) }
 		}), config.Timed)
@@ -157,6 +161,23 @@ func (s *Simulator) KeepHistories() {
 
 // ZooKeeper says whether the server is a ZooKeeper ensemble.
 func (s *Simulator) ZooKeeper() bool { return s.ensemble != nil }
+
+// SessionAsked is the time-out that the code of clients has wanted for its sessions with a
+// ZooKeeper so far; 0: none has.
+func (s *Simulator) SessionAsked() time.Duration {
+	if s.ensemble == nil {
+		return 0
+	}
+	return s.ensemble.Asked()
+}
+
+// Znodes is what the ensemble of a world holds; the zero State: its server is none.
+func (s *Simulator) Znodes(w *World) zookeeper.State {
+	if s.ensemble == nil {
+		return zookeeper.State{}
+	}
+	return s.ensemble.Znodes(w.ensemble[:])
+}
 
 // op is what client c's thread waits for.
 func (s *Simulator) op(w *World, c, thread int8) *process.Op {

@@ -44,7 +44,8 @@ type section struct {
 type exception struct{}
 
 // Addr is the address of server n, from 1, for Dial. Bounds.Servers says how many there
-// are. With Bounds.Loopback it is a real address of the machine.
+// are. With Bounds.Loopback it is a real address of the machine. Code that speaks
+// ZooKeeper's protocol has an ensemble at Addr(1).
 func (c *Client) Addr(n int) string {
 	servers := c.plan.bounds.Servers
 	if n > servers {
@@ -57,9 +58,14 @@ func (c *Client) Addr(n int) string {
 }
 
 // Dial connects to one of the addresses of Addr. It is what redis.Options.Dialer of
-// go-redis, redigo's DialContextFunc and rueidis's DialCtxFn want.
+// go-redis, redigo's DialContextFunc and rueidis's DialCtxFn want, and zk.WithDialer of
+// go-zookeeper but for the context.
 func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	return c.process.Dial(ctx, network, addr)
+	conn, err := c.process.Dial(ctx, network, addr)
+	if err != nil && ctx.Err() == nil {
+		c.plan.missed.Store(&addr)
+	}
+	return conn, err
 }
 
 // Context is cancelled when the process ends. For a lock that waits inside, give it a

@@ -39,6 +39,22 @@
 // go-redis draws how long it waits before it sends a command again: switch that off
 // (MaxRetries: -1) or seed it. A select with two cases that are ready takes either.
 //
+// # ZooKeeper
+//
+// Code whose first word is one of ZooKeeper's protocol has an ensemble at Client.Addr(1), in
+// place of Redis servers, and Bounds.TTL is the time-out of its sessions. That is all there
+// is to say of it:
+//
+//	dial := func(network, addr string, _ time.Duration) (net.Conn, error) { return c.Dial(c.Context(), network, addr) }
+//	conn, _, err := zk.Connect([]string{c.Addr(1)}, 10*time.Second, zk.WithDialer(dial),
+//		zk.WithMaxBufferSize(1<<12), zk.WithMaxConnBufferSize(1<<12)) // its usual 3 MB cost more than all else
+//
+// Pings are no steps of the search: the ensemble hears from a session while its process
+// lives and is not paused, its connection stands, and no request on it is held up. From
+// then on its time-out runs. A connection that breaks is the code's affair: its library
+// connects again after a while, finds the session ended or not, and hands in its watches.
+// The ensemble has been used before: it holds what one process alone has left.
+//
 // # Shares
 //
 // Where the tests take long, machines can divide them: with LOCKLAB_SHARD=3/16 in the
@@ -72,7 +88,8 @@
 //     within half of the depth: they are sampled.
 //   - Random tokens do not tell the search which client is which, so that it goes without
 //     symmetry and visits up to twice as much; Client.Token does.
-//   - The lab's ZooKeeper has no connections: code on go-zookeeper/zk is refused.
+//   - On a ZooKeeper it knows locks by ephemeral znodes, alone or in a queue; there is no
+//     access control, no multi, no container and no ctime.
 //   - Faults that set the wall clock of a process are refused.
 //   - Connections end in the lab: no TLS, no name look-ups, no Redis Cluster or Sentinel.
 //

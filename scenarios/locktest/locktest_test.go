@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"net"
 	"runtime"
 	"strings"
 	"sync"
@@ -13,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/redis/go-redis/v9"
 
 	"locklab/simulator/bubble"
@@ -365,19 +363,6 @@ func TestCannotBeCarried(t *testing.T) {
 				runtime.Gosched()
 			}
 		}, "did not come to rest within"},
-		"ZooKeeper": {func(c *Client) {
-			conn, _, err := zk.Connect([]string{c.Addr(1)}, ttl, zk.WithLogInfo(false), zk.WithLogger(silent{}), zk.WithDialer(
-				func(network, addr string, _ time.Duration) (net.Conn, error) {
-					return c.Dial(c.Context(), network, addr)
-				}))
-			if err != nil {
-				return
-			}
-			defer conn.Close()
-			if zk.NewLock(conn, "/k", zk.WorldACL(zk.PermAll)).Lock() == nil {
-				c.Critical(work)
-			}
-		}, "as ZooKeeper's clients do: code that opens connections has Redis servers only"},
 		"inline commands": {func(c *Client) {
 			conn, _ := c.Dial(c.Context(), "tcp", c.Addr(1))
 			conn.Write([]byte("SET k 1\r\n"))

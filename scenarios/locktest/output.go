@@ -47,6 +47,9 @@ func (p *plan) certificate(s *study.Search) string {
 	var all []string
 	for _, lang := range language().Langs() {
 		all = append(all, s.CertificateIn(lang)+"\n  "+text.Pad(text.Say(lang, "locktest.carried.name"), 12)+" "+text.Say(lang, clock))
+		if p.ensemble {
+			all[len(all)-1] += "\n  " + strings.Repeat(" ", 12) + " " + text.Say(lang, "locktest.carried.zookeeper")
+		}
 	}
 	return strings.Join(all, "\n")
 }

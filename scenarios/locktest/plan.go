@@ -25,6 +25,7 @@ import (
 	"locklab/simulator/history"
 	"locklab/simulator/process"
 	"locklab/simulator/schedule"
+	"locklab/simulator/zookeeper"
 )
 
 // plan is a test of one lock: its bounds and its code.
@@ -41,10 +42,13 @@ type plan struct {
 	watch    bool   // the lines of the code are noted
 	once     bool   // nothing is compared: see bubble.Host.Once
 	hosts    []*bubble.Host
-	wanted   atomic.Int32  // the highest server that the code asked for in vain
-	env      atomic.Bool   // the code has called Env
-	lease    time.Duration // that one client alone has got; 0: one without an end
-	fences   bool          // it came with a fencing token
+	wanted   atomic.Int32           // the highest server that the code asked for in vain
+	env      atomic.Bool            // the code has called Env
+	lease    time.Duration          // that one client alone has got; 0: one without an end
+	fences   bool                   // it came with a fencing token
+	ensemble bool                   // the server is a ZooKeeper: the code speaks its protocol
+	znodes   zookeeper.State        // that one client alone has left on it
+	missed   atomic.Pointer[string] // an address that was dialed, of no server
 }
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
@@ -59,6 +63,20 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	p.folder = filepath.Dir(file)
 	p.random = newRandom(t)
 	return p, nil
+}
+
+// onZooKeeper makes the server a ZooKeeper. A lease is then the time-out of a session.
+func (p *plan) onZooKeeper() error {
+	p.ensemble = true
+	p.entry.Family, p.entry.Nodes, p.entry.Expiry = lock.Line, 0, lock.ExpirySession
+	p.entry.Line = func(string) string { return "" } // the code makes its znodes itself
+	switch {
+	case p.bounds.Loopback:
+		return text.Errorf("locktest.zookeeper.loopback")
+	case p.bounds.Servers > 1:
+		return text.Errorf("locktest.zookeeper.servers", "n", p.bounds.Servers)
+	}
+	return p.check()
 }
 
 // check says what is wrong with the bounds.
@@ -111,7 +129,7 @@ func (p *plan) within(bounds study.Bounds) (*explore.Bounds, error) {
 
 // putInto puts the code in place of the lock of a search.
 func (p *plan) putInto(b *explore.Bounds) {
-	b.Key = p.bounds.Key
+	b.Key, b.Znodes = p.bounds.Key, p.znodes
 	b.Code = func(probe bool) simulator.ClientConfig {
 		program := p.contender(b)
 		if probe {
@@ -128,7 +146,7 @@ func (p *plan) client(program func(*bubble.Client)) simulator.ClientConfig {
 		Host: func(id int, open func() func(int) process.Wire) process.Host {
 			h := &bubble.Host{
 				T: p.t, ID: id, Program: program, Timed: p.timed, Horizon: 3 * p.bounds.TTL,
-				Open: open, Servers: p.bounds.Servers, Random: p.random.seed, Once: p.once || p.bounds.Loopback, Loopback: p.bounds.Loopback,
+				Open: open, Servers: p.bounds.Servers, Port: p.port(), Random: p.random.seed, Once: p.once || p.bounds.Loopback, Loopback: p.bounds.Loopback,
 			}
 			if p.watch {
 				h.Watch = p.shows
@@ -137,6 +155,14 @@ func (p *plan) client(program func(*bubble.Client)) simulator.ClientConfig {
 			return h
 		},
 	}
+}
+
+// port is where the servers listen.
+func (p *plan) port() int {
+	if p.ensemble {
+		return 2181
+	}
+	return 6379
 }
 
 // shows says whether lines of a source file are the user's: they are in the folder of
@@ -274,11 +300,23 @@ func (p *plan) withRun(bounds study.Bounds, err error) error {
 	return &runError{err, o, where.Choices[last].String()}
 }
 
-// alone plays one client without any fault. It must enter; the key that it writes is
-// the lock's.
+// alone plays one client without any fault, on a Redis, or on a ZooKeeper if its code
+// speaks to that. It must enter; the key that it writes is the lock's.
 func (p *plan) alone() error {
+	err := p.aloneOnce()
+	other := (*process.ProtocolError)(nil)
+	if errors.As(err, &other) && other.ZooKeeper && !p.ensemble {
+		if err := p.onZooKeeper(); err != nil {
+			return err
+		}
+		return p.aloneOnce()
+	}
+	return err
+}
+
+func (p *plan) aloneOnce() error {
 	var keys []string // that the code creates before it enters
-	entered := false
+	entered, asked, left := false, time.Duration(0), zookeeper.State{}
 	written := map[string]bool{}
 	gone, lease := map[string]bool{}, map[string]time.Duration{} // after it has entered, and when it enters
 	err := p.untilTimed(func() error {
@@ -293,6 +331,11 @@ func (p *plan) alone() error {
 		}
 		defer sim.Close()
 		w, run := sim.NewWorld(), schedule.Run{}
+		defer func() {
+			if asked = sim.SessionAsked(); p.ensemble {
+				left = sim.Znodes(&w).Alone()
+			}
+		}()
 		for range maxAlone {
 			choices := sim.Enabled(&w, nil)
 			if len(choices) == 0 {
@@ -337,6 +380,8 @@ func (p *plan) alone() error {
 	switch {
 	case err != nil:
 		return err
+	case !entered && p.missed.Load() != nil:
+		return text.Errorf("locktest.alone.missed", "address", *p.missed.Load())
 	case !entered:
 		return text.Errorf("locktest.alone.nobody")
 	case p.bounds.Key != "" && !written[p.bounds.Key]:
@@ -344,17 +389,24 @@ func (p *plan) alone() error {
 	case p.bounds.Key != "":
 	case len(keys) == 1:
 		p.bounds.Key = keys[0]
+	case len(keys) == 0 && p.ensemble:
+		return text.Errorf("locktest.alone.noznode")
 	case len(keys) == 0:
 		return text.Errorf("locktest.alone.nokey")
 	default:
 		return text.Errorf("locktest.alone.keys", "keys", fmt.Sprintf("%q", keys))
 	}
-	p.lease = lease[p.bounds.Key]
+	if p.lease = lease[p.bounds.Key]; p.ensemble {
+		p.lease, p.znodes = asked, left
+	}
 	return nil
 }
 
 // checkLease compares the lease that the code has got with the one of the bounds.
 func (p *plan) checkLease() error {
+	if p.ensemble && p.lease != p.bounds.TTL {
+		return text.Errorf("locktest.bounds.ttl.session", "ttl", p.bounds.TTL, "session", p.lease)
+	}
 	if p.lease > 0 && p.lease != p.bounds.TTL {
 		return text.Errorf("locktest.bounds.ttl.lease", "ttl", p.bounds.TTL, "key", fmt.Sprintf("%q", p.bounds.Key), "lease", p.lease)
 	}

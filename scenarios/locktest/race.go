@@ -157,7 +157,7 @@ func newRacer(t *testing.T, known Bounds, client func(*Client)) *racer {
 			r.entry.TTL = race.Standard().TTL
 		}
 		p.bounds.TTL, p.timed = r.entry.TTL, true
-		r.runner.Code = &race.Code{Key: p.bounds.Key, TTL: p.lease, Fences: p.fences, Client: r.client}
+		r.runner.Code = &race.Code{Key: p.bounds.Key, TTL: p.lease, Fences: p.fences, Znodes: p.znodes, Client: r.client}
 		return r
 	}
 }

@@ -155,8 +155,11 @@ func (sc Scenario) prepare(entry lock.Entry, s Settings, code *Code) (*Prepared,
 	}
 	node := simulator.NodeConfig{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: sc.NodePPM}
 	config.Nodes = client.Servers(entry, s.TTL, node, entry.Nodes)
+	if code != nil && entry.OnZooKeeper() {
+		config.Nodes[0].Znodes, config.Nodes[0].Lines = code.Znodes, nil
+	}
 	if sc.SequenceExhausted && entry.OnZooKeeper() {
-		if config.Nodes[0].Znodes, err = exhaustedQueues(entry); err != nil {
+		if config.Nodes[0].Znodes, err = exhaustedQueues(entry, code); err != nil {
 			return nil, err
 		}
 	}

@@ -101,12 +101,12 @@ func (c *Client) Addr(n int) string {
 	if c.x.h.Loopback {
 		return c.x.listen(n)
 	}
-	return net.JoinHostPort("127.0.0."+strconv.Itoa(n), "6379")
+	return net.JoinHostPort("127.0.0."+strconv.Itoa(n), strconv.Itoa(c.x.h.port()))
 }
 
 // Dial opens a connection to one of the addresses of Addr.
 func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil && !c.x.stopping() {
 		return nil, err
 	}
 	server := 0

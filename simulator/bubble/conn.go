@@ -19,6 +19,7 @@ type conn struct {
 	server   int
 	lease    uint8  // the attempt in which it was made: what goes over it belongs to that
 	in       []byte // received, not yet read
+	bye      []byte // the same, of an execution that is being stopped
 	broken   error  // the connection is gone
 	ready    chan struct{}
 	reading  bool // a goroutine waits in Read
@@ -45,6 +46,14 @@ func (x *execution) dial(server int) (net.Conn, error) {
 	return c, nil
 }
 
+// stopping says whether the execution is being stopped. Its connections can then still be
+// made: who cannot dial tries again without end.
+func (x *execution) stopping() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.dead
+}
+
 // refused is the error of a connection of code that is being stopped. Code that does
 // not give up is ended.
 func (x *execution) refused() error {
@@ -63,6 +72,9 @@ func (c *conn) Write(b []byte) (int, error) {
 	defer x.mu.Unlock()
 	switch {
 	case x.dead:
+		if c.bye = c.wire.Bye(b); c.bye != nil {
+			return len(b), nil
+		}
 		return 0, x.refused()
 	case c.closed:
 		return 0, net.ErrClosed
@@ -78,7 +90,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	if len(answers) > 0 {
 		c.in = append(c.in, answers...)
 		c.wake()
-	} else {
+	} else if c.wire.Unsent() {
 		c.written = true
 		c.code = x.callers()
 		x.act()
@@ -92,6 +104,10 @@ func (c *conn) Read(b []byte) (int, error) {
 	defer x.mu.Unlock()
 	for {
 		switch {
+		case len(c.bye) > 0:
+			n := copy(b, c.bye)
+			c.bye = c.bye[n:]
+			return n, nil
 		case x.dead:
 			return 0, x.refused()
 		case len(c.in) > 0:
@@ -145,11 +161,11 @@ func (c *conn) ask() error {
 	o.D = clock.Never
 	if o.Kind == process.Request {
 		o.Lease = c.lease
-		if c.x.h.Loopback {
+		if c.x.h.Loopback || c.wire.Pings() {
 			o.D = 0 // the lab's usual time, in place of the library's
 		}
 	}
-	if !c.deadline.IsZero() {
+	if !c.deadline.IsZero() && !c.wire.Pings() {
 		o.D = max(c.deadline.Sub(c.x.start)-c.x.elapsed, time.Nanosecond)
 	}
 	c.wait = &wait{op: o, conn: c, code: c.code}
@@ -225,5 +241,5 @@ func (c *conn) SetDeadline(t time.Time) error    { return c.SetReadDeadline(t) }
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 func (c *conn) LocalAddr() net.Addr              { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 100), Port: 1} }
 func (c *conn) RemoteAddr() net.Addr {
-	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(c.server)), Port: 6379}
+	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(c.server)), Port: c.x.h.port()}
 }

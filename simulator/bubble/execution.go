@@ -130,7 +130,7 @@ func (x *execution) order(do func()) error {
 	case <-x.ended:
 		return x.died()
 	}
-	began, blocked := time.Now(), ""
+	began, blocked, next := time.Now(), "", nextLook
 	for {
 		select {
 		case <-x.reports:
@@ -138,7 +138,8 @@ func (x *execution) order(do func()) error {
 		case <-x.ended:
 			return x.died()
 		case <-look.C:
-			look.Reset(nextLook)
+			look.Reset(next)
+			next *= 2 // to look stops all goroutines, of which thousands may be parked
 		}
 		e, name := &StallError{}, ""
 		if x.h.Loopback {
@@ -146,7 +147,9 @@ func (x *execution) order(do func()) error {
 		} else {
 			e, name = x.stalled()
 		}
-		if took := time.Since(began); name != "" && name == blocked || took > patience {
+		took := time.Since(began)
+		slow := took > patience && e.State != "" || took > 10*patience // "": what runs is not the code
+		if name != "" && name == blocked || slow {
 			x.lost, e.After = true, took.Round(time.Millisecond)
 			return e
 		}
@@ -316,7 +319,7 @@ func (x *execution) collect(e *process.Entry) error {
 		if slices.Contains(x.slots[:], w) {
 			continue
 		}
-		i := x.vacant()
+		i := x.vacant(w.op.Kind == process.Listen)
 		if i < 0 {
 			return table.Limit("limit.waits", "client", x.h.ID, "most", process.MaxThreads)
 		}
@@ -331,14 +334,18 @@ func (x *execution) collect(e *process.Entry) error {
 	return nil
 }
 
-// vacant is the first place in which nothing waits.
-func (x *execution) vacant() int {
+// vacant is the first place in which nothing waits, or the last one: who only listens is
+// not the program's main thread, which may have come to its end.
+func (x *execution) vacant(last bool) (at int) {
+	at = -1
 	for i, w := range x.slots {
 		if w == nil && !(x.timer.set && x.timer.slot == i) {
-			return i
+			if at = i; !last {
+				break
+			}
 		}
 	}
-	return -1
+	return at
 }
 
 // scout has another bubble go through the same history, compares, and finds in how long
@@ -456,7 +463,7 @@ func (x *execution) setTimer(e *process.Entry, in time.Duration, found bool) err
 	if !x.h.Timed && x.waits() {
 		return &NeedsTimeError{x.h.ID}
 	}
-	i := x.vacant()
+	i := x.vacant(false)
 	if i < 0 {
 		return table.Limit("limit.waits", "client", x.h.ID, "most", process.MaxThreads)
 	}

@@ -30,6 +30,7 @@
 package bubble
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 	"time"
@@ -48,8 +49,9 @@ type Host struct {
 	Horizon time.Duration
 	// Open makes the connections of one execution; see simulator.ClientConfig.
 	Open func() func(server int) process.Wire
-	// Servers is how many servers there are.
+	// Servers is how many servers there are, and Port where they listen; 0: a Redis's.
 	Servers int
+	Port    int
 	// Random, if it is not nil, is called before the code runs on, with the test of the
 	// bubble and a number that follows from the client and the length of its history: to
 	// seed what is random.
@@ -69,6 +71,8 @@ type Host struct {
 
 	leaks int
 }
+
+func (h *Host) port() int { return cmp.Or(h.Port, 6379) }
 
 // Leaks is how many executions have left goroutines behind that nothing can wake.
 func (h *Host) Leaks() int { return h.leaks }

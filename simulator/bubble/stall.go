@@ -14,7 +14,7 @@ import (
 const patience = 3 * time.Second
 
 // firstLook is how long, in real time, code may run before somebody looks at what it does,
-// and nextLook how long after that again.
+// and nextLook how long after that again; then twice as long each time.
 const (
 	firstLook = 30 * time.Millisecond
 	nextLook  = 20 * time.Millisecond

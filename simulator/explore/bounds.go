@@ -12,6 +12,7 @@ import (
 	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
+	"locklab/simulator/zookeeper"
 )
 
 // Bounds say what is searched: one lock, the clients that use it, its servers and
@@ -20,10 +21,12 @@ type Bounds struct {
 	Entry lock.Entry
 	// Code, if it is not nil, makes the clients, and the probe, in place of Entry's lock.
 	// They record what the programs in this file record.
-	Code     func(probe bool) simulator.ClientConfig
-	Key      string // that Code's clients lock; "": client.Key
-	Clients  int    // all run the same code; the probe comes on top
-	Attempts int    // how often each client wants the lock
+	Code func(probe bool) simulator.ClientConfig
+	Key  string // that Code's clients lock; "": client.Key
+	// Znodes is what a ZooKeeper holds when Code begins; the zero value: only a root.
+	Znodes   zookeeper.State
+	Clients  int // all run the same code; the probe comes on top
+	Attempts int // how often each client wants the lock
 	// Retries are the sleeps after which a client that was refused asks again within
 	// one attempt, by its own clock; see [RetrySleeps]. Empty: it asks once.
 	Retries  []time.Duration
@@ -188,6 +191,9 @@ func (b *Bounds) Simulator() (*simulator.Simulator, error) {
 		config.Clients = append(config.Clients, code(true))
 	}
 	config.Nodes = client.Servers(b.Entry, b.TTL, simulator.NodeConfig{Replicas: max(b.Entry.Replicas, b.Replicas)}, b.Nodes)
+	if b.Code != nil && b.Entry.OnZooKeeper() {
+		config.Nodes[0].Znodes, config.Nodes[0].Lines = b.Znodes, nil
+	}
 	return simulator.New(config)
 }
 

@@ -107,6 +107,15 @@ type Wire interface {
 	// Write takes what the code has written, and returns what it can read at once: the
 	// answers to handshakes, which no server sees.
 	Write(b []byte) (answers []byte, err error)
+	// Unsent says whether something that the code has written waits to be sent.
+	Unsent() bool
+	// Pings says whether the two ends of the connection hear from each other while it
+	// stands, so that a read of the code does not come to its deadline: an answer is waited
+	// for as long as the server's kind says, and a message for ever.
+	Pings() bool
+	// Bye is what the code reads after it has written b, when its process is being stopped:
+	// what lets it end. nil: its connection fails.
+	Bye(b []byte) (answers []byte)
 	// Asks is the operation by which the code waits for the server: with what it has
 	// written so far, or for a message. ok is false if it waits for nothing.
 	Asks() (o Op, ok bool, err error)
@@ -116,6 +125,15 @@ type Wire interface {
 	// Heard is what the code reads when s ends operation o.
 	Heard(o Op, s Observation) (in []byte, err error)
 }
+
+// A ProtocolError is code that speaks another protocol than that of the servers.
+type ProtocolError struct {
+	Err       error
+	ZooKeeper bool // it speaks to a ZooKeeper; else to a Redis
+}
+
+func (e *ProtocolError) Error() string { return e.Err.Error() }
+func (e *ProtocolError) Unwrap() error { return e.Err }
 
 // DifferentError is returned by an Execution whose code did two different things after
 // the same observations. [Process.Advance] makes a [NondeterministicError] of it.

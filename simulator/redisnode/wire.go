@@ -39,14 +39,23 @@ func (c *Wire) Write(b []byte) (answers []byte, err error) {
 	return answers, nil
 }
 
+// Unsent says whether there is something to be sent.
+func (c *Wire) Unsent() bool { return len(c.out) > 0 || len(c.raw) > 0 }
+
+// Pings is false.
+func (c *Wire) Pings() bool { return false }
+
+// Bye is nil.
+func (c *Wire) Bye([]byte) []byte { return nil }
+
 // noCommand says what is wrong with what a client wrote. A ZooKeeper's client begins with
 // the length of its request to connect, and the version 0 of its protocol.
 func noCommand(b []byte) error {
-	key := "error.wire.command"
+	written := fmt.Sprintf("%.40q", b)
 	if len(b) >= 8 && string(b[:3]) == "\x00\x00\x00" && string(b[4:8]) == "\x00\x00\x00\x00" {
-		key = "error.wire.zookeeper"
+		return &process.ProtocolError{Err: text.Errorf("error.wire.zookeeper", "bytes", written), ZooKeeper: true}
 	}
-	return text.Errorf(key, "bytes", fmt.Sprintf("%.40q", b))
+	return text.Errorf("error.wire.command", "bytes", written)
 }
 
 // handshake is the answer to a command that concerns the connection only. RESP3 is

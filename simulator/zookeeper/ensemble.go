@@ -13,7 +13,8 @@ import (
 // servers agree, and what happens when one of them fails, is left out, and faults
 // that would need it are refused.
 //
-// Sessions ("ZooKeeper Sessions" in the Programmer's Guide). Each client has one
+// Sessions ("ZooKeeper Sessions" in the Programmer's Guide). Code that opens connections
+// begins and ends its sessions itself: see sessions.go. Any other client has one
 // before the run begins. Its library pings: while the process lives, is not paused
 // and has a connection, the ensemble hears from it all the time; from the moment at
 // which it does not, the session's time-out runs, on the ensemble's clock, which has
@@ -44,14 +45,17 @@ const ensemble = 1
 type EnsembleState struct {
 	contents uint32
 	clock    clock.State
-	// ends is when the session of a client ends from which nothing is heard, true
-	// time; 0: the ensemble hears from it, or it has ended.
-	ends [world.MaxClients]time.Duration
+	// ends is when the session at a place ends from which nothing is heard, true time;
+	// 0: the ensemble hears from it, or there is none.
+	ends [maxSessions]time.Duration
 }
 
-// Begin gives every client its session.
+// Begin gives every client its session, unless its code begins that.
 func (k *Kind) Begin(nodes []EnsembleState, clients int) {
 	s := contents{state: k.config.Znodes}
+	if k.config.Wires {
+		clients = 0
+	}
 	for c := range clients {
 		s.state, s.peers[c].session = s.state.Connect(0, k.config.Session)
 	}
@@ -104,7 +108,15 @@ func (k *Kind) alive(s *EnsembleState, c int8) bool {
 }
 
 // HasSession says whether the ensemble has a session of client c.
-func (k *Kind) HasSession(nodes []EnsembleState, c int8) bool { return k.alive(&nodes[0], c) }
+func (k *Kind) HasSession(nodes []EnsembleState, c int8) bool {
+	if k.config.Wires {
+		return k.newest(&nodes[0], c) != 0
+	}
+	return k.alive(&nodes[0], c)
+}
+
+// Znodes is what the ensemble holds.
+func (k *Kind) Znodes(nodes []EnsembleState) State { return k.contents[nodes[0].contents].state }
 
 // Enabled is empty: the ensemble does nothing by itself but end sessions, in Passed.
 func (k *Kind) Enabled(_ *EnsembleState, _ int8, buf []world.Choice) []world.Choice { return buf }
@@ -124,6 +136,9 @@ func (k *Kind) Told(w world.World, nodes []EnsembleState, c int8, buf []world.Ch
 		return buf
 	}
 	for t := range p.Threads {
+		if _, news, broken := k.hearsOnWire(w, &nodes[0], c, int8(t)); news || broken {
+			buf = append(buf, world.Choice{Verb: world.Unblock, Client: c, Thread: int8(t)})
+		}
 		if k.hears(w, &nodes[0], c, int8(t)) {
 			buf = append(buf, world.Choice{Verb: world.Deliver, Client: c, Thread: int8(t)})
 		}
@@ -167,6 +182,8 @@ func (k *Kind) Step(w world.World, nodes []EnsembleState, c world.Choice) (why s
 		return k.reconnect(w, nodes, c.Client), nil
 	case world.Deliver:
 		return k.deliver(w, nodes, c.Client, c.Thread)
+	case world.Unblock:
+		return k.tellOnWire(w, nodes, c.Client, c.Thread)
 	}
 	return "refused.thing", nil
 }
@@ -224,6 +241,9 @@ func (k *Kind) ArriveOrphan(w world.World, nodes []EnsembleState, o *world.Orpha
 // serve runs a request. The answer is LostConn if the session has ended.
 func (k *Kind) serve(w world.World, nodes []EnsembleState, o *process.Op, from int8, msg uint32, kind actKind) (answer uint32) {
 	s := &nodes[0]
+	if k.config.Wires {
+		return k.serveOnWire(w, s, o, msg, kind)
+	}
 	eff := k.look(act{s.contents, o.Arg, kind, from})
 	if eff.refused { // the ensemble has closed the connection on which it comes
 		if kind == actServe {
@@ -244,8 +264,8 @@ func (k *Kind) serve(w world.World, nodes []EnsembleState, o *process.Op, from i
 	return eff.answer
 }
 
-// silence begins the time-out of client c's session, if it does not run yet: from
-// now on the ensemble hears nothing from it.
+// silence begins the time-out of the session at a place, from 1, which is client c's, if
+// it does not run yet: from now on the ensemble hears nothing from it.
 func (k *Kind) silence(w world.World, s *EnsembleState, c int8) {
 	if s.ends[c-1] == 0 && k.alive(s, c) {
 		s.ends[c-1] = clock.Later(w.Now(), s.clock.After(k.config.Session))
@@ -276,7 +296,13 @@ func (k *Kind) cutOff(w world.World, nodes []EnsembleState, c int8) {
 }
 
 // GaveUp breaks the connection, as ZooKeeper's own client does.
-func (k *Kind) GaveUp(w world.World, nodes []EnsembleState, c, _ int8) { k.cutOff(w, nodes, c) }
+func (k *Kind) GaveUp(w world.World, nodes []EnsembleState, c, thread int8) {
+	if k.config.Wires {
+		k.hangUp(w, &nodes[0], c, k.wireOf(w, c, thread))
+		return
+	}
+	k.cutOff(w, nodes, c)
+}
 
 // Lost breaks the connection, also where the answer had come by one that was cut
 // before.
@@ -284,18 +310,45 @@ func (k *Kind) Lost(w world.World, nodes []EnsembleState, c, thread int8) {
 	if w.Op(c, thread).Kind != process.Request {
 		return
 	}
+	if k.config.Wires {
+		k.hangUp(w, &nodes[0], c, k.wireOf(w, c, thread))
+		return
+	}
 	k.cutOff(w, nodes, c)
 	w.Client(c).Threads[thread].Answer(world.LostConn)
 }
 
 // HeldUp and Paused silence the session, Crashed breaks the connection.
-func (k *Kind) HeldUp(w world.World, nodes []EnsembleState, c int8)  { k.silence(w, &nodes[0], c) }
-func (k *Kind) Paused(w world.World, nodes []EnsembleState, c int8)  { k.silence(w, &nodes[0], c) }
-func (k *Kind) Crashed(w world.World, nodes []EnsembleState, c int8) { k.cutOff(w, nodes, c) }
+func (k *Kind) HeldUp(w world.World, nodes []EnsembleState, c int8) {
+	if k.config.Wires {
+		k.silenced(w, &nodes[0], c, true)
+		return
+	}
+	k.silence(w, &nodes[0], c)
+}
+
+func (k *Kind) Paused(w world.World, nodes []EnsembleState, c int8) {
+	if k.config.Wires {
+		k.silenced(w, &nodes[0], c, false)
+		return
+	}
+	k.silence(w, &nodes[0], c)
+}
+
+func (k *Kind) Crashed(w world.World, nodes []EnsembleState, c int8) {
+	if k.config.Wires {
+		k.hangUpAll(w, &nodes[0], c)
+		k.silenced(w, &nodes[0], c, false)
+		return
+	}
+	k.cutOff(w, nodes, c)
+}
 
 // Resumed has the client ping again, or find out that its session has ended.
 func (k *Kind) Resumed(w world.World, nodes []EnsembleState, c int8) {
 	switch s := &nodes[0]; {
+	case k.config.Wires:
+		k.goesOn(w, s, c)
 	case w.Client(c).Cut:
 	case !k.alive(s, c):
 		k.cutOff(w, nodes, c)
@@ -321,7 +374,7 @@ func (k *Kind) Passed(w world.World, nodes []EnsembleState) {
 	s := &nodes[0]
 	for {
 		first := int8(0)
-		for c := range w.Clients() {
+		for c := range s.ends {
 			if end := s.ends[c]; end > 0 && end <= w.Now() && (first == 0 || end < s.ends[first-1]) {
 				first = int8(c + 1)
 			}
@@ -333,16 +386,29 @@ func (k *Kind) Passed(w world.World, nodes []EnsembleState) {
 	}
 }
 
+// endSession ends the session at a place, from 1.
 func (k *Kind) endSession(w world.World, s *EnsembleState, c int8) {
 	s.ends[c-1] = 0
 	e := w.Emit(history.SessionEnd)
-	e.Client, e.Node = int(c), ensemble
+	e.Client, e.Node = int(k.contents[s.contents].clientAt(int(c-1))), ensemble
 	k.act(w, s, actEnd, c, 0)
 }
 
 // EndSession has the ensemble end client c's session now, as if it had not heard
 // from it, and close its connection.
 func (k *Kind) EndSession(w world.World, nodes []EnsembleState, c int8) (why string) {
+	if k.config.Wires {
+		at := k.newest(&nodes[0], c)
+		if at == 0 {
+			return "refused.session"
+		}
+		on := k.contents[nodes[0].contents].peers[at-1].on
+		k.endSession(w, &nodes[0], at)
+		if !w.Client(c).Paused {
+			k.hangUp(w, &nodes[0], c, on)
+		}
+		return ""
+	}
 	if !k.alive(&nodes[0], c) {
 		return "refused.session"
 	}
@@ -360,7 +426,7 @@ func (k *Kind) act(w world.World, s *EnsembleState, kind actKind, client int8, a
 	return eff
 }
 
-// enter puts the effect of an act in place and records what that changes. In a
+// enter puts the effect of an act, which client has caused, in place and records what that changes. In a
 // history the key is a znode at which clients queue, and its value the first of the
 // line: the first has it by its session, for as long as that lives.
 func (k *Kind) enter(w world.World, s *EnsembleState, eff *effect, kind actKind, client int8) {

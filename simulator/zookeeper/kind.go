@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +23,9 @@ type Config struct {
 	Znodes  State             // what it holds at the start; the zero State is only a root
 	Lines   map[string]string // what histories call the znodes at which clients queue; others go by their paths
 	Clock   clock.State       // at the start
+	// Wires says that the code of clients opens connections, and sessions on them. Else
+	// each has a [Session] from the start.
+	Wires bool
 }
 
 // A Kind is the ensemble of a simulator: a memo table of what it does, (contents,
@@ -34,7 +38,8 @@ type Kind struct {
 	contents   []contents
 	contentsID map[string]uint32
 	requests   []storedRequest
-	requestID  map[Request]uint32
+	requestID  map[wireRequest]uint32
+	asked      time.Duration // see Asked
 	answers    []storedAnswer
 	answerID   map[string]uint32
 	watches    []Watch
@@ -48,13 +53,21 @@ type Kind struct {
 // the clients.
 type contents struct {
 	state State
-	peers [world.MaxClients]peer
+	peers [maxSessions]peer
 	lines []Line
+	// begun is how many sessions each client has begun on its connections.
+	begun [world.MaxClients]uint16
 }
 
-// peer is what the ensemble has to do with one client.
+// maxSessions is how many sessions clients may have at once. Session's are at the place
+// of their client; those of code that opens connections are anywhere.
+const maxSessions = 16
+
+// peer is what the ensemble has to do with one client, or with one of its sessions.
 type peer struct {
 	session SessionID
+	on      wireRef // its latest connection, if code opens them
+	up      bool    // that stands
 	// events are on their way to the client, in the order in which they were sent.
 	// They reach it before whatever is sent later.
 	events []Event
@@ -68,9 +81,16 @@ func (p *peer) sessionEnded() bool {
 	return slices.ContainsFunc(p.events, func(e Event) bool { return e.Type == sessionEnded })
 }
 
+// wireRequest is a request that a client has sent; on a connection, if code opens them.
+type wireRequest struct {
+	Request
+	on     wireRef
+	memory uint32 // opSetWatches
+}
+
 // storedRequest is one that a client has sent.
 type storedRequest struct {
-	Request
+	wireRequest
 	text []string // as histories show it
 }
 
@@ -95,7 +115,7 @@ type act struct {
 	contents uint32
 	arg      uint32
 	kind     actKind
-	client   int8
+	client   int8 // its place among the peers, from 1
 }
 
 type actKind uint8
@@ -140,7 +160,7 @@ func NewKind(config Config, room *table.Room) *Kind {
 	}
 	k := &Kind{
 		config: config, room: room,
-		contentsID: map[string]uint32{}, requestID: map[Request]uint32{}, answerID: map[string]uint32{},
+		contentsID: map[string]uint32{}, requestID: map[wireRequest]uint32{}, answerID: map[string]uint32{},
 		watchID: map[Watch]uint32{}, memoryID: map[string]uint32{}, effects: map[act]*effect{},
 	}
 	k.Clear()
@@ -179,6 +199,14 @@ func (k *Kind) internContents(s contents) uint32 {
 	for c := range s.peers {
 		key = binary.AppendVarint(key, int64(s.peers[c].session))
 		key = appendEvents(key, s.peers[c].events)
+		if on := s.peers[c].on; k.config.Wires {
+			key = append(key, byte(on.client))
+			key = binary.AppendUvarint(binary.AppendUvarint(key, uint64(on.session)), uint64(on.conn))
+			key = strconv.AppendBool(key, s.peers[c].up)
+		}
+	}
+	for c := range s.begun {
+		key = binary.AppendUvarint(key, uint64(s.begun[c]))
 	}
 	s.lines = s.state.Lines()
 	return intern(k, k.contentsID, string(key), &k.contents, s)
@@ -197,7 +225,17 @@ func intern[K comparable, E any](k *Kind, ids map[K]uint32, key K, list *[]E, e 
 }
 
 func (k *Kind) internRequest(r Request) uint32 {
-	return intern(k, k.requestID, r, &k.requests, storedRequest{r, requestText(r)})
+	return k.internStored(wireRequest{Request: r})
+}
+
+func (k *Kind) internStored(r wireRequest) uint32 {
+	text := requestText(r.Request)
+	if r.Op == opSetWatches {
+		for _, w := range k.memories[r.memory].watches {
+			text = append(text, w.Path)
+		}
+	}
+	return intern(k, k.requestID, r, &k.requests, storedRequest{r, text})
 }
 
 func (k *Kind) internWatch(w Watch) uint32 { return intern(k, k.watchID, w, &k.watches, w) }
@@ -252,6 +290,10 @@ func (k *Kind) run(a act) *effect {
 	var fired []Event
 	switch a.kind {
 	case actServe, actServeOrphan:
+		if k.config.Wires {
+			fired = k.runOnWire(a, &s, own, eff)
+			break
+		}
 		r := k.requests[a.arg].Request
 		var reply Reply
 		s.state, reply, fired = s.state.Apply(0, own.session, r)
@@ -277,6 +319,7 @@ func (k *Kind) run(a act) *effect {
 	case actCut:
 		s.state = s.state.Disconnect(own.session)
 		own.lose()
+		own.up = false
 	case actConnect:
 		m := k.memories[a.arg]
 		if own.sessionEnded() { // the library does not know yet that the watches are gone
@@ -293,13 +336,16 @@ func (k *Kind) run(a act) *effect {
 		s.state, code, fired = s.state.Close(own.session)
 		eff.refused = code != OK
 		own.lose()
+		if k.config.Wires {
+			*own = peer{}
+		}
 	}
 	for _, e := range fired {
-		c := slices.IndexFunc(s.peers[:], func(p peer) bool { return p.session == e.Session })
+		c := s.ofSession(e.Session)
 		if c < 0 { // a session of before the run, of no client
 			continue
 		}
-		eff.fired = append(eff.fired, firing{int8(c + 1), e.Path, eventText(e.Type)})
+		eff.fired = append(eff.fired, firing{s.clientAt(c), e.Path, eventText(e.Type)})
 		if p := &s.peers[c]; a.kind != actServe || c+1 != int(a.client) {
 			p.events = append(slices.Clip(p.events), e)
 		}
@@ -307,6 +353,19 @@ func (k *Kind) run(a act) *effect {
 	eff.to = k.internContents(s)
 	eff.lines = k.lineChanges(&before, &k.contents[eff.to])
 	return eff
+}
+
+// ofSession is the place of a session among the peers; -1: it is nobody's.
+func (s *contents) ofSession(id SessionID) int {
+	return slices.IndexFunc(s.peers[:], func(p peer) bool { return p.session == id })
+}
+
+// clientAt is the client at a place among the peers; 0: there is none.
+func (s *contents) clientAt(at int) int8 {
+	if at >= 0 && s.peers[at].on.client != 0 {
+		return s.peers[at].on.client
+	}
+	return int8(at + 1)
 }
 
 // known is what of a reply a client is told: see Session.Do. The last transaction
@@ -359,7 +418,7 @@ func (k *Kind) lineChanges(from, to *contents) (changes []lineChange) {
 		}
 		ch.gone = a.First != "" && !slices.Contains(to.state.Paths(), strings.TrimSuffix(parent, "/")+"/"+a.First)
 		if b.First != "" {
-			ch.owner = int8(slices.IndexFunc(to.peers[:], func(p peer) bool { return p.session == b.Owner }) + 1)
+			ch.owner = to.clientAt(to.ofSession(b.Owner))
 		}
 		changes = append(changes, ch)
 	}
@@ -416,17 +475,17 @@ func (k *Kind) Load(r *codec.Reader) error {
 	for _, s := range old.contents {
 		k.internContents(s)
 	}
+	for _, m := range old.memories {
+		k.internMemory(m)
+	}
 	for _, q := range old.requests {
-		k.internRequest(q.Request)
+		k.internStored(q.wireRequest)
 	}
 	for _, a := range old.answers {
 		k.internAnswer(a)
 	}
 	for _, w := range old.watches {
 		k.internWatch(w)
-	}
-	for _, m := range old.memories {
-		k.internMemory(m)
 	}
 	if r.Err() == nil && k.Sizes() != m {
 		return errors.New("simulator: saved tables hold something twice")

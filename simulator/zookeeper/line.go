@@ -2,6 +2,7 @@ package zookeeper
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,10 +10,11 @@ import (
 
 // A Line is a znode at which clients queue, as in the recipe "Locks": its children
 // that are ephemeral and carry a number, of which the lowest is the first. Of two with
-// the same number, which only an exhausted counter gives, the older child is first.
+// the same number, which only an exhausted counter gives, the older child is first. An
+// ephemeral without a number is a line of one, for those who want to create it.
 type Line struct {
-	Parent string    // path
-	First  string    // name of the first child
+	Parent string    // path; of an ephemeral without a number its own
+	First  string    // name of the first child, or which session has it: "session 2"
 	Owner  SessionID // whose that is
 }
 
@@ -24,7 +26,11 @@ func (s State) Lines() (lines []Line) {
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		number, ok := numbered(n.path)
-		if n.owner == 0 || !ok {
+		switch {
+		case n.owner == 0:
+			continue
+		case !ok:
+			lines = append(lines, Line{n.path, fmt.Sprintf("session %d", n.owner), n.owner})
 			continue
 		}
 		above := parent(n.path)

@@ -59,6 +59,13 @@ func (s State) Reconnect(now time.Duration, id SessionID, seen int64, watches []
 		return s, SessionExpired, nil
 	}
 	s = s.Disconnect(id).hear(i, now) // whatever the old connection had left is gone
+	s, fired := s.handIn(id, seen, watches)
+	return s, OK, fired
+}
+
+// handIn is s with the watches that a session's client still waits for, of which those
+// fire at once that have missed something.
+func (s State) handIn(id SessionID, seen int64, watches []Watch) (State, []Event) {
 	var fired []Event
 	for _, w := range watches {
 		event := EventType(0)
@@ -83,7 +90,7 @@ func (s State) Reconnect(now time.Duration, id SessionID, seen int64, watches []
 		}
 		s = s.watch(watch{id, w.Path, kind})
 	}
-	return s, OK, fired
+	return s, fired
 }
 
 // Close ends a session at its own request: its ephemerals and watches go. It
@@ -95,6 +102,14 @@ func (s State) Close(id SessionID) (State, Code, []Event) {
 	}
 	s, fired := s.end(i, nil)
 	return s, OK, fired
+}
+
+// Alone is s without its sessions, as if all had closed.
+func (s State) Alone() State {
+	for len(s.sessions) > 0 {
+		s, _, _ = s.Close(s.sessions[0].id)
+	}
+	return s
 }
 
 // end is one transaction that removes the session in place i and all of its.

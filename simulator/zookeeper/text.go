@@ -7,9 +7,10 @@ import (
 
 // requestText is a request as histories show it, in the words of the API.
 func requestText(r Request) []string {
-	text := []string{[...]string{
+	text := []string{map[Op]string{
 		Ping: "PING", Create: "CREATE", Delete: "DELETE", Exists: "EXISTS", GetData: "GETDATA",
 		SetData: "SETDATA", GetChildren: "GETCHILDREN", Sync: "SYNC",
+		opConnect: "CONNECT", opSetWatches: "SETWATCHES", opClose: "CLOSE", opHangUp: "DISCONNECT", opListen: "LISTEN",
 	}[r.Op]}
 	if r.Path != "" {
 		text = append(text, r.Path)

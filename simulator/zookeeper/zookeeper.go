@@ -8,7 +8,8 @@
 // A [Kind] is the ensemble of a simulator: States in a memo table, the sessions and
 // connections of the clients, and the messages on their way; an [EnsembleState] is
 // its part of a world (ensemble.go says what is simulated). A [Session] is what the
-// code of a client uses (client.go).
+// code of a client uses (client.go); code that opens connections speaks ZooKeeper's
+// protocol on a [Wire] (wire.go, sessions.go).
 //
 // # The behaviour of a State
 //
@@ -42,6 +43,7 @@
 package zookeeper
 
 import (
+	"cmp"
 	"time"
 )
 
@@ -177,6 +179,10 @@ const (
 type Watch struct {
 	Kind WatchKind
 	Path string
+}
+
+func (w Watch) compare(o Watch) int {
+	return cmp.Or(cmp.Compare(w.Path, o.Path), cmp.Compare(w.Kind, o.Kind))
 }
 
 // A State is everything that the ensemble holds. It is a value that never

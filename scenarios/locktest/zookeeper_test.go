@@ -1,0 +1,308 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/google/go-cmp/cmp"
+	"github.com/jonboulle/clockwork"
+
+	"locklab/algorithms/lock"
+	"locklab/algorithms/zookeeper"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator/client"
+	"locklab/simulator/realserver"
+	"locklab/simulator/verdict"
+)
+
+// session is a session of go-zookeeper/zk with the lab's ensemble.
+func session(c *Client) *zk.Conn { return sessionAt(c, c.Addr(1), ttl) }
+
+func sessionAt(c *Client, addr string, timeout time.Duration) *zk.Conn {
+	dial := func(network, addr string, _ time.Duration) (net.Conn, error) {
+		return c.Dial(c.Context(), network, addr)
+	}
+	conn, _, err := zk.Connect([]string{addr}, timeout, zk.WithDialer(dial), zk.WithLogger(silent{}), zk.WithMaxBufferSize(1<<12), zk.WithMaxConnBufferSize(1<<12))
+	if err != nil {
+		panic(err)
+	}
+	return conn
+}
+
+var everybody = zk.WorldACL(zk.PermAll)
+
+// ephemeral is a lock by one ephemeral znode.
+func ephemeral(c *Client) {
+	conn := session(c)
+	defer conn.Close()
+	if _, err := conn.Create("/lock", nil, zk.FlagEphemeral, everybody); err != nil {
+		return
+	}
+	c.Critical(work)
+	conn.Delete("/lock", -1)
+}
+
+// recipe is the library's own lock.
+func recipe(c *Client) {
+	conn := session(c)
+	defer conn.Close()
+	l := zk.NewLock(conn, "/lock", everybody)
+	if l.Lock() != nil {
+		return
+	}
+	c.Critical(work)
+	l.Unlock()
+}
+
+// A client whose session has ended gets another one from its library, without a word, and
+// deletes the znode of whoever has the lock by then. In a queue every znode has a name of
+// its own.
+func TestZooKeeper(t *testing.T) {
+	b := Bounds{Clients: 2, Attempts: 1, Budget: "pause=1", TTL: ttl}
+	t.Run("ephemeral", func(t *testing.T) {
+		b := Bounds{Clients: 2, Budget: "expire-session=1", TTL: ttl}
+		Check(t, b, ephemeral, Breaks("OVERLAP", 1), Breaks("STALE-WRITE", 1), Breaks("WRONG-DEL", 1), Holds("ORPHAN", "DEADLOCK", "LIE", "STARVED"))
+	})
+	t.Run("recipe", func(t *testing.T) {
+		Check(t, b, recipe, Breaks("OVERLAP", 1), Breaks("STALE-WRITE", 1), Holds("WRONG-DEL", "ORPHAN", "DEADLOCK", "LIE", "STARVED"))
+	})
+	b.Budget = "lose-reply=1,crash=1"
+	t.Run("recipe loses replies", func(t *testing.T) { Check(t, b, recipe) })
+}
+
+// A process that lives keeps its session, and the lock with it, if it does not release.
+func TestZooKeeperNeverClosed(t *testing.T) {
+	b := Bounds{Clients: 2, TTL: ttl}
+	Check(t, b, func(c *Client) {
+		l := zk.NewLock(session(c), "/lock", everybody)
+		if l.Lock() == nil {
+			c.Critical(work)
+			l.Unlock()
+		}
+	})
+	t.Run("nor released", func(t *testing.T) {
+		b.Attempts = 1
+		Check(t, b, func(c *Client) {
+			if _, err := session(c).Create("/lock", nil, zk.FlagEphemeral, everybody); err == nil {
+				c.Critical(work)
+			}
+		}, Breaks("DEADLOCK", 0), Holds("OVERLAP"))
+	})
+}
+
+// The lab's locks on ZooKeeper come to the same on a real client as on the lab's Session.
+func TestZooKeeperBothHosts(t *testing.T) {
+	for _, test := range []struct{ id, budget string }{
+		{"zk-naive", "crash=1"},
+		{"zk-naive", "expire-session=1"},
+		{"zk-naive", "pause=1"},
+		{"zk-protected", "lose-reply=1"},
+		{"zk-recheck", "expire-session=1"},
+	} {
+		t.Run(test.id+" "+test.budget, func(t *testing.T) {
+			entry, err := race.Strategy(test.id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bounds := study.Bounds{Clients: 2, Attempts: 1, Budget: test.budget, TTL: ttl, Nodes: 1}
+			own, err := study.Explore(t.Context(), entry, bounds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, _ := prepare(t, Bounds{Clients: 2, Attempts: 1, Budget: test.budget, TTL: ttl}, func(c *Client) {
+				conn := session(c)
+				defer conn.Close()
+				clock := clockwork.NewRealClock()
+				env := lock.Env{Clock: clock, Tokens: c.process, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.ID()), ZooKeeper: zookeeper.OnConn(conn, clock)}
+				lease, err := entry.New(env).Acquire(context.Background(), client.Key)
+				if err != nil {
+					return
+				}
+				c.Critical(work)
+				lease.Release(context.Background())
+			}, nil)
+			s, err := p.search(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(pars(own), pars(s)); diff != "" {
+				t.Errorf("on the lab's session and on a real client:\n%s", diff)
+			}
+			t.Logf("states %d and %d", own.States, s.States)
+		})
+	}
+}
+
+func pars(s *study.Search) map[verdict.Word]int {
+	pars := map[verdict.Word]int{}
+	for _, w := range s.Witnesses {
+		pars[w.Verdict] = w.Par
+	}
+	return pars
+}
+
+// The client sees the same on the lab's ensemble as on a real one.
+func TestZooKeeperReal(t *testing.T) {
+	addr := realserver.ZooKeeper(t, t.TempDir())
+	conn, _, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithLogger(silent{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	real := script(conn)
+	conn.Close()
+	var lab []string
+	_, _ = prepare(t, Bounds{Clients: 1, Attempts: 1, TTL: ttl, Key: "/own"}, func(c *Client) {
+		conn := session(c)
+		defer conn.Close()
+		lab = script(conn)
+		conn.Create("/own", nil, zk.FlagEphemeral, everybody)
+		c.Critical(work)
+	}, nil)
+	if diff := cmp.Diff(real, lab); diff != "" {
+		t.Errorf("on a real ensemble and on the lab's:\n%s", diff)
+	}
+}
+
+// script is what a client sees that does one thing after the other.
+func script(conn *zk.Conn) (seen []string) {
+	first := int64(0)
+	see := func(what string, stat *zk.Stat, err error) {
+		if stat != nil && err == nil {
+			if first == 0 {
+				first = stat.Czxid
+			}
+			what += fmt.Sprintf(" %d %d %d %d %d %d %d %t", stat.Czxid-first, stat.Mzxid-stat.Czxid, stat.Pzxid-stat.Czxid, stat.Version, stat.Cversion,
+				stat.DataLength, stat.NumChildren, stat.EphemeralOwner == conn.SessionID())
+		}
+		seen = append(seen, fmt.Sprint(what, " ", err))
+	}
+	create := func(path string, flags int32) {
+		name, err := conn.Create(path, []byte("data"), flags, everybody)
+		see(name, nil, err)
+	}
+	next := func(events <-chan zk.Event) {
+		select {
+		case e := <-events:
+			seen = append(seen, fmt.Sprint(e.Type, e.Path, e.Err))
+		case <-time.After(time.Second):
+			seen = append(seen, "nothing")
+		}
+	}
+	create("/a/b", 0)
+	create("/a", 0)
+	create("/a", 0)
+	create("/a/n-", zk.FlagSequence)
+	create("/a/n-", zk.FlagSequence|zk.FlagEphemeral)
+	create("/a/n-0000000001/x", 0)
+	create("/a/e", zk.FlagEphemeral)
+	_, stat, err := conn.Exists("/a")
+	see("exists", stat, err)
+	there, _, err := conn.Exists("/none")
+	see(fmt.Sprint(there), nil, err)
+	names, stat, err := conn.Children("/a")
+	slices.Sort(names)
+	see(strings.Join(names, " "), stat, err)
+	data, stat, err := conn.Get("/a/e")
+	see(string(data), stat, err)
+	_, _, err = conn.Get("/none")
+	see("", nil, err)
+	stat, err = conn.Set("/a/e", []byte("more"), 0)
+	see("set", stat, err)
+	_, err = conn.Set("/a/e", nil, 0)
+	see("set", nil, err)
+	see("delete", nil, conn.Delete("/a", -1))
+	see("delete", nil, conn.Delete("/a/e", 7))
+	_, _, changed, err := conn.GetW("/a/e")
+	see("watch", nil, err)
+	_, _, children, err := conn.ChildrenW("/a")
+	see("watch", nil, err)
+	_, _, created, err := conn.ExistsW("/new")
+	see("watch", nil, err)
+	see("delete", nil, conn.Delete("/a/e", -1))
+	create("/new", zk.FlagEphemeral)
+	next(changed)
+	next(children)
+	next(created)
+	path, err := conn.Sync("/a")
+	see(path, nil, err)
+	return seen
+}
+
+// Each of these ends with a sentence of its own.
+func TestZooKeeperCannotBeCarried(t *testing.T) {
+	on := func(do func(conn *zk.Conn) error) func(*Client) {
+		return func(c *Client) {
+			conn := session(c)
+			defer conn.Close()
+			if do(conn) == nil {
+				c.Critical(work)
+			}
+		}
+	}
+	for name, test := range map[string]struct {
+		code func(*Client)
+		want string
+	}{
+		"no server": {func(c *Client) {
+			conn := sessionAt(c, "127.0.0.9:2181", ttl)
+			defer conn.Close()
+			if zk.NewLock(conn, "/k", everybody).Lock() == nil {
+				c.Critical(work)
+			}
+		}, "the code has dialed 127.0.0.9:2181, where there is no server"},
+		"multi": {on(func(conn *zk.Conn) error {
+			_, err := conn.Multi(&zk.CreateRequest{Path: "/k", Acl: everybody, Flags: zk.FlagEphemeral})
+			return err
+		}), "the request multi (op code 14)"},
+		"auth":       {on(func(conn *zk.Conn) error { return conn.AddAuth("digest", []byte("a:b")) }), "the request auth (op code 100)"},
+		"an ACL":     {on(func(conn *zk.Conn) error { _, err := conn.Create("/k", nil, 1, zk.WorldACL(zk.PermRead)); return err }), "creates /k with an access control list"},
+		"persistent": {on(func(conn *zk.Conn) error { _, err := conn.Create("/k", nil, 0, everybody); return err }), "creates no ephemeral znode before it enters"},
+		"time-out": {func(c *Client) {
+			conn := sessionAt(c, c.Addr(1), 5*time.Second)
+			defer conn.Close()
+			conn.Create("/k", nil, zk.FlagEphemeral, everybody)
+			c.Critical(work)
+		}, "the code asks for sessions of 5s"},
+		"time-outs": {func(c *Client) {
+			conn, other := session(c), sessionAt(c, c.Addr(1), 5*time.Second)
+			defer conn.Close()
+			defer other.Close()
+			conn.Create("/k", nil, zk.FlagEphemeral, everybody)
+			c.Critical(work)
+		}, "sessions of 5s and of 9s"},
+		"a Redis as well": {func(c *Client) {
+			conn, rdb := session(c), dial(c)
+			defer conn.Close()
+			defer rdb.Close()
+			conn.Exists("/k")
+			rdb.Get(c.Context(), "k")
+		}, "as Redis's clients do, to a server that is a ZooKeeper"},
+		"too long": {func(c *Client) {
+			conn, _ := c.Dial(c.Context(), "tcp", c.Addr(1))
+			conn.Write([]byte("\x00\x00\x00\x2d\x00\x00\x00\x00"))
+			conn.Write([]byte(strings.Repeat("\x00", 41) + "\xff\xff\xff\xff"))
+			conn.Read(make([]byte, 1))
+		}, "which is no message of ZooKeeper's protocol"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, test.code)
+			if err == nil {
+				err = errors.Join(p.alone(), p.checkLease())
+			}
+			if err == nil {
+				t.Fatal("it was carried")
+			}
+			if got := p.explain(err); !strings.Contains(got, test.want) {
+				t.Errorf("it says %q, want %q", got, test.want)
+			}
+		})
+	}
+}

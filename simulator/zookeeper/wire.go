@@ -1,0 +1,357 @@
+package zookeeper
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"locklab/reports/text"
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/process"
+)
+
+var _ process.Wire = (*Wire)(nil)
+
+// Wires are the connections that the code of one process opens, in one execution.
+type Wires struct {
+	kind     *Kind
+	client   int8
+	sessions uint16            // that it has begun
+	conns    map[uint16]uint16 // by session: its connections
+}
+
+// NewWires are connections of process p that know nothing of those that p makes
+// elsewhere.
+func (k *Kind) NewWires(p *process.Process) *Wires {
+	return &Wires{kind: k, client: int8(p.ID()), conns: map[uint16]uint16{}}
+}
+
+// A Wire is the client's end of a connection to the ensemble, in ZooKeeper's protocol.
+//
+// Pings go nowhere: while a connection stands, the ensemble hears from the session. The
+// request for a new session is answered at once, and the ensemble has the session from
+// its first request on. The request to go on with a session goes to the ensemble, for the
+// session may have ended.
+type Wire struct {
+	of   *Wires
+	on   wireRef // zero: it has not asked for a session
+	raw  []byte  // written, no whole message
+	out  []call  // written, not yet sent
+	busy bool    // now is under way
+	now  call
+	open bool // it has a session
+	used bool // a request was sent
+	over bool // nothing comes any more
+}
+
+// A wireRef is a connection of a session.
+type wireRef struct {
+	client  int8   // from 1; 0: none
+	session uint16 // which of the process's, from 1
+	conn    uint16 // which of the session's, from 1
+}
+
+// of says whether two connections are of one session.
+func (r wireRef) sameSession(o wireRef) bool { return r.client == o.client && r.session == o.session }
+
+// A call is a request as a client numbers it.
+type call struct {
+	Request
+	xid, code int32
+	memory    uint32 // opSetWatches: what the client remembers
+}
+
+// Open is a new connection.
+func (o *Wires) Open() *Wire { return &Wire{of: o} }
+
+// Op codes of the protocol.
+const (
+	codeCreate       = 1
+	codeDelete       = 2
+	codeExists       = 3
+	codeGetData      = 4
+	codeSetData      = 5
+	codeGetChildren  = 8
+	codeSync         = 9
+	codePing         = 11
+	codeGetChildren2 = 12
+	codeSetWatches   = 101
+	codeClose        = -11
+)
+
+// everything is what an access control list allows somebody who may do everything.
+const everything = 31
+
+// codeNames are those of op codes that the ensemble does not know.
+var codeNames = map[int32]string{
+	6: "getACL", 7: "setACL", 13: "check", 14: "multi", 15: "create2", 16: "reconfig", 17: "checkWatches", 18: "removeWatches",
+	19: "createContainer", 20: "deleteContainer", 21: "createTTL", 22: "multiRead", 100: "auth", 102: "sasl", 103: "getEphemerals",
+	104: "getAllChildrenNumber", 105: "setWatches2", 106: "addWatch", 107: "whoAmI",
+}
+
+// Pings is true: code ends no read by its own deadline while the ensemble answers pings.
+func (c *Wire) Pings() bool { return true }
+
+// Unsent says whether there is something to be sent.
+func (c *Wire) Unsent() bool { return len(c.out) > 0 || len(c.raw) > 0 }
+
+// Write takes what a client wrote, whole messages or parts of them.
+func (c *Wire) Write(b []byte) (answers []byte, err error) {
+	c.raw = append(c.raw, b...)
+	if isRedis(c.raw) {
+		return nil, &process.ProtocolError{Err: text.Errorf("error.wire.redis", "bytes", fmt.Sprintf("%.40q", c.raw))}
+	}
+	for {
+		message, rest, whole := frame(c.raw)
+		switch {
+		case tooLong(c.raw):
+			return answers, noMessage(c.raw)
+		case !whole:
+			return answers, nil
+		}
+		answer, err := c.take(&reader{b: message})
+		if err != nil {
+			return answers, err
+		}
+		answers = append(answers, answer...)
+		c.raw = append(c.raw[:0], rest...)
+	}
+}
+
+// Bye says that the session has ended, so that the client stops waiting for watches.
+func (c *Wire) Bye(b []byte) (answers []byte) {
+	message, _, whole := frame(b)
+	if c.on != (wireRef{}) || !whole {
+		return nil
+	}
+	r := &reader{b: message}
+	if _, _, _ = r.int(), r.long(), r.int(); r.long() == 0 {
+		return nil
+	}
+	return c.connected(false)
+}
+
+// isRedis says whether a client speaks to a Redis: a command is an array.
+func isRedis(b []byte) bool { return len(b) > 1 && b[0] == '*' && b[1] >= '0' && b[1] <= '9' }
+
+func noMessage(b []byte) error {
+	return text.Errorf("error.wire.zookeeper.message", "bytes", fmt.Sprintf("%.40q", b))
+}
+
+// take takes one message.
+func (c *Wire) take(r *reader) (answer []byte, err error) {
+	whole := r.b
+	if c.on == (wireRef{}) {
+		answer, err = c.connect(r)
+	} else {
+		err = c.request(r)
+	}
+	if err == nil && r.short {
+		err = noMessage(whole)
+	}
+	return answer, err
+}
+
+// connect is the request with which a connection begins. A new session is answered at
+// once.
+func (c *Wire) connect(r *reader) (answer []byte, err error) {
+	_, _ = r.int(), r.long() // the version, and the last transaction that the client has seen
+	asked := time.Duration(r.int()) * time.Millisecond
+	id := r.long()
+	r.text() // the password
+	if r.short {
+		return nil, nil
+	}
+	if err := c.of.kind.asks(asked); err != nil {
+		return nil, err
+	}
+	c.on = wireRef{client: c.of.client, session: uint16(id)}
+	if id != 0 && (id != sessionName(c.on) || c.on.session > c.of.sessions) {
+		return nil, text.Errorf("error.wire.zookeeper.session", "client", c.of.client, "id", fmt.Sprintf("%#x", id))
+	}
+	if id == 0 {
+		c.of.sessions++
+		c.on.session = c.of.sessions
+	}
+	c.of.conns[c.on.session]++
+	c.on.conn = c.of.conns[c.on.session]
+	if id == 0 {
+		c.open = true
+		return c.connected(true), nil
+	}
+	c.out = append(c.out, call{Request: Request{Op: opConnect}})
+	return nil, nil
+}
+
+// asks notes the time-out that a client wants for its session.
+func (k *Kind) asks(timeout time.Duration) error {
+	if k.asked != 0 && k.asked != timeout {
+		return text.Errorf("error.wire.zookeeper.timeouts", "one", min(k.asked, timeout), "other", max(k.asked, timeout))
+	}
+	k.asked = timeout
+	return nil
+}
+
+// Asked is the time-out that clients have wanted for their sessions; 0: none has. It is
+// not what they are given: that is Config.Session.
+func (k *Kind) Asked() time.Duration { return k.asked }
+
+// connected is the answer to connect. alive: the session has not ended.
+func (c *Wire) connected(alive bool) []byte {
+	b := putInt(nil, 0)
+	if !alive {
+		return framed(putText(putLong(putInt(b, 0), 0), string(make([]byte, 16))))
+	}
+	b = putInt(b, int32(c.of.kind.config.Session/time.Millisecond))
+	return framed(putText(putLong(b, sessionName(c.on)), "password of lab!"))
+}
+
+// sessionName is what a client knows a session by.
+func sessionName(on wireRef) int64 { return int64(on.client)<<32 | int64(on.session) }
+
+// request takes a request.
+func (c *Wire) request(r *reader) error {
+	q := call{xid: r.int(), code: r.int()}
+	switch q.code {
+	case codePing:
+		return nil
+	case codeCreate:
+		q.Request = Request{Op: Create, Path: r.text(), Data: r.text()}
+		open := true
+		r.each(func() {
+			may, scheme, id := r.int(), r.text(), r.text()
+			open = open && may == everything && scheme == "world" && id == "anyone"
+		})
+		mode := r.int()
+		switch q.Mode = Mode(mode); {
+		case !open:
+			return text.Errorf("error.wire.zookeeper.acl", "path", q.Path)
+		case mode < 0 || mode > 3:
+			return text.Errorf("error.wire.zookeeper.mode", "path", q.Path, "mode", mode)
+		}
+	case codeDelete:
+		q.Request = Request{Op: Delete, Path: r.text(), Version: r.int()}
+	case codeExists:
+		q.Request = Request{Op: Exists, Path: r.text(), Watch: r.bool()}
+	case codeGetData:
+		q.Request = Request{Op: GetData, Path: r.text(), Watch: r.bool()}
+	case codeSetData:
+		q.Request = Request{Op: SetData, Path: r.text(), Data: r.text(), Version: r.int()}
+	case codeGetChildren, codeGetChildren2:
+		q.Request = Request{Op: GetChildren, Path: r.text(), Watch: r.bool()}
+	case codeSync:
+		q.Request = Request{Op: Sync, Path: r.text()}
+	case codeSetWatches:
+		q.Request = Request{Op: opSetWatches}
+		m := memory{seen: r.long()}
+		for _, kind := range []WatchKind{WatchData, WatchCreation, WatchChildren} {
+			for _, path := range r.texts() {
+				m.watches = append(m.watches, Watch{kind, path})
+			}
+		}
+		slices.SortFunc(m.watches, Watch.compare) // clients keep them in maps
+		q.memory = c.of.kind.internMemory(m)
+	case codeClose:
+		q.Request = Request{Op: opClose}
+	default:
+		name := codeNames[q.code]
+		if name == "" {
+			name = "?"
+		}
+		return text.Errorf("error.wire.zookeeper.op", "code", q.code, "name", name)
+	}
+	c.out = append(c.out, q)
+	return nil
+}
+
+// Asks is the first request that has not been sent, else to listen.
+func (c *Wire) Asks() (o process.Op, ok bool, err error) {
+	k := c.of.kind
+	switch {
+	case c.over || c.busy:
+		return process.Op{}, false, nil
+	case len(c.out) > 0:
+		c.now, c.out, c.busy, c.used = c.out[0], c.out[1:], true, true
+		return process.Op{Kind: process.Request, Node: ensemble, Arg: k.internStored(wireRequest{c.now.Request, c.on, c.now.memory})}, true, nil
+	case c.open:
+		return process.Op{Kind: process.Listen, Node: ensemble, Arg: k.internStored(wireRequest{Request{Op: opListen}, c.on, 0}), D: clock.Never}, true, nil
+	}
+	return process.Op{}, false, nil
+}
+
+// Close hangs up, if the ensemble thinks that the connection stands.
+func (c *Wire) Close() bool {
+	if c.over || c.busy || !c.used {
+		c.over = true
+		return false
+	}
+	c.out = []call{{Request: Request{Op: opHangUp}}}
+	return true
+}
+
+// Heard is what the client reads when s ends operation o.
+func (c *Wire) Heard(o process.Op, s process.Observation) (in []byte, err error) {
+	if o.Kind == process.Request {
+		c.busy = false
+	}
+	if err := s.Err("read"); err != nil {
+		c.over = true
+		return nil, err
+	}
+	a := &c.of.kind.answers[s.Val]
+	for _, e := range a.events {
+		b := putInt(putLong(putInt(nil, -1), -1), 0)
+		in = append(in, framed(putText(putInt(putInt(b, int32(e.Type)), 3), e.Path))...)
+	}
+	if o.Kind == process.Listen {
+		return in, nil
+	}
+	switch c.now.Op {
+	case opConnect:
+		c.open = a.reply.Code == OK
+		c.over = !c.open
+		return append(in, c.connected(c.open)...), nil
+	case opHangUp:
+		c.over = true
+		return nil, nil
+	case opClose:
+		c.over = true
+	}
+	return append(in, framed(c.reply(&a.reply))...), nil
+}
+
+// reply is what the ensemble answers to the request under way. Its transaction is told with
+// a watch only, as to a Session.
+func (c *Wire) reply(r *Reply) []byte {
+	b := putInt(putLong(putInt(nil, c.now.xid), r.Zxid), int32(r.Code))
+	if r.Code != OK {
+		return b
+	}
+	switch c.now.code {
+	case codeCreate, codeSync:
+		return putText(b, r.Path)
+	case codeExists, codeSetData:
+		return putStat(b, &r.Stat)
+	case codeGetData:
+		return putStat(putText(b, r.Data), &r.Stat)
+	case codeGetChildren, codeGetChildren2:
+		b = putInt(b, int32(len(r.Children)))
+		for _, name := range r.Children {
+			b = putText(b, name)
+		}
+		if c.now.code == codeGetChildren2 {
+			b = putStat(b, &r.Stat)
+		}
+	}
+	return b
+}
+
+// putStat writes a Stat whose Owner is what the owner's client calls its session.
+func putStat(b []byte, s *Stat) []byte {
+	b = putLong(putLong(b, s.Czxid), s.Mzxid)
+	b = putLong(putLong(b, 0), 0) // ctime and mtime: see State
+	b = putInt(putInt(putInt(b, s.Version), s.Cversion), 0)
+	b = putLong(b, int64(s.Owner))
+	b = putInt(putInt(b, int32(s.DataLength)), int32(s.NumChildren))
+	return putLong(b, s.Pzxid)
+}

@@ -1,0 +1,90 @@
+package zookeeper_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"locklab/simulator/internal/table"
+	"locklab/simulator/process"
+	. "locklab/simulator/zookeeper"
+)
+
+// wires are the connections of a process that does nothing.
+func wires() *Wires {
+	k := NewKind(Config{Session: time.Second, Wires: true}, table.NewRoom())
+	return k.NewWires(process.New(1, func() {}, nil, table.NewRoom()))
+}
+
+// message is a message of the protocol: numbers of 32 or 64 bits, texts and bytes.
+func message(parts ...any) []byte {
+	var b []byte
+	for _, p := range parts {
+		switch p := p.(type) {
+		case int:
+			b = binary.BigEndian.AppendUint32(b, uint32(p))
+		case int64:
+			b = binary.BigEndian.AppendUint64(b, uint64(p))
+		case bool:
+			b = append(b, 0)
+		case string:
+			b = append(binary.BigEndian.AppendUint32(b, uint32(len(p))), p...)
+		}
+	}
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)
+}
+
+// talk is what a client writes in an ordinary session.
+var talk = slices.Concat(
+	message(0, int64(0), 1000, int64(0), string(make([]byte, 16))),
+	message(1, 1, "/lock", "x", 1, 31, "world", "anyone", 3),
+	message(-2, 11),
+	message(2, 12, "/lock", false),
+	message(3, 101, int64(7), 1, "/a", 0, 2, "/b", "/c"),
+	message(4, 2, "/lock", -1),
+	message(5, -11),
+)
+
+// Where the writes of a client end makes no difference; what is no message is an error, and
+// never more than that.
+func TestWirePieces(t *testing.T) {
+	c := wires().Open()
+	if answers, err := c.Write(talk); err != nil || len(answers) == 0 {
+		t.Fatalf("the answer %q, %v", answers, err)
+	}
+	if o, ok, err := c.Asks(); err != nil || !ok || o.Kind != process.Request {
+		t.Fatalf("it asks %v, %t, %v", o, ok, err)
+	}
+	rng, refused := rand.New(rand.NewPCG(1, 2)), 0
+	for range 2000 {
+		c, mutant := wires().Open(), bytes.Clone(talk)
+		for range rng.IntN(4) {
+			mutant[rng.IntN(len(mutant))] = byte(rng.UintN(256))
+		}
+		whole, err := c.Write(mutant)
+		d, at := wires().Open(), rng.IntN(len(mutant))
+		pieces, err2 := d.Write(mutant[:at])
+		if err2 == nil {
+			var more []byte
+			more, err2 = d.Write(mutant[at:])
+			pieces = append(pieces, more...)
+		}
+		if !bytes.Equal(whole, pieces) || (err == nil) != (err2 == nil) {
+			t.Fatalf("%q: %q, %v; in two pieces: %q, %v", mutant, whole, err, pieces, err2)
+		}
+		a, _, _ := c.Asks()
+		b, _, _ := d.Asks()
+		if err == nil && a.Kind != b.Kind {
+			t.Fatalf("%q asks %v and %v", mutant, a, b)
+		}
+		if err != nil {
+			refused++
+		}
+	}
+	if refused < 100 || refused > 1900 {
+		t.Errorf("%d of 2000 are refused", refused)
+	}
+}
