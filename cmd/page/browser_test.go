@@ -139,6 +139,14 @@ func TestPageInBrowser(t *testing.T) {
 			b.key("1")
 			b.wait(`state.chosen === 0`)
 			b.look(name + "-quiz")
+			b.do(`playFree("token", "pause=1", { timing: "any", fenced: true })`)
+			b.wait(`!state.busy && state.view === "game" && /timing=any/.test(state.at.bounds) && /fenced=true/.test(state.at.bounds)`)
+			b.look(name + "-any")
+			b.key("1")
+			b.wait(`!state.busy && state.at.steps === 1`)
+			b.click(`From the start`)
+			b.wait(`!state.busy && state.at.steps === 0 && /timing=any/.test(state.at.bounds)`)
+			b.wait(`location.hash === "#" + state.at.link`)
 			if name != "hosted" { // the same engine as in the file
 				b.raceAndLessons(name)
 			}
