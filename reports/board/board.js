@@ -458,6 +458,7 @@ function drawFrame() {
   document.getElementById("tabs").replaceChildren(...tabs);
   document.getElementById("tools").replaceChildren(
     button(say("board.language"), language), button("◐", theme), button("A+", large));
+  document.getElementById("tools").children[2].setAttribute("aria-pressed", document.body.classList.contains("large"));
   for (const [i, key] of ["language", "theme", "large"].entries()) {
     document.getElementById("tools").children[i].title = say("board." + key);
     document.getElementById("tools").children[i].setAttribute("aria-label", say("board." + key));
@@ -481,6 +482,7 @@ function theme() {
 function large() {
   document.body.classList.toggle("large");
   keep.set("large", document.body.classList.contains("large") ? "yes" : "");
+  redraw(); // pictures are as large as letters
 }
 
 addEventListener("keydown", (e) => {
@@ -489,6 +491,7 @@ addEventListener("keydown", (e) => {
   const game = state.view === "game", quiz = state.view === "quiz" && state.question;
   if (e.key === "l") language();
   else if (e.key === "t") theme();
+  else if (e.key === "p") large();
   else if (game && digit >= 0 && digit < state.at.moves.length) move(digit);
   else if (game && e.key === "u") undo();
   else if (game && e.key === "h" && state.harm && state.goal.possible) hint();

@@ -247,7 +247,8 @@ function motion(run, words, o = {}) {
   svg.setAttribute("viewBox", `0 0 ${total} ${height}`);
   // layout lets the picture fill the page, and scroll where letters would become too small.
   function layout() {
-    svg.style.width = total * Math.max(0.75, Math.min(1.15, (box.clientWidth || 900) / total)) + "px";
+    const [least, most] = document.body.classList.contains("large") ? [1.25, 2] : [0.75, 1.15];
+    svg.style.width = total * Math.max(least, Math.min(most, (box.clientWidth || 900) / total)) + "px";
     keepNames();
   }
   const zoom = () => (svg.getBoundingClientRect().width || 1) / total;
