@@ -172,10 +172,12 @@ function drawRace() {
     r.race !== "search" && el("label", say("board.inrace") + " ", pick(DATA.races, r.race, (race) => playRace(r.lock, race))),
     button(say("board.link"), () => copy(r.link)), button(say("board.explain"), () => read(r.race === "search" ? r.lock : `${r.lock} ${r.race}`)));
   const sliders = el("div.sliders", r.settings.map((s) => {
-    const most = 2 * s.usual_ns, step = s.name === "ttl" ? 1e9 : s.usual_ns / 40;
-    const value = el("output", seconds(s.value_ns));
+    const rate = s.name === "drift"; // of a clock: some of each second, so a share
+    const most = rate ? 250e6 : 2 * s.usual_ns, step = rate ? 5e6 : s.name === "ttl" ? 1e9 : s.usual_ns / 40;
+    const told = rate ? (ns) => `${Math.round(ns / 1e6) / 10} %` : seconds;
+    const value = el("output", told(s.value_ns));
     const slide = el("input", { type: "range", min: step, max: most, step, value: s.value_ns,
-      oninput: () => { value.textContent = seconds(slide.value); },
+      oninput: () => { value.textContent = told(slide.value); },
       onchange: () => playRace(r.lock, r.race, r.settings.map((o) => [o.name, o === s ? Number(slide.value) : o.value_ns, o.usual_ns])
         .filter(([, now, usual]) => now !== usual).map(([name, now]) => `${name}=${Math.round(now)}ns`).join(",")) });
     return el("label", el("span", say("board.setting." + s.name)), slide, value);
