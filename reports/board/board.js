@@ -229,7 +229,7 @@ function drawLessons() {
   const lines = own(state.lesson.said).split("\n"), text = [];
   for (let i = 0; i < lines.length;) {
     const block = [];
-    if (inColumns(lines[i])) {
+    if (i > 0 && inColumns(lines[i])) {
       while (i < lines.length && (inColumns(lines[i]) || (lines[i].startsWith("    ") && lines[i].trim() !== ""))) block.push(lines[i++]);
       text.push(el("div.scroll", el("pre", block.flatMap((l) => [...commanded(l), "\n"]))));
       continue;

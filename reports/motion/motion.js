@@ -173,10 +173,11 @@ function motion(run, words, o = {}) {
     }
     if (out < 0) continue;
     const x = X[m.n < 0 ? Math.max(m.a, out) : out], side = up ? from - 7 : from + MOTION.bar + 12;
-    if (x >= (free[m.c] ?? -1e9)) { // a label where there is room for one
-      const text = m.n < 0 ? `${m.w} ${m.p ?? ""}` : tip, long = 5.6 * [...text].length;
-      label(x, side, text, "motion-small", x + long > X[last] + MOTION.right ? "end" : "start");
-      free[m.c] = x + long + 10;
+    const text = m.n < 0 ? `${m.w} ${m.p ?? ""}` : tip, long = 5.6 * [...text].length, end = x + long > X[last] + MOTION.right;
+    const begin = end ? x - long : x;
+    if (begin >= (free[m.c] ?? -1e9)) { // a label where there is room for one
+      label(x, side, text, "motion-small", end ? "end" : "start");
+      free[m.c] = begin + long + 10;
     }
     if (m.n < 0 && m.a >= 0) put("circle", { cx: X[m.a], cy: up ? from : from + MOTION.bar, r: 3.4, class: m.w === "WRITE" ? "motion-write" : "motion-read" }, node("title", {}, `${m.w} ${m.p ?? ""}`));
   }
