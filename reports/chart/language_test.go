@@ -3,7 +3,9 @@ package chart
 import (
 	"bytes"
 	"io"
+	"locklab/simulator/verdict"
 	"testing"
+	"time"
 )
 
 // A picture in Chinese asks the catalogues for nothing in English, and its letters are
@@ -11,6 +13,7 @@ import (
 func TestPicturesSpeakChinese(t *testing.T) {
 	small, large, par, tolerance, sensitivity := gridSample(), manySample(), parSample(), toleranceSample(), sensitivitySample()
 	doom := doomSample()
+	run := &Run{History: doom.History, Judgement: verdict.Judgement{Findings: []verdict.Finding{{Verdict: verdict.Overlap, From: 9 * time.Second, To: 9 * time.Second, Clients: []int{2, 1}, Event: len(doom.History.Events) - 1}}}, Verdicts: []verdict.Word{verdict.Overlap}}
 	for name, c := range map[string]struct {
 		lang *string
 		svg  func(io.Writer) error
@@ -21,6 +24,7 @@ func TestPicturesSpeakChinese(t *testing.T) {
 		"tolerance":   {&tolerance.Lang, tolerance.SVG},
 		"sensitivity": {&sensitivity.Lang, sensitivity.SVG},
 		"doom":        {&doom.Lang, doom.SVG},
+		"run":         {&run.Lang, run.SVG},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := map[string]bool{}
