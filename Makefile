@@ -38,7 +38,7 @@ help: ## list the targets
 run: ## the tour, the grid, the charts and the report (into out/)
 	$(GO) run ./cmd/locklab demo
 	$(GO) run ./cmd/locklab matrix -o $(OUT) >/dev/null
-	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (all locks), rate, price, sensitivity, par, tolerance."
+	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (all locks), rate, price, recovery, waiting, sweep, sensitivity, par, tolerance."
 
 page: ## the page on which one breaks locks (into out/page/): one file, and a folder to host
 	$(GO) run ./cmd/page $(OUT)/page

@@ -36,6 +36,9 @@ func parseItem(item string) (a simulator.FaultBudget, err error) {
 	if !ok {
 		return a, text.Errorf("error.budget.times")
 	}
+	if name == "client-rate" || name == "node-rate" {
+		return a, text.Errorf("error.budget.rate", "fault", name)
+	}
 	e, err := ByName(name)
 	if err != nil {
 		return a, err

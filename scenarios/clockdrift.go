@@ -11,10 +11,10 @@ import (
 var clockDrift = race.Scenario{
 	ID:       "clock-drift",
 	Race:     "R28",
-	Settings: race.Standard(),
+	Settings: race.StandardWith(func(s *race.Settings) { s.Drift = 5 * time.Millisecond }),
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{
-			{PPM: -5000, Run: func(a *race.ClientRun) { a.StayForLease(s.TTL) }},
+			{PPM: -s.DriftPPM(), Run: func(a *race.ClientRun) { a.StayForLease(s.TTL) }},
 			{Start: s.TTL * 124 / 125, Work: s.Retry / 2, Retry: s.TTL / 1000},
 		}
 	},
@@ -36,11 +36,11 @@ var clockDrift = race.Scenario{
 
 // serverDrift is clockDrift with fast servers.
 var serverDrift = race.Scenario{
-	ID:       "server-drift",
-	Race:     "R28B",
-	Settings: race.Standard(),
-	NodePPM:  5000,
-	Needs:    func(p race.Profile) race.Reason { return unless(p.Expires, "no-server-clock") },
+	ID:          "server-drift",
+	Race:        "R28B",
+	Settings:    race.StandardWith(func(s *race.Settings) { s.Drift = 5 * time.Millisecond }),
+	FastServers: true,
+	Needs:       func(p race.Profile) race.Reason { return unless(p.Expires, "no-server-clock") },
 	Clients: func(s race.Settings) []race.Client {
 		clients := clockDrift.Clients(s)
 		clients[0].PPM = 0

@@ -154,7 +154,7 @@ var mutants = []struct {
 	{scenario: "pause-in-flight", mutation: "c1 has its answers", change: onEvent(race.Event(history.Enter, 1), faults.PauseOf(1, racetest.Scenario("pause-in-flight").Settings.Pause)), harms: "it is gc-pause then"},
 	{scenario: "clock-drift", mutation: "c1's clock is right", change: clients(func(_ race.Settings, c []race.Client) { c[0].PPM = 0 })},
 	{scenario: "clock-drift", mutation: "nobody else asks while c1 is inside", change: clients(func(s race.Settings, c []race.Client) { c[1].Start = s.TTL * 2 })},
-	{scenario: "server-drift", mutation: "the servers' clocks are right", change: func(sc *race.Scenario) { sc.NodePPM = 0 }},
+	{scenario: "server-drift", mutation: "the servers' clocks are right", change: func(sc *race.Scenario) { sc.FastServers = false }},
 	{scenario: "server-drift", mutation: "nobody else asks while c1 is inside", change: clients(func(s race.Settings, c []race.Client) { c[1].Start = s.TTL * 2 })},
 	{scenario: "split-vote", mutation: "all ask the servers in the same order", change: sameOrder},
 	{scenario: "split-vote", mutation: "c1 comes first", change: clients(func(s race.Settings, c []race.Client) { c[1].Start, c[2].Start = s.Retry/2, s.Retry/2 })},

@@ -38,7 +38,9 @@ type app struct {
 	memory  int64       // --max-memory as given, in MB
 	helped  error       // what is wrong with a request for help
 	doom    *chart.Doom // of the run that is shown; nil: not requested
-	pages   *os.File    // the terminal, while output is collected for its pager
+	// drawsRuns: a picture is of the run, and not of its doom
+	drawsRuns bool
+	pages     *os.File // the terminal, while output is collected for its pager
 
 	elsewhere *elsewhere // nil: this process computes everything and reads its files
 }

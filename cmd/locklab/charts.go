@@ -20,6 +20,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/rate"
 	"locklab/scenarios/study"
+	"locklab/scenarios/waiting"
 )
 
 // A drawing is a picture with its numbers.
@@ -166,7 +167,7 @@ func (a *app) charts(ctx context.Context, entries, all []lock.Entry, outcomes []
 	if err != nil {
 		return nil, err
 	}
-	tolerance := &chart.Tolerance{Tolerance: limits.Only(differing)}
+	tolerance := &chart.Tolerance{Tolerance: limits.Only(differing), Lang: a.Langs()[0]}
 	known := limits.Only(entries)
 	doom, err := a.showcaseDoom(ctx)
 	if err != nil {
@@ -180,9 +181,57 @@ func (a *app) charts(ctx context.Context, entries, all []lock.Entry, outcomes []
 	if err != nil {
 		return nil, err
 	}
-	return []figure{{"rate", &chart.Rate{Table: *rates}}, {"price", &chart.PriceChart{Prices: prices}},
-		{"sensitivity", sense}, {"par", par}, {"tolerance", tolerance}, {"doom", doom}}, nil
+	figures := []figure{{"rate", &chart.Rate{Table: *rates, Lang: a.Langs()[0]}}, {"price", &chart.PriceChart{Prices: prices, Lang: a.Langs()[0]}}}
+	costs, err := a.costCharts(ctx, entries)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(figures, costs...), figure{"sensitivity", sense}, figure{"par", par}, figure{"tolerance", tolerance}, figure{"doom", doom}), nil
 }
+
+// costCharts are those that are smaller than what "locklab recovery", "locklab waiting" and
+// "locklab sweep" draw: each takes less than two seconds.
+func (a *app) costCharts(ctx context.Context, entries []lock.Entry) (figures []figure, err error) {
+	lang := a.Langs()[0]
+	order, err := recoveryOrder(defaultTTLs, 0)
+	if err != nil {
+		return nil, err
+	}
+	crashing := slices.DeleteFunc(slices.Clone(entries), func(e lock.Entry) bool { return order.Check(e) != nil })
+	if len(crashing) > 0 {
+		recovery, err := a.findRecovery(ctx, crashing, order)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, figure{"recovery", recovery})
+	}
+	lines := &chart.WaitingChart{Load: waiting.UsualLoad(), Lang: lang}
+	if lines.Results, err = waiting.Find(ctx, waiting.Policies(), []int{2, 10, 25}, lines.Load, func(int) {}); err != nil {
+		return nil, err
+	}
+	figures = append(figures, figure{"waiting", lines})
+	rates, err := sweepOrder([]string{"client-rate=-6%:2%:0.5%"}, "work=lease", nil)
+	if err != nil {
+		return nil, err
+	}
+	rates.Runs = 27
+	if err := rates.Complete(); err != nil {
+		return nil, err
+	}
+	timing, err := a.named(ownClockLocks)
+	if err != nil {
+		return nil, err
+	}
+	found, err := rates.Find(ctx, timing, func(int) (func(int), func()) { return func(int) {}, func() {} })
+	if err != nil {
+		return nil, err
+	}
+	return append(figures, figure{"sweep", &chart.Sweep{Sweep: *found, Lang: lang}}), nil
+}
+
+// ownClockLocks are shown where the clock of a client runs at a wrong rate, and the client
+// works for as long as its lease lasts on that clock.
+var ownClockLocks = []string{"token", "client-expiry", "redlock", "redlock-drift"}
 
 // union is a, and what b has besides.
 func union(a, b []lock.Entry) []lock.Entry {

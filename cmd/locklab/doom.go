@@ -42,7 +42,7 @@ func (a *app) findDoom(ctx context.Context, entry lock.Entry, t simulator.Trace,
 	case err != nil:
 		return nil, err
 	}
-	a.doom = &chart.Doom{Doom: d}
+	a.doom = &chart.Doom{Doom: d, Lang: a.Langs()[0]}
 	return nil, nil
 }
 
@@ -102,5 +102,5 @@ func (a *app) showcaseDoom(ctx context.Context) (*chart.Doom, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &chart.Doom{Doom: d}, nil
+	return &chart.Doom{Doom: d, Lang: a.Langs()[0]}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"image/png"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -226,6 +227,9 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", "token", "gc-pause", "--view", "lane"}, []string{`"lane"`, "did you mean lanes"}},
 		{[]string{"run", "token", "gc-pause", "--expect", "fine"}, []string{`"fine"`, "HOLDS"}},
 		{[]string{"run", "token", "gc-pause", "-o", "x.pdf"}, []string{"x.pdf", ".json"}},
+		{[]string{"run", "token", "clock-drift", "--set", "drift=0"}, []string{"drift=0", "more than 0"}},
+		{[]string{"run", "token", "clock-drift", "--set", "drift=1s"}, []string{"drift=1s", "500ms"}},
+		{[]string{"explore", "token", "--budget", "client-rate=1"}, []string{"cannot carry client-rate", "locklab sweep client-rate"}},
 		{[]string{"replay"}, []string{"replay LINK"}},
 		{[]string{"replay", "no-such-file"}, []string{"no-such-file", "neither a trace nor a file"}},
 		{[]string{"replay", strings.Replace(good, "locklab2", "locklab0", 1)}, []string{"another version", "0"}},
@@ -332,6 +336,43 @@ func TestReplayIsTheSameRun(t *testing.T) {
 
 // The same attack on another lock: the token lock falls to the pause, the one
 // without a lease does not.
+// A run is a picture for a slide too, in the language of the command.
+func TestRunAsPicture(t *testing.T) {
+	dir := t.TempDir()
+	names := []string{"run.png", "run.dark.png", "run.svg", "zh.svg"}
+	args := []string{"run", "token", "gc-pause"}
+	for _, n := range names[:3] {
+		args = append(args, "-o", filepath.Join(dir, n))
+	}
+	for _, args := range [][]string{args, {"run", "token", "gc-pause", "--lang", "zh", "-o", filepath.Join(dir, names[3])}} {
+		if code, _, errs := call(t, args...); code != exitOK {
+			t.Fatal(errs)
+		}
+	}
+	seen := map[string]string{}
+	for _, n := range names {
+		content, err := os.ReadFile(filepath.Join(dir, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same, ok := seen[string(content)]; ok {
+			t.Errorf("%s and %s are the same", n, same)
+		}
+		seen[string(content)] = n
+		if strings.HasSuffix(n, ".png") {
+			if picture, err := png.Decode(bytes.NewReader(content)); err != nil || picture.Bounds().Dx() != 1600 {
+				t.Errorf("%s: %v, %v", n, picture.Bounds(), err)
+			}
+		} else if bytes.Contains(content, []byte("<text")) {
+			t.Errorf("%s needs a font", n)
+		}
+	}
+	code, _, errs := call(t, "run", "mutex", "failover", "-o", filepath.Join(dir, "none.png"))
+	if code != exitUsage || !strings.Contains(errs, "does not apply") {
+		t.Errorf("a race that does not apply: exit status %d, %s", code, errs)
+	}
+}
+
 func TestReplayAgainst(t *testing.T) {
 	code, out, _ := call(t, "replay", link(t), "--against", "setnx", "--expect", "holds")
 	if code != 0 || !strings.Contains(out, "setnx (003-A) in gc-pause") {

@@ -148,6 +148,7 @@ func (a *app) playMatrix(ctx context.Context, entries []lock.Entry, scs []race.S
 		return internal(err)
 	}
 	grid := gridOf(entries, scs, cells)
+	grid.Lang = a.Langs()[0]
 	flat, complete := flatten(cells)
 	if a.json {
 		err = a.printJSON(matrixJSON{Version: schema, Incomplete: !complete, Cells: cellsJSON(flat)})

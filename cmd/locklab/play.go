@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,23 +21,25 @@ import (
 
 func (a *app) play() *cobra.Command {
 	var (
-		budget, harm  string
-		clients, most int
-		level         int
-		list          bool
+		b      = play.DefaultBounds()
+		harm   string
+		timing string
+		level  int
+		list   bool
 	)
 	c := &cobra.Command{
 		Use:     "play [STRATEGY|LINK]",
-		Example: a.examples("play", "play token", "play --level 2", "play redlock --budget restart=1 --attempts 1", "play LINK"),
+		Example: a.examples("play", "play token", "play --level 2", "play redlock --budget restart=1 --attempts 1", "play LINK", "play token --timing any --budget pause=1"),
 		Args:    a.atMost(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			set := c.Flags().Changed
-			switch chosen := set("budget") || set("clients") || set("attempts") || set("harm"); {
+			bounded := slices.ContainsFunc([]string{"budget", "clients", "attempts", "timing", "nodes", "fenced"}, set)
+			switch {
 			case list && (len(args) > 0 || set("level")):
 				return text.Errorf("error.play.levels")
 			case list:
 				return a.listLevels()
-			case set("level") && (len(args) > 0 || chosen):
+			case set("level") && (len(args) > 0 || bounded || set("harm")):
 				return text.Errorf("error.play.level.alone")
 			case set("level"):
 				return a.playLevel(level)
@@ -48,7 +51,7 @@ func (a *app) play() *cobra.Command {
 				return err
 			}
 			if _, err := simulator.ParseLink(args[0]); err == nil || strings.HasPrefix(args[0], "locklab") {
-				if set("budget") || set("clients") || set("attempts") {
+				if bounded {
 					return text.Errorf("error.play.bounds")
 				}
 				return a.playLink(args[0], word)
@@ -57,24 +60,24 @@ func (a *app) play() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			b := play.DefaultBounds()
-			b.Clients, b.Attempts = clients, most
-			if set("budget") {
-				b.Budget = budget
+			if b.Timing, err = study.ParseTiming(timing); err != nil {
+				return err
 			}
-			game, err := play.New(entry, b)
+			game, err := play.New(c.Context(), entry, b)
 			if err != nil {
 				return err
 			}
 			return a.sit(&table{Game: game, harm: word})
 		},
 	}
-	usual := play.DefaultBounds()
 	f, usage := c.Flags(), a.usage("play")
-	f.StringVar(&budget, "budget", usual.Budget, usage("budget"))
+	f.StringVar(&b.Budget, "budget", b.Budget, usage("budget"))
 	f.StringVar(&harm, "harm", "", usage("harm"))
-	f.IntVar(&clients, "clients", usual.Clients, usage("clients"))
-	f.IntVar(&most, "attempts", usual.Attempts, usage("attempts"))
+	f.IntVar(&b.Clients, "clients", b.Clients, usage("clients"))
+	f.IntVar(&b.Attempts, "attempts", b.Attempts, usage("attempts"))
+	f.StringVar(&timing, "timing", b.Timing.String(), usage("timing"))
+	f.IntVar(&b.Nodes, "nodes", 0, usage("nodes"))
+	f.BoolVar(&b.Fenced, "fenced", false, usage("fenced"))
 	f.IntVar(&level, "level", 0, usage("level"))
 	f.BoolVar(&list, "levels", false, usage("levels"))
 	return c
@@ -122,7 +125,7 @@ func (a *app) playLink(link string, harm verdict.Word) error {
 	if err != nil {
 		return err
 	}
-	game, err := play.Open(t)
+	game, err := play.Open(a.ctx, t)
 	if err != nil {
 		return err
 	}
@@ -186,7 +189,7 @@ func (a *app) sit(t *table) error {
 
 // introduce says what is played and what for.
 func (a *app) introduce(t *table) error {
-	par, possible, states := "", true, 0
+	par, possible, states, complete := "", true, 0, true
 	if t.level > 0 {
 		l, _ := play.LevelAt(t.level)
 		s := l.Solution()
@@ -202,7 +205,7 @@ func (a *app) introduce(t *table) error {
 			t.harm = play.Gravest(s)
 		}
 		faults, steps, ok := play.Par(s, t.harm)
-		possible, states = ok, s.States
+		possible, states, complete = ok, s.States, s.Complete
 		par = a.Say("play.par", "faults", fmt.Sprint(faults), "steps", fmt.Sprint(steps))
 		if !ok && !s.Complete {
 			par, possible = a.Say("play.unknown", "states", fmt.Sprint(states)), true
@@ -210,7 +213,18 @@ func (a *app) introduce(t *table) error {
 	}
 	a.Sentence("play.bounds", "lock", t.Strategy.Heading(), "clients", fmt.Sprint(t.Bounds.Clients), "attempts", fmt.Sprint(t.Bounds.Attempts),
 		"faults", orNone(a, t.Bounds.Budget))
+	if t.Bounds.Timing == study.AnyTiming {
+		a.Sentence("play.bounds.any")
+	}
+	if t.Bounds.Nodes > 1 {
+		a.Sentence("play.bounds.nodes", "nodes", fmt.Sprint(t.Bounds.Nodes))
+	}
+	if t.Bounds.Fenced {
+		a.Sentence("play.bounds.fenced")
+	}
 	switch {
+	case t.harm == "" && !complete:
+		a.Sentence("play.unfound", "states", fmt.Sprint(states))
 	case t.harm == "":
 		a.Sentence("play.holds", "states", fmt.Sprint(states))
 	case !possible:

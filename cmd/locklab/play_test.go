@@ -28,6 +28,7 @@ func TestGames(t *testing.T) {
 		"play.level":   {"2\n1\n", []string{"play", "--level", "1"}},                                       // ends with the input
 		"play.zh":      {"g\nm setnx\nl\nq\n", []string{"play", "--level", "4", "--lang", "zh"}},           // what another lock cannot come to
 		"play.holds":   {"1\nh\nq\n", []string{"play", "token", "--budget", "crash=1", "--attempts", "1"}}, // no goal
+		"play.any":     {"1\nh\nq\n", []string{"play", "token", "--timing", "any", "--fenced", "--budget", "pause=1", "--attempts", "1"}},
 		"play.cannot":  {"1\nh\nq\n", []string{"play", "--level", "11"}},
 		"play.servers": {"g\nq\n", []string{"play", "--level", "23", "--width", "100"}},
 		"play.levels":  {"", []string{"play", "--levels"}},
@@ -77,6 +78,10 @@ func TestWrongGames(t *testing.T) {
 		{[]string{"play", "--level", "x"}, []string{`--level "x"`}},
 		{[]string{"play", "token", "--level", "1"}, []string{"--level"}},
 		{[]string{"play", "--levels", "token"}, []string{"--levels"}},
+		{[]string{"play", "--level", "2", "--timing", "any"}, []string{"--level"}},
+		{[]string{"play", "token", "--timing", "some"}, []string{"some", "any, lockstep"}},
+		{[]string{"play", "token", "--nodes", "3"}, []string{"3", "token locks on one server"}},
+		{[]string{"play", race, "--timing", "any"}, []string{"--timing"}},
 		{[]string{"play", "token", "--budget", "pauze=1"}, []string{`"pauze"`, "did you mean pause"}},
 		{[]string{"play", "token", "--clients", "9"}, []string{"9", "1 to 6"}},
 		{[]string{"play", "token", "--harm", "holds"}, []string{`"holds"`, "OVERLAP"}},

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/reports"
+	"locklab/reports/chart"
 	"locklab/reports/lessons"
 	"locklab/reports/page"
 	"locklab/reports/text"
@@ -132,6 +133,7 @@ func (a *app) run() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.drawsRuns = true
 			if err := a.checkView(view, files); err != nil {
 				return err
 			}
@@ -267,6 +269,9 @@ var runFormats = map[string]func(*app, io.Writer, *race.Outcome) error{
 	},
 }
 
+// runPictures are the formats of a run that is drawn; with --doom they are the curve's.
+var runPictures = map[string]func(*chart.Run, io.Writer) error{".png": (*chart.Run).PNG, ".svg": (*chart.Run).SVG}
+
 // checkView refuses unknown views and files, before anything is played.
 func (a *app) checkView(view string, files []string) error {
 	for _, name := range strings.Split(view, ",") {
@@ -275,7 +280,7 @@ func (a *app) checkView(view string, files []string) error {
 		}
 	}
 	for _, f := range files {
-		if runFormats[filepath.Ext(f)] == nil {
+		if runFormats[filepath.Ext(f)] == nil && runPictures[filepath.Ext(f)] == nil {
 			return text.Errorf("error.run.format", "file", f)
 		}
 	}
@@ -291,7 +296,7 @@ func (a *app) writeRuns(files []string, o *race.Outcome) (failed error) {
 }
 
 func (a *app) writeRun(name string, o *race.Outcome) error {
-	if chartFormats[filepath.Ext(name)] != nil {
+	if chartFormats[filepath.Ext(name)] != nil && !a.drawsRuns {
 		if a.doom == nil {
 			return nil // whoever asked was told why
 		}
@@ -300,6 +305,14 @@ func (a *app) writeRun(name string, o *race.Outcome) error {
 	if o.History == nil && filepath.Ext(name) != ".json" {
 		return text.Errorf("error.run.na", "file", name, "why",
 			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, o) }))
+	}
+	if draw := runPictures[filepath.Ext(name)]; draw != nil {
+		return a.write(name, replaces, func(w io.Writer) error {
+			if strings.HasSuffix(name, darkPNG) {
+				w = chart.Dark{Writer: w}
+			}
+			return draw(&chart.Run{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts, Lang: a.Langs()[0]}, w)
+		})
 	}
 	return a.write(name, replaces, func(w io.Writer) error { return runFormats[filepath.Ext(name)](a, w, o) })
 }

@@ -196,7 +196,7 @@ func (a *app) findSensitivity(ctx context.Context, entries []lock.Entry, xs []fl
 	done, end := a.progress(study.SensitivitySteps(len(entries), len(xs), runs), "progress.pauses")
 	found, err := study.FindSensitivity(ctx, entries, xs, runs, done)
 	end()
-	return &chart.Sensitivity{Sensitivity: *found}, err
+	return &chart.Sensitivity{Sensitivity: *found, Lang: a.Langs()[0]}, err
 }
 
 type sweepJSON struct {

@@ -101,6 +101,8 @@ func requestsOfAPage(t *testing.T) (requests []string, answers [][]byte) {
 	ask(play.Request{Do: "goal", Link: start})
 	end := ask(play.Request{Do: "way", Link: start, Harm: "OVERLAP"})
 	ask(play.Request{Do: "mend", Link: end, Harm: "OVERLAP", Lock: "lock-delay"})
+	start = ask(play.Request{Do: "start", Lock: "token", Budget: "delay=1@9s", Timing: "any", Fenced: true})
+	ask(play.Request{Do: "again", Link: ask(play.Request{Do: "move", Link: start})})
 	for n := range 8 {
 		ask(play.Request{Do: "question", Seed: 7, Number: n})
 	}

@@ -107,16 +107,26 @@ function drawFree() {
   lock.value = state.lock ?? "token";
   const budget = el("select", DATA.budgets.map((b) => el("option", { value: b }, b || say("play.nofaults"))));
   budget.value = state.budget ?? "pause=1";
+  const option = (value, label) => el("option", { value }, label);
+  const timing = el("select", ["lockstep", "any"].map((t) => option(t, say("board.timing." + t))));
+  timing.value = state.timing ?? "lockstep";
+  const nodes = el("select", option("0", say("board.nodes.few")), [1, 2, 3, 4, 5].map((n) => option(String(n), String(n))));
+  nodes.value = state.nodes ?? "0";
+  const fenced = el("input", { type: "checkbox", checked: state.fenced ?? false });
   const link = el("input", { placeholder: "locklab2-…", size: 30 });
   show(
     el("h2", say("board.free")),
     el("div.row", el("label", say("board.lock") + " ", lock), el("label", say("board.budget") + " ", budget),
-      button(say("board.start"), () => { state.lock = lock.value; state.budget = budget.value; playFree(lock.value, budget.value); }, ".main")),
+      el("label", say("board.timing") + " ", timing), el("label", say("board.nodes") + " ", nodes), el("label", fenced, " " + say("board.fenced")),
+      button(say("board.start"), () => {
+        Object.assign(state, { lock: lock.value, budget: budget.value, timing: timing.value, nodes: nodes.value, fenced: fenced.checked });
+        playFree(lock.value, budget.value, { timing: timing.value, nodes: Number(nodes.value), fenced: fenced.checked });
+      }, ".main")),
     el("h2", say("board.open")),
     el("div.row", link, button(say("board.start"), () => openLink(link.value.trim()))));
 }
 
-const playFree = (lock, budget) => work(async () => findGoal(await engine.ask({ do: "start", lock, budget })));
+const playFree = (lock, budget, bounds = {}) => work(async () => findGoal(await engine.ask({ do: "start", lock, budget, ...bounds })));
 // openLink opens a position of a game, or the run of a race.
 const openLink = (link, harm = "") => work(async () => {
   let at;
@@ -162,10 +172,12 @@ function drawRace() {
     r.race !== "search" && el("label", say("board.inrace") + " ", pick(DATA.races, r.race, (race) => playRace(r.lock, race))),
     button(say("board.link"), () => copy(r.link)), button(say("board.explain"), () => read(r.race === "search" ? r.lock : `${r.lock} ${r.race}`)));
   const sliders = el("div.sliders", r.settings.map((s) => {
-    const most = 2 * s.usual_ns, step = s.name === "ttl" ? 1e9 : s.usual_ns / 40;
-    const value = el("output", seconds(s.value_ns));
+    const rate = s.name === "drift"; // of a clock: some of each second, so a share
+    const most = rate ? 250e6 : 2 * s.usual_ns, step = rate ? 5e6 : s.name === "ttl" ? 1e9 : s.usual_ns / 40;
+    const told = rate ? (ns) => `${Math.round(ns / 1e6) / 10} %` : seconds;
+    const value = el("output", told(s.value_ns));
     const slide = el("input", { type: "range", min: step, max: most, step, value: s.value_ns,
-      oninput: () => { value.textContent = seconds(slide.value); },
+      oninput: () => { value.textContent = told(slide.value); },
       onchange: () => playRace(r.lock, r.race, r.settings.map((o) => [o.name, o === s ? Number(slide.value) : o.value_ns, o.usual_ns])
         .filter(([, now, usual]) => now !== usual).map(([name, now]) => `${name}=${Math.round(now)}ns`).join(",")) });
     return el("label", el("span", say("board.setting." + s.name)), slide, value);
@@ -217,7 +229,7 @@ function drawLessons() {
   const lines = own(state.lesson.said).split("\n"), text = [];
   for (let i = 0; i < lines.length;) {
     const block = [];
-    if (inColumns(lines[i])) {
+    if (i > 0 && inColumns(lines[i])) {
       while (i < lines.length && (inColumns(lines[i]) || (lines[i].startsWith("    ") && lines[i].trim() !== ""))) block.push(lines[i++]);
       text.push(el("div.scroll", el("pre", block.flatMap((l) => [...commanded(l), "\n"]))));
       continue;
@@ -280,12 +292,18 @@ const hint = () => work(async () => {
   redraw();
   return say("play.hint", { n: h.move + 1, what: own(state.at.moves[h.move].said), harm: state.harm, left: h.left });
 });
-const again = () => (state.level ? playLevel(state.level.number) : playFree(state.at.lock, budgetOf(state.at)));
+const again = () => (state.level ? playLevel(state.level.number) : work(async () => findGoal(await engine.ask({ do: "again", link: state.at.link }), state.harm)));
 const mend = (lock) => work(async () => {
   state.mended = await engine.ask({ do: "mend", link: state.at.link, harm: state.harm, lock });
   redraw();
 });
-const budgetOf = (at) => (/budget=([^,]*)/.exec(at.bounds)?.[1] ?? "").replaceAll("+", ",");
+
+// boundsOf says what is not usual about the bounds of a game.
+function boundsOf(at) {
+  const bound = (name) => new RegExp(`(?:^|,)${name}=([^,]*)`).exec(at.bounds)?.[1];
+  return [bound("timing") === "any" && say("play.bounds.any"), Number(bound("nodes")) > 1 && say("play.bounds.nodes", { nodes: bound("nodes") }),
+    bound("fenced") === "true" && say("play.bounds.fenced")].filter(Boolean).join(" ");
+}
 
 async function copy(text) {
   try {
@@ -300,13 +318,13 @@ function drawGame() {
   const { at, level, goal, harm } = state;
   const won = harm && at.verdicts.includes(harm);
   const n = level && level.number;
-  const target = !harm ? say("play.holds", { states: goal.states })
+  const target = !harm ? say(goal.complete ? "play.holds" : "play.unfound", { states: goal.states })
     : goal.possible ? say("play.goal", { harm, meaning: say("meaning." + harm), par: say("play.par", { faults: goal.par, steps: goal.steps }) })
     : goal.complete ? say("play.impossible", { harm, meaning: say("meaning." + harm), states: goal.states })
     : say("play.unknown", { states: goal.states });
   show(
     el("h2", level ? `${n}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
-    el("p.goal", target),
+    el("p.goal", target, boundsOf(at) ? el("span.faint", " ", boundsOf(at)) : null),
     el("div.score", el("span", say("board.used", { used: at.faults.map((f) => `${f.name} ${f.used}/${f.most}`).join(", ") || say("play.nofaults") })),
       el("span", say("board.steps", { steps: at.steps })), harm ? drawDoom() : null,
       at.verdicts.length ? el("span.harm", at.verdicts.join(" ")) : null),
@@ -442,6 +460,7 @@ function drawFrame() {
   document.getElementById("tabs").replaceChildren(...tabs);
   document.getElementById("tools").replaceChildren(
     button(say("board.language"), language), button("◐", theme), button("A+", large));
+  document.getElementById("tools").children[2].setAttribute("aria-pressed", document.body.classList.contains("large"));
   for (const [i, key] of ["language", "theme", "large"].entries()) {
     document.getElementById("tools").children[i].title = say("board." + key);
     document.getElementById("tools").children[i].setAttribute("aria-label", say("board." + key));
@@ -465,6 +484,7 @@ function theme() {
 function large() {
   document.body.classList.toggle("large");
   keep.set("large", document.body.classList.contains("large") ? "yes" : "");
+  redraw(); // pictures are as large as letters
 }
 
 addEventListener("keydown", (e) => {
@@ -473,6 +493,7 @@ addEventListener("keydown", (e) => {
   const game = state.view === "game", quiz = state.view === "quiz" && state.question;
   if (e.key === "l") language();
   else if (e.key === "t") theme();
+  else if (e.key === "p") large();
   else if (game && digit >= 0 && digit < state.at.moves.length) move(digit);
   else if (game && e.key === "u") undo();
   else if (game && e.key === "h" && state.harm && state.goal.possible) hint();

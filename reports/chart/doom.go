@@ -15,7 +15,10 @@ import (
 )
 
 // A Doom draws how much of a run's future was lost after each of its steps.
-type Doom struct{ *study.Doom }
+type Doom struct {
+	*study.Doom
+	Lang string // of the picture; "": English
+}
 
 // deed is what step n was, in a few words.
 func (d *Doom) deed(n int, lang string) string {

@@ -17,7 +17,7 @@ import (
 // that falls, and one that looks like nothing and like everything.
 func doomSample() *Doom {
 	s := samples.New("token", "search", 2, 1, 9*time.Second)
-	d := &Doom{&study.Doom{Harm: verdict.Overlap, History: s.H, States: 12345, Steps: []study.DoomStep{{}}, NoReturn: 6}}
+	d := &Doom{Doom: &study.Doom{Harm: verdict.Overlap, History: s.H, States: 12345, Steps: []study.DoomStep{{}}, NoReturn: 6}}
 	step := func(share float64) {
 		d.Steps = append(d.Steps, study.DoomStep{At: s.Now, Events: len(s.H.Events), Share: share})
 	}
@@ -98,7 +98,7 @@ func TestDoomTakeaway(t *testing.T) {
 
 // A curve of nothing is drawn all the same.
 func TestDoomOddSizes(t *testing.T) {
-	for _, d := range []Doom{{&study.Doom{History: &history.History{}}}, {&study.Doom{History: &history.History{}, Steps: []study.DoomStep{{Share: 1}}}}} {
+	for _, d := range []Doom{{Doom: &study.Doom{History: &history.History{}}}, {Doom: &study.Doom{History: &history.History{}, Steps: []study.DoomStep{{Share: 1}}}}} {
 		if err := d.PNG(io.Discard); err != nil {
 			t.Error(err)
 		}

@@ -48,8 +48,8 @@ func newDoomPlot(d *Doom) *doomPlot {
 		p.stride = 900 / steps
 	}
 	p.width = 2*margin + doomScale + p.stride*steps + 12
-	p.heading = heading{title: d.Title("en"), takeaway: d.Takeaway("en"), width: p.width - 2*margin}
-	p.foot = foldText(writing(smallSize, ink), say("en", "doom.legend", "bounds", d.Bounds("en")), p.width-2*margin)
+	p.heading = heading{title: d.Title(pictured(p.d.Lang)), takeaway: d.Takeaway(pictured(p.d.Lang)), width: p.width - 2*margin}
+	p.foot = foldText(writing(smallSize, ink), say(pictured(p.d.Lang), "doom.legend", "bounds", d.Bounds(pictured(p.d.Lang))), p.width-2*margin)
 	return p
 }
 
@@ -96,7 +96,7 @@ func (p *doomPlot) axes(c draw.Canvas, a doomArea) {
 		c.StrokeLine2(draw.LineStyle{Color: faintInk, Width: 0.5}, at.X, at.Y, at.X, at.Y-3)
 		c.FillText(aligned(writing(smallSize, ink), draw.XCenter), vg.Point{X: at.X, Y: at.Y - 9}, strconv.Itoa(n))
 	}
-	c.FillText(writing(smallSize, faintInk), vg.Point{X: a.left, Y: a.bottom - 21}, say("en", "doom.axis", "harm", string(p.d.Harm)))
+	c.FillText(writing(smallSize, faintInk), vg.Point{X: a.left, Y: a.bottom - 21}, say(pictured(p.d.Lang), "doom.axis", "harm", string(p.d.Harm)))
 }
 
 // noReturn marks the point of no return, behind the curve.
@@ -105,7 +105,7 @@ func (p *doomPlot) noReturn(c draw.Canvas, a doomArea) {
 	c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.9, Dashes: []vg.Length{3, 3}}, at.X, a.bottom, at.X, at.Y+6)
 	side := draw.XCenter
 	style := bold(writing(smallSize, ink))
-	text := say("en", "doom.mark", "step", strconv.Itoa(p.d.NoReturn))
+	text := say(pictured(p.d.Lang), "doom.mark", "step", strconv.Itoa(p.d.NoReturn))
 	if at.X-style.Width(text)/2 < a.left {
 		side = draw.XLeft
 	} else if at.X+style.Width(text)/2 > a.point(max(1, len(p.d.Steps)-1), 0).X {
@@ -167,7 +167,7 @@ func (p *doomPlot) labels(c draw.Canvas, a doomArea) {
 	taken := p.inked(a)
 	right := a.point(max(1, len(p.d.Steps)-1), 0).X
 	for _, n := range p.told() {
-		text := p.d.deed(n, "en") + ": " + shareText(p.d.Steps[n].Share)
+		text := p.d.deed(n, pictured(p.d.Lang)) + ": " + shareText(p.d.Steps[n].Share)
 		at, width := a.point(n, p.d.Steps[n].Share), style.Width(text)
 		// left and right of the step, above and below, and not so far off that it
 		// could be another's

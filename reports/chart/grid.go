@@ -22,6 +22,7 @@ type Grid struct {
 	Strategies []Row
 	Scenarios  []Column
 	Cells      [][]Cell
+	Lang       string // of the pictures; "": English
 }
 
 // A Row of the grid is a strategy. The catalogues have its title and that of its group.
@@ -144,7 +145,7 @@ func (c *Cell) text() string {
 
 // Part is the grid of some strategies in some scenarios.
 func (g *Grid) Part(strategy func(Row) bool, scenario func(Column) bool) *Grid {
-	p := &Grid{}
+	p := &Grid{Lang: g.Lang}
 	for _, c := range g.Scenarios {
 		if scenario(c) {
 			p.Scenarios = append(p.Scenarios, c)

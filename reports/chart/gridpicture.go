@@ -51,7 +51,7 @@ func newGridPlot(g *Grid) *gridPlot {
 	p := &gridPlot{g: g, cell: minCell, label: 60}
 	for _, s := range g.Scenarios {
 		p.race = max(p.race, bold(writing(textSize, ink)).Width(s.Race)+cellPad)
-		p.label = max(p.label, bold(writing(textSize, ink)).Width(s.ID), writing(smallSize, ink).Width(s.Title("en")))
+		p.label = max(p.label, bold(writing(textSize, ink)).Width(s.ID), writing(smallSize, ink).Width(s.Title(pictured(g.Lang))))
 	}
 	p.label = p.race + min(p.label, maxLabel) + 2*cellPad
 	for i, s := range g.Strategies {
@@ -77,7 +77,7 @@ func (p *gridPlot) textWidth(c *Cell) vg.Length {
 }
 
 func (p *gridPlot) heading() heading {
-	return heading{title: say("en", "grid.title"), takeaway: p.g.Headline("en"), width: p.width() - 2*margin}
+	return heading{title: say(pictured(p.g.Lang), "grid.title"), takeaway: p.g.Headline(pictured(p.g.Lang)), width: p.width() - 2*margin}
 }
 
 func (p *gridPlot) width() vg.Length {
@@ -155,7 +155,7 @@ func (p *gridPlot) drawLabel(c draw.Canvas, j int) {
 	name := bold(writing(textSize, ink))
 	c.FillText(name, vg.Point{X: x, Y: upper}, fitText(name, s.ID, width))
 	title := writing(smallSize, faintInk)
-	c.FillText(title, vg.Point{X: x, Y: lower}, fitText(title, s.Title("en"), width))
+	c.FillText(title, vg.Point{X: x, Y: lower}, fitText(title, s.Title(pictured(p.g.Lang)), width))
 }
 
 func (p *gridPlot) drawCell(c draw.Canvas, i, j int) {
@@ -188,15 +188,15 @@ func captions(g *Grid) []caption {
 	var out []caption
 	for _, w := range words {
 		if g.occurs(w) {
-			out = append(out, caption{look: LookOf(w), word: string(w), means: reports.Meaning(w, "en")})
+			out = append(out, caption{look: LookOf(w), word: string(w), means: reports.Meaning(w, pictured(g.Lang))})
 		}
 	}
 	if !g.Many() && g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
-		out = append(out, caption{look: Look{"", classNotAsked}, word: "+n", means: say("en", "grid.caption.more")})
+		out = append(out, caption{look: Look{"", classNotAsked}, word: "+n", means: say(pictured(g.Lang), "grid.caption.more")})
 	}
-	out = append(out, caption{look: Look{"", classNotAsked}, thick: true, word: say("en", "grid.caption.thick"), means: say("en", "grid.caption.thick.means")})
+	out = append(out, caption{look: Look{"", classNotAsked}, thick: true, word: say(pictured(g.Lang), "grid.caption.thick"), means: say(pictured(g.Lang), "grid.caption.thick.means")})
 	if g.Uncontracted() > 0 {
-		out = append(out, caption{look: Look{"", classNotAsked}, dashed: true, word: say("en", "grid.caption.dashed"), means: say("en", "grid.caption.dashed.means")})
+		out = append(out, caption{look: Look{"", classNotAsked}, dashed: true, word: say(pictured(g.Lang), "grid.caption.dashed"), means: say(pictured(g.Lang), "grid.caption.dashed.means")})
 	}
 	return out
 }

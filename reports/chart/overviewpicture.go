@@ -54,7 +54,7 @@ func (p *overviewPlot) width() vg.Length {
 }
 
 func (p *overviewPlot) heading() heading {
-	return heading{title: say("en", "grid.title"), takeaway: p.g.Headline("en"), width: p.width() - 2*margin}
+	return heading{title: say(pictured(p.g.Lang), "grid.title"), takeaway: p.g.Headline(pictured(p.g.Lang)), width: p.width() - 2*margin}
 }
 
 func (p *overviewPlot) body() vg.Length {
@@ -77,7 +77,7 @@ func (p *overviewPlot) shared() (text []string) {
 	for _, b := range p.bands {
 		for _, l := range b.Lines {
 			if len(l.Same) > 0 {
-				text = append(text, foldText(style, say("en", "grid.caption.also", "locks", p.g.lineName(l), "others", p.g.names(l.Same)), p.width()-2*margin)...)
+				text = append(text, foldText(style, say(pictured(p.g.Lang), "grid.caption.also", "locks", p.g.lineName(l), "others", p.g.names(l.Same)), p.width()-2*margin)...)
 			}
 		}
 	}
@@ -100,7 +100,7 @@ func (p *overviewPlot) draw(c draw.Canvas) {
 	}
 	y -= p.head
 	for _, b := range p.bands {
-		c.FillText(bold(writing(textSize, ink)), vg.Point{X: left, Y: y - bandHeight*0.6}, text.FamilyTitle(b.Group, "en"))
+		c.FillText(bold(writing(textSize, ink)), vg.Point{X: left, Y: y - bandHeight*0.6}, text.FamilyTitle(b.Group, pictured(p.g.Lang)))
 		y -= bandHeight
 		for _, l := range b.Lines {
 			p.drawLine(c, l, left, y)

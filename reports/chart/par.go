@@ -16,7 +16,10 @@ import (
 )
 
 // A Par draws the fewest faults with which each verdict comes about.
-type Par struct{ study.ParTable }
+type Par struct {
+	study.ParTable
+	Lang string // of the picture; "": English
+}
 
 // Title is what the chart asks.
 func (c *Par) Title(lang string) string { return say(lang, "par.title") }

@@ -33,7 +33,7 @@ func parSample() Par {
 		},
 		{{}, {}, {}}, // not finished
 	}
-	c := Par{study.ParTable{
+	c := Par{ParTable: study.ParTable{
 		Locks:    locksOf("setnx", "token", "redlock", "watchdog"),
 		Verdicts: []verdict.Word{verdict.Overlap, verdict.Lie, verdict.Deadlock},
 		Within:   study.Bounds{Clients: 2, Attempts: 2, TTL: 9 * time.Second},
@@ -83,7 +83,7 @@ func TestParTakeaway(t *testing.T) {
 	if got := c.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	one := Par{study.ParTable{Locks: c.Locks[1:3], Verdicts: c.Verdicts[:1], Pars: []study.Par{*c.At(1, 0), *c.At(2, 0)},
+	one := Par{ParTable: study.ParTable{Locks: c.Locks[1:3], Verdicts: c.Verdicts[:1], Pars: []study.Par{*c.At(1, 0), *c.At(2, 0)},
 		Budgets: c.Budgets[1:], Each: []study.Par{*c.Of(1, 1, 0), *c.Of(2, 1, 0)}}}
 	if got, want := one.Takeaway("en"), "OVERLAP: by pause: every lock."; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -95,7 +95,7 @@ func TestParTakeaway(t *testing.T) {
 }
 
 func TestParOddSizes(t *testing.T) {
-	for _, c := range []Par{{}, {study.ParTable{Locks: locksOf("token")}}, {study.ParTable{Verdicts: []verdict.Word{verdict.Lie}}}} {
+	for _, c := range []Par{{}, {ParTable: study.ParTable{Locks: locksOf("token")}}, {ParTable: study.ParTable{Verdicts: []verdict.Word{verdict.Lie}}}} {
 		if err := c.PNG(io.Discard); err != nil {
 			t.Error(err)
 		}

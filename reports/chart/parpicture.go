@@ -42,26 +42,30 @@ type parPlot struct {
 }
 
 func newParPlot(c *Par) *parPlot {
+	lang := pictured(c.Lang)
 	p := &parPlot{c: c, label: 40, column: parChip*vg.Length(len(c.Verdicts)) + parGap}
 	for _, e := range c.Locks {
-		p.label = max(p.label, bold(writing(textSize, ink)).Width(e.ID)+16, writing(smallSize, ink).Width(serversNote(e))+16)
+		p.label = max(p.label, bold(writing(textSize, ink)).Width(e.ID)+16, writing(smallSize, ink).Width(serversNote(lang, e))+16)
 	}
 	for _, b := range c.Budgets {
 		p.column = max(p.column, bold(writing(textSize, ink)).Width(faultsOf(b))+parGap)
 	}
 	p.width = max(2*margin+p.label+p.column*vg.Length(len(c.Budgets)), 560)
-	p.heading = heading{title: c.Title("en"), takeaway: c.Takeaway("en"), width: p.width - 2*margin}
+	p.heading = heading{title: c.Title(lang), takeaway: c.Takeaway(lang), width: p.width - 2*margin}
 	for _, w := range c.Verdicts {
-		p.caption = append(p.caption, caption{look: LookOf(w), word: string(w), means: reports.Meaning(w, "en")})
+		p.caption = append(p.caption, caption{look: LookOf(w), word: string(w), means: reports.Meaning(w, lang)})
 	}
 	p.foot = foldText(writing(smallSize, ink), c.legend(), p.width-2*margin)
-	if note := c.Note("en"); note != "" {
+	if note := c.Note(lang); note != "" {
 		p.foot = append(foldText(writing(smallSize, ink), note, p.width-2*margin), p.foot...)
 	}
 	return p
 }
 
-func (c *Par) legend() string { return say("en", "par.legend", "bounds", c.Bounds("en")) }
+func (c *Par) legend() string {
+	lang := pictured(c.Lang)
+	return say(lang, "par.legend", "bounds", c.Bounds(lang))
+}
 
 func (p *parPlot) body() vg.Length { return parHead + parRow*vg.Length(len(p.c.Locks)) }
 
@@ -70,6 +74,7 @@ func (p *parPlot) height() vg.Length {
 }
 
 func (p *parPlot) draw(c draw.Canvas) {
+	lang := pictured(p.c.Lang)
 	left, top := c.Min.X+margin, p.heading.draw(c, c.Min.X+margin, c.Max.Y-margin)
 	for k, b := range p.c.Budgets {
 		c.FillText(bold(writing(textSize, ink)), vg.Point{X: p.at(left, k), Y: top - parHead/2}, faultsOf(b))
@@ -78,14 +83,14 @@ func (p *parPlot) draw(c draw.Canvas) {
 		y := top - parHead - parRow*(vg.Length(l)+0.5)
 		fillBox(c, box(left, y-parRow/2, c.Max.X-margin, y+parRow/2), ground(l))
 		name := y
-		if note := serversNote(e); note != "" {
+		if note := serversNote(lang, e); note != "" {
 			name += smallSize * leading / 2
 			c.FillText(writing(smallSize, faintInk), vg.Point{X: left + 4, Y: y - textSize*leading/2}, note)
 		}
 		c.FillText(bold(writing(textSize, ink)), vg.Point{X: left + 4, Y: name}, e.ID)
 		for k := range p.c.Budgets {
 			for n := range p.c.Verdicts {
-				drawPar(c, p.c.Of(l, k, n), p.at(left, k)+parChip*(vg.Length(n)+0.5), y)
+				drawPar(c, lang, p.c.Of(l, k, n), p.at(left, k)+parChip*(vg.Length(n)+0.5), y)
 			}
 		}
 	}
@@ -104,7 +109,7 @@ func (p *parPlot) at(left vg.Length, k int) vg.Length {
 
 // drawPar draws one harm: a chip where it can happen, with its par unless that is 1; a dot
 // where it was proved impossible.
-func drawPar(c draw.Canvas, par *study.Par, x, y vg.Length) {
+func drawPar(c draw.Canvas, lang string, par *study.Par, x, y vg.Length) {
 	l := LookOf(par.Verdict)
 	switch {
 	case par.Found:
@@ -117,6 +122,6 @@ func drawPar(c draw.Canvas, par *study.Par, x, y vg.Length) {
 	case par.Complete:
 		c.DrawGlyph(draw.GlyphStyle{Color: faintInk, Radius: 1.1, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
 	default:
-		c.FillText(aligned(writing(textSize, faintInk), draw.XCenter), vg.Point{X: x, Y: y}, say("en", "par.unknown"))
+		c.FillText(aligned(writing(textSize, faintInk), draw.XCenter), vg.Point{X: x, Y: y}, say(lang, "par.unknown"))
 	}
 }

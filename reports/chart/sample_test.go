@@ -93,7 +93,7 @@ func locksOf(ids ...string) (entries []lock.Entry) {
 
 // sensitivitySample has six locks: some fall early, some late, one never.
 func sensitivitySample() Sensitivity {
-	s := Sensitivity{study.Sensitivity{Runs: 1000}}
+	s := Sensitivity{Sensitivity: study.Sensitivity{Runs: 1000}}
 	for i, id := range []string{"setnx", "setnx-expire", "getset", "watchdog", "token", "redlock"} {
 		one := study.Series{Strategy: id}
 		for n := range 21 {

@@ -19,7 +19,10 @@ import (
 
 // A Sensitivity draws the share of seeded runs with an overlap against the length of a
 // pause in leases, for each lock.
-type Sensitivity struct{ study.Sensitivity }
+type Sensitivity struct {
+	study.Sensitivity
+	Lang string // of the picture; "": English
+}
 
 // Title says what the chart shows: from which length of a pause on two clients were inside.
 func (s *Sensitivity) Title(lang string) string {

@@ -26,7 +26,7 @@ func TestSensitivityPNG(t *testing.T) {
 }
 
 func TestSensitivityTakeaway(t *testing.T) {
-	s := Sensitivity{study.Sensitivity{Series: []study.Series{
+	s := Sensitivity{Sensitivity: study.Sensitivity{Series: []study.Series{
 		{Strategy: "setnx", Points: []study.Point{{X: 0.5, K: 0, N: 1000}, {X: 1.5, K: 0, N: 1000}}},
 		{Strategy: "token", Points: []study.Point{{X: 0.5, K: 0, N: 1000}, {X: 1, K: 3, N: 1000}, {X: 1.5, K: 520, N: 1000}}},
 	}}}
@@ -44,7 +44,7 @@ func TestSensitivityTitle(t *testing.T) {
 		}
 		return all
 	}
-	s := Sensitivity{study.Sensitivity{Series: []study.Series{
+	s := Sensitivity{Sensitivity: study.Sensitivity{Series: []study.Series{
 		{Strategy: "token", Points: points(0, 500, 1000)}, {Strategy: "watchdog", Points: points(0, 0, 900)},
 		{Strategy: "redlock", Points: points(0, 505, 1000)}, {Strategy: "setnx", Points: points(0, 0, 0)},
 	}}}
@@ -69,7 +69,7 @@ func TestSensitivityOddSizes(t *testing.T) {
 		{{Strategy: "setnx", Points: []study.Point{{X: 1, K: 1, N: 0}}}},
 		sensitivitySample().Series[:4],
 	} {
-		s := Sensitivity{study.Sensitivity{Series: series}}
+		s := Sensitivity{Sensitivity: study.Sensitivity{Series: series}}
 		if err := s.PNG(io.Discard); err != nil {
 			t.Error(err)
 		}

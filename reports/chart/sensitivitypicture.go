@@ -45,12 +45,13 @@ const (
 )
 
 func (s *Sensitivity) picture() (picture, error) {
+	lang := pictured(s.Lang)
 	panel, err := s.panel()
 	if err != nil {
 		return picture{}, err
 	}
 	width := 2*margin + panelWidth
-	head := heading{title: s.Title("en"), takeaway: s.Takeaway("en"), axes: say("en", "sensitivity.axes", "x", xLabel(), "y", say("en", "sensitivity.y")), width: panelWidth}
+	head := heading{title: s.Title(lang), takeaway: s.Takeaway(lang), axes: say(lang, "sensitivity.axes", "x", xLabel(lang), "y", say(lang, "sensitivity.y")), width: panelWidth}
 	foot := foldText(writing(smallSize, ink), s.legend(), panelWidth)
 	key := keyRow * vg.Length(len(s.Series))
 	return picture{
@@ -61,7 +62,7 @@ func (s *Sensitivity) picture() (picture, error) {
 			panel.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: box(left, top-panelHeight, left+panelWidth, top)})
 			y := top - panelHeight - panelGap
 			for _, one := range s.Series {
-				drawKey(c, one, left, y-keyRow/2)
+				drawKey(c, lang, one, left, y-keyRow/2)
 				y -= keyRow
 			}
 			y -= panelGap
@@ -73,19 +74,20 @@ func (s *Sensitivity) picture() (picture, error) {
 }
 
 // drawKey draws the line of a lock, its name, and what its curve comes to.
-func drawKey(c draw.Canvas, one study.Series, left, y vg.Length) {
+func drawKey(c draw.Canvas, lang string, one study.Series, left, y vg.Length) {
 	st := styleOf(one.Strategy)
 	c.StrokeLine2(draw.LineStyle{Color: st.color, Width: 1.8, Dashes: st.dash}, left, y, left+keySample, y)
 	c.DrawGlyph(draw.GlyphStyle{Color: st.color, Radius: 2.6, Shape: st.marker}, vg.Point{X: left + keySample/2, Y: y})
 	name := bold(writing(textSize, ink))
 	c.FillText(name, vg.Point{X: left + keySample + 8, Y: y}, one.Strategy)
-	c.FillText(writing(smallSize, ink), vg.Point{X: left + keySample + 120, Y: y}, summary("en", one))
+	c.FillText(writing(smallSize, ink), vg.Point{X: left + keySample + 120, Y: y}, summary(lang, one))
 }
 
-func xLabel() string { return say("en", "sensitivity.x") }
+func xLabel(lang string) string { return say(lang, "sensitivity.x") }
 
 func (s *Sensitivity) legend() string {
-	return say("en", "sensitivity.legend", "x", xLabel(), "assumptions", s.Assumptions("en"))
+	lang := pictured(s.Lang)
+	return say(lang, "sensitivity.legend", "x", xLabel(lang), "assumptions", s.Assumptions(lang))
 }
 
 // scale is the smallest and largest X. Y is a share, and
@@ -110,7 +112,7 @@ func (s *Sensitivity) panel() (*plot.Plot, error) {
 	sc := s.scale()
 	p := plot.New()
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = sc.min, sc.max, 0, 1
-	p.X.Label.Text = xLabel()
+	p.X.Label.Text = xLabel(pictured(s.Lang))
 	plainAxis(&p.X)
 	plainAxis(&p.Y)
 	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0 %"}, {Value: 0.25}, {Value: 0.5, Label: "50 %"}, {Value: 0.75}, {Value: 1, Label: "100 %"}}
@@ -219,7 +221,7 @@ func (n names) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	style := bold(writing(smallSize, ink))
 	write := func(g group, side draw.XAlignment, away vg.Length) {
-		for i, line := range foldText(style, text.Join("en", "chart.list", g.locks), 130) {
+		for i, line := range foldText(style, text.Join(pictured(n.s.Lang), "chart.list", g.locks), 130) {
 			c.FillText(aligned(style, side), vg.Point{X: x(g.at) + away, Y: y(0.62) - smallSize*leading*vg.Length(i)}, line)
 		}
 	}

@@ -1,12 +1,17 @@
 package chart
 
 import (
+	"cmp"
+
 	"locklab/reports/layout"
 	"locklab/reports/text"
 )
 
 // say fills in a text of the catalogues.
 var say = text.Say
+
+// pictured is the language of a picture: English unless another is named.
+func pictured(lang string) string { return cmp.Or(lang, "en") }
 
 // sayAll fills in a text in every language of the output.
 func sayAll(out *layout.Lines, key string, pairs ...string) string {

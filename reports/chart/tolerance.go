@@ -18,7 +18,10 @@ import (
 
 // A Tolerance draws how large a single fault may be before a lock lets two clients in at
 // once.
-type Tolerance struct{ study.Tolerance }
+type Tolerance struct {
+	study.Tolerance
+	Lang string // of the picture; "": English
+}
 
 // Title is what the chart asks.
 func (f *Tolerance) Title(lang string) string { return say(lang, "tolerance.title") }

@@ -21,7 +21,7 @@ func toleranceSample() Tolerance {
 		{{Answer: study.Limited, Holds: 1.95, Falls: 2}, {Answer: study.NoAnswer}, {Answer: study.NoLimit, Holds: never}, {Answer: study.NoAnswer}, {Answer: study.FallsOnce}},
 		{{Answer: study.Limited, Holds: 0.85, Falls: 0.9}, {Answer: study.Limited, Holds: 0.5, Falls: 0.55}, {Answer: study.NoLimit, Holds: never}, {Answer: study.HoldsOnce}, {Answer: study.NoAnswer}},
 	}
-	f := Tolerance{study.Tolerance{
+	f := Tolerance{Tolerance: study.Tolerance{
 		Locks:   append(locksOf("setnx", "getset", "token", "watchdog"), lock.Entry{ID: "redlock", Nodes: 5}),
 		Hazards: []study.Hazard{{Fault: "pause", Sized: true}, {Fault: "node-clock", Sized: true}, {Fault: "client-clock", Sized: true}, {Fault: "failover"}, {Fault: "restart"}},
 	}}
@@ -71,7 +71,7 @@ func TestToleranceTakeaway(t *testing.T) {
 
 // Charts of nothing, of no lock and of no hazard are drawn all the same.
 func TestToleranceOddSizes(t *testing.T) {
-	for _, f := range []Tolerance{{}, {study.Tolerance{Locks: locksOf("token")}}, {study.Tolerance{Hazards: []study.Hazard{{Fault: "pause", Sized: true}}}}} {
+	for _, f := range []Tolerance{{}, {Tolerance: study.Tolerance{Locks: locksOf("token")}}, {Tolerance: study.Tolerance{Hazards: []study.Hazard{{Fault: "pause", Sized: true}}}}} {
 		if err := f.PNG(io.Discard); err != nil {
 			t.Error(err)
 		}

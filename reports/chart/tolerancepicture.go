@@ -47,9 +47,10 @@ type tolerancePlot struct {
 }
 
 func newTolerancePlot(f *Tolerance) *tolerancePlot {
+	lang := pictured(f.Lang)
 	p := &tolerancePlot{f: f, label: 40}
 	for _, e := range f.Locks {
-		p.label = max(p.label, bold(writing(textSize, ink)).Width(e.ID)+14, writing(smallSize, ink).Width(serversNote(e))+14)
+		p.label = max(p.label, bold(writing(textSize, ink)).Width(e.ID)+14, writing(smallSize, ink).Width(serversNote(lang, e))+14)
 	}
 	x := margin + p.label
 	for _, h := range f.Hazards {
@@ -61,16 +62,17 @@ func newTolerancePlot(f *Tolerance) *tolerancePlot {
 		}
 	}
 	p.width = max(x+margin, 480)
-	p.heading = heading{title: f.Title("en"), takeaway: f.Takeaway("en"), width: p.width - 2*margin}
+	p.heading = heading{title: f.Title(lang), takeaway: f.Takeaway(lang), width: p.width - 2*margin}
 	p.foot = foldText(writing(smallSize, ink), f.legend(), p.width-2*margin)
-	if note := f.Note("en"); note != "" {
+	if note := f.Note(lang); note != "" {
 		p.foot = append(foldText(writing(smallSize, ink), note, p.width-2*margin), p.foot...)
 	}
 	return p
 }
 
 func (f *Tolerance) legend() string {
-	return say("en", "tolerance.legend", "max", decimal(study.MaxLeases), "bounds", f.Bounds("en"))
+	lang := pictured(f.Lang)
+	return say(lang, "tolerance.legend", "max", decimal(study.MaxLeases), "bounds", f.Bounds(lang))
 }
 
 func (p *tolerancePlot) body() vg.Length {
@@ -82,11 +84,12 @@ func (p *tolerancePlot) height() vg.Length {
 }
 
 func (p *tolerancePlot) draw(c draw.Canvas) {
+	lang := pictured(p.f.Lang)
 	top := p.heading.draw(c, c.Min.X+margin, c.Max.Y-margin)
 	for i, e := range p.f.Locks {
 		y := p.row(top, i)
 		fillBox(c, box(c.Min.X+margin, y-rangeRow/2, c.Max.X-margin, y+rangeRow/2), ground(i))
-		name, note := y, serversNote(e)
+		name, note := y, serversNote(lang, e)
 		if note != "" {
 			name += smallSize * leading / 2
 			c.FillText(writing(smallSize, faintInk), vg.Point{X: c.Min.X + margin + 4, Y: y - textSize*leading/2}, note)
@@ -96,15 +99,15 @@ func (p *tolerancePlot) draw(c draw.Canvas) {
 	for n, h := range p.f.Hazards {
 		left := c.Min.X + p.lefts[n]
 		c.FillText(bold(writing(textSize, ink)), vg.Point{X: left, Y: top - textSize*leading/2}, h.Fault)
-		c.FillText(writing(smallSize, faintInk), vg.Point{X: left, Y: top - textSize*leading - smallSize*leading/2}, say("en", "tolerance.fault."+h.Fault))
+		c.FillText(writing(smallSize, faintInk), vg.Point{X: left, Y: top - textSize*leading - smallSize*leading/2}, say(lang, "tolerance.fault."+h.Fault))
 		if h.Sized {
 			p.scale(c, guides[h.Fault], left, top)
 		}
 		for i := range p.f.Locks {
 			if h.Sized {
-				drawRange(c, i, p.f.At(i, n), left, p.row(top, i))
+				drawRange(c, lang, i, p.f.At(i, n), left, p.row(top, i))
 			} else {
-				drawAnswer(c, p.f.At(i, n), left, p.row(top, i))
+				drawAnswer(c, lang, p.f.At(i, n), left, p.row(top, i))
 			}
 		}
 	}
@@ -149,6 +152,7 @@ var guides = map[string][]guide{
 
 // scale draws a panel's guide lines and the sizes below them.
 func (p *tolerancePlot) scale(c draw.Canvas, guides []guide, left, top vg.Length) {
+	lang := pictured(p.f.Lang)
 	high, low := top-rangeHead, top-rangeHead-rangeRow*vg.Length(len(p.f.Locks))
 	for i := range 5 {
 		size := study.MaxLeases * float64(i) / 4
@@ -156,7 +160,7 @@ func (p *tolerancePlot) scale(c draw.Canvas, guides []guide, left, top vg.Length
 		c.StrokeLine2(draw.LineStyle{Color: hairline, Width: 0.6}, x, low-3, x, high)
 		c.FillText(aligned(writing(smallSize, ink), draw.XCenter), vg.Point{X: x, Y: low - 9}, decimal(size))
 	}
-	c.FillText(writing(smallSize, faintInk), vg.Point{X: left, Y: low - 20}, say("en", "tolerance.axis"))
+	c.FillText(writing(smallSize, faintInk), vg.Point{X: left, Y: low - 20}, say(lang, "tolerance.axis"))
 	for i, g := range guides {
 		x := rangeAt(left, g.at)
 		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{3, 3}}, x, low, x, high)
@@ -164,29 +168,29 @@ func (p *tolerancePlot) scale(c draw.Canvas, guides []guide, left, top vg.Length
 		if i > 0 {
 			side, away = draw.XLeft, -1
 		}
-		c.FillText(aligned(writing(smallSize, ink), side), vg.Point{X: x + away, Y: high + 6}, say("en", "tolerance.guide."+g.name))
+		c.FillText(aligned(writing(smallSize, ink), side), vg.Point{X: x + away, Y: high + 6}, say(lang, "tolerance.guide."+g.name))
 	}
 }
 
 // serversNote says how many servers a lock has, if several.
-func serversNote(e lock.Entry) string {
+func serversNote(lang string, e lock.Entry) string {
 	if n := study.FewServers(e); n > 1 {
-		return say("en", "tolerance.servers", "n", strconv.Itoa(n))
+		return say(lang, "tolerance.servers", "n", strconv.Itoa(n))
 	}
 	return ""
 }
 
 // drawRange draws the sizes that a lock survives, and the one at which it falls.
 // Row i is its background.
-func drawRange(c draw.Canvas, i int, l *study.Limit, left, y vg.Length) {
+func drawRange(c draw.Canvas, lang string, i int, l *study.Limit, left, y vg.Length) {
 	st := styleOf(l.Strategy)
 	line := draw.LineStyle{Color: st.color, Width: 2, Dashes: st.dash}
 	text := bold(writing(smallSize, ink))
 	switch l.Answer {
 	case study.NoAnswer:
-		c.FillText(writing(textSize, faintInk), vg.Point{X: left + 4, Y: y}, say("en", "tolerance.stopped"))
+		c.FillText(writing(textSize, faintInk), vg.Point{X: left + 4, Y: y}, say(lang, "tolerance.stopped"))
 	case study.NotAsked:
-		c.FillText(writing(textSize, faintInk), vg.Point{X: left + 4, Y: y}, limitLabel("en", l))
+		c.FillText(writing(textSize, faintInk), vg.Point{X: left + 4, Y: y}, limitLabel(lang, l))
 	case study.NoLimit:
 		end := rangeAt(left, study.MaxLeases) + 14
 		c.StrokeLine2(line, left, y, end-7, y)
@@ -194,13 +198,13 @@ func drawRange(c draw.Canvas, i int, l *study.Limit, left, y vg.Length) {
 		c.FillText(text, vg.Point{X: end + 4, Y: y}, "> "+decimal(study.MaxLeases))
 	case study.AnySize:
 		cross(c, left, y)
-		c.FillText(text, vg.Point{X: left + 9, Y: y}, say("en", "tolerance.label.always"))
+		c.FillText(text, vg.Point{X: left + 9, Y: y}, say(lang, "tolerance.label.always"))
 	default:
 		holds, falls := rangeAt(left, l.Holds), rangeAt(left, l.Falls)
 		c.StrokeLine2(line, left, y, min(holds, falls-4), y)
 		cross(c, falls, y)
 		label := vg.Point{X: falls + 8, Y: y}
-		words := say("en", "tolerance.at", "at", leases(l.Falls))
+		words := say(lang, "tolerance.at", "at", leases(l.Falls))
 		if room := left + rangeWidth + rangeGap - label.X; text.Width(words) > room {
 			words = leases(l.Falls)
 		}
@@ -209,18 +213,18 @@ func drawRange(c draw.Canvas, i int, l *study.Limit, left, y vg.Length) {
 	}
 }
 
-func drawAnswer(c draw.Canvas, l *study.Limit, left, y vg.Length) {
+func drawAnswer(c draw.Canvas, lang string, l *study.Limit, left, y vg.Length) {
 	switch l.Answer {
 	case study.FallsOnce:
 		cross(c, left+5, y)
-		c.FillText(bold(writing(smallSize, ink)), vg.Point{X: left + 14, Y: y}, limitLabel("en", l))
+		c.FillText(bold(writing(smallSize, ink)), vg.Point{X: left + 14, Y: y}, limitLabel(lang, l))
 	case study.HoldsOnce:
 		c.DrawGlyph(draw.GlyphStyle{Color: green, Radius: 3.4, Shape: draw.CircleGlyph{}}, vg.Point{X: left + 5, Y: y})
-		c.FillText(bold(writing(smallSize, ink)), vg.Point{X: left + 14, Y: y}, limitLabel("en", l))
+		c.FillText(bold(writing(smallSize, ink)), vg.Point{X: left + 14, Y: y}, limitLabel(lang, l))
 	case study.NotAsked:
-		c.FillText(writing(smallSize, faintInk), vg.Point{X: left + 2, Y: y}, limitLabel("en", l))
+		c.FillText(writing(smallSize, faintInk), vg.Point{X: left + 2, Y: y}, limitLabel(lang, l))
 	default:
-		c.FillText(writing(smallSize, faintInk), vg.Point{X: left + 2, Y: y}, say("en", "tolerance.unknown"))
+		c.FillText(writing(smallSize, faintInk), vg.Point{X: left + 2, Y: y}, say(lang, "tolerance.unknown"))
 	}
 }
 

@@ -17,17 +17,21 @@ import (
 
 	"locklab/algorithms"
 	"locklab/reports/text"
+	"locklab/scenarios"
 )
 
 // A Book is the texts of one language.
-type Book struct{ *text.Catalogue }
+type Book struct {
+	*text.Catalogue
+	lang string
+}
 
 // A Fill returns what to put in a place, such as {verdict token gc-pause}. Its error is
 // reported with the file and the line of the text.
 type Fill func(place string, args []string) (string, error)
 
 // In returns the book in a language: "zh", or else English.
-func In(lang string) *Book { return &Book{text.In(lang)} }
+func In(lang string) *Book { return &Book{text.In(lang), lang} }
 
 // places are the kinds of places, with the least and the most words after the kind; a
 // negative most is any number. lock: the first of these words is a lock.
@@ -51,6 +55,7 @@ var places = map[string]struct {
 	"stands":   {1, 1, true},
 	"quoted":   {1, -1, false},
 	"harm":     {0, 0, false}, // of the run that is explained, and when
+	"race":     {0, 0, false},
 	"time":     {0, 0, false},
 	"pause":    {0, 0, false},
 }
@@ -100,23 +105,63 @@ func (b *Book) Lines(key string, fill Fill) ([]string, error) {
 	if !ok {
 		return nil, nil
 	}
-	var failed error
-	filled := place.ReplaceAllStringFunc(p.Text, func(m string) string {
-		words := strings.Fields(m[1 : len(m)-1])
+	var filled strings.Builder
+	end := 0
+	for _, m := range place.FindAllStringIndex(p.Text, -1) {
+		words := strings.Fields(p.Text[m[0]+1 : m[1]-1])
 		value, err := b.fill(words[0], words[1:], fill)
-		if err != nil && failed == nil {
-			failed = fmt.Errorf("lessons: %s: %s: %s: %w", p.Position, key, m, err)
+		if err == nil && words[0] == "verdict" {
+			value, err = b.sourced(value, words[1], words[2], bracketAround(p.Text, m[0]))
 		}
-		return value
-	})
-	if failed != nil {
-		return nil, failed
+		if err != nil {
+			return nil, fmt.Errorf("lessons: %s: %s: %s: %w", p.Position, key, p.Text[m[0]:m[1]], err)
+		}
+		filled.WriteString(p.Text[end:m[0]] + value)
+		end = m[1]
 	}
+	filled.WriteString(p.Text[end:])
 	var lines []string
-	for _, line := range strings.Split(filled, "//") {
+	for _, line := range strings.Split(filled.String(), "//") {
 		lines = append(lines, strings.TrimSpace(line))
 	}
 	return lines, nil
+}
+
+// sourced is a verdict with the run that it is from, as far as a bracket does not name it:
+// in a bracket nothing else may say which lock and which race came to it. Bracket "": the
+// verdict stands in a sentence, which does.
+func (b *Book) sourced(verdict, lock, scenario, bracket string) (string, error) {
+	if bracket == "" {
+		return verdict, nil
+	}
+	sc, err := scenarios.ByName(scenario)
+	if err != nil {
+		return "", err
+	}
+	named := func(name string) bool {
+		return regexp.MustCompile(`(^|[^\w-])` + name + `($|[^\w-])`).MatchString(bracket)
+	}
+	switch {
+	case named(sc.ID) || named(sc.Race):
+		return verdict, nil
+	case named(lock):
+		return text.Say(b.lang, "explain.source.named", "verdict", verdict, "race", sc.Race), nil
+	}
+	return text.Say(b.lang, "explain.source", "verdict", verdict, "lock", lock, "race", sc.Race), nil
+}
+
+// bracketAround is the text of the bracket, from its opening to its end and without its
+// places, in which the place at at stands; "": it stands in none.
+func bracketAround(text string, at int) string {
+	open := max(strings.LastIndex(text[:at], "("), strings.LastIndex(text[:at], "（"))
+	if open < 0 || strings.ContainsAny(text[open:at], ")）") {
+		return ""
+	}
+	around := text[open:]
+	if end := strings.IndexAny(around, ")）"); end >= 0 {
+		around = around[:end]
+	}
+	return place.ReplaceAllString(around, " ")
 }
 
 // fill fills a place: from the book itself where it can, otherwise by calling fill.

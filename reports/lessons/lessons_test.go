@@ -10,6 +10,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/reports/text"
+	"locklab/scenarios"
 )
 
 // ours returns the keys of the texts that belong to this package.
@@ -159,6 +160,47 @@ func TestNoVerdictIsTyped(t *testing.T) {
 				t.Errorf("%s: %s has a verdict that was typed: %s", p.Position, key, word.FindString(p.Text))
 			}
 		}
+	}
+}
+
+// A verdict in a bracket comes with the run that it is from, by the name of its race. And no
+// other text has a verdict in a bracket, where nothing would say whose it is.
+func TestBracketsNameTheirRun(t *testing.T) {
+	bracket := regexp.MustCompile(`[(（][^()（）]*\b(OVERLAP|STALE-WRITE|FENCED|WRONG-DEL|ORPHAN|DEADLOCK|LIE|STARVED|BLOCKED|HOLDS)\b[^()（）]*[)）]`)
+	names := []string{}
+	for _, sc := range scenarios.All() {
+		names = append(names, regexp.QuoteMeta(sc.ID), regexp.QuoteMeta(sc.Race))
+	}
+	source := regexp.MustCompile(`(^|[^\w-])(` + strings.Join(names, "|") + `)($|[^\w-])`)
+	found := 0
+	for _, lang := range text.Languages() {
+		b := In(lang)
+		for _, key := range b.Keys("") {
+			lines := []string{b.Get(key)}
+			if slices.Contains(ours(b), key) {
+				var err error
+				if lines, err = b.Lines(key, func(kind string, _ []string) (string, error) {
+					if kind == "verdict" {
+						return "OVERLAP", nil
+					}
+					return "?", nil
+				}); err != nil {
+					t.Error(err)
+				}
+			}
+			for _, line := range lines {
+				for _, said := range bracket.FindAllString(line, -1) {
+					found++
+					if !source.MatchString(said) {
+						p, _ := b.Entry(key)
+						t.Errorf("%s: %s does not say which run it is from: %s", p.Position, key, said)
+					}
+				}
+			}
+		}
+	}
+	if found < 300 {
+		t.Errorf("only %d verdicts stand in brackets: are they found?", found)
 	}
 }
 

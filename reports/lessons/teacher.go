@@ -100,7 +100,7 @@ func (t *Teacher) told(label string, say func(lang string) string) {
 
 // aboutVerdicts says where verdicts are explained.
 func (t *Teacher) aboutVerdicts() {
-	t.Sentence("label.capitals", "harm", string(verdict.Overlap))
+	t.Sentence("label.capitals", "harm", string(verdict.Overlap), "race", "R18")
 }
 
 // indented prints what draw prints, two columns to the right.

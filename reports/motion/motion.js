@@ -173,10 +173,11 @@ function motion(run, words, o = {}) {
     }
     if (out < 0) continue;
     const x = X[m.n < 0 ? Math.max(m.a, out) : out], side = up ? from - 7 : from + MOTION.bar + 12;
-    if (x >= (free[m.c] ?? -1e9)) { // a label where there is room for one
-      const text = m.n < 0 ? `${m.w} ${m.p ?? ""}` : tip, long = 5.6 * [...text].length;
-      label(x, side, text, "motion-small", x + long > X[last] + MOTION.right ? "end" : "start");
-      free[m.c] = x + long + 10;
+    const text = m.n < 0 ? `${m.w} ${m.p ?? ""}` : tip, long = 5.6 * [...text].length, end = x + long > X[last] + MOTION.right;
+    const begin = end ? x - long : x;
+    if (begin >= (free[m.c] ?? -1e9)) { // a label where there is room for one
+      label(x, side, text, "motion-small", end ? "end" : "start");
+      free[m.c] = begin + long + 10;
     }
     if (m.n < 0 && m.a >= 0) put("circle", { cx: X[m.a], cy: up ? from : from + MOTION.bar, r: 3.4, class: m.w === "WRITE" ? "motion-write" : "motion-read" }, node("title", {}, `${m.w} ${m.p ?? ""}`));
   }
@@ -247,7 +248,8 @@ function motion(run, words, o = {}) {
   svg.setAttribute("viewBox", `0 0 ${total} ${height}`);
   // layout lets the picture fill the page, and scroll where letters would become too small.
   function layout() {
-    svg.style.width = total * Math.max(0.75, Math.min(1.15, (box.clientWidth || 900) / total)) + "px";
+    const [least, most] = document.body.classList.contains("large") ? [1.25, 2] : [0.75, 1.15];
+    svg.style.width = total * Math.max(least, Math.min(most, (box.clientWidth || 900) / total)) + "px";
     keepNames();
   }
   const zoom = () => (svg.getBoundingClientRect().width || 1) / total;

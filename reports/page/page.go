@@ -50,8 +50,8 @@ type Report struct {
 }
 
 // A Chart is a picture made beforehand. Texts says in each language what it asks and
-// what it shows: the picture has the English ones, screen readers read them, and the
-// page adds those of its own language below the picture.
+// what it shows: the picture has those of the page's first language, screen readers read
+// them, and the page adds those of a second one below the picture.
 type Chart struct {
 	Texts interface {
 		Title(lang string) string
@@ -202,7 +202,7 @@ type cell struct {
 type drawing struct {
 	CSV   string
 	SVG   template.HTML
-	Texts []spoken // in the languages of the page but English, which the picture has
+	Texts []spoken // in the languages of the page but the first, which the picture has
 }
 
 type term struct {
@@ -292,7 +292,7 @@ func (p *page) newDrawing(c Chart) drawing {
 	whole := func(lang string) string { return sentence(c.Texts.Title(lang)) + " " + c.Texts.Takeaway(lang) }
 	d := drawing{CSV: c.CSV, SVG: inline(c.SVG, whole(p.Langs[0]))}
 	for _, s := range p.inEach(whole) {
-		if s.Lang != "en" {
+		if s.Lang != p.Tag {
 			d.Texts = append(d.Texts, s)
 		}
 	}

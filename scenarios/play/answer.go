@@ -9,6 +9,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
@@ -32,7 +33,8 @@ type Table struct {
 //	texts            what the page says, by key and language
 //	levels, locks    the course, and the locks that there are
 //	level            the start of level Number
-//	start            the start of a game of Lock with Budget
+//	start            the start of a game of Lock with Budget, Timing, Nodes and Fenced
+//	again            the start of Link's game
 //	at               the position of Link
 //	move             the position after move Number, from 0, of Link
 //	undo             the position before Link
@@ -50,6 +52,9 @@ type Request struct {
 	Link   string       `json:"link"`
 	Lock   string       `json:"lock"`
 	Budget string       `json:"budget"`
+	Timing string       `json:"timing,omitempty"` // as study.ParseTiming reads it; "": lockstep
+	Nodes  int          `json:"nodes,omitempty"`  // servers; 0: as few as show what several do
+	Fenced bool         `json:"fenced,omitempty"`
 	Harm   verdict.Word `json:"harm"`
 	Number int          `json:"number"`
 	Seed   uint64       `json:"seed"`
@@ -149,8 +154,13 @@ func (t *Table) do(ctx context.Context, r *Request) (any, error) {
 			return nil, err
 		}
 		b := DefaultBounds()
-		b.Budget = r.Budget
-		g, err := New(entry, b)
+		b.Budget, b.Nodes, b.Fenced = r.Budget, r.Nodes, r.Fenced
+		if r.Timing != "" {
+			if b.Timing, err = study.ParseTiming(r.Timing); err != nil {
+				return nil, err
+			}
+		}
+		g, err := New(ctx, entry, b)
 		return t.begin(g, err)
 	}
 	trace, err := simulator.ParseLink(r.Link)
@@ -160,12 +170,14 @@ func (t *Table) do(ctx context.Context, r *Request) (any, error) {
 	if r.Do == "replay" {
 		return replayed(trace, r.Lock)
 	}
-	if err := t.open(trace); err != nil {
+	if err := t.open(ctx, trace); err != nil {
 		return nil, err
 	}
 	switch r.Do {
 	case "at":
 		return t.position(trace.Choices)
+	case "again":
+		return t.position(nil)
 	case "undo":
 		return t.position(trace.Choices[:max(len(trace.Choices)-1, 0)])
 	case "move":
@@ -201,11 +213,11 @@ func (t *Table) do(ctx context.Context, r *Request) (any, error) {
 }
 
 // open keeps the game of a trace at hand.
-func (t *Table) open(trace simulator.Trace) error {
+func (t *Table) open(ctx context.Context, trace simulator.Trace) error {
 	if t.game != nil && t.game.Strategy.ID == trace.Strategy && t.game.Bounds.String() == trace.Settings {
 		return nil
 	}
-	g, err := Open(trace)
+	g, err := Open(ctx, trace)
 	if err != nil {
 		return err
 	}
@@ -295,7 +307,7 @@ func (t *Table) mend(ctx context.Context, choices []simulator.Choice, lock strin
 	if err != nil {
 		return nil, err
 	}
-	other, err := Open(m.Position.Trace)
+	other, err := Open(ctx, m.Position.Trace)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"context"
 	_ "embed"
 	"strings"
 	"time"
@@ -112,7 +113,7 @@ func (l Level) Game() (*Game, error) {
 	if err != nil {
 		return nil, err
 	}
-	return New(entry, l.Bounds())
+	return New(context.Background(), entry, l.Bounds())
 }
 
 // Title is what the level is about.

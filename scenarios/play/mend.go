@@ -35,7 +35,7 @@ func (g *Game) Against(ctx context.Context, other lock.Entry, choices []simulato
 	if other.Servers() > 1 && b.Nodes == 1 {
 		b.Nodes = 0
 	}
-	rival, err := New(other, b)
+	rival, err := New(ctx, other, b)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ package play
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -51,14 +52,29 @@ type Game struct {
 	searched *study.Search // by Search
 }
 
-// New makes a game. With b.Nodes 0 the lock gets study.FewServers. The error says what is
-// wrong with the bounds.
-func New(entry lock.Entry, b study.Bounds) (*Game, error) {
+// New makes a game. With b.Nodes 0 the lock gets study.FewServers. With study.AnyTiming it
+// makes the search of the game first, for that finds whether a clock is read, and so whether
+// waiting is bounded; study.AutoTiming is AnyTiming where that search is complete, and else
+// Lockstep. The error says what is wrong with the bounds, or is ctx's.
+func New(ctx context.Context, entry lock.Entry, b study.Bounds) (*Game, error) {
 	if b.Nodes == 0 {
 		b.Nodes = study.FewServers(entry)
 	}
-	if b.Timing == study.AutoTiming { // a game is played at one of them
-		b.Timing = study.Lockstep
+	var searched *study.Search
+	switch auto := b.Timing == study.AutoTiming; {
+	case auto:
+		b.Timing = study.AnyTiming
+		fallthrough
+	case b.Timing == study.AnyTiming:
+		s, err := searchGame(ctx, entry, b)
+		switch {
+		case err != nil && (!auto || ctx.Err() != nil):
+			return nil, err
+		case err != nil || auto && !s.Complete: // no lease is long enough for any timing, or there is too much
+			b.Timing = study.Lockstep
+		default:
+			b, searched = s.Bounds, s
+		}
 	}
 	if err := b.Check(entry); err != nil {
 		return nil, err
@@ -72,11 +88,11 @@ func New(entry lock.Entry, b study.Bounds) (*Game, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Game{Strategy: entry, Bounds: b, rules: rules, game: game}, nil
+	return &Game{Strategy: entry, Bounds: b, rules: rules, game: game, searched: searched}, nil
 }
 
 // Open makes the game of a trace, which is a position of it.
-func Open(t simulator.Trace) (*Game, error) {
+func Open(ctx context.Context, t simulator.Trace) (*Game, error) {
 	entry, err := race.Strategy(t.Strategy)
 	if err != nil {
 		return nil, err
@@ -88,7 +104,7 @@ func Open(t simulator.Trace) (*Game, error) {
 	if err != nil {
 		return nil, text.Errorf("error.replay.bounds", "cause", err)
 	}
-	return New(entry, b)
+	return New(ctx, entry, b)
 }
 
 // Close frees the simulator.
@@ -212,7 +228,11 @@ func (g *Game) move(p *Position, choices []simulator.Choice, c simulator.Choice)
 		return said
 	})
 	for _, lang := range text.Languages() {
-		if m.Said[lang] == "" { // nothing that a run shows
+		switch {
+		case m.Said[lang] != "":
+		case c.Verb == simulator.Start:
+			m.Said[lang] = text.Say(lang, "play.start", "client", fmt.Sprintf("c%d", c.Client))
+		default: // nothing that a run shows
 			m.Said[lang] = g.game.Describe(c)
 		}
 	}
@@ -242,13 +262,16 @@ func (g *Game) Search(ctx context.Context) (*study.Search, error) {
 	if g.searched != nil {
 		return g.searched, nil
 	}
-	b := g.Bounds
-	b.MaxStates = MaxStates
-	s, err := study.Explore(ctx, g.Strategy, b)
+	s, err := searchGame(ctx, g.Strategy, g.Bounds)
 	if err == nil {
 		g.searched = s
 	}
 	return s, err
+}
+
+func searchGame(ctx context.Context, entry lock.Entry, b study.Bounds) (*study.Search, error) {
+	b.MaxStates = MaxStates
+	return study.Explore(ctx, entry, b)
 }
 
 // Par is the fewest faults to a harm, and the fewest steps with so many; false: the search

@@ -34,6 +34,9 @@ func (sc Scenario) Check(entry lock.Entry, s Settings) error {
 			return text.Errorf("error.check.long", "name", n.name, "value", d, "most", longest)
 		}
 	}
+	if s.Drift > MaxDrift {
+		return text.Errorf("error.check.long", "name", "drift", "value", s.Drift, "most", MaxDrift)
+	}
 	rhythm := min(s.Retry, s.TTL)
 	switch {
 	case s.TTL == 0:

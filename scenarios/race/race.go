@@ -42,6 +42,8 @@ type Scenario struct {
 	AOF simulator.AOF
 	// NodePPM is how many microseconds each server's clock gains per true second.
 	NodePPM int32
+	// FastServers: in place of NodePPM, each server's clock gains Settings.Drift.
+	FastServers bool
 	// Guard is how the resource treats late writes. With history.Fenced the lock gets
 	// fencing tokens.
 	Guard history.Guard

@@ -153,7 +153,11 @@ func (sc Scenario) prepare(entry lock.Entry, s Settings, code *Code) (*Prepared,
 	for _, c := range clients {
 		config.Clients = append(config.Clients, code.client(entry, s, c, sc.Guard == history.Fenced))
 	}
-	node := simulator.NodeConfig{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: sc.NodePPM}
+	ppm := sc.NodePPM
+	if sc.FastServers {
+		ppm = s.DriftPPM()
+	}
+	node := simulator.NodeConfig{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: ppm}
 	config.Nodes = client.Servers(entry, s.TTL, node, entry.Nodes)
 	if code != nil && entry.OnZooKeeper() {
 		config.Nodes[0].Znodes, config.Nodes[0].Lines = code.Znodes, nil

@@ -22,6 +22,7 @@ type Settings struct {
 	Skew    time.Duration // how far one client's clock is off
 	Jump    time.Duration // how far a clock jumps
 	Lag     time.Duration // how long a change takes to reach a replica
+	Drift   time.Duration // what a clock that runs at a wrong rate gains or loses in a true second, up to MaxDrift
 	Budget  string        // faults that may be injected; "": those that the scenario needs
 }
 
@@ -66,6 +67,7 @@ var durations = []setting{
 	{"skew", func(s *Settings) *time.Duration { return &s.Skew }},
 	{"jump", func(s *Settings) *time.Duration { return &s.Jump }},
 	{"lag", func(s *Settings) *time.Duration { return &s.Lag }},
+	{"drift", func(s *Settings) *time.Duration { return &s.Drift }},
 }
 
 // A Setting is a duration of Settings by its name.
@@ -79,7 +81,7 @@ type Setting struct {
 func (s Settings) Lengths() (all []Setting) {
 	for _, d := range durations {
 		switch length := *d.get(&s); d.name {
-		case "ttl", "pause", "skew", "jump", "lag":
+		case "ttl", "pause", "skew", "jump", "lag", "drift":
 			if length != 0 {
 				all = append(all, Setting{d.name, length})
 			}
@@ -87,6 +89,12 @@ func (s Settings) Lengths() (all []Setting) {
 	}
 	return all
 }
+
+// MaxDrift is the largest Settings.Drift: clocks gain or lose up to half a second in a second.
+const MaxDrift = 500 * time.Millisecond
+
+// DriftPPM is Drift in microseconds for each true second.
+func (s Settings) DriftPPM() int32 { return int32(s.Drift / time.Microsecond) }
 
 // size returns how long or how large the named fault is in this run; 0: it has no size.
 func (s Settings) size(fault string) time.Duration {
@@ -103,6 +111,9 @@ func (s Settings) size(fault string) time.Duration {
 func (s Settings) String() string {
 	items := []string{"seed=" + strconv.FormatUint(s.Seed, 10), "clients=" + strconv.Itoa(s.Clients)}
 	for _, d := range durations {
+		if s.Drift == 0 && d.name == "drift" { // few races have it
+			continue
+		}
 		items = append(items, d.name+"="+d.get(&s).String())
 	}
 	if s.Budget != "" {
@@ -169,6 +180,9 @@ func (d setting) set(s, base *Settings, value string) error {
 	}
 	if *d.get(base) == 0 && length != 0 && d.name != "timeout" {
 		return text.Errorf("error.setting.absent", "name", d.name)
+	}
+	if d.name == "drift" && length <= 0 { // String leaves 0 out
+		return text.Errorf("error.setting.drift")
 	}
 	*d.get(s) = length
 	return nil

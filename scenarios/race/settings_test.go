@@ -21,7 +21,7 @@ import (
 func everything() race.Settings {
 	return race.Settings{
 		Seed: 7, TTL: time.Second, Clients: 2, Retry: time.Second, Latency: time.Millisecond, Timeout: time.Second,
-		Horizon: time.Minute, Pause: time.Second, Skew: time.Second, Jump: time.Second, Lag: time.Second, Budget: "crash=1,pause=2@5s",
+		Horizon: time.Minute, Pause: time.Second, Skew: time.Second, Jump: time.Second, Lag: time.Second, Drift: time.Second, Budget: "crash=1,pause=2@5s",
 	}
 }
 
@@ -42,7 +42,7 @@ func TestSettingsRoundTrip(t *testing.T) {
 			t.Errorf("%s is not written: %s", name, everything())
 		}
 	}
-	if got, err := (race.Settings{Pause: 1, Skew: 1, Jump: 1, Lag: 1, TTL: 1, Retry: 1, Latency: 1, Horizon: 1}).With(everything().String()); err != nil || got != everything() {
+	if got, err := (race.Settings{Pause: 1, Skew: 1, Jump: 1, Lag: 1, Drift: 1, TTL: 1, Retry: 1, Latency: 1, Horizon: 1}).With(everything().String()); err != nil || got != everything() {
 		t.Errorf("%v read back is %v, %v", everything(), got, err)
 	}
 }

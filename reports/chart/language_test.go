@@ -1,0 +1,53 @@
+package chart
+
+import (
+	"bytes"
+	"io"
+	"locklab/simulator/verdict"
+	"testing"
+	"time"
+)
+
+// A picture in Chinese asks the catalogues for nothing in English, and its letters are
+// other ones.
+func TestPicturesSpeakChinese(t *testing.T) {
+	small, large, par, tolerance, sensitivity := gridSample(), manySample(), parSample(), toleranceSample(), sensitivitySample()
+	doom := doomSample()
+	run := &Run{History: doom.History, Judgement: verdict.Judgement{Findings: []verdict.Finding{{Verdict: verdict.Overlap, From: 9 * time.Second, To: 9 * time.Second, Clients: []int{2, 1}, Event: len(doom.History.Events) - 1}}}, Verdicts: []verdict.Word{verdict.Overlap}}
+	for name, c := range map[string]struct {
+		lang *string
+		svg  func(io.Writer) error
+	}{
+		"grid":        {&small.Lang, small.SVG},
+		"overview":    {&large.Lang, large.SVG},
+		"par":         {&par.Lang, par.SVG},
+		"tolerance":   {&tolerance.Lang, tolerance.SVG},
+		"sensitivity": {&sensitivity.Lang, sensitivity.SVG},
+		"doom":        {&doom.Lang, doom.SVG},
+		"run":         {&run.Lang, run.SVG},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := map[string]bool{}
+			before := say
+			defer func() { say = before }()
+			say = func(lang, key string, pairs ...string) string {
+				asked[lang] = true
+				return before(lang, key, pairs...)
+			}
+			var english, chinese bytes.Buffer
+			for lang, w := range map[string]*bytes.Buffer{"": &english, "zh": &chinese} {
+				clear(asked)
+				*c.lang = lang
+				if err := c.svg(w); err != nil {
+					t.Fatal(err)
+				}
+				if want := pictured(lang); len(asked) != 1 || !asked[want] {
+					t.Errorf("a picture in %q asks for texts in %v", lang, asked)
+				}
+			}
+			if bytes.Equal(english.Bytes(), chinese.Bytes()) {
+				t.Error("both pictures are the same")
+			}
+		})
+	}
+}
