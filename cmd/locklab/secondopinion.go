@@ -124,7 +124,7 @@ func (a *app) askTwice(ctx context.Context, entries []lock.Entry, q *opinions) e
 			return noAnswer("error.stopped")
 		}
 		j := opinionJSON{Strategy: e.ID, Bounds: b.String()}
-		if why := unasked(o, err); why != nil {
+		if why := unasked(o, err, q.bounds.MaxStates); why != nil {
 			open++
 			j.Why = text.SayError("en", why)
 			if !a.json {
@@ -181,14 +181,14 @@ func (a *app) concludeOpinions(locks, differ, open int) {
 	}
 }
 
-// unasked is why there is no second opinion; nil: there is, or something has failed.
-func unasked(o *study.Opinion, err error) error {
+// unasked is why there is no second opinion; nil: there is, or something has failed. A search ends at most states.
+func unasked(o *study.Opinion, err error, most int) error {
 	unfit, incomplete := (*promela.UnfitError)(nil), (*promela.IncompleteError)(nil)
 	switch {
 	case errors.As(err, &unfit), errors.As(err, &incomplete):
 		return err
 	case err == nil && !o.Complete, err == nil && !o.Plain.Complete:
-		return text.Errorf("error.cut")
+		return text.Errorf("opinion.cut", "states", fmt.Sprint(most))
 	}
 	return nil
 }

@@ -32,6 +32,13 @@ func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, dir string, 
 	if err := promela.Installed(); err != nil {
 		return nil, err
 	}
+	search, err := b.Of(entry)
+	if err != nil {
+		return nil, err
+	}
+	if err := promela.Fits(search); err != nil {
+		return nil, err
+	}
 	o = &Opinion{}
 	began := time.Now()
 	o.Search, err = Explore(ctx, entry, b)
@@ -39,8 +46,7 @@ func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, dir string, 
 		return o, err
 	}
 	o.Took = time.Since(began)
-	search, err := o.Bounds.Of(entry)
-	if err != nil {
+	if search, err = o.Bounds.Of(entry); err != nil {
 		return nil, err
 	}
 	plain := func(opt *explore.Options) { opt.Symmetric, opt.NoReduction = 0, true }

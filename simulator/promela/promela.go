@@ -101,7 +101,7 @@ func check(ctx context.Context, b *explore.Bounds, dir, name string, change func
 		return nil, err
 	}
 	began := time.Now()
-	if err := fits(b); err != nil {
+	if err := Fits(b); err != nil {
 		return nil, err
 	}
 	sim, err := b.Simulator()
@@ -135,8 +135,9 @@ func Installed() error {
 	return nil
 }
 
-// fits says what of the bounds the model cannot say.
-func fits(b *explore.Bounds) error {
+// Fits says what of the bounds the model cannot say, as far as that shows before the search; the
+// error is an *UnfitError.
+func Fits(b *explore.Bounds) error {
 	switch {
 	case b.Entry.OnZooKeeper():
 		return unfit("promela.zookeeper")
