@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,13 +103,10 @@ type opinionJSON struct {
 
 // askTwice asks the lab and SPIN, lock by lock.
 func (a *app) askTwice(ctx context.Context, entries []lock.Entry, q *opinions) error {
-	folder := q.folder
-	if folder == "" {
-		var err error
-		if folder, err = os.MkdirTemp("", "locklab-spin"); err != nil {
-			return internal(err)
+	if q.folder != "" {
+		if err := os.MkdirAll(q.folder, 0o777); err != nil {
+			return text.Errorf("error.cause", "of", "-o "+q.folder, "cause", err)
 		}
-		defer os.RemoveAll(folder)
 	}
 	if !a.json {
 		a.Printf("%s\n\n", a.Say("opinion.title", "clients", fmt.Sprint(q.bounds.Clients), "attempts", fmt.Sprint(q.bounds.Attempts), "budget", q.bounds.Faults(), "timing", q.bounds.Timing.String()))
@@ -115,11 +115,7 @@ func (a *app) askTwice(ctx context.Context, entries []lock.Entry, q *opinions) e
 	all, differ, open := []opinionJSON{}, 0, 0
 	for _, e := range entries {
 		b := q.of(e)
-		dir := filepath.Join(folder, e.ID)
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return text.Errorf("error.cause", "of", "-o "+q.folder, "cause", err)
-		}
-		o, err := study.SecondOpinion(ctx, e, b, dir, q.kept)
+		o, err := study.SecondOpinion(ctx, e, b, q.kept)
 		if errors.Is(err, context.Canceled) {
 			return noAnswer("error.stopped")
 		}
@@ -135,6 +131,11 @@ func (a *app) askTwice(ctx context.Context, entries []lock.Entry, q *opinions) e
 		}
 		if err != nil {
 			return internal(err)
+		}
+		if q.folder != "" {
+			if err := a.writeModel(filepath.Join(q.folder, e.ID), o.Spin.Files); err != nil {
+				return err
+			}
 		}
 		agrees := o.Agrees()
 		if !agrees {
@@ -179,6 +180,22 @@ func (a *app) concludeOpinions(locks, differ, open int) {
 	if open > 0 {
 		a.Sentence("opinion.not.asked", "n", fmt.Sprint(open))
 	}
+}
+
+// writeModel writes the files of a model to a folder.
+func (a *app) writeModel(folder string, files map[string][]byte) error {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return internal(text.Errorf("error.write", "file", folder, "cause", err))
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := a.write(filepath.Join(folder, name), replaces, func(w io.Writer) error {
+			_, err := w.Write(files[name])
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unasked is why there is no second opinion; nil: there is, or something has failed. A search ends at most states.

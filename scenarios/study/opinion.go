@@ -24,11 +24,11 @@ type Opinion struct {
 	Took, TookPlain, TookKept time.Duration
 }
 
-// SecondOpinion searches, and has SPIN search, within bounds that leave neither timing nor uses open. SPIN's
-// model is written to the folder dir, under the name of the lock. kept: Kept is wanted.
+// SecondOpinion searches, and has SPIN search, within bounds that leave neither timing nor uses open. kept: Kept is
+// wanted.
 // The error may be a *promela.UnfitError, *promela.ToolError or *promela.IncompleteError. SPIN
 // is not asked if Search or Plain is not complete.
-func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, dir string, kept bool) (o *Opinion, err error) {
+func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, kept bool) (o *Opinion, err error) {
 	if err := promela.Installed(); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, dir string, 
 	if o.Plain, o.TookPlain, err = again(ctx, search, false, plain); err != nil || !o.Plain.Complete {
 		return o, err
 	}
-	if o.Spin, err = promela.Check(ctx, search, dir, entry.ID); err != nil || !kept {
+	if o.Spin, err = promela.Check(ctx, search, entry.ID); err != nil || !kept {
 		return o, err
 	}
 	o.Kept, o.TookKept, err = again(ctx, search, true, func(*explore.Options) {})

@@ -22,7 +22,7 @@ func TestSecondOpinion(t *testing.T) {
 		t.Run(id+"/"+budget+"/"+timing.String(), func(t *testing.T) {
 			b := study.DefaultBounds()
 			b.Budget, b.Timing, b.Retries, b.Nodes = budget, timing, 0, min(3, racetest.Lock(t, id).Servers())
-			o, err := study.SecondOpinion(t.Context(), racetest.Lock(t, id), b, t.TempDir(), false)
+			o, err := study.SecondOpinion(t.Context(), racetest.Lock(t, id), b, false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,7 @@
 // Promela from their definitions. It shares neither steps nor rules with packages simulator,
 // explore and verdict. What the code of a lock does, and what its commands do to a server, are
 // automata: SPIN asks for each transition that it needs, the code and the engine give it, and
-// the tables are written beside the model when SPIN has asked for everything. So the model
+// the tables stand beside the model when SPIN has asked for everything. So the model
 // visits what it finds reachable, and not what the lab's search has visited.
 //
 // Inherited from the lab are the program of a client (explore's Bounds), the histories that it
@@ -54,6 +54,9 @@ type Result struct {
 	Transitions int
 	Rows        int           // of the tables
 	Took        time.Duration // by spin, the compiler and the search, with all that it asked for
+	// Files are the model with its tables, by name: in a folder of their own SPIN searches them
+	// without the lab. The model says how.
+	Files map[string][]byte
 }
 
 // An UnfitError is something that the model cannot say.
@@ -89,14 +92,13 @@ func (e *IncompleteError) Say(lang string) string {
 // errAgain: the model has to be larger than was thought.
 var errAgain = errors.New("promela: the model is too small")
 
-// Check has SPIN search within bounds. It writes the model with its tables to the folder dir,
-// under the given name. The error is an *UnfitError, a *ToolError, an *IncompleteError or ctx's,
-// or is about the machine.
-func Check(ctx context.Context, b *explore.Bounds, dir, name string) (*Result, error) {
-	return check(ctx, b, dir, name, func(*model) {})
+// Check has SPIN search within bounds. name is that of the model's file, without its ending. The
+// error is an *UnfitError, a *ToolError, an *IncompleteError or ctx's, or is about the machine.
+func Check(ctx context.Context, b *explore.Bounds, name string) (*Result, error) {
+	return check(ctx, b, name, func(*model) {})
 }
 
-func check(ctx context.Context, b *explore.Bounds, dir, name string, change func(m *model)) (*Result, error) {
+func check(ctx context.Context, b *explore.Bounds, name string, change func(m *model)) (r *Result, err error) {
 	if err := Installed(); err != nil {
 		return nil, err
 	}
@@ -111,6 +113,11 @@ func check(ctx context.Context, b *explore.Bounds, dir, name string, change func
 	defer sim.Close()
 	m := newModel(b, sim)
 	change(m)
+	dir, err := os.MkdirTemp("", "locklab-spin")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	for {
 		m.rows = nil
 		r, err := m.run(ctx, dir, name)
@@ -120,7 +127,8 @@ func check(ctx context.Context, b *explore.Bounds, dir, name string, change func
 			return nil, err
 		default:
 			r.Took = time.Since(began)
-			return r, m.writeTables(dir)
+			r.Files["tables.h"] = m.tables()
+			return r, nil
 		}
 	}
 }
@@ -172,8 +180,11 @@ func (m *model) run(ctx context.Context, dir, name string) (*Result, error) {
 	if m.spoilText != nil {
 		source = m.spoilText(source)
 	}
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, file), []byte(source), 0o666), os.WriteFile(filepath.Join(dir, "automata.c"), automata, 0o666)); err != nil {
-		return nil, err
+	files := map[string][]byte{file: []byte(source), "automata.c": automata}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
+			return nil, err
+		}
 	}
 	if _, err := command(ctx, dir, "spin", "-a", file); err != nil {
 		return nil, err
@@ -181,7 +192,11 @@ func (m *model) run(ctx context.Context, dir, name string) (*Result, error) {
 	if _, err := command(ctx, dir, "cc", m.compile()...); err != nil {
 		return nil, err
 	}
-	return m.search(ctx, dir)
+	r, err := m.search(ctx, dir)
+	if r != nil {
+		r.Files = files
+	}
+	return r, err
 }
 
 // compile is what the C compiler is called with.
@@ -203,7 +218,7 @@ func command(ctx context.Context, dir, name string, args ...string) ([]byte, err
 }
 
 // panArgs: no end is an error, nothing is listed, and so deep at most.
-var panArgs = []string{"-E", "-n", "-m1000000", "-w22"}
+var panArgs = []string{"-E", "-n", "-m100000", "-w20"}
 
 // search runs the compiled model, and answers what it asks.
 func (m *model) search(ctx context.Context, dir string) (*Result, error) {

@@ -2,14 +2,13 @@ package promela
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/process"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -264,9 +263,9 @@ func (m *model) place(i int) int {
 // spare is for how many milliseconds a key lives after its time.
 func (m *model) spare() int { return is(m.bounds.Timing == nil) }
 
-// writeTables writes the tables for automata.c.
-func (m *model) writeTables(dir string) error {
-	var s strings.Builder
+// tables are the rows for automata.c.
+func (m *model) tables() []byte {
+	var s bytes.Buffer
 	s.WriteString("/* 1: client, entry, thread, observation, value: entry, threads, notes, ...\n * 2: operation: ...   3: data, request: data, reply, ...   4: 3 by time   5: data, place: data, ...\n */\n")
 	for _, r := range m.rows {
 		fmt.Fprint(&s, len(r.key), ",")
@@ -279,7 +278,7 @@ func (m *model) writeTables(dir string) error {
 		}
 		s.WriteString(m.comment(r) + "\n")
 	}
-	return os.WriteFile(filepath.Join(dir, "tables.h"), []byte(s.String()), 0o666)
+	return s.Bytes()
 }
 
 // comment says a row in words.
