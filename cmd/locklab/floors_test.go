@@ -85,7 +85,7 @@ var strangers = map[string][]string{
 	"simulator":            {"algorithms"},                                                                                           // it would treat locks differently
 	"simulator/explore":    {"algorithms/redis", "algorithms/zookeeper", "scenarios"},
 	"simulator/promela":    {"simulator/verdict/secondopinion", "simulator/schedule"}, // it shares no rules with the lab
-	"algorithms/lock":      {"simulator", "faults", "scenarios", "reports"}, // a lock must not notice that it is tested
+	"algorithms/lock":      {"simulator", "faults", "scenarios", "reports"},           // a lock must not notice that it is tested
 	"algorithms/redis":     {"simulator", "faults", "scenarios", "reports"},
 	"algorithms/zookeeper": {"simulator", "faults", "scenarios", "reports"},
 }

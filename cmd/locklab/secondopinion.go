@@ -74,6 +74,7 @@ type opinions struct {
 	bounds study.Bounds
 	kept   bool   // histories as well
 	folder string // "": none
+	width  int    // of the names of the locks
 }
 
 // of are the bounds for a lock.
@@ -110,6 +111,9 @@ func (a *app) askTwice(ctx context.Context, entries []lock.Entry, q *opinions) e
 	}
 	if !a.json {
 		a.Printf("%s\n\n", a.Say("opinion.title", "clients", fmt.Sprint(q.bounds.Clients), "attempts", fmt.Sprint(q.bounds.Attempts), "budget", q.bounds.Faults(), "timing", q.bounds.Timing.String()))
+		for _, e := range entries {
+			q.width = max(q.width, len(e.ID)+2)
+		}
 		a.printOpinionHead(q)
 	}
 	all, differ, open := []opinionJSON{}, 0, 0
@@ -124,7 +128,7 @@ func (a *app) askTwice(ctx context.Context, entries []lock.Entry, q *opinions) e
 			open++
 			j.Why = text.SayError("en", why)
 			if !a.json {
-				a.Wrap(text.Pad(e.ID, 15), a.Error(why))
+				a.Wrap(text.Pad(e.ID, q.width), a.Error(why))
 			}
 			all = append(all, j)
 			continue
@@ -143,7 +147,7 @@ func (a *app) askTwice(ctx context.Context, entries []lock.Entry, q *opinions) e
 		}
 		all = append(all, a.opinionToJSON(j, o, agrees))
 		if !a.json {
-			a.printOpinion(e, o, agrees)
+			a.printOpinion(q, o, agrees)
 		}
 	}
 	if a.json {
@@ -221,24 +225,24 @@ func (a *app) opinionToJSON(j opinionJSON, o *study.Opinion, agrees bool) opinio
 }
 
 // The columns of the table: numbers of states, and seconds.
-const statesWidth, secondsWidth = 10, 7
+const statesWidth, secondsWidth = 9, 7
 
 func (a *app) printOpinionHead(q *opinions) {
-	line := text.Pad("", 13)
+	line := text.Pad("", q.width)
 	heads := []string{"opinion.head.lab", "opinion.head.plain", "opinion.head.spin"}
 	if q.kept {
 		heads = append([]string{"opinion.head.kept"}, heads...)
 	}
 	for _, h := range heads {
-		line += text.PadLeft(a.Say(h), statesWidth+1) + text.PadLeft("s", secondsWidth)
+		line += text.PadLeft(a.Say(h), statesWidth) + text.PadLeft("s", secondsWidth)
 	}
 	a.Printf("%s\n", line)
 }
 
-func (a *app) printOpinion(e lock.Entry, o *study.Opinion, agrees bool) {
-	line := text.Pad(e.ID, 13)
+func (a *app) printOpinion(q *opinions, o *study.Opinion, agrees bool) {
+	line := text.Pad(o.Strategy.ID, q.width)
 	add := func(states int, took time.Duration) {
-		line += text.PadLeft(fmt.Sprint(states), statesWidth+1) + text.PadLeft(fmt.Sprintf("%.2f", took.Seconds()), secondsWidth)
+		line += text.PadLeft(fmt.Sprint(states), statesWidth) + text.PadLeft(fmt.Sprintf("%.2f", took.Seconds()), secondsWidth)
 	}
 	if o.Kept != nil {
 		add(o.Kept.States, o.TookKept)

@@ -212,7 +212,7 @@ func command(ctx context.Context, dir, name string, args ...string) ([]byte, err
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out)
+		return nil, text.Errorf("promela.failed", "command", name+" "+strings.Join(args, " "), "cause", err, "said", string(out))
 	}
 	return out, nil
 }

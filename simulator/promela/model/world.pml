@@ -7,8 +7,8 @@
  *
  * Times are milliseconds that are left. What follows is generated: CLIENTS (the probe has the number
  * after them), NODES, THREADS, KEYS, ORPHANS (room for requests without a sender), STEP (0: lockstep),
- * LATENCY, LATENESS, PATIENCE, TTL, SPARE, CLOCK (1: the present is part of the state), the
- * budget (CRASHES, PAUSES, PAUSE, LOST_REPLIES, LOST_REQUESTS, FAULTS), and the lists
+ * LATENCY, LATENESS, TTL, SPARE, CLOCK (1: the present is part of the state), the
+ * budget (CRASHES, PAUSES, PAUSE, LOST_REPLIES, LOST_REQUESTS), and the lists
  * CHOICES, GRANTED and LEFT, which repeat a macro for each client and server.
  */
 
@@ -131,9 +131,12 @@ int due;
 byte V, C, T;
 
 /* Scratch, which is no part of the state. */
-hidden byte cli, thr, srv, idx, idx2, cli2, srv2, from, lease, place, stand, obs, which, notes, note, remark, whom;
-hidden int op_kind, op_arg, op_wait, reply, oper, request, kind, value, into, reading, step, base;
-hidden byte made_it, exists, existed, forever, touched, lost;
+hidden byte cli, cli2, thr, srv, srv2, idx, idx2; /* counters; those with a 2 are the judges' */
+hidden byte note, notes, remark, lease;           /* of a client, and under which lease */
+hidden byte from;                                 /* who has sent the request that arrives; 0: none does */
+hidden byte which, stand, place, obs;
+hidden byte made_it, exists, forever, touched, ended;
+hidden int op_kind, op_arg, op_wait, oper, request, reply, kind, value, into, reading, step, base;
 hidden int oldleft[KEYS];
 
 #define P(c) client[(c)-1]
@@ -390,8 +393,8 @@ inline judge_apply(s, c) {
 	after_event()
 }
 
-/* The key changes on a server, by a request of c under lease. existed, exists, made_it (its
-   value changed), forever say how. */
+/* The key changes on a server, by a request of c under lease. exists, made_it (its value
+   changed) and forever say how. */
 inline judge_change(s, c) {
 	look_again();
 	/* WRONG-DEL: it was the live grant of another lease, and no stamp that has lapsed. */
@@ -621,7 +624,6 @@ inline serve() {
 	c_code { touched = aut_serve(base, request, value, oldleft, 3); };
 	if
 	:: touched ->
-		c_code { existed = aut_serve(base, request, value, oldleft, 4); };
 		c_code { exists = aut_serve(base, request, value, oldleft, 5); };
 		c_code { made_it = aut_serve(base, request, value, oldleft, 6); };
 		c_code { place = aut_serve(base, request, value, oldleft, 7); }; /* of its time to live before; KEYS: none */
@@ -738,30 +740,21 @@ inline pass() {
 /* What follows from the state: whether something has to happen before time passes, and how
    long it is until something is due. */
 inline look() {
-	alone = (orphans == 0); urgent = 0; moves = (orphans > 0); due = NEVER;
+	urgent = 0; moves = (orphans > 0); due = NEVER;
+	ended = 1; /* all but the probe */
 	cli = 1;
 	do
 	:: cli <= CLIENTS ->
 		if
 		:: P(cli).dead || (!P(cli).paused && TH(cli,0).phase == IDLE)
-		:: else -> alone = 0
+		:: else -> ended = 0
 		fi;
 		cli++
 	:: else -> break
 	od;
+	alone = ended && orphans == 0;
 	probing = (P(PROBE).at != 0);
-	lost = 1; /* here: all but the probe have ended */
-	cli = 1;
-	do
-	:: cli <= CLIENTS ->
-		if
-		:: P(cli).dead || (!P(cli).paused && TH(cli,0).phase == IDLE)
-		:: else -> lost = 0
-		fi;
-		cli++
-	:: else -> break
-	od;
-	over = (alone && TH(PROBE,0).phase == IDLE) || (probing && !lost);
+	over = (alone && TH(PROBE,0).phase == IDLE) || (probing && !ended);
 	cli = 1;
 	do
 	:: cli <= PROBE ->
