@@ -8,7 +8,8 @@
 // visits what it finds reachable, and not what the lab's search has visited.
 //
 // Inherited from the lab are the program of a client (explore's Bounds), the histories that it
-// forgets (process.Process.Forget), and what the engine does to a keyspace. Nothing else is.
+// forgets (process.Process.Forget), and what the engine does to a keyspace, with what of the time
+// that keys have left it depends on. A test has a model of these, by hand, for the token lock.
 package promela
 
 import (
