@@ -29,11 +29,11 @@ RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)
 # Tests leave out the largest searches unless this is set; check and CI set it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run page verify live test libraries mutants check lint race fuzz vuln bench costs update
+.PHONY: help run page verify live second-opinion test libraries mutants check lint race fuzz vuln bench costs update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 run: ## the tour, the grid, the charts and the report (into out/)
 	$(GO) run ./cmd/locklab demo
@@ -50,6 +50,10 @@ verify: ## prove the contract in both directions
 live: ## every cell, and the shortest way to each failure, on real redis-servers; needs redis-server and cc
 	$(GO) run ./cmd/locklab live matrix --lease 300ms
 	$(GO) run ./cmd/locklab live verify --lease 300ms
+
+second-opinion: ## what SPIN says of the six milestones; needs spin and cc
+	$(GO) run ./cmd/locklab second-opinion
+	$(GO) run ./cmd/locklab second-opinion setnx setnx-expire token --timing any
 
 test: ## all tests, without the largest searches unless LOCKLAB_EXHAUSTIVE=1 is set
 	$(TEST) -timeout 30m ./...

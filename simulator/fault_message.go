@@ -68,7 +68,8 @@ func (f FaultContext) lose(c, t int8, ph node.Phase, k history.Kind) (why string
 	case !f.onTheWay(c, t, ph):
 		return "refused.message"
 	}
-	p.Threads[t].Phase, p.Threads[t].Hold = node.Unheard, 0
+	th := &p.Threads[t]
+	th.Phase, th.Hold, th.Reply = node.Unheard, 0, 0 // nobody ever reads the reply
 	f.emitMessage(k, c, t)
 	if f.s.op(f.w, c, t).Kind.ToServer() {
 		f.s.servers.lost(f.s.view(f.w), c, t)

@@ -25,6 +25,7 @@ import (
 //	scenarios/share                work divided among machines
 //	scenarios                      the races
 //	scenarios/race                 how a race is played
+//	simulator/promela              the same question to SPIN
 //	simulator/explore              exhaustive search
 //	simulator/live                 a trace on real servers
 //	faults, simulator/schedule     what goes wrong | timed runs and replay
@@ -55,6 +56,7 @@ var floors = [][]string{
 	{"reports/ci", "reports/motion"},
 	{"reports/internal/samples"},
 	{"reports"},
+	{"simulator/promela"},
 	{"simulator/explore"},
 	{"simulator/live"},
 	{"faults", "simulator/schedule"},
@@ -82,7 +84,8 @@ var strangers = map[string][]string{
 	"reports/chart":        {"scenarios/race", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they draw results of studies
 	"simulator":            {"algorithms"},                                                                                           // it would treat locks differently
 	"simulator/explore":    {"algorithms/redis", "algorithms/zookeeper", "scenarios"},
-	"algorithms/lock":      {"simulator", "faults", "scenarios", "reports"}, // a lock must not notice that it is tested
+	"simulator/promela":    {"simulator/verdict/secondopinion", "simulator/schedule"}, // it shares no rules with the lab
+	"algorithms/lock":      {"simulator", "faults", "scenarios", "reports"},           // a lock must not notice that it is tested
 	"algorithms/redis":     {"simulator", "faults", "scenarios", "reports"},
 	"algorithms/zookeeper": {"simulator", "faults", "scenarios", "reports"},
 }

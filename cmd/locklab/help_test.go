@@ -13,7 +13,7 @@ import (
 // or place that was not filled.
 func TestHelp(t *testing.T) {
 	unfilled := regexp.MustCompile(`help\.[a-z]|\{[a-z]+\}`)
-	for _, command := range []string{"", "demo", "list", "run", "explain", "replay", "matrix", "sweep", "explore", "verify", "par", "tolerance", "check", "rate", "price", "recovery", "waiting", "help", "merge", "fleet", "fleet run", "fleet worker", "live", "live run", "live replay", "live matrix", "live verify"} {
+	for _, command := range []string{"", "demo", "list", "run", "explain", "replay", "matrix", "sweep", "explore", "verify", "par", "tolerance", "check", "rate", "price", "recovery", "waiting", "help", "merge", "fleet", "fleet run", "fleet worker", "live", "live run", "live replay", "live matrix", "live verify", "second-opinion"} {
 		for _, lang := range []string{"en", "zh"} {
 			args := append(strings.Fields(command), "--help", "--lang", lang, "--width", "100")
 			code, out, errs := call(t, args...)

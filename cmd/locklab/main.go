@@ -98,7 +98,7 @@ func (a *app) root() *cobra.Command {
 	f.IntVar(&a.width, "width", 0, usage("width"))
 	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.shared(a.matrix()), a.shared(a.sweep()), a.shared(a.explore()),
 		a.shared(a.verify()), a.shared(a.par()), a.shared(a.tolerance()), a.shared(a.rate()), a.price(), a.shared(a.recovery()), a.shared(a.waiting()), a.play(), a.quiz(), a.serve(),
-		a.check(), a.merge(), a.fleet(), a.live())
+		a.check(), a.merge(), a.fleet(), a.live(), a.secondOpinion())
 	a.translateHelp(root)
 	root.SetFlagErrorFunc(a.flagError)
 	return root

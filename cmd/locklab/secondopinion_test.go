@@ -1,0 +1,77 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"locklab/simulator/promela"
+)
+
+var secondsTaken = regexp.MustCompile(`\d+\.\d\d\b`)
+
+// What people see of a second opinion, in both languages: of two locks, and of locks of which
+// two cannot be asked about.
+func TestSecondOpinion(t *testing.T) {
+	if err := promela.Installed(); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	code, out, errs := call(t, "second-opinion", "setnx", "--histories")
+	if code != exitOK || errs != "" {
+		t.Errorf("exit status %d, %s", code, errs)
+	}
+	golden(t, "second-opinion.txt", []byte(secondsTaken.ReplaceAllString(out, "0.00")))
+	code, out, errs = call(t, strings.Fields("second-opinion zk-mutex token-wait token --budget crash=1 --lang zh")...)
+	if code != exitNoAnswer {
+		t.Errorf("exit status %d, %s", code, errs)
+	}
+	golden(t, "second-opinion.zh.txt", []byte(secondsTaken.ReplaceAllString(out, "0.00")))
+
+	folder := filepath.Join(t.TempDir(), "models")
+	code, out, errs = call(t, "second-opinion", "token", "--budget", "", "--json", "-o", folder)
+	var j struct {
+		Opinions []struct {
+			Strategy string
+			Agrees   bool
+			Plain    []int
+			Spin     []int `json:"spin_plain"`
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &j); err != nil || code != exitOK || len(j.Opinions) != 1 || !j.Opinions[0].Agrees || len(j.Opinions[0].Plain) != 2 || j.Opinions[0].Plain[0] != j.Opinions[0].Spin[0] {
+		t.Errorf("%v, exit status %d: %s%s", err, code, out, errs)
+	}
+	for _, file := range []string{"token.pml", "automata.c", "tables.h"} {
+		if _, err := os.Stat(filepath.Join(folder, "token", file)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Wrong use, and a machine without SPIN, end with status 2 and say what to do.
+func TestSecondOpinionRefuses(t *testing.T) {
+	for args, want := range map[string]string{
+		"second-opinion nolock":                     "nolock",
+		"second-opinion token token":                "token",
+		"second-opinion token --timing auto":        "--timing auto: give lockstep or any",
+		"second-opinion token --timing sometime":    "sometime",
+		"second-opinion token --budget meteor=1":    "meteor",
+		"second-opinion token --clients 0":          "0",
+		"second-opinion token --nodes -1":           "-1",
+		"second-opinion token --max-states -1":      "-1",
+		"second-opinion token -o /dev/null/nowhere": "/dev/null/nowhere",
+	} {
+		if code, out, errs := call(t, strings.Fields(args)...); code != exitUsage && !strings.Contains(errs, "install the package") || out != "" || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit status %d, %s%s", args, code, out, errs)
+		}
+	}
+	t.Setenv("PATH", t.TempDir())
+	if code, out, errs := call(t, "second-opinion"); code != exitUsage || out != "" || !strings.Contains(errs, "install the package spin") {
+		t.Errorf("exit status %d, %s%s", code, out, errs)
+	}
+}

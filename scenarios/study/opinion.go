@@ -1,0 +1,101 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/simulator/explore"
+	"locklab/simulator/promela"
+)
+
+// An Opinion is a search beside what SPIN says to the same question.
+type Opinion struct {
+	*Search
+	// Plain is the search without symmetry and without reduction: SPIN has as many states and
+	// transitions.
+	Plain *explore.Result
+	// Kept is the search whose clients keep all that they have observed; nil: not wanted.
+	Kept *explore.Result
+	Spin *promela.Result
+	// How long the search took, Plain and Kept.
+	Took, TookPlain, TookKept time.Duration
+}
+
+// SecondOpinion searches, and has SPIN search, within bounds that leave neither timing nor uses open. kept: Kept is
+// wanted.
+// The error may be a *promela.UnfitError, *promela.ToolError or *promela.IncompleteError. SPIN
+// is not asked if Search or Plain is not complete.
+func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, kept bool) (o *Opinion, err error) {
+	if err := promela.Installed(); err != nil {
+		return nil, err
+	}
+	search, err := b.Of(entry)
+	if err != nil {
+		return nil, err
+	}
+	if err := promela.Fits(search); err != nil {
+		return nil, err
+	}
+	o = &Opinion{}
+	began := time.Now()
+	o.Search, err = Explore(ctx, entry, b)
+	if err != nil || !o.Complete {
+		return o, err
+	}
+	o.Took = time.Since(began)
+	if search, err = o.Bounds.Of(entry); err != nil {
+		return nil, err
+	}
+	plain := func(opt *explore.Options) { opt.Symmetric, opt.NoReduction = 0, true }
+	if o.Plain, o.TookPlain, err = again(ctx, search, false, plain); err != nil || !o.Plain.Complete {
+		return o, err
+	}
+	if o.Spin, err = promela.Check(ctx, search, entry.ID); err != nil || !kept {
+		return o, err
+	}
+	o.Kept, o.TookKept, err = again(ctx, search, true, func(*explore.Options) {})
+	return o, err
+}
+
+// again makes a search once more, by other means.
+func again(ctx context.Context, b *explore.Bounds, kept bool, change func(*explore.Options)) (*explore.Result, time.Duration, error) {
+	sim, err := b.Simulator()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer sim.Close()
+	if kept {
+		sim.KeepHistories()
+	}
+	opt := b.Options()
+	change(&opt)
+	began := time.Now()
+	r, err := explore.Run(ctx, sim, opt)
+	return r, time.Since(began), err
+}
+
+// Lab and Spins are the verdicts that each has found, with their pars, in one order.
+func (o *Opinion) Lab() (found []string) {
+	for _, f := range o.Search.Found {
+		found = append(found, fmt.Sprintf("%s@%d", f.Verdict, f.Par))
+	}
+	slices.Sort(found)
+	return found
+}
+
+func (o *Opinion) Spins() (found []string) {
+	for _, f := range o.Spin.Found {
+		found = append(found, fmt.Sprintf("%s@%d", f.Verdict, f.Par))
+	}
+	slices.Sort(found)
+	return found
+}
+
+// Agrees says whether both have searched everything, and found the same verdicts with the same
+// pars in as many states and transitions.
+func (o *Opinion) Agrees() bool {
+	return o.Complete && o.Plain.Complete && slices.Equal(o.Lab(), o.Spins()) && o.Plain.States == o.Spin.States && o.Plain.Transitions == o.Spin.Transitions
+}

@@ -1,0 +1,42 @@
+package study_test
+
+import (
+	"os"
+	"testing"
+
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/study"
+	"locklab/simulator/promela"
+)
+
+// TestSecondOpinion: SPIN comes to the same verdicts, pars and numbers of states and transitions
+// as the search. CI asks about all milestones by "make second-opinion"; here are other faults.
+func TestSecondOpinion(t *testing.T) {
+	if err := promela.Installed(); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	ask := func(id, budget string, timing study.Timing) {
+		t.Run(id+"/"+budget+"/"+timing.String(), func(t *testing.T) {
+			b := study.DefaultBounds()
+			b.Budget, b.Timing, b.Retries, b.Nodes = budget, timing, 0, min(3, racetest.Lock(t, id).Servers())
+			o, err := study.SecondOpinion(t.Context(), racetest.Lock(t, id), b, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Log(o.Lab(), o.Plain.States, o.Plain.Transitions)
+			if !o.Agrees() {
+				t.Errorf("SPIN finds %v in %d states, %d transitions; the lab %v in %d, %d", o.Spins(), o.Spin.States, o.Spin.Transitions, o.Lab(), o.Plain.States, o.Plain.Transitions)
+			}
+		})
+	}
+	ask("getset", "lose-reply=1", study.Lockstep)
+	if !racetest.Exhaustive() {
+		return
+	}
+	ask("watchdog", "pause=1@5s,lose-request=1", study.Lockstep)
+	ask("redlock", "lose-reply=1", study.Lockstep)
+	ask("setnx", "lose-reply=1,crash=1", study.AnyTiming)
+}

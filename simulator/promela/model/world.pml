@@ -1,0 +1,949 @@
+/*
+ * The world of clients, servers and messages, its faults, and the judges: written from
+ * their definitions, and sharing no code with the simulator and its search. What a
+ * client's code does next and what a command does to a server are automata, which
+ * automata.c looks up. All that may happen, when time passes and what it does, and which
+ * faults strike, is decided here; all verdicts are judged here.
+ *
+ * Times are milliseconds that are left. What follows is generated: CLIENTS (the probe has the number
+ * after them), NODES, THREADS, KEYS, ORPHANS (room for requests without a sender), STEP (0: lockstep),
+ * LATENCY, LATENESS, TTL, SPARE, CLOCK (1: the present is part of the state), the
+ * budget (CRASHES, PAUSES, PAUSE, LOST_REPLIES, LOST_REQUESTS), and the lists
+ * CHOICES, GRANTED and LEFT, which repeat a macro for each client and server.
+ */
+
+#define PROBE (CLIENTS+1)
+#define NEVER 1000000000
+#define QUORUM (NODES/2+1)
+
+/* Where a thread is. */
+#define IDLE 0
+#define UNBORN 1
+#define ASLEEP 2
+#define ASKING 3
+#define ANSWERED 4
+#define UNHEARD 5
+#define UNSENT 6
+
+/* What a client observes, as automata.c has it. */
+#define STARTED 1
+#define REPLIED 2
+#define TIMEDOUT 3
+#define SLEPT 5
+#define CLOCKREAD 6
+
+/* What an operation is. */
+#define OP_NONE 0
+#define OP_BEGIN 1
+#define OP_REQUEST 2
+#define OP_READ 3
+#define OP_WRITE 4
+#define OP_SLEEP 5
+#define OP_REST 6
+#define OP_CLOCK 7
+
+/* What a client notes. */
+#define ACQUIRE 1
+#define ENTER 2
+#define REFUSE 3
+#define LEAVE 4
+#define RELEASE 5
+#define RELEASED 6
+#define DONE 7
+#define CRASH 8
+
+/* Remarks on a note. */
+#define ASKS_AGAIN 1
+#define GAVE_UP 2
+#define PROBE_REFUSED 4
+#define EXCEPTION 8
+#define CLAIMS 16
+#define OK 32
+
+/* Verdicts. */
+#define OVERLAP 0
+#define STALE_WRITE 1
+#define WRONG_DEL 2
+#define LIE 3
+#define ORPHAN 4
+#define DEADLOCK 5
+#define STARVED 6
+
+/* What happens next. */
+#define DO_START 1
+#define DO_WAKE 2
+#define DO_ARRIVE 3
+#define DO_ANSWER 4
+#define DO_GIVEUP 5
+#define DO_RESUME 6
+#define DO_ORPHANED 7
+#define DO_PASS 8
+#define DO_CRASH 9
+#define DO_PAUSE 10
+#define DO_PAUSE_UNSENT 11
+#define DO_LOSE_REPLY 12
+#define DO_LOSE_REQUEST 13
+#define DO_STUCK 14
+
+c_decl {
+extern int aut_step(int client, int at, int thread, int kind, int value, int field);
+extern int aut_op(int op, int field);
+extern int aut_serve(int data, int request, int now, const int *left, int field);
+extern int aut_drop(int data, int place, int field);
+extern void aut_found(int word, int faults);
+extern void aut_room(void);
+}
+
+typedef Thread { byte phase; short op; int due; int latest; int reply }
+typedef Client { int at; bit dead; bit paused; int until; Thread th[THREADS] }
+typedef Server { int data; byte keys; int left[KEYS] }
+typedef Request { short op; byte from; int latest }
+typedef Grant { byte owner; byte lease; bit left; bit forever; int lapse }
+typedef Wrote { byte version; byte by; byte lease }
+
+Client client[PROBE];
+Server server[NODES];
+Request orphan[ORPHANS];
+byte orphans;
+byte version; /* of the resource */
+#if CLOCK
+int present;
+#else
+#define present 0
+#endif
+byte crashes, pauses, replies, requests, spent;
+
+/* The judges. Sets of clients have bit c-1 for client c. */
+byte acquiring, inside, leaving, releasing, dead;
+bit key_changed, answered;
+Grant grant[NODES];
+byte made[PROBE];
+byte readers;
+Wrote last, other;
+byte asking, decided, had, lacked;
+byte met;
+
+/* What follows from the state, for the next choice. */
+bit alone, over, urgent, moves, probing;
+int due;
+
+/* The choice: zero between steps. */
+byte V, C, T;
+
+/* Scratch, which is no part of the state. */
+hidden byte cli, cli2, thr, srv, srv2, idx, idx2; /* counters; those with a 2 are the judges' */
+hidden byte note, notes, remark, lease;           /* of a client, and under which lease */
+hidden byte from;                                 /* who has sent the request that arrives; 0: none does */
+hidden byte which, stand, place, obs;
+hidden byte made_it, exists, forever, touched, ended;
+hidden int op_kind, op_arg, op_wait, oper, request, reply, kind, value, into, reading, step, base;
+hidden int oldleft[KEYS];
+
+#define P(c) client[(c)-1]
+#define TH(c,t) client[(c)-1].th[t]
+/* Operations from RESOURCE on go to the resource, and take no time. */
+#define RESOURCE 20000
+#define IS_REQUEST(o) (o > 0 && o < RESOURCE)
+#define LATENCY_OF(o) (IS_REQUEST(o) -> LATENCY : 0)
+#define HAS(s,c) ((s >> ((c)-1)) & 1)
+#define ADD(s,c) s = s | (1 << ((c)-1))
+#define DEL(s,c) s = s & (255 - (1 << ((c)-1)))
+#define WAITING(p) (p == ASKING || p == ANSWERED || p == UNHEARD)
+#define FOUND(w) c_code { aut_found(w, now.spent); }
+
+/* GRANTED(c,l) counts the servers on which the key is the grant of lease l of c; 0 is any. */
+#define GRANT_OF(n,c,l) (grant[n].owner == c && (grant[n].lease == 0 || l == 0 || grant[n].lease == l))
+#define LEFT_OF(n,c) (grant[n].owner == c && grant[n].left)
+#define HOLDS(c,l) ((!key_changed && HAS(inside,c)) || (key_changed && GRANTED(c,l) >= QUORUM))
+#define HOLDERS (inside | leaving | releasing)
+
+/* What may happen. */
+#define RUNS(c) (!P(c).dead && !P(c).paused)
+#define IMPATIENT(c,t) ((STEP == 0 && TH(c,t).due <= 0) || (STEP > 0 && TH(c,t).due <= LATENESS))
+#define CAN_START(c,t) (RUNS(c) && TH(c,t).phase == UNBORN && (c != PROBE || alone) && !AWAITS(c))
+#define CAN_WAKE(c,t) (RUNS(c) && TH(c,t).phase == ASLEEP && TH(c,t).due <= 0)
+#define CAN_ARRIVE(c,t) (!P(c).dead && TH(c,t).phase == ASKING)
+#define CAN_ANSWER(c,t) (RUNS(c) && TH(c,t).phase == ANSWERED)
+#define CAN_GIVEUP(c,t) (RUNS(c) && WAITING(TH(c,t).phase) && IMPATIENT(c,t))
+
+#define CHOICES_OF_THREAD(c,t) \
+	:: !over && CAN_START(c,t) -> V = DO_START; C = c; T = t \
+	:: !over && CAN_WAKE(c,t) -> V = DO_WAKE; C = c; T = t \
+	:: !over && CAN_ARRIVE(c,t) -> V = DO_ARRIVE; C = c; T = t \
+	:: !over && CAN_ANSWER(c,t) -> V = DO_ANSWER; C = c; T = t \
+	:: !over && CAN_GIVEUP(c,t) -> V = DO_GIVEUP; C = c; T = t \
+	:: !over && !probing && c != PROBE && replies > 0 && !P(c).dead && TH(c,t).phase == ANSWERED -> V = DO_LOSE_REPLY; C = c; T = t \
+	:: !over && !probing && c != PROBE && requests > 0 && !P(c).dead && TH(c,t).phase == ASKING -> V = DO_LOSE_REQUEST; C = c; T = t
+#define CHOICES_OF_CLIENT(c) \
+	:: !over && P(c).paused -> V = DO_RESUME; C = c \
+	:: !over && !probing && c != PROBE && crashes > 0 && (P(c).paused || BUSY(c)) -> V = DO_CRASH; C = c \
+	:: !over && !probing && c != PROBE && pauses > 0 && RUNS(c) && BUSY(c) -> V = DO_PAUSE; C = c \
+	:: !over && !probing && c != PROBE && pauses > 0 && RUNS(c) && JUST_ASKED(c) -> V = DO_PAUSE_UNSENT; C = c
+#define BUSY_THREAD(c,t) (TH(c,t).phase != IDLE && TH(c,t).phase != UNBORN)
+#define JUST_ASKED_THREAD(c,t) (TH(c,t).phase == ASKING && (STEP == 0 || TH(c,t).latest == LATENCY_OF(TH(c,t).op)))
+#define AWAITS_THREAD(c,t) (WAITING(TH(c,t).phase) && IS_REQUEST(TH(c,t).op))
+#define CHOICE_OF_ORPHAN(i) :: !over && i < orphans && FIRST_ORPHAN(i) -> V = DO_ORPHANED; T = i
+/* Of several requests that are equal one is enough; they are sorted. */
+#define FIRST_ORPHAN(i) (i == 0 || orphan[i].op != orphan[i-1].op || orphan[i].from != orphan[i-1].from || orphan[i].latest != orphan[i-1].latest)
+
+
+/* ---- The judges ---- */
+
+inline standing() { /* the clients whose orphans exist */
+	stand = 0;
+	if
+	:: HOLDERS == 0 ->
+		srv2 = 0;
+		do
+		:: srv2 < NODES ->
+			if
+			:: grant[srv2].owner != 0 && !HAS(dead, grant[srv2].owner) && LEFT(grant[srv2].owner) >= QUORUM -> ADD(stand, grant[srv2].owner)
+			:: else
+			fi;
+			srv2++
+		:: else -> break
+		od
+	:: else
+	fi
+}
+
+inline set_left(c, yes) {
+	srv2 = 0;
+	do
+	:: srv2 < NODES ->
+		if
+		:: grant[srv2].owner == c -> grant[srv2].left = yes
+		:: else
+		fi;
+		srv2++
+	:: else -> break
+	od
+}
+
+inline make_idle(c) {
+	made[c-1] = 0;
+	DEL(acquiring, c); DEL(inside, c); DEL(leaving, c); DEL(releasing, c);
+	set_left(c, 1)
+}
+
+inline clear_grant(n) {
+	grant[n].owner = 0; grant[n].lease = 0; grant[n].left = 0; grant[n].forever = 0; grant[n].lapse = 0
+}
+
+/* Before every event: the calls that are not decided are looked at once more. */
+inline look_again() {
+	cli2 = 1;
+	do
+	:: cli2 <= PROBE ->
+		if
+		:: HAS((had | lacked), cli2) && !HAS(decided, cli2) ->
+			if
+			:: HOLDS(cli2, 0) -> DEL(lacked, cli2)
+			:: else -> DEL(had, cli2)
+			fi
+		:: else
+		fi;
+		cli2++
+	:: else -> break
+	od
+}
+
+inline begin_call(c, l) {
+	DEL(had, c); DEL(lacked, c);
+	if
+	:: HOLDS(c, l) -> ADD(had, c)
+	:: else -> ADD(lacked, c)
+	fi
+}
+
+inline end_call(c) {
+	if
+	:: (remark & CLAIMS) && key_changed && (((remark & OK) && HAS(lacked, c)) || (!(remark & OK) && HAS(had, c))) -> FOUND(LIE)
+	:: else
+	fi;
+	forget_call(c)
+}
+
+inline forget_call(c) { DEL(asking, c); DEL(decided, c); DEL(had, c); DEL(lacked, c) }
+
+/* After every event: orphans that are gone have met nobody. */
+inline after_event() {
+	if
+	:: met != 0 -> standing(); if :: stand == 0 -> met = 0 :: else fi
+	:: else
+	fi
+}
+
+/* A client notes something: note, remark, lease. */
+inline judge_note(c) {
+	look_again();
+	if
+	:: note == ACQUIRE ->
+		if
+		:: remark & ASKS_AGAIN -> begin_call(c, lease); ADD(asking, c)
+		:: else
+		fi;
+		DEL(met, c);
+		if
+		:: HAS(leaving, c) && !(remark & ASKS_AGAIN) -> make_idle(c)
+		:: else
+		fi;
+		ADD(acquiring, c)
+	:: note == ENTER ->
+		if
+		:: !HAS(inside, c) && inside != 0 -> FOUND(OVERLAP)
+		:: else
+		fi;
+		if
+		:: HAS(asking, c) -> end_call(c)
+		:: else
+		fi;
+		DEL(met, c);
+		/* It enters on what an earlier attempt has left, unless it has a quorum, or had made the key itself. */
+		if
+		:: GRANTED(c, lease) >= QUORUM || (lease != 0 && made[c-1] == lease)
+		:: else ->
+			srv2 = 0;
+			do
+			:: srv2 < NODES ->
+				if
+				:: grant[srv2].owner == c -> grant[srv2].lease = lease
+				:: else
+				fi;
+				srv2++
+			:: else -> break
+			od
+		fi;
+		made[c-1] = 0;
+		DEL(acquiring, c); DEL(leaving, c); ADD(inside, c);
+		set_left(c, 0);
+		answered = 1
+	:: note == REFUSE || note == RELEASED ->
+		if
+		:: note == REFUSE && (remark & CLAIMS) && HAS(met, c) -> FOUND(ORPHAN)
+		:: else
+		fi;
+		if
+		:: note == REFUSE && (remark & PROBE_REFUSED) && c == PROBE -> FOUND(DEADLOCK)
+		:: else
+		fi;
+		if
+		:: note == RELEASED || HAS(asking, c) -> end_call(c)
+		:: else
+		fi;
+		if
+		:: note == REFUSE -> DEL(met, c)
+		:: else
+		fi;
+		made[c-1] = 0;
+		DEL(acquiring, c); DEL(releasing, c);
+		if
+		:: !HAS(inside, c) -> make_idle(c)
+		:: else
+		fi;
+		if
+		:: note == REFUSE -> /* in vain: nothing stands in the way of the lock */
+			idx2 = 0; srv2 = 0;
+			do
+			:: srv2 < NODES -> idx2 = idx2 + grant[srv2].left; srv2++
+			:: else -> break
+			od;
+			if
+			:: (remark & GAVE_UP) || HOLDERS != 0 || idx2 > 0 || (!key_changed && dead != 0) -> answered = 1
+			:: else
+			fi
+		:: else
+		fi
+	:: note == LEAVE ->
+		DEL(readers, c);
+		DEL(inside, c); ADD(leaving, c);
+		if
+		:: remark & EXCEPTION -> make_idle(c)
+		:: else
+		fi
+	:: note == RELEASE ->
+		begin_call(c, lease);
+		DEL(leaving, c); ADD(releasing, c);
+		set_left(c, 0)
+	:: note == DONE || note == CRASH ->
+		DEL(readers, c); DEL(met, c);
+		forget_call(c);
+		make_idle(c);
+		if
+		:: note == CRASH -> ADD(dead, c)
+		:: else
+		fi
+	fi;
+	after_event()
+}
+
+/* A server executes a request of a client. */
+inline judge_apply(s, c) {
+	look_again();
+	if
+	:: grant[s].left && grant[s].owner != c && HAS(acquiring, c) && !HAS(asking, c) ->
+		standing();
+		DEL(stand, c);
+		if
+		:: stand != 0 -> ADD(met, c)
+		:: else
+		fi
+	:: else
+	fi;
+	after_event()
+}
+
+/* The key changes on a server, by a request of c under lease. exists, made_it (its value
+   changed) and forever say how. */
+inline judge_change(s, c) {
+	look_again();
+	/* WRONG-DEL: it was the live grant of another lease, and no stamp that has lapsed. */
+	if
+	:: grant[s].owner != 0 && !grant[s].left && !GRANT_OF(s, c, lease) && !(exists && made_it && grant[s].forever && grant[s].lapse <= 0) -> FOUND(WRONG_DEL)
+	:: else
+	fi;
+	/* LIE: a part of the lock is lost in a call; the first change of the key decides a call. */
+	if
+	:: grant[s].owner != 0 && grant[s].owner != c && made_it && HAS(decided, grant[s].owner) -> DEL(had, grant[s].owner)
+	:: else
+	fi;
+	if
+	:: !HAS(decided, c) && (HAS(asking, c) || (HAS(releasing, c) && made_it)) -> begin_call(c, lease); ADD(decided, c)
+	:: else
+	fi;
+	key_changed = 1;
+	if
+	:: !exists -> clear_grant(s)
+	:: else ->
+		if
+		:: made_it ->
+			if
+			:: grant[s].owner == c && grant[s].lease != lease -> grant[s].lease = 0
+			:: else -> grant[s].lease = lease
+			fi;
+			grant[s].owner = c;
+			grant[s].left = !HAS((HOLDERS | acquiring), c);
+			if
+			:: HAS(acquiring, c) -> made[c-1] = lease
+			:: else
+			fi
+		:: else
+		fi;
+		if
+		:: !forever -> grant[s].lapse = 0
+		:: forever && (made_it || !grant[s].forever) -> grant[s].lapse = TTL
+		:: else
+		fi;
+		grant[s].forever = forever
+	fi;
+	after_event()
+}
+
+/* The key expires on a server. */
+inline judge_expire(s) {
+	look_again();
+	if
+	:: grant[s].owner != 0 && HAS(decided, grant[s].owner) -> DEL(had, grant[s].owner)
+	:: else
+	fi;
+	clear_grant(s);
+	after_event()
+}
+
+/* The resource accepts a write of c under lease that builds on version base; version is what it has become. */
+inline judge_write(c) {
+	look_again();
+	which = readers;
+	DEL(which, c);
+	if
+	:: last.by == c && last.lease == lease -> value = other.version
+	:: else -> value = last.version
+	fi;
+	if
+	:: value > base || (!HOLDS(c, lease) && (which != 0 || (HAS(readers, c) && key_changed && HOLDS(c, 0)))) -> FOUND(STALE_WRITE)
+	:: else ->
+		if
+		:: last.by != c || last.lease != lease -> other.version = last.version; other.by = last.by; other.lease = last.lease
+		:: else
+		fi;
+		last.version = version; last.by = c; last.lease = lease
+	fi;
+	after_event()
+}
+
+inline judge_read(c) {
+	look_again();
+	if
+	:: HAS(inside, c) -> ADD(readers, c)
+	:: else
+	fi;
+	after_event()
+}
+
+/* ---- What happens ---- */
+
+/* A request whose sender does not wait any more. They are sorted. */
+inline add_orphan(o, c, l) {
+	if
+	:: orphans >= ORPHANS -> c_code { aut_room(); }
+	:: else
+	fi;
+	idx = orphans;
+	do
+	:: idx > 0 && (orphan[idx-1].op > o || (orphan[idx-1].op == o && (orphan[idx-1].from > c || (orphan[idx-1].from == c && orphan[idx-1].latest > l)))) ->
+		orphan[idx].op = orphan[idx-1].op; orphan[idx].from = orphan[idx-1].from; orphan[idx].latest = orphan[idx-1].latest;
+		idx--
+	:: else -> break
+	od;
+	orphan[idx].op = o; orphan[idx].from = c; orphan[idx].latest = l;
+	orphans++
+}
+
+inline remove_orphan(at) {
+	idx = at;
+	do
+	:: idx + 1 < orphans ->
+		orphan[idx].op = orphan[idx+1].op; orphan[idx].from = orphan[idx+1].from; orphan[idx].latest = orphan[idx+1].latest;
+		idx++
+	:: else -> break
+	od;
+	orphan[idx].op = 0; orphan[idx].from = 0; orphan[idx].latest = 0;
+	orphans--
+}
+
+/* What operation oper is. */
+inline describe() {
+	c_code { op_kind = aut_op(oper, 0); op_arg = aut_op(oper, 1); op_wait = aut_op(oper, 2); }
+}
+
+/* Operation oper is under way on a thread. */
+inline send(c, t) {
+	TH(c,t).phase = ASKING; TH(c,t).op = oper; TH(c,t).reply = 0;
+	describe();
+	TH(c,t).due = op_wait + (STEP > 0 -> LATENESS : 0);
+	TH(c,t).latest = LATENCY_OF(oper)
+}
+
+/* What a client does after it has observed something, and what it waits for then. The
+   reading of a clock is answered on the spot. */
+inline observe(c) {
+	obs = (kind != 0 || V == DO_CRASH);
+	do
+	:: obs && V == DO_CRASH ->
+		note = CRASH; remark = 0; lease = 0;
+		judge_note(c);
+		obs = 0
+	:: obs && V != DO_CRASH ->
+		c_code { into = aut_step(now.C, now.client[now.C-1].at, thr, kind, value, 0); };
+		c_code { which = aut_step(now.C, now.client[now.C-1].at, thr, kind, value, 1); };
+		c_code { notes = aut_step(now.C, now.client[now.C-1].at, thr, kind, value, 2); };
+		idx = 0;
+		do
+		:: idx < notes ->
+			c_code { note = aut_step(now.C, now.client[now.C-1].at, thr, kind, value, 100 + 3 * idx); };
+			c_code { remark = aut_step(now.C, now.client[now.C-1].at, thr, kind, value, 101 + 3 * idx); };
+			c_code { lease = aut_step(now.C, now.client[now.C-1].at, thr, kind, value, 102 + 3 * idx); };
+			judge_note(c);
+			idx++
+		:: else -> break
+		od;
+		reading = THREADS;
+		idx = 0;
+		do
+		:: idx < THREADS ->
+			c_code { oper = aut_step(now.C, now.client[now.C-1].at, thr, kind, value, 3 + idx); };
+			describe();
+			if
+			:: (which >> idx) & 1 ->
+				TH(c,idx).phase = IDLE; TH(c,idx).op = 0; TH(c,idx).due = 0; TH(c,idx).latest = 0; TH(c,idx).reply = 0;
+				if
+				:: op_kind == OP_NONE
+				:: op_kind == OP_BEGIN -> TH(c,idx).phase = UNBORN; TH(c,idx).latest = (STEP > 0 -> op_arg : 0)
+				:: op_kind == OP_CLOCK -> reading = idx
+				:: op_kind == OP_SLEEP -> TH(c,idx).phase = ASLEEP; TH(c,idx).due = op_arg; TH(c,idx).latest = (STEP > 0 -> TH(c,idx).due + LATENESS : 0)
+				:: op_kind == OP_REST -> /* for as long as it likes */
+					TH(c,idx).phase = ASLEEP;
+					if
+					:: STEP > 0 -> TH(c,idx).latest = op_arg
+					:: else -> TH(c,idx).due = op_arg
+					fi
+				:: else -> send(c, idx)
+				fi
+			:: else ->
+				if
+				:: op_kind == OP_CLOCK -> reading = idx
+				:: else
+				fi
+			fi;
+			idx++
+		:: else -> break
+		od;
+		P(c).at = into;
+		if
+		:: reading < THREADS -> thr = reading; kind = CLOCKREAD; value = present
+		:: else -> obs = 0
+		fi
+	:: !obs -> break
+	od
+}
+
+/* Request oper of client from reaches its server. reply is the answer. */
+inline serve() {
+	c_code { srv = aut_op(oper, 3); };
+	c_code { request = aut_op(oper, 1); };
+	c_code { lease = aut_op(oper, 4); };
+	judge_apply(srv, from);
+	idx = 0;
+	do
+	:: idx < KEYS -> oldleft[idx] = (idx < server[srv].keys -> server[srv].left[idx] : 0); idx++
+	:: else -> break
+	od;
+	base = server[srv].data;
+#if CLOCK
+	value = present;
+#else
+	value = 0;
+#endif
+	c_code { into = aut_serve(base, request, value, oldleft, 0); };
+	c_code { reply = aut_serve(base, request, value, oldleft, 1); };
+	c_code { place = aut_serve(base, request, value, oldleft, 2); };
+	server[srv].keys = place;
+	idx = 0;
+	do
+	:: idx < KEYS ->
+		c_code { place = aut_serve(base, request, value, oldleft, 10 + 2 * idx); };
+		if
+		:: idx >= server[srv].keys -> server[srv].left[idx] = 0
+		:: idx < server[srv].keys && place < KEYS -> server[srv].left[idx] = oldleft[place]
+		:: else -> c_code { step = aut_serve(base, request, value, oldleft, 11 + 2 * idx); }; server[srv].left[idx] = step + SPARE
+		fi;
+		idx++
+	:: else -> break
+	od;
+	server[srv].data = into;
+	c_code { touched = aut_serve(base, request, value, oldleft, 3); };
+	if
+	:: touched ->
+		c_code { exists = aut_serve(base, request, value, oldleft, 5); };
+		c_code { made_it = aut_serve(base, request, value, oldleft, 6); };
+		c_code { place = aut_serve(base, request, value, oldleft, 7); }; /* of its time to live before; KEYS: none */
+		c_code { idx = aut_serve(base, request, value, oldleft, 8); };   /* and after */
+		forever = exists && idx >= KEYS;
+		if
+		:: !made_it && place < KEYS && idx < KEYS && oldleft[place] == server[srv].left[idx] /* nothing has changed */
+		:: else -> judge_change(srv, from)
+		fi
+	:: else
+	fi
+}
+
+/* Operation oper of client from reaches the resource. */
+inline access() {
+	describe();
+	c_code { lease = aut_op(oper, 4); };
+	if
+	:: op_kind == OP_READ -> judge_read(from); reply = version
+	:: else -> version++; base = op_arg; judge_write(from); reply = 1
+	fi
+}
+
+inline arrive() {
+	if
+	:: IS_REQUEST(oper) -> serve()
+	:: else -> access()
+	fi
+}
+
+/* Keys whose time is over. */
+inline expire(s) {
+	do
+	:: server[s].keys > 0 ->
+		place = 0; idx = 1;
+		do
+		:: idx < server[s].keys ->
+			if
+			:: server[s].left[idx] < server[s].left[place] -> place = idx
+			:: else
+			fi;
+			idx++
+		:: else -> break
+		od;
+		if
+		:: server[s].left[place] > 0 -> break
+		:: else ->
+			base = server[s].data;
+			c_code { into = aut_drop(base, place, 0); };
+			c_code { touched = aut_drop(base, place, 1); };
+			server[s].data = into;
+			idx = place;
+			do
+			:: idx + 1 < server[s].keys -> server[s].left[idx] = server[s].left[idx+1]; idx++
+			:: else -> break
+			od;
+			server[s].left[idx] = 0;
+			server[s].keys = server[s].keys - 1;
+			if
+			:: touched -> judge_expire(s)
+			:: else
+			fi
+		fi
+	:: else -> break
+	od
+}
+
+#define SOONER(what) if :: (what) < due -> due = what :: else fi
+#define LESS(what) if :: what != NEVER -> what = (what > step -> what - step : 0) :: else fi
+
+/* Time passes by step. */
+inline pass() {
+	cli = 1;
+	do
+	:: cli <= PROBE ->
+		if
+		:: P(cli).paused -> LESS(P(cli).until)
+		:: else
+		fi;
+		thr = 0;
+		do
+		:: thr < THREADS -> LESS(TH(cli,thr).due); LESS(TH(cli,thr).latest); thr++
+		:: else -> break
+		od;
+		cli++
+	:: else -> break
+	od;
+	idx = 0;
+	do
+	:: idx < orphans -> LESS(orphan[idx].latest); idx++
+	:: else -> break
+	od;
+#if CLOCK
+	present = present + step;
+#endif
+	srv = 0;
+	do
+	:: srv < NODES ->
+		if
+		:: grant[srv].owner != 0 && HAS(dead, grant[srv].owner) -> grant[srv].lapse = 0
+		:: else -> LESS(grant[srv].lapse)
+		fi;
+		idx = 0;
+		do
+		:: idx < server[srv].keys -> server[srv].left[idx] = server[srv].left[idx] - step; idx++
+		:: else -> break
+		od;
+		expire(srv);
+		srv++
+	:: else -> break
+	od
+}
+
+/* What follows from the state: whether something has to happen before time passes, and how
+   long it is until something is due. */
+inline look() {
+	urgent = 0; moves = (orphans > 0); due = NEVER;
+	ended = 1; /* all but the probe */
+	cli = 1;
+	do
+	:: cli <= CLIENTS ->
+		if
+		:: P(cli).dead || (!P(cli).paused && TH(cli,0).phase == IDLE)
+		:: else -> ended = 0
+		fi;
+		cli++
+	:: else -> break
+	od;
+	alone = ended && orphans == 0;
+	probing = (P(PROBE).at != 0);
+	over = (alone && TH(PROBE,0).phase == IDLE) || (probing && !ended);
+	cli = 1;
+	do
+	:: cli <= PROBE ->
+		obs = 0; /* waits for a server */
+		thr = 0;
+		do
+		:: thr < THREADS ->
+			if
+			:: AWAITS_THREAD(cli,thr) -> obs = 1
+			:: else
+			fi;
+			thr++
+		:: else -> break
+		od;
+		if
+		:: P(cli).dead
+		:: P(cli).paused -> moves = 1; SOONER(P(cli).until)
+		:: else
+		fi;
+		thr = 0;
+		do
+		:: thr < THREADS && !P(cli).dead ->
+			if
+			:: RUNS(cli) && TH(cli,thr).phase == UNBORN && (cli != PROBE || alone) && !obs ->
+				moves = 1;
+				if
+				:: STEP == 0 || P(cli).at == 0 -> urgent = 1
+				:: else
+				fi
+			:: CAN_WAKE(cli,thr) || CAN_ANSWER(cli,thr) || CAN_ARRIVE(cli,thr) -> moves = 1; if :: STEP == 0 -> urgent = 1 :: else fi
+			:: else
+			fi;
+			if
+			:: CAN_GIVEUP(cli,thr) -> moves = 1; if :: STEP == 0 -> urgent = 1 :: else fi
+			:: else
+			fi;
+			if
+			:: P(cli).paused
+			:: RUNS(cli) && TH(cli,thr).phase == UNBORN -> if :: STEP > 0 -> SOONER(TH(cli,thr).latest) :: else fi
+			:: RUNS(cli) && TH(cli,thr).phase == ASLEEP -> if :: STEP == 0 || TH(cli,thr).due > 0 -> SOONER(TH(cli,thr).due) :: else -> SOONER(TH(cli,thr).latest) fi
+			:: RUNS(cli) && WAITING(TH(cli,thr).phase) -> if :: STEP > 0 && TH(cli,thr).due > LATENESS -> SOONER(TH(cli,thr).due - LATENESS) :: else -> SOONER(TH(cli,thr).due) fi
+			:: else
+			fi;
+			if
+			:: STEP > 0 && (TH(cli,thr).phase == ASKING || (TH(cli,thr).phase == ANSWERED && !P(cli).paused)) -> SOONER(TH(cli,thr).latest)
+			:: else
+			fi;
+			thr++
+		:: else -> break
+		od;
+		cli++
+	:: else -> break
+	od;
+	idx = 0;
+	do
+	:: idx < orphans -> if :: STEP > 0 -> SOONER(orphan[idx].latest) :: else -> urgent = 1 fi; idx++
+	:: else -> break
+	od;
+	srv = 0;
+	do
+	:: srv < NODES ->
+		idx = 0;
+		do
+		:: idx < server[srv].keys -> SOONER(server[srv].left[idx]); idx++
+		:: else -> break
+		od;
+		srv++
+	:: else -> break
+	od
+}
+
+inline strike(left) { left = left - 1; spent++ }
+
+/* What was chosen happens, as far as no request arrives and no client observes anything. */
+inline act() {
+	kind = 0; thr = T; value = 0; from = 0;
+	if
+	:: V == DO_START || V == DO_STUCK ->
+		kind = STARTED;
+		if
+		:: V == DO_STUCK -> FOUND(DEADLOCK)
+		:: V == DO_START && C == PROBE && spent == 0 && !answered -> FOUND(STARVED)
+		:: else
+		fi
+	:: V == DO_WAKE -> kind = SLEPT
+	:: V == DO_ANSWER -> kind = REPLIED; value = TH(C,T).reply
+	:: V == DO_GIVEUP ->
+		kind = TIMEDOUT;
+		oper = TH(C,T).op; step = TH(C,T).latest;
+		if
+		:: TH(C,T).phase == ASKING -> add_orphan(oper, C, step)
+		:: else
+		fi
+	:: V == DO_ARRIVE ->
+		oper = TH(C,T).op; from = C
+	:: V == DO_ORPHANED ->
+		oper = orphan[T].op; from = orphan[T].from;
+		remove_orphan(T)
+	:: V == DO_PASS ->
+		step = due;
+		if
+		:: STEP > 0 && STEP < due -> step = STEP
+		:: else
+		fi;
+		pass()
+	:: V == DO_CRASH ->
+		strike(crashes);
+		thr = 0;
+		do
+		:: thr < THREADS ->
+			oper = TH(C,thr).op; step = TH(C,thr).latest;
+			if
+			:: TH(C,thr).phase == ASKING -> add_orphan(oper, C, step)
+			:: else
+			fi;
+			TH(C,thr).phase = IDLE; TH(C,thr).op = 0; TH(C,thr).due = 0; TH(C,thr).latest = 0; TH(C,thr).reply = 0;
+			thr++
+		:: else -> break
+		od;
+		P(C).at = 0; P(C).dead = 1; P(C).paused = 0; P(C).until = 0
+	:: V == DO_PAUSE || V == DO_PAUSE_UNSENT ->
+		strike(pauses);
+		P(C).paused = 1; P(C).until = PAUSE;
+		thr = 0;
+		do
+		:: thr < THREADS ->
+			if
+			:: V == DO_PAUSE_UNSENT && JUST_ASKED_THREAD(C,thr) -> TH(C,thr).phase = UNSENT; TH(C,thr).due = 0; TH(C,thr).latest = 0
+			:: else
+			fi;
+			thr++
+		:: else -> break
+		od
+	:: V == DO_RESUME ->
+		P(C).paused = 0; P(C).until = 0;
+		thr = 0;
+		do
+		:: thr < THREADS ->
+			oper = TH(C,thr).op;
+			if
+			:: TH(C,thr).phase == UNSENT -> send(C, thr)
+			:: TH(C,thr).phase == ASLEEP || TH(C,thr).phase == ANSWERED || TH(C,thr).phase == UNBORN ->
+				if
+				:: STEP > 0 && TH(C,thr).latest < LATENESS -> TH(C,thr).latest = LATENESS
+				:: else
+				fi
+			:: else
+			fi;
+			thr++
+		:: else -> break
+		od
+	:: V == DO_LOSE_REPLY -> strike(replies); TH(C,T).phase = UNHEARD; TH(C,T).reply = 0; TH(C,T).latest = 0
+	:: V == DO_LOSE_REQUEST -> strike(requests); TH(C,T).phase = UNHEARD; TH(C,T).latest = 0
+	fi
+}
+
+init {
+	d_step {
+		cli = 1;
+		do
+		:: cli <= PROBE -> TH(cli,0).phase = UNBORN; TH(cli,0).latest = (STEP > 0 -> NEVER : 0); cli++
+		:: else -> break
+		od;
+		crashes = CRASHES; pauses = PAUSES; replies = LOST_REPLIES; requests = LOST_REQUESTS;
+		look();
+		skip
+	}
+	do
+	:: atomic {
+		if
+		CHOICES
+		:: !over && !urgent && due > 0 && due < NEVER -> V = DO_PASS
+		:: !over && !moves && !probing && orphans == 0 && (due == 0 || due == NEVER) -> V = DO_STUCK; C = PROBE
+		fi;
+		d_step { act(); skip };
+		d_step {
+			if
+			:: from != 0 ->
+				arrive();
+				if
+				:: V == DO_ARRIVE -> TH(C,T).phase = ANSWERED; TH(C,T).reply = reply; TH(C,T).latest = LATENCY_OF(TH(C,T).op)
+				:: else
+				fi
+			:: else
+			fi;
+			skip
+		};
+		d_step { observe(C); skip };
+		d_step { look(); V = 0; C = 0; T = 0 }
+	}
+	od
+}

@@ -1,0 +1,287 @@
+// Package promela asks SPIN what a search asks.
+//
+// The model is world.pml: clients, servers, messages, time, faults and judges, written in
+// Promela from their definitions. It shares neither steps nor rules with packages simulator,
+// explore and verdict. What the code of a lock does, and what its commands do to a server, are
+// automata: SPIN asks for each transition that it needs, the code and the engine give it, and
+// the tables stand beside the model when SPIN has asked for everything. So the model
+// visits what it finds reachable, and not what the lab's search has visited.
+//
+// Inherited from the lab are the program of a client (explore's Bounds), the histories that it
+// forgets (process.Process.Forget), and what the engine does to a keyspace, with what of the time
+// that keys have left it depends on. A test has a model of these, by hand, for the token lock.
+package promela
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/faults"
+	"locklab/reports/text"
+	"locklab/simulator/explore"
+	"locklab/simulator/verdict"
+)
+
+//go:embed model/world.pml
+var world string
+
+//go:embed model/automata.c
+var automata []byte
+
+// Words are the verdicts that the model judges, in their order there. FENCED needs a resource
+// that refuses, which the model has not.
+var Words = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock, verdict.Starved}
+
+// A Found is a verdict that can occur, with the fewest faults.
+type Found struct {
+	Verdict verdict.Word
+	Par     int
+}
+
+// A Result is what SPIN says. The search was complete.
+type Result struct {
+	Found       []Found // in the order of Words
+	States      int     // those of a search without symmetry and without reduction
+	Transitions int
+	Rows        int           // of the tables
+	Took        time.Duration // by spin, the compiler and the search, with all that it asked for
+	// Files are the model with its tables, by name: in a folder of their own SPIN searches them
+	// without the lab. The model says how.
+	Files map[string][]byte
+}
+
+// An UnfitError is something that the model cannot say.
+type UnfitError struct{ Why text.Phrase }
+
+func (e *UnfitError) Error() string { return e.Say("en") }
+
+// Say says it to a user.
+func (e *UnfitError) Say(lang string) string { return e.Why.Say(lang) }
+
+func unfit(key string, pairs ...any) error { return &UnfitError{text.NewPhrase(key, pairs...)} }
+
+// A ToolError is a tool that is not installed.
+type ToolError struct{ Tool, Package string }
+
+func (e *ToolError) Error() string { return e.Say("en") }
+
+// Say says it to a user.
+func (e *ToolError) Say(lang string) string {
+	return text.NewPhrase("promela.tool", "tool", e.Tool, "package", e.Package).Say(lang)
+}
+
+// An IncompleteError is a search of SPIN's that was not complete. Nothing follows from it.
+type IncompleteError struct{ Said string }
+
+func (e *IncompleteError) Error() string { return e.Say("en") }
+
+// Say says it to a user.
+func (e *IncompleteError) Say(lang string) string {
+	return text.NewPhrase("promela.incomplete", "said", e.Said).Say(lang)
+}
+
+// errAgain: the model has to be larger than was thought.
+var errAgain = errors.New("promela: the model is too small")
+
+// Check has SPIN search within bounds. name is that of the model's file, without its ending. The
+// error is an *UnfitError, a *ToolError, an *IncompleteError or ctx's, or is about the machine.
+func Check(ctx context.Context, b *explore.Bounds, name string) (*Result, error) {
+	return check(ctx, b, name, func(*model) {})
+}
+
+func check(ctx context.Context, b *explore.Bounds, name string, change func(m *model)) (r *Result, err error) {
+	if err := Installed(); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if err := Fits(b); err != nil {
+		return nil, err
+	}
+	sim, err := b.Simulator()
+	if err != nil {
+		return nil, err
+	}
+	defer sim.Close()
+	m := newModel(b, sim)
+	change(m)
+	dir, err := os.MkdirTemp("", "locklab-spin")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	for {
+		m.rows = nil
+		r, err := m.run(ctx, dir, name)
+		switch {
+		case errors.Is(err, errAgain):
+		case err != nil:
+			return nil, err
+		default:
+			r.Took = time.Since(began)
+			r.Files["tables.h"] = m.tables()
+			return r, nil
+		}
+	}
+}
+
+// Installed says whether SPIN and a C compiler are; the error is a *ToolError.
+func Installed() error {
+	for _, t := range []ToolError{{"spin", "spin"}, {"cc", "gcc libc6-dev"}} {
+		if _, err := exec.LookPath(t.Tool); err != nil {
+			return &t
+		}
+	}
+	return nil
+}
+
+// Fits says what of the bounds the model cannot say, as far as that shows before the search; the
+// error is an *UnfitError.
+func Fits(b *explore.Bounds) error {
+	switch {
+	case b.Entry.OnZooKeeper():
+		return unfit("promela.zookeeper")
+	case b.Entry.Holders != 0 && b.Entry.Holders != 1:
+		return unfit("promela.holders")
+	case b.Fenced:
+		return unfit("promela.fenced")
+	case b.Uses != 0:
+		return unfit("promela.uses")
+	case b.NoProbe:
+		return unfit("promela.probe")
+	}
+	for _, f := range b.Faults {
+		switch f.Fault.(type) {
+		case faults.Crash, faults.Pause, faults.LoseReply, faults.LoseRequest:
+		default:
+			if f.Times > 0 {
+				return unfit("promela.fault", "fault", f.Fault.Name())
+			}
+		}
+	}
+	return nil
+}
+
+// run writes the model, compiles it and searches it.
+func (m *model) run(ctx context.Context, dir, name string) (*Result, error) {
+	file := name + ".pml"
+	source, err := m.source(file)
+	if err != nil {
+		return nil, err
+	}
+	if m.spoilText != nil {
+		source = m.spoilText(source)
+	}
+	files := map[string][]byte{file: []byte(source), "automata.c": automata}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := command(ctx, dir, "spin", "-a", file); err != nil {
+		return nil, err
+	}
+	if _, err := command(ctx, dir, "cc", m.compile()...); err != nil {
+		return nil, err
+	}
+	r, err := m.search(ctx, dir)
+	if r != nil {
+		r.Files = files
+	}
+	return r, err
+}
+
+// compile is what the C compiler is called with.
+func (m *model) compile() []string {
+	return []string{"-w", m.optimize(), "-DSAFETY", "-DNOREDUCE", "-DMEMLIM=6000", "-DVECTORSZ=4096", fmt.Sprintf("-DTHREADS=%d", m.threads), fmt.Sprintf("-DKEYS=%d", m.keys), "-o", "pan", "pan.c", "automata.c"}
+}
+
+func command(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, text.Errorf("promela.failed", "command", name+" "+strings.Join(args, " "), "cause", err, "said", string(out))
+	}
+	return out, nil
+}
+
+// panArgs: no end is an error, nothing is listed, and so deep at most.
+var panArgs = []string{"-E", "-n", "-m100000", "-w20"}
+
+// search runs the compiled model, and answers what it asks.
+func (m *model) search(ctx context.Context, dir string) (*Result, error) {
+	asks, theirAsk, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer asks.Close()
+	theirTell, tells, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, theirAsk.Close())
+	}
+	defer tells.Close()
+	pan := exec.CommandContext(ctx, "./pan", panArgs...)
+	var out bytes.Buffer
+	pan.Dir, pan.Stdout, pan.Stderr = dir, &out, &out
+	pan.ExtraFiles = []*os.File{theirAsk, theirTell}
+	err = pan.Start()
+	theirAsk.Close()
+	theirTell.Close()
+	if err != nil {
+		return nil, err
+	}
+	answered := m.answerAll(asks, tells)
+	tells.Close()
+	ended := pan.Wait()
+	switch code := pan.ProcessState.ExitCode(); {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case answered != nil:
+		return nil, answered
+	case code == 6:
+		m.orphans *= 2
+		return nil, errAgain
+	case ended != nil:
+		return nil, &IncompleteError{out.String()}
+	}
+	return m.read(out.String())
+}
+
+var (
+	states      = regexp.MustCompile(`(?m)^ *([0-9.e+]+) states, stored`)
+	transitions = regexp.MustCompile(`(?m)^ *([0-9.e+]+) transitions`)
+	found       = regexp.MustCompile(`(?m)^verdict ([0-9]+) ([0-9]+)$`)
+)
+
+// read reads what pan has written.
+func (m *model) read(out string) (*Result, error) {
+	incomplete := strings.Contains(out, "too small") || strings.Contains(out, "not completed") || strings.Contains(out, "MEMLIM") || strings.Contains(out, "out of memory")
+	if incomplete || !strings.Contains(out, "errors: 0") || states.FindString(out) == "" {
+		return nil, &IncompleteError{out}
+	}
+	number := func(re *regexp.Regexp) int {
+		f, _ := strconv.ParseFloat(re.FindStringSubmatch(out)[1], 64)
+		return int(f)
+	}
+	// SPIN's first state is that before init, and what init does leads to the first of ours.
+	r := &Result{States: number(states) - 1, Transitions: number(transitions) - 2, Rows: len(m.rows)}
+	for _, match := range found.FindAllStringSubmatch(out, -1) {
+		w, _ := strconv.Atoi(match[1])
+		par, _ := strconv.Atoi(match[2])
+		r.Found = append(r.Found, Found{Words[w], par})
+	}
+	return r, nil
+}
