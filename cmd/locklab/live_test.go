@@ -119,8 +119,10 @@ func TestLiveRefuses(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", only)
-	if code, _, errs := call(t, "live", "run", "token", "failover"); code != exitUsage || !strings.Contains(errs, "install the package redis-server") {
-		t.Errorf("exit status %d, %s", code, errs)
+	for _, args := range []string{"live run token failover", "live contend"} {
+		if code, _, errs := call(t, strings.Fields(args)...); code != exitUsage || !strings.Contains(errs, "install the package redis-server") {
+			t.Errorf("%s: exit status %d, %s", args, code, errs)
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ package reality
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -67,12 +66,9 @@ func (b *Bench) look(ctx context.Context) error {
 		return err
 	}
 	defer w.Close()
-	info, err := w.Do("INFO", "server")
-	if err != nil {
+	if b.Version, err = w.Version(); err != nil {
 		return err
 	}
-	_, version, _ := strings.Cut(fmt.Sprint(info), "redis_version:")
-	b.Version, _, _ = strings.Cut(version, "\r\n")
 	for word, command := range map[string][]string{
 		"DELIFEQ": {"DELIFEQ", "k", "v"}, "DELEX": {"DELEX", "k", "IFEQ", "v"}, "IFEQ": {"SET", "k", "v", "IFEQ", "v"},
 	} {
