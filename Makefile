@@ -48,7 +48,7 @@ page: ## the page on which one breaks locks (into out/page/): one file, and a fo
 verify: ## prove the contract in both directions
 	$(GO) run ./cmd/locklab verify
 
-live: ## every cell, and the shortest way to each failure, on real redis-servers; needs redis-server and cc
+live: ## every cell, and the shortest way to each failure, on real servers; needs redis-server, cc and zookeeper
 	$(GO) run ./cmd/locklab live matrix --lease 300ms
 	$(GO) run ./cmd/locklab live verify --lease 300ms
 

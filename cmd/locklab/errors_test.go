@@ -139,6 +139,8 @@ var inEnglish = map[string]string{
 	"simulator/process/process.go":         "a mistake of locklab: a checkpoint whose checksum fits is wrong",
 	"simulator/process/execution.go":       "for the author of a lock whose code panics",
 	"simulator/live/server.go":             "what a redis-server must not answer to the lab itself",
+	"simulator/live/zookeeper.go":          "what a ZooKeeper must not answer to the lab itself",
+	"simulator/realserver/keeper.go":       "for a server that does not speak ZooKeeper's protocol, and a mark of errors",
 	"simulator/live/wires.go":              "a connection to a redis-server that has failed, with its cause",
 	"simulator/realserver/line.go":         "for the programmer who compares with a real server",
 	"simulator/realserver/wire.go":         "for a server that writes no RESP",

@@ -266,8 +266,14 @@ func (a *app) printShowing(b *reality.Bench, s *reality.Showing) error {
 		a.Printf("\n")
 		a.printDifferences(s.Compare())
 	}
-	a.Printf("\n%s\n", a.Say("live.ran", "servers", fmt.Sprint(s.Run.Servers), "version", b.Version, "answers", fmt.Sprint(s.Run.Answers),
-		"ttl", reports.Span(s.Lab.History.TTL), "lease", reports.Span(b.Lease), "speed", fmt.Sprintf("%.3g", s.Speed)))
+	ran := func() string {
+		if s.Lab.Strategy.OnZooKeeper() {
+			return a.Say("live.ran.zookeeper", "version", s.Version, "answers", fmt.Sprint(s.Run.Answers))
+		}
+		return a.Say("live.ran", "servers", fmt.Sprint(s.Run.Servers), "version", b.Version, "answers", fmt.Sprint(s.Run.Answers),
+			"ttl", reports.Span(s.Lab.History.TTL), "lease", reports.Span(b.Lease), "speed", fmt.Sprintf("%.3g", s.Speed))
+	}
+	a.Printf("\n%s\n", ran())
 	a.Printf("%s\n%s\n", a.Say("live.verdict.lab", "verdicts", spell(s.Lab.Verdicts)), a.Say("live.verdict.real", "verdicts", spell(s.Real.Verdicts)))
 	if s.Agrees() {
 		a.Sentence("live.agrees")
