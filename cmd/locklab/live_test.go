@@ -93,17 +93,44 @@ func TestLiveInShares(t *testing.T) {
 	}
 }
 
+// A ZooKeeper that runs already is used, by an empty PATH as well, and keeps nothing of it.
+func TestLiveGiven(t *testing.T) {
+	addr := realserver.ZooKeeper(t, t.TempDir())
+	t.Setenv("PATH", "")
+	if code, out, errs := call(t, "live", "run", "zk-recheck", "lost-create", "--zookeeper", addr); code != exitOK || !strings.Contains(out, "They agree") {
+		t.Errorf("exit status %d, %s%s", code, out, errs)
+	}
+	w, err := realserver.DialKeeper(addr, realserver.KeeperSession{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	var root realserver.Packet
+	root.Text("/")
+	root.Bool(false)
+	_, answer, err := w.Do(realserver.KeeperChildren, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := answer.TakeTexts(); len(names) != 1 || names[0] != "zookeeper" {
+		t.Errorf("it still has %q", names)
+	}
+}
+
 // Wrong use, and a machine without redis-server, end with status 2 and say what to do.
 func TestLiveRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"live nonsense":                              `live nonsense`,
-		"live run token":                             `STRATEGY SCENARIO`,
-		"live run nolock failover":                   `nolock`,
-		"live run token norace":                      `norace`,
-		"live run token failover --lease 1ms":        `--lease 1ms: give 50ms to 10s`,
-		"live replay nothing":                        `nothing`,
-		"live matrix --strategies token -o live.png": `-o live.png: write FILE.csv`,
-		"live verify extra":                          `extra`,
+		"live nonsense":                                  `live nonsense`,
+		"live run token":                                 `STRATEGY SCENARIO`,
+		"live run nolock failover":                       `nolock`,
+		"live run token norace":                          `norace`,
+		"live run token failover --lease 1ms":            `--lease 1ms: give 50ms to 10s`,
+		"live replay nothing":                            `nothing`,
+		"live matrix --strategies token -o live.png":     `-o live.png: write FILE.csv`,
+		"live run zk-mutex calm --zookeeper here":        `--zookeeper here: give HOST:PORT`,
+		"live run token calm --zookeeper 127.0.0.1:1":    `token locks on a Redis`,
+		"live run zk-mutex calm --zookeeper 127.0.0.1:1": `127.0.0.1:1 cannot be used`,
+		"live verify extra":                              `extra`,
 	} {
 		if code, out, errs := call(t, strings.Fields(args)...); code != exitUsage || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit status %d, %s%s", args, code, out, errs)

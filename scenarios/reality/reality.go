@@ -63,12 +63,26 @@ func NewBench(ctx context.Context, lease time.Duration) (b *Bench, err error) {
 	return b, nil
 }
 
+// OnZooKeeper is a bench for locks on a ZooKeeper only, with a server that runs at an address.
+// Nobody else may write to it while a trace is played; see live.PlayZooKeeper.
+func OnZooKeeper(addr string, lease time.Duration) (*Bench, error) {
+	b := &Bench{Lease: lease}
+	b.zookeeper.addr = addr
+	var err error
+	if b.zookeeper.version, err = live.ZooKeeperVersion(addr); err != nil {
+		return nil, text.Errorf("error.live.given", "addr", addr, "cause", err)
+	}
+	return b, nil
+}
+
 // Close ends the bench's ZooKeeper, if it has started one, and removes its folder.
 func (b *Bench) Close() {
 	if p := b.zookeeper.process; p != nil {
 		p.Kill()
 	}
-	b.folder.Close()
+	if b.folder != nil {
+		b.folder.Close()
+	}
 }
 
 // onZooKeeper plays a trace on the bench's ZooKeeper, which it starts for the first one. Without
@@ -77,7 +91,7 @@ func (b *Bench) onZooKeeper(ctx context.Context, sim *simulator.Simulator, choic
 	z := &b.zookeeper
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	if z.process == nil && z.err == nil {
+	if z.addr == "" && z.err == nil {
 		dir := filepath.Join(b.folder.Path, "zookeeper")
 		if z.err = os.MkdirAll(dir, 0o700); z.err == nil {
 			z.process, z.addr, z.err = realserver.StartZooKeeper(ctx, dir)

@@ -439,7 +439,7 @@ func (r *keeperPlayer) paths(path string, all []string) ([]string, error) {
 	return all, nil
 }
 
-// ZooKeeperVersion asks a server for its version.
+// ZooKeeperVersion asks a server for its version; "?": it does not say.
 func ZooKeeperVersion(addr string) (string, error) {
 	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
 	if err != nil {
@@ -457,5 +457,5 @@ func ZooKeeperVersion(addr string) (string, error) {
 	}
 	_, version, _ := strings.Cut(string(b[:n]), "Zookeeper version: ")
 	version, _, _ = strings.Cut(version, "-")
-	return version, nil
+	return cmp.Or(version, "?"), nil // it may be forbidden to ask
 }
