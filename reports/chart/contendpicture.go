@@ -94,7 +94,7 @@ func (p *contendPlot) panel(c draw.Canvas, f vg.Rectangle, m contendMeasure) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, r := range p.c.Results {
 		for _, side := range []waiting.Measures{r.Real, r.Lab} {
-			if a, _, b := m.of(side); a > 0 {
+			if a, _, b := m.of(side); a > 0 && !math.IsInf(b, 1) {
 				low, high = min(low, a), max(high, b)
 			}
 		}
@@ -123,7 +123,7 @@ func (p *contendPlot) panel(c draw.Canvas, f vg.Rectangle, m contendMeasure) {
 			glyph draw.GlyphDrawer
 		}{{r.Real, y + 5, 0, draw.CircleGlyph{}}, {r.Lab, y - 5, 1, draw.RingGlyph{}}} {
 			a, mark, b := m.of(side.of)
-			if mark <= 0 {
+			if mark <= 0 || math.IsInf(b, 1) {
 				continue // nobody got in
 			}
 			c.StrokeLine2(draw.LineStyle{Color: lineColors[side.color], Width: 1.8}, x(a), side.y, x(b), side.y)
