@@ -17,13 +17,14 @@ TEST = GOGC=300 GOMEMLIMIT=3GiB $(GO) test -vet=off -ldflags=-w
 #   Renewing                      the other tests of package locktest
 #   SecondOpinion, FormulaAgainst one goroutine judges, or computes
 #   Writers                       processes of one command each, in test
+#   Differential, Commands        one goroutine compares, or lists
 #   WholeGrid                     TestContract, TestMatrixIsPlay
 #   Levels, Games, SavedGame,     one goroutine plays
 #     LongestRun, TriggeredCanFail
 #   the ZooKeeper client          has a data race of its own (go-zookeeper/zk, pull
 #                                 request 35); what locks do with it is watched
 # All of them run without it, in test and below.
-UNWATCHED = ^Test(WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|ZooKeeper$$|ZooKeeperBothHosts|ZooKeeperNeverClosed|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail|MoreBudget|HalfTheStep|RandomTimes|MisleadingProofs|UsesLose|UsesFind|DoomTwin|RandomServers|LongChain|Renewing|SecondOpinion|FormulaAgainst|ZooKeeperPlays|WitnessesAtAny|VerdictsScale|Writers)
+UNWATCHED = ^Test(WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|ZooKeeper$$|ZooKeeperBothHosts|ZooKeeperNeverClosed|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail|MoreBudget|HalfTheStep|RandomTimes|MisleadingProofs|UsesLose|UsesFind|DoomTwin|RandomServers|LongChain|Renewing|SecondOpinion|FormulaAgainst|ZooKeeperPlays|WitnessesAtAny|VerdictsScale|Writers|Differential|Commands$$)
 RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)'
 
 # Tests leave out the largest searches unless this is set; check and CI set it.
@@ -47,7 +48,7 @@ page: ## the page on which one breaks locks (into out/page/): one file, and a fo
 verify: ## prove the contract in both directions
 	$(GO) run ./cmd/locklab verify
 
-live: ## every cell, and the shortest way to each failure, on real redis-servers; needs redis-server and cc
+live: ## every cell, and the shortest way to each failure, on real servers; needs redis-server, cc and zookeeper
 	$(GO) run ./cmd/locklab live matrix --lease 300ms
 	$(GO) run ./cmd/locklab live verify --lease 300ms
 

@@ -151,6 +151,9 @@ func (s *Simulator) ShowCode(pkg string) {
 // called before the first world.
 func (s *Simulator) Carry(real redisnode.Real) { s.redis.Real = real }
 
+// CarryEnsemble is Carry for a simulator whose server is a ZooKeeper.
+func (s *Simulator) CarryEnsemble(real zookeeper.Real) { s.ensemble.Real = real }
+
 // KeepHistories has clients that rest, or have ended, keep what they have observed; see
 // process.Process.KeepHistories. To be called before the first world.
 func (s *Simulator) KeepHistories() {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -30,7 +31,7 @@ import (
 
 // live shows on real servers what the lab says.
 func (a *app) live() *cobra.Command {
-	commands := []*cobra.Command{a.liveRun(), a.liveReplay(), a.inShares(a.liveMatrix()), a.inShares(a.liveVerify())}
+	commands := []*cobra.Command{a.liveRun(), a.liveReplay(), a.inShares(a.liveMatrix()), a.inShares(a.liveVerify()), a.liveContend()}
 	c := &cobra.Command{
 		Use: "live",
 		Args: func(c *cobra.Command, args []string) error {
@@ -138,6 +139,25 @@ func (a *app) bench(ctx context.Context, lease time.Duration) (*reality.Bench, e
 	return b, a.liveError(ctx, err)
 }
 
+// addZooKeeper gives a command the flag --zookeeper.
+func (a *app) addZooKeeper(c *cobra.Command, addr *string) {
+	c.Flags().StringVar(addr, "zookeeper", "", a.usage("live")("zookeeper"))
+}
+
+// benchFor is the bench for one lock; keeper is the address of a ZooKeeper that is to be used, or "".
+func (a *app) benchFor(ctx context.Context, e lock.Entry, lease time.Duration, keeper string) (*reality.Bench, error) {
+	if keeper == "" {
+		return a.bench(ctx, lease)
+	}
+	if _, _, err := net.SplitHostPort(keeper); err != nil {
+		return nil, text.Errorf("error.live.address", "value", keeper)
+	}
+	if !e.OnZooKeeper() {
+		return nil, text.Errorf("error.live.redis-lock", "lock", e.ID)
+	}
+	return reality.OnZooKeeper(keeper, lease)
+}
+
 // liveError is an error of the machine, or that the user has stopped it.
 func (a *app) liveError(ctx context.Context, err error) error {
 	switch {
@@ -153,10 +173,11 @@ func (a *app) liveRun() *cobra.Command {
 	var (
 		lease    time.Duration
 		settings []string
+		keeper   string
 	)
 	c := &cobra.Command{
 		Use:     "run STRATEGY SCENARIO",
-		Example: a.examples("live-run", "live run token failover", "live run redlock restart --lease 1s"),
+		Example: a.examples("live-run", "live run token failover", "live run redlock restart --lease 1s", "live run zk-mutex session-ends --zookeeper 127.0.0.1:2181"),
 		Args:    a.exactly(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			entry, err := race.Strategy(args[0])
@@ -175,16 +196,20 @@ func (a *app) liveRun() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.showLive(c.Context(), o, lease)
+			return a.showLive(c.Context(), o, lease, keeper)
 		},
 	}
 	a.addLease(c, &lease)
+	a.addZooKeeper(c, &keeper)
 	c.Flags().StringArrayVar(&settings, "set", nil, a.usage("run")("set"))
 	return c
 }
 
 func (a *app) liveReplay() *cobra.Command {
-	var lease time.Duration
+	var (
+		lease  time.Duration
+		keeper string
+	)
 	c := &cobra.Command{
 		Use:     "replay LINK|FILE",
 		Example: a.examples("live-replay", "live replay LINK"),
@@ -201,16 +226,17 @@ func (a *app) liveReplay() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.showLive(c.Context(), o, lease)
+			return a.showLive(c.Context(), o, lease, keeper)
 		},
 	}
 	a.addLease(c, &lease)
+	a.addZooKeeper(c, &keeper)
 	return c
 }
 
 // showLive shows a run of the lab on real servers.
-func (a *app) showLive(ctx context.Context, o *race.Outcome, lease time.Duration) error {
-	b, err := a.bench(ctx, lease)
+func (a *app) showLive(ctx context.Context, o *race.Outcome, lease time.Duration, keeper string) error {
+	b, err := a.benchFor(ctx, o.Strategy, lease, keeper)
 	if err != nil {
 		return err
 	}
@@ -266,8 +292,14 @@ func (a *app) printShowing(b *reality.Bench, s *reality.Showing) error {
 		a.Printf("\n")
 		a.printDifferences(s.Compare())
 	}
-	a.Printf("\n%s\n", a.Say("live.ran", "servers", fmt.Sprint(s.Run.Servers), "version", b.Version, "answers", fmt.Sprint(s.Run.Answers),
-		"ttl", reports.Span(s.Lab.History.TTL), "lease", reports.Span(b.Lease), "speed", fmt.Sprintf("%.3g", s.Speed)))
+	ran := func() string {
+		if s.Lab.Strategy.OnZooKeeper() {
+			return a.Say("live.ran.zookeeper", "version", s.Version, "answers", fmt.Sprint(s.Run.Answers))
+		}
+		return a.Say("live.ran", "servers", fmt.Sprint(s.Run.Servers), "version", b.Version, "answers", fmt.Sprint(s.Run.Answers),
+			"ttl", reports.Span(s.Lab.History.TTL), "lease", reports.Span(b.Lease), "speed", fmt.Sprintf("%.3g", s.Speed))
+	}
+	a.Printf("\n%s\n", ran())
 	a.Printf("%s\n%s\n", a.Say("live.verdict.lab", "verdicts", spell(s.Lab.Verdicts)), a.Say("live.verdict.real", "verdicts", spell(s.Real.Verdicts)))
 	if s.Agrees() {
 		a.Sentence("live.agrees")

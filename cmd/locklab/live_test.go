@@ -32,7 +32,8 @@ var serverVersion = regexp.MustCompile(`\d+\.\d+\.\d+`)
 // shown.
 func TestLive(t *testing.T) {
 	needLive(t)
-	for name, args := range map[string]string{"live.txt": "live run token failover", "live.zh.txt": "live run delifeq clock-jump --lang zh"} {
+	realserver.NeedZooKeeper(t)
+	for name, args := range map[string]string{"live.txt": "live run token failover", "live.zookeeper.txt": "live run zk-naive waiter-dies --lang both", "live.zh.txt": "live run delifeq clock-jump --lang zh"} {
 		code, out, errs := call(t, strings.Fields(args)...)
 		if code != exitOK || errs != "" {
 			t.Errorf("%s: exit status %d, %s", args, code, errs)
@@ -45,13 +46,13 @@ func TestLive(t *testing.T) {
 func TestLiveMatrix(t *testing.T) {
 	needLive(t)
 	file := filepath.Join(t.TempDir(), "live.csv")
-	code, out, errs := call(t, "live", "matrix", "--strategies", "token,zk-mutex", "--scenarios", "restart,R25", "-o", file)
+	code, out, errs := call(t, "live", "matrix", "--strategies", "token,zk-mutex", "--scenarios", "restart,R25,R42", "-o", file)
 	if code != exitOK || !strings.Contains(errs, "live.csv") {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
 	golden(t, "live.matrix.txt", []byte(serverVersion.ReplaceAllString(out, "VERSION")))
 	content, err := os.ReadFile(file)
-	if rows := strings.Count(string(content), "\n"); err != nil || rows != 3 || !strings.Contains(string(content), "token,restart,OVERLAP STALE-WRITE,OVERLAP STALE-WRITE,true,0,") {
+	if rows := strings.Count(string(content), "\n"); err != nil || rows != 4 || !strings.Contains(string(content), "token,restart,OVERLAP STALE-WRITE,OVERLAP STALE-WRITE,true,0,") {
 		t.Errorf("%v: %s", err, content)
 	}
 	code, out, _ = call(t, "live", "run", "token", "restart", "--json")
@@ -92,17 +93,44 @@ func TestLiveInShares(t *testing.T) {
 	}
 }
 
+// A ZooKeeper that runs already is used, by an empty PATH as well, and keeps nothing of it.
+func TestLiveGiven(t *testing.T) {
+	addr := realserver.ZooKeeper(t, t.TempDir())
+	t.Setenv("PATH", "")
+	if code, out, errs := call(t, "live", "run", "zk-recheck", "lost-create", "--zookeeper", addr); code != exitOK || !strings.Contains(out, "They agree") {
+		t.Errorf("exit status %d, %s%s", code, out, errs)
+	}
+	w, err := realserver.DialKeeper(addr, realserver.KeeperSession{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	var root realserver.Packet
+	root.Text("/")
+	root.Bool(false)
+	_, answer, err := w.Do(realserver.KeeperChildren, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := answer.TakeTexts(); len(names) != 1 || names[0] != "zookeeper" {
+		t.Errorf("it still has %q", names)
+	}
+}
+
 // Wrong use, and a machine without redis-server, end with status 2 and say what to do.
 func TestLiveRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"live nonsense":                              `live nonsense`,
-		"live run token":                             `STRATEGY SCENARIO`,
-		"live run nolock failover":                   `nolock`,
-		"live run token norace":                      `norace`,
-		"live run token failover --lease 1ms":        `--lease 1ms: give 50ms to 10s`,
-		"live replay nothing":                        `nothing`,
-		"live matrix --strategies token -o live.png": `-o live.png: write FILE.csv`,
-		"live verify extra":                          `extra`,
+		"live nonsense":                                  `live nonsense`,
+		"live run token":                                 `STRATEGY SCENARIO`,
+		"live run nolock failover":                       `nolock`,
+		"live run token norace":                          `norace`,
+		"live run token failover --lease 1ms":            `--lease 1ms: give 50ms to 10s`,
+		"live replay nothing":                            `nothing`,
+		"live matrix --strategies token -o live.png":     `-o live.png: write FILE.csv`,
+		"live run zk-mutex calm --zookeeper here":        `--zookeeper here: give HOST:PORT`,
+		"live run token calm --zookeeper 127.0.0.1:1":    `token locks on a Redis`,
+		"live run zk-mutex calm --zookeeper 127.0.0.1:1": `127.0.0.1:1 cannot be used`,
+		"live verify extra":                              `extra`,
 	} {
 		if code, out, errs := call(t, strings.Fields(args)...); code != exitUsage || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit status %d, %s%s", args, code, out, errs)
@@ -119,8 +147,10 @@ func TestLiveRefuses(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", only)
-	if code, _, errs := call(t, "live", "run", "token", "failover"); code != exitUsage || !strings.Contains(errs, "install the package redis-server") {
-		t.Errorf("exit status %d, %s", code, errs)
+	for _, args := range []string{"live run token failover", "live contend"} {
+		if code, _, errs := call(t, strings.Fields(args)...); code != exitUsage || !strings.Contains(errs, "install the package redis-server") {
+			t.Errorf("%s: exit status %d, %s", args, code, errs)
+		}
 	}
 }
 
@@ -128,14 +158,24 @@ func TestLiveRefuses(t *testing.T) {
 // when it is killed, soon.
 func TestLiveLeavesNothing(t *testing.T) {
 	needLive(t)
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL} {
-		tmp := t.TempDir()
-		p := program(t, "live", "run", "setnx", "crash-holding", "--lease", "10s")
+	realserver.NeedZooKeeper(t)
+	for _, run := range []struct {
+		signal     syscall.Signal
+		args, sign string // a pattern of what is there when a server of the run is
+	}{
+		{syscall.SIGTERM, "live run setnx crash-holding --lease 10s", "*/1-*"}, {syscall.SIGINT, "live run setnx crash-holding --lease 10s", "*/1-*"}, {syscall.SIGKILL, "live run setnx crash-holding --lease 10s", "*/1-*"},
+		{syscall.SIGTERM, "live matrix --families line", "*/zookeeper/zoo.cfg"},
+	} {
+		signal, tmp := run.signal, t.TempDir()
+		p := program(t, strings.Fields(run.args)...)
 		p.Env = append(p.Env, "TMPDIR="+tmp)
 		if err := p.Start(); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "a server runs", func() bool { return len(serversIn(tmp)) > 0 && len(left(tmp)) > 1 })
+		until(t, "a server runs", func() bool {
+			there, _ := filepath.Glob(filepath.Join(tmp, run.sign))
+			return len(serversIn(tmp)) > 0 && len(there) > 0
+		})
 		if err := p.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}

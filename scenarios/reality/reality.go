@@ -4,9 +4,12 @@ package reality
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"locklab/algorithms/lock"
@@ -30,6 +33,14 @@ type Bench struct {
 	clocks  string
 	folder  *realserver.Folder
 	unknown map[string]bool // words of commands that the redis-server does not know
+
+	zookeeper struct {
+		mu      sync.Mutex // a run has the server for itself
+		process *realserver.Process
+		addr    string
+		version string
+		err     error // why there is none
+	}
 }
 
 // NewBench finds out what there is. The error is realserver.ErrNoRedis or ErrNoCompiler if
@@ -52,8 +63,49 @@ func NewBench(ctx context.Context, lease time.Duration) (b *Bench, err error) {
 	return b, nil
 }
 
-// Close removes the bench's folder.
-func (b *Bench) Close() { b.folder.Close() }
+// OnZooKeeper is a bench for locks on a ZooKeeper only, with a server that runs at an address.
+// Nobody else may write to it while a trace is played; see live.PlayZooKeeper.
+func OnZooKeeper(addr string, lease time.Duration) (*Bench, error) {
+	b := &Bench{Lease: lease}
+	b.zookeeper.addr = addr
+	var err error
+	if b.zookeeper.version, err = live.ZooKeeperVersion(addr); err != nil {
+		return nil, text.Errorf("error.live.given", "addr", addr, "cause", err)
+	}
+	return b, nil
+}
+
+// Close ends the bench's ZooKeeper, if it has started one, and removes its folder.
+func (b *Bench) Close() {
+	if p := b.zookeeper.process; p != nil {
+		p.Kill()
+	}
+	if b.folder != nil {
+		b.folder.Close()
+	}
+}
+
+// onZooKeeper plays a trace on the bench's ZooKeeper, which it starts for the first one. Without
+// the package the error is realserver.ErrNoZooKeeper.
+func (b *Bench) onZooKeeper(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice) (run *live.Run, version string, err error) {
+	z := &b.zookeeper
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if z.addr == "" && z.err == nil {
+		dir := filepath.Join(b.folder.Path, "zookeeper")
+		if z.err = os.MkdirAll(dir, 0o700); z.err == nil {
+			z.process, z.addr, z.err = realserver.StartZooKeeper(ctx, dir)
+		}
+		if z.err == nil {
+			z.version, z.err = live.ZooKeeperVersion(z.addr)
+		}
+	}
+	if z.err != nil {
+		return nil, "", z.err
+	}
+	run, err = live.PlayZooKeeper(ctx, sim, choices, z.addr)
+	return run, z.version, err
+}
 
 // look asks a redis-server for its version, and which of the newer commands it knows.
 func (b *Bench) look(ctx context.Context) error {
@@ -67,12 +119,9 @@ func (b *Bench) look(ctx context.Context) error {
 		return err
 	}
 	defer w.Close()
-	info, err := w.Do("INFO", "server")
-	if err != nil {
+	if b.Version, err = w.Version(); err != nil {
 		return err
 	}
-	_, version, _ := strings.Cut(fmt.Sprint(info), "redis_version:")
-	b.Version, _, _ = strings.Cut(version, "\r\n")
 	for word, command := range map[string][]string{
 		"DELIFEQ": {"DELIFEQ", "k", "v"}, "DELEX": {"DELEX", "k", "IFEQ", "v"}, "IFEQ": {"SET", "k", "v", "IFEQ", "v"},
 	} {
@@ -97,18 +146,20 @@ type Showing struct {
 	Missing  string
 	Real     *race.Outcome
 	Run      *live.Run
-	Speed    float64 // of the servers' time
+	Speed    float64 // of the servers' time; 0: it is a ZooKeeper, whose time plays no part
+	Version  string  // of the servers
 }
 
 // Reasons why a trace is not shown.
 const (
-	OnZooKeeper    race.Reason = "zookeeper"
+	NoZooKeeper    race.Reason = "no-zookeeper"
+	CounterSet     race.Reason = "counter-set"
 	NoServer       race.Reason = "no-server"
 	MissingCommand race.Reason = "missing-command"
 )
 
 // Reasons returns all of them.
-func Reasons() []race.Reason { return []race.Reason{OnZooKeeper, NoServer, MissingCommand} }
+func Reasons() []race.Reason { return []race.Reason{NoZooKeeper, CounterSet, NoServer, MissingCommand} }
 
 // Agrees says whether every answer, every key and the verdicts were the same on the real
 // servers.
@@ -128,8 +179,16 @@ func (b *Bench) Show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 		return nil, err
 	}
 	defer o.Close()
-	s.Speed = float64(lab.History.TTL) / float64(b.Lease)
-	s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Speed: s.Speed, Clocks: b.clocks})
+	if lab.Strategy.OnZooKeeper() {
+		s.Run, s.Version, err = b.onZooKeeper(ctx, o.Simulator, lab.Trace.Choices)
+		if errors.Is(err, realserver.ErrNoZooKeeper) {
+			s.NotShown = NoZooKeeper
+			return s, nil
+		}
+	} else {
+		s.Version, s.Speed = b.Version, float64(lab.History.TTL)/float64(b.Lease)
+		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Speed: s.Speed, Clocks: b.clocks})
+	}
 	if err != nil {
 		return nil, text.Errorf("error.cause.in", "lock", lab.Strategy.ID, "scenario", lab.Trace.Scenario, "cause", err)
 	}
@@ -138,8 +197,8 @@ func (b *Bench) Show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 }
 
 func (b *Bench) whyNotShown(lab *race.Outcome) (why race.Reason, missing string) {
-	if lab.Strategy.OnZooKeeper() {
-		return OnZooKeeper, ""
+	if lab.Strategy.OnZooKeeper() && lab.Scenario.SequenceExhausted {
+		return CounterSet, ""
 	}
 	sent := false
 	for i := range lab.History.Events {

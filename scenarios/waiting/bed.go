@@ -29,12 +29,13 @@ var epoch = time.Date(2014, time.May, 16, 12, 0, 0, 0, time.UTC)
 type bed struct {
 	now     time.Duration
 	events  events
-	order   int           // of events at the same time
-	service time.Duration // of one command
-	latency time.Duration // of one message, on average
-	busy    time.Duration // when the server has served what has arrived
-	served  int           // commands
-	broken  error         // why it cannot go on
+	order   int            // of events at the same time
+	service time.Duration  // of one command
+	latency time.Duration  // of one message, on average
+	busy    time.Duration  // when the server has served what has arrived
+	served  int            // commands
+	kinds   map[string]int // of them, and of those that scripts call; in small letters
+	broken  error          // why it cannot go on
 
 	redis       *miniredis.Miniredis
 	peer        *server.Peer
@@ -71,7 +72,7 @@ func (e *events) Pop() any {
 }
 
 func newBed(service, latency time.Duration) (*bed, error) {
-	b := &bed{service: service, latency: latency, subscribers: map[string][]*conn{}, sessions: map[zookeeper.SessionID]*session{},
+	b := &bed{service: service, latency: latency, kinds: map[string]int{}, subscribers: map[string][]*conn{}, sessions: map[zookeeper.SessionID]*session{},
 		ensemble: zookeeper.New(), redis: miniredis.NewMiniRedis()}
 	c, err := b.redis.Dial() // starts it, without a listener
 	if err != nil {
@@ -80,8 +81,9 @@ func newBed(service, latency time.Duration) (*bed, error) {
 	c.Close()
 	b.redis.ClockTTL(true)
 	b.peer = server.NewPeer(bufio.NewWriter(&b.out))
-	b.hello = b.dispatch([]string{"HELLO", "2"})
+	b.hello = b.dispatch([]string{"HELLO", "2"}) // not counted
 	b.redis.Server().SetPreHook(func(_ *server.Peer, cmd string, args ...string) bool {
+		b.kinds[strings.ToLower(cmd)]++
 		if strings.EqualFold(cmd, "PUBLISH") && len(args) == 2 {
 			b.published = append(b.published, published{args[0], args[1]})
 		}

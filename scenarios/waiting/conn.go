@@ -118,6 +118,7 @@ func (c *conn) execute(args []string) (reply string) {
 	b := c.process.bed
 	switch command := strings.ToUpper(args[0]); command {
 	case "SUBSCRIBE", "UNSUBSCRIBE":
+		b.kinds[strings.ToLower(command)]++
 		if command == "UNSUBSCRIBE" {
 			b.unsubscribe(c)
 		}

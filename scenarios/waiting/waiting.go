@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -40,6 +41,8 @@ type Load struct {
 	// Entries are how often the lock is acquired until the run ends; 0: each client acquires
 	// it once.
 	Entries int
+	// Patience is how long a client waits before it gives up; 0: for ever.
+	Patience time.Duration
 	// Most ends a run after so many commands, if the lock was acquired LeastEntries times;
 	// 0: none does.
 	Most int
@@ -59,31 +62,40 @@ type Policy struct {
 	ID   string
 	Lock string // of the list
 	Most int    // clients; more are not played: each change wakes all of them. 0: any number
-	// rest is how long a client rests after its n-th refusal, from 0; nil: it waits in the
-	// lock's line.
-	rest func(w *waiter, n int) time.Duration
+	// Polls says that any lock on a Redis can be waited for in this way.
+	Polls bool
+	// rest is how long a client rests after a refusal; nil: it waits in the lock's line.
+	rest func(a Attempt) time.Duration
+}
+
+// An Attempt is one that was refused.
+type Attempt struct {
+	Load   Load
+	Number int // from 0
+	Random *rand.Rand
+	Redis  redis.Cmdable
 }
 
 // Policies are all of them.
 func Policies() []Policy {
 	return []Policy{
-		{ID: "none", Lock: "token", rest: func(*waiter, int) time.Duration { return 0 }},
-		{ID: "fixed", Lock: "token", rest: func(w *waiter, _ int) time.Duration { return w.load.Poll }},
-		{ID: "jitter", Lock: "token", rest: func(w *waiter, _ int) time.Duration {
-			return w.load.Poll/2 + time.Duration(w.process.rng.Int64N(int64(w.load.Poll)))
+		{ID: "none", Lock: "token", Polls: true, rest: func(Attempt) time.Duration { return 0 }},
+		{ID: "fixed", Lock: "token", Polls: true, rest: func(a Attempt) time.Duration { return a.Load.Poll }},
+		{ID: "jitter", Lock: "token", Polls: true, rest: func(a Attempt) time.Duration {
+			return a.Load.Poll/2 + time.Duration(a.Random.Int64N(int64(a.Load.Poll)))
 		}},
-		{ID: "backoff", Lock: "token", rest: func(w *waiter, n int) time.Duration {
-			return min(w.load.Poll/8<<min(n, 20), w.load.Cap)
+		{ID: "backoff", Lock: "token", Polls: true, rest: func(a Attempt) time.Duration {
+			return min(a.Load.Poll/8<<min(a.Number, 20), a.Load.Cap)
 		}},
-		{ID: "pttl", Lock: "token", rest: func(w *waiter, _ int) time.Duration {
-			left, err := w.redis.PTTL(context.Background(), client.Key).Result()
+		{ID: "pttl", Lock: "token", Polls: true, rest: func(a Attempt) time.Duration {
+			left, err := a.Redis.PTTL(context.Background(), client.Key).Result()
 			if err != nil || left < 0 {
 				return 0 // gone meanwhile
 			}
 			return left + time.Millisecond
 		}},
 		{ID: "pubsub", Lock: "redisson-lock"},
-		{ID: "queue", Lock: "queue", rest: func(w *waiter, _ int) time.Duration { return w.load.Poll }},
+		{ID: "queue", Lock: "queue", rest: func(a Attempt) time.Duration { return a.Load.Poll }},
 		{ID: "herd", Lock: "zk-herd", Most: 50},
 		{ID: "line", Lock: "zk-recheck"},
 	}
@@ -117,7 +129,6 @@ type Result struct {
 
 // A waiter is one client.
 type waiter struct {
-	load      Load
 	process   *process
 	redis     *redis.Client
 	lock      lock.Strategy
@@ -169,7 +180,7 @@ func Play(ctx context.Context, p Policy, clients int, l Load) (Result, error) {
 		return out, err
 	}
 	defer b.close()
-	r := &run{bed: b, load: l, wanted: clients, left: -1}
+	r := &run{bed: b, load: l, wanted: clients, left: -1, requests: -1}
 	if l.Entries > 0 {
 		r.wanted = l.Entries
 		if l.Most > 0 {
@@ -182,20 +193,16 @@ func Play(ctx context.Context, p Policy, clients int, l Load) (Result, error) {
 	for i := range clients {
 		r.add(i, p, e)
 	}
-	defer func() {
-		for _, w := range r.waiters {
-			w.process.stop()
-			if w.redis != nil {
-				w.redis.Close()
-			}
-		}
-	}()
+	defer r.close()
 	steps := 0
 	err = b.run(func() bool {
 		steps++
 		out.Cut = l.Most > 0 && b.served >= l.Most && r.entries >= LeastEntries
 		return r.entries >= r.wanted && (l.Entries > 0 || len(r.releases) == r.wanted) || out.Cut || steps%4096 == 0 && ctx.Err() != nil
 	})
+	if err == nil && r.together+r.lost > 0 {
+		err = errors.New("waiting: two clients inside at once")
+	}
 	if err := errors.Join(err, ctx.Err()); err != nil {
 		return out, err
 	}
@@ -213,14 +220,20 @@ type run struct {
 	inside    int           // clients
 	left      time.Duration // when the last holder left; below 0: nobody has
 	handovers []float64
+	acquires  []float64
 	releases  []float64
+	gaveUp    int
+	together  int           // entries while another client was inside
+	lost      int           // releases of a lock that was gone
+	requests  int           // that nobody has begun; below 0: there is no end to them
+	ended     time.Duration // when the last request had ended
 	overtaken int
 }
 
 // add starts a client at a random moment of the first hold.
 func (r *run) add(i int, p Policy, e lock.Entry) {
 	c := &process{bed: r.bed, id: i + 1, rng: race.Stream(uint64(i+1), "waiting")}
-	w := &waiter{load: r.load, process: c, policy: p, since: -1}
+	w := &waiter{process: c, policy: p, since: -1}
 	env := lock.Env{Clock: clientClock{c}, Tokens: c, TTL: r.load.TTL, Thread: "1"}
 	if e.OnZooKeeper() {
 		env.ZooKeeper = newSession(c)
@@ -231,7 +244,8 @@ func (r *run) add(i int, p Policy, e lock.Entry) {
 	w.lock = e.New(env)
 	r.waiters = append(r.waiters, w)
 	c.start(time.Duration(c.rng.Int64N(int64(r.load.Hold)+1)), func() {
-		for r.bed.broken == nil {
+		for r.bed.broken == nil && r.requests != 0 {
+			r.requests--
 			r.use(w)
 			if r.load.Entries == 0 {
 				return
@@ -243,12 +257,30 @@ func (r *run) add(i int, p Policy, e lock.Entry) {
 	})
 }
 
+// close ends the clients.
+func (r *run) close() {
+	for _, w := range r.waiters {
+		w.process.stop()
+		if w.redis != nil {
+			w.redis.Close()
+		}
+	}
+}
+
 // use acquires, works and releases.
 func (r *run) use(w *waiter) {
 	ctx := context.Background()
 	w.since = r.entries
-	lease, err := r.acquire(ctx, w)
+	began := r.bed.now
+	lease, err := w.policy.Await(ctx, w.lock, clientClock{w.process}, Attempt{Load: r.load, Random: w.process.rng, Redis: w.redis})
+	defer func() { r.ended = r.bed.now }()
+	if r.load.Patience > 0 && errors.Is(err, lock.ErrNotAcquired) {
+		w.since = -1
+		r.gaveUp++
+		return
+	}
 	if err == nil {
+		r.acquires = append(r.acquires, (r.bed.now - began).Seconds())
 		r.enter(w)
 		w.process.sleep(r.load.Hold)
 		for range r.load.Inside {
@@ -263,7 +295,11 @@ func (r *run) use(w *waiter) {
 		if !slices.ContainsFunc(r.waiters, func(o *waiter) bool { return o.since >= 0 }) {
 			r.left = -1 // nobody to hand it over to
 		}
-		err = errors.Join(err, lease.Release(ctx))
+		if failed := lease.Release(ctx); errors.Is(failed, lock.ErrNotHeld) {
+			r.lost++
+		} else {
+			err = errors.Join(err, failed)
+		}
 		r.releases = append(r.releases, (r.bed.now - left).Seconds())
 	}
 	if err != nil && r.bed.broken == nil {
@@ -271,29 +307,44 @@ func (r *run) use(w *waiter) {
 	}
 }
 
-func (r *run) acquire(ctx context.Context, w *waiter) (lock.Lease, error) {
-	if w.policy.rest == nil {
-		q, ok := w.lock.(lock.Queuer)
-		if !ok {
-			return nil, fmt.Errorf("waiting: %s has no line", w.policy.Lock)
-		}
-		return q.Await(ctx, client.Key, lock.Forever)
+// Await acquires a lock, and waits in this way until it gets it. When a.Load.Patience is over on
+// the clock it tries once more, and then gives up with lock.ErrNotAcquired. Its other errors are
+// those of Acquire, and ctx's.
+func (p Policy) Await(ctx context.Context, s lock.Strategy, clock lock.Clock, a Attempt) (lock.Lease, error) {
+	patience := a.Load.Patience
+	if patience == 0 {
+		patience = lock.Forever
 	}
-	for n := 0; ; n++ {
-		lease, err := w.lock.Acquire(ctx, client.Key)
+	if p.rest == nil {
+		q, ok := s.(lock.Queuer)
+		if !ok {
+			return nil, fmt.Errorf("waiting: %s has no line", p.Lock)
+		}
+		return q.Await(ctx, client.Key, patience)
+	}
+	began := clock.Now()
+	for ; ; a.Number++ {
+		waited := clock.Now().Sub(began)
+		lease, err := s.Acquire(ctx, client.Key)
 		if !errors.Is(err, lock.ErrNotAcquired) {
 			return lease, err
 		}
-		if d := w.policy.rest(w, n); d > 0 {
-			w.process.sleep(d)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if waited >= patience {
+			return nil, lock.ErrNotAcquired
+		}
+		if d := min(p.rest(a), patience-waited); d > 0 {
+			clock.Sleep(d)
 		}
 	}
 }
 
 // enter notes that a client is inside.
 func (r *run) enter(w *waiter) {
-	if r.inside++; r.inside > 1 && r.bed.broken == nil {
-		r.bed.broken = errors.New("waiting: two clients inside at once")
+	if r.inside++; r.inside > 1 {
+		r.together++
 	}
 	if r.left >= 0 {
 		r.handovers = append(r.handovers, (r.bed.now - r.left).Seconds())
@@ -331,12 +382,18 @@ func (r *run) fill(out *Result) {
 	out.Throughput, out.Commands = float64(r.entries)/seconds, float64(r.bed.served)/seconds
 	out.PerEntry = float64(r.bed.served) / float64(max(r.entries, 1))
 	out.Load = min(out.Commands*r.load.Service.Seconds(), 1)
-	if total := floats.Sum(counts); r.entries >= 2*len(counts) {
-		jain := total * total / (float64(len(counts)) * floats.Dot(counts, counts))
+	if r.entries >= 2*len(counts) {
+		jain := Jain(counts)
 		out.Jain = &jain
 	}
 	out.Overtaken = r.overtaken
 	out.Herd = float64(woken) / float64(max(r.entries, 1))
+}
+
+// Jain is Jain's index of counts: 1 if all are equal, 1/n if all but one are 0. One is not 0.
+func Jain(counts []float64) float64 {
+	total := floats.Sum(counts)
+	return total * total / (float64(len(counts)) * floats.Dot(counts, counts))
 }
 
 // An ArticleRun is a load of article 000 (a hundred clients on one lock), as we play it,
@@ -381,7 +438,7 @@ func Article(ctx context.Context, done func(n int)) (all []ArticleRun, err error
 		default:
 			l.Entries = r.Requests
 		}
-		p := Policy{ID: "article", Lock: "getset", rest: func(*waiter, int) time.Duration { return r.Sleep }}
+		p := Policy{ID: "article", Lock: "getset", rest: func(Attempt) time.Duration { return r.Sleep }}
 		return Play(ctx, p, n, l)
 	})
 	for i, r := range results {

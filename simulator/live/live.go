@@ -1,4 +1,5 @@
-// Package live plays a trace on real redis-servers.
+// Package live plays a trace on real redis-servers, and on a real ZooKeeper (PlayZooKeeper, which
+// says what is real there). What follows is about redis-servers.
 //
 // # What is real
 //

@@ -49,6 +49,17 @@ func (w *Wire) Receive(n int) (raw string, err error) {
 	return b.String(), nil
 }
 
+// Version asks a redis-server for its version.
+func (w *Wire) Version() (string, error) {
+	info, err := w.Do("INFO", "server")
+	if err != nil {
+		return "", err
+	}
+	_, version, _ := strings.Cut(fmt.Sprint(info), "redis_version:")
+	version, _, _ = strings.Cut(version, "\r\n")
+	return version, nil
+}
+
 // Do sends one command and returns its answer: a string, an int64, nil, an error or a []any of
 // these.
 func (w *Wire) Do(args ...string) (any, error) {

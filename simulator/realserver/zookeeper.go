@@ -1,10 +1,13 @@
 package realserver
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"locklab/reports/text"
 )
 
 // jar is where Debian's package zookeeper has the server, once installed; its
@@ -14,46 +17,65 @@ const jar = "/usr/share/java/zookeeper.jar"
 // logger lets the server say on stderr when it is ready.
 const logger = "/usr/share/java/slf4j-simple.jar"
 
-// NeedZooKeeper returns the path of java. Without that, or without the package, the test
-// is skipped, or fails where the environment says CI=true. A test that begins with a
-// subtest that runs a server calls it first: otherwise only the subtest is skipped.
-func NeedZooKeeper(t Test) (java string) {
-	t.Helper()
-	java, err := exec.LookPath("java")
+// ErrNoZooKeeper is that java or the package is missing.
+var ErrNoZooKeeper = text.Errorf("error.live.zookeeper")
+
+// findJava returns the path of java if the server is installed, too.
+func findJava() (java string, err error) {
+	java, err = exec.LookPath("java")
 	for _, file := range []string{jar, logger} {
 		if err == nil {
 			_, err = os.Stat(file)
 		}
 	}
-	switch {
-	case err != nil && os.Getenv("CI") == "true":
-		t.Fatalf("no ZooKeeper here (%v): install the package zookeeper", err)
-	case err != nil:
-		t.Skipf("no ZooKeeper here (%v): install the package zookeeper", err)
+	if err != nil {
+		return "", ErrNoZooKeeper
 	}
-	return java
+	return java, nil
 }
 
-// ZooKeeper runs a standalone ZooKeeper on a free loopback port, with dataDir for its
-// snapshots and logs, and returns its address. Its tick is 100 ms, and a session may
-// ask for a time-out of anything from that to a minute. See
-// NeedZooKeeper for what happens without the package.
-func ZooKeeper(t Test, dataDir string) string {
-	t.Helper()
-	java := NeedZooKeeper(t)
+// StartZooKeeper runs a standalone ZooKeeper on a free loopback port, with dir for its files, and
+// returns its address. Its tick is 100 ms, and a session may ask for a time-out of anything from
+// that to a minute.
+func StartZooKeeper(ctx context.Context, dir string) (p *Process, addr string, err error) {
+	java, err := findJava()
+	if err != nil {
+		return nil, "", err
+	}
 	// The container manager is what the server starts last, when it serves.
-	p, addr, err := start(t.Context(), "ZooKeeper", "ContainerManager", nil, func(port string) []string {
-		config := filepath.Join(t.TempDir(), "zoo.cfg")
+	return start(ctx, "ZooKeeper", "ContainerManager", nil, func(port string) []string {
+		config := filepath.Join(dir, "zoo.cfg")
 		lines := []string{
 			"tickTime=100", "minSessionTimeout=100", "maxSessionTimeout=60000",
-			"dataDir=" + dataDir, "clientPort=" + port, "clientPortAddress=127.0.0.1",
+			"dataDir=" + dir, "clientPort=" + port, "clientPortAddress=127.0.0.1",
 			"admin.enableServer=false", "maxClientCnxns=0", "",
 		}
-		if err := os.WriteFile(config, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return []string{java, "-Xmx128m", "-Dzookeeper.forceSync=no", "-cp", jar + ":" + logger, "org.apache.zookeeper.server.ZooKeeperServerMain", config}
+		// Without the file the server says so, and does not start.
+		_ = os.WriteFile(config, []byte(strings.Join(lines, "\n")), 0o600)
+		// Java writes what it has to say of a crash into the folder that it runs in.
+		return []string{"sh", "-c", `cd "$1" && shift && exec "$@"`, "sh", dir, java, "-Xmx128m", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1", "-Dzookeeper.forceSync=no", "-cp", jar + ":" + logger, "org.apache.zookeeper.server.ZooKeeperServerMain", config}
 	})
+}
+
+// NeedZooKeeper skips a test without java or the package, or fails it where the environment says
+// CI=true. A test that begins with a subtest that runs a server calls it first: otherwise only the
+// subtest is skipped.
+func NeedZooKeeper(t Test) {
+	t.Helper()
+	switch _, err := findJava(); {
+	case err != nil && os.Getenv("CI") == "true":
+		t.Fatal(err)
+	case err != nil:
+		t.Skip(err)
+	}
+}
+
+// ZooKeeper is StartZooKeeper for the length of a test. See NeedZooKeeper for what happens without
+// the package.
+func ZooKeeper(t Test, dataDir string) string {
+	t.Helper()
+	NeedZooKeeper(t)
+	p, addr, err := StartZooKeeper(t.Context(), dataDir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,9 @@
 // command does not spoil the transaction, but an argument that should be a number
 // and is not does; LREM and SREM that find nothing count as writes for WATCH; TTL rounds down; a
 // lifetime of more than 292 years ends at once; SET with EXAT or PXAT that names the
-// present millisecond makes a key that does not expire. A test compares everything
-// else that the locks send with a real server.
+// present millisecond makes a key that does not expire. TestDifferential compares everything
+// else that the locks send with a real server, in random programs. What of a miniredis is
+// mended here is in TestKnownOfMiniredis.
 //
 // Differences of pub/sub, WAIT and split brain are listed at the top of pubsub.go,
 // wait.go and split.go.

@@ -244,7 +244,9 @@ func (k *Kind) serve(w world.World, nodes []EnsembleState, o *process.Op, from i
 	if k.config.Wires {
 		return k.serveOnWire(w, s, o, msg, kind)
 	}
-	eff := k.look(act{s.contents, o.Arg, kind, from})
+	a := act{s.contents, o.Arg, kind, from}
+	eff := k.look(a)
+	answer = k.real(s.contents, a, eff)
 	if eff.refused { // the ensemble has closed the connection on which it comes
 		if kind == actServe {
 			k.cutOff(w, nodes, from)
@@ -253,7 +255,7 @@ func (k *Kind) serve(w world.World, nodes []EnsembleState, o *process.Op, from i
 	}
 	e := w.Emit(history.Apply)
 	e.Client, e.Node, e.Lease, e.Msg, e.Cmd = int(from), ensemble, int(o.Lease), int(msg), k.requests[o.Arg].text
-	e.Reply = k.answers[eff.answer].text
+	e.Reply = k.answers[answer].text
 	k.enter(w, s, eff, kind, from)
 	if s.ends[from-1] > 0 { // every request is a sign of life
 		s.ends[from-1] = 0
@@ -261,7 +263,7 @@ func (k *Kind) serve(w world.World, nodes []EnsembleState, o *process.Op, from i
 			k.silence(w, s, from)
 		}
 	}
-	return eff.answer
+	return answer
 }
 
 // silence begins the time-out of the session at a place, from 1, which is client c's, if
@@ -421,7 +423,9 @@ func (k *Kind) EndSession(w world.World, nodes []EnsembleState, c int8) (why str
 
 // act has the ensemble do something.
 func (k *Kind) act(w world.World, s *EnsembleState, kind actKind, client int8, arg uint32) *effect {
-	eff := k.look(act{s.contents, arg, kind, client})
+	a := act{s.contents, arg, kind, client}
+	eff := k.look(a)
+	k.real(s.contents, a, eff)
 	k.enter(w, s, eff, kind, client)
 	return eff
 }

@@ -31,6 +31,10 @@ type Config struct {
 // A Kind is the ensemble of a simulator: a memo table of what it does, (contents,
 // act) -> (contents, answer). An entry is computed by a State, once.
 type Kind struct {
+	// Real does what the ensemble does on a real one; nil: there is none. To be set before the
+	// first world.
+	Real Real
+
 	config Config
 	room   *table.Room
 	noMemo bool

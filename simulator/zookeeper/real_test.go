@@ -3,8 +3,9 @@ package zookeeper_test
 import (
 	"cmp"
 	"errors"
+	"flag"
 	"fmt"
-	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"pgregory.net/rapid"
 
 	"locklab/simulator/realserver"
 	. "locklab/simulator/zookeeper"
@@ -34,31 +36,46 @@ const (
 	returns          // and is made again
 )
 
-func randomStep(rng *rand.Rand) step {
-	kind := request
-	if rng.IntN(8) == 0 {
-		kind = []stepKind{closes, expires, leaves, leaves, returns, returns, returns}[rng.IntN(7)]
+// anyByte is as often large as small; the numbers of rapid are mostly small.
+var anyByte = rapid.Custom(func(t *rapid.T) (b uint8) {
+	for range 8 {
+		b <<= 1
+		if rapid.Bool().Draw(t, "bit") {
+			b++
+		}
 	}
-	return step{kind, uint8(rng.UintN(256)), uint8(rng.UintN(256)), uint8(rng.UintN(256))}
-}
+	return b
+})
+
+// steps are those of a case, in two levels: so it is long, and can be shrunk to few steps.
+var steps = rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
+	kind := request
+	if k := anyByte.Draw(t, "kind"); k < 64 {
+		kind = []stepKind{closes, expires, leaves, leaves, leaves, returns, returns, returns}[k%8]
+	}
+	return step{kind, anyByte.Draw(t, "who"), anyByte.Draw(t, "path"), anyByte.Draw(t, "more")}
+}), 1, 20), 5, 20)
 
 // TestRealServer plays random steps of several sessions on a State and on a real
 // ZooKeeper: replies, errors, children, versions, transaction numbers, watches
-// and their order must agree after every step.
+// and their order must agree after every step. A case that shows a difference is shrunk.
 func TestRealServer(t *testing.T) {
 	addr := realserver.ZooKeeper(t, t.TempDir())
 	played := map[string]int{} // what the steps have met, so that a tame generator fails
-	for seed := range uint64(30) {
-		rng := rand.New(rand.NewPCG(seed, 5))
-		steps := make([]step, 120)
-		for i := range steps {
-			steps[i] = randomStep(rng)
-		}
-		if err := play(addr, steps, played); err != nil {
-			steps, err = shrink(addr, steps, err)
-			t.Fatalf("seed %d, shrunk to %d steps: %v", seed, len(steps), err)
+	n := "50"
+	if os.Getenv("LOCKLAB_EXHAUSTIVE") != "" {
+		n = "120"
+	}
+	for name, value := range map[string]string{"rapid.checks": n, "rapid.seed": "16", "rapid.nofailfile": "true", "rapid.shrinktime": "20s"} {
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
 		}
 	}
+	rapid.Check(t, func(t *rapid.T) {
+		if err := play(addr, slices.Concat(steps.Draw(t, "steps")...), played); err != nil {
+			t.Fatal(err)
+		}
+	})
 	for _, what := range []string{
 		NoNode.Error(), BadVersion.Error(), NoChildrenForEphemerals.Error(), NodeExists.Error(), NotEmpty.Error(), "event 1", "event 2", "event 3", "event 4", "closes", "expires", "returns to 1 or more events",
 	} {
@@ -66,21 +83,6 @@ func TestRealServer(t *testing.T) {
 			t.Errorf("%q was met %d times: the steps are too tame", what, played[what])
 		}
 	}
-}
-
-// shrink removes steps as long as the case still fails.
-func shrink(addr string, steps []step, err error) ([]step, error) {
-	for size := len(steps) / 2; size > 0; size /= 2 {
-		for i := 0; i+size <= len(steps); {
-			fewer := slices.Concat(steps[:i], steps[i+size:])
-			if e := play(addr, fewer, map[string]int{}); e != nil {
-				steps, err = fewer, e
-			} else {
-				i += size
-			}
-		}
-	}
-	return steps, err
 }
 
 // A stage is one case, on both sides.

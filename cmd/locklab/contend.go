@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/spf13/cobra"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/reports/chart"
+	"locklab/reports/text"
+	"locklab/scenarios/reality"
+	"locklab/scenarios/waiting"
+)
+
+// The bounds of a contention.
+const (
+	maxContenders = 1000
+	maxRequests   = 1_000_000
+)
+
+type contendJSON struct {
+	Version     int               `json:"version"`
+	Incomplete  bool              `json:"incomplete,omitempty"`
+	Server      string            `json:"redis_version"`
+	Clients     int               `json:"clients"`
+	Requests    int               `json:"requests"`
+	Load        contendLoadJSON   `json:"load"`
+	Takeaway    string            `json:"takeaway"`
+	Assumptions string            `json:"assumptions"`
+	Results     []chart.Contended `json:"results"`
+}
+
+type contendLoadJSON struct {
+	Hold     time.Duration `json:"hold_ns"`
+	Poll     time.Duration `json:"poll_ns"`
+	Cap      time.Duration `json:"cap_ns"`
+	TTL      time.Duration `json:"ttl_ns"`
+	Patience time.Duration `json:"patience_ns"`
+	Service  time.Duration `json:"service_ns"` // measured
+	Latency  time.Duration `json:"latency_ns"` // measured
+}
+
+// liveContend is the load of article 000 on a real server.
+func (a *app) liveContend() *cobra.Command {
+	var (
+		x = waiting.Contention{Load: waiting.Load{Hold: 2 * time.Millisecond, Inside: 1, Poll: 20 * time.Millisecond, Cap: 200 * time.Millisecond,
+			TTL: time.Second, Patience: 10 * time.Second}}
+		chosen []string
+		flags  chartFlags
+	)
+	c := &cobra.Command{
+		Use:     "contend",
+		Example: a.examples("live-contend", "live contend", "live contend --policies none,fixed --strategies setnx,getset,token -o contend.png", "live contend --clients 10 --requests 200 --hold 1ms --json"),
+		Args:    a.noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			flags.files = withNumbers(flags.files)
+			locks, err := flags.pickOr(a, nil)
+			if err != nil {
+				return err
+			}
+			list, err := contenders(chosen, locks, x.Load.TTL)
+			if err != nil {
+				return err
+			}
+			if err := checkContention(x); err != nil {
+				return err
+			}
+			ring, err := reality.NewRing(c.Context())
+			if err != nil && c.Context().Err() == nil {
+				return err // something is missing
+			} else if err != nil {
+				return a.liveError(c.Context(), err)
+			}
+			defer ring.Close()
+			done, end := a.progress(2*len(list), "progress.live")
+			drawn, err := contend(c.Context(), ring, x, list, done)
+			end()
+			if refused := redis.Error(nil); errors.As(err, &refused) {
+				return text.Errorf("error.contend.refused", "cause", err)
+			}
+			drawn.Lang = a.Langs()[0]
+			l := drawn.Contention.Load
+			out := contendJSON{schema, err != nil, ring.Version, x.Clients, x.Requests, contendLoadJSON{l.Hold, l.Poll, l.Cap, l.TTL, l.Patience, l.Service, l.Latency},
+				drawn.Takeaway("en"), drawn.Assumptions("en"), drawn.Results}
+			if out.Results == nil {
+				out.Results = []chart.Contended{}
+			}
+			return a.showChart(drawn, err, flags.files, out, "locklab live contend -o contend.png", "locklab waiting", "locklab waiting --clients 10 --policies none --article")
+		},
+	}
+	f, usage := c.Flags(), a.usage("contend")
+	f.IntVar(&x.Clients, "clients", 100, usage("clients"))
+	f.IntVar(&x.Requests, "requests", 1000, usage("requests"))
+	f.StringSliceVar(&chosen, "policies", nil, usage("policies"))
+	f.DurationVar(&x.Load.Hold, "hold", x.Load.Hold, usage("hold"))
+	f.DurationVar(&x.Load.Poll, "poll", x.Load.Poll, usage("poll"))
+	f.DurationVar(&x.Load.TTL, "ttl", x.Load.TTL, usage("ttl"))
+	f.DurationVar(&x.Load.Patience, "patience", x.Load.Patience, usage("patience"))
+	flags.addUsual(a, f, "waiting", "token")
+	return c
+}
+
+// contend plays all on the real server and in the simulation. What was finished is returned with
+// the error.
+func contend(ctx context.Context, ring *reality.Ring, x waiting.Contention, list []waiting.Contender, done func(n int)) (*chart.ContendChart, error) {
+	drawn := &chart.ContendChart{Contention: x, Version: ring.Version}
+	service, latency, err := ring.Calibrate(ctx, x.Clients)
+	if err != nil {
+		return drawn, err
+	}
+	x.Load.Service, x.Load.Latency = service, latency
+	drawn.Contention = x
+	if done == nil {
+		done = func(int) {}
+	}
+	for i, who := range list {
+		r := chart.Contended{Policy: who.Policy.ID, Lock: who.Lock.ID}
+		if r.Real, err = ring.Contend(ctx, x, who); err != nil {
+			return drawn, err
+		}
+		done(2*i + 1)
+		if r.Lab, err = x.Predict(ctx, who); err != nil {
+			return drawn, err
+		}
+		done(2*i + 2)
+		drawn.Results = append(drawn.Results, r)
+	}
+	return drawn, nil
+}
+
+// contenders are each way to wait with each lock that is waited for so. Without locks each has its
+// own.
+func contenders(policies []string, locks []lock.Entry, ttl time.Duration) (all []waiting.Contender, err error) {
+	chosen, err := pickPolicies(policies)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range locks {
+		if e.OnZooKeeper() || e.Nodes != 1 || e.Replicas > 0 {
+			return nil, text.Errorf("error.contend.lock", "lock", e.ID)
+		}
+		if e.Unit > 0 && ttl%e.Unit != 0 {
+			return nil, text.Errorf("error.contend.unit", "lock", e.ID, "value", ttl, "unit", e.Unit)
+		}
+	}
+	for _, p := range chosen {
+		own, _ := algorithms.ByName(p.Lock)
+		switch {
+		case own.OnZooKeeper() && policies != nil:
+			return nil, text.Errorf("error.contend.policy", "name", p.ID)
+		case own.OnZooKeeper():
+		case p.Polls && locks != nil:
+			for _, e := range locks {
+				all = append(all, waiting.Contender{Policy: p, Lock: e})
+			}
+		case p.Polls || locks == nil || policies != nil || slices.ContainsFunc(locks, func(e lock.Entry) bool { return e.ID == own.ID }):
+			all = append(all, waiting.Contender{Policy: p, Lock: own})
+		}
+	}
+	return all, nil
+}
+
+func checkContention(x waiting.Contention) error {
+	for _, n := range []struct {
+		flag      string
+		is, limit int
+	}{{"--clients", x.Clients, maxContenders}, {"--requests", x.Requests, maxRequests}} {
+		if n.is < 1 || n.is > n.limit {
+			return text.Errorf("error.contend.number", "flag", n.flag, "value", n.is, "most", n.limit)
+		}
+	}
+	for _, d := range []struct {
+		flag        string
+		is          time.Duration
+		least, most time.Duration
+	}{
+		{"--hold", x.Load.Hold, 0, 10 * time.Second}, {"--poll", x.Load.Poll, time.Millisecond, 10 * time.Second},
+		{"--ttl", x.Load.TTL, 10 * time.Millisecond, time.Minute}, {"--patience", x.Load.Patience, time.Millisecond, time.Hour},
+	} {
+		if d.is < d.least || d.is > d.most {
+			return text.Errorf("error.contend.length", "flag", d.flag, "value", d.is, "least", d.least, "most", d.most)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package reality_test
+
+import (
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/study"
+	"locklab/simulator/redisnode"
+)
+
+var update = flag.Bool("update", false, "write the list of commands anew")
+
+// commandsFile is the forms of all requests that a lock of the list sends to a Redis: package
+// redisnode makes random programs of them.
+var commandsFile = filepath.Join("..", "..", "simulator", "redisnode", "testdata", "commands.json")
+
+// A recorder notes what reaches a server, and answers as the lab does.
+type recorder map[string][][]string
+
+var (
+	aToken  = regexp.MustCompile(`^c\d+[.:].*|^\d{9,}$|^\d{1,2}$`)
+	aNumber = regexp.MustCompile(`^\d{3,8}$`)
+)
+
+// form has in place of values and lengths of time what kind they are.
+func form(commands [][]string) (out [][]string) {
+	for _, c := range commands {
+		c = slices.Clone(c)
+		for i, arg := range c {
+			switch {
+			case i == 0 || len(arg) > 40 && !aToken.MatchString(arg): // a script, or its hash
+			case aToken.MatchString(arg) && (len(arg) > 2 || i > 2):
+				c[i] = "<value>"
+			case aNumber.MatchString(arg):
+				c[i] = "<ms>"
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func (r recorder) Execute(q redisnode.Request, lab string) string {
+	if q.Commands != nil {
+		f := form(q.Commands)
+		b, _ := json.Marshal(f)
+		r[string(b)] = f
+	}
+	return lab
+}
+
+func (r recorder) Wait(q redisnode.Request)               { r.Execute(q, "") }
+func (r recorder) Waited(_ uint32, lab string) (a string) { return lab }
+
+// TestCommands: the list has every request that a lock sends in these races.
+func TestCommands(t *testing.T) {
+	all := recorder{}
+	for _, e := range algorithms.All() {
+		if e.OnZooKeeper() {
+			continue
+		}
+		for _, race := range []string{"calm", "failed-renewal", "gc-pause-fenced", "herd"} {
+			_, sc := racetest.Cell(t, e.ID, race)
+			o := racetest.PlayListed(t, e, sc, sc.Settings)
+			if o.NotApplicable != "" {
+				continue
+			}
+			opened, err := study.Open(e, o.Trace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opened.Simulator.Carry(all)
+			w := opened.Simulator.NewWorld()
+			for _, c := range o.Trace.Choices {
+				if _, err := opened.Simulator.Step(&w, c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			opened.Close()
+		}
+	}
+	var list [][][]string
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, all[key])
+	}
+	got, err := json.MarshalIndent(list, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(commandsFile, append(got, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(commandsFile); err != nil || string(want) != string(got)+"\n" {
+		t.Errorf("%v: locks send other requests than %s says: go test ./scenarios/reality -run TestCommands -update, and read the diff", err, commandsFile)
+	}
+}

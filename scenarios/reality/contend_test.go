@@ -1,0 +1,54 @@
+package reality_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/scenarios/reality"
+	"locklab/scenarios/waiting"
+	"locklab/simulator/realserver"
+)
+
+// TestContend: on a real server no request is lost, nobody is inside with another, and the server's own
+// counts are those of the requests: one script with one DEL each, and a SET for each attempt.
+func TestContend(t *testing.T) {
+	t.Parallel()
+	ring, err := reality.NewRing(t.Context())
+	switch {
+	case errors.Is(err, realserver.ErrNoRedis) && os.Getenv("CI") != "true":
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	t.Cleanup(ring.Close)
+	c := waiting.Contention{Clients: 100, Requests: 250, Load: waiting.Load{Hold: 100 * time.Microsecond, Inside: 1, Poll: 5 * time.Millisecond, Cap: 20 * time.Millisecond, TTL: 20 * time.Second, Patience: time.Minute}}
+	if c.Load.Service, c.Load.Latency, err = ring.Calibrate(t.Context(), 10); err != nil || c.Load.Service <= 0 || c.Load.Latency <= 0 {
+		t.Fatal(c.Load, err)
+	}
+	for _, p := range waiting.Policies() {
+		if p.ID != "jitter" && p.ID != "pubsub" {
+			continue
+		}
+		e, _ := algorithms.ByName(p.Lock)
+		m, err := ring.Contend(t.Context(), c, waiting.Contender{Policy: p, Lock: e})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Acquired != 250 || m.GaveUp+m.Together+m.Lost != 0 || m.Jain == nil || m.Acquire.Max < m.Acquire.P50 || m.Release.P50 <= 0 {
+			t.Errorf("%s: %+v", p.ID, m)
+		}
+		if n := m.Commands; n["del"] != 250 || p.ID == "jitter" && (n["eval"] != 250 || n["get"] != 500 || n["set"] < 250 || len(n) != 4) || p.ID == "pubsub" && n["publish"] != 250 {
+			t.Errorf("%s: %v", p.ID, n)
+		}
+	}
+	// Who has no patience is counted too.
+	c.Clients, c.Requests, c.Load.Patience, c.Load.Hold = 20, 60, time.Millisecond, 3*time.Millisecond
+	token, _ := algorithms.ByName("token")
+	m, err := ring.Contend(t.Context(), c, waiting.Contender{Policy: waiting.Policies()[0], Lock: token})
+	if err != nil || m.GaveUp == 0 || m.Acquired+m.GaveUp != 60 || m.Commands["del"] != m.Acquired {
+		t.Errorf("%v, %+v", err, m)
+	}
+}

@@ -1,0 +1,461 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"locklab/reports/text"
+	"locklab/simulator"
+	"locklab/simulator/realserver"
+	"locklab/simulator/zookeeper"
+)
+
+// PlayZooKeeper makes the choices of a trace in a simulator whose server is a ZooKeeper, on a real
+// one, below a znode of its own, which is gone at the end. Nobody else may use the server
+// meanwhile. The errors are those of Play.
+//
+// Each client of the lab has a session, on a connection that breaks, and is made again with the
+// client's watches, when the trace says so. Each request that reaches the ensemble in the trace is
+// written to it, in the protocol, and the server's answer is what the lock's code hears. News of
+// watches stay on their way until the trace brings them. A request whose
+// connection has broken before it arrives is run on another connection of the same session.
+//
+// Sessions end when the trace says so: another connection takes the session over and closes
+// it, which is the same transaction as its end by silence. The server's own time-out is a minute,
+// and plays no part.
+//
+// Compared are the answers, the news of watches that reach a client, and after each step the
+// znodes with their numbers.
+func PlayZooKeeper(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice, addr string) (run *Run, err error) {
+	return playZooKeeper(ctx, sim, choices, addr, func(int, *keeperPlayer) {})
+}
+
+// playZooKeeper calls meddle before each choice, in tests.
+func playZooKeeper(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice, addr string, meddle func(choice int, r *keeperPlayer)) (run *Run, err error) {
+	r := &keeperPlayer{addr: addr, run: &Run{Servers: 1}, root: fmt.Sprintf("/locklab-live-%d", time.Now().UnixNano())}
+	defer func() { err = errors.Join(err, r.close()) }()
+	if err := r.start(sim.Config()); err != nil {
+		return nil, err
+	}
+	sim.CarryEnsemble(r)
+	w := sim.NewWorld()
+	began := time.Now()
+	for i, c := range choices {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		r.choice, r.now = i+1, w.Now()
+		if c.Verb == simulator.Pass {
+			r.now += c.D
+		}
+		meddle(i+1, r)
+		events, err := sim.Step(&w, c)
+		if r.err != nil {
+			return nil, text.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", r.err)
+		}
+		if err != nil {
+			if len(r.run.Differences) == 0 {
+				return nil, err
+			}
+			r.run.Stopped = err
+			break
+		}
+		r.run.Choices = append(r.run.Choices, c)
+		r.run.Events = append(r.run.Events, events...)
+		if err := r.compareZnodes(); err != nil {
+			return nil, text.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", err)
+		}
+	}
+	r.run.Took = time.Since(began)
+	r.run.End, r.run.Horizon = w.Now(), !sim.Quiet(&w)
+	return r.run, nil
+}
+
+var _ zookeeper.Real = (*keeperPlayer)(nil)
+
+// A keeperPlayer is the real ZooKeeper of one run.
+type keeperPlayer struct {
+	addr   string
+	root   string // the znode below which the run is played
+	run    *Run
+	err    error // why the run cannot go on
+	choice int
+	now    time.Duration
+	offset int64 // of the real server's transactions
+
+	admin    *realserver.KeeperWire
+	clients  []*keeperClient
+	sessions []realserver.KeeperSession // that have begun, and have not ended
+	lab      []string                   // paths that the lab's ensemble holds
+	changed  bool                       // since they were compared
+}
+
+// A keeperClient is a client of the lab.
+type keeperClient struct {
+	session realserver.KeeperSession
+	wire    *realserver.KeeperWire // nil: its connection has broken
+}
+
+// connect begins a session.
+func (r *keeperPlayer) connect() (*realserver.KeeperWire, error) {
+	w, err := realserver.DialKeeper(r.addr, realserver.KeeperSession{})
+	if err == nil {
+		r.sessions = append(r.sessions, w.Session)
+	}
+	return w, err
+}
+
+// start makes the znodes that are there at the beginning, and the sessions of the clients.
+func (r *keeperPlayer) start(config simulator.Config) (err error) {
+	if r.admin, err = r.connect(); err != nil {
+		return err
+	}
+	initial := config.Nodes[0].Znodes
+	if len(initial.Paths()) == 0 {
+		initial = zookeeper.New()
+	}
+	for _, path := range initial.Paths() { // the first is the root
+		if _, err := must(r.ask(r.admin, zookeeper.Request{Op: zookeeper.Create, Path: path})); err != nil {
+			return err
+		}
+	}
+	for range config.Clients {
+		w, err := r.connect()
+		if err != nil {
+			return err
+		}
+		r.clients = append(r.clients, &keeperClient{w.Session, w})
+	}
+	// Nothing has happened in the lab since, but that the sessions have begun.
+	_, err = must(r.ask(r.admin, zookeeper.Request{Op: zookeeper.Exists, Path: "/"}))
+	r.offset = r.admin.Last - initial.Zxid() - int64(len(r.clients))
+	return err
+}
+
+// must is a request that the server may not refuse.
+func must(reply zookeeper.Reply, err error) (zookeeper.Reply, error) {
+	if err == nil && reply.Code != zookeeper.OK {
+		err = reply.Code
+	}
+	return reply, err
+}
+
+// close ends all sessions and removes all znodes.
+func (r *keeperPlayer) close() (err error) {
+	for _, c := range r.clients {
+		if c.wire != nil {
+			c.wire.Close()
+		}
+	}
+	if r.admin != nil {
+		err = r.remove("/")
+		r.admin.Close()
+	}
+	for _, s := range r.sessions {
+		err = errors.Join(err, realserver.EndSession(r.addr, s))
+	}
+	return err
+}
+
+func (r *keeperPlayer) remove(path string) error {
+	reply, err := r.ask(r.admin, zookeeper.Request{Op: zookeeper.GetChildren, Path: path})
+	if err != nil || reply.Code == zookeeper.NoNode {
+		return err
+	}
+	for _, name := range reply.Children {
+		err = errors.Join(err, r.remove(strings.TrimSuffix(path, "/")+"/"+name))
+	}
+	if err == nil {
+		_, err = r.ask(r.admin, zookeeper.Request{Op: zookeeper.Delete, Path: path, Version: zookeeper.AnyVersion})
+	}
+	return err
+}
+
+// real is where the run has a path of the lab, and inLab the reverse.
+func (r *keeperPlayer) real(path string) string { return strings.TrimSuffix(r.root+path, "/") }
+func (r *keeperPlayer) inLab(path string) string {
+	return cmp.Or(strings.TrimPrefix(path, r.root), "/")
+}
+
+// fail keeps the first error.
+func (r *keeperPlayer) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *keeperPlayer) differ(d Difference) {
+	d.At, d.Choice, d.Server = r.now, r.choice, 1
+	r.run.Differences = append(r.run.Differences, d)
+}
+
+// Serve implements zookeeper.Real.
+func (r *keeperPlayer) Serve(client int8, q zookeeper.Request, lab zookeeper.Reply, events []zookeeper.Event) zookeeper.Reply {
+	if r.err != nil {
+		return lab
+	}
+	is, err := r.askAs(client, q)
+	if err != nil {
+		r.fail(fmt.Errorf("%q of c%d: %w", q.Text(), client, err))
+		return lab
+	}
+	r.run.Answers++
+	if q.Told(is) != q.Told(lab) {
+		r.differ(Difference{Client: int(client), Cmd: q.Text(), Lab: q.Told(lab), Real: q.Told(is)})
+	}
+	r.compareNews(client, events)
+	return is
+}
+
+// askAs makes a request on a client's connection.
+func (r *keeperPlayer) askAs(client int8, q zookeeper.Request) (zookeeper.Reply, error) {
+	w := r.clients[client-1].wire
+	if w == nil {
+		return zookeeper.Reply{}, net.ErrClosed
+	}
+	return r.ask(w, q)
+}
+
+// ask makes a request.
+func (r *keeperPlayer) ask(w *realserver.KeeperWire, q zookeeper.Request) (reply zookeeper.Reply, err error) {
+	var p realserver.Packet
+	var kind uint32
+	p.Text(r.real(q.Path))
+	switch q.Op {
+	case zookeeper.Create:
+		kind = realserver.KeeperCreate
+		p.Text(q.Data)
+		p.Int(1) // an access list of one: everybody may do everything
+		p.Int(31)
+		p.Text("world")
+		p.Text("anyone")
+		p.Int(uint32(q.Mode))
+	case zookeeper.Delete:
+		kind = realserver.KeeperDelete
+		p.Int(uint32(q.Version))
+	case zookeeper.SetData:
+		kind = realserver.KeeperSetData
+		p.Text(q.Data)
+		p.Int(uint32(q.Version))
+	case zookeeper.Sync:
+		kind = realserver.KeeperSync
+	default:
+		kind = map[zookeeper.Op]uint32{zookeeper.Exists: realserver.KeeperExists, zookeeper.GetData: realserver.KeeperGetData, zookeeper.GetChildren: realserver.KeeperChildren}[q.Op]
+		p.Bool(q.Watch)
+	}
+	code, answer, err := w.Do(kind, p)
+	if err != nil {
+		return reply, err
+	}
+	if code != 0 {
+		for ours, theirs := range refusals {
+			if code == theirs {
+				return zookeeper.Reply{Code: ours}, nil
+			}
+		}
+		return reply, fmt.Errorf("the server refuses with %d", code)
+	}
+	switch q.Op {
+	case zookeeper.Create, zookeeper.Sync:
+		reply.Path = r.inLab(answer.TakeText())
+	case zookeeper.GetData:
+		reply.Data = answer.TakeText()
+	case zookeeper.GetChildren:
+		reply.Children = answer.TakeTexts()
+	}
+	if q.Op != zookeeper.Create && q.Op != zookeeper.Delete && q.Op != zookeeper.Sync {
+		reply.Stat.Czxid = answer.TakeLong() - r.offset
+	}
+	return reply, answer.Err()
+}
+
+// refusals are the codes of the protocol.
+var refusals = map[zookeeper.Code]int32{
+	zookeeper.BadArguments: -8, zookeeper.NoNode: -101, zookeeper.BadVersion: -103, zookeeper.NoChildrenForEphemerals: -108, zookeeper.NodeExists: -110, zookeeper.NotEmpty: -111, zookeeper.SessionExpired: -112,
+}
+
+// ServeOrphan implements zookeeper.Real.
+func (r *keeperPlayer) ServeOrphan(client int8, q zookeeper.Request, _ zookeeper.Reply) {
+	if r.err != nil {
+		return
+	}
+	w, err := realserver.DialKeeper(r.addr, r.clients[client-1].session)
+	if err == nil {
+		_, err = r.ask(w, q)
+		w.Close()
+	}
+	if err != nil {
+		r.fail(fmt.Errorf("%q of c%d: %w", q.Text(), client, err))
+	}
+}
+
+// Notify implements zookeeper.Real.
+func (r *keeperPlayer) Notify(client int8, events []zookeeper.Event) {
+	if r.err != nil {
+		return
+	}
+	// What the server has sent before this answer is here when it is.
+	w := r.clients[client-1].wire
+	if w == nil {
+		r.fail(net.ErrClosed)
+		return
+	}
+	if _, _, err := w.Do(realserver.KeeperPing, realserver.Packet{}); err != nil {
+		r.fail(err)
+		return
+	}
+	r.compareNews(client, events)
+}
+
+// compareNews compares the news of watches that have reached a client.
+func (r *keeperPlayer) compareNews(client int8, lab []zookeeper.Event) {
+	w := r.clients[client-1].wire
+	var is []zookeeper.Event
+	for _, n := range w.News {
+		is = append(is, zookeeper.Event{Type: zookeeper.EventType(n.Type), Path: r.inLab(n.Path)})
+	}
+	w.News = nil
+	if a, b := newsText(lab), newsText(is); a != b {
+		r.differ(Difference{Client: int(client), Key: "watches", Lab: a, Real: b})
+	}
+}
+
+// newsText writes events in the order of their paths: those of a session that ends come in any.
+func newsText(events []zookeeper.Event) string {
+	var all []string
+	for _, e := range events {
+		if e.Type != 0 { // the library's own: its session has ended
+			all = append(all, fmt.Sprintf("%s %d", e.Path, e.Type))
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+// Cut implements zookeeper.Real.
+func (r *keeperPlayer) Cut(client int8) {
+	if c := r.clients[client-1]; r.err == nil && c.wire != nil {
+		c.wire.Close()
+		c.wire = nil
+	}
+}
+
+// Connect implements zookeeper.Real.
+func (r *keeperPlayer) Connect(client int8, seen int64, watches []zookeeper.Watch, ended bool) {
+	if r.err != nil {
+		return
+	}
+	c := r.clients[client-1]
+	w, err := realserver.DialKeeper(r.addr, c.session)
+	if refused := errors.Is(err, realserver.ErrSessionEnded); refused != ended && (err == nil || refused) {
+		r.differ(Difference{Client: int(client), Key: "session", Lab: sessionText(ended), Real: sessionText(refused)})
+	}
+	if errors.Is(err, realserver.ErrSessionEnded) {
+		w, err = r.connect()
+	} else if err == nil && len(watches) > 0 {
+		err = r.leaveAgain(w, seen, watches)
+	}
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	c.session, c.wire = w.Session, w
+}
+
+func sessionText(ended bool) string {
+	if ended {
+		return "ended"
+	}
+	return "alive"
+}
+
+// leaveAgain leaves watches on a new connection.
+func (r *keeperPlayer) leaveAgain(w *realserver.KeeperWire, seen int64, watches []zookeeper.Watch) error {
+	var p realserver.Packet
+	p.Long(seen + r.offset)
+	for _, kind := range []zookeeper.WatchKind{zookeeper.WatchData, zookeeper.WatchCreation, zookeeper.WatchChildren} {
+		var paths []string
+		for _, watch := range watches {
+			if watch.Kind == kind {
+				paths = append(paths, r.real(watch.Path))
+			}
+		}
+		p.Texts(paths)
+	}
+	_, _, err := w.Do(realserver.KeeperSetWatches, p)
+	return err
+}
+
+// End implements zookeeper.Real.
+func (r *keeperPlayer) End(client int8) {
+	if r.err != nil {
+		return
+	}
+	s := r.clients[client-1].session
+	r.fail(realserver.EndSession(r.addr, s))
+	r.sessions = slices.DeleteFunc(r.sessions, func(o realserver.KeeperSession) bool { return o.ID == s.ID })
+}
+
+// Holds implements zookeeper.Real.
+func (r *keeperPlayer) Holds(s zookeeper.State) { r.lab, r.changed = s.Paths(), true }
+
+// compareZnodes compares the paths of all znodes.
+func (r *keeperPlayer) compareZnodes() error {
+	if !r.changed {
+		return nil
+	}
+	r.changed = false
+	is, err := r.paths("/", nil)
+	if err != nil {
+		return err
+	}
+	there := map[bool]string{true: "there", false: "(nil)"}
+	for _, path := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(is, r.lab)))) {
+		if lab, real := slices.Contains(r.lab, path), slices.Contains(is, path); lab != real {
+			r.differ(Difference{Key: path, Lab: there[lab], Real: there[real]})
+		}
+	}
+	return nil
+}
+
+// paths are those of all znodes from path on.
+func (r *keeperPlayer) paths(path string, all []string) ([]string, error) {
+	reply, err := must(r.ask(r.admin, zookeeper.Request{Op: zookeeper.GetChildren, Path: path}))
+	if err != nil {
+		return all, err
+	}
+	all = append(all, path)
+	for _, name := range reply.Children {
+		if all, err = r.paths(strings.TrimSuffix(path, "/")+"/"+name, all); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// ZooKeeperVersion asks a server for its version; "?": it does not say.
+func ZooKeeperVersion(addr string) (string, error) {
+	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(5 * time.Second))
+	if _, err := conn.Write([]byte("srvr")); err != nil {
+		return "", err
+	}
+	b := make([]byte, 4096)
+	n, err := conn.Read(b)
+	if err != nil {
+		return "", err
+	}
+	_, version, _ := strings.Cut(string(b[:n]), "Zookeeper version: ")
+	version, _, _ = strings.Cut(version, "-")
+	return cmp.Or(version, "?"), nil // it may be forbidden to ask
+}
