@@ -464,7 +464,7 @@ func (a *app) showOwnTolerance(ctx context.Context, c checkedLock, beside []lock
 	drawn.Locks = append([]lock.Entry{c.entry}, drawn.Locks...)
 	drawn.Limits = append(slices.Clone(c.Limits), drawn.Limits...)
 	if a.json {
-		out.Tolerance = &toleranceJSON{searchedToJSON(drawn, nil), "lease", study.MaxLeases, drawn.Limits}
+		out.Tolerance = &toleranceJSON{searchedToJSON(drawn, nil), "lease", study.MaxLeases, drawn.Limits, nil}
 		return a.conclude(drawn), nil
 	}
 	return a.conclude(drawn), a.drawOwn(c, drawn)

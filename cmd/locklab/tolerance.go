@@ -32,7 +32,10 @@ func (a *app) tolerance() *cobra.Command {
 				return err
 			}
 			drawn, err := a.findTolerance(c.Context(), entries)
-			out := toleranceJSON{searchedToJSON(drawn, err), "lease", study.MaxLeases, drawn.Limits}
+			if err == nil {
+				drawn.Rates, err = a.playRates(c.Context(), entries)
+			}
+			out := toleranceJSON{searchedToJSON(drawn, err), "lease", study.MaxLeases, drawn.Limits, drawn.Rates}
 			return cmp.Or(a.showChart(drawn, err, chosen.files, out,
 				"locklab tolerance -o tolerance.png", "locklab par", "locklab sweep pause/ttl"), a.conclude(drawn))
 		},
@@ -49,9 +52,22 @@ func (a *app) findTolerance(ctx context.Context, entries []lock.Entry) (*chart.T
 	return &chart.Tolerance{Tolerance: *found, Lang: a.Langs()[0]}, err
 }
 
+// rateRaces are the races in which a clock runs at a wrong rate: a client's, and servers'.
+var rateRaces = []string{"clock-drift", "server-drift"}
+
+// playRates plays how wrong a clock may run.
+func (a *app) playRates(ctx context.Context, entries []lock.Entry) ([]study.RateLimit, error) {
+	races, err := a.pickRaces(rateRaces)
+	if err != nil {
+		return nil, err
+	}
+	return study.FindRates(ctx, entries, races)
+}
+
 type toleranceJSON struct {
 	searchedJSON
-	Unit   string        `json:"unit"`
-	Max    float64       `json:"largest_searched"`
-	Limits []study.Limit `json:"limits"`
+	Unit   string            `json:"unit"`
+	Max    float64           `json:"largest_searched"`
+	Limits []study.Limit     `json:"limits"`
+	Rates  []study.RateLimit `json:"rates,omitempty"` // played, not searched
 }

@@ -20,7 +20,8 @@ import (
 // once.
 type Tolerance struct {
 	study.Tolerance
-	Lang string // of the picture; "": English
+	Rates []study.RateLimit // in Text only, beside the searches
+	Lang  string            // of the picture; "": English
 }
 
 // Title is what the chart asks.
@@ -207,5 +208,46 @@ func (f *Tolerance) Text(w io.Writer, o reports.Options) error {
 			out.Put(note, 0)
 		}
 	}
+	if len(f.Rates) > 0 {
+		f.putRates(out)
+	}
 	return out.Err()
+}
+
+// putRates adds a table with a lock per line and a race of clocks per column.
+func (f *Tolerance) putRates(out *layout.Lines) {
+	s := layout.Sheet{Rows: [][]string{{say(out.Lang(), "tolerance.rates.head")}}, Floor: 8}
+	races := len(f.Rates) / len(f.Locks)
+	for _, l := range f.Rates[:races] {
+		s.Rows[0] = append(s.Rows[0], l.Scenario)
+	}
+	for all := range slices.Chunk(f.Rates, races) {
+		row := []string{all[0].Strategy}
+		for i := range all {
+			row = append(row, rateLabel(out.Lang(), &all[i]))
+		}
+		s.Rows = append(s.Rows, row)
+	}
+	out.Put("", 0)
+	s.WriteOrCells(out)
+	out.Put("", 0)
+	var played []string
+	for _, rate := range study.Rates() {
+		played = append(played, decimal(100*rate.Seconds()))
+	}
+	for _, lang := range out.Langs() {
+		out.Put(say(lang, "tolerance.rates.note", "rates", text.Join(lang, "chart.list", played)), 0)
+	}
+}
+
+func rateLabel(lang string, l *study.RateLimit) string {
+	switch l.Answer {
+	case study.NoAnswer:
+		return say(lang, "tolerance.label.unknown")
+	case study.NotAsked:
+		return string(study.NotAsked)
+	case study.NoLimit:
+		return say(lang, "tolerance.label.holds", "max", decimal(l.Holds))
+	}
+	return decimal(l.Falls)
 }
