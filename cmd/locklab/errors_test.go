@@ -73,6 +73,7 @@ func TestWrongUseInChinese(t *testing.T) {
 		{"verify", "--contract", "/dev/zero"},
 		{"run", "token", "R18", "--expect", ""},
 		{"explore", "token", "--checkpoint", "/dev/null"},
+		{"explore", "redlock", "--fenced"},
 		contract("[gc-paus]\n"),
 		contract("[gc-pause]\nHOLDS\n"),
 		contract("[gc-pause]\ntoken\n"),

@@ -99,6 +99,8 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return text.Errorf("error.bound.client-retries", "value", b.ClientRetries, "most", MaxClientRetries)
 	case b.ClientRetries > 0 && entry.OnZooKeeper():
 		return text.Errorf("error.bound.client-retries.zookeeper", "lock", entry.ID)
+	case b.Fenced && !entry.OnZooKeeper() && b.Settled(entry).Nodes != 1: // see lock.Fence
+		return text.Errorf("error.bound.fenced", "lock", entry.ID, "nodes", b.Settled(entry).Nodes)
 	case b.MaxStates < 0:
 		return text.Errorf("error.bound.states", "value", b.MaxStates)
 	}
