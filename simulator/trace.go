@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -91,7 +92,9 @@ func ParseLink(link string) (Trace, error) {
 	}
 	packed, err := base64.RawURLEncoding.Strict().DecodeString(body)
 	if err != nil {
-		return Trace{}, text.Errorf("error.trace.changed", "cause", ErrTraceDamaged, "why", err)
+		var at base64.CorruptInputError // it has no other
+		errors.As(err, &at)
+		return Trace{}, text.Errorf("error.trace.changed", "cause", ErrTraceDamaged, "n", int(at)+1)
 	}
 	end := len(packed) - 4
 	if end < 0 || binary.BigEndian.Uint32(packed[end:]) != crc32.ChecksumIEEE(packed[:end]) {
