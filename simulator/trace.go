@@ -132,8 +132,10 @@ func appendChoice(b []byte, c Choice) []byte {
 		return appendDuration(b, c.D)
 	case Replicate, Heal:
 		return append(b, byte(c.Thread)<<4|byte(c.Node))
-	case Start, Arrive, Answer, Wake, GiveUp, Resume, Unblock, Deliver, Reconnect:
+	case Start, Arrive, Answer, Wake, GiveUp, Unblock, Deliver, Reconnect:
 		return append(b, byte(c.Client)<<4|byte(c.Thread))
+	case Resume: // of a client or of a server
+		return append(b, byte(c.Client)<<4|byte(c.Node))
 	case Choose:
 		return append(b, byte(c.Client)<<4|byte(c.Thread), byte(c.Node))
 	case Orphaned: // there may be more of them than threads
@@ -166,8 +168,11 @@ func (r *reader) choice() (c Choice) {
 	case Replicate, Heal:
 		b := r.byte()
 		c.Thread, c.Node = int8(b>>4), int8(b&15)
-	case Start, Arrive, Answer, Wake, GiveUp, Resume, Unblock, Deliver, Reconnect:
+	case Start, Arrive, Answer, Wake, GiveUp, Unblock, Deliver, Reconnect:
 		r.who(&c)
+	case Resume:
+		b := r.byte()
+		c.Client, c.Node = int8(b>>4), int8(b&15)
 	case Choose:
 		r.who(&c)
 		c.Node = int8(r.byte())
