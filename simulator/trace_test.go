@@ -73,6 +73,10 @@ func anyTrace(rng *rand.Rand) Trace {
 		case who.Verb == Orphaned:
 			who.Thread = int8(rng.IntN(maxOrphans))
 			t.Choices = append(t.Choices, who)
+		case who.Verb == Resume && rng.IntN(2) == 0: // a server goes on
+			t.Choices = append(t.Choices, Choice{Verb: Resume, Node: int8(1 + rng.IntN(MaxNodes))})
+		case who.Verb == Resume:
+			t.Choices = append(t.Choices, Choice{Verb: Resume, Client: who.Client})
 		case who.Verb == Pass:
 			t.Choices = append(t.Choices, Choice{Verb: Pass, D: d})
 		case who.Verb == Replicate:
