@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"locklab/simulator/realserver"
+
+	"github.com/go-zookeeper/zk"
 )
 
 // needLive skips a test where real servers cannot be run, or fails it where the environment says CI=true.
@@ -100,20 +102,14 @@ func TestLiveGiven(t *testing.T) {
 	if code, out, errs := call(t, "live", "run", "zk-recheck", "lost-create", "--zookeeper", addr); code != exitOK || !strings.Contains(out, "They agree") {
 		t.Errorf("exit status %d, %s%s", code, out, errs)
 	}
-	w, err := realserver.DialKeeper(addr, realserver.KeeperSession{})
+	conn, _, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithLogInfo(false))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
-	var root realserver.Packet
-	root.Text("/")
-	root.Bool(false)
-	_, answer, err := w.Do(realserver.KeeperChildren, root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if names := answer.TakeTexts(); len(names) != 1 || names[0] != "zookeeper" {
-		t.Errorf("it still has %q", names)
+	defer conn.Close()
+	names, _, err := conn.Children("/")
+	if err != nil || len(names) != 1 || names[0] != "zookeeper" {
+		t.Errorf("it still has %q, %v", names, err)
 	}
 }
 

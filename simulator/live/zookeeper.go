@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/simulator"
+	"locklab/simulator/internal/jute"
 	"locklab/simulator/realserver"
 	"locklab/simulator/zookeeper"
 )
@@ -224,30 +226,22 @@ func (r *keeperPlayer) askAs(client int8, q zookeeper.Request) (zookeeper.Reply,
 
 // ask makes a request.
 func (r *keeperPlayer) ask(w *realserver.KeeperWire, q zookeeper.Request) (reply zookeeper.Reply, err error) {
-	var p realserver.Packet
-	var kind uint32
-	p.Text(r.real(q.Path))
+	p := jute.PutText(nil, r.real(q.Path))
+	var kind int32
 	switch q.Op {
 	case zookeeper.Create:
-		kind = realserver.KeeperCreate
-		p.Text(q.Data)
-		p.Int(1) // an access list of one: everybody may do everything
-		p.Int(31)
-		p.Text("world")
-		p.Text("anyone")
-		p.Int(uint32(q.Mode))
+		kind = jute.Create
+		p = jute.PutInt(jute.PutInt(jute.PutText(p, q.Data), 1), jute.Everything) // a list of one: everybody
+		p = jute.PutInt(jute.PutText(jute.PutText(p, "world"), "anyone"), int32(q.Mode))
 	case zookeeper.Delete:
-		kind = realserver.KeeperDelete
-		p.Int(uint32(q.Version))
+		kind, p = jute.Delete, jute.PutInt(p, q.Version)
 	case zookeeper.SetData:
-		kind = realserver.KeeperSetData
-		p.Text(q.Data)
-		p.Int(uint32(q.Version))
+		kind, p = jute.SetData, jute.PutInt(jute.PutText(p, q.Data), q.Version)
 	case zookeeper.Sync:
-		kind = realserver.KeeperSync
+		kind = jute.Sync
 	default:
-		kind = map[zookeeper.Op]uint32{zookeeper.Exists: realserver.KeeperExists, zookeeper.GetData: realserver.KeeperGetData, zookeeper.GetChildren: realserver.KeeperChildren}[q.Op]
-		p.Bool(q.Watch)
+		kind = map[zookeeper.Op]int32{zookeeper.Exists: jute.Exists, zookeeper.GetData: jute.GetData, zookeeper.GetChildren: jute.GetChildren2}[q.Op]
+		p = jute.PutBool(p, q.Watch)
 	}
 	code, answer, err := w.Do(kind, p)
 	if err != nil {
@@ -263,16 +257,19 @@ func (r *keeperPlayer) ask(w *realserver.KeeperWire, q zookeeper.Request) (reply
 	}
 	switch q.Op {
 	case zookeeper.Create, zookeeper.Sync:
-		reply.Path = r.inLab(answer.TakeText())
+		reply.Path = r.inLab(answer.Text())
 	case zookeeper.GetData:
-		reply.Data = answer.TakeText()
+		reply.Data = answer.Text()
 	case zookeeper.GetChildren:
-		reply.Children = answer.TakeTexts()
+		reply.Children = answer.Texts()
 	}
 	if q.Op != zookeeper.Create && q.Op != zookeeper.Delete && q.Op != zookeeper.Sync {
-		reply.Stat.Czxid = answer.TakeLong() - r.offset
+		reply.Stat.Czxid = answer.Long() - r.offset
 	}
-	return reply, answer.Err()
+	if answer.Short {
+		err = io.ErrUnexpectedEOF
+	}
+	return reply, err
 }
 
 // refusals are the codes of the protocol.
@@ -306,7 +303,7 @@ func (r *keeperPlayer) Notify(client int8, events []zookeeper.Event) {
 		r.fail(net.ErrClosed)
 		return
 	}
-	if _, _, err := w.Do(realserver.KeeperPing, realserver.Packet{}); err != nil {
+	if _, _, err := w.Do(jute.Ping, nil); err != nil {
 		r.fail(err)
 		return
 	}
@@ -377,8 +374,7 @@ func sessionText(ended bool) string {
 
 // leaveAgain leaves watches on a new connection.
 func (r *keeperPlayer) leaveAgain(w *realserver.KeeperWire, seen int64, watches []zookeeper.Watch) error {
-	var p realserver.Packet
-	p.Long(seen + r.offset)
+	p := jute.PutLong(nil, seen+r.offset)
 	for _, kind := range []zookeeper.WatchKind{zookeeper.WatchData, zookeeper.WatchCreation, zookeeper.WatchChildren} {
 		var paths []string
 		for _, watch := range watches {
@@ -386,9 +382,9 @@ func (r *keeperPlayer) leaveAgain(w *realserver.KeeperWire, seen int64, watches 
 				paths = append(paths, r.real(watch.Path))
 			}
 		}
-		p.Texts(paths)
+		p = jute.PutTexts(p, paths)
 	}
-	_, _, err := w.Do(realserver.KeeperSetWatches, p)
+	_, _, err := w.Do(jute.SetWatches, p)
 	return err
 }
 

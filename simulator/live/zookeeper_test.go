@@ -2,7 +2,6 @@ package live
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -70,25 +69,5 @@ func TestZooKeeper(t *testing.T) {
 	})
 	if err != nil || taken == "" || len(run.Differences) == 0 || run.Differences[0].Choice < at {
 		t.Fatalf("%q was taken away before choice %d of %d: %v, %+v", taken, at, len(choices), err, run)
-	}
-}
-
-// TestPacket: what is written is taken again, and what is cut short is an error.
-func TestPacket(t *testing.T) {
-	var p realserver.Packet
-	p.Int(7)
-	p.Long(-1)
-	p.Text("lock")
-	p.Texts([]string{"a", "bc"})
-	if got := fmt.Sprintln(p.TakeInt(), p.TakeLong(), p.TakeText(), p.TakeTexts(), p.Err()); got != "7 -1 lock [a bc] <nil>\n" {
-		t.Error(got)
-	}
-	if p.TakeLong(); p.Err() == nil {
-		t.Error("more was taken than there is")
-	}
-	var short realserver.Packet
-	short.Int(1 << 30)
-	if short.TakeTexts(); short.Err() == nil {
-		t.Error("a list without its entries is none")
 	}
 }

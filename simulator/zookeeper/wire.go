@@ -7,6 +7,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/jute"
 	"locklab/simulator/process"
 )
 
@@ -64,24 +65,6 @@ type call struct {
 // Open is a new connection.
 func (o *Wires) Open() *Wire { return &Wire{of: o} }
 
-// Op codes of the protocol.
-const (
-	codeCreate       = 1
-	codeDelete       = 2
-	codeExists       = 3
-	codeGetData      = 4
-	codeSetData      = 5
-	codeGetChildren  = 8
-	codeSync         = 9
-	codePing         = 11
-	codeGetChildren2 = 12
-	codeSetWatches   = 101
-	codeClose        = -11
-)
-
-// everything is what an access control list allows somebody who may do everything.
-const everything = 31
-
 // codeNames are those of op codes that the ensemble does not know.
 var codeNames = map[int32]string{
 	6: "getACL", 7: "setACL", 13: "check", 14: "multi", 15: "create2", 16: "reconfig", 17: "checkWatches", 18: "removeWatches",
@@ -102,14 +85,14 @@ func (c *Wire) Write(b []byte) (answers []byte, err error) {
 		return nil, &process.ProtocolError{Err: text.Errorf("error.wire.redis", "bytes", fmt.Sprintf("%.40q", c.raw))}
 	}
 	for {
-		message, rest, whole := frame(c.raw)
+		message, rest, whole := jute.Frame(c.raw)
 		switch {
-		case tooLong(c.raw):
+		case jute.TooLong(c.raw):
 			return answers, noMessage(c.raw)
 		case !whole:
 			return answers, nil
 		}
-		answer, err := c.take(&reader{b: message})
+		answer, err := c.take(&jute.Reader{B: message})
 		if err != nil {
 			return answers, err
 		}
@@ -120,12 +103,12 @@ func (c *Wire) Write(b []byte) (answers []byte, err error) {
 
 // Bye says that the session has ended, so that the client stops waiting for watches.
 func (c *Wire) Bye(b []byte) (answers []byte) {
-	message, _, whole := frame(b)
+	message, _, whole := jute.Frame(b)
 	if c.on != (wireRef{}) || !whole {
 		return nil
 	}
-	r := &reader{b: message}
-	if _, _, _ = r.int(), r.long(), r.int(); r.long() == 0 {
+	r := &jute.Reader{B: message}
+	if _, _, _ = r.Int(), r.Long(), r.Int(); r.Long() == 0 {
 		return nil
 	}
 	return c.connected(false)
@@ -139,14 +122,14 @@ func noMessage(b []byte) error {
 }
 
 // take takes one message.
-func (c *Wire) take(r *reader) (answer []byte, err error) {
-	whole := r.b
+func (c *Wire) take(r *jute.Reader) (answer []byte, err error) {
+	whole := r.B
 	if c.on == (wireRef{}) {
 		answer, err = c.connect(r)
 	} else {
 		err = c.request(r)
 	}
-	if err == nil && r.short {
+	if err == nil && r.Short {
 		err = noMessage(whole)
 	}
 	return answer, err
@@ -154,12 +137,12 @@ func (c *Wire) take(r *reader) (answer []byte, err error) {
 
 // connect is the request with which a connection begins. A new session is answered at
 // once.
-func (c *Wire) connect(r *reader) (answer []byte, err error) {
-	_, _ = r.int(), r.long() // the version, and the last transaction that the client has seen
-	asked := time.Duration(r.int()) * time.Millisecond
-	id := r.long()
-	r.text() // the password
-	if r.short {
+func (c *Wire) connect(r *jute.Reader) (answer []byte, err error) {
+	_, _ = r.Int(), r.Long() // the version, and the last transaction that the client has seen
+	asked := time.Duration(r.Int()) * time.Millisecond
+	id := r.Long()
+	r.Text() // the password
+	if r.Short {
 		return nil, nil
 	}
 	if err := c.of.kind.asks(asked); err != nil {
@@ -198,60 +181,60 @@ func (k *Kind) Asked() time.Duration { return k.asked }
 
 // connected is the answer to connect. alive: the session has not ended.
 func (c *Wire) connected(alive bool) []byte {
-	b := putInt(nil, 0)
+	b := jute.PutInt(nil, 0)
 	if !alive {
-		return framed(putText(putLong(putInt(b, 0), 0), string(make([]byte, 16))))
+		return jute.Framed(jute.PutText(jute.PutLong(jute.PutInt(b, 0), 0), string(make([]byte, 16))))
 	}
-	b = putInt(b, int32(c.of.kind.config.Session/time.Millisecond))
-	return framed(putText(putLong(b, sessionName(c.on)), "password of lab!"))
+	b = jute.PutInt(b, int32(c.of.kind.config.Session/time.Millisecond))
+	return jute.Framed(jute.PutText(jute.PutLong(b, sessionName(c.on)), "password of lab!"))
 }
 
 // sessionName is what a client knows a session by.
 func sessionName(on wireRef) int64 { return int64(on.client)<<32 | int64(on.session) }
 
 // request takes a request.
-func (c *Wire) request(r *reader) error {
-	q := call{xid: r.int(), code: r.int()}
+func (c *Wire) request(r *jute.Reader) error {
+	q := call{xid: r.Int(), code: r.Int()}
 	switch q.code {
-	case codePing:
+	case jute.Ping:
 		return nil
-	case codeCreate:
-		q.Request = Request{Op: Create, Path: r.text(), Data: r.text()}
+	case jute.Create:
+		q.Request = Request{Op: Create, Path: r.Text(), Data: r.Text()}
 		open := true
-		r.each(func() {
-			may, scheme, id := r.int(), r.text(), r.text()
-			open = open && may == everything && scheme == "world" && id == "anyone"
+		r.Each(func() {
+			may, scheme, id := r.Int(), r.Text(), r.Text()
+			open = open && may == jute.Everything && scheme == "world" && id == "anyone"
 		})
-		mode := r.int()
+		mode := r.Int()
 		switch q.Mode = Mode(mode); {
 		case !open:
 			return text.Errorf("error.wire.zookeeper.acl", "path", q.Path)
 		case mode < 0 || mode > 3:
 			return text.Errorf("error.wire.zookeeper.mode", "path", q.Path, "mode", mode)
 		}
-	case codeDelete:
-		q.Request = Request{Op: Delete, Path: r.text(), Version: r.int()}
-	case codeExists:
-		q.Request = Request{Op: Exists, Path: r.text(), Watch: r.bool()}
-	case codeGetData:
-		q.Request = Request{Op: GetData, Path: r.text(), Watch: r.bool()}
-	case codeSetData:
-		q.Request = Request{Op: SetData, Path: r.text(), Data: r.text(), Version: r.int()}
-	case codeGetChildren, codeGetChildren2:
-		q.Request = Request{Op: GetChildren, Path: r.text(), Watch: r.bool()}
-	case codeSync:
-		q.Request = Request{Op: Sync, Path: r.text()}
-	case codeSetWatches:
+	case jute.Delete:
+		q.Request = Request{Op: Delete, Path: r.Text(), Version: r.Int()}
+	case jute.Exists:
+		q.Request = Request{Op: Exists, Path: r.Text(), Watch: r.Bool()}
+	case jute.GetData:
+		q.Request = Request{Op: GetData, Path: r.Text(), Watch: r.Bool()}
+	case jute.SetData:
+		q.Request = Request{Op: SetData, Path: r.Text(), Data: r.Text(), Version: r.Int()}
+	case jute.GetChildren, jute.GetChildren2:
+		q.Request = Request{Op: GetChildren, Path: r.Text(), Watch: r.Bool()}
+	case jute.Sync:
+		q.Request = Request{Op: Sync, Path: r.Text()}
+	case jute.SetWatches:
 		q.Request = Request{Op: opSetWatches}
-		m := memory{seen: r.long()}
+		m := memory{seen: r.Long()}
 		for _, kind := range []WatchKind{WatchData, WatchCreation, WatchChildren} {
-			for _, path := range r.texts() {
+			for _, path := range r.Texts() {
 				m.watches = append(m.watches, Watch{kind, path})
 			}
 		}
 		slices.SortFunc(m.watches, Watch.compare) // clients keep them in maps
 		q.memory = c.of.kind.internMemory(m)
-	case codeClose:
+	case jute.Close:
 		q.Request = Request{Op: opClose}
 	default:
 		name := codeNames[q.code]
@@ -300,8 +283,8 @@ func (c *Wire) Heard(o process.Op, s process.Observation) (in []byte, err error)
 	}
 	a := &c.of.kind.answers[s.Val]
 	for _, e := range a.events {
-		b := putInt(putLong(putInt(nil, -1), -1), 0)
-		in = append(in, framed(putText(putInt(putInt(b, int32(e.Type)), 3), e.Path))...)
+		b := jute.PutInt(jute.PutLong(jute.PutInt(nil, -1), -1), 0)
+		in = append(in, jute.Framed(jute.PutText(jute.PutInt(jute.PutInt(b, int32(e.Type)), 3), e.Path))...)
 	}
 	if o.Kind == process.Listen {
 		return in, nil
@@ -317,29 +300,26 @@ func (c *Wire) Heard(o process.Op, s process.Observation) (in []byte, err error)
 	case opClose:
 		c.over = true
 	}
-	return append(in, framed(c.reply(&a.reply))...), nil
+	return append(in, jute.Framed(c.reply(&a.reply))...), nil
 }
 
 // reply is what the ensemble answers to the request under way. Its transaction is told with
 // a watch only, as to a Session.
 func (c *Wire) reply(r *Reply) []byte {
-	b := putInt(putLong(putInt(nil, c.now.xid), r.Zxid), int32(r.Code))
+	b := jute.PutInt(jute.PutLong(jute.PutInt(nil, c.now.xid), r.Zxid), int32(r.Code))
 	if r.Code != OK {
 		return b
 	}
 	switch c.now.code {
-	case codeCreate, codeSync:
-		return putText(b, r.Path)
-	case codeExists, codeSetData:
+	case jute.Create, jute.Sync:
+		return jute.PutText(b, r.Path)
+	case jute.Exists, jute.SetData:
 		return putStat(b, &r.Stat)
-	case codeGetData:
-		return putStat(putText(b, r.Data), &r.Stat)
-	case codeGetChildren, codeGetChildren2:
-		b = putInt(b, int32(len(r.Children)))
-		for _, name := range r.Children {
-			b = putText(b, name)
-		}
-		if c.now.code == codeGetChildren2 {
+	case jute.GetData:
+		return putStat(jute.PutText(b, r.Data), &r.Stat)
+	case jute.GetChildren, jute.GetChildren2:
+		b = jute.PutTexts(b, r.Children)
+		if c.now.code == jute.GetChildren2 {
 			b = putStat(b, &r.Stat)
 		}
 	}
@@ -348,10 +328,10 @@ func (c *Wire) reply(r *Reply) []byte {
 
 // putStat writes a Stat whose Owner is what the owner's client calls its session.
 func putStat(b []byte, s *Stat) []byte {
-	b = putLong(putLong(b, s.Czxid), s.Mzxid)
-	b = putLong(putLong(b, 0), 0) // ctime and mtime: see State
-	b = putInt(putInt(putInt(b, s.Version), s.Cversion), 0)
-	b = putLong(b, int64(s.Owner))
-	b = putInt(putInt(b, int32(s.DataLength)), int32(s.NumChildren))
-	return putLong(b, s.Pzxid)
+	b = jute.PutLong(jute.PutLong(b, s.Czxid), s.Mzxid)
+	b = jute.PutLong(jute.PutLong(b, 0), 0) // ctime and mtime: see State
+	b = jute.PutInt(jute.PutInt(jute.PutInt(b, s.Version), s.Cversion), 0)
+	b = jute.PutLong(b, int64(s.Owner))
+	b = jute.PutInt(jute.PutInt(b, int32(s.DataLength)), int32(s.NumChildren))
+	return jute.PutLong(b, s.Pzxid)
 }

@@ -1,4 +1,4 @@
-// Package plain writes plain values as bytes and reads them back: numbers,
+// Package codec writes plain values as bytes and reads them back: numbers,
 // truths, texts, and arrays, slices and structs of these, with the fields that
 // are not exported. Types and names are not written, so a reader must ask for
 // what was put, in the same order.
