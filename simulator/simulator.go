@@ -151,6 +151,14 @@ func (s *Simulator) ShowCode(pkg string) {
 // called before the first world.
 func (s *Simulator) Carry(real redisnode.Real) { s.redis.Real = real }
 
+// CountCreations has an ensemble, if there is one, number creations only, from now on; see
+// [zookeeper.Kind.CountCreations].
+func (s *Simulator) CountCreations(on bool) {
+	if s.ensemble != nil {
+		s.ensemble.CountCreations(on)
+	}
+}
+
 // CarryEnsemble is Carry for a simulator whose server is a ZooKeeper.
 func (s *Simulator) CarryEnsemble(real zookeeper.Real) { s.ensemble.Real = real }
 

@@ -149,14 +149,19 @@ func (s *Search) Assumed(lang string) []string {
 	if b.ClientRetries > 0 {
 		patience = "patience.retries"
 	}
+	var numbers []string
+	if s.Strategy.OnZooKeeper() {
+		numbers = []string{say("transactions")}
+	}
 	if t := b.Timing; t != nil {
 		list := []string{say("step", "step", t.Step.String())}
 		if whole := wholeSteps(b.Faults, t.Step, say); whole != "" {
 			list = append(list, say("whole", "bounds", whole))
 		}
-		return append(list, say("expiry"), say(patience, "patience", t.Timeout.String()), say("fresh"), say("clocks"), program, say("probe"))
+		list = append(list, say("expiry"), say(patience, "patience", t.Timeout.String()), say("fresh"), say("clocks"))
+		return append(append(list, numbers...), program, say("probe"))
 	}
-	list := []string{say("clocks"), program, say("lengths"), say("probe")}
+	list := append(append([]string{say("clocks")}, numbers...), program, say("lengths"), say("probe"))
 	requests := say("requests.one")
 	if len(b.Retries) > 0 {
 		requests = say("requests", "n", fmt.Sprint(len(b.Retries)+1), "within", b.RetrySpan().String())

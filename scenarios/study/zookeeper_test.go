@@ -13,6 +13,7 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
+	"locklab/simulator/explore"
 )
 
 // patient is a lock of which every attempt waits in the queue.
@@ -130,5 +131,29 @@ func TestZooKeeperRaces(t *testing.T) {
 				t.Error("nothing has struck")
 			}
 		})
+	}
+}
+
+// TestCountedTransactions: a search in which an ensemble numbers creations only finds what
+// one finds in which it numbers every transaction, as a real one does, in fewer states.
+func TestCountedTransactions(t *testing.T) {
+	t.Parallel()
+	locks := algorithms.OnZooKeeper()
+	if !racetest.Exhaustive() {
+		locks = []lock.Entry{racetest.Lock(t, "zk-recheck")}
+	}
+	for _, e := range locks {
+		for _, budget := range []string{"", "crash=1", "expire-session=1", "lose-reply=1", "pause=1"} {
+			b := small(e, 2, 1, budget)
+			b.Timing = study.Lockstep
+			counted := searched(t, e, b, nil)
+			all := searched(t, e, b, func(o *explore.Options) { o.AllTransactions = true })
+			if got, want := listed(prices(counted)), listed(prices(all)); got != want {
+				t.Errorf("%s, %s: found are\n%s\nwith all transactions\n%s", e.ID, b.Faults(), got, want)
+			}
+			if counted.States > all.States || budget == "pause=1" && counted.States == all.States {
+				t.Errorf("%s, %s: %d states, with all transactions %d", e.ID, b.Faults(), counted.States, all.States)
+			}
+		}
 	}
 }

@@ -26,6 +26,13 @@
 // left to happen. If any code reads a clock, the true time becomes part of the state,
 // and the search begins anew; clients may not wait without end then.
 //
+// # Transactions
+//
+// An ensemble numbers its transactions, so that no state would recur after one. In a search
+// only transactions that create a znode have numbers (zookeeper.Kind.CountCreations):
+// clients learn of no others, and code that compares two czxids finds the same order. Code
+// that counts with them could tell the difference.
+//
 // # Rest
 //
 // At any timing a client rests between two attempts, and each attempt has a Strategy of its

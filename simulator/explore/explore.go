@@ -45,6 +45,9 @@ type Options struct {
 	Causes bool
 	// NoReduction searches without partial-order reduction.
 	NoReduction bool
+	// AllTransactions has an ensemble number every transaction, as a real one does, and not
+	// only creations. It is the simple way that tests compare with.
+	AllTransactions bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
 	// Hopeful ends the search at so many states if more than half of them still wait to be
@@ -115,6 +118,8 @@ func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result,
 	defer k.release()
 	defer k.unfit(&r, &err)
 	defer sim.Alike(0)
+	sim.CountCreations(!opt.AllTransactions)
+	defer sim.CountCreations(false)
 	r, err = passes(ctx, sim, &opt, k)
 	k.finish(r, err)
 	return r, err

@@ -14,18 +14,16 @@ import (
 // time, for an answer or for a watch: what comes on one connection comes in one
 // order.
 type Session struct {
-	kind *Kind
-	p    *process.Process
-	// What it remembers follows from what the client has observed.
-	seen    int64          // the last transaction when the latest watch was left
-	watches []*ClientWatch // that have not fired
+	kind    *Kind
+	p       *process.Process
+	watches []*ClientWatch // that have not fired; they follow from what the client has observed
 }
 
 // Library is the session of process p.
 func (k *Kind) Library(p *process.Process) process.Library { return &Session{kind: k, p: p} }
 
 // Start forgets everything.
-func (s *Session) Start() { s.seen, s.watches = 0, nil }
+func (s *Session) Start() { s.watches = nil }
 
 // Stop and Close have nothing to end.
 func (s *Session) Stop()  {}
@@ -34,12 +32,9 @@ func (s *Session) Close() {}
 // Memory is what the library needs to connect again.
 func (s *Session) Memory() uint32 {
 	var m memory
-	if len(s.watches) > 0 {
-		m.seen = s.seen
-	}
 	for _, w := range s.watches {
-		if !slices.Contains(m.watches, w.watch) {
-			m.watches = append(m.watches, w.watch)
+		if !slices.Contains(m.watches, w.watch) { // of two neither has missed anything
+			m.watches, m.left = append(m.watches, w.watch), append(m.left, w.left)
 		}
 	}
 	return s.kind.internMemory(m)
@@ -82,8 +77,7 @@ func (s *Session) ask(r Request) (Reply, *ClientWatch, error) {
 	}
 	a := &s.kind.answers[seen.Val]
 	s.hear(a.events)
-	s.seen = max(s.seen, a.reply.Zxid)
-	w := s.left(r, a.reply.Code)
+	w := s.leave(r, a)
 	if a.reply.Code != OK {
 		return a.reply, w, a.reply.Code
 	}
@@ -96,7 +90,8 @@ func (s *Session) ask(r Request) (Reply, *ClientWatch, error) {
 type ClientWatch struct {
 	s            *Session
 	watch        Watch
-	fired, ended bool // ended: it will not fire any more
+	left         stamp // what it looked at when it was left
+	fired, ended bool  // ended: it will not fire any more
 }
 
 // Wait blocks the calling thread until the watch has fired, for at most patience
@@ -137,26 +132,31 @@ func (s *Session) hear(events []Event) {
 			w.fired = !w.ended
 			return true
 		})
-		if e.Type == sessionEnded {
-			s.seen = 0
-		}
 	}
 }
 
-// left remembers the watch that a request has left; nil if it has left none.
-func (s *Session) left(r Request, code Code) *ClientWatch {
-	kind := WatchData
-	switch {
-	case !r.Watch || code != OK && (r.Op != Exists || code != NoNode):
+// leave remembers the watch that a request has left; nil if it has left none.
+func (s *Session) leave(r Request, a *storedAnswer) *ClientWatch {
+	watch, leaves := r.leaves(a.reply.Code)
+	if !leaves {
 		return nil
-	case r.Op == GetChildren:
-		kind = WatchChildren
-	case code == NoNode:
-		kind = WatchCreation
 	}
-	w := &ClientWatch{s: s, watch: Watch{Kind: kind, Path: r.Path}}
+	w := &ClientWatch{s: s, watch: watch, left: a.left}
 	s.watches = append(s.watches, w)
 	return w
+}
+
+// leaves is the watch that the request leaves when it is answered by code, if it does.
+func (r Request) leaves(code Code) (w Watch, leaves bool) {
+	switch {
+	case !r.Watch || code != OK && (r.Op != Exists || code != NoNode):
+		return w, false
+	case r.Op == GetChildren:
+		return Watch{WatchChildren, r.Path}, true
+	case code == NoNode:
+		return Watch{WatchCreation, r.Path}, true
+	}
+	return Watch{WatchData, r.Path}, true
 }
 
 // Idle is false: a session lives on from one use of a lock to the next.

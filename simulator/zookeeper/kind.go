@@ -35,9 +35,10 @@ type Kind struct {
 	// first world.
 	Real Real
 
-	config Config
-	room   *table.Room
-	noMemo bool
+	config    Config
+	room      *table.Room
+	noMemo    bool
+	creations bool // see CountCreations
 
 	contents   []contents
 	contentsID map[string]uint32
@@ -104,13 +105,27 @@ type storedAnswer struct {
 	events []Event
 	reply  Reply
 	text   string
+	left   stamp // of what the request has left a watch on
 }
 
-// memory is what a client's library must know to connect again: the watches that
-// have not fired, and the last transaction that it has heard of with one.
+// memory is what a client's library must know to connect again: the watches that have
+// not fired, and which of them have missed something. That can be told by left, what each
+// looked at when it was left, or by seen, the last transaction of which the client has
+// heard: a watch that has not fired had missed nothing then, because its event would
+// have come first. A [Session] has left, and code that opens connections tells seen.
 type memory struct {
-	seen    int64
 	watches []Watch
+	left    []stamp
+	seen    int64
+}
+
+// last is a transaction that the client has heard of, and by which none of its watches had
+// missed anything.
+func (m *memory) last() (last int64) {
+	for _, s := range m.left {
+		last = max(last, s.created, s.changed)
+	}
+	return last
 }
 
 // act is one thing that an ensemble of certain contents may do, or that happens to
@@ -190,6 +205,13 @@ func (k *Kind) Close() {}
 // NoMemo has every act computed anew.
 func (k *Kind) NoMemo() { k.noMemo = true }
 
+// CountCreations has the ensemble count transactions anew from now on: a transaction that creates a znode has the next number, others have none, and a client
+// that begins another session has the former number of a session again. A znode's czxid
+// still says which of two was created first, and no client learns of any other number. So
+// contents recur that hold the same but for their past. Code that opens connections
+// learns of all numbers, and nothing is counted anew for that.
+func (k *Kind) CountCreations(on bool) { k.creations = on && !k.config.Wires }
+
 // Len is the number of entries.
 func (k *Kind) Len() int {
 	return len(k.contents) + len(k.requests) + len(k.answers) + len(k.watches) + len(k.memories) + len(k.effects)
@@ -249,6 +271,9 @@ func (k *Kind) internMemory(m memory) uint32 {
 	for _, w := range m.watches {
 		key = table.AppendText(binary.AppendVarint(key, int64(w.Kind)), w.Path)
 	}
+	for _, s := range m.left {
+		key = binary.AppendVarint(binary.AppendVarint(key, s.created), s.changed)
+	}
 	return intern(k, k.memoryID, string(key), &k.memories, m)
 }
 
@@ -260,7 +285,7 @@ func (k *Kind) internAnswer(a storedAnswer) uint32 {
 	for _, c := range r.Children {
 		key = table.AppendText(key, c)
 	}
-	key = fmt.Append(key, r.Stat) // numbers only
+	key = fmt.Append(key, r.Stat, a.left) // numbers only
 	return intern(k, k.answerID, string(key), &k.answers, a)
 }
 
@@ -290,6 +315,9 @@ func (k *Kind) look(a act) *effect {
 func (k *Kind) run(a act) *effect {
 	before := k.contents[a.contents]
 	s, eff := before, &effect{}
+	if k.creations {
+		s.state.zxid += anew
+	}
 	own := &s.peers[a.client-1]
 	var fired []Event
 	switch a.kind {
@@ -316,7 +344,11 @@ func (k *Kind) run(a act) *effect {
 			}
 		}
 		own.events = nil
-		eff.answer = k.internAnswer(storedAnswer{events, known(r, reply), replyText(r, reply)})
+		answer := storedAnswer{events: events, reply: known(r, reply), text: replyText(r, reply)}
+		if w, leaves := r.leaves(reply.Code); leaves {
+			answer.left = s.state.stamp(w)
+		}
+		eff.answer = k.internAnswer(answer)
 	case actNotify:
 		eff.answer = k.internAnswer(storedAnswer{events: own.events})
 		own.events = nil
@@ -330,10 +362,14 @@ func (k *Kind) run(a act) *effect {
 			m = memory{}
 		}
 		var code Code
-		s.state, code, fired = s.state.Reconnect(0, own.session, m.seen, m.watches)
+		s.state, code, fired = s.state.reconnect(0, own.session, m.watches, func(at int, is stamp) bool { return is != m.left[at] })
 		if eff.refused = code != OK; eff.refused {
 			own.events = []Event{{Type: sessionEnded}}
+			last := own.session
 			s.state, own.session = s.state.Connect(0, k.config.Session)
+			if k.creations {
+				s.state, own.session = s.state.nameLast(last), last
+			}
 		}
 	case actEnd:
 		var code Code
@@ -354,6 +390,9 @@ func (k *Kind) run(a act) *effect {
 			p.events = append(slices.Clip(p.events), e)
 		}
 	}
+	if k.creations {
+		s.state = s.state.countCreations(&before.state)
+	}
 	eff.to = k.internContents(s)
 	eff.lines = k.lineChanges(&before, &k.contents[eff.to])
 	return eff
@@ -372,16 +411,11 @@ func (s *contents) clientAt(at int) int8 {
 	return int8(at + 1)
 }
 
-// known is what of a reply a client is told: see Session.Do. The last transaction
-// is kept with a watch only. A watch that has not fired has seen no change up to
-// the latest reply, so what was the last when it was left serves as well.
+// known is what of a reply a client is told: see Session.Do.
 func known(r Request, reply Reply) (t Reply) {
 	t = Reply{Code: reply.Code, Path: reply.Path, Data: reply.Data, Children: reply.Children}
 	if r.Op == Exists {
 		t.Stat.Czxid = reply.Stat.Czxid
-	}
-	if r.Watch {
-		t.Zxid = reply.Zxid
 	}
 	return t
 }

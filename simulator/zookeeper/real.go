@@ -47,7 +47,7 @@ func (k *Kind) real(before uint32, a act, eff *effect) (answer uint32) {
 		}
 		events := k.answers[eff.answer].events
 		if is := k.Real.Serve(a.client, r, reply, events); r.Told(is) != r.Told(reply) {
-			answer = k.internAnswer(storedAnswer{events, known(r, is), replyText(r, is)})
+			answer = k.internAnswer(storedAnswer{events, known(r, is), replyText(r, is), k.answers[answer].left})
 		}
 	case actNotify:
 		k.Real.Notify(a.client, k.answers[eff.answer].events)
@@ -58,7 +58,7 @@ func (k *Kind) real(before uint32, a act, eff *effect) (answer uint32) {
 		if k.contents[before].peers[a.client-1].sessionEnded() {
 			m = memory{}
 		}
-		k.Real.Connect(a.client, m.seen, m.watches, eff.refused)
+		k.Real.Connect(a.client, m.last(), m.watches, eff.refused)
 	case actEnd:
 		if !eff.refused {
 			k.Real.End(a.client)

@@ -54,20 +54,52 @@ func (s State) Disconnect(id SessionID) State {
 // missed ("Semantics of Watches"). It answers SessionExpired if the session has
 // ended.
 func (s State) Reconnect(now time.Duration, id SessionID, seen int64, watches []Watch) (State, Code, []Event) {
+	return s.reconnect(now, id, watches, since(seen))
+}
+
+func (s State) reconnect(now time.Duration, id SessionID, watches []Watch, missed func(at int, is stamp) bool) (State, Code, []Event) {
 	i, ok := s.session(id)
 	if !ok {
 		return s, SessionExpired, nil
 	}
 	s = s.Disconnect(id).hear(i, now) // whatever the old connection had left is gone
-	s, fired := s.handIn(id, seen, watches)
+	s, fired := s.handIn(id, watches, missed)
 	return s, OK, fired
 }
 
+// since says of a watch on a znode that it has missed something after the transaction seen.
+func since(seen int64) func(int, stamp) bool {
+	return func(_ int, is stamp) bool { return is.changed > seen }
+}
+
+// A stamp tells what a watch looks at from what that was before, and from another znode at
+// the same path.
+type stamp struct {
+	created int64 // czxid
+	changed int64 // mzxid of a WatchData, pzxid of a WatchChildren
+}
+
+func (n *znode) stamp(kind WatchKind) stamp {
+	if kind == WatchChildren {
+		return stamp{n.czxid, n.pzxid}
+	}
+	return stamp{n.czxid, n.mzxid}
+}
+
+// stamp is what a watch looks at; zero if it is not there.
+func (s *State) stamp(w Watch) stamp {
+	if i, there := s.find(w.Path); there {
+		return s.nodes[i].stamp(w.Kind)
+	}
+	return stamp{}
+}
+
 // handIn is s with the watches that a session's client still waits for, of which those
-// fire at once that have missed something.
-func (s State) handIn(id SessionID, seen int64, watches []Watch) (State, []Event) {
+// fire at once that have missed something: missed says so of a watch, by its place, whose
+// znode is there.
+func (s State) handIn(id SessionID, watches []Watch, missed func(at int, is stamp) bool) (State, []Event) {
 	var fired []Event
-	for _, w := range watches {
+	for at, w := range watches {
 		event := EventType(0)
 		switch n, there := s.find(w.Path); {
 		case w.Kind == WatchCreation && there:
@@ -75,9 +107,10 @@ func (s State) handIn(id SessionID, seen int64, watches []Watch) (State, []Event
 		case w.Kind == WatchCreation:
 		case !there:
 			event = NodeDeleted
-		case w.Kind == WatchData && s.nodes[n].mzxid > seen:
+		case !missed(at, s.nodes[n].stamp(w.Kind)):
+		case w.Kind == WatchData:
 			event = NodeDataChanged
-		case w.Kind == WatchChildren && s.nodes[n].pzxid > seen:
+		default:
 			event = NodeChildrenChanged
 		}
 		if event != 0 {

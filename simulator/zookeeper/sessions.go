@@ -68,7 +68,7 @@ func (k *Kind) runOnWire(a act, s *contents, own *peer, eff *effect) (fired []Ev
 		s.state, own.events = s.state.Disconnect(id), nil
 	case opSetWatches:
 		m := &k.memories[q.memory]
-		s.state, fired = s.state.handIn(id, m.seen, m.watches)
+		s.state, fired = s.state.handIn(id, m.watches, since(m.seen))
 	case opClose:
 		s.state, _, fired = s.state.Close(id)
 	case opHangUp:
