@@ -27,8 +27,8 @@ import (
 type twin struct {
 	*rules
 	again bool // every run is executed once more
-	seen  map[[2]uint64]bool
-	seeds [2]maphash.Seed // two hashes identify a state, which would take kilobytes
+	seen  map[uint64]bool
+	seed  maphash.Seed // a hash identifies a state, which would take kilobytes
 	found map[verdict.Word]price
 	runs  int // executed once more
 	// histories is the number of histories of observations that clients can have
@@ -217,10 +217,10 @@ type visit struct {
 
 func dumbly(t testing.TB, entry lock.Entry, b study.Bounds, again bool) *twin {
 	t.Helper()
-	d := &twin{rules: rulesOf(t, entry, b), again: again, seen: map[[2]uint64]bool{}, found: map[verdict.Word]price{}}
+	d := &twin{rules: rulesOf(t, entry, b), again: again, seen: map[uint64]bool{}, found: map[verdict.Word]price{}}
 	defer d.sim.Close()
 	d.sim.KeepHistories()
-	d.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+	d.seed = maphash.MakeSeed()
 	d.search(t)
 	d.histories = d.sim.Histories()
 	return d
@@ -237,21 +237,26 @@ func (d *twin) search(t testing.TB) {
 				d.execute(t, v)
 			}
 			for _, c := range choices {
-				to := &visit{position: v.position, via: c}
-				events, words, err := d.step(&to.position, c)
+				p := v.position
+				events, words, err := d.step(&p, c)
 				if err != nil {
 					t.Fatalf("%s: %v", d.sim.Describe(c), err)
 				}
 				for _, w := range words {
-					p := price{int(to.strikes), depth}
-					if old, ok := d.found[w]; !ok || p.less(old) {
-						d.found[w] = p
+					cost := price{int(p.strikes), depth}
+					if old, ok := d.found[w]; !ok || cost.less(old) {
+						d.found[w] = cost
 					}
 				}
+				fresh := d.fresh(&p)
+				if !fresh && !d.again {
+					continue
+				}
+				to := &visit{position: p, via: c}
 				if d.again {
 					to.before, to.events = v, events
 				}
-				if d.fresh(&to.position) {
+				if fresh {
 					next = append(next, to)
 				} else {
 					d.execute(t, to)
@@ -263,7 +268,7 @@ func (d *twin) search(t testing.TB) {
 }
 
 func (d *twin) fresh(p *position) bool {
-	key := [2]uint64{maphash.Comparable(d.seeds[0], *p), maphash.Comparable(d.seeds[1], *p)}
+	key := maphash.Comparable(d.seed, *p)
 	if d.seen[key] {
 		return false
 	}
