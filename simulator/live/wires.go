@@ -58,6 +58,9 @@ func (r *player) Wait(q redisnode.Request) {
 	if err == nil {
 		err = w.Send(written(q.Commands))
 	}
+	if err == nil {
+		err = s.heardWait(w)
+	}
 	if err != nil {
 		r.fail(fmt.Errorf("%q to server %d: %w", q.Commands, q.Server, err))
 		return
@@ -67,6 +70,29 @@ func (r *player) Wait(q redisnode.Request) {
 		need, _ = strconv.Atoi(q.Commands[0][1])
 	}
 	r.waits[q.Msg] = wait{on: l, need: need, request: q}
+}
+
+// heardWait waits until the server has executed a WAIT that was sent on a connection: it has blocked the
+// connection, or answered. It counts the time from then on, so its clock must not move before.
+func (s *server) heardWait(w *realserver.Wire) error {
+	for {
+		list, err := s.do("CLIENT", "LIST")
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(fmt.Sprint(list)) {
+			fields := strings.Fields(line)
+			if slices.Contains(fields, "addr="+w.Name()) && slices.ContainsFunc(fields, func(f string) bool {
+				flags, ok := strings.CutPrefix(f, "flags=")
+				return ok && strings.Contains(flags, "b")
+			}) {
+				return nil
+			}
+		}
+		if answered, err := w.Answered(time.Millisecond); answered || err != nil {
+			return err
+		}
+	}
 }
 
 // Waited implements redisnode.Real.
