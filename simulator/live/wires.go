@@ -28,11 +28,17 @@ func (r *player) Execute(q redisnode.Request, lab string) (answer string) {
 		return lab
 	}
 	_, w, err := r.wire(q, s)
+	if err == nil && g.real != nil {
+		err = r.beforeGiven(g, q)
+	}
 	if err == nil && q.Commands != nil {
 		err = w.Send(written(q.Commands))
 	}
 	if err == nil {
 		answer, err = w.Receive(redisnode.Values(lab))
+	}
+	if err == nil && g.real != nil {
+		answer, err = r.afterGiven(g, lab, answer)
 	}
 	if err != nil {
 		r.fail(fmt.Errorf("%q to server %d: %w", q.Commands, q.Server, err))
@@ -131,7 +137,7 @@ func (r *player) wire(q redisnode.Request, s *server) (line, *realserver.Wire, e
 	if w := r.wires[l]; w != nil {
 		return l, w, nil
 	}
-	w, err := realserver.DialRedis(s.addr)
+	w, err := s.dial()
 	if err == nil {
 		r.wires[l] = w
 	}
@@ -222,6 +228,9 @@ func (r *player) compare(g *group, number int, old bool, first int) error {
 	real, err := s.keys()
 	if err != nil {
 		return err
+	}
+	if g.real != nil {
+		r.onLabClock(g, real)
 	}
 	var names []string
 	for name := range g.lab[old] {

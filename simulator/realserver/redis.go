@@ -47,18 +47,18 @@ type Test interface {
 // environment says CI=true.
 func Redis(t Test, options ...string) string {
 	t.Helper()
-	return redis(t, func(port string) []string { return append([]string{"--port", port}, options...) })
+	return serve(t, func(port string) []string { return append([]string{"--port", port}, options...) })
 }
 
 // RedisTLS is like Redis, for clients that speak TLS. cert and key are files.
 func RedisTLS(t Test, cert, key string, options ...string) string {
 	t.Helper()
-	return redis(t, func(port string) []string {
+	return serve(t, func(port string) []string {
 		return append([]string{"--port", "0", "--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-auth-clients", "no"}, options...)
 	})
 }
 
-func redis(t Test, options func(port string) []string) string {
+func serve(t Test, options func(port string) []string) string {
 	t.Helper()
 	NeedRedis(t)
 	p, addr, err := startRedis(t.Context(), t.TempDir(), nil, options)
