@@ -31,7 +31,7 @@ import (
 
 // live shows on real servers what the lab says.
 func (a *app) live() *cobra.Command {
-	commands := []*cobra.Command{a.liveRun(), a.liveReplay(), a.inShares(a.liveMatrix()), a.inShares(a.liveVerify()), a.liveContend()}
+	commands := []*cobra.Command{a.liveRun(), a.liveReplay(), a.inShares(a.liveMatrix()), a.inShares(a.liveVerify()), a.liveContend(), a.liveSentinel()}
 	c := &cobra.Command{
 		Use: "live",
 		Args: func(c *cobra.Command, args []string) error {

@@ -387,8 +387,21 @@ func (r *player) expireGiven(g *group, key string) error {
 }
 
 // onLabClock has the keys of a server end by the lab's clock. A lease that the last request has given
-// ends as in the lab if it does so within the time that the request may have arrived at.
-func (r *player) onLabClock(g *group, keys map[string]value) {
+// ends as in the lab if it does so within the time that the request may have arrived at. One that has ended by
+// the server's clock, which is ahead by what the run is late, lasts until it has in the lab: afterGiven notices if
+// a request comes meanwhile.
+func (r *player) onLabClock(g *group, keys map[string]value) error {
+	at, err := g.master.now()
+	if err != nil {
+		return err
+	}
+	for name, e := range g.real.ends {
+		if lab, is := g.lab[false][name]; is && lab.ends == e.lab && at.UnixMilli() > e.real {
+			if _, there := keys[name]; !there {
+				keys[name] = value{lab.text, e.real}
+			}
+		}
+	}
 	for name, v := range keys {
 		if v.ends == lasting {
 			continue
@@ -415,6 +428,7 @@ func (r *player) onLabClock(g *group, keys map[string]value) {
 			delete(g.real.ends, name)
 		}
 	}
+	return nil
 }
 
 // clean removes from a server what the run has put there.

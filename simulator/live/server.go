@@ -265,7 +265,7 @@ func (s *server) keys() (map[string]value, error) {
 	}
 	list, _ := v.([]any)
 	if len(list) == 0 {
-		return nil, nil
+		return map[string]value{}, nil
 	}
 	var ask [][]string
 	for _, name := range list {

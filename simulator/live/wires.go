@@ -230,7 +230,9 @@ func (r *player) compare(g *group, number int, old bool, first int) error {
 		return err
 	}
 	if g.real != nil {
-		r.onLabClock(g, real)
+		if err := r.onLabClock(g, real); err != nil {
+			return err
+		}
 	}
 	var names []string
 	for name := range g.lab[old] {
