@@ -431,11 +431,8 @@ func (r *player) onLabClock(g *group, keys map[string]value) error {
 	return nil
 }
 
-// clean removes from a server what the run has put there.
+// clean removes from a server what the run has put there. What others have put there meanwhile stays.
 func (g *group) clean() error {
-	for name := range g.lab[false] {
-		g.real.touched[name] = true
-	}
 	w, err := g.master.dial() // the other one may be broken
 	if err != nil {
 		return text.Errorf("error.live.redis-left", "addr", g.master.addr, "cause", err)
