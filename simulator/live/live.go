@@ -39,6 +39,16 @@
 // Where a lease of a search ends within the last millisecond of its life (simulator.Timing),
 // the server's clock is put forward by a millisecond for that moment: Redis counts whole
 // ones. The same holds for a WAIT whose time is over.
+//
+// # Servers that somebody else runs
+//
+// With Options.Given nothing is started. The servers' clocks are real and cannot be set, so nothing is scaled:
+// while a lease runs, true time passes as it does on the server (TIME), which is waited for; else it is skipped. A run
+// is late by what its commands take. So a lease may end anywhere within the time that the request that took it may have
+// arrived at, what remains of it is told within the same bounds (the client's code hears the lab's), and a lease is over when it
+// is so on both. If it may have ended before a request that the lab has in time, nothing is
+// decided (LateError). No key is touched but by the lock's own requests, until in the end those keys are removed that a request or the
+// lab has named. Scripts stay in the server's cache.
 package live
 
 import (
