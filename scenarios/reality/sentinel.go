@@ -74,6 +74,8 @@ type Moment struct {
 // An AwaitedError is that something did not happen in time.
 type AwaitedError struct{ error }
 
+func (e AwaitedError) Unwrap() error { return e.error }
+
 // masterName is what the Sentinels call the master.
 const masterName = "locklab"
 

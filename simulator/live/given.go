@@ -21,6 +21,8 @@ import (
 // decides nothing.
 type LateError struct{ error }
 
+func (e LateError) Unwrap() error { return e.error }
+
 // A Reason is why a run cannot be played on servers that somebody else runs; "": it can.
 type Reason string
 
