@@ -31,7 +31,7 @@ import (
 
 // live shows on real servers what the lab says.
 func (a *app) live() *cobra.Command {
-	commands := []*cobra.Command{a.liveRun(), a.liveReplay(), a.inShares(a.liveMatrix()), a.inShares(a.liveVerify()), a.liveContend()}
+	commands := []*cobra.Command{a.liveRun(), a.liveReplay(), a.inShares(a.liveMatrix()), a.inShares(a.liveVerify()), a.liveContend(), a.liveSentinel()}
 	c := &cobra.Command{
 		Use: "live",
 		Args: func(c *cobra.Command, args []string) error {
@@ -139,23 +139,51 @@ func (a *app) bench(ctx context.Context, lease time.Duration) (*reality.Bench, e
 	return b, a.liveError(ctx, err)
 }
 
-// addZooKeeper gives a command the flag --zookeeper.
-func (a *app) addZooKeeper(c *cobra.Command, addr *string) {
-	c.Flags().StringVar(addr, "zookeeper", "", a.usage("live")("zookeeper"))
+// liveServers is on which servers one run is shown.
+type liveServers struct {
+	lease  time.Duration
+	keeper string // the address of a ZooKeeper that is to be used, or ""
+	redis  string // those of Redis databases, separated by commas, or ""
 }
 
-// benchFor is the bench for one lock; keeper is the address of a ZooKeeper that is to be used, or "".
-func (a *app) benchFor(ctx context.Context, e lock.Entry, lease time.Duration, keeper string) (*reality.Bench, error) {
-	if keeper == "" {
-		return a.bench(ctx, lease)
-	}
-	if _, _, err := net.SplitHostPort(keeper); err != nil {
-		return nil, text.Errorf("error.live.address", "value", keeper)
-	}
-	if !e.OnZooKeeper() {
+// add gives a command the flags.
+func (s *liveServers) add(a *app, c *cobra.Command) {
+	a.addLease(c, &s.lease)
+	usage := a.usage("live")
+	c.Flags().StringVar(&s.keeper, "zookeeper", "", usage("zookeeper"))
+	c.Flags().StringVar(&s.redis, "redis", "", usage("redis"))
+}
+
+// bench is the bench for one lock.
+func (s *liveServers) bench(ctx context.Context, a *app, e lock.Entry) (*reality.Bench, error) {
+	switch {
+	case s.keeper != "" && !e.OnZooKeeper():
+		if _, _, err := net.SplitHostPort(s.keeper); err != nil {
+			return nil, text.Errorf("error.live.address", "value", s.keeper)
+		}
 		return nil, text.Errorf("error.live.redis-lock", "lock", e.ID)
+	case s.redis != "" && e.OnZooKeeper():
+		return nil, text.Errorf("error.live.zookeeper-lock", "lock", e.ID)
+	case s.keeper != "":
+		if _, _, err := net.SplitHostPort(s.keeper); err != nil {
+			return nil, text.Errorf("error.live.address", "value", s.keeper)
+		}
+		return reality.OnZooKeeper(s.keeper, s.lease)
+	case s.redis == "":
+		return a.bench(ctx, s.lease)
 	}
-	return reality.OnZooKeeper(keeper, lease)
+	if s.lease != reality.DefaultLease {
+		return nil, text.Errorf("error.live.redis-lease", "value", s.lease)
+	}
+	var all []realserver.GivenRedis
+	for addr := range strings.SplitSeq(s.redis, ",") {
+		g, err := realserver.ParseRedis(strings.TrimSpace(addr))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, g)
+	}
+	return reality.OnRedis(all)
 }
 
 // liveError is an error of the machine, or that the user has stopped it.
@@ -163,6 +191,8 @@ func (a *app) liveError(ctx context.Context, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return noAnswer("error.stopped")
+	case errors.As(err, new(live.LateError)):
+		return &exitError{exitNoAnswer, err}
 	case err != nil:
 		return &exitError{exitInternal, err}
 	}
@@ -171,13 +201,12 @@ func (a *app) liveError(ctx context.Context, err error) error {
 
 func (a *app) liveRun() *cobra.Command {
 	var (
-		lease    time.Duration
+		servers  liveServers
 		settings []string
-		keeper   string
 	)
 	c := &cobra.Command{
 		Use:     "run STRATEGY SCENARIO",
-		Example: a.examples("live-run", "live run token failover", "live run redlock restart --lease 1s", "live run zk-mutex session-ends --zookeeper 127.0.0.1:2181"),
+		Example: a.examples("live-run", "live run token failover", "live run redlock restart --lease 1s", "live run zk-mutex session-ends --zookeeper 127.0.0.1:2181", "live run token gc-pause --set ttl=1s --set pause=1300ms --redis redis://127.0.0.1:6379/9"),
 		Args:    a.exactly(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			entry, err := race.Strategy(args[0])
@@ -196,20 +225,16 @@ func (a *app) liveRun() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.showLive(c.Context(), o, lease, keeper)
+			return a.showLive(c.Context(), o, &servers)
 		},
 	}
-	a.addLease(c, &lease)
-	a.addZooKeeper(c, &keeper)
+	servers.add(a, c)
 	c.Flags().StringArrayVar(&settings, "set", nil, a.usage("run")("set"))
 	return c
 }
 
 func (a *app) liveReplay() *cobra.Command {
-	var (
-		lease  time.Duration
-		keeper string
-	)
+	var servers liveServers
 	c := &cobra.Command{
 		Use:     "replay LINK|FILE",
 		Example: a.examples("live-replay", "live replay LINK"),
@@ -226,21 +251,30 @@ func (a *app) liveReplay() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.showLive(c.Context(), o, lease, keeper)
+			return a.showLive(c.Context(), o, &servers)
 		},
 	}
-	a.addLease(c, &lease)
-	a.addZooKeeper(c, &keeper)
+	servers.add(a, c)
 	return c
 }
 
 // showLive shows a run of the lab on real servers.
-func (a *app) showLive(ctx context.Context, o *race.Outcome, lease time.Duration, keeper string) error {
-	b, err := a.benchFor(ctx, o.Strategy, lease, keeper)
+func (a *app) showLive(ctx context.Context, o *race.Outcome, servers *liveServers) error {
+	b, err := servers.bench(ctx, a, o.Strategy)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
+	if err := b.Fits(o); err != nil {
+		return err
+	}
+	if b.Given() && o.History != nil {
+		done, end := a.progress(int(o.History.End/time.Second)+1, "progress.live.seconds")
+		defer end()
+		if done != nil {
+			b.Progress = func(at time.Duration) { done(int(at / time.Second)) }
+		}
+	}
 	s := &reality.Showing{Lab: o}
 	if o.NotApplicable == "" {
 		if s, err = b.Show(ctx, o); err != nil {
@@ -295,6 +329,9 @@ func (a *app) printShowing(b *reality.Bench, s *reality.Showing) error {
 	ran := func() string {
 		if s.Lab.Strategy.OnZooKeeper() {
 			return a.Say("live.ran.zookeeper", "version", s.Version, "answers", fmt.Sprint(s.Run.Answers))
+		}
+		if b.Given() {
+			return a.Say("live.ran.given", "servers", fmt.Sprint(s.Run.Servers), "version", b.Version, "answers", fmt.Sprint(s.Run.Answers), "took", reports.Span(s.Run.Took.Round(100*time.Millisecond)))
 		}
 		return a.Say("live.ran", "servers", fmt.Sprint(s.Run.Servers), "version", b.Version, "answers", fmt.Sprint(s.Run.Answers),
 			"ttl", reports.Span(s.Lab.History.TTL), "lease", reports.Span(b.Lease), "speed", fmt.Sprintf("%.3g", s.Speed))

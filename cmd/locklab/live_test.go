@@ -113,6 +113,76 @@ func TestLiveGiven(t *testing.T) {
 	}
 }
 
+// On a Redis that runs already a run agrees, keeps what others have there, and leaves nothing, when it is interrupted
+// neither. What that server cannot do has its reason.
+func TestLiveRedis(t *testing.T) {
+	addr := realserver.Redis(t, "--requirepass", "secret")
+	url := "redis://:secret@" + addr + "/"
+	given, err := realserver.ParseRedis(url + "3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := given.Dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	size := func() any {
+		n, err := w.Must("DBSIZE")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, run := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"setnx crash-holding --redis " + url + "3", exitOK, "They agree"},
+		{"setnx calm --lang zh --redis " + url + "3", exitOK, "时间没有缩放"},
+		{"token restart --redis " + url + "3", exitOK, "leave out --redis"},
+		{"token failover --redis " + url + "3", exitOK, "it needs replicas"},
+		{"token flush --redis " + url + "3", exitOK, "FLUSHALL"},
+		{"token calm --redis " + url + "3 --lease 1s", exitUsage, "--lease 1s: with --redis nothing is scaled"},
+		{"token calm --redis " + addr, exitUsage, "--redis " + addr + " cannot be used: NOAUTH"},
+		{"token calm --redis redis://:wrong@" + addr, exitUsage, "--redis " + addr + " cannot be used: WRONGPASS"},
+		{"token calm --redis here", exitUsage, "--redis here: give HOST:PORT or redis://HOST:PORT/DB"},
+		{"token calm --redis " + url + "3," + url + "4", exitUsage, addr + "/4: this is the same server as " + addr + "/3"},
+		{"redlock calm --redis " + url, exitUsage, "--redis names 1, and this run has 5"},
+		{"zk-mutex calm --redis " + url, exitUsage, "zk-mutex locks on a ZooKeeper"},
+		{"token calm --redis 127.0.0.1:1", exitUsage, "--redis 127.0.0.1:1 cannot be used"},
+	} {
+		code, out, errs := call(t, append([]string{"live", "run"}, strings.Fields(run.args)...)...)
+		if code != run.code || !strings.Contains(strings.Join(strings.Fields(out+errs), " "), run.want) || strings.Contains(out+errs, "secret") || strings.Contains(out+errs, "wrong@") {
+			t.Errorf("%s: exit status %d, %s%s", run.args, code, out, errs)
+		}
+		if n := size(); n != int64(0) {
+			t.Fatalf("%s leaves %v keys", run.args, n)
+		}
+	}
+	if _, err := w.Must("SET", "theirs", "1"); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := call(t, "live", "run", "setnx", "calm", "--redis", url+"3"); code != exitUsage || !strings.Contains(errs, "not empty (keys: 1, one is theirs)") || size() != int64(1) {
+		t.Errorf("exit status %d, %s", code, errs)
+	}
+	if _, err := w.Must("DEL", "theirs"); err != nil {
+		t.Fatal(err)
+	}
+	p := program(t, "live", "run", "token", "gc-pause", "--redis", url+"3")
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the lock is there", func() bool { return size() == int64(1) })
+	if err := p.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if status := statusOf(t, p.Wait()); status != exitNoAnswer || size() != int64(0) {
+		t.Errorf("exit status %d, and %v keys are left", status, size())
+	}
+}
+
 // Wrong use, and a machine without redis-server, end with status 2 and say what to do.
 func TestLiveRefuses(t *testing.T) {
 	for args, want := range map[string]string{
@@ -143,7 +213,7 @@ func TestLiveRefuses(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", only)
-	for _, args := range []string{"live run token failover", "live contend"} {
+	for _, args := range []string{"live run token failover", "live contend", "live sentinel"} {
 		if code, _, errs := call(t, strings.Fields(args)...); code != exitUsage || !strings.Contains(errs, "install the package redis-server") {
 			t.Errorf("%s: exit status %d, %s", args, code, errs)
 		}

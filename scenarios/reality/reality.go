@@ -33,6 +33,11 @@ type Bench struct {
 	clocks  string
 	folder  *realserver.Folder
 	unknown map[string]bool // words of commands that the redis-server does not know
+	given   []realserver.GivenRedis
+
+	// Progress, if it is not nil, is told the true time that a run has come to on servers that are given: there
+	// time passes as it does.
+	Progress func(at time.Duration)
 
 	zookeeper struct {
 		mu      sync.Mutex // a run has the server for itself
@@ -74,6 +79,47 @@ func OnZooKeeper(addr string, lease time.Duration) (*Bench, error) {
 	}
 	return b, nil
 }
+
+// OnRedis is a bench for locks on a Redis only, with servers that somebody else runs. Nobody else may
+// write to these databases while a trace is played. See live.CheckGiven for what they must be.
+func OnRedis(given []realserver.GivenRedis) (*Bench, error) {
+	infos, err := live.CheckGiven(given)
+	if err != nil {
+		return nil, err
+	}
+	var versions []string
+	for _, info := range infos {
+		versions = append(versions, info.Version)
+	}
+	b := &Bench{Version: strings.Join(slices.Compact(slices.Sorted(slices.Values(versions))), ", "), given: given, unknown: map[string]bool{}}
+	for _, g := range given {
+		w, err := g.Dial()
+		if err == nil {
+			err = b.probe(w)
+			w.Close()
+		}
+		if err != nil {
+			return nil, text.Errorf("error.live.redis-given", "addr", g.String(), "cause", err)
+		}
+	}
+	return b, nil
+}
+
+// Fits says what has to be changed on the servers that are given before they can play a run of the lab.
+func (b *Bench) Fits(lab *race.Outcome) error {
+	if b.given == nil || lab.History == nil {
+		return nil
+	}
+	o, err := study.Open(lab.Strategy, lab.Trace)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	return live.FitsGiven(b.given, o.Simulator.Config(), lab.History.Events)
+}
+
+// Given says whether the servers are somebody else's.
+func (b *Bench) Given() bool { return b.given != nil }
 
 // Close ends the bench's ZooKeeper, if it has started one, and removes its folder.
 func (b *Bench) Close() {
@@ -122,6 +168,11 @@ func (b *Bench) look(ctx context.Context) error {
 	if b.Version, err = w.Version(); err != nil {
 		return err
 	}
+	return b.probe(w)
+}
+
+// probe asks which of the newer commands a server knows, about a key that it does not have.
+func (b *Bench) probe(w *realserver.Wire) error {
 	for word, command := range map[string][]string{
 		"DELIFEQ": {"DELIFEQ", "k", "v"}, "DELEX": {"DELEX", "k", "IFEQ", "v"}, "IFEQ": {"SET", "k", "v", "IFEQ", "v"},
 	} {
@@ -140,8 +191,8 @@ func (b *Bench) look(ctx context.Context) error {
 type Showing struct {
 	Lab *race.Outcome
 	// NotShown is why it was not played on real servers: a key of the catalogues of texts
-	// (there with the prefix "live."); "": it was. With Missing, the command that the
-	// redis-server does not know.
+	// (there with the prefix "live."); "": it was. Missing is what is named with it, as the command
+	// that the redis-server does not know.
 	NotShown race.Reason
 	Missing  string
 	Real     *race.Outcome
@@ -159,7 +210,13 @@ const (
 )
 
 // Reasons returns all of them.
-func Reasons() []race.Reason { return []race.Reason{NoZooKeeper, CounterSet, NoServer, MissingCommand} }
+func Reasons() []race.Reason {
+	all := []race.Reason{NoZooKeeper, CounterSet, NoServer, MissingCommand}
+	for _, why := range []live.Reason{live.GivenReplicas, live.GivenFault, live.GivenRate, live.GivenCommand, live.GivenMargin} {
+		all = append(all, race.Reason(why))
+	}
+	return all
+}
 
 // Agrees says whether every answer, every key and the verdicts were the same on the real
 // servers.
@@ -185,6 +242,13 @@ func (b *Bench) Show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 			s.NotShown = NoZooKeeper
 			return s, nil
 		}
+	} else if b.given != nil {
+		why, what := live.WhyNotGiven(o.Simulator.Config(), lab.History.Events)
+		if s.NotShown, s.Missing = race.Reason(why), what; why != "" {
+			return s, nil
+		}
+		s.Version, s.Speed = b.Version, 1
+		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Given: b.given, Progress: b.Progress})
 	} else {
 		s.Version, s.Speed = b.Version, float64(lab.History.TTL)/float64(b.Lease)
 		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Speed: s.Speed, Clocks: b.clocks})

@@ -39,6 +39,16 @@
 // Where a lease of a search ends within the last millisecond of its life (simulator.Timing),
 // the server's clock is put forward by a millisecond for that moment: Redis counts whole
 // ones. The same holds for a WAIT whose time is over.
+//
+// # Servers that somebody else runs
+//
+// With Options.Given nothing is started. The servers' clocks are real and cannot be set, so nothing is scaled:
+// while a lease runs, true time passes as it does on the server (TIME), which is waited for; else it is skipped. A run
+// is late by what its commands take. So a lease may end anywhere within the time that the request that took it may have
+// arrived at, what remains of it is told within the same bounds (the client's code hears the lab's), and a lease is over when it
+// is so on both. If it may have ended before a request that the lab has in time, nothing is
+// decided (LateError). No key is touched but by the lock's own requests, until in the end those keys are removed that a request or the
+// lab has named. Scripts stay in the server's cache.
 package live
 
 import (
@@ -64,6 +74,12 @@ type Options struct {
 	Speed float64
 	// Clocks is the library of realserver.BuildClocks.
 	Clocks string
+	// Given are the servers to play on, as many as the trace has, in place of new ones: they must pass
+	// CheckGiven and FitsGiven, and WhyNotGiven may have no reason. Speed and Clocks play no part then.
+	Given []realserver.GivenRedis
+	// Progress, if it is not nil, is called after each choice, and often while a given server's time
+	// passes, with the true time of the trace.
+	Progress func(at time.Duration)
 
 	meddle func(choice int, s *server) // in tests: called before each choice with the first server
 }
@@ -94,16 +110,20 @@ type Difference struct {
 // Play makes the choices of a trace in a simulator whose servers are Redis, on real servers. The
 // error is about the machine, or ctx's; of what differs the Run tells.
 func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice, opt Options) (run *Run, err error) {
-	folder, err := realserver.NewFolder()
-	if err != nil {
-		return nil, err
-	}
-	defer folder.Close()
-	r := &player{ctx: ctx, opt: opt, folder: folder.Path, run: &Run{}, wires: map[line]*realserver.Wire{}, waits: map[uint32]wait{}}
-	defer r.close()
+	r := &player{ctx: ctx, opt: opt, run: &Run{}, wires: map[line]*realserver.Wire{}, waits: map[uint32]wait{}}
 	config := sim.Config()
 	r.early = config.Timing != nil
-	if err := r.start(config.Nodes); err != nil {
+	start := r.startGiven
+	if opt.Given == nil {
+		folder, err := realserver.NewFolder()
+		if err != nil {
+			return nil, err
+		}
+		defer folder.Close()
+		r.folder, start = folder.Path, r.start
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	if err := start(config.Nodes); err != nil {
 		return nil, err
 	}
 	sim.Carry(r)
@@ -137,10 +157,17 @@ func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Cho
 		if r.err != nil {
 			return nil, text.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", r.err)
 		}
+		r.progress(w.Now())
 	}
 	r.run.Took = time.Since(began)
 	r.run.End, r.run.Horizon = w.Now(), !sim.Quiet(&w)
 	return r.run, nil
+}
+
+func (r *player) progress(at time.Duration) {
+	if r.opt.Progress != nil {
+		r.opt.Progress(at)
+	}
 }
 
 // A player is the real servers of one run.
@@ -162,7 +189,8 @@ type player struct {
 // A group is one server of the lab with its replicas, which share its clock.
 type group struct {
 	config   simulator.NodeConfig
-	clock    *realserver.Clock
+	clock    *realserver.Clock // nil: the server is given
+	real     *realClock        // nil: it is not
 	state    clock.State
 	master   *server   // nil: it is down
 	replicas []*server // in the place of a promoted one: the old master of a split, see split
@@ -209,18 +237,26 @@ func (r *player) server(number int) (g *group, s *server, old bool) {
 	return g, g.master, old
 }
 
-func (r *player) close() {
-	for _, g := range r.groups {
-		for _, s := range append(g.replicas, g.master) {
-			if s != nil {
-				s.kill()
-			}
-		}
-		g.clock.Close()
-	}
+// close ends what was started. On servers that are given it removes what the run has put there.
+func (r *player) close() (err error) {
 	for _, w := range r.wires {
 		w.Close()
 	}
+	for _, g := range r.groups {
+		for _, s := range append(g.replicas, g.master) {
+			if g.real == nil && s != nil {
+				s.kill()
+			}
+		}
+		if g.real != nil {
+			err = errors.Join(err, g.clean())
+			g.master.admin.Close()
+		}
+		if g.clock != nil {
+			g.clock.Close()
+		}
+	}
+	return err
 }
 
 // start runs all servers, side by side.
@@ -281,7 +317,7 @@ func (r *player) dir(g *group) string {
 
 // sync keeps what a server has on disk: a crash loses what comes after.
 func (r *player) sync(g *group) error {
-	if g.config.AOF != simulator.EverySecond {
+	if g.config.AOF != simulator.EverySecond || g.real != nil {
 		return nil
 	}
 	g.synced = g.folder + "-synced"
@@ -316,6 +352,14 @@ func (r *player) prepare(now time.Duration, c simulator.Choice) {
 // is so late.
 func (r *player) pass(now, d time.Duration) error {
 	r.now = now + d
+	if r.opt.Given != nil {
+		for _, g := range r.groups {
+			if err := r.passGiven(g); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	took := time.Duration(float64(d) / r.opt.Speed)
 	for _, g := range r.groups {
 		from, to := g.state.Read(now), g.state.Read(now+d)
@@ -356,6 +400,9 @@ func (g *group) masters() (all []*server) {
 
 // stand sets the clock of a group.
 func (r *player) stand(g *group, later time.Duration) error {
+	if g.clock == nil {
+		return nil
+	}
 	return g.clock.Set(clock.Epoch.Add(g.state.Read(r.now) + later))
 }
 
@@ -390,9 +437,15 @@ func (r *player) happened(e *history.Event) error {
 			delete(g.lab[old], e.Key)
 			return nil
 		}
+		if g.real != nil {
+			g.real.touched[e.Key] = true
+		}
 		g.lab[old][e.Key] = value{e.After, r.lastMillisecond(g, e.Until)}
 	case history.Expire:
 		delete(g.lab[old], e.Key)
+		if g.real != nil {
+			return r.expireGiven(g, e.Key)
+		}
 		if r.early {
 			// The lease is over to the nanosecond; Redis counts whole milliseconds.
 			err := r.stand(g, time.Millisecond)

@@ -123,7 +123,8 @@ func TestDifference(t *testing.T) {
 }
 
 // TestWaitRealServer pins what WAIT waits for: all that the server had written when it
-// executed the connection's last command; nothing on a connection that has sent nothing else.
+// executed the connection's last command; nothing on a connection that has sent nothing else. The
+// server is busy at each choice, so that it reads late what it is sent.
 func TestWaitRealServer(t *testing.T) {
 	library := clocks(t)
 	waiter := func(before ...any) func(c *simulator.Client) {
@@ -139,7 +140,16 @@ func TestWaitRealServer(t *testing.T) {
 		Clients: []simulator.ClientConfig{{Program: waiter("SET", "a", "x")}, {Program: waiter("SET", "a", "y", "NX")}, {Program: waiter()}},
 		Nodes:   []simulator.NodeConfig{{Replicas: 1}},
 	}, nil)
-	run, err := Play(t.Context(), sim, choices, Options{Speed: 20, Clocks: library})
+	run, err := Play(t.Context(), sim, choices, Options{Speed: 20, Clocks: library, meddle: func(_ int, s *server) {
+		w, err := realserver.DialRedis(s.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(w.Close)
+		if err := w.Send(realserver.AppendCommand(nil, "EVAL", "for i = 1, 3e6 do end", "0")); err != nil {
+			t.Error(err)
+		}
+	}})
 	if err != nil || len(run.Differences) > 0 || notes(run.Events) != "1 0 0" {
 		t.Errorf("%v, %+v: %s", err, run.Differences, notes(run.Events))
 	}

@@ -22,6 +22,7 @@ type server struct {
 	process *realserver.Process
 	addr    string
 	dir     string
+	dial    func() (*realserver.Wire, error)
 	admin   *realserver.Wire   // for everything that no client sends
 	gate    *realserver.Gate   // in front of its master; nil: it has none, or has lost it
 	cutOff  []*realserver.Gate // to replicas that have left without its noticing
@@ -48,12 +49,13 @@ func startServer(ctx context.Context, dir string, c *realserver.Clock, config *s
 	if err != nil {
 		return nil, err
 	}
-	admin, err := realserver.DialRedis(addr)
+	dial := func() (*realserver.Wire, error) { return realserver.DialRedis(addr) }
+	admin, err := dial()
 	if err != nil {
 		p.Kill()
 		return nil, err
 	}
-	return &server{process: p, addr: addr, dir: dir, admin: admin}, nil
+	return &server{process: p, addr: addr, dir: dir, dial: dial, admin: admin}, nil
 }
 
 // maxLag is min-replicas-max-lag.
@@ -153,7 +155,7 @@ func (s *server) catchUp(ctx context.Context, master *server) error {
 			return nil
 		}
 		// WAIT has the master ask its replicas how far they are, which counts as a write.
-		asker, err := realserver.DialRedis(master.addr)
+		asker, err := master.dial()
 		if err != nil {
 			return err
 		}
@@ -263,7 +265,7 @@ func (s *server) keys() (map[string]value, error) {
 	}
 	list, _ := v.([]any)
 	if len(list) == 0 {
-		return nil, nil
+		return map[string]value{}, nil
 	}
 	var ask [][]string
 	for _, name := range list {

@@ -28,11 +28,17 @@ func (r *player) Execute(q redisnode.Request, lab string) (answer string) {
 		return lab
 	}
 	_, w, err := r.wire(q, s)
+	if err == nil && g.real != nil {
+		err = r.beforeGiven(g, q)
+	}
 	if err == nil && q.Commands != nil {
 		err = w.Send(written(q.Commands))
 	}
 	if err == nil {
 		answer, err = w.Receive(redisnode.Values(lab))
+	}
+	if err == nil && g.real != nil {
+		answer, err = r.afterGiven(g, lab, answer)
 	}
 	if err != nil {
 		r.fail(fmt.Errorf("%q to server %d: %w", q.Commands, q.Server, err))
@@ -58,6 +64,9 @@ func (r *player) Wait(q redisnode.Request) {
 	if err == nil {
 		err = w.Send(written(q.Commands))
 	}
+	if err == nil {
+		err = s.heardWait(w)
+	}
 	if err != nil {
 		r.fail(fmt.Errorf("%q to server %d: %w", q.Commands, q.Server, err))
 		return
@@ -67,6 +76,29 @@ func (r *player) Wait(q redisnode.Request) {
 		need, _ = strconv.Atoi(q.Commands[0][1])
 	}
 	r.waits[q.Msg] = wait{on: l, need: need, request: q}
+}
+
+// heardWait waits until the server has executed a WAIT that was sent on a connection: it has blocked the
+// connection, or answered. It counts the time from then on, so its clock must not move before.
+func (s *server) heardWait(w *realserver.Wire) error {
+	for {
+		list, err := s.do("CLIENT", "LIST")
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(fmt.Sprint(list)) {
+			fields := strings.Fields(line)
+			if slices.Contains(fields, "addr="+w.Name()) && slices.ContainsFunc(fields, func(f string) bool {
+				flags, ok := strings.CutPrefix(f, "flags=")
+				return ok && strings.Contains(flags, "b")
+			}) {
+				return nil
+			}
+		}
+		if answered, err := w.Answered(time.Millisecond); answered || err != nil {
+			return err
+		}
+	}
 }
 
 // Waited implements redisnode.Real.
@@ -105,7 +137,7 @@ func (r *player) wire(q redisnode.Request, s *server) (line, *realserver.Wire, e
 	if w := r.wires[l]; w != nil {
 		return l, w, nil
 	}
-	w, err := realserver.DialRedis(s.addr)
+	w, err := s.dial()
 	if err == nil {
 		r.wires[l] = w
 	}
@@ -196,6 +228,11 @@ func (r *player) compare(g *group, number int, old bool, first int) error {
 	real, err := s.keys()
 	if err != nil {
 		return err
+	}
+	if g.real != nil {
+		if err := r.onLabClock(g, real); err != nil {
+			return err
+		}
 	}
 	var names []string
 	for name := range g.lab[old] {

@@ -51,6 +51,11 @@ const (
 // DialKeeper connects to a server. The zero session begins a new one; of another the error may be
 // ErrSessionEnded.
 func DialKeeper(addr string, s KeeperSession) (*KeeperWire, error) {
+	return dialKeeper(addr, s, sessionTimeout)
+}
+
+// dialKeeper gives the session another time-out.
+func dialKeeper(addr string, s KeeperSession, timeout time.Duration) (*KeeperWire, error) {
 	conn, err := net.DialTimeout("tcp", addr, patience)
 	if err != nil {
 		return nil, err
@@ -60,7 +65,7 @@ func DialKeeper(addr string, s KeeperSession) (*KeeperWire, error) {
 		s.password = string(make([]byte, 16))
 	}
 	// the version of the protocol, and the last transaction that it has seen
-	p := jute.PutInt(jute.PutLong(jute.PutInt(nil, 0), 0), int32(sessionTimeout/time.Millisecond))
+	p := jute.PutInt(jute.PutLong(jute.PutInt(nil, 0), 0), int32(timeout/time.Millisecond))
 	greeting, err := w.exchange(jute.PutText(jute.PutLong(p, s.ID), s.password))
 	if err == nil {
 		greeting.Int()

@@ -3,13 +3,13 @@ package realserver
 import (
 	"encoding/binary"
 	"errors"
-	"io"
 	"net"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"locklab/simulator/internal/jute"
 )
 
 // A Line is the network between a real ZooKeeper client and the server: its Dial is
@@ -34,7 +34,6 @@ type opcode uint32
 const (
 	opCreate     opcode = 1
 	opSetWatches opcode = 101
-	opClose      opcode = 1<<32 - 11
 )
 
 // NewLine is a line on which nothing may pass yet.
@@ -89,29 +88,38 @@ func (l *Line) Cut(conn *zk.Conn) {
 // closes it. To the server's memory that is the same transaction as its end by
 // silence.
 func (l *Line) Expire(addr string) error {
-	l.mu.Lock()
-	hello := slices.Clone(l.hello)
-	l.mu.Unlock()
-	if len(hello) < helloLen {
-		return errors.New("there is no session yet")
-	}
-	conn, err := net.Dial("tcp", addr)
+	s, err := l.session()
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	var connect, bye []byte
-	connect = binary.BigEndian.AppendUint32(connect, 4+8+4+8+4+16)
-	connect = append(connect, make([]byte, 4+8)...) // protocol, last zxid seen
-	connect = append(connect, hello[8:]...)         // time-out, session, password
-	bye = binary.BigEndian.AppendUint32(bye, 4+4)
-	bye = binary.BigEndian.AppendUint32(bye, 1) // number of the request
-	bye = binary.BigEndian.AppendUint32(bye, uint32(opClose))
-	if _, err := conn.Write(append(connect, bye...)); err != nil {
+	return EndSession(addr, s)
+}
+
+// Silence lets the session end by silence: another connection takes it over, with that time-out,
+// and says nothing more. Nothing has to happen in time before: until then the session has the
+// time-out that its client asked for.
+func (l *Line) Silence(addr string, timeout time.Duration) error {
+	s, err := l.session()
+	if err != nil {
 		return err
 	}
-	_, err = io.Copy(io.Discard, conn) // the server hangs up when it is done
-	return err
+	w, err := dialKeeper(addr, s, timeout)
+	if err != nil {
+		return err
+	}
+	w.Close()
+	return nil
+}
+
+// session is the one that the server has granted.
+func (l *Line) session() (KeeperSession, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.hello) < helloLen {
+		return KeeperSession{}, errors.New("there is no session yet")
+	}
+	r := jute.Reader{B: l.hello[4+4+4:]} // length, protocol, time-out
+	return KeeperSession{r.Long(), r.Text()}, nil
 }
 
 // A tap is a connection whose traffic the line sees.

@@ -2,8 +2,12 @@ package realserver
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 
 	"locklab/reports/text"
 )
@@ -47,18 +51,18 @@ type Test interface {
 // environment says CI=true.
 func Redis(t Test, options ...string) string {
 	t.Helper()
-	return redis(t, func(port string) []string { return append([]string{"--port", port}, options...) })
+	return serve(t, func(port string) []string { return append([]string{"--port", port}, options...) })
 }
 
 // RedisTLS is like Redis, for clients that speak TLS. cert and key are files.
 func RedisTLS(t Test, cert, key string, options ...string) string {
 	t.Helper()
-	return redis(t, func(port string) []string {
+	return serve(t, func(port string) []string {
 		return append([]string{"--port", "0", "--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-auth-clients", "no"}, options...)
 	})
 }
 
-func redis(t Test, options func(port string) []string) string {
+func serve(t Test, options func(port string) []string) string {
 	t.Helper()
 	NeedRedis(t)
 	p, addr, err := startRedis(t.Context(), t.TempDir(), nil, options)
@@ -79,4 +83,24 @@ func NeedRedis(t Test) {
 	case err != nil:
 		t.Skip(ErrNoRedis)
 	}
+}
+
+// StartSentinel runs a Sentinel on a free loopback port, with dir for its files. It watches the master at an
+// address under a name, with Redis's own defaults; so many must agree that the master is down.
+func StartSentinel(ctx context.Context, dir, name, master string, quorum int) (p *Process, addr string, err error) {
+	binary, err := exec.LookPath("redis-server")
+	if err != nil {
+		return nil, "", ErrNoRedis
+	}
+	host, port, err := net.SplitHostPort(master)
+	if err != nil {
+		return nil, "", err
+	}
+	watch := fmt.Sprintf("sentinel monitor %s %s %s %d", name, host, port, quorum)
+	return start(ctx, "redis-sentinel", "+monitor", nil, func(port string) []string {
+		config := filepath.Join(dir, "sentinel-"+port+".conf") // Sentinel keeps what it knows there
+		// Without the file the server says so, and does not start.
+		_ = os.WriteFile(config, []byte(strings.Join([]string{"bind 127.0.0.1", "protected-mode yes", "port " + port, "dir " + dir, watch, ""}, "\n")), 0o600)
+		return []string{binary, config, "--sentinel"}
+	})
 }

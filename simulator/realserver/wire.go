@@ -2,8 +2,10 @@ package realserver
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -48,6 +50,18 @@ func (w *Wire) Receive(n int) (raw string, err error) {
 	}
 	return b.String(), nil
 }
+
+// Answered says whether the next answer begins to arrive, for which it waits for d, above 0.
+func (w *Wire) Answered(d time.Duration) (bool, error) {
+	w.conn.SetReadDeadline(time.Now().Add(d))
+	if _, err := w.in.Peek(1); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false, err
+	}
+	return w.in.Buffered() > 0, nil
+}
+
+// Name is what the server calls the connection in CLIENT LIST: its address.
+func (w *Wire) Name() string { return w.conn.LocalAddr().String() }
 
 // Version asks a redis-server for its version.
 func (w *Wire) Version() (string, error) {

@@ -29,6 +29,7 @@ func TestSilence(t *testing.T) {
 	must(t, s.ask(watcher, Request{Op: Exists, Path: "/silence/own", Watch: true}))
 	must(t, s.ask(watcher, Request{Op: GetChildren, Path: "/silence", Watch: true}))
 	silent.line.HangUp()
+	must(t, silent.line.Silence(s.addr, timeout))
 
 	heard := []Event{<-watcher.events, <-watcher.events} // after the session time-out
 	s.state = s.state.Disconnect(silent.id)

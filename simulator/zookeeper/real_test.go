@@ -171,12 +171,14 @@ func (s *stage) begin() error {
 // connect begins a session on both sides, whose time-out is longer than any test.
 func (s *stage) connect() error { return s.connectFor(time.Minute) }
 
+// connectFor begins one that ends so long after its client has fallen silent: on the real server
+// only after Line.Silence, so that a client that is slow loses nothing.
 func (s *stage) connectFor(timeout time.Duration) error {
 	c := &client{wait: map[Watch]bool{}, events: make(chan Event, 1000), line: realserver.NewLine(),
 		ready: make(chan struct{}, 100), expired: make(chan struct{}, 100)}
 	var err error
 	// See realserver.Line for the repeated address.
-	c.conn, _, err = zk.Connect([]string{s.addr, s.addr, s.addr}, timeout, zk.WithDialer(c.line.Dial), zk.WithLogger(silent{}),
+	c.conn, _, err = zk.Connect([]string{s.addr, s.addr, s.addr}, time.Minute, zk.WithDialer(c.line.Dial), zk.WithLogger(silent{}),
 		zk.WithEventCallback(func(e zk.Event) {
 			switch {
 			case e.State == zk.StateHasSession && e.Type == zk.EventSession:

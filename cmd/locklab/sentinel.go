@@ -1,0 +1,151 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locklab/reports"
+	"locklab/reports/text"
+	"locklab/scenarios/race"
+	"locklab/scenarios/reality"
+	"locklab/simulator/realserver"
+	"locklab/simulator/verdict"
+)
+
+type sentinelJSON struct {
+	Version   int            `json:"version"`
+	Server    string         `json:"redis_version"`
+	Strategy  string         `json:"strategy"`
+	Fault     string         `json:"fault"`
+	DownAfter time.Duration  `json:"down_after_ns"`
+	Failover  time.Duration  `json:"failover_timeout_ns"`
+	TTL       time.Duration  `json:"ttl_ns"`
+	Nobody    time.Duration  `json:"nobody_ns"`
+	Two       time.Duration  `json:"two_ns"`
+	Demoted   time.Duration  `json:"demoted_ns,omitempty"` // absent: the old master is gone
+	Verdicts  []verdict.Word `json:"verdicts"`
+	Moments   []momentJSON   `json:"moments"`
+}
+
+type momentJSON struct {
+	At   time.Duration `json:"at_ns"` // since the fault
+	Who  string        `json:"who"`
+	What string        `json:"what"`
+	Note string        `json:"note,omitempty"`
+}
+
+// liveSentinel is a failover by redis-sentinel, as long as it takes.
+func (a *app) liveSentinel() *cobra.Command {
+	d := reality.SentinelDemo{Fault: reality.Partitioned}
+	c := &cobra.Command{
+		Use:     "sentinel [STRATEGY]",
+		Example: a.examples("live-sentinel", "live sentinel", "live sentinel watchdog --fault kill", "live sentinel --down-after 1s --periods 100ms --ttl 2s"),
+		Args:    a.atMost(1),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			name := "token"
+			if len(args) > 0 {
+				name = args[0]
+			}
+			if d.Lock, err = race.Strategy(name); err != nil {
+				return err
+			}
+			if err := checkSentinel(d); err != nil {
+				return err
+			}
+			done, end := a.progress(int((d.DownAfter+15*time.Second)/time.Second), "progress.live.sentinel")
+			run, err := d.Play(c.Context(), func(ran time.Duration) {
+				if done != nil {
+					done(min(int(ran/time.Second), int((d.DownAfter+14*time.Second)/time.Second)))
+				}
+			})
+			end()
+			switch late := (reality.AwaitedError{}); {
+			case errors.Is(err, realserver.ErrNoRedis):
+				return err
+			case errors.As(err, &late) && c.Context().Err() == nil:
+				return &exitError{exitNoAnswer, err}
+			case err != nil:
+				return a.liveError(c.Context(), err)
+			}
+			if a.json {
+				return a.printSentinelJSON(d, run)
+			}
+			a.printSentinel(d, run)
+			return nil
+		},
+	}
+	f, usage := c.Flags(), a.usage("sentinel")
+	f.StringVar(&d.Fault, "fault", d.Fault, usage("fault"))
+	f.DurationVar(&d.DownAfter, "down-after", reality.DownAfter, usage("down-after"))
+	f.DurationVar(&d.TTL, "ttl", 10*time.Second, usage("ttl"))
+	f.DurationVar(&d.Periods, "periods", 0, usage("periods"))
+	return c
+}
+
+func checkSentinel(d reality.SentinelDemo) error {
+	if d.Lock.OnZooKeeper() || d.Lock.Nodes != 1 || d.Lock.Replicas > 0 {
+		return text.Errorf("error.sentinel.lock", "lock", d.Lock.ID)
+	}
+	if !slices.Contains(reality.SentinelFaults(), d.Fault) {
+		return text.Errorf("error.sentinel.fault", "value", d.Fault, "all", strings.Join(reality.SentinelFaults(), ", "))
+	}
+	for _, x := range []struct {
+		flag            string
+		is, least, most time.Duration
+	}{
+		{"--down-after", d.DownAfter, 100 * time.Millisecond, 5 * time.Minute}, {"--ttl", d.TTL, 100 * time.Millisecond, time.Minute},
+		{"--periods", d.Periods, 10 * time.Millisecond, 10 * time.Second},
+	} {
+		if (x.is < x.least || x.is > x.most || x.is%time.Millisecond != 0) && (x.is != 0 || x.flag != "--periods") {
+			return text.Errorf("error.contend.length", "flag", x.flag, "value", x.is, "least", x.least, "most", x.most)
+		}
+	}
+	if d.Lock.Unit > 0 && d.TTL%d.Lock.Unit != 0 {
+		return text.Errorf("error.contend.unit", "lock", d.Lock.ID, "value", d.TTL, "unit", d.Lock.Unit)
+	}
+	return nil
+}
+
+func (a *app) printSentinelJSON(d reality.SentinelDemo, run *reality.SentinelRun) error {
+	j := sentinelJSON{schema, run.Version, d.Lock.ID, d.Fault, d.DownAfter, reality.FailoverTimeout, d.TTL, run.Nobody, run.Two, run.Demoted, run.Verdicts, []momentJSON{}}
+	for _, m := range run.Moments {
+		j.Moments = append(j.Moments, momentJSON(m))
+	}
+	return a.printJSON(j)
+}
+
+func (a *app) printSentinel(d reality.SentinelDemo, run *reality.SentinelRun) {
+	tenth := func(d time.Duration) string { return reports.Span(d.Round(100 * time.Millisecond)) }
+	a.Printf("%s\n\n", a.Say("sentinel.title", "lock", d.Lock.Heading()))
+	periods := func(lang string) string {
+		if d.Periods > 0 {
+			return text.Say(lang, "sentinel.periods", "periods", reports.Span(d.Periods))
+		}
+		return text.Say(lang, "sentinel.periods.own")
+	}
+	a.Wrap("", a.Each(func(lang string) string {
+		return text.Say(lang, "sentinel.settings", "version", run.Version, "down", reports.Span(d.DownAfter), "failover", reports.Span(reality.FailoverTimeout), "ttl", reports.Span(d.TTL), "periods", periods(lang))
+	}))
+	a.Printf("\n")
+	for _, m := range run.Moments {
+		said := m.What
+		if m.Who != "sentinel" {
+			said = a.Say("sentinel.moment." + m.What)
+		}
+		a.Printf("%7.1f s  %-8s  %s\n", m.At.Seconds(), m.Who, strings.TrimSpace(said+" "+text.Visible(m.Note)))
+	}
+	a.Printf("\n")
+	a.Wrap("", a.Say("sentinel.nobody", "span", tenth(run.Nobody)))
+	if run.Demoted > 0 {
+		a.Wrap("", a.Say("sentinel.two."+d.Fault, "span", tenth(run.Two), "back", tenth(run.Demoted-run.Nobody)))
+	} else {
+		a.Wrap("", a.Say("sentinel.two."+d.Fault, "span", tenth(run.Two)))
+	}
+	a.Wrap("", a.Say("sentinel.verdicts", "verdicts", fmt.Sprint(spell(run.Verdicts))))
+	a.Next("locklab live run "+d.Lock.ID+" split-brain", "locklab live run "+d.Lock.ID+" failover", "locklab explain failover")
+}
