@@ -146,6 +146,7 @@ const (
 	actCut                        // client's connection breaks
 	actConnect                    // client connects again, with memory arg
 	actEnd                        // client's session ends
+	actServeBeside                // as actServe, but events stay on their way: another thread of client may wait for them
 )
 
 // effect is what an act does to the contents.
@@ -321,7 +322,7 @@ func (k *Kind) run(a act) *effect {
 	own := &s.peers[a.client-1]
 	var fired []Event
 	switch a.kind {
-	case actServe, actServeOrphan:
+	case actServe, actServeOrphan, actServeBeside:
 		if k.config.Wires {
 			fired = k.runOnWire(a, &s, own, eff)
 			break
@@ -335,6 +336,10 @@ func (k *Kind) run(a act) *effect {
 		if a.kind == actServeOrphan { // its watch is left on a connection that is gone
 			s.state = s.state.Disconnect(own.session)
 			eff.answer = k.internAnswer(storedAnswer{text: replyText(r, reply)})
+			break
+		}
+		if a.kind == actServeBeside {
+			eff.answer = k.internAnswer(storedAnswer{reply: known(r, reply), text: replyText(r, reply)})
 			break
 		}
 		events := slices.Clone(own.events)
