@@ -338,20 +338,18 @@ func (k *Kind) run(a act) *effect {
 			eff.answer = k.internAnswer(storedAnswer{text: replyText(r, reply)})
 			break
 		}
-		if a.kind == actServeBeside {
-			eff.answer = k.internAnswer(storedAnswer{reply: known(r, reply), text: replyText(r, reply)})
-			break
-		}
-		events := slices.Clone(own.events)
-		for _, e := range fired {
-			if e.Session == own.session {
-				events = append(events, e)
-			}
-		}
-		own.events = nil
-		answer := storedAnswer{events: events, reply: known(r, reply), text: replyText(r, reply)}
+		answer := storedAnswer{reply: known(r, reply), text: replyText(r, reply)}
 		if w, leaves := r.leaves(reply.Code); leaves {
 			answer.left = s.state.stamp(w)
+		}
+		if a.kind == actServe {
+			answer.events = slices.Clone(own.events)
+			for _, e := range fired {
+				if e.Session == own.session {
+					answer.events = append(answer.events, e)
+				}
+			}
+			own.events = nil
 		}
 		eff.answer = k.internAnswer(answer)
 	case actNotify:
