@@ -102,9 +102,10 @@ var releaseAgain = race.Scenario{
 	},
 	Triggered: func(h *history.History) bool {
 		release, leave := race.Event(history.Release, 1), race.Event(history.Leave, 2)
+		again := func(e *history.Event) bool { return release(e) || sendsDelete(e) } // or the lock itself does
 		unheard := slices.Repeat([]race.Pattern{race.GivesUpOn(history.LoseReply, 1)}, race.Quorum(h.Nodes))
-		return race.InOrder(h, slices.Concat([]race.Pattern{release}, unheard, []race.Pattern{release, leave})...) &&
-			race.InOrder(h, race.Event(history.LoseReply, 1), race.Event(history.Enter, 2), release, leave)
+		return race.InOrder(h, slices.Concat([]race.Pattern{release}, unheard, []race.Pattern{again, leave})...) &&
+			race.InOrder(h, race.Event(history.LoseReply, 1), race.Event(history.Enter, 2), again, leave)
 	},
 }
 

@@ -11,7 +11,8 @@ import (
 // errNoCounter is what Acquire returns unless Env has exactly one server.
 var errNoCounter = errors.New("lock: fencing needs exactly one server")
 
-// Fence returns s with fencing tokens: after each successful Acquire it sends
+// Fence returns s with fencing tokens. A lease that is a [Fencer] keeps its own; for any
+// other, after each successful Acquire it sends
 // INCR key:fence to the same server, and the lease is a [Fencer] that carries the
 // reply. A resource that refuses every token below the highest it has seen is then
 // protected from a holder that lost its lock without noticing.
@@ -51,6 +52,9 @@ func (s *fence) Acquire(ctx context.Context, key string) (Lease, error) {
 	lease, err := s.inner.Acquire(ctx, key)
 	if err != nil {
 		return nil, err
+	}
+	if _, ok := As[Fencer](lease); ok {
+		return lease, nil
 	}
 	// The weak point: a token that is drawn too late is too high.
 	token, err := s.next(ctx, key)

@@ -65,14 +65,17 @@ func All() []lock.Entry {
 		queue,
 		atLeastFor,
 		redissonWait,
+		redissonRetry,
 		redissonEntry,
 		clientExpiry,
+		redissonFenced,
 		redlockFailFast,
 		redissonRearm,
 		redlockTopUp,
 		delIfEq,
 		delEx,
 		setIfEq,
+		redislockFence,
 	}
 }
 

@@ -28,6 +28,23 @@ var redissonLease = watchdog.Variant("redisson-lease", 2014,
 var redissonWait = replicated(watchdog.Variant("redisson-wait", 2020,
 	changedWatchdog(func(s *Watchdog) { s.waits = true })))
 
+// redissonRetry sends a script again to which no answer came, up to three times. (2020: Redisson
+// 3.12.5, RedisExecutor, with the defaults retryAttempts 3, retryInterval 1.5 s and timeout 3 s. Since
+// 3.37.0 of 2024 it does so for renewals only; retryAttempts is 4 in 4.7.0.) All other locks here
+// leave the retries out.
+//
+// It was meant to fix the lost packet: a renewal, a release or an acquire that did not arrive.
+//
+// How it fails: the acquire script is not idempotent. If it was run and its answer lost, the second
+// one enters again: the count is two, the holder knows of one, and after its release nobody renews a
+// lock that has an owner until the TTL ends. And a release whose answer is lost says that
+// the lock was not held.
+//
+// Ours sends again at once after a time-out, as that version does, and after 1.5 s when the
+// connection broke.
+var redissonRetry = watchdog.Variant("redisson-retry", 2020,
+	changedWatchdog(func(s *Watchdog) { s.resends = 3 }))
+
 // redissonEntry has one watchdog for each key of a process, and an entry in a map that says
 // that it exists. (2020: Redisson 3.12.5; issues 2515, 3194 and 3712. Since 3.14.0 of
 // November 2020 a failed renewal removes the entry.)

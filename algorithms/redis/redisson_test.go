@@ -126,3 +126,37 @@ func TestTokenWaitGivesBackForACallerWhoLeft(t *testing.T) {
 		t.Error("the key is still there")
 	}
 }
+
+// A script whose answer is lost is sent again: an acquire enters twice, and one release is
+// not enough; a release says that the lock was not held.
+func TestRedissonSendsAgain(t *testing.T) {
+	e := entry(t, "redisson-retry")
+	s := newTestbed(t, 1)
+	a, b := s.process(t, e, "A"), s.process(t, e, "B")
+	a.conns[0].AddHook(&fault{command: "eval", loseReplies: 1})
+	mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil)
+	mustRefuse(t, b, "lock")
+	s.lapse(e, b)
+	lease := must(b.Acquire(t.Context(), "lock"))(t)
+	b.conns[0].AddHook(&fault{command: "eval", loseReplies: 1})
+	mustRelease(t, lease, lock.ErrNotHeld)
+}
+
+// A lease that has a fencing token of its own keeps it.
+func TestFenceKeepsTokens(t *testing.T) {
+	for _, id := range []string{"redisson-fenced", "redislock-fence"} {
+		e := entry(t, id)
+		s := newTestbed(t, 1)
+		a := s.process(t, e, "A")
+		for want := range uint64(2) {
+			lease := must(lock.Fence(a, a.env).Acquire(t.Context(), "lock"))(t)
+			if got := lease.(lock.Fencer).FencingToken(); got != want+1 {
+				t.Errorf("%s: token %d, want %d", id, got, want+1)
+			}
+			mustRelease(t, lease, nil)
+		}
+		if n := s.holding(t, "lock:fence"); id == "redisson-fenced" && n != 0 {
+			t.Errorf("%s: there is a second counter", id)
+		}
+	}
+}

@@ -11,6 +11,8 @@ func ScriptName(sha string) string {
 		"expireifequals": compareAndExpireScript,
 		"enqueue":        acquireInTurnScript,
 		"lock":           acquireHashScript,
+		"lockfenced":     acquireFencedScript,
+		"obtain":         obtainScript,
 		"renew":          renewHashScript,
 		"unlock":         releaseHashScript,
 	} {

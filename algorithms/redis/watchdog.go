@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"net"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -45,6 +46,7 @@ var watchdog = lock.Entry{
 // network split keeps renewing successfully.
 //
 // Where ours differs from 3.12.5:
+//   - No retries. That version sends a script again to which no answer came; see redisson-retry.
 //   - No WAIT. That version sends every script together with a WAIT for the replicas, if it
 //     knows of any; see redisson-wait.
 //   - One watchdog for each lease. Redisson has one for each process and key, and starts no
@@ -65,6 +67,7 @@ type Watchdog struct {
 	noRenewal bool                // the caller has given a lease time
 	rearms    bool                // after a failed renewal, unless the lock is not held any more
 	waits     bool                // sends a WAIT with each script
+	resends   int                 // of a script to which no answer came
 	entries   map[string]*watched // not nil: one watchdog per key, and not per lease
 }
 
@@ -127,17 +130,39 @@ func (s *Watchdog) try(ctx context.Context, key string) (lease lock.Lease, left 
 	case !errors.Is(err, redis.Nil):
 		return nil, 0, lock.Unknown("acquire script", key, err)
 	}
+	return s.hold(ctx, key), 0, nil
+}
+
+// hold is the lease of a lock that has been taken.
+func (s *Watchdog) hold(ctx context.Context, key string) *watchdogLease {
 	l := &watchdogLease{lock: s, key: key, watched: s.entry(key)}
 	if !s.noRenewal {
 		// The renewals must survive the end of this call's context.
 		l.watch(context.WithoutCancel(ctx))
 	}
-	return l, 0, nil
+	return l
 }
 
-// eval runs a script, followed by a WAIT if this lock waits. It ignores the number of
-// replicas. An error of WAIT counts as an error of the script, whose outcome is then unknown.
+// retryInterval is Redisson's default.
+const retryInterval = 1500 * time.Millisecond
+
+// eval runs a script, and sends it again as often as this lock does.
 func (s *Watchdog) eval(ctx context.Context, script *redis.Script, keys []string, args ...any) *redis.Cmd {
+	for left := s.resends; ; left-- {
+		reply := s.send(ctx, script, keys, args...)
+		var said redis.Error
+		if err := reply.Err(); left == 0 || err == nil || errors.As(err, &said) || ctx.Err() != nil {
+			return reply
+		}
+		if late := net.Error(nil); !errors.As(reply.Err(), &late) || !late.Timeout() {
+			s.clock.Sleep(retryInterval)
+		}
+	}
+}
+
+// send runs a script, followed by a WAIT if this lock waits. It ignores the number of
+// replicas. An error of WAIT counts as an error of the script, whose outcome is then unknown.
+func (s *Watchdog) send(ctx context.Context, script *redis.Script, keys []string, args ...any) *redis.Cmd {
 	if !s.waits {
 		return script.Eval(ctx, s.node, keys, args...)
 	}

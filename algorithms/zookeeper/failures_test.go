@@ -1,6 +1,7 @@
 package zookeeper_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -405,5 +406,97 @@ func TestOppositeOrder(t *testing.T) {
 	e.runUntilIdle(line)
 	if !errors.Is(errA, lock.ErrNotAcquired) || errB != nil {
 		t.Errorf("A: %v, B: %v", errA, errB)
+	}
+}
+
+// A timerClock keeps what its timers are to do until the test does it.
+type timerClock struct {
+	*clockwork.FakeClock
+	due []func()
+}
+
+func (c *timerClock) AfterFunc(_ time.Duration, f func()) clockwork.Timer {
+	c.due = append(c.due, f)
+	return nil
+}
+
+// ring does what is due now, and not what that begins.
+func (c *timerClock) ring() {
+	due := c.due
+	c.due = nil
+	for _, f := range due {
+		f()
+	}
+}
+
+// A deafSession loses its next requests of one kind.
+type deafSession struct {
+	lock.ZooKeeper
+	deletes, lists int
+}
+
+func (s *deafSession) Delete(ctx context.Context, path string) error {
+	if s.deletes > 0 {
+		s.deletes--
+		return errBroken
+	}
+	return s.ZooKeeper.Delete(ctx, path)
+}
+
+func (s *deafSession) Children(ctx context.Context, path string) ([]string, error) {
+	if s.lists > 0 {
+		s.lists--
+		return nil, errBroken
+	}
+	return s.ZooKeeper.Children(ctx, path)
+}
+
+// Curator's locks go on with a deletion that has failed, in the background: Release has an
+// error, and the place goes all the same. The recipe's stays until the session ends.
+func TestGuaranteedDeletion(t *testing.T) {
+	for id, goes := range map[string]bool{"zk-protected": false, "zk-reentrant": true, "zk-mutex": true, "zk-semaphore": true, "zk-write": true, "zk-read": true, "zk-multi": true} {
+		h := newEnsemble()
+		clock := &timerClock{FakeClock: clockwork.NewFakeClockAt(epoch)}
+		zk := &deafSession{ZooKeeper: h.connect(clock.FakeClock)}
+		a := newProcess(t, entry(t, id), &process{}, zk, clock, "A")
+		lease := must(a.Acquire(t.Context(), "lock"))(t)
+		zk.deletes = 3 // the release, and two deletions behind it
+		if err := lease.Release(t.Context()); !errors.Is(err, errBroken) {
+			t.Errorf("%s: Release: %v", id, err)
+		}
+		for range 3 {
+			clock.ring()
+		}
+		if len(clock.due) > 0 {
+			t.Errorf("%s: the background does not end", id)
+		}
+		if left := h.testbed().places(t, "/locks"); (len(left) == 0) != goes {
+			t.Errorf("%s: %q is left", id, left)
+		}
+	}
+}
+
+// A place that could be created and not be found is found and deleted in the background.
+func TestLostCreateIsFoundLater(t *testing.T) {
+	for id, goes := range map[string]bool{"zk-protected": false, "zk-reentrant": true} {
+		h := newEnsemble()
+		clock := &timerClock{FakeClock: clockwork.NewFakeClockAt(epoch)}
+		session := h.connect(clock.FakeClock)
+		zk := &deafSession{ZooKeeper: session}
+		a := newProcess(t, entry(t, id), &process{}, zk, clock, "A")
+		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil) // the parents are there
+		session.lose, zk.lists = func(r zookeeper.Request) bool { return r.Op == zookeeper.Create }, 2
+		if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, errBroken) {
+			t.Errorf("%s: Acquire: %v", id, err)
+		}
+		for range 2 {
+			clock.ring()
+		}
+		if len(clock.due) > 0 {
+			t.Errorf("%s: the background does not end", id)
+		}
+		if left := h.testbed().places(t, "/locks"); (len(left) == 0) != goes {
+			t.Errorf("%s: %q is left", id, left)
+		}
 	}
 }

@@ -29,7 +29,7 @@ type InterProcessMutex struct {
 }
 
 func newInterProcessMutex(env lock.Env) *InterProcessMutex {
-	return &InterProcessMutex{newProtectedQueue(env), map[string]*processHold{}}
+	return &InterProcessMutex{newCuratorQueue(env), map[string]*processHold{}}
 }
 
 // A processHold is the place of a process that holds the lock count times.

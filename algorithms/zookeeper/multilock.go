@@ -10,7 +10,7 @@ import (
 )
 
 var multiLock = queuedAt(func(key string) string { return lockPath(key + "/1") }, protectedQueue.Variant("zk-multi", 2011,
-	func(env lock.Env) lock.Strategy { return NewMultiLock(newProtectedQueue(env), "1", "2") }))
+	func(env lock.Env) lock.Strategy { return NewMultiLock(newCuratorQueue(env), "1", "2") }))
 
 var _ lock.Queuer = (*MultiLock)(nil)
 

@@ -29,8 +29,9 @@ type place struct {
 func (p *place) path() string { return p.parent + "/" + p.name }
 
 // join creates the last place in the queue under parent. With a guid, unique to this attempt, the
-// place is protected: if the answer to create is lost, join searches the queue for it. Without, an
-// error other than ErrSessionEnded may leave a place behind that nobody knows.
+// place is protected: if the answer to create is lost, join searches the queue for it. If that fails
+// too, a guaranteedSession goes on searching, in order to delete the place. Without a guid, an error
+// other than ErrSessionEnded may leave a place behind that nobody knows.
 func join(ctx context.Context, zk lock.ZooKeeper, parent, guid, name string) (*place, error) {
 	if guid != "" {
 		guid = "_c_" + guid + "-"
@@ -56,6 +57,9 @@ func join(ctx context.Context, zk lock.ZooKeeper, parent, guid, name string) (*p
 	}
 	if errors.Is(searchErr, lock.ErrNoNode) { // no queue, so no place
 		searchErr = nil
+	}
+	if s, ok := zk.(*guaranteedSession); ok && searchErr != nil {
+		s.findAndDelete(ctx, parent, guid)
 	}
 	return nil, errors.Join(lock.Unknown("create", path, err), searchErr)
 }

@@ -25,8 +25,8 @@ var _ lock.Queuer = (*ProtectedQueue)(nil)
 // GUIDs, and a newcomer may sort before the holder.
 //
 // Ours takes the GUID from Env.Tokens, and searches once: if the place is not there the attempt
-// has failed. Curator retries as its retry policy says, and deletes a place that it could not
-// find in the background.
+// has failed. It is the recipe's: a deletion that fails is not repeated. Curator's locks here
+// repeat it in the background; see guaranteedSession.
 type ProtectedQueue struct {
 	zk     lock.ZooKeeper
 	clock  lock.Clock
@@ -35,6 +35,12 @@ type ProtectedQueue struct {
 
 func newProtectedQueue(env lock.Env) *ProtectedQueue {
 	return &ProtectedQueue{env.ZooKeeper, env.Clock, env.Tokens}
+}
+
+// newCuratorQueue is a ProtectedQueue whose deletions are guaranteed, as in all locks of Curator.
+func newCuratorQueue(env lock.Env) *ProtectedQueue {
+	env.ZooKeeper = &guaranteedSession{env.ZooKeeper, env.Clock}
+	return newProtectedQueue(env)
 }
 
 // Acquire implements [lock.Strategy].

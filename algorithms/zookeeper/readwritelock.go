@@ -10,9 +10,9 @@ import (
 
 var (
 	writeLock = protectedQueue.Variant("zk-write", 2011,
-		func(env lock.Env) lock.Strategy { return &ReadWriteLock{newProtectedQueue(env), false} })
+		func(env lock.Env) lock.Strategy { return &ReadWriteLock{newCuratorQueue(env), false} })
 	readLock = heldBy(lock.AnyNumber, writeLock.Variant("zk-read", 2011,
-		func(env lock.Env) lock.Strategy { return &ReadWriteLock{newProtectedQueue(env), true} }))
+		func(env lock.Env) lock.Strategy { return &ReadWriteLock{newCuratorQueue(env), true} }))
 )
 
 var _ lock.Queuer = (*ReadWriteLock)(nil)

@@ -37,7 +37,7 @@ type Semaphore struct {
 
 // NewSemaphore returns a Semaphore with this number of permits, but at least 1.
 func NewSemaphore(env lock.Env, permits int) *Semaphore {
-	return &Semaphore{newProtectedQueue(env), max(1, permits)}
+	return &Semaphore{newCuratorQueue(env), max(1, permits)}
 }
 
 // Acquire implements [lock.Strategy].

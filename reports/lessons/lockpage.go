@@ -26,7 +26,7 @@ func (t *Teacher) Lock(e lock.Entry) error {
 		t.Sentence("command.uncovered.lock", "lock", e.ID)
 	}
 	key := "lock." + e.ID
-	if err := t.texts(labelled{"how", key + ".how"}); err != nil {
+	if err := t.texts(labelled{"origin", key + ".origin"}, labelled{"how", key + ".how"}); err != nil {
 		return err
 	}
 	if err := t.session(e); err != nil {
@@ -36,7 +36,7 @@ func (t *Teacher) Lock(e lock.Entry) error {
 		return err
 	}
 	t.outcomes(row)
-	if err := t.texts(labelled{"origin", key + ".origin"}, labelled{"words", key + ".words"}); err != nil {
+	if err := t.texts(labelled{"words", key + ".words"}); err != nil {
 		return err
 	}
 	t.Printf("\n")

@@ -131,8 +131,9 @@ func (p *Profile) observe(h *history.History) {
 		case history.Change:
 			p.Expires = p.Expires || e.Key == client.Key && e.After != "" && e.Until != history.Forever
 			p.LocksPerKey = p.LocksPerKey || e.Key == client.OtherKey
-			// a znode without TTL ends with its session
-			bare[c] = acquiring[c] && e.After != "" && e.Until == history.Forever && !p.ZooKeeper
+			if e.Key == client.Key { // and not, say, a counter beside it; a znode without TTL ends with its session
+				bare[c] = acquiring[c] && e.After != "" && e.Until == history.Forever && !p.ZooKeeper
+			}
 		case history.Send:
 			if e.Node == history.Resource {
 				continue

@@ -268,11 +268,10 @@ func (x *execution) alone() bool {
 	return true
 }
 
-// OthersWait says whether a thread other than the running one waits for an
-// operation of such a kind at a server, or for such a notification.
-func (p *Process) OthersWait(kinds ...OpKind) bool {
-	for i, o := range p.live.ops {
-		if i != p.live.current && slices.Contains(kinds, o.Kind) {
+// OthersWait says whether a thread other than the running one waits for what o asks for.
+func (p *Process) OthersWait(o Op) bool {
+	for i, other := range p.live.ops {
+		if i != p.live.current && other.Kind == o.Kind && other.Node == o.Node && other.Arg == o.Arg {
 			return true
 		}
 	}

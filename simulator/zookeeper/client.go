@@ -10,9 +10,8 @@ import (
 
 // A Session is a client's session with the ensemble, as a client library keeps it:
 // there from the start of the process, connected again when the connection breaks,
-// and begun anew when it has ended. One thread of the process may wait on it at a
-// time, for an answer or for a watch: what comes on one connection comes in one
-// order.
+// and begun anew when it has ended. Several threads of the process may wait on it, but
+// for one watch only one of them.
 type Session struct {
 	kind    *Kind
 	p       *process.Process
@@ -61,16 +60,8 @@ func (s *Session) Watch(r Request) (Reply, *ClientWatch, error) {
 	return s.ask(r)
 }
 
-// alone makes sure that no other thread waits on the session.
-func (s *Session) alone() {
-	s.p.Own()
-	if s.p.OthersWait(process.Request, process.Watch) {
-		process.Exceed("limit.session")
-	}
-}
-
 func (s *Session) ask(r Request) (Reply, *ClientWatch, error) {
-	s.alone()
+	s.p.Own()
 	seen := s.p.MustAsk(process.Op{Kind: process.Request, Node: ensemble, Arg: s.kind.internRequest(r)})
 	if err := seen.Err("read"); err != nil {
 		return Reply{}, nil, err
@@ -105,7 +96,7 @@ func (w *ClientWatch) Wait(patience time.Duration) (fired bool, err error) {
 		return true, nil
 	}
 	s := w.s
-	s.alone()
+	s.p.Own()
 	seen := s.p.MustAsk(process.Op{Kind: process.Watch, Arg: s.kind.internWatch(w.watch), D: max(patience, 0)})
 	if seen.Kind == process.Slept {
 		return false, nil
@@ -130,6 +121,9 @@ func (s *Session) hear(events []Event) {
 			}
 			w.ended = e.Type == sessionEnded
 			w.fired = !w.ended
+			if id, asked := s.kind.watchID[w.watch]; asked && s.p.OthersWait(process.Op{Kind: process.Watch, Arg: id}) {
+				process.Exceed("limit.session") // that thread would not be told
+			}
 			return true
 		})
 	}

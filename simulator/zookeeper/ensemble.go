@@ -30,8 +30,10 @@ import (
 // Connections. Notifications of watches and replies reach a client in the order in
 // which they were sent ("What ZooKeeper Guarantees about Watches"): what has been
 // sent before a reply is heard with it. Notifications are on their way until the
-// client hears a reply or waits for one of them. A message that is lost breaks the
-// connection, and so does a client that has waited for an answer for two thirds of
+// client hears a reply or waits for one of them. If several threads of a client wait, each hears
+// its reply in its own time, and notifications are left to the threads that wait for them: the
+// client's library hands both on to the threads, and the threads are not ordered. A message that is
+// lost breaks the connection, and so does a client that has waited for an answer for two thirds of
 // the time-out, as ZooKeeper's own client does. Then a request on its way is run
 // before the client has connected again, or never; one that is sent meanwhile
 // waits. A client that connects again hands in its watches: what it has missed
@@ -227,9 +229,22 @@ func (k *Kind) deliver(w world.World, nodes []EnsembleState, c, thread int8) (wh
 
 // Arrive has the ensemble run a request.
 func (k *Kind) Arrive(w world.World, nodes []EnsembleState, c, thread int8) error {
-	th := &w.Client(c).Threads[thread]
-	th.Answer(k.serve(w, nodes, w.Op(c, thread), c, th.Msg, actServe))
+	th, kind := &w.Client(c).Threads[thread], actServe
+	if !k.config.Wires && k.othersWait(w, c, thread) {
+		kind = actServeBeside
+	}
+	th.Answer(k.serve(w, nodes, w.Op(c, thread), c, th.Msg, kind))
 	return nil
+}
+
+// othersWait says whether another thread of client c waits on the session.
+func (k *Kind) othersWait(w world.World, c, thread int8) bool {
+	for t := range w.Client(c).Threads {
+		if o := w.Op(c, int8(t)).Kind; int8(t) != thread && (o == process.Request || o == process.Watch) {
+			return true
+		}
+	}
+	return false
 }
 
 // ArriveOrphan has the ensemble run a request whose connection has broken.
@@ -248,7 +263,7 @@ func (k *Kind) serve(w world.World, nodes []EnsembleState, o *process.Op, from i
 	eff := k.look(a)
 	answer = k.real(s.contents, a, eff)
 	if eff.refused { // the ensemble has closed the connection on which it comes
-		if kind == actServe {
+		if kind != actServeOrphan {
 			k.cutOff(w, nodes, from)
 		}
 		return world.LostConn

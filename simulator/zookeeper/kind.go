@@ -146,6 +146,7 @@ const (
 	actCut                        // client's connection breaks
 	actConnect                    // client connects again, with memory arg
 	actEnd                        // client's session ends
+	actServeBeside                // as actServe, but events stay on their way: another thread of client may wait for them
 )
 
 // effect is what an act does to the contents.
@@ -321,7 +322,7 @@ func (k *Kind) run(a act) *effect {
 	own := &s.peers[a.client-1]
 	var fired []Event
 	switch a.kind {
-	case actServe, actServeOrphan:
+	case actServe, actServeOrphan, actServeBeside:
 		if k.config.Wires {
 			fired = k.runOnWire(a, &s, own, eff)
 			break
@@ -337,16 +338,18 @@ func (k *Kind) run(a act) *effect {
 			eff.answer = k.internAnswer(storedAnswer{text: replyText(r, reply)})
 			break
 		}
-		events := slices.Clone(own.events)
-		for _, e := range fired {
-			if e.Session == own.session {
-				events = append(events, e)
-			}
-		}
-		own.events = nil
-		answer := storedAnswer{events: events, reply: known(r, reply), text: replyText(r, reply)}
+		answer := storedAnswer{reply: known(r, reply), text: replyText(r, reply)}
 		if w, leaves := r.leaves(reply.Code); leaves {
 			answer.left = s.state.stamp(w)
+		}
+		if a.kind == actServe {
+			answer.events = slices.Clone(own.events)
+			for _, e := range fired {
+				if e.Session == own.session {
+					answer.events = append(answer.events, e)
+				}
+			}
+			own.events = nil
 		}
 		eff.answer = k.internAnswer(answer)
 	case actNotify:

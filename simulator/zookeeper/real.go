@@ -35,7 +35,7 @@ func (k *Kind) real(before uint32, a act, eff *effect) (answer uint32) {
 	}
 	answer = eff.answer
 	switch a.kind {
-	case actServe, actServeOrphan:
+	case actServe, actServeOrphan, actServeBeside:
 		if eff.refused {
 			return answer
 		}
