@@ -66,7 +66,7 @@ func (s *Simulator) clientEnabled(p *node.Client, now time.Duration, c int8, buf
 		if ch.Verb != 0 {
 			buf = append(buf, ch)
 		}
-		if ch.Verb == Wake {
+		if ch.Verb == Wake || ch.Verb == Start {
 			for way := range s.otherWays(p, c, t) {
 				buf = append(buf, Choice{Verb: Choose, Client: c, Thread: int8(t), Node: way + 1})
 			}
@@ -82,10 +82,13 @@ func (s *Simulator) clientEnabled(p *node.Client, now time.Duration, c int8, buf
 }
 
 // otherWays is in how many other ways than by its waking client c's sleeping thread may go
-// on.
+// on, and with how many other clocks than one that is right its program may begin.
 func (s *Simulator) otherWays(p *node.Client, c int8, thread int) int8 {
-	if o := &s.procs[c-1].At(p.At).Ops[thread]; o.Kind == process.Idle {
+	switch o := &s.procs[c-1].At(p.At).Ops[thread]; {
+	case o.Kind == process.Idle:
 		return int8(o.Arg)
+	case o.Kind == process.Begin && o.Arg == 0:
+		return int8(len(s.config.Clients[c-1].Skews))
 	}
 	return 0
 }

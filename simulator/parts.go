@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -178,11 +179,16 @@ func (p *NodePart) Split() bool { return p.redis.Split() }
 
 // Ready appends what the client can do at once without a look at any server, as
 // Enabled lists it, and says how long it is until something of its own is due: 0 if
-// something is, Never if nothing ever will be.
+// something is, Never if nothing ever will be. As long as no client reads its clock,
+// none begins with one that is off.
 func (s *Simulator) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, due time.Duration) {
 	w := s.scratchWith(0, c, part)
 	p := &w.procs[c-1]
+	before := len(buf)
 	buf = s.clientEnabled(p, 0, int8(c), buf)
+	if !s.readsClock && !part.Begun() { // whatever its clock shows, nobody looks
+		buf = append(buf[:before], slices.DeleteFunc(buf[before:], func(ch Choice) bool { return ch.Verb == Choose })...)
+	}
 	return s.servers.Ready(s.view(w), int8(c), buf), max(s.clientDue(p, int8(c), 0), 0)
 }
 

@@ -135,6 +135,9 @@ func (s *Simulator) stepThread(w *World, c Choice) error {
 		}
 		return s.observe(w, c.Client, c.Thread, process.Observation{Kind: process.Started})
 	case Wake, Choose:
+		if c.Verb == Choose && th.Phase == node.Unborn {
+			return s.startSkewed(w, c, p)
+		}
 		if th.Phase != node.Asleep || th.Due > w.now {
 			return s.refuse(w, c, "refused.wake")
 		}
@@ -171,6 +174,18 @@ func (s *Simulator) stepThread(w *World, c Choice) error {
 		}
 		return s.giveUp(w, c, th)
 	}
+}
+
+// startSkewed begins a program whose clock is off.
+func (s *Simulator) startSkewed(w *World, c Choice, p *node.Client) error {
+	if c.Node < 1 || c.Node > s.otherWays(p, c.Client, int(c.Thread)) {
+		return s.refuse(w, c, "refused.way")
+	}
+	skew := s.config.Clients[c.Client-1].Skews[c.Node-1]
+	p.Clock.Offset += skew
+	e := s.emitClient(w, history.ClockStep, c.Client, c.Thread)
+	e.D, e.Note = skew, history.FromStart
+	return s.observe(w, c.Client, c.Thread, process.Observation{Kind: process.Started})
 }
 
 // arrive has a request reach the server, or the resource.

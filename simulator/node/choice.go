@@ -25,7 +25,7 @@ const (
 	Deliver   Verb = 12 // a notification reaches Client's Thread, which waits for it
 	Reconnect Verb = 13 // Client's library makes the connection of its session again
 	Survive   Verb = 14 // the reply reaches Client's Thread although its connection has broken
-	Choose    Verb = 15 // Client's Thread, which may wake, goes on in another way; Node is which, from 1
+	Choose    Verb = 15 // Client's Thread, which may wake, goes on in another way, or begins with a clock that is off; Node is which, from 1
 
 	FaultVerb Verb = 32
 )
