@@ -47,8 +47,15 @@ func (s *Simulator) clientEnabled(p *node.Client, now time.Duration, c int8, buf
 	case p.Paused:
 		return pausedEnabled(p, now, c, buf)
 	}
+	if stop := &p.Stopped; stop.Thread > 0 && (stop.Open || stop.Until <= now) {
+		buf = append(buf, Choice{Verb: Resume, Client: c, Thread: stop.Thread})
+	}
 	for t := range p.Threads {
 		th := &p.Threads[t]
+		if p.Stands(t) {
+			buf = standingEnabled(th, now, c, int8(t), buf)
+			continue
+		}
 		ch := Choice{Client: c, Thread: int8(t)}
 		switch held := th.Held(now); {
 		case held:
@@ -100,14 +107,19 @@ func pausedEnabled(p *node.Client, now time.Duration, c int8, buf []Choice) []Ch
 		buf = append(buf, Choice{Verb: Resume, Client: c})
 	}
 	for t := range p.Threads {
-		th := &p.Threads[t]
-		switch {
-		case th.Hold > now:
-		case th.Phase == node.Asking:
-			buf = append(buf, Choice{Verb: Arrive, Client: c, Thread: int8(t)})
-		case th.Phase == node.Blocked:
-			buf = append(buf, Choice{Verb: Unblock, Client: c, Thread: int8(t)})
-		}
+		buf = standingEnabled(&p.Threads[t], now, c, int8(t), buf)
+	}
+	return buf
+}
+
+// standingEnabled appends what happens to a thread that does not run.
+func standingEnabled(th *node.Thread, now time.Duration, c, t int8, buf []Choice) []Choice {
+	switch {
+	case th.Hold > now:
+	case th.Phase == node.Asking:
+		buf = append(buf, Choice{Verb: Arrive, Client: c, Thread: t})
+	case th.Phase == node.Blocked:
+		buf = append(buf, Choice{Verb: Unblock, Client: c, Thread: t})
 	}
 	return buf
 }
@@ -137,19 +149,22 @@ func (s *Simulator) clientDue(p *node.Client, c int8, now time.Duration) time.Du
 	next := Never
 	if p.Paused {
 		next = p.Until
+	} else if p.Stopped.Thread > 0 {
+		next = p.Stopped.Until
 	}
 	for t := range p.Threads {
 		th := &p.Threads[t]
-		if !p.Paused {
+		stands := p.Stands(t)
+		if !stands {
 			next = min(next, s.timerDue(p, c, t, now))
 		}
 		switch {
 		case th.Phase == node.Blocked:
 			next = min(next, th.Hold)
-		case th.Broken && !p.Paused:
+		case th.Broken && !stands:
 			next = min(next, s.messageDue(0, th.Latest, now))
 		case th.Broken:
-		case th.Phase == node.Asking, th.Phase == node.Answered && !p.Paused:
+		case th.Phase == node.Asking, th.Phase == node.Answered && !stands:
 			next = min(next, s.messageDue(th.Hold, th.Latest, now))
 		case th.Hold > now:
 			next = min(next, th.Hold)

@@ -60,6 +60,9 @@ func (s *Simulator) ClientPart(w *World, c int) ClientPart {
 	if p.Paused && p.Until != Never {
 		p.Until -= w.now
 	}
+	if p.Stopped.Thread > 0 && p.Stopped.Until != Never {
+		p.Stopped.Until = max(p.Stopped.Until-w.now, 0) // overdue: its process was paused, too
+	}
 	for t := range p.Threads {
 		th := &p.Threads[t]
 		th.Msg = 0
@@ -82,6 +85,9 @@ func (w *World) SetClientPart(c int, part *ClientPart) {
 	*p = part.s
 	if p.Paused && p.Until != Never {
 		p.Until += w.now
+	}
+	if p.Stopped.Thread > 0 && p.Stopped.Until != Never {
+		p.Stopped.Until += w.now
 	}
 	for t := range p.Threads {
 		th := &p.Threads[t]
@@ -145,7 +151,7 @@ func (p *ClientPart) Dead() bool { return p.s.Dead }
 
 // Timeless says whether the part does not change as time passes.
 func (p *ClientPart) Timeless() bool {
-	if p.s.Paused && p.s.Until != Never {
+	if p.s.Paused && p.s.Until != Never || p.s.Stopped.Thread > 0 && p.s.Stopped.Until != Never {
 		return false
 	}
 	for t := range p.s.Threads {
@@ -230,7 +236,7 @@ func (s *Simulator) Awaits(c int, part *ClientPart) bool {
 		return false
 	}
 	for t := range part.s.Threads {
-		if part.s.Threads[t].Phase == node.Asleep && s.partOp(c, part, t).Kind == process.Watch {
+		if part.s.Threads[t].Phase == node.Asleep && !part.s.Stands(t) && s.partOp(c, part, t).Kind == process.Watch {
 			return true
 		}
 	}

@@ -125,7 +125,7 @@ func (s *Simulator) stepThread(w *World, c Choice) error {
 	switch {
 	case p.Dead:
 		return s.refuse(w, c, "refused.client.dead")
-	case p.Paused && c.Verb != Arrive && c.Verb != Unblock:
+	case p.Stands(int(c.Thread)) && c.Verb != Arrive && c.Verb != Unblock:
 		return s.refuse(w, c, "refused.client.paused")
 	}
 	switch c.Verb {
@@ -244,25 +244,44 @@ func (s *Simulator) resume(w *World, c Choice) error {
 		return s.refuse(w, c, "refused.client.unknown")
 	}
 	p := &w.procs[c.Client-1]
+	if c.Thread > 0 {
+		return s.resumeThread(w, c, p)
+	}
 	if p.Dead || !p.Paused || !p.Open && p.Until > w.now {
 		return s.refuse(w, c, "refused.pause.end")
 	}
 	p.Paused, p.Open, p.Until = false, false, 0
-	s.sendUnsent(w, c.Client)
-	s.delayOverdue(w, p)
+	for t := range p.Threads {
+		if !p.Stands(t) {
+			s.goOn(w, c.Client, int8(t))
+		}
+	}
 	s.emitClient(w, history.Resume, c.Client, 0)
 	s.servers.resumed(s.view(w), c.Client)
 	return nil
 }
 
-// sendUnsent puts the requests of a client on their way that its pause has kept back.
-func (s *Simulator) sendUnsent(w *World, c int8) {
-	p := &w.procs[c-1]
-	for t := range p.Threads {
-		if th := &p.Threads[t]; th.Phase == node.Unsent {
-			s.send(w, p, th, s.op(w, c, int8(t)))
-		}
+// resumeThread ends the pause of one thread. If its process is paused, too, the thread goes
+// on with it.
+func (s *Simulator) resumeThread(w *World, c Choice, p *node.Client) error {
+	if p.Dead || p.Paused || p.Stopped.Thread != c.Thread || !p.Stopped.Open && p.Stopped.Until > w.now {
+		return s.refuse(w, c, "refused.pause.end")
 	}
+	p.Stopped = node.Stop{}
+	s.goOn(w, c.Client, c.Thread-1)
+	s.emitClient(w, history.Wake, c.Client, c.Thread-1).Note = history.FromPause
+	return nil
+}
+
+// goOn puts the request of a thread on its way that a pause has kept back, and lets it do
+// late what it could have done before.
+func (s *Simulator) goOn(w *World, c, t int8) {
+	p := &w.procs[c-1]
+	th := &p.Threads[t]
+	if th.Phase == node.Unsent {
+		s.send(w, p, th, s.op(w, c, t))
+	}
+	s.delayOverdue(w, th)
 }
 
 // send puts the request of a thread on its way.
@@ -284,20 +303,16 @@ func (s *Simulator) latency(o *process.Op) time.Duration {
 	return s.config.Timing.Latency
 }
 
-// delayOverdue lets a client that was paused do late what it could have done before.
-func (s *Simulator) delayOverdue(w *World, p *node.Client) {
-	for t := range p.Threads {
-		if th := &p.Threads[t]; th.Broken {
-			th.Hold = max(th.Hold, s.late(w.now))
-		}
+// delayOverdue lets a thread that was paused do late what it could have done before.
+func (s *Simulator) delayOverdue(w *World, th *node.Thread) {
+	if th.Broken {
+		th.Hold = max(th.Hold, s.late(w.now))
 	}
 	if s.config.Timing == nil {
 		return
 	}
-	for t := range p.Threads {
-		if th := &p.Threads[t]; th.Phase == node.Asleep || th.Phase == node.Answered || th.Phase == node.Unborn {
-			th.Latest = max(th.Latest, clock.Later(w.now, s.config.Timing.Lateness))
-		}
+	if th.Phase == node.Asleep || th.Phase == node.Answered || th.Phase == node.Unborn {
+		th.Latest = max(th.Latest, clock.Later(w.now, s.config.Timing.Lateness))
 	}
 }
 
@@ -359,6 +374,9 @@ func (s *Simulator) arm(w *World, c int8, p *node.Client, entry *process.Entry) 
 				reading = t
 			}
 			continue
+		}
+		if int(p.Stopped.Thread) == t+1 { // another thread has ended it
+			p.Stopped = node.Stop{}
 		}
 		th := &p.Threads[t]
 		switch o := &entry.Ops[t]; o.Kind {

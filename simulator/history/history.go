@@ -58,6 +58,9 @@ const Exception = "exception"
 // deadline of its own: nobody has refused it.
 const GaveUp = "gave up: context deadline exceeded"
 
+// FromPause is the Note of a Wake by which a thread goes on that was paused alone.
+const FromPause = "from its pause"
+
 // FromStart is the Note of a ClockStep of a client whose program begins with it.
 const FromStart = "start"
 

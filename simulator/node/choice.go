@@ -16,7 +16,7 @@ const (
 	Answer    Verb = 3  // the reply reaches Client's Thread
 	Wake      Verb = 4  // the sleep of Client's Thread is over
 	GiveUp    Verb = 5  // Client's Thread has waited long enough for its reply
-	Resume    Verb = 6  // Client's pause ends, or the outage of Node
+	Resume    Verb = 6  // Client's pause ends, or that of one of its threads (Thread is 1 more than which; 0: of the process), or the outage of Node
 	Orphaned  Verb = 7  // an orphaned request of Client arrives; Thread is its place
 	Replicate Verb = 8  // a replica of Node catches up, or its disk; Thread is which: its replicas from 0, then its disk
 	Start     Verb = 9  // Client's program begins

@@ -15,9 +15,20 @@ type Client struct {
 	Open    bool          // paused: it may end before
 	Cut     bool          // the connection of its session has broken
 	Until   time.Duration // paused: when it ends, true time
+	Stopped Stop          // of one of its threads; the others go on
 	Clock   clock.State
 	Threads [process.MaxThreads]Thread
 }
+
+// A Stop is the pause of one thread alone; the zero value: there is none.
+type Stop struct {
+	Thread int8          // 1 more than the thread
+	Open   bool          // it may end before
+	Until  time.Duration // when it ends, true time
+}
+
+// Stands says whether thread t does not run: it alone, or its process, is paused.
+func (p *Client) Stands(t int) bool { return p.Paused || int(p.Stopped.Thread) == t+1 }
 
 // A Thread is where one thread's pending operation has got to.
 type Thread struct {
@@ -40,7 +51,7 @@ type Thread struct {
 // before a pause it reads after it.
 func (p *Client) Forget(now time.Duration) {
 	for t := range p.Threads {
-		if th := &p.Threads[t]; th.Broken && th.Hold < now && !p.Paused {
+		if th := &p.Threads[t]; th.Broken && th.Hold < now && !p.Stands(t) {
 			th.Reply, th.Broken, th.Hold = LostConn, false, 0
 		}
 	}
