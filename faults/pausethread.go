@@ -10,8 +10,9 @@ import (
 const verbPauseThread = simulator.FaultVerb + 16
 
 // PauseThread stops one thread of a client process, and the others go on: the one that
-// renews the lease alone, or the one that works alone. One of a process at a time. Threads of
-// code that is not on coroutines are not known, and so are not stopped.
+// renews the lease alone, or the one that works alone. A process has one pause at a time, of
+// all of it or of one thread. Threads of code that is not on coroutines are not known, and so
+// are not stopped.
 type PauseThread struct{}
 
 func (PauseThread) Name() string         { return "pause-thread" }

@@ -47,8 +47,8 @@ func (s *Simulator) clientEnabled(p *node.Client, now time.Duration, c int8, buf
 	case p.Paused:
 		return pausedEnabled(p, now, c, buf)
 	}
-	if stop := &p.Stopped; stop.Thread > 0 && (stop.Open || stop.Until <= now) {
-		buf = append(buf, Choice{Verb: Resume, Client: c, Thread: stop.Thread})
+	if stopped := p.Stopped(); stopped > 0 && (p.Open || p.Until <= now) {
+		buf = append(buf, Choice{Verb: Resume, Client: c, Thread: stopped})
 	}
 	for t := range p.Threads {
 		th := &p.Threads[t]
@@ -147,10 +147,8 @@ func (s *Simulator) NextDeadline(w *World) time.Duration {
 // While it is paused the network and the servers go on.
 func (s *Simulator) clientDue(p *node.Client, c int8, now time.Duration) time.Duration {
 	next := Never
-	if p.Paused {
+	if p.Paused || p.Stopped() > 0 {
 		next = p.Until
-	} else if p.Stopped.Thread > 0 {
-		next = p.Stopped.Until
 	}
 	for t := range p.Threads {
 		th := &p.Threads[t]

@@ -93,6 +93,8 @@ func (f FaultContext) pause(c int8, d, longest time.Duration, unsent bool) (why 
 		return why
 	case p.Paused:
 		return "refused.client.paused.already"
+	case p.Stopped() > 0:
+		return "refused.thread.paused.already"
 	case d < 0:
 		return "refused.pause.negative"
 	}
@@ -126,22 +128,21 @@ func (f FaultContext) ThreadRuns(c, t int) bool {
 }
 
 // ThreadStopped says whether a thread of client c is paused alone.
-func (f FaultContext) ThreadStopped(c int) bool { return f.w.procs[c-1].Stopped.Thread > 0 }
+func (f FaultContext) ThreadStopped(c int) bool { return f.w.procs[c-1].Stopped() > 0 }
 
 // ThreadUnsent is Unsent of one thread.
 func (f FaultContext) ThreadUnsent(c, t int) bool {
 	return f.unsent(&f.w.procs[c-1], int8(c), int8(t))
 }
 
-// PauseThread stops thread t of client c, and no other, as Pause does all; one of a client at
-// a time. unsent: before the request is sent that it has just made. It tells
-// nothing.
+// PauseThread stops thread t of client c, and no other, as Pause does all. A client has one pause
+// at a time. unsent: before the request is sent that it has just made. It tells nothing.
 func (f FaultContext) PauseThread(c, t int8, d, longest time.Duration, unsent bool) (why string) {
 	p, why := f.client(c)
 	switch {
 	case why != "":
 		return why
-	case p.Stopped.Thread > 0:
+	case p.Stopped() > 0:
 		return "refused.thread.paused.already"
 	case t < 0 || t >= MaxThreads || !f.ThreadRuns(int(c), int(t)):
 		return "refused.thread.runs"
@@ -150,7 +151,8 @@ func (f FaultContext) PauseThread(c, t int8, d, longest time.Duration, unsent bo
 	case unsent && !f.ThreadUnsent(int(c), int(t)):
 		return "refused.pause.unsent"
 	}
-	p.Stopped = node.Stop{Thread: t + 1, Open: d == 0, Until: f.ends(d, longest)}
+	p.Open, p.Until = d == 0, f.ends(d, longest)
+	p.Threads[t].Stopped = true
 	if unsent {
 		p.Threads[t].Phase, p.Threads[t].Latest, p.Threads[t].Due = node.Unsent, 0, 0
 	}

@@ -57,11 +57,8 @@ func (s *Simulator) ClientPart(w *World, c int) ClientPart {
 	if !s.readsClock {
 		p.Clock.Offset = 0
 	}
-	if p.Paused && p.Until != Never {
+	if (p.Paused || p.Stopped() > 0) && p.Until != Never {
 		p.Until -= w.now
-	}
-	if p.Stopped.Thread > 0 && p.Stopped.Until != Never {
-		p.Stopped.Until = max(p.Stopped.Until-w.now, 0) // overdue: its process was paused, too
 	}
 	for t := range p.Threads {
 		th := &p.Threads[t]
@@ -83,11 +80,8 @@ func (s *Simulator) ClientPart(w *World, c int) ClientPart {
 func (w *World) SetClientPart(c int, part *ClientPart) {
 	p := &w.procs[c-1]
 	*p = part.s
-	if p.Paused && p.Until != Never {
+	if (p.Paused || p.Stopped() > 0) && p.Until != Never {
 		p.Until += w.now
-	}
-	if p.Stopped.Thread > 0 && p.Stopped.Until != Never {
-		p.Stopped.Until += w.now
 	}
 	for t := range p.Threads {
 		th := &p.Threads[t]
@@ -151,7 +145,7 @@ func (p *ClientPart) Dead() bool { return p.s.Dead }
 
 // Timeless says whether the part does not change as time passes.
 func (p *ClientPart) Timeless() bool {
-	if p.s.Paused && p.s.Until != Never || p.s.Stopped.Thread > 0 && p.s.Stopped.Until != Never {
+	if (p.s.Paused || p.s.Stopped() > 0) && p.s.Until != Never {
 		return false
 	}
 	for t := range p.s.Threads {

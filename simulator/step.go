@@ -250,24 +250,21 @@ func (s *Simulator) resume(w *World, c Choice) error {
 	if p.Dead || !p.Paused || !p.Open && p.Until > w.now {
 		return s.refuse(w, c, "refused.pause.end")
 	}
-	p.Paused, p.Open, p.Until = false, false, 0
+	p.End()
 	for t := range p.Threads {
-		if !p.Stands(t) {
-			s.goOn(w, c.Client, int8(t))
-		}
+		s.goOn(w, c.Client, int8(t))
 	}
 	s.emitClient(w, history.Resume, c.Client, 0)
 	s.servers.resumed(s.view(w), c.Client)
 	return nil
 }
 
-// resumeThread ends the pause of one thread. If its process is paused, too, the thread goes
-// on with it.
+// resumeThread ends the pause of one thread.
 func (s *Simulator) resumeThread(w *World, c Choice, p *node.Client) error {
-	if p.Dead || p.Paused || p.Stopped.Thread != c.Thread || !p.Stopped.Open && p.Stopped.Until > w.now {
+	if p.Dead || p.Stopped() != c.Thread || !p.Open && p.Until > w.now {
 		return s.refuse(w, c, "refused.pause.end")
 	}
-	p.Stopped = node.Stop{}
+	p.End()
 	s.goOn(w, c.Client, c.Thread-1)
 	s.emitClient(w, history.Wake, c.Client, c.Thread-1).Note = history.FromPause
 	return nil
@@ -375,10 +372,10 @@ func (s *Simulator) arm(w *World, c int8, p *node.Client, entry *process.Entry) 
 			}
 			continue
 		}
-		if int(p.Stopped.Thread) == t+1 { // another thread has ended it
-			p.Stopped = node.Stop{}
-		}
 		th := &p.Threads[t]
+		if th.Stopped { // another thread has ended it
+			p.End()
+		}
 		switch o := &entry.Ops[t]; o.Kind {
 		case process.None:
 			*th = node.Thread{}

@@ -18,7 +18,7 @@ const (
 	MaxClients  = node.MaxClients       // client processes
 	MaxNodes    = node.MaxNodes         // servers
 	MaxReplicas = redisnode.MaxReplicas // of one server
-	MaxFaults   = 24                    // kinds of fault
+	MaxFaults   = 16                    // kinds of fault
 	MaxSkews    = 127                   // by which a client's clock may be ahead at the start
 
 	MaxThreads = process.MaxThreads // threads of one process: its main thread, running timers and parallel tasks

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"locklab/faults"
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/simulator"
@@ -160,6 +161,9 @@ func (s *Search) Assumed(lang string) []string {
 	clocks := []string{say("clocks")}
 	if d := s.Bounds.Skew; d > 0 {
 		clocks = []string{say("clocks.skew", "step", s.Bounds.step().String(), "skew", d.String())}
+	}
+	if slices.ContainsFunc(b.Faults, func(f simulator.FaultBudget) bool { return f.Times > 0 && f.Fault == (faults.PauseThread{}) }) {
+		clocks = append(clocks, say("threads"))
 	}
 	if t := s.Bounds.Tokens; t != client.Unique {
 		clocks = append(clocks, say("tokens."+t.String()))
