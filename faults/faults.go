@@ -57,6 +57,7 @@ var list = withTexts([]Entry{
 	{Flush{}, flushTexts},
 	{Delete{}, deleteTexts},
 	{ExpireSession{}, expireSessionTexts},
+	{PauseThread{}, pauseThreadTexts},
 })
 
 func withTexts(list []Entry) []Entry {

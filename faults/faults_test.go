@@ -530,7 +530,7 @@ func TestEveryFault(t *testing.T) {
 // TestVerbs pins the numbers that stand in saved traces: each fault has that of its
 // place in the list, and those that there are keep theirs.
 func TestVerbs(t *testing.T) {
-	pinned := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split", "hang", "delay", "fail-call", "evict", "flush", "delete", "expire-session"}
+	pinned := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split", "hang", "delay", "fail-call", "evict", "flush", "delete", "expire-session", "pause-thread"}
 	all := faults.All()
 	for i, e := range all {
 		if int(e.Verb()) != 32+i {

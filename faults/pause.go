@@ -21,7 +21,7 @@ func (Pause) Verb() simulator.Verb { return verbPause }
 // after it is sent.
 func (Pause) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for c := 1; c <= f.Clients(); c++ {
-		if f.Running(c) {
+		if f.Running(c) && !f.ThreadStopped(c) {
 			buf = append(buf, simulator.Choice{Verb: verbPause, Client: int8(c)})
 			if f.Unsent(c) {
 				buf = append(buf, PauseUnsentOf(c))

@@ -58,6 +58,9 @@ type ClientConfig struct {
 	Timed  bool          // Host's code learns with every observation what its clock shows; see process.Process.SetHost
 	Offset time.Duration // what its clock is ahead of true time at the start, up to 100 years either way
 	PPM    int32         // microseconds that its clock gains per true second, up to 500,000 either way
+	// Skews are by how much else its clock may be ahead at the start, each up to 100 years
+	// either way; which, the scheduler says when the program begins. At most MaxSkews.
+	Skews []time.Duration
 }
 
 // A NodeConfig is one server.
@@ -120,6 +123,14 @@ func (c *Config) check() error {
 		}
 		if err := checkClock("client", i, client.Offset, client.PPM); err != nil {
 			return err
+		}
+		if len(client.Skews) > MaxSkews {
+			return fmt.Errorf("simulator: the clock of client %d may be off in %d ways: give at most %d", i+1, len(client.Skews), MaxSkews)
+		}
+		for _, skew := range client.Skews {
+			if err := checkClock("client", i, client.Offset+skew, client.PPM); err != nil {
+				return err
+			}
 		}
 	}
 	other := func(one ClientConfig) bool { return (one.Host == nil) != (c.Clients[0].Host == nil) }

@@ -47,8 +47,15 @@ func (s *Simulator) clientEnabled(p *node.Client, now time.Duration, c int8, buf
 	case p.Paused:
 		return pausedEnabled(p, now, c, buf)
 	}
+	if stopped := p.Stopped(); stopped > 0 && (p.Open || p.Until <= now) {
+		buf = append(buf, Choice{Verb: Resume, Client: c, Thread: stopped})
+	}
 	for t := range p.Threads {
 		th := &p.Threads[t]
+		if p.Stands(t) {
+			buf = standingEnabled(th, now, c, int8(t), buf)
+			continue
+		}
 		ch := Choice{Client: c, Thread: int8(t)}
 		switch held := th.Held(now); {
 		case held:
@@ -66,7 +73,7 @@ func (s *Simulator) clientEnabled(p *node.Client, now time.Duration, c int8, buf
 		if ch.Verb != 0 {
 			buf = append(buf, ch)
 		}
-		if ch.Verb == Wake {
+		if ch.Verb == Wake || ch.Verb == Start {
 			for way := range s.otherWays(p, c, t) {
 				buf = append(buf, Choice{Verb: Choose, Client: c, Thread: int8(t), Node: way + 1})
 			}
@@ -82,10 +89,13 @@ func (s *Simulator) clientEnabled(p *node.Client, now time.Duration, c int8, buf
 }
 
 // otherWays is in how many other ways than by its waking client c's sleeping thread may go
-// on.
+// on, and with how many other clocks than one that is right its program may begin.
 func (s *Simulator) otherWays(p *node.Client, c int8, thread int) int8 {
-	if o := &s.procs[c-1].At(p.At).Ops[thread]; o.Kind == process.Idle {
+	switch o := &s.procs[c-1].At(p.At).Ops[thread]; {
+	case o.Kind == process.Idle:
 		return int8(o.Arg)
+	case o.Kind == process.Begin && o.Arg == 0:
+		return int8(len(s.config.Clients[c-1].Skews))
 	}
 	return 0
 }
@@ -97,14 +107,19 @@ func pausedEnabled(p *node.Client, now time.Duration, c int8, buf []Choice) []Ch
 		buf = append(buf, Choice{Verb: Resume, Client: c})
 	}
 	for t := range p.Threads {
-		th := &p.Threads[t]
-		switch {
-		case th.Hold > now:
-		case th.Phase == node.Asking:
-			buf = append(buf, Choice{Verb: Arrive, Client: c, Thread: int8(t)})
-		case th.Phase == node.Blocked:
-			buf = append(buf, Choice{Verb: Unblock, Client: c, Thread: int8(t)})
-		}
+		buf = standingEnabled(&p.Threads[t], now, c, int8(t), buf)
+	}
+	return buf
+}
+
+// standingEnabled appends what happens to a thread that does not run.
+func standingEnabled(th *node.Thread, now time.Duration, c, t int8, buf []Choice) []Choice {
+	switch {
+	case th.Hold > now:
+	case th.Phase == node.Asking:
+		buf = append(buf, Choice{Verb: Arrive, Client: c, Thread: t})
+	case th.Phase == node.Blocked:
+		buf = append(buf, Choice{Verb: Unblock, Client: c, Thread: t})
 	}
 	return buf
 }
@@ -132,21 +147,22 @@ func (s *Simulator) NextDeadline(w *World) time.Duration {
 // While it is paused the network and the servers go on.
 func (s *Simulator) clientDue(p *node.Client, c int8, now time.Duration) time.Duration {
 	next := Never
-	if p.Paused {
+	if p.Paused || p.Stopped() > 0 {
 		next = p.Until
 	}
 	for t := range p.Threads {
 		th := &p.Threads[t]
-		if !p.Paused {
+		stands := p.Stands(t)
+		if !stands {
 			next = min(next, s.timerDue(p, c, t, now))
 		}
 		switch {
 		case th.Phase == node.Blocked:
 			next = min(next, th.Hold)
-		case th.Broken && !p.Paused:
+		case th.Broken && !stands:
 			next = min(next, s.messageDue(0, th.Latest, now))
 		case th.Broken:
-		case th.Phase == node.Asking, th.Phase == node.Answered && !p.Paused:
+		case th.Phase == node.Asking, th.Phase == node.Answered && !stands:
 			next = min(next, s.messageDue(th.Hold, th.Latest, now))
 		case th.Hold > now:
 			next = min(next, th.Hold)

@@ -93,19 +93,15 @@ func (f FaultContext) pause(c int8, d, longest time.Duration, unsent bool) (why 
 		return why
 	case p.Paused:
 		return "refused.client.paused.already"
+	case p.Stopped() > 0:
+		return "refused.thread.paused.already"
 	case d < 0:
 		return "refused.pause.negative"
 	}
 	if unsent && !f.Unsent(int(c)) {
 		return "refused.pause.unsent"
 	}
-	p.Paused, p.Open, p.Until = true, d == 0, clock.Later(f.w.now, d)
-	if p.Open {
-		p.Until = Never
-		if longest > 0 {
-			p.Until = clock.Later(f.w.now, f.s.config.bound(longest))
-		}
-	}
+	p.Paused, p.Open, p.Until = true, d == 0, f.ends(d, longest)
 	for t := range p.Threads {
 		if unsent && f.unsent(p, c, int8(t)) {
 			p.Threads[t].Phase, p.Threads[t].Latest, p.Threads[t].Due = node.Unsent, 0, 0
@@ -114,6 +110,65 @@ func (f FaultContext) pause(c int8, d, longest time.Duration, unsent bool) (why 
 	f.s.emitClient(f.w, history.Pause, c, 0).D = d
 	f.s.servers.paused(f.s.view(f.w), c)
 	return ""
+}
+
+// ThreadRuns says whether thread t, from 0, of client c is there and runs: it waits for no
+// other thread, and neither it nor its process is paused. Of the code of a Host that is not
+// known.
+func (f FaultContext) ThreadRuns(c, t int) bool {
+	p := &f.w.procs[c-1]
+	if p.Dead || p.Stands(t) || f.s.config.Clients[c-1].Host != nil {
+		return false
+	}
+	switch p.Threads[t].Phase {
+	case node.Idle, node.Unborn, node.Joining:
+		return false
+	}
+	return true
+}
+
+// ThreadStopped says whether a thread of client c is paused alone.
+func (f FaultContext) ThreadStopped(c int) bool { return f.w.procs[c-1].Stopped() > 0 }
+
+// ThreadUnsent is Unsent of one thread.
+func (f FaultContext) ThreadUnsent(c, t int) bool {
+	return f.unsent(&f.w.procs[c-1], int8(c), int8(t))
+}
+
+// PauseThread stops thread t of client c, and no other, as Pause does all. A client has one pause
+// at a time. unsent: before the request is sent that it has just made. It tells nothing.
+func (f FaultContext) PauseThread(c, t int8, d, longest time.Duration, unsent bool) (why string) {
+	p, why := f.client(c)
+	switch {
+	case why != "":
+		return why
+	case p.Stopped() > 0:
+		return "refused.thread.paused.already"
+	case t < 0 || t >= MaxThreads || !f.ThreadRuns(int(c), int(t)):
+		return "refused.thread.runs"
+	case d < 0:
+		return "refused.pause.negative"
+	case unsent && !f.ThreadUnsent(int(c), int(t)):
+		return "refused.pause.unsent"
+	}
+	p.Open, p.Until = d == 0, f.ends(d, longest)
+	p.Threads[t].Stopped = true
+	if unsent {
+		p.Threads[t].Phase, p.Threads[t].Latest, p.Threads[t].Due = node.Unsent, 0, 0
+	}
+	return ""
+}
+
+// ends is when a pause of length d ends at the latest: without a length after the longest
+// (0: never).
+func (f FaultContext) ends(d, longest time.Duration) time.Duration {
+	switch {
+	case d > 0:
+		return clock.Later(f.w.now, d)
+	case longest > 0:
+		return clock.Later(f.w.now, f.s.config.bound(longest))
+	}
+	return Never
 }
 
 // StepClock moves the clock of client c by d. Timers that run are not affected.

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +57,7 @@ func (s *Simulator) ClientPart(w *World, c int) ClientPart {
 	if !s.readsClock {
 		p.Clock.Offset = 0
 	}
-	if p.Paused && p.Until != Never {
+	if (p.Paused || p.Stopped() > 0) && p.Until != Never {
 		p.Until -= w.now
 	}
 	for t := range p.Threads {
@@ -79,7 +80,7 @@ func (s *Simulator) ClientPart(w *World, c int) ClientPart {
 func (w *World) SetClientPart(c int, part *ClientPart) {
 	p := &w.procs[c-1]
 	*p = part.s
-	if p.Paused && p.Until != Never {
+	if (p.Paused || p.Stopped() > 0) && p.Until != Never {
 		p.Until += w.now
 	}
 	for t := range p.Threads {
@@ -144,7 +145,7 @@ func (p *ClientPart) Dead() bool { return p.s.Dead }
 
 // Timeless says whether the part does not change as time passes.
 func (p *ClientPart) Timeless() bool {
-	if p.s.Paused && p.s.Until != Never {
+	if (p.s.Paused || p.s.Stopped() > 0) && p.s.Until != Never {
 		return false
 	}
 	for t := range p.s.Threads {
@@ -178,11 +179,16 @@ func (p *NodePart) Split() bool { return p.redis.Split() }
 
 // Ready appends what the client can do at once without a look at any server, as
 // Enabled lists it, and says how long it is until something of its own is due: 0 if
-// something is, Never if nothing ever will be.
+// something is, Never if nothing ever will be. As long as no client reads its clock,
+// none begins with one that is off.
 func (s *Simulator) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, due time.Duration) {
 	w := s.scratchWith(0, c, part)
 	p := &w.procs[c-1]
+	before := len(buf)
 	buf = s.clientEnabled(p, 0, int8(c), buf)
+	if !s.readsClock && !part.Begun() { // whatever its clock shows, nobody looks
+		buf = append(buf[:before], slices.DeleteFunc(buf[before:], func(ch Choice) bool { return ch.Verb == Choose })...)
+	}
 	return s.servers.Ready(s.view(w), int8(c), buf), max(s.clientDue(p, int8(c), 0), 0)
 }
 
@@ -224,7 +230,7 @@ func (s *Simulator) Awaits(c int, part *ClientPart) bool {
 		return false
 	}
 	for t := range part.s.Threads {
-		if part.s.Threads[t].Phase == node.Asleep && s.partOp(c, part, t).Kind == process.Watch {
+		if part.s.Threads[t].Phase == node.Asleep && !part.s.Stands(t) && s.partOp(c, part, t).Kind == process.Watch {
 			return true
 		}
 	}

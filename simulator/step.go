@@ -125,7 +125,7 @@ func (s *Simulator) stepThread(w *World, c Choice) error {
 	switch {
 	case p.Dead:
 		return s.refuse(w, c, "refused.client.dead")
-	case p.Paused && c.Verb != Arrive && c.Verb != Unblock:
+	case p.Stands(int(c.Thread)) && c.Verb != Arrive && c.Verb != Unblock:
 		return s.refuse(w, c, "refused.client.paused")
 	}
 	switch c.Verb {
@@ -135,6 +135,9 @@ func (s *Simulator) stepThread(w *World, c Choice) error {
 		}
 		return s.observe(w, c.Client, c.Thread, process.Observation{Kind: process.Started})
 	case Wake, Choose:
+		if c.Verb == Choose && th.Phase == node.Unborn {
+			return s.startSkewed(w, c, p)
+		}
 		if th.Phase != node.Asleep || th.Due > w.now {
 			return s.refuse(w, c, "refused.wake")
 		}
@@ -171,6 +174,18 @@ func (s *Simulator) stepThread(w *World, c Choice) error {
 		}
 		return s.giveUp(w, c, th)
 	}
+}
+
+// startSkewed begins a program whose clock is off.
+func (s *Simulator) startSkewed(w *World, c Choice, p *node.Client) error {
+	if c.Node < 1 || c.Node > s.otherWays(p, c.Client, int(c.Thread)) {
+		return s.refuse(w, c, "refused.way")
+	}
+	skew := s.config.Clients[c.Client-1].Skews[c.Node-1]
+	p.Clock.Offset += skew
+	e := s.emitClient(w, history.ClockStep, c.Client, c.Thread)
+	e.D, e.Note = skew, history.FromStart
+	return s.observe(w, c.Client, c.Thread, process.Observation{Kind: process.Started})
 }
 
 // arrive has a request reach the server, or the resource.
@@ -229,25 +244,41 @@ func (s *Simulator) resume(w *World, c Choice) error {
 		return s.refuse(w, c, "refused.client.unknown")
 	}
 	p := &w.procs[c.Client-1]
+	if c.Thread > 0 {
+		return s.resumeThread(w, c, p)
+	}
 	if p.Dead || !p.Paused || !p.Open && p.Until > w.now {
 		return s.refuse(w, c, "refused.pause.end")
 	}
-	p.Paused, p.Open, p.Until = false, false, 0
-	s.sendUnsent(w, c.Client)
-	s.delayOverdue(w, p)
+	p.End()
+	for t := range p.Threads {
+		s.goOn(w, c.Client, int8(t))
+	}
 	s.emitClient(w, history.Resume, c.Client, 0)
 	s.servers.resumed(s.view(w), c.Client)
 	return nil
 }
 
-// sendUnsent puts the requests of a client on their way that its pause has kept back.
-func (s *Simulator) sendUnsent(w *World, c int8) {
-	p := &w.procs[c-1]
-	for t := range p.Threads {
-		if th := &p.Threads[t]; th.Phase == node.Unsent {
-			s.send(w, p, th, s.op(w, c, int8(t)))
-		}
+// resumeThread ends the pause of one thread.
+func (s *Simulator) resumeThread(w *World, c Choice, p *node.Client) error {
+	if p.Dead || p.Stopped() != c.Thread || !p.Open && p.Until > w.now {
+		return s.refuse(w, c, "refused.pause.end")
 	}
+	p.End()
+	s.goOn(w, c.Client, c.Thread-1)
+	s.emitClient(w, history.Wake, c.Client, c.Thread-1).Note = history.FromPause
+	return nil
+}
+
+// goOn puts the request of a thread on its way that a pause has kept back, and lets it do
+// late what it could have done before.
+func (s *Simulator) goOn(w *World, c, t int8) {
+	p := &w.procs[c-1]
+	th := &p.Threads[t]
+	if th.Phase == node.Unsent {
+		s.send(w, p, th, s.op(w, c, t))
+	}
+	s.delayOverdue(w, th)
 }
 
 // send puts the request of a thread on its way.
@@ -269,20 +300,16 @@ func (s *Simulator) latency(o *process.Op) time.Duration {
 	return s.config.Timing.Latency
 }
 
-// delayOverdue lets a client that was paused do late what it could have done before.
-func (s *Simulator) delayOverdue(w *World, p *node.Client) {
-	for t := range p.Threads {
-		if th := &p.Threads[t]; th.Broken {
-			th.Hold = max(th.Hold, s.late(w.now))
-		}
+// delayOverdue lets a thread that was paused do late what it could have done before.
+func (s *Simulator) delayOverdue(w *World, th *node.Thread) {
+	if th.Broken {
+		th.Hold = max(th.Hold, s.late(w.now))
 	}
 	if s.config.Timing == nil {
 		return
 	}
-	for t := range p.Threads {
-		if th := &p.Threads[t]; th.Phase == node.Asleep || th.Phase == node.Answered || th.Phase == node.Unborn {
-			th.Latest = max(th.Latest, clock.Later(w.now, s.config.Timing.Lateness))
-		}
+	if th.Phase == node.Asleep || th.Phase == node.Answered || th.Phase == node.Unborn {
+		th.Latest = max(th.Latest, clock.Later(w.now, s.config.Timing.Lateness))
 	}
 }
 
@@ -346,6 +373,9 @@ func (s *Simulator) arm(w *World, c int8, p *node.Client, entry *process.Entry) 
 			continue
 		}
 		th := &p.Threads[t]
+		if th.Stopped { // another thread has ended it
+			p.End()
+		}
 		switch o := &entry.Ops[t]; o.Kind {
 		case process.None:
 			*th = node.Thread{}

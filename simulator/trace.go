@@ -134,8 +134,11 @@ func appendChoice(b []byte, c Choice) []byte {
 		return append(b, byte(c.Thread)<<4|byte(c.Node))
 	case Start, Arrive, Answer, Wake, GiveUp, Unblock, Deliver, Reconnect:
 		return append(b, byte(c.Client)<<4|byte(c.Thread))
-	case Resume: // of a client or of a server
-		return append(b, byte(c.Client)<<4|byte(c.Node))
+	case Resume: // of a client, or its thread, or of a server
+		if c.Client > 0 {
+			return append(b, byte(c.Client)<<4|byte(c.Thread))
+		}
+		return append(b, byte(c.Node))
 	case Choose:
 		return append(b, byte(c.Client)<<4|byte(c.Thread), byte(c.Node))
 	case Orphaned: // there may be more of them than threads
@@ -172,7 +175,11 @@ func (r *reader) choice() (c Choice) {
 		r.who(&c)
 	case Resume:
 		b := r.byte()
-		c.Client, c.Node = int8(b>>4), int8(b&15)
+		if c.Client = int8(b >> 4); c.Client > 0 {
+			c.Thread = int8(b & 15)
+		} else {
+			c.Node = int8(b)
+		}
 	case Choose:
 		r.who(&c)
 		c.Node = int8(r.byte())

@@ -76,7 +76,7 @@ func anyTrace(rng *rand.Rand) Trace {
 		case who.Verb == Resume && rng.IntN(2) == 0: // a server goes on
 			t.Choices = append(t.Choices, Choice{Verb: Resume, Node: int8(1 + rng.IntN(MaxNodes))})
 		case who.Verb == Resume:
-			t.Choices = append(t.Choices, Choice{Verb: Resume, Client: who.Client})
+			t.Choices = append(t.Choices, Choice{Verb: Resume, Client: who.Client, Thread: int8(rng.IntN(MaxThreads + 1))}) // or a thread of it
 		case who.Verb == Pass:
 			t.Choices = append(t.Choices, Choice{Verb: Pass, D: d})
 		case who.Verb == Replicate:

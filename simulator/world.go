@@ -19,6 +19,7 @@ const (
 	MaxNodes    = node.MaxNodes         // servers
 	MaxReplicas = redisnode.MaxReplicas // of one server
 	MaxFaults   = 16                    // kinds of fault
+	MaxSkews    = 127                   // by which a client's clock may be ahead at the start
 
 	MaxThreads = process.MaxThreads // threads of one process: its main thread, running timers and parallel tasks
 	MaxKeys    = redisnode.MaxKeys  // keys with a time to live on one server

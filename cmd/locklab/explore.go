@@ -17,6 +17,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -32,6 +33,8 @@ type exploreJSON struct {
 	Timing      string         `json:"timing"`
 	Uses        []string       `json:"uses"` // what clients may do besides acquiring, working and releasing
 	Retries     int            `json:"client_retries"`
+	Skew        time.Duration  `json:"skew_ns"`
+	Tokens      string         `json:"tokens"`
 	Untriggered []string       `json:"not_injected"`
 	MayHappen   []string       `json:"may_happen"`
 	Assumed     []string       `json:"assumed"`
@@ -63,6 +66,7 @@ func (a *app) explore() *cobra.Command {
 		retries string
 		timing  string
 		uses    string
+		tokens  string
 		doom    bool
 		split   int
 	)
@@ -83,6 +87,9 @@ func (a *app) explore() *cobra.Command {
 				return err
 			}
 			if b.Uses, err = study.ParseUses(uses); err != nil {
+				return err
+			}
+			if b.Tokens, err = study.ParseTokens(tokens); err != nil {
 				return err
 			}
 			switch divided := c.Flags().Changed("shard") || a.elsewhere != nil; {
@@ -158,6 +165,8 @@ func (a *app) explore() *cobra.Command {
 	f.DurationVar(&b.Work, "work", 0, usage("work"))
 	f.StringVar(&uses, "uses", study.FormatUses(study.AutoUses), usage("uses"))
 	f.IntVar(&b.ClientRetries, "client-retries", 0, usage("client-retries"))
+	f.DurationVar(&b.Skew, "skew", 0, usage("skew"))
+	f.StringVar(&tokens, "tokens", client.Unique.String(), usage("tokens"))
 	f.BoolVar(&b.Fenced, "fenced", false, usage("fenced"))
 	f.BoolVar(&b.Causes, "all", false, usage("all"))
 	f.IntVar(&b.MaxStates, "max-states", 20_000_000, usage("max-states"))
@@ -238,7 +247,7 @@ func (a *app) exploreToJSON(s *study.Search, took time.Duration) exploreJSON {
 	r := s.Result
 	out := exploreJSON{
 		Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
-		Budget: map[string]int{}, Bounds: s.Bounds.String(), Timing: s.Bounds.Timing.String(), Uses: append([]string{}, s.Bounds.Uses.Names()...), Retries: s.Bounds.ClientRetries, Untriggered: append([]string{}, s.Untriggered()...),
+		Budget: map[string]int{}, Bounds: s.Bounds.String(), Timing: s.Bounds.Timing.String(), Uses: append([]string{}, s.Bounds.Uses.Names()...), Retries: s.Bounds.ClientRetries, Skew: s.Bounds.Skew, Tokens: s.Bounds.Tokens.String(), Untriggered: append([]string{}, s.Untriggered()...),
 		MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"), States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
 		Parts: s.Parts, Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
 	}

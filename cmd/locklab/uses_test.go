@@ -12,6 +12,8 @@ func TestCertificateOfUses(t *testing.T) {
 	var told strings.Builder
 	for _, line := range []string{
 		"explore naive-wake --timing lockstep --attempts 2 --budget delay=1@2s --uses wait",
+		"explore takeover-del --attempts 1 --budget= --timing lockstep --skew 6s",
+		"explore token --attempts 1 --budget crash=1 --tokens prefix --skew 750ms",
 		"explore redisson-lease --timing any --attempts 1 --budget lose-reply=1 --uses renew,give-up --client-retries 3 --work 4500ms",
 	} {
 		var search exploreJSON

@@ -9,6 +9,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/client"
 	"locklab/simulator/verdict"
 )
 
@@ -124,6 +125,12 @@ func (e *Expectation) Subject() string {
 	if b.ClientRetries != 0 {
 		text += fmt.Sprintf(",client-retries=%d", b.ClientRetries)
 	}
+	if b.Skew != 0 {
+		text += fmt.Sprintf(",skew=%v", b.Skew)
+	}
+	if b.Tokens != client.Unique {
+		text += ",tokens=" + b.Tokens.String()
+	}
 	if b.MaxStates != usual.MaxStates {
 		text += fmt.Sprintf(",max-states=%d", b.MaxStates)
 	}
@@ -161,6 +168,12 @@ func (e *Expectation) Command() string {
 	}
 	if b.ClientRetries != 0 {
 		line += fmt.Sprintf(" --client-retries %d", b.ClientRetries)
+	}
+	if b.Skew != 0 {
+		line += fmt.Sprintf(" --skew %v", b.Skew)
+	}
+	if b.Tokens != client.Unique {
+		line += " --tokens " + b.Tokens.String()
 	}
 	return line + fmt.Sprintf(" --uses %s --budget '%s' --max-states %d", study.FormatUses(b.Uses), b.Budget, b.MaxStates)
 }

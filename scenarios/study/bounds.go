@@ -22,7 +22,7 @@ type Bounds struct {
 	Attempts int // how often each client wants the lock, 1 to 9
 	// Retries is how often a refused client asks again within one attempt, 0 to
 	// explore.MaxRetries, at the times of explore.RetrySleeps; AutoRetries: as the
-	// faults want it.
+	// faults and the skew want it.
 	Retries int
 	Budget  string // faults that may be injected, as in crash=1,pause=1@5s
 	Nodes   int    // servers; 0: as many as the lock wants
@@ -38,6 +38,10 @@ type Bounds struct {
 	// ClientRetries is how often the clients' library sends a command again whose
 	// connection broke or whose answer did not come, 0 to MaxClientRetries.
 	ClientRetries int
+	// Skew is by how much the clock of each client may be off from the start, either way: a
+	// whole number of steps of step, or 0.
+	Skew   time.Duration
+	Tokens client.Tokens // what clients take as their own value
 	// Idle bounds, with AnyTiming, how long a client waits before it wants the lock.
 	// Explore sets it where code reads a clock: without a bound time has no end.
 	Idle bool
@@ -54,7 +58,7 @@ type Bounds struct {
 // MaxClientRetries is the most that Bounds.ClientRetries may be; go-redis's default is 3.
 const MaxClientRetries = 5
 
-// AutoRetries in place of a number of retries: none, or one where a clock may jump.
+// AutoRetries in place of a number of retries: none, or one where a clock may jump or be off.
 const AutoRetries = -1
 
 // DefaultBounds are those of a small search that finds most of what there is to
@@ -101,6 +105,8 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return text.Errorf("error.bound.client-retries.zookeeper", "lock", entry.ID)
 	case b.Fenced && !entry.OnZooKeeper() && b.Settled(entry).Nodes != 1: // see lock.Fence
 		return text.Errorf("error.bound.fenced", "lock", entry.ID, "nodes", b.Settled(entry).Nodes)
+	case b.Skew < 0 || b.Skew > maxSkewSteps*b.step() || b.Skew%b.step() != 0:
+		return text.Errorf("error.bound.skew", "value", b.Skew, "step", b.step(), "most", maxSkewSteps*b.step())
 	case b.MaxStates < 0:
 		return text.Errorf("error.bound.states", "value", b.MaxStates)
 	}
@@ -108,6 +114,9 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return err
 	}
 	if err := b.canUse(entry); err != nil {
+		return err
+	}
+	if err := b.canTake(entry); err != nil {
 		return err
 	}
 	env := race.StubEnv(entry, b.TTL)
@@ -145,8 +154,8 @@ func jumps(a simulator.FaultBudget) bool {
 	return false
 }
 
-// Settled fills in what was left open. A clock that jumps ends a lease early, which
-// shows only if a client asks early.
+// Settled fills in what was left open. A clock that jumps or is off ends a lease early,
+// which shows only if a client asks early.
 func (b Bounds) Settled(entry lock.Entry) Bounds {
 	if b.Nodes == 0 {
 		b.Nodes = entry.Servers()
@@ -154,7 +163,7 @@ func (b Bounds) Settled(entry lock.Entry) Bounds {
 	if b.Retries == AutoRetries {
 		b.Retries = 0
 		budget, _ := faults.ParseBudget(b.Budget) // Check has read it
-		if b.Timing != AnyTiming && clockJumps(budget) > 0 {
+		if b.Timing != AnyTiming && clockJumps(budget)+b.Skew > 0 {
 			b.Retries = 1
 		}
 	}
@@ -198,6 +207,12 @@ func (b Bounds) String() string {
 	}
 	if b.ClientRetries != 0 {
 		text += fmt.Sprintf(",client-retries=%d", b.ClientRetries)
+	}
+	if b.Skew != 0 {
+		text += ",skew=" + b.Skew.String()
+	}
+	if b.Tokens != client.Unique {
+		text += ",tokens=" + b.Tokens.String()
 	}
 	if b.Idle {
 		text += ",idle=true"
@@ -259,6 +274,13 @@ func ParseBounds(written string) (b Bounds, err error) {
 			}
 		case "client-retries":
 			b.ClientRetries, err = strconv.Atoi(value)
+		case "skew":
+			b.Skew, err = time.ParseDuration(value)
+			want = text.Errorf("error.want.length")
+		case "tokens":
+			if b.Tokens, err = ParseTokens(value); err != nil {
+				return b, text.Errorf("error.bound", "item", item, "cause", err)
+			}
 		case "idle":
 			b.Idle, err = strconv.ParseBool(value)
 			want = text.Errorf("error.want.bool")
@@ -287,7 +309,7 @@ func (b Bounds) Of(entry lock.Entry) (*explore.Bounds, error) {
 	}
 	return &explore.Bounds{
 		Timing: b.timing(), Inside: b.Work, Uses: b.Uses, ClientRetries: b.ClientRetries, Entry: entry, Clients: b.Clients, Attempts: b.Attempts, Retries: explore.RetrySleeps(b.TTL, b.Retries),
-		Nodes: b.Nodes, Replicas: replicas(budget), TTL: b.TTL, Fenced: b.Fenced, Faults: budget, ClockJumps: clockJumps(budget),
+		Nodes: b.Nodes, Replicas: replicas(budget), TTL: b.TTL, Fenced: b.Fenced, Faults: budget, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(), Tokens: b.Tokens,
 		Causes: b.Causes, MaxStates: b.MaxStates, Hopeful: b.settledHope(), MaxBytes: b.MaxBytes, Progress: b.Progress,
 		Checkpoint: explore.Checkpoint{File: b.Checkpoint, Search: b.title(entry), Now: b.Now},
 	}, nil

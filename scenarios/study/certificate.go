@@ -6,9 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"locklab/faults"
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/simulator"
+	"locklab/simulator/client"
 	"locklab/simulator/explore"
 )
 
@@ -119,6 +121,13 @@ func (s *Search) MayHappen(lang string) []string {
 	for _, name := range s.Bounds.Uses.Names() {
 		uses = append(uses, say("use."+name, "when", when))
 	}
+	if d := s.Bounds.Skew; d > 0 {
+		key := "skew"
+		if !s.Result.ReadsClock {
+			key = "skew.unread"
+		}
+		uses = append(uses, say(key, "skew", d.String()))
+	}
 	if n := s.Bounds.ClientRetries; n > 0 {
 		uses = append(uses, say("retries", "n", fmt.Sprint(n)))
 	}
@@ -149,19 +158,27 @@ func (s *Search) Assumed(lang string) []string {
 	if b.ClientRetries > 0 {
 		patience = "patience.retries"
 	}
-	var numbers []string
+	clocks := []string{say("clocks")}
+	if d := s.Bounds.Skew; d > 0 {
+		clocks = []string{say("clocks.skew", "step", s.Bounds.step().String(), "skew", d.String())}
+	}
+	if slices.ContainsFunc(b.Faults, func(f simulator.FaultBudget) bool { return f.Times > 0 && f.Fault == (faults.PauseThread{}) }) {
+		clocks = append(clocks, say("threads"))
+	}
+	if t := s.Bounds.Tokens; t != client.Unique {
+		clocks = append(clocks, say("tokens."+t.String()))
+	}
 	if s.Strategy.OnZooKeeper() {
-		numbers = []string{say("transactions")}
+		clocks = append(clocks, say("transactions"))
 	}
 	if t := b.Timing; t != nil {
 		list := []string{say("step", "step", t.Step.String())}
 		if whole := wholeSteps(b.Faults, t.Step, say); whole != "" {
 			list = append(list, say("whole", "bounds", whole))
 		}
-		list = append(list, say("expiry"), say(patience, "patience", t.Timeout.String()), say("fresh"), say("clocks"))
-		return append(append(list, numbers...), program, say("probe"))
+		return append(append(list, say("expiry"), say(patience, "patience", t.Timeout.String()), say("fresh")), append(clocks, program, say("probe"))...)
 	}
-	list := append(append([]string{say("clocks")}, numbers...), program, say("lengths"), say("probe"))
+	list := append(clocks, program, say("lengths"), say("probe"))
 	requests := say("requests.one")
 	if len(b.Retries) > 0 {
 		requests = say("requests", "n", fmt.Sprint(len(b.Retries)+1), "within", b.RetrySpan().String())

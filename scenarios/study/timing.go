@@ -73,12 +73,28 @@ const (
 	idleSteps    = 18 // where clocks are read; a lease and a half
 )
 
+// step is that of a search of every timing.
+func (b Bounds) step() time.Duration {
+	return max((b.TTL / stepsPerLease).Truncate(time.Millisecond), time.Millisecond)
+}
+
+// maxSkewSteps bounds Bounds.Skew: five leases.
+const maxSkewSteps = 5 * stepsPerLease
+
+// skews are the whole numbers of steps up to Skew, either way.
+func (b Bounds) skews() (list []time.Duration) {
+	for d := b.step(); d <= b.Skew; d += b.step() {
+		list = append(list, d, -d)
+	}
+	return list
+}
+
 // timing is explore's timing of the settled bounds; nil: lockstep.
 func (b Bounds) timing() *explore.Timing {
 	if b.Timing != AnyTiming {
 		return nil
 	}
-	step := max((b.TTL / stepsPerLease).Truncate(time.Millisecond), time.Millisecond)
+	step := b.step()
 	t := &explore.Timing{Step: step, Work: cmp.Or(b.Work, workSteps*step), Latency: messageSteps * step, Lateness: messageSteps * step, Timeout: patientSteps * step, Idle: simulator.Never}
 	if b.Nodes > 1 { // a lease is to last for a round of them
 		t.Latency, t.Timeout = 0, step

@@ -62,7 +62,14 @@ func TestDumbTwinOfUses(t *testing.T) {
 		{"watchdog", "pause=1@5s", client.AllUses, true, nil},
 		{"watchdog", "crash=1", client.Renew, true, func(b *study.Bounds) { b.Attempts = 2 }},
 		{"zk-naive", "", client.Wait | client.Check, false, nil},
+		{"watchdog", "pause-thread=1@5s", 0, false, nil},
+		{"zk-naive", "pause-thread=1@12s", 0, true, nil},
 		{"setnx", "lose-reply=1", 0, false, func(b *study.Bounds) { b.Attempts, b.ClientRetries = 2, 3 }},
+		{"takeover-del", "", 0, false, func(b *study.Bounds) { b.Skew, b.Retries = 4500*time.Millisecond, 0 }},
+		{"client-expiry", "", 0, true, func(b *study.Bounds) { any(b); b.Skew, b.Clients = 1500*time.Millisecond, 1 }},
+		{"token", "pause=1", 0, false, func(b *study.Bounds) { b.Tokens, b.Retries = client.Constant, 2 }},
+		{"token", "pause=1", 0, false, func(b *study.Bounds) { b.Tokens, b.Retries = client.TimeOfDay, 2 }},
+		{"token", "crash=1", 0, false, func(b *study.Bounds) { b.Tokens = client.Prefix }},
 	} {
 		if test.long && !racetest.Exhaustive() {
 			continue

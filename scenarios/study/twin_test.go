@@ -166,7 +166,7 @@ func (r *rules) step(p *position, c simulator.Choice) (events []history.Event, w
 	switch {
 	case c.Verb >= simulator.FaultVerb:
 		p.strikes++
-	case c.Verb == simulator.Start:
+	case c.Verb == simulator.Start, c.Verb == simulator.Choose: // with a clock that is off
 		p.begun |= 1 << c.Client
 	}
 	return slices.Clone(events), r.hear(p, events), nil

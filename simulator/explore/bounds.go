@@ -35,7 +35,7 @@ type Bounds struct {
 	TTL      time.Duration
 	Fenced   bool // leases carry fencing tokens, and the resource checks them
 	Faults   []simulator.FaultBudget
-	// ClockJumps is by how much Faults can set clocks wrong in all. A lease may last
+	// ClockJumps is by how much Faults and Skews can set clocks wrong in all. A lease may last
 	// that much longer, and the probe waits that much longer.
 	ClockJumps time.Duration
 	NoProbe    bool          // no deadlock is looked for
@@ -46,6 +46,10 @@ type Bounds struct {
 	// ClientRetries is how often the clients' library sends a command again; see
 	// simulator.Config.
 	ClientRetries int
+	// Skews are by how much the clock of a client may be ahead from the start; see
+	// simulator.ClientConfig. The probe's is right. Not for Code.
+	Skews  []time.Duration
+	Tokens client.Tokens // what the clients and the probe take as their own value
 
 	// As in Options.
 	Causes     bool
@@ -202,7 +206,7 @@ func (b *Bounds) client(probe bool) simulator.ClientConfig {
 	if probe {
 		return simulator.ClientConfig{Program: b.probe}
 	}
-	return simulator.ClientConfig{Program: b.contender}
+	return simulator.ClientConfig{Program: b.contender, Skews: b.Skews}
 }
 
 // The lengths of a client's program, in parts of a lease: a client works for less
@@ -339,7 +343,7 @@ func LeaveAndRelease(c *simulator.Client, lease lock.Lease) {
 
 // strategy makes a client's lock, and its line, if it has one and clients may wait.
 func (b *Bounds) strategy(c *simulator.Client) (strategy lock.Strategy, line *client.Line) {
-	env := client.Environment(c, b.TTL, b.Nodes)
+	env := b.Tokens.In(client.Environment(c, b.TTL, b.Nodes), c)
 	strategy = b.Entry.New(env)
 	if q, ok := strategy.(lock.Queuer); ok && b.Uses.Has(client.Wait) {
 		line = &client.Line{Queuer: q}

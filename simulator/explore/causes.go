@@ -3,6 +3,8 @@ package explore
 import (
 	"encoding/binary"
 	"slices"
+
+	"locklab/simulator"
 )
 
 // With Options.Causes a state has the faults that were injected on the way to it, each
@@ -25,7 +27,7 @@ func (s *search) blame(state []uint32, m *move) {
 	choice := s.choices[m.choice]
 	label := s.sim.Describe(choice.Anonymous())
 	if c := int(m.client); c >= 0 {
-		label += ", " + s.sim.Doing(c+1, &s.clientTab[c].keys[s.cur[c]], int(choice.Thread))
+		label += ", " + s.sim.Doing(c+1, &s.clientTab[c].keys[s.cur[c]], int(choice.Thread)%simulator.MaxThreads) // see faults.PauseThread
 	}
 	all := append(slices.Clone(s.causes[s.cause(s.cur)]), label)
 	slices.Sort(all)

@@ -58,6 +58,12 @@ const Exception = "exception"
 // deadline of its own: nobody has refused it.
 const GaveUp = "gave up: context deadline exceeded"
 
+// FromPause is the Note of a Wake by which a thread goes on that was paused alone.
+const FromPause = "from its pause"
+
+// FromStart is the Note of a ClockStep of a client whose program begins with it.
+const FromStart = "start"
+
 // Forever is the Until of a key without a time to live.
 const Forever time.Duration = 1<<63 - 1
 
@@ -172,7 +178,7 @@ const (
 	Crash       // Client's process is killed
 	Pause       // Client's process stands still for D
 	Resume      // …and goes on
-	ClockStep   // Client's or Node's clock jumps by D
+	ClockStep   // Client's or Node's clock jumps by D; with the note FromStart, it is off by D from the start
 	LoseRequest // a request of Client is lost on its way to Node
 	LoseReply   // Node's reply is lost on its way to Client
 	Down        // Node is gone, with all connections to it

@@ -16,7 +16,7 @@ const (
 	Answer    Verb = 3  // the reply reaches Client's Thread
 	Wake      Verb = 4  // the sleep of Client's Thread is over
 	GiveUp    Verb = 5  // Client's Thread has waited long enough for its reply
-	Resume    Verb = 6  // Client's pause ends, or the outage of Node
+	Resume    Verb = 6  // Client's pause ends, or that of one of its threads (Thread is 1 more than which; 0: of the process), or the outage of Node
 	Orphaned  Verb = 7  // an orphaned request of Client arrives; Thread is its place
 	Replicate Verb = 8  // a replica of Node catches up, or its disk; Thread is which: its replicas from 0, then its disk
 	Start     Verb = 9  // Client's program begins
@@ -25,7 +25,7 @@ const (
 	Deliver   Verb = 12 // a notification reaches Client's Thread, which waits for it
 	Reconnect Verb = 13 // Client's library makes the connection of its session again
 	Survive   Verb = 14 // the reply reaches Client's Thread although its connection has broken
-	Choose    Verb = 15 // Client's Thread, which may wake, goes on in another way; Node is which, from 1
+	Choose    Verb = 15 // Client's Thread, which may wake, goes on in another way, or begins with a clock that is off; Node is which, from 1
 
 	FaultVerb Verb = 32
 )

@@ -12,11 +12,32 @@ type Client struct {
 	At      uint32 // what it has observed so far: an entry of its process.Process
 	Dead    bool
 	Paused  bool
-	Open    bool          // paused: it may end before
+	Open    bool          // paused, it or a thread of it: it may end before
 	Cut     bool          // the connection of its session has broken
-	Until   time.Duration // paused: when it ends, true time
+	Until   time.Duration // paused, it or a thread of it: when it ends, true time
 	Clock   clock.State
 	Threads [process.MaxThreads]Thread
+}
+
+// Stands says whether thread t does not run: it alone, or its process, is paused.
+func (p *Client) Stands(t int) bool { return p.Paused || p.Threads[t].Stopped }
+
+// Stopped is 1 more than the thread that is paused alone; 0: there is none.
+func (p *Client) Stopped() int8 {
+	for t := range p.Threads {
+		if p.Threads[t].Stopped {
+			return int8(t + 1)
+		}
+	}
+	return 0
+}
+
+// End ends the pause, of the process or of a thread of it.
+func (p *Client) End() {
+	p.Paused, p.Open, p.Until = false, false, 0
+	for t := range p.Threads {
+		p.Threads[t].Stopped = false
+	}
 }
 
 // A Thread is where one thread's pending operation has got to.
@@ -27,20 +48,21 @@ type Thread struct {
 	Hold time.Duration
 	// Latest is by when what may happen has to: the request arrives, the reply reaches
 	// the thread, the thread wakes. True time; only where the simulator has a Timing.
-	Latest time.Duration
-	Reply  uint32 // answered: what is on its way back; LostConn: nothing ever will
-	Msg    uint32 // number of the request
-	Acks   uint8  // blocked: the replicas that have what it waits for, bit r for replica r from 0
-	Phase  Phase
-	Fresh  bool // answered: Latest is still to be set
-	Broken bool // answered: the connection broke behind the reply, which reaches the thread or is lost
+	Latest  time.Duration
+	Reply   uint32 // answered: what is on its way back; LostConn: nothing ever will
+	Msg     uint32 // number of the request
+	Acks    uint8  // blocked: the replicas that have what it waits for, bit r for replica r from 0
+	Phase   Phase
+	Fresh   bool // answered: Latest is still to be set
+	Broken  bool // answered: the connection broke behind the reply, which reaches the thread or is lost
+	Stopped bool // it alone is paused, until the Until of its client; at most one of a client's
 }
 
 // Forget takes it for lost at now what can reach the client's threads no more. What came
 // before a pause it reads after it.
 func (p *Client) Forget(now time.Duration) {
 	for t := range p.Threads {
-		if th := &p.Threads[t]; th.Broken && th.Hold < now && !p.Paused {
+		if th := &p.Threads[t]; th.Broken && th.Hold < now && !p.Stands(t) {
 			th.Reply, th.Broken, th.Hold = LostConn, false, 0
 		}
 	}
@@ -51,7 +73,7 @@ const LostConn = ^uint32(0)
 
 // Answer puts a reply, or LostConn, on its way to the thread.
 func (th *Thread) Answer(reply uint32) {
-	*th = Thread{Phase: Answered, Reply: reply, Msg: th.Msg, Due: th.Due, Fresh: true}
+	*th = Thread{Phase: Answered, Reply: reply, Msg: th.Msg, Due: th.Due, Fresh: true, Stopped: th.Stopped}
 }
 
 // Break breaks the thread's connection: it learns that in place of an answer. A reply on

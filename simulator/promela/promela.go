@@ -158,6 +158,8 @@ func Fits(b *explore.Bounds) error {
 		return unfit("promela.uses")
 	case b.NoProbe:
 		return unfit("promela.probe")
+	case len(b.Skews) > 0:
+		return unfit("promela.skew")
 	}
 	for _, f := range b.Faults {
 		switch f.Fault.(type) {

@@ -138,6 +138,9 @@ func (k *Kind) Told(w world.World, nodes []EnsembleState, c int8, buf []world.Ch
 		return buf
 	}
 	for t := range p.Threads {
+		if p.Stands(t) {
+			continue
+		}
 		if _, news, broken := k.hearsOnWire(w, &nodes[0], c, int8(t)); news || broken {
 			buf = append(buf, world.Choice{Verb: world.Unblock, Client: c, Thread: int8(t)})
 		}
@@ -170,7 +173,7 @@ func cannotReconnect(w world.World, c int8) (why string) {
 		return "refused.connected"
 	}
 	for t := range p.Threads {
-		if p.Threads[t].Phase == world.Answered && w.Op(c, int8(t)).Kind == process.Request {
+		if p.Threads[t].Phase == world.Answered && !p.Stands(t) && w.Op(c, int8(t)).Kind == process.Request {
 			return "refused.unheard"
 		}
 	}
@@ -219,7 +222,7 @@ func (k *Kind) reconnect(w world.World, nodes []EnsembleState, c int8) (why stri
 // deliver brings a notification to a thread that waits for it.
 func (k *Kind) deliver(w world.World, nodes []EnsembleState, c, thread int8) (why string, err error) {
 	there := c >= 1 && int(c) <= w.Clients() && thread >= 0 && thread < process.MaxThreads
-	if !there || w.Client(c).Dead || w.Client(c).Paused || !k.hears(w, &nodes[0], c, thread) {
+	if !there || w.Client(c).Dead || w.Client(c).Stands(int(thread)) || !k.hears(w, &nodes[0], c, thread) {
 		return "refused.watch", nil
 	}
 	eff := k.act(w, &nodes[0], actNotify, c, 0)

@@ -243,7 +243,7 @@ func (k *Kind) hearsOnWire(w world.World, s *EnsembleState, c, thread int8) (at 
 
 // tellOnWire brings news to a thread that listens.
 func (k *Kind) tellOnWire(w world.World, nodes []EnsembleState, c, thread int8) (why string, err error) {
-	if p := w.Client(c); p.Dead || p.Paused {
+	if p := w.Client(c); p.Dead || p.Stands(int(thread)) {
 		return "refused.watch", nil
 	}
 	switch at, news, broken := k.hearsOnWire(w, &nodes[0], c, thread); {
