@@ -17,12 +17,14 @@ type model struct {
 	bounds  *explore.Bounds
 	sim     *simulator.Simulator
 	redis   *redisnode.Kind
+	zk      *ensemble    // in place of redis
 	ops     []process.Op // by number; servers' from 1, the resource's and all else from firstOther
 	others  []process.Op
 	number  map[process.Op]int
 	threads int
 	keys    int
 	orphans int
+	ways    int // in how many other ways a client may go on
 	clock   bool
 	rows    []row
 	// In tests, what is spoiled: the text of the model, and rows of the tables.
@@ -37,7 +39,11 @@ type row struct{ key, values []int }
 const firstOther = 20_000
 
 func newModel(b *explore.Bounds, sim *simulator.Simulator) *model {
-	return &model{bounds: b, sim: sim, redis: sim.Redis(), number: map[process.Op]int{}, ops: []process.Op{{}}, threads: 1, keys: 1, orphans: 4}
+	m := &model{bounds: b, sim: sim, redis: sim.Redis(), number: map[process.Op]int{}, ops: []process.Op{{}}, threads: 1, keys: 1, orphans: 4}
+	if words := sim.Ensemble(); words != nil {
+		m.zk = newEnsemble(words, b.Entry.Line(m.key()), b.Clients+1)
+	}
+	return m
 }
 
 // source is the model: parameters, and world.pml.
@@ -47,12 +53,14 @@ func (m *model) source(file string) (string, error) {
 	if config.Timing != nil {
 		timing = *config.Timing
 	}
-	sizes := map[string]int{"CLIENTS": b.Clients, "NODES": b.Nodes, "THREADS": m.threads, "KEYS": m.keys, "ORPHANS": m.orphans, "SPARE": m.spare(), "CLOCK": is(m.clock),
-		"CRASHES": 0, "PAUSES": 0, "PAUSE": never, "LOST_REPLIES": 0, "LOST_REQUESTS": 0}
+	sizes := map[string]int{"CLIENTS": b.Clients, "NODES": b.Nodes, "THREADS": m.threads, "KEYS": m.keys, "ORPHANS": m.orphans, "SPARE": m.spare(), "CLOCK": is(m.clock), "ENSEMBLE": is(m.zk != nil), "WAYS": m.ways,
+		"CRASHES": 0, "EXPIRES": 0, "PAUSES": 0, "PAUSE": never, "LOST_REPLIES": 0, "LOST_REQUESTS": 0}
 	for _, f := range b.Faults {
 		switch f.Fault.(type) {
 		case faults.Crash:
 			sizes["CRASHES"] = f.Times
+		case faults.ExpireSession:
+			sizes["EXPIRES"] = f.Times
 		case faults.LoseReply:
 			sizes["LOST_REPLIES"] = f.Times
 		case faults.LoseRequest:
@@ -98,11 +106,15 @@ func (m *model) source(file string) (string, error) {
 	repeat("LEFT", " + ", "LEFT_OF(%d,c)", b.Nodes, "(c)")
 	repeat("AWAITS", " || ", "AWAITS_THREAD(c,%d)", m.threads, "(c)")
 	repeat("BUSY", " || ", "BUSY_THREAD(c,%d)", m.threads, "(c)")
+	repeat("UNREAD", " || ", "UNREAD_THREAD(c,%d)", m.threads, "(c)")
 	repeat("JUST_ASKED", " || ", "JUST_ASKED_THREAD(c,%d)", m.threads, "(c)")
 	s.WriteString("#define CHOICES")
 	for c := range b.Clients + 1 {
 		for t := range m.threads {
 			fmt.Fprintf(&s, " CHOICES_OF_THREAD(%d,%d)", c+1, t)
+			for way := range m.ways {
+				fmt.Fprintf(&s, " CHOICE_OF_WAY(%d,%d,%d)", c+1, t, way+1)
+			}
 		}
 		fmt.Fprintf(&s, " CHOICES_OF_CLIENT(%d)", c+1)
 	}

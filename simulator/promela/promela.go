@@ -28,6 +28,7 @@ import (
 
 	"locklab/faults"
 	"locklab/reports/text"
+	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -148,20 +149,20 @@ func Installed() error {
 // error is an *UnfitError.
 func Fits(b *explore.Bounds) error {
 	switch {
-	case b.Entry.OnZooKeeper():
+	case b.Entry.OnZooKeeper() && b.Code != nil:
 		return unfit("promela.zookeeper")
 	case b.Entry.Holders != 0 && b.Entry.Holders != 1:
 		return unfit("promela.holders")
 	case b.Fenced:
 		return unfit("promela.fenced")
-	case b.Uses != 0:
+	case b.Uses.Has(client.GiveUp):
 		return unfit("promela.uses")
 	case b.NoProbe:
 		return unfit("promela.probe")
 	}
 	for _, f := range b.Faults {
 		switch f.Fault.(type) {
-		case faults.Crash, faults.Pause, faults.LoseReply, faults.LoseRequest:
+		case faults.Crash, faults.Pause, faults.LoseReply, faults.LoseRequest, faults.ExpireSession:
 		default:
 			if f.Times > 0 {
 				return unfit("promela.fault", "fault", f.Fault.Name())
