@@ -74,6 +74,7 @@ const (
 	cut             // a connection breaks
 	connects        // a client connects again
 	ends            // a session ends
+	dies            // a client dies, and its library with it
 )
 
 // newEnsemble has one on which the lock has been used before: by a session that made the
@@ -173,6 +174,8 @@ func (e *ensemble) act(at, what, c int, ask *process.Op, got uint32) []int {
 		s.connect(p)
 	case ends:
 		s.end(p)
+	case dies:
+		p.waits, p.seen = nil, 0
 	}
 	was, name := e.all[at].first(e.line)
 	now, present := s.first(e.line)
@@ -220,19 +223,25 @@ func concerns(v zookeeper.Event, w zookeeper.Watch) bool {
 func (p *peer) hear(events []zookeeper.Event) {
 	for _, v := range events {
 		p.waits = slices.DeleteFunc(p.waits, func(w zookeeper.Watch) bool { return concerns(v, w) })
-		if v.Type == ended {
-			p.seen = 0
-		}
+	}
+	p.forget()
+}
+
+// forget forgets what no watch needs.
+func (p *peer) forget() {
+	if len(p.waits) == 0 {
+		p.seen = 0
 	}
 }
 
 // remember keeps the watch that a request has left.
 func (p *peer) remember(r zookeeper.Request, a news) {
 	absent := a.code == zookeeper.NoNode && r.Op == zookeeper.Exists
+	if r.Watch {
+		p.seen = max(p.seen, a.zxid)
+	}
 	if !r.Watch || a.code != zookeeper.OK && !absent {
-		if r.Watch {
-			p.seen = max(p.seen, a.zxid)
-		}
+		p.forget()
 		return
 	}
 	w := zookeeper.Watch{Kind: zookeeper.WatchData, Path: r.Path}
@@ -245,7 +254,6 @@ func (p *peer) remember(r zookeeper.Request, a news) {
 	if !slices.Contains(p.waits, w) {
 		p.waits = append(p.waits, w)
 	}
-	p.seen = max(p.seen, a.zxid)
 }
 
 // lose loses what is on its way, but not what the library knows itself.

@@ -159,7 +159,6 @@ func (m *model) opNumber(o process.Op) (int, error) {
 	if o.Kind != process.Read && o.Kind != process.Write {
 		o.Base = 0
 	}
-	o.Token = 0
 	if n, ok := m.number[o]; ok {
 		return n, nil
 	}

@@ -57,6 +57,7 @@
 #define CUTS 4
 #define CONNECTS 5
 #define ENDS 6
+#define DIES 7
 
 /* What a client notes. */
 #define ACQUIRE 1
@@ -1145,6 +1146,7 @@ inline act() {
 		strike(crashes);
 #if ENSEMBLE
 		cut_off(C);
+		quietly(DIES, C, 0, 0);
 #endif
 		thr = 0;
 		do
