@@ -24,6 +24,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"locklab/faults"
@@ -175,30 +177,61 @@ func Fits(b *explore.Bounds) error {
 // run writes the model, compiles it and searches it.
 func (m *model) run(ctx context.Context, dir, name string) (*Result, error) {
 	file := name + ".pml"
-	source, err := m.source(file)
+	head, source, err := m.source(file)
 	if err != nil {
 		return nil, err
 	}
 	if m.spoilText != nil {
 		source = m.spoilText(source)
 	}
-	files := map[string][]byte{file: []byte(source), "automata.c": automata}
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := command(ctx, dir, "spin", "-a", file); err != nil {
+	pan, err := m.build(ctx, dir, source)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := command(ctx, dir, "cc", m.compile()...); err != nil {
+	if err := writeProgram(filepath.Join(dir, "pan"), pan); err != nil {
 		return nil, err
 	}
+	files := map[string][]byte{file: []byte(head + source), "automata.c": automata}
 	r, err := m.search(ctx, dir)
 	if r != nil {
 		r.Files = files
 	}
 	return r, err
+}
+
+// built are the programs that were compiled, by source and by what the compiler was called with.
+var built sync.Map
+
+// build compiles a model, in dir.
+func (m *model) build(ctx context.Context, dir, source string) ([]byte, error) {
+	key := strings.Join(m.compile(), " ") + source
+	if pan, ok := built.Load(key); ok {
+		return pan.([]byte), nil
+	}
+	for name, content := range map[string][]byte{"model.pml": []byte(source), "automata.c": automata} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := command(ctx, dir, "spin", "-a", "model.pml"); err != nil {
+		return nil, err
+	}
+	if _, err := command(ctx, dir, "cc", m.compile()...); err != nil {
+		return nil, err
+	}
+	pan, err := os.ReadFile(filepath.Join(dir, "pan"))
+	if err == nil {
+		built.Store(key, pan)
+	}
+	return pan, err
+}
+
+// writeProgram writes a program that is started next. Meanwhile no process is: it would have
+// the file open for writing, and what is open for writing cannot be started.
+func writeProgram(file string, content []byte) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(file, content, 0o777)
 }
 
 // compile is what the C compiler is called with.

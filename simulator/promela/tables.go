@@ -72,6 +72,8 @@ func (m *model) answer(key []int) ([]int, error) {
 			ask = &m.ops[key[4]]
 		}
 		return m.zk.act(key[1], key[2], key[3], ask, uint32(key[5])), nil
+	case 9:
+		return []int{m.limits[limits[key[1]]]}, nil
 	case 7:
 		return []int{m.zk.alive(key[1])}, nil
 	case 8:
@@ -282,7 +284,7 @@ func (m *model) spare() int { return is(m.bounds.Timing == nil) }
 // tables are the rows for automata.c.
 func (m *model) tables() []byte {
 	var s bytes.Buffer
-	s.WriteString("/* 1: client, entry, thread, observation, value: entry, threads, notes, ...\n * 2: operation: ...   3: data, request: data, reply, ...   4: 3 by time   5: data, place: data, ...\n * 6: data of an ensemble, act, client, operation, answer: data, answer, ...   7: data: who has a session   8: data, client, watch: whether it ends\n */\n")
+	s.WriteString("/* 1: client, entry, thread, observation, value: entry, threads, notes, ...\n * 2: operation: ...   3: data, request: data, reply, ...   4: 3 by time   5: data, place: data, ...\n * 6: data of an ensemble, act, client, operation, answer: data, answer, ...   7: data: who has a session   8: data, client, watch: whether it ends   9: bound: how long or often\n */\n")
 	for _, r := range m.rows {
 		fmt.Fprint(&s, len(r.key), ",")
 		for _, v := range r.key {
@@ -301,6 +303,8 @@ func (m *model) tables() []byte {
 func (m *model) comment(r row) string {
 	what := ""
 	switch r.key[0] {
+	case 9:
+		what = limits[r.key[1]]
 	case 2:
 		switch {
 		case r.values[0] == 2 && m.zk != nil:

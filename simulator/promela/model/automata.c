@@ -164,6 +164,13 @@ int aut_ensemble(int data, int what, int client, int op, int answer, int field)
 	return find(key, 6)[field];
 }
 
+/* How long or how often something is at most: the number of a bound, in the order of world.pml. */
+int aut_bound(int which)
+{
+	int key[] = { 9, which };
+	return find(key, 2)[0];
+}
+
 /* The set of clients with a session. */
 int aut_alive(int data)
 {

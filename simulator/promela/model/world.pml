@@ -6,10 +6,11 @@
  * faults strike, is decided here; all verdicts are judged here.
  *
  * Times are milliseconds that are left. What follows is generated: CLIENTS (the probe has the number
- * after them), NODES, THREADS, KEYS, ORPHANS (room for requests without a sender), STEP (0: lockstep),
- * LATENCY, LATENESS, TTL, SPARE, CLOCK (1: the present is part of the state), the
- * budget (CRASHES, PAUSES, PAUSE, LOST_REPLIES, LOST_REQUESTS), and the lists
- * CHOICES, GRANTED and LEFT, which repeat a macro for each client and server.
+ * after them), NODES, THREADS, KEYS, ORPHANS (room for requests without a sender), WAYS (in how many other
+ * ways a client may go on), CLOCK (1: the present is part of the state), ENSEMBLE (1: the server is a
+ * ZooKeeper ensemble), and the lists CHOICES, GRANTED, LEFT and others, which repeat a macro for each client
+ * and server. The other bounds come from the tables: STEP (0: lockstep), LATENCY, LATENESS, TTL (of a key, or of a
+ * session), SPARE (how long a key lives after its time), and the budget.
  */
 
 #define PROBE (CLIENTS+1)
@@ -112,6 +113,7 @@ extern int aut_op(int op, int field);
 extern int aut_serve(int data, int request, int now, const int *left, int field);
 extern int aut_drop(int data, int place, int field);
 extern int aut_ensemble(int data, int what, int client, int op, int answer, int field);
+extern int aut_bound(int which);
 extern int aut_alive(int data);
 extern int aut_hears(int data, int client, int op);
 extern void aut_found(int word, int faults);
@@ -161,6 +163,9 @@ int due;
 
 /* The choice: zero between steps. */
 byte V, C, T;
+
+/* Bounds, which never change. */
+hidden int STEP, LATENCY, LATENESS, TTL, SPARE, CRASHES, EXPIRES, PAUSES, PAUSE, LOST_REPLIES, LOST_REQUESTS;
 
 /* Scratch, which is no part of the state. */
 hidden byte cli, cli2, thr, srv, srv2, idx, idx2; /* counters; those with a 2 are the judges' */
@@ -1215,6 +1220,19 @@ inline act() {
 
 init {
 	d_step {
+		c_code {
+			STEP = aut_bound(0);
+			LATENCY = aut_bound(1);
+			LATENESS = aut_bound(2);
+			TTL = aut_bound(3);
+			SPARE = aut_bound(4);
+			CRASHES = aut_bound(5);
+			EXPIRES = aut_bound(6);
+			PAUSES = aut_bound(7);
+			PAUSE = aut_bound(8);
+			LOST_REPLIES = aut_bound(9);
+			LOST_REQUESTS = aut_bound(10);
+		};
 		cli = 1;
 		do
 		:: cli <= PROBE -> TH(cli,0).phase = UNBORN; TH(cli,0).latest = (STEP > 0 -> NEVER : 0); cli++
