@@ -49,7 +49,7 @@ func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, kept bool) (
 	if search, err = o.Bounds.Of(entry); err != nil {
 		return nil, err
 	}
-	plain := func(opt *explore.Options) { opt.Symmetric, opt.NoReduction = 0, true }
+	plain := func(opt *explore.Options) { opt.Symmetric, opt.NoReduction, opt.AllTransactions = 0, true, true }
 	if o.Plain, o.TookPlain, err = again(ctx, search, false, plain); err != nil || !o.Plain.Complete {
 		return o, err
 	}

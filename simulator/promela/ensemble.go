@@ -48,17 +48,21 @@ type peer struct {
 	alive   bool
 	left    []zookeeper.Watch // watches that the server has: on data, or on children
 	sent    []zookeeper.Event // on their way, in order
-	// The library's: watches that it has not heard of, and the last transaction that it has
-	// heard of with one. (Any later one would do as well: what has not fired has seen nothing.)
-	waits []zookeeper.Watch
-	seen  int64
+	waits   []wait            // the library's: watches that it has left and not heard of
+}
+
+// wait is a watch, and the transactions that had made its znode and last changed what it looks
+// at, as the reply to the request that left it said.
+type wait struct {
+	zookeeper.Watch
+	made, changed int64
 }
 
 // news is what a client gets at once: events, and a reply behind them.
 type news struct {
 	events []zookeeper.Event
 	code   zookeeper.Code
-	zxid   int64
+	stat   zookeeper.Stat
 }
 
 // ended among the events is the library's news that a session has ended; the code learns it
@@ -118,9 +122,13 @@ func (e *ensemble) intern(s contents) int {
 		num(n.czxid, n.mzxid, n.pzxid, int64(n.version), int64(n.made), n.owner)
 	}
 	for _, p := range s.peers {
-		num(p.session, int64(is(p.alive)), p.seen, int64(len(p.left)), int64(len(p.waits)), int64(len(p.sent)))
-		for _, w := range append(slices.Clone(p.left), p.waits...) {
+		num(p.session, int64(is(p.alive)), int64(len(p.left)), int64(len(p.waits)), int64(len(p.sent)))
+		for _, w := range p.left {
 			num(int64(w.Kind))
+			text(w.Path)
+		}
+		for _, w := range p.waits {
+			num(int64(w.Kind), w.made, w.changed)
 			text(w.Path)
 		}
 		for _, v := range p.sent {
@@ -157,7 +165,7 @@ func (e *ensemble) act(at, what, c int, ask *process.Op, got uint32) []int {
 			break
 		}
 		reply = e.words.Tell(p.sent, &r, said)
-		e.answers[reply] = news{p.sent, said.Code, said.Zxid}
+		e.answers[reply] = news{p.sent, said.Code, said.Stat}
 		p.sent = nil
 	case notifies:
 		reply = e.words.Tell(p.sent, nil, zookeeper.Reply{})
@@ -175,7 +183,7 @@ func (e *ensemble) act(at, what, c int, ask *process.Op, got uint32) []int {
 	case ends:
 		s.end(p)
 	case dies:
-		p.waits, p.seen = nil, 0
+		p.waits = nil
 	}
 	was, name := e.all[at].first(e.line)
 	now, present := s.first(e.line)
@@ -222,36 +230,24 @@ func concerns(v zookeeper.Event, w zookeeper.Watch) bool {
 
 func (p *peer) hear(events []zookeeper.Event) {
 	for _, v := range events {
-		p.waits = slices.DeleteFunc(p.waits, func(w zookeeper.Watch) bool { return concerns(v, w) })
-	}
-	p.forget()
-}
-
-// forget forgets what no watch needs.
-func (p *peer) forget() {
-	if len(p.waits) == 0 {
-		p.seen = 0
+		p.waits = slices.DeleteFunc(p.waits, func(w wait) bool { return concerns(v, w.Watch) })
 	}
 }
 
 // remember keeps the watch that a request has left.
 func (p *peer) remember(r zookeeper.Request, a news) {
 	absent := a.code == zookeeper.NoNode && r.Op == zookeeper.Exists
-	if r.Watch {
-		p.seen = max(p.seen, a.zxid)
-	}
 	if !r.Watch || a.code != zookeeper.OK && !absent {
-		p.forget()
 		return
 	}
-	w := zookeeper.Watch{Kind: zookeeper.WatchData, Path: r.Path}
+	w := wait{zookeeper.Watch{Kind: zookeeper.WatchData, Path: r.Path}, a.stat.Czxid, a.stat.Mzxid}
 	switch {
 	case absent:
 		w.Kind = zookeeper.WatchCreation
 	case r.Op == zookeeper.GetChildren:
-		w.Kind = zookeeper.WatchChildren
+		w.Kind, w.changed = zookeeper.WatchChildren, a.stat.Pzxid
 	}
-	if !slices.Contains(p.waits, w) {
+	if !slices.ContainsFunc(p.waits, func(o wait) bool { return o.Watch == w.Watch }) {
 		p.waits = append(p.waits, w)
 	}
 }
@@ -267,7 +263,7 @@ func (s *contents) connect(p *peer) {
 	p.left = nil
 	if !p.alive {
 		p.session, p.alive = s.begin(), true
-		p.sent, p.waits, p.seen = []zookeeper.Event{{Type: ended}}, nil, 0
+		p.sent, p.waits = []zookeeper.Event{{Type: ended}}, nil
 		return
 	}
 	for _, w := range p.waits {
@@ -278,9 +274,9 @@ func (s *contents) connect(p *peer) {
 			missed(zookeeper.NodeCreated)
 		case w.Kind != zookeeper.WatchCreation && !there:
 			missed(zookeeper.NodeDeleted)
-		case w.Kind == zookeeper.WatchData && s.znodes[n].mzxid > p.seen:
+		case w.Kind == zookeeper.WatchData && (s.znodes[n].mzxid != w.changed || s.znodes[n].czxid != w.made):
 			missed(zookeeper.NodeDataChanged)
-		case w.Kind == zookeeper.WatchChildren && s.znodes[n].pzxid > p.seen:
+		case w.Kind == zookeeper.WatchChildren && (s.znodes[n].pzxid != w.changed || s.znodes[n].czxid != w.made):
 			missed(zookeeper.NodeChildrenChanged)
 		default:
 			p.leave(w.Path, w.Kind == zookeeper.WatchChildren)
@@ -363,18 +359,20 @@ func (s *contents) run(c int, r zookeeper.Request) (reply zookeeper.Reply) {
 		if r.Watch && (there || r.Op == zookeeper.Exists) {
 			s.peers[c-1].leave(r.Path, r.Op == zookeeper.GetChildren)
 		}
+		if there {
+			n := &s.znodes[i]
+			reply.Stat = zookeeper.Stat{Czxid: n.czxid, Mzxid: n.mzxid, Pzxid: n.pzxid}
+		}
 		switch {
 		case !there:
 			reply.Code = zookeeper.NoNode
 		case r.Op == zookeeper.Exists:
-			reply.Stat.Czxid = s.znodes[i].czxid
 		case r.Op == zookeeper.GetData:
 			reply.Data = s.znodes[i].data
 		default:
 			reply.Children = s.children(r.Path)
 		}
 	}
-	reply.Zxid = s.zxid
 	return reply
 }
 

@@ -316,6 +316,10 @@ func (k *Kind) Tell(events []Event, r *Request, reply Reply) (answer uint32) {
 	if r != nil {
 		slices.SortFunc(reply.Children, byHash)
 		a.reply, a.text = known(*r, reply), replyText(*r, reply)
+		if w, leaves := r.leaves(reply.Code); leaves {
+			n := znode{czxid: reply.Stat.Czxid, mzxid: reply.Stat.Mzxid, pzxid: reply.Stat.Pzxid}
+			a.left = n.stamp(w.Kind)
+		}
 	}
 	return k.internAnswer(a)
 }
