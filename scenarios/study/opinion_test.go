@@ -49,8 +49,7 @@ func TestSecondOpinion(t *testing.T) {
 	ask("redlock", "lose-reply=1", study.Lockstep)
 	ask("setnx", "lose-reply=1,crash=1", study.AnyTiming)
 	ask("zk-herd", "crash=1,expire-session=1", study.Lockstep)
-	ask("zk-recheck", "lose-request=1,pause=1", study.Lockstep, inLine)
-	ask("zk-protected", "lose-reply=1,expire-session=1", study.AnyTiming, once)
+	ask("zk-protected", "lose-reply=1", study.AnyTiming, once)
 	ask("zk-naive", "pause=1", study.AnyTiming, once)
 	ask("zk-naive", "crash=1", study.Lockstep, inLine, func(b *study.Bounds) { b.Clients = 3 })
 }

@@ -7,9 +7,13 @@
 // the tables stand beside the model when SPIN has asked for everything. So the model
 // visits what it finds reachable, and not what the lab's search has visited.
 //
+// A ZooKeeper ensemble is written from its definitions as well: its znodes, watches and
+// sessions in ensemble.go, and when connections break and sessions end in world.pml. Of package
+// zookeeper only the numbers by which the code of a lock knows requests and answers are used.
+//
 // Inherited from the lab are the program of a client (explore's Bounds), the histories that it
-// forgets (process.Process.Forget), and what the engine does to a keyspace, with what of the time
-// that keys have left it depends on. A test has a model of these, by hand, for the token lock.
+// forgets (process.Process.Forget), and what the engine does to a Redis keyspace, with what of the
+// time that keys have left it depends on. A test has a model of these, by hand, for the token lock.
 package promela
 
 import (
