@@ -3,6 +3,7 @@ package simulator
 import (
 	"locklab/simulator/process"
 	"locklab/simulator/redisnode"
+	"locklab/simulator/zookeeper"
 )
 
 // A simulator learns what its clients' code and its servers do. What it has learned, and
@@ -27,3 +28,6 @@ func (s *Simulator) Follow(c int, at uint32, seen process.Observation) (does *pr
 
 // Redis is the tables of the servers; nil if they are a ZooKeeper ensemble.
 func (s *Simulator) Redis() *redisnode.Kind { return s.redis }
+
+// Ensemble is the tables of the ZooKeeper ensemble; nil if the servers are Redis.
+func (s *Simulator) Ensemble() *zookeeper.Kind { return s.ensemble }

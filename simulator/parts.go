@@ -62,7 +62,7 @@ func (s *Simulator) ClientPart(w *World, c int) ClientPart {
 	}
 	for t := range p.Threads {
 		th := &p.Threads[t]
-		th.Msg = 0
+		th.Msg, th.Fresh = 0, false
 		if (th.Phase == node.Asleep || th.Phase.Waiting()) && th.Due != Never {
 			th.Due = max(th.Due-w.now, 0) // overdue by any time: the client was paused
 		}

@@ -22,7 +22,7 @@ import (
 // resourceState is the resource in a World.
 type resourceState struct {
 	version int32
-	highest uint64 // highest fencing token seen
+	highest uint64 // highest fencing token seen; 0 unless it checks them, so that equal futures are equal states
 }
 
 // ErrRefused is a write that the resource's guard refused.
@@ -53,10 +53,10 @@ func (r *resourceState) serve(o *process.Op, guard history.Guard, e *history.Eve
 	switch guard {
 	case history.Fenced:
 		accepted = o.Token >= r.highest
+		r.highest = max(r.highest, o.Token)
 	case history.CompareAndSet:
 		accepted = o.Base == r.version
 	}
-	r.highest = max(r.highest, o.Token)
 	if o.Kind == process.Read {
 		e.Kind, e.Version = history.Read, int(r.version)
 		return int64(r.version)

@@ -41,6 +41,7 @@ import (
 //	simulator/bubble               code as it is, in bubbles of testing/synctest
 //	simulator/process              code on coroutines
 //	simulator/history              what happened
+//	simulator/internal/jute        how ZooKeeper writes its messages
 //	reports/text                   the sentences
 var floors = [][]string{
 	{"cmd/locklab", "cmd/page"},
@@ -71,6 +72,7 @@ var floors = [][]string{
 	{"simulator/process"},
 	{"simulator/history"},
 	{"simulator/internal/clock", "simulator/internal/codec", "simulator/internal/table", "simulator/realserver"},
+	{"simulator/internal/jute"},
 	{"reports/text"},
 	{"reports/layout"},
 }

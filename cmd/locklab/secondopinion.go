@@ -25,12 +25,12 @@ import (
 // secondOpinion asks SPIN what a search asks.
 func (a *app) secondOpinion() *cobra.Command {
 	var (
-		q      = opinions{bounds: study.DefaultBounds()}
-		timing string
+		q            = opinions{bounds: study.DefaultBounds()}
+		timing, uses string
 	)
 	c := &cobra.Command{
 		Use:     "second-opinion [STRATEGY...]",
-		Example: a.examples("second-opinion", "second-opinion", "second-opinion setnx token --timing any", "second-opinion watchdog --budget lose-reply=1 -o watchdog"),
+		Example: a.examples("second-opinion", "second-opinion", "second-opinion setnx token --timing any", "second-opinion watchdog --budget lose-reply=1 -o watchdog", "second-opinion zk-naive --attempts 1 --uses check,wait --budget expire-session=1"),
 		RunE: func(c *cobra.Command, args []string) error {
 			entries := algorithms.Milestones()
 			if len(args) > 0 {
@@ -45,6 +45,12 @@ func (a *app) secondOpinion() *cobra.Command {
 			}
 			if q.bounds.Timing == study.AutoTiming {
 				return text.Errorf("error.opinion.timing", "value", timing)
+			}
+			if q.bounds.Uses, err = study.ParseUses(uses); err != nil {
+				return err
+			}
+			if q.bounds.Uses == study.AutoUses {
+				return text.Errorf("error.opinion.uses", "value", uses)
 			}
 			for _, e := range entries {
 				if err := q.of(e).Check(e); err != nil {
@@ -63,6 +69,7 @@ func (a *app) secondOpinion() *cobra.Command {
 	f.IntVar(&q.bounds.Attempts, "attempts", q.bounds.Attempts, usage("attempts"))
 	f.IntVar(&q.bounds.Nodes, "nodes", 3, usage("nodes"))
 	f.StringVar(&timing, "timing", study.Lockstep.String(), usage("timing"))
+	f.StringVar(&uses, "uses", study.FormatUses(0), usage("uses"))
 	f.BoolVar(&q.kept, "histories", false, usage("histories"))
 	f.IntVar(&q.bounds.MaxStates, "max-states", 2_000_000, usage("max-states"))
 	f.StringVarP(&q.folder, "out", "o", "", usage("out"))
@@ -163,7 +170,7 @@ func (a *app) askTwice(ctx context.Context, entries []lock.Entry, q *opinions) e
 		if q.folder != "" {
 			a.Printf("%s\n", a.Say("opinion.written", "folder", q.folder))
 		}
-		a.Next("locklab explore "+entries[0].ID+" --timing "+q.bounds.Timing.String()+" --uses none --budget "+cmp.Or(q.bounds.Budget, `""`), "locklab verify")
+		a.Next("locklab explore "+entries[0].ID+" --timing "+q.bounds.Timing.String()+" --uses "+study.FormatUses(q.bounds.Uses)+" --budget "+cmp.Or(q.bounds.Budget, `""`), "locklab verify")
 	}
 	switch {
 	case differ > 0:

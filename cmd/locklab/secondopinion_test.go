@@ -27,7 +27,7 @@ func TestSecondOpinion(t *testing.T) {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
 	golden(t, "second-opinion.txt", []byte(secondsTaken.ReplaceAllString(out, "0.00")))
-	code, out, errs = call(t, strings.Fields("second-opinion zk-mutex token-wait token --budget crash=1 --lang zh")...)
+	code, out, errs = call(t, strings.Fields("second-opinion zk-semaphore token-wait token --budget crash=1 --lang zh")...)
 	if code != exitNoAnswer {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
@@ -61,6 +61,8 @@ func TestSecondOpinionRefuses(t *testing.T) {
 		"second-opinion token --timing auto":        "--timing auto: give lockstep or any",
 		"second-opinion token --timing sometime":    "sometime",
 		"second-opinion token --budget meteor=1":    "meteor",
+		"second-opinion token --uses auto":          "--uses auto: give none, all, or a list",
+		"second-opinion token --uses wait":          "wait",
 		"second-opinion token --clients 0":          "0",
 		"second-opinion token --nodes -1":           "-1",
 		"second-opinion token --max-states -1":      "-1",

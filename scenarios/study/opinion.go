@@ -14,8 +14,8 @@ import (
 // An Opinion is a search beside what SPIN says to the same question.
 type Opinion struct {
 	*Search
-	// Plain is the search without symmetry and without reduction: SPIN has as many states and
-	// transitions.
+	// Plain is the search without symmetry and without reduction, in which an ensemble numbers
+	// every transaction: SPIN has as many states and transitions.
 	Plain *explore.Result
 	// Kept is the search whose clients keep all that they have observed; nil: not wanted.
 	Kept *explore.Result
@@ -49,7 +49,7 @@ func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, kept bool) (
 	if search, err = o.Bounds.Of(entry); err != nil {
 		return nil, err
 	}
-	plain := func(opt *explore.Options) { opt.Symmetric, opt.NoReduction = 0, true }
+	plain := func(opt *explore.Options) { opt.Symmetric, opt.NoReduction, opt.AllTransactions = 0, true, true }
 	if o.Plain, o.TookPlain, err = again(ctx, search, false, plain); err != nil || !o.Plain.Complete {
 		return o, err
 	}

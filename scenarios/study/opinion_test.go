@@ -6,11 +6,13 @@ import (
 
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
+	"locklab/simulator/client"
 	"locklab/simulator/promela"
 )
 
 // TestSecondOpinion: SPIN comes to the same verdicts, pars and numbers of states and transitions
-// as the search. CI asks about all milestones by "make second-opinion"; here are other faults.
+// as the search. CI asks about all milestones by "make second-opinion"; here are other faults, and
+// locks on ZooKeeper whose clients wait for watches.
 func TestSecondOpinion(t *testing.T) {
 	if err := promela.Installed(); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -18,10 +20,13 @@ func TestSecondOpinion(t *testing.T) {
 		}
 		t.Skip(err)
 	}
-	ask := func(id, budget string, timing study.Timing) {
+	ask := func(id, budget string, timing study.Timing, change ...func(b *study.Bounds)) {
 		t.Run(id+"/"+budget+"/"+timing.String(), func(t *testing.T) {
 			b := study.DefaultBounds()
 			b.Budget, b.Timing, b.Retries, b.Nodes = budget, timing, 0, min(3, racetest.Lock(t, id).Servers())
+			for _, c := range change {
+				c(&b)
+			}
 			o, err := study.SecondOpinion(t.Context(), racetest.Lock(t, id), b, false)
 			if err != nil {
 				t.Fatal(err)
@@ -32,11 +37,19 @@ func TestSecondOpinion(t *testing.T) {
 			}
 		})
 	}
+	once := func(b *study.Bounds) { b.Attempts = 1 }
+	inLine := func(b *study.Bounds) { b.Attempts, b.Uses = 1, client.Check|client.Wait }
 	ask("getset", "lose-reply=1", study.Lockstep)
+	ask("zk-naive", "expire-session=1", study.Lockstep, inLine)
+	ask("zk-recheck", "lose-reply=1", study.Lockstep, inLine)
 	if !racetest.Exhaustive() {
 		return
 	}
 	ask("watchdog", "pause=1@5s,lose-request=1", study.Lockstep)
 	ask("redlock", "lose-reply=1", study.Lockstep)
 	ask("setnx", "lose-reply=1,crash=1", study.AnyTiming)
+	ask("zk-herd", "crash=1,expire-session=1", study.Lockstep)
+	ask("zk-protected", "lose-reply=1", study.AnyTiming, once)
+	ask("zk-naive", "pause=1", study.AnyTiming, once)
+	ask("zk-naive", "crash=1", study.Lockstep, inLine, func(b *study.Bounds) { b.Clients = 3 })
 }

@@ -53,7 +53,7 @@ type Thread struct {
 	Msg     uint32 // number of the request
 	Acks    uint8  // blocked: the replicas that have what it waits for, bit r for replica r from 0
 	Phase   Phase
-	Fresh   bool // answered: Latest is still to be set
+	Fresh   bool // answered, asking: Latest is still to be set
 	Broken  bool // answered: the connection broke behind the reply, which reaches the thread or is lost
 	Stopped bool // it alone is paused, until the Until of its client; at most one of a client's
 }

@@ -7,9 +7,13 @@
 // the tables stand beside the model when SPIN has asked for everything. So the model
 // visits what it finds reachable, and not what the lab's search has visited.
 //
+// A ZooKeeper ensemble is written from its definitions as well: its znodes, watches and
+// sessions in ensemble.go, and when connections break and sessions end in world.pml. Of package
+// zookeeper only the numbers by which the code of a lock knows requests and answers are used.
+//
 // Inherited from the lab are the program of a client (explore's Bounds), the histories that it
-// forgets (process.Process.Forget), and what the engine does to a keyspace, with what of the time
-// that keys have left it depends on. A test has a model of these, by hand, for the token lock.
+// forgets (process.Process.Forget), and what the engine does to a Redis keyspace, with what of the
+// time that keys have left it depends on. A test has a model of these, by hand, for the token lock.
 package promela
 
 import (
@@ -24,10 +28,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"locklab/faults"
 	"locklab/reports/text"
+	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -148,13 +155,13 @@ func Installed() error {
 // error is an *UnfitError.
 func Fits(b *explore.Bounds) error {
 	switch {
-	case b.Entry.OnZooKeeper():
+	case b.Entry.OnZooKeeper() && b.Code != nil:
 		return unfit("promela.zookeeper")
 	case b.Entry.Holders != 0 && b.Entry.Holders != 1:
 		return unfit("promela.holders")
 	case b.Fenced:
 		return unfit("promela.fenced")
-	case b.Uses != 0:
+	case b.Uses.Has(client.GiveUp):
 		return unfit("promela.uses")
 	case b.NoProbe:
 		return unfit("promela.probe")
@@ -163,7 +170,7 @@ func Fits(b *explore.Bounds) error {
 	}
 	for _, f := range b.Faults {
 		switch f.Fault.(type) {
-		case faults.Crash, faults.Pause, faults.LoseReply, faults.LoseRequest:
+		case faults.Crash, faults.Pause, faults.LoseReply, faults.LoseRequest, faults.ExpireSession:
 		default:
 			if f.Times > 0 {
 				return unfit("promela.fault", "fault", f.Fault.Name())
@@ -176,30 +183,61 @@ func Fits(b *explore.Bounds) error {
 // run writes the model, compiles it and searches it.
 func (m *model) run(ctx context.Context, dir, name string) (*Result, error) {
 	file := name + ".pml"
-	source, err := m.source(file)
+	head, source, err := m.source(file)
 	if err != nil {
 		return nil, err
 	}
 	if m.spoilText != nil {
 		source = m.spoilText(source)
 	}
-	files := map[string][]byte{file: []byte(source), "automata.c": automata}
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := command(ctx, dir, "spin", "-a", file); err != nil {
+	pan, err := m.build(ctx, dir, source)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := command(ctx, dir, "cc", m.compile()...); err != nil {
+	if err := writeProgram(filepath.Join(dir, "pan"), pan); err != nil {
 		return nil, err
 	}
+	files := map[string][]byte{file: []byte(head + source), "automata.c": automata}
 	r, err := m.search(ctx, dir)
 	if r != nil {
 		r.Files = files
 	}
 	return r, err
+}
+
+// built are the programs that were compiled, by source and by what the compiler was called with.
+var built sync.Map
+
+// build compiles a model, in dir.
+func (m *model) build(ctx context.Context, dir, source string) ([]byte, error) {
+	key := strings.Join(m.compile(), " ") + source
+	if pan, ok := built.Load(key); ok {
+		return pan.([]byte), nil
+	}
+	for name, content := range map[string][]byte{"model.pml": []byte(source), "automata.c": automata} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := command(ctx, dir, "spin", "-a", "model.pml"); err != nil {
+		return nil, err
+	}
+	if _, err := command(ctx, dir, "cc", m.compile()...); err != nil {
+		return nil, err
+	}
+	pan, err := os.ReadFile(filepath.Join(dir, "pan"))
+	if err == nil {
+		built.Store(key, pan)
+	}
+	return pan, err
+}
+
+// writeProgram writes a program that is started next. Meanwhile no process is: it would have
+// the file open for writing, and what is open for writing cannot be started.
+func writeProgram(file string, content []byte) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(file, content, 0o777)
 }
 
 // compile is what the C compiler is called with.

@@ -14,6 +14,7 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/simulator/client"
 	"locklab/simulator/explore"
 )
 
@@ -52,7 +53,7 @@ func plainly(t *testing.T, b *explore.Bounds) string {
 	}
 	defer sim.Close()
 	opt := b.Options()
-	opt.Symmetric, opt.NoReduction = 0, true
+	opt.Symmetric, opt.NoReduction, opt.AllTransactions = 0, true, true
 	r, err := explore.Run(t.Context(), sim, opt)
 	if err != nil {
 		t.Fatal(err)
@@ -164,6 +165,53 @@ func TestSecondOpinionCanDisagree(t *testing.T) {
 	}
 }
 
+// The same of an ensemble: the rules of sessions and connections, and what it does to its znodes.
+func TestSecondOpinionOfZooKeeperCanDisagree(t *testing.T) {
+	needSpin(t)
+	if !exhaustive() {
+		t.Skip("it is for exhaustive tests")
+	}
+	b := question(t, "zk-recheck", "lose-reply=1,pause=1@10s")
+	b.Attempts, b.Uses = 1, client.Wait
+	want := plainly(t, b)
+	if got := spin(t, b, func(*model) {}); got != want {
+		t.Fatalf("SPIN finds %s, the lab %s", got, want)
+	}
+	text := func(old, new string) func(m *model) {
+		return func(m *model) {
+			m.spoilText = func(source string) string {
+				if strings.Count(source, old) != 1 {
+					t.Errorf("%q is not there once", old)
+				}
+				return strings.Replace(source, old, new, 1)
+			}
+		}
+	}
+	rows := func(what int, change func(values []int)) func(m *model) {
+		return func(m *model) {
+			m.spoilRow = func(r *row) {
+				if r.key[0] == what {
+					change(r.values)
+				}
+			}
+		}
+	}
+	for name, spoil := range map[string]func(m *model){
+		"nobody hears of a watch":                                    rows(8, func(v []int) { v[0] = 0 }),
+		"the first of the line is nobody's":                          rows(6, func(v []int) { v[3] = 0 }),
+		"what is under way when a connection breaks never runs":      text("HAS(alive, c) -> act_op", "0 -> act_op"),
+		"a client that was paused pings in a session that has ended": text("!HAS(alive, c) -> cut_off(c)", "0 -> cut_off(c)"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := spin(t, b, spoil)
+			t.Log(got)
+			if got == want {
+				t.Error("SPIN agrees with the lab all the same")
+			}
+		})
+	}
+}
+
 // anyTokenDeletes has the release script delete the key of another.
 func anyTokenDeletes(m *model) {
 	m.spoilRow = func(r *row) {
@@ -198,7 +246,7 @@ func TestSecondOpinionUnmergedAutomata(t *testing.T) {
 // What cannot be said is named, with the reason.
 func TestSecondOpinionUnfit(t *testing.T) {
 	needSpin(t)
-	for id, why := range map[string]string{"zk-mutex": "ZooKeeper", "watch-multi": "transactions", "token-wait": "WAIT"} {
+	for id, why := range map[string]string{"zk-semaphore": "several in", "watch-multi": "transactions", "token-wait": "WAIT"} {
 		if !slices.ContainsFunc(algorithms.All(), func(e lock.Entry) bool { return e.ID == id }) {
 			t.Errorf("no lock %s", id)
 			continue

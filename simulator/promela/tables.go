@@ -66,6 +66,18 @@ func (m *model) answer(key []int) ([]int, error) {
 		return m.serve(uint32(key[1]), uint32(key[2]), 0, nil)
 	case 4:
 		return m.serve(uint32(key[1]), uint32(key[2]), key[3], key[4:])
+	case 6:
+		var ask *process.Op
+		if key[4] > 0 {
+			ask = &m.ops[key[4]]
+		}
+		return m.zk.act(key[1], key[2], key[3], ask, uint32(key[5])), nil
+	case 9:
+		return []int{m.limits[limits[key[1]]]}, nil
+	case 7:
+		return []int{m.zk.alive(key[1])}, nil
+	case 8:
+		return []int{is(m.zk.hears(key[1], key[2], &m.others[key[3]-firstOther]))}, nil
 	}
 	to, what, err := m.redis.Drop(uint32(key[1]), key[2])
 	return []int{int(to), is(what == m.key())}, err
@@ -128,7 +140,7 @@ func (m *model) opNumber(o process.Op) (int, error) {
 	switch o.Kind {
 	case process.None:
 		return 0, nil
-	case process.Join, process.Listen, process.Watch:
+	case process.Join, process.Listen:
 		return 0, unfit("promela.waits")
 	case process.Clocked:
 		if !m.clock {
@@ -136,8 +148,9 @@ func (m *model) opNumber(o process.Op) (int, error) {
 			return 0, errAgain
 		}
 	case process.Idle:
-		if o.Arg > 0 {
-			return 0, unfit("promela.uses")
+		if int(o.Arg) > m.ways {
+			m.ways = int(o.Arg)
+			return 0, errAgain
 		}
 	case process.Begin, process.Sleep:
 		o.Arg = 0 // the entry knows
@@ -148,7 +161,6 @@ func (m *model) opNumber(o process.Op) (int, error) {
 	if o.Kind != process.Read && o.Kind != process.Write {
 		o.Base = 0
 	}
-	o.Token = 0
 	if n, ok := m.number[o]; ok {
 		return n, nil
 	}
@@ -166,7 +178,7 @@ func (m *model) opNumber(o process.Op) (int, error) {
 }
 
 // kinds are the kinds of operation as the model numbers them.
-var kinds = []process.OpKind{process.None, process.Begin, process.Request, process.Read, process.Write, process.Sleep, process.Idle, process.Clocked}
+var kinds = []process.OpKind{process.None, process.Begin, process.Request, process.Read, process.Write, process.Sleep, process.Idle, process.Clocked, process.Watch}
 
 func (m *model) describe(n int) ([]int, error) {
 	o := process.Op{}
@@ -176,7 +188,11 @@ func (m *model) describe(n int) ([]int, error) {
 		o = m.ops[n]
 	}
 	patience := o.D
-	if patience == 0 {
+	switch {
+	case patience > 0:
+	case m.zk != nil && o.Kind == process.Request: // as ZooKeeper's own client does
+		patience = m.bounds.TTL * 2 / 3
+	default:
 		patience = m.sim.Config().Timeout
 	}
 	if o.Kind != process.Request && o.Kind != process.Read && o.Kind != process.Write {
@@ -190,14 +206,16 @@ func (m *model) describe(n int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	what := d
+	what, ways := d, 0
 	switch o.Kind {
+	case process.Idle:
+		ways = int(o.Arg)
 	case process.Request:
 		what = int(o.Arg)
 	case process.Write:
 		what = int(o.Base)
 	}
-	return []int{slices.Index(kinds, o.Kind), what, waits, max(int(o.Node)-1, 0), int(o.Lease)}, nil
+	return []int{slices.Index(kinds, o.Kind), what, waits, max(int(o.Node)-1, 0), int(o.Lease), ways}, nil
 }
 
 // never is NEVER in world.pml.
@@ -266,7 +284,7 @@ func (m *model) spare() int { return is(m.bounds.Timing == nil) }
 // tables are the rows for automata.c.
 func (m *model) tables() []byte {
 	var s bytes.Buffer
-	s.WriteString("/* 1: client, entry, thread, observation, value: entry, threads, notes, ...\n * 2: operation: ...   3: data, request: data, reply, ...   4: 3 by time   5: data, place: data, ...\n */\n")
+	s.WriteString("/* 1: client, entry, thread, observation, value: entry, threads, notes, ...\n * 2: operation: ...   3: data, request: data, reply, ...   4: 3 by time   5: data, place: data, ...\n * 6: data of an ensemble, act, client, operation, answer: data, answer, ...   7: data: who has a session   8: data, client, watch: whether it ends   9: bound: how long or often\n */\n")
 	for _, r := range m.rows {
 		fmt.Fprint(&s, len(r.key), ",")
 		for _, v := range r.key {
@@ -285,8 +303,13 @@ func (m *model) tables() []byte {
 func (m *model) comment(r row) string {
 	what := ""
 	switch r.key[0] {
+	case 9:
+		what = limits[r.key[1]]
 	case 2:
-		if r.values[0] == 2 {
+		switch {
+		case r.values[0] == 2 && m.zk != nil:
+			what = strings.Join(m.zk.words.Request(&m.ops[r.key[1]]), " ")
+		case r.values[0] == 2:
 			what = strings.Join(m.redis.Say(uint32(r.values[1])), " ")
 		}
 	case 3, 4:

@@ -211,8 +211,8 @@ func (k *Kind) reconnect(w world.World, nodes []EnsembleState, c int8) (why stri
 	s.ends[c-1] = 0
 	p.Cut = false
 	for t := range p.Threads {
-		if p.Threads[t].Phase == world.Stranded {
-			p.Threads[t].Phase = world.Asking
+		if th := &p.Threads[t]; th.Phase == world.Stranded {
+			th.Phase, th.Fresh = world.Asking, true // it is sent now, and takes its time
 		}
 	}
 	w.DropOrphans(ensemble, world.Of(c))

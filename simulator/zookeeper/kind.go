@@ -301,6 +301,30 @@ func (k *Kind) Request(o *process.Op) []string {
 // Reply is what an answer says.
 func (k *Kind) Reply(_ *process.Op, answer uint32) string { return k.answers[answer].text }
 
+// The words of clients. A model that is not this ensemble needs them to ask what their code
+// does: see simulator.Simulator.Follow.
+
+// Asks is what a request asks for.
+func (k *Kind) Asks(o *process.Op) Request { return k.requests[o.Arg].Request }
+
+// Watched is the watch that is waited for.
+func (k *Kind) Watched(o *process.Op) Watch { return k.watches[o.Arg] }
+
+// Tell numbers what reaches a client at once: events, of which an EventType of 0 is the end of
+// its session, and behind them the reply to r, if r is not nil.
+func (k *Kind) Tell(events []Event, r *Request, reply Reply) (answer uint32) {
+	a := storedAnswer{events: events}
+	if r != nil {
+		slices.SortFunc(reply.Children, byHash)
+		a.reply, a.text = known(*r, reply), replyText(*r, reply)
+		if w, leaves := r.leaves(reply.Code); leaves {
+			n := znode{czxid: reply.Stat.Czxid, mzxid: reply.Stat.Mzxid, pzxid: reply.Stat.Pzxid}
+			a.left = n.stamp(w.Kind)
+		}
+	}
+	return k.internAnswer(a)
+}
+
 // look finds out what an act does.
 func (k *Kind) look(a act) *effect {
 	eff := k.effects[a]

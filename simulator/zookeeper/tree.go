@@ -214,12 +214,13 @@ func (s State) read(id SessionID, r Request) (State, Reply) {
 		reply.Data = n.data
 	case GetChildren:
 		s.children(n.path, func(name string) { reply.Children = append(reply.Children, name) })
-		slices.SortFunc(reply.Children, func(a, b string) int {
-			return cmp.Or(cmp.Compare(hash(a), hash(b)), cmp.Compare(a, b))
-		})
+		slices.SortFunc(reply.Children, byHash)
 	}
 	return s, reply
 }
+
+// byHash is the order in which children are listed.
+func byHash(a, b string) int { return cmp.Or(cmp.Compare(hash(a), hash(b)), cmp.Compare(a, b)) }
 
 func hash(name string) uint32 {
 	h := fnv.New32a()

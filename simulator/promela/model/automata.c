@@ -126,7 +126,7 @@ int aut_step(int client, int at, int thread, int kind, int value, int field)
 }
 
 /* Field 0 is its kind, 1 the request, the version or the time, 2 how long its answer is waited for,
- * 3 its server, 4 its lease. */
+ * 3 its server, 4 its lease, 5 in how many other ways it may end. */
 int aut_op(int op, int field)
 {
 	int key[] = { 2, op };
@@ -154,6 +154,35 @@ int aut_drop(int data, int place, int field)
 {
 	int key[] = { 5, data, place };
 	return find(key, 3)[field];
+}
+
+/* What the ensemble does: field 0 is its data then, 1 the answer, 2 whether the first of the line has left it, 3 whether
+ * one is first now, 4 whether that is another one or the same in the place of one that has left, 5 whose that is. */
+int aut_ensemble(int data, int what, int client, int op, int answer, int field)
+{
+	int key[] = { 6, data, what, client, op, answer };
+	return find(key, 6)[field];
+}
+
+/* How long or how often something is at most: the number of a bound, in the order of world.pml. */
+int aut_bound(int which)
+{
+	int key[] = { 9, which };
+	return find(key, 2)[0];
+}
+
+/* The set of clients with a session. */
+int aut_alive(int data)
+{
+	int key[] = { 7, data };
+	return find(key, 2)[0];
+}
+
+/* Whether what is on its way to a client ends its wait for a watch. */
+int aut_hears(int data, int client, int op)
+{
+	int key[] = { 8, data, client, op };
+	return find(key, 4)[0];
 }
 
 /* A verdict, after so many faults. */

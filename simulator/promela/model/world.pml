@@ -6,10 +6,11 @@
  * faults strike, is decided here; all verdicts are judged here.
  *
  * Times are milliseconds that are left. What follows is generated: CLIENTS (the probe has the number
- * after them), NODES, THREADS, KEYS, ORPHANS (room for requests without a sender), STEP (0: lockstep),
- * LATENCY, LATENESS, TTL, SPARE, CLOCK (1: the present is part of the state), the
- * budget (CRASHES, PAUSES, PAUSE, LOST_REPLIES, LOST_REQUESTS), and the lists
- * CHOICES, GRANTED and LEFT, which repeat a macro for each client and server.
+ * after them), NODES, THREADS, KEYS, ORPHANS (room for requests without a sender), WAYS (in how many other
+ * ways a client may go on), CLOCK (1: the present is part of the state), ENSEMBLE (1: the server is a
+ * ZooKeeper ensemble), and the lists CHOICES, GRANTED, LEFT and others, which repeat a macro for each client
+ * and server. The other bounds come from the tables: STEP (0: lockstep), LATENCY, LATENESS, TTL (of a key, or of a
+ * session), SPARE (how long a key lives after its time), and the budget.
  */
 
 #define PROBE (CLIENTS+1)
@@ -24,13 +25,16 @@
 #define ANSWERED 4
 #define UNHEARD 5
 #define UNSENT 6
+#define STRANDED 7
 
 /* What a client observes, as automata.c has it. */
 #define STARTED 1
 #define REPLIED 2
 #define TIMEDOUT 3
+#define BROKEN 4
 #define SLEPT 5
 #define CLOCKREAD 6
+#define NOTIFIED 7
 
 /* What an operation is. */
 #define OP_NONE 0
@@ -41,6 +45,20 @@
 #define OP_SLEEP 5
 #define OP_REST 6
 #define OP_CLOCK 7
+#define OP_WATCH 8
+
+/* In place of a reply: the connection is gone. */
+#define LOST (-1)
+
+/* What an ensemble does, or what happens to it. */
+#define SERVES 0
+#define RUNS_LATE 1
+#define NOTIFIES 2
+#define HEARD 3
+#define CUTS 4
+#define CONNECTS 5
+#define ENDS 6
+#define DIES 7
 
 /* What a client notes. */
 #define ACQUIRE 1
@@ -84,18 +102,26 @@
 #define DO_LOSE_REPLY 12
 #define DO_LOSE_REQUEST 13
 #define DO_STUCK 14
+#define DO_CONNECT 15
+#define DO_DELIVER 16
+#define DO_EXPIRE 17
+#define DO_CHOOSE 18 /* and its number; the last */
 
 c_decl {
 extern int aut_step(int client, int at, int thread, int kind, int value, int field);
 extern int aut_op(int op, int field);
 extern int aut_serve(int data, int request, int now, const int *left, int field);
 extern int aut_drop(int data, int place, int field);
+extern int aut_ensemble(int data, int what, int client, int op, int answer, int field);
+extern int aut_bound(int which);
+extern int aut_alive(int data);
+extern int aut_hears(int data, int client, int op);
 extern void aut_found(int word, int faults);
 extern void aut_room(void);
 }
 
-typedef Thread { byte phase; short op; int due; int latest; int reply }
-typedef Client { int at; bit dead; bit paused; int until; Thread th[THREADS] }
+typedef Thread { byte phase; short op; int due; int latest; int reply; byte ways }
+typedef Client { int at; bit dead; bit paused; bit cut; int until; Thread th[THREADS] }
 typedef Server { int data; byte keys; int left[KEYS] }
 typedef Request { short op; byte from; int latest }
 typedef Grant { byte owner; byte lease; bit left; bit forever; int lapse }
@@ -111,7 +137,11 @@ int present;
 #else
 #define present 0
 #endif
-byte crashes, pauses, replies, requests, spent;
+byte crashes, pauses, replies, requests, expires, spent;
+#if ENSEMBLE
+int tree;        /* what the ensemble holds, and what is on its way from it */
+int ends[PROBE]; /* how long until a session ends from which nothing is heard */
+#endif
 
 /* The judges. Sets of clients have bit c-1 for client c. */
 byte acquiring, inside, leaving, releasing, dead;
@@ -125,16 +155,25 @@ byte met;
 
 /* What follows from the state, for the next choice. */
 bit alone, over, urgent, moves, probing;
+#if ENSEMBLE
+byte alive;       /* the clients with a session */
+byte told[PROBE]; /* the threads whose watch has fired */
+#endif
 int due;
 
 /* The choice: zero between steps. */
 byte V, C, T;
+
+/* Bounds, which never change. */
+hidden int STEP, LATENCY, LATENESS, TTL, SPARE, CRASHES, EXPIRES, PAUSES, PAUSE, LOST_REPLIES, LOST_REQUESTS;
 
 /* Scratch, which is no part of the state. */
 hidden byte cli, cli2, thr, srv, srv2, idx, idx2; /* counters; those with a 2 are the judges' */
 hidden byte note, notes, remark, lease;           /* of a client, and under which lease */
 hidden byte from;                                 /* who has sent the request that arrives; 0: none does */
 hidden byte which, stand, place, obs;
+hidden byte act_what, act_client, owner, subject, occupied, held, thr2;
+hidden int act_op, act_reply;
 hidden byte made_it, exists, forever, touched, ended;
 hidden int op_kind, op_arg, op_wait, oper, request, reply, kind, value, into, reading, step, base;
 hidden int oldleft[KEYS];
@@ -148,7 +187,7 @@ hidden int oldleft[KEYS];
 #define HAS(s,c) ((s >> ((c)-1)) & 1)
 #define ADD(s,c) s = s | (1 << ((c)-1))
 #define DEL(s,c) s = s & (255 - (1 << ((c)-1)))
-#define WAITING(p) (p == ASKING || p == ANSWERED || p == UNHEARD)
+#define WAITING(p) (p == ASKING || p == ANSWERED || p == UNHEARD || p == STRANDED)
 #define FOUND(w) c_code { aut_found(w, now.spent); }
 
 /* GRANTED(c,l) counts the servers on which the key is the grant of lease l of c; 0 is any. */
@@ -172,15 +211,31 @@ hidden int oldleft[KEYS];
 	:: !over && CAN_ARRIVE(c,t) -> V = DO_ARRIVE; C = c; T = t \
 	:: !over && CAN_ANSWER(c,t) -> V = DO_ANSWER; C = c; T = t \
 	:: !over && CAN_GIVEUP(c,t) -> V = DO_GIVEUP; C = c; T = t \
-	:: !over && !probing && c != PROBE && replies > 0 && !P(c).dead && TH(c,t).phase == ANSWERED -> V = DO_LOSE_REPLY; C = c; T = t \
+	CHOICE_OF_WATCH(c,t) \
+	:: !over && !probing && c != PROBE && replies > 0 && !P(c).dead && TH(c,t).phase == ANSWERED && TH(c,t).reply != LOST -> V = DO_LOSE_REPLY; C = c; T = t \
 	:: !over && !probing && c != PROBE && requests > 0 && !P(c).dead && TH(c,t).phase == ASKING -> V = DO_LOSE_REQUEST; C = c; T = t
 #define CHOICES_OF_CLIENT(c) \
 	:: !over && P(c).paused -> V = DO_RESUME; C = c \
 	:: !over && !probing && c != PROBE && crashes > 0 && (P(c).paused || BUSY(c)) -> V = DO_CRASH; C = c \
 	:: !over && !probing && c != PROBE && pauses > 0 && RUNS(c) && BUSY(c) -> V = DO_PAUSE; C = c \
-	:: !over && !probing && c != PROBE && pauses > 0 && RUNS(c) && JUST_ASKED(c) -> V = DO_PAUSE_UNSENT; C = c
+	:: !over && !probing && c != PROBE && pauses > 0 && RUNS(c) && JUST_ASKED(c) -> V = DO_PAUSE_UNSENT; C = c \
+	CHOICES_OF_SESSION(c)
+#define CHOICE_OF_WAY(c,t,w) :: !over && CAN_WAKE(c,t) && TH(c,t).ways >= w -> V = DO_CHOOSE - 1 + w; C = c; T = t
+#if ENSEMBLE
+#define CHOICE_OF_WATCH(c,t) :: !over && RUNS(c) && HAS(told[(c)-1], t+1) -> V = DO_DELIVER; C = c; T = t
+#define CHOICES_OF_SESSION(c) \
+	:: !over && CAN_CONNECT(c) -> V = DO_CONNECT; C = c \
+	:: !over && !probing && c != PROBE && expires > 0 && HAS(alive, c) && (P(c).paused || (RUNS(c) && BUSY(c))) -> V = DO_EXPIRE; C = c
+#else
+#define CHOICE_OF_WATCH(c,t)
+#define CHOICES_OF_SESSION(c)
+#endif
+/* What came by the old connection is heard before there is another one. */
+#define CAN_CONNECT(c) (RUNS(c) && P(c).cut && !(UNREAD(c)))
+#define UNREAD_THREAD(c,t) (TH(c,t).phase == ANSWERED && IS_REQUEST(TH(c,t).op))
 #define BUSY_THREAD(c,t) (TH(c,t).phase != IDLE && TH(c,t).phase != UNBORN)
-#define JUST_ASKED_THREAD(c,t) (TH(c,t).phase == ASKING && (STEP == 0 || TH(c,t).latest == LATENCY_OF(TH(c,t).op)))
+/* The library of a session sends in a thread of its own. */
+#define JUST_ASKED_THREAD(c,t) (TH(c,t).phase == ASKING && !(ENSEMBLE && IS_REQUEST(TH(c,t).op)) && (STEP == 0 || TH(c,t).latest == LATENCY_OF(TH(c,t).op)))
 #define AWAITS_THREAD(c,t) (WAITING(TH(c,t).phase) && IS_REQUEST(TH(c,t).op))
 #define CHOICE_OF_ORPHAN(i) :: !over && i < orphans && FIRST_ORPHAN(i) -> V = DO_ORPHANED; T = i
 /* Of several requests that are equal one is enough; they are sorted. */
@@ -511,6 +566,157 @@ inline remove_orphan(at) {
 	orphans--
 }
 
+#define CLEAR(th) th.phase = IDLE; th.op = 0; th.due = 0; th.latest = 0; th.reply = 0; th.ways = 0
+
+/* ---- An ensemble, and the sessions and connections of its clients ---- */
+
+#if ENSEMBLE
+/* The ensemble does something, or something happens to it, */
+inline quietly(eWhat, eClient, eOp, eReply) {
+	act_what = eWhat; act_client = eClient; act_op = eOp; act_reply = eReply;
+	c_code {
+		into = aut_ensemble(now.tree, act_what, act_client, act_op, act_reply, 0);
+		reply = aut_ensemble(now.tree, act_what, act_client, act_op, act_reply, 1);
+		touched = aut_ensemble(now.tree, act_what, act_client, act_op, act_reply, 2);
+		occupied = aut_ensemble(now.tree, act_what, act_client, act_op, act_reply, 3);
+		made_it = aut_ensemble(now.tree, act_what, act_client, act_op, act_reply, 4);
+		owner = aut_ensemble(now.tree, act_what, act_client, act_op, act_reply, 5);
+		now.tree = into;
+	}
+}
+
+/* and that may move the line: the first has the lock. */
+inline ensemble(eWhat, eClient, eOp) {
+	quietly(eWhat, eClient, eOp, 0);
+	held = made_it;
+	obs = touched;
+	if
+	:: obs && act_what == ENDS -> judge_expire(0); obs = 0
+	:: else
+	fi;
+	do
+	:: obs || occupied ->
+		if
+		:: obs -> subject = act_client; exists = 0; made_it = 1; forever = 0
+		:: else -> subject = owner; exists = 1; made_it = held; forever = 1; occupied = 0
+		fi;
+		lease = 0;
+		judge_change(0, subject);
+		obs = 0
+	:: else -> break
+	od
+}
+
+inline look_alive() { c_code { now.alive = aut_alive(now.tree); } }
+
+/* The ensemble hears nothing any more from c, whose session ends if that lasts. */
+inline silence(c) {
+	look_alive();
+	if
+	:: HAS(alive, c) && ends[c-1] == NEVER -> ends[c-1] = TTL
+	:: else
+	fi
+}
+
+/* The connection of c breaks. A request under way may still be run, in a session that lives. */
+inline cut_off(c) {
+	if
+	:: !P(c).cut ->
+		P(c).cut = 1;
+		quietly(CUTS, c, 0, 0);
+		silence(c);
+		thr2 = 0;
+		do
+		:: thr2 < THREADS ->
+			if
+			:: IS_REQUEST(TH(c,thr2).op) && TH(c,thr2).phase == ASKING && HAS(alive, c) -> act_op = TH(c,thr2).op; act_reply = TH(c,thr2).latest; act_client = c; add_orphan(act_op, act_client, act_reply)
+			:: else
+			fi;
+			if
+			:: IS_REQUEST(TH(c,thr2).op) && (TH(c,thr2).phase == ASKING || TH(c,thr2).phase == UNHEARD) -> TH(c,thr2).phase = ANSWERED; TH(c,thr2).reply = LOST; TH(c,thr2).latest = LATENCY
+			:: else
+			fi;
+			thr2++
+		:: else -> break
+		od
+	:: else
+	fi
+}
+
+inline end_session(c) { ends[c-1] = NEVER; ensemble(ENDS, c, 0) }
+
+/* c connects again, by the same session or a new one, and sends what has waited for that. What
+   has not been run by then never is. */
+inline connect(c) {
+	quietly(CONNECTS, c, 0, 0);
+	ends[c-1] = NEVER; P(c).cut = 0;
+	thr2 = 0;
+	do
+	:: thr2 < THREADS ->
+		if
+		:: TH(c,thr2).phase == STRANDED -> TH(c,thr2).phase = ASKING; TH(c,thr2).latest = LATENCY
+		:: else
+		fi;
+		thr2++
+	:: else -> break
+	od;
+	idx2 = 0;
+	do
+	:: idx2 < orphans && orphan[idx2].from == c && IS_REQUEST(orphan[idx2].op) -> remove_orphan(idx2)
+	:: idx2 < orphans && !(orphan[idx2].from == c && IS_REQUEST(orphan[idx2].op)) -> idx2++
+	:: else -> break
+	od
+}
+
+/* Request oper of client from reaches the ensemble. Any request is a sign of life. */
+inline ask_ensemble() {
+	look_alive();
+	if
+	:: !HAS(alive, from) ->
+		if
+		:: V == DO_ARRIVE -> cut_off(from)
+		:: else
+		fi;
+		reply = LOST
+	:: else ->
+		judge_apply(0, from);
+		which = (V == DO_ARRIVE -> SERVES : RUNS_LATE);
+		ensemble(which, from, oper);
+		if
+		:: ends[from-1] != NEVER ->
+			ends[from-1] = NEVER;
+			if
+			:: P(from).dead || P(from).paused || P(from).cut || V == DO_ORPHANED -> silence(from)
+			:: else
+			fi
+		:: else
+		fi
+	fi
+}
+
+/* c goes on after a pause. A request that is on its way holds up the pings behind it. */
+inline ping(c) {
+	look_alive();
+	obs = 0;
+	thr2 = 0;
+	do
+	:: thr2 < THREADS ->
+		if
+		:: TH(c,thr2).phase == ASKING && IS_REQUEST(TH(c,thr2).op) && TH(c,thr2).latest > 0 -> obs = 1
+		:: else
+		fi;
+		thr2++
+	:: else -> break
+	od;
+	if
+	:: P(c).cut
+	:: !P(c).cut && !HAS(alive, c) -> cut_off(c)
+	:: !P(c).cut && HAS(alive, c) && !obs -> ends[c-1] = NEVER
+	:: else
+	fi
+}
+#endif
+
 /* What operation oper is. */
 inline describe() {
 	c_code { op_kind = aut_op(oper, 0); op_arg = aut_op(oper, 1); op_wait = aut_op(oper, 2); }
@@ -521,7 +727,11 @@ inline send(c, t) {
 	TH(c,t).phase = ASKING; TH(c,t).op = oper; TH(c,t).reply = 0;
 	describe();
 	TH(c,t).due = op_wait + (STEP > 0 -> LATENESS : 0);
-	TH(c,t).latest = LATENCY_OF(oper)
+	TH(c,t).latest = LATENCY_OF(oper);
+	if
+	:: P(c).cut && IS_REQUEST(oper) -> TH(c,t).phase = STRANDED; TH(c,t).latest = 0
+	:: else
+	fi
 }
 
 /* What a client does after it has observed something, and what it waits for then. The
@@ -555,14 +765,18 @@ inline observe(c) {
 			describe();
 			if
 			:: (which >> idx) & 1 ->
-				TH(c,idx).phase = IDLE; TH(c,idx).op = 0; TH(c,idx).due = 0; TH(c,idx).latest = 0; TH(c,idx).reply = 0;
+				CLEAR(TH(c,idx));
 				if
 				:: op_kind == OP_NONE
 				:: op_kind == OP_BEGIN -> TH(c,idx).phase = UNBORN; TH(c,idx).latest = (STEP > 0 -> op_arg : 0)
 				:: op_kind == OP_CLOCK -> reading = idx
 				:: op_kind == OP_SLEEP -> TH(c,idx).phase = ASLEEP; TH(c,idx).due = op_arg; TH(c,idx).latest = (STEP > 0 -> TH(c,idx).due + LATENESS : 0)
+				:: op_kind == OP_WATCH -> TH(c,idx).phase = ASLEEP; TH(c,idx).op = oper; TH(c,idx).due = op_arg; TH(c,idx).latest = (STEP > 0 && op_arg != NEVER -> op_arg + LATENESS : (STEP > 0 -> NEVER : 0))
 				:: op_kind == OP_REST -> /* for as long as it likes */
 					TH(c,idx).phase = ASLEEP;
+					c_code { into = aut_op(oper, 5); };
+					TH(c,idx).ways = into;
+					c_code { into = aut_step(now.C, now.client[now.C-1].at, thr, kind, value, 0); };
 					if
 					:: STEP > 0 -> TH(c,idx).latest = op_arg
 					:: else -> TH(c,idx).due = op_arg
@@ -649,7 +863,11 @@ inline access() {
 
 inline arrive() {
 	if
+#if ENSEMBLE
+	:: IS_REQUEST(oper) -> ask_ensemble()
+#else
 	:: IS_REQUEST(oper) -> serve()
+#endif
 	:: else -> access()
 	fi
 }
@@ -731,15 +949,37 @@ inline pass() {
 		:: idx < server[srv].keys -> server[srv].left[idx] = server[srv].left[idx] - step; idx++
 		:: else -> break
 		od;
+#if !ENSEMBLE
 		expire(srv);
+#endif
 		srv++
 	:: else -> break
+	od;
+#if ENSEMBLE
+	cli = 1;
+	do
+	:: cli <= PROBE -> LESS(ends[cli-1]); cli++
+	:: else -> break
+	od;
+	cli = 1;
+	do
+	:: cli <= PROBE ->
+		if
+		:: ends[cli-1] == 0 -> end_session(cli)
+		:: else
+		fi;
+		cli++
+	:: else -> break
 	od
+#endif
 }
 
 /* What follows from the state: whether something has to happen before time passes, and how
    long it is until something is due. */
 inline look() {
+#if ENSEMBLE
+	look_alive();
+#endif
 	urgent = 0; moves = (orphans > 0); due = NEVER;
 	ended = 1; /* all but the probe */
 	cli = 1;
@@ -769,6 +1009,29 @@ inline look() {
 			thr++
 		:: else -> break
 		od;
+#if ENSEMBLE
+		SOONER(ends[cli-1]);
+		told[cli-1] = 0;
+		if
+		:: CAN_CONNECT(cli) -> moves = 1; urgent = 1
+		:: else
+		fi;
+		thr = 0;
+		do
+		:: thr < THREADS && RUNS(cli) ->
+			if
+			:: TH(cli,thr).phase == ASLEEP && TH(cli,thr).op > 0 ->
+				c_code { place = aut_hears(now.tree, cli, now.client[cli-1].th[thr].op); };
+				if
+				:: place -> moves = 1; urgent = 1; ADD(told[cli-1], thr+1)
+				:: else
+				fi
+			:: else
+			fi;
+			thr++
+		:: else -> break
+		od;
+#endif
 		if
 		:: P(cli).dead
 		:: P(cli).paused -> moves = 1; SOONER(P(cli).until)
@@ -840,8 +1103,32 @@ inline act() {
 		:: else
 		fi
 	:: V == DO_WAKE -> kind = SLEPT
-	:: V == DO_ANSWER -> kind = REPLIED; value = TH(C,T).reply
+	:: V >= DO_CHOOSE -> kind = SLEPT; value = V - DO_CHOOSE + 1
+	:: V == DO_ANSWER ->
+		kind = REPLIED; value = TH(C,T).reply;
+#if ENSEMBLE
+		if
+		:: IS_REQUEST(TH(C,T).op) && value == LOST -> kind = BROKEN; value = 0
+		:: IS_REQUEST(TH(C,T).op) && value != LOST -> quietly(HEARD, C, TH(C,T).op, value)
+		:: else
+		fi
+	:: V == DO_CONNECT -> connect(C)
+	:: V == DO_DELIVER -> quietly(NOTIFIES, C, 0, 0); kind = NOTIFIED; value = reply
+	:: V == DO_EXPIRE ->
+		strike(expires);
+		end_session(C);
+		if
+		:: !P(C).paused -> cut_off(C)
+		:: else
+		fi
+#endif
 	:: V == DO_GIVEUP ->
+#if ENSEMBLE
+		if
+		:: IS_REQUEST(TH(C,T).op) -> cut_off(C)
+		:: else
+		fi;
+#endif
 		kind = TIMEDOUT;
 		oper = TH(C,T).op; step = TH(C,T).latest;
 		if
@@ -862,6 +1149,10 @@ inline act() {
 		pass()
 	:: V == DO_CRASH ->
 		strike(crashes);
+#if ENSEMBLE
+		cut_off(C);
+		quietly(DIES, C, 0, 0);
+#endif
 		thr = 0;
 		do
 		:: thr < THREADS ->
@@ -870,11 +1161,11 @@ inline act() {
 			:: TH(C,thr).phase == ASKING -> add_orphan(oper, C, step)
 			:: else
 			fi;
-			TH(C,thr).phase = IDLE; TH(C,thr).op = 0; TH(C,thr).due = 0; TH(C,thr).latest = 0; TH(C,thr).reply = 0;
+			CLEAR(TH(C,thr));
 			thr++
 		:: else -> break
 		od;
-		P(C).at = 0; P(C).dead = 1; P(C).paused = 0; P(C).until = 0
+		P(C).at = 0; P(C).dead = 1; P(C).paused = 0; P(C).cut = 0; P(C).until = 0
 	:: V == DO_PAUSE || V == DO_PAUSE_UNSENT ->
 		strike(pauses);
 		P(C).paused = 1; P(C).until = PAUSE;
@@ -887,7 +1178,10 @@ inline act() {
 			fi;
 			thr++
 		:: else -> break
-		od
+		od;
+#if ENSEMBLE
+		silence(C)
+#endif
 	:: V == DO_RESUME ->
 		P(C).paused = 0; P(C).until = 0;
 		thr = 0;
@@ -905,20 +1199,53 @@ inline act() {
 			fi;
 			thr++
 		:: else -> break
-		od
-	:: V == DO_LOSE_REPLY -> strike(replies); TH(C,T).phase = UNHEARD; TH(C,T).reply = 0; TH(C,T).latest = 0
-	:: V == DO_LOSE_REQUEST -> strike(requests); TH(C,T).phase = UNHEARD; TH(C,T).latest = 0
+		od;
+#if ENSEMBLE
+		ping(C)
+#endif
+	:: V == DO_LOSE_REPLY || V == DO_LOSE_REQUEST ->
+		if
+		:: V == DO_LOSE_REPLY -> strike(replies)
+		:: else -> strike(requests)
+		fi;
+		TH(C,T).phase = UNHEARD; TH(C,T).reply = 0; TH(C,T).latest = 0;
+#if ENSEMBLE
+		if
+		:: IS_REQUEST(TH(C,T).op) -> cut_off(C); TH(C,T).phase = ANSWERED; TH(C,T).reply = LOST; TH(C,T).latest = LATENCY
+		:: else
+		fi
+#endif
 	fi
 }
 
 init {
 	d_step {
+		c_code {
+			STEP = aut_bound(0);
+			LATENCY = aut_bound(1);
+			LATENESS = aut_bound(2);
+			TTL = aut_bound(3);
+			SPARE = aut_bound(4);
+			CRASHES = aut_bound(5);
+			EXPIRES = aut_bound(6);
+			PAUSES = aut_bound(7);
+			PAUSE = aut_bound(8);
+			LOST_REPLIES = aut_bound(9);
+			LOST_REQUESTS = aut_bound(10);
+		};
 		cli = 1;
 		do
 		:: cli <= PROBE -> TH(cli,0).phase = UNBORN; TH(cli,0).latest = (STEP > 0 -> NEVER : 0); cli++
 		:: else -> break
 		od;
-		crashes = CRASHES; pauses = PAUSES; replies = LOST_REPLIES; requests = LOST_REQUESTS;
+#if ENSEMBLE
+		cli = 1;
+		do
+		:: cli <= PROBE -> ends[cli-1] = NEVER; cli++
+		:: else -> break
+		od;
+#endif
+		crashes = CRASHES; expires = EXPIRES; pauses = PAUSES; replies = LOST_REPLIES; requests = LOST_REQUESTS;
 		look();
 		skip
 	}
