@@ -84,7 +84,7 @@ import (
 
 const verbMigrate = simulator.FaultVerb + %d
 
-// Migrate moves a client's virtual machine to another host. It stands still meanwhile.
+// Migrate moves a client's virtual machine to another host: it stands still meanwhile.
 type Migrate struct{}
 
 func (Migrate) Name() string         { return "migrate" }
@@ -189,7 +189,7 @@ func (s *source) goCommand(verb string, args ...string) (out string, err error) 
 	if err := os.WriteFile(file, overlay, 0o644); err != nil {
 		s.Fatal(err)
 	}
-	c := exec.CommandContext(s.Context(), "go", append([]string{verb, "-overlay", file}, args...)...)
+	c := exec.CommandContext(s.Context(), "go", append([]string{verb, "-ldflags=-w", "-overlay", file}, args...)...)
 	c.Dir = s.root
 	text, err := c.CombinedOutput()
 	return string(text), err

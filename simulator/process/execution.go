@@ -215,7 +215,7 @@ func (p *Process) MustAsk(o Op) Observation {
 func (p *Process) Own() {
 	x := p.live
 	foreign := x == nil || !x.running.Load()
-	if !foreign && x.threads[x.current].goid != "" && p.asked < 32 {
+	if !foreign && x.threads[x.current].goid != "" && p.asked < namedOps {
 		p.asked++
 		foreign = x.threads[x.current].goid != goroutine()
 	}
@@ -308,8 +308,13 @@ func (p *Process) NextToken() string {
 }
 
 // namedStarts is how often a process is started before the names of its
-// goroutines are not looked up any more.
-const namedStarts = 200
+// goroutines are not looked up any more, and namedOps how often its code asks for
+// something before its goroutine's name is not. Each look walks the stack, which was a tenth
+// of a short run when all of it were looked at.
+const (
+	namedStarts = 200
+	namedOps    = 8
+)
 
 // unwind ends the coroutine that runs, or a foreign goroutine in its place.
 func (p *Process) unwind() {
