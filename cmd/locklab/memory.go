@@ -20,7 +20,7 @@ func (a *app) checkMemory(megabytes int64) error {
 }
 
 // code is about what the program takes of which the garbage collector knows nothing.
-const code = 16 << 20
+const code = 20 << 20
 
 // keepWithin has the garbage collector keep the program within --max-memory, and returns
 // the bytes that are for searches; 0: no limit.

@@ -151,12 +151,16 @@ func (s *Search) Assumed(lang string) []string {
 	if err != nil {
 		panic(err) // Check has read the budget
 	}
-	program, patience := say("program"), "patience"
+	program := say("program")
 	if out := s.Bounds.leftOut(s.Strategy); len(out) > 0 {
 		program = say("program.without", "uses", strings.Join(out, ", "))
 	}
-	if b.ClientRetries > 0 {
-		patience = "patience.retries"
+	waits, expiry := say("patience", "patience", b.Patience().String()), say("expiry")
+	switch {
+	case s.Strategy.OnZooKeeper():
+		waits, expiry = say("patience.session", "patience", (b.TTL*2/3).String()), say("expiry.session")
+	case b.ClientRetries > 0:
+		waits = say("patience.retries", "patience", b.Patience().String())
 	}
 	clocks := []string{say("clocks")}
 	if d := s.Bounds.Skew; d > 0 {
@@ -176,7 +180,7 @@ func (s *Search) Assumed(lang string) []string {
 		if whole := wholeSteps(b.Faults, t.Step, say); whole != "" {
 			list = append(list, say("whole", "bounds", whole))
 		}
-		return append(append(list, say("expiry"), say(patience, "patience", t.Timeout.String()), say("fresh")), append(clocks, program, say("probe"))...)
+		return append(append(list, expiry, waits, say("fresh")), append(clocks, program, say("probe"))...)
 	}
 	list := append(clocks, program, say("lengths"), say("probe"))
 	requests := say("requests.one")
@@ -185,7 +189,7 @@ func (s *Search) Assumed(lang string) []string {
 	}
 	return append([]string{
 		say("lockstep", "requests", requests, "between", b.Between().String()), say("work", "work", b.Work().String()),
-		say("instant"), say(patience, "patience", b.Patience().String()),
+		say("instant"), waits,
 	}, list...)
 }
 
