@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -128,7 +129,7 @@ func TestLostCreate(t *testing.T) {
 // leaves one.
 func TestEveryAnswerLost(t *testing.T) {
 	for _, e := range algorithms.OnZooKeeper() {
-		t.Run(e.ID, func(t *testing.T) {
+		inBubble(t, e.ID, func(t *testing.T) {
 			orphans, n := 0, 0
 			for lost := 1; ; lost++ {
 				ens := newEnsemble()
@@ -137,8 +138,11 @@ func TestEveryAnswerLost(t *testing.T) {
 				a := h.process(t, e, "A")
 				s := a.env.ZooKeeper.(*memorySession)
 				s.lose = func(zookeeper.Request) bool { return s.asked == lost }
-				if lease, err := a.Acquire(t.Context(), "lock"); err == nil {
+				lease, err := a.Acquire(t.Context(), "lock")
+				synctest.Wait()
+				if err == nil {
 					err = lease.Release(t.Context())
+					synctest.Wait()
 					if s.asked < lost {
 						break // that was all
 					}
@@ -160,6 +164,11 @@ func TestEveryAnswerLost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// inBubble is a subtest in which synctest.Wait waits until nothing goes on in the background.
+func inBubble(t *testing.T, name string, f func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
 }
 
 // TestPauseOverSession is R40, and R18 for locks on a session: the holder pauses, its

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,6 +65,7 @@ func (h *testbed) places(t *testing.T, path string) (places []string) {
 // An ensemble is the state of a ZooKeeper in this process. Its testbed is
 // deterministic: nothing runs concurrently.
 type ensemble struct {
+	mu       sync.Mutex
 	state    zookeeper.State
 	sessions map[zookeeper.SessionID]*memorySession
 	pending  []func() // functions that run, one at a time, while a process waits
@@ -143,6 +145,8 @@ func (s *memorySession) ask(ctx context.Context, r zookeeper.Request) (zookeeper
 	case s.down:
 		return zookeeper.Reply{}, errBroken
 	}
+	s.ensemble.mu.Lock() // Curator's locks also ask in the background
+	defer s.ensemble.mu.Unlock()
 	s.asked++
 	state, reply, events := s.ensemble.state.Apply(0, s.id, r)
 	s.ensemble.state = state
