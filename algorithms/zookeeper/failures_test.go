@@ -473,15 +473,22 @@ func TestGuaranteedDeletion(t *testing.T) {
 		if err := lease.Release(t.Context()); !errors.Is(err, errBroken) {
 			t.Errorf("%s: Release: %v", id, err)
 		}
-		for range 3 {
-			clock.ring()
-		}
-		if len(clock.due) > 0 {
-			t.Errorf("%s: the background does not end", id)
-		}
-		if left := h.testbed().places(t, "/locks"); (len(left) == 0) != goes {
-			t.Errorf("%s: %q is left", id, left)
-		}
+		mustEnd(t, id, clock, 3, h, goes)
+	}
+}
+
+// mustEnd rings a clock so often, then nothing goes on in the background, and the places are
+// gone or not.
+func mustEnd(t *testing.T, id string, clock *timerClock, rings int, h *ensemble, goes bool) {
+	t.Helper()
+	for range rings {
+		clock.ring()
+	}
+	if len(clock.due) > 0 {
+		t.Errorf("%s: the background does not end", id)
+	}
+	if left := h.testbed().places(t, "/locks"); (len(left) == 0) != goes {
+		t.Errorf("%s: %q is left", id, left)
 	}
 }
 
@@ -498,14 +505,6 @@ func TestLostCreateIsFoundLater(t *testing.T) {
 		if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, errBroken) {
 			t.Errorf("%s: Acquire: %v", id, err)
 		}
-		for range 2 {
-			clock.ring()
-		}
-		if len(clock.due) > 0 {
-			t.Errorf("%s: the background does not end", id)
-		}
-		if left := h.testbed().places(t, "/locks"); (len(left) == 0) != goes {
-			t.Errorf("%s: %q is left", id, left)
-		}
+		mustEnd(t, id, clock, 2, h, goes)
 	}
 }

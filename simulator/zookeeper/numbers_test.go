@@ -1,0 +1,75 @@
+package zookeeper
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestStamps: what watches looked at when they were left tells which of them have missed
+// something, as the protocol does by the last transaction that the client has heard of.
+func TestStamps(t *testing.T) {
+	fired := map[EventType]int{}
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		s, me := New().Connect(0, 1)
+		s, other := s.Connect(0, 1)
+		paths := []string{"/q", "/q/x", "/q/y"}
+		var m memory
+		var coming []Event
+		hear := func() {
+			for i := len(m.watches) - 1; i >= 0; i-- {
+				if slices.ContainsFunc(coming, func(e Event) bool { return ends(e, m.watches[i]) }) {
+					m.watches, m.left = slices.Delete(m.watches, i, i+1), slices.Delete(m.left, i, i+1)
+				}
+			}
+			coming = nil
+		}
+		change := func(connected bool) {
+			ops := []Op{Create, Create, Delete, SetData}
+			q := Request{Op: ops[r.IntN(len(ops))], Path: paths[r.IntN(len(paths))], Version: AnyVersion}
+			var events []Event
+			if s, _, events = s.Apply(0, other, q); connected {
+				coming = append(coming, events...)
+			}
+		}
+		for range 40 {
+			switch r.IntN(6) {
+			case 0, 1, 2:
+				change(true)
+			case 3, 4:
+				q := Request{Op: []Op{Exists, GetData, GetChildren}[r.IntN(3)], Path: paths[r.IntN(len(paths))], Watch: r.IntN(4) > 0}
+				var reply Reply
+				s, reply, _ = s.Apply(0, me, q)
+				hear() // what was sent before the reply
+				m.seen = reply.Zxid
+				if w, leaves := q.leaves(reply.Code); leaves && !slices.Contains(m.watches, w) {
+					m.watches, m.left = append(m.watches, w), append(m.left, s.stamp(w))
+				}
+			case 5: // the connection breaks, and what was on its way is lost
+				s, coming = s.Disconnect(me), nil
+				for range r.IntN(4) {
+					change(false)
+				}
+				want, _, events := s.Reconnect(0, me, m.seen, m.watches)
+				got, _, same := s.reconnect(0, me, m.watches, func(at int, is stamp) bool { return is != m.left[at] })
+				if !slices.Equal(events, same) || !bytes.Equal(want.AppendKey(nil, 0), got.AppendKey(nil, 0)) {
+					t.Fatalf("seed %d: by the transaction %d fire %v, by what was seen %v", seed, m.seen, events, same)
+				}
+				if last, _, events := s.Reconnect(0, me, m.last(), m.watches); !slices.Equal(events, same) || !bytes.Equal(last.AppendKey(nil, 0), got.AppendKey(nil, 0)) {
+					t.Fatalf("seed %d: by the transaction %d fire %v, by %d %v", seed, m.seen, same, m.last(), events)
+				}
+				s, coming = got, events
+				for _, e := range events {
+					fired[e.Type]++
+				}
+			}
+		}
+	}
+	for _, kind := range []EventType{NodeCreated, NodeDeleted, NodeDataChanged, NodeChildrenChanged} {
+		if fired[kind] == 0 {
+			t.Errorf("no watch has missed %s", eventText(kind))
+		}
+	}
+}
