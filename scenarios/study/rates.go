@@ -16,9 +16,9 @@ import (
 type RateLimit struct {
 	Strategy string `json:"strategy"`
 	Scenario string `json:"scenario"`
-	Answer   Answer `json:"result"` // Limited, NoLimit, AnySize, NotAsked, or NoAnswer
+	Answer   Answer `json:"result"` // Limited, NoLimit, NotAsked, or NoAnswer
 	// Holds and Falls are the two of Rates between which the lock begins to fall, in percent;
-	// 0: there is none.
+	// 0: there is none, or, as Holds of a Limited one, it falls at the first.
 	Holds float64 `json:"holds_up_to_percent,omitempty"`
 	Falls float64 `json:"falls_at_percent,omitempty"`
 	// Trace is a link to the run at Falls.
@@ -71,9 +71,6 @@ func findRate(runner *race.Runner, e lock.Entry, sc race.Scenario) (RateLimit, e
 			continue
 		case slices.Contains(o.Verdicts, verdict.Overlap):
 			l.Answer, l.Falls, l.Trace = Limited, percent(rate), o.Trace.Link()
-			if l.Holds == 0 {
-				l.Answer = AnySize
-			}
 			return l, nil
 		}
 		l.Answer, l.Holds = NoLimit, percent(rate)

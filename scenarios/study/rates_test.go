@@ -30,8 +30,8 @@ func TestFindRates(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []study.RateLimit{
-		{Strategy: "token", Answer: study.AnySize, Falls: 0.1},
-		{Strategy: "client-expiry", Answer: study.AnySize, Falls: 0.1},
+		{Strategy: "token", Answer: study.Limited, Falls: 0.1},
+		{Strategy: "client-expiry", Answer: study.Limited, Falls: 0.1},
 		{Strategy: "redlock-drift", Answer: study.Limited, Holds: 1, Falls: 2},
 		{Strategy: "daemon-20", Answer: study.Limited, Holds: 20, Falls: 50},
 		{Strategy: "watchdog", Answer: study.NoLimit, Holds: 50},
