@@ -111,7 +111,11 @@ func (a *app) write(name string, how writes, fill func(w io.Writer) error) error
 	if err := fill(&b); err != nil {
 		return internal(fmt.Errorf("%s: %w", name, err))
 	}
-	if err := a.put(name, how, b.Bytes()); err != nil {
+	err := a.put(name, how, b.Bytes())
+	if stopped := (*exitError)(nil); errors.As(err, &stopped) {
+		return err
+	}
+	if err != nil {
 		return internal(text.Errorf("error.write", "file", name, "cause", bare(err)))
 	}
 	a.inform("command.wrote", "file", name)
@@ -131,21 +135,22 @@ func (a *app) put(name string, how writes, content []byte) error {
 			return err
 		}
 	}
-	flags := os.O_WRONLY
 	switch {
-	case !special && how == replaces:
-		return maybe.WriteFile(name, content, 0o644)
-	case !special:
-		flags |= os.O_APPEND | os.O_CREATE
+	case special: // such as a pipe, which may wait for a reader forever
+		return a.interruptible(func() error { return writeTo(name, os.O_WRONLY, content) })
+	case how == appends:
+		return writeTo(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, content)
 	}
-	return a.interruptible(func() error {
-		f, err := os.OpenFile(name, flags, 0o644)
-		if err != nil {
-			return err
-		}
-		_, err = f.Write(content)
-		return errors.Join(err, f.Close())
-	})
+	return maybe.WriteFile(name, content, 0o644)
+}
+
+func writeTo(name string, flags int, content []byte) error {
+	f, err := os.OpenFile(name, flags, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
 }
 
 // stream returns standard output or standard error if name is another name of it, as

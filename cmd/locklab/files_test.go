@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -118,6 +119,37 @@ func TestWriteThrough(t *testing.T) {
 	for _, name := range []string{pipe, os.DevNull} {
 		if info, err := os.Stat(name); err != nil || info.Mode().IsRegular() {
 			t.Errorf("%s was replaced: %v, %v", name, info.Mode(), err)
+		}
+	}
+}
+
+// An ending context is not over yet, and ends as soon as somebody waits for it.
+type endingContext struct{ context.Context }
+
+func (endingContext) Done() <-chan struct{} {
+	over := make(chan struct{})
+	close(over)
+	return over
+}
+
+// Ctrl-C ends the waiting for a reader of a pipe, as a command that was stopped. It does
+// not disturb the writing of a file, which waits for nobody.
+func TestWriteStopped(t *testing.T) {
+	var errs bytes.Buffer
+	a := newApp(nil, io.Discard, &errs, os.Getenv)
+	a.ctx = endingContext{t.Context()}
+	words := func(w io.Writer) error {
+		_, err := io.WriteString(w, "words")
+		return err
+	}
+	if code := a.report(a.write(fifo(t), replaces, words)); code != exitNoAnswer {
+		t.Errorf("a pipe: exit status %d: %s", code, errs.String())
+	}
+	for _, how := range []writes{replaces, appends} {
+		file := filepath.Join(t.TempDir(), "file")
+		err := a.write(file, how, words)
+		if content, readErr := os.ReadFile(file); err != nil || readErr != nil || string(content) != "words" {
+			t.Errorf("a file: %q, %v, %v", content, err, readErr)
 		}
 	}
 }
