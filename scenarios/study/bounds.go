@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -113,6 +114,9 @@ func (b Bounds) Check(entry lock.Entry) error {
 	if err := b.canInject(); err != nil {
 		return err
 	}
+	if entry.OnZooKeeper() && b.allows(faults.Return{}) {
+		return text.Errorf("error.bound.return", "budget", b.Budget, "lock", entry.ID, "clients", b.Clients+1)
+	}
 	if err := b.canUse(entry); err != nil {
 		return err
 	}
@@ -143,6 +147,12 @@ func (b Bounds) canInject() error {
 		}
 	}
 	return err
+}
+
+// allows says whether the budget has a fault.
+func (b Bounds) allows(fault simulator.Fault) bool {
+	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
+	return slices.ContainsFunc(budget, func(a simulator.FaultBudget) bool { return a.Times > 0 && a.Fault == fault })
 }
 
 // jumps says whether a fault makes a clock jump.
