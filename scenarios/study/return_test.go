@@ -82,6 +82,9 @@ func TestTwinOfReturn(t *testing.T) {
 	} {
 		entry := racetest.Lock(t, test.id)
 		b := returning(entry, test.clients, test.tokens, test.timing)
+		if test.id == "naive-wake" {
+			b.Uses = client.Wait
+		}
 		want := dumbly(t, entry, b, false)
 		s, err := study.Explore(t.Context(), entry, b)
 		if err != nil || !s.Complete {
