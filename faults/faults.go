@@ -58,6 +58,7 @@ var list = withTexts([]Entry{
 	{Delete{}, deleteTexts},
 	{ExpireSession{}, expireSessionTexts},
 	{PauseThread{}, pauseThreadTexts},
+	{Return{}, returnTexts},
 })
 
 func withTexts(list []Entry) []Entry {

@@ -507,6 +507,14 @@ func TestEveryFault(t *testing.T) {
 			func(t *testing.T) *stage { s := newStage(t, budget); stocked(t, s); return s },
 			func(t *testing.T) *stage { s := newStage(t, budget); answered(t, s); return s },
 			func(t *testing.T) *stage { return newZoo(t, budget) },
+			func(t *testing.T) *stage {
+				if e.Fault == (faults.Crash{}) {
+					return newStage(t, budget)
+				}
+				s := newStage(t, budget+",crash=1")
+				s.step(t, faults.CrashOf(1))
+				return s
+			},
 		} {
 			s := before(t)
 			for _, c := range s.choices() {
@@ -530,7 +538,7 @@ func TestEveryFault(t *testing.T) {
 // TestVerbs pins the numbers that stand in saved traces: each fault has that of its
 // place in the list, and those that there are keep theirs.
 func TestVerbs(t *testing.T) {
-	pinned := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split", "hang", "delay", "fail-call", "evict", "flush", "delete", "expire-session", "pause-thread"}
+	pinned := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split", "hang", "delay", "fail-call", "evict", "flush", "delete", "expire-session", "pause-thread", "return"}
 	all := faults.All()
 	for i, e := range all {
 		if int(e.Verb()) != 32+i {

@@ -193,6 +193,8 @@ func (w *walker) move(e history.Event) {
 		c.retries = w.survey.again(w.h, e.Client, w.attempt[e.Client])
 	case history.Crash:
 		*c = clientState{stage: verdict.Dead}
+	case history.Return:
+		*c = clientState{}
 	case history.Pause:
 		c.paused = true
 	case history.Resume:

@@ -59,6 +59,9 @@ func (c *Client) RestFor(stage int, d time.Duration) { c.p.RestFor(stage, d) }
 // Anew runs f as at the very first start of the program; see process.Process.Anew.
 func (c *Client) Anew(f func()) { c.p.Anew(f) }
 
+// Born tells the client's process from those that crashed before it; see process.Process.Born.
+func (c *Client) Born() uint64 { return c.p.Born() }
+
 // Uses is how often the program has asked for something so far; see process.Process.Uses.
 func (c *Client) Uses() int { return c.p.Uses() }
 

@@ -94,7 +94,7 @@ func (s *Simulator) otherWays(p *node.Client, c int8, thread int) int8 {
 	switch o := &s.procs[c-1].At(p.At).Ops[thread]; {
 	case o.Kind == process.Idle:
 		return int8(o.Arg)
-	case o.Kind == process.Begin && o.Arg == 0:
+	case o.Kind == process.Begin && p.At == 0:
 		return int8(len(s.config.Clients[c-1].Skews))
 	}
 	return 0

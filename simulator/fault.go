@@ -22,6 +22,13 @@ type Fault interface {
 	Inject(f FaultContext, c Choice) (why string)
 }
 
+// A Returner is a Fault that has clients return. Where a budget allows one, it makes a
+// difference what a client that has died had done.
+type Returner interface {
+	Fault
+	Returns()
+}
+
 // inject spends the budget of the i-th fault.
 func (s *Simulator) inject(w *World, i int, c Choice) error {
 	f := s.config.Faults[i]

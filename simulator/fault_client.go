@@ -46,6 +46,35 @@ func (f FaultContext) Crash(c int8) (why string) {
 		}
 	}
 	*p = node.Client{Dead: true, Clock: p.Clock, At: p.At}
+	if f.s.returns && f.s.config.Clients[c-1].Host == nil {
+		p.At = f.s.procs[c-1].Reborn(p.At)
+	}
+	return ""
+}
+
+// MayReturn says whether client c is dead and can be started anew.
+func (f FaultContext) MayReturn(c int) bool {
+	return f.w.procs[c-1].Dead && f.s.ensemble == nil && f.s.config.Clients[c-1].Host == nil
+}
+
+// Return starts a process in place of client c's, which was killed: with the same code and
+// the same clock, and none of its memory. A Returner must be in the config.
+func (f FaultContext) Return(c int8) (why string) {
+	switch {
+	case c < 1 || int(c) > len(f.s.procs):
+		return "refused.client.unknown"
+	case !f.w.procs[c-1].Dead:
+		return "refused.return.alive"
+	case !f.MayReturn(int(c)):
+		return "refused.return"
+	}
+	p := &f.w.procs[c-1]
+	p.Dead = false
+	p.Threads[0] = node.Thread{Phase: node.Unborn}
+	if f.s.config.Timing != nil {
+		p.Threads[0].Latest = f.w.now
+	}
+	f.s.emitClient(f.w, history.Return, c, 0).Lease = int(f.s.entry(f.w, c).Lease)
 	return ""
 }
 

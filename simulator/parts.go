@@ -51,7 +51,11 @@ func (s *Simulator) SendsWait() bool { return s.redis != nil && s.redis.SendsWai
 func (s *Simulator) ClientPart(w *World, c int) ClientPart {
 	p := w.procs[c-1]
 	if p.Dead {
-		return ClientPart{node.Client{Dead: true}}
+		dead := node.Client{Dead: true}
+		if s.returns {
+			dead.At, dead.Clock = p.At, p.Clock
+		}
+		p = dead
 	}
 	p.Forget(w.now)
 	if !s.readsClock {
@@ -279,6 +283,9 @@ func (s *Simulator) Entered(c int, part *ClientPart) bool {
 
 // Doing says what a thread of client c is at: "its SET on the way", "at work".
 func (s *Simulator) Doing(c int, part *ClientPart, thread int) string {
+	if part.s.Dead {
+		return "dead"
+	}
 	o := s.partOp(c, part, thread)
 	what := "read"
 	switch {

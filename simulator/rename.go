@@ -49,7 +49,7 @@ func (s *Simulator) forget(c int8, at uint32) (uint32, error) {
 // place. Both must run the same code. The error is an *AsymmetricError, or one
 // of Step's.
 func (s *Simulator) RenameClient(part ClientPart, from, to int) (ClientPart, error) {
-	if from == to || part.s.Dead {
+	if from == to || part.s.Dead && !s.returns {
 		return part, nil
 	}
 	if !s.servers.Symmetric() {

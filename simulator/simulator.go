@@ -34,6 +34,7 @@ type Simulator struct {
 	readsClock bool
 	abandons   bool // see Abandons
 	alike      int  // see Alike
+	returns    bool // a client that has died may return
 }
 
 // tableLimit bounds the entries of a simulator's tables between runs. An entry is up
@@ -52,6 +53,10 @@ func New(c Config) (*Simulator, error) {
 	room := table.NewRoom()
 	s := &Simulator{config: c, room: room, orphans: newOrphanTable(room), renamed: map[renamedHistory]uint32{}, limit: tableLimit}
 	s.current.s = s
+	s.returns = slices.ContainsFunc(c.Faults, func(f FaultBudget) bool {
+		_, ok := f.Fault.(Returner)
+		return ok && f.Times > 0
+	})
 	if err := s.newServers(&c, room); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"locklab/reports/text"
+	"locklab/scenarios/contract"
 	"locklab/scenarios/rate"
 )
 
@@ -118,7 +119,15 @@ func helpName(c *cobra.Command) string {
 
 // longPlaces fill the places of the long help texts.
 func (a *app) longPlaces(lang string) []string {
-	return []string{"schema", fmt.Sprint(schema), "doom", text.Say(lang, "help.doom"), "example", contractExample, "environments", text.Join(lang, "chart.list", rate.Shipped())}
+	return []string{"schema", fmt.Sprint(schema), "doom", text.Say(lang, "help.doom"), "example", contractExample, "bounds", boundList(lang), "environments", text.Join(lang, "chart.list", rate.Shipped())}
+}
+
+// boundList is an item for each bound of a [search] header.
+func boundList(lang string) (list string) {
+	for _, name := range contract.BoundNames() {
+		list += " // - " + name + ": " + text.Say(lang, "help.bound."+name)
+	}
+	return list
 }
 
 // contractExample is a contract as verify reads it.

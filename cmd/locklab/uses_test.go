@@ -15,6 +15,7 @@ func TestCertificateOfUses(t *testing.T) {
 		"explore takeover-del --attempts 1 --budget= --timing lockstep --skew 6s",
 		"explore token --attempts 1 --budget crash=1 --tokens prefix --skew 750ms",
 		"explore redisson-lease --timing any --attempts 1 --budget lose-reply=1 --uses renew,give-up --client-retries 3 --work 4500ms",
+		"explore redisson-lease --timing any --clients 1 --attempts 1 --budget crash=1,return=1 --uses none --tokens thread",
 	} {
 		var search exploreJSON
 		code, out, errs := call(t, strings.Fields(line+" --json")...)

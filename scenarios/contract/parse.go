@@ -33,9 +33,8 @@ import (
 //
 // A line names locks, the verdicts to which each of them must come, no more and no
 // less, and after "|" the reason. In a search each verdict except HOLDS comes with its
-// par, the fewest faults with which it comes about. A search is bounded by clients,
-// attempts, retries, nodes, ttl, fenced, timing, work, uses, client-retries, skew, tokens,
-// budget and max-states.
+// par, the fewest faults with which it comes about. A search has bounds of
+// BoundNames.
 //
 // What a contract leaves out is not expected, unless [locks] lists the lock. Each line
 // there is a lock and its profile: the fields of race.Profile that are true, and
@@ -346,6 +345,9 @@ func checkRenamed(word string) error {
 	return nil
 }
 
+// BoundNames are the names of all bounds that a [search] header may have.
+func BoundNames() []string { return append(study.BoundNames(), "max-states") }
+
 // searchBounds reads the bounds of "[search clients=3 budget=crash=1,pause=1]".
 func searchBounds(items string) (study.Bounds, error) {
 	b := usualBounds()
@@ -383,7 +385,7 @@ func setBound(b *study.Bounds, name, value string) (err error) {
 	*b, err = study.ParseBounds(b.String() + "," + name + "=" + value)
 	b.MaxStates = limit
 	if err != nil {
-		return text.Errorf("error.contract.bounds", "cause", err)
+		return text.Errorf("error.contract.bounds", "cause", err, "bounds", strings.Join(BoundNames(), ", "))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -113,6 +114,9 @@ func (b Bounds) Check(entry lock.Entry) error {
 	if err := b.canInject(); err != nil {
 		return err
 	}
+	if entry.OnZooKeeper() && b.allows(faults.Return{}) {
+		return text.Errorf("error.bound.return", "budget", b.Budget, "lock", entry.ID, "clients", b.Clients+1)
+	}
 	if err := b.canUse(entry); err != nil {
 		return err
 	}
@@ -143,6 +147,12 @@ func (b Bounds) canInject() error {
 		}
 	}
 	return err
+}
+
+// allows says whether the budget has a fault.
+func (b Bounds) allows(fault simulator.Fault) bool {
+	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
+	return slices.ContainsFunc(budget, func(a simulator.FaultBudget) bool { return a.Times > 0 && a.Fault == fault })
 }
 
 // jumps says whether a fault makes a clock jump.
@@ -240,60 +250,94 @@ func ParseRetries(written string) (int, error) {
 	return int(n), nil
 }
 
+// A boundParser reads one bound.
+type boundParser struct {
+	name string
+	want text.Phrase // what a value must be; zero: the error says it
+	read func(b *Bounds, value string) error
+}
+
+// boundParsers are those of all bounds that String writes, in the order of help texts.
+var boundParsers = []boundParser{
+	{"clients", text.NewPhrase("error.want.integer"), number(func(b *Bounds) *int { return &b.Clients })},
+	{"attempts", text.NewPhrase("error.want.integer"), number(func(b *Bounds) *int { return &b.Attempts })},
+	{"retries", text.NewPhrase("error.bound.want.retries", "most", explore.MaxRetries), func(b *Bounds, value string) (err error) {
+		b.Retries, err = ParseRetries(value)
+		return err
+	}},
+	{"nodes", text.NewPhrase("error.want.integer"), number(func(b *Bounds) *int { return &b.Nodes })},
+	{"ttl", text.NewPhrase("error.want.length"), length(func(b *Bounds) *time.Duration { return &b.TTL })},
+	{"fenced", text.NewPhrase("error.want.bool"), truth(func(b *Bounds) *bool { return &b.Fenced })},
+	{"timing", text.NewPhrase("error.want.timing"), func(b *Bounds, value string) (err error) {
+		b.Timing, err = ParseTiming(value)
+		return err
+	}},
+	{"work", text.NewPhrase("error.want.length"), length(func(b *Bounds) *time.Duration { return &b.Work })},
+	{"uses", text.Phrase{}, func(b *Bounds, value string) (err error) {
+		b.Uses, err = ParseUses(strings.ReplaceAll(value, "+", ","))
+		return err
+	}},
+	{"client-retries", text.NewPhrase("error.want.integer"), number(func(b *Bounds) *int { return &b.ClientRetries })},
+	{"skew", text.NewPhrase("error.want.length"), length(func(b *Bounds) *time.Duration { return &b.Skew })},
+	{"tokens", text.Phrase{}, func(b *Bounds, value string) (err error) {
+		b.Tokens, err = ParseTokens(value)
+		return err
+	}},
+	{"idle", text.NewPhrase("error.want.bool"), truth(func(b *Bounds) *bool { return &b.Idle })},
+	{"budget", text.Phrase{}, func(b *Bounds, value string) error {
+		b.Budget = strings.ReplaceAll(value, "+", ",") // Check reads it
+		return nil
+	}},
+}
+
+func number(of func(b *Bounds) *int) func(b *Bounds, value string) error {
+	return func(b *Bounds, value string) (err error) {
+		*of(b), err = strconv.Atoi(value)
+		return err
+	}
+}
+
+func length(of func(b *Bounds) *time.Duration) func(b *Bounds, value string) error {
+	return func(b *Bounds, value string) (err error) {
+		*of(b), err = time.ParseDuration(value)
+		return err
+	}
+}
+
+func truth(of func(b *Bounds) *bool) func(b *Bounds, value string) error {
+	return func(b *Bounds, value string) (err error) {
+		*of(b), err = strconv.ParseBool(value)
+		return err
+	}
+}
+
+// BoundNames are the names of the bounds that ParseBounds reads.
+func BoundNames() (names []string) {
+	for _, p := range boundParsers {
+		names = append(names, p.name)
+	}
+	return names
+}
+
 // ParseBounds reads what String wrote; what is missing is zero, and Retries auto.
 // The error names the item.
 func ParseBounds(written string) (b Bounds, err error) {
 	b.Retries = AutoRetries
 	for _, item := range strings.Split(written, ",") {
 		name, value, _ := strings.Cut(item, "=")
-		err, want := error(nil), text.Errorf("error.want.integer")
-		switch name {
-		case "clients":
-			b.Clients, err = strconv.Atoi(value)
-		case "attempts":
-			b.Attempts, err = strconv.Atoi(value)
-		case "retries":
-			b.Retries, err = ParseRetries(value)
-			want = text.Errorf("error.bound.want.retries", "most", explore.MaxRetries)
-		case "asks":
+		if name == "asks" { // as it was once called
 			return b, text.Errorf("error.bound", "item", item, "cause", text.Errorf("error.bound.asks"))
-		case "nodes":
-			b.Nodes, err = strconv.Atoi(value)
-		case "ttl":
-			b.TTL, err = time.ParseDuration(value)
-			want = text.Errorf("error.want.length")
-		case "timing":
-			b.Timing, err = ParseTiming(value)
-			want = text.Errorf("error.want.timing")
-		case "work":
-			b.Work, err = time.ParseDuration(value)
-			want = text.Errorf("error.want.length")
-		case "uses":
-			if b.Uses, err = ParseUses(strings.ReplaceAll(value, "+", ",")); err != nil {
-				return b, text.Errorf("error.bound", "item", item, "cause", err)
-			}
-		case "client-retries":
-			b.ClientRetries, err = strconv.Atoi(value)
-		case "skew":
-			b.Skew, err = time.ParseDuration(value)
-			want = text.Errorf("error.want.length")
-		case "tokens":
-			if b.Tokens, err = ParseTokens(value); err != nil {
-				return b, text.Errorf("error.bound", "item", item, "cause", err)
-			}
-		case "idle":
-			b.Idle, err = strconv.ParseBool(value)
-			want = text.Errorf("error.want.bool")
-		case "fenced":
-			b.Fenced, err = strconv.ParseBool(value)
-			want = text.Errorf("error.want.bool")
-		case "budget":
-			b.Budget = strings.ReplaceAll(value, "+", ",")
-		default:
+		}
+		i := slices.IndexFunc(boundParsers, func(p boundParser) bool { return p.name == name })
+		if i < 0 {
 			return b, text.Errorf("error.bound", "item", item, "cause", text.Errorf("error.bound.unknown"))
 		}
-		if err != nil {
-			return b, text.Errorf("error.bound", "item", item, "cause", want)
+		p := &boundParsers[i]
+		switch err := p.read(&b, value); {
+		case err != nil && p.want.IsZero():
+			return b, text.Errorf("error.bound", "item", item, "cause", err)
+		case err != nil:
+			return b, text.Errorf("error.bound", "item", item, "cause", p.want)
 		}
 	}
 	return b, nil

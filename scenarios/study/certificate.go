@@ -128,6 +128,9 @@ func (s *Search) MayHappen(lang string) []string {
 		}
 		uses = append(uses, say(key, "skew", d.String()))
 	}
+	if s.Bounds.allows(faults.Return{}) {
+		uses = append(uses, say("return"))
+	}
 	if n := s.Bounds.ClientRetries; n > 0 {
 		uses = append(uses, say("retries", "n", fmt.Sprint(n)))
 	}
@@ -166,8 +169,11 @@ func (s *Search) Assumed(lang string) []string {
 	if d := s.Bounds.Skew; d > 0 {
 		clocks = []string{say("clocks.skew", "step", s.Bounds.step().String(), "skew", d.String())}
 	}
-	if slices.ContainsFunc(b.Faults, func(f simulator.FaultBudget) bool { return f.Times > 0 && f.Fault == (faults.PauseThread{}) }) {
+	if s.Bounds.allows(faults.PauseThread{}) {
 		clocks = append(clocks, say("threads"))
+	}
+	if s.Bounds.allows(faults.Return{}) {
+		clocks = append(clocks, say("return"))
 	}
 	if t := s.Bounds.Tokens; t != client.Unique {
 		clocks = append(clocks, say("tokens."+t.String()))

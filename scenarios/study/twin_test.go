@@ -187,6 +187,9 @@ func (r *rules) hear(p *position, events []history.Event) (words []verdict.Word)
 		if e.Kind == history.Done || e.Kind == history.Crash || stuck || e.Client == r.probe && e.Kind == history.Released {
 			p.ended |= 1 << e.Client
 		}
+		if e.Kind == history.Return {
+			p.ended &^= 1 << e.Client
+		}
 	}
 	return append(words, p.judges.Words()...)
 }

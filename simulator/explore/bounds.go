@@ -400,10 +400,17 @@ func (b *Bounds) Waiting(h *history.History) (clients []int) {
 // unended are the clients that have not come to their end.
 func (b *Bounds) unended(events []history.Event) (clients []int) {
 	for c := range b.Clients {
-		ended := func(e history.Event) bool {
-			return e.Client == c+1 && (e.Kind == history.Done || e.Kind == history.Crash)
+		ended := false
+		for i := range events {
+			switch e := &events[i]; {
+			case e.Client != c+1:
+			case e.Kind == history.Done || e.Kind == history.Crash:
+				ended = true
+			case e.Kind == history.Return:
+				ended = false
+			}
 		}
-		if !slices.ContainsFunc(events, ended) {
+		if !ended {
 			clients = append(clients, c+1)
 		}
 	}

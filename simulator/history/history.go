@@ -214,6 +214,8 @@ const (
 	// A fault without a kind of its own, which the field Fault names, befalls Client, Node
 	// or nobody in particular. The events of what it does follow. No judge looks at it.
 	Fault
+
+	Return // Client's process, which was killed, is started anew: another one, with none of what that one knew
 )
 
 var kindNames = [...]string{
@@ -226,7 +228,7 @@ var kindNames = [...]string{
 	LoseRequest: "lose-request", LoseReply: "lose-reply",
 	Down: "down", Up: "up", Replicate: "replicate", Failover: "failover",
 	Split: "split", Heal: "heal", Sync: "sync", Hang: "hang", Delay: "delay", Reject: "reject", External: "stranger",
-	SessionEnd: "session-end", Fire: "fire", Reconnect: "reconnect", Push: "push", Fault: "fault",
+	SessionEnd: "session-end", Fire: "fire", Reconnect: "reconnect", Push: "push", Fault: "fault", Return: "return",
 }
 
 // String gives the kind's name, as in JSON.
@@ -260,7 +262,7 @@ func (e *UnknownKindError) Error() string { return "history: unknown event kind 
 // Fault says whether events of this kind are faults, or happen without one.
 func (k Kind) Fault() bool {
 	switch k {
-	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split, Hang, Delay, Reject, External, Fault:
+	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split, Hang, Delay, Reject, External, Fault, Return:
 		return true
 	}
 	return false

@@ -27,7 +27,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%v becomes %s and then %v, %v", k, text, back, err)
 		}
 	}
-	for _, k := range []history.Kind{0, history.Fault + 1, 255} {
+	for _, k := range []history.Kind{0, history.Return + 1, 255} {
 		if got := k.String(); got != "unknown" {
 			t.Errorf("kind %d is called %q", k, got)
 		}
@@ -80,9 +80,9 @@ func TestJSON(t *testing.T) {
 func TestFaultKinds(t *testing.T) {
 	want := map[history.Kind]bool{
 		history.Crash: true, history.Pause: true, history.ClockStep: true, history.LoseRequest: true,
-		history.LoseReply: true, history.Down: true, history.Failover: true, history.Split: true, history.Hang: true, history.Delay: true, history.Reject: true, history.External: true, history.Fault: true,
+		history.LoseReply: true, history.Down: true, history.Failover: true, history.Split: true, history.Hang: true, history.Delay: true, history.Reject: true, history.External: true, history.Fault: true, history.Return: true,
 	}
-	for k := history.Acquire; k <= history.Fault; k++ {
+	for k := history.Acquire; k <= history.Return; k++ {
 		if k.Fault() != want[k] {
 			t.Errorf("%v counts as a fault: %v", k, k.Fault())
 		}

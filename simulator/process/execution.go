@@ -28,6 +28,7 @@ type execution struct {
 	code    [MaxThreads][]string      // see Entry
 	current int                       // the thread that runs
 	tokens  uint64                    // handed out
+	born    uint64                    // of these, before it was started; see Process.Reborn
 	uses    int                       // see Uses
 	stage   int                       // at which the program began
 	lease   uint8                     // of the latest attempt, as in history.Event; 0: there was none
@@ -60,7 +61,7 @@ type stopped struct{}
 // its main thread is a timer that was never armed, so the first observation starts it.
 func newExecution(p *Process, from *Entry) *execution {
 	p.lib.Start()
-	x := &execution{p: p, number: uint32(p.starts), ops: from.Ops, stage: int(from.Ops[0].Arg), tokens: from.Tokens, lease: from.Lease}
+	x := &execution{p: p, number: uint32(p.starts), ops: from.Ops, stage: int(from.Ops[0].Arg), tokens: from.Tokens, born: from.Born, lease: from.Lease}
 	x.threads[0].timer = &timer{p: p, f: p.program}
 	return x
 }
@@ -150,11 +151,11 @@ func (x *execution) resume(slot int, s Observation) {
 func (x *execution) entry() Entry {
 	e := Entry{Ops: x.ops, Fresh: x.fresh, Notes: x.notes, Memory: x.p.lib.Memory()}
 	switch main := &x.ops[0]; {
-	case !x.alone():
-	case main.Kind == None:
+	case main.Kind == None && x.alone():
 		e.Resting = true
-	case (main.Kind == Begin || main.Kind == Sleep && main.Arg > 0) && x.p.lib.Idle():
-		e.Resting, e.Tokens, e.Lease = true, x.tokens, x.lease
+	default:
+		e.Tokens, e.Lease = x.tokens, x.lease
+		e.Resting = x.alone() && (main.Kind == Begin || main.Kind == Sleep && main.Arg > 0) && x.p.lib.Idle()
 	}
 	if x.p.watched != "" {
 		e.Code = slices.Clone(x.code[:])
@@ -249,11 +250,20 @@ func (p *Process) RestFor(stage int, d time.Duration) {
 // Uses is how often the code has asked for something or armed a timer since it was started.
 func (p *Process) Uses() int { return p.live.uses }
 
+// Born tells the process from others that its client has had, of which each ended in a
+// crash: 0 for the first, and none of the numbers of the tokens. See Reborn.
+func (p *Process) Born() uint64 {
+	if p.live == nil {
+		return 0
+	}
+	return p.live.born
+}
+
 // Anew runs f, which draws the tokens that are drawn first after the very first start of
 // the program, wherever it has begun.
 func (p *Process) Anew(f func()) {
 	drawn := p.live.tokens
-	p.live.tokens = 0
+	p.live.tokens = p.live.born
 	f()
 	p.live.tokens = max(p.live.tokens, drawn)
 }

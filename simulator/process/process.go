@@ -97,12 +97,13 @@ type Entry struct {
 	// Entered and Inside say whether it was ever given the lock, and whether it has
 	// it: by all notes up to here.
 	Entered, Inside bool
-	// Resting: the program rests or has ended, and nothing else of the process goes on.
-	// While it rests, Tokens is how many it has drawn, and Lease the number of its latest
-	// attempt. See Rest.
+	// Resting: the program rests or has ended, and nothing else of the process goes on. See
+	// Rest.
 	Resting bool
-	Tokens  uint64
-	Lease   uint8
+	// Until it has ended, Tokens is how many it has drawn, and Lease the number of its latest
+	// attempt. Born is how many had been drawn when it was started; see Reborn.
+	Tokens, Born uint64
+	Lease        uint8
 
 	next Observation // cache of the first edge that was followed from here
 	to   uint32      // where it leads; 0: nowhere yet
@@ -145,6 +146,7 @@ func (k OpKind) ToServer() bool { return k == Request || k == Listen }
 type root struct {
 	main    Op // what its main thread waits for
 	tokens  uint64
+	born    uint64
 	lease   uint8
 	memory  uint32
 	entered bool
@@ -152,7 +154,7 @@ type root struct {
 
 // rootAt is the root that is the same as an entry at which the program rests or has ended.
 func rootAt(e *Entry) root {
-	return root{e.Ops[0], e.Tokens, e.Lease, e.Memory, e.Entered}
+	return root{e.Ops[0], e.Tokens, e.Born, e.Lease, e.Memory, e.Entered}
 }
 
 type edge struct {
@@ -278,31 +280,43 @@ func (p *Process) Forget(at uint32) (uint32, error) {
 	if e.Parent == at || !e.Resting || p.keeps {
 		return at, nil
 	}
-	return p.rootOf(rootAt(e))
+	to := p.rootOf(rootAt(e))
+	return to, p.room.Take()
 }
 
 // SameRoot is the history without observations of p that is the same as e is of another
 // process with the same program.
 func (p *Process) SameRoot(e *Entry) (uint32, error) {
-	return p.rootOf(rootAt(e))
+	to := p.rootOf(rootAt(e))
+	return to, p.room.Take()
 }
 
-func (p *Process) rootOf(k root) (uint32, error) {
+// Reborn is the history without observations of a process that is started in place of the
+// one that has died at entry at: its program has not begun, and it draws none of the tokens
+// that the other has drawn. Its attempts are numbered on. Not for the code of a Host.
+func (p *Process) Reborn(at uint32) uint32 {
+	e := &p.entries[at]
+	born := e.Tokens + 1 // which none draws: see Born
+	return p.rootOf(root{main: notBegun[0], tokens: born, born: born, lease: e.Lease})
+}
+
+// rootOf is the entry of a root; if the room is exceeded, any one.
+func (p *Process) rootOf(k root) uint32 {
 	if at, ok := p.roots[k]; ok {
-		return at, nil
+		return at
 	}
 	at, ok := p.room.Next(len(p.entries), "limit.of.histories")
 	if !ok {
-		return 0, p.room.Take()
+		return 0
 	}
-	p.entries = append(p.entries, Entry{Parent: at, Ops: [MaxThreads]Op{k.main}, Tokens: k.tokens, Lease: k.lease, Memory: k.memory, Entered: k.entered})
+	p.entries = append(p.entries, Entry{Parent: at, Ops: [MaxThreads]Op{k.main}, Tokens: k.tokens, Born: k.born, Lease: k.lease, Memory: k.memory, Entered: k.entered})
 	p.roots[k] = at
-	return at, nil
+	return at
 }
 
 // inherit takes over from its parent how an entry stands to the lock.
 func (e *Entry) inherit(parent *Entry) {
-	e.Entered, e.Inside = parent.Entered, parent.Inside
+	e.Entered, e.Inside, e.Born = parent.Entered, parent.Inside, parent.Born
 	for i := range e.Notes {
 		switch e.Notes[i].Kind {
 		case history.Enter:
@@ -479,7 +493,7 @@ func (p *Process) Check(at uint32) error {
 	}
 	e, parent := &p.entries[at], p.entries[at].Parent
 	did.inherit(&p.entries[parent])
-	if did.Memory != e.Memory || did.Entered != e.Entered || did.Inside != e.Inside || did.Resting != e.Resting || did.Tokens != e.Tokens || did.Lease != e.Lease {
+	if did.Memory != e.Memory || did.Entered != e.Entered || did.Inside != e.Inside || did.Resting != e.Resting || did.Tokens != e.Tokens || did.Born != e.Born || did.Lease != e.Lease {
 		return fmt.Errorf("simulator: history %d of c%d is not what its code comes to", at, p.id)
 	}
 	return nil

@@ -140,6 +140,16 @@ func (c *Connections) number() int {
 // keeps something.
 func connectionName(c, n int) string { return fmt.Sprintf("c%d.%d", c, n) }
 
+// name is the connectionName of a connection. A server may still keep something of those of
+// a process that died before this one.
+func (c *Wire) name() string {
+	name := connectionName(c.of.p.ID(), c.number)
+	if born := c.of.p.Born(); born > 0 {
+		name += fmt.Sprintf(".%d", born)
+	}
+	return name
+}
+
 // A connRef is the connection that a batch comes on.
 type connRef struct {
 	name  string // see connectionName; "": one of which the server keeps nothing
@@ -180,7 +190,7 @@ func (c *Wire) Asks() (o process.Op, ok bool, err error) {
 		c.out = c.out[:0]
 		return process.Op{Kind: process.Request, Node: c.node, Arg: id}, err == nil, err
 	case len(c.channels) > 0:
-		id, err := c.of.kind.internBatch(connRef{connectionName(c.of.p.ID(), c.number), true}, takeWire)
+		id, err := c.of.kind.internBatch(connRef{c.name(), true}, takeWire)
 		return process.Op{Kind: process.Listen, Node: c.node, Arg: id, D: clock.Never}, err == nil, err
 	}
 	return process.Op{}, false, nil
@@ -197,7 +207,7 @@ func (c *Wire) request() (uint32, error) {
 		}
 		c.number = c.of.number()
 	}
-	return k.internBatch(connRef{connectionName(c.of.p.ID(), c.number), known}, c.track(c.out))
+	return k.internBatch(connRef{c.name(), known}, c.track(c.out))
 }
 
 // track keeps account of the channels to which the connection has subscribed, and

@@ -17,7 +17,7 @@ func (s *Safety) Contends(e *history.Event) bool {
 		return true
 	}
 	for _, g := range s.reading.grant {
-		if g.owner != 0 && g.owner != c {
+		if g.owner != 0 && (g.owner != c || g.gone) {
 			return true
 		}
 	}

@@ -15,6 +15,13 @@ type leases struct {
 
 func (l *leases) observe(in *input) {
 	e := in.event
+	if e.Kind == history.Return { // the process that prolonged it has died
+		for n := range l.renewer {
+			if l.renewer[n] == client8(e.Client) {
+				l.renewer[n] = 0
+			}
+		}
+	}
 	if e.Kind != history.Change && e.Kind != history.Expire || e.Key != in.run.key {
 		return
 	}

@@ -58,7 +58,7 @@ func (l *lie) observe(in *input) {
 		l.begin(in, c)
 	case history.Change:
 		asks := l.asking.has(c)
-		if c == 0 || e.Key != in.run.key || l.decided.has(c) || !asks && (!in.reading.releasing.has(c) || e.Before == e.After) {
+		if c == 0 || e.Key != in.run.key || l.decided.has(c) || in.reading.ofFormer(e) || !asks && (!in.reading.releasing.has(c) || e.Before == e.After) {
 			return
 		}
 		l.begin(in, c)
@@ -88,9 +88,9 @@ func (l *lie) look(in *input) {
 // lose is a change of the key: it takes a part of the lock from a client that is giving it
 // back, unless that one did it.
 func (l *lie) lose(in *input) {
-	o := in.reading.grant[in.event.Node-1].owner
-	if l.decided.has(o) && o != client8(in.event.Client) && in.event.Before != in.event.After {
-		l.had.remove(o)
+	g := in.reading.grant[in.event.Node-1]
+	if own := g.owner == client8(in.event.Client) && !in.reading.ofFormer(in.event); l.decided.has(g.owner) && !g.gone && !own && in.event.Before != in.event.After {
+		l.had.remove(g.owner)
 	}
 }
 

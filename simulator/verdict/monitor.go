@@ -230,7 +230,7 @@ func (in *input) instant(w Word, clients ...int) {
 // The kinds of event that some judge needs.
 const (
 	ofClients = 1<<history.Acquire | 1<<history.Enter | 1<<history.Refuse | 1<<history.Leave |
-		1<<history.Release | 1<<history.Released | 1<<history.Done | 1<<history.Crash |
+		1<<history.Release | 1<<history.Released | 1<<history.Done | 1<<history.Crash | 1<<history.Return |
 		1<<history.Apply | 1<<history.Read | 1<<history.Write
 	ofNodes = 1<<history.Apply | 1<<history.Change | 1<<history.Expire |
 		1<<history.Down | 1<<history.Up | 1<<history.Replicate | 1<<history.Failover |

@@ -57,7 +57,7 @@ func (m *met) observe(in *input, asking clients) {
 	c := client8(in.event.Client)
 	switch in.event.Kind {
 	case history.Apply:
-		if n := in.event.Node - 1; n >= in.run.nodes || !in.reading.grant[n].left || in.reading.grant[n].owner == c {
+		if n := in.event.Node - 1; n >= in.run.nodes || !in.reading.grant[n].left || in.reading.grant[n].owner == c || in.reading.ofFormer(in.event) {
 			return
 		}
 		if in.reading.acquiring.has(c) && !asking.has(c) && standing(in)&^only(c) != 0 {

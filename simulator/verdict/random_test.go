@@ -84,6 +84,10 @@ func (g *wild) walk(c int) {
 	lucky := g.IntN(3) > 0
 	switch w.next {
 	case 0:
+		if g.IntN(4) == 0 {
+			w.next = history.Acquire
+			g.add(history.Event{Kind: history.Return, Client: c, Lease: w.lease})
+		}
 		return
 	case history.Acquire:
 		if w.inside {
@@ -121,7 +125,7 @@ func (g *wild) walk(c int) {
 	e.Lease = w.lease
 	if g.IntN(60) == 0 {
 		e = history.Event{Kind: history.Crash, Client: c}
-		w.next = 0
+		w.inside, w.next = false, 0
 	}
 	g.add(e)
 }

@@ -23,6 +23,7 @@ type Reading struct {
 	grant      [MaxNodes]grant             // of the key
 	copied     [MaxNodes][maxCopies]holder // of the grants that the node's replicas have, and last its disk
 	split      nodes                       // nodes whose old masters live on
+	former     [MaxClients]uint8           // of a client whose process was started anew: the last lease of those before it
 	made       [MaxClients]uint8           // of a client that is acquiring: the lease by which it has made the key itself; 0: none
 
 	// lapse is the true time from which a grant without a time to live may
@@ -33,7 +34,7 @@ type Reading struct {
 // A Stage is where a client is in its use of the lock.
 //
 //	Acquire -> Acquiring; Refuse -> Idle; Enter -> Inside; Leave -> Leaving;
-//	Release -> Releasing; Released -> Idle; Done -> Idle; Crash -> Dead
+//	Release -> Releasing; Released -> Idle; Done -> Idle; Crash -> Dead; Return -> Idle
 //
 // A Leave with the note [history.Exception] makes it Idle as well, since mostly no
 // Release follows; if one does, it is Releasing. A lock taken again by its holder is
@@ -125,6 +126,7 @@ type grant struct {
 type holder struct {
 	owner client8
 	lease uint8 // which of its owner's; 0: not known
+	gone  bool  // the owner's process has died, and another one has come in its place
 }
 
 // client8 is a client's number in one byte; 0 is none.
@@ -230,6 +232,32 @@ func (r *Reading) moveClient(run *Case, c client8, e *history.Event) {
 	case history.Crash:
 		r.idle(c)
 		r.dead.add(c)
+	case history.Return:
+		r.dead.remove(c)
+		r.former[c-1] = uint8(e.Lease)
+		r.disown(c)
+	}
+}
+
+// ofFormer says whether e is a deed of a process of its client that has died, while another
+// one is in its place.
+func (r *Reading) ofFormer(e *history.Event) bool {
+	return e.Client > 0 && e.Lease > 0 && e.Lease <= int(r.former[e.Client-1])
+}
+
+// disown says of all grants of c, whose process has died, that they are not those of the
+// one that comes in its place.
+func (r *Reading) disown(c client8) {
+	for n := range r.grant {
+		if g := &r.grant[n]; g.owner == c {
+			g.gone = true
+			r.lapse[n] = 0 // never live again
+		}
+		for i := range r.copied[n] {
+			if h := &r.copied[n][i]; h.owner == c {
+				h.gone = true
+			}
+		}
 	}
 }
 
@@ -244,15 +272,15 @@ func (r *Reading) idle(c client8) {
 }
 
 // adopt makes the grants of c those of the lease on which it enters, if it has no quorum of
-// that lease: it enters on what an earlier attempt has left. A lease that has made the key
+// that lease: it enters on what an earlier attempt has left, or a process that has died. A lease that has made the key
 // itself does not: the server has lost it since.
 func (r *Reading) adopt(run *Case, c client8, lease int) {
 	if run.majority(r.granted(c, lease)) || lease != 0 && int(r.made[c-1]) == lease {
 		return
 	}
 	for n := range r.grant {
-		if r.grant[n].owner == c {
-			r.grant[n].lease = uint8(lease)
+		if g := &r.grant[n]; g.owner == c {
+			g.lease, g.gone = uint8(lease), false
 		}
 	}
 }
@@ -260,8 +288,8 @@ func (r *Reading) adopt(run *Case, c client8, lease int) {
 // setLive makes all grants of c live, or left.
 func (r *Reading) setLive(c client8, live bool) {
 	for n := range r.grant {
-		if r.grant[n].owner == c {
-			r.grant[n].left = !live
+		if g := &r.grant[n]; g.owner == c && !g.gone {
+			g.left = !live
 		}
 	}
 }
@@ -278,8 +306,8 @@ func (r *Reading) change(c *Case, e *history.Event) {
 	made := e.Before != e.After
 	if made {
 		g.holder = r.holderOf(e)
-		g.left = !r.active().has(g.owner)
-		if r.acquiring.has(client8(e.Client)) {
+		g.left = g.gone || !r.active().has(g.owner)
+		if r.acquiring.has(client8(e.Client)) && !g.gone {
 			r.made[e.Client-1] = uint8(e.Lease)
 		}
 	}
@@ -305,8 +333,8 @@ func (r *Reading) holderOf(e *history.Event) holder {
 		}
 		return holder{owner: nobody}
 	}
-	h := holder{client8(e.Client), uint8(e.Lease)}
-	if old := r.grant[e.Node-1].holder; old.owner == h.owner && old.lease != h.lease {
+	h := holder{owner: client8(e.Client), lease: uint8(e.Lease), gone: r.ofFormer(e)}
+	if old := r.grant[e.Node-1].holder; old.owner == h.owner && old.gone == h.gone && old.lease != h.lease {
 		h.lease = 0
 	}
 	return h
@@ -333,11 +361,11 @@ func (r *Reading) holders() clients { return r.inside | r.leaving | r.releasing 
 // active are the clients that have the lock or are asking for it.
 func (r *Reading) active() clients { return r.holders() | r.acquiring }
 
-// owned are the nodes on which who owns the key.
+// owned are the nodes on which who owns the key, by its present process.
 func (r *Reading) owned(who client8) nodes {
 	var s nodes
 	for n := range r.grant {
-		if r.grant[n].owner == who {
+		if g := r.grant[n]; g.owner == who && !g.gone {
 			s |= 1 << n
 		}
 	}
@@ -348,7 +376,7 @@ func (r *Reading) owned(who client8) nodes {
 func (r *Reading) granted(who client8, lease int) nodes {
 	var s nodes
 	for n := range r.grant {
-		if g := r.grant[n]; g.owner == who && g.of(lease) {
+		if g := r.grant[n]; g.owner == who && !g.gone && g.of(lease) {
 			s |= 1 << n
 		}
 	}

@@ -11,11 +11,13 @@ func (s *Safety) Rename(to *Names) {
 	for _, set := range []*clients{&f.acquiring, &f.inside, &f.leaving, &f.releasing, &f.dead, &s.lie.asking, &s.lie.decided, &s.lie.had, &s.lie.lacked, &s.staleWrite.readers, &s.met.clients} {
 		*set = to.set(*set)
 	}
-	made := f.made
-	f.made = [MaxClients]uint8{}
-	for c, lease := range made {
-		if lease != 0 {
-			f.made[to[c+1]-1] = lease
+	for _, leases := range []*[MaxClients]uint8{&f.made, &f.former} {
+		old := *leases
+		*leases = [MaxClients]uint8{}
+		for c, lease := range old {
+			if lease != 0 {
+				leases[to[c+1]-1] = lease
+			}
 		}
 	}
 	for n := range f.grant {

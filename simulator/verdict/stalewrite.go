@@ -55,7 +55,7 @@ type wrote struct {
 func (s *staleWrite) observe(in *input) {
 	switch c := client8(in.event.Client); in.event.Kind {
 	case history.Read:
-		if in.reading.inside.has(c) {
+		if in.reading.inside.has(c) && !in.reading.ofFormer(in.event) {
 			s.readers.add(c)
 		}
 	case history.Leave, history.Done, history.Crash:

@@ -41,6 +41,7 @@ type moment struct {
 	copies map[[2]int]grant // the key when a copy of a node last caught up
 	split  map[int]bool     // nodes with an old master
 	lived  bool             // the key has changed before
+	former map[int]int      // of a client whose process was started anew: the last lease before that
 	made   map[int]int      // by which lease a client that is asking has made the key itself
 }
 
@@ -49,6 +50,7 @@ type grant struct {
 	owner   int // 0: nobody
 	lease   int // 0: not known
 	left    bool
+	gone    bool // its owner's process has died, and another one is in its place
 	forever bool
 	stamped time.Duration // when its value was made, or it lost its time to live; before time began if nobody knows
 }
@@ -57,14 +59,14 @@ const longAgo = -history.Forever / 2
 
 // chronicle is how everything stood before each event, and last at the end.
 func chronicle(h *history.History) []moment {
-	m := moment{map[int]string{}, map[int]bool{}, map[int]grant{}, map[[2]int]grant{}, map[int]bool{}, false, map[int]int{}}
+	m := moment{map[int]string{}, map[int]bool{}, map[int]grant{}, map[[2]int]grant{}, map[int]bool{}, false, map[int]int{}, map[int]int{}}
 	all := []moment{m}
 	for i := range h.Events {
 		if !moves(h.Events[i].Kind) {
 			all = append(all, m)
 			continue
 		}
-		m = moment{maps.Clone(m.stage), maps.Clone(m.asking), maps.Clone(m.key), maps.Clone(m.copies), maps.Clone(m.split), m.lived, maps.Clone(m.made)}
+		m = moment{maps.Clone(m.stage), maps.Clone(m.asking), maps.Clone(m.key), maps.Clone(m.copies), maps.Clone(m.split), m.lived, maps.Clone(m.former), maps.Clone(m.made)}
 		m.follow(h, &h.Events[i])
 		all = append(all, m)
 	}
@@ -75,7 +77,7 @@ func chronicle(h *history.History) []moment {
 func moves(k history.Kind) bool {
 	switch k {
 	case history.Change, history.Expire, history.Replicate, history.Sync, history.Split, history.Heal,
-		history.Acquire, history.Enter, history.Refuse, history.Leave, history.Release, history.Released, history.Done, history.Crash:
+		history.Acquire, history.Enter, history.Refuse, history.Leave, history.Release, history.Released, history.Done, history.Crash, history.Return:
 		return true
 	}
 	return false
@@ -120,16 +122,16 @@ func (m *moment) change(e *history.Event) {
 		delete(m.key, e.Node)
 		return
 	case e.Before != e.After:
-		owner, lease := e.Client, e.Lease
+		owner, lease, gone := e.Client, e.Lease, m.buried(e)
 		if owner == 0 {
 			copied := m.copies[[2]int{e.Node, int(e.Replica)}]
-			owner, lease = copied.owner, copied.lease
-		} else if was && g.owner == owner && g.lease != lease {
+			owner, lease, gone = copied.owner, copied.lease, copied.gone
+		} else if was && g.owner == owner && g.gone == gone && g.lease != lease {
 			lease = 0 // it belongs to both
 		}
 		idle := m.stage[owner] == "" || m.stage[owner] == "dead"
-		g.owner, g.lease, g.left = owner, lease, owner == 0 || idle && !m.asking[owner]
-		if m.asking[e.Client] {
+		g.owner, g.lease, g.gone, g.left = owner, lease, gone, owner == 0 || gone || idle && !m.asking[owner]
+		if m.asking[e.Client] && !gone {
 			m.made[e.Client] = e.Lease
 		}
 		g.stamped = e.At
@@ -148,7 +150,7 @@ func (m *moment) move(h *history.History, e *history.Event) {
 	c := e.Client
 	believe := func(is bool) {
 		for n, g := range m.key {
-			if g.owner == c {
+			if g.owner == c && !g.gone {
 				g.left = !is
 				m.key[n] = g
 			}
@@ -169,7 +171,7 @@ func (m *moment) move(h *history.History, e *history.Event) {
 		if !m.has(h, c, e.Lease) && (e.Lease == 0 || m.made[c] != e.Lease) { // it enters on what an earlier attempt left
 			for n, g := range m.key {
 				if g.owner == c {
-					g.lease = e.Lease
+					g.lease, g.gone = e.Lease, false
 					m.key[n] = g
 				}
 			}
@@ -198,7 +200,26 @@ func (m *moment) move(h *history.History, e *history.Event) {
 	case history.Crash:
 		idle()
 		m.stage[c] = "dead"
+	case history.Return:
+		m.stage[c], m.former[c] = "", e.Lease
+		for n, g := range m.key {
+			if g.owner == c {
+				g.gone, g.stamped = true, longAgo
+				m.key[n] = g
+			}
+		}
+		for n, g := range m.copies {
+			if g.owner == c {
+				g.gone = true
+				m.copies[n] = g
+			}
+		}
 	}
+}
+
+// buried says whether a process did e that has died, and another one is in its place.
+func (m *moment) buried(e *history.Event) bool {
+	return e.Client != 0 && e.Lease != 0 && e.Lease <= m.former[e.Client]
 }
 
 // has says whether a client has the key on a majority of the nodes, by one of its leases
@@ -206,7 +227,7 @@ func (m *moment) move(h *history.History, e *history.Event) {
 func (m *moment) has(h *history.History, c, lease int) bool {
 	nodes, votes := max(h.Nodes, 1), 0
 	for n := 1; n <= nodes; n++ {
-		if g, ok := m.key[n]; ok && g.owner == c && (lease == 0 || g.lease == 0 || g.lease == lease) {
+		if g, ok := m.key[n]; ok && g.owner == c && !g.gone && (lease == 0 || g.lease == 0 || g.lease == lease) {
 			votes++
 		}
 	}
@@ -231,7 +252,7 @@ func (m *moment) orphans(h *history.History) (owners []int) {
 	for c := 1; c <= h.Clients; c++ {
 		nodes, votes := max(h.Nodes, 1), 0
 		for n := 1; n <= nodes; n++ {
-			if g, ok := m.key[n]; ok && g.owner == c && g.left && m.stage[c] != "dead" {
+			if g, ok := m.key[n]; ok && g.owner == c && !g.gone && g.left && m.stage[c] != "dead" {
 				votes++
 			}
 		}
@@ -310,7 +331,7 @@ func (c *court) hasRead(client, i int) bool {
 		case e.Client != client:
 		case e.Kind == history.Leave || e.Kind == history.Done || e.Kind == history.Crash:
 			return read
-		case e.Kind == history.Read && c.before[j].stage[client] == "inside":
+		case e.Kind == history.Read && c.before[j].stage[client] == "inside" && !c.before[j].buried(e):
 			read = true
 		}
 	}
@@ -359,7 +380,7 @@ func (c *court) lie(i int) {
 		case e.Client != me:
 		case release && e.Kind == history.Release, !release && e.Kind == history.Acquire:
 			begin = j
-		case e.Kind == history.Change && e.Key == c.h.Key && (!release || e.Before != e.After):
+		case e.Kind == history.Change && e.Key == c.h.Key && (!release || e.Before != e.After) && !c.before[j].buried(e):
 			first = j // the first is the last that is found
 		}
 	}
@@ -379,7 +400,7 @@ func (c *court) lie(i int) {
 		for j := first + 1; j < i; j++ { // a part of it may have been lost otherwise
 			e := &c.h.Events[j]
 			touched := (e.Kind == history.Change || e.Kind == history.Expire) && e.Key == c.h.Key && e.Before != e.After
-			if touched && e.Client != me && c.before[j].key[e.Node].owner == me {
+			if g := c.before[j].key[e.Node]; touched && (e.Client != me || c.before[j].buried(e)) && g.owner == me && !g.gone {
 				had = false
 			}
 		}
@@ -408,7 +429,7 @@ func (c *court) orphan(i int) {
 			return
 		}
 		a := &c.h.Events[j]
-		if a.Client != e.Client {
+		if a.Client != e.Client || c.before[j].buried(a) {
 			continue
 		}
 		switch a.Kind {
