@@ -19,6 +19,7 @@ type orders struct {
 	used    map[uint32][]Observation
 	chains  map[chain]uint32 // numbers of the observations of one thread, from 1
 	of      []standing       // by entry
+	again   int              // entries that are not the first of their class
 }
 
 type entry = uint32
@@ -41,6 +42,7 @@ type chain struct {
 type standing struct {
 	root, first uint32
 	seen        [MaxThreads]uint32
+	threads     bool // more than one has observed something; else its class is itself
 }
 
 // maxRepeated bounds how many histories run only to be compared with others. Members of a
@@ -79,7 +81,7 @@ func (o *orders) clear() {
 }
 
 // enter puts an entry into its class. Its parent has one.
-func (o *orders) enter(at uint32, e *Entry) (first uint32) {
+func (o *orders) enter(at uint32, e *Entry) {
 	s := standing{root: at}
 	if e.Parent != at {
 		s = o.of[e.Parent]
@@ -88,21 +90,33 @@ func (o *orders) enter(at uint32, e *Entry) (first uint32) {
 			o.chains[c] = uint32(len(o.chains) + 1)
 		}
 		s.seen[e.Seen.Thread] = o.chains[c]
+		for t, seen := range s.seen {
+			s.threads = s.threads || t != int(e.Seen.Thread) && seen != 0
+		}
+	}
+	if !s.threads {
+		s.first = at
+		o.of = append(o.of, s)
+		return
 	}
 	k := order{s.root, s.seen, e.Ops, e.Memory, e.Entered, e.Inside}
 	first, ok := o.classes[k]
-	if !ok {
+	if ok {
+		o.again++
+	} else {
 		first = at
 		o.classes[k] = at
 	}
 	s.first = first
 	o.members[first] = append(o.members[first], at)
 	o.of = append(o.of, s)
-	return first
 }
 
-// use notes that a class observes s; false: it did before.
+// use notes that a class observes s; false: it did before, or has one member only.
 func (o *orders) use(first uint32, s Observation) bool {
+	if !o.of[first].threads {
+		return false
+	}
 	for _, u := range o.used[first] {
 		if u == s {
 			return false
@@ -116,7 +130,7 @@ func (o *orders) use(first uint32, s Observation) bool {
 // observe what other members of the classes have.
 func (p *Process) compare(at uint32, s Observation, to uint32) error {
 	o := p.orders
-	if len(o.of)-len(o.classes) > maxRepeated {
+	if o.again > maxRepeated {
 		return &OrderError{Client: p.id}
 	}
 	first := o.of[at].first
