@@ -27,7 +27,8 @@ func (s *Simulator) Alike(clients int) {
 }
 
 // forget is the entry at which client c stands when it forgets what it need not remember at
-// entry at.
+// entry at. The others learn of that history as well: what is checked of it is checked of
+// their code.
 func (s *Simulator) forget(c int8, at uint32) (uint32, error) {
 	p := s.procs[c-1]
 	to, err := p.Forget(at)
@@ -64,7 +65,10 @@ func (s *Simulator) RenameClient(part ClientPart, from, to int) (ClientPart, err
 		}
 	}
 	at, err := s.follow(part.s.At, s.procs[from-1], s.procs[to-1])
-	part.s.At = at
+	if err != nil {
+		return part, err
+	}
+	part.s.At, err = s.procs[to-1].Forget(at)
 	return part, err
 }
 

@@ -175,6 +175,17 @@ func (s *Simulator) KeepHistories() {
 	}
 }
 
+// MergeOrders has clients forget in which order their threads have observed what they have,
+// where that is checked to make no difference; see process.Process.MergeOrders. Worlds of
+// before mean nothing any more. Where code turns out to look at it, Step returns a
+// *process.OrderError.
+func (s *Simulator) MergeOrders(on bool) {
+	for _, p := range s.procs {
+		p.MergeOrders(on)
+	}
+	clear(s.renamed)
+}
+
 // ZooKeeper says whether the server is a ZooKeeper ensemble.
 func (s *Simulator) ZooKeeper() bool { return s.ensemble != nil }
 

@@ -49,7 +49,9 @@ func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, kept bool) (
 	if search, err = o.Bounds.Of(entry); err != nil {
 		return nil, err
 	}
-	plain := func(opt *explore.Options) { opt.Symmetric, opt.NoReduction, opt.AllTransactions = 0, true, true }
+	plain := func(opt *explore.Options) {
+		opt.Symmetric, opt.NoReduction, opt.AllTransactions, opt.AllOrders = 0, true, true, true
+	}
 	if o.Plain, o.TookPlain, err = again(ctx, search, false, plain); err != nil || !o.Plain.Complete {
 		return o, err
 	}

@@ -378,6 +378,16 @@ func searchOf(t testing.TB, entry lock.Entry, b study.Bounds) (*simulator.Simula
 // searched is a complete search; change may change its options.
 func searched(t testing.TB, entry lock.Entry, b study.Bounds, change func(*explore.Options)) *explore.Result {
 	t.Helper()
+	r := searchedUpTo(t, entry, b, change)
+	if !r.Complete {
+		t.Fatalf("the search of %v is not complete", b)
+	}
+	return r
+}
+
+// searchedUpTo is searched, complete or not.
+func searchedUpTo(t testing.TB, entry lock.Entry, b study.Bounds, change func(*explore.Options)) *explore.Result {
+	t.Helper()
 	sim, opt := searchOf(t, entry, b)
 	defer sim.Close()
 	if change != nil {
@@ -386,9 +396,6 @@ func searched(t testing.TB, entry lock.Entry, b study.Bounds, change func(*explo
 	r, err := explore.Run(t.Context(), sim, opt)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if !r.Complete {
-		t.Fatalf("the search of %v is not complete", b)
 	}
 	return r
 }
@@ -416,7 +423,7 @@ func observed(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
 	sim, opt := searchOf(t, entry, b)
 	defer sim.Close()
 	sim.KeepHistories()
-	opt.Symmetric, opt.AllTransactions = 0, true
+	opt.Symmetric, opt.AllTransactions, opt.AllOrders = 0, true, true
 	r, err := explore.Run(t.Context(), sim, opt)
 	if err != nil {
 		t.Fatal(err)

@@ -44,6 +44,14 @@
 // its memory can be read (memory.go), and nothing else is under way, the client forgets as
 // well. A client that has come to its end forgets in any case.
 //
+// # Orders
+//
+// At any timing a client forgets in which order its threads have observed what they have, as
+// far as its code does the same after all of these orders. That is taken for a hypothesis
+// and checked on the code wherever a search comes to (process.Process.MergeOrders). If a
+// check fails, or there are too many orders to check, the search begins anew without. In
+// lockstep threads go on in few orders, and to check those that cannot happen takes longer.
+//
 // # Uses
 //
 // What clients do with a lock besides (Bounds.Uses: renew, check, enter again, wait in line,

@@ -9,6 +9,7 @@ import (
 	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
 
@@ -48,6 +49,9 @@ type Options struct {
 	// AllTransactions has an ensemble number every transaction, as a real one does, and not
 	// only creations. It is the simple way that tests compare with.
 	AllTransactions bool
+	// AllOrders has clients keep in which order their threads have observed what they have. It
+	// is the simple way that tests compare with, and what is done in lockstep.
+	AllOrders bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
 	// Hopeful ends the search at so many states if more than half of them still wait to be
@@ -120,6 +124,9 @@ func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result,
 	defer sim.Alike(0)
 	sim.CountCreations(!opt.AllTransactions)
 	defer sim.CountCreations(false)
+	opt.AllOrders = opt.AllOrders || opt.Step == 0
+	sim.MergeOrders(!opt.AllOrders)
+	defer sim.MergeOrders(false)
 	r, err = passes(ctx, sim, &opt, k)
 	k.finish(r, err)
 	return r, err
@@ -168,8 +175,11 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 		s.noReduction = s.noReduction || wanted != nil || opt.Causes || opt.Head > 0
 		s.visited.wanted = wanted
 		err = s.run(ctx, k)
-		asymmetric := (*simulator.AsymmetricError)(nil)
+		asymmetric, ordered := (*simulator.AsymmetricError)(nil), (*process.OrderError)(nil)
 		switch {
+		case errors.As(err, &ordered):
+			opt.AllOrders = true
+			sim.MergeOrders(false)
 		case errors.As(err, &asymmetric):
 			opt.Symmetric, opt.asymmetry = 0, *asymmetric
 		case errors.Is(err, errNowAbsolute) && opt.Unending && sim.ReadsClock():

@@ -57,8 +57,9 @@ type Process struct {
 	starts  int        // how often the program was started
 	resumed int        // how often a coroutine was let run
 	noMemo  bool
-	keeps   bool   // see KeepHistories
-	watched string // package whose lines stand in Entry.Code; "": none
+	keeps   bool    // see KeepHistories
+	orders  *orders // nil: see MergeOrders
+	watched string  // package whose lines stand in Entry.Code; "": none
 
 	// asked counts what its coroutines have asked for, while goroutines are
 	// watched; foreign says that a goroutine that the code started has asked.
@@ -190,8 +191,11 @@ func (p *Process) Clear() {
 	p.stopAll()
 	clear(p.edges)
 	clear(p.roots)
-	p.entries = append(table.Emptied(p.entries), Entry{Ops: notBegun})
-	p.roots[rootAt(&p.entries[0])] = 0
+	p.entries = table.Emptied(p.entries)
+	if p.orders != nil {
+		p.orders.clear()
+	}
+	p.roots[root{main: notBegun[0]}] = p.add(Entry{Ops: notBegun})
 }
 
 // Close unwinds the code.
@@ -253,6 +257,9 @@ func (p *Process) Advance(at uint32, s Observation) (uint32, error) {
 		p.stop()
 	}
 	p.at = to
+	if err == nil && p.orders != nil {
+		err = p.compare(at, s, to)
+	}
 	return to, err
 }
 
@@ -264,9 +271,19 @@ func (p *Process) record(at uint32, s Observation, e Entry) (uint32, error) {
 	}
 	e.Parent, e.Seen = at, s
 	e.inherit(&p.entries[at])
-	p.entries = append(p.entries, e)
+	p.add(e)
 	p.link(at, s, to)
 	return to, nil
+}
+
+// add appends an entry.
+func (p *Process) add(e Entry) (at uint32) {
+	at = uint32(len(p.entries))
+	p.entries = append(p.entries, e)
+	if p.orders != nil {
+		p.orders.enter(at, &e)
+	}
+	return at
 }
 
 // KeepHistories has processes that rest, or have ended, keep what they have observed. It is
@@ -274,14 +291,20 @@ func (p *Process) record(at uint32, s Observation, e Entry) (uint32, error) {
 func (p *Process) KeepHistories() { p.keeps = true }
 
 // Forget is entry at or, if the program rests there or has ended, and nothing else of the
-// process goes on, the history without observations that is the same.
+// process goes on, the history without observations that is the same; with MergeOrders
+// also the first history that is the same but for the order of the threads.
 func (p *Process) Forget(at uint32) (uint32, error) {
 	e := &p.entries[at]
-	if e.Parent == at || !e.Resting || p.keeps {
+	switch {
+	case e.Parent == at || p.keeps:
 		return at, nil
+	case e.Resting:
+		to := p.rootOf(rootAt(e))
+		return to, p.room.Take()
+	case p.orders != nil:
+		return p.orders.of[at].first, nil
 	}
-	to := p.rootOf(rootAt(e))
-	return to, p.room.Take()
+	return at, nil
 }
 
 // SameRoot is the history without observations of p that is the same as e is of another
@@ -309,7 +332,7 @@ func (p *Process) rootOf(k root) uint32 {
 	if !ok {
 		return 0
 	}
-	p.entries = append(p.entries, Entry{Parent: at, Ops: [MaxThreads]Op{k.main}, Tokens: k.tokens, Born: k.born, Lease: k.lease, Memory: k.memory, Entered: k.entered})
+	p.add(Entry{Parent: at, Ops: [MaxThreads]Op{k.main}, Tokens: k.tokens, Born: k.born, Lease: k.lease, Memory: k.memory, Entered: k.entered})
 	p.roots[k] = at
 	return at
 }
@@ -471,12 +494,18 @@ func (p *Process) Load(r *codec.Reader) error {
 		if e.Parent > uint32(at) {
 			return fmt.Errorf("simulator: history %d of a client follows from a later one", at)
 		}
-		p.entries = append(p.entries, e)
+		if e.Seen.Thread >= MaxThreads {
+			return fmt.Errorf("simulator: history %d of a client is that of a thread %d", at, e.Seen.Thread)
+		}
+		p.add(e)
 		if e.Parent == uint32(at) {
 			p.roots[rootAt(&e)] = uint32(at)
 			continue
 		}
 		p.link(e.Parent, e.Seen, uint32(at))
+		if p.orders != nil { // all of its class have observed it before they were saved
+			p.orders.use(p.orders.of[e.Parent].first, e.Seen)
+		}
 	}
 	return r.Err()
 }
