@@ -229,7 +229,7 @@ func TestLiveLeavesNothing(t *testing.T) {
 		signal     syscall.Signal
 		args, sign string // a pattern of what is there when a server of the run is
 	}{
-		{syscall.SIGTERM, "live run setnx crash-holding --lease 10s", "*/1-*"}, {syscall.SIGINT, "live run setnx crash-holding --lease 10s", "*/1-*"}, {syscall.SIGKILL, "live run setnx crash-holding --lease 10s", "*/1-*"},
+		{syscall.SIGTERM, "live run setnx crash-holding --lease 10s", "*/server-*"}, {syscall.SIGINT, "live run setnx crash-holding --lease 10s", "*/server-*"}, {syscall.SIGKILL, "live run setnx crash-holding --lease 10s", "*/server-*"},
 		{syscall.SIGTERM, "live matrix --families line", "*/zookeeper/zoo.cfg"},
 	} {
 		signal, tmp := run.signal, t.TempDir()

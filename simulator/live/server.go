@@ -151,8 +151,14 @@ func (s *server) catchUp(ctx context.Context, master *server) error {
 			return err
 		}
 		if i := slices.IndexFunc(r.replicas, func(p replicaInfo) bool { return p.port == port }); i >= 0 && r.replicas[i].online && r.replicas[i].offset >= first.offset {
-			s.gate.Shut()
-			return nil
+			own, err := s.replication() // it may still read what a master without any write has sent
+			if err != nil {
+				return err
+			}
+			if own.linked {
+				s.gate.Shut()
+				return nil
+			}
 		}
 		// WAIT has the master ask its replicas how far they are, which counts as a write.
 		asker, err := master.dial()
@@ -182,10 +188,11 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// replication is what a master says of its replicas.
+// replication is what a server says of its replicas, and of its master.
 type replication struct {
 	offset   int64
-	good     int // replicas that min-replicas-to-write counts
+	linked   bool // it is a replica that has all that its master had when it came
+	good     int  // replicas that min-replicas-to-write counts
 	replicas []replicaInfo
 }
 
@@ -206,6 +213,8 @@ func (s *server) replication() (r replication, err error) {
 		switch {
 		case name == "master_repl_offset":
 			r.offset, err = strconv.ParseInt(value, 10, 64)
+		case name == "master_link_status":
+			r.linked = value == "up"
 		case name == "min_slaves_good_slaves":
 			r.good, err = strconv.Atoi(value)
 		case strings.HasPrefix(name, "slave") && strings.Contains(value, ",offset="):
