@@ -29,8 +29,8 @@ type Pool struct {
 	dirs  int
 	idle  map[int][]*set    // by how many replicas they have
 	asNew map[int][2]string // the states of a new master and of a new replica
-	// How many sets were used again, and how many were not, since something was left.
-	again, spoilt int
+
+	again, unclean int // see Counts
 }
 
 // A set is a master with its replicas, and the clock that they share.
@@ -56,6 +56,14 @@ func (p *Pool) Close() {
 		}
 	}
 	clear(p.idle)
+}
+
+// Counts are how often servers were used again, and how often they could not be, since something was left that
+// cleaning does not remove.
+func (p *Pool) Counts() (again, unclean int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.again, p.unclean
 }
 
 // end kills all servers.
@@ -140,6 +148,8 @@ func (p *Pool) take(ctx context.Context, c *simulator.NodeConfig, at time.Time) 
 // give takes a set back after a run, if it is as new when it has been cleaned. Else it ends.
 func (p *Pool) give(ctx context.Context, s *set, c *simulator.NodeConfig, spoilt bool) {
 	if !spoilt && p.fits(c) {
+		ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // a replica may not follow any more
+		defer cancel()
 		err := s.clean(ctx)
 		var states [2]string
 		if err == nil {
@@ -151,7 +161,7 @@ func (p *Pool) give(ctx context.Context, s *set, c *simulator.NodeConfig, spoilt
 			p.idle[c.Replicas] = append(p.idle[c.Replicas], s)
 			return
 		}
-		p.spoilt++
+		p.unclean++
 	}
 	s.end()
 }
