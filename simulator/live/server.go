@@ -31,8 +31,12 @@ type server struct {
 
 // startServer runs a redis-server with the options of a server of the lab.
 func startServer(ctx context.Context, dir string, c *realserver.Clock, config *simulator.NodeConfig) (*server, error) {
+	hz := "50" // how often it looks whether a child has written what a replica needs
+	if config.Replicas == 0 && config.AOF == simulator.NoAOF {
+		hz = "1" // it has no such duties, and many servers run at a time
+	}
 	options := []string{
-		"--repl-diskless-sync", "no", "--repl-diskless-load", "disabled", "--hz", "50",
+		"--repl-diskless-sync", "no", "--repl-diskless-load", "disabled", "--hz", hz,
 		// What Redis measures by the time of day must not end while a clock jumps.
 		"--repl-timeout", "2000000000", "--repl-ping-replica-period", "1000000", "--timeout", "0",
 		"--min-replicas-to-write", strconv.Itoa(config.MinReplicas), "--min-replicas-max-lag", strconv.Itoa(int(maxLag(config) / time.Second)),

@@ -108,9 +108,12 @@ func (r *player) Waited(msg uint32, lab string) (answer string) {
 		return lab
 	}
 	delete(r.waits, msg)
-	g, _, _ := r.server(sent.request.Server)
+	g, s, _ := r.server(sent.request.Server)
 	if n, err := strconv.Atoi(strings.Trim(lab, ":\r\n")); err == nil && n < sent.need {
 		r.fail(r.stand(g, time.Millisecond)) // its time is over in the millisecond after
+		if _, err := s.do("PING"); err != nil { // and it looks at its clock after each command
+			r.fail(err)
+		}
 	}
 	answer, err := r.wires[sent.on].Receive(redisnode.Values(lab))
 	if errors.Is(err, os.ErrDeadlineExceeded) { // its clock stands still: it will not
