@@ -48,9 +48,16 @@ page: ## the page on which one breaks locks (into out/page/): one file, and a fo
 verify: ## prove the contract in both directions
 	$(GO) run ./cmd/locklab verify
 
-live: ## every cell, and the shortest way to each failure, on real servers; needs redis-server, cc and zookeeper
-	$(GO) run ./cmd/locklab live matrix --lease 300ms
-	$(GO) run ./cmd/locklab live verify --lease 300ms
+ROUNDS ?= 1
+# Every cell is played anew in each round, and its row of the file is the same to the byte: verdicts,
+# answers, servers, differences, the trace.
+live: ## every cell, and the shortest way to each failure, on real servers, ROUNDS=1 times; needs redis-server, cc and zookeeper
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && trap 'exit 1' INT TERM && $(GO) build -ldflags=-w -o $$dir/locklab ./cmd/locklab || exit; \
+	for n in $$(seq $(ROUNDS)); do for table in matrix verify; do \
+	  GOGC=300 $$dir/locklab live $$table --lease 300ms -o $$dir/$$table.$$n.csv >$$dir/$$table.$$n 2>/dev/null || { s=$$?; cat $$dir/$$table.$$n; exit $$s; }; \
+	  if [ $$n = 1 ]; then cat $$dir/$$table.1; else \
+	    cmp $$dir/$$table.1 $$dir/$$table.$$n && cmp $$dir/$$table.1.csv $$dir/$$table.$$n.csv && echo "round $$n of live $$table: the same"; fi || exit; \
+	done; done
 
 second-opinion: ## what SPIN says of the six milestones, and of locks on ZooKeeper; needs spin and cc
 	$(GO) run ./cmd/locklab second-opinion
