@@ -16,7 +16,7 @@ import (
 )
 
 // sideBySide is how many runs a task plays at the same time: most of a run is waiting.
-const sideBySide = 48
+const sideBySide = 24
 
 // A Table is what came of many traces, in rows.
 type Table struct {
