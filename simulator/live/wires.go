@@ -110,7 +110,7 @@ func (r *player) Waited(msg uint32, lab string) (answer string) {
 	delete(r.waits, msg)
 	g, s, _ := r.server(sent.request.Server)
 	if n, err := strconv.Atoi(strings.Trim(lab, ":\r\n")); err == nil && n < sent.need {
-		r.fail(r.stand(g, time.Millisecond)) // its time is over in the millisecond after
+		r.fail(r.stand(g, time.Millisecond))    // its time is over in the millisecond after
 		if _, err := s.do("PING"); err != nil { // and it looks at its clock after each command
 			r.fail(err)
 		}
