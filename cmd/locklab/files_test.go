@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/redis/go-redis/v9/logging"
 )
 
 // asProgram makes the test binary the program itself, for what only a process shows:
@@ -27,6 +29,7 @@ const asProgram = "LOCKLAB_TEST_AS_PROGRAM"
 const statusFile = "LOCKLAB_TEST_STATUS"
 
 func TestMain(m *testing.M) {
+	logging.Disable() // as main does
 	if os.Getenv(asProgram) == "" {
 		os.Exit(m.Run())
 	}

@@ -95,10 +95,9 @@ func TestFleetProcesses(t *testing.T) {
 	}
 }
 
-// TestFleetTLS: the queue is on a Redis server that speaks TLS and wants a password. Whoever
-// has another certificate, or no password, is told so.
-func TestFleetTLS(t *testing.T) {
-	t.Parallel()
+// certificate writes files: one, that of a certificate for 127.0.0.1, and that of its key.
+func certificate(t *testing.T) (file func(name string, content []byte) string, cert, key string) {
+	t.Helper()
 	dir := t.TempDir()
 	https := httptest.NewTLSServer(nil) // for its certificate, which is for 127.0.0.1
 	defer https.Close()
@@ -106,15 +105,23 @@ func TestFleetTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := func(name string, content []byte) string {
+	file = func(name string, content []byte) string {
 		name = filepath.Join(dir, name)
 		if err := os.WriteFile(name, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return name
 	}
-	cert := file("cert.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: https.Certificate().Raw}))
-	key := file("key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
+	cert = file("cert.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: https.Certificate().Raw}))
+	key = file("key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
+	return file, cert, key
+}
+
+// TestFleetTLS: the queue is on a Redis server that speaks TLS and wants a password. Whoever
+// has another certificate, or no password, is told so.
+func TestFleetTLS(t *testing.T) {
+	t.Parallel()
+	file, cert, key := certificate(t)
 	secret := file("secret", []byte("open sesame\n"))
 	address := "rediss://" + realserver.RedisTLS(t, cert, key, "--requirepass", "open sesame")
 

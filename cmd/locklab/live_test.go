@@ -183,6 +183,25 @@ func TestLiveRedis(t *testing.T) {
 	}
 }
 
+// A Redis that speaks TLS is used as well, if its certificate is known. If not, that is told in one line.
+func TestLiveRedisTLS(t *testing.T) {
+	realserver.NeedRedis(t)
+	_, cert, key := certificate(t)
+	url := "rediss://:secret@" + realserver.RedisTLS(t, cert, key, "--requirepass", "secret")
+	for _, run := range []struct {
+		authorities string
+		code        int
+		want        string
+	}{{cert, exitOK, "They agree"}, {key, exitUsage, "certificate signed by unknown authority"}} {
+		p := program(t, "live", "run", "setnx", "calm", "--redis", url)
+		p.Env = append(p.Env, "SSL_CERT_FILE="+run.authorities, "SSL_CERT_DIR="+t.TempDir())
+		said, err := p.CombinedOutput()
+		if code := statusOf(t, err); code != run.code || !strings.Contains(strings.Join(strings.Fields(string(said)), " "), run.want) || strings.Contains(string(said), "connection pool") || strings.Contains(string(said), "secret") {
+			t.Errorf("exit status %d: %s", code, said)
+		}
+	}
+}
+
 // Wrong use, and a machine without redis-server, end with status 2 and say what to do.
 func TestLiveRefuses(t *testing.T) {
 	for args, want := range map[string]string{
@@ -229,7 +248,7 @@ func TestLiveLeavesNothing(t *testing.T) {
 		signal     syscall.Signal
 		args, sign string // a pattern of what is there when a server of the run is
 	}{
-		{syscall.SIGTERM, "live run setnx crash-holding --lease 10s", "*/1-*"}, {syscall.SIGINT, "live run setnx crash-holding --lease 10s", "*/1-*"}, {syscall.SIGKILL, "live run setnx crash-holding --lease 10s", "*/1-*"},
+		{syscall.SIGTERM, "live run setnx crash-holding --lease 10s", "*/server-*"}, {syscall.SIGINT, "live run setnx crash-holding --lease 10s", "*/server-*"}, {syscall.SIGKILL, "live run setnx crash-holding --lease 10s", "*/server-*"},
 		{syscall.SIGTERM, "live matrix --families line", "*/zookeeper/zoo.cfg"},
 	} {
 		signal, tmp := run.signal, t.TempDir()

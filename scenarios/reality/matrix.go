@@ -16,7 +16,7 @@ import (
 )
 
 // sideBySide is how many runs a task plays at the same time: most of a run is waiting.
-const sideBySide = 16
+const sideBySide = 24
 
 // A Table is what came of many traces, in rows.
 type Table struct {
@@ -45,9 +45,9 @@ func Matrix(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 	for _, sc := range scs {
 		tasks = append(tasks, share.Task{ID: fmt.Sprintf("live matrix %s,lease=%v", sc.ID, lease), Cost: 1})
 	}
+	var runner race.Runner
 	return table(ctx, tasks, bench, done, func(ctx context.Context, b *Bench, i int) ([]Row, error) {
 		sc, all := scs[i], make([]*Comparison, len(locks))
-		var runner race.Runner
 		err := inParallel(ctx, len(locks), func(ctx context.Context, l int) error {
 			s, err := b.Run(ctx, &runner, locks[l], sc, sc.Settings)
 			if err == nil && s.Lab.NotApplicable == "" {

@@ -30,6 +30,7 @@ type Bench struct {
 	Version string        // of redis-server
 	Lease   time.Duration // how long a lease of a trace takes, above 0
 
+	pool    *live.Pool // nil: each run has new servers
 	clocks  string
 	folder  *realserver.Folder
 	unknown map[string]bool // words of commands that the redis-server does not know
@@ -65,6 +66,7 @@ func NewBench(ctx context.Context, lease time.Duration) (b *Bench, err error) {
 		b.Close()
 		return nil, err
 	}
+	b.pool = live.NewPool(b.clocks, folder.Path)
 	return b, nil
 }
 
@@ -121,8 +123,11 @@ func (b *Bench) Fits(lab *race.Outcome) error {
 // Given says whether the servers are somebody else's.
 func (b *Bench) Given() bool { return b.given != nil }
 
-// Close ends the bench's ZooKeeper, if it has started one, and removes its folder.
+// Close ends the bench's servers, if it has started any, and removes its folder.
 func (b *Bench) Close() {
+	if b.pool != nil {
+		b.pool.Close()
+	}
 	if p := b.zookeeper.process; p != nil {
 		p.Kill()
 	}
@@ -251,7 +256,7 @@ func (b *Bench) Show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Given: b.given, Progress: b.Progress})
 	} else {
 		s.Version, s.Speed = b.Version, float64(lab.History.TTL)/float64(b.Lease)
-		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Speed: s.Speed, Clocks: b.clocks})
+		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Speed: s.Speed, Clocks: b.clocks, Pool: b.pool})
 	}
 	if err != nil {
 		return nil, text.Errorf("error.cause.in", "lock", lab.Strategy.ID, "scenario", lab.Trace.Scenario, "cause", err)

@@ -4,7 +4,8 @@
 // # What is real
 //
 // The servers are redis-servers, one for each server and replica of the lab, on free
-// ports of the loopback, in a folder that is removed in the end. The lock's code and its
+// ports of the loopback, in a folder that is removed in the end; with a Pool they may have
+// played other runs before, and are as new. The lock's code and its
 // go-redis are those of the lab. Each request that reaches a server in the trace is
 // written to a TCP connection, as the bytes that go-redis wrote; the server's answer is
 // what the client's code hears. So the code goes on with what a real Redis has said.
@@ -54,9 +55,8 @@ package live
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"path/filepath"
+	"slices"
 	"time"
 
 	"locklab/reports/text"
@@ -72,10 +72,12 @@ import (
 type Options struct {
 	// Speed is how many seconds the servers' time of day gains in one second, above 0.
 	Speed float64
-	// Clocks is the library of realserver.BuildClocks.
+	// Clocks is the library of realserver.BuildClocks; not needed with a Pool.
 	Clocks string
+	// Pool, if it is not nil, has servers of earlier runs; else all are new, and end with the run.
+	Pool *Pool
 	// Given are the servers to play on, as many as the trace has, in place of new ones: they must pass
-	// CheckGiven and FitsGiven, and WhyNotGiven may have no reason. Speed and Clocks play no part then.
+	// CheckGiven and FitsGiven, and WhyNotGiven may have no reason. Speed, Clocks and Pool play no part then.
 	Given []realserver.GivenRedis
 	// Progress, if it is not nil, is called after each choice, and often while a given server's time
 	// passes, with the true time of the trace.
@@ -110,19 +112,22 @@ type Difference struct {
 // Play makes the choices of a trace in a simulator whose servers are Redis, on real servers. The
 // error is about the machine, or ctx's; of what differs the Run tells.
 func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice, opt Options) (run *Run, err error) {
-	r := &player{ctx: ctx, opt: opt, run: &Run{}, wires: map[line]*realserver.Wire{}, waits: map[uint32]wait{}}
+	r := &player{ctx: ctx, opt: opt, pool: opt.Pool, run: &Run{}, wires: map[line]*realserver.Wire{}, waits: map[uint32]wait{}}
 	config := sim.Config()
 	r.early = config.Timing != nil
 	start := r.startGiven
 	if opt.Given == nil {
+		start = r.start
+	}
+	if opt.Given == nil && r.pool == nil {
 		folder, err := realserver.NewFolder()
 		if err != nil {
 			return nil, err
 		}
 		defer folder.Close()
-		r.folder, start = folder.Path, r.start
+		r.pool = &Pool{clocks: opt.Clocks, folder: folder.Path}
 	}
-	defer func() { err = errors.Join(err, r.close()) }()
+	defer func() { err = errors.Join(err, r.close(run)) }()
 	if err := start(config.Nodes); err != nil {
 		return nil, err
 	}
@@ -174,7 +179,7 @@ func (r *player) progress(at time.Duration) {
 type player struct {
 	ctx    context.Context
 	opt    Options
-	folder string
+	pool   *Pool // nil: the servers are given
 	run    *Run
 	err    error // why the run cannot go on
 	early  bool  // leases end to the nanosecond
@@ -188,17 +193,15 @@ type player struct {
 
 // A group is one server of the lab with its replicas, which share its clock.
 type group struct {
-	config   simulator.NodeConfig
-	clock    *realserver.Clock // nil: the server is given
-	real     *realClock        // nil: it is not
-	state    clock.State
-	master   *server   // nil: it is down
-	replicas []*server // in the place of a promoted one: the old master of a split, see split
-	split    int       // the replica whose place it has; -1: there is no split
-	folder   string
-	synced   string                    // a folder with what it had at its last fsync
-	crashed  string                    // the folder of the master that was killed last
-	lab      map[bool]map[string]value // what the lab's master holds, and the old master (true)
+	set
+	config  simulator.NodeConfig
+	real    *realClock // nil: the server is not given
+	state   clock.State
+	split   int                       // the replica whose place an old master has; -1: there is no split
+	spoilt  bool                      // its servers are not for other runs
+	synced  string                    // a folder with what it had at its last fsync
+	crashed string                    // the folder of the master that was killed last
+	lab     map[bool]map[string]value // what the lab's master holds, and the old master (true)
 }
 
 // A line is a connection of a client to a server.
@@ -237,82 +240,55 @@ func (r *player) server(number int) (g *group, s *server, old bool) {
 	return g, g.master, old
 }
 
-// close ends what was started. On servers that are given it removes what the run has put there.
-func (r *player) close() (err error) {
+// close ends what was started, or gives it back, after a run; nil: there was an error. On servers that are
+// given it removes what the run has put there.
+func (r *player) close(run *Run) (err error) {
 	for _, w := range r.wires {
 		w.Close()
 	}
 	for _, g := range r.groups {
-		for _, s := range append(g.replicas, g.master) {
-			if g.real == nil && s != nil {
-				s.kill()
-			}
-		}
 		if g.real != nil {
 			err = errors.Join(err, g.clean())
 			g.master.admin.Close()
+			continue
 		}
-		if g.clock != nil {
-			g.clock.Close()
+		r.pool.give(r.ctx, &g.set, &g.config, g.spoilt || g.split >= 0 || run == nil || run.Stopped != nil || len(run.Differences) > 0)
+	}
+	return err
+}
+
+// start has all servers run, side by side.
+func (r *player) start(configs []simulator.NodeConfig) error {
+	done := make(chan error)
+	r.groups = make([]*group, len(configs))
+	for i, c := range configs {
+		r.run.Servers += c.Replicas + 1
+		g := &group{config: c, state: clock.State{Offset: c.Offset, PPM: c.PPM}, split: -1, lab: map[bool]map[string]value{false: {}, true: {}}}
+		go func() {
+			s, err := r.pool.take(r.ctx, &g.config, clock.Epoch.Add(g.state.Read(0)))
+			if s != nil {
+				g.set, r.groups[i] = *s, g
+			}
+			done <- err
+		}()
+	}
+	var err error
+	for range configs {
+		err = errors.Join(err, <-done)
+	}
+	r.groups = slices.DeleteFunc(r.groups, func(g *group) bool { return g == nil })
+	for _, g := range r.groups {
+		if err == nil {
+			err = r.sync(g)
 		}
 	}
 	return err
 }
 
-// start runs all servers, side by side.
-func (r *player) start(configs []simulator.NodeConfig) error {
-	for i, c := range configs {
-		state := clock.State{Offset: c.Offset, PPM: c.PPM}
-		at := clock.Epoch.Add(state.Read(0))
-		t, err := realserver.NewClock(r.opt.Clocks, filepath.Join(r.folder, fmt.Sprintf("clock%d", i+1)), at)
-		if err != nil {
-			return err
-		}
-		r.groups = append(r.groups, &group{
-			config: c, clock: t, state: state, replicas: make([]*server, c.Replicas), split: -1,
-			folder: filepath.Join(r.folder, fmt.Sprint(i+1)), lab: map[bool]map[string]value{false: {}, true: {}},
-		})
-	}
-	done := make(chan error)
-	tasks := 0
-	for _, g := range r.groups {
-		for i := range len(g.replicas) + 1 {
-			tasks++
-			go func(dir string) {
-				s, err := startServer(r.ctx, dir, g.clock, &g.config)
-				if i == 0 {
-					g.master = s
-				} else {
-					g.replicas[i-1] = s
-				}
-				done <- err
-			}(r.dir(g))
-		}
-	}
-	var err error
-	for range tasks {
-		err = errors.Join(err, <-done)
-	}
-	if err != nil {
-		return err
-	}
-	for _, g := range r.groups {
-		for _, s := range g.replicas {
-			if err := s.catchUp(r.ctx, g.master); err != nil {
-				return err
-			}
-		}
-		if err := r.sync(g); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// dir is a new folder for a server.
-func (r *player) dir(g *group) string {
+// startServer runs one more server of a group.
+func (r *player) startServer(g *group) (*server, error) {
 	r.run.Servers++
-	return fmt.Sprintf("%s-%d", g.folder, r.run.Servers)
+	return startServer(r.ctx, r.pool.file("server"), g.clock, &g.config)
 }
 
 // sync keeps what a server has on disk: a crash loses what comes after.
@@ -320,7 +296,7 @@ func (r *player) sync(g *group) error {
 	if g.config.AOF != simulator.EverySecond || g.real != nil {
 		return nil
 	}
-	g.synced = g.folder + "-synced"
+	g.synced = g.master.dir + "-synced"
 	return copyAOF(g.master.dir, g.synced)
 }
 
@@ -348,8 +324,7 @@ func (r *player) prepare(now time.Duration, c simulator.Choice) {
 	}
 }
 
-// pass lets the servers' clocks run on by d of true time, and waits until each server says that it
-// is so late.
+// pass lets the servers' clocks run on by d of true time, and waits for as long as that takes.
 func (r *player) pass(now, d time.Duration) error {
 	r.now = now + d
 	if r.opt.Given != nil {
@@ -367,35 +342,7 @@ func (r *player) pass(now, d time.Duration) error {
 			return err
 		}
 	}
-	if took > time.Millisecond { // TIME says whether it was long enough
-		if err := rest(r.ctx, took); err != nil {
-			return err
-		}
-	}
-	for _, g := range r.groups {
-		for _, s := range g.masters() {
-			for until := clock.Epoch.Add(g.state.Read(r.now)).Truncate(time.Microsecond); ; {
-				if at, err := s.now(); err != nil || !at.Before(until) {
-					if err != nil {
-						return err
-					}
-					break
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// masters are the servers of a group that clients can reach.
-func (g *group) masters() (all []*server) {
-	if g.master != nil {
-		all = append(all, g.master)
-	}
-	if g.split >= 0 {
-		all = append(all, g.replicas[g.split])
-	}
-	return all
+	return rest(r.ctx, took) // TIME says whether it was long enough: see compare
 }
 
 // stand sets the clock of a group.
@@ -419,13 +366,16 @@ func (r *player) follow(first int) {
 		}
 	}
 	passed := r.run.Choices[len(r.run.Choices)-1].Verb == simulator.Pass
+	var numbers []int
 	for i, g := range r.groups {
-		for _, old := range []bool{false, true} {
-			if n := r.number(i, old); touched[n] || passed {
-				r.fail(r.compare(g, n, old, first))
-			}
+		if n := r.number(i, false); g.master != nil && (touched[n] || passed) {
+			numbers = append(numbers, n)
+		}
+		if n := r.number(i, true); g.split >= 0 && (touched[n] || passed) {
+			numbers = append(numbers, n)
 		}
 	}
+	r.fail(r.compare(numbers, first))
 }
 
 // happened does on the servers what an event of the lab says.
@@ -461,7 +411,7 @@ func (r *player) happened(e *history.Event) error {
 		}
 	case history.Down:
 		r.hangUp(func(l line) bool { return l.to == s })
-		g.crashed = s.dir
+		g.crashed, g.spoilt = s.dir, true
 		s.kill()
 		g.master = nil
 		for i, replica := range g.replicas {
@@ -496,7 +446,7 @@ func (r *player) lastMillisecond(g *group, until time.Duration) int64 {
 
 // up starts a server that has crashed, with what it has on disk.
 func (r *player) up(g *group) error {
-	dir := r.dir(g)
+	dir := r.pool.file("server")
 	switch g.config.AOF {
 	case simulator.Always:
 		if err := copyAOF(g.crashed, dir); err != nil {
@@ -507,6 +457,7 @@ func (r *player) up(g *group) error {
 			return err
 		}
 	}
+	r.run.Servers++
 	s, err := startServer(r.ctx, dir, g.clock, &g.config)
 	g.master = s
 	return err

@@ -24,14 +24,19 @@ type server struct {
 	dir     string
 	dial    func() (*realserver.Wire, error)
 	admin   *realserver.Wire   // for everything that no client sends
+	kinds   map[string]string  // of the keys that it had when it was last asked for all that it holds
 	gate    *realserver.Gate   // in front of its master; nil: it has none, or has lost it
 	cutOff  []*realserver.Gate // to replicas that have left without its noticing
 }
 
 // startServer runs a redis-server with the options of a server of the lab.
 func startServer(ctx context.Context, dir string, c *realserver.Clock, config *simulator.NodeConfig) (*server, error) {
+	hz := "50" // how often it looks whether a child has written what a replica needs
+	if config.Replicas == 0 && config.AOF == simulator.NoAOF {
+		hz = "1" // it has no such duties, and many servers run at a time
+	}
 	options := []string{
-		"--repl-diskless-sync", "no", "--repl-diskless-load", "disabled", "--hz", "50",
+		"--repl-diskless-sync", "no", "--repl-diskless-load", "disabled", "--hz", hz,
 		// What Redis measures by the time of day must not end while a clock jumps.
 		"--repl-timeout", "2000000000", "--repl-ping-replica-period", "1000000", "--timeout", "0",
 		"--min-replicas-to-write", strconv.Itoa(config.MinReplicas), "--min-replicas-max-lag", strconv.Itoa(int(maxLag(config) / time.Second)),
@@ -151,8 +156,14 @@ func (s *server) catchUp(ctx context.Context, master *server) error {
 			return err
 		}
 		if i := slices.IndexFunc(r.replicas, func(p replicaInfo) bool { return p.port == port }); i >= 0 && r.replicas[i].online && r.replicas[i].offset >= first.offset {
-			s.gate.Shut()
-			return nil
+			own, err := s.replication() // it may still read what a master without any write has sent
+			if err != nil {
+				return err
+			}
+			if own.linked {
+				s.gate.Shut()
+				return nil
+			}
 		}
 		// WAIT has the master ask its replicas how far they are, which counts as a write.
 		asker, err := master.dial()
@@ -182,10 +193,11 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// replication is what a master says of its replicas.
+// replication is what a server says of its replicas, and of its master.
 type replication struct {
 	offset   int64
-	good     int // replicas that min-replicas-to-write counts
+	linked   bool // it is a replica that has all that its master had when it came
+	good     int  // replicas that min-replicas-to-write counts
 	replicas []replicaInfo
 }
 
@@ -206,6 +218,8 @@ func (s *server) replication() (r replication, err error) {
 		switch {
 		case name == "master_repl_offset":
 			r.offset, err = strconv.ParseInt(value, 10, 64)
+		case name == "master_link_status":
+			r.linked = value == "up"
 		case name == "min_slaves_good_slaves":
 			r.good, err = strconv.Atoi(value)
 		case strings.HasPrefix(name, "slave") && strings.Contains(value, ",offset="):
@@ -238,6 +252,11 @@ func (s *server) now() (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
+	return timeOf(v)
+}
+
+// timeOf reads what TIME answers.
+func timeOf(v any) (time.Time, error) {
 	list, _ := v.([]any)
 	if len(list) != 2 {
 		return time.Time{}, fmt.Errorf("TIME answers %v", v)
@@ -257,41 +276,106 @@ type value struct {
 
 const lasting = -1
 
-// keys is all that the server holds.
-func (s *server) keys() (map[string]value, error) {
-	v, err := s.do("KEYS", "*")
-	if err != nil {
-		return nil, err
-	}
-	list, _ := v.([]any)
-	if len(list) == 0 {
-		return map[string]value{}, nil
-	}
-	var ask [][]string
-	for _, name := range list {
-		ask = append(ask, []string{"TYPE", name.(string)}, []string{"PEXPIRETIME", name.(string)})
-	}
-	kinds, err := s.admin.DoAll(ask...)
-	if err != nil {
-		return nil, err
-	}
-	ask = ask[:0]
-	for i, name := range list {
-		ask = append(ask, append([]string{readers[fmt.Sprint(kinds[2*i])][0], name.(string)}, readers[fmt.Sprint(kinds[2*i])][1:]...))
-	}
-	contents, err := s.admin.DoAll(ask...)
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]value{}
-	for i, name := range list {
-		ends, ok := kinds[2*i+1].(int64)
-		if !ok || ends == -2 {
-			continue // it has ended meanwhile
+// holds is what a server holds at an instant.
+type holds struct {
+	at   time.Time // what its clock shows
+	keys map[string]value
+}
+
+// A question asks a server for what it holds, in one write if it has only keys that it had at the last one.
+type question struct {
+	s     *server
+	known []string // keys whose kind is known
+}
+
+// ask writes a question; of the keys expected the server may be asked at once.
+func (s *server) ask(expected map[string]value) (question, error) {
+	q := question{s: s}
+	raw := realserver.AppendCommand(realserver.AppendCommand(nil, "TIME"), "KEYS", "*")
+	for name := range s.kinds {
+		if _, is := expected[name]; is {
+			q.known = append(q.known, name)
+			raw = appendReading(realserver.AppendCommand(realserver.AppendCommand(raw, "TYPE", name), "PEXPIRETIME", name), s.kinds[name], name)
 		}
-		all[name.(string)] = value{text: content(fmt.Sprint(kinds[2*i]), contents[i]), ends: ends}
 	}
-	return all, nil
+	if err := s.admin.Send(raw); err != nil {
+		return q, fmt.Errorf("KEYS to %s: %w", s.addr, err)
+	}
+	return q, nil
+}
+
+// answer reads what the server answers, and asks again where that is not all.
+func (q question) answer() (h holds, err error) {
+	answers, err := q.s.admin.ReceiveAll(2 + 3*len(q.known))
+	if err != nil {
+		return h, fmt.Errorf("KEYS to %s: %w", q.s.addr, err)
+	}
+	if h.at, err = timeOf(answers[0]); err != nil {
+		return h, err
+	}
+	names, ok := answers[1].([]any)
+	if !ok {
+		return h, fmt.Errorf("KEYS to %s answers %v", q.s.addr, answers[1])
+	}
+	h.keys = map[string]value{}
+	for _, n := range names {
+		name := fmt.Sprint(n)
+		i := slices.Index(q.known, name)
+		if i < 0 {
+			h.keys, err = q.s.keys(names)
+			return h, err
+		}
+		kind, ends, text := answers[2+3*i], answers[3+3*i], answers[4+3*i]
+		if kind != q.s.kinds[name] {
+			h.keys, err = q.s.keys(names)
+			return h, err
+		}
+		h.add(name, kind, ends, text)
+	}
+	return h, nil
+}
+
+func (h *holds) add(name string, kind, ends, text any) {
+	if n, ok := ends.(int64); ok && n != -2 { // it has not ended meanwhile
+		h.keys[name] = value{text: content(fmt.Sprint(kind), text), ends: n}
+	}
+}
+
+// keys reads keys, and learns their kinds.
+func (s *server) keys(names []any) (map[string]value, error) {
+	var ask [][]string
+	for _, name := range names {
+		ask = append(ask, []string{"TYPE", fmt.Sprint(name)}, []string{"PEXPIRETIME", fmt.Sprint(name)})
+	}
+	told, err := s.admin.DoAll(ask...)
+	if err != nil {
+		return nil, err
+	}
+	s.kinds = map[string]string{}
+	var raw []byte
+	for i, name := range names {
+		kind := fmt.Sprint(told[2*i])
+		s.kinds[fmt.Sprint(name)] = kind
+		raw = appendReading(raw, kind, fmt.Sprint(name))
+	}
+	if err := s.admin.Send(raw); err != nil {
+		return nil, err
+	}
+	contents, err := s.admin.ReceiveAll(len(names))
+	if err != nil {
+		return nil, err
+	}
+	h := holds{keys: map[string]value{}}
+	for i, name := range names {
+		h.add(fmt.Sprint(name), told[2*i], told[2*i+1], contents[i])
+	}
+	return h.keys, nil
+}
+
+// appendReading writes the command that reads a key of some kind.
+func appendReading(raw []byte, kind, name string) []byte {
+	how := readers[kind]
+	return realserver.AppendCommand(raw, slices.Concat(how[:1], []string{name}, how[1:])...)
 }
 
 // readers are how to read a value of each type.

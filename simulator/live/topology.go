@@ -19,7 +19,7 @@ func (r *player) failover(g *group, replica int) error {
 			other.leave()
 		}
 	}
-	fresh, err := startServer(r.ctx, r.dir(g), g.clock, &g.config)
+	fresh, err := r.startServer(g)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (r *player) splitOff(g *group, e *history.Event) error {
 			}
 		}
 	}
-	g.master, g.replicas[replica], g.split = s, old, replica
+	g.master, g.replicas[replica], g.split, g.spoilt = s, old, replica, true
 	g.lab[true] = g.lab[false]
 	g.lab[false] = map[string]value{}
 	for key, v := range g.lab[true] {

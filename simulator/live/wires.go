@@ -108,9 +108,12 @@ func (r *player) Waited(msg uint32, lab string) (answer string) {
 		return lab
 	}
 	delete(r.waits, msg)
-	g, _, _ := r.server(sent.request.Server)
+	g, s, _ := r.server(sent.request.Server)
 	if n, err := strconv.Atoi(strings.Trim(lab, ":\r\n")); err == nil && n < sent.need {
-		r.fail(r.stand(g, time.Millisecond)) // its time is over in the millisecond after
+		r.fail(r.stand(g, time.Millisecond))    // its time is over in the millisecond after
+		if _, err := s.do("PING"); err != nil { // and it looks at its clock after each command
+			r.fail(err)
+		}
 	}
 	answer, err := r.wires[sent.on].Receive(redisnode.Values(lab))
 	if errors.Is(err, os.ErrDeadlineExceeded) { // its clock stands still: it will not
@@ -218,17 +221,46 @@ func (r *player) differ(d Difference) {
 	r.run.Differences = append(r.run.Differences, d)
 }
 
-// compare compares all keys of a server with what the lab's holds, and puts what was
-// measured into the events of the last step, which begin at first.
-func (r *player) compare(g *group, number int, old bool, first int) error {
-	if old && g.split < 0 || !old && g.master == nil {
-		return nil
+// compare compares all keys of servers with what the lab's hold, and puts what was measured into the
+// events of the last step, which begin at first. All are asked before the first answer is read.
+func (r *player) compare(numbers []int, first int) error {
+	questions := make([]question, len(numbers))
+	for i, n := range numbers {
+		g, s, old := r.server(n)
+		var err error
+		if questions[i], err = s.ask(g.lab[old]); err != nil {
+			return err
+		}
 	}
-	_, s, _ := r.server(number)
-	real, err := s.keys()
-	if err != nil {
-		return err
+	for i, n := range numbers {
+		g, s, old := r.server(n)
+		is, err := questions[i].answer()
+		for until := r.shown(g); err == nil && is.at.Before(until); { // it was not long enough
+			var again question
+			if again, err = s.ask(g.lab[old]); err == nil {
+				is, err = again.answer()
+			}
+		}
+		if err == nil {
+			err = r.compareKeys(g, n, old, is.keys, first)
+		}
+		if err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// shown is what the clock of a server that is ours must show, which TIME tells in whole microseconds.
+func (r *player) shown(g *group) time.Time {
+	if g.real != nil {
+		return time.Time{} // passGiven has waited
+	}
+	return r.inLab(g).Truncate(time.Microsecond)
+}
+
+// compareKeys compares all keys of a server.
+func (r *player) compareKeys(g *group, number int, old bool, real map[string]value, first int) error {
 	if g.real != nil {
 		if err := r.onLabClock(g, real); err != nil {
 			return err

@@ -93,8 +93,13 @@ func (w *Wire) DoAll(commands ...[]string) (answers []any, err error) {
 	if err := w.Send(raw); err != nil {
 		return nil, err
 	}
+	return w.ReceiveAll(len(commands))
+}
+
+// ReceiveAll reads n answers, as DoAll returns them.
+func (w *Wire) ReceiveAll(n int) (answers []any, err error) {
 	w.conn.SetReadDeadline(time.Now().Add(patience))
-	for range commands {
+	for range n {
 		v, err := w.value(nil)
 		if err != nil {
 			return nil, err
@@ -106,9 +111,10 @@ func (w *Wire) DoAll(commands ...[]string) (answers []any, err error) {
 
 // AppendCommand writes a command as an array of bulk strings.
 func AppendCommand(b []byte, args ...string) []byte {
-	b = fmt.Appendf(b, "*%d\r\n", len(args))
+	b = append(strconv.AppendInt(append(b, '*'), int64(len(args)), 10), "\r\n"...)
 	for _, a := range args {
-		b = fmt.Appendf(b, "$%d\r\n%s\r\n", len(a), a)
+		b = append(strconv.AppendInt(append(b, '$'), int64(len(a)), 10), "\r\n"...)
+		b = append(append(b, a...), "\r\n"...)
 	}
 	return b
 }

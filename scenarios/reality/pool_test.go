@@ -1,0 +1,59 @@
+package reality
+
+import (
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/simulator/live"
+	"locklab/simulator/realserver"
+)
+
+// TestPoolIsNew plays cells on servers that other cells have used, and on new ones: every answer, every key
+// and every event is the same. Each leaves something else behind: keys of every type, scripts, subscribers, a
+// blocked WAIT, a clock that has jumped, a promoted replica.
+func TestPoolIsNew(t *testing.T) {
+	t.Parallel()
+	b, err := NewBench(t.Context(), DefaultLease/5)
+	switch missing := errors.Is(err, realserver.ErrNoRedis) || errors.Is(err, realserver.ErrNoCompiler); {
+	case missing && os.Getenv("CI") != "true":
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	alone := &Bench{Version: b.Version, Lease: b.Lease, clocks: b.clocks, unknown: b.unknown}
+	var runner race.Runner
+	play := func(b *Bench, cell string) (*Comparison, *live.Run) {
+		name, scenario, _ := strings.Cut(cell, " ")
+		entry, err := race.Strategy(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc, err := scenarios.ByName(scenario)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := b.Run(t.Context(), &runner, entry, sc, sc.Settings)
+		if err != nil || s.Run == nil || !s.Agrees() {
+			t.Fatalf("%s: %v, %+v", cell, err, s)
+		}
+		s.Run.Took = 0
+		return s.Compare(), s.Run
+	}
+	cells := []string{"redisson-lock gc-pause", "token clock-jump", "token-wait replica-gone", "queue calm", "token failover", "redisson-lock failover", "token-wait replica-gone", "redlock gc-pause", "redisson-lock gc-pause"}
+	for _, cell := range cells {
+		pooled, pooledRun := play(b, cell)
+		fresh, freshRun := play(alone, cell)
+		if !reflect.DeepEqual(pooled, fresh) || !reflect.DeepEqual(pooledRun, freshRun) {
+			t.Errorf("%s: on used servers\n%+v\n%+v\non new ones\n%+v\n%+v", cell, pooled, pooledRun, fresh, freshRun)
+		}
+	}
+	if again, spoilt := b.pool.Counts(); again < len(cells)-4 || spoilt > 0 {
+		t.Errorf("%d times servers were used again, and %d times they could not be cleaned", again, spoilt)
+	}
+}

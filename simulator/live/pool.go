@@ -1,0 +1,272 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/realserver"
+)
+
+// A Pool keeps redis-servers that a run has not spoiled, for later runs. What was written to them is removed,
+// and they are used again only if they then say of themselves, at length, what new ones say: see
+// server.state. A master that was killed or cut off, a server that was started again, and all servers
+// of a run that has differed from the lab are not used again. Nor are servers with an append-only file,
+// or that count their replicas. It may be used by several goroutines.
+type Pool struct {
+	clocks string
+	folder string
+	keep   bool
+
+	mu    sync.Mutex
+	dirs  int
+	idle  map[int][]*set    // by how many replicas they have
+	asNew map[int][2]string // the states of a new master and of a new replica
+
+	again, unclean int // see Counts
+}
+
+// A set is a master with its replicas, and the clock that they share.
+type set struct {
+	clock    *realserver.Clock // nil: the server is given
+	master   *server           // nil: it is down
+	replicas []*server         // in the place of a promoted one: the old master of a split, see group.split
+}
+
+// NewPool makes a pool of servers whose clock is the library of realserver.BuildClocks, and whose files are
+// below a folder.
+func NewPool(clocks, folder string) *Pool {
+	return &Pool{clocks: clocks, folder: folder, keep: true, idle: map[int][]*set{}, asNew: map[int][2]string{}}
+}
+
+// Close ends the servers. No run may use the pool any more.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, sets := range p.idle {
+		for _, s := range sets {
+			s.end()
+		}
+	}
+	clear(p.idle)
+}
+
+// Counts are how often servers were used again, and how often they could not be, since something was left that
+// cleaning does not remove.
+func (p *Pool) Counts() (again, unclean int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.again, p.unclean
+}
+
+// end kills all servers.
+func (s *set) end() {
+	for _, s := range append(s.replicas, s.master) {
+		if s != nil {
+			s.kill()
+			os.RemoveAll(s.dir) // the pool's folder is removed in the end anyway
+		}
+	}
+	s.clock.Close()
+}
+
+// fits says whether a set for a server of the lab may come from other runs, and go to them.
+func (p *Pool) fits(c *simulator.NodeConfig) bool {
+	return p.keep && c.AOF == simulator.NoAOF && c.MinReplicas == 0
+}
+
+// file is a name that no other file of the pool has.
+func (p *Pool) file(kind string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dirs++
+	return filepath.Join(p.folder, fmt.Sprintf("%s-%d", kind, p.dirs))
+}
+
+// take returns a set for a server of the lab, at an instant. The replicas have all that the master has,
+// and their gates are shut.
+func (p *Pool) take(ctx context.Context, c *simulator.NodeConfig, at time.Time) (*set, error) {
+	if p.fits(c) {
+		p.mu.Lock()
+		var s *set
+		if sets := p.idle[c.Replicas]; len(sets) > 0 {
+			s, p.idle[c.Replicas] = sets[len(sets)-1], sets[:len(sets)-1]
+			p.again++
+		}
+		p.mu.Unlock()
+		if s != nil {
+			return s, s.clock.Set(at)
+		}
+	}
+	clock, err := realserver.NewClock(p.clocks, p.file("clock"), at)
+	if err != nil {
+		return nil, err
+	}
+	s := &set{clock: clock, replicas: make([]*server, c.Replicas)}
+	done := make(chan error)
+	for i := range c.Replicas + 1 {
+		go func(dir string) {
+			one, err := startServer(ctx, dir, clock, c)
+			if i == 0 {
+				s.master = one
+			} else {
+				s.replicas[i-1] = one
+			}
+			done <- err
+		}(p.file("server"))
+	}
+	for range c.Replicas + 1 {
+		err = errors.Join(err, <-done)
+	}
+	for _, replica := range s.replicas {
+		if err == nil {
+			err = replica.catchUp(ctx, s.master)
+		}
+	}
+	if err == nil && p.fits(c) {
+		var states [2]string
+		if states, err = s.states(); err == nil {
+			p.mu.Lock()
+			p.asNew[c.Replicas] = states
+			p.mu.Unlock()
+		}
+	}
+	if err != nil {
+		s.end()
+		return nil, err
+	}
+	return s, nil
+}
+
+// give takes a set back after a run, if it is as new when it has been cleaned. Else it ends.
+func (p *Pool) give(ctx context.Context, s *set, c *simulator.NodeConfig, spoilt bool) {
+	if !spoilt && p.fits(c) {
+		ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // a replica may not follow any more
+		defer cancel()
+		err := s.clean(ctx)
+		var states [2]string
+		if err == nil {
+			states, err = s.states()
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if err == nil && states == p.asNew[c.Replicas] {
+			p.idle[c.Replicas] = append(p.idle[c.Replicas], s)
+			return
+		}
+		p.unclean++
+	}
+	s.end()
+}
+
+// clean removes what a run has left.
+func (s *set) clean(ctx context.Context) error {
+	if s.master == nil {
+		return errors.New("the master is down")
+	}
+	if err := s.master.tidy("FLUSHALL", "SYNC"); err != nil {
+		return err
+	}
+	for _, replica := range s.replicas {
+		if err := replica.catchUp(ctx, s.master); err != nil {
+			return err
+		}
+		if err := replica.tidy("PING"); err != nil {
+			return err
+		}
+	}
+	if s.replicas == nil {
+		return nil
+	}
+	return s.master.tidy("PING") // it was asked for how far its replicas are
+}
+
+// tidy has a server forget its clients, what they have loaded, and how it has counted them.
+func (s *server) tidy(first ...string) error {
+	answers, err := s.admin.DoAll(first,
+		[]string{"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"}, []string{"CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes"},
+		[]string{"SCRIPT", "FLUSH", "SYNC"}, []string{"CONFIG", "RESETSTAT"})
+	for _, v := range answers {
+		if refusal, is := v.(realserver.Refusal); is {
+			err = errors.Join(err, refusal)
+		}
+	}
+	return err
+}
+
+// states are the state of the master, and the common one of the replicas.
+func (s *set) states() (states [2]string, err error) {
+	if states[0], err = s.master.state(); err != nil {
+		return states, err
+	}
+	for i, replica := range s.replicas {
+		state, err := replica.state()
+		if err != nil {
+			return states, err
+		}
+		if i > 0 && state != states[1] {
+			return states, errors.New("the replicas differ")
+		}
+		states[1] = state
+	}
+	return states, nil
+}
+
+// info are the lines of INFO, and fields those of CLIENT LIST, that a run may change and that
+// tell of something that a later one could notice. Keys, the fewest and the most of what was
+// counted, and errors have lines of their own each: db0, errorstat_ERR.
+var (
+	info = []string{
+		"redis_mode", "role", "connected_slaves", "master_link_status", "master_sync_in_progress", "slave_read_only", "master_failover_state",
+		"loading", "async_loading", "rdb_bgsave_in_progress", "aof_enabled", "aof_rewrite_in_progress", "maxmemory", "maxmemory_policy",
+		"connected_clients", "blocked_clients", "tracking_clients", "clients_in_timeout_table", "pubsub_channels", "pubsub_patterns",
+		"number_of_cached_scripts", "number_of_functions", "number_of_libraries", "total_error_replies", "cluster_enabled", "db", "errorstat_",
+	}
+	fields = []string{"name", "db", "flags", "sub", "psub", "ssub", "multi", "watch", "user", "redir", "resp"}
+)
+
+// state is what a server says of itself that a run could have changed: its role, keys, scripts, clients, users,
+// and all of its configuration, without what tells it from another server.
+func (s *server) state() (string, error) {
+	answers, err := s.admin.DoAll([]string{"INFO"}, []string{"CLIENT", "LIST"}, []string{"CONFIG", "GET", "*"}, []string{"ACL", "LIST"}, []string{"DBSIZE"})
+	if err != nil {
+		return "", err
+	}
+	var said []string
+	for line := range strings.Lines(fmt.Sprint(answers[0])) {
+		line = strings.TrimSpace(line)
+		name, _, _ := strings.Cut(line, ":")
+		if slices.Contains(info, name) || strings.HasPrefix(name, "db") || strings.HasPrefix(name, "errorstat_") {
+			said = append(said, line)
+		}
+	}
+	var clients []string
+	for line := range strings.Lines(fmt.Sprint(answers[1])) {
+		client := ""
+		for field := range strings.FieldsSeq(line) {
+			if name, _, _ := strings.Cut(field, "="); slices.Contains(fields, name) {
+				client += " " + field
+			}
+		}
+		clients = append(clients, client)
+	}
+	config, _ := answers[2].([]any) // in an order of its own
+	var settings []string
+	for pair := range slices.Chunk(config, 2) {
+		switch pair[0] {
+		case "port", "dir", "slaveof", "replicaof", "oom-score-adj-values":
+		default:
+			settings = append(settings, fmt.Sprintf("%s %s", pair...))
+		}
+	}
+	slices.Sort(clients)
+	slices.Sort(settings)
+	return strings.Join(slices.Concat(said, clients, settings, []string{fmt.Sprint(answers[3:]...)}), "\n"), nil
+}
