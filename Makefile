@@ -19,7 +19,10 @@ TEST = GOGC=300 GOMEMLIMIT=3GiB $(GO) test -vet=off -ldflags=-w
 #   SecondOpinion, FormulaAgainst one goroutine judges, or computes
 #   Writers                       processes of one command each, in test
 #   Differential, Commands,       one goroutine compares, or lists
-#     PlayedTwice
+#     PlayedTwice, Brackets
+#   NoMemo, WhatIsNotEnabled,     one goroutine steps, or measures
+#     EnabledCanBeStepped,
+#     Parts, Leases
 #   RunAsPicture                  one goroutine draws
 #   WholeGrid                     TestContract, TestMatrixIsPlay
 #   Levels, Games, SavedGame,     one goroutine plays
@@ -27,7 +30,7 @@ TEST = GOGC=300 GOMEMLIMIT=3GiB $(GO) test -vet=off -ldflags=-w
 #   the ZooKeeper client          has a data race of its own (go-zookeeper/zk, pull
 #                                 request 35); what locks do with it is watched
 # All of them run without it, in test and below.
-UNWATCHED = ^Test(WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|ZooKeeper$$|ZooKeeperBothHosts|ZooKeeperNeverClosed|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail|MoreBudget|HalfTheStep|RandomTimes|MisleadingProofs|UsesLose|UsesFind|DoomTwin|RandomServers|LongChain|Renewing|SecondOpinion|FormulaAgainst|ZooKeeperPlays|WitnessesAtAny|VerdictsScale|Writers|Differential|Commands$$|Skew|Extremes|PlayedTwice|RunAsPicture|WatchersInSearch|CheckViews|CheckUnknown)
+UNWATCHED = ^Test(WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|ZooKeeper$$|ZooKeeperBothHosts|ZooKeeperNeverClosed|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail|MoreBudget|HalfTheStep|RandomTimes|MisleadingProofs|UsesLose|UsesFind|DoomTwin|RandomServers|LongChain|Renewing|SecondOpinion|FormulaAgainst|ZooKeeperPlays|WitnessesAtAny|VerdictsScale|Writers|Differential|Commands$$|Skew|Extremes|PlayedTwice|RunAsPicture|WatchersInSearch|CheckViews|CheckUnknown|BudgetIsAtMost|SearchCauses|CertificateOfUses|NoMemo|WhatIsNotEnabled|EnabledCanBeStepped|Parts$$|BracketsNameTheirRun|Leases$$)
 RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)'
 
 # Tests leave out the largest searches unless this is set; check and CI set it.
