@@ -12,19 +12,25 @@ TEST = GOGC=300 GOMEMLIMIT=3GiB $(GO) test -vet=off -ldflags=-w
 # and tests that use one goroutine, and long tests whose concurrency others show it:
 #   reports/chart, page           one goroutine draws
 #   Expla(in, nations)            one goroutine explains
-#   searches                      TestSearchOnTwoCores, TestMergeRefuses, TestFindParsGivenUp,
-#                                 TestUnlistedEverywhere, TestVerify
+#   searches, Skew, CheckViews,   TestSearchOnTwoCores, TestMergeRefuses, TestFindParsGivenUp,
+#     CheckUnknown                TestUnlistedEverywhere, TestVerify
+#   Extremes                      TestContract plays locks side by side, too
 #   Renewing                      the other tests of package locktest
 #   SecondOpinion, FormulaAgainst one goroutine judges, or computes
 #   Writers                       processes of one command each, in test
-#   Differential, Commands        one goroutine compares, or lists
+#   Differential, Commands,       one goroutine compares, or lists
+#     PlayedTwice, Brackets
+#   NoMemo, WhatIsNotEnabled,     one goroutine steps, or measures
+#     EnabledCanBeStepped,
+#     Parts, Leases
+#   RunAsPicture                  one goroutine draws
 #   WholeGrid                     TestContract, TestMatrixIsPlay
 #   Levels, Games, SavedGame,     one goroutine plays
 #     LongestRun, TriggeredCanFail
 #   the ZooKeeper client          has a data race of its own (go-zookeeper/zk, pull
 #                                 request 35); what locks do with it is watched
 # All of them run without it, in test and below.
-UNWATCHED = ^Test(WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|ZooKeeper$$|ZooKeeperBothHosts|ZooKeeperNeverClosed|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail|MoreBudget|HalfTheStep|RandomTimes|MisleadingProofs|UsesLose|UsesFind|DoomTwin|RandomServers|LongChain|Renewing|SecondOpinion|FormulaAgainst|ZooKeeperPlays|WitnessesAtAny|VerdictsScale|Writers|Differential|Commands$$)
+UNWATCHED = ^Test(WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|ZooKeeper$$|ZooKeeperBothHosts|ZooKeeperNeverClosed|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail|MoreBudget|HalfTheStep|RandomTimes|MisleadingProofs|UsesLose|UsesFind|DoomTwin|RandomServers|LongChain|Renewing|SecondOpinion|FormulaAgainst|ZooKeeperPlays|WitnessesAtAny|VerdictsScale|Writers|Differential|Commands$$|Skew|Extremes|PlayedTwice|RunAsPicture|WatchersInSearch|CheckViews|CheckUnknown|BudgetIsAtMost|SearchCauses|CertificateOfUses|NoMemo|WhatIsNotEnabled|EnabledCanBeStepped|Parts$$|BracketsNameTheirRun|Leases$$)
 RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)'
 
 # Tests leave out the largest searches unless this is set; check and CI set it.
@@ -96,15 +102,18 @@ JOBS ?= 2
 # input seems to cover more than a smaller one, and all the time would go into that.
 # Go before 1.27 may fail a target at its end, without an input that fails, with the bare
 # words below (go.dev/issue/75804). That is no finding.
-# What comes from elsewhere is not watched: go-redis alone would take a minute to compile so.
-# The targets are compiled one after the other, since each would compile all that they share.
-FUZZ = $(GO) test -run "^$$" -gcflags=github.com/...=-d=libfuzzer=0
+# Only our own code is watched: go test -fuzz would compile the standard library so as well,
+# and each target would count through all of its counters after every input. And go test
+# -fuzz takes one package, which would be linked once for each of its targets. Files of
+# targets are in memory where that is a folder: a disk would be waited for.
 fuzz: ## every fuzz target for TIME=30s, JOBS=2 at a time
-	@for p in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n 1 dirname | sort -u); do $(FUZZ) -fuzz . -c -o /dev/null $$p || exit; done
-	@grep -rEo '^func Fuzz[A-Za-z]+' --include='*_test.go' . | sed -E 's|/[^/]*:func | |' | xargs -P $(JOBS) -L 1 sh -c ' \
-	  out=$$($(FUZZ) -fuzz "^$$1\$$" -fuzztime $(TIME) -fuzzminimizetime 50x -parallel 1 "$$0" 2>&1 </dev/null) || \
-	  test "$$(echo "$$out" | grep -A 1 "^--- FAIL: " | tail -n +2)" = "    context deadline exceeded" || { echo "$$out"; exit 255; }; \
-	  echo "$$0 $$1: $$(echo "$$out" | grep -o "execs: [0-9]*" | tail -1)"'
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && cache=$$($(GO) env GOCACHE)/fuzz/locklab && \
+	if test -w /dev/shm; then export FILES=/dev/shm; else export FILES="$${TMPDIR:-/tmp}"; fi && \
+	$(GO) test -c -ldflags=-w -gcflags=locklab/...=-d=libfuzzer -o "$$bin/" $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n 1 dirname | sort -u) && \
+	grep -rEo '^func Fuzz[A-Za-z]+' --include='*_test.go' . | sed -E 's|/[^/]*:func | |' | xargs -P $(JOBS) -L 1 sh -c ' \
+	  cd "$$2" && out=$$(TMPDIR="$$FILES" "$$0/$$(basename "$$2").test" -test.run "^$$" -test.fuzz "^$$3\$$" -test.fuzzcachedir "$$1/$$2" -test.fuzztime $(TIME) -test.fuzzminimizetime 50x -test.parallel 1 2>&1 </dev/null) || \
+	  test "$$(echo "$$out" | grep -A 1 "^--- FAIL: " | tail -n +2)" = "    context deadline exceeded" || { echo "$$2 $$3: $$out"; exit 255; }; \
+	  echo "$$2 $$3: $$(echo "$$out" | grep -o "execs: [0-9]*" | tail -1)"' "$$bin" "$$cache"
 
 vuln: ## known vulnerabilities in code that is reached; needs vuln.go.dev
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./... || { \

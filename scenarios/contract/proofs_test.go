@@ -98,11 +98,16 @@ func TestProve(t *testing.T) {
 	}
 }
 
-// Verify returns the results in the order of the list, whichever search ends first.
+// Verify returns the results in the order of the list, whichever search ends first. For the
+// race detector the searches are shorter: TestProofs is about the rows.
 func TestVerify(t *testing.T) {
+	id := "token"
+	if racetest.Watched {
+		id = "thread-id"
+	}
 	var rows []contract.Expectation
 	for _, r := range contract.Own() {
-		if r.Strategy.ID == "token" {
+		if r.Strategy.ID == id {
 			rows = append(rows, r)
 		}
 	}

@@ -158,7 +158,8 @@ func (r *rules) waits(p *position, c int) bool {
 	return r.sim.WaitsOn(c, &part) != 0
 }
 
-// step makes a choice and returns what happened and what the judges found.
+// step makes a choice and returns what happened, until the next step, and what the judges
+// found.
 func (r *rules) step(p *position, c simulator.Choice) (events []history.Event, words []verdict.Word, err error) {
 	if events, err = r.sim.Step(&p.w, c); err != nil {
 		return nil, nil, err
@@ -169,7 +170,7 @@ func (r *rules) step(p *position, c simulator.Choice) (events []history.Event, w
 	case c.Verb == simulator.Start, c.Verb == simulator.Choose: // with a clock that is off
 		p.begun |= 1 << c.Client
 	}
-	return slices.Clone(events), r.hear(p, events), nil
+	return events, r.hear(p, events), nil
 }
 
 // hear passes the events to the judges.
@@ -232,6 +233,7 @@ func dumbly(t testing.TB, entry lock.Entry, b study.Bounds, again bool) *twin {
 // search visits every position, in the order of the number of steps to it.
 func (d *twin) search(t testing.TB) {
 	level := []*visit{{position: d.start()}}
+	var p position // outside of the loop: it is large, and most are known
 	for depth := 1; len(level) > 0; depth++ {
 		var next []*visit
 		for _, v := range level {
@@ -240,7 +242,7 @@ func (d *twin) search(t testing.TB) {
 				d.execute(t, v)
 			}
 			for _, c := range choices {
-				p := v.position
+				p = v.position
 				events, words, err := d.step(&p, c)
 				if err != nil {
 					t.Fatalf("%s: %v", d.sim.Describe(c), err)
@@ -257,7 +259,7 @@ func (d *twin) search(t testing.TB) {
 				}
 				to := &visit{position: p, via: c}
 				if d.again {
-					to.before, to.events = v, events
+					to.before, to.events = v, slices.Clone(events)
 				}
 				if fresh {
 					next = append(next, to)

@@ -7,7 +7,7 @@ go 1.26.0
 godebug randseednop=0
 
 require (
-	github.com/redis/go-redis/v9 v9.23.0
+	github.com/redis/go-redis/v9 v9.22.0
 	locklab v0.0.0
 )
 
