@@ -128,7 +128,7 @@ fault.migrate = {client} 所在的虚拟机迁移到另一台宿主机，用了 
 painted.migrate = 迁移
 `+"`"+`
 `, len(faults.All())),
-	list: "faults/faults.go", at: "\n\t{PauseThread{}, pauseThreadTexts},\n", line: "\t{Migrate{}, migrateTexts},\n",
+	list: "faults/faults.go", at: "\n\t{Return{}, returnTexts},\n", line: "\t{Migrate{}, migrateTexts},\n",
 }
 
 // A source is the source tree with other files in some places. The compiler gets these as
