@@ -60,9 +60,9 @@ func (s *Search) offSteps(b *explore.Bounds, rounded bool, say func(key string, 
 	case len(off) == 0:
 		lines = append(lines, say("on"))
 	case finer == 0:
-		lines = append(lines, say("off", "constants", strings.Join(off, "; "), "finer", say("off.none")))
+		lines = append(lines, say("off", "constants", strings.Join(off, ", "), "finer", say("off.none")))
 	default:
-		lines = append(lines, say("off", "constants", strings.Join(off, "; "), "finer", say("off.finer", "step", finer.String())))
+		lines = append(lines, say("off", "constants", strings.Join(off, ", "), "finer", say("off.finer", "step", finer.String())))
 	}
 	if compares {
 		lines = append(lines, say("compared"))
