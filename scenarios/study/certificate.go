@@ -183,9 +183,11 @@ func (s *Search) Assumed(lang string) []string {
 	}
 	if t := b.Timing; t != nil {
 		list := []string{say("step", "step", t.Step.String())}
-		if whole := wholeSteps(b.Faults, t.Step, say); whole != "" {
+		whole := wholeSteps(b.Faults, t.Step, say)
+		if whole != "" {
 			list = append(list, say("whole", "bounds", whole))
 		}
+		list = append(list, s.offSteps(b, whole != "", say)...)
 		return append(append(list, expiry, waits, say("fresh")), append(clocks, program, say("probe"))...)
 	}
 	list := append(clocks, program, say("lengths"), say("probe"))

@@ -133,6 +133,7 @@ func (s *Search) add(p *Search) {
 	r := s.Result
 	r.Complete = r.Complete && p.Complete
 	r.States, r.Transitions, r.Open, r.Histories = r.States+p.States, r.Transitions+p.Transitions, r.Open+p.Open, r.Histories+p.Histories
+	r.Lengths = addLengths(r.Lengths, p.Lengths)
 	r.Depth, r.Bytes = max(r.Depth, p.Depth), max(r.Bytes, p.Bytes)
 	r.ReadsClock, r.OutOfMemory = r.ReadsClock || p.ReadsClock, r.OutOfMemory || p.OutOfMemory
 	if r.Limit.IsZero() {

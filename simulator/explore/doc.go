@@ -22,6 +22,10 @@
 // deadline; only a pause lets time pass a client that is ready, and it ends at a deadline
 // of another part, or at its own bound.
 //
+// Where a length is no whole number of steps, time stops at its end, and goes on by steps
+// from there: no other instants in between are visited. Result.Lengths are the lengths that
+// were met. With what code compares a clock or the rest of a key's life is not among them.
+//
 // Times in a state count from the present, so that a state recurs whenever the same is
 // left to happen. If any code reads a clock, the true time becomes part of the state,
 // and the search begins anew; clients may not wait without end then.

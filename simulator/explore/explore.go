@@ -93,8 +93,11 @@ type Result struct {
 	Asymmetry simulator.AsymmetricError
 	Histories int              // distinct histories of observations of all clients
 	Triggered []simulator.Verb // the faults that were injected anywhere, sorted
-	Found     []Witness
-	Kept      Kept // of Options.Checkpoint
+	// Lengths are the different times for which the clients' code has waited, without the
+	// probe's, and which it has asked of servers. Code may compare others with a clock.
+	Lengths []simulator.Length
+	Found   []Witness
+	Kept    Kept // of Options.Checkpoint
 	// Frontier is, of a search that Options.Head has ended, a way to each state that was
 	// reached and not visited. Searches From these visit everything that the search has not.
 	Frontier [][]simulator.Choice

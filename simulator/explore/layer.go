@@ -18,6 +18,7 @@ type arc struct {
 type batch struct {
 	at        uint32 // of the state that is visited
 	histories int    // entries of the clients' tables when the batch was full
+	lengths   int    // that were met by then
 	width     int
 	words     []uint32
 	arcs      []arc

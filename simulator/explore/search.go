@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -30,6 +31,8 @@ type search struct {
 	faultless   bool      // without further faults
 	last        *snapshot // of where the search could be saved last; nil: there is none
 
+	lengths simulator.Lengths
+
 	start      simulator.World // of the first state as a run has it; zero: as its parts have it
 	startNames verdict.Names   // the clients of the first state, by place
 }
@@ -43,6 +46,7 @@ func newSearch(sim *simulator.Simulator, opt Options) *search {
 
 func (s *search) run(ctx context.Context, k *checkpointer) error {
 	v := s.visited
+	s.learn() // of a checkpoint
 	if v.states.n == 0 {
 		if err := s.begin(); err != nil {
 			return err
@@ -92,7 +96,7 @@ func (s *search) visit(ctx context.Context, layer []uint32, k *checkpointer) err
 	writer := s.visited.open(len(layer))
 	err := s.visitAll(ctx, layer, states, writer, k)
 	if s.out != nil {
-		s.out.histories = s.sim.Histories()
+		s.count(s.out)
 		writer.write(s.out)
 	}
 	writer.close(err == nil)
@@ -100,6 +104,22 @@ func (s *search) visit(ctx context.Context, layer []uint32, k *checkpointer) err
 		return nil // errors beyond the end do not count
 	}
 	return s.schedule(err)
+}
+
+// count says in a batch how far the tables have come.
+func (s *search) count(b *batch) {
+	s.learn()
+	b.histories, b.lengths = s.sim.Histories(), len(s.lengths.List)
+}
+
+// learn looks for lengths in what is new in the tables. What the probe waits for ends
+// after all else.
+func (s *search) learn() {
+	clients := s.clients
+	if s.probe > 0 {
+		clients = s.probe - 1
+	}
+	s.sim.Learn(&s.lengths, clients)
 }
 
 func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, writer *layerWriter, k *checkpointer) error {
@@ -128,7 +148,7 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, wr
 		if !s.out.full() {
 			continue
 		}
-		s.out.histories = s.sim.Histories()
+		s.count(s.out)
 		writer.write(s.out)
 		s.out = nil
 		if stop := ctx.Err(); stop != nil || k.due() {
@@ -144,10 +164,17 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, wr
 	return nil
 }
 
+func sortedLengths(met []simulator.Length) []simulator.Length {
+	return slices.SortedStableFunc(slices.Values(met), func(a, b simulator.Length) int {
+		return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(a.D, b.D))
+	})
+}
+
 func (s *search) result() *Result {
 	r := s.visited.result()
 	r.ReadsClock, r.Symmetry = len(s.cur) > s.timeAt(), s.symmetric > 1
 	r.Asymmetry = s.opt.asymmetry
+	r.Lengths = sortedLengths(s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))])
 	for ch, injected := range s.visited.triggered {
 		if v := s.choices[ch].Verb; injected && !slices.Contains(r.Triggered, v) {
 			r.Triggered = append(r.Triggered, v)

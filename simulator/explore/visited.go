@@ -41,7 +41,7 @@ type tally struct {
 	place int // states of it, in their order, from which all that follows is entered
 
 	transitions, deepest, expanded int
-	histories                      int
+	histories, lengths             int
 	triggered                      []bool // by choice: a fault that was injected
 }
 
@@ -176,7 +176,7 @@ func (v *visited) ended() bool { return v.done || v.satisfied() }
 // when its layer began.
 func (v *visited) enterAll(b *batch, before int) {
 	if !v.stopped.Load() {
-		v.histories = b.histories
+		v.histories, v.lengths = b.histories, b.lengths
 	}
 	for i := range b.arcs {
 		a := &b.arcs[i]

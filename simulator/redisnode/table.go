@@ -42,6 +42,8 @@ type Kind struct {
 	exact      map[exactKey]*effect
 	bare       map[uint32]uint32    // keyspace -> the same without scripts and connections
 	less       map[[2]uint32]uint32 // keyspace, place -> the same without that key
+	asked      []Asked              // see Asked
+	askedID    map[askedKey]bool
 
 	spare   int64 // milliseconds that a key lives from its deadline on
 	clocked bool  // some command has read its server's clock
@@ -113,7 +115,7 @@ func New(servers []Config, room *table.Room) (*Kind, error) {
 		servers: slices.Clone(servers), room: room, engine: e,
 		keyspaceID: map[string]uint32{}, batchID: map[batchKey]uint32{}, replyID: map[string]uint32{},
 		effects: map[effectKey]*effect{}, exact: map[exactKey]*effect{},
-		bare: map[uint32]uint32{}, less: map[[2]uint32]uint32{},
+		bare: map[uint32]uint32{}, less: map[[2]uint32]uint32{}, askedID: map[askedKey]bool{},
 	}
 	k.spare = 1
 	for i := range k.servers {
@@ -140,6 +142,8 @@ func (k *Kind) Clear() {
 	clear(k.exact)
 	clear(k.bare)
 	clear(k.less)
+	k.asked = table.Emptied(k.asked)
+	clear(k.askedID)
 	k.internKeyspace(newKeyspace(nil, nil)) // 0: empty
 	k.internReply("")                       // 0: nothing
 }
@@ -201,6 +205,9 @@ func (k *Kind) internBatch(on connRef, wire []byte) (uint32, error) {
 	}
 	b := batch{commands: commands, text: text, wait: wait, on: on, transaction: transactionOf(commands)}
 	k.markSubscribe(&b)
+	if wait != nil && wait.limit > 0 {
+		k.note(Asked{D: wait.limit, Wait: true, Request: text})
+	}
 	id, ok := k.room.Next(len(k.batches), "limit.of.requests")
 	if !ok {
 		return 0, k.room.Exceeded
@@ -321,6 +328,7 @@ func (k *Kind) run(d *Data, now time.Duration, b uint32, n needs) (*effect, erro
 		place++
 	}
 	eff.changes = diff(from, to, &eff.lives)
+	k.noteLives(eff, left[:len(ttls)], n, k.batches[b].text)
 	return eff, nil
 }
 
@@ -387,13 +395,14 @@ func (k *Kind) scriptless(id uint32) uint32 {
 	return to
 }
 
-// Sizes says how far the tables have come: keyspaces, replies, batches; and 1 if
-// some command has read its server's clock.
+// Sizes says how far the tables have come: keyspaces, replies, batches; 1 if some command
+// has read its server's clock; and what was asked for.
 func (k *Kind) Sizes() (m node.Sizes) {
 	m[0], m[1], m[2] = len(k.keyspaces), len(k.replies), len(k.batches)
 	if k.clocked {
 		m[3] = 1
 	}
+	m[4] = len(k.asked)
 	return m
 }
 
@@ -401,6 +410,7 @@ func (k *Kind) Sizes() (m node.Sizes) {
 // again: it comes to entries that the tables have.
 func (k *Kind) Save(w *codec.Writer, from, m node.Sizes) {
 	w.Put(from, m)
+	w.Put(k.asked[from[4]:m[4]])
 	for _, s := range k.keyspaces[from[0]:m[0]] {
 		w.Put(s.keys, s.scripts, s.watches, s.subscribers)
 	}
@@ -417,6 +427,11 @@ func (k *Kind) Load(r *codec.Reader) error {
 	var from, m node.Sizes
 	r.Get(&from, &m)
 	k.clocked = m[3] != 0
+	var asked []Asked
+	r.Get(&asked)
+	for _, a := range asked {
+		k.note(a)
+	}
 	for i := from[0]; i < m[0] && r.Err() == nil; i++ {
 		var s keyspace
 		r.Get(&s.keys, &s.scripts, &s.watches, &s.subscribers)

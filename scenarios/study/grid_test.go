@@ -1,0 +1,107 @@
+package study_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/study"
+)
+
+// odd is a lock that asks for a time to live of so long, looks at what is left of it, or
+// not, and sleeps before it asks again, as often as there are sleeps.
+func odd(ttl time.Duration, looks bool, sleeps ...time.Duration) lock.Entry {
+	return own("odd", func(env lock.Env) lock.Strategy {
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			node, token := env.Nodes[0], env.Tokens.Token()
+			ok, err := node.SetNX(ctx, key, token, ttl).Result()
+			for _, d := range sleeps {
+				if err != nil || ok {
+					break
+				}
+				env.Clock.Sleep(d)
+				ok, err = node.SetNX(ctx, key, token, ttl).Result()
+			}
+			if err == nil && ok && looks {
+				left, failed := node.PTTL(ctx, key).Result()
+				ok, err = left > 700*time.Millisecond, failed
+			}
+			if err != nil || !ok {
+				return nil, errors.Join(err, lock.ErrNotAcquired)
+			}
+			return reporting(func(ctx context.Context) error { return lost(node.Del(ctx, key).Result()) }), nil
+		})
+	})
+}
+
+// scripted is a lock whose script knows the time to live, which no argument does.
+func scripted() lock.Entry {
+	const script = `if redis.call('setnx', KEYS[1], ARGV[1]) == 1 then return redis.call('pexpire', KEYS[1], 8 * 1100 + 100) end return 0`
+	return own("scripted", func(env lock.Env) lock.Strategy {
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			node := env.Nodes[0]
+			n, err := node.Eval(ctx, script, []string{key}, env.Tokens.Token()).Int()
+			if err != nil || n == 0 {
+				return nil, errors.Join(err, lock.ErrNotAcquired)
+			}
+			return reporting(func(ctx context.Context) error { return lost(node.Del(ctx, key).Result()) }), nil
+		})
+	})
+}
+
+// TestCertificateNamesOddConstants: what is no whole number of steps of 750ms stands under
+// what was assumed, with a step of all; and only where nothing is does it stand there that
+// such steps suffice.
+func TestCertificateNamesOddConstants(t *testing.T) {
+	t.Parallel()
+	const suffices, none, unseen = "Henzinger", "no step of at least", "is not seen"
+	long := study.DefaultBounds().TTL
+	for _, test := range []struct {
+		name   string
+		entry  lock.Entry
+		budget string
+		change func(*study.Bounds)
+		want   []string
+		not    []string
+	}{
+		{name: "token", entry: racetest.Lock(t, "token"), want: []string{suffices}, not: []string{"off the steps", unseen}},
+		{name: "odd time to live", entry: odd(8900*time.Millisecond, false), want: []string{"time to live of 8.9s (SET", "100ms would be a step of all"}, not: []string{suffices, unseen, "sleeps"}},
+		{name: "odd time to live in a script", entry: scripted(), want: []string{"time to live of 8.9s (EVAL", "100ms would be a step of all"}, not: []string{suffices}},
+		{name: "many sleeps", entry: odd(long, false, 250*time.Millisecond, 500*time.Millisecond, 750*time.Millisecond, time.Second, 1250*time.Millisecond), want: []string{"for 250ms to 1.25s (4 different", "250ms would be a step of all"}, not: []string{suffices, unseen}},
+		{name: "odd sleep", entry: odd(long, false, 1250*time.Millisecond), want: []string{"sleeps or sets a timer for 1.25s", "250ms would be a step of all"}, not: []string{suffices, "live of"}},
+		{name: "whole sleep", entry: odd(long, false, 1500*time.Millisecond), want: []string{suffices}, not: []string{"off the steps"}},
+		{name: "no step of all", entry: odd(long, false, 7*time.Millisecond), want: []string{"for 7ms", none}, not: []string{suffices}},
+		{name: "looks at the rest", entry: odd(long, true), want: []string{unseen}, not: []string{suffices, "off the steps"}},
+		{name: "odd lease", entry: racetest.Lock(t, "token"), change: func(b *study.Bounds) { b.TTL = 10 * time.Second }, want: []string{"the lease of 10s", "time to live of 10s", "625ms would be a step of all"}, not: []string{suffices}},
+		{name: "odd work", entry: racetest.Lock(t, "token"), change: func(b *study.Bounds) { b.Work = time.Second }, want: []string{"works or does a part of its work for up to 1s", "500ms would be a step of all"}, not: []string{suffices}},
+		{name: "odd fault", entry: racetest.Lock(t, "token"), budget: "pause=1@3100ms", want: []string{"3s for pause of 3.1s"}, not: []string{suffices, "off the steps"}},
+		{name: "odd fault and time to live", entry: odd(8900*time.Millisecond, false), budget: "pause=1@3150ms", want: []string{"3s for pause of 3.15s", none}, not: []string{suffices}},
+	} {
+		b := everyTiming(test.entry, 2, 1, test.budget)
+		if test.change != nil {
+			test.change(&b)
+		}
+		s, err := study.Explore(t.Context(), test.entry, b)
+		if err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		if !s.Complete {
+			t.Fatalf("%s: the search was cut short", test.name)
+		}
+		assumed := strings.Join(s.Assumed("en"), "\n")
+		for _, phrase := range test.want {
+			if !strings.Contains(assumed, phrase) {
+				t.Errorf("%s: the certificate lacks %q:\n%s", test.name, phrase, assumed)
+			}
+		}
+		for _, phrase := range test.not {
+			if strings.Contains(assumed, phrase) {
+				t.Errorf("%s: the certificate says %q:\n%s", test.name, phrase, assumed)
+			}
+		}
+	}
+}
