@@ -377,10 +377,14 @@ func (p *plan) aloneOnce() error {
 			keys = deleted
 		}
 	}
+	missed := !entered && p.missed.Load() != nil
+	if missed && errors.As(err, new(*process.NondeterministicError)) {
+		err = nil // while a library dials in vain, its goroutines fail requests in any order
+	}
 	switch {
 	case err != nil:
 		return err
-	case !entered && p.missed.Load() != nil:
+	case missed:
 		return text.Errorf("locktest.alone.missed", "address", *p.missed.Load())
 	case !entered:
 		return text.Errorf("locktest.alone.nobody")
