@@ -16,7 +16,7 @@ import (
 )
 
 // sideBySide is how many runs a task plays at the same time: most of a run is waiting.
-const sideBySide = 24
+const sideBySide = 8
 
 // A Table is what came of many traces, in rows.
 type Table struct {
@@ -122,7 +122,7 @@ func byLock(rows []contract.Expectation) (of [][]contract.Expectation) {
 
 // table has the tasks computed, and puts their rows together.
 func table(ctx context.Context, tasks []share.Task, bench func() (*Bench, error), done func(n int), do func(ctx context.Context, b *Bench, i int) ([]Row, error)) (*Table, error) {
-	results, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (r taskResult, err error) {
+	results, err := share.EachWaiting(ctx, tasks, done, func(ctx context.Context, i int) (r taskResult, err error) {
 		b, err := bench()
 		if err != nil {
 			return r, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -90,7 +91,7 @@ func (p *Partial) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, er
 		}
 	}
 	none, results := make([]json.RawMessage, len(plan.Tasks)), make([]json.RawMessage, len(plan.Tasks))
-	err := onAllCores(ctx, len(mine), func(n int) {
+	err := inParallel(ctx, runtime.GOMAXPROCS(0), len(mine), func(n int) {
 		if p.Progress != nil {
 			p.Progress(n, len(mine))
 		}

@@ -3,6 +3,7 @@ package share
 import (
 	"context"
 	"encoding/json"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -44,7 +45,7 @@ func (s *Saved) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, erro
 	tell(0)
 	var mu sync.Mutex
 	saved := time.Now()
-	err := onAllCores(ctx, len(todo), tell, func(ctx context.Context, n int) error {
+	err := inParallel(ctx, runtime.GOMAXPROCS(0), len(todo), tell, func(ctx context.Context, n int) error {
 		r, err := plan.Do(ctx, todo[n])
 		if err != nil {
 			return err

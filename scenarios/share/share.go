@@ -74,11 +74,21 @@ func With(ctx context.Context, c Computer) context.Context {
 // finished, from several goroutines; it may be nil. A Computer does not call it: it shows
 // its own progress. When ctx ends, the error is ctx's.
 func Each[T any](ctx context.Context, tasks []Task, done func(n int), do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
+	return each(ctx, runtime.GOMAXPROCS(0), tasks, done, do)
+}
+
+// EachWaiting is Each for tasks that mostly wait: without a Computer, several times as many
+// as there are cores are computed at the same time.
+func EachWaiting[T any](ctx context.Context, tasks []Task, done func(n int), do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
+	return each(ctx, 4*runtime.GOMAXPROCS(0), tasks, done, do)
+}
+
+func each[T any](ctx context.Context, atOnce int, tasks []Task, done func(n int), do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
 	results := make([]*T, len(tasks))
 	c, _ := ctx.Value(computerKey{}).(Computer)
 	if c == nil {
 		order := longestFirst(tasks)
-		return results, onAllCores(ctx, len(tasks), done, func(ctx context.Context, i int) error {
+		return results, inParallel(ctx, atOnce, len(tasks), done, func(ctx context.Context, i int) error {
 			r, err := do(ctx, order[i])
 			if err == nil {
 				results[order[i]] = &r
@@ -117,12 +127,12 @@ func longestFirst(tasks []Task) []int {
 	return order
 }
 
-// onAllCores calls do for 0 to n-1, in any order. done is as for Each. The first error ends
-// the rest.
-func onAllCores(ctx context.Context, n int, done func(n int), do func(ctx context.Context, i int) error) error {
+// inParallel calls do for 0 to n-1, in any order, atOnce at a time. done is as for Each. The
+// first error ends the rest.
+func inParallel(ctx context.Context, atOnce, n int, done func(n int), do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var next, finished atomic.Int64
-	for range runtime.GOMAXPROCS(0) {
+	for range atOnce {
 		group.Go(func() error {
 			for {
 				i := int(next.Add(1)) - 1
