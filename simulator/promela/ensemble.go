@@ -79,6 +79,7 @@ const (
 	connects        // a client connects again
 	ends            // a session ends
 	dies            // a client dies, and its library with it
+	besides         // as serves, but the events stay on their way: other threads of the client wait
 )
 
 // newEnsemble has one on which the lock has been used before: by a session that made the
@@ -157,16 +158,19 @@ func (e *ensemble) act(at, what, c int, ask *process.Op, got uint32) []int {
 	}
 	p, reply := &s.peers[c-1], uint32(0)
 	switch what {
-	case serves, runs:
+	case serves, besides, runs:
 		r := e.words.Asks(ask)
 		said := s.run(c, r)
 		if what == runs { // nobody hears of it
 			p.left = nil
 			break
 		}
-		reply = e.words.Tell(p.sent, &r, said)
-		e.answers[reply] = news{p.sent, said.Code, said.Stat}
-		p.sent = nil
+		var events []zookeeper.Event
+		if what == serves {
+			events, p.sent = p.sent, nil
+		}
+		reply = e.words.Tell(events, &r, said)
+		e.answers[reply] = news{events, said.Code, said.Stat}
 	case notifies:
 		reply = e.words.Tell(p.sent, nil, zookeeper.Reply{})
 		p.hear(p.sent)
