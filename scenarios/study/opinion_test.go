@@ -54,6 +54,6 @@ func TestSecondOpinion(t *testing.T) {
 	ask("zk-herd", "crash=1,expire-session=1", study.Lockstep)
 	ask("zk-protected", "lose-reply=1", study.AnyTiming, once)
 	ask("zk-naive", "pause=1", study.AnyTiming, once)
-	ask("zk-mutex", "crash=1,expire-session=1", study.Lockstep, once, func(b *study.Bounds) { b.Clients = 1 })
+	ask("zk-multi", "expire-session=1", study.Lockstep) // a session that ends moves two lines
 	ask("zk-naive", "crash=1", study.Lockstep, inLine, func(b *study.Bounds) { b.Clients = 3 })
 }

@@ -191,7 +191,7 @@ func (e *ensemble) act(at, what, c int, ask *process.Op, got uint32) []int {
 	}
 	was, name := e.all[at].first(e.line)
 	now, present := s.first(e.line)
-	row := []int{e.intern(s), int(reply), 0, 0, 0, 0}
+	row := []int{e.intern(s), int(reply), 0, 0, 0, 0, 0}
 	if name != present || was != now {
 		there := slices.ContainsFunc(s.znodes, func(n znode) bool { return n.path == name })
 		row[2] = is(name != "" && !there)
@@ -199,7 +199,25 @@ func (e *ensemble) act(at, what, c int, ask *process.Op, got uint32) []int {
 		row[4] = is(name != present || !there)
 		row[5] = slices.IndexFunc(s.peers, func(p peer) bool { return p.session == now }) + 1
 	}
+	for line := range lines(e.all[at].znodes, s.znodes) {
+		_, was := e.all[at].first(line)
+		_, now := s.first(line)
+		if line != e.line && was != now && (line > e.line || name == present) {
+			row[6] = 1
+		}
+	}
 	return row
+}
+
+// lines are the paths at which somebody is in line.
+func lines(held ...[]znode) map[string]bool {
+	set := map[string]bool{}
+	for _, n := range slices.Concat(held...) {
+		if n.owner != 0 {
+			set[above(n.path)] = true
+		}
+	}
+	return set
 }
 
 // alive are the clients with a session.

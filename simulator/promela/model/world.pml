@@ -173,7 +173,7 @@ hidden byte cli, cli2, thr, srv, srv2, idx, idx2; /* counters; those with a 2 ar
 hidden byte note, notes, remark, lease;           /* of a client, and under which lease */
 hidden byte from;                                 /* who has sent the request that arrives; 0: none does */
 hidden byte which, stand, place, obs;
-hidden byte act_what, act_client, owner, subject, occupied, held, thr2;
+hidden byte act_what, act_client, owner, subject, occupied, held, elsewhere, thr2;
 hidden int act_op, act_reply;
 hidden byte made_it, exists, forever, touched, ended;
 hidden int op_kind, op_arg, op_wait, oper, request, reply, kind, value, into, reading, step, base;
@@ -584,11 +584,14 @@ inline quietly(eWhat, eClient, eOp, eReply) {
 		occupied = aut_ensemble(now.tree, act_what, act_client, act_op, act_reply, 3);
 		made_it = aut_ensemble(now.tree, act_what, act_client, act_op, act_reply, 4);
 		owner = aut_ensemble(now.tree, act_what, act_client, act_op, act_reply, 5);
+		elsewhere = aut_ensemble(now.tree, act_what, act_client, act_op, act_reply, 6);
 		now.tree = into;
 	}
 }
 
-/* and that may move the line: the first has the lock. */
+/* and that may move the line: the first has the lock. The lab's judges look once more at a change
+   of another line, behind it in the order of paths. They look before all that they judge, so this
+   decides nothing; but states say whether they have. */
 inline ensemble(eWhat, eClient, eOp) {
 	quietly(eWhat, eClient, eOp, 0);
 	held = made_it;
@@ -607,7 +610,11 @@ inline ensemble(eWhat, eClient, eOp) {
 		judge_change(0, subject);
 		obs = 0
 	:: else -> break
-	od
+	od;
+	if
+	:: elsewhere -> look_again()
+	:: else
+	fi
 }
 
 inline look_alive() { c_code { now.alive = aut_alive(now.tree); } }
