@@ -49,11 +49,11 @@ func TestLimits(t *testing.T) {
 			c.Parallel(slices.Repeat([]func(){func() { do(c, 1, "PING") }}, 6)...)
 		}},
 		{name: "threads on one watch", want: "two threads wait for watches of one ZooKeeper session", nodes: []simulator.NodeConfig{{Session: 10 * sec}}, program: func(c *simulator.Client) {
-			await := func() {
+			await := func() func() {
 				_, w, _ := c.ZooKeeper().Watch(zookeeper.Request{Op: zookeeper.Exists, Path: "/a"})
-				_, _ = w.Wait(sec)
+				return func() { _, _ = w.Wait(sec) }
 			}
-			c.Parallel(await, await, func() { _, _ = c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Create, Path: "/a"}) })
+			c.Parallel(await(), await(), func() { _, _ = c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Create, Path: "/a"}) })
 		}},
 		{name: "keys that expire", want: "more than 4 keys with a time to live", program: func(c *simulator.Client) {
 			for i := range simulator.MaxKeys + 1 {

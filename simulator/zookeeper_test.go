@@ -1,6 +1,7 @@
 package simulator_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -165,4 +166,59 @@ func TestThreadsShareASession(t *testing.T) {
 	s.step(simulator.Choice{Verb: simulator.Start, Client: 1})
 	s.settle(sec)
 	s.wantNotes("0s:<nil> 0s:true <nil>")
+}
+
+// Of two threads one waits for a watch, and the other leaves one that the same news would end. Whether
+// it was left before the news was sent, or after, decides, and the threads hear of them in no order: that
+// is named, and nothing is made of it.
+func TestThreadsNeedOrder(t *testing.T) {
+	watch := func(c *simulator.Client, op zookeeper.Op, path string) *zookeeper.ClientWatch {
+		_, w, _ := c.ZooKeeper().Watch(zookeeper.Request{Op: op, Path: path})
+		return w
+	}
+	create := func(path string) func(c *simulator.Client) {
+		return func(c *simulator.Client) {
+			_, _ = c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Create, Path: path})
+		}
+	}
+	beside := func(other func(c *simulator.Client)) simulator.ClientConfig {
+		return simulator.ClientConfig{Program: func(c *simulator.Client) {
+			w := watch(c, zookeeper.Exists, "/a")
+			c.Parallel(func() { _, _ = w.Wait(10 * sec) }, func() { other(c) })
+		}}
+	}
+	does := func(verb simulator.Verb, client, thread int8) simulator.Choice {
+		return simulator.Choice{Verb: verb, Client: client, Thread: thread}
+	}
+	for name, run := range map[string]struct {
+		clients []simulator.ClientConfig
+		before  []simulator.Choice
+		last    simulator.Choice
+	}{
+		"left after the news": {
+			[]simulator.ClientConfig{beside(func(c *simulator.Client) { create("/a")(c); watch(c, zookeeper.GetData, "/a") })},
+			[]simulator.Choice{does(simulator.Arrive, 1, 1), does(simulator.Answer, 1, 1)},
+			does(simulator.Arrive, 1, 1),
+		},
+		"left before it": {
+			[]simulator.ClientConfig{
+				beside(func(c *simulator.Client) { watch(c, zookeeper.Exists, "/b") }),
+				{Program: func(c *simulator.Client) { create("/b")(c); create("/a")(c) }},
+			},
+			[]simulator.Choice{
+				does(simulator.Arrive, 1, 1), does(simulator.Start, 2, 0), does(simulator.Arrive, 2, 0), does(simulator.Answer, 2, 0), does(simulator.Arrive, 2, 0),
+			},
+			does(simulator.Deliver, 1, 0),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, simulator.Config{Clients: run.clients, Nodes: []simulator.NodeConfig{{Session: sec}}})
+			s.step(does(simulator.Start, 1, 0), does(simulator.Arrive, 1, 0), does(simulator.Answer, 1, 0))
+			s.step(run.before...)
+			_, err := s.sim.Step(&s.world, run.last)
+			if limit := (*simulator.LimitError)(nil); !errors.As(err, &limit) {
+				t.Errorf("%v, want a limit", err)
+			}
+		})
+	}
 }

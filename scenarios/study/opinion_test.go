@@ -42,6 +42,9 @@ func TestSecondOpinion(t *testing.T) {
 	ask("getset", "lose-reply=1", study.Lockstep)
 	ask("zk-naive", "expire-session=1", study.Lockstep, inLine)
 	ask("zk-recheck", "lose-reply=1", study.Lockstep, inLine)
+	// Its client deletes in the background what it could not delete, while it asks for more: several
+	// threads wait on one session.
+	ask("zk-multi", "expire-session=1", study.Lockstep, once, func(b *study.Bounds) { b.Clients = 1 })
 	if !racetest.Exhaustive() {
 		return
 	}
@@ -51,5 +54,6 @@ func TestSecondOpinion(t *testing.T) {
 	ask("zk-herd", "crash=1,expire-session=1", study.Lockstep)
 	ask("zk-protected", "lose-reply=1", study.AnyTiming, once)
 	ask("zk-naive", "pause=1", study.AnyTiming, once)
+	ask("zk-multi", "expire-session=1", study.Lockstep) // a session that ends moves two lines
 	ask("zk-naive", "crash=1", study.Lockstep, inLine, func(b *study.Bounds) { b.Clients = 3 })
 }

@@ -79,6 +79,7 @@ const (
 	connects        // a client connects again
 	ends            // a session ends
 	dies            // a client dies, and its library with it
+	besides         // as serves, but the events stay on their way: other threads of the client wait
 )
 
 // newEnsemble has one on which the lock has been used before: by a session that made the
@@ -157,16 +158,19 @@ func (e *ensemble) act(at, what, c int, ask *process.Op, got uint32) []int {
 	}
 	p, reply := &s.peers[c-1], uint32(0)
 	switch what {
-	case serves, runs:
+	case serves, besides, runs:
 		r := e.words.Asks(ask)
 		said := s.run(c, r)
 		if what == runs { // nobody hears of it
 			p.left = nil
 			break
 		}
-		reply = e.words.Tell(p.sent, &r, said)
-		e.answers[reply] = news{p.sent, said.Code, said.Stat}
-		p.sent = nil
+		var events []zookeeper.Event
+		if what == serves {
+			events, p.sent = p.sent, nil
+		}
+		reply = e.words.Tell(events, &r, said)
+		e.answers[reply] = news{events, said.Code, said.Stat}
 	case notifies:
 		reply = e.words.Tell(p.sent, nil, zookeeper.Reply{})
 		p.hear(p.sent)
@@ -187,7 +191,7 @@ func (e *ensemble) act(at, what, c int, ask *process.Op, got uint32) []int {
 	}
 	was, name := e.all[at].first(e.line)
 	now, present := s.first(e.line)
-	row := []int{e.intern(s), int(reply), 0, 0, 0, 0}
+	row := []int{e.intern(s), int(reply), 0, 0, 0, 0, 0}
 	if name != present || was != now {
 		there := slices.ContainsFunc(s.znodes, func(n znode) bool { return n.path == name })
 		row[2] = is(name != "" && !there)
@@ -195,7 +199,25 @@ func (e *ensemble) act(at, what, c int, ask *process.Op, got uint32) []int {
 		row[4] = is(name != present || !there)
 		row[5] = slices.IndexFunc(s.peers, func(p peer) bool { return p.session == now }) + 1
 	}
+	for line := range lines(e.all[at].znodes, s.znodes) {
+		_, was := e.all[at].first(line)
+		_, now := s.first(line)
+		if line != e.line && was != now && (line > e.line || name == present) {
+			row[6] = 1
+		}
+	}
 	return row
+}
+
+// lines are the paths at which somebody is in line.
+func lines(held ...[]znode) map[string]bool {
+	set := map[string]bool{}
+	for _, n := range slices.Concat(held...) {
+		if n.owner != 0 {
+			set[above(n.path)] = true
+		}
+	}
+	return set
 }
 
 // alive are the clients with a session.

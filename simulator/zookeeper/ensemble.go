@@ -1,6 +1,7 @@
 package zookeeper
 
 import (
+	"slices"
 	"time"
 
 	"locklab/simulator/history"
@@ -32,7 +33,8 @@ import (
 // sent before a reply is heard with it. Notifications are on their way until the
 // client hears a reply or waits for one of them. If several threads of a client wait, each hears
 // its reply in its own time, and notifications are left to the threads that wait for them: the
-// client's library hands both on to the threads, and the threads are not ordered. A message that is
+// client's library hands both on to the threads, and the threads are not ordered. Where it matters
+// whether a watch was left before something was sent or after it, that is a limit. A message that is
 // lost breaks the connection, and so does a client that has waited for an answer for two thirds of
 // the time-out, as ZooKeeper's own client does. Then a request on its way is run
 // before the client has connected again, or never; one that is sent meanwhile
@@ -225,6 +227,9 @@ func (k *Kind) deliver(w world.World, nodes []EnsembleState, c, thread int8) (wh
 	if !there || w.Client(c).Dead || w.Client(c).Stands(int(thread)) || !k.hears(w, &nodes[0], c, thread) {
 		return "refused.watch", nil
 	}
+	for t := range w.Client(c).Threads {
+		k.needOrder(w, c, int8(t), k.peer(&nodes[0], c).events)
+	}
 	eff := k.act(w, &nodes[0], actNotify, c, 0)
 	w.EmitClient(history.Wake, c, thread).Note = "news of a watch"
 	return "", w.Observe(c, thread, process.Observation{Kind: process.Notified, Val: int64(eff.answer)})
@@ -236,8 +241,37 @@ func (k *Kind) Arrive(w world.World, nodes []EnsembleState, c, thread int8) erro
 	if !k.config.Wires && k.othersWait(w, c, thread) {
 		kind = actServeBeside
 	}
+	sent := k.peer(&nodes[0], c).events
 	th.Answer(k.serve(w, nodes, w.Op(c, thread), c, th.Msg, kind))
+	if kind == actServeBeside {
+		k.needOrder(w, c, thread, sent)
+		for t := range w.Client(c).Threads {
+			if k.unheard(w, c, int8(t)) && int8(t) != thread {
+				k.needOrder(w, c, thread, k.answers[w.Client(c).Threads[t].Reply].events)
+			}
+		}
+	}
 	return nil
+}
+
+// unheard says whether a reply is on its way to a thread of client c.
+func (k *Kind) unheard(w world.World, c, thread int8) bool {
+	th := &w.Client(c).Threads[thread]
+	return th.Phase == world.Answered && th.Reply != world.LostConn && w.Op(c, thread).Kind == process.Request
+}
+
+// needOrder notes a limit if the reply on its way to a thread of client c leaves a watch that events
+// end which another thread hears. A watch is ended by what is sent after the reply that leaves it,
+// and by nothing that was sent before; but the two threads hear of them in no order.
+func (k *Kind) needOrder(w world.World, c, thread int8, events []Event) {
+	if !k.unheard(w, c, thread) {
+		return
+	}
+	code := k.answers[w.Client(c).Threads[thread].Reply].reply.Code
+	left, leaves := k.requests[w.Op(c, thread).Arg].leaves(code)
+	if leaves && slices.ContainsFunc(events, func(e Event) bool { return ends(e, left) }) {
+		k.room.Exceed("limit.session.order")
+	}
 }
 
 // othersWait says whether another thread of client c waits on the session.

@@ -157,7 +157,8 @@ int aut_drop(int data, int place, int field)
 }
 
 /* What the ensemble does: field 0 is its data then, 1 the answer, 2 whether the first of the line has left it, 3 whether
- * one is first now, 4 whether that is another one or the same in the place of one that has left, 5 whose that is. */
+ * one is first now, 4 whether that is another one or the same in the place of one that has left, 5 whose that is,
+ * 6 whether a line behind it has another first. */
 int aut_ensemble(int data, int what, int client, int op, int answer, int field)
 {
 	int key[] = { 6, data, what, client, op, answer };

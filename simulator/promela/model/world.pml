@@ -59,6 +59,7 @@
 #define CONNECTS 5
 #define ENDS 6
 #define DIES 7
+#define SERVES_BESIDE 8
 
 /* What a client notes. */
 #define ACQUIRE 1
@@ -172,7 +173,7 @@ hidden byte cli, cli2, thr, srv, srv2, idx, idx2; /* counters; those with a 2 ar
 hidden byte note, notes, remark, lease;           /* of a client, and under which lease */
 hidden byte from;                                 /* who has sent the request that arrives; 0: none does */
 hidden byte which, stand, place, obs;
-hidden byte act_what, act_client, owner, subject, occupied, held, thr2;
+hidden byte act_what, act_client, owner, subject, occupied, held, elsewhere, thr2;
 hidden int act_op, act_reply;
 hidden byte made_it, exists, forever, touched, ended;
 hidden int op_kind, op_arg, op_wait, oper, request, reply, kind, value, into, reading, step, base;
@@ -237,6 +238,8 @@ hidden int oldleft[KEYS];
 /* The library of a session sends in a thread of its own. */
 #define JUST_ASKED_THREAD(c,t) (TH(c,t).phase == ASKING && !(ENSEMBLE && IS_REQUEST(TH(c,t).op)) && (STEP == 0 || TH(c,t).latest == LATENCY_OF(TH(c,t).op)))
 #define AWAITS_THREAD(c,t) (WAITING(TH(c,t).phase) && IS_REQUEST(TH(c,t).op))
+/* A thread waits for a reply, or for a watch. */
+#define WAITS_ON_SESSION(c,t) (IS_REQUEST(TH(c,t).op) || (TH(c,t).phase == ASLEEP && TH(c,t).op > 0))
 #define CHOICE_OF_ORPHAN(i) :: !over && i < orphans && FIRST_ORPHAN(i) -> V = DO_ORPHANED; T = i
 /* Of several requests that are equal one is enough; they are sorted. */
 #define FIRST_ORPHAN(i) (i == 0 || orphan[i].op != orphan[i-1].op || orphan[i].from != orphan[i-1].from || orphan[i].latest != orphan[i-1].latest)
@@ -581,11 +584,14 @@ inline quietly(eWhat, eClient, eOp, eReply) {
 		occupied = aut_ensemble(now.tree, act_what, act_client, act_op, act_reply, 3);
 		made_it = aut_ensemble(now.tree, act_what, act_client, act_op, act_reply, 4);
 		owner = aut_ensemble(now.tree, act_what, act_client, act_op, act_reply, 5);
+		elsewhere = aut_ensemble(now.tree, act_what, act_client, act_op, act_reply, 6);
 		now.tree = into;
 	}
 }
 
-/* and that may move the line: the first has the lock. */
+/* and that may move the line: the first has the lock. The lab's judges look once more at a change
+   of another line, behind it in the order of paths. They look before all that they judge, so this
+   decides nothing; but states say whether they have. */
 inline ensemble(eWhat, eClient, eOp) {
 	quietly(eWhat, eClient, eOp, 0);
 	held = made_it;
@@ -604,7 +610,11 @@ inline ensemble(eWhat, eClient, eOp) {
 		judge_change(0, subject);
 		obs = 0
 	:: else -> break
-	od
+	od;
+	if
+	:: elsewhere -> look_again()
+	:: else
+	fi
 }
 
 inline look_alive() { c_code { now.alive = aut_alive(now.tree); } }
@@ -668,7 +678,9 @@ inline connect(c) {
 	od
 }
 
-/* Request oper of client from reaches the ensemble. Any request is a sign of life. */
+/* Request oper of client from reaches the ensemble. Any request is a sign of life. Where several threads
+   of a client wait, events do not come with the reply to one of them: its library hands each thread
+   what is meant for it, and the threads hear of it in no order. */
 inline ask_ensemble() {
 	look_alive();
 	if
@@ -681,6 +693,16 @@ inline ask_ensemble() {
 	:: else ->
 		judge_apply(0, from);
 		which = (V == DO_ARRIVE -> SERVES : RUNS_LATE);
+		thr2 = 0;
+		do
+		:: thr2 < THREADS ->
+			if
+			:: V == DO_ARRIVE && thr2 != T && WAITS_ON_SESSION(from,thr2) -> which = SERVES_BESIDE
+			:: else
+			fi;
+			thr2++
+		:: else -> break
+		od;
 		ensemble(which, from, oper);
 		if
 		:: ends[from-1] != NEVER ->
