@@ -46,11 +46,10 @@ func newSearch(sim *simulator.Simulator, opt Options) *search {
 
 func (s *search) run(ctx context.Context, k *checkpointer) error {
 	v := s.visited
-	s.learn() // of a checkpoint
-	if v.states.n == 0 {
-		if err := s.begin(); err != nil {
-			return err
-		}
+	if v.states.n > 0 {
+		s.learn() // from the tables of a checkpoint
+	} else if err := s.begin(); err != nil {
+		return err
 	}
 	for {
 		if err := k.at(s); err != nil {
