@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -12,6 +13,11 @@ type Length struct {
 	Of      LengthOf
 	D       time.Duration // above 0; of Remainders: 0
 	Request []string      // of what a server was asked for: the first request that did
+}
+
+// Compare orders lengths by what they are of and how long they are; 0: they are told as one.
+func (l Length) Compare(other Length) int {
+	return cmp.Or(cmp.Compare(l.Of, other.Of), cmp.Compare(l.D, other.D))
 }
 
 // LengthOf is what a Length is of.

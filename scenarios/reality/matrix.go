@@ -15,7 +15,8 @@ import (
 	"locklab/scenarios/share"
 )
 
-// sideBySide is how many runs a task plays at the same time: most of a run is waiting.
+// sideBySide is how many runs a task plays at the same time, beside other tasks: most of a run is
+// waiting.
 const sideBySide = 8
 
 // A Table is what came of many traces, in rows.

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,19 +10,11 @@ import (
 	"locklab/simulator/explore"
 )
 
-// sameLength says whether two lengths are told as one.
-func sameLength(a, b simulator.Length) bool { return a.Of == b.Of && a.D == b.D }
-
 // addLengths are the lengths of two searches.
 func addLengths(a, b []simulator.Length) []simulator.Length {
-	all := slices.Clone(a)
-	for _, one := range b {
-		if !slices.ContainsFunc(all, func(o simulator.Length) bool { return sameLength(o, one) }) {
-			all = append(all, one)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b simulator.Length) int { return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(a.D, b.D)) })
-	return all
+	all := slices.Concat(a, b)
+	slices.SortStableFunc(all, simulator.Length.Compare)
+	return slices.CompactFunc(all, func(a, b simulator.Length) bool { return a.Compare(b) == 0 })
 }
 
 // offSteps says which lengths are no whole number of steps, or that none is. rounded: a

@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -163,17 +162,11 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, wr
 	return nil
 }
 
-func sortedLengths(met []simulator.Length) []simulator.Length {
-	return slices.SortedStableFunc(slices.Values(met), func(a, b simulator.Length) int {
-		return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(a.D, b.D))
-	})
-}
-
 func (s *search) result() *Result {
 	r := s.visited.result()
 	r.ReadsClock, r.Symmetry = len(s.cur) > s.timeAt(), s.symmetric > 1
 	r.Asymmetry = s.opt.asymmetry
-	r.Lengths = sortedLengths(s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))])
+	r.Lengths = slices.SortedFunc(slices.Values(s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))]), simulator.Length.Compare)
 	for ch, injected := range s.visited.triggered {
 		if v := s.choices[ch].Verb; injected && !slices.Contains(r.Triggered, v) {
 			r.Triggered = append(r.Triggered, v)

@@ -1,6 +1,9 @@
 package process
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Threads of a process mostly have nothing to do with each other: in which order they
 // observe what they observe makes no difference to the code. A process with MergeOrders
@@ -14,15 +17,13 @@ import "fmt"
 // the first member stands for all of them. If two of them differ, Advance returns an
 // *OrderError.
 type orders struct {
-	classes map[order]uint32   // the first member
-	members map[uint32][]entry // of a first member: all, in their order
+	classes map[order]uint32    // the first member
+	members map[uint32][]uint32 // of a first member: all, in their order
 	used    map[uint32][]Observation
 	chains  map[chain]uint32 // numbers of the observations of one thread, from 1
 	of      []standing       // by entry
 	again   int              // entries that are not the first of their class
 }
-
-type entry = uint32
 
 // order is what the members of a class have in common.
 type order struct {
@@ -77,7 +78,7 @@ func (p *Process) MergeOrders(on bool) {
 }
 
 func (o *orders) clear() {
-	*o = orders{classes: map[order]uint32{}, members: map[uint32][]entry{}, used: map[uint32][]Observation{}, chains: map[chain]uint32{}}
+	*o = orders{classes: map[order]uint32{}, members: map[uint32][]uint32{}, used: map[uint32][]Observation{}, chains: map[chain]uint32{}}
 }
 
 // enter puts an entry into its class. Its parent has one.
@@ -114,13 +115,8 @@ func (o *orders) enter(at uint32, e *Entry) {
 
 // use notes that a class observes s; false: it did before, or has one member only.
 func (o *orders) use(first uint32, s Observation) bool {
-	if !o.of[first].threads {
+	if !o.of[first].threads || slices.Contains(o.used[first], s) {
 		return false
-	}
-	for _, u := range o.used[first] {
-		if u == s {
-			return false
-		}
 	}
 	o.used[first] = append(o.used[first], s)
 	return true

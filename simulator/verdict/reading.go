@@ -272,8 +272,8 @@ func (r *Reading) idle(c client8) {
 }
 
 // adopt makes the grants of c those of the lease on which it enters, if it has no quorum of
-// that lease: it enters on what an earlier attempt has left, or a process that has died. A lease that has made the key
-// itself does not: the server has lost it since.
+// that lease: it enters on what an earlier attempt has left, or a process that has died. A
+// lease that has made the key itself does not: the server has lost it since.
 func (r *Reading) adopt(run *Case, c client8, lease int) {
 	if run.majority(r.granted(c, lease)) || lease != 0 && int(r.made[c-1]) == lease {
 		return
