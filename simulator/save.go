@@ -14,14 +14,14 @@ type TableSizes struct {
 	readsClock bool
 	servers    node.Sizes
 	orphans    int
-	histories  [MaxClients]int
+	histories  [MaxClients]process.Sizes
 }
 
 // TableSizes is the present moment. NewWorld may make it void, as it does worlds.
 func (s *Simulator) TableSizes() TableSizes {
 	m := TableSizes{readsClock: s.readsClock, servers: s.servers.Sizes(), orphans: len(s.orphans.lists)}
 	for i, p := range s.procs {
-		m.histories[i] = p.Len()
+		m.histories[i] = p.Sizes()
 	}
 	return m
 }
@@ -80,7 +80,7 @@ func (s *Simulator) checkTables(from TableSizes) error {
 		}
 	}
 	for i, p := range s.procs {
-		for at := from.histories[i]; at < p.Len(); at++ {
+		for at := from.histories[i].Entries; at < p.Len(); at++ {
 			e := p.At(uint32(at))
 			for t := range e.Ops {
 				if !s.hasOp(&e.Ops[t]) {

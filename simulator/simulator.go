@@ -35,6 +35,7 @@ type Simulator struct {
 	abandons   bool // see Abandons
 	alike      int  // see Alike
 	returns    bool // a client that has died may return
+	merging    process.Merging
 }
 
 // tableLimit bounds the entries of a simulator's tables between runs. An entry is up
@@ -97,9 +98,10 @@ func (s *Simulator) Close() {
 }
 
 // NewWorld is the world at the start of a run. It may empty tables that have
-// grown too large: worlds of earlier runs then mean nothing any more.
+// grown too large: worlds of earlier runs then mean nothing any more. With Merge it keeps
+// them, and what was learned.
 func (s *Simulator) NewWorld() World {
-	if s.Size() > s.limit {
+	if s.Size() > s.limit && s.merging == process.NoMerging {
 		s.servers.Clear()
 		s.orphans.clear()
 		clear(s.renamed)
@@ -175,15 +177,16 @@ func (s *Simulator) KeepHistories() {
 	}
 }
 
-// MergeOrders has clients forget in which order their threads have observed what they have,
-// where that is checked to make no difference; see process.Process.MergeOrders. Worlds of
-// before mean nothing any more. Where code turns out to look at it, Step returns a
-// *process.OrderError.
-func (s *Simulator) MergeOrders(on bool) {
+// Merge has clients take histories of observations for one that their code does not tell
+// apart; see process.Process.Merge. Worlds of before mean nothing any more if that is a
+// change. Where code turns out to tell them apart, Step returns a *process.SplitError: a run
+// is to begin anew then, with what was learned.
+func (s *Simulator) Merge(by process.Merging) {
 	for _, p := range s.procs {
-		p.MergeOrders(on)
+		p.Merge(by)
 	}
 	clear(s.renamed)
+	s.merging = by
 }
 
 // ZooKeeper says whether the server is a ZooKeeper ensemble.

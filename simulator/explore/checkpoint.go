@@ -344,8 +344,8 @@ func (k *checkpointer) load(ctx context.Context, sim *simulator.Simulator, opt *
 	in := k.rest
 	k.rest = nil
 	symmetric, start := opt.Symmetric, sim.NewWorld() // which empties the tables
-	in.Get(&opt.Symmetric, &opt.asymmetry, &opt.AllOrders)
-	sim.MergeOrders(!opt.AllOrders)
+	in.Get(&opt.Symmetric, &opt.asymmetry, &opt.merging)
+	sim.Merge(opt.merging)
 	if opt.Symmetric != 0 && opt.Symmetric != symmetric {
 		return nil, errUnsound
 	}
@@ -442,7 +442,7 @@ func (k *checkpointer) save(s *search) {
 			if k.phase == shortening {
 				w.Put(*k.first)
 			}
-			w.Put(s.symmetric, s.opt.asymmetry, s.opt.AllOrders)
+			w.Put(s.symmetric, s.opt.asymmetry, s.opt.merging)
 			s.save(w, &snapshot{clients: make([]int, len(to.clients))}, to)
 		})
 	}

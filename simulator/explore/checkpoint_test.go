@@ -24,7 +24,7 @@ import (
 )
 
 // searches are of every kind: with and without symmetry, with and without the time of day
-// in the state, with and without a second pass, and by causes.
+// in the state, with and without a second pass, and by causes; in lockstep and at any timing.
 var searches = []struct {
 	lock, bounds string
 	causes       bool
@@ -38,6 +38,8 @@ var searches = []struct {
 	{"reentrant", "clients=2,attempts=1,ttl=9s,budget=crash=1+pause=1", false}, // replies name clients
 	{"redlock", "clients=2,attempts=1,nodes=3,ttl=9s,budget=restart=1", false},
 	{"zk-reentrant", "clients=2,attempts=1,ttl=9s,budget=crash=1", false},
+	{"watchdog", "clients=2,attempts=1,ttl=9s,timing=any,budget=crash=1", false},
+	{"zk-recheck", "clients=2,attempts=1,ttl=9s,timing=any,budget=crash=1", false},
 }
 
 func search(t testing.TB, ctx context.Context, id, bounds string, causes bool, file string, max int) *study.Search {

@@ -48,13 +48,16 @@
 // its memory can be read (memory.go), and nothing else is under way, the client forgets as
 // well. A client that has come to its end forgets in any case.
 //
-// # Orders
+// # Histories
 //
-// At any timing a client forgets in which order its threads have observed what they have, as
-// far as its code does the same after all of these orders. That is taken for a hypothesis
-// and checked on the code wherever a search comes to (process.Process.MergeOrders). If a
-// check fails, or there are too many orders to check, the search begins anew without. In
-// lockstep threads go on in few orders, and to check those that cannot happen takes longer.
+// At any timing a client forgets what its code forgets: of histories of equally many
+// observations, after which the code waits for the same, one stands for all, as far as the
+// code does the same after all of them, whatever it observes then. That is taken for a
+// hypothesis and checked on the code wherever a search comes to (process.Process.Merge). If
+// a check fails, the search begins anew with what it has learned of the code. If there are
+// too many histories to check, if a clock is read, or on an ensemble, a client forgets only
+// in which order its threads have observed what they have, checked likewise, or nothing. In
+// lockstep there are few histories, and to check those that cannot happen takes longer.
 //
 // # Uses
 //

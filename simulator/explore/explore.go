@@ -49,9 +49,9 @@ type Options struct {
 	// AllTransactions has an ensemble number every transaction, as a real one does, and not
 	// only creations. It is the simple way that tests compare with.
 	AllTransactions bool
-	// AllOrders has clients keep in which order their threads have observed what they have. It
-	// is the simple way that tests compare with, and what is done in lockstep.
-	AllOrders bool
+	// AllHistories has clients keep all that they have observed since they rested. It is the
+	// simple way that tests compare with, and what is done in lockstep.
+	AllHistories bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
 	// Hopeful ends the search at so many states if more than half of them still wait to be
@@ -74,6 +74,7 @@ type Options struct {
 	Head int
 
 	asymmetry simulator.AsymmetricError // why Symmetric was given up
+	merging   process.Merging           // what clients forget
 }
 
 // A Result is what a search has covered and found.
@@ -127,9 +128,15 @@ func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result,
 	defer sim.Alike(0)
 	sim.CountCreations(!opt.AllTransactions)
 	defer sim.CountCreations(false)
-	opt.AllOrders = opt.AllOrders || opt.Step == 0
-	sim.MergeOrders(!opt.AllOrders)
-	defer sim.MergeOrders(false)
+	switch {
+	case opt.AllHistories || opt.Step == 0:
+	case sim.ZooKeeper(): // whose answers name much that code soon forgets: too many histories
+		opt.merging = process.MergeOrders
+	default:
+		opt.merging = process.MergeHistories
+	}
+	sim.Merge(opt.merging)
+	defer sim.Merge(process.NoMerging)
 	r, err = passes(ctx, sim, &opt, k)
 	k.finish(r, err)
 	return r, err
@@ -168,7 +175,7 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 
 // pass is one search. With a list of wanted witnesses it uses no reduction, and ends
 // when it has the shortest way to each. It begins anew if it turns out that clients are
-// not symmetric or that states need more than was thought.
+// not symmetric, that they remember more than was thought, or that states need more.
 func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer, wanted []Witness) (*Result, error) {
 	for {
 		s, err := k.search(ctx, sim, opt)
@@ -178,16 +185,23 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 		s.noReduction = s.noReduction || wanted != nil || opt.Causes || opt.Head > 0
 		s.visited.wanted = wanted
 		err = s.run(ctx, k)
-		asymmetric, ordered := (*simulator.AsymmetricError)(nil), (*process.OrderError)(nil)
+		asymmetric, split := (*simulator.AsymmetricError)(nil), (*process.SplitError)(nil)
 		switch {
-		case errors.As(err, &ordered):
-			opt.AllOrders = true
-			sim.MergeOrders(false)
+		case errors.As(err, &split):
+			if split.End {
+				opt.merging--
+				sim.Merge(opt.merging)
+			}
 		case errors.As(err, &asymmetric):
 			opt.Symmetric, opt.asymmetry = 0, *asymmetric
 		case errors.Is(err, errNowAbsolute) && opt.Unending && sim.ReadsClock():
 			return nil, cmp.Or(k.empty(), ErrReadsClock)
-		case !errors.Is(err, errNowAbsolute):
+		case errors.Is(err, errNowAbsolute):
+			if sim.ReadsClock() { // and remembers what it has read
+				opt.merging = min(opt.merging, process.MergeOrders)
+				sim.Merge(opt.merging)
+			}
+		default:
 			r := s.result()
 			if what := limit(err); !what.IsZero() {
 				r.Complete, r.Limit, err = false, what, nil

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"locklab/reports/text"
@@ -226,7 +227,7 @@ func (s *search) checkSteps(ctx context.Context, start simulator.World) error {
 			return err
 		}
 	}
-	if s.sizes() != before || s.sim.TableSizes() != sizes {
+	if s.sizes() != before || !reflect.DeepEqual(s.sim.TableSizes(), sizes) {
 		return errUnsound
 	}
 	return nil

@@ -58,7 +58,7 @@ type Process struct {
 	resumed int        // how often a coroutine was let run
 	noMemo  bool
 	keeps   bool    // see KeepHistories
-	orders  *orders // nil: see MergeOrders
+	merged  *merged // nil: see Merge
 	watched string  // package whose lines stand in Entry.Code; "": none
 
 	// asked counts what its coroutines have asked for, while goroutines are
@@ -192,8 +192,8 @@ func (p *Process) Clear() {
 	clear(p.edges)
 	clear(p.roots)
 	p.entries = table.Emptied(p.entries)
-	if p.orders != nil {
-		p.orders.clear()
+	if p.merged != nil {
+		p.merged.clear()
 	}
 	p.roots[root{main: notBegun[0]}] = p.add(Entry{Ops: notBegun})
 }
@@ -234,6 +234,15 @@ func (p *Process) Starts() int { return p.starts }
 // Advance is the entry that follows entry at when s is observed. The error is a
 // *NondeterministicError, a *table.LimitError, or says where the code panicked.
 func (p *Process) Advance(at uint32, s Observation) (uint32, error) {
+	to, err := p.step(at, s)
+	if err == nil && p.merged != nil {
+		err = p.observed(at, s, to)
+	}
+	return to, err
+}
+
+// step is Advance of one history, whatever others do.
+func (p *Process) step(at uint32, s Observation) (uint32, error) {
 	if to, ok := p.known(at, s); ok && !p.noMemo {
 		return to, nil
 	}
@@ -257,9 +266,6 @@ func (p *Process) Advance(at uint32, s Observation) (uint32, error) {
 		p.stop()
 	}
 	p.at = to
-	if err == nil && p.orders != nil {
-		err = p.compare(at, s, to)
-	}
 	return to, err
 }
 
@@ -280,8 +286,8 @@ func (p *Process) record(at uint32, s Observation, e Entry) (uint32, error) {
 func (p *Process) add(e Entry) (at uint32) {
 	at = uint32(len(p.entries))
 	p.entries = append(p.entries, e)
-	if p.orders != nil {
-		p.orders.enter(at, &e)
+	if p.merged != nil {
+		p.enter(at, &e)
 	}
 	return at
 }
@@ -291,8 +297,8 @@ func (p *Process) add(e Entry) (at uint32) {
 func (p *Process) KeepHistories() { p.keeps = true }
 
 // Forget is entry at or, if the program rests there or has ended, and nothing else of the
-// process goes on, the history without observations that is the same; with MergeOrders
-// also the first history that is the same but for the order of the threads.
+// process goes on, the history without observations that is the same; with Merge also the
+// history that stands for it.
 func (p *Process) Forget(at uint32) (uint32, error) {
 	e := &p.entries[at]
 	switch {
@@ -301,8 +307,8 @@ func (p *Process) Forget(at uint32) (uint32, error) {
 	case e.Resting:
 		to := p.rootOf(rootAt(e))
 		return to, p.room.Take()
-	case p.orders != nil:
-		return p.orders.of[at].first, nil
+	case p.merged != nil:
+		return p.first(at)
 	}
 	return at, nil
 }
@@ -474,13 +480,16 @@ func (p *Process) waitsFor(ops *[MaxThreads]Op) string {
 	return s
 }
 
-// Save writes the first n entries without the first from.
-func (p *Process) Save(w *codec.Writer, from, n int) {
-	from = max(from, 1) // the program that has not begun: every process has it
-	w.Put(n)
-	for _, e := range p.entries[from:n] {
+// Save writes what the table had at to, and not yet at from.
+func (p *Process) Save(w *codec.Writer, from, to Sizes) {
+	first := max(from.Entries, 1) // the program that has not begun: every process has it
+	w.Put(to.Entries)
+	for _, e := range p.entries[first:to.Entries] {
 		e.next, e.to = Observation{}, 0 // Load finds what follows from what went before
 		w.Put(e)
+	}
+	if p.merged != nil {
+		w.Put(to.classes, to.divided)
 	}
 }
 
@@ -503,11 +512,16 @@ func (p *Process) Load(r *codec.Reader) error {
 			continue
 		}
 		p.link(e.Parent, e.Seen, uint32(at))
-		if p.orders != nil { // all of its class have observed it before they were saved
-			p.orders.use(p.orders.of[e.Parent].first, e.Seen)
-		}
 	}
-	return r.Err()
+	if p.merged == nil || r.Err() != nil {
+		return r.Err()
+	}
+	var classes []class
+	var d divided
+	if r.Get(&classes, &d); r.Err() != nil {
+		return r.Err()
+	}
+	return p.merged.load(p, classes, d)
 }
 
 // Check runs the code up to an entry and says where it does something else than the

@@ -10,9 +10,9 @@ import (
 	"locklab/simulator/explore"
 )
 
-// TestMergedOrders: a search in which clients forget in which order their threads went on
-// finds what one finds in which they keep it, in no more states.
-func TestMergedOrders(t *testing.T) {
+// TestMergedHistories: a search in which clients forget what their code does not show finds
+// what one finds in which they keep it, in no more states.
+func TestMergedHistories(t *testing.T) {
 	t.Parallel()
 	locks := algorithms.All()
 	if !racetest.Exhaustive() {
@@ -26,16 +26,16 @@ func TestMergedOrders(t *testing.T) {
 			o.MaxStates = 20_000
 			o.Unending = false // where a clock is read there is no end, and the search is cut
 		}
-		all := searchedUpTo(t, e, b, func(o *explore.Options) { cut(o); o.AllOrders = true })
+		all := searchedUpTo(t, e, b, func(o *explore.Options) { cut(o); o.AllHistories = true })
 		if !all.Complete {
 			continue
 		}
 		merged := searchedUpTo(t, e, b, cut)
 		if got, want := listed(prices(merged)), listed(prices(all)); got != want || !merged.Complete {
-			t.Errorf("%s: found are\n%s\nwith all orders\n%s", e.ID, got, want)
+			t.Errorf("%s: found are\n%s\nwith all histories\n%s", e.ID, got, want)
 		}
 		if merged.States > all.States {
-			t.Errorf("%s: %d states, with all orders %d", e.ID, merged.States, all.States)
+			t.Errorf("%s: %d states, with all histories %d", e.ID, merged.States, all.States)
 		}
 		if merged.States < all.States {
 			fewer++

@@ -1,0 +1,454 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A process with Merge takes histories for one that its code does not tell apart. Which
+// these are is a hypothesis, and it is checked.
+//
+// Histories that agree in their state are members of one class. Whatever one member observes
+// all members do, on the real code, and must do the same (SameDeeds), and what they come to
+// must be members of one class again. So, by induction, no observation that is ever made tells
+// two members apart, and the first member stands for all of them.
+//
+// A new history becomes a member of the first class that it fits into: it does what the class
+// does, for all that the class has observed so far. What is observed later may tell it apart.
+// Then the entries are divided anew, by all that is known of them (divide), and Advance
+// returns a *SplitError: what stood for another history before may not do so any more.
+//
+// Members observe what any of them does, also what they could never come to observe.
+type merged struct {
+	by      Merging
+	classes []class
+	called  map[state][]uint32 // numbers of classes, by what their members have in common
+	of      []standing         // by entry
+	chains  map[chain]uint32   // numbers, from 1
+	answers map[question][]int64
+	again   int // members that are not the first of their class
+	divided
+}
+
+// A class is histories that stand for each other.
+type class struct {
+	Members []uint32      // the first one stands for all
+	Used    []Observation // what they have observed: all of them all of it
+}
+
+// divided is what was found out by divisions. It is not changed, but replaced.
+type divided struct {
+	Times int
+	Parts []uint32 // by entry: entries of different parts are of different classes; newer entries have none
+}
+
+// Merging says which histories of observations a process takes for one.
+type Merging uint8
+
+const (
+	NoMerging      Merging = iota
+	MergeOrders            // in which every thread has observed the same, in whatever order of the threads
+	MergeHistories         // in which every thread has observed equally much
+)
+
+// state is what the members of a class have in common.
+type state struct {
+	root            uint32
+	seen            [MaxThreads]uint32 // by thread, what it has observed: how much, or a chain
+	ops             [MaxThreads]Op
+	memory          uint32
+	tokens, born    uint64
+	lease           uint8
+	entered, inside bool
+	resting         bool
+}
+
+// chain is what a thread has observed: one observation after another chain.
+type chain struct {
+	before uint32
+	seen   Observation
+}
+
+// standing is how an entry stands to the classes.
+type standing struct {
+	root, class uint32 // class: outside as long as it has none
+	seen        [MaxThreads]uint32
+}
+
+const outside = ^uint32(0)
+
+// A question is a request without its numbers, a read or a write. Its latest answers are what
+// a history observes that no search has come to yet, so that it is told apart soon.
+type question struct {
+	kind OpKind
+	text string
+}
+
+const (
+	maxAnswers = 2 // of a question
+	maxAhead   = 8 // observations that nobody has asked for yet, in a row
+
+	// maxRepeated bounds how many histories run only to be compared with others, and
+	// maxDivisions how often they are divided anew.
+	maxRepeated  = 40_000
+	maxDivisions = 100
+)
+
+// SplitError says that histories that were taken for one are not. What they are taken for
+// from now on is another hypothesis.
+type SplitError struct {
+	Client int    // from 1
+	A, B   string // what the code does after one and after another
+	End    bool   // there is no further one: there are too many histories, or too many that differ
+}
+
+func (e *SplitError) Error() string {
+	if e.A == "" {
+		return fmt.Sprintf("simulator: more than %d histories of c%d are to be compared", maxRepeated, e.Client)
+	}
+	return fmt.Sprintf("simulator: what c%d does depends on what it has observed before: %s, or %s", e.Client, e.A, e.B)
+}
+
+// Merge has Forget take histories for one that the code does not tell apart. A change empties
+// the table. The code of a Host is not merged.
+func (p *Process) Merge(by Merging) {
+	if p.merged == nil && by == NoMerging || p.merged != nil && p.merged.by == by {
+		return
+	}
+	p.merged = nil
+	if by != NoMerging && p.host == nil && !p.keeps && !p.noMemo {
+		p.merged = &merged{by: by}
+	}
+	p.Clear()
+}
+
+func (m *merged) clear() {
+	m.undo()
+	m.of, m.divided = nil, divided{}
+	m.chains, m.answers = map[chain]uint32{}, map[question][]int64{}
+}
+
+// undo forgets the classes.
+func (m *merged) undo() {
+	m.classes, m.called, m.again = nil, map[state][]uint32{}, 0
+	for i := range m.of {
+		m.of[i].class = outside
+	}
+}
+
+// enter notes how a new entry stands. What it follows from was entered before.
+func (p *Process) enter(at uint32, e *Entry) {
+	m := p.merged
+	if e.Parent == at {
+		m.of = append(m.of, standing{root: at, class: outside})
+		return
+	}
+	before := &p.entries[e.Parent]
+	if e.Seen.Kind == Replied {
+		q := p.question(&before.Ops[e.Seen.Thread])
+		if known := m.answers[q]; len(known) < maxAnswers && !slices.Contains(known, e.Seen.Val) {
+			m.answers[q] = append(known, e.Seen.Val)
+		}
+	}
+	s := m.of[e.Parent]
+	s.class = outside
+	seen := &s.seen[e.Seen.Thread]
+	if m.by == MergeHistories {
+		*seen++
+	} else {
+		c := chain{*seen, e.Seen}
+		if m.chains[c] == 0 {
+			m.chains[c] = uint32(len(m.chains) + 1)
+		}
+		*seen = m.chains[c]
+	}
+	m.of = append(m.of, s)
+}
+
+func (p *Process) state(at uint32) state {
+	e, s := &p.entries[at], &p.merged.of[at]
+	return state{s.root, s.seen, e.Ops, e.Memory, e.Tokens, e.Born, e.Lease, e.Entered, e.Inside, e.Resting}
+}
+
+func (p *Process) question(o *Op) question {
+	q := question{kind: o.Kind}
+	if o.Kind.ToServer() {
+		q.text = strings.Map(func(r rune) rune {
+			if '0' <= r && r <= '9' {
+				return -1
+			}
+			return r
+		}, p.text(o))
+	}
+	return q
+}
+
+// first is the history that stands for an entry.
+func (p *Process) first(at uint32) (uint32, error) {
+	if err := p.place(at, maxAhead); err != nil {
+		return at, err
+	}
+	m := p.merged
+	return m.classes[m.of[at].class].Members[0], nil
+}
+
+// observed is called when s is observed at an entry, from which to follows. It has all
+// others of its class observe s.
+func (p *Process) observed(at uint32, s Observation, to uint32) error {
+	m := p.merged
+	if err := p.place(at, maxAhead); err != nil {
+		return err
+	}
+	if err := p.place(to, maxAhead); err != nil {
+		return err
+	}
+	c := m.of[at].class
+	if slices.Contains(m.classes[c].Used, s) {
+		return nil
+	}
+	m.classes[c].Used = append(m.classes[c].Used, s)
+	for _, member := range m.classes[c].Members {
+		x, err := p.step(member, s)
+		if err != nil {
+			return p.differs(to, err)
+		}
+		same := p.entries[x].SameDeeds(&p.entries[to])
+		if same {
+			if same, err = p.join(m.of[to].class, x); err != nil {
+				return err
+			}
+		}
+		if !same {
+			return p.divide(to, x)
+		}
+	}
+	if m.again > maxRepeated {
+		return &SplitError{Client: p.id, End: true}
+	}
+	return nil
+}
+
+// place puts an entry into a class. If that is a new one, it observes so much of what is
+// likely.
+func (p *Process) place(at uint32, ahead int) error {
+	m := p.merged
+	if m.of[at].class != outside {
+		return nil
+	}
+	k := p.state(at)
+	for _, c := range m.called[k] {
+		if ok, err := p.join(c, at); ok || err != nil {
+			return err
+		}
+	}
+	c := uint32(len(m.classes))
+	m.classes = append(m.classes, class{})
+	m.called[k] = append(m.called[k], c)
+	m.put(c, at)
+	if ahead == 0 {
+		return nil
+	}
+	for _, s := range p.likely(at) {
+		to, err := p.step(at, s)
+		if err != nil {
+			return nil // which nobody has asked for
+		}
+		m.classes[c].Used = append(m.classes[c].Used, s)
+		if err := p.place(to, ahead-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// likely is what an entry may observe, as far as others did: of its first thread that can go
+// on.
+func (p *Process) likely(at uint32) (all []Observation) {
+	e := &p.entries[at]
+	if e.Resting || p.merged.by != MergeHistories {
+		return nil
+	}
+	for t := range e.Ops {
+		o := &e.Ops[t]
+		switch o.Kind {
+		case None, Join:
+			continue
+		case Sleep, Idle:
+			all = append(all, Observation{Thread: uint8(t), Kind: Slept})
+		case Request, Read, Write:
+			for _, val := range p.merged.answers[p.question(o)] {
+				all = append(all, Observation{uint8(t), Replied, val})
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+// put makes an entry a member of a class.
+func (m *merged) put(c, at uint32) {
+	if m.of[at].class = c; len(m.classes[c].Members) > 0 {
+		m.again++
+	}
+	m.classes[c].Members = append(m.classes[c].Members, at)
+}
+
+// join makes an entry a member of a class if it is one already, or fits.
+func (p *Process) join(c, at uint32) (bool, error) {
+	var joined []membership
+	ok, err := p.fits(membership{c, at}, &joined)
+	if !ok || err != nil {
+		return false, err
+	}
+	for _, one := range joined {
+		p.merged.put(one.class, one.entry)
+	}
+	return true, nil
+}
+
+type membership struct{ class, entry uint32 }
+
+// fits says whether an entry does what a class does, for all that the class has observed. It
+// appends what then becomes a member of which class.
+func (p *Process) fits(as membership, joined *[]membership) (bool, error) {
+	m := p.merged
+	if c := m.of[as.entry].class; c != outside {
+		return c == as.class, nil
+	}
+	first := m.classes[as.class].Members[0]
+	if p.state(first) != p.state(as.entry) || m.apart(first, as.entry) {
+		return false, nil
+	}
+	for _, s := range m.classes[as.class].Used {
+		a, _ := p.known(first, s)
+		b, err := p.step(as.entry, s)
+		if err != nil {
+			return false, p.differs(a, err)
+		}
+		if !p.entries[a].SameDeeds(&p.entries[b]) {
+			return false, nil
+		}
+		if ok, err := p.fits(membership{m.of[a].class, b}, joined); !ok || err != nil {
+			return false, err
+		}
+	}
+	*joined = append(*joined, as)
+	return true, nil
+}
+
+// apart says whether a division has found that two entries differ.
+func (m *merged) apart(a, b uint32) bool {
+	return int(max(a, b)) < len(m.Parts) && m.Parts[a] != m.Parts[b]
+}
+
+// differs is that code fails with err where other code does what an entry says. There is
+// nothing by which to divide them.
+func (p *Process) differs(does uint32, err error) error {
+	if wrong := (*NondeterministicError)(nil); errors.As(err, &wrong) {
+		return err
+	}
+	return &SplitError{Client: p.id, A: p.Describe(&p.entries[does]), B: err.Error(), End: true}
+}
+
+// divide divides the entries anew, because two that follow from members of one class differ.
+// Those are of one part that agree in their state and, as far as both have observed the
+// same, in what they do then. All that follows from an entry has a higher number.
+func (p *Process) divide(a, b uint32) error {
+	m := p.merged
+	follow := make([][]uint32, len(p.entries))
+	for at := range uint32(len(p.entries)) {
+		if from := p.entries[at].Parent; from != at {
+			follow[from] = append(follow[from], at)
+		}
+	}
+	type part struct {
+		number uint32
+		does   map[Observation]uint32 // an entry
+	}
+	of := make([]uint32, len(p.entries))
+	parts := map[state][]*part{}
+	n := uint32(0)
+	for i := range of {
+		at := uint32(len(of) - 1 - i)
+		k := p.state(at)
+		agrees := func(one *part) bool {
+			for _, to := range follow[at] {
+				if other, ok := one.does[p.entries[to].Seen]; ok && (of[other] != of[to] || !p.entries[other].SameDeeds(&p.entries[to])) {
+					return false
+				}
+			}
+			return true
+		}
+		which := slices.IndexFunc(parts[k], agrees)
+		if which < 0 {
+			which = len(parts[k])
+			parts[k] = append(parts[k], &part{number: n, does: map[Observation]uint32{}})
+			n++
+		}
+		in := parts[k][which]
+		of[at] = in.number
+		for _, to := range follow[at] {
+			in.does[p.entries[to].Seen] = to
+		}
+	}
+	m.undo()
+	m.divided = divided{m.Times + 1, of}
+	return &SplitError{Client: p.id, A: p.Describe(&p.entries[a]), B: p.Describe(&p.entries[b]), End: m.Times > maxDivisions}
+}
+
+// Sizes says how far a process's table had come at some moment, and which histories were
+// taken for one then.
+type Sizes struct {
+	Entries int
+	classes []class
+	divided
+}
+
+// Sizes is the present moment. Clear makes it void.
+func (p *Process) Sizes() Sizes {
+	s := Sizes{Entries: p.Len()}
+	if p.merged != nil {
+		s.classes, s.divided = slices.Clone(p.merged.classes), p.merged.divided
+	}
+	return s
+}
+
+// load has the classes be what they were when they were saved.
+func (m *merged) load(p *Process, classes []class, d divided) error {
+	m.undo()
+	m.divided = d
+	if len(d.Parts) > p.Len() {
+		return errClasses
+	}
+	m.classes = make([]class, len(classes))
+	for c, one := range classes {
+		if len(one.Members) == 0 {
+			return errClasses
+		}
+		for _, at := range one.Members {
+			if int(at) >= p.Len() || m.of[at].class != outside || p.state(at) != p.state(one.Members[0]) {
+				return errClasses
+			}
+			m.put(uint32(c), at)
+		}
+		m.classes[c].Used = one.Used
+		k := p.state(one.Members[0])
+		m.called[k] = append(m.called[k], uint32(c))
+	}
+	for _, one := range classes {
+		for _, s := range one.Used {
+			does, ok := p.known(one.Members[0], s)
+			for _, at := range one.Members {
+				to, known := p.known(at, s)
+				if !ok || !known || m.of[to].class == outside || m.of[to].class != m.of[does].class {
+					return errClasses
+				}
+			}
+		}
+	}
+	return nil
+}
+
+var errClasses = errors.New("simulator: saved histories that stand for each other do not")
