@@ -29,19 +29,49 @@ func (s *Simulator) Alike(clients int) {
 // forget is the entry at which client c stands when it forgets what it need not remember at
 // entry at. The others learn of that history as well: what is checked of it is checked of
 // their code.
-func (s *Simulator) forget(c int8, at uint32) (uint32, error) {
+func (s *Simulator) forget(c int, at uint32) (uint32, error) {
 	p := s.procs[c-1]
 	to, err := p.Forget(at)
-	if err != nil || to == at || int(c) > s.alike {
+	if err != nil || c > s.alike {
 		return to, err
 	}
 	for _, other := range s.procs[:s.alike] {
-		if other == p {
+		if other == p || to == at {
 			continue
 		}
 		if _, err := s.follow(at, p, other); err != nil {
 			return to, err
 		}
+	}
+	if s.merging == process.NoMerging {
+		return to, nil
+	}
+	return s.standsFor(c, to)
+}
+
+// standsFor is the history of client c that stands for its entry at: what client 1 takes for
+// one all that are like it do. So they follow it in every history, also in those that it has
+// only compared.
+func (s *Simulator) standsFor(c int, at uint32) (uint32, error) {
+	p, first := s.procs[c-1], s.procs[0]
+	to, err := at, error(nil)
+	if c > 1 {
+		if to, err = s.follow(at, p, first); err != nil {
+			return at, err
+		}
+		if to, err = first.Forget(to); err != nil {
+			return at, err
+		}
+	}
+	for ; s.followed < first.Len(); s.followed++ {
+		for _, other := range s.procs[1:s.alike] {
+			if _, err := s.follow(uint32(s.followed), first, other); err != nil {
+				return at, err
+			}
+		}
+	}
+	if c > 1 {
+		return s.follow(to, first, p)
 	}
 	return to, nil
 }
@@ -68,7 +98,7 @@ func (s *Simulator) RenameClient(part ClientPart, from, to int) (ClientPart, err
 	if err != nil {
 		return part, err
 	}
-	part.s.At, err = s.procs[to-1].Forget(at)
+	part.s.At, err = s.forget(to, at)
 	return part, err
 }
 

@@ -36,6 +36,7 @@ type Simulator struct {
 	alike      int  // see Alike
 	returns    bool // a client that has died may return
 	merging    process.Merging
+	followed   int // so many entries of client 1 the clients that are like it have as well; see standsFor
 }
 
 // tableLimit bounds the entries of a simulator's tables between runs. An entry is up
@@ -104,7 +105,7 @@ func (s *Simulator) NewWorld() World {
 	if s.Size() > s.limit && s.merging == process.NoMerging {
 		s.servers.Clear()
 		s.orphans.clear()
-		clear(s.renamed)
+		clear(s.renamed) // followed stays 0
 		for _, p := range s.procs {
 			p.Clear()
 		}
@@ -178,15 +179,20 @@ func (s *Simulator) KeepHistories() {
 }
 
 // Merge has clients take histories of observations for one that their code does not tell
-// apart; see process.Process.Merge. Worlds of before mean nothing any more if that is a
-// change. Where code turns out to tell them apart, Step returns a *process.SplitError: a run
-// is to begin anew then, with what was learned.
-func (s *Simulator) Merge(by process.Merging) {
-	for _, p := range s.procs {
-		p.Merge(by)
+// apart; see process.Process.Merge. So many of them, from the first, are alike, as Alike has
+// it: what the first one forgets all of them do. Worlds of before mean nothing any more.
+// Where code turns out to tell them apart, Step returns a *process.SplitError: a run is to
+// begin anew then, with what was learned.
+func (s *Simulator) Merge(by process.Merging, alike int) {
+	for i, p := range s.procs {
+		if i > 0 && i < alike {
+			p.Merge(process.NoMerging)
+		} else {
+			p.Merge(by)
+		}
 	}
 	clear(s.renamed)
-	s.merging = by
+	s.merging, s.followed = by, 0
 }
 
 // ZooKeeper says whether the server is a ZooKeeper ensemble.

@@ -335,7 +335,7 @@ func (s *Simulator) observe(w *World, c, thread int8, seen process.Observation) 
 		}
 		reading := s.arm(w, c, p, entry)
 		if reading < 0 {
-			p.At, err = s.forget(c, at)
+			p.At, err = s.forget(int(c), at)
 			return err
 		}
 		seen = process.Observation{Thread: uint8(reading), Kind: process.ClockRead, Val: int64(p.Clock.Read(w.now))}

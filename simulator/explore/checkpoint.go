@@ -345,7 +345,7 @@ func (k *checkpointer) load(ctx context.Context, sim *simulator.Simulator, opt *
 	k.rest = nil
 	symmetric, start := opt.Symmetric, sim.NewWorld() // which empties the tables
 	in.Get(&opt.Symmetric, &opt.asymmetry, &opt.merging)
-	sim.Merge(opt.merging)
+	sim.Merge(opt.merging, opt.Symmetric)
 	if opt.Symmetric != 0 && opt.Symmetric != symmetric {
 		return nil, errUnsound
 	}

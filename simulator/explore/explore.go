@@ -135,8 +135,8 @@ func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result,
 	default:
 		opt.merging = process.MergeHistories
 	}
-	sim.Merge(opt.merging)
-	defer sim.Merge(process.NoMerging)
+	sim.Merge(opt.merging, opt.Symmetric)
+	defer sim.Merge(process.NoMerging, 0)
 	r, err = passes(ctx, sim, &opt, k)
 	k.finish(r, err)
 	return r, err
@@ -190,16 +190,17 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 		case errors.As(err, &split):
 			if split.End {
 				opt.merging--
-				sim.Merge(opt.merging)
+				sim.Merge(opt.merging, opt.Symmetric)
 			}
 		case errors.As(err, &asymmetric):
 			opt.Symmetric, opt.asymmetry = 0, *asymmetric
+			sim.Merge(opt.merging, 0)
 		case errors.Is(err, errNowAbsolute) && opt.Unending && sim.ReadsClock():
 			return nil, cmp.Or(k.empty(), ErrReadsClock)
 		case errors.Is(err, errNowAbsolute):
 			if sim.ReadsClock() { // and remembers what it has read
 				opt.merging = min(opt.merging, process.MergeOrders)
-				sim.Merge(opt.merging)
+				sim.Merge(opt.merging, opt.Symmetric)
 			}
 		default:
 			r := s.result()

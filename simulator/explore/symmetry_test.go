@@ -135,6 +135,50 @@ func TestRankAtTheEnd(t *testing.T) {
 	}
 }
 
+// TestForgottenByAllButOne: what one client forgets, another one may remember. Code that does
+// so for one client only is found out, also where the histories that it tells apart were
+// taken for one.
+func TestForgottenByAllButOne(t *testing.T) {
+	for clients := 2; clients <= 3; clients++ {
+		for special := 1; special <= clients; special++ {
+			program := func(c *simulator.Client) {
+				ctx, node := context.Background(), c.Redis(1)
+				way := c.Clock().Idle(time.Second, 1)
+				node.Incr(ctx, "n")
+				node.Incr(ctx, "n")
+				if node.SetNX(ctx, "lock", c.Token(), 0).Val() || way == 1 && c.ID() == special {
+					c.Record(history.Event{Kind: history.Enter})
+				}
+			}
+			search := func(symmetric int) *explore.Result {
+				programs := slices.Repeat([]func(*simulator.Client){program}, clients)
+				var config simulator.Config
+				for _, p := range programs {
+					config.Clients = append(config.Clients, simulator.ClientConfig{Program: p})
+				}
+				config.Nodes, config.Timing = make([]simulator.NodeConfig, 1), &simulator.Timing{}
+				sim, err := simulator.New(config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(sim.Close)
+				r, err := explore.Run(t.Context(), sim, explore.Options{Case: head(sim), Symmetric: symmetric, Step: time.Second})
+				if err != nil || !r.Complete {
+					t.Fatalf("complete: %v, %v", r != nil && r.Complete, err)
+				}
+				return r
+			}
+			got, want := search(clients), search(0)
+			if answer(got) != answer(want) || !strings.Contains(answer(want), "OVERLAP@0") {
+				t.Errorf("client %d of %d: found %q, without symmetry %q; want OVERLAP@0", special, clients, answer(got), answer(want))
+			}
+			if got.Symmetry || got.Asymmetry.Does == "" {
+				t.Errorf("client %d of %d: symmetry %v, given up for %+v", special, clients, got.Symmetry, got.Asymmetry)
+			}
+		}
+	}
+}
+
 // TestServersAlike: what servers do with names in a lawful way costs no symmetry.
 func TestServersAlike(t *testing.T) {
 	for name, script := range map[string]string{
