@@ -194,7 +194,7 @@ func TestCheckpointKilled(t *testing.T) {
 		t.Run(f.lock+" "+f.bounds, func(t *testing.T) {
 			whole := search(t, t.Context(), f.lock, f.bounds, f.causes, "", 0)
 			w := &watcher{Context: t.Context(), t: t, file: filepath.Join(t.TempDir(), "search")}
-			restore := explore.SaveAlways(max(16, whole.Result.Transitions/64))
+			restore := explore.SaveAlways(max(16, whole.Result.Transitions/(4*whole.Result.Depth)))
 			same(t, "saved all the time", search(t, w, f.lock, f.bounds, f.causes, w.file, 0), whole)
 			restore()
 			for pass, log := range w.logs {
