@@ -18,6 +18,9 @@ type ClientClock struct{}
 func (ClientClock) Name() string         { return "client-clock" }
 func (ClientClock) Verb() simulator.Verb { return verbClientClock }
 
+// Punctual implements simulator.Punctual.
+func (ClientClock) Punctual() {}
+
 // Choices offers the jumps of FaultContext.Jumps.
 func (ClientClock) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for c := 1; c <= f.Clients(); c++ {

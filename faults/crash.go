@@ -12,6 +12,9 @@ type Crash struct{}
 func (Crash) Name() string         { return "crash" }
 func (Crash) Verb() simulator.Verb { return verbCrash }
 
+// Punctual implements simulator.Punctual.
+func (Crash) Punctual() {}
+
 func (Crash) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for c := 1; c <= f.Clients(); c++ {
 		if f.World().Paused(c) || f.Running(c) {

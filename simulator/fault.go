@@ -29,6 +29,13 @@ type Returner interface {
 	Returns()
 }
 
+// A Punctual is a Fault that breaks no connection and holds up no message and no thread
+// of a client that lives on.
+type Punctual interface {
+	Fault
+	Punctual()
+}
+
 // inject spends the budget of the i-th fault.
 func (s *Simulator) inject(w *World, i int, c Choice) error {
 	f := s.config.Faults[i]

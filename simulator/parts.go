@@ -164,6 +164,53 @@ func (p *ClientPart) Timeless() bool {
 	return true
 }
 
+// Punctual says whether no fault is left that breaks connections, or holds up messages or
+// threads; see [Punctual].
+func (s *Simulator) Punctual(r *RestPart) bool {
+	for i, f := range s.config.Faults {
+		if _, ok := f.Fault.(Punctual); !ok && r.budget[i] > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// WithoutTimeouts is client c's part without the time-outs of its requests that cannot come
+// before the answers, if nothing holds up messages and threads, and nothing breaks
+// connections: those that are due when the answer has long been there. Such a time-out
+// never happens, and is never the next that is due, so that nothing depends on when it
+// would. A Timing bounds how long messages take; without one nothing is left out.
+func (s *Simulator) WithoutTimeouts(c int, part ClientPart) ClientPart {
+	if s.config.Timing == nil || part.s.Paused || part.s.Stopped() > 0 {
+		return part
+	}
+	for t := range part.s.Threads {
+		th := &part.s.Threads[t]
+		if th.Due != Never && th.Phase.Waiting() && clock.Later(s.config.Timing.Lateness, s.answeredIn(th, s.partOp(c, &part, t))) < th.Due {
+			th.Due = Never
+		}
+	}
+	return part
+}
+
+// answeredIn is how long it is at most until a thread of a part reads the answer, if
+// nothing keeps it from that; Never if there is no bound.
+func (s *Simulator) answeredIn(th *node.Thread, o *process.Op) time.Duration {
+	arrives := max(th.Hold, th.Latest)
+	switch {
+	case th.Broken || arrives == Never || s.ensemble != nil: // a session may end
+	case th.Phase == node.Answered:
+		return arrives
+	case th.Phase == node.Blocked:
+		return clock.Later(s.latency(o), th.Hold)
+	case th.Phase == node.Asking && !o.Kind.ToServer():
+		return arrives
+	case th.Phase == node.Asking:
+		return clock.Later(arrives+s.latency(o), s.redis.HoldsBack(o))
+	}
+	return Never
+}
+
 // Threads is how many threads of the client wait for something that is not a sleep:
 // an answer, or to begin.
 func (p *ClientPart) Threads() (n int) {

@@ -52,6 +52,9 @@ type Options struct {
 	// AllHistories has clients keep all that they have observed since they rested. It is the
 	// simple way that tests compare with, and what is done in lockstep.
 	AllHistories bool
+	// AllTimeouts has clients keep by when they would give up waiting for a reply that cannot
+	// be late any more. It is the simple way that tests compare with.
+	AllTimeouts bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
 	// Hopeful ends the search at so many states if more than half of them still wait to be

@@ -32,6 +32,7 @@ type transitions struct {
 	faultMemo  memo       // where in faultLists the possible faults are
 	faultLists [][]uint16 // choices
 	renames    map[renaming]uint32
+	timeouts   bool // all of them are part of the state; see dropTimeouts
 	byCause    bool // the causes are part of the state
 	causes     [][]string
 	causeID    map[string]uint32
@@ -84,6 +85,7 @@ type clientEntry struct {
 	timeless  bool // time does not change it
 	awaits    bool // it waits for a watch
 	begun     bool // its program has begun
+	patient   uint32 // the same state without time-outs that cannot come; see Simulator.WithoutTimeouts. unseen: not yet known
 	waitsOn   uint8
 	blocked   uint8 // the servers that wait for replicas on its behalf
 	single    bool  // see mayGoFirst
@@ -117,6 +119,7 @@ type restEntry struct {
 	target     []int
 	spent      int
 	mayFault   bool // the budget is not used up
+	punctual   bool // no fault is left that holds anything up; see Simulator.Punctual
 }
 
 type judgeEntry struct {
@@ -245,7 +248,7 @@ func (s *transitions) client(c int, w *simulator.World) uint32 {
 
 func (s *transitions) clientPart(c int, part simulator.ClientPart) uint32 {
 	return s.clientTab[c].id(part, func(uint32) *clientEntry {
-		e := &clientEntry{after: map[time.Duration]uint32{}, class: unseen}
+		e := &clientEntry{after: map[time.Duration]uint32{}, class: unseen, patient: unseen}
 		for i := range e.as {
 			e.as[i] = unseen
 		}
@@ -287,7 +290,7 @@ func (s *transitions) rest(w *simulator.World) uint32 { return s.restPart(s.sim.
 
 func (s *transitions) restPart(part simulator.RestPart) uint32 {
 	return s.restTab.id(part, func(uint32) *restEntry {
-		e := &restEntry{spent: s.sim.Spent(&part), after: map[time.Duration]uint32{}}
+		e := &restEntry{punctual: s.sim.Punctual(&part), spent: s.sim.Spent(&part), after: map[time.Duration]uint32{}}
 		allowed := 0
 		for _, f := range s.sim.Config().Faults {
 			allowed += f.Times

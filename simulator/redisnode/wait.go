@@ -11,6 +11,7 @@ import (
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/node"
+	"locklab/simulator/process"
 )
 
 // WAIT n ms answers with the number of replicas that have all that the server had written when
@@ -29,6 +30,19 @@ type waitCommand struct {
 	before uint32        // the batch of what comes before it in the pipeline; nothing: noBatch
 	text   []string      // as histories show it
 	fault  string        // it cannot be read: the answer, in RESP
+}
+
+// HoldsBack is how long the server of a request holds back the answer at most while replicas
+// catch up, of true time; Never if there is no bound.
+func (k *Kind) HoldsBack(o *process.Op) time.Duration {
+	switch wait := k.batches[o.Arg].wait; {
+	case wait == nil:
+		return 0
+	case wait.limit == 0:
+		return clock.Never
+	default:
+		return k.servers[o.Node-1].Clock.After(wait.limit)
+	}
 }
 
 const noBatch = ^uint32(0)
