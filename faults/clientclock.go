@@ -18,6 +18,9 @@ type ClientClock struct{}
 func (ClientClock) Name() string         { return "client-clock" }
 func (ClientClock) Verb() simulator.Verb { return verbClientClock }
 
+// Clientside implements simulator.Clientside.
+func (ClientClock) Clientside() {}
+
 // Punctual implements simulator.Punctual.
 func (ClientClock) Punctual() {}
 

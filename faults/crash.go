@@ -12,6 +12,9 @@ type Crash struct{}
 func (Crash) Name() string         { return "crash" }
 func (Crash) Verb() simulator.Verb { return verbCrash }
 
+// Clientside implements simulator.Clientside.
+func (Crash) Clientside() {}
+
 // Punctual implements simulator.Punctual.
 func (Crash) Punctual() {}
 

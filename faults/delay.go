@@ -17,6 +17,9 @@ type Delay struct{}
 func (Delay) Name() string         { return "delay" }
 func (Delay) Verb() simulator.Verb { return verbDelay }
 
+// Clientside implements simulator.Clientside.
+func (Delay) Clientside() {}
+
 // Choices offers the longest delay that the budget allows; a budget without a
 // length offers none, since every length would be as good. With a Timing the message may
 // arrive before.

@@ -11,6 +11,9 @@ type LoseReply struct{}
 func (LoseReply) Name() string         { return "lose-reply" }
 func (LoseReply) Verb() simulator.Verb { return verbLoseReply }
 
+// Clientside implements simulator.Clientside.
+func (LoseReply) Clientside() {}
+
 func (LoseReply) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for m := range f.Replies {
 		buf = append(buf, LoseReplyTo(int(m.Client), int(m.Thread)))

@@ -11,6 +11,9 @@ type LoseRequest struct{}
 func (LoseRequest) Name() string         { return "lose-request" }
 func (LoseRequest) Verb() simulator.Verb { return verbLoseRequest }
 
+// Clientside implements simulator.Clientside.
+func (LoseRequest) Clientside() {}
+
 func (LoseRequest) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for m := range f.Requests {
 		buf = append(buf, LoseRequestOf(int(m.Client), int(m.Thread)))

@@ -16,6 +16,9 @@ type Pause struct{}
 func (Pause) Name() string         { return "pause" }
 func (Pause) Verb() simulator.Verb { return verbPause }
 
+// Clientside implements simulator.Clientside.
+func (Pause) Clientside() {}
+
 // Choices offers pauses without a fixed end: they last until a Resume is chosen, but no
 // longer than the budget allows. A client that has just made a request may stop before or
 // after it is sent.

@@ -18,6 +18,9 @@ type PauseThread struct{}
 func (PauseThread) Name() string         { return "pause-thread" }
 func (PauseThread) Verb() simulator.Verb { return verbPauseThread }
 
+// Clientside implements simulator.Clientside.
+func (PauseThread) Clientside() {}
+
 // Choices offers pauses without a fixed end, as Pause does. A thread that waits for its
 // timer is one, too.
 func (PauseThread) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {

@@ -18,6 +18,9 @@ type Return struct{}
 func (Return) Name() string         { return "return" }
 func (Return) Verb() simulator.Verb { return verbReturn }
 
+// Clientside implements simulator.Clientside.
+func (Return) Clientside() {}
+
 // Returns implements simulator.Returner.
 func (Return) Returns() {}
 

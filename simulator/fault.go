@@ -36,6 +36,13 @@ type Punctual interface {
 	Punctual()
 }
 
+// A Clientside is a Fault that strikes clients and messages only: no server loses data, and
+// none is replaced by a replica.
+type Clientside interface {
+	Fault
+	Clientside()
+}
+
 // inject spends the budget of the i-th fault.
 func (s *Simulator) inject(w *World, i int, c Choice) error {
 	f := s.config.Faults[i]

@@ -164,6 +164,25 @@ func (p *ClientPart) Timeless() bool {
 	return true
 }
 
+// Clientside says whether no fault is left at which a server loses data, or is replaced by a
+// replica; see [Clientside].
+func (s *Simulator) Clientside(r *RestPart) bool {
+	for i, f := range s.config.Faults {
+		if _, ok := f.Fault.(Clientside); !ok && r.budget[i] > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// WithoutCopies is a server's part, which must not be split, without what its replicas and
+// its disk hold: nothing reads that unless they take its place. Which of them lack something
+// stays: a WAIT asks.
+func (p NodePart) WithoutCopies() NodePart {
+	p.redis = p.redis.WithoutCopies()
+	return p
+}
+
 // Punctual says whether no fault is left that breaks connections, or holds up messages or
 // threads; see [Punctual].
 func (s *Simulator) Punctual(r *RestPart) bool {

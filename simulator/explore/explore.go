@@ -55,6 +55,9 @@ type Options struct {
 	// AllTimeouts has clients keep by when they would give up waiting for a reply that cannot
 	// be late any more. It is the simple way that tests compare with.
 	AllTimeouts bool
+	// AllCopies has servers keep what their replicas and disks hold, although nothing reads
+	// it any more. It is the simple way that tests compare with.
+	AllCopies bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
 	// Hopeful ends the search at so many states if more than half of them still wait to be

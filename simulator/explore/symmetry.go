@@ -109,7 +109,7 @@ func (s *transitions) canonicalizeNames(state []uint32) (to verdict.Names, err e
 	for c := range to {
 		to[c] = uint8(c)
 	}
-	s.dropTimeouts(state)
+	s.drop(state)
 	if s.symmetric < 2 {
 		return to, nil
 	}

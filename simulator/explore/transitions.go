@@ -32,7 +32,8 @@ type transitions struct {
 	faultMemo  memo       // where in faultLists the possible faults are
 	faultLists [][]uint16 // choices
 	renames    map[renaming]uint32
-	timeouts   bool // all of them are part of the state; see dropTimeouts
+	timeouts   bool // all of them are part of the state; see drop
+	copies     bool // what replicas and disks hold is always part of the state; see drop
 	byCause    bool // the causes are part of the state
 	causes     [][]string
 	causeID    map[string]uint32
@@ -81,10 +82,10 @@ type clientEntry struct {
 	source    []int    // these servers
 	due       time.Duration
 	finished  bool
-	entered   bool // it was given the lock at some time
-	timeless  bool // time does not change it
-	awaits    bool // it waits for a watch
-	begun     bool // its program has begun
+	entered   bool   // it was given the lock at some time
+	timeless  bool   // time does not change it
+	awaits    bool   // it waits for a watch
+	begun     bool   // its program has begun
 	patient   uint32 // the same state without time-outs that cannot come; see Simulator.WithoutTimeouts. unseen: not yet known
 	waitsOn   uint8
 	blocked   uint8 // the servers that wait for replicas on its behalf
@@ -99,6 +100,7 @@ type clientEntry struct {
 
 type nodeEntry struct {
 	own     []simulator.Choice // what it can do at once, as server 1
+	alone   uint32             // the same state without what its copies hold; see NodePart.WithoutCopies. unseen: not yet known
 	split   bool
 	serving bool                            // neither down nor hung
 	due     map[time.Duration]time.Duration // by the present; relative labs use 0
@@ -120,9 +122,11 @@ type restEntry struct {
 	spent      int
 	mayFault   bool // the budget is not used up
 	punctual   bool // no fault is left that holds anything up; see Simulator.Punctual
+	clientside bool // no fault is left that strikes servers; see Simulator.Clientside
 }
 
 type judgeEntry struct {
+	alone  uint32 // the same without what replicas and disks hold; unseen: not yet known
 	judged map[uint32]judged
 	after  map[time.Duration]uint32
 	roles  [simulator.MaxClients]uint32 // of the clients, see verdict.Safety.Role
@@ -282,7 +286,7 @@ func (s *transitions) node(n int, w *simulator.World) uint32 {
 
 func (s *transitions) nodePart(part simulator.NodePart) uint32 {
 	return s.nodeTab.id(part, func(uint32) *nodeEntry {
-		return &nodeEntry{own: s.sim.ReadyNode(1, &part, nil), split: part.Split(), serving: part.Serving(), due: map[time.Duration]time.Duration{}, after: map[passing]effect{}}
+		return &nodeEntry{alone: unseen, own: s.sim.ReadyNode(1, &part, nil), split: part.Split(), serving: part.Serving(), due: map[time.Duration]time.Duration{}, after: map[passing]effect{}}
 	})
 }
 
@@ -290,7 +294,7 @@ func (s *transitions) rest(w *simulator.World) uint32 { return s.restPart(s.sim.
 
 func (s *transitions) restPart(part simulator.RestPart) uint32 {
 	return s.restTab.id(part, func(uint32) *restEntry {
-		e := &restEntry{punctual: s.sim.Punctual(&part), spent: s.sim.Spent(&part), after: map[time.Duration]uint32{}}
+		e := &restEntry{punctual: s.sim.Punctual(&part), clientside: s.sim.Clientside(&part), spent: s.sim.Spent(&part), after: map[time.Duration]uint32{}}
 		allowed := 0
 		for _, f := range s.sim.Config().Faults {
 			allowed += f.Times

@@ -85,6 +85,12 @@ const (
 // copySet is a set of replicas, from 0, and after them of the disk.
 type copySet uint8
 
+// WithoutCopies is a server without what its replicas, and its disk, hold.
+func (s State) WithoutCopies() State {
+	s.replicas, s.disk = [MaxReplicas]Data{}, Data{}
+	return s
+}
+
 // Behind says whether a replica, or the disk, lacks something.
 func (s *State) Behind() bool { return s.behind != 0 }
 

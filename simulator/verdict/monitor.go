@@ -151,6 +151,10 @@ func (s *Safety) InVain() bool { return !s.answered }
 // compare equal, whenever they were reached.
 func (s *Safety) Rebase(now time.Duration) { s.reading.rebase(now) }
 
+// ForgetCopies forgets whose the key is that replicas and disks have. It is for runs in which
+// none of them takes the place of its server any more.
+func (s *Safety) ForgetCopies() { s.reading.copied = [MaxNodes][maxCopies]holder{} }
+
 // Progress is the judges of whether clients get the lock. They measure how long things
 // last, so they keep true times, and their state hardly ever recurs.
 type Progress struct {
