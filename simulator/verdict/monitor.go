@@ -19,6 +19,7 @@ const (
 type Case struct {
 	key     string
 	ttl     time.Duration
+	stamp   time.Duration // how long a stamp in the key stands; 0: there are none, as in a ZooKeeper
 	clients int
 	nodes   int
 	quorum  int // how many nodes make a majority
@@ -36,6 +37,9 @@ func CaseOf(h *history.History) Case {
 	}
 	nodes := max(h.Nodes, 1)
 	c := Case{key: h.Key, ttl: h.TTL, clients: h.Clients, nodes: nodes, quorum: nodes/2 + 1}
+	if !h.ZooKeeper {
+		c.stamp = h.TTL
+	}
 	for i := range c.room {
 		c.room[i] = 1
 		switch {

@@ -27,7 +27,7 @@ type Reading struct {
 	made       [MaxClients]uint8           // of a client that is acquiring: the lease by which it has made the key itself; 0: none
 
 	// lapse is the true time from which a grant without a time to live may
-	// be taken over: TTL after its value was made. 0: long ago.
+	// be taken over: Case.stamp after its value was made. 0: long ago.
 	lapse [MaxNodes]time.Duration
 }
 
@@ -317,7 +317,7 @@ func (r *Reading) change(c *Case, e *history.Event) {
 	case made && e.Client == 0:
 		r.lapse[n] = 0 // nobody knows how old it is
 	case made || !g.forever:
-		r.lapse[n] = e.At + c.ttl
+		r.lapse[n] = e.At + c.stamp
 	}
 	g.forever = forever
 }

@@ -18,8 +18,10 @@ type row struct {
 	horizon bool
 	noTTL   bool // the lock asked for no lease
 	holders []int
-	text    string
-	want    string
+
+	zooKeeper bool
+	text      string
+	want      string
 }
 
 func judge(t *testing.T, rows []row) {
@@ -27,7 +29,7 @@ func judge(t *testing.T, rows []row) {
 	for _, r := range rows {
 		h := tell(t, r.text)
 		h.Nodes = max(h.Nodes, r.nodes)
-		h.Horizon, h.Holders = r.horizon, r.holders
+		h.Horizon, h.Holders, h.ZooKeeper = r.horizon, r.holders, r.zooKeeper
 		if r.noTTL {
 			h.TTL = 0
 		}
@@ -163,6 +165,7 @@ func TestWrongDel(t *testing.T) {
 			text: "0 c1 acquire | 0 c1 set@1 a until 10 | 0 c1 set@2 a until 10 | 0 c1 enter | 1 c2 acquire | 1 c2 del@2 | 1 c2 refuse | 1 c2 del@3",
 			want: "WRONG-DEL 2 1 1"},
 		{rule: "a lock without a lease has none that could lapse", noTTL: true, text: stamp + "99 c2 acquire | 99 c2 set b until never | 99 c2 refuse", want: "WRONG-DEL 2 1 99"},
+		{rule: "nor has one on a ZooKeeper: who gets before the first of a line is wrong at any time", zooKeeper: true, text: stamp + "99 c2 acquire | 99 c2 set b until never | 99 c2 refuse", want: "WRONG-DEL 2 1 99"},
 		{rule: "a lease that loses its time to live counts from then",
 			text: has + "5 c1 renew until never | 14 c2 acquire | 14 c2 set b until never | 14 c2 refuse", want: "WRONG-DEL 2 1 14"},
 		{rule: "nobody knows how old the stamp is that a failover brings back",

@@ -33,7 +33,7 @@ import "locklab/simulator/history"
 //     that includes the loser of a GETSET race, which overwrites the winner's fresh
 //     stamp. To delete it is wrong at any age, because a delete cannot know what it
 //     deletes: of two clients that both saw the lapsed stamp, the second deletes the
-//     first one's grant.
+//     first one's grant. What a ZooKeeper holds has no stamp.
 //   - To prolong is as wrong as to shorten: a daemon that outlives its lock and renews
 //     whatever it finds keeps the next owner's key alive after that owner's death.
 //   - Changes without a command (eviction, a restart without data, a failover) are
@@ -57,5 +57,5 @@ func (wrongDel) observe(in *input) {
 // takesOver says whether the change replaces a stamp that has lapsed.
 func takesOver(in *input, n int) bool {
 	replaced := in.event.After != "" && in.event.After != in.event.Before
-	return replaced && in.reading.grant[n].forever && in.run.ttl > 0 && in.at >= in.reading.lapse[n]
+	return replaced && in.reading.grant[n].forever && in.run.stamp > 0 && in.at >= in.reading.lapse[n]
 }
