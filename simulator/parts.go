@@ -213,19 +213,20 @@ func (s *Simulator) WithoutTimeouts(c int, part ClientPart) ClientPart {
 }
 
 // answeredIn is how long it is at most until a thread of a part reads the answer, if
-// nothing keeps it from that; Never if there is no bound.
+// nothing keeps it from that; Never if there is no bound. That the connection breaks is an
+// answer as well, and on its way for no longer.
 func (s *Simulator) answeredIn(th *node.Thread, o *process.Op) time.Duration {
 	arrives := max(th.Hold, th.Latest)
 	switch {
-	case th.Broken || arrives == Never || s.ensemble != nil: // a session may end
+	case th.Broken || arrives == Never:
 	case th.Phase == node.Answered:
 		return arrives
 	case th.Phase == node.Blocked:
 		return clock.Later(s.latency(o), th.Hold)
-	case th.Phase == node.Asking && !o.Kind.ToServer():
-		return arrives
-	case th.Phase == node.Asking:
+	case th.Phase == node.Asking && s.redis != nil && o.Kind.ToServer():
 		return clock.Later(arrives+s.latency(o), s.redis.HoldsBack(o))
+	case th.Phase == node.Asking:
+		return arrives + s.latency(o)
 	}
 	return Never
 }
