@@ -2,8 +2,10 @@ package simulator
 
 import (
 	"errors"
+	"slices"
 
 	"locklab/simulator/history"
+	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
 
@@ -43,6 +45,44 @@ func (c *Client) Write(base int, token uint64) error {
 		return ErrRefused
 	}
 	return s.Err("write")
+}
+
+// OldBases says whether a client has so far written to the resource on the basis of a
+// version that it had not read since it was inside. It can become true, and stays so.
+func (s *Simulator) OldBases() bool { return s.oldBases }
+
+// readInside says whether client c, as it stands at an entry, is inside and has read a
+// version there.
+func (s *Simulator) readInside(c int8, e *process.Entry, version int32) bool {
+	for e.Inside {
+		parent := s.procs[c-1].At(e.Parent)
+		if e.Seen.Kind == process.Replied && e.Seen.Val == int64(version) && parent.Ops[e.Seen.Thread].Kind == process.Read {
+			return true
+		}
+		e = parent
+	}
+	return false
+}
+
+// OnVersion says whether client c may yet write on the basis of a version that it has read:
+// it is inside, or reads or writes. See OldBases.
+func (s *Simulator) OnVersion(c int, part *ClientPart) bool {
+	if part.s.Dead {
+		return false
+	}
+	e := s.procs[c-1].At(part.s.At)
+	return e.Inside || slices.ContainsFunc(e.Ops[:], func(o process.Op) bool { return o.Kind == process.Read || o.Kind == process.Write })
+}
+
+// WritesLate says whether a request to the resource is under way that nobody waits for.
+func (s *Simulator) WritesLate(r *RestPart) bool {
+	return slices.ContainsFunc(s.orphans.lists[r.orphans], func(o node.Orphan) bool { return !o.Op.Kind.ToServer() })
+}
+
+// WithoutVersion is the rest with a resource that counts from 0 again.
+func (r RestPart) WithoutVersion() RestPart {
+	r.resource.version = 0
+	return r
 }
 
 // serve is the resource's side. The answer is the version for a read, and 1 or

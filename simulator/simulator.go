@@ -33,6 +33,7 @@ type Simulator struct {
 	// readsClock: some client has read its clock, or a clock has a rate; see ReadsClock
 	readsClock bool
 	abandons   bool // see Abandons
+	oldBases   bool // see OldBases
 	alike      int  // see Alike
 	returns    bool // a client that has died may return
 	merging    process.Merging

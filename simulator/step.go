@@ -408,6 +408,7 @@ func (s *Simulator) arm(w *World, c int8, p *node.Client, entry *process.Entry) 
 			s.send(w, p, th, o)
 			e := s.emitClient(w, history.Send, c, int8(t))
 			e.Node, e.Msg, e.Cmd, e.Code = int(o.Node), int(w.sent), s.cmd(o), entry.CodeOf(t)
+			s.oldBases = s.oldBases || o.Kind == process.Write && !s.readInside(c, entry, o.Base)
 		}
 	}
 	return reading

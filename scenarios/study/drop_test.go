@@ -10,8 +10,8 @@ import (
 	"locklab/simulator/explore"
 )
 
-// TestDropped: a search that drops time-outs that cannot come, and copies that nothing reads,
-// finds what one finds that keeps them, in no more states.
+// TestDropped: a search that drops time-outs that cannot come, copies that nothing reads and
+// versions that nobody compares finds what one finds that keeps them, in no more states.
 func TestDropped(t *testing.T) {
 	t.Parallel()
 	type question struct {
@@ -45,7 +45,7 @@ func TestDropped(t *testing.T) {
 				o.MaxStates = q.states
 				o.Unending = false // where a clock is read there is no end, and the search is cut
 			}
-			kept := searchedUpTo(t, q.lock, b, func(o *explore.Options) { cut(o); o.AllTimeouts, o.AllCopies = true, true })
+			kept := searchedUpTo(t, q.lock, b, func(o *explore.Options) { cut(o); o.AllTimeouts, o.AllCopies, o.AllVersions = true, true, true })
 			if !kept.Complete {
 				t.Logf("%s, %s: cut", q.lock.ID, budget)
 				continue

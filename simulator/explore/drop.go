@@ -10,7 +10,12 @@ package explore
 //     answer arrives before the client may give up waiting for it.
 //   - What replicas and disks hold, and whose it is, if no fault is left that strikes servers:
 //     nothing reads that but a server in whose place it comes.
+//
+// And at any server, whatever the budget has left: what was written to the resource, if no
+// client is inside, or reads or writes. Whoever writes later has read later (see
+// Simulator.OldBases), and the judges compare versions with one another only.
 func (s *transitions) drop(state []uint32) {
+	s.dropVersions(state)
 	for n := range s.nodes {
 		if e := s.nodeTab.entries[state[s.clients+n]]; !e.serving || e.split {
 			return
@@ -42,4 +47,26 @@ func (s *transitions) drop(state []uint32) {
 		}
 		state[s.judgeAt()] = e.alone
 	}
+}
+
+func (s *transitions) dropVersions(state []uint32) {
+	rest := s.restTab.entries[state[s.restAt()]]
+	if s.versions || rest.late {
+		return
+	}
+	for c := range s.clients {
+		if s.clientTab[c].entries[state[c]].onVersion {
+			return
+		}
+	}
+	if rest.anew == unseen {
+		rest.anew = s.restPart(s.restTab.keys[state[s.restAt()]].WithoutVersion())
+	}
+	e := s.judgeTab.entries[state[s.judgeAt()]]
+	if e.anew == unseen {
+		v := s.judgeTab.keys[state[s.judgeAt()]]
+		v.ForgetWrites()
+		e.anew = s.judges(v)
+	}
+	state[s.restAt()], state[s.judgeAt()] = rest.anew, e.anew
 }

@@ -55,6 +55,9 @@ type Options struct {
 	// AllTimeouts has clients keep by when they would give up waiting for a reply that cannot
 	// be late any more. It is the simple way that tests compare with.
 	AllTimeouts bool
+	// AllVersions has the resource count its writes from the start of the run, although nobody
+	// compares with an earlier one any more. It is the simple way that tests compare with.
+	AllVersions bool
 	// AllCopies has servers keep what their replicas and disks hold, although nothing reads
 	// it any more. It is the simple way that tests compare with.
 	AllCopies bool

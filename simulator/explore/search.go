@@ -9,7 +9,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-var errNowAbsolute = errors.New("explore: a clock was read, replicas were waited for, or a request was abandoned, for the first time")
+var errNowAbsolute = errors.New("explore: a clock was read, replicas were waited for, a request was abandoned, or an old version was written on, for the first time")
 
 // ErrReadsClock is a search of every timing in which clients wait without end, of code
 // that reads a clock: it has no end. Bound Timing.Idle. Its checkpoint is empty then.
@@ -40,6 +40,7 @@ func newSearch(sim *simulator.Simulator, opt Options) *search {
 	s := &search{transitions: newTransitions(sim, verdict.CaseOf(&opt.Case), opt.Probe, opt.Symmetric, opt.Causes), opt: opt, noReduction: opt.NoReduction}
 	s.timeouts = opt.AllTimeouts || opt.Step == 0
 	s.copies = opt.AllCopies || opt.Step == 0
+	s.versions = opt.AllVersions || opt.Step == 0 || sim.OldBases()
 	s.visited = newVisited(s.stride(), &s.opt)
 	s.next, s.cur = make([]uint32, s.stride()), make([]uint32, s.stride())
 	return s
@@ -123,7 +124,7 @@ func (s *search) learn() {
 }
 
 func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, writer *layerWriter, k *checkpointer) error {
-	absolute, waits, abandons := s.sim.ReadsClock(), s.sim.SendsWait(), s.sim.Abandons()
+	absolute, waits, abandons, oldBases := s.sim.ReadsClock(), s.sim.SendsWait(), s.sim.Abandons(), s.sim.OldBases()
 	s.out = writer.emptyBatch()
 	for i, id := range layer {
 		s.out.at = uint32(i)
@@ -142,7 +143,7 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, wr
 			}
 			return err
 		}
-		if s.sim.ReadsClock() != absolute || s.sim.SendsWait() != waits || s.sim.Abandons() != abandons {
+		if s.sim.ReadsClock() != absolute || s.sim.SendsWait() != waits || s.sim.Abandons() != abandons || s.sim.OldBases() != oldBases {
 			return errNowAbsolute
 		}
 		if !s.out.full() {

@@ -34,6 +34,7 @@ type transitions struct {
 	renames    map[renaming]uint32
 	timeouts   bool // all of them are part of the state; see drop
 	copies     bool // what replicas and disks hold is always part of the state; see drop
+	versions   bool // that of the resource is always part of the state; see drop
 	byCause    bool // the causes are part of the state
 	causes     [][]string
 	causeID    map[string]uint32
@@ -87,6 +88,7 @@ type clientEntry struct {
 	awaits    bool   // it waits for a watch
 	begun     bool   // its program has begun
 	patient   uint32 // the same state without time-outs that cannot come; see Simulator.WithoutTimeouts. unseen: not yet known
+	onVersion bool   // see Simulator.OnVersion
 	waitsOn   uint8
 	blocked   uint8 // the servers that wait for replicas on its behalf
 	single    bool  // see mayGoFirst
@@ -120,13 +122,16 @@ type restEntry struct {
 	orphanedID []uint16
 	target     []int
 	spent      int
-	mayFault   bool // the budget is not used up
-	punctual   bool // no fault is left that holds anything up; see Simulator.Punctual
-	clientside bool // no fault is left that strikes servers; see Simulator.Clientside
+	mayFault   bool   // the budget is not used up
+	punctual   bool   // no fault is left that holds anything up; see Simulator.Punctual
+	clientside bool   // no fault is left that strikes servers; see Simulator.Clientside
+	late       bool   // see Simulator.WritesLate
+	anew       uint32 // the same with a resource that counts from 0; unseen: not yet known
 }
 
 type judgeEntry struct {
 	alone  uint32 // the same without what replicas and disks hold; unseen: not yet known
+	anew   uint32 // the same without what was written; unseen: not yet known
 	judged map[uint32]judged
 	after  map[time.Duration]uint32
 	roles  [simulator.MaxClients]uint32 // of the clients, see verdict.Safety.Role
@@ -274,6 +279,7 @@ func (s *transitions) clientPart(c int, part simulator.ClientPart) uint32 {
 		e.begun = part.Begun()
 		e.finished, e.timeless, e.entered = part.Finished(), part.Timeless(), s.sim.Entered(c+1, &part)
 		e.waitsOn, e.blocked = s.sim.WaitsOn(c+1, &part), s.sim.BlockedOn(c+1, &part)
+		e.onVersion = s.sim.OnVersion(c+1, &part)
 		e.awaits = s.sim.Awaits(c+1, &part)
 		e.single = s.mayGoFirst(e, &part)
 		return e
@@ -294,7 +300,7 @@ func (s *transitions) rest(w *simulator.World) uint32 { return s.restPart(s.sim.
 
 func (s *transitions) restPart(part simulator.RestPart) uint32 {
 	return s.restTab.id(part, func(uint32) *restEntry {
-		e := &restEntry{punctual: s.sim.Punctual(&part), clientside: s.sim.Clientside(&part), spent: s.sim.Spent(&part), after: map[time.Duration]uint32{}}
+		e := &restEntry{anew: unseen, late: s.sim.WritesLate(&part), punctual: s.sim.Punctual(&part), clientside: s.sim.Clientside(&part), spent: s.sim.Spent(&part), after: map[time.Duration]uint32{}}
 		allowed := 0
 		for _, f := range s.sim.Config().Faults {
 			allowed += f.Times

@@ -159,6 +159,10 @@ func (s *Safety) Rebase(now time.Duration) { s.reading.rebase(now) }
 // none of them takes the place of its server any more.
 func (s *Safety) ForgetCopies() { s.reading.copied = [MaxNodes][maxCopies]holder{} }
 
+// ForgetWrites forgets all accepted writes. It is for a moment at which nobody will write any
+// more on the basis of what was read before it.
+func (s *Safety) ForgetWrites() { s.staleWrite.last, s.staleWrite.other = wrote{}, wrote{} }
+
 // Progress is the judges of whether clients get the lock. They measure how long things
 // last, so they keep true times, and their state hardly ever recurs.
 type Progress struct {
