@@ -74,8 +74,8 @@ func (s *Simulator) OnVersion(c int, part *ClientPart) bool {
 	return e.Inside || slices.ContainsFunc(e.Ops[:], func(o process.Op) bool { return o.Kind == process.Read || o.Kind == process.Write })
 }
 
-// WritesLate says whether a request to the resource is under way that nobody waits for.
-func (s *Simulator) WritesLate(r *RestPart) bool {
+// OrphanedOnVersion says whether a request to the resource is under way that nobody waits for.
+func (s *Simulator) OrphanedOnVersion(r *RestPart) bool {
 	return slices.ContainsFunc(s.orphans.lists[r.orphans], func(o node.Orphan) bool { return !o.Op.Kind.ToServer() })
 }
 

@@ -45,7 +45,7 @@ func TestDropped(t *testing.T) {
 				o.MaxStates = q.states
 				o.Unending = false // where a clock is read there is no end, and the search is cut
 			}
-			kept := searchedUpTo(t, q.lock, b, func(o *explore.Options) { cut(o); o.AllTimeouts, o.AllCopies, o.AllVersions = true, true, true })
+			kept := searchedUpTo(t, q.lock, b, func(o *explore.Options) { cut(o); o.DropNothing = true })
 			if !kept.Complete {
 				t.Logf("%s, %s: cut", q.lock.ID, budget)
 				continue

@@ -210,7 +210,7 @@ func (s *transitions) passNode(n int, state []uint32, d time.Duration) (effect, 
 
 func (s *transitions) judges(v verdict.Safety) uint32 {
 	return s.judgeTab.id(v, func(uint32) *judgeEntry {
-		e := &judgeEntry{alone: unseen, anew: unseen, judged: map[uint32]judged{}, after: map[time.Duration]uint32{}}
+		e := &judgeEntry{alone: unseen, unwritten: unseen, judged: map[uint32]judged{}, after: map[time.Duration]uint32{}}
 		for c := range s.symmetric {
 			e.roles[c] = uint32(v.Role(c + 1))
 		}

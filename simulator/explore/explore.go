@@ -52,15 +52,9 @@ type Options struct {
 	// AllHistories has clients keep all that they have observed since they rested. It is the
 	// simple way that tests compare with, and what is done in lockstep.
 	AllHistories bool
-	// AllTimeouts has clients keep by when they would give up waiting for a reply that cannot
-	// be late any more. It is the simple way that tests compare with.
-	AllTimeouts bool
-	// AllVersions has the resource count its writes from the start of the run, although nobody
-	// compares with an earlier one any more. It is the simple way that tests compare with.
-	AllVersions bool
-	// AllCopies has servers keep what their replicas and disks hold, although nothing reads
-	// it any more. It is the simple way that tests compare with.
-	AllCopies bool
+	// DropNothing keeps in a state what nothing that follows depends on; see drop. It is the
+	// simple way that tests compare with, and what is done in lockstep.
+	DropNothing bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
 	// Hopeful ends the search at so many states if more than half of them still wait to be

@@ -38,9 +38,7 @@ type search struct {
 
 func newSearch(sim *simulator.Simulator, opt Options) *search {
 	s := &search{transitions: newTransitions(sim, verdict.CaseOf(&opt.Case), opt.Probe, opt.Symmetric, opt.Causes), opt: opt, noReduction: opt.NoReduction}
-	s.timeouts = opt.AllTimeouts || opt.Step == 0
-	s.copies = opt.AllCopies || opt.Step == 0
-	s.versions = opt.AllVersions || opt.Step == 0 || sim.OldBases()
+	s.drops, s.versions = !opt.DropNothing && opt.Step > 0, sim.OldBases()
 	s.visited = newVisited(s.stride(), &s.opt)
 	s.next, s.cur = make([]uint32, s.stride()), make([]uint32, s.stride())
 	return s

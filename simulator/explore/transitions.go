@@ -32,8 +32,7 @@ type transitions struct {
 	faultMemo  memo       // where in faultLists the possible faults are
 	faultLists [][]uint16 // choices
 	renames    map[renaming]uint32
-	timeouts   bool // all of them are part of the state; see drop
-	copies     bool // what replicas and disks hold is always part of the state; see drop
+	drops      bool // see drop
 	versions   bool // that of the resource is always part of the state; see drop
 	byCause    bool // the causes are part of the state
 	causes     [][]string
@@ -125,16 +124,16 @@ type restEntry struct {
 	mayFault   bool   // the budget is not used up
 	punctual   bool   // no fault is left that holds anything up; see Simulator.Punctual
 	clientside bool   // no fault is left that strikes servers; see Simulator.Clientside
-	late       bool   // see Simulator.WritesLate
-	anew       uint32 // the same with a resource that counts from 0; unseen: not yet known
+	onVersion  bool   // a request to the resource is under way that nobody waits for
+	unwritten  uint32 // the same with a resource that counts from 0; unseen: not yet known
 }
 
 type judgeEntry struct {
-	alone  uint32 // the same without what replicas and disks hold; unseen: not yet known
-	anew   uint32 // the same without what was written; unseen: not yet known
-	judged map[uint32]judged
-	after  map[time.Duration]uint32
-	roles  [simulator.MaxClients]uint32 // of the clients, see verdict.Safety.Role
+	alone     uint32 // the same without what replicas and disks hold; unseen: not yet known
+	unwritten uint32 // the same without what was written; unseen: not yet known
+	judged    map[uint32]judged
+	after     map[time.Duration]uint32
+	roles     [simulator.MaxClients]uint32 // of the clients, see verdict.Safety.Role
 }
 
 // judged is what a list of events does to the judges.
@@ -300,7 +299,7 @@ func (s *transitions) rest(w *simulator.World) uint32 { return s.restPart(s.sim.
 
 func (s *transitions) restPart(part simulator.RestPart) uint32 {
 	return s.restTab.id(part, func(uint32) *restEntry {
-		e := &restEntry{anew: unseen, late: s.sim.WritesLate(&part), punctual: s.sim.Punctual(&part), clientside: s.sim.Clientside(&part), spent: s.sim.Spent(&part), after: map[time.Duration]uint32{}}
+		e := &restEntry{unwritten: unseen, onVersion: s.sim.OrphanedOnVersion(&part), punctual: s.sim.Punctual(&part), clientside: s.sim.Clientside(&part), spent: s.sim.Spent(&part), after: map[time.Duration]uint32{}}
 		allowed := 0
 		for _, f := range s.sim.Config().Faults {
 			allowed += f.Times
