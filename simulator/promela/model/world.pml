@@ -455,9 +455,9 @@ inline judge_apply(s, c) {
    changed) and forever say how. */
 inline judge_change(s, c) {
 	look_again();
-	/* WRONG-DEL: it was the live grant of another lease, and no stamp that has lapsed. */
+	/* WRONG-DEL: it was the live grant of another lease, and no stamp that has lapsed (an ensemble has none). */
 	if
-	:: grant[s].owner != 0 && !grant[s].left && !GRANT_OF(s, c, lease) && !(exists && made_it && grant[s].forever && grant[s].lapse <= 0) -> FOUND(WRONG_DEL)
+	:: grant[s].owner != 0 && !grant[s].left && !GRANT_OF(s, c, lease) && !(!ENSEMBLE && exists && made_it && grant[s].forever && grant[s].lapse <= 0) -> FOUND(WRONG_DEL)
 	:: else
 	fi;
 	/* LIE: a part of the lock is lost in a call; the first change of the key decides a call. */
@@ -489,7 +489,7 @@ inline judge_change(s, c) {
 		fi;
 		if
 		:: !forever -> grant[s].lapse = 0
-		:: forever && (made_it || !grant[s].forever) -> grant[s].lapse = TTL
+		:: forever && (made_it || !grant[s].forever) -> grant[s].lapse = (ENSEMBLE -> 0 : TTL)
 		:: else
 		fi;
 		grant[s].forever = forever
