@@ -109,7 +109,7 @@ JOBS ?= 2
 fuzz: ## every fuzz target for TIME=30s, JOBS=2 at a time
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && cache=$$($(GO) env GOCACHE)/fuzz/locklab && \
 	if test -w /dev/shm; then export FILES=/dev/shm; else export FILES="$${TMPDIR:-/tmp}"; fi && \
-	$(GO) test -c -ldflags=-w -gcflags=locklab/...=-d=libfuzzer -o "$$bin/" $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n 1 dirname | sort -u) && \
+	$(GO) test -c -ldflags=-w -gcflags='locklab/...=-d=libfuzzer -dwarf=false' -o "$$bin/" $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n 1 dirname | sort -u) && \
 	grep -rEo '^func Fuzz[A-Za-z]+' --include='*_test.go' . | sed -E 's|/[^/]*:func | |' | xargs -P $(JOBS) -L 1 sh -c ' \
 	  cd "$$2" && out=$$(TMPDIR="$$FILES" "$$0/$$(basename "$$2").test" -test.run "^$$" -test.fuzz "^$$3\$$" -test.fuzzcachedir "$$1/$$2" -test.fuzztime $(TIME) -test.fuzzminimizetime 50x -test.parallel 1 2>&1 </dev/null) || \
 	  test "$$(echo "$$out" | grep -A 1 "^--- FAIL: " | tail -n +2)" = "    context deadline exceeded" || { echo "$$2 $$3: $$out"; exit 255; }; \
