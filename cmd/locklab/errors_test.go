@@ -138,6 +138,7 @@ var inEnglish = map[string]string{
 	"simulator/internal/codec/codec.go":    "a mistake of locklab: a checkpoint whose checksum fits is wrong",
 	"simulator/orphaned.go":                "a mistake of locklab: a choice that the search itself has made",
 	"simulator/process/process.go":         "a mistake of locklab: a checkpoint whose checksum fits is wrong",
+	"simulator/process/merge.go":           "a mistake of locklab: a checkpoint whose checksum fits is wrong",
 	"simulator/process/execution.go":       "for the author of a lock whose code panics",
 	"simulator/live/pool.go":               "never reaches a user: the servers are not used again",
 	"simulator/live/server.go":             "what a redis-server must not answer to the lab itself",
