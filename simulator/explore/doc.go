@@ -59,6 +59,13 @@
 // in which order its threads have observed what they have, checked likewise, or nothing. In
 // lockstep there are few histories, and to check those that cannot happen takes longer.
 //
+// # What is dropped
+//
+// At any timing a state does not hold what nothing that follows depends on, by the faults
+// that the budget has left: time-outs that cannot come before their answer, what replicas
+// and disks hold that will never take a server's place, and versions of the resource that
+// nobody compares any more (drop.go).
+//
 // # Uses
 //
 // What clients do with a lock besides (Bounds.Uses: renew, check, enter again, wait in line,
