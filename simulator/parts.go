@@ -166,14 +166,7 @@ func (p *ClientPart) Timeless() bool {
 
 // Clientside says whether no fault is left at which a server loses data, or is replaced by a
 // replica; see [Clientside].
-func (s *Simulator) Clientside(r *RestPart) bool {
-	for i, f := range s.config.Faults {
-		if _, ok := f.Fault.(Clientside); !ok && r.budget[i] > 0 {
-			return false
-		}
-	}
-	return true
-}
+func (s *Simulator) Clientside(r *RestPart) bool { return leaves[Clientside](s, r) }
 
 // WithoutCopies is a server's part, which must not be split, without what its replicas and
 // its disk hold: nothing reads that unless they take its place. Which of them lack something
@@ -185,9 +178,12 @@ func (p NodePart) WithoutCopies() NodePart {
 
 // Punctual says whether no fault is left that breaks connections, or holds up messages or
 // threads; see [Punctual].
-func (s *Simulator) Punctual(r *RestPart) bool {
+func (s *Simulator) Punctual(r *RestPart) bool { return leaves[Punctual](s, r) }
+
+// leaves says whether all faults that the budget has left are of kind F.
+func leaves[F Fault](s *Simulator, r *RestPart) bool {
 	for i, f := range s.config.Faults {
-		if _, ok := f.Fault.(Punctual); !ok && r.budget[i] > 0 {
+		if _, ok := f.Fault.(F); !ok && r.budget[i] > 0 {
 			return false
 		}
 	}

@@ -35,12 +35,14 @@ func (s *Simulator) forget(c int, at uint32) (uint32, error) {
 	if err != nil || c > s.alike {
 		return to, err
 	}
-	for _, other := range s.procs[:s.alike] {
-		if other == p || to == at {
-			continue
-		}
-		if _, err := s.follow(at, p, other); err != nil {
-			return to, err
+	if to != at {
+		for _, other := range s.procs[:s.alike] {
+			if other == p {
+				continue
+			}
+			if _, err := s.follow(at, p, other); err != nil {
+				return to, err
+			}
 		}
 	}
 	if s.merging == process.NoMerging {

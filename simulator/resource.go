@@ -48,7 +48,9 @@ func (c *Client) Write(base int, token uint64) error {
 }
 
 // OldBases says whether a client has so far written to the resource on the basis of a
-// version that it had not read since it was inside. It can become true, and stays so.
+// version that it had not read since it was inside. It can become true, and stays so. With
+// Merge the history decides that stands for the client's own: the program must not read
+// inside after some histories and outside after others, and then write on the same version.
 func (s *Simulator) OldBases() bool { return s.oldBases }
 
 // readInside says whether client c, as it stands at an entry, is inside and has read a

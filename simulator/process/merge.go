@@ -79,8 +79,8 @@ type standing struct {
 
 const outside = ^uint32(0)
 
-// A question is a request without its numbers, a read or a write. Its latest answers are what
-// a history observes that no search has come to yet, so that it is told apart soon.
+// A question is a request without its numbers, a read or a write. Histories observe its first
+// answers before a search asks for it, so that they are told apart soon.
 type question struct {
 	kind OpKind
 	text string
@@ -146,7 +146,7 @@ func (p *Process) enter(at uint32, e *Entry) {
 		return
 	}
 	before := &p.entries[e.Parent]
-	if e.Seen.Kind == Replied {
+	if m.by == MergeHistories && e.Seen.Kind == Replied {
 		q := p.question(&before.Ops[e.Seen.Thread])
 		if known := m.answers[q]; len(known) < maxAnswers && !slices.Contains(known, e.Seen.Val) {
 			m.answers[q] = append(known, e.Seen.Val)
