@@ -48,8 +48,16 @@ type SentinelDemo struct {
 	DownAfter time.Duration // down-after-milliseconds, in whole milliseconds
 	TTL       time.Duration
 	// Periods is how often Sentinel asks the servers and tells the others; 0: as it does by default, every second
-	// to every ten seconds.
+	// to every ten seconds. Else the failover timeout is twenty of them: Sentinels that have each voted for
+	// themselves try again after twice that time.
 	Periods time.Duration
+}
+
+func (d SentinelDemo) failoverTimeout() time.Duration {
+	if d.Periods == 0 {
+		return FailoverTimeout
+	}
+	return 20 * d.Periods
 }
 
 // A SentinelRun is what came of it. Times count from the fault.
@@ -189,6 +197,9 @@ func (s *sentinelStage) set(ctx context.Context, addr string) error {
 	if s.Periods == 0 {
 		return nil
 	}
+	if err := c.Set(ctx, masterName, "failover-timeout", strconv.FormatInt(s.failoverTimeout().Milliseconds(), 10)).Err(); err != nil {
+		return err
+	}
 	w, err := realserver.DialRedis(addr)
 	if err != nil {
 		return err
@@ -236,7 +247,7 @@ func (s *sentinelStage) await(ctx context.Context, most time.Duration, what stri
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			if s.aborted != "" {
-				return AwaitedError{text.Errorf("error.sentinel.aborted", "what", text.NewPhrase(what), "most", most, "word", s.aborted, "again", 2*FailoverTimeout)}
+				return AwaitedError{text.Errorf("error.sentinel.aborted", "what", text.NewPhrase(what), "most", most, "word", s.aborted, "again", 2*s.failoverTimeout())}
 			}
 			return AwaitedError{text.Errorf("error.sentinel.late", "what", text.NewPhrase(what), "most", most)}
 		}
