@@ -102,7 +102,7 @@ func (p *Pool) take(ctx context.Context, c *simulator.NodeConfig, at time.Time) 
 		}
 		p.mu.Unlock()
 		if s != nil {
-			return s, s.clock.Set(at)
+			return s, errors.Join(s.wakeUp(busy), s.clock.Set(at))
 		}
 	}
 	clock, err := realserver.NewClock(p.clocks, p.file("clock"), at)
@@ -155,6 +155,9 @@ func (p *Pool) give(ctx context.Context, s *set, c *simulator.NodeConfig, spoilt
 		if err == nil {
 			states, err = s.states()
 		}
+		if err == nil {
+			err = s.wakeUp(idle)
+		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if err == nil && states == p.asNew[c.Replicas] {
@@ -182,10 +185,23 @@ func (s *set) clean(ctx context.Context) error {
 			return err
 		}
 	}
-	if s.replicas == nil {
+	if len(s.replicas) == 0 {
 		return nil
 	}
 	return s.master.tidy("PING") // it was asked for how far its replicas are
+}
+
+// wakeUp sets how often servers with duties of their own wake up to do them.
+func (s *set) wakeUp(hz string) error {
+	if len(s.replicas) == 0 {
+		return nil
+	}
+	_, err := s.master.do("CONFIG", "SET", "hz", hz)
+	for _, replica := range s.replicas {
+		_, own := replica.do("CONFIG", "SET", "hz", hz)
+		err = errors.Join(err, own)
+	}
+	return err
 }
 
 // tidy has a server forget its clients, what they have loaded, and how it has counted them.

@@ -29,11 +29,18 @@ type server struct {
 	cutOff  []*realserver.Gate // to replicas that have left without its noticing
 }
 
+// How often in a second a server does what is not a client's: looks whether a child has written what a
+// replica needs, for example. Each time takes it a tenth of a millisecond, and hundreds run at a time.
+const (
+	busy = "50"
+	idle = "1" // without such duties
+)
+
 // startServer runs a redis-server with the options of a server of the lab.
 func startServer(ctx context.Context, dir string, c *realserver.Clock, config *simulator.NodeConfig) (*server, error) {
-	hz := "50" // how often it looks whether a child has written what a replica needs
+	hz := busy
 	if config.Replicas == 0 && config.AOF == simulator.NoAOF {
-		hz = "1" // it has no such duties, and many servers run at a time
+		hz = idle
 	}
 	options := []string{
 		"--repl-diskless-sync", "no", "--repl-diskless-load", "disabled", "--hz", hz,
