@@ -61,6 +61,7 @@ type liveJSON struct {
 	Trace       string           `json:"trace"`
 	NotShown    string           `json:"not_shown,omitempty"` // why it was not played on real servers, in English
 	Agrees      *bool            `json:"agrees,omitempty"`    // absent if not shown
+	Round       int              `json:"round,omitempty"`     // that is told of, from 1: the first that disagrees, or the last
 	Lab         []verdict.Word   `json:"lab"`
 	Real        []verdict.Word   `json:"real,omitempty"`
 	Servers     int              `json:"servers,omitempty"` // redis-servers that ran
@@ -89,7 +90,7 @@ func comparisonJSON(c *reality.Comparison) liveJSON {
 	if !c.Shown() {
 		return j
 	}
-	j.Agrees, j.Real, j.Servers, j.Answers, j.Speed = &c.Agrees, c.Real, c.Servers, c.Answers, c.Speed
+	j.Agrees, j.Round, j.Real, j.Servers, j.Answers, j.Speed = &c.Agrees, c.Round, c.Real, c.Servers, c.Answers, c.Speed
 	if !c.Stopped.IsZero() {
 		j.Stopped = c.Stopped.Say("en")
 	}
@@ -106,6 +107,14 @@ func notShown(lang string, c *reality.Comparison) string {
 // addLease gives a command the flag --lease.
 func (a *app) addLease(c *cobra.Command, lease *time.Duration) {
 	c.Flags().DurationVar(lease, "lease", reality.DefaultLease, a.usage("live")("lease"))
+}
+
+// maxRounds bounds --rounds.
+const maxRounds = 1000
+
+// addRounds gives a command the flag --rounds.
+func (a *app) addRounds(c *cobra.Command, rounds *int) {
+	c.Flags().IntVar(rounds, "rounds", 1, a.usage("live")("rounds"))
 }
 
 // The bounds of --lease: shorter than the first and the machine is too slow to show anything
@@ -409,11 +418,13 @@ func (t *liveCount) add(all []*reality.Comparison) {
 }
 
 // oneBench makes a bench when it is first asked for one. close removes it.
-func oneBench(ctx context.Context, lease time.Duration) (bench func() (*reality.Bench, error), close func()) {
+func oneBench(ctx context.Context, lease time.Duration, rounds int) (bench func() (*reality.Bench, error), close func()) {
 	var b *reality.Bench
 	bench = sync.OnceValues(func() (*reality.Bench, error) {
 		var err error
-		b, err = reality.NewBench(ctx, lease)
+		if b, err = reality.NewBench(ctx, lease); err == nil {
+			b.Rounds = rounds
+		}
 		return b, err
 	})
 	return bench, func() {
@@ -425,10 +436,11 @@ func oneBench(ctx context.Context, lease time.Duration) (bench func() (*reality.
 
 func (a *app) liveMatrix() *cobra.Command {
 	var (
-		lease time.Duration
-		races []string
-		locks lockFlags
-		out   string
+		lease  time.Duration
+		rounds int
+		races  []string
+		locks  lockFlags
+		out    string
 	)
 	c := &cobra.Command{
 		Use:     "matrix",
@@ -446,12 +458,13 @@ func (a *app) liveMatrix() *cobra.Command {
 			if err := a.checkLiveOut(c, out); err != nil {
 				return err
 			}
-			return a.liveTable(c.Context(), lease, out, len(scs), func(ctx context.Context, bench func() (*reality.Bench, error), done func(int)) (*reality.Table, error) {
-				return reality.Matrix(ctx, bench, lease, list, scs, done)
+			return a.liveTable(c.Context(), lease, rounds, out, len(scs), func(ctx context.Context, bench func() (*reality.Bench, error), done func(int)) (*reality.Table, error) {
+				return reality.Matrix(ctx, bench, lease, rounds, list, scs, done)
 			})
 		},
 	}
 	a.addLease(c, &lease)
+	a.addRounds(c, &rounds)
 	f, usage := c.Flags(), a.usage("live")
 	locks.add(a, f, "all")
 	f.StringSliceVar(&races, "scenarios", nil, a.usage("matrix")("scenarios"))
@@ -461,9 +474,10 @@ func (a *app) liveMatrix() *cobra.Command {
 
 func (a *app) liveVerify() *cobra.Command {
 	var (
-		lease time.Duration
-		locks lockFlags
-		out   string
+		lease  time.Duration
+		rounds int
+		locks  lockFlags
+		out    string
 	)
 	c := &cobra.Command{
 		Use:     "verify",
@@ -481,12 +495,13 @@ func (a *app) liveVerify() *cobra.Command {
 				breaks := slices.ContainsFunc(e.Expected, func(v contract.ExpectedVerdict) bool { return v.Par >= 0 })
 				return !e.IsSearch() || !breaks || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == e.Strategy.ID })
 			})
-			return a.liveTable(c.Context(), lease, out, reality.Locks(rows), func(ctx context.Context, bench func() (*reality.Bench, error), done func(int)) (*reality.Table, error) {
-				return reality.Verify(ctx, bench, lease, rows, done)
+			return a.liveTable(c.Context(), lease, rounds, out, reality.Locks(rows), func(ctx context.Context, bench func() (*reality.Bench, error), done func(int)) (*reality.Table, error) {
+				return reality.Verify(ctx, bench, lease, rounds, rows, done)
 			})
 		},
 	}
 	a.addLease(c, &lease)
+	a.addRounds(c, &rounds)
 	locks.add(a, c.Flags(), "all")
 	c.Flags().StringVarP(&out, "out", "o", "", a.usage("live")("out"))
 	return c
@@ -503,11 +518,14 @@ func (a *app) checkLiveOut(c *cobra.Command, out string) error {
 }
 
 // liveTable computes a table of so many tasks, prints it, and writes the file.
-func (a *app) liveTable(ctx context.Context, lease time.Duration, out string, tasks int, compute func(ctx context.Context, bench func() (*reality.Bench, error), done func(int)) (*reality.Table, error)) error {
+func (a *app) liveTable(ctx context.Context, lease time.Duration, rounds int, out string, tasks int, compute func(ctx context.Context, bench func() (*reality.Bench, error), done func(int)) (*reality.Table, error)) error {
 	if err := checkLease(lease); err != nil {
 		return err
 	}
-	bench, closeBench := oneBench(ctx, lease)
+	if rounds < 1 || rounds > maxRounds {
+		return text.Errorf("error.live.round", "value", rounds, "most", maxRounds)
+	}
+	bench, closeBench := oneBench(ctx, lease, rounds)
 	defer closeBench()
 	done, end := a.progress(tasks, "progress.live")
 	table, err := compute(ctx, bench, done)
@@ -525,7 +543,7 @@ func (a *app) liveTable(ctx context.Context, lease time.Duration, out string, ta
 	if a.json {
 		err = a.printLiveJSON(&t)
 	} else {
-		a.printLiveTable(table, &t, lease)
+		a.printLiveTable(table, &t, lease, rounds)
 	}
 	if err == nil && out != "" {
 		err = a.write(out, replaces, t.csv)
@@ -547,7 +565,7 @@ func (a *app) printLiveJSON(t *liveCount) error {
 	return a.printJSON(j)
 }
 
-func (a *app) printLiveTable(table *reality.Table, t *liveCount, lease time.Duration) {
+func (a *app) printLiveTable(table *reality.Table, t *liveCount, lease time.Duration, rounds int) {
 	a.Printf("%s\n\n", a.Each(func(lang string) string {
 		return text.Say(lang, "live.heading", "version", text.Join(lang, "chart.list", table.Versions), "lease", reports.Span(lease))
 	}))
@@ -561,11 +579,11 @@ func (a *app) printLiveTable(table *reality.Table, t *liveCount, lease time.Dura
 	}
 	a.Printf("\n")
 	for _, c := range t.differ {
-		a.Printf("%s\n", a.Say("live.differs", "lock", c.Strategy, "race", c.Scenario, "lab", spell(c.Lab), "real", spell(c.Real)))
+		a.Printf("%s\n", a.Say(inRounds("live.differs", rounds), "round", fmt.Sprint(c.Round), "lock", c.Strategy, "race", c.Scenario, "lab", spell(c.Lab), "real", spell(c.Real)))
 		a.printDifferences(c)
 		a.Printf("  locklab live replay %s\n", c.Trace)
 	}
-	a.Sentence("live.sum", "agree", fmt.Sprint(t.agree), "disagree", fmt.Sprint(len(t.differ)))
+	a.Sentence(inRounds("live.sum", rounds), "rounds", fmt.Sprint(rounds), "agree", fmt.Sprint(t.agree), "disagree", fmt.Sprint(len(t.differ)))
 	for _, why := range reality.Reasons() {
 		n := t.not[why]
 		if n == 0 {
@@ -582,6 +600,14 @@ func (a *app) printLiveTable(table *reality.Table, t *liveCount, lease time.Dura
 			return text.Say(lang, "live.sum.not", "n", fmt.Sprint(n), "why", text.Say(lang, "live.not."+string(why), "command", text.Join(lang, "chart.list", missing)))
 		}))
 	}
+}
+
+// inRounds is the key of a text that tells of rounds, if there are several.
+func inRounds(key string, rounds int) string {
+	if rounds > 1 {
+		return key + ".rounds"
+	}
+	return key
 }
 
 // csv writes one line for each trace.

@@ -16,6 +16,7 @@ type Comparison struct {
 	Key      string // the lock's
 	NotShown race.Reason
 	Missing  string // see Showing
+	Round    int    // see Showing
 	Agrees   bool
 	Lab      []verdict.Word
 	Real     []verdict.Word // nil: it was not shown
@@ -30,7 +31,7 @@ type Comparison struct {
 func (s *Showing) Compare() *Comparison {
 	c := &Comparison{
 		Strategy: s.Lab.Strategy.ID, Scenario: s.Lab.Trace.Scenario, Trace: s.Lab.Trace.Link(), NotShown: s.NotShown, Missing: s.Missing,
-		Agrees: s.Agrees(), Lab: s.Lab.Verdicts,
+		Round: s.Round, Agrees: s.Agrees(), Lab: s.Lab.Verdicts,
 	}
 	if s.Lab.History != nil {
 		c.Key = s.Lab.History.Key

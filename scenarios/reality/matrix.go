@@ -41,10 +41,10 @@ type taskResult struct {
 // order and that of the locks. The tasks are the races. bench is called when the first task begins on
 // this machine. done is called with how many races are finished; it may be nil. The error
 // is bench's, about the machine, or ctx's.
-func Matrix(ctx context.Context, bench func() (*Bench, error), lease time.Duration, locks []lock.Entry, scs []race.Scenario, done func(n int)) (*Table, error) {
+func Matrix(ctx context.Context, bench func() (*Bench, error), lease time.Duration, rounds int, locks []lock.Entry, scs []race.Scenario, done func(n int)) (*Table, error) {
 	var tasks []share.Task
 	for _, sc := range scs {
-		tasks = append(tasks, share.Task{ID: fmt.Sprintf("live matrix %s,lease=%v", sc.ID, lease), Cost: 1})
+		tasks = append(tasks, share.Task{ID: fmt.Sprintf("live matrix %s,lease=%v,rounds=%d", sc.ID, lease, rounds), Cost: 1})
 	}
 	var runner race.Runner
 	return table(ctx, tasks, bench, done, func(ctx context.Context, b *Bench, i int) ([]Row, error) {
@@ -64,11 +64,11 @@ func Matrix(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 // Verify makes the searches of a contract and shows the shortest way to each verdict that
 // they have found: a row for each search, those of a lock together. What in rows is no search
 // is left out. The tasks are the locks. bench, done and the error are as for Matrix.
-func Verify(ctx context.Context, bench func() (*Bench, error), lease time.Duration, rows []contract.Expectation, done func(n int)) (*Table, error) {
+func Verify(ctx context.Context, bench func() (*Bench, error), lease time.Duration, rounds int, rows []contract.Expectation, done func(n int)) (*Table, error) {
 	of := byLock(rows)
 	var tasks []share.Task
 	for _, rows := range of {
-		tasks = append(tasks, share.Task{ID: fmt.Sprintf("live verify %s,lease=%v", rows[0].Strategy.ID, lease), Cost: float64(len(rows))})
+		tasks = append(tasks, share.Task{ID: fmt.Sprintf("live verify %s,lease=%v,rounds=%d", rows[0].Strategy.ID, lease, rounds), Cost: float64(len(rows))})
 	}
 	// A search takes a core, and what it has found mostly waits.
 	search := make(chan struct{}, runtime.GOMAXPROCS(0))

@@ -29,6 +29,7 @@ const DefaultLease = 500 * time.Millisecond
 type Bench struct {
 	Version string        // of redis-server
 	Lease   time.Duration // how long a lease of a trace takes, above 0
+	Rounds  int           // how often a trace is played, unless it differs from the lab before; 0: once
 
 	pool    *live.Pool // nil: each run has new servers
 	clocks  string
@@ -200,6 +201,7 @@ type Showing struct {
 	// that the redis-server does not know.
 	NotShown race.Reason
 	Missing  string
+	Round    int // the one that is told of, from 1: the first that differs from the lab, or the last
 	Real     *race.Outcome
 	Run      *live.Run
 	Speed    float64 // of the servers' time; 0: it is a ZooKeeper, whose time plays no part
@@ -232,6 +234,28 @@ func (s *Showing) Agrees() bool {
 // Show plays a trace that was played in the lab on real servers. The error is about the
 // machine, or ctx's.
 func (b *Bench) Show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
+	first, err := b.show(ctx, lab)
+	if err != nil || first.Run == nil {
+		return first, err
+	}
+	s := first
+	for s.Round = 1; s.Round < b.Rounds && s.Agrees(); {
+		next, err := b.show(ctx, lab)
+		if err != nil {
+			return nil, err
+		}
+		next.Round = s.Round + 1
+		s = next
+	}
+	if s.Agrees() && (s.Run.Answers != first.Run.Answers || s.Run.Servers != first.Run.Servers) {
+		return nil, text.Errorf("error.live.rounds", "lock", lab.Strategy.ID, "scenario", lab.Trace.Scenario, "round", s.Round,
+			"answers", s.Run.Answers, "servers", s.Run.Servers, "before", first.Run.Answers, "first", first.Run.Servers)
+	}
+	return s, nil
+}
+
+// show plays a trace once.
+func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 	s := &Showing{Lab: lab}
 	if s.NotShown, s.Missing = b.whyNotShown(lab); s.NotShown != "" {
 		return s, nil

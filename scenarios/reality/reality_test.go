@@ -106,7 +106,7 @@ func TestVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := reality.Verify(t.Context(), func() (*reality.Bench, error) { return b, nil }, b.Lease, rows, nil)
+	found, err := reality.Verify(t.Context(), func() (*reality.Bench, error) { return b, nil }, b.Lease, 1, rows, nil)
 	if err != nil || len(found.Rows) != 1 || len(found.Rows[0].Comparisons) != 3 {
 		t.Fatalf("%v, %+v", err, found)
 	}
