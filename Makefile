@@ -5,8 +5,9 @@ GO ?= go
 OUT ?= out
 
 # lint vets, and a linker that writes nothing for debuggers is faster. So are tests that
-# collect their garbage less often, up to a limit: there is much, beside little that lives.
-TEST = GOGC=300 GOMEMLIMIT=3GiB $(GO) test -vet=off -ldflags=-w
+# collect their garbage less often, up to a limit (there is much, beside little that lives),
+# and that keep no profile of their memory, which has a place for each way through the code.
+TEST = GOGC=600 GOMEMLIMIT=3GiB GODEBUG=memprofilerate=0 $(GO) test -vet=off -ldflags=-w
 
 # The race detector makes a run ten times as slow and as large. It leaves out packages
 # and tests that use one goroutine, and long tests whose concurrency others show it:
