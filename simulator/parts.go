@@ -42,6 +42,10 @@ func (s *Simulator) ReadsClock() bool { return s.readsClock || s.servers.ReadsCl
 // request under way, so that whatever a client observes may orphan one.
 func (s *Simulator) Abandons() bool { return s.abandons }
 
+// Reached says whether the last step looked at a server. If it was a client's and did not, a
+// step of the same client by the same choice does the same whatever the servers hold.
+func (s *Simulator) Reached() bool { return s.reached }
+
 // SendsWait says whether a client has sent WAIT so far, so that it matters whose
 // writes a replica lacks. It can become true, and stays so.
 func (s *Simulator) SendsWait() bool { return s.redis != nil && s.redis.SendsWait() }

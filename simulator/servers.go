@@ -90,7 +90,13 @@ type bound[S comparable] struct {
 
 func (b *bound[S]) begin(w *World, clients int) { b.Begin(b.nodes(w), clients) }
 
-func (b *bound[S]) passed(v *view) { b.Passed(v, b.nodes(v.w)) }
+// reach is what a step does with the servers; see Simulator.Reached.
+func (b *bound[S]) reach(v *view) []S {
+	v.s.reached = true
+	return b.nodes(v.w)
+}
+
+func (b *bound[S]) passed(v *view) { b.Passed(v, b.reach(v)) }
 
 func (b *bound[S]) due(w *World) time.Duration {
 	next := Never
@@ -101,7 +107,7 @@ func (b *bound[S]) due(w *World) time.Duration {
 }
 
 func (b *bound[S]) told(v *view, c int8, buf []Choice) []Choice {
-	return b.Told(v, b.nodes(v.w), c, buf)
+	return b.Told(v, b.reach(v), c, buf)
 }
 
 func (b *bound[S]) enabled(w *World, buf []Choice) []Choice {
@@ -112,23 +118,23 @@ func (b *bound[S]) enabled(w *World, buf []Choice) []Choice {
 }
 
 func (b *bound[S]) step(v *view, c Choice) (why string, err error) {
-	return b.Step(v, b.nodes(v.w), c)
+	return b.Step(v, b.reach(v), c)
 }
 
 func (b *bound[S]) arrive(v *view, c, thread int8) error {
-	return b.Arrive(v, b.nodes(v.w), c, thread)
+	return b.Arrive(v, b.reach(v), c, thread)
 }
 
 func (b *bound[S]) arriveOrphan(v *view, o *node.Orphan) (held bool, err error) {
-	return b.ArriveOrphan(v, b.nodes(v.w), o)
+	return b.ArriveOrphan(v, b.reach(v), o)
 }
 
-func (b *bound[S]) gaveUp(v *view, c, thread int8) { b.GaveUp(v, b.nodes(v.w), c, thread) }
-func (b *bound[S]) lost(v *view, c, thread int8)   { b.Lost(v, b.nodes(v.w), c, thread) }
-func (b *bound[S]) heldUp(v *view, c int8)         { b.HeldUp(v, b.nodes(v.w), c) }
-func (b *bound[S]) paused(v *view, c int8)         { b.Paused(v, b.nodes(v.w), c) }
-func (b *bound[S]) resumed(v *view, c int8)        { b.Resumed(v, b.nodes(v.w), c) }
-func (b *bound[S]) crashed(v *view, c int8)        { b.Crashed(v, b.nodes(v.w), c) }
+func (b *bound[S]) gaveUp(v *view, c, thread int8) { b.GaveUp(v, b.reach(v), c, thread) }
+func (b *bound[S]) lost(v *view, c, thread int8)   { b.Lost(v, b.reach(v), c, thread) }
+func (b *bound[S]) heldUp(v *view, c int8)         { b.HeldUp(v, b.reach(v), c) }
+func (b *bound[S]) paused(v *view, c int8)         { b.Paused(v, b.reach(v), c) }
+func (b *bound[S]) resumed(v *view, c int8)        { b.Resumed(v, b.reach(v), c) }
+func (b *bound[S]) crashed(v *view, c int8)        { b.Crashed(v, b.reach(v), c) }
 
 func (b *bound[S]) takePart(w *World, n int, readsClock bool) (part NodePart) {
 	*b.part(&part) = b.Relative(w.now, b.nodes(w)[n-1], readsClock)

@@ -35,6 +35,7 @@ type Simulator struct {
 	abandons   bool // see Abandons
 	oldBases   bool // see OldBases
 	alike      int  // see Alike
+	reached    bool // see Reached
 	returns    bool // a client that has died may return
 	merging    process.Merging
 	followed   int // so many entries of client 1 the clients that are like it have as well; see standsFor

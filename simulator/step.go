@@ -18,7 +18,7 @@ import (
 // it was; any other error (*NondeterministicError, a panic of the client's code, a
 // command that cannot be simulated, a *LimitError) leaves w unusable.
 func (s *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
-	s.events = s.events[:0]
+	s.events, s.reached = s.events[:0], false
 	err := s.step(w, c)
 	s.boundAnswers(w)
 	if s.room.Exceeded != nil {

@@ -15,31 +15,58 @@ import (
 // from then on.
 func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 	key := s.effectKey(state, m)
+	alone, mayBeAlone := s.clientKey(key, m)
+	if mayBeAlone {
+		if eff, ok := s.effects.get(&alone); ok {
+			eff.node, eff.rest = key.node, key.rest
+			return eff, nil
+		}
+	}
 	if eff, ok := s.effects.get(&key); ok {
 		return eff, nil
 	}
-	w := s.sim.At(s.now(state))
+	s.scratch = s.sim.At(s.now(state))
+	w := &s.scratch
 	if m.client >= 0 {
 		w.SetClientPart(int(m.client)+1, &s.clientTab[m.client].keys[key.client])
 	}
 	if m.node >= 0 {
-		s.sim.SetNodePart(&w, int(m.node)+1, &s.nodeTab.keys[key.node])
+		s.sim.SetNodePart(w, int(m.node)+1, &s.nodeTab.keys[key.node])
 	}
-	s.sim.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
-	events, err := s.sim.Step(&w, s.choices[m.choice])
+	s.sim.SetRestPart(w, &s.restTab.keys[state[s.restAt()]])
+	events, err := s.sim.Step(w, s.choices[m.choice])
 	if err != nil {
 		return effect{}, &failedMove{error: fmt.Errorf("explore: %w", err), via: m.choice}
 	}
+	reached := s.sim.Reached()
 	eff := effect{events: s.recordEvents(w.Now(), events)}
 	if m.client >= 0 {
-		eff.client = s.client(int(m.client), &w)
+		eff.client = s.client(int(m.client), w)
 	}
 	if m.node >= 0 {
-		eff.node = s.node(int(m.node), &w)
+		eff.node = s.node(int(m.node), w)
 	}
-	eff.rest = s.rest(&w)
+	eff.rest = s.rest(w)
+	if mayBeAlone && !reached && eff.node == key.node && eff.rest == key.rest {
+		key = alone
+	}
 	s.effects.put(key, eff)
 	return eff, nil
+}
+
+// clientKey is key without the ensemble and the rest, if m is a choice of a client that need
+// not look at them. (That of a client of a Redis has neither in its key, unless code abandons
+// requests.)
+func (s *transitions) clientKey(key effectKey, m *move) (alone effectKey, may bool) {
+	if m.fault || m.client < 0 || m.node < 0 || s.sim.Abandons() {
+		return key, false
+	}
+	switch s.choices[m.choice].Verb {
+	case simulator.Start, simulator.Answer, simulator.Survive, simulator.Wake, simulator.Choose:
+		key.node, key.rest = unseen, unseen
+		return key, true
+	}
+	return key, false
 }
 
 // effectKey is all that the effect of a move depends on.

@@ -29,8 +29,9 @@ type transitions struct {
 	times     table[time.Duration, struct{}] // absolute only
 
 	effects    memo
-	faultMemo  memo       // where in faultLists the possible faults are
-	faultLists [][]uint16 // choices
+	scratch    simulator.World // memory of effect
+	faultMemo  memo            // where in faultLists the possible faults are
+	faultLists [][]uint16      // choices
 	renames    map[renaming]uint32
 	drops      bool // see drop
 	versions   bool // that of the resource is always part of the state; see drop

@@ -1,0 +1,99 @@
+package explore
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/client"
+)
+
+// TestClientAlone: what is remembered of a client's choice without regard to the ensemble and to the
+// rest is what the choice does with any of those that the search has met.
+func TestClientAlone(t *testing.T) {
+	for _, test := range []struct {
+		lock, budget string
+		uses         client.Uses
+	}{
+		{"zk-recheck", "crash=1,expire-session=1", client.Wait},
+		{"zk-mutex", "lose-reply=1,expire-session=1", client.Reenter},
+		{"zk-multi", "pause=1", 0},
+	} {
+		t.Run(test.lock, func(t *testing.T) {
+			t.Parallel()
+			entry, _ := algorithms.ByName(test.lock)
+			allowed, err := faults.ParseBudget(test.budget)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := &Bounds{Entry: entry, Clients: 2, Attempts: 1, Nodes: 1, TTL: 9 * time.Second, Faults: allowed, Uses: test.uses, MaxStates: 20_000,
+				Timing: &Timing{Step: 900 * time.Millisecond, Work: 3600 * time.Millisecond, Latency: 900 * time.Millisecond, Lateness: 900 * time.Millisecond, Timeout: 3 * time.Second, Idle: simulator.Never}}
+			s := searched(t, b)
+			alone := 0
+			for _, slot := range slices.Clone(s.effects.slots) {
+				if !slot.used || slot.key.node != unseen {
+					continue
+				}
+				alone++
+				for i := range 20 { // the first, the last, and some between
+					s.tryAlone(t, slot, uint32(i*(len(s.nodeTab.keys)-1)/19), uint32((19-i)*(len(s.restTab.keys)-1)/19))
+				}
+			}
+			if alone < 100 {
+				t.Errorf("%d choices depend on their client only", alone)
+			}
+		})
+	}
+}
+
+// searched is a search that has come to its end.
+func searched(t *testing.T, b *Bounds) *search {
+	t.Helper()
+	sim, err := b.Simulator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sim.Close)
+	sim.CountCreations(true)
+	for {
+		opt := b.Options()
+		opt.Symmetric = 0 // an ensemble knows clients by their sessions
+		s := newSearch(sim, opt)
+		k, err := openCheckpoint(t.Context(), Checkpoint{})
+		if err == nil {
+			err = s.run(t.Context(), k)
+		}
+		if errors.Is(err, errNowAbsolute) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+}
+
+// tryAlone makes a choice with a server and a rest.
+func (s *search) tryAlone(t *testing.T, slot memoSlot, node, rest uint32) {
+	t.Helper()
+	now := time.Duration(0)
+	if s.sim.ReadsClock() {
+		now = s.times.keys[slot.key.now]
+	}
+	w, c := s.sim.At(now), int(slot.key.who)
+	w.SetClientPart(c+1, &s.clientTab[c].keys[slot.key.client])
+	s.sim.SetNodePart(&w, 1, &s.nodeTab.keys[node])
+	s.sim.SetRestPart(&w, &s.restTab.keys[rest])
+	events, err := s.sim.Step(&w, s.choices[slot.key.choice])
+	if err != nil {
+		t.Fatalf("%+v with server %d and rest %d: %v", slot, node, rest, err)
+	}
+	got := effect{client: s.client(c, &w), node: s.node(0, &w), rest: s.rest(&w), events: s.recordEvents(w.Now(), events)}
+	if want := (effect{client: slot.eff.client, node: node, rest: rest, events: slot.eff.events}); got != want {
+		t.Fatalf("%+v with server %d and rest %d: %+v, want %+v", slot, node, rest, got, want)
+	}
+}
