@@ -551,3 +551,23 @@ func TestParallel(t *testing.T) {
 
 // busy is code that runs until the test has seen that it does.
 var busy atomic.Bool
+
+// Code that closes a connection gives up what it has asked there. That is still on its way, and may
+// come after what the code does to be sure.
+func TestClosedConnection(t *testing.T) {
+	Check(t, Bounds{Clients: 1, Attempts: 1, Budget: "delay=1@5s", TTL: ttl}, func(c *Client) {
+		impatient, patient := dial(c), dial(c)
+		defer patient.Close()
+		answer := make(chan *redis.BoolCmd, 1)
+		go func() { answer <- impatient.SetNX(c.Context(), "k", "1", 0) }()
+		time.Sleep(time.Second)
+		impatient.Close()
+		locked, err := (<-answer).Result()
+		if locked {
+			c.Critical(work)
+		}
+		if locked || err != nil {
+			patient.Del(c.Context(), "k")
+		}
+	}, Breaks("DEADLOCK", 1))
+}

@@ -170,6 +170,7 @@ func (x *execution) Observe(s process.Told, known *process.Entry) (process.Entry
 	}
 	if known != nil {
 		x.adopt(&e, known)
+		x.hold(&e)
 		return e, nil
 	}
 	find := x.scout
@@ -181,7 +182,22 @@ func (x *execution) Observe(s process.Told, known *process.Entry) (process.Entry
 		return e, err
 	}
 	err = x.setTimer(&e, in, found)
+	x.hold(&e)
 	return e, err
+}
+
+// hold keeps the first place from being empty before the program has ended, if what it waits
+// for stands in another one: a process whose first thread waits for nothing has come to its end.
+func (x *execution) hold(e *process.Entry) {
+	held := len(x.steps) > 1 && x.steps[len(x.steps)-2].ops[0].Kind == process.Join
+	holds := e.Ops[0].Kind == process.None && e.Ops != [process.MaxThreads]process.Op{} && !x.finished()
+	if holds {
+		e.Ops[0] = process.Op{Kind: process.Join}
+	}
+	if held != holds {
+		e.Fresh |= 1
+	}
+	x.ops, x.steps[len(x.steps)-1].ops = e.Ops, e.Ops
 }
 
 // observe gives s to what waits for it and lets the code run.
@@ -244,6 +260,9 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 	x.slots[s.Thread] = nil
 	e := process.Entry{Fresh: 1 << s.Thread}
 	e.Ops = x.ops
+	if e.Ops[0].Kind == process.Join {
+		e.Ops[0] = process.Op{} // see hold
+	}
 	e.Ops[s.Thread] = process.Op{}
 	if wake {
 		x.timer.set = false
@@ -500,12 +519,18 @@ func (x *execution) adopt(e, known *process.Entry) {
 func (x *execution) merge(e, known *process.Entry) (ops [process.MaxThreads]process.Op, fresh uint8) {
 	ops, fresh = e.Ops, e.Fresh
 	for i := range ops {
-		if x.slots[i] == nil {
-			if known.Ops[i].Kind == process.Sleep || known.Ops[i].Kind == process.None {
-				ops[i] = known.Ops[i]
-				fresh = fresh&^(1<<i) | known.Fresh&(1<<i)
-			}
+		if x.slots[i] != nil {
+			continue
 		}
+		switch known.Ops[i].Kind {
+		case process.Sleep, process.None:
+			ops[i] = known.Ops[i]
+		case process.Join: // see hold
+			ops[i] = process.Op{}
+		default:
+			continue
+		}
+		fresh = fresh&^(1<<i) | known.Fresh&(1<<i)
 	}
 	return ops, fresh
 }
