@@ -48,7 +48,7 @@ func TestLive(t *testing.T) {
 func TestLiveMatrix(t *testing.T) {
 	needLive(t)
 	file := filepath.Join(t.TempDir(), "live.csv")
-	code, out, errs := call(t, "live", "matrix", "--strategies", "token,zk-mutex", "--scenarios", "restart,R25,R42", "-o", file)
+	code, out, errs := call(t, "live", "matrix", "--strategies", "token,zk-mutex", "--scenarios", "restart,R25,R42", "--rounds", "2", "-o", file)
 	if code != exitOK || !strings.Contains(errs, "live.csv") {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
@@ -212,6 +212,8 @@ func TestLiveRefuses(t *testing.T) {
 		"live run token failover --lease 1ms":            `--lease 1ms: give 50ms to 10s`,
 		"live replay nothing":                            `nothing`,
 		"live matrix --strategies token -o live.png":     `-o live.png: write FILE.csv`,
+		"live matrix --rounds 0":                         `--rounds 0: give 1 to 1000`,
+		"live verify --rounds 1001":                      `--rounds 1001: give 1 to 1000`,
 		"live run zk-mutex calm --zookeeper here":        `--zookeeper here: give HOST:PORT`,
 		"live run token calm --zookeeper 127.0.0.1:1":    `token locks on a Redis`,
 		"live run zk-mutex calm --zookeeper 127.0.0.1:1": `127.0.0.1:1 cannot be used`,

@@ -57,3 +57,36 @@ func TestPoolIsNew(t *testing.T) {
 		t.Errorf("%d times servers were used again, and %d times they could not be cleaned", again, spoilt)
 	}
 }
+
+// Rounds end with the first that differs from the lab, and that is the one that is told of.
+func TestInRounds(t *testing.T) {
+	agrees := live.Run{Answers: 3, Servers: 1}
+	differs := agrees
+	differs.Differences = []live.Difference{{Key: "lock"}}
+	fewer := agrees
+	fewer.Answers--
+	for _, test := range []struct {
+		rounds, want int // 0: an error
+		runs         []live.Run
+	}{
+		{0, 1, []live.Run{agrees}},
+		{1, 1, []live.Run{agrees}},
+		{3, 3, []live.Run{agrees, agrees, agrees}},
+		{3, 1, []live.Run{differs}},
+		{3, 2, []live.Run{agrees, differs}},
+		{3, 3, []live.Run{agrees, agrees, differs}},
+		{2, 0, []live.Run{agrees, fewer}},
+	} {
+		played := 0
+		s, err := inRounds(test.rounds, func() (*Showing, error) {
+			played++
+			return &Showing{Lab: &race.Outcome{}, Real: &race.Outcome{}, Run: &test.runs[played-1]}, nil
+		})
+		switch {
+		case played != len(test.runs):
+			t.Errorf("%+v: played %d times", test, played)
+		case test.want == 0 && err == nil, test.want > 0 && (err != nil || s.Round != test.want || s.Run != &test.runs[played-1]):
+			t.Errorf("%+v: %+v, %v", test, s, err)
+		}
+	}
+}

@@ -234,13 +234,19 @@ func (s *Showing) Agrees() bool {
 // Show plays a trace that was played in the lab on real servers. The error is about the
 // machine, or ctx's.
 func (b *Bench) Show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
-	first, err := b.show(ctx, lab)
+	return inRounds(b.Rounds, func() (*Showing, error) { return b.show(ctx, lab) })
+}
+
+// inRounds plays a trace n times, or up to the first round that differs from the lab, and tells of
+// the last one. That rounds which do not differ are not alike either is an error.
+func inRounds(n int, show func() (*Showing, error)) (*Showing, error) {
+	first, err := show()
 	if err != nil || first.Run == nil {
 		return first, err
 	}
 	s := first
-	for s.Round = 1; s.Round < b.Rounds && s.Agrees(); {
-		next, err := b.show(ctx, lab)
+	for s.Round = 1; s.Round < n && s.Agrees(); {
+		next, err := show()
 		if err != nil {
 			return nil, err
 		}
@@ -248,7 +254,7 @@ func (b *Bench) Show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 		s = next
 	}
 	if s.Agrees() && (s.Run.Answers != first.Run.Answers || s.Run.Servers != first.Run.Servers) {
-		return nil, text.Errorf("error.live.rounds", "lock", lab.Strategy.ID, "scenario", lab.Trace.Scenario, "round", s.Round,
+		return nil, text.Errorf("error.live.rounds", "lock", s.Lab.Strategy.ID, "scenario", s.Lab.Trace.Scenario, "round", s.Round,
 			"answers", s.Run.Answers, "servers", s.Run.Servers, "before", first.Run.Answers, "first", first.Run.Servers)
 	}
 	return s, nil
