@@ -91,9 +91,11 @@ func (s *Simulator) RenameClient(part ClientPart, from, to int) (ClientPart, err
 	for t := range part.s.Threads {
 		th := &part.s.Threads[t]
 		if (th.Phase == node.Answered || th.Phase == node.Blocked) && th.Reply != node.LostConn && s.partOp(from, &part, t).Kind.ToServer() {
-			if err := s.nameless(th.Reply); err != nil {
+			reply, err := s.renameAnswer(th.Reply, node.Swap(uint8(from), uint8(to)))
+			if err != nil {
 				return part, err
 			}
+			th.Reply = reply
 		}
 	}
 	at, err := s.follow(part.s.At, s.procs[from-1], s.procs[to-1])
@@ -112,12 +114,14 @@ type renamedHistory struct {
 }
 
 // follow finds the entry of process b that has observed what entry at of process a
-// has. That both then do the same, but for their names, is checked: a token that is
-// cut short or hashed bears no name that could be found in a server's data, and code
-// may ask for its own number.
+// has, each with its own names. That both then do the same, but for their names, is checked:
+// a token that is cut short or hashed bears no name that could be found in a server's data,
+// and code may ask for its own number.
 func (s *Simulator) follow(at uint32, a, b *process.Process) (uint32, error) {
-	if e := a.At(at); e.Parent == at {
-		return b.SameRoot(e)
+	swap := node.Swap(uint8(a.ID()), uint8(b.ID()))
+	if e := *a.At(at); e.Parent == at {
+		e.Memory = s.servers.RenameMemory(e.Memory, swap)
+		return b.SameRoot(&e)
 	}
 	key := renamedHistory{a.ID(), b.ID(), at}
 	if to, ok := s.renamed[key]; ok {
@@ -128,22 +132,28 @@ func (s *Simulator) follow(at uint32, a, b *process.Process) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	if (e.Seen.Kind == process.Replied || e.Seen.Kind == process.TimedOut) && a.At(e.Parent).Ops[e.Seen.Thread].Kind.ToServer() {
-		if err := s.nameless(uint32(e.Seen.Val)); err != nil {
+	seen := e.Seen
+	if answers(&a.At(e.Parent).Ops[seen.Thread], seen.Kind) {
+		answer, err := s.renameAnswer(uint32(seen.Val), swap)
+		if err != nil {
 			return 0, err
 		}
+		seen.Val = int64(answer)
 	}
-	to, err := b.Advance(before, e.Seen)
+	to, err := b.Advance(before, seen)
 	if err != nil {
 		return 0, err
 	}
-	var swapped Names
-	swapped[a.ID()], swapped[b.ID()] = uint8(b.ID()), uint8(a.ID())
-	if !s.sameDeeds(&e, b.At(to), &swapped) {
+	if !s.sameDeeds(&e, b.At(to), swap) {
 		return 0, &AsymmetricError{Does: a.Describe(&e)}
 	}
 	s.renamed[key] = to
 	return to, nil
+}
+
+// answers says whether an observation that ends an operation has an answer of a server.
+func answers(o *process.Op, kind process.ObservationKind) bool {
+	return kind == process.Notified || (kind == process.Replied || kind == process.TimedOut) && o.Kind.ToServer()
 }
 
 // sameDeeds says whether two entries ask for and record the same, but for names.
@@ -159,7 +169,7 @@ func (s *Simulator) sameDeeds(a, b *process.Entry, names *Names) bool {
 	}
 	for t := range a.Ops {
 		x, y := a.Ops[t], b.Ops[t]
-		if x.Kind.ToServer() && y.Kind == x.Kind && s.servers.SameRequest(x.Arg, y.Arg, names) {
+		if (x.Kind.ToServer() || x.Kind == process.Watch) && y.Kind == x.Kind && s.servers.SameRequest(&x, &y, names) {
 			x.Arg = y.Arg
 		}
 		if x != y {
@@ -169,11 +179,18 @@ func (s *Simulator) sameDeeds(a, b *process.Entry, names *Names) bool {
 	return true
 }
 
-func (s *Simulator) nameless(reply uint32) error {
-	if text, named := s.servers.NamesClient(reply); named {
-		return &AsymmetricError{Reply: text}
+// renameAnswer is an answer with the names of two clients swapped. Where more than two are
+// alike none may be named: what a client has heard of another one would have to be renamed when
+// two others change places.
+func (s *Simulator) renameAnswer(answer uint32, swap *Names) (uint32, error) {
+	text, named := s.servers.NamesClient(answer)
+	switch {
+	case !named:
+		return answer, nil
+	case s.alike > 2:
+		return answer, &AsymmetricError{Reply: text}
 	}
-	return nil
+	return s.servers.RenameAnswer(answer, swap), s.room.Take()
 }
 
 // RenameNode is a server's part with the clients renamed in its data. The error is a

@@ -65,9 +65,11 @@ type servers interface {
 	renamePart(part NodePart, to *Names) NodePart
 	Symmetric() bool
 	Alike(clients int)
-	SameRequest(a, b uint32, to *Names) bool
+	SameRequest(a, b *process.Op, to *Names) bool
 	NamesClient(answer uint32) (text string, named bool)
+	RenameAnswer(answer uint32, to *Names) uint32
 	RenameRequest(request uint32, to *Names) (uint32, error)
+	RenameMemory(memory uint32, to *Names) uint32
 
 	ReadsClock() bool
 	Len() int

@@ -115,16 +115,19 @@ type Kind[S comparable] interface {
 	Absolute(now time.Duration, s S) S
 
 	// Symmetric says whether clients can change places at all; if not, the next
-	// four are not used. Alike has every effect checked from then on: so many clients,
-	// from the first, are interchangeable, or else there is an *AsymmetricError. RenameState and RenameRequest rename the clients in what
-	// they are given; SameRequest compares two requests but for the names in the
-	// first; NamesClient says whether an answer names a client, and how it reads.
+	// seven are not used. Alike has every effect checked from then on: so many clients,
+	// from the first, are interchangeable, or else there is an *AsymmetricError. Those
+	// called Rename… rename the clients in what they are given. SameRequest compares what
+	// two operations of the same kind, a request or a watch, ask for, but for the names in
+	// the first; NamesClient says whether an answer names a client, and how it reads.
 	Symmetric() bool
 	Alike(clients int)
 	RenameState(s S, to *Names) S
-	SameRequest(a, b uint32, to *Names) bool
+	SameRequest(a, b *process.Op, to *Names) bool
 	NamesClient(answer uint32) (text string, named bool)
+	RenameAnswer(answer uint32, to *Names) uint32
 	RenameRequest(request uint32, to *Names) (uint32, error)
+	RenameMemory(memory uint32, to *Names) uint32
 
 	// ReadsClock says whether some request has read its server's clock so far.
 	ReadsClock() bool

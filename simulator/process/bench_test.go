@@ -35,7 +35,7 @@ func BenchmarkSwitch(b *testing.B) {
 // noLibrary is the Library of a process that uses no server.
 type noLibrary struct{}
 
-func (noLibrary) Start()         {}
+func (noLibrary) Start(uint32)   {}
 func (noLibrary) Stop()          {}
 func (noLibrary) Memory() uint32 { return 0 }
 func (noLibrary) Idle() bool     { return true }

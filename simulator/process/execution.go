@@ -60,7 +60,7 @@ type stopped struct{}
 // newExecution is a process whose program has not begun, at an entry without a parent:
 // its main thread is a timer that was never armed, so the first observation starts it.
 func newExecution(p *Process, from *Entry) *execution {
-	p.lib.Start()
+	p.lib.Start(from.Memory)
 	x := &execution{p: p, number: uint32(p.starts), ops: from.Ops, stage: int(from.Ops[0].Arg), tokens: from.Tokens, born: from.Born, lease: from.Lease}
 	x.threads[0].timer = &timer{p: p, f: p.program}
 	return x

@@ -71,12 +71,12 @@ type Process struct {
 // between two operations, as connections or a session. It follows from what the
 // process has observed, like the code's own variables.
 type Library interface {
-	// Start forgets everything: the program begins anew.
-	Start()
+	// Start forgets everything but what it had remembered, as Memory says: the program
+	// begins anew, or goes on after a rest.
+	Start(memory uint32)
 	// Stop says that the program was unwound, wherever it stood.
 	Stop()
-	// Idle says whether it remembers nothing that could make a difference later, as at
-	// the start.
+	// Idle says whether it remembers nothing else that could make a difference later.
 	Idle() bool
 	// Memory is a number for what the library remembers now, as far as the server
 	// will ask for it; 0: nothing.

@@ -90,7 +90,7 @@ func (k *Kind) renamedExecution(x execution, now time.Duration, to *node.Names) 
 // The order in which keys have changed may differ: it is that of their names, and the
 // judges look at the lock's key only.
 func (k *Kind) commutes(x, y *execution, to *node.Names) bool {
-	if to.Rename(k.replies[x.eff.reply].resp) != k.replies[y.eff.reply].resp {
+	if k.RenameAnswer(x.eff.reply, to) != y.eff.reply {
 		return false
 	}
 	before, after := &k.keyspaces[x.data.keyspace], &k.keyspaces[x.eff.to]

@@ -95,7 +95,7 @@ func (h heeding) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 }
 
 // Start forgets the numbers of connections.
-func (c *Connections) Start() { c.numbers = nil }
+func (c *Connections) Start(uint32) { c.numbers = nil }
 
 // Stop drops the connection pools if a connection had a number: code that was
 // unwound meanwhile may not have given it back to its pool.

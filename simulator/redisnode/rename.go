@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"locklab/simulator/node"
+	"locklab/simulator/process"
 )
 
 // Symmetric is true: a server tells clients apart by the names in their data only.
@@ -32,11 +33,12 @@ func (k *Kind) renameData(d *Data, to *node.Names) {
 }
 
 // SameRequest says whether two requests are the same but for the names in the first.
-func (k *Kind) SameRequest(a, b uint32, to *node.Names) bool {
-	if k.batches[a].on.renamed(to) != k.batches[b].on {
+func (k *Kind) SameRequest(a, b *process.Op, to *node.Names) bool {
+	x, y := &k.batches[a.Arg], &k.batches[b.Arg]
+	if x.on.renamed(to) != y.on {
 		return false
 	}
-	return slices.EqualFunc(k.batches[a].commands, k.batches[b].commands, func(x, y []string) bool {
+	return slices.EqualFunc(x.commands, y.commands, func(x, y []string) bool {
 		return slices.EqualFunc(x, y, func(x, y string) bool { return to.Rename(x) == y })
 	})
 }
@@ -45,6 +47,11 @@ func (k *Kind) SameRequest(a, b uint32, to *node.Names) bool {
 func (k *Kind) NamesClient(answer uint32) (text string, named bool) {
 	r := &k.replies[answer]
 	return r.text, node.NamesAny(r.resp)
+}
+
+// RenameAnswer is an answer with the clients renamed in it.
+func (k *Kind) RenameAnswer(answer uint32, to *node.Names) uint32 {
+	return k.internReply(to.Rename(k.replies[answer].resp))
 }
 
 // RenameRequest is a request with the clients renamed in it.
@@ -60,3 +67,6 @@ func (k *Kind) RenameRequest(request uint32, to *node.Names) (uint32, error) {
 	}
 	return k.internBatch(b.on.renamed(to), writeBatch(commands))
 }
+
+// RenameMemory is memory: a library remembers nothing.
+func (k *Kind) RenameMemory(memory uint32, _ *node.Names) uint32 { return memory }

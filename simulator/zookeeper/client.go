@@ -21,8 +21,14 @@ type Session struct {
 // Library is the session of process p.
 func (k *Kind) Library(p *process.Process) process.Library { return &Session{kind: k, p: p} }
 
-// Start forgets everything.
-func (s *Session) Start() { s.watches = nil }
+// Start has the library remember these watches, which nobody waits for any more.
+func (s *Session) Start(memory uint32) {
+	s.watches = nil
+	m := &s.kind.memories[memory]
+	for at, w := range m.watches {
+		s.watches = append(s.watches, &ClientWatch{s: s, watch: w, left: m.left[at]})
+	}
+}
 
 // Stop and Close have nothing to end.
 func (s *Session) Stop()  {}
@@ -153,5 +159,5 @@ func (r Request) leaves(code Code) (w Watch, leaves bool) {
 	return Watch{WatchData, r.Path}, true
 }
 
-// Idle is false: a session lives on from one use of a lock to the next.
-func (s *Session) Idle() bool { return false }
+// Idle is true: a session lives on from one use of a lock to the next, but it is the ensemble's.
+func (s *Session) Idle() bool { return true }

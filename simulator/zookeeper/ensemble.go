@@ -1,6 +1,8 @@
 package zookeeper
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -423,13 +425,15 @@ func pingsHeldUp(w world.World, c int8) bool {
 	return false
 }
 
-// Passed ends the sessions whose time is over, the longest overdue first.
+// Passed ends the sessions whose time is over, the longest overdue first. Of two that end at the
+// same moment that is first which owns the oldest znode, so that it does not depend on which
+// client is which: where neither owns one the order makes no difference.
 func (k *Kind) Passed(w world.World, nodes []EnsembleState) {
 	s := &nodes[0]
 	for {
 		first := int8(0)
 		for c := range s.ends {
-			if end := s.ends[c]; end > 0 && end <= w.Now() && (first == 0 || end < s.ends[first-1]) {
+			if end := s.ends[c]; end > 0 && end <= w.Now() && (first == 0 || cmp.Or(cmp.Compare(end, s.ends[first-1]), cmp.Compare(k.oldest(s, c), k.oldest(s, int(first-1)))) < 0) {
 				first = int8(c + 1)
 			}
 		}
@@ -438,6 +442,18 @@ func (k *Kind) Passed(w world.World, nodes []EnsembleState) {
 		}
 		k.endSession(w, s, first)
 	}
+}
+
+// oldest is the transaction that created the oldest znode of the session at a place.
+func (k *Kind) oldest(s *EnsembleState, at int) (czxid int64) {
+	in := &k.contents[s.contents]
+	czxid = math.MaxInt64
+	for i := range in.state.nodes {
+		if n := &in.state.nodes[i]; n.owner != 0 && n.owner == in.peers[at].session {
+			czxid = min(czxid, n.czxid)
+		}
+	}
+	return czxid
 }
 
 // endSession ends the session at a place, from 1.

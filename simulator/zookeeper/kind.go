@@ -38,7 +38,8 @@ type Kind struct {
 	config    Config
 	room      *table.Room
 	noMemo    bool
-	creations bool // see CountCreations
+	creations bool  // see CountCreations
+	alike     uint8 // see Alike
 
 	contents   []contents
 	contentsID map[string]uint32
@@ -149,6 +150,12 @@ const (
 	actServeBeside                // as actServe, but events stay on their way: another thread of client may wait for them
 )
 
+// answers says whether what such an act answers reaches the client.
+func (a actKind) answers() bool { return a == actServe || a == actServeBeside || a == actNotify }
+
+// serves says whether such an act runs a request.
+func (a actKind) serves() bool { return a == actServe || a == actServeOrphan || a == actServeBeside }
+
 // effect is what an act does to the contents.
 type effect struct {
 	to      uint32
@@ -156,6 +163,7 @@ type effect struct {
 	refused bool // the session has ended before
 	lines   []lineChange
 	fired   []firing
+	alike   uint8 // so many clients, from the first, were found interchangeable; see Kind.Alike
 }
 
 // lineChange is one line whose first has become another.
@@ -332,6 +340,9 @@ func (k *Kind) look(a act) *effect {
 		eff = k.run(a)
 		k.effects[a] = eff
 	}
+	if eff.alike < k.alike {
+		k.interchange(a)
+	}
 	return eff
 }
 
@@ -505,19 +516,6 @@ func ends(e Event, w Watch) bool {
 	}
 	return e.Path == w.Path && (e.Type == NodeChildrenChanged) == (w.Kind == WatchChildren)
 }
-
-// Symmetric is false: sessions and the order of transactions tell clients apart.
-// What follows is not used then.
-func (k *Kind) Symmetric() bool { return false }
-
-func (k *Kind) Alike(int) {}
-
-func (k *Kind) RenameState(s EnsembleState, _ *world.Names) EnsembleState { return s }
-func (k *Kind) SameRequest(a, b uint32, _ *world.Names) bool              { return a == b }
-func (k *Kind) NamesClient(answer uint32) (text string, named bool) {
-	return k.answers[answer].text, false
-}
-func (k *Kind) RenameRequest(request uint32, _ *world.Names) (uint32, error) { return request, nil }
 
 // Sizes says how far the tables have come: contents, requests, answers, watches and
 // memories.
