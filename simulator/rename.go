@@ -133,7 +133,7 @@ func (s *Simulator) follow(at uint32, a, b *process.Process) (uint32, error) {
 		return 0, err
 	}
 	seen := e.Seen
-	if answers(&a.At(e.Parent).Ops[seen.Thread], seen.Kind) {
+	if answered(&a.At(e.Parent).Ops[seen.Thread], seen) {
 		answer, err := s.renameAnswer(uint32(seen.Val), swap)
 		if err != nil {
 			return 0, err
@@ -151,9 +151,15 @@ func (s *Simulator) follow(at uint32, a, b *process.Process) (uint32, error) {
 	return to, nil
 }
 
-// answers says whether an observation that ends an operation has an answer of a server.
-func answers(o *process.Op, kind process.ObservationKind) bool {
-	return kind == process.Notified || (kind == process.Replied || kind == process.TimedOut) && o.Kind.ToServer()
+// answered says whether the observation that ends an operation has an answer of a server.
+func answered(o *process.Op, seen process.Observation) bool {
+	switch seen.Kind {
+	case process.Notified:
+		return true
+	case process.Replied:
+		return o.Kind.ToServer()
+	}
+	return seen.Kind == process.TimedOut && o.Kind.ToServer() && seen.Val != 0
 }
 
 // sameDeeds says whether two entries ask for and record the same, but for names.

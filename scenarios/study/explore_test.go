@@ -202,9 +202,6 @@ func TestExploreNamesGoroutines(t *testing.T) {
 // finds.
 func TestExploreWithoutSymmetry(t *testing.T) {
 	for name, create := range map[string]maker{
-		"replies name clients": func(env lock.Env) lock.Strategy {
-			return plain(env, env.Tokens.Token, func(ctx context.Context, key string) { env.Nodes[0].Get(ctx, key) })
-		},
 		"tokens cut short": func(env lock.Env) lock.Strategy {
 			return plain(env, func() string { return env.Tokens.Token()[:2] }, nothing)
 		},

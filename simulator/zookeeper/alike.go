@@ -66,7 +66,7 @@ func (k *Kind) commutes(kind actKind, x, y *effect, to *world.Names) bool {
 		return false
 	}
 	lines := func(a, b lineChange) bool {
-		return to.Rename(a.key) == b.key && a.gone == b.gone && (a.owner == b.owner || a.owner > 0 && int8(to[a.owner]) == b.owner)
+		return to.Rename(a.key) == b.key && a.gone == b.gone && int8(to[a.owner]) == b.owner
 	}
 	fired := func(a, b firing) bool {
 		return int8(to[a.client]) == b.client && to.Rename(a.path) == b.path && a.what == b.what

@@ -1,0 +1,46 @@
+package zookeeper
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"locklab/simulator/internal/table"
+	"locklab/simulator/node"
+)
+
+// An ensemble that did something else for a client of another name is found out, whatever it
+// did. This one does not, so that an effect is altered.
+func TestInterchange(t *testing.T) {
+	for name, alter := range map[string]func(k *Kind, before uint32, eff *effect){
+		"nothing":      func(*Kind, uint32, *effect) {},
+		"the contents": func(_ *Kind, before uint32, eff *effect) { eff.to = before },
+		"the answer": func(k *Kind, _ uint32, eff *effect) {
+			eff.answer = k.internAnswer(storedAnswer{reply: Reply{Code: NoNode}})
+		},
+		"a refusal":     func(_ *Kind, _ uint32, eff *effect) { eff.refused = true },
+		"a line's head": func(_ *Kind, _ uint32, eff *effect) { eff.lines[0].owner = 1 },
+		"no line":       func(_ *Kind, _ uint32, eff *effect) { eff.lines = nil },
+		"a watch":       func(_ *Kind, _ uint32, eff *effect) { eff.fired[0].client = 2 },
+		"no watch":      func(_ *Kind, _ uint32, eff *effect) { eff.fired = nil },
+	} {
+		room := table.NewRoom()
+		k := NewKind(Config{Session: time.Second}, room)
+		k.CountCreations(true)
+		nodes := make([]EnsembleState, 1)
+		k.Begin(nodes, 2)
+		left := k.look(act{nodes[0].contents, k.internRequest(Request{Op: GetChildren, Path: "/", Watch: true}), actServe, 2})
+		a := act{left.to, k.internRequest(Request{Op: Create, Path: "/c1.1-", Mode: Ephemeral | Sequential}), actServe, 1}
+		k.look(a)
+		other := k.renamedAct(a, node.Swap(1, 2))
+		alter(k, other.contents, k.look(other))
+		k.Alike(2)
+		k.look(a)
+		asymmetric := (*node.AsymmetricError)(nil)
+		if found := errors.As(room.Take(), &asymmetric); found != (name != "nothing") {
+			t.Errorf("%s is another: found out: %v", name, found)
+		} else if found && asymmetric.Command[0] != "CREATE" {
+			t.Errorf("%s is another: at %q", name, asymmetric.Command)
+		}
+	}
+}
