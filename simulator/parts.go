@@ -62,7 +62,11 @@ func (s *Simulator) ClientPart(w *World, c int) ClientPart {
 		p = dead
 	}
 	p.Forget(w.now)
-	if !s.readsClock {
+	switch {
+	case s.readsClock:
+	case p.Clock.Measures:
+		p.Clock.Offset = p.Clock.Read(w.now)
+	default:
 		p.Clock.Offset = 0
 	}
 	if (p.Paused || p.Stopped() > 0) && p.Until != Never {
@@ -88,6 +92,9 @@ func (s *Simulator) ClientPart(w *World, c int) ClientPart {
 func (w *World) SetClientPart(c int, part *ClientPart) {
 	p := &w.procs[c-1]
 	*p = part.s
+	if p.Clock.Measures {
+		p.Clock.Offset -= w.now
+	}
 	if (p.Paused || p.Stopped() > 0) && p.Until != Never {
 		p.Until += w.now
 	}
@@ -153,6 +160,9 @@ func (p *ClientPart) Dead() bool { return p.s.Dead }
 
 // Timeless says whether the part does not change as time passes.
 func (p *ClientPart) Timeless() bool {
+	if p.s.Clock.Measures {
+		return false
+	}
 	if (p.s.Paused || p.s.Stopped() > 0) && p.s.Until != Never {
 		return false
 	}

@@ -12,6 +12,7 @@ import (
 // grow, so that it can be told later what they held then.
 type TableSizes struct {
 	readsClock bool
+	measured   bool
 	servers    node.Sizes
 	orphans    int
 	histories  [MaxClients]process.Sizes
@@ -19,7 +20,7 @@ type TableSizes struct {
 
 // TableSizes is the present moment. NewWorld may make it void, as it does worlds.
 func (s *Simulator) TableSizes() TableSizes {
-	m := TableSizes{readsClock: s.readsClock, servers: s.servers.Sizes(), orphans: len(s.orphans.lists)}
+	m := TableSizes{readsClock: s.readsClock, measured: s.measured, servers: s.servers.Sizes(), orphans: len(s.orphans.lists)}
 	for i, p := range s.procs {
 		m.histories[i] = p.Sizes()
 	}
@@ -29,7 +30,7 @@ func (s *Simulator) TableSizes() TableSizes {
 // Save writes what the tables held at m and not yet at from, so that worlds and parts of
 // that time mean the same to another simulator of the same config.
 func (s *Simulator) Save(w *codec.Writer, from, m TableSizes) {
-	w.Put(m.readsClock)
+	w.Put(m.readsClock, m.measured)
 	s.servers.Save(w, from.servers, m.servers)
 	w.Put(m.orphans, s.orphans.lists[from.orphans:m.orphans])
 	for i, p := range s.procs {
@@ -42,7 +43,8 @@ func (s *Simulator) Save(w *codec.Writer, from, m TableSizes) {
 // simulator is of no use.
 func (s *Simulator) Load(r *codec.Reader) error {
 	before := s.TableSizes()
-	r.Get(&s.readsClock)
+	r.Get(&s.readsClock, &s.measured)
+	s.measures = s.measures && !s.readsClock
 	if err := s.servers.Load(r); err != nil {
 		return err
 	}

@@ -32,6 +32,8 @@ type Simulator struct {
 	unsaid   error // a fault that a Choices could not offer
 	// readsClock: some client has read its clock, or a clock has a rate; see ReadsClock
 	readsClock bool
+	measures   bool // see Measure
+	measured   bool // see Measured
 	abandons   bool // see Abandons
 	oldBases   bool // see OldBases
 	alike      int  // see Alike

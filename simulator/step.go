@@ -336,6 +336,7 @@ func (s *Simulator) observe(w *World, c, thread int8, seen process.Observation) 
 		reading := s.arm(w, c, p, entry)
 		if reading < 0 {
 			p.At, err = s.forget(int(c), at)
+			p.Clock.Measures = p.Clock.Measures && err == nil && proc.At(p.At).Reads
 			return err
 		}
 		seen = process.Observation{Thread: uint8(reading), Kind: process.ClockRead, Val: int64(p.Clock.Read(w.now))}
@@ -384,7 +385,7 @@ func (s *Simulator) arm(w *World, c int8, p *node.Client, entry *process.Entry) 
 		case process.Clocked:
 			*th = node.Thread{}
 			reading = t
-			s.readsClock = true
+			s.readClock(w, p)
 		case process.Join:
 			*th = node.Thread{Phase: node.Joining}
 		case process.Listen:

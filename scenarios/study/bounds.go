@@ -354,7 +354,7 @@ func (b Bounds) Of(entry lock.Entry) (*explore.Bounds, error) {
 	return &explore.Bounds{
 		Timing: b.timing(), Inside: b.Work, Uses: b.Uses, ClientRetries: b.ClientRetries, Entry: entry, Clients: b.Clients, Attempts: b.Attempts, Retries: explore.RetrySleeps(b.TTL, b.Retries),
 		Nodes: b.Nodes, Replicas: replicas(budget), TTL: b.TTL, Fenced: b.Fenced, Faults: budget, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(), Tokens: b.Tokens,
-		Causes: b.Causes, MaxStates: b.MaxStates, Hopeful: b.settledHope(), MaxBytes: b.MaxBytes, Progress: b.Progress,
+		Causes: b.Causes, MaxStates: b.MaxStates, Hopeful: b.hopeful, MaxBytes: b.MaxBytes, Progress: b.Progress,
 		Checkpoint: explore.Checkpoint{File: b.Checkpoint, Search: b.title(entry), Now: b.Now},
 	}, nil
 }

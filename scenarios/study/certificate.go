@@ -12,6 +12,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
+	"locklab/simulator/process"
 )
 
 // Certificate returns in English what the search covered, what it assumed, and what it
@@ -29,8 +30,11 @@ func (s *Search) CertificateIn(lang string) string {
 		return say("unused")
 	}
 	clock := "clock.unused"
-	if r.ReadsClock {
+	switch {
+	case r.ReadsClock:
 		clock = "clock.used"
+	case r.Measures:
+		clock = "clock.measured"
 	}
 	lines := []string{say("head", "lock", s.Strategy.Heading(), "claim", s.claim(say))}
 	line := func(key string, pairs ...string) {
@@ -122,9 +126,12 @@ func (s *Search) MayHappen(lang string) []string {
 		uses = append(uses, say("use."+name, "when", when))
 	}
 	if d := s.Bounds.Skew; d > 0 {
-		key := "skew"
-		if !s.Result.ReadsClock {
-			key = "skew.unread"
+		key := "skew.unread"
+		switch {
+		case s.Result.ReadsClock:
+			key = "skew"
+		case s.Result.Measures:
+			key = "skew.measured"
 		}
 		uses = append(uses, say(key, "skew", d.String()))
 	}
@@ -168,6 +175,9 @@ func (s *Search) Assumed(lang string) []string {
 	clocks := []string{say("clocks")}
 	if d := s.Bounds.Skew; d > 0 {
 		clocks = []string{say("clocks.skew", "step", s.Bounds.step().String(), "skew", d.String())}
+	}
+	if s.Result.Measures {
+		clocks = append(clocks, say("measured", "later", process.Later.String()))
 	}
 	if s.Bounds.allows(faults.PauseThread{}) {
 		clocks = append(clocks, say("threads"))

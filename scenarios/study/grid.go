@@ -31,7 +31,7 @@ func (s *Search) offSteps(b *explore.Bounds, rounded bool, say func(key string, 
 			whole = divisor(whole, f.Max)
 		}
 	}
-	compares := s.Result.ReadsClock
+	compares := s.Result.ReadsClock || s.Result.Measures
 	for i, list := range byKind(s.Result.Lengths) {
 		of := simulator.LengthOf(i)
 		if of == simulator.Remainders {

@@ -50,7 +50,7 @@ func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, kept bool) (
 		return nil, err
 	}
 	plain := func(opt *explore.Options) {
-		opt.Symmetric, opt.NoReduction, opt.AllTransactions, opt.AllHistories, opt.DropNothing = 0, true, true, true, true
+		opt.Symmetric, opt.NoReduction, opt.AllTransactions, opt.AllHistories, opt.DropNothing, opt.TimeOfDay = 0, true, true, true, true, true
 	}
 	if o.Plain, o.TookPlain, err = again(ctx, search, false, plain); err != nil || !o.Plain.Complete {
 		return o, err

@@ -55,8 +55,16 @@ func TestSkew(t *testing.T) {
 				t.Errorf("%s: the witness of %s comes to %v, %v", test.id, word, o, err)
 			}
 		}
-		if unread := strings.Contains(s.Certificate(), "no client reads its clock"); unread == s.ReadsClock {
-			t.Errorf("%s: the clock is read: %t; the certificate:\n%s", test.id, s.ReadsClock, s.Certificate())
+		for text, is := range map[string]bool{
+			"no client reads its clock":     !s.ReadsClock && !s.Measures,
+			"use their clocks only to meas": s.Measures,
+		} {
+			if strings.Contains(s.Certificate(), text) != is {
+				t.Errorf("%s: the clock is read: %t, to measure: %t; the certificate:\n%s", test.id, s.ReadsClock, s.Measures, s.Certificate())
+			}
+		}
+		if measures := test.id == "redlock"; s.Measures != measures {
+			t.Errorf("%s uses its clock only to measure: %t", test.id, s.Measures)
 		}
 	}
 }

@@ -135,7 +135,7 @@ func (s *Search) add(p *Search) {
 	r.States, r.Transitions, r.Open, r.Histories = r.States+p.States, r.Transitions+p.Transitions, r.Open+p.Open, r.Histories+p.Histories
 	r.Lengths = addLengths(r.Lengths, p.Lengths)
 	r.Depth, r.Bytes = max(r.Depth, p.Depth), max(r.Bytes, p.Bytes)
-	r.ReadsClock, r.OutOfMemory = r.ReadsClock || p.ReadsClock, r.OutOfMemory || p.OutOfMemory
+	r.ReadsClock, r.Measures, r.OutOfMemory = r.ReadsClock || p.ReadsClock, r.Measures || p.Measures, r.OutOfMemory || p.OutOfMemory
 	if r.Limit.IsZero() {
 		r.Limit = p.Limit
 	}

@@ -163,20 +163,11 @@ func (b Bounds) at(timing Timing, entry lock.Entry) Bounds {
 	return b
 }
 
-// settledHope is how many states show whether there is hope. A search of every timing
-// without uses, where no clock is read, has found verdicts late: it goes on to its limit.
-func (b Bounds) settledHope() int {
-	if b.Timing == AnyTiming && b.Uses == 0 && !b.Idle {
-		return 0
-	}
-	return b.hopeful
-}
-
 // limited is b with at most so many states, a quarter of which shows whether there is hope:
 // in a search that is complete within them, most states that it has reached by then are
 // visited.
 func (b Bounds) limited(states int) Bounds {
-	b.hopeful = states / 4 // see settledHope
+	b.hopeful = states / 4
 	if b.MaxStates == 0 || b.MaxStates > states {
 		b.MaxStates = states
 	}

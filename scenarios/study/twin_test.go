@@ -425,7 +425,7 @@ func observed(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
 	sim, opt := searchOf(t, entry, b)
 	defer sim.Close()
 	sim.KeepHistories()
-	opt.Symmetric, opt.AllTransactions, opt.AllHistories, opt.DropNothing = 0, true, true, true
+	opt.Symmetric, opt.AllTransactions, opt.AllHistories, opt.DropNothing, opt.TimeOfDay = 0, true, true, true, true
 	r, err := explore.Run(t.Context(), sim, opt)
 	if err != nil {
 		t.Fatal(err)

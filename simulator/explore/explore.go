@@ -55,6 +55,10 @@ type Options struct {
 	// DropNothing keeps in a state what nothing that follows depends on; see drop. It is the
 	// simple way that tests compare with, and what is done in lockstep.
 	DropNothing bool
+	// TimeOfDay keeps the time of day in a state wherever a clock was read. It is the simple
+	// way that tests compare with, and what is done where code uses its clock otherwise than to
+	// measure how long something takes.
+	TimeOfDay bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
 	// Hopeful ends the search at so many states if more than half of them still wait to be
@@ -91,6 +95,7 @@ type Result struct {
 	Open        int   // states that were reached but not visited
 	Bytes       int64 // memory of the states and their index
 	ReadsClock  bool  // true time was part of the state: some code reads a clock
+	Measures    bool  // it was not, although code reads its clock: it was checked to use it only to measure how long something takes
 	Symmetry    bool  // states that differ only in a permutation of clients were counted as one
 	// Asymmetry is why they were not, although Options.Symmetric said that they could
 	// be; the zero value if they were.
@@ -129,6 +134,8 @@ func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result,
 	defer k.release()
 	defer k.unfit(&r, &err)
 	defer sim.Alike(0)
+	sim.Measure(!opt.TimeOfDay)
+	defer sim.Measure(false)
 	sim.CountCreations(!opt.AllTransactions)
 	defer sim.CountCreations(false)
 	switch {
@@ -188,8 +195,10 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 		s.noReduction = s.noReduction || wanted != nil || opt.Causes || opt.Head > 0
 		s.visited.wanted = wanted
 		err = s.run(ctx, k)
-		asymmetric, split := (*simulator.AsymmetricError)(nil), (*process.SplitError)(nil)
+		asymmetric, split, dated := (*simulator.AsymmetricError)(nil), (*process.SplitError)(nil), (*process.TimeOfDayError)(nil)
 		switch {
+		case errors.As(err, &dated):
+			sim.Measure(false)
 		case errors.As(err, &split):
 			if split.End {
 				opt.merging--
@@ -201,7 +210,10 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 		case errors.Is(err, errNowAbsolute) && opt.Unending && sim.ReadsClock():
 			return nil, cmp.Or(k.empty(), ErrReadsClock)
 		case errors.Is(err, errNowAbsolute):
-			if sim.ReadsClock() { // and remembers what it has read
+			if sim.ReadsClock() {
+				sim.Measure(false)
+			}
+			if sim.ReadsClock() || sim.Measured() { // and remembers what it has read
 				opt.merging = min(opt.merging, process.MergeOrders)
 				sim.Merge(opt.merging, opt.Symmetric)
 			}

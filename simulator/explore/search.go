@@ -9,7 +9,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-var errNowAbsolute = errors.New("explore: a clock was read, replicas were waited for, a request was abandoned, or an old version was written on, for the first time")
+var errNowAbsolute = errors.New("explore: a clock was read, or used to measure, replicas were waited for, a request was abandoned, or an old version was written on, for the first time")
 
 // ErrReadsClock is a search of every timing in which clients wait without end, of code
 // that reads a clock: it has no end. Bound Timing.Idle. Its checkpoint is empty then.
@@ -30,6 +30,8 @@ type search struct {
 	faultless   bool      // without further faults
 	last        *snapshot // of where the search could be saved last; nil: there is none
 
+	checked int // histories at the last check of what code does with its clock
+
 	lengths simulator.Lengths
 
 	start      simulator.World // of the first state as a run has it; zero: as its parts have it
@@ -45,6 +47,16 @@ func newSearch(sim *simulator.Simulator, opt Options) *search {
 }
 
 func (s *search) run(ctx context.Context, k *checkpointer) error {
+	err := s.visitLayers(ctx, k)
+	if claims := s.visited.done || len(s.visited.found) > 0; claims && (err == nil || errors.Is(err, ctx.Err())) {
+		if dated := s.sim.CheckMeasures(); dated != nil {
+			return dated
+		}
+	}
+	return err
+}
+
+func (s *search) visitLayers(ctx context.Context, k *checkpointer) error {
 	v := s.visited
 	if v.states.n > 0 {
 		s.learn() // from the tables of a checkpoint
@@ -67,6 +79,12 @@ func (s *search) run(ctx context.Context, k *checkpointer) error {
 		}
 		if err := s.visit(ctx, layer, k); err != nil {
 			return err
+		}
+		if n := s.sim.Histories(); n > 4*s.checked { // soon, so that no long search is in vain
+			s.checked = n
+			if err := s.sim.CheckMeasures(); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -122,7 +140,7 @@ func (s *search) learn() {
 }
 
 func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, writer *layerWriter, k *checkpointer) error {
-	absolute, waits, abandons, oldBases := s.sim.ReadsClock(), s.sim.SendsWait(), s.sim.Abandons(), s.sim.OldBases()
+	absolute, measured, waits, abandons, oldBases := s.sim.ReadsClock(), s.sim.Measured(), s.sim.SendsWait(), s.sim.Abandons(), s.sim.OldBases()
 	s.out = writer.emptyBatch()
 	for i, id := range layer {
 		s.out.at = uint32(i)
@@ -141,7 +159,7 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, wr
 			}
 			return err
 		}
-		if s.sim.ReadsClock() != absolute || s.sim.SendsWait() != waits || s.sim.Abandons() != abandons || s.sim.OldBases() != oldBases {
+		if s.sim.ReadsClock() != absolute || s.sim.Measured() != measured || s.sim.SendsWait() != waits || s.sim.Abandons() != abandons || s.sim.OldBases() != oldBases {
 			return errNowAbsolute
 		}
 		if !s.out.full() {
@@ -166,6 +184,7 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, wr
 func (s *search) result() *Result {
 	r := s.visited.result()
 	r.ReadsClock, r.Symmetry = len(s.cur) > s.timeAt(), s.symmetric > 1
+	r.Measures = s.sim.Measured() && !r.ReadsClock
 	r.Asymmetry = s.opt.asymmetry
 	r.Lengths = slices.SortedFunc(slices.Values(s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))]), simulator.Length.Compare)
 	for ch, injected := range s.visited.triggered {

@@ -62,7 +62,7 @@ type state struct {
 	tokens, born    uint64
 	lease           uint8
 	entered, inside bool
-	resting         bool
+	resting, reads  bool
 }
 
 // chain is what a thread has observed: one observation after another chain.
@@ -169,7 +169,7 @@ func (p *Process) enter(at uint32, e *Entry) {
 
 func (p *Process) state(at uint32) state {
 	e, s := &p.entries[at], &p.merged.of[at]
-	return state{s.root, s.seen, e.Ops, e.Memory, e.Tokens, e.Born, e.Lease, e.Entered, e.Inside, e.Resting}
+	return state{s.root, s.seen, e.Ops, e.Memory, e.Tokens, e.Born, e.Lease, e.Entered, e.Inside, e.Resting, e.Reads}
 }
 
 func (p *Process) question(o *Op) question {

@@ -59,6 +59,7 @@ type Process struct {
 	noMemo  bool
 	keeps   bool    // see KeepHistories
 	merged  *merged // nil: see Merge
+	sure    []bool  // by entry; see CheckMeasures
 	watched string  // package whose lines stand in Entry.Code; "": none
 
 	// asked counts what its coroutines have asked for, while goroutines are
@@ -101,6 +102,7 @@ type Entry struct {
 	// Resting: the program rests or has ended, and nothing else of the process goes on. See
 	// Rest.
 	Resting bool
+	Reads   bool // it has read its clock
 	// Until it has ended, Tokens is how many it has drawn, and Lease the number of its latest
 	// attempt. Born is how many had been drawn when it was started; see Reborn.
 	Tokens, Born uint64
@@ -195,6 +197,7 @@ func (p *Process) Clear() {
 	if p.merged != nil {
 		p.merged.clear()
 	}
+	p.sure = p.sure[:0]
 	p.roots[root{main: notBegun[0]}] = p.add(Entry{Ops: notBegun})
 }
 
@@ -346,6 +349,7 @@ func (p *Process) rootOf(k root) uint32 {
 // inherit takes over from its parent how an entry stands to the lock.
 func (e *Entry) inherit(parent *Entry) {
 	e.Entered, e.Inside, e.Born = parent.Entered, parent.Inside, parent.Born
+	e.Reads = parent.Reads || e.Seen.Kind == ClockRead
 	for i := range e.Notes {
 		switch e.Notes[i].Kind {
 		case history.Enter:
@@ -376,7 +380,11 @@ func (p *Process) known(at uint32, s Observation) (to uint32, ok bool) {
 // rerun brings an execution to entry at. Code that does something else than it did
 // the first time has looked at something that the simulator did not give it.
 // It returns what the code did last.
-func (p *Process) rerun(at uint32) (did Entry, err error) {
+func (p *Process) rerun(at uint32) (did Entry, err error) { return p.rerunLater(at, 0) }
+
+// rerunLater is rerun with a clock that shows so much more at every reading. If that is not 0,
+// the execution is of no further use.
+func (p *Process) rerunLater(at uint32, by time.Duration) (did Entry, err error) {
 	var path []uint32
 	from := at
 	for p.entries[from].Parent != from {
@@ -389,6 +397,9 @@ func (p *Process) rerun(at uint32) (did Entry, err error) {
 	for i := len(path) - 1; i >= 0; i-- {
 		e := &p.entries[path[i]]
 		_, what := p.told(e.Parent, e.Seen)
+		if what.Kind == ClockRead {
+			what.Val += int64(by)
+		}
 		did, err = p.run.Observe(what, e)
 		if err == nil && !e.SameDeeds(&did) {
 			err = &NondeterministicError{Client: p.id, Was: p.Describe(e), Is: p.Describe(&did)}
@@ -536,7 +547,7 @@ func (p *Process) Check(at uint32) error {
 	}
 	e, parent := &p.entries[at], p.entries[at].Parent
 	did.inherit(&p.entries[parent])
-	if did.Memory != e.Memory || did.Entered != e.Entered || did.Inside != e.Inside || did.Resting != e.Resting || did.Tokens != e.Tokens || did.Born != e.Born || did.Lease != e.Lease {
+	if !did.sameStanding(e) {
 		return fmt.Errorf("simulator: history %d of c%d is not what its code comes to", at, p.id)
 	}
 	return nil

@@ -1,0 +1,118 @@
+package study_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/explore"
+)
+
+// clocked is SET NX by a client that is let in as well if its clock says so, when it has been
+// refused and has then slept for 1.5 s.
+func clocked(late func(before, after time.Time) bool) lock.Entry {
+	return own("clocked", func(env lock.Env) lock.Strategy {
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			before := env.Clock.Now()
+			made, err := env.Nodes[0].SetNX(ctx, key, env.Tokens.Token(), env.TTL).Result()
+			if err == nil && !made {
+				env.Clock.Sleep(1500 * time.Millisecond)
+				if !late(before, env.Clock.Now()) {
+					err = lock.ErrNotAcquired
+				}
+			}
+			return reporting(func(ctx context.Context) error { return lost(env.Nodes[0].Del(ctx, key).Result()) }), err
+		})
+	})
+}
+
+// Code that uses its clock only to measure does not depend on the time of day, and the time of
+// day is no part of a state. Code that does otherwise is found out, whatever it looks at. In
+// either case the search finds what it finds with the time of day.
+func TestMeasures(t *testing.T) {
+	t.Parallel()
+	day := simulator.Epoch
+	for name, test := range map[string]struct {
+		late     func(before, after time.Time) bool
+		measures bool
+	}{
+		"longer than 3 s":     {func(before, after time.Time) bool { return after.Sub(before) > 3*time.Second }, true},
+		"milliseconds":        {func(before, after time.Time) bool { return after.UnixMilli()-before.UnixMilli() > 3000 }, true},
+		"seconds in whole":    {func(before, after time.Time) bool { return after.Unix()-before.Unix() > 1 }, false},
+		"after a date":        {func(_, after time.Time) bool { return after.After(day.Add(15 * time.Second)) }, false},
+		"in even 10 s":        {func(_, after time.Time) bool { return after.Unix()/10%2 == 0 }, false},
+		"in the next minute":  {func(_, after time.Time) bool { return after.Minute() != day.Minute() }, false},
+		"in the next hour":    {func(_, after time.Time) bool { return after.Hour() != day.Hour() }, false},
+		"on another day":      {func(_, after time.Time) bool { return after.Day() != day.Day() }, false},
+		"at the full second":  {func(_, after time.Time) bool { return after.Nanosecond() == 0 }, false},
+		"it does not matter":  {func(_, _ time.Time) bool { return false }, true},
+		"as long as it likes": {func(_, _ time.Time) bool { return true }, true},
+	} {
+		entry := clocked(test.late)
+		for _, budget := range []string{"", "pause=1@5s", "client-clock=1@10s"} {
+			b := small(entry, 2, 2, budget)
+			got, want := searched(t, entry, b, nil), searched(t, entry, b, func(o *explore.Options) { o.TimeOfDay = true })
+			if listed(prices(got)) != listed(prices(want)) {
+				t.Errorf("%s, %s: found\n%s\nwith the time of day\n%s", name, budget, listed(prices(got)), listed(prices(want)))
+			}
+			if got.Measures != test.measures || got.ReadsClock == test.measures {
+				t.Errorf("%s, %s: it measures: %v, it reads its clock: %v", name, budget, got.Measures, got.ReadsClock)
+			}
+			if !want.ReadsClock || want.Measures {
+				t.Errorf("%s, %s: with the time of day it measures: %v, it reads its clock: %v", name, budget, want.Measures, want.ReadsClock)
+			}
+		}
+	}
+}
+
+// Every lock, without the time of day and with it. In lockstep they find the same. At any timing
+// clients that look at the time of day want the lock within a bound, and the others whenever they
+// like, so that these may find more.
+func TestTimeOfDay(t *testing.T) {
+	t.Parallel()
+	entries, budgets := []lock.Entry{racetest.Lock(t, "redlock"), racetest.Lock(t, "spin")}, []string{"pause=1"}
+	if racetest.Exhaustive() {
+		entries, budgets = algorithms.All(), append(budgets, "crash=1", "client-clock=1@10s", "delay=1@3s")
+	}
+	const most = 60_000
+	measure := 0
+	for _, entry := range entries {
+		for _, budget := range budgets {
+			b := small(entry, 2, 1, budget)
+			cut := func(o *explore.Options) { o.MaxStates = most }
+			r := searchedUpTo(t, entry, b, cut)
+			if !r.Measures || !r.Complete {
+				continue
+			}
+			measure++
+			dated := searchedUpTo(t, entry, b, func(o *explore.Options) { cut(o); o.TimeOfDay = true })
+			if !dated.Complete || listed(prices(dated)) != listed(prices(r)) || r.States > dated.States {
+				t.Errorf("%s, %s: %d states, found\n%s\nwith the time of day %d, and\n%s", entry.ID, budget, r.States, listed(prices(r)), dated.States, listed(prices(dated)))
+			}
+			if b.Timing = study.AnyTiming; budget != "crash=1" {
+				continue
+			}
+			r = searchedUpTo(t, entry, b, cut)
+			b.Idle = true
+			dated = searchedUpTo(t, entry, b, func(o *explore.Options) { cut(o); o.TimeOfDay = true })
+			t.Logf("%s, %s, any timing: %d states (complete %v), with the time of day %d (%v)", entry.ID, budget, r.States, r.Complete, dated.States, dated.Complete)
+			if !r.Complete {
+				continue
+			}
+			found := prices(r)
+			for word, price := range prices(dated) {
+				if mine, ok := found[word]; !ok || mine.par > price.par {
+					t.Errorf("%s, %s, any timing: %s@%d, with the time of day only", entry.ID, budget, word, price.par)
+				}
+			}
+		}
+	}
+	if measure == 0 {
+		t.Error("no lock measures")
+	}
+}

@@ -1,0 +1,58 @@
+package simulator
+
+import (
+	"time"
+
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/node"
+)
+
+// Measure has clients that read their clocks use them only to measure how long something takes:
+// the clock of each is set to zero, but for what it shows below a millisecond, when it is read
+// for the first time since its process has begun or rested. Nothing depends on the time of day
+// then, and [Simulator.ReadsClock] stays false unless a server's clock is read too. Whether the
+// code does nothing else with its clock CheckMeasures finds out.
+//
+// It does not apply to clocks with a rate of their own, and to the code of a Host. Worlds of
+// before mean nothing any more.
+func (s *Simulator) Measure(on bool) {
+	on = on && !s.readsClock && s.config.Clients[0].Host == nil
+	if s.measures == on {
+		return
+	}
+	s.measures, s.measured = on, false
+	for _, p := range s.procs {
+		p.Clear()
+	}
+	clear(s.renamed)
+	s.followed = 0
+}
+
+// Measured says whether a client has so far read its clock to measure how long something takes.
+func (s *Simulator) Measured() bool { return s.measured }
+
+// CheckMeasures checks that the code that has read a clock to measure does not depend on the time
+// of day; see process.Process.CheckMeasures. Where it does, the error is a
+// *process.TimeOfDayError.
+func (s *Simulator) CheckMeasures() error {
+	if !s.measured {
+		return nil
+	}
+	for _, p := range s.procs {
+		if err := p.CheckMeasures(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readClock notes that client p reads its clock.
+func (s *Simulator) readClock(w *World, p *node.Client) {
+	switch {
+	case !s.measures:
+		s.readsClock = true
+	case !p.Clock.Measures:
+		s.measured, p.Clock.Measures = true, true
+		p.Clock.Offset -= time.Duration(clock.Millis(p.Clock.Read(w.now))) * time.Millisecond
+	}
+}
