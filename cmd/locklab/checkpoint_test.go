@@ -8,21 +8,24 @@ import (
 	"testing"
 )
 
-// A search of every timing of a lock that reads a clock begins anew, with clients that wait
-// for so long at most. So does its file, which then goes on as any other.
+// A search of every timing of a lock that reads a clock begins anew: with clients that wait for
+// so long at most, if it looks at the time of day; if it only measures, with what it has read
+// kept apart. So does its file, which then goes on as any other.
 func TestCheckpointOfClockReader(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "redlock.search")
-	explore := func(states, says string, args ...string) string {
-		t.Helper()
-		code, out, errs := call(t, append(strings.Fields("explore redlock --uses none --timing any --nodes 3 --attempts 1 --budget pause=0 --max-states "+states), args...)...)
-		if code != exitNoAnswer || !strings.Contains(errs, says) {
-			t.Fatalf("%s states: exit status %d, want %d; %q, want %q", states, code, exitNoAnswer, errs, says)
+	for _, lock := range []string{"getset --budget pause=0", "redlock --nodes 3 --budget pause=1"} {
+		file := filepath.Join(t.TempDir(), "clock.search")
+		explore := func(states, says string, args ...string) string {
+			t.Helper()
+			code, out, errs := call(t, append(strings.Fields("explore "+lock+" --uses none --timing any --attempts 1 --max-states "+states), args...)...)
+			if code != exitNoAnswer || !strings.Contains(errs, says) {
+				t.Fatalf("%s, %s states: exit status %d, want %d; %q, want %q", lock, states, code, exitNoAnswer, errs, says)
+			}
+			return regexp.MustCompile(`(?m)^.* s, .* million transitions/s`).ReplaceAllString(out, "")
 		}
-		return regexp.MustCompile(`(?m)^.* s, .* million transitions/s`).ReplaceAllString(out, "")
-	}
-	explore("1000", "the same command continues from there", "--checkpoint", file)
-	if whole, got := explore("3000", ""), explore("3000", "continued from "+file, "--checkpoint", file); got != whole {
-		t.Errorf("cut short and gone on:\n%s\nundisturbed:\n%s", got, whole)
+		explore("1000", "the same command continues from there", "--checkpoint", file)
+		if whole, got := explore("3000", ""), explore("3000", "continued from "+file, "--checkpoint", file); got != whole {
+			t.Errorf("%s, cut short and gone on:\n%s\nundisturbed:\n%s", lock, got, whole)
+		}
 	}
 }
 

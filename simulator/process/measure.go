@@ -16,20 +16,31 @@ import (
 // Later is by how much the readings of a history are later when it is checked, beside as much as
 // brings the first of them, or the last, to midnight, UTC: to the beginning of a day, an hour, a
 // minute, a second and a millisecond, with the readings before it on the other side. It is a
-// round number of none.
+// round number of none. Any other reading comes to midnight in at least one history.
 const Later = 1_234_567 * time.Millisecond
 
+// checked is what CheckMeasures has done, by entry.
+type checked struct {
+	sure     []bool // it, and so whatever leads to it
+	midnight []bool // with its last reading at midnight
+}
+
 // moves are by how much the readings of a history are later when it is checked.
-func (p *Process) moves(at uint32) [3]time.Duration {
-	var first, last time.Duration
-	for met := false; p.entries[at].Parent != at; at = p.entries[at].Parent {
-		if seen := p.entries[at].Seen; seen.Kind == ClockRead {
-			if first = time.Duration(seen.Val); !met {
-				met, last = true, first
-			}
+func (p *Process) moves(at uint32) []time.Duration {
+	list := []time.Duration{Later}
+	met, first := false, time.Duration(0)
+	for ; p.entries[at].Parent != at; at = p.entries[at].Parent {
+		seen := p.entries[at].Seen
+		if seen.Kind != ClockRead {
+			continue
 		}
+		first = time.Duration(seen.Val)
+		if !met || !p.checked.midnight[at] {
+			list = append(list, toMidnight(first))
+		}
+		met, p.checked.midnight[at] = true, true
 	}
-	return [3]time.Duration{Later, toMidnight(first), toMidnight(last)}
+	return append(list, toMidnight(first))
 }
 
 func toMidnight(reading time.Duration) time.Duration {
@@ -49,15 +60,16 @@ func (e *TimeOfDayError) Error() string {
 }
 
 // CheckMeasures runs the code again in every history with readings that was not checked before,
-// with later readings; see Later. Where it does something else the error is a *TimeOfDayError. It checks the
-// longest histories only: shorter ones begin them.
+// with later readings; see Later. Where it does something else the error is a *TimeOfDayError.
+// It runs the longest histories only: shorter ones begin them.
 func (p *Process) CheckMeasures() error {
-	for len(p.sure) < len(p.entries) {
-		p.sure = append(p.sure, false)
+	c := &p.checked
+	for len(c.sure) < len(p.entries) {
+		c.sure, c.midnight = append(c.sure, false), append(c.midnight, false)
 	}
 	for at := range p.entries {
 		e := &p.entries[at]
-		if p.sure[at] || e.to != 0 || !e.Reads {
+		if c.sure[at] || e.to != 0 || !e.Reads {
 			continue
 		}
 		for _, by := range p.moves(uint32(at)) {
@@ -65,8 +77,8 @@ func (p *Process) CheckMeasures() error {
 				return err
 			}
 		}
-		for at := uint32(at); !p.sure[at] && p.entries[at].Parent != at; at = p.entries[at].Parent {
-			p.sure[at] = true
+		for at := uint32(at); !c.sure[at] && p.entries[at].Parent != at; at = p.entries[at].Parent {
+			c.sure[at] = true
 		}
 	}
 	return nil

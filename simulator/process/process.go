@@ -59,7 +59,7 @@ type Process struct {
 	noMemo  bool
 	keeps   bool    // see KeepHistories
 	merged  *merged // nil: see Merge
-	sure    []bool  // by entry; see CheckMeasures
+	checked checked // see CheckMeasures
 	watched string  // package whose lines stand in Entry.Code; "": none
 
 	// asked counts what its coroutines have asked for, while goroutines are
@@ -197,7 +197,7 @@ func (p *Process) Clear() {
 	if p.merged != nil {
 		p.merged.clear()
 	}
-	p.sure = p.sure[:0]
+	p.checked = checked{}
 	p.roots[root{main: notBegun[0]}] = p.add(Entry{Ops: notBegun})
 }
 
