@@ -34,8 +34,8 @@ type (
 )
 
 // ReadsClock says whether what happens may depend on what time it is, and not only
-// on how much time is left: a client has read its clock so far, or a command its
-// server's, or a clock has a rate of its own. It can become true, and stays so.
+// on how much time is left: a client has read its clock so far, without Measure, or a
+// command its server's, or a clock has a rate of its own. It can become true, and stays so.
 func (s *Simulator) ReadsClock() bool { return s.readsClock || s.servers.ReadsClock() }
 
 // Abandons says whether code, given something else, has so far stopped waiting for a
@@ -50,8 +50,8 @@ func (s *Simulator) Reached() bool { return s.reached }
 // writes a replica lacks. It can become true, and stays so.
 func (s *Simulator) SendsWait() bool { return s.redis != nil && s.redis.SendsWait() }
 
-// ClientPart takes client c's part, from 1, out of w. As long as no client reads its clock
-// it does not matter what that shows.
+// ClientPart takes client c's part, from 1, out of w. As long as a client does not read its
+// clock it does not matter what that shows; with Measure it shows how long it has measured.
 func (s *Simulator) ClientPart(w *World, c int) ClientPart {
 	p := w.procs[c-1]
 	if p.Dead {

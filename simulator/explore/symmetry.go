@@ -21,9 +21,11 @@ import (
 // they are checked:
 //
 //   - Code, when a client is in a state that no client was in before: in that state every
-//     other client does the same, with its own names, and no reply names a client (alike).
-//   - Servers, when they execute a command on some data for the first time: the renamed
-//     command on the renamed data has the renamed effect (Simulator.Alike).
+//     other client does the same, with the names exchanged (alike). What one of two clients
+//     has read of the other is exchanged with them; of three or more no reply may name one.
+//   - Servers, when they execute a command on some data for the first time, or an ensemble
+//     something on its contents: the renamed command on the renamed data has the renamed
+//     effect (Simulator.Alike).
 //
 // Both checks cover all renamed forms of what was visited, and what a search without
 // symmetry would visit consists of such forms. So it does not matter which form the search

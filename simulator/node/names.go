@@ -20,9 +20,9 @@ func Swap(a, b uint8) *Names {
 // which. Exactly one of its fields is set.
 type AsymmetricError struct {
 	Command []string // a server treats clients otherwise that differ in their names only
-	Reply   string   // a reply names a client, so that who reads it knows which is which
+	Reply   string   // a reply names one of more than two clients, so that who reads it knows which is which
 	Does    string   // what one client does and another one in its place would not do
-	Session bool     // a server knows clients by their sessions
+	Session bool     // an ensemble knows clients by the numbers of their sessions
 }
 
 func (e *AsymmetricError) Error() string {
