@@ -24,6 +24,10 @@ TEST = GOGC=600 GOMEMLIMIT=3GiB GODEBUG=memprofilerate=0 $(GO) test -vet=off -ld
 #   NoMemo, WhatIsNotEnabled,     one goroutine steps, or measures
 #     EnabledCanBeStepped,
 #     Parts, Leases
+#   EnsembleAlike, Symmetry,      one goroutine searches or walks, and so does its twin
+#     RepliesThatName, Measures,
+#     ZooKeeperRests, TimeOfDay,
+#     RenamedWalks
 #   RunAsPicture                  one goroutine draws
 #   WholeGrid                     TestContract, TestMatrixIsPlay
 #   Levels, Games, SavedGame,     one goroutine plays
@@ -31,7 +35,7 @@ TEST = GOGC=600 GOMEMLIMIT=3GiB GODEBUG=memprofilerate=0 $(GO) test -vet=off -ld
 #   the ZooKeeper client          has a data race of its own (go-zookeeper/zk, pull
 #                                 request 35); what locks do with it is watched
 # All of them run without it, in test and below.
-UNWATCHED = ^Test(WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|ZooKeeper$$|ZooKeeperBothHosts|ZooKeeperNeverClosed|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail|MoreBudget|HalfTheStep|RandomTimes|MisleadingProofs|UsesLose|UsesFind|DoomTwin|RandomServers|LongChain|Renewing|SecondOpinion|FormulaAgainst|ZooKeeperPlays|WitnessesAtAny|VerdictsScale|Writers|Differential|Commands$$|Skew|Extremes|PlayedTwice|RunAsPicture|WatchersInSearch|CheckViews|CheckUnknown|BudgetIsAtMost|SearchCauses|CertificateOfUses|NoMemo|WhatIsNotEnabled|EnabledCanBeStepped|Parts$$|BracketsNameTheirRun|Leases$$)
+UNWATCHED = ^Test(WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|ZooKeeper$$|ZooKeeperBothHosts|ZooKeeperNeverClosed|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail|MoreBudget|HalfTheStep|RandomTimes|MisleadingProofs|UsesLose|UsesFind|DoomTwin|RandomServers|LongChain|Renewing|SecondOpinion|FormulaAgainst|ZooKeeperPlays|WitnessesAtAny|VerdictsScale|Writers|Differential|Commands$$|Skew|Extremes|PlayedTwice|RunAsPicture|WatchersInSearch|CheckViews|CheckUnknown|BudgetIsAtMost|SearchCauses|CertificateOfUses|NoMemo|WhatIsNotEnabled|EnabledCanBeStepped|Parts$$|EnsembleAlike|RepliesThatName|Symmetry$$|ZooKeeperRests|RenamedWalks|Measures$$|TimeOfDay$$|BracketsNameTheirRun|Leases$$)
 RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)'
 
 # Tests leave out the largest searches unless this is set; check and CI set it.

@@ -169,7 +169,7 @@ func TestRenamedWalks(t *testing.T) {
 	}
 	seeds := uint64(20)
 	if racetest.Exhaustive() {
-		seeds = 200
+		seeds = 80
 	}
 	for _, entry := range entries {
 		budget := "crash=1,pause=3,lose-reply=2,lose-request=1,delay=1"
