@@ -33,8 +33,8 @@
 // of some errors; between MULTI and EXEC an unknown
 // command does not spoil the transaction, but an argument that should be a number
 // and is not does; LREM and SREM that find nothing count as writes for WATCH; TTL rounds down; a
-// lifetime of more than 292 years ends at once; SET with EXAT or PXAT that names the
-// present millisecond makes a key that does not expire. TestDifferential compares everything
+// lifetime of more than 292 years ends at once, and so does one of SET or GETEX with EXAT or
+// PXAT that names the present millisecond. TestDifferential compares everything
 // else that the locks send with a real server, in random programs. What of a miniredis is
 // mended here is in TestKnownOfMiniredis.
 //

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,6 +39,7 @@ type engine struct {
 	refused  string // the first of them that cannot be simulated
 	scripted bool   // one of them may have changed the script cache
 	refuses  bool   // the server has too few replicas to write
+	now      time.Time
 
 	subscribers []subscriber // the connections that have subscribed
 	published   []message    // by the commands of this call
@@ -139,6 +141,10 @@ func (e *engine) before(peer *server.Peer, cmd string, args ...string) bool {
 	if e.refuses && refuseWrite(peer, cmd) {
 		return true
 	}
+	if earlier := e.endedNow(cmd, args); earlier != nil {
+		e.m.Server().Dispatch(peer, earlier)
+		return true
+	}
 	switch cmd {
 	case "SET":
 		if set, comparison, ok := cutIfEqual(args); ok {
@@ -158,6 +164,25 @@ func (e *engine) before(peer *server.Peer, cmd string, args ...string) bool {
 		e.scripted = true
 	}
 	return false
+}
+
+// endedNow is SET or GETEX with a deadline that is the present millisecond, with one before it
+// instead; nil: it has none. A miniredis would take it for no deadline at all. A Redis keeps such
+// a key for the rest of the millisecond, here it is gone at once.
+func (e *engine) endedNow(cmd string, args []string) []string {
+	first := map[string]int{"SET": 2, "GETEX": 1}[cmd]
+	if first == 0 {
+		return nil
+	}
+	for i := first; i+1 < len(args); i++ {
+		unit := map[string]int64{"PXAT": 1, "EXAT": 1000}[strings.ToUpper(args[i])]
+		if at, err := strconv.ParseInt(args[i+1], 10, 64); unit != 0 && err == nil && at == e.now.UnixMilli()/unit && e.now.UnixMilli()%unit == 0 {
+			earlier := slices.Concat([]string{cmd}, args)
+			earlier[i+2] = strconv.FormatInt(at-1, 10)
+			return earlier
+		}
+	}
+	return nil
 }
 
 // refuse keeps the first reason.
@@ -217,6 +242,7 @@ type outcome struct {
 // the commands of one batch, and reads the result.
 func (e *engine) run(s *keyspace, ttls []time.Duration, now time.Time, b *batch) (outcome, error) {
 	e.restore(s, ttls)
+	e.now = now
 	e.m.SetTime(now)
 	watches, peers, conn := e.connect(s, b)
 	e.needs, e.refused, e.scripted = needsNothing, b.unfit, false

@@ -234,7 +234,16 @@ func TestServer(t *testing.T) {
 			PEXPIREAT k 1000000004000 -> 1
 			EXISTS k -> 0
 			SET k v PXAT 1000000003000 -> OK
-			EXISTS k -> 0`,
+			EXISTS k -> 0
+			SET k v NX PXAT 1000000004000 -> OK
+			EXISTS k -> 0
+			SET k v NX EXAT 1000000004 -> OK
+			EXISTS k -> 0
+			SET k v PX 10 -> OK
+			GETEX k EXAT 1000000004 -> "v"
+			EXISTS k -> 0
+			SET PXAT v PXAT 1000000004001 -> OK
+			PTTL PXAT -> 1`,
 		"the clock is read in whole milliseconds": `
 			+1500us
 			TIME -> ["1000000000" "1000"]
