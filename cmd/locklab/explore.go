@@ -42,12 +42,21 @@ type exploreJSON struct {
 	Transitions int            `json:"transitions"`
 	Depth       int            `json:"depth"`
 	Complete    bool           `json:"complete"`
-	Cut         string         `json:"cut,omitempty"`   // the limit that ended it
-	Parts       int            `json:"parts,omitempty"` // searches of which it is the union
-	Seconds     float64        `json:"seconds"`         // 0 with --split
+	Cut         string         `json:"cut,omitempty"`         // the limit that ended it
+	Beside      []otherJSON    `json:"also_proved,omitempty"` // searches of what this one leaves out
+	Tried       []otherJSON    `json:"not_proved,omitempty"`  // searches that were cut short
+	Parts       int            `json:"parts,omitempty"`       // searches of which it is the union
+	Seconds     float64        `json:"seconds"`               // 0 with --split
 	Verdicts    []witnessJSON  `json:"verdicts"`
 	Certificate string         `json:"certificate"`
 	Doom        *doomJSON      `json:"doom,omitempty"` // of the first verdict's trace
+}
+
+// otherJSON is another search of the same lock. What it has found is among the verdicts.
+type otherJSON struct {
+	Bounds string   `json:"bounds"`
+	States int      `json:"states"`
+	Found  []string `json:"found"` // each verdict with its par
 }
 
 type witnessJSON struct {
@@ -55,20 +64,22 @@ type witnessJSON struct {
 	Par     int          `json:"par"`
 	Steps   int          `json:"steps"`
 	Cause   []string     `json:"cause,omitempty"`
+	Bounds  string       `json:"bounds,omitempty"` // of another search that has found it
 	Trace   string       `json:"trace"`
 }
 
 func (a *app) explore() *cobra.Command {
 	b := study.DefaultBounds()
 	var (
-		files   []string
-		memory  int64
-		retries string
-		timing  string
-		uses    string
-		tokens  string
-		doom    bool
-		split   int
+		files    []string
+		memory   int64
+		attempts string
+		retries  string
+		timing   string
+		uses     string
+		tokens   string
+		doom     bool
+		split    int
 	)
 	c := &cobra.Command{
 		Use: "explore STRATEGY",
@@ -78,6 +89,9 @@ func (a *app) explore() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			entry, err := race.Strategy(args[0])
 			if err != nil {
+				return err
+			}
+			if b.Attempts, err = study.ParseAttempts(attempts); err != nil {
 				return err
 			}
 			if b.Retries, err = a.parseRetries(retries); err != nil {
@@ -94,11 +108,12 @@ func (a *app) explore() *cobra.Command {
 			}
 			switch divided := c.Flags().Changed("shard") || a.elsewhere != nil; {
 			case split != 0:
+				b = b.WithUsualAttempts() // one search cannot take another's place
 				err = b.CheckSplit(entry, split)
 			case divided:
 				err = text.Errorf("error.split.needed")
 			default:
-				err = b.Check(entry)
+				err = b.WithUsualAttempts().Check(entry)
 			}
 			if err != nil {
 				return err
@@ -156,7 +171,7 @@ func (a *app) explore() *cobra.Command {
 	}
 	f, usage := c.Flags(), a.usage("explore")
 	f.IntVar(&b.Clients, "clients", b.Clients, usage("clients"))
-	f.IntVar(&b.Attempts, "attempts", b.Attempts, usage("attempts"))
+	f.StringVar(&attempts, "attempts", "auto", usage("explore.attempts"))
 	f.StringVar(&retries, "retries", "auto", usage("retries"))
 	f.IntVar(&b.Nodes, "nodes", 0, usage("nodes"))
 	f.StringVar(&b.Budget, "budget", b.Budget, usage("budget"))
@@ -255,10 +270,26 @@ func (a *app) exploreToJSON(s *study.Search, took time.Duration) exploreJSON {
 	for _, f := range budget {
 		out.Budget[f.Fault.Name()] = f.Times
 	}
+	out.Beside, out.Tried = othersToJSON(s.Beside), othersToJSON(s.Cut)
 	for _, w := range s.Witnesses {
-		out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, w.Trace.Link()})
+		elsewhere := ""
+		if s.Elsewhere(w, "en") != "" {
+			elsewhere = w.Trace.Settings
+		}
+		out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, elsewhere, w.Trace.Link()})
 	}
 	return out
+}
+
+func othersToJSON(searches []*study.Search) (list []otherJSON) {
+	for _, s := range searches {
+		o := otherJSON{Bounds: s.Bounds.String(), States: s.States, Found: []string{}}
+		for _, w := range s.Found {
+			o.Found = append(o.Found, fmt.Sprintf("%s@%d", w.Verdict, w.Par))
+		}
+		list = append(list, o)
+	}
+	return list
 }
 
 // openSearch returns the error of a search that leaves something unknown.
@@ -332,6 +363,9 @@ func (a *app) printWitnesses(s *study.Search) {
 		cause := ""
 		if w.Cause != nil {
 			cause = "  " + strings.Join(w.Cause, "; ")
+		}
+		if what := s.Elsewhere(w, a.Langs()[0]); what != "" {
+			cause += "  " + a.Say("explore.elsewhere", "what", what)
 		}
 		a.Printf("%-12s %4d %6d%s\n", w.Verdict, w.Par, w.Steps, cause)
 	}

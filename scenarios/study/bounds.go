@@ -20,7 +20,7 @@ import (
 // Bounds are what an exhaustive search covers.
 type Bounds struct {
 	Clients  int // 1 to 6; the probe that looks for deadlocks comes on top
-	Attempts int // how often each client wants the lock, 1 to 9
+	Attempts int // how often each client wants the lock, 1 to 9; for Explore also AutoAttempts
 	// Retries is how often a refused client asks again within one attempt, 0 to
 	// explore.MaxRetries, at the times of explore.RetrySleeps; AutoRetries: as the
 	// faults and the skew want it.
@@ -65,7 +65,7 @@ const AutoRetries = -1
 // DefaultBounds are those of a small search that finds most of what there is to
 // find.
 func DefaultBounds() Bounds {
-	return Bounds{Clients: 2, Attempts: 2, Retries: AutoRetries, Budget: "crash=1,pause=1", TTL: 9 * time.Second}
+	return Bounds{Clients: 2, Attempts: usualAttempts, Retries: AutoRetries, Budget: "crash=1,pause=1", TTL: 9 * time.Second}
 }
 
 // Leases and faults are as long as this, at least and at most: servers count in
@@ -236,6 +236,18 @@ func FormatRetries(n int) string {
 		return "auto"
 	}
 	return strconv.Itoa(n)
+}
+
+// ParseAttempts reads Bounds.Attempts: a number, or "auto".
+func ParseAttempts(written string) (int, error) {
+	if written == "auto" {
+		return AutoAttempts, nil
+	}
+	n, err := strconv.ParseUint(written, 10, 8)
+	if err != nil || n == 0 {
+		return 0, text.Errorf("error.attempts", "value", written)
+	}
+	return int(n), nil
 }
 
 // ParseRetries reads what FormatRetries wrote.

@@ -52,15 +52,17 @@ func (s *Search) CertificateIn(lang string) string {
 	}
 	list("may", s.MayHappen(lang))
 	list("assumed", s.Assumed(lang))
-	for _, tried := range s.Cut {
-		key, what := "tried", say("tried.timing."+tried.Bounds.Timing.String())
-		if uses := tried.Bounds.Uses; uses != 0 && s.Bounds.Uses == 0 {
-			what = say("tried.uses", "timing", what, "uses", strings.Join(uses.Names(), ", "))
+	other := func(key string, o *Search) {
+		if len(o.Found) == 0 {
+			key += ".none"
 		}
-		if len(tried.Found) == 0 {
-			key = "tried.none"
-		}
-		line(key, "what", what, "states", fmt.Sprint(tried.States), "verdicts", foundList(tried.Found))
+		line(key, "what", s.otherwise(o, say), "states", fmt.Sprint(o.States), "verdicts", foundList(o.Found))
+	}
+	for _, o := range s.Beside {
+		other("beside", o)
+	}
+	for _, o := range s.Cut {
+		other("tried", o)
 	}
 	line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions), "depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
 	if s.Parts > 0 {
@@ -87,6 +89,34 @@ func (s *Search) CertificateIn(lang string) string {
 	line("looked", "verdicts", searchList())
 	line("unchecked")
 	return strings.Join(lines, "\n")
+}
+
+// otherwise says in what another search of the same lock was not like s.
+func (s *Search) otherwise(o *Search, say func(key string, pairs ...string) string) string {
+	what := say("other.timing." + o.Bounds.Timing.String())
+	if n := o.Bounds.Nodes; n != s.Bounds.Nodes {
+		what = say("other.nodes", "what", what, "nodes", fmt.Sprint(n))
+	}
+	if n := o.Bounds.Attempts; n != s.Bounds.Attempts {
+		what = say("other.attempts", "what", what, "attempts", fmt.Sprint(n))
+	}
+	if uses := o.Bounds.Uses; uses != s.Bounds.Uses && uses != 0 {
+		what = say("other.uses", "what", what, "uses", strings.Join(uses.Names(), ", "))
+	}
+	return what
+}
+
+// Elsewhere says, in a language of package text, in which other search w was found; "": in s.
+func (s *Search) Elsewhere(w Witness, lang string) string {
+	if w.Trace.Settings == s.Bounds.String() {
+		return ""
+	}
+	for _, o := range slices.Concat(s.Cut, s.Beside) {
+		if w.Trace.Settings == o.Bounds.String() {
+			return s.otherwise(o, func(key string, pairs ...string) string { return text.Say(lang, "certificate."+key, pairs...) })
+		}
+	}
+	return w.Trace.Settings
 }
 
 // claim is what is proved.

@@ -22,9 +22,9 @@ type Search struct {
 	Bounds   Bounds // Settled
 	*explore.Result
 	Witnesses []Witness // of Result.Found, in its order
-	// Cut are the more general searches, with AutoTiming or AutoUses, that were tried before
-	// and not complete. What they have found is among Found.
-	Cut []*Search
+	// Cut are the searches, with AutoTiming, AutoUses or AutoAttempts, that were tried besides
+	// and not complete, Beside those that were. What they have found is among Found.
+	Cut, Beside []*Search
 	// Parts is of how many searches this is the union, beside their common beginning; 0: it
 	// is one search.
 	Parts int
@@ -51,15 +51,16 @@ func (s *Search) Untriggered() (names []string) {
 // SearchID is the scenario of traces that a search has found.
 const SearchID = "search"
 
-// Explore searches everything that a lock can come to within the bounds. When
+// Explore searches everything that a lock can come to within the bounds. Where they leave
+// open the timing, the uses or the attempts, it makes several searches; see Search.Cut. When
 // ctx ends, the search so far comes with ctx's error; nil if it ended before the
 // checkpoint was read.
 func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
-	if err := b.Check(entry); err != nil {
+	if err := b.WithUsualAttempts().Check(entry); err != nil {
 		return nil, err
 	}
-	if b.Timing == AutoTiming || b.Uses == AutoUses {
-		return exploreTries(ctx, entry, b.tries(entry))
+	if b.open() {
+		return exploreOpen(ctx, entry, b)
 	}
 	search, err := b.Of(entry)
 	if err != nil {

@@ -2,8 +2,6 @@ package study
 
 import (
 	"cmp"
-	"context"
-	"slices"
 	"time"
 
 	"locklab/algorithms/lock"
@@ -23,12 +21,9 @@ const (
 	// AnyTiming: everything takes any number of steps within bounds; see explore.Timing.
 	AnyTiming Timing = "any"
 	// AutoTiming is AnyTiming, or Lockstep where that search is not complete within
-	// AutoStates.
+	// AutoStates; see Explore.
 	AutoTiming Timing = "auto"
 )
-
-// AutoStates is how many states AutoTiming gives to the search of every timing.
-const AutoStates = 3_000_000
 
 // lockstepRetries is how often a refused client asks again where Lockstep takes the place
 // of AnyTiming: when the holder ends, and when its lease does. Where there are several
@@ -105,37 +100,6 @@ func (b Bounds) timing() *explore.Timing {
 	return t
 }
 
-// tries are the searches that take the place of b, which leaves its timing or its uses open:
-// the most general first. All but the last have limits, beyond which the next is tried.
-func (b Bounds) tries(entry lock.Entry) (list []Bounds) {
-	if b.Checkpoint != "" { // it keeps one search
-		if b.Timing == AutoTiming {
-			b.Timing = Lockstep
-		}
-		if b.Uses == AutoUses {
-			b.Uses = 0
-		}
-		return []Bounds{b}
-	}
-	for _, timing := range b.timings() {
-		b := b.at(timing, entry)
-		if b.Uses == AutoUses {
-			with := b.limited(AutoUsesStates)
-			if with.Uses = b.settledUses(entry); with.Uses != 0 {
-				list = append(list, with)
-			}
-			b.Uses = 0
-		}
-		list = append(list, b.limited(AutoStates))
-	}
-	last := &list[len(list)-1]
-	last.MaxStates, last.hopeful = b.MaxStates, 0
-	if b.Timing == AutoTiming && b.MaxStates > AutoStates { // a limit that nobody thought of
-		last.hopeful = AutoStates
-	}
-	return list
-}
-
 // timings are those that AutoTiming tries.
 func (b Bounds) timings() []Timing {
 	switch {
@@ -161,64 +125,4 @@ func (b Bounds) at(timing Timing, entry lock.Entry) Bounds {
 		b.Retries = lockstepRetries
 	}
 	return b
-}
-
-// limited is b with at most so many states, a quarter of which shows whether there is hope:
-// in a search that is complete within them, most states that it has reached by then are
-// visited.
-func (b Bounds) limited(states int) Bounds {
-	b.hopeful = states / 4
-	if b.MaxStates == 0 || b.MaxStates > states {
-		b.MaxStates = states
-	}
-	return b
-}
-
-// exploreTries searches one after the other until one is complete.
-func exploreTries(ctx context.Context, entry lock.Entry, tries []Bounds) (*Search, error) {
-	var cut []*Search
-	for i, b := range tries {
-		s, err := Explore(ctx, entry, b)
-		if s == nil {
-			return nil, err
-		}
-		if i == len(tries)-1 || err != nil || s.Complete {
-			s.Cut = cut
-			for _, tried := range cut {
-				s.addWitnesses(tried)
-			}
-			return s, err
-		}
-		cut = append(cut, s)
-	}
-	panic("study: no search to try")
-}
-
-// addWitnesses adds what another search of the same lock has found and s has not, or not
-// by as few faults, in place of what s has found. With Causes nothing is replaced.
-func (s *Search) addWitnesses(other *Search) {
-	for _, w := range other.Witnesses {
-		if s.hasAsGood(w) {
-			continue
-		}
-		if !s.Bounds.Causes {
-			s.Witnesses = slices.DeleteFunc(s.Witnesses, func(own Witness) bool { return own.Verdict == w.Verdict })
-		}
-		s.Witnesses = append(s.Witnesses, w)
-	}
-	order := explore.Words()
-	slices.SortStableFunc(s.Witnesses, func(a, b Witness) int { return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict) })
-	s.Found = nil
-	for _, w := range s.Witnesses {
-		s.Found = append(s.Found, w.Witness)
-	}
-}
-
-func (s *Search) hasAsGood(w Witness) bool {
-	for _, own := range s.Witnesses {
-		if own.Verdict == w.Verdict && own.Par <= w.Par {
-			return true
-		}
-	}
-	return false
 }

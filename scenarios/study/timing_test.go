@@ -123,6 +123,11 @@ func foundBy(t *testing.T, id string, b study.Bounds) map[verdict.Word]int {
 	if !s.Complete {
 		t.Fatalf("%s, %v: the search was cut short", id, b)
 	}
+	return parsOf(s)
+}
+
+// parsOf are the verdicts that a search has found, each with its par.
+func parsOf(s *study.Search) map[verdict.Word]int {
 	pars := map[verdict.Word]int{}
 	for _, w := range s.Found {
 		pars[w.Verdict] = w.Par
@@ -266,5 +271,63 @@ func TestInconclusive(t *testing.T) {
 	}
 	if !s.Inconclusive() || !s.Complete {
 		t.Errorf("token is said to survive a session's end:\n%s", s.Certificate())
+	}
+}
+
+// With AutoAttempts clients take the lock twice where every timing of that can be searched, and
+// else once, with other searches beside it.
+func TestAutoAttempts(t *testing.T) {
+	for _, test := range []struct {
+		name, id    string
+		timing      study.Timing
+		change      func(b *study.Bounds)
+		want        string // timing, attempts, complete
+		beside, cut []string
+	}{
+		{"few states", "token", study.AutoTiming, func(b *study.Bounds) {}, "any 2 true", nil, nil},
+		{"no end of a second attempt", "queue", study.AutoTiming, func(b *study.Bounds) {}, "any 1 true", []string{"lockstep 2"}, []string{"any 2"}},
+		{"any timing only", "queue", study.AnyTiming, func(b *study.Bounds) {}, "any 1 true", nil, []string{"any 2"}},
+		{"a limit of one's own", "token", study.AutoTiming, func(b *study.Bounds) { b.MaxStates = 12_000 }, "lockstep 2 false", nil, []string{"any 1"}},
+		{"nothing within the limit", "token", study.AnyTiming, func(b *study.Bounds) { b.MaxStates = 5_000 }, "any 1 false", nil, nil},
+		{"no room for steps", "token", study.AutoTiming, func(b *study.Bounds) { b.TTL = 10 * time.Millisecond }, "lockstep 2 true", nil, nil},
+		{"lockstep", "token", study.Lockstep, func(b *study.Bounds) {}, "lockstep 2 true", nil, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := study.DefaultBounds()
+			b.Attempts, b.Timing = study.AutoAttempts, test.timing
+			test.change(&b)
+			s, err := study.Explore(t.Context(), racetest.Lock(t, test.id), b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := func(s *study.Search) string { return fmt.Sprint(s.Bounds.Timing, " ", s.Bounds.Attempts) }
+			all := func(searches []*study.Search, complete bool) (list []string) {
+				for _, s := range searches {
+					if list = append(list, of(s)); s.Complete != complete {
+						t.Errorf("%s: complete %t", of(s), s.Complete)
+					}
+				}
+				return list
+			}
+			if got := fmt.Sprint(of(s), " ", s.Complete); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			if got := all(s.Beside, true); !slices.Equal(got, test.beside) {
+				t.Errorf("beside it %v, want %v", got, test.beside)
+			}
+			if got := all(s.Cut, false); !slices.Equal(got, test.cut) {
+				t.Errorf("cut %v, want %v", got, test.cut)
+			}
+			for _, other := range slices.Concat(s.Beside, s.Cut) {
+				if in := weaker(parsOf(s), parsOf(other)); in != nil {
+					t.Errorf("%s has found more: %v", of(other), in)
+				}
+			}
+			for _, w := range s.Witnesses {
+				if own := w.Trace.Settings == s.Bounds.String(); own != (s.Elsewhere(w, "en") == "") {
+					t.Errorf("%s of %s is elsewhere: %q", w.Verdict, w.Trace.Settings, s.Elsewhere(w, "en"))
+				}
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package study
 
 import (
 	"encoding/json"
+	"slices"
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
@@ -17,6 +18,7 @@ type searchJSON struct {
 	Result    *explore.Result `json:"result"` // without what is found: Witnesses have it
 	Witnesses []witnessJSON   `json:"witnesses,omitempty"`
 	Tried     []*Search       `json:"tried,omitempty"` // Search.Cut
+	Beside    []*Search       `json:"beside,omitempty"`
 }
 
 type witnessJSON struct {
@@ -31,7 +33,7 @@ type witnessJSON struct {
 func (s Search) MarshalJSON() ([]byte, error) {
 	r := *s.Result
 	r.Found = nil
-	j := searchJSON{Bounds: s.Bounds, Result: &r, Tried: s.Cut}
+	j := searchJSON{Bounds: s.Bounds, Result: &r, Tried: s.Cut, Beside: s.Beside}
 	for _, w := range s.Witnesses {
 		j.Witnesses = append(j.Witnesses, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, w.Trace.Link()})
 	}
@@ -47,7 +49,7 @@ func (s *Search) UnmarshalJSON(b []byte) error {
 	if j.Result == nil {
 		j.Result = &explore.Result{}
 	}
-	*s = Search{Bounds: j.Bounds, Result: j.Result, Cut: j.Tried}
+	*s = Search{Bounds: j.Bounds, Result: j.Result, Cut: j.Tried, Beside: j.Beside}
 	for _, w := range j.Witnesses {
 		t, err := simulator.ParseLink(w.Trace)
 		if err != nil {
@@ -63,8 +65,8 @@ func (s *Search) UnmarshalJSON(b []byte) error {
 // SetStrategy says which lock a search that was read from JSON is about.
 func (s *Search) SetStrategy(entry lock.Entry) {
 	s.Strategy = entry
-	for _, tried := range s.Cut {
-		tried.SetStrategy(entry)
+	for _, other := range slices.Concat(s.Cut, s.Beside) {
+		other.SetStrategy(entry)
 	}
 }
 

@@ -1,0 +1,249 @@
+package study
+
+import (
+	"context"
+	"slices"
+
+	"locklab/algorithms/lock"
+	"locklab/simulator/explore"
+)
+
+// AutoAttempts in place of a number of attempts: usualAttempts or, where that search is not
+// complete at any timing, one; see Explore.
+const AutoAttempts = -1
+
+const usualAttempts = 2
+
+// How many states a search has that tries what was left open.
+const (
+	// AutoStates is for AutoTiming: the search of every timing.
+	AutoStates = 3_000_000
+	// OneAttemptStates is for AutoAttempts: the search of one attempt each.
+	OneAttemptStates = 6_000_000
+	// fewStates of one attempt leave hope for a second one, which takes 5 to 20 times as many:
+	// measured over all locks.
+	fewStates = AutoStates / 8
+	// glanceStates are for a second attempt where there is no such hope.
+	glanceStates = 500_000
+)
+
+// open says whether b leaves anything open that only searches can tell.
+func (b Bounds) open() bool {
+	return b.Timing == AutoTiming || b.Uses == AutoUses || b.Attempts == AutoAttempts
+}
+
+// exploreOpen searches what is left open: one search after the other, the most general first,
+// until one is complete.
+//
+// With AutoAttempts the smallest comes first, of one attempt each at any timing. If it takes few
+// states, more general ones may be complete as well. If it takes many it is the answer, with
+// other searches beside it, for what it leaves out. If it takes too many, all that is left is
+// Lockstep.
+func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
+	b, auto := b.WithUsualAttempts(), b.Attempts == AutoAttempts
+	if !auto || b.Checkpoint != "" || b.timings()[0] != AnyTiming {
+		return exploreTries(ctx, entry, b.tries(entry), nil)
+	}
+	one, err := Explore(ctx, entry, b.once())
+	if one == nil || err != nil {
+		return one, err
+	}
+	if !one.Complete {
+		if b.Timing == AnyTiming {
+			return one, nil
+		}
+		return exploreTries(ctx, entry, unlimited(b, b.rungs(Lockstep, entry)), []*Search{one})
+	}
+	more := []Bounds{b.glance(entry)}
+	if one.States <= fewStates {
+		more = append(b.rungs(AnyTiming, entry), b.onceUsed(entry)...)
+	}
+	s, cut, err := firstComplete(ctx, entry, more)
+	if err != nil {
+		return s, err
+	}
+	if s != nil {
+		one = s
+	}
+	if one.Bounds.Attempts < usualAttempts {
+		s, tried, err := firstComplete(ctx, entry, b.beside(entry))
+		if err != nil {
+			return one, err
+		}
+		cut = append(cut, tried...)
+		if s != nil {
+			one.Beside = []*Search{s}
+		}
+	}
+	one.Cut = cut
+	one.addOthers()
+	return one, nil
+}
+
+// WithUsualAttempts is b with as many attempts as AutoAttempts tries at most.
+func (b Bounds) WithUsualAttempts() Bounds {
+	if b.Attempts == AutoAttempts {
+		b.Attempts = usualAttempts
+	}
+	return b
+}
+
+// once is the search of one attempt each, at any timing, of clients that do nothing else with
+// the lock unless b says so.
+func (b Bounds) once() Bounds {
+	b.Timing, b.Attempts, b.Retries = AnyTiming, 1, AutoRetries
+	if b.Uses == AutoUses {
+		b.Uses = 0
+	}
+	return b.limited(OneAttemptStates)
+}
+
+// onceUsed is once of clients that do what the lock offers; none if b says what they do.
+func (b Bounds) onceUsed(entry lock.Entry) (list []Bounds) {
+	with := b.once().limited(AutoUsesStates)
+	with.Uses = b.at(AnyTiming, entry).settledUses(entry)
+	if b.Uses == AutoUses && with.Uses != 0 {
+		list = append(list, with)
+	}
+	return list
+}
+
+// glance is the search of two attempts each, at any timing, where it will not be complete: they
+// may fail by fewer faults.
+func (b Bounds) glance(entry lock.Entry) Bounds {
+	b = b.at(AnyTiming, entry).limited(glanceStates)
+	if b.Uses == AutoUses {
+		b.Uses = 0
+	}
+	return b
+}
+
+// beside are the searches of what one attempt each, at any timing, leaves out. Of a lock on
+// several servers that is what clients do with it besides: on few servers. Of others it is the
+// second attempt: in Lockstep.
+func (b Bounds) beside(entry lock.Entry) []Bounds {
+	if few := FewServers(entry); b.Settled(entry).Nodes > few {
+		b.Nodes = few
+		return b.onceUsed(entry)
+	}
+	if b.Timing == AnyTiming {
+		return nil
+	}
+	return b.rungs(Lockstep, entry)
+}
+
+// tries are the searches that take the place of b, which leaves its timing or its uses open:
+// the most general first. All but the last have limits, beyond which the next is tried.
+func (b Bounds) tries(entry lock.Entry) (list []Bounds) {
+	if b.Checkpoint != "" { // it keeps one search
+		if b.Timing == AutoTiming {
+			b.Timing = Lockstep
+		}
+		if b.Uses == AutoUses {
+			b.Uses = 0
+		}
+		return []Bounds{b}
+	}
+	for _, timing := range b.timings() {
+		list = append(list, b.rungs(timing, entry)...)
+	}
+	return unlimited(b, list)
+}
+
+// unlimited takes the limit of the last one away.
+func unlimited(b Bounds, list []Bounds) []Bounds {
+	last := &list[len(list)-1]
+	last.MaxStates, last.hopeful = b.MaxStates, 0
+	if b.Timing == AutoTiming && b.MaxStates > AutoStates { // a limit that nobody thought of
+		last.hopeful = AutoStates
+	}
+	return list
+}
+
+// rungs are the searches of one timing, the most general first, with limits.
+func (b Bounds) rungs(timing Timing, entry lock.Entry) (list []Bounds) {
+	b = b.at(timing, entry)
+	if b.Uses == AutoUses {
+		with := b.limited(AutoUsesStates)
+		if with.Uses = b.settledUses(entry); with.Uses != 0 {
+			list = append(list, with)
+		}
+		b.Uses = 0
+	}
+	return append(list, b.limited(AutoStates))
+}
+
+// limited is b with at most so many states, a quarter of which shows whether there is hope:
+// in a search that is complete within them, most states that it has reached by then are
+// visited.
+func (b Bounds) limited(states int) Bounds {
+	b.hopeful = states / 4
+	if b.MaxStates == 0 || b.MaxStates > states {
+		b.MaxStates = states
+	}
+	return b
+}
+
+// exploreTries searches one after the other until one is complete, or the last. cut was tried
+// before.
+func exploreTries(ctx context.Context, entry lock.Entry, tries []Bounds, cut []*Search) (*Search, error) {
+	last := len(tries) - 1
+	s, tried, err := firstComplete(ctx, entry, tries[:last])
+	if cut = append(cut, tried...); s == nil && err == nil {
+		s, err = Explore(ctx, entry, tries[last])
+	}
+	if s != nil {
+		s.Cut = cut
+		s.addOthers()
+	}
+	return s, err
+}
+
+// firstComplete searches one after the other until one is complete, and returns that, or nil,
+// and those that are not. With an error comes the search so far.
+func firstComplete(ctx context.Context, entry lock.Entry, list []Bounds) (s *Search, cut []*Search, err error) {
+	for _, b := range list {
+		s, err := Explore(ctx, entry, b)
+		if err != nil || s.Complete {
+			return s, cut, err
+		}
+		cut = append(cut, s)
+	}
+	return nil, cut, nil
+}
+
+// addOthers adds what the searches have found that were made before s and beside it.
+func (s *Search) addOthers() {
+	for _, other := range slices.Concat(s.Cut, s.Beside) {
+		s.addWitnesses(other)
+	}
+}
+
+// addWitnesses adds what another search of the same lock has found and s has not, or not
+// by as few faults, in place of what s has found. With Causes nothing is replaced.
+func (s *Search) addWitnesses(other *Search) {
+	for _, w := range other.Witnesses {
+		if s.hasAsGood(w) {
+			continue
+		}
+		if !s.Bounds.Causes {
+			s.Witnesses = slices.DeleteFunc(s.Witnesses, func(own Witness) bool { return own.Verdict == w.Verdict })
+		}
+		s.Witnesses = append(s.Witnesses, w)
+	}
+	order := explore.Words()
+	slices.SortStableFunc(s.Witnesses, func(a, b Witness) int { return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict) })
+	s.Found = nil
+	for _, w := range s.Witnesses {
+		s.Found = append(s.Found, w.Witness)
+	}
+}
+
+func (s *Search) hasAsGood(w Witness) bool {
+	for _, own := range s.Witnesses {
+		if own.Verdict == w.Verdict && own.Par <= w.Par {
+			return true
+		}
+	}
+	return false
+}
