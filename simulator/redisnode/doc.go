@@ -36,7 +36,8 @@
 // lifetime of more than 292 years ends at once, and so does one of SET or GETEX with EXAT or
 // PXAT that names the present millisecond. TestDifferential compares everything
 // else that the locks send with a real server, in random programs. What of a miniredis is
-// mended here is in TestKnownOfMiniredis.
+// mended here is in TestKnownOfMiniredis; such deadlines, for which a clock must stand still, in
+// TestServer.
 //
 // Differences of pub/sub, WAIT and split brain are listed at the top of pubsub.go,
 // wait.go and split.go.

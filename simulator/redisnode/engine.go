@@ -92,7 +92,7 @@ var unfit = map[string]bool{
 
 func classify(cmd string, args []string) needs {
 	switch {
-	case (cmd == "SET" || cmd == "GETEX") && slices.ContainsFunc(args, isAbsolute):
+	case namesDeadline(cmd, args):
 		return needsClock
 	case (cmd == "EXPIRE" || cmd == "PEXPIRE") && len(args) > 2:
 		return needsTTLs // NX, XX, GT, LT
@@ -102,6 +102,11 @@ func classify(cmd string, args []string) needs {
 		return needsTTLs
 	}
 	return needsClock
+}
+
+// namesDeadline says whether a command sets a lifetime by its end.
+func namesDeadline(cmd string, args []string) bool {
+	return (cmd == "SET" || cmd == "GETEX") && slices.ContainsFunc(args, isAbsolute)
 }
 
 func isAbsolute(arg string) bool {
@@ -141,9 +146,11 @@ func (e *engine) before(peer *server.Peer, cmd string, args ...string) bool {
 	if e.refuses && refuseWrite(peer, cmd) {
 		return true
 	}
-	if earlier := e.endedNow(cmd, args); earlier != nil {
-		e.m.Server().Dispatch(peer, earlier)
-		return true
+	if namesDeadline(cmd, args) {
+		if earlier := e.endedNow(cmd, args); earlier != nil {
+			e.m.Server().Dispatch(peer, earlier)
+			return true
+		}
 	}
 	switch cmd {
 	case "SET":
@@ -166,17 +173,23 @@ func (e *engine) before(peer *server.Peer, cmd string, args ...string) bool {
 	return false
 }
 
-// endedNow is SET or GETEX with a deadline that is the present millisecond, with one before it
-// instead; nil: it has none. A miniredis would take it for no deadline at all. A Redis keeps such
-// a key for the rest of the millisecond, here it is gone at once.
+// endedNow is a command that names a deadline, if that is the present millisecond, with an earlier
+// one; nil: it is another. A miniredis would take it for no deadline at all. A Redis keeps such a
+// key for the rest of the millisecond, here it is gone at once.
 func (e *engine) endedNow(cmd string, args []string) []string {
-	first := map[string]int{"SET": 2, "GETEX": 1}[cmd]
-	if first == 0 {
-		return nil
+	now, options := e.now.UnixMilli(), 1
+	if cmd == "SET" { // after the value
+		options = 2
 	}
-	for i := first; i+1 < len(args); i++ {
-		unit := map[string]int64{"PXAT": 1, "EXAT": 1000}[strings.ToUpper(args[i])]
-		if at, err := strconv.ParseInt(args[i+1], 10, 64); unit != 0 && err == nil && at == e.now.UnixMilli()/unit && e.now.UnixMilli()%unit == 0 {
+	for i := options; i+1 < len(args); i++ {
+		if !isAbsolute(args[i]) {
+			continue
+		}
+		unit := int64(1)
+		if strings.EqualFold(args[i], "EXAT") {
+			unit = 1000
+		}
+		if at, err := strconv.ParseInt(args[i+1], 10, 64); err == nil && at == now/unit && now%unit == 0 {
 			earlier := slices.Concat([]string{cmd}, args)
 			earlier[i+2] = strconv.FormatInt(at-1, 10)
 			return earlier

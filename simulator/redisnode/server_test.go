@@ -242,6 +242,11 @@ func TestServer(t *testing.T) {
 			SET k v PX 10 -> OK
 			GETEX k EXAT 1000000004 -> "v"
 			EXISTS k -> 0
+			EVAL return(redis.call('SET',KEYS[1],'v','NX','pxat',ARGV[1])) 1 k 1000000004000 -> OK
+			EXISTS k -> 0
+			SET k IFEQ -> OK
+			SET k v IFEQ IFEQ PXAT 1000000004000 -> OK
+			EXISTS k -> 0
 			SET PXAT v PXAT 1000000004001 -> OK
 			PTTL PXAT -> 1`,
 		"the clock is read in whole milliseconds": `
