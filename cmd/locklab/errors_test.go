@@ -129,6 +129,7 @@ var inEnglish = map[string]string{
 	"scenarios/waiting/session.go":         "a mistake of locklab, whose own policies are played",
 	"scenarios/waiting/waiting.go":         "a mistake of locklab, whose own policies are played",
 	"simulator/explore/split.go":           "a mistake of locklab: choices that the search itself has made",
+	"scenarios/study/tries.go":             "a mark of errors",
 	"scenarios/study/certain.go":           "never reaches a user: the page says that the run comes to no harm",
 	"simulator/config.go":                  "for the programmer of a Config",
 	"simulator/explore/checkpoint.go":      "for the programmer of a Checkpoint",

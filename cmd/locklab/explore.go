@@ -145,7 +145,7 @@ func (a *app) explore() *cobra.Command {
 			if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
 				return text.Errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
 			}
-			stopped := errors.Is(err, context.Canceled)
+			stopped, beside := errors.Is(err, context.Canceled), errors.Is(err, study.ErrBeside)
 			if err != nil && !stopped {
 				return internal(err)
 			}
@@ -163,7 +163,10 @@ func (a *app) explore() *cobra.Command {
 					return internal(err)
 				}
 			}
-			if stopped && s.Result.Complete {
+			switch {
+			case beside:
+				unanswered = noAnswer("error.stopped.beside")
+			case stopped && s.Result.Complete:
 				unanswered = noAnswer("error.stopped.shortest")
 			}
 			return cmp.Or(a.showSearch(s, took, append(files, curve...)), unanswered)
@@ -283,11 +286,7 @@ func (a *app) exploreToJSON(s *study.Search, took time.Duration) exploreJSON {
 
 func othersToJSON(searches []*study.Search) (list []otherJSON) {
 	for _, s := range searches {
-		o := otherJSON{Bounds: s.Bounds.String(), States: s.States, Found: []string{}}
-		for _, w := range s.Found {
-			o.Found = append(o.Found, fmt.Sprintf("%s@%d", w.Verdict, w.Par))
-		}
-		list = append(list, o)
+		list = append(list, otherJSON{s.Bounds.String(), s.States, s.Pars()})
 	}
 	return list
 }

@@ -3,7 +3,6 @@ package lessons
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -179,13 +178,9 @@ func (t *Teacher) otherSearches(o *race.Outcome) error {
 
 // found returns what a search has found: each verdict with its par.
 func found(s *study.Search) string {
-	var words []string
-	for _, w := range s.Witnesses {
-		words = append(words, fmt.Sprintf("%s@%d", w.Verdict, w.Par))
-	}
 	switch {
-	case len(words) > 0:
-		return strings.Join(words, " ")
+	case len(s.Found) > 0:
+		return strings.Join(s.Pars(), " ")
 	case s.Result.Complete:
 		return string(verdict.Holds)
 	}

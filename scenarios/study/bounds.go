@@ -240,26 +240,29 @@ func FormatRetries(n int) string {
 
 // ParseAttempts reads Bounds.Attempts: a number, or "auto".
 func ParseAttempts(written string) (int, error) {
-	if written == "auto" {
-		return AutoAttempts, nil
-	}
-	n, err := strconv.ParseUint(written, 10, 8)
-	if err != nil || n == 0 {
+	n, ok := autoOr(written)
+	if !ok || n == 0 {
 		return 0, text.Errorf("error.attempts", "value", written)
 	}
-	return int(n), nil
+	return n, nil
 }
 
 // ParseRetries reads what FormatRetries wrote.
 func ParseRetries(written string) (int, error) {
-	if written == "auto" {
-		return AutoRetries, nil
-	}
-	n, err := strconv.ParseUint(written, 10, 8)
-	if err != nil {
+	n, ok := autoOr(written)
+	if !ok {
 		return 0, text.Errorf("error.bound.retries", "value", written, "most", explore.MaxRetries)
 	}
-	return int(n), nil
+	return n, nil
+}
+
+// autoOr reads a number, or "auto" as -1.
+func autoOr(written string) (n int, ok bool) {
+	if written == "auto" {
+		return -1, true
+	}
+	u, err := strconv.ParseUint(written, 10, 8)
+	return int(u), err == nil
 }
 
 // A boundParser reads one bound.

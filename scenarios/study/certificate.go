@@ -56,7 +56,7 @@ func (s *Search) CertificateIn(lang string) string {
 		if len(o.Found) == 0 {
 			key += ".none"
 		}
-		line(key, "what", s.otherwise(o, say), "states", fmt.Sprint(o.States), "verdicts", foundList(o.Found))
+		line(key, "what", s.otherwise(o, say), "states", fmt.Sprint(o.States), "verdicts", strings.Join(o.Pars(), " "))
 	}
 	for _, o := range s.Beside {
 		other("beside", o)
@@ -251,14 +251,6 @@ func wholeSteps(budget []simulator.FaultBudget, step time.Duration, say func(key
 		}
 	}
 	return strings.Join(rounded, ", ")
-}
-
-func foundList(found []explore.Witness) string {
-	var s []string
-	for _, w := range found {
-		s = append(s, fmt.Sprintf("%s@%d", w.Verdict, w.Par))
-	}
-	return strings.Join(s, " ")
 }
 
 // quoted is a text of the lock's own, such as a script, in one line that is not too long.

@@ -80,13 +80,7 @@ func again(ctx context.Context, b *explore.Bounds, kept bool, change func(*explo
 }
 
 // Lab and Spins are the verdicts that each has found, with their pars, in one order.
-func (o *Opinion) Lab() (found []string) {
-	for _, f := range o.Search.Found {
-		found = append(found, fmt.Sprintf("%s@%d", f.Verdict, f.Par))
-	}
-	slices.Sort(found)
-	return found
-}
+func (o *Opinion) Lab() []string { return slices.Sorted(slices.Values(o.Search.Pars())) }
 
 func (o *Opinion) Spins() (found []string) {
 	for _, f := range o.Spin.Found {

@@ -1,6 +1,8 @@
 package study_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
+	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
@@ -329,5 +332,31 @@ func TestAutoAttempts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestInterruptedBeside: what is finished when a search is interrupted stays, with what the others
+// beside it have found so far.
+func TestInterruptedBeside(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	b := study.DefaultBounds()
+	b.Attempts, b.Timing = study.AutoAttempts, study.AutoTiming
+	b.Progress = func(r *explore.Result) {
+		if r.States > 40_000 { // of two attempts; one takes 28,247
+			cancel()
+		}
+	}
+	s, err := study.Explore(ctx, racetest.Lock(t, "queue"), b)
+	if !errors.Is(err, study.ErrBeside) || !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	if !s.Complete || s.Bounds.Attempts != 1 || s.Bounds.Timing != study.AnyTiming {
+		t.Errorf("%v, complete %t: what was finished is lost", s.Bounds, s.Complete)
+	}
+	if len(s.Beside) > 0 || len(s.Cut) != 1 || s.Cut[0].Bounds.Attempts != 2 {
+		t.Errorf("beside it %d searches are complete, and %d are not", len(s.Beside), len(s.Cut))
+	}
+	if in := weaker(parsOf(s), parsOf(s.Cut[0])); in != nil {
+		t.Errorf("what had been found by then is lost: %v", in)
 	}
 }

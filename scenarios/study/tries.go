@@ -2,6 +2,7 @@ package study
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"locklab/algorithms/lock"
@@ -59,26 +60,28 @@ func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, erro
 		more = append(b.rungs(AnyTiming, entry), b.onceUsed(entry)...)
 	}
 	s, cut, err := firstComplete(ctx, entry, more)
-	if err != nil {
-		return s, err
-	}
 	if s != nil {
 		one = s
 	}
-	if one.Bounds.Attempts < usualAttempts {
-		s, tried, err := firstComplete(ctx, entry, b.beside(entry))
-		if err != nil {
-			return one, err
-		}
-		cut = append(cut, tried...)
+	beside := s == nil
+	if err == nil && one.Bounds.Attempts < usualAttempts {
+		var tried []*Search
+		s, tried, err = firstComplete(ctx, entry, b.beside(entry))
+		cut, beside = append(cut, tried...), true
 		if s != nil {
 			one.Beside = []*Search{s}
 		}
 	}
 	one.Cut = cut
 	one.addOthers()
-	return one, nil
+	if err != nil && beside {
+		err = errors.Join(ErrBeside, err)
+	}
+	return one, err
 }
+
+// ErrBeside comes with a search beside which others are not finished.
+var ErrBeside = errors.New("study: what was searched beside it is not finished")
 
 // WithUsualAttempts is b with as many attempts as AutoAttempts tries at most.
 func (b Bounds) WithUsualAttempts() Bounds {
@@ -173,11 +176,14 @@ func (b Bounds) rungs(timing Timing, entry lock.Entry) (list []Bounds) {
 	return append(list, b.limited(AutoStates))
 }
 
-// limited is b with at most so many states, a quarter of which shows whether there is hope:
-// in a search that is complete within them, most states that it has reached by then are
-// visited.
+// limited is b with at most so many states, a quarter of which, or a half, shows whether there
+// is hope: in a search that is complete within them, most states that it has reached by then
+// are visited.
 func (b Bounds) limited(states int) Bounds {
 	b.hopeful = states / 4
+	if b.Clients > 2 { // whose layers are broader
+		b.hopeful = states / 2
+	}
 	if b.MaxStates == 0 || b.MaxStates > states {
 		b.MaxStates = states
 	}
@@ -189,8 +195,13 @@ func (b Bounds) limited(states int) Bounds {
 func exploreTries(ctx context.Context, entry lock.Entry, tries []Bounds, cut []*Search) (*Search, error) {
 	last := len(tries) - 1
 	s, tried, err := firstComplete(ctx, entry, tries[:last])
-	if cut = append(cut, tried...); s == nil && err == nil {
+	cut = append(cut, tried...)
+	switch {
+	case s != nil:
+	case err == nil:
 		s, err = Explore(ctx, entry, tries[last])
+	case len(cut) > 0: // interrupted
+		s, cut = cut[len(cut)-1], cut[:len(cut)-1]
 	}
 	if s != nil {
 		s.Cut = cut
@@ -200,14 +211,19 @@ func exploreTries(ctx context.Context, entry lock.Entry, tries []Bounds, cut []*
 }
 
 // firstComplete searches one after the other until one is complete, and returns that, or nil,
-// and those that are not. With an error comes the search so far.
+// and those that are not.
 func firstComplete(ctx context.Context, entry lock.Entry, list []Bounds) (s *Search, cut []*Search, err error) {
 	for _, b := range list {
 		s, err := Explore(ctx, entry, b)
-		if err != nil || s.Complete {
+		if s != nil && s.Complete {
 			return s, cut, err
 		}
-		cut = append(cut, s)
+		if s != nil {
+			cut = append(cut, s)
+		}
+		if err != nil {
+			return nil, cut, err
+		}
 	}
 	return nil, cut, nil
 }

@@ -119,12 +119,8 @@ func TestZooKeeperRaces(t *testing.T) {
 		t.Run(test.race, func(t *testing.T) {
 			b := small(test.entry, test.clients, 1, test.budget)
 			r := searched(t, test.entry, b, nil)
-			var got []string
-			for _, f := range r.Found {
-				got = append(got, fmt.Sprintf("%s@%d", f.Verdict, f.Par))
-			}
 			t.Logf("%d states", r.States)
-			if text := strings.Join(got, " "); text != test.want {
+			if text := strings.Join(r.Pars(), " "); text != test.want {
 				t.Errorf("the search finds %q, want %q", text, test.want)
 			}
 			if test.budget != "" && len(r.Triggered) == 0 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"locklab/reports/text"
@@ -110,6 +111,15 @@ type Result struct {
 	// Frontier is, of a search that Options.Head has ended, a way to each state that was
 	// reached and not visited. Searches From these visit everything that the search has not.
 	Frontier [][]simulator.Choice
+}
+
+// Pars are the verdicts that were found, each with its par, as in OVERLAP@1.
+func (r *Result) Pars() []string {
+	list := []string{}
+	for _, w := range r.Found {
+		list = append(list, fmt.Sprintf("%s@%d", w.Verdict, w.Par))
+	}
+	return list
 }
 
 // A Witness is a verdict with the shortest way to it.
