@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
@@ -76,6 +77,7 @@ func (a *app) explore() *cobra.Command {
 		attempts string
 		retries  string
 		timing   string
+		late     lateFlags
 		uses     string
 		tokens   string
 		doom     bool
@@ -98,6 +100,9 @@ func (a *app) explore() *cobra.Command {
 				return err
 			}
 			if b.Timing, err = study.ParseTiming(timing); err != nil {
+				return err
+			}
+			if err = late.read(&b); err != nil {
 				return err
 			}
 			if b.Uses, err = study.ParseUses(uses); err != nil {
@@ -181,6 +186,7 @@ func (a *app) explore() *cobra.Command {
 	f.DurationVar(&b.TTL, "ttl", b.TTL, usage("ttl"))
 	f.StringVar(&timing, "timing", study.AutoTiming.String(), usage("timing"))
 	f.DurationVar(&b.Work, "work", 0, usage("work"))
+	late.add(f, usage)
 	f.StringVar(&uses, "uses", study.FormatUses(study.AutoUses), usage("uses"))
 	f.IntVar(&b.ClientRetries, "client-retries", 0, usage("client-retries"))
 	f.DurationVar(&b.Skew, "skew", 0, usage("skew"))
@@ -194,6 +200,24 @@ func (a *app) explore() *cobra.Command {
 	f.BoolVar(&doom, "doom", false, usage("doom"))
 	f.StringArrayVarP(&files, "out", "o", nil, usage("out"))
 	return c
+}
+
+// lateFlags are those of how long messages take and how late timers are.
+type lateFlags struct{ latency, lateness string }
+
+func (l *lateFlags) add(f *pflag.FlagSet, usage func(flag string, pairs ...string) string) {
+	f.StringVar(&l.latency, "latency", "auto", usage("latency"))
+	f.StringVar(&l.lateness, "lateness", "auto", usage("lateness"))
+}
+
+func (l *lateFlags) read(b *study.Bounds) (err error) {
+	if b.Latency, err = study.ParseLate(l.latency); err != nil {
+		return text.Errorf("error.late.flag", "flag", "--latency", "cause", err)
+	}
+	if b.Lateness, err = study.ParseLate(l.lateness); err != nil {
+		return text.Errorf("error.late.flag", "flag", "--lateness", "cause", err)
+	}
+	return nil
 }
 
 // search makes one search, or as many as it is split into.

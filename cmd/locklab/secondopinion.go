@@ -27,6 +27,7 @@ func (a *app) secondOpinion() *cobra.Command {
 	var (
 		q            = opinions{bounds: study.DefaultBounds()}
 		timing, uses string
+		late         lateFlags
 	)
 	c := &cobra.Command{
 		Use:     "second-opinion [STRATEGY...]",
@@ -45,6 +46,9 @@ func (a *app) secondOpinion() *cobra.Command {
 			}
 			if q.bounds.Timing == study.AutoTiming {
 				return text.Errorf("error.opinion.timing", "value", timing)
+			}
+			if err = late.read(&q.bounds); err != nil {
+				return err
 			}
 			if q.bounds.Uses, err = study.ParseUses(uses); err != nil {
 				return err
@@ -69,6 +73,7 @@ func (a *app) secondOpinion() *cobra.Command {
 	f.IntVar(&q.bounds.Attempts, "attempts", q.bounds.Attempts, usage("attempts"))
 	f.IntVar(&q.bounds.Nodes, "nodes", 3, usage("nodes"))
 	f.StringVar(&timing, "timing", study.Lockstep.String(), usage("timing"))
+	late.add(f, usage)
 	f.StringVar(&uses, "uses", study.FormatUses(0), usage("uses"))
 	f.BoolVar(&q.kept, "histories", false, usage("histories"))
 	f.IntVar(&q.bounds.MaxStates, "max-states", 2_000_000, usage("max-states"))
@@ -170,7 +175,7 @@ func (a *app) askTwice(ctx context.Context, entries []lock.Entry, q *opinions) e
 		if q.folder != "" {
 			a.Printf("%s\n", a.Say("opinion.written", "folder", q.folder))
 		}
-		a.Next("locklab explore "+entries[0].ID+" --timing "+q.bounds.Timing.String()+" --uses "+study.FormatUses(q.bounds.Uses)+" --budget "+cmp.Or(q.bounds.Budget, `""`), "locklab verify")
+		a.Next("locklab explore "+entries[0].ID+" "+q.of(entries[0]).Flags(), "locklab verify")
 	}
 	switch {
 	case differ > 0:
@@ -222,6 +227,7 @@ func unasked(o *study.Opinion, err error, most int) error {
 }
 
 func (a *app) opinionToJSON(j opinionJSON, o *study.Opinion, agrees bool) opinionJSON {
+	j.Bounds = o.Bounds.String() // Idle may be set
 	j.Agrees, j.Lab, j.Spin, j.States, j.Seconds = &agrees, o.Lab(), o.Spins(), o.Search.States, o.Took.Seconds()
 	j.Plain, j.PlainSecs = []int{o.Plain.States, o.Plain.Transitions}, o.TookPlain.Seconds()
 	j.SpinPlain, j.SpinSecs = []int{o.Spin.States, o.Spin.Transitions}, o.Spin.Took.Seconds()

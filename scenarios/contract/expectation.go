@@ -119,6 +119,12 @@ func (e *Expectation) Subject() string {
 	if b.Work != usual.Work {
 		text += fmt.Sprintf(",work=%v", b.Work)
 	}
+	if b.Latency != 0 {
+		text += ",latency=" + study.FormatLate(b.Latency)
+	}
+	if b.Lateness != 0 {
+		text += ",lateness=" + study.FormatLate(b.Lateness)
+	}
 	if b.Uses != 0 {
 		text += ",uses=" + study.FormatUses(b.Uses)
 	}
@@ -149,33 +155,7 @@ func (e *Expectation) Command() string {
 		}
 		return fmt.Sprintf("locklab run %s %s --expect %s", e.Strategy.ID, e.Scenario.ID, strings.Join(want, ","))
 	}
-	b := e.Bounds
-	line := fmt.Sprintf("locklab explore %s --timing %s --clients %d --attempts %d", e.Strategy.ID, b.Timing, b.Clients, b.Attempts)
-	if b.Retries != study.AutoRetries {
-		line += fmt.Sprintf(" --retries %d", b.Retries)
-	}
-	if b.Nodes > 0 {
-		line += fmt.Sprintf(" --nodes %d", b.Nodes)
-	}
-	if b.TTL != study.DefaultBounds().TTL {
-		line += fmt.Sprintf(" --ttl %v", b.TTL)
-	}
-	if b.Fenced {
-		line += " --fenced"
-	}
-	if b.Work != 0 {
-		line += fmt.Sprintf(" --work %v", b.Work)
-	}
-	if b.ClientRetries != 0 {
-		line += fmt.Sprintf(" --client-retries %d", b.ClientRetries)
-	}
-	if b.Skew != 0 {
-		line += fmt.Sprintf(" --skew %v", b.Skew)
-	}
-	if b.Tokens != client.Unique {
-		line += " --tokens " + b.Tokens.String()
-	}
-	return line + fmt.Sprintf(" --uses %s --budget '%s' --max-states %d", study.FormatUses(b.Uses), b.Budget, b.MaxStates)
+	return "locklab explore " + e.Strategy.ID + " " + e.Bounds.Flags()
 }
 
 // usualBounds are the values of the bounds that a [search] section leaves out. The

@@ -33,6 +33,10 @@ type Bounds struct {
 	// Work is how long a client works inside, at any timing at most; 0: two fifths of a lease,
 	// a third at any timing.
 	Work time.Duration
+	// Latency is how long a message to or from a server takes, and Lateness how late a timer
+	// fires or a client goes on that was paused: at any timing, at most, in whole steps of step;
+	// AtOnce: not at all; 0: a step, and for messages to and from several servers AtOnce.
+	Latency, Lateness time.Duration
 	// Uses is what clients may do besides acquiring, working and releasing; see package
 	// client. AutoUses: what the lock offers, but for GiveUp.
 	Uses client.Uses
@@ -77,6 +81,7 @@ const (
 
 // Check says what is wrong with the bounds for this lock, and what would be right.
 func (b Bounds) Check(entry lock.Entry) error {
+	always := !slices.Contains(b.timings(), Lockstep)
 	switch {
 	case b.Clients < 1 || b.Clients > simulator.MaxClients-2:
 		return text.Errorf("error.check.clients", "value", b.Clients, "most", simulator.MaxClients-2)
@@ -92,9 +97,9 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return text.Errorf("error.bound.session", "value", b.TTL, "lock", entry.ID)
 	case b.TTL < minTTL || b.TTL > longest:
 		return text.Errorf("error.bound.ttl", "value", b.TTL, "least", minTTL, "most", longest)
-	case b.Timing == AnyTiming && b.TTL < minAnyTTL:
+	case always && b.TTL < minAnyTTL:
 		return text.Errorf("error.bound.ttl.any", "value", b.TTL, "least", minAnyTTL)
-	case b.Timing == AnyTiming && b.Retries > 0:
+	case always && b.Retries > 0:
 		return text.Errorf("error.bound.retries.any", "value", b.Retries)
 	case b.Timing == Lockstep && b.Uses == client.GiveUp:
 		return text.Errorf("error.bound.uses.lockstep")
@@ -106,6 +111,12 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return text.Errorf("error.bound.client-retries.zookeeper", "lock", entry.ID)
 	case b.Fenced && !entry.OnZooKeeper() && b.Settled(entry).Nodes != 1: // see lock.Fence
 		return text.Errorf("error.bound.fenced", "lock", entry.ID, "nodes", b.Settled(entry).Nodes)
+	case (b.Latency != 0 || b.Lateness != 0) && b.Timing == Lockstep:
+		return text.Errorf("error.bound.late.lockstep", "latency", FormatLate(b.Latency), "lateness", FormatLate(b.Lateness))
+	case !b.isLate(b.Latency):
+		return text.Errorf("error.bound.late", "name", "latency", "value", b.Latency, "step", b.step(), "most", stepsPerLease*b.step())
+	case !b.isLate(b.Lateness):
+		return text.Errorf("error.bound.late", "name", "lateness", "value", b.Lateness, "step", b.step(), "most", stepsPerLease*b.step())
 	case b.Skew < 0 || b.Skew > maxSkewSteps*b.step() || b.Skew%b.step() != 0:
 		return text.Errorf("error.bound.skew", "value", b.Skew, "step", b.step(), "most", maxSkewSteps*b.step())
 	case b.MaxStates < 0:
@@ -212,6 +223,12 @@ func (b Bounds) String() string {
 	if b.Work != 0 {
 		text += ",work=" + b.Work.String()
 	}
+	if b.Latency != 0 {
+		text += ",latency=" + FormatLate(b.Latency)
+	}
+	if b.Lateness != 0 {
+		text += ",lateness=" + FormatLate(b.Lateness)
+	}
 	if b.Uses != 0 {
 		text += ",uses=" + strings.ReplaceAll(FormatUses(b.Uses), ",", "+")
 	}
@@ -228,6 +245,42 @@ func (b Bounds) String() string {
 		text += ",idle=true"
 	}
 	return text
+}
+
+// Flags are those of locklab explore that give these bounds.
+func (b Bounds) Flags() string {
+	line := fmt.Sprintf("--timing %s --clients %d --attempts %d", b.Timing, b.Clients, b.Attempts)
+	if b.Retries != AutoRetries {
+		line += fmt.Sprintf(" --retries %d", b.Retries)
+	}
+	if b.Nodes > 0 {
+		line += fmt.Sprintf(" --nodes %d", b.Nodes)
+	}
+	if b.TTL != DefaultBounds().TTL {
+		line += fmt.Sprintf(" --ttl %v", b.TTL)
+	}
+	if b.Fenced {
+		line += " --fenced"
+	}
+	if b.Work != 0 {
+		line += fmt.Sprintf(" --work %v", b.Work)
+	}
+	if b.Latency != 0 {
+		line += " --latency " + FormatLate(b.Latency)
+	}
+	if b.Lateness != 0 {
+		line += " --lateness " + FormatLate(b.Lateness)
+	}
+	if b.ClientRetries != 0 {
+		line += fmt.Sprintf(" --client-retries %d", b.ClientRetries)
+	}
+	if b.Skew != 0 {
+		line += fmt.Sprintf(" --skew %v", b.Skew)
+	}
+	if b.Tokens != client.Unique {
+		line += " --tokens " + b.Tokens.String()
+	}
+	return line + fmt.Sprintf(" --uses %s --budget '%s' --max-states %d", FormatUses(b.Uses), b.Budget, b.MaxStates)
 }
 
 // FormatRetries writes Bounds.Retries: "auto" or a number.
@@ -288,6 +341,8 @@ var boundParsers = []boundParser{
 		return err
 	}},
 	{"work", text.NewPhrase("error.want.length"), length(func(b *Bounds) *time.Duration { return &b.Work })},
+	{"latency", text.Phrase{}, late(func(b *Bounds) *time.Duration { return &b.Latency })},
+	{"lateness", text.Phrase{}, late(func(b *Bounds) *time.Duration { return &b.Lateness })},
 	{"uses", text.Phrase{}, func(b *Bounds, value string) (err error) {
 		b.Uses, err = ParseUses(strings.ReplaceAll(value, "+", ","))
 		return err
@@ -315,6 +370,13 @@ func number(of func(b *Bounds) *int) func(b *Bounds, value string) error {
 func length(of func(b *Bounds) *time.Duration) func(b *Bounds, value string) error {
 	return func(b *Bounds, value string) (err error) {
 		*of(b), err = time.ParseDuration(value)
+		return err
+	}
+}
+
+func late(of func(b *Bounds) *time.Duration) func(b *Bounds, value string) error {
+	return func(b *Bounds, value string) (err error) {
+		*of(b), err = ParseLate(value)
 		return err
 	}
 }

@@ -178,10 +178,14 @@ func (s *Search) MayHappen(lang string) []string {
 	if s.Bounds.Idle {
 		start = say("start.within", "idle", t.Idle.String())
 	}
-	return slices.Concat([]string{start, say("work", "work", t.Work.String())}, uses, []string{
-		say("latency", "latency", t.Latency.String()),
-		say("lateness", "lateness", t.Lateness.String()), say("lag"), say("order"), say("faults"), say("replies"), say("lengths"),
-	})
+	list := append([]string{start, say("work", "work", t.Work.String())}, uses...)
+	if t.Latency > 0 {
+		list = append(list, say("latency", "latency", t.Latency.String()))
+	}
+	if t.Lateness > 0 {
+		list = append(list, say("lateness", "lateness", t.Lateness.String()))
+	}
+	return append(list, say("lag"), say("order"), say("faults"), say("replies"), say("lengths"))
 }
 
 // Assumed lists, in a language of package text, what the search takes for granted.
@@ -228,6 +232,12 @@ func (s *Search) Assumed(lang string) []string {
 			list = append(list, say("whole", "bounds", whole))
 		}
 		list = append(list, s.offSteps(b, whole != "", say)...)
+		if t.Latency == 0 {
+			list = append(list, say("latency", "step", t.Step.String()))
+		}
+		if t.Lateness == 0 {
+			list = append(list, say("lateness"))
+		}
 		return append(append(list, expiry, waits, say("fresh")), append(clocks, program, say("probe"))...)
 	}
 	list := append(clocks, program, say("lengths"), say("probe"))

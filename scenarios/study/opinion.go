@@ -2,6 +2,7 @@ package study
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -52,7 +53,11 @@ func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, kept bool) (
 	plain := func(opt *explore.Options) {
 		opt.Symmetric, opt.NoReduction, opt.AllTransactions, opt.AllHistories, opt.DropNothing, opt.TimeOfDay = 0, true, true, true, true, true
 	}
-	if o.Plain, o.TookPlain, err = again(ctx, search, false, plain); err != nil || !o.Plain.Complete {
+	o.Plain, o.TookPlain, err = again(ctx, search, false, plain)
+	if errors.Is(err, explore.ErrReadsClock) && !b.Idle {
+		return SecondOpinion(ctx, entry, b.idle(), kept)
+	}
+	if err != nil || !o.Plain.Complete {
 		return o, err
 	}
 	if o.Spin, err = promela.Check(ctx, search, entry.ID); err != nil || !kept {

@@ -3,6 +3,7 @@ package study_test
 import (
 	"os"
 	"testing"
+	"time"
 
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
@@ -45,9 +46,12 @@ func TestSecondOpinion(t *testing.T) {
 	// Its client deletes in the background what it could not delete, while it asks for more: several
 	// threads wait on one session.
 	ask("zk-multi", "expire-session=1", study.Lockstep, once, func(b *study.Bounds) { b.Clients = 1 })
+	ask("token", "pause=1", study.AnyTiming, func(b *study.Bounds) { b.Latency, b.Lateness = 1500*time.Millisecond, study.AtOnce })
 	if !racetest.Exhaustive() {
 		return
 	}
+	ask("redlock", "", study.AnyTiming, once) // a clock is read
+	ask("watchdog", "pause=1@2s", study.AnyTiming, once, func(b *study.Bounds) { b.Latency, b.Lateness = study.AtOnce, 2250*time.Millisecond })
 	ask("watchdog", "pause=1@5s,lose-request=1", study.Lockstep)
 	ask("redlock", "lose-reply=1", study.Lockstep)
 	ask("setnx", "lose-reply=1,crash=1", study.AnyTiming)

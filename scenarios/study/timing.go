@@ -57,13 +57,12 @@ const stepsPerLease = 12
 // milliseconds, and a step is one at least.
 const minAnyTTL = stepsPerLease * time.Millisecond
 
-// Work, latency, lateness and patience of a search of every timing, in steps. A holder
+// Work and patience of a search of every timing, in steps; latency and lateness are one. A holder
 // that nothing delays, and that releases the lock by one request, has worked and released
 // it within 6 of the 12 steps of its lease: the reply that grants it, the work, and the
 // request that releases it. Three more exchanges with the server fit in.
 const (
 	workSteps    = 4
-	messageSteps = 1
 	patientSteps = 4
 	idleSteps    = 18 // where clocks are read; a lease and a half
 )
@@ -90,9 +89,16 @@ func (b Bounds) timing() *explore.Timing {
 		return nil
 	}
 	step := b.step()
-	t := &explore.Timing{Step: step, Work: cmp.Or(b.Work, workSteps*step), Latency: messageSteps * step, Lateness: messageSteps * step, Timeout: patientSteps * step, Idle: simulator.Never}
+	t := &explore.Timing{Step: step, Work: cmp.Or(b.Work, workSteps*step), Latency: step, Lateness: step, Timeout: patientSteps * step, Idle: simulator.Never}
 	if b.Nodes > 1 { // a lease is to last for a round of them
 		t.Latency, t.Timeout = 0, step
+	}
+	if b.Latency != 0 {
+		t.Latency = max(b.Latency, 0)
+		t.Timeout = max(t.Timeout, 2*t.Latency+step) // no answer is too late that nothing delays
+	}
+	if b.Lateness != 0 {
+		t.Lateness = max(b.Lateness, 0)
 	}
 	if b.Idle {
 		t.Idle = idleSteps * step
@@ -100,15 +106,49 @@ func (b Bounds) timing() *explore.Timing {
 	return t
 }
 
+// AtOnce as Bounds.Latency or Bounds.Lateness: no time at all.
+const AtOnce = -time.Nanosecond
+
+// isLate says whether Latency or Lateness may be d.
+func (b Bounds) isLate(d time.Duration) bool {
+	return d == AtOnce || d >= 0 && d <= stepsPerLease*b.step() && d%b.step() == 0
+}
+
+// ParseLate reads Bounds.Latency or Bounds.Lateness: a length, or "auto" for the usual one.
+func ParseLate(written string) (time.Duration, error) {
+	if written == "auto" {
+		return 0, nil
+	}
+	switch d, err := time.ParseDuration(written); {
+	case err != nil || d < 0:
+		return 0, text.Errorf("error.late", "value", written)
+	case d == 0:
+		return AtOnce, nil
+	default:
+		return d, nil
+	}
+}
+
+// FormatLate writes what ParseLate reads.
+func FormatLate(d time.Duration) string {
+	switch d {
+	case 0:
+		return "auto"
+	case AtOnce:
+		return "0s"
+	}
+	return d.String()
+}
+
 // timings are those that AutoTiming tries.
 func (b Bounds) timings() []Timing {
 	switch {
 	case b.Timing != AutoTiming:
 		return []Timing{b.Timing}
+	case b.Uses != AutoUses && b.Uses.Has(client.GiveUp), b.Latency != 0, b.Lateness != 0: // there is none in lockstep
+		return []Timing{AnyTiming}
 	case b.TTL < minAnyTTL:
 		return []Timing{Lockstep}
-	case b.Uses != AutoUses && b.Uses.Has(client.GiveUp): // there is no such use in lockstep
-		return []Timing{AnyTiming}
 	}
 	return []Timing{AnyTiming, Lockstep}
 }

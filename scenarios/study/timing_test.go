@@ -73,6 +73,8 @@ func TestDumbTwinOfUses(t *testing.T) {
 		{"token", "pause=1", 0, false, func(b *study.Bounds) { b.Tokens, b.Retries = client.Constant, 2 }},
 		{"token", "pause=1", 0, false, func(b *study.Bounds) { b.Tokens, b.Retries = client.TimeOfDay, 2 }},
 		{"token", "crash=1", 0, false, func(b *study.Bounds) { b.Tokens = client.Prefix }},
+		{"token", "", 0, false, func(b *study.Bounds) { any(b); b.Latency, b.Lateness = 1500*time.Millisecond, study.AtOnce }},
+		{"token", "pause=1@2s", 0, true, func(b *study.Bounds) { any(b); b.Latency, b.Lateness = study.AtOnce, 1500*time.Millisecond }},
 	} {
 		if test.long && !racetest.Exhaustive() {
 			continue
@@ -185,6 +187,48 @@ func TestMoreFindsNoLess(t *testing.T) {
 	}
 }
 
+// Messages that take longer, and timers that are later, lose no verdict: what takes longer at most
+// may take as little as before.
+func TestLater(t *testing.T) {
+	for _, test := range []struct {
+		id, budget string
+		long       bool
+		lost       map[verdict.Word]int // that no message which takes no time, and no exact timer, comes to
+	}{
+		{"setnx-expire", "pause=1", false, nil},
+		{"token", "pause=1", false, nil},
+		{"token", "lose-reply=1", false, nil},
+		{"watchdog", "pause=1@5s", true, nil},
+		{"redlock", "", true, nil},
+		{"zk-naive", "expire-session=1", true, nil},
+	} {
+		if test.long && !racetest.Exhaustive() {
+			continue
+		}
+		t.Run(test.id+"/"+test.budget, func(t *testing.T) {
+			t.Parallel()
+			b := everyTiming(racetest.Lock(t, test.id), 2, 1, test.budget)
+			b.Latency, b.Lateness = study.AtOnce, study.AtOnce
+			none := foundBy(t, test.id, b)
+			for _, more := range []func(b *study.Bounds){
+				func(b *study.Bounds) { b.Latency = 750 * time.Millisecond },
+				func(b *study.Bounds) { b.Lateness = 750 * time.Millisecond },
+				func(b *study.Bounds) { b.Latency, b.Lateness = 0, 0 },
+				func(b *study.Bounds) { b.Latency, b.Lateness = 1500*time.Millisecond, study.AtOnce },
+				func(b *study.Bounds) { b.Latency, b.Lateness = study.AtOnce, 2250*time.Millisecond },
+			} {
+				b := b
+				more(&b)
+				found := foundBy(t, test.id, b)
+				t.Log(b, found)
+				if in := weaker(found, none); in != nil {
+					t.Errorf("%v: %v, and with no latency and no lateness %v", b, found, none)
+				}
+			}
+		})
+	}
+}
+
 // TestMisleadingProofs: what one schedule could not show. In lockstep the rival of a client
 // that pauses asks too early, or a single attempt comes too soon.
 func TestMisleadingProofs(t *testing.T) {
@@ -255,6 +299,11 @@ func TestBoundsOutOfRange(t *testing.T) {
 		func(b *study.Bounds) { b.Budget = "crash=1,node-clock=2@490000h" },
 		func(b *study.Bounds) { b.Budget = "pause=255@8000h" },
 		func(b *study.Bounds) { b.Retries, b.Timing = 1, study.AnyTiming },
+		func(b *study.Bounds) { b.Retries, b.Timing, b.Latency = 1, study.AutoTiming, study.AtOnce },
+		func(b *study.Bounds) { b.TTL, b.Timing, b.Latency = 11*time.Millisecond, study.AutoTiming, study.AtOnce },
+		func(b *study.Bounds) { b.Timing, b.Latency = study.AnyTiming, time.Second },
+		func(b *study.Bounds) { b.Timing, b.Lateness = study.AnyTiming, 10*time.Second },
+		func(b *study.Bounds) { b.Timing, b.Lateness = study.Lockstep, study.AtOnce },
 	} {
 		b := study.DefaultBounds()
 		change(&b)

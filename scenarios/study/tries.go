@@ -42,6 +42,9 @@ func (b Bounds) open() bool {
 // Lockstep.
 func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	b, auto := b.WithUsualAttempts(), b.Attempts == AutoAttempts
+	if timings := b.timings(); len(timings) == 1 {
+		b = b.at(timings[0], entry)
+	}
 	if !auto || b.Checkpoint != "" || b.timings()[0] != AnyTiming {
 		return exploreTries(ctx, entry, b.tries(entry), nil)
 	}
