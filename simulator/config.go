@@ -61,6 +61,8 @@ type ClientConfig struct {
 	// Skews are by how much else its clock may be ahead at the start, each up to 100 years
 	// either way; which, the scheduler says when the program begins. At most MaxSkews.
 	Skews []time.Duration
+	// Near says that its messages take no time, whatever Timing.Latency is.
+	Near bool
 }
 
 // A NodeConfig is one server.

@@ -98,7 +98,7 @@ func (f FaultContext) unsent(p *node.Client, c, t int8) bool {
 	case f.s.ensemble != nil && f.s.op(f.w, c, t).Kind.ToServer():
 		return false // a session's library sends in a thread of its own
 	default:
-		latency := f.s.latency(f.s.op(f.w, c, t))
+		latency := f.s.latency(c, f.s.op(f.w, c, t))
 		return timing == nil || max(th.Latest, f.w.now) == clock.Later(f.w.now, latency)
 	}
 }

@@ -215,28 +215,29 @@ func (s *Simulator) WithoutTimeouts(c int, part ClientPart) ClientPart {
 	}
 	for t := range part.s.Threads {
 		th := &part.s.Threads[t]
-		if th.Due != Never && th.Phase.Waiting() && clock.Later(s.config.Timing.Lateness, s.answeredIn(th, s.partOp(c, &part, t))) < th.Due {
+		if th.Due != Never && th.Phase.Waiting() && clock.Later(s.config.Timing.Lateness, s.answeredIn(c, th, s.partOp(c, &part, t))) < th.Due {
 			th.Due = Never
 		}
 	}
 	return part
 }
 
-// answeredIn is how long it is at most until a thread of a part reads the answer, if
+// answeredIn is how long it is at most until a thread of client c's part reads the answer, if
 // nothing keeps it from that; Never if there is no bound. That the connection breaks is an
 // answer as well, and on its way for no longer.
-func (s *Simulator) answeredIn(th *node.Thread, o *process.Op) time.Duration {
+func (s *Simulator) answeredIn(c int, th *node.Thread, o *process.Op) time.Duration {
+	latency := s.latency(int8(c), o)
 	arrives := max(th.Hold, th.Latest)
 	switch {
 	case th.Broken || arrives == Never:
 	case th.Phase == node.Answered:
 		return arrives
 	case th.Phase == node.Blocked:
-		return clock.Later(s.latency(o), th.Hold)
+		return clock.Later(latency, th.Hold)
 	case th.Phase == node.Asking && s.redis != nil && o.Kind.ToServer():
-		return clock.Later(arrives+s.latency(o), s.redis.HoldsBack(o))
+		return clock.Later(arrives+latency, s.redis.HoldsBack(o))
 	case th.Phase == node.Asking:
-		return arrives + s.latency(o)
+		return arrives + latency
 	}
 	return Never
 }

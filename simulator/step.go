@@ -37,7 +37,7 @@ func (s *Simulator) boundAnswers(w *World) {
 		for t := range threads {
 			switch th := &threads[t]; {
 			case th.Fresh:
-				th.Fresh, th.Latest = false, clock.Later(w.now, s.latency(s.op(w, int8(c+1), int8(t))))
+				th.Fresh, th.Latest = false, clock.Later(w.now, s.latency(int8(c+1), s.op(w, int8(c+1), int8(t))))
 			case th.Phase != node.Asking && th.Phase != node.Answered && th.Phase != node.Asleep && th.Phase != node.Unborn:
 				th.Latest = 0
 			}
@@ -276,25 +276,26 @@ func (s *Simulator) goOn(w *World, c, t int8) {
 	p := &w.procs[c-1]
 	th := &p.Threads[t]
 	if th.Phase == node.Unsent {
-		s.send(w, p, th, s.op(w, c, t))
+		s.send(w, c, th, s.op(w, c, t))
 	}
 	s.delayOverdue(w, th)
 }
 
-// send puts the request of a thread on its way.
-func (s *Simulator) send(w *World, p *node.Client, th *node.Thread, o *process.Op) {
+// send puts the request of a thread of client c on its way.
+func (s *Simulator) send(w *World, c int8, th *node.Thread, o *process.Op) {
+	p := &w.procs[c-1]
 	*th = node.Thread{Phase: node.Asking, Msg: th.Msg, Due: s.giveUpAt(w.now, p.Clock, s.patience(o))}
 	if s.config.Timing != nil {
-		th.Latest = clock.Later(w.now, s.latency(o))
+		th.Latest = clock.Later(w.now, s.latency(c, o))
 	}
 	if p.Cut && o.Kind == process.Request {
 		th.Phase = node.Stranded
 	}
 }
 
-// latency is how long the messages of an operation are on their way at most.
-func (s *Simulator) latency(o *process.Op) time.Duration {
-	if s.config.Timing == nil || !o.Kind.ToServer() {
+// latency is how long the messages of an operation of client c are on their way at most.
+func (s *Simulator) latency(c int8, o *process.Op) time.Duration {
+	if s.config.Timing == nil || !o.Kind.ToServer() || s.config.Clients[c-1].Near {
 		return 0
 	}
 	return s.config.Timing.Latency
@@ -406,7 +407,7 @@ func (s *Simulator) arm(w *World, c int8, p *node.Client, entry *process.Entry) 
 		default:
 			w.sent++
 			th.Msg = w.sent
-			s.send(w, p, th, o)
+			s.send(w, c, th, o)
 			e := s.emitClient(w, history.Send, c, int8(t))
 			e.Node, e.Msg, e.Cmd, e.Code = int(o.Node), int(w.sent), s.cmd(o), entry.CodeOf(t)
 			s.oldBases = s.oldBases || o.Kind == process.Write && !s.readInside(c, entry, o.Base)

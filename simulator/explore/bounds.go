@@ -204,7 +204,7 @@ func (b *Bounds) Simulator() (*simulator.Simulator, error) {
 // client runs Entry's lock.
 func (b *Bounds) client(probe bool) simulator.ClientConfig {
 	if probe {
-		return simulator.ClientConfig{Program: b.probe}
+		return simulator.ClientConfig{Program: b.probe, Near: true} // a refusal is not to come from slow messages
 	}
 	return simulator.ClientConfig{Program: b.contender, Skews: b.Skews}
 }

@@ -184,7 +184,8 @@ hidden int oldleft[KEYS];
 /* Operations from RESOURCE on go to the resource, and take no time. */
 #define RESOURCE 20000
 #define IS_REQUEST(o) (o > 0 && o < RESOURCE)
-#define LATENCY_OF(o) (IS_REQUEST(o) -> LATENCY : 0)
+/* The probe's messages take no time: its refusal is not to come from slow ones. */
+#define LATENCY_OF(c,o) (IS_REQUEST(o) && c != PROBE -> LATENCY : 0)
 #define HAS(s,c) ((s >> ((c)-1)) & 1)
 #define ADD(s,c) s = s | (1 << ((c)-1))
 #define DEL(s,c) s = s & (255 - (1 << ((c)-1)))
@@ -236,7 +237,7 @@ hidden int oldleft[KEYS];
 #define UNREAD_THREAD(c,t) (TH(c,t).phase == ANSWERED && IS_REQUEST(TH(c,t).op))
 #define BUSY_THREAD(c,t) (TH(c,t).phase != IDLE && TH(c,t).phase != UNBORN)
 /* The library of a session sends in a thread of its own. */
-#define JUST_ASKED_THREAD(c,t) (TH(c,t).phase == ASKING && !(ENSEMBLE && IS_REQUEST(TH(c,t).op)) && (STEP == 0 || TH(c,t).latest == LATENCY_OF(TH(c,t).op)))
+#define JUST_ASKED_THREAD(c,t) (TH(c,t).phase == ASKING && !(ENSEMBLE && IS_REQUEST(TH(c,t).op)) && (STEP == 0 || TH(c,t).latest == LATENCY_OF(c,TH(c,t).op)))
 #define AWAITS_THREAD(c,t) (WAITING(TH(c,t).phase) && IS_REQUEST(TH(c,t).op))
 /* A thread waits for a reply, or for a watch. */
 #define WAITS_ON_SESSION(c,t) (IS_REQUEST(TH(c,t).op) || (TH(c,t).phase == ASLEEP && TH(c,t).op > 0))
@@ -643,7 +644,7 @@ inline cut_off(c) {
 			:: else
 			fi;
 			if
-			:: IS_REQUEST(TH(c,thr2).op) && (TH(c,thr2).phase == ASKING || TH(c,thr2).phase == UNHEARD) -> TH(c,thr2).phase = ANSWERED; TH(c,thr2).reply = LOST; TH(c,thr2).latest = LATENCY
+			:: IS_REQUEST(TH(c,thr2).op) && (TH(c,thr2).phase == ASKING || TH(c,thr2).phase == UNHEARD) -> TH(c,thr2).phase = ANSWERED; TH(c,thr2).reply = LOST; TH(c,thr2).latest = LATENCY_OF(c,TH(c,thr2).op)
 			:: else
 			fi;
 			thr2++
@@ -664,7 +665,7 @@ inline connect(c) {
 	do
 	:: thr2 < THREADS ->
 		if
-		:: TH(c,thr2).phase == STRANDED -> TH(c,thr2).phase = ASKING; TH(c,thr2).latest = LATENCY
+		:: TH(c,thr2).phase == STRANDED -> TH(c,thr2).phase = ASKING; TH(c,thr2).latest = LATENCY_OF(c,TH(c,thr2).op)
 		:: else
 		fi;
 		thr2++
@@ -749,7 +750,7 @@ inline send(c, t) {
 	TH(c,t).phase = ASKING; TH(c,t).op = oper; TH(c,t).reply = 0;
 	describe();
 	TH(c,t).due = op_wait + (STEP > 0 -> LATENESS : 0);
-	TH(c,t).latest = LATENCY_OF(oper);
+	TH(c,t).latest = LATENCY_OF(c,oper);
 	if
 	:: P(c).cut && IS_REQUEST(oper) -> TH(c,t).phase = STRANDED; TH(c,t).latest = 0
 	:: else
@@ -1233,7 +1234,7 @@ inline act() {
 		TH(C,T).phase = UNHEARD; TH(C,T).reply = 0; TH(C,T).latest = 0;
 #if ENSEMBLE
 		if
-		:: IS_REQUEST(TH(C,T).op) -> cut_off(C); TH(C,T).phase = ANSWERED; TH(C,T).reply = LOST; TH(C,T).latest = LATENCY
+		:: IS_REQUEST(TH(C,T).op) -> cut_off(C); TH(C,T).phase = ANSWERED; TH(C,T).reply = LOST; TH(C,T).latest = LATENCY_OF(C,TH(C,T).op)
 		:: else
 		fi
 #endif
@@ -1284,7 +1285,7 @@ init {
 			:: from != 0 ->
 				arrive();
 				if
-				:: V == DO_ARRIVE -> TH(C,T).phase = ANSWERED; TH(C,T).reply = reply; TH(C,T).latest = LATENCY_OF(TH(C,T).op)
+				:: V == DO_ARRIVE -> TH(C,T).phase = ANSWERED; TH(C,T).reply = reply; TH(C,T).latest = LATENCY_OF(C,TH(C,T).op)
 				:: else
 				fi
 			:: else
