@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -347,6 +348,7 @@ func TestAutoAttempts(t *testing.T) {
 	}{
 		{"few states", "token", study.AutoTiming, func(b *study.Bounds) {}, "any 2 true", nil, nil},
 		{"no end of a second attempt", "queue", study.AutoTiming, func(b *study.Bounds) {}, "any 1 true", []string{"lockstep 2"}, []string{"any 2"}},
+		{"uses in one attempt only", "reentrant-asking", study.AutoTiming, func(b *study.Bounds) { b.Uses = study.AutoUses }, "any 2 true", []string{"any 1 reenter"}, []string{"any 2 reenter"}},
 		{"any timing only", "queue", study.AnyTiming, func(b *study.Bounds) {}, "any 1 true", nil, []string{"any 2"}},
 		{"a limit of one's own", "token", study.AutoTiming, func(b *study.Bounds) { b.MaxStates = 12_000 }, "lockstep 2 false", nil, []string{"any 1"}},
 		{"nothing within the limit", "token", study.AnyTiming, func(b *study.Bounds) { b.MaxStates = 5_000 }, "any 1 false", nil, nil},
@@ -361,7 +363,9 @@ func TestAutoAttempts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			of := func(s *study.Search) string { return fmt.Sprint(s.Bounds.Timing, " ", s.Bounds.Attempts) }
+			of := func(s *study.Search) string {
+				return strings.Join(append([]string{s.Bounds.Timing.String(), fmt.Sprint(s.Bounds.Attempts)}, s.Bounds.Uses.Names()...), " ")
+			}
 			all := func(searches []*study.Search, complete bool) (list []string) {
 				for _, s := range searches {
 					if list = append(list, of(s)); s.Complete != complete {

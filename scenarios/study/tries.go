@@ -24,6 +24,9 @@ const (
 	// fewStates of one attempt leave hope for a second one, which takes 5 to 20 times as many:
 	// measured over all locks.
 	fewStates = AutoStates / 8
+	// fewToUse of one attempt leave hope for one in which clients do what else the lock offers:
+	// it takes 3 to 15 times as many, or very many.
+	fewToUse = AutoUsesStates / 10
 	// glanceStates are for a second attempt where there is no such hope.
 	glanceStates = 500_000
 )
@@ -62,14 +65,15 @@ func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, erro
 	if one.States <= fewStates {
 		more = append(b.rungs(AnyTiming, entry), b.onceUsed(entry)...)
 	}
+	once := one.States
 	s, cut, err := firstComplete(ctx, entry, more)
 	if s != nil {
 		one = s
 	}
 	beside := s == nil
-	if err == nil && one.Bounds.Attempts < usualAttempts {
+	if err == nil {
 		var tried []*Search
-		s, tried, err = firstComplete(ctx, entry, b.beside(entry))
+		s, tried, err = firstComplete(ctx, entry, b.beside(entry, one, once))
 		cut, beside = append(cut, tried...), true
 		if s != nil {
 			one.Beside = []*Search{s}
@@ -124,15 +128,21 @@ func (b Bounds) glance(entry lock.Entry) Bounds {
 	return b
 }
 
-// beside are the searches of what one attempt each, at any timing, leaves out. Of a lock on
-// several servers that is what clients do with it besides: on few servers. Of others it is the
-// second attempt: in Lockstep.
-func (b Bounds) beside(entry lock.Entry) []Bounds {
-	if few := FewServers(entry); b.Settled(entry).Nodes > few {
+// beside are the searches of what another one, at any timing, leaves out. Of two attempts each
+// that is what clients do with the lock besides: in one attempt. Of one it is the second attempt,
+// in Lockstep; or, of a lock on several servers, what clients do with it besides, on few servers.
+// once is how many states one attempt took.
+func (b Bounds) beside(entry lock.Entry, of *Search, once int) []Bounds {
+	few := FewServers(entry)
+	switch {
+	case of.Bounds.Attempts == usualAttempts && (of.Bounds.Uses != 0 || once > fewToUse):
+		return nil
+	case of.Bounds.Attempts == usualAttempts:
+		return b.onceUsed(entry)
+	case b.Settled(entry).Nodes > few:
 		b.Nodes = few
 		return b.onceUsed(entry)
-	}
-	if b.Timing == AnyTiming {
+	case b.Timing == AnyTiming:
 		return nil
 	}
 	return b.rungs(Lockstep, entry)
