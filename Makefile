@@ -67,6 +67,7 @@ live: ## every cell, and the shortest way to each failure, on real servers, ROUN
 second-opinion: ## what SPIN says of the six milestones, and of locks on ZooKeeper; needs spin and cc
 	$(GO) run ./cmd/locklab second-opinion
 	$(GO) run ./cmd/locklab second-opinion setnx setnx-expire token --timing any
+	$(GO) run ./cmd/locklab second-opinion redlock --timing any --attempts 1 --budget crash=1
 	$(GO) run ./cmd/locklab second-opinion zk-naive zk-recheck zk-protected --attempts 1 --uses check,wait --budget lose-reply=1,expire-session=1
 
 test: ## all tests, without the largest searches unless LOCKLAB_EXHAUSTIVE=1 is set
