@@ -36,6 +36,7 @@ type Client struct {
 // section is what a holder does.
 type section struct {
 	work  time.Duration // from the read to the write
+	idle  bool          // work is the longest: the scheduler says how long it takes
 	tail  time.Duration // after the write
 	fails bool          // an exception after work: no write
 }
@@ -132,7 +133,11 @@ func (c *Client) takeTime() {
 		return
 	}
 	c.worked = true
-	c.process.Ask(process.Op{Kind: process.Sleep, D: c.section.work})
+	op := process.Op{Kind: process.Sleep, D: c.section.work}
+	if c.section.idle {
+		op.Kind = process.Idle
+	}
+	c.process.Ask(op)
 	if c.section.fails {
 		c.thrown = true
 		c.process.Record(history.Event{Kind: history.Leave, Note: history.Exception})
@@ -178,5 +183,7 @@ func (r *Resource) Write(value int) {
 	}
 	s := r.c.process.Ask(process.Op{Kind: process.Write, Node: history.Resource, Base: int32(r.base), Token: r.token})
 	_ = s // a refusal is recorded by the resource
-	r.c.process.Ask(process.Op{Kind: process.Sleep, D: r.c.section.tail})
+	if !r.c.section.idle {
+		r.c.process.Ask(process.Op{Kind: process.Sleep, D: r.c.section.tail})
+	}
 }

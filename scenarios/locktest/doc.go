@@ -17,7 +17,9 @@
 //	}
 //
 // [Check] visits everything that the processes can come to within the bounds: every
-// order of messages, every fault of the budget at every place. What it does not find
+// order of messages, every fault of the budget at every place. It does so in lockstep, one
+// schedule in which messages take no time, or, with Bounds.AnyTiming, at every timing; the
+// certificate lists what may happen and what was assumed. What it does not find
 // cannot happen there; what it finds it shows on the shortest way, with the lines of
 // your code, and a flag that plays exactly that run: -locklab.replay. With -locklab.keep
 // the witness of a failed test is kept in testdata/locklab and is played first from then
@@ -74,6 +76,10 @@
 // dialer, Bounds.Loopback has Sample play it over real connections of the machine.
 // Further limits:
 //
+//   - At any timing, what code that looks at its clock has seen stands in the state: few such
+//     locks are searched to the end. Timers of such code are exact, and a client wants the lock
+//     within a lease and a half, so that time has an end; the certificate says so. Code that
+//     does not is searched like the lab's own locks. Sample is in lockstep.
 //   - A goroutine that was to wake while its process was paused reads the instant for which
 //     its timer was set. If an answer comes at that moment too, the timer is first.
 //   - What code does by itself later than three leases after its last observation, while

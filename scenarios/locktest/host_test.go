@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -63,6 +64,66 @@ func TestBothHosts(t *testing.T) {
 			t.Logf("%v, timed %t, states %d and %d, histories %d and %d", time.Since(start), p.timed, own.States, s.States, own.Histories, s.Histories)
 			if diff := cmp.Diff(found(own, test.same), found(s, test.same)); diff != "" {
 				t.Errorf("on coroutines and in bubbles:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestBothHostsAtAnyTiming: the same at any timing, with as many histories and steps where the code need not be
+// timed. A client that waits without end cannot be told the time, so the others have a bound.
+func TestBothHostsAtAnyTiming(t *testing.T) {
+	for _, test := range []struct {
+		id, budget string
+		timed      bool
+	}{
+		{"setnx", "crash=1", false},
+		{"setnx-expire", "crash=1,pause=1", false},
+		{"token", "pause=1", false},
+		{"token", "lose-reply=1", false},
+		{"client-expiry", "", true},
+	} {
+		t.Run(test.id+" "+test.budget, func(t *testing.T) {
+			entry, err := race.Strategy(test.id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			servers := min(entry.Servers(), 3)
+			bounds := study.Bounds{Clients: 2, Attempts: 1, Budget: test.budget, TTL: 9 * time.Second, Nodes: servers, Timing: study.AnyTiming}
+			p, err := newPlan(t, Bounds{Clients: 2, Attempts: 1, Budget: bounds.Budget, TTL: bounds.TTL, Servers: servers, Key: client.Key, AnyTiming: true}, func(c *Client) {
+				lease, err := entry.New(c.Env()).Acquire(context.Background(), client.Key)
+				if err != nil {
+					return
+				}
+				c.Critical(work)
+				lease.Release(context.Background())
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := p.search(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			own, err := study.Explore(t.Context(), entry, settled(bounds, p.timed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !p.timed {
+				own.Result = keeping(t, entry, own.Bounds)
+			}
+			t.Logf("timed %t, states %d and %d, histories %d and %d", p.timed, own.States, s.States, own.Histories, s.Histories)
+			want, got := found(own, !p.timed), found(s, !p.timed)
+			for _, counted := range []string{"states", "transitions"} { // a coroutine that has rested begins anew
+				delete(want, counted)
+				delete(got, counted)
+			}
+			if diff := cmp.Diff(want, got); diff != "" || !s.Complete || p.timed != test.timed {
+				t.Errorf("complete %t, timed %t; on coroutines and in bubbles:\n%s", s.Complete, p.timed, diff)
+			}
+			for _, w := range s.Witnesses {
+				if o, err := p.play(w.Trace); err != nil || !slices.Contains(o.Verdicts, w.Verdict) || !p.isOwn(w.Trace) {
+					t.Errorf("the witness of %s comes to %v, %v", w.Verdict, o, err)
+				}
 			}
 		})
 	}

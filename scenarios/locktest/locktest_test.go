@@ -184,7 +184,7 @@ func TestBroken(t *testing.T) {
 				t.Errorf("%s: %q is missing in\n%s", w.Verdict, want, out)
 			}
 		}
-		o, err := p.play(w.Choices)
+		o, err := p.play(w.Trace)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ import (
 func (p *plan) broken(s *study.Search, w study.Witness, why string) string {
 	out := tell("locktest.broken", "verdict", string(w.Verdict), "faults", faultsOf(w), "why", why) + "\n" +
 		language().Each(func(lang string) string { return reports.Meaning(w.Verdict, lang) }) + "\n\n"
-	o, err := p.play(w.Choices)
+	o, err := p.play(w.Trace)
 	if err != nil {
 		return out + tell("locktest.unplayable", "cause", p.explain(err))
 	}
@@ -203,11 +203,11 @@ func (p *plan) playKept(claims []Claim) (failed bool) {
 			continue
 		}
 		word := verdict.Word(strings.TrimSuffix(filepath.Base(file), ".link"))
-		if trace.Settings != p.study.String() {
+		if !p.isOwn(trace) {
 			p.reportTo.Log(tell("locktest.kept.bounds", "file", file, "bounds", trace.Settings))
 			continue
 		}
-		o, err := p.play(trace.Choices)
+		o, err := p.play(trace)
 		if err != nil {
 			p.reportTo.Log(tell("locktest.kept.mended", "file", file, "cause", say(err)))
 			continue

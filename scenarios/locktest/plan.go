@@ -56,6 +56,9 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	p := &plan{t: t, reportTo: t, bounds: b, code: code, timed: b.Loopback}
 	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Nodes: b.Servers, TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
 	p.study = study.Bounds{Clients: b.Clients, Attempts: b.Attempts, Budget: b.Budget, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, MaxStates: b.MaxStates}
+	if b.AnyTiming {
+		p.study.Timing = study.AnyTiming
+	}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -114,8 +117,27 @@ func (p *plan) checkBudget(written string) error {
 	return err
 }
 
-// of is the search of the plan.
-func (p *plan) of() (*explore.Bounds, error) { return p.within(p.study) }
+// lockstep are the bounds of the plan in lockstep, in which single runs are played.
+func (p *plan) lockstep() study.Bounds {
+	b := p.study
+	b.Timing = study.Lockstep
+	return b
+}
+
+// settled is bounds as they are searched. At any timing code that is timed has its clock in the
+// state, so that it may not wait without end; and since a bubble that is woken late shows the
+// instant of its timer, its timers are exact.
+func settled(bounds study.Bounds, timed bool) study.Bounds {
+	if bounds.Timing == study.AnyTiming && timed {
+		bounds.Idle, bounds.Lateness = true, study.AtOnce
+	}
+	return bounds
+}
+
+// isOwn says whether a trace is of the plan's bounds, or of these in lockstep.
+func (p *plan) isOwn(trace simulator.Trace) bool {
+	return slices.ContainsFunc([]study.Bounds{p.study, settled(p.study, true), p.lockstep()}, func(b study.Bounds) bool { return b.String() == trace.Settings })
+}
 
 // within is a search of the code within bounds.
 func (p *plan) within(bounds study.Bounds) (*explore.Bounds, error) {
@@ -131,11 +153,12 @@ func (p *plan) within(bounds study.Bounds) (*explore.Bounds, error) {
 func (p *plan) putInto(b *explore.Bounds) {
 	b.Key, b.Znodes = p.bounds.Key, p.znodes
 	b.Code = func(probe bool) simulator.ClientConfig {
-		program := p.contender(b)
 		if probe {
-			program = p.probe(b)
+			config := p.client(p.probe(b))
+			config.Near = true // as in package explore
+			return config
 		}
-		return p.client(program)
+		return p.client(p.contender(b))
 	}
 }
 
@@ -174,18 +197,27 @@ func (p *plan) shows(file string) bool {
 
 // contender is the program of a client; see explore.Bounds.
 func (p *plan) contender(b *explore.Bounds) func(*bubble.Client) {
+	if b.Timing != nil {
+		return func(c *bubble.Client) {
+			for range b.Attempts {
+				c.Ask(process.Op{Kind: process.Idle, D: b.Timing.Idle})
+				p.attempt(c, section{work: b.Timing.Work, idle: true})
+			}
+			c.Record(history.Event{Kind: history.Done})
+		}
+	}
 	return func(c *bubble.Client) {
 		for i := range b.Attempts {
 			if i > 0 {
 				c.Ask(process.Op{Kind: process.Sleep, D: b.Between()})
 			}
-			entered := p.attempt(c, b.Work())
+			entered := p.attempt(c, section{work: b.Work()})
 			for _, sleep := range b.Retries {
 				if entered {
 					break
 				}
 				c.Ask(process.Op{Kind: process.Sleep, D: sleep})
-				entered = p.attempt(c, b.Work())
+				entered = p.attempt(c, section{work: b.Work()})
 			}
 		}
 		c.Record(history.Event{Kind: history.Done})
@@ -193,8 +225,8 @@ func (p *plan) contender(b *explore.Bounds) func(*bubble.Client) {
 }
 
 // attempt calls the code once, records what it comes to, and says whether it has entered.
-func (p *plan) attempt(c *bubble.Client, work time.Duration) bool {
-	one := &Client{process: c, plan: p, section: section{work: work}, failures: c.Failures()}
+func (p *plan) attempt(c *bubble.Client, s section) bool {
+	one := &Client{process: c, plan: p, section: s, failures: c.Failures()}
 	c.Record(history.Event{Kind: history.Acquire})
 	p.code(one)
 	one.ends("")
@@ -260,6 +292,7 @@ func (p *plan) searched(ctx context.Context) (s *study.Search, err error) {
 
 func (p *plan) searchedWithin(ctx context.Context, bounds study.Bounds) (s *study.Search, err error) {
 	err = p.untilTimed(func() error {
+		bounds := settled(bounds, p.timed)
 		b, err := p.within(bounds)
 		if err != nil {
 			return err
@@ -320,7 +353,7 @@ func (p *plan) aloneOnce() error {
 	written := map[string]bool{}
 	gone, lease := map[string]bool{}, map[string]time.Duration{} // after it has entered, and when it enters
 	err := p.untilTimed(func() error {
-		b, err := p.of()
+		b, err := p.within(p.lockstep())
 		if err != nil {
 			return err
 		}
@@ -420,17 +453,18 @@ func (p *plan) checkLease() error {
 // maxAlone is how many steps one client alone may take.
 const maxAlone = 600
 
-func (p *plan) trace(choices []simulator.Choice) simulator.Trace {
-	return p.traceWithin(p.study, choices)
-}
-
 func (p *plan) traceWithin(b study.Bounds, choices []simulator.Choice) simulator.Trace {
 	return simulator.Trace{Strategy: p.entry.ID, Scenario: study.SearchID, Settings: b.String(), Choices: choices}
 }
 
-// play plays choices of a search, and notes the lines of the code.
-func (p *plan) play(choices []simulator.Choice) (*race.Outcome, error) {
-	return p.playWithin(p.study, choices)
+// play plays a trace of a search, and notes the lines of the code.
+func (p *plan) play(trace simulator.Trace) (*race.Outcome, error) {
+	b, err := study.ParseBounds(trace.Settings)
+	if err != nil {
+		return nil, err
+	}
+	p.timed = p.timed || b.Idle
+	return p.playWithin(b, trace.Choices)
 }
 
 func (p *plan) playWithin(bounds study.Bounds, choices []simulator.Choice) (o *race.Outcome, err error) {

@@ -180,7 +180,7 @@ func (r *racer) client(s race.Settings, spec race.Client) simulator.ClientConfig
 func (r *racer) attemptOf(c *bubble.Client, spec race.Client, timeout time.Duration) (entered bool) {
 	one := &Client{
 		process: c, plan: r.plan, failures: c.Failures(), first: spec.First,
-		section: section{spec.Work, spec.Tail, spec.Fails}, timeout: timeout,
+		section: section{work: spec.Work, tail: spec.Tail, fails: spec.Fails}, timeout: timeout,
 	}
 	c.Record(history.Event{Kind: history.Acquire})
 	r.call(one)

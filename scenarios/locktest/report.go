@@ -115,9 +115,6 @@ func (p *plan) findWithin(c *study.Checked) error {
 		if err != nil {
 			return text.Errorf("locktest.within", "cause", err)
 		}
-		if b.Timing != study.Lockstep {
-			return text.Errorf("locktest.within", "cause", text.Errorf("locktest.lockstep", "timing", b.Timing))
-		}
 		b.TTL, b.Nodes, b.MaxStates = p.study.TTL, p.study.Nodes, p.study.MaxStates
 		if err := p.checkBudget(b.Budget); err != nil {
 			return text.Errorf("locktest.within", "cause", err)

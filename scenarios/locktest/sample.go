@@ -21,6 +21,9 @@ import (
 // for nothing.
 func Sample(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	t.Helper()
+	if b.AnyTiming {
+		t.Fatal("locktest: " + tell("locktest.sample.timing"))
+	}
 	p, all := prepare(t, b, client, claims)
 	found, n, err := p.sample()
 	if err != nil {
@@ -68,7 +71,7 @@ const maxChoices = 400
 
 // sampleOne plays one random schedule.
 func (p *plan) sampleOne(rng *rand.Rand) (*race.Outcome, error) {
-	b, err := p.of()
+	b, err := p.within(p.lockstep())
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +100,7 @@ func (p *plan) sampleOne(rng *rand.Rand) (*race.Outcome, error) {
 	}
 	run.End = w.Now()
 	o := study.OutcomeOf(b, &run)
-	o.Scenario, o.Trace = p.study.Scenario(), p.trace(run.Choices)
+	o.Scenario, o.Trace = p.study.Scenario(), p.traceWithin(p.lockstep(), run.Choices)
 	return o, nil
 }
 

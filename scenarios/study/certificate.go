@@ -196,13 +196,17 @@ func (s *Search) Assumed(lang string) []string {
 		panic(err) // Check has read the budget
 	}
 	program := say("program")
-	if out := s.Bounds.leftOut(s.Strategy); len(out) > 0 {
+	if out := s.Bounds.leftOut(s.Strategy); s.Strategy.New == nil {
+		program = say("program.own")
+	} else if len(out) > 0 {
 		program = say("program.without", "uses", strings.Join(out, ", "))
 	}
 	waits, expiry := say("patience", "patience", b.Patience().String()), say("expiry")
 	switch {
 	case s.Strategy.OnZooKeeper():
 		waits, expiry = say("patience.session", "patience", (b.TTL*2/3).String()), say("expiry.session")
+	case s.Strategy.New == nil: // somebody's own code
+		waits = say("patience.own")
 	case b.ClientRetries > 0:
 		waits = say("patience.retries", "patience", b.Patience().String())
 	}

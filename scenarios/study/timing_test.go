@@ -310,7 +310,9 @@ func TestBoundsOutOfRange(t *testing.T) {
 		func(b *study.Bounds) { b.Budget = "pause=255@8000h" },
 		func(b *study.Bounds) { b.Retries, b.Timing = 1, study.AnyTiming },
 		func(b *study.Bounds) { b.Retries, b.Timing, b.Latency = 1, study.AutoTiming, study.AtOnce },
-		func(b *study.Bounds) { b.TTL, b.Timing, b.Latency = 11*time.Millisecond, study.AutoTiming, study.AtOnce },
+		func(b *study.Bounds) {
+			b.TTL, b.Timing, b.Latency = 11*time.Millisecond, study.AutoTiming, study.AtOnce
+		},
 		func(b *study.Bounds) { b.Timing, b.Latency = study.AnyTiming, time.Second },
 		func(b *study.Bounds) { b.Timing, b.Lateness = study.AnyTiming, 10*time.Second },
 		func(b *study.Bounds) { b.Timing, b.Lateness = study.Lockstep, study.AtOnce },
