@@ -249,8 +249,8 @@ func (p *plan) judge(t *testing.T, s *study.Search, c Claim) {
 // cutBy is why a search is not complete.
 func (p *plan) cutBy(s *study.Search) string {
 	switch {
-	case s.Limit.IsZero() && s.Bounds.Timing == study.AnyTiming && p.timed:
-		return tell("locktest.cut.timed", "states", fmt.Sprint(s.Bounds.MaxStates))
+	case s.Bounds.Timing == study.AnyTiming && p.timed:
+		return tell("locktest.cut.timed", "states", fmt.Sprint(s.States))
 	case s.Limit.IsZero():
 		return tell("locktest.cut", "states", fmt.Sprint(s.Bounds.MaxStates))
 	}

@@ -297,6 +297,9 @@ func (p *plan) searchedWithin(ctx context.Context, bounds study.Bounds) (s *stud
 		if err != nil {
 			return err
 		}
+		if b.Timing != nil && p.timed { // mostly in vain, and slow
+			b.Hopeful = b.MaxStates / 4
+		}
 		result, err := explore.Search(ctx, b)
 		if result == nil {
 			return p.withRun(bounds, err)
