@@ -103,6 +103,9 @@ func (s *Search) otherwise(o *Search, say func(key string, pairs ...string) stri
 	if uses := o.Bounds.Uses; uses != s.Bounds.Uses && uses != 0 {
 		what = say("other.uses", "what", what, "uses", strings.Join(uses.Names(), ", "))
 	}
+	if o.Bounds.Budget != s.Bounds.Budget {
+		what = say("other.faults", "what", what, "faults", o.Bounds.Faults())
+	}
 	return what
 }
 

@@ -352,8 +352,8 @@ func TestAutoAttempts(t *testing.T) {
 		{"no end of a second attempt", "queue", study.AutoTiming, func(b *study.Bounds) {}, "any 1 true", []string{"lockstep 2"}, []string{"any 2"}},
 		{"uses in one attempt only", "reentrant-asking", study.AutoTiming, func(b *study.Bounds) { b.Uses = study.AutoUses }, "any 2 true", []string{"any 1 reenter"}, []string{"any 2 reenter"}},
 		{"any timing only", "queue", study.AnyTiming, func(b *study.Bounds) {}, "any 1 true", nil, []string{"any 2"}},
-		{"a limit of one's own", "token", study.AutoTiming, func(b *study.Bounds) { b.MaxStates = 12_000 }, "lockstep 2 false", nil, []string{"any 1"}},
-		{"nothing within the limit", "token", study.AnyTiming, func(b *study.Bounds) { b.MaxStates = 5_000 }, "any 1 false", nil, nil},
+		{"a limit of one's own", "token", study.AutoTiming, func(b *study.Bounds) { b.MaxStates = 12_000 }, "lockstep 2 false", []string{"any 1 crash=1", "any 1 pause=1"}, []string{"any 1"}},
+		{"nothing within the limit", "token", study.AnyTiming, func(b *study.Bounds) { b.MaxStates = 5_000 }, "any 1 false", []string{"any 1 crash=1"}, []string{"any 1 pause=1"}},
 		{"no room for steps", "token", study.AutoTiming, func(b *study.Bounds) { b.TTL = 10 * time.Millisecond }, "lockstep 2 true", nil, nil},
 		{"lockstep", "token", study.Lockstep, func(b *study.Bounds) {}, "lockstep 2 true", nil, nil},
 	} {
@@ -366,7 +366,11 @@ func TestAutoAttempts(t *testing.T) {
 				t.Fatal(err)
 			}
 			of := func(s *study.Search) string {
-				return strings.Join(append([]string{s.Bounds.Timing.String(), fmt.Sprint(s.Bounds.Attempts)}, s.Bounds.Uses.Names()...), " ")
+				words := append([]string{s.Bounds.Timing.String(), fmt.Sprint(s.Bounds.Attempts)}, s.Bounds.Uses.Names()...)
+				if s.Bounds.Budget != b.Budget {
+					words = append(words, s.Bounds.Budget)
+				}
+				return strings.Join(words, " ")
 			}
 			all := func(searches []*study.Search, complete bool) (list []string) {
 				for _, s := range searches {

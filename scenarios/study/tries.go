@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/simulator/explore"
 )
 
@@ -42,7 +43,7 @@ func (b Bounds) open() bool {
 // With AutoAttempts the smallest comes first, of one attempt each at any timing. If it takes few
 // states, more general ones may be complete as well. If it takes many it is the answer, with
 // other searches beside it, for what it leaves out. If it takes too many, all that is left is
-// Lockstep.
+// Lockstep, with searches of one fault each beside it.
 func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	b, auto := b.WithUsualAttempts(), b.Attempts == AutoAttempts
 	if timings := b.timings(); len(timings) == 1 {
@@ -56,10 +57,14 @@ func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, erro
 		return one, err
 	}
 	if !one.Complete {
-		if b.Timing == AnyTiming {
-			return one, nil
+		s := one
+		if b.Timing != AnyTiming {
+			s, err = exploreTries(ctx, entry, unlimited(b, b.rungs(Lockstep, entry)), []*Search{one})
 		}
-		return exploreTries(ctx, entry, unlimited(b, b.rungs(Lockstep, entry)), []*Search{one})
+		if err == nil {
+			err = s.searchEach(ctx, entry, b.eachFault(entry))
+		}
+		return s, err
 	}
 	more := []Bounds{b.glance(entry)}
 	if one.States <= fewStates {
@@ -146,6 +151,45 @@ func (b Bounds) beside(entry lock.Entry, of *Search, once int) []Bounds {
 		return nil
 	}
 	return b.rungs(Lockstep, entry)
+}
+
+// eachFault are the searches of one attempt each, at any timing, of each fault of the budget
+// alone; on few servers.
+func (b Bounds) eachFault(entry lock.Entry) (list []Bounds) {
+	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
+	if len(budget) < 2 {
+		return nil
+	}
+	b = b.once().limited(AutoUsesStates)
+	b.Nodes = min(b.Settled(entry).Nodes, FewServers(entry))
+	for i := range budget {
+		b.Budget = faults.FormatBudget(budget[i : i+1])
+		if b.Check(entry) == nil {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// searchEach makes further searches beside s, all of them. One that says nothing about its fault
+// is left out.
+func (s *Search) searchEach(ctx context.Context, entry lock.Entry, list []Bounds) error {
+	for _, b := range list {
+		o, err := Explore(ctx, entry, b)
+		switch {
+		case o == nil || o.Inconclusive():
+		case o.Complete:
+			s.Beside = append(s.Beside, o)
+		default:
+			s.Cut = append(s.Cut, o)
+		}
+		if err != nil {
+			s.addOthers()
+			return errors.Join(ErrBeside, err)
+		}
+	}
+	s.addOthers()
+	return nil
 }
 
 // tries are the searches that take the place of b, which leaves its timing or its uses open:
