@@ -51,7 +51,6 @@ func TestSecondOpinion(t *testing.T) {
 		return
 	}
 	ask("redlock", "", study.AnyTiming, once) // a clock is read
-	ask("watchdog", "pause=1@2s", study.AnyTiming, once, func(b *study.Bounds) { b.Latency, b.Lateness = study.AtOnce, 2250*time.Millisecond })
 	ask("watchdog", "pause=1@5s,lose-request=1", study.Lockstep)
 	ask("redlock", "lose-reply=1", study.Lockstep)
 	ask("setnx", "lose-reply=1,crash=1", study.AnyTiming)
