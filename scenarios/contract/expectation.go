@@ -9,7 +9,6 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
-	"locklab/simulator/client"
 	"locklab/simulator/verdict"
 )
 
@@ -116,26 +115,8 @@ func (e *Expectation) Subject() string {
 	if b.Fenced {
 		text += ",fenced=true"
 	}
-	if b.Work != usual.Work {
-		text += fmt.Sprintf(",work=%v", b.Work)
-	}
-	if b.Latency != 0 {
-		text += ",latency=" + study.FormatLate(b.Latency)
-	}
-	if b.Lateness != 0 {
-		text += ",lateness=" + study.FormatLate(b.Lateness)
-	}
-	if b.Uses != 0 {
-		text += ",uses=" + study.FormatUses(b.Uses)
-	}
-	if b.ClientRetries != 0 {
-		text += fmt.Sprintf(",client-retries=%d", b.ClientRetries)
-	}
-	if b.Skew != 0 {
-		text += fmt.Sprintf(",skew=%v", b.Skew)
-	}
-	if b.Tokens != client.Unique {
-		text += ",tokens=" + b.Tokens.String()
+	for _, u := range b.Unusual() {
+		text += "," + u.Name + "=" + u.Value
 	}
 	if b.MaxStates != usual.MaxStates {
 		text += fmt.Sprintf(",max-states=%d", b.MaxStates)

@@ -18,7 +18,7 @@ func TestSearchBounds(t *testing.T) {
 		"[search budget=none]": {"clients=2,attempts=2,budget=none",
 			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses none --budget '' --max-states 4000000"},
 		"[search timing=any uses=check,give-up client-retries=3]": {"clients=2,attempts=2,timing=any,uses=check,give-up,client-retries=3,budget=none",
-			"locklab explore redlock --timing any --clients 2 --attempts 2 --client-retries 3 --uses check,give-up --budget '' --max-states 4000000"},
+			"locklab explore redlock --timing any --clients 2 --attempts 2 --uses check,give-up --client-retries 3 --budget '' --max-states 4000000"},
 		"[search uses=all]": {"clients=2,attempts=2,uses=all,budget=none",
 			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses all --budget '' --max-states 4000000"},
 		"[search attempts=1 nodes=3 ttl=18s max-states=7 budget=crash=1,pause=1@5s]": {

@@ -3,6 +3,7 @@ package locktest
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,35 +34,7 @@ func TestBothHosts(t *testing.T) {
 		{"watchdog", "pause=1", false},
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
-			entry, err := race.Strategy(test.id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			bounds := study.Bounds{Clients: 2, Attempts: 2, Budget: test.budget, TTL: 9 * time.Second, Nodes: 1}
-			own, err := study.Explore(t.Context(), entry, bounds)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if test.same { // in bubbles clients keep all that they observe
-				own.Result = keeping(t, entry, bounds)
-			}
-			p, err := newPlan(t, Bounds{Clients: 2, Budget: bounds.Budget, TTL: bounds.TTL, Key: client.Key}, func(c *Client) {
-				lease, err := entry.New(c.Env()).Acquire(context.Background(), client.Key)
-				if err != nil {
-					return
-				}
-				c.Critical(work)
-				lease.Release(context.Background())
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			start := time.Now()
-			s, err := p.search(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("%v, timed %t, states %d and %d, histories %d and %d", time.Since(start), p.timed, own.States, s.States, own.Histories, s.Histories)
+			own, s, _ := onBothHosts(t, test.id, study.Bounds{Clients: 2, Attempts: 2, Budget: test.budget, TTL: 9 * time.Second, Nodes: 1}, test.same)
 			if diff := cmp.Diff(found(own, test.same), found(s, test.same)); diff != "" {
 				t.Errorf("on coroutines and in bubbles:\n%s", diff)
 			}
@@ -69,8 +42,43 @@ func TestBothHosts(t *testing.T) {
 	}
 }
 
-// TestBothHostsAtAnyTiming: the same at any timing, with as many histories and steps where the code need not be
-// timed. A client that waits without end cannot be told the time, so the others have a bound.
+// onBothHosts searches a lock of the lab on its own host and in bubbles. keeps: as in bubbles, its
+// clients keep all that they observe.
+func onBothHosts(t *testing.T, id string, bounds study.Bounds, keeps bool) (own, s *study.Search, p *plan) {
+	t.Helper()
+	entry, err := race.Strategy(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := Bounds{Clients: bounds.Clients, Attempts: bounds.Attempts, Budget: bounds.Budget, TTL: bounds.TTL, Key: client.Key, AnyTiming: bounds.Timing == study.AnyTiming}
+	p, err = newPlan(t, b, func(c *Client) {
+		lease, err := entry.New(c.Env()).Acquire(context.Background(), client.Key)
+		if err != nil {
+			return
+		}
+		c.Critical(work)
+		lease.Release(context.Background())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if s, err = p.search(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(start)
+	if own, err = study.Explore(t.Context(), entry, settled(bounds, p.timed)); err != nil {
+		t.Fatal(err)
+	}
+	if keeps {
+		own.Result = keeping(t, entry, own.Bounds)
+	}
+	t.Logf("%v, timed %t, states %d and %d, histories %d and %d", took, p.timed, own.States, s.States, own.Histories, s.Histories)
+	return own, s, p
+}
+
+// TestBothHostsAtAnyTiming: the same at any timing, with as many histories and steps where the
+// code need not be timed.
 func TestBothHostsAtAnyTiming(t *testing.T) {
 	for _, test := range []struct {
 		id, budget string
@@ -83,37 +91,10 @@ func TestBothHostsAtAnyTiming(t *testing.T) {
 		{"client-expiry", "", true},
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
-			entry, err := race.Strategy(test.id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			servers := min(entry.Servers(), 3)
-			bounds := study.Bounds{Clients: 2, Attempts: 1, Budget: test.budget, TTL: 9 * time.Second, Nodes: servers, Timing: study.AnyTiming}
-			p, err := newPlan(t, Bounds{Clients: 2, Attempts: 1, Budget: bounds.Budget, TTL: bounds.TTL, Servers: servers, Key: client.Key, AnyTiming: true}, func(c *Client) {
-				lease, err := entry.New(c.Env()).Acquire(context.Background(), client.Key)
-				if err != nil {
-					return
-				}
-				c.Critical(work)
-				lease.Release(context.Background())
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := p.search(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			own, err := study.Explore(t.Context(), entry, settled(bounds, p.timed))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !p.timed {
-				own.Result = keeping(t, entry, own.Bounds)
-			}
-			t.Logf("timed %t, states %d and %d, histories %d and %d", p.timed, own.States, s.States, own.Histories, s.Histories)
-			want, got := found(own, !p.timed), found(s, !p.timed)
-			for _, counted := range []string{"states", "transitions"} { // a coroutine that has rested begins anew
+			bounds := study.Bounds{Clients: 2, Attempts: 1, Budget: test.budget, TTL: 9 * time.Second, Nodes: 1, Timing: study.AnyTiming}
+			own, s, p := onBothHosts(t, test.id, bounds, !test.timed)
+			want, got := found(own, !test.timed), found(s, !test.timed)
+			for _, counted := range []string{"states", "transitions"} { // in a bubble a crash or a pause may strike before the client wants the lock
 				delete(want, counted)
 				delete(got, counted)
 			}
@@ -126,6 +107,16 @@ func TestBothHostsAtAnyTiming(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Code that looks at its clock has exact timers at any timing: other bounds are refused.
+func TestLateTimersOfTimedCode(t *testing.T) {
+	bounds := study.Bounds{Clients: 1, Attempts: 1, TTL: 9 * time.Second, Nodes: 1, Timing: study.AnyTiming}
+	_, _, p := onBothHosts(t, "client-expiry", bounds, false)
+	bounds.Lateness = 750 * time.Millisecond
+	if _, err := p.searchedWithin(t.Context(), bounds); err == nil || !strings.Contains(err.Error(), "lateness=750ms") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -292,6 +292,9 @@ func (p *plan) searched(ctx context.Context) (s *study.Search, err error) {
 
 func (p *plan) searchedWithin(ctx context.Context, bounds study.Bounds) (s *study.Search, err error) {
 	err = p.untilTimed(func() error {
+		if bounds.Timing == study.AnyTiming && p.timed && bounds.Lateness > 0 {
+			return text.Errorf("locktest.late", "lateness", bounds.Lateness)
+		}
 		bounds := settled(bounds, p.timed)
 		b, err := p.within(bounds)
 		if err != nil {

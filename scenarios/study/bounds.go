@@ -220,31 +220,33 @@ func (b Bounds) String() string {
 	if b.Timing != Lockstep {
 		text += ",timing=" + b.Timing.String()
 	}
-	if b.Work != 0 {
-		text += ",work=" + b.Work.String()
-	}
-	if b.Latency != 0 {
-		text += ",latency=" + FormatLate(b.Latency)
-	}
-	if b.Lateness != 0 {
-		text += ",lateness=" + FormatLate(b.Lateness)
-	}
-	if b.Uses != 0 {
-		text += ",uses=" + strings.ReplaceAll(FormatUses(b.Uses), ",", "+")
-	}
-	if b.ClientRetries != 0 {
-		text += fmt.Sprintf(",client-retries=%d", b.ClientRetries)
-	}
-	if b.Skew != 0 {
-		text += ",skew=" + b.Skew.String()
-	}
-	if b.Tokens != client.Unique {
-		text += ",tokens=" + b.Tokens.String()
+	for _, u := range b.Unusual() {
+		text += "," + u.Name + "=" + strings.ReplaceAll(u.Value, ",", "+")
 	}
 	if b.Idle {
 		text += ",idle=true"
 	}
 	return text
+}
+
+// A Bound is one of the Bounds, by the name that ParseBounds and locklab explore have for it.
+type Bound struct{ Name, Value string }
+
+// Unusual are the bounds that somebody has set of those that are usually not.
+func (b Bounds) Unusual() (list []Bound) {
+	add := func(set bool, name, value string) {
+		if set {
+			list = append(list, Bound{name, value})
+		}
+	}
+	add(b.Work != 0, "work", b.Work.String())
+	add(b.Latency != 0, "latency", FormatLate(b.Latency))
+	add(b.Lateness != 0, "lateness", FormatLate(b.Lateness))
+	add(b.Uses != 0, "uses", FormatUses(b.Uses))
+	add(b.ClientRetries != 0, "client-retries", strconv.Itoa(b.ClientRetries))
+	add(b.Skew != 0, "skew", b.Skew.String())
+	add(b.Tokens != client.Unique, "tokens", b.Tokens.String())
+	return list
 }
 
 // Flags are those of locklab explore that give these bounds.
@@ -262,25 +264,13 @@ func (b Bounds) Flags() string {
 	if b.Fenced {
 		line += " --fenced"
 	}
-	if b.Work != 0 {
-		line += fmt.Sprintf(" --work %v", b.Work)
+	for _, u := range b.Unusual() {
+		line += " --" + u.Name + " " + u.Value
 	}
-	if b.Latency != 0 {
-		line += " --latency " + FormatLate(b.Latency)
+	if b.Uses == 0 { // where it is left out it is auto
+		line += " --uses none"
 	}
-	if b.Lateness != 0 {
-		line += " --lateness " + FormatLate(b.Lateness)
-	}
-	if b.ClientRetries != 0 {
-		line += fmt.Sprintf(" --client-retries %d", b.ClientRetries)
-	}
-	if b.Skew != 0 {
-		line += fmt.Sprintf(" --skew %v", b.Skew)
-	}
-	if b.Tokens != client.Unique {
-		line += " --tokens " + b.Tokens.String()
-	}
-	return line + fmt.Sprintf(" --uses %s --budget '%s' --max-states %d", FormatUses(b.Uses), b.Budget, b.MaxStates)
+	return line + fmt.Sprintf(" --budget '%s' --max-states %d", b.Budget, b.MaxStates)
 }
 
 // FormatRetries writes Bounds.Retries: "auto" or a number.
