@@ -49,12 +49,14 @@ func (c *Client) Token() string { return c.p.NextToken() }
 // Stage is the stage at which the program began: 0, or that of a Rest.
 func (c *Client) Stage() int { return c.p.Stage() }
 
-// Rest waits for as long as the scheduler likes, and forgets; see process.Process.Rest.
-// The simulator needs a Timing.
-func (c *Client) Rest(stage int, d time.Duration) { c.p.Rest(stage, d) }
+// Rest waits for as long as the scheduler likes, and forgets all but what it keeps in its
+// memory; see process.Process.Rest. The simulator needs a Timing.
+func (c *Client) Rest(stage int, d time.Duration, kept process.Memory) { c.p.Rest(stage, d, kept) }
 
 // RestFor waits for d, and forgets; see process.Process.RestFor.
-func (c *Client) RestFor(stage int, d time.Duration) { c.p.RestFor(stage, d) }
+func (c *Client) RestFor(stage int, d time.Duration, kept process.Memory) {
+	c.p.RestFor(stage, d, kept)
+}
 
 // Anew runs f as at the very first start of the program; see process.Process.Anew.
 func (c *Client) Anew(f func()) { c.p.Anew(f) }

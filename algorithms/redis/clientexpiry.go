@@ -20,9 +20,13 @@ import (
 // lock.
 var clientExpiry = tokenLock.Variant("client-expiry", 2021,
 	func(env lock.Env) lock.Strategy {
-		setNXPXAT := func(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
-			end := env.Clock.Now().Add(ttl).UnixMilli()
-			return sendSET(ctx, node, lock.ErrNotAcquired, key, token, "NX", "PXAT", end)
-		}
-		return newKeyLock(env, env.Tokens.Token, setNXPXAT, reporting(compareAndDelete))
+		return newKeyLock(env, env.Tokens, setNXPXAT{env.Clock}, reporting(compareAndDelete))
 	})
+
+// setNXPXAT sends SET key value NX PXAT end, with an end that is ttl from now by the clock.
+type setNXPXAT struct{ clock lock.Clock }
+
+func (s setNXPXAT) create(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
+	end := s.clock.Now().Add(ttl).UnixMilli()
+	return sendSET(ctx, node, lock.ErrNotAcquired, key, token, "NX", "PXAT", end)
+}

@@ -29,6 +29,6 @@ var constant = lock.Entry{
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,
 	New: func(env lock.Env) lock.Strategy {
-		return newKeyLock(env, always("binghe"), setNXEX, silent(delBlind))
+		return newKeyLock(env, always("binghe"), createFunc(setNXEX), silent(delBlind))
 	},
 }

@@ -31,7 +31,7 @@ var lockDelay = lock.Entry{
 	Unit:   2 * time.Millisecond,
 	Expiry: lock.ExpiryServer,
 	New: func(env lock.Env) lock.Strategy {
-		return &LockDelay{newKeyLock(env, env.Tokens.Token, setWithDelay, reporting(compareAndDelete))}
+		return &LockDelay{newKeyLock(env, env.Tokens, createFunc(setWithDelay), reporting(compareAndDelete))}
 	},
 }
 

@@ -16,7 +16,7 @@ var mutex = lock.Entry{
 	Year:    1974,
 	Nodes:   1,
 	Expiry:  lock.ExpiryNone,
-	New:     func(lock.Env) lock.Strategy { return &Mutex{} },
+	New:     func(lock.Env) lock.Strategy { return &Mutex{held: map[string]*mutexLease{}} },
 }
 
 // Mutex excludes the users of one Strategy: the threads of one process. The history of
@@ -30,7 +30,8 @@ var mutex = lock.Entry{
 // holds the lock too, because a Strategy does not know which thread calls; Java lets that
 // thread enter again. Unlike other strategies it may be used concurrently.
 type Mutex struct {
-	held sync.Map // key: *mutexLease
+	mu   sync.Mutex
+	held map[string]*mutexLease // by key
 }
 
 // Acquire takes the key unless this process holds it already.
@@ -38,11 +39,13 @@ func (s *Mutex) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	l := &mutexLease{lock: s, key: key}
-	if _, taken := s.held.LoadOrStore(key, l); taken {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[key] != nil {
 		return nil, lock.ErrNotAcquired
 	}
-	return l, nil
+	s.held[key] = &mutexLease{lock: s, key: key}
+	return s.held[key], nil
 }
 
 var _ lock.Reporter = (*mutexLease)(nil)
@@ -55,8 +58,11 @@ type mutexLease struct {
 
 // Release frees the key in this process. The second call returns ErrNotHeld.
 func (l *mutexLease) Release(context.Context) error {
-	if !l.lock.held.CompareAndDelete(l.key, l) {
+	l.lock.mu.Lock()
+	defer l.lock.mu.Unlock()
+	if l.lock.held[l.key] != l {
 		return lock.ErrNotHeld
 	}
+	delete(l.lock.held, l.key)
 	return nil
 }

@@ -30,7 +30,7 @@ var setNX = lock.Entry{
 	Nodes:   1,
 	Expiry:  lock.ExpiryNone,
 	New: func(env lock.Env) lock.Strategy {
-		return newKeyLock(env, always("1"), setnx, silent(delBlind))
+		return newKeyLock(env, always("1"), createFunc(setnx), silent(delBlind))
 	},
 }
 
@@ -63,6 +63,6 @@ var setNXExpire = lock.Entry{
 	Unit:    time.Second,
 	Expiry:  lock.ExpiryServer,
 	New: func(env lock.Env) lock.Strategy {
-		return newKeyLock(env, always("1"), setnxThenExpire, silent(delBlind))
+		return newKeyLock(env, always("1"), createFunc(setnxThenExpire), silent(delBlind))
 	},
 }

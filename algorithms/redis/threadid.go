@@ -15,7 +15,7 @@ import "locklab/algorithms/lock"
 // Ours takes the id from Env.Thread.
 var threadID = constant.Variant("thread-id", 2013,
 	func(env lock.Env) lock.Strategy {
-		return newKeyLock(env, always(env.Thread), setNXEX, silent(getThenDel))
+		return newKeyLock(env, always(env.Thread), createFunc(setNXEX), silent(getThenDel))
 	}).InArticle("004-C")
 
 // threadIDLua is thread-id with check and deletion in one script. (2013. Article
@@ -27,5 +27,5 @@ var threadID = constant.Variant("thread-id", 2013,
 // holder still deletes its successor's key. All failures of token remain too.
 var threadIDLua = constant.Variant("thread-id-lua", 2013,
 	func(env lock.Env) lock.Strategy {
-		return newKeyLock(env, always(env.Thread), setNXEX, reporting(compareAndDelete))
+		return newKeyLock(env, always(env.Thread), createFunc(setNXEX), reporting(compareAndDelete))
 	}).InArticle("004-D")

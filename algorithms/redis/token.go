@@ -41,6 +41,6 @@ var tokenLock = lock.Entry{
 // withToken makes a KeyLock that draws a new token for each Acquire.
 func withToken(create createFunc, release release) func(lock.Env) lock.Strategy {
 	return func(env lock.Env) lock.Strategy {
-		return newKeyLock(env, env.Tokens.Token, create, release)
+		return newKeyLock(env, env.Tokens, create, release)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
+	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 	"locklab/simulator/zookeeper"
 )
@@ -274,26 +275,46 @@ func (b *Bounds) contender(c *simulator.Client) {
 		b.anytime(c)
 		return
 	}
-	var strategy lock.Strategy
-	var line *client.Line
-	used := c.Uses()
-	c.Anew(func() { strategy, line = b.strategy(c) })
-	fresh, plain := memoryOf(c, strategy)
-	plain = plain && c.Uses() == used // it can be made anew
+	u := b.user(c)
 	for i := c.Stage(); i < b.Attempts; i++ {
-		switch now, _ := memoryOf(c, strategy); {
-		case i == c.Stage():
-		case plain && now == fresh: // it remembers nothing of the attempts before
-			c.RestFor(i, b.Between())
-		default:
-			c.Clock().Sleep(b.Between())
+		if i > c.Stage() {
+			c.RestFor(i, b.Between(), u.memory(c))
 		}
-		if lease, err := b.try(c, strategy, line); err == nil {
-			client.Work(c, lease, client.Section{Work: b.Work(), Uses: b.Uses, Lock: strategy})
+		if lease, err := b.try(c, u.strategy, u.line); err == nil {
+			client.Work(c, lease, client.Section{Work: b.Work(), Uses: b.Uses, Lock: u.strategy})
 			client.Release(c, lease)
 		}
 	}
 	c.Record(history.Event{Kind: history.Done})
+}
+
+// A user is a process that uses the lock: one Strategy for its whole life.
+type user struct {
+	strategy lock.Strategy
+	line     *client.Line
+	fresh    string // what the Strategy's memory held when it was new
+	asks     bool   // to make it is something that a server or a clock sees
+}
+
+// user makes the lock of a process, wherever its program begins.
+func (b *Bounds) user(c *simulator.Client) (u user) {
+	used := c.Uses()
+	c.Anew(func() { u.strategy, u.line = b.strategy(c) })
+	u.asks = c.Uses() != used
+	u.fresh, _ = memoryOf(c, u.strategy)
+	return u
+}
+
+// memory returns what the process keeps between two attempts.
+func (u *user) memory(c *simulator.Client) process.Memory {
+	switch now, plain := memoryOf(c, u.strategy); {
+	case !plain:
+		return process.Unreadable
+	case now == u.fresh && !u.asks: // it can be made anew
+		return process.NoMemory
+	default:
+		return process.MemoryOf(now)
+	}
 }
 
 // try is one attempt with its retries.

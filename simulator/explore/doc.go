@@ -39,14 +39,13 @@
 //
 // # Rest
 //
-// At any timing a client rests between two attempts, and each attempt has a Strategy of its
-// own. A process that rests, with nothing else under way, forgets: all histories that lead
-// there are one (process.Process.Rest). So a search grows with the number of attempts, and
-// not with its power.
-//
-// In lockstep a client keeps its Strategy. If that is as it was when it was new, as far as
-// its memory can be read (memory.go), and nothing else is under way, the client forgets as
-// well. A client that has come to its end forgets in any case.
+// A process has one Strategy for its whole life, as in production. Between two attempts it
+// rests. A process that rests, with nothing else under way, forgets what has left nothing in
+// the memory of its Strategy: histories that lead to the same memory are one, and if it is the
+// memory of a new Strategy, all of them are (memory.go; process.Process.Rest). So a search
+// grows with the number of attempts, and not with its power. Where the memory cannot be read,
+// as that of a closure or a channel, the process keeps its history. A client that has come to
+// its end forgets in any case.
 //
 // # Histories
 //

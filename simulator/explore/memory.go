@@ -17,11 +17,10 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// memoryOf writes down all that can be reached from v: a lock that is as it was when it was
-// new behaves as a new one does. plain is false if something is reached whose memory
-// cannot be read, as a closure or a channel. What the simulator gives to a client stands
-// for itself: all locks of the client have the same, and a connection that is idle
-// remembers nothing.
+// memoryOf writes down all that can be reached from v: locks of equal memory do the same from
+// then on. The text is the same in every execution. plain is false if something is reached
+// whose memory cannot be read, as a closure or a channel. Of what the simulator gives to a
+// client only the name is written: a connection that is idle remembers nothing.
 func memoryOf(c *simulator.Client, v any) (memory string, plain bool) {
 	m := &memoryWriter{client: reflect.ValueOf(c).Pointer(), seen: map[place]int{}, objects: map[uintptr]int{}, plain: true}
 	m.write(reflect.ValueOf(v))
@@ -33,7 +32,7 @@ type memoryWriter struct {
 	seen    map[place]int   // numbers, in the order in which they were reached
 	objects map[uintptr]int // the numbers of structs
 	client  uintptr         // whose lock it is
-	inMaps  bool            // nothing that points, because maps have no order
+	inMaps  bool            // in the key of a map: nothing that points, because maps have no order
 	plain   bool
 }
 
@@ -129,40 +128,52 @@ func (m *memoryWriter) pointer(v reflect.Value) {
 	switch {
 	case m.inMaps:
 		m.plain = false
-	case environment(v):
-		m.number(uint64(v.Pointer()))
+	case m.environment(v):
 	default:
 		m.write(v.Elem())
 	}
 }
 
-// environment says whether v points to something that the simulator gives to a client, or
-// that never changes.
-func environment(v reflect.Value) bool {
+// environment writes what v points to if the simulator gives it to a client, or if it never
+// changes, and reports whether it is such. Its contents are the same in every execution; of a
+// timer they are not.
+func (m *memoryWriter) environment(v reflect.Value) bool {
+	at := v.UnsafePointer()
 	switch v.Type() {
-	case reflect.TypeFor[*simulator.Client](), reflect.TypeFor[*process.Process](), reflect.TypeFor[*redis.Client](), reflect.TypeFor[*zookeeper.Session](), reflect.TypeFor[*redis.Script]():
-		return true
+	case reflect.TypeFor[*simulator.Client]():
+		m.text("client")
+		m.plain = m.plain && v.Pointer() == m.client
+	case reflect.TypeFor[*process.Process](), reflect.TypeFor[*zookeeper.Session](): // a client has one
+		m.text(v.Type().String())
+	case reflect.TypeFor[*redis.Client]():
+		m.text((*redis.Client)(at).Options().Addr)
+	case reflect.TypeFor[*redis.Script]():
+		m.text((*redis.Script)(at).Hash())
+	default:
+		m.plain = m.plain && v.Type().String() != "*process.timer"
+		return !m.plain
 	}
-	return false
+	return true
 }
 
+// entries writes a map in the order of its keys, which must hold nothing that points.
 func (m *memoryWriter) entries(v reflect.Value) {
-	type entry struct{ key, value string }
-	inner := func(v reflect.Value) string {
-		w := &memoryWriter{client: m.client, seen: map[place]int{}, objects: map[uintptr]int{}, inMaps: true, plain: true}
-		w.write(v)
-		m.plain = m.plain && w.plain
-		return string(w.out)
+	type entry struct {
+		key   string
+		value reflect.Value
 	}
 	var list []entry
 	for it := v.MapRange(); it.Next(); {
-		list = append(list, entry{inner(it.Key()), inner(it.Value())})
+		w := &memoryWriter{client: m.client, seen: map[place]int{}, objects: map[uintptr]int{}, inMaps: true, plain: true}
+		w.write(it.Key())
+		m.plain = m.plain && w.plain
+		list = append(list, entry{string(w.out), it.Value()})
 	}
 	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
 	m.number(uint64(len(list)))
 	for _, e := range list {
 		m.text(e.key)
-		m.text(e.value)
+		m.write(e.value)
 	}
 }
 

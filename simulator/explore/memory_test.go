@@ -15,6 +15,8 @@ type remembering struct {
 	count  int
 	name   string
 	held   map[string]int
+	maps   map[string]*int
+	lists  map[string][]int
 	list   []int
 	next   *remembering
 	shared *int
@@ -36,7 +38,7 @@ func constant() string { return "constant" }
 func TestMemoryOf(t *testing.T) {
 	client := &simulator.Client{}
 	made := func() *remembering {
-		r := &remembering{held: map[string]int{}, list: make([]int, 1, 4), next: &remembering{}, conn: redis.NewClient(&redis.Options{}), any: lock.ErrNotHeld, draw: constant}
+		r := &remembering{held: map[string]int{}, maps: map[string]*int{"lock": new(int)}, lists: map[string][]int{"lock": {0}}, list: make([]int, 1, 4), next: &remembering{}, conn: redis.NewClient(&redis.Options{}), any: lock.ErrNotHeld, draw: constant}
 		r.shared, r.token = &r.next.count, r.own
 		r.then = nil
 		return r
@@ -57,7 +59,9 @@ func TestMemoryOf(t *testing.T) {
 		"another receiver":             func(r *remembering) { r.token = r.next.own },
 		"a lock":                       func(r *remembering) { r.mu.Lock() },
 		"a time":                       func(r *remembering) { r.at = r.at.Add(1) },
-		"another connection":           func(r *remembering) { r.conn = redis.NewClient(&redis.Options{}) },
+		"another connection":           func(r *remembering) { r.conn = redis.NewClient(&redis.Options{Addr: "127.0.0.1:2"}) },
+		"what a map points to":         func(r *remembering) { *r.maps["lock"] = 1 },
+		"an element in a map":          func(r *remembering) { r.lists["lock"][0] = 1 },
 	} {
 		r := made()
 		fresh, plain := memoryOf(client, r)
@@ -74,8 +78,8 @@ func TestMemoryOf(t *testing.T) {
 		"a closure":              func(r *remembering) { r.then = func() { calls++ } },
 		"a foreign method":       func(r *remembering) { r.token = (&remembering{}).own },
 		"a channel":              func(r *remembering) { r.signal = make(chan int) },
-		"a pointer in a map":     func(r *remembering) { r.any = map[string]*int{"": new(int)} },
-		"a list in a map":        func(r *remembering) { r.any = map[string][]int{"": {1}} },
+		"a pointer as a key":     func(r *remembering) { r.any = map[*int]int{new(int): 1} },
+		"another client":         func(r *remembering) { r.any = &simulator.Client{} },
 		"a closure far away":     func(r *remembering) { r.next.any = []any{func() { calls++ }} },
 		"more than anyone reads": func(r *remembering) { r.list = make([]int, maxMemory) },
 	} {

@@ -29,19 +29,18 @@ func (b *Bounds) step() time.Duration {
 }
 
 // anytime is the program of a client that wants the lock when it likes, so many times,
-// and works as long as it likes when it has it. Between two attempts it forgets: each has
-// a Strategy of its own.
+// and works as long as it likes when it has it. It begins with a rest.
 func (b *Bounds) anytime(c *simulator.Client) {
+	u := b.user(c)
 	for attempt := c.Stage(); attempt <= b.Attempts; attempt++ {
 		if attempt > c.Stage() {
-			c.Rest(attempt, b.Timing.Idle)
+			c.Rest(attempt, b.Timing.Idle, u.memory(c))
 		}
 		if attempt == 0 {
 			continue
 		}
-		strategy, line := b.strategy(c)
-		if lease, err := client.Attempt(c, strategy, line, b.Uses); err == nil {
-			client.Work(c, lease, client.Section{Work: b.Timing.Work, Idle: true, Uses: b.Uses, Lock: strategy})
+		if lease, err := client.Attempt(c, u.strategy, u.line, b.Uses); err == nil {
+			client.Work(c, lease, client.Section{Work: b.Timing.Work, Idle: true, Uses: b.Uses, Lock: u.strategy})
 			client.Release(c, lease)
 		}
 	}

@@ -1,6 +1,8 @@
 package process
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"iter"
 	"runtime"
@@ -33,6 +35,7 @@ type execution struct {
 	stage   int                       // at which the program began
 	lease   uint8                     // of the latest attempt, as in history.Event; 0: there was none
 	inside  bool                      // it has the lock
+	kept    Memory                    // while it rests; see Rest
 	dead    bool                      // being unwound: no operation is possible any more
 	running atomic.Bool               // a coroutine runs, until it waits for an operation
 	err     error                     // why it could not go on
@@ -155,7 +158,10 @@ func (x *execution) entry() Entry {
 		e.Resting = true
 	default:
 		e.Tokens, e.Lease = x.tokens, x.lease
-		e.Resting = x.alone() && (main.Kind == Begin || main.Kind == Sleep && main.Arg > 0) && x.p.lib.Idle()
+		e.Resting = x.alone() && (main.Kind == Begin || main.Kind == Sleep && main.Arg > 0) && x.kept != Unreadable && x.p.lib.Idle()
+		if e.Resting {
+			e.Kept = x.kept
+		}
 	}
 	if x.p.watched != "" {
 		e.Code = slices.Clone(x.code[:])
@@ -232,18 +238,36 @@ func (p *Process) Running() bool { return p.live != nil && !p.live.dead }
 // Stage is the stage at which the program began: 0, or that of a Rest.
 func (p *Process) Stage() int { return p.live.stage }
 
+// A Memory is all that the variables of a program hold while it rests, as a digest of their
+// contents.
+type Memory [16]byte
+
+var (
+	NoMemory   Memory                                              // as at the very first start of the program
+	Unreadable = Memory(bytes.Repeat([]byte{0xff}, len(NoMemory))) // cannot be read: it may hold anything
+)
+
+// MemoryOf returns the Memory with these contents.
+func MemoryOf(contents string) (m Memory) {
+	sum := sha256.Sum256([]byte(contents))
+	copy(m[:], sum[:])
+	return m
+}
+
 // Rest blocks the calling thread, the main one, for as long as the scheduler likes, at
 // most d of the process's clock. If meanwhile nothing else of the process goes on, the
-// process forgets: the program begins anew at a stage above 0, with nothing left of what
-// it has observed but how many tokens it has drawn. So processes that rest are in the
-// same state, by whatever histories they got there. Otherwise Rest returns.
-func (p *Process) Rest(stage int, d time.Duration) {
+// process forgets all that has left nothing in its memory, kept: histories that come to the
+// same stage, above 0, with the same memory are one. With NoMemory the program begins anew at
+// that stage, and all that is left of what it has observed is how many tokens it has drawn.
+// Otherwise Rest returns.
+func (p *Process) Rest(stage int, d time.Duration, kept Memory) {
+	p.live.kept = kept
 	p.MustAsk(Op{Kind: Begin, Arg: uint32(stage), D: d})
 }
 
-// RestFor is Rest for d of the process's clock, at a stage above 0. The code says by it
-// that it keeps nothing of what it has observed.
-func (p *Process) RestFor(stage int, d time.Duration) {
+// RestFor is Rest for d of the process's clock.
+func (p *Process) RestFor(stage int, d time.Duration, kept Memory) {
+	p.live.kept = kept
 	p.MustAsk(Op{Kind: Sleep, Arg: uint32(stage), D: d})
 }
 

@@ -103,5 +103,5 @@ func (p *Process) checkLater(at uint32, by time.Duration) error {
 // sameStanding says whether nothing differs in two entries but what they have observed, their
 // operations and their notes.
 func (e *Entry) sameStanding(o *Entry) bool {
-	return e.Memory == o.Memory && e.Entered == o.Entered && e.Inside == o.Inside && e.Resting == o.Resting && e.Tokens == o.Tokens && e.Born == o.Born && e.Lease == o.Lease
+	return e.Memory == o.Memory && e.Entered == o.Entered && e.Inside == o.Inside && e.Resting == o.Resting && e.Tokens == o.Tokens && e.Born == o.Born && e.Lease == o.Lease && e.Kept == o.Kept
 }

@@ -63,6 +63,7 @@ type state struct {
 	lease           uint8
 	entered, inside bool
 	resting, reads  bool
+	kept            Memory
 }
 
 // chain is what a thread has observed: one observation after another chain.
@@ -169,7 +170,11 @@ func (p *Process) enter(at uint32, e *Entry) {
 
 func (p *Process) state(at uint32) state {
 	e, s := &p.entries[at], &p.merged.of[at]
-	return state{s.root, s.seen, e.Ops, e.Memory, e.Tokens, e.Born, e.Lease, e.Entered, e.Inside, e.Resting, e.Reads}
+	k := state{s.root, s.seen, e.Ops, e.Memory, e.Tokens, e.Born, e.Lease, e.Entered, e.Inside, e.Resting, e.Reads, e.Kept}
+	if e.Resting { // however it got there
+		k.root, k.seen = 0, [MaxThreads]uint32{}
+	}
+	return k
 }
 
 func (p *Process) question(o *Op) question {
@@ -246,7 +251,7 @@ func (p *Process) place(at uint32, ahead int) error {
 	c := uint32(len(m.classes))
 	m.classes = append(m.classes, class{})
 	m.called[k] = append(m.called[k], c)
-	m.put(c, at)
+	m.put(c, at, p.entries[at].Resting)
 	if ahead == 0 {
 		return nil
 	}
@@ -287,9 +292,14 @@ func (p *Process) likely(at uint32) (all []Observation) {
 	return nil
 }
 
-// put makes an entry a member of a class.
-func (m *merged) put(c, at uint32) {
-	if m.of[at].class = c; len(m.classes[c].Members) > 0 {
+// put makes an entry a member of a class. Of those that rest only the first one observes what
+// follows: their memories are equal.
+func (m *merged) put(c, at uint32, resting bool) {
+	m.of[at].class = c
+	if len(m.classes[c].Members) > 0 {
+		if resting {
+			return
+		}
 		m.again++
 	}
 	m.classes[c].Members = append(m.classes[c].Members, at)
@@ -303,7 +313,7 @@ func (p *Process) join(c, at uint32) (bool, error) {
 		return false, err
 	}
 	for _, one := range joined {
-		p.merged.put(one.class, one.entry)
+		p.merged.put(one.class, one.entry, p.entries[one.entry].Resting)
 	}
 	return true, nil
 }
@@ -320,6 +330,10 @@ func (p *Process) fits(as membership, joined *[]membership) (bool, error) {
 	first := m.classes[as.class].Members[0]
 	if p.state(first) != p.state(as.entry) || m.apart(first, as.entry) {
 		return false, nil
+	}
+	if p.entries[first].Resting {
+		*joined = append(*joined, as)
+		return true, nil
 	}
 	for _, s := range m.classes[as.class].Used {
 		a, _ := p.known(first, s)
@@ -431,7 +445,7 @@ func (m *merged) load(p *Process, classes []class, d divided) error {
 			if int(at) >= p.Len() || m.of[at].class != outside || p.state(at) != p.state(one.Members[0]) {
 				return errClasses
 			}
-			m.put(uint32(c), at)
+			m.put(uint32(c), at, false)
 		}
 		m.classes[c].Used = one.Used
 		k := p.state(one.Members[0])
@@ -442,6 +456,11 @@ func (m *merged) load(p *Process, classes []class, d divided) error {
 			does, ok := p.known(one.Members[0], s)
 			for _, at := range one.Members {
 				to, known := p.known(at, s)
+				if known && p.entries[to].Resting { // not all of these are members
+					if err := p.place(to, 0); err != nil {
+						return err
+					}
+				}
 				if !ok || !known || m.of[to].class == outside || m.of[to].class != m.of[does].class {
 					return errClasses
 				}

@@ -100,8 +100,9 @@ type Entry struct {
 	// it: by all notes up to here.
 	Entered, Inside bool
 	// Resting: the program rests or has ended, and nothing else of the process goes on. See
-	// Rest.
+	// Rest. Kept is what it keeps in its memory then.
 	Resting bool
+	Kept    Memory
 	Reads   bool // it has read its clock
 	// Until it has ended, Tokens is how many it has drawn, and Lease the number of its latest
 	// attempt. Born is how many had been drawn when it was started; see Reborn.
@@ -144,10 +145,12 @@ const (
 // ToServer says whether a server answers it.
 func (k OpKind) ToServer() bool { return k == Request || k == Listen }
 
-// A root is a history without observations: of a program that begins at a stage, and has
-// drawn so many tokens before; or of one that has ended.
+// A root is what a process at rest still knows. If it keeps nothing in its memory, that is a
+// history without observations: of a program that begins at a stage, and has drawn so many
+// tokens before; or of one that has ended. Else it is the first history with such a memory.
 type root struct {
 	main    Op // what its main thread waits for
+	kept    Memory
 	tokens  uint64
 	born    uint64
 	lease   uint8
@@ -157,7 +160,7 @@ type root struct {
 
 // rootAt is the root that is the same as an entry at which the program rests or has ended.
 func rootAt(e *Entry) root {
-	return root{e.Ops[0], e.Tokens, e.Born, e.Lease, e.Memory, e.Entered}
+	return root{e.Ops[0], e.Kept, e.Tokens, e.Born, e.Lease, e.Memory, e.Entered}
 }
 
 type edge struct {
@@ -289,6 +292,11 @@ func (p *Process) record(at uint32, s Observation, e Entry) (uint32, error) {
 func (p *Process) add(e Entry) (at uint32) {
 	at = uint32(len(p.entries))
 	p.entries = append(p.entries, e)
+	if e.Resting && e.Kept != NoMemory {
+		if k := rootAt(&e); p.roots[k] == 0 {
+			p.roots[k] = at
+		}
+	}
 	if p.merged != nil {
 		p.enter(at, &e)
 	}
@@ -299,21 +307,20 @@ func (p *Process) add(e Entry) (at uint32) {
 // the simple behaviour that tests compare with.
 func (p *Process) KeepHistories() { p.keeps = true }
 
-// Forget is entry at or, if the program rests there or has ended, and nothing else of the
-// process goes on, the history without observations that is the same; with Merge also the
-// history that stands for it.
+// Forget returns entry at or, if the program rests there or has ended, and nothing else of the
+// process goes on, the history that has left the same in its memory: one without observations
+// if that is nothing. With Merge it returns the history that represents these.
 func (p *Process) Forget(at uint32) (uint32, error) {
-	e := &p.entries[at]
-	switch {
-	case e.Parent == at || p.keeps:
+	if p.keeps {
 		return at, nil
-	case e.Resting:
-		to := p.rootOf(rootAt(e))
-		return to, p.room.Take()
-	case p.merged != nil:
+	}
+	if e := &p.entries[at]; e.Resting && e.Parent != at {
+		at = p.rootOf(rootAt(e))
+	}
+	if p.merged != nil && p.entries[at].Parent != at {
 		return p.first(at)
 	}
-	return at, nil
+	return at, p.room.Take()
 }
 
 // SameRoot is the history without observations of p that is the same as e is of another

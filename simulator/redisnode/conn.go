@@ -45,7 +45,7 @@ func (c *Connections) Client(n int) *redis.Client {
 		return r
 	}
 	r := redis.NewClient(&redis.Options{
-		Addr: "127.0.0.1:1", // never dialed; a name would be looked up
+		Addr: fmt.Sprintf("127.0.0.1:%d", n), // never dialed; a name would be looked up
 		Dialer: func(context.Context, string, string) (net.Conn, error) {
 			return &conn{Wire: Wire{of: c, node: int8(n)}}, nil
 		},
