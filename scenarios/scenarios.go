@@ -129,5 +129,6 @@ func All() []race.Scenario {
 		quorumFailover,
 		failoverFenced,
 		lostRelease,
+		lateUnlock,
 	}
 }

@@ -281,6 +281,7 @@ var mutants = []struct {
 	{scenario: "waiter-leaves", mutation: "nobody waits behind c2", change: func(sc *race.Scenario) { sc.Settings.Clients = 2 }},
 	{scenario: "numbers-end", mutation: "the counter begins at 0", change: func(sc *race.Scenario) { sc.SequenceExhausted = false }},
 	{scenario: "lost-release", mutation: "all requests arrive", change: withoutScript},
+	{scenario: "late-unlock", mutation: "the release is not delayed", change: withoutScript},
 }
 
 // clients changes the clients.

@@ -152,28 +152,6 @@ func weaker(a, b map[verdict.Word]int) (in []verdict.Word) {
 	return in
 }
 
-// Lockstep is one of all timings: what it finds, the search of every timing finds too, by
-// as few faults.
-func TestAnyTimingFindsWhatLockstepFinds(t *testing.T) {
-	locks := []string{"setnx", "setnx-expire", "token", "thread-id-lua", "constant", "redisson-lease"}
-	budgets := []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "failover=1"}
-	if !racetest.Exhaustive() {
-		locks, budgets = locks[:3], budgets[:4]
-	}
-	for _, id := range locks {
-		for _, budget := range budgets {
-			t.Run(fmt.Sprintf("%s/%s", id, budget), func(t *testing.T) {
-				t.Parallel()
-				entry := racetest.Lock(t, id)
-				lockstep, every := small(entry, 2, 2, budget), everyTiming(entry, 2, 2, budget)
-				if in := weaker(foundBy(t, id, every), foundBy(t, id, lockstep)); in != nil {
-					t.Errorf("lockstep finds more: %v", in)
-				}
-			})
-		}
-	}
-}
-
 // What a client may do once more, or may wait for once more, loses no verdict.
 func TestMoreFindsNoLess(t *testing.T) {
 	entry := racetest.Lock(t, "token")

@@ -1,0 +1,58 @@
+package scenarios
+
+import (
+	"fmt"
+
+	"locklab/faults"
+	"locklab/scenarios/race"
+	"locklab/simulator/history"
+	"locklab/simulator/schedule"
+)
+
+// lateUnlock was found by exhaustive search, see proofs.txt: with one instance of the lock for
+// each process, the owner that Redisson draws at its start is that of every later lease, too.
+var lateUnlock = race.Scenario{
+	ID:       "late-unlock",
+	Race:     "S8",
+	Settings: race.Standard(),
+	Budget:   func(nodes int) string { return fmt.Sprintf("delay=%d", race.Quorum(nodes)) },
+	Needs:    func(p race.Profile) race.Reason { return unless(!p.ZooKeeper, "session-in-order") },
+	Clients: func(s race.Settings) []race.Client {
+		return []race.Client{
+			{Work: s.Retry, Run: func(a *race.ClientRun) { lockAgain(a, s) }},
+			{Start: s.TTL*8/5 + s.Retry/2, Work: s.Retry, Tail: s.TTL / 2},
+		}
+	},
+	Script: func(s race.Settings, nodes int) []race.Trigger {
+		releases, delayed := race.Event(history.Release, 1), 0
+		releasing := false
+		return []race.Trigger{
+			{On: releases, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
+			{Each: true,
+				On: func(e *history.Event) bool { return releasing && delayed < race.Quorum(nodes) && sendsDelete(e) },
+				Do: func(st *schedule.Stage, e *history.Event) {
+					delayed++
+					st.Inject(0, faults.DelayOf(1, e.Thread, s.TTL*3/2))
+				}},
+		}
+	},
+	Triggered: func(h *history.History) bool {
+		late := 0
+		delayed := func(e *history.Event) bool {
+			late = e.Msg
+			return e.Kind == history.Delay && e.Client == 1
+		}
+		return race.InOrder(h, race.Event(history.Release, 1), delayed, race.Event(history.Acquire, 1), func(e *history.Event) bool {
+			return e.Kind == history.Apply && e.Msg == late
+		})
+	},
+}
+
+// lockAgain is a client that takes the lock again when its first lease must have ended,
+// whatever became of the release, and then works for longer.
+func lockAgain(a *race.ClientRun, s race.Settings) {
+	a.AcquireWorkRelease()
+	a.Clock().Sleep(s.TTL)
+	a.Spec.Work = s.TTL * 3 / 5
+	a.AcquireWorkRelease()
+}
