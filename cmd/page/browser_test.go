@@ -64,7 +64,7 @@ func native(t *testing.T) http.Handler {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
-	stage := lessons.NewStage()
+	stage := lessons.NewSmallStage()
 	table := play.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
 		return lessons.Read(ctx, stage, lang, name)
 	}}
