@@ -277,6 +277,7 @@ func (a *app) showLive(ctx context.Context, o *race.Outcome, servers *liveServer
 	if err := b.Fits(o); err != nil {
 		return err
 	}
+	b.Scripts = func(n int) { a.inform("live.scripts", "n", fmt.Sprint(n)) }
 	if b.Given() && o.History != nil {
 		done, end := a.progress(int(o.History.End/time.Second)+1, "progress.live.seconds")
 		defer end()
@@ -298,10 +299,15 @@ func (a *app) showLive(ctx context.Context, o *race.Outcome, servers *liveServer
 	} else {
 		err = a.printShowing(b, s)
 	}
-	if err == nil && s.Run != nil && !s.Agrees() {
-		err = &exitError{exitDiffers, nil}
+	switch {
+	case err != nil || o.NotApplicable != "":
+		return err
+	case s.Run == nil: // the output says why
+		return &exitError{exitNoAnswer, nil}
+	case !s.Agrees():
+		return &exitError{exitDiffers, nil}
 	}
-	return err
+	return nil
 }
 
 func (a *app) printShowing(b *reality.Bench, s *reality.Showing) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,9 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"locklab/simulator/realserver"
-
 	"github.com/go-zookeeper/zk"
+
+	"locklab/reports/text"
+	"locklab/simulator/realserver"
 )
 
 // needLive skips a test where real servers cannot be run, or fails it where the environment says CI=true.
@@ -141,9 +143,10 @@ func TestLiveRedis(t *testing.T) {
 	}{
 		{"setnx crash-holding --redis " + url + "3", exitOK, "They agree"},
 		{"setnx calm --lang zh --redis " + url + "3", exitOK, "时间没有缩放"},
-		{"token restart --redis " + url + "3", exitOK, "leave out --redis"},
-		{"token failover --redis " + url + "3", exitOK, "it needs replicas"},
-		{"token flush --redis " + url + "3", exitOK, "FLUSHALL"},
+		{"token restart --redis " + url + "3", exitNoAnswer, "leave out --redis"},
+		{"token failover --redis " + url + "3", exitNoAnswer, "it needs replicas"},
+		{"token flush --redis " + url + "3", exitNoAnswer, "FLUSHALL"},
+		{"token failover --json --redis " + url + "3", exitNoAnswer, "not_shown"},
 		{"token calm --redis " + url + "3 --lease 1s", exitUsage, "--lease 1s: with --redis nothing is scaled"},
 		{"token calm --redis " + addr, exitUsage, "--redis " + addr + " cannot be used: NOAUTH"},
 		{"token calm --redis redis://:wrong@" + addr, exitUsage, "--redis " + addr + " cannot be used: WRONGPASS"},
@@ -180,6 +183,48 @@ func TestLiveRedis(t *testing.T) {
 	}
 	if status := statusOf(t, p.Wait()); status != exitNoAnswer || size() != int64(0) {
 		t.Errorf("exit status %d, and %v keys are left", status, size())
+	}
+}
+
+// TestLiveRedisOfOthers: nothing is published that somebody else might get, and before scripts are
+// left in a cache that is said, with their number.
+func TestLiveRedisOfOthers(t *testing.T) {
+	addr := realserver.Redis(t)
+	listener, err := realserver.DialRedis(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	if v, err := listener.Do("PSUBSCRIBE", "*"); err != nil {
+		t.Fatal(v, err)
+	}
+	args := []string{"live", "run", "watchdog", "calm", "--redis", "redis://" + addr + "/9", "--width", "1000"}
+	for lang, want := range map[string]string{"en": "somebody has subscribed to patterns (PSUBSCRIBE, patterns: 1)", "zh": "有人用 PSUBSCRIBE 订阅了模式（1 个）"} {
+		if code, out, errs := call(t, append(args, "--lang", lang)...); code != exitUsage || !strings.Contains(errs, want) {
+			t.Errorf("exit status %d, %s%s", code, out, errs)
+		}
+	}
+	if next, err := listener.Do("PING"); err != nil || fmt.Sprint(next) != "[pong ]" {
+		t.Errorf("it was sent %v, %v", next, err)
+	}
+	listener.Close()
+	w, err := realserver.DialRedis(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	until(t, "nobody listens", func() bool {
+		n, err := w.Do("PUBSUB", "NUMPAT")
+		return err == nil && n == int64(0)
+	})
+	code, _, errs := call(t, args...)
+	info, err := w.Do("INFO", "memory")
+	scripts := regexp.MustCompile(`number_of_cached_scripts:(\d+)`).FindStringSubmatch(fmt.Sprint(info))
+	if err != nil || scripts == nil || scripts[1] == "0" {
+		t.Fatalf("%v, %v", info, err)
+	}
+	if want := text.Say("en", "live.scripts", "n", scripts[1]); code != exitOK || strings.TrimSpace(errs) != want {
+		t.Errorf("exit status %d, %q, want %q", code, errs, want)
 	}
 }
 

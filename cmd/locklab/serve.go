@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,24 +30,31 @@ func (a *app) serve() *cobra.Command {
 			if port < 0 || port > 65535 {
 				return text.Errorf("error.serve.port", "value", port)
 			}
-			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))) // no other machine reaches it
 			if err != nil {
 				return text.Errorf("error.serve", "cause", bare(err))
 			}
-			return a.serveOn(l)
+			site, err := newSite(l.Addr().String())
+			if err != nil {
+				return internal(err)
+			}
+			return a.serveSite(site, l)
 		},
 	}
 	c.Flags().IntVar(&port, "port", 0, a.usage("serve")("port"))
 	return c
 }
 
-// serveOn serves the page until the program is told to stop.
-func (a *app) serveOn(l net.Listener) error {
-	site, err := newSite(l.Addr().String())
-	if err != nil {
-		return internal(err)
+// patience is the time that a browser has to send a request, to begin the next one on the
+// same connection, and to read an answer. It bounds no computation.
+const patience = 10 * time.Second
+
+// serveSite serves the page until the program is told to stop.
+func (a *app) serveSite(s *site, l net.Listener) error {
+	server := &http.Server{
+		Handler: s, ReadTimeout: patience, WriteTimeout: patience, // and so between requests
+		BaseContext: func(net.Listener) context.Context { return a.ctx },
 	}
-	server := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return a.ctx }}
 	stop := context.AfterFunc(a.ctx, func() { server.Close() })
 	defer stop()
 	a.Printf("%s\n", a.Say("serve.at", "url", "http://"+l.Addr().String()+"/"))
@@ -74,7 +82,7 @@ func newSite(host string) (*site, error) {
 	if err := board.Write(&b, board.Page{Data: data}); err != nil {
 		return nil, err
 	}
-	stage := lessons.NewStage()
+	stage := lessons.NewSmallStage()
 	return &site{host: host, page: b.Bytes(), table: play.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
 		return lessons.Read(ctx, stage, lang, name)
 	}}}, nil
@@ -83,27 +91,52 @@ func newSite(host string) (*site, error) {
 // mostRequest is how many bytes a request of the page has at most; links are short.
 const mostRequest = 1 << 20
 
+// defaultPort is the port that browsers leave out of an address.
+const defaultPort = ":80"
+
+// own reports whether a host, as a request or an origin names it, is this server.
+func (s *site) own(host string) bool {
+	return strings.TrimSuffix(host, defaultPort) == strings.TrimSuffix(s.host, defaultPort)
+}
+
 // ServeHTTP answers the page of this server only: a page from elsewhere that runs in the
 // same browser names another host or another origin.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'") // a page cannot say this of itself
 	origin := r.Header.Get("Origin")
 	switch {
-	case r.Host != s.host || origin != "" && origin != "http://"+s.host:
+	case !s.own(r.Host) || origin != "" && !(strings.HasPrefix(origin, "http://") && s.own(strings.TrimPrefix(origin, "http://"))):
 		http.Error(w, "locklab serves this machine only", http.StatusForbidden)
-	case r.URL.Path == "/" && r.Method == http.MethodGet:
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(s.page)
+	case r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		reply(w, "text/html; charset=utf-8", s.page)
 	case r.URL.Path == "/answer" && r.Method == http.MethodPost:
 		request, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostRequest))
-		if err != nil {
+		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 			http.Error(w, "too large", http.StatusRequestEntityTooLarge)
 			return
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(s.table.Answer(r.Context(), request))
+		if err != nil {
+			http.Error(w, "the request did not come whole", http.StatusBadRequest)
+			return
+		}
+		reply(w, "application/json", s.answer(r.Context(), request))
 	default:
 		http.NotFound(w, r)
 	}
+}
+
+// answer has one request answered after the other.
+func (s *site) answer(ctx context.Context, request []byte) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.table.Answer(ctx, request)
+}
+
+// reply sends what is ready now, which may be long after the request.
+func reply(w http.ResponseWriter, kind string, content []byte) {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience)) // a recorder of a test has none
+	_, _ = w.Write(content)
 }

@@ -1,17 +1,24 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"locklab/reports/text"
 	"locklab/scenarios/play"
+	"locklab/simulator/realserver"
 )
 
 // The server answers what the engine answers, and this machine only.
@@ -29,6 +36,12 @@ func TestSite(t *testing.T) {
 		{"GET", "http://127.0.0.1:80/", "", "", 200, "<title>locklab</title>"},
 		{"POST", "http://127.0.0.1:80/answer", request, "http://127.0.0.1:80", 200, `"lock":"setnx"`},
 		{"POST", "http://127.0.0.1:80/answer", request, "http://elsewhere", 403, "this machine"},
+		{"POST", "http://127.0.0.1/answer", request, "http://127.0.0.1", 200, `"lock":"setnx"`}, // as browsers write port 80
+		{"POST", "http://127.0.0.1/answer", request, "https://127.0.0.1", 403, "this machine"},
+		{"POST", "http://127.0.0.1/answer", request, "127.0.0.1", 403, "this machine"},
+		{"HEAD", "http://127.0.0.1/", "", "", 200, ""},
+		{"PUT", "http://127.0.0.1/", "", "", 404, ""},
+		{"GET", "http://127.0.0.1:8080/", "", "", 403, "this machine"},
 		{"GET", "http://elsewhere/", "", "", 403, "this machine"},
 		{"GET", "http://127.0.0.1:80/answer", "", "", 404, ""},
 		{"GET", "http://127.0.0.1:80/etc/passwd", "", "", 404, ""},
@@ -54,28 +67,173 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// It says where it is, and ends when it is told to.
-func TestServe(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// TestSiteHeaders: no answer is guessed to be of another kind, and no page of elsewhere frames
+// this one.
+func TestSiteHeaders(t *testing.T) {
+	s, err := newSite("127.0.0.1:8")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	var out bytes.Buffer
-	a := newApp(strings.NewReader(""), &out, io.Discard, func(string) string { return "" })
-	a.ctx = ctx
-	ended := make(chan error, 1)
-	go func() { ended <- a.serveOn(l) }()
-	reply, err := http.Get("http://" + l.Addr().String() + "/")
-	if err != nil || reply.StatusCode != 200 {
-		t.Fatal(reply, err)
+	for _, path := range []string{"GET /", "POST /answer", "GET /nothing"} {
+		method, path, _ := strings.Cut(path, " ")
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(method, "http://127.0.0.1:8"+path, strings.NewReader("{}")))
+		if got := w.Header().Get("X-Content-Type-Options"); got != "nosniff" {
+			t.Errorf("%s %s: X-Content-Type-Options %q", method, path, got)
+		}
+		if got := w.Header().Get("Content-Security-Policy"); got != "frame-ancestors 'none'" {
+			t.Errorf("%s %s: Content-Security-Policy %q", method, path, got)
+		}
 	}
-	reply.Body.Close()
+}
+
+// TestServeOnLoopback: the command listens where other machines do not reach it, says where, and
+// ends when it is told to.
+func TestServeOnLoopback(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	in, out := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, []string{"serve"}, strings.NewReader(""), out, io.Discard, func(string) string { return "" })
+		out.Close()
+	}()
+	said, err := bufio.NewReader(in).ReadString('\n')
+	url := regexp.MustCompile(`http://[0-9.:]+/`).FindString(said)
+	if err != nil || strings.TrimSpace(said) != text.Say("en", "serve.at", "url", url) {
+		t.Fatalf("%q, %v", said, err)
+	}
+	realserver.OnlyLoopback(t, os.Getpid(), strings.Trim(strings.TrimPrefix(url, "http:"), "/"))
+	answer, err := http.Get(url)
+	if err != nil || answer.StatusCode != 200 {
+		t.Fatal(answer, err)
+	}
+	answer.Body.Close()
+	head, err := http.Head(url)
+	if err != nil || head.StatusCode != 200 || head.ContentLength != answer.ContentLength || head.ContentLength <= 0 {
+		t.Errorf("HEAD: %v, %v; GET: %v", head, err, answer)
+	}
+	http.DefaultClient.CloseIdleConnections()
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
+	if code := <-ended; code != exitOK {
+		t.Errorf("exit status %d", code)
 	}
-	if want := text.Say("en", "serve.at", "url", "http://"+l.Addr().String()+"/"); strings.TrimSpace(out.String()) != want {
-		t.Errorf("%q, want %q", out.String(), want)
+}
+
+// TestServePatience: a connection ends on which no request comes, whatever has come of it, and on
+// which no answer is read. Nobody else waits for it, and a long computation is no reason.
+func TestServePatience(t *testing.T) {
+	const whole = "POST /answer HTTP/1.1\r\nHost: 127.0.0.1:8\r\nContent-Length: 14\r\n\r\n{\"do\":\"texts\"}"
+	s, err := newSite("127.0.0.1:8")
+	if err != nil {
+		t.Fatal(err)
 	}
+	const long = 10 * time.Minute
+	s.table.Lesson = func(context.Context, string, string) (string, error) {
+		time.Sleep(long) // of the bubble's time: none of ours
+		return "", nil
+	}
+	for name, sent := range map[string]string{
+		"silence":        "",
+		"half a header":  "POST /answer HTTP/1.1\r\nHo",
+		"half a body":    whole[:len(whole)-3],
+		"nothing next":   "HEAD / HTTP/1.1\r\nHost: 127.0.0.1:8\r\n\r\n",
+		"nobody reads":   whole,
+		"nobody reads /": "GET / HTTP/1.1\r\nHost: 127.0.0.1:8\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, s, func(t *testing.T, dial func() (net.Conn, <-chan struct{})) {
+				idle, ended := dial()
+				began := time.Now()
+				go idle.Write([]byte(sent))
+				if name == "nothing next" {
+					go io.Copy(io.Discard, idle)
+				}
+				synctest.Wait()
+				other, _ := dial()
+				go other.Write([]byte(whole))
+				if answer, err := http.ReadResponse(bufio.NewReader(other), nil); err != nil || answer.StatusCode != 200 || time.Since(began) > 0 {
+					t.Errorf("somebody else: %v, %v after %v", answer, err, time.Since(began))
+				}
+				other.Close()
+				<-ended
+				if took := time.Since(began); took <= 0 || took > 30*time.Second {
+					t.Errorf("it ends after %v", took)
+				}
+			})
+		})
+	}
+	t.Run("a long computation", func(t *testing.T) {
+		inBubble(t, s, func(t *testing.T, dial func() (net.Conn, <-chan struct{})) {
+			c, _ := dial()
+			began := time.Now()
+			go c.Write([]byte("POST /answer HTTP/1.1\r\nHost: 127.0.0.1:8\r\nContent-Length: 26\r\n\r\n{\"do\":\"lesson\",\"name\":\"x\"}"))
+			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said, err := io.ReadAll(answer.Body)
+			if took := time.Since(began); err != nil || took != 2*long || !strings.Contains(string(said), `"name":"x"`) { // in two languages
+				t.Errorf("%s, %v after %v", said, err, took)
+			}
+		})
+	})
+}
+
+// inBubble has a site served in memory, in a bubble with a clock of its own. dial returns the
+// near end of a connection, and what is closed when the server has ended it.
+func inBubble(t *testing.T, s *site, do func(t *testing.T, dial func() (c net.Conn, ended <-chan struct{}))) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		a := newApp(strings.NewReader(""), io.Discard, io.Discard, func(string) string { return "" })
+		a.ctx = ctx
+		l := &pipes{dialled: make(chan net.Conn), closed: make(chan struct{})}
+		served := make(chan error, 1)
+		go func() { served <- a.serveSite(s, l) }()
+		do(t, func() (net.Conn, <-chan struct{}) {
+			near, far := net.Pipe()
+			context.AfterFunc(ctx, func() { near.Close() })
+			c := &pipe{Conn: far, ended: make(chan struct{})}
+			l.dialled <- c
+			return near, c.ended
+		})
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// pipes is a listener in memory.
+type pipes struct {
+	dialled chan net.Conn
+	closed  chan struct{}
+	once    sync.Once
+}
+
+func (l *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.dialled:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipes) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (l *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8} }
+
+// pipe is the server's end of a connection.
+type pipe struct {
+	net.Conn
+	ended chan struct{}
+	once  sync.Once
+}
+
+func (c *pipe) Close() error {
+	c.once.Do(func() { close(c.ended) })
+	return c.Conn.Close()
 }

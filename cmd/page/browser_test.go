@@ -64,7 +64,7 @@ func native(t *testing.T) http.Handler {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
-	stage := lessons.NewStage()
+	stage := lessons.NewSmallStage()
 	table := play.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
 		return lessons.Read(ctx, stage, lang, name)
 	}}
@@ -154,6 +154,9 @@ func TestPageInBrowser(t *testing.T) {
 			b.do(`openLink("locklab2-damaged")`)
 			b.wait(`!state.busy && document.getElementById("message").className === "bad"`)
 			b.wait(`state.view === "quiz"`) // nothing is lost
+			b.do(`tell("")`)
+			b.do(`location.hash = "%"`)
+			b.wait(`!state.busy && document.getElementById("message").className === "bad" && state.view === "quiz"`)
 			b.narrow(400, 800)
 			b.do(`open("game")`)
 			b.look(name + "-narrow")
@@ -161,6 +164,7 @@ func TestPageInBrowser(t *testing.T) {
 				t.Errorf("at 400 px the page is %d px wide", w)
 			}
 			b.check(url)
+			b.refuses(url)
 		})
 	}
 }
@@ -264,9 +268,31 @@ func (b *browser) report(t *testing.T, dir string) {
 	b.do(`location.hash = "run.nobody.nowhere"`)
 	b.do(`location.hash = "run.token.nowhere"`)
 	b.wait(`viewer.open && !document.querySelector("#viewer-title")`) // a sentence
+	for _, damaged := range []string{"%", "run.token.%E4", "run.token.__proto__"} {
+		b.do(`location.hash = "run.setnx.gc-pause"`)
+		b.wait(`viewer.open && document.querySelector("#viewer-title")`)
+		b.do(fmt.Sprintf(`location.hash = %q`, damaged))
+		b.wait(fmt.Sprintf(`viewer.open && !document.querySelector("#viewer-title") && viewer.textContent.includes(%q)`, damaged[strings.LastIndex(damaged, ".")+1:]))
+	}
 	b.do(`viewer.close()`)
 	b.wait(`!viewer.open && location.hash === "#grid"`)
 	b.check(url)
+	b.refuses(url)
+}
+
+// refuses checks that the browser keeps the page's policy: it asks no other server, whatever
+// the page does.
+func (b *browser) refuses(url string) {
+	b.t.Helper()
+	var asked atomic.Bool
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Store(true) }))
+	defer other.Close()
+	b.do(`window.refused = []; addEventListener("securitypolicyviolation", (e) => refused.push(e.effectiveDirective))`)
+	b.do(fmt.Sprintf(`fetch(%q).catch(() => {}); document.body.append(Object.assign(new Image(), { src: %[1]q }), Object.assign(document.createElement("script"), { src: %[1]q }))`, other.URL+"/x"))
+	b.wait(`["connect-src", "img-src", "script-src-elem"].every((d) => refused.includes(d))`)
+	if asked.Load() {
+		b.t.Errorf("%s has asked another server", url)
+	}
 }
 
 // A browser is Chromium, driven by its debugging protocol through a pipe.

@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	stage := lessons.NewStage()
+	stage := lessons.NewSmallStage()
 	table := play.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
 		return lessons.Read(ctx, stage, lang, name)
 	}}

@@ -515,9 +515,11 @@ engine.started.then(() => {
   if (["levels", "race"].includes(state.view)) redraw();
 }, (why) => tell(say("board.noengine", { why: String(why) }), true));
 
-// follow opens what the address names: a race, a lesson, or a link.
+// follow opens what the address names: a race, a lesson, or a link. Of one that is damaged the
+// engine says so.
 function follow() {
-  const saved = decodeURIComponent(location.hash.slice(1));
+  let saved = location.hash.slice(1);
+  try { saved = decodeURIComponent(saved); } catch { /* it is no code of characters */ }
   const [, kind, first, rest] = /^(race|lesson)\.([^.]*)\.?(.*)$/.exec(saved) ?? [];
   if (kind === "race") { const [race, ...settings] = rest.split("."); playRace(first, race, settings.join(".")); }
   else if (kind === "lesson") read([first, ...rest.split(".")].join(" ").trim());

@@ -26,16 +26,26 @@ async function unpack(text) {
 const viewer = document.getElementById("viewer");
 let moving = null;
 
+// named is the run that the address names, as "token gc-pause"; a damaged address as it is;
+// "" if the address names no run.
+function named() {
+  try {
+    return /^#run\.([^.]+)\.(.+)$/.exec(decodeURIComponent(location.hash))?.slice(1).join(" ") ?? "";
+  } catch {
+    return location.hash;
+  }
+}
+
 // show opens the run that the address names; an address that names none closes the viewer.
 async function show() {
-  const [, lock, race] = /^#run\.([^.]+)\.(.+)$/.exec(decodeURIComponent(location.hash)) ?? [];
-  if (!lock) { if (viewer.open) viewer.close(); return; }
+  const name = named(), [lock, ...rest] = name.split(" "), race = rest.join(" ");
+  if (!name) { if (viewer.open) viewer.close(); return; }
   const known = document.getElementById("book." + lock);
   const book = known && (await bookOf(lock));
   if (!viewer.open) viewer.showModal();
-  const run = book && book.runs[race];
+  const run = book && Object.hasOwn(book.runs, race) && book.runs[race];
   if (!run) {
-    viewer.replaceChildren(el("p", {}, say("html.run.none").replace("{run}", lock + " " + race)), closing());
+    viewer.replaceChildren(el("p", {}, say("html.run.none").replace("{run}", () => name)), closing());
     return;
   }
   const entry = DATA.locks.find((l) => l.id === lock), scenario = DATA.races.find((r) => r.id === race);
@@ -65,7 +75,7 @@ function closing() {
 
 viewer.addEventListener("close", () => {
   moving = null;
-  if (location.hash.startsWith("#run.")) history.replaceState(null, "", "#grid");
+  if (named()) history.replaceState(null, "", "#grid");
 });
 viewer.addEventListener("keydown", (e) => { moving?.key(e); });
 addEventListener("hashchange", show);

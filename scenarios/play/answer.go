@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"runtime/debug"
@@ -140,7 +141,7 @@ func (t *Table) do(ctx context.Context, r *Request) (any, error) {
 	case "lesson":
 		return t.lesson(ctx, r.Name)
 	case "question":
-		return t.question(r.Seed, r.Number)
+		return t.question(ctx, r.Seed, r.Number)
 	case "level":
 		l, err := LevelAt(r.Number)
 		if err != nil {
@@ -326,13 +327,17 @@ func (t *Table) mend(ctx context.Context, choices []simulator.Choice, lock strin
 }
 
 // question makes the questions up to number, as far as that is still to be done.
-func (t *Table) question(seed uint64, number int) (any, error) {
+func (t *Table) question(ctx context.Context, seed uint64, number int) (any, error) {
+	if number < 0 {
+		return nil, text.Errorf("error.play.question", "value", number)
+	}
 	if t.quiz == nil || t.seed != seed || number < t.asked {
 		t.quiz, t.seed, t.asked = NewQuiz(seed), seed, 0
 	}
 	for {
 		q, err := t.quiz.Next()
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			t.quiz = nil // else the next request would find another question at this number
 			return nil, err
 		}
 		if t.asked++; t.asked > number {

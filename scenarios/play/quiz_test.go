@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -129,5 +130,25 @@ func TestAgainst(t *testing.T) {
 		if len(m.Position.Moves) > 0 && m.Position.Moves[0].Choice.Verb < simulator.FaultVerb {
 			t.Errorf("%s: the attack is not played to its end: %v", id, m.Position.Moves)
 		}
+	}
+}
+
+// TestQuestionNumbers: a number below the first is refused, and so is one beyond the last, again
+// and again, whatever was asked for before.
+func TestQuestionNumbers(t *testing.T) {
+	var table play.Table
+	defer table.Close()
+	for range 2 {
+		for number, want := range map[int]string{-1: `question -1`, 0: `"answers":[`, 1 << 40: `no more questions`} {
+			request := fmt.Sprintf(`{"do":"question","seed":1,"number":%d}`, number)
+			if answer := string(table.Answer(t.Context(), []byte(request))); !strings.Contains(answer, want) {
+				t.Errorf("%s: %.300s", request, answer)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if answer := string(table.Answer(ctx, []byte(`{"do":"question","seed":1,"number":1000000}`))); !strings.Contains(answer, "canceled") {
+		t.Errorf("a request that nobody waits for is answered: %.300s", answer)
 	}
 }

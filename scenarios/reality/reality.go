@@ -41,6 +41,10 @@ type Bench struct {
 	// time passes as it does.
 	Progress func(at time.Duration)
 
+	// Scripts, if it is not nil, is told before a run how many scripts it leaves in the caches of servers that
+	// are given, if it leaves any.
+	Scripts func(n int)
+
 	zookeeper struct {
 		mu      sync.Mutex // a run has the server for itself
 		process *realserver.Process
@@ -281,6 +285,9 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 		why, what := live.WhyNotGiven(o.Simulator.Config(), lab.History.Events)
 		if s.NotShown, s.Missing = race.Reason(why), what; why != "" {
 			return s, nil
+		}
+		if n := live.Scripts(lab.History.Events); n > 0 && b.Scripts != nil {
+			b.Scripts(n)
 		}
 		s.Version, s.Speed = b.Version, 1
 		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Given: b.given, Progress: b.Progress})

@@ -233,7 +233,39 @@ func fits(w *realserver.Wire, hashes map[string]bool, talks bool) error {
 	if list, _ := v.([]any); err == nil && len(list) > 0 {
 		return text.Errorf("error.live.redis-listeners", "channel", fmt.Sprint(list[0]))
 	}
+	if err != nil {
+		return err
+	}
+	patterns, err := w.Must("PUBSUB", "NUMPAT") // CHANNELS leaves them out
+	if err == nil && patterns != int64(0) {
+		return text.Errorf("error.live.redis-patterns", "n", fmt.Sprint(patterns))
+	}
 	return err
+}
+
+// Scripts returns the number of scripts that a run leaves in the caches of its servers: EVAL puts
+// them there as SCRIPT LOAD does, and no command removes one alone.
+func Scripts(events []history.Event) int {
+	type script struct {
+		server int
+		text   string
+	}
+	all := map[script]bool{}
+	for i := range events {
+		e := &events[i]
+		if e.Kind != history.Apply {
+			continue
+		}
+		for _, c := range commandsOf(e.Cmd) {
+			switch name := strings.ToUpper(c[0]); {
+			case name == "EVAL" && len(c) > 1:
+				all[script{e.Node, c[1]}] = true
+			case name == "SCRIPT" && len(c) > 2:
+				all[script{e.Node, c[2]}] = true
+			}
+		}
+	}
+	return len(all)
 }
 
 // A realClock relates a server's clock, which nobody can set, to that of the trace.

@@ -1,11 +1,31 @@
 package live
 
 import (
+	"os"
 	"testing"
 
 	"locklab/simulator"
 	"locklab/simulator/internal/clock"
+	"locklab/simulator/realserver"
 )
+
+// TestPoolOnLoopback: other machines reach neither the servers of a run, with an append-only file or
+// without, nor their replicas, nor what stands between them.
+func TestPoolOnLoopback(t *testing.T) {
+	t.Parallel()
+	p := NewPool(clocks(t), t.TempDir())
+	t.Cleanup(p.Close)
+	for _, config := range []simulator.NodeConfig{{Replicas: 2}, {AOF: simulator.Always}} {
+		s, err := p.take(t.Context(), &config, clock.Epoch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.end()
+		for _, one := range append(s.replicas, s.master) {
+			realserver.OnlyLoopback(t, os.Getpid(), one.addr)
+		}
+	}
+}
 
 // TestPoolEndsWhatIsNotNew: a server is used again after everything that a run may do to it, and is
 // not if anything is left that cleaning does not know of.
