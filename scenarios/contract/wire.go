@@ -80,7 +80,7 @@ func (r *Result) checkValues(e Expectation, v *share.Values) {
 	case r.endless():
 		v.Same("", r, &Result{Status: Inconclusive, Reasons: r.Reasons})
 	case r.Search != nil:
-		runs := r.Search.CheckValues(e.Strategy, e.Bounds, v)
+		runs := r.Search.CheckValues(e.Strategy, e.Bounds, "search.", v)
 		if v.OK() {
 			r.Search.SetStrategy(e.Strategy)
 			v.Same("", r, e.JudgeSearch(r.Search, runs))

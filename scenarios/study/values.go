@@ -25,10 +25,11 @@ const deepest = 2
 // CheckValues refuses what a search of a lock within the bounds asked for cannot come to. It
 // replays every witness: each must show its verdict, by as many faults and choices as it
 // says. What is only counted, and that nothing is missing among the verdicts, cannot be
-// checked without the search. runs are those of the witnesses.
-func (s *Search) CheckValues(entry lock.Entry, asked Bounds, v *share.Values) (runs []*race.Outcome) {
+// checked without the search. path is that of the search in the result of its task. runs are
+// those of the witnesses.
+func (s *Search) CheckValues(entry lock.Entry, asked Bounds, path string, v *share.Values) (runs []*race.Outcome) {
 	c := &searchCheck{v, entry, asked, map[string]*race.Outcome{}}
-	c.search(s, "", 0)
+	c.search(s, path, 0)
 	if !v.OK() {
 		return nil
 	}
@@ -47,8 +48,8 @@ type searchCheck struct {
 
 func (c *searchCheck) search(s *Search, path string, depth int) {
 	c.bounds(path+"bounds.", s.Bounds)
-	c.counts(path+"result.", s)
 	c.limit(path+"result.", s)
+	c.counts(path+"result.", s)
 	if !c.OK() {
 		return
 	}
