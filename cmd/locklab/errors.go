@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"locklab/reports/text"
+	"locklab/scenarios/share"
 	"locklab/simulator"
 )
 
@@ -39,14 +40,18 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// internal marks an error as one of locklab itself. Only that a limit of the simulator
-// was reached is no such error: it leaves the question without an answer.
+// internal marks an error as one of locklab itself. That a limit of the simulator was
+// reached is no such error: it leaves the question without an answer. Nor is a value in a
+// file that no task gives.
 func internal(err error) error {
 	if err == nil {
 		return nil
 	}
 	if limit := (*simulator.LimitError)(nil); errors.As(err, &limit) {
 		return &exitError{exitNoAnswer, err}
+	}
+	if value := (*share.ValueError)(nil); errors.As(err, &value) {
+		return &exitError{exitUsage, err}
 	}
 	return &exitError{exitInternal, err}
 }

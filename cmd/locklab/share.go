@@ -142,6 +142,13 @@ func canonical(c *cobra.Command, args []string) []string {
 	return append(strings.Fields(c.CommandPath())[1:], append(flagsOf(c, func(name string) bool { return !slices.Contains(showing, name) }), args...)...)
 }
 
+// divides reports whether a command line from elsewhere is one that canonical writes of a
+// command that has --shard: it names no file to write.
+func (a *app) divides(command []string) bool {
+	c, rest, err := newApp(nil, nil, nil, a.getenv).root().Find(command)
+	return err == nil && c.Flags().Lookup("shard") != nil && c.ParseFlags(rest) == nil && slices.Equal(canonical(c, c.Flags().Args()), command)
+}
+
 // flagsOf are the flags of a command that were given and that are wanted, in alphabetical
 // order.
 func flagsOf(c *cobra.Command, wanted func(name string) bool) (flags []string) {
@@ -205,6 +212,9 @@ func (a *app) merge() *cobra.Command {
 			results, err := share.Merge(files, shares)
 			if err != nil {
 				return err
+			}
+			if !a.divides(results.Command) {
+				return text.Errorf("error.share.other", "file", files[0], "command", strings.Join(results.Command, " "))
 			}
 			flags := flagsOf(c, func(string) bool { return true })
 			err = a.runElsewhere(c.Context(), append(slices.Clone(results.Command), flags...), &elsewhere{computer: results, inputs: results.Inputs, given: true})

@@ -159,7 +159,7 @@ func (a *app) resumed(c *cobra.Command, args []string, file string) (ctx context
 		case !slices.Equal(before.Command, head.Command):
 			return nil, none, text.Errorf("error.resume.command", "file", file, "there", "locklab "+strings.Join(before.Command, " "), "here", "locklab "+strings.Join(head.Command, " "))
 		}
-		saved.Known = before.Results
+		saved.Known, saved.File = before.Results, file
 	}
 	saved.Save = func(results []share.Result) error {
 		head.Results = results

@@ -3,6 +3,7 @@ package text
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -39,6 +40,26 @@ func (p Phrase) Say(lang string) string {
 	}
 	return Say(lang, p.Key, pairs...)
 }
+
+// Fits reports whether the catalogues have the key, and p a value for each placeholder of
+// its text, and likewise the phrases among its values.
+func (p Phrase) Fits() bool {
+	e, ok := In(fallback).Entry(p.Key)
+	if !ok || len(p.Pairs)%2 != 0 {
+		return false
+	}
+	left := e.Text
+	for i := 0; i < len(p.Pairs); i += 2 {
+		name, ok := p.Pairs[i].(string)
+		if inner, is := p.Pairs[i+1].(Phrase); !ok || is && !inner.Fits() {
+			return false
+		}
+		left = strings.ReplaceAll(left, "{"+name+"}", "")
+	}
+	return !placeholders.MatchString(left)
+}
+
+var placeholders = regexp.MustCompile(`\{[a-z-]+\}`)
 
 // MarshalJSON writes the key and the values. A value that is neither a Phrase nor an error
 // with such a text becomes its words: it says the same in every language.

@@ -2,11 +2,16 @@ package contract
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 
 	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/verdict"
 )
 
 // resultJSON is a Result on its way between machines. What follows from the expectation is
@@ -55,4 +60,43 @@ func (r *Result) complete(runner *race.Runner) (err error) {
 		r.Outcome, err = runner.Play(r.Strategy, r.Scenario, r.Scenario.Settings)
 	}
 	return err
+}
+
+// checkValues refuses what becomes of no expectation. What follows from the verdicts that
+// came about is compared with what this process makes of them.
+func (r *Result) checkValues(e Expectation, v *share.Values) {
+	v.Require((r.Search != nil) == (e.IsSearch() && !r.endless()), "search", r.Search != nil, text.NewPhrase("share.want.is", "value", e.IsSearch()))
+	for i, got := range r.Got {
+		w, err := verdict.ParseWord(string(got.Verdict))
+		v.Require(err == nil && w == got.Verdict, fmt.Sprintf("got[%d].Verdict", i), got.Verdict, text.NewPhrase("share.want.known"))
+	}
+	for i, reason := range r.Reasons {
+		v.Require(strings.HasPrefix(reason.Key, "unmet.") && reason.Fits(), fmt.Sprintf("reasons[%d]", i), reason.Key, text.NewPhrase("share.want.known"))
+	}
+	if !v.OK() {
+		return
+	}
+	switch {
+	case r.endless():
+		v.Same("", r, &Result{Status: Inconclusive, Reasons: r.Reasons})
+	case r.Search != nil:
+		runs := r.Search.CheckValues(e.Strategy, e.Bounds, "search.", v)
+		if v.OK() {
+			r.Search.SetStrategy(e.Strategy)
+			v.Same("", r, e.JudgeSearch(r.Search, runs))
+		}
+	default:
+		o := &race.Outcome{Strategy: e.Strategy, Scenario: e.Scenario}
+		for _, got := range r.Got {
+			o.Verdicts = append(o.Verdicts, got.Verdict)
+		}
+		o.Reached = !slices.ContainsFunc(r.Reasons, func(p text.Phrase) bool { return p.Key == "unmet.not-injected" })
+		v.Require(len(o.Verdicts) > 0, "got", nil, text.NewPhrase("share.want.some"))
+		v.Same("", r, e.JudgeRace(o))
+	}
+}
+
+// endless reports whether a limit of the simulator has ended the run.
+func (r *Result) endless() bool {
+	return len(r.Reasons) == 1 && r.Reasons[0].Key == "unmet.limit" && r.Search == nil
 }

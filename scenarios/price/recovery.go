@@ -3,6 +3,7 @@ package price
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -184,6 +185,11 @@ func FindRecovery(ctx context.Context, locks []lock.Entry, o RecoveryOrder, done
 		}
 		p, err := Count(e)
 		return found{pieces, p.Handover, p.LongestHandover}, err
+	}, func(i int, r *found, v *share.Values) {
+		ttl := o.TTLs[i%len(o.TTLs)]
+		checkPieces(r.Pieces, 6*ttl+o.hold(ttl), v)
+		share.Range(v, "Longest", r.Longest, 0, math.MaxInt64/2)
+		share.Range(v, "Handover", r.Handover, 0, r.Longest)
 	})
 	for i, r := range results {
 		if r != nil {
@@ -192,6 +198,29 @@ func FindRecovery(ctx context.Context, locks []lock.Entry, o RecoveryOrder, done
 		}
 	}
 	return all, err
+}
+
+// checkPieces refuses pieces of no run that ends by then: they follow one another, and a
+// crash blocks the lock up to the end of the search for it, or for ever.
+func checkPieces(pieces []Piece, end time.Duration, v *share.Values) {
+	for i, p := range pieces {
+		field := fmt.Sprintf("Pieces[%d].", i)
+		if i > 0 {
+			share.Is(v, field+"from_ns", p.From, pieces[i-1].To)
+		}
+		share.Range(v, field+"from_ns", p.From, 0, end)
+		share.Range(v, field+"to_ns", p.To, p.From+1, end)
+		for _, blocked := range []struct {
+			name string
+			d    time.Duration
+		}{{"first_ns", p.First}, {"last_ns", p.Last}} {
+			if (p.First == Forever || p.Last == Forever) && blocked.d == Forever {
+				share.Is(v, field+"last_ns", p.Last, p.First)
+				continue
+			}
+			share.Range(v, field+blocked.name, blocked.d, 0, end+time.Second)
+		}
+	}
 }
 
 // recoveryScenario is c1, which crashes, and c2, which asks once.

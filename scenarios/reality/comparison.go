@@ -1,8 +1,14 @@
 package reality
 
 import (
+	"fmt"
+	"slices"
+	"time"
+
 	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/scenarios/share"
+	"locklab/simulator"
 	"locklab/simulator/live"
 	"locklab/simulator/verdict"
 )
@@ -48,3 +54,40 @@ func (s *Showing) Compare() *Comparison {
 
 // Shown says whether it was played on real servers.
 func (c *Comparison) Shown() bool { return c.Real != nil }
+
+// check refuses what Compare cannot tell of a lock in a race. rounds is how often a trace is
+// played.
+func (c *Comparison) check(path, strategy, scenario string, rounds int, v *share.Values) {
+	share.Is(v, path+"Strategy", c.Strategy, strategy)
+	share.Is(v, path+"Scenario", c.Scenario, scenario)
+	t, err := simulator.ParseLink(c.Trace)
+	v.Link(path+"Trace", c.Trace, err)
+	share.Is(v, path+"Trace (lock)", t.Strategy, strategy)
+	share.Is(v, path+"Trace (race)", t.Scenario, scenario)
+	share.OneOf(v, path+"NotShown", c.NotShown, append(Reasons(), ""))
+	v.Require(c.Missing == "" || c.NotShown != "", path+"Missing", c.Missing, text.NewPhrase("share.want.absent"))
+	for _, words := range []struct {
+		name string
+		of   []verdict.Word
+	}{{"Lab", c.Lab}, {"Real", c.Real}} {
+		for i, w := range words.of {
+			parsed, err := verdict.ParseWord(string(w))
+			v.Require(err == nil && parsed == w, fmt.Sprintf("%s%s[%d]", path, words.name, i), w, text.NewPhrase("share.want.known"))
+		}
+	}
+	v.Require(c.Shown() == (c.NotShown == ""), path+"Real", c.Real, text.NewPhrase("share.want.shown"))
+	share.Range(v, path+"Round", c.Round, 0, max(rounds, 1))
+	share.Range(v, path+"Servers", c.Servers, 0, 4*simulator.MaxNodes)
+	share.Range(v, path+"Answers", c.Answers, 0, 1<<40)
+	share.Range(v, path+"Speed", c.Speed, 0, 1e12)
+	v.Require(c.Stopped.IsZero() || c.Stopped.Key == "live.stopped" && c.Stopped.Fits(), path+"Stopped", c.Stopped.Key, text.NewPhrase("share.want.known"))
+	for i, d := range c.Differ {
+		field := fmt.Sprintf("%sDiffer[%d].", path, i)
+		share.Range(v, field+"At", d.At, 0, time.Duration(1<<62))
+		share.Range(v, field+"Choice", d.Choice, 0, len(t.Choices)+1)
+		share.Range(v, field+"Server", d.Server, -simulator.MaxNodes, 4*simulator.MaxNodes)
+		share.Range(v, field+"Client", d.Client, 0, simulator.MaxClients)
+	}
+	agrees := c.Shown() && len(c.Differ) == 0 && c.Stopped.IsZero() && slices.Equal(c.Lab, c.Real)
+	share.Is(v, path+"Agrees", c.Agrees, agrees)
+}

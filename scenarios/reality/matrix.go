@@ -3,6 +3,7 @@ package reality
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"runtime"
 	"slices"
 	"time"
@@ -10,9 +11,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
+	"locklab/scenarios/study"
 )
 
 // sideBySide is how many runs a task plays at the same time, beside other tasks: most of a run is
@@ -58,6 +61,18 @@ func Matrix(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 		})
 		all = slices.DeleteFunc(all, func(c *Comparison) bool { return c == nil })
 		return []Row{{sc.Race + " " + sc.ID, all}}, err
+	}, func(i int, rows []Row, v *share.Values) {
+		v.Length("Rows", len(rows), 1)
+		next := locks // in their order
+		for r := range rows {
+			share.Is(v, fmt.Sprintf("Rows[%d].Name", r), rows[r].Name, scs[i].Race+" "+scs[i].ID)
+			rows[r].each(r, v, func(field string, c *Comparison) {
+				l := slices.IndexFunc(next, func(e lock.Entry) bool { return e.ID == c.Strategy })
+				v.Require(l >= 0, field+"Strategy", c.Strategy, text.NewPhrase("share.want.known"))
+				next = next[l+1:]
+				c.check(field, c.Strategy, scs[i].ID, rounds, v)
+			})
+		}
 	})
 }
 
@@ -99,7 +114,26 @@ func Verify(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 			}
 			return nil
 		})
+	}, func(i int, rows []Row, v *share.Values) {
+		v.Length("Rows", len(rows), len(of[i]))
+		for r := range min(len(rows), len(of[i])) {
+			e := of[i][r]
+			share.Is(v, fmt.Sprintf("Rows[%d].Name", r), rows[r].Name, e.Strategy.ID+" "+e.Subject())
+			rows[r].each(r, v, func(field string, c *Comparison) { c.check(field, e.Strategy.ID, study.SearchID, rounds, v) })
+		}
 	})
+}
+
+// each calls check for each comparison of the r-th row, with its field.
+func (row *Row) each(r int, v *share.Values, check func(field string, c *Comparison)) {
+	for i, c := range row.Comparisons {
+		field := fmt.Sprintf("Rows[%d].Comparisons[%d]", r, i)
+		if c == nil {
+			v.Refuse(field, nil, text.NewPhrase("share.want.known"))
+			return
+		}
+		check(field+".", c)
+	}
 }
 
 // Locks is how many locks the searches among rows are of: the tasks of Verify.
@@ -122,7 +156,7 @@ func byLock(rows []contract.Expectation) (of [][]contract.Expectation) {
 }
 
 // table has the tasks computed, and puts their rows together.
-func table(ctx context.Context, tasks []share.Task, bench func() (*Bench, error), done func(n int), do func(ctx context.Context, b *Bench, i int) ([]Row, error)) (*Table, error) {
+func table(ctx context.Context, tasks []share.Task, bench func() (*Bench, error), done func(n int), do func(ctx context.Context, b *Bench, i int) ([]Row, error), check func(i int, rows []Row, v *share.Values)) (*Table, error) {
 	results, err := share.EachWaiting(ctx, tasks, done, func(ctx context.Context, i int) (r taskResult, err error) {
 		b, err := bench()
 		if err != nil {
@@ -131,6 +165,9 @@ func table(ctx context.Context, tasks []share.Task, bench func() (*Bench, error)
 		r.Version = b.Version
 		r.Rows, err = do(ctx, b, i)
 		return r, err
+	}, func(i int, r *taskResult, v *share.Values) {
+		v.Require(version.MatchString(r.Version), "Version", r.Version, text.NewPhrase("share.want.version"))
+		check(i, r.Rows, v)
 	})
 	t := &Table{}
 	for _, r := range results {
@@ -145,6 +182,9 @@ func table(ctx context.Context, tasks []share.Task, bench func() (*Bench, error)
 	slices.Sort(t.Versions)
 	return t, err
 }
+
+// version is one of a redis-server; there is none where all is on a ZooKeeper.
+var version = regexp.MustCompile(`^[0-9A-Za-z.+~-]{0,40}$`)
 
 // inParallel does n things, some at the same time, up to the first error.
 func inParallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {

@@ -74,7 +74,33 @@ func Read(name string, content []byte) (*Share, error) {
 	if sum, err := s.sum(); err != nil || sum != s.Sum || len(bytes.TrimSpace(content[d.InputOffset():])) > 0 {
 		return nil, text.Errorf("error.share.sum", "file", name)
 	}
-	return s, nil
+	return s, s.check(name)
+}
+
+// check refuses a share that Write has not written, although its checksum fits: with control
+// characters in what is printed of it, or with other numbers of tasks. What is in its inputs
+// and results is checked where they are read.
+func (s *Share) check(name string) error {
+	type field struct{ name, value string }
+	fields := []field{{"build", s.Build}, {"share", s.Part}, {"worker", s.Worker}}
+	for i, arg := range s.Command {
+		fields = append(fields, field{fmt.Sprintf("command[%d]", i), arg})
+	}
+	for _, input := range slices.Sorted(maps.Keys(s.Inputs)) {
+		fields = append(fields, field{"inputs", input})
+	}
+	for i, r := range s.Results {
+		fields = append(fields, field{fmt.Sprintf("results[%d].task", i), r.Task})
+	}
+	for _, f := range fields {
+		if text.Visible(f.value) != f.value {
+			return text.Errorf("error.share.strange", "file", name, "field", f.name, "value", text.Visible(shortened(f.value)))
+		}
+	}
+	if s.Tasks < 0 || s.Part != "" && s.Tasks < len(s.Results) {
+		return text.Errorf("error.share.strange", "file", name, "field", "tasks", "value", s.Tasks)
+	}
+	return nil
 }
 
 // Results are the results of all tasks of a command, by ID.
@@ -83,6 +109,8 @@ type Results struct {
 	Inputs  map[string]string
 	known   map[string]json.RawMessage
 	from    map[string]string // the file that each is from
+	files   []string
+	tasks   []int // of all shares, as each file has it
 	unfit   error
 }
 
@@ -100,7 +128,7 @@ func Merge(files []string, shares []*Share) (*Results, error) {
 	first := shares[0]
 	all := Part{}
 	has := map[int]string{} // K -> file
-	r := &Results{Command: first.Command, Inputs: first.Inputs, known: map[string]json.RawMessage{}, from: map[string]string{}}
+	r := &Results{Command: first.Command, Inputs: first.Inputs, known: map[string]json.RawMessage{}, from: map[string]string{}, files: files}
 	for i, s := range shares {
 		name := files[i]
 		part, err := ParsePart(s.Part)
@@ -123,6 +151,7 @@ func Merge(files []string, shares []*Share) (*Results, error) {
 		}
 		all = part
 		has[part.K] = name
+		r.tasks = append(r.tasks, s.Tasks)
 		for _, result := range s.Results {
 			if other := r.from[result.Task]; other != "" {
 				return nil, text.Errorf("error.share.task.twice", "task", result.Task, "file", name, "other", other)
@@ -159,13 +188,21 @@ func otherInput(a, b map[string]string) string {
 	return ""
 }
 
-// Compute looks the results up. The error is that of Unfit.
-func (r *Results) Compute(_ context.Context, p Plan) ([]json.RawMessage, error) {
+// Compute looks the results up, and checks them. The error is that of Unfit.
+func (r *Results) Compute(ctx context.Context, p Plan) ([]json.RawMessage, error) {
 	results, planned := make([]json.RawMessage, len(p.Tasks)), map[string]bool{}
 	for i, t := range p.Tasks {
 		planned[t.ID] = true
-		if results[i] = r.known[t.ID]; results[i] == nil && r.unfit == nil {
+		if results[i] = r.known[t.ID]; r.unfit != nil {
+			continue
+		}
+		if results[i] == nil {
 			r.unfit = text.Errorf("error.share.task.missing", "task", t.ID)
+		} else if err := p.Check(i, results[i]); err != nil {
+			r.unfit = text.Errorf("error.share.value", "file", r.from[t.ID], "cause", err)
+		}
+		if err := ctx.Err(); err != nil {
+			return results, err
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.known)) {
@@ -173,11 +210,20 @@ func (r *Results) Compute(_ context.Context, p Plan) ([]json.RawMessage, error) 
 			r.unfit = text.Errorf("error.share.task.unknown", "task", id, "file", r.from[id])
 		}
 	}
-	return results, r.unfit
+	for i, n := range r.tasks {
+		if n != len(p.Tasks) && r.unfit == nil {
+			r.unfit = text.Errorf("error.share.strange", "file", r.files[i], "field", "tasks", "value", n)
+		}
+	}
+	if r.unfit != nil {
+		return make([]json.RawMessage, len(p.Tasks)), r.unfit
+	}
+	return results, nil
 }
 
-// Unfit says which task of the command has no result, or which result belongs to no task
-// of it; nil: they fit, or the command has not asked for them.
+// Unfit says which task of the command has no result, which result belongs to no task of
+// it, or which value a task cannot give; nil: they fit, or the command has not asked for
+// them.
 func (r *Results) Unfit() error { return r.unfit }
 
 // Hash is a short name of a build and some content: the same wherever both are the same.

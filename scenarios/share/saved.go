@@ -6,12 +6,15 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"locklab/reports/text"
 )
 
 // Saved computes tasks here, and saves their results so that another process can go on from
 // there.
 type Saved struct {
 	Known    []Result                     // of an earlier process; those of other tasks are left alone
+	File     string                       // that Known is from, for errors
 	Save     func(results []Result) error // all results so far; it is called by one goroutine at a time
 	Every    time.Duration                // between two saves while tasks are computed
 	Progress func(done, of int)           // from several goroutines; nil: it is not told
@@ -34,6 +37,8 @@ func (s *Saved) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, erro
 	for _, i := range longestFirst(plan.Tasks) {
 		if out[i] = known[plan.Tasks[i].ID]; out[i] == nil {
 			todo = append(todo, i)
+		} else if err := plan.Check(i, out[i]); err != nil {
+			return make([]json.RawMessage, len(plan.Tasks)), text.Errorf("error.share.value", "file", s.File, "cause", err)
 		}
 	}
 	before := len(plan.Tasks) - len(todo)

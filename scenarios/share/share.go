@@ -17,6 +17,7 @@
 package share
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -25,8 +26,6 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
-
-	"locklab/reports/text"
 )
 
 // A Task is a piece of a command's work.
@@ -52,6 +51,9 @@ type Plan struct {
 	Tasks []Task
 	// Do computes the result of the i-th task. Goroutines may call it at the same time.
 	Do func(ctx context.Context, i int) (json.RawMessage, error)
+	// Check returns an error if the i-th task cannot have given a result, a *ValueError. One
+	// goroutine calls it at a time.
+	Check func(i int, result json.RawMessage) error
 }
 
 // A Computer has the tasks of a plan computed, all or some, here or elsewhere.
@@ -73,17 +75,20 @@ func With(ctx context.Context, c Computer) context.Context {
 // task, from several goroutines. done is called with the number of tasks that are
 // finished, from several goroutines; it may be nil. A Computer does not call it: it shows
 // its own progress. When ctx ends, the error is ctx's.
-func Each[T any](ctx context.Context, tasks []Task, done func(n int), do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
-	return each(ctx, runtime.GOMAXPROCS(0), tasks, done, do)
+//
+// check refuses values of a result from elsewhere that the i-th task cannot give; nil:
+// whatever can be read back without loss is believed.
+func Each[T any](ctx context.Context, tasks []Task, done func(n int), do func(ctx context.Context, i int) (T, error), check func(i int, r *T, v *Values)) ([]*T, error) {
+	return each(ctx, runtime.GOMAXPROCS(0), tasks, done, do, check)
 }
 
 // EachWaiting is Each for tasks that mostly wait: without a Computer, several times as many
 // as there are cores are computed at the same time.
-func EachWaiting[T any](ctx context.Context, tasks []Task, done func(n int), do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
-	return each(ctx, 4*runtime.GOMAXPROCS(0), tasks, done, do)
+func EachWaiting[T any](ctx context.Context, tasks []Task, done func(n int), do func(ctx context.Context, i int) (T, error), check func(i int, r *T, v *Values)) ([]*T, error) {
+	return each(ctx, 4*runtime.GOMAXPROCS(0), tasks, done, do, check)
 }
 
-func each[T any](ctx context.Context, atOnce int, tasks []Task, done func(n int), do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
+func each[T any](ctx context.Context, atOnce int, tasks []Task, done func(n int), do func(ctx context.Context, i int) (T, error), check func(i int, r *T, v *Values)) ([]*T, error) {
 	results := make([]*T, len(tasks))
 	c, _ := ctx.Value(computerKey{}).(Computer)
 	if c == nil {
@@ -96,22 +101,34 @@ func each[T any](ctx context.Context, atOnce int, tasks []Task, done func(n int)
 			return err
 		})
 	}
+	checked := make([]json.RawMessage, len(tasks)) // that results are from
+	accept := func(i int, raw json.RawMessage) error {
+		if checked[i] != nil && bytes.Equal(raw, checked[i]) {
+			return nil
+		}
+		var of func(r *T, v *Values)
+		if check != nil {
+			of = func(r *T, v *Values) { check(i, r, v) }
+		}
+		r, err := read(tasks[i].ID, raw, of)
+		if err == nil {
+			results[i], checked[i] = r, raw
+		}
+		return err
+	}
 	raw, failed := c.Compute(ctx, Plan{tasks, func(ctx context.Context, i int) (json.RawMessage, error) {
 		r, err := do(ctx, i)
 		if err != nil {
 			return nil, err
 		}
 		return json.Marshal(r)
-	}})
-	for i, r := range raw {
-		if r == nil {
-			continue
+	}, accept})
+	for i := range tasks {
+		if i >= len(raw) || raw[i] == nil {
+			results[i] = nil
+		} else if err := accept(i, raw[i]); err != nil {
+			return make([]*T, len(tasks)), err
 		}
-		result := new(T)
-		if err := json.Unmarshal(r, result); err != nil {
-			return make([]*T, len(tasks)), text.Errorf("error.share.result", "task", tasks[i].ID, "cause", err)
-		}
-		results[i] = result
 	}
 	return results, failed
 }

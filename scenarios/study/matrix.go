@@ -46,6 +46,15 @@ func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs i
 		}
 		p.runs, p.broken, err = count(ctx, &runner, entry, sc, 0, min(runsPerTask, runs))
 		return p, err
+	}, func(i int, p *cellPart, v *share.Values) {
+		sc, entry, from := scs[i/parts/len(locks)], locks[i/parts%len(locks)], i%parts*runsPerTask
+		profile, err := runner.Profile(entry)
+		want := min(from+runsPerTask, runs) - from
+		if err == nil && sc.WhyNotApplicable(profile) != "" {
+			want = 0
+		}
+		share.Is(v, "runs", p.runs, want)
+		share.Range(v, "broken", p.broken, 0, p.runs)
 	})
 	cells := make([][]*race.Outcome, len(scs))
 	for sc := range scs {
@@ -83,19 +92,14 @@ const cellCost = 0.003
 // A cellPart is what one task finds of a cell: the story, in the first one, and the counts
 // of some seeds.
 type cellPart struct {
-	story        *race.Outcome // nil: in another part
+	story        *race.Outcome // nil: in another part, or played by another process
 	runs, broken int
 }
 
-// outcome is the story, whoever has played it.
+// outcome is the story. What another process has played is played again: it takes little.
 func (p *cellPart) outcome(runner *race.Runner, entry lock.Entry, sc race.Scenario, show func(*race.Outcome)) (*race.Outcome, error) {
-	o := p.story
-	if o.Strategy.ID != "" { // this process has
-		return o, nil
-	}
-	if o.NotApplicable != "" {
-		o.Strategy, o.Scenario, o.Settings = entry, sc, sc.Settings
-		return o, nil
+	if p.story != nil {
+		return p.story, nil
 	}
 	o, err := runner.Play(entry, sc, sc.Settings)
 	if err == nil && show != nil {

@@ -75,6 +75,9 @@ func FindPars(ctx context.Context, locks []lock.Entry, b Bounds, budgets []strin
 			return Search{}, err
 		}
 		return *s, nil
+	}, func(i int, s *Search, v *share.Values) {
+		entry := locks[i/len(budgets)]
+		s.CheckValues(entry, b.forPar(entry, budgets[i%len(budgets)]), "", v)
 	})
 	for l, entry := range locks {
 		searches := found[l*len(budgets) : (l+1)*len(budgets)]

@@ -56,7 +56,7 @@ func ExploreSplit(ctx context.Context, entry lock.Entry, b Bounds, n int, done f
 			return Search{}, err
 		}
 		return *s, nil
-	})
+	}, func(_ int, s *Search, v *share.Values) { s.CheckValues(entry, b, "", v) })
 	head.Complete, head.Open, head.Parts = true, 0, len(parts)
 	for _, p := range parts {
 		if p == nil {

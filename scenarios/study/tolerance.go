@@ -121,6 +121,8 @@ func FindTolerance(ctx context.Context, locks []lock.Entry, done func(n int)) (*
 	}
 	limits, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (Limit, error) {
 		return r.Limit(ctx, locks[i/len(hazards)], hazards[i%len(hazards)])
+	}, func(i int, l *Limit, v *share.Values) {
+		r.checkLimit(l, locks[i/len(hazards)], hazards[i%len(hazards)], v)
 	})
 	for i, l := range limits {
 		if l != nil {
@@ -201,14 +203,19 @@ type RivalSearch struct {
 	Trace string // link to a run that has them; "": none was found
 }
 
+// budget is one fault, of so many parts of a lease if it has a size.
+func (r Rivals) budget(h Hazard, parts int) string {
+	if !h.Sized {
+		return h.Fault + "=1"
+	}
+	return fmt.Sprintf("%s=1@%v", h.Fault, r.TTL*time.Duration(parts)/LeaseParts)
+}
+
 // Search searches for two clients inside at once, with one fault of so many parts of a
 // lease if it has a size. It ends when it has found them.
 func (r Rivals) Search(ctx context.Context, entry lock.Entry, h Hazard, parts int) (*RivalSearch, error) {
 	b := r.bounds(entry)
-	b.Budget = h.Fault + "=1"
-	if h.Sized {
-		b.Budget += fmt.Sprintf("@%v", r.TTL*time.Duration(parts)/LeaseParts)
-	}
+	b.Budget = r.budget(h, parts)
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}

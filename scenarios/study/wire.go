@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"locklab/algorithms/lock"
-	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -70,44 +69,21 @@ func (s *Search) SetStrategy(entry lock.Entry) {
 	}
 }
 
-// outcomeJSON is the outcome of a cell on its way between machines, without its history.
-type outcomeJSON struct {
-	NotApplicable race.Reason       `json:"not_applicable,omitempty"`
-	Judgement     verdict.Judgement `json:"judgement"`
-	Reached       bool              `json:"reached"`
-	Verdicts      []verdict.Word    `json:"verdicts"`
-	Trace         string            `json:"trace"`
-}
-
-// cellJSON is what a task of Matrix computes.
+// cellJSON is what a task of Matrix computes, without the story.
 type cellJSON struct {
-	Story  *outcomeJSON `json:"story,omitempty"`
-	Runs   int          `json:"runs,omitempty"`
-	Broken int          `json:"broken,omitempty"`
+	Runs   int `json:"runs,omitempty"`
+	Broken int `json:"broken,omitempty"`
 }
 
-// MarshalJSON writes a part of a cell without histories.
+// MarshalJSON writes the counts of a part of a cell.
 func (p cellPart) MarshalJSON() ([]byte, error) {
-	j := cellJSON{Runs: p.runs, Broken: p.broken}
-	if o := p.story; o != nil {
-		j.Story = &outcomeJSON{o.NotApplicable, o.Judgement, o.Reached, o.Verdicts, o.Trace.Link()}
-	}
-	return json.Marshal(j)
+	return json.Marshal(cellJSON{p.runs, p.broken})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote; Matrix completes it.
+// UnmarshalJSON reads what MarshalJSON wrote; Matrix plays the story.
 func (p *cellPart) UnmarshalJSON(b []byte) error {
 	j := cellJSON{}
-	if err := json.Unmarshal(b, &j); err != nil {
-		return err
-	}
+	err := json.Unmarshal(b, &j)
 	*p = cellPart{runs: j.Runs, broken: j.Broken}
-	if o := j.Story; o != nil {
-		t, err := simulator.ParseLink(o.Trace)
-		if err != nil {
-			return err
-		}
-		p.story = &race.Outcome{NotApplicable: o.NotApplicable, Judgement: o.Judgement, Reached: o.Reached, Verdicts: o.Verdicts, Trace: t}
-	}
-	return nil
+	return err
 }

@@ -21,6 +21,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 	"locklab/simulator/client"
@@ -155,6 +156,8 @@ func Find(ctx context.Context, policies []Policy, sizes []int, l Load, done func
 	}
 	results, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (Result, error) {
 		return Play(ctx, policies[i/len(sizes)], sizes[i%len(sizes)], l)
+	}, func(i int, r *Result, v *share.Values) {
+		r.check(policies[i/len(sizes)], sizes[i%len(sizes)], l, v)
 	})
 	for _, r := range results {
 		if r != nil {
@@ -362,6 +365,40 @@ func (r *run) enter(w *waiter) {
 	w.overtakes = 0
 }
 
+// check refuses what Play cannot come to.
+func (r *Result) check(p Policy, clients int, l Load, v *share.Values) {
+	share.Is(v, "policy", r.Policy, p.ID)
+	share.Is(v, "clients", r.Clients, clients)
+	if p.Most > 0 && clients > p.Most {
+		v.Same("", r, Result{Policy: p.ID, Clients: clients, Skipped: true})
+		return
+	}
+	share.Is(v, "skipped", r.Skipped, false)
+	most := max(clients, l.Entries) + clients // those inside at the end
+	share.Range(v, "entries", r.Entries, 0, most)
+	if l.Most == 0 {
+		share.Is(v, "cut", r.Cut, false)
+	}
+	for _, f := range []struct {
+		name     string
+		is, most float64
+	}{
+		{"handover_mean_s", r.Handover, mostFigure}, {"handover_p99_s", r.HandoverP99, mostFigure}, {"release_mean_s", r.Release, mostFigure},
+		{"entries_per_second", r.Throughput, mostFigure}, {"commands_per_second", r.Commands, mostFigure}, {"commands_per_entry", r.PerEntry, mostFigure},
+		{"server_load", r.Load, 1}, {"herd_size", r.Herd, mostFigure},
+	} {
+		share.Range(v, f.name, f.is, 0, f.most)
+	}
+	if r.Jain != nil {
+		share.Range(v, "jain_index", *r.Jain, 1/float64(clients)-1e-9, 1+1e-9)
+	}
+	v.Require((r.Jain != nil) == (r.Entries >= 2*clients), "jain_index", r.Jain, text.NewPhrase("share.want.jain", "entries", r.Entries, "clients", clients))
+	share.Range(v, "longest_overtaking", r.Overtaken, 0, most)
+}
+
+// mostFigure is more than a rate, a mean or a time in seconds comes to.
+const mostFigure = 1e12
+
 func (r *run) fill(out *Result) {
 	out.Entries = r.entries
 	if len(r.handovers) > 0 {
@@ -430,7 +467,7 @@ func Article(ctx context.Context, done func(n int)) (all []ArticleRun, err error
 	for _, r := range runs {
 		tasks = append(tasks, share.Task{ID: fmt.Sprintf("waiting article/sleep=%v,requests=%d", r.Sleep, r.Requests), Cost: float64(r.Requests) / 100})
 	}
-	results, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (Result, error) {
+	played := func(i int) (p Policy, n int, l Load) {
 		r, l, n := runs[i], ArticleLoad(), clients
 		switch {
 		case r.Requests <= clients:
@@ -438,8 +475,14 @@ func Article(ctx context.Context, done func(n int)) (all []ArticleRun, err error
 		default:
 			l.Entries = r.Requests
 		}
-		p := Policy{ID: "article", Lock: "getset", rest: func(Attempt) time.Duration { return r.Sleep }}
+		return Policy{ID: "article", Lock: "getset", rest: func(Attempt) time.Duration { return r.Sleep }}, n, l
+	}
+	results, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (Result, error) {
+		p, n, l := played(i)
 		return Play(ctx, p, n, l)
+	}, func(i int, r *Result, v *share.Values) {
+		p, n, l := played(i)
+		r.check(p, n, l, v)
 	})
 	for i, r := range results {
 		if r != nil {
