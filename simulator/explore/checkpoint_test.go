@@ -111,6 +111,37 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
+// TestCheckpointLarge stops searches of many states, of several servers and of clients that
+// wait in line, at 5,000 states and at random ones: an intact file is not refused, and the
+// search goes on from it.
+func TestCheckpointLarge(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	const enough = 9000
+	for _, f := range []struct{ lock, bounds string }{
+		{"redlock", "clients=2,attempts=2,nodes=3,ttl=9s,budget=crash=1+pause=1"},
+		{"redlock-extend", "clients=2,attempts=2,nodes=3,ttl=9s,budget=crash=1+pause=1"},
+		{"redlock-drift", "clients=2,attempts=2,nodes=3,ttl=9s,budget=crash=1+pause=1"},
+		{"redisson-wait", "clients=2,attempts=2,ttl=9s,budget=crash=1+pause=1"},
+		{"token-wait", "clients=2,attempts=2,ttl=9s,budget=crash=1+pause=1"},
+		{"redlock", "clients=2,attempts=1,nodes=5,ttl=9s,timing=any,budget=crash=1"},
+		{"redisson-wait", "clients=2,attempts=1,ttl=9s,timing=any,budget=crash=1+pause=1"},
+		{"token-wait", "clients=2,attempts=1,ttl=9s,timing=any,budget=crash=1+pause=1"},
+	} {
+		t.Run(f.lock+" "+f.bounds, func(t *testing.T) {
+			whole := search(t, t.Context(), f.lock, f.bounds, false, "", enough)
+			for _, stop := range []int{min(5000, whole.Result.States*2/3), 1 + random.IntN(whole.Result.States-1)} {
+				file := filepath.Join(t.TempDir(), "search")
+				search(t, t.Context(), f.lock, f.bounds, false, file, stop)
+				s := search(t, t.Context(), f.lock, f.bounds, false, file, enough)
+				same(t, fmt.Sprintf("stopped at %d states and gone on", stop), s, whole)
+				if s.Result.Kept.Had == 0 {
+					t.Errorf("stopped at %d states: the file was not used", stop)
+				}
+			}
+		})
+	}
+}
+
 // countdown is a context that ends when it has been checked a number of times.
 type countdown struct {
 	context.Context
