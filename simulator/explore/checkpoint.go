@@ -50,11 +50,14 @@ type Checkpoint struct {
 }
 
 // Kept is how a search used its checkpoint.
+//
+// A file can be forged, with a checksum that fits. Visited and Sampled say how much of the
+// result nobody but the file vouches for; its witnesses are replayed in any case.
 type Kept struct {
 	Finished bool          // the file held the whole search: nothing was searched anew
 	Had      int           // states that the file held at the beginning; 0: there was none
 	Visited  bool          // the file held the first pass, finished: which verdicts there are was not searched anew
-	Sampled  bool          // what follows from a sample of Had was computed again, not from all
+	Sampled  bool          // it held so many states that only what follows from some was computed again
 	Before   time.Duration // wall-clock time that the search had taken to get there
 	Has      int           // states that the file holds now
 	Open     bool          // the search was cut short: it can go on from the file
@@ -249,7 +252,7 @@ func (k *checkpointer) readResult() error {
 	k.rest.Get(&k.phase)
 	k.readProgress(k.rest)
 	if k.phase != visiting {
-		k.first = &Result{}
+		k.report.Visited, k.first = true, &Result{}
 		k.rest.Get(k.first)
 	}
 	err := k.rest.Err()
