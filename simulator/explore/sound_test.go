@@ -17,8 +17,10 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
+	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator"
 	"locklab/simulator/explore"
 )
 
@@ -215,6 +217,35 @@ func TestCheckpointRelabelled(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A checkpoint that fits together, but in which no fault was injected anywhere, proves nothing.
+func TestCheckpointForged(t *testing.T) {
+	for _, f := range []struct{ lock, bounds string }{
+		{"token", "clients=2,attempts=1,ttl=9s,budget=crash=1"},
+		{"setnx-expire", "clients=2,attempts=1,ttl=9s,budget=crash=1"},
+	} {
+		entry, err := race.Strategy(f.lock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := study.ParseBounds(f.bounds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Checkpoint, b.Now = filepath.Join(t.TempDir(), "search"), time.Now
+		bounds, err := b.Of(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := explore.Forge(t.Context(), bounds, simulator.Choice{Verb: faults.Crash{}.Verb(), Client: 1}); err != nil {
+			t.Fatal(err)
+		}
+		unfit := (*explore.CheckpointError)(nil)
+		if s, err := study.Explore(t.Context(), entry, b); !errors.As(err, &unfit) {
+			t.Errorf("%s: %v\n%s", f.lock, err, s.Certificate())
+		}
 	}
 }
 
