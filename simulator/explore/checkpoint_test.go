@@ -152,6 +152,21 @@ func TestCheckpointLarge(t *testing.T) {
 	}
 }
 
+// Of more states than are computed again, the claim says that they are from a file.
+func TestCheckpointSampled(t *testing.T) {
+	const lock, bounds = "watchdog", "clients=2,attempts=2,ttl=9s,budget=crash=1+pause=1"
+	whole := search(t, t.Context(), lock, bounds, false, "", 0)
+	for stop, from := range map[int]string{2000: "", 10_000: study.FromFileInPart} {
+		file := filepath.Join(t.TempDir(), "search")
+		search(t, t.Context(), lock, bounds, false, file, stop)
+		s := search(t, t.Context(), lock, bounds, false, file, 0)
+		same(t, fmt.Sprintf("stopped at %d states and gone on", stop), s, whole)
+		if s.FromFile() != from {
+			t.Errorf("stopped at %d states: %q is from a file, want %q", stop, s.FromFile(), from)
+		}
+	}
+}
+
 // countdown is a context that ends when it has been checked a number of times.
 type countdown struct {
 	context.Context
