@@ -32,6 +32,7 @@ type app struct {
 
 	command string // as it was typed
 	json    bool
+	timed   bool   // --time: how long searches took is shown, which differs from call to call
 	lang    string // --lang as given
 	width   int    // --width as given
 	color   string

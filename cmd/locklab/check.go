@@ -89,6 +89,7 @@ func (a *app) check() *cobra.Command {
 	f.StringVar(&tests, "run", "", usage("run"))
 	f.StringSliceVar(&views, "view", checkViewNames(), usage("view", "views", strings.Join(checkViewNames(), ", ")))
 	f.StringVar(&file, "contract", "", usage("contract"))
+	f.BoolVar(&a.timed, "time", false, usage("time"))
 	locks.add(a, f, "milestones")
 	return c
 }

@@ -20,7 +20,7 @@ func TestCheckpointOfClockReader(t *testing.T) {
 			if code != exitNoAnswer || !strings.Contains(errs, says) {
 				t.Fatalf("%s, %s states: exit status %d, want %d; %q, want %q", lock, states, code, exitNoAnswer, errs, says)
 			}
-			return regexp.MustCompile(`(?m)^.* s, .* million transitions/s`).ReplaceAllString(out, "")
+			return out
 		}
 		explore("1000", "the same command continues from there", "--checkpoint", file)
 		if whole, got := explore("3000", ""), explore("3000", "continued from "+file, "--checkpoint", file); got != whole {
@@ -39,7 +39,7 @@ func TestExploreCheckpoint(t *testing.T) {
 		if code != status || !strings.Contains(errs, says) {
 			t.Errorf("%v: exit status %d, want %d; %q, want %q", args, code, status, errs, says)
 		}
-		return regexp.MustCompile(`(?m)^.* s, .* million transitions/s`).ReplaceAllString(out, "")
+		return out
 	}
 	whole := explore(exitOK, "")
 	explore(exitNoAnswer, "the same command continues from there", "--checkpoint", file, "--max-states", "200")
@@ -47,8 +47,13 @@ func TestExploreCheckpoint(t *testing.T) {
 	if got := explore(exitOK, "continued from "+file, "--checkpoint", file); got != whole {
 		t.Errorf("cut short and gone on:\n%s\nundisturbed:\n%s", got, whole)
 	}
-	if got := explore(exitOK, file+" contains this search, finished", "--checkpoint", file); got != whole {
+	got := explore(exitNoAnswer, file+" contains this search, finished", "--checkpoint", file)
+	head, rest, _ := strings.Cut(got, "\n")
+	if _, undisturbed, _ := strings.Cut(whole, "\n"); rest != undisturbed || !strings.Contains(head, ": From a file, not searched here, and so not proved: ") {
 		t.Errorf("out of the file:\n%s\nundisturbed:\n%s", got, whole)
+	}
+	if got := explore(exitNoAnswer, "delete the file to search", "--checkpoint", file, "--json"); !strings.Contains(got, `"from_file": "all"`) {
+		t.Errorf("as JSON: %s", got)
 	}
 	explore(exitUsage, "not a directory: name another file", "--checkpoint", filepath.Join(file, "below"))
 	explore(exitUsage, "it cannot be written (no such file or directory): name another file", "--checkpoint", filepath.Join(t.TempDir(), "missing", "file"))
@@ -56,4 +61,21 @@ func TestExploreCheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	explore(exitUsage, "--checkpoint "+file+": this is no checkpoint of locklab", "--checkpoint", file)
+}
+
+// What a search prints is the same in every call; with --time it also says how long it took.
+func TestExploreTime(t *testing.T) {
+	args := strings.Fields("explore setnx --timing lockstep --attempts 1 --budget crash=1")
+	_, once, _ := call(t, args...)
+	_, timed, _ := call(t, append(args, "--time")...)
+	speed := regexp.MustCompile(`(?m)^\d+\.\d\d s, .* million transitions/s, \d+ bytes per state\n`)
+	if speed.MatchString(once) || !speed.MatchString(timed) || speed.ReplaceAllString(timed, "") != once {
+		t.Errorf("without --time:\n%s\nwith it:\n%s", once, timed)
+	}
+	if _, out, _ := call(t, append(args, "--json", "--time")...); !strings.Contains(out, `"seconds": `) {
+		t.Errorf("as JSON: %s", out)
+	}
+	if code, _, errs := call(t, append(args, "--split", "4", "--time")...); code != exitUsage || !strings.Contains(errs, "--time") {
+		t.Errorf("with --split: exit status %d, %s", code, errs)
+	}
 }

@@ -46,8 +46,9 @@ type exploreJSON struct {
 	Cut         string         `json:"cut,omitempty"`         // the limit that ended it
 	Beside      []otherJSON    `json:"also_proved,omitempty"` // searches of what this one leaves out
 	Tried       []otherJSON    `json:"not_proved,omitempty"`  // searches that were cut short
+	FromFile    string         `json:"from_file,omitempty"`   // what was taken from --checkpoint's file, not searched here: "part" or "all"
 	Parts       int            `json:"parts,omitempty"`       // searches of which it is the union
-	Seconds     float64        `json:"seconds"`               // 0 with --split
+	Seconds     float64        `json:"seconds,omitempty"`     // only with --time
 	Verdicts    []witnessJSON  `json:"verdicts"`
 	Certificate string         `json:"certificate"`
 	Doom        *doomJSON      `json:"doom,omitempty"` // of the first verdict's trace
@@ -123,6 +124,9 @@ func (a *app) explore() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if split > 0 && a.timed { // its parts are searched anywhere
+				return text.Errorf("error.split.with", "flag", "--time")
+			}
 			if err := a.checkMemory(memory); err != nil {
 				return err
 			}
@@ -159,9 +163,6 @@ func (a *app) explore() *cobra.Command {
 			}
 			a.reportCheckpoint(b.Checkpoint, s.Result.Kept)
 			took, unanswered := s.Result.Kept.Before+time.Since(began), error(nil)
-			if split > 0 { // the same wherever its parts were searched
-				took = 0
-			}
 			if doom && len(s.Witnesses) > 0 {
 				w := s.Witnesses[0]
 				if unanswered, err = a.findDoom(c.Context(), entry, w.Trace, w.Verdict); err != nil {
@@ -197,6 +198,7 @@ func (a *app) explore() *cobra.Command {
 	f.Int64Var(&memory, "max-memory", 4096, usage("max-memory"))
 	f.StringVar(&b.Checkpoint, "checkpoint", "", usage("checkpoint"))
 	f.IntVar(&split, "split", 0, usage("split"))
+	f.BoolVar(&a.timed, "time", false, usage("time"))
 	f.BoolVar(&doom, "doom", false, usage("doom"))
 	f.StringArrayVarP(&files, "out", "o", nil, usage("out"))
 	return c
@@ -291,7 +293,7 @@ func (a *app) exploreToJSON(s *study.Search, took time.Duration) exploreJSON {
 		Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
 		Budget: map[string]int{}, Bounds: s.Bounds.String(), Timing: s.Bounds.Timing.String(), Uses: append([]string{}, s.Bounds.Uses.Names()...), Retries: s.Bounds.ClientRetries, Skew: s.Bounds.Skew, Tokens: s.Bounds.Tokens.String(), Untriggered: append([]string{}, s.Untriggered()...),
 		MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"), States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
-		Parts: s.Parts, Seconds: took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
+		FromFile: s.FromFile(), Parts: s.Parts, Seconds: a.seconds(took), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
 	}
 	budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
 	for _, f := range budget {
@@ -324,18 +326,28 @@ func (a *app) openSearch(s *study.Search) error {
 		return noAnswer("error.cut.by", "limit", r.Limit)
 	case !r.Complete:
 		return noAnswer("error.cut")
+	case s.FromFile() == study.FromFile:
+		return noAnswer("error.unsearched")
 	case s.Inconclusive():
 		return noAnswer("error.untriggered", "faults", strings.Join(s.Untriggered(), ", "))
 	}
 	return nil
 }
 
-// printCertificate prints what a search has covered, and how fast.
+// seconds returns how long something took, if that is to be shown; 0: it is not.
+func (a *app) seconds(took time.Duration) float64 {
+	if !a.timed {
+		return 0
+	}
+	return took.Seconds()
+}
+
+// printCertificate prints what a search has covered and, with --time, how fast.
 func (a *app) printCertificate(s *study.Search, took time.Duration) {
 	for _, lang := range a.Langs() {
 		a.Printf("%s\n", s.CertificateIn(lang))
 	}
-	if took > 0 {
+	if a.timed {
 		a.printSpeed(s, took)
 	}
 }

@@ -76,6 +76,7 @@ func (a *app) secondOpinion() *cobra.Command {
 	late.add(f, usage)
 	f.StringVar(&uses, "uses", study.FormatUses(0), usage("uses"))
 	f.BoolVar(&q.kept, "histories", false, usage("histories"))
+	f.BoolVar(&a.timed, "time", false, usage("time"))
 	f.IntVar(&q.bounds.MaxStates, "max-states", 2_000_000, usage("max-states"))
 	f.StringVarP(&q.folder, "out", "o", "", usage("out"))
 	return c
@@ -122,7 +123,11 @@ func (a *app) askTwice(ctx context.Context, entries []lock.Entry, q *opinions) e
 		}
 	}
 	if !a.json {
-		a.Printf("%s\n\n", a.Say("opinion.title", "clients", fmt.Sprint(q.bounds.Clients), "attempts", fmt.Sprint(q.bounds.Attempts), "budget", q.bounds.Faults(), "timing", q.bounds.Timing.String()))
+		title := "opinion.title"
+		if a.timed {
+			title = "opinion.title.timed"
+		}
+		a.Printf("%s\n\n", a.Say(title, "clients", fmt.Sprint(q.bounds.Clients), "attempts", fmt.Sprint(q.bounds.Attempts), "budget", q.bounds.Faults(), "timing", q.bounds.Timing.String()))
 		for _, e := range entries {
 			q.width = max(q.width, len(e.ID)+2)
 		}
@@ -228,16 +233,16 @@ func unasked(o *study.Opinion, err error, most int) error {
 
 func (a *app) opinionToJSON(j opinionJSON, o *study.Opinion, agrees bool) opinionJSON {
 	j.Bounds = o.Bounds.String() // Idle may be set
-	j.Agrees, j.Lab, j.Spin, j.States, j.Seconds = &agrees, o.Lab(), o.Spins(), o.Search.States, o.Took.Seconds()
-	j.Plain, j.PlainSecs = []int{o.Plain.States, o.Plain.Transitions}, o.TookPlain.Seconds()
-	j.SpinPlain, j.SpinSecs = []int{o.Spin.States, o.Spin.Transitions}, o.Spin.Took.Seconds()
+	j.Agrees, j.Lab, j.Spin, j.States, j.Seconds = &agrees, o.Lab(), o.Spins(), o.Search.States, a.seconds(o.Took)
+	j.Plain, j.PlainSecs = []int{o.Plain.States, o.Plain.Transitions}, a.seconds(o.TookPlain)
+	j.SpinPlain, j.SpinSecs = []int{o.Spin.States, o.Spin.Transitions}, a.seconds(o.Spin.Took)
 	if o.Kept != nil {
-		j.Histories, j.HistorySecs = o.Kept.States, o.TookKept.Seconds()
+		j.Histories, j.HistorySecs = o.Kept.States, a.seconds(o.TookKept)
 	}
 	return j
 }
 
-// The columns of the table: numbers of states, and seconds.
+// The columns of the table: numbers of states and, with --time, seconds.
 const statesWidth, secondsWidth = 9, 7
 
 func (a *app) printOpinionHead(q *opinions) {
@@ -247,7 +252,10 @@ func (a *app) printOpinionHead(q *opinions) {
 		heads = append([]string{"opinion.head.kept"}, heads...)
 	}
 	for _, h := range heads {
-		line += text.PadLeft(a.Say(h), statesWidth) + text.PadLeft("s", secondsWidth)
+		line += text.PadLeft(a.Say(h), statesWidth)
+		if a.timed {
+			line += text.PadLeft("s", secondsWidth)
+		}
 	}
 	a.Printf("%s\n", line)
 }
@@ -255,7 +263,10 @@ func (a *app) printOpinionHead(q *opinions) {
 func (a *app) printOpinion(q *opinions, o *study.Opinion, agrees bool) {
 	line := text.Pad(o.Strategy.ID, q.width)
 	add := func(states int, took time.Duration) {
-		line += text.PadLeft(fmt.Sprint(states), statesWidth) + text.PadLeft(fmt.Sprintf("%.2f", took.Seconds()), secondsWidth)
+		line += text.PadLeft(fmt.Sprint(states), statesWidth)
+		if a.timed {
+			line += text.PadLeft(fmt.Sprintf("%.2f", took.Seconds()), secondsWidth)
+		}
 	}
 	if o.Kept != nil {
 		add(o.Kept.States, o.TookKept)

@@ -122,6 +122,23 @@ func (s *Search) Elsewhere(w Witness, lang string) string {
 	return w.Trace.Settings
 }
 
+// Of what a search claims, its checkpoint may say a part, or all, that was not searched here.
+const (
+	FromFileInPart = "part" // states that were not all computed again
+	FromFile       = "all"  // which verdicts there are
+)
+
+// FromFile returns how much of the result is taken from the checkpoint; "": nothing.
+func (s *Search) FromFile() string {
+	switch k := s.Result.Kept; {
+	case k.Visited:
+		return FromFile
+	case k.Sampled:
+		return FromFileInPart
+	}
+	return ""
+}
+
 // claim is what is proved.
 func (s *Search) claim(say func(key string, pairs ...string) string) string {
 	timing := ""
@@ -129,10 +146,14 @@ func (s *Search) claim(say func(key string, pairs ...string) string) string {
 		timing = ".any"
 	}
 	switch r := s.Result; {
+	case s.FromFile() == FromFile:
+		return say("file.all")
 	case !r.Complete:
 		return say("cut")
 	case s.Inconclusive():
 		return say("untold", "faults", strings.Join(s.Untriggered(), ", "))
+	case s.FromFile() == FromFileInPart:
+		return say("file.part", "states", fmt.Sprint(r.Kept.Had))
 	case len(r.Found) == 0:
 		return say("proved.none" + timing)
 	}

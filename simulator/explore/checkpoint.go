@@ -50,9 +50,14 @@ type Checkpoint struct {
 }
 
 // Kept is how a search used its checkpoint.
+//
+// A file can be forged, with a checksum that fits. Visited and Sampled say how much of the
+// result nobody but the file vouches for; its witnesses are replayed in any case.
 type Kept struct {
 	Finished bool          // the file held the whole search: nothing was searched anew
 	Had      int           // states that the file held at the beginning; 0: there was none
+	Visited  bool          // the file held the first pass, finished: which verdicts there are was not searched anew
+	Sampled  bool          // it held so many states that only what follows from some was computed again
 	Before   time.Duration // wall-clock time that the search had taken to get there
 	Has      int           // states that the file holds now
 	Open     bool          // the search was cut short: it can go on from the file
@@ -247,7 +252,7 @@ func (k *checkpointer) readResult() error {
 	k.rest.Get(&k.phase)
 	k.readProgress(k.rest)
 	if k.phase != visiting {
-		k.first = &Result{}
+		k.report.Visited, k.first = true, &Result{}
 		k.rest.Get(k.first)
 	}
 	err := k.rest.Err()
@@ -318,29 +323,29 @@ func (k *checkpointer) known() *Result {
 func (k *checkpointer) done() bool { return k != nil && k.report.Finished }
 
 // search is the search of the next pass: the one that was kept, or a new one.
-func (k *checkpointer) search(ctx context.Context, sim *simulator.Simulator, opt *Options) (s *search, err error) {
+func (k *checkpointer) search(ctx context.Context, sim *simulator.Simulator, opt *Options, wanted []Witness) (s *search, err error) {
 	switch {
 	case k == nil:
-		return newSearch(sim, *opt), nil
+		return newPass(sim, opt, wanted), nil
 	case k.rest == nil:
 		k.base = nil
-		s = newSearch(sim, *opt)
+		s = newPass(sim, opt, wanted)
 	default:
-		if s, err = k.load(ctx, sim, opt); err != nil {
+		if s, err = k.load(ctx, sim, opt, wanted); err != nil {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
 			return nil, &CheckpointError{File: k.File, Why: unreadable(err)}
 		}
-		k.base = s.snapshot()
 		k.last = k.Now()
 	}
 	s.visited.kept = !k.off
 	return s, nil
 }
 
-// load reads the search of a pass, segment by segment, and checks it.
-func (k *checkpointer) load(ctx context.Context, sim *simulator.Simulator, opt *Options) (s *search, err error) {
+// load reads the search of a pass, segment by segment, and checks it. base is what the file
+// has, and not what the check may add to the tables.
+func (k *checkpointer) load(ctx context.Context, sim *simulator.Simulator, opt *Options, wanted []Witness) (s *search, err error) {
 	in := k.rest
 	k.rest = nil
 	symmetric, start := opt.Symmetric, sim.NewWorld() // which empties the tables
@@ -349,7 +354,7 @@ func (k *checkpointer) load(ctx context.Context, sim *simulator.Simulator, opt *
 	if opt.Symmetric != 0 && opt.Symmetric != symmetric {
 		return nil, errUnsound
 	}
-	base := &snapshot{}
+	k.base = &snapshot{}
 	for i, body := range k.log.bodies {
 		if i > 0 {
 			in = values(ctx, body)
@@ -359,15 +364,17 @@ func (k *checkpointer) load(ctx context.Context, sim *simulator.Simulator, opt *
 			return nil, err
 		}
 		if s == nil {
-			s = newSearch(sim, *opt)
-			base.clients = make([]int, len(s.clientTab))
+			s = newPass(sim, opt, wanted)
+			k.base.clients = make([]int, len(s.clientTab))
 		}
-		if err := s.load(in, base); err != nil {
+		if err := s.load(in, k.base); err != nil {
 			return nil, err
 		}
-		base = s.snapshot()
+		k.base = s.snapshot()
 	}
-	return s, s.check(ctx, start)
+	whole, err := s.check(ctx, start)
+	k.report.Sampled = !whole
+	return s, err
 }
 
 // at is called where s can be saved: before a layer, or within one when all that follows

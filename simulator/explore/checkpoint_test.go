@@ -60,16 +60,26 @@ func search(t testing.TB, ctx context.Context, id, bounds string, causes bool, f
 	return s
 }
 
-// same compares what must not depend on how often a search was stopped.
+// same compares what must not depend on how often a search was stopped. A claim that rests on
+// a file says so.
 func same(t *testing.T, what string, got, want *study.Search) {
 	t.Helper()
-	if g, w := got.Certificate(), want.Certificate(); g != w {
+	g, w := got.Certificate(), want.Certificate()
+	if got.FromFile() != "" && got.Complete {
+		var claim string
+		claim, g, _ = strings.Cut(g, "\n")
+		_, w, _ = strings.Cut(w, "\n")
+		if !strings.Contains(claim, ": From a file") {
+			t.Errorf("%s: %s", what, claim)
+		}
+	}
+	if g != w {
 		t.Errorf("%s:\n%s\nwant\n%s", what, g, w)
 	}
-	g, w := *got.Result, *want.Result
-	g.Kept, w.Kept = explore.Kept{}, explore.Kept{}
-	if !reflect.DeepEqual(g, w) || !reflect.DeepEqual(got.Witnesses, want.Witnesses) {
-		t.Errorf("%s: %+v, want %+v", what, g, w)
+	a, b := *got.Result, *want.Result
+	a.Kept, b.Kept = explore.Kept{}, explore.Kept{}
+	if !reflect.DeepEqual(a, b) || !reflect.DeepEqual(got.Witnesses, want.Witnesses) {
+		t.Errorf("%s: %+v, want %+v", what, a, b)
 	}
 }
 
@@ -104,10 +114,56 @@ func TestCheckpoint(t *testing.T) {
 			same(t, "the last of many", s, whole)
 			s = search(t, t.Context(), f.lock, f.bounds, f.causes, relay, 0)
 			same(t, "finished before", s, whole)
-			if !s.Result.Kept.Finished {
-				t.Error("a finished search was made again")
+			if !s.Result.Kept.Finished || s.FromFile() != study.FromFile {
+				t.Errorf("a finished search was made again: %+v", s.Result.Kept)
 			}
 		})
+	}
+}
+
+// TestCheckpointLarge stops searches of many states, of several servers and of clients that
+// wait in line, at 5,000 states and at random ones: an intact file is not refused, and the
+// search goes on from it.
+func TestCheckpointLarge(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	const enough = 9000
+	for _, f := range []struct{ lock, bounds string }{
+		{"redlock", "clients=2,attempts=2,nodes=3,ttl=9s,budget=crash=1+pause=1"},
+		{"redlock-extend", "clients=2,attempts=2,nodes=3,ttl=9s,budget=crash=1+pause=1"},
+		{"redlock-drift", "clients=2,attempts=2,nodes=3,ttl=9s,budget=crash=1+pause=1"},
+		{"redisson-wait", "clients=2,attempts=2,ttl=9s,budget=crash=1+pause=1"},
+		{"token-wait", "clients=2,attempts=2,ttl=9s,budget=crash=1+pause=1"},
+		{"redlock", "clients=2,attempts=1,nodes=5,ttl=9s,timing=any,budget=crash=1"},
+		{"redisson-wait", "clients=2,attempts=1,ttl=9s,timing=any,budget=crash=1+pause=1"},
+		{"token-wait", "clients=2,attempts=1,ttl=9s,timing=any,budget=crash=1+pause=1"},
+	} {
+		t.Run(f.lock+" "+f.bounds, func(t *testing.T) {
+			whole := search(t, t.Context(), f.lock, f.bounds, false, "", enough)
+			for _, stop := range []int{min(5000, whole.Result.States*2/3), 1 + random.IntN(whole.Result.States-1)} {
+				file := filepath.Join(t.TempDir(), "search")
+				search(t, t.Context(), f.lock, f.bounds, false, file, stop)
+				s := search(t, t.Context(), f.lock, f.bounds, false, file, enough)
+				same(t, fmt.Sprintf("stopped at %d states and gone on", stop), s, whole)
+				if s.Result.Kept.Had == 0 {
+					t.Errorf("stopped at %d states: the file was not used", stop)
+				}
+			}
+		})
+	}
+}
+
+// Of more states than are computed again, the claim says that they are from a file.
+func TestCheckpointSampled(t *testing.T) {
+	const lock, bounds = "watchdog", "clients=2,attempts=2,ttl=9s,budget=crash=1+pause=1"
+	whole := search(t, t.Context(), lock, bounds, false, "", 0)
+	for stop, from := range map[int]string{2000: "", 10_000: study.FromFileInPart} {
+		file := filepath.Join(t.TempDir(), "search")
+		search(t, t.Context(), lock, bounds, false, file, stop)
+		s := search(t, t.Context(), lock, bounds, false, file, 0)
+		same(t, fmt.Sprintf("stopped at %d states and gone on", stop), s, whole)
+		if s.FromFile() != from {
+			t.Errorf("stopped at %d states: %q is from a file, want %q", stop, s.FromFile(), from)
+		}
 	}
 }
 

@@ -198,12 +198,10 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 // not symmetric, that they remember more than was thought, or that states need more.
 func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer, wanted []Witness) (*Result, error) {
 	for {
-		s, err := k.search(ctx, sim, opt)
+		s, err := k.search(ctx, sim, opt, wanted)
 		if err != nil {
 			return nil, err
 		}
-		s.noReduction = s.noReduction || wanted != nil || opt.Causes || opt.Head > 0
-		s.visited.wanted = wanted
 		err = s.run(ctx, k)
 		asymmetric, split, dated := (*simulator.AsymmetricError)(nil), (*process.SplitError)(nil), (*process.TimeOfDayError)(nil)
 		switch {

@@ -33,6 +33,9 @@ func (b *batch) add(words []uint32, a arc) {
 	b.arcs = append(b.arcs, a)
 }
 
+// wordsOf returns the words of the state that an arc leads to.
+func (b *batch) wordsOf(arc int) []uint32 { return b.words[arc*b.width : (arc+1)*b.width] }
+
 // cut leaves the first n arcs.
 func (b *batch) cut(n int) { b.words, b.arcs = b.words[:n*b.width], b.arcs[:n] }
 

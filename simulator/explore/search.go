@@ -38,6 +38,15 @@ type search struct {
 	startNames verdict.Names   // the clients of the first state, by place
 }
 
+// newPass makes the search of a pass. wanted are the witnesses that it is to find, without
+// reduction; nil: everything is to be visited.
+func newPass(sim *simulator.Simulator, opt *Options, wanted []Witness) *search {
+	s := newSearch(sim, *opt)
+	s.noReduction = s.noReduction || wanted != nil || opt.Causes || opt.Head > 0
+	s.visited.wanted = wanted
+	return s
+}
+
 func newSearch(sim *simulator.Simulator, opt Options) *search {
 	s := &search{transitions: newTransitions(sim, verdict.CaseOf(&opt.Case), opt.Probe, opt.Symmetric, opt.Causes), opt: opt, noReduction: opt.NoReduction}
 	s.drops, s.versions = !opt.DropNothing && opt.Step > 0, sim.OldBases()

@@ -2,8 +2,9 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"reflect"
+	"iter"
 	"slices"
 
 	"locklab/reports/text"
@@ -14,9 +15,10 @@ import (
 // A checkpoint whose checksum fits may still have been altered. What follows from other
 // things in it is checked against them: every number names an entry, every state is one
 // step after the one that it was reached from, and those that wait are made from those
-// that were not visited. A sample of the states is computed again from the lock's code. What
-// is counted only, and that nothing is missing among the verdicts found, cannot be
-// checked without the whole search.
+// that were not visited. What follows from the states is computed again from the lock's code:
+// from all of them, if there are few, and otherwise from a sample (see Kept.Sampled). What a
+// pass has found that is done cannot be checked without that pass (Kept.Visited), but for
+// its witnesses, which are replayed.
 
 // errUnsound is a checkpoint that contradicts itself or the code.
 var errUnsound = text.Errorf("error.checkpoint.unsound")
@@ -73,30 +75,35 @@ func (w *Witness) counted() bool {
 	return w.Par == faults && w.Steps == len(w.Choices)
 }
 
-// samples is how many states, and how many histories of each client, are computed again.
-const samples = 1 << 13
+// How many states, and histories of each client, are computed again.
+const (
+	samples     = 1 << 13
+	codeSamples = samples / 8
+)
 
 // check checks a search that was loaded, and makes what can be made from the rest. start is
-// the world in which every run begins.
-func (s *search) check(ctx context.Context, start simulator.World) error {
+// the world in which every run begins. whole: all of it was computed again, and not a sample.
+func (s *search) check(ctx context.Context, start simulator.World) (whole bool, err error) {
 	if err := s.checkStates(); err != nil {
-		return err
+		return false, err
 	}
 	present, err := s.requeue()
 	if err != nil {
-		return err
+		return false, err
 	}
+	present = present[:s.visited.place]
 	if err := s.checkFigures(); err != nil {
-		return err
+		return false, err
 	}
-	if err := s.checkFound(present[:s.visited.place]); err != nil {
-		return err
+	if err := s.checkFound(present); err != nil {
+		return false, err
 	}
 	s.visited.states.indexAll()
-	if err := s.sim.CheckCode(samples / 8); err != nil {
-		return err
+	whole = s.visited.states.n <= samples && s.sim.Histories() <= codeSamples
+	if err := s.sim.CheckCode(codeSamples); err != nil {
+		return false, err
 	}
-	return s.checkSteps(ctx, start)
+	return whole, s.checkSteps(ctx, start, present)
 }
 
 func (s *search) checkStates() error {
@@ -200,45 +207,115 @@ func (s *search) checkFound(visited []uint32) error {
 	return nil
 }
 
-// checkSteps computes a sample of the states again, each from the one before it, without
-// what is remembered of the effects of moves. It finds the same numbers, so that the
-// tables are as long afterwards as before.
-func (s *search) checkSteps(ctx context.Context, start simulator.World) error {
-	before, sizes := s.sizes(), s.sim.TableSizes()
-	n := s.visited.states.n
+// checkSteps computes again what follows from the states that were visited, or from a sample of
+// them, by the moves of the search itself, which adds nothing to the tables: see checkpoint.go.
+// The start is among the states, and so is all that follows from others, by a way that is
+// no longer; every state of the sample is reached by the move that the file names; what the
+// judges find is among the verdicts found. present are the states of the present layer that
+// were visited.
+func (s *search) checkSteps(ctx context.Context, start simulator.World, present []uint32) error {
+	v := s.visited
 	if err := s.takeStart(start); err != nil {
 		return err
 	}
-	if !slices.Equal(s.next, s.visited.states.words(0)) {
+	if !slices.Equal(s.next, v.states.words(0)) {
 		return errUnsound
 	}
-	for i := range min(samples, n-1) {
-		id := uint32(1 + i*(n-1)/min(samples, n-1))
-		if _, _, err := s.redo(s.visited.states.parent(id), s.choices[s.visited.states.via(id)]); err != nil {
+	s.out = &batch{width: v.states.width}
+	defer func() { s.out = nil }()
+	again := tally{triggered: make([]bool, len(v.triggered))}
+	present = slices.Sorted(slices.Values(present))
+	for id := range sampled(v.states.n) {
+		if err := errors.Join(ctx.Err(), s.checkWay(id)); err != nil {
 			return err
 		}
-		if s.byCause {
-			s.next[s.causeAt()] = s.visited.states.words(id)[s.causeAt()] // redo leaves it out
+		if _, visited := slices.BinarySearch(present, id); !visited && !s.isDone(id) {
+			continue
 		}
-		if !slices.Equal(s.next, s.visited.states.words(id)) {
-			return errUnsound
-		}
-		if err := ctx.Err(); err != nil {
+		if err := s.checkMoves(id, &again); err != nil {
 			return err
 		}
 	}
-	if s.sizes() != before || !reflect.DeepEqual(s.sim.TableSizes(), sizes) {
+	if v.states.n <= samples && (again.transitions != v.transitions || !slices.Equal(again.triggered, v.triggered)) {
 		return errUnsound
 	}
 	return nil
 }
 
-// sizes is how many entries the tables have, added up: they only grow.
-func (s *search) sizes() (n int) {
-	for c := range s.clientTab {
-		n += len(s.clientTab[c].keys)
+// sampled returns the first n numbers, or a sample of them at equal distances.
+func sampled(n int) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for i := range min(samples, n) {
+			if !yield(uint32(i * n / min(samples, n))) {
+				return
+			}
+		}
 	}
-	return n + len(s.nodeTab.keys) + len(s.restTab.keys) + len(s.judgeTab.keys) + len(s.times.keys) + len(s.events) + len(s.choices) + len(s.causes)
+}
+
+// expandAgain puts all arcs from a state into out.
+func (s *search) expandAgain(id uint32) error {
+	s.out.clear()
+	if err := s.loadState(id); err != nil {
+		return err
+	}
+	return errors.Join(s.expand(id), s.numbers.full)
+}
+
+// checkWay checks that a state is reached from the one before it, by the move that the file
+// names.
+func (s *search) checkWay(id uint32) error {
+	if id == 0 {
+		return nil
+	}
+	st := s.visited.states
+	if err := s.expandAgain(st.parent(id)); err != nil {
+		return err
+	}
+	for i := range s.out.arcs {
+		if s.out.arcs[i].via == st.via(id) && slices.Equal(s.out.wordsOf(i), st.words(id)) {
+			return nil
+		}
+	}
+	return errUnsound
+}
+
+// checkMoves checks all that follows from a state that was visited, and counts it.
+func (s *search) checkMoves(id uint32, again *tally) error {
+	v := s.visited
+	if err := s.expandAgain(id); err != nil {
+		return err
+	}
+	again.transitions += len(s.out.arcs)
+	faults, steps := s.faultsOf(id), int(v.states.depth(id))+1
+	for i := range s.out.arcs {
+		a := &s.out.arcs[i]
+		to, known := v.states.find(s.out.wordsOf(i))
+		if !known || int(v.states.depth(to)) > steps || !v.discovered(a, faults+int(a.faults), steps) {
+			return errUnsound
+		}
+		if a.faults > 0 {
+			if int(a.via) >= len(v.triggered) || !v.triggered[a.via] {
+				return errUnsound
+			}
+			again.triggered[a.via] = true
+		}
+	}
+	return nil
+}
+
+// discovered reports whether what is found on an arc is among the verdicts found, with no more
+// faults and steps.
+func (v *visited) discovered(a *arc, par, steps int) bool {
+	for i, w := range order {
+		if a.found&(1<<i) == 0 {
+			continue
+		}
+		if d := v.found[finding{w, a.cause}]; d == nil || d.par > par || d.par == par && d.steps > steps {
+			return false
+		}
+	}
+	return true
 }
 
 // checkWitnesses replays the witnesses of a search that went on from its checkpoint.

@@ -11,13 +11,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/klauspost/compress/s2"
 
+	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator"
 	"locklab/simulator/explore"
 )
 
@@ -109,7 +112,8 @@ func goOnFrom(t testing.TB, file, lock, bounds string) (*study.Search, error) {
 }
 
 // A checkpoint that was altered, and given a checksum that fits, is refused, or the
-// change does not matter to what is found: it never ends in a panic or another verdict.
+// change does not matter to what is found: it never ends in a panic, or in a claim that was
+// not searched. Files are of a search that goes on, and of a finished one.
 func TestCheckpointAltered(t *testing.T) {
 	for _, f := range []struct {
 		lock, bounds string
@@ -117,6 +121,7 @@ func TestCheckpointAltered(t *testing.T) {
 	}{
 		{"token", "clients=2,attempts=1,ttl=9s,budget=crash=1+pause=1", 300},
 		{"redlock", "clients=2,attempts=1,nodes=3,ttl=9s,budget=restart=1", 200},
+		{"token", "clients=2,attempts=1,ttl=9s,budget=crash=1", 0},
 	} {
 		whole := search(t, t.Context(), f.lock, f.bounds, false, "", 0)
 		file := filepath.Join(t.TempDir(), "search")
@@ -140,15 +145,120 @@ func TestCheckpointAltered(t *testing.T) {
 				refused++
 			case err != nil:
 				t.Errorf("%s, byte %d of %d: %v", f.lock, at, len(body), err)
+			case f.stop == 0 && !proves(s): // nothing is claimed
 			case !sameFound(s, whole):
 				t.Errorf("%s, byte %d of %d: another result:\n%s\nwant\n%s", f.lock, at, len(body), s.Certificate(), whole.Certificate())
 			}
 		}
 		t.Logf("%s: %d bytes, every %d altered, %d refused", f.lock, len(u.body), step, refused)
-		if refused*step < len(u.body)/2 {
+		if f.stop > 0 && refused*step < len(u.body)/2 {
 			t.Errorf("%s: of the %d changes only %d were refused", f.lock, len(u.body)/step, refused)
 		}
 	}
+}
+
+// proves says whether a search claims that nothing else can occur.
+func proves(s *study.Search) bool { return strings.Contains(s.Certificate(), "Proved within") }
+
+// A checkpoint under the name of another search, with a checksum that fits, proves nothing
+// that was not searched: not one of a search that is done or as good as done, and not one
+// that looks for the shortest ways.
+func TestCheckpointRelabelled(t *testing.T) {
+	const nothing = "clients=2,attempts=1,ttl=9s,budget="
+	const crash = "clients=2,attempts=1,ttl=9s,budget=crash=1"
+	const pause = "clients=2,attempts=1,ttl=9s,budget=pause=1"
+	for _, f := range []struct{ lock, bounds, as, like string }{
+		{"token", nothing, "token", crash},
+		{"token", nothing, "token", pause},
+		{"token", crash, "token", pause},
+		{"token", crash, "token", strings.Replace(crash, "crash=1", "crash=2", 1)},
+		{"token", crash, "token", strings.Replace(crash, "attempts=1", "attempts=2", 1)},
+		{"token", crash, "token", strings.Replace(crash, "clients=2", "clients=3", 1)},
+		{"token", crash, "token", strings.Replace(crash, "ttl=9s", "ttl=10s", 1)},
+		{"token", crash, "setnx", crash},
+		{"token", crash, "token", strings.Replace(crash, "ttl=9s", "ttl=9s,timing=any", 1)},
+		{"setnx", nothing, "setnx", crash},
+		{"setnx", nothing, "token", nothing},
+		{"redlock", "clients=2,attempts=1,nodes=3,ttl=9s,budget=", "redlock", "clients=2,attempts=1,nodes=3,ttl=9s,budget=restart=1"},
+	} {
+		t.Run(f.lock+" "+f.bounds+" as "+f.as+" "+f.like, func(t *testing.T) {
+			whole := search(t, t.Context(), f.as, f.like, false, "", 0)
+			w := &watcher{Context: t.Context(), t: t, file: filepath.Join(t.TempDir(), "search")}
+			restore := explore.SaveAlways(64)
+			search(t, w, f.lock, f.bounds, false, w.file, 0)
+			restore()
+			var files [][]byte
+			for _, log := range w.logs { // of the passes, complete
+				content, err := io.ReadAll(log)
+				log.Close()
+				if err != nil {
+					t.Fatal(err)
+				}
+				files = append(files, content)
+			}
+			done, err := os.ReadFile(w.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := nameOf(t, f.as, f.like)
+			for i, file := range append(files, done) {
+				u := unpack(t, file)
+				lines := bytes.SplitAfter(u.head, []byte("\n"))
+				lines[1] = []byte(name + "\n")
+				u.head = slices.Concat(lines...)
+				s, err := goOn(t, u.pack(t, u.body), f.as, f.like)
+				unfit := (*explore.CheckpointError)(nil)
+				switch {
+				case errors.As(err, &unfit):
+				case err != nil:
+					t.Errorf("file %d: %v", i, err)
+				case proves(s) && !sameFound(s, whole):
+					t.Errorf("file %d:\n%s\nwhen it is searched:\n%s", i, s.Certificate(), whole.Certificate())
+				}
+			}
+		})
+	}
+}
+
+// A checkpoint that fits together, but in which no fault was injected anywhere, proves nothing.
+func TestCheckpointForged(t *testing.T) {
+	for _, f := range []struct{ lock, bounds string }{
+		{"token", "clients=2,attempts=1,ttl=9s,budget=crash=1"},
+		{"setnx-expire", "clients=2,attempts=1,ttl=9s,budget=crash=1"},
+	} {
+		entry, err := race.Strategy(f.lock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := study.ParseBounds(f.bounds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Checkpoint, b.Now = filepath.Join(t.TempDir(), "search"), time.Now
+		bounds, err := b.Of(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := explore.Forge(t.Context(), bounds, simulator.Choice{Verb: faults.Crash{}.Verb(), Client: 1}); err != nil {
+			t.Fatal(err)
+		}
+		unfit := (*explore.CheckpointError)(nil)
+		if s, err := study.Explore(t.Context(), entry, b); !errors.As(err, &unfit) {
+			t.Errorf("%s: %v\n%s", f.lock, err, s.Certificate())
+		}
+	}
+}
+
+// nameOf returns what a checkpoint says that it is of.
+func nameOf(t *testing.T, lock, bounds string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "search")
+	search(t, t.Context(), lock, bounds, false, file, 2)
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(string(content), "\n")[1]
 }
 
 // sameFound says whether two searches come to the same verdicts.

@@ -49,17 +49,29 @@ func (s *store) parent(id uint32) uint32 { return s.blocks[id>>blockBits].parent
 func (s *store) via(id uint32) uint16    { return s.blocks[id>>blockBits].via[id&(blockSize-1)] }
 func (s *store) depth(id uint32) uint32  { return s.blocks[id>>blockBits].depth[id&(blockSize-1)] }
 
+// slotOf returns where the index has a state, or would have it, and the tag of its hash.
+func (s *store) slotOf(words []uint32) (at, tag uint32) {
+	h := hash(words)
+	tag = uint32(h >> 32)
+	mask := uint32(len(s.index) - 1)
+	at = uint32(h) & mask
+	for s.index[at].id != 0 && (s.index[at].tag != tag || !same(s.words(s.index[at].id-1), words)) {
+		at = (at + 1) & mask
+	}
+	return at, tag
+}
+
+// find returns the number of a state, and whether there is one.
+func (s *store) find(words []uint32) (id uint32, found bool) {
+	at, _ := s.slotOf(words)
+	return s.index[at].id - 1, s.index[at].id != 0
+}
+
 // add numbers a state if it is new.
 func (s *store) add(words []uint32, parent uint32, via uint16, depth uint32) (id uint32, fresh bool) {
-	h := hash(words)
-	tag := uint32(h >> 32)
-	mask := uint32(len(s.index) - 1)
-	at := uint32(h) & mask
-	for s.index[at].id != 0 {
-		if s.index[at].tag == tag && same(s.words(s.index[at].id-1), words) {
-			return s.index[at].id - 1, false
-		}
-		at = (at + 1) & mask
+	at, tag := s.slotOf(words)
+	if there := s.index[at].id; there != 0 {
+		return there - 1, false
 	}
 	id = uint32(s.n)
 	if id&(blockSize-1) == 0 {

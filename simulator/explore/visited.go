@@ -183,7 +183,7 @@ func (v *visited) enterAll(b *batch, before int) {
 		if v.stopped.Load() && a.at != v.cutAt {
 			break
 		}
-		v.enter(b.words[i*b.width:(i+1)*b.width], a)
+		v.enter(b.wordsOf(i), a)
 		full := v.opt.MaxStates > 0 && v.states.n >= v.opt.MaxStates
 		if !v.stopped.Load() && (full || v.hopeless(before+int(a.at))) {
 			v.stopAt(a.at)
