@@ -412,8 +412,6 @@ func nameDefects() []defect {
 if all[2] ~= ARGV[1] then return false end`+take)
 	add("the last in rank takes over", `redis.call("ZADD", "line", 0, ARGV[1])
 if redis.call("ZRANK", "line", ARGV[1]) + 1 ~= redis.call("ZCARD", "line") then return false end`+take)
-	add("the last of all keys takes over", `local own = KEYS[1] .. ":" .. ARGV[1] redis.call("SET", own, "")
-local all = redis.call("KEYS", KEYS[1] .. ":*") if all[#all] ~= own then return false end`+take)
 	add("a key for each client", `return redis.call("SET", KEYS[1] .. string.sub(ARGV[1], 1, 2), ARGV[1], "NX", "PX", ARGV[2])`)
 	return list
 }
