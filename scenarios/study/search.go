@@ -149,12 +149,16 @@ func OutcomeOf(b *explore.Bounds, run *schedule.Run) *race.Outcome {
 
 // confirmDeadlock turns what the judges had to leave open, because the run has
 // ended, into what the probe has shown: nothing is left that could end it. If clients wait
-// for their turn without end, that is a finding of its own.
+// for their turn without end, or nothing bars the lock but the errors that the probe gets, that is a
+// finding of its own.
 func confirmDeadlock(b *explore.Bounds, h *history.History, j *verdict.Judgement) {
 	for i := range j.Findings {
 		if f := &j.Findings[i]; f.Verdict == verdict.Unknown {
 			f.Verdict, f.Forever = verdict.Deadlock, true
 		}
+	}
+	if failed := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Note == explore.ProbeFailed }); failed >= 0 {
+		j.Findings = append(j.Findings, verdict.Finding{Verdict: verdict.Deadlock, Clients: []int{h.Probe}, From: h.Events[failed].At, To: h.End, Forever: true, Event: failed})
 	}
 	if waiting := b.Waiting(h); waiting != nil {
 		j.Findings = append(j.Findings, verdict.Finding{Verdict: verdict.Deadlock, Clients: waiting, From: h.End, To: h.End, Forever: true, Event: len(h.Events) - 1})

@@ -181,7 +181,7 @@ func (r *rules) hear(p *position, events []history.Event) (words []verdict.Word)
 			words = append(words, verdict.Orphan)
 		}
 		p.judges.Observe(&r.judge, i, e, func(f verdict.Finding) { words = append(words, f.Verdict) })
-		stuck := e.Client == r.probe && e.Kind == history.Refuse && e.Note == explore.ProbeRefused
+		stuck := e.Client == r.probe && e.Kind == history.Refuse && (e.Note == explore.ProbeRefused || e.Note == explore.ProbeFailed)
 		if stuck || e.Client == r.probe && e.Kind == history.Acquire && !r.allEnded(p) {
 			words = append(words, verdict.Deadlock)
 		}

@@ -330,19 +330,29 @@ func (b *Bounds) try(c *simulator.Client, strategy lock.Strategy, line *client.L
 	return lease, err
 }
 
+// mostFailed is how many attempts of the probe may end in an error, longer than any lease apart: a
+// lock may need one to mend itself. A further one would be no other, because no fault is injected
+// any more, every server runs, and nothing is under way.
+const mostFailed = 3
+
 // probe is the program of the probe, which begins when all other clients have
 // finished or died: it asks for the lock, and once more after every lease must have
-// ended. If the lock is refused even then nobody can ever have it again.
+// ended. If the lock is refused even then nobody can ever have it again; nor can anybody if all
+// attempts end in errors.
 func (b *Bounds) probe(c *simulator.Client) {
 	strategy, _ := b.strategy(c)
-	if lease, err := client.Try(c, strategy); err == nil {
+	lease, err := client.Try(c, strategy)
+	if err == nil {
 		LeaveAndRelease(c, lease)
 		return
 	}
-	for {
+	for failed := 0; failed < mostFailed; failed++ {
+		if failed > 0 {
+			c.Record(client.Refusal(err)) // an error is no refusal
+		}
 		c.Clock().Sleep(2*b.Between() + b.ClockJumps)
 		c.Record(history.Event{Kind: history.Acquire})
-		lease, err := strategy.Acquire(context.Background(), client.Key)
+		lease, err = strategy.Acquire(context.Background(), client.Key)
 		switch {
 		case errors.Is(err, lock.ErrNotAcquired):
 			c.Record(history.Event{Kind: history.Refuse, Claims: true, Note: ProbeRefused})
@@ -352,8 +362,8 @@ func (b *Bounds) probe(c *simulator.Client) {
 			LeaveAndRelease(c, lease)
 			return
 		}
-		c.Record(client.Refusal(err)) // no answer is no refusal
 	}
+	c.Record(history.Event{Kind: history.Refuse, Note: ProbeFailed})
 }
 
 // LeaveAndRelease ends a critical section without work.
@@ -460,7 +470,7 @@ func observe(judges *verdict.Safety, c *verdict.Case, probe, i int, e *history.E
 	if judges.RefusedByOrphan(c, e) {
 		found.add(verdict.Orphan)
 	}
-	if e.Client == probe && e.Kind == history.Refuse && e.Note == ProbeRefused {
+	if e.Client == probe && ReportsDeadlock(e) {
 		found.add(verdict.Deadlock)
 	}
 	judges.Observe(c, i, e, nil)

@@ -19,6 +19,15 @@ import (
 // was still refused.
 const ProbeRefused = "refused after all leases"
 
+// ProbeFailed is the Note of the Refuse by which the probe reports a deadlock of another kind: all
+// its attempts, which are longer than any lease apart, ended in an error that is no refusal.
+const ProbeFailed = "errors after all leases"
+
+// ReportsDeadlock reports whether the probe says by e that nobody can have the lock again.
+func ReportsDeadlock(e *history.Event) bool {
+	return e.Kind == history.Refuse && (e.Note == ProbeRefused || e.Note == ProbeFailed)
+}
+
 // Options bound a search.
 type Options struct {
 	// Case is a history without events: Clients, Nodes, Key, TTL, Holders and Guard are
@@ -26,7 +35,7 @@ type Options struct {
 	Case history.History
 	// Probe is the client, from 1, that begins only when all other clients have
 	// finished or died, or wait without end, and reports a deadlock by a Refuse with the
-	// note ProbeRefused.
+	// note ProbeRefused or ProbeFailed.
 	// No fault is injected into it. 0: there is none, and no deadlock is found.
 	Probe int
 	// Symmetric says that so many clients, from the first, run the same code with the

@@ -71,8 +71,6 @@ if redis.call("ZRANK", KEYS[1], ARGV[1]) + 1 == redis.call("ZCARD", KEYS[1]) the
 if redis.call("ZRANGE", KEYS[1], 0, 0)[1] == ARGV[1] then return 1 end return 0`,
 	"a key for each client": `local own = KEYS[1] .. string.sub(ARGV[1], 1, 2)
 if redis.call("EXISTS", own) == 1 then return 0 end redis.call("SET", own, "", "PX", ARGV[2]) return 1`,
-	"the last of all keys": `redis.call("SET", KEYS[1] .. ":" .. ARGV[1], "", "PX", 500)
-local all = redis.call("KEYS", KEYS[1] .. ":*") if all[#all] == KEYS[1] .. ":" .. ARGV[1] then return 1 end return 0`,
 	"the greater hash":      `local v = redis.call("GET", KEYS[1]) if v and redis.sha1hex(v) > redis.sha1hex(ARGV[1]) then return 0 end` + enter,
 	"a hash in the data":    `local own = KEYS[1] .. redis.sha1hex(ARGV[1]) if redis.call("EXISTS", own) == 1 then return 0 end redis.call("SET", own, "", "PX", 500) return 1`,
 	"one known by heart":    `if string.sub(ARGV[1], 1, 2) ~= "c2" and redis.call("EXISTS", KEYS[1]) == 1 then return 0 end` + enter,

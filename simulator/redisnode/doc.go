@@ -16,10 +16,16 @@
 //
 // A refusal is an error that ends the run and names the command: SELECT, patterns of
 // channels and blocking commands, which would leave state on a connection that no
-// keyspace holds; a MULTI whose EXEC does not come in the same write; commands that
-// return something random (SPOP, math.random in a script); WAIT in a script;
-// lifetimes of hash fields, streams, HyperLogLogs. More than [MaxKeys] keys with a
-// time to live on one server end the run with a LimitError.
+// keyspace holds; a MULTI whose EXEC does not come in the same write; WAIT in a script;
+// lifetimes of hash fields, streams, HyperLogLogs.
+//
+// A LimitError ends the run where a server has more than [MaxKeys] keys with a time to
+// live, and where an answer is not determined by the data and the command (chance.go): one of
+// KEYS, SCAN, SMEMBERS, SSCAN, SINTER, SUNION, SDIFF, HKEYS, HVALS, HGETALL, HSCAN, ZSCAN or a
+// GEO search with more than one element, or between MULTI and EXEC; SPOP, SRANDMEMBER,
+// HRANDFIELD, ZRANDMEMBER and RANDOMKEY; in a script math.random, math.randomseed, os.clock,
+// collectgarbage, the text of a table or a function, and pairs or next of a table in which more
+// than one key is no index from 1.
 //
 // # Where it differs from a Redis 7
 //
@@ -28,6 +34,9 @@
 //
 // Clocks are read in whole milliseconds. A server does not notice that a client has
 // closed a connection: watches and subscriptions of it stay, without effect.
+//
+// The cursor of a SCAN is 0 at once, however many elements there are. cjson.encode writes the keys of
+// a table in the order of their names.
 //
 // Where a miniredis answers otherwise than a Redis 7, so does this package: the words
 // of some errors; between MULTI and EXEC an unknown

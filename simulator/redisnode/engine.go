@@ -37,6 +37,8 @@ type engine struct {
 
 	needs    needs  // what the commands of this call, those of scripts included, read beside the keyspace
 	refused  string // the first of them that cannot be simulated
+	exceeded error  // the first of them whose answer is not determined, as a *table.LimitError
+	ordering bool   // it executes a command for answerUnordered
 	scripted bool   // one of them may have changed the script cache
 	refuses  bool   // the server has too few replicas to write
 	now      time.Time
@@ -78,8 +80,7 @@ var readsTTL = map[string]bool{"TTL": true, "PTTL": true, "GETEX": true, "COPY":
 
 // unfit are the commands that are refused: they would leave something behind that
 // no keyspace holds (state of a connection, of the whole process, lifetimes of hash
-// fields), report such a thing, wait, or return something random. They are never
-// executed.
+// fields), report such a thing, or wait. They are never executed.
 var unfit = map[string]bool{
 	"SELECT": true, "SWAPDB": true, "MOVE": true,
 	"SUBSCRIBE": true, "PSUBSCRIBE": true, "UNSUBSCRIBE": true, "PUNSUBSCRIBE": true, "BLPOP": true, "BRPOP": true,
@@ -87,7 +88,6 @@ var unfit = map[string]bool{
 	"SSUBSCRIBE": true, "SUNSUBSCRIBE": true, "SPUBLISH": true, "PUBSUB": true,
 	"WAIT": true, "AUTH": true, "HELLO": true, "CLIENT": true, "QUIT": true, "INFO": true, "OBJECT": true,
 	"HEXPIRE": true, "HSETEX": true,
-	"SPOP": true, "SRANDMEMBER": true, "HRANDFIELD": true, "ZRANDMEMBER": true, "RANDOMKEY": true,
 }
 
 func classify(cmd string, args []string) needs {
@@ -137,6 +137,18 @@ func (e *engine) before(peer *server.Peer, cmd string, args ...string) bool {
 	e.needs = max(e.needs, classify(cmd, args))
 	if unfit[cmd] {
 		e.refuse("the command " + cmd)
+		return true
+	}
+	if random[cmd] || cmd == byChance && len(args) == 1 {
+		what := cmd
+		if cmd == byChance {
+			what = args[0]
+		}
+		e.limit("limit.chance", "what", what)
+		return true
+	}
+	if unordered[cmd] > 0 && !e.ordering {
+		e.answerUnordered(peer, cmd, args)
 		return true
 	}
 	if e.refuses && cmd == "MULTI" {
@@ -207,10 +219,7 @@ func (e *engine) refuse(what string) {
 
 func (e *engine) learn(source string) {
 	e.scripted = true
-	if strings.Contains(source, "math.random") {
-		// Redis seeds it anew for each script, miniredis does not
-		e.refuse("a script that calls math.random")
-	}
+	source = strings.TrimPrefix(source, confinement)
 	if !e.known[source] {
 		e.known[source] = true
 		e.sources = append(e.sources, source)
@@ -258,19 +267,22 @@ func (e *engine) run(s *keyspace, ttls []time.Duration, now time.Time, b *batch)
 	e.now = now
 	e.m.SetTime(now)
 	watches, peers, conn := e.connect(s, b)
-	e.needs, e.refused, e.scripted = needsNothing, b.unfit, false
+	e.needs, e.refused, e.exceeded, e.scripted = needsNothing, b.unfit, nil, false
 	e.subscribers, e.published, e.full = s.subscribers, nil, false
 	reply := ""
 	if b.unfit == "" {
 		for _, args := range b.commands { // nearly always one
-			reply += e.redisScript(args, e.send(conn, args))
+			reply += e.redisScript(args, e.send(conn, e.confine(args)))
 		}
 	}
 	if e.scripted {
 		e.loaded = e.cached()
 	}
+	if e.exceeded != nil {
+		return outcome{}, e.exceeded
+	}
 	if e.refused != "" {
-		return outcome{}, fmt.Errorf("simulator: the lab cannot carry %s: it waits in a script, rolls dice, or leaves or tells what no snapshot holds", e.refused)
+		return outcome{}, fmt.Errorf("simulator: the lab cannot carry %s: it waits in a script, or leaves or reports what no snapshot holds", e.refused)
 	}
 	needs := e.needs
 	keys, after, err := e.read()
@@ -317,7 +329,7 @@ func (e *engine) restore(s *keyspace, ttls []time.Duration) {
 func (e *engine) loadScripts(sources []string) {
 	e.dispatch([]string{"SCRIPT", "FLUSH"})
 	for _, src := range sources {
-		e.dispatch([]string{"SCRIPT", "LOAD", src})
+		e.dispatch([]string{"SCRIPT", "LOAD", confined(src)})
 	}
 	e.loaded = sources
 }
@@ -411,7 +423,7 @@ func (e *engine) cached() []string {
 	}
 	args := []string{"SCRIPT", "EXISTS"}
 	for _, src := range e.sources {
-		args = append(args, scriptSHA(src))
+		args = append(args, scriptSHA(confined(src)))
 	}
 	var in []string
 	answers, err := proto.Parse(e.dispatch(args))

@@ -29,7 +29,7 @@ func (e *engine) deleteIfEqual(c *server.Peer, _ string, args []string) {
 		c.WriteError("ERR wrong number of arguments for 'delifeq' command")
 		return
 	}
-	switch value := e.within(c, "GET", args[0]); {
+	switch value := e.compared(c, "GET", args[0]); {
 	case value == proto.String(args[1]):
 		c.WriteRaw(e.within(c, "DEL", args[0]))
 	case isError(value):
@@ -47,7 +47,7 @@ func (e *engine) deleteIfEqual(c *server.Peer, _ string, args []string) {
 // The comparison chooses between XX and NX, of which one cannot be met; all
 // else, the checks of the other options included, is SET's.
 func (e *engine) setIfEqual(c *server.Peer, set []string, comparison string) {
-	value := e.within(c, "GET", set[0])
+	value := e.compared(c, "GET", set[0])
 	only := "XX"
 	if value != proto.Nil && value != proto.String(comparison) {
 		only = "NX"
@@ -88,10 +88,16 @@ func (e *engine) within(c *server.Peer, args ...string) string {
 	peer.Ctx = c.Ctx
 	e.m.Server().Dispatch(peer, args)
 	peer.Flush()
-	if out.String() == proto.Inline("QUEUED") {
+	return out.String()
+}
+
+// compared is within of what a comparison reads, and refuses it between MULTI and EXEC.
+func (e *engine) compared(c *server.Peer, args ...string) string {
+	value := e.within(c, args...)
+	if value == queued {
 		e.refuse("a comparison with IFEQ between MULTI and EXEC")
 	}
-	return out.String()
+	return value
 }
 
 func isError(reply string) bool { return strings.HasPrefix(reply, "-") }

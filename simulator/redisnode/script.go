@@ -9,6 +9,9 @@ import (
 // and why.
 var failedScript = regexp.MustCompile(`^-ERR Error compiling script \(new function\): :(\d+): (.*?) +stack traceback:`)
 
+// addressOf is what Lua writes for an error that is no text.
+var addressOf = regexp.MustCompile(`\b(table|function|userdata|thread): 0x`)
+
 // ofCommand is the error of a command, with its code, and not one of the script itself.
 var ofCommand = regexp.MustCompile(`^[A-Z]{3,} `)
 
@@ -17,8 +20,14 @@ var ofCommand = regexp.MustCompile(`^[A-Z]{3,} `)
 // command args.
 func (e *engine) redisScript(args []string, reply string) string {
 	cmd := strings.ToUpper(args[0])
+	if cmd == "SCRIPT" {
+		return e.unconfined(reply)
+	}
 	if !strings.HasPrefix(cmd, "EVAL") || !strings.HasPrefix(reply, "-") || len(args) < 2 {
 		return reply
+	}
+	if reply = e.unconfined(reply); addressOf.MatchString(reply) {
+		e.limit("limit.chance", "what", "error")
 	}
 	why := failedScript.FindStringSubmatch(reply)
 	if why == nil {
@@ -27,7 +36,7 @@ func (e *engine) redisScript(args []string, reply string) string {
 	sha := strings.ToLower(args[1])
 	if !strings.HasPrefix(cmd, "EVALSHA") {
 		sha = scriptSHA(args[1])
-		e.dispatch([]string{"SCRIPT", "LOAD", args[1]})
+		e.dispatch([]string{"SCRIPT", "LOAD", confined(args[1])})
 	}
 	message := why[2]
 	if !ofCommand.MatchString(message) {

@@ -325,12 +325,6 @@ func TestUnfit(t *testing.T) {
 			t.Errorf("%s: %v, want a refusal of the type", line, err)
 		}
 	}
-	if _, err := s.try("EVAL", "return math.random(6)", "0"); err == nil || !strings.Contains(err.Error(), "math.random") {
-		t.Errorf("dice in a script: %v, want a refusal", err)
-	}
-	if got := s.do("SCRIPT EXISTS " + scriptSHA("return math.random(6)")); got != "[0]" {
-		t.Errorf("a script that was refused is cached: %s", got)
-	}
 	for i := range MaxKeys {
 		s.do(fmt.Sprintf("SET k%d v PX 1000", i))
 		if i == MaxKeys-2 { // with k there are as many as there is room for
@@ -392,7 +386,12 @@ func TestServerKeepsWhatARedisKeeps(t *testing.T) {
 				kept.at = time.Duration(clock.Millis(s.now)) * time.Millisecond
 			}
 			cmd := v.command()
-			if got, want := s.raw(cmd...), kept.dispatch(cmd); got != want {
+			want := kept.dispatch(cmd)
+			if words := unordered[cmd[0]]; words > 0 && elements(want) > words {
+				s.holds(cmd[1], kept)
+				continue
+			}
+			if got := s.raw(cmd...); got != want {
 				t.Fatalf("seed %d, command %d at %v, %q:\ngot  %q\nwant %q", seed, i, s.now, cmd, got, want)
 			}
 		}
@@ -405,12 +404,27 @@ type kept struct {
 	at time.Duration // how far it has been moved
 }
 
+// holds checks that a key has the same elements on our server, which refuses to name them, and on
+// a plain miniredis.
+func (s *bareServer) holds(key string, kept *kept) {
+	s.t.Helper()
+	keys := s.table.keyspaces[s.data.keyspace].keys
+	i := slices.IndexFunc(keys, func(k keyValue) bool { return k.name == key })
+	if i < 0 {
+		s.t.Fatalf("no key %q", key)
+	}
+	if want, err := kept.parts(key, keys[i].kind); err != nil || !slices.Equal(keys[i].parts, want) {
+		s.t.Fatalf("%q holds %q, want %q (%v)", key, keys[i].parts, want, err)
+	}
+}
+
 func keptRedis(t *testing.T) *kept {
 	e, err := newEngine()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(e.close)
+	e.ordering = true
 	return &kept{engine: e}
 }
 

@@ -9,22 +9,27 @@ import "locklab/simulator/history"
 // a renewal and a check (an Acquire with a Note, to the Enter or Refuse that answers it). An
 // answer that says that the outcome is unknown states nothing.
 //
-// The statement is about one moment of the call, which the client does not know:
+// The statement is about one moment of the call, which the client need not know:
 //
 //   - It is the client's first Change of the key during the call, with the reading just
 //     before it. In a release a Change that only prolongs does not count: a renewal in
 //     flight gives nothing back.
-//   - Without such a Change it is any moment of the call: "still yours" is false only if
-//     the client did not have the lock at any of them, "not yours" only if it had it at all
-//     of them.
+//   - Without such a Change a success of a release is about the moment of its answer. "Released"
+//     says that the lock was the client's until this call gave it back: if the call has removed
+//     nothing, and the client does not have the lock any more, it was lost otherwise. A lock that
+//     is kept on purpose is still the client's.
+//   - Any other statement without such a Change is about any moment of the call: "still yours" is
+//     false only if the client did not have the lock at any of them, "not yours" only if it had
+//     it at all of them.
 //
 // "Not yours" is not false either if the client lost a part of the lock later in the call,
 // but not by its own command: of a majority, one server's key may expire while it deletes
 // the others.
 //
-// So a GET-then-DEL that found its own token, slept through the expiry, deleted the next
-// owner's key and reported success has lied; and so has a release that removed the client's
-// own key by a request whose answer was lost, asked again, and reported "not held". A
+// So a transaction that fails because the key expired after it was watched, and counts as a
+// release, has lied; so has a GET-then-DEL that found its own token, slept through the expiry,
+// deleted the next owner's key and reported success; and so has a release that removed the
+// client's own key by a request whose answer was lost, asked again, and reported "not held". A
 // quorum release is judged before it deletes its own majority. A renewal that makes the key
 // anew where it was gone has lied, because the lock was lost before.
 //
@@ -107,11 +112,14 @@ func (l *lie) begin(in *input, c client8) {
 
 // end judges the answer to a call.
 func (l *lie) end(in *input, c client8) {
-	untrue := l.had
-	if in.event.OK {
-		untrue = l.lacked
+	untrue := l.had.has(c)
+	switch release := !l.asking.has(c); {
+	case in.event.OK && release && !l.decided.has(c):
+		untrue = !in.holds(c, 0)
+	case in.event.OK:
+		untrue = l.lacked.has(c)
 	}
-	if in.event.Claims && untrue.has(c) && in.reading.keyChanged && in.run.room[c-1] == 1 {
+	if in.event.Claims && untrue && in.reading.keyChanged && in.run.room[c-1] == 1 {
 		in.instant(Lie, int(c))
 	}
 	l.forget(c)

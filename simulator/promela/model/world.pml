@@ -317,7 +317,9 @@ inline begin_call(c, l) {
 
 inline end_call(c) {
 	if
-	:: (remark & CLAIMS) && key_changed && (((remark & OK) && HAS(lacked, c)) || (!(remark & OK) && HAS(had, c))) -> FOUND(LIE)
+	:: (remark & CLAIMS) && key_changed && (remark & OK) && !HAS(asking, c) && !HAS(decided, c) && !HOLDS(c, 0) -> FOUND(LIE)
+	:: (remark & CLAIMS) && key_changed && (remark & OK) && (HAS(asking, c) || HAS(decided, c)) && HAS(lacked, c) -> FOUND(LIE)
+	:: (remark & CLAIMS) && key_changed && !(remark & OK) && HAS(had, c) -> FOUND(LIE)
 	:: else
 	fi;
 	forget_call(c)

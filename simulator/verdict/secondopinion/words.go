@@ -410,6 +410,9 @@ func (c *court) lie(i int) {
 			look(j, 0)
 		}
 	}
+	if answer.OK && release && first < 0 { // nothing was given back: it must still be there
+		lacked = !c.before[i].entitled(c.h, me, 0)
+	}
 	if answer.OK && lacked || !answer.OK && had {
 		c.charge("LIE", i, me)
 	}

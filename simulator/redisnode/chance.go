@@ -1,0 +1,147 @@
+package redisnode
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/alicebob/miniredis/v2/proto"
+	"github.com/alicebob/miniredis/v2/server"
+
+	"locklab/simulator/internal/table"
+)
+
+// What a server answers must be determined by its data and the command. Two things are not:
+// the order of what has none (fields, members, keys), which a Redis takes from how it stores
+// them, and a miniredis from their names; and what scripts find in Lua beside the data:
+// dice, processor time, addresses, the order of a table. Where the first matters, and where
+// a script uses the second, the run ends with a LimitError that names it.
+
+// unordered are the commands whose answer is a set or a map: the number of words of an
+// element of it. An answer with one element has an order, a longer one has not.
+var unordered = map[string]int{
+	"KEYS": 1, "SCAN": 1, "SMEMBERS": 1, "SSCAN": 1, "SINTER": 1, "SUNION": 1, "SDIFF": 1,
+	"HKEYS": 1, "HVALS": 1, "HGETALL": 2, "HSCAN": 2, "ZSCAN": 2,
+	"GEORADIUS": 1, "GEORADIUS_RO": 1, "GEORADIUSBYMEMBER": 1, "GEORADIUSBYMEMBER_RO": 1, "GEOSEARCH": 1,
+}
+
+// random are the commands that choose by chance. They are never executed.
+var random = map[string]bool{"SPOP": true, "SRANDMEMBER": true, "HRANDFIELD": true, "ZRANDMEMBER": true, "RANDOMKEY": true}
+
+// answerUnordered executes such a command for c, and refuses an answer that has no order.
+func (e *engine) answerUnordered(c *server.Peer, cmd string, args []string) {
+	e.ordering = true
+	reply := e.within(c, append([]string{cmd}, args...)...)
+	e.ordering = false
+	if reply == queued {
+		e.limit("limit.order.multi", "command", cmd)
+		return
+	}
+	if words := elements(reply); words > unordered[cmd] {
+		e.limit("limit.order", "command", cmd, "elements", words/unordered[cmd])
+		return
+	}
+	c.WriteRaw(reply)
+}
+
+// elements is how many words the array in an answer has; in that of a SCAN it comes after
+// the cursor.
+func elements(reply string) int {
+	v, err := proto.Parse(reply)
+	list, ok := v.([]any)
+	if err != nil || !ok {
+		return 0 // an error
+	}
+	if len(list) == 2 {
+		if scanned, ok := list[1].([]any); ok {
+			return len(scanned)
+		}
+	}
+	return len(list)
+}
+
+// queued is the answer to a command between MULTI and EXEC.
+var queued = proto.Inline("QUEUED")
+
+// byChance is the command by which confinement reports what a script uses.
+const byChance = "\x00CHANCE"
+
+// confinement stands before every script, on its first line, so that the lines of errors stay
+// right. It takes from the script's environment what is not determined by the data and the
+// arguments, whatever name the script has for it, and what a Redis does not have. Tables of which
+// at most one key is no index from 1 have an order.
+var confinement = strings.Join(strings.Fields(`
+do
+	local call, kind, text, form, find, each, after = redis.call, type, tostring, string.format, string.find, pairs, next
+	local function refused(what) return function() call("\0CHANCE", what) end end
+	math.random, math.randomseed = refused("math.random"), refused("math.randomseed")
+	os.clock, collectgarbage = refused("os.clock"), refused("collectgarbage")
+	local function address(v) return kind(v) ~= "string" and find(text(v), "^%a+: 0x") end
+	tostring = function(v) if address(v) then call("\0CHANCE", "tostring") end return text(v) end
+	string.format = function(...)
+		for i = 1, select("#", ...) do if address((select(i, ...))) then call("\0CHANCE", "string.format") end end
+		return form(...)
+	end
+	local function order(t, name)
+		if kind(t) ~= "table" then return end
+		local n, others = #t, 0
+		for k in each(t) do
+			if kind(k) ~= "number" or k < 1 or k > n or k % 1 ~= 0 then others = others + 1 end
+			if others > 1 then call("\0CHANCE", name) end
+		end
+	end
+	pairs = function(t) order(t, "pairs") return each(t) end
+	next = function(t, k) order(t, "next") return after(t, k) end
+	print, dofile, loadfile, require, module, package, newproxy, _printregs = nil
+end`), " ") + " "
+
+// confined is the same script with less in its environment.
+func confined(source string) string { return confinement + source }
+
+// confine has a command execute scripts confined, those as well that it names by the digest of one
+// that has been seen.
+func (e *engine) confine(args []string) []string {
+	cmd := strings.ToUpper(args[0])
+	if cmd != "SCRIPT" && !strings.HasPrefix(cmd, "EVAL") {
+		return args
+	}
+	args = slices.Clone(args)
+	switch scripts := args[1:]; {
+	case len(scripts) == 0:
+	case cmd == "EVAL" || cmd == "EVAL_RO":
+		scripts[0] = confined(scripts[0])
+	case cmd == "EVALSHA" || cmd == "EVALSHA_RO":
+		scripts[0] = e.confinedSHA(scripts[0])
+	case strings.EqualFold(scripts[0], "LOAD") && len(scripts) > 1:
+		scripts[1] = confined(scripts[1])
+	default:
+		for i := range scripts {
+			scripts[i] = e.confinedSHA(scripts[i])
+		}
+	}
+	return args
+}
+
+// confinedSHA is the digest under which the engine caches the script with the given one.
+func (e *engine) confinedSHA(sha string) string {
+	for _, source := range e.sources {
+		if strings.EqualFold(sha, scriptSHA(source)) {
+			return scriptSHA(confined(source))
+		}
+	}
+	return sha
+}
+
+// unconfined is an answer with the digests that a client knows.
+func (e *engine) unconfined(reply string) string {
+	for _, source := range e.sources {
+		reply = strings.ReplaceAll(reply, scriptSHA(confined(source)), scriptSHA(source))
+	}
+	return reply
+}
+
+// limit keeps the first reason for which the run must end.
+func (e *engine) limit(key string, pairs ...any) {
+	if e.exceeded == nil {
+		e.exceeded = table.Limit(key, pairs...)
+	}
+}
