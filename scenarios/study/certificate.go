@@ -218,7 +218,7 @@ func (s *Search) Assumed(lang string) []string {
 		clocks = []string{say("clocks.skew", "step", s.Bounds.step().String(), "skew", d.String())}
 	}
 	if s.Result.Measures {
-		clocks = append(clocks, say("measured", "later", process.Later.String()))
+		clocks = append(clocks, say("measured", "stride", process.Stride.String(), "strides", fmt.Sprint(process.Strides)))
 	}
 	if s.Bounds.allows(faults.PauseThread{}) {
 		clocks = append(clocks, say("threads"))
