@@ -30,7 +30,8 @@ type search struct {
 	faultless   bool      // without further faults
 	last        *snapshot // of where the search could be saved last; nil: there is none
 
-	checked int // histories at the last checkCode
+	checked  int  // histories at the last checkCode
+	repeated bool // by which all of them were run twice
 
 	lengths simulator.Lengths
 
@@ -48,11 +49,14 @@ func newSearch(sim *simulator.Simulator, opt Options) *search {
 
 func (s *search) run(ctx context.Context, k *checkpointer) error {
 	err := s.visitLayers(ctx, k)
-	if claims := s.visited.done || len(s.visited.found) > 0; claims && (err == nil || errors.Is(err, ctx.Err())) {
-		if wrong := s.checkCode(); wrong != nil {
-			return wrong
-		}
+	claims := s.visited.done || len(s.visited.found) > 0 || s.opt.Head > 0
+	if !claims || err != nil && !errors.Is(err, ctx.Err()) {
+		return err
 	}
+	if wrong := s.checkCode(); wrong != nil {
+		return wrong
+	}
+	s.repeated = true
 	return err
 }
 
@@ -194,7 +198,7 @@ func (s *search) result() *Result {
 	r := s.visited.result()
 	r.ReadsClock, r.Symmetry = len(s.cur) > s.timeAt(), s.symmetric > 1
 	r.Measures = s.sim.Measured() && !r.ReadsClock
-	r.Asymmetry = s.opt.asymmetry
+	r.Asymmetry, r.Repeated = s.opt.asymmetry, s.repeated
 	r.Lengths = slices.SortedFunc(slices.Values(s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))]), simulator.Length.Compare)
 	for ch, injected := range s.visited.triggered {
 		if v := s.choices[ch].Verb; injected && !slices.Contains(r.Triggered, v) {
