@@ -31,6 +31,26 @@ func (s *Simulator) Measure(on bool) {
 // Measured says whether a client has so far read its clock to measure how long something takes.
 func (s *Simulator) Measured() bool { return s.measured }
 
+// Repeat runs the code of every client once more in each history in which it has run only once;
+// see process.Process.Repeat. Code that does something else then is a
+// *process.NondeterministicError.
+func (s *Simulator) Repeat() error {
+	for _, p := range s.procs {
+		if err := p.Repeat(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Repeated is the number of histories, of Histories, in which the code has run twice or more.
+func (s *Simulator) Repeated() (n int) {
+	for _, p := range s.procs {
+		n += p.Repeated()
+	}
+	return n
+}
+
 // CheckMeasures checks that the code that has read a clock to measure does not depend on the time
 // of day; see process.Process.CheckMeasures. Where it does, the error is a
 // *process.TimeOfDayError.

@@ -37,6 +37,8 @@ type exploreJSON struct {
 	Skew        time.Duration  `json:"skew_ns"`
 	Tokens      string         `json:"tokens"`
 	Untriggered []string       `json:"not_injected"`
+	Claim       string         `json:"claim"` // headline of the certificate
+	Scope       string         `json:"scope"` // what it is about: any (timing), instants (those searched), lockstep
 	MayHappen   []string       `json:"may_happen"`
 	Assumed     []string       `json:"assumed"`
 	States      int            `json:"states"`
@@ -57,6 +59,7 @@ type exploreJSON struct {
 // otherJSON is another search of the same lock. What it has found is among the verdicts.
 type otherJSON struct {
 	Bounds string   `json:"bounds"`
+	Scope  string   `json:"scope"`
 	States int      `json:"states"`
 	Found  []string `json:"found"` // each verdict with its par
 }
@@ -292,7 +295,7 @@ func (a *app) exploreToJSON(s *study.Search, took time.Duration) exploreJSON {
 	out := exploreJSON{
 		Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
 		Budget: map[string]int{}, Bounds: s.Bounds.String(), Timing: s.Bounds.Timing.String(), Uses: append([]string{}, s.Bounds.Uses.Names()...), Retries: s.Bounds.ClientRetries, Skew: s.Bounds.Skew, Tokens: s.Bounds.Tokens.String(), Untriggered: append([]string{}, s.Untriggered()...),
-		MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"), States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
+		Claim: s.Claim("en"), Scope: s.Scope(), MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"), States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
 		FromFile: s.FromFile(), Parts: s.Parts, Seconds: a.seconds(took), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
 	}
 	budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
@@ -312,7 +315,7 @@ func (a *app) exploreToJSON(s *study.Search, took time.Duration) exploreJSON {
 
 func othersToJSON(searches []*study.Search) (list []otherJSON) {
 	for _, s := range searches {
-		list = append(list, otherJSON{s.Bounds.String(), s.States, s.Pars()})
+		list = append(list, otherJSON{s.Bounds.String(), s.Scope(), s.States, s.Pars()})
 	}
 	return list
 }

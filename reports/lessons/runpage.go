@@ -170,6 +170,9 @@ func (t *Teacher) otherSearches(o *race.Outcome) error {
 			result = t.Error(err)
 		} else {
 			result = found(s)
+			if s.Complete && b.Timing == study.AutoTiming && s.Scope() != study.ScopeAny {
+				result += " (" + t.Say("certificate.other.timing."+s.Scope()) + ")"
+			}
 		}
 		t.Wrap("  "+padded(e.ID, 14)+" ", result)
 	}
@@ -179,8 +182,8 @@ func (t *Teacher) otherSearches(o *race.Outcome) error {
 // found returns what a search has found: each verdict with its par.
 func found(s *study.Search) string {
 	switch {
-	case len(s.Found) > 0:
-		return strings.Join(s.Pars(), " ")
+	case len(s.Witnesses) > 0:
+		return strings.Join(s.AllPars(), " ")
 	case s.Result.Complete:
 		return string(verdict.Holds)
 	}

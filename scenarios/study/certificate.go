@@ -13,6 +13,7 @@ import (
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/process"
+	"locklab/simulator/verdict"
 )
 
 // Certificate returns in English what the search covered, what it assumed, and what it
@@ -36,11 +37,11 @@ func (s *Search) CertificateIn(lang string) string {
 	case r.Measures:
 		clock = "clock.measured"
 	}
-	lines := []string{say("head", "lock", s.Strategy.Heading(), "claim", s.claim(say))}
+	lines := []string{say("head", "lock", s.Strategy.Heading(), "claim", s.Claim(lang))}
 	line := func(key string, pairs ...string) {
 		lines = append(lines, "  "+text.Pad(say(key+".name"), 12)+" "+say(key, pairs...))
 	}
-	line("bounds", "clients", fmt.Sprint(b.Clients), "attempts", fmt.Sprint(b.Attempts), "nodes", fmt.Sprint(b.Nodes), "ttl", b.TTL.String(), "faults", b.Faults())
+	line("bounds", "who", b.who(say), "nodes", fmt.Sprint(b.Nodes), "ttl", b.TTL.String(), "faults", b.Faults())
 	list := func(key string, items []string) {
 		for i, item := range items {
 			name := ""
@@ -82,7 +83,11 @@ func (s *Search) CertificateIn(lang string) string {
 	case why.Session:
 		line("asymmetry", "why", say("asymmetry.session"))
 	}
-	line("code", "histories", fmt.Sprint(r.Histories))
+	if r.Repeated {
+		line("code", "histories", fmt.Sprint(r.Histories))
+	} else {
+		line("code.once", "histories", fmt.Sprint(r.Histories))
+	}
 	if names := s.Untriggered(); names != nil {
 		line("untriggered", "faults", strings.Join(names, ", "))
 	}
@@ -93,12 +98,12 @@ func (s *Search) CertificateIn(lang string) string {
 
 // otherwise says in what another search of the same lock was not like s.
 func (s *Search) otherwise(o *Search, say func(key string, pairs ...string) string) string {
-	what := say("other.timing." + o.Bounds.Timing.String())
+	what := say("other.timing." + o.Scope())
 	if n := o.Bounds.Nodes; n != s.Bounds.Nodes {
 		what = say("other.nodes", "what", what, "nodes", fmt.Sprint(n))
 	}
 	if n := o.Bounds.Attempts; n != s.Bounds.Attempts {
-		what = say("other.attempts", "what", what, "attempts", fmt.Sprint(n))
+		what = say("other.attempts", "what", what, "attempts", counted("attempts", n, say))
 	}
 	if uses := o.Bounds.Uses; uses != s.Bounds.Uses && uses != 0 {
 		what = say("other.uses", "what", what, "uses", strings.Join(uses.Names(), ", "))
@@ -139,31 +144,102 @@ func (s *Search) FromFile() string {
 	return ""
 }
 
-// claim is what is proved.
-func (s *Search) claim(say func(key string, pairs ...string) string) string {
-	timing := ""
-	if s.Bounds.Timing == AnyTiming {
-		timing = ".any"
-	}
-	switch r := s.Result; {
+// Claim returns, in a language of package text, the headline of a search: what is proved, for how
+// many clients and attempts, at which timing, and what other searches of the lock have found
+// besides.
+func (s *Search) Claim(lang string) string {
+	say := func(key string, pairs ...string) string { return text.Say(lang, "certificate."+key, pairs...) }
+	switch {
 	case s.FromFile() == FromFile:
 		return say("file.all")
-	case !r.Complete:
+	case !s.Complete:
 		return say("cut")
 	case s.Inconclusive():
 		return say("untold", "faults", strings.Join(s.Untriggered(), ", "))
 	case s.FromFile() == FromFileInPart:
-		return say("file.part", "states", fmt.Sprint(r.Kept.Had))
-	case len(r.Found) == 0:
-		return say("proved.none" + timing)
+		return say("file.part", "states", fmt.Sprint(s.Result.Kept.Had))
 	}
-	return say("proved.some" + timing)
+	found := say("proved.none")
+	if words := s.found(); words != nil {
+		found = say("proved.some", "verdicts", joined(words))
+	}
+	return say("proved", "who", s.Bounds.who(say), "when", say("proved.when."+s.Scope()), "found", found, "others", s.othersFound(say))
+}
+
+// The scopes of a search: what its proof is about.
+const (
+	ScopeAny      = "any"      // every timing
+	ScopeInstants = "instants" // every timing, at the instants searched: see comparesTimes
+	ScopeLockstep = "lockstep" // one schedule
+)
+
+// Scope is one of the scopes.
+func (s *Search) Scope() string {
+	switch {
+	case s.Bounds.Timing != AnyTiming:
+		return ScopeLockstep
+	case s.comparesTimes():
+		return ScopeInstants
+	}
+	return ScopeAny
+}
+
+// comparesTimes says whether the clients' code has looked at a clock, or at what is left of a
+// key's time to live. With which constants it compares that is not seen: what it does between two
+// instants that were searched is not known.
+func (s *Search) comparesTimes() bool {
+	return s.ReadsClock || s.Measures || slices.ContainsFunc(s.Lengths, func(one simulator.Length) bool { return one.Of == simulator.Remainders })
+}
+
+// found are the verdicts that s itself has found, in their order; nil: none.
+func (s *Search) found() (words []verdict.Word) {
+	for _, w := range s.Found {
+		if !slices.Contains(words, w.Verdict) {
+			words = append(words, w.Verdict)
+		}
+	}
+	return words
+}
+
+// othersFound says which verdicts other searches have found that s has not, and what these
+// searches were.
+func (s *Search) othersFound(say func(key string, pairs ...string) string) string {
+	said, named := "", s.found()
+	for _, o := range slices.Concat(s.Beside, s.Cut) {
+		words := slices.DeleteFunc(o.found(), func(w verdict.Word) bool { return slices.Contains(named, w) })
+		if len(words) > 0 {
+			named = append(named, words...)
+			said += say("proved.other", "verdicts", joined(words), "what", s.otherwise(o, say))
+		}
+	}
+	return said
+}
+
+func joined(words []verdict.Word) string {
+	var list []string
+	for _, w := range words {
+		list = append(list, string(w))
+	}
+	return strings.Join(list, ", ")
+}
+
+// who says how many clients there are and how often each wants the lock.
+func (b Bounds) who(say func(key string, pairs ...string) string) string {
+	return say("who", "clients", counted("clients", b.Clients, say), "attempts", counted("attempts", b.Attempts, say))
+}
+
+// counted is a number with what it counts.
+func counted(what string, n int, say func(key string, pairs ...string) string) string {
+	if n == 1 {
+		what += ".one"
+	}
+	return say(what, "n", fmt.Sprint(n))
 }
 
 // Inconclusive says whether the search has found nothing, and a fault of the budget could
 // be injected nowhere: it says nothing about that fault.
 func (s *Search) Inconclusive() bool {
-	return s.Result.Complete && len(s.Result.Found) == 0 && s.Untriggered() != nil
+	return s.Complete && len(s.Witnesses) == 0 && s.Untriggered() != nil
 }
 
 // MayHappen lists, in a language of package text, what the search lets happen at any
@@ -238,8 +314,14 @@ func (s *Search) Assumed(lang string) []string {
 	if d := s.Bounds.Skew; d > 0 {
 		clocks = []string{say("clocks.skew", "step", s.Bounds.step().String(), "skew", d.String())}
 	}
+	switch epoch := simulator.Epoch.Format(time.DateTime) + " UTC"; {
+	case s.ReadsClock:
+		clocks = append(clocks, say("epoch", "epoch", epoch))
+	case s.Measures:
+		clocks = append(clocks, say("epoch.measured", "epoch", epoch))
+	}
 	if s.Result.Measures {
-		clocks = append(clocks, say("measured", "later", process.Later.String()))
+		clocks = append(clocks, say("measured", "stride", process.Stride.String(), "strides", fmt.Sprint(process.Strides)))
 	}
 	if s.Bounds.allows(faults.PauseThread{}) {
 		clocks = append(clocks, say("threads"))
@@ -266,9 +348,9 @@ func (s *Search) Assumed(lang string) []string {
 		if t.Lateness == 0 {
 			list = append(list, say("lateness"))
 		}
-		return append(append(list, expiry, waits, say("fresh")), append(clocks, program, say("probe"))...)
+		return append(append(list, expiry, waits, say("fresh")), append(clocks, program, say("function"), say("probe"))...)
 	}
-	list := append(clocks, program, say("lengths"), say("probe"))
+	list := append(clocks, program, say("function"), say("lengths"), say("probe"))
 	requests := say("requests.one")
 	if len(b.Retries) > 0 {
 		requests = say("requests", "n", fmt.Sprint(len(b.Retries)+1), "within", b.RetrySpan().String())

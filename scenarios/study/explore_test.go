@@ -168,6 +168,54 @@ func TestExploreNamesDiceRollers(t *testing.T) {
 	}
 }
 
+// TestExploreNamesLateDice: code that is not a function of what it observes is found out as well
+// where no history is repeated to be continued: in the last step of all, and in a branch that few
+// histories take.
+func TestExploreNamesLateDice(t *testing.T) {
+	t.Parallel()
+	calls, called := 0, false
+	for name, dice := range map[string]func(answered bool) time.Duration{
+		"own-flag": func(bool) time.Duration {
+			if called {
+				return time.Second
+			}
+			called = true
+			return 0
+		},
+		"own-counter":   func(bool) time.Duration { calls++; return time.Duration(calls) },
+		"global-random": func(bool) time.Duration { return time.Duration(rand.Uint64() >> 2) },
+		"random, rare": func(answered bool) time.Duration {
+			if answered {
+				return 0
+			}
+			return time.Duration(rand.Uint64() >> 2)
+		},
+	} {
+		entry := own(name, func(env lock.Env) lock.Strategy {
+			return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+				made, err := env.Nodes[0].SetNX(ctx, key, env.Tokens.Token(), env.TTL).Result()
+				if err == nil && !made {
+					err = lock.ErrNotAcquired
+				}
+				return reporting(func(ctx context.Context) error {
+					n, err := env.Nodes[0].Del(ctx, key).Result()
+					if d := dice(err == nil); d > 0 {
+						env.Clock.AfterFunc(d, func() {})
+					}
+					return lost(n, err)
+				}), err
+			})
+		})
+		b := study.DefaultBounds()
+		b.Clients, b.Attempts, b.Uses, b.Budget, b.Timing = 1, 1, 0, "lose-reply=1", study.Lockstep
+		_, err := study.Explore(t.Context(), entry, b)
+		var dicey *simulator.NondeterministicError
+		if !errors.As(err, &dicey) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestExploreNamesGoroutines: the simulator does not control a goroutine that a lock
 // starts itself. The error may come at any time, also as a panic outside of our
 // functions, so the search runs in another process.

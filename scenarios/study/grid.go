@@ -31,11 +31,10 @@ func (s *Search) offSteps(b *explore.Bounds, rounded bool, say func(key string, 
 			whole = divisor(whole, f.Max)
 		}
 	}
-	compares := s.Result.ReadsClock || s.Result.Measures
+	compares := s.comparesTimes()
 	for i, list := range byKind(s.Result.Lengths) {
 		of := simulator.LengthOf(i)
 		if of == simulator.Remainders {
-			compares = compares || len(list) > 0
 			continue
 		}
 		if of != simulator.Inside || s.Bounds.Work > 0 { // otherwise it is made of steps

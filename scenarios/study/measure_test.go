@@ -51,6 +51,13 @@ func TestMeasures(t *testing.T) {
 		"on another day":      {func(_, after time.Time) bool { return after.Day() != day.Day() }, false},
 		"seven minutes past":  {func(_, after time.Time) bool { return after.Minute() == 7 }, false},
 		"at the full second":  {func(_, after time.Time) bool { return after.Nanosecond() == 0 }, false},
+		"at second 37":        {func(_, after time.Time) bool { return after.Second() == 37 }, false},
+		"at minute 41 or 42":  {func(_, after time.Time) bool { return after.Minute() == 41 || after.Minute() == 42 }, false},
+		"at minute 3, once":   {func(before, _ time.Time) bool { return before.Minute() == 3 }, false},
+		"at noon":             {func(_, after time.Time) bool { return after.Hour() == 12 }, false},
+		"on Thursdays":        {func(_, after time.Time) bool { return after.Weekday() == time.Thursday }, false},
+		"in February":         {func(_, after time.Time) bool { return after.Month() == time.February }, false},
+		"in another year":     {func(before, after time.Time) bool { return before.Year() != after.Year() }, false},
 		"it does not matter":  {func(_, _ time.Time) bool { return false }, true},
 		"as long as it likes": {func(_, _ time.Time) bool { return true }, true},
 	} {

@@ -18,12 +18,14 @@ import (
 
 // A Search is what an exhaustive search of one lock has covered and found.
 type Search struct {
-	Strategy lock.Entry
-	Bounds   Bounds // Settled
-	*explore.Result
-	Witnesses []Witness // of Result.Found, in its order
+	Strategy        lock.Entry
+	Bounds          Bounds // Settled
+	*explore.Result        // its Found is what this search alone has found
+	// Witnesses are of Result.Found, and of what the searches of Cut and Beside have found
+	// besides or by fewer faults; in the order of explore.Words.
+	Witnesses []Witness
 	// Cut are the searches, with AutoTiming, AutoUses or AutoAttempts, that were tried besides
-	// and not complete, Beside those that were. What they have found is among Found.
+	// and not complete, Beside those that were.
 	Cut, Beside []*Search
 	// Parts is of how many searches this is the union, beside their common beginning; 0: it
 	// is one search.
@@ -46,6 +48,15 @@ func (s *Search) Untriggered() (names []string) {
 		}
 	}
 	return names
+}
+
+// AllPars are the verdicts of all witnesses, each with its par, as in OVERLAP@1.
+func (s *Search) AllPars() []string {
+	var all explore.Result
+	for _, w := range s.Witnesses {
+		all.Found = append(all.Found, w.Witness)
+	}
+	return all.Pars()
 }
 
 // SearchID is the scenario of traces that a search has found.

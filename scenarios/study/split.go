@@ -131,7 +131,7 @@ func (b Bounds) explorePart(ctx context.Context, entry lock.Entry, part explore.
 // add adds what a part has covered and found. Of equal witnesses the first stays.
 func (s *Search) add(p *Search) {
 	r := s.Result
-	r.Complete = r.Complete && p.Complete
+	r.Complete, r.Repeated = r.Complete && p.Complete, r.Repeated && p.Repeated
 	r.States, r.Transitions, r.Open, r.Histories = r.States+p.States, r.Transitions+p.Transitions, r.Open+p.Open, r.Histories+p.Histories
 	r.Lengths = addLengths(r.Lengths, p.Lengths)
 	r.Depth, r.Bytes = max(r.Depth, p.Depth), max(r.Bytes, p.Bytes)

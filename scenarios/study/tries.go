@@ -292,8 +292,9 @@ func (s *Search) addOthers() {
 	}
 }
 
-// addWitnesses adds what another search of the same lock has found and s has not, or not
-// by as few faults, in place of what s has found. With Causes nothing is replaced.
+// addWitnesses adds to the witnesses what another search of the same lock has found and s has
+// not, or not by as few faults, in place of what s has found. With Causes nothing is replaced.
+// What s has found itself stays in Result.Found.
 func (s *Search) addWitnesses(other *Search) {
 	for _, w := range other.Witnesses {
 		if s.hasAsGood(w) {
@@ -306,10 +307,6 @@ func (s *Search) addWitnesses(other *Search) {
 	}
 	order := explore.Words()
 	slices.SortStableFunc(s.Witnesses, func(a, b Witness) int { return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict) })
-	s.Found = nil
-	for _, w := range s.Witnesses {
-		s.Found = append(s.Found, w.Witness)
-	}
 }
 
 func (s *Search) hasAsGood(w Witness) bool {

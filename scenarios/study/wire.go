@@ -14,7 +14,7 @@ import (
 // asked for the search knows it, and it need not be listed.
 type searchJSON struct {
 	Bounds    Bounds          `json:"bounds"`
-	Result    *explore.Result `json:"result"` // without what is found: Witnesses have it
+	Result    *explore.Result `json:"result"` // without choices, and without what is found where Witnesses have it
 	Witnesses []witnessJSON   `json:"witnesses,omitempty"`
 	Tried     []*Search       `json:"tried,omitempty"` // Search.Cut
 	Beside    []*Search       `json:"beside,omitempty"`
@@ -32,6 +32,12 @@ type witnessJSON struct {
 func (s Search) MarshalJSON() ([]byte, error) {
 	r := *s.Result
 	r.Found = nil
+	if len(s.Cut)+len(s.Beside) > 0 { // whose witnesses are among Witnesses
+		for _, w := range s.Found {
+			w.Choices = nil
+			r.Found = append(r.Found, w)
+		}
+	}
 	j := searchJSON{Bounds: s.Bounds, Result: &r, Tried: s.Cut, Beside: s.Beside}
 	for _, w := range s.Witnesses {
 		j.Witnesses = append(j.Witnesses, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, w.Trace.Link()})
@@ -55,7 +61,9 @@ func (s *Search) UnmarshalJSON(b []byte) error {
 			return err
 		}
 		found := explore.Witness{Verdict: w.Verdict, Par: w.Par, Steps: w.Steps, Cause: w.Cause, Choices: t.Choices}
-		s.Found = append(s.Found, found)
+		if len(s.Cut)+len(s.Beside) == 0 {
+			s.Found = append(s.Found, found)
+		}
 		s.Witnesses = append(s.Witnesses, Witness{found, t})
 	}
 	return nil

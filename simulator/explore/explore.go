@@ -111,6 +111,7 @@ type Result struct {
 	// be; the zero value if they were.
 	Asymmetry simulator.AsymmetricError
 	Histories int              // distinct histories of observations of all clients
+	Repeated  bool             // the code ran at least twice in each of them, and did the same
 	Triggered []simulator.Verb // the faults that were injected anywhere, sorted
 	// Lengths are the different times for which the clients' code has waited, without the
 	// probe's, and which it has asked of servers. Code may compare others with a clock.

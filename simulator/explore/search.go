@@ -30,7 +30,8 @@ type search struct {
 	faultless   bool      // without further faults
 	last        *snapshot // of where the search could be saved last; nil: there is none
 
-	checked int // histories at the last check of what code does with its clock
+	checked  int  // histories at the last checkCode
+	repeated bool // by which all of them were run twice
 
 	lengths simulator.Lengths
 
@@ -57,12 +58,24 @@ func newSearch(sim *simulator.Simulator, opt Options) *search {
 
 func (s *search) run(ctx context.Context, k *checkpointer) error {
 	err := s.visitLayers(ctx, k)
-	if claims := s.visited.done || len(s.visited.found) > 0; claims && (err == nil || errors.Is(err, ctx.Err())) {
-		if dated := s.sim.CheckMeasures(); dated != nil {
-			return dated
-		}
+	claims := s.visited.done || len(s.visited.found) > 0 || s.opt.Head > 0
+	if !claims || err != nil && !errors.Is(err, ctx.Err()) {
+		return err
 	}
+	if wrong := s.checkCode(); wrong != nil {
+		return wrong
+	}
+	s.repeated = true
 	return err
+}
+
+// checkCode checks what the search takes for granted of the code: that it is a function of what it
+// observes, and that it uses its clock only to measure, if that is assumed.
+func (s *search) checkCode() error {
+	if err := s.sim.Repeat(); err != nil {
+		return err
+	}
+	return s.sim.CheckMeasures()
 }
 
 func (s *search) visitLayers(ctx context.Context, k *checkpointer) error {
@@ -91,7 +104,7 @@ func (s *search) visitLayers(ctx context.Context, k *checkpointer) error {
 		}
 		if n := s.sim.Histories(); n > 4*s.checked { // soon, so that no long search is in vain
 			s.checked = n
-			if err := s.sim.CheckMeasures(); err != nil {
+			if err := s.checkCode(); err != nil {
 				return err
 			}
 		}
@@ -194,7 +207,7 @@ func (s *search) result() *Result {
 	r := s.visited.result()
 	r.ReadsClock, r.Symmetry = len(s.cur) > s.timeAt(), s.symmetric > 1
 	r.Measures = s.sim.Measured() && !r.ReadsClock
-	r.Asymmetry = s.opt.asymmetry
+	r.Asymmetry, r.Repeated = s.opt.asymmetry, s.repeated
 	r.Lengths = slices.SortedFunc(slices.Values(s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))]), simulator.Length.Compare)
 	for ch, injected := range s.visited.triggered {
 		if v := s.choices[ch].Verb; injected && !slices.Contains(r.Triggered, v) {

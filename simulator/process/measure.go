@@ -3,49 +3,121 @@ package process
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"locklab/simulator/internal/clock"
 )
 
-// Code that uses its clock only to measure how long something takes does not depend on the time
-// of day. So it does not matter what its first reading shows, if all that follow count on from
-// there; see simulator.Simulator.Measure. Whether code is such is checked: whatever it does in a
+// Code that uses its clock only to measure how long something takes does not look at the time of
+// day. So it does not matter what its first reading shows, if all that follow count on from
+// there; see simulator.Simulator.Measure. Whether code is such is tried: whatever it does in a
 // history with readings, it must do in the same history with all readings later.
 
-// Later is by how much the readings of a history are later when it is checked, beside as much as
-// brings the first of them, or the last, to midnight, UTC: to the beginning of a day, an hour, a
-// minute, a second and a millisecond, with the readings before it on the other side. It is a
-// round number of none. Any other reading comes to midnight in at least one history.
-const Later = 1_234_567 * time.Millisecond
+// Stride is the unit by which the readings of a history are later when it is tried: by 1 to
+// Strides times as much. So each reading comes to be at every second of a minute, every minute of
+// an hour, every hour of a day, every day of the week and in every month of the year: one stride
+// moves none of the first four by more than one place, and sixty of them move each all the way
+// round. The 16 ms move it within the second.
+const (
+	Stride  = 29*24*time.Hour + time.Hour + 59*time.Second + 16*time.Millisecond
+	Strides = 60
+)
 
-// checked is what CheckMeasures has done, by entry.
+// allStrides has a bit for each number of strides, from bit 1.
+const allStrides = 1<<(Strides+1) - 2
+
+// checked is what Repeat and CheckMeasures have done, by entry, and by place in the code.
 type checked struct {
-	sure     []bool // it, and so whatever leads to it
-	midnight []bool // with its last reading at midnight
+	repeated []bool // its code has run twice
+	sure     []bool // it was tried at other times, and so whatever leads to it
+	newYear  []bool // with its last reading at the beginning of a year
+	place    []int  // in the code; where nothing was read, 0
+	places   map[string]int
+	tried    []uint64 // by place, the numbers of strides by which a history that leads there was later
+	turn     int      // of the strides that a history is tried with in any case
 }
 
-// moves are by how much the readings of a history are later when it is checked.
-func (p *Process) moves(at uint32) []time.Duration {
-	list := []time.Duration{Later}
+// grow makes room for the entries that are new.
+func (p *Process) grow() {
+	c := &p.checked
+	if c.places == nil {
+		c.places, c.tried = map[string]int{}, []uint64{allStrides}
+	}
+	for at := len(c.sure); at < len(p.entries); at++ {
+		place := 0
+		if e := &p.entries[at]; e.Reads {
+			place = p.placeOf(e)
+		}
+		c.sure, c.newYear, c.place = append(c.sure, false), append(c.newYear, false), append(c.place, place)
+	}
+}
+
+// placeOf is the number of the place in the code to which a history leads: of what the code does
+// there, without its numbers.
+func (p *Process) placeOf(e *Entry) int {
+	c, does := &p.checked, withoutDigits(p.Describe(e))
+	place, ok := c.places[does]
+	if !ok {
+		place = len(c.tried)
+		c.places[does], c.tried = place, append(c.tried, 0)
+	}
+	return place
+}
+
+func withoutDigits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// strides are the numbers of strides by which a history is later when it is tried: those that a
+// place on its way lacks, and one in turn.
+func (p *Process) strides(at uint32) (list []time.Duration) {
+	c := &p.checked
+	c.turn = c.turn%Strides + 1
+	lacks := uint64(1) << c.turn
+	for from := at; p.entries[from].Reads; from = p.entries[from].Parent {
+		lacks |= allStrides &^ c.tried[c.place[from]]
+	}
+	for from := at; p.entries[from].Reads; from = p.entries[from].Parent {
+		c.tried[c.place[from]] |= lacks
+	}
+	for n := range time.Duration(Strides + 1) {
+		if lacks&(1<<n) != 0 {
+			list = append(list, n*Stride)
+		}
+	}
+	return list
+}
+
+// newYears are by how much the readings of a history are later so that the first of them, or the
+// last, comes to the beginning of a year, UTC: of a month, a day, an hour, a minute, a second and
+// a millisecond, with the readings before it on the other side. Any other reading comes there in
+// another history.
+func (p *Process) newYears(at uint32) (list []time.Duration) {
 	met, first := false, time.Duration(0)
-	for ; p.entries[at].Parent != at; at = p.entries[at].Parent {
+	for ; p.entries[at].Reads; at = p.entries[at].Parent {
 		seen := p.entries[at].Seen
 		if seen.Kind != ClockRead {
 			continue
 		}
 		first = time.Duration(seen.Val)
-		if !met || !p.checked.midnight[at] {
-			list = append(list, toMidnight(first))
+		if !met || !p.checked.newYear[at] {
+			list = append(list, toNewYear(first))
 		}
-		met, p.checked.midnight[at] = true, true
+		met, p.checked.newYear[at] = true, true
 	}
-	return append(list, toMidnight(first))
+	return append(list, toNewYear(first))
 }
 
-func toMidnight(reading time.Duration) time.Duration {
+func toNewYear(reading time.Duration) time.Duration {
 	t := clock.Epoch.Add(reading)
-	return t.Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(t)
+	return time.Date(t.Year()+1, time.January, 1, 0, 0, 0, 0, time.UTC).Sub(t)
 }
 
 // TimeOfDayError is code that depends on the time of day.
@@ -59,25 +131,24 @@ func (e *TimeOfDayError) Error() string {
 	return fmt.Sprintf("simulator: what c%d does depends on the time of day: %s, and %v later %s", e.Client, e.Was, e.By, e.Is)
 }
 
-// CheckMeasures runs the code again in every history with readings that was not checked before,
-// with later readings; see Later. Where it does something else the error is a *TimeOfDayError.
-// It runs the longest histories only: shorter ones begin them.
+// CheckMeasures runs the code again in every history with readings that was not tried before,
+// with later readings: as much later as brings its first or its last reading to the beginning of
+// a year, and by some number of strides; see Stride. Each place in the code is met by histories
+// that are later by each number of them. Where the code does something else the error is a
+// *TimeOfDayError. It runs the longest histories only: shorter ones begin them.
 func (p *Process) CheckMeasures() error {
-	c := &p.checked
-	for len(c.sure) < len(p.entries) {
-		c.sure, c.midnight = append(c.sure, false), append(c.midnight, false)
-	}
-	for at := range p.entries {
-		e := &p.entries[at]
+	p.grow()
+	for at := range uint32(len(p.entries)) {
+		e, c := &p.entries[at], &p.checked
 		if c.sure[at] || e.to != 0 || !e.Reads {
 			continue
 		}
-		for _, by := range p.moves(uint32(at)) {
-			if err := p.checkLater(uint32(at), by); err != nil {
+		for _, by := range slices.Concat(p.newYears(at), p.strides(at)) {
+			if err := p.checkLater(at, by); err != nil {
 				return err
 			}
 		}
-		for at := uint32(at); !c.sure[at] && p.entries[at].Parent != at; at = p.entries[at].Parent {
+		for at := at; !c.sure[at] && p.entries[at].Reads; at = p.entries[at].Parent {
 			c.sure[at] = true
 		}
 	}

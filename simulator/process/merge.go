@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // A process with Merge takes histories for one that its code does not tell apart. Which
@@ -180,12 +179,7 @@ func (p *Process) state(at uint32) state {
 func (p *Process) question(o *Op) question {
 	q := question{kind: o.Kind}
 	if o.Kind.ToServer() {
-		q.text = strings.Map(func(r rune) rune {
-			if '0' <= r && r <= '9' {
-				return -1
-			}
-			return r
-		}, p.text(o))
+		q.text = withoutDigits(p.text(o))
 	}
 	return q
 }

@@ -59,7 +59,7 @@ type Process struct {
 	noMemo  bool
 	keeps   bool    // see KeepHistories
 	merged  *merged // nil: see Merge
-	checked checked // see CheckMeasures
+	checked checked // see Repeat and CheckMeasures
 	watched string  // package whose lines stand in Entry.Code; "": none
 
 	// asked counts what its coroutines have asked for, while goroutines are
@@ -417,6 +417,9 @@ func (p *Process) rerunLater(at uint32, by time.Duration) (did Entry, err error)
 		}
 	}
 	p.at = at
+	if by == 0 {
+		p.noteRepeated(at)
+	}
 	return did, nil
 }
 

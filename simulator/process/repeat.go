@@ -1,0 +1,58 @@
+package process
+
+// Code that is not a function of what it observes, but of a random source, a variable of its
+// package or the machine, shows when it runs a second time. Where its histories are found one
+// after the other that happens by the way: to continue one of them, its beginning is repeated.
+// The ends of histories are not repeated so.
+
+// Repeat runs the code once more in every history in which it has run only once. Where it does
+// something else the error is a *NondeterministicError. It runs the longest histories only: the
+// shorter ones begin them. A Host runs each history twice by itself.
+func (p *Process) Repeat() error {
+	if p.host != nil || p.noMemo {
+		return nil
+	}
+	for at := range uint32(len(p.entries)) {
+		e := &p.entries[at]
+		if e.to != 0 || e.Parent == at || p.hasRepeated(at) {
+			continue
+		}
+		did, err := p.rerun(at)
+		if err != nil {
+			return err
+		}
+		if did.inherit(&p.entries[e.Parent]); !did.sameStanding(e) {
+			return &NondeterministicError{Client: p.id, Was: p.Describe(e), Is: p.Describe(&did)}
+		}
+	}
+	return nil
+}
+
+// Repeated is the number of histories in which the code has run twice or more, and done the
+// same.
+func (p *Process) Repeated() (n int) {
+	if p.host != nil {
+		return p.Len()
+	}
+	for at := range uint32(len(p.entries)) {
+		if p.entries[at].Parent == at || p.hasRepeated(at) { // no code runs before the first observation
+			n++
+		}
+	}
+	return n
+}
+
+func (p *Process) hasRepeated(at uint32) bool {
+	return int(at) < len(p.checked.repeated) && p.checked.repeated[at]
+}
+
+// noteRepeated notes that the code has run again in a history, and in those that begin it.
+func (p *Process) noteRepeated(at uint32) {
+	c := &p.checked
+	for len(c.repeated) < len(p.entries) {
+		c.repeated = append(c.repeated, false)
+	}
+	for ; p.entries[at].Parent != at && !c.repeated[at]; at = p.entries[at].Parent {
+		c.repeated[at] = true
+	}
+}
