@@ -15,6 +15,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"locklab/reports/text"
 	"locklab/scenarios/share"
 )
 
@@ -22,6 +23,12 @@ import (
 func squares(n int) share.Plan {
 	p := share.Plan{Do: func(_ context.Context, i int) (json.RawMessage, error) {
 		return json.RawMessage(fmt.Sprint(i * i)), nil
+	}, Check: func(i int, r json.RawMessage) error {
+		n := 0
+		if err := json.Unmarshal(r, &n); err != nil || n < 0 {
+			return &share.ValueError{Task: fmt.Sprintf("square %d", i), Field: "square", Value: string(r), Want: text.NewPhrase("share.want.known")}
+		}
+		return nil
 	}}
 	for i := range n {
 		p.Tasks = append(p.Tasks, share.Task{ID: fmt.Sprintf("square %d", i), Cost: 0.2})
