@@ -2,9 +2,9 @@ package fleet
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"slices"
+	"time"
 
 	"locklab/reports/text"
 	"locklab/scenarios/share"
@@ -40,11 +40,7 @@ func sample(all []*Parcel) map[string]bool {
 // twice has a parcel computed again, by a worker other than the one that has.
 func (r *run) twice(p *Parcel, worker string, results []share.Result) {
 	again := &Parcel{Build: p.Build, Command: p.Command, Inputs: p.Inputs, Tasks: p.Tasks, Not: worker, at: p.at, first: results}
-	id := again.ID()
-	if content := r.Kept.get(id); content != nil && r.take(again, content) == nil {
-		return
-	}
-	r.open[id] = again
+	r.open[again.ID()] = again
 	r.queued = append(r.queued, again)
 }
 
@@ -75,13 +71,19 @@ func (r *run) forget(workers ...string) {
 	}
 }
 
+// lonely is how long comparisons wait for a worker that does not begin.
+const lonely = 30 * time.Second
+
 // nobodyElse reports whether all that is left are comparisons, and fewer than two workers
-// are there to make them.
+// are there to make them, or none has begun with any for a while.
 func (r *run) nobodyElse() bool {
 	for _, p := range r.open {
 		if p.Not == "" {
 			return false
 		}
+	}
+	if r.info.Active > 0 || r.idleSince.IsZero() {
+		r.idleSince = time.Now()
 	}
 	servers, err := r.inspector.Servers()
 	if err != nil {
@@ -89,9 +91,11 @@ func (r *run) nobodyElse() bool {
 	}
 	n := 0
 	for _, server := range servers {
-		n += cmp.Compare(server.Queues[r.queue], 0)
+		if server.Queues[r.queue] > 0 && server.Status == "active" {
+			n++
+		}
 	}
-	return n < 2
+	return n < 2 || time.Since(r.idleSince) > lonely
 }
 
 // drop takes the comparisons that nobody makes out of the queue.

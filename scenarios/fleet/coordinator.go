@@ -87,9 +87,9 @@ func (c *Coordinator) Compute(ctx context.Context, plan share.Plan) ([]json.RawM
 	return r.results, err
 }
 
-// begin takes the results that are kept, and opens the other parcels.
+// begin takes the results that are kept, and opens the other parcels. Of those some are
+// computed twice.
 func (r *run) begin(all []*Parcel) {
-	r.sampled = sample(all)
 	for _, p := range all {
 		r.cost += p.cost
 		if content := r.Kept.get(p.ID()); content != nil && r.take(p, content) == nil {
@@ -98,6 +98,7 @@ func (r *run) begin(all []*Parcel) {
 		r.open[p.ID()] = p
 		r.queued = append(r.queued, p)
 	}
+	r.sampled = sample(r.queued)
 }
 
 // wait waits until no parcel is open.
@@ -164,6 +165,7 @@ type run struct {
 	info              *asynq.QueueInfo
 	unreachable       error
 	unreachableSince  time.Time
+	idleSince         time.Time // when only comparisons were left, and the last of them was begun
 }
 
 // The values of the marker: parcels are being enqueued, or all are.
@@ -226,9 +228,12 @@ func (r *run) enqueue(p *Parcel) error {
 	if left, err := r.leftover(p); left || err != nil {
 		return redisError(cmp.Or(err, enqueue()))
 	}
-	info, err := r.inspector.GetTaskInfo(r.queue, p.ID())
-	if err == nil && info.State == asynq.TaskStateArchived { // an earlier command has given it up
+	switch info, err := r.inspector.GetTaskInfo(r.queue, p.ID()); {
+	case err != nil: // it is gone by now, or has only just come: see the next look
+	case info.State == asynq.TaskStateArchived: // an earlier command has given it up
 		return redisError(r.inspector.RunTask(r.queue, p.ID()))
+	case info.State == asynq.TaskStateCompleted:
+		r.swept = time.Time{} // its result is anywhere among the others
 	}
 	return nil
 }
@@ -323,6 +328,9 @@ func (r *run) collect(info *asynq.QueueInfo, all bool) error {
 				if err := r.reject(p, why); err != nil {
 					return err
 				}
+				continue
+			}
+			if p.Not != "" {
 				continue
 			}
 			if err := r.Kept.put(t.ID, t.Result); err != nil && r.Rejected != nil {
