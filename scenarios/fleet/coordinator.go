@@ -194,6 +194,7 @@ func (r *run) enqueueAll() error {
 			return err
 		}
 		r.swept, r.processed = time.Time{}, -1
+		r.client = asynq.NewClientFromRedisClient(r.redis) // another one remembers that the server knows the queue
 	case err != nil:
 		return redisError(err)
 	case was == enqueued && len(r.queued) == 0:

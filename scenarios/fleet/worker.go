@@ -30,7 +30,8 @@ type Worker struct {
 	// Tell is told what asynq cannot do; nil: it is not.
 	Tell func(message string)
 
-	name string // of this run: Self, and something that no other worker has
+	name  string        // of this run: Self, and something that no other worker has
+	looks chan struct{} // for tests: looks for other builds, beside those at intervals
 }
 
 // errComputed is returned for a parcel that this worker has computed and that another one is
@@ -96,10 +97,12 @@ func (w *Worker) Run(ctx context.Context) error {
 			return nil
 		case err := <-lost:
 			return ofRedis{text.Errorf("error.fleet.lost", "cause", err)}
-		case <-ticker.C: // a coordinator of another build may have come
-			if err := w.refuseOthers(inspector); err != nil && !errors.Is(err, ErrRedis) {
-				return err
-			}
+		case <-ticker.C:
+		case <-w.looks:
+		}
+		// a coordinator of another build may have come
+		if err := w.refuseOthers(inspector); err != nil && !errors.Is(err, ErrRedis) {
+			return err
 		}
 	}
 }
