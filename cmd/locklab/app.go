@@ -144,8 +144,8 @@ func (a *app) progress(total int, what string) (done func(n int), end func()) {
 	began := time.Now()
 	if !ok {
 		tick := time.NewTicker(betweenLines)
-		done, end = a.progressLines(f, total, what, began, tick.C)
-		return done, func() { tick.Stop(); end() }
+		lines, last := a.progressLines(f, total, what, began, tick.C)
+		return lines, func() { tick.Stop(); last() }
 	}
 	bar := progressbar.NewOptions(total,
 		progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(a.Say(what)),

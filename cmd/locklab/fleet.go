@@ -35,7 +35,7 @@ func (a *app) fleet() *cobra.Command {
 			a.printHelp(c)
 			return nil
 		},
-		Example: a.examples("fleet", "fleet run verify", "fleet worker --redis 127.0.0.1:PORT", "fleet run --redis rediss://10.0.0.5:6380 par --strategies all -o par.png"),
+		Example: a.examples("fleet", "fleet run verify", "fleet worker --redis 127.0.0.1:PORT --password-file FILE", "fleet run --redis rediss://10.0.0.5:6380 par --strategies all -o par.png"),
 	}
 	c.AddCommand(a.fleetRun(), a.fleetWorker())
 	return c
@@ -343,9 +343,10 @@ func (a *app) statusLines(s fleet.Status) (lines []string) {
 func (a *app) fleetWorker() *cobra.Command {
 	var redis redisFlags
 	c := &cobra.Command{
-		Use:     "worker --redis ADDR",
-		Example: a.examples("fleet-worker", "fleet worker --redis 127.0.0.1:PORT", "fleet worker --redis rediss://10.0.0.5:6380 --password-file secret --ca ca.pem"),
-		Args:    a.noArguments,
+		Use: "worker --redis ADDR",
+		Example: a.examples("fleet-worker", "fleet worker --redis 127.0.0.1:PORT --password-file FILE", "fleet worker --redis rediss://10.0.0.5:6380 --password-file secret --ca ca.pem",
+			"fleet worker --redis redis-sentinel://:SECRET@10.0.0.5:26379,10.0.0.6:26379?master=NAME --password-file secret --ca ca.pem"),
+		Args: a.noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			build, err := share.Build()
 			if err != nil {
