@@ -144,7 +144,9 @@ func (a *app) progress(total int, what string) (done func(n int), end func()) {
 	}
 	began := time.Now()
 	if !ok {
-		return a.progressLines(f, total, what, began)
+		tick := time.NewTicker(betweenLines)
+		lines, last := a.progressLines(f, total, what, began, tick.C)
+		return lines, func() { tick.Stop(); last() }
 	}
 	bar := progressbar.NewOptions(total,
 		progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(a.Say(what)),
@@ -160,20 +162,22 @@ func (a *app) progress(total int, what string) (done func(n int), end func()) {
 // betweenLines is the time between two lines of progress.
 const betweenLines = 10 * time.Second
 
-func (a *app) progressLines(f *os.File, total int, what string, began time.Time) (done func(n int), end func()) {
+// progressLines prints a line at each tick, if more is done than at the one before.
+func (a *app) progressLines(w io.Writer, total int, what string, began time.Time, ticks <-chan time.Time) (done func(n int), end func()) {
 	var finished atomic.Int64
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
-		tick := time.NewTicker(betweenLines)
-		defer tick.Stop()
+		last := 0
 		for {
 			select {
 			case <-stop:
 				return
-			case <-tick.C:
-				n := int(finished.Load())
-				fmt.Fprintf(f, "%s %d/%d%s\n", a.Say(what), n, total, a.left(n, total, time.Since(began)))
+			case <-ticks:
+				if n := int(finished.Load()); n > last {
+					last = n
+					fmt.Fprintf(w, "%s %d/%d%s\n", a.Say(what), n, total, a.left(n, total, time.Since(began)))
+				}
 			}
 		}
 	}()

@@ -35,7 +35,7 @@ func (a *app) fleet() *cobra.Command {
 			a.printHelp(c)
 			return nil
 		},
-		Example: a.examples("fleet", "fleet run verify", "fleet worker --redis 127.0.0.1:PORT", "fleet run --redis rediss://10.0.0.5:6380 par --strategies all -o par.png"),
+		Example: a.examples("fleet", "fleet run verify", "fleet worker --redis 127.0.0.1:PORT --password-file FILE", "fleet run --redis rediss://10.0.0.5:6380 par --strategies all -o par.png"),
 	}
 	c.AddCommand(a.fleetRun(), a.fleetWorker())
 	return c
@@ -67,44 +67,82 @@ func (r *redisFlags) option(a *app) (asynq.RedisConnOpt, error) {
 		}
 		return nil, nil
 	}
-	var opt asynq.RedisClientOpt
-	if strings.Contains(address, "://") {
-		parsed, err := asynq.ParseRedisURI(address)
-		if err != nil {
-			return nil, text.Errorf("error.fleet.address", "value", withoutPassword(address))
-		}
-		client, single := parsed.(asynq.RedisClientOpt)
-		if !single { // of sentinels
-			return parsed, nil
-		}
-		opt = client
-	} else if _, _, err := net.SplitHostPort(address); err != nil {
-		return nil, text.Errorf("error.fleet.address", "value", address)
-	} else {
-		opt.Addr = address
+	opt, err := parseRedis(address)
+	if err != nil {
+		return nil, err
 	}
-	if r.password != "" {
-		password, err := a.read(r.password, 1<<16)
-		if err != nil {
-			return nil, text.Errorf("error.file", "file", "--password-file "+r.password, "cause", bare(err))
-		}
-		opt.Password = strings.TrimRight(string(password), "\r\n")
+	password, config, err := r.secrets(a)
+	if err != nil {
+		return nil, err
 	}
-	if r.ca != "" {
-		pem, err := a.read(r.ca, 1<<20)
-		if err != nil {
-			return nil, text.Errorf("error.file", "file", "--ca "+r.ca, "cause", bare(err))
+	switch opt := opt.(type) {
+	case asynq.RedisClientOpt:
+		opt.Password, opt.TLSConfig = cmp.Or(password, opt.Password), withRoots(opt.TLSConfig, config)
+		return opt, nil
+	case asynq.RedisFailoverClientOpt: // in the URL is the password of the sentinels
+		opt.Password, opt.TLSConfig = password, withRoots(opt.TLSConfig, config)
+		return opt, nil
+	}
+	return nil, text.Errorf("error.fleet.address", "value", withoutPassword(address))
+}
+
+// parseRedis reads HOST:PORT, or a URL.
+func parseRedis(address string) (asynq.RedisConnOpt, error) {
+	if !strings.Contains(address, "://") {
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			return nil, text.Errorf("error.fleet.address", "value", address)
 		}
-		if opt.TLSConfig == nil {
-			host, _, _ := net.SplitHostPort(opt.Addr)
-			opt.TLSConfig = &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+		return asynq.RedisClientOpt{Addr: address}, nil
+	}
+	opt, err := asynq.ParseRedisURI(address)
+	if err != nil {
+		return nil, text.Errorf("error.fleet.address", "value", withoutPassword(address))
+	}
+	if sentinels, ok := opt.(asynq.RedisFailoverClientOpt); ok {
+		if sentinels.MasterName == "" {
+			return nil, text.Errorf("error.fleet.master", "value", withoutPassword(address))
 		}
-		opt.TLSConfig.RootCAs = x509.NewCertPool()
-		if !opt.TLSConfig.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, text.Errorf("error.fleet.ca", "file", r.ca)
+		for _, one := range sentinels.SentinelAddrs {
+			if _, _, err := net.SplitHostPort(one); err != nil {
+				return nil, text.Errorf("error.fleet.address", "value", withoutPassword(address))
+			}
 		}
 	}
 	return opt, nil
+}
+
+// secrets reads the files of the flags. config is nil without --ca.
+func (r *redisFlags) secrets(a *app) (password string, config *tls.Config, err error) {
+	if r.password != "" {
+		content, err := a.read(r.password, 1<<16)
+		if err != nil {
+			return "", nil, text.Errorf("error.file", "file", "--password-file "+r.password, "cause", bare(err))
+		}
+		if password = strings.TrimRight(string(content), "\r\n"); password == "" {
+			return "", nil, text.Errorf("error.fleet.password", "file", r.password)
+		}
+	}
+	if r.ca == "" {
+		return password, nil, nil
+	}
+	pem, err := a.read(r.ca, 1<<20)
+	if err != nil {
+		return "", nil, text.Errorf("error.file", "file", "--ca "+r.ca, "cause", bare(err))
+	}
+	config = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool()}
+	if !config.RootCAs.AppendCertsFromPEM(pem) {
+		return "", nil, text.Errorf("error.fleet.ca", "file", r.ca)
+	}
+	return password, config, nil
+}
+
+// withRoots is a URL's own TLS settings, or none, with the roots of --ca.
+func withRoots(own, ca *tls.Config) *tls.Config {
+	if own == nil || ca == nil {
+		return cmp.Or(own, ca)
+	}
+	own.RootCAs = ca.RootCAs
+	return own
 }
 
 // withoutPassword is an address that may be printed.
@@ -155,18 +193,28 @@ func (a *app) fleetRun() *cobra.Command {
 					return err
 				}
 				coordinator.Redis = own
-				a.inform("fleet.start", "address", own.Addr)
+				file, remove, err := passwordFile(own.Password)
+				if err != nil {
+					return internal(text.Errorf("error.fleet.password.write", "cause", err))
+				}
+				defer remove()
+				a.inform("fleet.start", "address", own.Addr, "file", file)
 			}
 			coordinator.Rejected = func(why error) { fmt.Fprintln(a.stderr, presentable(a.Error(why))) }
 			show, end := a.fleetProgress()
 			coordinator.Progress = show
-			computer := &ending{coordinator, end}
+			computer := &ending{Coordinator: coordinator, end: end}
 			err = a.runElsewhere(c.Context(), args, &elsewhere{
 				computer: computer, inputs: coordinator.Inputs, planned: func(command []string) { coordinator.Command = command },
 			})
 			end()
-			if c.Context().Err() != nil {
+			switch {
+			case c.Context().Err() != nil:
 				a.inform("fleet.stopped")
+			case computer.used && coordinator.Compared > 0:
+				a.inform("fleet.compared", "n", fmt.Sprint(coordinator.Compared))
+			case computer.used && !errors.Is(err, fleet.ErrRedis) && !errors.Is(err, fleet.ErrDoubtful):
+				a.inform("fleet.compared.none")
 			}
 			return fleetError(err)
 		},
@@ -179,14 +227,31 @@ func (a *app) fleetRun() *cobra.Command {
 	return c
 }
 
+// passwordFile writes a password to a file that only this user can read. remove removes it.
+func passwordFile(password string) (file string, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "locklab-fleet-") // of mode 0700
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { os.RemoveAll(dir) }
+	file = filepath.Join(dir, "password")
+	if err := os.WriteFile(file, []byte(password+"\n"), 0o600); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return file, remove, nil
+}
+
 // ending clears the progress before results are printed.
 type ending struct {
 	*fleet.Coordinator
-	end func()
+	end  func()
+	used bool // the command has come to its tasks
 }
 
 func (e *ending) Compute(ctx context.Context, p share.Plan) (results []json.RawMessage, err error) {
 	defer e.end()
+	e.used = true
 	return e.Coordinator.Compute(ctx, p)
 }
 
@@ -204,12 +269,21 @@ func (a *app) keptResults(dir string, retention time.Duration) (*fleet.Kept, err
 	return k, nil
 }
 
-// fleetProgress shows the progress of a fleet and a line for each worker, on a terminal
-// only.
+// fleetProgress shows the progress of a fleet and a line for each worker on a terminal, and
+// elsewhere a line now and then if more is done.
 func (a *app) fleetProgress() (show func(fleet.Status), end func()) {
 	f, ok := terminal(a.stderr)
-	if !ok {
+	switch {
+	case f == nil:
 		return nil, func() {}
+	case !ok:
+		done, last := 0, time.Duration(0)
+		return func(s fleet.Status) {
+			if s.Done > done && s.Done < s.Of && s.Elapsed-last >= betweenLines {
+				done, last = s.Done, s.Elapsed
+				fmt.Fprintln(f, presentable(a.statusLines(s)[0]))
+			}
+		}, func() {}
 	}
 	var mu sync.Mutex
 	lines, ended := 0, false
@@ -269,9 +343,10 @@ func (a *app) statusLines(s fleet.Status) (lines []string) {
 func (a *app) fleetWorker() *cobra.Command {
 	var redis redisFlags
 	c := &cobra.Command{
-		Use:     "worker --redis ADDR",
-		Example: a.examples("fleet-worker", "fleet worker --redis 127.0.0.1:PORT", "fleet worker --redis rediss://10.0.0.5:6380 --password-file secret --ca ca.pem"),
-		Args:    a.noArguments,
+		Use: "worker --redis ADDR",
+		Example: a.examples("fleet-worker", "fleet worker --redis 127.0.0.1:PORT --password-file FILE", "fleet worker --redis rediss://10.0.0.5:6380 --password-file secret --ca ca.pem",
+			"fleet worker --redis redis-sentinel://:SECRET@10.0.0.5:26379,10.0.0.6:26379?master=NAME --password-file secret --ca ca.pem"),
+		Args: a.noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			build, err := share.Build()
 			if err != nil {
@@ -299,9 +374,10 @@ func (a *app) fleetWorker() *cobra.Command {
 	return c
 }
 
-// fleetError marks an error of the Redis server as one that leaves the question open.
+// fleetError marks an error of the Redis server, and results in doubt, as what leaves the
+// question open.
 func fleetError(err error) error {
-	if errors.Is(err, fleet.ErrRedis) {
+	if errors.Is(err, fleet.ErrRedis) || errors.Is(err, fleet.ErrDoubtful) {
 		return &exitError{exitNoAnswer, err}
 	}
 	return err

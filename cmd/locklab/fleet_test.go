@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"io"
@@ -12,11 +13,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"locklab/scenarios/fleet"
@@ -29,6 +33,8 @@ type process struct {
 	*exec.Cmd
 	out  bytes.Buffer
 	errs io.ReadCloser
+	said bytes.Buffer // of errs, after queue and read
+	read sync.WaitGroup
 }
 
 func startProgram(t testing.TB, args ...string) *process {
@@ -47,15 +53,19 @@ func startProgram(t testing.TB, args ...string) *process {
 	return p
 }
 
-// address is the one that fleet run prints.
-func (p *process) address(t testing.TB) string {
+// A queue is the server of a coordinator: its address, and the file that has its password.
+type queue struct{ address, file string }
+
+// queue is the one that fleet run prints. What follows is read into p.said.
+func (p *process) queue(t testing.TB) queue {
 	t.Helper()
 	in := bufio.NewReader(p.errs)
 	for {
 		line, err := in.ReadString('\n')
-		if found := regexp.MustCompile(`127\.0\.0\.1:\d+`).FindString(line); found != "" {
-			go io.Copy(io.Discard, in)
-			return found
+		if found := regexp.MustCompile(`--redis (127\.0\.0\.1:\d+) --password-file (\S+)`).FindStringSubmatch(line); found != nil {
+			p.said.WriteString(line)
+			p.read.Go(func() { io.Copy(&p.said, in) })
+			return queue{found[1], found[2]}
 		}
 		if err != nil {
 			t.Fatalf("no address: %v, %s", err, line)
@@ -63,9 +73,9 @@ func (p *process) address(t testing.TB) string {
 	}
 }
 
-func worker(t testing.TB, address string) *process {
+func worker(t testing.TB, q queue) *process {
 	t.Helper()
-	w := startProgram(t, "fleet", "worker", "--redis", address)
+	w := startProgram(t, "fleet", "worker", "--redis", q.address, "--password-file", q.file)
 	go io.Copy(io.Discard, w.errs)
 	return w
 }
@@ -77,10 +87,32 @@ var fleetWork = []string{"par", "--strategies", "setnx,token,watchdog", "--attem
 func TestFleetProcesses(t *testing.T) {
 	t.Parallel()
 	c := startProgram(t, append([]string{"fleet", "run", "--cache", t.TempDir()}, fleetWork...)...)
-	address := c.address(t)
-	a, b := worker(t, address), worker(t, address)
+	q := c.queue(t)
+	password, err := os.ReadFile(q.file)
+	if err != nil || len(password) < 20 {
+		t.Fatalf("the password is %q, %v", password, err)
+	}
+	if info, err := os.Stat(q.file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if code, _, errs := call(t, "fleet", "worker", "--redis", q.address); code != exitNoAnswer || !strings.Contains(errs, "NOAUTH") {
+		t.Errorf("a worker without a password: exit status %d, %s", code, errs)
+	}
+	a, b := worker(t, q), worker(t, q)
+	for _, p := range []*process{c, a, b} { // what ps shows
+		if shown := strings.Join(p.Args, " "); strings.Contains(shown, strings.TrimSpace(string(password))) {
+			t.Errorf("%s", shown)
+		}
+	}
+	c.read.Wait()
 	if err := c.Wait(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v: %s", err, c.said.String())
+	}
+	if said := c.said.String(); strings.Contains(said, strings.TrimSpace(string(password))) || !strings.Contains(said, "were computed by two workers each") {
+		t.Errorf("it says %s", said)
+	}
+	if _, err := os.Stat(q.file); !os.IsNotExist(err) {
+		t.Errorf("the file of the password is still there: %v", err)
 	}
 	for _, w := range []*process{a, b} {
 		if err := w.Process.Signal(syscall.SIGTERM); err != nil {
@@ -164,8 +196,12 @@ func TestFleetKilled(t *testing.T) {
 	const kills = 10
 	work := []string{"matrix", "--strategies", "token,watchdog,setnx-expire", "--scenarios", "R18,R21,R24,R25", "--runs", "8000", "--json"}
 	c := startProgram(t, append([]string{"fleet", "run", "--cache", t.TempDir()}, work...)...)
-	address := c.address(t)
-	rdb := redis.NewClient(&redis.Options{Addr: address})
+	q := c.queue(t)
+	password, err := os.ReadFile(q.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rdb := redis.NewClient(&redis.Options{Addr: q.address, Password: strings.TrimSpace(string(password))})
 	defer rdb.Close()
 	build, err := share.Build()
 	if err != nil {
@@ -175,8 +211,8 @@ func TestFleetKilled(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 
-	worker(t, address)
-	victim := worker(t, address)
+	worker(t, q)
+	victim := worker(t, q)
 	random := rand.New(rand.NewPCG(17, 10))
 	killed := 0
 	ticks := time.NewTicker(5 * time.Millisecond)
@@ -212,7 +248,7 @@ func TestFleetKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		victim = worker(t, address) // and what it looks for first are leases that have ended
+		victim = worker(t, q) // and what it looks for first are leases that have ended
 	}
 	if err := <-ended; err != nil {
 		t.Fatal(err)
@@ -241,8 +277,8 @@ func BenchmarkFleet(b *testing.B) {
 		b.Setenv("GOMAXPROCS", "1")
 		for b.Loop() {
 			c := startProgram(b, append([]string{"fleet", "run", "--cache", b.TempDir()}, work...)...)
-			address := c.address(b)
-			workers := []*process{worker(b, address), worker(b, address)}
+			q := c.queue(b)
+			workers := []*process{worker(b, q), worker(b, q)}
 			if err := c.Wait(); err != nil {
 				b.Fatal(err)
 			}
@@ -252,4 +288,56 @@ func BenchmarkFleet(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestRedisFlags: what a flag or a URL says reaches the connection, or is refused by name.
+func TestRedisFlags(t *testing.T) {
+	t.Parallel()
+	file, cert, key := certificate(t)
+	secret, empty := file("secret", []byte("open sesame\n")), file("empty", nil)
+	option := func(flags redisFlags) (asynq.RedisConnOpt, error) {
+		return flags.option(newApp(strings.NewReader(""), io.Discard, io.Discard, func(string) string { return "" }))
+	}
+	opt, err := option(redisFlags{address: "redis-sentinel://:theirs@10.0.0.5:26379,10.0.0.6:26379?master=m", password: secret, ca: cert})
+	sentinels, ok := opt.(asynq.RedisFailoverClientOpt)
+	if err != nil || !ok || sentinels.Password != "open sesame" || sentinels.SentinelPassword != "theirs" || sentinels.MasterName != "m" || len(sentinels.SentinelAddrs) != 2 {
+		t.Fatalf("%+v, %v", opt, err)
+	}
+	if c := sentinels.TLSConfig; c == nil || c.RootCAs == nil || c.MinVersion != tls.VersionTLS12 || c.InsecureSkipVerify {
+		t.Errorf("TLS to sentinels: %+v", c)
+	}
+	opt, err = option(redisFlags{address: "10.0.0.5:6379", password: secret, ca: cert})
+	if single, ok := opt.(asynq.RedisClientOpt); err != nil || !ok || single.Password != "open sesame" || single.TLSConfig == nil || single.TLSConfig.RootCAs == nil {
+		t.Errorf("%+v, %v", opt, err)
+	}
+	for says, flags := range map[string]redisFlags{
+		"add the name of the master":        {address: "redis-sentinel://10.0.0.5:26379"},
+		"write HOST:PORT":                   {address: "redis-sentinel://10.0.0.5?master=m"},
+		"--password-file " + empty + ": it": {address: "10.0.0.5:6379", password: empty},
+		"key.pem":                           {address: "redis-sentinel://10.0.0.5:26379?master=m", ca: key},
+		"absent":                            {address: "redis-sentinel://10.0.0.5:26379?master=m", password: "absent"},
+		"need --redis":                      {password: secret},
+	} {
+		if _, err := option(flags); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%+v: %v", flags, err)
+		}
+	}
+}
+
+// TestProgressLines: off a terminal a line is printed when more is done, not again and again.
+func TestProgressLines(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard, func(string) string { return "" })
+	ticks := make(chan time.Time)
+	done, end := a.progressLines(&out, 2, "progress.runs", time.Now(), ticks)
+	for _, n := range []int{0, 0, 1, 1, 2, 2} {
+		done(n)
+		ticks <- time.Time{} // taken when the line before is printed
+		ticks <- time.Time{}
+	}
+	end()
+	if got := regexp.MustCompile(`runs \d/\d`).FindAllString(out.String(), -1); !slices.Equal(got, []string{"runs 1/2", "runs 2/2"}) {
+		t.Errorf("%q", out.String())
+	}
 }

@@ -1,14 +1,18 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 
 	"locklab/reports/text"
 	"locklab/scenarios/share"
@@ -25,8 +29,8 @@ type Coordinator struct {
 	Progress  func(Status)      // from time to time; nil: it is not told
 	// Rejected is told which result was thrown away; nil: it is not.
 	Rejected func(why error)
-
-	retries map[string]int // of rejected parcels, by ID
+	// Compared is the number of tasks that two workers have computed, alike. Compute sets it.
+	Compared int
 }
 
 // A Status is how far a command has come.
@@ -61,64 +65,98 @@ const rejections = 3
 const poll = 100 * time.Millisecond
 
 // Compute enqueues what is neither done nor in the queue, and waits for all results. When
-// ctx ends it returns those that there are; the queue stays as it is.
+// ctx ends it returns those that there are; the queue stays as it is. What the server has
+// lost is enqueued again.
 func (c *Coordinator) Compute(ctx context.Context, plan share.Plan) ([]json.RawMessage, error) {
+	connect := bound{c.Redis, ctx}
 	r := &run{
-		Coordinator: c, began: time.Now(), results: make([]json.RawMessage, len(plan.Tasks)), queue: Queue(c.Build),
-		client: asynq.NewClient(c.Redis), inspector: asynq.NewInspector(c.Redis), open: map[string]*Parcel{}, by: map[string]int{},
+		Coordinator: c, ctx: ctx, plan: plan, began: time.Now(), results: make([]json.RawMessage, len(plan.Tasks)), queue: Queue(c.Build), marker: marker(c.Build),
+		redis: connect.MakeRedisClient().(redis.UniversalClient), open: map[string]*Parcel{}, by: map[string]int{}, from: map[string]string{}, retries: map[string]int{},
 	}
-	defer r.client.Close()
-	defer r.inspector.Close()
-	c.retries = map[string]int{}
-	all := parcels(c.Build, c.Command, c.Inputs, plan.Tasks)
+	r.client, r.inspector = asynq.NewClientFromRedisClient(r.redis), asynq.NewInspectorFromRedisClient(r.redis)
+	defer r.redis.Close()
+	c.Compared = 0
+	r.begin(parcels(c.Build, c.Command, c.Inputs, plan.Tasks))
+	err := r.wait()
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case errors.Is(err, ErrDoubtful):
+		return make([]json.RawMessage, len(plan.Tasks)), err
+	}
+	return r.results, err
+}
+
+// begin takes the results that are kept, and opens the other parcels. Of those some are
+// computed twice.
+func (r *run) begin(all []*Parcel) {
 	for _, p := range all {
 		r.cost += p.cost
-		if content := c.Kept.get(p.ID()); content != nil && r.take(p, content) == nil {
+		if content := r.Kept.get(p.ID()); content != nil && r.take(p, content) == nil {
 			continue
 		}
 		r.open[p.ID()] = p
+		r.queued = append(r.queued, p)
 	}
-	for _, p := range all {
-		if r.open[p.ID()] == nil {
-			continue
-		}
-		if err := r.enqueue(ctx, p); err != nil {
-			return r.results, err
-		}
+	r.sampled = sample(r.queued)
+}
+
+// wait waits until no parcel is open.
+func (r *run) wait() error {
+	if len(r.open) == 0 {
+		r.report()
+		return nil
 	}
-	if err := r.collect(true); err != nil {
-		return r.results, err
+	if err := r.mark(); err != nil { // the first contact: a wrong address is an error at once
+		return err
 	}
-	r.had, r.hadCost = r.done, r.doneCost
+	defer r.redis.Del(context.WithoutCancel(r.ctx), r.marker)
 	ticker := time.NewTicker(poll)
 	defer ticker.Stop()
-	for len(r.open) > 0 {
+	for {
+		if err := r.look(); err != nil {
+			return err
+		}
+		if !r.counted && r.unreachable == nil { // what an earlier command has left
+			r.counted, r.had, r.hadCost = true, r.done, r.doneCost
+		}
 		r.report()
+		if len(r.open) == 0 {
+			return nil
+		}
+		if r.unreachable == nil && r.nobodyElse() {
+			r.drop()
+			return nil
+		}
 		select {
-		case <-ctx.Done():
-			return r.results, ctx.Err()
+		case <-r.ctx.Done():
+			return r.ctx.Err()
 		case <-ticker.C:
 		}
-		if err := r.look(); err != nil {
-			return r.results, err
-		}
 	}
-	r.report()
-	return r.results, nil
 }
 
 // run is one Compute.
 type run struct {
 	*Coordinator
+	ctx       context.Context
+	plan      share.Plan
 	queue     string
+	redis     redis.UniversalClient
 	client    *asynq.Client
 	inspector *asynq.Inspector
 	results   []json.RawMessage
+	sampled   map[string]bool    // IDs of parcels that a second worker computes
 	open      map[string]*Parcel // not done yet, by ID
+	queued    []*Parcel          // to be enqueued
+	marker    string             // key that the server has as long as it has lost nothing
 	by        map[string]int     // parcels, by worker
+	from      map[string]string  // worker, by the ID of a parcel that it has computed
+	retries   map[string]int     // of rejected parcels, by ID
 
 	began             time.Time
 	done, had         int
+	counted           bool    // had is known
 	cost              float64 // of all parcels
 	doneCost, hadCost float64
 	processed         int       // as the queue has counted them, failures too
@@ -127,63 +165,127 @@ type run struct {
 	info              *asynq.QueueInfo
 	unreachable       error
 	unreachableSince  time.Time
+	idleSince         time.Time // when only comparisons were left, and the last of them was begun
+}
+
+// The values of the marker: parcels are being enqueued, or all are.
+const (
+	enqueuing = "enqueuing"
+	enqueued  = "enqueued"
+)
+
+// marker is the name of the key of one coordinator. It expires, as a coordinator may be
+// killed.
+func marker(build string) string { return Queue(build) + ":coordinator:" + rand.Text() }
+
+// mark sets the marker before parcels are enqueued: if it is gone afterwards, some of them
+// may be.
+func (r *run) mark() error {
+	return redisError(r.redis.Set(r.ctx, r.marker, enqueuing, forever).Err())
+}
+
+// enqueueAll enqueues what is to be enqueued; everything that is open if the server has lost
+// the marker.
+func (r *run) enqueueAll() error {
+	switch was, err := r.redis.Get(r.ctx, r.marker).Result(); {
+	case errors.Is(err, redis.Nil):
+		r.queued = slices.SortedFunc(maps.Values(r.open), func(a, b *Parcel) int { return cmp.Or(cmp.Compare(b.cost, a.cost), strings.Compare(a.ID(), b.ID())) })
+		if err := r.mark(); err != nil {
+			return err
+		}
+		r.swept, r.processed = time.Time{}, -1
+		r.client = asynq.NewClientFromRedisClient(r.redis) // another one remembers that the server knows the queue
+	case err != nil:
+		return redisError(err)
+	case was == enqueued && len(r.queued) == 0:
+		return nil
+	}
+	for len(r.queued) > 0 {
+		if p := r.queued[0]; r.open[p.ID()] == p {
+			if err := r.enqueue(p); err != nil {
+				return err
+			}
+		}
+		r.queued = r.queued[1:]
+	}
+	return redisError(r.redis.SetXX(r.ctx, r.marker, enqueued, forever).Err())
 }
 
 // enqueue puts a parcel into the queue, unless it is there.
-func (r *run) enqueue(ctx context.Context, p *Parcel) error {
+func (r *run) enqueue(p *Parcel) error {
 	payload, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
-	_, err = r.client.EnqueueContext(ctx, asynq.NewTask(taskType, payload), asynq.Queue(r.queue), asynq.TaskID(p.ID()),
-		asynq.MaxRetry(MaxRetries), asynq.Timeout(forever), asynq.Retention(r.Retention))
-	switch {
-	case errors.Is(err, asynq.ErrTaskIDConflict):
-		info, err := r.inspector.GetTaskInfo(r.queue, p.ID())
-		if err == nil && info.State == asynq.TaskStateArchived { // an earlier command has given it up
-			return redisError(r.inspector.RunTask(r.queue, p.ID()))
-		}
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
+	enqueue := func() error {
+		_, err := r.client.EnqueueContext(r.ctx, asynq.NewTask(taskType, payload), asynq.Queue(r.queue), asynq.TaskID(p.ID()),
+			asynq.MaxRetry(MaxRetries), asynq.Timeout(forever), asynq.Retention(r.Retention))
+		return err
 	}
-	return redisError(err)
+	err = enqueue()
+	if !errors.Is(err, asynq.ErrTaskIDConflict) {
+		return redisError(err)
+	}
+	if left, err := r.leftover(p); left || err != nil {
+		return redisError(cmp.Or(err, enqueue()))
+	}
+	switch info, err := r.inspector.GetTaskInfo(r.queue, p.ID()); {
+	case err != nil: // it is gone by now, or has only just come: see the next look
+	case info.State == asynq.TaskStateArchived: // an earlier command has given it up
+		return redisError(r.inspector.RunTask(r.queue, p.ID()))
+	case info.State == asynq.TaskStateCompleted:
+		r.swept = time.Time{} // its result is anywhere among the others
+	}
+	return nil
 }
 
-// ErrRedis is what errors of the Redis server, and of the way to it, are.
-var ErrRedis = errors.New("fleet: the Redis server")
-
-type ofRedis struct{ error }
-
-func (ofRedis) Is(target error) bool { return target == ErrRedis }
-func (e ofRedis) Unwrap() error      { return e.error }
-
-func redisError(err error) error {
-	if err == nil {
-		return nil
+// leftover removes what a worker has left on a server that had lost the parcel meanwhile: a
+// result without a task, in whose place asynq enqueues none.
+func (r *run) leftover(p *Parcel) (bool, error) {
+	key := "asynq:{" + r.queue + "}:t:" + p.ID()
+	has, err := r.redis.HExists(r.ctx, key, "msg").Result()
+	if err != nil || has {
+		return false, err
 	}
-	return ofRedis{text.Errorf("error.fleet.redis", "cause", err)}
+	return true, r.redis.Del(r.ctx, key).Err()
 }
 
 // patience is how long the server may be out of reach.
 const patience = time.Minute
 
-// look takes the results that have come, and finds parcels that were given up.
+// look enqueues what is missing, takes the results that have come, and finds parcels that
+// were given up. A server that is out of reach is an error only after a while.
 func (r *run) look() error {
+	err := r.exchange()
+	if !errors.Is(err, ErrRedis) {
+		r.unreachable = nil
+		return err
+	}
+	if r.ctx.Err() != nil {
+		return r.ctx.Err()
+	}
+	if r.unreachable == nil {
+		r.unreachableSince = time.Now()
+	}
+	r.unreachable = err
+	if time.Since(r.unreachableSince) > patience {
+		return err
+	}
+	return nil
+}
+
+// exchange is look, in which the server answers.
+func (r *run) exchange() error {
+	if err := r.enqueueAll(); err != nil {
+		return err
+	}
 	info, err := r.inspector.GetQueueInfo(r.queue)
 	if err != nil {
-		if r.unreachable == nil {
-			r.unreachableSince = time.Now()
-		}
-		r.unreachable = err
-		if time.Since(r.unreachableSince) > patience {
-			return redisError(err)
-		}
-		return nil
+		return redisError(err)
 	}
-	r.unreachable, r.info = nil, info
+	r.info = info
 	if info.ProcessedTotal != r.processed || time.Since(r.swept) > 30*time.Second {
-		if err := r.collect(time.Since(r.swept) > 30*time.Second); err != nil {
+		if err := r.collect(info, time.Since(r.swept) > 30*time.Second); err != nil {
 			return err
 		}
 		r.processed = info.ProcessedTotal
@@ -207,14 +309,7 @@ func (r *run) look() error {
 const pageSize = 50
 
 // collect takes results from the queue. The newest come last, about; all: not only those.
-func (r *run) collect(all bool) error {
-	info, err := r.inspector.GetQueueInfo(r.queue)
-	if errors.Is(err, asynq.ErrQueueNotFound) {
-		return nil
-	}
-	if err != nil {
-		return redisError(err)
-	}
+func (r *run) collect(info *asynq.QueueInfo, all bool) error {
 	if all {
 		r.swept = time.Now()
 	}
@@ -236,6 +331,9 @@ func (r *run) collect(all bool) error {
 				}
 				continue
 			}
+			if p.Not != "" {
+				continue
+			}
 			if err := r.Kept.put(t.ID, t.Result); err != nil && r.Rejected != nil {
 				r.Rejected(text.Errorf("error.fleet.keep", "cause", err))
 			}
@@ -247,7 +345,7 @@ func (r *run) collect(all bool) error {
 	return nil
 }
 
-// take reads the result of a parcel.
+// take reads the result of a parcel, and checks it. The parcel is done once.
 func (r *run) take(p *Parcel, content []byte) error {
 	s, err := share.Read(p.ID(), content)
 	if err != nil {
@@ -260,28 +358,44 @@ func (r *run) take(p *Parcel, content []byte) error {
 		return text.Errorf("error.fleet.result.tasks", "worker", s.Worker, "task", p.Tasks[0])
 	}
 	for i, result := range s.Results {
+		if err := r.plan.Check(p.at[i], result.Result); err != nil {
+			return text.Errorf("error.fleet.result.value", "worker", s.Worker, "cause", err)
+		}
+	}
+	r.from[p.ID()] = s.Worker
+	if p.Not != "" {
+		return r.compare(p, s)
+	}
+	for i, result := range s.Results {
 		r.results[p.at[i]] = result.Result
 	}
 	delete(r.open, p.ID())
 	r.done += len(p.Tasks)
 	r.doneCost += p.cost
 	r.by[s.Worker]++
+	if r.sampled[p.ID()] {
+		r.twice(p, s.Worker, s.Results)
+	}
 	return nil
 }
 
 // reject throws a result away and has the parcel computed again.
 func (r *run) reject(p *Parcel, why error) error {
+	if errors.Is(why, ErrDoubtful) {
+		return why
+	}
 	id := p.ID()
 	if r.retries[id]++; r.retries[id] > rejections {
-		return text.Errorf("error.fleet.rejected", "task", p.Tasks[0], "times", rejections, "cause", why)
+		return doubtful{text.Errorf("error.fleet.rejected", "task", p.Tasks[0], "times", rejections, "cause", why)}
 	}
 	if r.Rejected != nil {
 		r.Rejected(text.Errorf("error.fleet.again", "cause", why))
 	}
-	if err := r.inspector.DeleteTask(r.queue, id); err != nil {
+	if err := r.inspector.DeleteTask(r.queue, id); err != nil && !errors.Is(err, asynq.ErrTaskNotFound) {
 		return redisError(err)
 	}
-	return r.enqueue(context.Background(), p)
+	r.queued = append(r.queued, p)
+	return nil
 }
 
 // report tells how far it has come, once a second.
@@ -321,7 +435,11 @@ func isOurs(server *asynq.ServerInfo) bool {
 
 func (r *run) worker(server *asynq.ServerInfo) WorkerStatus {
 	w := WorkerStatus{Name: workerName(server.Host, server.PID)}
-	w.Done = r.by[w.Name]
+	for name, n := range r.by {
+		if of, _, _ := strings.Cut(name, "/"); of == w.Name {
+			w.Done += n
+		}
+	}
 	for _, a := range server.ActiveWorkers {
 		p := Parcel{}
 		if json.Unmarshal(a.TaskPayload, &p) == nil && len(p.Tasks) > 0 {

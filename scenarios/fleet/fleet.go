@@ -47,9 +47,11 @@ type Parcel struct {
 	Build   string            `json:"build"`
 	Command []string          `json:"command"` // as in share.Share
 	Inputs  map[string]string `json:"inputs,omitempty"`
-	Tasks   []string          `json:"tasks"` // IDs
+	Tasks   []string          `json:"tasks"`         // IDs
+	Not     string            `json:"not,omitempty"` // worker that has computed them already: another one is wanted
 	cost    float64
-	at      []int // places of the tasks in the plan
+	at      []int          // places of the tasks in the plan
+	first   []share.Result // of Not
 }
 
 // ID is the same for the same tasks of the same command of the same build.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"locklab/reports/text"
 	"locklab/scenarios/share"
 )
 
@@ -22,6 +23,12 @@ import (
 func squares(n int) share.Plan {
 	p := share.Plan{Do: func(_ context.Context, i int) (json.RawMessage, error) {
 		return json.RawMessage(fmt.Sprint(i * i)), nil
+	}, Check: func(i int, r json.RawMessage) error {
+		n := 0
+		if err := json.Unmarshal(r, &n); err != nil || n < 0 {
+			return &share.ValueError{Task: fmt.Sprintf("square %d", i), Field: "square", Value: string(r), Want: text.NewPhrase("share.want.known")}
+		}
+		return nil
 	}}
 	for i := range n {
 		p.Tasks = append(p.Tasks, share.Task{ID: fmt.Sprintf("square %d", i), Cost: 0.2})
@@ -94,7 +101,8 @@ func TestFleet(t *testing.T) {
 		}
 		checkSquares(t, results)
 	}
-	if n, want := computed.Load(), int64(len(parcels("build 1", []string{"squares"}, nil, plan.Tasks))); n != want {
+	all := parcels("build 1", []string{"squares"}, nil, plan.Tasks)
+	if n, want := computed.Load(), int64(len(all)+len(sample(all))); n != want { // some twice
 		t.Errorf("%d parcels were computed, there are %d", n, want)
 	}
 }
@@ -285,7 +293,8 @@ func TestFails(t *testing.T) {
 	}
 }
 
-// TestOtherBuild: a worker refuses to wait for work of another build only.
+// TestOtherBuild: a worker does not wait where there is work of another build only. One that
+// would is stopped as soon as it is ready.
 func TestOtherBuild(t *testing.T) {
 	t.Parallel()
 	redis := loopback(t)
@@ -295,7 +304,41 @@ func TestOtherBuild(t *testing.T) {
 	if _, err := c.Compute(ctx, squares(1)); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	err := (&Worker{Redis: redis, Build: "build 2"}).Run(t.Context())
+	working, stop := context.WithCancel(t.Context())
+	err := (&Worker{Redis: redis, Build: "build 2", Ready: stop}).Run(working)
+	if err == nil || !strings.Contains(err.Error(), "another build (build 1; this is build 2)") {
+		t.Error(err)
+	}
+}
+
+// TestOtherBuildLater: nor does one to whose server such work comes later.
+func TestOtherBuildLater(t *testing.T) {
+	t.Parallel()
+	redis := loopback(t)
+	looked := make(chan struct{})
+	worker := &Worker{Redis: redis, Build: "build 2", looks: looked}
+	ended := make(chan error, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	worker.Ready = func() {
+		go func() {
+			defer stop()
+			c := coordinator(redis)
+			enqueued, cancel := context.WithCancel(t.Context())
+			c.Progress = func(Status) { cancel() }
+			if _, err := c.Compute(enqueued, squares(1)); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			for range 2 { // the second look began after that
+				select {
+				case looked <- struct{}{}:
+				case <-ended:
+					return
+				}
+			}
+		}()
+	}
+	err := worker.Run(ctx)
+	close(ended)
 	if err == nil || !strings.Contains(err.Error(), "another build (build 1; this is build 2)") {
 		t.Error(err)
 	}

@@ -47,3 +47,9 @@ func (k *Kept) put(id string, content []byte) error {
 	}
 	return maybe.WriteFile(k.file(id), content, 0o644)
 }
+
+func (k *Kept) remove(id string) {
+	if k != nil {
+		os.Remove(k.file(id))
+	}
+}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -9,9 +10,11 @@ import (
 )
 
 // Loopback starts a Redis server of the coordinator's own, which other machines cannot
-// reach. It ends with ctx, and its content with it.
+// reach. It wants a password, which nobody else on this machine knows. It ends with ctx, and
+// its content with it.
 func Loopback(ctx context.Context) (asynq.RedisClientOpt, error) {
-	server := miniredis.NewMiniRedis()
+	server, password := miniredis.NewMiniRedis(), rand.Text()
+	server.RequireAuth(password)
 	if err := server.StartAddr("127.0.0.1:0"); err != nil {
 		return asynq.RedisClientOpt{}, err
 	}
@@ -29,5 +32,5 @@ func Loopback(ctx context.Context) (asynq.RedisClientOpt, error) {
 			}
 		}
 	}()
-	return asynq.RedisClientOpt{Addr: server.Addr()}, nil
+	return asynq.RedisClientOpt{Addr: server.Addr(), Password: password}, nil
 }

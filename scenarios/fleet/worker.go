@@ -2,7 +2,9 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,7 +29,17 @@ type Worker struct {
 	Done func(p *Parcel, took time.Duration)
 	// Tell is told what asynq cannot do; nil: it is not.
 	Tell func(message string)
+
+	name  string        // of this run: Self, and something that no other worker has
+	looks chan struct{} // for tests: looks for other builds, beside those at intervals
 }
+
+// errComputed is returned for a parcel that this worker has computed and that another one is
+// to compute as well: it goes back to the queue.
+var errComputed = errors.New("fleet: computed by this worker before")
+
+// shutdown is how long a worker that ends waits for the server.
+const shutdown = time.Second
 
 // unreachable is how many times in a row the server does not answer before a worker gives
 // up, at intervals of healthInterval.
@@ -40,18 +52,27 @@ const (
 // The error says that the server cannot be reached, or that its coordinators are of another
 // build.
 func (w *Worker) Run(ctx context.Context) error {
-	if err := w.refuseOthers(); err != nil {
+	w.name = Self() + "/" + rand.Text()[:6]
+	inspector := asynq.NewInspector(bound{w.Redis, ctx})
+	defer inspector.Close()
+	if err := w.refuseOthers(inspector); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
 		return err
 	}
+	connected, disconnect := lingering(ctx, shutdown) // to give the present parcel back
+	defer disconnect()
 	lost := make(chan error, 1)
 	failures := atomic.Int64{}
-	server := asynq.NewServer(w.Redis, asynq.Config{
+	server := asynq.NewServer(bound{w.Redis, connected}, asynq.Config{
 		Concurrency: 1, Queues: map[string]int{Queue(w.Build): 1}, Logger: quiet{w.Tell}, LogLevel: asynq.ErrorLevel,
 		BaseContext:       func() context.Context { return ctx },
-		TaskCheckInterval: 200 * time.Millisecond, DelayedTaskCheckInterval: time.Second,
+		TaskCheckInterval: 200 * time.Millisecond, DelayedTaskCheckInterval: 200 * time.Millisecond,
 		// what failed was the machine: another one, or this one, tries at once
 		RetryDelayFunc:      func(int, error, *asynq.Task) time.Duration { return 0 },
-		ShutdownTimeout:     time.Second,
+		IsFailure:           func(err error) bool { return !errors.Is(err, errComputed) },
+		ShutdownTimeout:     shutdown,
 		HealthCheckInterval: healthInterval,
 		HealthCheckFunc: func(err error) {
 			if err == nil {
@@ -68,18 +89,26 @@ func (w *Worker) Run(ctx context.Context) error {
 	if w.Ready != nil {
 		w.Ready()
 	}
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-lost:
-		return ofRedis{text.Errorf("error.fleet.lost", "cause", err)}
+	ticker := time.NewTicker(healthInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-lost:
+			return ofRedis{text.Errorf("error.fleet.lost", "cause", err)}
+		case <-ticker.C:
+		case <-w.looks:
+		}
+		// a coordinator of another build may have come
+		if err := w.refuseOthers(inspector); err != nil && !errors.Is(err, ErrRedis) {
+			return err
+		}
 	}
 }
 
 // refuseOthers returns an error if there is work of other builds only.
-func (w *Worker) refuseOthers() error {
-	inspector := asynq.NewInspector(w.Redis)
-	defer inspector.Close()
+func (w *Worker) refuseOthers(inspector *asynq.Inspector) error {
 	queues, err := inspector.Queues()
 	if err != nil {
 		return redisError(err)
@@ -109,6 +138,9 @@ func (w *Worker) process(ctx context.Context, t *asynq.Task) error {
 	if p.Build != w.Build {
 		return fmt.Errorf("%w: %w", text.Errorf("error.fleet.build", "there", p.Build, "here", w.Build), asynq.SkipRetry)
 	}
+	if p.Not == w.name {
+		return errComputed
+	}
 	results, err := w.Compute(ctx, p)
 	switch {
 	case ctx.Err() != nil:
@@ -116,7 +148,7 @@ func (w *Worker) process(ctx context.Context, t *asynq.Task) error {
 	case err != nil: // it would fail anywhere
 		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
 	}
-	content, err := answer(p, Self(), results)
+	content, err := answer(p, w.name, results)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"locklab/reports/text"
 )
@@ -157,11 +158,11 @@ func join(path, name string) string {
 }
 
 // control finds the first text, or name of a field, with a control character or one that
-// changes the direction of what is around it.
+// changes the direction of what is around it. Scripts have ends of lines and tabs.
 func control(path string, value any) (at, found string) {
 	switch value := value.(type) {
 	case string:
-		if text.Visible(value) != value {
+		if plain := scriptBreaks.Replace(value); text.Visible(plain) != plain {
 			return path, value
 		}
 	case []any:
@@ -182,6 +183,8 @@ func control(path string, value any) (at, found string) {
 	}
 	return "", ""
 }
+
+var scriptBreaks = strings.NewReplacer("\n", " ", "\t", " ")
 
 // shortened is a value for an error: 80 characters at most.
 func shortened(value any) string {
