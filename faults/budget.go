@@ -10,10 +10,21 @@ import (
 	"locklab/simulator"
 )
 
+// NoFaults is a budget without faults in a word, where "" would be overlooked.
+const NoFaults = "none"
+
+// Canonical returns a budget as bounds and links have it: "" in place of NoFaults.
+func Canonical(budget string) string {
+	if strings.TrimSpace(budget) == NoFaults {
+		return ""
+	}
+	return budget
+}
+
 // ParseBudget reads "crash=1,pause=2@5s": how often each fault may be injected, and
-// how long or how large it may be each time. "" is no faults at all.
+// how long or how large it may be each time. "" and NoFaults are no faults at all.
 func ParseBudget(s string) (budget []simulator.FaultBudget, err error) {
-	if s == "" {
+	if Canonical(s) == "" {
 		return nil, nil
 	}
 	seen := map[string]bool{}

@@ -66,9 +66,6 @@ func (a *app) check() *cobra.Command {
 			if len(views) == 0 {
 				return text.Errorf("error.own.views", "names", strings.Join(checkViewNames(), ", "))
 			}
-			if err := a.hasName(c, "contract", file); err != nil {
-				return err
-			}
 			rows, err := a.ownRows(file)
 			if err != nil {
 				return err

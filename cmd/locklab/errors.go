@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -125,6 +126,30 @@ func (a *app) flagError(c *cobra.Command, err error) error {
 		return text.Errorf("error.flag.unknown", "flag", flagIn.FindString(err.Error()), "near", text.Near("--"+name, flagNames(c)), "command", c.CommandPath())
 	}
 	return text.Errorf("error.flag", "problem", problem, "command", c.CommandPath())
+}
+
+// mayBeEmpty are flags whose empty value means something, or is refused in words of its own.
+// Outside of GitHub the variable is empty that --summary is given there.
+var mayBeEmpty = []string{"budget", "expect", "summary"}
+
+// refuseEmpty refuses an empty name of a file, a server or another thing: an unset variable of a
+// script must not look like a flag that was left out.
+func (a *app) refuseEmpty(c *cobra.Command, args []string) (err error) {
+	if i := slices.Index(args, ""); i >= 0 {
+		return text.Errorf("error.argument.empty", "n", i+1, "command", c.CommandPath())
+	}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok && f.Value.Type() == "stringArray" {
+			values = list.GetSlice()
+		} else if f.Value.Type() != "string" {
+			return
+		}
+		if err == nil && slices.Contains(values, "") && !slices.Contains(mayBeEmpty, f.Name) {
+			err = text.Errorf("error.flag", "problem", text.Errorf("error.flag.empty", "flag", "--"+f.Name), "command", c.CommandPath())
+		}
+	})
+	return err
 }
 
 // flagIn finds the flag in what pflag says about it.

@@ -133,8 +133,10 @@ func (a *app) explore() *cobra.Command {
 			if err := a.checkMemory(memory); err != nil {
 				return err
 			}
-			if err := a.hasName(c, "checkpoint", b.Checkpoint); err != nil {
-				return err
+			if b.Checkpoint != "" {
+				if err := a.checkOutputs("--checkpoint", b.Checkpoint); err != nil {
+					return err
+				}
 			}
 			curve, files, err := a.doomFiles(files, doom)
 			if err != nil {

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"github.com/google/renameio/v2/maybe"
-	"github.com/spf13/cobra"
 
 	"locklab/reports/text"
 )
@@ -73,9 +72,13 @@ func readAtMost(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	large := text.Errorf("error.large", "file", name, "most", limit>>20)
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > limit {
+		return nil, large
+	}
 	b, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(b)) > limit {
-		err = text.Errorf("error.large", "file", name, "most", limit>>20)
+		err = large
 	}
 	return b, err
 }
@@ -209,15 +212,6 @@ func bare(err error) error {
 	return err
 }
 
-// hasName refuses a flag for a file that was given an empty name: an unset variable of a
-// script must not look like a flag that was left out.
-func (a *app) hasName(c *cobra.Command, flag, file string) error {
-	if file == "" && c.Flags().Changed(flag) {
-		return text.Errorf("error.file", "file", "--"+flag, "cause", text.Errorf("error.noname"))
-	}
-	return nil
-}
-
 // checkOutputs returns why one of the files cannot be written. It is called before
 // anything is played. flag is what names the files, such as -o.
 func (a *app) checkOutputs(flag string, files ...string) error {
@@ -230,9 +224,6 @@ func (a *app) checkOutputs(flag string, files ...string) error {
 }
 
 func (a *app) writable(file string) error {
-	if file == "" {
-		return text.Errorf("error.noname")
-	}
 	if a.stream(file) != nil {
 		return nil
 	}
@@ -242,11 +233,16 @@ func (a *app) writable(file string) error {
 	case err == nil && !info.Mode().IsRegular():
 		return nil // opening a pipe could disturb whoever reads from it
 	}
-	return a.writableDir(filepath.Dir(target(file)))
+	file = target(file)
+	return probe(filepath.Dir(file), filepath.Base(file))
 }
 
 // writableDir returns why no file can be written into dir, which may not exist yet.
-func (a *app) writableDir(dir string) error {
+func (a *app) writableDir(dir string) error { return probe(dir, "locklab") }
+
+// probe returns why no file of a name can be written into dir, which may not exist yet. The file
+// is written under a longer name first, as renameio does.
+func probe(dir, name string) error {
 	for {
 		info, err := os.Stat(dir)
 		switch {
@@ -258,7 +254,7 @@ func (a *app) writableDir(dir string) error {
 		case !info.IsDir():
 			return text.Errorf("error.directory.file", "file", dir)
 		}
-		probe, err := os.CreateTemp(dir, ".locklab-")
+		probe, err := os.CreateTemp(dir, "."+name+"-")
 		if err != nil {
 			return text.Errorf("error.directory", "cause", bare(err))
 		}

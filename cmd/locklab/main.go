@@ -78,8 +78,8 @@ func (a *app) root() *cobra.Command {
 		Args:          a.knownCommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			return a.checkCommonFlags()
+		PersistentPreRunE: func(c *cobra.Command, args []string) error {
+			return cmp.Or(a.refuseEmpty(c, args), a.checkCommonFlags())
 		},
 		RunE: func(*cobra.Command, []string) error {
 			if version {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/reports/chart"
 	"locklab/scenarios/study"
 )
@@ -26,6 +27,9 @@ func (a *app) par() *cobra.Command {
 			entries, err := chosen.pick(a)
 			if err != nil {
 				return err
+			}
+			for i, budget := range budgets {
+				budgets[i] = faults.Canonical(budget)
 			}
 			for _, e := range entries {
 				for _, budget := range budgets {

@@ -17,6 +17,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/promela"
@@ -56,6 +57,7 @@ func (a *app) secondOpinion() *cobra.Command {
 			if q.bounds.Uses == study.AutoUses {
 				return text.Errorf("error.opinion.uses", "value", uses)
 			}
+			q.bounds.Budget = faults.Canonical(q.bounds.Budget)
 			for _, e := range entries {
 				if err := q.of(e).Check(e); err != nil {
 					return err

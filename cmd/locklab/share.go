@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -199,6 +200,9 @@ func (a *app) merge() *cobra.Command {
 			}
 			var shares []*share.Share
 			for _, file := range files {
+				if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // a device has no end
+					return text.Errorf("error.file", "file", file, "cause", text.Errorf("error.share.regular"))
+				}
 				content, err := a.read(file, maxShare)
 				if err != nil {
 					return text.Errorf("error.file", "file", file, "cause", bare(err))

@@ -208,7 +208,7 @@ func TestShareRefuses(t *testing.T) {
 		{"par --shard 4/3", `--shard "4/3": write K/N`},
 		{"par --shard 3", `--shard "3": write K/N`},
 		{"par --shard 1/99999", "up to 10000"},
-		{"par --shard=", `--shard ""`},
+		{"par --shard=", `--shard is empty`},
 		{"par --shard 1/2 -o par.png", "--out with --shard"},
 		{"verify --shard 1/2 --junit v.xml", "--junit with --shard"},
 		{"verify --shard 1/2 --contract absent.txt", "absent.txt: no such file"},

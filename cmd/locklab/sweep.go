@@ -133,8 +133,8 @@ func sweepOrder(args []string, set string, verdicts []string) (o study.SweepOrde
 // saved there. Without a file it is that of the command.
 func (a *app) resumed(c *cobra.Command, args []string, file string) (ctx context.Context, end func(), err error) {
 	none := func() {}
-	if err := a.hasName(c, "resume", file); err != nil || file == "" {
-		return c.Context(), none, err
+	if file == "" {
+		return c.Context(), none, nil
 	}
 	if err := a.checkOutputs("--resume", file); err != nil {
 		return nil, none, err

@@ -77,11 +77,6 @@ func (a *app) verify() *cobra.Command {
 			if flags.annotations != "" && flags.annotations != "github" {
 				return text.Errorf("error.annotations", "value", flags.annotations)
 			}
-			// --summary may be empty: outside of GitHub its variable is
-			err := errors.Join(a.hasName(c, "contract", flags.contract), a.hasName(c, "junit", flags.junit))
-			if err != nil {
-				return err
-			}
 			if err := a.checkMemory(flags.memory); err != nil {
 				return err
 			}

@@ -374,12 +374,7 @@ func setBound(b *study.Bounds, name, value string) (err error) {
 			return text.Errorf("error.bound", "item", name+"="+value, "cause", text.Errorf("error.contract.states"))
 		}
 		return nil
-	case "budget":
-		if value == "none" {
-			value = ""
-		}
-		value = strings.ReplaceAll(value, ",", "+")
-	case "uses":
+	case "budget", "uses":
 		value = strings.ReplaceAll(value, ",", "+")
 	}
 	*b, err = study.ParseBounds(b.String() + "," + name + "=" + value)

@@ -189,6 +189,7 @@ func (b Bounds) Settled(entry lock.Entry) Bounds {
 		}
 	}
 	b.Uses = b.settledUses(entry)
+	b.Budget = faults.Canonical(b.Budget)
 	return b
 }
 
@@ -345,7 +346,7 @@ var boundParsers = []boundParser{
 	}},
 	{"idle", text.NewPhrase("error.want.bool"), truth(func(b *Bounds) *bool { return &b.Idle })},
 	{"budget", text.Phrase{}, func(b *Bounds, value string) error {
-		b.Budget = strings.ReplaceAll(value, "+", ",") // Check reads it
+		b.Budget = faults.Canonical(strings.ReplaceAll(value, "+", ",")) // Check reads it
 		return nil
 	}},
 }
@@ -439,4 +440,4 @@ func (b Bounds) title(entry lock.Entry) string {
 func (b Bounds) Scenario() race.Scenario { return race.Scenario{ID: SearchID} }
 
 // Faults is the budget, for texts; "none" if it is empty.
-func (b Bounds) Faults() string { return cmp.Or(b.Budget, "none") }
+func (b Bounds) Faults() string { return cmp.Or(b.Budget, faults.NoFaults) }

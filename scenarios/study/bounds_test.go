@@ -34,3 +34,17 @@ func TestRetries(t *testing.T) {
 		t.Errorf("retries=6: %v", err)
 	}
 }
+
+// TestNoFaultsInBounds: none is an empty budget in a link, too, and no link has it.
+func TestNoFaultsInBounds(t *testing.T) {
+	entry, want := one(t, "token")[0], study.DefaultBounds()
+	want.Budget = ""
+	got, err := study.ParseBounds(want.String() + "none")
+	if plain, plainErr := study.ParseBounds(want.String()); err != nil || plainErr != nil || got.String() != plain.String() {
+		t.Errorf("%v, %v; want %v, %v", got, err, plain, plainErr)
+	}
+	want.Budget = "none"
+	if err := want.Check(entry); err != nil || !strings.HasSuffix(want.Settled(entry).String(), "budget=") {
+		t.Errorf("%v, %v", err, want.Settled(entry))
+	}
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"locklab/reports/text"
+)
+
+// TestEmptyNames: every flag of every command that names something refuses an empty name, and so
+// does every argument, before anything is done.
+func TestEmptyNames(t *testing.T) {
+	a := newApp(strings.NewReader(""), nil, nil, func(string) string { return "" })
+	refused := 0
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			visit(sub)
+		}
+		path := strings.Fields(c.CommandPath())[1:]
+		if len(path) == 0 || path[0] == "help" || path[0] == "completion" {
+			return
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if kind := f.Value.Type(); kind != "string" && kind != "stringArray" || slices.Contains(mayBeEmpty, f.Name) {
+				return
+			}
+			for _, lang := range text.Languages() {
+				args := append(slices.Clone(path), "--lang", lang, "--"+f.Name+"=")
+				if want := text.Say(lang, "error.flag.empty", "flag", "--"+f.Name); !refuses(t, want, args) {
+					t.Errorf("%q is not refused", args)
+				}
+			}
+			refused++
+		})
+	}
+	visit(a.root())
+	if refused < 50 {
+		t.Errorf("%d flags were tried", refused)
+	}
+	for _, args := range [][]string{{"merge", ""}, {"run", "token", ""}, {"replay", ""}, {"explain", ""}, {"fleet", "run", "verify", ""}} {
+		if !refuses(t, " is empty: write a value", args) {
+			t.Errorf("%q is not refused", args)
+		}
+	}
+}
+
+// refuses reports whether a command line ends as wrong use with a sentence, with as many arguments
+// as its command needs.
+func refuses(t *testing.T, want string, args []string) bool {
+	t.Helper()
+	stopped, stop := context.WithCancel(t.Context())
+	stop() // what is not refused does not run for long
+	for n := range 3 {
+		var out, errs strings.Builder
+		full := slices.Concat(args, []string{"x", "x"}[:n])
+		code := run(stopped, full, strings.NewReader(""), &out, &errs, func(string) string { return "" })
+		if code == exitUsage && out.Len() == 0 && strings.Contains(errs.String(), want) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestLongNames: a name that a file system does not take is refused before the work, also where
+// only the name of the temporary file beside it would be too long.
+func TestLongNames(t *testing.T) {
+	dir := t.TempDir()
+	for _, base := range []int{300, 255} {
+		name := func(extension string) string {
+			return filepath.Join(dir, strings.Repeat("x", base-len(extension))+extension)
+		}
+		for _, args := range [][]string{
+			{"run", "token", "calm", "-o", name(".html")},
+			{"explore", "token", "-o", name(".json")},
+			{"explore", "token", "--checkpoint", name("")},
+			{"sweep", "pause/ttl", "--resume", name(".json")},
+			{"sweep", "pause/ttl", "-o", name(".png")},
+			{"par", "-o", name(".csv")},
+			{"verify", "--junit", name(".xml")},
+			{"live", "matrix", "-o", name(".csv")},
+		} {
+			if !refuses(t, "file name too long", args) {
+				t.Errorf("%.60q is not refused", args)
+			}
+		}
+	}
+	if !refuses(t, "file name too long", []string{"matrix", "-o", filepath.Join(dir, strings.Repeat("x", 300))}) {
+		t.Error("matrix does not refuse it")
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
+// TestNoFaults: none is an empty budget, wherever one is read: nothing that is printed differs.
+func TestNoFaults(t *testing.T) {
+	for _, args := range [][]string{
+		{"explore", "setnx", "--json", "--timing", "lockstep"},
+		{"par", "--strategies", "setnx", "--json"},
+		{"par", "--strategies", "setnx"},
+		{"play", "setnx"},
+	} {
+		var said []string
+		for _, budget := range []string{"", "none"} {
+			code, out, errs := call(t, append(args, "--budget", budget)...)
+			if code != exitOK {
+				t.Errorf("%q with %q: exit status %d, %s", args, budget, code, errs)
+			}
+			said = append(said, seconds.ReplaceAllString(out, ""))
+		}
+		if said[0] != said[1] {
+			t.Errorf("%q: %s\nwith none:\n%s", args, said[0], said[1])
+		}
+	}
+	if code, out, errs := call(t, "run", "token", "gc-pause", "--budget", "none"); code != exitUsage || out != "" || !strings.Contains(errs, "needs 1") {
+		t.Errorf("a pause without a pause: exit status %d, %s%s", code, out, errs)
+	}
+}
+
+// seconds are what JSON says of the time that a search took.
+var seconds = regexp.MustCompile(`(?m)^.*"(seconds|[a-z_]*per_second|took_ns)":.*$`)
+
+// TestMergeEndless: a file without an end, or with more than any share has, is refused before it is
+// read.
+func TestMergeEndless(t *testing.T) {
+	large := filepath.Join(t.TempDir(), "large.json")
+	if err := os.WriteFile(large, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(large, maxShare+1); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	for file, want := range map[string]string{"/dev/zero": "/dev/zero: it is no regular file", large: large + " has more than 1024 MB"} {
+		runtime.ReadMemStats(&before)
+		code, out, errs := call(t, "merge", file)
+		runtime.ReadMemStats(&after)
+		if code != exitUsage || out != "" || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit status %d, %s%s", file, code, out, errs)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > maxShare/8 {
+			t.Errorf("%s: %d MB were allocated", file, n>>20)
+		}
+	}
+}
