@@ -1,52 +1,279 @@
 package dense
 
 import (
+	"context"
 	"flag"
 	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 )
 
 var (
-	runsFlag = flag.Int("runs", 200, "")
-	lockFlag = flag.String("lock", "token", "")
-	budFlag  = flag.String("budget", "pause=1@5s", "")
-	attFlag  = flag.Int("attempts", 2, "")
+	seedFlag   = flag.Uint64("seed", 1, "random numbers of the runs")
+	runsFlag   = flag.Int("runs", 0, "hunt with so many runs in all, and print progress; 0: the usual test")
+	lockFlag   = flag.String("lock", "", "only this lock")
+	replayFlag = flag.String("replay", "", "print the run that a failure names: 'lock 2x1 budget seed number'")
 )
 
-func TestTry(t *testing.T) {
-	q := question{*lockFlag, 2, *attFlag, *budFlag}
-	entry, ok := algorithms.ByName(q.lock)
-	if !ok {
-		t.Fatal(q.lock)
-	}
-	b := study.Bounds{Clients: 2, Attempts: q.attempts, Budget: q.budget, Nodes: max(1, min(3, entry.Nodes)), TTL: ttl, Timing: study.AnyTiming}
-	l := q.limits(t, entry, b)
-	bed := newBed(t, 2, l.nodes)
-	met := map[string]string{}
-	began := time.Now()
-	events := 0
-	for n := range uint64(*runsFlag) {
-		w := bed.play(l, 1, n, nil)
-		events += len(w.events)
-		for word, paid := range l.verdicts(w.events, w.paid) {
-			k := fmt.Sprintf("%s@%d", word, paid)
-			if met[k] == "" {
-				met[k] = fmt.Sprint(n)
+// budgets are those under which each lock runs. With crash=0 nothing goes wrong.
+var budgets = []string{
+	"crash=0", "crash=1", "pause=1@3s", "pause=1@5s", "pause-thread=1@5s", "lose-request=1", "lose-reply=1", "fail-call=1",
+	"delay=1@10s", "hang=1@9s", "restart=1", "restart=1@3s", "client-clock=1@10s", "node-clock=1@10s", "evict=1", "delete=1", "flush=1",
+	"crash=1,pause=1@5s",
+}
+
+// mostStates bounds a search. What takes more is searched with one attempt each, or left out.
+const mostStates = 150_000
+
+// usualRuns is how many runs there are for a lock and a budget, and with all tests.
+const usualRuns, manyRuns = 40, 1000
+
+// TestDense: no run in dense time comes to a verdict that a complete search within the same
+// bounds proves impossible, or to one with fewer faults than the fewest that the search has
+// found. The usual test asks some of the questions.
+func TestDense(t *testing.T) {
+	locks := append(algorithms.OnRedis(), half)
+	hunt := newProgress(len(locks))
+	for i, entry := range locks {
+		if *lockFlag != "" && entry.ID != *lockFlag {
+			continue
+		}
+		t.Run(entry.ID, func(t *testing.T) {
+			t.Parallel()
+			asked := budgets
+			if !racetest.Exhaustive() && *runsFlag == 0 {
+				asked = []string{budgets[0], budgets[1+i%(len(budgets)-1)]}
 			}
+			for _, budget := range asked {
+				if why := ask(t, entry, budget, hunt.runs(len(asked))); why != "" {
+					t.Logf("%s: left out: %s", budget, why)
+				}
+			}
+			hunt.done()
+		})
+	}
+}
+
+// ask compares runs with a search; why says why it does not.
+func ask(t *testing.T, entry lock.Entry, budget string, runs int) (why string) {
+	for attempts := 2; attempts > 0; attempts-- {
+		q := question{entry.ID, 2, attempts, budget}
+		s, err := study.Explore(t.Context(), entry, q.bounds(entry))
+		if err != nil {
+			return err.Error()
 		}
-		if w.barred {
-			met["DEADLOCK"] = fmt.Sprint(n)
+		if !s.Complete {
+			why = fmt.Sprintf("the search of %v has more than %d states", q, s.States)
+			continue
+		}
+		proved := map[string]int{}
+		for _, f := range s.Found {
+			proved[string(f.Verdict)] = f.Par
+		}
+		compare(t, q.limits(t, entry, s.Bounds), q, proved, runs)
+		return ""
+	}
+	return why
+}
+
+// bounds are those of the search that answers a question.
+func (q question) bounds(entry lock.Entry) study.Bounds {
+	return study.Bounds{Clients: q.clients, Attempts: q.attempts, Budget: q.budget, Nodes: max(1, min(3, entry.Nodes)), TTL: ttl, Timing: study.AnyTiming, MaxStates: mostStates}
+}
+
+// compare makes runs, and reports the first that comes to each verdict against the proof.
+func compare(t *testing.T, l *limits, q question, proved map[string]int, runs int) {
+	bed := newBed(t, l.clients, l.nodes)
+	reported := map[string]bool{}
+	for n := range uint64(runs) {
+		w := bed.play(l, *seedFlag, n, nil)
+		for word, paid := range w.verdicts() {
+			par, possible := proved[word]
+			if possible && paid >= par || reported[word] {
+				continue
+			}
+			reported[word] = true
+			claim := "cannot occur"
+			if possible {
+				claim = fmt.Sprintf("takes %d faults", par)
+			}
+			t.Errorf("%v: %s with %d faults, and the search proves that it %s. To print the run:\n\tgo test ./scenarios/internal/dense -run TestReplay -v -replay '%v %d %d'",
+				q, word, paid, claim, q, *seedFlag, n)
 		}
 	}
-	t.Logf("%v: %d events, %.0f runs/s", time.Since(began), events / *runsFlag, float64(*runsFlag)/time.Since(began).Seconds())
-	t.Log(met)
+}
+
+// TestReplay prints the run that a failure names.
+func TestReplay(t *testing.T) {
+	if *replayFlag == "" {
+		*replayFlag = "token 2x1 pause=1@6s 1 29" // for example
+	}
+	var q question
+	var seed, number uint64
+	if _, err := fmt.Sscanf(*replayFlag, "%s %dx%d %s %d %d", &q.lock, &q.clients, &q.attempts, &q.budget, &seed, &number); err != nil {
+		t.Fatalf("-replay %q: %v: give 'lock 2x1 budget seed number'", *replayFlag, err)
+	}
+	l := q.settle(t)
 	var told []string
-	bed.play(l, 1, 0, &told)
-	for _, s := range told {
-		t.Log(s)
+	w := newBed(t, l.clients, l.nodes).play(l, seed, number, &told)
+	for _, line := range told {
+		t.Log(line)
+	}
+	t.Log(w.verdicts())
+	if len(told) == 0 {
+		t.Error("nothing happened")
+	}
+}
+
+// settle finds the lock of a question, and the limits of its runs.
+func (q question) settle(t testing.TB) *limits {
+	t.Helper()
+	entry, ok := algorithms.ByName(q.lock)
+	if q.lock == half.ID {
+		entry, ok = half, true
+	}
+	if !ok {
+		t.Fatalf("there is no lock %q", q.lock)
+	}
+	b := q.bounds(entry)
+	b.MaxStates = 1 // whether the search bounds how long a client waits
+	s, err := study.Explore(t.Context(), entry, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q.limits(t, entry, s.Bounds)
+}
+
+// TestSightings: random runs do come to the verdicts that locks are known for, so that they
+// could contradict a proof.
+func TestSightings(t *testing.T) {
+	for _, test := range []struct {
+		question
+		words string
+	}{
+		{question{"mutex", 2, 1, "crash=0"}, "OVERLAP STALE-WRITE"},
+		{question{"setnx", 2, 1, "crash=1"}, "DEADLOCK"},
+		{question{"setnx-expire", 2, 1, "crash=1"}, "DEADLOCK"},
+		{question{"setnx-expire", 2, 2, "pause=1@6s"}, "OVERLAP STALE-WRITE WRONG-DEL"},
+		{question{"getset", 2, 2, "pause=1@6s"}, "LIE ORPHAN WRONG-DEL"},
+		{question{"constant", 2, 2, "pause=1"}, "OVERLAP STALE-WRITE WRONG-DEL"},
+		{question{"token", 2, 1, "pause=1@6s"}, "ORPHAN OVERLAP STALE-WRITE"},
+		{question{"token", 2, 1, "lose-reply=1"}, "ORPHAN"},
+		{question{"token", 2, 2, "evict=1"}, "OVERLAP"},
+		{question{"token", 2, 2, "delete=1"}, "OVERLAP"},
+		{question{"token", 2, 2, "flush=1"}, "OVERLAP"},
+		{question{"token", 2, 2, "restart=1"}, "OVERLAP"},
+		{question{"token", 2, 2, "node-clock=1@10s"}, "OVERLAP"},
+		{question{"client-expiry", 2, 2, "client-clock=1@10s"}, "OVERLAP"},
+		{question{"threadlocal", 2, 2, "delay=1@10s"}, "WRONG-DEL"},
+		{question{"threadlocal", 2, 2, "hang=1@9s"}, "ORPHAN"},
+		{question{"redisson-retry", 2, 2, "lose-reply=1"}, "LIE"},
+		{question{"watchdog", 2, 2, "pause-thread=1"}, "OVERLAP"},
+		{question{"watchdog", 2, 2, "fail-call=1"}, ""},
+		{question{"reentrant", 2, 2, "crash=0"}, "OVERLAP"},
+		{question{"watchdog", 2, 2, "hang=1@9s"}, "ORPHAN OVERLAP STALE-WRITE WRONG-DEL"},
+		{question{"redlock", 2, 1, "restart=2"}, "OVERLAP"},
+		{question{half.ID, 2, 1, "crash=0"}, "OVERLAP"},
+	} {
+		t.Run(test.String(), func(t *testing.T) {
+			l := test.settle(t)
+			bed, met := newBed(t, l.clients, l.nodes), map[string]bool{}
+			wanted := strings.Fields(test.words)
+			n := uint64(0)
+			for ; n < 20_000 && slices.ContainsFunc(wanted, func(word string) bool { return !met[word] }); n++ {
+				for word := range bed.play(l, 1, n, nil).verdicts() {
+					met[word] = true
+				}
+			}
+			t.Logf("%d runs", n)
+			for _, word := range wanted {
+				if !met[word] {
+					t.Errorf("no %s in %d runs, only %v", word, n, slices.Sorted(maps.Keys(met)))
+				}
+			}
+		})
+	}
+}
+
+// half is a lock that two keys with a time to live break between whole steps: who is
+// refused while fresh is there leaves seen for a step, and takes over if fresh is gone
+// within that.
+var half = lock.Entry{ID: "half-step", Nodes: 1, Unit: time.Millisecond, TTL: ttl, New: func(env lock.Env) lock.Strategy { return halfStep{env} }}
+
+type halfStep struct{ env lock.Env }
+
+var (
+	takeFree = redis.NewScript(`if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", 9000) then redis.call("SET", "fresh", 1, "PX", 2250) return 1 end
+if redis.call("EXISTS", "fresh") == 1 then redis.call("SET", "seen", 1, "PX", 750) end return 0`)
+	takeOver = redis.NewScript(`if redis.call("EXISTS", "fresh") == 0 and redis.call("EXISTS", "seen") == 1 then redis.call("SET", KEYS[1], ARGV[1], "PX", 9000) return 1 end return 0`)
+	giveBack = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
+)
+
+func (s halfStep) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	token, node := s.env.Tokens.Token(), s.env.Nodes[0]
+	for _, script := range []*redis.Script{takeFree, takeOver} {
+		switch n, err := script.Eval(ctx, node, []string{key}, token).Int(); {
+		case err != nil:
+			return nil, err
+		case n == 1:
+			return halfLease{node, key, token}, nil
+		}
+	}
+	return nil, lock.ErrNotAcquired
+}
+
+type halfLease struct {
+	node       redis.UniversalClient
+	key, token string
+}
+
+func (l halfLease) Release(ctx context.Context) error {
+	return giveBack.Eval(ctx, l.node, []string{l.key}, l.token).Err()
+}
+
+// progress is what a hunt has done. The usual test prints none.
+type progress struct {
+	locks, ended atomic.Int64
+	began        time.Time
+}
+
+func newProgress(locks int) *progress {
+	p := &progress{began: time.Now()}
+	p.locks.Store(int64(locks))
+	if *lockFlag != "" {
+		p.locks.Store(1)
+	}
+	return p
+}
+
+// runs is how many runs a question gets of a lock that is asked so many.
+func (p *progress) runs(questions int) int {
+	switch {
+	case *runsFlag > 0:
+		return max(1, *runsFlag/int(p.locks.Load())/questions)
+	case racetest.Exhaustive():
+		return manyRuns
+	}
+	return usualRuns
+}
+
+func (p *progress) done() {
+	if ended := p.ended.Add(1); *runsFlag > 0 {
+		took, all := time.Since(p.began), p.locks.Load()
+		made := float64(*runsFlag) * float64(ended) / float64(all)
+		fmt.Fprintf(os.Stderr, "seed %d: %d of %d locks, about %.0f runs, %.0f a second, %v left\n",
+			*seedFlag, ended, all, made, made/took.Seconds(), (took / time.Duration(ended) * time.Duration(all-ended)).Round(time.Second))
 	}
 }

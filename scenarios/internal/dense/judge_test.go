@@ -68,7 +68,16 @@ type grant struct {
 type update struct{ version, client, attempt int }
 
 // verdicts are the words that a run comes to, with the strikes before each.
-func (l *limits) verdicts(events []history.Event, paid []int) map[string]int {
+func (w *world) verdicts() map[string]int {
+	found := w.limits.judge(w.events, w.paid)
+	if w.barred {
+		found["DEADLOCK"] = w.strikes
+	}
+	return found
+}
+
+// judge judges events, each with the strikes before it.
+func (l *limits) judge(events []history.Event, paid []int) map[string]int {
 	j := &judge{room: max(l.entry.Holders, 1), quorum: l.nodes/2 + 1, stamped: !l.entry.OnZooKeeper(), ttl: l.ttl, grants: make([]grant, l.nodes+1), found: map[string]int{}}
 	if l.entry.Holders == lock.AnyNumber {
 		j.room = maxClients

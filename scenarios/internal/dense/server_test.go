@@ -23,6 +23,12 @@ type store struct {
 	m   *miniredis.Miniredis
 	out bytes.Buffer
 	own *server.Peer // its own connection
+
+	memories map[string]*memory // see eval
+	bySHA    bool               // scripts are called by their names, too
+	looks    bool               // a script has looked at more than the content
+	askedTTL string             // … or at what this key has still to live
+	turn     int
 }
 
 // A link is the server's end of a connection.
@@ -33,7 +39,7 @@ type link struct {
 
 func newStore(t testing.TB) *store {
 	t.Helper()
-	s := &store{m: miniredis.NewMiniRedis()}
+	s := &store{m: miniredis.NewMiniRedis(), memories: map[string]*memory{}}
 	conn, err := s.m.Dial() // starts it without a listener
 	if err != nil {
 		t.Fatal(err)
@@ -76,6 +82,7 @@ func (s *store) newer(c *server.Peer, command string, args ...string) bool {
 		found, err := s.m.Get(args[0])
 		return err == nil && found == value
 	}
+	s.watch(command, args)
 	switch {
 	case command == "DELIFEQ" && len(args) == 2, command == "DELEX" && len(args) == 3:
 		if !holds(args[len(args)-1]) {
@@ -152,7 +159,13 @@ func (n *node) execute(m *message) (reply string) {
 			reply += ":" + args[1] + "\r\n"
 			continue
 		}
-		reply += n.store.run(m.peer, args...)
+		s := n.store
+		s.bySHA = s.bySHA || strings.EqualFold(args[0], "EVALSHA")
+		if strings.EqualFold(args[0], "EVAL") && !s.bySHA {
+			reply += s.eval(m.peer, args, n.w.oneIn(100))
+		} else {
+			reply += s.run(m.peer, args...)
+		}
 	}
 	n.look(m.from.p.id, m.lease)
 	return reply
