@@ -45,7 +45,7 @@ const usualRuns, manyRuns = 40, 1000
 // bounds proves impossible, or to one with fewer faults than the fewest that the search has
 // found. The usual test asks some of the questions.
 func TestDense(t *testing.T) {
-	locks := append(algorithms.OnRedis(), half)
+	locks := append(algorithms.All(), half)
 	hunt := newProgress(len(locks))
 	for i, entry := range locks {
 		if *lockFlag != "" && entry.ID != *lockFlag {
@@ -54,8 +54,11 @@ func TestDense(t *testing.T) {
 		t.Run(entry.ID, func(t *testing.T) {
 			t.Parallel()
 			asked := budgets
+			if entry.OnZooKeeper() {
+				asked = zookeeperBudgets
+			}
 			if !racetest.Exhaustive() && *runsFlag == 0 {
-				asked = []string{budgets[0], budgets[1+i%(len(budgets)-1)]}
+				asked = []string{asked[0], asked[1+i%(len(asked)-1)]}
 			}
 			for _, budget := range asked {
 				if why := ask(t, entry, budget, hunt.runs(len(asked))); why != "" {
@@ -102,11 +105,10 @@ func (q question) bounds(entry lock.Entry) study.Bounds {
 
 // compare makes runs, and reports the first that comes to each verdict against the proof.
 func compare(t *testing.T, l *limits, q question, proved map[string]int, runs int) {
-	bed := newBed(t, l.clients, l.nodes)
+	play := l.player(t, q)
 	reported := map[string]bool{}
 	for n := range uint64(runs) {
-		w := bed.play(l, *seedFlag, n, nil)
-		for word, paid := range w.verdicts() {
+		for word, paid := range play(*seedFlag, n, nil) {
 			par, possible := proved[word]
 			if possible && paid >= par || reported[word] {
 				continue
@@ -122,6 +124,18 @@ func compare(t *testing.T, l *limits, q question, proved map[string]int, runs in
 	}
 }
 
+// player makes runs and returns their verdicts.
+func (l *limits) player(t testing.TB, q question) func(seed, number uint64, told *[]string) map[string]int {
+	if l.entry.OnZooKeeper() {
+		e := newEnsemble(t, l, q.budget)
+		return func(seed, number uint64, told *[]string) map[string]int { return e.play(t, seed, number, told) }
+	}
+	b := newBed(t, l.clients, l.nodes)
+	return func(seed, number uint64, told *[]string) map[string]int {
+		return b.play(l, seed, number, told).verdicts()
+	}
+}
+
 // TestReplay prints the run that a failure names.
 func TestReplay(t *testing.T) {
 	if *replayFlag == "" {
@@ -134,11 +148,11 @@ func TestReplay(t *testing.T) {
 	}
 	l := q.settle(t)
 	var told []string
-	w := newBed(t, l.clients, l.nodes).play(l, seed, number, &told)
+	verdicts := l.player(t, q)(seed, number, &told)
 	for _, line := range told {
 		t.Log(line)
 	}
-	t.Log(w.verdicts())
+	t.Log(verdicts)
 	if len(told) == 0 {
 		t.Error("nothing happened")
 	}
@@ -192,15 +206,18 @@ func TestSightings(t *testing.T) {
 		{question{"reentrant", 2, 2, "crash=0"}, "OVERLAP"},
 		{question{"watchdog", 2, 2, "hang=1@9s"}, "ORPHAN OVERLAP STALE-WRITE WRONG-DEL"},
 		{question{"redlock", 2, 1, "restart=2"}, "OVERLAP"},
+		{question{"zk-naive", 2, 1, "expire-session=1"}, "OVERLAP STALE-WRITE"},
+		{question{"zk-naive", 2, 1, "lose-reply=1"}, "ORPHAN"},
+		{question{"zk-recheck", 2, 2, "pause=1@12s"}, "OVERLAP STALE-WRITE"},
 		{question{half.ID, 2, 1, "crash=0"}, "OVERLAP"},
 	} {
 		t.Run(test.String(), func(t *testing.T) {
 			l := test.settle(t)
-			bed, met := newBed(t, l.clients, l.nodes), map[string]bool{}
+			play, met := l.player(t, test.question), map[string]bool{}
 			wanted := strings.Fields(test.words)
 			n := uint64(0)
 			for ; n < 20_000 && slices.ContainsFunc(wanted, func(word string) bool { return !met[word] }); n++ {
-				for word := range bed.play(l, 1, n, nil).verdicts() {
+				for word := range play(1, n, nil) {
 					met[word] = true
 				}
 			}

@@ -3,7 +3,8 @@
 // go-redis client of its own, against a miniredis of its own; a scheduler that was written
 // from the definitions below lets one thread run at a time, at instants of a nanosecond, off
 // every grid; and its judges were written from the definitions of the verdicts. What is the
-// same is the strategy, the client library, the server and the form of an event.
+// same is the strategy, the client library, the server and the form of an event; and for
+// locks on a ZooKeeper the simulator's ensemble, see ensemble_test.go.
 //
 // The definitions, which a certificate of locklab explore prints:
 //

@@ -27,8 +27,9 @@ type world struct {
 	hazard   int // of so many chances to strike a fault takes one
 	left     []int
 	strikes  int
-	versions int  // of the resource: its accepted writes
-	barred   bool // the probe was refused for good
+	versions int           // of the resource: its accepted writes
+	barred   bool          // the probe was refused for good
+	waits    time.Duration // since when a client could have a connection again, or news; see choose
 
 	events []history.Event
 	paid   []int     // strikes before each of them
