@@ -34,12 +34,17 @@ var budgets = []string{
 	"crash=1,pause=1@5s",
 }
 
-// A search with one attempt each that has at most fewStates states is made once more with
-// two. What has more than mostStates is left out.
-const fewStates, mostStates = 4_000, 100_000
+// A search with one attempt each that has at most few states is made once more with two. One
+// that has more than most is left out. A hunt has more time.
+func sizes() (few, most int) {
+	if *runsFlag > 0 {
+		return 4_000, 150_000
+	}
+	return 1_000, 30_000
+}
 
 // usualRuns is how many runs there are for a lock and a budget, and with all tests.
-const usualRuns, manyRuns = 40, 1000
+const usualRuns, manyRuns = 40, 850
 
 // TestDense: no run in dense time comes to a verdict that a complete search within the same
 // bounds proves impossible, or to one with fewer faults than the fewest that the search has
@@ -73,39 +78,61 @@ func TestDense(t *testing.T) {
 // ask compares runs with a search; why says why it does not.
 func ask(t *testing.T, entry lock.Entry, budget string, runs int) (why string) {
 	q, s := question{entry.ID, 2, 1, budget}, (*study.Search)(nil)
+	few, most := sizes()
 	for attempts := 1; attempts <= 2; attempts++ {
 		longer := q
 		longer.attempts = attempts
-		found, err := study.Explore(t.Context(), entry, longer.bounds(entry))
+		found, err := study.Explore(t.Context(), entry, longer.bounds(entry, most))
 		switch {
 		case err != nil:
 			return err.Error()
 		case found.Complete:
 			q, s = longer, found
 		}
-		if found.States > fewStates || found.Bounds.Nodes > 1 {
+		if found.States > few || found.Bounds.Nodes > 1 {
 			break
 		}
 	}
 	if s == nil {
-		return fmt.Sprintf("the search has more than %d states", mostStates)
+		return fmt.Sprintf("the search has more than %d states", most)
 	}
+	compare(t, q, s, runs)
+	return ""
+}
+
+// TestDenseTwice is TestDense of locks whose second attempt meets what their first has left
+// on the way, in searches of more states.
+func TestDenseTwice(t *testing.T) {
+	questions := []question{{"redisson-lease", 2, 2, "hang=1@9s"}}
+	if racetest.Exhaustive() {
+		questions = append(questions, question{"redisson-lease", 2, 2, "delay=1@10s"}, question{"watchdog", 2, 2, "hang=1@9s"},
+			question{"redisson-rearm", 2, 2, "hang=1@9s"}, question{"threadlocal", 2, 2, "delay=1@10s"})
+	}
+	for _, q := range questions {
+		t.Run(q.String(), func(t *testing.T) {
+			t.Parallel()
+			entry := racetest.Lock(t, q.lock)
+			s, err := study.Explore(t.Context(), entry, q.bounds(entry, 1_000_000))
+			if err != nil || !s.Complete {
+				t.Fatalf("the search is not complete: %v", err)
+			}
+			compare(t, q, s, 3000)
+		})
+	}
+}
+
+// bounds are those of the search that answers a question.
+func (q question) bounds(entry lock.Entry, states int) study.Bounds {
+	return study.Bounds{Clients: q.clients, Attempts: q.attempts, Budget: q.budget, Nodes: max(1, min(3, entry.Nodes)), TTL: ttl, Timing: study.AnyTiming, MaxStates: states}
+}
+
+// compare makes runs, and reports the first that comes to each verdict against the proof.
+func compare(t *testing.T, q question, s *study.Search, runs int) {
 	proved := map[string]int{}
 	for _, f := range s.Found {
 		proved[string(f.Verdict)] = f.Par
 	}
-	compare(t, q.limits(t, entry, s.Bounds), q, proved, runs)
-	return ""
-}
-
-// bounds are those of the search that answers a question.
-func (q question) bounds(entry lock.Entry) study.Bounds {
-	return study.Bounds{Clients: q.clients, Attempts: q.attempts, Budget: q.budget, Nodes: max(1, min(3, entry.Nodes)), TTL: ttl, Timing: study.AnyTiming, MaxStates: mostStates}
-}
-
-// compare makes runs, and reports the first that comes to each verdict against the proof.
-func compare(t *testing.T, l *limits, q question, proved map[string]int, runs int) {
-	play := l.player(t, q)
+	play := q.limits(t, s.Strategy, s.Bounds).player(t, q)
 	reported := map[string]bool{}
 	for n := range uint64(runs) {
 		for word, paid := range play(*seedFlag, n, nil) {
@@ -168,9 +195,7 @@ func (q question) settle(t testing.TB) *limits {
 	if !ok {
 		t.Fatalf("there is no lock %q", q.lock)
 	}
-	b := q.bounds(entry)
-	b.MaxStates = 1 // whether the search bounds how long a client waits
-	s, err := study.Explore(t.Context(), entry, b)
+	s, err := study.Explore(t.Context(), entry, q.bounds(entry, 1)) // whether it bounds how long a client waits
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,5 +324,17 @@ func (p *progress) done() {
 		made := float64(*runsFlag) * float64(ended) / float64(all)
 		fmt.Fprintf(os.Stderr, "seed %d: %d of %d locks, about %.0f runs, %.0f a second, %v left\n",
 			*seedFlag, ended, all, made, made/took.Seconds(), (took / time.Duration(ended) * time.Duration(all-ended)).Round(time.Second))
+	}
+}
+
+// BenchmarkRuns is how long a run takes.
+func BenchmarkRuns(b *testing.B) {
+	for _, q := range []question{{"token", 2, 2, "pause=1@5s"}, {"watchdog", 2, 1, "hang=1@9s"}, {"redlock", 2, 1, "crash=1"}, {"zk-recheck", 2, 1, "crash=1"}} {
+		b.Run(q.String(), func(b *testing.B) {
+			play := q.settle(b).player(b, q)
+			for n := uint64(0); b.Loop(); n++ {
+				play(1, n, nil)
+			}
+		})
 	}
 }

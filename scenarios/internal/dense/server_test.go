@@ -53,7 +53,7 @@ func newStore(t testing.TB) *store {
 	return s
 }
 
-func (s *store) peer() *server.Peer { return server.NewPeer(bufio.NewWriter(&s.out)) }
+func (s *store) peer() *server.Peer { return server.NewPeer(bufio.NewWriterSize(&s.out, 256)) }
 
 // empty makes it a new server whose clock is right.
 func (s *store) empty() {

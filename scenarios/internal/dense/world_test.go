@@ -272,6 +272,7 @@ func (w *world) quiet() bool {
 type bed struct {
 	stores    []*store
 	libraries []*library // one a client, and the probe
+	last      *world     // the run before, which is judged: its memory is used again
 }
 
 func newBed(t testing.TB, clients, nodes int) *bed {
@@ -291,9 +292,13 @@ func newBed(t testing.TB, clients, nodes int) *bed {
 	return b
 }
 
-// play makes one run.
+// play makes one run. It is good until the next.
 func (b *bed) play(l *limits, seed, number uint64, told *[]string) *world {
 	w := &world{limits: l, sampler: sampler{rand.New(rand.NewPCG(seed, number))}, told: told}
+	if b.last != nil {
+		w.events, w.paid, w.queue = b.last.events[:0], b.last.paid[:0], b.last.queue[:0]
+	}
+	b.last = w
 	w.hazard = []int{2, 5, 12, 30}[w.IntN(4)]
 	for _, a := range l.budget {
 		w.left = append(w.left, a.times)
@@ -307,13 +312,17 @@ func (b *bed) play(l *limits, seed, number uint64, told *[]string) *world {
 		t := p.spawn(0, p.program, nil)
 		w.at(0, func() { t.deliver(t.step) })
 	}
-	probe := (*process)(nil)
-	for range 8 { // instants at which nothing happens but a fault
+	probe, asks := (*process)(nil), w.IntN(3) > 0 // it takes much of a run's time
+	for range 8 {                                 // instants at which nothing happens but a fault
 		w.at(w.upTo(4*w.ttl), func() {})
 	}
 	for range maxEvents {
 		switch {
 		case probe == nil && w.quiet():
+			if !asks {
+				w.end()
+				return w
+			}
 			w.left = nil
 			probe = w.process(b.libraries[l.clients], l.clients+1)
 			probe.near = true
