@@ -50,33 +50,37 @@ const usualRuns, manyRuns = 40, 850
 // bounds proves impossible, or to one with fewer faults than the fewest that the search has
 // found. The usual test asks some of the questions.
 func TestDense(t *testing.T) {
+	asked := map[string][]string{} // budgets by lock
+	hunt := &progress{began: time.Now()}
 	locks := append(algorithms.All(), half)
-	hunt := newProgress(len(locks))
 	for i, entry := range locks {
-		if *lockFlag != "" && entry.ID != *lockFlag {
-			continue
+		list := budgets
+		if entry.OnZooKeeper() {
+			list = zookeeperBudgets
 		}
+		switch {
+		case *lockFlag != "" && entry.ID != *lockFlag:
+			continue
+		case !racetest.Exhaustive() && *runsFlag == 0:
+			list = []string{list[0], list[1+i%(len(list)-1)]}
+		}
+		asked[entry.ID] = list
+		hunt.questions += len(list)
+	}
+	for _, entry := range locks {
 		t.Run(entry.ID, func(t *testing.T) {
 			t.Parallel()
-			asked := budgets
-			if entry.OnZooKeeper() {
-				asked = zookeeperBudgets
-			}
-			if !racetest.Exhaustive() && *runsFlag == 0 {
-				asked = []string{asked[0], asked[1+i%(len(asked)-1)]}
-			}
-			for _, budget := range asked {
-				if why := ask(t, entry, budget, hunt.runs(len(asked))); why != "" {
+			for _, budget := range asked[entry.ID] {
+				if why := ask(t, entry, budget, hunt); why != "" {
 					t.Logf("%s: left out: %s", budget, why)
 				}
 			}
-			hunt.done()
 		})
 	}
 }
 
 // ask compares runs with a search; why says why it does not.
-func ask(t *testing.T, entry lock.Entry, budget string, runs int) (why string) {
+func ask(t *testing.T, entry lock.Entry, budget string, hunt *progress) (why string) {
 	q, s := question{entry.ID, 2, 1, budget}, (*study.Search)(nil)
 	few, most := sizes()
 	for attempts := 1; attempts <= 2; attempts++ {
@@ -96,7 +100,7 @@ func ask(t *testing.T, entry lock.Entry, budget string, runs int) (why string) {
 	if s == nil {
 		return fmt.Sprintf("the search has more than %d states", most)
 	}
-	compare(t, q, s, runs)
+	compare(t, q, s, hunt.each(), hunt.add)
 	return ""
 }
 
@@ -116,7 +120,7 @@ func TestDenseTwice(t *testing.T) {
 			if err != nil || !s.Complete {
 				t.Fatalf("the search is not complete: %v", err)
 			}
-			compare(t, q, s, 3000)
+			compare(t, q, s, 3000, func() {})
 		})
 	}
 }
@@ -127,7 +131,7 @@ func (q question) bounds(entry lock.Entry, states int) study.Bounds {
 }
 
 // compare makes runs, and reports the first that comes to each verdict against the proof.
-func compare(t *testing.T, q question, s *study.Search, runs int) {
+func compare(t *testing.T, q question, s *study.Search, runs int, made func()) {
 	proved := map[string]int{}
 	for _, f := range s.Found {
 		proved[string(f.Verdict)] = f.Par
@@ -135,6 +139,7 @@ func compare(t *testing.T, q question, s *study.Search, runs int) {
 	play := q.limits(t, s.Strategy, s.Bounds).player(t, q)
 	reported := map[string]bool{}
 	for n := range uint64(runs) {
+		made()
 		for word, paid := range play(*seedFlag, n, nil) {
 			par, possible := proved[word]
 			if possible && paid >= par || reported[word] {
@@ -145,7 +150,7 @@ func compare(t *testing.T, q question, s *study.Search, runs int) {
 			if possible {
 				claim = fmt.Sprintf("takes %d faults", par)
 			}
-			t.Errorf("%v: %s with %d faults, and the search proves that it %s. To print the run:\n\tgo test ./scenarios/internal/dense -run TestReplay -v -replay '%v %d %d'",
+			t.Errorf("%v: %s with %d faults, and the search proves that it %s. To print the run:\n\tgo test ./scenarios/internal/dense -run TestDenseReplay -v -replay '%v %d %d'",
 				q, word, paid, claim, q, *seedFlag, n)
 		}
 	}
@@ -163,8 +168,8 @@ func (l *limits) player(t testing.TB, q question) func(seed, number uint64, told
 	}
 }
 
-// TestReplay prints the run that a failure names.
-func TestReplay(t *testing.T) {
+// TestDenseReplay prints the run that a failure names.
+func TestDenseReplay(t *testing.T) {
 	if *replayFlag == "" {
 		*replayFlag = "token 2x1 pause=1@6s 1 29" // for example
 	}
@@ -185,6 +190,22 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestDenseRepeats: a run is the same on servers and connections that other runs have used,
+// and on new ones.
+func TestDenseRepeats(t *testing.T) {
+	for _, q := range []question{{"watchdog", 2, 2, "hang=1@9s"}, {"evalsha-eval", 2, 1, "restart=1"}, {"watch-multi", 2, 1, "lose-reply=1"}, {"queue", 2, 2, "crash=1"}} {
+		l := q.settle(t)
+		used := l.player(t, q)
+		for n := range uint64(40) {
+			var first, again []string
+			used(1, n, &first)
+			if l.player(t, q)(1, n, &again); !slices.Equal(first, again) {
+				t.Errorf("%v, run %d:\n%s\nonce more:\n%s", q, n, strings.Join(first, "\n"), strings.Join(again, "\n"))
+			}
+		}
+	}
+}
+
 // settle finds the lock of a question, and the limits of its runs.
 func (q question) settle(t testing.TB) *limits {
 	t.Helper()
@@ -202,9 +223,9 @@ func (q question) settle(t testing.TB) *limits {
 	return q.limits(t, entry, s.Bounds)
 }
 
-// TestSightings: random runs do come to the verdicts that locks are known for, so that they
+// TestDenseSightings: random runs do come to the verdicts that locks are known for, so that they
 // could contradict a proof.
-func TestSightings(t *testing.T) {
+func TestDenseSightings(t *testing.T) {
 	for _, test := range []struct {
 		question
 		words string
@@ -227,7 +248,6 @@ func TestSightings(t *testing.T) {
 		{question{"threadlocal", 2, 2, "hang=1@9s"}, "ORPHAN"},
 		{question{"redisson-retry", 2, 2, "lose-reply=1"}, "LIE"},
 		{question{"watchdog", 2, 2, "pause-thread=1"}, "OVERLAP"},
-		{question{"watchdog", 2, 2, "fail-call=1"}, ""},
 		{question{"reentrant", 2, 2, "crash=0"}, "OVERLAP"},
 		{question{"watchdog", 2, 2, "hang=1@9s"}, "ORPHAN OVERLAP STALE-WRITE WRONG-DEL"},
 		{question{"redlock", 2, 1, "restart=2"}, "OVERLAP"},
@@ -294,36 +314,29 @@ func (l halfLease) Release(ctx context.Context) error {
 
 // progress is what a hunt has done. The usual test prints none.
 type progress struct {
-	locks, ended atomic.Int64
-	began        time.Time
+	questions  int
+	made, said atomic.Int64
+	began      time.Time
 }
 
-func newProgress(locks int) *progress {
-	p := &progress{began: time.Now()}
-	p.locks.Store(int64(locks))
-	if *lockFlag != "" {
-		p.locks.Store(1)
-	}
-	return p
-}
-
-// runs is how many runs a question gets of a lock that is asked so many.
-func (p *progress) runs(questions int) int {
+// each is how many runs a question gets.
+func (p *progress) each() int {
 	switch {
 	case *runsFlag > 0:
-		return max(1, *runsFlag/int(p.locks.Load())/questions)
+		return max(1, *runsFlag/p.questions)
 	case racetest.Exhaustive():
 		return manyRuns
 	}
 	return usualRuns
 }
 
-func (p *progress) done() {
-	if ended := p.ended.Add(1); *runsFlag > 0 {
-		took, all := time.Since(p.began), p.locks.Load()
-		made := float64(*runsFlag) * float64(ended) / float64(all)
-		fmt.Fprintf(os.Stderr, "seed %d: %d of %d locks, about %.0f runs, %.0f a second, %v left\n",
-			*seedFlag, ended, all, made, made/took.Seconds(), (took / time.Duration(ended) * time.Duration(all-ended)).Round(time.Second))
+// add adds a run, and prints from time to time.
+func (p *progress) add() {
+	made, took := p.made.Add(1), time.Since(p.began)
+	said := p.said.Load()
+	if all := int64(p.each() * p.questions); *runsFlag > 0 && (int64(took.Seconds()) >= said+5 || made == all) && p.said.CompareAndSwap(said, int64(took.Seconds())) {
+		left := time.Duration(float64(took) * float64(all-made) / float64(made)).Round(time.Second)
+		fmt.Fprintf(os.Stderr, "seed %d: %d of %d runs, %.0f a second with the searches, %v left\n", *seedFlag, made, all, float64(made)/took.Seconds(), left)
 	}
 }
 

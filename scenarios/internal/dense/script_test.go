@@ -56,7 +56,6 @@ func (s *store) content() (all []value) {
 			}
 		default:
 			v.parts = []string{fmt.Sprint(s.turn)} // never the same
-			s.turn++
 		}
 		all = append(all, v)
 	}
@@ -91,14 +90,15 @@ func (s *store) put(v value) {
 }
 
 // eval runs a script, or does what it did before.
-func (s *store) eval(peer *server.Peer, args []string, check bool) string {
+func (s *store) eval(peer *server.Peer, args []string) string {
+	s.turn++
 	before := s.content()
 	title := strings.Join(args, "\x00")
 	for _, v := range before {
 		title += fmt.Sprintf("\x01%s\x00%s\x00%t\x00%s", v.key, v.kind, v.ttl > 0, strings.Join(v.parts, "\x00"))
 	}
 	m, known := s.memories[title]
-	if known && m != nil && !check {
+	if known && m != nil && s.turn%100 > 0 {
 		return s.again(m)
 	}
 	s.looks, s.askedTTL = false, ""
