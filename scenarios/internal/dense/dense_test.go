@@ -104,12 +104,12 @@ func ask(t *testing.T, entry lock.Entry, budget string, hunt *progress) (why str
 	return ""
 }
 
-// TestDenseTwice is TestDense of locks whose second attempt meets what their first has left
-// on the way, in searches of more states.
-func TestDenseTwice(t *testing.T) {
-	questions := []question{{"redisson-lease", 2, 2, "hang=1@9s"}}
+// TestDenseFurther is TestDense of questions with more states: locks whose second attempt
+// meets what their first has left on the way, and three clients.
+func TestDenseFurther(t *testing.T) {
+	questions := []question{{"redisson-lease", 2, 2, "hang=1@9s"}, {"token", 3, 1, "crash=1"}}
 	if racetest.Exhaustive() {
-		questions = append(questions, question{"redisson-lease", 2, 2, "delay=1@10s"}, question{"watchdog", 2, 2, "hang=1@9s"},
+		questions = append(questions, question{"token", 3, 1, "pause=1@5s"}, question{"redlock", 3, 1, "crash=1"}, question{"redisson-lease", 2, 2, "delay=1@10s"}, question{"watchdog", 2, 2, "hang=1@9s"},
 			question{"redisson-rearm", 2, 2, "hang=1@9s"}, question{"threadlocal", 2, 2, "delay=1@10s"})
 	}
 	for _, q := range questions {
