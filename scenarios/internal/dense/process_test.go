@@ -2,7 +2,6 @@ package dense
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/alicebob/miniredis/v2/server"
 	"github.com/jonboulle/clockwork"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
@@ -267,10 +267,10 @@ func newLibrary(nodes int) *library {
 type conn struct {
 	l    *library
 	node int
-	of   *world // in which link was made
-	link *link
-	out  []byte // written, not sent
-	in   string // received, not read
+	of   *world       // in which peer was made
+	peer *server.Peer // its other end
+	out  []byte       // written, not sent
+	in   string       // received, not read
 }
 
 var greeting = []byte("*2\r\n$5\r\nhello\r\n")
@@ -289,10 +289,9 @@ func (c *conn) Read(b []byte) (n int, err error) {
 		raw := string(c.out)
 		c.out = c.out[:0]
 		if c.of != c.l.w {
-			store := c.l.w.servers[c.node-1].store
-			c.of, c.link = c.l.w, &link{store.peer(), store}
+			c.of, c.peer = c.l.w, c.l.w.servers[c.node-1].store.peer()
 		}
-		if c.in, err = c.l.w.running.ask(&message{node: c.node, peer: c.link.peer, commands: parse(raw)}); err != nil {
+		if c.in, err = c.l.w.running.ask(&message{node: c.node, peer: c.peer, commands: parse(raw)}); err != nil {
 			return 0, err
 		}
 	}
@@ -327,7 +326,7 @@ func (p *process) program(t *thread) {
 	for range p.w.attempts {
 		p.idle(t)
 		if lease, err := p.acquire(t); err == nil {
-			p.work(t, lease)
+			p.work(t)
 			p.release(lease)
 		}
 	}
@@ -368,7 +367,7 @@ func (p *process) acquire(t *thread) (lock.Lease, error) {
 }
 
 // work is the critical section.
-func (p *process) work(t *thread, _ lock.Lease) {
+func (p *process) work(t *thread) {
 	read := &message{resource: history.Read}
 	_, err := t.ask(read)
 	t.pass(p.w.work)
@@ -391,10 +390,12 @@ func (p *process) release(lease lock.Lease) {
 	if p.w.running.torn {
 		panic(unwound{})
 	}
-	p.note(history.Event{Kind: history.Released, Claims: claims, OK: err == nil, Note: fmt.Sprint(cmp.Or(err, errNone))})
+	e := history.Event{Kind: history.Released, Claims: claims, OK: err == nil}
+	if err != nil {
+		e.Note = err.Error()
+	}
+	p.note(e)
 }
-
-var errNone = errors.New("")
 
 // probe asks for the lock when all others have ended.
 func (p *process) probe(t *thread) {

@@ -31,12 +31,6 @@ type store struct {
 	turn     int                // counts the scripts
 }
 
-// A link is the server's end of a connection.
-type link struct {
-	peer  *server.Peer
-	store *store
-}
-
 func newStore(t testing.TB) *store {
 	t.Helper()
 	s := &store{m: miniredis.NewMiniRedis(), memories: map[string]*memory{}}
@@ -127,7 +121,7 @@ func (s *store) value() (text string, left time.Duration) {
 		items, _ := s.m.List(key)
 		text = strings.Join(items, " ")
 	default:
-		text, _ = s.m.Dump(), ""
+		text = s.m.Dump()
 	}
 	return text, s.m.TTL(key)
 }
@@ -155,7 +149,7 @@ func (n *node) execute(m *message) (reply string) {
 	n.tick()
 	n.w.record(history.Event{Kind: history.Apply, Client: m.from.p.id, Lease: m.lease, Node: n.n, Cmd: m.commands[0]})
 	for _, args := range m.commands {
-		if strings.EqualFold(args[0], "WAIT") { // replicas hear of all at once or never: without a fault it is the same
+		if strings.EqualFold(args[0], "WAIT") { // replicas have all at once: none of the faults here loses a server to one
 			reply += ":" + args[1] + "\r\n"
 			continue
 		}

@@ -39,11 +39,11 @@ type world struct {
 // An event is something that happens at an instant. Of the events of one instant any may
 // come first, but a key that ends then is gone.
 type event struct {
-	at     time.Duration
-	first  bool
-	tie    uint32
-	do     func()
-	called bool // off
+	at    time.Duration
+	first bool
+	tie   uint32
+	do    func()
+	off   bool // it does not happen
 }
 
 func (e *event) before(o *event) bool {
@@ -221,7 +221,7 @@ func (w *world) giveUp(m *message) {
 	if !m.turn.over {
 		w.tell("c%d waits no longer for %v", m.from.p.id, m)
 		if m.stage == answering {
-			m.due.called, m.stage = true, gone
+			m.due.off, m.stage = true, gone
 		}
 		m.from.p.asking--
 		m.err = errSilence
@@ -336,7 +336,7 @@ func (b *bed) play(l *limits, seed, number uint64, told *[]string) *world {
 		if len(w.queue) == 0 {
 			continue
 		}
-		if e := w.take(); !e.called {
+		if e := w.take(); !e.off {
 			w.now = e.at
 			e.do()
 		}
