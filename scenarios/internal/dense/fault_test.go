@@ -34,7 +34,6 @@ func (w *world) inject(a allowance, unsent *message) bool {
 		}
 	case "evict", "delete", "flush":
 		do = w.remove(a)
-	case "crash=0", "":
 	default:
 		panic("no such fault: " + a.fault)
 	}
@@ -128,7 +127,7 @@ func (w *world) hinder(a allowance) func() {
 	return func() {
 		w.tell("%s strikes %v of c%d", a.fault, m, m.from.p.id)
 		due := m.due
-		due.called = true
+		due.off = true
 		switch a.fault {
 		case "lose-request", "lose-reply":
 			m.stage = gone
@@ -197,7 +196,7 @@ func (n *node) crash() {
 			if m.stage == answering && n.w.oneIn(2) {
 				continue // it arrives all the same
 			}
-			m.due.called = true
+			m.due.off = true
 		}
 		n.w.snap(m)
 	}

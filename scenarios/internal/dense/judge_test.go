@@ -114,7 +114,7 @@ func (j *judge) count(is func(*grant) bool) (n int) {
 	return n
 }
 
-// owner is whose orphan stands; 0: nobody's.
+// orphans are the clients whose orphans stand.
 func (j *judge) orphans() (owners []int) {
 	for c := range j.stages {
 		if s := &j.stages[c]; s.inside || s.leaving || s.releasing {

@@ -46,11 +46,11 @@ import (
 
 // limits are what a run may do.
 type limits struct {
-	entry                                      lock.Entry
-	clients, attempts, nodes                   int
-	ttl, work, idle                            time.Duration // idle 0: a client wants the lock whenever it likes
-	latency, lateness, patience, longestOutage time.Duration
-	budget                                     []allowance
+	entry                       lock.Entry
+	clients, attempts, nodes    int
+	ttl, work, idle             time.Duration // idle 0: a client wants the lock whenever it likes
+	latency, lateness, patience time.Duration
+	budget                      []allowance
 }
 
 // An allowance is a fault, how often it may strike, and for how long (0: any).
@@ -60,7 +60,7 @@ type allowance struct {
 	most  time.Duration
 }
 
-// A case names limits: a lock, clients x attempts, and a budget.
+// A question names limits: a lock, clients x attempts, and a budget.
 type question struct {
 	lock              string
 	clients, attempts int
