@@ -37,14 +37,17 @@ var budgets = []string{
 // A search with one attempt each that has at most few states is made once more with two. One
 // that has more than most is left out. A hunt has more time.
 func sizes() (few, most int) {
-	if *runsFlag > 0 {
+	switch {
+	case *runsFlag > 0:
 		return 4_000, 150_000
+	case racetest.Exhaustive():
+		return 1_000, 30_000
 	}
-	return 1_000, 30_000
+	return 500, 3_000
 }
 
 // usualRuns is how many runs there are for a lock and a budget, and with all tests.
-const usualRuns, manyRuns = 40, 850
+const usualRuns, manyRuns = 20, 850
 
 // TestDense: no run in dense time comes to a verdict that a complete search within the same
 // bounds proves impossible, or to one with fewer faults than the fewest that the search has

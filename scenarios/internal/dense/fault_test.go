@@ -2,6 +2,7 @@ package dense
 
 import (
 	"slices"
+	"strings"
 
 	"locklab/simulator/history"
 )
@@ -132,7 +133,7 @@ func (w *world) hinder(a allowance) func() {
 		case "lose-request", "lose-reply":
 			m.stage = gone
 		case "fail-call":
-			m.reply = "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.\r\n"
+			m.reply = strings.Repeat("-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.\r\n", len(m.commands))
 			w.answer(m)
 		case "delay":
 			m.due = w.at(w.now+w.long(m.latest-w.now+a.most), due.do)
