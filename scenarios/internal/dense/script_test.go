@@ -21,6 +21,13 @@ type memory struct {
 	changed []value
 }
 
+// same says whether two memories are the same.
+func (m *memory) same(o *memory) bool {
+	return m.reply == o.reply && m.ttlOf == o.ttlOf && slices.EqualFunc(m.changed, o.changed, func(a, b value) bool {
+		return a.key == b.key && a.ttl == b.ttl && a.same(b)
+	})
+}
+
 // A value is a key of a server.
 type value struct {
 	key, kind string
@@ -110,7 +117,7 @@ func (s *store) eval(peer *server.Peer, args []string) string {
 	if !sure {
 		return reply
 	}
-	if known && learned != nil && (learned.reply != m.reply || learned.ttlOf != m.ttlOf || !slices.EqualFunc(learned.changed, m.changed, func(a, b value) bool { return a.same(b) && a.key == b.key && a.ttl == b.ttl })) {
+	if known && learned != nil && !learned.same(m) {
 		panic(fmt.Sprintf("a script does %v, and before %v: %q", learned, m, args))
 	}
 	s.memories[title] = learned
