@@ -30,18 +30,19 @@ TEST = GOGC=600 GOMEMLIMIT=3GiB GODEBUG=memprofilerate=0 $(GO) test -vet=off -ld
 #     RenamedWalks
 #   RunAsPicture                  one goroutine draws
 #   WholeGrid                     TestContract, TestMatrixIsPlay
+#   Dense                         one thread of a run goes on at a time
 #   Levels, Games, SavedGame,     one goroutine plays
 #     LongestRun, TriggeredCanFail
 #   the ZooKeeper client          has a data race of its own (go-zookeeper/zk, pull
 #                                 request 35); what locks do with it is watched
 # All of them run without it, in test and below.
-UNWATCHED = ^Test(WholeGrid|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|ZooKeeper$$|ZooKeeperBothHosts|ZooKeeperNeverClosed|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail|MoreBudget|HalfTheStep|RandomTimes|MisleadingProofs|UsesLose|UsesFind|DoomTwin|RandomServers|LongChain|Renewing|SecondOpinion|FormulaAgainst|ZooKeeperPlays|WitnessesAtAny|VerdictsScale|Writers|Differential|Commands$$|Skew|Extremes|PlayedTwice|RunAsPicture|WatchersInSearch|CheckViews|CheckUnknown|BudgetIsAtMost|SearchCauses|CertificateOfUses|NoMemo|WhatIsNotEnabled|EnabledCanBeStepped|Parts$$|EnsembleAlike|RepliesThatName|Symmetry$$|ZooKeeperRests|RenamedWalks|Measures$$|TimeOfDay$$|BracketsNameTheirRun|Leases$$)
+UNWATCHED = ^Test(WholeGrid|Dense|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|ZooKeeper$$|ZooKeeperBothHosts|ZooKeeperNeverClosed|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail|MoreBudget|HalfTheStep|RandomTimes|MisleadingProofs|UsesLose|UsesFind|DoomTwin|RandomServers|LongChain|Renewing|SecondOpinion|FormulaAgainst|ZooKeeperPlays|WitnessesAtAny|VerdictsScale|Writers|Differential|Commands$$|Skew|Extremes|PlayedTwice|RunAsPicture|WatchersInSearch|CheckViews|CheckUnknown|BudgetIsAtMost|SearchCauses|CertificateOfUses|NoMemo|WhatIsNotEnabled|EnabledCanBeStepped|Parts$$|EnsembleAlike|RepliesThatName|Symmetry$$|ZooKeeperRests|RenamedWalks|Measures$$|TimeOfDay$$|BracketsNameTheirRun|Leases$$)
 RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)'
 
 # Tests leave out the largest searches unless this is set; check and CI set it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run page verify live second-opinion test libraries mutants check lint race fuzz vuln bench costs update
+.PHONY: help run page verify live second-opinion test libraries hunt mutants check lint race fuzz vuln bench costs update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -76,6 +77,11 @@ test: ## all tests, without the largest searches unless LOCKLAB_EXHAUSTIVE=1 is 
 libraries: ## search the locks of libraries, and the template of a test of your own lock
 	cd scenarios/locktest/libraries && $(GO) vet . && $(GO) test -count=1 .
 	cd scenarios/locktest/template && $(GO) vet . && $(GO) test -count=1 .
+
+RUNS ?= 1000000
+SEED ?= 1
+hunt: ## RUNS=1000000 random runs of all locks in dense time against the proofs, with SEED=1
+	cd scenarios/internal/dense && $(TEST) -count=1 -timeout 0 -run '^TestDense$$' -runs $(RUNS) -seed $(SEED)
 
 mutants: ## spoil the locks in fifty small ways: what search finds, and the score
 	$(EXHAUSTIVE) $(GO) test -count=1 -run '^TestMutants$$' -v ./scenarios/study

@@ -21,6 +21,7 @@ import (
 //	scenarios/play                 runs that a person schedules: levels, quiz
 //	scenarios/rate, price, waiting how often locks break | what they cost | ways to wait
 //	scenarios/study                what is computed from many runs and searches
+//	scenarios/internal/dense       random runs against proofs: tests only
 //	scenarios/fleet                work on a queue, for many machines
 //	scenarios/share                work divided among machines
 //	scenarios                      the races
@@ -49,7 +50,7 @@ var floors = [][]string{
 	{"scenarios/reality"},
 	{"scenarios/contract", "scenarios/locktest", "scenarios/play", "reports/chart"},
 	{"scenarios/rate", "scenarios/price", "scenarios/waiting"},
-	{"scenarios/study", "scenarios/internal/racetest"},
+	{"scenarios/study", "scenarios/internal/racetest", "scenarios/internal/dense"},
 	{"scenarios/fleet"},
 	{"scenarios/share"},
 	{"scenarios"},

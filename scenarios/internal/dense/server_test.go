@@ -1,0 +1,238 @@
+package dense
+
+import (
+	"bufio"
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
+
+	"locklab/simulator/history"
+)
+
+// epoch is what a right clock shows at the start of a run.
+var epoch = time.UnixMilli(1_000_000_000_000).UTC()
+
+// A store is a miniredis that all runs use in turn.
+type store struct {
+	m   *miniredis.Miniredis
+	out bytes.Buffer
+	own *server.Peer // its own connection
+
+	memories map[string]*memory // see eval
+	bySHA    bool               // scripts are called by their names, too
+	looks    bool               // a script has looked at more than the content
+	askedTTL string             // … or at what this key has still to live
+	turn     int                // counts the scripts
+}
+
+func newStore(t testing.TB) *store {
+	t.Helper()
+	s := &store{m: miniredis.NewMiniRedis(), memories: map[string]*memory{}}
+	conn, err := s.m.Dial() // starts it without a listener
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	t.Cleanup(s.m.Close)
+	s.m.SetTime(epoch)
+	s.m.ClockTTL(true)
+	s.m.Server().SetPreHook(s.newer)
+	s.own = s.peer()
+	return s
+}
+
+func (s *store) peer() *server.Peer { return server.NewPeer(bufio.NewWriterSize(&s.out, 256)) }
+
+// empty makes it a new server whose clock is right.
+func (s *store) empty() {
+	s.m.SetTime(epoch)
+	s.wipe()
+}
+
+// wipe loses all data.
+func (s *store) wipe() {
+	s.m.FlushAll()
+	s.run(s.own, "SCRIPT", "FLUSH")
+}
+
+// run executes a command and returns the reply as it is sent.
+func (s *store) run(peer *server.Peer, args ...string) string {
+	s.out.Reset()
+	s.m.Server().Dispatch(peer, args)
+	peer.Flush()
+	return s.out.String()
+}
+
+// newer has the commands that miniredis does not know: DELIFEQ key value, DELEX key IFEQ
+// value, and SET key value IFEQ old PX ms.
+func (s *store) newer(c *server.Peer, command string, args ...string) bool {
+	holds := func(value string) bool {
+		found, err := s.m.Get(args[0])
+		return err == nil && found == value
+	}
+	s.watch(command, args)
+	switch {
+	case command == "DELIFEQ" && len(args) == 2, command == "DELEX" && len(args) == 3:
+		if !holds(args[len(args)-1]) {
+			c.WriteInt(0)
+			return true
+		}
+		s.m.Del(args[0])
+		c.WriteInt(1)
+	case command == "SET" && len(args) == 6 && args[2] == "IFEQ":
+		ms, err := strconv.ParseInt(args[5], 10, 64)
+		switch {
+		case err != nil:
+			c.WriteError("ERR value is not an integer or out of range")
+		case !holds(args[3]):
+			c.WriteNull()
+		default:
+			_ = s.m.Set(args[0], args[1])
+			s.m.SetTTL(args[0], time.Duration(ms)*time.Millisecond)
+			c.WriteOK()
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// value is the key's value as text, "" if there is none, and what it has still to live.
+func (s *store) value() (text string, left time.Duration) {
+	switch s.m.Type(key) {
+	case "":
+		return "", 0
+	case "string":
+		text, _ = s.m.Get(key)
+		text = "=" + text // may be empty
+	case "hash":
+		fields, _ := s.m.HKeys(key)
+		slices.Sort(fields)
+		for _, f := range fields {
+			text += f + "=" + s.m.HGet(key, f) + " "
+		}
+	case "list":
+		items, _ := s.m.List(key)
+		text = strings.Join(items, " ")
+	default:
+		text = s.m.Dump()
+	}
+	return text, s.m.TTL(key)
+}
+
+// A node is a server in one run.
+type node struct {
+	w     *world
+	n     int // from 1
+	store *store
+	ahead time.Duration // its clock, of true time
+	hung  bool
+	down  bool
+	queue []*message // what arrived while it hung
+
+	value string // of the key, as it was seen last
+	until time.Duration
+	turn  int // counts the changes
+}
+
+// tick has its clock show the present.
+func (n *node) tick() { n.store.m.SetTime(epoch.Add(n.w.now + n.ahead)) }
+
+// execute executes the commands of a request.
+func (n *node) execute(m *message) (reply string) {
+	n.tick()
+	n.w.record(history.Event{Kind: history.Apply, Client: m.from.p.id, Lease: m.lease, Node: n.n, Cmd: m.commands[0]})
+	for _, args := range m.commands {
+		if strings.EqualFold(args[0], "WAIT") { // replicas have all at once: none of the faults here loses a server to one
+			reply += ":" + args[1] + "\r\n"
+			continue
+		}
+		s := n.store
+		s.bySHA = s.bySHA || strings.EqualFold(args[0], "EVALSHA")
+		if strings.EqualFold(args[0], "EVAL") && !s.bySHA {
+			reply += s.eval(m.peer, args)
+		} else {
+			reply += s.run(m.peer, args...)
+		}
+	}
+	n.look(m.from.p.id, m.lease)
+	return reply
+}
+
+// look records what has become of the key by the doing of a client, 0: of nobody.
+func (n *node) look(client, lease int) {
+	n.tick()
+	for _, k := range n.store.m.Keys() {
+		if n.store.m.TTL(k) < 0 { // set with a deadline in the past
+			n.store.m.Del(k)
+		}
+	}
+	value, left := n.store.value()
+	until := history.Forever
+	if left > 0 {
+		until = n.w.now + left
+	}
+	if value == "" {
+		until = 0
+	}
+	if value == n.value && until == n.until {
+		return
+	}
+	n.w.record(history.Event{Kind: history.Change, Client: client, Lease: lease, Node: n.n, Key: key, Before: n.value, After: value, Until: until})
+	n.hold(value, until)
+}
+
+// hold remembers the key, and has it end.
+func (n *node) hold(value string, until time.Duration) {
+	n.value, n.until = value, until
+	n.turn++
+	if turn := n.turn; value != "" && until != history.Forever {
+		n.w.at(until, func() {
+			if turn == n.turn {
+				n.tick()
+				n.w.record(history.Event{Kind: history.Expire, Node: n.n, Key: key, Before: n.value})
+				n.hold("", 0)
+			}
+		}).first = true
+	}
+}
+
+// jump moves its clock, and with it the end of every key.
+func (n *node) jump(d time.Duration) {
+	n.tick()
+	for _, k := range n.store.m.Keys() { // miniredis does so for a jump forward only
+		if left := n.store.m.TTL(k); left > 0 && d < 0 {
+			n.store.m.SetTTL(k, left-d)
+		}
+	}
+	n.ahead += d
+	n.look(0, 0)
+}
+
+// parse reads the commands of a request.
+func parse(raw string) (commands [][]string) {
+	number := func() int {
+		line, rest, _ := strings.Cut(raw[1:], "\r\n")
+		raw = rest
+		n, err := strconv.Atoi(line)
+		if err != nil {
+			panic("not a request: " + line)
+		}
+		return n
+	}
+	for raw != "" {
+		args := make([]string, number())
+		for i := range args {
+			n := number()
+			args[i], raw = raw[:n], raw[n+2:]
+		}
+		commands = append(commands, args)
+	}
+	return commands
+}
