@@ -293,7 +293,7 @@ func (s *Search) Assumed(lang string) []string {
 	if d := s.Bounds.Skew; d > 0 {
 		clocks = []string{say("clocks.skew", "step", s.Bounds.step().String(), "skew", d.String())}
 	}
-	switch epoch := simulator.Epoch.Format(time.DateTime) + " UTC"; {
+	switch epoch := simulator.Epoch.Format(time.DateTime + " MST"); {
 	case s.ReadsClock:
 		clocks = append(clocks, say("epoch", "epoch", epoch))
 	case s.Measures:
