@@ -438,7 +438,7 @@ func TestJSONFields(t *testing.T) {
 		"matrix --scenarios calm":      {"version": 0.0, "cells": []any{}},
 		"matrix --scenarios calm cell": cell,
 		"explore setnx --attempts 1 --budget crash=1": {"version": 0.0, "strategy": "", "clients": 0.0, "attempts": 0.0, "nodes": 0.0, "budget": map[string]any{}, "states": 0.0,
-			"bounds": "", "timing": "", "uses": []any{}, "client_retries": 0.0, "skew_ns": 0.0, "tokens": "", "not_injected": []any{}, "may_happen": []any{}, "assumed": []any{},
+			"bounds": "", "timing": "", "uses": []any{}, "client_retries": 0.0, "skew_ns": 0.0, "tokens": "", "not_injected": []any{}, "claim": "", "scope": "", "may_happen": []any{}, "assumed": []any{},
 			"transitions": 0.0, "depth": 0.0, "complete": true, "verdicts": []any{}, "certificate": ""},
 		"explain token":                  {"version": 0.0, "strategy": map[string]any{}, "texts": map[string]any{}, "cells": []any{}},
 		"explain lease":                  {"version": 0.0, "texts": map[string]any{}},

@@ -161,9 +161,9 @@ func (s *Search) Claim(lang string) string {
 	}
 	found := say("proved.none")
 	if words := s.found(); words != nil {
-		found = say("proved.some", "verdicts", joined(words))
+		found = say("proved.some", "verdicts", joined(words, lang))
 	}
-	return say("proved", "who", s.Bounds.who(say), "when", say("proved.when."+s.Scope()), "found", found, "others", s.othersFound(say))
+	return say("proved", "who", s.Bounds.who(say), "when", say("proved.when."+s.Scope()), "found", found, "others", s.othersFound(lang))
 }
 
 // The scopes of a search: what its proof is about.
@@ -203,24 +203,25 @@ func (s *Search) found() (words []verdict.Word) {
 
 // othersFound says which verdicts other searches have found that s has not, and what these
 // searches were.
-func (s *Search) othersFound(say func(key string, pairs ...string) string) string {
+func (s *Search) othersFound(lang string) string {
+	say := func(key string, pairs ...string) string { return text.Say(lang, "certificate."+key, pairs...) }
 	said, named := "", s.found()
 	for _, o := range slices.Concat(s.Beside, s.Cut) {
 		words := slices.DeleteFunc(o.found(), func(w verdict.Word) bool { return slices.Contains(named, w) })
 		if len(words) > 0 {
 			named = append(named, words...)
-			said += say("proved.other", "verdicts", joined(words), "what", s.otherwise(o, say))
+			said += say("proved.other", "verdicts", joined(words, lang), "what", s.otherwise(o, say))
 		}
 	}
 	return said
 }
 
-func joined(words []verdict.Word) string {
-	var list []string
+func joined(words []verdict.Word, lang string) string {
+	var names []string
 	for _, w := range words {
-		list = append(list, string(w))
+		names = append(names, string(w))
 	}
-	return strings.Join(list, ", ")
+	return text.Join(lang, "chart.list", names)
 }
 
 // who says how many clients there are and how often each wants the lock.
@@ -314,7 +315,7 @@ func (s *Search) Assumed(lang string) []string {
 	if d := s.Bounds.Skew; d > 0 {
 		clocks = []string{say("clocks.skew", "step", s.Bounds.step().String(), "skew", d.String())}
 	}
-	switch epoch := simulator.Epoch.Format(time.DateTime) + " UTC"; {
+	switch epoch := simulator.Epoch.Format(time.DateTime + " MST"); {
 	case s.ReadsClock:
 		clocks = append(clocks, say("epoch", "epoch", epoch))
 	case s.Measures:

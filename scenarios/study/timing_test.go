@@ -132,10 +132,10 @@ func foundBy(t *testing.T, id string, b study.Bounds) map[verdict.Word]int {
 	return parsOf(s)
 }
 
-// parsOf are the verdicts that a search has found, each with its par.
+// parsOf are the verdicts that a search and those beside it have found, each with its par.
 func parsOf(s *study.Search) map[verdict.Word]int {
 	pars := map[verdict.Word]int{}
-	for _, w := range s.Found {
+	for _, w := range s.Witnesses {
 		pars[w.Verdict] = w.Par
 	}
 	return pars

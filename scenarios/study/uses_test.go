@@ -112,7 +112,7 @@ func TestAutoUses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.Complete || len(s.Cut) != 1 || s.Bounds.Uses != 0 || !strings.Contains(s.Certificate(), "any timing, clients that also renew, reenter: that search was cut short") {
+	if !s.Complete || len(s.Cut) != 1 || s.Bounds.Uses != 0 || !strings.Contains(s.Certificate(), "the instants searched, clients that also renew, reenter: that search was cut short") {
 		t.Errorf("complete %t, uses %v:\n%s", s.Complete, s.Bounds.Uses.Names(), s.Certificate())
 	}
 }

@@ -1,0 +1,164 @@
+package study_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/explore"
+	"locklab/simulator/verdict"
+)
+
+// madeSearch is a complete search that has found some verdicts.
+func madeSearch(entry lock.Entry, bounds string, of explore.Result, words ...verdict.Word) *study.Search {
+	b, err := study.ParseBounds(bounds)
+	if err != nil {
+		panic(err)
+	}
+	of.Complete = true
+	for _, w := range words {
+		of.Found = append(of.Found, explore.Witness{Verdict: w, Par: 1})
+	}
+	s := &study.Search{Strategy: entry, Bounds: b.Settled(entry), Result: &of}
+	for _, w := range of.Found {
+		s.Witnesses = append(s.Witnesses, study.Witness{Witness: w, Trace: simulator.Trace{Settings: s.Bounds.String()}})
+	}
+	return s
+}
+
+// What a search beside the one that is proved has found stands in the headline, and whether
+// clocks or lives of keys were looked at.
+func TestClaimNamesWhatOthersFound(t *testing.T) {
+	t.Parallel()
+	measures := explore.Result{Measures: true}
+	asks := explore.Result{Lengths: []simulator.Length{{Of: simulator.Remainders}}}
+	for id, test := range map[string]struct {
+		made        *study.Search
+		beside, cut []*study.Search
+		want        string
+	}{
+		"redlock": {
+			made:   madeSearch(racetest.Lock(t, "redlock"), "clients=2,attempts=1,timing=any,budget=crash=1+pause=1", measures, verdict.Overlap, verdict.StaleWrite),
+			beside: []*study.Search{madeSearch(racetest.Lock(t, "redlock"), "clients=2,attempts=1,timing=any,nodes=3,uses=check,budget=crash=1+pause=1", measures, verdict.Overlap, verdict.Lie)},
+			want:   "for 2 clients with 1 attempt each, at the instants searched: OVERLAP, STALE-WRITE can occur, and no others of those below; another search found LIE as well (the instants searched, servers: 3, clients that also check).",
+		},
+		"zk-mutex": {
+			made:   madeSearch(racetest.Lock(t, "zk-mutex"), "clients=2,attempts=1,timing=any,budget=pause=1", explore.Result{}, verdict.Overlap),
+			beside: []*study.Search{madeSearch(racetest.Lock(t, "zk-mutex"), "clients=2,attempts=2,budget=pause=1", explore.Result{}, verdict.Overlap)},
+			cut:    []*study.Search{madeSearch(racetest.Lock(t, "zk-mutex"), "clients=2,attempts=2,uses=check+wait,budget=pause=1", explore.Result{}, verdict.Deadlock)},
+			want:   "for 2 clients with 1 attempt each, at any timing: OVERLAP can occur, and no others of those below; another search found DEADLOCK as well (lockstep, 2 attempts each, clients that also check, wait).",
+		},
+		"watchdog": {
+			made: madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,timing=any,budget=hang=1@9s", asks, verdict.Orphan),
+			cut: []*study.Search{
+				madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=1,timing=any,uses=renew,budget=hang=1@9s", asks, verdict.Overlap, verdict.Orphan),
+				madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,budget=hang=1@9s", explore.Result{}, verdict.Overlap, verdict.WrongDel),
+			},
+			want: "for 2 clients with 2 attempts each, at the instants searched: ORPHAN can occur, and no others of those below; another search found OVERLAP as well (the instants searched, 1 attempt each, clients that also renew); another search found WRONG-DEL as well (lockstep).",
+		},
+		"token": {
+			made: madeSearch(racetest.Lock(t, "token"), "clients=1,attempts=1", explore.Result{}),
+			want: "for 1 client with 1 attempt each, in lockstep only: none of the verdicts below can occur.",
+		},
+	} {
+		s := test.made
+		s.Beside, s.Cut = test.beside, test.cut
+		for _, o := range slices.Concat(s.Beside, s.Cut) {
+			s.Witnesses = append(s.Witnesses, o.Witnesses...)
+		}
+		head, _, _ := strings.Cut(s.Certificate(), "\n")
+		if want := s.Strategy.Heading() + ": Proved within these bounds, " + test.want; head != want {
+			t.Errorf("%s: the headline is\n%s\nwant\n%s", id, head, want)
+		}
+	}
+}
+
+// Whatever any of the searches has found is in the headline: in its first part what the search has
+// found that it is about, and no more, and in the rest what others have found.
+func TestClaimNamesAllWitnesses(t *testing.T) {
+	t.Parallel()
+	others := 0
+	for _, test := range []struct{ id, budget string }{
+		{"watchdog", "hang=1@9s"}, {"redisson-lease", "hang=1@9s"}, {"zk-mutex", "pause=1"}, {"redlock", "crash=1"}, {"token", "crash=1,pause=1"}, {"redisson-lease", "lose-reply=1"},
+		{"setnx", "crash=1"}, {"spin", "crash=1,lose-reply=1"},
+	} {
+		entry := racetest.Lock(t, test.id)
+		b := study.DefaultBounds()
+		b.Budget, b.MaxStates, b.Nodes = test.budget, 12_000, study.FewServers(entry)
+		b.Timing, b.Attempts, b.Uses, b.Retries = study.AutoTiming, study.AutoAttempts, study.AutoUses, study.AutoRetries
+		s, err := study.Explore(t.Context(), entry, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := strings.Cut(s.Certificate(), "\n")
+		if !s.Complete {
+			if strings.Contains(head, "can occur") {
+				t.Errorf("%s: a search that was cut short says %s", test.id, head)
+			}
+			continue
+		}
+		own, rest, _ := strings.Cut(head, "; ")
+		for _, w := range s.Witnesses {
+			mine := slices.ContainsFunc(s.Found, func(f explore.Witness) bool { return f.Verdict == w.Verdict })
+			if !mine {
+				others++
+			}
+			if strings.Contains(own, string(w.Verdict)) != mine || strings.Contains(rest, string(w.Verdict)) == mine {
+				t.Errorf("%s: %s was found by the search itself: %t; the headline is\n%s", test.id, w.Verdict, mine, head)
+			}
+		}
+	}
+	if others == 0 {
+		t.Error("no search has found more than the one that is proved")
+	}
+}
+
+// Code that compares an elapsed time, or what is left of a key's life, with constants off the steps
+// may break between the instants that are searched, and its proof is of these only.
+func TestClaimOfInstants(t *testing.T) {
+	t.Parallel()
+	refused := func(asks func(env lock.Env, key string)) lock.Entry {
+		return own("asking", func(env lock.Env) lock.Strategy {
+			return plain(env, env.Tokens.Token, func(_ context.Context, key string) { asks(env, key) })
+		})
+	}
+	for name, test := range map[string]struct {
+		entry lock.Entry
+		scope string
+		epoch bool
+	}{
+		"elapsed time": {clocked(func(before, after time.Time) bool {
+			off := after.Sub(before) % (750 * time.Millisecond)
+			return off > 100*time.Millisecond && off < 700*time.Millisecond
+		}), study.ScopeInstants, true},
+		"date": {clocked(func(_, after time.Time) bool { return after.Year() == 1970 }), study.ScopeInstants, true},
+		"PTTL": {refused(func(env lock.Env, key string) { env.Nodes[0].PTTL(t.Context(), key) }), study.ScopeInstants, false},
+		"PTTL in a script": {refused(func(env lock.Env, key string) {
+			env.Nodes[0].Eval(t.Context(), "return redis.call('pttl', KEYS[1])", []string{key})
+		}), study.ScopeInstants, false},
+		"TIME in a script": {refused(func(env lock.Env, key string) {
+			env.Nodes[0].Eval(t.Context(), "return redis.call('time')[1]", []string{key})
+		}), study.ScopeInstants, true},
+		"nothing": {refused(func(lock.Env, string) {}), study.ScopeAny, false},
+	} {
+		b := study.DefaultBounds()
+		b.Attempts, b.Uses, b.Budget, b.Timing, b.Nodes = 1, 0, "", study.AnyTiming, 1
+		s, err := study.Explore(t.Context(), test.entry, b)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		head, _, _ := strings.Cut(s.Certificate(), "\n")
+		if s.Scope() != test.scope || strings.Contains(head, "at the instants searched: ") != (test.scope == study.ScopeInstants) || strings.Contains(head, "at any timing: ") != (test.scope == study.ScopeAny) {
+			t.Errorf("%s: %s", name, head)
+		}
+		if strings.Contains(s.Certificate(), "2001-09-09 01:46:40 UTC") != test.epoch {
+			t.Errorf("%s: whether the certificate says when clocks begin:\n%s", name, s.Certificate())
+		}
+	}
+}
