@@ -44,7 +44,9 @@ type servers interface {
 	Ready(w node.World, c int8, buf []Choice) []Choice
 
 	begin(w *World, clients int)
-	passed(v *view)
+	passed(v *view, standing bool)
+	settle(v *view)
+	tidy(w *World)
 	due(w *World) time.Duration
 	told(v *view, c int8, buf []Choice) []Choice
 	enabled(w *World, buf []Choice) []Choice
@@ -98,7 +100,14 @@ func (b *bound[S]) reach(v *view) []S {
 	return b.nodes(v.w)
 }
 
-func (b *bound[S]) passed(v *view) { b.Passed(v, b.reach(v)) }
+func (b *bound[S]) passed(v *view, standing bool) { b.Passed(v, b.reach(v), standing) }
+func (b *bound[S]) settle(v *view)                { b.Settle(v, b.reach(v)) }
+
+func (b *bound[S]) tidy(w *World) {
+	for nodes, n := b.nodes(w), 0; n < len(nodes); n++ {
+		b.Tidy(w.now, &nodes[n])
+	}
+}
 
 func (b *bound[S]) due(w *World) time.Duration {
 	next := Never
@@ -114,7 +123,7 @@ func (b *bound[S]) told(v *view, c int8, buf []Choice) []Choice {
 
 func (b *bound[S]) enabled(w *World, buf []Choice) []Choice {
 	for nodes, n := b.nodes(w), 0; n < len(nodes); n++ {
-		buf = b.Enabled(&nodes[n], int8(n+1), buf)
+		buf = b.Enabled(w.now, &nodes[n], int8(n+1), buf)
 	}
 	return buf
 }
@@ -159,7 +168,8 @@ func (b *bound[S]) partDue(part *NodePart, now time.Duration) time.Duration {
 func (b *bound[S]) hasPart(part *NodePart) bool { return b.HasState(b.part(part)) }
 
 func (b *bound[S]) partEnabled(n int8, part *NodePart, buf []Choice) []Choice {
-	return b.Enabled(b.part(part), n, buf)
+	s := b.Absolute(0, *b.part(part))
+	return b.Enabled(0, &s, n, buf)
 }
 
 func (b *bound[S]) renamePart(part NodePart, to *Names) NodePart {

@@ -46,7 +46,7 @@ func (s *search) make(id uint32, m *move) error {
 	copy(s.next, s.cur)
 	found := m.found
 	if m.pass > 0 {
-		words, err := s.passTime(s.cur, s.next, m.pass)
+		words, err := s.passTime(s.cur, s.next, s.choices[m.choice])
 		if err != nil {
 			return err
 		}
@@ -135,13 +135,28 @@ func (s *search) listMoves() error {
 		s.listFaults()
 	}
 	if d := s.passable(ready); d > 0 {
-		s.moves = append(s.moves, move{choice: s.choice(simulator.Choice{Verb: simulator.Pass, D: d}), pass: d})
-		return nil
+		return s.listPasses(d)
 	}
 	if stuck && s.probe > 0 && s.settled(s.cur) {
 		s.startProbe()
 	}
 	return nil
+}
+
+// listPasses lists that time passes by d: at any timing once more, if something ends at a server then, so
+// that it still stands.
+func (s *search) listPasses(d time.Duration) error {
+	c := simulator.Choice{Verb: simulator.Pass, D: d}
+	s.moves = append(s.moves, move{choice: s.choice(c), pass: d})
+	if s.opt.Step == 0 {
+		return nil
+	}
+	ends, err := s.endsAfter(s.cur, c)
+	if ends {
+		c.Thread = simulator.Standing
+		s.moves = append(s.moves, move{choice: s.choice(c), pass: d})
+	}
+	return err
 }
 
 // startProbe has the probe begin although other clients have not finished: they wait for
@@ -248,9 +263,25 @@ func (s *search) listNode(n int) (ready bool) {
 	for _, ch := range s.nodeTab.entries[s.cur[s.clients+n]].own {
 		ready = ready || ch.Verb == simulator.Replicate && s.opt.Step == 0
 		ch.Node = int8(n + 1)
-		s.moves = append(s.moves, s.nodeMove(n, s.choice(ch)))
+		if ch.Verb == simulator.End && s.nodes > 1 && !s.arrives(n) {
+			continue
+		}
+		m := s.nodeMove(n, s.choice(ch))
+		if ch.Verb == simulator.End { // no connection breaks
+			m.informed, m.rest = 0, false
+		}
+		s.moves = append(s.moves, m)
 	}
 	return ready
+}
+
+func (s *search) arrives(n int) bool {
+	for i := range s.moves {
+		if m := &s.moves[i]; int(m.node) == n && m.choice != 0 && (s.choices[m.choice].Verb == simulator.Arrive || s.choices[m.choice].Verb == simulator.Orphaned) {
+			return true
+		}
+	}
+	return false
 }
 
 // nodeMove is a choice of server n. It reaches the server's data, the orphaned

@@ -111,9 +111,10 @@ type nodeEntry struct {
 
 // passing is what the passing of time does to a server depends on.
 type passing struct {
-	d      time.Duration
-	now    uint32
-	server uint8
+	d        time.Duration
+	now      uint32
+	server   uint8
+	standing bool
 }
 
 type restEntry struct {

@@ -358,11 +358,11 @@ func diff(from, to *keyspace, lives *[MaxKeys]lifetime) (changes []change) {
 
 // overdue finds the expiring key of d that has been dead longest at the
 // server's time now, and its place. A key lives through the millisecond of its
-// deadline, as in Redis.
-func (k *Kind) overdue(d *Data, now time.Duration) (place int, ok bool) {
+// deadline, as in Redis, if spare is 1; 0: until that begins.
+func (k *Kind) overdue(d *Data, now time.Duration, spare int64) (place int, ok bool) {
 	ms := clock.Millis(now)
 	for i := range k.keyspaces[d.keyspace].ttls {
-		if ms >= d.deadline[i]+k.spare && (!ok || d.deadline[i] < d.deadline[place]) {
+		if ms >= d.deadline[i]+spare && (!ok || d.deadline[i] < d.deadline[place]) {
 			place, ok = i, true
 		}
 	}
