@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"slices"
 	"time"
 
 	"locklab/simulator/internal/clock"
@@ -51,6 +52,7 @@ type servers interface {
 	told(v *view, c int8, buf []Choice) []Choice
 	enabled(w *World, buf []Choice) []Choice
 	step(v *view, c Choice) (why string, err error)
+	end(v *view, c Choice) (why string, err error)
 	arrive(v *view, c, thread int8) error
 	arriveOrphan(v *view, o *node.Orphan) (held bool, err error)
 	gaveUp(v *view, c, thread int8)
@@ -123,9 +125,38 @@ func (b *bound[S]) told(v *view, c int8, buf []Choice) []Choice {
 
 func (b *bound[S]) enabled(w *World, buf []Choice) []Choice {
 	for nodes, n := b.nodes(w), 0; n < len(nodes); n++ {
+		before := len(buf)
 		buf = b.Enabled(w.now, &nodes[n], int8(n+1), buf)
+		if len(nodes) > 1 {
+			buf = append(buf[:before], slices.DeleteFunc(buf[before:], func(c Choice) bool { return c.Verb == End })...)
+		}
+	}
+	if len(b.nodes(w)) > 1 && b.stands(w) {
+		buf = append(buf, Choice{Verb: End})
 	}
 	return buf
+}
+
+// stands says whether something at a server has come to its end and still stands.
+func (b *bound[S]) stands(w *World) bool {
+	for nodes, n := b.nodes(w), 0; n < len(nodes); n++ {
+		if slices.ContainsFunc(b.Enabled(w.now, &nodes[n], int8(n+1), nil), func(c Choice) bool { return c.Verb == End }) {
+			return true
+		}
+	}
+	return false
+}
+
+// end makes an End happen.
+func (b *bound[S]) end(v *view, c Choice) (why string, err error) {
+	switch {
+	case c != Choice{Verb: End}:
+		return b.step(v, c)
+	case !b.stands(v.w):
+		return "refused.nothing.ends", nil
+	}
+	b.settle(v)
+	return "", nil
 }
 
 func (b *bound[S]) step(v *view, c Choice) (why string, err error) {

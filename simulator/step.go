@@ -112,7 +112,11 @@ func (s *Simulator) pass(w *World, c Choice) error {
 
 // stepServer is what a server does by itself, or a client's library.
 func (s *Simulator) stepServer(w *World, c Choice) error {
-	why, err := s.servers.step(s.view(w), c)
+	do := s.servers.step
+	if c.Verb == End {
+		do = s.servers.end
+	}
+	why, err := do(s.view(w), c)
 	if why != "" {
 		return s.refuse(w, c, why)
 	}

@@ -160,7 +160,8 @@ func (s *transitions) due(state []uint32) time.Duration {
 	return due
 }
 
-// passTime lets time pass by c, for each part by itself, and tells the judges.
+// passTime lets time pass by c, for each part by itself, and tells the judges; or what still stands at
+// all servers ends by c, and no time passes.
 func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found wordSet, err error) {
 	d := c.D
 	copy(next, state)
@@ -172,7 +173,9 @@ func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found 
 		next[c] = s.passClient(c, state, d)
 	}
 	next[s.restAt()] = s.passRest(state, d)
-	next[s.judgeAt()] = s.passJudges(state[s.judgeAt()], d)
+	if d > 0 {
+		next[s.judgeAt()] = s.passJudges(state[s.judgeAt()], d)
+	}
 	for n := range s.nodes {
 		eff, err := s.passNode(n, state, c)
 		if err != nil {
@@ -221,6 +224,9 @@ func (s *transitions) passRest(state []uint32, d time.Duration) uint32 {
 func (s *transitions) passNode(n int, state []uint32, c simulator.Choice) (effect, error) {
 	id := state[s.clients+n]
 	e := s.nodeTab.entries[id]
+	if c.Verb == simulator.End && !slices.ContainsFunc(e.own, func(own simulator.Choice) bool { return own.Verb == simulator.End }) {
+		return effect{node: id}, nil
+	}
 	key := passing{d: c.D, now: s.nowID(state), server: uint8(n), standing: c.Thread == simulator.Standing} // its events name the server
 	if eff, ok := e.after[key]; ok {
 		return eff, nil

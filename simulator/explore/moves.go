@@ -22,6 +22,7 @@ type move struct {
 	informed uint8
 	found    wordSet       // what the search itself finds in it, before any judge
 	pass     time.Duration // above 0: true time passes
+	together bool          // what still stands at any server ends
 }
 
 // none in place of a client or a server.
@@ -45,7 +46,7 @@ func (s *search) expand(id uint32) error {
 func (s *search) make(id uint32, m *move) error {
 	copy(s.next, s.cur)
 	found := m.found
-	if m.pass > 0 {
+	if m.pass > 0 || m.together {
 		words, err := s.passTime(s.cur, s.next, s.choices[m.choice])
 		if err != nil {
 			return err
@@ -127,8 +128,12 @@ func (s *search) listMoves() error {
 		ready = s.listClient(c, alone) || ready
 	}
 	ready = s.listOrphaned() || ready
+	s.ends = false
 	for n := range s.nodes {
 		ready = s.listNode(n) || ready
+	}
+	if s.ends {
+		s.moves = append(s.moves, move{choice: s.choice(simulator.Choice{Verb: simulator.End}), client: none, node: none, together: true})
 	}
 	stuck := len(s.moves) == 0
 	if mayFault && !s.probing(s.cur) {
@@ -263,7 +268,8 @@ func (s *search) listNode(n int) (ready bool) {
 	for _, ch := range s.nodeTab.entries[s.cur[s.clients+n]].own {
 		ready = ready || ch.Verb == simulator.Replicate && s.opt.Step == 0
 		ch.Node = int8(n + 1)
-		if ch.Verb == simulator.End && s.nodes > 1 && !s.arrives(n) {
+		if ch.Verb == simulator.End && s.nodes > 1 {
+			s.ends = true
 			continue
 		}
 		m := s.nodeMove(n, s.choice(ch))
@@ -273,15 +279,6 @@ func (s *search) listNode(n int) (ready bool) {
 		s.moves = append(s.moves, m)
 	}
 	return ready
-}
-
-func (s *search) arrives(n int) bool {
-	for i := range s.moves {
-		if m := &s.moves[i]; int(m.node) == n && m.choice != 0 && (s.choices[m.choice].Verb == simulator.Arrive || s.choices[m.choice].Verb == simulator.Orphaned) {
-			return true
-		}
-	}
-	return false
 }
 
 // nodeMove is a choice of server n. It reaches the server's data, the orphaned

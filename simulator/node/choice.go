@@ -27,7 +27,7 @@ const (
 	Survive   Verb = 14 // the reply reaches Client's Thread although its connection has broken
 	Choose    Verb = 15 // Client's Thread, which may wake, goes on in another way, or begins with a clock that is off; Node is which, from 1
 
-	End Verb = 16 // what has come to its end at Node and still stands ends; which: Client's session, or Thread
+	End Verb = 16 // what has come to its end at Node and still stands ends; which: Client's session, or Thread; Node 0: all of it, at all servers
 
 	FaultVerb Verb = 32
 )
