@@ -337,7 +337,7 @@ func (s *transitions) recordEvents(now time.Duration, events []history.Event) ui
 		if !verdict.Matters(e.Kind) {
 			continue
 		}
-		e.At -= now
+		e.At = max(e.At-now, 0) // what has ended before time passed: no judge looks at when that was
 		if e.Until != 0 && e.Until != history.Forever {
 			e.Until -= now
 		}
