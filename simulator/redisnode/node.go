@@ -73,6 +73,9 @@ type State struct {
 type Data struct {
 	keyspace uint32
 	deadline [MaxKeys]int64
+	// with is, for each of these keys, the first that one command has given the same deadline: they
+	// end together. Others of the same deadline end in any order.
+	with [MaxKeys]uint8
 }
 
 type outage uint8

@@ -74,6 +74,21 @@ func (k *Kind) Settle(w node.World, nodes []State) {
 	}
 }
 
+// regroup numbers anew which keys of d end together: with is the same for those that do. It matters
+// only where something may stand.
+func (k *Kind) regroup(d *Data) {
+	was := d.with
+	d.with = [MaxKeys]uint8{}
+	if k.spare > 0 {
+		return
+	}
+	for i := range k.keyspaces[d.keyspace].ttls {
+		for d.with[i] = 0; was[d.with[i]] != was[i] || d.deadline[d.with[i]] != d.deadline[i]; {
+			d.with[i]++
+		}
+	}
+}
+
 // Places of a server's End: first the keys of its data, in their order, then those of its old
 // master, and then that this begins to refuse writes.
 const (
@@ -89,7 +104,7 @@ func (k *Kind) endings(now time.Duration, s *State, n int8, buf []node.Choice) [
 	end := func(place int) { buf = append(buf, node.Choice{Verb: node.End, Node: n, Thread: int8(place)}) }
 	if s.outage != down {
 		for i := range k.keyspaces[s.data.keyspace].ttls {
-			if k.isDue(now, s, &s.data, i) {
+			if k.isDue(now, s, &s.data, i) && int(s.data.with[i]) == i {
 				end(i)
 			}
 		}
@@ -99,7 +114,7 @@ func (k *Kind) endings(now time.Duration, s *State, n int8, buf []node.Choice) [
 	}
 	old := &s.replicas[s.oldMaster]
 	for i := range k.keyspaces[old.keyspace].ttls {
-		if k.isDue(now, s, old, i) {
+		if k.isDue(now, s, old, i) && int(old.with[i]) == i {
 			end(placeOldMaster + i)
 		}
 	}
@@ -124,7 +139,12 @@ func (k *Kind) end(w node.World, nodes []State, c node.Choice) (why string) {
 		data, number = k.oldMaster(s, c.Node)
 		place -= placeOldMaster
 	}
-	k.expireKey(w, data, place, number)
+	with := data.with
+	for i := k.keyspaces[data.keyspace].ttls - 1; i >= place; i-- { // what goes moves those behind it
+		if with[i] == with[place] {
+			k.expireKey(w, data, i, number)
+		}
+	}
 	if data == &s.data {
 		k.leaveBehind(s, c.Node)
 	}

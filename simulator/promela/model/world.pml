@@ -129,7 +129,7 @@ extern void aut_room(void);
 
 typedef Thread { byte phase; short op; int due; int latest; int reply; byte ways }
 typedef Client { int at; bit dead; bit paused; bit cut; int until; Thread th[THREADS] }
-typedef Server { int data; byte keys; int left[KEYS] }
+typedef Server { int data; byte keys; int left[KEYS]; byte with[KEYS] }
 typedef Request { short op; byte from; int latest }
 typedef Grant { byte owner; byte lease; bit left; bit forever; int lapse }
 typedef Wrote { byte version; byte by; byte lease }
@@ -184,6 +184,7 @@ hidden int act_op, act_reply;
 hidden byte made_it, exists, forever, touched, ended;
 hidden int op_kind, op_arg, op_wait, oper, request, reply, kind, value, into, reading, step, base;
 hidden int oldleft[KEYS];
+hidden byte oldwith[KEYS];
 
 #define P(c) client[(c)-1]
 #define TH(c,t) client[(c)-1].th[t]
@@ -241,7 +242,8 @@ hidden int oldleft[KEYS];
 #define CHOICE_OF_WATCH(c,t)
 #define CHOICES_OF_SESSION(c)
 #endif
-#define ENDS_NOW(s,i) (i < server[s].keys && server[s].left[i] == 0)
+/* Keys to which one command has given the same time end together: with is the first of them. */
+#define ENDS_NOW(s,i) (i < server[s].keys && server[s].left[i] == 0 && server[s].with[i] == i)
 /* What came by the old connection is heard before there is another one. */
 #define CAN_CONNECT(c) (RUNS(c) && P(c).cut && !(UNREAD(c)))
 #define UNREAD_THREAD(c,t) (TH(c,t).phase == ANSWERED && IS_REQUEST(TH(c,t).op))
@@ -834,6 +836,27 @@ inline observe(c) {
 	od
 }
 
+/* Which keys end together, numbered by the first of them. */
+inline regroup(s) {
+	idx = 0;
+	do
+	:: idx < server[s].keys -> oldwith[idx] = server[s].with[idx]; idx++
+	:: else -> break
+	od;
+	idx = 0;
+	do
+	:: idx < server[s].keys ->
+		idx2 = 0;
+		do
+		:: oldwith[idx2] != oldwith[idx] || server[s].left[idx2] != server[s].left[idx] -> idx2++
+		:: else -> break
+		od;
+		server[s].with[idx] = (STEP > 0 -> idx2 : 0);
+		idx++
+	:: else -> break
+	od
+}
+
 /* Request oper of client from reaches its server. reply is the answer. */
 inline serve() {
 	c_code { srv = aut_op(oper, 3); };
@@ -842,7 +865,7 @@ inline serve() {
 	judge_apply(srv, from);
 	idx = 0;
 	do
-	:: idx < KEYS -> oldleft[idx] = (idx < server[srv].keys -> server[srv].left[idx] : 0); idx++
+	:: idx < KEYS -> oldleft[idx] = (idx < server[srv].keys -> server[srv].left[idx] : 0); oldwith[idx] = server[srv].with[idx]; idx++
 	:: else -> break
 	od;
 	base = server[srv].data;
@@ -860,13 +883,14 @@ inline serve() {
 	:: idx < KEYS ->
 		c_code { place = aut_serve(base, request, value, oldleft, 10 + 2 * idx); };
 		if
-		:: idx >= server[srv].keys -> server[srv].left[idx] = 0
-		:: idx < server[srv].keys && place < KEYS -> server[srv].left[idx] = oldleft[place]
-		:: else -> c_code { step = aut_serve(base, request, value, oldleft, 11 + 2 * idx); }; server[srv].left[idx] = step + SPARE
+		:: idx >= server[srv].keys -> server[srv].left[idx] = 0; server[srv].with[idx] = 0
+		:: idx < server[srv].keys && place < KEYS -> server[srv].left[idx] = oldleft[place]; server[srv].with[idx] = oldwith[place]
+		:: else -> server[srv].with[idx] = KEYS; c_code { step = aut_serve(base, request, value, oldleft, 11 + 2 * idx); }; server[srv].left[idx] = step + SPARE
 		fi;
 		idx++
 	:: else -> break
 	od;
+	regroup(srv);
 	server[srv].data = into;
 	c_code { touched = aut_serve(base, request, value, oldleft, 3); };
 	if
@@ -913,11 +937,12 @@ inline expire_one(s) {
 	server[s].data = into;
 	idx = place;
 	do
-	:: idx + 1 < server[s].keys -> server[s].left[idx] = server[s].left[idx+1]; idx++
+	:: idx + 1 < server[s].keys -> server[s].left[idx] = server[s].left[idx+1]; server[s].with[idx] = server[s].with[idx+1]; idx++
 	:: else -> break
 	od;
-	server[s].left[idx] = 0;
+	server[s].left[idx] = 0; server[s].with[idx] = 0;
 	server[s].keys = server[s].keys - 1;
+	regroup(s);
 	if
 	:: touched -> judge_expire(s)
 	:: else
@@ -1231,8 +1256,16 @@ inline act() {
 #if ENSEMBLE
 		end_session(C)
 #else
-		place = T;
-		expire_one(C-1)
+		srv = server[C-1].keys;
+		do
+		:: srv > T -> /* what goes moves those behind it */
+			srv--;
+			if
+			:: server[C-1].with[srv] == T -> place = srv; expire_one(C-1)
+			:: else
+			fi
+		:: else -> break
+		od
 #endif
 	:: V == DO_END_ALL ->
 		srv = 0;
