@@ -245,7 +245,10 @@ func (s *Search) Assumed(lang string) []string {
 		if t.Lateness == 0 {
 			list = append(list, say("lateness"))
 		}
-		return append(append(list, expiry, waits, say("fresh")), append(clocks, program, say("probe"))...)
+		if list = append(list, expiry); b.Nodes > 1 {
+			list = append(list, say("together"))
+		}
+		return append(append(list, waits, say("fresh")), append(clocks, program, say("probe"))...)
 	}
 	list := append(clocks, program, say("lengths"), say("probe"))
 	requests := say("requests.one")
