@@ -64,6 +64,12 @@ func (s *Search) CertificateIn(lang string) string {
 	for _, o := range s.Cut {
 		other("tried", o)
 	}
+	if only := s.ByBoundary(explore.BoundaryOnly); only != nil {
+		line("boundary", "verdicts", strings.Join(only, " "))
+	}
+	if open := s.ByBoundary(explore.Unchecked); open != nil {
+		line("boundary.open", "verdicts", strings.Join(open, " "))
+	}
 	line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions), "depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
 	if s.Parts > 0 {
 		line("parts", "parts", fmt.Sprint(s.Parts))

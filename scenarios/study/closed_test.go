@@ -5,10 +5,12 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 	"locklab/simulator/live"
@@ -138,5 +140,27 @@ func TestOpenBoundsOnRealServer(t *testing.T) {
 	run, err := live.Play(t.Context(), sim, s.Result.Found[i].Choices, live.Options{Speed: 20, Clocks: library})
 	if err != nil || len(run.Differences) > 0 || run.Answers < 3 {
 		t.Errorf("%v, %d answers, %+v", err, run.Answers, run.Differences)
+	}
+}
+
+// TestBoundary: a pause of half a lease breaks the token lock only where the holder's last deed and the end of
+// its lease fall on the same instant; one of a step more breaks it beyond that.
+func TestBoundary(t *testing.T) {
+	t.Parallel()
+	entry := racetest.Lock(t, "token")
+	for budget, want := range map[string]explore.Boundary{"pause=1@4500ms": explore.BoundaryOnly, "pause=1@5250ms": explore.Beyond} {
+		s, err := study.Explore(t.Context(), entry, everyTiming(entry, 2, 2, budget))
+		if err == nil {
+			err = s.FindBoundary(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Boundary[verdict.Overlap]; got != want || s.Boundary[verdict.Orphan] != explore.Beyond {
+			t.Errorf("%s: OVERLAP %d, want %d; all: %v", budget, got, want, s.Boundary)
+		}
+		if only := strings.Contains(s.Certificate(), "at the boundary only"); only != (want == explore.BoundaryOnly) {
+			t.Errorf("%s: the certificate says so: %t", budget, only)
+		}
 	}
 }

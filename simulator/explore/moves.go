@@ -132,10 +132,10 @@ func (s *search) listMoves() error {
 	for n := range s.nodes {
 		ready = s.listNode(n) || ready
 	}
-	if s.ends {
+	if s.ends && !s.opt.outliving {
 		s.moves = append(s.moves, move{choice: s.choice(simulator.Choice{Verb: simulator.End}), client: none, node: none, together: true})
 	}
-	stuck := len(s.moves) == 0
+	stuck := len(s.moves) == 0 && !s.ends
 	if mayFault && !s.probing(s.cur) {
 		s.listFaults()
 	}
@@ -158,6 +158,9 @@ func (s *search) listPasses(d time.Duration) error {
 	}
 	ends, err := s.endsAfter(s.cur, c)
 	if ends {
+		if s.opt.outliving { // and never before all else
+			s.moves = s.moves[:len(s.moves)-1]
+		}
 		c.Thread = simulator.Standing
 		s.moves = append(s.moves, move{choice: s.choice(c), pass: d})
 	}
@@ -183,6 +186,9 @@ func (s *search) startProbe() {
 // first.
 func (s *search) passable(ready bool) time.Duration {
 	d := s.due(s.cur)
+	if s.ends && s.opt.outliving {
+		d = min(d, s.opt.Step)
+	}
 	if ready || d == simulator.Never {
 		return 0
 	}
@@ -268,7 +274,7 @@ func (s *search) listNode(n int) (ready bool) {
 	for _, ch := range s.nodeTab.entries[s.cur[s.clients+n]].own {
 		ready = ready || ch.Verb == simulator.Replicate && s.opt.Step == 0
 		ch.Node = int8(n + 1)
-		if ch.Verb == simulator.End && s.nodes > 1 {
+		if ch.Verb == simulator.End && (s.nodes > 1 || s.opt.outliving) {
 			s.ends = true
 			continue
 		}
