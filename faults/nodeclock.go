@@ -15,18 +15,24 @@ type NodeClock struct{}
 func (NodeClock) Name() string         { return "node-clock" }
 func (NodeClock) Verb() simulator.Verb { return verbNodeClock }
 
-// Choices offers the jumps of FaultContext.Jumps.
+// Choices offers the jumps of FaultContext.Jumps. Where a key ends at the instant to which the
+// clock jumps, the jump is offered once more with that key still standing.
 func (NodeClock) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for n := 1; n <= f.Nodes(); n++ {
 		for d := range f.Jumps(verbNodeClock) {
-			buf = append(buf, NodeClockOf(n, d))
+			c := NodeClockOf(n, d)
+			buf = append(buf, c)
+			if f.JumpsToEnd(n, d) {
+				c.Thread = simulator.Standing
+				buf = append(buf, c)
+			}
 		}
 	}
 	return buf
 }
 
 func (NodeClock) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.StepNodeClock(c.Node, c.D)
+	return f.StepNodeClock(c.Node, c.D, c.Thread == simulator.Standing)
 }
 
 // NodeClockOf is the choice that moves the clock of server n, from 1, by d.

@@ -31,9 +31,13 @@ const (
 	Reconnect = node.Reconnect
 	Survive   = node.Survive
 	Choose    = node.Choose
+	End       = node.End
 
 	FaultVerb = node.FaultVerb
 )
+
+// Standing is the Thread of a Pass by which what ends then still stands; see package node.
+const Standing = node.Standing
 
 // NotEnabledError is a choice that cannot happen in the world it was made in.
 type NotEnabledError struct {

@@ -11,7 +11,8 @@ import (
 // Enabled appends to buf everything that may happen next in w, in a fixed order:
 // what can happen at once, then the passing of time up to the next deadline, then
 // the faults. Time may also pass by less than the listed D, and by anything up to
-// 100 years after the start if there is no deadline.
+// 100 years after the start if there is no deadline; with a Timing also so that what ends
+// then still stands (see Standing), which is not listed.
 func (s *Simulator) Enabled(w *World, buf []Choice) []Choice {
 	v := s.view(w)
 	for c := range s.procs {

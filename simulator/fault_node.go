@@ -97,13 +97,24 @@ func (f FaultContext) Split(c, n, replica int8) (why string) {
 }
 
 // StepNodeClock moves the clock of server n by d, and with it the end of every
-// key that has one.
-func (f FaultContext) StepNodeClock(n int8, d time.Duration) (why string) {
+// key that has one. A key that ends at the instant to which it jumps still stands, if standing;
+// that needs a Timing.
+func (f FaultContext) StepNodeClock(n int8, d time.Duration, standing bool) (why string) {
 	nodes, why := f.nodes(n)
-	if why != "" {
+	switch {
+	case why != "":
 		return why
+	case standing && f.s.config.Timing == nil:
+		return "refused.standing"
 	}
-	return f.s.redis.StepClock(f.s.view(f.w), nodes, n, d)
+	return f.s.redis.StepClock(f.s.view(f.w), nodes, n, d, standing)
+}
+
+// JumpsToEnd says whether a key of server n ends at the instant to which its clock comes by
+// a jump by d, so that it may still stand then. Without a Timing it does not.
+func (f FaultContext) JumpsToEnd(n int, d time.Duration) bool {
+	nodes, why := f.nodes(int8(n))
+	return why == "" && f.s.config.Timing != nil && f.s.redis.JumpsToEnd(f.w.now, nodes[n-1], d)
 }
 
 // Keys calls yield for the keys of server n, in the order of their names, and

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"slices"
 	"time"
 
 	"locklab/simulator/internal/clock"
@@ -44,11 +45,14 @@ type servers interface {
 	Ready(w node.World, c int8, buf []Choice) []Choice
 
 	begin(w *World, clients int)
-	passed(v *view)
+	passed(v *view, standing bool)
+	settle(v *view)
+	tidy(w *World)
 	due(w *World) time.Duration
 	told(v *view, c int8, buf []Choice) []Choice
 	enabled(w *World, buf []Choice) []Choice
 	step(v *view, c Choice) (why string, err error)
+	end(v *view, c Choice) (why string, err error)
 	arrive(v *view, c, thread int8) error
 	arriveOrphan(v *view, o *node.Orphan) (held bool, err error)
 	gaveUp(v *view, c, thread int8)
@@ -98,7 +102,14 @@ func (b *bound[S]) reach(v *view) []S {
 	return b.nodes(v.w)
 }
 
-func (b *bound[S]) passed(v *view) { b.Passed(v, b.reach(v)) }
+func (b *bound[S]) passed(v *view, standing bool) { b.Passed(v, b.reach(v), standing) }
+func (b *bound[S]) settle(v *view)                { b.Settle(v, b.reach(v)) }
+
+func (b *bound[S]) tidy(w *World) {
+	for nodes, n := b.nodes(w), 0; n < len(nodes); n++ {
+		b.Tidy(w.now, &nodes[n])
+	}
+}
 
 func (b *bound[S]) due(w *World) time.Duration {
 	next := Never
@@ -114,9 +125,38 @@ func (b *bound[S]) told(v *view, c int8, buf []Choice) []Choice {
 
 func (b *bound[S]) enabled(w *World, buf []Choice) []Choice {
 	for nodes, n := b.nodes(w), 0; n < len(nodes); n++ {
-		buf = b.Enabled(&nodes[n], int8(n+1), buf)
+		before := len(buf)
+		buf = b.Enabled(w.now, &nodes[n], int8(n+1), buf)
+		if len(nodes) > 1 {
+			buf = append(buf[:before], slices.DeleteFunc(buf[before:], func(c Choice) bool { return c.Verb == End })...)
+		}
+	}
+	if len(b.nodes(w)) > 1 && b.stands(w) {
+		buf = append(buf, Choice{Verb: End})
 	}
 	return buf
+}
+
+// stands says whether something at a server has come to its end and still stands.
+func (b *bound[S]) stands(w *World) bool {
+	for nodes, n := b.nodes(w), 0; n < len(nodes); n++ {
+		if slices.ContainsFunc(b.Enabled(w.now, &nodes[n], int8(n+1), nil), func(c Choice) bool { return c.Verb == End }) {
+			return true
+		}
+	}
+	return false
+}
+
+// end makes an End happen.
+func (b *bound[S]) end(v *view, c Choice) (why string, err error) {
+	switch {
+	case c != Choice{Verb: End}:
+		return b.step(v, c)
+	case !b.stands(v.w):
+		return "refused.nothing.ends", nil
+	}
+	b.settle(v)
+	return "", nil
 }
 
 func (b *bound[S]) step(v *view, c Choice) (why string, err error) {
@@ -159,7 +199,8 @@ func (b *bound[S]) partDue(part *NodePart, now time.Duration) time.Duration {
 func (b *bound[S]) hasPart(part *NodePart) bool { return b.HasState(b.part(part)) }
 
 func (b *bound[S]) partEnabled(n int8, part *NodePart, buf []Choice) []Choice {
-	return b.Enabled(b.part(part), n, buf)
+	s := b.Absolute(0, *b.part(part))
+	return b.Enabled(0, &s, n, buf)
 }
 
 func (b *bound[S]) renamePart(part NodePart, to *Names) NodePart {

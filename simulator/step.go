@@ -21,6 +21,7 @@ func (s *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 	s.events, s.reached = s.events[:0], false
 	err := s.step(w, c)
 	s.boundAnswers(w)
+	s.servers.tidy(w)
 	if s.room.Exceeded != nil {
 		err = s.room.Take()
 	}
@@ -58,7 +59,7 @@ func (s *Simulator) step(w *World, c Choice) error {
 		return s.resume(w, c)
 	case Orphaned:
 		return s.arriveOrphan(w, c)
-	case Replicate, Heal, Deliver, Reconnect:
+	case Replicate, Heal, Deliver, Reconnect, End:
 		return s.stepServer(w, c)
 	}
 	for i, f := range s.config.Faults {
@@ -97,18 +98,25 @@ func (s *Simulator) pass(w *World, c Choice) error {
 		return s.refuse(w, c, "refused.due.before")
 	case c.D > clock.EndOfTime-w.now:
 		return s.refuse(w, c, "refused.end")
+	case c.Thread != 0 && (c.Thread != Standing || s.config.Timing == nil):
+		return s.refuse(w, c, "refused.standing")
 	}
+	s.servers.settle(s.view(w))
 	w.now += c.D
 	for c := range s.procs {
 		w.procs[c].Forget(w.now)
 	}
-	s.servers.passed(s.view(w))
+	s.servers.passed(s.view(w), c.Thread == Standing)
 	return nil
 }
 
 // stepServer is what a server does by itself, or a client's library.
 func (s *Simulator) stepServer(w *World, c Choice) error {
-	why, err := s.servers.step(s.view(w), c)
+	do := s.servers.step
+	if c.Verb == End {
+		do = s.servers.end
+	}
+	why, err := do(s.view(w), c)
 	if why != "" {
 		return s.refuse(w, c, why)
 	}

@@ -124,12 +124,21 @@ func parseTrace(b []byte) (t Trace, err error) {
 	return t, nil
 }
 
+// verbPassStanding is what a link has in place of Pass where what ends then still stands. No
+// Verb has this number.
+const verbPassStanding = FaultVerb - 1
+
 // appendChoice writes a choice: its verb, then only the fields that such a verb has.
 func appendChoice(b []byte, c Choice) []byte {
 	b = append(b, byte(c.Verb))
 	switch c.Verb {
 	case Pass:
+		if c.Thread == Standing {
+			b[len(b)-1] = byte(verbPassStanding)
+		}
 		return appendDuration(b, c.D)
+	case End:
+		return append(b, byte(c.Client)<<4|byte(c.Node), byte(c.Thread))
 	case Replicate, Heal:
 		return append(b, byte(c.Thread)<<4|byte(c.Node))
 	case Start, Arrive, Answer, Wake, GiveUp, Unblock, Deliver, Reconnect:
@@ -168,6 +177,11 @@ func (r *reader) choice() (c Choice) {
 	switch c.Verb {
 	case Pass:
 		c.D = r.duration()
+	case verbPassStanding:
+		c.Verb, c.Thread, c.D = Pass, Standing, r.duration()
+	case End:
+		b := r.byte()
+		c.Client, c.Node, c.Thread = int8(b>>4), int8(b&15), int8(r.byte())
 	case Replicate, Heal:
 		b := r.byte()
 		c.Thread, c.Node = int8(b>>4), int8(b&15)

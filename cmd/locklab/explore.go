@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,7 +71,10 @@ type witnessJSON struct {
 	Steps   int          `json:"steps"`
 	Cause   []string     `json:"cause,omitempty"`
 	Bounds  string       `json:"bounds,omitempty"` // of another search that has found it
-	Trace   string       `json:"trace"`
+	// Boundary is "only" where the verdict is met at the instant at which something ends and not beyond it, at
+	// the steps searched, and "unchecked" where that is not known.
+	Boundary string `json:"boundary,omitempty"`
+	Trace    string `json:"trace"`
 }
 
 func (a *app) explore() *cobra.Command {
@@ -230,7 +234,11 @@ func (l *lateFlags) read(b *study.Bounds) (err error) {
 // search makes one search, or as many as it is split into.
 func (a *app) search(ctx context.Context, entry lock.Entry, b study.Bounds, split int) (*study.Search, error) {
 	if split == 0 {
-		return study.Explore(ctx, entry, b)
+		s, err := study.Explore(ctx, entry, b)
+		if err == nil {
+			err = s.FindBoundary(ctx)
+		}
+		return s, err
 	}
 	b.Progress = nil
 	progress, end := a.taskProgress()
@@ -310,7 +318,7 @@ func (a *app) exploreToJSON(s *study.Search, took time.Duration) exploreJSON {
 		if s.Elsewhere(w, "en") != "" {
 			elsewhere = w.Trace.Settings
 		}
-		out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, elsewhere, w.Trace.Link()})
+		out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, elsewhere, boundaryOf(s, w), w.Trace.Link()})
 	}
 	return out
 }
@@ -392,6 +400,17 @@ func (a *app) printSpeed(s *study.Search, took time.Duration) {
 		"rate", fmt.Sprintf("%.2f", float64(s.Result.Transitions)/took.Seconds()/1e6), "bytes", fmt.Sprint(s.Result.Bytes/int64(max(s.Result.States, 1)))))
 }
 
+// boundaryOf is witnessJSON.Boundary.
+func boundaryOf(s *study.Search, w study.Witness) string {
+	switch {
+	case slices.Contains(s.ByBoundary(explore.BoundaryOnly), string(w.Verdict)):
+		return "only"
+	case slices.Contains(s.ByBoundary(explore.Unchecked), string(w.Verdict)):
+		return "unchecked"
+	}
+	return ""
+}
+
 // printWitnesses prints the verdicts that were found.
 func (a *app) printWitnesses(s *study.Search) {
 	cause := ""
@@ -406,6 +425,9 @@ func (a *app) printWitnesses(s *study.Search) {
 		}
 		if what := s.Elsewhere(w, a.Langs()[0]); what != "" {
 			cause += "  " + a.Say("explore.elsewhere", "what", what)
+		}
+		if boundaryOf(s, w) == "only" {
+			cause += "  " + a.Say("explore.boundary")
 		}
 		a.Printf("%-12s %4d %6d%s\n", w.Verdict, w.Par, w.Steps, cause)
 	}

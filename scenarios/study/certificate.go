@@ -65,6 +65,12 @@ func (s *Search) CertificateIn(lang string) string {
 	for _, o := range s.Cut {
 		other("tried", o)
 	}
+	if only := s.ByBoundary(explore.BoundaryOnly); only != nil {
+		line("boundary", "verdicts", strings.Join(only, " "))
+	}
+	if open := s.ByBoundary(explore.Unchecked); open != nil {
+		line("boundary.open", "verdicts", strings.Join(open, " "))
+	}
 	line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions), "depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
 	if s.Parts > 0 {
 		line("parts", "parts", fmt.Sprint(s.Parts))
@@ -349,7 +355,10 @@ func (s *Search) Assumed(lang string) []string {
 		if t.Lateness == 0 {
 			list = append(list, say("lateness"))
 		}
-		return append(append(list, expiry, waits, say("fresh")), append(clocks, program, say("function"), say("probe"))...)
+		if list = append(list, expiry); b.Nodes > 1 {
+			list = append(list, say("together"))
+		}
+		return append(append(list, waits, say("fresh")), append(clocks, program, say("function"), say("probe"))...)
 	}
 	list := append(clocks, program, say("function"), say("lengths"), say("probe"))
 	requests := say("requests.one")

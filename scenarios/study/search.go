@@ -30,6 +30,43 @@ type Search struct {
 	// Parts is of how many searches this is the union, beside their common beginning; 0: it
 	// is one search.
 	Parts int
+	// Boundary says which verdicts of Result.Found are met only at the very instant at which something
+	// ends; nil: FindBoundary was not called.
+	Boundary map[verdict.Word]explore.Boundary
+}
+
+// boundaryStates are searched at least for Search.Boundary.
+const boundaryStates = 200_000
+
+// FindBoundary fills in Boundary, by a search of a quarter of the states, or some more where those
+// are few. What other searches have found, or one that was cut short, stays unchecked.
+func (s *Search) FindBoundary(ctx context.Context) error {
+	if s.Bounds.Timing != AnyTiming || !s.Complete {
+		return nil
+	}
+	search, sim, err := s.Bounds.simulator(s.Strategy)
+	if err != nil {
+		return err
+	}
+	defer sim.Close()
+	var own []explore.Witness
+	for _, w := range s.Witnesses {
+		if s.Elsewhere(w, "en") == "" {
+			own = append(own, w.Witness)
+		}
+	}
+	s.Boundary, err = explore.AtBoundary(ctx, sim, search.Options(), own, max(boundaryStates, s.States/4))
+	return err
+}
+
+// ByBoundary are the verdicts of which the search has come to that; see Boundary.
+func (s *Search) ByBoundary(is explore.Boundary) (words []string) {
+	for _, w := range s.Witnesses {
+		if b, looked := s.Boundary[w.Verdict]; s.Boundary != nil && s.Elsewhere(w, "en") == "" && (b == is && looked || !looked && is == explore.Unchecked) {
+			words = append(words, string(w.Verdict))
+		}
+	}
+	return slices.Compact(words)
 }
 
 // A Witness is the shortest way to a verdict, as a trace that can be replayed.

@@ -87,8 +87,8 @@ func (r *rules) start() position { return position{w: r.sim.NewWorld()} }
 
 // lawful lists the choices that the rules allow in a position. In lockstep time passes only
 // if nothing else can happen, except the end of a pause without a fixed length; at any
-// timing it passes by a tick, or to the next deadline, and only what has no bounds happens
-// first. The probe begins when all other clients are at their end, no request is under
+// timing it passes by a tick, or to the next deadline, also so that what ends then still stands, and
+// only what has no bounds happens first. The probe begins when all other clients are at their end, no request is under
 // way and every server runs; no fault is injected into it, and none at all once it has
 // begun. A client that waits for an answer does not begin another attempt. If clients wait
 // for their turn and nothing is left to happen but faults, the probe begins all the same,
@@ -119,6 +119,7 @@ func (r *rules) lawful(p *position) (allowed []simulator.Choice) {
 			}
 			if r.tick > 0 {
 				c.D = min(c.D, r.tick)
+				allowed = append(allowed, simulator.Choice{Verb: c.Verb, D: c.D, Thread: simulator.Standing})
 			}
 		case c.Verb != simulator.Resume && c.Verb < simulator.FaultVerb:
 			idle = idle && r.tick > 0 && !(c.Verb == simulator.Start && p.begun&(1<<c.Client) == 0)

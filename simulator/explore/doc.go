@@ -22,6 +22,18 @@
 // deadline; only a pause lets time pass a client that is ready, and it ends at a deadline
 // of another part, or at its own bound.
 //
+// A key lives in [0, T), a half-open time, and so do sessions and outages. Whole steps suffice only
+// where all bounds are closed (Henzinger, Manna, Pnueli 1992): of a run in real time there is then one
+// in whole steps in which each thing happens at the step below or above its time, in the same order. So
+// ends count as closed bounds: at the instant T at which something ends, it ends before or after whatever else
+// happens then (simulator.Standing, simulator.End), and all of it before time passes. Every run in real time
+// has its like, with any number of keys under way; tests have locks that need halves and thirds of a step
+// without this. What is found may be too much: it is a run of closed bounds, which some real time comes
+// close to or, where ends depend on one another, none. Orders that cannot be are left out where that is
+// cheap: keys to which one command gives the same end, end together. Ends at the same instant on several servers
+// come together, too, which leaves out orders that can be: those of keys that were set at different times.
+// Not covered are constants with which code compares clocks, the rest of a key's life or elapsed time.
+//
 // Where a length is no whole number of steps, time stops at its end, and goes on by steps
 // from there: no other instants in between are visited. Result.Lengths are the lengths that
 // were met. With what code compares a clock or the rest of a key's life is not among them.

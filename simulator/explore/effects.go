@@ -160,8 +160,10 @@ func (s *transitions) due(state []uint32) time.Duration {
 	return due
 }
 
-// passTime lets time pass by d, for each part by itself, and tells the judges.
-func (s *transitions) passTime(state, next []uint32, d time.Duration) (found wordSet, err error) {
+// passTime lets time pass by c, for each part by itself, and tells the judges; or what still stands at
+// all servers ends by c, and no time passes.
+func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found wordSet, err error) {
+	d := c.D
 	copy(next, state)
 	w := s.sim.At(s.now(state) + d)
 	if len(state) > s.timeAt() {
@@ -171,9 +173,11 @@ func (s *transitions) passTime(state, next []uint32, d time.Duration) (found wor
 		next[c] = s.passClient(c, state, d)
 	}
 	next[s.restAt()] = s.passRest(state, d)
-	next[s.judgeAt()] = s.passJudges(state[s.judgeAt()], d)
+	if d > 0 {
+		next[s.judgeAt()] = s.passJudges(state[s.judgeAt()], d)
+	}
 	for n := range s.nodes {
-		eff, err := s.passNode(n, state, d)
+		eff, err := s.passNode(n, state, c)
 		if err != nil {
 			return 0, err
 		}
@@ -217,22 +221,42 @@ func (s *transitions) passRest(state []uint32, d time.Duration) uint32 {
 	return to
 }
 
-func (s *transitions) passNode(n int, state []uint32, d time.Duration) (effect, error) {
+func (s *transitions) passNode(n int, state []uint32, c simulator.Choice) (effect, error) {
 	id := state[s.clients+n]
 	e := s.nodeTab.entries[id]
-	key := passing{d: d, now: s.nowID(state), server: uint8(n)} // its events name the server
+	if c.Verb == simulator.End && !slices.ContainsFunc(e.own, func(own simulator.Choice) bool { return own.Verb == simulator.End }) {
+		return effect{node: id}, nil
+	}
+	key := passing{d: c.D, now: s.nowID(state), server: uint8(n), standing: c.Thread == simulator.Standing} // its events name the server
 	if eff, ok := e.after[key]; ok {
 		return eff, nil
 	}
 	w := s.sim.At(s.now(state))
 	s.sim.SetNodePart(&w, n+1, &s.nodeTab.keys[id])
-	events, err := s.sim.Step(&w, simulator.Choice{Verb: simulator.Pass, D: d})
+	events, err := s.sim.Step(&w, c)
 	if err != nil {
 		return effect{}, fmt.Errorf("explore: %w", err)
 	}
 	eff := effect{events: s.recordEvents(w.Now(), events), node: s.node(n, &w)}
 	s.nodeTab.entries[id].after[key] = eff
 	return eff, nil
+}
+
+// endsAfter says whether something ends at a server at the instant to which time passes by c.
+func (s *transitions) endsAfter(state []uint32, c simulator.Choice) (bool, error) {
+	standing := c
+	standing.Thread = simulator.Standing
+	for n := range s.nodes {
+		gone, err := s.passNode(n, state, c)
+		if err != nil {
+			return false, err
+		}
+		stands, err := s.passNode(n, state, standing)
+		if err != nil || gone != stands {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 func (s *transitions) judges(v verdict.Safety) uint32 {

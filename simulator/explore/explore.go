@@ -90,6 +90,7 @@ type Options struct {
 	// [Result.Frontier].
 	Head int
 
+	outliving bool                      // see AtBoundary
 	asymmetry simulator.AsymmetricError // why Symmetric was given up
 	merging   process.Merging           // what clients forget
 }
@@ -121,6 +122,8 @@ type Result struct {
 	// Frontier is, of a search that Options.Head has ended, a way to each state that was
 	// reached and not visited. Searches From these visit everything that the search has not.
 	Frontier [][]simulator.Choice
+
+	settled bool // of what was wanted, all was found that there is
 }
 
 // Pars are the verdicts that were found, each with its par, as in OVERLAP@1.
@@ -153,11 +156,16 @@ func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result,
 	}
 	defer k.release()
 	defer k.unfit(&r, &err)
-	defer sim.Alike(0)
+	defer setUp(sim, &opt)()
+	r, err = passes(ctx, sim, &opt, k)
+	k.finish(r, err)
+	return r, err
+}
+
+// setUp has sim do what a search with these options needs, until the function that it returns is called.
+func setUp(sim *simulator.Simulator, opt *Options) (undo func()) {
 	sim.Measure(!opt.TimeOfDay)
-	defer sim.Measure(false)
 	sim.CountCreations(!opt.AllTransactions)
-	defer sim.CountCreations(false)
 	switch {
 	case opt.AllHistories || opt.Step == 0:
 	case sim.ZooKeeper(): // whose answers name much that code soon forgets: too many histories
@@ -166,10 +174,12 @@ func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result,
 		opt.merging = process.MergeHistories
 	}
 	sim.Merge(opt.merging, opt.Symmetric)
-	defer sim.Merge(process.NoMerging, 0)
-	r, err = passes(ctx, sim, &opt, k)
-	k.finish(r, err)
-	return r, err
+	return func() {
+		sim.Merge(process.NoMerging, 0)
+		sim.CountCreations(false)
+		sim.Measure(false)
+		sim.Alike(0)
+	}
 }
 
 func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer) (*Result, error) {

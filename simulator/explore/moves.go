@@ -22,6 +22,7 @@ type move struct {
 	informed uint8
 	found    wordSet       // what the search itself finds in it, before any judge
 	pass     time.Duration // above 0: true time passes
+	together bool          // what still stands at any server ends
 }
 
 // none in place of a client or a server.
@@ -45,8 +46,8 @@ func (s *search) expand(id uint32) error {
 func (s *search) make(id uint32, m *move) error {
 	copy(s.next, s.cur)
 	found := m.found
-	if m.pass > 0 {
-		words, err := s.passTime(s.cur, s.next, m.pass)
+	if m.pass > 0 || m.together {
+		words, err := s.passTime(s.cur, s.next, s.choices[m.choice])
 		if err != nil {
 			return err
 		}
@@ -127,21 +128,43 @@ func (s *search) listMoves() error {
 		ready = s.listClient(c, alone) || ready
 	}
 	ready = s.listOrphaned() || ready
+	s.ends = false
 	for n := range s.nodes {
 		ready = s.listNode(n) || ready
 	}
-	stuck := len(s.moves) == 0
+	if s.ends && !s.opt.outliving {
+		s.moves = append(s.moves, move{choice: s.choice(simulator.Choice{Verb: simulator.End}), client: none, node: none, together: true})
+	}
+	stuck := len(s.moves) == 0 && !s.ends
 	if mayFault && !s.probing(s.cur) {
 		s.listFaults()
 	}
 	if d := s.passable(ready); d > 0 {
-		s.moves = append(s.moves, move{choice: s.choice(simulator.Choice{Verb: simulator.Pass, D: d}), pass: d})
-		return nil
+		return s.listPasses(d)
 	}
 	if stuck && s.probe > 0 && s.settled(s.cur) {
 		s.startProbe()
 	}
 	return nil
+}
+
+// listPasses lists that time passes by d: at any timing once more, if something ends at a server then, so
+// that it still stands.
+func (s *search) listPasses(d time.Duration) error {
+	c := simulator.Choice{Verb: simulator.Pass, D: d}
+	s.moves = append(s.moves, move{choice: s.choice(c), pass: d})
+	if s.opt.Step == 0 {
+		return nil
+	}
+	ends, err := s.endsAfter(s.cur, c)
+	if ends {
+		if s.opt.outliving { // and never before all else
+			s.moves = s.moves[:len(s.moves)-1]
+		}
+		c.Thread = simulator.Standing
+		s.moves = append(s.moves, move{choice: s.choice(c), pass: d})
+	}
+	return err
 }
 
 // startProbe has the probe begin although other clients have not finished: they wait for
@@ -163,6 +186,9 @@ func (s *search) startProbe() {
 // first.
 func (s *search) passable(ready bool) time.Duration {
 	d := s.due(s.cur)
+	if s.ends && s.opt.outliving {
+		d = min(d, s.opt.Step)
+	}
 	if ready || d == simulator.Never {
 		return 0
 	}
@@ -248,7 +274,15 @@ func (s *search) listNode(n int) (ready bool) {
 	for _, ch := range s.nodeTab.entries[s.cur[s.clients+n]].own {
 		ready = ready || ch.Verb == simulator.Replicate && s.opt.Step == 0
 		ch.Node = int8(n + 1)
-		s.moves = append(s.moves, s.nodeMove(n, s.choice(ch)))
+		if ch.Verb == simulator.End && (s.nodes > 1 || s.opt.outliving) {
+			s.ends = true
+			continue
+		}
+		m := s.nodeMove(n, s.choice(ch))
+		if ch.Verb == simulator.End { // no connection breaks
+			m.informed, m.rest = 0, false
+		}
+		s.moves = append(s.moves, m)
 	}
 	return ready
 }

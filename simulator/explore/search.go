@@ -26,6 +26,7 @@ type search struct {
 	next        []uint32
 	cur         []uint32  // the state that is visited, with every client under its own number
 	moves       []move    // of cur
+	ends        bool      // something still stands at a server of cur that ends with that of others
 	noReduction bool      // without reduction
 	faultless   bool      // without further faults
 	last        *snapshot // of where the search could be saved last; nil: there is none
@@ -43,7 +44,7 @@ type search struct {
 // reduction; nil: everything is to be visited.
 func newPass(sim *simulator.Simulator, opt *Options, wanted []Witness) *search {
 	s := newSearch(sim, *opt)
-	s.noReduction = s.noReduction || wanted != nil || opt.Causes || opt.Head > 0
+	s.noReduction = s.noReduction || wanted != nil && !opt.outliving || opt.Causes || opt.Head > 0
 	s.visited.wanted = wanted
 	return s
 }

@@ -10,7 +10,8 @@ import (
 
 // A Timing bounds a search of every timing: within it, everything takes any whole number
 // of steps. Guards that compare sums of steps with closed bounds cannot tell that from
-// every real time (Henzinger, Manna, Pnueli, What Good Are Digital Clocks?, ICALP 1992).
+// every real time (Henzinger, Manna, Pnueli, What Good Are Digital Clocks?, ICALP 1992); how the ends of keys
+// count as closed is said in doc.go.
 // All are lengths of true time.
 type Timing struct {
 	Step     time.Duration // above 0; all else is best a multiple of it

@@ -111,9 +111,10 @@ type nodeEntry struct {
 
 // passing is what the passing of time does to a server depends on.
 type passing struct {
-	d      time.Duration
-	now    uint32
-	server uint8
+	d        time.Duration
+	now      uint32
+	server   uint8
+	standing bool
 }
 
 type restEntry struct {
@@ -336,7 +337,7 @@ func (s *transitions) recordEvents(now time.Duration, events []history.Event) ui
 		if !verdict.Matters(e.Kind) {
 			continue
 		}
-		e.At -= now
+		e.At = max(e.At-now, 0) // what has ended before time passed: no judge looks at when that was
 		if e.Until != 0 && e.Until != history.Forever {
 			e.Until -= now
 		}

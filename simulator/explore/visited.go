@@ -162,7 +162,8 @@ func (v *visited) satisfied() bool {
 	}
 	for _, f := range v.wanted {
 		d := v.found[finding{f.Verdict, f.cause}]
-		if d == nil || d.par > v.spent || d.par == v.spent && d.steps > v.depth+1 {
+		missing := d == nil || d.par > v.spent || d.par == v.spent && d.steps > v.depth+1
+		if missing && f.Par >= v.spent { // with more faults it is another finding
 			return false
 		}
 	}
@@ -312,6 +313,7 @@ func (v *visited) shorten(id uint32, a *arc, depth uint32) {
 // result is what visited knows of the result.
 func (v *visited) result() *Result {
 	r := &Result{
+		settled:  v.ended(),
 		Complete: v.done, States: v.states.n, Transitions: v.transitions, Depth: v.deepest,
 		Open: v.states.n - v.expanded, Bytes: v.states.bytes(), Histories: v.histories, Limit: v.limit, OutOfMemory: v.outOfMemory, Kept: v.checkpoint,
 	}

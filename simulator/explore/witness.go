@@ -85,7 +85,7 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 		}
 		c := &choices[n]
 		c.Client = int8(owner[c.Client])
-		if byPlace := c.Verb == simulator.Orphaned || c.Verb >= simulator.FaultVerb && c.Node > 0; byPlace {
+		if byPlace := c.Verb == simulator.Orphaned || c.Verb == simulator.End || c.Verb >= simulator.FaultVerb && c.Node > 0; byPlace {
 			// make all choices up to here
 			for ; there < n && err == nil; there++ {
 				_, err = s.sim.Step(&w, choices[there])
@@ -121,6 +121,9 @@ func (s *search) placeInRun(w *simulator.World, c simulator.Choice, after *simul
 	all, err := s.sim.FaultChoices(w, nil)
 	if err != nil {
 		return 0, err
+	}
+	if c.Verb == simulator.End {
+		all = s.sim.Enabled(w, nil)
 	}
 	for _, other := range append([]simulator.Choice{c}, all...) { // mostly it is the same
 		same := c

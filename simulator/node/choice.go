@@ -11,7 +11,7 @@ type Verb uint8
 // The ordinary course of things. Faults use verbs of their own, from FaultVerb
 // on; see simulator.Fault.
 const (
-	Pass      Verb = 1  // true time moves on by D
+	Pass      Verb = 1  // true time moves on by D; Thread is Standing, or 0
 	Arrive    Verb = 2  // the request of Client's Thread reaches its server
 	Answer    Verb = 3  // the reply reaches Client's Thread
 	Wake      Verb = 4  // the sleep of Client's Thread is over
@@ -27,20 +27,26 @@ const (
 	Survive   Verb = 14 // the reply reaches Client's Thread although its connection has broken
 	Choose    Verb = 15 // Client's Thread, which may wake, goes on in another way, or begins with a clock that is off; Node is which, from 1
 
+	End Verb = 16 // what has come to its end at Node and still stands ends; which: Client's session, or Thread; Node 0: all of it, at all servers
+
 	FaultVerb Verb = 32
 )
+
+// Standing as the Thread of a Pass, or of a jump of a server's clock: what ends at the instant to which
+// it leads still stands there, until an End ends it, or time passes on. Without it all of that has ended.
+const Standing = 1
 
 var verbNames = map[Verb]string{
 	Pass: "pass", Arrive: "arrive", Answer: "answer", Wake: "wake", GiveUp: "give-up",
 	Resume: "resume", Orphaned: "orphaned", Replicate: "replicate", Start: "start", Unblock: "unblock", Heal: "heal",
-	Deliver: "deliver", Reconnect: "reconnect", Survive: "survive", Choose: "choose",
+	Deliver: "deliver", Reconnect: "reconnect", Survive: "survive", Choose: "choose", End: "end",
 }
 
 // A Choice is one thing that may happen next. It is comparable.
 type Choice struct {
 	Verb   Verb
 	Client int8          // from 1
-	Thread int8          // 0 is the main thread; Orphaned: the place; Replicate, Failover, Split: the replica
+	Thread int8          // 0 is the main thread; Orphaned: the place; Replicate, Failover, Split: the replica; Pass: Standing
 	Node   int8          // from 1; Choose: the way
 	D      time.Duration // Pass, and faults that have a length or size
 }
@@ -58,7 +64,7 @@ func (c Choice) Text(verb string) string {
 	if c.Client != 0 {
 		s += fmt.Sprintf(" c%d", c.Client)
 	}
-	if c.Thread != 0 {
+	if c.Thread != 0 && c.Verb != Pass {
 		s += fmt.Sprintf(".%d", c.Thread)
 	}
 	if c.Verb == Choose {
@@ -68,6 +74,9 @@ func (c Choice) Text(verb string) string {
 	}
 	if c.D != 0 {
 		s += " " + c.D.String()
+	}
+	if c.Verb == Pass && c.Thread == Standing {
+		s += " standing"
 	}
 	return s
 }

@@ -79,16 +79,23 @@ type Kind[S comparable] interface {
 
 	// Begin sets the servers to the start of a run.
 	Begin(nodes []S, clients int)
-	// Passed says that time has passed, or a clock has jumped.
-	Passed(w World, nodes []S)
-	// Due is the next true time, from now on, at which something is due at a server.
+	// Passed says that time has passed. What ends at the present instant still stands, if
+	// standing; all else that has come to its end ends.
+	Passed(w World, nodes []S, standing bool)
+	// Settle ends what has come to its end and still stands; time is about to pass.
+	Settle(w World, nodes []S)
+	// Tidy brings a server at which nothing stands any more that has come to its end into
+	// the state that it would have if nothing had.
+	Tidy(now time.Duration, s *S)
+	// Due is the next true time, from now on, at which something is due at a server, without
+	// what still stands: its time has come.
 	Due(now time.Duration, s *S) time.Duration
 
 	// Ready appends what client c's library can do at once, Told what the servers can
 	// tell its threads that wait for a notification, Enabled what server n can do.
 	Ready(w World, c int8, buf []Choice) []Choice
 	Told(w World, nodes []S, c int8, buf []Choice) []Choice
-	Enabled(s *S, n int8, buf []Choice) []Choice
+	Enabled(now time.Duration, s *S, n int8, buf []Choice) []Choice
 	// Step makes such a choice happen.
 	Step(w World, nodes []S, c Choice) (why string, err error)
 

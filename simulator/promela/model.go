@@ -128,6 +128,11 @@ func (m *model) source(file string) (_, _ string, err error) {
 	for i := range m.orphans {
 		fmt.Fprintf(&s, " CHOICE_OF_ORPHAN(%d)", i)
 	}
+	for n := range b.Nodes {
+		for i := range m.keys {
+			fmt.Fprintf(&s, " CHOICE_OF_END(%d,%d)", n, i)
+		}
+	}
 	s.WriteString("\n\n")
 	s.WriteString(world)
 	return head.String(), s.String(), nil

@@ -88,15 +88,25 @@ func (k *Kind) Failover(w node.World, nodes []State, n, replica int8) (why strin
 }
 
 // StepClock moves the clock of a server by d, and with it the end of every key that
-// has one.
-func (k *Kind) StepClock(w node.World, nodes []State, n int8, d time.Duration) (why string) {
-	if why = nodes[n-1].clock.Jump(d); why != "" {
+// has one. A key that ends at the instant to which it jumps still stands, if standing.
+func (k *Kind) StepClock(w node.World, nodes []State, n int8, d time.Duration, standing bool) (why string) {
+	s := &nodes[n-1]
+	if why = s.clock.Jump(d); why != "" {
 		return why
 	}
 	e := w.Emit(history.ClockStep)
 	e.Node, e.D = int(n), d
+	stood := s.standing
+	s.standing = standing
 	k.expire(w, nodes)
+	s.standing = standing || stood
 	return ""
+}
+
+// JumpsToEnd says whether a jump of the clock of a server by d leads to an instant at which a
+// key of its ends.
+func (k *Kind) JumpsToEnd(now time.Duration, s State, d time.Duration) bool {
+	return s.clock.Jump(d) == "" && k.keyIsDue(now, &s)
 }
 
 // Keys calls yield for the keys of a server, in the order of their names, and says

@@ -62,6 +62,7 @@ type State struct {
 	cut       node.Set // the clients that are cut off with the old master; none: there is none
 	oldMaster uint8    // cut: the replica in whose place that is
 	outage    outage
+	standing  bool // what ends at the present instant still stands: see standing.go
 
 	refuses time.Duration // cut: when the old master begins to refuse writes, true time
 	until   time.Duration // when the outage ends, true time
@@ -72,6 +73,9 @@ type State struct {
 type Data struct {
 	keyspace uint32
 	deadline [MaxKeys]int64
+	// with is, for each of these keys, the first that one command has given the same deadline: they
+	// end together. Others of the same deadline end in any order.
+	with [MaxKeys]uint8
 }
 
 type outage uint8
@@ -130,7 +134,8 @@ func (k *Kind) Begin(nodes []State, _ int) {
 func (k *Kind) Patience(timeout time.Duration) time.Duration { return timeout }
 
 // Enabled appends what server n can do by itself.
-func (k *Kind) Enabled(s *State, n int8, buf []node.Choice) []node.Choice {
+func (k *Kind) Enabled(now time.Duration, s *State, n int8, buf []node.Choice) []node.Choice {
+	buf = k.endings(now, s, n, buf)
 	if s.outage != serving {
 		if k.servers[n-1].EarlyEnd {
 			buf = append(buf, node.Choice{Verb: node.Resume, Node: n})
@@ -165,6 +170,8 @@ func (k *Kind) Step(w node.World, nodes []State, c node.Choice) (why string, err
 		return k.heal(w, nodes, c), nil
 	case node.Resume:
 		return k.resume(w, nodes, c), nil
+	case node.End:
+		return k.end(w, nodes, c), nil
 	}
 	return "refused.thing", nil
 }
@@ -180,6 +187,9 @@ func (k *Kind) Due(now time.Duration, s *State) time.Duration {
 	case down:
 		next = s.until
 	}
+	if s.standing && s.outage != serving && s.until <= now { // it ends before time passes
+		next = k.expiry(now, s, &s.data)
+	}
 	if s.cut != 0 {
 		next = min(next, k.expiry(now, s, &s.replicas[s.oldMaster]))
 	}
@@ -190,6 +200,9 @@ func (k *Kind) Due(now time.Duration, s *State) time.Duration {
 func (k *Kind) expiry(now time.Duration, s *State, data *Data) time.Duration {
 	first := clock.Never
 	for i := range k.keyspaces[data.keyspace].ttls {
+		if s.standing && k.isDue(now, s, data, i) {
+			continue
+		}
 		first = min(first, k.diesAt(now, s, data.deadline[i]))
 	}
 	return first
@@ -205,10 +218,12 @@ func (k *Kind) diesAt(now time.Duration, s *State, deadline int64) time.Duration
 
 // Passed ends the outages whose time has come and removes the keys whose time is
 // over. A server that is down removes nothing until it is back.
-func (k *Kind) Passed(w node.World, nodes []State) {
+func (k *Kind) Passed(w node.World, nodes []State, standing bool) {
 	for i := range nodes {
-		switch s := &nodes[i]; {
-		case s.outage == serving || s.until > w.Now():
+		s := &nodes[i]
+		s.standing = standing
+		switch {
+		case s.outage == serving || s.until > w.Now() || standing && s.until == w.Now():
 		case s.outage == down:
 			k.comeBack(w, s, int8(i+1))
 		default:
@@ -266,14 +281,19 @@ func (k *Kind) expire(w node.World, nodes []State) {
 // expireIn expires keys in one server's data, and says whether there were any.
 func (k *Kind) expireIn(w node.World, s *State, data *Data, number int) (any bool) {
 	for now := s.clock.Read(w.Now()); ; any = true {
-		place, ok := k.overdue(data, now)
+		place, ok := k.overdue(data, now, k.outlives(s))
 		if !ok {
 			return any
 		}
-		key := k.drop(data, place)
-		e := w.Emit(history.Expire)
-		e.Node, e.Key, e.Before = number, key.name, key.text()
+		k.expireKey(w, data, place, number)
 	}
+}
+
+// expireKey expires the key in a place of one server's data.
+func (k *Kind) expireKey(w node.World, data *Data, place, number int) {
+	key := k.drop(data, place)
+	e := w.Emit(history.Expire)
+	e.Node, e.Key, e.Before = number, key.name, key.text()
 }
 
 // leaveBehind says that no replica of server n, nor its disk, has what it has just
@@ -429,7 +449,10 @@ func (k *Kind) Ready(_ node.World, _ int8, buf []node.Choice) []node.Choice { re
 func (k *Kind) Relative(now time.Duration, s State, readsClock bool) State {
 	k.shift(&s, -clock.Millis(s.clock.Read(now)))
 	if s.cut != 0 && s.refuses != clock.Never {
-		s.refuses = max(s.refuses-now, 0)
+		s.refuses -= now
+		if s.refusing(0) {
+			s.refuses = refusing
+		}
 	}
 	if s.outage != serving && s.until != clock.Never {
 		s.until -= now

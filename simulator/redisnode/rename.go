@@ -25,11 +25,13 @@ func (k *Kind) RenameState(s State, to *node.Names) State {
 func (k *Kind) renameData(d *Data, to *node.Names) {
 	from := k.keyspaces[d.keyspace]
 	renamed := from.renamed(to)
-	deadline := d.deadline
+	was := *d
 	for i := range from.ttls {
-		deadline[renamed.place(to.Rename(from.expiring(i).name))] = d.deadline[i]
+		place := renamed.place(to.Rename(from.expiring(i).name))
+		d.deadline[place], d.with[place] = was.deadline[i], was.with[i]
 	}
-	d.keyspace, d.deadline = k.internKeyspace(renamed), deadline
+	d.keyspace = k.internKeyspace(renamed)
+	k.regroup(d)
 }
 
 // SameRequest says whether two requests are the same but for the names in the first.

@@ -83,7 +83,7 @@ func (s *bareServer) do(line string) string {
 func (s *bareServer) pass(d time.Duration) (expired []string) {
 	s.now += d
 	for {
-		place, ok := s.table.overdue(&s.data, s.now)
+		place, ok := s.table.overdue(&s.data, s.now, s.table.spare)
 		if !ok {
 			return expired
 		}

@@ -108,7 +108,7 @@ func (k *Kind) tooFewReplicas(now time.Duration, s *State, n, client int8) bool 
 	case s.cut == 0:
 		return false
 	case s.cut.Has(client):
-		return s.refuses <= now
+		return s.refusing(now)
 	default:
 		return config.Replicas-1 < config.MinReplicas
 	}

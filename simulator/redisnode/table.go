@@ -228,15 +228,16 @@ func (k *Kind) apply(d *Data, now time.Duration, b uint32) (*effect, error) {
 		return nil, err
 	}
 	ms := clock.Millis(now)
-	var deadline [MaxKeys]int64
+	to := Data{keyspace: eff.to}
 	for i := range k.keyspaces[eff.to].ttls {
 		if l := eff.lives[i]; l.keep >= 0 {
-			deadline[i] = d.deadline[l.keep]
+			to.deadline[i], to.with[i] = d.deadline[l.keep], d.with[l.keep]
 		} else {
-			deadline[i] = ms + l.ms
+			to.deadline[i], to.with[i] = ms+l.ms, MaxKeys
 		}
 	}
-	d.keyspace, d.deadline = eff.to, deadline
+	k.regroup(&to)
+	*d = to
 	return eff, nil
 }
 
@@ -358,11 +359,11 @@ func diff(from, to *keyspace, lives *[MaxKeys]lifetime) (changes []change) {
 
 // overdue finds the expiring key of d that has been dead longest at the
 // server's time now, and its place. A key lives through the millisecond of its
-// deadline, as in Redis.
-func (k *Kind) overdue(d *Data, now time.Duration) (place int, ok bool) {
+// deadline, as in Redis, if spare is 1; 0: until that begins.
+func (k *Kind) overdue(d *Data, now time.Duration, spare int64) (place int, ok bool) {
 	ms := clock.Millis(now)
 	for i := range k.keyspaces[d.keyspace].ttls {
-		if ms >= d.deadline[i]+k.spare && (!ok || d.deadline[i] < d.deadline[place]) {
+		if ms >= d.deadline[i]+spare && (!ok || d.deadline[i] < d.deadline[place]) {
 			place, ok = i, true
 		}
 	}
@@ -380,8 +381,10 @@ func (k *Kind) drop(d *Data, place int) *keyValue {
 		k.less[id] = to
 	}
 	copy(d.deadline[place:], d.deadline[place+1:])
-	d.deadline[MaxKeys-1] = 0
+	copy(d.with[place:], d.with[place+1:])
+	d.deadline[MaxKeys-1], d.with[MaxKeys-1] = 0, 0
 	d.keyspace = to
+	k.regroup(d)
 	return key
 }
 

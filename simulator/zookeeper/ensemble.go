@@ -52,9 +52,12 @@ type EnsembleState struct {
 	contents uint32
 	clock    clock.State
 	// ends is when the session at a place ends from which nothing is heard, true time;
-	// 0: the ensemble hears from it, or there is none.
+	// 0: the ensemble hears from it, or there is none; endsNow: at the present instant, if it
+	// is not heard from before that passes.
 	ends [maxSessions]time.Duration
 }
+
+const endsNow = -1
 
 // Begin gives every client its session, unless its code begins that.
 func (k *Kind) Begin(nodes []EnsembleState, clients int) {
@@ -71,7 +74,7 @@ func (k *Kind) Begin(nodes []EnsembleState, clients int) {
 // Patience is two thirds of the session's time-out.
 func (k *Kind) Patience(time.Duration) time.Duration { return k.config.Session * 2 / 3 }
 
-// Due is when the next session ends.
+// Due is when the next session ends, of those that do not end now.
 func (k *Kind) Due(_ time.Duration, s *EnsembleState) time.Duration {
 	next := clock.Never
 	for _, end := range s.ends {
@@ -124,8 +127,20 @@ func (k *Kind) HasSession(nodes []EnsembleState, c int8) bool {
 // Znodes is what the ensemble holds.
 func (k *Kind) Znodes(nodes []EnsembleState) State { return k.contents[nodes[0].contents].state }
 
-// Enabled is empty: the ensemble does nothing by itself but end sessions, in Passed.
-func (k *Kind) Enabled(_ *EnsembleState, _ int8, buf []world.Choice) []world.Choice { return buf }
+// Enabled appends that sessions end that end now. The ensemble does nothing else by itself.
+func (k *Kind) Enabled(_ time.Duration, s *EnsembleState, _ int8, buf []world.Choice) []world.Choice {
+	for at, end := range s.ends {
+		if end != endsNow {
+			continue
+		}
+		c := world.Choice{Verb: world.End, Client: int8(at + 1), Node: ensemble}
+		if k.config.Wires { // a client may have several
+			c.Client, c.Thread = int8(k.contents[s.contents].clientAt(at)), int8(at+1)
+		}
+		buf = append(buf, c)
+	}
+	return buf
+}
 
 // Ready appends that a client connects again.
 func (k *Kind) Ready(w world.World, c int8, buf []world.Choice) []world.Choice {
@@ -193,8 +208,23 @@ func (k *Kind) Step(w world.World, nodes []EnsembleState, c world.Choice) (why s
 		return k.deliver(w, nodes, c.Client, c.Thread)
 	case world.Unblock:
 		return k.tellOnWire(w, nodes, c.Client, c.Thread)
+	case world.End:
+		return k.end(w, nodes, c), nil
 	}
 	return "refused.thing", nil
+}
+
+// end ends a session that ends now.
+func (k *Kind) end(w world.World, nodes []EnsembleState, c world.Choice) (why string) {
+	if !slices.Contains(k.Enabled(w.Now(), &nodes[0], ensemble, nil), c) {
+		return "refused.nothing.ends"
+	}
+	at := c.Client
+	if k.config.Wires {
+		at = c.Thread
+	}
+	k.endSession(w, &nodes[0], at)
+	return ""
 }
 
 // reconnect gives a client a connection again.
@@ -311,7 +341,7 @@ func (k *Kind) serve(w world.World, nodes []EnsembleState, o *process.Op, from i
 	e.Client, e.Node, e.Lease, e.Msg, e.Cmd = int(from), ensemble, int(o.Lease), int(msg), k.requests[o.Arg].text
 	e.Reply = k.answers[answer].text
 	k.enter(w, s, eff, kind, from)
-	if s.ends[from-1] > 0 { // every request is a sign of life
+	if s.ends[from-1] != 0 { // every request is a sign of life
 		s.ends[from-1] = 0
 		if p := w.Client(from); p.Dead || p.Paused || p.Cut || kind == actServeOrphan {
 			k.silence(w, s, from)
@@ -428,12 +458,27 @@ func pingsHeldUp(w world.World, c int8) bool {
 // Passed ends the sessions whose time is over, the longest overdue first. Of two that end at the
 // same moment that is first which owns the oldest znode, so that it does not depend on which
 // client is which: where neither owns one the order makes no difference.
-func (k *Kind) Passed(w world.World, nodes []EnsembleState) {
+func (k *Kind) Passed(w world.World, nodes []EnsembleState, standing bool) {
 	s := &nodes[0]
+	for c := range s.ends {
+		if standing && s.ends[c] == w.Now() {
+			s.ends[c] = endsNow
+		}
+	}
+	k.endSessions(w, s, func(end time.Duration) bool { return end > 0 && end <= w.Now() })
+}
+
+// Settle ends the sessions that end now, in the order of Passed.
+func (k *Kind) Settle(w world.World, nodes []EnsembleState) {
+	k.endSessions(w, &nodes[0], func(end time.Duration) bool { return end == endsNow })
+}
+
+// endSessions ends the sessions whose ends are over; see Passed for their order.
+func (k *Kind) endSessions(w world.World, s *EnsembleState, over func(end time.Duration) bool) {
 	for {
 		first := int8(0)
-		for c := range s.ends {
-			if end := s.ends[c]; end > 0 && end <= w.Now() && (first == 0 || cmp.Or(cmp.Compare(end, s.ends[first-1]), cmp.Compare(k.oldest(s, c), k.oldest(s, int(first-1)))) < 0) {
+		for c, end := range s.ends {
+			if over(end) && (first == 0 || cmp.Or(cmp.Compare(end, s.ends[first-1]), cmp.Compare(k.oldest(s, c), k.oldest(s, int(first-1)))) < 0) {
 				first = int8(c + 1)
 			}
 		}
@@ -443,6 +488,9 @@ func (k *Kind) Passed(w world.World, nodes []EnsembleState) {
 		k.endSession(w, s, first)
 	}
 }
+
+// Tidy has nothing to do: what stands is marked one by one.
+func (k *Kind) Tidy(time.Duration, *EnsembleState) {}
 
 // oldest is the transaction that created the oldest znode of the session at a place.
 func (k *Kind) oldest(s *EnsembleState, at int) (czxid int64) {

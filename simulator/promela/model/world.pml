@@ -9,7 +9,10 @@
  * after them), NODES, THREADS, KEYS, ORPHANS (room for requests without a sender), WAYS (in how many other
  * ways a client may go on), CLOCK (1: the present is part of the state), ENSEMBLE (1: the server is a
  * ZooKeeper ensemble), and the lists CHOICES, GRANTED, LEFT and others, which repeat a macro for each client
- * and server. The other bounds come from the tables: STEP (0: lockstep), LATENCY, LATENESS, TTL (of a key, or of a
+ * and server. What ends at an instant - the life of a key, a session - and what else happens at it have no order:
+ * at any timing, time may come to that instant with it ended (DO_PASS), or still standing with nothing left
+ * (DO_REACH). Then it ends before anything else that happens there, or after it (DO_END; with several servers at
+ * all of them at once), and at the latest when time passes on. The other bounds come from the tables: STEP (0: lockstep), LATENCY, LATENESS, TTL (of a key, or of a
  * session), SPARE (how long a key lives after its time), and the budget.
  */
 
@@ -106,7 +109,10 @@
 #define DO_CONNECT 15
 #define DO_DELIVER 16
 #define DO_EXPIRE 17
-#define DO_CHOOSE 18 /* and its number; the last */
+#define DO_REACH 18
+#define DO_END 19
+#define DO_END_ALL 20
+#define DO_CHOOSE 21 /* and its number; the last */
 
 c_decl {
 extern int aut_step(int client, int at, int thread, int kind, int value, int field);
@@ -123,7 +129,7 @@ extern void aut_room(void);
 
 typedef Thread { byte phase; short op; int due; int latest; int reply; byte ways }
 typedef Client { int at; bit dead; bit paused; bit cut; int until; Thread th[THREADS] }
-typedef Server { int data; byte keys; int left[KEYS] }
+typedef Server { int data; byte keys; int left[KEYS]; byte with[KEYS] }
 typedef Request { short op; byte from; int latest }
 typedef Grant { byte owner; byte lease; bit left; bit forever; int lapse }
 typedef Wrote { byte version; byte by; byte lease }
@@ -155,7 +161,7 @@ byte asking, decided, had, lacked;
 byte met;
 
 /* What follows from the state, for the next choice. */
-bit alone, over, urgent, moves, probing;
+bit alone, over, urgent, moves, probing, stands, reach;
 #if ENSEMBLE
 byte alive;       /* the clients with a session */
 byte told[PROBE]; /* the threads whose watch has fired */
@@ -178,6 +184,7 @@ hidden int act_op, act_reply;
 hidden byte made_it, exists, forever, touched, ended;
 hidden int op_kind, op_arg, op_wait, oper, request, reply, kind, value, into, reading, step, base;
 hidden int oldleft[KEYS];
+hidden byte oldwith[KEYS];
 
 #define P(c) client[(c)-1]
 #define TH(c,t) client[(c)-1].th[t]
@@ -224,14 +231,19 @@ hidden int oldleft[KEYS];
 	CHOICES_OF_SESSION(c)
 #define CHOICE_OF_WAY(c,t,w) :: !over && CAN_WAKE(c,t) && TH(c,t).ways >= w -> V = DO_CHOOSE - 1 + w; C = c; T = t
 #if ENSEMBLE
+#define CHOICE_OF_END(s,i)
 #define CHOICE_OF_WATCH(c,t) :: !over && RUNS(c) && HAS(told[(c)-1], t+1) -> V = DO_DELIVER; C = c; T = t
 #define CHOICES_OF_SESSION(c) \
 	:: !over && CAN_CONNECT(c) -> V = DO_CONNECT; C = c \
+	:: !over && ends[(c)-1] == 0 -> V = DO_END; C = c \
 	:: !over && !probing && c != PROBE && expires > 0 && HAS(alive, c) && (P(c).paused || (RUNS(c) && BUSY(c))) -> V = DO_EXPIRE; C = c
 #else
+#define CHOICE_OF_END(s,i) :: !over && NODES == 1 && ENDS_NOW(s,i) -> V = DO_END; C = s+1; T = i
 #define CHOICE_OF_WATCH(c,t)
 #define CHOICES_OF_SESSION(c)
 #endif
+/* Keys to which one command has given the same time end together: with is the first of them. */
+#define ENDS_NOW(s,i) (i < server[s].keys && server[s].left[i] == 0 && server[s].with[i] == i)
 /* What came by the old connection is heard before there is another one. */
 #define CAN_CONNECT(c) (RUNS(c) && P(c).cut && !(UNREAD(c)))
 #define UNREAD_THREAD(c,t) (TH(c,t).phase == ANSWERED && IS_REQUEST(TH(c,t).op))
@@ -826,6 +838,27 @@ inline observe(c) {
 	od
 }
 
+/* Which keys end together, numbered by the first of them. */
+inline regroup(s) {
+	idx = 0;
+	do
+	:: idx < server[s].keys -> oldwith[idx] = server[s].with[idx]; idx++
+	:: else -> break
+	od;
+	idx = 0;
+	do
+	:: idx < server[s].keys ->
+		idx2 = 0;
+		do
+		:: oldwith[idx2] != oldwith[idx] || server[s].left[idx2] != server[s].left[idx] -> idx2++
+		:: else -> break
+		od;
+		server[s].with[idx] = (STEP > 0 -> idx2 : 0);
+		idx++
+	:: else -> break
+	od
+}
+
 /* Request oper of client from reaches its server. reply is the answer. */
 inline serve() {
 	c_code { srv = aut_op(oper, 3); };
@@ -834,7 +867,7 @@ inline serve() {
 	judge_apply(srv, from);
 	idx = 0;
 	do
-	:: idx < KEYS -> oldleft[idx] = (idx < server[srv].keys -> server[srv].left[idx] : 0); idx++
+	:: idx < KEYS -> oldleft[idx] = (idx < server[srv].keys -> server[srv].left[idx] : 0); oldwith[idx] = server[srv].with[idx]; idx++
 	:: else -> break
 	od;
 	base = server[srv].data;
@@ -852,13 +885,14 @@ inline serve() {
 	:: idx < KEYS ->
 		c_code { place = aut_serve(base, request, value, oldleft, 10 + 2 * idx); };
 		if
-		:: idx >= server[srv].keys -> server[srv].left[idx] = 0
-		:: idx < server[srv].keys && place < KEYS -> server[srv].left[idx] = oldleft[place]
-		:: else -> c_code { step = aut_serve(base, request, value, oldleft, 11 + 2 * idx); }; server[srv].left[idx] = step + SPARE
+		:: idx >= server[srv].keys -> server[srv].left[idx] = 0; server[srv].with[idx] = 0
+		:: idx < server[srv].keys && place < KEYS -> server[srv].left[idx] = oldleft[place]; server[srv].with[idx] = oldwith[place]
+		:: else -> server[srv].with[idx] = KEYS; c_code { step = aut_serve(base, request, value, oldleft, 11 + 2 * idx); }; server[srv].left[idx] = step + SPARE
 		fi;
 		idx++
 	:: else -> break
 	od;
+	regroup(srv);
 	server[srv].data = into;
 	c_code { touched = aut_serve(base, request, value, oldleft, 3); };
 	if
@@ -897,6 +931,26 @@ inline arrive() {
 	fi
 }
 
+/* The key whose time is at place expires. */
+inline expire_one(s) {
+	base = server[s].data;
+	c_code { into = aut_drop(base, place, 0); };
+	c_code { touched = aut_drop(base, place, 1); };
+	server[s].data = into;
+	idx = place;
+	do
+	:: idx + 1 < server[s].keys -> server[s].left[idx] = server[s].left[idx+1]; server[s].with[idx] = server[s].with[idx+1]; idx++
+	:: else -> break
+	od;
+	server[s].left[idx] = 0; server[s].with[idx] = 0;
+	server[s].keys = server[s].keys - 1;
+	regroup(s);
+	if
+	:: touched -> judge_expire(s)
+	:: else
+	fi
+}
+
 /* Keys whose time is over. */
 inline expire(s) {
 	do
@@ -913,22 +967,7 @@ inline expire(s) {
 		od;
 		if
 		:: server[s].left[place] > 0 -> break
-		:: else ->
-			base = server[s].data;
-			c_code { into = aut_drop(base, place, 0); };
-			c_code { touched = aut_drop(base, place, 1); };
-			server[s].data = into;
-			idx = place;
-			do
-			:: idx + 1 < server[s].keys -> server[s].left[idx] = server[s].left[idx+1]; idx++
-			:: else -> break
-			od;
-			server[s].left[idx] = 0;
-			server[s].keys = server[s].keys - 1;
-			if
-			:: touched -> judge_expire(s)
-			:: else
-			fi
+		:: else -> expire_one(s)
 		fi
 	:: else -> break
 	od
@@ -937,8 +976,27 @@ inline expire(s) {
 #define SOONER(what) if :: (what) < due -> due = what :: else fi
 #define LESS(what) if :: what != NEVER -> what = (what > step -> what - step : 0) :: else fi
 
-/* Time passes by step. */
+#if ENSEMBLE
+/* Sessions from which nothing was heard for so long. */
+inline end_sessions() {
+	cli = 1;
+	do
+	:: cli <= PROBE ->
+		if
+		:: ends[cli-1] == 0 -> end_session(cli)
+		:: else
+		fi;
+		cli++
+	:: else -> break
+	od
+}
+#endif
+
+/* Time passes by step. What still stands ends before. */
 inline pass() {
+#if ENSEMBLE
+	end_sessions();
+#endif
 	cli = 1;
 	do
 	:: cli <= PROBE ->
@@ -969,13 +1027,17 @@ inline pass() {
 		:: grant[srv].owner != 0 && HAS(dead, grant[srv].owner) -> grant[srv].lapse = 0
 		:: else -> LESS(grant[srv].lapse)
 		fi;
+#if !ENSEMBLE
+		expire(srv);
 		idx = 0;
 		do
 		:: idx < server[srv].keys -> server[srv].left[idx] = server[srv].left[idx] - step; idx++
 		:: else -> break
 		od;
-#if !ENSEMBLE
-		expire(srv);
+		if
+		:: V == DO_PASS -> expire(srv)
+		:: else
+		fi;
 #endif
 		srv++
 	:: else -> break
@@ -986,16 +1048,10 @@ inline pass() {
 	:: cli <= PROBE -> LESS(ends[cli-1]); cli++
 	:: else -> break
 	od;
-	cli = 1;
-	do
-	:: cli <= PROBE ->
-		if
-		:: ends[cli-1] == 0 -> end_session(cli)
-		:: else
-		fi;
-		cli++
-	:: else -> break
-	od
+	if
+	:: V == DO_PASS -> end_sessions()
+	:: else
+	fi
 #endif
 }
 
@@ -1005,7 +1061,7 @@ inline look() {
 #if ENSEMBLE
 	look_alive();
 #endif
-	urgent = 0; moves = (orphans > 0); due = NEVER;
+	urgent = 0; moves = (orphans > 0); due = NEVER; stands = 0;
 	ended = 1; /* all but the probe */
 	cli = 1;
 	do
@@ -1035,7 +1091,10 @@ inline look() {
 		:: else -> break
 		od;
 #if ENSEMBLE
-		SOONER(ends[cli-1]);
+		if
+		:: ends[cli-1] == 0 -> moves = 1
+		:: else -> SOONER(ends[cli-1])
+		fi;
 		told[cli-1] = 0;
 		if
 		:: CAN_CONNECT(cli) -> moves = 1; urgent = 1
@@ -1106,12 +1165,42 @@ inline look() {
 	:: srv < NODES ->
 		idx = 0;
 		do
-		:: idx < server[srv].keys -> SOONER(server[srv].left[idx]); idx++
+		:: idx < server[srv].keys ->
+			if
+			:: server[srv].left[idx] == 0 -> moves = 1; stands = 1
+			:: else -> SOONER(server[srv].left[idx])
+			fi;
+			idx++
 		:: else -> break
 		od;
 		srv++
 	:: else -> break
+	od;
+	look_ahead()
+}
+
+/* Whether something ends at a server at the instant to which time passes next. */
+inline look_ahead() {
+	reach = 0;
+	step = (STEP < due -> STEP : due);
+	srv = 0;
+	do
+	:: srv < NODES && STEP > 0 ->
+		idx = 0;
+		do
+		:: idx < server[srv].keys -> reach = reach || server[srv].left[idx] == step; idx++
+		:: else -> break
+		od;
+		srv++
+	:: else -> break
+	od;
+#if ENSEMBLE
+	cli = 1;
+	do
+	:: cli <= PROBE && STEP > 0 -> reach = reach || ends[cli-1] == step; cli++
+	:: else -> break
 	od
+#endif
 }
 
 inline strike(left) { left = left - 1; spent++ }
@@ -1165,7 +1254,28 @@ inline act() {
 	:: V == DO_ORPHANED ->
 		oper = orphan[T].op; from = orphan[T].from;
 		remove_orphan(T)
-	:: V == DO_PASS ->
+	:: V == DO_END ->
+#if ENSEMBLE
+		end_session(C)
+#else
+		srv = server[C-1].keys;
+		do
+		:: srv > T -> /* what goes moves those behind it */
+			srv--;
+			if
+			:: server[C-1].with[srv] == T -> place = srv; expire_one(C-1)
+			:: else
+			fi
+		:: else -> break
+		od
+#endif
+	:: V == DO_END_ALL ->
+		srv = 0;
+		do
+		:: srv < NODES -> expire(srv); srv++
+		:: else -> break
+		od
+	:: V == DO_PASS || V == DO_REACH ->
 		step = due;
 		if
 		:: STEP > 0 && STEP < due -> step = STEP
@@ -1279,6 +1389,8 @@ init {
 		if
 		CHOICES
 		:: !over && !urgent && due > 0 && due < NEVER -> V = DO_PASS
+		:: !over && !urgent && due > 0 && due < NEVER && reach -> V = DO_REACH
+		:: !over && NODES > 1 && stands -> V = DO_END_ALL
 		:: !over && !moves && !probing && orphans == 0 && (due == 0 || due == NEVER) -> V = DO_STUCK; C = PROBE
 		fi;
 		d_step { act(); skip };
