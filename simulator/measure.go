@@ -9,9 +9,9 @@ import (
 
 // Measure has clients that read their clocks use them only to measure how long something takes:
 // the clock of each is set to zero, but for what it shows below a millisecond, when it is read
-// for the first time since its process has begun or rested. Nothing depends on the time of day
-// then, and [Simulator.ReadsClock] stays false unless a server's clock is read too. Whether the
-// code does nothing else with its clock CheckMeasures finds out.
+// for the first time since its process has begun or rested. The time of day
+// is no part of a world then, and [Simulator.ReadsClock] stays false unless a server's clock is
+// read too. CheckMeasures tries whether the code does nothing else with its clock.
 //
 // It does not apply to clocks with a rate of their own, and to the code of a Host. Worlds of
 // before mean nothing any more.
@@ -43,16 +43,8 @@ func (s *Simulator) Repeat() error {
 	return nil
 }
 
-// Repeated is the number of histories, of Histories, in which the code has run twice or more.
-func (s *Simulator) Repeated() (n int) {
-	for _, p := range s.procs {
-		n += p.Repeated()
-	}
-	return n
-}
-
-// CheckMeasures checks that the code that has read a clock to measure does not depend on the time
-// of day; see process.Process.CheckMeasures. Where it does, the error is a
+// CheckMeasures tries the code that has read a clock to measure at other times of day; see
+// process.Process.CheckMeasures. Where it does something else, the error is a
 // *process.TimeOfDayError.
 func (s *Simulator) CheckMeasures() error {
 	if !s.measured {

@@ -2,6 +2,7 @@ package study_test
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -159,6 +160,29 @@ func TestClaimOfInstants(t *testing.T) {
 		}
 		if strings.Contains(s.Certificate(), "2001-09-09 01:46:40 UTC") != test.epoch {
 			t.Errorf("%s: whether the certificate says when clocks begin:\n%s", name, s.Certificate())
+		}
+	}
+}
+
+// A search that comes from another machine says the same.
+func TestClaimTravels(t *testing.T) {
+	t.Parallel()
+	entry := racetest.Lock(t, "token")
+	s := madeSearch(entry, "clients=2,attempts=1,timing=any,budget=crash=1", explore.Result{}, verdict.Overlap)
+	s.Beside = []*study.Search{madeSearch(entry, "clients=2,attempts=2,budget=crash=1", explore.Result{}, verdict.Lie)}
+	s.Witnesses = append(s.Witnesses, s.Beside[0].Witnesses...)
+	b, err := json.Marshal(s)
+	var got study.Search
+	if err == nil {
+		err = json.Unmarshal(b, &got)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.SetStrategy(entry)
+	for _, lang := range []string{"en", "zh"} {
+		if got.CertificateIn(lang) != s.CertificateIn(lang) {
+			t.Errorf("from another machine:\n%s\nwant\n%s", got.CertificateIn(lang), s.CertificateIn(lang))
 		}
 	}
 }

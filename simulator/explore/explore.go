@@ -106,7 +106,7 @@ type Result struct {
 	Open        int   // states that were reached but not visited
 	Bytes       int64 // memory of the states and their index
 	ReadsClock  bool  // true time was part of the state: some code reads a clock
-	Measures    bool  // it was not, although code reads its clock: it was checked to use it only to measure how long something takes
+	Measures    bool  // it was not, although code reads its clock: at all times that were tried it uses it only to measure how long something takes
 	Symmetry    bool  // states that differ only in a permutation of clients were counted as one
 	// Asymmetry is why they were not, although Options.Symmetric said that they could
 	// be; the zero value if they were.

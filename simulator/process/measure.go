@@ -28,7 +28,8 @@ const (
 // allStrides has a bit for each number of strides, from bit 1.
 const allStrides = 1<<(Strides+1) - 2
 
-// checked is what Repeat and CheckMeasures have done, by entry, and by place in the code.
+// checked is what Repeat and CheckMeasures have done, by entry, and by place in the code: places
+// stay when the table is cleared.
 type checked struct {
 	repeated []bool // its code has run twice
 	sure     []bool // it was tried at other times, and so whatever leads to it

@@ -200,7 +200,7 @@ func (p *Process) Clear() {
 	if p.merged != nil {
 		p.merged.clear()
 	}
-	p.checked = checked{}
+	p.checked = checked{places: p.checked.places, tried: p.checked.tried, turn: p.checked.turn}
 	p.roots[root{main: notBegun[0]}] = p.add(Entry{Ops: notBegun})
 }
 

@@ -28,20 +28,6 @@ func (p *Process) Repeat() error {
 	return nil
 }
 
-// Repeated is the number of histories in which the code has run twice or more, and done the
-// same.
-func (p *Process) Repeated() (n int) {
-	if p.host != nil {
-		return p.Len()
-	}
-	for at := range uint32(len(p.entries)) {
-		if p.entries[at].Parent == at || p.hasRepeated(at) { // no code runs before the first observation
-			n++
-		}
-	}
-	return n
-}
-
 func (p *Process) hasRepeated(at uint32) bool {
 	return int(at) < len(p.checked.repeated) && p.checked.repeated[at]
 }
