@@ -14,6 +14,12 @@
 // Inherited from the lab are the program of a client (explore's Bounds), the histories that it
 // forgets (process.Process.Forget), and what the engine does to a Redis keyspace, with what of the
 // time that keys have left it depends on. A test has a model of these, by hand, for the token lock.
+//
+// Some rules are written again here, but were taken from the lab and not from a definition: a
+// process is what the program makes of it, so what an attempt begins with is not judged; a key ends
+// with the step that reaches its end, before anything else of that instant; and a client of
+// an ensemble has a new connection, and hears its news, before time passes. Package
+// scenarios/internal/dense is independent in the first two.
 package promela
 
 import (

@@ -46,8 +46,8 @@ func sizes() (few, most int) {
 	return 500, 3_000
 }
 
-// usualRuns is how many runs there are for a lock and a budget, and with all tests.
-const usualRuns, manyRuns = 20, 850
+// usualRuns is how many runs there are for a lock and a budget, and with all tests: a million in all.
+const usualRuns, manyRuns = 20, 1300
 
 // tooMany are the locks of which no search is small: they rest after a refusal, read their
 // clock, or ask several servers at once.
