@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/quick"
@@ -195,4 +196,19 @@ func FuzzParseLink(f *testing.F) {
 			t.Errorf("%+v is written and read again as %+v, %v", got, back, err)
 		}
 	})
+}
+
+// What still stands at the end of a Pass, and what ends then, goes through a link, and is said in words.
+func TestLinkOfEnds(t *testing.T) {
+	want := []Choice{
+		{Verb: Pass, D: 750 * time.Millisecond}, {Verb: Pass, Thread: Standing, D: 750 * time.Millisecond},
+		{Verb: End, Node: 1, Thread: 8}, {Verb: End, Node: 1, Client: 2}, {Verb: End},
+	}
+	got, err := ParseLink(Trace{Strategy: "token", Choices: want}.Link())
+	if err != nil || !slices.Equal(got.Choices, want) {
+		t.Errorf("%v, %v, want %v", got.Choices, err, want)
+	}
+	if said := fmt.Sprint(want); said != "[pass 750ms pass 750ms standing end.8 n1 end c2 n1 end]" {
+		t.Error(said)
+	}
 }
