@@ -624,6 +624,7 @@ type voteKnobs struct {
 	plain     bool   // DEL without a look
 	noTTL     bool
 	sparing   bool // release only on servers that granted the lock
+	leaving   bool // what was granted without a majority is left behind
 	zeroHeld  bool // a release that found nothing counts
 }
 
@@ -661,7 +662,9 @@ func (k voteKnobs) lock(env lock.Env) lock.Strategy {
 		if yes >= need && (k.late || env.Clock.Now().Sub(start) < env.TTL) {
 			return lease, nil
 		}
-		_ = lease(ctx)
+		if !k.leaving {
+			_ = lease(ctx)
+		}
 		return nil, lock.ErrNotAcquired
 	})
 }
