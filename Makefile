@@ -18,7 +18,7 @@ TEST = GOGC=600 GOMEMLIMIT=3GiB GODEBUG=memprofilerate=0 $(GO) test -vet=off -ld
 #   Extremes                      TestContract plays locks side by side, too
 #   Renewing                      the other tests of package locktest
 #   SecondOpinion, FormulaAgainst one goroutine judges, or computes
-#   Writers                       processes of one command each, in test
+#   Writers, Killed               processes of one command each, in test
 #   Differential, Commands,       one goroutine compares, or lists
 #     PlayedTwice, Brackets
 #   NoMemo, WhatIsNotEnabled,     one goroutine steps, or measures
@@ -36,7 +36,7 @@ TEST = GOGC=600 GOMEMLIMIT=3GiB GODEBUG=memprofilerate=0 $(GO) test -vet=off -ld
 #   the ZooKeeper client          has a data race of its own (go-zookeeper/zk, pull
 #                                 request 35); what locks do with it is watched
 # All of them run without it, in test and below.
-UNWATCHED = ^Test(WholeGrid|Dense|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|ZooKeeper$$|ZooKeeperBothHosts|ZooKeeperNeverClosed|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail|MoreBudget|HalfTheStep|RandomTimes|MisleadingProofs|UsesLose|UsesFind|DoomTwin|RandomServers|LongChain|Renewing|SecondOpinion|FormulaAgainst|ZooKeeperPlays|WitnessesAtAny|VerdictsScale|Writers|Differential|Commands$$|Skew|Extremes|PlayedTwice|RunAsPicture|WatchersInSearch|CheckViews|CheckUnknown|BudgetIsAtMost|SearchCauses|CertificateOfUses|NoMemo|WhatIsNotEnabled|EnabledCanBeStepped|Parts$$|EnsembleAlike|RepliesThatName|Symmetry$$|ZooKeeperRests|RenamedWalks|Measures$$|TimeOfDay$$|BracketsNameTheirRun|Leases$$)
+UNWATCHED = ^Test(WholeGrid|Dense|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|ZooKeeper$$|ZooKeeperBothHosts|ZooKeeperNeverClosed|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail|MoreBudget|HalfTheStep|RandomTimes|MisleadingProofs|UsesLose|UsesFind|DoomTwin|RandomServers|LongChain|Renewing|SecondOpinion|FormulaAgainst|ZooKeeperPlays|WitnessesAtAny|VerdictsScale|Writers|Killed|Differential|Commands$$|Skew|Extremes|PlayedTwice|RunAsPicture|WatchersInSearch|CheckViews|CheckUnknown|BudgetIsAtMost|SearchCauses|CertificateOfUses|NoMemo|WhatIsNotEnabled|EnabledCanBeStepped|Parts$$|EnsembleAlike|RepliesThatName|Symmetry$$|ZooKeeperRests|RenamedWalks|Measures$$|TimeOfDay$$|BracketsNameTheirRun|Leases$$|Lockstep|EveryProof|ClocksThatMake)
 RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)'
 
 # Tests leave out the largest searches unless this is set; check and CI set it.
@@ -88,6 +88,9 @@ mutants: ## spoil the locks in fifty small ways: what search finds, and the scor
 
 check: lint libraries race ## what CI runs beside test: lint, libraries, race, and all searches
 	$(EXHAUSTIVE) $(TEST) -timeout 30m ./...
+
+hunt: ## kill commands at random and tear their files, in 10,000 rounds
+	ROUNDS=10000 $(TEST) -count=1 -timeout 0 -run '^TestKilled$$' ./cmd/locklab
 
 lint: ## format, modules, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "gofmt these files:"; gofmt -l .; exit 1; }

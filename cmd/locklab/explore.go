@@ -157,7 +157,7 @@ func (a *app) explore() *cobra.Command {
 			most, restore := a.keepWithin(memory)
 			defer restore()
 			b.MaxBytes = most
-			b.Progress, b.Now = a.searching(), time.Now
+			b.Progress, b.Now = a.searching(), checkpointClock
 			began := time.Now()
 			s, err := a.search(c.Context(), entry, b, split)
 			if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
@@ -212,6 +212,9 @@ func (a *app) explore() *cobra.Command {
 	f.StringArrayVarP(&files, "out", "o", nil, usage("out"))
 	return c
 }
+
+// checkpointClock paces how often searches are saved. It is a variable for tests.
+var checkpointClock = time.Now
 
 // lateFlags are those of how long messages take and how late timers are.
 type lateFlags struct{ latency, lateness string }

@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) == "" {
 		os.Exit(m.Run())
 	}
+	if limit := os.Getenv(fileLimit); limit != "" {
+		saveOftenWithin(limit)
+	}
 	code := run(untilStopped(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 	if name := os.Getenv(statusFile); name != "" {
 		status, err := os.ReadFile("/proc/self/status")

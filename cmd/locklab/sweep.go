@@ -169,8 +169,8 @@ func (a *app) resumed(c *cobra.Command, args []string, file string) (ctx context
 	return share.With(c.Context(), saved), end, nil
 }
 
-// saveEvery is how often results are saved.
-const saveEvery = 5 * time.Second
+// saveEvery is how often results are saved. It is a variable for tests.
+var saveEvery = 5 * time.Second
 
 // save writes a file without saying so.
 func (a *app) save(name string, fill func(io.Writer) error) error {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // A writer is a command that writes files, into DIR.
@@ -154,40 +153,6 @@ func TestWritersOnFullDisk(t *testing.T) {
 					content, err := os.ReadFile(filepath.Join(dir, f.Name()))
 					if err != nil || strings.HasPrefix(f.Name(), ".") || disk.says == "file too large" && string(content) != older[:1] {
 						t.Errorf("%s: %.40q, %v", f.Name(), content, err)
-					}
-				}
-			})
-		})
-	}
-}
-
-// A signal at any moment leaves whole files or none, and one that can be heard the exit
-// status 3, if the command had not ended.
-func TestWritersStopped(t *testing.T) {
-	for i, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
-		t.Run(signal.String(), func(t *testing.T) {
-			eachWriter(t, func(t *testing.T, w writer, c *exec.Cmd, dir string) {
-				const older = "older"
-				for _, f := range w.files {
-					if err := os.WriteFile(filepath.Join(dir, f), []byte(older), 0o600); err != nil {
-						t.Fatal(err)
-					}
-				}
-				var errs bytes.Buffer
-				c.Stderr = &errs
-				if err := c.Start(); err != nil {
-					t.Fatal(err)
-				}
-				timer := time.AfterFunc(time.Duration(40+60*i)*time.Millisecond, func() { _ = c.Process.Signal(signal) })
-				code := statusOf(t, c.Wait())
-				timer.Stop()
-				if signal != syscall.SIGKILL && code != exitOK && code != exitNoAnswer && code != -1 {
-					t.Errorf("exit status %d: %s", code, errs.String())
-				}
-				for _, f := range w.files {
-					content, err := os.ReadFile(filepath.Join(dir, f))
-					if err != nil || len(content) < len(older) {
-						t.Errorf("%s: %.40q, %v", f, content, err)
 					}
 				}
 			})
