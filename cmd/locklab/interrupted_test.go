@@ -15,6 +15,7 @@ import (
 // TestStoppedPictures: after Ctrl-C no further picture is drawn, and no file is written.
 func TestStoppedPictures(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
 	a := newApp(nil, io.Discard, io.Discard, func(string) string { return "" })
 	a.ctx = ctx
 	drawn, dir := 0, t.TempDir()

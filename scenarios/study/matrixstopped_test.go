@@ -16,6 +16,7 @@ import (
 // TestStoppedMatrix: after Ctrl-C no further cell is played than those that are being played.
 func TestStoppedMatrix(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
 	var played, late atomic.Int64
 	_, err := study.Matrix(ctx, algorithms.All(), scenarios.All(), 0, func(*race.Outcome) {
 		if ctx.Err() != nil {
