@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -251,7 +252,7 @@ func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) chart.Cell {
 	c := chart.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: string(contract.Why(e, sc)), Verdicts: []verdict.Word{verdict.Unknown}, Uncontracted: contract.Uncontracted(e, sc)}
 	if o != nil { // nil was not played: unknown, and not as expected
 		c.Verdicts, c.Expected, c.AsExpected, c.Reached = o.Verdicts, contract.Expected(o), contract.AsExpected(o), o.Reached
-		c.Trace, c.NotApplicable = o.Trace.Link(), string(o.NotApplicable)
+		c.NotApplicable = string(o.NotApplicable)
 		c.Blocked, c.Overlap = lessons.Longest(o, verdict.Blocked), lessons.Longest(o, verdict.Overlap)
 	}
 	return c
@@ -268,7 +269,10 @@ func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry,
 	}
 	files := []reportFile{
 		{"grid.txt", func(w io.Writer) error { return grid.Text(w, reports.Options{Width: defaultWidth}) }},
-		{"grid.csv", grid.CSV},
+		{"grid.csv", func(w io.Writer) error {
+			addLinks(grid, outcomes)
+			return grid.CSV(w)
+		}},
 	}
 	if first == nil {
 		files = append(files, reportFile{"grid.png", grid.PNG}, reportFile{"grid.svg", grid.SVG})
@@ -286,10 +290,41 @@ func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry,
 		}
 		return page.Write(w, report)
 	}})
-	for _, f := range files {
-		err = errors.Join(err, a.write(filepath.Join(dir, f.name), replaces, f.fill))
+	return a.writeAll(ctx, dir, files)
+}
+
+// writeAll writes files into a folder, after all of them are drawn; if ctx ends before, it writes none.
+func (a *app) writeAll(ctx context.Context, dir string, files []reportFile) (stopped bool, err error) {
+	drawn := make([]bytes.Buffer, len(files))
+	for i, f := range files {
+		if ctx.Err() != nil {
+			return true, nil
+		}
+		if err := f.fill(&drawn[i]); err != nil {
+			return false, internal(fmt.Errorf("%s: %w", f.name, err))
+		}
+	}
+	for i, f := range files {
+		err = errors.Join(err, a.write(filepath.Join(dir, f.name), replaces, func(w io.Writer) error {
+			_, err := drawn[i].WriteTo(w)
+			return err
+		}))
 	}
 	return false, err
+}
+
+// addLinks adds the links of the runs to the cells of a grid. They take seconds, and no picture
+// shows them.
+func addLinks(grid *chart.Grid, outcomes []*race.Outcome) {
+	links := map[[2]string]string{}
+	for _, o := range outcomes {
+		links[[2]string{o.Strategy.ID, o.Scenario.ID}] = o.Trace.Link()
+	}
+	for _, row := range grid.Cells {
+		for i := range row {
+			row[i].Trace = links[[2]string{row[i].Strategy, row[i].Scenario}]
+		}
+	}
 }
 
 // firstOf is the part of a large grid by which it is introduced: the milestones in the
