@@ -29,6 +29,8 @@ TEST = GOGC=600 GOMEMLIMIT=3GiB GODEBUG=memprofilerate=0 $(GO) test -vet=off -ld
 #     ZooKeeperRests, TimeOfDay,
 #     RenamedWalks
 #   RunAsPicture                  one goroutine draws
+#   Lockstep, EveryProof,         one goroutine searches
+#     ClocksThatMake
 #   WholeGrid                     TestContract, TestMatrixIsPlay
 #   Dense                         one thread of a run goes on at a time
 #   Levels, Games, SavedGame,     one goroutine plays
@@ -80,17 +82,17 @@ libraries: ## search the locks of libraries, and the template of a test of your 
 
 RUNS ?= 1000000
 SEED ?= 1
-hunt: ## RUNS=1000000 random runs of all locks in dense time against the proofs, with SEED=1
+KILLS ?= 10000
+hunt: ## RUNS=1000000 random runs in dense time and all of lockstep against the proofs; KILLS=10000 of commands
 	cd scenarios/internal/dense && $(TEST) -count=1 -timeout 0 -run '^TestDense$$' -runs $(RUNS) -seed $(SEED)
+	LOCKLAB_HUNT=1 $(TEST) -count=1 -timeout 0 -run '^TestLockstepIsOneOfAllTimings$$' ./scenarios/study
+	ROUNDS=$(KILLS) $(TEST) -count=1 -timeout 0 -run '^TestKilled$$' ./cmd/locklab
 
 mutants: ## spoil the locks in fifty small ways: what search finds, and the score
 	$(EXHAUSTIVE) $(GO) test -count=1 -run '^TestMutants$$' -v ./scenarios/study
 
 check: lint libraries race ## what CI runs beside test: lint, libraries, race, and all searches
 	$(EXHAUSTIVE) $(TEST) -timeout 30m ./...
-
-hunt: ## kill commands at random and tear their files, in 10,000 rounds
-	ROUNDS=10000 $(TEST) -count=1 -timeout 0 -run '^TestKilled$$' ./cmd/locklab
 
 lint: ## format, modules, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "gofmt these files:"; gofmt -l .; exit 1; }
