@@ -26,7 +26,7 @@ type KeyLock struct {
 	ttl   time.Duration
 
 	values  lock.Tokens // what Acquire writes: one for each call
-	create  creator
+	creator creator
 	release release
 	renew   *renewalPlan // nil: nothing renews the lease
 	// endless has the renewals that no Release stops, by key.
@@ -74,7 +74,7 @@ func silent(send deleteFunc) release { return release{send, false} }
 
 // newKeyLock returns a lock without renewal.
 func newKeyLock(env lock.Env, values lock.Tokens, create creator, release release) *KeyLock {
-	return &KeyLock{node: env.Nodes[0], clock: env.Clock, ttl: env.TTL, values: values, create: create, release: release}
+	return &KeyLock{node: env.Nodes[0], clock: env.Clock, ttl: env.TTL, values: values, creator: create, release: release}
 }
 
 // renewed adds renewal to the lock.
@@ -97,7 +97,7 @@ func (f createFunc) create(ctx context.Context, node redis.UniversalClient, key,
 // whether the key exists; Entry.Expiry says what ends it then.
 func (s *KeyLock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	l := &keyLease{lock: s, key: key, value: s.values.Token()}
-	if err := s.create.create(ctx, s.node, key, l.value, s.ttl); err != nil {
+	if err := s.creator.create(ctx, s.node, key, l.value, s.ttl); err != nil {
 		return nil, err
 	}
 	if s.renew != nil {

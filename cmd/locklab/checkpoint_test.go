@@ -55,7 +55,7 @@ func TestExploreCheckpoint(t *testing.T) {
 	if got := explore(exitNoAnswer, "delete the file to search", "--checkpoint", file, "--json"); !strings.Contains(got, `"from_file": "all"`) {
 		t.Errorf("as JSON: %s", got)
 	}
-	explore(exitUsage, "not a directory: name another file", "--checkpoint", filepath.Join(file, "below"))
+	explore(exitUsage, "token.search is a file", "--checkpoint", filepath.Join(file, "below"))
 	explore(exitUsage, "it cannot be written (no such file or directory): name another file", "--checkpoint", filepath.Join(t.TempDir(), "missing", "file"))
 	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)

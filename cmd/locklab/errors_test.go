@@ -126,7 +126,9 @@ func TestWrongUseInChinese(t *testing.T) {
 var inEnglish = map[string]string{
 	"simulator/bubble/client.go":           "for the programmer of a test, beside what package testing prints",
 	"simulator/bubble/execution.go":        "for the programmer of a test, beside what package testing prints",
-	"scenarios/fleet/coordinator.go":       "a mark of errors, which have their own words",
+	"scenarios/fleet/compare.go":           "a mark of errors, which have their own words",
+	"scenarios/fleet/redis.go":             "a mark of errors, which have their own words",
+	"scenarios/fleet/worker.go":            "never leaves a worker: the parcel goes back to the queue",
 	"scenarios/share/part.go":              "never reaches a user: a share is printed then",
 	"scenarios/waiting/bed.go":             "a mistake of locklab, whose own policies are played",
 	"scenarios/waiting/contention.go":      "a mistake of locklab, which loses a request",

@@ -182,7 +182,6 @@ var teeth = []struct {
 // all the same.
 var toothless = map[string]string{
 	"redlock/clients=2,attempts=1,timing=any,nodes=3,latency=750ms,budget=crash=1": "more can happen than without the latency, where a lock without a TTL is found out",
-	"reentrant/clients=2,attempts=2,timing=any,budget=crash=1":                     "with a TTL in the wrong unit it fails without the crash as well",
 	"reentrant/clients=2,attempts=1,timing=any,budget=crash=1,return=1":            "with a TTL in the wrong unit it fails without the crash as well",
 }
 

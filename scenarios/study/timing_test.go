@@ -327,9 +327,9 @@ func TestAutoAttempts(t *testing.T) {
 		beside, cut []string
 	}{
 		{"few states", "token", study.AutoTiming, func(b *study.Bounds) {}, "any 2 true", nil, nil},
-		{"no end of a second attempt", "queue", study.AutoTiming, func(b *study.Bounds) {}, "any 1 true", []string{"lockstep 2"}, []string{"any 2"}},
+		{"no end of a second attempt", "token", study.AutoTiming, func(b *study.Bounds) { b.MaxStates = 60_000 }, "any 1 true", []string{"lockstep 2"}, []string{"any 2"}},
 		{"uses in one attempt only", "reentrant-asking", study.AutoTiming, func(b *study.Bounds) { b.Uses = study.AutoUses }, "any 2 true", []string{"any 1 reenter"}, []string{"any 2 reenter"}},
-		{"any timing only", "queue", study.AnyTiming, func(b *study.Bounds) {}, "any 1 true", nil, []string{"any 2"}},
+		{"any timing only", "token", study.AnyTiming, func(b *study.Bounds) { b.MaxStates = 60_000 }, "any 1 true", nil, []string{"any 2"}},
 		{"a limit of one's own", "token", study.AutoTiming, func(b *study.Bounds) { b.MaxStates = 12_000 }, "lockstep 2 false", []string{"any 1 crash=1", "any 1 pause=1"}, []string{"any 1"}},
 		{"nothing within the limit", "token", study.AnyTiming, func(b *study.Bounds) { b.MaxStates = 5_000 }, "any 1 false", []string{"any 1 crash=1"}, []string{"any 1 pause=1"}},
 		{"no room for steps", "token", study.AutoTiming, func(b *study.Bounds) { b.TTL = 10 * time.Millisecond }, "lockstep 2 true", nil, nil},

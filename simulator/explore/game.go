@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"locklab/reports/text"
@@ -77,7 +78,7 @@ func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict
 		s.faultless = false
 		s.opt.MaxStates = most
 		s.visited = newVisited(s.stride(), &s.opt)
-		s.visited.wanted = []Witness{{Verdict: harm}}
+		s.visited.wanted = []Witness{{Verdict: harm, Par: math.MaxInt}} // by any number of faults
 		s.visited.begin(s.cur, 0, 0)
 		if err := s.run(ctx, nil); err != nil {
 			return err

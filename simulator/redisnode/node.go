@@ -72,10 +72,10 @@ type State struct {
 // place, the last millisecond of the server's own clock in which it lives.
 type Data struct {
 	keyspace uint32
-	deadline [MaxKeys]int64
 	// with is, for each of these keys, the first that one command has given the same deadline: they
 	// end together. Others of the same deadline end in any order.
-	with [MaxKeys]uint8
+	with     [MaxKeys]uint8
+	deadline [MaxKeys]int64
 }
 
 type outage uint8
