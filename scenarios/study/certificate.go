@@ -358,6 +358,9 @@ func (s *Search) Assumed(lang string) []string {
 		if list = append(list, expiry); b.Nodes > 1 {
 			list = append(list, say("together"))
 		}
+		if s.Strategy.OnZooKeeper() {
+			list = append(list, say("reconnect"))
+		}
 		return append(append(list, waits, say("fresh")), append(clocks, program, say("function"), say("probe"))...)
 	}
 	list := append(clocks, program, say("function"), say("lengths"), say("probe"))

@@ -70,7 +70,7 @@ type rules struct {
 
 func rulesOf(t testing.TB, entry lock.Entry, b study.Bounds) *rules {
 	t.Helper()
-	sim, opt := searchOf(t, entry, b)
+	sim, opt := ownSearchOf(t, entry, b)
 	return &rules{entry, b, sim, verdict.CaseOf(&opt.Case), opt.Probe, opt.Step}
 }
 

@@ -154,5 +154,6 @@
 //
 // A search may end early: ctx ends, MaxStates or MaxBytes is reached, or the simulator
 // or the search runs out of numbers (Result.Limit says of what). Result.Complete is
-// then false. What was found is real; what was not visited is unknown.
+// then false. What was found has a run, with
+// ends as closed bounds (see Time); what was not visited is unknown.
 package explore
