@@ -110,6 +110,22 @@ func (f *Tolerance) Note(lang string) string {
 	return ""
 }
 
+// boundaries names the limits at which two events fall on the same instant; "": there is none.
+func (f *Tolerance) boundaries(lang string) string {
+	var list []string
+	for l, e := range f.Locks {
+		for n, h := range f.Hazards {
+			if f.At(l, n).Boundary {
+				list = append(list, e.ID+" "+h.Fault)
+			}
+		}
+	}
+	if list == nil {
+		return ""
+	}
+	return say(lang, "tolerance.boundary", "limits", text.Join(lang, "chart.list", list))
+}
+
 // groups says of the n-th hazard which locks fall from which size on.
 func (f *Tolerance) groups(lang string, n int) string {
 	type group struct {
@@ -156,14 +172,17 @@ func limitWords(lang string, l *study.Limit) (at float64, words string) {
 }
 
 // CSV writes one line for each lock and hazard. Sizes are in leases; holds_up_to
-// is empty where no size holds or there is none, falls_at where none falls.
+// is empty where no size holds or there is none, falls_at and boundary_only where none falls.
 func (f *Tolerance) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	records := [][]string{{"strategy", "fault", "result", "holds_up_to", "falls_at", "largest_searched", "trace"}}
+	records := [][]string{{"strategy", "fault", "result", "holds_up_to", "falls_at", "boundary_only", "largest_searched", "trace"}}
 	for _, l := range f.Limits {
-		r := []string{l.Strategy, l.Fault, string(l.Answer), sizeText(l.Holds), sizeText(l.Falls), "", l.Trace}
+		r := []string{l.Strategy, l.Fault, string(l.Answer), sizeText(l.Holds), sizeText(l.Falls), "", "", l.Trace}
+		if l.Falls > 0 {
+			r[5] = strconv.FormatBool(l.Boundary)
+		}
 		if l.Holds > 0 || l.Falls > 0 { // the hazard has a size
-			r[5] = decimal(study.MaxLeases)
+			r[6] = decimal(study.MaxLeases)
 		}
 		records = append(records, r)
 	}
@@ -204,6 +223,9 @@ func (f *Tolerance) Text(w io.Writer, o reports.Options) error {
 	for _, lang := range out.Langs() {
 		out.Put(f.Takeaway(lang), 0)
 		out.Put(f.Bounds(lang), 0)
+		if limits := f.boundaries(lang); limits != "" {
+			out.Put(limits, 0)
+		}
 		if note := f.Note(lang); note != "" {
 			out.Put(note, 0)
 		}

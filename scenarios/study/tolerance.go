@@ -69,6 +69,10 @@ type Limit struct {
 	// Falls is the smallest size that let two in, in leases; 0: none was found, or there
 	// is none.
 	Falls float64 `json:"falls_at,omitempty"`
+	// Boundary: a millisecond less than Falls was searched in full and let nobody in. At Falls itself
+	// two events fall on the same instant, at which the second client enters and the first one leaves,
+	// or a lease ends.
+	Boundary bool `json:"boundary_only,omitempty"`
 	// Trace is a link to a run with two clients inside at that size: one way to it, not
 	// the shortest.
 	Trace string `json:"trace,omitempty"`
@@ -176,6 +180,14 @@ func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (Limit, e
 			return out, nil
 		}
 	}
+	if h.Sized && high <= most {
+		s, err := r.search(ctx, entry, r.budgetOf(h, r.size(high)-time.Millisecond))
+		if err != nil {
+			return out, err
+		}
+		out.States += s.Result.States
+		out.Boundary = s.Result.Complete && s.Trace == ""
+	}
 	switch {
 	case !h.Sized && high > most:
 		out.Answer = HoldsOnce
@@ -208,14 +220,26 @@ func (r Rivals) budget(h Hazard, parts int) string {
 	if !h.Sized {
 		return h.Fault + "=1"
 	}
-	return fmt.Sprintf("%s=1@%v", h.Fault, r.TTL*time.Duration(parts)/LeaseParts)
+	return r.budgetOf(h, r.size(parts))
+}
+
+// size is that of so many parts of a lease.
+func (r Rivals) size(parts int) time.Duration { return r.TTL * time.Duration(parts) / LeaseParts }
+
+// budgetOf is one fault of a size.
+func (r Rivals) budgetOf(h Hazard, size time.Duration) string {
+	return fmt.Sprintf("%s=1@%v", h.Fault, size)
 }
 
 // Search searches for two clients inside at once, with one fault of so many parts of a
 // lease if it has a size. It ends when it has found them.
 func (r Rivals) Search(ctx context.Context, entry lock.Entry, h Hazard, parts int) (*RivalSearch, error) {
+	return r.search(ctx, entry, r.budget(h, parts))
+}
+
+func (r Rivals) search(ctx context.Context, entry lock.Entry, budget string) (*RivalSearch, error) {
 	b := r.bounds(entry)
-	b.Budget = r.budget(h, parts)
+	b.Budget = budget
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}

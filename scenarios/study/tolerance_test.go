@@ -266,3 +266,18 @@ func TestFindParsGivenUp(t *testing.T) {
 		}
 	}
 }
+
+// A pause of twelve parts ends the work of eight at the very end of the lease: two events of one
+// instant, and a millisecond less is harmless. The watchdog's limit of 13.3 parts lies between two
+// sizes, so that the next one is well beyond it.
+func TestToleranceBoundary(t *testing.T) {
+	for id, want := range map[string]bool{"token": true, "watchdog": false} {
+		l, err := study.UsualRivals().Limit(t.Context(), racetest.Lock(t, id), study.Hazard{Fault: "pause", Sized: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Boundary != want {
+			t.Errorf("%s falls at %v leases, at the boundary only: %t, want %t", id, l.Falls, l.Boundary, want)
+		}
+	}
+}
