@@ -186,6 +186,7 @@ func (n *node) wake() {
 // crash loses the server's data and breaks its connections.
 func (n *node) crash() {
 	n.down, n.hung = true, false
+	n.lives++
 	n.store.wipe()
 	n.look(0, 0)
 	n.queue = nil

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -265,12 +266,26 @@ func newLibrary(nodes int) *library {
 
 // conn is a connection whose requests the scheduler carries.
 type conn struct {
-	l    *library
-	node int
-	of   *world       // in which peer was made
-	peer *server.Peer // its other end
-	out  []byte       // written, not sent
-	in   string       // received, not read
+	l       *library
+	node    int
+	of      *world       // in which peer was made
+	peer    *server.Peer // its other end
+	out     []byte       // written, not sent
+	in      string       // received, not read
+	watches bool         // the server keeps watched keys for it: it is not made again
+	life    int          // of the server, at its last request
+}
+
+// keeps notes what the server keeps for the connection once it has executed commands.
+func (c *conn) keeps(commands [][]string, life int) {
+	for _, command := range commands {
+		switch strings.ToUpper(command[0]) {
+		case "WATCH":
+			c.watches, c.life = true, life
+		case "UNWATCH", "EXEC", "DISCARD":
+			c.watches = false
+		}
+	}
 }
 
 var greeting = []byte("*2\r\n$5\r\nhello\r\n")
@@ -289,11 +304,16 @@ func (c *conn) Read(b []byte) (n int, err error) {
 		raw := string(c.out)
 		c.out = c.out[:0]
 		if c.of != c.l.w {
-			c.of, c.peer = c.l.w, c.l.w.servers[c.node-1].store.peer()
+			c.of, c.peer, c.watches = c.l.w, c.l.w.servers[c.node-1].store.peer(), false
 		}
-		if c.in, err = c.l.w.running.ask(&message{node: c.node, peer: c.peer, commands: parse(raw)}); err != nil {
+		commands, life := parse(raw), c.l.w.servers[c.node-1].lives
+		if c.watches && c.life != life {
+			return 0, errBroken
+		}
+		if c.in, err = c.l.w.running.ask(&message{node: c.node, peer: c.peer, commands: commands}); err != nil {
 			return 0, err
 		}
+		c.keeps(commands, life)
 	}
 	n = copy(b, c.in)
 	c.in = c.in[n:]

@@ -23,7 +23,8 @@
 //     lose-request, lose-reply: a message vanishes. delay: one is late by that much more.
 //     fail-call: a server answers with an error, and executes nothing. hang: a server stands
 //     still, and executes later what arrives meanwhile. restart: a server loses its data,
-//     and breaks its connections while it is down. client-clock, node-clock: a clock jumps,
+//     and breaks its connections while it is down; one on which it keeps watched keys does not
+//     come back. client-clock, node-clock: a clock jumps,
 //     either way. evict, delete, flush: a key with a time to live, a key, all keys are removed.
 //   - When all others have ended, nothing is under way and every server runs, a probe asks
 //     for the lock, without delay, and again when every lease must be over.

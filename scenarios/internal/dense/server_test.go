@@ -134,6 +134,7 @@ type node struct {
 	ahead time.Duration // its clock, of true time
 	hung  bool
 	down  bool
+	lives int        // how often it has crashed
 	queue []*message // what arrived while it hung
 
 	value string // of the key, as it was seen last
