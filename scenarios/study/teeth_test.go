@@ -3,6 +3,7 @@ package study_test
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -99,6 +100,14 @@ func hurried(env lock.Env, try func() (lock.Lease, error)) (lock.Lease, error) {
 	return lease, err
 }
 
+// uncounted deletes the key with each release, also with that of an inner entry.
+func uncounted(env lock.Env, try func() (lock.Lease, error)) (lock.Lease, error) {
+	if _, err := try(); err != nil {
+		return nil, err
+	}
+	return reporting(func(ctx context.Context) error { return env.Nodes[0].Del(ctx, client.Key).Err() }), nil
+}
+
 // fleeting has a renewal end the lease.
 func fleeting(env lock.Env, try func() (lock.Lease, error)) (lock.Lease, error) {
 	lease, err := try()
@@ -163,14 +172,13 @@ var teeth = []struct {
 	}},
 	{"what took more than a second is left behind", around(hurried), []string{
 		"*/clients=2,attempts=2,budget=pause=1@2s", "*/clients=2,attempts=2,budget=delay=1@2s", "*/clients=2,attempts=2,uses=wait,budget=delay=1@2s",
-		"*/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1",
 	}},
 	{"a renewal ends the lease", around(fleeting), []string{"*/clients=2,attempts=2,timing=any,uses=renew,budget=none"}},
 	{"a create without an answer is sent again", in(func(env *lock.Env) { env.ZooKeeper = persistent{env.ZooKeeper} }), []string{
 		"*/clients=2,attempts=2,budget=lose-reply=1", "*/clients=2,attempts=1,budget=lose-reply=1",
 	}},
 	{"renewals end with the first that has no answer", instead("watchdog"), []string{"redisson-retry/clients=2,attempts=2,timing=any,budget=lose-request=1"}},
-	{"entries not counted", instead("reentrant"), []string{"*/clients=2,attempts=2,timing=any,uses=reenter,budget=none"}},
+	{"entries not counted", around(uncounted), []string{"*/clients=2,attempts=2,timing=any,uses=reenter,budget=none"}},
 	{"a renewal when the lease ends", instead("daemon-29-owned"), []string{"*/clients=2,attempts=1,timing=any,work=18s,budget=none"}},
 	{"a waiter is not woken", instead("naive-wake"), []string{"*/clients=2,attempts=2,uses=wait,budget=none"}},
 	{"woken is taken for first in line", instead("zk-naive"), []string{"*/clients=3,attempts=1,uses=check,wait,budget=none"}},
@@ -181,8 +189,11 @@ var teeth = []struct {
 // toothless are the rows that nothing is known to break, with the reason why they are listed
 // all the same.
 var toothless = map[string]string{
-	"redlock/clients=2,attempts=1,timing=any,nodes=3,latency=750ms,budget=crash=1": "more can happen than without the latency, where a lock without a TTL is found out",
-	"reentrant/clients=2,attempts=1,timing=any,budget=crash=1,return=1":            "with a TTL in the wrong unit it fails without the crash as well",
+	"setnx/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1":         "go-redis sends again what was lost: a lock has no part in it",
+	"token/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1":         "go-redis sends again what was lost: a lock has no part in it",
+	"thread-id-lua/clients=2,attempts=2,timing=any,client-retries=3,budget=lose-request=1": "go-redis sends again what was lost: a lock has no part in it",
+	"redlock/clients=2,attempts=1,timing=any,nodes=3,latency=750ms,budget=crash=1":         "more can happen than without the latency, where a lock without a TTL is found out",
+	"reentrant/clients=2,attempts=1,timing=any,budget=crash=1,return=1":                    "with a TTL in the wrong unit it fails without the crash as well",
 }
 
 // TestEveryProofCanFail: the search of every row with HOLDS finds out the row's wrong lock, by a
@@ -205,8 +216,8 @@ func TestEveryProofCanFail(t *testing.T) {
 			continue
 		}
 		used[pattern] = true
-		if r.Bounds.Timing == study.AnyTiming && !racetest.Exhaustive() {
-			continue
+		if r.Bounds.Timing == study.AnyTiming && os.Getenv("LOCKLAB_HUNT") == "" {
+			continue // minutes: make hunt
 		}
 		t.Run(what+"/"+r.Name(), func(t *testing.T) { bites(t, r, flaw(r.Strategy)) })
 	}
