@@ -375,15 +375,12 @@ func replaceToken(content []byte, n int, by string) []byte {
 			continue
 		}
 		to := d.InputOffset()
-		written, err := json.Marshal(token)
-		if err != nil {
-			continue
-		}
-		from := to - int64(len(written))
+		from := to
 		if s, ok := token.(string); ok {
-			from = to - int64(len(s)) - 2 // no text of these has escapes
+			from -= int64(len(s)) + 2 // no text of these has escapes
 		} else {
-			for from = to; from > 0 && !strings.ContainsRune("[{,: ", rune(content[from-1])); from-- {
+			for from > 0 && !strings.ContainsRune("[{,: ", rune(content[from-1])) {
+				from--
 			}
 		}
 		if from >= 0 {
