@@ -107,3 +107,46 @@ func TestRateWrongUse(t *testing.T) {
 		}
 	}
 }
+
+// Limits that contradict the runs give no number, and no exit status of success.
+func TestRateWithoutAgreement(t *testing.T) {
+	known, err := os.ReadFile(knownLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var saved struct {
+		Limits []map[string]any `json:"limits"`
+	}
+	if err := json.Unmarshal(known, &saved); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range saved.Limits {
+		if l["strategy"] == "token" && l["fault"] == "pause" {
+			l["holds_up_to"], l["falls_at"] = 1, 1.05
+		}
+	}
+	changed, err := json.Marshal(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "limits.json")
+	if err := os.WriteFile(file, changed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := call(t, "rate", "--limits", file, "--strategies", "token", "--environments", "azure", "--json")
+	var v struct {
+		Series []struct {
+			Points []struct {
+				Hi *float64 `json:"overlaps_a_year_hi"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &v); code != exitNoAnswer || err != nil || len(v.Series) != 1 || len(v.Series[0].Points) == 0 {
+		t.Fatalf("exit status %d, %v: %s%s", code, err, out, errs)
+	}
+	for _, p := range v.Series[0].Points {
+		if p.Hi != nil {
+			t.Errorf("%v overlaps a year, want no number", *p.Hi)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package rate_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/rate"
+	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
+)
+
+// leased is a lock whose lease is one TTL, made by hand: its terms need no runs.
+func leased(servers int) *rate.Subject {
+	return &rate.Subject{
+		Entry:    lock.Entry{ID: "leased", Nodes: servers},
+		Lease:    &rate.Lease{Strategy: "leased", Spans: []rate.Span{{From: 0, Left: 1}}},
+		Orphaned: verdict.Orphan,
+		Limits: []study.Limit{
+			{Fault: "pause", Answer: study.Limited, Holds: 0.55, Falls: 0.6},
+			{Fault: "client-clock", Answer: study.NoLimit, Holds: study.MaxLeases},
+			{Fault: "node-clock", Answer: study.Limited, Holds: 0.55, Falls: 0.6},
+			{Fault: "failover", Answer: study.FallsOnce},
+			{Fault: "restart", Answer: study.FallsOnce},
+		},
+	}
+}
+
+// shop has eight holds of 4 s at any moment, a quarter of them contended.
+func shop() rate.Usage {
+	return rate.Usage{Machines: 10, PerSecond: 2, Hold: rate.Always(4 * time.Second), Contended: 0.25, TTL: 10 * time.Second, Waits: true}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(b)) }
+
+// Three faults a year strike two contended holds: 6 a year, if each does harm at any
+// moment; of each of five servers, 30 at most.
+func TestTermByHand(t *testing.T) {
+	const second = time.Second
+	for _, c := range []struct {
+		servers int
+		cause   rate.Cause
+		want    rate.Interval
+		bare    bool
+	}{
+		{1, rate.Cause{Fault: "pause", Lengths: rate.Always(8 * second)}, rate.Interval{Lo: 3, Hi: 3}, false},
+		{5, rate.Cause{Fault: "pause", Lengths: rate.Always(8 * second)}, rate.Interval{Lo: 3, Hi: 3}, false},
+		{1, rate.Cause{Fault: "node-clock", Lengths: rate.Always(6 * second)}, rate.Interval{}, false},
+		{1, rate.Cause{Fault: "node-clock", Lengths: rate.Always(7 * second)}, rate.Interval{Lo: 6, Hi: 6}, false},
+		{5, rate.Cause{Fault: "node-clock", Lengths: rate.Always(7 * second)}, rate.Interval{Hi: 30}, true},
+		{1, rate.Cause{Fault: "failover", Window: second}, rate.Interval{Lo: 1.5, Hi: 1.5}, false},
+		{5, rate.Cause{Fault: "failover", Window: second}, rate.Interval{Hi: 7.5}, true},
+		// Search has looked at jumps of two leases at most.
+		{1, rate.Cause{Fault: "client-clock", Lengths: rate.Always(20 * second)}, rate.Interval{}, false},
+		{1, rate.Cause{Fault: "client-clock", Lengths: rate.Always(21 * second)}, rate.Interval{Hi: 6}, false},
+	} {
+		c.cause.PerYear = 3
+		got := leased(c.servers).Term(shop(), rate.Environment{}, c.cause)
+		if got.Unknown || got.Bare != c.bare || !near(got.Expected.Lo, c.want.Lo) || !near(got.Expected.Hi, c.want.Hi) {
+			t.Errorf("%s of %v or %v, %d servers: %+v, want %v", c.cause.Fault, c.cause.Lengths, c.cause.Window, c.servers, got, c.want)
+		}
+	}
+}
+
+// Where search has no answer, or another one than the runs, there is no number: neither
+// that of the cause, nor one for all causes together, nor a TTL that is safe.
+func TestNoNumberWithoutAgreement(t *testing.T) {
+	pause := rate.Cause{Fault: "pause", PerYear: 3, Lengths: rate.Always(8 * time.Second)}
+	e := rate.Environment{ID: "e", Kind: rate.Given, Causes: []rate.Cause{pause}}
+	o := rate.Order{Usage: shop(), TTLs: []time.Duration{10 * time.Second, time.Minute}, Environments: []rate.Environment{e}}
+	for name, limit := range map[string]*study.Limit{
+		"not asked":     nil,
+		"no answer":     {Answer: study.NoAnswer},
+		"falls later":   {Answer: study.Limited, Holds: 1, Falls: 1.05},
+		"falls earlier": {Answer: study.Limited, Holds: 0.3, Falls: 0.35},
+		"in between":    {Answer: study.Limited, Holds: 0.3, Falls: 0.65},
+		"falls at any":  {Answer: study.AnySize, Falls: 0.05},
+		"never falls":   {Answer: study.NoLimit, Holds: study.MaxLeases},
+	} {
+		s := leased(1)
+		s.Limits = nil
+		if limit != nil {
+			limit.Fault = "pause"
+			s.Limits = []study.Limit{*limit}
+		}
+		agree := name == "in between" // the runs fall at 0.6, within what search leaves open
+		if got := s.Term(o.Usage, e, pause); got.Unknown == agree || (got.Expected == rate.Interval{}) == agree {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if p := s.At(o.Usage, e, o.TTL); p.Unknown == agree {
+			t.Errorf("%s: %+v for all causes", name, p)
+		}
+		safe := rate.Tabulate(o, []*rate.Subject{s}).Threshold(s, e)
+		if agree != (safe > 0) {
+			t.Errorf("%s: said to be safe from %v on", name, safe)
+		}
+	}
+}
+
+// Two short pauses do not show that there is no long one.
+func TestFewSamplesAreNoZero(t *testing.T) {
+	short, err := rate.ReadLengths("gc.log", []byte("10ms\n20ms\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := leased(1).Term(shop(), rate.Environment{}, rate.Cause{Fault: "pause", PerYear: 3, Lengths: short})
+	if got.Unknown || got.Expected.Lo != 0 || got.Expected.Hi <= 0 {
+		t.Errorf("%+v, want a bound above 0", got)
+	}
+}
+
+// Work that takes longer than the lease breaks the lock each time that somebody waits,
+// unless the lease is kept as a session is.
+func TestSlowWork(t *testing.T) {
+	const aYear = 365 * 24 * 3600
+	for _, c := range []struct {
+		hold time.Duration
+		kept bool
+		want float64
+	}{{10 * time.Second, false, 0}, {10*time.Second + 1, false, aYear / 2}, {20 * time.Second, true, 0}} {
+		s, u := leased(1), shop()
+		s.Lease.Kept, u.Hold = c.kept, rate.Always(c.hold)
+		if got := s.SlowTerm(u); got.Unknown || !near(got.Expected.Lo, c.want) || !near(got.Expected.Hi, c.want) {
+			t.Errorf("holds of %v, kept %t: %+v, want %v", c.hold, c.kept, got, c.want)
+		}
+	}
+}
+
+// Six crashes a year strike a contended hold; each blocks for 8 s on average, and for 10 s
+// at most. A lost reply leaves an orphan: it is no overlap.
+func TestCrashesAndOrphans(t *testing.T) {
+	s := leased(1)
+	e := rate.Environment{ID: "e", Kind: rate.Given, Causes: []rate.Cause{{Fault: "crash", PerYear: 3}, {Fault: "lose-reply", PerYear: 0.5}}}
+	table := rate.Tabulate(rate.Order{Usage: shop(), Environments: []rate.Environment{e}}, []*rate.Subject{s})
+	if c := table.Crashes[0]; c.Mean != 8*time.Second || c.Longest != 10*time.Second || c.PerYear.Round(time.Microsecond) != 48*time.Second {
+		t.Errorf("%+v, want 8s, 10s and 48s a year", c)
+	}
+	if p := s.At(shop(), e, 10*time.Second); p.Expected != (rate.Interval{}) {
+		t.Errorf("%+v, want no overlap", p)
+	}
+}
+
+// A lease of 9 s that is renewed every 3 s, and one that is kept all the time.
+func TestRenewedByHand(t *testing.T) {
+	spans := []rate.Span{{From: 0, Left: 1}, {From: 1.0 / 3, Left: 1}, {From: 2.0 / 3, Left: 1}}
+	for _, c := range []struct {
+		kept    bool
+		fault   string
+		length  time.Duration
+		want    float64
+		blocked time.Duration // on average, with holds of 6 s
+	}{
+		{false, "node-clock", 5900 * time.Millisecond, 0, 7500 * time.Millisecond},
+		{false, "node-clock", 7 * time.Second, 4.5, 7500 * time.Millisecond}, // in the first 3 s of 4
+		{true, "node-clock", 9 * time.Second, 0, 9 * time.Second},
+		{true, "node-clock", 10 * time.Second, 6, 9 * time.Second},
+		{true, "pause", 9 * time.Second, 0, 9 * time.Second},
+		{true, "pause", 10 * time.Second, 6, 9 * time.Second},
+	} {
+		s, u := leased(1), shop()
+		u.TTL = 9 * time.Second
+		limit := study.Limit{Fault: c.fault, Answer: study.Limited, Holds: 0.65, Falls: 0.7}
+		s.Lease.Spans = spans
+		if c.kept {
+			s.Lease = &rate.Lease{Spans: spans[:1], Kept: true}
+			limit.Holds, limit.Falls = 1, 1.05
+		}
+		for i, l := range s.Limits {
+			if l.Fault == c.fault {
+				s.Limits[i] = limit
+			}
+		}
+		got := s.Term(u, rate.Environment{}, rate.Cause{Fault: c.fault, PerYear: 3, Lengths: rate.Always(c.length)})
+		if got.Unknown || math.Abs(got.Expected.Hi-c.want) > 1e-6 {
+			t.Errorf("%s of %v, kept %t: %+v, want %v", c.fault, c.length, c.kept, got, c.want)
+		}
+		r := s.Recovery(u.TTL, rate.Always(6*time.Second))
+		if r.Mean.Round(time.Microsecond) != c.blocked || r.Longest.Round(time.Microsecond) != u.TTL {
+			t.Errorf("kept %t: blocked for %+v, want %v and %v", c.kept, r, c.blocked, u.TTL)
+		}
+	}
+}
