@@ -28,6 +28,7 @@ func TestLengths(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"-3s", "-3s"}, {"soon", "soon"}, {"p50=1s,p40=2s", "p40=2s"}, {"p50=2s,p99=1s", "p99=1s"}, {"p101=1s", "p101=1s"},
 		{"x50=1s", "x50=1s"}, {"p0=1s", "p0=1s"}, {"p50", "p50"}, {"p50=1s,,p99=2s", "p"},
+		{"0s", "0s"}, {"p50=1s,p50=2s", "p50=2s"},
 	} {
 		if _, err := ParseLengths(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want it to name %s", c.text, err, c.want)
@@ -49,6 +50,10 @@ func TestReadLengths(t *testing.T) {
 	if err != nil || l.Longest() != 12500*time.Microsecond {
 		t.Errorf("%+v, %v", l, err)
 	}
+	l, err = ReadLengths("gc.log", []byte("[1.2s][info][safepoint] Safepoint \"G1\", Time since last: 5 ns, Reaching safepoint: 6 ns, At safepoint: 7 ns, Total: 8000000 ns\n"))
+	if err != nil || l.Longest() != 8*time.Millisecond {
+		t.Errorf("%+v, %v", l, err)
+	}
 	l, err = ReadLengths("lengths", []byte("# two\n10ms\n\n20ms\n"))
 	if err != nil || l.Samples() != 2 {
 		t.Errorf("%+v, %v", l, err)
@@ -59,6 +64,7 @@ func TestReadLengths(t *testing.T) {
 	}
 	for _, c := range []struct{ content, want string }{
 		{"10ms\nten\n", "f:2"}, {"10ms\n-1ms\n", "f:2"}, {"", "f"}, {"[x] nothing\n", "f"}, {"garbage\n", "f:1"},
+		{"10ms\n[x\n", "f:2"}, {"10ms\n" + strings.Repeat("x", 2<<20), "f"},
 	} {
 		if _, err := ReadLengths("f", []byte(c.content)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want it to name %s", c.content, err, c.want)
@@ -88,7 +94,7 @@ func TestGroups(t *testing.T) {
 }
 
 func TestParseOften(t *testing.T) {
-	for s, want := range map[string]float64{"12/year": 12, "1/month": 12, "1/18months": 12.0 / 18, "3/day": 1095, "0/year": 0, "2/2weeks": 365.0 / 7} {
+	for s, want := range map[string]float64{"12/year": 12, "1/month": 12, "1/18months": 12.0 / 18, "3/day": 1095, "0/year": 0, "1/hour": 8760, "2/2weeks": 365.0 / 7} {
 		if got, err := parseOften(s); err != nil || got-want > 1e-9 || want-got > 1e-9 {
 			t.Errorf("%s is %g, %v, want %g", s, got, err, want)
 		}
@@ -132,6 +138,9 @@ restart = 2/year
 		{"[x]\npause = 1/year", "how long does it last"}, {"[X]\n", "shop.rate:1"}, {"hello", "shop.rate:1: hello"},
 		{"hold = p50=1s", "p100"}, {"contended = 1.5", "1.5"}, {"work = sleeps", "sleeps"}, {"ttl = 0s", "0s"},
 		{"[x]\nfailover = 1/year", "lag="}, {"[x]\nlose-reply = 2", `"2"`}, {"[x]\ncrash = 1/year 3s", "3s"},
+		{"machines = 2000000000", `"2000000000"`}, {"acquisitions = 0", `"0"`}, {"acquisitions = 2e9", `"2e9"`}, {"contended = -0.1", `"-0.1"`},
+		{"ttl = 999us", `"999us"`}, {"ttl = 1001h", `"1001h"`}, {"ttls = 5s,5s", `"5s" does not come after 5s`},
+		{"[x]\nfailover = 1/year lag=-1s", "lag=-1s"}, {"[x]\nlose-reply = -0.1", `"-0.1"`}, {"[x]\nlose-reply = 0.1 3s", `"0.1 3s"`},
 	} {
 		o := Usual()
 		if err := o.Read("shop.rate", c.file, read); err == nil || !strings.Contains(err.Error(), c.want) {
