@@ -181,3 +181,38 @@ func TestRenewedByHand(t *testing.T) {
 		}
 	}
 }
+
+// A failover has no number without an answer of search, or when the lock keeps nobody out.
+func TestNoNumberOfAFailover(t *testing.T) {
+	cause := rate.Cause{Fault: "failover", PerYear: 3, Window: time.Second}
+	unasked, open := leased(1), leased(1)
+	unasked.Limits[3].Answer = study.NoAnswer
+	open.Lease.Spans = nil
+	for name, s := range map[string]*rate.Subject{"no answer": unasked, "no lease": open} {
+		if got := s.Term(shop(), rate.Environment{}, cause); !got.Unknown || got.Expected != (rate.Interval{}) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if got := open.SlowTerm(shop()); !got.Unknown {
+		t.Errorf("slow work without a lease: %+v", got)
+	}
+}
+
+// A TTL is safe if no bound is above 0 and no work outlives it; a lost reply that leaves
+// nothing behind does no harm.
+func TestThresholdAndNoHarm(t *testing.T) {
+	s := leased(5)
+	e := rate.Environment{ID: "e", Causes: []rate.Cause{{Fault: "failover", PerYear: 3, Window: time.Second}, {Fault: "lose-reply", PerYear: 0.5}}}
+	o := rate.Order{Usage: shop(), TTLs: []time.Duration{time.Second, time.Minute}, Environments: []rate.Environment{e}}
+	if got := rate.Tabulate(o, []*rate.Subject{s}).Threshold(s, e); got != 0 {
+		t.Errorf("failovers of five servers: safe from %v on", got)
+	}
+	quiet := rate.Environment{ID: "quiet"}
+	if got := rate.Tabulate(o, []*rate.Subject{s}).Threshold(s, quiet); got != 4*time.Second {
+		t.Errorf("holds of 4s and no fault: safe from %v on", got)
+	}
+	s.Orphaned = verdict.Holds
+	if got := s.Term(o.Usage, e, e.Causes[1]); got.Expected != (rate.Interval{}) {
+		t.Errorf("nothing is left behind: %+v", got)
+	}
+}
