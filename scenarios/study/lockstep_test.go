@@ -72,7 +72,10 @@ func TestLockstepIsOneOfAllTimings(t *testing.T) {
 		if b.Budget, b.Nodes, b.MaxStates = c.budget, study.FewServers(entry), states; b.Check(entry) != nil {
 			continue // as of a fault of servers that no lock of this kind has
 		}
-		t.Run(c.id+"/"+c.budget, func(t *testing.T) { lockstepAgainstAll(t, entry, b) })
+		t.Run(c.id+"/"+c.budget, func(t *testing.T) {
+			t.Parallel()
+			lockstepAgainstAll(t, entry, b)
+		})
 	}
 }
 

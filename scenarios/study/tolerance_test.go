@@ -101,6 +101,9 @@ func checkFrontier(t *testing.T, entry []lock.Entry, want map[string]int) {
 			limit.Answer, limit.Holds = study.NoLimit, study.MaxLeases
 		default:
 			limit.Answer, limit.Holds, limit.Falls = study.Limited, leases(falls-1), leases(falls)
+			// Work of eight parts and twelve more end with the lease, at one instant. To a clock that
+			// is ahead the millisecond counts that the rival asks later.
+			limit.Boundary = falls == 12 && h.Fault != "client-clock"
 		}
 		if got != limit {
 			t.Errorf("%s: %+v, want %+v", h.Fault, got, limit)
