@@ -1,10 +1,6 @@
 package simulator
 
-import (
-	"locklab/simulator/process"
-	"locklab/simulator/redisnode"
-	"locklab/simulator/zookeeper"
-)
+import "locklab/simulator/process"
 
 // A simulator learns what its clients' code and its servers do. What it has learned, and
 // whatever else somebody asks, is there for models that are not the simulator: they need no
@@ -25,9 +21,3 @@ func (s *Simulator) Follow(c int, at uint32, seen process.Observation) (does *pr
 	}
 	return p.At(did), to, s.room.Take()
 }
-
-// Redis is the tables of the servers; nil if they are a ZooKeeper ensemble.
-func (s *Simulator) Redis() *redisnode.Kind { return s.redis }
-
-// Ensemble is the tables of the ZooKeeper ensemble; nil if the servers are Redis.
-func (s *Simulator) Ensemble() *zookeeper.Kind { return s.ensemble }

@@ -15,11 +15,7 @@ import (
 // A Client is what a program has of the world: connections or a session, a clock,
 // tokens, the protected resource, and a place to record what it is about to do. A
 // program must observe nothing else, and keep nothing outside its own variables.
-type Client struct {
-	p           *process.Process
-	connections *redisnode.Connections // nil: there is no Redis
-	session     *zookeeper.Session     // nil: there is no ZooKeeper
-}
+type Client struct{ p *process.Process }
 
 // Clock is a client's own clock; see process.Clock.
 type Clock = process.Clock
@@ -30,14 +26,21 @@ func (c *Client) ID() int { return c.p.ID() }
 // Redis is the client's connection pool to server n, from 1. It belongs to the
 // simulator; do not close it.
 func (c *Client) Redis(n int) *redis.Client {
-	if c.connections == nil {
+	connections, ok := c.Library().(*redisnode.Connections)
+	if !ok {
 		panic("there is no Redis: the server is a ZooKeeper")
 	}
-	return c.connections.Client(n)
+	return connections.Client(n)
 }
 
 // ZooKeeper is the client's session with the ensemble; nil if the server is none.
-func (c *Client) ZooKeeper() *zookeeper.Session { return c.session }
+func (c *Client) ZooKeeper() *zookeeper.Session {
+	session, _ := c.Library().(*zookeeper.Session)
+	return session
+}
+
+// Library is the library by which the client talks to its servers, of whichever kind they are.
+func (c *Client) Library() process.Library { return c.p.Library() }
 
 // Clock is the client's own clock.
 func (c *Client) Clock() Clock { return c.p.Clock() }

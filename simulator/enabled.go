@@ -17,13 +17,12 @@ func (s *Simulator) Enabled(w *World, buf []Choice) []Choice {
 	v := s.view(w)
 	for c := range s.procs {
 		buf = s.clientEnabled(&w.procs[c], w.now, int8(c+1), buf)
-		buf = s.servers.Ready(v, int8(c+1), buf)
-		buf = s.servers.told(v, int8(c+1), buf)
+		buf = s.kind.Offers(v, int8(c+1), true, buf)
 	}
 	if w.orphans != 0 {
 		buf = s.orphansEnabled(w, buf)
 	}
-	buf = s.servers.enabled(w, buf)
+	buf = s.serversEnabled(w, buf)
 	if next := s.NextDeadline(w); next > w.now && next != Never {
 		buf = append(buf, Choice{Verb: Pass, D: next - w.now})
 	}
@@ -137,7 +136,7 @@ func (s *Simulator) NextDeadline(w *World) time.Duration {
 	for i := range orphans {
 		next = min(next, s.messageDue(orphans[i].Hold, orphans[i].Latest, w.now))
 	}
-	next = min(next, s.servers.due(w))
+	next = min(next, s.serversDue(w))
 	if next > clock.EndOfTime {
 		return Never
 	}

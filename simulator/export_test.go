@@ -15,7 +15,7 @@ func NoMemo(s *Simulator) {
 	for _, p := range s.procs {
 		p.NoMemo()
 	}
-	s.servers.NoMemo()
+	s.memo.Plain = true
 }
 
 // SetLimit sets the number of table entries from which on NewWorld clears them.

@@ -107,10 +107,10 @@ func (f FaultContext) Tell(e history.Event) {
 // Clients is how many clients there are.
 func (f FaultContext) Clients() int { return len(f.s.procs) }
 
-// Nodes is how many servers there are to which a fault can happen: none, if the
-// server is a ZooKeeper.
+// Nodes is how many servers there are to which a fault can happen: none, if they are
+// of a kind that cannot fail.
 func (f FaultContext) Nodes() int {
-	if f.s.redis == nil {
+	if f.s.fallible == nil {
 		return 0
 	}
 	return len(f.s.config.Nodes)

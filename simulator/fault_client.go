@@ -39,7 +39,7 @@ func (f FaultContext) Crash(c int8) (why string) {
 		return why
 	}
 	f.s.emitClient(f.w, history.Crash, c, 0)
-	f.s.servers.crashed(f.s.view(f.w), c)
+	f.notice(node.Crashed, c, 0)
 	for t := range p.Threads {
 		if p.Threads[t].Phase == node.Asking {
 			f.s.addOrphan(f.w, c, int8(t))
@@ -54,7 +54,7 @@ func (f FaultContext) Crash(c int8) (why string) {
 
 // MayReturn says whether client c is dead and can be started anew.
 func (f FaultContext) MayReturn(c int) bool {
-	return f.w.procs[c-1].Dead && f.s.ensemble == nil && f.s.config.Clients[c-1].Host == nil
+	return f.w.procs[c-1].Dead && f.s.sessions == nil && f.s.config.Clients[c-1].Host == nil
 }
 
 // Return starts a process in place of client c's, which was killed: with the same code and
@@ -95,7 +95,7 @@ func (f FaultContext) unsent(p *node.Client, c, t int8) bool {
 	switch timing := f.s.config.Timing; {
 	case th.Phase != node.Asking || th.Hold > f.w.now:
 		return false
-	case f.s.ensemble != nil && f.s.op(f.w, c, t).Kind.ToServer():
+	case f.s.sessions != nil && f.s.op(f.w, c, t).Kind.ToServer():
 		return false // a session's library sends in a thread of its own
 	default:
 		latency := f.s.latency(c, f.s.op(f.w, c, t))
@@ -137,7 +137,7 @@ func (f FaultContext) pause(c int8, d, longest time.Duration, unsent bool) (why 
 		}
 	}
 	f.s.emitClient(f.w, history.Pause, c, 0).D = d
-	f.s.servers.paused(f.s.view(f.w), c)
+	f.notice(node.Paused, c, 0)
 	return ""
 }
 

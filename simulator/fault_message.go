@@ -43,7 +43,7 @@ func (f FaultContext) onTheWay(c, t int8, ph node.Phase) bool {
 func (f FaultContext) held(c, t int8) bool { return f.w.procs[c-1].Threads[t].Held(f.w.now) }
 
 func (f FaultContext) toRedis(c, t int8) bool {
-	return f.s.redis != nil && f.s.op(f.w, c, t).Kind == process.Request
+	return f.s.fallible != nil && f.s.op(f.w, c, t).Kind == process.Request
 }
 
 // LoseRequest makes the request that thread t of client c waits for vanish
@@ -72,9 +72,16 @@ func (f FaultContext) lose(c, t int8, ph node.Phase, k history.Kind) (why string
 	th.Phase, th.Hold, th.Reply = node.Unheard, 0, 0 // nobody ever reads the reply
 	f.emitMessage(k, c, t)
 	if f.s.op(f.w, c, t).Kind.ToServer() {
-		f.s.servers.lost(f.s.view(f.w), c, t)
+		f.notice(node.Lost, c, t)
 	}
 	return ""
+}
+
+// notice has the servers notice what happens to a client.
+func (f FaultContext) notice(what node.What, c, t int8) {
+	if err := f.s.notice(f.w, what, c, t); err != nil && f.s.room.Exceeded == nil {
+		f.s.room.Exceeded = err
+	}
 }
 
 // emitMessage records what happens to a message to or from a thread.
@@ -111,7 +118,7 @@ func (f FaultContext) Delay(c, t int8, d time.Duration) (why string) {
 	if th.Phase == node.Answered {
 		e.Note = "reply"
 	} else if f.s.op(f.w, c, t).Kind.ToServer() {
-		f.s.servers.heldUp(f.s.view(f.w), c)
+		f.notice(node.HeldUp, c, 0)
 	}
 	return ""
 }
@@ -128,7 +135,7 @@ func (f FaultContext) Reject(c, t int8, err string) (why string) {
 	case f.held(c, t):
 		return "refused.request.held.already"
 	}
-	answer, text := f.s.redis.Reject(f.s.op(f.w, c, t).Arg, err)
+	answer, text := f.s.fallible.Reject(f.s.op(f.w, c, t).Arg, err)
 	f.emitMessage(history.Reject, c, t).Reply = text
 	p.Threads[t].Answer(answer)
 	return ""

@@ -1,36 +1,29 @@
 package simulator
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
+	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
 
-// A Length is a time for which code has waited, or that servers keep something.
-type Length struct {
-	Of      LengthOf
-	D       time.Duration // above 0; of Remainders: 0
-	Request []string      // of what a server was asked for: the first request that did
-}
+// A Length is a time for which code has waited, or that servers keep something, and a LengthOf is
+// what it is of; see package node.
+type (
+	Length   = node.Length
+	LengthOf = node.LengthOf
+)
 
-// Compare orders lengths by what they are of and how long they are; 0: they are told as one.
-func (l Length) Compare(other Length) int {
-	return cmp.Or(cmp.Compare(l.Of, other.Of), cmp.Compare(l.D, other.D))
-}
-
-// LengthOf is what a Length is of.
-type LengthOf uint8
-
+// The values of LengthOf.
 const (
-	KeyLife    LengthOf = iota // how long a server was to keep a key; its server's clock
-	Session                    // time-out that was wanted for a session with a ZooKeeper
-	Timer                      // a sleep or a timer; the client's clock
-	Patience                   // how long code itself has said that it waits for an answer; the client's clock
-	WaitLimit                  // how long a server was to wait for its replicas (WAIT)
-	Inside                     // how long a client may work, or do a part of it; the client's clock
-	Remainders                 // no length: a request has asked how long a key has still to live
+	KeyLife    = node.KeyLife
+	Session    = node.Session
+	Timer      = node.Timer
+	Patience   = node.Patience
+	WaitLimit  = node.WaitLimit
+	Inside     = node.Inside
+	Remainders = node.Remainders
 )
 
 // Lengths are the different lengths that clients and servers have met since some moment.
@@ -72,24 +65,16 @@ func (s *Simulator) Learn(l *Lengths, clients int) {
 			}
 		}
 	}
-	if s.ensemble != nil {
-		if d := s.ensemble.Asked(); d > 0 {
-			l.add(Length{Of: Session, D: d})
+	if k, ok := s.kind.(node.Timekeeper); ok {
+		asked := k.Asked()
+		for _, a := range asked[l.requests:] {
+			if a.Of != node.ClockReads {
+				a.Request = slices.Clone(a.Request)
+				l.add(a)
+			}
 		}
-		return
+		l.requests = len(asked)
 	}
-	asked := s.redis.Asked()
-	for _, a := range asked[l.requests:] {
-		of := KeyLife
-		switch {
-		case a.D == 0:
-			of = Remainders
-		case a.Wait:
-			of = WaitLimit
-		}
-		l.add(Length{of, a.D, slices.Clone(a.Request)})
-	}
-	l.requests = len(asked)
 }
 
 func (l *Lengths) addOp(o *process.Op) {

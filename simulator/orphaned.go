@@ -148,14 +148,14 @@ func (s *Simulator) arriveOrphan(w *World, c Choice) error {
 	if o.Hold > w.now {
 		return s.refuse(w, c, "refused.orphan.held")
 	}
-	held, err := false, error(nil)
+	held, err := "", error(nil)
 	if o.Op.Kind.ToServer() {
-		held, err = s.servers.arriveOrphan(s.view(w), &o)
+		held, err = s.happen(w, node.Event{What: node.ArrivedOrphan, Orphan: &o})
 	} else {
 		s.arriveResource(w, &o.Op, o.From, o.Msg)
 	}
 	rest := append(s.orphans.blank(), list...)
-	if held {
+	if held != "" {
 		rest[c.Thread] = o
 	} else {
 		rest = slices.Delete(rest, int(c.Thread), int(c.Thread)+1)
@@ -279,7 +279,7 @@ func (s *Simulator) PlaceInWorld(w *World, part *RestPart, place int, to *Names)
 func (s *Simulator) renameOrphan(o node.Orphan, to *Names) (_ node.Orphan, err error) {
 	o.From = int8(to[o.From])
 	if o.Op.Kind == process.Request {
-		o.Op.Arg, err = s.servers.RenameRequest(o.Op.Arg, to)
+		o.Op.Arg, err = s.words.Requests.Renamed(o.Op.Arg, to)
 	}
 	return o, err
 }

@@ -8,8 +8,6 @@ import (
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
-	"locklab/simulator/redisnode"
-	"locklab/simulator/zookeeper"
 )
 
 // A World falls into parts: one for each client, one for each server, and the rest.
@@ -22,11 +20,8 @@ import (
 // Simulator.ReadsClock.
 type (
 	ClientPart struct{ s node.Client }
-	NodePart   struct {
-		redis    redisnode.State
-		ensemble zookeeper.EnsembleState
-	}
-	RestPart struct {
+	NodePart   struct{ s node.State }
+	RestPart   struct {
 		orphans  uint32 // in an order that does not depend on how it came about
 		resource resourceState
 		budget   [MaxFaults]uint8
@@ -36,7 +31,7 @@ type (
 // ReadsClock says whether what happens may depend on what time it is, and not only
 // on how much time is left: a client has read its clock so far, without Measure, or a
 // command its server's, or a clock has a rate of its own. It can become true, and stays so.
-func (s *Simulator) ReadsClock() bool { return s.readsClock || s.servers.ReadsClock() }
+func (s *Simulator) ReadsClock() bool { return s.readsClock || s.memo.ReadsClock }
 
 // Abandons says whether code, given something else, has so far stopped waiting for a
 // request under way, so that whatever a client observes may orphan one.
@@ -48,7 +43,7 @@ func (s *Simulator) Reached() bool { return s.reached }
 
 // SendsWait says whether a client has sent WAIT so far, so that it matters whose
 // writes a replica lacks. It can become true, and stays so.
-func (s *Simulator) SendsWait() bool { return s.redis != nil && s.redis.SendsWait() }
+func (s *Simulator) SendsWait() bool { return s.memo.Waits }
 
 // ClientPart takes client c's part, from 1, out of w. As long as a client does not read its
 // clock it does not matter what that shows; with Measure it shows how long it has measured.
@@ -115,11 +110,13 @@ func (w *World) SetClientPart(c int, part *ClientPart) {
 // NodePart takes server n's part, from 1, out of w. Unless clocks are read, what is
 // kept of its clock is where in its present millisecond it stands.
 func (s *Simulator) NodePart(w *World, n int) NodePart {
-	return s.servers.takePart(w, n, s.ReadsClock())
+	return NodePart{s.kind.Relative(w.now, w.servers[n-1], s.ReadsClock())}
 }
 
 // SetNodePart puts a part in server n's place, from 1.
-func (s *Simulator) SetNodePart(w *World, n int, part *NodePart) { s.servers.setPart(w, n, part) }
+func (s *Simulator) SetNodePart(w *World, n int, part *NodePart) {
+	w.servers[n-1] = s.kind.Absolute(w.now, part.s)
+}
 
 // RestPart takes what belongs to no client and no server out of w.
 func (s *Simulator) RestPart(w *World) RestPart {
@@ -186,7 +183,9 @@ func (s *Simulator) Clientside(r *RestPart) bool { return leaves[Clientside](s, 
 // its disk hold: nothing reads that unless they take its place. Which of them lack something
 // stays: a WAIT asks.
 func (p NodePart) WithoutCopies() NodePart {
-	p.redis = p.redis.WithoutCopies()
+	if f, ok := p.s.(node.Failing); ok {
+		p.s = f.WithoutCopies()
+	}
 	return p
 }
 
@@ -234,8 +233,8 @@ func (s *Simulator) answeredIn(c int, th *node.Thread, o *process.Op) time.Durat
 		return arrives
 	case th.Phase == node.Blocked:
 		return clock.Later(latency, th.Hold)
-	case th.Phase == node.Asking && s.redis != nil && o.Kind.ToServer():
-		return clock.Later(arrives+latency, s.redis.HoldsBack(o))
+	case th.Phase == node.Asking && s.holding != nil && o.Kind.ToServer():
+		return clock.Later(arrives+latency, s.holding.HoldsBack(o))
 	case th.Phase == node.Asking:
 		return arrives + latency
 	}
@@ -254,10 +253,16 @@ func (p *ClientPart) Threads() (n int) {
 }
 
 // Serving says whether the server is neither down nor hung.
-func (p *NodePart) Serving() bool { return !p.redis.Down() && !p.redis.Hung() }
+func (p *NodePart) Serving() bool {
+	f, ok := p.s.(node.Failing)
+	return !ok || !f.Down() && !f.Hung()
+}
 
 // Split says whether the server's old master lives on.
-func (p *NodePart) Split() bool { return p.redis.Split() }
+func (p *NodePart) Split() bool {
+	f, ok := p.s.(node.Failing)
+	return ok && f.Split()
+}
 
 // Ready appends what the client can do at once without a look at any server, as
 // Enabled lists it, and says how long it is until something of its own is due: 0 if
@@ -271,18 +276,22 @@ func (s *Simulator) Ready(c int, part *ClientPart, buf []Choice) (choices []Choi
 	if !s.readsClock && !part.Begun() { // whatever its clock shows, nobody looks
 		buf = append(buf[:before], slices.DeleteFunc(buf[before:], func(ch Choice) bool { return ch.Verb == Choose })...)
 	}
-	return s.servers.Ready(s.view(w), int8(c), buf), max(s.clientDue(p, int8(c), 0), 0)
+	return s.kind.Offers(s.view(w), int8(c), false, buf), max(s.clientDue(p, int8(c), 0), 0)
 }
 
 // ReadyNode appends what server n can do at once, as Enabled lists it.
 func (s *Simulator) ReadyNode(n int, part *NodePart, buf []Choice) []Choice {
-	return s.servers.partEnabled(int8(n), part, buf)
+	return s.kind.Enabled(0, s.kind.Absolute(0, part.s), int8(n), buf)
 }
 
 // DueAt is how long it is until something is due at the server: a key expires, an
 // outage or a session ends. Never if nothing is.
 func (s *Simulator) DueAt(part *NodePart, now time.Duration) time.Duration {
-	return s.servers.partDue(part, now)
+	due := s.kind.Due(now, s.kind.Absolute(now, part.s))
+	if due == Never {
+		return Never
+	}
+	return due - now
 }
 
 // Told appends the choices by which server n, from 1, tells threads of client c what
@@ -290,8 +299,8 @@ func (s *Simulator) DueAt(part *NodePart, now time.Duration) time.Duration {
 // servers means nothing.
 func (s *Simulator) Told(c int, client *ClientPart, n int, part *NodePart, now time.Duration, buf []Choice) []Choice {
 	w := s.scratchWith(now, c, client)
-	s.servers.setPart(w, n, part)
-	return s.servers.told(s.view(w), int8(c), buf)
+	s.SetNodePart(w, n, part)
+	return s.kind.Offers(s.view(w), int8(c), true, buf)
 }
 
 // Listens appends the choices by which client c's threads that listen would be told

@@ -1,6 +1,8 @@
 package simulator
 
 import (
+	"cmp"
+
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
@@ -23,7 +25,7 @@ type AsymmetricError = node.AsymmetricError
 // *AsymmetricError. Below 2 nothing is checked.
 func (s *Simulator) Alike(clients int) {
 	s.alike = clients
-	s.servers.Alike(clients)
+	s.memo.Alike = uint8(clients)
 }
 
 // forget is the entry at which client c stands when it forgets what it need not remember at
@@ -85,7 +87,7 @@ func (s *Simulator) RenameClient(part ClientPart, from, to int) (ClientPart, err
 	if from == to || part.s.Dead && !s.returns {
 		return part, nil
 	}
-	if !s.servers.Symmetric() {
+	if s.memo.Asymmetric {
 		return part, &AsymmetricError{Session: true}
 	}
 	for t := range part.s.Threads {
@@ -120,7 +122,12 @@ type renamedHistory struct {
 func (s *Simulator) follow(at uint32, a, b *process.Process) (uint32, error) {
 	swap := node.Swap(uint8(a.ID()), uint8(b.ID()))
 	if e := *a.At(at); e.Parent == at {
-		e.Memory = s.servers.RenameMemory(e.Memory, swap)
+		if s.words.Memories != nil {
+			var err error
+			if e.Memory, err = s.words.Memories.Renamed(e.Memory, swap); err != nil {
+				return 0, err
+			}
+		}
 		return b.SameRoot(&e)
 	}
 	key := renamedHistory{a.ID(), b.ID(), at}
@@ -175,7 +182,7 @@ func (s *Simulator) sameDeeds(a, b *process.Entry, names *Names) bool {
 	}
 	for t := range a.Ops {
 		x, y := a.Ops[t], b.Ops[t]
-		if (x.Kind.ToServer() || x.Kind == process.Watch) && y.Kind == x.Kind && s.servers.SameRequest(&x, &y, names) {
+		if (x.Kind.ToServer() || x.Kind == process.Watch) && y.Kind == x.Kind && s.words.Of(&x).Same(x.Arg, y.Arg, names) {
 			x.Arg = y.Arg
 		}
 		if x != y {
@@ -189,18 +196,19 @@ func (s *Simulator) sameDeeds(a, b *process.Entry, names *Names) bool {
 // alike none may be named: what a client has heard of another one would have to be renamed when
 // two others change places.
 func (s *Simulator) renameAnswer(answer uint32, swap *Names) (uint32, error) {
-	text, named := s.servers.NamesClient(answer)
-	switch {
-	case !named:
+	switch answers := s.words.Answers; {
+	case !answers.Named(answer):
 		return answer, nil
 	case s.alike > 2:
-		return answer, &AsymmetricError{Reply: text}
+		return answer, &AsymmetricError{Reply: answers.Words(answer)[0]}
+	default:
+		renamed, err := answers.Renamed(answer, swap)
+		return renamed, cmp.Or(err, s.room.Take())
 	}
-	return s.servers.RenameAnswer(answer, swap), s.room.Take()
 }
 
 // RenameNode is a server's part with the clients renamed in its data. The error is a
 // *LimitError.
 func (s *Simulator) RenameNode(part NodePart, to *Names) (NodePart, error) {
-	return s.servers.renamePart(part, to), s.room.Take()
+	return NodePart{s.kind.Rename(part.s, to)}, s.room.Take()
 }

@@ -2,8 +2,10 @@ package simulator
 
 import (
 	"errors"
+	"reflect"
 
 	"locklab/simulator/internal/codec"
+	"locklab/simulator/memo"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
@@ -13,14 +15,14 @@ import (
 type TableSizes struct {
 	readsClock bool
 	measured   bool
-	servers    node.Sizes
+	servers    memo.Sizes
 	orphans    int
 	histories  [MaxClients]process.Sizes
 }
 
 // TableSizes is the present moment. NewWorld may make it void, as it does worlds.
 func (s *Simulator) TableSizes() TableSizes {
-	m := TableSizes{readsClock: s.readsClock, measured: s.measured, servers: s.servers.Sizes(), orphans: len(s.orphans.lists)}
+	m := TableSizes{readsClock: s.readsClock, measured: s.measured, servers: s.memo.Sizes(), orphans: len(s.orphans.lists)}
 	for i, p := range s.procs {
 		m.histories[i] = p.Sizes()
 	}
@@ -31,7 +33,7 @@ func (s *Simulator) TableSizes() TableSizes {
 // that time mean the same to another simulator of the same config.
 func (s *Simulator) Save(w *codec.Writer, from, m TableSizes) {
 	w.Put(m.readsClock, m.measured)
-	s.servers.Save(w, from.servers, m.servers)
+	s.memo.Save(w, from.servers, m.servers)
 	w.Put(m.orphans, s.orphans.lists[from.orphans:m.orphans])
 	for i, p := range s.procs {
 		p.Save(w, from.histories[i], m.histories[i])
@@ -45,7 +47,7 @@ func (s *Simulator) Load(r *codec.Reader) error {
 	before := s.TableSizes()
 	r.Get(&s.readsClock, &s.measured)
 	s.measures = s.measures && !s.readsClock
-	if err := s.servers.Load(r); err != nil {
+	if err := s.memo.Load(r); err != nil {
 		return err
 	}
 	var orphans int
@@ -95,7 +97,8 @@ func (s *Simulator) checkTables(from TableSizes) error {
 }
 
 func (s *Simulator) hasOp(o *process.Op) bool {
-	return o.Kind <= process.Watch && (o.Kind != process.Request || s.servers.HasRequest(o))
+	request := o.Kind == process.Request
+	return o.Kind <= process.Watch && (!request || o.Node >= 1 && int(o.Node) <= len(s.config.Nodes) && s.words.Requests.Has(o.Arg))
 }
 
 // CheckClient says whether a part of client c, from 1, that was read from a file names
@@ -108,16 +111,40 @@ func (s *Simulator) CheckClient(c int, part *ClientPart) error {
 	for t := range part.s.Threads {
 		th, o := &part.s.Threads[t], &p.At(part.s.At).Ops[t]
 		answered := th.Phase == node.Answered && o.Kind == process.Request && th.Reply != node.LostConn
-		if th.Phase > node.Unsent || answered && !s.servers.HasAnswer(th.Reply) {
+		if th.Phase > node.Unsent || answered && !s.words.Answers.Has(th.Reply) {
 			return errUnknown
 		}
 	}
 	return nil
 }
 
+// SaveNodes writes parts of servers, and LoadNodes reads them. They are of the type of the states in
+// which servers begin.
+func (s *Simulator) SaveNodes(w *codec.Writer, parts []NodePart) {
+	w.Put(len(parts))
+	for i := range parts {
+		w.Put(parts[i].s)
+	}
+}
+
+// LoadNodes reads what SaveNodes wrote.
+func (s *Simulator) LoadNodes(r *codec.Reader) (parts []NodePart) {
+	n := 0
+	r.Get(&n)
+	of := reflect.TypeOf(s.kind.Start(1, len(s.procs)))
+	for range n {
+		state := reflect.New(of)
+		if r.Get(state.Interface()); r.Err() != nil {
+			break
+		}
+		parts = append(parts, NodePart{state.Elem().Interface()})
+	}
+	return parts
+}
+
 // CheckNode is CheckClient for the part of a server.
 func (s *Simulator) CheckNode(part *NodePart) error {
-	if !s.servers.hasPart(part) {
+	if !s.kind.Has(part.s) {
 		return errUnknown
 	}
 	return nil

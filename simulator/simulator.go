@@ -8,10 +8,9 @@ import (
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/table"
+	"locklab/simulator/memo"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
-	"locklab/simulator/redisnode"
-	"locklab/simulator/zookeeper"
 )
 
 // A Simulator holds what all worlds of one Config share: the memo tables of code and
@@ -20,9 +19,13 @@ type Simulator struct {
 	config   Config
 	room     *table.Room
 	procs    []*process.Process
-	servers  servers
-	redis    *redisnode.Kind // the servers, if they are of this kind; for faults and clients
-	ensemble *zookeeper.Kind // as well
+	memo     *memo.Memo // the tables of kind
+	kind     node.Kind
+	words    node.Words    // of kind
+	fallible node.Fallible // kind, if it is one; else nil
+	sessions node.Sessions // as well
+	holding  node.Holding
+	patient  node.Patient
 	orphans  *orphanTable
 	renamed  map[renamedHistory]uint32
 	events   []history.Event // of the last step
@@ -57,15 +60,24 @@ func New(c Config) (*Simulator, error) {
 		c.Timeout = 3 * time.Second
 	}
 	room := table.NewRoom()
-	s := &Simulator{config: c, room: room, orphans: newOrphanTable(room), renamed: map[renamedHistory]uint32{}, limit: tableLimit}
+	s := &Simulator{config: c, room: room, memo: memo.New(room), orphans: newOrphanTable(room), renamed: map[renamedHistory]uint32{}, limit: tableLimit}
 	s.current.s = s
 	s.returns = slices.ContainsFunc(c.Faults, func(f FaultBudget) bool {
 		_, ok := f.Fault.(Returner)
 		return ok && f.Times > 0
 	})
-	if err := s.newServers(&c, room); err != nil {
+	if c.Servers == nil {
+		c.Servers = newServers
+	}
+	var err error
+	if s.kind, err = c.Servers(&c, s.memo); err != nil {
 		return nil, err
 	}
+	s.words = s.kind.Words()
+	s.fallible, _ = s.kind.(node.Fallible)
+	s.sessions, _ = s.kind.(node.Sessions)
+	s.holding, _ = s.kind.(node.Holding)
+	s.patient, _ = s.kind.(node.Patient)
 	for i, client := range c.Clients {
 		s.procs = append(s.procs, s.newProcess(i+1, &client))
 		s.readsClock = s.readsClock || client.PPM != 0
@@ -77,20 +89,12 @@ func New(c Config) (*Simulator, error) {
 func (s *Simulator) newProcess(id int, config *ClientConfig) *process.Process {
 	c := &Client{}
 	p := process.New(id, func() { config.Program(c) }, s.opText, s.room)
-	p.Use(s.servers.Library(p))
+	p.Use(s.kind.Library(p))
 	if config.Host != nil {
-		p.SetHost(config.Host(id, func() func(int) process.Wire {
-			if s.ensemble != nil {
-				wires := s.ensemble.NewWires(p)
-				return func(int) process.Wire { return wires.Open() }
-			}
-			connections := s.redis.NewConnections(p)
-			return func(server int) process.Wire { return connections.Open(server) }
-		}), config.Timed)
+		dialer := s.kind.(node.Dialer)
+		p.SetHost(config.Host(id, func() func(int) process.Wire { return dialer.Dial(p) }), config.Timed)
 	}
 	c.p = p
-	c.connections, _ = p.Library().(*redisnode.Connections)
-	c.session, _ = p.Library().(*zookeeper.Session)
 	return p
 }
 
@@ -99,7 +103,9 @@ func (s *Simulator) Close() {
 	for _, p := range s.procs {
 		p.Close()
 	}
-	s.servers.Close()
+	if c, ok := s.kind.(interface{ Close() }); ok {
+		c.Close()
+	}
 }
 
 // NewWorld is the world at the start of a run. It may empty tables that have
@@ -107,7 +113,7 @@ func (s *Simulator) Close() {
 // them, and what was learned.
 func (s *Simulator) NewWorld() World {
 	if s.Size() > s.limit && s.merging == process.NoMerging {
-		s.servers.Clear()
+		s.memo.Clear()
 		s.orphans.clear()
 		clear(s.renamed) // followed stays 0
 		for _, p := range s.procs {
@@ -124,7 +130,9 @@ func (s *Simulator) NewWorld() World {
 			p.Threads[0].Latest = Never
 		}
 	}
-	s.servers.begin(w, len(s.procs))
+	for n := range s.config.Nodes {
+		w.servers[n] = s.kind.Start(int8(n+1), len(s.procs))
+	}
 	for i, f := range s.config.Faults {
 		w.budget[i] = uint8(f.Times)
 	}
@@ -135,7 +143,7 @@ func (s *Simulator) NewWorld() World {
 func (s *Simulator) Config() Config { return s.config }
 
 // Size is the number of entries in the simulator's tables.
-func (s *Simulator) Size() int { return s.servers.Len() + len(s.orphans.lists) + s.Histories() }
+func (s *Simulator) Size() int { return s.memo.Len() + len(s.orphans.lists) + s.Histories() }
 
 // Histories is the number of distinct histories of observations that the clients'
 // tables hold.
@@ -159,20 +167,19 @@ func (s *Simulator) ShowCode(pkg string) {
 	}
 }
 
-// Carry has real servers execute whatever the servers execute, which must be Redis. To be
-// called before the first world.
-func (s *Simulator) Carry(real redisnode.Real) { s.redis.Real = real }
+// Kind is what the servers do, for those that know one kind: who talks to real ones, or has another
+// model of them.
+func (s *Simulator) Kind() node.Kind { return s.kind }
 
-// CountCreations has an ensemble, if there is one, number creations only, from now on; see
-// [zookeeper.Kind.CountCreations].
+// Server is server n of a world, from 1.
+func (s *Simulator) Server(w *World, n int) node.State { return w.servers[n-1] }
+
+// CountCreations has servers with sessions number creations only, from now on; see node.Sessions.
 func (s *Simulator) CountCreations(on bool) {
-	if s.ensemble != nil {
-		s.ensemble.CountCreations(on)
+	if s.sessions != nil {
+		s.sessions.CountCreations(on)
 	}
 }
-
-// CarryEnsemble is Carry for a simulator whose server is a ZooKeeper.
-func (s *Simulator) CarryEnsemble(real zookeeper.Real) { s.ensemble.Real = real }
 
 // KeepHistories has clients that rest, or have ended, keep what they have observed; see
 // process.Process.KeepHistories. To be called before the first world.
@@ -199,25 +206,9 @@ func (s *Simulator) Merge(by process.Merging, alike int) {
 	s.merging, s.followed = by, 0
 }
 
-// ZooKeeper says whether the server is a ZooKeeper ensemble.
-func (s *Simulator) ZooKeeper() bool { return s.ensemble != nil }
-
-// SessionAsked is the time-out that the code of clients has wanted for its sessions with a
-// ZooKeeper so far; 0: none has.
-func (s *Simulator) SessionAsked() time.Duration {
-	if s.ensemble == nil {
-		return 0
-	}
-	return s.ensemble.Asked()
-}
-
-// Znodes is what the ensemble of a world holds; the zero State: its server is none.
-func (s *Simulator) Znodes(w *World) zookeeper.State {
-	if s.ensemble == nil {
-		return zookeeper.State{}
-	}
-	return s.ensemble.Znodes(w.ensemble[:])
-}
+// KeepsSessions reports whether the servers keep sessions of clients, so that what befalls a client
+// reaches its server.
+func (s *Simulator) KeepsSessions() bool { return s.sessions != nil }
 
 // op is what client c's thread waits for.
 func (s *Simulator) op(w *World, c, thread int8) *process.Op {
@@ -233,7 +224,7 @@ func (s *Simulator) entry(w *World, c int8) *process.Entry {
 // none.
 func (s *Simulator) cmd(o *process.Op) []string {
 	if o.Kind.ToServer() {
-		return s.servers.Request(o)
+		return s.words.Of(o).Words(o.Arg)
 	}
 	return nil
 }
@@ -241,7 +232,7 @@ func (s *Simulator) cmd(o *process.Op) []string {
 // opText names what a process asks a server for, for an error message.
 func (s *Simulator) opText(o *process.Op) string {
 	if o.Kind == process.Watch {
-		return fmt.Sprintf("wait %v for a watch on %q", o.D, s.servers.Request(o)[0])
+		return fmt.Sprintf("wait %v for a watch on %q", o.D, s.words.Of(o).Words(o.Arg)[0])
 	}
 	return fmt.Sprintf("%q to n%d", s.cmd(o), o.Node)
 }
@@ -251,8 +242,8 @@ func (s *Simulator) patience(o *process.Op) time.Duration {
 	switch {
 	case o.D > 0: // the code has said how long
 		return o.D
-	case o.Kind.ToServer():
-		return s.servers.Patience(s.config.Timeout)
+	case o.Kind.ToServer() && s.patient != nil:
+		return s.patient.Patience()
 	}
 	return s.config.Timeout
 }

@@ -21,7 +21,6 @@ func (s *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 	s.events, s.reached = s.events[:0], false
 	err := s.step(w, c)
 	s.boundAnswers(w)
-	s.servers.tidy(w)
 	if s.room.Exceeded != nil {
 		err = s.room.Take()
 	}
@@ -101,22 +100,25 @@ func (s *Simulator) pass(w *World, c Choice) error {
 	case c.Thread != 0 && (c.Thread != Standing || s.config.Timing == nil):
 		return s.refuse(w, c, "refused.standing")
 	}
-	s.servers.settle(s.view(w))
+	if _, err := s.happen(w, node.Event{What: node.Settled}); err != nil {
+		return err
+	}
 	w.now += c.D
 	for c := range s.procs {
 		w.procs[c].Forget(w.now)
 	}
-	s.servers.passed(s.view(w), c.Thread == Standing)
-	return nil
+	_, err := s.happen(w, node.Event{What: node.Passed, Standing: c.Thread == Standing})
+	return err
 }
 
 // stepServer is what a server does by itself, or a client's library.
 func (s *Simulator) stepServer(w *World, c Choice) error {
-	do := s.servers.step
-	if c.Verb == End {
-		do = s.servers.end
+	why, err := "", error(nil)
+	if c == (Choice{Verb: End}) {
+		why, err = s.endTogether(w)
+	} else {
+		why, err = s.happen(w, node.Event{What: node.Chosen, Choice: c})
 	}
-	why, err := do(s.view(w), c)
 	if why != "" {
 		return s.refuse(w, c, why)
 	}
@@ -200,7 +202,7 @@ func (s *Simulator) startSkewed(w *World, c Choice, p *node.Client) error {
 func (s *Simulator) arrive(w *World, c Choice, th *node.Thread) error {
 	o := s.op(w, c.Client, c.Thread)
 	if o.Kind.ToServer() {
-		return s.servers.arrive(s.view(w), c.Client, c.Thread)
+		return s.notice(w, node.Arrived, c.Client, c.Thread)
 	}
 	th.Answer(s.arriveResource(w, o, c.Client, th.Msg))
 	return nil
@@ -224,7 +226,7 @@ func (s *Simulator) answer(w *World, c Choice, th *node.Thread) error {
 	e.Node, e.Msg = int(o.Node), int(th.Msg)
 	e.Cmd = s.cmd(o)
 	if kind == history.Answer && o.Kind.ToServer() {
-		e.Reply = s.servers.Reply(o, th.Reply)
+		e.Reply = s.words.Answers.Words(th.Reply)[0]
 	}
 	return s.observe(w, c.Client, c.Thread, seen)
 }
@@ -233,7 +235,9 @@ func (s *Simulator) giveUp(w *World, c Choice, th *node.Thread) error {
 	o := s.op(w, c.Client, c.Thread)
 	switch {
 	case o.Kind.ToServer():
-		s.servers.gaveUp(s.view(w), c.Client, c.Thread)
+		if err := s.notice(w, node.GaveUp, c.Client, c.Thread); err != nil {
+			return err
+		}
 	case th.Phase == node.Asking:
 		s.addOrphan(w, c.Client, c.Thread)
 	}
@@ -263,8 +267,7 @@ func (s *Simulator) resume(w *World, c Choice) error {
 		s.goOn(w, c.Client, int8(t))
 	}
 	s.emitClient(w, history.Resume, c.Client, 0)
-	s.servers.resumed(s.view(w), c.Client)
-	return nil
+	return s.notice(w, node.Resumed, c.Client, 0)
 }
 
 // resumeThread ends the pause of one thread.
@@ -334,7 +337,9 @@ func (s *Simulator) observe(w *World, c, thread int8, seen process.Observation) 
 			return err
 		}
 		entry := proc.At(at)
-		s.abandon(w, c, thread, entry)
+		if err := s.abandon(w, c, thread, entry); err != nil {
+			return err
+		}
 		p.At = at
 		for i := range entry.Notes {
 			s.events = append(s.events, entry.Notes[i])
@@ -355,16 +360,19 @@ func (s *Simulator) observe(w *World, c, thread int8, seen process.Observation) 
 
 // abandon leaves the requests under way for which the code of a client no longer waits
 // at the entry that it comes to, although they were not what it has observed.
-func (s *Simulator) abandon(w *World, c, observed int8, entry *process.Entry) {
+func (s *Simulator) abandon(w *World, c, observed int8, entry *process.Entry) error {
 	for t := range w.procs[c-1].Threads {
 		if int8(t) == observed || entry.Fresh&(1<<t) == 0 || !w.procs[c-1].Threads[t].Phase.Waiting() {
 			continue
 		}
 		if s.op(w, c, int8(t)).Kind == process.Request {
 			s.abandons = s.abandons || w.procs[c-1].Threads[t].Phase == node.Asking
-			s.servers.gaveUp(s.view(w), c, int8(t))
+			if err := s.notice(w, node.GaveUp, c, int8(t)); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // maxReadings bounds how often code may read its clock before it does something

@@ -26,6 +26,9 @@ func (v *view) Clients() int                       { return len(v.s.procs) }
 func (v *view) Client(c int8) *node.Client         { return &v.w.procs[c-1] }
 func (v *view) Op(c, thread int8) *process.Op      { return v.s.op(v.w, c, thread) }
 func (v *view) Memory(c int8) uint32               { return v.s.entry(v.w, c).Memory }
+func (v *view) Servers() int                       { return len(v.s.config.Nodes) }
+func (v *view) State(n int8) node.State            { return v.w.servers[n-1] }
+func (v *view) SetState(n int8, s node.State)      { v.w.servers[n-1] = s }
 func (v *view) Emit(k history.Kind) *history.Event { return v.s.emit(v.w, k) }
 func (v *view) DropOrphans(n int8, from node.Set)  { v.s.dropOrphans(v.w, n, from) }
 func (v *view) ReleaseOrphans(n int8)              { v.s.releaseOrphans(v.w, n) }

@@ -8,7 +8,6 @@ import (
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 	"locklab/simulator/redisnode"
-	"locklab/simulator/zookeeper"
 )
 
 // Limits of one world. They keep a World a plain value; New refuses a Config that
@@ -46,10 +45,9 @@ type NondeterministicError = process.NondeterministicError
 type World struct {
 	now      time.Duration // true time since the start
 	procs    [MaxClients]node.Client
-	nodes    [MaxNodes]redisnode.State  // the servers, if they are Redis
-	ensemble [1]zookeeper.EnsembleState // the server, if it is a ZooKeeper
-	orphans  uint32                     // a list of the orphanTable
-	sent     uint32                     // messages so far; numbers them in the history
+	servers  [MaxNodes]node.State
+	orphans  uint32 // a list of the orphanTable
+	sent     uint32 // messages so far; numbers them in the history
 	resource resourceState
 	budget   [MaxFaults]uint8 // what is left of each fault, in the Config's order
 }
@@ -63,18 +61,36 @@ func (w *World) Alive(c int) bool { return !w.procs[c-1].Dead }
 // Paused says whether client c, from 1, is paused.
 func (w *World) Paused(c int) bool { return w.procs[c-1].Paused }
 
-// Behind says whether a replica of server n, from 1, or its disk lacks something.
-func (w *World) Behind(n int) bool { return w.nodes[n-1].Behind() }
+// failing is server n, from 1, if it is one that can fail.
+func (w *World) failing(n int) (f node.Failing, ok bool) {
+	f, ok = w.servers[n-1].(node.Failing)
+	return f, ok
+}
 
-// ReplicaBehind says whether a replica of server n lacks something; n counts from 1, replicas
+// Behind reports whether a replica of server n, from 1, or its disk lacks something.
+func (w *World) Behind(n int) bool {
+	f, ok := w.failing(n)
+	return ok && f.Behind()
+}
+
+// ReplicaBehind reports whether a replica of server n lacks something; n counts from 1, replicas
 // from 0.
-func (w *World) ReplicaBehind(n, replica int) bool { return w.nodes[n-1].ReplicaBehind(replica) }
+func (w *World) ReplicaBehind(n, replica int) bool {
+	f, ok := w.failing(n)
+	return ok && f.ReplicaBehind(replica)
+}
 
-// Down says whether server n, from 1, has crashed and is not back.
-func (w *World) Down(n int) bool { return w.nodes[n-1].Down() }
+// Down reports whether server n, from 1, has crashed and is not back.
+func (w *World) Down(n int) bool {
+	f, ok := w.failing(n)
+	return ok && f.Down()
+}
 
-// Hung says whether server n, from 1, stands still.
-func (w *World) Hung(n int) bool { return w.nodes[n-1].Hung() }
+// Hung reports whether server n, from 1, stands still.
+func (w *World) Hung(n int) bool {
+	f, ok := w.failing(n)
+	return ok && f.Hung()
+}
 
 // Budget is what is left of the i-th fault of the Config.
 func (w *World) Budget(i int) int { return int(w.budget[i]) }

@@ -371,8 +371,11 @@ func (p *plan) aloneOnce() error {
 		defer sim.Close()
 		w, run := sim.NewWorld(), schedule.Run{}
 		defer func() {
-			if asked = sim.SessionAsked(); p.ensemble {
-				left = sim.Znodes(&w).Alone()
+			if k, ok := sim.Kind().(*zookeeper.Kind); ok {
+				left = k.Znodes(sim.Server(&w, 1)).Alone()
+				for _, l := range k.Asked() {
+					asked = l.D
+				}
 			}
 		}()
 		for range maxAlone {

@@ -79,7 +79,7 @@ func TestCommands(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opened.Simulator.Carry(all)
+			opened.Simulator.Kind().(*redisnode.Kind).Real = all
 			w := opened.Simulator.NewWorld()
 			for _, c := range o.Trace.Choices {
 				if _, err := opened.Simulator.Step(&w, c); err != nil {

@@ -107,7 +107,7 @@ func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 	key := effectKey{rest: state[s.restAt()], who: nobody}
 	if c >= 0 {
 		key.client, key.who = state[c], uint8(c)
-		if s.sim.ZooKeeper() {
+		if s.sim.KeepsSessions() {
 			key.node = state[s.clients]
 		}
 	} else {
@@ -120,7 +120,7 @@ func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 	w := s.sim.At(s.now(state))
 	if c >= 0 {
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
-		if s.sim.ZooKeeper() {
+		if s.sim.KeepsSessions() {
 			s.sim.SetNodePart(&w, 1, &s.nodeTab.keys[state[s.clients]])
 		}
 	} else {

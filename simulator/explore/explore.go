@@ -168,7 +168,7 @@ func setUp(sim *simulator.Simulator, opt *Options) (undo func()) {
 	sim.CountCreations(!opt.AllTransactions)
 	switch {
 	case opt.AllHistories || opt.Step == 0:
-	case sim.ZooKeeper(): // whose answers name much that code soon forgets: too many histories
+	case sim.KeepsSessions(): // whose answers name much that code soon forgets: too many histories
 		opt.merging = process.MergeOrders
 	default:
 		opt.merging = process.MergeHistories

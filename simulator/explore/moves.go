@@ -250,7 +250,7 @@ func (s *search) atOnce(verb simulator.Verb, e *clientEntry) bool {
 func (s *search) ownMove(c, k int) move {
 	e := s.clientTab[c].entries[s.cur[c]]
 	m := move{choice: e.ownID[k], client: int8(c), node: none, rest: e.own[k].Verb == simulator.GiveUp || s.sim.Abandons()}
-	if s.sim.ZooKeeper() { // its connection may break, or be made again
+	if s.sim.KeepsSessions() { // its connection may break, or be made again
 		m.node, m.rest = 0, true
 	}
 	if c+1 == s.probe && e.own[k].Verb == simulator.Start && s.allInVain() {
@@ -326,7 +326,7 @@ func (s *search) listFaults() {
 func (s *search) listClientFaults(c int) {
 	for _, ch := range s.faultsOn(c, none, s.cur) {
 		m := move{choice: ch, client: int8(c), node: none, rest: true, fault: true}
-		if s.sim.ZooKeeper() { // it notices what becomes of its clients
+		if s.sim.KeepsSessions() { // it notices what becomes of its clients
 			m.node = 0
 		}
 		s.moves = append(s.moves, m)

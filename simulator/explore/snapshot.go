@@ -65,7 +65,8 @@ func (s *search) save(w *codec.Writer, from, to *snapshot) {
 	for c, n := range to.clients {
 		w.Put(s.clientTab[c].keys[from.clients[c]:n])
 	}
-	w.Put(s.nodeTab.keys[from.nodes:to.nodes], s.restTab.keys[from.rest:to.rest], s.judgeTab.keys[from.judges:to.judges])
+	s.sim.SaveNodes(w, s.nodeTab.keys[from.nodes:to.nodes])
+	w.Put(s.restTab.keys[from.rest:to.rest], s.judgeTab.keys[from.judges:to.judges])
 	s.visited.save(w, from, to)
 }
 
@@ -77,7 +78,6 @@ func (s *search) load(r *codec.Reader, from *snapshot) error {
 		events  []eventList
 		times   []time.Duration
 		parts   []simulator.ClientPart
-		nodes   []simulator.NodePart
 		rest    []simulator.RestPart
 		judges  []verdict.Safety
 	)
@@ -101,10 +101,10 @@ func (s *search) load(r *codec.Reader, from *snapshot) error {
 			sound = sound && s.sim.CheckClient(c+1, &p) == nil && int(s.clientPart(c, p)) == from.clients[c]+i
 		}
 	}
-	r.Get(&nodes, &rest, &judges)
-	for i, p := range nodes {
+	for i, p := range s.sim.LoadNodes(r) {
 		sound = sound && s.sim.CheckNode(&p) == nil && int(s.nodePart(p)) == from.nodes+i
 	}
+	r.Get(&rest, &judges)
 	for i, p := range rest {
 		sound = sound && s.sim.CheckRest(&p) == nil && int(s.restPart(p)) == from.rest+i
 	}

@@ -131,7 +131,7 @@ func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Cho
 	if err := start(config.Nodes); err != nil {
 		return nil, err
 	}
-	sim.Carry(r)
+	sim.Kind().(*redisnode.Kind).Real = r
 	w := sim.NewWorld()
 	r.world = &w
 	began := time.Now()

@@ -45,7 +45,7 @@ func playZooKeeper(ctx context.Context, sim *simulator.Simulator, choices []simu
 	if err := r.start(sim.Config()); err != nil {
 		return nil, err
 	}
-	sim.CarryEnsemble(r)
+	sim.Kind().(*zookeeper.Kind).Real = r
 	w := sim.NewWorld()
 	began := time.Now()
 	for i, c := range choices {

@@ -1,17 +1,25 @@
-// Package node is the contract between a world and the servers in it. A kind of
-// server is a package of its own that implements [Kind]: its servers are plain
-// values that a world holds, and everything that they need of the world comes
-// through [World]. The simulator does not know which kind it runs.
+// Package node is the contract between a world and the servers in it. A kind of server is a package
+// of its own that implements [Kind], and nothing outside it asks which kind it is.
 //
-// To add a kind: write the package, give simulator.World a field for its states,
-// and add a line to simulator's newServer.
+// A server is a value: its [State] is comparable and never changes. What happens to it is an
+// [Event]; Kind.Step puts another State in its place. Everything that a kind needs of the world, and
+// does to it, goes through [World]. What clients and servers exchange goes by numbers: a kind keeps
+// it in tables of package memo, which number, rename and save it for all kinds alike; [Words] are
+// those of them that the simulator needs. Time in a State is true time. Relative makes it count from
+// the present, so that equal futures are equal values, and Absolute undoes that.
+//
+// What only some kinds can do are further interfaces: [Fallible], [Sessions], [Patient], [Timekeeper],
+// [Holding], [Dialer].
+//
+// To add a kind: write the package, and give Config.Servers of the simulator a function that makes
+// it. The register of package simulator's tests is one in some hundred lines.
 package node
 
 import (
+	"cmp"
 	"time"
 
 	"locklab/simulator/history"
-	"locklab/simulator/internal/codec"
 	"locklab/simulator/process"
 )
 
@@ -20,6 +28,9 @@ const (
 	MaxClients = 8 // client processes
 	MaxNodes   = 7 // servers
 )
+
+// A State is one server at one instant: a comparable value that nobody changes.
+type State any
 
 // A World is what a server sees of the world around it, and does to it. Clients
 // and servers count from 1, threads from 0 (the main thread).
@@ -31,6 +42,12 @@ type World interface {
 	Op(c, thread int8) *process.Op
 	// Memory is what a client's library remembers; see process.Library.
 	Memory(c int8) uint32
+
+	// Servers is the number of servers. State is that of server n; nil in a world of which only
+	// parts are known, and not this one. SetState replaces it.
+	Servers() int
+	State(n int8) State
+	SetState(n int8, s State)
 
 	// Emit records an event at the present time. The pointer is good until the next
 	// event; EmitClient fills in the client, its thread and its clock.
@@ -56,107 +73,195 @@ type Orphan struct {
 	From   int8          // client
 }
 
-// Sizes is how many entries the tables of a kind have, each at its own place. It
-// only grows.
-type Sizes [8]int
-
-// A Kind is a kind of server: what its servers do, from tables that are filled on
-// the way, and the client library that talks to them. S is the state of one
-// server; a world holds nodes []S, server n at nodes[n-1].
-//
-// Methods with a why return "" when it is done; otherwise nothing has happened, for
-// that reason. A method with an error leaves the world unusable if there is one.
-type Kind[S comparable] interface {
+// A Kind is a kind of server: what its servers do, and the client library that talks to them.
+type Kind interface {
 	// Library is the client library of process p.
 	Library(p *process.Process) process.Library
-	// Patience is how long a client waits for an answer, on its own clock; timeout
-	// is the configured time.
-	Patience(timeout time.Duration) time.Duration
-	// Request is what a request asks for, as histories show it, and Reply what the
-	// answer says.
-	Request(o *process.Op) []string
-	Reply(o *process.Op, answer uint32) string
+	// Words is what clients and servers exchange. It is always the same.
+	Words() Words
 
-	// Begin sets the servers to the start of a run.
-	Begin(nodes []S, clients int)
-	// Passed says that time has passed. What ends at the present instant still stands, if
-	// standing; all else that has come to its end ends.
-	Passed(w World, nodes []S, standing bool)
-	// Settle ends what has come to its end and still stands; time is about to pass.
-	Settle(w World, nodes []S)
-	// Tidy brings a server at which nothing stands any more that has come to its end into
-	// the state that it would have if nothing had.
-	Tidy(now time.Duration, s *S)
+	// Start is server n at the start of a run with so many clients.
+	Start(n int8, clients int) State
+	// Enabled appends what server n can do by itself.
+	Enabled(now time.Duration, s State, n int8, buf []Choice) []Choice
+	// Offers appends what client c's library can do by itself and, if servers, what they can tell
+	// those of its threads that wait for a notification.
+	Offers(w World, c int8, servers bool, buf []Choice) []Choice
 	// Due is the next true time, from now on, at which something is due at a server, without
 	// what still stands: its time has come.
-	Due(now time.Duration, s *S) time.Duration
-
-	// Ready appends what client c's library can do at once, Told what the servers can
-	// tell its threads that wait for a notification, Enabled what server n can do.
-	Ready(w World, c int8, buf []Choice) []Choice
-	Told(w World, nodes []S, c int8, buf []Choice) []Choice
-	Enabled(now time.Duration, s *S, n int8, buf []Choice) []Choice
-	// Step makes such a choice happen.
-	Step(w World, nodes []S, c Choice) (why string, err error)
-
-	// Arrive has the request of a client's thread reach its server; it leaves the
-	// thread answered, blocked, or its request held up.
-	Arrive(w World, nodes []S, c, thread int8) error
-	// ArriveOrphan has an orphaned request reach its server. held: it waits there,
-	// with a new Hold.
-	ArriveOrphan(w World, nodes []S, o *Orphan) (held bool, err error)
-	// What happens to a client: its thread gives up waiting for an answer or a
-	// message (not yet recorded); a message to or from its thread is lost; one of its
-	// requests is held up; it pauses, goes on, or dies (it is still there).
-	GaveUp(w World, nodes []S, c, thread int8)
-	Lost(w World, nodes []S, c, thread int8)
-	HeldUp(w World, nodes []S, c int8)
-	Paused(w World, nodes []S, c int8)
-	Resumed(w World, nodes []S, c int8)
-	Crashed(w World, nodes []S, c int8)
+	Due(now time.Duration, s State) time.Duration
+	// Step has an event happen. why is "" when it is done; otherwise nothing has happened, for
+	// that reason, a key of the texts. After an error the world is of no use.
+	Step(w World, e Event) (why string, err error)
 
 	// Relative is a state as a part of a world at now: with times that count from
 	// now, and without what makes no difference. Where no clock is read only its
 	// place in the present millisecond is left of the server's. Absolute undoes it.
-	Relative(now time.Duration, s S, readsClock bool) S
-	Absolute(now time.Duration, s S) S
+	Relative(now time.Duration, s State, readsClock bool) State
+	Absolute(now time.Duration, s State) State
+	// Rename renames the clients in a state.
+	Rename(s State, to *Names) State
+	// Has reports whether a state that was read from a file names only what the tables have.
+	Has(s State) bool
+}
 
-	// Symmetric says whether clients can change places at all; if not, the next
-	// seven are not used. Alike has every effect checked from then on: so many clients,
-	// from the first, are interchangeable, or else there is an *AsymmetricError. Those
-	// called Rename… rename the clients in what they are given. SameRequest compares what
-	// two operations of the same kind, a request or a watch, ask for, but for the names in
-	// the first; NamesClient says whether an answer names a client, and how it reads.
-	Symmetric() bool
-	Alike(clients int)
-	RenameState(s S, to *Names) S
-	SameRequest(a, b *process.Op, to *Names) bool
-	NamesClient(answer uint32) (text string, named bool)
-	RenameAnswer(answer uint32, to *Names) uint32
-	RenameRequest(request uint32, to *Names) (uint32, error)
-	RenameMemory(memory uint32, to *Names) uint32
+// An Event is something that happens to a server, or that servers notice of a client.
+type Event struct {
+	What     What
+	Choice   Choice  // Chosen
+	Client   int8    // all but Chosen, ArrivedOrphan, Passed and Settled
+	Thread   int8    // Arrived, GaveUp, Lost
+	Orphan   *Orphan // ArrivedOrphan
+	Standing bool    // Passed
+}
 
-	// ReadsClock says whether some request has read its server's clock so far.
-	ReadsClock() bool
-	// Len is the number of entries in the tables. Clear forgets them: states that
-	// were made before mean nothing afterwards. Close ends the machinery.
-	Len() int
-	Clear()
-	Close()
-	// Save writes what the tables held at m and not yet at from, and Load reads that into
-	// tables that hold what went before, so that every number means the same. From zero
-	// on it is read into the tables of a run that has just begun.
-	Sizes() Sizes
-	Save(w *codec.Writer, from, m Sizes)
-	Load(r *codec.Reader) error
-	// Has says whether what was read from a file names entries that the tables have: a
-	// state, the request of an operation, an answer.
-	HasState(s *S) bool
-	HasRequest(o *process.Op) bool
-	HasAnswer(answer uint32) bool
-	// NoMemo has everything computed anew each time. It is the simple implementation
-	// that tests compare with.
-	NoMemo()
+// What happens.
+type What uint8
+
+const (
+	Chosen        What = iota // Choice, which is one of Enabled or Offers, or the end of a WAIT
+	Arrived                   // the request of a client's thread reaches its server, and leaves the thread answered, blocked, or its request held up
+	ArrivedOrphan             // so does one that is orphaned; a why: it is held up, with a new Hold
+	GaveUp                    // a client's thread gives up waiting for an answer or a message (not yet recorded)
+	Lost                      // a message to or from a client's thread is lost
+	HeldUp                    // one of a client's requests is held up
+	Paused                    // a client pauses
+	Resumed                   // it goes on
+	Crashed                   // it dies (it is still there)
+	Passed                    // time has passed: what ends at the present instant still stands, if Standing; all else that has come to its end ends
+	Settled                   // time is about to pass: what has come to its end and still stands ends
+)
+
+// Words is what clients and servers exchange, and what clients' libraries remember. nil: nothing.
+type Words struct {
+	Requests, Watches, Answers, Memories Vocabulary
+}
+
+// Of is the vocabulary of what an operation asks for.
+func (w *Words) Of(o *process.Op) Vocabulary {
+	if o.Kind == process.Watch {
+		return w.Watches
+	}
+	return w.Requests
+}
+
+// A Vocabulary is numbered entries: a table of package memo.
+type Vocabulary interface {
+	Has(id uint32) bool
+	// Words is an entry as histories show it: of an answer it is one word.
+	Words(id uint32) []string
+	// Named reports whether an entry names a client. Renamed renames the clients in it, and Same
+	// reports whether entry a is then b; it adds nothing.
+	Named(id uint32) bool
+	Renamed(id uint32, to *Names) (uint32, error)
+	Same(a, b uint32, to *Names) bool
+}
+
+// A Group is the states of all servers of a world while they change, as values of their own type.
+type Group[S comparable] struct{ states [MaxNodes]S }
+
+// Open takes the states out of a world.
+func (g *Group[S]) Open(w World) []S {
+	n := w.Servers()
+	for i := range n {
+		g.states[i], _ = w.State(int8(i + 1)).(S)
+	}
+	return g.states[:n]
+}
+
+// Close puts those back that have changed.
+func (g *Group[S]) Close(w World) {
+	for i := range w.Servers() {
+		if old, _ := w.State(int8(i + 1)).(S); old != g.states[i] {
+			w.SetState(int8(i+1), g.states[i])
+		}
+	}
+}
+
+// A Patient kind has clients who wait for an answer for a time of its own.
+type Patient interface{ Patience() time.Duration }
+
+// A Dialer has code open connections that speak the protocol of its servers.
+type Dialer interface {
+	// Dial returns a function that makes a connection of process p to server n. It knows nothing of
+	// those that p makes elsewhere.
+	Dial(p *process.Process) func(n int) process.Wire
+}
+
+// A Holding kind has servers that hold back an answer.
+type Holding interface {
+	// HoldsBack is how long the server of a request holds back the answer at most while replicas
+	// catch up, of true time; Never if there is no bound.
+	HoldsBack(o *process.Op) time.Duration
+}
+
+// A Timekeeper kind has servers that are asked for times.
+type Timekeeper interface {
+	// Asked are the different times that servers were asked for, in the order in which they
+	// were met. The slice must not be changed.
+	Asked() []Length
+}
+
+// A Length is a time for which code has waited, or that servers keep something.
+type Length struct {
+	Of      LengthOf
+	D       time.Duration // above 0; of Remainders: 0
+	Request []string      // of what a server was asked for: the first request that did
+}
+
+// Compare orders lengths by what they are of and how long they are; 0: they are told as one.
+func (l Length) Compare(other Length) int {
+	return cmp.Or(cmp.Compare(l.Of, other.Of), cmp.Compare(l.D, other.D))
+}
+
+// LengthOf is what a Length is of.
+type LengthOf uint8
+
+const (
+	KeyLife    LengthOf = iota // how long a server was to keep a key; its server's clock
+	Session                    // time-out that was wanted for a session with a ZooKeeper
+	Timer                      // a sleep or a timer; the client's clock
+	Patience                   // how long code itself has said that it waits for an answer; the client's clock
+	WaitLimit                  // how long a server was to wait for its replicas (WAIT)
+	Inside                     // how long a client may work, or do a part of it; the client's clock
+	Remainders                 // no length: a request has asked how long a key has still to live
+	ClockReads                 // no length: a request has read its server's clock
+)
+
+// A Fallible kind has servers that can fail, of which faults are made. n counts from 1, replicas
+// from 0. why is as of Kind.Step, and an err is a *table.LimitError.
+type Fallible interface {
+	Hang(w World, n int8, d, longest time.Duration) (why string)
+	Restart(w World, n int8, d time.Duration) (why string)
+	HasReplica(w World, n, replica int8) bool
+	Failover(w World, n, replica int8) (why string)
+	CannotSplit(w World, c, n, replica int8) (why string, err error)
+	Split(w World, c, n, replica int8) (why string, err error)
+	StepClock(w World, n int8, d time.Duration, standing bool) (why string)
+	JumpsToEnd(w World, n int8, d time.Duration) bool
+	Keys(w World, n int8, yield func(name string, expires bool))
+	Command(w World, n int8, note string, args ...string) (why string, err error)
+	Reject(request uint32, err string) (answer uint32, text string)
+}
+
+// A Failing state is one of a Fallible kind.
+type Failing interface {
+	Down() bool                     // it has crashed and is not back
+	Hung() bool                     // it stands still
+	Split() bool                    // its old master lives on
+	Behind() bool                   // a replica, or its disk, lacks something
+	ReplicaBehind(replica int) bool // a replica, from 0, lacks something
+	WithoutCopies() State           // without what its replicas, and its disk, hold
+}
+
+// A Sessions kind keeps sessions of clients: what befalls a client reaches its server.
+type Sessions interface {
+	// HasSession reports whether a server has a session of client c, and EndSession has it end now.
+	HasSession(w World, c int8) bool
+	EndSession(w World, c int8) (why string)
+	// CountCreations has only transactions that create something have numbers from now on, if it
+	// can; no code learns of the others.
+	CountCreations(on bool)
 }
 
 // HangUp breaks the connections of some clients to server n: their threads see it

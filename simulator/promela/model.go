@@ -7,6 +7,7 @@ import (
 	"locklab/simulator/explore"
 	"locklab/simulator/process"
 	"locklab/simulator/redisnode"
+	"locklab/simulator/zookeeper"
 	"slices"
 	"strings"
 	"time"
@@ -40,9 +41,12 @@ type row struct{ key, values []int }
 const firstOther = 20_000
 
 func newModel(b *explore.Bounds, sim *simulator.Simulator) *model {
-	m := &model{bounds: b, sim: sim, redis: sim.Redis(), number: map[process.Op]int{}, ops: []process.Op{{}}, threads: 1, keys: 1, orphans: 4}
-	if words := sim.Ensemble(); words != nil {
-		m.zk = newEnsemble(words, b.Entry.Line(m.key()), b.Clients+1)
+	m := &model{bounds: b, sim: sim, number: map[process.Op]int{}, ops: []process.Op{{}}, threads: 1, keys: 1, orphans: 4}
+	switch k := sim.Kind().(type) {
+	case *redisnode.Kind:
+		m.redis = k
+	case *zookeeper.Kind:
+		m.zk = newEnsemble(k, b.Entry.Line(m.key()), b.Clients+1)
 	}
 	return m
 }

@@ -308,7 +308,7 @@ func (m *model) comment(r row) string {
 	case 2:
 		switch {
 		case r.values[0] == 2 && m.zk != nil:
-			what = strings.Join(m.zk.words.Request(&m.ops[r.key[1]]), " ")
+			what = strings.Join(m.zk.words.Asks(&m.ops[r.key[1]]).Text(), " ")
 		case r.values[0] == 2:
 			what = strings.Join(m.redis.Say(uint32(r.values[1])), " ")
 		}

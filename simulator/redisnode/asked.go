@@ -1,40 +1,38 @@
 package redisnode
 
-import "time"
+import (
+	"time"
 
-// An Asked is a time that servers were asked for.
-type Asked struct {
-	D       time.Duration // how long a key is to live, or a WAIT to wait; 0: a request has asked how long a key has still to live
-	Wait    bool
-	Request []string // the first request that did, as histories show it
-}
+	"locklab/simulator/node"
+)
 
 type askedKey struct {
-	d    time.Duration
-	wait bool
+	of node.LengthOf
+	d  time.Duration
+}
+
+func keyOf(l node.Length) askedKey { return askedKey{l.Of, l.D} }
+
+var readsClock = node.Length{Of: node.ClockReads}
+
+// noted is l, which has been asked for the first time.
+func (k *Kind) noted(l node.Length) node.Length {
+	k.memo.ReadsClock = k.memo.ReadsClock || l.Of == node.ClockReads
+	return l
 }
 
 // Asked are the different times that servers were asked for, in the order in which they
 // were met. The slice must not be changed.
-func (k *Kind) Asked() []Asked { return k.asked }
-
-func (k *Kind) note(a Asked) {
-	key := askedKey{a.D, a.Wait}
-	if k.askedID[key] {
-		return
-	}
-	k.askedID[key] = true
-	k.asked = append(k.asked, a)
-}
+func (k *Kind) Asked() []node.Length { return k.asked.All() }
 
 // noteLives notes the lifetimes that a request has set. Of a command that looks at the
 // time, what was left of some key before may be that of another one now (RENAME).
 func (k *Kind) noteLives(eff *effect, left []int64, n needs, request []string) {
 	if n != needsNothing {
-		k.note(Asked{Request: request})
+		k.asked.ID(node.Length{Of: node.Remainders, Request: request})
 	}
 next:
-	for _, l := range eff.lives[:k.keyspaces[eff.to].ttls] {
+	for _, l := range eff.lives[:k.keyspaces.At(eff.to).ttls] {
 		if l.keep >= 0 || l.ms <= 0 {
 			continue
 		}
@@ -43,6 +41,6 @@ next:
 				continue next
 			}
 		}
-		k.note(Asked{D: time.Duration(l.ms) * time.Millisecond, Request: request})
+		k.asked.ID(node.Length{Of: node.KeyLife, D: time.Duration(l.ms) * time.Millisecond, Request: request})
 	}
 }

@@ -171,9 +171,6 @@ type Wire struct {
 	before   []string // the same, before what is under way
 }
 
-// Open is a new connection to server n, from 1.
-func (c *Connections) Open(n int) *Wire { return &Wire{of: c, node: int8(n)} }
-
 // hello is how a handshake with RESP2 begins.
 var hello = []byte("*2\r\n$5\r\nhello\r\n")
 
@@ -202,7 +199,7 @@ func (c *Wire) request() (uint32, error) {
 	k, known := c.of.kind, c.number != 0
 	if !known {
 		id, err := k.internBatch(connRef{}, c.out)
-		if err != nil || len(k.batches[id].watches) == 0 && !k.batches[id].subscribe {
+		if err != nil || len(k.batches.At(id).watches) == 0 && !k.batches.At(id).subscribe {
 			return id, err
 		}
 		c.number = c.of.number()
@@ -245,13 +242,13 @@ func (c *Wire) heard(o process.Op, s process.Observation) (in string, err error)
 		c.channels = nil
 	}
 	if o.Kind == process.Listen { // a message also when the time is over: see process.Observation.Val
-		return c.of.kind.replies[s.Val].resp, s.Err("read")
+		return c.of.kind.replies.At(uint32(s.Val)).resp, s.Err("read")
 	}
 	if err := s.Err("read"); err != nil {
 		return "", err
 	}
-	in = c.of.kind.replies[s.Val].resp
-	b := &c.of.kind.batches[o.Arg]
+	in = c.of.kind.replies.At(uint32(s.Val)).resp
+	b := c.of.kind.batches.At(o.Arg)
 	over := b.ends && len(b.watches) == 0 || b.subscribe && len(c.channels) == 0
 	if strings.HasPrefix(in, "-") { // refused: all is as before
 		c.channels, over = c.before, !b.on.known

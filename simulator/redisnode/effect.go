@@ -35,7 +35,7 @@ type Change struct {
 // matter only if the Effect says so. why is the key of a text that says why the effect is not
 // all that the request does; "": it is.
 func (k *Kind) Effect(keyspace uint32, left []time.Duration, now time.Duration, request uint32) (e Effect, why string, err error) {
-	b := &k.batches[request]
+	b := k.batches.At(request)
 	switch {
 	case b.wait != nil:
 		return e, "promela.wait", nil
@@ -55,36 +55,36 @@ func (k *Kind) Effect(keyspace uint32, left []time.Duration, now time.Duration, 
 	if first := k.effects[effectKey{keyspace, request}]; first != nil {
 		e.ReadsLeft, e.ReadsClock = first.needs >= needsTTLs, first.needs >= needsClock
 	}
-	for i := range k.keyspaces[eff.to].ttls {
+	for i := range k.keyspaces.At(eff.to).ttls {
 		e.Lives = append(e.Lives, Lifetime{int(eff.lives[i].keep), time.Duration(eff.lives[i].ms) * time.Millisecond})
 	}
 	for i := range eff.changes {
 		ch := &eff.changes[i]
-		e.Changes = append(e.Changes, Change{ch.key, ch.before, ch.after, k.keyspaces[keyspace].place(ch.key), int(ch.place)})
+		e.Changes = append(e.Changes, Change{ch.key, ch.before, ch.after, k.keyspaces.At(keyspace).place(ch.key), int(ch.place)})
 	}
-	return e, "", k.room.Take()
+	return e, "", k.memo.Room.Take()
 }
 
 // Drop is a keyspace without the key at a place among those that expire, and that key.
 func (k *Kind) Drop(keyspace uint32, place int) (to uint32, key string, err error) {
 	d := Data{keyspace: keyspace}
 	key = k.drop(&d, place).name
-	return d.keyspace, key, k.room.Take()
+	return d.keyspace, key, k.memo.Room.Take()
 }
 
 // Expiring is how many keys of a keyspace expire.
-func (k *Kind) Expiring(keyspace uint32) int { return k.keyspaces[keyspace].ttls }
+func (k *Kind) Expiring(keyspace uint32) int { return k.keyspaces.At(keyspace).ttls }
 
 // Say is a request, the keys of a keyspace or a reply in words.
-func (k *Kind) Say(request uint32) []string { return k.batches[request].text }
+func (k *Kind) Say(request uint32) []string { return k.batches.At(request).text }
 
 // SayReply is a reply as redis-cli shows it.
-func (k *Kind) SayReply(reply uint32) string { return k.replies[reply].text }
+func (k *Kind) SayReply(reply uint32) string { return k.replies.At(reply).text }
 
 // SayKeys is what a keyspace holds.
 func (k *Kind) SayKeys(keyspace uint32) (text string) {
-	for i := range k.keyspaces[keyspace].keys {
-		key := &k.keyspaces[keyspace].keys[i]
+	for i := range k.keyspaces.At(keyspace).keys {
+		key := &k.keyspaces.At(keyspace).keys[i]
 		text += sep(i) + key.name + "=" + key.text()
 		if key.expires {
 			text += " (expires)"

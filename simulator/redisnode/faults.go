@@ -16,7 +16,9 @@ import (
 // Hang has a server stand still for d, or for at most so long; then longest is how long that
 // is in the world's steps. What arrives meanwhile is executed afterwards; its clock goes
 // on, and keys expire.
-func (k *Kind) Hang(w node.World, nodes []State, n int8, d, longest time.Duration) (why string) {
+func (k *Kind) Hang(w node.World, n int8, d, longest time.Duration) (why string) {
+	nodes := k.group.Open(w)
+	defer k.close(w, nodes)
 	s := &nodes[n-1]
 	switch {
 	case d <= 0:
@@ -35,7 +37,9 @@ func (k *Kind) Hang(w node.World, nodes []State, n int8, d, longest time.Duratio
 // Restart crashes a server, which comes back after d with what it keeps on disk.
 // A replica would copy what that has become: until it does, it can still be
 // promoted with what it has.
-func (k *Kind) Restart(w node.World, nodes []State, n int8, d time.Duration) (why string) {
+func (k *Kind) Restart(w node.World, n int8, d time.Duration) (why string) {
+	nodes := k.group.Open(w)
+	defer k.close(w, nodes)
 	s := &nodes[n-1]
 	switch {
 	case s.outage == down:
@@ -66,15 +70,17 @@ func (k *Kind) kept(s *State, n int8) Data {
 }
 
 // HasReplica says whether a server has that replica, from 0, to promote.
-func (k *Kind) HasReplica(nodes []State, n, replica int8) bool {
-	return k.hasReplica(&nodes[n-1], n, replica)
+func (k *Kind) HasReplica(w node.World, n, replica int8) bool {
+	return k.hasReplica(&k.group.Open(w)[n-1], n, replica)
 }
 
 // Failover puts a replica of a server, from 0, in its place, with what it has heard
 // of, no cached scripts, and the connections to the old one broken. The other
 // replicas become those of the new server, and a new one takes the place of the
 // promoted.
-func (k *Kind) Failover(w node.World, nodes []State, n, replica int8) (why string) {
+func (k *Kind) Failover(w node.World, n, replica int8) (why string) {
+	nodes := k.group.Open(w)
+	defer k.close(w, nodes)
 	s := &nodes[n-1]
 	if !k.hasReplica(s, n, replica) {
 		return "refused.replica.unknown"
@@ -89,7 +95,9 @@ func (k *Kind) Failover(w node.World, nodes []State, n, replica int8) (why strin
 
 // StepClock moves the clock of a server by d, and with it the end of every key that
 // has one. A key that ends at the instant to which it jumps still stands, if standing.
-func (k *Kind) StepClock(w node.World, nodes []State, n int8, d time.Duration, standing bool) (why string) {
+func (k *Kind) StepClock(w node.World, n int8, d time.Duration, standing bool) (why string) {
+	nodes := k.group.Open(w)
+	defer k.close(w, nodes)
 	s := &nodes[n-1]
 	if why = s.clock.Jump(d); why != "" {
 		return why
@@ -105,21 +113,24 @@ func (k *Kind) StepClock(w node.World, nodes []State, n int8, d time.Duration, s
 
 // JumpsToEnd says whether a jump of the clock of a server by d leads to an instant at which a
 // key of its ends.
-func (k *Kind) JumpsToEnd(now time.Duration, s State, d time.Duration) bool {
-	return s.clock.Jump(d) == "" && k.keyIsDue(now, &s)
+func (k *Kind) JumpsToEnd(w node.World, n int8, d time.Duration) bool {
+	s := k.group.Open(w)[n-1]
+	return s.clock.Jump(d) == "" && k.keyIsDue(w.Now(), &s)
 }
 
 // Keys calls yield for the keys of a server, in the order of their names, and says
 // of each whether it has a time to live.
-func (k *Kind) Keys(nodes []State, n int8, yield func(name string, expires bool)) {
-	for _, key := range k.keyspaces[nodes[n-1].data.keyspace].keys {
+func (k *Kind) Keys(w node.World, n int8, yield func(name string, expires bool)) {
+	for _, key := range k.keyspaces.At(k.group.Open(w)[n-1].data.keyspace).keys {
 		yield(key.name, key.expires)
 	}
 }
 
 // Command has a server execute a command that no client sent; note says why, in the
 // history.
-func (k *Kind) Command(w node.World, nodes []State, n int8, note string, args ...string) (why string, err error) {
+func (k *Kind) Command(w node.World, n int8, note string, args ...string) (why string, err error) {
+	nodes := k.group.Open(w)
+	defer k.close(w, nodes)
 	s := &nodes[n-1]
 	if s.outage != serving {
 		return "refused.server.down", nil
@@ -134,7 +145,7 @@ func (k *Kind) Command(w node.World, nodes []State, n int8, note string, args ..
 	}
 	answer := k.execute(0, int(n), 0, id, eff.reply)
 	e := w.Emit(history.External)
-	e.Node, e.Cmd, e.Reply, e.Note = int(n), k.batches[id].text, k.replies[answer].text, note
+	e.Node, e.Cmd, e.Reply, e.Note = int(n), k.batches.At(id).text, k.replies.At(answer).text, note
 	for i := range eff.changes {
 		k.emitChange(w, s, &s.data, 0, int(n), &eff.changes[i])
 	}
@@ -148,7 +159,7 @@ func (k *Kind) Command(w node.World, nodes []State, n int8, note string, args ..
 // instead of being executed.
 func (k *Kind) Reject(batch uint32, err string) (answer uint32, text string) {
 	resp := ""
-	for range k.batches[batch].commands {
+	for range k.batches.At(batch).commands {
 		resp += "-" + err + "\r\n"
 	}
 	return k.internReply(resp), replyText(resp)

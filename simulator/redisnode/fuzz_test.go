@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"locklab/simulator/internal/table"
+	"locklab/simulator/memo"
 	"locklab/simulator/process"
 )
 
@@ -15,13 +16,13 @@ func FuzzWire(f *testing.F) {
 	f.Add([]byte("*2\r\n$5\r\nHELLO\r\n$1\r\n3\r\n*1\r\n$4\r\nPING\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"), uint16(7))
 	f.Add([]byte("*2\r\n$9\r\nSUBSCRIBE\r\n$1\r\nc\r\n*1\r\n$5\r\nMULTI\r\n*1\r\n$4\r\nEXEC\r\n"), uint16(20))
 	f.Add([]byte("*1\r\n$-1\r\nPING\r\n"), uint16(1))
-	k, err := New(make([]Config, 1), table.NewRoom())
+	k, err := New(make([]Config, 1), memo.New(table.NewRoom()))
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Cleanup(k.Close)
 	write := func(parts ...[]byte) (*Wire, string, error) {
-		w, all := k.NewConnections(process.New(1, func() {}, nil, table.NewRoom())).Open(1), ""
+		w, all := k.Dial(process.New(1, func() {}, nil, table.NewRoom()))(1).(*Wire), ""
 		for _, part := range parts {
 			answers, err := w.Write(part)
 			all += string(answers)
@@ -64,7 +65,7 @@ func FuzzCommands(f *testing.F) {
 			return
 		}
 		s, twin := newServer(t), newServer(t)
-		twin.table.NoMemo()
+		twin.table.memo.Plain = true
 		for _, c := range commands {
 			if name := strings.ToUpper(c[0]); strings.HasPrefix(name, "EVAL") || name == "SCRIPT" {
 				return // a script may run without end, on a Redis too
@@ -77,7 +78,7 @@ func FuzzCommands(f *testing.F) {
 				}
 				return
 			}
-			if a, b := s.table.replies[one.reply].resp, twin.table.replies[other.reply].resp; a != b {
+			if a, b := s.table.replies.At(one.reply).resp, twin.table.replies.At(other.reply).resp; a != b {
 				t.Fatalf("%q in %q: %q; without memory: %q", c, commands, a, b)
 			}
 			s.now, twin.now = s.now+1e6, twin.now+1e6

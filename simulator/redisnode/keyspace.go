@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"locklab/simulator/internal/codec"
 	"locklab/simulator/internal/table"
 	"locklab/simulator/node"
 )
@@ -134,8 +135,17 @@ func (s *keyspace) expiring(i int) *keyValue {
 	panic("redisnode: a deadline without a key")
 }
 
+func (s keyspace) key() string { return s.id }
+
+func (s keyspace) save(w *codec.Writer) { w.Put(s.keys, s.scripts, s.watches, s.subscribers) }
+
+func loadKeyspace(r *codec.Reader) (s keyspace, err error) {
+	r.Get(&s.keys, &s.scripts, &s.watches, &s.subscribers)
+	return newKeyspace(s.keys, s.scripts, s.watches...).withSubscribers(s.subscribers), nil
+}
+
 // renamed is s with the clients renamed in all that it holds.
-func (s *keyspace) renamed(to *node.Names) keyspace {
+func (s keyspace) renamed(to *node.Names) (keyspace, error) {
 	keys := make([]keyValue, len(s.keys))
 	for i, k := range s.keys {
 		k.name = to.Rename(k.name)
@@ -165,7 +175,7 @@ func (s *keyspace) renamed(to *node.Names) keyspace {
 	for i, source := range s.scripts {
 		scripts[i] = to.Rename(source)
 	}
-	return newKeyspace(keys, scripts, watches...).withSubscribers(subscribers)
+	return newKeyspace(keys, scripts, watches...).withSubscribers(subscribers), nil
 }
 
 // without is s after one key has expired.

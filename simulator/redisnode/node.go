@@ -89,26 +89,28 @@ const (
 // copySet is a set of replicas, from 0, and after them of the disk.
 type copySet uint8
 
+var _ node.Failing = State{}
+
 // WithoutCopies is a server without what its replicas, and its disk, hold.
-func (s State) WithoutCopies() State {
+func (s State) WithoutCopies() node.State {
 	s.replicas, s.disk = [MaxReplicas]Data{}, Data{}
 	return s
 }
 
-// Behind says whether a replica, or the disk, lacks something.
-func (s *State) Behind() bool { return s.behind != 0 }
+// Behind reports whether a replica, or the disk, lacks something.
+func (s State) Behind() bool { return s.behind != 0 }
 
-// ReplicaBehind says whether a replica, from 0, lacks something.
-func (s *State) ReplicaBehind(replica int) bool { return s.behind>>replica&1 != 0 }
+// ReplicaBehind reports whether a replica, from 0, lacks something.
+func (s State) ReplicaBehind(replica int) bool { return s.behind>>replica&1 != 0 }
 
-// Down says whether the server has crashed and is not back.
-func (s *State) Down() bool { return s.outage == down }
+// Down reports whether the server has crashed and is not back.
+func (s State) Down() bool { return s.outage == down }
 
-// Hung says whether the server stands still.
-func (s *State) Hung() bool { return s.outage == hung }
+// Hung reports whether the server stands still.
+func (s State) Hung() bool { return s.outage == hung }
 
-// Split says whether the server's old master lives on.
-func (s *State) Split() bool { return s.cut != 0 }
+// Split reports whether the server's old master lives on.
+func (s State) Split() bool { return s.cut != 0 }
 
 // copyOf is what a replica of server n holds, or, after them, its disk.
 func (k *Kind) copyOf(s *State, n, i int8) *Data {
@@ -123,19 +125,13 @@ func (k *Kind) hasReplica(s *State, n, replica int8) bool {
 	return replica >= 0 && int(replica) < k.servers[n-1].Replicas && (s.cut == 0 || replica != int8(s.oldMaster))
 }
 
-// Begin sets the servers to the start of a run.
-func (k *Kind) Begin(nodes []State, _ int) {
-	for i := range nodes {
-		nodes[i].clock = k.servers[i].Clock
-	}
-}
-
-// Patience is the configured time.
-func (k *Kind) Patience(timeout time.Duration) time.Duration { return timeout }
+// Start is a server with its clock and nothing else.
+func (k *Kind) Start(n int8, _ int) node.State { return State{clock: k.servers[n-1].Clock} }
 
 // Enabled appends what server n can do by itself.
-func (k *Kind) Enabled(now time.Duration, s *State, n int8, buf []node.Choice) []node.Choice {
-	buf = k.endings(now, s, n, buf)
+func (k *Kind) Enabled(now time.Duration, state node.State, n int8, buf []node.Choice) []node.Choice {
+	s := state.(State)
+	buf = k.endings(now, &s, n, buf)
 	if s.outage != serving {
 		if k.servers[n-1].EarlyEnd {
 			buf = append(buf, node.Choice{Verb: node.Resume, Node: n})
@@ -153,8 +149,49 @@ func (k *Kind) Enabled(now time.Duration, s *State, n int8, buf []node.Choice) [
 	return buf
 }
 
-// Step makes a choice of Enabled or Told happen, or the end of a WAIT.
-func (k *Kind) Step(w node.World, nodes []State, c node.Choice) (why string, err error) {
+// Step has an event happen. A server does not notice what else happens to a client.
+func (k *Kind) Step(w node.World, e node.Event) (why string, err error) {
+	switch e.What {
+	case node.GaveUp: // a request on its way still arrives
+		if w.Client(e.Client).Threads[e.Thread].Phase == node.Asking {
+			w.Orphan(e.Client, e.Thread)
+		}
+		return "", nil
+	case node.Lost: // where later messages are heard, none before has been lost
+		if w.Op(e.Client, e.Thread).Kind == process.Listen {
+			w.Client(e.Client).Threads[e.Thread].Answer(node.LostConn)
+		}
+		return "", nil
+	case node.HeldUp, node.Paused, node.Resumed, node.Crashed:
+		return "", nil
+	}
+	nodes := k.group.Open(w)
+	switch e.What {
+	case node.Chosen:
+		why, err = k.choose(w, nodes, e.Choice)
+	case node.Arrived:
+		err = k.arrive(w, nodes, e.Client, e.Thread)
+	case node.ArrivedOrphan:
+		why, err = k.arriveOrphan(w, nodes, e.Orphan)
+	case node.Passed:
+		k.passed(w, nodes, e.Standing)
+	case node.Settled:
+		k.settle(w, nodes)
+	}
+	k.close(w, nodes)
+	return why, err
+}
+
+// close puts the servers of a world back that have changed.
+func (k *Kind) close(w node.World, nodes []State) {
+	for i := range nodes {
+		k.tidy(w.Now(), &nodes[i])
+	}
+	k.group.Close(w)
+}
+
+// choose makes a choice of Enabled or Offers happen, or the end of a WAIT.
+func (k *Kind) choose(w node.World, nodes []State, c node.Choice) (why string, err error) {
 	switch c.Verb {
 	case node.Unblock:
 		if th := &w.Client(c.Client).Threads[c.Thread]; th.Phase == node.Listening {
@@ -177,7 +214,9 @@ func (k *Kind) Step(w node.World, nodes []State, c node.Choice) (why string, err
 }
 
 // Due is the next true time at which a key expires or an outage ends.
-func (k *Kind) Due(now time.Duration, s *State) time.Duration {
+func (k *Kind) Due(now time.Duration, state node.State) time.Duration {
+	of := state.(State)
+	s := &of
 	next := clock.Never
 	switch s.outage {
 	case serving:
@@ -199,7 +238,7 @@ func (k *Kind) Due(now time.Duration, s *State) time.Duration {
 // expiry is the first true time at which a key of a server's data is dead.
 func (k *Kind) expiry(now time.Duration, s *State, data *Data) time.Duration {
 	first := clock.Never
-	for i := range k.keyspaces[data.keyspace].ttls {
+	for i := range k.keyspaces.At(data.keyspace).ttls {
 		if s.standing && k.isDue(now, s, data, i) {
 			continue
 		}
@@ -216,9 +255,9 @@ func (k *Kind) diesAt(now time.Duration, s *State, deadline int64) time.Duration
 	return s.clock.When(now, time.Duration(deadline+k.spare)*time.Millisecond)
 }
 
-// Passed ends the outages whose time has come and removes the keys whose time is
+// passed ends the outages whose time has come and removes the keys whose time is
 // over. A server that is down removes nothing until it is back.
-func (k *Kind) Passed(w node.World, nodes []State, standing bool) {
+func (k *Kind) passed(w node.World, nodes []State, standing bool) {
 	for i := range nodes {
 		s := &nodes[i]
 		s.standing = standing
@@ -313,8 +352,8 @@ func (s *State) reached(client int8) outage {
 	return s.outage
 }
 
-// Arrive has the request of a client's thread reach its server.
-func (k *Kind) Arrive(w node.World, nodes []State, c, thread int8) error {
+// arrive has the request of a client's thread reach its server.
+func (k *Kind) arrive(w node.World, nodes []State, c, thread int8) error {
 	th, o := &w.Client(c).Threads[thread], w.Op(c, thread)
 	switch s := &nodes[o.Node-1]; s.reached(c) {
 	case down:
@@ -324,7 +363,7 @@ func (k *Kind) Arrive(w node.World, nodes []State, c, thread int8) error {
 		th.Hold = s.until
 		return nil
 	}
-	if k.batches[o.Arg].wait != nil {
+	if k.batches.At(o.Arg).wait != nil {
 		return k.arriveWait(w, nodes, c, thread)
 	}
 	answer, err := k.serve(w, nodes, arrival{from: c, to: o.Node, lease: o.Lease, batch: o.Arg, msg: th.Msg})
@@ -332,24 +371,24 @@ func (k *Kind) Arrive(w node.World, nodes []State, c, thread int8) error {
 	return err
 }
 
-// ArriveOrphan has an orphaned request reach its server.
-func (k *Kind) ArriveOrphan(w node.World, nodes []State, o *node.Orphan) (held bool, err error) {
+// arriveOrphan has an orphaned request reach its server.
+func (k *Kind) arriveOrphan(w node.World, nodes []State, o *node.Orphan) (why string, err error) {
 	switch s := &nodes[o.Op.Node-1]; s.reached(o.From) {
 	case hung:
 		o.Hold = s.until
-		return true, nil
+		return "refused.orphan.held", nil
 	case down:
-		return false, nil
+		return "", nil
 	}
 	batch := o.Op.Arg
-	if wait := k.batches[batch].wait; wait != nil { // no thread waits for the number of replicas
+	if wait := k.batches.At(batch).wait; wait != nil { // no thread waits for the number of replicas
 		batch = wait.before
 	}
 	if batch == noBatch {
-		return false, nil
+		return "", nil
 	}
 	_, err = k.serve(w, nodes, arrival{from: o.From, to: o.Op.Node, lease: o.Op.Lease, batch: batch, msg: o.Msg})
-	return false, err
+	return "", err
 }
 
 // arrival is a request that has reached its server.
@@ -381,7 +420,7 @@ func (k *Kind) serve(w node.World, nodes []State, m arrival) (answer uint32, err
 		return 0, err
 	}
 	answer = k.execute(m.from, number, m.msg, m.batch, eff.reply)
-	e.Cmd, e.Reply = k.batches[m.batch].text, k.replies[answer].text
+	e.Cmd, e.Reply = k.batches.At(m.batch).text, k.replies.At(answer).text
 	for i := range eff.changes {
 		ch := &eff.changes[i]
 		if ch.before == ch.after && k.sameDeadline(&before, data, ch) {
@@ -404,7 +443,7 @@ func (k *Kind) serve(w node.World, nodes []State, m arrival) (answer uint32, err
 
 // sameDeadline says whether a key expires when it did before a change.
 func (k *Kind) sameDeadline(before, after *Data, ch *change) bool {
-	was := k.keyspaces[before.keyspace].place(ch.key)
+	was := k.keyspaces.At(before.keyspace).place(ch.key)
 	return was >= 0 && ch.place >= 0 && before.deadline[was] == after.deadline[ch.place]
 }
 
@@ -421,32 +460,9 @@ func (k *Kind) emitChange(w node.World, s *State, data *Data, client, number int
 	return e
 }
 
-// GaveUp leaves a request on its way: it still arrives.
-func (k *Kind) GaveUp(w node.World, _ []State, c, thread int8) {
-	if w.Client(c).Threads[thread].Phase == node.Asking {
-		w.Orphan(c, thread)
-	}
-}
-
-// Lost breaks the connection of a subscription by which a message was lost: where
-// later messages are heard, none before has been lost.
-func (k *Kind) Lost(w node.World, _ []State, c, thread int8) {
-	if w.Op(c, thread).Kind == process.Listen {
-		w.Client(c).Threads[thread].Answer(node.LostConn)
-	}
-}
-
-// A server does not notice what else happens to a client.
-func (k *Kind) HeldUp(node.World, []State, int8)  {}
-func (k *Kind) Paused(node.World, []State, int8)  {}
-func (k *Kind) Resumed(node.World, []State, int8) {}
-func (k *Kind) Crashed(node.World, []State, int8) {}
-
-// Ready is empty: go-redis connects without delay.
-func (k *Kind) Ready(_ node.World, _ int8, buf []node.Choice) []node.Choice { return buf }
-
 // Relative is a server as a part of a world at now.
-func (k *Kind) Relative(now time.Duration, s State, readsClock bool) State {
+func (k *Kind) Relative(now time.Duration, state node.State, readsClock bool) node.State {
+	s := state.(State)
 	k.shift(&s, -clock.Millis(s.clock.Read(now)))
 	if s.cut != 0 && s.refuses != clock.Never {
 		s.refuses -= now
@@ -457,18 +473,26 @@ func (k *Kind) Relative(now time.Duration, s State, readsClock bool) State {
 	if s.outage != serving && s.until != clock.Never {
 		s.until -= now
 	}
-	if !k.waited {
+	if !k.memo.Waits {
 		s.lacks = [MaxReplicas]node.Set{}
 	}
 	if !readsClock {
 		s.clock = s.clock.WithinMillisecond(now)
 	}
+	if s == state.(State) {
+		return state
+	}
 	return s
 }
 
 // Absolute undoes Relative.
-func (k *Kind) Absolute(now time.Duration, s State) State {
-	k.shift(&s, clock.Millis(s.clock.Read(now)))
+func (k *Kind) Absolute(now time.Duration, state node.State) node.State {
+	s := state.(State)
+	ms := clock.Millis(s.clock.Read(now))
+	if now == 0 && ms == 0 {
+		return state
+	}
+	k.shift(&s, ms)
 	if s.cut != 0 && s.refuses != clock.Never {
 		s.refuses += now
 	}
@@ -488,7 +512,7 @@ func (k *Kind) shift(s *State, ms int64) {
 }
 
 func (k *Kind) shiftData(d *Data, ms int64) {
-	for i := range k.keyspaces[d.keyspace].ttls {
+	for i := range k.keyspaces.At(d.keyspace).ttls {
 		d.deadline[i] += ms
 	}
 }

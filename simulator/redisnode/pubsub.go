@@ -108,7 +108,7 @@ func (k *Kind) markSubscribe(b *batch) {
 // subscribe runs a batch that concerns a subscription. It reads and changes nothing
 // but what its server keeps of the connection.
 func (k *Kind) subscribe(from uint32, b *batch) *effect {
-	s := &k.keyspaces[from]
+	s := k.keyspaces.At(from)
 	subs := slices.Clone(s.subscribers)
 	own := subscriber{conn: b.on.name}
 	if i := slices.IndexFunc(subs, func(u subscriber) bool { return u.conn == own.conn }); i >= 0 {
@@ -123,7 +123,7 @@ func (k *Kind) subscribe(from uint32, b *batch) *effect {
 		subs = append(subs, own)
 	}
 	kept := newKeyspace(slices.Clone(s.keys), s.scripts, s.watches...)
-	eff := &effect{to: k.internKeyspace(kept.withSubscribers(subs)), reply: k.internReply(resp.String())}
+	eff := &effect{to: k.keyspaces.ID(kept.withSubscribers(subs)), reply: k.internReply(resp.String())}
 	for i := range eff.lives {
 		eff.lives[i].keep = int8(i)
 	}
@@ -242,13 +242,14 @@ func (s *subscriber) renamed(to *node.Names) subscriber {
 	return r
 }
 
-// Told appends the messages that servers can send to client c, whose threads wait for
+// Offers appends the messages that servers can send to client c, whose threads wait for
 // one, and the end of the wait of those whose server does not know their connection
-// any more.
-func (k *Kind) Told(w node.World, nodes []State, c int8, buf []node.Choice) []node.Choice {
-	if !k.listens {
+// any more. go-redis itself connects without delay.
+func (k *Kind) Offers(w node.World, c int8, servers bool, buf []node.Choice) []node.Choice {
+	if !servers || !k.listens {
 		return buf
 	}
+	nodes := k.group.Open(w)
 	threads := &w.Client(c).Threads
 	for t := range threads {
 		if threads[t].Phase == node.Listening && k.canPush(nodes, c, w.Op(c, int8(t))) {
@@ -272,7 +273,7 @@ func (k *Kind) canPush(nodes []State, c int8, o *process.Op) bool {
 // connection on which a thread waits for o; nil: nothing.
 func (k *Kind) subscriberOf(nodes []State, c int8, o *process.Op) *subscriber {
 	data, _ := k.side(&nodes[o.Node-1], o.Node, c)
-	return k.keyspaces[data.keyspace].subscriber(k.batches[o.Arg].on.name)
+	return k.keyspaces.At(data.keyspace).subscriber(k.batches.At(o.Arg).on.name)
 }
 
 // push sends a thread that listens the first of its messages, or breaks its
@@ -295,7 +296,7 @@ func (k *Kind) push(w node.World, nodes []State, c, thread int8) (why string, er
 	answer := k.execute(c, number, th.Msg, o.Arg, eff.reply)
 	e := w.Emit(history.Push)
 	e.Client, e.Thread, e.Node, e.Msg = int(c), int(thread), number, int(th.Msg)
-	e.Cmd, e.Reply = takeText, k.replies[answer].text
+	e.Cmd, e.Reply = takeText, k.replies.At(answer).text
 	th.Answer(answer)
 	return "", nil
 }

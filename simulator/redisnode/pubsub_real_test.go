@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locklab/simulator/internal/table"
+	"locklab/simulator/memo"
 )
 
 // TestRealPubSub compares what each connection receives with a real server, byte for
@@ -20,7 +21,7 @@ func TestRealPubSub(t *testing.T) {
 	publisher := real.another()
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		redis, err := New(make([]Config, 1), table.NewRoom())
+		redis, err := New(make([]Config, 1), memo.New(table.NewRoom()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +37,7 @@ func TestRealPubSub(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%q: %v", args, err)
 			}
-			return redis.replies[eff.reply].resp
+			return redis.replies.At(eff.reply).resp
 		}
 		known := func(i int) *subscriber { return redis.keyspaces[data.keyspace].subscriber(connectionName(1, i+1)) }
 		for range 60 {

@@ -30,11 +30,11 @@ func (k *Kind) execute(client int8, server int, msg, b, lab uint32) (answer uint
 	if k.Real == nil {
 		return lab
 	}
-	return k.internReply(k.Real.Execute(k.realRequest(client, server, msg, b), k.replies[lab].resp))
+	return k.internReply(k.Real.Execute(k.realRequest(client, server, msg, b), k.replies.At(lab).resp))
 }
 
 func (k *Kind) realRequest(client int8, server int, msg, b uint32) Request {
-	r := Request{Client: client, Server: server, Msg: msg, Conn: k.batches[b].on.name, Commands: k.batches[b].commands}
+	r := Request{Client: client, Server: server, Msg: msg, Conn: k.batches.At(b).on.name, Commands: k.batches.At(b).commands}
 	if len(r.Commands) == 1 && r.Commands[0][0] == takeCommand {
 		r.Commands = nil
 	}

@@ -311,8 +311,8 @@ func TestReadsAgainstRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	eff, err := sim.table.apply(&sim.data, 0, id|refuseWrites)
-	if err != nil || sim.table.replies[eff.reply].resp != want {
-		t.Errorf("the lab says %q, %v, Redis %q", sim.table.replies[eff.reply].resp, err, want)
+	if err != nil || sim.table.replies.At(eff.reply).resp != want {
+		t.Errorf("the lab says %q, %v, Redis %q", sim.table.replies.At(eff.reply).resp, err, want)
 	}
 }
 

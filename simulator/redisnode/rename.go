@@ -1,17 +1,10 @@
 package redisnode
 
-import (
-	"slices"
+import "locklab/simulator/node"
 
-	"locklab/simulator/node"
-	"locklab/simulator/process"
-)
-
-// Symmetric is true: a server tells clients apart by the names in their data only.
-func (k *Kind) Symmetric() bool { return true }
-
-// RenameState is a server with the clients renamed in its data.
-func (k *Kind) RenameState(s State, to *node.Names) State {
+// Rename is a server with the clients renamed in its data.
+func (k *Kind) Rename(state node.State, to *node.Names) node.State {
+	s := state.(State)
 	k.renameData(&s.data, to)
 	for i := range s.replicas {
 		k.renameData(&s.replicas[i], to)
@@ -23,52 +16,30 @@ func (k *Kind) RenameState(s State, to *node.Names) State {
 }
 
 func (k *Kind) renameData(d *Data, to *node.Names) {
-	from := k.keyspaces[d.keyspace]
-	renamed := from.renamed(to)
+	from := *k.keyspaces.At(d.keyspace)
+	renamed, _ := from.renamed(to)
 	was := *d
 	for i := range from.ttls {
 		place := renamed.place(to.Rename(from.expiring(i).name))
 		d.deadline[place], d.with[place] = was.deadline[i], was.with[i]
 	}
-	d.keyspace = k.internKeyspace(renamed)
+	d.keyspace = k.keyspaces.ID(renamed)
 	k.regroup(d)
 }
 
-// SameRequest says whether two requests are the same but for the names in the first.
-func (k *Kind) SameRequest(a, b *process.Op, to *node.Names) bool {
-	x, y := &k.batches[a.Arg], &k.batches[b.Arg]
-	if x.on.renamed(to) != y.on {
-		return false
-	}
-	return slices.EqualFunc(x.commands, y.commands, func(x, y []string) bool {
-		return slices.EqualFunc(x, y, func(x, y string) bool { return to.Rename(x) == y })
-	})
-}
+// named reports whether an answer names a client.
+func (r reply) named() bool { return node.NamesAny(r.resp) }
 
-// NamesClient says whether an answer names a client, and how it reads.
-func (k *Kind) NamesClient(answer uint32) (text string, named bool) {
-	r := &k.replies[answer]
-	return r.text, node.NamesAny(r.resp)
-}
+func (r reply) renamed(to *node.Names) (reply, error) { return reply{resp: to.Rename(r.resp)}, nil }
 
-// RenameAnswer is an answer with the clients renamed in it.
-func (k *Kind) RenameAnswer(answer uint32, to *node.Names) uint32 {
-	return k.internReply(to.Rename(k.replies[answer].resp))
-}
-
-// RenameRequest is a request with the clients renamed in it.
-func (k *Kind) RenameRequest(request uint32, to *node.Names) (uint32, error) {
-	var commands [][]string
-	b := &k.batches[request]
+func (b batch) renamed(to *node.Names) (batch, error) {
+	r := batch{on: b.on.renamed(to)}
 	for _, c := range b.commands {
 		renamed := make([]string, len(c))
 		for j, arg := range c {
 			renamed[j] = to.Rename(arg)
 		}
-		commands = append(commands, renamed)
+		r.commands = append(r.commands, renamed)
 	}
-	return k.internBatch(b.on.renamed(to), writeBatch(commands))
+	return r, nil
 }
-
-// RenameMemory is memory: a library remembers nothing.
-func (k *Kind) RenameMemory(memory uint32, _ *node.Names) uint32 { return memory }

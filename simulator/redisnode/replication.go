@@ -65,7 +65,7 @@ func (k *Kind) compare(s *State, n int8) {
 // replace swaps the data of a server for that of a replica or its disk, and records
 // which keys became others by it, in value or only in how long they live.
 func (k *Kind) replace(w node.World, s *State, n int8, data Data, source int8) {
-	from, to := &k.keyspaces[s.data.keyspace], &k.keyspaces[data.keyspace]
+	from, to := k.keyspaces.At(s.data.keyspace), k.keyspaces.At(data.keyspace)
 	var lives [MaxKeys]lifetime
 	for i := range to.ttls {
 		p := from.place(to.expiring(i).name)

@@ -11,6 +11,7 @@ import (
 
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/table"
+	"locklab/simulator/memo"
 )
 
 // wire encodes a command as a client does.
@@ -31,7 +32,7 @@ type bareServer struct {
 }
 
 func newServer(t testing.TB) *bareServer {
-	k, err := New(make([]Config, 1), table.NewRoom())
+	k, err := New(make([]Config, 1), memo.New(table.NewRoom()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func (s *bareServer) raw(args ...string) string {
 	if err != nil {
 		s.t.Fatalf("%q: %v", args, err)
 	}
-	return s.table.replies[eff.reply].resp
+	return s.table.replies.At(eff.reply).resp
 }
 
 func (s *bareServer) try(args ...string) (*effect, error) { return s.tryBatch("", args) }
@@ -70,7 +71,7 @@ func (s *bareServer) batch(conn string, commands ...[]string) string {
 	if err != nil {
 		s.t.Fatalf("%s: %q: %v", conn, commands, err)
 	}
-	return s.table.replies[eff.reply].resp
+	return s.table.replies.At(eff.reply).resp
 }
 
 // do is a line of words, and the answer as redis-cli shows it.
@@ -408,7 +409,7 @@ type kept struct {
 // a plain miniredis.
 func (s *bareServer) holds(key string, kept *kept) {
 	s.t.Helper()
-	keys := s.table.keyspaces[s.data.keyspace].keys
+	keys := s.table.keyspaces.At(s.data.keyspace).keys
 	i := slices.IndexFunc(keys, func(k keyValue) bool { return k.name == key })
 	if i < 0 {
 		s.t.Fatalf("no key %q", key)

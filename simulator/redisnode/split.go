@@ -23,8 +23,10 @@ import (
 
 // Split cuts the master of server n off, with client c, and promotes a replica,
 // from 0. If that is so already, one more client is cut off with it.
-func (k *Kind) Split(w node.World, nodes []State, c, n, replica int8) (why string, err error) {
-	if why, err := k.CannotSplit(nodes, c, n, replica); why != "" || err != nil {
+func (k *Kind) Split(w node.World, c, n, replica int8) (why string, err error) {
+	nodes := k.group.Open(w)
+	defer k.close(w, nodes)
+	if why, err := k.cannotSplit(nodes, c, n, replica); why != "" || err != nil {
 		return why, err
 	}
 	s := &nodes[n-1]
@@ -49,7 +51,11 @@ func (k *Kind) Split(w node.World, nodes []State, c, n, replica int8) (why strin
 
 // CannotSplit says why the master of server n cannot be cut off with client c; "":
 // it can. The error is a *table.LimitError.
-func (k *Kind) CannotSplit(nodes []State, c, n, replica int8) (why string, err error) {
+func (k *Kind) CannotSplit(w node.World, c, n, replica int8) (why string, err error) {
+	return k.cannotSplit(k.group.Open(w), c, n, replica)
+}
+
+func (k *Kind) cannotSplit(nodes []State, c, n, replica int8) (why string, err error) {
 	s := &nodes[n-1]
 	switch {
 	case s.outage != serving:

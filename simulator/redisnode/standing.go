@@ -22,7 +22,7 @@ func (k *Kind) isDue(now time.Duration, s *State, d *Data, place int) bool {
 
 // dueIn says whether a key of a server's data comes to its end now.
 func (k *Kind) dueIn(now time.Duration, s *State, d *Data) bool {
-	for i := range k.keyspaces[d.keyspace].ttls {
+	for i := range k.keyspaces.At(d.keyspace).ttls {
 		if k.isDue(now, s, d, i) {
 			return true
 		}
@@ -56,19 +56,19 @@ func (s *State) refusing(now time.Duration) bool {
 	return s.refuses < now || s.refuses == now && !s.standing
 }
 
-// Tidy forgets that what ends now stands where nothing does.
-func (k *Kind) Tidy(now time.Duration, s *State) {
+// tidy forgets that what ends now stands where nothing does.
+func (k *Kind) tidy(now time.Duration, s *State) {
 	if !s.standing {
 		return
 	}
 	s.standing = s.outage != serving && s.until == now || s.cut != 0 && s.refuses == now || k.keyIsDue(now, s)
 }
 
-// Settle ends what still stands.
-func (k *Kind) Settle(w node.World, nodes []State) {
+// settle ends what still stands.
+func (k *Kind) settle(w node.World, nodes []State) {
 	for i := range nodes {
 		if nodes[i].standing {
-			k.Passed(w, nodes, false)
+			k.passed(w, nodes, false)
 			return
 		}
 	}
@@ -82,7 +82,7 @@ func (k *Kind) regroup(d *Data) {
 	if k.spare > 0 {
 		return
 	}
-	for i := range k.keyspaces[d.keyspace].ttls {
+	for i := range k.keyspaces.At(d.keyspace).ttls {
 		for d.with[i] = 0; was[d.with[i]] != was[i] || d.deadline[d.with[i]] != d.deadline[i]; {
 			d.with[i]++
 		}
@@ -103,7 +103,7 @@ func (k *Kind) endings(now time.Duration, s *State, n int8, buf []node.Choice) [
 	}
 	end := func(place int) { buf = append(buf, node.Choice{Verb: node.End, Node: n, Thread: int8(place)}) }
 	if s.outage != down {
-		for i := range k.keyspaces[s.data.keyspace].ttls {
+		for i := range k.keyspaces.At(s.data.keyspace).ttls {
 			if k.isDue(now, s, &s.data, i) && int(s.data.with[i]) == i {
 				end(i)
 			}
@@ -113,7 +113,7 @@ func (k *Kind) endings(now time.Duration, s *State, n int8, buf []node.Choice) [
 		return buf
 	}
 	old := &s.replicas[s.oldMaster]
-	for i := range k.keyspaces[old.keyspace].ttls {
+	for i := range k.keyspaces.At(old.keyspace).ttls {
 		if k.isDue(now, s, old, i) && int(old.with[i]) == i {
 			end(placeOldMaster + i)
 		}
@@ -140,7 +140,7 @@ func (k *Kind) end(w node.World, nodes []State, c node.Choice) (why string) {
 		place -= placeOldMaster
 	}
 	with := data.with
-	for i := k.keyspaces[data.keyspace].ttls - 1; i >= place; i-- { // what goes moves those behind it
+	for i := k.keyspaces.At(data.keyspace).ttls - 1; i >= place; i-- { // what goes moves those behind it
 		if with[i] == with[place] {
 			k.expireKey(w, data, i, number)
 		}

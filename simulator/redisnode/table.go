@@ -1,7 +1,6 @@
 package redisnode
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -9,8 +8,16 @@ import (
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/internal/table"
+	"locklab/simulator/memo"
 	"locklab/simulator/node"
-	"locklab/simulator/process"
+)
+
+var (
+	_ node.Kind       = (*Kind)(nil)
+	_ node.Fallible   = (*Kind)(nil)
+	_ node.Dialer     = (*Kind)(nil)
+	_ node.Holding    = (*Kind)(nil)
+	_ node.Timekeeper = (*Kind)(nil)
 )
 
 // A Kind is all Redis servers of a simulator. It is mostly a memo table of what
@@ -29,28 +36,22 @@ type Kind struct {
 	Real Real
 
 	servers []Config
-	room    *table.Room
+	memo    *memo.Memo
 	engine  *engine
 
-	keyspaces  []keyspace
-	keyspaceID map[string]uint32
-	batches    []batch
-	batchID    map[batchKey]uint32
-	replies    []reply
-	replyID    map[string]uint32
-	effects    map[effectKey]*effect
-	exact      map[exactKey]*effect
-	bare       map[uint32]uint32    // keyspace -> the same without scripts and connections
-	less       map[[2]uint32]uint32 // keyspace, place -> the same without that key
-	asked      []Asked              // see Asked
-	askedID    map[askedKey]bool
+	keyspaces *memo.Table[string, keyspace]
+	batches   *memo.Table[batchKey, batch]
+	replies   *memo.Table[string, reply]
+	asked     *memo.Table[askedKey, node.Length]
+	effects   memo.Map[effectKey, *effect]
+	exact     memo.Map[exactKey, *effect]
+	bare      memo.Map[uint32, uint32]    // keyspace -> the same without scripts and connections
+	less      memo.Map[[2]uint32, uint32] // keyspace, place -> the same without that key
+	orbit     memo.Orbit[execution]
 
 	spare   int64 // milliseconds that a key lives from its deadline on
-	clocked bool  // some command has read its server's clock
 	listens bool  // some connection has subscribed
-	waited  bool  // some client has sent WAIT
-
-	alike uint8 // see Alike
+	group   node.Group[State]
 }
 
 // batch is what one write to a connection held: almost always one command.
@@ -106,18 +107,16 @@ type change struct {
 }
 
 // New makes the servers of a simulator, of which servers are the settings.
-func New(servers []Config, room *table.Room) (*Kind, error) {
+func New(servers []Config, m *memo.Memo) (*Kind, error) {
 	e, err := newEngine()
 	if err != nil {
 		return nil, err
 	}
 	k := &Kind{
-		servers: slices.Clone(servers), room: room, engine: e,
-		keyspaceID: map[string]uint32{}, batchID: map[batchKey]uint32{}, replyID: map[string]uint32{},
-		effects: map[effectKey]*effect{}, exact: map[exactKey]*effect{},
-		bare: map[uint32]uint32{}, less: map[[2]uint32]uint32{}, askedID: map[askedKey]bool{},
+		servers: slices.Clone(servers), memo: m, engine: e, spare: 1,
+		effects: memo.NewMap[effectKey, *effect](m), exact: memo.NewMap[exactKey, *effect](m),
+		bare: memo.NewMap[uint32, uint32](m), less: memo.NewMap[[2]uint32, uint32](m),
 	}
-	k.spare = 1
 	for i := range k.servers {
 		if k.servers[i].EarlyExpiry {
 			k.spare = 0
@@ -126,110 +125,95 @@ func New(servers []Config, room *table.Room) (*Kind, error) {
 			k.servers[i].MaxLag = defaultMaxLag
 		}
 	}
-	k.Clear()
+	k.asked = memo.NewTable(m, memo.Entries[askedKey, node.Length]{What: "limit.of.requests", Key: keyOf, Fill: k.noted})
+	k.keyspaces = memo.NewTable(m, memo.Entries[string, keyspace]{What: "limit.of.contents", Key: keyspace.key, Rename: keyspace.renamed, Save: keyspace.save, Load: loadKeyspace, First: []keyspace{newKeyspace(nil, nil)}})
+	k.replies = memo.NewTable(m, memo.Entries[string, reply]{What: "limit.of.replies", Key: reply.key, Fill: reply.worded, Text: reply.words, Rename: reply.renamed, Names: reply.named, First: []reply{{}}})
+	k.batches = memo.NewTable(m, memo.Entries[batchKey, batch]{What: "limit.of.requests", Key: batch.key, Fill: k.completed, Text: batch.words, Rename: batch.renamed, Save: batch.save, Load: loadBatch})
+	k.orbit = memo.Orbit[execution]{Checked: func(x execution) *uint8 { return &x.eff.alike }, Renamed: k.renamedExecution, Commutes: k.commute, Text: k.executed}
+	m.OnClear = func() {
+		e.forgetScripts()
+		if m.ReadsClock {
+			k.asked.ID(readsClock)
+		}
+	}
 	return k, nil
-}
-
-// Clear forgets everything and keeps the memory. States that were made before mean
-// nothing afterwards.
-func (k *Kind) Clear() {
-	k.engine.forgetScripts()
-	k.keyspaces, k.batches, k.replies = table.Emptied(k.keyspaces), table.Emptied(k.batches), table.Emptied(k.replies)
-	clear(k.keyspaceID)
-	clear(k.batchID)
-	clear(k.replyID)
-	clear(k.effects)
-	clear(k.exact)
-	clear(k.bare)
-	clear(k.less)
-	k.asked = table.Emptied(k.asked)
-	clear(k.askedID)
-	k.internKeyspace(newKeyspace(nil, nil)) // 0: empty
-	k.internReply("")                       // 0: nothing
 }
 
 // Close ends the engine.
 func (k *Kind) Close() { k.engine.close() }
 
-// NoMemo has every command executed by an engine that is set up anew.
-func (k *Kind) NoMemo() { k.engine.noMemo = true }
+// Words is what clients and servers exchange. Nothing else is to be remembered.
+func (k *Kind) Words() node.Words { return node.Words{Requests: k.batches, Answers: k.replies} }
 
-// Len is the number of entries.
-func (k *Kind) Len() int {
-	return len(k.keyspaces) + len(k.batches) + len(k.replies) + len(k.effects) + len(k.exact)
+func (r reply) key() string { return r.resp }
+
+func (r reply) worded() reply {
+	r.text = pushText(r.resp)
+	return r
 }
 
-// ReadsClock says whether some command has read its server's clock so far.
-func (k *Kind) ReadsClock() bool { return k.clocked }
+func (r reply) words() []string { return []string{r.text} }
 
-// SendsWait says whether some client has sent WAIT so far, so that it matters whose
-// writes a replica lacks.
-func (k *Kind) SendsWait() bool { return k.waited }
+func (k *Kind) internReply(resp string) uint32 { return k.replies.ID(reply{resp: resp}) }
 
-// Request is what a request says, as histories show it.
-func (k *Kind) Request(o *process.Op) []string { return k.batches[o.Arg].text }
+func (b batch) key() batchKey { return batchKey{b.on, string(writeBatch(b.commands))} }
 
-// Reply is an answer as redis-cli shows it.
-func (k *Kind) Reply(_ *process.Op, answer uint32) string { return k.replies[answer].text }
+func (b batch) words() []string { return b.text }
 
-func (k *Kind) internKeyspace(s keyspace) uint32 {
-	return table.Intern(k.room, k.keyspaceID, s.id, &k.keyspaces, s, "limit.of.contents")
-}
+func (b batch) save(w *codec.Writer) { w.Put(b.on, b.commands) }
 
-func (k *Kind) internReply(resp string) uint32 {
-	if id, ok := k.replyID[resp]; ok {
-		return id
+func loadBatch(r *codec.Reader) (b batch, err error) {
+	r.Get(&b.on, &b.commands)
+	if r.Err() == nil {
+		b.commands, err = parseBatch(string(writeBatch(b.commands)))
 	}
-	return table.Intern(k.room, k.replyID, resp, &k.replies, reply{resp: resp, text: pushText(resp)}, "limit.of.replies")
+	return b, err
 }
 
 // internBatch numbers the bytes of one write, which come on a connection.
 func (k *Kind) internBatch(on connRef, wire []byte) (uint32, error) {
-	if id, ok := k.batchID[batchKey{on, string(wire)}]; ok {
+	if id, ok := k.batches.Find(batchKey{on, string(wire)}); ok {
 		return id, nil
 	}
 	commands, err := parseBatch(string(wire))
 	if err != nil {
 		return 0, err
 	}
-	var text []string
-	for i, c := range commands {
+	id := k.batches.ID(batch{commands: commands, on: on})
+	return id, k.memo.Room.Exceeded
+}
+
+// completed is a batch with all that follows from its commands.
+func (k *Kind) completed(b batch) batch {
+	for i, c := range b.commands {
 		if i > 0 {
-			text = append(text, ";")
+			b.text = append(b.text, ";")
 		}
-		text = append(append(text, strings.ToUpper(c[0])), c[1:]...)
+		b.text = append(append(b.text, strings.ToUpper(c[0])), c[1:]...)
 	}
-	wait, err := k.waitOf(commands)
-	if err != nil {
-		return 0, err
-	}
-	b := batch{commands: commands, text: text, wait: wait, on: on, transaction: transactionOf(commands)}
+	b.wait = k.waitOf(b.commands)
+	b.transaction = transactionOf(b.commands)
+	text := b.text
 	k.markSubscribe(&b)
-	if wait != nil && wait.limit > 0 {
-		k.note(Asked{D: wait.limit, Wait: true, Request: text})
+	if b.wait != nil && b.wait.limit > 0 {
+		k.asked.ID(node.Length{Of: node.WaitLimit, D: b.wait.limit, Request: text})
 	}
-	id, ok := k.room.Next(len(k.batches), "limit.of.requests")
-	if !ok {
-		return 0, k.room.Exceeded
-	}
-	k.batches = append(k.batches, b)
-	k.batchID[batchKey{on, string(wire)}] = id
-	return id, nil
+	return b
 }
 
 // apply runs batch b on data d at the server's time now (of its own clock,
 // since the epoch), and says what it did.
 func (k *Kind) apply(d *Data, now time.Duration, b uint32) (*effect, error) {
 	eff, err := k.look(d, now, b)
-	if err == nil && eff.alike < k.alike && !k.engine.noMemo {
-		err = k.interchange(d, now, b, eff)
+	if err == nil && eff.alike < k.memo.Alike && !k.memo.Plain {
+		err = memo.Check(k.memo, execution{*d, now, b, eff}, &k.orbit)
 	}
 	if err != nil {
 		return nil, err
 	}
 	ms := clock.Millis(now)
 	to := Data{keyspace: eff.to}
-	for i := range k.keyspaces[eff.to].ttls {
+	for i := range k.keyspaces.At(eff.to).ttls {
 		if l := eff.lives[i]; l.keep >= 0 {
 			to.deadline[i], to.with[i] = d.deadline[l.keep], d.with[l.keep]
 		} else {
@@ -242,7 +226,7 @@ func (k *Kind) apply(d *Data, now time.Duration, b uint32) (*effect, error) {
 }
 
 func (k *Kind) look(d *Data, now time.Duration, b uint32) (*effect, error) {
-	if k.engine.noMemo {
+	if k.memo.Plain {
 		return k.run(d, now, b, needsClock)
 	}
 	key := effectKey{d.keyspace, b}
@@ -264,7 +248,9 @@ func (k *Kind) lookExact(d *Data, now time.Duration, b uint32, n needs) (*effect
 	key := exactKey{effectKey: effectKey{d.keyspace, b}, left: k.left(d, now)}
 	if n == needsClock {
 		key.now = clock.Millis(now)
-		k.clocked = true
+		if !k.memo.ReadsClock {
+			k.asked.ID(readsClock)
+		}
 	}
 	if eff := k.exact[key]; eff != nil {
 		return eff, nil
@@ -278,7 +264,7 @@ func (k *Kind) lookExact(d *Data, now time.Duration, b uint32, n needs) (*effect
 
 // left is how many milliseconds each expiring key has still to live.
 func (k *Kind) left(d *Data, now time.Duration) (left [MaxKeys]int64) {
-	for i := range k.keyspaces[d.keyspace].ttls {
+	for i := range k.keyspaces.At(d.keyspace).ttls {
 		left[i] = d.deadline[i] - clock.Millis(now)
 	}
 	return left
@@ -287,11 +273,12 @@ func (k *Kind) left(d *Data, now time.Duration) (left [MaxKeys]int64) {
 // run asks the engine. Asked with less than the command turns out to need, it
 // answers with an effect that says what is needed and nothing else.
 func (k *Kind) run(d *Data, now time.Duration, b uint32, n needs) (*effect, error) {
+	k.engine.noMemo = k.memo.Plain
 	k.engine.refuses, b = b&refuseWrites != 0, b&^refuseWrites
-	if k.batches[b].subscribe && k.batches[b].unfit == "" {
-		return k.subscribe(d.keyspace, &k.batches[b]), nil
+	if k.batches.At(b).subscribe && k.batches.At(b).unfit == "" {
+		return k.subscribe(d.keyspace, k.batches.At(b)), nil
 	}
-	from := &k.keyspaces[d.keyspace]
+	from := k.keyspaces.At(d.keyspace)
 	ttls := make([]time.Duration, from.ttls)
 	left := k.left(d, now)
 	for i := range ttls {
@@ -300,7 +287,7 @@ func (k *Kind) run(d *Data, now time.Duration, b uint32, n needs) (*effect, erro
 			ttls[i] = time.Duration(left[i]) * time.Millisecond
 		}
 	}
-	out, err := k.engine.run(from, ttls, clock.Epoch.Add(time.Duration(clock.Millis(now))*time.Millisecond), &k.batches[b])
+	out, err := k.engine.run(from, ttls, clock.Epoch.Add(time.Duration(clock.Millis(now))*time.Millisecond), k.batches.At(b))
 	if err != nil {
 		return nil, err
 	}
@@ -310,9 +297,9 @@ func (k *Kind) run(d *Data, now time.Duration, b uint32, n needs) (*effect, erro
 	if out.keys.ttls > MaxKeys {
 		return nil, table.Limit("limit.keys", "most", MaxKeys)
 	}
-	eff := &effect{to: k.internKeyspace(out.keys), reply: k.internReply(out.reply)}
-	to := &k.keyspaces[eff.to]
-	from = &k.keyspaces[d.keyspace] // interning may have moved it
+	eff := &effect{to: k.keyspaces.ID(out.keys), reply: k.internReply(out.reply)}
+	to := k.keyspaces.At(eff.to)
+	from = k.keyspaces.At(d.keyspace) // interning may have moved it
 	place := 0
 	for i := range to.keys {
 		if !to.keys[i].expires {
@@ -329,7 +316,7 @@ func (k *Kind) run(d *Data, now time.Duration, b uint32, n needs) (*effect, erro
 		place++
 	}
 	eff.changes = diff(from, to, &eff.lives)
-	k.noteLives(eff, left[:len(ttls)], n, k.batches[b].text)
+	k.noteLives(eff, left[:len(ttls)], n, k.batches.At(b).text)
 	return eff, nil
 }
 
@@ -362,7 +349,7 @@ func diff(from, to *keyspace, lives *[MaxKeys]lifetime) (changes []change) {
 // deadline, as in Redis, if spare is 1; 0: until that begins.
 func (k *Kind) overdue(d *Data, now time.Duration, spare int64) (place int, ok bool) {
 	ms := clock.Millis(now)
-	for i := range k.keyspaces[d.keyspace].ttls {
+	for i := range k.keyspaces.At(d.keyspace).ttls {
 		if ms >= d.deadline[i]+spare && (!ok || d.deadline[i] < d.deadline[place]) {
 			place, ok = i, true
 		}
@@ -372,12 +359,12 @@ func (k *Kind) overdue(d *Data, now time.Duration, spare int64) (place int, ok b
 
 // drop removes the key in the given place, as expiry does.
 func (k *Kind) drop(d *Data, place int) *keyValue {
-	from := &k.keyspaces[d.keyspace]
+	from := k.keyspaces.At(d.keyspace)
 	key := from.expiring(place)
 	id := [2]uint32{d.keyspace, uint32(place)}
 	to, ok := k.less[id]
 	if !ok {
-		to = k.internKeyspace(from.without(key.name))
+		to = k.keyspaces.ID(from.without(key.name))
 		k.less[id] = to
 	}
 	copy(d.deadline[place:], d.deadline[place+1:])
@@ -392,77 +379,16 @@ func (k *Kind) drop(d *Data, place int) *keyValue {
 func (k *Kind) scriptless(id uint32) uint32 {
 	to, ok := k.bare[id]
 	if !ok {
-		to = k.internKeyspace(k.keyspaces[id].scriptless())
+		to = k.keyspaces.ID(k.keyspaces.At(id).scriptless())
 		k.bare[id] = to
 	}
 	return to
 }
 
-// Sizes says how far the tables have come: keyspaces, replies, batches; 1 if some command
-// has read its server's clock; and what was asked for.
-func (k *Kind) Sizes() (m node.Sizes) {
-	m[0], m[1], m[2] = len(k.keyspaces), len(k.replies), len(k.batches)
-	if k.clocked {
-		m[3] = 1
-	}
-	m[4] = len(k.asked)
-	return m
-}
-
-// Save writes what the tables held at m and not yet at from. What commands do is computed
-// again: it comes to entries that the tables have.
-func (k *Kind) Save(w *codec.Writer, from, m node.Sizes) {
-	w.Put(from, m)
-	w.Put(k.asked[from[4]:m[4]])
-	for _, s := range k.keyspaces[from[0]:m[0]] {
-		w.Put(s.keys, s.scripts, s.watches, s.subscribers)
-	}
-	for i := from[1]; i < m[1]; i++ {
-		w.Put(k.replies[i].resp)
-	}
-	for i := from[2]; i < m[2]; i++ {
-		w.Put(k.batches[i].on, k.batches[i].commands)
-	}
-}
-
-// Load reads what Save wrote.
-func (k *Kind) Load(r *codec.Reader) error {
-	var from, m node.Sizes
-	r.Get(&from, &m)
-	k.clocked = m[3] != 0
-	var asked []Asked
-	r.Get(&asked)
-	for _, a := range asked {
-		k.note(a)
-	}
-	for i := from[0]; i < m[0] && r.Err() == nil; i++ {
-		var s keyspace
-		r.Get(&s.keys, &s.scripts, &s.watches, &s.subscribers)
-		k.internKeyspace(newKeyspace(s.keys, s.scripts, s.watches...).withSubscribers(s.subscribers))
-	}
-	for i := from[1]; i < m[1] && r.Err() == nil; i++ {
-		var resp string
-		r.Get(&resp)
-		k.internReply(resp)
-	}
-	for i := from[2]; i < m[2] && r.Err() == nil; i++ {
-		var on connRef
-		var commands [][]string
-		r.Get(&on, &commands)
-		if _, err := k.internBatch(on, writeBatch(commands)); err != nil {
-			return err
-		}
-	}
-	if r.Err() == nil && (len(k.keyspaces) != m[0] || len(k.replies) != m[1] || len(k.batches) != m[2]) {
-		return errors.New("simulator: saved tables hold something twice")
-	}
-	return r.Err()
-}
-
-// HasState says whether a state that was read from a file names keyspaces, replicas and
-// an outage that there are.
-func (k *Kind) HasState(s *State) bool {
-	has := func(d *Data) bool { return int(d.keyspace) < len(k.keyspaces) }
+// Has reports whether a state names keyspaces, replicas and an outage that there are.
+func (k *Kind) Has(state node.State) bool {
+	s := state.(State)
+	has := func(d *Data) bool { return k.keyspaces.Has(d.keyspace) }
 	for i := range s.replicas {
 		if !has(&s.replicas[i]) {
 			return false
@@ -470,12 +396,3 @@ func (k *Kind) HasState(s *State) bool {
 	}
 	return has(&s.data) && has(&s.disk) && s.outage <= hung && s.oldMaster < MaxReplicas && s.behind < 1<<(MaxReplicas+1)
 }
-
-// HasRequest says whether a request that was read from a file names a server and a batch
-// that there are.
-func (k *Kind) HasRequest(o *process.Op) bool {
-	return o.Node >= 1 && int(o.Node) <= len(k.servers) && int(o.Arg) < len(k.batches)
-}
-
-// HasAnswer says whether there is such a reply.
-func (k *Kind) HasAnswer(answer uint32) bool { return int(answer) < len(k.replies) }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alicebob/miniredis/v2/proto"
-
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/node"
@@ -35,7 +33,7 @@ type waitCommand struct {
 // HoldsBack is how long the server of a request holds back the answer at most while replicas
 // catch up, of true time; Never if there is no bound.
 func (k *Kind) HoldsBack(o *process.Op) time.Duration {
-	switch wait := k.batches[o.Arg].wait; {
+	switch wait := k.batches.At(o.Arg).wait; {
 	case wait == nil:
 		return 0
 	case wait.limit == 0:
@@ -48,24 +46,18 @@ func (k *Kind) HoldsBack(o *process.Op) time.Duration {
 const noBatch = ^uint32(0)
 
 // waitOf is the WAIT at the end of a batch; nil if there is none.
-func (k *Kind) waitOf(commands [][]string) (*waitCommand, error) {
+func (k *Kind) waitOf(commands [][]string) *waitCommand {
 	last := commands[len(commands)-1]
 	if !strings.EqualFold(last[0], "WAIT") {
-		return nil, nil
+		return nil
 	}
-	k.waited = true
+	k.memo.Waits = true
 	c := &waitCommand{before: noBatch, text: append([]string{"WAIT"}, last[1:]...)}
 	c.read(last[1:])
-	if len(commands) == 1 {
-		return c, nil
+	if len(commands) > 1 {
+		c.before = k.batches.ID(batch{commands: commands[:len(commands)-1]})
 	}
-	var wire strings.Builder
-	for _, args := range commands[:len(commands)-1] {
-		wire.WriteString(proto.Strings(args...))
-	}
-	var err error
-	c.before, err = k.internBatch(connRef{}, []byte(wire.String()))
-	return c, err
+	return c
 }
 
 func (c *waitCommand) read(args []string) {
@@ -95,7 +87,7 @@ func (c *waitCommand) read(args []string) {
 // arriveWait is the arrival of a batch that ends with WAIT.
 func (k *Kind) arriveWait(w node.World, nodes []State, c, thread int8) (err error) {
 	th, o := &w.Client(c).Threads[thread], *w.Op(c, thread)
-	wait := k.batches[o.Arg].wait
+	wait := k.batches.At(o.Arg).wait
 	th.Phase, th.Reply = node.Blocked, 0
 	if wait.before != noBatch {
 		if th.Reply, err = k.serve(w, nodes, arrival{from: c, to: o.Node, lease: o.Lease, batch: wait.before, msg: th.Msg}); err != nil {
@@ -137,7 +129,7 @@ func (k *Kind) acknowledge(w node.World, nodes []State, n, replica int8) {
 				continue
 			}
 			th.Acks |= 1 << replica
-			if bits.OnesCount8(th.Acks) >= k.batches[o.Arg].wait.need {
+			if bits.OnesCount8(th.Acks) >= k.batches.At(o.Arg).wait.need {
 				k.unblock(w, nodes, c, int8(t))
 			}
 		}
@@ -147,7 +139,7 @@ func (k *Kind) acknowledge(w node.World, nodes []State, n, replica int8) {
 // unblock has the server answer a WAIT with the number of replicas so far.
 func (k *Kind) unblock(w node.World, nodes []State, c, thread int8) {
 	th, o := &w.Client(c).Threads[thread], w.Op(c, thread)
-	wait := k.batches[o.Arg].wait
+	wait := k.batches.At(o.Arg).wait
 	resp := wait.fault
 	if resp == "" {
 		resp = ":" + strconv.Itoa(bits.OnesCount8(th.Acks)) + "\r\n"
@@ -159,5 +151,5 @@ func (k *Kind) unblock(w node.World, nodes []State, c, thread int8) {
 	_, number := k.side(&nodes[o.Node-1], o.Node, c)
 	e.Client, e.Node, e.Msg = int(c), number, int(th.Msg)
 	e.Cmd, e.Reply = wait.text, replyText(resp)
-	th.Answer(k.internReply(k.replies[th.Reply].resp + resp))
+	th.Answer(k.internReply(k.replies.At(th.Reply).resp + resp))
 }

@@ -30,8 +30,8 @@ type watch struct {
 // gone says whether the connection that batch b comes on is gone: the server, or the
 // one in its place, does not know it.
 func (k *Kind) gone(d *Data, b uint32) bool {
-	on := k.batches[b].on
-	s := &k.keyspaces[d.keyspace]
+	on := k.batches.At(b).on
+	s := k.keyspaces.At(d.keyspace)
 	return on.known && !slices.ContainsFunc(s.watches, func(w watch) bool { return w.conn == on.name }) && s.subscriber(on.name) == nil
 }
 

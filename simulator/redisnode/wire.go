@@ -12,9 +12,11 @@ import (
 
 var _ process.Wire = (*Wire)(nil)
 
-// NewConnections are connections of process p that know nothing of those that p makes
-// elsewhere.
-func (k *Kind) NewConnections(p *process.Process) *Connections { return &Connections{kind: k, p: p} }
+// Dial makes connections of process p that know nothing of those that p makes elsewhere.
+func (k *Kind) Dial(p *process.Process) func(n int) process.Wire {
+	of := &Connections{kind: k, p: p}
+	return func(n int) process.Wire { return &Wire{of: of, node: int8(n)} }
+}
 
 // Write takes what a client wrote, whole commands or parts of them. What client
 // libraries say of themselves, or ask of every new connection, is answered at once and

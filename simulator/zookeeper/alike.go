@@ -6,63 +6,40 @@ import (
 	world "locklab/simulator/node"
 )
 
-// A search that treats clients as interchangeable needs an ensemble that does not depend on
-// which is which: if the clients change places in the contents and in an act, the new contents
-// and the answer are the same, renamed. Every effect is checked when it is used for the first
-// time, in all its renamed forms, as package redisnode does it.
+// A search that treats clients as interchangeable needs an ensemble that does not depend on which
+// is which: see [memo.Check].
 
-// Alike has every effect checked from now on: that so many clients, from the first, are
-// interchangeable. Where they are not, the step ends with an *AsymmetricError. Below 2 nothing
-// is checked.
-func (k *Kind) Alike(clients int) { k.alike = uint8(clients) }
-
-// interchange checks all renamed forms of an act.
-func (k *Kind) interchange(a act) {
-	orbit := []act{a}
-	k.effects[a].alike = k.alike
-	for i := 0; i < len(orbit); i++ {
-		x := orbit[i]
-		for c := uint8(1); c < k.alike; c++ {
-			swap := world.Swap(c, c+1)
-			y := k.renamedAct(x, swap)
-			eff := k.effects[y]
-			if eff == nil {
-				eff = k.run(y)
-				k.effects[y] = eff
-			}
-			if !k.commutes(x.kind, k.effects[x], eff, swap) {
-				for _, z := range orbit { // the next search must find that again
-					k.effects[z].alike = 0
-				}
-				k.room.Exceeded = &world.AsymmetricError{Command: k.actText(x)}
-				return
-			}
-			if eff.alike < k.alike {
-				eff.alike = k.alike
-				orbit = append(orbit, y)
-			}
-		}
+// renamedEffect is an act with the clients renamed, whose effect is then known.
+func (k *Kind) renamedEffect(a act, to *world.Names) (act, error) {
+	b, err := k.renamedAct(a, to)
+	if err == nil && k.effects[b] == nil {
+		k.effects[b] = k.run(b)
 	}
+	return b, err
 }
 
 // renamedAct is an act with the clients renamed.
-func (k *Kind) renamedAct(a act, to *world.Names) act {
-	a.contents, a.client = k.renameContents(a.contents, to), int8(to[a.client])
+func (k *Kind) renamedAct(a act, to *world.Names) (_ act, err error) {
+	a.client = int8(to[a.client])
+	if a.contents, err = k.contents.Renamed(a.contents, to); err != nil {
+		return a, err
+	}
 	switch {
 	case a.kind.serves():
-		a.arg, _ = k.RenameRequest(a.arg, to)
+		a.arg, err = k.requests.Renamed(a.arg, to)
 	case a.kind == actConnect:
-		a.arg = k.RenameMemory(a.arg, to)
+		a.arg, err = k.memories.Renamed(a.arg, to)
 	}
-	return a
+	return a, err
 }
 
-// commutes says whether y, the effect of a renamed act, is x, that of the act, renamed.
-func (k *Kind) commutes(kind actKind, x, y *effect, to *world.Names) bool {
-	if x.refused != y.refused || k.renameContents(x.to, to) != y.to {
+// commute reports whether the effect of b, which is a renamed, is that of a, renamed.
+func (k *Kind) commute(a, b act, to *world.Names) bool {
+	x, y := k.effects[a], k.effects[b]
+	if x.refused != y.refused || !k.contents.Same(x.to, y.to, to) {
 		return false
 	}
-	if kind.answers() && !x.refused && k.RenameAnswer(x.answer, to) != y.answer {
+	if a.kind.answers() && !x.refused && !k.answers.Same(x.answer, y.answer, to) {
 		return false
 	}
 	lines := func(a, b lineChange) bool {
@@ -84,7 +61,7 @@ func sameSet[E any](x, y []E, same func(a, b E) bool) bool {
 // actText is what an act is called in an error message.
 func (k *Kind) actText(a act) []string {
 	if a.kind.serves() {
-		return k.requests[a.arg].text
+		return k.requests.At(a.arg).text
 	}
 	return []string{[...]string{actNotify: "notify", actCut: "disconnect", actConnect: "connect", actEnd: "end of a session"}[a.kind]}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locklab/simulator/internal/table"
+	"locklab/simulator/memo"
 	"locklab/simulator/node"
 )
 
@@ -16,7 +17,7 @@ func TestInterchange(t *testing.T) {
 		"nothing":      func(*Kind, uint32, *effect) {},
 		"the contents": func(_ *Kind, before uint32, eff *effect) { eff.to = before },
 		"the answer": func(k *Kind, _ uint32, eff *effect) {
-			eff.answer = k.internAnswer(storedAnswer{reply: Reply{Code: NoNode}})
+			eff.answer = k.answers.ID(storedAnswer{reply: Reply{Code: NoNode}})
 		},
 		"a refusal":     func(_ *Kind, _ uint32, eff *effect) { eff.refused = true },
 		"a line's head": func(_ *Kind, _ uint32, eff *effect) { eff.lines[0].owner = 1 },
@@ -25,16 +26,15 @@ func TestInterchange(t *testing.T) {
 		"no watch":      func(_ *Kind, _ uint32, eff *effect) { eff.fired = nil },
 	} {
 		room := table.NewRoom()
-		k := NewKind(Config{Session: time.Second}, room)
+		k := NewKind(Config{Session: time.Second}, memo.New(room))
 		k.CountCreations(true)
-		nodes := make([]EnsembleState, 1)
-		k.Begin(nodes, 2)
-		left := k.look(act{nodes[0].contents, k.internRequest(Request{Op: GetChildren, Path: "/", Watch: true}), actServe, 2})
+		begin := k.Start(1, 2).(EnsembleState)
+		left := k.look(act{begin.contents, k.internRequest(Request{Op: GetChildren, Path: "/", Watch: true}), actServe, 2})
 		a := act{left.to, k.internRequest(Request{Op: Create, Path: "/c1.1-", Mode: Ephemeral | Sequential}), actServe, 1}
 		k.look(a)
-		other := k.renamedAct(a, node.Swap(1, 2))
+		other, _ := k.renamedAct(a, node.Swap(1, 2))
 		alter(k, other.contents, k.look(other))
-		k.Alike(2)
+		k.memo.Alike = 2
 		k.look(a)
 		asymmetric := (*node.AsymmetricError)(nil)
 		if found := errors.As(room.Take(), &asymmetric); found != (name != "nothing") {

@@ -24,7 +24,7 @@ func (k *Kind) Library(p *process.Process) process.Library { return &Session{kin
 // Start has the library remember these watches, which nobody waits for any more.
 func (s *Session) Start(memory uint32) {
 	s.watches = nil
-	m := &s.kind.memories[memory]
+	m := s.kind.memories.At(memory)
 	for at, w := range m.watches {
 		s.watches = append(s.watches, &ClientWatch{s: s, watch: w, left: m.left[at]})
 	}
@@ -42,7 +42,7 @@ func (s *Session) Memory() uint32 {
 			m.watches, m.left = append(m.watches, w.watch), append(m.left, w.left)
 		}
 	}
-	return s.kind.internMemory(m)
+	return s.kind.memories.ID(m)
 }
 
 // Do sends a request and waits for the answer. An error is a [Code] if the ensemble
@@ -72,7 +72,7 @@ func (s *Session) ask(r Request) (Reply, *ClientWatch, error) {
 	if err := seen.Err("read"); err != nil {
 		return Reply{}, nil, err
 	}
-	a := &s.kind.answers[seen.Val]
+	a := s.kind.answers.At(uint32(seen.Val))
 	s.hear(a.events)
 	w := s.leave(r, a)
 	if a.reply.Code != OK {
@@ -103,11 +103,11 @@ func (w *ClientWatch) Wait(patience time.Duration) (fired bool, err error) {
 	}
 	s := w.s
 	s.p.Own()
-	seen := s.p.MustAsk(process.Op{Kind: process.Watch, Arg: s.kind.internWatch(w.watch), D: max(patience, 0)})
+	seen := s.p.MustAsk(process.Op{Kind: process.Watch, Arg: s.kind.watches.ID(w.watch), D: max(patience, 0)})
 	if seen.Kind == process.Slept {
 		return false, nil
 	}
-	s.hear(s.kind.answers[seen.Val].events)
+	s.hear(s.kind.answers.At(uint32(seen.Val)).events)
 	if w.ended {
 		return false, SessionExpired
 	}
@@ -127,7 +127,7 @@ func (s *Session) hear(events []Event) {
 			}
 			w.ended = e.Type == sessionEnded
 			w.fired = !w.ended
-			if id, asked := s.kind.watchID[w.watch]; asked && s.p.OthersWait(process.Op{Kind: process.Watch, Arg: id}) {
+			if id, asked := s.kind.watches.Find(w.watch); asked && s.p.OthersWait(process.Op{Kind: process.Watch, Arg: id}) {
 				process.Exceed("limit.session") // that thread would not be told
 			}
 			return true

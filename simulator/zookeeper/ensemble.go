@@ -59,8 +59,8 @@ type EnsembleState struct {
 
 const endsNow = -1
 
-// Begin gives every client its session, unless its code begins that.
-func (k *Kind) Begin(nodes []EnsembleState, clients int) {
+// Start gives every client its session, unless its code begins that.
+func (k *Kind) Start(_ int8, clients int) world.State {
 	s := contents{state: k.config.Znodes}
 	if k.config.Wires {
 		clients = 0
@@ -68,16 +68,16 @@ func (k *Kind) Begin(nodes []EnsembleState, clients int) {
 	for c := range clients {
 		s.state, s.peers[c].session = s.state.Connect(0, k.config.Session)
 	}
-	nodes[0] = EnsembleState{contents: k.internContents(s), clock: k.config.Clock}
+	return EnsembleState{contents: k.contents.ID(s), clock: k.config.Clock}
 }
 
 // Patience is two thirds of the session's time-out.
-func (k *Kind) Patience(time.Duration) time.Duration { return k.config.Session * 2 / 3 }
+func (k *Kind) Patience() time.Duration { return k.config.Session * 2 / 3 }
 
 // Due is when the next session ends, of those that do not end now.
-func (k *Kind) Due(_ time.Duration, s *EnsembleState) time.Duration {
+func (k *Kind) Due(_ time.Duration, s world.State) time.Duration {
 	next := clock.Never
-	for _, end := range s.ends {
+	for _, end := range s.(EnsembleState).ends {
 		if end > 0 {
 			next = min(next, end)
 		}
@@ -86,7 +86,8 @@ func (k *Kind) Due(_ time.Duration, s *EnsembleState) time.Duration {
 }
 
 // Relative is the ensemble as a part of a world at now.
-func (k *Kind) Relative(now time.Duration, s EnsembleState, readsClock bool) EnsembleState {
+func (k *Kind) Relative(now time.Duration, state world.State, readsClock bool) world.State {
+	s := state.(EnsembleState)
 	s.shift(-now)
 	if !readsClock {
 		s.clock = s.clock.WithinMillisecond(now)
@@ -95,7 +96,11 @@ func (k *Kind) Relative(now time.Duration, s EnsembleState, readsClock bool) Ens
 }
 
 // Absolute undoes Relative.
-func (k *Kind) Absolute(now time.Duration, s EnsembleState) EnsembleState {
+func (k *Kind) Absolute(now time.Duration, state world.State) world.State {
+	if now == 0 {
+		return state
+	}
+	s := state.(EnsembleState)
 	s.shift(now)
 	return s
 }
@@ -109,61 +114,63 @@ func (s *EnsembleState) shift(d time.Duration) {
 	}
 }
 
-func (k *Kind) peer(s *EnsembleState, c int8) *peer { return &k.contents[s.contents].peers[c-1] }
+func (k *Kind) peer(s *EnsembleState, c int8) *peer { return &k.contents.At(s.contents).peers[c-1] }
 
 // alive says whether the ensemble has not ended client c's session.
 func (k *Kind) alive(s *EnsembleState, c int8) bool {
-	return k.contents[s.contents].state.Alive(k.peer(s, c).session)
+	return k.contents.At(s.contents).state.Alive(k.peer(s, c).session)
 }
 
-// HasSession says whether the ensemble has a session of client c.
-func (k *Kind) HasSession(nodes []EnsembleState, c int8) bool {
+// HasSession reports whether the ensemble has a session of client c.
+func (k *Kind) HasSession(w world.World, c int8) bool {
+	s := k.ensemble(w)
 	if k.config.Wires {
-		return k.newest(&nodes[0], c) != 0
+		return k.newest(s, c) != 0
 	}
-	return k.alive(&nodes[0], c)
+	return k.alive(s, c)
 }
 
-// Znodes is what the ensemble holds.
-func (k *Kind) Znodes(nodes []EnsembleState) State { return k.contents[nodes[0].contents].state }
+// ensemble is that of a world: memory of k, good until the next call.
+func (k *Kind) ensemble(w world.World) *EnsembleState { return &k.group.Open(w)[0] }
+
+// Znodes is what the ensemble of a world holds.
+func (k *Kind) Znodes(s world.State) State { return k.contents.At(s.(EnsembleState).contents).state }
 
 // Enabled appends that sessions end that end now. The ensemble does nothing else by itself.
-func (k *Kind) Enabled(_ time.Duration, s *EnsembleState, _ int8, buf []world.Choice) []world.Choice {
+func (k *Kind) Enabled(_ time.Duration, state world.State, _ int8, buf []world.Choice) []world.Choice {
+	s := state.(EnsembleState)
 	for at, end := range s.ends {
 		if end != endsNow {
 			continue
 		}
 		c := world.Choice{Verb: world.End, Client: int8(at + 1), Node: ensemble}
 		if k.config.Wires { // a client may have several
-			c.Client, c.Thread = int8(k.contents[s.contents].clientAt(at)), int8(at+1)
+			c.Client, c.Thread = int8(k.contents.At(s.contents).clientAt(at)), int8(at+1)
 		}
 		buf = append(buf, c)
 	}
 	return buf
 }
 
-// Ready appends that a client connects again.
-func (k *Kind) Ready(w world.World, c int8, buf []world.Choice) []world.Choice {
+// Offers appends that client c connects again, and the notifications for its threads that wait for
+// one.
+func (k *Kind) Offers(w world.World, c int8, servers bool, buf []world.Choice) []world.Choice {
 	if cannotReconnect(w, c) == "" {
 		buf = append(buf, world.Choice{Verb: world.Reconnect, Client: c})
 	}
-	return buf
-}
-
-// Told appends the notifications for client c's threads that wait for one.
-func (k *Kind) Told(w world.World, nodes []EnsembleState, c int8, buf []world.Choice) []world.Choice {
 	p := w.Client(c)
-	if p.Dead || p.Paused {
+	if !servers || p.Dead || p.Paused {
 		return buf
 	}
+	s := k.ensemble(w)
 	for t := range p.Threads {
 		if p.Stands(t) {
 			continue
 		}
-		if _, news, broken := k.hearsOnWire(w, &nodes[0], c, int8(t)); news || broken {
+		if _, news, broken := k.hearsOnWire(w, s, c, int8(t)); news || broken {
 			buf = append(buf, world.Choice{Verb: world.Unblock, Client: c, Thread: int8(t)})
 		}
-		if k.hears(w, &nodes[0], c, int8(t)) {
+		if k.hears(w, s, c, int8(t)) {
 			buf = append(buf, world.Choice{Verb: world.Deliver, Client: c, Thread: int8(t)})
 		}
 	}
@@ -176,7 +183,7 @@ func (k *Kind) hears(w world.World, s *EnsembleState, c, thread int8) bool {
 		return false
 	}
 	o := w.Op(c, thread)
-	return o.Kind == process.Watch && k.peer(s, c).hears(k.watches[o.Arg])
+	return o.Kind == process.Watch && k.peer(s, c).hears(*k.watches.At(o.Arg))
 }
 
 // cannotReconnect says why client c does not connect to the ensemble now. What came
@@ -199,43 +206,72 @@ func cannotReconnect(w world.World, c int8) (why string) {
 	return ""
 }
 
-// Step makes a choice of Ready or Told happen.
-func (k *Kind) Step(w world.World, nodes []EnsembleState, c world.Choice) (why string, err error) {
+// Step has an event happen.
+func (k *Kind) Step(w world.World, e world.Event) (why string, err error) {
+	s := k.ensemble(w)
+	switch e.What {
+	case world.Chosen:
+		why, err = k.choose(w, s, e.Choice)
+	case world.Arrived:
+		k.arrive(w, s, e.Client, e.Thread)
+	case world.ArrivedOrphan:
+		k.serve(w, s, &e.Orphan.Op, e.Orphan.From, e.Orphan.Msg, actServeOrphan)
+	case world.GaveUp:
+		k.gaveUp(w, s, e.Client, e.Thread)
+	case world.Lost:
+		k.lost(w, s, e.Client, e.Thread)
+	case world.HeldUp, world.Paused:
+		k.hush(w, s, e.Client, e.What == world.HeldUp)
+	case world.Resumed:
+		k.resumed(w, s, e.Client)
+	case world.Crashed:
+		k.crashed(w, s, e.Client)
+	case world.Passed:
+		k.passed(w, s, e.Standing)
+	case world.Settled:
+		k.endSessions(w, s, func(end time.Duration) bool { return end == endsNow })
+	}
+	k.group.Close(w)
+	return why, err
+}
+
+// choose makes a choice of Enabled or Offers happen.
+func (k *Kind) choose(w world.World, s *EnsembleState, c world.Choice) (why string, err error) {
 	switch c.Verb {
 	case world.Reconnect:
-		return k.reconnect(w, nodes, c.Client), nil
+		return k.reconnect(w, s, c.Client), nil
 	case world.Deliver:
-		return k.deliver(w, nodes, c.Client, c.Thread)
+		return k.deliver(w, s, c.Client, c.Thread)
 	case world.Unblock:
-		return k.tellOnWire(w, nodes, c.Client, c.Thread)
+		return k.tellOnWire(w, s, c.Client, c.Thread)
 	case world.End:
-		return k.end(w, nodes, c), nil
+		return k.end(w, s, c), nil
 	}
 	return "refused.thing", nil
 }
 
 // end ends a session that ends now.
-func (k *Kind) end(w world.World, nodes []EnsembleState, c world.Choice) (why string) {
-	if !slices.Contains(k.Enabled(w.Now(), &nodes[0], ensemble, nil), c) {
+func (k *Kind) end(w world.World, s *EnsembleState, c world.Choice) (why string) {
+	if !slices.Contains(k.Enabled(w.Now(), *s, ensemble, nil), c) {
 		return "refused.nothing.ends"
 	}
 	at := c.Client
 	if k.config.Wires {
 		at = c.Thread
 	}
-	k.endSession(w, &nodes[0], at)
+	k.endSession(w, s, at)
 	return ""
 }
 
 // reconnect gives a client a connection again.
-func (k *Kind) reconnect(w world.World, nodes []EnsembleState, c int8) (why string) {
+func (k *Kind) reconnect(w world.World, s *EnsembleState, c int8) (why string) {
 	if c < 1 || int(c) > w.Clients() {
 		return "refused.client.zookeeper"
 	}
 	if why := cannotReconnect(w, c); why != "" {
 		return why
 	}
-	p, s := w.Client(c), &nodes[0]
+	p := w.Client(c)
 	e := w.Emit(history.Reconnect)
 	e.Client, e.Node = int(c), ensemble
 	if !k.alive(s, c) {
@@ -254,36 +290,36 @@ func (k *Kind) reconnect(w world.World, nodes []EnsembleState, c int8) (why stri
 }
 
 // deliver brings a notification to a thread that waits for it.
-func (k *Kind) deliver(w world.World, nodes []EnsembleState, c, thread int8) (why string, err error) {
+func (k *Kind) deliver(w world.World, s *EnsembleState, c, thread int8) (why string, err error) {
 	there := c >= 1 && int(c) <= w.Clients() && thread >= 0 && thread < process.MaxThreads
-	if !there || w.Client(c).Dead || w.Client(c).Stands(int(thread)) || !k.hears(w, &nodes[0], c, thread) {
+	if !there || w.Client(c).Dead || w.Client(c).Stands(int(thread)) || !k.hears(w, s, c, thread) {
 		return "refused.watch", nil
 	}
 	for t := range w.Client(c).Threads {
-		k.needOrder(w, c, int8(t), k.peer(&nodes[0], c).events)
+		k.needOrder(w, c, int8(t), k.peer(s, c).events)
 	}
-	eff := k.act(w, &nodes[0], actNotify, c, 0)
+	eff := k.act(w, s, actNotify, c, 0)
+	k.group.Close(w)
 	w.EmitClient(history.Wake, c, thread).Note = "news of a watch"
 	return "", w.Observe(c, thread, process.Observation{Kind: process.Notified, Val: int64(eff.answer)})
 }
 
-// Arrive has the ensemble run a request.
-func (k *Kind) Arrive(w world.World, nodes []EnsembleState, c, thread int8) error {
+// arrive has the ensemble run a request.
+func (k *Kind) arrive(w world.World, s *EnsembleState, c, thread int8) {
 	th, kind := &w.Client(c).Threads[thread], actServe
 	if !k.config.Wires && k.othersWait(w, c, thread) {
 		kind = actServeBeside
 	}
-	sent := k.peer(&nodes[0], c).events
-	th.Answer(k.serve(w, nodes, w.Op(c, thread), c, th.Msg, kind))
+	sent := k.peer(s, c).events
+	th.Answer(k.serve(w, s, w.Op(c, thread), c, th.Msg, kind))
 	if kind == actServeBeside {
 		k.needOrder(w, c, thread, sent)
 		for t := range w.Client(c).Threads {
 			if k.unheard(w, c, int8(t)) && int8(t) != thread {
-				k.needOrder(w, c, thread, k.answers[w.Client(c).Threads[t].Reply].events)
+				k.needOrder(w, c, thread, k.answers.At(w.Client(c).Threads[t].Reply).events)
 			}
 		}
 	}
-	return nil
 }
 
 // unheard says whether a reply is on its way to a thread of client c.
@@ -299,10 +335,10 @@ func (k *Kind) needOrder(w world.World, c, thread int8, events []Event) {
 	if !k.unheard(w, c, thread) {
 		return
 	}
-	code := k.answers[w.Client(c).Threads[thread].Reply].reply.Code
-	left, leaves := k.requests[w.Op(c, thread).Arg].leaves(code)
+	code := k.answers.At(w.Client(c).Threads[thread].Reply).reply.Code
+	left, leaves := k.requests.At(w.Op(c, thread).Arg).leaves(code)
 	if leaves && slices.ContainsFunc(events, func(e Event) bool { return ends(e, left) }) {
-		k.room.Exceed("limit.session.order")
+		k.memo.Room.Exceed("limit.session.order")
 	}
 }
 
@@ -316,15 +352,8 @@ func (k *Kind) othersWait(w world.World, c, thread int8) bool {
 	return false
 }
 
-// ArriveOrphan has the ensemble run a request whose connection has broken.
-func (k *Kind) ArriveOrphan(w world.World, nodes []EnsembleState, o *world.Orphan) (held bool, err error) {
-	k.serve(w, nodes, &o.Op, o.From, o.Msg, actServeOrphan)
-	return false, nil
-}
-
 // serve runs a request. The answer is LostConn if the session has ended.
-func (k *Kind) serve(w world.World, nodes []EnsembleState, o *process.Op, from int8, msg uint32, kind actKind) (answer uint32) {
-	s := &nodes[0]
+func (k *Kind) serve(w world.World, s *EnsembleState, o *process.Op, from int8, msg uint32, kind actKind) (answer uint32) {
 	if k.config.Wires {
 		return k.serveOnWire(w, s, o, msg, kind)
 	}
@@ -333,13 +362,13 @@ func (k *Kind) serve(w world.World, nodes []EnsembleState, o *process.Op, from i
 	answer = k.real(s.contents, a, eff)
 	if eff.refused { // the ensemble has closed the connection on which it comes
 		if kind != actServeOrphan {
-			k.cutOff(w, nodes, from)
+			k.cutOff(w, s, from)
 		}
 		return world.LostConn
 	}
 	e := w.Emit(history.Apply)
-	e.Client, e.Node, e.Lease, e.Msg, e.Cmd = int(from), ensemble, int(o.Lease), int(msg), k.requests[o.Arg].text
-	e.Reply = k.answers[answer].text
+	e.Client, e.Node, e.Lease, e.Msg, e.Cmd = int(from), ensemble, int(o.Lease), int(msg), k.requests.At(o.Arg).text
+	e.Reply = k.answers.At(answer).text
 	k.enter(w, s, eff, kind, from)
 	if s.ends[from-1] != 0 { // every request is a sign of life
 		s.ends[from-1] = 0
@@ -359,8 +388,8 @@ func (k *Kind) silence(w world.World, s *EnsembleState, c int8) {
 }
 
 // cutOff breaks client c's connection. A request on its way may still be run.
-func (k *Kind) cutOff(w world.World, nodes []EnsembleState, c int8) {
-	p, s := w.Client(c), &nodes[0]
+func (k *Kind) cutOff(w world.World, s *EnsembleState, c int8) {
+	p := w.Client(c)
 	if p.Cut {
 		return
 	}
@@ -381,63 +410,56 @@ func (k *Kind) cutOff(w world.World, nodes []EnsembleState, c int8) {
 	}
 }
 
-// GaveUp breaks the connection, as ZooKeeper's own client does.
-func (k *Kind) GaveUp(w world.World, nodes []EnsembleState, c, thread int8) {
+// gaveUp breaks the connection, as ZooKeeper's own client does.
+func (k *Kind) gaveUp(w world.World, s *EnsembleState, c, thread int8) {
 	if k.config.Wires {
-		k.hangUp(w, &nodes[0], c, k.wireOf(w, c, thread))
+		k.hangUp(w, s, c, k.wireOf(w, c, thread))
 		return
 	}
-	k.cutOff(w, nodes, c)
+	k.cutOff(w, s, c)
 }
 
-// Lost breaks the connection, also where the answer had come by one that was cut
+// lost breaks the connection, also where the answer had come by one that was cut
 // before.
-func (k *Kind) Lost(w world.World, nodes []EnsembleState, c, thread int8) {
+func (k *Kind) lost(w world.World, s *EnsembleState, c, thread int8) {
 	if w.Op(c, thread).Kind != process.Request {
 		return
 	}
 	if k.config.Wires {
-		k.hangUp(w, &nodes[0], c, k.wireOf(w, c, thread))
+		k.hangUp(w, s, c, k.wireOf(w, c, thread))
 		return
 	}
-	k.cutOff(w, nodes, c)
+	k.cutOff(w, s, c)
 	w.Client(c).Threads[thread].Answer(world.LostConn)
 }
 
-// HeldUp and Paused silence the session, Crashed breaks the connection.
-func (k *Kind) HeldUp(w world.World, nodes []EnsembleState, c int8) {
+// hush silences the session of a client that pauses, or of which a request is held up.
+func (k *Kind) hush(w world.World, s *EnsembleState, c int8, held bool) {
 	if k.config.Wires {
-		k.silenced(w, &nodes[0], c, true)
+		k.silenced(w, s, c, held)
 		return
 	}
-	k.silence(w, &nodes[0], c)
+	k.silence(w, s, c)
 }
 
-func (k *Kind) Paused(w world.World, nodes []EnsembleState, c int8) {
+// crashed breaks the connection of a client that dies.
+func (k *Kind) crashed(w world.World, s *EnsembleState, c int8) {
 	if k.config.Wires {
-		k.silenced(w, &nodes[0], c, false)
+		k.hangUpAll(w, s, c)
+		k.silenced(w, s, c, false)
 		return
 	}
-	k.silence(w, &nodes[0], c)
+	k.cutOff(w, s, c)
 }
 
-func (k *Kind) Crashed(w world.World, nodes []EnsembleState, c int8) {
-	if k.config.Wires {
-		k.hangUpAll(w, &nodes[0], c)
-		k.silenced(w, &nodes[0], c, false)
-		return
-	}
-	k.cutOff(w, nodes, c)
-}
-
-// Resumed has the client ping again, or find out that its session has ended.
-func (k *Kind) Resumed(w world.World, nodes []EnsembleState, c int8) {
-	switch s := &nodes[0]; {
+// resumed has the client ping again, or find out that its session has ended.
+func (k *Kind) resumed(w world.World, s *EnsembleState, c int8) {
+	switch {
 	case k.config.Wires:
 		k.goesOn(w, s, c)
 	case w.Client(c).Cut:
 	case !k.alive(s, c):
-		k.cutOff(w, nodes, c)
+		k.cutOff(w, s, c)
 	case !pingsHeldUp(w, c):
 		s.ends[c-1] = 0
 	}
@@ -455,11 +477,10 @@ func pingsHeldUp(w world.World, c int8) bool {
 	return false
 }
 
-// Passed ends the sessions whose time is over, the longest overdue first. Of two that end at the
+// passed ends the sessions whose time is over, the longest overdue first. Of two that end at the
 // same moment that is first which owns the oldest znode, so that it does not depend on which
 // client is which: where neither owns one the order makes no difference.
-func (k *Kind) Passed(w world.World, nodes []EnsembleState, standing bool) {
-	s := &nodes[0]
+func (k *Kind) passed(w world.World, s *EnsembleState, standing bool) {
 	for c := range s.ends {
 		if standing && s.ends[c] == w.Now() {
 			s.ends[c] = endsNow
@@ -468,12 +489,7 @@ func (k *Kind) Passed(w world.World, nodes []EnsembleState, standing bool) {
 	k.endSessions(w, s, func(end time.Duration) bool { return end > 0 && end <= w.Now() })
 }
 
-// Settle ends the sessions that end now, in the order of Passed.
-func (k *Kind) Settle(w world.World, nodes []EnsembleState) {
-	k.endSessions(w, &nodes[0], func(end time.Duration) bool { return end == endsNow })
-}
-
-// endSessions ends the sessions whose ends are over; see Passed for their order.
+// endSessions ends the sessions whose ends are over; see passed for their order.
 func (k *Kind) endSessions(w world.World, s *EnsembleState, over func(end time.Duration) bool) {
 	for {
 		first := int8(0)
@@ -489,12 +505,9 @@ func (k *Kind) endSessions(w world.World, s *EnsembleState, over func(end time.D
 	}
 }
 
-// Tidy has nothing to do: what stands is marked one by one.
-func (k *Kind) Tidy(time.Duration, *EnsembleState) {}
-
 // oldest is the transaction that created the oldest znode of the session at a place.
 func (k *Kind) oldest(s *EnsembleState, at int) (czxid int64) {
-	in := &k.contents[s.contents]
+	in := k.contents.At(s.contents)
 	czxid = math.MaxInt64
 	for i := range in.state.nodes {
 		if n := &in.state.nodes[i]; n.owner != 0 && n.owner == in.peers[at].session {
@@ -508,31 +521,37 @@ func (k *Kind) oldest(s *EnsembleState, at int) (czxid int64) {
 func (k *Kind) endSession(w world.World, s *EnsembleState, c int8) {
 	s.ends[c-1] = 0
 	e := w.Emit(history.SessionEnd)
-	e.Client, e.Node = int(k.contents[s.contents].clientAt(int(c-1))), ensemble
+	e.Client, e.Node = int(k.contents.At(s.contents).clientAt(int(c-1))), ensemble
 	k.act(w, s, actEnd, c, 0)
 }
 
 // EndSession has the ensemble end client c's session now, as if it had not heard
 // from it, and close its connection.
-func (k *Kind) EndSession(w world.World, nodes []EnsembleState, c int8) (why string) {
+func (k *Kind) EndSession(w world.World, c int8) (why string) {
+	why = k.sever(w, k.ensemble(w), c)
+	k.group.Close(w)
+	return why
+}
+
+func (k *Kind) sever(w world.World, s *EnsembleState, c int8) (why string) {
 	if k.config.Wires {
-		at := k.newest(&nodes[0], c)
+		at := k.newest(s, c)
 		if at == 0 {
 			return "refused.session"
 		}
-		on := k.contents[nodes[0].contents].peers[at-1].on
-		k.endSession(w, &nodes[0], at)
+		on := k.contents.At(s.contents).peers[at-1].on
+		k.endSession(w, s, at)
 		if !w.Client(c).Paused {
-			k.hangUp(w, &nodes[0], c, on)
+			k.hangUp(w, s, c, on)
 		}
 		return ""
 	}
-	if !k.alive(&nodes[0], c) {
+	if !k.alive(s, c) {
 		return "refused.session"
 	}
-	k.endSession(w, &nodes[0], c)
+	k.endSession(w, s, c)
 	if !w.Client(c).Paused {
-		k.cutOff(w, nodes, c)
+		k.cutOff(w, s, c)
 	}
 	return ""
 }

@@ -3,7 +3,6 @@ package zookeeper
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,8 +10,8 @@ import (
 	"time"
 
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/codec"
 	"locklab/simulator/internal/table"
+	"locklab/simulator/memo"
 	world "locklab/simulator/node"
 	"locklab/simulator/process"
 )
@@ -28,6 +27,14 @@ type Config struct {
 	Wires bool
 }
 
+var (
+	_ world.Kind       = (*Kind)(nil)
+	_ world.Sessions   = (*Kind)(nil)
+	_ world.Patient    = (*Kind)(nil)
+	_ world.Dialer     = (*Kind)(nil)
+	_ world.Timekeeper = (*Kind)(nil)
+)
+
 // A Kind is the ensemble of a simulator: a memo table of what it does, (contents,
 // act) -> (contents, answer). An entry is computed by a State, once.
 type Kind struct {
@@ -36,23 +43,18 @@ type Kind struct {
 	Real Real
 
 	config    Config
-	room      *table.Room
-	noMemo    bool
-	creations bool  // see CountCreations
-	alike     uint8 // see Alike
+	memo      *memo.Memo
+	creations bool          // see CountCreations
+	asked     time.Duration // see Asked
 
-	contents   []contents
-	contentsID map[string]uint32
-	requests   []storedRequest
-	requestID  map[wireRequest]uint32
-	asked      time.Duration // see Asked
-	answers    []storedAnswer
-	answerID   map[string]uint32
-	watches    []Watch
-	watchID    map[Watch]uint32
-	memories   []memory
-	memoryID   map[string]uint32
-	effects    map[act]*effect
+	contents *memo.Table[string, contents]
+	requests *memo.Table[wireRequest, storedRequest]
+	answers  *memo.Table[string, storedAnswer]
+	watches  *memo.Table[Watch, Watch]
+	memories *memo.Table[string, memory]
+	effects  memo.Map[act, *effect]
+	orbit    memo.Orbit[act]
+	group    world.Group[EnsembleState]
 }
 
 // contents is an ensemble without time: what it holds, and what is on its way to
@@ -182,54 +184,35 @@ type firing struct {
 }
 
 // NewKind makes the ensemble of a simulator.
-func NewKind(config Config, room *table.Room) *Kind {
+func NewKind(config Config, m *memo.Memo) *Kind {
 	if len(config.Znodes.Paths()) == 0 {
 		config.Znodes = New()
 	}
-	k := &Kind{
-		config: config, room: room,
-		contentsID: map[string]uint32{}, requestID: map[wireRequest]uint32{}, answerID: map[string]uint32{},
-		watchID: map[Watch]uint32{}, memoryID: map[string]uint32{}, effects: map[act]*effect{},
-	}
-	k.Clear()
+	k := &Kind{config: config, memo: m, effects: memo.NewMap[act, *effect](m)}
+	m.Asymmetric = true
+	const what = "limit.of.zookeeper"
+	k.contents = memo.NewTable(m, memo.Entries[string, contents]{What: what, Key: k.contentsKey, Fill: contents.lined, Rename: contents.renamed})
+	k.memories = memo.NewTable(m, memo.Entries[string, memory]{What: what, Key: memory.key, Rename: memory.renamed, First: []memory{{}}})
+	k.requests = memo.NewTable(m, memo.Entries[wireRequest, storedRequest]{What: what, Key: storedRequest.key, Fill: k.worded, Text: storedRequest.words, Rename: storedRequest.renamed})
+	k.answers = memo.NewTable(m, memo.Entries[string, storedAnswer]{What: what, Key: storedAnswer.key, Text: storedAnswer.words, Rename: storedAnswer.renamed, Names: storedAnswer.named})
+	k.watches = memo.NewTable(m, memo.Entries[Watch, Watch]{What: what, Key: Watch.key, Text: Watch.words, Rename: Watch.renamed})
+	k.orbit = memo.Orbit[act]{Checked: func(a act) *uint8 { return &k.effects[a].alike }, Renamed: k.renamedEffect, Commutes: k.commute, Text: k.actText}
 	return k
 }
-
-// Clear forgets everything and keeps the memory.
-func (k *Kind) Clear() {
-	k.contents, k.requests, k.answers = table.Emptied(k.contents), table.Emptied(k.requests), table.Emptied(k.answers)
-	k.watches, k.memories = table.Emptied(k.watches), table.Emptied(k.memories)
-	clear(k.contentsID)
-	clear(k.requestID)
-	clear(k.answerID)
-	clear(k.watchID)
-	clear(k.memoryID)
-	clear(k.effects)
-	k.internMemory(memory{}) // 0: knows nothing
-}
-
-// Close has nothing to end.
-func (k *Kind) Close() {}
-
-// NoMemo has every act computed anew.
-func (k *Kind) NoMemo() { k.noMemo = true }
 
 // CountCreations has the ensemble count transactions anew from now on: a transaction that creates a znode has the next number, others have none, and a client
 // that begins another session has the former number of a session again. A znode's czxid
 // still says which of two was created first, and no client learns of any other number. So
 // contents recur that hold the same but for their past. Code that opens connections
 // learns of all numbers, and nothing is counted anew for that.
-func (k *Kind) CountCreations(on bool) { k.creations = on && !k.config.Wires }
-
-// Len is the number of entries.
-func (k *Kind) Len() int {
-	return len(k.contents) + len(k.requests) + len(k.answers) + len(k.watches) + len(k.memories) + len(k.effects)
+//
+// Where sessions are numbered as they begin, or code opens them, their numbers tell clients apart.
+func (k *Kind) CountCreations(on bool) {
+	k.creations = on && !k.config.Wires
+	k.memo.Asymmetric = !k.creations
 }
 
-// ReadsClock is false: no request reads the ensemble's clock.
-func (k *Kind) ReadsClock() bool { return false }
-
-func (k *Kind) internContents(s contents) uint32 {
+func (k *Kind) contentsKey(s contents) string {
 	key := s.state.AppendKey(nil, 0)
 	for c := range s.peers {
 		key = binary.AppendVarint(key, int64(s.peers[c].session))
@@ -243,8 +226,13 @@ func (k *Kind) internContents(s contents) uint32 {
 	for c := range s.begun {
 		key = binary.AppendUvarint(key, uint64(s.begun[c]))
 	}
+	return string(key)
+}
+
+// lined is s with its lines.
+func (s contents) lined() contents {
 	s.lines = s.state.Lines()
-	return intern(k, k.contentsID, string(key), &k.contents, s)
+	return s
 }
 
 func appendEvents(key []byte, events []Event) []byte {
@@ -255,8 +243,19 @@ func appendEvents(key []byte, events []Event) []byte {
 	return key
 }
 
-func intern[K comparable, E any](k *Kind, ids map[K]uint32, key K, list *[]E, e E) uint32 {
-	return table.Intern(k.room, ids, key, list, e, "limit.of.zookeeper")
+func (r storedRequest) key() wireRequest { return r.wireRequest }
+
+func (r storedRequest) words() []string { return r.text }
+
+// worded is r with its text.
+func (k *Kind) worded(r storedRequest) storedRequest {
+	r.text = requestText(r.Request)
+	if r.Op == opSetWatches {
+		for _, w := range k.memories.At(r.memory).watches {
+			r.text = append(r.text, w.Path)
+		}
+	}
+	return r
 }
 
 func (k *Kind) internRequest(r Request) uint32 {
@@ -264,18 +263,14 @@ func (k *Kind) internRequest(r Request) uint32 {
 }
 
 func (k *Kind) internStored(r wireRequest) uint32 {
-	text := requestText(r.Request)
-	if r.Op == opSetWatches {
-		for _, w := range k.memories[r.memory].watches {
-			text = append(text, w.Path)
-		}
-	}
-	return intern(k, k.requestID, r, &k.requests, storedRequest{r, text})
+	return k.requests.ID(storedRequest{wireRequest: r})
 }
 
-func (k *Kind) internWatch(w Watch) uint32 { return intern(k, k.watchID, w, &k.watches, w) }
+func (w Watch) key() Watch { return w }
 
-func (k *Kind) internMemory(m memory) uint32 {
+func (w Watch) words() []string { return []string{w.Path} }
+
+func (m memory) key() string {
 	key := binary.AppendVarint(nil, m.seen)
 	for _, w := range m.watches {
 		key = table.AppendText(binary.AppendVarint(key, int64(w.Kind)), w.Path)
@@ -283,10 +278,12 @@ func (k *Kind) internMemory(m memory) uint32 {
 	for _, s := range m.left {
 		key = binary.AppendVarint(binary.AppendVarint(key, s.created), s.changed)
 	}
-	return intern(k, k.memoryID, string(key), &k.memories, m)
+	return string(key)
 }
 
-func (k *Kind) internAnswer(a storedAnswer) uint32 {
+func (a storedAnswer) words() []string { return []string{a.text} }
+
+func (a storedAnswer) key() string {
 	r := a.reply
 	key := table.AppendText(appendEvents(nil, a.events), a.text)
 	key = binary.AppendVarint(binary.AppendVarint(key, int64(r.Code)), r.Zxid)
@@ -294,29 +291,22 @@ func (k *Kind) internAnswer(a storedAnswer) uint32 {
 	for _, c := range r.Children {
 		key = table.AppendText(key, c)
 	}
-	key = fmt.Append(key, r.Stat, a.left) // numbers only
-	return intern(k, k.answerID, string(key), &k.answers, a)
+	return string(fmt.Append(key, r.Stat, a.left)) // numbers only
 }
 
-// Request is what a request asks for, or the path of a watch that is waited for.
-func (k *Kind) Request(o *process.Op) []string {
-	if o.Kind == process.Watch {
-		return []string{k.watches[o.Arg].Path}
-	}
-	return k.requests[o.Arg].text
+// Words is what clients and the ensemble exchange, and what the clients' libraries remember.
+func (k *Kind) Words() world.Words {
+	return world.Words{Requests: k.requests, Watches: k.watches, Answers: k.answers, Memories: k.memories}
 }
-
-// Reply is what an answer says.
-func (k *Kind) Reply(_ *process.Op, answer uint32) string { return k.answers[answer].text }
 
 // The words of clients. A model that is not this ensemble needs them to ask what their code
 // does: see simulator.Simulator.Follow.
 
 // Asks is what a request asks for.
-func (k *Kind) Asks(o *process.Op) Request { return k.requests[o.Arg].Request }
+func (k *Kind) Asks(o *process.Op) Request { return k.requests.At(o.Arg).Request }
 
 // Watched is the watch that is waited for.
-func (k *Kind) Watched(o *process.Op) Watch { return k.watches[o.Arg] }
+func (k *Kind) Watched(o *process.Op) Watch { return *k.watches.At(o.Arg) }
 
 // Tell numbers what reaches a client at once: events, of which an EventType of 0 is the end of
 // its session, and behind them the reply to r, if r is not nil.
@@ -330,18 +320,20 @@ func (k *Kind) Tell(events []Event, r *Request, reply Reply) (answer uint32) {
 			a.left = n.stamp(w.Kind)
 		}
 	}
-	return k.internAnswer(a)
+	return k.answers.ID(a)
 }
 
 // look finds out what an act does.
 func (k *Kind) look(a act) *effect {
 	eff := k.effects[a]
-	if eff == nil || k.noMemo {
+	if eff == nil || k.memo.Plain {
 		eff = k.run(a)
 		k.effects[a] = eff
 	}
-	if eff.alike < k.alike {
-		k.interchange(a)
+	if eff.alike < k.memo.Alike {
+		if err := memo.Check(k.memo, a, &k.orbit); err != nil {
+			k.memo.Room.Exceeded = err
+		}
 	}
 	return eff
 }
@@ -349,7 +341,7 @@ func (k *Kind) look(a act) *effect {
 // run computes it. Everything that belongs to contents is shared: it is copied
 // before it is changed.
 func (k *Kind) run(a act) *effect {
-	before := k.contents[a.contents]
+	before := *k.contents.At(a.contents)
 	s, eff := before, &effect{}
 	if k.creations {
 		s.state.zxid += anew
@@ -362,7 +354,7 @@ func (k *Kind) run(a act) *effect {
 			fired = k.runOnWire(a, &s, own, eff)
 			break
 		}
-		r := k.requests[a.arg].Request
+		r := k.requests.At(a.arg).Request
 		var reply Reply
 		s.state, reply, fired = s.state.Apply(0, own.session, r)
 		if eff.refused = reply.Code == SessionExpired; eff.refused {
@@ -370,7 +362,7 @@ func (k *Kind) run(a act) *effect {
 		}
 		if a.kind == actServeOrphan { // its watch is left on a connection that is gone
 			s.state = s.state.Disconnect(own.session)
-			eff.answer = k.internAnswer(storedAnswer{text: replyText(r, reply)})
+			eff.answer = k.answers.ID(storedAnswer{text: replyText(r, reply)})
 			break
 		}
 		answer := storedAnswer{reply: known(r, reply), text: replyText(r, reply)}
@@ -386,16 +378,16 @@ func (k *Kind) run(a act) *effect {
 			}
 			own.events = nil
 		}
-		eff.answer = k.internAnswer(answer)
+		eff.answer = k.answers.ID(answer)
 	case actNotify:
-		eff.answer = k.internAnswer(storedAnswer{events: own.events})
+		eff.answer = k.answers.ID(storedAnswer{events: own.events})
 		own.events = nil
 	case actCut:
 		s.state = s.state.Disconnect(own.session)
 		own.lose()
 		own.up = false
 	case actConnect:
-		m := k.memories[a.arg]
+		m := *k.memories.At(a.arg)
 		if own.sessionEnded() { // the library does not know yet that the watches are gone
 			m = memory{}
 		}
@@ -431,8 +423,8 @@ func (k *Kind) run(a act) *effect {
 	if k.creations {
 		s.state = s.state.countCreations(&before.state)
 	}
-	eff.to = k.internContents(s)
-	eff.lines = k.lineChanges(&before, &k.contents[eff.to])
+	eff.to = k.contents.ID(s)
+	eff.lines = k.lineChanges(&before, k.contents.At(eff.to))
 	return eff
 }
 
@@ -517,52 +509,5 @@ func ends(e Event, w Watch) bool {
 	return e.Path == w.Path && (e.Type == NodeChildrenChanged) == (w.Kind == WatchChildren)
 }
 
-// Sizes says how far the tables have come: contents, requests, answers, watches and
-// memories.
-func (k *Kind) Sizes() world.Sizes {
-	return world.Sizes{len(k.contents), len(k.requests), len(k.answers), len(k.watches), len(k.memories)}
-}
-
-// Save writes what the tables held at m and not yet at from. What acts do is computed
-// again.
-func (k *Kind) Save(w *codec.Writer, from, m world.Sizes) {
-	w.Put(m, k.contents[from[0]:m[0]], k.requests[from[1]:m[1]], k.answers[from[2]:m[2]], k.watches[from[3]:m[3]], k.memories[from[4]:m[4]])
-}
-
-// Load reads what Save wrote, in the same order, so that everything gets its number
-// again.
-func (k *Kind) Load(r *codec.Reader) error {
-	var m world.Sizes
-	var old Kind
-	r.Get(&m, &old.contents, &old.requests, &old.answers, &old.watches, &old.memories)
-	for _, s := range old.contents {
-		k.internContents(s)
-	}
-	for _, m := range old.memories {
-		k.internMemory(m)
-	}
-	for _, q := range old.requests {
-		k.internStored(q.wireRequest)
-	}
-	for _, a := range old.answers {
-		k.internAnswer(a)
-	}
-	for _, w := range old.watches {
-		k.internWatch(w)
-	}
-	if r.Err() == nil && k.Sizes() != m {
-		return errors.New("simulator: saved tables hold something twice")
-	}
-	return r.Err()
-}
-
-// HasState says whether a state that was read from a file names contents that there are.
-func (k *Kind) HasState(s *EnsembleState) bool { return int(s.contents) < len(k.contents) }
-
-// HasRequest says whether a request that was read from a file is one to this ensemble.
-func (k *Kind) HasRequest(o *process.Op) bool {
-	return o.Node == ensemble && int(o.Arg) < len(k.requests)
-}
-
-// HasAnswer says whether there is such an answer.
-func (k *Kind) HasAnswer(answer uint32) bool { return int(answer) < len(k.answers) }
+// Has reports whether a state names contents that there are.
+func (k *Kind) Has(s world.State) bool { return k.contents.Has(s.(EnsembleState).contents) }

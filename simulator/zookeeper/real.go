@@ -39,23 +39,23 @@ func (k *Kind) real(before uint32, a act, eff *effect) (answer uint32) {
 		if eff.refused {
 			return answer
 		}
-		r, was := k.requests[a.arg].Request, &k.contents[before]
+		r, was := k.requests.At(a.arg).Request, k.contents.At(before)
 		_, reply, _ := was.state.Apply(0, was.peers[a.client-1].session, r)
 		if a.kind == actServeOrphan {
 			k.Real.ServeOrphan(a.client, r, reply)
 			break
 		}
-		events := k.answers[eff.answer].events
+		events := k.answers.At(eff.answer).events
 		if is := k.Real.Serve(a.client, r, reply, events); r.Told(is) != r.Told(reply) {
-			answer = k.internAnswer(storedAnswer{events, known(r, is), replyText(r, is), k.answers[answer].left})
+			answer = k.answers.ID(storedAnswer{events, known(r, is), replyText(r, is), k.answers.At(answer).left})
 		}
 	case actNotify:
-		k.Real.Notify(a.client, k.answers[eff.answer].events)
+		k.Real.Notify(a.client, k.answers.At(eff.answer).events)
 	case actCut:
 		k.Real.Cut(a.client)
 	case actConnect:
-		m := k.memories[a.arg]
-		if k.contents[before].peers[a.client-1].sessionEnded() {
+		m := *k.memories.At(a.arg)
+		if k.contents.At(before).peers[a.client-1].sessionEnded() {
 			m = memory{}
 		}
 		k.Real.Connect(a.client, m.last(), m.watches, eff.refused)
@@ -64,7 +64,7 @@ func (k *Kind) real(before uint32, a act, eff *effect) (answer uint32) {
 			k.Real.End(a.client)
 		}
 	}
-	k.Real.Holds(k.contents[eff.to].state)
+	k.Real.Holds(k.contents.At(eff.to).state)
 	return answer
 }
 

@@ -5,28 +5,23 @@ import (
 	"slices"
 
 	world "locklab/simulator/node"
-	"locklab/simulator/process"
 )
 
-// Symmetric says whether clients can change places. Where sessions are numbered as they
-// begin, or code opens them, their numbers tell clients apart.
-func (k *Kind) Symmetric() bool { return k.creations }
-
-// RenameState is the ensemble with the clients renamed.
-func (k *Kind) RenameState(s EnsembleState, to *world.Names) EnsembleState {
+// Rename is the ensemble with the clients renamed.
+func (k *Kind) Rename(state world.State, to *world.Names) world.State {
+	s := state.(EnsembleState)
 	ends := s.ends
 	for c := range world.MaxClients {
 		s.ends[to[c+1]-1] = ends[c]
 	}
-	s.contents = k.renameContents(s.contents, to)
+	s.contents, _ = k.contents.Renamed(s.contents, to)
 	return s
 }
 
-// renameContents is contents with the clients renamed: each has what the other had, but for
-// the number of its session.
-func (k *Kind) renameContents(id uint32, to *world.Names) uint32 {
-	from := &k.contents[id]
-	s := *from
+// renamed is contents with the clients renamed: each has what the other had, but for the number of
+// its session.
+func (from contents) renamed(to *world.Names) (contents, error) {
+	s := from
 	renamed := func(id SessionID) SessionID {
 		if c := from.ofSession(id); c >= 0 && c < world.MaxClients {
 			return from.peers[to[c+1]-1].session
@@ -57,52 +52,33 @@ func (k *Kind) renameContents(id uint32, to *world.Names) uint32 {
 		}
 		s.peers[to[c+1]-1].events = events
 	}
-	return k.internContents(s)
+	return s, nil
 }
 
-// SameRequest says whether two requests, or two watches that are waited for, are the same but
-// for the names in the first.
-func (k *Kind) SameRequest(a, b *process.Op, to *world.Names) bool {
-	if a.Kind == process.Watch {
-		return k.watches[a.Arg].renamed(to) == k.watches[b.Arg]
-	}
-	return renameRequest(k.requests[a.Arg].wireRequest, to) == k.requests[b.Arg].wireRequest
-}
+func (w Watch) renamed(to *world.Names) (Watch, error) { return Watch{w.Kind, to.Rename(w.Path)}, nil }
 
-func (w Watch) renamed(to *world.Names) Watch { return Watch{w.Kind, to.Rename(w.Path)} }
-
-// RenameRequest is a request with the clients renamed in it.
-func (k *Kind) RenameRequest(request uint32, to *world.Names) (uint32, error) {
-	return k.internStored(renameRequest(k.requests[request].wireRequest, to)), nil
-}
-
-func renameRequest(r wireRequest, to *world.Names) wireRequest {
+func (r storedRequest) renamed(to *world.Names) (storedRequest, error) {
 	r.Path, r.Data = to.Rename(r.Path), to.Rename(r.Data)
-	return r
+	return r, nil
 }
 
-// RenameMemory is what a library remembers with the clients renamed in it.
-func (k *Kind) RenameMemory(memory uint32, to *world.Names) uint32 {
-	m := k.memories[memory]
+func (m memory) renamed(to *world.Names) (memory, error) {
 	m.watches = slices.Clone(m.watches)
 	for i := range m.watches {
-		m.watches[i] = m.watches[i].renamed(to)
+		m.watches[i].Path = to.Rename(m.watches[i].Path)
 	}
-	return k.internMemory(m)
+	return m, nil
 }
 
-// NamesClient says whether an answer names a client, and how it reads.
-func (k *Kind) NamesClient(answer uint32) (text string, named bool) {
-	a := &k.answers[answer]
-	named = world.NamesAny(a.reply.Path) || world.NamesAny(a.reply.Data) || slices.ContainsFunc(a.reply.Children, world.NamesAny) ||
+// named reports whether an answer names a client.
+func (a storedAnswer) named() bool {
+	return world.NamesAny(a.reply.Path) || world.NamesAny(a.reply.Data) || slices.ContainsFunc(a.reply.Children, world.NamesAny) ||
 		slices.ContainsFunc(a.events, func(e Event) bool { return world.NamesAny(e.Path) })
-	return a.text, named
 }
 
-// RenameAnswer is an answer with the clients renamed in it. Children come in the order in which
-// an ensemble lists them.
-func (k *Kind) RenameAnswer(answer uint32, to *world.Names) uint32 {
-	a := k.answers[answer]
+// renamed is an answer with the clients renamed in it. Children come in the order in which an
+// ensemble lists them.
+func (a storedAnswer) renamed(to *world.Names) (storedAnswer, error) {
 	a.text, a.reply.Path, a.reply.Data = to.Rename(a.text), to.Rename(a.reply.Path), to.Rename(a.reply.Data)
 	a.events = slices.Clone(a.events)
 	for i := range a.events {
@@ -116,5 +92,5 @@ func (k *Kind) RenameAnswer(answer uint32, to *world.Names) uint32 {
 		slices.SortFunc(a.reply.Children, byHash)
 		a.text = replyText(Request{Op: GetChildren}, a.reply)
 	}
-	return k.internAnswer(a)
+	return a, nil
 }

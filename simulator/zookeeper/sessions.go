@@ -41,7 +41,7 @@ func (k *Kind) place(s *contents, q *storedRequest, orphan bool) int {
 		return -1
 	case at < 0:
 		if at = slices.IndexFunc(s.peers[:], func(p peer) bool { return p.session == 0 }); at < 0 {
-			k.room.Exceed("limit.zookeeper.sessions", "most", maxSessions)
+			k.memo.Room.Exceed("limit.zookeeper.sessions", "most", maxSessions)
 		}
 		return at
 	}
@@ -56,7 +56,7 @@ func (k *Kind) place(s *contents, q *storedRequest, orphan bool) int {
 
 // runOnWire computes what a request on a connection does.
 func (k *Kind) runOnWire(a act, s *contents, own *peer, eff *effect) (fired []Event) {
-	q := &k.requests[a.arg]
+	q := k.requests.At(a.arg)
 	if own.session == 0 {
 		s.state, own.session = s.state.Connect(0, k.config.Session)
 		s.begun[q.on.client-1] = q.on.session
@@ -67,7 +67,7 @@ func (k *Kind) runOnWire(a act, s *contents, own *peer, eff *effect) (fired []Ev
 	case opConnect:
 		s.state, own.events = s.state.Disconnect(id), nil
 	case opSetWatches:
-		m := &k.memories[q.memory]
+		m := k.memories.At(q.memory)
 		s.state, fired = s.state.handIn(id, m.watches, since(m.seen))
 	case opClose:
 		s.state, _, fired = s.state.Close(id)
@@ -96,7 +96,7 @@ func (k *Kind) runOnWire(a act, s *contents, own *peer, eff *effect) (fired []Ev
 	if !q.Watch {
 		answer.reply.Zxid = 0
 	}
-	eff.answer = k.internAnswer(answer)
+	eff.answer = k.answers.ID(answer)
 	if q.Op == opClose {
 		*own = peer{}
 	}
@@ -106,26 +106,26 @@ func (k *Kind) runOnWire(a act, s *contents, own *peer, eff *effect) (fired []Ev
 // serveOnWire runs a request on a connection. The answer is LostConn if the ensemble has
 // closed that.
 func (k *Kind) serveOnWire(w world.World, s *EnsembleState, o *process.Op, msg uint32, kind actKind) (answer uint32) {
-	q, from := &k.requests[o.Arg], k.requests[o.Arg].on.client
-	at := k.place(&k.contents[s.contents], q, kind == actServeOrphan)
+	q, from := k.requests.At(o.Arg), k.requests.At(o.Arg).on.client
+	at := k.place(k.contents.At(s.contents), q, kind == actServeOrphan)
 	emit := func(kind history.Kind) *history.Event {
 		e := w.Emit(kind)
 		e.Client, e.Node, e.Lease, e.Msg, e.Cmd = int(from), ensemble, int(o.Lease), int(msg), q.text
 		return e
 	}
 	switch {
-	case at < 0 && q.Op == opConnect && k.contents[s.contents].ended(q.on):
-		answer = k.internAnswer(storedAnswer{reply: Reply{Code: SessionExpired}, text: "(error) " + codeName[SessionExpired]})
-		emit(history.Apply).Reply = k.answers[answer].text
+	case at < 0 && q.Op == opConnect && k.contents.At(s.contents).ended(q.on):
+		answer = k.answers.ID(storedAnswer{reply: Reply{Code: SessionExpired}, text: "(error) " + codeName[SessionExpired]})
+		emit(history.Apply).Reply = k.answers.At(answer).text
 		return answer
 	case at < 0:
 		return world.LostConn
 	}
 	eff := k.look(act{s.contents, o.Arg, kind, int8(at + 1)})
-	emit(history.Apply).Reply = k.answers[eff.answer].text
+	emit(history.Apply).Reply = k.answers.At(eff.answer).text
 	k.enter(w, s, eff, kind, from)
 	s.ends[at] = 0 // every request is a sign of life
-	if p := w.Client(from); p.Dead || p.Paused || !k.contents[s.contents].peers[at].up {
+	if p := w.Client(from); p.Dead || p.Paused || !k.contents.At(s.contents).peers[at].up {
 		k.silence(w, s, int8(at+1))
 	}
 	return eff.answer
@@ -133,7 +133,7 @@ func (k *Kind) serveOnWire(w world.World, s *EnsembleState, o *process.Op, msg u
 
 // sessionsOf calls yield for the places, from 1, of client c's sessions.
 func (k *Kind) sessionsOf(s *EnsembleState, c int8) func(yield func(at int8) bool) {
-	peers := k.contents[s.contents].peers
+	peers := k.contents.At(s.contents).peers
 	return func(yield func(int8) bool) {
 		for i := range peers {
 			if peers[i].on.client == c && !yield(int8(i+1)) {
@@ -146,7 +146,7 @@ func (k *Kind) sessionsOf(s *EnsembleState, c int8) func(yield func(at int8) boo
 // wireOf is the connection that a client's thread waits on; zero: it waits on none.
 func (k *Kind) wireOf(w world.World, c, thread int8) (on wireRef) {
 	if o := w.Op(c, thread); o.Kind.ToServer() {
-		on = k.requests[o.Arg].on
+		on = k.requests.At(o.Arg).on
 	}
 	return on
 }
@@ -154,7 +154,7 @@ func (k *Kind) wireOf(w world.World, c, thread int8) (on wireRef) {
 // hangUp breaks a connection of client c. A request on its way may still be run; a thread
 // that listens is told.
 func (k *Kind) hangUp(w world.World, s *EnsembleState, c int8, on wireRef) {
-	now := &k.contents[s.contents]
+	now := k.contents.At(s.contents)
 	ended := now.ended(on)
 	if at := now.find(on); at >= 0 && now.peers[at].on == on && now.peers[at].up {
 		k.act(w, s, actCut, int8(at+1), 0)
@@ -187,7 +187,7 @@ func (k *Kind) hangUpAll(w world.World, s *EnsembleState, c int8) {
 // request is held up.
 func (k *Kind) silenced(w world.World, s *EnsembleState, c int8, held bool) {
 	for at := range k.sessionsOf(s, c) {
-		if !held || k.heldUp(w, c, k.contents[s.contents].peers[at-1].on) {
+		if !held || k.heldUp(w, c, k.contents.At(s.contents).peers[at-1].on) {
 			k.silence(w, s, at)
 		}
 	}
@@ -208,7 +208,7 @@ func (k *Kind) heldUp(w world.World, c int8, on wireRef) bool {
 // goesOn has the ensemble hear of client c's sessions again.
 func (k *Kind) goesOn(w world.World, s *EnsembleState, c int8) {
 	for at := range k.sessionsOf(s, c) {
-		if p := &k.contents[s.contents].peers[at-1]; p.up && !k.heldUp(w, c, p.on) {
+		if p := &k.contents.At(s.contents).peers[at-1]; p.up && !k.heldUp(w, c, p.on) {
 			s.ends[at-1] = 0
 		}
 	}
@@ -217,7 +217,7 @@ func (k *Kind) goesOn(w world.World, s *EnsembleState, c int8) {
 // newest is the place, from 1, of the session that client c has begun last; 0: it has
 // none.
 func (k *Kind) newest(s *EnsembleState, c int8) (at int8) {
-	peers := &k.contents[s.contents].peers
+	peers := &k.contents.At(s.contents).peers
 	for one := range k.sessionsOf(s, c) {
 		if at == 0 || peers[one-1].on.session > peers[at-1].on.session {
 			at = one
@@ -232,7 +232,7 @@ func (k *Kind) hearsOnWire(w world.World, s *EnsembleState, c, thread int8) (at 
 	if w.Client(c).Threads[thread].Phase != world.Listening {
 		return 0, false, false
 	}
-	on, now := k.wireOf(w, c, thread), &k.contents[s.contents]
+	on, now := k.wireOf(w, c, thread), k.contents.At(s.contents)
 	i := now.find(on)
 	if i < 0 { // it has ended, or has not begun
 		return 0, false, now.ended(on)
@@ -242,17 +242,18 @@ func (k *Kind) hearsOnWire(w world.World, s *EnsembleState, c, thread int8) (at 
 }
 
 // tellOnWire brings news to a thread that listens.
-func (k *Kind) tellOnWire(w world.World, nodes []EnsembleState, c, thread int8) (why string, err error) {
+func (k *Kind) tellOnWire(w world.World, s *EnsembleState, c, thread int8) (why string, err error) {
 	if p := w.Client(c); p.Dead || p.Stands(int(thread)) {
 		return "refused.watch", nil
 	}
-	switch at, news, broken := k.hearsOnWire(w, &nodes[0], c, thread); {
+	switch at, news, broken := k.hearsOnWire(w, s, c, thread); {
 	case broken:
 		e := w.EmitClient(history.Broken, c, thread)
-		e.Node, e.Msg, e.Cmd = ensemble, int(w.Client(c).Threads[thread].Msg), k.Request(w.Op(c, thread))
+		e.Node, e.Msg, e.Cmd = ensemble, int(w.Client(c).Threads[thread].Msg), k.requests.At(w.Op(c, thread).Arg).text
 		return "", w.Observe(c, thread, process.Observation{Kind: process.Broken})
 	case news:
-		eff := k.act(w, &nodes[0], actNotify, at, 0)
+		eff := k.act(w, s, actNotify, at, 0)
+		k.group.Close(w)
 		w.EmitClient(history.Wake, c, thread).Note = "news of a watch"
 		return "", w.Observe(c, thread, process.Observation{Kind: process.Replied, Val: int64(eff.answer)})
 	}

@@ -8,6 +8,7 @@ import (
 	"locklab/reports/text"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/jute"
+	world "locklab/simulator/node"
 	"locklab/simulator/process"
 )
 
@@ -21,10 +22,10 @@ type Wires struct {
 	conns    map[uint16]uint16 // by session: its connections
 }
 
-// NewWires are connections of process p that know nothing of those that p makes
-// elsewhere.
-func (k *Kind) NewWires(p *process.Process) *Wires {
-	return &Wires{kind: k, client: int8(p.ID()), conns: map[uint16]uint16{}}
+// Dial makes connections of process p that know nothing of those that p makes elsewhere.
+func (k *Kind) Dial(p *process.Process) func(int) process.Wire {
+	of := &Wires{kind: k, client: int8(p.ID()), conns: map[uint16]uint16{}}
+	return func(int) process.Wire { return &Wire{of: of} }
 }
 
 // A Wire is the client's end of a connection to the ensemble, in ZooKeeper's protocol.
@@ -61,9 +62,6 @@ type call struct {
 	xid, code int32
 	memory    uint32 // opSetWatches: what the client remembers
 }
-
-// Open is a new connection.
-func (o *Wires) Open() *Wire { return &Wire{of: o} }
 
 // codeNames are those of op codes that the ensemble does not know.
 var codeNames = map[int32]string{
@@ -175,9 +173,14 @@ func (k *Kind) asks(timeout time.Duration) error {
 	return nil
 }
 
-// Asked is the time-out that clients have wanted for their sessions; 0: none has. It is
+// Asked is the time-out that clients have wanted for their sessions, if any has. It is
 // not what they are given: that is Config.Session.
-func (k *Kind) Asked() time.Duration { return k.asked }
+func (k *Kind) Asked() []world.Length {
+	if k.asked == 0 {
+		return nil
+	}
+	return []world.Length{{Of: world.Session, D: k.asked}}
+}
 
 // connected is the answer to connect. alive: the session has not ended.
 func (c *Wire) connected(alive bool) []byte {
@@ -233,7 +236,7 @@ func (c *Wire) request(r *jute.Reader) error {
 			}
 		}
 		slices.SortFunc(m.watches, Watch.compare) // clients keep them in maps
-		q.memory = c.of.kind.internMemory(m)
+		q.memory = c.of.kind.memories.ID(m)
 	case jute.Close:
 		q.Request = Request{Op: opClose}
 	default:
@@ -281,7 +284,7 @@ func (c *Wire) Heard(o process.Op, s process.Observation) (in []byte, err error)
 		c.over = true
 		return nil, err
 	}
-	a := &c.of.kind.answers[s.Val]
+	a := c.of.kind.answers.At(uint32(s.Val))
 	for _, e := range a.events {
 		b := jute.PutInt(jute.PutLong(jute.PutInt(nil, -1), -1), 0)
 		in = append(in, jute.Framed(jute.PutText(jute.PutInt(jute.PutInt(b, int32(e.Type)), 3), e.Path))...)

@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"locklab/simulator/internal/table"
+	"locklab/simulator/memo"
 	"locklab/simulator/process"
 	. "locklab/simulator/zookeeper"
 )
 
-// wires are the connections of a process that does nothing.
-func wires() *Wires {
-	k := NewKind(Config{Session: time.Second, Wires: true}, table.NewRoom())
-	return k.NewWires(process.New(1, func() {}, nil, table.NewRoom()))
+// connection is one of a process that does nothing.
+func connection() process.Wire {
+	k := NewKind(Config{Session: time.Second, Wires: true}, memo.New(table.NewRoom()))
+	return k.Dial(process.New(1, func() {}, nil, table.NewRoom()))(1)
 }
 
 // message is a message of the protocol: numbers of 32 or 64 bits, texts and bytes.
@@ -51,7 +52,7 @@ var talk = slices.Concat(
 // Where the writes of a client end makes no difference; what is no message is an error, and
 // never more than that.
 func TestWirePieces(t *testing.T) {
-	c := wires().Open()
+	c := connection()
 	if answers, err := c.Write(talk); err != nil || len(answers) == 0 {
 		t.Fatalf("the answer %q, %v", answers, err)
 	}
@@ -60,12 +61,12 @@ func TestWirePieces(t *testing.T) {
 	}
 	rng, refused := rand.New(rand.NewPCG(1, 2)), 0
 	for range 2000 {
-		c, mutant := wires().Open(), bytes.Clone(talk)
+		c, mutant := connection(), bytes.Clone(talk)
 		for range rng.IntN(4) {
 			mutant[rng.IntN(len(mutant))] = byte(rng.UintN(256))
 		}
 		whole, err := c.Write(mutant)
-		d, at := wires().Open(), rng.IntN(len(mutant))
+		d, at := connection(), rng.IntN(len(mutant))
 		pieces, err2 := d.Write(mutant[:at])
 		if err2 == nil {
 			var more []byte

@@ -1,0 +1,188 @@
+// Package memo holds what every kind of server does with what it has computed, once for all of
+// them. A [Table] numbers values (interning, also called hash consing), so that the state of a
+// server names them by their numbers, equal values by equal ones; it renames the clients in them,
+// and saves them. A [Map] remembers effects, which can be computed again and are not saved.
+// [Memo.Check] checks that an effect does not depend on which client is which.
+package memo
+
+import (
+	"errors"
+
+	"locklab/simulator/internal/codec"
+	"locklab/simulator/internal/table"
+	"locklab/simulator/node"
+)
+
+// A Memo is the tables of all servers of a simulator, and what the simulator and they tell each
+// other about them.
+type Memo struct {
+	Room *table.Room
+	// Alike has every effect checked when it is first used: so many clients, from the first, are
+	// interchangeable. Where they are not, the step ends with a *node.AsymmetricError. Below 2
+	// nothing is checked.
+	Alike uint8
+	// Plain has everything computed anew each time. It is the simple implementation that tests
+	// compare with.
+	Plain bool
+	// Asymmetric: something tells clients apart, and they cannot change places at all.
+	Asymmetric bool
+	// ReadsClock: a request has read its server's clock so far. Waits: a client has had a server
+	// wait for its replicas so far, so that it matters whose writes a replica lacks. Both are set by
+	// the kind, and stay so.
+	ReadsClock, Waits bool
+	// OnClear is called after all entries were discarded.
+	OnClear func()
+
+	tables []saved
+	maps   []emptied
+}
+
+// New has no tables yet.
+func New(r *table.Room) *Memo { return &Memo{Room: r} }
+
+type emptied interface {
+	Len() int
+	clear()
+}
+
+type saved interface {
+	emptied
+	save(w *codec.Writer, from, to int)
+	load(r *codec.Reader) error
+}
+
+// Sizes is the number of entries of each table, in the order in which they were made. It only
+// grows.
+type Sizes [8]int
+
+// Sizes returns the present ones.
+func (m *Memo) Sizes() (n Sizes) {
+	for i, t := range m.tables {
+		n[i] = t.Len()
+	}
+	return n
+}
+
+// Len is the number of entries, those of maps included.
+func (m *Memo) Len() (n int) {
+	for _, t := range m.tables {
+		n += t.Len()
+	}
+	for _, e := range m.maps {
+		n += e.Len()
+	}
+	return n
+}
+
+// Clear discards all entries and keeps the memory. States that were made before mean nothing
+// afterwards.
+func (m *Memo) Clear() {
+	for _, e := range m.maps {
+		e.clear()
+	}
+	for _, t := range m.tables {
+		t.clear()
+	}
+	if m.OnClear != nil {
+		m.OnClear()
+	}
+}
+
+// Save writes what the tables held at to and not yet at from.
+func (m *Memo) Save(w *codec.Writer, from, to Sizes) {
+	w.Put(to)
+	for i, t := range m.tables {
+		t.save(w, from[i], to[i])
+	}
+}
+
+// Load reads what Save wrote into tables that hold what went before, so that every number means
+// the same. From zero on it is read into the tables of a run that has just begun.
+func (m *Memo) Load(r *codec.Reader) error {
+	var to Sizes
+	r.Get(&to)
+	for _, t := range m.tables {
+		if err := t.load(r); err != nil {
+			return err
+		}
+	}
+	if r.Err() == nil && m.Sizes() != to {
+		return errors.New("simulator: saved tables hold something twice")
+	}
+	return r.Err()
+}
+
+// A Map remembers values that can be computed again from their keys.
+type Map[K comparable, V any] map[K]V
+
+// NewMap adds a map to those of m.
+func NewMap[K comparable, V any](m *Memo) Map[K, V] {
+	t := Map[K, V]{}
+	m.maps = append(m.maps, t)
+	return t
+}
+
+// Len is the number of entries.
+func (t Map[K, V]) Len() int { return len(t) }
+
+func (t Map[K, V]) clear() { clear(t) }
+
+// An Orbit says how the renamed forms of an act are found and compared.
+type Orbit[X any] struct {
+	// Checked is the number of clients, from the first, that were found interchangeable in the
+	// effect of x.
+	Checked func(x X) *uint8
+	// Renamed is x with the clients renamed, and its effect.
+	Renamed func(x X, to *node.Names) (X, error)
+	// Commutes reports whether the effect of y, which is x renamed, is the renamed effect of x.
+	Commutes func(x, y X, to *node.Names) bool
+	Text     func(x X) []string // of x in an error
+}
+
+// Check checks that an act does not depend on which of the m.Alike first clients is which: if they
+// are renamed in the data and the act, the new data and the answer are the same, renamed. A script
+// that compares, sorts, cuts or hashes tokens, or contains one, can break this; so can a command
+// that orders by name what is equal otherwise (ZRANK, ZRANGE). So every effect is checked by its
+// results, when it is used for the first time.
+//
+// The orbit of an act is the set of all its renamed forms, each with its own effect. For every
+// element of the orbit and every swap of two neighbouring clients, the effect of the renamed
+// element must be the renamed effect. Every permutation is a sequence of such swaps and the orbit
+// contains every element on the way, so the same holds for every permutation. It would not suffice
+// to check the swaps of one element: a script that knows one order of three tokens depends on
+// names, but no single swap of another order need show it.
+//
+// The check computes at most what a search without symmetry computes.
+func Check[X any](m *Memo, x X, o *Orbit[X]) error {
+	orbit := []X{x}
+	*o.Checked(x) = m.Alike
+	err := o.close(&orbit, m.Alike)
+	if err != nil {
+		for _, x := range orbit { // the next search must find that again
+			*o.Checked(x) = 0
+		}
+	}
+	return err
+}
+
+// close adds to the orbit what follows from it by renaming, and checks each pair.
+func (o *Orbit[X]) close(orbit *[]X, clients uint8) error {
+	for i := 0; i < len(*orbit); i++ {
+		x := (*orbit)[i]
+		for c := uint8(1); c < clients; c++ {
+			swap := node.Swap(c, c+1)
+			y, err := o.Renamed(x, swap)
+			if err != nil {
+				return err
+			}
+			if !o.Commutes(x, y, swap) {
+				return &node.AsymmetricError{Command: o.Text(x)}
+			}
+			if checked := o.Checked(y); *checked < clients {
+				*checked = clients
+				*orbit = append(*orbit, y)
+			}
+		}
+	}
+	return nil
+}

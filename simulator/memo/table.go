@@ -1,0 +1,133 @@
+package memo
+
+import (
+	"locklab/simulator/internal/codec"
+	"locklab/simulator/internal/table"
+	"locklab/simulator/node"
+)
+
+// A Table numbers values of one type.
+type Table[K comparable, E any] struct {
+	Entries[K, E]
+	room *table.Room
+	ids  map[K]uint32
+	list []E
+}
+
+// Entries says what the entries of a table are. Only What and Key must be set.
+type Entries[K comparable, E any] struct {
+	What string           // the key of the text that names them where there are too many
+	Key  func(E) K        // equal values have equal keys, others have others
+	Fill func(E) E        // fills in what follows from the rest of a new entry
+	Text func(E) []string // of an entry, as histories show it
+	// Rename renames the clients in an entry, and Names reports whether it names one.
+	Rename func(E, *node.Names) (E, error)
+	Names  func(E) bool
+	// Save writes an entry that is no plain value, and Load makes it from what was written.
+	Save func(e E, w *codec.Writer)
+	Load func(r *codec.Reader) (E, error)
+
+	First []E // from number 0 on, in every table
+}
+
+// NewTable adds a table to those of m.
+func NewTable[K comparable, E any](m *Memo, of Entries[K, E]) *Table[K, E] {
+	t := &Table[K, E]{Entries: of, room: m.Room, ids: map[K]uint32{}}
+	m.tables = append(m.tables, t)
+	t.clear()
+	return t
+}
+
+// ID numbers a value. If there is no number left, that is noted as a limit.
+func (t *Table[K, E]) ID(e E) uint32 {
+	key := t.Key(e)
+	if id, ok := t.ids[key]; ok {
+		return id
+	}
+	if t.Fill != nil { // which may number others
+		e = t.Fill(e)
+	}
+	id, ok := t.room.Next(len(t.list), t.What)
+	if ok {
+		t.ids[key] = id
+		t.list = append(t.list, e)
+	}
+	return id
+}
+
+// Find is the number of the value with a key, if it has one.
+func (t *Table[K, E]) Find(key K) (id uint32, ok bool) {
+	id, ok = t.ids[key]
+	return id, ok
+}
+
+// At is the value with a number. It is good until another one is numbered, and must not be changed.
+func (t *Table[K, E]) At(id uint32) *E { return &t.list[id] }
+
+// All are the values in the order of their numbers.
+func (t *Table[K, E]) All() []E { return t.list }
+
+// Len is the number of values, and Has reports whether there is one with a number.
+func (t *Table[K, E]) Len() int           { return len(t.list) }
+func (t *Table[K, E]) Has(id uint32) bool { return int(id) < len(t.list) }
+
+func (t *Table[K, E]) clear() {
+	t.list = table.Emptied(t.list)
+	clear(t.ids)
+	for _, e := range t.First {
+		t.ID(e)
+	}
+}
+
+// Words implements [node.Vocabulary].
+func (t *Table[K, E]) Words(id uint32) []string { return t.Text(t.list[id]) }
+
+// Named implements [node.Vocabulary].
+func (t *Table[K, E]) Named(id uint32) bool { return t.Names(t.list[id]) }
+
+// Renamed implements [node.Vocabulary].
+func (t *Table[K, E]) Renamed(id uint32, to *node.Names) (uint32, error) {
+	e, err := t.Rename(t.list[id], to)
+	if err != nil {
+		return 0, err
+	}
+	return t.ID(e), nil
+}
+
+// Same implements [node.Vocabulary].
+func (t *Table[K, E]) Same(a, b uint32, to *node.Names) bool {
+	e, err := t.Rename(t.list[a], to)
+	return err == nil && t.Key(e) == t.Key(t.list[b])
+}
+
+func (t *Table[K, E]) save(w *codec.Writer, from, to int) {
+	if t.Save == nil {
+		w.Put(t.list[from:to])
+		return
+	}
+	w.Put(to - from)
+	for _, e := range t.list[from:to] {
+		t.Save(e, w)
+	}
+}
+
+func (t *Table[K, E]) load(r *codec.Reader) error {
+	if t.Load == nil {
+		var list []E
+		r.Get(&list)
+		for _, e := range list {
+			t.ID(e)
+		}
+		return nil
+	}
+	var n int
+	r.Get(&n)
+	for range n {
+		e, err := t.Load(r)
+		if err != nil || r.Err() != nil {
+			return err
+		}
+		t.ID(e)
+	}
+	return nil
+}
