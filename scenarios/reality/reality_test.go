@@ -2,7 +2,6 @@ package reality_test
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -12,7 +11,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/reality"
 	"locklab/simulator/live"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/verdict"
 )
 
@@ -21,12 +20,7 @@ import (
 func bench(t *testing.T) *reality.Bench {
 	t.Helper()
 	b, err := reality.NewBench(t.Context(), reality.DefaultLease)
-	switch missing := errors.Is(err, realserver.ErrNoRedis) || errors.Is(err, realserver.ErrNoCompiler); {
-	case missing && os.Getenv("CI") != "true":
-		t.Skip(err)
-	case err != nil:
-		t.Fatal(err)
-	}
+	servertest.Need(t, err)
 	t.Cleanup(b.Close)
 	return b
 }
@@ -54,7 +48,7 @@ func TestShow(t *testing.T) {
 		t.Run(cell, func(t *testing.T) {
 			t.Parallel()
 			if strings.HasPrefix(cell, "zk-") {
-				realserver.NeedZooKeeper(t)
+				servertest.NeedZooKeeper(t)
 			}
 			entry, sc := find(t, cell)
 			s, err := b.Run(t.Context(), new(race.Runner), entry, sc, sc.Settings)
