@@ -25,7 +25,8 @@ import (
 
 	"locklab/scenarios/fleet"
 	"locklab/scenarios/share"
-	"locklab/simulator/realserver"
+	"locklab/simulator/effort"
+	"locklab/simulator/realserver/servertest"
 )
 
 // process is locklab as a process.
@@ -155,7 +156,7 @@ func TestFleetTLS(t *testing.T) {
 	t.Parallel()
 	file, cert, key := certificate(t)
 	secret := file("secret", []byte("open sesame\n"))
-	address := "rediss://" + realserver.RedisTLS(t, cert, key, "--requirepass", "open sesame")
+	address := "rediss://" + servertest.RedisTLS(t, cert, key, "--requirepass", "open sesame")
 
 	work := []string{"par", "--strategies", "setnx", "--attempts", "1", "--json"}
 	w := startProgram(t, "fleet", "worker", "--redis", address, "--ca", cert, "--password-file", secret)
@@ -189,9 +190,7 @@ func TestFleetTLS(t *testing.T) {
 // takes its place. The result is that of one machine. Nobody waits for the leases of those
 // that were killed: the test ends them.
 func TestFleetKilled(t *testing.T) {
-	if !exhaustive() {
-		t.Skip("starts a dozen processes: set LOCKLAB_EXHAUSTIVE=1")
-	}
+	effort.OnlyExhaustive(t, "starts a dozen processes")
 	t.Parallel()
 	const kills = 10
 	work := []string{"matrix", "--strategies", "token,watchdog,setnx-expire", "--scenarios", "R18,R21,R24,R25", "--runs", "8000", "--json"}
