@@ -22,7 +22,6 @@ var dividable = map[string][]string{
 	"matrix":    {"matrix", "--strategies", "token", "--scenarios", "R18,getset-nil", "--runs", "5"},
 	"recovery":  {"recovery", "--strategies", "token", "--ttls", "2s"},
 	"waiting":   {"waiting", "--policies", "fixed,herd", "--clients", "2,60"},
-	"explore":   {"explore", "setnx", "--split", "3", "--attempts", "1", "--timing", "lockstep", "--budget", "crash=1"},
 	"verify":    {"verify", "--contract", "CONTRACT"},
 	"live":      {"live", "matrix", "--strategies", "setnx,zk-protected", "--scenarios", "R18"},
 }
