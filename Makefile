@@ -9,37 +9,10 @@ OUT ?= out
 # and that keep no profile of their memory, which has a place for each way through the code.
 TEST = GOGC=600 GOMEMLIMIT=3GiB GODEBUG=memprofilerate=0 $(GO) test -vet=off -ldflags=-w
 
-# The race detector makes a run ten times as slow and as large. It leaves out packages
-# and tests that use one goroutine, and long tests whose concurrency others show it:
-#   reports/chart, page           one goroutine draws
-#   Expla(in, nations)            one goroutine explains
-#   searches, Skew, CheckViews,   TestSearchOnTwoCores, TestMergeRefuses, TestFindParsGivenUp,
-#     CheckUnknown                TestUnlistedEverywhere, TestVerify
-#   Extremes                      TestContract plays locks side by side, too
-#   Renewing                      the other tests of package locktest
-#   SecondOpinion, FormulaAgainst one goroutine judges, or computes
-#   Writers, Killed               processes of one command each, in test
-#   Differential, Commands,       one goroutine compares, or lists
-#     PlayedTwice, Brackets
-#   NoMemo, WhatIsNotEnabled,     one goroutine steps, or measures
-#     EnabledCanBeStepped,
-#     Parts, Leases
-#   EnsembleAlike, Symmetry,      one goroutine searches or walks, and so does its twin
-#     RepliesThatName, Measures,
-#     ZooKeeperRests, TimeOfDay,
-#     RenamedWalks
-#   RunAsPicture                  one goroutine draws
-#   Lockstep, EveryProof,         one goroutine searches
-#     ClocksThatMake
-#   WholeGrid                     TestContract, TestMatrixIsPlay
-#   Dense                         one thread of a run goes on at a time
-#   Levels, Games, SavedGame,     one goroutine plays
-#     LongestRun, TriggeredCanFail
-#   the ZooKeeper client          has a data race of its own (go-zookeeper/zk, pull
-#                                 request 35); what locks do with it is watched
-# All of them run without it, in test and below.
-UNWATCHED = ^Test(WholeGrid|Dense|Expla|Proofs|Tolerance|FindPars$$|SearchCharts|Verify[A-Z]|Report|Explore|Checkpoint|DumbTwin|Mutants|BothHosts|CannotBeCarried|ZooKeeper$$|ZooKeeperBothHosts|ZooKeeperNeverClosed|Nondeterministic|Levels|Games|SavedGame|Merge$$|LongestRun|TriggeredCanFail|MoreBudget|HalfTheStep|RandomTimes|MisleadingProofs|UsesLose|UsesFind|DoomTwin|RandomServers|LongChain|Renewing|SecondOpinion|FormulaAgainst|ZooKeeperPlays|WitnessesAtAny|VerdictsScale|Writers|Killed|Differential|Commands$$|Skew|Extremes|PlayedTwice|RunAsPicture|WatchersInSearch|CheckViews|CheckUnknown|BudgetIsAtMost|SearchCauses|CertificateOfUses|NoMemo|WhatIsNotEnabled|EnabledCanBeStepped|Parts$$|EnsembleAlike|RepliesThatName|Symmetry$$|ZooKeeperRests|RenamedWalks|Measures$$|TimeOfDay$$|BracketsNameTheirRun|Leases$$|Lockstep|EveryProof|ClocksThatMake)
-RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false -skip '$(UNWATCHED)'
+# A test that the race detector need not see says so itself: effort.Unwatched. Nor need it
+# see reports/chart and cmd/page, where one goroutine draws. The client of ZooKeeper has a data
+# race of its own (go-zookeeper/zk, pull request 35); what locks do with it is watched.
+RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false
 
 # Tests leave out the largest searches unless this is set; check and CI set it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/history"
 )
 
 // TestNoMemo compares the tables with the simple implementation: after the same choices
 // both show the same world.
 func TestNoMemo(t *testing.T) {
+	effort.Unwatched(t, "one goroutine steps")
 	const seeds, choices = 15, 160
 	for name, setup := range casts(t) {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/history"
 )
 
@@ -46,6 +47,7 @@ func told(l *simulator.Simulator, s step, now time.Duration) step {
 // TestParts: the parts of a world contain all of it. The assembled world has the same
 // futures, and, if no code reads a clock, at any time of day.
 func TestParts(t *testing.T) {
+	effort.Unwatched(t, "one goroutine steps")
 	const seeds, choices = 8, 160
 	for name, setup := range casts(t) {
 		for _, elsewhen := range []bool{false, true} {

@@ -12,6 +12,7 @@ import (
 
 	"locklab/faults"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/internal/codec"
@@ -130,6 +131,7 @@ func TestOrphanedExec(t *testing.T) {
 // TestWatchersInSearch: a search with symmetry and reduction finds the same as one
 // without.
 func TestWatchersInSearch(t *testing.T) {
+	effort.Unwatched(t, "one goroutine steps")
 	taker := func(c *simulator.Client) {
 		ctx, node := context.Background(), c.Redis(1)
 		for range 2 {

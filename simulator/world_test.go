@@ -11,6 +11,7 @@ import (
 
 	"locklab/faults"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 )
 
 // TestWorldIsAValue copies a world, plays on, plays something else from the copy, and
@@ -71,6 +72,7 @@ func TestWorldSize(t *testing.T) {
 // TestEnabledCanBeStepped makes every choice that is ever enabled, in the world in which
 // it is. Only the code of a client could refuse it.
 func TestEnabledCanBeStepped(t *testing.T) {
+	effort.Unwatched(t, "one goroutine steps")
 	for name, setup := range casts(t) {
 		t.Run(name, func(t *testing.T) {
 			l := simulator.MustLab(t, setup)
@@ -107,6 +109,7 @@ func TestEnabledCanBeStepped(t *testing.T) {
 // is refused changes nothing; one that is accepted is listed by Enabled, or differs from
 // a listed one in a length.
 func TestWhatIsNotEnabled(t *testing.T) {
+	effort.Unwatched(t, "one goroutine steps")
 	setup := casts(t)["timers"]
 	l := simulator.MustLab(t, setup)
 	numbers := []int8{math.MinInt8, -1, 0, 1, 2, 3, simulator.MaxThreads, simulator.MaxClients, simulator.MaxOrphans, math.MaxInt8}

@@ -14,6 +14,7 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/history"
 )
 
@@ -86,6 +87,7 @@ func racesToCheck(t *testing.T) (scs []race.Scenario) {
 
 // What people see of a lock of their own, in both languages, and as JSON.
 func TestCheckViews(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	c := checked(t)
 	token, err := race.Strategy("token")
 	if err != nil {
@@ -126,6 +128,7 @@ func TestCheckViews(t *testing.T) {
 
 // What a search leaves unknown, and a test without one, decide the exit status.
 func TestCheckUnknown(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	c := checked(t)
 	var out bytes.Buffer
 	a := newApp(nil, &out, &out, func(string) string { return "" })
@@ -223,9 +226,7 @@ func TestCheckContract(t *testing.T) {
 
 // The whole way: the template's test is built and run, and shown.
 func TestCheckTemplate(t *testing.T) {
-	if !exhaustive() {
-		t.Skip("builds and searches a module of its own: LOCKLAB_EXHAUSTIVE=1 does")
-	}
+	effort.OnlyExhaustive(t, "builds and searches a module of its own")
 	code, out, errs := call(t, "check", template, "--strategies", "token", "--view", "explore,matrix,explain")
 	if code != exitOK || !strings.Contains(out, "TestMyLock: Proved within these bounds") || !strings.Contains(out, "rdb.SetNX(c.Context()") {
 		t.Errorf("exit status %d, %s\n%s", code, errs, out)

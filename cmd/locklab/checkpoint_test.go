@@ -6,12 +6,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"locklab/simulator/effort"
 )
 
 // A search of every timing of a lock that reads a clock begins anew: with clients that wait for
 // so long at most, if it looks at the time of day; if it only measures, with what it has read
 // kept apart. So does its file, which then goes on as any other.
 func TestCheckpointOfClockReader(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, lock := range []string{"getset --budget pause=0", "redlock --nodes 3 --budget pause=1"} {
 		file := filepath.Join(t.TempDir(), "clock.search")
 		explore := func(states, says string, args ...string) string {
@@ -32,6 +35,7 @@ func TestCheckpointOfClockReader(t *testing.T) {
 // A search that was cut short goes on from its file, prints what an undisturbed
 // one prints, and says on standard error what the file had to do with it.
 func TestExploreCheckpoint(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	file := filepath.Join(t.TempDir(), "token.search")
 	explore := func(status int, says string, args ...string) string {
 		t.Helper()
@@ -65,6 +69,7 @@ func TestExploreCheckpoint(t *testing.T) {
 
 // What a search prints is the same in every call; with --time it also says how long it took.
 func TestExploreTime(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	args := strings.Fields("explore setnx --timing lockstep --attempts 1 --budget crash=1")
 	_, once, _ := call(t, args...)
 	_, timed, _ := call(t, append(args, "--time")...)

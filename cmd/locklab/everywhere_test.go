@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"locklab/simulator/effort"
 )
 
 // TestSameEverywhere: texts, tables, pictures and pages are equal to the byte on any number
@@ -20,9 +22,7 @@ import (
 // on one. Only PNG differs between kinds of processors, by how they round where a picture
 // is drawn in dots. TestOutputs shows the demo with the race detector.
 func TestSameEverywhere(t *testing.T) {
-	if !exhaustive() {
-		t.Skip("it draws everything three times: set LOCKLAB_EXHAUSTIVE=1")
-	}
+	effort.OnlyExhaustive(t, "it draws everything three times")
 	for _, machine := range []struct {
 		page bool // the report as well, which takes the longest
 		env  []string

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 
+	"locklab/simulator/effort"
+
 	"github.com/redis/go-redis/v9/logging"
 )
 
@@ -379,6 +381,7 @@ func TestInputTooLarge(t *testing.T) {
 // The program stays within a tenth of --max-memory, and a search that would need more is
 // given up with the setting that gets further.
 func TestExploreKeepsToMemory(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	const most = 100
 	c := program(t, "explore", "redlock", "--clients", "3", "--nodes", "3", "--budget", "crash=1,restart=1", "--max-states", "0", "--max-memory", fmt.Sprint(most))
 	var errs bytes.Buffer
@@ -394,6 +397,7 @@ func TestExploreKeepsToMemory(t *testing.T) {
 
 // So does verify.
 func TestVerifyKeepsToMemory(t *testing.T) {
+	effort.Unwatched(t, "TestVerify of package contract searches on all cores")
 	const most = 100
 	file := contractFile(t, "[search clients=3 nodes=3 budget=crash=1,restart=1 max-states=100000000]\nredlock redlock-drift HOLDS\n")
 	c := program(t, "verify", "--contract", file, "--max-memory", fmt.Sprint(most))

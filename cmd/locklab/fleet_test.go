@@ -25,6 +25,7 @@ import (
 
 	"locklab/scenarios/fleet"
 	"locklab/scenarios/share"
+	"locklab/simulator/effort"
 	"locklab/simulator/realserver"
 )
 
@@ -189,9 +190,7 @@ func TestFleetTLS(t *testing.T) {
 // takes its place. The result is that of one machine. Nobody waits for the leases of those
 // that were killed: the test ends them.
 func TestFleetKilled(t *testing.T) {
-	if !exhaustive() {
-		t.Skip("starts a dozen processes: set LOCKLAB_EXHAUSTIVE=1")
-	}
+	effort.OnlyExhaustive(t, "starts a dozen processes")
 	t.Parallel()
 	const kills = 10
 	work := []string{"matrix", "--strategies", "token,watchdog,setnx-expire", "--scenarios", "R18,R21,R24,R25", "--runs", "8000", "--json"}

@@ -20,6 +20,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/simulator/effort"
 )
 
 // fileLimit is the size in bytes beyond which the program can write no file, for a program
@@ -103,8 +104,9 @@ type killer struct {
 // refuses the state that was altered. ROUNDS=10000 disturbs so many; a round is the same every
 // time, but for the moments of its signals.
 func TestKilled(t *testing.T) {
+	effort.Unwatched(t, "the work is done by processes of one command each")
 	rounds := 12
-	if exhaustive() {
+	if effort.Exhaustive() {
 		rounds = 60
 	}
 	many := os.Getenv("ROUNDS")

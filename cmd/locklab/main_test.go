@@ -20,6 +20,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
+	"locklab/simulator/effort"
 )
 
 var update = flag.Bool("update", false, "write the golden files and the README's blocks anew")
@@ -145,6 +146,7 @@ func TestRaceNamesLocks(t *testing.T) {
 
 // The whole grid: its text, and its JSON, in which every cell is as contracted.
 func TestWholeGrid(t *testing.T) {
+	effort.Unwatched(t, "TestContract plays the same cells side by side")
 	t.Run("text", func(t *testing.T) {
 		code, out, errs := call(t, "matrix")
 		if code != 0 || errs != "" {
@@ -342,6 +344,7 @@ func TestReplayIsTheSameRun(t *testing.T) {
 // without a lease does not.
 // A run is a picture for a slide too, in the language of the command.
 func TestRunAsPicture(t *testing.T) {
+	effort.Unwatched(t, "one goroutine draws")
 	dir := t.TempDir()
 	names := []string{"run.png", "run.dark.png", "run.svg", "zh.svg"}
 	args := []string{"run", "token", "gc-pause"}
@@ -516,12 +519,10 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// exhaustive says whether the tests do everything that they can, as in make check.
-func exhaustive() bool { return os.Getenv("LOCKLAB_EXHAUSTIVE") != "" }
-
 // The numbers of a report are those of testdata. Package chart tests how pictures are
 // drawn; -update draws that of the README.
 func TestReport(t *testing.T) {
+	effort.Unwatched(t, "one goroutine writes")
 	dir := t.TempDir()
 	report := func(locks ...string) {
 		code, _, errs := call(t, "matrix", "--strategies", strings.Join(locks, ","), "--scenarios", strings.Join(demoRaces, ","), "-o", dir)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"locklab/scenarios/play"
+	"locklab/simulator/effort"
 )
 
 // typed runs the program with lines to read.
@@ -20,6 +21,7 @@ func typed(t *testing.T, lines string, args ...string) (code int, stdout, stderr
 
 // What a game looks like. The lines that were typed stand after the prompts.
 func TestGames(t *testing.T) {
+	effort.Unwatched(t, "one goroutine plays")
 	for name, c := range map[string]struct {
 		lines string
 		args  []string
@@ -48,6 +50,7 @@ func TestGames(t *testing.T) {
 // A link is the saved game: it opens the same position, as text and as JSON, and replay
 // plays it.
 func TestSavedGame(t *testing.T) {
+	effort.Unwatched(t, "one goroutine plays")
 	_, out, _ := typed(t, "1\n1\n2\n3\nq\n", "play", "setnx", "--budget", "crash=1")
 	link := strings.TrimSpace(out[strings.LastIndex(out, "locklab play ")+len("locklab play "):])
 	_, shown, _ := strings.Cut(out[strings.LastIndex(out, "> 3\n"):], "\n")

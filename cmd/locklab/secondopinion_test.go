@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/simulator/effort"
 	"locklab/simulator/promela"
 )
 
 // What people see of a second opinion, in both languages: of two locks, and of locks of which
 // two cannot be asked about.
 func TestSecondOpinion(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	if err := promela.Installed(); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
@@ -56,6 +58,7 @@ func TestSecondOpinion(t *testing.T) {
 
 // Wrong use, and a machine without SPIN, end with status 2 and say what to do.
 func TestSecondOpinionRefuses(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for args, want := range map[string]string{
 		"second-opinion nolock":                     "nolock",
 		"second-opinion token token":                "token",

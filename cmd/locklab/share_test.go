@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"locklab/scenarios/share"
+	"locklab/simulator/effort"
 )
 
 // shares computes the n shares of a command and returns their files.
@@ -49,6 +50,7 @@ token    HOLDS
 // TestMerge: what the shares of a command come to is what one machine gives, byte for
 // byte: the text, the JSON, the exit status, what is said of deviations, and every file.
 func TestMerge(t *testing.T) {
+	effort.Unwatched(t, "TestMergeRefuses reads shares as well")
 	t.Parallel()
 	dir := t.TempDir()
 	contract, order := filepath.Join(dir, "my-contract.txt"), filepath.Join(dir, "order.txt")
@@ -116,9 +118,7 @@ func filesIn(dir string, flags []string) (in []string) {
 
 // Every race, of one family of locks.
 func TestMergeAll(t *testing.T) {
-	if !exhaustive() {
-		t.Skip("plays a part of the grid twice: set LOCKLAB_EXHAUSTIVE=1")
-	}
+	effort.OnlyExhaustive(t, "plays a part of the grid twice")
 	t.Parallel()
 	_, one, _ := call(t, "matrix", "--families", "line", "--json")
 	_, merged, errs := call(t, append([]string{"merge", "--json"}, shares(t, 2, "matrix", "--families", "line")...)...)

@@ -8,10 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"locklab/simulator/effort"
 )
 
 // What people see of the charts from search.
 func TestSearchCharts(t *testing.T) {
+	effort.Unwatched(t, "TestSearchOnTwoCores and TestFindParsGivenUp search side by side as well")
 	for name, args := range map[string][]string{
 		"tolerance": {"tolerance", "--strategies", "setnx,getset,token"},
 		"par":       {"par", "--strategies", "setnx,getset,token"},
@@ -47,6 +50,7 @@ func TestSearchCharts(t *testing.T) {
 }
 
 func TestSearchChartsWrongUse(t *testing.T) {
+	effort.Unwatched(t, "TestSearchOnTwoCores and TestFindParsGivenUp search side by side as well")
 	for _, c := range []struct {
 		args []string
 		want string
@@ -68,6 +72,7 @@ func TestSearchChartsWrongUse(t *testing.T) {
 // A search that is interrupted or given up ends with 3, and what it did not
 // reach is unknown; only files of what is whole are written.
 func TestSearchChartsCutShort(t *testing.T) {
+	effort.Unwatched(t, "TestSearchOnTwoCores and TestFindParsGivenUp search side by side as well")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, command := range []string{"tolerance", "par"} {

@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"locklab/simulator/effort"
 )
 
 // The certificate of a search names what clients do with a lock besides, what their library
 // sends again, and what was left out.
 func TestCertificateOfUses(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	var told strings.Builder
 	for _, line := range []string{
 		"explore naive-wake --timing lockstep --attempts 2 --budget delay=1@2s --uses wait",

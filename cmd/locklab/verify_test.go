@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"locklab/simulator/effort"
 )
 
 // doctored is a contract with one mistake of every kind in it.
@@ -53,6 +55,7 @@ func callIn(t *testing.T, contract string, args ...string) (code int, stdout, st
 
 // What people see of a contract that is wrong in every way.
 func TestVerifyOutput(t *testing.T) {
+	effort.Unwatched(t, "TestVerify of package contract searches on all cores")
 	code, out, errs := callIn(t, doctored, "verify", "--contract", "contract.txt", "--annotations", "github")
 	if code != exitDiffers || errs != "" {
 		t.Errorf("exit status %d, standard error %q", code, errs)
@@ -64,6 +67,7 @@ func TestVerifyOutput(t *testing.T) {
 
 // One mistake at a time: the exit status, and what is said.
 func TestVerifyStatus(t *testing.T) {
+	effort.Unwatched(t, "TestVerify of package contract searches on all cores")
 	for _, c := range []struct {
 		rule, contract string
 		code           int
@@ -92,6 +96,7 @@ func TestVerifyStatus(t *testing.T) {
 }
 
 func TestVerifyWrongUse(t *testing.T) {
+	effort.Unwatched(t, "TestVerify of package contract searches on all cores")
 	for want, args := range map[string][]string{
 		"no-such-file": {"verify", "--contract", "no-such-file"},
 		"write github": {"verify", "--annotations", "gitlab"},
@@ -106,6 +111,7 @@ func TestVerifyWrongUse(t *testing.T) {
 // The line under a deviation is a command that shows it: it runs, and where it
 // plays a race its exit status says the same.
 func TestVerifyReproduces(t *testing.T) {
+	effort.Unwatched(t, "TestVerify of package contract searches on all cores")
 	code, out, _ := callIn(t, doctored, "verify", "--contract", "contract.txt")
 	if code != exitDiffers {
 		t.Fatal(code)
@@ -136,6 +142,7 @@ func TestVerifyReproduces(t *testing.T) {
 
 // The files hold the same deviations as the output, and a witness for each.
 func TestVerifyFiles(t *testing.T) {
+	effort.Unwatched(t, "TestVerify of package contract searches on all cores")
 	dir := t.TempDir()
 	junit, summary := filepath.Join(dir, "verify.xml"), filepath.Join(dir, "summary.md")
 	code, _, errs := callIn(t, doctored, "verify", "--contract", "contract.txt", "--junit", junit, "--summary", summary)
@@ -196,6 +203,7 @@ func TestVerifyFiles(t *testing.T) {
 }
 
 func TestVerifyJSON(t *testing.T) {
+	effort.Unwatched(t, "TestVerify of package contract searches on all cores")
 	code, out, errs := callIn(t, doctored, "verify", "--contract", "contract.txt", "--json", "--annotations", "github")
 	var j verifyJSON
 	if err := json.Unmarshal([]byte(out), &j); err != nil || code != exitDiffers {
@@ -216,6 +224,7 @@ func TestVerifyJSON(t *testing.T) {
 
 // The witness of a deviation is a link that shows the verdict.
 func TestVerifyTraceReplays(t *testing.T) {
+	effort.Unwatched(t, "TestVerify of package contract searches on all cores")
 	_, out, _ := callIn(t, "[search budget=pause=1]\ntoken OVERLAP@1\n", "verify", "--contract", "contract.txt", "--json")
 	var j verifyJSON
 	if err := json.Unmarshal([]byte(out), &j); err != nil {
@@ -229,6 +238,7 @@ func TestVerifyTraceReplays(t *testing.T) {
 
 // Ctrl-C: what was not checked is no pass, anywhere.
 func TestVerifyInterrupted(t *testing.T) {
+	effort.Unwatched(t, "TestVerify of package contract searches on all cores")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	junit := filepath.Join(t.TempDir(), "verify.xml")

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"locklab/simulator/effort"
 )
 
 // A writer is a command that writes files, into DIR.
@@ -39,7 +41,7 @@ func writers(t *testing.T) []writer {
 // it writes.
 func eachWriter(t *testing.T, test func(t *testing.T, w writer, c *exec.Cmd, dir string)) {
 	for _, w := range writers(t) {
-		if w.slow && !exhaustive() {
+		if w.slow && !effort.Exhaustive() {
 			continue
 		}
 		t.Run(strings.Fields(w.args)[0], func(t *testing.T) {
@@ -71,6 +73,7 @@ func whole(t *testing.T, dir string, files []string) {
 // Standard output that is full, or that nobody reads, does not keep any command from
 // writing its files.
 func TestWritersDespiteLostOutput(t *testing.T) {
+	effort.Unwatched(t, "the work is done by processes of one command each")
 	eachWriter(t, func(t *testing.T, w writer, c *exec.Cmd, dir string) {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
@@ -105,6 +108,7 @@ func TestWritersDespiteLostOutput(t *testing.T) {
 // A disk that becomes full leaves what was there: the older files, whole, and nothing
 // half-written. What was found is printed.
 func TestWritersOnFullDisk(t *testing.T) {
+	effort.Unwatched(t, "the work is done by processes of one command each")
 	const older = "what was there before"
 	for _, disk := range []struct {
 		what, says string

@@ -31,10 +31,8 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
+	"locklab/simulator/effort"
 )
-
-// exhaustive says whether tests are to do all that they can do; see racetest.Exhaustive.
-func exhaustive() bool { return os.Getenv("LOCKLAB_EXHAUSTIVE") != "" }
 
 // installed finds a program. Without it the test is skipped, but not in CI, which installs
 // it.
@@ -83,9 +81,7 @@ func native(t *testing.T) http.Handler {
 // keyboard, one by clicks, a quiz, the language and the theme, a damaged link. No error on
 // the console, and no request that leaves the page.
 func TestPageInBrowser(t *testing.T) {
-	if !exhaustive() {
-		t.Skip("LOCKLAB_EXHAUSTIVE is not set")
-	}
+	effort.OnlyExhaustive(t, "it builds the page, and drives a browser")
 	chromium := installed(t, "chromium", "chromium-browser", "google-chrome")
 	dir := t.TempDir()
 	if err := write(dir); err != nil {

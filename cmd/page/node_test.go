@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"locklab/scenarios/play"
+	"locklab/simulator/effort"
 )
 
 // underNode answers a request a line with the engine of the page.
@@ -30,9 +31,7 @@ WebAssembly.instantiate(fs.readFileSync(process.argv[3]), go.importObject).then(
 
 // The engine of the page answers byte for byte what this program answers.
 func TestEngineUnderNode(t *testing.T) {
-	if !exhaustive() {
-		t.Skip("LOCKLAB_EXHAUSTIVE is not set: it compiles nearly everything for a browser")
-	}
+	effort.OnlyExhaustive(t, "it compiles nearly everything for a browser")
 	node := installed(t, "node", "nodejs")
 	dir := t.TempDir()
 	engine := filepath.Join(dir, "engine.wasm")

@@ -9,6 +9,7 @@ import (
 	"locklab/reports"
 	"locklab/reports/internal/samples"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 )
 
 // toleranceSample has every kind of limit in it.
@@ -35,11 +36,13 @@ func toleranceSample() Tolerance {
 }
 
 func TestToleranceCSV(t *testing.T) {
+	effort.Unwatched(t, "one goroutine draws")
 	f := toleranceSample()
 	samples.Golden(t, "tolerance.csv", f.CSV)
 }
 
 func TestToleranceText(t *testing.T) {
+	effort.Unwatched(t, "one goroutine draws")
 	f := toleranceSample()
 	samples.Golden(t, "tolerance.txt", func(w io.Writer) error { return f.Text(w, reports.Options{Width: reports.NarrowWidth}) })
 	for _, width := range []int{30, 60, 81} {
@@ -48,11 +51,13 @@ func TestToleranceText(t *testing.T) {
 }
 
 func TestTolerancePNG(t *testing.T) {
+	effort.Unwatched(t, "one goroutine draws")
 	f := toleranceSample()
 	checkPNG(t, f.PNG, f.picture())
 }
 
 func TestToleranceTakeaway(t *testing.T) {
+	effort.Unwatched(t, "one goroutine draws")
 	f := toleranceSample()
 	want := "A majority (redlock) survives more pause than one server (0.90 and 0.60 leases), and less node-clock than one server (0.55 and 0.60 leases). " +
 		"pause: getset, token from 0.60 leases on; redlock from 0.90 leases on; watchdog from 2.00 leases on; setnx never up to 2 leases. " +
@@ -71,6 +76,7 @@ func TestToleranceTakeaway(t *testing.T) {
 
 // Charts of nothing, of no lock and of no hazard are drawn all the same.
 func TestToleranceOddSizes(t *testing.T) {
+	effort.Unwatched(t, "one goroutine draws")
 	for _, f := range []Tolerance{{}, {Tolerance: study.Tolerance{Locks: locksOf("token")}}, {Tolerance: study.Tolerance{Hazards: []study.Hazard{{Fault: "pause", Sized: true}}}}} {
 		if err := f.PNG(io.Discard); err != nil {
 			t.Error(err)

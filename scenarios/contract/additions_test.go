@@ -21,6 +21,7 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
+	"locklab/simulator/effort"
 	"locklab/simulator/history"
 )
 
@@ -141,9 +142,7 @@ type source struct {
 
 func newSource(t *testing.T, additions ...addition) *source {
 	t.Helper()
-	if !racetest.Exhaustive() {
-		t.Skip("it compiles nearly everything once more: set LOCKLAB_EXHAUSTIVE=1")
-	}
+	effort.OnlyExhaustive(t, "it compiles nearly everything once more")
 	t.Parallel()
 	root, err := filepath.Abs("../..")
 	if err != nil {

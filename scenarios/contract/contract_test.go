@@ -14,6 +14,7 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
+	"locklab/simulator/effort"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -27,7 +28,7 @@ func TestContract(t *testing.T) {
 		t.Run(e.ID, func(t *testing.T) {
 			t.Parallel()
 			for j, sc := range scenarios.All() {
-				if racetest.Watched && (i+j)%7 > 0 {
+				if effort.Watched && (i+j)%7 > 0 {
 					continue
 				}
 				t.Run(sc.ID, func(t *testing.T) { testCell(t, e, sc) })

@@ -12,7 +12,7 @@ import (
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
-	"locklab/scenarios/internal/racetest"
+	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
@@ -23,6 +23,7 @@ const shortSearch = 50_000
 // TestProofs searches every row of proofs.txt and compares the result with the row. A
 // search that was cut short must not contradict it. TestContract plays the races.
 func TestProofs(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches; TestVerify searches on all cores")
 	t.Parallel()
 	for _, e := range algorithms.All() {
 		t.Run(e.ID, func(t *testing.T) {
@@ -36,7 +37,7 @@ func TestProofs(t *testing.T) {
 }
 
 func testSearch(t *testing.T, e contract.Expectation) {
-	if !racetest.Exhaustive() {
+	if !effort.Exhaustive() {
 		e.Bounds.MaxStates = min(e.Bounds.MaxStates, shortSearch)
 	}
 	r, err := e.Prove(t.Context())
@@ -102,7 +103,7 @@ func TestProve(t *testing.T) {
 // race detector the searches are shorter: TestProofs is about the rows.
 func TestVerify(t *testing.T) {
 	id := "token"
-	if racetest.Watched {
+	if effort.Watched {
 		id = "thread-id"
 	}
 	var rows []contract.Expectation
@@ -128,6 +129,7 @@ func TestVerify(t *testing.T) {
 
 // A row that was stopped has no result.
 func TestVerifyStopped(t *testing.T) {
+	effort.Unwatched(t, "TestVerify searches on all cores")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	proofs, err := contract.Verify(ctx, contract.Own(), nil)

@@ -9,6 +9,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
+	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 	"locklab/simulator/verdict/secondopinion"
 )
@@ -17,6 +18,7 @@ import (
 // finds a mutex in a history exactly if our judges find no overlap in it, and a second
 // judge charges what the first one finds.
 func TestSecondOpinion(t *testing.T) {
+	effort.Unwatched(t, "one goroutine judges")
 	t.Parallel()
 	overlaps, runs, charges := 0, 0, 0
 	agree := func(t *testing.T, o *race.Outcome) {

@@ -13,6 +13,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -21,6 +22,7 @@ import (
 // with the same par. Where the code reads no clock and runs no timer, the number of
 // states is the same, and the witnesses have as many steps.
 func TestBothHosts(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
 	for _, test := range []struct {
 		id     string
 		budget string
@@ -80,6 +82,7 @@ func onBothHosts(t *testing.T, id string, bounds study.Bounds, keeps bool) (own,
 // TestBothHostsAtAnyTiming: the same at any timing, with as many histories and steps where the
 // code need not be timed.
 func TestBothHostsAtAnyTiming(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
 	for _, test := range []struct {
 		id, budget string
 		timed      bool

@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/simulator/bubble"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
@@ -52,6 +53,7 @@ func TestCheck(t *testing.T) {
 // A renewing goroutine with a ticker, as in many tutorials on watchdogs: EXPIRE does not
 // ask whose the key is by now.
 func TestRenewing(t *testing.T) {
+	effort.Unwatched(t, "the other tests of the package show the same")
 	Check(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, func(c *Client) {
 		rdb := dial(c)
 		defer rdb.Close()
@@ -291,6 +293,7 @@ func TestTwice(t *testing.T) {
 
 // Each of these ends within seconds, with a sentence of its own, and never in a proof.
 func TestCannotBeCarried(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
 	var global sync.Mutex
 	outside := make(chan struct{})
 	asked, slept := make(chan struct{}), make(chan struct{})
@@ -456,6 +459,7 @@ func (silent) Printf(string, ...any) {}
 // Random numbers that cannot be seeded are found out, in what is sent and in how long
 // code sleeps, and are no proof.
 func TestNondeterministic(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
 	for name, test := range map[string]struct {
 		value func() any
 		sleep func() time.Duration

@@ -19,6 +19,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
+	"locklab/simulator/effort"
 	"locklab/simulator/realserver"
 	"locklab/simulator/verdict"
 )
@@ -66,6 +67,7 @@ func recipe(c *Client) {
 // deletes the znode of whoever has the lock by then. In a queue every znode has a name of
 // its own.
 func TestZooKeeper(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
 	b := Bounds{Clients: 2, Attempts: 1, Budget: "pause=1", TTL: ttl}
 	t.Run("ephemeral", func(t *testing.T) {
 		b := Bounds{Clients: 2, Budget: "expire-session=1", TTL: ttl}
@@ -80,6 +82,7 @@ func TestZooKeeper(t *testing.T) {
 
 // A process that lives keeps its session, and the lock with it, if it does not release.
 func TestZooKeeperNeverClosed(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
 	b := Bounds{Clients: 2, TTL: ttl}
 	Check(t, b, func(c *Client) {
 		l := zk.NewLock(session(c), "/lock", everybody)
@@ -100,6 +103,7 @@ func TestZooKeeperNeverClosed(t *testing.T) {
 
 // The lab's locks on ZooKeeper come to the same on a real client as on the lab's Session.
 func TestZooKeeperBothHosts(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
 	for _, test := range []struct{ id, budget string }{
 		{"zk-naive", "crash=1"},
 		{"zk-naive", "expire-session=1"},

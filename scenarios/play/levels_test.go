@@ -9,19 +9,20 @@ import (
 	"testing"
 
 	"locklab/reports/text"
-	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/play"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 )
 
 var update = flag.Bool("update", false, "write levels.txt anew")
 
 // Whether a level can be solved, and its par, is what a complete search says.
 func TestLevels(t *testing.T) {
+	effort.Unwatched(t, "one goroutine plays")
 	var b strings.Builder
 	for i, l := range play.Levels() {
 		want := l.Solution()
-		if !racetest.Exhaustive() && !*update && want.States > 3_000 {
+		if !effort.Exhaustive() && !*update && want.States > 3_000 {
 			continue
 		}
 		g, err := l.Game()
@@ -81,9 +82,10 @@ func TestLevelTexts(t *testing.T) {
 // The way that gives up a level is as long as its par says, and its moves are among those
 // that a player sees.
 func TestLevelsCanBePlayed(t *testing.T) {
+	effort.Unwatched(t, "one goroutine plays")
 	for _, l := range play.Levels() {
 		want := l.Solution()
-		if !racetest.Exhaustive() && want.States > 2_000 {
+		if !effort.Exhaustive() && want.States > 2_000 {
 			continue
 		}
 		g, err := l.Game()

@@ -10,17 +10,17 @@ import (
 	"testing"
 
 	"locklab/reports/text"
-	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/play"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 )
 
 // Each question has one right answer and others that differ from it, every answer is
 // explained, the whole run can be played, and the same seed asks the same.
 func TestQuiz(t *testing.T) {
 	seeds, count := uint64(1), 8
-	if racetest.Exhaustive() {
+	if effort.Exhaustive() {
 		seeds, count = 5, 20
 	}
 	for seed := range seeds {

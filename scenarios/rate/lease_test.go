@@ -8,10 +8,12 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/scenarios/rate"
+	"locklab/simulator/effort"
 )
 
 // What the runs say of a lease is what the list of locks says of its end.
 func TestLeases(t *testing.T) {
+	effort.Unwatched(t, "one goroutine computes")
 	renewed := map[string][2]float64{ // when first, and what is left then
 		"daemon-20": {0.6665, 1}, "daemon-29": {0.9665, 0.6665}, "watchdog": {0.3335, 1}, "set-ifeq": {0.3335, 1},
 	}

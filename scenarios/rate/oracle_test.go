@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"locklab/faults"
-	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/rate"
 	"locklab/simulator/client"
+	"locklab/simulator/effort"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
 )
@@ -112,9 +112,10 @@ func TestWindowAgainstRuns(t *testing.T) {
 // simulated time. The number of overlaps is what the formula expects, within the 99.9 %
 // interval of a Poisson distribution.
 func TestFormulaAgainstALongRun(t *testing.T) {
+	effort.Unwatched(t, "one goroutine computes")
 	const gap = 120 * time.Second // between two pauses of one machine, on average
 	horizon := 1500 * time.Second
-	if racetest.Exhaustive() {
+	if effort.Exhaustive() {
 		horizon *= 6
 	}
 	all := subjects(t)
@@ -124,7 +125,7 @@ func TestFormulaAgainstALongRun(t *testing.T) {
 	}{
 		{"token", 4 * time.Second, 9 * time.Second}, {"token", 4 * time.Second, 5 * time.Second}, {"watchdog", 15 * time.Second, 9 * time.Second},
 	} {
-		if c.lock != "token" && !racetest.Exhaustive() {
+		if c.lock != "token" && !effort.Exhaustive() {
 			continue
 		}
 		t.Run(fmt.Sprint(c.lock, c.pause), func(t *testing.T) {

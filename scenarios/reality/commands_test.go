@@ -13,6 +13,7 @@ import (
 	"locklab/algorithms"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/redisnode"
 )
 
@@ -62,6 +63,7 @@ func (r recorder) Waited(_ uint32, lab string) (a string) { return lab }
 
 // TestCommands: the list has every request that a lock sends in these races.
 func TestCommands(t *testing.T) {
+	effort.Unwatched(t, "one goroutine compares")
 	all := recorder{}
 	for _, e := range algorithms.All() {
 		if e.OnZooKeeper() {

@@ -14,6 +14,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -66,8 +67,9 @@ func tried(t *testing.T, entry lock.Entry, b study.Bounds, states int, change fu
 // TestMoreBudgetFindsNoLess: what a fault can do, it can do with a larger budget, and with
 // as few strikes. A search that is too large to complete ends a list.
 func TestMoreBudgetFindsNoLess(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	locks, chains, states := []lock.Entry{racetest.Lock(t, "setnx-expire")}, growing[2:5], 20_000
-	if racetest.Exhaustive() {
+	if effort.Exhaustive() {
 		locks, chains, states = algorithms.All(), growing, 8_000
 	}
 	for _, entry := range locks {
@@ -96,6 +98,7 @@ func TestMoreBudgetFindsNoLess(t *testing.T) {
 
 // TestBudgetIsAtMost: what a shorter fault does, a budget that allows a longer one finds.
 func TestBudgetIsAtMost(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	// It works only if the server says that two thirds of the lease are left.
 	wary := own("wary", func(env lock.Env) lock.Strategy {
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
@@ -141,9 +144,10 @@ func TestReplySurvives(t *testing.T) {
 
 // TestHalfTheStep: time that passes by half the step finds no more and no less.
 func TestHalfTheStep(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	locks, budgets, states := []lock.Entry{racetest.Lock(t, "token"), racetest.Lock(t, "setnx-expire")}, []string{"", "pause=1@5s", "delay=1@2s", "restart=1@1s"}, 10_000
-	if racetest.Exhaustive() {
+	if effort.Exhaustive() {
 		locks, states = algorithms.All(), 7_000
 		budgets = append(budgets, "crash=1", "hang=1@2s", "node-clock=1@10s", "lose-reply=1")
 	}
@@ -176,9 +180,10 @@ func TestHalfTheStep(t *testing.T) {
 // TestRandomTimes plays random runs at times of no grid, with faults of random lengths: none
 // comes to a verdict that a complete search calls impossible, or by fewer faults.
 func TestRandomTimes(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	ids, budgets, runs := []string{"token", "setnx-expire"}, []string{"pause=1", "delay=1@10s"}, 1000
-	if racetest.Exhaustive() {
+	if effort.Exhaustive() {
 		ids = append(ids, "setnx", "constant", "reentrant", "redisson-lease", "watch-del", "thread-id-lua")
 		budgets = append(budgets, "", "crash=1", "pause=1@3s", "pause=1@5s", "delay=1@2s", "hang=1@10s", "restart=1@10s", "node-clock=1@10s", "failover=1", "lose-reply=1")
 		runs = 1500

@@ -18,6 +18,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -26,6 +27,7 @@ import (
 // nothing else. Without symmetry, where every client has a table of its own, reduction
 // also keeps every history that a client can observe.
 func TestExploreReductions(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	same := func(t *testing.T, entry lock.Entry, b study.Bounds) {
 		both := searched(t, entry, b, nil)
@@ -55,6 +57,7 @@ func TestExploreReductions(t *testing.T) {
 // TestExploreWitnesses: each counterexample of a search shows its verdict, keeps the
 // rules, and contains no choice that could be left out.
 func TestExploreWitnesses(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	found := map[verdict.Word]bool{}
 	look := func(entry lock.Entry, b study.Bounds) {
@@ -126,6 +129,7 @@ func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.
 // pass in the simulator while a client could continue. A counterexample must not use
 // that.
 func TestExploreShortLeases(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, id := range []string{"setnx-expire", "token", "watchdog"} {
 		entry := racetest.Lock(t, id)
 		b := small(entry, 2, 2, "pause=1")
@@ -153,6 +157,7 @@ func nothing(context.Context, string) {}
 // TestExploreNamesDiceRollers: code that observes something from outside the simulator
 // cannot be searched, and the error names the client.
 func TestExploreNamesDiceRollers(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	calls := 0
 	for name, dice := range map[string]func() string{
 		"wall-clock":    func() string { return strconv.FormatInt(time.Now().UnixNano(), 10) },
@@ -172,6 +177,7 @@ func TestExploreNamesDiceRollers(t *testing.T) {
 // where no history is repeated to be continued: in the last step of all, and in a branch that few
 // histories take.
 func TestExploreNamesLateDice(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	calls, called := 0, false
 	for name, dice := range map[string]func(answered bool) time.Duration{
@@ -220,6 +226,7 @@ func TestExploreNamesLateDice(t *testing.T) {
 // starts itself. The error may come at any time, also as a panic outside of our
 // functions, so the search runs in another process.
 func TestExploreNamesGoroutines(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	const asked = "LOCKLAB_TEST_GOROUTINE"
 	kinds := map[string]func(env lock.Env, key string){
 		"command": func(env lock.Env, key string) { env.Nodes[0].PExpire(context.Background(), key, env.TTL) },
@@ -249,6 +256,7 @@ func TestExploreNamesGoroutines(t *testing.T) {
 // interchangeable. The search then uses no symmetry, says so, and finds what its twin
 // finds.
 func TestExploreWithoutSymmetry(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for name, create := range map[string]maker{
 		"tokens cut short": func(env lock.Env) lock.Strategy {
 			return plain(env, func() string { return env.Tokens.Token()[:2] }, nothing)
@@ -279,6 +287,7 @@ func TestExploreWithoutSymmetry(t *testing.T) {
 
 // TestExploreCutShort: a search that is incomplete says so, whatever ended it.
 func TestExploreCutShort(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	entry := racetest.Lock(t, "token")
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
@@ -308,6 +317,7 @@ func TestExploreCutShort(t *testing.T) {
 // TestExploreTwice: a search depends only on its bounds, neither on the order of a map
 // nor on the number of processors.
 func TestExploreTwice(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, entry := range algorithms.Milestones() {
 		said := ""
 		for _, procs := range []int{2, 1} {

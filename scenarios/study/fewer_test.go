@@ -7,6 +7,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
 
@@ -65,7 +66,7 @@ func fewerStates(t *testing.T, questions []twinQuestion, keep func(o *explore.Op
 func TestMergedHistories(t *testing.T) {
 	t.Parallel()
 	locks := algorithms.All()
-	if !racetest.Exhaustive() {
+	if !effort.Exhaustive() {
 		locks = []lock.Entry{racetest.Lock(t, "set-ifeq")}
 	}
 	fewerStates(t, ask(locks, 20_000, "crash=1"), func(o *explore.Options) { o.AllHistories = true })
@@ -80,7 +81,7 @@ func TestDropped(t *testing.T) {
 	}
 	// where a time-out comes, or a copy is read, before the budget is spent and after it
 	questions := append(of("token", "delay=1@3s", "lose-reply=1"), of("token-wait", "failover=1", "crash=1")...)
-	if racetest.Exhaustive() {
+	if effort.Exhaustive() {
 		questions = append(questions, of("token", "lose-request=1", "hang=1@5s", "restart=1@1s", "pause=1@3s", "split=1")...)
 		questions = append(questions, of("token-wait", "split=1", "restart=1@1s", "delay=1@3s")...)
 		questions = append(questions, of("zk-recheck", "expire-session=1", "lose-reply=1", "delay=1@3s")...)

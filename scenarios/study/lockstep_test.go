@@ -11,6 +11,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -51,6 +52,7 @@ var lockstepSample = []lockstepCase{
 }
 
 func TestLockstepIsOneOfAllTimings(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	cases, states := lockstepSample, 600_000
 	switch {
 	case os.Getenv("LOCKLAB_HUNT") != "":
@@ -60,7 +62,7 @@ func TestLockstepIsOneOfAllTimings(t *testing.T) {
 				cases = append(cases, lockstepCase{entry.ID, budget})
 			}
 		}
-	case racetest.Exhaustive():
+	case effort.Exhaustive():
 		for _, id := range []string{"setnx", "setnx-expire", "token", "thread-id-lua", "constant", "redisson-lease"} {
 			for _, budget := range []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "failover=1"} {
 				cases = append(cases, lockstepCase{id, budget})

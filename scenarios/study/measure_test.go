@@ -10,6 +10,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
 
@@ -35,6 +36,7 @@ func clocked(late func(before, after time.Time) bool) lock.Entry {
 // day is no part of a state. Code that does otherwise is found out, whatever it looks at. In
 // either case the search finds what it finds with the time of day.
 func TestMeasures(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	day := simulator.Epoch
 	for name, test := range map[string]struct {
@@ -117,9 +119,10 @@ func forgetful(env lock.Env, asks int) lock.Strategy {
 // clients that look at the time of day want the lock within a bound, and the others whenever they
 // like, so that these may find more.
 func TestTimeOfDay(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	entries, budgets := []lock.Entry{racetest.Lock(t, "redlock"), racetest.Lock(t, "spin")}, []string{"pause=1"}
-	if racetest.Exhaustive() {
+	if effort.Exhaustive() {
 		entries, budgets = algorithms.All(), append(budgets, "crash=1", "client-clock=1@10s", "delay=1@3s")
 	}
 	const most = 20_000

@@ -18,6 +18,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/simulator"
 	"locklab/simulator/client"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -214,6 +215,7 @@ func (f *family) hold(t *testing.T, at duel) map[verdict.Word]price {
 // TestMutants prints, with -v, which verdict reveals each defect, and the score. It must
 // be a verdict that the correct lock is proved not to have at the same bounds.
 func TestMutants(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	killed, survived, listedOnly := 0, 0, maps.Clone(equivalent)
 	families := []family{
@@ -222,7 +224,7 @@ func TestMutants(t *testing.T) {
 		{"watchdog", dogKnobs{}.lock, dogDefects()},
 		{"redlock", voteKnobs{}.lock, voteDefects()},
 	}
-	if !racetest.Exhaustive() { // the others take most of the time
+	if !effort.Exhaustive() { // the others take most of the time
 		families = families[:2]
 		maps.DeleteFunc(listedOnly, func(name, _ string) bool { return strings.HasPrefix(name, "watchdog/") })
 	}
@@ -439,6 +441,7 @@ if redis.call("ZRANK", "line", ARGV[1]) + 1 ~= redis.call("ZCARD", "line") then 
 // TestMutantsByName: what kills a lock that goes by names does so with and without
 // symmetry.
 func TestMutantsByName(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, d := range nameDefects() {
 		apart := d.at
 		apart.apart = true

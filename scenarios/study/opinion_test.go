@@ -8,6 +8,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
+	"locklab/simulator/effort"
 	"locklab/simulator/promela"
 )
 
@@ -15,6 +16,7 @@ import (
 // as the search. CI asks about all milestones by "make second-opinion"; here are other faults, and
 // locks on ZooKeeper whose clients wait for watches.
 func TestSecondOpinion(t *testing.T) {
+	effort.Unwatched(t, "one goroutine judges")
 	if err := promela.Installed(); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
@@ -47,7 +49,7 @@ func TestSecondOpinion(t *testing.T) {
 	// threads wait on one session.
 	ask("zk-multi", "expire-session=1", study.Lockstep, once, func(b *study.Bounds) { b.Clients = 1 })
 	ask("token", "pause=1", study.AnyTiming, func(b *study.Bounds) { b.Latency, b.Lateness = 1500*time.Millisecond, study.AtOnce })
-	if !racetest.Exhaustive() {
+	if !effort.Exhaustive() {
 		return
 	}
 	ask("redlock", "", study.AnyTiming, once) // a clock is read

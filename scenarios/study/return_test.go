@@ -11,6 +11,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/client"
+	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
@@ -100,7 +101,7 @@ func TestTwinOfReturn(t *testing.T) {
 // A client that may return loses no verdict and raises no par.
 func TestReturnIsMonotone(t *testing.T) {
 	locks, states := []lock.Entry{racetest.Lock(t, "setnx-expire"), racetest.Lock(t, "reentrant")}, 20_000
-	if racetest.Exhaustive() {
+	if effort.Exhaustive() {
 		locks = algorithms.All()
 	}
 	for _, entry := range locks {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
@@ -42,6 +43,7 @@ func TestSearchOnTwoCores(t *testing.T) {
 // Every cause has a counterexample that replays and has the faults that the cause names,
 // and no cause is another one with something added.
 func TestSearchCauses(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	b := study.DefaultBounds()
 	b.Causes = true

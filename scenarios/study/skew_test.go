@@ -9,12 +9,14 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
 // Skew breaks locks that compare times of two clients, once it is as long as a lease outlasts
 // the work; and no lock that only measures how long something took.
 func TestSkew(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	overlap := map[verdict.Word]int{verdict.Overlap: 0}
 	for _, test := range []struct {
 		id     string
@@ -71,8 +73,9 @@ func TestSkew(t *testing.T) {
 
 // More skew never loses a verdict, and never raises a par.
 func TestSkewIsMonotone(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	ids, budgets, skews := []string{"takeover-del", "client-expiry"}, []string{""}, []time.Duration{0, 3 * time.Second, 6 * time.Second}
-	if racetest.Exhaustive() {
+	if effort.Exhaustive() {
 		ids, budgets = append(ids, "getset", "getset-retry", "token"), append(budgets, "pause=1@3s")
 		skews = append(skews, 9*time.Second)
 	}
@@ -100,6 +103,7 @@ func TestSkewIsMonotone(t *testing.T) {
 
 // Clocks are off by whole steps.
 func TestSkewsThatAreRefused(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	entry := racetest.Lock(t, "token")
 	for _, skew := range []time.Duration{-750 * time.Millisecond, time.Second, time.Nanosecond, 45750 * time.Millisecond} {
 		b := study.DefaultBounds()

@@ -15,6 +15,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -50,6 +51,7 @@ func byNumber(a, b string) int { return strings.Compare(a[len(a)-10:], b[len(b)-
 // makes a difference of them does not. In either case the search finds what it finds without
 // symmetry.
 func TestEnsembleAlike(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	for name, test := range map[string]struct {
 		first func(own string, children []string) bool
@@ -82,6 +84,7 @@ func TestEnsembleAlike(t *testing.T) {
 // What a client has read may name the other one. Code that only compares it with its own name
 // treats both alike; with three clients, what one has read of another keeps them apart.
 func TestRepliesThatName(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	reads := func(mine func(holder, token string) bool) lock.Entry {
 		return own("reads", func(env lock.Env) lock.Strategy {
@@ -126,9 +129,10 @@ func TestRepliesThatName(t *testing.T) {
 
 // TestSymmetry: every lock, with clients that change places and without.
 func TestSymmetry(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	questions := ask([]lock.Entry{racetest.Lock(t, "zk-protected")}, 40_000, "crash=1")
-	if racetest.Exhaustive() {
+	if effort.Exhaustive() {
 		questions = ask(algorithms.All(), 30_000, "crash=1")
 		questions = append(questions, ask(algorithms.OnZooKeeper(), 40_000, "expire-session=1", "lose-reply=1", "delay=1@3s", "pause=1")...)
 	}
@@ -138,6 +142,7 @@ func TestSymmetry(t *testing.T) {
 // TestZooKeeperRests: between two attempts a client of an ensemble forgets what it has observed,
 // but for the watches that are left behind.
 func TestZooKeeperRests(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	for _, id := range []string{"zk-naive", "zk-herd", "zk-protected"} {
 		entry := patient(racetest.Lock(t, id), 0)
@@ -162,13 +167,14 @@ func TestZooKeeperRests(t *testing.T) {
 // choices but for these places, come to worlds of which the same is true. A third one, whose
 // clients keep all that they have observed, goes through what the first goes through.
 func TestRenamedWalks(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	entries := []lock.Entry{racetest.Lock(t, "token"), racetest.Lock(t, "thread-id"), racetest.Lock(t, "watchdog"), racetest.Lock(t, "reentrant")}
 	for _, e := range algorithms.OnZooKeeper() {
 		entries = append(entries, patient(e, 3*time.Second))
 	}
 	seeds := uint64(20)
-	if racetest.Exhaustive() {
+	if effort.Exhaustive() {
 		seeds = 80
 	}
 	for _, entry := range entries {

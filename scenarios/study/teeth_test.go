@@ -12,9 +12,9 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/scenarios/contract"
-	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
+	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
@@ -200,6 +200,7 @@ var toothless = map[string]string{
 // verdict that this lock does not have without the faults and uses of the row. A row without a
 // wrong lock is an error: give it one, other bounds, or no place.
 func TestEveryProofCanFail(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	used, unknown := map[string]bool{}, len(toothless)
 	for _, r := range contract.Own() {
@@ -281,6 +282,7 @@ func foundIn(t *testing.T, e lock.Entry, b study.Bounds) map[verdict.Word]bool {
 // the profile. A server's clock that jumps makes no difference to a lock whose keys have no TTL,
 // and a client's none to a lock that does not read it.
 func TestClocksThatMakeNoDifference(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	milestones := map[string]bool{}
 	for _, e := range algorithms.Milestones() {
@@ -289,7 +291,7 @@ func TestClocksThatMakeNoDifference(t *testing.T) {
 	timeless, blind := 0, 0
 	for _, e := range algorithms.All() {
 		p, ok := contract.ProfileOf(e)
-		if !ok || !p.Remote || p.ZooKeeper || p.Nodes > 1 || !racetest.Exhaustive() && !milestones[e.ID] {
+		if !ok || !p.Remote || p.ZooKeeper || p.Nodes > 1 || !effort.Exhaustive() && !milestones[e.ID] {
 			continue
 		}
 		b := small(e, 2, 1, "")

@@ -13,6 +13,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -27,12 +28,13 @@ func everyTiming(entry lock.Entry, clients, attempts int, budget string) study.B
 // TestDumbTwinAtAnyTiming: the twin's times are absolute, so clients may not wait without
 // end.
 func TestDumbTwinAtAnyTiming(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	budgets := []string{"", "crash=1", "lose-reply=1"}
-	if racetest.Exhaustive() {
+	if effort.Exhaustive() {
 		budgets = append(budgets, "pause=1@5s", "restart=1@1s", "lose-request=1")
 	}
 	for _, id := range []string{"setnx", "token"} {
-		if racetest.Exhaustive() && id == "token" {
+		if effort.Exhaustive() && id == "token" {
 			budgets = append(budgets, "delay=1@2s", "hang=1@2s", "node-clock=1@2s")
 		}
 		for _, budget := range budgets {
@@ -50,6 +52,7 @@ func TestDumbTwinAtAnyTiming(t *testing.T) {
 // The twin makes the choices of clients too: what they do with the lock besides, and what
 // their library sends again.
 func TestDumbTwinOfUses(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	any := func(b *study.Bounds) { b.Timing, b.Idle = study.AnyTiming, true }
 	for _, test := range []struct {
 		id, budget string
@@ -77,7 +80,7 @@ func TestDumbTwinOfUses(t *testing.T) {
 		{"token", "", 0, false, func(b *study.Bounds) { any(b); b.Latency, b.Lateness = 1500*time.Millisecond, study.AtOnce }},
 		{"token", "pause=1@2s", 0, true, func(b *study.Bounds) { any(b); b.Latency, b.Lateness = study.AtOnce, 1500*time.Millisecond }},
 	} {
-		if test.long && !racetest.Exhaustive() {
+		if test.long && !effort.Exhaustive() {
 			continue
 		}
 		t.Run(test.id+"/"+test.budget, func(t *testing.T) {
@@ -98,6 +101,7 @@ func TestDumbTwinOfUses(t *testing.T) {
 
 // Every witness of a search of every timing can be played, and comes to its verdict.
 func TestWitnessesAtAnyTiming(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, id := range []string{"setnx-expire", "token", "getset"} {
 		for _, budget := range []string{"crash=1", "pause=1@5s", "lose-reply=1", "failover=1", "delay=1@15s"} {
 			entry := racetest.Lock(t, id)
@@ -180,7 +184,7 @@ func TestLater(t *testing.T) {
 		{"redlock", "", true},
 		{"zk-naive", "expire-session=1", true},
 	} {
-		if test.long && !racetest.Exhaustive() {
+		if test.long && !effort.Exhaustive() {
 			continue
 		}
 		t.Run(test.id+"/"+test.budget, func(t *testing.T) {
@@ -220,12 +224,13 @@ func TestSlowMessagesAreNoDeadlock(t *testing.T) {
 // TestMisleadingProofs: what one schedule could not show. In lockstep the rival of a client
 // that pauses asks too early, or a single attempt comes too soon.
 func TestMisleadingProofs(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	for _, test := range []struct {
 		id       string
 		attempts int
 	}{{"token", 1}, {"takeover-del", 2}, {"getset-retry", 2}, {"getset-check", 2}} {
-		if test.attempts > 1 && !racetest.Exhaustive() {
+		if test.attempts > 1 && !effort.Exhaustive() {
 			continue // the search of every timing is cut short first, after seconds
 		}
 		b := study.DefaultBounds()
@@ -256,6 +261,7 @@ func TestLateRequestIsNoDeadlock(t *testing.T) {
 // Verdicts do not depend on the unit of time: they are the same from the shortest lease to
 // the longest.
 func TestVerdictsScale(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, id := range []string{"setnx", "token", "getset"} {
 		for _, budget := range []string{"crash=1", "pause=1"} {
 			want := foundBy(t, id, small(racetest.Lock(t, id), 2, 2, budget))

@@ -13,6 +13,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
@@ -42,6 +43,7 @@ var theory = map[string]map[string]int{ // 0: falls at no size
 var debate = map[string]int{"pause": 12, "client-clock": 0, "node-clock": 12, "failover": 1, "restart": 1}
 
 func TestTolerance(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for id, want := range theory {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
@@ -52,6 +54,7 @@ func TestTolerance(t *testing.T) {
 
 // TestToleranceDebate searches only the sizes next to the limit.
 func TestToleranceDebate(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, h := range study.Hazards() {
 		t.Run(h.Fault, func(t *testing.T) {
 			t.Parallel()
@@ -127,6 +130,7 @@ func replay(t *testing.T, link string) (*race.Outcome, error) {
 // Bisection assumes that a larger fault is no less harmful. That is true for these: the
 // search of every size agrees with the limit.
 func TestToleranceBySizes(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	r := study.UsualRivals()
 	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"getset", "client-clock"}, {"watchdog", "node-clock"}, {"setnx-expire", "node-clock"}} {
@@ -147,7 +151,7 @@ func TestToleranceBySizes(t *testing.T) {
 // ends, or all if tests are exhaustive.
 func sizes(limit int) (sizes []int) {
 	for size := 1; size <= study.MaxParts; size++ {
-		if racetest.Exhaustive() || size == 1 || size == study.MaxParts || limit-1 <= size && size <= limit {
+		if effort.Exhaustive() || size == 1 || size == study.MaxParts || limit-1 <= size && size <= limit {
 			sizes = append(sizes, size)
 		}
 	}
@@ -156,6 +160,7 @@ func sizes(limit int) (sizes []int) {
 
 // A rival that requests in every part of a lease does not get in sooner.
 func TestToleranceAskingMore(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	often := study.UsualRivals()
 	often.Retries = slices.Repeat([]time.Duration{often.TTL / study.LeaseParts}, 48)
@@ -170,6 +175,7 @@ func TestToleranceAskingMore(t *testing.T) {
 
 // The result does not depend on the number of processors.
 func TestSearchChartsOnProcessors(t *testing.T) {
+	effort.Unwatched(t, "TestSearchOnTwoCores and TestFindParsGivenUp search side by side as well")
 	locks := append(one(t, "setnx"), one(t, "token")...)
 	var limits *study.Tolerance
 	var pars *study.ParTable
@@ -199,6 +205,7 @@ func TestSearchChartsOnProcessors(t *testing.T) {
 
 // Nothing is known of what was not finished.
 func TestSearchChartsStopped(t *testing.T) {
+	effort.Unwatched(t, "TestSearchOnTwoCores and TestFindParsGivenUp search side by side as well")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	tolerance, err := study.FindTolerance(ctx, one(t, "token"), nil)
@@ -222,6 +229,7 @@ func TestSearchChartsStopped(t *testing.T) {
 }
 
 func TestFindPars(t *testing.T) {
+	effort.Unwatched(t, "TestSearchOnTwoCores and TestFindParsGivenUp search side by side as well")
 	t.Parallel()
 	locks := append(one(t, "setnx"), one(t, "token")...)
 	table, err := study.FindPars(t.Context(), locks, study.DefaultBounds(), study.SingleFaults(), nil)
@@ -274,6 +282,7 @@ func TestFindParsGivenUp(t *testing.T) {
 // instant, and a millisecond less is harmless. The watchdog's limit of 13.3 parts lies between two
 // sizes, so that the next one is well beyond it.
 func TestToleranceBoundary(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for id, want := range map[string]bool{"token": true, "watchdog": false} {
 		l, err := study.UsualRivals().Limit(t.Context(), racetest.Lock(t, id), study.Hazard{Fault: "pause", Sized: true})
 		if err != nil {

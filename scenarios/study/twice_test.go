@@ -17,6 +17,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 )
 
 // encoded is all that is known of a run, as bytes.
@@ -56,6 +57,7 @@ func same(t *testing.T, what string, a, b []byte) {
 // TestPlayedTwice: a run depends only on lock, scenario and settings, and its link
 // contains all that is needed to replay it.
 func TestPlayedTwice(t *testing.T) {
+	effort.Unwatched(t, "one goroutine plays")
 	racetest.EveryCell(t, func(t *testing.T, e lock.Entry, sc race.Scenario, s race.Settings) {
 		var first []byte
 		var link string

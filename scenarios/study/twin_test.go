@@ -15,6 +15,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -353,7 +354,7 @@ func atSize(t *testing.T, locks []lock.Entry, clients, attempts int, budgets []s
 		for _, budget := range budgets {
 			b := small(entry, clients, attempts, budget)
 			name := fmt.Sprintf("%s/%dx%d/%s", entry.ID, clients, attempts, b.Faults())
-			if slices.Contains(tooMany, name) || slices.Contains(large, name) && !racetest.Exhaustive() {
+			if slices.Contains(tooMany, name) || slices.Contains(large, name) && !effort.Exhaustive() {
 				continue
 			}
 			t.Run(name, func(t *testing.T) {
@@ -439,6 +440,7 @@ func observed(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
 // one server two attempts under the faults of clients and messages, and three
 // clients under a crash or a pause.
 func TestDumbTwin(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	atSize(t, algorithms.Milestones(), 2, 1, slices.Concat(clientFaults, serverFaults), compare)
 	atSize(t, oneServer(), 2, 2, clientFaults, compare)
 	atSize(t, oneServer(), 3, 1, []string{"crash=1", "pause=1@5s"}, compare)
@@ -447,13 +449,14 @@ func TestDumbTwin(t *testing.T) {
 // TestDumbTwinExecutes: the twin uses the simulator's tables of what code and servers do.
 // Here every run is executed once more, from its beginning, in a new simulator.
 func TestDumbTwinExecutes(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	execute := func(t *testing.T, entry lock.Entry, b study.Bounds) {
 		if d := dumbly(t, entry, b, true); d.runs == 0 {
 			t.Error("nothing was executed")
 		}
 	}
 	budgets := []string{"crash=1", "pause=1@5s", "lose-reply=1"}
-	if !racetest.Exhaustive() {
+	if !effort.Exhaustive() {
 		budgets = budgets[:1]
 	}
 	atSize(t, oneServer(), 2, 1, budgets, execute)
@@ -463,6 +466,7 @@ func TestDumbTwinExecutes(t *testing.T) {
 // TestDumbTwinOfOddities: a resource that fences, a clock that jumps by a part
 // of a millisecond to before its epoch, and a server that reads its clock.
 func TestDumbTwinOfOddities(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	token := racetest.Lock(t, "token")
 	fenced := small(token, 2, 2, "pause=1")
 	fenced.Fenced = true

@@ -7,6 +7,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -14,6 +15,7 @@ import (
 // What a use brings to light that no search without it knows: the same bounds without the
 // use have none of these verdicts.
 func TestUsesFindMore(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	for _, test := range []struct {
 		id, budget string
@@ -50,9 +52,10 @@ func uses(u client.Uses) func(*study.Bounds) { return func(b *study.Bounds) { b.
 
 // A use is a choice: it loses no verdict that is found without it.
 func TestUsesLoseNothing(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	locks, budgets := []string{"redisson-lease", "reentrant-increment", "naive-wake"}, []string{"crash=1"}
-	if racetest.Exhaustive() {
+	if effort.Exhaustive() {
 		locks, budgets = append(locks, "watchdog", "redisson-lock", "lock-delay", "getset-check", "zk-naive"), append(budgets, "pause=1", "lose-reply=1")
 	}
 	for _, id := range locks {

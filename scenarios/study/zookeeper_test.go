@@ -13,6 +13,7 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
 
@@ -30,6 +31,7 @@ func patient(e lock.Entry, patience time.Duration) lock.Entry {
 // The search on an ensemble is compared with its twin, and the twin with a simulator
 // without tables.
 func TestDumbTwinOnZooKeeper(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	naive, checked, protected := racetest.Lock(t, "zk-naive"), racetest.Lock(t, "zk-recheck"), racetest.Lock(t, "zk-protected")
 	all := []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1"}
 	for _, test := range []struct {
@@ -53,6 +55,7 @@ func TestDumbTwinOnZooKeeper(t *testing.T) {
 
 // The verdicts of each lock in the races that apply to all of them.
 func TestZooKeeperPlays(t *testing.T) {
+	effort.Unwatched(t, "one goroutine plays")
 	t.Parallel()
 	for _, sc := range scenarios.All() {
 		want, told := map[string]string{
@@ -80,7 +83,7 @@ func TestZooKeeperPlays(t *testing.T) {
 			if got := fmt.Sprint(o.Verdicts); told && !shared && got != want && !(unfenced && sc.ID == "gc-pause-fenced") {
 				t.Errorf("%s in %s: %s, want %s", e.ID, sc.ID, got, want)
 			}
-			if o.History == nil && !racetest.Exhaustive() {
+			if o.History == nil && !effort.Exhaustive() {
 				continue // TestPlayedTwice replays some that do not apply
 			}
 			again, err := study.Replay(o.Trace)
@@ -135,7 +138,7 @@ func TestZooKeeperRaces(t *testing.T) {
 func TestCountedTransactions(t *testing.T) {
 	t.Parallel()
 	locks := algorithms.OnZooKeeper()
-	if !racetest.Exhaustive() {
+	if !effort.Exhaustive() {
 		locks = []lock.Entry{racetest.Lock(t, "zk-recheck")}
 	}
 	for _, e := range locks {

@@ -20,6 +20,7 @@ import (
 
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
 
@@ -86,6 +87,7 @@ func same(t *testing.T, what string, got, want *study.Search) {
 // TestCheckpoint stops searches at many points and continues them, to the end or to the
 // next stop: the result is that of a search that was never stopped.
 func TestCheckpoint(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, f := range searches {
 		t.Run(f.lock+" "+f.bounds, func(t *testing.T) {
 			whole := search(t, t.Context(), f.lock, f.bounds, f.causes, "", 0)
@@ -125,6 +127,7 @@ func TestCheckpoint(t *testing.T) {
 // wait in line, at 5,000 states and at random ones: an intact file is not refused, and the
 // search goes on from it.
 func TestCheckpointLarge(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	random := rand.New(rand.NewPCG(3, 4))
 	const enough = 9000
 	for _, f := range []struct{ lock, bounds string }{
@@ -154,6 +157,7 @@ func TestCheckpointLarge(t *testing.T) {
 
 // Of more states than are computed again, the claim says that they are from a file.
 func TestCheckpointSampled(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	const lock, bounds = "watchdog", "clients=2,attempts=2,ttl=9s,budget=crash=1+pause=1"
 	whole := search(t, t.Context(), lock, bounds, false, "", 0)
 	for stop, from := range map[int]string{2000: "", 10_000: study.FromFileInPart} {
@@ -182,6 +186,7 @@ func (c *countdown) Err() error {
 
 // TestCheckpointSecondPass stops searches while they look for the shortest ways.
 func TestCheckpointSecondPass(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, f := range searches {
 		t.Run(f.lock+" "+f.bounds, func(t *testing.T) {
 			const plenty = 1 << 30
@@ -245,6 +250,7 @@ func (w *watcher) Err() error {
 // between layers, within one, and while it writes the file. A log only grows, so that is
 // its first bytes.
 func TestCheckpointKilled(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	random, within := rand.New(rand.NewPCG(1, 2)), 0
 	for _, f := range searches {
 		t.Run(f.lock+" "+f.bounds, func(t *testing.T) {
@@ -285,6 +291,7 @@ func TestCheckpointKilled(t *testing.T) {
 
 // A checkpoint from which a search cannot continue is refused and left unchanged.
 func TestCheckpointRefused(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	const lock, bounds = "token", "clients=2,attempts=1,ttl=9s,budget=crash=1"
 	file := filepath.Join(t.TempDir(), "search")
 	search(t, t.Context(), lock, bounds, false, file, 40)
@@ -332,6 +339,7 @@ func TestCheckpointRefused(t *testing.T) {
 
 // A checkpoint that cannot be written is refused before the search begins.
 func TestCheckpointUnwritable(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	entry, _ := race.Strategy("token")
 	b := study.DefaultBounds()
 	b.Checkpoint = filepath.Join(t.TempDir(), "missing", "search")
@@ -362,6 +370,7 @@ func (a *attempt) Err() error {
 // A checkpoint is used by one search at a time; what has a similar name is left alone,
 // and nothing else remains.
 func TestCheckpointInUse(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	dir := t.TempDir()
 	file, link, other := filepath.Join(dir, "search"), filepath.Join(dir, "link"), filepath.Join(dir, "search.new")
 	if err := os.WriteFile(other, []byte("mine"), 0o600); err != nil {
@@ -399,6 +408,7 @@ func TestCheckpointInUse(t *testing.T) {
 // An empty file holds nothing to go on from and nothing to lose; what is no regular file
 // is refused, without waiting for it; and a search that fails leaves no file behind.
 func TestCheckpointPlaces(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	const lock, bounds = "token", "clients=2,attempts=1,ttl=9s,budget=crash=1"
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "empty")

@@ -10,6 +10,7 @@ import (
 
 	"locklab/faults"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
@@ -145,6 +146,7 @@ func TestLimitsOfASearch(t *testing.T) {
 // TestLongChain: a run may be long. The work of a search per state does not grow with it,
 // and steps are counted beyond sixteen bits.
 func TestLongChain(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	const commands = 40_000
 	sim := world(t, "", 1, func(c *simulator.Client) {
 		c.Record(history.Event{Kind: history.Enter})

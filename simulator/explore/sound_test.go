@@ -21,6 +21,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
 
@@ -115,6 +116,7 @@ func goOnFrom(t testing.TB, file, lock, bounds string) (*study.Search, error) {
 // change does not matter to what is found: it never ends in a panic, or in a claim that was
 // not searched. Files are of a search that goes on, and of a finished one.
 func TestCheckpointAltered(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, f := range []struct {
 		lock, bounds string
 		stop         int
@@ -164,6 +166,7 @@ func proves(s *study.Search) bool { return strings.Contains(s.Certificate(), "Pr
 // that was not searched: not one of a search that is done or as good as done, and not one
 // that looks for the shortest ways.
 func TestCheckpointRelabelled(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	const nothing = "clients=2,attempts=1,ttl=9s,budget="
 	const crash = "clients=2,attempts=1,ttl=9s,budget=crash=1"
 	const pause = "clients=2,attempts=1,ttl=9s,budget=pause=1"
@@ -222,6 +225,7 @@ func TestCheckpointRelabelled(t *testing.T) {
 
 // A checkpoint that fits together, but in which no fault was injected anywhere, proves nothing.
 func TestCheckpointForged(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, f := range []struct{ lock, bounds string }{
 		{"token", "clients=2,attempts=1,ttl=9s,budget=crash=1"},
 		{"setnx-expire", "clients=2,attempts=1,ttl=9s,budget=crash=1"},

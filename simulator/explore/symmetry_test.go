@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
@@ -300,6 +301,7 @@ func condition(rng *rand.Rand, deep int) string {
 // TestRandomServers: whatever a script makes of names, a search with symmetry finds what
 // one without finds.
 func TestRandomServers(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	rng := rand.New(rand.NewPCG(20, 26))
 	kinds := map[bool]int{}
 	for n := range 80 {

@@ -15,11 +15,9 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/simulator/client"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
-
-// exhaustive says whether the longer tests run.
-func exhaustive() bool { return os.Getenv("LOCKLAB_EXHAUSTIVE") != "" }
 
 // needSpin skips a test without SPIN or a C compiler, or fails it where the environment says CI=true.
 func needSpin(t *testing.T) {
@@ -82,6 +80,7 @@ func spin(t *testing.T, b *explore.Bounds, change func(m *model)) string {
 // The tables that are written beside a model are all that it needs: it is searched again
 // without the lab, and comes to the same.
 func TestSecondOpinionStandsAlone(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	needSpin(t)
 	b, dir := question(t, "token", "pause=1"), t.TempDir()
 	r, err := Check(t.Context(), b, "token")
@@ -115,7 +114,7 @@ func TestSecondOpinionStandsAlone(t *testing.T) {
 	if got := answer(alone.Found, alone.States, alone.Transitions); got != want {
 		t.Errorf("SPIN alone finds %s, the lab %s", got, want)
 	}
-	if !exhaustive() {
+	if !effort.Exhaustive() {
 		return
 	}
 	if err := os.WriteFile(filepath.Join(dir, "tables.h"), []byte("6,1,1,0,0,1,0, 7,1,1,1,20000,1,0,1,\n"), 0o666); err != nil {
@@ -130,6 +129,7 @@ func TestSecondOpinionStandsAlone(t *testing.T) {
 // The oracle can fail: a judge, a rule or an automaton that is spoiled, however little, makes
 // SPIN disagree with the lab.
 func TestSecondOpinionCanDisagree(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	needSpin(t)
 	b := question(t, "token", "crash=1,pause=1")
 	want := plainly(t, b)
@@ -147,7 +147,7 @@ func TestSecondOpinionCanDisagree(t *testing.T) {
 		"a judge: nobody overlaps":   text("!HAS(inside, c) && inside != 0 -> FOUND(OVERLAP)", "inside == 255 -> FOUND(OVERLAP)"),
 		"an edge: any token deletes": anyTokenDeletes,
 	}
-	if exhaustive() {
+	if effort.Exhaustive() {
 		spoils["a rule: nobody pauses before it sends"] = text("RUNS(c) && JUST_ASKED(c)", "0")
 		spoils["a judge: a late write is no harm"] = text("value > base ||", "value > base + 99 && value > base ||")
 		spoils["a judge: an orphan never refuses"] = text("(remark & CLAIMS) && HAS(met, c)", "(remark & CLAIMS) && met == 255")
@@ -167,8 +167,9 @@ func TestSecondOpinionCanDisagree(t *testing.T) {
 
 // The same of an ensemble: the rules of sessions and connections, and what it does to its znodes.
 func TestSecondOpinionOfZooKeeperCanDisagree(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	needSpin(t)
-	if !exhaustive() {
+	if !effort.Exhaustive() {
 		t.Skip("it is for exhaustive tests")
 	}
 	b := question(t, "zk-recheck", "lose-reply=1,pause=1@10s")
@@ -225,8 +226,9 @@ func anyTokenDeletes(m *model) {
 // Clients that keep all that they have observed have other automata, with more states, and
 // come to the same verdicts and pars: what the lab's merging has merged had the same future.
 func TestSecondOpinionUnmergedAutomata(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	needSpin(t)
-	if !exhaustive() {
+	if !effort.Exhaustive() {
 		t.Skip("it is for exhaustive tests")
 	}
 	b := question(t, "setnx-expire", "crash=1,pause=1")
@@ -245,6 +247,7 @@ func TestSecondOpinionUnmergedAutomata(t *testing.T) {
 
 // What cannot be said is named, with the reason.
 func TestSecondOpinionUnfit(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	needSpin(t)
 	for id, why := range map[string]string{"zk-semaphore": "several in", "watch-multi": "transactions", "token-wait": "WAIT"} {
 		if !slices.ContainsFunc(algorithms.All(), func(e lock.Entry) bool { return e.ID == id }) {
@@ -264,6 +267,7 @@ func TestSecondOpinionUnfit(t *testing.T) {
 // the token lock: a client by the phases of its use, and SET NX PX and compare-and-delete by their definitions.
 // Each row of the tables must be one of theirs.
 func TestSecondOpinionTokenByDefinition(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	needSpin(t)
 	b := question(t, "token", "pause=1,lose-reply=1")
 	var m *model

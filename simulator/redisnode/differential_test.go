@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 	"pgregory.net/rapid"
 
+	"locklab/simulator/effort"
 	"locklab/simulator/internal/clock"
 )
 
@@ -184,7 +184,7 @@ func (c contestant) reset() {
 func checks(t *testing.T, few, many string) {
 	t.Helper()
 	n := few
-	if os.Getenv("LOCKLAB_EXHAUSTIVE") != "" {
+	if effort.Exhaustive() {
 		n = many
 	}
 	for name, value := range map[string]string{"rapid.checks": n, "rapid.seed": "16", "rapid.nofailfile": "true", "rapid.shrinktime": "10s"} {
@@ -199,6 +199,7 @@ func checks(t *testing.T, few, many string) {
 // classes of lifetimes agree after every step. A program that shows a difference is shrunk.
 // What differs is in TestKnownDifferences; no program here meets it.
 func TestDifferential(t *testing.T) {
+	effort.Unwatched(t, "one goroutine compares")
 	checks(t, "100", "600")
 	first := startRedis(t)
 	conns := []*realRedis{first, first.another(), first.another()}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"locklab/simulator/effort"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict/secondopinion"
 )
@@ -281,6 +282,7 @@ func sameCharges(h *history.History) string {
 
 // The second opinion must say of every history what the judges say.
 func TestSecondOpinionOfCharges(t *testing.T) {
+	effort.Unwatched(t, "one goroutine judges")
 	count := map[string]int{}
 	for seed := range uint64(20000) {
 		h := random(seed)
@@ -317,6 +319,7 @@ func sameFindings(t *testing.T, seed uint64, got, want []Finding) {
 // An independent checker must reject a history exactly when two clients were inside at
 // once.
 func TestSecondOpinion(t *testing.T) {
+	effort.Unwatched(t, "one goroutine judges")
 	var count [2]int
 	for seed := range uint64(1000) {
 		h := random(seed)

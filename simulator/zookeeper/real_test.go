@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"pgregory.net/rapid"
 
+	"locklab/simulator/effort"
 	"locklab/simulator/realserver"
 	. "locklab/simulator/zookeeper"
 )
@@ -63,7 +63,7 @@ func TestRealServer(t *testing.T) {
 	addr := realserver.ZooKeeper(t, t.TempDir())
 	played := map[string]int{} // what the steps have met, so that a tame generator fails
 	n := "50"
-	if os.Getenv("LOCKLAB_EXHAUSTIVE") != "" {
+	if effort.Exhaustive() {
 		n = "120"
 	}
 	for name, value := range map[string]string{"rapid.checks": n, "rapid.seed": "16", "rapid.nofailfile": "true", "rapid.shrinktime": "20s"} {

@@ -18,6 +18,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 )
 
 var (
@@ -40,7 +41,7 @@ func sizes() (few, most int) {
 	switch {
 	case *runsFlag > 0:
 		return 4_000, 150_000
-	case racetest.Exhaustive():
+	case effort.Exhaustive():
 		return 1_000, 30_000
 	}
 	return 500, 3_000
@@ -60,6 +61,7 @@ const mostWithout = 200_000
 // bounds proves impossible, or to one with fewer faults than the fewest that the search has
 // found. The usual test asks some of the questions.
 func TestDense(t *testing.T) {
+	effort.Unwatched(t, "one thread of a run goes on at a time")
 	asked := map[string][]string{} // budgets by lock
 	questions := 0
 	locks := append(algorithms.All(), half)
@@ -71,7 +73,7 @@ func TestDense(t *testing.T) {
 		switch {
 		case *lockFlag != "" && entry.ID != *lockFlag, *runsFlag == 0 && slices.Contains(tooMany, entry.ID):
 			continue
-		case !racetest.Exhaustive() && *runsFlag == 0:
+		case !effort.Exhaustive() && *runsFlag == 0:
 			list = []string{list[0], list[1+i%(len(list)-1)]}
 		}
 		asked[entry.ID] = list
@@ -89,7 +91,7 @@ func TestDense(t *testing.T) {
 					t.Logf("%s: left out: %s", budget, why)
 				}
 			}
-			if racetest.Exhaustive() && asked[entry.ID] != nil && !answered {
+			if effort.Exhaustive() && asked[entry.ID] != nil && !answered {
 				t.Error("all questions are left out")
 			}
 		})
@@ -100,7 +102,7 @@ func TestDense(t *testing.T) {
 func ask(t *testing.T, entry lock.Entry, budget string, hunt *progress) (why string) {
 	q, s := question{entry.ID, 2, 1, budget}, (*study.Search)(nil)
 	few, most := sizes()
-	if budget == "crash=0" && racetest.Exhaustive() {
+	if budget == "crash=0" && effort.Exhaustive() {
 		most = max(most, mostWithout)
 	}
 	for attempts := 1; attempts <= 2; attempts++ {
@@ -127,8 +129,9 @@ func ask(t *testing.T, entry lock.Entry, budget string, hunt *progress) (why str
 // TestDenseFurther is TestDense of questions with more states: locks whose second attempt
 // meets what their first has left on the way, and three clients.
 func TestDenseFurther(t *testing.T) {
+	effort.Unwatched(t, "one thread of a run goes on at a time")
 	questions := []question{{"redisson-lease", 2, 2, "hang=1@9s"}, {"token", 3, 1, "crash=1"}}
-	if racetest.Exhaustive() {
+	if effort.Exhaustive() {
 		questions = append(questions, question{"token", 3, 1, "pause=1@5s"}, question{"watchdog", 2, 1, "pause=1@5s"}, question{"redlock", 2, 1, "pause=1@5s"},
 			question{"redisson-lease", 2, 2, "delay=1@10s"}, question{"watchdog", 2, 2, "hang=1@9s"}, question{"redisson-rearm", 2, 2, "hang=1@9s"}, question{"threadlocal", 2, 2, "delay=1@10s"})
 	}
@@ -189,6 +192,7 @@ func (q question) contradictions(t *testing.T, l *limits, proved map[string]int,
 // TestDenseContradicts: runs with longer pauses contradict a proof about shorter ones, and a
 // proof with one fault too many.
 func TestDenseContradicts(t *testing.T) {
+	effort.Unwatched(t, "one thread of a run goes on at a time")
 	q := question{"setnx-expire", 2, 2, "pause=1@9s"}
 	for claim, proved := range map[string]map[string]int{
 		"OVERLAP with 1 faults, and the search proves that it cannot occur": {"ORPHAN": 1, "DEADLOCK": 1, "STALE-WRITE": 1, "WRONG-DEL": 1},
@@ -215,6 +219,7 @@ func (l *limits) player(t testing.TB, q question) func(seed, number uint64, told
 
 // TestDenseReplay prints the run that a failure names.
 func TestDenseReplay(t *testing.T) {
+	effort.Unwatched(t, "one thread of a run goes on at a time")
 	if *replayFlag == "" {
 		*replayFlag = "token 2x1 pause=1@6s 1 29" // for example
 	}
@@ -238,6 +243,7 @@ func TestDenseReplay(t *testing.T) {
 // TestDenseRepeats: a run is the same on servers and connections that other runs have used,
 // and on new ones.
 func TestDenseRepeats(t *testing.T) {
+	effort.Unwatched(t, "one thread of a run goes on at a time")
 	for _, q := range []question{{"watchdog", 2, 2, "hang=1@9s"}, {"evalsha-eval", 2, 1, "restart=1"}, {"watch-multi", 2, 1, "lose-reply=1"}, {"queue", 2, 2, "crash=1"}} {
 		l := q.settle(t)
 		used := l.player(t, q)
@@ -271,6 +277,7 @@ func (q question) settle(t testing.TB) *limits {
 // TestDenseSightings: random runs do come to the verdicts that locks are known for, so that they
 // could contradict a proof.
 func TestDenseSightings(t *testing.T) {
+	effort.Unwatched(t, "one thread of a run goes on at a time")
 	for _, test := range []struct {
 		question
 		words string
@@ -369,7 +376,7 @@ func newProgress(questions int) *progress {
 	switch {
 	case *runsFlag > 0:
 		p.each = max(1, *runsFlag/max(1, questions))
-	case racetest.Exhaustive():
+	case effort.Exhaustive():
 		p.each = manyRuns
 	}
 	p.all.Store(int64(p.each * questions))
