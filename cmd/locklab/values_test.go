@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"locklab/scenarios/share"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 )
 
 // dividable are small commands, one of each kind of task.
@@ -237,7 +237,7 @@ func TestValues(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			if kind == "live" {
-				realserver.NeedRedis(t)
+				servertest.NeedRedis(t)
 			}
 			content := inOneShare(t, dividable[kind])
 			for _, b := range table {
