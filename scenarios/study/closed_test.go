@@ -3,7 +3,6 @@ package study_test
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +13,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 	"locklab/simulator/live"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/verdict"
 )
 
@@ -117,14 +116,7 @@ func TestOpenBounds(t *testing.T) {
 // does, down to the take-over while the lock is held. Without redis-server or cc the test is skipped, or fails
 // where the environment says CI=true.
 func TestOpenBoundsOnRealServer(t *testing.T) {
-	realserver.NeedRedis(t)
-	library, err := realserver.BuildClocks(t.TempDir())
-	switch {
-	case errors.Is(err, realserver.ErrNoCompiler) && os.Getenv("CI") != "true":
-		t.Skip(err)
-	case err != nil:
-		t.Fatal(err)
-	}
+	library := servertest.Clocks(t)
 	entry := takenBy(takeTwo, 2250*time.Millisecond, 750*time.Millisecond)
 	b := everyTiming(entry, 2, 2, "")
 	s, err := study.Explore(t.Context(), entry, b)
