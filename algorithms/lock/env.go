@@ -21,6 +21,9 @@ type Env struct {
 	// ZooKeeper is the client's session with an ensemble, for the strategies that
 	// lock there. Otherwise it is nil.
 	ZooKeeper ZooKeeper
+	// Server is a client library for servers that are neither, for the strategies that lock
+	// there. Otherwise it is nil.
+	Server any
 	// Clock is the client's own clock. It may be wrong.
 	Clock Clock
 	// Parallel runs tasks concurrently and returns when all have ended. Strategies

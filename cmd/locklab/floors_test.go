@@ -38,6 +38,7 @@ import (
 //	reports                        views of finished runs
 //	simulator, simulator/verdict   the world | the judges
 //	simulator/redisnode, zookeeper kinds of servers as values
+//	simulator/memo                 what servers number, rename, check and save alike
 //	simulator/node                 the contract between a world and a server
 //	simulator/bubble               code as it is, in bubbles of testing/synctest
 //	simulator/process              code on coroutines
@@ -68,6 +69,7 @@ var floors = [][]string{
 	{"algorithms/lock"},
 	{"simulator", "simulator/verdict"},
 	{"simulator/redisnode", "simulator/zookeeper"},
+	{"simulator/memo"},
 	{"simulator/node"},
 	{"simulator/bubble"},
 	{"simulator/process"},

@@ -14,6 +14,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/redisnode"
 )
 
 const (
@@ -34,6 +35,10 @@ func Environment(c *simulator.Client, ttl time.Duration, nodes int) lock.Env {
 	env := lock.Env{Clock: c.Clock(), Parallel: c.Parallel, Tokens: c, TTL: ttl, Thread: fmt.Sprintf("c%d.%d", c.ID(), c.Born())}
 	if session := c.ZooKeeper(); session != nil {
 		env.ZooKeeper = Session{session}
+		return env
+	}
+	if _, redis := c.Library().(*redisnode.Connections); !redis {
+		env.Server = c.Library()
 		return env
 	}
 	for n := range nodes {

@@ -31,8 +31,9 @@ type Bounds struct {
 	// Retries are the sleeps after which a client that was refused asks again within
 	// one attempt, by its own clock; see [RetrySleeps]. Empty: it asks once.
 	Retries  []time.Duration
-	Nodes    int // servers
-	Replicas int // each server has at least so many; the lock may want more
+	Nodes    int               // servers
+	Replicas int               // each server has at least so many; the lock may want more
+	Servers  simulator.Servers // of a lock that is neither on Redis nor on a ZooKeeper
 	TTL      time.Duration
 	Fenced   bool // leases carry fencing tokens, and the resource checks them
 	Faults   []simulator.FaultBudget
@@ -178,7 +179,7 @@ func (b *Bounds) Patience() time.Duration {
 
 // Simulator builds the simulator; the caller closes it.
 func (b *Bounds) Simulator() (*simulator.Simulator, error) {
-	config := simulator.Config{Faults: b.Faults, Guard: b.guard(), Timeout: b.Patience(), ClientRetries: b.ClientRetries}
+	config := simulator.Config{Faults: b.Faults, Guard: b.guard(), Timeout: b.Patience(), Servers: b.Servers, ClientRetries: b.ClientRetries}
 	if t := b.Timing; t != nil {
 		config.Timing = &simulator.Timing{Step: t.Step, Latency: t.Latency, Lateness: t.Lateness}
 	}

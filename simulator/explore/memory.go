@@ -14,7 +14,6 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/process"
-	"locklab/simulator/zookeeper"
 )
 
 // memoryOf writes down all that can be reached from v: locks of equal memory do the same from
@@ -22,7 +21,7 @@ import (
 // whose memory cannot be read, as a closure or a channel. Of what the simulator gives to a
 // client only the name is written: a connection that is idle remembers nothing.
 func memoryOf(c *simulator.Client, v any) (memory string, plain bool) {
-	m := &memoryWriter{client: reflect.ValueOf(c).Pointer(), seen: map[place]int{}, objects: map[uintptr]int{}, plain: true}
+	m := &memoryWriter{library: c.Library(), client: reflect.ValueOf(c).Pointer(), seen: map[place]int{}, objects: map[uintptr]int{}, plain: true}
 	m.write(reflect.ValueOf(v))
 	return string(m.out), m.plain
 }
@@ -32,6 +31,7 @@ type memoryWriter struct {
 	seen    map[place]int   // numbers, in the order in which they were reached
 	objects map[uintptr]int // the numbers of structs
 	client  uintptr         // whose lock it is
+	library process.Library // by which that talks to servers
 	inMaps  bool            // in the key of a map: nothing that points, because maps have no order
 	plain   bool
 }
@@ -143,8 +143,9 @@ func (m *memoryWriter) environment(v reflect.Value) bool {
 	case reflect.TypeFor[*simulator.Client]():
 		m.text("client")
 		m.plain = m.plain && v.Pointer() == m.client
-	case reflect.TypeFor[*process.Process](), reflect.TypeFor[*zookeeper.Session](): // a client has one
+	case reflect.TypeFor[*process.Process](): // a client has one
 		m.text(v.Type().String())
+	case reflect.TypeOf(m.library): // as well
 	case reflect.TypeFor[*redis.Client]():
 		m.text((*redis.Client)(at).Options().Addr)
 	case reflect.TypeFor[*redis.Script]():
