@@ -9,6 +9,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/simulator"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/process"
@@ -58,7 +59,7 @@ type Bounds struct {
 	Hopeful    int
 	MaxBytes   int64
 	Progress   func(r *Result)
-	Checkpoint Checkpoint
+	Checkpoint checkpoint.Config
 }
 
 // Search builds the simulator of b and searches it. The choices of each witness

@@ -20,6 +20,7 @@ import (
 
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
@@ -78,7 +79,7 @@ func same(t *testing.T, what string, got, want *study.Search) {
 		t.Errorf("%s:\n%s\nwant\n%s", what, g, w)
 	}
 	a, b := *got.Result, *want.Result
-	a.Kept, b.Kept = explore.Kept{}, explore.Kept{}
+	a.Kept, b.Kept = checkpoint.Kept{}, checkpoint.Kept{}
 	if !reflect.DeepEqual(a, b) || !reflect.DeepEqual(got.Witnesses, want.Witnesses) {
 		t.Errorf("%s: %+v, want %+v", what, a, b)
 	}
@@ -327,7 +328,7 @@ func TestCheckpointRefused(t *testing.T) {
 		b, _ := study.ParseBounds(bounds)
 		b.Checkpoint, b.Now = file, time.Now
 		_, err := study.Explore(t.Context(), entry, b)
-		unfit := (*explore.CheckpointError)(nil)
+		unfit := (*checkpoint.Error)(nil)
 		if !errors.As(err, &unfit) || !strings.Contains(err.Error(), file+": "+f.want) {
 			t.Errorf("%s: %v, want %q", f.what, err, f.want)
 		}
@@ -385,7 +386,7 @@ func TestCheckpointInUse(t *testing.T) {
 	a := &attempt{Context: t.Context(), file: file}
 	a.try = func() {
 		_, err := goOnFrom(t, link, lock, bounds)
-		if unfit := (*explore.CheckpointError)(nil); !errors.As(err, &unfit) || !strings.Contains(err.Error(), link+": another process is searching with it") {
+		if unfit := (*checkpoint.Error)(nil); !errors.As(err, &unfit) || !strings.Contains(err.Error(), link+": another process is searching with it") {
 			t.Errorf("a second search: %v", err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/simulator"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/history"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
@@ -83,7 +84,7 @@ type Options struct {
 	// one goroutine at a time; nil: it is not.
 	Progress func(r *Result)
 	// Checkpoint is the file from which a search that was stopped can go on.
-	Checkpoint Checkpoint
+	Checkpoint checkpoint.Config
 
 	outliving bool                      // see AtBoundary
 	asymmetry simulator.AsymmetricError // why Symmetric was given up
@@ -113,7 +114,7 @@ type Result struct {
 	// probe's, and which it has asked of servers. Code may compare others with a clock.
 	Lengths []simulator.Length
 	Found   []Witness
-	Kept    Kept // of Options.Checkpoint
+	Kept    checkpoint.Kept // of Options.Checkpoint
 
 	settled bool // of what was wanted, all was found that there is
 }
@@ -139,7 +140,7 @@ type Witness struct {
 
 // Run searches everything that sim can come to. sim must not be used otherwise
 // meanwhile. The error is about code that the simulator cannot run, a
-// *CheckpointError, or ctx's; with ctx's error comes the result so far, or nil if ctx
+// *checkpoint.Error, or ctx's; with ctx's error comes the result so far, or nil if ctx
 // ended before the checkpoint was read.
 func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result, err error) {
 	k, err := openCheckpoint(ctx, opt.Checkpoint)

@@ -21,6 +21,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
@@ -141,7 +142,7 @@ func TestCheckpointAltered(t *testing.T) {
 			body := bytes.Clone(u.body)
 			body[at] ^= byte(1 << (at % 8))
 			s, err := goOn(t, u.pack(t, body), f.lock, f.bounds)
-			unfit := (*explore.CheckpointError)(nil)
+			unfit := (*checkpoint.Error)(nil)
 			switch {
 			case errors.As(err, &unfit):
 				refused++
@@ -210,7 +211,7 @@ func TestCheckpointRelabelled(t *testing.T) {
 				lines[1] = []byte(name + "\n")
 				u.head = slices.Concat(lines...)
 				s, err := goOn(t, u.pack(t, u.body), f.as, f.like)
-				unfit := (*explore.CheckpointError)(nil)
+				unfit := (*checkpoint.Error)(nil)
 				switch {
 				case errors.As(err, &unfit):
 				case err != nil:
@@ -246,7 +247,7 @@ func TestCheckpointForged(t *testing.T) {
 		if err := explore.Forge(t.Context(), bounds, simulator.Choice{Verb: faults.Crash{}.Verb(), Client: 1}); err != nil {
 			t.Fatal(err)
 		}
-		unfit := (*explore.CheckpointError)(nil)
+		unfit := (*checkpoint.Error)(nil)
 		if s, err := study.Explore(t.Context(), entry, b); !errors.As(err, &unfit) {
 			t.Errorf("%s: %v\n%s", f.lock, err, s.Certificate())
 		}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"locklab/reports/text"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/verdict"
 )
 
@@ -30,7 +31,7 @@ type visited struct {
 	cutAt       uint32      // enough: the place in its layer of the last state whose arcs count
 	kept        bool        // in a checkpoint
 	shortened   []way       // since it was saved last: the ways that were longer
-	checkpoint  Kept
+	checkpoint  checkpoint.Kept
 	batches     []*batch
 }
 
