@@ -37,7 +37,7 @@ func AtBoundary(ctx context.Context, sim *simulator.Simulator, opt Options, foun
 	}
 	opt.Causes, opt.Checkpoint, opt.Progress, opt.Hopeful = false, checkpoint.Config{}, nil, 0
 	opt.outliving, opt.MaxStates = true, most
-	k, err := openCheckpoint(ctx, opt.Checkpoint)
+	k, err := openCheckpoint(ctx, &opt)
 	if err != nil {
 		return nil, err
 	}

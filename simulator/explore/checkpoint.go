@@ -35,31 +35,29 @@ const (
 // the segment before. A nil one does nothing.
 type checkpointer struct {
 	*checkpoint.File
-	phase phase
-	first *Result       // of the first pass, once that is done
-	rest  *codec.Reader // the rest of the first segment, from which a pass is to go on
-	off   bool          // the present pass is not to be kept
-	cut   bool          // the search was cut short
-	base  *snapshot     // what the file has of the present pass; nil: nothing
+	phase  phase
+	first  *Result       // of the first pass, once that is done
+	rest   *codec.Reader // the rest of the first segment, from which a pass is to go on
+	off    bool          // the present pass is not to be kept
+	cut    bool          // the search was cut short
+	always bool          // Plain.SaveAfter
+	base   *snapshot     // what the file has of the present pass; nil: nothing
 }
 
-// always is for tests: a search is saved wherever it can be.
-var always = false
-
 // due reports whether a search is to be saved now.
-func (k *checkpointer) due() bool { return k != nil && !k.off && (always || k.Due()) }
+func (k *checkpointer) due() bool { return k != nil && !k.off && (k.always || k.Due()) }
 
 // openCheckpoint reads the checkpoint, if there is one, up to the tables. The error is a
 // *checkpoint.Error, or ctx's.
-func openCheckpoint(ctx context.Context, c checkpoint.Config) (*checkpointer, error) {
-	if c.File == "" {
+func openCheckpoint(ctx context.Context, opt *Options) (*checkpointer, error) {
+	if opt.Checkpoint.File == "" {
 		return nil, nil
 	}
-	f, err := checkpoint.Open(ctx, c)
+	f, err := checkpoint.Open(ctx, opt.Checkpoint)
 	if err != nil {
 		return nil, err
 	}
-	k := &checkpointer{File: f}
+	k := &checkpointer{File: f, always: opt.Plain.SaveAfter > 0}
 	if err := k.readResult(ctx); err != nil {
 		k.release()
 		if ctx.Err() != nil {

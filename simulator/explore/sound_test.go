@@ -109,7 +109,7 @@ func goOnFrom(t testing.TB, file, lock, bounds string) (*study.Search, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Checkpoint, b.Now, b.MaxStates = file, time.Now, 10_000
+	b.Checkpoint, b.Now, b.MaxStates, b.Plain.SaveAfter = file, time.Now, 10_000, saveAfter
 	return study.Explore(t.Context(), entry, b)
 }
 
@@ -188,9 +188,9 @@ func TestCheckpointRelabelled(t *testing.T) {
 		t.Run(f.lock+" "+f.bounds+" as "+f.as+" "+f.like, func(t *testing.T) {
 			whole := search(t, t.Context(), f.as, f.like, false, "", 0)
 			w := &watcher{Context: t.Context(), t: t, file: filepath.Join(t.TempDir(), "search")}
-			restore := explore.SaveAlways(64)
+			saveAfter = 64
 			search(t, w, f.lock, f.bounds, false, w.file, 0)
-			restore()
+			saveAfter = 0
 			var files [][]byte
 			for _, log := range w.logs { // of the passes, complete
 				content, err := io.ReadAll(log)
