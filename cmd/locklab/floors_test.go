@@ -77,7 +77,7 @@ var floors = [][]string{
 	{"simulator/internal/clock", "simulator/internal/codec", "simulator/internal/table", "simulator/realserver"},
 	{"simulator/internal/jute"},
 	{"reports/text"},
-	{"reports/layout"},
+	{"reports/layout", "simulator/effort"},
 }
 
 // strangers are packages that must not know each other although the floors allow it.
