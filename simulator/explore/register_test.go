@@ -12,6 +12,7 @@ import (
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/simulator"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
@@ -124,7 +125,7 @@ func TestRegister(t *testing.T) {
 				return &swapLock{server: env.Server.(*swapper), new: env.Tokens.Token}
 			}},
 			Clients: 2, Attempts: 1, Nodes: 1, TTL: ttl, Faults: allowed, Timing: timing, Servers: newRegisters,
-			Checkpoint: explore.Checkpoint{File: filepath.Join(t.TempDir(), "search"), Search: "cas", Now: time.Now},
+			Checkpoint: checkpoint.Config{File: filepath.Join(t.TempDir(), "search"), Search: "cas", Now: time.Now},
 		}
 		whole, err := explore.Search(t.Context(), b)
 		if err != nil {

@@ -165,7 +165,7 @@ func (b batch) save(w *codec.Writer) { w.Put(b.on, b.commands) }
 func loadBatch(r *codec.Reader) (b batch, err error) {
 	r.Get(&b.on, &b.commands)
 	if r.Err() == nil {
-		b.commands, err = parseBatch(string(writeBatch(b.commands)))
+		b.commands, err = ParseBatch(string(writeBatch(b.commands)))
 	}
 	return b, err
 }
@@ -175,7 +175,7 @@ func (k *Kind) internBatch(on connRef, wire []byte) (uint32, error) {
 	if id, ok := k.batches.Find(batchKey{on, string(wire)}); ok {
 		return id, nil
 	}
-	commands, err := parseBatch(string(wire))
+	commands, err := ParseBatch(string(wire))
 	if err != nil {
 		return 0, err
 	}
