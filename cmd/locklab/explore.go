@@ -47,7 +47,6 @@ type exploreJSON struct {
 	Beside      []otherJSON    `json:"also_proved,omitempty"` // searches of what this one leaves out
 	Tried       []otherJSON    `json:"not_proved,omitempty"`  // searches that were cut short
 	FromFile    string         `json:"from_file,omitempty"`   // what was taken from --checkpoint's file, not searched here: "part" or "all"
-	Parts       int            `json:"parts,omitempty"`       // searches of which it is the union
 	Seconds     float64        `json:"seconds,omitempty"`     // only with --time
 	Verdicts    []witnessJSON  `json:"verdicts"`
 	Certificate string         `json:"certificate"`
@@ -80,14 +79,13 @@ type exploreFlags struct {
 	files       []string
 	memory      int64 // in MB
 	doom, timed bool
-	split       int
 }
 
 func exploreCommand() *command {
 	x := &exploreFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, memory: 4096}
 	x.MaxStates = 20_000_000
 	return &command{
-		use: "explore STRATEGY", args: exactly(1), flags: x.add, run: x.run, tasks: onFleet,
+		use: "explore STRATEGY", args: exactly(1), flags: x.add, run: x.run,
 		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1", "explore setnx --clients 3 --budget crash=1 --json",
 			"explore token --budget pause=1 --doom -o doom.png", "explore redlock --nodes 5 --max-states 0 --checkpoint redlock.search"},
 	}
@@ -104,7 +102,6 @@ func (x *exploreFlags) add(f *flags) {
 	f.add("all", &x.Causes)
 	f.add("max-memory", &x.memory)
 	f.add("checkpoint", &x.Checkpoint)
-	f.add("split", &x.split)
 	f.add("time", &x.timed)
 	f.add("doom", &x.doom)
 	f.out(&x.files)
@@ -115,7 +112,13 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := x.readBounds(e, entry); err != nil {
+	if err := x.read("attempts", "retries", "timing", "latency", "lateness", "uses", "tokens"); err != nil {
+		return err
+	}
+	if err := x.WithUsualAttempts().Check(entry); err != nil {
+		return err
+	}
+	if err := checkMemory(x.memory); err != nil {
 		return err
 	}
 	files, err := x.checkFiles(e)
@@ -126,7 +129,7 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	defer restore()
 	x.MaxBytes, x.Progress, x.Now = most, searchProgress(e), checkpointClock
 	began := time.Now()
-	s, err := makeSearch(e, entry, x.Bounds, x.split)
+	s, err := search(e, entry, x.Bounds)
 	if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
 		return text.Errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
 	}
@@ -157,30 +160,6 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	return cmp.Or(shown.show(e, files), unanswered)
 }
 
-// readBounds reads the bounds and checks them for a lock.
-func (x *exploreFlags) readBounds(e *env, entry lock.Entry) error {
-	if err := x.read("attempts", "retries", "timing", "latency", "lateness", "uses", "tokens"); err != nil {
-		return err
-	}
-	switch {
-	case x.split != 0:
-		x.Bounds = x.WithUsualAttempts() // one search cannot take another's place
-		if err := x.CheckSplit(entry, x.split); err != nil {
-			return err
-		}
-	case e.given("shard") || e.elsewhere != nil:
-		return text.Errorf("error.split.needed")
-	default:
-		if err := x.WithUsualAttempts().Check(entry); err != nil {
-			return err
-		}
-	}
-	if x.split > 0 && x.timed { // its parts are searched anywhere
-		return text.Errorf("error.split.with", "flag", "--time")
-	}
-	return checkMemory(x.memory)
-}
-
 // checkFiles checks the files that are written and returns them, those of the doom curve last.
 func (x *exploreFlags) checkFiles(e *env) ([]string, error) {
 	if x.Checkpoint != "" {
@@ -204,22 +183,16 @@ func (x *exploreFlags) checkFiles(e *env) ([]string, error) {
 // checkpointClock paces how often searches are saved. It is a variable for tests.
 var checkpointClock = time.Now
 
-// search makes one search, or as many as it is split into.
-func makeSearch(e *env, entry lock.Entry, b study.Bounds, split int) (*study.Search, error) {
-	if split == 0 {
-		s, err := study.Explore(e.ctx, entry, b)
-		if err == nil {
-			err = s.FindBoundary(e.ctx)
-		}
-		return s, err
+// search searches, and finds out which verdicts are met at a boundary only.
+func search(e *env, entry lock.Entry, b study.Bounds) (*study.Search, error) {
+	s, err := study.Explore(e.ctx, entry, b)
+	if err == nil {
+		err = s.FindBoundary(e.ctx)
 	}
-	b.Progress = nil
-	progress, end := taskProgress(e)
-	defer end()
-	return study.ExploreSplit(e.ctx, entry, b, split, progress)
+	return s, err
 }
 
-// searching shows the progress of a search, on a terminal only.
+// searchProgress shows the progress of a search, on a terminal only.
 func searchProgress(e *env) func(r *explore.Result) {
 	f, ok := terminal(e.stderr)
 	if !ok {
@@ -280,7 +253,7 @@ func (s *shownSearch) toJSON() exploreJSON {
 		Claim: s.Claim("en"), Scope: s.Scope(), MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"),
 		States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
 		Beside: othersToJSON(s.Beside), Tried: othersToJSON(s.Cut),
-		FromFile: s.FromFile(), Parts: s.Parts, Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: doomToJSON(s.doom),
+		FromFile: s.FromFile(), Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: doomToJSON(s.doom),
 	}
 	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
 	for _, f := range budget {

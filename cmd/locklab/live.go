@@ -454,8 +454,7 @@ func (t *liveTable) runVerify(e *env, _ []string) error {
 		return err
 	}
 	rows := slices.DeleteFunc(contract.Own(), func(x contract.Expectation) bool {
-		breaks := slices.ContainsFunc(x.Expected, func(v contract.ExpectedVerdict) bool { return v.Par >= 0 })
-		return !x.IsSearch() || !breaks || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == x.Strategy.ID })
+		return !x.IsSearch() || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == x.Strategy.ID })
 	})
 	return t.compute(e, reality.Locks(rows), func(bench benchOnce, done func(int)) (*reality.Table, error) {
 		return reality.Verify(e.ctx, bench, t.lease, t.rounds, rows, done)
@@ -498,8 +497,10 @@ func (t *liveTable) compute(e *env, tasks int, find func(bench benchOnce, done f
 		return err
 	}
 	var n liveCount
+	worst := contract.Met
 	for _, row := range table.Rows {
 		n.add(row.Comparisons)
+		worst = max(worst, row.Status)
 	}
 	if e.json {
 		err = printLiveJSON(e, &n)
@@ -509,8 +510,11 @@ func (t *liveTable) compute(e *env, tasks int, find func(bench benchOnce, done f
 	if err == nil && t.out != "" {
 		err = e.write(t.out, replaces, n.csv)
 	}
-	if err == nil && len(n.differ) > 0 {
+	switch {
+	case err == nil && (len(n.differ) > 0 || worst == contract.Differs):
 		err = &exitError{exitDiffers, nil}
+	case err == nil && worst > contract.Met:
+		err = &exitError{exitNoAnswer, nil}
 	}
 	return err
 }
@@ -539,6 +543,11 @@ func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Durat
 		e.Wrap(text.Pad(row.Name, 32)+"  ", e.Say("live.row", "agree", fmt.Sprint(n.agree), "disagree", fmt.Sprint(len(n.differ)), "not", fmt.Sprint(len(n.all)-n.agree-len(n.differ))))
 	}
 	e.Printf("\n")
+	for _, row := range table.Rows {
+		for _, reason := range row.Reasons {
+			e.Wrap("", e.Say("live.unmet", "search", row.Name, "why", e.Each(reason.Say)))
+		}
+	}
 	for _, c := range t.differ {
 		e.Printf("%s\n", e.Say(inRounds("live.differs", rounds), "round", fmt.Sprint(c.Round), "lock", c.Strategy, "race", c.Scenario, "lab", spell(c.Lab), "real", spell(c.Real)))
 		printDifferences(e, c)
