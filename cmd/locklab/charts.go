@@ -14,11 +14,9 @@ import (
 	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/text"
-	"locklab/scenarios/price"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/race"
-	"locklab/scenarios/rate"
 	"locklab/scenarios/study"
-	"locklab/scenarios/waiting"
 )
 
 // A drawing is a picture with its numbers.
@@ -174,15 +172,15 @@ func reportFigures(ctx context.Context, e *env, entries, all []lock.Entry, outco
 	if err != nil {
 		return nil, err
 	}
-	rates, err := rate.Compute(ctx, rate.Usual(), &known)
+	rates, err := cost.FindRates(ctx, cost.UsualRateOrder(), &known)
 	if err != nil {
 		return nil, err
 	}
-	prices, err := price.Of(ctx, all, outcomes)
+	prices, err := cost.PricesOf(ctx, all, outcomes)
 	if err != nil {
 		return nil, err
 	}
-	figures := []figure{{"rate", &chart.Rate{Table: *rates, Lang: e.Langs()[0]}}, {"price", &chart.PriceChart{Prices: prices, Lang: e.Langs()[0]}}}
+	figures := []figure{{"rate", &chart.Rate{Rates: *rates, Lang: e.Langs()[0]}}, {"price", &chart.PriceChart{Prices: prices, Lang: e.Langs()[0]}}}
 	costs, err := costCharts(ctx, e, entries)
 	if err != nil {
 		return nil, err
@@ -206,8 +204,8 @@ func costCharts(ctx context.Context, e *env, entries []lock.Entry) (figures []fi
 		}
 		figures = append(figures, figure{"recovery", recovery})
 	}
-	lines := &chart.WaitingChart{Load: waiting.UsualLoad(), Lang: lang}
-	if lines.Results, err = waiting.Find(ctx, waiting.Policies(), []int{2, 10, 25}, lines.Load, func(int) {}); err != nil {
+	lines := &chart.WaitingChart{Load: cost.UsualLoad(), Lang: lang}
+	if lines.Results, err = cost.FindWaiting(ctx, cost.Policies(), []int{2, 10, 25}, lines.Load, func(int) {}); err != nil {
 		return nil, err
 	}
 	figures = append(figures, figure{"waiting", lines})

@@ -12,8 +12,8 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
 	"locklab/reports/text"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/reality"
-	"locklab/scenarios/waiting"
 )
 
 // The bounds of a contention.
@@ -46,14 +46,14 @@ type contendLoadJSON struct {
 
 // contendFlags are the flags of "locklab live contend".
 type contendFlags struct {
-	waiting.Contention
+	cost.Contention
 	policies []string
 	chart    chartFlags
 }
 
 // liveContendCommand puts the load of article 000 on a real server.
 func liveContendCommand() *command {
-	c := &contendFlags{Contention: waiting.Contention{Clients: 100, Requests: 1000, Load: waiting.Load{
+	c := &contendFlags{Contention: cost.Contention{Clients: 100, Requests: 1000, Load: cost.Load{
 		Hold: 2 * time.Millisecond, Inside: 1, Poll: 20 * time.Millisecond, Cap: 200 * time.Millisecond, TTL: time.Second, Patience: 10 * time.Second,
 	}}}
 	return &command{
@@ -108,7 +108,7 @@ func (c *contendFlags) run(e *env, _ []string) error {
 
 // contend plays all on the real server and in the simulation. What was finished is returned with
 // the error.
-func contend(ctx context.Context, ring *reality.Ring, x waiting.Contention, list []waiting.Contender, done func(n int)) (*chart.ContendChart, error) {
+func contend(ctx context.Context, ring *reality.Ring, x cost.Contention, list []cost.Contender, done func(n int)) (*chart.ContendChart, error) {
 	drawn := &chart.ContendChart{Contention: x, Version: ring.Version}
 	service, latency, err := ring.Calibrate(ctx, x.Clients)
 	if err != nil {
@@ -136,7 +136,7 @@ func contend(ctx context.Context, ring *reality.Ring, x waiting.Contention, list
 
 // contenders are each way to wait with each lock that is waited for so. Without locks each has its
 // own.
-func contenders(policies []string, locks []lock.Entry, ttl time.Duration) (all []waiting.Contender, err error) {
+func contenders(policies []string, locks []lock.Entry, ttl time.Duration) (all []cost.Contender, err error) {
 	chosen, err := pickPolicies(policies)
 	if err != nil {
 		return nil, err
@@ -157,16 +157,16 @@ func contenders(policies []string, locks []lock.Entry, ttl time.Duration) (all [
 		case own.OnZooKeeper():
 		case p.Polls && locks != nil:
 			for _, e := range locks {
-				all = append(all, waiting.Contender{Policy: p, Lock: e})
+				all = append(all, cost.Contender{Policy: p, Lock: e})
 			}
 		case p.Polls || locks == nil || policies != nil || slices.ContainsFunc(locks, func(e lock.Entry) bool { return e.ID == own.ID }):
-			all = append(all, waiting.Contender{Policy: p, Lock: own})
+			all = append(all, cost.Contender{Policy: p, Lock: own})
 		}
 	}
 	return all, nil
 }
 
-func checkContention(x waiting.Contention) error {
+func checkContention(x cost.Contention) error {
 	for _, n := range []struct {
 		flag      string
 		is, limit int

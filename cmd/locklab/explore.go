@@ -16,6 +16,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -130,7 +131,7 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	x.MaxBytes, x.Progress, x.Now = most, searchProgress(e), checkpointClock
 	began := time.Now()
 	s, err := search(e, entry, x.Bounds)
-	if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
+	if unfit := (*checkpoint.Error)(nil); errors.As(err, &unfit) {
 		return text.Errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
 	}
 	stopped, beside := stoppedBy(err), errors.Is(err, study.ErrBeside)
@@ -210,7 +211,7 @@ func searchProgress(e *env) func(r *explore.Result) {
 }
 
 // reportCheckpoint says what a search read from its checkpoint and wrote to it.
-func reportCheckpoint(e *env, file string, k explore.Kept) {
+func reportCheckpoint(e *env, file string, k checkpoint.Kept) {
 	switch {
 	case k.Finished:
 		e.inform("checkpoint.finished", "file", file)

@@ -3,7 +3,7 @@ package main
 import (
 	"locklab/algorithms"
 	"locklab/reports/chart"
-	"locklab/scenarios/price"
+	"locklab/scenarios/cost"
 )
 
 func priceCommand() *command {
@@ -30,8 +30,8 @@ func runPrice(e *env, locks *lockFlags, files []string) error {
 	if err := checkCharts(e, files); err != nil {
 		return err
 	}
-	done, end := e.progress(price.Cells(len(entries)), "progress.cells")
-	found, err := price.Find(e.ctx, entries, done)
+	done, end := e.progress(cost.PriceCells(len(entries)), "progress.cells")
+	found, err := cost.FindPrices(e.ctx, entries, done)
 	end()
 	if stoppedBy(err) {
 		return noAnswer("error.stopped")
@@ -42,8 +42,8 @@ func runPrice(e *env, locks *lockFlags, files []string) error {
 }
 
 type priceJSON struct {
-	Version     int           `json:"version"`
-	Takeaway    string        `json:"takeaway"`
-	Assumptions string        `json:"assumptions"`
-	Prices      []price.Price `json:"prices"`
+	Version     int          `json:"version"`
+	Takeaway    string       `json:"takeaway"`
+	Assumptions string       `json:"assumptions"`
+	Prices      []cost.Price `json:"prices"`
 }

@@ -10,8 +10,8 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
 	"locklab/reports/text"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/race"
-	"locklab/scenarios/rate"
 	"locklab/scenarios/study"
 )
 
@@ -77,8 +77,8 @@ func (r *rateFlags) run(e *env, _ []string) error {
 }
 
 // order is what is to be computed.
-func (r *rateFlags) order(e *env) (rate.Order, error) {
-	o := rate.Usual()
+func (r *rateFlags) order(e *env) (cost.RateOrder, error) {
+	o := cost.UsualRateOrder()
 	read := func(name string) ([]byte, error) {
 		content, err := e.input(name, maxInput)
 		return []byte(content), err
@@ -117,8 +117,8 @@ func (r *rateFlags) order(e *env) (rate.Order, error) {
 	return o, o.Check()
 }
 
-func keepEnvironments(o *rate.Order, names []string) error {
-	var kept []rate.Environment
+func keepEnvironments(o *cost.RateOrder, names []string) error {
+	var kept []cost.Environment
 	var all []string
 	for _, e := range o.Environments {
 		all = append(all, e.ID)
@@ -145,16 +145,16 @@ func (r *rateFlags) pick(e *env) ([]lock.Entry, error) {
 }
 
 // findRates computes the rates, after the tolerances, unless a file has them.
-func findRates(e *env, entries []lock.Entry, o rate.Order, limits string) (*chart.Rate, error) {
+func findRates(e *env, entries []lock.Entry, o cost.RateOrder, limits string) (*chart.Rate, error) {
 	known, err := tolerances(e, entries, limits)
 	if err != nil {
 		return nil, err
 	}
-	found, err := rate.Compute(e.ctx, o, known)
+	found, err := cost.FindRates(e.ctx, o, known)
 	if err != nil {
 		return nil, internal(err)
 	}
-	return &chart.Rate{Table: *found, Lang: e.Langs()[0]}, nil
+	return &chart.Rate{Rates: *found, Lang: e.Langs()[0]}, nil
 }
 
 func tolerances(e *env, entries []lock.Entry, limits string) (*study.Tolerance, error) {
@@ -215,7 +215,7 @@ type ratesJSON struct {
 	Usage    string                `json:"usage"`
 	Method   string                `json:"method"`
 	TTL      float64               `json:"ttl_s"`
-	Terms    []rate.Term           `json:"terms"`
+	Terms    []cost.Term           `json:"terms"`
 	Crashes  []crashJSON           `json:"after_a_crash"`
 	Series   []rateSeriesJSON      `json:"series"`
 	Sources  []rateEnvironmentJSON `json:"environments"`
@@ -242,7 +242,7 @@ type ratePointJSON struct {
 
 type rateEnvironmentJSON struct {
 	ID     string    `json:"id"`
-	Kind   rate.Kind `json:"kind"`
+	Kind   cost.Kind `json:"kind"`
 	What   string    `json:"what,omitempty"`
 	Source string    `json:"source,omitempty"`
 }
@@ -250,7 +250,7 @@ type rateEnvironmentJSON struct {
 func ratesToJSON(r *chart.Rate) ratesJSON {
 	out := ratesJSON{Version: schema, Takeaway: r.Takeaway("en"), Usage: r.Assumptions("en"), Method: r.Method("en"), TTL: r.TTL.Seconds(), Terms: r.Terms}
 	finite := func(d time.Duration) *float64 {
-		if d >= rate.Forever {
+		if d >= cost.Forever {
 			return nil
 		}
 		s := d.Seconds()
@@ -272,7 +272,7 @@ func ratesToJSON(r *chart.Rate) ratesJSON {
 	}
 	for _, e := range r.Environments {
 		one := rateEnvironmentJSON{ID: e.ID, Kind: e.Kind}
-		if e.Kind != rate.Given {
+		if e.Kind != cost.Given {
 			one.What, one.Source = text.Say("en", "environment."+e.ID+".what"), text.Say("en", "environment."+e.ID+".source")
 		}
 		out.Sources = append(out.Sources, one)

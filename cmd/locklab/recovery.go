@@ -8,7 +8,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
 	"locklab/reports/text"
-	"locklab/scenarios/price"
+	"locklab/scenarios/cost"
 )
 
 // defaultTTLs are those of a chart of recoveries.
@@ -58,7 +58,7 @@ func (r *recoveryFlags) run(e *env, _ []string) error {
 	return showChart(e, drawn, err, files, out, "locklab recovery -o recovery.png", "locklab rate", "locklab run token crash-holding")
 }
 
-func recoveryOrder(ttls string, hold time.Duration) (o price.RecoveryOrder, err error) {
+func recoveryOrder(ttls string, hold time.Duration) (o cost.RecoveryOrder, err error) {
 	if hold < 0 || hold > time.Hour {
 		return o, text.Errorf("error.recovery.work", "value", hold)
 	}
@@ -77,17 +77,17 @@ func recoveryOrder(ttls string, hold time.Duration) (o price.RecoveryOrder, err 
 }
 
 // findRecovery finds the recoveries and returns their chart.
-func findRecovery(ctx context.Context, e *env, entries []lock.Entry, o price.RecoveryOrder) (*chart.RecoveryChart, error) {
+func findRecovery(ctx context.Context, e *env, entries []lock.Entry, o cost.RecoveryOrder) (*chart.RecoveryChart, error) {
 	done, end := e.progress(len(entries)*len(o.TTLs), "progress.cells")
-	found, err := price.FindRecovery(ctx, entries, o, done)
+	found, err := cost.FindRecovery(ctx, entries, o, done)
 	end()
 	return &chart.RecoveryChart{Recoveries: found, Lang: e.Langs()[0]}, err
 }
 
 type recoveryJSON struct {
-	Version     int              `json:"version"`
-	Incomplete  bool             `json:"incomplete,omitempty"`
-	Takeaway    string           `json:"takeaway"`
-	Assumptions string           `json:"assumptions"`
-	Recoveries  []price.Recovery `json:"recoveries"`
+	Version     int             `json:"version"`
+	Incomplete  bool            `json:"incomplete,omitempty"`
+	Takeaway    string          `json:"takeaway"`
+	Assumptions string          `json:"assumptions"`
+	Recoveries  []cost.Recovery `json:"recoveries"`
 }

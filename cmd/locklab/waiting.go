@@ -8,7 +8,7 @@ import (
 
 	"locklab/reports/chart"
 	"locklab/reports/text"
-	"locklab/scenarios/waiting"
+	"locklab/scenarios/cost"
 )
 
 // waitingFlags are the flags of "locklab waiting".
@@ -16,12 +16,12 @@ type waitingFlags struct {
 	sizes    string
 	policies []string
 	article  bool
-	load     waiting.Load
+	load     cost.Load
 	files    []string
 }
 
 func waitingCommand() *command {
-	w := &waitingFlags{sizes: "2,10,50,200,1000", load: waiting.UsualLoad()}
+	w := &waitingFlags{sizes: "2,10,50,200,1000", load: cost.UsualLoad()}
 	return &command{
 		use: "waiting", args: noArguments, flags: w.add, run: w.run, tasks: onFleet,
 		examples: []string{"waiting", "waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png", "waiting --clients 10 --policies none --article"},
@@ -71,10 +71,10 @@ func (w *waitingFlags) run(e *env, _ []string) error {
 	}
 	drawn := &chart.WaitingChart{Load: w.load, Lang: e.Langs()[0]}
 	done, end := e.progress(len(policies)*len(counts), "progress.runs")
-	drawn.Results, err = waiting.Find(e.ctx, policies, counts, w.load, done)
+	drawn.Results, err = cost.FindWaiting(e.ctx, policies, counts, w.load, done)
 	end()
 	if err == nil && w.article {
-		drawn.Article, err = waiting.Article(e.ctx, nil)
+		drawn.Article, err = cost.Article(e.ctx, nil)
 	}
 	out := waitingJSON{schema, stoppedBy(err), drawn.Takeaway("en"), drawn.Assumptions("en"), drawn.Results, drawn.Article}
 	return showChart(e, drawn, err, files, out, "locklab waiting -o waiting.png", "locklab price", "locklab explain redisson-lock")
@@ -84,8 +84,8 @@ func waitingSizes(arg string) (sizes []int, err error) {
 	for _, item := range strings.Split(arg, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(item))
 		switch {
-		case err != nil || n < 2 || n > waiting.MaxClients:
-			return nil, text.Errorf("error.waiting.clients", "value", item, "most", waiting.MaxClients)
+		case err != nil || n < 2 || n > cost.MaxClients:
+			return nil, text.Errorf("error.waiting.clients", "value", item, "most", cost.MaxClients)
 		case len(sizes) > 0 && n <= sizes[len(sizes)-1]:
 			return nil, text.Errorf("error.sweep.rising", "value", item, "before", sizes[len(sizes)-1])
 		}
@@ -95,8 +95,8 @@ func waitingSizes(arg string) (sizes []int, err error) {
 }
 
 // pickPolicies returns those that are named; without names all.
-func pickPolicies(names []string) (chosen []waiting.Policy, err error) {
-	all := waiting.Policies()
+func pickPolicies(names []string) (chosen []cost.Policy, err error) {
+	all := cost.Policies()
 	if names == nil {
 		return all, nil
 	}
@@ -119,6 +119,6 @@ type waitingJSON struct {
 	Incomplete  bool                 `json:"incomplete,omitempty"`
 	Takeaway    string               `json:"takeaway"`
 	Assumptions string               `json:"assumptions"`
-	Results     []waiting.Result     `json:"results"`
-	Article     []waiting.ArticleRun `json:"article,omitempty"`
+	Results     []cost.WaitingResult `json:"results"`
+	Article     []cost.ArticleRun    `json:"article,omitempty"`
 }
