@@ -21,7 +21,7 @@ import (
 // whose memory cannot be read, as a closure or a channel. Of what the simulator gives to a
 // client only the name is written: a connection that is idle remembers nothing.
 func memoryOf(c *simulator.Client, v any) (memory string, plain bool) {
-	m := &memoryWriter{library: c.Library(), client: reflect.ValueOf(c).Pointer(), seen: map[place]int{}, objects: map[uintptr]int{}, plain: true}
+	m := &memoryWriter{client: reflect.ValueOf(c).Pointer(), seen: map[place]int{}, objects: map[uintptr]int{}, plain: true}
 	m.write(reflect.ValueOf(v))
 	return string(m.out), m.plain
 }
@@ -31,7 +31,6 @@ type memoryWriter struct {
 	seen    map[place]int   // numbers, in the order in which they were reached
 	objects map[uintptr]int // the numbers of structs
 	client  uintptr         // whose lock it is
-	library process.Library // by which that talks to servers
 	inMaps  bool            // in the key of a map: nothing that points, because maps have no order
 	plain   bool
 }
@@ -145,12 +144,15 @@ func (m *memoryWriter) environment(v reflect.Value) bool {
 		m.plain = m.plain && v.Pointer() == m.client
 	case reflect.TypeFor[*process.Process](): // a client has one
 		m.text(v.Type().String())
-	case reflect.TypeOf(m.library): // as well
 	case reflect.TypeFor[*redis.Client]():
 		m.text((*redis.Client)(at).Options().Addr)
 	case reflect.TypeFor[*redis.Script]():
 		m.text((*redis.Script)(at).Hash())
 	default:
+		if v.Type().Implements(reflect.TypeFor[process.Library]()) { // as well
+			m.text(v.Type().String())
+			return true
+		}
 		m.plain = m.plain && v.Type().String() != "*process.timer"
 		return !m.plain
 	}
