@@ -13,7 +13,6 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/price"
@@ -23,21 +22,11 @@ import (
 	"locklab/scenarios/waiting"
 )
 
-// A drawing is a picture with its numbers.
-type drawing interface {
-	Title(lang string) string
-	Takeaway(lang string) string
-	CSV(io.Writer) error
-	PNG(io.Writer) error
-	SVG(io.Writer) error
-	Text(io.Writer, reports.Options) error
-}
-
-// chartFormats are the formats of a drawing, by the ending of the file.
-var chartFormats = map[string]func(drawing, io.Writer) error{
-	".png": drawing.PNG,
-	".svg": drawing.SVG,
-	".csv": drawing.CSV,
+// chartFormats are the formats of a chart, by the ending of the file.
+var chartFormats = map[string]func(w io.Writer, c chart.Chart, lang string) error{
+	".png": func(w io.Writer, c chart.Chart, lang string) error { return chart.PNG(w, c, lang) },
+	".svg": func(w io.Writer, c chart.Chart, lang string) error { return chart.SVG(w, c, lang) },
+	".csv": func(w io.Writer, c chart.Chart, _ string) error { return chart.CSV(w, c) },
 }
 
 // darkPNG ends the names of pictures on a dark ground. An SVG is as dark as its reader.
@@ -54,13 +43,13 @@ func (a *app) checkCharts(files []string) error {
 	return a.checkOutputs("-o", files...)
 }
 
-func (a *app) writeCharts(d drawing, files []string) (failed error) {
+func (a *app) writeCharts(c chart.Chart, files []string) (failed error) {
 	for _, name := range files {
 		failed = errors.Join(failed, a.write(name, replaces, func(w io.Writer) error {
 			if strings.HasSuffix(name, darkPNG) {
 				w = chart.Dark{Writer: w}
 			}
-			return chartFormats[filepath.Ext(name)](d, w)
+			return chartFormats[filepath.Ext(name)](w, c, a.Langs()[0])
 		}))
 	}
 	return failed
@@ -90,9 +79,9 @@ func (c *chartFlags) pickOr(a *app, usual []lock.Entry) ([]lock.Entry, error) {
 	return entries, cmp.Or(err, a.checkCharts(c.files))
 }
 
-// showChart prints a drawing, decides the exit status, and writes the files.
+// showChart prints a chart, decides the exit status, and writes the files.
 // failed is the error of what it draws; after Ctrl-C no file is written.
-func (a *app) showChart(d drawing, failed error, files []string, asJSON any, next ...string) error {
+func (a *app) showChart(c chart.Chart, failed error, files []string, asJSON any, next ...string) error {
 	stopped := errors.Is(failed, context.Canceled)
 	if failed != nil && !stopped {
 		return internal(failed)
@@ -102,7 +91,7 @@ func (a *app) showChart(d drawing, failed error, files []string, asJSON any, nex
 			return err
 		}
 	} else {
-		if err := d.Text(a.Out, a.options()); err != nil {
+		if err := chart.Text(a.Out, c, a.options()); err != nil {
 			return internal(err)
 		}
 		a.Next(next...)
@@ -110,17 +99,17 @@ func (a *app) showChart(d drawing, failed error, files []string, asJSON any, nex
 	if stopped {
 		return noAnswer("error.stopped.files")
 	}
-	return a.writeCharts(d, files)
+	return a.writeCharts(c, files)
 }
 
-// A searched drawing shows the results of searches, some of which may be incomplete.
+// A searched chart shows the results of searches, some of which may be incomplete.
 type searched interface {
-	drawing
+	chart.Chart
 	Bounds(lang string) string
 	Inconclusive() bool
 }
 
-// conclude returns the error of a drawing that leaves something unknown.
+// conclude returns the error of a chart that leaves something unknown.
 func (a *app) conclude(d searched) error {
 	if d.Inconclusive() {
 		return noAnswer("error.cut.some")
@@ -128,7 +117,7 @@ func (a *app) conclude(d searched) error {
 	return nil
 }
 
-// searchedJSON begins the JSON of a searched drawing.
+// searchedJSON begins the JSON of a searched chart.
 type searchedJSON struct {
 	Version    int    `json:"version"`
 	Incomplete bool   `json:"incomplete,omitempty"`
@@ -140,10 +129,10 @@ func searchedToJSON(d searched, failed error) searchedJSON {
 	return searchedJSON{schema, errors.Is(failed, context.Canceled), d.Takeaway("en"), d.Bounds("en")}
 }
 
-// A figure is a drawing beside the grid, under the name of its files.
+// A figure is a chart beside the grid, under the name of its files.
 type figure struct {
 	name string
-	drawing
+	chart.Chart
 }
 
 // charts makes the charts of the report: of some locks, and the prices of all, which have
@@ -167,7 +156,7 @@ func (a *app) charts(ctx context.Context, entries, all []lock.Entry, outcomes []
 	if err != nil {
 		return nil, err
 	}
-	tolerance := &chart.Tolerance{Tolerance: limits.Only(differing), Lang: a.Langs()[0]}
+	tolerance := &chart.Tolerance{Tolerance: limits.Only(differing)}
 	known := limits.Only(entries)
 	doom, err := a.showcaseDoom(ctx)
 	if err != nil {
@@ -181,7 +170,7 @@ func (a *app) charts(ctx context.Context, entries, all []lock.Entry, outcomes []
 	if err != nil {
 		return nil, err
 	}
-	figures := []figure{{"rate", &chart.Rate{Table: *rates, Lang: a.Langs()[0]}}, {"price", &chart.PriceChart{Prices: prices, Lang: a.Langs()[0]}}}
+	figures := []figure{{"rate", &chart.Rate{Table: *rates}}, {"price", &chart.PriceChart{Prices: prices}}}
 	costs, err := a.costCharts(ctx, entries)
 	if err != nil {
 		return nil, err
@@ -192,7 +181,6 @@ func (a *app) charts(ctx context.Context, entries, all []lock.Entry, outcomes []
 // costCharts are those that are smaller than what "locklab recovery", "locklab waiting" and
 // "locklab sweep" draw: each takes less than two seconds.
 func (a *app) costCharts(ctx context.Context, entries []lock.Entry) (figures []figure, err error) {
-	lang := a.Langs()[0]
 	order, err := recoveryOrder(defaultTTLs, 0)
 	if err != nil {
 		return nil, err
@@ -205,7 +193,7 @@ func (a *app) costCharts(ctx context.Context, entries []lock.Entry) (figures []f
 		}
 		figures = append(figures, figure{"recovery", recovery})
 	}
-	lines := &chart.WaitingChart{Load: waiting.UsualLoad(), Lang: lang}
+	lines := &chart.WaitingChart{Load: waiting.UsualLoad()}
 	if lines.Results, err = waiting.Find(ctx, waiting.Policies(), []int{2, 10, 25}, lines.Load, func(int) {}); err != nil {
 		return nil, err
 	}
@@ -226,7 +214,7 @@ func (a *app) costCharts(ctx context.Context, entries []lock.Entry) (figures []f
 	if err != nil {
 		return nil, err
 	}
-	return append(figures, figure{"sweep", &chart.Sweep{Sweep: *found, Lang: lang}}), nil
+	return append(figures, figure{"sweep", &chart.Sweep{Sweep: *found}}), nil
 }
 
 // ownClockLocks are shown where the clock of a client runs at a wrong rate, and the client

@@ -468,9 +468,9 @@ func (a *app) showOwnTolerance(ctx context.Context, c checkedLock, beside []lock
 	return a.conclude(drawn), a.drawOwn(c, drawn)
 }
 
-// drawOwn prints a drawing in which the lock stands beside others.
-func (a *app) drawOwn(c checkedLock, d drawing) error {
-	if err := d.Text(a.Out, a.options()); err != nil {
+// drawOwn prints a chart in which the lock stands beside others.
+func (a *app) drawOwn(c checkedLock, drawn chart.Chart) error {
+	if err := chart.Text(a.Out, drawn, a.options()); err != nil {
 		return internal(err)
 	}
 	a.Printf("%s\n\n", a.Say("check.lease", "test", c.Test, "ttl", reports.Span(c.TTL)))
@@ -510,7 +510,7 @@ func (a *app) showOwnMatrix(ctx context.Context, c checkedLock, beside []lock.En
 		out.Matrix = &matrixJSON{Version: schema, Cells: cellsJSON(flat)}
 		return nil
 	}
-	if err := gridOf(locks, scs, cells).Text(a.Out, a.options()); err != nil {
+	if err := chart.Text(a.Out, gridOf(locks, scs, cells), a.options()); err != nil {
 		return internal(err)
 	}
 	a.Printf("\n")

@@ -83,7 +83,6 @@ func (a *app) liveContend() *cobra.Command {
 			if refused := redis.Error(nil); errors.As(err, &refused) {
 				return text.Errorf("error.contend.refused", "cause", err)
 			}
-			drawn.Lang = a.Langs()[0]
 			l := drawn.Contention.Load
 			out := contendJSON{schema, err != nil, ring.Version, x.Clients, x.Requests, contendLoadJSON{l.Hold, l.Poll, l.Cap, l.TTL, l.Patience, l.Service, l.Latency},
 				drawn.Takeaway("en"), drawn.Assumptions("en"), drawn.Results}

@@ -53,7 +53,7 @@ func (a *app) demo() *cobra.Command {
 
 func (a *app) tour(told *race.Outcome, grid *chart.Grid) error {
 	o := a.options()
-	o.Brief = true
+	o.Brief, grid.Brief = true, true
 	a.Sentence("demo.intro")
 	a.Printf("\n")
 	if err := reports.Lanes(a.Out, told.History, told.Judgement, o); err != nil {
@@ -62,7 +62,7 @@ func (a *app) tour(told *race.Outcome, grid *chart.Grid) error {
 	a.Printf("\n")
 	a.Sentence("demo.grid")
 	a.Printf("\n")
-	if err := grid.Text(a.Out, o); err != nil {
+	if err := chart.Text(a.Out, grid, o); err != nil {
 		return internal(err)
 	}
 	a.Printf("\n%s\n", a.Say("demo.next"))

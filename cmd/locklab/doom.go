@@ -42,7 +42,7 @@ func (a *app) findDoom(ctx context.Context, entry lock.Entry, t simulator.Trace,
 	case err != nil:
 		return nil, err
 	}
-	a.doom = &chart.Doom{Doom: d, Lang: a.Langs()[0]}
+	a.doom = &chart.Doom{Doom: d}
 	return nil, nil
 }
 
@@ -52,7 +52,7 @@ func (a *app) printDoom() error {
 		return nil
 	}
 	a.Printf("\n")
-	return internal(a.doom.Text(a.Out, a.options()))
+	return internal(chart.Text(a.Out, a.doom, a.options()))
 }
 
 type doomJSON struct {
@@ -102,5 +102,5 @@ func (a *app) showcaseDoom(ctx context.Context) (*chart.Doom, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &chart.Doom{Doom: d, Lang: a.Langs()[0]}, nil
+	return &chart.Doom{Doom: d}, nil
 }

@@ -37,7 +37,7 @@ func (a *app) explain() *cobra.Command {
 				e := &explainer{a, lessons.NewStage(), nil}
 				e.teacher = lessons.NewTeacher(c.Context(), a.Printer, a.options(), e.stage)
 				e.teacher.Curve = func(out io.Writer, d *study.Doom, look reports.Options) error {
-					return (&chart.Doom{Doom: d}).Text(out, look)
+					return chart.Text(out, &chart.Doom{Doom: d}, look)
 				}
 				return e.explain(args)
 			})

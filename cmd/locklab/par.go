@@ -66,7 +66,7 @@ func (a *app) findPars(ctx context.Context, entries []lock.Entry, b study.Bounds
 	done, end := a.progress(len(entries)*len(budgets), "progress.searches")
 	table, err := study.FindPars(ctx, entries, b, budgets, done)
 	end()
-	return &chart.Par{ParTable: *table, Lang: a.Langs()[0]}, err
+	return &chart.Par{ParTable: *table}, err
 }
 
 type parJSON struct {

@@ -35,7 +35,7 @@ func (a *app) price() *cobra.Command {
 			if errors.Is(err, context.Canceled) {
 				return noAnswer("error.stopped")
 			}
-			drawn := &chart.PriceChart{Prices: found, Lang: a.Langs()[0]}
+			drawn := &chart.PriceChart{Prices: found}
 			return a.showChart(drawn, err, files, priceJSON{schema, drawn.Takeaway("en"), drawn.Assumptions("en"), found},
 				"locklab price -o price.png", "locklab matrix", "locklab rate")
 		},

@@ -159,7 +159,7 @@ func (a *app) findRates(ctx context.Context, entries []lock.Entry, o rate.Order,
 	if err != nil {
 		return nil, internal(err)
 	}
-	return &chart.Rate{Table: *found, Lang: a.Langs()[0]}, nil
+	return &chart.Rate{Table: *found}, nil
 }
 
 func (a *app) tolerances(ctx context.Context, entries []lock.Entry, limits string) (*study.Tolerance, error) {

@@ -80,7 +80,7 @@ func (a *app) findRecovery(ctx context.Context, entries []lock.Entry, o price.Re
 	done, end := a.progress(len(entries)*len(o.TTLs), "progress.cells")
 	found, err := price.FindRecovery(ctx, entries, o, done)
 	end()
-	return &chart.RecoveryChart{Recoveries: found, Lang: a.Langs()[0]}, err
+	return &chart.RecoveryChart{Recoveries: found}, err
 }
 
 type recoveryJSON struct {

@@ -270,7 +270,7 @@ var runFormats = map[string]func(*app, io.Writer, *race.Outcome) error{
 }
 
 // runPictures are the formats of a run that is drawn; with --doom they are the curve's.
-var runPictures = map[string]func(*chart.Run, io.Writer) error{".png": (*chart.Run).PNG, ".svg": (*chart.Run).SVG}
+var runPictures = map[string]func(io.Writer, chart.Picture, string) error{".png": chart.PNG, ".svg": chart.SVG}
 
 // checkView refuses unknown views and files, before anything is played.
 func (a *app) checkView(view string, files []string) error {
@@ -311,7 +311,7 @@ func (a *app) writeRun(name string, o *race.Outcome) error {
 			if strings.HasSuffix(name, darkPNG) {
 				w = chart.Dark{Writer: w}
 			}
-			return draw(&chart.Run{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts, Lang: a.Langs()[0]}, w)
+			return draw(w, &chart.Run{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts}, a.Langs()[0])
 		})
 	}
 	return a.write(name, replaces, func(w io.Writer) error { return runFormats[filepath.Ext(name)](a, w, o) })

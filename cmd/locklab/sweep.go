@@ -86,7 +86,7 @@ func (a *app) sweep() *cobra.Command {
 			if found == nil || errors.Is(err, study.ErrLosses) {
 				return internal(err)
 			}
-			drawn := &chart.Sweep{Sweep: *found, Lang: a.Langs()[0]}
+			drawn := &chart.Sweep{Sweep: *found}
 			return a.showChart(drawn, err, files, sweepToJSON(drawn, err),
 				"locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix")
 		},
@@ -196,7 +196,7 @@ func (a *app) findSensitivity(ctx context.Context, entries []lock.Entry, xs []fl
 	done, end := a.progress(study.SensitivitySteps(len(entries), len(xs), runs), "progress.pauses")
 	found, err := study.FindSensitivity(ctx, entries, xs, runs, done)
 	end()
-	return &chart.Sensitivity{Sensitivity: *found, Lang: a.Langs()[0]}, err
+	return &chart.Sensitivity{Sensitivity: *found}, err
 }
 
 type sweepJSON struct {

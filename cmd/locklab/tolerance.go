@@ -49,7 +49,7 @@ func (a *app) findTolerance(ctx context.Context, entries []lock.Entry) (*chart.T
 	done, end := a.progress(study.ToleranceCells(len(entries)), "progress.limits")
 	found, err := study.FindTolerance(ctx, entries, done)
 	end()
-	return &chart.Tolerance{Tolerance: *found, Lang: a.Langs()[0]}, err
+	return &chart.Tolerance{Tolerance: *found}, err
 }
 
 // rateRaces are the races in which a clock runs at a wrong rate: a client's, and servers'.

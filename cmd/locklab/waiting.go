@@ -49,7 +49,7 @@ func (a *app) waiting() *cobra.Command {
 			if article && a.elsewhere != nil {
 				return text.Errorf("error.waiting.article")
 			}
-			drawn := &chart.WaitingChart{Load: load, Lang: a.Langs()[0]}
+			drawn := &chart.WaitingChart{Load: load}
 			done, end := a.progress(len(policies)*len(counts), "progress.runs")
 			drawn.Results, err = waiting.Find(c.Context(), policies, counts, load, done)
 			end()
