@@ -13,29 +13,29 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/reports/layout"
-	"locklab/scenarios/waiting"
+	"locklab/scenarios/cost"
 )
 
 // A ContendChart shows what clients that contend for a lock get of a real server, beside what
 // the simulation predicts.
 type ContendChart struct {
-	Contention waiting.Contention // Load.Service and Load.Latency are those that were measured
-	Version    string             // of redis-server
+	Contention cost.Contention // Load.Service and Load.Latency are those that were measured
+	Version    string          // of redis-server
 	Results    []Contended
 }
 
 // Contended is what came of one lock and one way to wait for it.
 type Contended struct {
-	Policy string           `json:"policy"`
-	Lock   string           `json:"lock"`
-	Real   waiting.Measures `json:"real"`
-	Lab    waiting.Measures `json:"lab"`
+	Policy string        `json:"policy"`
+	Lock   string        `json:"lock"`
+	Real   cost.Measures `json:"real"`
+	Lab    cost.Measures `json:"lab"`
 }
 
 func (r Contended) name() string { return r.Policy + " " + r.Lock }
 
 // sides are the measures of the real server, and of the simulation.
-func (r Contended) sides() []waiting.Measures { return []waiting.Measures{r.Real, r.Lab} }
+func (r Contended) sides() []cost.Measures { return []cost.Measures{r.Real, r.Lab} }
 
 // Title is what the chart asks.
 func (c *ContendChart) Title(lang string) string { return say(lang, "contend.title") }
@@ -59,11 +59,11 @@ func (c *ContendChart) Takeaway(lang string) string {
 	return say(lang, "contend.takeaway", "slow", slow.name(), "slowest", rounded(slow.Real.Throughput, 0),
 		"quick", quick.name(), "quickest", rounded(quick.Real.Throughput, 0),
 		"cheap", cheap.name(), "least", rounded(perRequest(cheap.Real), 1), "dear", dear.name(), "most", rounded(perRequest(dear.Real), 0),
-		"throughput", c.factor(func(m waiting.Measures) float64 { return m.Throughput }), "commands", c.factor(perRequest))
+		"throughput", c.factor(func(m cost.Measures) float64 { return m.Throughput }), "commands", c.factor(perRequest))
 }
 
 // factor is how far the simulation is off at most, for one measure.
-func (c *ContendChart) factor(of func(m waiting.Measures) float64) string {
+func (c *ContendChart) factor(of func(m cost.Measures) float64) string {
 	worst := 1.0
 	for _, r := range c.Results {
 		if a, b := of(r.Real), of(r.Lab); a > 0 && b > 0 {
@@ -74,7 +74,7 @@ func (c *ContendChart) factor(of func(m waiting.Measures) float64) string {
 }
 
 // perRequest is how many commands a request costs.
-func perRequest(m waiting.Measures) float64 {
+func perRequest(m cost.Measures) float64 {
 	return float64(m.Total()) / float64(max(1, m.Acquired+m.GaveUp))
 }
 
@@ -115,7 +115,7 @@ func (c *ContendChart) text(out *layout.Lines) {
 }
 
 // kinds are the commands of a measurement, the most frequent first.
-func kinds(m waiting.Measures) string {
+func kinds(m cost.Measures) string {
 	names := slices.Sorted(maps.Keys(m.Commands))
 	slices.SortStableFunc(names, func(a, b string) int { return m.Commands[b] - m.Commands[a] })
 	return strings.Join(each(names, func(name string) string { return name + " " + thousands(m.Commands[name]) }), ", ")
@@ -132,7 +132,7 @@ func (c *ContendChart) records() [][]string {
 			for _, n := range []int{c.Contention.Clients, c.Contention.Requests, m.Acquired, m.GaveUp, m.Together, m.Lost} {
 				row = append(row, strconv.Itoa(n))
 			}
-			for _, q := range []waiting.Quantiles{m.Acquire, m.Release} {
+			for _, q := range []cost.Quantiles{m.Acquire, m.Release} {
 				row = append(row, significant(q.P50), significant(q.P90), significant(q.P99), significant(q.Max))
 			}
 			index := ""
@@ -157,14 +157,14 @@ const (
 // A contendMeasure is one panel: from low, where the mark is, to high.
 type contendMeasure struct {
 	key string
-	of  func(m waiting.Measures) (low, high float64)
+	of  func(m cost.Measures) (low, high float64)
 }
 
 var contendMeasures = []contendMeasure{
-	{"acquire", func(m waiting.Measures) (low, high float64) { return m.Acquire.P50 * 1000, m.Acquire.P99 * 1000 }},
-	{"release", func(m waiting.Measures) (low, high float64) { return m.Release.P50 * 1000, m.Release.P99 * 1000 }},
-	{"throughput", func(m waiting.Measures) (low, high float64) { return m.Throughput, m.Throughput }},
-	{"commands", func(m waiting.Measures) (low, high float64) { return perRequest(m), perRequest(m) }},
+	{"acquire", func(m cost.Measures) (low, high float64) { return m.Acquire.P50 * 1000, m.Acquire.P99 * 1000 }},
+	{"release", func(m cost.Measures) (low, high float64) { return m.Release.P50 * 1000, m.Release.P99 * 1000 }},
+	{"throughput", func(m cost.Measures) (low, high float64) { return m.Throughput, m.Throughput }},
+	{"commands", func(m cost.Measures) (low, high float64) { return perRequest(m), perRequest(m) }},
 }
 
 // picture has a line for each lock and way to wait, and a panel for each measure.

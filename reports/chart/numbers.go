@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"locklab/scenarios/rate"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 )
 
 // length writes a duration as short as it can be.
 func length(d time.Duration) string {
-	if d >= rate.Forever {
+	if d >= cost.Forever {
 		return "∞"
 	}
 	s := d.Round(time.Millisecond)
@@ -48,7 +48,7 @@ func number(x float64) string {
 }
 
 // amount writes an interval: one number, a bound, or both ends.
-func amount(i rate.Interval) string {
+func amount(i cost.Interval) string {
 	lo, hi := number(i.Lo), number(i.Hi)
 	switch {
 	case lo == hi:

@@ -15,18 +15,18 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports/layout"
 	"locklab/reports/text"
-	"locklab/scenarios/price"
+	"locklab/scenarios/cost"
 )
 
 // A PriceChart draws what locks cost against the share of races that they survive.
-type PriceChart struct{ Prices []price.Price }
+type PriceChart struct{ Prices []cost.Price }
 
 // Title is what the chart asks.
 func (c *PriceChart) Title(lang string) string { return say(lang, "price.title") }
 
 // Assumptions say how the locks were counted.
 func (c *PriceChart) Assumptions(lang string) string {
-	s := price.Contention()
+	s := cost.PriceSettings()
 	return say(lang, "price.assumptions", "ttl", length(s.TTL), "retry", length(s.Retry))
 }
 
@@ -46,15 +46,15 @@ func (c *PriceChart) Takeaway(lang string) string {
 // A spot are locks at the same place of the chart, the best-known first.
 type spot struct {
 	cost, share float64
-	prices      []price.Price
+	prices      []cost.Price
 	efficient   bool // no other lock costs no more and survives as much
 }
 
 // spots are the places of all locks by a cost, from the cheapest and then the safest on.
-func (c *PriceChart) spots(cost func(price.Price) float64) (spots []*spot) {
-	for _, prices := range gather(c.excluding(), func(a, b price.Price) bool { return cost(a) == cost(b) && a.Share() == b.Share() }) {
-		slices.SortStableFunc(prices, func(a, b price.Price) int { return cmp.Compare(fame(a.Strategy), fame(b.Strategy)) })
-		spots = append(spots, &spot{cost: cost(prices[0]), share: prices[0].Share(), prices: prices})
+func (c *PriceChart) spots(axis func(cost.Price) float64) (spots []*spot) {
+	for _, prices := range gather(c.excluding(), func(a, b cost.Price) bool { return axis(a) == axis(b) && a.Share() == b.Share() }) {
+		slices.SortStableFunc(prices, func(a, b cost.Price) int { return cmp.Compare(fame(a.Strategy), fame(b.Strategy)) })
+		spots = append(spots, &spot{cost: axis(prices[0]), share: prices[0].Share(), prices: prices})
 	}
 	slices.SortFunc(spots, func(a, b *spot) int { return cmp.Or(cmp.Compare(a.cost, b.cost), -cmp.Compare(a.share, b.share)) })
 	best := -1.0
@@ -66,8 +66,8 @@ func (c *PriceChart) spots(cost func(price.Price) float64) (spots []*spot) {
 }
 
 // excluding are the locks that exclude at all.
-func (c *PriceChart) excluding() []price.Price {
-	return slices.DeleteFunc(slices.Clone(c.Prices), func(p price.Price) bool { return !p.Excludes })
+func (c *PriceChart) excluding() []cost.Price {
+	return slices.DeleteFunc(slices.Clone(c.Prices), func(p cost.Price) bool { return !p.Excludes })
 }
 
 // fame is 0 for a milestone, and 1 for another lock.
@@ -78,12 +78,12 @@ func fame(id string) int {
 	return 1
 }
 
-func byCommands(p price.Price) float64   { return p.Commands }
-func byRoundTrips(p price.Price) float64 { return p.RoundTrips }
+func byCommands(p cost.Price) float64   { return p.Commands }
+func byRoundTrips(p cost.Price) float64 { return p.RoundTrips }
 
 // names lists the locks of a spot, n at most.
 func (s *spot) names(lang string, n int) string {
-	out := text.Join(lang, "chart.list", each(s.prices[:min(n, len(s.prices))], func(p price.Price) string { return p.Strategy }))
+	out := text.Join(lang, "chart.list", each(s.prices[:min(n, len(s.prices))], func(p cost.Price) string { return p.Strategy }))
 	if more := len(s.prices) - n; more > 0 {
 		out = say(lang, "price.more", "names", out, "n", strconv.Itoa(more))
 	}
@@ -119,7 +119,7 @@ func (c *PriceChart) text(out *layout.Lines) {
 	out.Put("", 0)
 	names := heads(lang, "price.head.", "lock", "family", "commands", "roundtrips", "contended", "handover", "survived", "share")
 	border := c.efficient()
-	sheet := layout.Sheet{Right: layout.From(2), Floor: 7, Rows: withHeads(append(names, ""), c.Prices, func(p price.Price) []string {
+	sheet := layout.Sheet{Right: layout.From(2), Floor: 7, Rows: withHeads(append(names, ""), c.Prices, func(p cost.Price) []string {
 		mark := ""
 		switch {
 		case !p.Excludes:
@@ -139,7 +139,7 @@ func (c *PriceChart) text(out *layout.Lines) {
 func (c *PriceChart) records() [][]string {
 	names := []string{"strategy", "family", "commands", "round_trips", "commands_contended", "handover_mean_s", "handover_longest_s",
 		"races_survived", "races"}
-	return withHeads(names, c.Prices, func(p price.Price) []string {
+	return withHeads(names, c.Prices, func(p cost.Price) []string {
 		return []string{p.Strategy, string(p.Family), decimal(p.Commands), significant(p.RoundTrips), significant(p.Contended),
 			significant(p.Handover.Seconds()), significant(p.LongestHandover.Seconds()), strconv.Itoa(p.Survived), strconv.Itoa(p.Races)}
 	})
@@ -159,7 +159,7 @@ const (
 // round trips: a column for each cost that some lock has. Locks at one place share a
 // label; the key below lists them.
 func (c *PriceChart) picture(lang string) picture {
-	byFamily := gather(c.excluding(), func(a, b price.Price) bool { return a.Family == b.Family })
+	byFamily := gather(c.excluding(), func(a, b cost.Price) bool { return a.Family == b.Family })
 	p := pricePlot{styles: map[string]style{}, least: 1}
 	for i, of := range byFamily {
 		p.styles[string(of[0].Family)] = styleAt(i)

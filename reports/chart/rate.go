@@ -13,12 +13,12 @@ import (
 
 	"locklab/reports/layout"
 	"locklab/reports/text"
-	"locklab/scenarios/rate"
+	"locklab/scenarios/cost"
 )
 
 // A Rate draws how often locks are expected to break in a year, against their TTL, and
 // beside it for how long a crash blocks them.
-type Rate struct{ rate.Table }
+type Rate struct{ cost.Rates }
 
 // Title is what the chart asks.
 func (r *Rate) Title(lang string) string { return say(lang, "rate.title") }
@@ -38,7 +38,7 @@ func (r *Rate) Method(lang string) string { return say(lang, "rate.method") }
 
 // Inconclusive says whether a term has no number.
 func (r *Rate) Inconclusive() bool {
-	return slices.ContainsFunc(r.Terms, func(t rate.Term) bool { return t.Unknown })
+	return slices.ContainsFunc(r.Terms, func(t cost.Term) bool { return t.Unknown })
 }
 
 // Takeaway says for each group of locks how often the worst environment breaks them, from
@@ -52,9 +52,9 @@ func (r *Rate) Takeaway(lang string) string {
 	return aboutEach(lang, names, texts)
 }
 
-func (r *Rate) about(lang string, s *rate.Subject) string {
-	var worst rate.Environment
-	most := rate.Point{}
+func (r *Rate) about(lang string, s *cost.Subject) string {
+	var worst cost.Environment
+	most := cost.Point{}
 	for _, e := range r.Environments {
 		if len(e.Causes) == 0 {
 			continue
@@ -65,7 +65,7 @@ func (r *Rate) about(lang string, s *rate.Subject) string {
 		}
 	}
 	blocked := func(ttl time.Duration) string {
-		if mean := s.Recovery(ttl, r.Hold).Mean; mean < rate.Forever {
+		if mean := s.Recovery(ttl, r.Hold).Mean; mean < cost.Forever {
 			return say(lang, "rate.blocked", "time", length(mean))
 		}
 		return say(lang, "rate.blocked.ever")
@@ -90,14 +90,14 @@ func (r *Rate) head(group []int) string {
 
 // notes explain the signs of a table.
 func (r *Rate) notes(lang string) (notes []string) {
-	has := func(f func(t rate.Term) bool) bool { return slices.ContainsFunc(r.Terms, f) }
-	if has(func(t rate.Term) bool { return t.Assumed }) {
+	has := func(f func(t cost.Term) bool) bool { return slices.ContainsFunc(r.Terms, f) }
+	if has(func(t cost.Term) bool { return t.Assumed }) {
 		notes = append(notes, say(lang, "rate.note.assumed"))
 	}
-	if has(func(t rate.Term) bool { return t.Bare && t.Expected.Hi > 0 }) {
+	if has(func(t cost.Term) bool { return t.Bare && t.Expected.Hi > 0 }) {
 		notes = append(notes, say(lang, "rate.note.bare"))
 	}
-	if has(func(t rate.Term) bool { return t.Unknown }) {
+	if has(func(t cost.Term) bool { return t.Unknown }) {
 		notes = append(notes, say(lang, "rate.note.unknown"))
 	}
 	return notes
@@ -107,7 +107,7 @@ func (r *Rate) notes(lang string) (notes []string) {
 func (r *Rate) sources(lang string) (lines []string) {
 	for _, e := range r.Environments {
 		key := "environment." + e.ID
-		if e.Kind == rate.Given {
+		if e.Kind == cost.Given {
 			lines = append(lines, say(lang, "rate.source.given", "name", e.ID))
 			continue
 		}
@@ -116,16 +116,16 @@ func (r *Rate) sources(lang string) (lines []string) {
 	return lines
 }
 
-func causeName(lang string, t rate.Term) string {
-	if t.Fault == rate.SlowWork {
+func causeName(lang string, t cost.Term) string {
+	if t.Fault == cost.SlowWork {
 		return say(lang, "rate.slow")
 	}
 	return t.Environment + ": " + t.Fault
 }
 
 // often says how often a fault strikes, and for how long.
-func (r *Rate) often(lang string, t rate.Term) string {
-	if t.Fault == rate.SlowWork {
+func (r *Rate) often(lang string, t cost.Term) string {
+	if t.Fault == cost.SlowWork {
 		return ""
 	}
 	out := number(t.PerYear)
@@ -136,17 +136,17 @@ func (r *Rate) often(lang string, t rate.Term) string {
 }
 
 // sizeOf says how long a fault lasts, or what is lost with it.
-func sizeOf(c rate.Cause) string {
+func sizeOf(c cost.Cause) string {
 	switch {
 	case c.Lengths.String() != "":
 		return " x " + c.Lengths.String()
-	case c.Fault == "failover" || c.Fault == "restart" && c.Window < rate.Forever:
+	case c.Fault == "failover" || c.Fault == "restart" && c.Window < cost.Forever:
 		return ", " + length(c.Window) + " lost"
 	}
 	return ""
 }
 
-func (r *Rate) cause(t rate.Term) rate.Cause {
+func (r *Rate) cause(t cost.Term) cost.Cause {
 	for _, e := range r.Environments {
 		if e.ID == t.Environment {
 			for _, c := range e.Causes {
@@ -156,10 +156,10 @@ func (r *Rate) cause(t rate.Term) rate.Cause {
 			}
 		}
 	}
-	return rate.Cause{}
+	return cost.Cause{}
 }
 
-func (r *Rate) cell(lang string, t rate.Term) string {
+func (r *Rate) cell(lang string, t cost.Term) string {
 	switch {
 	case t.Unknown:
 		return "?"
@@ -200,7 +200,7 @@ func (r *Rate) table(lang string) *layout.Sheet {
 		}
 		sheet.Rows = append(sheet.Rows, row)
 	}
-	crashes := func(key string, of func(rate.Crash) time.Duration) {
+	crashes := func(key string, of func(cost.Crash) time.Duration) {
 		row := []string{say(lang, key), ""}
 		for i, c := range r.Crashes {
 			blocked := length(of(c))
@@ -211,10 +211,10 @@ func (r *Rate) table(lang string) *layout.Sheet {
 		}
 		sheet.Rows = append(sheet.Rows, row)
 	}
-	crashes("rate.crash.mean", func(c rate.Crash) time.Duration { return c.Mean })
-	crashes("rate.crash.longest", func(c rate.Crash) time.Duration { return c.Longest })
-	if slices.ContainsFunc(r.Crashes, func(c rate.Crash) bool { return c.PerYear > 0 }) {
-		crashes("rate.crash.year", func(c rate.Crash) time.Duration { return c.PerYear })
+	crashes("rate.crash.mean", func(c cost.Crash) time.Duration { return c.Mean })
+	crashes("rate.crash.longest", func(c cost.Crash) time.Duration { return c.Longest })
+	if slices.ContainsFunc(r.Crashes, func(c cost.Crash) bool { return c.PerYear > 0 }) {
+		crashes("rate.crash.year", func(c cost.Crash) time.Duration { return c.PerYear })
 	}
 	return sheet
 }
@@ -225,13 +225,13 @@ func (r *Rate) records() [][]string {
 	rows := [][]string{{"strategy", "environment", "ttl_s", "overlaps_a_year_lo", "overlaps_a_year_hi",
 		"blocked_after_crash_mean_s", "blocked_after_crash_longest_s"}}
 	for _, s := range r.Series {
-		i := slices.IndexFunc(r.Subjects, func(o *rate.Subject) bool { return o.Entry.ID == s.Strategy })
+		i := slices.IndexFunc(r.Subjects, func(o *cost.Subject) bool { return o.Entry.ID == s.Strategy })
 		for _, p := range s.Points {
 			row := []string{s.Strategy, s.Environment, decimal(p.TTL.Seconds()), "", "", "", ""}
 			if !p.Unknown {
 				row[3], row[4] = significant(p.Expected.Lo), significant(p.Expected.Hi)
 			}
-			if rec := r.Subjects[i].Recovery(p.TTL, r.Hold); rec.Mean < rate.Forever {
+			if rec := r.Subjects[i].Recovery(p.TTL, r.Hold); rec.Mean < cost.Forever {
 				row[5], row[6] = significant(rec.Mean.Seconds()), significant(rec.Longest.Seconds())
 			}
 			rows = append(rows, row)
@@ -254,7 +254,7 @@ const (
 // costs, all over the same TTLs.
 func (r *Rate) picture(lang string) picture {
 	p := &ratePlot{Rate: r, lang: lang, groups: r.Groups(), shade: r.Hold.Longest()}
-	spoken := slices.DeleteFunc(slices.Clone(r.Environments), func(e rate.Environment) bool { return len(e.Causes) == 0 })
+	spoken := slices.DeleteFunc(slices.Clone(r.Environments), func(e cost.Environment) bool { return len(e.Causes) == 0 })
 	p.lines = gather(spoken, r.same)
 	p.scale()
 	key := block{smallLine*vg.Length(len(p.lines)) + 6, func(c draw.Canvas, at vg.Rectangle) {
@@ -285,7 +285,7 @@ type ratePlot struct {
 	*Rate
 	lang    string
 	groups  [][]int
-	lines   [][]rate.Environment // of which the same is expected everywhere
+	lines   [][]cost.Environment // of which the same is expected everywhere
 	low     float64              // least of the scale of overlaps, a power of ten
 	top     float64              // its top, likewise
 	blocked float64              // top of the scale of blocked seconds, likewise
@@ -293,7 +293,7 @@ type ratePlot struct {
 }
 
 // same says whether two environments break all locks equally often.
-func (r *Rate) same(a, b rate.Environment) bool {
+func (r *Rate) same(a, b cost.Environment) bool {
 	for _, s := range r.Subjects {
 		for _, ttl := range r.TTLs {
 			if s.At(r.Usage, a, ttl) != s.At(r.Usage, b, ttl) {
@@ -305,7 +305,7 @@ func (r *Rate) same(a, b rate.Environment) bool {
 }
 
 // environmentLabel says what the environments of a line do, and how often.
-func environmentLabel(lang string, l []rate.Environment) string {
+func environmentLabel(lang string, l []cost.Environment) string {
 	var what []string
 	for _, c := range l[0].Causes {
 		often := number(c.PerYear)
@@ -318,7 +318,7 @@ func environmentLabel(lang string, l []rate.Environment) string {
 		}
 		what = append(what, one)
 	}
-	return say(lang, "rate.legend.environment", "name", text.Join(lang, "chart.list", each(l, func(e rate.Environment) string { return e.ID })), "causes", text.Join(lang, "grid.join", what))
+	return say(lang, "rate.legend.environment", "name", text.Join(lang, "chart.list", each(l, func(e cost.Environment) string { return e.ID })), "causes", text.Join(lang, "grid.join", what))
 }
 
 func (p *ratePlot) scale() {
@@ -336,7 +336,7 @@ func (p *ratePlot) scale() {
 	}
 	for _, s := range p.Subjects {
 		for _, ttl := range p.TTLs {
-			if rec := s.Recovery(ttl, p.Hold); rec.Longest < rate.Forever {
+			if rec := s.Recovery(ttl, p.Hold); rec.Longest < cost.Forever {
 				longest = max(longest, rec.Longest.Seconds())
 			}
 		}
@@ -482,7 +482,7 @@ func (p *ratePlot) crashes(f draw.Canvas) {
 		var mean []vg.Point
 		for _, ttl := range p.curve {
 			y := f.Max.Y - 5
-			if rec := s.Recovery(ttl, p.Hold); rec.Mean < rate.Forever {
+			if rec := s.Recovery(ttl, p.Hold); rec.Mean < cost.Forever {
 				y = logY(f, low, p.blocked, rec.Mean.Seconds())
 			}
 			mean = append(mean, vg.Point{X: p.x(f, ttl), Y: y})
@@ -492,7 +492,7 @@ func (p *ratePlot) crashes(f draw.Canvas) {
 			continue
 		}
 		label := fitText(small, p.head(g), f.Size().X*0.8)
-		if s.Recovery(p.TTLs[0], p.Hold).Mean == rate.Forever {
+		if s.Recovery(p.TTLs[0], p.Hold).Mean == cost.Forever {
 			y := mean[0].Y - 8
 			write(f, small, mean[0].X+4, y, label+": "+say(p.lang, "rate.ever"))
 			taken = append(taken, y)

@@ -9,7 +9,7 @@ import (
 
 	"locklab/reports"
 	"locklab/reports/layout"
-	"locklab/scenarios/rate"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 )
 
@@ -17,7 +17,7 @@ import (
 func (r *Rate) Explain(w io.Writer, o reports.Options, strategy string) error {
 	out := o.Lines(w)
 	lang := out.Lang()
-	i := slices.IndexFunc(r.Subjects, func(s *rate.Subject) bool { return s.Entry.ID == strategy })
+	i := slices.IndexFunc(r.Subjects, func(s *cost.Subject) bool { return s.Entry.ID == strategy })
 	s := r.Subjects[i]
 	for _, lang := range out.Langs() {
 		out.Put(say(lang, "rate.explain", "lock", strategy, "ttl", length(r.TTL)), 0)
@@ -41,7 +41,7 @@ func (r *Rate) Explain(w io.Writer, o reports.Options, strategy string) error {
 }
 
 // spans says how the lease of a lock is renewed.
-func (r *Rate) spans(lang string, s *rate.Subject) string {
+func (r *Rate) spans(lang string, s *cost.Subject) string {
 	switch l := s.Lease; {
 	case len(l.Spans) == 0:
 		return say(lang, "rate.lease.none")
@@ -56,7 +56,7 @@ func (r *Rate) spans(lang string, s *rate.Subject) string {
 	}
 }
 
-func (r *Rate) factors(lang string, t rate.Term) (lines []string) {
+func (r *Rate) factors(lang string, t cost.Term) (lines []string) {
 	put := func(sign, key string, value string, pairs ...string) {
 		lines = append(lines, sign+" "+layout.PadLeft(value, 12)+"  "+say(lang, key, pairs...))
 	}
@@ -65,7 +65,7 @@ func (r *Rate) factors(lang string, t rate.Term) (lines []string) {
 	}
 	seconds := number(31_536_000)
 	switch t.Fault {
-	case rate.SlowWork:
+	case cost.SlowWork:
 		put(" ", "rate.factor.acquisitions", number(r.PerSecond))
 		put("x", "rate.factor.seconds", seconds)
 	case "lose-reply":
@@ -90,7 +90,7 @@ func (r *Rate) factors(lang string, t rate.Term) (lines []string) {
 	if t.Fault != "lose-reply" {
 		put("x", "rate.factor.contended", number(t.Contended))
 	}
-	if t.Fault != rate.SlowWork && t.Fault != "lose-reply" {
+	if t.Fault != cost.SlowWork && t.Fault != "lose-reply" {
 		put("x", "rate.factor.window", amount(t.Window))
 	}
 	switch {

@@ -11,12 +11,12 @@ import (
 
 	"locklab/reports/layout"
 	"locklab/reports/text"
-	"locklab/scenarios/price"
+	"locklab/scenarios/cost"
 )
 
 // A RecoveryChart draws for how long nobody gets in after a crash, by lock and TTL, beside
 // the handover where nobody crashes.
-type RecoveryChart struct{ Recoveries []price.Recovery }
+type RecoveryChart struct{ Recoveries []cost.Recovery }
 
 // Title is what the chart asks.
 func (c *RecoveryChart) Title(lang string) string { return say(lang, "recovery.title") }
@@ -29,7 +29,7 @@ func (c *RecoveryChart) Assumptions(lang string) string {
 			hold = length(r.Hold)
 		}
 	}
-	return say(lang, "recovery.assumptions", "hold", hold, "retry", length(price.Contention().Retry))
+	return say(lang, "recovery.assumptions", "hold", hold, "retry", length(cost.PriceSettings().Retry))
 }
 
 // Takeaway says which locks may never come back, and what the others take in leases.
@@ -65,14 +65,14 @@ func (c *RecoveryChart) Takeaway(lang string) string {
 }
 
 // byLock are the recoveries of each lock, by TTL.
-func (c *RecoveryChart) byLock() [][]price.Recovery {
-	return gather(c.Recoveries, func(a, b price.Recovery) bool { return a.Strategy == b.Strategy })
+func (c *RecoveryChart) byLock() [][]cost.Recovery {
+	return gather(c.Recoveries, func(a, b cost.Recovery) bool { return a.Strategy == b.Strategy })
 }
 
 // blocked writes a blocked time.
 func blocked(lang string, d time.Duration) string {
 	switch {
-	case d == price.Forever:
+	case d == cost.Forever:
 		return say(lang, "recovery.ever")
 	case d >= 100*time.Millisecond:
 		return length(d.Round(10 * time.Millisecond))
@@ -80,10 +80,10 @@ func blocked(lang string, d time.Duration) string {
 	return d.Round(100 * time.Microsecond).String()
 }
 
-// longestOf is the longest that ends; price.Forever if hardly any does.
-func longestOf(r price.Recovery) time.Duration {
+// longestOf is the longest that ends; cost.Forever if hardly any does.
+func longestOf(r cost.Recovery) time.Duration {
 	if r.Ever() > 0.5 {
-		return price.Forever
+		return cost.Forever
 	}
 	return r.Longest()
 }
@@ -94,7 +94,7 @@ func (c *RecoveryChart) text(out *layout.Lines) {
 	putEach(out, func(lang string) []string { return []string{c.Title(lang), c.Assumptions(lang)} })
 	out.Put("", 0)
 	names := heads(lang, "recovery.head.", "lock", "ttl", "handover", "mean", "p50", "p90", "p99", "longest", "ever")
-	sheet := layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Recoveries, func(r price.Recovery) []string {
+	sheet := layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Recoveries, func(r cost.Recovery) []string {
 		row := []string{r.Strategy, length(r.TTL)}
 		for _, d := range []time.Duration{r.Handover, r.Mean(), r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), longestOf(r)} {
 			row = append(row, blocked(lang, d))
@@ -110,11 +110,11 @@ func (c *RecoveryChart) text(out *layout.Lines) {
 func (c *RecoveryChart) records() [][]string {
 	names := []string{"strategy", "ttl_s", "hold_s", "handover_mean_s", "handover_longest_s", "blocked_mean_s",
 		"blocked_p50_s", "blocked_p90_s", "blocked_p99_s", "blocked_longest_s", "share_forever"}
-	return withHeads(names, c.Recoveries, func(r price.Recovery) []string {
+	return withHeads(names, c.Recoveries, func(r cost.Recovery) []string {
 		row := []string{r.Strategy}
 		for _, d := range []time.Duration{r.TTL, r.Hold, r.Handover, r.LongestHandover, r.Mean(),
 			r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), r.Longest()} {
-			if d == price.Forever {
+			if d == cost.Forever {
 				row = append(row, "inf")
 			} else {
 				row = append(row, significant(d.Seconds()))
@@ -178,10 +178,10 @@ func (c *RecoveryChart) draw(canvas draw.Canvas, lang string, at vg.Rectangle) {
 
 // drawRecovery draws one lock with one TTL: from the shortest to the longest that ends, thick from
 // the 10th to the 90th percentile, and the handover as a hollow mark.
-func drawRecovery(c draw.Canvas, y vg.Length, x func(s float64) vg.Length, r price.Recovery) {
+func drawRecovery(c draw.Canvas, y vg.Length, x func(s float64) vg.Length, r cost.Recovery) {
 	st := styleOf(r.Strategy)
 	end := func(d time.Duration) vg.Length {
-		if d == price.Forever {
+		if d == cost.Forever {
 			return c.Max.X
 		}
 		return x(d.Seconds())

@@ -14,14 +14,14 @@ import (
 
 	"locklab/reports/layout"
 	"locklab/reports/text"
-	"locklab/scenarios/waiting"
+	"locklab/scenarios/cost"
 )
 
 // A WaitingChart draws what ways to wait cost, against the number of clients.
 type WaitingChart struct {
-	Load    waiting.Load
-	Results []waiting.Result     // by policy, then by number of clients
-	Article []waiting.ArticleRun // article 000 beside our runs; nil: it was not asked for
+	Load    cost.Load
+	Results []cost.WaitingResult // by policy, then by number of clients
+	Article []cost.ArticleRun    // article 000 beside our runs; nil: it was not asked for
 }
 
 // Title is what the chart asks.
@@ -36,14 +36,14 @@ func (c *WaitingChart) Assumptions(lang string) string {
 
 // Takeaway compares the policies where most clients wait.
 func (c *WaitingChart) Takeaway(lang string) string {
-	played := slices.DeleteFunc(slices.Clone(c.Results), func(r waiting.Result) bool { return r.Skipped })
+	played := slices.DeleteFunc(slices.Clone(c.Results), func(r cost.WaitingResult) bool { return r.Skipped })
 	if len(played) == 0 {
 		return say(lang, "waiting.nothing")
 	}
-	most := slices.MaxFunc(played, func(a, b waiting.Result) int { return cmp.Compare(a.Clients, b.Clients) }).Clients
-	played = slices.DeleteFunc(played, func(r waiting.Result) bool { return r.Clients < most })
-	quick, slow := extremes(played, func(r waiting.Result) float64 { return r.Handover })
-	cheap, dear := extremes(played, func(r waiting.Result) float64 { return r.PerEntry })
+	most := slices.MaxFunc(played, func(a, b cost.WaitingResult) int { return cmp.Compare(a.Clients, b.Clients) }).Clients
+	played = slices.DeleteFunc(played, func(r cost.WaitingResult) bool { return r.Clients < most })
+	quick, slow := extremes(played, func(r cost.WaitingResult) float64 { return r.Handover })
+	cheap, dear := extremes(played, func(r cost.WaitingResult) float64 { return r.PerEntry })
 	return say(lang, "waiting.takeaway", "clients", thousands(most), "quick", quick.Policy, "quickest", millis(quick.Handover),
 		"slow", slow.Policy, "slowest", millis(slow.Handover), "cheap", cheap.Policy, "least", rounded(cheap.PerEntry, 1),
 		"dear", dear.Policy, "most", rounded(dear.PerEntry, 0))
@@ -51,7 +51,7 @@ func (c *WaitingChart) Takeaway(lang string) string {
 
 // notes say what was not played, or not to its end.
 func (c *WaitingChart) notes(lang string) []string {
-	list := func(key string, which func(waiting.Result) bool) string {
+	list := func(key string, which func(cost.WaitingResult) bool) string {
 		var runs []string
 		for _, r := range c.Results {
 			if which(r) {
@@ -64,20 +64,20 @@ func (c *WaitingChart) notes(lang string) []string {
 		return say(lang, key, "runs", text.Join(lang, "chart.list", runs), "most", thousands(c.Load.Most))
 	}
 	return []string{
-		list("waiting.skipped", func(r waiting.Result) bool { return r.Skipped }),
-		list("waiting.cut", func(r waiting.Result) bool { return r.Cut && !r.Skipped }),
+		list("waiting.skipped", func(r cost.WaitingResult) bool { return r.Skipped }),
+		list("waiting.cut", func(r cost.WaitingResult) bool { return r.Cut && !r.Skipped }),
 		say(lang, "waiting.note"),
 	}
 }
 
 // byPolicy are the results of each policy.
-func (c *WaitingChart) byPolicy() [][]waiting.Result {
-	return gather(c.Results, func(a, b waiting.Result) bool { return a.Policy == b.Policy })
+func (c *WaitingChart) byPolicy() [][]cost.WaitingResult {
+	return gather(c.Results, func(a, b cost.WaitingResult) bool { return a.Policy == b.Policy })
 }
 
 // policies say what each policy is.
 func (c *WaitingChart) policies(lang string) []string {
-	return each(c.byPolicy(), func(of []waiting.Result) string {
+	return each(c.byPolicy(), func(of []cost.WaitingResult) string {
 		return say(lang, "waiting.policy", "id", of[0].Policy, "what", say(lang, "policy."+of[0].Policy))
 	})
 }
@@ -101,7 +101,7 @@ func (c *WaitingChart) text(out *layout.Lines) {
 	}
 	out.Put("", 0)
 	names := heads(lang, "waiting.head.", "policy", "clients", "handover", "p99", "commands", "entry", "load", "jain", "overtaken", "herd")
-	sheet := layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Results, func(r waiting.Result) []string {
+	sheet := layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Results, func(r cost.WaitingResult) []string {
 		if r.Skipped {
 			return append([]string{r.Policy, strconv.Itoa(r.Clients)}, slices.Repeat([]string{"-"}, 8)...)
 		}
@@ -128,7 +128,7 @@ func (c *WaitingChart) article(lang string) *layout.Sheet {
 		return value
 	}
 	names := heads(lang, "waiting.article.head.", "load", "second", "article", "release", "article", "commands")
-	return &layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Article, func(r waiting.ArticleRun) []string {
+	return &layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Article, func(r cost.ArticleRun) []string {
 		load := say(lang, "waiting.article.load", "requests", thousands(r.Requests), "sleep", length(r.Sleep))
 		if r.Sleep == 0 {
 			load = say(lang, "waiting.article.load.none", "requests", thousands(r.Requests))
@@ -143,7 +143,7 @@ func (c *WaitingChart) records() [][]string {
 	rows := [][]string{{"policy", "clients", "entries", "handover_mean_s", "handover_p99_s", "release_mean_s", "entries_per_second",
 		"commands_per_second", "commands_per_entry", "server_load", "jain_index", "longest_overtaking", "herd_size",
 		"article_per_second", "article_release_s"}}
-	line := func(name string, r waiting.Result, article ...string) {
+	line := func(name string, r cost.WaitingResult, article ...string) {
 		if r.Skipped {
 			return
 		}
@@ -166,23 +166,23 @@ func (c *WaitingChart) records() [][]string {
 
 // A waitingMeasure is one panel.
 type waitingMeasure struct {
-	key    string                         // of its title
-	of     func(r waiting.Result) float64 // NaN: there is none
-	linear bool                           // from 0 to 1; otherwise logarithmic
+	key    string                             // of its title
+	of     func(r cost.WaitingResult) float64 // NaN: there is none
+	linear bool                               // from 0 to 1; otherwise logarithmic
 }
 
 var waitingMeasures = []waitingMeasure{
-	{key: "handover", of: func(r waiting.Result) float64 { return r.Handover * 1000 }},
-	{key: "commands", of: func(r waiting.Result) float64 { return r.Commands }},
-	{key: "jain", linear: true, of: func(r waiting.Result) float64 {
+	{key: "handover", of: func(r cost.WaitingResult) float64 { return r.Handover * 1000 }},
+	{key: "commands", of: func(r cost.WaitingResult) float64 { return r.Commands }},
+	{key: "jain", linear: true, of: func(r cost.WaitingResult) float64 {
 		if r.Jain == nil {
 			return math.NaN()
 		}
 		return *r.Jain
 	}},
-	{key: "overtaken", of: func(r waiting.Result) float64 { return positive(float64(r.Overtaken)) }},
-	{key: "entry", of: func(r waiting.Result) float64 { return r.PerEntry }},
-	{key: "herd", of: func(r waiting.Result) float64 { return positive(r.Herd) }},
+	{key: "overtaken", of: func(r cost.WaitingResult) float64 { return positive(float64(r.Overtaken)) }},
+	{key: "entry", of: func(r cost.WaitingResult) float64 { return r.PerEntry }},
+	{key: "herd", of: func(r cost.WaitingResult) float64 { return positive(r.Herd) }},
 }
 
 // positive is x, or NaN.
@@ -232,7 +232,7 @@ func (c *WaitingChart) panel(f draw.Canvas, m waitingMeasure, axis string) {
 	}
 	rulesY(f, small, y, ticks)
 	x := func(n int) vg.Length { return f.X(plot.LogScale{}.Normalize(2, max(last, 4), float64(n))) }
-	for _, of := range gather(c.Results, func(a, b waiting.Result) bool { return a.Clients == b.Clients }) {
+	for _, of := range gather(c.Results, func(a, b cost.WaitingResult) bool { return a.Clients == b.Clients }) {
 		write(f, aligned(small, draw.XCenter), x(of[0].Clients), f.Min.Y-9, strconv.Itoa(of[0].Clients))
 	}
 	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-20, axis)
