@@ -73,9 +73,9 @@ var floors = [][]string{
 	{"simulator/process"},
 	{"simulator/history", "simulator/realserver/servertest"},
 	{"simulator/internal/clock", "simulator/internal/codec", "simulator/internal/table", "simulator/realserver"},
-	{"simulator/internal/jute"},
+	{"simulator/internal/jute", "simulator/resp"},
 	{"reports/text"},
-	{"reports/layout"},
+	{"reports/layout", "simulator/effort"},
 }
 
 // strangers are packages that must not know each other although the floors allow it.

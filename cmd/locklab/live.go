@@ -184,7 +184,7 @@ func (s *liveServers) bench(ctx context.Context, a *app, e lock.Entry) (*reality
 	if s.lease != reality.DefaultLease {
 		return nil, text.Errorf("error.live.redis-lease", "value", s.lease)
 	}
-	var all []realserver.GivenRedis
+	var all []realserver.RedisAddress
 	for addr := range strings.SplitSeq(s.redis, ",") {
 		g, err := realserver.ParseRedis(strings.TrimSpace(addr))
 		if err != nil {
