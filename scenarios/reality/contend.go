@@ -71,10 +71,10 @@ func (r *Ring) connect(ctx context.Context) (*redis.Client, error) {
 	return c, nil
 }
 
-// patience is how long the server may take for one answer, far longer than it does.
+// patience is the time that the server may take for one answer, far longer than it does.
 const patience = 20 * time.Second
 
-// rounds are how many commands are measured of one client alone; all clients together make a hundred
+// rounds is the number of commands that are measured of one client alone; all clients together make a hundred
 // times as many.
 const rounds = 300
 

@@ -23,7 +23,7 @@ import (
 	"locklab/simulator/resp"
 )
 
-// DefaultLease is how long a lease takes on the real servers if nothing else is said.
+// DefaultLease is the duration of a lease on the real servers if no other is given.
 const DefaultLease = 500 * time.Millisecond
 
 // A Bench is what real servers of this machine need. It may be used by several goroutines.
@@ -38,11 +38,11 @@ type Bench struct {
 	unknown map[string]bool // words of commands that the redis-server does not know
 	given   []realserver.RedisAddress
 
-	// Progress, if it is not nil, is told the true time that a run has come to on servers that are given: there
+	// Progress, if it is not nil, gets the true time that a run has come to on servers that are given: there
 	// time passes as it does.
 	Progress func(at time.Duration)
 
-	// Scripts, if it is not nil, is told before a run how many scripts it leaves in the caches of servers that
+	// Scripts, if it is not nil, gets before a run the number of scripts that it leaves in the caches of servers that
 	// are given, if it leaves any.
 	Scripts func(n int)
 
@@ -77,7 +77,7 @@ func NewBench(ctx context.Context, lease time.Duration) (b *Bench, err error) {
 }
 
 // OnZooKeeper is a bench for locks on a ZooKeeper only, with a server that runs at an address.
-// Nobody else may write to it while a trace is played; see package live.
+// No other client may write to it while a trace is played; see package live.
 func OnZooKeeper(addr string, lease time.Duration) (*Bench, error) {
 	b := &Bench{Lease: lease}
 	b.zookeeper.addr = addr
@@ -88,7 +88,7 @@ func OnZooKeeper(addr string, lease time.Duration) (*Bench, error) {
 	return b, nil
 }
 
-// OnRedis is a bench for locks on a Redis only, with servers that somebody else runs. Nobody else may
+// OnRedis is a bench for locks on a Redis only, with servers that others run. No other client may
 // write to these databases while a trace is played. See live.CheckGiven for what they must be.
 func OnRedis(given []realserver.RedisAddress) (*Bench, error) {
 	versions, err := live.CheckGiven(given)
@@ -117,7 +117,7 @@ func (b *Bench) Fits(lab *race.Outcome) error {
 	return live.FitsGiven(b.given, o.Simulator.Config(), lab.History.Events)
 }
 
-// Given says whether the servers are somebody else's.
+// Given reports whether others run the servers.
 func (b *Bench) Given() bool { return b.given != nil }
 
 // Close ends the bench's servers, if it has started any, and removes its folder.
@@ -187,7 +187,7 @@ func (b *Bench) probe(r *realserver.Redis) error {
 // A Showing is a trace in the lab and on real servers.
 type Showing struct {
 	Lab *race.Outcome
-	// NotShown is why it was not played on real servers: a key of the catalogues of texts
+	// NotShown is the reason why it was not played on real servers: a key of the catalogues of texts
 	// (there with the prefix "live."); "": it was. Missing is what is named with it, as the command
 	// that the redis-server does not know.
 	NotShown race.Reason
@@ -216,7 +216,7 @@ func Reasons() []race.Reason {
 	return all
 }
 
-// Agrees says whether every answer, every key and the verdicts were the same on the real
+// Agrees reports whether every answer, every key and the verdicts were the same on the real
 // servers.
 func (s *Showing) Agrees() bool {
 	return s.Run != nil && len(s.Run.Differences) == 0 && s.Run.Stopped == nil && slices.Equal(s.Lab.Verdicts, s.Real.Verdicts)

@@ -47,7 +47,7 @@ type SentinelDemo struct {
 	Fault     string
 	DownAfter time.Duration // down-after-milliseconds, in whole milliseconds
 	TTL       time.Duration
-	// Periods is how often Sentinel asks the servers and tells the others; 0: as it does by default, every second
+	// Periods is the interval at which Sentinel asks the servers and tells the others; 0: as it does by default, every second
 	// to every ten seconds. Else the failover timeout is twenty of them: Sentinels that have each voted for
 	// themselves try again after twice that time.
 	Periods time.Duration
@@ -66,12 +66,12 @@ type SentinelRun struct {
 	Moments []Moment
 	Nobody  time.Duration // until a client that hears of the Sentinels had the lock
 	Two     time.Duration // while both clients were inside
-	// Demoted is when the old master had become a replica, after it was back; 0: it was killed.
+	// Demoted is the time at which the old master had become a replica, after it was back; 0: it was killed.
 	Demoted  time.Duration
 	Verdicts []verdict.Word // of the safety of the clients' entries and exits: judges see no keys
 }
 
-// A Moment is what somebody did or said.
+// A Moment is what a client or a server did or said.
 type Moment struct {
 	At   time.Duration
 	Who  string // "c1", "c2", "sentinel", "master"
@@ -84,13 +84,13 @@ type AwaitedError struct{ error }
 
 func (e AwaitedError) Unwrap() error { return e.error }
 
-// masterName is what the Sentinels call the master.
+// masterName is the name that the Sentinels have for the master.
 const masterName = "locklab"
 
-// pollEvery is how often is asked for what is awaited.
+// pollEvery is the interval at which is asked for what is awaited.
 const pollEvery = 10 * time.Millisecond
 
-// Play makes the demonstration. progress, if it is not nil, is told how long it runs. The error is ctx's, about
+// Play makes the demonstration. progress, if it is not nil, gets the time for which it has run. The error is ctx's, about
 // the machine, or says that something did not happen in time.
 func (d SentinelDemo) Play(ctx context.Context, progress func(ran time.Duration)) (run *SentinelRun, err error) {
 	folder, err := realserver.NewFolder()
@@ -271,7 +271,7 @@ func (s *sentinelStage) happened(e history.Event) {
 	s.events = append(s.events, e)
 }
 
-// timeout is how long a client waits for an answer: as go-redis does by default, but less than a lease.
+// timeout returns the time that a client waits for an answer: as go-redis does by default, but less than a lease.
 func (s *sentinelStage) timeout() time.Duration { return min(3*time.Second, s.TTL/3) }
 
 // play makes the demonstration on servers that are ready.
@@ -341,7 +341,7 @@ func (s *sentinelStage) play(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// entered says whether a client has been inside.
+// entered reports whether a client has been inside.
 func (s *sentinelStage) entered(client int) func() (bool, error) {
 	return func() (bool, error) {
 		select {

@@ -31,7 +31,7 @@ const (
 	GivenMargin   Reason = "given-margin"  // how much was left of a lease
 )
 
-// Margin is what must be left of a lease when a request arrives, for a server whose clock
+// Margin is the least that must be left of a lease when a request arrives, for a server whose clock
 // cannot be stopped: far more than a request takes.
 const Margin = 50 * time.Millisecond
 

@@ -12,7 +12,7 @@ import (
 	"locklab/simulator/redisnode"
 )
 
-// A realClock relates a server's clock, which nobody can set, to that of the trace.
+// A realClock relates a server's clock, which cannot be set here, to that of the trace.
 type realClock struct {
 	shift time.Duration // what it is ahead; chosen anew where no lease runs
 	// from and to are what it was ahead, in milliseconds of either clock, just before and just after the last

@@ -41,12 +41,12 @@
 // the server's clock is put forward by a millisecond for that moment: Redis counts whole
 // ones. The same holds for a WAIT whose time is over.
 //
-// # Servers that somebody else runs
+// # Servers that others run
 //
 // With Options.Given nothing is started. The servers' clocks are real and cannot be set, so nothing is scaled:
 // while a lease runs, true time passes as it does on the server (TIME), which is waited for; else it is skipped. A run
 // is late by what its commands take. So a lease may end anywhere within the time that the request that took it may have
-// arrived at, what remains of it is told within the same bounds (the client's code hears the lab's), and a lease is over when it
+// arrived at, what remains of it may differ within the same bounds (the client's code gets the lab's), and a lease is over when it
 // is so on both. If it may have ended before a request that the lab has in time, nothing is
 // decided (LateError). No key is touched but by the lock's own requests, until in the end those keys are removed that a request or the
 // lab has named. Scripts stay in the server's cache.
@@ -54,7 +54,7 @@
 // # A ZooKeeper
 //
 // With Options.ZooKeeper the trace is played on a real ZooKeeper, below a znode of its own, which is gone at the
-// end. Nobody else may use the server meanwhile.
+// end. No other client may use the server meanwhile.
 //
 // Each client of the lab has a session, on a connection that breaks, and is made again with the
 // client's watches, when the trace says so. Each request that reaches the ensemble in the trace is
@@ -107,7 +107,7 @@ type Run struct {
 	schedule.Run
 	Answers     int // that were compared
 	Differences []Difference
-	// Stopped is why the run ended before the trace: after a difference a choice may not be
+	// Stopped is the reason why the run ended before the trace: after a difference a choice may not be
 	// possible any more. Nil: it did not.
 	Stopped error
 	Servers int           // redis-servers that ran

@@ -243,7 +243,7 @@ var (
 	fields = []string{"name", "db", "flags", "sub", "psub", "ssub", "multi", "watch", "user", "redir", "resp"}
 )
 
-// state is what a server says of itself that a run could have changed: its role, keys, scripts, clients, users,
+// state returns what a server says of itself that a run could have changed: its role, keys, scripts, clients, users,
 // and all of its configuration, without what tells it from another server.
 func (s *server) state() (string, error) {
 	answers, err := s.DoAll([]string{"INFO"}, []string{"CLIENT", "LIST"}, []string{"CONFIG", "GET", "*"}, []string{"ACL", "LIST"}, []string{"DBSIZE"})

@@ -203,7 +203,7 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// replication is what a server says of its replicas, and of its master.
+// replication has what a server says of its replicas, and of its master.
 type replication struct {
 	offset   int64
 	linked   bool                   // it is a replica that has all that its master had when it came

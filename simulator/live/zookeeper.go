@@ -118,7 +118,7 @@ func (r *ensemble) remove(path string) error {
 	return err
 }
 
-// real is where the run has a path of the lab, and inLab the reverse.
+// real returns the path on the real server of a path of the lab, and inLab the reverse.
 func (r *ensemble) real(path string) string { return strings.TrimSuffix(r.root+path, "/") }
 func (r *ensemble) inLab(path string) string {
 	return cmp.Or(strings.TrimPrefix(path, r.root), "/")

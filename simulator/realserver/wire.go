@@ -19,7 +19,7 @@ type Wire struct {
 	in   *bufio.Reader
 }
 
-// patience is how long a server may take for an answer: far longer than any does.
+// patience is the time that a server may take for an answer: far longer than any does.
 const patience = 5 * time.Second
 
 // Close hangs up.

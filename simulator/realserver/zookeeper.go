@@ -10,7 +10,7 @@ import (
 	"locklab/reports/text"
 )
 
-// jar is where Debian's package zookeeper has the server, once installed; its
+// jar is the file in which Debian's package zookeeper has the server, once installed; its
 // manifest names the rest.
 const jar = "/usr/share/java/zookeeper.jar"
 
