@@ -11,6 +11,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/live"
 	"locklab/simulator/realserver/servertest"
@@ -87,6 +88,7 @@ func takenBy(script string, lives ...time.Duration) lock.Entry {
 // order of events: that of two keys needs halves of a step, that of three thirds. A search meets them in whole
 // steps, since at the instant at which a key ends it lets that happen before or after all else.
 func TestOpenBounds(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	const step = 750 * time.Millisecond
 	for _, test := range []struct {
@@ -116,6 +118,7 @@ func TestOpenBounds(t *testing.T) {
 // does, down to the take-over while the lock is held. Without redis-server or cc the test is skipped, or fails
 // where the environment says CI=true.
 func TestOpenBoundsOnRealServer(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	library := servertest.Clocks(t)
 	entry := takenBy(takeTwo, 2250*time.Millisecond, 750*time.Millisecond)
 	b := everyTiming(entry, 2, 2, "")
@@ -138,6 +141,7 @@ func TestOpenBoundsOnRealServer(t *testing.T) {
 // TestBoundary: a pause of half a lease breaks the token lock only where the holder's last deed and the end of
 // its lease fall on the same instant; one of a step more breaks it beyond that.
 func TestBoundary(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	entry := racetest.Lock(t, "token")
 	for budget, want := range map[string]explore.Boundary{"pause=1@4500ms": explore.BoundaryOnly, "pause=1@5250ms": explore.Beyond} {

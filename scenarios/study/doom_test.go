@@ -7,6 +7,7 @@ import (
 
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
@@ -15,6 +16,7 @@ import (
 // the end of the lease. After a jump of a clock, a loss of data or a crash of the holder
 // nothing is left to chance.
 func TestDoom(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	for _, c := range []struct {
 		lock, budget string
