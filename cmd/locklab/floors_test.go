@@ -19,7 +19,7 @@ import (
 //	scenarios/contract             what each lock must come to
 //	scenarios/locktest             tests of locks that are not in the list
 //	scenarios/play                 runs that a person schedules: levels, quiz
-//	scenarios/rate, price, waiting how often locks break | what they cost | ways to wait
+//	scenarios/cost                 how often locks break, what they cost, ways to wait
 //	scenarios/study                what is computed from many runs and searches
 //	scenarios/internal/dense       random runs against proofs: tests only
 //	scenarios/fleet                work on a queue, for many machines
@@ -28,6 +28,7 @@ import (
 //	scenarios/race                 how a race is played
 //	simulator/promela              the same question to SPIN
 //	simulator/explore              exhaustive search
+//	simulator/checkpoint           the file of a search that goes on
 //	simulator/live                 a trace on real servers
 //	faults, simulator/schedule     what goes wrong | timed runs and replay
 //	simulator/client               what users of a lock do
@@ -49,7 +50,7 @@ var floors = [][]string{
 	{"reports/lessons", "reports/page", "reports/board"},
 	{"scenarios/reality"},
 	{"scenarios/contract", "scenarios/locktest", "scenarios/play", "reports/chart"},
-	{"scenarios/rate", "scenarios/price", "scenarios/waiting"},
+	{"scenarios/cost"},
 	{"scenarios/study", "scenarios/internal/racetest", "scenarios/internal/dense"},
 	{"scenarios/fleet"},
 	{"scenarios/share"},
@@ -60,6 +61,7 @@ var floors = [][]string{
 	{"reports"},
 	{"simulator/promela"},
 	{"simulator/explore"},
+	{"simulator/checkpoint"},
 	{"simulator/live"},
 	{"faults", "simulator/schedule"},
 	{"simulator/client", "simulator/verdict/secondopinion"},
