@@ -136,7 +136,6 @@ var inEnglish = map[string]string{
 	"scenarios/study/certain.go":                   "never reaches a user: the page says that the run comes to no harm",
 	"simulator/config.go":                          "for the programmer of a Config",
 	"simulator/checkpoint/checkpoint.go":           "for the programmer of a Config",
-	"simulator/explore/checkpoint.go":              "an error with its own words, and what has failed",
 	"simulator/explore/doom.go":                    "never reaches a user: package study says what the run comes to",
 	"simulator/explore/search.go":                  "never leaves a search, which begins anew",
 	"simulator/explore/witness.go":                 "a mistake of locklab",
