@@ -152,7 +152,7 @@ func (s *liveServers) bench(ctx context.Context, e lock.Entry) (*reality.Bench, 
 	if s.lease != reality.DefaultLease {
 		return nil, text.Errorf("error.live.redis-lease", "value", s.lease)
 	}
-	var all []realserver.GivenRedis
+	var all []realserver.RedisAddress
 	for addr := range strings.SplitSeq(s.redis, ",") {
 		g, err := realserver.ParseRedis(strings.TrimSpace(addr))
 		if err != nil {
