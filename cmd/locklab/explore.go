@@ -308,7 +308,7 @@ func (a *app) exploreToJSON(s *study.Search, took time.Duration) exploreJSON {
 	out := exploreJSON{
 		Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
 		Budget: map[string]int{}, Bounds: s.Bounds.String(), Timing: s.Bounds.Timing.String(), Uses: append([]string{}, s.Bounds.Uses.Names()...), Retries: s.Bounds.ClientRetries, Skew: s.Bounds.Skew, Tokens: s.Bounds.Tokens.String(), Untriggered: append([]string{}, s.Untriggered()...),
-		Claim: s.Claim("en"), Scope: s.Scope(), MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"), States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
+		Claim: s.Claim("en"), Scope: s.Scope(), MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"), States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: text.SayMessage("en", r.Limit),
 		FromFile: s.FromFile(), Parts: s.Parts, Seconds: a.seconds(took), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
 	}
 	budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it

@@ -335,7 +335,7 @@ func (a *app) statusLines(s fleet.Status) (lines []string) {
 		lines = append(lines, "  "+a.Say("fleet.worker.others", "n", fmt.Sprint(s.OtherBuilds)))
 	}
 	if s.Disconnected != nil {
-		lines = append(lines, "  "+a.Say("fleet.disconnected", "cause", s.Disconnected.Error()))
+		lines = append(lines, "  "+a.Say("fleet.disconnected", "cause", text.SayError("en", s.Disconnected)))
 	}
 	return lines
 }

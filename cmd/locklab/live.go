@@ -92,7 +92,7 @@ func comparisonJSON(c *reality.Comparison) liveJSON {
 	}
 	j.Agrees, j.Round, j.Real, j.Servers, j.Answers, j.Speed = &c.Agrees, c.Round, c.Real, c.Servers, c.Answers, c.Speed
 	if !c.Stopped.IsZero() {
-		j.Stopped = c.Stopped.Say("en")
+		j.Stopped = text.SayMessage("en", c.Stopped)
 	}
 	for _, d := range c.Differ {
 		j.Differences = append(j.Differences, differenceJSON{d.At, d.Choice, d.Server, d.Client, d.Cmd, d.Key, d.Lab, d.Real})
@@ -383,7 +383,7 @@ func (a *app) printDifferences(c *reality.Comparison) {
 		a.Printf("  %s\n", a.difference(c.Key, d))
 	}
 	if !c.Stopped.IsZero() {
-		a.Printf("  %s\n", a.Each(c.Stopped.Say))
+		a.Printf("  %s\n", a.Message(c.Stopped))
 	}
 }
 

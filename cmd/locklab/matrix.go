@@ -260,7 +260,7 @@ func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) chart.Cell {
 
 // writeReport writes the files of -o.
 func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry, grid, first *chart.Grid, outcomes []*race.Outcome, runs map[string]*motion.Book) (stopped bool, err error) {
-	figures, err := a.charts(share.With(ctx, nil), charted(entries), entries, outcomes) // no part of what is shared
+	figures, err := a.charts(share.With(ctx, nil, nil), charted(entries), entries, outcomes) // no part of what is shared
 	if errors.Is(err, context.Canceled) {
 		return true, nil
 	}

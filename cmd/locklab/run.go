@@ -18,6 +18,7 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -233,7 +234,7 @@ func (a *app) printRun(o *race.Outcome, view string) error {
 	}
 	lessons.CompareWithContract(a.Printer, o)
 	for _, m := range o.NotInjected {
-		a.Printf("%s\n", a.Each(text.NewPhrase("run.notinjected", "what", m).Say))
+		a.Printf("%s\n", a.Message(i18n.New("run.notinjected", "what", m)))
 	}
 	a.Next(lessons.NextCommands(o)...)
 	return nil

@@ -68,7 +68,7 @@ func (a *app) computeElsewhere(c *cobra.Command, args []string, run func(*cobra.
 	if e.planned != nil {
 		e.planned(canonical(c, args))
 	}
-	c.SetContext(share.With(c.Context(), e.computer))
+	c.SetContext(share.With(c.Context(), e.computer, text.Fits))
 	return run(c, args)
 }
 
@@ -104,7 +104,7 @@ func (a *app) computeShare(c *cobra.Command, args []string, shard string, run fu
 	progress, end := a.taskProgress()
 	partial := &share.Partial{Part: part, Progress: progress}
 	a.elsewhere = &elsewhere{inputs: map[string]string{}}
-	c.SetContext(share.With(c.Context(), partial))
+	c.SetContext(share.With(c.Context(), partial, text.Fits))
 	restore := a.silence()
 	err = run(c, args)
 	restore()

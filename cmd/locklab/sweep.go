@@ -166,7 +166,7 @@ func (a *app) resumed(c *cobra.Command, args []string, file string) (ctx context
 		return a.save(file, head.Write)
 	}
 	saved.Progress, end = a.taskProgress()
-	return share.With(c.Context(), saved), end, nil
+	return share.With(c.Context(), saved, text.Fits), end, nil
 }
 
 // saveEvery is how often results are saved. It is a variable for tests.

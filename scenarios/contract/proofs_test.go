@@ -13,6 +13,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/simulator/effort"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -44,13 +45,13 @@ func testSearch(t *testing.T, e contract.Expectation) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := slices.DeleteFunc(slices.Clone(r.Reasons), func(reason text.Phrase) bool {
-		return e.Bounds.MaxStates == shortSearch && strings.Contains(reason.Say("en"), "cut short")
+	open := slices.DeleteFunc(slices.Clone(r.Reasons), func(reason i18n.Message) bool {
+		return e.Bounds.MaxStates == shortSearch && strings.Contains(text.SayMessage("en", reason), "cut short")
 	})
 	if r.Status != contract.Differs && len(open) == 0 {
 		return
 	}
-	t.Errorf("%s:%d: %s\n%s\n%s", e.File, e.Line, r.Why("en"), e.Command(), r.Search.Certificate())
+	t.Errorf("%s:%d: %s\n%s\n%s", e.File, e.Line, text.SayMessages("en", r.Reasons), e.Command(), r.Search.Certificate())
 	if r.Outcome == nil {
 		return
 	}
@@ -90,7 +91,7 @@ func TestProve(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.rule, err)
 		}
-		if all := p.Why("en"); p.Status != c.answer || !strings.Contains(all, c.reason) || (all == "") != (c.reason == "") {
+		if all := text.SayMessages("en", p.Reasons); p.Status != c.answer || !strings.Contains(all, c.reason) || (all == "") != (c.reason == "") {
 			t.Errorf("%s: answer %d because %q, want %d because %q", c.rule, p.Status, all, c.answer, c.reason)
 		}
 		if p.Status == contract.Differs && strings.Contains(c.reason, "takes") && !slices.Contains(p.Outcome.Verdicts, verdict.Overlap) {
@@ -122,7 +123,7 @@ func TestVerify(t *testing.T) {
 	}
 	for i, p := range proofs {
 		if p.Name() != rows[i].Name() || p.Status != contract.Met || p.IsSearch() != (p.Search != nil) {
-			t.Errorf("%s: answer %d, %v", p.Name(), p.Status, p.Why("en"))
+			t.Errorf("%s: answer %d, %v", p.Name(), p.Status, text.SayMessages("en", p.Reasons))
 		}
 	}
 }

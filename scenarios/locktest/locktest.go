@@ -188,7 +188,7 @@ func skipOthers(t *testing.T) {
 	}
 	part, err := share.ParsePart(value)
 	if err != nil {
-		t.Fatalf("locktest: %s: %v", shardVariable, err)
+		t.Fatalf("locktest: %s: %s", shardVariable, text.SayError("en", err))
 	}
 	if !part.Has(t.Name()) {
 		t.Skipf("not of share %s (%s)", part, shardVariable)
@@ -254,7 +254,7 @@ func (p *plan) cutBy(s *study.Search) string {
 	case s.Limit.IsZero():
 		return tell("locktest.cut", "states", fmt.Sprint(s.Bounds.MaxStates))
 	}
-	return language().Each(s.Limit.Say)
+	return language().Message(s.Limit)
 }
 
 // reportLeaks says if code leaves goroutines behind: in production they stay as well.

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
+	"locklab/simulator/i18n"
 )
 
 // sideBySide is how many runs a task plays at the same time, beside other tasks: most of a run is
@@ -68,7 +68,7 @@ func Matrix(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 			share.Is(v, fmt.Sprintf("Rows[%d].Name", r), rows[r].Name, scs[i].Race+" "+scs[i].ID)
 			rows[r].each(r, v, func(field string, c *Comparison) {
 				l := slices.IndexFunc(next, func(e lock.Entry) bool { return e.ID == c.Strategy })
-				v.Require(l >= 0, field+"Strategy", c.Strategy, text.NewPhrase("share.want.known"))
+				v.Require(l >= 0, field+"Strategy", c.Strategy, i18n.New("share.want.known"))
 				next = next[l+1:]
 				c.check(field, c.Strategy, scs[i].ID, rounds, v)
 			})
@@ -129,7 +129,7 @@ func (row *Row) each(r int, v *share.Values, check func(field string, c *Compari
 	for i, c := range row.Comparisons {
 		field := fmt.Sprintf("Rows[%d].Comparisons[%d]", r, i)
 		if c == nil {
-			v.Refuse(field, nil, text.NewPhrase("share.want.known"))
+			v.Refuse(field, nil, i18n.New("share.want.known"))
 			return
 		}
 		check(field+".", c)
@@ -166,7 +166,7 @@ func table(ctx context.Context, tasks []share.Task, bench func() (*Bench, error)
 		r.Rows, err = do(ctx, b, i)
 		return r, err
 	}, func(i int, r *taskResult, v *share.Values) {
-		v.Require(version.MatchString(r.Version), "Version", r.Version, text.NewPhrase("share.want.version"))
+		v.Require(version.MatchString(r.Version), "Version", r.Version, i18n.New("share.want.version"))
 		check(i, r.Rows, v)
 	})
 	t := &Table{}

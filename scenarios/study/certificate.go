@@ -76,7 +76,7 @@ func (s *Search) CertificateIn(lang string) string {
 		line("parts", "parts", fmt.Sprint(s.Parts))
 	}
 	if !r.Limit.IsZero() {
-		line("limit", "limit", r.Limit.Say(lang))
+		line("limit", "limit", text.SayMessage(lang, r.Limit))
 	}
 	line("reduction", "symmetry", used(r.Symmetry), "order", used(!b.Causes), "clock", say(clock))
 	switch why := &r.Asymmetry; {

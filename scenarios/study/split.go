@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios/share"
 	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
 )
 
 // MaxSplit is the largest number of sub-searches that ExploreSplit can be asked for.
@@ -50,7 +50,7 @@ func ExploreSplit(ctx context.Context, entry lock.Entry, b Bounds, n int, done f
 	parts, err := share.Each(ctx, tasks, told, func(ctx context.Context, i int) (Search, error) {
 		s, err := b.explorePart(ctx, entry, explore.Bounds{From: head.Frontier[i]})
 		if errors.Is(err, explore.ErrReadsClock) {
-			err = text.Errorf("error.split.clock", "lock", entry.ID)
+			err = i18n.Errorf("error.split.clock", "lock", entry.ID)
 		}
 		if err != nil {
 			return Search{}, err
@@ -82,13 +82,13 @@ func ExploreSplit(ctx context.Context, entry lock.Entry, b Bounds, n int, done f
 func (b Bounds) CheckSplit(entry lock.Entry, n int) error {
 	switch {
 	case n < 2 || n > MaxSplit:
-		return text.Errorf("error.split", "value", n, "most", MaxSplit)
+		return i18n.Errorf("error.split", "value", n, "most", MaxSplit)
 	case b.Timing == AutoTiming:
-		return text.Errorf("error.split.auto")
+		return i18n.Errorf("error.split.auto")
 	case b.Causes:
-		return text.Errorf("error.split.with", "flag", "--all")
+		return i18n.Errorf("error.split.with", "flag", "--all")
 	case b.Checkpoint != "":
-		return text.Errorf("error.split.with", "flag", "--checkpoint")
+		return i18n.Errorf("error.split.with", "flag", "--checkpoint")
 	}
 	return b.Check(entry)
 }
@@ -119,7 +119,7 @@ func (b Bounds) explorePart(ctx context.Context, entry lock.Entry, part explore.
 		if errors.Is(err, ctx.Err()) || errors.Is(err, explore.ErrReadsClock) {
 			return nil, err
 		}
-		return nil, text.Errorf("error.cause", "of", entry.ID, "cause", err)
+		return nil, i18n.Errorf("error.cause", "of", entry.ID, "cause", err)
 	}
 	s := &Search{Strategy: entry, Bounds: b.Settled(entry), Result: result}
 	for _, w := range result.Found {

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 	"locklab/simulator/internal/codec"
 )
 
@@ -167,19 +167,19 @@ func openCheckpoint(ctx context.Context, c Checkpoint) (*checkpointer, error) {
 func (k *checkpointer) hold() error {
 	for {
 		if info, err := os.Stat(k.File); err == nil && !info.Mode().IsRegular() {
-			return text.Errorf("error.checkpoint.irregular")
+			return i18n.Errorf("error.checkpoint.irregular")
 		}
 		f, err := os.OpenFile(k.File, os.O_RDWR, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			if f, err = os.OpenFile(k.File, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
-				return text.Errorf("error.checkpoint.unwritable", "cause", reason(err))
+				return i18n.Errorf("error.checkpoint.unwritable", "cause", reason(err))
 			}
 		}
 		if err != nil {
 			f, err = os.Open(k.File) // that of a finished search need not be written
 		}
 		if err != nil {
-			return text.Errorf("error.checkpoint.open", "cause", reason(err))
+			return i18n.Errorf("error.checkpoint.open", "cause", reason(err))
 		}
 		if k.path, err = filepath.EvalSymlinks(k.File); err == nil {
 			err = lockFile(f)
@@ -198,7 +198,7 @@ func (k *checkpointer) hold() error {
 	}
 }
 
-var errInUse = text.Errorf("error.checkpoint.inuse")
+var errInUse = i18n.Errorf("error.checkpoint.inuse")
 
 // release ends the use of the file.
 func (k *checkpointer) release() {
@@ -219,7 +219,7 @@ func (k *checkpointer) empty() error {
 		return nil
 	}
 	if err := k.held.Truncate(0); err != nil {
-		return &CheckpointError{File: k.File, Why: text.Errorf("error.checkpoint.unwritable", "cause", reason(err))}
+		return &CheckpointError{File: k.File, Why: i18n.Errorf("error.checkpoint.unwritable", "cause", reason(err))}
 	}
 	return nil
 }
@@ -239,7 +239,7 @@ func (k *checkpointer) read(ctx context.Context, f *os.File) error {
 	}
 	for i, line := range []struct{ differs, here string }{{"error.checkpoint.search", k.Search}, {"error.checkpoint.program", k.build}} {
 		if lines[i] != line.here {
-			return text.Errorf(line.differs, "there", lines[i], "here", line.here)
+			return i18n.Errorf(line.differs, "there", lines[i], "here", line.here)
 		}
 	}
 	k.log = l
@@ -276,7 +276,7 @@ func unreadable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return text.Errorf("error.checkpoint.unreadable", "cause", err)
+	return i18n.Errorf("error.checkpoint.unreadable", "cause", err)
 }
 
 // reason is an error without the name of the file, which the CheckpointError has.
@@ -389,7 +389,7 @@ func (k *checkpointer) at(s *search) error {
 		k.save(s)
 	}
 	if k.report.Failed != "" && k.report.Has == 0 { // nothing is lost yet
-		return &CheckpointError{File: k.File, Why: text.Errorf("error.checkpoint.unwritable", "cause", k.report.Failed)}
+		return &CheckpointError{File: k.File, Why: i18n.Errorf("error.checkpoint.unwritable", "cause", k.report.Failed)}
 	}
 	return nil
 }

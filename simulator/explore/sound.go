@@ -7,9 +7,9 @@ import (
 	"iter"
 	"slices"
 
-	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 )
 
 // A checkpoint whose checksum fits may still have been altered. What follows from other
@@ -21,7 +21,7 @@ import (
 // its witnesses, which are replayed.
 
 // errUnsound is a checkpoint that contradicts itself or the code.
-var errUnsound = text.Errorf("error.checkpoint.unsound")
+var errUnsound = i18n.Errorf("error.checkpoint.unsound")
 
 // unfit turns a panic of a search that went on from its checkpoint into an error: the
 // file holds something that no check has noticed.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/realserver"
 	"locklab/simulator/redisnode"
@@ -136,15 +136,15 @@ func CheckGiven(all []realserver.GivenRedis) (infos []GivenInfo, err error) {
 	for i, g := range all {
 		w, err := g.Dial()
 		if err != nil {
-			return nil, text.Errorf("error.live.redis-given", "addr", g.String(), "cause", err)
+			return nil, i18n.Errorf("error.live.redis-given", "addr", g.String(), "cause", err)
 		}
 		info, err := checkGiven(w)
 		w.Close()
 		if err != nil {
-			return nil, text.Errorf("error.live.redis-given", "addr", g.String(), "cause", err)
+			return nil, i18n.Errorf("error.live.redis-given", "addr", g.String(), "cause", err)
 		}
 		if same := slices.IndexFunc(infos, func(other GivenInfo) bool { return other.run == info.run }); same >= 0 {
-			return nil, text.Errorf("error.live.redis-same", "addr", all[i].String(), "other", all[same].String())
+			return nil, i18n.Errorf("error.live.redis-same", "addr", all[i].String(), "other", all[same].String())
 		}
 		infos = append(infos, info)
 	}
@@ -164,12 +164,12 @@ func checkGiven(w *realserver.Wire) (info GivenInfo, err error) {
 	info = GivenInfo{is["redis_version"], is["run_id"]}
 	switch {
 	case is["cluster_enabled"] == "1":
-		return info, text.Errorf("error.live.redis-cluster")
+		return info, i18n.Errorf("error.live.redis-cluster")
 	case is["role"] != "master":
-		return info, text.Errorf("error.live.redis-role", "role", cmp.Or(is["role"], "?"))
+		return info, i18n.Errorf("error.live.redis-role", "role", cmp.Or(is["role"], "?"))
 	}
 	if _, err := w.Must("PEXPIRETIME", "locklab"); err != nil {
-		return info, text.Errorf("error.live.redis-old", "version", info.Version, "cause", err)
+		return info, i18n.Errorf("error.live.redis-old", "version", info.Version, "cause", err)
 	}
 	return info, mustBeEmpty(w)
 }
@@ -184,14 +184,14 @@ func mustBeEmpty(w *realserver.Wire) error {
 	if err != nil {
 		return err
 	}
-	return text.Errorf("error.live.redis-full", "n", fmt.Sprint(n), "key", fmt.Sprint(some))
+	return i18n.Errorf("error.live.redis-full", "n", fmt.Sprint(n), "key", fmt.Sprint(some))
 }
 
 // FitsGiven says what has to be changed on servers before they can play this run: there must be as many as
 // it has, which know none of the scripts that it loads, and nobody else listens if it sends messages.
 func FitsGiven(all []realserver.GivenRedis, config simulator.Config, events []history.Event) error {
 	if len(all) != len(config.Nodes) {
-		return text.Errorf("error.live.redis-number", "need", len(config.Nodes), "given", len(all))
+		return i18n.Errorf("error.live.redis-number", "need", len(config.Nodes), "given", len(all))
 	}
 	hashes, talks := map[string]bool{}, false
 	for i := range events {
@@ -206,12 +206,12 @@ func FitsGiven(all []realserver.GivenRedis, config simulator.Config, events []hi
 	for _, g := range all {
 		w, err := g.Dial()
 		if err != nil {
-			return text.Errorf("error.live.redis-given", "addr", g.String(), "cause", err)
+			return i18n.Errorf("error.live.redis-given", "addr", g.String(), "cause", err)
 		}
 		err = fits(w, hashes, talks)
 		w.Close()
 		if err != nil {
-			return text.Errorf("error.live.redis-given", "addr", g.String(), "cause", err)
+			return i18n.Errorf("error.live.redis-given", "addr", g.String(), "cause", err)
 		}
 	}
 	return nil
@@ -223,7 +223,7 @@ func fits(w *realserver.Wire, hashes map[string]bool, talks bool) error {
 		if list, _ := v.([]any); err != nil {
 			return err
 		} else if len(list) == 1 && list[0] == int64(1) {
-			return text.Errorf("error.live.redis-script", "hash", hash)
+			return i18n.Errorf("error.live.redis-script", "hash", hash)
 		}
 	}
 	if !talks {
@@ -231,14 +231,14 @@ func fits(w *realserver.Wire, hashes map[string]bool, talks bool) error {
 	}
 	v, err := w.Must("PUBSUB", "CHANNELS")
 	if list, _ := v.([]any); err == nil && len(list) > 0 {
-		return text.Errorf("error.live.redis-listeners", "channel", fmt.Sprint(list[0]))
+		return i18n.Errorf("error.live.redis-listeners", "channel", fmt.Sprint(list[0]))
 	}
 	if err != nil {
 		return err
 	}
 	patterns, err := w.Must("PUBSUB", "NUMPAT") // CHANNELS leaves them out
 	if err == nil && patterns != int64(0) {
-		return text.Errorf("error.live.redis-patterns", "n", fmt.Sprint(patterns))
+		return i18n.Errorf("error.live.redis-patterns", "n", fmt.Sprint(patterns))
 	}
 	return err
 }
@@ -284,7 +284,7 @@ type ending struct{ real, lab int64 }
 // startGiven connects to the servers that are given.
 func (r *player) startGiven(configs []simulator.NodeConfig) error {
 	if len(configs) != len(r.opt.Given) {
-		return text.Errorf("error.live.redis-number", "need", len(configs), "given", len(r.opt.Given))
+		return i18n.Errorf("error.live.redis-number", "need", len(configs), "given", len(r.opt.Given))
 	}
 	for i, c := range configs {
 		g := &group{
@@ -300,7 +300,7 @@ func (r *player) startGiven(configs []simulator.NodeConfig) error {
 			err = mustBeEmpty(w)
 		}
 		if err != nil {
-			return text.Errorf("error.live.redis-given", "addr", given.String(), "cause", err)
+			return i18n.Errorf("error.live.redis-given", "addr", given.String(), "cause", err)
 		}
 	}
 	return nil
@@ -345,7 +345,7 @@ func (r *player) showsTime(g *group, until time.Time) error {
 // beforeGiven is called just before a request is written.
 func (r *player) beforeGiven(g *group, q redisnode.Request) error {
 	if what := harmful(q.Commands); what != "" {
-		return text.Errorf("error.live.redis-harmful", "command", what)
+		return i18n.Errorf("error.live.redis-harmful", "command", what)
 	}
 	for _, c := range q.Commands {
 		for _, word := range c {
@@ -375,7 +375,7 @@ func (r *player) afterGiven(g *group, lab, answer string) (string, error) {
 	g.real.to = at.UnixMilli() - now
 	for name, v := range g.lab[false] {
 		if e, runs := g.real.ends[name]; runs && v.ends != lasting && at.UnixMilli() > e.real {
-			return answer, LateError{text.Errorf("error.live.late", "key", name, "left", time.Duration(e.lab-now)*time.Millisecond, "late", at.Sub(r.inLab(g).Add(g.real.shift)).Round(time.Millisecond))}
+			return answer, LateError{i18n.Errorf("error.live.late", "key", name, "left", time.Duration(e.lab-now)*time.Millisecond, "late", at.Sub(r.inLab(g).Add(g.real.shift)).Round(time.Millisecond))}
 		}
 	}
 	is, want := strings.Split(answer, "\r\n"), strings.Split(lab, "\r\n")
@@ -469,7 +469,7 @@ func (r *player) onLabClock(g *group, keys map[string]value) error {
 func (g *group) clean() error {
 	w, err := g.master.dial() // the other one may be broken
 	if err != nil {
-		return text.Errorf("error.live.redis-left", "addr", g.master.addr, "cause", err)
+		return i18n.Errorf("error.live.redis-left", "addr", g.master.addr, "cause", err)
 	}
 	defer w.Close()
 	v, err := w.Must("KEYS", "*")
@@ -480,7 +480,7 @@ func (g *group) clean() error {
 		}
 	}
 	if err != nil {
-		return text.Errorf("error.live.redis-left", "addr", g.master.addr, "cause", err)
+		return i18n.Errorf("error.live.redis-left", "addr", g.master.addr, "cause", err)
 	}
 	return nil
 }

@@ -59,9 +59,9 @@ import (
 	"slices"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/realserver"
 	"locklab/simulator/redisnode"
@@ -145,7 +145,7 @@ func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Cho
 		}
 		r.prepare(w.Now(), c)
 		if r.err != nil {
-			return nil, text.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", r.err)
+			return nil, i18n.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", r.err)
 		}
 		events, err := sim.Step(&w, c)
 		if err != nil {
@@ -160,7 +160,7 @@ func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Cho
 		r.run.Events = append(r.run.Events, events...)
 		r.follow(first)
 		if r.err != nil {
-			return nil, text.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", r.err)
+			return nil, i18n.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", r.err)
 		}
 		r.progress(w.Now())
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 	"locklab/simulator/internal/jute"
 	"locklab/simulator/realserver"
 	"locklab/simulator/zookeeper"
@@ -59,7 +59,7 @@ func playZooKeeper(ctx context.Context, sim *simulator.Simulator, choices []simu
 		meddle(i+1, r)
 		events, err := sim.Step(&w, c)
 		if r.err != nil {
-			return nil, text.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", r.err)
+			return nil, i18n.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", r.err)
 		}
 		if err != nil {
 			if len(r.run.Differences) == 0 {
@@ -71,7 +71,7 @@ func playZooKeeper(ctx context.Context, sim *simulator.Simulator, choices []simu
 		r.run.Choices = append(r.run.Choices, c)
 		r.run.Events = append(r.run.Events, events...)
 		if err := r.compareZnodes(); err != nil {
-			return nil, text.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", err)
+			return nil, i18n.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", err)
 		}
 	}
 	r.run.Took = time.Since(began)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // A GivenRedis is one database of a redis-server that somebody else runs.
@@ -35,7 +35,7 @@ func ParseRedis(addr string) (g GivenRedis, err error) {
 		g.options = &redis.Options{Network: "tcp", Addr: addr}
 	}
 	if err != nil {
-		return g, text.Errorf("error.live.redis-address", "value", shown, "cause", err)
+		return g, i18n.Errorf("error.live.redis-address", "value", shown, "cause", err)
 	}
 	return g, nil
 }

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"syscall"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // A Process is a server that runs.
@@ -67,7 +67,7 @@ func NewFolder() (*Folder, error) {
 	path, err := io.ReadAll(stdout)
 	if f.Path = strings.TrimSpace(string(path)); err != nil || f.Path == "" {
 		f.Close()
-		return nil, text.Errorf("error.live.folder", "folder", os.TempDir())
+		return nil, i18n.Errorf("error.live.folder", "folder", os.TempDir())
 	}
 	return f, nil
 }
@@ -102,7 +102,7 @@ func start(ctx context.Context, name, ready string, env []string, command func(p
 			return p, addr, nil
 		}
 	}
-	return nil, "", text.Errorf("error.live.start", "server", name, "log", log)
+	return nil, "", i18n.Errorf("error.live.start", "server", name, "log", log)
 }
 
 // run starts a server and returns it when it is ready; nil: it has ended before, and log

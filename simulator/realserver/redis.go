@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // ErrNoRedis is that there is no redis-server on the path.
-var ErrNoRedis = text.Errorf("error.live.redis")
+var ErrNoRedis = i18n.Errorf("error.live.redis")
 
 // StartRedis runs a redis-server on a free loopback port, with dir for its files and
 // further options of its command line; with a clock, that is its time of day. It waits

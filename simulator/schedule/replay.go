@@ -1,8 +1,8 @@
 package schedule
 
 import (
-	"locklab/reports/text"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 )
 
 // Replay makes a saved list of choices. If one of them is not possible the error says
@@ -13,7 +13,7 @@ func Replay(sim *simulator.Simulator, choices []simulator.Choice) (*Run, error) 
 	for i, c := range choices {
 		events, err := sim.Step(&w, c)
 		if err != nil {
-			return run, text.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", err)
+			return run, i18n.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", err)
 		}
 		run.Choices = append(run.Choices, c)
 		run.Events = append(run.Events, events...)
