@@ -46,7 +46,7 @@ second-opinion: ## what SPIN says of the six milestones, and of locks on ZooKeep
 	$(GO) run ./cmd/locklab second-opinion redlock --timing any --attempts 1 --budget crash=1
 	$(GO) run ./cmd/locklab second-opinion zk-naive zk-recheck zk-protected --attempts 1 --uses check,wait --budget lose-reply=1,expire-session=1
 
-test: ## all tests, without the largest searches unless LOCKLAB_EXHAUSTIVE=1 is set
+test: ## all tests but the proofs (make verify); without the largest searches unless LOCKLAB_EXHAUSTIVE=1 is set
 	$(TEST) -timeout 30m ./...
 
 libraries: ## search the locks of libraries, and the template of a test of your own lock
@@ -64,7 +64,7 @@ hunt: ## RUNS=1000000 random runs in dense time and all of lockstep against the 
 mutants: ## spoil the locks in fifty small ways: what search finds, and the score
 	$(EXHAUSTIVE) $(GO) test -count=1 -run '^TestMutants$$' -v ./scenarios/study
 
-check: lint libraries race ## what CI runs beside test: lint, libraries, race, and all searches
+check: lint libraries verify race ## what CI runs beside test: lint, libraries, the proofs, race, and all searches
 	$(EXHAUSTIVE) $(TEST) -timeout 30m ./...
 
 lint: ## format, modules, vet, staticcheck

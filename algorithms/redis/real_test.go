@@ -10,7 +10,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 )
 
 // TestConformanceOnRealServers checks the rules on redis-server. Where a rule lets
@@ -22,7 +22,7 @@ func TestConformanceOnRealServers(t *testing.T) {
 	}
 	var addrs []string
 	for range most {
-		addrs = append(addrs, realserver.Redis(t, "--repl-diskless-sync-delay", "0"))
+		addrs = append(addrs, servertest.Redis(t, "--repl-diskless-sync-delay", "0"))
 	}
 	replicate(t, addrs[0])
 	forEachRule(t, func(t testing.TB, e lock.Entry) *testbed {
@@ -69,7 +69,7 @@ func replicate(t *testing.T, addr string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	realserver.Redis(t, "--replicaof", host+" "+port)
+	servertest.Redis(t, "--replicaof", host+" "+port)
 	admin := dial(t, addr)
 	must(admin.Set(t.Context(), "hello", "replica", 0).Result())(t)
 	if acked := must(admin.Do(t.Context(), "WAIT", 1, 10_000).Int())(t); acked != 1 {

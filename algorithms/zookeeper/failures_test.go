@@ -16,7 +16,7 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	locks "locklab/algorithms/zookeeper"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/zookeeper"
 )
 
@@ -117,7 +117,7 @@ func TestLostCreate(t *testing.T) {
 		t.Run(k.id, func(t *testing.T) { play(t, newEnsemble().testbed(), k.id, k.protected) })
 	}
 	t.Run("real", func(t *testing.T) {
-		addr := realserver.ZooKeeper(t, t.TempDir())
+		addr := servertest.ZooKeeper(t, t.TempDir())
 		for _, k := range kinds {
 			t.Run(k.id, func(t *testing.T) { play(t, realTestbed(t, addr), k.id, k.protected) })
 		}

@@ -13,7 +13,7 @@ import (
 
 	"locklab/algorithms/lock"
 	locks "locklab/algorithms/zookeeper"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/zookeeper"
 )
 
@@ -305,13 +305,13 @@ func clean(t *testing.T, admin lock.ZooKeeper, path string) {
 // A realSession is a session of a real client.
 type realSession struct {
 	conn           *zk.Conn
-	line           *realserver.Line
+	line           *servertest.Line
 	ready, expired chan struct{} // as the client hears of it
 }
 
 func realConn(t *testing.T, addr string) *realSession {
 	t.Helper()
-	s := &realSession{line: realserver.NewLine(), ready: make(chan struct{}, 100), expired: make(chan struct{}, 100)}
+	s := &realSession{line: servertest.NewLine(), ready: make(chan struct{}, 100), expired: make(chan struct{}, 100)}
 	var err error
 	s.conn, _, err = zk.Connect([]string{addr, addr, addr}, time.Minute, zk.WithDialer(s.line.Dial), zk.WithLogger(silent{}),
 		zk.WithEventCallback(func(e zk.Event) {

@@ -10,7 +10,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 )
 
 // rules hold for every lock on a ZooKeeper. Each uses the key "lock" of an empty
@@ -200,7 +200,7 @@ func TestNoEnsemble(t *testing.T) {
 
 // TestRulesOnRealServer checks the rules with the real client.
 func TestRulesOnRealServer(t *testing.T) {
-	addr := realserver.ZooKeeper(t, t.TempDir())
+	addr := servertest.ZooKeeper(t, t.TempDir())
 	for _, e := range algorithms.OnZooKeeper() {
 		for _, rule := range rules {
 			t.Run(e.ID+"/"+rule.name, func(t *testing.T) { rule.check(t, realTestbed(t, addr), e) })

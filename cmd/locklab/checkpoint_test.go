@@ -80,7 +80,4 @@ func TestExploreTime(t *testing.T) {
 	if _, out, _ := call(t, append(args, "--json", "--time")...); !strings.Contains(out, `"seconds": `) {
 		t.Errorf("as JSON: %s", out)
 	}
-	if code, _, errs := call(t, append(args, "--split", "4", "--time")...); code != exitUsage || !strings.Contains(errs, "--time") {
-		t.Errorf("with --split: exit status %d, %s", code, errs)
-	}
 }

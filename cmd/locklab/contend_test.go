@@ -9,12 +9,12 @@ import (
 	"syscall"
 	"testing"
 
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 )
 
 // A hundred clients on a real server: the table, the files and the JSON hold what is no measured time.
 func TestLiveContend(t *testing.T) {
-	realserver.NeedRedis(t)
+	servertest.NeedRedis(t)
 	file := filepath.Join(t.TempDir(), "contend.svg")
 	args := []string{"live", "contend", "--clients", "100", "--requests", "200", "--policies", "jitter", "--poll", "5ms", "--hold", "100us", "--patience", "1m"}
 	code, out, errs := call(t, append(args, "-o", file)...)
@@ -72,7 +72,7 @@ func TestLiveContend(t *testing.T) {
 
 // Asked to stop, a contention ends at once, and leaves nothing.
 func TestLiveContendLeavesNothing(t *testing.T) {
-	realserver.NeedRedis(t)
+	servertest.NeedRedis(t)
 	tmp := t.TempDir()
 	p := program(t, "live", "contend", "--policies", "pttl", "--hold", "10s", "--ttl", "1m")
 	p.Env = append(p.Env, "TMPDIR="+tmp)

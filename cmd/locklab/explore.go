@@ -50,7 +50,6 @@ type exploreJSON struct {
 	Beside      []otherJSON    `json:"also_proved,omitempty"` // searches of what this one leaves out
 	Tried       []otherJSON    `json:"not_proved,omitempty"`  // searches that were cut short
 	FromFile    string         `json:"from_file,omitempty"`   // what was taken from --checkpoint's file, not searched here: "part" or "all"
-	Parts       int            `json:"parts,omitempty"`       // searches of which it is the union
 	Seconds     float64        `json:"seconds,omitempty"`     // only with --time
 	Verdicts    []witnessJSON  `json:"verdicts"`
 	Certificate string         `json:"certificate"`
@@ -89,7 +88,6 @@ func (a *app) explore() *cobra.Command {
 		uses     string
 		tokens   string
 		doom     bool
-		split    int
 	)
 	c := &cobra.Command{
 		Use: "explore STRATEGY",
@@ -119,20 +117,8 @@ func (a *app) explore() *cobra.Command {
 			if b.Tokens, err = study.ParseTokens(tokens); err != nil {
 				return err
 			}
-			switch divided := c.Flags().Changed("shard") || a.elsewhere != nil; {
-			case split != 0:
-				b = b.WithUsualAttempts() // one search cannot take another's place
-				err = b.CheckSplit(entry, split)
-			case divided:
-				err = text.Errorf("error.split.needed")
-			default:
-				err = b.WithUsualAttempts().Check(entry)
-			}
-			if err != nil {
+			if err := b.WithUsualAttempts().Check(entry); err != nil {
 				return err
-			}
-			if split > 0 && a.timed { // its parts are searched anywhere
-				return text.Errorf("error.split.with", "flag", "--time")
 			}
 			if err := a.checkMemory(memory); err != nil {
 				return err
@@ -159,7 +145,7 @@ func (a *app) explore() *cobra.Command {
 			b.MaxBytes = most
 			b.Progress, b.Now = a.searching(), checkpointClock
 			began := time.Now()
-			s, err := a.search(c.Context(), entry, b, split)
+			s, err := a.search(c.Context(), entry, b)
 			if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
 				return text.Errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
 			}
@@ -206,7 +192,6 @@ func (a *app) explore() *cobra.Command {
 	f.IntVar(&b.MaxStates, "max-states", 20_000_000, usage("max-states"))
 	f.Int64Var(&memory, "max-memory", 4096, usage("max-memory"))
 	f.StringVar(&b.Checkpoint, "checkpoint", "", usage("checkpoint"))
-	f.IntVar(&split, "split", 0, usage("split"))
 	f.BoolVar(&a.timed, "time", false, usage("time"))
 	f.BoolVar(&doom, "doom", false, usage("doom"))
 	f.StringArrayVarP(&files, "out", "o", nil, usage("out"))
@@ -234,19 +219,13 @@ func (l *lateFlags) read(b *study.Bounds) (err error) {
 	return nil
 }
 
-// search makes one search, or as many as it is split into.
-func (a *app) search(ctx context.Context, entry lock.Entry, b study.Bounds, split int) (*study.Search, error) {
-	if split == 0 {
-		s, err := study.Explore(ctx, entry, b)
-		if err == nil {
-			err = s.FindBoundary(ctx)
-		}
-		return s, err
+// search searches, and finds out which verdicts are met at a boundary only.
+func (a *app) search(ctx context.Context, entry lock.Entry, b study.Bounds) (*study.Search, error) {
+	s, err := study.Explore(ctx, entry, b)
+	if err == nil {
+		err = s.FindBoundary(ctx)
 	}
-	b.Progress = nil
-	progress, end := a.taskProgress()
-	defer end()
-	return study.ExploreSplit(ctx, entry, b, split, progress)
+	return s, err
 }
 
 // parseRetries returns how many requests an attempt has at most; 0: as many as the
@@ -309,7 +288,7 @@ func (a *app) exploreToJSON(s *study.Search, took time.Duration) exploreJSON {
 		Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
 		Budget: map[string]int{}, Bounds: s.Bounds.String(), Timing: s.Bounds.Timing.String(), Uses: append([]string{}, s.Bounds.Uses.Names()...), Retries: s.Bounds.ClientRetries, Skew: s.Bounds.Skew, Tokens: s.Bounds.Tokens.String(), Untriggered: append([]string{}, s.Untriggered()...),
 		Claim: s.Claim("en"), Scope: s.Scope(), MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"), States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: text.SayMessage("en", r.Limit),
-		FromFile: s.FromFile(), Parts: s.Parts, Seconds: a.seconds(took), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
+		FromFile: s.FromFile(), Seconds: a.seconds(took), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
 	}
 	budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
 	for _, f := range budget {

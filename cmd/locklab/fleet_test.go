@@ -27,7 +27,7 @@ import (
 	"locklab/scenarios/fleet"
 	"locklab/scenarios/share"
 	"locklab/simulator/effort"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 )
 
 // process is locklab as a process.
@@ -157,7 +157,7 @@ func TestFleetTLS(t *testing.T) {
 	t.Parallel()
 	file, cert, key := certificate(t)
 	secret := file("secret", []byte("open sesame\n"))
-	address := "rediss://" + realserver.RedisTLS(t, cert, key, "--requirepass", "open sesame")
+	address := "rediss://" + servertest.RedisTLS(t, cert, key, "--requirepass", "open sesame")
 
 	work := []string{"par", "--strategies", "setnx", "--attempts", "1", "--json"}
 	w := startProgram(t, "fleet", "worker", "--redis", address, "--ca", cert, "--password-file", secret)

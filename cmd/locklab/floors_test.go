@@ -71,7 +71,7 @@ var floors = [][]string{
 	{"simulator/node"},
 	{"simulator/bubble"},
 	{"simulator/process"},
-	{"simulator/history"},
+	{"simulator/history", "simulator/realserver/servertest"},
 	{"simulator/internal/clock", "simulator/internal/codec", "simulator/internal/table", "simulator/realserver"},
 	{"simulator/internal/jute"},
 	{"reports/text"},

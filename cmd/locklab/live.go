@@ -498,8 +498,7 @@ func (a *app) liveVerify() *cobra.Command {
 				return err
 			}
 			rows := slices.DeleteFunc(contract.Own(), func(e contract.Expectation) bool {
-				breaks := slices.ContainsFunc(e.Expected, func(v contract.ExpectedVerdict) bool { return v.Par >= 0 })
-				return !e.IsSearch() || !breaks || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == e.Strategy.ID })
+				return !e.IsSearch() || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == e.Strategy.ID })
 			})
 			return a.liveTable(c.Context(), lease, rounds, out, reality.Locks(rows), func(ctx context.Context, bench func() (*reality.Bench, error), done func(int)) (*reality.Table, error) {
 				return reality.Verify(ctx, bench, lease, rounds, rows, done)
@@ -543,8 +542,10 @@ func (a *app) liveTable(ctx context.Context, lease time.Duration, rounds int, ou
 		return err
 	}
 	var t liveCount
+	worst := contract.Met
 	for _, row := range table.Rows {
 		t.add(row.Comparisons)
+		worst = max(worst, row.Status)
 	}
 	if a.json {
 		err = a.printLiveJSON(&t)
@@ -554,8 +555,11 @@ func (a *app) liveTable(ctx context.Context, lease time.Duration, rounds int, ou
 	if err == nil && out != "" {
 		err = a.write(out, replaces, t.csv)
 	}
-	if err == nil && len(t.differ) > 0 {
+	switch {
+	case err == nil && (len(t.differ) > 0 || worst == contract.Differs):
 		err = &exitError{exitDiffers, nil}
+	case err == nil && worst > contract.Met:
+		err = &exitError{exitNoAnswer, nil}
 	}
 	return err
 }
@@ -584,6 +588,11 @@ func (a *app) printLiveTable(table *reality.Table, t *liveCount, lease time.Dura
 		a.Wrap(text.Pad(row.Name, 32)+"  ", a.Say("live.row", "agree", fmt.Sprint(n.agree), "disagree", fmt.Sprint(len(n.differ)), "not", fmt.Sprint(len(n.all)-n.agree-len(n.differ))))
 	}
 	a.Printf("\n")
+	for _, row := range table.Rows {
+		for _, reason := range row.Reasons {
+			a.Wrap("", a.Say("live.unmet", "search", row.Name, "why", a.Each(reason.Say)))
+		}
+	}
 	for _, c := range t.differ {
 		a.Printf("%s\n", a.Say(inRounds("live.differs", rounds), "round", fmt.Sprint(c.Round), "lock", c.Strategy, "race", c.Scenario, "lab", spell(c.Lab), "real", spell(c.Real)))
 		a.printDifferences(c)

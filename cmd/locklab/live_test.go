@@ -16,18 +16,15 @@ import (
 
 	"locklab/reports/text"
 	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 )
 
 // needLive skips a test where real servers cannot be run, or fails it where the environment says CI=true.
 func needLive(t *testing.T) {
 	t.Helper()
-	realserver.NeedRedis(t)
-	if _, err := exec.LookPath("cc"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(realserver.ErrNoCompiler)
-		}
-		t.Skip(realserver.ErrNoCompiler)
-	}
+	servertest.NeedRedis(t)
+	_, err := realserver.FindCompiler()
+	servertest.Need(t, err)
 }
 
 var serverVersion = regexp.MustCompile(`\d+\.\d+\.\d+`)
@@ -36,7 +33,7 @@ var serverVersion = regexp.MustCompile(`\d+\.\d+\.\d+`)
 // shown.
 func TestLive(t *testing.T) {
 	needLive(t)
-	realserver.NeedZooKeeper(t)
+	servertest.NeedZooKeeper(t)
 	for name, args := range map[string]string{"live.txt": "live run token failover", "live.zookeeper.txt": "live run zk-naive waiter-dies --lang both", "live.zh.txt": "live run delifeq clock-jump --lang zh"} {
 		code, out, errs := call(t, strings.Fields(args)...)
 		if want := map[string]int{"live.zh.txt": exitNoAnswer}[name]; code != want || errs != "" { // it cannot be shown
@@ -99,7 +96,7 @@ func TestLiveInShares(t *testing.T) {
 
 // A ZooKeeper that runs already is used, by an empty PATH as well, and keeps nothing of it.
 func TestLiveGiven(t *testing.T) {
-	addr := realserver.ZooKeeper(t, t.TempDir())
+	addr := servertest.ZooKeeper(t, t.TempDir())
 	t.Setenv("PATH", "")
 	if code, out, errs := call(t, "live", "run", "zk-recheck", "lost-create", "--zookeeper", addr); code != exitOK || !strings.Contains(out, "They agree") {
 		t.Errorf("exit status %d, %s%s", code, out, errs)
@@ -118,7 +115,7 @@ func TestLiveGiven(t *testing.T) {
 // On a Redis that runs already a run agrees, keeps what others have there, and leaves nothing, when it is interrupted
 // neither. What that server cannot do has its reason.
 func TestLiveRedis(t *testing.T) {
-	addr := realserver.Redis(t, "--requirepass", "secret")
+	addr := servertest.Redis(t, "--requirepass", "secret")
 	url := "redis://:secret@" + addr + "/"
 	given, err := realserver.ParseRedis(url + "3")
 	if err != nil {
@@ -189,7 +186,7 @@ func TestLiveRedis(t *testing.T) {
 // TestLiveRedisOfOthers: nothing is published that somebody else might get, and before scripts are
 // left in a cache that is said, with their number.
 func TestLiveRedisOfOthers(t *testing.T) {
-	addr := realserver.Redis(t)
+	addr := servertest.Redis(t)
 	listener, err := realserver.DialRedis(addr)
 	if err != nil {
 		t.Fatal(err)
@@ -230,9 +227,9 @@ func TestLiveRedisOfOthers(t *testing.T) {
 
 // A Redis that speaks TLS is used as well, if its certificate is known. If not, that is told in one line.
 func TestLiveRedisTLS(t *testing.T) {
-	realserver.NeedRedis(t)
+	servertest.NeedRedis(t)
 	_, cert, key := certificate(t)
-	url := "rediss://:secret@" + realserver.RedisTLS(t, cert, key, "--requirepass", "secret")
+	url := "rediss://:secret@" + servertest.RedisTLS(t, cert, key, "--requirepass", "secret")
 	for _, run := range []struct {
 		authorities string
 		code        int
@@ -290,7 +287,7 @@ func TestLiveRefuses(t *testing.T) {
 // when it is killed, soon.
 func TestLiveLeavesNothing(t *testing.T) {
 	needLive(t)
-	realserver.NeedZooKeeper(t)
+	servertest.NeedZooKeeper(t)
 	for _, run := range []struct {
 		signal     syscall.Signal
 		args, sign string // a pattern of what is there when a server of the run is

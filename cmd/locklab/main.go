@@ -96,7 +96,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.lang, "lang", "", usage("lang", "languages", a.sayLanguages()))
 	f.StringVar(&a.color, "color", "auto", usage("color"))
 	f.IntVar(&a.width, "width", 0, usage("width"))
-	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.shared(a.matrix()), a.shared(a.sweep()), a.shared(a.explore()),
+	root.AddCommand(a.demo(), a.list(), a.run(), a.explain(), a.replay(), a.shared(a.matrix()), a.shared(a.sweep()), a.explore(),
 		a.shared(a.verify()), a.shared(a.par()), a.shared(a.tolerance()), a.shared(a.rate()), a.price(), a.shared(a.recovery()), a.shared(a.waiting()), a.play(), a.quiz(), a.serve(),
 		a.check(), a.merge(), a.fleet(), a.live(), a.secondOpinion())
 	a.translateHelp(root)

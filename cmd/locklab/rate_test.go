@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -87,6 +89,7 @@ func TestRateWrongUse(t *testing.T) {
 	}{
 		{[]string{"rate", "--strategies", "tokn"}, "did you mean token"},
 		{[]string{"rate", "--explain", "tokn"}, "did you mean token"},
+		{[]string{"rate", "--explain", "token", "-o", "x.gif"}, ".png, .svg or .csv"},
 		{[]string{"rate", "token"}, "token"},
 		{[]string{"rate", "-o", "x.gif"}, ".png, .svg or .csv"},
 		{[]string{"rate", "--file", bad}, bad + `:2: ttls = 10s`},
@@ -147,6 +150,51 @@ func TestRateWithoutAgreement(t *testing.T) {
 	for _, p := range v.Series[0].Points {
 		if p.Hi != nil {
 			t.Errorf("%v overlaps a year, want no number", *p.Hi)
+		}
+	}
+}
+
+// Every field of the JSON: numbers, what has none, and environments from a source and from flags.
+func TestRateAllJSON(t *testing.T) {
+	args := []string{"rate", "--limits", knownLimits, "--strategies", "setnx,token", "--environments", "cfs,github-2018", "--ttls", "5s,1m",
+		"--fault", "failover=2/year lag=500ms", "--fault", "lose-reply=0.000001", "--json"}
+	code, out, errs := call(t, args...)
+	if code != 0 {
+		t.Fatalf("exit status %d: %s", code, errs)
+	}
+	golden(t, "rate.json", []byte(out))
+}
+
+// What explains one lock is written to files too, and printed as JSON.
+func TestRateExplainFiles(t *testing.T) {
+	dir := t.TempDir()
+	explain := []string{"rate", "--limits", knownLimits, "--environments", "azure", "--ttls", "5s,1m", "--explain", "token"}
+	code, out, errs := call(t, append(explain, "-o", filepath.Join(dir, "rate.svg"))...)
+	if code != 0 || !strings.Contains(out, "66.7") {
+		t.Errorf("exit status %d: %s%s", code, out, errs)
+	}
+	for _, f := range []string{"rate.svg", "rate.csv"} {
+		if b, err := os.ReadFile(filepath.Join(dir, f)); err != nil || len(b) == 0 {
+			t.Errorf("%s: %d bytes, %v", f, len(b), err)
+		}
+	}
+	code, out, errs = call(t, append(explain, "--json")...)
+	if code != 0 || !json.Valid([]byte(out)) || strings.Contains(out, `"setnx"`) {
+		t.Errorf("exit status %d: %s%s", code, out, errs)
+	}
+}
+
+// Ctrl-C ends with 3, before the tolerances are known and after: nothing is printed or written.
+func TestRateStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for _, more := range [][]string{{"--limits", knownLimits}, {}, {"--explain", "token"}, {"--json"}} {
+		file := filepath.Join(t.TempDir(), "x.csv")
+		var out, errs bytes.Buffer
+		args := append([]string{"rate", "--strategies", "token", "-o", file}, more...)
+		code := run(ctx, args, strings.NewReader(""), &out, &errs, func(string) string { return "" })
+		if _, err := os.Stat(file); code != exitNoAnswer || out.Len() > 0 || err == nil || !strings.Contains(errs.String(), "stopped") {
+			t.Errorf("%v: exit status %d, %s%s", more, code, out.String(), errs.String())
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/scenarios/reality"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/verdict"
 )
 
@@ -48,7 +48,7 @@ func TestSentinelRefuses(t *testing.T) {
 			t.Errorf("%s: exit status %d, %s%s", args, code, out, errs)
 		}
 	}
-	realserver.NeedRedis(t)
+	servertest.NeedRedis(t)
 	tmp := t.TempDir()
 	p := program(t, "live", "sentinel")
 	p.Env = append(p.Env, "TMPDIR="+tmp)

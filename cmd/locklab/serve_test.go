@@ -18,7 +18,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/play"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 )
 
 // The server answers what the engine answers, and this machine only.
@@ -102,7 +102,7 @@ func TestServeOnLoopback(t *testing.T) {
 	if err != nil || strings.TrimSpace(said) != text.Say("en", "serve.at", "url", url) {
 		t.Fatalf("%q, %v", said, err)
 	}
-	realserver.OnlyLoopback(t, os.Getpid(), strings.Trim(strings.TrimPrefix(url, "http:"), "/"))
+	servertest.OnlyLoopback(t, os.Getpid(), strings.Trim(strings.TrimPrefix(url, "http:"), "/"))
 	answer, err := http.Get(url)
 	if err != nil || answer.StatusCode != 200 {
 		t.Fatal(answer, err)

@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"locklab/scenarios/share"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 )
 
 // dividable are small commands, one of each kind of task.
@@ -22,7 +22,6 @@ var dividable = map[string][]string{
 	"matrix":    {"matrix", "--strategies", "token", "--scenarios", "R18,getset-nil", "--runs", "5"},
 	"recovery":  {"recovery", "--strategies", "token", "--ttls", "2s"},
 	"waiting":   {"waiting", "--policies", "fixed,herd", "--clients", "2,60"},
-	"explore":   {"explore", "setnx", "--split", "3", "--attempts", "1", "--timing", "lockstep", "--budget", "crash=1"},
 	"verify":    {"verify", "--contract", "CONTRACT"},
 	"live":      {"live", "matrix", "--strategies", "setnx,zk-protected", "--scenarios", "R18"},
 }
@@ -144,6 +143,7 @@ func TestValues(t *testing.T) {
 		},
 		"par": {
 			{0, "bounds.Clients", 3, "bounds.Clients is 3; wanted: 2"},
+			{0, "bounds.Attempts", 2, "bounds.Attempts is 2; wanted: 1"},
 			{0, "bounds.Budget", "crash=2", `bounds.Budget is "crash=2"; wanted: "crash=1"`},
 			{0, "bounds.MaxStates", 1, "bounds.MaxStates is 1; wanted: 20000000"},
 			{0, "bounds.Checkpoint", "/etc/passwd", "bounds.Checkpoint is"},
@@ -151,6 +151,7 @@ func TestValues(t *testing.T) {
 			{0, "result.States", -1, "result.States is -1; wanted: 0 to 20000000"},
 			{0, "result.States", 30_000_000, "result.States is 30000000"},
 			{0, "result.Open", 3, "result.Complete is true; wanted: false"},
+			{0, "result.Histories", -1, "result.Histories is -1"},
 			{0, "result.Transitions", -1, "result.Transitions is -1"},
 			{0, "result.Bytes", -1, "result.Bytes is -1"},
 			{0, "result.Triggered", "/w==", "result.Triggered[0] is"},
@@ -168,10 +169,6 @@ func TestValues(t *testing.T) {
 			{0, "witnesses.0.trace", "locklab2-abc", "wanted: what this task writes"},
 			{0, "witnesses.0.trace", otherLink, "witnesses[0].steps is 13; wanted: 7"},
 			{0, "tried", []any{nil}, "tried[0] is"},
-		},
-		"explore": {
-			{0, "bounds.Attempts", 2, "bounds.Attempts is 2; wanted: 1"},
-			{0, "result.Histories", -1, "result.Histories is -1"},
 		},
 		"tolerance": {
 			{0, "strategy", "token", `strategy is "token"; wanted: "setnx"`},
@@ -240,7 +237,7 @@ func TestValues(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			if kind == "live" {
-				realserver.NeedRedis(t)
+				servertest.NeedRedis(t)
 			}
 			content := inOneShare(t, dividable[kind])
 			for _, b := range table {
@@ -331,7 +328,7 @@ func TestResumeValues(t *testing.T) {
 func FuzzMerge(f *testing.F) {
 	var kinds []string
 	var contents [][]byte
-	for _, kind := range []string{"sweep", "par", "tolerance", "matrix", "recovery", "waiting", "explore", "verify"} {
+	for _, kind := range []string{"sweep", "par", "tolerance", "matrix", "recovery", "waiting", "verify"} {
 		kinds, contents = append(kinds, kind), append(contents, inOneShare(f, dividable[kind]))
 	}
 	for k := range kinds {

@@ -4,10 +4,10 @@ import (
 	"os"
 	"testing"
 
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 )
 
 // TestLoopbackIsLoopback: other machines do not reach the server of a coordinator's own.
 func TestLoopbackIsLoopback(t *testing.T) {
-	realserver.OnlyLoopback(t, os.Getpid(), loopback(t).Addr)
+	servertest.OnlyLoopback(t, os.Getpid(), loopback(t).Addr)
 }

@@ -20,7 +20,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
 	"locklab/simulator/effort"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/verdict"
 )
 
@@ -155,7 +155,7 @@ func pars(s *study.Search) map[verdict.Word]int {
 
 // The client sees the same on the lab's ensemble as on a real one.
 func TestZooKeeperReal(t *testing.T) {
-	addr := realserver.ZooKeeper(t, t.TempDir())
+	addr := servertest.ZooKeeper(t, t.TempDir())
 	conn, _, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithLogger(silent{}))
 	if err != nil {
 		t.Fatal(err)

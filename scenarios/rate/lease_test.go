@@ -1,6 +1,8 @@
 package rate_test
 
 import (
+	"context"
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -44,5 +46,22 @@ func TestLeases(t *testing.T) {
 	}
 	if want := []string{"mutex", "spin-reentrant", "zk-semaphore", "zk-read"}; !slices.Equal(none, want) {
 		t.Errorf("nobody is kept out by %v, want %v", none, want)
+	}
+}
+
+// A measurement that is stopped gives its reason and nothing else.
+func TestStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	token, _ := algorithms.ByName("token")
+	known := limitsOf([]lock.Entry{token})
+	if l, err := rate.MeasureLease(ctx, token); l != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("measured %+v, %v", l, err)
+	}
+	if all, err := rate.Study(ctx, known); all != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("studied %+v, %v", all, err)
+	}
+	if table, err := rate.Compute(ctx, rate.Usual(), known); table != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("computed %+v, %v", table, err)
 	}
 }

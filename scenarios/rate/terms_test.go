@@ -1,7 +1,10 @@
 package rate_test
 
 import (
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -214,5 +217,57 @@ func TestThresholdAndNoHarm(t *testing.T) {
 	s.Orphaned = verdict.Holds
 	if got := s.Term(o.Usage, e, e.Causes[1]); got.Expected != (rate.Interval{}) {
 		t.Errorf("nothing is left behind: %+v", got)
+	}
+}
+
+// Locks are one group if the same is expected of them at every TTL, in every environment,
+// and after a crash.
+func TestGroupsOfLocks(t *testing.T) {
+	faults := func(id, fault string) rate.Environment {
+		return rate.Environment{ID: id, Causes: []rate.Cause{{Fault: fault, PerYear: 3, Lengths: rate.Always(8 * time.Second), Window: time.Second}}}
+	}
+	o := rate.Order{Usage: shop(), TTLs: []time.Duration{10 * time.Second, time.Minute}, Environments: []rate.Environment{
+		{ID: "no faults"}, faults("failovers", "failover"), faults("pauses", "pause"),
+	}}
+	renewed, unknown, short, longer := leased(1), leased(1), leased(1), leased(1)
+	// Work of 4 s needs a renewal of a lease of 10 s, of 60 s none; a majority may forget, or not.
+	renewed.Lease.Spans = append(renewed.Lease.Spans, rate.Span{From: 1.0 / 3, Left: 1}, rate.Span{From: 2.0 / 3, Left: 1})
+	unknown.Limits[0].Answer = study.NoAnswer
+	short.Lease.Spans = []rate.Span{{From: 0, Left: 0.6}}
+	longer.Lease.Spans, longer.Limits[0] = []rate.Span{{From: 0, Left: 2}}, study.Limit{Fault: "pause", Answer: study.NoLimit, Holds: study.MaxLeases}
+	all := []*rate.Subject{leased(1), unknown, leased(1), renewed, short, leased(5), longer, unknown}
+	if got := fmt.Sprint(rate.Tabulate(o, all).Groups()); got != "[[0 2] [1 7] [3] [4] [5] [6]]" {
+		t.Errorf("groups %s, want the first with the third, and those without an answer", got)
+	}
+	// In an environment of failovers nothing but what a crash costs sets these apart, at the shorter TTL alone.
+	o.Environments = o.Environments[:2]
+	table := rate.Tabulate(o, []*rate.Subject{leased(1), renewed})
+	if a, b := table.Series[0].Points, table.Series[1].Points; !slices.Equal(a, b) {
+		t.Fatalf("%v and %v", a, b)
+	}
+	if got := table.Groups(); len(got) != 2 {
+		t.Errorf("groups %v of locks that come back at different times", got)
+	}
+	if a, b := table.Subjects[0].Recovery(time.Minute, o.Hold), renewed.Recovery(time.Minute, o.Hold); a != b {
+		t.Errorf("%v and %v, want them to differ at the shorter TTL only", a, b)
+	}
+}
+
+// As many locks may be held as there are machines; of lengths that are not known exactly
+// the least count. An environment of the list may have no faults; one that was given needs some.
+func TestCheckOrder(t *testing.T) {
+	for _, c := range []struct{ file, want string }{
+		{"machines = 100", ""}, {"machines = 99", "100 holds"},
+		{"machines = 50\nhold = p50=1s,p100=4s", ""}, {"machines = 49\nhold = p50=1s,p100=4s", "50 holds"},
+		{"acquisitions = 1000.4", "1000 holds"}, {"[github-2018]", ""}, {"[x]\ncrash = 1/year", ""},
+		{"[x]\ncrash = 1/year\n[cfz]", "did you mean cfs"}, {"[cfz]\n[x]\ncrash = 1/year", "cfz"},
+	} {
+		o := rate.Usual()
+		if err := o.Read("f", c.file, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.Check(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.file, err, c.want)
+		}
 	}
 }

@@ -1,15 +1,13 @@
 package reality_test
 
 import (
-	"errors"
-	"os"
 	"testing"
 	"time"
 
 	"locklab/algorithms"
 	"locklab/scenarios/reality"
 	"locklab/scenarios/waiting"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 )
 
 // TestContend: on a real server no request is lost, nobody is inside with another, and the server's own
@@ -17,12 +15,7 @@ import (
 func TestContend(t *testing.T) {
 	t.Parallel()
 	ring, err := reality.NewRing(t.Context())
-	switch {
-	case errors.Is(err, realserver.ErrNoRedis) && os.Getenv("CI") != "true":
-		t.Skip(err)
-	case err != nil:
-		t.Fatal(err)
-	}
+	servertest.Need(t, err)
 	t.Cleanup(ring.Close)
 	c := waiting.Contention{Clients: 100, Requests: 250, Load: waiting.Load{Hold: 100 * time.Microsecond, Inside: 1, Poll: 5 * time.Millisecond, Cap: 20 * time.Millisecond, TTL: 20 * time.Second, Patience: time.Minute}}
 	if c.Load.Service, c.Load.Latency, err = ring.Calibrate(t.Context(), 10); err != nil || c.Load.Service <= 0 || c.Load.Latency <= 0 {

@@ -28,10 +28,13 @@ type Table struct {
 	Rows     []Row
 }
 
-// A Row of a Table has a name, and a comparison for each of its traces.
+// A Row of a Table has a name, and a comparison for each of its traces. That of a search
+// has what its expectation came to, too: Met, or another status with the reasons.
 type Row struct {
 	Name        string
 	Comparisons []*Comparison
+	Status      contract.Status
+	Reasons     []i18n.Message
 }
 
 // A taskResult is what one task finds.
@@ -60,7 +63,7 @@ func Matrix(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 			return err
 		})
 		all = slices.DeleteFunc(all, func(c *Comparison) bool { return c == nil })
-		return []Row{{sc.Race + " " + sc.ID, all}}, err
+		return []Row{{Name: sc.Race + " " + sc.ID, Comparisons: all}}, err
 	}, func(i int, rows []Row, v *share.Values) {
 		v.Length("Rows", len(rows), 1)
 		next := locks // in their order
@@ -76,9 +79,9 @@ func Matrix(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 	})
 }
 
-// Verify makes the searches of a contract and shows the shortest way to each verdict that
-// they have found: a row for each search, those of a lock together. What in rows is no search
-// is left out. The tasks are the locks. bench, done and the error are as for Matrix.
+// Verify makes the searches of a contract, compares each with its row, and shows the shortest
+// way to each verdict that they have found: a row for each search, those of a lock together.
+// What in rows is no search is left out. The tasks are the locks. bench, done and the error are as for Matrix.
 func Verify(ctx context.Context, bench func() (*Bench, error), lease time.Duration, rounds int, rows []contract.Expectation, done func(n int)) (*Table, error) {
 	of := byLock(rows)
 	var tasks []share.Task
@@ -100,7 +103,7 @@ func Verify(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 			if err != nil {
 				return err
 			}
-			found[k].Name = r.Strategy.ID + " " + r.Subject()
+			found[k] = Row{Name: of[i][k].Strategy.ID + " " + of[i][k].Subject(), Status: r.Status, Reasons: r.Reasons}
 			for w := range r.Search.Witnesses {
 				o, err := r.Run(w)
 				if err != nil {
@@ -119,6 +122,10 @@ func Verify(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 		for r := range min(len(rows), len(of[i])) {
 			e := of[i][r]
 			share.Is(v, fmt.Sprintf("Rows[%d].Name", r), rows[r].Name, e.Strategy.ID+" "+e.Subject())
+			v.Require((rows[r].Status == contract.Met) == (len(rows[r].Reasons) == 0), fmt.Sprintf("Rows[%d].Status", r), rows[r].Status, i18n.New("share.want.known"))
+			for _, reason := range rows[r].Reasons {
+				v.Message(fmt.Sprintf("Rows[%d].Reasons", r), reason, "unmet.")
+			}
 			rows[r].each(r, v, func(field string, c *Comparison) { c.check(field, e.Strategy.ID, study.SearchID, rounds, v) })
 		}
 	})

@@ -1,8 +1,6 @@
 package reality
 
 import (
-	"errors"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -10,7 +8,7 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator/live"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 )
 
 // TestPoolIsNew plays cells on servers that other cells have used, and on new ones: every answer, every key
@@ -19,12 +17,7 @@ import (
 func TestPoolIsNew(t *testing.T) {
 	t.Parallel()
 	b, err := NewBench(t.Context(), DefaultLease/5)
-	switch missing := errors.Is(err, realserver.ErrNoRedis) || errors.Is(err, realserver.ErrNoCompiler); {
-	case missing && os.Getenv("CI") != "true":
-		t.Skip(err)
-	case err != nil:
-		t.Fatal(err)
-	}
+	servertest.Need(t, err)
 	t.Cleanup(b.Close)
 	alone := &Bench{Version: b.Version, Lease: b.Lease, clocks: b.clocks, unknown: b.unknown}
 	var runner race.Runner

@@ -2,7 +2,6 @@ package reality_test
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -12,7 +11,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/reality"
 	"locklab/simulator/live"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/verdict"
 )
 
@@ -21,12 +20,7 @@ import (
 func bench(t *testing.T) *reality.Bench {
 	t.Helper()
 	b, err := reality.NewBench(t.Context(), reality.DefaultLease)
-	switch missing := errors.Is(err, realserver.ErrNoRedis) || errors.Is(err, realserver.ErrNoCompiler); {
-	case missing && os.Getenv("CI") != "true":
-		t.Skip(err)
-	case err != nil:
-		t.Fatal(err)
-	}
+	servertest.Need(t, err)
 	t.Cleanup(b.Close)
 	return b
 }
@@ -54,7 +48,7 @@ func TestShow(t *testing.T) {
 		t.Run(cell, func(t *testing.T) {
 			t.Parallel()
 			if strings.HasPrefix(cell, "zk-") {
-				realserver.NeedZooKeeper(t)
+				servertest.NeedZooKeeper(t)
 			}
 			entry, sc := find(t, cell)
 			s, err := b.Run(t.Context(), new(race.Runner), entry, sc, sc.Settings)
@@ -98,22 +92,29 @@ func TestNotShown(t *testing.T) {
 	}
 }
 
-// TestVerify: the witnesses of a search agree, at any timing and in lockstep.
+// TestVerify: the witnesses of a search agree, at any timing and in lockstep. A search that
+// is not as contracted is named, with or without a witness.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	b := bench(t)
-	rows, err := contract.Parse("test", "[search budget=failover=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n")
+	rows, err := contract.Parse("test", "[search budget=failover=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n[search budget=crash=1]\ntoken OVERLAP@1\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found, err := reality.Verify(t.Context(), func() (*reality.Bench, error) { return b, nil }, b.Lease, 1, rows, nil)
-	if err != nil || len(found.Rows) != 1 || len(found.Rows[0].Comparisons) != 3 {
+	if err != nil || len(found.Rows) != 2 || len(found.Rows[0].Comparisons) != 3 || len(found.Rows[1].Comparisons) != 0 {
 		t.Fatalf("%v, %+v", err, found)
 	}
 	for _, c := range found.Rows[0].Comparisons {
 		if !c.Agrees {
 			t.Errorf("%v in the lab: %+v", c.Lab, c.Differ)
 		}
+	}
+	if r := found.Rows[0]; r.Status != contract.Met || len(r.Reasons) > 0 {
+		t.Errorf("%s: %v", r.Name, r.Reasons)
+	}
+	if r := found.Rows[1]; r.Status != contract.Differs || len(r.Reasons) != 1 || r.Reasons[0].Key != "unmet.gone" {
+		t.Errorf("%s: %v", r.Name, r.Reasons)
 	}
 }
 

@@ -1,15 +1,13 @@
 package reality_test
 
 import (
-	"errors"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"locklab/algorithms"
 	"locklab/scenarios/reality"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/verdict"
 )
 
@@ -20,12 +18,7 @@ func TestSentinel(t *testing.T) {
 	e, _ := algorithms.ByName("token")
 	d := reality.SentinelDemo{Lock: e, Fault: reality.Partitioned, DownAfter: 500 * time.Millisecond, TTL: time.Second, Periods: 100 * time.Millisecond}
 	run, err := d.Play(t.Context(), nil)
-	switch {
-	case errors.Is(err, realserver.ErrNoRedis) && os.Getenv("CI") != "true":
-		t.Skip(err)
-	case err != nil:
-		t.Fatal(err)
-	}
+	servertest.Need(t, err)
 	at := func(who, what string) int {
 		return slices.IndexFunc(run.Moments, func(m reality.Moment) bool { return m.Who == who && m.What == what })
 	}

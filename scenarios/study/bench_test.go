@@ -1,7 +1,6 @@
 package study_test
 
 import (
-	"fmt"
 	"testing"
 
 	"locklab/algorithms"
@@ -115,34 +114,5 @@ func BenchmarkMatrix(b *testing.B) {
 		if _, err := study.Matrix(b.Context(), algorithms.All(), scenarios.All(), 0, nil, nil); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-// BenchmarkSplit says how many more states, and how much more time, a search takes in
-// parts, one after the other.
-func BenchmarkSplit(b *testing.B) {
-	entry := racetest.Lock(b, "token")
-	bounds := study.DefaultBounds()
-	bounds.Clients = 3
-	one, err := study.Explore(b.Context(), entry, bounds)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, n := range []int{0, 4, 16, 64} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			for b.Loop() {
-				var s *study.Search
-				var err error
-				if n == 0 {
-					s, err = study.Explore(b.Context(), entry, bounds)
-				} else {
-					s, err = study.ExploreSplit(b.Context(), entry, bounds, n, nil)
-				}
-				if err != nil {
-					b.Fatal(err)
-				}
-				b.ReportMetric(float64(s.States)/float64(one.States), "states/state")
-			}
-		})
 	}
 }

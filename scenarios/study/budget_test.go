@@ -136,6 +136,7 @@ func TestBudgetIsAtMost(t *testing.T) {
 // TestReplySurvives: a reply under way when its connection breaks may arrive. Where it is
 // lost, nobody has the stamp that getset's SETNX has made and the restart has deleted.
 func TestReplySurvives(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	pars := foundBy(t, "getset", small(racetest.Lock(t, "getset"), 2, 2, "crash=1,restart=1"))
 	if par, ok := pars[verdict.Orphan]; !ok || par != 2 {
 		t.Errorf("getset finds %v, want ORPHAN@2", pars)
@@ -289,6 +290,7 @@ func picked(allowed []simulator.Choice, rng *rand.Rand, passes, strikes float64)
 // TestCertificateRoundsAloud: a bound that is no whole number of steps is named with what it
 // counts for.
 func TestCertificateRoundsAloud(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for budget, want := range map[string]string{"pause=1@3100ms": "3s for pause of 3.1s", "hang=1@500ms": "0s for hang of 500ms", "delay=1@3s": ""} {
 		s, err := study.Explore(t.Context(), racetest.Lock(t, "token"), everyTiming(racetest.Lock(t, "token"), 2, 1, budget))
 		if err != nil {

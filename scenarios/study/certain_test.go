@@ -15,6 +15,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -22,6 +23,7 @@ import (
 // If a pause is all that goes wrong, it makes the harm certain; if the work is too long,
 // no trigger is needed; and a lock that holds has no certainty.
 func TestCertainFrom(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, c := range []struct {
 		lock, race string
 		kind       history.Kind // of the event; 0: none is needed
@@ -92,6 +94,7 @@ func TestWatch(t *testing.T) {
 
 // A trace that a search has found can be watched too.
 func TestWatchOfASearch(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	entry := racetest.Lock(t, "token")
 	b := study.DefaultBounds()
 	b.Budget = "pause=1"

@@ -72,9 +72,6 @@ func (s *Search) CertificateIn(lang string) string {
 		line("boundary.open", "verdicts", strings.Join(open, " "))
 	}
 	line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions), "depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
-	if s.Parts > 0 {
-		line("parts", "parts", fmt.Sprint(s.Parts))
-	}
 	if !r.Limit.IsZero() {
 		line("limit", "limit", text.SayMessage(lang, r.Limit))
 	}

@@ -10,12 +10,14 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
 
 // What is written comes back: the search with its certificate and traces, and the runs
 // with their code.
 func TestChecked(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	token, err := race.Strategy("token")
 	if err != nil {
 		t.Fatal(err)

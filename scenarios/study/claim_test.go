@@ -12,6 +12,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -36,6 +37,7 @@ func madeSearch(entry lock.Entry, bounds string, of explore.Result, words ...ver
 // What a search beside the one that is proved has found stands in the headline, and whether
 // clocks or lives of keys were looked at.
 func TestClaimNamesWhatOthersFound(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	measures := explore.Result{Measures: true}
 	asks := explore.Result{Lengths: []simulator.Length{{Of: simulator.Remainders}}}
@@ -83,6 +85,7 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 // Whatever any of the searches has found is in the headline: in its first part what the search has
 // found that it is about, and no more, and in the rest what others have found.
 func TestClaimNamesAllWitnesses(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	others := 0
 	for _, test := range []struct{ id, budget string }{
@@ -123,6 +126,7 @@ func TestClaimNamesAllWitnesses(t *testing.T) {
 // Code that compares an elapsed time, or what is left of a key's life, with constants off the steps
 // may break between the instants that are searched, and its proof is of these only.
 func TestClaimOfInstants(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	refused := func(asks func(env lock.Env, key string)) lock.Entry {
 		return own("asking", func(env lock.Env) lock.Strategy {

@@ -3,7 +3,6 @@ package study_test
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,9 +11,10 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/live"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/verdict"
 )
 
@@ -88,6 +88,7 @@ func takenBy(script string, lives ...time.Duration) lock.Entry {
 // order of events: that of two keys needs halves of a step, that of three thirds. A search meets them in whole
 // steps, since at the instant at which a key ends it lets that happen before or after all else.
 func TestOpenBounds(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	const step = 750 * time.Millisecond
 	for _, test := range []struct {
@@ -117,14 +118,8 @@ func TestOpenBounds(t *testing.T) {
 // does, down to the take-over while the lock is held. Without redis-server or cc the test is skipped, or fails
 // where the environment says CI=true.
 func TestOpenBoundsOnRealServer(t *testing.T) {
-	realserver.NeedRedis(t)
-	library, err := realserver.BuildClocks(t.TempDir())
-	switch {
-	case errors.Is(err, realserver.ErrNoCompiler) && os.Getenv("CI") != "true":
-		t.Skip(err)
-	case err != nil:
-		t.Fatal(err)
-	}
+	effort.Unwatched(t, "one goroutine searches")
+	library := servertest.Clocks(t)
 	entry := takenBy(takeTwo, 2250*time.Millisecond, 750*time.Millisecond)
 	b := everyTiming(entry, 2, 2, "")
 	s, err := study.Explore(t.Context(), entry, b)
@@ -146,6 +141,7 @@ func TestOpenBoundsOnRealServer(t *testing.T) {
 // TestBoundary: a pause of half a lease breaks the token lock only where the holder's last deed and the end of
 // its lease fall on the same instant; one of a step more breaks it beyond that.
 func TestBoundary(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	entry := racetest.Lock(t, "token")
 	for budget, want := range map[string]explore.Boundary{"pause=1@4500ms": explore.BoundaryOnly, "pause=1@5250ms": explore.Beyond} {

@@ -8,6 +8,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
@@ -16,6 +17,7 @@ import (
 // the end of the lease. After a jump of a clock, a loss of data or a crash of the holder
 // nothing is left to chance.
 func TestDoom(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	for _, c := range []struct {
 		lock, budget string

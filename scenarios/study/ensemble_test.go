@@ -18,6 +18,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/client"
+	"locklab/simulator/effort"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
@@ -25,6 +26,7 @@ import (
 
 // TestEnsembleDetails tests which client and how often, in these races.
 func TestEnsembleDetails(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	entries := func(h *history.History) (order string) {
 		for i := range h.Events {
@@ -195,6 +197,7 @@ func brief(o *race.Outcome) string {
 // TestSeveralHolders tests two different locks on the same ensemble. No scenario shows
 // that, since all clients of a scenario use the same lock.
 func TestSeveralHolders(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	read, write := racetest.Lock(t, "zk-read"), racetest.Lock(t, "zk-write")
 	protected, semaphore, multi := racetest.Lock(t, "zk-protected"), racetest.Lock(t, "zk-semaphore"), racetest.Lock(t, "zk-multi")

@@ -7,6 +7,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -55,6 +56,7 @@ func (acquired) Release(context.Context) error { return nil }
 // A lock whose instance remembers earlier attempts is not taken for a new one, wherever it
 // keeps that; one that remembers nothing is.
 func TestLocksThatRemember(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	token := racetest.Lock(t, "token")
 	for what, nth := range map[string]func(c *counting) func() int{
 		"a number":     func(c *counting) func() int { return c.byNumber },
@@ -113,6 +115,7 @@ func TestLockMadeAnewHasItsName(t *testing.T) {
 // A search most of whose first states still wait is given up, and says why; one that has
 // visited most of them goes on.
 func TestHopeless(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	entry := racetest.Lock(t, "token")
 	b := small(entry, 2, 2, "crash=1")
 	whole := searched(t, entry, b, nil)

@@ -10,6 +10,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 )
 
 // odd is a lock that asks for a time to live of so long, looks at what is left of it, or
@@ -57,6 +58,7 @@ func scripted() lock.Entry {
 // what was assumed, with a step of all; and only where nothing is does it stand there that
 // such steps suffice.
 func TestCertificateNamesOddConstants(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	const suffices, none, unseen = "Henzinger", "no step of at least", "is not seen"
 	long := study.DefaultBounds().TTL

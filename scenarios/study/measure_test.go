@@ -82,6 +82,7 @@ func TestMeasures(t *testing.T) {
 
 // TestMeasuresToTheEnd: what code does in its very last step is checked as well.
 func TestMeasuresToTheEnd(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	entry := func(asks int) lock.Entry {
 		return own("forgetful", func(env lock.Env) lock.Strategy { return forgetful(env, asks) })

@@ -8,6 +8,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -15,6 +16,7 @@ import (
 // TestErrorsForEver: a lock whose script always fails is a deadlock, of which the run has a
 // finding with the last attempt of the probe; the search ends.
 func TestErrorsForEver(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	entry := lock.Entry{ID: "out-of-order", Nodes: 1, Unit: time.Millisecond, TTL: 9 * time.Second, New: func(env lock.Env) lock.Strategy {
 		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
 			return nil, env.Nodes[0].Eval(ctx, `return redis.call("INCR")`, []string{key}).Err()

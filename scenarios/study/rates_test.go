@@ -7,12 +7,14 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 )
 
 // The rate at which a lock falls is the one that its code says: a lease on a client's own
 // clock bears none, Redlock's drift term of a hundredth bears that, and who renews after
 // two thirds of a lease bears a third.
 func TestFindRates(t *testing.T) {
+	effort.Unwatched(t, "TestSweepIsDeterministic plays side by side as well")
 	var locks []lock.Entry
 	for _, id := range []string{"token", "client-expiry", "redlock-drift", "daemon-20", "watchdog", "mutex"} {
 		e, err := race.Strategy(id)

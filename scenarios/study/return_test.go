@@ -27,6 +27,7 @@ func returning(entry lock.Entry, clients int, tokens client.Tokens, timing study
 // same thread id: what that one still has under way then strikes it. Alone, it is the only
 // client that could. With a token of its own it waits for the end of the lease.
 func TestReturn(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	falls := map[verdict.Word]int{verdict.WrongDel: 2, verdict.StaleWrite: 2, verdict.Lie: 2}
 	for _, test := range []struct {
 		id     string
@@ -68,6 +69,7 @@ func TestReturn(t *testing.T) {
 
 // The simplest search agrees.
 func TestTwinOfReturn(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, test := range []struct {
 		id      string
 		clients int
@@ -101,6 +103,7 @@ func TestTwinOfReturn(t *testing.T) {
 
 // A client that may return loses no verdict and raises no par.
 func TestReturnIsMonotone(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	locks, states := []lock.Entry{racetest.Lock(t, "setnx-expire"), racetest.Lock(t, "reentrant")}, 20_000
 	if effort.Exhaustive() {
 		locks = algorithms.All()

@@ -27,9 +27,6 @@ type Search struct {
 	// Cut are the searches, with AutoTiming, AutoUses or AutoAttempts, that were tried besides
 	// and not complete, Beside those that were.
 	Cut, Beside []*Search
-	// Parts is of how many searches this is the union, beside their common beginning; 0: it
-	// is one search.
-	Parts int
 	// Boundary says which verdicts of Result.Found are met only at the very instant at which something
 	// ends; nil: FindBoundary was not called.
 	Boundary map[verdict.Word]explore.Boundary

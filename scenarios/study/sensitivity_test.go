@@ -7,10 +7,12 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 )
 
 // TestSensitivity tests the counts behind the chart.
 func TestSensitivity(t *testing.T) {
+	effort.Unwatched(t, "TestSweepIsDeterministic plays side by side as well")
 	const n = 18 // each length of work twice
 	xs := []float64{0, 0.25, 0.5, 1, 1.5, 2}
 	var first *study.Sensitivity

@@ -11,6 +11,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
@@ -61,6 +62,7 @@ func sweepOf(t *testing.T, runs, refine int, set string, axes []string, ids ...s
 
 // What follows from the meaning of each setting, where a few runs are certain.
 func TestSweepSettings(t *testing.T) {
+	effort.Unwatched(t, "TestSweepIsDeterministic plays side by side as well")
 	const n = 9
 	never, always := 0, n
 	for _, c := range []struct {
@@ -101,6 +103,7 @@ func TestSweepSettings(t *testing.T) {
 // Of the eight messages of c1 one is the write, which overwrites what c2 has written. It comes
 // when all clients are done.
 func TestSweepDelays(t *testing.T) {
+	effort.Unwatched(t, "TestSweepIsDeterministic plays side by side as well")
 	s := sweepOf(t, 60, 0, "work=5s", []string{"delay/ttl=0,2"}, "token")
 	if p := s.Series[0].Points; p[0].K != 0 || p[1].K == 0 || p[1].K > 30 {
 		t.Errorf("%+v", p)
@@ -136,6 +139,7 @@ func TestSweepIsDeterministic(t *testing.T) {
 
 // Refinement halves the gaps where neighbours differ, and no others.
 func TestSweepRefines(t *testing.T) {
+	effort.Unwatched(t, "TestSweepIsDeterministic plays side by side as well")
 	s := sweepOf(t, 18, 2, "work=5s", []string{"pause/ttl=0:2:0.5"}, "token", "setnx")
 	var xs []float64
 	for _, p := range s.Series[0].Points {

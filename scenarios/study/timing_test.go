@@ -158,6 +158,7 @@ func weaker(a, b map[verdict.Word]int) (in []verdict.Word) {
 
 // What a client may do once more, or may wait for once more, loses no verdict.
 func TestMoreFindsNoLess(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	entry := racetest.Lock(t, "token")
 	few := everyTiming(entry, 2, 1, "pause=1")
 	many := everyTiming(entry, 2, 2, "pause=1")
@@ -173,6 +174,7 @@ func TestMoreFindsNoLess(t *testing.T) {
 // Messages that take longer, and timers that are later, lose no verdict: what takes longer at most
 // may take as little as before.
 func TestLater(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, test := range []struct {
 		id, budget string
 		long       bool
@@ -214,6 +216,7 @@ func TestLater(t *testing.T) {
 // Messages that take so long that nobody has a majority within a lease are no deadlock: those of
 // the probe take no time.
 func TestSlowMessagesAreNoDeadlock(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	b := everyTiming(racetest.Lock(t, "redlock"), 1, 1, "")
 	b.Latency = 1500 * time.Millisecond
 	if found := foundBy(t, "redlock", b); len(found) != 1 || found[verdict.Starved] != 0 {
@@ -244,6 +247,7 @@ func TestMisleadingProofs(t *testing.T) {
 // A deadlock is said only of a refusal that lasts: a request that has just landed, late,
 // ends with its lease.
 func TestLateRequestIsNoDeadlock(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, budget := range []string{"hang=1@20s", "delay=2@15s"} {
 		b := study.DefaultBounds()
 		b.Budget = budget
@@ -311,6 +315,7 @@ func TestBoundsOutOfRange(t *testing.T) {
 
 // A fault that can be injected nowhere leaves the question open.
 func TestInconclusive(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	b := study.DefaultBounds()
 	b.Budget = "expire-session=1"
 	s, err := study.Explore(t.Context(), racetest.Lock(t, "token"), b)
@@ -325,6 +330,7 @@ func TestInconclusive(t *testing.T) {
 // With AutoAttempts clients take the lock twice where every timing of that can be searched, and
 // else once, with other searches beside it.
 func TestAutoAttempts(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for _, test := range []struct {
 		name, id    string
 		timing      study.Timing

@@ -74,6 +74,7 @@ func TestUsesLoseNothing(t *testing.T) {
 // Every use of the bounds stands under what may happen, and every other that the lock
 // offers under what was assumed; so do retries of the library.
 func TestCertificateNamesUses(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	entry := racetest.Lock(t, "redisson-lease")
 	for _, u := range []client.Uses{0, client.Renew, client.Renew | client.Reenter | client.GiveUp} {
 		s := &study.Search{Strategy: entry, Bounds: study.Bounds{Clients: 2, Attempts: 1, TTL: study.DefaultBounds().TTL, Timing: study.AnyTiming, Uses: u, ClientRetries: 3}.Settled(entry), Result: &explore.Result{}}
@@ -100,6 +101,7 @@ func TestCertificateNamesUses(t *testing.T) {
 // With AutoUses a search has the uses of the lock where it is complete, and otherwise says
 // which search was cut short.
 func TestAutoUses(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	entry := racetest.Lock(t, "redisson-lease")
 	b := everyTiming(entry, 2, 1, "")
 	b.Uses = study.AutoUses
@@ -122,6 +124,7 @@ func TestAutoUses(t *testing.T) {
 
 // What a lock does not offer is refused by name, and left out of AllUses.
 func TestUsesOffered(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	for id, want := range map[string]string{
 		"token": "give-up", "daemon-10-owned": "renew give-up", "watchdog": "renew reenter give-up", "naive-wake": "wait give-up",
 		"redlock-extend": "renew check give-up", "zk-naive": "check wait give-up", "reentrant": "reenter give-up",

@@ -153,7 +153,6 @@ func (c *searchCheck) counts(path string, s *Search) {
 	cut := r.Open > 0 || r.OutOfMemory || !r.Limit.IsZero()
 	v.Require(!r.Complete || !cut, path+"Complete", r.Complete, i18n.New("share.want.incomplete"))
 	v.Same(path+"Kept", r.Kept, explore.Kept{})
-	v.Length(path+"Frontier", len(r.Frontier), 0)
 	budget, _ := faults.ParseBudget(s.Bounds.Budget) // asks has compared it
 	var verbs []simulator.Verb
 	for _, a := range budget {

@@ -99,6 +99,7 @@ func TestZooKeeperPlays(t *testing.T) {
 
 // The races of the queues, as a search finds them.
 func TestZooKeeperRaces(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	wait := 20 * time.Second
 	checked, protected := patient(racetest.Lock(t, "zk-recheck"), wait), patient(racetest.Lock(t, "zk-protected"), wait)
 	hasty := func(id string) lock.Entry { return patient(racetest.Lock(t, id), 2*time.Second) } // less than the work takes
@@ -136,6 +137,7 @@ func TestZooKeeperRaces(t *testing.T) {
 // TestCountedTransactions: a search in which an ensemble numbers creations only finds what
 // one finds in which it numbers every transaction, as a real one does, in fewer states.
 func TestCountedTransactions(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	locks := algorithms.OnZooKeeper()
 	if !effort.Exhaustive() {

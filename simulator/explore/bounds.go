@@ -59,8 +59,6 @@ type Bounds struct {
 	MaxBytes   int64
 	Progress   func(r *Result)
 	Checkpoint Checkpoint
-	From       []simulator.Choice
-	Head       int
 }
 
 // Search builds the simulator of b and searches it. The choices of each witness
@@ -140,7 +138,6 @@ func (b *Bounds) Options() Options {
 		Step: b.step(), Unending: b.Timing != nil && b.Timing.Idle == simulator.Never,
 		Case: b.Case(), Symmetric: b.Clients, Causes: b.Causes,
 		MaxStates: b.MaxStates, Hopeful: b.Hopeful, MaxBytes: b.MaxBytes, Progress: b.Progress, Checkpoint: b.Checkpoint,
-		From: b.From, Head: b.Head,
 	}
 	if !b.NoProbe {
 		opt.Probe = b.Clients + 1

@@ -121,14 +121,11 @@
 //
 // # Larger than a machine
 //
-// A search can be split by its first choices ([Result.Frontier], Options.From). The parts
-// need not exchange anything, so they can be tasks of a fleet, but what two of them can
-// reach is searched twice. That is much: most of what can follow one order of two requests
-// can also follow the other, and a lock that uses a lease forgets the past. Of the token
-// lock with three clients, two attempts, a crash and a pause, 4 parts visit 2.9 times as
-// many states as one search, 16 parts 8.0 times and 64 parts 17.7 times as many (study,
-// BenchmarkSplit). With as many machines that is 1.4, 2.0 and 3.6 times as fast, and the
-// largest part needs nearly as much memory as the whole.
+// A search is not divided among machines. Parts that begin after other first choices could be
+// searched independently, but what two of them can reach is searched twice: most of what can
+// follow one order of two requests can also follow the other, and a lock that uses a lease
+// forgets the past. Of the token lock with three clients, two attempts, a crash and a pause,
+// 4 parts visit 2.9 times as many states as one search, and 64 parts 17.7 times as many.
 //
 // Partitioning by a hash (Stern and Dill 1997; the distributed mode of TLC; pins2lts-dist of
 // LTSmin) visits each state once. A state belongs to the machine that its hash names, which
@@ -138,17 +135,15 @@
 // in one process only. It would travel as what the numbers stand for, some hundred bytes,
 // and to encode, send, decode and enter it takes some microseconds, where a transition now
 // takes half of one. We expect each machine to make a tenth of the transitions that one
-// makes now: n machines are n/10 times as fast as one. From some thirty machines on that is
-// more than splitting gives, and from one machine's memory on it is the only way: 64 GB hold
-// about a thousand million states (some 60 bytes each with the index), which take one or two
-// hours.
+// makes now: n machines are n/10 times as fast as one. Beyond one
+// machine's memory it is the only way: 64 GB hold about a thousand million states (some 60
+// bytes each with the index), which take one or two hours.
 //
 // It would cost us numbers that all machines agree on, or states that are sent in full; an
 // end that is detected across machines (Dijkstra and Scholten 1980); layers in step, so that
 // the first way to a verdict has the fewest faults; witnesses put together backwards from
 // machine to machine; and a checkpoint of all of them at one layer. A machine that is lost
-// loses the search back to that, where a part of a split search is merely computed again. No
-// search of the lab is that large.
+// loses the search back to that. No search of the lab is that large.
 //
 // # Incomplete searches
 //

@@ -84,11 +84,6 @@ type Options struct {
 	Progress func(r *Result)
 	// Checkpoint is the file from which a search that was stopped can go on.
 	Checkpoint Checkpoint
-	// From are the choices after which the search begins; see [Result.Frontier].
-	From []simulator.Choice
-	// Head above 0 ends the search when so many states wait to be visited; see
-	// [Result.Frontier].
-	Head int
 
 	outliving bool                      // see AtBoundary
 	asymmetry simulator.AsymmetricError // why Symmetric was given up
@@ -119,9 +114,6 @@ type Result struct {
 	Lengths []simulator.Length
 	Found   []Witness
 	Kept    Kept // of Options.Checkpoint
-	// Frontier is, of a search that Options.Head has ended, a way to each state that was
-	// reached and not visited. Searches From these visit everything that the search has not.
-	Frontier [][]simulator.Choice
 
 	settled bool // of what was wanted, all was found that there is
 }
@@ -191,7 +183,7 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 		}
 		k.passed(r)
 	}
-	if opt.NoReduction || opt.Causes || opt.Head > 0 || len(r.Found) == 0 || k.done() {
+	if opt.NoReduction || opt.Causes || len(r.Found) == 0 || k.done() {
 		return r, nil
 	}
 	short, err := pass(ctx, sim, opt, k, r.Found)
@@ -251,7 +243,7 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 				r.Complete, r.Limit, err = false, what, nil
 			}
 			if err == nil || errors.Is(err, ctx.Err()) {
-				err = errors.Join(err, s.witnesses(r), s.frontier(r))
+				err = errors.Join(err, s.witnesses(r))
 				k.after(s)
 			}
 			return r, err

@@ -79,7 +79,7 @@ func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict
 		s.opt.MaxStates = most
 		s.visited = newVisited(s.stride(), &s.opt)
 		s.visited.wanted = []Witness{{Verdict: harm, Par: math.MaxInt}} // by any number of faults
-		s.visited.begin(s.cur, 0, 0)
+		s.visited.begin(s.cur)
 		if err := s.run(ctx, nil); err != nil {
 			return err
 		}
@@ -91,9 +91,6 @@ func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict
 			return &TooLargeError{most}
 		}
 		s.start = *w
-		for c := range s.startNames {
-			s.startNames[c] = uint8(c)
-		}
 		rest, err := s.path(d)
 		way = append(slices.Clone(choices), rest...)
 		return err

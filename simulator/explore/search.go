@@ -36,15 +36,14 @@ type search struct {
 
 	lengths simulator.Lengths
 
-	start      simulator.World // of the first state as a run has it; zero: as its parts have it
-	startNames verdict.Names   // the clients of the first state, by place
+	start simulator.World // of the first state as a run has it; zero: as its parts have it
 }
 
 // newPass makes the search of a pass. wanted are the witnesses that it is to find, without
 // reduction; nil: everything is to be visited.
 func newPass(sim *simulator.Simulator, opt *Options, wanted []Witness) *search {
 	s := newSearch(sim, *opt)
-	s.noReduction = s.noReduction || wanted != nil && !opt.outliving || opt.Causes || opt.Head > 0
+	s.noReduction = s.noReduction || wanted != nil && !opt.outliving || opt.Causes
 	s.visited.wanted = wanted
 	return s
 }
@@ -59,7 +58,7 @@ func newSearch(sim *simulator.Simulator, opt Options) *search {
 
 func (s *search) run(ctx context.Context, k *checkpointer) error {
 	err := s.visitLayers(ctx, k)
-	claims := s.visited.done || len(s.visited.found) > 0 || s.opt.Head > 0
+	claims := s.visited.done || len(s.visited.found) > 0
 	if !claims || err != nil && !errors.Is(err, ctx.Err()) {
 		return err
 	}
@@ -92,9 +91,6 @@ func (s *search) visitLayers(ctx context.Context, k *checkpointer) error {
 		if err := k.at(s); err != nil {
 			return err
 		}
-		if v.enough() {
-			return nil
-		}
 		layer := v.layer()
 		if layer == nil {
 			return nil
@@ -116,13 +112,10 @@ func (s *search) visitLayers(ctx context.Context, k *checkpointer) error {
 
 // begin enters the first state.
 func (s *search) begin() error {
-	if len(s.opt.From) > 0 {
-		return s.beginFrom()
-	}
 	if err := s.takeStart(s.sim.NewWorld()); err != nil {
 		return err
 	}
-	s.visited.begin(s.next, 0, 0)
+	s.visited.begin(s.next)
 	return nil
 }
 

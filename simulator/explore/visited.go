@@ -85,11 +85,10 @@ func newVisited(width int, opt *Options) *visited {
 	return l
 }
 
-// begin enters the first state, on the way to which there were so many faults and steps.
-func (v *visited) begin(words []uint32, faults, steps int) {
-	v.states.add(words, 0, 0, uint32(steps))
-	v.queue = make([]level, faults+1)
-	v.queue[faults].own = []uint32{0}
+// begin enters the first state.
+func (v *visited) begin(words []uint32) {
+	v.states.add(words, 0, 0, 0)
+	v.queue = []level{{own: []uint32{0}}}
 }
 
 // layer takes out the states that are to be visited next: those with the fewest steps

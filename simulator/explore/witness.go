@@ -3,7 +3,6 @@ package explore
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"locklab/simulator"
 	"locklab/simulator/verdict"
@@ -55,10 +54,9 @@ func (s *search) schedule(err error) error {
 // path is the way from the start to a discovery, with the clients by their own numbers:
 // in canonical states a client has a place, which changes from step to step.
 func (s *search) path(d *discovery) ([]simulator.Choice, error) {
-	steps := d.steps - len(s.opt.From)
-	states, choices := make([]uint32, steps), make([]simulator.Choice, steps)
+	states, choices := make([]uint32, d.steps), make([]simulator.Choice, d.steps)
 	id, via := d.state, d.choice
-	for n := steps - 1; n >= 0; n-- {
+	for n := d.steps - 1; n >= 0; n-- {
 		states[n], choices[n] = id, s.choices[via]
 		id, via = s.visited.states.parent(id), s.visited.states.via(id)
 	}
@@ -68,14 +66,14 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 	}
 	w, err := s.firstWorld()
 	if s.start != (simulator.World{}) {
-		w, owner = s.start, s.startNames
+		w = s.start
 	}
 	if err != nil {
 		return nil, err
 	}
 	there := 0 // choices that w has made
 	for n, id := range states {
-		if d.failed && n == steps-1 {
+		if d.failed && n == d.steps-1 {
 			choices[n].Client = int8(owner[choices[n].Client])
 			break
 		}
@@ -103,7 +101,7 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 		}
 		owner = next
 	}
-	return slices.Concat(s.opt.From, choices), nil
+	return choices, nil
 }
 
 // placeInRun is the Thread of choice c, of the present state, in w, in which the clients

@@ -13,13 +13,14 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/schedule"
 )
 
 // given is a server that somebody else runs.
 func given(t *testing.T) (realserver.GivenRedis, *realserver.Wire) {
 	t.Helper()
-	g, err := realserver.ParseRedis("redis://:secret@" + realserver.Redis(t, "--requirepass", "secret") + "/9")
+	g, err := realserver.ParseRedis("redis://:secret@" + servertest.Redis(t, "--requirepass", "secret") + "/9")
 	if err != nil {
 		t.Fatal(err)
 	}

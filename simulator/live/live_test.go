@@ -13,24 +13,10 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/redisnode"
 	"locklab/simulator/schedule"
 )
-
-// clocks builds the servers' clock; without redis-server or cc the test is skipped, or fails where
-// the environment says CI=true.
-func clocks(t *testing.T) string {
-	t.Helper()
-	realserver.NeedRedis(t)
-	library, err := realserver.BuildClocks(t.TempDir())
-	switch {
-	case errors.Is(err, realserver.ErrNoCompiler) && os.Getenv("CI") != "true":
-		t.Skip(err)
-	case err != nil:
-		t.Fatal(err)
-	}
-	return library
-}
 
 // played is a trace of a program for each client, by the clock, and a simulator in which it
 // can be played again.
@@ -80,7 +66,7 @@ func notes(events []history.Event) string {
 // TestLeaseRunsDown: a lease of 10 s is over on a real server when it is in the lab, in a
 // hundredth of the time; the answers are the server's own.
 func TestLeaseRunsDown(t *testing.T) {
-	library := clocks(t)
+	library := servertest.Clocks(t)
 	sim, choices := played(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}}}, nil)
 	run, err := Play(t.Context(), sim, choices, Options{Speed: 100, Clocks: library})
 	if err != nil || len(run.Differences) > 0 || run.Answers != 4 || notes(run.Events) != "OK nil nil OK" {
@@ -94,7 +80,7 @@ func TestLeaseRunsDown(t *testing.T) {
 // TestDifference: what is done to a real server behind the lab's back is noticed, the client's code
 // hears the real answers, and the history has what was measured.
 func TestDifference(t *testing.T) {
-	library := clocks(t)
+	library := servertest.Clocks(t)
 	sim, choices := played(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}}}, nil)
 	deleted := false
 	run, err := Play(t.Context(), sim, choices, Options{Speed: 100, Clocks: library, meddle: func(choice int, s *server) {
@@ -126,7 +112,7 @@ func TestDifference(t *testing.T) {
 // executed the connection's last command; nothing on a connection that has sent nothing else. The
 // server is busy at each choice, so that it reads late what it is sent.
 func TestWaitRealServer(t *testing.T) {
-	library := clocks(t)
+	library := servertest.Clocks(t)
 	waiter := func(before ...any) func(c *simulator.Client) {
 		return func(c *simulator.Client) {
 			if before != nil {
@@ -157,7 +143,7 @@ func TestWaitRealServer(t *testing.T) {
 
 // TestStop: a run that is stopped leaves no folder behind, and says why.
 func TestStop(t *testing.T) {
-	library := clocks(t)
+	library := servertest.Clocks(t)
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, stop := context.WithCancel(t.Context())
 	sim, choices := played(t, simulator.Config{

@@ -6,14 +6,14 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 )
 
 // TestPoolOnLoopback: other machines reach neither the servers of a run, with an append-only file or
 // without, nor their replicas, nor what stands between them.
 func TestPoolOnLoopback(t *testing.T) {
 	t.Parallel()
-	p := NewPool(clocks(t), t.TempDir())
+	p := NewPool(servertest.Clocks(t), t.TempDir())
 	t.Cleanup(p.Close)
 	for _, config := range []simulator.NodeConfig{{Replicas: 2}, {AOF: simulator.Always}} {
 		s, err := p.take(t.Context(), &config, clock.Epoch)
@@ -22,7 +22,7 @@ func TestPoolOnLoopback(t *testing.T) {
 		}
 		defer s.end()
 		for _, one := range append(s.replicas, s.master) {
-			realserver.OnlyLoopback(t, os.Getpid(), one.addr)
+			servertest.OnlyLoopback(t, os.Getpid(), one.addr)
 		}
 	}
 }
@@ -31,7 +31,7 @@ func TestPoolOnLoopback(t *testing.T) {
 // not if anything is left that cleaning does not know of.
 func TestPoolEndsWhatIsNotNew(t *testing.T) {
 	t.Parallel()
-	p := NewPool(clocks(t), t.TempDir())
+	p := NewPool(servertest.Clocks(t), t.TempDir())
 	t.Cleanup(p.Close)
 	for _, test := range []struct {
 		leave  []string

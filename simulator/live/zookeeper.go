@@ -106,7 +106,7 @@ type keeperClient struct {
 
 // connect begins a session.
 func (r *keeperPlayer) connect() (*realserver.KeeperWire, error) {
-	w, err := realserver.DialKeeper(r.addr, realserver.KeeperSession{})
+	w, err := realserver.DialKeeper(r.addr, realserver.KeeperSession{}, 0)
 	if err == nil {
 		r.sessions = append(r.sessions, w.Session)
 	}
@@ -282,7 +282,7 @@ func (r *keeperPlayer) ServeOrphan(client int8, q zookeeper.Request, _ zookeeper
 	if r.err != nil {
 		return
 	}
-	w, err := realserver.DialKeeper(r.addr, r.clients[client-1].session)
+	w, err := realserver.DialKeeper(r.addr, r.clients[client-1].session, 0)
 	if err == nil {
 		_, err = r.ask(w, q)
 		w.Close()
@@ -349,7 +349,7 @@ func (r *keeperPlayer) Connect(client int8, seen int64, watches []zookeeper.Watc
 		return
 	}
 	c := r.clients[client-1]
-	w, err := realserver.DialKeeper(r.addr, c.session)
+	w, err := realserver.DialKeeper(r.addr, c.session, 0)
 	if refused := errors.Is(err, realserver.ErrSessionEnded); refused != ended && (err == nil || refused) {
 		r.differ(Difference{Client: int(client), Key: "session", Lab: sessionText(ended), Real: sessionText(refused)})
 	}

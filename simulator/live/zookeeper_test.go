@@ -8,7 +8,7 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/history"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/zookeeper"
 )
 
@@ -43,7 +43,7 @@ func inLine(c *simulator.Client) {
 // clients note are those of the lab. If somebody takes a znode away, that is noticed at once. Package
 // reality plays what can go wrong.
 func TestZooKeeper(t *testing.T) {
-	addr := realserver.ZooKeeper(t, t.TempDir())
+	addr := servertest.ZooKeeper(t, t.TempDir())
 	config := simulator.Config{Nodes: []simulator.NodeConfig{{Session: time.Minute}}}
 	for range 3 {
 		config.Clients = append(config.Clients, simulator.ClientConfig{Program: inLine})

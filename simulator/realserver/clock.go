@@ -23,15 +23,23 @@ var clockSource string
 // ErrNoCompiler is that servers cannot be given a clock here.
 var ErrNoCompiler = i18n.Errorf("error.live.compiler")
 
+// FindCompiler returns the path of a C compiler; without one the error is ErrNoCompiler.
+func FindCompiler() (path string, err error) {
+	if path, err = exec.LookPath("cc"); err != nil {
+		return "", ErrNoCompiler
+	}
+	return path, nil
+}
+
 // BuildClocks builds the library of clocks in a folder. The error is ErrNoCompiler, or says what
 // the compiler says.
 func BuildClocks(folder string) (library string, err error) {
 	if runtime.GOOS != "linux" {
 		return "", i18n.Errorf("error.live.linux", "system", runtime.GOOS)
 	}
-	compiler, err := exec.LookPath("cc")
+	compiler, err := FindCompiler()
 	if err != nil {
-		return "", ErrNoCompiler
+		return "", err
 	}
 	library = filepath.Join(folder, "clock.so")
 	cmd := exec.Command(compiler, "-x", "c", "-O2", "-shared", "-fPIC", "-o", library, "-")

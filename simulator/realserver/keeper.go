@@ -1,6 +1,7 @@
 package realserver
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 // A KeeperSession is a session with a ZooKeeper, which outlives its connections.
 type KeeperSession struct {
 	ID       int64
-	password string
+	Password string
 }
 
 // sessionTimeout is the longest that a server of this package grants.
@@ -49,24 +50,19 @@ const (
 )
 
 // DialKeeper connects to a server. The zero session begins a new one; of another the error may be
-// ErrSessionEnded.
-func DialKeeper(addr string, s KeeperSession) (*KeeperWire, error) {
-	return dialKeeper(addr, s, sessionTimeout)
-}
-
-// dialKeeper gives the session another time-out.
-func dialKeeper(addr string, s KeeperSession, timeout time.Duration) (*KeeperWire, error) {
+// ErrSessionEnded. The session asks for a time-out, which 0 leaves at the longest that is granted.
+func DialKeeper(addr string, s KeeperSession, timeout time.Duration) (*KeeperWire, error) {
 	conn, err := net.DialTimeout("tcp", addr, patience)
 	if err != nil {
 		return nil, err
 	}
 	w := &KeeperWire{conn: conn}
-	if s.password == "" {
-		s.password = string(make([]byte, 16))
+	if s.Password == "" {
+		s.Password = string(make([]byte, 16))
 	}
 	// the version of the protocol, and the last transaction that it has seen
-	p := jute.PutInt(jute.PutLong(jute.PutInt(nil, 0), 0), int32(timeout/time.Millisecond))
-	greeting, err := w.exchange(jute.PutText(jute.PutLong(p, s.ID), s.password))
+	p := jute.PutInt(jute.PutLong(jute.PutInt(nil, 0), 0), int32(cmp.Or(timeout, sessionTimeout)/time.Millisecond))
+	greeting, err := w.exchange(jute.PutText(jute.PutLong(p, s.ID), s.Password))
 	if err == nil {
 		greeting.Int()
 		granted := greeting.Int()
@@ -149,7 +145,7 @@ func (w *KeeperWire) Do(kind int32, body []byte) (code int32, answer *jute.Reade
 // EndSession has a server end a session, as its end by silence does: another connection takes
 // it over and closes it, which is the same transaction.
 func EndSession(addr string, s KeeperSession) error {
-	w, err := DialKeeper(addr, s)
+	w, err := DialKeeper(addr, s, 0)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 // Package realserver runs real servers: redis-servers on loopback ports in a folder of
 // their own, with a clock that their user moves (Clock), and with a Gate on a connection
-// between two of them. Redis and ZooKeeper run one for the length of a test.
+// between two of them. Package servertest runs one for the length of a test.
 //
 // Nothing outlives its user: a shell beside each server reads from a pipe, and kills the
 // server when the other end of the pipe is gone, whatever ended this process; one more
@@ -10,6 +10,7 @@ package realserver
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -21,11 +22,19 @@ import (
 	"locklab/simulator/i18n"
 )
 
+// IsMissing reports whether err is that a program is missing here: ErrNoRedis, ErrNoCompiler or ErrNoZooKeeper.
+func IsMissing(err error) bool {
+	return errors.Is(err, ErrNoRedis) || errors.Is(err, ErrNoCompiler) || errors.Is(err, ErrNoZooKeeper)
+}
+
 // A Process is a server that runs.
 type Process struct {
 	cmd  *exec.Cmd
 	life io.Closer // the shell kills the server when this is closed
 }
+
+// Pid is the number of the process that keeps the server, its parent.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
 // Kill ends the server as a crash does, and waits for its end.
 func (p *Process) Kill() {

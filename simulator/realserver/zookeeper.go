@@ -20,8 +20,8 @@ const logger = "/usr/share/java/slf4j-simple.jar"
 // ErrNoZooKeeper is that java or the package is missing.
 var ErrNoZooKeeper = i18n.Errorf("error.live.zookeeper")
 
-// findJava returns the path of java if the server is installed, too.
-func findJava() (java string, err error) {
+// FindZooKeeper returns the path of java if the server is installed, too; else ErrNoZooKeeper.
+func FindZooKeeper() (java string, err error) {
 	java, err = exec.LookPath("java")
 	for _, file := range []string{jar, logger} {
 		if err == nil {
@@ -38,7 +38,7 @@ func findJava() (java string, err error) {
 // returns its address. Its tick is 100 ms, and a session may ask for a time-out of anything from
 // that to a minute.
 func StartZooKeeper(ctx context.Context, dir string) (p *Process, addr string, err error) {
-	java, err := findJava()
+	java, err := FindZooKeeper()
 	if err != nil {
 		return nil, "", err
 	}
@@ -55,30 +55,4 @@ func StartZooKeeper(ctx context.Context, dir string) (p *Process, addr string, e
 		// Java writes what it has to say of a crash into the folder that it runs in.
 		return []string{"sh", "-c", `cd "$1" && shift && exec "$@"`, "sh", dir, java, "-Xmx128m", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1", "-Dzookeeper.forceSync=no", "-cp", jar + ":" + logger, "org.apache.zookeeper.server.ZooKeeperServerMain", config}
 	})
-}
-
-// NeedZooKeeper skips a test without java or the package, or fails it where the environment says
-// CI=true. A test that begins with a subtest that runs a server calls it first: otherwise only the
-// subtest is skipped.
-func NeedZooKeeper(t Test) {
-	t.Helper()
-	switch _, err := findJava(); {
-	case err != nil && os.Getenv("CI") == "true":
-		t.Fatal(err)
-	case err != nil:
-		t.Skip(err)
-	}
-}
-
-// ZooKeeper is StartZooKeeper for the length of a test. See NeedZooKeeper for what happens without
-// the package.
-func ZooKeeper(t Test, dataDir string) string {
-	t.Helper()
-	NeedZooKeeper(t)
-	p, addr, err := StartZooKeeper(t.Context(), dataDir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Kill)
-	return addr
 }

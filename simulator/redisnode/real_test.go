@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 )
 
 // realRedis is a connection to a redis-server that lives as long as the test.
@@ -25,7 +25,7 @@ type realRedis struct {
 // startRedis starts a redis-server without any memory on disk.
 func startRedis(t *testing.T) *realRedis {
 	t.Helper()
-	conn, err := net.Dial("tcp", realserver.Redis(t))
+	conn, err := net.Dial("tcp", servertest.Redis(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 	. "locklab/simulator/zookeeper"
 )
 
@@ -19,7 +19,7 @@ import (
 // on a State by Expire.
 func TestSilence(t *testing.T) {
 	const timeout = 300 * time.Millisecond
-	s := newStage(realserver.ZooKeeper(t, t.TempDir()), "/silence")
+	s := newStage(servertest.ZooKeeper(t, t.TempDir()), "/silence")
 	must(t, s.connect())
 	must(t, s.begin())
 	must(t, s.connectFor(timeout))
@@ -64,7 +64,7 @@ func TestSilence(t *testing.T) {
 // TestNothingMissed disconnects and reconnects when the last transaction was the one that
 // created the watched znode: random steps seldom do that.
 func TestNothingMissed(t *testing.T) {
-	s := newStage(realserver.ZooKeeper(t, t.TempDir()), "/missed")
+	s := newStage(servertest.ZooKeeper(t, t.TempDir()), "/missed")
 	must(t, s.connect())
 	c := s.sessions[0]
 	defer c.end(s.addr)
@@ -83,10 +83,10 @@ func TestNothingMissed(t *testing.T) {
 // TestOverflow numbers children past 2^31: the numbers of a queue are not unique for
 // ever.
 func TestOverflow(t *testing.T) {
-	realserver.NeedZooKeeper(t)
+	servertest.NeedZooKeeper(t)
 	dir := t.TempDir()
 	usedUp(t, dir)
-	s := newStage(realserver.ZooKeeper(t, dir), "/wrap")
+	s := newStage(servertest.ZooKeeper(t, dir), "/wrap")
 	// The State follows what the log says: a session takes transaction 1.
 	var nobody SessionID
 	s.state, nobody = s.state.Connect(0, time.Minute)
@@ -119,7 +119,7 @@ const lastButOne = 1<<31 - 2
 // two of the 2^31 children that it can.
 func usedUp(t *testing.T, dataDir string) {
 	t.Helper()
-	t.Run("a server makes its folder", func(t *testing.T) { realserver.ZooKeeper(t, dataDir) })
+	t.Run("a server makes its folder", func(t *testing.T) { servertest.ZooKeeper(t, dataDir) })
 	log := []byte("ZKLG")
 	log = binary.BigEndian.AppendUint32(log, 2) // version
 	log = binary.BigEndian.AppendUint64(log, 0) // database

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"locklab/simulator/effort"
-	"locklab/simulator/realserver"
+	"locklab/simulator/realserver/servertest"
 	. "locklab/simulator/zookeeper"
 )
 
@@ -60,7 +60,7 @@ var steps = rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 // ZooKeeper: replies, errors, children, versions, transaction numbers, watches
 // and their order must agree after every step. A case that shows a difference is shrunk.
 func TestRealServer(t *testing.T) {
-	addr := realserver.ZooKeeper(t, t.TempDir())
+	addr := servertest.ZooKeeper(t, t.TempDir())
 	played := map[string]int{} // what the steps have met, so that a tame generator fails
 	n := "50"
 	if effort.Exhaustive() {
@@ -105,7 +105,7 @@ func newStage(addr, root string) *stage {
 type client struct {
 	id     SessionID
 	conn   *zk.Conn
-	line   *realserver.Line
+	line   *servertest.Line
 	seen   int64          // as a client library keeps it
 	wait   map[Watch]bool // as a client library keeps it
 	told   []Event        // by the State, not yet compared
@@ -174,10 +174,10 @@ func (s *stage) connect() error { return s.connectFor(time.Minute) }
 // connectFor begins one that ends so long after its client has fallen silent: on the real server
 // only after Line.Silence, so that a client that is slow loses nothing.
 func (s *stage) connectFor(timeout time.Duration) error {
-	c := &client{wait: map[Watch]bool{}, events: make(chan Event, 1000), line: realserver.NewLine(),
+	c := &client{wait: map[Watch]bool{}, events: make(chan Event, 1000), line: servertest.NewLine(),
 		ready: make(chan struct{}, 100), expired: make(chan struct{}, 100)}
 	var err error
-	// See realserver.Line for the repeated address.
+	// See servertest.Line for the repeated address.
 	c.conn, _, err = zk.Connect([]string{s.addr, s.addr, s.addr}, time.Minute, zk.WithDialer(c.line.Dial), zk.WithLogger(silent{}),
 		zk.WithEventCallback(func(e zk.Event) {
 			switch {

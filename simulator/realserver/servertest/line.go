@@ -1,4 +1,4 @@
-package realserver
+package servertest
 
 import (
 	"encoding/binary"
@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"locklab/simulator/internal/jute"
+	"locklab/simulator/realserver"
 )
 
 // A Line is the network between a real ZooKeeper client and the server: its Dial is
@@ -92,7 +93,7 @@ func (l *Line) Expire(addr string) error {
 	if err != nil {
 		return err
 	}
-	return EndSession(addr, s)
+	return realserver.EndSession(addr, s)
 }
 
 // Silence lets the session end by silence: another connection takes it over, with that time-out,
@@ -103,7 +104,7 @@ func (l *Line) Silence(addr string, timeout time.Duration) error {
 	if err != nil {
 		return err
 	}
-	w, err := dialKeeper(addr, s, timeout)
+	w, err := realserver.DialKeeper(addr, s, timeout)
 	if err != nil {
 		return err
 	}
@@ -112,14 +113,14 @@ func (l *Line) Silence(addr string, timeout time.Duration) error {
 }
 
 // session is the one that the server has granted.
-func (l *Line) session() (KeeperSession, error) {
+func (l *Line) session() (realserver.KeeperSession, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.hello) < helloLen {
-		return KeeperSession{}, errors.New("there is no session yet")
+		return realserver.KeeperSession{}, errors.New("there is no session yet")
 	}
 	r := jute.Reader{B: l.hello[4+4+4:]} // length, protocol, time-out
-	return KeeperSession{r.Long(), r.Text()}, nil
+	return realserver.KeeperSession{ID: r.Long(), Password: r.Text()}, nil
 }
 
 // A tap is a connection whose traffic the line sees.

@@ -1,4 +1,4 @@
-package realserver
+package servertest
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"locklab/simulator/realserver"
 )
 
 // TestListening: a socket on every address of the machine is seen as such.
@@ -37,30 +39,30 @@ func TestListening(t *testing.T) {
 func TestServersOnLoopback(t *testing.T) {
 	t.Run("redis", func(t *testing.T) {
 		NeedRedis(t)
-		p, addr, err := StartRedis(t.Context(), t.TempDir(), nil)
+		p, addr, err := realserver.StartRedis(t.Context(), t.TempDir(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer p.Kill()
-		OnlyLoopback(t, p.cmd.Process.Pid, addr)
-		s, at, err := StartSentinel(t.Context(), t.TempDir(), "m", addr, 1)
+		OnlyLoopback(t, p.Pid(), addr)
+		s, at, err := realserver.StartSentinel(t.Context(), t.TempDir(), "m", addr, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.Kill()
-		OnlyLoopback(t, s.cmd.Process.Pid, at)
+		OnlyLoopback(t, s.Pid(), at)
 	})
 	t.Run("zookeeper", func(t *testing.T) {
 		NeedZooKeeper(t)
-		p, addr, err := StartZooKeeper(t.Context(), t.TempDir())
+		p, addr, err := realserver.StartZooKeeper(t.Context(), t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer p.Kill()
-		OnlyLoopback(t, p.cmd.Process.Pid, addr)
+		OnlyLoopback(t, p.Pid(), addr)
 	})
 	t.Run("gate", func(t *testing.T) {
-		g, err := NewGate("127.0.0.1:1")
+		g, err := realserver.NewGate("127.0.0.1:1")
 		if err != nil {
 			t.Fatal(err)
 		}

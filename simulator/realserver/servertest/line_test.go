@@ -1,4 +1,4 @@
-package realserver
+package servertest
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package realserver
+package servertest
 
 import (
 	"encoding/binary"
@@ -12,12 +12,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 )
 
 // OnlyLoopback checks that a process and its descendants listen on addr, and nowhere but on
 // loopback addresses. Without /proc the test is skipped, or fails where the environment says
 // CI=true.
-func OnlyLoopback(t Test, pid int, addr string) {
+func OnlyLoopback(t testing.TB, pid int, addr string) {
 	t.Helper()
 	all, err := listening(pid)
 	switch {

@@ -1,0 +1,77 @@
+// Package servertest has real servers for the length of a test, and what tests need beside them. Without the
+// program that is needed a test is skipped, or fails where the environment says CI=true.
+package servertest
+
+import (
+	"os"
+	"testing"
+
+	"locklab/simulator/realserver"
+)
+
+// Redis runs a redis-server on a free loopback port, which keeps nothing on disk, and returns its address. The
+// options are further ones of its command line.
+func Redis(t testing.TB, options ...string) string {
+	t.Helper()
+	NeedRedis(t)
+	p, addr, err := realserver.StartRedis(t.Context(), t.TempDir(), nil, options...)
+	return during(t, p, addr, err)
+}
+
+// RedisTLS is like Redis, for clients that speak TLS. cert and key are files.
+func RedisTLS(t testing.TB, cert, key string, options ...string) string {
+	t.Helper()
+	return Redis(t, append([]string{"--port", "0", "--tls-port", realserver.Port, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-auth-clients", "no"}, options...)...)
+}
+
+// ZooKeeper runs a ZooKeeper on a free loopback port, with a folder for its files, and returns its address.
+func ZooKeeper(t testing.TB, dataDir string) string {
+	t.Helper()
+	NeedZooKeeper(t)
+	p, addr, err := realserver.StartZooKeeper(t.Context(), dataDir)
+	return during(t, p, addr, err)
+}
+
+func during(t testing.TB, p *realserver.Process, addr string, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	return addr
+}
+
+// NeedRedis skips a test without redis-server on the path.
+func NeedRedis(t testing.TB) {
+	t.Helper()
+	_, err := realserver.FindRedis()
+	Need(t, err)
+}
+
+// NeedZooKeeper skips a test without java or the package. A test that begins with a subtest that runs a server calls
+// it first: otherwise only the subtest is skipped.
+func NeedZooKeeper(t testing.TB) {
+	t.Helper()
+	_, err := realserver.FindZooKeeper()
+	Need(t, err)
+}
+
+// Clocks builds the library of the servers' clocks. It is skipped without redis-server or cc.
+func Clocks(t testing.TB) (library string) {
+	t.Helper()
+	NeedRedis(t)
+	library, err := realserver.BuildClocks(t.TempDir())
+	Need(t, err)
+	return library
+}
+
+// Need skips a test if err is that a program is missing, and fails it for any other error.
+func Need(t testing.TB, err error) {
+	t.Helper()
+	switch {
+	case err != nil && realserver.IsMissing(err) && os.Getenv("CI") != "true":
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+}
