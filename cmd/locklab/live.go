@@ -590,7 +590,7 @@ func (a *app) printLiveTable(table *reality.Table, t *liveCount, lease time.Dura
 	a.Printf("\n")
 	for _, row := range table.Rows {
 		for _, reason := range row.Reasons {
-			a.Wrap("", a.Say("live.unmet", "search", row.Name, "why", a.Each(reason.Say)))
+			a.Wrap("", a.Say("live.unmet", "search", row.Name, "why", a.Message(reason)))
 		}
 	}
 	for _, c := range t.differ {
