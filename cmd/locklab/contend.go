@@ -13,8 +13,8 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
 	"locklab/reports/text"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/reality"
-	"locklab/scenarios/waiting"
 )
 
 // The bounds of a contention.
@@ -48,7 +48,7 @@ type contendLoadJSON struct {
 // liveContend is the load of article 000 on a real server.
 func (a *app) liveContend() *cobra.Command {
 	var (
-		x = waiting.Contention{Load: waiting.Load{Hold: 2 * time.Millisecond, Inside: 1, Poll: 20 * time.Millisecond, Cap: 200 * time.Millisecond,
+		x = cost.Contention{Load: cost.Load{Hold: 2 * time.Millisecond, Inside: 1, Poll: 20 * time.Millisecond, Cap: 200 * time.Millisecond,
 			TTL: time.Second, Patience: 10 * time.Second}}
 		chosen []string
 		flags  chartFlags
@@ -107,7 +107,7 @@ func (a *app) liveContend() *cobra.Command {
 
 // contend plays all on the real server and in the simulation. What was finished is returned with
 // the error.
-func contend(ctx context.Context, ring *reality.Ring, x waiting.Contention, list []waiting.Contender, done func(n int)) (*chart.ContendChart, error) {
+func contend(ctx context.Context, ring *reality.Ring, x cost.Contention, list []cost.Contender, done func(n int)) (*chart.ContendChart, error) {
 	drawn := &chart.ContendChart{Contention: x, Version: ring.Version}
 	service, latency, err := ring.Calibrate(ctx, x.Clients)
 	if err != nil {
@@ -135,7 +135,7 @@ func contend(ctx context.Context, ring *reality.Ring, x waiting.Contention, list
 
 // contenders are each way to wait with each lock that is waited for so. Without locks each has its
 // own.
-func contenders(policies []string, locks []lock.Entry, ttl time.Duration) (all []waiting.Contender, err error) {
+func contenders(policies []string, locks []lock.Entry, ttl time.Duration) (all []cost.Contender, err error) {
 	chosen, err := pickPolicies(policies)
 	if err != nil {
 		return nil, err
@@ -156,16 +156,16 @@ func contenders(policies []string, locks []lock.Entry, ttl time.Duration) (all [
 		case own.OnZooKeeper():
 		case p.Polls && locks != nil:
 			for _, e := range locks {
-				all = append(all, waiting.Contender{Policy: p, Lock: e})
+				all = append(all, cost.Contender{Policy: p, Lock: e})
 			}
 		case p.Polls || locks == nil || policies != nil || slices.ContainsFunc(locks, func(e lock.Entry) bool { return e.ID == own.ID }):
-			all = append(all, waiting.Contender{Policy: p, Lock: own})
+			all = append(all, cost.Contender{Policy: p, Lock: own})
 		}
 	}
 	return all, nil
 }
 
-func checkContention(x waiting.Contention) error {
+func checkContention(x cost.Contention) error {
 	for _, n := range []struct {
 		flag      string
 		is, limit int

@@ -64,15 +64,26 @@ func (p *process) queue(t testing.TB) queue {
 	in := bufio.NewReader(p.errs)
 	for {
 		line, err := in.ReadString('\n')
-		if found := regexp.MustCompile(`--redis (127\.0\.0\.1:\d+) --password-file (\S+)`).FindStringSubmatch(line); found != nil {
+		if q, ok := queueIn(line); ok {
 			p.said.WriteString(line)
 			p.read.Go(func() { io.Copy(&p.said, in) })
-			return queue{found[1], found[2]}
+			return q
 		}
 		if err != nil {
 			t.Fatalf("no address: %v, %s", err, line)
 		}
 	}
+}
+
+var queueFlags = regexp.MustCompile(`--redis (127\.0\.0\.1:\d+) --password-file (\S+)\s`)
+
+// queueIn is the queue that a coordinator has named, if it has.
+func queueIn(said string) (q queue, ok bool) {
+	found := queueFlags.FindStringSubmatch(said)
+	if found == nil {
+		return queue{}, false
+	}
+	return queue{found[1], found[2]}, true
 }
 
 func worker(t testing.TB, q queue) *process {

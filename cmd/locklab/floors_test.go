@@ -19,7 +19,7 @@ import (
 //	scenarios/contract             what each lock must come to
 //	scenarios/locktest             tests of locks that are not in the list
 //	scenarios/play                 runs that a person schedules: levels, quiz
-//	scenarios/rate, price, waiting how often locks break | what they cost | ways to wait
+//	scenarios/cost                 how often locks break, what they cost, ways to wait
 //	scenarios/study                what is computed from many runs and searches
 //	scenarios/internal/dense       random runs against proofs: tests only
 //	scenarios/fleet                work on a queue, for many machines
@@ -49,7 +49,7 @@ var floors = [][]string{
 	{"reports/lessons", "reports/page", "reports/board"},
 	{"scenarios/reality"},
 	{"scenarios/contract", "scenarios/locktest", "scenarios/play", "reports/chart"},
-	{"scenarios/rate", "scenarios/price", "scenarios/waiting"},
+	{"scenarios/cost"},
 	{"scenarios/study", "scenarios/internal/racetest", "scenarios/internal/dense"},
 	{"scenarios/fleet"},
 	{"scenarios/share"},

@@ -11,7 +11,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
-	"locklab/scenarios/rate"
+	"locklab/scenarios/cost"
 )
 
 // landing prints what to do with the program: its most useful commands.
@@ -119,7 +119,7 @@ func helpName(c *cobra.Command) string {
 
 // longPlaces fill the places of the long help texts.
 func (a *app) longPlaces(lang string) []string {
-	return []string{"schema", fmt.Sprint(schema), "doom", text.Say(lang, "help.doom"), "example", contractExample, "bounds", boundList(lang), "environments", text.Join(lang, "chart.list", rate.Shipped())}
+	return []string{"schema", fmt.Sprint(schema), "doom", text.Say(lang, "help.doom"), "example", contractExample, "bounds", boundList(lang), "environments", text.Join(lang, "chart.list", cost.Shipped())}
 }
 
 // boundList is an item for each bound of a [search] header.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -45,17 +46,25 @@ type killable struct {
 	state string   // what it goes on from: a file, or a folder of files; "": it begins anew
 	files []string // that it writes at its end
 	rare  bool     // it takes long: not in CI
+	// fleet: a worker computes for it, and may be stopped in its place.
+	fleet bool
+	// shared is what the command merges: two shares of it, in files of the state, which may be
+	// stopped in its place.
+	shared string
 }
 
 // killables are those that write files, among searches of every lock, the families in turn.
 func killables() (list []killable) {
 	list = []killable{
-		{"sweep pause/ttl=0:2:0.25 --runs 9 --strategies token,setnx --resume DIR/state -o DIR/sweep.svg", "state", []string{"sweep.svg", "sweep.csv"}, false},
-		{"run token R18 -o DIR/run.html -o DIR/run.json -o DIR/run.txt", "", []string{"run.html", "run.json", "run.txt"}, false},
-		{"rate --strategies token -o DIR/rate.svg", "", []string{"rate.svg", "rate.csv"}, false},
-		{"par --strategies setnx -o DIR/par.svg -o DIR/par.csv", "", []string{"par.svg", "par.csv"}, false},
-		{"tolerance --strategies setnx -o DIR/tolerance.svg -o DIR/tolerance.csv", "", []string{"tolerance.svg", "tolerance.csv"}, false},
-		{"matrix --strategies token --scenarios R18 -o DIR", "", []string{"report.html", "grid.svg", "grid.csv"}, true},
+		{args: "sweep pause/ttl=0:2:0.25 --runs 9 --strategies token,setnx --resume DIR/state -o DIR/sweep.svg", state: "state", files: []string{"sweep.svg", "sweep.csv"}},
+		{args: "run token R18 -o DIR/run.html -o DIR/run.json -o DIR/run.txt", files: []string{"run.html", "run.json", "run.txt"}},
+		{args: "rate --strategies token -o DIR/rate.svg", files: []string{"rate.svg", "rate.csv"}},
+		{args: "par --strategies setnx -o DIR/par.svg -o DIR/par.csv", files: []string{"par.svg", "par.csv"}},
+		{args: "tolerance --strategies setnx -o DIR/tolerance.svg -o DIR/tolerance.csv", files: []string{"tolerance.svg", "tolerance.csv"}},
+		{args: "fleet run --cache DIR/state par --strategies setnx,token --attempts 1 -o DIR/par.svg -o DIR/par.csv", state: "state", files: []string{"par.svg", "par.csv"}, fleet: true},
+		{args: "explore token --budget pause=1 --doom --max-states 4000 --timing any --attempts 1 --checkpoint DIR/state -o DIR/doom.svg", state: "state", files: []string{"doom.svg", "doom.csv"}},
+		{args: "merge DIR/state/1 DIR/state/2 -o DIR/par.svg -o DIR/par.csv", state: "state", files: []string{"par.svg", "par.csv"}, shared: "par --strategies setnx,token --attempts 1"},
+		{args: "matrix --strategies token --scenarios R18 -o DIR", files: []string{"report.html", "grid.svg", "grid.csv"}, rare: true},
 	}
 	families := map[lock.Family][]lock.Entry{}
 	for _, e := range algorithms.All() {
@@ -66,20 +75,24 @@ func killables() (list []killable) {
 		for i, f := range lock.Families() {
 			if n < len(families[f]) {
 				timing := [...]string{"lockstep --attempts 2", "any --attempts 1"}[(n+i)%2]
-				searches = append(searches, killable{"explore " + families[f][n].ID + " --max-states 4000 --timing " + timing + " --checkpoint DIR/state", "state", nil, false})
+				searches = append(searches, killable{args: "explore " + families[f][n].ID + " --max-states 4000 --timing " + timing + " --checkpoint DIR/state", state: "state"})
 			}
 		}
 	}
 	return append(list, searches...)
 }
 
+// halves is how many shares are merged.
+const halves = 2
+
 // complete is what a command comes to that nothing disturbs.
 type complete struct {
-	code  int
-	out   string
-	files map[string]string
-	most  int // bytes of the largest file, its state included
-	took  time.Duration
+	code   int
+	out    string
+	files  map[string]string
+	shares [halves]string
+	most   int // bytes of the largest file, its state included
+	took   time.Duration
 }
 
 // killer disturbs commands.
@@ -105,7 +118,7 @@ type killer struct {
 // time, but for the moments of its signals.
 func TestKilled(t *testing.T) {
 	effort.Unwatched(t, "the work is done by processes of one command each")
-	rounds := 12
+	rounds := 16
 	if effort.Exhaustive() {
 		rounds = 60
 	}
@@ -138,13 +151,16 @@ func undisturbed(t *testing.T, c killable) *complete {
 	if code != exitOK && code != exitNoAnswer {
 		t.Fatalf("undisturbed: exit status %d: %s", code, errs)
 	}
-	want := &complete{code, out, map[string]string{}, 0, time.Since(began)}
+	want := &complete{code: code, out: out, files: map[string]string{}, took: time.Since(began)}
 	for _, f := range k.present() {
 		content, err := os.ReadFile(filepath.Join(k.dir, f))
 		if err != nil {
 			t.Fatal(err)
 		}
 		want.most = max(want.most, len(content))
+		if n, err := strconv.Atoi(filepath.Base(f)); err == nil && c.shared != "" {
+			want.shares[n-1] = string(content)
+		}
 		if !k.isState(f) {
 			want.files[f] = strings.ReplaceAll(string(content), k.dir, "DIR")
 		}
@@ -184,22 +200,33 @@ func (k *killer) round() {
 	}
 }
 
-// disturb runs the command once, and disturbs it.
+// disturb runs the command once, and disturbs it, its worker, or a share of what it merges.
 func (k *killer) disturb() {
+	if k.shared != "" && k.IntN(2) == 0 {
+		k.disturbShare()
+		return
+	}
 	limit, signal := uint64(1<<40), syscall.Signal(0)
 	var moment func(elapsed time.Duration, saves int) bool
 	switch k.IntN(5) {
 	case 0:
 		limit = k.Uint64N(uint64(k.want.most) * 5 / 4)
 	default:
-		signal = [...]syscall.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGINT, syscall.SIGTERM}[k.IntN(4)]
+		signal = signals[k.IntN(len(signals))]
 		moment = k.moment()
 	}
-	code, out, errs := k.run(limit, func(c *exec.Cmd, elapsed time.Duration, saves int) bool {
-		if moment == nil || !moment(elapsed, saves) {
+	theWorker := k.fleet && signal != 0 && k.IntN(2) == 0
+	code, out, errs := k.run(limit, func(r *running) bool {
+		switch {
+		case moment == nil || !moment(time.Since(r.began), r.saves):
 			return false
+		case !theWorker:
+			_ = r.Process.Signal(signal) // it may have ended by now
+		case r.worker == nil:
+			return false
+		default:
+			r.stopWorker(signal)
 		}
-		_ = c.Process.Signal(signal) // it may have ended by now
 		return true
 	})
 	k.killed = k.killed || code == -1
@@ -228,36 +255,144 @@ func (k *killer) moment() func(elapsed time.Duration, saves int) bool {
 	return func(elapsed time.Duration, _ int) bool { return elapsed >= after }
 }
 
-// run runs the command. watch is called all the time with how long it runs and how often its state
-// has changed, until it returns true; nil: it is not.
-func (k *killer) run(limit uint64, watch func(c *exec.Cmd, elapsed time.Duration, saves int) bool) (code int, out, errs string) {
-	k.Helper()
-	c := program(k.T, strings.Fields(strings.ReplaceAll(k.args, "DIR", k.dir))...)
-	c.Env = append(c.Env, fmt.Sprint(fileLimit, "=", limit))
-	var stdout, stderr bytes.Buffer
-	c.Stdout, c.Stderr = &stdout, &stderr
-	if err := c.Start(); err != nil {
+// disturbShare computes a share of what is merged anew, stops it at any moment, and keeps what
+// it has printed until then.
+func (k *killer) disturbShare() {
+	n := 1 + k.IntN(halves)
+	signal, after := signals[k.IntN(len(signals))], time.Duration(k.Float64()*float64(k.want.took))
+	code, out, errs := k.command(k.share(n), 1<<40, func(r *running) bool {
+		if time.Since(r.began) < after {
+			return false
+		}
+		_ = r.Process.Signal(signal)
+		return true
+	})
+	if whole := out == k.want.shares[n-1]; (code == exitOK) != whole || code != exitOK && code != exitNoAnswer && code != -1 {
+		k.Errorf("share %d, signal %d: exit status %d: %s\n%s", n, signal, code, errs, out)
+	}
+	k.keepShare(n, out)
+	k.torn = k.torn || code != exitOK
+}
+
+// share is the command of the n-th share of what is merged.
+func (k *killer) share(n int) string { return fmt.Sprintf("%s --shard %d/%d", k.shared, n, halves) }
+
+func (k *killer) shareFile(n int) string { return filepath.Join(k.dir, k.state, strconv.Itoa(n)) }
+
+func (k *killer) keepShare(n int, content string) {
+	err := os.MkdirAll(filepath.Join(k.dir, k.state), 0o700)
+	if err == nil {
+		err = os.WriteFile(k.shareFile(n), []byte(content), 0o600)
+	}
+	if err != nil {
 		k.Fatal(err)
 	}
-	began, ended := time.Now(), make(chan error, 1)
-	go func() { ended <- c.Wait() }()
+}
+
+// signals are sent to processes, the first two to end them on the spot.
+var signals = [...]syscall.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGINT, syscall.SIGTERM}
+
+// running is a command that runs.
+type running struct {
+	*exec.Cmd
+	began  time.Time
+	saves  int      // how often its state has changed
+	worker *process // that computes for it; nil: there is none
+	halted bool     // the worker was killed, and with it what it computes is lost for long
+}
+
+// run runs the command, with all that it needs. watch is called all the time until it returns
+// true; nil: it is not.
+func (k *killer) run(limit uint64, watch func(*running) bool) (code int, out, errs string) {
+	k.Helper()
+	for n := 1; k.shared != "" && n <= halves; n++ {
+		if _, err := os.Stat(k.shareFile(n)); err == nil {
+			continue
+		}
+		code, out, errs := k.command(k.share(n), 1<<40, nil)
+		if code != exitOK {
+			k.Fatalf("share %d: exit status %d: %s", n, code, errs)
+		}
+		k.keepShare(n, out)
+	}
+	return k.command(k.args, limit, watch)
+}
+
+// command runs one command.
+func (k *killer) command(args string, limit uint64, watch func(*running) bool) (code int, out, errs string) {
+	k.Helper()
+	secrets := k.TempDir()
+	r := &running{Cmd: program(k.T, strings.Fields(strings.ReplaceAll(args, "DIR", k.dir))...)}
+	r.Env = append(r.Env, fmt.Sprint(fileLimit, "=", limit), "LOCKLAB_REDIS=", "TMPDIR="+secrets)
+	var stdout, stderr overheard
+	r.Stdout, r.Stderr = &stdout, &stderr
+	if err := r.Start(); err != nil {
+		k.Fatal(err)
+	}
+	r.began = time.Now()
+	ended := make(chan error, 1)
+	go func() { ended <- r.Wait() }()
 	look := time.NewTicker(200 * time.Microsecond)
 	defer look.Stop()
-	last, saves := k.stateNow(), 0
+	last := k.stateNow()
 	for {
 		select {
 		case err := <-ended:
-			return statusOf(k.T, err), strings.ReplaceAll(stdout.String(), k.dir, "DIR"), stderr.String()
+			r.stopWorker(syscall.SIGKILL)
+			code := statusOf(k.T, err)
+			if left, err := os.ReadDir(secrets); code != -1 && (err != nil || len(left) > 0) {
+				k.Errorf("exit status %d: %v is left among temporary files, %v", code, left, err)
+			}
+			return code, strings.ReplaceAll(stdout.String(), k.dir, "DIR"), stderr.String()
 		case <-look.C:
 			if now := k.stateNow(); now != last {
 				last = now
-				saves++
+				r.saves++
 			}
-			if watch != nil && watch(c, time.Since(began), saves) {
+			if k.fleet && r.worker == nil && !r.halted {
+				if q, ok := queueIn(stderr.String()); ok {
+					r.worker = worker(k.T, q)
+				}
+			}
+			if watch != nil && watch(r) {
 				watch = nil
 			}
 		}
 	}
+}
+
+// stopWorker stops the worker, if there is one. What a killed one was at is given to another
+// only when its lease is over: the coordinator is stopped, too. In place of one that
+// gives it back comes another.
+func (r *running) stopWorker(signal syscall.Signal) {
+	if r.worker == nil {
+		return
+	}
+	_ = r.worker.Process.Signal(signal)
+	_ = r.worker.Wait()
+	r.worker = nil
+	if signal == syscall.SIGKILL {
+		r.halted = true
+		_ = r.Process.Signal(syscall.SIGINT)
+	}
+}
+
+// overheard is what a process has printed, read while it prints.
+type overheard struct {
+	mu  sync.Mutex
+	out bytes.Buffer
+}
+
+func (o *overheard) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.out.Write(b)
+}
+
+func (o *overheard) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.out.String()
 }
 
 // stateNow is something that changes with the state.

@@ -8,7 +8,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/reports/chart"
-	"locklab/scenarios/price"
+	"locklab/scenarios/cost"
 )
 
 func (a *app) price() *cobra.Command {
@@ -29,8 +29,8 @@ func (a *app) price() *cobra.Command {
 			if err := a.checkCharts(files); err != nil {
 				return err
 			}
-			done, end := a.progress(price.Cells(len(entries)), "progress.cells")
-			found, err := price.Find(c.Context(), entries, done)
+			done, end := a.progress(cost.PriceCells(len(entries)), "progress.cells")
+			found, err := cost.FindPrices(c.Context(), entries, done)
 			end()
 			if errors.Is(err, context.Canceled) {
 				return noAnswer("error.stopped")
@@ -47,8 +47,8 @@ func (a *app) price() *cobra.Command {
 }
 
 type priceJSON struct {
-	Version     int           `json:"version"`
-	Takeaway    string        `json:"takeaway"`
-	Assumptions string        `json:"assumptions"`
-	Prices      []price.Price `json:"prices"`
+	Version     int          `json:"version"`
+	Takeaway    string       `json:"takeaway"`
+	Assumptions string       `json:"assumptions"`
+	Prices      []cost.Price `json:"prices"`
 }

@@ -15,8 +15,8 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
 	"locklab/reports/text"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/race"
-	"locklab/scenarios/rate"
 	"locklab/scenarios/study"
 )
 
@@ -82,8 +82,8 @@ func (a *app) rate() *cobra.Command {
 }
 
 // order is what is to be computed.
-func (r *rateFlags) order(a *app, f *pflag.FlagSet) (rate.Order, error) {
-	o := rate.Usual()
+func (r *rateFlags) order(a *app, f *pflag.FlagSet) (cost.RateOrder, error) {
+	o := cost.UsualRateOrder()
 	read := func(name string) ([]byte, error) {
 		content, err := a.input(name, maxInput)
 		return []byte(content), err
@@ -122,8 +122,8 @@ func (r *rateFlags) order(a *app, f *pflag.FlagSet) (rate.Order, error) {
 	return o, o.Check()
 }
 
-func keepEnvironments(o *rate.Order, names []string) error {
-	var kept []rate.Environment
+func keepEnvironments(o *cost.RateOrder, names []string) error {
+	var kept []cost.Environment
 	var all []string
 	for _, e := range o.Environments {
 		all = append(all, e.ID)
@@ -150,16 +150,16 @@ func (r *rateFlags) pick(a *app) ([]lock.Entry, error) {
 }
 
 // findRates computes the rates, after the tolerances, unless a file has them.
-func (a *app) findRates(ctx context.Context, entries []lock.Entry, o rate.Order, limits string) (*chart.Rate, error) {
+func (a *app) findRates(ctx context.Context, entries []lock.Entry, o cost.RateOrder, limits string) (*chart.Rate, error) {
 	known, err := a.tolerances(ctx, entries, limits)
 	if err != nil {
 		return nil, err
 	}
-	found, err := rate.Compute(ctx, o, known)
+	found, err := cost.FindRates(ctx, o, known)
 	if err != nil {
 		return nil, internal(err)
 	}
-	return &chart.Rate{Table: *found, Lang: a.Langs()[0]}, nil
+	return &chart.Rate{Rates: *found, Lang: a.Langs()[0]}, nil
 }
 
 func (a *app) tolerances(ctx context.Context, entries []lock.Entry, limits string) (*study.Tolerance, error) {
@@ -220,7 +220,7 @@ type ratesJSON struct {
 	Usage    string                `json:"usage"`
 	Method   string                `json:"method"`
 	TTL      float64               `json:"ttl_s"`
-	Terms    []rate.Term           `json:"terms"`
+	Terms    []cost.Term           `json:"terms"`
 	Crashes  []crashJSON           `json:"after_a_crash"`
 	Series   []rateSeriesJSON      `json:"series"`
 	Sources  []rateEnvironmentJSON `json:"environments"`
@@ -247,7 +247,7 @@ type ratePointJSON struct {
 
 type rateEnvironmentJSON struct {
 	ID     string    `json:"id"`
-	Kind   rate.Kind `json:"kind"`
+	Kind   cost.Kind `json:"kind"`
 	What   string    `json:"what,omitempty"`
 	Source string    `json:"source,omitempty"`
 }
@@ -255,7 +255,7 @@ type rateEnvironmentJSON struct {
 func ratesToJSON(r *chart.Rate) ratesJSON {
 	out := ratesJSON{Version: schema, Takeaway: r.Takeaway("en"), Usage: r.Assumptions("en"), Method: r.Method("en"), TTL: r.TTL.Seconds(), Terms: r.Terms}
 	finite := func(d time.Duration) *float64 {
-		if d >= rate.Forever {
+		if d >= cost.Forever {
 			return nil
 		}
 		s := d.Seconds()
@@ -277,7 +277,7 @@ func ratesToJSON(r *chart.Rate) ratesJSON {
 	}
 	for _, e := range r.Environments {
 		one := rateEnvironmentJSON{ID: e.ID, Kind: e.Kind}
-		if e.Kind != rate.Given {
+		if e.Kind != cost.Given {
 			one.What, one.Source = text.Say("en", "environment."+e.ID+".what"), text.Say("en", "environment."+e.ID+".source")
 		}
 		out.Sources = append(out.Sources, one)

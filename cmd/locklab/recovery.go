@@ -11,7 +11,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
 	"locklab/reports/text"
-	"locklab/scenarios/price"
+	"locklab/scenarios/cost"
 )
 
 // defaultTTLs are those of a chart of recoveries.
@@ -57,7 +57,7 @@ func (a *app) recovery() *cobra.Command {
 	return c
 }
 
-func recoveryOrder(ttls string, hold time.Duration) (o price.RecoveryOrder, err error) {
+func recoveryOrder(ttls string, hold time.Duration) (o cost.RecoveryOrder, err error) {
 	if hold < 0 || hold > time.Hour {
 		return o, text.Errorf("error.recovery.work", "value", hold)
 	}
@@ -76,17 +76,17 @@ func recoveryOrder(ttls string, hold time.Duration) (o price.RecoveryOrder, err 
 }
 
 // findRecovery finds the recoveries and returns their chart.
-func (a *app) findRecovery(ctx context.Context, entries []lock.Entry, o price.RecoveryOrder) (*chart.RecoveryChart, error) {
+func (a *app) findRecovery(ctx context.Context, entries []lock.Entry, o cost.RecoveryOrder) (*chart.RecoveryChart, error) {
 	done, end := a.progress(len(entries)*len(o.TTLs), "progress.cells")
-	found, err := price.FindRecovery(ctx, entries, o, done)
+	found, err := cost.FindRecovery(ctx, entries, o, done)
 	end()
 	return &chart.RecoveryChart{Recoveries: found, Lang: a.Langs()[0]}, err
 }
 
 type recoveryJSON struct {
-	Version     int              `json:"version"`
-	Incomplete  bool             `json:"incomplete,omitempty"`
-	Takeaway    string           `json:"takeaway"`
-	Assumptions string           `json:"assumptions"`
-	Recoveries  []price.Recovery `json:"recoveries"`
+	Version     int             `json:"version"`
+	Incomplete  bool            `json:"incomplete,omitempty"`
+	Takeaway    string          `json:"takeaway"`
+	Assumptions string          `json:"assumptions"`
+	Recoveries  []cost.Recovery `json:"recoveries"`
 }

@@ -12,7 +12,7 @@ import (
 
 	"locklab/reports/chart"
 	"locklab/reports/text"
-	"locklab/scenarios/waiting"
+	"locklab/scenarios/cost"
 )
 
 func (a *app) waiting() *cobra.Command {
@@ -20,10 +20,10 @@ func (a *app) waiting() *cobra.Command {
 		sizes    string
 		chosen   []string
 		article  bool
-		load     = waiting.UsualLoad()
+		load     = cost.UsualLoad()
 		lengths  = map[string]*time.Duration{"service": &load.Service, "latency": &load.Latency, "hold": &load.Hold, "poll": &load.Poll}
 		files    []string
-		policies []waiting.Policy
+		policies []cost.Policy
 	)
 	c := &cobra.Command{
 		Use:     "waiting",
@@ -51,10 +51,10 @@ func (a *app) waiting() *cobra.Command {
 			}
 			drawn := &chart.WaitingChart{Load: load, Lang: a.Langs()[0]}
 			done, end := a.progress(len(policies)*len(counts), "progress.runs")
-			drawn.Results, err = waiting.Find(c.Context(), policies, counts, load, done)
+			drawn.Results, err = cost.FindWaiting(c.Context(), policies, counts, load, done)
 			end()
 			if err == nil && article {
-				drawn.Article, err = waiting.Article(c.Context(), nil)
+				drawn.Article, err = cost.Article(c.Context(), nil)
 			}
 			out := waitingJSON{schema, errors.Is(err, context.Canceled), drawn.Takeaway("en"), drawn.Assumptions("en"), drawn.Results, drawn.Article}
 			return a.showChart(drawn, err, files, out, "locklab waiting -o waiting.png", "locklab price", "locklab explain redisson-lock")
@@ -76,8 +76,8 @@ func waitingSizes(arg string) (sizes []int, err error) {
 	for _, item := range strings.Split(arg, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(item))
 		switch {
-		case err != nil || n < 2 || n > waiting.MaxClients:
-			return nil, text.Errorf("error.waiting.clients", "value", item, "most", waiting.MaxClients)
+		case err != nil || n < 2 || n > cost.MaxClients:
+			return nil, text.Errorf("error.waiting.clients", "value", item, "most", cost.MaxClients)
 		case len(sizes) > 0 && n <= sizes[len(sizes)-1]:
 			return nil, text.Errorf("error.sweep.rising", "value", item, "before", sizes[len(sizes)-1])
 		}
@@ -87,8 +87,8 @@ func waitingSizes(arg string) (sizes []int, err error) {
 }
 
 // pickPolicies returns those that are named; without names all.
-func pickPolicies(names []string) (chosen []waiting.Policy, err error) {
-	all := waiting.Policies()
+func pickPolicies(names []string) (chosen []cost.Policy, err error) {
+	all := cost.Policies()
 	if names == nil {
 		return all, nil
 	}
@@ -111,6 +111,6 @@ type waitingJSON struct {
 	Incomplete  bool                 `json:"incomplete,omitempty"`
 	Takeaway    string               `json:"takeaway"`
 	Assumptions string               `json:"assumptions"`
-	Results     []waiting.Result     `json:"results"`
-	Article     []waiting.ArticleRun `json:"article,omitempty"`
+	Results     []cost.WaitingResult `json:"results"`
+	Article     []cost.ArticleRun    `json:"article,omitempty"`
 }

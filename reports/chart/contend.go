@@ -11,24 +11,24 @@ import (
 
 	"locklab/reports"
 	"locklab/reports/layout"
-	"locklab/scenarios/waiting"
+	"locklab/scenarios/cost"
 )
 
 // A ContendChart shows what clients that contend for a lock get of a real server, beside what
 // the simulation predicts.
 type ContendChart struct {
-	Contention waiting.Contention // Load.Service and Load.Latency are those that were measured
-	Version    string             // of redis-server
+	Contention cost.Contention // Load.Service and Load.Latency are those that were measured
+	Version    string          // of redis-server
 	Results    []Contended
 	Lang       string // of the pictures
 }
 
 // Contended is what came of one lock and one way to wait for it.
 type Contended struct {
-	Policy string           `json:"policy"`
-	Lock   string           `json:"lock"`
-	Real   waiting.Measures `json:"real"`
-	Lab    waiting.Measures `json:"lab"`
+	Policy string        `json:"policy"`
+	Lock   string        `json:"lock"`
+	Real   cost.Measures `json:"real"`
+	Lab    cost.Measures `json:"lab"`
 }
 
 func (r Contended) name() string { return r.Policy + " " + r.Lock }
@@ -73,7 +73,7 @@ func (c *ContendChart) Text(w io.Writer, o reports.Options) error {
 }
 
 // kinds are the commands of a measurement, the most frequent first.
-func kinds(m waiting.Measures) string {
+func kinds(m cost.Measures) string {
 	names := slices.SortedStableFunc(slices.Values(slices.Sorted(maps.Keys(m.Commands))), func(a, b string) int { return m.Commands[b] - m.Commands[a] })
 	var all []string
 	for _, name := range names {
@@ -83,7 +83,7 @@ func kinds(m waiting.Measures) string {
 }
 
 // perRequest is how many commands a request costs.
-func perRequest(m waiting.Measures) float64 {
+func perRequest(m cost.Measures) float64 {
 	return float64(m.Total()) / float64(max(1, m.Acquired+m.GaveUp))
 }
 
@@ -96,13 +96,13 @@ func (c *ContendChart) table(lang string) *layout.Sheet {
 	}
 	sheet.Rows = [][]string{head}
 	for _, r := range c.Results {
-		for i, m := range []waiting.Measures{r.Real, r.Lab} {
+		for i, m := range []cost.Measures{r.Real, r.Lab} {
 			name, side := r.name(), "real"
 			if i > 0 {
 				name, side = "", "lab"
 			}
 			sheet.Rows = append(sheet.Rows, []string{name, say(lang, "contend."+side), millis(m.Acquire.P50), millis(m.Acquire.P90), millis(m.Acquire.P99), millis(m.Acquire.Max), millis(m.Release.P50), millis(m.Release.P99),
-				strconv.FormatFloat(m.Throughput, 'f', 0, 64), strconv.FormatFloat(perRequest(m), 'f', 1, 64), jain(waiting.Result{Jain: m.Jain}), strconv.Itoa(m.GaveUp)})
+				strconv.FormatFloat(m.Throughput, 'f', 0, 64), strconv.FormatFloat(perRequest(m), 'f', 1, 64), jain(cost.WaitingResult{Jain: m.Jain}), strconv.Itoa(m.GaveUp)})
 		}
 	}
 	return sheet
@@ -115,12 +115,12 @@ func (c *ContendChart) CSV(w io.Writer) error {
 		"acquire_p50_s", "acquire_p90_s", "acquire_p99_s", "acquire_max_s", "release_p50_s", "release_p90_s", "release_p99_s", "release_max_s",
 		"acquired_per_second", "commands_per_request", "jain_index", "commands"}}
 	for _, r := range c.Results {
-		for i, m := range []waiting.Measures{r.Real, r.Lab} {
+		for i, m := range []cost.Measures{r.Real, r.Lab} {
 			row := []string{r.Policy, r.Lock, []string{"real", "lab"}[i]}
 			for _, n := range []int{c.Contention.Clients, c.Contention.Requests, m.Acquired, m.GaveUp, m.Together, m.Lost} {
 				row = append(row, strconv.Itoa(n))
 			}
-			for _, q := range []waiting.Quantiles{m.Acquire, m.Release} {
+			for _, q := range []cost.Quantiles{m.Acquire, m.Release} {
 				row = append(row, significant(q.P50), significant(q.P90), significant(q.P99), significant(q.Max))
 			}
 			row = append(row, significant(m.Throughput), significant(perRequest(m)), "")
@@ -155,7 +155,7 @@ func (c *ContendChart) Takeaway(lang string) string {
 		return slices.MinFunc(c.Results, compare), slices.MaxFunc(c.Results, compare)
 	}
 	// factor is how far the simulation is off at most, for one measure.
-	factor := func(of func(m waiting.Measures) float64) string {
+	factor := func(of func(m cost.Measures) float64) string {
 		worst := 1.0
 		for _, r := range c.Results {
 			if a, b := of(r.Real), of(r.Lab); a > 0 && b > 0 {
@@ -169,5 +169,5 @@ func (c *ContendChart) Takeaway(lang string) string {
 	second := func(r Contended) string { return strconv.FormatFloat(r.Real.Throughput, 'f', 0, 64) }
 	return say(lang, "contend.takeaway", "slow", slow.name(), "slowest", second(slow), "quick", quick.name(), "quickest", second(quick),
 		"cheap", cheap.name(), "least", strconv.FormatFloat(perRequest(cheap.Real), 'f', 1, 64), "dear", dear.name(), "most", strconv.FormatFloat(perRequest(dear.Real), 'f', 0, 64),
-		"throughput", factor(func(m waiting.Measures) float64 { return m.Throughput }), "commands", factor(perRequest))
+		"throughput", factor(func(m cost.Measures) float64 { return m.Throughput }), "commands", factor(perRequest))
 }

@@ -8,17 +8,17 @@ import (
 	"time"
 
 	"locklab/reports"
-	"locklab/scenarios/waiting"
+	"locklab/scenarios/cost"
 )
 
 func sampleContention() *ContendChart {
 	jain := 0.5
-	m := waiting.Measures{Acquired: 19, GaveUp: 1, Acquire: waiting.Quantiles{P50: 0.001, P90: 0.01, P99: 0.1, Max: 0.2}, Release: waiting.Quantiles{P50: 1e-4, P90: 2e-4, P99: 3e-4, Max: 4e-4},
+	m := cost.Measures{Acquired: 19, GaveUp: 1, Acquire: cost.Quantiles{P50: 0.001, P90: 0.01, P99: 0.1, Max: 0.2}, Release: cost.Quantiles{P50: 1e-4, P90: 2e-4, P99: 3e-4, Max: 4e-4},
 		Throughput: 100, Commands: map[string]int{"set": 60, "eval": 20, "del": 20}, Jain: &jain}
 	half := m
 	half.Throughput, half.Commands, half.Together = 50, map[string]int{"set": 160, "eval": 20, "del": 20}, 3
 	return &ContendChart{
-		Contention: waiting.Contention{Clients: 4, Requests: 20, Load: waiting.Load{Hold: time.Millisecond, Poll: time.Millisecond, Cap: time.Second, TTL: time.Second, Patience: time.Second}},
+		Contention: cost.Contention{Clients: 4, Requests: 20, Load: cost.Load{Hold: time.Millisecond, Poll: time.Millisecond, Cap: time.Second, TTL: time.Second, Patience: time.Second}},
 		Version:    "7.0.15",
 		Results:    []Contended{{Policy: "fixed", Lock: "token", Real: m, Lab: half}, {Policy: "none", Lock: "setnx", Real: half, Lab: m}},
 	}
@@ -42,7 +42,7 @@ func TestContendChart(t *testing.T) {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	c.Results[0].Real.Throughput = math.Inf(1)
-	c.Results[1].Lab = waiting.Measures{GaveUp: 20}
+	c.Results[1].Lab = cost.Measures{GaveUp: 20}
 	for _, draw := range []func() error{func() error { return c.PNG(new(bytes.Buffer)) }, func() error { return c.SVG(new(bytes.Buffer)) }} {
 		if err := draw(); err != nil {
 			t.Error(err)

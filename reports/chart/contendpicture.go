@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"locklab/scenarios/waiting"
+	"locklab/scenarios/cost"
 )
 
 // PNG draws a line for each lock and way to wait, and a panel for each measure.
@@ -27,18 +27,18 @@ const (
 // A contendMeasure is one panel: from low to high, with a mark at the middle.
 type contendMeasure struct {
 	key string
-	of  func(m waiting.Measures) (low, mark, high float64)
+	of  func(m cost.Measures) (low, mark, high float64)
 }
 
 var contendMeasures = []contendMeasure{
-	{"acquire", func(m waiting.Measures) (low, mark, high float64) {
+	{"acquire", func(m cost.Measures) (low, mark, high float64) {
 		return m.Acquire.P50 * 1000, m.Acquire.P50 * 1000, m.Acquire.P99 * 1000
 	}},
-	{"release", func(m waiting.Measures) (low, mark, high float64) {
+	{"release", func(m cost.Measures) (low, mark, high float64) {
 		return m.Release.P50 * 1000, m.Release.P50 * 1000, m.Release.P99 * 1000
 	}},
-	{"throughput", func(m waiting.Measures) (low, mark, high float64) { return m.Throughput, m.Throughput, m.Throughput }},
-	{"commands", func(m waiting.Measures) (low, mark, high float64) {
+	{"throughput", func(m cost.Measures) (low, mark, high float64) { return m.Throughput, m.Throughput, m.Throughput }},
+	{"commands", func(m cost.Measures) (low, mark, high float64) {
 		return perRequest(m), perRequest(m), perRequest(m)
 	}},
 }
@@ -93,7 +93,7 @@ func (p *contendPlot) panel(c draw.Canvas, f vg.Rectangle, m contendMeasure) {
 	c.FillText(bold(small), vg.Point{X: f.Min.X, Y: f.Max.Y + smallSize}, fitText(bold(small), say(p.lang, "contend.panel."+m.key), f.Size().X+contendGap/2))
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, r := range p.c.Results {
-		for _, side := range []waiting.Measures{r.Real, r.Lab} {
+		for _, side := range []cost.Measures{r.Real, r.Lab} {
 			if a, _, b := m.of(side); a > 0 && !math.IsInf(b, 1) {
 				low, high = min(low, a), max(high, b)
 			}
@@ -117,7 +117,7 @@ func (p *contendPlot) panel(c draw.Canvas, f vg.Rectangle, m contendMeasure) {
 	for i, r := range p.c.Results {
 		y := f.Max.Y - contendLine*(vg.Length(i)+0.5)
 		for _, side := range []struct {
-			of    waiting.Measures
+			of    cost.Measures
 			y     vg.Length
 			color int
 			glyph draw.GlyphDrawer

@@ -13,12 +13,12 @@ import (
 	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
-	"locklab/scenarios/price"
+	"locklab/scenarios/cost"
 )
 
 // A PriceChart draws what locks cost against the share of races that they survive.
 type PriceChart struct {
-	Prices []price.Price
+	Prices []cost.Price
 	Lang   string // of the pictures
 }
 
@@ -27,32 +27,32 @@ func (c *PriceChart) Title(lang string) string { return say(lang, "price.title")
 
 // Assumptions say how the locks were counted.
 func (c *PriceChart) Assumptions(lang string) string {
-	s := price.Contention()
+	s := cost.PriceSettings()
 	return say(lang, "price.assumptions", "ttl", length(s.TTL), "retry", length(s.Retry))
 }
 
 // A spot are locks at the same place of the chart.
 type spot struct {
 	cost, share float64
-	prices      []price.Price
+	prices      []cost.Price
 	efficient   bool // no other lock costs no more and survives as much
 }
 
 // spots are the places of all locks by a cost, from the cheapest and then the safest on.
-func (c *PriceChart) spots(cost func(price.Price) float64) (spots []*spot) {
+func (c *PriceChart) spots(axis func(cost.Price) float64) (spots []*spot) {
 	for _, p := range c.Prices {
 		if !p.Excludes {
 			continue
 		}
-		i := slices.IndexFunc(spots, func(s *spot) bool { return s.cost == cost(p) && s.share == p.Share() })
+		i := slices.IndexFunc(spots, func(s *spot) bool { return s.cost == axis(p) && s.share == p.Share() })
 		if i < 0 {
 			i = len(spots)
-			spots = append(spots, &spot{cost: cost(p), share: p.Share()})
+			spots = append(spots, &spot{cost: axis(p), share: p.Share()})
 		}
 		spots[i].prices = append(spots[i].prices, p)
 	}
 	for _, s := range spots { // the best-known first
-		slices.SortStableFunc(s.prices, func(a, b price.Price) int { return cmp.Compare(fame(a.Strategy), fame(b.Strategy)) })
+		slices.SortStableFunc(s.prices, func(a, b cost.Price) int { return cmp.Compare(fame(a.Strategy), fame(b.Strategy)) })
 	}
 	slices.SortFunc(spots, func(a, b *spot) int { return cmp.Or(cmp.Compare(a.cost, b.cost), -cmp.Compare(a.share, b.share)) })
 	best := -1.0
@@ -71,8 +71,8 @@ func fame(id string) int {
 	return 1
 }
 
-func byCommands(p price.Price) float64   { return p.Commands }
-func byRoundTrips(p price.Price) float64 { return p.RoundTrips }
+func byCommands(p cost.Price) float64   { return p.Commands }
+func byRoundTrips(p cost.Price) float64 { return p.RoundTrips }
 
 // names lists the locks of a spot, n at most.
 func (s *spot) names(lang string, n int) string {

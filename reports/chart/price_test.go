@@ -13,12 +13,12 @@ import (
 	"locklab/reports"
 	"locklab/reports/internal/samples"
 	"locklab/reports/text"
-	"locklab/scenarios/price"
+	"locklab/scenarios/cost"
 )
 
 // priceSample has locks at one place, one that another beats, and one that does not exclude.
 func priceSample() *PriceChart {
-	return &PriceChart{Prices: []price.Price{
+	return &PriceChart{Prices: []cost.Price{
 		{Strategy: "mutex", Family: "one-process"},
 		{Strategy: "setnx", Family: "two-steps", Excludes: true, Commands: 2, RoundTrips: 2, Contended: 3, Handover: 500 * time.Millisecond, Survived: 20, Races: 40},
 		{Strategy: "delex", Family: "one-step", Excludes: true, Commands: 2, RoundTrips: 2, Contended: 3, Handover: 500 * time.Millisecond, Survived: 24, Races: 40},

@@ -13,14 +13,14 @@ import (
 
 	"locklab/reports"
 	"locklab/reports/layout"
-	"locklab/scenarios/rate"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 )
 
 // A Rate draws how often locks are expected to break in a year, against their TTL, and
 // beside it for how long a crash blocks them.
 type Rate struct {
-	rate.Table
+	cost.Rates
 	Lang string // of the pictures
 }
 
@@ -42,12 +42,12 @@ func (r *Rate) Method(lang string) string { return say(lang, "rate.method") }
 
 // Inconclusive says whether a term has no number.
 func (r *Rate) Inconclusive() bool {
-	return slices.ContainsFunc(r.Terms, func(t rate.Term) bool { return t.Unknown })
+	return slices.ContainsFunc(r.Terms, func(t cost.Term) bool { return t.Unknown })
 }
 
 // length writes a duration as short as it can be.
 func length(d time.Duration) string {
-	if d >= rate.Forever {
+	if d >= cost.Forever {
 		return "∞"
 	}
 	s := d.Round(time.Millisecond)
@@ -80,7 +80,7 @@ func number(x float64) string {
 }
 
 // amount writes an interval: one number, a bound, or both ends.
-func amount(i rate.Interval) string {
+func amount(i cost.Interval) string {
 	lo, hi := number(i.Lo), number(i.Hi)
 	switch {
 	case lo == hi:
@@ -125,10 +125,10 @@ func (r *Rate) Text(w io.Writer, o reports.Options) error {
 			}
 			sheet.Rows = append(sheet.Rows, row)
 		}
-		sheet.Rows = append(sheet.Rows, r.crashRow(lang, "rate.crash.mean", func(c rate.Crash) time.Duration { return c.Mean }),
-			r.crashRow(lang, "rate.crash.longest", func(c rate.Crash) time.Duration { return c.Longest }))
-		if slices.ContainsFunc(r.Crashes, func(c rate.Crash) bool { return c.PerYear > 0 }) {
-			sheet.Rows = append(sheet.Rows, r.crashRow(lang, "rate.crash.year", func(c rate.Crash) time.Duration { return c.PerYear }))
+		sheet.Rows = append(sheet.Rows, r.crashRow(lang, "rate.crash.mean", func(c cost.Crash) time.Duration { return c.Mean }),
+			r.crashRow(lang, "rate.crash.longest", func(c cost.Crash) time.Duration { return c.Longest }))
+		if slices.ContainsFunc(r.Crashes, func(c cost.Crash) bool { return c.PerYear > 0 }) {
+			sheet.Rows = append(sheet.Rows, r.crashRow(lang, "rate.crash.year", func(c cost.Crash) time.Duration { return c.PerYear }))
 		}
 	}
 	sheet.WriteOrList(out, 1)
@@ -147,7 +147,7 @@ func (r *Rate) Text(w io.Writer, o reports.Options) error {
 	return out.Err()
 }
 
-func (r *Rate) crashRow(lang, key string, of func(rate.Crash) time.Duration) []string {
+func (r *Rate) crashRow(lang, key string, of func(cost.Crash) time.Duration) []string {
 	row := []string{say(lang, key), ""}
 	for i, c := range r.Crashes {
 		blocked := length(of(c))
@@ -161,29 +161,29 @@ func (r *Rate) crashRow(lang, key string, of func(rate.Crash) time.Duration) []s
 
 // notes explain the signs of a table.
 func (r *Rate) notes(lang string) (notes []string) {
-	has := func(f func(t rate.Term) bool) bool { return slices.ContainsFunc(r.Terms, f) }
-	if has(func(t rate.Term) bool { return t.Assumed }) {
+	has := func(f func(t cost.Term) bool) bool { return slices.ContainsFunc(r.Terms, f) }
+	if has(func(t cost.Term) bool { return t.Assumed }) {
 		notes = append(notes, say(lang, "rate.note.assumed"))
 	}
-	if has(func(t rate.Term) bool { return t.Bare && t.Expected.Hi > 0 }) {
+	if has(func(t cost.Term) bool { return t.Bare && t.Expected.Hi > 0 }) {
 		notes = append(notes, say(lang, "rate.note.bare"))
 	}
-	if has(func(t rate.Term) bool { return t.Unknown }) {
+	if has(func(t cost.Term) bool { return t.Unknown }) {
 		notes = append(notes, say(lang, "rate.note.unknown"))
 	}
 	return notes
 }
 
-func causeName(lang string, t rate.Term) string {
-	if t.Fault == rate.SlowWork {
+func causeName(lang string, t cost.Term) string {
+	if t.Fault == cost.SlowWork {
 		return say(lang, "rate.slow")
 	}
 	return t.Environment + ": " + t.Fault
 }
 
 // often says how often a fault strikes, and for how long.
-func (r *Rate) often(lang string, t rate.Term) string {
-	if t.Fault == rate.SlowWork {
+func (r *Rate) often(lang string, t cost.Term) string {
+	if t.Fault == cost.SlowWork {
 		return ""
 	}
 	out := number(t.PerYear)
@@ -194,17 +194,17 @@ func (r *Rate) often(lang string, t rate.Term) string {
 }
 
 // sizeOf says how long a fault lasts, or what is lost with it.
-func sizeOf(c rate.Cause) string {
+func sizeOf(c cost.Cause) string {
 	switch {
 	case c.Lengths.String() != "":
 		return " x " + c.Lengths.String()
-	case c.Fault == "failover" || c.Fault == "restart" && c.Window < rate.Forever:
+	case c.Fault == "failover" || c.Fault == "restart" && c.Window < cost.Forever:
 		return ", " + length(c.Window) + " lost"
 	}
 	return ""
 }
 
-func (r *Rate) cause(t rate.Term) rate.Cause {
+func (r *Rate) cause(t cost.Term) cost.Cause {
 	for _, e := range r.Environments {
 		if e.ID == t.Environment {
 			for _, c := range e.Causes {
@@ -214,10 +214,10 @@ func (r *Rate) cause(t rate.Term) rate.Cause {
 			}
 		}
 	}
-	return rate.Cause{}
+	return cost.Cause{}
 }
 
-func (r *Rate) cell(lang string, t rate.Term) string {
+func (r *Rate) cell(lang string, t cost.Term) string {
 	switch {
 	case t.Unknown:
 		return "?"
@@ -231,7 +231,7 @@ func (r *Rate) cell(lang string, t rate.Term) string {
 func (r *Rate) sources(lang string) (lines []string) {
 	for _, e := range r.Environments {
 		key := "environment." + e.ID
-		if e.Kind == rate.Given {
+		if e.Kind == cost.Given {
 			lines = append(lines, say(lang, "rate.source.given", "name", e.ID))
 			continue
 		}
@@ -251,9 +251,9 @@ func (r *Rate) Takeaway(lang string) string {
 	return aboutEach(lang, names, texts)
 }
 
-func (r *Rate) about(lang string, s *rate.Subject) string {
-	var worst rate.Environment
-	most := rate.Point{}
+func (r *Rate) about(lang string, s *cost.Subject) string {
+	var worst cost.Environment
+	most := cost.Point{}
 	for _, e := range r.Environments {
 		if len(e.Causes) == 0 {
 			continue
@@ -264,7 +264,7 @@ func (r *Rate) about(lang string, s *rate.Subject) string {
 		}
 	}
 	blocked := func(ttl time.Duration) string {
-		if mean := s.Recovery(ttl, r.Hold).Mean; mean < rate.Forever {
+		if mean := s.Recovery(ttl, r.Hold).Mean; mean < cost.Forever {
 			return say(lang, "rate.blocked", "time", length(mean))
 		}
 		return say(lang, "rate.blocked.ever")
@@ -288,13 +288,13 @@ func (r *Rate) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	records := [][]string{{"strategy", "environment", "ttl_s", "overlaps_a_year_lo", "overlaps_a_year_hi", "blocked_after_crash_mean_s", "blocked_after_crash_longest_s"}}
 	for _, s := range r.Series {
-		i := slices.IndexFunc(r.Subjects, func(o *rate.Subject) bool { return o.Entry.ID == s.Strategy })
+		i := slices.IndexFunc(r.Subjects, func(o *cost.Subject) bool { return o.Entry.ID == s.Strategy })
 		for _, p := range s.Points {
 			row := []string{s.Strategy, s.Environment, decimal(p.TTL.Seconds()), "", "", "", ""}
 			if !p.Unknown {
 				row[3], row[4] = significant(p.Expected.Lo), significant(p.Expected.Hi)
 			}
-			if rec := r.Subjects[i].Recovery(p.TTL, r.Hold); rec.Mean < rate.Forever {
+			if rec := r.Subjects[i].Recovery(p.TTL, r.Hold); rec.Mean < cost.Forever {
 				row[5], row[6] = significant(rec.Mean.Seconds()), significant(rec.Longest.Seconds())
 			}
 			records = append(records, row)
@@ -312,7 +312,7 @@ func significant(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 func (r *Rate) Explain(w io.Writer, o reports.Options, strategy string) error {
 	out := o.Lines(w)
 	lang := out.Lang()
-	i := slices.IndexFunc(r.Subjects, func(s *rate.Subject) bool { return s.Entry.ID == strategy })
+	i := slices.IndexFunc(r.Subjects, func(s *cost.Subject) bool { return s.Entry.ID == strategy })
 	s := r.Subjects[i]
 	for _, lang := range out.Langs() {
 		out.Put(say(lang, "rate.explain", "lock", strategy, "ttl", length(r.TTL)), 0)
@@ -336,7 +336,7 @@ func (r *Rate) Explain(w io.Writer, o reports.Options, strategy string) error {
 }
 
 // spans says how the lease of a lock is renewed.
-func (r *Rate) spans(lang string, s *rate.Subject) string {
+func (r *Rate) spans(lang string, s *cost.Subject) string {
 	switch l := s.Lease; {
 	case len(l.Spans) == 0:
 		return say(lang, "rate.lease.none")
@@ -351,7 +351,7 @@ func (r *Rate) spans(lang string, s *rate.Subject) string {
 	}
 }
 
-func (r *Rate) factors(lang string, t rate.Term) (lines []string) {
+func (r *Rate) factors(lang string, t cost.Term) (lines []string) {
 	put := func(sign, key string, value string, pairs ...string) {
 		lines = append(lines, sign+" "+layout.PadLeft(value, 12)+"  "+say(lang, key, pairs...))
 	}
@@ -360,7 +360,7 @@ func (r *Rate) factors(lang string, t rate.Term) (lines []string) {
 	}
 	seconds := number(31_536_000)
 	switch t.Fault {
-	case rate.SlowWork:
+	case cost.SlowWork:
 		put(" ", "rate.factor.acquisitions", number(r.PerSecond))
 		put("x", "rate.factor.seconds", seconds)
 	case "lose-reply":
@@ -385,7 +385,7 @@ func (r *Rate) factors(lang string, t rate.Term) (lines []string) {
 	if t.Fault != "lose-reply" {
 		put("x", "rate.factor.contended", number(t.Contended))
 	}
-	if t.Fault != rate.SlowWork && t.Fault != "lose-reply" {
+	if t.Fault != cost.SlowWork && t.Fault != "lose-reply" {
 		put("x", "rate.factor.window", amount(t.Window))
 	}
 	switch {

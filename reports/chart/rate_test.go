@@ -14,7 +14,7 @@ import (
 	"locklab/reports"
 	"locklab/reports/internal/samples"
 	"locklab/reports/text"
-	"locklab/scenarios/rate"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
 )
@@ -33,27 +33,27 @@ func rateSample(t testing.TB) *Rate {
 	limits := func(pause, client, node study.Limit) []study.Limit {
 		return append([]study.Limit{pause, client, node}, falls...)
 	}
-	once := []rate.Span{{From: 0, Left: 1}}
-	renewed := []rate.Span{{From: 0, Left: 1}, {From: 0.3335, Left: 1}, {From: 0.6665, Left: 1}, {From: 1, Left: 1}}
-	subject := func(id string, nodes int, spans []rate.Span, limits []study.Limit) *rate.Subject {
-		return &rate.Subject{Entry: lock.Entry{ID: id, Nodes: nodes}, Lease: &rate.Lease{Strategy: id, Spans: spans}, Limits: limits, Orphaned: verdict.Orphan}
+	once := []cost.Span{{From: 0, Left: 1}}
+	renewed := []cost.Span{{From: 0, Left: 1}, {From: 0.3335, Left: 1}, {From: 0.6665, Left: 1}, {From: 1, Left: 1}}
+	subject := func(id string, nodes int, spans []cost.Span, limits []study.Limit) *cost.Subject {
+		return &cost.Subject{Entry: lock.Entry{ID: id, Nodes: nodes}, Lease: &cost.Lease{Strategy: id, Spans: spans}, Limits: limits, Orphaned: verdict.Orphan}
 	}
-	all := []*rate.Subject{
-		subject("setnx", 1, []rate.Span{{Left: math.Inf(1)}}, limits(none("pause"), none("client-clock"), none("node-clock"))),
+	all := []*cost.Subject{
+		subject("setnx", 1, []cost.Span{{Left: math.Inf(1)}}, limits(none("pause"), none("client-clock"), none("node-clock"))),
 		subject("token", 1, once, limits(limited("pause", 0.6), none("client-clock"), limited("node-clock", 0.6))),
 		subject("delex", 1, once, limits(limited("pause", 0.6), none("client-clock"), limited("node-clock", 0.6))),
 		subject("watchdog", 1, renewed, limits(limited("pause", 0.7), none("client-clock"), limited("node-clock", 0.7))),
 		subject("redlock", 5, once, limits(limited("pause", 0.6), none("client-clock"), limited("node-clock", 0.6))),
 		subject("mutex", 1, nil, limits(none("pause"), none("client-clock"), none("node-clock"))),
 	}
-	o := rate.Usual()
+	o := cost.UsualRateOrder()
 	o.Environments = o.Environments[:3]
 	for _, own := range [][2]string{{"restart", "4/year loses=1s"}, {"crash", "1/month"}} {
 		if err := o.AddFault("mine", own[0], own[1], nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return &Rate{Table: *rate.Tabulate(o, all)}
+	return &Rate{Rates: *cost.Tabulate(o, all)}
 }
 
 func TestRateCSV(t *testing.T) { samples.Golden(t, "rate.csv", rateSample(t).CSV) }
@@ -125,7 +125,7 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%g is %q, want %q", x, got, want)
 		}
 	}
-	for d, want := range map[time.Duration]string{90 * time.Second: "1m30s", time.Minute: "1m", 2 * time.Hour: "2h", 9500 * time.Millisecond: "9.5s", rate.Forever: "∞"} {
+	for d, want := range map[time.Duration]string{90 * time.Second: "1m30s", time.Minute: "1m", 2 * time.Hour: "2h", 9500 * time.Millisecond: "9.5s", cost.Forever: "∞"} {
 		if got := length(d); got != want {
 			t.Errorf("%d is %q, want %q", d, got, want)
 		}

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/reports/text"
-	"locklab/scenarios/rate"
+	"locklab/scenarios/cost"
 )
 
 // PNG draws a panel for each group of locks that behave alike, and one for what a crash
@@ -48,7 +48,7 @@ type ratePlot struct {
 
 // A rateLine stands for environments of which the same is expected everywhere.
 type rateLine struct {
-	environments []rate.Environment
+	environments []cost.Environment
 	style        style
 }
 
@@ -94,7 +94,7 @@ func newRatePlot(r *Rate) *ratePlot {
 }
 
 // same says whether two environments break all locks equally often.
-func (p *ratePlot) same(a, b rate.Environment) bool {
+func (p *ratePlot) same(a, b cost.Environment) bool {
 	for _, s := range p.r.Subjects {
 		for _, ttl := range p.r.TTLs {
 			if s.At(p.r.Usage, a, ttl) != s.At(p.r.Usage, b, ttl) {
@@ -141,7 +141,7 @@ func (p *ratePlot) scale() {
 	}
 	for _, s := range p.r.Subjects {
 		for _, ttl := range p.r.TTLs {
-			if rec := s.Recovery(ttl, p.r.Hold); rec.Longest < rate.Forever {
+			if rec := s.Recovery(ttl, p.r.Hold); rec.Longest < cost.Forever {
 				longest = max(longest, rec.Longest.Seconds())
 			}
 		}
@@ -313,7 +313,7 @@ func (p *ratePlot) overlaps(c draw.Canvas, f vg.Rectangle, group []int) {
 }
 
 // expected is what is expected of one lock in the environments of a line, slow work aside.
-func (p *ratePlot) expected(s *rate.Subject, l rateLine, ttl time.Duration) rate.Point {
+func (p *ratePlot) expected(s *cost.Subject, l rateLine, ttl time.Duration) cost.Point {
 	return s.At(p.r.Usage, l.environments[0], ttl)
 }
 
@@ -334,7 +334,7 @@ func (p *ratePlot) crashes(c draw.Canvas, f vg.Rectangle) {
 				continue
 			}
 			y := f.Max.Y - 5
-			if rec := s.Recovery(ttl, p.r.Hold); rec.Mean < rate.Forever {
+			if rec := s.Recovery(ttl, p.r.Hold); rec.Mean < cost.Forever {
 				y = logY(f, low, top, rec.Mean.Seconds())
 			}
 			mean = append(mean, vg.Point{X: p.x(f, ttl), Y: y})
@@ -344,7 +344,7 @@ func (p *ratePlot) crashes(c draw.Canvas, f vg.Rectangle) {
 			continue
 		}
 		label := fitText(style, p.r.head(g), f.Size().X*0.8)
-		if s.Recovery(p.r.TTLs[0], p.r.Hold).Mean == rate.Forever {
+		if s.Recovery(p.r.TTLs[0], p.r.Hold).Mean == cost.Forever {
 			at := mean[0].Add(vg.Point{X: 4, Y: -8})
 			c.FillText(style, at, label+": "+say(p.lang, "rate.ever"))
 			taken = append(taken, at.Y)

@@ -12,13 +12,13 @@ import (
 	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
-	"locklab/scenarios/price"
+	"locklab/scenarios/cost"
 )
 
 // A RecoveryChart draws for how long nobody gets in after a crash, by lock and TTL, beside
 // the handover where nobody crashes.
 type RecoveryChart struct {
-	Recoveries []price.Recovery
+	Recoveries []cost.Recovery
 	Lang       string // of the pictures
 }
 
@@ -33,13 +33,13 @@ func (c *RecoveryChart) Assumptions(lang string) string {
 			hold = length(r.Hold)
 		}
 	}
-	return say(lang, "recovery.assumptions", "hold", hold, "retry", length(price.Contention().Retry))
+	return say(lang, "recovery.assumptions", "hold", hold, "retry", length(cost.PriceSettings().Retry))
 }
 
 // blocked writes a blocked time.
 func blocked(lang string, d time.Duration) string {
 	switch {
-	case d == price.Forever:
+	case d == cost.Forever:
 		return say(lang, "recovery.ever")
 	case d >= 100*time.Millisecond:
 		return length(d.Round(10 * time.Millisecond))
@@ -47,10 +47,10 @@ func blocked(lang string, d time.Duration) string {
 	return d.Round(100 * time.Microsecond).String()
 }
 
-// longestOf is the longest that ends; price.Forever if hardly any does.
-func longestOf(r price.Recovery) time.Duration {
+// longestOf is the longest that ends; cost.Forever if hardly any does.
+func longestOf(r cost.Recovery) time.Duration {
 	if r.Ever() > 0.5 {
-		return price.Forever
+		return cost.Forever
 	}
 	return r.Longest()
 }
@@ -99,7 +99,7 @@ func (c *RecoveryChart) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	records := [][]string{{"strategy", "ttl_s", "hold_s", "handover_mean_s", "handover_longest_s", "blocked_mean_s", "blocked_p50_s", "blocked_p90_s", "blocked_p99_s", "blocked_longest_s", "share_forever"}}
 	s := func(d time.Duration) string {
-		if d == price.Forever {
+		if d == cost.Forever {
 			return "inf"
 		}
 		return significant(d.Seconds())
@@ -125,7 +125,7 @@ func (c *RecoveryChart) strategies() (ids []string) {
 }
 
 // of are the recoveries of one lock, by TTL.
-func (c *RecoveryChart) of(id string) (all []price.Recovery) {
+func (c *RecoveryChart) of(id string) (all []cost.Recovery) {
 	for _, r := range c.Recoveries {
 		if r.Strategy == id {
 			all = append(all, r)

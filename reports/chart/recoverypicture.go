@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"locklab/scenarios/price"
+	"locklab/scenarios/cost"
 )
 
 // PNG draws a line for each lock and TTL, on a logarithmic scale of times.
@@ -113,9 +113,9 @@ func (p *recoveryPlot) draw(c draw.Canvas) {
 
 // line draws one lock with one TTL: from the shortest to the longest that ends, thick from
 // the 10th to the 90th percentile, and the handover as a hollow mark.
-func (p *recoveryPlot) line(c draw.Canvas, f vg.Rectangle, y vg.Length, r price.Recovery, st style) {
+func (p *recoveryPlot) line(c draw.Canvas, f vg.Rectangle, y vg.Length, r cost.Recovery, st style) {
 	end := func(d time.Duration) vg.Length {
-		if d == price.Forever {
+		if d == cost.Forever {
 			return f.Max.X
 		}
 		return p.x(f, d)

@@ -12,14 +12,14 @@ import (
 	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
-	"locklab/scenarios/waiting"
+	"locklab/scenarios/cost"
 )
 
 // A WaitingChart draws what ways to wait cost, against the number of clients.
 type WaitingChart struct {
-	Load    waiting.Load
-	Results []waiting.Result     // by policy, then by number of clients
-	Article []waiting.ArticleRun // article 000 beside our runs; nil: it was not asked for
+	Load    cost.Load
+	Results []cost.WaitingResult // by policy, then by number of clients
+	Article []cost.ArticleRun    // article 000 beside our runs; nil: it was not asked for
 	Lang    string               // of the pictures
 }
 
@@ -68,7 +68,7 @@ func millis(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(10 * time.Microsecond).String()
 }
 
-func jain(r waiting.Result) string {
+func jain(r cost.WaitingResult) string {
 	if r.Jain == nil {
 		return "-"
 	}
@@ -161,7 +161,7 @@ func (c *WaitingChart) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	records := [][]string{{"policy", "clients", "entries", "handover_mean_s", "handover_p99_s", "release_mean_s", "entries_per_second", "commands_per_second",
 		"commands_per_entry", "server_load", "jain_index", "longest_overtaking", "herd_size", "article_per_second", "article_release_s"}}
-	line := func(name string, r waiting.Result, article ...string) {
+	line := func(name string, r cost.WaitingResult, article ...string) {
 		if r.Skipped {
 			return
 		}
@@ -188,7 +188,7 @@ func (c *WaitingChart) Takeaway(lang string) string {
 			most = max(most, r.Clients)
 		}
 	}
-	var at []waiting.Result
+	var at []cost.WaitingResult
 	for _, r := range c.Results {
 		if r.Clients == most && !r.Skipped {
 			at = append(at, r)
@@ -197,7 +197,7 @@ func (c *WaitingChart) Takeaway(lang string) string {
 	if len(at) == 0 {
 		return say(lang, "waiting.nothing")
 	}
-	pick := func(by func(r waiting.Result) float64) (low, high waiting.Result) {
+	pick := func(by func(r cost.WaitingResult) float64) (low, high cost.WaitingResult) {
 		low, high = at[0], at[0]
 		for _, r := range at {
 			if by(r) < by(low) {
@@ -209,8 +209,8 @@ func (c *WaitingChart) Takeaway(lang string) string {
 		}
 		return low, high
 	}
-	quick, slow := pick(func(r waiting.Result) float64 { return r.Handover })
-	cheap, dear := pick(func(r waiting.Result) float64 { return r.PerEntry })
+	quick, slow := pick(func(r cost.WaitingResult) float64 { return r.Handover })
+	cheap, dear := pick(func(r cost.WaitingResult) float64 { return r.PerEntry })
 	return say(lang, "waiting.takeaway", "clients", thousands(most), "quick", quick.Policy, "quickest", millis(quick.Handover), "slow", slow.Policy, "slowest", millis(slow.Handover),
 		"cheap", cheap.Policy, "least", strconv.FormatFloat(cheap.PerEntry, 'f', 1, 64), "dear", dear.Policy, "most", strconv.FormatFloat(dear.PerEntry, 'f', 0, 64))
 }

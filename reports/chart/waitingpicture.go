@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"locklab/scenarios/waiting"
+	"locklab/scenarios/cost"
 )
 
 // PNG draws a panel for each measure, against the number of clients.
@@ -23,22 +23,22 @@ const waitingPanel vg.Length = 168
 // A waitingMeasure is one panel.
 type waitingMeasure struct {
 	key    string // of its title
-	of     func(r waiting.Result) (float64, bool)
+	of     func(r cost.WaitingResult) (float64, bool)
 	linear bool // from 0 to 1; otherwise logarithmic
 }
 
 var waitingMeasures = []waitingMeasure{
-	{"handover", func(r waiting.Result) (float64, bool) { return r.Handover * 1000, true }, false},
-	{"commands", func(r waiting.Result) (float64, bool) { return r.Commands, true }, false},
-	{"jain", func(r waiting.Result) (float64, bool) {
+	{"handover", func(r cost.WaitingResult) (float64, bool) { return r.Handover * 1000, true }, false},
+	{"commands", func(r cost.WaitingResult) (float64, bool) { return r.Commands, true }, false},
+	{"jain", func(r cost.WaitingResult) (float64, bool) {
 		if r.Jain == nil {
 			return 0, false
 		}
 		return *r.Jain, true
 	}, true},
-	{"overtaken", func(r waiting.Result) (float64, bool) { return float64(r.Overtaken), r.Overtaken > 0 }, false},
-	{"entry", func(r waiting.Result) (float64, bool) { return r.PerEntry, true }, false},
-	{"herd", func(r waiting.Result) (float64, bool) { return r.Herd, r.Herd > 0 }, false},
+	{"overtaken", func(r cost.WaitingResult) (float64, bool) { return float64(r.Overtaken), r.Overtaken > 0 }, false},
+	{"entry", func(r cost.WaitingResult) (float64, bool) { return r.PerEntry, true }, false},
+	{"herd", func(r cost.WaitingResult) (float64, bool) { return r.Herd, r.Herd > 0 }, false},
 }
 
 type waitingPlot struct {

@@ -15,8 +15,8 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"locklab/algorithms/lock"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/race"
-	"locklab/scenarios/waiting"
 	"locklab/simulator/client"
 	"locklab/simulator/realserver"
 )
@@ -148,9 +148,9 @@ func (r *Ring) together(ctx context.Context, clients int, do func(ctx context.Co
 
 // Contend plays a contention on the server. The error is ctx's, the server's or the lock's, or
 // says that a request is lost.
-func (r *Ring) Contend(ctx context.Context, c waiting.Contention, who waiting.Contender) (waiting.Measures, error) {
+func (r *Ring) Contend(ctx context.Context, c cost.Contention, who cost.Contender) (cost.Measures, error) {
 	if _, err := r.admin.DoAll([]string{"FLUSHALL"}, []string{"SCRIPT", "FLUSH"}); err != nil {
-		return waiting.Measures{}, err
+		return cost.Measures{}, err
 	}
 	s := &contention{Contention: c, counts: make([]float64, c.Clients)}
 	s.left.Store(int64(c.Requests))
@@ -158,7 +158,7 @@ func (r *Ring) Contend(ctx context.Context, c waiting.Contention, who waiting.Co
 		return s.client(ctx, i, conn, who)
 	})
 	if err != nil {
-		return waiting.Measures{}, fmt.Errorf("reality: %s, %s: %w", who.Policy.ID, who.Lock.ID, err)
+		return cost.Measures{}, fmt.Errorf("reality: %s, %s: %w", who.Policy.ID, who.Lock.ID, err)
 	}
 	m := c.ByClient(s.counts, s.acquires, s.releases)
 	m.GaveUp, m.Together, m.Lost = s.gaveUp, int(s.together.Load()), s.lost
@@ -171,7 +171,7 @@ func (r *Ring) Contend(ctx context.Context, c waiting.Contention, who waiting.Co
 
 // A contention is what its clients share.
 type contention struct {
-	waiting.Contention
+	cost.Contention
 	left     atomic.Int64 // requests that nobody has begun
 	inside   atomic.Int64 // clients
 	together atomic.Int64
@@ -183,14 +183,14 @@ type contention struct {
 }
 
 // client makes requests until none is left.
-func (s *contention) client(ctx context.Context, i int, conn *redis.Client, who waiting.Contender) error {
+func (s *contention) client(ctx context.Context, i int, conn *redis.Client, who cost.Contender) error {
 	clock := machineClock{clockwork.NewRealClock(), ctx}
 	random := race.Stream(uint64(i+1), "waiting")
 	env := lock.Production(s.Load.TTL, conn)
 	env.Clock = clock
 	strategy := who.Lock.New(env)
 	for s.left.Add(-1) >= 0 {
-		if err := s.request(ctx, i, strategy, clock, waiting.Attempt{Load: s.Load, Random: random, Redis: conn}, who.Policy); err != nil {
+		if err := s.request(ctx, i, strategy, clock, cost.Attempt{Load: s.Load, Random: random, Redis: conn}, who.Policy); err != nil {
 			return err
 		}
 	}
@@ -198,7 +198,7 @@ func (s *contention) client(ctx context.Context, i int, conn *redis.Client, who 
 }
 
 // request makes one request.
-func (s *contention) request(ctx context.Context, i int, strategy lock.Strategy, clock lock.Clock, a waiting.Attempt, p waiting.Policy) error {
+func (s *contention) request(ctx context.Context, i int, strategy lock.Strategy, clock lock.Clock, a cost.Attempt, p cost.Policy) error {
 	began := time.Now()
 	lease, err := p.Await(ctx, strategy, clock, a)
 	took := time.Since(began).Seconds()

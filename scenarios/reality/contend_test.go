@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"locklab/algorithms"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/reality"
-	"locklab/scenarios/waiting"
 	"locklab/simulator/realserver/servertest"
 )
 
@@ -17,16 +17,16 @@ func TestContend(t *testing.T) {
 	ring, err := reality.NewRing(t.Context())
 	servertest.Need(t, err)
 	t.Cleanup(ring.Close)
-	c := waiting.Contention{Clients: 100, Requests: 250, Load: waiting.Load{Hold: 100 * time.Microsecond, Inside: 1, Poll: 5 * time.Millisecond, Cap: 20 * time.Millisecond, TTL: 20 * time.Second, Patience: time.Minute}}
+	c := cost.Contention{Clients: 100, Requests: 250, Load: cost.Load{Hold: 100 * time.Microsecond, Inside: 1, Poll: 5 * time.Millisecond, Cap: 20 * time.Millisecond, TTL: 20 * time.Second, Patience: time.Minute}}
 	if c.Load.Service, c.Load.Latency, err = ring.Calibrate(t.Context(), 10); err != nil || c.Load.Service <= 0 || c.Load.Latency <= 0 {
 		t.Fatal(c.Load, err)
 	}
-	for _, p := range waiting.Policies() {
+	for _, p := range cost.Policies() {
 		if p.ID != "jitter" && p.ID != "pubsub" {
 			continue
 		}
 		e, _ := algorithms.ByName(p.Lock)
-		m, err := ring.Contend(t.Context(), c, waiting.Contender{Policy: p, Lock: e})
+		m, err := ring.Contend(t.Context(), c, cost.Contender{Policy: p, Lock: e})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestContend(t *testing.T) {
 	// Who has no patience is counted too.
 	c.Clients, c.Requests, c.Load.Patience, c.Load.Hold = 20, 60, time.Millisecond, 3*time.Millisecond
 	token, _ := algorithms.ByName("token")
-	m, err := ring.Contend(t.Context(), c, waiting.Contender{Policy: waiting.Policies()[0], Lock: token})
+	m, err := ring.Contend(t.Context(), c, cost.Contender{Policy: cost.Policies()[0], Lock: token})
 	if err != nil || m.GaveUp == 0 || m.Acquired+m.GaveUp != 60 || m.Commands["del"] != m.Acquired {
 		t.Errorf("%v, %+v", err, m)
 	}

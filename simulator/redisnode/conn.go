@@ -214,7 +214,7 @@ func (c *Wire) request() (uint32, error) {
 // sorts them in the request: go-redis keeps them in a map, and subscribes in random
 // order when it has to dial anew.
 func (c *Wire) track(out []byte) []byte {
-	commands, err := parseBatch(string(out))
+	commands, err := ParseBatch(string(out))
 	if err != nil {
 		return out
 	}

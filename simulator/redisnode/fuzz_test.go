@@ -38,7 +38,7 @@ func FuzzWire(f *testing.F) {
 		if answers != again || (err == nil) != (errAgain == nil) || !bytes.Equal(whole.out, parts.out) {
 			t.Errorf("%q: %q, %q, %v; cut at %d: %q, %q, %v", b, whole.out, answers, err, at, parts.out, again, errAgain)
 		}
-		if _, err := parseBatch(string(whole.out)); err != nil {
+		if _, err := ParseBatch(string(whole.out)); err != nil {
 			t.Errorf("%q: sent as commands: %q, %v", b, whole.out, err)
 		}
 	})
@@ -59,7 +59,7 @@ func FuzzCommands(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		commands, err := parseBatch(string(b))
+		commands, err := ParseBatch(string(b))
 		if err != nil || len(commands) > 50 {
 			return
 		}

@@ -11,8 +11,8 @@ import (
 
 var errFrame = errors.New("simulator: not a RESP value")
 
-// parseBatch splits what a client wrote into commands, each of at least one word.
-func parseBatch(wire string) (commands [][]string, err error) {
+// ParseBatch splits what a client wrote into commands, each of at least one word.
+func ParseBatch(wire string) (commands [][]string, err error) {
 	for wire != "" {
 		var args []string
 		if args, wire, err = command(wire); err != nil {
@@ -23,7 +23,7 @@ func parseBatch(wire string) (commands [][]string, err error) {
 	return commands, nil
 }
 
-// writeBatch is what a client writes for these commands: parseBatch undone.
+// writeBatch is what a client writes for these commands: ParseBatch undone.
 func writeBatch(commands [][]string) (wire []byte) {
 	for _, c := range commands {
 		wire = append(wire, proto.Strings(c...)...)

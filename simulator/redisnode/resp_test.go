@@ -57,7 +57,7 @@ func TestParseBatch(t *testing.T) {
 				written, want = append(written, wire(c)...), append(want, c)
 			}
 		}
-		got, err := parseBatch(string(written))
+		got, err := ParseBatch(string(written))
 		return err == nil && reflect.DeepEqual(got, want)
 	}
 	if err := quick.Check(back, nil); err != nil {
@@ -67,8 +67,8 @@ func TestParseBatch(t *testing.T) {
 		"PING\r\n", "+PING\r\n", "*0\r\n", "*-1\r\n", "*1\r\n$-1\r\n", "*1\r\n:1\r\n", "*2\r\n$4\r\nPING\r\n",
 		"*1\r\n$4\r\nPING\r\n*", "*1\r\n$4\r\nPINGG\r\n", "*1\r\n*1\r\n$4\r\nPING\r\n",
 	} {
-		if got, err := parseBatch(s); err == nil || !strings.Contains(text.SayError("en", err), "no command") {
-			t.Errorf("parseBatch(%q) = %q, %v", s, got, err)
+		if got, err := ParseBatch(s); err == nil || !strings.Contains(text.SayError("en", err), "no command") {
+			t.Errorf("ParseBatch(%q) = %q, %v", s, got, err)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func FuzzFrame(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		_, _ = parseBatch(s) // must not panic
+		_, _ = ParseBatch(s) // must not panic
 		n, err := frame(s)
 		if err != nil {
 			return

@@ -188,7 +188,7 @@ func (k *Kind) internBatch(on connRef, wire []byte) (uint32, error) {
 	if id, ok := k.batchID[batchKey{on, string(wire)}]; ok {
 		return id, nil
 	}
-	commands, err := parseBatch(string(wire))
+	commands, err := ParseBatch(string(wire))
 	if err != nil {
 		return 0, err
 	}

@@ -1,4 +1,4 @@
-package rate
+package cost
 
 import (
 	"strconv"
@@ -100,7 +100,7 @@ func parseCause(fault, value string, read func(name string) ([]byte, error)) (Ca
 	case "failover":
 		c.Window, err = parseWindow("lag", rest, 0)
 	case "restart":
-		c.Window, err = parseWindow("loses", rest, endless)
+		c.Window, err = parseWindow("loses", rest, Forever)
 	case "crash":
 		if rest != "" {
 			err = i18n.Errorf("error.rate.crash", "value", value)

@@ -1,4 +1,4 @@
-package waiting
+package cost
 
 import (
 	"context"
@@ -95,14 +95,14 @@ func (c Contention) Check(m Measures) error {
 // Predict plays a contention in the simulation. The error is ctx's, or says what the simulation
 // cannot carry.
 func (c Contention) Predict(ctx context.Context, who Contender) (Measures, error) {
-	b, err := newBed(c.Load.Service, c.Load.Latency)
+	b, err := newSimulation(c.Load.Service, c.Load.Latency)
 	if err != nil {
 		return Measures{}, err
 	}
 	defer b.close()
 	l := c.Load
 	l.Entries, l.Rest, l.Most = c.Requests, 0, 0
-	r := &run{bed: b, load: l, left: -1, requests: c.Requests}
+	r := &run{simulation: b, load: l, left: -1, requests: c.Requests}
 	for i := range c.Clients {
 		r.add(i, who.Policy, who.Lock)
 	}

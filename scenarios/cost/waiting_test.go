@@ -1,4 +1,4 @@
-package waiting
+package cost
 
 import (
 	"math"
@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-func play(t *testing.T, id string, n int, l Load) Result {
+func playOf(t *testing.T, id string, n int, l Load) WaitingResult {
 	t.Helper()
 	for _, p := range Policies() {
 		if p.ID == id {
-			r, err := Play(t.Context(), p, n, l)
+			r, err := PlayWaiting(t.Context(), p, n, l)
 			if err != nil {
 				t.Fatalf("%s with %d clients: %v", id, n, err)
 			}
@@ -19,7 +19,7 @@ func play(t *testing.T, id string, n int, l Load) Result {
 		}
 	}
 	t.Fatalf("there is no policy %s", id)
-	return Result{}
+	return WaitingResult{}
 }
 
 // What follows from how each policy works.
@@ -27,11 +27,11 @@ func TestPolicies(t *testing.T) {
 	l := UsualLoad()
 	l.Most = 3000
 	trip := 2*l.Latency + l.Service
-	results := map[string]Result{}
+	results := map[string]WaitingResult{}
 	for _, p := range Policies() {
-		r := play(t, p.ID, 50, l)
+		r := playOf(t, p.ID, 50, l)
 		if p.ID == "jitter" || p.ID == "pubsub" || p.ID == "line" {
-			if again := play(t, p.ID, 50, l); !reflect.DeepEqual(r, again) {
+			if again := playOf(t, p.ID, 50, l); !reflect.DeepEqual(r, again) {
 				t.Errorf("%s: another run gives %+v, not %+v", p.ID, again, r)
 			}
 		}
@@ -61,7 +61,7 @@ func TestPolicies(t *testing.T) {
 	if r := results["queue"]; r.Overtaken > 1 {
 		t.Errorf("a queue keeps the order: %+v", r)
 	}
-	if many := play(t, "herd", 51, l); !many.Skipped {
+	if many := playOf(t, "herd", 51, l); !many.Skipped {
 		t.Error("a herd of 51 was played")
 	}
 }
@@ -70,12 +70,12 @@ func TestPolicies(t *testing.T) {
 func TestOneAlone(t *testing.T) {
 	l := UsualLoad()
 	l.Entries = 0
-	r := play(t, "fixed", 1, l)
+	r := playOf(t, "fixed", 1, l)
 	if r.Entries != 1 || r.Jain != nil || r.Herd != 0 || r.Overtaken != 0 {
 		t.Errorf("%+v", r)
 	}
 	l.Entries, l.Hold = 100, 10*time.Millisecond
-	r = play(t, "none", 1, l)
+	r = playOf(t, "none", 1, l)
 	if want := (2*l.Latency + l.Service).Seconds(); math.Abs(r.Release-want) > want/5 {
 		t.Errorf("a release takes %v, want %v", r.Release, want)
 	}

@@ -1,4 +1,4 @@
-package rate_test
+package cost_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/scenarios/rate"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 )
 
@@ -37,13 +37,13 @@ func limitsOf(locks []lock.Entry) *study.Tolerance {
 	return t
 }
 
-func subjects(t *testing.T) map[string]*rate.Subject {
+func subjects(t *testing.T) map[string]*cost.Subject {
 	t.Helper()
-	all, err := rate.Study(t.Context(), limitsOf(algorithms.Milestones()))
+	all, err := cost.Study(t.Context(), limitsOf(algorithms.Milestones()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]*rate.Subject{}
+	out := map[string]*cost.Subject{}
 	for _, s := range all {
 		out[s.Entry.ID] = s
 	}
@@ -55,7 +55,7 @@ func subjects(t *testing.T) map[string]*rate.Subject {
 // hold. A lease of 60 s outlasts each.
 func TestSanity(t *testing.T) {
 	all := subjects(t)
-	azure := rate.Environments()[0]
+	azure := cost.Environments()[0]
 	for _, c := range []struct {
 		lock string
 		ttl  time.Duration
@@ -66,7 +66,7 @@ func TestSanity(t *testing.T) {
 		{"watchdog", 10 * time.Second, 66.67}, {"watchdog", 60 * time.Second, 0},
 		{"redlock", 10 * time.Second, 66.67}, {"setnx", 10 * time.Second, 0},
 	} {
-		u := rate.Usual().Usage
+		u := cost.UsualRateOrder().Usage
 		u.TTL = c.ttl
 		terms := all[c.lock].Terms(u, azure)
 		if len(terms) != 1 || terms[0].Unknown || math.Abs(terms[0].Expected.Lo-c.want) > 0.01 || terms[0].Expected.Hi != terms[0].Expected.Lo {

@@ -1,19 +1,22 @@
-package waiting
+package cost
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/alicebob/miniredis/v2/proto"
 	"github.com/jonboulle/clockwork"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"locklab/algorithms/lock"
+	"locklab/simulator/redisnode"
 )
 
 // newRedis is a go-redis client of c, as it comes.
@@ -28,6 +31,8 @@ func newRedis(c *process) *redis.Client {
 	})
 }
 
+var errSubscribed = errors.New("waiting: a read without a request")
+
 // conn is a connection of a client.
 type conn struct {
 	process  *process
@@ -40,7 +45,7 @@ type conn struct {
 
 func (c *conn) Write(b []byte) (int, error) {
 	if bytes.HasPrefix(b, []byte("*2\r\n$5\r\nhello\r\n")) { // the handshake is no business of the lock
-		c.in += c.process.bed.hello
+		c.in += c.process.hello
 		return len(b), nil
 	}
 	c.out = append(c.out, b...)
@@ -61,7 +66,7 @@ func (c *conn) Read(b []byte) (int, error) {
 // receive sends what was written and waits for the reply, or for a message.
 func (c *conn) receive() error {
 	if len(c.out) > 0 {
-		commands, err := parse(c.out)
+		commands, err := redisnode.ParseBatch(string(c.out))
 		if err != nil {
 			return err
 		}
@@ -86,7 +91,7 @@ func (c *conn) receive() error {
 			}
 		}
 		if !c.deadline.IsZero() && c.deadline.Before(epoch.AddDate(100, 0, 0)) {
-			c.process.bed.after(max(c.deadline.Sub(epoch)-c.process.bed.now, 0), func() {
+			c.process.after(max(c.deadline.Sub(epoch)-c.process.now, 0), func() {
 				if waits {
 					waits, over = false, true
 					resume()
@@ -101,8 +106,8 @@ func (c *conn) receive() error {
 	return nil
 }
 
-// hear receives a message.
-func (c *conn) hear(text string) {
+// push receives a message.
+func (c *conn) push(text string) {
 	if len(c.channels) == 0 {
 		return // it is gone
 	}
@@ -115,7 +120,7 @@ func (c *conn) hear(text string) {
 
 // execute runs a command at the server.
 func (c *conn) execute(args []string) (reply string) {
-	b := c.process.bed
+	b := c.process.simulation
 	switch command := strings.ToUpper(args[0]); command {
 	case "SUBSCRIBE", "UNSUBSCRIBE":
 		b.kinds[strings.ToLower(command)]++
@@ -127,8 +132,7 @@ func (c *conn) execute(args []string) (reply string) {
 				c.channels = append(c.channels, channel)
 				b.subscribers[channel] = append(b.subscribers[channel], c)
 			}
-			kind := strings.ToLower(command)
-			reply += fmt.Sprintf("*3\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n:%d\r\n", len(kind), kind, len(channel), channel, len(c.channels))
+			reply += proto.Array(proto.String(strings.ToLower(command)), proto.String(channel), proto.Int(len(c.channels)))
 		}
 		return reply
 	}
@@ -140,7 +144,7 @@ func (c *conn) execute(args []string) (reply string) {
 // Close ends the subscriptions, when the server hears of it.
 func (c *conn) Close() error {
 	if len(c.channels) > 0 {
-		b := c.process.bed
+		b := c.process.simulation
 		b.after(c.process.trip(), func() { b.unsubscribe(c) })
 	}
 	return nil
@@ -161,15 +165,15 @@ var _ lock.Clock = clientClock{}
 // clientClock is the clock of a client, which is right.
 type clientClock struct{ *process }
 
-func (c clientClock) Now() time.Time        { return epoch.Add(c.bed.now) }
+func (c clientClock) Now() time.Time        { return epoch.Add(c.now) }
 func (c clientClock) Sleep(d time.Duration) { c.sleep(d) }
 
 // AfterFunc is for watchdogs: their timers must be stopped before they fire.
 func (c clientClock) AfterFunc(d time.Duration, _ func()) clockwork.Timer {
 	t := &timer{runs: true}
-	c.bed.after(d, func() {
+	c.after(d, func() {
 		if t.runs {
-			c.bed.broken = fmt.Errorf("waiting: a timer of %v fires: nobody may hold the lock for so long", d)
+			c.broken = fmt.Errorf("waiting: a timer of %v fires: nobody may hold the lock for so long", d)
 		}
 	})
 	return t

@@ -1,4 +1,4 @@
-package rate_test
+package cost_test
 
 import (
 	"fmt"
@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/scenarios/rate"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
 )
 
 // leased is a lock whose lease is one TTL, made by hand: its terms need no runs.
-func leased(servers int) *rate.Subject {
-	return &rate.Subject{
+func leased(servers int) *cost.Subject {
+	return &cost.Subject{
 		Entry:    lock.Entry{ID: "leased", Nodes: servers},
-		Lease:    &rate.Lease{Strategy: "leased", Spans: []rate.Span{{From: 0, Left: 1}}},
+		Lease:    &cost.Lease{Strategy: "leased", Spans: []cost.Span{{From: 0, Left: 1}}},
 		Orphaned: verdict.Orphan,
 		Limits: []study.Limit{
 			{Fault: "pause", Answer: study.Limited, Holds: 0.55, Falls: 0.6},
@@ -31,8 +31,8 @@ func leased(servers int) *rate.Subject {
 }
 
 // shop has eight holds of 4 s at any moment, a quarter of them contended.
-func shop() rate.Usage {
-	return rate.Usage{Machines: 10, PerSecond: 2, Hold: rate.Always(4 * time.Second), Contended: 0.25, TTL: 10 * time.Second, Waits: true}
+func shop() cost.Usage {
+	return cost.Usage{Machines: 10, PerSecond: 2, Hold: cost.Always(4 * time.Second), Contended: 0.25, TTL: 10 * time.Second, Waits: true}
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(b)) }
@@ -43,23 +43,23 @@ func TestTermByHand(t *testing.T) {
 	const second = time.Second
 	for _, c := range []struct {
 		servers int
-		cause   rate.Cause
-		want    rate.Interval
+		cause   cost.Cause
+		want    cost.Interval
 		bare    bool
 	}{
-		{1, rate.Cause{Fault: "pause", Lengths: rate.Always(8 * second)}, rate.Interval{Lo: 3, Hi: 3}, false},
-		{5, rate.Cause{Fault: "pause", Lengths: rate.Always(8 * second)}, rate.Interval{Lo: 3, Hi: 3}, false},
-		{1, rate.Cause{Fault: "node-clock", Lengths: rate.Always(6 * second)}, rate.Interval{}, false},
-		{1, rate.Cause{Fault: "node-clock", Lengths: rate.Always(7 * second)}, rate.Interval{Lo: 6, Hi: 6}, false},
-		{5, rate.Cause{Fault: "node-clock", Lengths: rate.Always(7 * second)}, rate.Interval{Hi: 30}, true},
-		{1, rate.Cause{Fault: "failover", Window: second}, rate.Interval{Lo: 1.5, Hi: 1.5}, false},
-		{5, rate.Cause{Fault: "failover", Window: second}, rate.Interval{Hi: 7.5}, true},
+		{1, cost.Cause{Fault: "pause", Lengths: cost.Always(8 * second)}, cost.Interval{Lo: 3, Hi: 3}, false},
+		{5, cost.Cause{Fault: "pause", Lengths: cost.Always(8 * second)}, cost.Interval{Lo: 3, Hi: 3}, false},
+		{1, cost.Cause{Fault: "node-clock", Lengths: cost.Always(6 * second)}, cost.Interval{}, false},
+		{1, cost.Cause{Fault: "node-clock", Lengths: cost.Always(7 * second)}, cost.Interval{Lo: 6, Hi: 6}, false},
+		{5, cost.Cause{Fault: "node-clock", Lengths: cost.Always(7 * second)}, cost.Interval{Hi: 30}, true},
+		{1, cost.Cause{Fault: "failover", Window: second}, cost.Interval{Lo: 1.5, Hi: 1.5}, false},
+		{5, cost.Cause{Fault: "failover", Window: second}, cost.Interval{Hi: 7.5}, true},
 		// Search has looked at jumps of two leases at most.
-		{1, rate.Cause{Fault: "client-clock", Lengths: rate.Always(20 * second)}, rate.Interval{}, false},
-		{1, rate.Cause{Fault: "client-clock", Lengths: rate.Always(21 * second)}, rate.Interval{Hi: 6}, false},
+		{1, cost.Cause{Fault: "client-clock", Lengths: cost.Always(20 * second)}, cost.Interval{}, false},
+		{1, cost.Cause{Fault: "client-clock", Lengths: cost.Always(21 * second)}, cost.Interval{Hi: 6}, false},
 	} {
 		c.cause.PerYear = 3
-		got := leased(c.servers).Term(shop(), rate.Environment{}, c.cause)
+		got := leased(c.servers).Term(shop(), cost.Environment{}, c.cause)
 		if got.Unknown || got.Bare != c.bare || !near(got.Expected.Lo, c.want.Lo) || !near(got.Expected.Hi, c.want.Hi) {
 			t.Errorf("%s of %v or %v, %d servers: %+v, want %v", c.cause.Fault, c.cause.Lengths, c.cause.Window, c.servers, got, c.want)
 		}
@@ -69,9 +69,9 @@ func TestTermByHand(t *testing.T) {
 // Where search has no answer, or another one than the runs, there is no number: neither
 // that of the cause, nor one for all causes together, nor a TTL that is safe.
 func TestNoNumberWithoutAgreement(t *testing.T) {
-	pause := rate.Cause{Fault: "pause", PerYear: 3, Lengths: rate.Always(8 * time.Second)}
-	e := rate.Environment{ID: "e", Kind: rate.Given, Causes: []rate.Cause{pause}}
-	o := rate.Order{Usage: shop(), TTLs: []time.Duration{10 * time.Second, time.Minute}, Environments: []rate.Environment{e}}
+	pause := cost.Cause{Fault: "pause", PerYear: 3, Lengths: cost.Always(8 * time.Second)}
+	e := cost.Environment{ID: "e", Kind: cost.Given, Causes: []cost.Cause{pause}}
+	o := cost.RateOrder{Usage: shop(), TTLs: []time.Duration{10 * time.Second, time.Minute}, Environments: []cost.Environment{e}}
 	for name, limit := range map[string]*study.Limit{
 		"not asked":     nil,
 		"no answer":     {Answer: study.NoAnswer},
@@ -88,13 +88,13 @@ func TestNoNumberWithoutAgreement(t *testing.T) {
 			s.Limits = []study.Limit{*limit}
 		}
 		agree := name == "in between" // the runs fall at 0.6, within what search leaves open
-		if got := s.Term(o.Usage, e, pause); got.Unknown == agree || (got.Expected == rate.Interval{}) == agree {
+		if got := s.Term(o.Usage, e, pause); got.Unknown == agree || (got.Expected == cost.Interval{}) == agree {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if p := s.At(o.Usage, e, o.TTL); p.Unknown == agree {
 			t.Errorf("%s: %+v for all causes", name, p)
 		}
-		safe := rate.Tabulate(o, []*rate.Subject{s}).Threshold(s, e)
+		safe := cost.Tabulate(o, []*cost.Subject{s}).Threshold(s, e)
 		if agree != (safe > 0) {
 			t.Errorf("%s: said to be safe from %v on", name, safe)
 		}
@@ -103,11 +103,11 @@ func TestNoNumberWithoutAgreement(t *testing.T) {
 
 // Two short pauses do not show that there is no long one.
 func TestFewSamplesAreNoZero(t *testing.T) {
-	short, err := rate.ReadLengths("gc.log", []byte("10ms\n20ms\n"))
+	short, err := cost.ReadLengths("gc.log", []byte("10ms\n20ms\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := leased(1).Term(shop(), rate.Environment{}, rate.Cause{Fault: "pause", PerYear: 3, Lengths: short})
+	got := leased(1).Term(shop(), cost.Environment{}, cost.Cause{Fault: "pause", PerYear: 3, Lengths: short})
 	if got.Unknown || got.Expected.Lo != 0 || got.Expected.Hi <= 0 {
 		t.Errorf("%+v, want a bound above 0", got)
 	}
@@ -123,7 +123,7 @@ func TestSlowWork(t *testing.T) {
 		want float64
 	}{{10 * time.Second, false, 0}, {10*time.Second + 1, false, aYear / 2}, {20 * time.Second, true, 0}} {
 		s, u := leased(1), shop()
-		s.Lease.Kept, u.Hold = c.kept, rate.Always(c.hold)
+		s.Lease.Kept, u.Hold = c.kept, cost.Always(c.hold)
 		if got := s.SlowTerm(u); got.Unknown || !near(got.Expected.Lo, c.want) || !near(got.Expected.Hi, c.want) {
 			t.Errorf("holds of %v, kept %t: %+v, want %v", c.hold, c.kept, got, c.want)
 		}
@@ -134,19 +134,19 @@ func TestSlowWork(t *testing.T) {
 // at most. A lost reply leaves an orphan: it is no overlap.
 func TestCrashesAndOrphans(t *testing.T) {
 	s := leased(1)
-	e := rate.Environment{ID: "e", Kind: rate.Given, Causes: []rate.Cause{{Fault: "crash", PerYear: 3}, {Fault: "lose-reply", PerYear: 0.5}}}
-	table := rate.Tabulate(rate.Order{Usage: shop(), Environments: []rate.Environment{e}}, []*rate.Subject{s})
+	e := cost.Environment{ID: "e", Kind: cost.Given, Causes: []cost.Cause{{Fault: "crash", PerYear: 3}, {Fault: "lose-reply", PerYear: 0.5}}}
+	table := cost.Tabulate(cost.RateOrder{Usage: shop(), Environments: []cost.Environment{e}}, []*cost.Subject{s})
 	if c := table.Crashes[0]; c.Mean != 8*time.Second || c.Longest != 10*time.Second || c.PerYear.Round(time.Microsecond) != 48*time.Second {
 		t.Errorf("%+v, want 8s, 10s and 48s a year", c)
 	}
-	if p := s.At(shop(), e, 10*time.Second); p.Expected != (rate.Interval{}) {
+	if p := s.At(shop(), e, 10*time.Second); p.Expected != (cost.Interval{}) {
 		t.Errorf("%+v, want no overlap", p)
 	}
 }
 
 // A lease of 9 s that is renewed every 3 s, and one that is kept all the time.
 func TestRenewedByHand(t *testing.T) {
-	spans := []rate.Span{{From: 0, Left: 1}, {From: 1.0 / 3, Left: 1}, {From: 2.0 / 3, Left: 1}}
+	spans := []cost.Span{{From: 0, Left: 1}, {From: 1.0 / 3, Left: 1}, {From: 2.0 / 3, Left: 1}}
 	for _, c := range []struct {
 		kept    bool
 		fault   string
@@ -166,7 +166,7 @@ func TestRenewedByHand(t *testing.T) {
 		limit := study.Limit{Fault: c.fault, Answer: study.Limited, Holds: 0.65, Falls: 0.7}
 		s.Lease.Spans = spans
 		if c.kept {
-			s.Lease = &rate.Lease{Spans: spans[:1], Kept: true}
+			s.Lease = &cost.Lease{Spans: spans[:1], Kept: true}
 			limit.Holds, limit.Falls = 1, 1.05
 		}
 		for i, l := range s.Limits {
@@ -174,11 +174,11 @@ func TestRenewedByHand(t *testing.T) {
 				s.Limits[i] = limit
 			}
 		}
-		got := s.Term(u, rate.Environment{}, rate.Cause{Fault: c.fault, PerYear: 3, Lengths: rate.Always(c.length)})
+		got := s.Term(u, cost.Environment{}, cost.Cause{Fault: c.fault, PerYear: 3, Lengths: cost.Always(c.length)})
 		if got.Unknown || math.Abs(got.Expected.Hi-c.want) > 1e-6 {
 			t.Errorf("%s of %v, kept %t: %+v, want %v", c.fault, c.length, c.kept, got, c.want)
 		}
-		r := s.Recovery(u.TTL, rate.Always(6*time.Second))
+		r := s.Recovery(u.TTL, cost.Always(6*time.Second))
 		if r.Mean.Round(time.Microsecond) != c.blocked || r.Longest.Round(time.Microsecond) != u.TTL {
 			t.Errorf("kept %t: blocked for %+v, want %v and %v", c.kept, r, c.blocked, u.TTL)
 		}
@@ -187,12 +187,12 @@ func TestRenewedByHand(t *testing.T) {
 
 // A failover has no number without an answer of search, or when the lock keeps nobody out.
 func TestNoNumberOfAFailover(t *testing.T) {
-	cause := rate.Cause{Fault: "failover", PerYear: 3, Window: time.Second}
+	cause := cost.Cause{Fault: "failover", PerYear: 3, Window: time.Second}
 	unasked, open := leased(1), leased(1)
 	unasked.Limits[3].Answer = study.NoAnswer
 	open.Lease.Spans = nil
-	for name, s := range map[string]*rate.Subject{"no answer": unasked, "no lease": open} {
-		if got := s.Term(shop(), rate.Environment{}, cause); !got.Unknown || got.Expected != (rate.Interval{}) {
+	for name, s := range map[string]*cost.Subject{"no answer": unasked, "no lease": open} {
+		if got := s.Term(shop(), cost.Environment{}, cause); !got.Unknown || got.Expected != (cost.Interval{}) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -205,17 +205,17 @@ func TestNoNumberOfAFailover(t *testing.T) {
 // nothing behind does no harm.
 func TestThresholdAndNoHarm(t *testing.T) {
 	s := leased(5)
-	e := rate.Environment{ID: "e", Causes: []rate.Cause{{Fault: "failover", PerYear: 3, Window: time.Second}, {Fault: "lose-reply", PerYear: 0.5}}}
-	o := rate.Order{Usage: shop(), TTLs: []time.Duration{time.Second, time.Minute}, Environments: []rate.Environment{e}}
-	if got := rate.Tabulate(o, []*rate.Subject{s}).Threshold(s, e); got != 0 {
+	e := cost.Environment{ID: "e", Causes: []cost.Cause{{Fault: "failover", PerYear: 3, Window: time.Second}, {Fault: "lose-reply", PerYear: 0.5}}}
+	o := cost.RateOrder{Usage: shop(), TTLs: []time.Duration{time.Second, time.Minute}, Environments: []cost.Environment{e}}
+	if got := cost.Tabulate(o, []*cost.Subject{s}).Threshold(s, e); got != 0 {
 		t.Errorf("failovers of five servers: safe from %v on", got)
 	}
-	quiet := rate.Environment{ID: "quiet"}
-	if got := rate.Tabulate(o, []*rate.Subject{s}).Threshold(s, quiet); got != 4*time.Second {
+	quiet := cost.Environment{ID: "quiet"}
+	if got := cost.Tabulate(o, []*cost.Subject{s}).Threshold(s, quiet); got != 4*time.Second {
 		t.Errorf("holds of 4s and no fault: safe from %v on", got)
 	}
 	s.Orphaned = verdict.Holds
-	if got := s.Term(o.Usage, e, e.Causes[1]); got.Expected != (rate.Interval{}) {
+	if got := s.Term(o.Usage, e, e.Causes[1]); got.Expected != (cost.Interval{}) {
 		t.Errorf("nothing is left behind: %+v", got)
 	}
 }
@@ -223,25 +223,25 @@ func TestThresholdAndNoHarm(t *testing.T) {
 // Locks are one group if the same is expected of them at every TTL, in every environment,
 // and after a crash.
 func TestGroupsOfLocks(t *testing.T) {
-	faults := func(id, fault string) rate.Environment {
-		return rate.Environment{ID: id, Causes: []rate.Cause{{Fault: fault, PerYear: 3, Lengths: rate.Always(8 * time.Second), Window: time.Second}}}
+	faults := func(id, fault string) cost.Environment {
+		return cost.Environment{ID: id, Causes: []cost.Cause{{Fault: fault, PerYear: 3, Lengths: cost.Always(8 * time.Second), Window: time.Second}}}
 	}
-	o := rate.Order{Usage: shop(), TTLs: []time.Duration{10 * time.Second, time.Minute}, Environments: []rate.Environment{
+	o := cost.RateOrder{Usage: shop(), TTLs: []time.Duration{10 * time.Second, time.Minute}, Environments: []cost.Environment{
 		{ID: "no faults"}, faults("failovers", "failover"), faults("pauses", "pause"),
 	}}
 	renewed, unknown, short, longer := leased(1), leased(1), leased(1), leased(1)
 	// Work of 4 s needs a renewal of a lease of 10 s, of 60 s none; a majority may forget, or not.
-	renewed.Lease.Spans = append(renewed.Lease.Spans, rate.Span{From: 1.0 / 3, Left: 1}, rate.Span{From: 2.0 / 3, Left: 1})
+	renewed.Lease.Spans = append(renewed.Lease.Spans, cost.Span{From: 1.0 / 3, Left: 1}, cost.Span{From: 2.0 / 3, Left: 1})
 	unknown.Limits[0].Answer = study.NoAnswer
-	short.Lease.Spans = []rate.Span{{From: 0, Left: 0.6}}
-	longer.Lease.Spans, longer.Limits[0] = []rate.Span{{From: 0, Left: 2}}, study.Limit{Fault: "pause", Answer: study.NoLimit, Holds: study.MaxLeases}
-	all := []*rate.Subject{leased(1), unknown, leased(1), renewed, short, leased(5), longer, unknown}
-	if got := fmt.Sprint(rate.Tabulate(o, all).Groups()); got != "[[0 2] [1 7] [3] [4] [5] [6]]" {
+	short.Lease.Spans = []cost.Span{{From: 0, Left: 0.6}}
+	longer.Lease.Spans, longer.Limits[0] = []cost.Span{{From: 0, Left: 2}}, study.Limit{Fault: "pause", Answer: study.NoLimit, Holds: study.MaxLeases}
+	all := []*cost.Subject{leased(1), unknown, leased(1), renewed, short, leased(5), longer, unknown}
+	if got := fmt.Sprint(cost.Tabulate(o, all).Groups()); got != "[[0 2] [1 7] [3] [4] [5] [6]]" {
 		t.Errorf("groups %s, want the first with the third, and those without an answer", got)
 	}
 	// In an environment of failovers nothing but what a crash costs sets these apart, at the shorter TTL alone.
 	o.Environments = o.Environments[:2]
-	table := rate.Tabulate(o, []*rate.Subject{leased(1), renewed})
+	table := cost.Tabulate(o, []*cost.Subject{leased(1), renewed})
 	if a, b := table.Series[0].Points, table.Series[1].Points; !slices.Equal(a, b) {
 		t.Fatalf("%v and %v", a, b)
 	}
@@ -262,7 +262,7 @@ func TestCheckOrder(t *testing.T) {
 		{"acquisitions = 1000.4", "1000 holds"}, {"[github-2018]", ""}, {"[x]\ncrash = 1/year", ""},
 		{"[x]\ncrash = 1/year\n[cfz]", "did you mean cfs"}, {"[cfz]\n[x]\ncrash = 1/year", "cfz"},
 	} {
-		o := rate.Usual()
+		o := cost.UsualRateOrder()
 		if err := o.Read("f", c.file, nil); err != nil {
 			t.Fatal(err)
 		}

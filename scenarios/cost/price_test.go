@@ -1,10 +1,10 @@
-package price_test
+package cost_test
 
 import (
 	"testing"
 	"time"
 
-	"locklab/scenarios/price"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/race"
 )
 
@@ -29,7 +29,7 @@ func TestCount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := price.Count(e)
+		p, err := cost.Count(e)
 		if err != nil {
 			t.Fatal(err)
 		}

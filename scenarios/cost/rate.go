@@ -1,16 +1,4 @@
-// Package rate computes how often a lock is expected to break in a year, and what the
-// same lease costs when its holder crashes. Nothing is sampled: the expected number is
-//
-//	faults a year x holds at any moment x contended x window x long enough
-//
-// (Little's law gives the holds: acquisitions a second x mean length). The window is the
-// share of a hold in which the fault must strike, and long enough the share of faults that
-// then last until the lease has ended. Both follow from the Lease, which is measured in
-// runs; that one such fault suffices, and from which length on, is what search has proved
-// (study.Tolerance). Where the two disagree there is no number.
-//
-// The numbers are upper bounds in one respect: a client that waits asks all the time.
-package rate
+package cost
 
 import (
 	"context"
@@ -274,31 +262,23 @@ func ratio(a, b float64) float64 {
 }
 
 func leases(n float64, ttl time.Duration) time.Duration {
-	if x := n * float64(ttl); x < float64(endless) {
+	if x := n * float64(ttl); x < float64(Forever) {
 		return time.Duration(x)
 	}
-	return endless
+	return Forever
 }
 
 // shortest is the shortest length that does harm to the longest hold.
 func (s *Subject) shortest(u Usage, harmed harm) time.Duration {
 	hold := u.Hold.Longest()
-	if harmed(u.TTL, hold, endless) == 0 {
+	if harmed(u.TTL, hold, Forever) == 0 {
 		return -1
 	}
-	low, high := time.Duration(0), endless/4 // low does none
-	for high-low > time.Microsecond {
-		middle := low + (high-low)/2
-		if harmed(u.TTL, hold, middle) > 0 {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return high
+	least, _ := bisect(0, Forever/4, time.Microsecond, func(d time.Duration) (bool, error) { return harmed(u.TTL, hold, d) > 0, nil })
+	return least
 }
 
-// agrees says whether the lease has a fault do harm from the same length on as search
+// agrees reports whether the lease has a fault do harm from the same length on as search
 // does, for the hold that the search made.
 func (s *Subject) agrees(harmed harm, l *study.Limit) bool {
 	const ttl, slack = time.Hour, 0.01
@@ -327,7 +307,7 @@ func (l *Lease) paused(waits bool) harm {
 		l.each(ttl, hold, func(from, next, end time.Duration) {
 			to := min(next, hold, end)
 			switch {
-			case waits || next < endless: // awake in time, it renews the lease or finishes as if nothing had been
+			case waits || next < Forever: // awake in time, it renews the lease or finishes as if nothing had been
 				harmed += max(0, to-max(from, end-min(d, end)))
 			case d > end-hold: // a hold that outlives its lease anyway counts as long as that lasts
 				harmed += to - from
@@ -352,13 +332,13 @@ func (l *Lease) jumped(ttl, hold, d time.Duration) (harmed time.Duration) {
 }
 
 // each calls f for the spans of a hold: when each begins, when the lease is renewed next
-// (endless: it is not), and when it ends unless it is.
+// (Forever: it is not), and when it ends unless it is.
 func (l *Lease) each(ttl, hold time.Duration, f func(from, next, end time.Duration)) {
 	if l.Kept {
 		return
 	}
 	if len(l.Spans) == 1 {
-		f(0, endless, leases(l.Spans[0].Left, ttl))
+		f(0, Forever, leases(l.Spans[0].Left, ttl))
 		return
 	}
 	last := len(l.Spans) - 1 // it may be cut off where the measurement ends
@@ -374,29 +354,26 @@ func (l *Lease) each(ttl, hold time.Duration, f func(from, next, end time.Durati
 	}
 }
 
-// A Recovery is for how long nobody gets in after a holder has crashed, its crash being
+// Blocked is for how long nobody gets in after a holder has crashed, its crash being
 // equally likely at any moment of a hold.
-type Recovery struct {
+type Blocked struct {
 	Mean, Longest time.Duration // Forever: until somebody deletes the key
 }
 
-// Forever is the Recovery from which a lock does not come back.
-const Forever = endless
-
 // Recovery follows from the lease.
-func (s *Subject) Recovery(ttl time.Duration, hold Lengths) Recovery {
+func (s *Subject) Recovery(ttl time.Duration, hold Lengths) Blocked {
 	l := s.Lease
 	if len(l.Spans) == 0 {
-		return Recovery{}
+		return Blocked{}
 	}
 	if math.IsInf(l.Spans[0].Left, 1) {
-		return Recovery{Forever, Forever}
+		return Blocked{Forever, Forever}
 	}
 	if l.Kept {
 		left := leases(l.Spans[0].Left, ttl)
-		return Recovery{left, left}
+		return Blocked{left, left}
 	}
-	out := Recovery{}
+	out := Blocked{}
 	total, mean := 0.0, 0.0
 	for _, a := range hold.atoms {
 		l.each(ttl, a.hi, func(from, next, end time.Duration) {

@@ -1,4 +1,4 @@
-package rate
+package cost
 
 import (
 	"bufio"
@@ -25,13 +25,15 @@ type Lengths struct {
 }
 
 // An atom is a share that lies between two lengths, at most the upper one. Its upper end
-// may be endless.
+// may be Forever.
 type atom struct {
 	share  float64
 	lo, hi time.Duration
 }
 
-const endless = time.Duration(math.MaxInt64)
+// Forever is longer than any length: of a fault that does not end, or of a lock that does not
+// come back by itself.
+const Forever = time.Duration(math.MaxInt64)
 
 // Always is one length.
 func Always(d time.Duration) Lengths {
@@ -46,14 +48,14 @@ func (l Lengths) Samples() int { return l.samples }
 
 // Bounded says whether there is a longest length.
 func (l Lengths) Bounded() bool {
-	return len(l.atoms) > 0 && l.atoms[len(l.atoms)-1].hi < endless
+	return len(l.atoms) > 0 && l.atoms[len(l.atoms)-1].hi < Forever
 }
 
 // Longest is the longest length there may be.
 func (l Lengths) Longest() time.Duration { return l.atoms[len(l.atoms)-1].hi }
 
-// Mean is the expected value of a function that grows with the length. f gets endless
-// lengths too.
+// Mean is the expected value of a function that grows with the length. f gets Forever
+// too.
 func (l Lengths) Mean(f func(d time.Duration) float64) Interval {
 	low, high, shares := make([]float64, len(l.atoms)), make([]float64, len(l.atoms)), make([]float64, len(l.atoms))
 	for i, a := range l.atoms {
@@ -109,7 +111,7 @@ func ParseLengths(s string) (Lengths, error) {
 		below, from = p, d
 	}
 	if below < 100 {
-		out.atoms = append(out.atoms, atom{(100 - below) / 100, from, endless})
+		out.atoms = append(out.atoms, atom{(100 - below) / 100, from, Forever})
 	}
 	return out, nil
 }
@@ -165,18 +167,18 @@ func group(sorted []time.Duration) (atoms []atom) {
 	return atoms
 }
 
-// What a JVM writes about a pause: in a unified log, at a safepoint, and before Java 9.
-var (
-	gcPause   = regexp.MustCompile(`\bPause\b.*?(\d+(?:\.\d+)?)ms\s*$`)
-	stopped   = regexp.MustCompile(`threads were stopped: (\d+(?:\.\d+)?) seconds`)
-	safepoint = regexp.MustCompile(`\bSafepoint\b.*\bTotal: (\d+) ns`)
-)
+// jvmPauses are what a JVM writes about a pause: in a unified log, at a safepoint, and before Java 9.
+var jvmPauses = []struct {
+	pattern *regexp.Regexp
+	unit    time.Duration
+}{
+	{regexp.MustCompile(`\bPause\b.*?(\d+(?:\.\d+)?)ms\s*$`), time.Millisecond},
+	{regexp.MustCompile(`threads were stopped: (\d+(?:\.\d+)?) seconds`), time.Second},
+	{regexp.MustCompile(`\bSafepoint\b.*\bTotal: (\d+) ns`), time.Nanosecond},
+}
 
 func pauseOf(line string) (time.Duration, bool) {
-	for _, f := range []struct {
-		pattern *regexp.Regexp
-		unit    time.Duration
-	}{{gcPause, time.Millisecond}, {stopped, time.Second}, {safepoint, time.Nanosecond}} {
+	for _, f := range jvmPauses {
 		if m := f.pattern.FindStringSubmatch(line); m != nil {
 			if x, err := strconv.ParseFloat(m[1], 64); err == nil {
 				return time.Duration(x * float64(f.unit)), true

@@ -1,4 +1,4 @@
-package rate_test
+package cost_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/scenarios/rate"
+	"locklab/scenarios/cost"
 	"locklab/simulator/effort"
 )
 
@@ -21,7 +21,7 @@ func TestLeases(t *testing.T) {
 	}
 	var none []string
 	for _, e := range algorithms.All() {
-		l, err := rate.MeasureLease(t.Context(), e)
+		l, err := cost.MeasureLease(t.Context(), e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestLeases(t *testing.T) {
 		if l.Kept != (e.Expiry == lock.ExpirySession) {
 			t.Errorf("%s: renewed all the time: %t", e.ID, l.Kept)
 		}
-		if want, ok := renewed[e.ID]; ok && (len(l.Spans) < 2 || l.Spans[1] != rate.Span{From: want[0], Left: want[1]}) {
+		if want, ok := renewed[e.ID]; ok && (len(l.Spans) < 2 || l.Spans[1] != cost.Span{From: want[0], Left: want[1]}) {
 			t.Errorf("%s: %v, want it renewed at %v", e.ID, l.Spans, want)
 		}
 	}
@@ -55,13 +55,13 @@ func TestStopped(t *testing.T) {
 	stop()
 	token, _ := algorithms.ByName("token")
 	known := limitsOf([]lock.Entry{token})
-	if l, err := rate.MeasureLease(ctx, token); l != nil || !errors.Is(err, context.Canceled) {
+	if l, err := cost.MeasureLease(ctx, token); l != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("measured %+v, %v", l, err)
 	}
-	if all, err := rate.Study(ctx, known); all != nil || !errors.Is(err, context.Canceled) {
+	if all, err := cost.Study(ctx, known); all != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("studied %+v, %v", all, err)
 	}
-	if table, err := rate.Compute(ctx, rate.Usual(), known); table != nil || !errors.Is(err, context.Canceled) {
+	if table, err := cost.FindRates(ctx, cost.UsualRateOrder(), known); table != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("computed %+v, %v", table, err)
 	}
 }

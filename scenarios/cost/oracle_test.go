@@ -1,4 +1,4 @@
-package rate_test
+package cost_test
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"locklab/faults"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/race"
-	"locklab/scenarios/rate"
 	"locklab/simulator/client"
 	"locklab/simulator/effort"
 	"locklab/simulator/history"
@@ -74,9 +74,9 @@ func TestWindowAgainstRuns(t *testing.T) {
 		{"watchdog", 5 * time.Second, 9 * time.Second, false},
 		{"setnx", 4 * time.Second, 25 * time.Second, true},
 	} {
-		u := rate.Usage{Machines: 1, PerSecond: 1, Contended: 1, TTL: 10 * time.Second, Hold: rate.Always(c.hold), Waits: c.waits}
-		cause := rate.Cause{Fault: "pause", PerYear: 1, Lengths: rate.Always(c.pause)}
-		term := all[c.lock].Term(u, rate.Environment{}, cause)
+		u := cost.Usage{Machines: 1, PerSecond: 1, Contended: 1, TTL: 10 * time.Second, Hold: cost.Always(c.hold), Waits: c.waits}
+		cause := cost.Cause{Fault: "pause", PerYear: 1, Lengths: cost.Always(c.pause)}
+		term := all[c.lock].Term(u, cost.Environment{}, cause)
 		harmed := 0
 		s := race.Standard()
 		s.Retry = 50 * time.Millisecond
@@ -136,9 +136,9 @@ func TestFormulaAgainstALongRun(t *testing.T) {
 					enters++
 				}
 			}
-			u := rate.Usage{Machines: 2, PerSecond: float64(enters) / run.End.Seconds(), Contended: 1, TTL: 10 * time.Second, Hold: rate.Always(c.hold), Waits: true}
-			cause := rate.Cause{Fault: "pause", PerYear: 1, Lengths: rate.Always(c.pause)}
-			term := all[c.lock].Term(u, rate.Environment{}, cause)
+			u := cost.Usage{Machines: 2, PerSecond: float64(enters) / run.End.Seconds(), Contended: 1, TTL: 10 * time.Second, Hold: cost.Always(c.hold), Waits: true}
+			cause := cost.Cause{Fault: "pause", PerYear: 1, Lengths: cost.Always(c.pause)}
+			term := all[c.lock].Term(u, cost.Environment{}, cause)
 			want := term.Expected.Hi * run.End.Seconds() / gap.Seconds()
 			got := overlaps(run.Events)
 			t.Logf("%d holds, %d overlaps, expected %.1f", enters, got, want)
@@ -154,7 +154,7 @@ func TestFormulaAgainstALongRun(t *testing.T) {
 }
 
 // bad plays two machines that want the lock all the time and pause at random moments.
-func bad(t *testing.T, s *rate.Subject, hold, pause, gap, horizon time.Duration) *schedule.Run {
+func bad(t *testing.T, s *cost.Subject, hold, pause, gap, horizon time.Duration) *schedule.Run {
 	t.Helper()
 	settings := race.Standard()
 	settings.Retry, settings.Horizon = 250*time.Millisecond, horizon

@@ -1,4 +1,4 @@
-package rate
+package cost
 
 import (
 	"context"
@@ -10,20 +10,20 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Table is how often each lock is expected to break in each environment.
-type Table struct {
-	Order
+// Rates are how often each lock is expected to break in each environment.
+type Rates struct {
+	RateOrder
 	Subjects []*Subject
-	Terms    []Term   // at Order.TTL: by lock; first without a fault, then by environment and cause
-	Crashes  []Crash  // at Order.TTL, by lock
-	Series   []Series // against Order.TTLs: by lock, then by environment
+	Terms    []Term   // at RateOrder.TTL: by lock; first without a fault, then by environment and cause
+	Crashes  []Crash  // at RateOrder.TTL, by lock
+	Series   []Series // against RateOrder.TTLs: by lock, then by environment
 }
 
 // A Crash is what a crash costs, by the lease.
 type Crash struct {
 	Strategy string
 	TTL      time.Duration
-	Recovery
+	Blocked
 	// PerYear is for how long nobody gets in in a year, if an environment has crashes: of
 	// all locks together, added up.
 	PerYear time.Duration
@@ -43,8 +43,8 @@ type Point struct {
 	Unknown  bool     // a cause has no number
 }
 
-// Compute makes the table of locks whose tolerance is known. ctx is as for Study.
-func Compute(ctx context.Context, o Order, known *study.Tolerance) (*Table, error) {
+// FindRates makes the table of locks whose tolerance is known. ctx is as for Study.
+func FindRates(ctx context.Context, o RateOrder, known *study.Tolerance) (*Rates, error) {
 	subjects, err := Study(ctx, known)
 	if err != nil {
 		return nil, err
@@ -53,11 +53,11 @@ func Compute(ctx context.Context, o Order, known *study.Tolerance) (*Table, erro
 }
 
 // Tabulate makes the table of locks that have been studied.
-func Tabulate(o Order, subjects []*Subject) *Table {
-	t := &Table{Order: o, Subjects: subjects}
+func Tabulate(o RateOrder, subjects []*Subject) *Rates {
+	t := &Rates{RateOrder: o, Subjects: subjects}
 	for _, s := range t.Subjects {
 		t.Terms = append(t.Terms, s.SlowTerm(o.Usage))
-		crash := Crash{Strategy: s.Entry.ID, TTL: o.TTL, Recovery: s.Recovery(o.TTL, o.Hold)}
+		crash := Crash{Strategy: s.Entry.ID, TTL: o.TTL, Blocked: s.Recovery(o.TTL, o.Hold)}
 		for _, e := range o.Environments {
 			t.Terms = append(t.Terms, s.Terms(o.Usage, e)...)
 			for _, c := range e.Causes {
@@ -75,14 +75,14 @@ func Tabulate(o Order, subjects []*Subject) *Table {
 }
 
 // times is how long so many crashes block, added up.
-func (r Recovery) times(n float64) time.Duration {
-	if total := r.Mean.Seconds() * n; r.Mean < Forever && total < endless.Seconds() {
+func (r Blocked) times(n float64) time.Duration {
+	if total := r.Mean.Seconds() * n; r.Mean < Forever && total < Forever.Seconds() {
 		return time.Duration(total * float64(time.Second))
 	}
 	return Forever
 }
 
-func (s *Subject) series(o Order, e Environment) Series {
+func (s *Subject) series(o RateOrder, e Environment) Series {
 	out := Series{Strategy: s.Entry.ID, Environment: e.ID}
 	for _, ttl := range o.TTLs {
 		out.Points = append(out.Points, s.At(o.Usage, e, ttl))
@@ -104,7 +104,7 @@ func (s *Subject) At(u Usage, e Environment, ttl time.Duration) Point {
 }
 
 // Of returns the terms of one lock.
-func (t *Table) Of(strategy string) (terms []Term) {
+func (t *Rates) Of(strategy string) (terms []Term) {
 	for _, term := range t.Terms {
 		if term.Strategy == strategy {
 			terms = append(terms, term)
@@ -115,7 +115,7 @@ func (t *Table) Of(strategy string) (terms []Term) {
 
 // Groups are locks of which the same is expected at every TTL and in every environment,
 // and after a crash: as indices of Subjects.
-func (t *Table) Groups() (groups [][]int) {
+func (t *Rates) Groups() (groups [][]int) {
 	for i := range t.Subjects {
 		g := slices.IndexFunc(groups, func(g []int) bool { return t.alike(g[0], i) })
 		if g < 0 {
@@ -127,7 +127,7 @@ func (t *Table) Groups() (groups [][]int) {
 	return groups
 }
 
-func (t *Table) alike(a, b int) bool {
+func (t *Rates) alike(a, b int) bool {
 	x, y := t.Subjects[a], t.Subjects[b]
 	for _, ttl := range t.TTLs {
 		if x.Recovery(ttl, t.Hold) != y.Recovery(ttl, t.Hold) {
@@ -140,7 +140,7 @@ func (t *Table) alike(a, b int) bool {
 
 // Threshold is the shortest TTL from which on a lock is expected never to break in an
 // environment, rounded up to three digits, within the TTLs of the table; 0: none of them.
-func (t *Table) Threshold(s *Subject, e Environment) time.Duration {
+func (t *Rates) Threshold(s *Subject, e Environment) time.Duration {
 	safe := func(ttl time.Duration) bool {
 		p := s.At(t.Usage, e, ttl)
 		return !p.Unknown && p.Expected.Hi == 0

@@ -1,9 +1,8 @@
-package rate
+package cost
 
 import (
 	"context"
 	"math"
-	"slices"
 	"time"
 
 	"locklab/algorithms/lock"
@@ -42,7 +41,7 @@ const (
 // MeasureLease plays runs of one lock. c1 acquires it and stops at some age of its hold;
 // c2 asks once, and the earliest moment at which it enters is the end of the lease.
 func MeasureLease(ctx context.Context, entry lock.Entry) (*Lease, error) {
-	m, err := newMeter(entry)
+	m, err := newLeaseMeter(entry)
 	if err != nil {
 		return nil, err
 	}
@@ -74,87 +73,70 @@ func MeasureLease(ctx context.Context, entry lock.Entry) (*Lease, error) {
 }
 
 // extend adds the renewals between two ages, the latest span being that of the first.
-func (m *meter) extend(l *Lease, from, to float64) error {
+func (m *leaseMeter) extend(l *Lease, from, to float64) error {
 	last := l.Spans[len(l.Spans)-1]
-	same, err := m.endsAt(to, last.From+last.Left)
-	if err != nil || same {
+	renewed := func(age float64) (bool, error) {
+		same, err := m.endsAt(age, last.From+last.Left)
+		return !same, err
+	}
+	if is, err := renewed(to); err != nil || !is {
 		return err
 	}
-	low, high := from, to // a renewal lies between them
-	for high-low > precision {
-		middle := (low + high) / 2
-		if same, err = m.endsAt(middle, last.From+last.Left); err != nil {
-			return err
-		}
-		if same {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	if high-last.From < 4*precision {
-		l.Kept = true
-		return nil
-	}
-	left, err := m.left(high)
+	age, err := bisect(from, to, precision, renewed)
 	if err != nil {
 		return err
 	}
-	l.Spans = append(l.Spans, Span{high, left})
-	return m.extend(l, high, to)
+	if age-last.From < 4*precision {
+		l.Kept = true
+		return nil
+	}
+	left, err := m.left(age)
+	if err != nil {
+		return err
+	}
+	l.Spans = append(l.Spans, Span{age, left})
+	return m.extend(l, age, to)
 }
 
-// A meter plays the runs of one lock.
-type meter struct {
-	settings race.Settings
-	prepared *race.Prepared
+// A leaseMeter plays the runs of one lock, in which c1 crashes while it is inside.
+type leaseMeter struct {
+	*crashMeter
+	entered time.Duration // when c1 enters
 }
 
 // meterTTL is a whole multiple of all units of leases. It is long, so that a lock that
 // rounds up to a second seems to round by nothing: its rates are then an upper bound.
 const meterTTL = time.Hour
 
-func newMeter(entry lock.Entry) (*meter, error) {
+func newLeaseMeter(entry lock.Entry) (*leaseMeter, error) {
 	s := race.Standard()
 	s.TTL, s.Latency, s.Horizon = meterTTL, time.Microsecond, 8*meterTTL
-	sc := race.Scenario{
-		ID: "lease", Settings: s, Budget: race.FixedBudget("crash=1"),
-		Clients: func(s race.Settings) []race.Client {
-			return []race.Client{{Work: 7 * s.TTL}, {Run: (*race.ClientRun).TryOnce}}
-		},
+	m, err := newCrashMeter(entry, crashScenario(s, race.Client{Work: 7 * s.TTL}))
+	if err != nil {
+		return nil, err
 	}
-	p, err := sc.Prepare(entry, s)
-	return &meter{s, p}, err
+	alone, err := m.play(simulator.Never, s.TTL/2)
+	if err != nil {
+		m.close()
+		return nil, err
+	}
+	return &leaseMeter{m, entered(alone, 1)}, nil
 }
 
-func (m *meter) close() { m.prepared.Close() }
-
-// left is what is left of the lease of a holder that stops at the age, in leases.
-func (m *meter) left(age float64) (float64, error) {
-	enters, err := m.enters(age, age+longest)
-	if err != nil || !enters {
+// left returns what is left of the lease of a holder that stops at the age, in leases.
+func (m *leaseMeter) left(age float64) (float64, error) {
+	enters := func(left float64) (bool, error) { return m.enters(age, age+left) }
+	if ends, err := enters(longest); err != nil || !ends {
 		return math.Inf(1), err
 	}
-	low, high := 0.0, longest // refused, enters
-	for high-low > precision/4 {
-		middle := (low + high) / 2
-		if enters, err = m.enters(age, age+middle); err != nil {
-			return 0, err
-		}
-		if enters {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return high, nil
+	return bisect(0, longest, precision/4, enters)
 }
 
 // round drops what the runs do not tell, and the few messages that they take.
 func round(leases float64) float64 { return math.Round(leases*2000) / 2000 }
 
-// endsAt says whether the lease of a holder that stops at the age ends at that time.
-func (m *meter) endsAt(age, end float64) (bool, error) {
+// endsAt reports whether the lease of a holder that stops at the age ends at that time.
+func (m *leaseMeter) endsAt(age, end float64) (bool, error) {
 	if end-precision > age {
 		early, err := m.enters(age, end-precision)
 		if err != nil || early {
@@ -164,42 +146,13 @@ func (m *meter) endsAt(age, end float64) (bool, error) {
 	return m.enters(age, max(end, age)+precision)
 }
 
-// enters says whether c2 enters at once when it asks at a time, c1 having stopped at an
+// enters reports whether c2 enters at once when it asks at a time, c1 having stopped at an
 // age; both in leases since c1 entered.
-func (m *meter) enters(age, at float64) (bool, error) {
-	p, s := m.prepared, m.settings
-	ttl := float64(s.TTL)
-	entered, err := m.entry()
-	if err != nil {
-		return false, err
-	}
-	stop := time.Duration(age * ttl)
-	p.Clients[1].Start = max(entered+time.Duration(at*ttl), entered+stop+time.Microsecond)
-	p.Scenario.Script = func(race.Settings, int) []race.Trigger {
-		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(stop, faults.CrashOf(1))}}
-	}
-	s.Horizon = p.Clients[1].Start + s.TTL/1000
-	run, err := p.Player.Play(p.Options(s))
-	if err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(run.Events, func(e history.Event) bool { return e.Kind == history.Enter && e.Client == 2 }), nil
-}
-
-// entry is when c1 enters.
-func (m *meter) entry() (time.Duration, error) {
-	p, s := m.prepared, m.settings
-	p.Scenario.Script = nil
-	p.Clients[1].Start = simulator.Never
-	s.Horizon = s.TTL / 2
-	run, err := p.Player.Play(p.Options(s))
-	if err != nil {
-		return 0, err
-	}
-	for _, e := range run.Events {
-		if e.Kind == history.Enter && e.Client == 1 {
-			return e.At, nil
-		}
-	}
-	return 0, nil
+func (m *leaseMeter) enters(age, at float64) (bool, error) {
+	ttl := m.settings.TTL
+	stop := time.Duration(age * float64(ttl))
+	ask := max(m.entered+time.Duration(at*float64(ttl)), m.entered+stop+time.Microsecond)
+	crash := race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(stop, faults.CrashOf(1))}
+	events, err := m.play(ask, ask+ttl/1000, crash)
+	return entered(events, 2) > 0, err
 }

@@ -1,4 +1,4 @@
-package waiting
+package cost
 
 import (
 	"context"
@@ -16,25 +16,25 @@ var _ lock.ZooKeeper = (*session)(nil)
 type session struct {
 	process *process
 	id      zookeeper.SessionID
-	heard   []zookeeper.Event
+	fired   []zookeeper.Event
 	waits   func() // resumes a client that waits for a watch
 }
 
 func newSession(c *process) *session {
 	s := &session{process: c}
-	c.bed.ensemble, s.id = c.bed.ensemble.Connect(c.bed.now, time.Hour)
-	c.bed.sessions[s.id] = s
+	c.ensemble, s.id = c.ensemble.Connect(c.now, time.Hour)
+	c.sessions[s.id] = s
 	return s
 }
 
 func (s *session) do(r zookeeper.Request) (reply zookeeper.Reply, err error) {
-	b := s.process.bed
+	b := s.process.simulation
 	s.process.ask(1, func() {
 		var fired []zookeeper.Event
 		b.ensemble, reply, fired = b.ensemble.Apply(b.now, s.id, r)
 		for _, e := range fired {
 			to := b.sessions[e.Session]
-			b.after(to.process.trip(), func() { to.hear(e) })
+			b.after(to.process.trip(), func() { to.notify(e) })
 		}
 	})
 	switch reply.Code {
@@ -50,8 +50,8 @@ func (s *session) do(r zookeeper.Request) (reply zookeeper.Reply, err error) {
 	return reply, reply.Code
 }
 
-func (s *session) hear(e zookeeper.Event) {
-	s.heard = append(s.heard, e)
+func (s *session) notify(e zookeeper.Event) {
+	s.fired = append(s.fired, e)
 	s.process.woken++
 	if s.waits != nil {
 		s.waits()
@@ -83,13 +83,13 @@ func (s *session) Children(_ context.Context, path string) ([]string, error) {
 }
 
 func (s *session) WatchNode(_ context.Context, path string) (lock.Watch, error) {
-	s.heard = slices.DeleteFunc(s.heard, func(e zookeeper.Event) bool { return e.Path == path })
+	s.fired = slices.DeleteFunc(s.fired, func(e zookeeper.Event) bool { return e.Path == path })
 	_, err := s.do(zookeeper.Request{Op: zookeeper.GetData, Path: path, Watch: true})
 	return watch{s, path, false}, err
 }
 
 func (s *session) WatchChildren(_ context.Context, path string) ([]string, lock.Watch, error) {
-	s.heard = slices.DeleteFunc(s.heard, func(e zookeeper.Event) bool { return e.Path == path })
+	s.fired = slices.DeleteFunc(s.fired, func(e zookeeper.Event) bool { return e.Path == path })
 	reply, err := s.do(zookeeper.Request{Op: zookeeper.GetChildren, Path: path, Watch: true})
 	return reply.Children, watch{s, path, true}, err
 }
@@ -109,7 +109,7 @@ func (w watch) Wait(_ context.Context, patience time.Duration) (bool, error) {
 	}
 	s := w.session
 	fired := func() bool {
-		return slices.ContainsFunc(s.heard, func(e zookeeper.Event) bool {
+		return slices.ContainsFunc(s.fired, func(e zookeeper.Event) bool {
 			return e.Path == w.path && (e.Type == zookeeper.NodeDeleted || (e.Type == zookeeper.NodeChildrenChanged) == w.children)
 		})
 	}

@@ -1,11 +1,10 @@
-package price
+package cost
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 	"time"
 
@@ -41,9 +40,6 @@ type Piece struct {
 	First time.Duration `json:"first_ns"` // Forever: nobody gets in any more
 	Last  time.Duration `json:"last_ns"`  // Forever if First is
 }
-
-// Forever is the blocked time of a lock that does not come back by itself.
-const Forever = time.Duration(math.MaxInt64)
 
 // Span is how long the client uses the lock.
 func (r Recovery) Span() time.Duration {
@@ -227,30 +223,17 @@ func checkPieces(pieces []Piece, end time.Duration, v *share.Values) {
 func recoveryScenario(ttl, hold time.Duration) race.Scenario {
 	s := race.Standard()
 	s.TTL, s.Horizon = ttl, 6*ttl+hold
-	return race.Scenario{
-		ID: "recovery", Settings: s, Budget: race.FixedBudget("crash=1"),
-		Clients: func(race.Settings) []race.Client {
-			return []race.Client{{Work: hold / 2, Tail: hold - hold/2}, {Run: (*race.ClientRun).TryOnce}}
-		},
-	}
-}
-
-// A crashMeter plays runs of one lock.
-type crashMeter struct {
-	settings race.Settings
-	prepared *race.Prepared
+	return crashScenario(s, race.Client{Work: hold / 2, Tail: hold - hold/2})
 }
 
 // crashPieces divides a run of c1 at its events, and finds for each piece for how long a
 // crash blocks the lock.
 func crashPieces(ctx context.Context, e lock.Entry, ttl, hold time.Duration) (pieces []Piece, err error) {
-	sc := recoveryScenario(ttl, hold)
-	p, err := sc.Prepare(e, sc.Settings)
+	m, err := newCrashMeter(e, recoveryScenario(ttl, hold))
 	if err != nil {
 		return nil, err
 	}
-	defer p.Close()
-	m := &crashMeter{sc.Settings, p}
+	defer m.close()
 	times, err := m.events()
 	if err != nil {
 		return nil, err
@@ -285,16 +268,13 @@ func crashPieces(ctx context.Context, e lock.Entry, ttl, hold time.Duration) (pi
 	return pieces, nil
 }
 
-// events are the moments of a run without a crash: from c1's first to its last.
+// events returns the moments of a run without a crash, from c1's first to its last.
 func (m *crashMeter) events() (times []time.Duration, err error) {
-	m.prepared.Scenario.Script = nil
-	m.prepared.Clients[1].Start = simulator.Never
-	s := m.settings
-	run, err := m.prepared.Player.Play(m.prepared.Options(s))
+	alone, err := m.play(simulator.Never, m.settings.Horizon)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range run.Events {
+	for _, e := range alone {
 		if e.Client == 1 && (len(times) == 0 || e.At > times[len(times)-1]) {
 			times = append(times, e.At)
 		}
@@ -305,57 +285,36 @@ func (m *crashMeter) events() (times []time.Duration, err error) {
 	return times, nil
 }
 
-// precision is how exactly the end of a lease is found.
-const precision = 50 * time.Microsecond
+// freePrecision is that of the end of a lease.
+const freePrecision = 50 * time.Microsecond
 
-// free is when c2 is inside first, if c1 crashes at a time; the time of the crash if it gets
-// in at once.
+// free returns when c2 is inside first, if c1 crashes at a time; the time of the crash if it
+// gets in at once.
 func (m *crashMeter) free(crash time.Duration) (time.Duration, error) {
 	first, last := crash+time.Microsecond, crash+5*m.settings.TTL
-	for _, end := range []time.Duration{first, last} {
-		entered, err := m.entered(crash, end)
-		if err != nil {
-			return 0, err
-		}
-		switch {
-		case entered > 0 && end == first && entered-end < m.settings.TTL/10:
-			return crash, nil
-		case entered == 0 && end == last:
-			return Forever, nil
-		}
+	switch in, err := m.asks(crash, first); {
+	case err != nil:
+		return 0, err
+	case in > 0 && in-first < m.settings.TTL/10:
+		return crash, nil
 	}
-	low, high, inside := first, last, last
-	for high-low > precision {
-		middle := low + (high-low)/2
-		entered, err := m.entered(crash, middle)
-		if err != nil {
-			return 0, err
-		}
-		if entered > 0 {
-			high, inside = middle, min(inside, entered)
-		} else {
-			low = middle
-		}
+	if in, err := m.asks(crash, last); err != nil || in == 0 {
+		return Forever, err
 	}
-	return inside, nil
+	inside := last
+	_, err := bisect(first, last, freePrecision, func(at time.Duration) (bool, error) {
+		in, err := m.asks(crash, at)
+		if in > 0 {
+			inside = min(inside, in)
+		}
+		return in > 0, err
+	})
+	return inside, err
 }
 
-// entered is when c2 enters if it asks at a time; 0: it is refused.
-func (m *crashMeter) entered(crash, at time.Duration) (time.Duration, error) {
-	p, s := m.prepared, m.settings
-	p.Clients[1].Start = at
-	p.Scenario.Script = func(race.Settings, int) []race.Trigger {
-		first := func(*history.Event) bool { return true } // a trigger fires once
-		return []race.Trigger{{On: first, Do: race.Inject(crash, faults.CrashOf(1))}}
-	}
-	s.Horizon = at + s.TTL/2 + time.Second
-	run, err := p.Player.Play(p.Options(s))
-	if err != nil {
-		return 0, err
-	}
-	i := slices.IndexFunc(run.Events, func(e history.Event) bool { return e.Kind == history.Enter && e.Client == 2 })
-	if i < 0 {
-		return 0, nil
-	}
-	return run.Events[i].At, nil
+// asks returns when c2 enters if it asks at a time; 0: it is refused.
+func (m *crashMeter) asks(crash, at time.Duration) (time.Duration, error) {
+	first := func(*history.Event) bool { return true } // a trigger fires once
+	events, err := m.play(at, at+m.settings.TTL/2+time.Second, race.Trigger{On: first, Do: race.Inject(crash, faults.CrashOf(1))})
+	return entered(events, 2), err
 }

@@ -1,11 +1,4 @@
-// Package waiting compares ways to wait for a lock: what they cost the server, how long a
-// handover takes, and who gets the lock.
-//
-// Clients run the locks' real code on go-redis, and the server is a real miniredis (or the
-// simulator's ensemble) that runs one command at a time. Each command takes the server the
-// same time; what arrives meanwhile queues. Messages take random times. Nothing goes wrong.
-// A run follows from its numbers alone.
-package waiting
+package cost
 
 import (
 	"context"
@@ -102,8 +95,8 @@ func Policies() []Policy {
 	}
 }
 
-// A Result is how one policy did with a number of clients.
-type Result struct {
+// A WaitingResult is how one policy did with a number of clients.
+type WaitingResult struct {
 	Policy  string `json:"policy"`
 	Clients int    `json:"clients"`
 	// Skipped says that so many clients were not played; then there is nothing else.
@@ -145,18 +138,18 @@ func Sizes() []int { return []int{2, 5, 10, 20, 50, 100, 200, 500, 1000} }
 // MaxClients is the largest number of clients.
 const MaxClients = 2000
 
-// Find plays each policy with each number of clients: by policy, then by number. done and
+// FindWaiting plays each policy with each number of clients: by policy, then by number. done and
 // ctx are as for study.Matrix. What was not finished is left out.
-func Find(ctx context.Context, policies []Policy, sizes []int, l Load, done func(n int)) (all []Result, err error) {
+func FindWaiting(ctx context.Context, policies []Policy, sizes []int, l Load, done func(n int)) (all []WaitingResult, err error) {
 	var tasks []share.Task
 	for _, p := range policies {
 		for _, n := range sizes {
 			tasks = append(tasks, share.Task{ID: fmt.Sprintf("waiting %s/clients=%d", p.ID, n), Cost: 5e-3 * float64(n)})
 		}
 	}
-	results, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (Result, error) {
-		return Play(ctx, policies[i/len(sizes)], sizes[i%len(sizes)], l)
-	}, func(i int, r *Result, v *share.Values) {
+	results, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (WaitingResult, error) {
+		return PlayWaiting(ctx, policies[i/len(sizes)], sizes[i%len(sizes)], l)
+	}, func(i int, r *WaitingResult, v *share.Values) {
 		r.check(policies[i/len(sizes)], sizes[i%len(sizes)], l, v)
 	})
 	for _, r := range results {
@@ -167,9 +160,9 @@ func Find(ctx context.Context, policies []Policy, sizes []int, l Load, done func
 	return all, err
 }
 
-// Play plays one policy. The error is ctx's, or says what the simulation cannot carry.
-func Play(ctx context.Context, p Policy, clients int, l Load) (Result, error) {
-	out := Result{Policy: p.ID, Clients: clients}
+// PlayWaiting plays one policy. The error is ctx's, or says what the simulation cannot carry.
+func PlayWaiting(ctx context.Context, p Policy, clients int, l Load) (WaitingResult, error) {
+	out := WaitingResult{Policy: p.ID, Clients: clients}
 	if p.Most > 0 && clients > p.Most {
 		out.Skipped = true
 		return out, nil
@@ -178,12 +171,12 @@ func Play(ctx context.Context, p Policy, clients int, l Load) (Result, error) {
 	if !ok {
 		return out, fmt.Errorf("waiting: there is no lock %s", p.Lock)
 	}
-	b, err := newBed(l.Service, l.Latency)
+	b, err := newSimulation(l.Service, l.Latency)
 	if err != nil {
 		return out, err
 	}
 	defer b.close()
-	r := &run{bed: b, load: l, wanted: clients, left: -1, requests: -1}
+	r := &run{simulation: b, load: l, wanted: clients, left: -1, requests: -1}
 	if l.Entries > 0 {
 		r.wanted = l.Entries
 		if l.Most > 0 {
@@ -215,27 +208,27 @@ func Play(ctx context.Context, p Policy, clients int, l Load) (Result, error) {
 
 // A run is what is noted on the way.
 type run struct {
-	bed       *bed
-	load      Load
-	waiters   []*waiter
-	wanted    int
-	entries   int
-	inside    int           // clients
-	left      time.Duration // when the last holder left; below 0: nobody has
-	handovers []float64
-	acquires  []float64
-	releases  []float64
-	gaveUp    int
-	together  int           // entries while another client was inside
-	lost      int           // releases of a lock that was gone
-	requests  int           // that nobody has begun; below 0: there is no end to them
-	ended     time.Duration // when the last request had ended
-	overtaken int
+	simulation *simulation
+	load       Load
+	waiters    []*waiter
+	wanted     int
+	entries    int
+	inside     int           // clients
+	left       time.Duration // when the last holder left; below 0: nobody has
+	handovers  []float64
+	acquires   []float64
+	releases   []float64
+	gaveUp     int
+	together   int           // entries while another client was inside
+	lost       int           // releases of a lock that was gone
+	requests   int           // that nobody has begun; below 0: there is no end to them
+	ended      time.Duration // when the last request had ended
+	overtaken  int
 }
 
 // add starts a client at a random moment of the first hold.
 func (r *run) add(i int, p Policy, e lock.Entry) {
-	c := &process{bed: r.bed, id: i + 1, rng: race.Stream(uint64(i+1), "waiting")}
+	c := &process{simulation: r.simulation, id: i + 1, rng: race.Stream(uint64(i+1), "waiting")}
 	w := &waiter{process: c, policy: p, since: -1}
 	env := lock.Env{Clock: clientClock{c}, Tokens: c, TTL: r.load.TTL, Thread: "1"}
 	if e.OnZooKeeper() {
@@ -247,7 +240,7 @@ func (r *run) add(i int, p Policy, e lock.Entry) {
 	w.lock = e.New(env)
 	r.waiters = append(r.waiters, w)
 	c.start(time.Duration(c.rng.Int64N(int64(r.load.Hold)+1)), func() {
-		for r.bed.broken == nil && r.requests != 0 {
+		for r.simulation.broken == nil && r.requests != 0 {
 			r.requests--
 			r.use(w)
 			if r.load.Entries == 0 {
@@ -274,16 +267,16 @@ func (r *run) close() {
 func (r *run) use(w *waiter) {
 	ctx := context.Background()
 	w.since = r.entries
-	began := r.bed.now
+	began := r.simulation.now
 	lease, err := w.policy.Await(ctx, w.lock, clientClock{w.process}, Attempt{Load: r.load, Random: w.process.rng, Redis: w.redis})
-	defer func() { r.ended = r.bed.now }()
+	defer func() { r.ended = r.simulation.now }()
 	if r.load.Patience > 0 && errors.Is(err, lock.ErrNotAcquired) {
 		w.since = -1
 		r.gaveUp++
 		return
 	}
 	if err == nil {
-		r.acquires = append(r.acquires, (r.bed.now - began).Seconds())
+		r.acquires = append(r.acquires, (r.simulation.now - began).Seconds())
 		r.enter(w)
 		w.process.sleep(r.load.Hold)
 		for range r.load.Inside {
@@ -293,7 +286,7 @@ func (r *run) use(w *waiter) {
 			err = nil
 		}
 		r.inside--
-		left := r.bed.now
+		left := r.simulation.now
 		r.left = left
 		if !slices.ContainsFunc(r.waiters, func(o *waiter) bool { return o.since >= 0 }) {
 			r.left = -1 // nobody to hand it over to
@@ -303,10 +296,10 @@ func (r *run) use(w *waiter) {
 		} else {
 			err = errors.Join(err, failed)
 		}
-		r.releases = append(r.releases, (r.bed.now - left).Seconds())
+		r.releases = append(r.releases, (r.simulation.now - left).Seconds())
 	}
-	if err != nil && r.bed.broken == nil {
-		r.bed.broken = fmt.Errorf("waiting: c%d: %w", w.process.id, err)
+	if err != nil && r.simulation.broken == nil {
+		r.simulation.broken = fmt.Errorf("waiting: c%d: %w", w.process.id, err)
 	}
 }
 
@@ -350,7 +343,7 @@ func (r *run) enter(w *waiter) {
 		r.together++
 	}
 	if r.left >= 0 {
-		r.handovers = append(r.handovers, (r.bed.now - r.left).Seconds())
+		r.handovers = append(r.handovers, (r.simulation.now - r.left).Seconds())
 	}
 	since := w.since
 	w.since = -1
@@ -366,11 +359,11 @@ func (r *run) enter(w *waiter) {
 }
 
 // check refuses what Play cannot come to.
-func (r *Result) check(p Policy, clients int, l Load, v *share.Values) {
+func (r *WaitingResult) check(p Policy, clients int, l Load, v *share.Values) {
 	share.Is(v, "policy", r.Policy, p.ID)
 	share.Is(v, "clients", r.Clients, clients)
 	if p.Most > 0 && clients > p.Most {
-		v.Same("", r, Result{Policy: p.ID, Clients: clients, Skipped: true})
+		v.Same("", r, WaitingResult{Policy: p.ID, Clients: clients, Skipped: true})
 		return
 	}
 	share.Is(v, "skipped", r.Skipped, false)
@@ -399,7 +392,7 @@ func (r *Result) check(p Policy, clients int, l Load, v *share.Values) {
 // mostFigure is more than a rate, a mean or a time in seconds comes to.
 const mostFigure = 1e12
 
-func (r *run) fill(out *Result) {
+func (r *run) fill(out *WaitingResult) {
 	out.Entries = r.entries
 	if len(r.handovers) > 0 {
 		out.Handover = stat.Mean(r.handovers, nil)
@@ -415,9 +408,9 @@ func (r *run) fill(out *Result) {
 		counts = append(counts, float64(w.entered))
 		woken += w.process.woken
 	}
-	seconds := r.bed.now.Seconds()
-	out.Throughput, out.Commands = float64(r.entries)/seconds, float64(r.bed.served)/seconds
-	out.PerEntry = float64(r.bed.served) / float64(max(r.entries, 1))
+	seconds := r.simulation.now.Seconds()
+	out.Throughput, out.Commands = float64(r.entries)/seconds, float64(r.simulation.served)/seconds
+	out.PerEntry = float64(r.simulation.served) / float64(max(r.entries, 1))
 	out.Load = min(out.Commands*r.load.Service.Seconds(), 1)
 	if r.entries >= 2*len(counts) {
 		jain := Jain(counts)
@@ -438,7 +431,7 @@ func Jain(counts []float64) float64 {
 type ArticleRun struct {
 	Sleep      time.Duration `json:"sleep_ns"` // between two attempts; the article does not say how long its own was
 	Requests   int           `json:"requests"`
-	Result     Result        `json:"result"`
+	Result     WaitingResult `json:"result"`
 	Throughput float64       `json:"article_per_second"`
 	Release    time.Duration `json:"article_release_ns"`
 }
@@ -452,7 +445,7 @@ func ArticleLoad() Load {
 	return Load{Service: 97 * time.Microsecond, Latency: 52 * time.Microsecond, Hold: 500 * time.Microsecond, Inside: 1, TTL: 20 * time.Second}
 }
 
-// Article plays the loads of article 000, with its lock. done and ctx are as for Find.
+// Article plays the loads of article 000, with its lock. done and ctx are as for FindWaiting.
 func Article(ctx context.Context, done func(n int)) (all []ArticleRun, err error) {
 	const clients = 100
 	runs := []ArticleRun{
@@ -477,10 +470,10 @@ func Article(ctx context.Context, done func(n int)) (all []ArticleRun, err error
 		}
 		return Policy{ID: "article", Lock: "getset", rest: func(Attempt) time.Duration { return r.Sleep }}, n, l
 	}
-	results, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (Result, error) {
+	results, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (WaitingResult, error) {
 		p, n, l := played(i)
-		return Play(ctx, p, n, l)
-	}, func(i int, r *Result, v *share.Values) {
+		return PlayWaiting(ctx, p, n, l)
+	}, func(i int, r *WaitingResult, v *share.Values) {
 		p, n, l := played(i)
 		r.check(p, n, l, v)
 	})

@@ -1,6 +1,4 @@
-// Package price counts what a lock costs, in runs, beside the races that it survives, and
-// for how long nobody gets in between two holders.
-package price
+package cost
 
 import (
 	"context"
@@ -31,7 +29,7 @@ type Price struct {
 	// trip: requests to several servers at once take one.
 	RoundTrips float64 `json:"round_trips"`
 	// Contended are the Commands for each acquisition and release of two clients that want
-	// the lock at the same time; see Contention.
+	// the lock at the same time; see PriceSettings.
 	Contended float64 `json:"commands_contended"`
 	// Handover is how long nobody is inside between a holder's leaving and the next one's
 	// entering, whenever that one began to wait; 0: it did not wait.
@@ -49,18 +47,18 @@ func (p Price) Share() float64 {
 	return float64(p.Survived) / float64(p.Races)
 }
 
-// Find plays each lock in all races, and in calm runs in which it is counted. done and ctx
+// FindPrices plays each lock in all races, and in calm runs in which it is counted. done and ctx
 // are as for study.Matrix.
-func Find(ctx context.Context, locks []lock.Entry, done func(n int)) ([]Price, error) {
+func FindPrices(ctx context.Context, locks []lock.Entry, done func(n int)) ([]Price, error) {
 	cells, err := study.Matrix(ctx, locks, scenarios.All(), 0, func(*race.Outcome) {}, done)
 	if err != nil {
 		return nil, err
 	}
-	return Of(ctx, locks, slices.Concat(cells...))
+	return PricesOf(ctx, locks, slices.Concat(cells...))
 }
 
-// Of counts locks that have been played in races.
-func Of(ctx context.Context, locks []lock.Entry, played []*race.Outcome) ([]Price, error) {
+// PricesOf counts locks that have been played in races.
+func PricesOf(ctx context.Context, locks []lock.Entry, played []*race.Outcome) ([]Price, error) {
 	out := make([]Price, len(locks))
 	for l, e := range locks {
 		if err := ctx.Err(); err != nil {
@@ -85,8 +83,8 @@ func Of(ctx context.Context, locks []lock.Entry, played []*race.Outcome) ([]Pric
 	return out, nil
 }
 
-// Cells is how often Find calls done, for progress.
-func Cells(locks int) int { return locks * len(scenarios.All()) }
+// PriceCells returns the number of calls of done by FindPrices, for progress.
+func PriceCells(locks int) int { return locks * len(scenarios.All()) }
 
 // tally adds a cell of the matrix, unless it says nothing.
 func (p *Price) tally(o *race.Outcome) {
@@ -100,10 +98,10 @@ func (p *Price) tally(o *race.Outcome) {
 	}
 }
 
-// Contention are the numbers of the runs in which a lock is counted: a lease of 10 s; a
+// PriceSettings are the numbers of the runs in which a lock is counted: a lease of 10 s; a
 // refused client asks again each second, unless the lock lets it wait in line; and each
 // network round trip takes 2 ms.
-func Contention() race.Settings {
+func PriceSettings() race.Settings {
 	s := race.Standard()
 	s.Latency = time.Millisecond
 	return s
@@ -117,7 +115,7 @@ const phases = 10
 // first half of that.
 func Count(e lock.Entry) (Price, error) {
 	p := Price{Strategy: e.ID, Family: e.Family}
-	s := Contention()
+	s := PriceSettings()
 	alone, err := play(e, s, race.Client{Work: s.Retry / 2})
 	if err != nil {
 		return p, err

@@ -1,4 +1,4 @@
-package rate
+package cost
 
 import (
 	"strings"
@@ -110,7 +110,7 @@ func TestParseOften(t *testing.T) {
 
 func TestReadOrder(t *testing.T) {
 	read := func(name string) ([]byte, error) { return []byte("10ms\n20ms\n"), nil }
-	o := Usual()
+	o := UsualRateOrder()
 	const file = `machines = 50   # of the shop
 acquisitions = 5
 hold = p50=1s,p100=4s
@@ -130,7 +130,7 @@ restart = 2/year
 		t.Error(err)
 	}
 	if o.Machines != 50 || !o.Waits || o.Contended != 0.3 || o.TTL != 20*time.Second || len(o.TTLs) != 3 || len(o.Environments) != 2 ||
-		len(o.Environments[1].Causes) != 2 || o.Environments[1].Causes[0].Lengths.Samples() != 2 || o.Environments[1].Causes[1].Window != endless {
+		len(o.Environments[1].Causes) != 2 || o.Environments[1].Causes[0].Lengths.Samples() != 2 || o.Environments[1].Causes[1].Window != Forever {
 		t.Errorf("%+v", o)
 	}
 	for _, c := range []struct{ file, want string }{
@@ -144,17 +144,17 @@ restart = 2/year
 		{"ttl = 999us", `"999us"`}, {"ttl = 1001h", `"1001h"`}, {"ttls = 5s,5s", `"5s" does not come after 5s`},
 		{"[x]\nfailover = 1/year lag=-1s", "lag=-1s"}, {"[x]\nlose-reply = -0.1", `"-0.1"`}, {"[x]\nlose-reply = 0.1 3s", `"0.1 3s"`},
 	} {
-		o := Usual()
+		o := UsualRateOrder()
 		if err := o.Read("shop.rate", c.file, read); err == nil || !strings.Contains(text.SayError("en", err), c.want) {
 			t.Errorf("%q: %v, want it to say %s", c.file, err, c.want)
 		}
 	}
-	o = Usual()
+	o = UsualRateOrder()
 	o.Machines = 10
 	if err := o.Check(); err == nil || !strings.Contains(text.SayError("en", err), "100 holds") {
 		t.Errorf("ten machines hold 100 locks: %v", err)
 	}
-	o = Usual()
+	o = UsualRateOrder()
 	if err := o.Read("f", "[empty]\n", read); err != nil {
 		t.Fatal(err)
 	}

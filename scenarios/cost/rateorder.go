@@ -1,4 +1,4 @@
-package rate
+package cost
 
 import (
 	"math"
@@ -10,17 +10,16 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// An Order is what is to be computed.
-type Order struct {
+// A RateOrder is what is to be computed.
+type RateOrder struct {
 	Usage
 	TTLs         []time.Duration // of the curves, rising; two at least
 	Environments []Environment
 }
 
-// Usual is what is computed where nothing else is said: of a thousand machines each holds
-// a contended lease of ten seconds for a tenth of the time.
-func Usual() Order {
-	o := Order{
+// UsualRateOrder is the default: of a thousand machines each holds a contended lease of ten seconds for a tenth of the time.
+func UsualRateOrder() RateOrder {
+	o := RateOrder{
 		Usage:        Usage{Machines: 1000, PerSecond: 100, Hold: Always(time.Second), Contended: 1, TTL: 10 * time.Second},
 		Environments: Environments(),
 	}
@@ -36,7 +35,7 @@ func Usual() Order {
 // A line is a setting (machines, acquisitions, hold, work, contended, ttl, ttls), the name of an
 // environment in brackets, or a fault of that environment. An environment without faults
 // is one of Environments. If the file names any, only those are computed.
-func (o *Order) Read(name, content string, read func(name string) ([]byte, error)) error {
+func (o *RateOrder) Read(name, content string, read func(name string) ([]byte, error)) error {
 	named := false
 	for n, line := range strings.Split(content, "\n") {
 		line, _, _ = strings.Cut(line, "#")
@@ -83,7 +82,7 @@ func (o *Order) Read(name, content string, read func(name string) ([]byte, error
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
 // environment is one of Environments, or a new one without faults.
-func (o *Order) environment(id string) (Environment, error) {
+func (o *RateOrder) environment(id string) (Environment, error) {
 	for _, e := range o.Environments {
 		if e.ID == id {
 			return e, i18n.Errorf("error.rate.twice", "name", id)
@@ -99,7 +98,7 @@ func (o *Order) environment(id string) (Environment, error) {
 
 // AddFault adds a fault to an environment, which it makes if there is none of this name.
 // The first fault that is added to one of Environments replaces those that it had.
-func (o *Order) AddFault(environment, fault, value string, read func(name string) ([]byte, error)) error {
+func (o *RateOrder) AddFault(environment, fault, value string, read func(name string) ([]byte, error)) error {
 	c, err := parseCause(fault, value, read)
 	if err != nil {
 		return err
@@ -118,7 +117,7 @@ func (o *Order) AddFault(environment, fault, value string, read func(name string
 }
 
 // Set changes a setting.
-func (o *Order) Set(key, value string, read func(name string) ([]byte, error)) (err error) {
+func (o *RateOrder) Set(key, value string, read func(name string) ([]byte, error)) (err error) {
 	switch key {
 	case "machines":
 		n, bad := strconv.Atoi(value)
@@ -161,7 +160,7 @@ func (o *Order) Set(key, value string, read func(name string) ([]byte, error)) (
 
 var settings = []string{"machines", "acquisitions", "hold", "work", "contended", "ttl", "ttls"}
 
-func (o *Order) setTTLs(value string) error {
+func (o *RateOrder) setTTLs(value string) error {
 	items := strings.Split(value, ",")
 	if len(items) < 2 {
 		return i18n.Errorf("error.rate.ttls.one", "value", value)
@@ -189,7 +188,7 @@ func parseTTL(value string) (time.Duration, error) {
 }
 
 // Check says what in the order does not go together.
-func (o *Order) Check() error {
+func (o *RateOrder) Check() error {
 	if held := o.Holds().Lo; held > float64(o.Machines) {
 		return i18n.Errorf("error.rate.busy", "machines", o.Machines, "acquisitions", o.PerSecond, "hold", o.Hold, "held", math.Round(held))
 	}
