@@ -19,6 +19,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -146,7 +147,7 @@ func (a *app) explore() *cobra.Command {
 			b.Progress, b.Now = a.searching(), checkpointClock
 			began := time.Now()
 			s, err := a.search(c.Context(), entry, b)
-			if unfit := (*explore.CheckpointError)(nil); errors.As(err, &unfit) {
+			if unfit := (*checkpoint.Error)(nil); errors.As(err, &unfit) {
 				return text.Errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
 			}
 			stopped, beside := errors.Is(err, context.Canceled), errors.Is(err, study.ErrBeside)
@@ -255,7 +256,7 @@ func (a *app) searching() func(r *explore.Result) {
 }
 
 // reportCheckpoint says what a search read from its checkpoint and wrote to it.
-func (a *app) reportCheckpoint(file string, k explore.Kept) {
+func (a *app) reportCheckpoint(file string, k checkpoint.Kept) {
 	switch {
 	case k.Finished:
 		a.inform("checkpoint.finished", "file", file)

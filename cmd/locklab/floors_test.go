@@ -28,6 +28,7 @@ import (
 //	scenarios/race                 how a race is played
 //	simulator/promela              the same question to SPIN
 //	simulator/explore              exhaustive search
+//	simulator/checkpoint           the file of a search that goes on
 //	simulator/live                 a trace on real servers
 //	faults, simulator/schedule     what goes wrong | timed runs and replay
 //	simulator/client               what users of a lock do
@@ -60,6 +61,7 @@ var floors = [][]string{
 	{"reports"},
 	{"simulator/promela"},
 	{"simulator/explore"},
+	{"simulator/checkpoint"},
 	{"simulator/live"},
 	{"faults", "simulator/schedule"},
 	{"simulator/client", "simulator/verdict/secondopinion"},
@@ -75,7 +77,7 @@ var floors = [][]string{
 	{"simulator/internal/clock", "simulator/internal/codec", "simulator/internal/table", "simulator/realserver"},
 	{"simulator/internal/jute"},
 	{"reports/text"},
-	{"reports/layout"},
+	{"reports/layout", "simulator/effort"},
 }
 
 // strangers are packages that must not know each other although the floors allow it.

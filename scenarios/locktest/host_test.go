@@ -135,8 +135,9 @@ func keeping(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
 		t.Fatal(err)
 	}
 	defer sim.Close()
-	sim.KeepHistories()
-	r, err := explore.Run(t.Context(), sim, search.Options())
+	opt := search.Options()
+	opt.Plain.Rests = true
+	r, err := explore.Run(t.Context(), sim, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"locklab/simulator/explore"
+	"locklab/simulator/checkpoint"
 )
 
 // Build identifies this program: by the revision of its source where it was built from
@@ -17,7 +17,7 @@ var Build = sync.OnceValues(func() (string, error) {
 			return "revision " + revision + ", " + runtime.Version(), nil
 		}
 	}
-	return explore.Build()
+	return checkpoint.Build()
 })
 
 // clean is the revision that a program was built from without changes; "": it is unknown,

@@ -12,6 +12,7 @@ import (
 	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/simulator"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
@@ -55,8 +56,9 @@ type Bounds struct {
 	MaxStates  int
 	MaxBytes   int64
 	Progress   func(r *explore.Result) `json:"-"`
-	Checkpoint string                  // file that keeps the search, see explore.Checkpoint; "": none
+	Checkpoint string                  // file that keeps the search, see checkpoint.Config; "": none
 	Now        func() time.Time        `json:"-"` // wall clock for Checkpoint
+	Plain      explore.Plain           `json:"-"` // as in explore.Options
 	hopeful    int                     // as in explore.Options
 }
 
@@ -423,7 +425,7 @@ func (b Bounds) Of(entry lock.Entry) (*explore.Bounds, error) {
 		Timing: b.timing(), Inside: b.Work, Uses: b.Uses, ClientRetries: b.ClientRetries, Entry: entry, Clients: b.Clients, Attempts: b.Attempts, Retries: explore.RetrySleeps(b.TTL, b.Retries),
 		Nodes: b.Nodes, Replicas: replicas(budget), TTL: b.TTL, Fenced: b.Fenced, Faults: budget, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(), Tokens: b.Tokens,
 		Causes: b.Causes, MaxStates: b.MaxStates, Hopeful: b.hopeful, MaxBytes: b.MaxBytes, Progress: b.Progress,
-		Checkpoint: explore.Checkpoint{File: b.Checkpoint, Search: b.title(entry), Now: b.Now},
+		Checkpoint: checkpoint.Config{File: b.Checkpoint, Search: b.title(entry), Now: b.Now}, Plain: b.Plain,
 	}, nil
 }
 

@@ -33,10 +33,10 @@ func TestExploreReductions(t *testing.T) {
 	same := func(t *testing.T, entry lock.Entry, b study.Bounds) {
 		both := searched(t, entry, b, nil)
 		reduced := searched(t, entry, b, func(o *explore.Options) { o.Symmetric = 0 })
-		plain := searched(t, entry, b, func(o *explore.Options) { o.Symmetric, o.NoReduction = 0, true })
+		plain := searched(t, entry, b, func(o *explore.Options) { o.Plain.Symmetry, o.Plain.Order = true, true })
 		for name, r := range map[string]*explore.Result{
 			"without symmetry":  reduced,
-			"without reduction": searched(t, entry, b, func(o *explore.Options) { o.NoReduction = true }),
+			"without reduction": searched(t, entry, b, func(o *explore.Options) { o.Plain.Order = true }),
 			"without either":    plain,
 		} {
 			if got, want := listed(prices(both)), listed(prices(r)); got != want {

@@ -70,7 +70,7 @@ func TestMergedHistories(t *testing.T) {
 	if !effort.Exhaustive() {
 		locks = []lock.Entry{racetest.Lock(t, "set-ifeq")}
 	}
-	fewerStates(t, ask(locks, 20_000, "crash=1"), func(o *explore.Options) { o.AllHistories = true })
+	fewerStates(t, ask(locks, 20_000, "crash=1"), func(o *explore.Options) { o.Plain.Histories = true })
 }
 
 // TestDropped: states without time-outs that cannot come, copies that nothing reads and
@@ -89,5 +89,5 @@ func TestDropped(t *testing.T) {
 		questions = append(questions, of("zk-recheck", "expire-session=1", "lose-reply=1", "delay=1@3s")...)
 		questions = append(questions, ask(algorithms.All(), 30_000, "crash=1")...)
 	}
-	fewerStates(t, questions, func(o *explore.Options) { o.DropNothing = true })
+	fewerStates(t, questions, func(o *explore.Options) { o.Plain.Parts = true })
 }

@@ -66,7 +66,7 @@ func TestMeasures(t *testing.T) {
 		entry := clocked(test.late)
 		for _, budget := range []string{"", "pause=1@5s", "client-clock=1@10s"} {
 			b := small(entry, 2, 2, budget)
-			got, want := searched(t, entry, b, nil), searched(t, entry, b, func(o *explore.Options) { o.TimeOfDay = true })
+			got, want := searched(t, entry, b, nil), searched(t, entry, b, func(o *explore.Options) { o.Plain.Clocks = true })
 			if listed(prices(got)) != listed(prices(want)) {
 				t.Errorf("%s, %s: found\n%s\nwith the time of day\n%s", name, budget, listed(prices(got)), listed(prices(want)))
 			}
@@ -137,7 +137,7 @@ func TestTimeOfDay(t *testing.T) {
 				continue
 			}
 			measure++
-			dated := searchedUpTo(t, entry, b, func(o *explore.Options) { o.MaxStates, o.TimeOfDay = 3*most, true })
+			dated := searchedUpTo(t, entry, b, func(o *explore.Options) { o.MaxStates, o.Plain.Clocks = 3*most, true })
 			if !dated.Complete || listed(prices(dated)) != listed(prices(r)) || r.States > dated.States {
 				t.Errorf("%s, %s: %d states, found\n%s\nwith the time of day %d, and\n%s", entry.ID, budget, r.States, listed(prices(r)), dated.States, listed(prices(dated)))
 			}
@@ -149,7 +149,7 @@ func TestTimeOfDay(t *testing.T) {
 				continue
 			}
 			b.Idle = true
-			dated = searchedUpTo(t, entry, b, func(o *explore.Options) { o.MaxStates, o.TimeOfDay = 5*most, true })
+			dated = searchedUpTo(t, entry, b, func(o *explore.Options) { o.MaxStates, o.Plain.Clocks = 5*most, true })
 			t.Logf("%s, %s, any timing: %d states, with the time of day %d (complete %v)", entry.ID, budget, r.States, dated.States, dated.Complete)
 			found := prices(r)
 			for word, price := range prices(dated) {

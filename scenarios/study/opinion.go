@@ -50,10 +50,7 @@ func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, kept bool) (
 	if search, err = o.Bounds.Of(entry); err != nil {
 		return nil, err
 	}
-	plain := func(opt *explore.Options) {
-		opt.Symmetric, opt.NoReduction, opt.AllTransactions, opt.AllHistories, opt.DropNothing, opt.TimeOfDay = 0, true, true, true, true, true
-	}
-	o.Plain, o.TookPlain, err = again(ctx, search, false, plain)
+	o.Plain, o.TookPlain, err = again(ctx, search, explore.Plainest)
 	if errors.Is(err, explore.ErrReadsClock) && !b.Idle {
 		return SecondOpinion(ctx, entry, b.idle(), kept)
 	}
@@ -63,22 +60,19 @@ func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, kept bool) (
 	if o.Spin, err = promela.Check(ctx, search, entry.ID); err != nil || !kept {
 		return o, err
 	}
-	o.Kept, o.TookKept, err = again(ctx, search, true, func(*explore.Options) {})
+	o.Kept, o.TookKept, err = again(ctx, search, explore.Plain{Rests: true})
 	return o, err
 }
 
-// again makes a search once more, by other means.
-func again(ctx context.Context, b *explore.Bounds, kept bool, change func(*explore.Options)) (*explore.Result, time.Duration, error) {
+// again makes a search once more, without some reductions.
+func again(ctx context.Context, b *explore.Bounds, plain explore.Plain) (*explore.Result, time.Duration, error) {
 	sim, err := b.Simulator()
 	if err != nil {
 		return nil, 0, err
 	}
 	defer sim.Close()
-	if kept {
-		sim.KeepHistories()
-	}
 	opt := b.Options()
-	change(&opt)
+	opt.Plain = plain
 	began := time.Now()
 	r, err := explore.Run(ctx, sim, opt)
 	return r, time.Since(began), err

@@ -9,6 +9,7 @@ import (
 	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/simulator"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
@@ -112,7 +113,7 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 		return nil, err
 	}
 	result, err := explore.Search(ctx, search)
-	unfit := (*explore.CheckpointError)(nil)
+	unfit := (*checkpoint.Error)(nil)
 	if idle := b.idle(); errors.Is(err, explore.ErrReadsClock) || errors.As(err, &unfit) && !b.Idle && unfit.Search == idle.title(entry) {
 		return Explore(ctx, entry, idle)
 	}

@@ -426,8 +426,8 @@ func compare(t *testing.T, entry lock.Entry, b study.Bounds) {
 func observed(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
 	sim, opt := searchOf(t, entry, b)
 	defer sim.Close()
-	sim.KeepHistories()
-	opt.Symmetric, opt.AllTransactions, opt.AllHistories, opt.DropNothing, opt.TimeOfDay = 0, true, true, true, true
+	opt.Plain = explore.Plainest
+	opt.Plain.Order, opt.Plain.Rests = false, true
 	r, err := explore.Run(t.Context(), sim, opt)
 	if err != nil {
 		t.Fatal(err)

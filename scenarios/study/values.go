@@ -11,6 +11,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 	"locklab/simulator"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
@@ -152,7 +153,7 @@ func (c *searchCheck) counts(path string, s *Search) {
 	share.Range(v, path+"Histories", r.Histories, 0, mostCounted)
 	cut := r.Open > 0 || r.OutOfMemory || !r.Limit.IsZero()
 	v.Require(!r.Complete || !cut, path+"Complete", r.Complete, i18n.New("share.want.incomplete"))
-	v.Same(path+"Kept", r.Kept, explore.Kept{})
+	v.Same(path+"Kept", r.Kept, checkpoint.Kept{})
 	budget, _ := faults.ParseBudget(s.Bounds.Budget) // asks has compared it
 	var verbs []simulator.Verb
 	for _, a := range budget {

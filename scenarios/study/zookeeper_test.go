@@ -148,7 +148,7 @@ func TestCountedTransactions(t *testing.T) {
 			b := small(e, 2, 1, budget)
 			b.Timing = study.Lockstep
 			counted := searched(t, e, b, nil)
-			all := searched(t, e, b, func(o *explore.Options) { o.AllTransactions = true })
+			all := searched(t, e, b, func(o *explore.Options) { o.Plain.Transactions = true })
 			if got, want := listed(prices(counted)), listed(prices(all)); got != want {
 				t.Errorf("%s, %s: found are\n%s\nwith all transactions\n%s", e.ID, b.Faults(), got, want)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"locklab/simulator"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/verdict"
 )
 
@@ -34,9 +35,9 @@ func AtBoundary(ctx context.Context, sim *simulator.Simulator, opt Options, foun
 			wanted = append(wanted, w)
 		}
 	}
-	opt.Causes, opt.Checkpoint, opt.Progress, opt.Hopeful = false, Checkpoint{}, nil, 0
+	opt.Causes, opt.Checkpoint, opt.Progress, opt.Hopeful = false, checkpoint.Config{}, nil, 0
 	opt.outliving, opt.MaxStates = true, most
-	k, err := openCheckpoint(ctx, opt.Checkpoint)
+	k, err := openCheckpoint(ctx, &opt)
 	if err != nil {
 		return nil, err
 	}

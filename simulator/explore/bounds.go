@@ -9,6 +9,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/simulator"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/process"
@@ -58,7 +59,8 @@ type Bounds struct {
 	Hopeful    int
 	MaxBytes   int64
 	Progress   func(r *Result)
-	Checkpoint Checkpoint
+	Checkpoint checkpoint.Config
+	Plain      Plain
 }
 
 // Search builds the simulator of b and searches it. The choices of each witness
@@ -137,7 +139,7 @@ func (b *Bounds) Options() Options {
 	opt := Options{
 		Step: b.step(), Unending: b.Timing != nil && b.Timing.Idle == simulator.Never,
 		Case: b.Case(), Symmetric: b.Clients, Causes: b.Causes,
-		MaxStates: b.MaxStates, Hopeful: b.Hopeful, MaxBytes: b.MaxBytes, Progress: b.Progress, Checkpoint: b.Checkpoint,
+		MaxStates: b.MaxStates, Hopeful: b.Hopeful, MaxBytes: b.MaxBytes, Progress: b.Progress, Checkpoint: b.Checkpoint, Plain: b.Plain,
 	}
 	if !b.NoProbe {
 		opt.Probe = b.Clients + 1

@@ -21,8 +21,8 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/effort"
-	"locklab/simulator/explore"
 )
 
 // searches are of every kind: with and without symmetry, with and without the time of day
@@ -44,6 +44,9 @@ var searches = []struct {
 	{"zk-recheck", "clients=2,attempts=1,ttl=9s,timing=any,budget=crash=1", false},
 }
 
+// saveAfter has searches save always, and within a layer after so many arcs; 0: it does not.
+var saveAfter int
+
 func search(t testing.TB, ctx context.Context, id, bounds string, causes bool, file string, max int) *study.Search {
 	t.Helper()
 	entry, err := race.Strategy(id)
@@ -54,7 +57,7 @@ func search(t testing.TB, ctx context.Context, id, bounds string, causes bool, f
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Causes, b.Checkpoint, b.Now, b.MaxStates = causes, file, time.Now, max
+	b.Causes, b.Checkpoint, b.Now, b.MaxStates, b.Plain.SaveAfter = causes, file, time.Now, max, saveAfter
 	s, err := study.Explore(ctx, entry, b)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
@@ -79,7 +82,7 @@ func same(t *testing.T, what string, got, want *study.Search) {
 		t.Errorf("%s:\n%s\nwant\n%s", what, g, w)
 	}
 	a, b := *got.Result, *want.Result
-	a.Kept, b.Kept = explore.Kept{}, explore.Kept{}
+	a.Kept, b.Kept = checkpoint.Kept{}, checkpoint.Kept{}
 	if !reflect.DeepEqual(a, b) || !reflect.DeepEqual(got.Witnesses, want.Witnesses) {
 		t.Errorf("%s: %+v, want %+v", what, a, b)
 	}
@@ -257,9 +260,9 @@ func TestCheckpointKilled(t *testing.T) {
 		t.Run(f.lock+" "+f.bounds, func(t *testing.T) {
 			whole := search(t, t.Context(), f.lock, f.bounds, f.causes, "", 0)
 			w := &watcher{Context: t.Context(), t: t, file: filepath.Join(t.TempDir(), "search")}
-			restore := explore.SaveAlways(max(16, whole.Result.Transitions/(4*whole.Result.Depth)))
+			saveAfter = max(16, whole.Result.Transitions/(4*whole.Result.Depth))
 			same(t, "saved all the time", search(t, w, f.lock, f.bounds, f.causes, w.file, 0), whole)
-			restore()
+			saveAfter = 0
 			for pass, log := range w.logs {
 				content, err := io.ReadAll(log)
 				log.Close()
@@ -328,7 +331,7 @@ func TestCheckpointRefused(t *testing.T) {
 		b, _ := study.ParseBounds(bounds)
 		b.Checkpoint, b.Now = file, time.Now
 		_, err := study.Explore(t.Context(), entry, b)
-		unfit := (*explore.CheckpointError)(nil)
+		unfit := (*checkpoint.Error)(nil)
 		if !errors.As(err, &unfit) || !strings.Contains(text.SayError("en", err), file+": "+f.want) {
 			t.Errorf("%s: %v, want %q", f.what, err, f.want)
 		}
@@ -381,12 +384,12 @@ func TestCheckpointInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	const lock, bounds = "token", "clients=2,attempts=1,ttl=9s,budget=crash=1"
-	restore := explore.SaveAlways(64)
-	defer restore()
+	saveAfter = 64
+	defer func() { saveAfter = 0 }()
 	a := &attempt{Context: t.Context(), file: file}
 	a.try = func() {
 		_, err := goOnFrom(t, link, lock, bounds)
-		if unfit := (*explore.CheckpointError)(nil); !errors.As(err, &unfit) || !strings.Contains(text.SayError("en", err), link+": another process is searching with it") {
+		if unfit := (*checkpoint.Error)(nil); !errors.As(err, &unfit) || !strings.Contains(text.SayError("en", err), link+": another process is searching with it") {
 			t.Errorf("a second search: %v", err)
 		}
 	}

@@ -116,7 +116,7 @@
 //
 // # Checkpoints
 //
-// A search that was stopped goes on from its [Checkpoint] and comes to the same result,
+// A search that was stopped goes on from its checkpoint (package checkpoint) and comes to the same result,
 // number for number, as one that was not.
 //
 // # Larger than a machine

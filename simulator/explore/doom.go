@@ -47,7 +47,7 @@ func (e *TooLargeError) Message() i18n.Message { return i18n.New("error.doom.lar
 // code that the simulator cannot run.
 func DoomOf(ctx context.Context, sim *simulator.Simulator, opt Options, choices []simulator.Choice, harm verdict.Word) (*Doom, error) {
 	for {
-		o := &futures{search: newSearch(sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step, NoReduction: true}), limit: opt.MaxStates}
+		o := &futures{search: newSearch(sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step, Plain: Plain{Order: true}}), limit: opt.MaxStates}
 		o.faultless = true
 		d, err := o.doom(ctx, choices, harm)
 		if !errors.Is(err, errNowAbsolute) {

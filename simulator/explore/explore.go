@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locklab/simulator"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/process"
@@ -54,21 +55,7 @@ type Options struct {
 	// injected, and what the clients were doing that they hit. The causes are then part
 	// of the state, which makes several times as many states, and there is no reduction.
 	Causes bool
-	// NoReduction searches without partial-order reduction.
-	NoReduction bool
-	// AllTransactions has an ensemble number every transaction, as a real one does, and not
-	// only creations. It is the simple way that tests compare with.
-	AllTransactions bool
-	// AllHistories has clients keep all that they have observed since they rested. It is the
-	// simple way that tests compare with, and what is done in lockstep.
-	AllHistories bool
-	// DropNothing keeps in a state what nothing that follows depends on; see drop. It is the
-	// simple way that tests compare with, and what is done in lockstep.
-	DropNothing bool
-	// TimeOfDay keeps the time of day in a state wherever a clock was read. It is the simple
-	// way that tests compare with, and what is done where code uses its clock otherwise than to
-	// measure how long something takes.
-	TimeOfDay bool
+	Plain  Plain // what it does without
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
 	// Hopeful ends the search at so many states if more than half of them still wait to be
@@ -83,7 +70,7 @@ type Options struct {
 	// one goroutine at a time; nil: it is not.
 	Progress func(r *Result)
 	// Checkpoint is the file from which a search that was stopped can go on.
-	Checkpoint Checkpoint
+	Checkpoint checkpoint.Config
 
 	outliving bool                      // see AtBoundary
 	asymmetry simulator.AsymmetricError // why Symmetric was given up
@@ -113,7 +100,7 @@ type Result struct {
 	// probe's, and which it has asked of servers. Code may compare others with a clock.
 	Lengths []simulator.Length
 	Found   []Witness
-	Kept    Kept // of Options.Checkpoint
+	Kept    checkpoint.Kept // of Options.Checkpoint
 
 	settled bool // of what was wanted, all was found that there is
 }
@@ -139,10 +126,10 @@ type Witness struct {
 
 // Run searches everything that sim can come to. sim must not be used otherwise
 // meanwhile. The error is about code that the simulator cannot run, a
-// *CheckpointError, or ctx's; with ctx's error comes the result so far, or nil if ctx
+// *checkpoint.Error, or ctx's; with ctx's error comes the result so far, or nil if ctx
 // ended before the checkpoint was read.
 func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result, err error) {
-	k, err := openCheckpoint(ctx, opt.Checkpoint)
+	k, err := openCheckpoint(ctx, &opt)
 	if err != nil {
 		return nil, err
 	}
@@ -156,10 +143,16 @@ func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result,
 
 // setUp has sim do what a search with these options needs, until the function that it returns is called.
 func setUp(sim *simulator.Simulator, opt *Options) (undo func()) {
-	sim.Measure(!opt.TimeOfDay)
-	sim.CountCreations(!opt.AllTransactions)
+	if opt.Plain.Symmetry {
+		opt.Symmetric = 0
+	}
+	if opt.Plain.Rests {
+		sim.KeepHistories()
+	}
+	sim.Measure(!opt.Plain.Clocks)
+	sim.CountCreations(!opt.Plain.Transactions)
 	switch {
-	case opt.AllHistories || opt.Step == 0:
+	case opt.Plain.Histories || opt.Step == 0:
 	case sim.ZooKeeper(): // whose answers name much that code soon forgets: too many histories
 		opt.merging = process.MergeOrders
 	default:
@@ -183,7 +176,7 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 		}
 		k.passed(r)
 	}
-	if opt.NoReduction || opt.Causes || len(r.Found) == 0 || k.done() {
+	if opt.Plain.Order || opt.Causes || len(r.Found) == 0 || k.done() {
 		return r, nil
 	}
 	short, err := pass(ctx, sim, opt, k, r.Found)

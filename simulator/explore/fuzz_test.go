@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"locklab/simulator/explore"
+	"locklab/simulator/checkpoint"
 )
 
 // FuzzCheckpoint goes on from a checkpoint with any values in it and a checksum that fits:
@@ -28,7 +28,7 @@ func FuzzCheckpoint(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		_, err := goOn(t, u.pack(t, body), lock, bounds)
-		if unfit := (*explore.CheckpointError)(nil); err != nil && !errors.As(err, &unfit) {
+		if unfit := (*checkpoint.Error)(nil); err != nil && !errors.As(err, &unfit) {
 			t.Error(err)
 		}
 	})

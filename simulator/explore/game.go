@@ -124,7 +124,7 @@ func (g *Game) Share(ctx context.Context, choices []simulator.Choice, harm verdi
 func (g *Game) after(choices []simulator.Choice, do func(f *futures, w *simulator.World) error) error {
 	for {
 		opt := g.bounds.Options()
-		f := &futures{search: newSearch(g.sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step, NoReduction: true})}
+		f := &futures{search: newSearch(g.sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step, Plain: Plain{Order: true}})}
 		f.faultless = true
 		err := f.goTo(choices, do)
 		if !errors.Is(err, errNowAbsolute) {

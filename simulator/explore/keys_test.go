@@ -6,7 +6,6 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/history"
-	"locklab/simulator/verdict"
 )
 
 // TestListsAreToldApart: no text that code writes into a note makes one list of events
@@ -17,7 +16,7 @@ func TestListsAreToldApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sim.Close()
-	s := newTransitions(sim, verdict.Case{}, 0, 0, true)
+	s := newTransitions(sim, &Options{Causes: true})
 	first, second := history.Event{Kind: history.Enter, Note: "x"}, history.Event{Kind: history.Leave}
 	text := fmt.Sprintf("%+v\n%+v\n", first, second)
 	// the note of one event that prints as the two

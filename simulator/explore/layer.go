@@ -20,12 +20,13 @@ type batch struct {
 	histories int    // entries of the clients' tables when the batch was full
 	lengths   int    // that were met by then
 	width     int
+	size      int // arcs, for which it is full
 	words     []uint32
 	arcs      []arc
 }
 
-// batchSize is so many arcs. It is a variable for tests.
-var batchSize = 1 << 12
+// batchSize is the usual number of arcs of a batch.
+const batchSize = 1 << 12
 
 func (b *batch) add(words []uint32, a arc) {
 	a.at = b.at
@@ -39,7 +40,7 @@ func (b *batch) wordsOf(arc int) []uint32 { return b.words[arc*b.width : (arc+1)
 // cut leaves the first n arcs.
 func (b *batch) cut(n int) { b.words, b.arcs = b.words[:n*b.width], b.arcs[:n] }
 
-func (b *batch) full() bool { return len(b.arcs) >= batchSize }
+func (b *batch) full() bool { return len(b.arcs) >= b.size }
 
 func (b *batch) clear() { b.words, b.arcs = b.words[:0], b.arcs[:0] }
 

@@ -8,9 +8,8 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// How many entries a search can number. A search that needs more ends and says so. They
-// are variables for tests, which cannot wait for billions of states.
-var (
+// How many entries a search can number. A search that needs more ends and says so.
+const (
 	maxIDs     = math.MaxUint32 - 1     // entries of a table; the largest number is unseen
 	maxStates  = math.MaxUint32 - 1<<20 // with room for the arcs of the state at which the search ends
 	maxChoices = math.MaxUint16 + 1     // kinds of choice
@@ -18,8 +17,8 @@ var (
 
 // numbers gives out numbers, and knows the first limit that was exceeded.
 type numbers struct {
-	ids  int
-	full error
+	ids, choices int // at most: entries of a table, kinds of choice
+	full         error
 }
 
 func (r *numbers) exceed(key string, pairs ...any) {

@@ -103,7 +103,7 @@ func TestNoRequestIsForgotten(t *testing.T) {
 func TestEqualRequestsAreOneState(t *testing.T) {
 	states := func(n int) int {
 		sim := world(t, "hang=1@1m", 1, func(c *simulator.Client) { hasty(c, n) })
-		r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim), NoReduction: true})
+		r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim), Plain: explore.Plain{Order: true}})
 		if err != nil || !r.Complete {
 			t.Fatalf("complete %v, %v", r.Complete, err)
 		}
@@ -131,9 +131,8 @@ func TestLimitsOfASearch(t *testing.T) {
 		{"kinds of choice", 1000, 1000, 3, "the search has numbers for 3 kinds of choice"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			defer explore.SetLimits(test.ids, test.states, test.chs)()
 			sim := world(t, "hang=1@1m", 1, func(c *simulator.Client) { hasty(c, 5) })
-			r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim)})
+			r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim), Plain: explore.Plain{IDs: test.ids, States: test.states, Choices: test.chs}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -49,8 +49,8 @@ func newPass(sim *simulator.Simulator, opt *Options, wanted []Witness) *search {
 }
 
 func newSearch(sim *simulator.Simulator, opt Options) *search {
-	s := &search{transitions: newTransitions(sim, verdict.CaseOf(&opt.Case), opt.Probe, opt.Symmetric, opt.Causes), opt: opt, noReduction: opt.NoReduction}
-	s.drops, s.versions = !opt.DropNothing && opt.Step > 0, sim.OldBases()
+	s := &search{transitions: newTransitions(sim, &opt), opt: opt, noReduction: opt.Plain.Order}
+	s.drops, s.versions = !opt.Plain.Parts && opt.Step > 0, sim.OldBases()
 	s.visited = newVisited(s.stride(), &s.opt)
 	s.next, s.cur = make([]uint32, s.stride()), make([]uint32, s.stride())
 	return s

@@ -3,11 +3,11 @@ package explore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 
 	"locklab/simulator"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 )
@@ -23,17 +23,6 @@ import (
 // errUnsound is a checkpoint that contradicts itself or the code.
 var errUnsound = i18n.Errorf("error.checkpoint.unsound")
 
-// unfit turns a panic of a search that went on from its checkpoint into an error: the
-// file holds something that no check has noticed.
-func (k *checkpointer) unfit(r **Result, err *error) {
-	if k == nil || k.report.Had == 0 {
-		return
-	}
-	if p := recover(); p != nil {
-		*r, *err = nil, &CheckpointError{File: k.File, Why: unreadable(fmt.Errorf("%w: %v", errUnsound, p))}
-	}
-}
-
 // hasChoice says whether a choice is one of clients and servers that there are.
 func (s *transitions) hasChoice(c simulator.Choice) bool {
 	return c.Client >= 0 && int(c.Client) <= s.clients && c.Node >= 0 && int(c.Node) <= s.nodes && c.Thread >= 0 && c.D >= 0
@@ -47,7 +36,7 @@ func (s *transitions) hasEvents(list eventList) bool {
 
 // checkResult checks the result of a pass that is done.
 func (k *checkpointer) checkResult() error {
-	if k.phase > finished || k.report.Had < 1 || k.report.Before < 0 {
+	if k.phase > finished || k.Kept.Had < 1 || k.Kept.Before < 0 {
 		return errUnsound
 	}
 	if k.first == nil {
@@ -323,11 +312,11 @@ func (b *Bounds) checkWitnesses(sim *simulator.Simulator, r *Result) (err error)
 	if r.Kept.Had == 0 {
 		return nil
 	}
-	k := &checkpointer{Checkpoint: b.Checkpoint, report: r.Kept}
+	k := &checkpointer{File: &checkpoint.File{Config: b.Checkpoint, Kept: r.Kept}}
 	defer k.unfit(&r, &err)
 	for _, w := range r.Found {
 		if !w.counted() || !b.leadTo(sim, w.Choices, w.Verdict) {
-			return &CheckpointError{File: b.Checkpoint.File, Why: unreadable(errUnsound)}
+			return k.Unreadable(errUnsound)
 		}
 	}
 	return nil

@@ -21,6 +21,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
@@ -108,7 +109,7 @@ func goOnFrom(t testing.TB, file, lock, bounds string) (*study.Search, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Checkpoint, b.Now, b.MaxStates = file, time.Now, 10_000
+	b.Checkpoint, b.Now, b.MaxStates, b.Plain.SaveAfter = file, time.Now, 10_000, saveAfter
 	return study.Explore(t.Context(), entry, b)
 }
 
@@ -141,7 +142,7 @@ func TestCheckpointAltered(t *testing.T) {
 			body := bytes.Clone(u.body)
 			body[at] ^= byte(1 << (at % 8))
 			s, err := goOn(t, u.pack(t, body), f.lock, f.bounds)
-			unfit := (*explore.CheckpointError)(nil)
+			unfit := (*checkpoint.Error)(nil)
 			switch {
 			case errors.As(err, &unfit):
 				refused++
@@ -187,9 +188,9 @@ func TestCheckpointRelabelled(t *testing.T) {
 		t.Run(f.lock+" "+f.bounds+" as "+f.as+" "+f.like, func(t *testing.T) {
 			whole := search(t, t.Context(), f.as, f.like, false, "", 0)
 			w := &watcher{Context: t.Context(), t: t, file: filepath.Join(t.TempDir(), "search")}
-			restore := explore.SaveAlways(64)
+			saveAfter = 64
 			search(t, w, f.lock, f.bounds, false, w.file, 0)
-			restore()
+			saveAfter = 0
 			var files [][]byte
 			for _, log := range w.logs { // of the passes, complete
 				content, err := io.ReadAll(log)
@@ -210,7 +211,7 @@ func TestCheckpointRelabelled(t *testing.T) {
 				lines[1] = []byte(name + "\n")
 				u.head = slices.Concat(lines...)
 				s, err := goOn(t, u.pack(t, u.body), f.as, f.like)
-				unfit := (*explore.CheckpointError)(nil)
+				unfit := (*checkpoint.Error)(nil)
 				switch {
 				case errors.As(err, &unfit):
 				case err != nil:
@@ -246,7 +247,7 @@ func TestCheckpointForged(t *testing.T) {
 		if err := explore.Forge(t.Context(), bounds, simulator.Choice{Verb: faults.Crash{}.Verb(), Client: 1}); err != nil {
 			t.Fatal(err)
 		}
-		unfit := (*explore.CheckpointError)(nil)
+		unfit := (*checkpoint.Error)(nil)
 		if s, err := study.Explore(t.Context(), entry, b); !errors.As(err, &unfit) {
 			t.Errorf("%s: %v\n%s", f.lock, err, s.Certificate())
 		}

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"bytes"
+	"cmp"
 	"time"
 
 	"locklab/simulator"
@@ -168,9 +169,13 @@ type effectKey struct {
 // move.
 type eventList []history.Event
 
-func newTransitions(sim *simulator.Simulator, c verdict.Case, probe, symmetric int, byCause bool) *transitions {
-	s := &transitions{sim: sim, numbers: &numbers{ids: maxIDs}, judge: c, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: probe, symmetric: symmetric, byCause: byCause}
-	s.sim.Alike(symmetric)
+func newTransitions(sim *simulator.Simulator, opt *Options) *transitions {
+	s := &transitions{
+		sim: sim, judge: verdict.CaseOf(&opt.Case), clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes),
+		numbers: &numbers{ids: cmp.Or(opt.Plain.IDs, maxIDs), choices: cmp.Or(opt.Plain.Choices, maxChoices)},
+		probe:   opt.Probe, symmetric: opt.Symmetric, byCause: opt.Causes,
+	}
+	s.sim.Alike(opt.Symmetric)
 	s.renames = map[renaming]uint32{}
 	s.clientTab = make([]table[simulator.ClientPart, *clientEntry], s.clients)
 	for c := range s.clientTab {
@@ -319,8 +324,8 @@ func (s *transitions) choice(c simulator.Choice) uint16 {
 	if id, ok := s.choiceID[c]; ok {
 		return id
 	}
-	if len(s.choices) >= maxChoices {
-		s.numbers.exceed("limit.choices", "n", maxChoices)
+	if len(s.choices) >= s.numbers.choices {
+		s.numbers.exceed("limit.choices", "n", s.numbers.choices)
 		return 0
 	}
 	id := uint16(len(s.choices))

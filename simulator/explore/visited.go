@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"locklab/simulator/checkpoint"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
@@ -30,7 +31,7 @@ type visited struct {
 	cutAt       uint32       // enough: the place in its layer of the last state whose arcs count
 	kept        bool         // in a checkpoint
 	shortened   []way        // since it was saved last: the ways that were longer
-	checkpoint  Kept
+	checkpoint  checkpoint.Kept
 	batches     []*batch
 }
 
@@ -80,7 +81,7 @@ type discovery struct {
 func newVisited(width int, opt *Options) *visited {
 	l := &visited{opt: opt, states: newStore(width), found: map[finding]*discovery{}}
 	for range 3 {
-		l.batches = append(l.batches, &batch{width: width})
+		l.batches = append(l.batches, &batch{width: width, size: cmp.Or(opt.Plain.SaveAfter, batchSize)})
 	}
 	return l
 }
@@ -189,8 +190,8 @@ func (v *visited) enterAll(b *batch, before int) {
 			v.stopAt(a.at)
 			v.expanded = before + int(a.at) + 1
 		}
-		if v.states.n >= maxStates && !v.stopped.Load() {
-			v.limit = i18n.New("limit.search", "n", maxStates, "what", i18n.New("limit.of.states"))
+		if most := cmp.Or(v.opt.Plain.States, maxStates); v.states.n >= most && !v.stopped.Load() {
+			v.limit = i18n.New("limit.search", "n", most, "what", i18n.New("limit.of.states"))
 			v.stopAt(a.at)
 			v.expanded = before + int(a.at) + 1
 		}

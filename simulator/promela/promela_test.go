@@ -52,7 +52,7 @@ func plainly(t *testing.T, b *explore.Bounds) string {
 	}
 	defer sim.Close()
 	opt := b.Options()
-	opt.Symmetric, opt.NoReduction, opt.AllTransactions, opt.AllHistories, opt.DropNothing, opt.TimeOfDay = 0, true, true, true, true, true
+	opt.Plain = explore.Plainest
 	r, err := explore.Run(t.Context(), sim, opt)
 	if err != nil {
 		t.Fatal(err)

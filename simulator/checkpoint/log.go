@@ -1,4 +1,4 @@
-package explore
+package checkpoint
 
 import (
 	"bufio"
@@ -84,7 +84,7 @@ func openLog(ctx context.Context, f *os.File, n int) (l *log, lines []string, er
 var errDamaged = i18n.Errorf("error.checkpoint.damaged")
 
 // next takes in one more segment; false: there is none that is whole. The checksum finds damage. Who
-// changes the file on purpose can make it fit: see sound.go.
+// changes the file on purpose can make it fit: a search checks what it reads.
 func (l *log) next(ctx context.Context, size int64) (more bool, err error) {
 	var length [lengthSize]byte
 	var want [crc32.Size]byte

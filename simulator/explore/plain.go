@@ -1,0 +1,22 @@
+package explore
+
+// Plain says what a search does without. The zero value is the search that users make; without
+// any reduction it is that of search.go alone, with which tests and the second opinion compare.
+type Plain struct {
+	Symmetry     bool // every client is told apart from those that run the same code
+	Order        bool // no partial-order reduction: every order of independent moves is tried
+	Transactions bool // an ensemble numbers every transaction, as a real one does, and not only creations
+	Histories    bool // clients keep all that they have observed since they rested; so in lockstep
+	Rests        bool // clients keep what they have observed when they rest and when they have ended, too
+	Parts        bool // a state keeps what nothing that follows depends on, see drop; so in lockstep
+	Clocks       bool // a state has the time of day wherever a clock was read, also if it only measures
+
+	// For tests, which cannot wait for billions of states; 0: as many as there can be.
+	IDs, States, Choices int
+	// SaveAfter saves a search wherever it can be, and within a layer after so many arcs; 0:
+	// from time to time.
+	SaveAfter int
+}
+
+// Plainest does without all reductions but for what clients forget when they rest.
+var Plainest = Plain{Symmetry: true, Order: true, Transactions: true, Histories: true, Parts: true, Clocks: true}
