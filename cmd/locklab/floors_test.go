@@ -77,7 +77,7 @@ var floors = [][]string{
 	{"simulator/process"},
 	{"simulator/history", "simulator/realserver/servertest"},
 	{"simulator/internal/clock", "simulator/internal/codec", "simulator/internal/table", "simulator/realserver"},
-	{"simulator/internal/jute"},
+	{"simulator/internal/jute", "simulator/resp"},
 	{"reports/text"},
 	{"reports/layout", "simulator/effort"},
 }

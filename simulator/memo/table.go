@@ -23,6 +23,7 @@ type Entries[K comparable, E any] struct {
 	// Rename renames the clients in an entry, and Names reports whether it names one.
 	Rename func(E, *node.Names) (E, error)
 	Names  func(E) bool
+	Same   func(a, b E, to *node.Names) bool // Rename of a is b; nil: their keys are compared
 	// Save writes an entry that is no plain value, and Load makes it from what was written.
 	Save func(e E, w *codec.Writer)
 	Load func(r *codec.Reader) (E, error)
@@ -96,6 +97,9 @@ func (t *Table[K, E]) Renamed(id uint32, to *node.Names) (uint32, error) {
 
 // Same implements [node.Vocabulary].
 func (t *Table[K, E]) Same(a, b uint32, to *node.Names) bool {
+	if t.Entries.Same != nil {
+		return t.Entries.Same(t.list[a], t.list[b], to)
+	}
 	e, err := t.Rename(t.list[a], to)
 	return err == nil && t.Key(e) == t.Key(t.list[b])
 }

@@ -1,6 +1,10 @@
 package redisnode
 
-import "locklab/simulator/node"
+import (
+	"slices"
+
+	"locklab/simulator/node"
+)
 
 // Rename is a server with the clients renamed in its data.
 func (k *Kind) Rename(state node.State, to *node.Names) node.State {
@@ -31,6 +35,13 @@ func (k *Kind) renameData(d *Data, to *node.Names) {
 func (r reply) named() bool { return node.NamesAny(r.resp) }
 
 func (r reply) renamed(to *node.Names) (reply, error) { return reply{resp: to.Rename(r.resp)}, nil }
+
+// same reports whether x is y but for the names in x.
+func (x batch) same(y batch, to *node.Names) bool {
+	return x.on.renamed(to) == y.on && slices.EqualFunc(x.commands, y.commands, func(x, y []string) bool {
+		return slices.EqualFunc(x, y, func(x, y string) bool { return to.Rename(x) == y })
+	})
+}
 
 func (b batch) renamed(to *node.Names) (batch, error) {
 	r := batch{on: b.on.renamed(to)}

@@ -128,7 +128,7 @@ func New(servers []Config, m *memo.Memo) (*Kind, error) {
 	k.asked = memo.NewTable(m, memo.Entries[askedKey, node.Length]{What: "limit.of.requests", Key: keyOf, Fill: k.noted})
 	k.keyspaces = memo.NewTable(m, memo.Entries[string, keyspace]{What: "limit.of.contents", Key: keyspace.key, Rename: keyspace.renamed, Save: keyspace.save, Load: loadKeyspace, First: []keyspace{newKeyspace(nil, nil)}})
 	k.replies = memo.NewTable(m, memo.Entries[string, reply]{What: "limit.of.replies", Key: reply.key, Fill: reply.worded, Text: reply.words, Rename: reply.renamed, Names: reply.named, First: []reply{{}}})
-	k.batches = memo.NewTable(m, memo.Entries[batchKey, batch]{What: "limit.of.requests", Key: batch.key, Fill: k.completed, Text: batch.words, Rename: batch.renamed, Save: batch.save, Load: loadBatch})
+	k.batches = memo.NewTable(m, memo.Entries[batchKey, batch]{What: "limit.of.requests", Key: batch.key, Fill: k.completed, Text: batch.words, Rename: batch.renamed, Same: batch.same, Save: batch.save, Load: loadBatch})
 	k.orbit = memo.Orbit[execution]{Checked: func(x execution) *uint8 { return &x.eff.alike }, Renamed: k.renamedExecution, Commutes: k.commute, Text: k.executed}
 	m.OnClear = func() {
 		e.forgetScripts()
