@@ -11,6 +11,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
+	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
 
@@ -91,17 +92,17 @@ func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdi
 		return nil, text.Errorf("error.doom.run", "cause", err)
 	}
 	out := &Doom{History: o.History, Harm: d.Harm, NoReturn: d.NoReturn, States: d.States}
-	w, step := sim.NewWorld(), DoomStep{}
+	run, step := schedule.Record(sim), DoomStep{}
 	for n, share := range d.Shares {
 		if n > 0 {
-			events, err := sim.Step(&w, t.Choices[n-1])
+			events, err := run.Step(t.Choices[n-1])
 			if err != nil {
 				return nil, err
 			}
 			step.Events += len(events)
 			step.Fault = t.Choices[n-1].Verb >= simulator.FaultVerb
 		}
-		step.At, step.Share = w.Now(), share
+		step.At, step.Share = run.World().Now(), share
 		out.Steps = append(out.Steps, step)
 	}
 	return out, nil

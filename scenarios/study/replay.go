@@ -105,7 +105,7 @@ func Open(entry lock.Entry, t simulator.Trace) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := sc.Prepare(entry, s)
+	p, err := sc.Prepare(entry, s, nil)
 	if err != nil {
 		return nil, err
 	}

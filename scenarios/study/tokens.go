@@ -8,6 +8,7 @@ import (
 	"locklab/reports/text"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
+	"locklab/simulator/schedule"
 )
 
 // ParseTokens reads "unique", "thread", "prefix", "constant" or "clock".
@@ -37,16 +38,16 @@ func takenBy(entry lock.Entry) (taken, error) {
 			return t, err
 		}
 		defer sim.Close()
-		w := sim.NewWorld()
+		run := schedule.Record(sim)
 		for range maxQuietSteps {
-			next := sim.Enabled(&w, nil)
+			next := sim.Enabled(run.World(), nil)
 			for len(next) > 0 && int(next[0].Client) > search.Clients { // the probe
 				next = next[1:]
 			}
 			if len(next) == 0 {
 				break
 			}
-			events, err := sim.Step(&w, next[0])
+			events, err := run.Step(next[0])
 			if err != nil {
 				return t, err
 			}
