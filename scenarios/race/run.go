@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
@@ -104,7 +104,7 @@ func (sc Scenario) play(entry lock.Entry, s Settings, code *Code, lines bool) (*
 	}
 	run, err := p.Play(s)
 	if err != nil {
-		return nil, text.Errorf("error.cause.in", "lock", entry.ID, "scenario", sc.ID, "cause", err)
+		return nil, i18n.Errorf("error.cause.in", "lock", entry.ID, "scenario", sc.ID, "cause", err)
 	}
 	return p.Outcome(run, s), nil
 }

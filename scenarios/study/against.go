@@ -4,10 +4,10 @@ import (
 	"errors"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 	"locklab/simulator/schedule"
 )
 
@@ -34,7 +34,7 @@ func Against(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 func searchAgainst(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	b, err := ParseBounds(t.Settings)
 	if err != nil {
-		return nil, text.Errorf("error.replay.bounds", "cause", err)
+		return nil, i18n.Errorf("error.replay.bounds", "cause", err)
 	}
 	if (b.Nodes > 1) != (entry.Servers() > 1) {
 		b.Nodes = FewServers(entry)
@@ -47,7 +47,7 @@ func searchAgainst(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	f := &follower{sim: sim, Recorder: schedule.Record(sim), probe: search.Clients + 1, hasty: b.Timing == Lockstep}
 	for _, c := range t.Choices {
 		if err := f.follow(c); err != nil {
-			return nil, text.Errorf("error.cause", "of", entry.ID, "cause", err)
+			return nil, i18n.Errorf("error.cause", "of", entry.ID, "cause", err)
 		}
 	}
 	for range maxFollowed {

@@ -5,9 +5,9 @@ import (
 	"sync"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/schedule"
 )
 
@@ -15,7 +15,7 @@ import (
 func ParseTokens(name string) (client.Tokens, error) {
 	t, ok := client.TokensOf(name)
 	if !ok {
-		return 0, text.Errorf("error.tokens", "value", name, "near", text.Near(name, client.TokensNames()), "tokens", strings.Join(client.TokensNames(), ", "))
+		return 0, i18n.Errorf("error.tokens", "value", name, "near", i18n.Near(name, client.TokensNames()), "tokens", strings.Join(client.TokensNames(), ", "))
 	}
 	return t, nil
 }
@@ -92,7 +92,7 @@ func (b Bounds) canTake(entry lock.Entry) error {
 	case t.token || t.thread && (b.Tokens == client.Thread || b.Tokens == client.Constant):
 		return nil
 	case t.thread:
-		return text.Errorf("error.bound.tokens.thread", "tokens", b.Tokens, "lock", entry.ID)
+		return i18n.Errorf("error.bound.tokens.thread", "tokens", b.Tokens, "lock", entry.ID)
 	}
-	return text.Errorf("error.bound.tokens", "tokens", b.Tokens, "lock", entry.ID)
+	return i18n.Errorf("error.bound.tokens", "tokens", b.Tokens, "lock", entry.ID)
 }

@@ -1,9 +1,9 @@
 package schedule
 
 import (
-	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 )
 
 // A Recorder makes the choices of one run, each when its caller says so, and keeps what
@@ -46,7 +46,7 @@ func Replay(sim *simulator.Simulator, choices []simulator.Choice) (*Run, error) 
 	r := Record(sim)
 	for i, c := range choices {
 		if _, err := r.Step(c); err != nil {
-			return &r.run, text.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", err)
+			return &r.run, i18n.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", err)
 		}
 	}
 	return r.Run(), nil

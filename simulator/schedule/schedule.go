@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 )
 
 // Options of a timed run.
@@ -44,7 +44,7 @@ type Run struct {
 
 // ErrEndless is a run that goes on without end while no time passes: client code that
 // tries again and again without sleeping.
-var ErrEndless = text.Errorf("error.endless")
+var ErrEndless = i18n.Errorf("error.endless")
 
 // maxTurns bounds the choices of a run, and the actions of its script.
 const maxTurns = 1_000_000
@@ -125,7 +125,7 @@ func (s *Stage) reset(opt Options) {
 func (s *Stage) play() error {
 	for turns := 0; !s.rec.sim.Quiet(&s.rec.world); turns++ {
 		if turns == s.limit {
-			return text.Errorf("error.endless.at", "cause", ErrEndless, "choices", len(s.rec.run.Choices), "time", s.rec.world.Now())
+			return i18n.Errorf("error.endless.at", "cause", ErrEndless, "choices", len(s.rec.run.Choices), "time", s.rec.world.Now())
 		}
 		more, err := s.next()
 		if err != nil {
