@@ -10,7 +10,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // ErrRedis is what errors of the Redis server, and of the way to it, are.
@@ -25,7 +25,7 @@ func redisError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return ofRedis{text.Errorf("error.fleet.redis", "cause", err)}
+	return ofRedis{i18n.Errorf("error.fleet.redis", "cause", err)}
 }
 
 // A bound connects as its option says until ctx ends. Then connections are closed, and no
@@ -61,10 +61,6 @@ func (b bound) MakeRedisClient() any {
 // dialer speaks TLS unless config is nil. A name in config replaces that of the address.
 func (b bound) dialer(config *tls.Config) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		// AfterFunc below calls cancel from another goroutine: a connection could be made before.
-		if err := b.ctx.Err(); err != nil {
-			return nil, err
-		}
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 		defer cancel()
 		defer context.AfterFunc(b.ctx, cancel)()

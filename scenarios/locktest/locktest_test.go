@@ -14,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"locklab/reports/text"
 	"locklab/simulator/bubble"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -211,7 +212,7 @@ func TestLanguage(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := func() string { return p.broken(s, s.Witnesses[0], tell("locktest.judge.breaks")) }
-	bad := func() string { return p.explain(&bubble.StallError{Client: 2, Stuck: true, State: "chan receive"}) }
+	bad := func() string { return explain(&bubble.StallError{Client: 2, Stuck: true, State: "chan receive"}) }
 	for _, test := range []struct{ flag, own, locale, want, not string }{
 		{"", "", "zh_CN.UTF-8", "测试断言它不会发生", "the code at each step"},
 		{"", "en", "zh_CN.UTF-8", "the code at each step", "每一步"},
@@ -244,7 +245,7 @@ func TestKept(t *testing.T) {
 	}
 	*keepFlag = true
 	defer func() { *keepFlag = false }()
-	p.keep(t, s.Witnesses[0])
+	keep(t, p.t.Name(), s.Witnesses[0])
 	word := string(s.Witnesses[0].Verdict)
 	if p.playKept(Breaks(word, 1)) {
 		t.Error("a test that expects the verdict fails")
@@ -390,7 +391,7 @@ func TestCannotBeCarried(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was carried")
 			}
-			if got := p.explain(err); !strings.Contains(got, test.want) {
+			if got := explain(err); !strings.Contains(got, test.want) {
 				t.Errorf("it says %q, want %q", got, test.want)
 			}
 			if took := time.Since(began); took > 20*time.Second {
@@ -426,7 +427,7 @@ func TestScheduleOfErrors(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was carried")
 			}
-			out := p.explain(err)
+			out := explain(err)
 			for _, want := range []string{"locktest/locktest_test.go:", "until then:", "c2's SET EX NX lands", "next: answer c1"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("%q is missing in\n%s", want, out)
@@ -518,7 +519,7 @@ func TestBadBounds(t *testing.T) {
 		b := good
 		test.change(&b)
 		_, err := newPlan(t, b, setNX)
-		if err == nil || !strings.Contains(err.Error(), test.want) {
+		if err == nil || !strings.Contains(text.SayError("en", err), test.want) {
 			t.Errorf("%+v: %v, want %q", b, err, test.want)
 		}
 	}
@@ -538,7 +539,7 @@ func TestOtherKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.alone(); err == nil || !strings.Contains(err.Error(), `Bounds.Key is "kk", and the code does not write that key before it enters, but ["k"]`) {
+	if err := p.alone(); err == nil || !strings.Contains(text.SayError("en", err), `Bounds.Key is "kk", and the code does not write that key before it enters, but ["k"]`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -547,7 +548,7 @@ func TestOtherKey(t *testing.T) {
 func TestParallel(t *testing.T) {
 	t.Run("parallel", func(t *testing.T) {
 		t.Parallel()
-		if err := seedable(t); err == nil || !strings.Contains(err.Error(), "leave out t.Parallel") {
+		if err := seedable(t); err == nil || !strings.Contains(text.SayError("en", err), "leave out t.Parallel") {
 			t.Errorf("%v", err)
 		}
 	})

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
-// jar is where Debian's package zookeeper has the server, once installed; its
+// jar is the file in which Debian's package zookeeper has the server, once installed; its
 // manifest names the rest.
 const jar = "/usr/share/java/zookeeper.jar"
 
@@ -18,7 +18,7 @@ const jar = "/usr/share/java/zookeeper.jar"
 const logger = "/usr/share/java/slf4j-simple.jar"
 
 // ErrNoZooKeeper is that java or the package is missing.
-var ErrNoZooKeeper = text.Errorf("error.live.zookeeper")
+var ErrNoZooKeeper = i18n.Errorf("error.live.zookeeper")
 
 // FindZooKeeper returns the path of java if the server is installed, too; else ErrNoZooKeeper.
 func FindZooKeeper() (java string, err error) {
@@ -34,13 +34,12 @@ func FindZooKeeper() (java string, err error) {
 	return java, nil
 }
 
-// StartZooKeeper runs a standalone ZooKeeper on a free loopback port, with dir for its files, and
-// returns its address. Its tick is 100 ms, and a session may ask for a time-out of anything from
+// StartZooKeeper runs a standalone ZooKeeper on a free loopback port, with dir for its files. Its tick is 100 ms, and a session may ask for a time-out of anything from
 // that to a minute.
-func StartZooKeeper(ctx context.Context, dir string) (p *Process, addr string, err error) {
+func StartZooKeeper(ctx context.Context, dir string) (*Process, error) {
 	java, err := FindZooKeeper()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	// The container manager is what the server starts last, when it serves.
 	return start(ctx, "ZooKeeper", "ContainerManager", nil, func(port string) []string {
